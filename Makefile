@@ -1,0 +1,66 @@
+# memoir: build, run on sample sessions, test. `make help` lists the targets.
+
+# Directories called testdata are not matched by ./... and are named here.
+PACKAGES := ./... ./testdata ./testdata/cmd/write
+
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+LDFLAGS := -X main.Version=$(VERSION)
+
+# Pinned, and kept out of go.mod: it is a tool of this Makefile, not of the program.
+STATICCHECK_VERSION := v0.8.2
+STATICCHECK := $(CURDIR)/.tools/staticcheck-$(STATICCHECK_VERSION)
+
+# What `make run` reads; empty means the fixture sessions.
+SESSIONS ?=
+DEMO := $(CURDIR)/bin/demo
+
+export CGO_ENABLED := 1
+# The version comes from git describe; a checkout owned by somebody else must build too.
+export GOFLAGS := $(GOFLAGS) -buildvcs=false
+
+.PHONY: build run test lint bench clean help
+
+build: ## build bin/memoir
+	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/memoir ./cmd/memoir
+
+# The environment is emptied so that nobody's own settings, and with them
+# perhaps a paid model, get into the demonstration.
+MEMOIR := env -i PATH="$$PATH" TERM="$$TERM" HOME="$(DEMO)/user" bin/memoir
+
+run: build ## run both phases over SESSIONS (default: the fixtures) and show the memory
+	rm -rf $(DEMO)
+	mkdir -p $(DEMO)/user
+ifeq ($(strip $(SESSIONS)),)
+	go run ./testdata/cmd/write $(DEMO)/sessions >/dev/null
+	$(MEMOIR) run --sessions $(DEMO)/sessions --home $(DEMO)/home --min-idle 0 --max-age 0 --all
+else
+	$(MEMOIR) run --sessions $(SESSIONS) --home $(DEMO)/home --min-idle 0 --max-age 0 --all
+endif
+	@for root in $(DEMO)/home/projects/*/memory; do \
+		test -e "$$root/MEMORY.md" || continue; \
+		printf '\n%s\n\n' "$$root/MEMORY.md"; head -n 40 "$$root/MEMORY.md"; \
+		find "$$root/skills" -name SKILL.md 2>/dev/null | sort; \
+	done
+
+test: lint ## vet, staticcheck, and every test under the race detector
+	go test -race -timeout 20m $(PACKAGES)
+	.ci/forbidden
+
+lint: $(STATICCHECK) ## gofmt, vet, staticcheck
+	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt -w $$unformatted"; exit 1; }
+	go vet $(PACKAGES)
+	$(STATICCHECK) $(PACKAGES)
+
+bench: ## benchmarks, as ratios taken in the same run where a number has to be held
+	go test -run '^$$' -bench . -benchmem -timeout 60m $(PACKAGES)
+
+clean: ## remove what the other targets made
+	rm -rf bin .tools
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+$(STATICCHECK):
+	mkdir -p $(@D)
+	GOBIN=$(@D) GOFLAGS= go install honnef.co/go/tools/cmd/staticcheck@$(STATICCHECK_VERSION)
+	mv $(@D)/staticcheck $@

@@ -1,0 +1,119 @@
+package memoir
+
+import (
+	"strconv"
+	"strings"
+)
+
+// StatementKind is the section of a raw memory that a statement stands in.
+type StatementKind string
+
+// The kinds of a statement; the value is the section's heading in Markdown.
+const (
+	StatementTask        StatementKind = "Task"        // what was asked
+	StatementOutcome     StatementKind = "Outcome"     // what was done and how it ended
+	StatementPreference  StatementKind = "Preferences" // what a person wants always or never
+	StatementFailure     StatementKind = "Failures"    // what failed, and what made it succeed
+	StatementCommand     StatementKind = "Commands"    // a command that works
+	StatementDecision    StatementKind = "Decisions"   // a choice with its reason, a cause found, a fact about the repository
+	StatementFile        StatementKind = "Files"       // a file that matters
+	StatementEnvironment StatementKind = "Environment" // versions, services, quirks
+	StatementProcedure   StatementKind = "Procedure"   // ordered steps as actually run
+)
+
+// StatementKinds lists the kinds in the order of their sections.
+var StatementKinds = []StatementKind{
+	StatementTask, StatementOutcome, StatementPreference, StatementFailure, StatementCommand,
+	StatementDecision, StatementFile, StatementEnvironment, StatementProcedure,
+}
+
+// Statement is one claim of a raw memory with the items it rests on.
+type Statement struct {
+	Kind  StatementKind
+	Text  string // one line of Markdown
+	Items []int  // item numbers of the session, ascending
+}
+
+// FormatStatements writes statements as the Markdown of a raw memory: a section
+// a kind, a bullet a statement, its items in brackets at the end:
+//
+//	## Commands
+//	- `go test ./...` passes (ran 3 times) [12, 40]
+func FormatStatements(statements []Statement) string {
+	var b strings.Builder
+	for _, kind := range StatementKinds {
+		first := true
+		for _, s := range statements {
+			if s.Kind != kind {
+				continue
+			}
+			if first {
+				if b.Len() > 0 {
+					b.WriteByte('\n')
+				}
+				b.WriteString("## " + string(kind) + "\n")
+				first = false
+			}
+			b.WriteString("- " + strings.Join(strings.Fields(s.Text), " "))
+			for i, n := range s.Items {
+				if i == 0 {
+					b.WriteString(" [")
+				} else {
+					b.WriteString(", ")
+				}
+				b.WriteString(strconv.Itoa(n))
+			}
+			if len(s.Items) > 0 {
+				b.WriteByte(']')
+			}
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}
+
+// ParseStatements reads what FormatStatements writes, and tolerates what a
+// language model makes of it: unknown sections, prose and missing citations are
+// passed over or read as far as they go.
+func ParseStatements(markdown string) []Statement {
+	var out []Statement
+	var kind StatementKind
+	for line := range strings.Lines(markdown) {
+		line = strings.TrimSpace(line)
+		if heading, ok := strings.CutPrefix(line, "## "); ok {
+			kind = ""
+			for _, k := range StatementKinds {
+				if strings.EqualFold(string(k), strings.TrimSpace(heading)) {
+					kind = k
+				}
+			}
+			continue
+		}
+		text, ok := strings.CutPrefix(line, "- ")
+		if !ok || kind == "" {
+			continue
+		}
+		text, items := cutItems(strings.TrimSpace(text))
+		if text != "" {
+			out = append(out, Statement{Kind: kind, Text: text, Items: items})
+		}
+	}
+	return out
+}
+
+// cutItems splits a trailing "[1, 2]" off a statement's text.
+func cutItems(text string) (string, []int) {
+	open := strings.LastIndexByte(text, '[')
+	if open < 0 || !strings.HasSuffix(text, "]") {
+		return text, nil
+	}
+	var items []int
+	for field := range strings.SplitSeq(text[open+1:len(text)-1], ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(field))
+		if err != nil || n < 1 {
+			return text, nil
+		}
+		items = append(items, n)
+	}
+	return strings.TrimSpace(text[:open]), items
+}

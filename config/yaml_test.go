@@ -1,0 +1,200 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"memoir"
+)
+
+func TestConfigFile(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, yaml string
+		want       string // of "message; hint"; empty: no error
+	}{
+		{"an empty file sets nothing", "", ""},
+		{"comments only", "# nothing\n---\n", ""},
+		{"an empty section", "memories:\nlimits: ~\nproviders:\n", ""},
+		{"nested", "memories: {enabled: true}\nmodelRoles:\n  default: builtin\n", ""},
+		{"joined by dots, as memoir config prints them", "memories.enabled: true\n", ""},
+		{"byte order mark and CRLF", "\ufeffmemories:\r\n  enabled: true\r\n", ""},
+		{"an anchor", "memories: {maxAttempts: &n 5, concurrency: *n}\n", ""},
+		{"an unset text", "modelRoles: {smol: }\n", ""},
+
+		{"unknown setting", "memories:\n  enabld: true\n", "config.yml:2: unknown setting \"memories.enabld\"; did you mean memories.enabled?"},
+		{"unknown section", "memory:\n  enabled: true\n", `config.yml:1: unknown setting "memory"`},
+		{"without its section", "# x\nmaxRolloutAgeDays: 3\n", `config.yml:2: unknown setting "maxRolloutAgeDays"; did you mean memories.maxRolloutAgeDays?`},
+		{"snake case", "memories: {max_rollout_age_days: 3}\n", "did you mean memories.maxRolloutAgeDays?"},
+		{"nothing near", "zzzzzz: 3\n", "; `memoir config` lists every setting"},
+		{"a key that is a list", "? [a, b]\n: 1\n", "a setting's name must be a text, not a list"},
+		{"a merge key", "memories:\n  <<: {enabled: true}\n", `unknown setting "memories.<<"`},
+		{"set twice", "memories:\n  enabled: true\n  enabled: false\n", "config.yml:3: memories.enabled is set twice, first in line 2"},
+		{"a section twice", "memories: {enabled: true}\nmemories: {concurrency: 2}\n", "config.yml:2: memories is set twice, first in line 1"},
+		{"nested and joined", "memories: {enabled: true}\nmemories.enabled: false\n", "config.yml:2: memories.enabled is set twice, first in line 1"},
+
+		{"below the range", "memories:\n  concurrency: 0\n", "config.yml:2: memories.concurrency must be from 1 to 64, not 0; sessions extracted at the same time"},
+		{"not a number", "memories:\n  maxRolloutAgeDays: .nan\n", `config.yml:2: memories.maxRolloutAgeDays must be`},
+		{"infinite", "memories: {maxRolloutAgeDays: .inf}\n", "memories.maxRolloutAgeDays must be"},
+		{"a huge number", "memories: {concurrency: 99999999999999999999}\n", "memories.concurrency must be a whole number"},
+		{"a fraction", "memories:\n  concurrency: 1.5\n", "memories.concurrency must be a whole number from 1 to 64, not 1.5"},
+		{"a text for a number", "memories:\n  concurrency: \"8\"\n", `memories.concurrency must be a whole number, not the text "8"`},
+		{"a text for a number of days", "memories: {maxRolloutAgeDays: 30d}\n", `memories.maxRolloutAgeDays must be a number, not the text "30d"`},
+		{"a text for a switch", "memories: {enabled: yes}\n", `memories.enabled must be true or false, not the text "yes"`},
+		{"a number for a text", "modelRoles: {default: 5}\n", `modelRoles.default must be a text, not "5"`},
+		{"no value", "memories:\n  enabled:\n", "config.yml:2: memories.enabled has no value; remove the line for its default, false"},
+		{"an empty model", "modelRoles: {default: ''}\n", "modelRoles.default must not be empty"},
+		{"two lines of text", "modelRoles: {default: \"a\\nb\"}\n", "modelRoles.default must be one line of text"},
+		{"a list for a number", "memories: {concurrency: [1]}\n", "memories.concurrency must be a whole number, not a list"},
+		{"a value for a section", "memories: true\n", `config.yml:1: memories must be a section of settings, not "true"`},
+		{"a list for the file", "- a\n", "config.yml:1: the file must be a section of settings, not a list"},
+		{"not YAML", "memories:\n\t- x: [\n", "config.yml:2: not valid YAML: found character that cannot start any token"},
+		{"unclosed", "memories: {enabled: true\n", "not valid YAML"},
+		{"binary", "\x00\x01\x02", "not valid YAML"},
+		{"two documents", "memories: {enabled: true}\n---\nmemories: {enabled: false}\n", "config.yml:2: a second YAML document"},
+		{"an alias to itself", "memories: &a {enabled: *a}\n", "memories.enabled must be true or false, not a section"},
+		{"a section within itself", "memories: &a\n  memories: *a\n", `unknown setting "memories.memories"`},
+
+		{"project belongs elsewhere", "project: x\n", "config.yml:1: project belongs into a project's own file; write projects:"},
+		{"projects", "projects:\n  /a/b: one\n  ~/c: two\n", ""},
+		{"a relative project directory", "projects:\n  a/b: one\n", `config.yml:2: projects names the directory "a/b", which is relative`},
+		{"a project directory twice", "projects:\n  /a/b: one\n  /a/b/: two\n", "config.yml:3: projects names /a/b twice"},
+		{"a project without a name", "projects: {/a: }\n", "projects must be a project's name, a text of at most 100 bytes, not nothing"},
+		{"projects as a list", "projects: [/a]\n", "projects must be a section, not a list"},
+
+		{"providers", "providers:\n  ollama: {baseURL: 'http://localhost:11434/v1'}\n  x: {keyEnv: X_KEY}\n", ""},
+		{"an unknown field of a provider", "providers:\n  x:\n    baseUrl: http://x\n", "config.yml:3: providers.x.baseUrl is an unknown setting; a provider has baseURL and keyEnv"},
+		{"no URL", "providers: {x: {baseURL: 'localhost:80'}}\n", "providers.x.baseURL must be an http or https URL"},
+		{"a provider twice", "providers:\n  x: {}\n  x: {}\n", `config.yml:3: providers names "x" twice`},
+		{"a provider's odd name", "providers: {X/Y: {}}\n", `providers has a provider named "X/Y"`},
+
+		{"exclude", "exclude: [/a, '**/secret', ~/private]\n", ""},
+		{"one glob", "exclude: /a\n", ""},
+		{"a relative glob", "exclude:\n  - a/b\n", `exclude has the glob "a/b", which is relative`},
+		{"a broken glob", "exclude: ['/a/{b']\n", `exclude has the glob "/a/{b", whose brackets or braces do not match`},
+		{"a glob that would take forever", "exclude: '/{a,b}{a,b}{a,b}{a,b}'\n", "too long or has more than 3 braces"},
+		{"a glob that is a number", "exclude: [5]\n", `exclude must be a list of texts, not "5"`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := loadYAML(t, test.yaml, "HOME=/home/ann")
+			checkError(t, err, test.want)
+		})
+	}
+}
+
+func TestAKeyInTheFileIsNotRepeatedInErrors(t *testing.T) {
+	t.Parallel()
+	key := "sk" + "-0123456789"
+	_, err := loadYAML(t, "providers: {x: {keyEnv: "+key+"}}\n")
+	checkError(t, err, "providers.x.keyEnv must be the name of an environment variable, not the key itself")
+	if strings.Contains(err.Error(), key) {
+		t.Errorf("the error repeats the key: %v", err)
+	}
+	_, err = loadYAML(t, "providers: {x: {baseURL: 'https://u:"+key+"@h/'}}\n")
+	checkError(t, err, "must not hold a password")
+	if strings.Contains(err.Error(), key) {
+		t.Errorf("the error repeats the password: %v", err)
+	}
+}
+
+func TestMapsAreListedWithTheirLines(t *testing.T) {
+	t.Parallel()
+	s, err := loadYAML(t, "providers:\n  x:\n    keyEnv: X_KEY\nprojects:\n  ~/b: two\n  /a: one\n", "HOME=/home/ann")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, v := range s.Values()[len(Definitions):] {
+		origin := v.Origin
+		if i := strings.LastIndex(origin, FileName); i >= 0 {
+			origin = origin[i:]
+		}
+		got = append(got, v.Name+"="+v.Value+" "+origin)
+	}
+	want := "projects./a=one config.yml:6|projects./home/ann/b=two config.yml:5|" +
+		"providers.x.baseURL= default|providers.x.keyEnv=X_KEY config.yml:3"
+	if strings.Join(got, "|") != want {
+		t.Errorf("got %s", strings.Join(got, "|"))
+	}
+}
+
+func TestConfigFileThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	t.Run("none is fine", func(t *testing.T) {
+		t.Parallel()
+		_, err := Load(Options{ConfigDir: filepath.Join(t.TempDir(), "none")})
+		checkError(t, err, "")
+	})
+	t.Run("a directory in its place", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		write(t, filepath.Join(dir, FileName, "x"), "")
+		_, err := Load(Options{ConfigDir: dir})
+		checkError(t, err, "config.yml is not a file")
+	})
+	t.Run("the other ending", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		write(t, filepath.Join(dir, "config.yaml"), "memories: {enabled: true}")
+		_, err := Load(Options{ConfigDir: dir})
+		checkError(t, err, "config.yaml is not read; rename it to config.yml")
+	})
+	t.Run("too large", func(t *testing.T) {
+		t.Parallel()
+		_, err := loadYAML(t, strings.Repeat("# filler\n", maxFileSize/9+1))
+		checkError(t, err, "larger than")
+	})
+	t.Run("not permitted", func(t *testing.T) {
+		t.Parallel()
+		if os.Geteuid() == 0 {
+			t.Skip("root may read everything")
+		}
+		dir := t.TempDir()
+		write(t, filepath.Join(dir, FileName), "")
+		if err := os.Chmod(filepath.Join(dir, FileName), 0); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Load(Options{ConfigDir: dir})
+		checkError(t, err, "permission denied; make it readable")
+	})
+}
+
+// FuzzConfig holds for any bytes: an error is a configuration error that names
+// the file, and settings that are accepted are within their bounds.
+func FuzzConfig(f *testing.F) {
+	for _, seed := range []string{
+		"", "memories:\n  enabled: true\n", "memories: &a {enabled: *a}\n", "a: &x [*x, *x]\n", "---\n---\n", "\xff\xfe", "? {a: b}\n: c",
+		"exclude: [/a, '**/b{c,d}']\nprojects: {~/x: y}\nproviders: {a: {baseURL: http://b, keyEnv: C}}\n",
+		"limits: {costPerDay: 1e400}\n", "memories: {concurrency: !!int '3'}\n", "memories: {concurrency: 0x10}\n", "!!binary x", "%YAML 1.1\n---\nx",
+		"memories: !!str\n", "memories: {enabled: !!bool}\n",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		entries, err := parseYAML("FILE", data)
+		s := Default()
+		for _, e := range entries {
+			if err == nil {
+				err = s.applyEntry(e, "/home/ann")
+			}
+		}
+		if err != nil {
+			if memoir.CodeOf(err) != memoir.CodeConfig || !strings.HasPrefix(err.Error(), "FILE:") {
+				t.Fatalf("error %q, code %s", err, memoir.CodeOf(err))
+			}
+			return
+		}
+		for _, d := range Definitions {
+			if d.Kind != List {
+				if err := d.set(&Settings{}, d.text(s)); err != nil {
+					t.Fatalf("%s was accepted, and %v", d.Name, err)
+				}
+			}
+		}
+		s.Excluded("/a/b")
+		s.Values()
+	})
+}

@@ -1,0 +1,279 @@
+package project
+
+import (
+	"path/filepath"
+	"sync"
+
+	"memoir"
+)
+
+// Status says by what a project was identified, or why there is none.
+type Status string
+
+// What identifies a project, in order of precedence.
+const (
+	Explicit  Status = "explicit"  // the user named it
+	Remote    Status = "remote"    // the repository's remote
+	GitDir    Status = "git"       // the repository's common git directory
+	Directory Status = "directory" // the directory, outside of any repository
+)
+
+// Why a directory has no project.
+const (
+	Nowhere   Status = "nowhere" // the session recorded no usable directory
+	Home      Status = "home"
+	Root      Status = "root"
+	Temporary Status = "temporary"
+)
+
+// OK reports whether there is a project.
+func (s Status) OK() bool {
+	return s == Explicit || s == Remote || s == GitDir || s == Directory
+}
+
+// String explains the status to a person.
+func (s Status) String() string {
+	switch s {
+	case Explicit:
+		return "named in the settings"
+	case Remote:
+		return "known by its remote"
+	case GitDir:
+		return "known by its git directory"
+	case Directory:
+		return "known by its directory"
+	case Nowhere:
+		return "the session recorded no directory"
+	case Home:
+		return "a home directory is never a project"
+	case Root:
+		return "the root directory is never a project"
+	case Temporary:
+		return "a temporary directory outside of any repository is never a project"
+	}
+	return string(s)
+}
+
+// Options are what a Resolver needs to know of the machine.
+type Options struct {
+	// Explicit returns the name of the project that the user gave a directory,
+	// or "". It is asked for the session's directory, then for the top of its
+	// working tree. May be nil.
+	Explicit func(dir string) string
+
+	// Home is the person's home directory.
+	Home string
+
+	// TempDirs are the directories for temporary files; nil: DefaultTempDirs.
+	TempDirs []string
+}
+
+// Input is one question: which project do these belong to?
+type Input struct {
+	CWD    string // where the session worked; need not exist any more
+	Remote string // the repository URL that the session recorded; may be empty
+
+	Explicit func(dir string) string
+	Home     string
+	TempDirs []string
+}
+
+// Identify answers a single question. Who has many uses a Resolver.
+func Identify(in Input) (memoir.Project, Status) {
+	return NewResolver(Options{Explicit: in.Explicit, Home: in.Home, TempDirs: in.TempDirs}).Identify(in.CWD, in.Remote)
+}
+
+// Resolver identifies projects and remembers what it read of each directory, for
+// as long as it lives. It is safe for concurrent use.
+type Resolver struct {
+	opts   Options
+	places places
+
+	mu    sync.Mutex
+	facts map[string]facts
+}
+
+// NewResolver makes a Resolver.
+func NewResolver(opts Options) *Resolver {
+	return &Resolver{opts: opts, places: newPlaces(opts.Home, opts.TempDirs), facts: make(map[string]facts)}
+}
+
+// Identify returns the project of a session that worked in cwd and recorded a
+// remote, either of which may be empty; the zero Project if the status is not OK.
+// The project's one directory is the top of the working tree, else cwd.
+//
+// The remote that the session recorded comes before the one that the repository
+// has today: the directory may hold another repository by now.
+func (r *Resolver) Identify(cwd, remote string) (memoir.Project, Status) {
+	f := r.look(cwd)
+	if f.explicit != "" {
+		p := fromIdentity("project:" + f.explicit)
+		p.Name = sanitise(f.explicit)
+		p.ID = id(p.Name, p.Identity)
+		p.Remote = f.remote
+		return f.at(p), Explicit
+	}
+	if f.never != "" && f.never != Nowhere {
+		return memoir.Project{}, f.never
+	}
+	if recorded := r.normalise(remote, 0); recorded != "" && recorded != f.foreign {
+		p := fromIdentity(recorded)
+		p.Remote = recorded
+		if recorded == f.remote {
+			p.Aliases = f.aliases()
+		}
+		return f.at(p), Remote
+	}
+	switch {
+	case f.never != "":
+		return memoir.Project{}, f.never
+	case f.remote != "":
+		p := fromIdentity(f.remote)
+		p.Remote, p.Aliases = f.remote, f.aliases()
+		return f.at(p), Remote
+	case f.common != "":
+		return f.at(fromIdentity(f.common)), GitDir
+	case f.plain != "":
+		return memoir.Project{}, f.plain
+	}
+	return f.at(fromIdentity(f.dir)), Directory
+}
+
+// fromIdentity makes the project of an identity.
+func fromIdentity(identity string) memoir.Project {
+	name := nameOf(identity)
+	return memoir.Project{ID: id(name, identity), Name: name, Identity: identity}
+}
+
+// facts are what is known of one directory.
+type facts struct {
+	dir      string // cleaned, links followed as far as they exist
+	top      string // of the working tree, else dir
+	explicit string
+	remote   string // normalised, of the repository today
+	common   string // identity by the common git directory
+	foreign  string // remote of a repository that does not count
+	never    Status // dir is no project, whatever it contains
+	plain    Status // dir is no project, unless it is in a repository
+}
+
+// at adds where the project was seen.
+func (f facts) at(p memoir.Project) memoir.Project {
+	if f.top != "" {
+		p.Directories = []string{f.top}
+	}
+	return p
+}
+
+// aliases lists the identity that the repository had before it had a remote.
+func (f facts) aliases() []string {
+	if f.common == "" {
+		return nil
+	}
+	return []string{f.common}
+}
+
+func (r *Resolver) look(cwd string) facts {
+	r.mu.Lock()
+	f, ok := r.facts[cwd]
+	r.mu.Unlock()
+	if ok {
+		return f
+	}
+	f = r.read(cwd)
+	r.mu.Lock()
+	r.facts[cwd] = f
+	r.mu.Unlock()
+	return f
+}
+
+// read finds out about a directory.
+func (r *Resolver) read(cwd string) facts {
+	if foreign := windowsDir(cwd); foreign != "" {
+		return r.named(facts{dir: foreign, top: foreign, never: r.places.never(foreign), plain: r.places.plain(foreign)}, cwd)
+	}
+	if !filepath.IsAbs(cwd) {
+		return facts{never: Nowhere}
+	}
+	f := facts{dir: followLinks(cwd)}
+	f.top = f.dir
+	if f.never = r.places.never(f.dir); f.never == "" {
+		f.never = r.places.never(filepath.Clean(cwd))
+	}
+	if f.never != "" {
+		return r.named(f, cwd)
+	}
+	f.plain = r.places.plain(f.dir)
+	repo, ok := repository{}, false
+	if isDir(f.dir) {
+		repo, ok = findRepository(f.dir)
+	} else {
+		repo, ok = worktreeOf(f.dir)
+	}
+	if ok {
+		remote := r.normalise(repo.remoteURL(r.opts.Home), 0)
+		// A home directory kept in git does not own what lies below it.
+		common := commonIdentity(repo.common)
+		if r.places.never(repo.top) != "" || remote == "" && r.places.never(filepath.FromSlash(common)) != "" {
+			f.foreign = remote
+		} else {
+			f.top, f.remote, f.common = repo.top, remote, common
+		}
+	}
+	return r.named(f, cwd)
+}
+
+// named asks for the user's own name of the directory.
+func (r *Resolver) named(f facts, cwd string) facts {
+	if r.opts.Explicit == nil {
+		return f
+	}
+	if f.explicit = r.opts.Explicit(cwd); f.explicit == "" && f.top != cwd {
+		f.explicit = r.opts.Explicit(f.top)
+	}
+	return f
+}
+
+// commonIdentity is the working tree's path for an ordinary repository, so that
+// it is the same before `git init` and for clones that have it as their remote.
+func commonIdentity(common string) string {
+	if filepath.Base(common) == ".git" {
+		common = filepath.Dir(common)
+	}
+	return filepath.ToSlash(common)
+}
+
+// maxHops bounds how far clones of clones are followed.
+const maxHops = 5
+
+// normalise is NormalizeRemote, and for a repository on this machine what that
+// one is known by: a clone of a clone belongs where the first one does.
+func (r *Resolver) normalise(remote string, hops int) string {
+	normal := NormalizeRemote(remote)
+	if normal == "" || !isLocal(normal) || hasDrive(normal) {
+		return normal
+	}
+	normal = followLinks(normal)
+	for _, dir := range []string{normal, normal + ".git"} {
+		repo, ok := repositoryAt(dir)
+		if !ok {
+			continue
+		}
+		if hops < maxHops {
+			if next := r.normalise(repo.remoteURL(r.opts.Home), hops+1); next != "" {
+				return next
+			}
+		}
+		return commonIdentity(repo.common)
+	}
+	return commonIdentity(normal)
+}
+
+// windowsDir recognises an absolute Windows path in a transcript that was
+// written on another machine; "" if it is none, or this one is such a machine.
+func windowsDir(cwd string) string {
+	if filepath.Separator == '\\' || !hasDrive(cwd) && (len(cwd) < 3 || cwd[:2] != `\\`) {
+		return ""
+	}
+	return windowsPath(cwd)
+}

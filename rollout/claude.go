@@ -1,0 +1,149 @@
+package rollout
+
+import (
+	"path/filepath"
+	"strings"
+
+	"memoir"
+)
+
+// Claude reads the transcripts of Claude Code: one file a session, one line an
+// entry, entries linked by parentUuid.
+//
+// See claude_line.go for a line, claude_plan.go for abandoned branches and queued
+// prompts, claude_read.go for items, claude_text.go for whose words a text is.
+type Claude struct{}
+
+var _ Agent = Claude{}
+
+// Source is memoir.SourceClaude.
+func (Claude) Source() memoir.Source { return memoir.SourceClaude }
+
+// Roots are the projects below $CLAUDE_CONFIG_DIR, which may list several, else
+// below ~/.claude and ~/.config/claude.
+func (Claude) Roots(env Env) []Root {
+	dirs := []string{env.home(".claude"), env.home(".config", "claude")}
+	if set := env.get("CLAUDE_CONFIG_DIR"); set != "" {
+		dirs = strings.Split(set, ",")
+	}
+	var roots []Root
+	for _, dir := range dirs {
+		if dir = strings.TrimSpace(dir); dir != "" {
+			roots = append(roots, Root{filepath.Join(dir, "projects"), isTranscriptName})
+		}
+	}
+	return roots
+}
+
+func isTranscriptName(path string) bool {
+	return strings.HasSuffix(path, ".jsonl") && path[strings.LastIndexByte(path, '/')+1:] != "journal.jsonl"
+}
+
+// Recognises looks for a type of line together with a key that only Claude Code
+// gives to it.
+func (Claude) Recognises(_ string, head [][]byte) bool {
+	for _, raw := range head[:min(len(head), 20)] {
+		l := parseClaudeLine(raw)
+		switch l.kind {
+		case "user", "assistant", "system", "progress", "attachment":
+			if l.uuid != "" && l.session != "" {
+				return true
+			}
+		case "queue-operation", "custom-title", "ai-title", "last-prompt", "mode", "permission-mode", "agent-name", "agent-setting":
+			if l.session != "" {
+				return true
+			}
+		case "summary":
+			if get(raw, "leafUuid") != nil {
+				return true
+			}
+		case "file-history-snapshot":
+			if get(raw, "messageId") != nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Head takes the session's id from the file's name where its lines agree, else
+// from the last line: a resumed session's file begins with lines of the old id.
+func (Claude) Head(h *Head, path string, head, tail [][]byte) {
+	name := stem(path)
+	sessions := map[string]bool{}
+	uuids := map[string]bool{}
+	var first *claudeLine
+	last, summary, leaf := "", "", ""
+	for i, raw := range append(head[:len(head):len(head)], tail...) {
+		l := parseClaudeLine(raw)
+		if l.uuid != "" {
+			uuids[l.uuid] = true
+		}
+		if l.session != "" {
+			sessions[l.session], last = true, l.session
+		}
+		switch l.kind {
+		case "user", "assistant":
+			if first == nil {
+				first = &l
+			}
+		case "custom-title":
+			h.Title = getText(raw, "customTitle")
+		case "summary":
+			if leaf == "" || uuids[getText(raw, "leafUuid")] {
+				leaf, summary = getText(raw, "leafUuid"), getText(raw, "summary")
+			}
+		}
+		if i >= len(head) {
+			continue
+		}
+		if t := instant(l.time); h.CreatedAt.IsZero() && !t.IsZero() && l.kind != "file-history-snapshot" {
+			h.CreatedAt = t
+		}
+		if h.CWD == "" {
+			h.CWD = l.cwd
+		}
+		if h.Branch == "" {
+			h.Branch = l.branch()
+		}
+		if strings.HasPrefix(l.entrypoint, "sdk-") && h.Kind == memoir.KindMain {
+			h.Kind = memoir.KindAutomation
+		}
+	}
+	if h.Title == "" {
+		h.Title = lastTitle(head, tail)
+	}
+	if h.Title == "" && uuids[leaf] { // else it is the title of another conversation
+		h.Title = summary
+	}
+	h.UpdatedAt = latest(tail, "timestamp")
+	if h.ID = last; sessions[name] {
+		h.ID = name
+	}
+	inSubagents := strings.Contains(filepath.ToSlash(path), "/subagents/")
+	if first == nil || !first.sidechain && !inSubagents {
+		return
+	}
+	h.Kind, h.ParentID = memoir.KindSubagent, first.session
+	if h.ID = name; first.agent != "" {
+		h.ID = "agent-" + first.agent
+	}
+}
+
+// lastTitle is the title that the agent itself gave last.
+func lastTitle(head, tail [][]byte) string {
+	title := ""
+	for _, records := range [][][]byte{head, tail} {
+		for _, raw := range records {
+			if word(get(raw, "type")) != "ai-title" {
+				continue
+			}
+			for _, key := range []string{"aiTitle", "title"} {
+				if s := getText(raw, key); s != "" {
+					title = s
+				}
+			}
+		}
+	}
+	return title
+}

@@ -1,0 +1,287 @@
+package rollout
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"memoir"
+)
+
+const claudeID = "aaaaaaaa-0000-4000-8000-000000000001"
+
+// cc makes lines of a Claude Code session in which each entry follows the one
+// before. A line is "type json": the members besides the usual ones. Members given
+// replace the usual ones.
+func cc(lines ...string) []string {
+	at := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
+	var out []string
+	parent := "null"
+	for i, line := range lines {
+		kind, members, _ := strings.Cut(line, " ")
+		uuid := fmt.Sprintf("u%d", i)
+		head := fmt.Sprintf(`"type":%q,"timestamp":%q,"sessionId":%q`, kind, at.Add(time.Duration(i)*time.Second).Format(time.RFC3339Nano), claudeID)
+		if kind == "user" || kind == "assistant" || kind == "system" || kind == "attachment" {
+			if !strings.Contains(members, `"uuid"`) {
+				head += fmt.Sprintf(`,"uuid":%q`, uuid)
+			}
+			if !strings.Contains(members, `"parentUuid"`) {
+				head += `,"parentUuid":` + parent
+			}
+			if !strings.Contains(members, `"cwd"`) {
+				head += `,"cwd":"/w/app","gitBranch":"main"`
+			}
+			if !strings.Contains(members, `"isSidechain"`) {
+				head += `,"isSidechain":false`
+			}
+			parent = q(uuid)
+		}
+		if members = strings.TrimSpace(members); members != "" {
+			head += "," + members
+		}
+		out = append(out, "{"+head+"}")
+	}
+	return out
+}
+
+func ccSay(s string, extra ...string) string {
+	return `user "message":{"role":"user","content":` + q(s) + `}` + strings.Join(extra, "")
+}
+func ccText(id, s string) string {
+	return `assistant "message":{"id":"` + id + `","role":"assistant","model":"m","content":[{"type":"text","text":` + q(s) + `}]}`
+}
+func ccUse(id, use, tool, input string) string {
+	return `assistant "message":{"id":"` + id + `","role":"assistant","model":"m","content":[{"type":"tool_use","id":"` + use + `","name":"` + tool + `","input":` + input + `}]}`
+}
+func ccResult(use, s string, extra string) string {
+	return `user "message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"` + use + `","content":` + q(s) + extra + `}]},"toolUseResult":{"stdout":` + q(s) + `}`
+}
+
+func TestClaudeGivesItems(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name  string
+		lines []string
+		want  []string
+	}{
+		{"a turn with a command", []string{ccSay("test it"), ccText("m1", "I will."), ccUse("m1", "t1", "Bash", `{"command":"go test","description":"d"}`),
+			`progress "data":{"type":"bash_progress","output":"ok"}`, ccResult("t1", "ok", ""), ccText("m2", "It passes.")},
+			[]string{"typed: test it", "agent: I will.", "Bash(go test) = ok", "agent: It passes."}},
+		{"blocks of one message on several lines", []string{ccSay("a"), ccText("m1", "one"), ccText("m1", "two"), ccText("m2", "three")},
+			[]string{"typed: a", "agent: one\n\ntwo", "agent: three"}},
+		{"growing snapshots", []string{ccSay("a"), ccText("m1", "It"), ccText("m1", "It works"), ccText("m1", "It works")},
+			[]string{"typed: a", "agent: It works"}},
+		{"a message that goes on after a result", []string{ccSay("a"), ccText("m1", "first"), ccUse("m1", "t1", "Read", `{"file_path":"/a"}`), ccResult("t1", "x", ""), ccText("m1", "first"), ccUse("m1", "t2", "Read", `{"file_path":"/b"}`), ccResult("t2", "y", "")},
+			[]string{"typed: a", "agent: first", `Read({"file_path":"/a"}) = x`, `Read({"file_path":"/b"}) = y`}},
+		{"an exit status", []string{ccUse("m1", "t1", "Bash", `{"command":"make"}`), ccResult("t1", "Exit code 2\nno rule", `,"is_error":true`)},
+			[]string{"Bash(make) !2 no rule"}},
+		{"Exit code of a call that went well is its output", []string{ccUse("m1", "t1", "Bash", `{"command":"cat f"}`), ccResult("t1", "Exit code 2\nx", "")},
+			[]string{"Bash(cat f) = Exit code 2\nx"}},
+		{"a tool error", []string{ccUse("m1", "t1", "Read", `{}`), ccResult("t1", "<tool_use_error>File does not exist.</tool_use_error>", `,"is_error":true`)},
+			[]string{"Read({}) ! File does not exist."}},
+		{"a large output", []string{ccUse("m1", "t1", "Bash", `{"command":"x"}`), ccResult("t1", "<persisted-output>\nOutput too large (100KB).\n\nPreview:\nabc\n</persisted-output>", "")},
+			[]string{"Bash(x) = Output too large (100KB).\n\nPreview:\nabc"}},
+		{"a reminder in a result", []string{ccUse("m1", "t1", "Read", `{}`), ccResult("t1", "data\n<system-reminder>\nbe good\n</system-reminder>\n", "")},
+			[]string{"Read({}) = data"}},
+		{"a rejection with words", []string{ccUse("m1", "t1", "Edit", `{}`), ccResult("t1", "The user doesn't want to proceed with this tool use. The tool use was rejected. To tell you how to proceed, the user said:\nuse tabs\n\nNote: The user's next message may contain a correction or preference.", `,"is_error":true`)},
+			[]string{"Edit({}) ! The user doesn't want to proceed with this tool use. The tool use was rejected. To tell you how to proceed, the user said:\nuse tabs\n\nNote: The user's next message may contain a correction or preference.", "rejection: use tabs"}},
+		{"a rejection without words", []string{ccUse("m1", "t1", "Edit", `{}`), ccResult("t1", "The user doesn't want to proceed with this tool use. STOP what you are doing.", `,"is_error":true`)},
+			[]string{"Edit({}) ! The user doesn't want to proceed with this tool use. STOP what you are doing."}},
+		{"an interrupt", []string{ccSay("a"), `user "message":{"role":"user","content":[{"type":"text","text":"[Request interrupted by user]"}]}`, ccSay("b")},
+			[]string{"typed: a", "typed: b"}},
+		{"an editor's block before the words", []string{`user "message":{"role":"user","content":[{"type":"text","text":"<ide_opened_file>a.go</ide_opened_file>"},{"type":"text","text":"fix it"},{"type":"image","source":{"type":"base64","data":"AAAA"}}]}`},
+			[]string{"typed: fix it"}},
+		{"a compaction", []string{ccSay("a"), `system "subtype":"compact_boundary","content":"Conversation compacted"`,
+			ccSay("This session is being continued from a previous conversation. The user asked a.", `,"isCompactSummary":true,"isVisibleInTranscriptOnly":true`), ccSay("b")},
+			[]string{"typed: a", "compaction_summary: This session is being continued from a previous conversation. The user asked a.", "typed: b"}},
+		{"a command of the person", []string{ccSay("<bash-input>ls</bash-input>"), ccSay("<bash-stdout>a.go</bash-stdout><bash-stderr></bash-stderr>"), ccSay("why")},
+			[]string{"user_shell(ls) = a.go", "typed: why"}},
+		{"an error message of the client", []string{ccSay("a"), `assistant "isApiErrorMessage":true,"message":{"id":"e","model":"<synthetic>","content":[{"type":"text","text":"API Error: 500"}]}`}, []string{"typed: a"}},
+		{"an inline sub-agent", []string{ccSay("a"), ccSay("task", `,"isSidechain":true`), ccText("m1", "done")}, []string{"typed: a", "agent: done"}},
+		{"a line written twice", []string{ccSay("a", `,"uuid":"same"`), ccSay("a", `,"uuid":"same"`), ccSay("a", `,"uuid":"other"`)}, []string{"typed: a", "typed: a"}},
+		{"a final answer", []string{ccSay("a"), `assistant "message":{"id":"m1","stop_reason":"end_turn","content":[{"type":"text","text":"done"}]}`}, []string{"typed: a", "agent!: done"}},
+		{"a call that nobody answered", []string{ccSay("a"), ccUse("m1", "t1", "Bash", `{"command":"sleep"}`), ccSay("b")}, []string{"typed: a", "Bash(sleep) =", "typed: b"}},
+		{"thinking", []string{ccSay("a"), `assistant "message":{"id":"m1","content":[{"type":"thinking","thinking":"hm","signature":"x"}]}`}, []string{"typed: a"}},
+		{"our own block", []string{ccSay("<memoir-context>old</memoir-context>\ngo on")}, []string{"typed: go on"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			items, _ := read(t, write(t, claudeID+".jsonl", cc(tt.lines...)...))
+			expect(t, items, tt.want...)
+		})
+	}
+}
+
+func TestClaudeSplitsWhatTheUserTypedFromWhatWasAdded(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, in string
+		origin   memoir.Origin
+		want     string
+	}{
+		{"plain", " fix it\n", memoir.OriginTyped, "fix it"},
+		{"a command with arguments", "<command-message>review</command-message>\n<command-name>/review</command-name>\n<command-args>the parser</command-args>", memoir.OriginSlashCommand, "/review the parser"},
+		{"a command without", "<command-name>/clear</command-name>\n  <command-message>clear</command-message>\n  <command-args></command-args>", memoir.OriginSlashCommand, "/clear"},
+		{"a command as typed", " /workflows:review", memoir.OriginSlashCommand, "/workflows:review"},
+		{"a path is no command", "/etc/hosts is wrong", memoir.OriginTyped, "/etc/hosts is wrong"},
+		{"what a command printed", "<local-command-stdout>Bye!</local-command-stdout>", memoir.OriginInjected, ""},
+		{"a caveat", "Caveat: The messages below were generated by the user while running local commands. DO NOT respond", memoir.OriginInjected, ""},
+		{"a leading reminder", "<system-reminder>x</system-reminder>\nfix it", memoir.OriginTyped, "fix it"},
+		{"a selection", "<ide_selection>lines 1 to 3</ide_selection>fix it", memoir.OriginTyped, "fix it"},
+		{"a stop hook", "Stop hook feedback:\n- tests fail", memoir.OriginInjected, ""},
+		{"another hook", "UserPromptSubmit hook additional context: x", memoir.OriginInjected, ""},
+		{"a hook that stopped", "Operation stopped by hook: no", memoir.OriginInjected, ""},
+		{"a person on hooks", "Stop hooking everything", memoir.OriginTyped, "Stop hooking everything"},
+		{"a notification", "<task-notification>\n<task-id>1</task-id>\n</task-notification>", memoir.OriginInjected, ""},
+		{"a teammate", `<teammate-message teammate_id="x">hi</teammate-message>`, memoir.OriginInjected, ""},
+		{"a plan", "Implement the following plan:\n\n# Plan", memoir.OriginPlanHandover, "Implement the following plan:\n\n# Plan"},
+		{"a continued session", "This session is being continued from a previous conversation that ran out", memoir.OriginCompactionSummary, "This session is being continued from a previous conversation that ran out"},
+		{"a memory note", "<user-memory-input>use tabs</user-memory-input>", memoir.OriginTyped, "use tabs"},
+		{"an element of the user's own", "<div>centre this</div>", memoir.OriginTyped, "<div>centre this</div>"},
+	}
+	for _, tt := range tests {
+		if origin, own, _ := splitClaudeUser(tt.in); origin != tt.origin || own != tt.want {
+			t.Errorf("%s: %s %q, want %s %q", tt.name, origin, own, tt.origin, tt.want)
+		}
+	}
+}
+
+func TestClaudeInjectsMetaLines(t *testing.T) {
+	t.Parallel()
+	items, stats := read(t, write(t, claudeID+".jsonl", cc(ccSay("Base directory for this skill: /x", `,"isMeta":true`), ccSay("a"),
+		`attachment "attachment":{"type":"todo_reminder","content":[]}`)...))
+	expect(t, items, "typed: a")
+	if stats.Injected != 2 {
+		t.Errorf("injected %d", stats.Injected)
+	}
+}
+
+func TestClaudeGivesQueuedPromptsOnce(t *testing.T) {
+	t.Parallel()
+	queue := func(op, s string) string {
+		line := `queue-operation "operation":"` + op + `"`
+		if s != "" {
+			line += `,"content":` + q(s)
+		}
+		return line
+	}
+	attached := func(s, mode string) string {
+		return `attachment "attachment":{"type":"queued_command","prompt":` + q(s) + `,"commandMode":"` + mode + `"}`
+	}
+	tests := []struct {
+		name  string
+		lines []string
+		want  []string
+	}{
+		{"that a line repeats", []string{ccSay("a"), queue("enqueue", "b"), ccText("m1", "A"), queue("dequeue", ""), ccSay("b")},
+			[]string{"typed: a", "agent: A", "queued: b"}},
+		{"that an attachment repeats", []string{ccSay("a"), queue("enqueue", "b"), queue("remove", ""), attached("b", "prompt")},
+			[]string{"typed: a", "queued: b"}},
+		{"that nothing repeats", []string{ccSay("a"), queue("enqueue", "b"), ccText("m1", "A"), queue("remove", ""), ccText("m2", "B")},
+			[]string{"typed: a", "agent: A", "queued: b", "agent: B"}},
+		{"that were still waiting", []string{ccSay("a"), queue("enqueue", "b"), ccText("m1", "A")},
+			[]string{"typed: a", "agent: A", "queued: b"}},
+		{"that were taken back", []string{ccSay("a"), queue("enqueue", "draft"), queue("popAll", "")}, []string{"typed: a"}},
+		{"sent as one", []string{ccSay("a"), queue("enqueue", "b"), queue("enqueue", "c"), queue("dequeue", ""), queue("dequeue", ""), ccSay("b\nc")},
+			[]string{"typed: a", "queued: b\nc"}},
+		{"that are commands of the interface", []string{ccSay("a"), queue("enqueue", "/model"), queue("remove", "")}, []string{"typed: a"}},
+		{"that are notifications", []string{ccSay("a"), queue("enqueue", "<task-notification>x</task-notification>"), attached("<task-notification>x</task-notification>", "task-notification")}, []string{"typed: a"}},
+		{"while a tool runs, which still gets its result", []string{ccSay("a"), ccUse("m1", "t1", "Bash", `{"command":"make"}`), queue("enqueue", "b"), queue("remove", ""), ccResult("t1", "ok", "")},
+			[]string{"typed: a", "queued: b", "Bash(make) = ok"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			items, _ := read(t, write(t, claudeID+".jsonl", cc(tt.lines...)...))
+			expect(t, items, tt.want...)
+		})
+	}
+}
+
+func TestClaudeDropsAbandonedBranches(t *testing.T) {
+	t.Parallel()
+	under := func(line, parent string) string { return line + `,"parentUuid":` + parent }
+	tests := []struct {
+		name  string
+		lines []string
+		want  []string
+	}{
+		{"an edited prompt", []string{ccSay("a"), ccText("m1", "A"), ccSay("old"), ccText("m2", "OLD"), under(ccSay("new"), `"u1"`), ccText("m3", "NEW")},
+			[]string{"typed: a", "agent: A", "typed: new", "agent: NEW"}},
+		{"with lines of the agent's log between", []string{ccSay("a"), ccText("m1", "A"), `system "subtype":"turn_duration"`, ccSay("old"), ccText("m2", "OLD"), under(ccSay("new"), `"u1"`)},
+			[]string{"typed: a", "agent: A", "typed: new"}},
+		{"parallel calls are no branches", []string{ccSay("a"), ccUse("m1", "t1", "Read", `{}`), ccUse("m1", "t2", "Read", `{}`), under(ccResult("t1", "x", ""), `"u1"`), under(ccResult("t2", "y", ""), `"u2"`), ccSay("b")},
+			[]string{"typed: a", "Read({}) = x", "Read({}) = y", "typed: b"}},
+		{"a missing parent", []string{ccSay("a"), ccText("m1", "A"), under(ccSay("b"), `"lost"`), ccText("m2", "B")},
+			[]string{"typed: a", "agent: A", "typed: b", "agent: B"}},
+		{"several roots", []string{ccSay("a"), ccText("m1", "A"), under(ccSay("b"), `null`), ccText("m2", "B")},
+			[]string{"typed: a", "agent: A", "typed: b", "agent: B"}},
+		{"a last line that hangs on an old one", []string{ccSay("a"), ccText("m1", "A"), ccSay("b"), ccText("m2", "B"), under(ccText("m3", "late"), `"u1"`)},
+			[]string{"typed: a", "agent: A", "typed: b", "agent: B", "agent: late"}},
+		{"a loop of parents", []string{under(ccSay("a"), `"u1"`), under(ccText("m1", "A"), `"u0"`)}, []string{"typed: a", "agent: A"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			items, _ := read(t, write(t, claudeID+".jsonl", cc(tt.lines...)...))
+			expect(t, items, tt.want...)
+		})
+	}
+}
+
+func TestClaudeHead(t *testing.T) {
+	t.Parallel()
+	const agent = `,"isSidechain":true,"agentId":"ab12cd34"`
+	tests := []struct {
+		name, file string
+		lines      []string
+		want       Head
+	}{
+		{"a session", claudeID + ".jsonl", []string{ccSay("a")}, Head{ID: claudeID, Kind: memoir.KindMain, Title: "a", CWD: "/w/app", Branch: "main"}},
+		{"a copy with another name", "copy.jsonl", []string{ccSay("a")}, Head{ID: claudeID, Kind: memoir.KindMain, Title: "a", CWD: "/w/app", Branch: "main"}},
+		{"a resumed session's file", "copy.jsonl", []string{ccSay("a"), ccText("m1", "x"), `user "sessionId":"new","message":{"content":"b"}`}, Head{ID: "new", Kind: memoir.KindMain, Title: "a", CWD: "/w/app", Branch: "main"}},
+		{"a sub-agent", "agent-ab12cd34.jsonl", []string{ccSay("task", agent)}, Head{ID: "agent-ab12cd34", ParentID: claudeID, Kind: memoir.KindSubagent, Title: "task", CWD: "/w/app", Branch: "main"}},
+		{"a sub-agent by its place", claudeID + "/subagents/agent-x1.jsonl", []string{ccSay("task")}, Head{ID: "agent-x1", ParentID: claudeID, Kind: memoir.KindSubagent, Title: "task", CWD: "/w/app", Branch: "main"}},
+		{"headless", "x.jsonl", []string{ccSay("a", `,"entrypoint":"sdk-py"`)}, Head{ID: claudeID, Kind: memoir.KindAutomation, Title: "a", CWD: "/w/app", Branch: "main"}},
+		{"from a terminal", "x.jsonl", []string{ccSay("a", `,"entrypoint":"cli"`)}, Head{ID: claudeID, Kind: memoir.KindMain, Title: "a", CWD: "/w/app", Branch: "main"}},
+		{"no branch", "x.jsonl", []string{`user "cwd":"/w","gitBranch":"HEAD","message":{"content":"a"}`}, Head{ID: claudeID, Kind: memoir.KindMain, Title: "a", CWD: "/w"}},
+		{"a title by hand", "x.jsonl", []string{`summary "summary":"no","leafUuid":"u1"`, ccSay("a"), `ai-title "aiTitle":"made"`, `custom-title "customTitle":"mine"`}, Head{ID: claudeID, Kind: memoir.KindMain, Title: "mine", CWD: "/w/app", Branch: "main"}},
+		{"a title by the agent", "x.jsonl", []string{ccSay("a"), `ai-title "aiTitle":"made"`}, Head{ID: claudeID, Kind: memoir.KindMain, Title: "made", CWD: "/w/app", Branch: "main"}},
+		{"a summary of this session", "x.jsonl", []string{`summary "summary":"Sum","leafUuid":"u1"`, ccSay("a")}, Head{ID: claudeID, Kind: memoir.KindMain, Title: "Sum", CWD: "/w/app", Branch: "main"}},
+		{"a summary of another", "x.jsonl", []string{`summary "summary":"Sum","leafUuid":"elsewhere"`, ccSay("a")}, Head{ID: claudeID, Kind: memoir.KindMain, Title: "a", CWD: "/w/app", Branch: "main"}},
+		{"our own run", "x.jsonl", []string{ccSay("memoir:own-run\nextract", `,"entrypoint":"sdk-cli"`)}, Head{ID: claudeID, Kind: memoir.KindOwnRun, Title: "memoir:own-run", CWD: "/w/app", Branch: "main", OwnRun: true}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			got := probe(t, write(t, tt.file, cc(tt.lines...)...))
+			if got.Source != memoir.SourceClaude {
+				t.Errorf("source %q", got.Source)
+			}
+			short := Head{ID: got.ID, ParentID: got.ParentID, Kind: got.Kind, Title: got.Title, CWD: got.CWD, Branch: got.Branch, OwnRun: got.OwnRun}
+			if short != tt.want {
+				t.Errorf("head\n%+v, want\n%+v", short, tt.want)
+			}
+		})
+	}
+}
+
+func TestClaudeSubagentFileIsRead(t *testing.T) {
+	t.Parallel()
+	const agent = `,"isSidechain":true,"agentId":"ab12cd34"`
+	items, _ := read(t, write(t, "agent-ab12cd34.jsonl", cc(ccSay("task", agent), ccText("m1", "done")+agent)...))
+	expect(t, items, "subagent_task: task", "agent: done")
+}
+
+func TestClaudeFollowsDirectoryAndBranch(t *testing.T) {
+	t.Parallel()
+	items, _ := read(t, write(t, "x.jsonl", cc(ccSay("a"), ccSay("b", `,"cwd":"/w/b","gitBranch":"fix"`))...))
+	if items[0].CWD != "/w/app" || items[1].CWD != "/w/b" || items[1].Branch != "fix" {
+		t.Errorf("%q %q %q", items[0].CWD, items[1].CWD, items[1].Branch)
+	}
+	if want := time.Date(2026, 3, 1, 10, 0, 1, 0, time.UTC); !items[1].At.Equal(want) {
+		t.Errorf("at %v", items[1].At)
+	}
+}

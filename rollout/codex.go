@@ -1,0 +1,226 @@
+package rollout
+
+import (
+	"bytes"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"memoir"
+)
+
+// Codex reads the rollouts of OpenAI's Codex: CLI, desktop and editor extension.
+// Three generations of lines are known: bare response items (2025), enveloped
+// ones, and "paginated" threads of several files that continue each other.
+//
+// See codex_line.go for a line, codex_plan.go for what is undone or replayed,
+// codex_read.go for items, codex_text.go for whose words a text is,
+// codex_tool.go and codex_script.go for tool calls.
+type Codex struct{}
+
+var _ Agent = Codex{}
+
+// Source is memoir.SourceCodex.
+func (Codex) Source() memoir.Source { return memoir.SourceCodex }
+
+// Roots are the session directories below $CODEX_HOME (~/.codex).
+func (Codex) Roots(env Env) []Root {
+	home := env.get("CODEX_HOME")
+	if home == "" {
+		home = env.home(".codex")
+	}
+	if home == "" {
+		return nil
+	}
+	var roots []Root
+	for _, name := range codexDirs {
+		roots = append(roots, Root{filepath.Join(home, name), isRolloutName})
+	}
+	return roots
+}
+
+// codexDirs hold rollouts; the last one earlier parts of threads whose file was
+// replaced by a new one, below <thread>/<segment>.
+var codexDirs = []string{"sessions", "archived_sessions", "rotated_rollout_segments"}
+
+func isRolloutName(path string) bool {
+	name := path[strings.LastIndexByte(path, '/')+1:]
+	if !strings.HasPrefix(name, "rollout-") {
+		return false
+	}
+	name = strings.TrimSuffix(name, ".zst")
+	return strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".json")
+}
+
+// Recognises looks for a session_meta, or for lines of the generation before it.
+func (Codex) Recognises(_ string, head [][]byte) bool {
+	for _, raw := range head[:min(len(head), 5)] {
+		l := parseCodexLine(raw)
+		switch {
+		case l.kind == "session_meta":
+			return true
+		case isTypeScriptMeta(raw):
+			return true
+		case !l.bare && l.payload != nil && codexTypes[l.kind]:
+			return true
+		case l.bare && (l.sub == "message" && get(raw, "content") != nil && get(raw, "role") != nil || l.sub == "function_call"):
+			return true
+		}
+	}
+	return false
+}
+
+func isTypeScriptMeta(raw []byte) bool {
+	s := get(raw, "session")
+	return isObject(s) && isString(get(s, "id"))
+}
+
+// A rollout's name is rollout-<local time>-<thread>[_<rollout>].jsonl.
+var rolloutName = regexp.MustCompile(`(` + uuidForm.String() + `)(?:_(` + uuidForm.String() + `))?$`)
+
+// Head reads the first session_meta; later ones of the same thread only say where
+// it has moved, and those of other threads are replayed history.
+func (Codex) Head(h *Head, path string, head, tail [][]byte) {
+	var meta []byte
+	for _, raw := range head {
+		l := parseCodexLine(raw)
+		if h.FirstOrdinal < 0 {
+			h.FirstOrdinal = l.ordinal
+		}
+		if h.FileAt.IsZero() {
+			h.FileAt = l.at()
+		}
+		if l.kind == "session_meta" && meta == nil {
+			meta = l.payload
+		}
+		if h.CWD == "" && l.kind == "turn_context" {
+			h.CWD = codexDir(l.payload)
+		}
+		if h.CWD == "" && l.kind == "response_item" && l.sub == "message" {
+			h.CWD = environmentCWD(l.payload)
+		}
+		if cwd := codexDir(meta); cwd != "" {
+			h.CWD = cwd
+		}
+	}
+	if s := get(meta, "session"); s != nil {
+		meta = s
+	}
+	h.ID = getText(meta, "id")
+	h.CreatedAt = instant(get(meta, "timestamp"))
+	h.Branch = getText(meta, "git", "branch")
+	h.Remote = getText(meta, "git", "repository_url")
+	h.ParentID = getText(meta, "parent_thread_id")
+	if h.ParentID == "" {
+		h.ParentID = getText(meta, "forked_from_id")
+	}
+	if base := get(meta, "history_base"); isObject(base) {
+		h.BaseID = getText(base, "thread_id")
+		if n, ok := integer(get(base, "end_ordinal_exclusive")); ok {
+			h.BaseEnd = n
+		}
+	}
+	if m := rolloutName.FindStringSubmatch(stem(path)); m != nil && h.ID != "" && m[1] == h.ID {
+		if h.FileID = m[1]; m[2] != "" {
+			h.FileID = m[2]
+		}
+	} else if h.ID == "" && m != nil {
+		h.ID = m[1]
+	}
+	codexKind(h, meta)
+	h.UpdatedAt = latest(tail, "timestamp")
+	if h.Title = indexedTitle(path, h.ID); h.Title == "" {
+		for _, raw := range append(head[:len(head):len(head)], tail...) {
+			if l := parseCodexLine(raw); l.sub == "thread_name_updated" {
+				h.Title = getText(l.payload, "thread_name")
+			}
+		}
+	}
+}
+
+// codexDir is the working directory that a payload names: a path, or for a while a URI.
+func codexDir(payload []byte) string {
+	cwd := getText(payload, "cwd")
+	if strings.HasPrefix(cwd, "file://") {
+		if u, err := url.Parse(cwd); err == nil && u.Path != "" {
+			return u.Path
+		}
+	}
+	return cwd
+}
+
+// codexKind tells who drove the thread from its origin.
+func codexKind(h *Head, meta []byte) {
+	source := get(meta, "source")
+	named := get(source, "custom") != nil // a client that embeds Codex; a person may well type there
+	switch thread := getText(meta, "thread_source"); {
+	case isObject(source) && !named, thread != "" && thread != "user":
+		h.Kind = memoir.KindSubagent
+		if spawn := get(source, "subagent", "thread_spawn"); spawn != nil && h.ParentID == "" {
+			h.ParentID = getText(spawn, "parent_thread_id")
+		}
+		if root := getText(meta, "session_id"); h.ParentID == "" && root != h.ID {
+			h.ParentID = root
+		}
+	case text(source) == "exec", strings.HasPrefix(getText(meta, "originator"), "codex_exec"):
+		h.Kind = memoir.KindAutomation
+	}
+}
+
+// environmentCWD finds the working directory in an injected environment_context:
+// sessions of early 2025 have it nowhere else.
+func environmentCWD(message []byte) string {
+	if !bytes.Contains(message, []byte("environment_context>")) {
+		return ""
+	}
+	context, ok := element(contentText(get(message, "content")), "environment_context")
+	if !ok {
+		return ""
+	}
+	if cwd, ok := element(context, "cwd"); ok {
+		return strings.TrimSpace(cwd)
+	}
+	if _, rest, ok := strings.Cut(context, "Current working directory:"); ok {
+		line, _, _ := strings.Cut(rest, "\n")
+		return strings.TrimSpace(line)
+	}
+	return ""
+}
+
+// indexTail bounds how much of session_index.jsonl is searched for a name: the
+// file only grows, and the names of today's threads are at its end.
+const indexTail = 256 << 10
+
+// indexedTitle looks a thread's name up in its home's session_index.jsonl.
+func indexedTitle(path, id string) string {
+	dir := filepath.Dir(path)
+	for range 5 {
+		if slices.Contains(codexDirs, filepath.Base(dir)) {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	index := filepath.Join(filepath.Dir(dir), "session_index.jsonl")
+	title := ""
+	for _, raw := range readEnd(index, indexTail) {
+		if bytes.Contains(raw, []byte(id)) && getText(raw, "id") == id {
+			title = getText(raw, "thread_name")
+		}
+	}
+	return title
+}
+
+// uuidTime is the time in a version 7 UUID; ok is false for other ids.
+func uuidTime(id string) (t time.Time, ok bool) {
+	if len(id) != 36 || id[14] != '7' || !uuidForm.MatchString(id) {
+		return time.Time{}, false
+	}
+	var ms int64
+	for _, c := range id[:8] + id[9:13] {
+		ms = ms<<4 | int64(strings.IndexRune("0123456789abcdef", c))
+	}
+	return time.UnixMilli(ms), true
+}

@@ -1,0 +1,174 @@
+package rollout
+
+import "time"
+
+// codexTypes are the types of an enveloped line.
+var codexTypes = map[string]bool{
+	"session_meta": true, "response_item": true, "event_msg": true, "turn_context": true, "compacted": true,
+	"world_state": true, "inter_agent_communication": true, "inter_agent_communication_metadata": true,
+	"token_usage_record": true, "rollout_reference": true,
+}
+
+// codexLine is a line with its envelope taken off, nothing in it decoded.
+type codexLine struct {
+	kind    string // the envelope's type
+	sub     string // the payload's type
+	time    []byte // raw timestamp
+	ordinal int64  // -1 without
+	payload []byte
+	bare    bool // without envelope
+}
+
+func (l codexLine) at() time.Time { return instant(l.time) }
+
+// parseCodexLine peeks at a line. Lines without an envelope, of early 2025, are
+// given the one that they would have today.
+func parseCodexLine(raw []byte) codexLine {
+	l := codexLine{ordinal: -1}
+	var id, record bool
+	each(raw, func(key, value []byte) bool {
+		switch string(key) {
+		case "timestamp":
+			l.time = value
+		case "ordinal":
+			if n, ok := integer(value); ok {
+				l.ordinal = n
+			}
+		case "type":
+			l.kind = word(value)
+		case "payload":
+			l.payload = value
+		case "id":
+			id = true
+		case "record_type":
+			record = true
+		}
+		return true
+	})
+	switch {
+	case l.payload != nil:
+		l.sub = word(get(l.payload, "type"))
+	case l.kind != "" && !codexTypes[l.kind]:
+		l.bare, l.payload, l.sub, l.kind = true, raw, l.kind, "response_item"
+	case l.kind == "" && !record && (id && l.time != nil || isTypeScriptMeta(raw)):
+		l.bare, l.payload, l.kind = true, raw, "session_meta"
+	}
+	return l
+}
+
+// word decodes a raw string that is a name from a small set, without allocating
+// for the common ones.
+func word(raw []byte) string {
+	if len(raw) < 2 || raw[0] != '"' {
+		return ""
+	}
+	switch s := raw[1 : len(raw)-1]; string(s) {
+	case "response_item":
+		return "response_item"
+	case "event_msg":
+		return "event_msg"
+	case "message":
+		return "message"
+	case "token_count":
+		return "token_count"
+	case "reasoning":
+		return "reasoning"
+	case "function_call":
+		return "function_call"
+	case "function_call_output":
+		return "function_call_output"
+	case "agent_message":
+		return "agent_message"
+	case "custom_tool_call":
+		return "custom_tool_call"
+	case "custom_tool_call_output":
+		return "custom_tool_call_output"
+	case "assistant":
+		return "assistant"
+	case "user":
+		return "user"
+	case "progress":
+		return "progress"
+	case "toolResult":
+		return "toolResult"
+	}
+	return text(raw)
+}
+
+// turnID is the turn that a line names, "" if it names none.
+func (l codexLine) turnID() string {
+	switch l.kind {
+	case "turn_context":
+		return getText(l.payload, "turn_id")
+	case "event_msg":
+		switch l.sub {
+		case "task_started", "turn_started", "task_complete", "turn_complete", "item_completed", "item_started":
+			return getText(l.payload, "turn_id")
+		}
+	case "response_item":
+		if l.sub == "message" {
+			return getText(l.payload, "internal_chat_message_metadata_passthrough", "turn_id")
+		}
+	}
+	return ""
+}
+
+// opensTurn reports whether the line is the first of a turn.
+func (l codexLine) opensTurn() bool {
+	return l.kind == "event_msg" && (l.sub == "task_started" || l.sub == "turn_started")
+}
+
+// isCodexOutput reports whether a payload's type is that of a call's result.
+func isCodexOutput(sub string) bool {
+	switch sub {
+	case "function_call_output", "custom_tool_call_output", "local_shell_call_output", "tool_search_output", "tool_search_call_output":
+		return true
+	}
+	return false
+}
+
+// utterance classifies a line that is one copy of what someone said.
+type utterance int
+
+const (
+	saysNothing      utterance = iota
+	userResponse               // response_item, role user
+	userEvent                  // event_msg user_message
+	userItem                   // event_msg item_completed UserMessage
+	assistantMessage           // response_item, role assistant
+	assistantEvent             // event_msg agent_message
+	assistantItem              // event_msg item_completed AgentMessage
+	toolCall                   // response_item with a call
+)
+
+func (l codexLine) utterance() utterance {
+	switch l.kind {
+	case "response_item":
+		switch l.sub {
+		case "message":
+			switch word(get(l.payload, "role")) {
+			case "user":
+				return userResponse
+			case "assistant":
+				return assistantMessage
+			}
+		case "function_call", "custom_tool_call", "local_shell_call", "web_search_call", "tool_search_call":
+			return toolCall
+		}
+	case "event_msg":
+		switch l.sub {
+		case "user_message":
+			return userEvent
+		case "agent_message":
+			return assistantEvent
+		case "item_completed":
+			switch getText(l.payload, "item", "type") {
+			case "UserMessage":
+				return userItem
+			case "AgentMessage":
+				return assistantItem
+			}
+		}
+	}
+	return saysNothing
+}

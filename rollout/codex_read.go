@@ -1,0 +1,313 @@
+package rollout
+
+import (
+	"context"
+	"hash/maphash"
+	"slices"
+	"strings"
+)
+
+// Read emits a thread: events say what people typed, response items what the
+// agent said and did; where a file lacks one copy, the other is used.
+func (Codex) Read(ctx context.Context, t *tape, e *emitter) error {
+	plan, err := planCodex(ctx, t)
+	if err != nil {
+		return err
+	}
+	e.results = plan.results
+	r := codexReader{plan: plan, e: e, said: map[uint64]uint8{}}
+	r.w.cwd, r.w.branch = t.parts[0].Head.CWD, t.parts[0].Head.Branch
+	return t.each(ctx, true, func(at place, raw []byte) error {
+		r.line(at, parseCodexLine(raw))
+		return e.err
+	})
+}
+
+type codexReader struct {
+	plan *codexPlan
+	e    *emitter
+	w    where
+	said map[uint64]uint8 // user texts of the turn in hand, by hash: which copies were seen
+}
+
+func (r *codexReader) line(at place, l codexLine) {
+	said := l.utterance()
+	if l.kind != "session_meta" {
+		undone, replayed := r.plan.skip(at, l)
+		if undone || replayed {
+			if said == userResponse || said == assistantMessage || said == toolCall {
+				if undone {
+					r.e.stats.Undone++
+				} else {
+					r.e.stats.Replayed++
+				}
+			}
+			return
+		}
+	}
+	r.w.at = l.at()
+	if id := l.turnID(); id != "" && id != r.w.turn {
+		r.w.turn = id
+		clear(r.said)
+	}
+	switch l.kind {
+	case "session_meta":
+		r.meta(l)
+	case "turn_context":
+		if cwd := codexDir(l.payload); cwd != "" {
+			r.w.cwd = cwd
+		}
+	case "response_item":
+		r.item(at, l, said)
+	case "event_msg":
+		r.event(at, l, said)
+	case "compacted":
+		if message := getText(l.payload, "message"); message != "" {
+			r.e.summary(message, r.w)
+		}
+	case "world_state", "inter_agent_communication", "inter_agent_communication_metadata", "token_usage_record", "rollout_reference":
+	default:
+		if l.payload != nil {
+			r.e.stats.unknown(l.kind)
+		}
+	}
+}
+
+func (r *codexReader) meta(l codexLine) {
+	meta := l.payload
+	if s := get(meta, "session"); s != nil {
+		meta = s
+	}
+	if id := getText(meta, "id"); id != r.plan.id && id != "" && r.plan.id != "" {
+		return
+	}
+	if cwd := codexDir(meta); cwd != "" {
+		r.w.cwd = cwd
+	}
+	if git := get(meta, "git"); isObject(git) {
+		r.w.branch = getText(git, "branch")
+	}
+}
+
+func (r *codexReader) item(at place, l codexLine, said utterance) {
+	p := l.payload
+	voices := r.plan.parts[at.part]
+	if isCodexOutput(l.sub) {
+		id := callID(p)
+		r.e.result(id, codexOutput(p, r.e.waiting(id)), r.w)
+		return
+	}
+	switch l.sub {
+	case "message":
+		switch said {
+		case userResponse:
+			r.userResponse(l, voices)
+		case assistantMessage:
+			r.assistant(at, contentText(get(p, "content")), getText(p, "phase"))
+		default:
+			r.e.injected()
+		}
+	case "function_call", "custom_tool_call", "local_shell_call", "tool_search_call":
+		tool, input := codexCall(l.sub, p)
+		w := r.w
+		w.cwd = codexWorkdir(l.sub, p, w.cwd)
+		r.e.call(callID(p), tool, input, w)
+	case "web_search_call":
+		input := string(get(p, "action"))
+		if q := getText(p, "action", "query"); q != "" {
+			input = q
+		}
+		if input != "" {
+			r.e.lone("web_search_call", input, outcome{}, r.w)
+		}
+	case "reasoning", "ghost_snapshot", "compaction", "context_compaction", "compaction_summary", "agent_message",
+		"additional_tools", "image_generation_call", "compaction_trigger", "other", "":
+	default:
+		r.e.stats.unknown(l.kind + "/" + l.sub)
+	}
+}
+
+func callID(p []byte) string {
+	if id := getText(p, "call_id"); id != "" {
+		return id
+	}
+	return getText(p, "id")
+}
+
+// userResponse takes the user's words from a response item where no event has
+// them, and the working directory and shell commands that only such items have.
+func (r *codexReader) userResponse(l codexLine, voices codexVoices) {
+	p := l.payload
+	if cwd := environmentCWD(p); cwd != "" {
+		r.w.cwd = cwd
+	}
+	full := contentText(get(p, "content"))
+	r.e.hear(full)
+	if command, o, ok := userShell(full); ok {
+		r.e.shell(command, o, r.w)
+		return
+	}
+	kinds, typed := contentKinds(p)
+	switch {
+	case typed:
+		full = userBlocks(get(p, "content"), kinds)
+	case kinds != nil && !slices.Contains(kinds, "unknown"):
+		r.e.injected()
+		return
+	}
+	origin, own, stripped := splitCodexUser(full)
+	for range stripped {
+		r.e.injected()
+	}
+	if own == "" {
+		if stripped == 0 {
+			r.e.injected()
+		}
+		return
+	}
+	if voices.userItems || voices.userEvents {
+		known := r.plan.userTexts[textHash(own)] || r.plan.userTurns[r.w.turn]
+		if !known && !typed {
+			r.e.injected() // what no event confirms as typed
+		}
+		if known || !typed {
+			return
+		}
+	}
+	r.e.user(origin, own, r.w)
+}
+
+func (r *codexReader) event(at place, l codexLine, said utterance) {
+	voices := r.plan.parts[at.part]
+	switch said {
+	case userItem, userEvent:
+		r.userEvent(l, said)
+		return
+	case assistantItem:
+		if !voices.messages {
+			r.assistant(at, contentText(get(l.payload, "item", "content")), getText(l.payload, "item", "phase"))
+		}
+		return
+	case assistantEvent:
+		if !voices.messages && !voices.items {
+			r.assistant(at, getText(l.payload, "message"), getText(l.payload, "phase"))
+		}
+		return
+	}
+	switch l.sub {
+	case "patch_apply_end", "mcp_tool_call_end", "exec_command_end":
+		r.callEnd(l)
+	}
+}
+
+func (r *codexReader) userEvent(l codexLine, said utterance) {
+	if kind := getText(l.payload, "kind"); said == userEvent && kind != "" && kind != "plain" {
+		r.e.injected()
+		return
+	}
+	full := rawCodexUserText(l, said)
+	r.e.hear(full)
+	origin, own, stripped := splitCodexUser(full)
+	for range stripped {
+		r.e.injected()
+	}
+	if own == "" {
+		return
+	}
+	// A file may hold both kinds of event for the same words.
+	h, bit := textHash(own), uint8(1)<<said
+	if seen := r.said[h]; seen != 0 && seen&bit == 0 {
+		r.said[h] = seen | bit
+		return
+	}
+	r.said[h] |= bit
+	r.e.user(origin, own, r.w)
+}
+
+// callEnd takes what only an event says of a call that still waits.
+func (r *codexReader) callEnd(l codexLine) {
+	call := r.e.waiting(getText(l.payload, "call_id"))
+	if call == nil {
+		return
+	}
+	if success := get(l.payload, "success"); success != nil && !isTrue(success) {
+		call.Failed = true
+	}
+	if code, ok := integer(get(l.payload, "exit_code")); ok {
+		n := int(code)
+		call.Exit = &n
+	}
+	if get(l.payload, "result", "Err") != nil {
+		call.Failed = true
+	}
+}
+
+func (r *codexReader) assistant(at place, text, phase string) {
+	final := phase == "final_answer" || phase == "" && r.plan.closing[at.index]
+	r.e.assistant(text, final, r.w)
+}
+
+// codexUserText is the words of a user event as they are compared with others.
+func codexUserText(l codexLine, said utterance) string {
+	_, own, _ := splitCodexUser(rawCodexUserText(l, said))
+	return own
+}
+
+func rawCodexUserText(l codexLine, said utterance) string {
+	if said == userItem {
+		return contentText(get(l.payload, "item", "content"))
+	}
+	return getText(l.payload, "message")
+}
+
+// contentText joins the texts of a message's content, which is a string or an
+// array of blocks. Images and other data are left out.
+func contentText(content []byte) string {
+	return joinBlocks(content, nil)
+}
+
+// userBlocks joins those blocks that kinds marks as the user's.
+func userBlocks(content []byte, kinds []string) string { return joinBlocks(content, kinds) }
+
+func joinBlocks(content []byte, kinds []string) string {
+	if isString(content) {
+		return text(content)
+	}
+	var out strings.Builder
+	i := 0
+	elements(content, func(block []byte) bool {
+		keep := kinds == nil || i >= len(kinds) || kinds[i] == "user.text" || kinds[i] == "unknown"
+		i++
+		if !keep {
+			return true
+		}
+		var s string
+		if isString(block) {
+			s = text(block)
+		} else if s = getText(block, "text"); isImageTag(s) {
+			return true
+		}
+		if out.Len() > 0 && s != "" {
+			out.WriteByte('\n')
+		}
+		out.WriteString(s)
+		return out.Len() <= maxText
+	})
+	return out.String()
+}
+
+// contentKinds says what each block of a message is (0.142 and later), nil if the
+// message does not say, and whether the user typed any of them.
+func contentKinds(p []byte) (kinds []string, typed bool) {
+	elements(get(p, "internal_chat_message_metadata_passthrough", "content_item_kinds"), func(v []byte) bool {
+		kind := text(v)
+		typed = typed || kind == "user.text"
+		kinds = append(kinds, kind)
+		return true
+	})
+	return kinds, typed
+}
+
+var hashSeed = maphash.MakeSeed()
+
+func textHash(s string) uint64 { return maphash.String(hashSeed, s) }

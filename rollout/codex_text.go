@@ -1,0 +1,106 @@
+package rollout
+
+import (
+	"strings"
+
+	"memoir"
+)
+
+// codexEnvelopes are the elements that Codex puts before, or instead of, what
+// the user typed.
+var codexEnvelopes = []string{
+	"environment_context", "user_instructions", "INSTRUCTIONS", "recommended_plugins", "turn_aborted", "skill",
+	"subagent_notification", "goal_context", "codex_internal_context", "heartbeat", "permissions instructions",
+	"collaboration_mode", "app-context", "skills_instructions", "plugins_instructions", "apps_instructions",
+	"multi_agent_mode", "model_switch", "personality_spec", "memory", "hook_prompt", "hook_context", "user_action",
+	"realtime_conversation", "codex_delegation", "system-reminder", "plugins", "skills", "instructions",
+	"additional_context", "token_budget", "context_window", "goal", "plan_mode",
+}
+
+// agentsHeading begins the contents of AGENTS.md files.
+const agentsHeading = "# AGENTS.md instructions"
+
+// ideHeadings begin what an editor says of itself before the request.
+var ideHeadings = []string{
+	"# Context from my IDE setup", "# Files mentioned by the user", "# In app browser", "# Selected text",
+	"# Applications mentioned by the user", "# Browser comments", "# Review findings", "# Diff comments", "# Side chat",
+}
+
+// ideRequest stands before the user's words in such a text.
+const ideRequest = "## My request for Codex:"
+
+// splitCodexUser takes what Codex added off a user text: own is what the person
+// typed, "" if nothing; stripped counts the blocks taken off.
+func splitCodexUser(full string) (origin memoir.Origin, own string, stripped int) {
+	own, origin = strings.TrimSpace(stripOwn(full)), memoir.OriginTyped
+	for {
+		before := own
+		var n int
+		own, n = cutElements(own, codexEnvelopes)
+		stripped += n
+		if strings.HasPrefix(own, agentsHeading) {
+			_, rest, ok := strings.Cut(own, "<INSTRUCTIONS>")
+			if ok {
+				_, rest, ok = strings.Cut(rest, "</INSTRUCTIONS>")
+			}
+			if !ok {
+				return origin, "", stripped + 1
+			}
+			own, stripped = strings.TrimSpace(rest), stripped+1
+		}
+		if own == before {
+			break
+		}
+	}
+	if hasAnyPrefix(own, ideHeadings) {
+		_, request, ok := strings.Cut(own, ideRequest)
+		if !ok {
+			return origin, "", stripped + 1
+		}
+		own = strings.TrimSpace(request)
+	}
+	switch {
+	case strings.HasPrefix(own, "PLEASE IMPLEMENT THIS PLAN:"),
+		strings.HasPrefix(own, "Implement the following plan:"),
+		strings.HasPrefix(own, "A previous agent produced the plan below"):
+		origin = memoir.OriginPlanHandover
+	case strings.HasPrefix(own, "## User Input\n"):
+		if arguments, ok := templateArguments(own); ok {
+			origin, own = memoir.OriginSlashCommand, arguments
+			if own == "" {
+				stripped++
+			}
+		}
+	}
+	return origin, own, stripped
+}
+
+// templateArguments finds what the user typed in an expanded slash prompt that
+// quotes it in a fence under "User Input".
+func templateArguments(own string) (string, bool) {
+	rest := strings.TrimLeft(strings.TrimPrefix(own, "## User Input"), "\n")
+	rest, ok := strings.CutPrefix(rest, "```text\n")
+	if !ok {
+		return "", false
+	}
+	arguments, _, ok := strings.Cut(rest, "\n```")
+	return strings.TrimSpace(arguments), ok
+}
+
+// userShell reads what Codex records of a command run with "!".
+func userShell(full string) (command string, o outcome, ok bool) {
+	inner, ok := element(strings.TrimSpace(full), "user_shell_command")
+	if !ok || !strings.HasPrefix(strings.TrimSpace(full), "<user_shell_command") {
+		return "", o, false
+	}
+	command, _ = element(inner, "command")
+	result, _ := element(inner, "result")
+	o = framedOutput(strings.TrimSpace(result))
+	return strings.TrimSpace(command), o, true
+}
+
+// isImageTag reports whether a text block only brackets an image.
+func isImageTag(s string) bool {
+	s = strings.TrimSpace(s)
+	return s == "</image>" || strings.HasPrefix(s, "<image") && strings.HasSuffix(s, ">") && !strings.Contains(s, "\n") && len(s) < 300
+}

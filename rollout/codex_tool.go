@@ -1,0 +1,263 @@
+package rollout
+
+import (
+	"bytes"
+	"path"
+	"strings"
+
+	"memoir"
+)
+
+// codexCall names a call and says what was asked: the command line of a shell
+// tool, the patch, or the arguments as recorded.
+func codexCall(kind string, p []byte) (tool, input string) {
+	tool = getText(p, "name")
+	switch kind {
+	case "local_shell_call":
+		return "local_shell_call", commandLine(get(p, "action", "command"))
+	case "tool_search_call":
+		return "tool_search_call", string(get(p, "arguments"))
+	case "custom_tool_call":
+		input = getText(p, "input")
+		if tool == "exec" {
+			return codexScript(input)
+		}
+		return tool, input
+	}
+	if ns := getText(p, "namespace"); ns != "" && !strings.HasPrefix(tool, ns) {
+		tool = ns + tool
+	}
+	arguments := get(p, "arguments")
+	input = text(arguments)
+	if isObject(arguments) {
+		input = string(arguments)
+	}
+	object := []byte(input)
+	if !isObject(bytes.TrimSpace(object)) {
+		return tool, input
+	}
+	switch tool {
+	case "shell", "container.exec", "shell_command", "exec_command", "unified_exec", "local_shell":
+		for _, key := range []string{"command", "cmd", "input"} {
+			if line := commandLine(get(object, key)); line != "" {
+				return shellName(tool), line
+			}
+		}
+	case "apply_patch":
+		if patch := getText(object, "input"); patch != "" {
+			return tool, patch
+		}
+	}
+	return tool, input
+}
+
+// shellName maps the spellings of early versions to the one that later ones use.
+func shellName(tool string) string {
+	switch tool {
+	case "container.exec", "local_shell":
+		return "shell"
+	}
+	return tool
+}
+
+// commandLine makes a command line of a string or an argument vector; a shell's
+// -c argument is the line itself.
+func commandLine(raw []byte) string {
+	if isString(raw) {
+		return text(raw)
+	}
+	var argv []string
+	elements(raw, func(v []byte) bool {
+		argv = append(argv, text(v))
+		return true
+	})
+	if len(argv) >= 3 {
+		switch path.Base(argv[0]) {
+		case "bash", "sh", "zsh", "dash", "fish":
+			if strings.HasPrefix(argv[1], "-") && strings.HasSuffix(argv[1], "c") {
+				return argv[2]
+			}
+		case "pwsh", "powershell", "powershell.exe", "cmd", "cmd.exe":
+			return argv[len(argv)-1]
+		}
+	}
+	for i, arg := range argv {
+		if arg == "" || strings.ContainsAny(arg, " \t\n\"'`$\\|&;<>()*?[]#~!{}") {
+			argv[i] = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(argv, " ")
+}
+
+// codexOutput reads a result in any of the shapes that versions have written:
+// JSON in a string, a preamble before "Output:", an array of blocks, an object.
+func codexOutput(p []byte, call *memoir.Item) outcome {
+	raw := get(p, "output")
+	if raw == nil {
+		raw = get(p, "tools") // tool_search_output
+	}
+	switch {
+	case isString(raw):
+		return stringOutput(text(raw))
+	case isArray(raw):
+		return blocksOutput(raw, call)
+	case isObject(raw):
+		o := stringOutput(getText(raw, "content"))
+		if content := get(raw, "content"); isArray(content) {
+			o = blocksOutput(content, call)
+		} else if content == nil {
+			o = stringOutput(string(raw))
+		}
+		if success := get(raw, "success"); success != nil && string(success) == "false" {
+			o.failed = true
+		}
+		return o
+	}
+	return outcome{output: string(raw)}
+}
+
+func stringOutput(s string) outcome {
+	if strings.HasPrefix(s, "{") {
+		object := []byte(s)
+		if output := get(object, "output"); isString(output) {
+			o := outcome{output: text(output)}
+			if code, ok := integer(get(object, "metadata", "exit_code")); ok {
+				n := int(code)
+				o.exit = &n
+			}
+			return o
+		}
+	}
+	return framedOutput(s)
+}
+
+// preambles begin the lines that Codex writes before "Output:".
+var preambles = []string{
+	"Exit code: ", "Wall time", "Chunk ID: ", "Process exited with code ", "Process running with session ID ",
+	"Original token count: ", "Script completed", "Script failed", "Script running with cell ID ", "Script terminated",
+	"Total output lines: ", "Command: ", "Duration: ", "Session ID: ", "Warning: truncated output", "Output too long",
+}
+
+// failures begin the texts that mean that a call did not do what was asked.
+var failures = []string{
+	"apply_patch verification failed", "aborted", "failed to parse function arguments", "exec command rejected",
+	"rejected by user", "execution error:", "unsupported call", "Script failed", "exec_command failed",
+	"write_stdin failed", "tool call error", "patch rejected", "failed in sandbox", "command timed out",
+}
+
+// framedOutput takes the preamble off a result and reads the exit status in it.
+func framedOutput(s string) outcome {
+	o := outcome{output: s, failed: hasAnyPrefix(s, failures)}
+	rest := s
+	for n := 0; n < 10; n++ {
+		line, after, more := strings.Cut(rest, "\n")
+		if line == "Output:" || strings.HasPrefix(line, "Output:") && n > 0 {
+			o.output = strings.TrimLeft(strings.TrimPrefix(line, "Output:")+"\n"+after, "\n")
+			if strings.HasPrefix(o.output, "Total output lines: ") {
+				_, o.output, _ = strings.Cut(o.output, "\n")
+				o.output = strings.TrimLeft(o.output, "\n")
+			}
+			o.output = unwrapBlocks(o.output)
+			return o
+		}
+		if !hasAnyPrefix(line, preambles) {
+			break
+		}
+		for _, label := range []string{"Exit code: ", "Process exited with code "} {
+			if code, ok := strings.CutPrefix(line, label); ok {
+				if n, ok := leadingInt(code); ok {
+					o.exit = &n
+				}
+			}
+		}
+		if !more {
+			o.output = ""
+			return o
+		}
+		rest = after
+	}
+	if o.exit == nil {
+		o.output = unwrapBlocks(o.output)
+		return o
+	}
+	o.output = rest
+	return o
+}
+
+// unwrapBlocks takes the text out of an MCP result that is recorded as JSON.
+func unwrapBlocks(s string) string {
+	if !strings.HasPrefix(s, `[{"type":"text"`) && !strings.HasPrefix(s, `{"content":[{`) {
+		return s
+	}
+	raw := []byte(s)
+	if isObject(raw) {
+		raw = get(raw, "content")
+	}
+	if joined := contentText(raw); joined != "" {
+		return joined
+	}
+	return s
+}
+
+// blocksOutput reads an array of blocks. In code mode each block is what the
+// script printed; a printed exec_command result says how the command ended.
+func blocksOutput(raw []byte, call *memoir.Item) outcome {
+	var o outcome
+	var texts []string
+	inner, ended, first := 0, 0, true
+	elements(raw, func(block []byte) bool {
+		s := getText(block, "text")
+		if isString(block) {
+			s = text(block)
+		}
+		if first {
+			first = false
+			frame := framedOutput(s)
+			if hasAnyPrefix(s, preambles) {
+				o.exit, o.failed, s = frame.exit, frame.failed, frame.output
+			}
+		}
+		if s == "" {
+			return true
+		}
+		if output, code, ok := scriptResult(s); ok {
+			inner++
+			if s = output; code != nil {
+				ended++
+				if o.exit == nil || *o.exit == 0 {
+					o.exit = code
+				}
+			}
+		}
+		texts = append(texts, s)
+		return true
+	})
+	if ended < inner && o.exit != nil && *o.exit == 0 {
+		o.exit = nil // one of the commands is still running
+	}
+	o.output = strings.Join(texts, "\n")
+	if call != nil && o.exit == nil && call.Exit != nil {
+		o.exit = call.Exit
+	}
+	return o
+}
+
+// scriptResult reads the result of tools.exec_command that a script printed as JSON.
+func scriptResult(s string) (output string, exit *int, ok bool) {
+	if !strings.HasPrefix(s, "{") {
+		return "", nil, false
+	}
+	object := []byte(s)
+	if get(object, "wall_time_seconds") == nil && get(object, "chunk_id") == nil {
+		return "", nil, false
+	}
+	raw := get(object, "output")
+	if !isString(raw) {
+		return "", nil, false
+	}
+	if code, isNumber := integer(get(object, "exit_code")); isNumber {
+		n := int(code)
+		exit = &n
+	}
+	return text(raw), exit, true
+}

@@ -1,0 +1,112 @@
+package rollout
+
+import (
+	"testing"
+)
+
+func TestCodexToolResultsOfEveryVersion(t *testing.T) {
+	t.Parallel()
+	custom := func(id, name, input string) string {
+		return `response_item {"type":"custom_tool_call","name":"` + name + `","input":` + q(input) + `,"call_id":"` + id + `","status":"completed"}`
+	}
+	customOut := func(id, raw string) string {
+		return `response_item {"type":"custom_tool_call_output","call_id":"` + id + `","output":` + raw + `}`
+	}
+	tests := []struct {
+		name  string
+		lines []string
+		want  string
+	}{
+		{"JSON in a string", []string{cxCall("1", "shell", `{"command":["bash","-lc","go test"]}`), cxOutput("1", q(`{"output":"FAIL\n","metadata":{"exit_code":1,"duration_seconds":2}}`))},
+			"shell(go test) !1 FAIL"},
+		{"an argument vector", []string{cxCall("1", "shell", `{"command":["git","commit","-m","a b"]}`), cxOutput("1", q(`{"output":"","metadata":{"exit_code":0}}`))},
+			"shell(git commit -m 'a b') =0"},
+		{"Exit code first", []string{cxCall("1", "shell_command", `{"command":"make"}`), cxOutput("1", q("Exit code: 2\nWall time: 0.2 seconds\nOutput:\nno rule\n"))},
+			"shell_command(make) !2 no rule"},
+		{"a chunk", []string{cxCall("1", "exec_command", `{"cmd":"ls","workdir":"/w"}`), cxOutput("1", q("Chunk ID: ab12\nWall time: 0.1 seconds\nProcess exited with code 0\nOriginal token count: 3\nOutput:\na.go\n"))},
+			"exec_command(ls) =0 a.go"},
+		{"a truncated chunk", []string{cxCall("1", "exec_command", `{"cmd":"ls"}`), cxOutput("1", q("Chunk ID: ab12\nProcess exited with code 0\nOutput:\nTotal output lines: 900\n\na.go\n"))},
+			"exec_command(ls) =0 a.go"},
+		{"still running", []string{cxCall("1", "exec_command", `{"cmd":"sleep 9"}`), cxOutput("1", q("Chunk ID: ab12\nWall time: 1 seconds\nProcess running with session ID 7\nOutput:\n"))},
+			"exec_command(sleep 9) ="},
+		{"output that looks like a frame stays", []string{cxCall("1", "exec_command", `{"cmd":"cat f"}`), cxOutput("1", q("Process exited with code 0\nOutput:\nExit code: 5\nOutput:\nx"))},
+			"exec_command(cat f) =0 Exit code: 5\nOutput:\nx"},
+		{"a local shell call", []string{`response_item {"type":"local_shell_call","call_id":"1","status":"completed","action":{"type":"exec","command":["zsh","-c","ls -l"]}}`, cxOutput("1", q("x"))},
+			"local_shell_call(ls -l) = x"},
+		{"an object", []string{cxCall("1", "view", `{"path":"a"}`), cxOutput("1", `{"content":"nope","success":false}`)},
+			`view({"path":"a"}) ! nope`},
+		{"blocks", []string{cxCall("1", "srv__find", `{"q":1}`), cxOutput("1", `[{"type":"input_text","text":"one"},{"type":"input_image","image_url":"data:image/png;base64,AAAA"},{"type":"input_text","text":"two"}]`)},
+			`srv__find({"q":1}) = one` + "\ntwo"},
+		{"an MCP result as JSON", []string{cxCall("1", "srv__find", `{}`), cxOutput("1", q("Wall time: 0.1 seconds\nOutput:\n"+`[{"type":"text","text":"found"}]`))},
+			`srv__find({}) = found`},
+		{"a patch", []string{custom("1", "apply_patch", "*** Begin Patch\n*** End Patch"), customOut("1", q(`{"output":"Success. Updated the following files:\nM a.go\n","metadata":{"exit_code":0}}`))},
+			"apply_patch(*** Begin Patch\n*** End Patch) =0 Success. Updated the following files:\nM a.go"},
+		{"a patch that does not fit", []string{custom("1", "apply_patch", "*** Begin Patch"), customOut("1", q("apply_patch verification failed: no such line"))},
+			"apply_patch(*** Begin Patch) ! apply_patch verification failed: no such line"},
+		{"a patch whose event says that it failed", []string{custom("1", "apply_patch", "*** Begin Patch"), `event_msg {"type":"patch_apply_end","call_id":"1","success":false}`, customOut("1", q("x"))},
+			"apply_patch(*** Begin Patch) ! x"},
+		{"one command in code mode", []string{custom("1", "exec", `const r = await tools.exec_command({cmd:"go test ./...","workdir":"/w"}); text(r.output)`),
+			customOut("1", `[{"type":"input_text","text":"Script completed\nWall time 0.1 seconds\nOutput:\n"},{"type":"input_text","text":"ok\n"}]`)},
+			"exec_command(go test ./...) = ok"},
+		{"a command in code mode that prints its result", []string{custom("1", "exec", `const r = await tools.exec_command({cmd:"false"}); text(JSON.stringify(r))`),
+			customOut("1", `[{"type":"input_text","text":"Script completed\nOutput:\n"},{"type":"input_text","text":"{\"chunk_id\":\"a\",\"wall_time_seconds\":0.1,\"exit_code\":1,\"output\":\"no\"}"}]`)},
+			"exec_command(false) !1 no"},
+		{"several commands in code mode", []string{custom("1", "exec", "const r = await Promise.all([\n tools.exec_command({cmd:'git status'}),\n tools.exec_command({\"cmd\":`ls \"x\"`})]);"),
+			customOut("1", `"Script running with cell ID 4\nWall time 10.0 seconds\nOutput:\n"`)},
+			"exec_command(git status\nls \"x\") ="},
+		{"a patch in code mode", []string{custom("1", "exec", "const patch = \"*** Begin Patch\\n+x\\n*** End Patch\";\ntext(await tools.apply_patch(patch));"), customOut("1", `[{"type":"input_text","text":"Script failed\nWall time 0.1 seconds\nOutput:\n"},{"type":"input_text","text":"bad"}]`)},
+			"apply_patch(*** Begin Patch\n+x\n*** End Patch) ! bad"},
+		{"a script that is more than commands", []string{custom("1", "exec", `for (const c of list) await tools.exec_command({cmd:c})`), customOut("1", `[]`)},
+			"exec(for (const c of list) await tools.exec_command({cmd:c})) ="},
+		{"a search", []string{`response_item {"type":"web_search_call","status":"completed","action":{"type":"search","query":"go zstd"}}`},
+			"web_search_call(go zstd) ="},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			items, _ := read(t, write(t, "x.jsonl", cx(append([]string{cxMeta("")}, tt.lines...)...)...))
+			expect(t, items, tt.want)
+		})
+	}
+}
+
+func TestCallsAreJoinedToTheirResults(t *testing.T) {
+	t.Parallel()
+	items, _ := read(t, write(t, "x.jsonl", cx(cxMeta(""), cxUser("a"),
+		cxCall("1", "exec_command", `{"cmd":"one"}`), cxCall("2", "exec_command", `{"cmd":"two"}`), cxCall("3", "exec_command", `{"cmd":"three"}`),
+		cxOutput("2", q("second")), cxOutput("1", q("first")), cxOutput("1", q("first again")),
+		cxCall("5", "exec_command", `{"cmd":"five"}`), cxUser("b"), cxOutput("9", q("nobody asked")), cxOutput("5", q("fifth")), cxCall("4", "exec_command", `{"cmd":"four"}`))...))
+	expect(t, items, "typed: a", "exec_command(two) = second", "exec_command(one) = first", "exec_command(three) =",
+		"typed: b", "unknown() = nobody asked", "exec_command(five) = fifth", "exec_command(four) =")
+}
+
+func TestScriptsAreReadOnlyWherePlain(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, js, tool, input string }{
+		{"a comment and a string that name tools", `// tools.x()` + "\n" + `const s = "tools.y()"; await tools.exec_command({cmd: "ls"})`, "exec_command", "ls"},
+		{"a later key", `tools.exec_command({workdir:"/w", timeout: f(1,2), cmd:'a\'b'})`, "exec_command", "a'b"},
+		{"a template with a substitution", "tools.exec_command({cmd:`ls ${dir}`})", "exec", "tools.exec_command({cmd:`ls ${dir}`})"},
+		{"a concatenation", `tools.exec_command({cmd:"a"+b})`, "exec", `tools.exec_command({cmd:"a"+b})`},
+		{"different tools", `tools.exec_command({cmd:"a"}); tools.update_plan({})`, "exec", `tools.exec_command({cmd:"a"}); tools.update_plan({})`},
+		{"a template patch", "await tools.apply_patch(`*** Begin Patch\n+a \\`b\\` \\\\ \"c\"\n`)", "apply_patch", "*** Begin Patch\n+a `b` \\ \"c\"\n"},
+		{"input to a running command", `text(await tools.write_stdin({session_id:7,chars:"q"}))`, "write_stdin", `{session_id:7,chars:"q"}`},
+		{"an open string", `tools.exec_command({cmd:"a`, "exec", `tools.exec_command({cmd:"a`},
+		{"no tools", `text(1)`, "exec", `text(1)`},
+	}
+	for _, tt := range tests {
+		if tool, input := codexScript(tt.js); tool != tt.tool || input != tt.input {
+			t.Errorf("%s: %s %q, want %s %q", tt.name, tool, input, tt.tool, tt.input)
+		}
+	}
+}
+
+func FuzzCodexScript(f *testing.F) {
+	f.Add("tools.exec_command({cmd:\"ls\"})")
+	f.Add("const p = `x`;\ntools.apply_patch(p)")
+	f.Add("tools.a(tools.b({'c':")
+	f.Fuzz(func(t *testing.T, js string) {
+		if tool, input := codexScript(js); tool == "exec" && input != js {
+			t.Errorf("a script that is not understood must stay as it is")
+		}
+	})
+}

@@ -1,0 +1,49 @@
+package rollout
+
+import "path"
+
+// codexWorkdir returns where a tool call ran: the directory that the call itself
+// names, else the turn's.
+func codexWorkdir(kind string, p []byte, turn string) string {
+	var dir string
+	switch kind {
+	case "local_shell_call":
+		dir = getText(p, "action", "working_directory")
+	case "custom_tool_call":
+		if getText(p, "name") == "exec" {
+			dir = scriptWorkdir(getText(p, "input"))
+		}
+	default:
+		arguments := get(p, "arguments")
+		if isString(arguments) {
+			arguments = []byte(text(arguments))
+		}
+		if isObject(arguments) {
+			dir = getText(arguments, "workdir")
+		}
+	}
+	switch {
+	case dir == "":
+		return turn
+	case path.IsAbs(dir) || turn == "" || len(dir) > 1 && dir[1] == ':': // of Windows
+		return dir
+	}
+	return path.Join(turn, dir)
+}
+
+// scriptWorkdir is the directory that every command of a script names, "" if they differ.
+func scriptWorkdir(js string) string {
+	calls, _ := scriptCalls(js)
+	var dir string
+	for i, c := range calls {
+		if c.tool != "exec_command" {
+			continue
+		}
+		d, _ := objectString(c.args, "workdir")
+		if i > 0 && d != dir {
+			return ""
+		}
+		dir = d
+	}
+	return dir
+}

@@ -1,0 +1,229 @@
+package rollout
+
+import (
+	"strings"
+	"time"
+
+	"memoir"
+)
+
+// ownRunMarker in the first text of a session says that memoir itself made it.
+const ownRunMarker = "memoir:own-run"
+
+const (
+	maxText    = 4 << 20  // bytes of one text of an item
+	maxPending = 16 << 20 // bytes of calls that wait for their results
+	maxWaiting = 4096     // number of those calls
+)
+
+// where is what is in force when something is said or done.
+type where struct {
+	at     time.Time
+	cwd    string
+	branch string
+	turn   string
+}
+
+// outcome is a tool's result.
+type outcome struct {
+	output string
+	exit   *int
+	failed bool
+	tool   string // the tool's name, where the result has it
+}
+
+// emitter numbers and gives items, and joins calls to results. All agents use it,
+// so that the rules of the stream are the same for all:
+// a call is given when its result arrives; calls that never get one are given when
+// a person speaks next, or at the end; a second result of a call is dropped.
+type emitter struct {
+	fn      func(memoir.Item) error
+	stats   *Stats
+	kind    memoir.SessionKind
+	err     error
+	n       int
+	pending []*memoir.Item // calls without result, oldest first; TurnID etc. set
+	ids     []string       // of pending
+	held    int            // bytes of pending
+	done    map[string]struct{}
+	results map[uint64]bool // ids, hashed, of calls whose results are known to come
+	heard   bool            // what the session begins with was heard
+}
+
+func newEmitter(fn func(memoir.Item) error, stats *Stats, kind memoir.SessionKind) *emitter {
+	return &emitter{fn: fn, stats: stats, kind: kind, done: map[string]struct{}{}}
+}
+
+func (e *emitter) give(it memoir.Item) {
+	if e.err != nil {
+		return
+	}
+	e.n++
+	it.N = e.n
+	e.stats.Items++
+	e.err = e.fn(it)
+}
+
+// user gives what stands in the conversation as the user's.
+func (e *emitter) user(origin memoir.Origin, text string, w where) {
+	text = clean(text)
+	if text == "" || origin == memoir.OriginInjected {
+		e.injected()
+		return
+	}
+	if e.kind == memoir.KindSubagent && origin == memoir.OriginTyped {
+		origin = memoir.OriginSubagentTask
+	}
+	e.flushLost()
+	e.heard = true
+	e.give(memoir.Item{Kind: memoir.ItemMessage, Role: memoir.RoleUser, Origin: origin, Text: text,
+		At: w.at, CWD: w.cwd, Branch: w.branch, TurnID: w.turn})
+}
+
+// hear looks for our own marker in the user texts that a session begins with, up
+// to the first that is not injected. An agent calls it before user.
+func (e *emitter) hear(raw string) {
+	if !e.heard && strings.Contains(raw, ownRunMarker) {
+		e.stats.OwnRun = true
+	}
+}
+
+func (e *emitter) injected() { e.stats.Injected++ }
+
+func (e *emitter) assistant(text string, final bool, w where) {
+	if text = clean(text); text == "" {
+		return
+	}
+	e.give(memoir.Item{Kind: memoir.ItemMessage, Role: memoir.RoleAssistant, Origin: memoir.OriginAgent,
+		Text: text, Final: final, At: w.at, CWD: w.cwd, Branch: w.branch, TurnID: w.turn})
+}
+
+func (e *emitter) summary(text string, w where) {
+	if text = clean(text); text == "" {
+		return
+	}
+	e.give(memoir.Item{Kind: memoir.ItemSummary, Role: memoir.RoleAssistant, Origin: memoir.OriginCompactionSummary,
+		Text: text, At: w.at, CWD: w.cwd, Branch: w.branch, TurnID: w.turn})
+}
+
+// shell gives a command that the person ran in the agent's prompt.
+func (e *emitter) shell(command string, o outcome, w where) {
+	e.flushLost()
+	it := toolItem("user_shell", command, w)
+	it.Role, it.Origin = memoir.RoleUser, memoir.OriginShell
+	e.settle(it, o)
+}
+
+func toolItem(tool, input string, w where) *memoir.Item {
+	return &memoir.Item{Kind: memoir.ItemTool, Role: memoir.RoleTool, Origin: memoir.OriginTool, Tool: tool,
+		Input: clip(stripOwn(input)), At: w.at, CWD: w.cwd, Branch: w.branch, TurnID: w.turn}
+}
+
+// call notes a tool call. A call with an id that was seen is a repetition.
+func (e *emitter) call(id, tool, input string, w where) {
+	if _, ok := e.done[id]; ok && id != "" {
+		return
+	}
+	for i, known := range e.ids {
+		if known == id && id != "" {
+			if e.pending[i].Input == "" { // an earlier snapshot of the same call
+				e.pending[i].Input = clip(stripOwn(input))
+			}
+			return
+		}
+	}
+	it := toolItem(tool, input, w)
+	e.pending = append(e.pending, it)
+	e.ids = append(e.ids, id)
+	e.held += len(it.Input)
+	for (e.held > maxPending || len(e.pending) > maxWaiting) && len(e.pending) > 1 {
+		e.takeAt(0, outcome{})
+	}
+}
+
+// lone gives a call that never has a result.
+func (e *emitter) lone(tool, input string, o outcome, w where) { e.settle(toolItem(tool, input, w), o) }
+
+// waiting returns a call without result, nil if there is none of that id.
+func (e *emitter) waiting(id string) *memoir.Item {
+	for i, known := range e.ids {
+		if known == id {
+			return e.pending[i]
+		}
+	}
+	return nil
+}
+
+// result joins a result to its call and gives both. A result whose call was lost
+// with a damaged line is given alone.
+func (e *emitter) result(id string, o outcome, w where) {
+	for i, known := range e.ids {
+		if known == id {
+			e.takeAt(i, o)
+			return
+		}
+	}
+	if _, ok := e.done[id]; ok {
+		return
+	}
+	if id != "" {
+		e.done[id] = struct{}{}
+	}
+	if o.tool == "" {
+		o.tool = "unknown"
+	}
+	e.settle(toolItem(o.tool, "", w), o)
+}
+
+func (e *emitter) takeAt(i int, o outcome) {
+	it, id := e.pending[i], e.ids[i]
+	e.pending = append(e.pending[:i], e.pending[i+1:]...)
+	e.ids = append(e.ids[:i], e.ids[i+1:]...)
+	e.held -= len(it.Input)
+	if id != "" {
+		e.done[id] = struct{}{}
+	}
+	e.settle(it, o)
+}
+
+func (e *emitter) settle(it *memoir.Item, o outcome) {
+	it.Output = clip(strings.TrimRight(stripOwn(o.output), " \t\r\n"))
+	if o.exit != nil {
+		it.Exit = o.exit
+	}
+	it.Failed = it.Failed || o.failed || it.Exit != nil && *it.Exit != 0
+	e.give(*it)
+}
+
+// flushLost gives the calls whose results never come: a person may speak while
+// others still run.
+func (e *emitter) flushLost() {
+	for i := 0; i < len(e.pending); {
+		if e.results[textHash(e.ids[i])] {
+			i++
+		} else {
+			e.takeAt(i, outcome{})
+		}
+	}
+}
+
+func (e *emitter) finish() {
+	for len(e.pending) > 0 {
+		e.takeAt(0, outcome{})
+	}
+}
+
+// clean takes our own blocks and white space at the ends off a text.
+func clean(text string) string { return clip(strings.TrimSpace(stripOwn(text))) }
+
+// clip bounds a text that was put together from many blocks, at white space.
+func clip(text string) string {
+	if len(text) <= maxText {
+		return text
+	}
+	text = text[:maxText]
+	if i := strings.LastIndexAny(text, " \t\r\n"); i >= 0 {
+		return text[:i]
+	}
+	return ""
+}

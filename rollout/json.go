@@ -1,0 +1,291 @@
+package rollout
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// The functions here walk raw JSON without decoding it: a record of many
+// megabytes is mostly made of values that nobody wants. They trust that Reader
+// has checked the record's syntax, and on anything else stop early.
+
+// each calls fn for every member of a JSON object until fn returns false. The
+// key is without quotes and not unescaped; the value is raw.
+func each(object []byte, fn func(key, value []byte) bool) {
+	i := blankEnd(object, 0)
+	if i >= len(object) || object[i] != '{' {
+		return
+	}
+	i++
+	for {
+		i = blankEnd(object, i)
+		if i < len(object) && object[i] == ',' {
+			i = blankEnd(object, i+1)
+		}
+		if i >= len(object) || object[i] != '"' {
+			return
+		}
+		end := stringEnd(object, i)
+		if end-i < 2 {
+			return
+		}
+		key := object[i+1 : end-1]
+		i = blankEnd(object, end)
+		if i >= len(object) || object[i] != ':' {
+			return
+		}
+		i = blankEnd(object, i+1)
+		end = valueEnd(object, i)
+		if end <= i || !fn(key, object[i:end]) {
+			return
+		}
+		i = end
+	}
+}
+
+// elements calls fn for every element of a JSON array until fn returns false.
+func elements(array []byte, fn func(value []byte) bool) {
+	i := blankEnd(array, 0)
+	if i >= len(array) || array[i] != '[' {
+		return
+	}
+	i++
+	for {
+		i = blankEnd(array, i)
+		if i < len(array) && array[i] == ',' {
+			i = blankEnd(array, i+1)
+		}
+		if i >= len(array) || array[i] == ']' {
+			return
+		}
+		end := valueEnd(array, i)
+		if end <= i || !fn(array[i:end]) {
+			return
+		}
+		i = end
+	}
+}
+
+// get returns the raw value at a path of object keys, nil if there is none.
+func get(object []byte, path ...string) []byte {
+	for _, name := range path {
+		var found []byte
+		each(object, func(key, value []byte) bool {
+			if string(key) == name {
+				found = value
+				return false
+			}
+			return true
+		})
+		if found == nil {
+			return nil
+		}
+		object = found
+	}
+	return object
+}
+
+// text decodes a raw JSON string; anything but a string is "".
+func text(raw []byte) string {
+	if len(raw) < 2 || raw[0] != '"' {
+		return ""
+	}
+	s := unescape(raw[1 : len(raw)-1])
+	if !utf8.ValidString(s) {
+		s = strings.ToValidUTF8(s, "\uFFFD")
+	}
+	if strings.IndexByte(s, 0) >= 0 {
+		s = strings.ReplaceAll(s, "\x00", "\uFFFD")
+	}
+	return s
+}
+
+// unescape decodes the inside of a JSON string.
+func unescape(raw []byte) string {
+	i := bytes.IndexByte(raw, '\\')
+	if i < 0 {
+		return string(raw)
+	}
+	out := make([]byte, 0, len(raw))
+	for i >= 0 && i+1 < len(raw) {
+		out = append(out, raw[:i]...)
+		c := raw[i+1]
+		raw = raw[i+2:]
+		switch c {
+		case 'n':
+			out = append(out, '\n')
+		case 't':
+			out = append(out, '\t')
+		case 'r':
+			out = append(out, '\r')
+		case 'b':
+			out = append(out, '\b')
+		case 'f':
+			out = append(out, '\f')
+		case 'u':
+			var n int
+			out, n = appendUnicode(out, raw)
+			raw = raw[n:]
+		default: // a quote, a backslash or a slash
+			out = append(out, c)
+		}
+		// Escapes come in runs (\n\t, \"…\"): look at the next byte before searching.
+		if i = 0; len(raw) == 0 || raw[0] != '\\' {
+			i = bytes.IndexByte(raw, '\\')
+		}
+	}
+	return string(append(out, raw...))
+}
+
+// appendUnicode decodes the digits of a \u escape, and of the one after it if both
+// are one character, and says how many bytes of raw they took.
+func appendUnicode(out, raw []byte) ([]byte, int) {
+	high, ok := hex4(raw)
+	if !ok {
+		return out, 0
+	}
+	if utf16.IsSurrogate(high) && len(raw) >= 10 && raw[4] == '\\' && raw[5] == 'u' {
+		if low, ok := hex4(raw[6:]); ok {
+			if r := utf16.DecodeRune(high, low); r != utf8.RuneError {
+				return utf8.AppendRune(out, r), 10
+			}
+		}
+	}
+	return utf8.AppendRune(out, high), 4
+}
+
+func hex4(raw []byte) (rune, bool) {
+	if len(raw) < 4 {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(string(raw[:4]), 16, 32)
+	return rune(n), err == nil
+}
+
+// getText is text of the value at a path.
+func getText(object []byte, path ...string) string { return text(get(object, path...)) }
+
+// isString, isObject, isArray and isTrue tell the type of a raw value.
+func isString(raw []byte) bool { return len(raw) > 0 && raw[0] == '"' }
+func isObject(raw []byte) bool { return len(raw) > 0 && raw[0] == '{' }
+func isArray(raw []byte) bool  { return len(raw) > 0 && raw[0] == '[' }
+func isTrue(raw []byte) bool   { return string(raw) == "true" }
+
+// integer decodes a raw JSON number that is a whole number.
+func integer(raw []byte) (int64, bool) {
+	if len(raw) == 0 || len(raw) > 18 {
+		return 0, false
+	}
+	i, negative := 0, false
+	if raw[0] == '-' {
+		i, negative = 1, true
+	}
+	if i == len(raw) {
+		return 0, false
+	}
+	var n int64
+	for ; i < len(raw); i++ {
+		if raw[i] < '0' || raw[i] > '9' {
+			return 0, false
+		}
+		n = n*10 + int64(raw[i]-'0')
+	}
+	if negative {
+		n = -n
+	}
+	return n, true
+}
+
+// compact is a raw value without the white space between its tokens.
+func compact(raw []byte) string {
+	var b bytes.Buffer
+	if err := json.Compact(&b, raw); err != nil {
+		return string(raw)
+	}
+	return b.String()
+}
+
+// instant decodes a time: RFC 3339 in a string, or milliseconds since 1970.
+func instant(raw []byte) time.Time {
+	if isString(raw) {
+		t, err := time.Parse(time.RFC3339Nano, text(raw))
+		if err != nil {
+			return time.Time{}
+		}
+		return t.UTC()
+	}
+	if ms, ok := integer(raw); ok && ms > 0 {
+		return time.UnixMilli(ms).UTC()
+	}
+	return time.Time{}
+}
+
+func blankEnd(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\r' || b[i] == '\t') {
+		i++
+	}
+	return i
+}
+
+// stringEnd returns the index after the closing quote of the string at b[i].
+func stringEnd(b []byte, i int) int {
+	j := i + 1
+	for j < len(b) {
+		k := bytes.IndexByte(b[j:], '"')
+		if k < 0 {
+			break
+		}
+		j += k
+		slashes := 0
+		for p := j - 1; p > i && b[p] == '\\'; p-- {
+			slashes++
+		}
+		j++
+		if slashes%2 == 0 {
+			return j
+		}
+	}
+	return len(b)
+}
+
+// valueEnd returns the index after the value at b[i].
+func valueEnd(b []byte, i int) int {
+	if i >= len(b) {
+		return i
+	}
+	switch b[i] {
+	case '"':
+		return stringEnd(b, i)
+	case '{', '[':
+		depth := 0
+		for i < len(b) {
+			switch b[i] {
+			case '"':
+				i = stringEnd(b, i)
+				continue
+			case '{', '[':
+				depth++
+			case '}', ']':
+				depth--
+				if depth == 0 {
+					return i + 1
+				}
+			}
+			i++
+		}
+		return len(b)
+	}
+	for i < len(b) {
+		switch b[i] {
+		case ',', '}', ']', ' ', '\n', '\r', '\t':
+			return i
+		}
+		i++
+	}
+	return i
+}

@@ -1,0 +1,83 @@
+package rollout
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"github.com/klauspost/compress/zstd"
+
+	"memoir"
+)
+
+var zstdMagic = []byte{0x28, 0xB5, 0x2F, 0xFD}
+
+// maxWindow bounds what decompression may hold; Codex writes windows of at most 8 MiB.
+const maxWindow = 32 << 20
+
+// open opens a session file and, if its first bytes say so, decompresses it.
+func open(path string) (io.ReadCloser, error) {
+	f, err := openFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var magic [4]byte
+	n, err := f.ReadAt(magic[:], 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		f.Close()
+		return nil, openError(path, err)
+	}
+	if !bytes.Equal(magic[:n], zstdMagic) {
+		return f, nil
+	}
+	dec, err := zstd.NewReader(bufio.NewReaderSize(f, 64<<10),
+		zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("decompress %s: %w", path, err)
+	}
+	return &zstdFile{dec, f}, nil
+}
+
+// openFile opens a regular file. What took its place since it was found may be a
+// named pipe, whose opening would wait for a writer.
+func openFile(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, openError(path, err)
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("it is not a file")
+	}
+	if err != nil {
+		f.Close()
+		return nil, openError(path, err)
+	}
+	return f, nil
+}
+
+type zstdFile struct {
+	*zstd.Decoder
+	file *os.File
+}
+
+func (z *zstdFile) Close() error {
+	z.Decoder.Close()
+	return z.file.Close()
+}
+
+func openError(path string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return memoir.Errorf(memoir.CodeUnreadable, "allow your user to read it", "read session %s: %w", path, err)
+	case errors.Is(err, fs.ErrNotExist):
+		return memoir.Errorf(memoir.CodeUnreadable, "", "the session file is gone: %w", err)
+	}
+	return memoir.Errorf(memoir.CodeUnreadable, "", "read session %s: %w", path, err)
+}

@@ -1,0 +1,130 @@
+package rollout
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"memoir"
+)
+
+const piID = "bbbbbbbb-0000-4000-8000-000000000001"
+
+const piV3 = `{"type":"session","version":3,"id":"` + piID + `","timestamp":"2026-03-01T10:00:00.000Z","cwd":"/w/app"}`
+
+// pe makes an entry of a tree: id, its parent, and the other members.
+func pe(id, parent, members string) string {
+	p := "null"
+	if parent != "" {
+		p = q(parent)
+	}
+	return `{"id":"` + id + `","parentId":` + p + `,"timestamp":"2026-03-01T10:00:01.000Z",` + members + `}`
+}
+
+func piUser(s string) string {
+	return `"type":"message","message":{"role":"user","content":[{"type":"text","text":` + q(s) + `}]}`
+}
+func piAgent(s string) string {
+	return `"type":"message","message":{"role":"assistant","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":` + q(s) + `}],"stopReason":"stop"}`
+}
+
+func TestPiReadsTheLivePath(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name    string
+		entries []string
+		want    []string
+		undone  int
+	}{
+		{"a line", []string{pe("1", "", piUser("a")), pe("2", "1", piAgent("A"))}, []string{"typed: a", "agent!: A"}, 0},
+		{"an abandoned branch", []string{pe("1", "", piUser("a")), pe("2", "1", piAgent("A")), pe("3", "2", piUser("old")), pe("4", "3", piAgent("OLD")), pe("5", "2", piUser("new"))},
+			[]string{"typed: a", "agent!: A", "typed: new"}, 2},
+		{"a branch with its summary", []string{pe("1", "", piUser("a")), pe("2", "1", piUser("old")), pe("3", "1", `"type":"branch_summary","fromId":"2","summary":"tried old"`), pe("4", "3", piUser("new"))},
+			[]string{"typed: a", "compaction_summary: tried old", "typed: new"}, 1},
+		{"a compaction", []string{pe("1", "", piUser("a")), pe("2", "1", `"type":"compaction","summary":"so far","firstKeptEntryId":"1"`), pe("3", "2", piUser("b"))},
+			[]string{"typed: a", "compaction_summary: so far", "typed: b"}, 0},
+		{"a reset", []string{pe("1", "", piUser("a")), pe("2", "1", `"type":"reset_boundary"`), pe("3", "2", piUser("b"))}, []string{"typed: b"}, 1},
+		{"a reset on a branch that was left", []string{pe("1", "", piUser("a")), pe("2", "1", `"type":"reset_boundary"`), pe("3", "1", piUser("b"))}, []string{"typed: a", "typed: b"}, 0},
+		{"a lost parent", []string{pe("1", "", piUser("a")), pe("3", "2", piUser("b"))}, []string{"typed: a", "typed: b"}, 0},
+		{"a loop of parents", []string{pe("1", "2", piUser("a")), pe("2", "1", piUser("b"))}, []string{"typed: a", "typed: b"}, 0},
+		{"what extensions inject", []string{pe("1", "", `"type":"custom_message","customType":"x","content":"remember","display":false`), pe("2", "1", `"type":"custom","customType":"y","data":{}`),
+			pe("3", "2", `"type":"message","message":{"role":"hookMessage","content":"x"}`), pe("4", "3", `"type":"message","message":{"role":"developer","content":"x"}`), pe("5", "4", piUser("a"))}, []string{"typed: a"}, 0},
+		{"what the agent attributes to itself", []string{pe("1", "", `"type":"message","message":{"role":"user","attribution":"agent","content":"go on"}`), pe("2", "1", piUser("a"))}, []string{"typed: a"}, 0},
+		{"a shell command", []string{pe("1", "", `"type":"message","message":{"role":"bashExecution","command":"ls","output":"a.go\n","exitCode":1,"cancelled":false}`)}, []string{"user_shell(ls) !1 a.go"}, 0},
+		{"files given on the command line", []string{pe("1", "", piUser("<file name=\"/a.go\">\npackage a\n</file>\nexplain"))}, []string{"typed: explain"}, 0},
+		{"a skill", []string{pe("1", "", piUser("<skill name=\"release\" location=\"/s\">\nsteps\n</skill>\n\nnow"))}, []string{"slash_command: /skill:release now"}, 0},
+		{"a plain string", []string{pe("1", "", `"type":"message","message":{"role":"user","content":"a"}`)}, []string{"typed: a"}, 0},
+		{"calls and results", []string{
+			pe("1", "", `"type":"message","message":{"role":"assistant","content":[{"type":"toolCall","id":"c1","name":"bash","arguments":{"command":"make"}},{"type":"toolCall","id":"c2","name":"read","arguments":{"path":"/a"}}],"stopReason":"toolUse"}`),
+			pe("2", "1", `"type":"message","message":{"role":"toolResult","toolCallId":"c2","toolName":"read","content":[{"type":"text","text":"Command exited with code 9"}],"isError":false}`),
+			pe("3", "2", `"type":"message","message":{"role":"toolResult","toolCallId":"c1","toolName":"bash","content":[{"type":"text","text":"no rule\n\nCommand exited with code 2"}],"isError":true}`)},
+			[]string{`read({"path":"/a"}) = Command exited with code 9`, "bash(make) !2 no rule\n\nCommand exited with code 2"}, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			items, stats := read(t, write(t, "x.jsonl", append([]string{piV3}, tt.entries...)...))
+			expect(t, items, tt.want...)
+			if stats.Undone != tt.undone {
+				t.Errorf("undone %d, want %d", stats.Undone, tt.undone)
+			}
+		})
+	}
+}
+
+func TestPiVersion1IsALine(t *testing.T) {
+	t.Parallel()
+	path := write(t, "x.jsonl",
+		`{"type":"session","id":"`+piID+`","timestamp":"2025-12-01T10:00:00.000Z","cwd":"/w","provider":"p","modelId":"m","branchedFrom":"/s/2025-12-01T00-00-00-000Z_cccccccc-0000-4000-8000-000000000002.jsonl"}`,
+		`{"type":"message","timestamp":"2025-12-01T10:00:01.000Z","message":{"role":"user","content":[{"type":"text","text":"a"}]}}`,
+		`{"type":"compaction","timestamp":"2025-12-01T10:00:02.000Z","summary":"so far","firstKeptEntryIndex":1}`)
+	items, _ := read(t, path)
+	expect(t, items, "typed: a", "compaction_summary: so far")
+	head := probe(t, path)
+	if head.Source != memoir.SourcePi || head.Kind != memoir.KindMain || head.ParentID != "cccccccc-0000-4000-8000-000000000002" {
+		t.Errorf("head %+v", head)
+	}
+}
+
+func TestPiAndOMPAreToldApart(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, file string
+		records    []string
+		source     memoir.Source
+		kind       memoir.SessionKind
+		title      string
+	}{
+		{"pi", "a.jsonl", []string{piV3, pe("1", "", piUser("hello"))}, memoir.SourcePi, memoir.KindMain, "hello"},
+		{"pi with a name", "a.jsonl", []string{piV3, pe("1", "", piUser("hello")), pe("2", "1", `"type":"session_info","name":"Named"`)}, memoir.SourcePi, memoir.KindMain, "Named"},
+		{"a title slot", "a.jsonl", []string{`{"type":"title","title":"Slot"}` + strings.Repeat(" ", 200), piV3, pe("1", "", piUser("hello"))}, memoir.SourceOMP, memoir.KindMain, "Slot"},
+		{"a title in the header", "a.jsonl", []string{strings.Replace(piV3, `"cwd"`, `"title":"Head","titleSource":"auto","cwd"`, 1)}, memoir.SourceOMP, memoir.KindMain, "Head"},
+		{"a changed title", "a.jsonl", []string{strings.Replace(piV3, `"cwd"`, `"title":"Head","cwd"`, 1), pe("1", "", `"type":"title_change","title":"Later"`)}, memoir.SourceOMP, memoir.KindMain, "Later"},
+		{"its directory", ".omp/agent/sessions/x/a.jsonl", []string{piV3, pe("1", "", piUser("hello"))}, memoir.SourceOMP, memoir.KindMain, "hello"},
+		{"a sub-agent by its first entry", "a.jsonl", []string{piV3, pe("1", "", `"type":"session_init","task":"t"`), pe("2", "1", piUser("task"))}, memoir.SourceOMP, memoir.KindSubagent, "task"},
+		{"a model with its provider", "a.jsonl", []string{piV3, pe("1", "", `"type":"model_change","model":"p/m"`), pe("2", "1", piUser("hello"))}, memoir.SourceOMP, memoir.KindMain, "hello"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			head := probe(t, write(t, tt.file, tt.records...))
+			if head.Source != tt.source || head.Kind != tt.kind || head.Title != tt.title || head.ID != piID || head.CWD != "/w/app" {
+				t.Errorf("head %+v", head)
+			}
+		})
+	}
+}
+
+func TestOMPSubagentLiesInItsParentsDirectory(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	stem := "2026-03-01T10-00-00-000Z_cccccccc-0000-4000-8000-000000000002"
+	child := filepath.Join(dir, stem, "scout.jsonl")
+	writeAt(t, filepath.Join(dir, stem+".jsonl"), piV3)
+	writeAt(t, child, piV3+"\n"+pe("1", "", piUser("look"))+"\n")
+	if head := probe(t, child); head.Kind != memoir.KindSubagent || head.ParentID != "cccccccc-0000-4000-8000-000000000002" {
+		t.Errorf("kind %s, parent %q", head.Kind, head.ParentID)
+	}
+	items, _ := read(t, child)
+	expect(t, items, "subagent_task: look")
+}

@@ -1,0 +1,218 @@
+package rollout
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"memoir"
+)
+
+// Head is what the beginning and the end of one file say of it.
+type Head struct {
+	Source       memoir.Source
+	ID           string // thread id
+	FileID       string // of this physical file; "" where only a file name could tell and does not
+	BaseID       string // FileID of the file that this one continues; "" if it begins the thread
+	BaseEnd      int64  // of that file, records from this ordinal on are void; -1: none are
+	FirstOrdinal int64  // of this file's first record; -1 without ordinals
+	Kind         memoir.SessionKind
+	ParentID     string // thread id of the session that started this one, or that it was forked from
+	Title        string
+	CWD          string
+	Branch       string
+	Remote       string    // without credentials
+	CreatedAt    time.Time // of the thread, as far as this file knows
+	FileAt       time.Time // of the first record of this file
+	UpdatedAt    time.Time // of the last record, else of the last modification
+	OwnRun       bool
+	Size         int64 // bytes of the file
+}
+
+// Probe reads a file's head and tail and says what session it belongs to. It
+// reads at most 256 KiB of the head unless the first record is longer, and 64 KiB
+// of the tail unless the last record is longer (a compressed file is passed
+// through once for its tail). The error has memoir.CodeUnreadable and says why:
+// empty, binary, of no known agent, not permitted.
+func Probe(entry Entry) (Head, error) {
+	if entry.Err != nil {
+		return Head{}, entry.Err
+	}
+	if entry.ModTime.IsZero() {
+		info, err := os.Stat(entry.Path)
+		if err != nil {
+			return Head{}, openError(entry.Path, err)
+		}
+		entry.Size, entry.ModTime = info.Size(), info.ModTime()
+	}
+	head, whole, r, err := readHead(entry.Path, headBudget)
+	if err != nil && len(head) == 0 {
+		return Head{}, err
+	}
+	if len(head) == 0 {
+		return Head{}, noSession(entry, r)
+	}
+	agent := recognise(entry, head)
+	if agent == nil {
+		return Head{}, memoir.Errorf(memoir.CodeUnreadable, "", "%s is not a session of any known agent", entry.Path)
+	}
+	tail := head
+	if !whole {
+		if tail, err = readTail(entry.Path); err != nil {
+			return Head{}, err
+		}
+	}
+	h := Head{Source: agent.Source(), Kind: memoir.KindMain, BaseEnd: -1, FirstOrdinal: -1, Size: entry.Size}
+	agent.Head(&h, entry.Path, head, tail)
+	if h.UpdatedAt.IsZero() {
+		h.UpdatedAt = entry.ModTime.UTC()
+	}
+	if h.CreatedAt.IsZero() {
+		h.CreatedAt = h.UpdatedAt
+	}
+	if h.FileAt.IsZero() {
+		h.FileAt = h.CreatedAt
+	}
+	if !legalID.MatchString(h.ID) {
+		h.ID = legalised(stem(entry.Path))
+	}
+	if h.FileID == "" && h.BaseID == "" {
+		h.FileID = h.ID
+	}
+	h.Remote = withoutCredentials(h.Remote)
+	prompt, ownRun := firstPrompt(agent, h, head)
+	if prompt == "" && h.Title == "" && h.ParentID != "" && !whole {
+		if more, _, _, err := readHead(entry.Path, forkBudget); err == nil {
+			prompt, _ = firstPrompt(agent, h, more)
+		}
+	}
+	if h.Title = firstLine(h.Title); h.Title == "" {
+		h.Title = firstLine(prompt)
+	}
+	if h.OwnRun = ownRun; ownRun {
+		h.Kind = memoir.KindOwnRun
+	}
+	return h, nil
+}
+
+func recognise(entry Entry, head [][]byte) Agent {
+	if agent := AgentOf(entry.Source); agent != nil && agent.Recognises(entry.Path, head) {
+		return agent
+	}
+	for _, agent := range Agents {
+		if agent.Recognises(entry.Path, head) {
+			return agent
+		}
+	}
+	return nil
+}
+
+// noSession says why a file without a single record is none.
+func noSession(entry Entry, r *Reader) error {
+	switch {
+	case r.read == 0:
+		return memoir.Errorf(memoir.CodeUnreadable, "", "%s is empty", entry.Path)
+	case looksBinary(entry.Path):
+		return memoir.Errorf(memoir.CodeUnreadable, "", "%s is not a text file", entry.Path)
+	case r.Malformed == 0 && r.CutTail:
+		return memoir.Errorf(memoir.CodeUnreadable, "", "%s ends inside its first record", entry.Path)
+	}
+	return memoir.Errorf(memoir.CodeUnreadable, "", "%s holds no JSON records", entry.Path)
+}
+
+func looksBinary(path string) bool {
+	f, err := open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	var b [512]byte
+	n, _ := f.Read(b[:])
+	return bytes.IndexByte(b[:n], 0) >= 0
+}
+
+// firstPrompt reads the head as a session to find what a person said first.
+func firstPrompt(agent Agent, h Head, head [][]byte) (prompt string, ownRun bool) {
+	stats := Stats{}
+	e := newEmitter(func(it memoir.Item) error {
+		if it.Kind != memoir.ItemMessage || it.Role != memoir.RoleUser {
+			return nil
+		}
+		if it.Origin == memoir.OriginSlashCommand { // says less than what follows it
+			prompt = cmp.Or(prompt, it.Text)
+			return nil
+		}
+		prompt = it.Text
+		return errStop
+	}, &stats, h.Kind)
+	// An error here can only be errStop: the records are in memory.
+	_ = agent.Read(context.Background(), &tape{parts: []Part{{Head: h}}, heads: head, stats: &stats}, e)
+	if e.err == nil {
+		e.finish()
+	}
+	return prompt, stats.OwnRun
+}
+
+var uuidForm = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+
+// legalID is the form of a thread id that may become part of a file's name, a
+// citation and a line on a terminal. The agents' own ids all have it.
+var legalID = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:@+=-]{0,127}$`)
+
+// legalised gives a file's name the form of a thread id, and keeps names apart
+// that come to the same.
+func legalised(name string) string {
+	if legalID.MatchString(name) {
+		return name
+	}
+	sum := sha256.Sum256([]byte(name))
+	clean := strings.Trim(illegal.ReplaceAllString(name, "-"), "-.")
+	return fmt.Sprintf("%.48s-%x", cmp.Or(clean, "session"), sum[:4])
+}
+
+var illegal = regexp.MustCompile(`[^A-Za-z0-9_.]+`)
+
+// stem is a file's name without directory and endings.
+func stem(path string) string {
+	name := filepath.Base(path)
+	for _, ending := range []string{".zst", ".jsonl", ".json"} {
+		name = strings.TrimSuffix(name, ending)
+	}
+	return name
+}
+
+// withoutCredentials takes the user information off a repository's URL.
+func withoutCredentials(remote string) string {
+	if !strings.Contains(remote, "://") {
+		return remote
+	}
+	u, err := url.Parse(remote)
+	if err != nil {
+		if scheme, rest, ok := strings.Cut(remote, "://"); ok {
+			if at := strings.LastIndexByte(rest, '@'); at >= 0 {
+				return scheme + "://" + rest[at+1:]
+			}
+		}
+		return remote
+	}
+	u.User = nil
+	return u.String()
+}
+
+// latest returns the last time that any of the records bears in a member.
+func latest(records [][]byte, path ...string) time.Time {
+	for i := len(records) - 1; i >= 0; i-- {
+		if t := instant(get(records[i], path...)); !t.IsZero() {
+			return t
+		}
+	}
+	return time.Time{}
+}

@@ -1,0 +1,93 @@
+package rollout
+
+import (
+	"bytes"
+	"context"
+	"io"
+
+	"memoir"
+)
+
+// Part is one file of a thread.
+type Part struct {
+	Path string
+	Head Head
+}
+
+// Stats is what reading a thread met with.
+type Stats struct {
+	Records   int // JSON values read
+	Items     int // items given
+	Malformed int // lines or values that are not JSON
+	Elided    int // strings of more than 1 MiB that were cut
+	Oversized int // records that were skipped because they are still over 64 MiB
+	Undone    int // messages and tool calls that were rolled back, reverted or left on an abandoned branch
+	Replayed  int // messages and tool calls that a fork repeats from its parent
+	Injected  int // user, system and developer texts that no person wrote
+	CutTail   bool
+	OwnRun    bool           // the session is one of memoir's own model calls
+	Unknown   map[string]int // records of a type that the reader does not know
+}
+
+// unknown counts a record of a type that no reader knows.
+func (s *Stats) unknown(kind string) {
+	if s.Unknown == nil {
+		s.Unknown = map[string]int{}
+	}
+	if len(s.Unknown) < 100 || s.Unknown[kind] > 0 {
+		s.Unknown[kind[:min(len(kind), 80)]]++
+	}
+}
+
+// Read gives the items of one thread, in order, to fn. The parts are the files
+// of the thread as Assemble orders them; a part whose Head is empty is probed. It
+// holds a bounded amount of memory however long the session is. Damage is counted
+// in Stats and is no error; fn's error ends the reading and is returned.
+func Read(ctx context.Context, parts []Part, fn func(memoir.Item) error) (Stats, error) {
+	stats := Stats{}
+	if len(parts) == 0 {
+		return stats, memoir.Errorf(memoir.CodeUnreadable, "", "a session without files")
+	}
+	parts = append([]Part(nil), parts...)
+	for i := range parts {
+		if parts[i].Head.Source != "" {
+			continue
+		}
+		head, err := Probe(Entry{File: memoir.File{Path: parts[i].Path}})
+		if err != nil {
+			return stats, err
+		}
+		parts[i].Head = head
+	}
+	agent := AgentOf(parts[0].Head.Source)
+	if agent == nil {
+		return stats, memoir.Errorf(memoir.CodeUnreadable, "", "read session %s: no reader for %q", parts[0].Path, parts[0].Head.Source)
+	}
+	e := newEmitter(fn, &stats, parts[0].Head.Kind)
+	err := agent.Read(ctx, &tape{parts: parts, stats: &stats}, e)
+	if err == nil {
+		e.finish()
+		err = unstop(e.err)
+	}
+	return stats, err
+}
+
+// tailRecords returns copies of the whole records in the last piece of a file.
+func tailRecords(piece []byte, partial bool) [][]byte {
+	if partial {
+		i := bytes.IndexByte(piece, '\n')
+		if i < 0 {
+			return nil
+		}
+		piece = piece[i+1:]
+	}
+	var out [][]byte
+	r := NewReader(bytes.NewReader(piece))
+	for {
+		raw, err := r.Next()
+		if err == io.EOF || err != nil {
+			return out
+		}
+		out = append(out, append([]byte(nil), raw...))
+	}
+}

@@ -1,0 +1,397 @@
+package rollout
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"runtime"
+	"slices"
+
+	"github.com/tidwall/gjson"
+)
+
+// Bounds of a record. Real lines reach hundreds of megabytes (compactions that
+// repeat every image); what is worth reading in them is small.
+const (
+	maxString = 1 << 20  // a JSON string above this is cut, see Reader
+	maxRecord = 64 << 20 // a record above this after cutting is skipped
+	maxDepth  = 512      // a record nested deeper is malformed
+	chunkSize = 256 << 10
+
+	keptRecord = 4 << 20 // room for records up to this is kept for the next one
+)
+
+// Reader reads JSON objects one after the other from a stream that programs
+// append to and crash in. Values may be glued together on a line, or spread over
+// lines; blank lines, CRLF, NUL runs and a byte order mark are passed over; what
+// is not an object is skipped to the end of its line and counted.
+//
+// A string longer than 1 MiB is cut to the head that ends at its last white
+// space, so that a secret at the edge is never half kept; a string without white
+// space is data, and becomes empty. A record that is still over 64 MiB is
+// skipped. No more than that is ever held.
+type Reader struct {
+	Malformed int  // lines or values that are not JSON
+	Elided    int  // strings that were cut
+	Oversized int  // records that were skipped for their size
+	CutTail   bool // the stream ends inside a record: it is still being written, or was cut
+
+	src    io.Reader
+	in     []byte // the chunk in hand is in[pos:end]
+	pos    int
+	end    int
+	read   int64 // bytes taken from src
+	budget int64 // no more than this is taken once a record was returned; 0: no limit
+	gave   int
+	eof    bool
+	err    error
+	buf    []byte // a record that spans chunks
+	values int    // objects seen whole
+	bad    []int  // which of them are not JSON, ascending
+	known  bool   // bad is already known, from an earlier reading of the stream
+	brief  bool   // only the beginning matters: strings are cut at 256 KiB, records skipped at 8 MiB
+	pretty bool   // the record is part of a printed document: lines mean nothing
+}
+
+// NewReader returns a Reader of the stream.
+func NewReader(src io.Reader) *Reader {
+	return &Reader{src: src, in: make([]byte, chunkSize)}
+}
+
+// Next returns the next record, io.EOF at the end, or the stream's error. The
+// bytes are good until the next call.
+func (r *Reader) Next() ([]byte, error) {
+	for {
+		r.release()
+		c, ok := r.peek()
+		if !ok {
+			if r.err != nil {
+				return nil, r.err
+			}
+			return nil, io.EOF
+		}
+		if c != '{' {
+			r.Malformed++
+			r.skipLine()
+			continue
+		}
+		raw, end := r.value()
+		switch end {
+		case endWhole:
+			r.values++
+			if !r.valid(raw) {
+				r.Malformed++
+				continue
+			}
+			r.gave++
+			return raw, nil
+		case endBroken:
+			r.Malformed++
+			if raw = lastObject(raw); raw != nil {
+				r.gave++
+				return raw, nil
+			}
+		case endDeep:
+			r.Malformed++
+		case endOversized:
+			r.Oversized++
+		case endCut:
+			r.CutTail = true
+		}
+	}
+}
+
+// valid checks a record's syntax, once for each stream: it costs as much as all
+// other reading.
+func (r *Reader) valid(raw []byte) bool {
+	if r.known {
+		_, found := slices.BinarySearch(r.bad, r.values)
+		return !found
+	}
+	if gjson.ValidBytes(raw) {
+		return true
+	}
+	r.bad = append(r.bad, r.values)
+	return false
+}
+
+// peek passes over what may stand between records and shows the next byte.
+func (r *Reader) peek() (byte, bool) {
+	for {
+		for r.pos < r.end {
+			switch c := r.in[r.pos]; c {
+			case ' ', '\t', '\r', '\n', 0, ',':
+				r.pos++
+			case 0xEF, 0xBB, 0xBF: // the bytes of a byte order mark
+				r.pos++
+			default:
+				return c, true
+			}
+		}
+		if !r.fill() {
+			return 0, false
+		}
+	}
+}
+
+func (r *Reader) skipLine() {
+	for {
+		if i := bytes.IndexByte(r.in[r.pos:r.end], '\n'); i >= 0 {
+			r.pos += i + 1
+			return
+		}
+		if !r.fill() {
+			return
+		}
+	}
+}
+
+// fill replaces the chunk in hand, all of which must have been used.
+func (r *Reader) fill() bool {
+	r.pos, r.end = 0, 0
+	if r.eof || r.budget > 0 && r.gave > 0 && r.read >= r.budget {
+		return false
+	}
+	for range 100 {
+		n, err := r.src.Read(r.in)
+		r.read += int64(n)
+		r.end = n
+		if err != nil {
+			r.eof = true
+			switch {
+			case errors.Is(err, io.EOF):
+			case errors.Is(err, io.ErrUnexpectedEOF): // a compressed file that was cut
+				r.CutTail = true
+			default:
+				r.err = err
+			}
+		}
+		if n > 0 {
+			return true
+		}
+		if r.eof {
+			return false
+		}
+	}
+	r.eof, r.err = true, io.ErrNoProgress
+	return false
+}
+
+// How a value ended.
+type ending int
+
+const (
+	endWhole     ending = iota
+	endBroken           // a new line began inside it
+	endDeep             // nested too deep
+	endOversized        // more than maxRecord
+	endCut              // the stream ended inside it
+)
+
+// value reads the object that begins at in[pos]. Strings are passed over with
+// IndexByte, which is what makes this faster than the disk.
+func (r *Reader) value() ([]byte, ending) {
+	r.buf = r.buf[:0]
+	bound := r.stringBound()
+	var (
+		start    = r.pos // in[start:i] is read and not yet in buf
+		i        = r.pos
+		depth    int
+		inString bool
+		odd      bool // an odd number of backslashes stands before in[i], in a string
+		strPos   int  // where the string began, as an offset in the value
+		dropping bool // the rest of the string is not wanted
+		deep     bool
+		over     bool
+		fresh    bool // in[i] is the first byte of a line
+	)
+	keep := func(to int) { // moves in[start:to] to buf
+		if over || deep {
+			return
+		}
+		if len(r.buf)+to-start > r.recordBound() {
+			over = true
+			return
+		}
+		r.grow(to - start)
+		r.buf = append(r.buf, r.in[start:to]...)
+	}
+	cut := func() { // shortens the string at the end of buf
+		if over || deep {
+			return
+		}
+		r.Elided++
+		r.buf = r.buf[:strPos+headLen(r.buf[strPos:], bound)]
+	}
+	for {
+		if i == r.end {
+			if !dropping {
+				keep(i)
+				if inString && len(r.buf)-strPos > bound {
+					cut()
+					dropping = true
+				}
+			}
+			if !r.fill() {
+				return nil, endCut
+			}
+			i, start = 0, 0
+		}
+		if inString {
+			seg := r.in[i:r.end]
+			k := bytes.IndexByte(seg, '"')
+			if k >= 0 {
+				seg = seg[:k]
+			}
+			if nl := bytes.IndexByte(seg, '\n'); nl >= 0 { // JSON has no line break in a string
+				if !dropping {
+					keep(i + nl)
+				}
+				r.pos = i + nl + 1
+				return r.buf, endBroken
+			}
+			slashes := 0
+			for slashes < len(seg) && seg[len(seg)-1-slashes] == '\\' {
+				slashes++
+			}
+			odd = (slashes%2 == 1) != (odd && slashes == len(seg))
+			i += len(seg)
+			if k < 0 {
+				continue
+			}
+			if odd {
+				odd = false
+				i++
+				continue
+			}
+			if dropping {
+				dropping, start = false, i
+			} else if len(r.buf)+i-start-strPos > bound {
+				keep(i)
+				cut()
+				start = i
+			}
+			inString = false
+			i++
+			continue
+		}
+	outside:
+		for ; i < r.end; i++ {
+			switch r.in[i] {
+			case '"':
+				inString, odd, fresh = true, false, false
+				i++
+				strPos = len(r.buf) + i - start
+				break outside
+			case '{', '[':
+				// A record may be printed over several lines, but a new one never
+				// begins in its middle: the writer died and another went on.
+				if fresh && depth > 0 && r.in[i] == '{' && !r.pretty {
+					keep(i)
+					r.pos = i
+					return r.buf, endBroken
+				}
+				fresh = false
+				depth++
+				if depth > maxDepth {
+					deep = true
+				}
+			case '}', ']':
+				fresh = false
+				depth--
+				if depth > 0 {
+					continue
+				}
+				r.pos = i + 1
+				switch {
+				case deep:
+					return nil, endDeep
+				case len(r.buf) == 0 && !over:
+					return r.in[start : i+1], endWhole
+				}
+				keep(i + 1)
+				if over {
+					return nil, endOversized
+				}
+				return r.buf, endWhole
+			case '\n':
+				fresh = true
+			default:
+				fresh = false
+			}
+		}
+	}
+}
+
+func (r *Reader) stringBound() int {
+	if r.brief {
+		return maxString / 4
+	}
+	return maxString
+}
+
+func (r *Reader) recordBound() int {
+	if r.brief {
+		return maxRecord / 8
+	}
+	return maxRecord
+}
+
+// grow makes room for n bytes. A record beyond 4 MiB gets the whole bound at
+// once: pages that are never touched cost nothing, copies of 32 MiB would.
+func (r *Reader) grow(n int) {
+	need := len(r.buf) + n
+	if need <= cap(r.buf) {
+		return
+	}
+	size := max(2*cap(r.buf), need, chunkSize)
+	if size > keptRecord {
+		size = maxRecord + chunkSize
+	}
+	buf := make([]byte, len(r.buf), size)
+	copy(buf, r.buf)
+	r.buf = buf
+}
+
+// release gives back the room of a large record. Waiting for the collector's own
+// pace would let the heap grow to twice that room first.
+func (r *Reader) release() {
+	if cap(r.buf) > keptRecord {
+		r.buf = nil
+		runtime.GC()
+	}
+}
+
+// headLen returns how much of a too long string's raw bytes to keep: up to the
+// last white space, raw or escaped, in its first bound bytes.
+func headLen(raw []byte, bound int) int {
+	last := 0
+	for i := 0; i < min(len(raw), bound); i++ {
+		switch raw[i] {
+		case ' ':
+			last = i
+		case '\\':
+			if i+1 < len(raw) {
+				switch raw[i+1] {
+				case 'n', 'r', 't':
+					last = i
+				}
+			}
+			i++
+		}
+	}
+	return last
+}
+
+// lastObject finds the record that was glued to a line whose writer died: what
+// begins like a record and is whole. Nil if there is none.
+func lastObject(line []byte) []byte {
+	best := -1
+	for _, opening := range []string{`{"timestamp":"`, `{"type":"`, `{"parentUuid":`} {
+		best = max(best, bytes.LastIndex(line, []byte(opening)))
+	}
+	if best <= 0 || !gjson.ValidBytes(line[best:]) {
+		return nil
+	}
+	return line[best:]
+}

@@ -1,0 +1,237 @@
+package rollout
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+
+	"memoir"
+)
+
+// tape is a thread's records in reading order. It can be played more than once:
+// what is undone, replayed or said twice is known only at the end, so agents
+// play it first to plan and then to emit, instead of holding a session in memory.
+type tape struct {
+	parts []Part
+	heads [][]byte // plays these records instead of the parts' files
+	stats *Stats
+	bad   map[int][]int // what an earlier play found not to be JSON, by part
+	sizes map[int]int64 // of the parts when they were first played: a live file may grow meanwhile
+	spare *Reader       // of an earlier play, whose buffers the next one takes over
+}
+
+// place says where a record stands.
+type place struct {
+	part  int // index in the tape's parts
+	index int // of the record in the whole tape, from 0
+}
+
+// errStop ends a play early without being an error.
+var errStop = errors.New("stop")
+
+// each plays the records; fn's raw bytes are good until it returns. The stats
+// count a play only if count is set, so that planning counts nothing.
+func (t *tape) each(ctx context.Context, count bool, fn func(at place, raw []byte) error) error {
+	at := place{}
+	if t.heads != nil {
+		for _, raw := range t.heads {
+			if err := fn(at, raw); err != nil {
+				return unstop(err)
+			}
+			at.index++
+		}
+		return nil
+	}
+	for at.part = range t.parts {
+		if err := t.eachOf(ctx, count, &at, fn); err != nil {
+			return unstop(err)
+		}
+	}
+	return nil
+}
+
+func unstop(err error) error {
+	if errors.Is(err, errStop) {
+		return nil
+	}
+	return err
+}
+
+func (t *tape) eachOf(ctx context.Context, count bool, at *place, fn func(place, []byte) error) error {
+	path := t.parts[at.part].Path
+	f, err := open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	r := &Reader{src: t.bounded(f, at.part)}
+	if t.spare != nil {
+		r.in, r.buf = t.spare.in, t.spare.buf
+	} else {
+		r.in = make([]byte, chunkSize)
+	}
+	t.spare = r
+	r.bad, r.known = t.bad[at.part]
+	defer func() {
+		if !r.known && r.eof {
+			if t.bad == nil {
+				t.bad = map[int][]int{}
+			}
+			t.bad[at.part] = r.bad
+		}
+		if count {
+			t.stats.Malformed += r.Malformed
+			t.stats.Elided += r.Elided
+			t.stats.Oversized += r.Oversized
+			t.stats.CutTail = r.CutTail
+		}
+	}()
+	next := records(r)
+	for {
+		if at.index%64 == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		raw, err := next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return memoir.Errorf(memoir.CodeUnreadable, "", "read session %s: %w", path, err)
+		}
+		if count {
+			t.stats.Records++
+		}
+		if err := fn(*at, raw); err != nil {
+			return err
+		}
+		at.index++
+	}
+}
+
+// bounded ends a plain file where it ended when it was first played.
+func (t *tape) bounded(f io.Reader, part int) io.Reader {
+	plain, ok := f.(*os.File)
+	if !ok {
+		return f
+	}
+	size, seen := t.sizes[part]
+	if !seen {
+		info, err := plain.Stat()
+		if err != nil {
+			return f
+		}
+		if t.sizes == nil {
+			t.sizes = map[int]int64{}
+		}
+		size = info.Size()
+		t.sizes[part] = size
+	}
+	return io.LimitReader(f, size)
+}
+
+// records chooses between lines and a document.
+func records(r *Reader) func() ([]byte, error) {
+	if r.pos == r.end {
+		r.fill()
+	}
+	if isDocument(r.in[r.pos:r.end]) {
+		return (&document{r: r}).Next
+	}
+	return r.Next
+}
+
+const (
+	headBudget = 256 << 10 // how much of a file's beginning Probe reads, unless its first record is longer
+	forkBudget = 4 << 20   // how much it reads for a fork's title: the parent's records come first
+)
+
+// readHead returns copies of a file's first records.
+func readHead(path string, budget int64) (head [][]byte, whole bool, r *Reader, err error) {
+	f, err := open(path)
+	if err != nil {
+		return nil, false, nil, err
+	}
+	defer f.Close()
+	r = NewReader(f)
+	r.budget, r.brief = budget, true
+	next := records(r)
+	for {
+		raw, err := next()
+		if err == io.EOF {
+			return head, r.eof, r, nil
+		}
+		if err != nil {
+			return head, false, r, memoir.Errorf(memoir.CodeUnreadable, "", "read session %s: %w", path, err)
+		}
+		head = append(head, append([]byte(nil), raw...))
+	}
+}
+
+const (
+	tailFirst = 64 << 10
+	tailMost  = 4 << 20
+)
+
+// readTail returns copies of the last records of a file, whole ones only. A
+// compressed file must be decompressed to its end; only its last piece is kept.
+func readTail(path string) ([][]byte, error) {
+	f, err := open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if plain, ok := f.(*os.File); ok {
+		info, err := plain.Stat()
+		if err != nil {
+			return nil, openError(path, err)
+		}
+		for size := int64(tailFirst); ; size *= 8 {
+			from := max(0, info.Size()-size)
+			piece := make([]byte, info.Size()-from)
+			if _, err := plain.ReadAt(piece, from); err != nil && err != io.EOF {
+				return nil, openError(path, err)
+			}
+			if records := tailRecords(piece, from > 0); len(records) > 0 || from == 0 || size >= tailMost {
+				return records, nil
+			}
+		}
+	}
+	return tailRecords(lastPiece(f, tailFirst), true), nil
+}
+
+// lastPiece reads to the end, or to damage, and keeps the last n to 2n bytes.
+func lastPiece(src io.Reader, n int) []byte {
+	buf := make([]byte, 0, 2*n)
+	for {
+		if len(buf) == cap(buf) {
+			buf = buf[:copy(buf, buf[len(buf)-n:])]
+		}
+		m, err := src.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+m]
+		if err != nil {
+			return buf
+		}
+	}
+}
+
+// readEnd returns the records in the last n bytes of a plain file, none if it
+// cannot be read.
+func readEnd(path string, n int64) [][]byte {
+	f, err := openFile(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil
+	}
+	from := max(0, info.Size()-n)
+	piece := make([]byte, info.Size()-from)
+	m, err := f.ReadAt(piece, from)
+	if err != nil && err != io.EOF {
+		return nil
+	}
+	return tailRecords(piece[:m], from > 0)
+}

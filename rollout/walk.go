@@ -1,0 +1,139 @@
+package rollout
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"memoir"
+)
+
+// Entry is a file that may be a session.
+type Entry struct {
+	memoir.File
+	Source memoir.Source // whose directory it was found in; "" where that says nothing
+	Err    error         // why the file, or the directory at Path, could not be looked at
+}
+
+// Walk calls fn for every file that by its place and name may be a session of an
+// agent, in order of agent and path. What cannot be read comes as an Entry with
+// Err; only fn's error or a cancelled context ends the walk. Symbolic links are
+// followed, each directory is entered once.
+func Walk(ctx context.Context, env Env, fn func(Entry) error) error {
+	w := walker{ctx: ctx, fn: fn, seen: map[string]bool{}}
+	for _, agent := range Agents {
+		for _, root := range agent.Roots(env) {
+			if root.Dir == "" {
+				continue
+			}
+			w.source, w.session = agent.Source(), root.Session
+			if err := w.dir(root.Dir, "", "", true); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// WalkDir calls fn for every regular file below dir, whatever its name, in order
+// of path; .git directories are left out. Errors are given as by Walk, but a dir
+// that cannot be read at all is an error.
+func WalkDir(ctx context.Context, dir string, fn func(Entry) error) error {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return memoir.Errorf(memoir.CodeNotFound, "", "read the sessions below %s: %w", dir, err)
+	}
+	w := walker{ctx: ctx, fn: fn, seen: map[string]bool{}}
+	if !info.IsDir() {
+		return w.file(dir, info)
+	}
+	return w.dir(dir, "", "", false)
+}
+
+type walker struct {
+	ctx     context.Context
+	fn      func(Entry) error
+	seen    map[string]bool // directories entered, by their real path
+	source  memoir.Source
+	session func(string) bool // nil: every file
+}
+
+// dir walks a directory; rel is its slash-separated path below the root, real its
+// path without symbolic links if that is known.
+func (w *walker) dir(dir, rel, real string, root bool) error {
+	if w.ctx.Err() != nil {
+		return context.Cause(w.ctx)
+	}
+	if real == "" {
+		var err error
+		if real, err = filepath.EvalSymlinks(dir); err != nil {
+			real = dir
+		}
+	}
+	if w.seen[real] {
+		return nil
+	}
+	w.seen[real] = true
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		if root && (errors.Is(err, fs.ErrNotExist) || !isDir(dir)) {
+			return nil
+		}
+		if ferr := w.fn(Entry{File: memoir.File{Path: dir}, Source: w.source, Err: openError(dir, err)}); ferr != nil {
+			return ferr
+		}
+	}
+	for _, d := range entries {
+		path, below := filepath.Join(dir, d.Name()), d.Name()
+		if rel != "" {
+			below = rel + "/" + d.Name()
+		}
+		if err := w.entry(path, below, filepath.Join(real, d.Name()), d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *walker) entry(path, rel, real string, d fs.DirEntry) error {
+	isDir, isLink := d.IsDir(), d.Type()&fs.ModeSymlink != 0
+	if !isDir && !isLink && w.session != nil && !w.session(rel) {
+		return nil
+	}
+	if isDir {
+		if d.Name() == ".git" {
+			return nil
+		}
+		return w.dir(path, rel, real, false)
+	}
+	info, err := d.Info()
+	if isLink {
+		info, err = os.Stat(path)
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil // gone since, or a link to nothing
+	case err != nil:
+		if w.session != nil && !w.session(rel) {
+			return nil
+		}
+		return w.fn(Entry{File: memoir.File{Path: path}, Source: w.source, Err: openError(path, err)})
+	case info.IsDir():
+		return w.dir(path, rel, "", false)
+	case !info.Mode().IsRegular() || w.session != nil && !w.session(rel):
+		return nil
+	}
+	return w.file(path, info)
+}
+
+func (w *walker) file(path string, info fs.FileInfo) error {
+	return w.fn(Entry{Source: w.source, File: memoir.File{
+		Path: path, Size: info.Size(), ModTime: info.ModTime(), Inode: inode(info)}})
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}

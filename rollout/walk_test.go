@@ -1,0 +1,207 @@
+package rollout
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"memoir"
+)
+
+func collect(t *testing.T, walk func(fn func(Entry) error) error) []Entry {
+	t.Helper()
+	var out []Entry
+	if err := walk(func(e Entry) error {
+		out = append(out, e)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestWalkFindsEachAgentsSessions(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	want := map[string]memoir.Source{
+		".codex/sessions/2026/03/01/rollout-2026-03-01T10-00-00-x.jsonl":     memoir.SourceCodex,
+		".codex/sessions/2026/03/01/rollout-2026-03-01T10-00-01-x.jsonl.zst": memoir.SourceCodex,
+		".codex/archived_sessions/rollout-2026-02-01T10-00-00-x.jsonl":       memoir.SourceCodex,
+		".claude/projects/-w/a.jsonl":                                        memoir.SourceClaude,
+		".claude/projects/-w/a/subagents/agent-1.jsonl":                      memoir.SourceClaude,
+		".pi/agent/sessions/--w--/a.jsonl":                                   memoir.SourcePi,
+		".omp/agent/sessions/home-w-1/a.jsonl":                               memoir.SourceOMP,
+		".omp/agent/sessions/home-w-1/a/scout.jsonl":                         memoir.SourceOMP,
+		".gemini/tmp/abc/chats/session-1.json":                               memoir.SourceGemini,
+	}
+	others := []string{".codex/sessions/notes.txt", ".codex/history.jsonl", ".codex/auth.json", ".claude/projects/-w/sessions-index.json",
+		".claude/projects/-w/a/subagents/workflows/w/journal.jsonl", ".claude/history.jsonl", ".gemini/tmp/abc/logs.json", ".pi/agent/x.jsonl"}
+	for path := range want {
+		writeAt(t, filepath.Join(home, path), "{}")
+	}
+	for _, path := range others {
+		writeAt(t, filepath.Join(home, path), "{}")
+	}
+	entries := collect(t, func(fn func(Entry) error) error { return Walk(t.Context(), Env{Home: home}, fn) })
+	for _, e := range entries {
+		rel, _ := filepath.Rel(home, e.Path)
+		if want[filepath.ToSlash(rel)] != e.Source || e.Err != nil || e.Size != 2 || e.ModTime.IsZero() {
+			t.Errorf("found %+v", e)
+		}
+	}
+	if len(entries) != len(want) {
+		t.Errorf("found %d files, want %d", len(entries), len(want))
+	}
+}
+
+func TestWalkObeysTheAgentsVariables(t *testing.T) {
+	t.Parallel()
+	base := t.TempDir()
+	at := func(path string) string { return filepath.Join(base, path) }
+	env := map[string]string{"CODEX_HOME": at("cx"), "CLAUDE_CONFIG_DIR": at("cc1") + "," + at("cc2"), "PI_CODING_AGENT_DIR": at("pi"),
+		"GEMINI_CLI_HOME": at("g"), "XDG_DATA_HOME": at("data")}
+	want := []string{"cx/sessions/rollout-1.jsonl", "data/omp/agent/sessions/p/a.jsonl", "pi/sessions/p/a.jsonl", "g/.gemini/tmp/x/chats/session-1.json", "cc1/projects/p/a.jsonl", "cc2/projects/p/a.jsonl"}
+	for _, path := range want {
+		writeAt(t, at(path), "{}")
+	}
+	writeAt(t, at("home/.claude/projects/p/a.jsonl"), "{}")
+	writeAt(t, at("home/.codex/sessions/rollout-1.jsonl"), "{}")
+	var got []string
+	for _, e := range collect(t, func(fn func(Entry) error) error {
+		return Walk(t.Context(), Env{Home: at("home"), Getenv: func(name string) string { return env[name] }}, fn)
+	}) {
+		rel, _ := filepath.Rel(base, e.Path)
+		got = append(got, filepath.ToSlash(rel))
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("found %q\nwant %q", got, want)
+	}
+}
+
+func TestWalkDirGivesEveryFileInOrder(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, path := range []string{"b/x", "a.txt", "c.jsonl.zst", ".hidden/y", ".git/config"} {
+		writeAt(t, filepath.Join(dir, path), "x")
+	}
+	var got []string
+	for _, e := range collect(t, func(fn func(Entry) error) error { return WalkDir(t.Context(), dir, fn) }) {
+		rel, _ := filepath.Rel(dir, e.Path)
+		got = append(got, filepath.ToSlash(rel))
+	}
+	if want := []string{".hidden/y", "a.txt", "b/x", "c.jsonl.zst"}; !slices.Equal(got, want) {
+		t.Errorf("found %q, want %q", got, want)
+	}
+	if err := WalkDir(t.Context(), filepath.Join(dir, "none"), func(Entry) error { return nil }); memoir.CodeOf(err) != memoir.CodeNotFound {
+		t.Errorf("a directory that is not there: %v", err)
+	}
+}
+
+func TestWalkEntersEachDirectoryOnce(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("symbolic links need rights there")
+	}
+	dir := t.TempDir()
+	writeAt(t, filepath.Join(dir, "a", "x.jsonl"), "x")
+	outside := t.TempDir()
+	writeAt(t, filepath.Join(outside, "y.jsonl"), "y")
+	for name, target := range map[string]string{"a/loop": dir, "twice": filepath.Join(dir, "a"), "out": outside, "gone": filepath.Join(dir, "nothing"), "file.jsonl": filepath.Join(outside, "y.jsonl")} {
+		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []string
+	for _, e := range collect(t, func(fn func(Entry) error) error { return WalkDir(t.Context(), dir, fn) }) {
+		if e.Err != nil {
+			t.Errorf("%s: %v", e.Path, e.Err)
+		}
+		rel, _ := filepath.Rel(dir, e.Path)
+		got = append(got, filepath.ToSlash(rel))
+	}
+	if want := []string{"a/x.jsonl", "file.jsonl", "out/y.jsonl"}; !slices.Equal(got, want) {
+		t.Errorf("found %q, want %q", got, want)
+	}
+}
+
+func TestWalkReportsWhatItCannotRead(t *testing.T) {
+	t.Parallel()
+	if os.Getuid() == 0 || runtime.GOOS == "windows" {
+		t.Skip("nothing is forbidden to this user")
+	}
+	dir := t.TempDir()
+	writeAt(t, filepath.Join(dir, "closed", "x.jsonl"), "x")
+	writeAt(t, filepath.Join(dir, "open.jsonl"), "x")
+	if err := os.Chmod(filepath.Join(dir, "closed"), 0); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.Chmod(filepath.Join(dir, "closed"), 0o700) })
+	entries := collect(t, func(fn func(Entry) error) error { return WalkDir(t.Context(), dir, fn) })
+	if len(entries) != 2 || entries[0].Err == nil || entries[1].Err != nil {
+		t.Errorf("entries %+v", entries)
+	}
+}
+
+func TestWalkStopsWhenItIsCancelled(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	writeAt(t, filepath.Join(dir, "a", "x"), "x")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := WalkDir(ctx, dir, func(Entry) error { return nil }); err != context.Canceled {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestProbeSaysWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, content, want string }{
+		{"an empty file", "", "is empty"},
+		{"a binary file", "\x7fELF\x00\x00\x01", "is not a text file"},
+		{"prose", "# Readme\nhello\n", "holds no JSON records"},
+		{"a cut first record", `{"timestamp":"2026`, "ends inside its first record"},
+		{"another program's records", `{"level":"info","msg":"hello"}`, "is not a session of any known agent"},
+		{"another program's document", "{\n  \"name\": \"x\",\n  \"items\": []\n}", "is not a session of any known agent"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "x.jsonl")
+			writeAt(t, path, tt.content)
+			_, err := Probe(Entry{File: memoir.File{Path: path}})
+			if memoir.CodeOf(err) != memoir.CodeUnreadable || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), path) {
+				t.Errorf("error %v, want %q", err, tt.want)
+			}
+		})
+	}
+	if _, err := Probe(Entry{File: memoir.File{Path: filepath.Join(t.TempDir(), "none")}}); memoir.CodeOf(err) != memoir.CodeUnreadable {
+		t.Errorf("a missing file: %v", err)
+	}
+}
+
+func TestProbeReadsHeadAndTailOnly(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "x.jsonl")
+	filler := strings.Repeat(cx(cxAgent(strings.Repeat("x", 1000)))[0]+"\n", 2000)
+	writeAt(t, path, strings.Join(cx(cxMeta(""), cxUser("a")), "\n")+"\n"+filler)
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	// A hole that takes no room on the disk, but much longer to read than any test may take.
+	tail := "\nnot JSON\n" + `{"timestamp":"2026-03-05T00:00:00Z","type":"event_msg","payload":{"type":"token_count"}}` + "\n" + `{"timestamp":"2026-03-06T00:0`
+	if _, err := f.WriteAt([]byte(tail), 1<<40); err != nil {
+		t.Skipf("no sparse files here: %v", err)
+	}
+	head := probe(t, path)
+	if got := head.UpdatedAt.Format("2006-01-02"); got != "2026-03-05" || head.Title != "a" {
+		t.Errorf("updated %s, title %q", got, head.Title)
+	}
+}

@@ -1,0 +1,171 @@
+package testdata_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"memoir"
+	"memoir/consolidate"
+	"memoir/extract"
+	"memoir/secrets"
+	"memoir/testdata"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// remember extracts from every main session of a project and consolidates, as a
+// run without limits of age and idleness does.
+func remember(t *testing.T, dir string, p testdata.Project) memoir.Consolidation {
+	t.Helper()
+	scanner, err := secrets.New(secrets.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := consolidate.Input{
+		Project: memoir.Project{ID: p.Name, Name: p.Name, Identity: p.Remote, Remote: p.Remote, Directories: p.Directories},
+		Changed: map[string]bool{}, SummaryTokens: 5000, MaxMemoryBytes: 64 << 10, Now: testdata.Now,
+	}
+	for _, s := range testdata.Expected {
+		if s.Project != p.Name || s.Kind != memoir.KindMain {
+			continue
+		}
+		parts, items, _ := thread(t, dir, s)
+		redactor := scanner.Session()
+		for i, it := range items {
+			items[i] = redactor.Item(it)
+		}
+		head := parts[0].Head
+		session := memoir.Session{
+			ID: s.ID, Source: s.Source, Kind: s.Kind, Title: redactor.Text(head.Title),
+			CWD: head.CWD, Branch: head.Branch, CreatedAt: head.CreatedAt, UpdatedAt: s.Updated,
+		}
+		extraction, _, err := extract.NewBuiltin().Extract(t.Context(), extract.Input{Session: session, Items: items, Now: testdata.Now})
+		if err != nil {
+			t.Fatalf("%s: extract: %v", s.Name, err)
+		}
+		if extraction.Empty() {
+			if len(s.Facts) > 0 {
+				t.Errorf("%s: nothing was extracted", s.Name)
+			}
+			continue
+		}
+		extraction.SessionKey, extraction.ProjectID = s.Key(), p.Name
+		extraction.CWD, extraction.Branch = head.CWD, head.Branch
+		extraction.StartedAt, extraction.EndedAt = head.CreatedAt, s.Updated
+		in.Extractions = append(in.Extractions, extraction)
+		in.Changed[s.Key()] = true
+	}
+	result, _, err := consolidate.NewBuiltin().Consolidate(t.Context(), in)
+	if err != nil {
+		t.Fatalf("%s: consolidate: %v", p.Name, err)
+	}
+	if err := consolidate.Verify(result, in); err != nil {
+		t.Errorf("%s: %v", p.Name, err)
+	}
+	return result
+}
+
+func TestMemoryHoldsTheFactsAndNotTheTraps(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	planted, err := testdata.Write(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range testdata.Projects {
+		result := remember(t, dir, p)
+		published := result.MemoryMD + result.MemorySummary
+		for _, skill := range result.Skills {
+			published += skill.Content
+		}
+		for _, s := range testdata.Expected {
+			for _, trap := range s.Traps {
+				if testdata.Holds(published, trap) {
+					t.Errorf("%s holds %q of session %s", p.Name, trap, s.Name)
+				}
+			}
+			if s.Project != p.Name {
+				continue
+			}
+			for _, fact := range s.Facts {
+				if !testdata.Holds(result.MemoryMD, fact) {
+					t.Errorf("%s: MEMORY.md lacks %q of session %s", p.Name, fact, s.Name)
+				}
+			}
+			for _, gap := range s.Gaps {
+				if testdata.Holds(result.MemoryMD, gap) {
+					t.Errorf("%s: MEMORY.md holds %q of session %s now: move it to Facts", p.Name, gap, s.Name)
+				}
+			}
+		}
+		for _, secret := range planted {
+			if strings.Contains(published, secret) {
+				t.Errorf("%s holds the secret %.8s…", p.Name, secret)
+			}
+		}
+		if !hasProcedure(result.Skills, p.Procedure) {
+			t.Errorf("%s: no skill among %d holds the steps %q in order", p.Name, len(result.Skills), p.Procedure)
+		}
+	}
+}
+
+func hasProcedure(skills []memoir.Skill, steps []string) bool {
+	for _, skill := range skills {
+		rest, found := skill.Content, true
+		for _, step := range steps {
+			var ok bool
+			if _, rest, ok = strings.Cut(rest, step); !ok {
+				found = false
+				break
+			}
+		}
+		if found {
+			return true
+		}
+	}
+	return false
+}
+
+// The golden files show what the built-in model makes of the fixtures, so that
+// a change of it is seen as a change of its text. Write them anew with -update.
+func TestMemoryIsTheGoldenOne(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if _, err := testdata.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range testdata.Projects {
+		result := remember(t, dir, p)
+		want := map[string]string{"MEMORY.md": result.MemoryMD, "memory_summary.md": result.MemorySummary}
+		for _, skill := range result.Skills {
+			want["skills/"+skill.Name+"/SKILL.md"] = skill.Content
+		}
+		folder := filepath.Join("golden", p.Name)
+		if *update {
+			if err := os.RemoveAll(folder); err != nil {
+				t.Fatal(err)
+			}
+			for name, text := range want {
+				path := filepath.Join(folder, filepath.FromSlash(name))
+				if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		golden := map[string]string{}
+		for _, file := range tree(t, folder) {
+			golden[filepath.ToSlash(file.Path)] = file.Text
+		}
+		if diff := cmp.Diff(golden, want); diff != "" {
+			t.Errorf("%s differs from golden (-golden +got); if that is meant, run go test ./testdata -update\n%s", p.Name, diff)
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package testdata
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/rand/v2"
+	"strings"
+)
+
+// A secret is a fake that gitleaks' rule of that name finds. Fakes are made
+// when they are written, because a repository that holds anything that looks like a
+// secret trips the scanners of whoever clones it.
+type secret struct {
+	rule  string
+	value string   // what replaces the placeholder
+	parts []string // what must not turn up anywhere; the value if empty
+}
+
+type secrets []secret
+
+// newSecrets makes the same fakes on every call: golden results stay equal.
+func newSecrets() secrets {
+	const (
+		lower  = "abcdefghijklmnopqrstuvwxyz"
+		digits = "0123456789"
+		base32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+	)
+	letters := lower + strings.ToUpper(lower) + digits
+	random := rand.New(rand.NewPCG(20, 26))
+	text := func(alphabet string, n int) string {
+		var b strings.Builder
+		for range n {
+			b.WriteByte(alphabet[random.IntN(len(alphabet))])
+		}
+		return b.String()
+	}
+	body := []string{text(letters, 64), text(letters, 64), text(letters, 48)}
+	kind := "OPENSSH PRIVATE " + "KEY-----"
+	return secrets{
+		{rule: "github-pat", value: "ghp" + "_" + text(letters, 36)},
+		{rule: "aws-access-token", value: "AKI" + "A" + text(base32, 16)},
+		{
+			rule:  "private-key",
+			value: "-----BEGIN " + kind + "\n" + strings.Join(body, "\n") + "\n-----END " + kind,
+			parts: body,
+		},
+	}
+}
+
+func (s secret) placeholder() string { return "@@SECRET:" + s.rule + "@@" }
+
+// fill replaces the placeholders in a session's bytes, all of which stand
+// inside JSON strings.
+func (s secrets) fill(data []byte) []byte {
+	for _, secret := range s {
+		quoted, err := json.Marshal(secret.value)
+		if err != nil {
+			panic(err) // a string is always valid JSON
+		}
+		data = bytes.ReplaceAll(data, []byte(secret.placeholder()), quoted[1:len(quoted)-1])
+	}
+	return data
+}
+
+// planted lists what must not turn up anywhere.
+func (s secrets) planted() []string {
+	var out []string
+	for _, secret := range s {
+		if len(secret.parts) == 0 {
+			out = append(out, secret.value)
+		}
+		out = append(out, secret.parts...)
+	}
+	return out
+}
+
+// Rules names the gitleaks rules whose secrets Write plants.
+func Rules() []string {
+	var out []string
+	for _, secret := range newSecrets() {
+		out = append(out, secret.rule)
+	}
+	return out
+}

@@ -1,0 +1,78 @@
+package secrets
+
+import (
+	"regexp/syntax"
+	"testing"
+)
+
+// The first three benchmarks read the same texts, the corpus with a secret of every
+// rule in every context mixed in: the ratio of their MB/s in one run is what counts.
+
+func BenchmarkRedact(b *testing.B) {
+	texts := benchmarkTexts(b)
+	s := newScanner("", true)
+	for _, text := range texts { // the automata grow with what they read
+		s.Redact(text)
+	}
+	b.SetBytes(int64(totalBytes(texts)))
+	b.ReportAllocs()
+	for b.Loop() {
+		for _, text := range texts {
+			s.Redact(text)
+		}
+	}
+}
+
+// BenchmarkRedactCold begins each time with rules that are not compiled, as a run of
+// the program does.
+func BenchmarkRedactCold(b *testing.B) {
+	texts := benchmarkTexts(b)
+	b.SetBytes(int64(totalBytes(texts)))
+	for b.Loop() {
+		s := newScanner("", true)
+		for _, text := range texts {
+			s.Redact(text)
+		}
+	}
+}
+
+func BenchmarkGitleaks(b *testing.B) {
+	texts := benchmarkTexts(b)
+	d := newDetector(b)
+	b.SetBytes(int64(totalBytes(texts)))
+	for b.Loop() {
+		for _, text := range texts {
+			d.DetectString(text)
+		}
+	}
+}
+
+func BenchmarkCompileRules(b *testing.B) {
+	for b.Loop() {
+		newScanner("", true).rules()
+	}
+}
+
+func BenchmarkNewScanner(b *testing.B) {
+	for b.Loop() {
+		if _, err := New(Options{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func benchmarkTexts(b *testing.B) []string {
+	b.Helper()
+	texts := corpusTexts(b)
+	for n, r := range mustLoad(b, false).rules {
+		tree, err := syntax.Parse(r.Regex.String(), syntax.Perl)
+		if err != nil {
+			b.Fatal(err)
+		}
+		random := newRandom(uint64(n))
+		for _, p := range plantings {
+			texts = append(texts, p.plant(r.RuleID, generate(tree, random)))
+		}
+	}
+	return texts
+}

@@ -1,0 +1,179 @@
+package secrets
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/zricethezav/gitleaks/v8/config"
+
+	"memoir"
+)
+
+// maxExtendDepth bounds how many files may extend one another, as in gitleaks.
+const maxExtendDepth = 2
+
+// mergeFile merges a person's configuration, and the one that its extend.path
+// names, into the rules so far.
+func mergeFile(into *config.ViperConfig, path string, depth int) error {
+	content, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) && depth == 0 {
+		return nil
+	}
+	if err != nil {
+		return configError(path, err)
+	}
+	own, err := parseConfig(string(content))
+	if err != nil {
+		return configError(path, err)
+	}
+	if err := check(own); err != nil {
+		return configError(path, err)
+	}
+	if own.Extend.Path != "" {
+		if own.Extend.UseDefault {
+			return configError(path, errors.New("[extend] has both path and useDefault"))
+		}
+		if depth+1 < maxExtendDepth {
+			base := own.Extend.Path
+			if !filepath.IsAbs(base) {
+				base = filepath.Join(filepath.Dir(path), base)
+			}
+			if err := mergeFile(into, base, depth+1); err != nil {
+				return err
+			}
+		}
+	}
+	merge(into, own)
+	return nil
+}
+
+func configError(path string, err error) error {
+	if memoir.CodeOf(err) == memoir.CodeConfig {
+		return err
+	}
+	return memoir.Errorf(memoir.CodeConfig, "correct the rule, or move the file away to use the default rules",
+		"read secret rules of %s: %w", path, err)
+}
+
+// check finds what gitleaks would panic at, or would not say by name.
+func check(c config.ViperConfig) error {
+	for i, r := range c.Rules {
+		name := fmt.Sprintf("rule %q", r.ID)
+		if strings.TrimSpace(r.ID) == "" {
+			return fmt.Errorf("rule %d has no id", i+1)
+		}
+		patterns := []string{r.Regex, r.Path}
+		for _, list := range append(slices.Clone(r.Allowlists), r.AllowList) {
+			if list != nil {
+				patterns = append(patterns, slices.Concat(list.Regexes, list.Paths)...)
+			}
+		}
+		if err := compiles(name, patterns); err != nil {
+			return err
+		}
+		if r.SecretGroup < 0 {
+			return fmt.Errorf("%s: secretGroup %d is negative", name, r.SecretGroup)
+		}
+	}
+	for _, list := range c.Allowlists {
+		if err := compiles("allowlist "+list.Description, slices.Concat(list.Regexes, list.Paths)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func compiles(owner string, patterns []string) error {
+	for _, p := range patterns {
+		if _, err := regexp.Compile(p); err != nil {
+			return fmt.Errorf("%s: %w", owner, err)
+		}
+	}
+	return nil
+}
+
+// merge extends base with what a configuration says, by gitleaks' rules of
+// [extend]: a rule of the same id overrides field by field and adds keywords,
+// tags and allowlists; other rules and global allowlists are added; disabledRules
+// are dropped.
+func merge(base *config.ViperConfig, more config.ViperConfig) {
+	kept := base.Rules[:0]
+	for _, r := range base.Rules {
+		if !slices.Contains(more.Extend.DisabledRules, r.ID) {
+			kept = append(kept, r)
+		}
+	}
+	base.Rules = kept
+	untarget(base, more.Extend.DisabledRules)
+	for _, r := range more.Rules {
+		if r.AllowList != nil && len(r.Allowlists) == 0 { // the older form
+			r.Allowlists, r.AllowList = append(r.Allowlists, r.AllowList), nil
+		}
+		at := 0
+		for at < len(base.Rules) && base.Rules[at].ID != r.ID {
+			at++
+		}
+		if at == len(base.Rules) {
+			base.Rules = append(base.Rules, r)
+			continue
+		}
+		old := &base.Rules[at]
+		if old.AllowList != nil {
+			old.Allowlists, old.AllowList = append(old.Allowlists, old.AllowList), nil
+		}
+		if r.Description != "" {
+			old.Description = r.Description
+		}
+		if r.Entropy != 0 {
+			old.Entropy = r.Entropy
+		}
+		if r.SecretGroup != 0 {
+			old.SecretGroup = r.SecretGroup
+		}
+		if r.Regex != "" {
+			old.Regex = r.Regex
+		}
+		if r.Path != "" {
+			old.Path = r.Path
+		}
+		old.Tags = append(old.Tags, r.Tags...)
+		old.Keywords = append(old.Keywords, r.Keywords...)
+		old.Allowlists = append(old.Allowlists, r.Allowlists...)
+		old.Required = append(old.Required, r.Required...)
+	}
+	base.Allowlists = append(base.Allowlists, more.Allowlists...)
+}
+
+// upgrade turns the older form of the file's own allowlist ([allowlist]) into the
+// newer one ([[allowlists]]): people's files have either.
+func upgrade(c *config.ViperConfig) {
+	//lint:ignore SA1019 the older form is still in use
+	if c.AllowList != nil {
+		//lint:ignore SA1019 the older form is still in use
+		c.Allowlists, c.AllowList = append(c.Allowlists, c.AllowList), nil
+	}
+}
+
+// untarget takes disabled rules from the allowlists that name them; one that names
+// no rule any more goes, since it would else count for all.
+func untarget(base *config.ViperConfig, disabled []string) {
+	kept := base.Allowlists[:0]
+	for _, list := range base.Allowlists {
+		if named := len(list.TargetRules); named > 0 {
+			list.TargetRules = slices.DeleteFunc(list.TargetRules, func(id string) bool {
+				return slices.Contains(disabled, id)
+			})
+			if len(list.TargetRules) == 0 {
+				continue
+			}
+		}
+		kept = append(kept, list)
+	}
+	base.Allowlists = kept
+}

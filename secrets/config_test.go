@@ -1,0 +1,188 @@
+package secrets
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"memoir"
+)
+
+// writeConfig writes a .gitleaks.toml and returns its path.
+func writeConfig(t *testing.T, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), ".gitleaks.toml")
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestAPersonsOwnRulesAreMergedIntoTheDefaultOnes(t *testing.T) {
+	t.Parallel()
+	token := fake("ghp", "_", "k3Jd9sLq0WmZx7Yt2Rv5Bn8Cf4Hg6Pa1Ue0o")
+	pass := "password = \"" + fake("q9!", "xLm2#zP") + "\""
+	for _, test := range []struct {
+		name, config, text, want string
+	}{
+		{
+			"a rule of one's own", `
+[[rules]]
+id = "Acme Key"
+regex = '''acme-[0-9]{8}'''
+keywords = ["acme-"]`,
+			"acme-12345678 " + token, "[REDACTED:acme-key] [REDACTED:github-pat]",
+		},
+		{
+			"a keyword outside of ASCII", `
+[[rules]]
+id = "schluessel"
+regex = '''Schlüssel ([0-9]{8})'''
+keywords = ["SCHLÜSSEL"]`,
+			"Schlüssel 12345678", "Schlüssel [REDACTED:schluessel]",
+		},
+		{
+			"a rule without a keyword", `
+[[rules]]
+id = "digits"
+regex = '''\b[0-9]{12}\b'''`,
+			"x 123456789012 y", "x [REDACTED:digits] y",
+		},
+		{
+			"a default rule that is switched off", `
+[extend]
+useDefault = true
+disabledRules = ["github-pat", "password-assignment"]`,
+			"use " + token + " " + pass, "use " + token + " " + pass,
+		},
+		{
+			"an allowlist for all rules", `
+[[allowlists]]
+regexes = ['''k3Jd9s''']`,
+			"use " + token, "use " + token,
+		},
+		{
+			"an allowlist for a default rule", `
+[[rules]]
+id = "github-pat"
+[[rules.allowlists]]
+stopwords = ["k3jd9s"]`,
+			"use " + token, "use " + token,
+		},
+		{
+			"an allowlist for an extra rule, from outside", `
+[[allowlists]]
+targetRules = ["password-assignment"]
+regexTarget = "line"
+regexes = ['''^password''']`,
+			pass, pass,
+		},
+		{
+			"an allowlist that demands a path never holds", `
+[[allowlists]]
+condition = "AND"
+paths = ['''.*''']
+regexes = ['''k3Jd9s''']`,
+			"use " + token, "use [REDACTED:github-pat]",
+		},
+		{
+			"a rule that needs another near it", `
+[[rules]]
+id = "acme-key"
+regex = '''acme-[0-9]{8}'''
+keywords = ["acme-"]
+[[rules.required]]
+id = "acme-user"
+withinLines = 1
+[[rules]]
+id = "acme-user"
+regex = '''acmeuser'''
+keywords = ["acmeuser"]
+skipReport = true`,
+			"acme-12345678\n\n\nacme-87654321\nacmeuser", "acme-12345678\n\n\n[REDACTED:acme-key]\nacmeuser",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			s, err := New(Options{ConfigPath: writeConfig(t, test.config)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, _ := s.Redact(test.text); got != test.want {
+				t.Errorf("Redact(%q)\n got %q\nwant %q", test.text, got, test.want)
+			}
+		})
+	}
+}
+
+func TestAConfigurationCanExtendAnother(t *testing.T) {
+	t.Parallel()
+	path := writeConfig(t, "[extend]\npath = \"team.toml\"\n")
+	team := "[[rules]]\nid = \"team\"\nregex = '''team-[0-9]+'''\n"
+	if err := os.WriteFile(filepath.Join(filepath.Dir(path), "team.toml"), []byte(team), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 { // gitleaks' own loading stops extending after the second time
+		s, err := New(Options{ConfigPath: path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := s.Redact("team-42"); got != "[REDACTED:team]" {
+			t.Fatalf("got %q", got)
+		}
+	}
+}
+
+func TestAMistakeInAConfigurationNamesTheFileAndTheRule(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ name, config, mentions string }{
+		{"not TOML", "[[rules]\n", ""},
+		{"a broken expression", "[[rules]]\nid = \"acme\"\nregex = '''(acme'''\n", "acme"},
+		{"a broken expression in an allowlist", "[[rules]]\nid = \"acme\"\nregex = '''x'''\n[[rules.allowlists]]\nregexes = ['''[''']\n", "acme"},
+		{"a broken expression in an older allowlist", "[[rules]]\nid = \"acme\"\nregex = '''x'''\n[rules.allowlist]\nregexes = ['''[''']\n", "acme"},
+		{"a broken global allowlist", "[[allowlists]]\ndescription = \"mine\"\nregexes = ['''[''']\n", "mine"},
+		{"an allowlist that checks nothing", "[[rules]]\nid = \"acme\"\nregex = '''x'''\n[[rules.allowlists]]\ndescription = \"x\"\n", "acme"},
+		{"no id", "[[rules]]\nregex = '''x'''\n", "rule 1"},
+		{"a group that is not there", "[[rules]]\nid = \"acme\"\nregex = '''x'''\nsecretGroup = 2\n", "acme"},
+		{"a negative group", "[[rules]]\nid = \"acme\"\nregex = '''x'''\nsecretGroup = -1\n", "acme"},
+		{"neither expression nor path", "[[rules]]\nid = \"acme\"\n", "acme"},
+		{"an allowlist for an unknown rule", "[[allowlists]]\ntargetRules = [\"acme\"]\nregexes = ['''x''']\n", "acme"},
+		{"a required rule that is not there", "[[rules]]\nid = \"x\"\nregex = '''x'''\n[[rules.required]]\nid = \"acme\"\n", "acme"},
+		{"a path and the defaults", "[extend]\npath = \"x\"\nuseDefault = true\n", "extend"},
+		{"a file to extend that is not there", "[extend]\npath = \"missing.toml\"\n", "missing.toml"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			path := writeConfig(t, test.config)
+			_, err := New(Options{ConfigPath: path})
+			if memoir.CodeOf(err) != memoir.CodeConfig {
+				t.Fatalf("error is %v", err)
+			}
+			if !strings.Contains(err.Error(), filepath.Dir(path)) || !strings.Contains(err.Error(), test.mentions) {
+				t.Errorf("error %q does not name the file and %q", err, test.mentions)
+			}
+			if memoir.HintOf(err) == "" {
+				t.Error("no hint")
+			}
+		})
+	}
+}
+
+func TestWithoutAFileTheDefaultRulesHold(t *testing.T) {
+	t.Parallel()
+	s, err := New(Options{ConfigPath: filepath.Join(t.TempDir(), "none.toml")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := s.Rules()
+	for _, id := range []string{"github-pat", "generic-api-key", "url-credentials"} {
+		if !slices.Contains(rules, id) {
+			t.Errorf("no rule %s", id)
+		}
+	}
+	if !slices.IsSorted(rules) {
+		t.Error("rules are not sorted")
+	}
+}

@@ -1,0 +1,36 @@
+package secrets
+
+import (
+	"regexp"
+	"regexp/syntax"
+	"sync"
+	"testing"
+)
+
+func TestADFAStaysRightWhenItsStatesAreForgotten(t *testing.T) {
+	t.Parallel()
+	const expr = `(?:a|b)*a(?:a|b){13}c` // needs 2^14 states
+	tree, err := syntax.Parse(expr, syntax.Perl)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newDFA(tree)
+	plain := regexp.MustCompile(`\A(?:` + expr + `)`)
+	var group sync.WaitGroup
+	for seed := range uint64(4) {
+		group.Go(func() {
+			random := newRandom(seed)
+			for range 300 {
+				text := randomText([]string{"a", "b"}, 14+random.IntN(60), random) + "c"
+				if got, want := d.accepts(text), plain.MatchString(text); got != want {
+					t.Errorf("accepts %q: %v, want %v", text, got, want)
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+	if len(d.states) > maxStates {
+		t.Errorf("keeps %d states", len(d.states))
+	}
+}

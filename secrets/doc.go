@@ -1,0 +1,10 @@
+// Package secrets finds and redacts secrets in text with gitleaks' rules, and
+// with rules of its own for what gitleaks misses and transcripts hold. It knows
+// rules and text; it does not know where a text comes from or where it goes, and
+// it holds no secret longer than the Redactor of one session does.
+//
+// Read scanner.go first (the API), then find.go (from a text to findings),
+// verdict.go (gitleaks' judgement of one match), window.go with anchor.go and
+// dfa.go (why that is fast and exact), and redact.go (from findings to a text
+// without them). The package's own rules are in extra.toml.
+package secrets

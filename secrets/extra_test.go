@@ -1,0 +1,132 @@
+package secrets
+
+import (
+	"strings"
+	"testing"
+)
+
+// fake joins the parts of a made-up secret, so that no file of this repository
+// looks as if it held one.
+func fake(parts ...string) string { return strings.Join(parts, "") }
+
+var (
+	fakeOpaque = fake("q8Zr", "T2mVx0", "LpYw4Nc", "7KdHs9Bf3J")
+	fakeAWSKey = fake("kW3vT9xQ/", "z7RbN2mLp8+", "YcJf5HdS0g", "UaXe4V1iZo")
+	fakeKey    = strings.Repeat(fake("MIIEvgIBADANBgkqhkiG9w0BAQEFAASC", "BKgwggSkAgEAAoIBAQDY3E8o1NEFcjMM")+"\n", 6)
+	beginKey   = fake("-----BEGIN RSA ", "PRIVATE KEY-----")
+	endKey     = fake("-----END RSA ", "PRIVATE KEY-----")
+)
+
+func TestExtraRulesFindWhatGitleaksMisses(t *testing.T) {
+	t.Parallel()
+	s := newScanner("", true)
+	pass := fake("Tr0ub4", "dor&3")
+	for _, test := range []struct{ name, rule, before, secret, after string }{
+		{"a connection string", "url-credentials", "DATABASE_URL=postgres://app:", fake("s9", "Kd0qPz"), "@db.internal:5432/app"},
+		{"a password of words in a URL", "url-credentials", "redis://:", fake("open", "sesame"), "@cache:6379"},
+		{"a git remote", "url-credentials", "https://oauth2:", fakeOpaque, "@git.test/x/y.git"},
+		{"a driver's data source", "dsn-credentials", "app:", fake("k2", "Lm9"), "@tcp(127.0.0.1:3306)/app"},
+		{"a basic Authorization header", "authorization-header", "> Authorization: Basic ", fake("YWxhZGRpb", "jpvcGVuc2VzYW1l"), "\n"},
+		{"a bearer Authorization header", "authorization-header", "authorization: Bearer ", fakeOpaque, "\r\n"},
+		{"a header in code", "authorization-header", `{"Authorization": "Bearer `, fakeOpaque, `"}`},
+		{"a header in JSON in JSON", "authorization-header", `{\"Authorization\": \"Bearer `, fakeOpaque, `\"}`},
+		{"a bearer token in prose", "bearer-token", "the server wants Bearer ", fakeOpaque, " now"},
+		{"a quoted password", "password-assignment", `cfg.DBPassword = "`, pass, `"`},
+		{"a password in JSON", "password-assignment", `{"user":"x","password":"`, pass, `"}`},
+		{"a password in JSON in JSON", "password-assignment", `"{\"password\":\"`, pass, `\"}"`},
+		{"a password in a hash", "password-assignment", `:password => '`, pass, `'`},
+		{"an environment file", "password-environment", "HOST=db\nDB_PASSWORD=", pass, "\nPORT=1"},
+		{"a variable before a command", "password-environment", "$ PGPASSWORD=", fake("z8Kq", "w0"), " psql -h db"},
+		{"YAML", "password-line", "db:\n  password: ", pass, "\n  port: 1"},
+		{"properties", "password-line", "spring.datasource.password = ", fake("9dk", "Fq2ls"), ""},
+		{"notes", "password-line", "> - Password: ", fake("m4Te", "ks!w"), "\n"},
+		{"an option", "password-option", "mytool login --password ", fake("hun", "ter-27"), " --user x"},
+		{"an option with an equals sign", "password-option", "mytool --db-password=", fake("hun", "ter-27"), ""},
+		{"an option in an argument list", "password-option", `["mytool", "--password", "`, fake("hun", "ter-27"), `"]`},
+		{"a list of settings", "password-connection-string", "Server=db;User Id=sa;Password=", pass, ";Encrypt=true"},
+		{"netrc", "netrc-password", "machine api.test\n  login me\n  password ", fake("abra", "kadabra"), "\n"},
+		{"sshpass", "sshpass-password", "sshpass -p '", fake("wolf", "77x"), "' ssh host"},
+		{"an AWS secret", "aws-secret-access-key", "AWS_SECRET_ACCESS_KEY=", fakeAWSKey, "\n"},
+		{"an AWS secret in JSON", "aws-secret-access-key", `"SecretAccessKey": "`, fakeAWSKey, `",`},
+		{"an AWS secret as an argument", "aws-secret-access-key", "aws configure set aws_secret_access_key ", fakeAWSKey, ""},
+		{"a key without its end", "private-key-fragment", "", beginKey + "\n" + strings.TrimSpace(fakeKey), "\n[output cut]"},
+		{"a key without its end on one line", "private-key-fragment", `{"key":"`,
+			beginKey + `\n` + strings.ReplaceAll(strings.TrimSpace(fakeKey), "\n", `\n`), `"}`},
+		{"a key without its beginning", "private-key-tail", "[cut]\n", fakeKey + endKey, "\nok"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			text := test.before + test.secret + test.after
+			out, counts := s.Redact(text)
+			want := test.before + markerOpen + test.rule + markerClose +
+				strings.Repeat("\n", strings.Count(test.secret, "\n")) + test.after
+			if out != want || counts[test.rule] != 1 {
+				t.Errorf("Redact(%q)\n got %q, %v\nwant %q", text, out, counts, want)
+			}
+		})
+	}
+}
+
+func TestOrdinaryTextStaysAsItIs(t *testing.T) {
+	t.Parallel()
+	s := newScanner("", true)
+	hex := "8f3a1c9be27d4056f1a2b3c4d5e6f70819a0b1c2"
+	for _, text := range []string{
+		"commit " + hex + "\nMerge: 8f3a1c9 be27d40",
+		"key " + hex + "\n",
+		"session 019f1fd6-f9a0-7e13-8a8f-cbf5a3fd10d1 resumed",
+		"github.com/google/go-cmp v0.7.0 h1:wk8382ETsv4JYUZwIsn6YpYiWiBsYLSJiXSc+lYR0Nk=\n" +
+			"github.com/google/go-cmp v0.7.0/go.mod h1:pXiqmnSA92OHEEa9HXL2W4E7lf9JzCmGVUdgjX3N/iU=",
+		"sha256:" + strings.Repeat("9f86d081", 8) + " digest",
+		`"integrity": "sha512-` + strings.Repeat("k9Xz2Lq0", 10) + `pA=="`,
+		"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ" + strings.Repeat("x2Fq", 8) + " me@host",
+		"password: string",
+		"password: string;\n  token: string | null",
+		"token := getToken()",
+		"password := os.Getenv(\"PASSWORD\")",
+		"password = self.password",
+		"password=$PASSWORD",
+		"PASSWORD=${PASSWORD:-changeme}",
+		"PASSWORD=changeme",
+		"PASSWORD=your_password_here",
+		"DB_PASSWORD=xxxxxxxx",
+		"password: <your password>",
+		`password: "********"`,
+		`password: "YOUR_PASSWORD"`,
+		`"password": "password123"`,
+		`"password": { "type": "string", "minLength": 8 }`,
+		`password: z.string().min(8)`,
+		`Password: req.Password,`,
+		`password: hashedPassword2`,
+		`if password == "" { return errors.New("password is required") }`,
+		"password: ${{ secrets.DB_PASSWORD }}",
+		"password: '{{ vault_db_password }}'",
+		"--password <token>",
+		"--password $TOKEN --password-stdin",
+		"--password-file /run/secrets/db1",
+		"Authorization: Bearer <token>",
+		"Authorization: Bearer $TOKEN",
+		"Authorization: Bearer ${{ secrets.GITHUB_TOKEN }}",
+		"Authorization: Bearer YOUR_API_KEY",
+		"Authorization: Basic authentication is used",
+		"the bearer authentication middleware",
+		"postgres://user:password@localhost:5432/db",
+		"postgres://postgres:postgres@localhost/app",
+		"https://${USER}:${PASS}@host/",
+		"https://<user>:<pass>@host/",
+		"http://localhost:3000/@vite/client",
+		"git@github.com:owner/repo.git",
+		"API_KEY=YOUR_KEY",
+		"api_key = <token>",
+		"task_queue_manager risk-assessment-report tokenizer_config_loader",
+		"task-internationalization-plan disk-encryption-configuration2024",
+		"pwd: /home/me/project1/src",
+		"OLDPWD=/home/me/project1",
+		beginKey + "\n...\n" + endKey,
+		"AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+	} {
+		if out, counts := s.Redact(text); out != text {
+			t.Errorf("Redact(%q) = %q, %v", text, out, counts)
+		}
+	}
+}

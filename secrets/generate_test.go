@@ -1,0 +1,118 @@
+package secrets
+
+import (
+	"math/rand/v2"
+	"regexp/syntax"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// generate makes a random string that an expression matches, assertions aside.
+func generate(re *syntax.Regexp, random *rand.Rand) string {
+	var b strings.Builder
+	var write func(re *syntax.Regexp)
+	times := func(re *syntax.Regexp, least, most int) {
+		if most < 0 || most > least+24 {
+			most = least + 24
+		}
+		for range least + random.IntN(most-least+1) {
+			write(re)
+		}
+	}
+	write = func(re *syntax.Regexp) {
+		switch re.Op {
+		case syntax.OpLiteral:
+			b.WriteString(string(re.Rune))
+		case syntax.OpCharClass:
+			b.WriteRune(pick(re.Rune, random))
+		case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+			b.WriteByte(byte(' ' + random.IntN(95)))
+		case syntax.OpCapture, syntax.OpConcat:
+			for _, sub := range re.Sub {
+				write(sub)
+			}
+		case syntax.OpAlternate:
+			write(re.Sub[random.IntN(len(re.Sub))])
+		case syntax.OpStar:
+			times(re.Sub[0], 0, 8)
+		case syntax.OpPlus:
+			times(re.Sub[0], 1, 24)
+		case syntax.OpQuest:
+			times(re.Sub[0], 0, 1)
+		case syntax.OpRepeat:
+			times(re.Sub[0], re.Min, re.Max)
+		}
+	}
+	write(re)
+	return b.String()
+}
+
+// pick chooses a character of a class, in ASCII if it has any.
+func pick(ranges []rune, random *rand.Rand) rune {
+	var choice []rune
+	for i := 0; i < len(ranges); i += 2 {
+		for c := max(ranges[i], ' '); c <= ranges[i+1] && c < 127; c++ {
+			choice = append(choice, c)
+		}
+	}
+	if len(choice) == 0 {
+		return ranges[0]
+	}
+	return choice[random.IntN(len(choice))]
+}
+
+// contexts are the ways in which a secret stands in a transcript.
+var plantings = []struct {
+	name  string
+	plant func(id, secret string) string
+}{
+	{"bare", func(_, s string) string { return s }},
+	{"key = value", func(id, s string) string { return id + " = " + s + "\n" }},
+	{"quoted assignment", func(id, s string) string { return "const " + id + " = \"" + s + "\";\n" }},
+	{"YAML", func(id, s string) string { return "service:\n  " + id + ": " + s + "\n  name: x\n" }},
+	{"JSON", func(id, s string) string { return "{\"name\":\"x\",\"" + id + "\":" + quote(s) + ",\"n\":1}" }},
+	{"JSON in JSON", func(id, s string) string {
+		return "{\"arguments\":" + quote("{\"command\":\"echo\\nrun\",\""+id+"\":"+quote(s)+"}\n") + "}"
+	}},
+	{"shell export", func(id, s string) string {
+		return "$ export " + strings.ToUpper(strings.ReplaceAll(id, "-", "_")) + "='" + s + "' && make\n"
+	}},
+	{"URL", func(id, s string) string { return "GET https://api.test/v1/x?" + id + "=" + s + "&page=2 200\n" }},
+	{"log line", func(id, s string) string { return "12:00:01 INFO  client: using " + id + ": " + s + " (cached)\n" }},
+	{"Markdown table", func(id, s string) string { return "| name | value |\n|---|---|\n| " + id + " | `" + s + "` |\n" }},
+	{"keyword elsewhere", func(id, s string) string { return s + "\nsee the docs of " + id + " at the end" }},
+}
+
+func quote(s string) string { return strconv.Quote(s) }
+
+// newRandom is a source that gives the same numbers each time.
+func newRandom(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, seed)) }
+
+func TestGeneratedSecretsMatchTheirExpression(t *testing.T) {
+	t.Parallel()
+	for _, r := range mustLoad(t, false).rules {
+		tree, err := syntax.Parse(r.Regex.String(), syntax.Perl)
+		if err != nil {
+			t.Fatal(err)
+		}
+		random, matched := newRandom(1), 0
+		for range 50 {
+			if r.Regex.MatchString(generate(tree, random)) {
+				matched++
+			}
+		}
+		if matched == 0 {
+			t.Errorf("no string generated for %s matches it", r.RuleID)
+		}
+	}
+}
+
+func mustLoad(t testing.TB, extra bool) *ruleSet {
+	t.Helper()
+	set, err := loadRules("", extra)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}

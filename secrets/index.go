@@ -1,0 +1,64 @@
+package secrets
+
+import "slices"
+
+// index knows for every literal of every rule what to do where it stands.
+type index struct {
+	automaton *automaton
+	literals  []literal
+	odd       []int32 // rules that have no anchor, or a keyword outside of ASCII
+}
+
+// literal is what one string of the automaton means.
+type literal struct {
+	length  int
+	anchors []anchorRef
+	enables []int32 // rules of which it is a keyword
+	hazard  bool
+}
+
+// anchorRef names an anchor of a rule by their places in the rule set.
+type anchorRef struct {
+	rule, anchor int32
+}
+
+func newIndex(rules []*rule) index {
+	var x index
+	place := map[string]int{}
+	var texts []string
+	entry := func(text string) *literal {
+		at, ok := place[text]
+		if !ok {
+			at = len(texts)
+			place[text] = at
+			texts = append(texts, text)
+			x.literals = append(x.literals, literal{length: len(text)})
+		}
+		return &x.literals[at]
+	}
+	for n, r := range rules {
+		for i, a := range r.anchors {
+			for _, text := range a.literals {
+				l := entry(text)
+				ref := anchorRef{int32(n), int32(i)}
+				if !slices.Contains(l.anchors, ref) {
+					l.anchors = append(l.anchors, ref)
+				}
+			}
+		}
+		if r.anchors == nil || r.foreignKeyword {
+			x.odd = append(x.odd, int32(n))
+		}
+		if r.needsKeyword && !r.foreignKeyword {
+			for _, keyword := range r.Keywords {
+				l := entry(keyword)
+				l.enables = append(l.enables, int32(n))
+			}
+		}
+	}
+	for _, text := range foldHazards {
+		entry(text).hazard = true
+	}
+	x.automaton = newAutomaton(texts)
+	return x
+}

@@ -1,0 +1,183 @@
+package secrets
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// replaceKeepingJSON replaces spans so that what was JSON before is JSON after: the
+// whole text, or else any of its lines. Most secrets lie inside one string and need
+// no care; the others are a number, or reach over several strings.
+func replaceKeepingJSON(text string, spans []span, counts Counts) string {
+	var edits []edit
+	doc := document{end: -1}
+	if looksJSON(text) && json.Valid([]byte(text)) {
+		doc = newDocument(text, 0, len(text))
+	}
+	for _, s := range spans {
+		counts[s.rule.label]++
+		plain := s.start // of the part that lies in no document
+		for at := s.start; at < s.end; {
+			if at >= doc.end {
+				doc = lineDocument(text, at)
+			}
+			end := min(s.end, doc.end)
+			if doc.valid {
+				if plain < at {
+					edits = append(edits, edit{plain, at, s.rule, false})
+				}
+				edits = doc.cut(edits, at, end, s.rule)
+				plain = end
+			}
+			at = end
+		}
+		if plain < s.end {
+			edits = append(edits, edit{plain, s.end, s.rule, false})
+		}
+	}
+	return apply(text, edits)
+}
+
+// edit replaces a part of a text by a marker, in quotes if it stood where JSON
+// wants a value.
+type edit struct {
+	start, end int
+	rule       *rule
+	quoted     bool
+}
+
+func apply(text string, edits []edit) string {
+	var b strings.Builder
+	b.Grow(len(text))
+	at := 0
+	for _, e := range edits {
+		b.WriteString(text[at:e.start])
+		if e.quoted {
+			b.WriteString(`"` + marker(e.rule) + `"`)
+		} else {
+			b.WriteString(marker(e.rule))
+		}
+		for range strings.Count(text[e.start:e.end], "\n") {
+			b.WriteByte('\n')
+		}
+		at = e.end
+	}
+	b.WriteString(text[at:])
+	return b.String()
+}
+
+// document is a part of a text that may be one JSON value.
+type document struct {
+	text   string
+	end    int
+	valid  bool
+	tokens []token
+	next   int // the first token that the coming spans may touch
+}
+
+// token is the inside of a string, or a number or word.
+type token struct {
+	start, end int
+	scalar     bool
+}
+
+// lineDocument looks at the line in which an offset lies, its break included.
+func lineDocument(text string, at int) document {
+	start := strings.LastIndexByte(text[:at], '\n') + 1
+	end := len(text)
+	if i := strings.IndexByte(text[at:], '\n'); i >= 0 {
+		end = at + i + 1
+	}
+	if line := text[start:end]; looksJSON(line) && json.Valid([]byte(line)) {
+		return newDocument(text, start, end)
+	}
+	return document{end: end}
+}
+
+func looksJSON(text string) bool {
+	for i := range len(text) {
+		switch text[i] {
+		case ' ', '\t', '\r', '\n':
+		case '{', '[', '"':
+			return true
+		default:
+			return false
+		}
+	}
+	return false
+}
+
+// newDocument lists the tokens of text[start:end], which is valid JSON.
+func newDocument(text string, start, end int) document {
+	d := document{text: text, end: end, valid: true}
+	for at := start; at < end; at++ {
+		switch c := text[at]; {
+		case c == '"':
+			open := at + 1
+			for at = open; text[at] != '"'; at++ {
+				if text[at] == '\\' {
+					at++
+				}
+			}
+			d.tokens = append(d.tokens, token{start: open, end: at})
+		case strings.IndexByte(" \t\r\n{}[]:,", c) < 0:
+			first := at
+			for at+1 < end && strings.IndexByte(" \t\r\n{}[]:,", text[at+1]) < 0 {
+				at++
+			}
+			d.tokens = append(d.tokens, token{start: first, end: at + 1, scalar: true})
+		}
+	}
+	return d
+}
+
+// cut adds the edits for a span: one for every token that it touches, and none for
+// what holds the document together. Spans come in order.
+func (d *document) cut(edits []edit, start, end int, r *rule) []edit {
+	for d.next < len(d.tokens) && d.tokens[d.next].end <= start {
+		d.next++
+	}
+	for _, t := range d.tokens[d.next:] {
+		if t.start >= end {
+			break
+		}
+		switch {
+		case !t.scalar:
+			from, _ := escapeAround(d.text, max(start, t.start))
+			_, to := escapeAround(d.text, min(end, t.end))
+			if len(edits) > 0 {
+				from = max(from, edits[len(edits)-1].end)
+			}
+			if from < to {
+				edits = append(edits, edit{from, to, r, false})
+			}
+		case len(edits) == 0 || edits[len(edits)-1].end <= t.start:
+			edits = append(edits, edit{t.start, t.end, r, true})
+		}
+	}
+	return edits
+}
+
+// escapeAround returns the extent of the escape sequence of a JSON string that an
+// offset lies inside of, the offset itself twice if there is none. Half a sequence
+// must neither stay nor go.
+func escapeAround(text string, at int) (from, to int) {
+	for p := at - 1; p >= max(0, at-5); p-- {
+		if text[p] != '\\' {
+			continue
+		}
+		first := p
+		for first > 0 && text[first-1] == '\\' {
+			first--
+		}
+		length := 2
+		if text[p+1] == 'u' {
+			length = 6
+		}
+		if (p-first)%2 == 0 && p+length > at {
+			return p, p + length
+		}
+		break
+	}
+	return at, at
+}

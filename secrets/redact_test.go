@@ -1,0 +1,219 @@
+package secrets
+
+import (
+	"encoding/json"
+	"regexp/syntax"
+	"strings"
+	"testing"
+)
+
+func TestRedactReplacesEverySecretByItsRule(t *testing.T) {
+	t.Parallel()
+	s := newScanner("", true)
+	token := fake("ghp", "_", "k3Jd9sLq0WmZx7Yt2Rv5Bn8Cf4Hg6Pa1Ue0o")
+	bot := fake("xoxb", "-123456789012-1234567890123-", "AbCdEfGhIjKlMnOpQrStUvWx")
+	for _, test := range []struct {
+		name, text, want string
+		counts           Counts
+	}{
+		{"nothing", "nothing to see", "nothing to see", Counts{}},
+		{"empty", "", "", Counts{}},
+		{"one", "use " + token + " please", "use [REDACTED:github-pat] please", Counts{"github-pat": 1}},
+		{
+			"two rules", token + " " + bot, "[REDACTED:github-pat] [REDACTED:slack-bot-token]",
+			Counts{"github-pat": 1, "slack-bot-token": 1},
+		},
+		{
+			"every occurrence, also where no rule sees it", "password = \"" + "q9!xLm2#z" + "\"\nthen q9!xLm2#zzz",
+			"password = \"[REDACTED:password-assignment]\"\nthen [REDACTED:password-assignment]zz",
+			Counts{"password-assignment": 2},
+		},
+		{
+			"a password that is a word, where it is a password", "amqp://app:" + "database@mq:5672 is no database",
+			"amqp://app:[REDACTED:url-credentials]@mq:5672 is no database", Counts{"url-credentials": 1},
+		},
+		{
+			"a short secret only where it is seen", "curl -u me:x7 http://x # x7",
+			"curl -u me:x7 http://x # x7", Counts{},
+		},
+		{
+			"what two rules see goes once, under the more specific name", "token = \"" + token + "\"",
+			"token = \"[REDACTED:github-pat]\"", Counts{"github-pat": 1},
+		},
+		{
+			"a comment that asks to allow it is not obeyed", token + " # gitleaks:allow",
+			"[REDACTED:github-pat] # gitleaks:allow", Counts{"github-pat": 1},
+		},
+		{
+			"line breaks stay", "a\n" + beginKey + "\n" + fakeKey + endKey + "\nb",
+			"a\n[REDACTED:private-key]" + strings.Repeat("\n", 7) + "\nb", Counts{"private-key": 1},
+		},
+		{
+			"a webhook's whole address goes, not four digits of it",
+			fake("https://acme.webhook", ".office.com/webhookb2/", "0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f@",
+				"0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f/Incoming", "Webhook/0a1b2c3d0a1b2c3d0a1b2c3d0a1b2c3d/",
+				"0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f"),
+			"[REDACTED:microsoft-teams-webhook]", Counts{"microsoft-teams-webhook": 1},
+		},
+		{
+			"a token goes whole where gitleaks reports its header",
+			fake("ZXlKMGVYQWlPaUpL", "VjFRaUxDSmhiR2NpT2lKSVV6STFOaUo5LmV5SnpkV0lpT2lJeE1qTTBOVFkzT0Rrd0luMA=="),
+			"[REDACTED:jwt-base64]", Counts{"jwt-base64": 1},
+		},
+		{
+			"quotes that a rule counts to the secret stay", `curl -u "deploy:` + `n4Kq2!vTz" https://x`,
+			`curl -u "[REDACTED:curl-auth-user]" https://x`, Counts{"curl-auth-user": 1},
+		},
+		{
+			"an escaped quote behind a secret stays whole",
+			`{\"t\":\"` + fake("eyJhbGciOiJIUzI1NiJ9", ".eyJzdWIiOiIxMjM0NTY3ODkwIn0", ".dozjgNryP4J3jVmNHl0w5N") + `\"}`,
+			`{\"t\":\"[REDACTED:jwt]\"}`, Counts{"jwt": 1},
+		},
+		{
+			"an escape before a secret stays whole", `"x\n` + token + `"`, `"x\n[REDACTED:github-pat]"`, Counts{"github-pat": 1},
+		},
+		{
+			"a number in JSON becomes a string", `{"n":1,"asana_client_id":1234567890123456 }`,
+			`{"n":1,"asana_client_id":"[REDACTED:asana-client-id]" }`, Counts{"asana-client-id": 1},
+		},
+		{
+			"a secret over several strings of JSON leaves the strings",
+			`["` + beginKey + `","` + strings.ReplaceAll(strings.TrimSpace(fakeKey), "\n", `","`) + `","` + endKey + `"]`,
+			`["[REDACTED:private-key]"` + strings.Repeat(`,"[REDACTED:private-key]"`, 7) + `]`, Counts{"private-key": 1},
+		},
+		{
+			"an escape that a secret begins in goes with it", `{"t":"\u0041` + fake("bcdefgh1k.", "atlasv1.", strings.Repeat("aB3-x", 13)) + `"}`,
+			`{"t":"[REDACTED:hashicorp-tf-api-token]"}`, Counts{"hashicorp-tf-api-token": 1},
+		},
+		{
+			"each line of JSON is looked after", "log\n{\"asana_id\": 1234567890123456 }\nend",
+			"log\n{\"asana_id\": \"[REDACTED:asana-client-id]\" }\nend", Counts{"asana-client-id": 1},
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			got, counts := s.Redact(test.text)
+			if got != test.want {
+				t.Errorf("Redact(%q)\n got %q\nwant %q", test.text, got, test.want)
+			}
+			if len(counts) != len(test.counts) || counts.Total() != test.counts.Total() {
+				t.Errorf("counts = %v, want %v", counts, test.counts)
+			}
+			if again, more := s.Redact(got); again != got || len(more) > 0 {
+				t.Errorf("redacted again it becomes %q, %v", again, more)
+			}
+		})
+	}
+}
+
+func TestWhatARuleFindsIsGoneAfterwardsAndStructureStays(t *testing.T) {
+	t.Parallel()
+	s := newScanner("", true)
+	set := s.rules()
+	for n, r := range set.rules {
+		tree, err := syntax.Parse(r.Regex.String(), syntax.Perl)
+		if err != nil {
+			t.Fatal(err)
+		}
+		random := newRandom(uint64(n) + 1000)
+		for range 2 {
+			secret := generate(tree, random)
+			for _, p := range plantings {
+				checkRedaction(t, s, p.plant(r.RuleID, secret))
+			}
+		}
+	}
+}
+
+// checkRedaction holds the promises of Redact against one text.
+func checkRedaction(t *testing.T, s *Scanner, text string) {
+	t.Helper()
+	out, counts := s.Redact(text)
+	for _, f := range s.Find(text) {
+		value := text[f.Start:f.End]
+		if telling(value, s.rules().byID[f.Rule]) && strings.Contains(out, value) {
+			t.Errorf("%s is still in %q, redacted from %q", f.Rule, out, text)
+		}
+	}
+	if again, more := s.Redact(out); again != out || len(more) > 0 {
+		t.Errorf("redacting %q again gives %q", out, again)
+	}
+	if (out != text) != (counts.Total() > 0) {
+		t.Errorf("counts are %v for %q", counts, text)
+	}
+	if strings.Count(out, "\n") != strings.Count(text, "\n") {
+		t.Errorf("lines were lost from %q to %q", text, out)
+	}
+	if json.Valid([]byte(text)) && !json.Valid([]byte(out)) {
+		t.Errorf("JSON %q became %q", text, out)
+	}
+}
+
+func TestOnlyARulesIDMakesAMarker(t *testing.T) {
+	t.Parallel()
+	s := newScanner("", true)
+	token := fake("ghp", "_", "k3Jd9sLq0WmZx7Yt2Rv5Bn8Cf4Hg6Pa1Ue0o")
+	if out, _ := s.Redact("[REDACTED:" + token + "]"); strings.Contains(out, token) {
+		t.Errorf("a secret hides in brackets: %q", out)
+	}
+	for _, text := range []string{
+		"[REDACTED:github-pat]",
+		`curl -u "[REDACTED:curl-auth-user]" https://x`,
+		`password = "[REDACTED:password-assignment]"`,
+		"[REDACTED:private-key]\n\n\n",
+	} {
+		if out, counts := s.Redact(text); out != text {
+			t.Errorf("Redact(%q) = %q, %v", text, out, counts)
+		}
+	}
+}
+
+func TestFindTellsTheRuleAndThePlaceAndAMaskedHint(t *testing.T) {
+	t.Parallel()
+	s := newScanner("", true)
+	token := fake("ghp", "_", "k3Jd9sLq0WmZx7Yt2Rv5Bn8Cf4Hg6Pa1Ue0o")
+	text := "first\nzwölf: " + token + "\n\n" + token
+	found := s.Find(text)
+	if len(found) != 2 {
+		t.Fatalf("found %v", found)
+	}
+	for i, want := range []struct{ line, column int }{{2, 8}, {4, 1}} {
+		f := found[i]
+		if f.Rule != "github-pat" || f.Line != want.line || f.Column != want.column || text[f.Start:f.End] != token {
+			t.Errorf("finding %d is %+v, want line %d column %d", i, f, want.line, want.column)
+		}
+		if f.Hint != "ghp_… (40 bytes)" {
+			t.Errorf("hint is %q", f.Hint)
+		}
+	}
+	if s.Find("nothing") != nil {
+		t.Error("found something in nothing")
+	}
+}
+
+func TestAHintShowsAtMostAFifthOfASecret(t *testing.T) {
+	t.Parallel()
+	for secret, want := range map[string]string{
+		"":                    "… (0 bytes)",
+		"abcd":                "… (4 bytes)",
+		"abcdefghij":          "ab… (10 bytes)",
+		"äöüäöüäöüä":          "äö… (20 bytes)",
+		"\x1b[31m" + "abcdef": ".[… (11 bytes)",
+	} {
+		if got := hint(secret); got != want {
+			t.Errorf("hint(%q) = %q, want %q", secret, got, want)
+		}
+	}
+}
+
+func TestNoEscapeSequenceIsTorn(t *testing.T) {
+	t.Parallel()
+	text := `a\n\\b\u0041c`
+	for at, want := range [][2]int{
+		{0, 0}, {1, 1}, {1, 3}, {3, 3}, {3, 5}, {5, 5}, {6, 6}, {6, 12}, {6, 12}, {6, 12}, {6, 12}, {6, 12}, {12, 12}, {13, 13},
+	} {
+		if from, to := escapeAround(text, at); from != want[0] || to != want[1] {
+			t.Errorf("around %d in %s: %d to %d, want %v", at, text, from, to, want)
+		}
+	}
+}

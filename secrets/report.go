@@ -1,0 +1,108 @@
+package secrets
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/zricethezav/gitleaks/v8/config"
+)
+
+// report drops the findings that gitleaks drops after all rules have run, and
+// sorts the others by the position of the secret.
+func (set *ruleSet) report(found []finding) []finding {
+	if len(found) == 0 {
+		return nil
+	}
+	found = set.composite(found)
+	found = dropGeneric(found)
+	slices.SortFunc(found, byPlace)
+	return found
+}
+
+// place tells findings of one text apart.
+type place struct {
+	rule       *rule
+	start, end int
+}
+
+func (f finding) place() place { return place{f.rule, f.start, f.end} }
+
+func byPlace(a, b finding) int {
+	return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end), cmp.Compare(a.rule.RuleID, b.rule.RuleID))
+}
+
+// composite keeps the findings of a rule that requires others only where those
+// have findings near it, and drops those of rules that are only required.
+func (set *ruleSet) composite(found []finding) []finding {
+	kept := make([]finding, 0, len(found))
+	for _, f := range found {
+		if !f.rule.SkipReport && satisfied(f, found) {
+			kept = append(kept, f)
+		}
+	}
+	return kept
+}
+
+// satisfied reports whether each rule that f's rule requires has a finding near f.
+func satisfied(f finding, found []finding) bool {
+	for _, required := range f.rule.RequiredRules {
+		if !slices.ContainsFunc(found, func(other finding) bool {
+			return other.rule.RuleID == required.RuleID && near(f, other, required)
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+func near(f, other finding, required *config.Required) bool {
+	if required.WithinLines != nil && abs(f.line-other.line) > *required.WithinLines {
+		return false
+	}
+	return required.WithinColumns == nil || abs(f.column-other.column) <= *required.WithinColumns
+}
+
+func abs(n int) int {
+	if n < 0 {
+		return -n
+	}
+	return n
+}
+
+// dropGeneric drops a generic finding if a specific rule has found a secret on the
+// same line that contains it.
+func dropGeneric(found []finding) []finding {
+	specific := map[int][]finding{} // by line
+	for _, f := range found {
+		if f.rule.rank == rankSpecific {
+			specific[f.line] = append(specific[f.line], f)
+		}
+	}
+	return slices.DeleteFunc(found, func(f finding) bool {
+		return f.rule.rank == rankGeneric && slices.ContainsFunc(specific[f.line], func(s finding) bool {
+			return strings.Contains(s.secret(), f.secret())
+		})
+	})
+}
+
+// dropCovered drops findings whose secret lies inside of what a more specific rule
+// found: the two halves of a private key, say, where the whole key was seen.
+func dropCovered(found []finding) []finding {
+	if len(found) < 2 {
+		return found
+	}
+	var reach [rankGeneric + 1]int // how far the findings of each rank so far extend
+	kept := found[:0:0]
+	for _, f := range found { // by start, so that reach tells all
+		covered := false
+		for r := range f.rule.rank {
+			covered = covered || f.end <= reach[r]
+		}
+		if !covered {
+			kept = append(kept, f)
+		}
+		reach[f.rule.rank] = max(reach[f.rule.rank], f.end)
+	}
+	return kept
+}

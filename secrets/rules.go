@@ -1,0 +1,173 @@
+package secrets
+
+import (
+	_ "embed"
+	"fmt"
+	"regexp/syntax"
+	"slices"
+	"strings"
+
+	"github.com/spf13/viper"
+	"github.com/zricethezav/gitleaks/v8/config"
+)
+
+//go:embed extra.toml
+var extraConfig string
+
+// rank orders rules that see the same secret: the lowest names it.
+type rank int
+
+const (
+	rankSpecific rank = iota // gitleaks' and a person's rules for one service each
+	rankExtra                // this package's rules, and gitleaks' for files of one kind: here a text may be of any
+	rankGeneric              // gitleaks' generic-api-key
+)
+
+// rule is one rule with what is known about its expression.
+type rule struct {
+	config.Rule
+	label    string // the id in the form in which a marker carries it
+	rank     rank
+	fragment []bool // by group: it captures only a piece of what is secret
+	allow    []*allowlist
+	searcher
+}
+
+// ruleSet is everything that a Scanner compiles.
+type ruleSet struct {
+	rules  []*rule // in the order of their ids
+	byID   map[string]*rule
+	global []*allowlist
+	labels map[string]bool
+	index  index
+}
+
+// loadRules reads and compiles gitleaks' default rules, the built-in extra ones
+// if wanted, and a person's own.
+func loadRules(configPath string, extra bool) (*ruleSet, error) {
+	merged, err := parseConfig(config.DefaultConfig)
+	if err != nil {
+		return nil, fmt.Errorf("read gitleaks' default rules: %w", err)
+	}
+	own := map[string]bool{}
+	if extra {
+		more, err := parseConfig(extraConfig)
+		if err != nil {
+			return nil, fmt.Errorf("read the built-in extra rules: %w", err)
+		}
+		for _, r := range more.Rules {
+			own[r.ID] = true
+		}
+		merge(&merged, more)
+	}
+	if configPath != "" {
+		if err := mergeFile(&merged, configPath, 0); err != nil {
+			return nil, err
+		}
+	}
+	compiled, err := translate(merged)
+	if err != nil {
+		if configPath != "" {
+			return nil, configError(configPath, err)
+		}
+		return nil, fmt.Errorf("compile the built-in rules: %w", err)
+	}
+	return newRuleSet(compiled, own)
+}
+
+// parseConfig reads a configuration in gitleaks' TOML form. It uses a viper of
+// its own: gitleaks' own loading works on global state that wears out.
+func parseConfig(text string) (config.ViperConfig, error) {
+	var c config.ViperConfig
+	v := viper.New()
+	v.SetConfigType("toml")
+	if err := v.ReadConfig(strings.NewReader(text)); err != nil {
+		return c, err
+	}
+	err := v.Unmarshal(&c)
+	upgrade(&c)
+	return c, err
+}
+
+// translate compiles a merged configuration with gitleaks' own checks.
+func translate(c config.ViperConfig) (config.Config, error) {
+	c.Extend = config.Extend{} // already merged
+	c.MinVersion = ""          // gitleaks would print a warning
+	return c.Translate()
+}
+
+func newRuleSet(c config.Config, own map[string]bool) (*ruleSet, error) {
+	set := &ruleSet{byID: map[string]*rule{}, global: newAllowlists(c.Allowlists), labels: map[string]bool{}}
+	for _, id := range slices.Compact(slices.Sorted(slices.Values(c.OrderedRules))) {
+		r := &rule{Rule: c.Rules[id], label: label(id), allow: newAllowlists(c.Rules[id].Allowlists)}
+		if r.Regex == nil {
+			continue // a rule about file names; a text has none
+		}
+		switch {
+		case strings.Contains(strings.ToLower(id), "generic"):
+			r.rank = rankGeneric
+		case own[id] || r.Path != nil:
+			r.rank = rankExtra
+		}
+		tree, err := syntax.Parse(r.Regex.String(), syntax.Perl)
+		if err != nil {
+			return nil, fmt.Errorf("parse the expression of rule %s: %w", id, err)
+		}
+		r.fragment = fragments(tree, r.Regex.NumSubexp())
+		r.searcher = newSearcher(tree, r.Regex.String(), r.Keywords)
+		set.rules = append(set.rules, r)
+		set.byID[id] = r
+		set.labels[r.label] = true
+	}
+	set.index = newIndex(set.rules)
+	return set, nil
+}
+
+func (set *ruleSet) ids() []string {
+	ids := make([]string, len(set.rules))
+	for i, r := range set.rules {
+		ids[i] = r.RuleID
+	}
+	return ids
+}
+
+// label makes of a rule's id what a marker and a skill's name can carry.
+func label(id string) string {
+	safe := strings.Map(func(c rune) rune {
+		switch {
+		case 'a' <= c && c <= 'z', '0' <= c && c <= '9', c == '-':
+			return c
+		case 'A' <= c && c <= 'Z':
+			return c + 'a' - 'A'
+		}
+		return '-'
+	}, id)
+	if len(safe) > 64 {
+		safe = safe[:64]
+	}
+	return safe
+}
+
+// fragments tells which groups of an expression capture a mere piece of the secret:
+// the last of several repetitions, like four digits inside of a UUID, or a fixed
+// string, like the name of a token's header.
+func fragments(tree *syntax.Regexp, groups int) []bool {
+	out := make([]bool, groups+1)
+	var walk func(re *syntax.Regexp, repeated bool)
+	walk = func(re *syntax.Regexp, repeated bool) {
+		switch re.Op {
+		case syntax.OpCapture:
+			_, fixed := spell(re.Sub[0])
+			out[re.Cap] = repeated || fixed
+		case syntax.OpStar, syntax.OpPlus:
+			repeated = true
+		case syntax.OpRepeat:
+			repeated = repeated || re.Max != 1
+		}
+		for _, sub := range re.Sub {
+			walk(sub, repeated)
+		}
+	}
+	walk(tree, false)
+	return out
+}

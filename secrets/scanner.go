@@ -1,0 +1,109 @@
+package secrets
+
+import (
+	"sync"
+	"unicode/utf8"
+)
+
+// Options are a Scanner's settings; the zero value means gitleaks' default rules
+// and the built-in extra ones.
+type Options struct {
+	// ConfigPath names a .gitleaks.toml with a person's own rules. They are merged
+	// into the default ones as by gitleaks' [extend] with useDefault, whether the
+	// file says so or not: a redactor never knows fewer rules than the defaults,
+	// except for those that extend.disabledRules names. A path at which no file
+	// is means no rules of one's own.
+	ConfigPath string
+}
+
+// Scanner finds secrets. It is safe for concurrent use; one per process is enough.
+type Scanner struct {
+	load func() (*ruleSet, error)
+}
+
+// Finding is one secret in a text.
+type Finding struct {
+	Rule   string
+	Start  int // byte offsets of the secret in the text
+	End    int
+	Line   int    // of Start, from 1
+	Column int    // of Start in characters, from 1
+	Hint   string // what may be shown of the secret: a few characters and its length
+}
+
+// New makes a Scanner. The rules are compiled at the first use, so a Scanner that
+// is never used costs nothing; only when ConfigPath names a file are they compiled
+// here, so that its mistakes are reported: memoir.CodeConfig with the rule and the
+// file in the message.
+func New(options Options) (*Scanner, error) {
+	s := newScanner(options.ConfigPath, true)
+	if options.ConfigPath != "" {
+		if _, err := s.load(); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// newScanner makes a Scanner with or without the built-in extra rules.
+func newScanner(configPath string, extra bool) *Scanner {
+	return &Scanner{load: sync.OnceValues(func() (*ruleSet, error) {
+		return loadRules(configPath, extra)
+	})}
+}
+
+// rules returns the compiled rules. New has reported the mistakes of a person's
+// own rules; the embedded ones are known to be good.
+func (s *Scanner) rules() *ruleSet {
+	rules, err := s.load()
+	if err != nil {
+		panic(err)
+	}
+	return rules
+}
+
+// Rules lists the ids of all rules, sorted.
+func (s *Scanner) Rules() []string { return s.rules().ids() }
+
+// Find returns the secrets in text, by position. Where several rules see the same
+// secret, each has its finding.
+func (s *Scanner) Find(text string) []Finding {
+	rules := s.rules()
+	raw := rules.search(text)
+	if len(raw) == 0 {
+		return nil
+	}
+	found := make([]Finding, 0, len(raw))
+	line, lineStart, seen := 1, 0, 0
+	for _, f := range raw {
+		start, end := f.span(text)
+		if rules.isMarker(text, start, end) {
+			continue
+		}
+		for ; seen < start; seen++ {
+			if text[seen] == '\n' {
+				line, lineStart = line+1, seen+1
+			}
+		}
+		if start < lineStart { // findings are sorted by secret, spans may begin earlier
+			line, lineStart, seen = position(text, start)
+		}
+		found = append(found, Finding{
+			Rule: f.rule.label, Start: start, End: end,
+			Line: line, Column: utf8.RuneCountInString(text[lineStart:start]) + 1,
+			Hint: hint(text[start:end]),
+		})
+	}
+	return found
+}
+
+// position returns the line of an offset, that line's start, and the offset.
+func position(text string, offset int) (line, lineStart, seen int) {
+	line = 1
+	for i := range offset {
+		if text[i] == '\n' {
+			line, lineStart = line+1, i+1
+		}
+	}
+	return line, lineStart, offset
+}

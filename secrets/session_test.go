@@ -1,0 +1,122 @@
+package secrets
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"memoir"
+)
+
+func TestItemRedactsEveryTextField(t *testing.T) {
+	t.Parallel()
+	s := newScanner("", true)
+	token := fake("ghp", "_", "k3Jd9sLq0WmZx7Yt2Rv5Bn8Cf4Hg6Pa1Ue0o")
+	exit := 1
+	it := memoir.Item{
+		N: 3, Kind: memoir.ItemTool, Role: memoir.RoleTool, Origin: memoir.OriginTool,
+		Text: token, Tool: token, Input: token, Output: token, CWD: "/x/" + token, Branch: token, TurnID: token,
+		Exit: &exit, Failed: true, At: time.Unix(1, 0),
+	}
+	r := s.Session()
+	got, counts := r.Item(it), r.Counts()
+	mark := "[REDACTED:github-pat]"
+	want := it
+	want.Text, want.Tool, want.Input, want.Output = mark, mark, mark, mark
+	want.CWD, want.Branch, want.TurnID = "/x/"+mark, mark, mark
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("item (-want +got):\n%s", diff)
+	}
+	if counts["github-pat"] != 7 {
+		t.Errorf("counts = %v", counts)
+	}
+}
+
+func TestASecretOfOneItemGoesFromTheOthersOfItsSession(t *testing.T) {
+	t.Parallel()
+	value := fake("q9!", "xLm2#zP")
+	earlier := memoir.Item{N: 1, Text: "it starts with " + value}
+	telling := memoir.Item{N: 2, Output: "password = \"" + value + "\"", Input: "echo " + value}
+	later := memoir.Item{N: 3, Text: "again " + value + "."}
+
+	r := newScanner("", true).Session()
+	first := r.Item(earlier)
+	if first != earlier {
+		t.Fatalf("the first item alone was changed: %+v", first)
+	}
+	second := r.Item(telling)
+	if strings.Contains(second.Input+second.Output, value) {
+		t.Errorf("left in the item that tells it: %+v", second)
+	}
+	if third := r.Item(later); third.Text != "again [REDACTED:password-assignment]." {
+		t.Errorf("left in a later item: %q", third.Text)
+	}
+	if r.Secrets() != 1 {
+		t.Errorf("remembers %d secrets", r.Secrets())
+	}
+	if first = r.Again(first); first.Text != "it starts with [REDACTED:password-assignment]" {
+		t.Errorf("left in the earlier item: %q", first.Text)
+	}
+	if got := r.Counts(); got["password-assignment"] != 4 || got.Total() != 4 {
+		t.Errorf("counts = %v", got)
+	}
+	if other := newScanner("", true).Session().Item(later); other.Text != later.Text {
+		t.Errorf("another session knows it: %q", other.Text)
+	}
+}
+
+func TestATextThatWasCleanIsLookedAtAgainAfterANewSecret(t *testing.T) {
+	t.Parallel()
+	r := newScanner("", true).Session()
+	value := fake("zK3$", "mmTq81")
+	if got := r.Text(value); got != value {
+		t.Fatalf("bare value redacted to %q", got)
+	}
+	r.Text("password = '" + value + "'")
+	if got := r.Text(value); got == value {
+		t.Error("the value that is known now is still let through")
+	}
+}
+
+func TestAScannerServesManyAtOnce(t *testing.T) {
+	t.Parallel()
+	s, err := New(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	token := fake("ghp", "_", "k3Jd9sLq0WmZx7Yt2Rv5Bn8Cf4Hg6Pa1Ue0o")
+	var group sync.WaitGroup
+	for n := range 8 {
+		group.Go(func() {
+			for i := range 50 {
+				text := fmt.Sprintf("%d-%d key = %q; token: %s", n, i, fakeOpaque, token)
+				out, _ := s.Redact(text)
+				if strings.Contains(out, token) || strings.Contains(out, fakeOpaque) {
+					t.Errorf("left in %q", out)
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+func TestEveryTextOfAnExtractionIsRedacted(t *testing.T) {
+	t.Parallel()
+	s := newScanner("", true)
+	token := fake("ghp", "_", "k3Jd9sLq0WmZx7Yt2Rv5Bn8Cf4Hg6Pa1Ue0o")
+	e, counts := s.Extraction(memoir.Extraction{
+		SessionKey: "codex:1", RawMemory: token, RolloutSummary: token, RolloutSlug: "fix-" + token, Title: token,
+	})
+	mark := "[REDACTED:github-pat]"
+	if e.RawMemory != mark || e.RolloutSummary != mark || e.Title != mark || e.RolloutSlug != "fix-redacted-github-pat" {
+		t.Errorf("extraction = %+v", e)
+	}
+	if counts["github-pat"] != 4 {
+		t.Errorf("counts = %v", counts)
+	}
+}

@@ -1,0 +1,106 @@
+package secrets
+
+import (
+	"math"
+	"strings"
+)
+
+// finding is a match that gitleaks' checks let pass.
+type finding struct {
+	rule       *rule
+	matchStart int // of the match without the line breaks around it
+	matchEnd   int
+	start      int // of the secret
+	end        int
+	group      int // of the expression that captured it, 0 if it is the whole match
+	line       int // as gitleaks counts it
+	column     int
+	text       string // in which it was found
+}
+
+func (f finding) secret() string { return f.text[f.start:f.end] }
+
+// judge decides whether the match text[start:end] of a rule's expression is a
+// secret, step by step as gitleaks' detector does for a text without a file name
+// or commit, its oddities included, except that "gitleaks:allow" comments count
+// for nothing: the text is not ours to trust.
+func (r *rule) judge(lines *lineIndex, start, end int, global []*allowlist) (finding, bool) {
+	text := lines.text
+	match := strings.TrimLeft(text[start:end], "\n")
+	lead := end - start - len(match)
+	match = strings.TrimRight(match, "\n")
+
+	// gitleaks looks for the groups in the match alone, without what surrounds it. It
+	// nearly always begins where the match does; looking there only is cheaper.
+	secretStart, secretEnd, group := 0, len(match), 0
+	groups := r.first().FindStringSubmatchIndex(match)
+	if groups == nil {
+		groups = r.Regex.FindStringSubmatchIndex(match)
+	}
+	if len(groups) >= 4 {
+		if r.SecretGroup > 0 {
+			group = r.SecretGroup
+			secretStart, secretEnd = groups[2*group], groups[2*group+1]
+			if secretStart < 0 {
+				secretStart, secretEnd = 0, 0
+			}
+		} else {
+			for g := 2; g < len(groups); g += 2 {
+				if groups[g] >= 0 && groups[g+1] > groups[g] {
+					secretStart, secretEnd, group = groups[g], groups[g+1], g/2
+					break
+				}
+			}
+		}
+	}
+	secret := match[secretStart:secretEnd]
+	if r.Entropy != 0 && entropy(secret) <= r.Entropy {
+		return finding{}, false
+	}
+	at := allowTarget{lines: lines, start: start, end: start + len(match), match: match, secret: secret}
+	if at.allowed(global) || at.allowed(r.allow) {
+		return finding{}, false
+	}
+	f := finding{
+		rule:       r,
+		text:       text,
+		matchStart: start + lead,
+		matchEnd:   start + lead + len(match),
+		start:      start + lead + secretStart,
+		end:        start + lead + secretEnd,
+		group:      group,
+	}
+	f.line, f.column = lines.position(start)
+	return f, true
+}
+
+// entropy is gitleaks' Shannon entropy: of characters, normalised by bytes.
+func entropy(s string) float64 {
+	if s == "" {
+		return 0
+	}
+	var ascii [128]int
+	var other map[rune]int
+	for _, c := range s {
+		if c < 128 {
+			ascii[c]++
+			continue
+		}
+		if other == nil {
+			other = map[rune]int{}
+		}
+		other[c]++
+	}
+	bits, inverse := 0.0, 1/float64(len(s))
+	for _, n := range ascii {
+		if n > 0 {
+			f := float64(n) * inverse
+			bits -= f * math.Log2(f)
+		}
+	}
+	for _, n := range other {
+		f := float64(n) * inverse
+		bits -= f * math.Log2(f)
+	}
+	return bits
+}

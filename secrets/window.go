@@ -1,0 +1,143 @@
+package secrets
+
+import (
+	"cmp"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+// searcher finds all matches of one rule's expression, the same ones as
+// Regexp.FindAllStringIndex, by looking only at places where a literal of an
+// anchor stands.
+//
+// At each such place two automata run, one backwards over what must stand before
+// the literal and one forwards from it. If either fails, no match passes through
+// here. Otherwise the place is a hit, with the smallest start and the largest end
+// of the matches through it. Each match is a path through some hit, so the
+// leftmost match begins at the smallest start of all hits. Where the hits with that
+// start leave a choice of ends, the expression itself, tied to the start, decides
+// which of the paths it prefers. It sees the text from one character before the start, for the sake of \b, to one
+// character past the largest end of the hits with that start; an end beyond that
+// can only come from the cut being taken for the end of the text, and the text is
+// then given whole. The search goes on behind the match.
+type searcher struct {
+	anchors        []*anchorSearch
+	needsKeyword   bool // a match does not imply that the text has a keyword
+	foreignKeyword bool // a keyword is not in ASCII
+	first          func() *regexp.Regexp
+	inside         func() *regexp.Regexp
+}
+
+// anchorSearch is an anchor with its automata, which are built at the first use.
+type anchorSearch struct {
+	anchor
+	backwards func() *dfa
+	forwards  func() *dfa
+}
+
+// hit is a place that matches may pass through.
+type hit struct {
+	anchor *anchorSearch
+	at     int // of the literal
+	start  int // the smallest of the matches through here
+	least  int // the smallest end of the matches through here
+	end    int // the largest
+}
+
+func newSearcher(tree *syntax.Regexp, expr string, keywords []string) searcher {
+	s := searcher{
+		first:  sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\A(?:` + expr + `)`) }),
+		inside: sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\A(?s:.)(?:` + expr + `)`) }),
+	}
+	implied := true
+	for _, a := range anchorsOf(tree) {
+		s.anchors = append(s.anchors, &anchorSearch{
+			anchor:    a,
+			backwards: sync.OnceValue(func() *dfa { return newDFA(reverse(a.before)) }),
+			forwards:  sync.OnceValue(func() *dfa { return newDFA(a.from) }),
+		})
+		for _, text := range a.literals {
+			implied = implied && slices.ContainsFunc(keywords, func(k string) bool { return strings.Contains(text, k) })
+		}
+	}
+	s.needsKeyword = len(keywords) > 0 && (s.anchors == nil || !implied)
+	s.foreignKeyword = slices.ContainsFunc(keywords, func(k string) bool {
+		return k == "" || strings.ContainsFunc(k, func(c rune) bool { return c > unicode.MaxASCII })
+	})
+	return s
+}
+
+// probe runs an anchor's automata at a place and says whether it is a hit.
+func (a *anchorSearch) probe(text string, at int) (h hit, ok bool, read int) {
+	least, end, ahead := a.forwards().forward(text, at)
+	if end < 0 {
+		return hit{}, false, ahead
+	}
+	start, back := a.backwards().backward(text, at, 0)
+	return hit{anchor: a, at: at, start: start, least: least, end: end}, start >= 0, ahead + back
+}
+
+// matches returns the matches of the expression, given all hits. It reports false
+// if it came upon something that cannot be, and the caller must search the text
+// in the ordinary way.
+func (s *searcher) matches(text string, hits []hit) (found [][2]int, ok bool) {
+	order := func(a, b hit) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.at, b.at)) }
+	slices.SortFunc(hits, order)
+	hits = slices.Compact(hits) // literals may begin at the same place
+	from := 0                   // the end of the last match
+	for len(hits) > 0 {
+		h := hits[0]
+		if h.start < from {
+			// The last match has taken the text where this hit's match would begin.
+			hits = hits[1:]
+			if h.at < from {
+				continue
+			}
+			if h.start, _ = h.anchor.backwards().backward(text, h.at, from); h.start >= 0 {
+				at, _ := slices.BinarySearchFunc(hits, h, order)
+				hits = slices.Insert(hits, at, h)
+			}
+			continue
+		}
+		least, end := h.least, h.end
+		for _, other := range hits[1:] {
+			if other.start != h.start {
+				break
+			}
+			least, end = min(least, other.least), max(end, other.end)
+		}
+		if least < end {
+			var known bool
+			if end, known = s.prefer(text, h.start, end); !known {
+				return nil, false
+			}
+		}
+		found = append(found, [2]int{h.start, end})
+		from = end
+	}
+	return found, true
+}
+
+// prefer returns the end of the match that begins at start, of which the largest
+// possible end is known.
+func (s *searcher) prefer(text string, start, end int) (int, bool) {
+	for _, cut := range []int{min(len(text), end+utf8.UTFMax), len(text)} {
+		if start == 0 {
+			if m := s.first().FindStringIndex(text[:cut]); m != nil && m[1] <= end {
+				return m[1], true
+			}
+			continue
+		}
+		_, width := utf8.DecodeLastRuneInString(text[:start])
+		before := start - width
+		if m := s.inside().FindStringIndex(text[before:cut]); m != nil && before+m[1] <= end {
+			return before + m[1], true
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,44 @@
+// Package lease is exclusive work among processes on one machine: who holds it,
+// how long, how they keep it, and when others may take it. It does not know what
+// the work is, nor where a lease is stored; package store does that.
+// Read this comment, then lease.go, keep.go, holder.go.
+//
+// # States
+//
+//	         claim: new owner token, next fence, until = now + duration
+//	free ────────────────────────────────────────────────────────────► held
+//	 ▲                                                                  │ │
+//	 │  finished or given back by its owner                             │ │ heartbeat:
+//	 ├──────────────────────────────────────────────────────────────────┤ │ until moves on
+//	 │  the holder is known to be dead                                  │ │
+//	 ├──────────────────────────────────────────────────────────────────┤◄┘
+//	 │  until has passed                                                │
+//	 └──────────────────────────────────────────────────────────────────┘
+//
+// # Who is authoritative
+//
+// The stored row is. A lease belongs to whoever's owner token stands in it: an
+// owner whose time has passed but whom nobody replaced may go on, and one that
+// was replaced has lost it whatever its own clock says. So every write of a
+// result compares the token in the same transaction. Where the result lies
+// outside the database (a link, a file), the fence is compared too: it grows
+// with every claim, so a late owner's number is smaller than the one stored.
+//
+// # Trust window
+//
+// Between heartbeats an owner may believe that it still holds the lease, but no
+// longer than the lease lasts counted from the *start* of the last attempt that
+// succeeded, on the monotonic clock: the attempt may have waited in a queue, and
+// the wall clock may have been set. Keep cancels the work when that window closes
+// without a heartbeat having succeeded. The window only saves work that would be
+// thrown away; the token and the fence keep the result right even for a process
+// that was stopped for an hour and goes on as if nothing had happened.
+//
+// # Clocks
+//
+// Until is wall-clock time, since it must be understood by other processes and
+// survive a restart. A clock set forward, or a laptop's sleep, makes leases look
+// expired: others take them over, the former owners lose by their tokens. A clock
+// set back makes the lease of a holder that can't be examined last longer; a
+// holder on this machine that is dead is seen to be dead at once.
+package lease

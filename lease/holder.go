@@ -1,0 +1,100 @@
+package lease
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"sync"
+)
+
+// Holder identifies one process for as long as anyone may ask whether it still
+// runs. A process id alone does not: it is used again, also after a restart of
+// the machine, and means different processes in different containers.
+type Holder struct {
+	Host  string `json:"host"`
+	PID   int    `json:"pid"`
+	Start string `json:"start,omitempty"` // when the process began, in the kernel's own count; empty if unknown
+	Boot  string `json:"boot,omitempty"`  // which start of the machine; empty if unknown
+	Space string `json:"space,omitempty"` // the namespace that PID counts in; empty where there is only one
+}
+
+var self = sync.OnceValue(func() Holder {
+	host, _ := os.Hostname()
+	pid := os.Getpid()
+	start, _ := lookup(pid)
+	return Holder{Host: host, PID: pid, Start: start, Boot: bootID(), Space: pidSpace()}
+})
+
+// Self is the running process.
+func Self() Holder { return self() }
+
+// presence is what the kernel says about a process id.
+type presence int
+
+const (
+	unsure  presence = iota // it can't be found out
+	gone                    // no such process, or one that has ended
+	running                 // a process with that id runs
+)
+
+// Alive reports whether the process still runs, and whether that is known. It is
+// known of processes of this machine and process namespace, and of those that a
+// restart of this machine has ended; of all others only their lease can tell.
+func (h Holder) Alive() (alive, known bool) { return h.aliveFrom(Self(), lookup) }
+
+func (h Holder) aliveFrom(me Holder, lookup func(pid int) (string, presence)) (alive, known bool) {
+	if h.PID <= 0 || h.Boot == "" || me.Boot == "" {
+		return false, false
+	}
+	if h.Boot != me.Boot {
+		// The same name under another boot: the machine was restarted since.
+		return false, h.Host == me.Host && h.Host != ""
+	}
+	if h.Space != me.Space {
+		return false, false
+	}
+	start, p := lookup(h.PID)
+	switch {
+	case p == gone:
+		return false, true
+	case p == unsure || start == "" || h.Start == "":
+		return false, false
+	default:
+		return start == h.Start, true
+	}
+}
+
+// String is the form in which a holder is stored; ParseHolder reads it.
+func (h Holder) String() string {
+	if h == (Holder{}) {
+		return ""
+	}
+	b, err := json.Marshal(h)
+	if err != nil {
+		panic(err) // strings and an int always marshal
+	}
+	return string(b)
+}
+
+// ParseHolder reads what String wrote. The empty string is the zero Holder.
+func ParseHolder(text string) (Holder, error) {
+	var h Holder
+	if text == "" {
+		return h, nil
+	}
+	if err := json.Unmarshal([]byte(text), &h); err != nil {
+		return Holder{}, fmt.Errorf("reading lease holder %q: %w", text, err)
+	}
+	return h, nil
+}
+
+// Describe names the holder for a person: "process 4711 on host".
+func (h Holder) Describe() string {
+	if h.PID == 0 {
+		return "an unknown process"
+	}
+	if h.Host == "" {
+		return fmt.Sprintf("process %d", h.PID)
+	}
+	return fmt.Sprintf("process %d on %s", h.PID, h.Host)
+}

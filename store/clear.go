@@ -1,0 +1,46 @@
+package store
+
+import "context"
+
+// Clear removes a project from the database: its sessions and their files and
+// extractions, jobs, generations, notes and redactions. Claims on them lose. What
+// stays: marks on its sessions, so that a rescan brings none back that was
+// forgotten or disabled, and the ledger. Clearing what is not there is no error.
+func (s *Store) Clear(ctx context.Context, projectID string) error {
+	err := s.durably(ctx, func(t tx) error { return clearProject(t, projectID) })
+	return s.explain(err, "clearing project %s", projectID)
+}
+
+// ClearAll is Clear for all projects, and for what belongs to none.
+func (s *Store) ClearAll(ctx context.Context) error {
+	err := s.durably(ctx, func(t tx) error {
+		for _, statement := range []string{
+			`DELETE FROM job`, `DELETE FROM redaction`, `DELETE FROM extraction`, `DELETE FROM file`,
+			`DELETE FROM session`, `DELETE FROM project`,
+		} {
+			if _, err := t.exec(statement); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return s.explain(err, "clearing all projects")
+}
+
+func clearProject(t tx, id string) error {
+	for _, statement := range []string{
+		// An extraction is at first where its session is; but sessions move.
+		`DELETE FROM extraction WHERE project_id = ?1 OR session_key IN (SELECT key FROM session WHERE project_id = ?1)`,
+		`DELETE FROM job WHERE kind = 'consolidate' AND key = ?1
+			OR kind = 'extract' AND key IN (SELECT key FROM session WHERE project_id = ?1)`,
+		`DELETE FROM redaction WHERE scope = 'consolidate' AND key = ?1
+			OR scope = 'extract' AND key IN (SELECT key FROM session WHERE project_id = ?1)`,
+		`DELETE FROM session WHERE project_id = ?1`,
+		`DELETE FROM project WHERE id = ?1`,
+	} {
+		if _, err := t.exec(statement, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}

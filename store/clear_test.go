@@ -1,0 +1,104 @@
+package store
+
+import (
+	"testing"
+
+	"memoir"
+)
+
+// rows counts what every table holds.
+func rows(t testing.TB, s *Store) map[string]int {
+	t.Helper()
+	n := map[string]int{}
+	must(t, s.read(background(), func(tx tx) error {
+		tables, err := keysOf(tx, `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'goose%' AND name NOT LIKE 'sqlite%'`)
+		for _, table := range tables {
+			var rows int
+			if err := tx.get(`SELECT count(*) FROM `+table, nil, &rows); err != nil {
+				return err
+			}
+			n[table] = rows
+		}
+		return err
+	}))
+	return n
+}
+
+// newFull returns a store with two projects that have something of everything.
+func newFull(t testing.TB) (s *Store, other string) {
+	s, _ = newQueue(t, 3)
+	other = "other-0123456789ab"
+	register(t, s, other)
+	scan(t, s, session("x", ended(1), func(se *memoir.Session) { se.ProjectID = other }))
+	for _, id := range []string{other, project} {
+		r := worth(id)
+		r.Redactions = map[string]int{"aws": 1}
+		extracted(t, s, r)
+		must(t, s.RecordNotes(t.Context(), id, 1, []memoir.Note{{ProjectID: id, File: "MEMORY.md", Action: memoir.NoteAdded, Text: "x"}}))
+		must(t, s.UpsertProject(t.Context(), memoir.Project{ID: id, Name: id, Aliases: []string{"alias"}}))
+		c, ok, err := s.ClaimProject(t.Context(), id, forMinutes)
+		if must(t, err); !ok {
+			t.Fatal(c)
+		}
+		must(t, s.Publish(t.Context(), c, GenerationRecord{N: 1, Redactions: map[string]int{"jwt": 1}}, func() error { return nil }))
+	}
+	must(t, s.SetForgotten(t.Context(), "codex:s01", true))
+	must(t, s.SetDisabled(t.Context(), "codex:s02", true))
+	return s, other
+}
+
+func TestClearingAProjectRemovesExactlyItsRows(t *testing.T) {
+	t.Parallel()
+	s, other := newFull(t)
+	// A claim that is under way loses.
+	scan(t, s, session("s00", grown))
+	running := claimOne(t, s)
+	before := rows(t, s)
+	must(t, s.Clear(t.Context(), project))
+	must(t, s.Clear(t.Context(), project))
+	wantCode(t, s.StoreExtraction(t.Context(), running, worth("late")), memoir.CodeLeaseLost)
+	after := rows(t, s)
+	left := map[string]int{
+		"project": 1, "session": 1, "file": 1, "job": 2, "extraction": 1, "generation": 1, "note": 1, "redaction": 2, "project_directory": 1,
+	}
+	for table, n := range before {
+		want, listed := left[table]
+		switch {
+		case table == "project_alias":
+			want = n / 2
+		case !listed: // mark, ledger, counter
+			want = n
+		}
+		if after[table] != want {
+			t.Errorf("%s: %d rows of %d left, want %d", table, after[table], n, want)
+		}
+	}
+	if row := projectRow(t, s, other); row.Generation != 1 || row.Extractions != 1 || row.Sessions != 1 {
+		t.Errorf("the other project: %+v", row)
+	}
+
+	// What was forgotten or disabled stays so when everything is found again.
+	register(t, s, project)
+	scan(t, s, session("s00"), session("s01"), session("s02"))
+	wantIDs(t, claim(t, s, claimOptions(9)), "s00")
+	if a, b := reasonOf(t, s, "s01"), reasonOf(t, s, "s02"); a != memoir.ReasonForgotten || b != memoir.ReasonDisabled {
+		t.Errorf("found again they are %s and %s", a, b)
+	}
+}
+
+func TestClearingAllLeavesMarksAndLedger(t *testing.T) {
+	t.Parallel()
+	s, _ := newFull(t)
+	before := rows(t, s)
+	must(t, s.ClearAll(t.Context()))
+	for table, n := range rows(t, s) {
+		want := 0
+		switch table {
+		case "mark", "ledger", "counter":
+			want = before[table]
+		}
+		if n != want {
+			t.Errorf("%s: %d rows left, want %d", table, n, want)
+		}
+	}
+}

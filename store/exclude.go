@@ -1,0 +1,64 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"memoir"
+)
+
+// Directories returns the directories in which registered sessions worked, each once, in order.
+func (s *Store) Directories(ctx context.Context) ([]string, error) {
+	var dirs []string
+	err := s.read(ctx, func(t tx) (err error) {
+		dirs, err = keysOf(t, `SELECT DISTINCT cwd FROM session WHERE cwd <> '' ORDER BY cwd`)
+		return err
+	})
+	return dirs, s.explain(err, "listing directories")
+}
+
+// SetExcluded keeps the sessions that worked in exactly these directories out of
+// memory, and lets in again those that an earlier call kept out and this one does
+// not. Such a session counts as disabled, whatever SetDisabled says of it. When
+// nothing changes, nothing is written.
+func (s *Store) SetExcluded(ctx context.Context, dirs []string) error {
+	list := jsonList(append([]string{}, dirs...))
+	var out, in []string
+	err := s.read(ctx, func(t tx) (err error) {
+		out, err = keysOf(t, `SELECT s.key FROM session s LEFT JOIN mark m ON m.session_key = s.key
+			WHERE s.cwd IN (SELECT value FROM json_each(?)) AND NOT coalesce(m.excluded, 0) ORDER BY s.key`, list)
+		if err != nil {
+			return err
+		}
+		in, err = keysOf(t, `SELECT s.key FROM mark m JOIN session s ON s.key = m.session_key
+			WHERE m.excluded AND s.cwd NOT IN (SELECT value FROM json_each(?)) ORDER BY s.key`, list)
+		return err
+	})
+	if err != nil || len(out)+len(in) == 0 {
+		return s.explain(err, "comparing excluded directories")
+	}
+	err = s.durably(ctx, func(t tx) error {
+		for i, key := range append(out, in...) {
+			_, err := t.exec(`INSERT INTO mark (session_key, excluded, at) VALUES (?1, ?2, ?3)
+				ON CONFLICT (session_key) DO UPDATE SET excluded = excluded.excluded, at = excluded.at`,
+				key, i < len(out), millis(s.now()))
+			if err != nil {
+				return err
+			}
+			if err := s.markChanged(t, key); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return s.explain(err, "excluding directories")
+}
+
+// Newest is when the latest readable session ended; zero if there is none.
+func (s *Store) Newest(ctx context.Context) (time.Time, error) {
+	var newest int64
+	err := s.read(ctx, func(t tx) error {
+		return t.get(`SELECT coalesce(max(updated_at), 0) FROM session WHERE kind = ? AND error = ''`, []any{string(memoir.KindMain)}, &newest)
+	})
+	return moment(newest), s.explain(err, "finding the newest session")
+}

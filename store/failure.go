@@ -1,0 +1,67 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/mattn/go-sqlite3"
+
+	"memoir"
+)
+
+const (
+	corruptHint = "nothing was changed; to begin anew move the file aside, with its -wal and -shm files, and keep it: it may be repaired, or an earlier copy (.bak) put in its place"
+	storageHint = "make room on the disk, or make the folder writable for you; nothing was changed"
+	busyHint    = "another program holds the database; wait for it, or end it, and try again"
+)
+
+var errReadOnly = memoir.Errorf(memoir.CodeInternal, "", "database was opened for reading only")
+
+// isBusy reports that another connection holds a lock.
+func isBusy(err error) bool {
+	var e sqlite3.Error
+	return errors.As(err, &e) && (e.Code == sqlite3.ErrBusy || e.Code == sqlite3.ErrLocked || e.Code == sqlite3.ErrProtocol)
+}
+
+// explain wraps an error with what was being done, and gives errors of SQLite
+// their code and hint.
+func (s *Store) explain(err error, doing string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	doing = fmt.Sprintf(doing, args...)
+	var known *memoir.Error
+	if errors.As(err, &known) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	var e sqlite3.Error
+	if !errors.As(err, &e) {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	switch e.Code {
+	case sqlite3.ErrCorrupt, sqlite3.ErrNotADB, sqlite3.ErrFormat:
+		return memoir.Errorf(memoir.CodeCorrupt, corruptHint, "%s: database %s is damaged: %w", doing, s.path, err)
+	case sqlite3.ErrFull, sqlite3.ErrReadonly, sqlite3.ErrIoErr, sqlite3.ErrCantOpen, sqlite3.ErrPerm, sqlite3.ErrAuth, sqlite3.ErrNoLFS:
+		return memoir.Errorf(memoir.CodeStorage, storageHint, "%s: database %s can't be read or written: %w", doing, s.path, err)
+	case sqlite3.ErrBusy, sqlite3.ErrLocked, sqlite3.ErrProtocol:
+		return memoir.Errorf(memoir.CodeBusy, busyHint, "%s: database %s was locked for %s: %w", doing, s.path, s.busy, err)
+	}
+	return fmt.Errorf("%s: database %s: %w", doing, s.path, err)
+}
+
+func storageError(err error, doing string, args ...any) error {
+	hint := storageHint
+	if errors.Is(err, fs.ErrPermission) {
+		hint = "make the folder and the file writable for you, or choose another with --home"
+	}
+	return memoir.Errorf(memoir.CodeStorage, hint, "%s: %w", fmt.Sprintf(doing, args...), err)
+}
+
+// lost is the error of one whose claim another process has taken over, or that a
+// person has taken back. Nothing of its result was stored.
+func lost(what string) error {
+	return memoir.Errorf(memoir.CodeLeaseLost, "nothing of it was stored; another process does it, or a later run",
+		"the claim on %s is no longer ours", what)
+}

@@ -1,0 +1,211 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"memoir"
+	"memoir/lease"
+)
+
+// The day on which tests happen.
+var noon = time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)
+
+type fakeClock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *fakeClock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *fakeClock) advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// newHome returns a folder for a database.
+func newHome(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "store-*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+func openAt(t testing.TB, path string, o Options) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// newStore returns an empty store with a clock that stands still, and no jitter.
+func newStore(t testing.TB) (*Store, *fakeClock) {
+	t.Helper()
+	clock := &fakeClock{now: noon}
+	s := openAt(t, filepath.Join(newHome(t), "memoir.db"), Options{Now: clock.Now, Rand: func() float64 { return 0.5 }})
+	return s, clock
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantCode(t testing.TB, err error, code memoir.Code) {
+	t.Helper()
+	if memoir.CodeOf(err) != code {
+		t.Fatalf("error %v has code %q, want %q", err, memoir.CodeOf(err), code)
+	}
+}
+
+const project = "memoir-0123456789ab"
+
+func register(t testing.TB, s *Store, ids ...string) {
+	t.Helper()
+	for _, id := range ids {
+		must(t, s.UpsertProject(t.Context(), memoir.Project{ID: id, Name: id[:len(id)-13], Identity: "host/" + id, Directories: []string{"/src/" + id}}))
+	}
+}
+
+// session is one that ended a day before noon, in the project above.
+func session(id string, change ...func(*memoir.Session)) memoir.Session {
+	se := memoir.Session{
+		ID: id, Source: memoir.SourceCodex, Kind: memoir.KindMain, ProjectID: project, Title: "about " + id, CWD: "/src/" + project,
+		CreatedAt: noon.Add(-25 * time.Hour), UpdatedAt: noon.Add(-24 * time.Hour),
+		Files: []memoir.File{{Path: "/sessions/" + id + ".jsonl", Size: 100, ModTime: noon.Add(-24 * time.Hour), Inode: 7}},
+	}
+	for _, c := range change {
+		c(&se)
+	}
+	return se
+}
+
+func ended(ago time.Duration) func(*memoir.Session) {
+	return func(se *memoir.Session) { se.UpdatedAt = noon.Add(-ago) }
+}
+
+// grown changes the session's file, and so its version.
+func grown(se *memoir.Session) { se.Files[0].Size += 50 }
+
+func scan(t testing.TB, s *Store, sessions ...memoir.Session) {
+	t.Helper()
+	var scans []SessionScan
+	for _, se := range sessions {
+		scans = append(scans, SessionScan{Session: se})
+	}
+	must(t, s.SaveScan(t.Context(), scans, nil))
+}
+
+// newQueue returns a store with n sessions s00, s01, …, of which s00 is the latest.
+func newQueue(t testing.TB, n int) (*Store, *fakeClock) {
+	t.Helper()
+	s, clock := newStore(t)
+	register(t, s, project)
+	var sessions []memoir.Session
+	for i := range n {
+		sessions = append(sessions, session(fmt.Sprintf("s%02d", i), ended(24*time.Hour+time.Duration(i)*time.Minute)))
+	}
+	scan(t, s, sessions...)
+	return s, clock
+}
+
+func claimOptions(limit int) ClaimOptions {
+	return ClaimOptions{Holder: lease.Self(), Lease: 2 * time.Minute, Limit: limit}
+}
+
+func claim(t testing.TB, s *Store, o ClaimOptions) []Claim {
+	t.Helper()
+	claims, err := s.ClaimSessions(t.Context(), o)
+	must(t, err)
+	return claims
+}
+
+// claimOne claims the only or latest session.
+func claimOne(t testing.TB, s *Store) Claim {
+	t.Helper()
+	claims := claim(t, s, claimOptions(1))
+	if len(claims) != 1 {
+		t.Fatalf("claimed %d sessions, want 1", len(claims))
+	}
+	return claims[0]
+}
+
+func claimSuspects(t testing.TB, s *Store) []Claim {
+	t.Helper()
+	o := claimOptions(1)
+	o.Suspects = true
+	return claim(t, s, o)
+}
+
+func ids(claims []Claim) []string {
+	out := []string{}
+	for _, c := range claims {
+		out = append(out, c.Session.ID)
+	}
+	return out
+}
+
+// worth is a result that is worth keeping.
+func worth(text string) Result {
+	return Result{
+		Extraction: memoir.Extraction{RawMemory: text, RolloutSummary: "summary of " + text, ContentHash: "hash of " + text, FilterVersion: 1, Model: "builtin"},
+		Usage:      memoir.Usage{Calls: 1, InputTokens: 10, OutputTokens: 2, Cost: 0.5},
+	}
+}
+
+// deadHolder is a process of this machine that has ended.
+func deadHolder() lease.Holder {
+	h := lease.Self()
+	h.Start = "0" // no process of ours began with the kernel
+	return h
+}
+
+// elsewhere is a process that nobody here can examine.
+func elsewhere() lease.Holder {
+	return lease.Holder{Host: "elsewhere", PID: 1, Start: "1", Boot: "another", Space: "another"}
+}
+
+func reasonOf(t testing.TB, s *Store, id string) memoir.Reason {
+	t.Helper()
+	found, err := s.FindSessions(t.Context(), id)
+	must(t, err)
+	if len(found) != 1 {
+		t.Fatalf("%d sessions called %s", len(found), id)
+	}
+	return found[0].Reason
+}
+
+func projectRow(t testing.TB, s *Store, id string) ProjectRow {
+	t.Helper()
+	row, err := s.FindProject(t.Context(), id)
+	must(t, err)
+	return row
+}
+
+// background is for work that must go on when the test's context has ended.
+func background() context.Context { return context.Background() }
+
+// cancelled is the context of one who was interrupted.
+func cancelled(t testing.TB) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx, cancel
+}

@@ -1,0 +1,152 @@
+package store
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"memoir"
+)
+
+// withMore returns the program's migrations and some that are yet to come.
+func withMore(t *testing.T, more map[string]string) fs.FS {
+	t.Helper()
+	all := fstest.MapFS{}
+	names, err := fs.Glob(embedded, "migration/*.sql")
+	must(t, err)
+	for _, name := range names {
+		b, err := fs.ReadFile(embedded, name)
+		must(t, err)
+		all[filepath.Base(name)] = &fstest.MapFile{Data: b}
+	}
+	for name, sql := range more {
+		all[name] = &fstest.MapFile{Data: []byte("-- +goose Up\n" + sql)}
+	}
+	return all
+}
+
+// oldDatabase returns the path of a database of this program's schema with one project.
+func oldDatabase(t *testing.T) string {
+	t.Helper()
+	s, _ := newStore(t)
+	register(t, s, project)
+	must(t, s.Close())
+	return s.Path()
+}
+
+func schemaOf(t *testing.T, s *Store) (version, goose int64, tables string) {
+	t.Helper()
+	must(t, s.read(t.Context(), func(tx tx) error {
+		now, err := s.schema(tx)
+		must(t, err)
+		version = now.version
+		must(t, tx.get("SELECT max(version_id) FROM goose_db_version", nil, &goose))
+		names, err := keysOf(tx, "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
+		tables = strings.Join(names, " ")
+		return err
+	}))
+	return version, goose, tables
+}
+
+func TestTheVersionThatIsReadFirstIsGooses(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(t)
+	want, err := newest(withMore(t, nil))
+	must(t, err)
+	if version, goose, _ := schemaOf(t, s); version != want || goose != want {
+		t.Fatalf("user_version %d, goose %d, newest migration %d", version, goose, want)
+	}
+}
+
+func TestAnExistingDatabaseIsCopiedAndMigrated(t *testing.T) {
+	t.Parallel()
+	path := oldDatabase(t)
+	migrations := withMore(t, map[string]string{
+		"0098_a.sql": "CREATE TABLE coming (n INTEGER) STRICT;",
+		"0099_b.sql": "INSERT INTO coming SELECT count(*) FROM project;",
+	})
+	s, err := open(t.Context(), path, Options{}, migrations)
+	must(t, err)
+	defer s.Close()
+	if version, goose, tables := schemaOf(t, s); version != 99 || goose != 99 || !strings.Contains(tables, "coming") {
+		t.Errorf("version %d, goose %d, tables %s", version, goose, tables)
+	}
+	if projectRow(t, s, project).ID != project {
+		t.Error("the data is gone")
+	}
+	copied := path + ".v1.bak"
+	info, err := os.Stat(copied)
+	if must(t, err); info.Mode().Perm() != 0o600 {
+		t.Errorf("the copy has mode %v", info.Mode().Perm())
+	}
+	old := openAt(t, copied, Options{ReadOnly: true})
+	if version, _, tables := schemaOf(t, old); version != 1 || strings.Contains(tables, "coming") || projectRow(t, old, project).ID != project {
+		t.Errorf("the copy has version %d and tables %s", version, tables)
+	}
+	// Once is enough.
+	must(t, os.Remove(copied))
+	again, err := open(t.Context(), path, Options{}, migrations)
+	must(t, err)
+	must(t, again.Close())
+	if _, err := os.Stat(copied); !errors.Is(err, os.ErrNotExist) {
+		t.Error("it was copied again though there was nothing to migrate")
+	}
+}
+
+func TestAMigrationThatFailsLeavesAllAsItWas(t *testing.T) {
+	t.Parallel()
+	for name, bad := range map[string]string{
+		"a mistake":                "CREATE TABLE nonsense (;",
+		"a constraint":             "INSERT INTO project (id) VALUES ('" + project + "');",
+		"rows that lose their end": "INSERT INTO project_directory (path, project_id) VALUES ('/x', 'gone');",
+	} {
+		path := oldDatabase(t)
+		for range 2 { // trying again is no different
+			_, err := open(t.Context(), path, Options{}, withMore(t, map[string]string{
+				"0098_good.sql": "CREATE TABLE coming (n INTEGER) STRICT; DELETE FROM project_directory;",
+				"0099_bad.sql":  bad,
+			}))
+			if err == nil || !strings.Contains(err.Error(), path+".v1.bak") {
+				t.Fatalf("%s: error %v does not say where the copy is", name, err)
+			}
+		}
+		for _, path := range []string{path, path + ".v1.bak"} {
+			s := openAt(t, path, Options{})
+			row := projectRow(t, s, project)
+			if version, goose, tables := schemaOf(t, s); version != 1 || goose != 1 || strings.Contains(tables, "coming") || len(row.Directories) != 1 {
+				t.Errorf("%s: %s has version %d, goose %d, project %+v, tables %s", name, path, version, goose, row, tables)
+			}
+			must(t, s.Close())
+		}
+		if left, _ := filepath.Glob(path + "*.tmp"); len(left) > 0 {
+			t.Errorf("%s: left behind %v", name, left)
+		}
+	}
+}
+
+func TestADatabaseThatCannotBeCopiedIsNotMigrated(t *testing.T) {
+	t.Parallel()
+	path := oldDatabase(t)
+	must(t, os.Mkdir(path+".v1.bak", 0o700)) // in the way
+	_, err := open(t.Context(), path, Options{}, withMore(t, map[string]string{"0098_a.sql": "CREATE TABLE coming (n INTEGER) STRICT;"}))
+	wantCode(t, err, memoir.CodeStorage)
+	if version, _, _ := schemaOf(t, openAt(t, path, Options{})); version != 1 {
+		t.Fatalf("version %d", version)
+	}
+}
+
+func TestAReaderDoesNotMigrate(t *testing.T) {
+	t.Parallel()
+	path := oldDatabase(t)
+	_, err := open(t.Context(), path, Options{ReadOnly: true}, withMore(t, map[string]string{"0098_a.sql": "CREATE TABLE coming (n INTEGER) STRICT;"}))
+	if !errors.Is(err, ErrOutdated) || memoir.HintOf(err) == "" {
+		t.Fatalf("error %v, hint %q", err, memoir.HintOf(err))
+	}
+	if version, _, _ := schemaOf(t, openAt(t, path, Options{})); version != 1 {
+		t.Fatalf("version %d", version)
+	}
+}

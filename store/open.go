@@ -1,0 +1,168 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"time"
+
+	"memoir"
+)
+
+//go:embed migration/*.sql
+var embedded embed.FS
+
+// Options says how a database is opened.
+type Options struct {
+	// ReadOnly opens for reading alone: nothing is created, migrated or written.
+	ReadOnly bool
+	// Now is the clock of leases, delays and the ledger; nil means time.Now.
+	Now func() time.Time
+	// BusyTimeout is how long to wait for a database that others write to; 0 means 10 s.
+	BusyTimeout time.Duration
+	// Rand spreads delays; it returns a number in [0, 1). Nil means a random one.
+	Rand func() float64
+}
+
+// Store is an open database.
+type Store struct {
+	path    string
+	now     func() time.Time
+	rand    func() float64
+	busy    time.Duration
+	durable *sql.DB       // one connection, synchronous=FULL: survives power loss
+	quick   *sql.DB       // one connection, synchronous=NORMAL: may lose the last commits, never more
+	readers *sql.DB       // refuses to write
+	writing chan struct{} // holds a token while this process writes: the two handles don't compete
+}
+
+// ErrOutdated means that a database opened ReadOnly needs a migration first.
+var ErrOutdated = errors.New("database was written by an older version")
+
+// Open opens the database at path, which it creates and migrates unless
+// o.ReadOnly. Errors have the codes CodeNotFound (ReadOnly, and there is none yet),
+// CodeCorrupt, CodeNewer, CodeStorage or CodeBusy; ReadOnly may also give
+// ErrOutdated. No error changes or replaces what is at path.
+func Open(ctx context.Context, path string, o Options) (*Store, error) {
+	migrations, err := fs.Sub(embedded, "migration")
+	if err != nil {
+		return nil, err
+	}
+	return open(ctx, path, o, migrations)
+}
+
+func open(ctx context.Context, path string, o Options, migrations fs.FS) (*Store, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, memoir.Errorf(memoir.CodeStorage, "", "finding database %s: %w", path, err)
+	}
+	s := &Store{path: path, now: o.Now, rand: o.Rand, busy: o.BusyTimeout, writing: make(chan struct{}, 1)}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	if s.rand == nil {
+		s.rand = rand.Float64
+	}
+	if s.busy == 0 {
+		s.busy = 10 * time.Second
+	}
+	if err := checkKind(path); err != nil {
+		return nil, err
+	}
+	if !o.ReadOnly {
+		if err := create(path); err != nil {
+			return nil, err
+		}
+	}
+	if err := checkHeader(path); err != nil {
+		return nil, err
+	}
+	if o.ReadOnly {
+		s.readers = sql.OpenDB(s.connector(forReading))
+	} else {
+		s.readers = sql.OpenDB(s.connector(forReading))
+		s.quick = sql.OpenDB(s.connector(forQuickWrites))
+		s.durable = sql.OpenDB(s.connector(forDurableWrites))
+		s.quick.SetMaxOpenConns(1)
+		s.durable.SetMaxOpenConns(1)
+	}
+	s.readers.SetMaxOpenConns(4)
+	if o.ReadOnly {
+		err = s.checkVersion(ctx, migrations)
+	} else {
+		err = s.migrate(ctx, migrations)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// Path is where the database is.
+func (s *Store) Path() string { return s.path }
+
+// Close closes the database.
+func (s *Store) Close() error {
+	var errs []error
+	for _, db := range []*sql.DB{s.readers, s.quick, s.durable} {
+		if db != nil {
+			errs = append(errs, db.Close())
+		}
+	}
+	return s.explain(errors.Join(errs...), "closing database")
+}
+
+// create makes the folder and an empty file, which is an empty database, so that
+// the file never exists with a mode other than 0600. SQLite gives its own files
+// beside it the same mode.
+func create(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return storageError(err, "creating folder of database %s", path)
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return storageError(err, "opening database %s", path)
+	}
+	return f.Close()
+}
+
+// checkKind refuses what is no file, before anything waits for it as for a pipe.
+func checkKind(path string) error {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		return memoir.Errorf(memoir.CodeStorage, "move it aside, or choose another folder with --home; nothing was changed",
+			"database %s is not a file", path)
+	}
+	return nil // what else may be wrong is found by opening it
+}
+
+// checkHeader tells a database from another file before SQLite touches it.
+func checkHeader(path string) error {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return memoir.Errorf(memoir.CodeNotFound, "`memoir run` makes it", "there is no database at %s yet: %w", path, err)
+	}
+	if err != nil {
+		return storageError(err, "opening database %s", path)
+	}
+	defer f.Close()
+	const magic = "SQLite format 3\x00"
+	head := make([]byte, len(magic))
+	n, err := f.Read(head)
+	switch {
+	case n == 0 && errors.Is(err, io.EOF):
+		return nil // new, or about to be made by another process
+	case n == 0:
+		return storageError(err, "reading database %s", path)
+	}
+	if string(head[:n]) != magic {
+		return memoir.Errorf(memoir.CodeCorrupt, corruptHint, "%s is not a database", path)
+	}
+	return nil
+}

@@ -1,0 +1,317 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"memoir"
+)
+
+func TestANewDatabaseIsForItsOwnerAlone(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(newHome(t), "a", "home", "memoir.db")
+	s := openAt(t, path, Options{})
+	register(t, s, project) // makes the files beside it, too
+	for name, want := range map[string]os.FileMode{"": 0o600, "-wal": 0o600, "-shm": 0o600, "/..": 0o700, "/../..": 0o700} {
+		target := path + name
+		if strings.HasPrefix(name, "/") {
+			target = filepath.Join(path, name)
+		}
+		info, err := os.Stat(target)
+		if must(t, err); info.Mode().Perm() != want {
+			t.Errorf("%s has mode %v, want %v", target, info.Mode().Perm(), want)
+		}
+	}
+}
+
+func TestTheConnectionsHaveThePragmasThatTheyNeed(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(t)
+	const normal, full = 1, 2 // https://www.sqlite.org/pragma.html#pragma_synchronous
+	for name, want := range map[string]struct {
+		db          *sql.DB
+		synchronous int
+		foreign     int
+	}{"durable": {s.durable, full, 1}, "quick": {s.quick, normal, 1}} {
+		var mode string
+		var synchronous, foreign, secure int
+		must(t, want.db.QueryRow("PRAGMA journal_mode").Scan(&mode))
+		must(t, want.db.QueryRow("PRAGMA synchronous").Scan(&synchronous))
+		must(t, want.db.QueryRow("PRAGMA foreign_keys").Scan(&foreign))
+		must(t, want.db.QueryRow("PRAGMA secure_delete").Scan(&secure))
+		if mode != "wal" || synchronous != want.synchronous || foreign != want.foreign || secure != 1 {
+			t.Errorf("%s: journal %s, synchronous %d, foreign keys %d, secure delete %d", name, mode, synchronous, foreign, secure)
+		}
+	}
+	if _, err := s.readers.Exec("DELETE FROM job"); err == nil {
+		t.Error("a reader could write")
+	}
+}
+
+func TestAnyPathWillDo(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(newHome(t), "a b?mode=ro#c%41&ü", "memoir.db")
+	register(t, openAt(t, path, Options{}), project)
+	if row := projectRow(t, openAt(t, path, Options{ReadOnly: true}), project); row.ID != project {
+		t.Fatal(row)
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestReadingWhatIsNotThereMakesNothing(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(newHome(t), "home", "memoir.db")
+	_, err := Open(t.Context(), path, Options{ReadOnly: true})
+	wantCode(t, err, memoir.CodeNotFound)
+	if _, err := os.Stat(filepath.Dir(path)); !errors.Is(err, os.ErrNotExist) {
+		t.Fatalf("the folder was made: %v", err)
+	}
+	must(t, os.Mkdir(filepath.Dir(path), 0o700))
+	must(t, os.WriteFile(path, nil, 0o600)) // as another process is just making it
+	_, err = Open(t.Context(), path, Options{ReadOnly: true})
+	wantCode(t, err, memoir.CodeNotFound)
+}
+
+func TestAReaderDoesNotWrite(t *testing.T) {
+	t.Parallel()
+	s, _ := newDue(t)
+	must(t, s.Close()) // no files beside it
+	before, err := os.ReadFile(s.Path())
+	must(t, err)
+	r := openAt(t, s.Path(), Options{ReadOnly: true})
+	if len(inputs(t, r)) != 1 {
+		t.Fatal("read nothing")
+	}
+	wantCode(t, r.SetDisabled(t.Context(), "codex:s00", true), memoir.CodeInternal)
+	_, err = r.ClaimSessions(t.Context(), claimOptions(1))
+	wantCode(t, err, memoir.CodeInternal)
+	must(t, r.Close())
+	after, err := os.ReadFile(s.Path())
+	if must(t, err); !bytes.Equal(before, after) {
+		t.Fatal("reading changed the file")
+	}
+}
+
+func TestADatabaseThatCannotBeUsedIsLeftAsItIs(t *testing.T) {
+	t.Parallel()
+	sound := func(t *testing.T, path string) {
+		s := openAt(t, path, Options{})
+		register(t, s, project)
+		var many []memoir.Session
+		for i := range 200 {
+			many = append(many, session(fmt.Sprintf("%s-%d", strings.Repeat("s", 20), i)))
+		}
+		scan(t, s, many...)
+		must(t, s.Close())
+	}
+	edit := func(f func([]byte) []byte) func(*testing.T, string) {
+		return func(t *testing.T, path string) {
+			sound(t, path)
+			b, err := os.ReadFile(path)
+			must(t, err)
+			must(t, os.WriteFile(path, f(b), 0o600))
+		}
+	}
+	run := func(query string) func(*testing.T, string) {
+		return func(t *testing.T, path string) {
+			db, err := sql.Open("sqlite3", path)
+			must(t, err)
+			defer db.Close()
+			_, err = db.Exec(query)
+			must(t, err)
+		}
+	}
+	tests := []struct {
+		name    string
+		make    func(*testing.T, string)
+		code    memoir.Code
+		message string
+	}{
+		{"a text", func(t *testing.T, path string) { must(t, os.WriteFile(path, []byte("# notes\nmine\n"), 0o600)) }, memoir.CodeCorrupt, "not a database"},
+		{"one letter", func(t *testing.T, path string) { must(t, os.WriteFile(path, []byte("S"), 0o600)) }, memoir.CodeCorrupt, "not a database"},
+		{"zeros", func(t *testing.T, path string) { must(t, os.WriteFile(path, make([]byte, 8192), 0o600)) }, memoir.CodeCorrupt, "not a database"},
+		{"one that lost its second half", edit(func(b []byte) []byte { return b[:len(b)/2] }), memoir.CodeCorrupt, "damaged"},
+		{"one with a damaged header", edit(func(b []byte) []byte { copy(b[16:], "\xff\xff\xff\xff\xff\xff"); return b }), memoir.CodeCorrupt, "damaged"},
+		{"one whose pages were overwritten", edit(func(b []byte) []byte {
+			for i := 4096; i < len(b); i++ {
+				b[i] = 0xa5
+			}
+			return b
+		}), memoir.CodeCorrupt, "damaged"},
+		{"another program's", run("CREATE TABLE bookmark (url TEXT)"), memoir.CodeCorrupt, "of another program"},
+		{"another program's without tables", run("PRAGMA user_version = 7"), memoir.CodeCorrupt, "of another program"},
+		{"one of a newer memoir", func(t *testing.T, path string) { sound(t, path); run("PRAGMA user_version = 99")(t, path) }, memoir.CodeNewer, "schema 99"},
+	}
+	for _, tt := range tests {
+		for _, readOnly := range []bool{true, false} {
+			dir := newHome(t)
+			path := filepath.Join(dir, "memoir.db")
+			tt.make(t, path)
+			before, err := os.ReadFile(path)
+			must(t, err)
+			s, err := Open(t.Context(), path, Options{ReadOnly: readOnly})
+			if err == nil { // damage further in is found when it is read
+				_, err = s.Sessions(t.Context(), Filter{})
+				s.Close()
+			}
+			if memoir.CodeOf(err) != tt.code || !strings.Contains(err.Error(), tt.message) || !strings.Contains(err.Error(), path) || memoir.HintOf(err) == "" {
+				t.Errorf("%s (read only %v): %q with code %q and hint %q", tt.name, readOnly, err, memoir.CodeOf(err), memoir.HintOf(err))
+			}
+			after, err := os.ReadFile(path)
+			if must(t, err); !bytes.Equal(before, after) {
+				t.Errorf("%s (read only %v): the file was changed", tt.name, readOnly)
+			}
+		}
+	}
+}
+
+func TestATruncatedLogLosesItsEndAlone(t *testing.T) {
+	t.Parallel()
+	dir := newHome(t)
+	path := filepath.Join(dir, "memoir.db")
+	s := openAt(t, path, Options{})
+	register(t, s, project)
+	scan(t, s, session("a"))
+	// As a machine without power leaves it: no connection was closed.
+	copyTo := filepath.Join(newHome(t), "memoir.db")
+	for _, suffix := range []string{"", "-wal"} {
+		b, err := os.ReadFile(path + suffix)
+		must(t, err)
+		if suffix == "-wal" {
+			b = b[:len(b)-100]
+		}
+		must(t, os.WriteFile(copyTo+suffix, b, 0o600))
+	}
+	left := openAt(t, copyTo, Options{})
+	if found, err := left.Check(t.Context()); err != nil || len(found) != 0 {
+		t.Fatalf("found %v, %v", found, err)
+	}
+	if row := projectRow(t, left, project); row.Sessions != 0 {
+		t.Fatalf("the last commit was cut, and yet %+v", row)
+	}
+}
+
+func TestAFullDiskStoresNothingAndTheWorkCanBeRepeated(t *testing.T) {
+	t.Parallel()
+	s, _ := newQueue(t, 1)
+	c := claimOne(t, s)
+	limit := func(pages int) {
+		var now int
+		must(t, s.durable.QueryRow("PRAGMA page_count").Scan(&now))
+		must(t, s.durable.QueryRow(fmt.Sprintf("PRAGMA max_page_count = %d", now+pages)).Scan(&now))
+	}
+	limit(1)
+	big := worth(strings.Repeat("long ", 20_000))
+	for range 3 {
+		err := s.StoreExtraction(t.Context(), c, big)
+		wantCode(t, err, memoir.CodeStorage)
+		if memoir.HintOf(err) == "" {
+			t.Error("no hint")
+		}
+	}
+	if len(inputs(t, s)) != 0 || projectRow(t, s, project).ChangeSeq != 0 {
+		t.Fatal("half of it was stored")
+	}
+	limit(1000)
+	must(t, s.StoreExtraction(t.Context(), c, big))
+	if u, err := s.Spent(t.Context(), time.Time{}); err != nil || u.Calls != 1 {
+		t.Fatalf("spent %+v, %v", u, err)
+	}
+}
+
+// lock holds a lock on the database as another program would, until release.
+func lock(t *testing.T, s *Store, begin string) (release func()) {
+	t.Helper()
+	db, err := sql.Open("sqlite3", s.Path())
+	must(t, err)
+	db.SetMaxOpenConns(1)
+	_, err = db.Exec(begin)
+	must(t, err)
+	return func() { db.Exec("ROLLBACK"); db.Close() }
+}
+
+func TestALockedDatabaseIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	s, _ := newQueue(t, 1)
+	release := lock(t, s, "BEGIN IMMEDIATE")
+	got := make(chan []Claim)
+	go func() {
+		claims, err := s.ClaimSessions(background(), claimOptions(1))
+		if err != nil {
+			t.Error(err)
+		}
+		got <- claims
+	}()
+	// Readers are not kept waiting by a writer.
+	if row := projectRow(t, s, project); row.Sessions != 1 {
+		t.Errorf("read %+v", row)
+	}
+	select {
+	case <-got:
+		t.Fatal("claimed while another wrote")
+	case <-time.After(3 * patience): // longer than SQLite itself waits
+	}
+	release()
+	if wantIDs(t, <-got, "s00"); t.Failed() {
+		t.FailNow()
+	}
+}
+
+func TestADatabaseThatStaysLockedIsSaidToBe(t *testing.T) {
+	t.Parallel()
+	s, clock := newQueue(t, 1)
+	hasty := openAt(t, s.Path(), Options{Now: clock.Now, BusyTimeout: time.Millisecond})
+	release := lock(t, s, "BEGIN IMMEDIATE")
+	defer release()
+	_, err := hasty.ClaimSessions(t.Context(), claimOptions(1))
+	if wantCode(t, err, memoir.CodeBusy); memoir.HintOf(err) != busyHint {
+		t.Errorf("hint %q", memoir.HintOf(err))
+	}
+}
+
+func TestAnInterruptEndsTheWaitForALockedDatabase(t *testing.T) {
+	t.Parallel()
+	s, clock := newQueue(t, 1)
+	patient := openAt(t, s.Path(), Options{Now: clock.Now, BusyTimeout: time.Hour})
+	defer lock(t, s, "BEGIN IMMEDIATE")()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	interrupted := errors.New("interrupted")
+	time.AfterFunc(patience/2, func() { cancel(interrupted) })
+	began := time.Now()
+	_, err := patient.ClaimSessions(ctx, claimOptions(1))
+	if !errors.Is(err, interrupted) || time.Since(began) > 5*time.Second {
+		t.Fatalf("%v after %s", err, time.Since(began))
+	}
+	// A writer of our own that waits behind another of our own, too.
+	s.writing <- struct{}{}
+	defer func() { <-s.writing }()
+	if _, err := s.ClaimSessions(ctx, claimOptions(1)); !errors.Is(err, interrupted) {
+		t.Fatal(err)
+	}
+}
+
+func TestWhatIsReadIsOneSnapshot(t *testing.T) {
+	t.Parallel()
+	s, _ := newQueue(t, 1)
+	must(t, s.read(t.Context(), func(tx tx) error {
+		extracted(t, s, worth("a"))
+		var n int
+		err := tx.get("SELECT count(*) FROM extraction", nil, &n)
+		if diff := cmp.Diff(0, n); diff != "" {
+			t.Errorf("extractions: %s", diff)
+		}
+		return err
+	}))
+}

@@ -1,0 +1,151 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"memoir"
+)
+
+// GenerationRecord is one published state of a project's memory.
+type GenerationRecord struct {
+	N            int64
+	ManifestHash string
+	Inputs       map[string]string // session key -> content hash of its extraction
+	At           time.Time
+	Seq          int64 // change sequence that it consumes; in Publish, 0 means the claim's
+	Fence        int64 // of the claim that it was published under; set by Publish
+
+	// Not part of the generation, but recorded with it.
+	Redactions map[string]int // secrets taken out of the published files, by rule
+	Usage      memoir.Usage
+	Duration   time.Duration
+	Model      string
+	Run        string
+}
+
+// Publish makes a generation the live one: in one durable transaction it checks
+// that token and fence are still ours and the lease has not expired, records the
+// generation, and as its last step calls swap, which replaces the link. So swap must
+// be quick. If swap fails, nothing is recorded, and its error is in the chain; a
+// check that fails is an error of code memoir.CodeLeaseLost, and swap is not called.
+//
+// The commit follows swap. When it fails, or the process dies between them, the
+// link is ahead of the database; RecordGeneration is for the next start, which
+// finds it so.
+func (s *Store) Publish(ctx context.Context, c ProjectClaim, g GenerationRecord, swap func() error) error {
+	g.Fence = c.Fence
+	if g.Seq == 0 {
+		g.Seq = c.Seq
+	}
+	err := s.durably(ctx, func(t tx) error {
+		if err := s.held(t, c, true); err != nil {
+			return err
+		}
+		var live int64
+		if err := t.get(`SELECT generation FROM project WHERE id = ?`, []any{c.ProjectID}, &live); err != nil {
+			return err
+		}
+		if g.N <= live {
+			return memoir.Errorf(memoir.CodeChanged, "run again", "generation %d is already live", live)
+		}
+		if err := s.insertGeneration(t, c.ProjectID, g); err != nil {
+			return err
+		}
+		if err := setRedactions(t, kindConsolidate, c.ProjectID, g.Redactions); err != nil {
+			return err
+		}
+		if err := s.addLedger(t, LedgerEntry{At: s.now(), Run: g.Run, Phase: kindConsolidate, ProjectID: c.ProjectID,
+			Model: g.Model, Usage: g.Usage, Duration: g.Duration, Outcome: "published"}); err != nil {
+			return err
+		}
+		if err := s.finishProject(t, c); err != nil {
+			return err
+		}
+		return swap()
+	})
+	return s.explain(err, "publishing generation %d of project %s", g.N, c.ProjectID)
+}
+
+// insertGeneration records a generation as the live one. What is recorded already
+// under its number stays.
+func (s *Store) insertGeneration(t tx, projectID string, g GenerationRecord) error {
+	inputs := g.Inputs
+	if inputs == nil {
+		inputs = map[string]string{}
+	}
+	list, err := json.Marshal(inputs) // in the order of its keys
+	if err != nil {
+		return err
+	}
+	_, err = t.exec(`INSERT INTO generation (project_id, n, fence, manifest_hash, inputs, seq, at) VALUES (?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (project_id, n) DO NOTHING`, projectID, g.N, g.Fence, g.ManifestHash, string(list), g.Seq, millis(g.At))
+	if err != nil {
+		return err
+	}
+	_, err = t.exec(`UPDATE project SET generation = ?1, published_at = ?2, consumed_seq = max(consumed_seq, min(?3, change_seq))
+		WHERE id = ?4 AND generation < ?1`, g.N, millis(g.At), g.Seq, projectID)
+	return err
+}
+
+// RecordGeneration records a generation that is live already, because a process
+// died, or the disk was full, between the replacing of the link and the commit.
+// Recording one that is known changes nothing.
+func (s *Store) RecordGeneration(ctx context.Context, projectID string, g GenerationRecord) error {
+	err := s.durably(ctx, func(t tx) error {
+		var one int
+		err := t.get(`SELECT 1 FROM project WHERE id = ?`, []any{projectID}, &one)
+		if errors.Is(err, sql.ErrNoRows) {
+			return memoir.Errorf(memoir.CodeNotFound, "`memoir run` registers it", "no project has the id %q", projectID)
+		} else if err != nil {
+			return err
+		}
+		return s.insertGeneration(t, projectID, g)
+	})
+	return s.explain(err, "recording generation %d of project %s", g.N, projectID)
+}
+
+// LastInputs returns what the live generation was made from: session key -> content
+// hash. It is empty before the first.
+func (s *Store) LastInputs(ctx context.Context, projectID string) (map[string]string, error) {
+	inputs := map[string]string{}
+	err := s.read(ctx, func(t tx) error {
+		var list string
+		err := t.get(`SELECT g.inputs FROM generation g JOIN project p ON p.id = g.project_id AND p.generation = g.n WHERE p.id = ?`,
+			[]any{projectID}, &list)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		return json.Unmarshal([]byte(list), &inputs)
+	})
+	return inputs, s.explain(err, "reading the last inputs of project %s", projectID)
+}
+
+// Generations returns what is recorded of a project's generations, the latest first.
+func (s *Store) Generations(ctx context.Context, projectID string) ([]GenerationRecord, error) {
+	generations := []GenerationRecord{}
+	err := s.read(ctx, func(t tx) error {
+		return t.each(`SELECT n, fence, manifest_hash, inputs, seq, at FROM generation WHERE project_id = ? ORDER BY n DESC`, []any{projectID},
+			func(scan func(...any) error) error {
+				var g GenerationRecord
+				var inputs string
+				var at int64
+				if err := scan(&g.N, &g.Fence, &g.ManifestHash, &inputs, &g.Seq, &at); err != nil {
+					return err
+				}
+				g.At = moment(at)
+				if err := json.Unmarshal([]byte(inputs), &g.Inputs); err != nil {
+					return fmt.Errorf("inputs of generation %d: %w", g.N, err)
+				}
+				generations = append(generations, g)
+				return nil
+			})
+	})
+	return generations, s.explain(err, "listing generations of project %s", projectID)
+}

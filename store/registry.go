@@ -1,0 +1,222 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"memoir"
+)
+
+// FileRow is what is known of one file that was seen.
+type FileRow struct {
+	memoir.File
+	SessionKey string          // the session that it belongs to; empty if none was recognised
+	Head       json.RawMessage // what the scanner found at its head and tail, in the scanner's own form
+	Error      string          // why it can't be read
+}
+
+// SessionScan is what a scan found out about one session.
+type SessionScan struct {
+	// Session as found; its project, if any, is registered already. Reason is
+	// ignored. Files are those to be read, in reading order; when there are none,
+	// Files below are taken. The zero Session registers files of no session.
+	Session memoir.Session
+	// Files that belong to the session, also those that are not read, such as
+	// copies. Their SessionKey is ignored.
+	Files []FileRow
+}
+
+// Fingerprint is the version of a session: it differs when one of the files that
+// make it up differs in size, modification time or inode, whatever their names.
+func Fingerprint(files []memoir.File) string {
+	h := sha256.New()
+	for _, f := range files {
+		fmt.Fprintf(h, "%d %d %d\n", f.Size, f.ModTime.UnixNano(), f.Inode)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:12])
+}
+
+// Files returns all registered files by path.
+func (s *Store) Files(ctx context.Context) (map[string]FileRow, error) {
+	files := map[string]FileRow{}
+	err := s.read(ctx, func(t tx) error {
+		var n int
+		if err := t.get("SELECT count(*) FROM file", nil, &n); err != nil {
+			return err
+		}
+		files = make(map[string]FileRow, n)
+		return t.each(`SELECT path, size, mtime_ns, inode, coalesce(session_key, ''), head, error FROM file`, nil,
+			func(scan func(...any) error) error {
+				var f FileRow
+				var mtime, inode int64
+				var head string
+				if err := scan(&f.Path, &f.Size, &mtime, &inode, &f.SessionKey, &head, &f.Error); err != nil {
+					return err
+				}
+				f.ModTime, f.Inode = time.Unix(0, mtime).UTC(), uint64(inode)
+				if head != "" {
+					f.Head = json.RawMessage(head)
+				}
+				files[f.Path] = f
+				return nil
+			})
+	})
+	if err != nil {
+		return nil, s.explain(err, "listing registered files")
+	}
+	return files, nil
+}
+
+// SaveScan records what a scan found, in one transaction: the sessions that are
+// new or changed, and the paths of files that are gone. A session whose files
+// are gone keeps its row and its extraction. A session that is found in another
+// project than before takes its extraction with it.
+func (s *Store) SaveScan(ctx context.Context, scans []SessionScan, gone []string) error {
+	if len(scans) == 0 && len(gone) == 0 {
+		return nil
+	}
+	err := s.quickly(ctx, func(t tx) error {
+		for _, scan := range scans {
+			if err := s.saveScan(t, scan); err != nil {
+				return fmt.Errorf("session %s: %w", scan.Session.Key(), err)
+			}
+		}
+		for _, path := range gone {
+			if err := s.removeFile(t, path); err != nil {
+				return fmt.Errorf("file %s: %w", path, err)
+			}
+		}
+		return nil
+	})
+	return s.explain(err, "recording scan")
+}
+
+func (s *Store) saveScan(t tx, scan SessionScan) error {
+	var key sql.NullString
+	read := scan.Session.Files
+	if len(read) == 0 {
+		for _, f := range scan.Files {
+			read = append(read, f.File)
+		}
+	}
+	if scan.Session.ID != "" {
+		key = sql.NullString{String: scan.Session.Key(), Valid: true}
+		if err := s.saveSession(t, scan.Session, Fingerprint(read)); err != nil {
+			return err
+		}
+	}
+	position := make(map[string]int, len(read))
+	for i, f := range read {
+		position[f.Path] = i
+	}
+	rows := scan.Files
+	for _, f := range scan.Session.Files {
+		if !slices.ContainsFunc(rows, func(r FileRow) bool { return r.Path == f.Path }) {
+			rows = append(slices.Clip(rows), FileRow{File: f})
+		}
+	}
+	for _, f := range rows {
+		at, ok := position[f.Path]
+		if !ok {
+			at = -1
+		}
+		var before string // the session that the file belonged to
+		err := t.get(`SELECT coalesce(session_key, '') FROM file WHERE path = ?`, []any{f.Path}, &before)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		_, err = t.exec(`INSERT INTO file (path, size, mtime_ns, inode, session_key, position, head, error)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT (path) DO UPDATE SET size = excluded.size, mtime_ns = excluded.mtime_ns, inode = excluded.inode,
+				session_key = excluded.session_key, position = excluded.position, head = excluded.head, error = excluded.error`,
+			f.Path, f.Size, f.ModTime.UnixNano(), int64(f.Inode), key, at, string(f.Head), f.Error)
+		if err != nil {
+			return err
+		}
+		if before != "" && before != key.String {
+			if err := s.bereave(t, before); err != nil {
+				return err
+			}
+		}
+	}
+	if !key.Valid {
+		return nil
+	}
+	return s.settle(t, key.String)
+}
+
+func (s *Store) saveSession(t tx, se memoir.Session, version string) error {
+	if se.ProjectID != "" {
+		var one int
+		err := t.get(`SELECT 1 FROM project WHERE id = ?`, []any{se.ProjectID}, &one)
+		if errors.Is(err, sql.ErrNoRows) {
+			return memoir.Errorf(memoir.CodeNotFound, "", "project %s is not registered", se.ProjectID)
+		} else if err != nil {
+			return err
+		}
+	}
+	if err := s.moveSession(t, se.Key(), se.ProjectID); err != nil {
+		return err
+	}
+	kind := se.Kind
+	if kind == "" {
+		kind = memoir.KindMain
+	}
+	bytes := se.Bytes
+	if bytes == 0 {
+		for _, f := range se.Files {
+			bytes += f.Size
+		}
+	}
+	// What most new sessions stay at; settle corrects it.
+	reason := Window{}.reason(facts{kind: kind, unreadable: se.Error != "", hasProject: se.ProjectID != ""}, s.now())
+	_, err := t.exec(`INSERT INTO session (key, source, thread_id, project_id, kind, parent, title, cwd, branch, remote,
+			bytes, created_at, updated_at, version, error, reason)
+		VALUES (?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (key) DO UPDATE SET project_id = excluded.project_id, kind = excluded.kind, parent = excluded.parent,
+			title = excluded.title, cwd = excluded.cwd, branch = excluded.branch, remote = excluded.remote,
+			bytes = excluded.bytes, created_at = excluded.created_at, updated_at = excluded.updated_at,
+			version = excluded.version, error = excluded.error`,
+		se.Key(), string(se.Source), se.ID, se.ProjectID, string(kind), se.ParentID, se.Title, se.CWD, se.Branch, se.Remote,
+		bytes, millis(se.CreatedAt), millis(se.UpdatedAt), version, se.Error, string(reason))
+	return err
+}
+
+// removeFile forgets a file that is gone.
+func (s *Store) removeFile(t tx, path string) error {
+	var key string
+	err := t.get(`DELETE FROM file WHERE path = ? RETURNING coalesce(session_key, '')`, []any{path}, &key)
+	if errors.Is(err, sql.ErrNoRows) || err == nil && key == "" {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return s.bereave(t, key)
+}
+
+// bereave sees to a session that lost a file. One that lost its last without ever
+// having been extracted can't be any more; one that was no more than a file that
+// can't be read goes with it.
+func (s *Store) bereave(t tx, key string) error {
+	removed, err := t.exec(`DELETE FROM session WHERE key = ? AND error <> ''
+			AND NOT EXISTS (SELECT 1 FROM file WHERE session_key = session.key)
+			AND NOT EXISTS (SELECT 1 FROM job WHERE kind = 'extract' AND job.key = session.key)`, key)
+	if err != nil || removed > 0 {
+		return err
+	}
+	changed, err := t.exec(`UPDATE session SET error = 'its files are gone' WHERE key = ?
+			AND NOT EXISTS (SELECT 1 FROM file WHERE session_key = session.key)
+			AND NOT EXISTS (SELECT 1 FROM job WHERE kind = 'extract' AND job.key = session.key AND done_version = session.version)`, key)
+	if err != nil || changed == 0 {
+		return err
+	}
+	return s.settle(t, key)
+}

@@ -1,0 +1,142 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"memoir"
+)
+
+// Result is what extracting one claimed session gave.
+type Result struct {
+	// Extraction, whose ContentHash and FilterVersion say what it was made from,
+	// also when it is empty. SessionKey, ProjectID and Seq are set here.
+	Extraction memoir.Extraction
+	// Withdraw means that what an earlier extraction rested on was undone: an empty
+	// one then replaces it. Otherwise an empty one leaves the earlier.
+	Withdraw   bool
+	Usage      memoir.Usage
+	Duration   time.Duration
+	Model      string         // for the ledger; empty means Extraction.Model
+	Run        string         // id of the run, for the ledger
+	Redactions map[string]int // secrets taken out of the session, by rule
+}
+
+// StoreExtraction finishes a claim with its result: the extraction, the ledger and
+// the job are one durable transaction. The project becomes due if what it remembers
+// of the session changed. When the claim is no longer ours the error has the code
+// memoir.CodeLeaseLost and nothing is stored, the ledger entry included: the caller
+// still knows what was spent, and says so with AddLedger.
+func (s *Store) StoreExtraction(ctx context.Context, c Claim, r Result) error {
+	key := c.Session.Key()
+	err := s.durably(ctx, func(t tx) error {
+		if ours, err := owns(t, kindExtract, key, c.Token); err != nil {
+			return err
+		} else if !ours {
+			return lost("session " + key)
+		}
+		e := r.Extraction
+		e.SessionKey = key
+		if r.Model == "" {
+			r.Model = e.Model
+		}
+		// The session may have moved since it was claimed.
+		if err := t.get(`SELECT coalesce(project_id, '') FROM session WHERE key = ?`, []any{key}, &e.ProjectID); err != nil {
+			return err
+		}
+		outcome, err := s.storeExtraction(t, e, r.Withdraw)
+		if err != nil {
+			return err
+		}
+		if err := setRedactions(t, kindExtract, key, r.Redactions); err != nil {
+			return err
+		}
+		if err := s.addLedger(t, LedgerEntry{At: s.now(), Run: r.Run, Phase: kindExtract, SessionKey: key, ProjectID: e.ProjectID,
+			Model: r.Model, Usage: r.Usage, Duration: r.Duration, Outcome: outcome}); err != nil {
+			return err
+		}
+		return s.finishSession(t, key, c.InputVersion, e.ContentHash, e.FilterVersion)
+	})
+	return s.explain(err, "storing extraction of session %s", key)
+}
+
+// storeExtraction returns what became of it, in a word for the ledger.
+func (s *Store) storeExtraction(t tx, e memoir.Extraction, withdraw bool) (outcome string, err error) {
+	prior, err := selectExtraction(t, e.SessionKey)
+	if err != nil {
+		return "", err
+	}
+	if e.Empty() {
+		switch {
+		case prior == nil:
+			return "empty", nil
+		case !withdraw:
+			return "kept", nil
+		}
+		if !prior.Empty() && prior.ProjectID != "" {
+			if _, err := bump(t, prior.ProjectID); err != nil {
+				return "", err
+			}
+		}
+		_, err := t.exec(`DELETE FROM extraction WHERE session_key = ?`, e.SessionKey)
+		return "withdrawn", err
+	}
+	outcome = "unchanged"
+	if prior != nil {
+		e.Seq = prior.Seq
+	}
+	if prior == nil || !sameMemory(*prior, e) {
+		outcome = "stored"
+		if e.ProjectID != "" {
+			if e.Seq, err = bump(t, e.ProjectID); err != nil {
+				return "", err
+			}
+		}
+	}
+	_, err = t.exec(`INSERT INTO extraction (session_key, project_id, raw_memory, rollout_summary, rollout_slug, title, cwd, branch,
+			started_at, ended_at, content_hash, filter_version, model, seq, stored_at)
+		VALUES (?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (session_key) DO UPDATE SET project_id = excluded.project_id, raw_memory = excluded.raw_memory,
+			rollout_summary = excluded.rollout_summary, rollout_slug = excluded.rollout_slug, title = excluded.title,
+			cwd = excluded.cwd, branch = excluded.branch, started_at = excluded.started_at, ended_at = excluded.ended_at,
+			content_hash = excluded.content_hash, filter_version = excluded.filter_version, model = excluded.model,
+			seq = excluded.seq, stored_at = excluded.stored_at`,
+		e.SessionKey, e.ProjectID, e.RawMemory, e.RolloutSummary, e.RolloutSlug, e.Title, e.CWD, e.Branch,
+		millis(e.StartedAt), millis(e.EndedAt), e.ContentHash, e.FilterVersion, e.Model, e.Seq, millis(s.now()))
+	return outcome, err
+}
+
+// sameMemory reports whether a consolidation can't tell two extractions apart.
+func sameMemory(a, b memoir.Extraction) bool {
+	strip := func(e memoir.Extraction) memoir.Extraction {
+		e.ContentHash, e.FilterVersion, e.Model, e.Seq = "", 0, "", 0
+		e.StartedAt, e.EndedAt = moment(millis(e.StartedAt)), moment(millis(e.EndedAt))
+		return e
+	}
+	return strip(a) == strip(b)
+}
+
+// MarkUnchanged finishes a claim whose session turned out to hold, for all that its
+// files changed, the content that was extracted already; hash is its content hash.
+func (s *Store) MarkUnchanged(ctx context.Context, c Claim, hash string) error {
+	key := c.Session.Key()
+	err := s.quickly(ctx, func(t tx) error {
+		if ours, err := owns(t, kindExtract, key, c.Token); err != nil {
+			return err
+		} else if !ours {
+			return lost("session " + key)
+		}
+		return s.finishSession(t, key, c.InputVersion, hash, c.DoneFilterVersion)
+	})
+	return s.explain(err, "marking session %s as unchanged", key)
+}
+
+func (s *Store) finishSession(t tx, key, version, hash string, filter int) error {
+	_, err := t.exec(`UPDATE job SET status = 'done', owner = '', holder = '', lease_until = 0, attempts = 0, crashes = 0,
+			next_attempt_at = 0, last_error = '', done_version = ?, done_hash = ?, filter_version = ?, finished_at = ?
+		WHERE kind = 'extract' AND key = ?`, version, hash, filter, millis(s.now()), key)
+	if err != nil {
+		return err
+	}
+	return s.settle(t, key)
+}

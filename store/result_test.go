@@ -1,0 +1,197 @@
+package store
+
+import (
+	"testing"
+	"time"
+
+	"memoir"
+)
+
+// extracted claims the latest session and stores what it is worth.
+func extracted(t testing.TB, s *Store, r Result) Claim {
+	t.Helper()
+	c := claimOne(t, s)
+	must(t, s.StoreExtraction(t.Context(), c, r))
+	return c
+}
+
+func inputs(t testing.TB, s *Store) []memoir.Extraction {
+	t.Helper()
+	e, err := s.Extractions(t.Context(), project)
+	must(t, err)
+	return e
+}
+
+func TestAnExtractionIsStoredWholeAndMakesItsProjectDue(t *testing.T) {
+	t.Parallel()
+	s, _ := newQueue(t, 1)
+	r := Result{
+		Extraction: memoir.Extraction{
+			SessionKey: "ignored", ProjectID: "ignored", RawMemory: "## Task\n- a [1]\n", RolloutSummary: "b", RolloutSlug: "c", Title: "d",
+			CWD: "/e", Branch: "f", StartedAt: noon.Add(-time.Hour), EndedAt: noon, ContentHash: "g", FilterVersion: 3, Model: "h/i", Seq: 77,
+		},
+		Usage: memoir.Usage{Calls: 2, InputTokens: 3, CachedTokens: 4, OutputTokens: 5, Cost: 0.25}, Duration: time.Second, Run: "run",
+		Redactions: map[string]int{"aws": 2, "jwt": 1, "none": 0},
+	}
+	extracted(t, s, r)
+	want := r.Extraction
+	want.SessionKey, want.ProjectID, want.Seq = "codex:s00", project, 1
+	if got := inputs(t, s); len(got) != 1 || got[0] != want {
+		t.Errorf("extractions %+v, want %+v", got, want)
+	}
+	if row := projectRow(t, s, project); !row.Due || row.ChangeSeq != 1 || row.ConsumedSeq != 0 || row.Extractions != 1 || row.Sessions != 1 {
+		t.Errorf("project %+v", row)
+	}
+	st, err := s.Status(t.Context())
+	must(t, err)
+	if st.Usage != r.Usage || len(st.Redactions) != 2 || st.Redactions["aws"] != 2 || st.Redactions["jwt"] != 1 || st.Jobs["done"] != 1 {
+		t.Errorf("status %+v", st)
+	}
+}
+
+func TestWhatAnExtractionLeavesStored(t *testing.T) {
+	t.Parallel()
+	nothing := Result{Extraction: memoir.Extraction{RawMemory: " \n", ContentHash: "h2", FilterVersion: 1}}
+	withdrawn := nothing
+	withdrawn.Withdraw = true
+	renamed := worth("a")
+	renamed.Extraction.Title = "another"
+	sameText := worth("a")
+	sameText.Extraction.ContentHash, sameText.Extraction.Model = "h2", "other/model"
+	tests := []struct {
+		name          string
+		first, second *Result
+		memory        string // that is stored; empty: none
+		changes       int64  // the project's change sequence
+	}{
+		{"an empty answer stores nothing and changes nothing", nil, &nothing, "", 0},
+		{"withdrawing what was never there changes nothing", nil, &withdrawn, "", 0},
+		{"a new memory is a change", nil, ptr(worth("a")), "a", 1},
+		{"another memory is another change", ptr(worth("a")), ptr(worth("b")), "b", 2},
+		{"the same memory is no change", ptr(worth("a")), &sameText, "a", 1},
+		{"another title is a change", ptr(worth("a")), &renamed, "a", 2},
+		{"an empty answer keeps the earlier memory", ptr(worth("a")), &nothing, "a", 1},
+		{"what was undone is withdrawn", ptr(worth("a")), &withdrawn, "", 2},
+	}
+	for _, tt := range tests {
+		s, _ := newQueue(t, 1)
+		if tt.first != nil {
+			extracted(t, s, *tt.first)
+			scan(t, s, session("s00", grown))
+		}
+		extracted(t, s, *tt.second)
+		memory := ""
+		for _, e := range inputs(t, s) {
+			memory += e.RawMemory
+		}
+		row := projectRow(t, s, project)
+		if memory != tt.memory || row.ChangeSeq != tt.changes {
+			t.Errorf("%s: memory %q and change %d, want %q and %d", tt.name, memory, row.ChangeSeq, tt.memory, tt.changes)
+		}
+		// Whatever it gave, this version is done.
+		if got := reasonOf(t, s, "s00"); got != memoir.ReasonUpToDate {
+			t.Errorf("%s: the session is %s", tt.name, got)
+		}
+	}
+}
+
+func ptr[T any](v T) *T { return &v }
+
+func TestALateFinisherStoresNothing(t *testing.T) {
+	t.Parallel()
+	s, clock := newQueue(t, 1)
+	late := claimOne(t, s)
+	clock.advance(time.Hour)
+	winner := claimSuspects(t, s)[0]
+	r := worth("late")
+	r.Redactions = map[string]int{"aws": 1}
+	check := func() {
+		t.Helper()
+		wantCode(t, s.StoreExtraction(t.Context(), late, r), memoir.CodeLeaseLost)
+		wantCode(t, s.MarkUnchanged(t.Context(), late, "h"), memoir.CodeLeaseLost)
+		wantCode(t, s.FailClaim(t.Context(), late, Failure{Message: "late", Usage: r.Usage}, Policy{}), memoir.CodeLeaseLost)
+		must(t, s.GiveBack(t.Context(), []Claim{late}))
+	}
+	check()
+	if st, err := s.Status(t.Context()); err != nil || st.Usage.Calls != 0 || len(st.Redactions) != 0 || len(st.Running) != 1 {
+		t.Fatalf("status %+v, %v", st, err)
+	}
+	must(t, s.StoreExtraction(t.Context(), winner, worth("won")))
+	check()
+	if got := inputs(t, s); len(got) != 1 || got[0].RawMemory != "won" {
+		t.Fatalf("stored %+v", got)
+	}
+	// A claim is finished once.
+	wantCode(t, s.StoreExtraction(t.Context(), winner, worth("again")), memoir.CodeLeaseLost)
+}
+
+func TestALeaseThatExpiredWithoutATakerStillStores(t *testing.T) {
+	t.Parallel()
+	s, clock := newQueue(t, 1)
+	c := claimOne(t, s)
+	clock.advance(24 * time.Hour) // the laptop slept
+	must(t, s.StoreExtraction(t.Context(), c, worth("a")))
+}
+
+func TestASessionThatGrowsWhileItIsExtractedIsNotDone(t *testing.T) {
+	t.Parallel()
+	s, _ := newQueue(t, 1)
+	c := claimOne(t, s)
+	scan(t, s, session("s00", grown))
+	must(t, s.StoreExtraction(t.Context(), c, worth("a")))
+	again := claimOne(t, s)
+	if again.InputVersion == c.InputVersion || again.DoneHash != "hash of a" {
+		t.Fatalf("claim %+v", again)
+	}
+}
+
+func TestATouchedSessionIsClaimedOnceAndCostsNothing(t *testing.T) {
+	t.Parallel()
+	s, _ := newQueue(t, 1)
+	extracted(t, s, worth("a"))
+	scan(t, s, session("s00", func(se *memoir.Session) { se.Files[0].ModTime = noon }))
+	c := claimOne(t, s)
+	must(t, s.MarkUnchanged(t.Context(), c, c.DoneHash))
+	wantIDs(t, claim(t, s, claimOptions(1)))
+	if row := projectRow(t, s, project); row.ChangeSeq != 1 {
+		t.Fatalf("touching a file changed its project: %+v", row)
+	}
+	scan(t, s, session("s00", grown))
+	if c := claimOne(t, s); c.DoneHash != "hash of a" || c.DoneFilterVersion != 1 {
+		t.Fatalf("claim %+v forgot what was done", c)
+	}
+}
+
+func TestTheResultGoesWhereTheSessionIsNow(t *testing.T) {
+	t.Parallel()
+	const other = "other-0123456789ab"
+	s, _ := newQueue(t, 1)
+	register(t, s, other)
+	c := claimOne(t, s)
+	must(t, s.MoveSession(t.Context(), "codex:s00", other))
+	must(t, s.StoreExtraction(t.Context(), c, worth("a")))
+	if e, err := s.Extractions(t.Context(), other); err != nil || len(e) != 1 || e[0].Seq != 1 {
+		t.Fatalf("extractions %+v, %v", e, err)
+	}
+	if projectRow(t, s, project).Due {
+		t.Fatal("the project that it left is due")
+	}
+}
+
+func TestTheLedgerAddsUpWhatWasSpentSince(t *testing.T) {
+	t.Parallel()
+	s, clock := newQueue(t, 2)
+	extracted(t, s, worth("a"))
+	clock.advance(time.Hour)
+	must(t, s.FailClaim(t.Context(), claimOne(t, s), Failure{Message: "no", Usage: memoir.Usage{Calls: 1, InputTokens: 7, Cost: 0.25}}, Policy{}))
+	must(t, s.AddLedger(t.Context(), LedgerEntry{Outcome: "lost", Usage: memoir.Usage{Calls: 3}}, LedgerEntry{Outcome: "no call"}))
+	for since, want := range map[time.Time]memoir.Usage{
+		{}:                       {Calls: 5, InputTokens: 17, OutputTokens: 2, Cost: 0.75},
+		noon.Add(time.Minute):    {Calls: 4, InputTokens: 7, Cost: 0.25},
+		noon.Add(24 * time.Hour): {},
+	} {
+		if got, err := s.Spent(t.Context(), since); err != nil || got != want {
+			t.Errorf("since %v: %+v, %v; want %+v", since, got, err, want)
+		}
+	}
+}

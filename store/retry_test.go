@@ -1,0 +1,134 @@
+package store
+
+import (
+	"testing"
+	"time"
+
+	"memoir"
+)
+
+var transient = Failure{Message: "timeout", Transient: true}
+
+func TestWhenAFailedJobIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	p := Policy{MaxAttempts: 5, Base: time.Minute, Max: 5 * time.Minute}
+	tests := []struct {
+		name   string
+		n      int
+		f      Failure
+		p      Policy
+		random float64
+		dead   bool
+		delay  time.Duration
+	}{
+		{"after the first failure", 1, transient, p, 0.5, false, time.Minute},
+		{"after the third", 3, transient, p, 0.5, false, 4 * time.Minute},
+		{"no later than the longest delay", 4, transient, p, 0.5, false, 5 * time.Minute},
+		{"a quarter sooner", 1, transient, p, 0, false, 45 * time.Second},
+		{"a quarter later", 1, transient, p, 1, false, 75 * time.Second},
+		{"never, when the attempts are used up", 5, transient, p, 0.5, true, 0},
+		{"never, when it would fail again", 1, Failure{}, p, 0.5, true, 0},
+		{"not before the other side said", 1, Failure{Transient: true, RetryAfter: time.Hour}, p, 0.5, false, time.Hour},
+		{"by the backoff when that is longer", 3, Failure{Transient: true, RetryAfter: time.Second}, p, 0.5, false, 4 * time.Minute},
+		{"twice by default", 2, transient, Policy{Base: time.Second}, 0.5, false, 2 * time.Second},
+		{"not a third time by default", 3, transient, Policy{Base: time.Second}, 0.5, true, 0},
+		{"within bounds, however often it failed", 2000, transient, Policy{MaxAttempts: 9999, Base: time.Second}, 0.5, false, 64 * time.Second},
+	}
+	for _, tt := range tests {
+		if dead, delay := tt.p.next(tt.n, tt.f, tt.random); dead != tt.dead || delay != tt.delay {
+			t.Errorf("%s: dead %v, delay %v; want %v, %v", tt.name, dead, delay, tt.dead, tt.delay)
+		}
+	}
+}
+
+func TestThreeFailuresMakeASessionDeadUntilItChanges(t *testing.T) {
+	t.Parallel()
+	s, clock := newQueue(t, 1)
+	p := Policy{Base: 2 * time.Minute}
+	for attempt, wait := range []time.Duration{2 * time.Minute, 4 * time.Minute, 0} {
+		c := claimOne(t, s)
+		if c.Attempt != attempt+1 {
+			t.Fatalf("attempt %d, want %d", c.Attempt, attempt+1)
+		}
+		must(t, s.FailClaim(t.Context(), c, transient, p))
+		if wait > 0 {
+			clock.advance(wait - time.Millisecond)
+			if wantIDs(t, claim(t, s, claimOptions(1))); reasonOf(t, s, "s00") != memoir.ReasonBackoff {
+				t.Fatalf("while it waits it is %s", reasonOf(t, s, "s00"))
+			}
+			clock.advance(time.Millisecond)
+		}
+	}
+	clock.advance(240 * time.Hour)
+	wantIDs(t, claim(t, s, claimOptions(1)))
+	found, err := s.FindSessions(t.Context(), "s00")
+	if must(t, err); found[0].Reason != memoir.ReasonDead || found[0].Error != "timeout" {
+		t.Fatalf("session %+v", found[0])
+	}
+	scan(t, s, session("s00", grown))
+	if c := claimOne(t, s); c.Attempt != 1 {
+		t.Fatalf("new content has %d attempts behind it", c.Attempt-1)
+	}
+}
+
+func TestNewContentDoesNotShortenADelay(t *testing.T) {
+	t.Parallel()
+	s, clock := newQueue(t, 1)
+	must(t, s.FailClaim(t.Context(), claimOne(t, s), Failure{Message: "limit", Transient: true, RetryAfter: time.Hour}, Policy{Base: time.Minute}))
+	scan(t, s, session("s00", grown))
+	wantIDs(t, claim(t, s, claimOptions(1)))
+	clock.advance(time.Hour)
+	wantIDs(t, claim(t, s, claimOptions(1)), "s00")
+}
+
+func TestInterruptionsBetweenFailuresCountNothing(t *testing.T) {
+	t.Parallel()
+	s, _ := newQueue(t, 1)
+	for want := 1; want <= 2; want++ {
+		for range 10 {
+			must(t, s.GiveBack(t.Context(), []Claim{claimOne(t, s)}))
+		}
+		c := claimOne(t, s)
+		if c.Attempt != want {
+			t.Fatalf("attempt %d, want %d", c.Attempt, want)
+		}
+		must(t, s.FailClaim(t.Context(), c, transient, Policy{}))
+	}
+}
+
+func TestRetryRevivesWhatWasGivenUp(t *testing.T) {
+	t.Parallel()
+	s, _ := newQueue(t, 3)
+	claims := claim(t, s, claimOptions(3))
+	must(t, s.FailClaim(t.Context(), claims[0], Failure{Message: "no"}, Policy{}))
+	must(t, s.FailClaim(t.Context(), claims[1], transient, Policy{Base: time.Hour}))
+	must(t, s.StoreExtraction(t.Context(), claims[2], worth("a")))
+	if n, err := s.Retry(t.Context(), "codex:s00", "codex:s02", "codex:none"); n != 1 || err != nil {
+		t.Fatal(n, err)
+	}
+	c := claimOne(t, s)
+	if c.Session.ID != "s00" || c.Attempt != 1 {
+		t.Fatalf("claim %+v", c)
+	}
+	if n, err := s.Retry(t.Context()); n != 1 || err != nil {
+		t.Fatal(n, err)
+	}
+	wantIDs(t, claim(t, s, claimOptions(9)), "s01")
+}
+
+func TestARevivedSessionThatProcessesDiedOverStillRunsAlone(t *testing.T) {
+	t.Parallel()
+	s, _ := newQueue(t, 1)
+	o := claimOptions(1)
+	o.Holder = deadHolder()
+	claim(t, s, o)
+	o.Suspects = true
+	for range 3 {
+		claim(t, s, o)
+	}
+	if n, err := s.Retry(t.Context(), "codex:s00"); n != 1 || err != nil {
+		t.Fatal(n, err)
+	}
+	wantIDs(t, claim(t, s, claimOptions(1)))
+	wantIDs(t, claimSuspects(t, s), "s00")
+}

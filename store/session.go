@@ -1,0 +1,193 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"memoir"
+)
+
+// Filter selects sessions; empty fields select all.
+type Filter struct {
+	Project string // id
+	Source  memoir.Source
+	Reason  memoir.Reason
+	Keys    []string
+}
+
+const sessionColumns = `s.key, s.source, s.thread_id, coalesce(s.project_id, ''), s.kind, s.parent, s.title, s.cwd, s.branch, s.remote,
+	s.bytes, s.created_at, s.updated_at, s.reason,
+	CASE WHEN s.error <> '' THEN s.error ELSE coalesce((SELECT last_error FROM job WHERE kind = 'extract' AND job.key = s.key), '') END`
+
+func scanSession(scan func(...any) error, more ...any) (memoir.Session, error) {
+	var se memoir.Session
+	var key string
+	var created, updated int64
+	err := scan(append([]any{&key, (*string)(&se.Source), &se.ID, &se.ProjectID, (*string)(&se.Kind), &se.ParentID, &se.Title, &se.CWD,
+		&se.Branch, &se.Remote, &se.Bytes, &created, &updated, (*string)(&se.Reason), &se.Error}, more...)...)
+	se.CreatedAt, se.UpdatedAt = moment(created), moment(updated)
+	return se, err
+}
+
+// Sessions returns the selected sessions with their files, the latest first.
+func (s *Store) Sessions(ctx context.Context, f Filter) ([]memoir.Session, error) {
+	var sessions []memoir.Session
+	err := s.read(ctx, func(t tx) (err error) {
+		sessions, err = selectSessions(t, f)
+		return err
+	})
+	return sessions, s.explain(err, "listing sessions")
+}
+
+func selectSessions(t tx, f Filter) ([]memoir.Session, error) {
+	where, args := ` WHERE 1`, []any{}
+	if f.Project != "" {
+		where, args = where+` AND s.project_id = ?`, append(args, f.Project)
+	}
+	if f.Source != "" {
+		where, args = where+` AND s.source = ?`, append(args, string(f.Source))
+	}
+	if f.Reason != "" {
+		where, args = where+` AND s.reason = ?`, append(args, string(f.Reason))
+	}
+	if f.Keys != nil {
+		where, args = where+` AND s.key IN (SELECT value FROM json_each(?))`, append(args, jsonList(f.Keys))
+	}
+	sessions := []memoir.Session{}
+	at := map[string]int{}
+	err := t.each(`SELECT `+sessionColumns+` FROM session s`+where+` ORDER BY s.updated_at DESC, s.key`, args,
+		func(scan func(...any) error) error {
+			se, err := scanSession(scan)
+			at[se.Key()] = len(sessions)
+			sessions = append(sessions, se)
+			return err
+		})
+	if err != nil {
+		return nil, err
+	}
+	err = t.each(`SELECT f.session_key, f.path, f.size, f.mtime_ns, f.inode FROM session s JOIN file f ON f.session_key = s.key`+where+
+		` AND f.position >= 0 ORDER BY f.session_key, f.position`, args,
+		func(scan func(...any) error) error {
+			var key string
+			f, err := scanFile(scan, &key)
+			i := at[key]
+			sessions[i].Files = append(sessions[i].Files, f)
+			return err
+		})
+	return sessions, err
+}
+
+func scanFile(scan func(...any) error, before ...any) (memoir.File, error) {
+	var f memoir.File
+	var mtime, inode int64
+	err := scan(append(before, &f.Path, &f.Size, &mtime, &inode)...)
+	f.ModTime, f.Inode = time.Unix(0, mtime).UTC(), uint64(inode)
+	return f, err
+}
+
+// FindSessions returns the sessions that ref names: a key or a thread id, else the
+// beginning of one. Several results mean that ref is not enough to tell; none, an
+// error of code CodeNotFound.
+func (s *Store) FindSessions(ctx context.Context, ref string) ([]memoir.Session, error) {
+	if ref == "" {
+		return nil, memoir.Errorf(memoir.CodeUsage, "", "no session named")
+	}
+	var sessions []memoir.Session
+	err := s.read(ctx, func(t tx) error {
+		keys, err := keysOf(t, `SELECT key FROM session WHERE key = ?1 OR thread_id = ?1`, ref)
+		if err == nil && len(keys) == 0 {
+			keys, err = keysOf(t, `SELECT key FROM session WHERE substr(thread_id, 1, length(?1)) = ?1 OR substr(key, 1, length(?1)) = ?1`, ref)
+		}
+		if err != nil {
+			return err
+		}
+		if len(keys) == 0 {
+			return memoir.Errorf(memoir.CodeNotFound, "`memoir sessions` lists them", "no session is called %q", ref)
+		}
+		sessions, err = selectSessions(t, Filter{Keys: keys})
+		return err
+	})
+	if memoir.CodeOf(err) == memoir.CodeNotFound {
+		return nil, err // it says all that there is to say
+	}
+	return sessions, s.explain(err, "finding session %q", ref)
+}
+
+func keysOf(t tx, query string, args ...any) ([]string, error) {
+	var keys []string
+	err := t.each(query, args, func(scan func(...any) error) error {
+		var key string
+		err := scan(&key)
+		keys = append(keys, key)
+		return err
+	})
+	return keys, err
+}
+
+// SetDisabled keeps a session out of memory, or lets it in again. What was
+// extracted from it stays stored, but is no input to a consolidation meanwhile.
+func (s *Store) SetDisabled(ctx context.Context, key string, disabled bool) error {
+	err := s.durably(ctx, func(t tx) error {
+		// A mark that is not there says no already.
+		changed, err := t.exec(`INSERT INTO mark (session_key, disabled, at) SELECT ?1, ?2, ?3
+			WHERE ?2 <> coalesce((SELECT disabled FROM mark WHERE session_key = ?1), 0)
+			ON CONFLICT (session_key) DO UPDATE SET disabled = excluded.disabled, at = excluded.at`,
+			key, disabled, millis(s.now()))
+		if err != nil || changed == 0 {
+			return err
+		}
+		return s.markChanged(t, key)
+	})
+	return s.explain(err, "marking session %s", key)
+}
+
+// SetForgotten withdraws a session for good: its extraction is deleted, a claim on
+// it loses, and the mark stays when the project is cleared, so that no scan brings
+// it back. False takes the mark off; the session is then as if never extracted.
+func (s *Store) SetForgotten(ctx context.Context, key string, forgotten bool) error {
+	err := s.durably(ctx, func(t tx) error {
+		changed, err := t.exec(`INSERT INTO mark (session_key, forgotten, at) SELECT ?1, ?2, ?3
+			WHERE ?2 <> coalesce((SELECT forgotten FROM mark WHERE session_key = ?1), 0)
+			ON CONFLICT (session_key) DO UPDATE SET forgotten = excluded.forgotten, at = excluded.at`,
+			key, forgotten, millis(s.now()))
+		if err != nil || changed == 0 {
+			return err
+		}
+		if err := s.markChanged(t, key); err != nil || !forgotten {
+			return err
+		}
+		for _, statement := range []string{
+			`DELETE FROM extraction WHERE session_key = ?`,
+			`DELETE FROM redaction WHERE scope = 'extract' AND key = ?`,
+			`DELETE FROM job WHERE kind = 'extract' AND key = ?`,
+		} {
+			if _, err := t.exec(statement, key); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return s.explain(err, "forgetting session %s", key)
+}
+
+// markChanged lets a changed mark take effect: on the session's reason, and on its
+// project if there is an extraction that is now withdrawn or back.
+func (s *Store) markChanged(t tx, key string) error {
+	var project sql.NullString
+	err := t.get(`SELECT project_id FROM extraction WHERE session_key = ?`, []any{key}, &project)
+	if err == nil && project.Valid {
+		if _, err := bump(t, project.String); err != nil {
+			return err
+		}
+	} else if err != nil && err != sql.ErrNoRows {
+		return err
+	}
+	var one int
+	if err := t.get(`SELECT 1 FROM session WHERE key = ?`, []any{key}, &one); err == sql.ErrNoRows {
+		return nil // marked ahead of its being found
+	} else if err != nil {
+		return err
+	}
+	return s.settle(t, key)
+}

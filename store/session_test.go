@@ -1,0 +1,123 @@
+package store
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"memoir"
+)
+
+func listed(sessions []memoir.Session) []string {
+	out := []string{}
+	for _, se := range sessions {
+		out = append(out, se.Key())
+	}
+	return out
+}
+
+func TestSessionsAreListedTheLatestFirstAndByFilter(t *testing.T) {
+	t.Parallel()
+	const other = "other-0123456789ab"
+	s, _ := newStore(t)
+	register(t, s, project, other)
+	at := ended(24 * time.Hour)
+	scan(t, s,
+		session("b", at), session("a", at), session("late", ended(time.Hour)),
+		session("a", at, func(se *memoir.Session) { se.Source = memoir.SourceClaude; se.Files = nil }),
+		session("c", ended(48*time.Hour), func(se *memoir.Session) { se.ProjectID, se.Kind = other, memoir.KindSubagent }),
+	)
+	tests := []struct {
+		name   string
+		filter Filter
+		want   []string
+	}{
+		{"all", Filter{}, []string{"codex:late", "claude:a", "codex:a", "codex:b", "codex:c"}},
+		{"of a project", Filter{Project: other}, []string{"codex:c"}},
+		{"of an agent", Filter{Source: memoir.SourceClaude}, []string{"claude:a"}},
+		{"with a reason", Filter{Reason: memoir.ReasonSubagent}, []string{"codex:c"}},
+		{"by key", Filter{Keys: []string{"codex:b", "codex:none"}}, []string{"codex:b"}},
+		{"by no key", Filter{Keys: []string{}}, []string{}},
+		{"of nobody", Filter{Project: other, Source: memoir.SourceClaude}, []string{}},
+	}
+	for _, tt := range tests {
+		got, err := s.Sessions(t.Context(), tt.filter)
+		if must(t, err); !slices.Equal(listed(got), tt.want) {
+			t.Errorf("%s: %v, want %v", tt.name, listed(got), tt.want)
+		}
+	}
+}
+
+func TestASessionIsFoundByKeyIDOrTheBeginningOfOne(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(t)
+	register(t, s, project)
+	scan(t, s, session("0199-aa"), session("0199-ab"), session("0199"), session("x%_y"),
+		session("0199-ab", func(se *memoir.Session) { se.Source = memoir.SourceClaude; se.Files = nil }))
+	tests := []struct {
+		ref  string
+		want []string
+	}{
+		{"codex:0199-ab", []string{"codex:0199-ab"}},
+		{"0199-ab", []string{"claude:0199-ab", "codex:0199-ab"}},
+		{"0199-aa", []string{"codex:0199-aa"}},
+		{"0199", []string{"codex:0199"}}, // an id, though others begin with it
+		{"0199-", []string{"claude:0199-ab", "codex:0199-aa", "codex:0199-ab"}},
+		{"claude:01", []string{"claude:0199-ab"}},
+		{"x%", []string{"codex:x%_y"}},
+	}
+	for _, tt := range tests {
+		got, err := s.FindSessions(t.Context(), tt.ref)
+		if must(t, err); !slices.Equal(listed(got), tt.want) {
+			t.Errorf("%s: %v, want %v", tt.ref, listed(got), tt.want)
+		}
+	}
+	for ref, code := range map[string]memoir.Code{"": memoir.CodeUsage, "none": memoir.CodeNotFound, "%": memoir.CodeNotFound, "codex:0199-aaa": memoir.CodeNotFound} {
+		_, err := s.FindSessions(t.Context(), ref)
+		wantCode(t, err, code)
+		if !strings.HasPrefix(err.Error(), "no session ") {
+			t.Errorf("%q: the error is %q", ref, err)
+		}
+	}
+}
+
+func TestADisabledSessionIsNeitherExtractedNorConsolidated(t *testing.T) {
+	t.Parallel()
+	s, _ := newDue(t)
+	must(t, s.FinishProjectUnchanged(t.Context(), claimProject(t, s)))
+	steps := []struct {
+		disabled bool
+		inputs   int
+		seq      int64
+	}{{false, 1, 1}, {true, 0, 2}, {true, 0, 2}, {false, 1, 3}, {false, 1, 3}}
+	for _, step := range steps {
+		must(t, s.SetDisabled(t.Context(), "codex:s00", step.disabled))
+		if row := projectRow(t, s, project); len(inputs(t, s)) != step.inputs || row.Extractions != step.inputs || row.ChangeSeq != step.seq {
+			t.Fatalf("disabled %v: %d inputs, project %+v", step.disabled, len(inputs(t, s)), row)
+		}
+	}
+	must(t, s.SetDisabled(t.Context(), "codex:s01", true))
+	wantIDs(t, claim(t, s, claimOptions(9)), "s02")
+	if projectRow(t, s, project).ChangeSeq != 3 {
+		t.Error("disabling a session without an extraction changed the project")
+	}
+}
+
+func TestAForgottenSessionIsWithdrawnAndStaysAway(t *testing.T) {
+	t.Parallel()
+	s, _ := newDue(t)
+	running := claimOne(t, s) // s01
+	for _, key := range []string{"codex:s00", "codex:s01", "codex:never-seen"} {
+		must(t, s.SetForgotten(t.Context(), key, true))
+		must(t, s.SetForgotten(t.Context(), key, true))
+	}
+	wantCode(t, s.StoreExtraction(t.Context(), running, worth("b")), memoir.CodeLeaseLost)
+	if row := projectRow(t, s, project); len(inputs(t, s)) != 0 || row.ChangeSeq != 2 {
+		t.Fatalf("inputs %+v, project %+v", inputs(t, s), row)
+	}
+	scan(t, s, session("s00", grown), session("s01", grown), session("never-seen"))
+	wantIDs(t, claim(t, s, claimOptions(9)), "s02")
+	must(t, s.SetForgotten(t.Context(), "codex:s00", false))
+	wantIDs(t, claim(t, s, claimOptions(9)), "s00")
+}

@@ -1,0 +1,131 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"memoir"
+	"memoir/lease"
+)
+
+// Status is how the queue stands.
+type Status struct {
+	Jobs       map[string]int        // by status, of both kinds
+	Reasons    map[memoir.Reason]int // of all sessions, as last refreshed
+	Running    []RunningJob          // the oldest first
+	Failed     []FailedJob           // to be tried again, the next first
+	Dead       []FailedJob           // given up, by kind and key
+	Redactions map[string]int        // secrets taken out of what is stored, by rule
+	Usage      memoir.Usage          // all that was ever spent
+}
+
+// RunningJob is a job that a process has claimed.
+type RunningJob struct {
+	Kind   string // "extract" or "consolidate"
+	Key    string // a session's key, or a project's id
+	Holder lease.Holder
+	Since  time.Time
+	Until  time.Time // end of the lease
+	Stale  bool      // its holder is dead or its lease expired: the next claim takes it over
+}
+
+// FailedJob is a job that failed, or that processes died over.
+type FailedJob struct {
+	Kind     string
+	Key      string
+	Error    string
+	Attempts int
+	Crashes  int
+	Next     time.Time // of the next attempt; zero: none, or at once
+}
+
+// Status returns how the queue stands, on one snapshot.
+func (s *Store) Status(ctx context.Context) (Status, error) {
+	st := Status{Jobs: map[string]int{}, Reasons: map[memoir.Reason]int{}, Redactions: map[string]int{}}
+	now := s.now()
+	err := s.read(ctx, func(t tx) error {
+		if err := count(t, st.Jobs, `SELECT status, count(*) FROM job GROUP BY status`); err != nil {
+			return err
+		}
+		if err := count(t, st.Reasons, `SELECT reason, count(*) FROM session GROUP BY reason`); err != nil {
+			return err
+		}
+		if err := count(t, st.Redactions, `SELECT rule, sum(n) FROM redaction GROUP BY rule`); err != nil {
+			return err
+		}
+		err := t.each(`SELECT kind, key, owner, holder, started_at, lease_until FROM job INDEXED BY job_running WHERE status = 'running' ORDER BY started_at, kind, key`, nil,
+			func(scan func(...any) error) error {
+				var j RunningJob
+				var holder, owner string
+				var since, until int64
+				if err := scan(&j.Kind, &j.Key, &owner, &holder, &since, &until); err != nil {
+					return err
+				}
+				j.Holder, _ = lease.ParseHolder(holder)
+				j.Since, j.Until = moment(since), moment(until)
+				j.Stale = lease.Lease{Owner: owner, Holder: j.Holder, Until: j.Until}.Free(now)
+				st.Running = append(st.Running, j)
+				return nil
+			})
+		if err != nil {
+			return err
+		}
+		if st.Usage, err = spent(t, time.Time{}); err != nil {
+			return err
+		}
+		return t.each(`SELECT status, kind, key, last_error, attempts, crashes, next_attempt_at FROM job
+			WHERE status IN ('error', 'dead') OR status = 'pending' AND crashes > 0 ORDER BY next_attempt_at, kind, key`, nil,
+			func(scan func(...any) error) error {
+				var j FailedJob
+				var status string
+				var next int64
+				err := scan(&status, &j.Kind, &j.Key, &j.Error, &j.Attempts, &j.Crashes, &next)
+				j.Next = moment(next)
+				if status == "dead" {
+					st.Dead = append(st.Dead, j)
+				} else {
+					st.Failed = append(st.Failed, j)
+				}
+				return err
+			})
+	})
+	return st, s.explain(err, "reading the state of the queue")
+}
+
+// count reads rows of a name and a number.
+func count[K ~string](t tx, into map[K]int, query string, args ...any) error {
+	return t.each(query, args, func(scan func(...any) error) error {
+		var name string
+		var n int
+		err := scan(&name, &n)
+		into[K(name)] = n
+		return err
+	})
+}
+
+// Check examines the whole database and returns what is wrong with it, a line
+// each; nothing if all is well. It reads every page.
+func (s *Store) Check(ctx context.Context) ([]string, error) {
+	var found []string
+	err := s.read(ctx, func(t tx) error {
+		err := t.each(`PRAGMA integrity_check`, nil, func(scan func(...any) error) error {
+			var line string
+			err := scan(&line)
+			if line != "ok" {
+				found = append(found, line)
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		return t.each(`SELECT "table" || ' refers to a row of ' || parent || ' that is not there' FROM pragma_foreign_key_check`, nil,
+			func(scan func(...any) error) error {
+				var line string
+				err := scan(&line)
+				found = append(found, line)
+				return err
+			})
+	})
+	return found, s.explain(err, "checking database")
+}

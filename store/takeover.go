@@ -1,0 +1,82 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"memoir/lease"
+)
+
+// maxCrashes is how often a process may die over a job before the job is dead.
+const maxCrashes = 3
+
+// takeOver sets free the running jobs of a kind that nobody works on any more, and
+// returns how many are left running.
+func (s *Store) takeOver(t tx, kind string, now time.Time) (running int, err error) {
+	type freed struct{ key, because string }
+	var free []freed
+	holders := map[string]lease.Holder{}
+	dead := map[string]bool{}
+	// Without statistics SQLite would rather read all jobs of the kind.
+	err = t.each(`SELECT key, owner, holder, lease_until FROM job INDEXED BY job_running WHERE kind = ? AND status = 'running'`, []any{kind},
+		func(scan func(...any) error) error {
+			var key, holder string
+			var l lease.Lease
+			var until int64
+			if err := scan(&key, &l.Owner, &holder, &until); err != nil {
+				return err
+			}
+			l.Until = moment(until)
+			if _, ok := holders[holder]; !ok {
+				h, _ := lease.ParseHolder(holder) // one that can't be read is unknown: its lease ends it
+				holders[holder] = h
+				alive, known := h.Alive()
+				dead[holder] = known && !alive
+			}
+			switch {
+			case dead[holder]:
+				free = append(free, freed{key, holders[holder].Describe() + " ended while working on it"})
+			case l.Free(now):
+				free = append(free, freed{key, holders[holder].Describe() + " did not extend its lease"})
+			default:
+				running++
+			}
+			return nil
+		})
+	if err != nil {
+		return 0, err
+	}
+	for _, f := range free {
+		if err := s.crash(t, kind, f.key, f.because, `1 - isolated`); err != nil {
+			return 0, err
+		}
+	}
+	return running, nil
+}
+
+// crash frees a running job; by is the SQL expression of how many crashes it was.
+func (s *Store) crash(t tx, kind, key, because, by string) error {
+	_, err := t.exec(`UPDATE job SET crashes = crashes + `+by+`, status = CASE WHEN crashes + `+by+` >= ? THEN 'dead' ELSE 'pending' END,
+			owner = '', holder = '', lease_until = 0, last_error = ?, finished_at = ? WHERE kind = ? AND key = ?`,
+		maxCrashes, because, millis(s.now()), kind, key)
+	if err != nil || kind != kindExtract {
+		return err
+	}
+	return s.settle(t, key)
+}
+
+// CrashClaim ends a claim whose session killed the process that worked on it, as
+// seen by one that watched (ClaimOptions.Isolated). Three crashes make a session
+// dead until it changes or Retry.
+func (s *Store) CrashClaim(ctx context.Context, c Claim, message string) error {
+	key := c.Session.Key()
+	err := s.quickly(ctx, func(t tx) error {
+		if ours, err := owns(t, kindExtract, key, c.Token); err != nil {
+			return err
+		} else if !ours {
+			return lost("session " + key)
+		}
+		return s.crash(t, kindExtract, key, message, `1`)
+	})
+	return s.explain(err, "recording crash of session %s", key)
+}

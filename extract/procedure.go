@@ -1,0 +1,74 @@
+package extract
+
+import (
+	"slices"
+	"strings"
+
+	"memoir"
+)
+
+const (
+	minSteps = 3  // distinct steps from which a turn is a procedure
+	maxSteps = 12 // steps kept of one
+)
+
+// procedures lists, for every ask, the ordered commands that it took, as far as
+// they succeeded: consolidation looks for those that recur. What a person throws
+// in while the work goes on (a queued prompt, a refusal, an assent) does not cut
+// it in two.
+func procedures(r *reading) []found {
+	var out []found
+	for i := 0; i < len(r.turns); {
+		t := r.turns[i]
+		runs := slices.Clone(t.runs)
+		for i++; i < len(r.turns) && continues(r.turns[i]); i++ {
+			runs = append(runs, r.turns[i].runs...)
+		}
+		if t.ask == nil || t.said.trivial {
+			continue
+		}
+		var steps []string
+		var items []int
+		working := 0
+		for _, run := range runs {
+			for _, c := range run.cmds {
+				if !run.succeeded(c) || c.place != "" {
+					continue
+				}
+				if i := slices.Index(steps, c.text); i >= 0 {
+					// Only the last time counts: what was tried before it led nowhere.
+					steps, items = slices.Delete(steps, i, i+1), slices.Delete(items, i, i+1)
+				} else if c.use != forVCS {
+					working++
+				}
+				steps, items = append(steps, c.text), append(items, run.item)
+			}
+		}
+		if len(steps) < minSteps || working == 0 {
+			continue
+		}
+		if len(steps) > maxSteps {
+			steps, items = steps[len(steps)-maxSteps:], items[len(items)-maxSteps:]
+		}
+		for i, s := range steps {
+			steps[i] = code(s)
+		}
+		label := shorten(strings.ReplaceAll(shortLinks(askText(t.said, r)), "`", ""), 70)
+		out = append(out, found{memoir.Statement{
+			Kind: memoir.StatementProcedure, Text: quote(label) + ": " + strings.Join(steps, " → "), Items: firstAndLast(items, 4),
+		}, 1.5 + 0.1*float64(len(steps))})
+	}
+	slices.SortStableFunc(out, heavier)
+	return out[:min(len(out), 4)]
+}
+
+// continues reports whether a turn goes on with the work of the one before.
+func continues(t *turn) bool {
+	if t.ask == nil {
+		return true
+	}
+	if rules(t.said) {
+		return true
+	}
+	return t.ask.Origin == memoir.OriginQueued || t.ask.Origin == memoir.OriginRejection || t.said.trivial || t.said.denies
+}

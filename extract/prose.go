@@ -1,0 +1,234 @@
+package extract
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A block is a paragraph or list entry of Markdown prose. Code fences,
+// quotations, tables and directives are not prose and make no block.
+type block struct {
+	text   string
+	lead   string // the heading or the line with a colon that introduces it
+	bullet bool
+}
+
+// blocks splits Markdown into blocks. With lines set, every line of a paragraph
+// is a block of its own, as people type.
+func blocks(text string, lines bool) []block {
+	var out []block
+	var cur block
+	lead := ""
+	flush := func() {
+		cur.text = strings.TrimSpace(strings.ReplaceAll(cur.text, "**", ""))
+		if cur.text != "" {
+			cur.lead = lead
+			if !cur.bullet && strings.HasSuffix(cur.text, ":") {
+				lead = strings.TrimSuffix(cur.text, ":")
+			} else if !cur.bullet {
+				lead = ""
+			}
+			out = append(out, cur)
+		}
+		cur = block{}
+	}
+	fence := ""
+	for raw := range strings.Lines(text) {
+		line := strings.TrimSpace(raw)
+		if fence != "" {
+			if strings.HasPrefix(line, fence) {
+				fence = ""
+			}
+			continue
+		}
+		switch {
+		case strings.HasPrefix(line, "```"), strings.HasPrefix(line, "~~~"):
+			flush()
+			fence = line[:3]
+		case line == "":
+			flush()
+		case line[0] == '>', line[0] == '|', strings.HasPrefix(line, "::"), rule(line):
+			flush()
+		case line[0] == '#':
+			if heading := strings.TrimLeft(line, "#"); heading == "" || heading[0] == ' ' {
+				flush()
+				lead = strings.TrimSpace(heading)
+			} else {
+				cur.text += " " + line
+			}
+		default:
+			if entry, ok := listEntry(line); ok {
+				flush()
+				cur = block{text: entry, bullet: true}
+				continue
+			}
+			if lines {
+				bullet := cur.bullet && raw[0] == ' '
+				if !bullet {
+					flush()
+				}
+			}
+			cur.text += " " + line
+		}
+	}
+	flush()
+	return out
+}
+
+// rule reports whether a line is a horizontal rule or drawn box.
+func rule(line string) bool {
+	r, _ := utf8.DecodeRuneInString(line)
+	if r >= 0x2500 && r <= 0x259f {
+		return true
+	}
+	return len(line) >= 3 && strings.Trim(line, "-=*_ ") == ""
+}
+
+// listEntry cuts a list's mark off a line.
+func listEntry(line string) (string, bool) {
+	for _, mark := range []string{"- [ ] ", "- [x] ", "- ", "* ", "+ ", "• "} {
+		if rest, ok := strings.CutPrefix(line, mark); ok {
+			return strings.TrimSpace(rest), true
+		}
+	}
+	i := 0
+	for i < len(line) && line[i] >= '0' && line[i] <= '9' {
+		i++
+	}
+	if i > 0 && i <= 2 && i+1 < len(line) && (line[i] == '.' || line[i] == ')') && line[i+1] == ' ' {
+		return strings.TrimSpace(line[i+2:]), true
+	}
+	return "", false
+}
+
+// notEnds are words after which a full stop ends no sentence.
+var notEnds = map[string]bool{
+	"e.g": true, "i.e": true, "etc": true, "vs": true, "cf": true, "approx": true, "ca": true,
+	"z.b": true, "d.h": true, "bzw": true, "p.ex": true, "mr": true, "dr": true, "no": true, "resp": true,
+}
+
+// sentences splits a paragraph at the ends of sentences that stand outside code spans.
+func sentences(text string) []string {
+	var out []string
+	start, span := 0, false
+	add := func(end int) {
+		if s := strings.TrimSpace(text[start:end]); s != "" {
+			out = append(out, s)
+		}
+		start = end
+	}
+	for i, r := range text {
+		switch {
+		case r == '`':
+			span = !span
+		case span:
+		case r == '。' || r == '！' || r == '？':
+			add(i + utf8.RuneLen(r))
+		case r == '.' || r == '!' || r == '?':
+			end := i + 1
+			for end < len(text) && strings.IndexByte(`.!?)"'*`, text[end]) >= 0 {
+				end++
+			}
+			if end < len(text) && text[end] != ' ' || end > i+1 && strings.IndexByte(".!?", text[i+1]) >= 0 && end < len(text) && text[end] != ' ' {
+				continue
+			}
+			if r == '.' && end == i+1 {
+				word := strings.ToLower(text[strings.LastIndexByte(text[:i], ' ')+1 : i])
+				if notEnds[strings.Trim(word, "(*_")] || len(word) == 1 && unicode.IsLetter(rune(word[0])) {
+					continue
+				}
+			}
+			if i >= start {
+				add(end)
+			}
+		}
+	}
+	add(len(text))
+	return out
+}
+
+// words is a sentence in a form that phrases can be looked up in: lower case,
+// straight apostrophes, one space between and around words, code spans and
+// links' targets left out.
+func words(text string) string {
+	var b strings.Builder
+	b.Grow(len(text) + 2)
+	b.WriteByte(' ')
+	span, space := false, true
+	put := func(s string) { b.WriteString(s); space = false }
+	for i := 0; i < len(text); {
+		r, n := utf8.DecodeRuneInString(text[i:])
+		switch {
+		case r == '`':
+			if span = !span; !span {
+				put("§")
+			} else if !space {
+				b.WriteByte(' ')
+				space = true
+			}
+		case span:
+		case r == '(' && i > 0 && text[i-1] == ']':
+			if end := strings.IndexByte(text[i:], ')'); end > 0 {
+				i += end + 1
+				continue
+			}
+		case r == '’' || r == '\'':
+			put("'")
+		case unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.M, r):
+			put(string(unicode.ToLower(r)))
+		case strings.ContainsRune("-_/.@+#:", r) && i+n < len(text) && !space && wordByte(text[i+n]):
+			put(string(r))
+		case strings.ContainsRune(",;:()—–?!", r):
+			if !space {
+				b.WriteByte(' ')
+			}
+			put(string(r))
+			b.WriteByte(' ')
+			space = true
+		default:
+			if !space {
+				b.WriteByte(' ')
+				space = true
+			}
+		}
+		i += n
+	}
+	if !space {
+		b.WriteByte(' ')
+	}
+	return b.String()
+}
+
+func wordByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c >= 0x80
+}
+
+// has reports whether a text in the form of words holds one of the phrases.
+func has(norm string, phrases []string) bool {
+	for _, p := range phrases {
+		if strings.Contains(norm, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// begins reports whether a text in the form of words begins with one of the phrases.
+func begins(norm string, phrases []string) bool {
+	for _, p := range phrases {
+		if strings.HasPrefix(norm, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// phrases makes a list of phrases that match whole words in the form of words.
+func phrases(list string) []string {
+	var out []string
+	for p := range strings.SplitSeq(list, "|") {
+		out = append(out, " "+strings.TrimSpace(p)+" ")
+	}
+	return out
+}

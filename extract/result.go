@@ -1,0 +1,176 @@
+package extract
+
+import (
+	"strings"
+	"unicode"
+)
+
+// succeeded reports whether a command of a run is known to have succeeded.
+func (r *run) succeeded(c command) bool {
+	if r.failed || r.unknown {
+		return false
+	}
+	if r.exit != nil && !c.masked {
+		return true
+	}
+	return !looksFailed(r.output)
+}
+
+// looksFailed reports whether what a command printed says that it failed, for
+// where the exit status does not tell.
+func looksFailed(output string) bool {
+	const window = 6 << 10
+	if len(output) > 2*window {
+		output = output[:window] + "\n" + output[len(output)-window:]
+	}
+	for line := range strings.Lines(output) {
+		line = strings.TrimSpace(clean(line))
+		if line == "" {
+			continue
+		}
+		switch {
+		case strings.HasPrefix(line, "error[") || strings.HasPrefix(line, "error:") || strings.HasPrefix(line, "fatal:") || strings.HasPrefix(line, "FAIL\t") || line == "FAIL",
+			strings.HasPrefix(line, "--- FAIL"), strings.HasPrefix(line, "npm ERR!"), strings.HasPrefix(line, "npm error"), strings.HasPrefix(line, "Traceback (most recent"),
+			strings.HasPrefix(line, "panic: "), strings.HasPrefix(line, "make: ***"), strings.HasPrefix(line, "make[1]: ***"), strings.HasPrefix(line, "BUILD FAILED"),
+			strings.Contains(line, "test result: FAILED"), strings.Contains(line, "command not found"), strings.Contains(line, "panicked at"),
+			strings.Contains(line, "): error TS"), strings.Contains(line, " - error TS"), strings.HasPrefix(line, "ELIFECYCLE"), strings.HasPrefix(line, "Tests failed"), strings.HasPrefix(line, "error Command failed"):
+			return true
+		}
+	}
+	return false
+}
+
+// keyLine is the line of a failed command's output that says most about why.
+func keyLine(output string, roots ...string) string {
+	const window = 16 << 10
+	if len(output) > 2*window {
+		output = output[:window] + "\n" + output[len(output)-window:]
+	}
+	best, bestRank, last, why := "", 0, "", ""
+	bare := false // the best line so far names what failed, not why
+	for line := range strings.Lines(clean(output)) {
+		line = trimLine(line)
+		if len(line) < 4 || !hasLetter(line) {
+			continue
+		}
+		if len(line) <= 300 {
+			last = line
+		}
+		rank := errorRank(line)
+		if why == "" && strings.HasPrefix(line, "E  ") {
+			why = strings.TrimSpace(line[1:])
+		}
+		if bare && rank < bestRank && !onlyName(line) && !status(line) && len(line) <= 300 {
+			best += " — " + line
+			bare = false
+			continue
+		}
+		if rank > bestRank {
+			best, bestRank, bare = line, rank, onlyName(line)
+		}
+	}
+	if bare && why != "" {
+		best += " — " + why
+	}
+	if best == "" {
+		best = last
+	}
+	return shorten(strings.ReplaceAll(local(best, roots...), "`", "'"), 180)
+}
+
+// trimLine strips decoration, time stamps and levels in front of a message.
+func trimLine(line string) string {
+	line = strings.TrimSpace(line)
+	line = strings.TrimLeftFunc(line, func(r rune) bool {
+		return r == '│' || r == '|' || r == '>' || r == '•' || r == '×' || r == '✗' || r == '✘' || r == '❯' || r == '▶' || r == '►' || r == '#' || r == '*' || unicode.IsSpace(r) || r >= 0x2500 && r <= 0x259f
+	})
+	return strings.TrimRightFunc(line, func(r rune) bool { return unicode.IsSpace(r) || r >= 0x2500 && r <= 0x259f })
+}
+
+// onlyName reports whether a line tells which test or place failed, but not why.
+func onlyName(line string) bool {
+	if located(line) {
+		_, rest, _ := strings.Cut(line, ":")
+		return len(strings.Fields(strings.TrimLeft(rest, "0123456789:"))) <= 1
+	}
+	return strings.HasPrefix(line, "--- FAIL") || strings.HasPrefix(line, "FAILED ") && !strings.Contains(line, " - ")
+}
+
+// status reports whether a line sums up a run: how long it took, how many failed.
+func status(line string) bool {
+	return strings.HasPrefix(line, "FAIL") || strings.HasPrefix(line, "ok ") || strings.HasPrefix(line, "===") || strings.HasPrefix(line, "---") || strings.HasPrefix(line, "make") || strings.Contains(line, " passed in ") || strings.Contains(line, " failed in ") || strings.Contains(line, " passed, ") || strings.Contains(line, " failed, ") || strings.HasPrefix(strings.ToLower(line), "exit status") || strings.HasPrefix(strings.ToLower(line), "exit code") || strings.HasPrefix(strings.ToLower(line), "command exited")
+}
+
+// errorRank is how likely a line is to be the reason of a failure, 0 for not at all.
+func errorRank(line string) int {
+	lower := strings.ToLower(line)
+	if len(line) > 600 {
+		return 0
+	}
+	switch {
+	case listing(line), hollow(lower):
+		return 0
+	case strings.HasPrefix(lower, "make: *"), strings.HasPrefix(lower, "make[") && strings.Contains(lower, "]: *"), strings.HasPrefix(lower, "npm err! code"), strings.HasPrefix(lower, "npm error code"), strings.HasPrefix(lower, "npm err! errno"):
+		return 1 // that something failed, which is known
+	case strings.HasPrefix(lower, "warning"), strings.Contains(lower, "0 errors"), strings.Contains(lower, "0 failed"), strings.HasPrefix(lower, "note:"), strings.Contains(lower, "error handling"):
+		return 0
+	case strings.Contains(lower, "command not found"), strings.Contains(lower, "executable file not found"), strings.Contains(lower, "no such file or directory"),
+		strings.Contains(lower, "permission denied"), strings.Contains(lower, "unknown flag"), strings.Contains(lower, "unknown option"), strings.Contains(lower, "unrecognized"),
+		strings.Contains(lower, "unexpected argument"), strings.Contains(lower, "unknown json field"), strings.Contains(lower, "cannot find module"), strings.Contains(lower, "no module named"),
+		strings.Contains(lower, "modulenotfounderror"), strings.Contains(lower, "address already in use"), strings.Contains(lower, "connection refused"), strings.Contains(lower, "could not resolve host"),
+		strings.Contains(lower, "no space left"), strings.Contains(lower, "operation not permitted"), strings.Contains(lower, "missing script"), strings.Contains(lower, "not installed"), strings.Contains(lower, "is not trusted"):
+		return 9
+	case strings.HasPrefix(lower, "error[") || strings.HasPrefix(lower, "error:") || strings.HasPrefix(lower, "fatal:") || strings.HasPrefix(lower, "panic:"):
+		return 8
+	case strings.Contains(line, "--- FAIL"), strings.Contains(line, "panicked at"), strings.Contains(line, "error TS"), strings.HasSuffix(lower, "... failed"), strings.HasPrefix(line, "FAILED "), strings.HasPrefix(line, "not ok "):
+		return 7
+	case exception(line):
+		return 7
+	case strings.Contains(lower, ": error:"), strings.Contains(lower, "error:"), strings.HasPrefix(lower, "e   "), located(line):
+		return 6
+	case strings.Contains(lower, "cannot "), strings.Contains(lower, "could not "), strings.Contains(lower, "undefined:"), strings.Contains(lower, "not found"), strings.Contains(lower, "denied"), strings.Contains(lower, "failed to"), strings.Contains(lower, "refused"), strings.Contains(lower, "invalid "):
+		return 5
+	case strings.Contains(lower, "failed") || strings.Contains(lower, "error"):
+		return 3
+	case strings.Contains(lower, "expected") || strings.Contains(lower, "assert"):
+		return 2
+	}
+	return 0
+}
+
+// listing reports whether a line is source code with a line number in front.
+func listing(line string) bool {
+	rest := strings.TrimLeft(line, "0123456789 ")
+	return rest != line && (strings.HasPrefix(rest, "│") || strings.HasPrefix(rest, "|")) || strings.HasPrefix(line, "//") || strings.HasPrefix(line, "* ")
+}
+
+// hollow reports whether a line says no more than that something failed.
+func hollow(lower string) bool {
+	for w := range strings.FieldsFuncSeq(lower, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		switch w {
+		case "error", "errors", "task", "tasks", "failed", "fail", "failure", "command", "exit", "exited", "code", "status", "with", "lint", "test", "tests", "build", "fmt", "check", "script", "process", "the", "run", "running", "a", "non", "zero":
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// located reports whether a line begins with file:line: or file(line,column):.
+func located(line string) bool {
+	file, rest, ok := strings.Cut(line, ":")
+	if !ok || strings.ContainsAny(file, " \t") || !strings.Contains(file, ".") {
+		return false
+	}
+	digits := strings.TrimLeft(rest, "0123456789")
+	return digits != rest && strings.HasPrefix(digits, ":")
+}
+
+// exception reports whether a line begins with the name of an error class.
+func exception(line string) bool {
+	name, _, ok := strings.Cut(line, ":")
+	if !ok || strings.ContainsAny(name, " /") {
+		return false
+	}
+	return strings.HasSuffix(name, "Error") || strings.HasSuffix(name, "Exception")
+}

@@ -1,0 +1,355 @@
+package extract
+
+import (
+	"cmp"
+	"encoding/json"
+	"path"
+	"slices"
+	"strings"
+
+	"memoir"
+)
+
+// A reading is a session arranged for the rules: turns, runs of commands, edits.
+type reading struct {
+	root   string   // the repository's directory, as far as the session says
+	names  []string // what checkouts of the repository are called
+	abroad []string // directories of other repositories that commands ran in
+	turns  []*turn
+	runs   []*run
+	edits  []edit
+	reads  []edit
+}
+
+// A turn begins with what a person said and holds all that the agent did then.
+// The first turn of a session that begins with the agent has no ask.
+type turn struct {
+	ask    *memoir.Item // nil if the session began without a person
+	said   ask
+	says   []said
+	runs   []*run
+	edits  int
+	last   bool           // nothing follows
+	denied bool           // the next thing that the person said refuses what the agent said last
+	closed bool           // the agent gave an answer after its last action
+	places map[string]int // actions by the repository that they were in
+}
+
+// said is one text of the agent.
+type said struct {
+	item  int
+	text  string
+	final bool
+}
+
+// A run is one command line that was run.
+type run struct {
+	item    int
+	line    string
+	output  string
+	exit    *int
+	failed  bool // the format says so, or the exit status does
+	unknown bool // still running, or the result is missing
+	cmds    []command
+	edits   int // edits of the session before it
+}
+
+// An edit is one file changed or read at one item.
+type edit struct {
+	item int
+	path string // relative to the repository where it lies in it
+}
+
+// read arranges the items of a session.
+func read(in Input) *reading {
+	r := &reading{root: in.Session.CWD, names: []string{path.Base(in.Session.CWD)}}
+	if name := strings.TrimSuffix(path.Base(in.Session.Remote), ".git"); name != "." && name != "/" && !slices.Contains(r.names, name) {
+		r.names = append(r.names, name)
+	}
+	t := &turn{}
+	open := false
+	add := func() {
+		if open {
+			r.turns = append(r.turns, t)
+		}
+	}
+	for i := range in.Items {
+		it := &in.Items[i]
+		root := r.checkout(it.CWD)
+		switch {
+		case it.Origin == memoir.OriginShell || it.Shell() && it.Origin.ByPerson():
+			open = true
+			r.shell(t, it, it.Input, root)
+		case it.Kind == memoir.ItemMessage && it.Origin.ByPerson(), it.Origin == memoir.OriginPlanHandover:
+			said := personal(*it)
+			if it.Origin == memoir.OriginPlanHandover && len(r.turns) == 0 && t.ask == nil {
+				said.document = true
+			}
+			add()
+			t = &turn{ask: it, said: said}
+			open = true
+		case it.Kind == memoir.ItemMessage && it.Origin == memoir.OriginAgent:
+			open = true
+			t.says = append(t.says, said{item: it.N, text: clean(it.Text), final: it.Final})
+			t.closed = true
+		case it.Kind == memoir.ItemTool:
+			open = true
+			t.closed = false
+			r.tool(t, it, root)
+		}
+	}
+	add()
+	for i, t := range r.turns {
+		if n := len(t.says); n > 0 && t.closed {
+			t.says[n-1].final = true
+		}
+		if i+1 < len(r.turns) {
+			t.denied = r.turns[i+1].said.denies
+		} else {
+			t.last = true
+		}
+	}
+	return r
+}
+
+// checkout returns the directory that paths of an item are relative to: the
+// session's own, or another checkout of the same repository that the item ran in,
+// as worktrees are, told by the directory's name.
+func (r *reading) checkout(cwd string) string {
+	session := r.root
+	if cwd == "" || session == "" || cwd == session || strings.HasPrefix(cwd, session+"/") {
+		return cmp.Or(session, cwd)
+	}
+	if strings.HasPrefix(session, cwd+"/") && slices.Contains(r.names, path.Base(cwd)) {
+		return cwd
+	}
+	for _, name := range r.names {
+		if i := strings.LastIndex(cwd+"/", "/"+name+"/"); i >= 0 && name != "/" {
+			return cwd[:i+1+len(name)]
+		}
+	}
+	return session
+}
+
+// locate expresses a path that an item names relative to its repository.
+func locate(p, cwd, root string) string {
+	if p != "" && !strings.HasPrefix(p, "/") && !strings.HasPrefix(p, "~") && strings.HasPrefix(cwd, "/") {
+		p = path.Join(cwd, p)
+	}
+	return relative(p, root)
+}
+
+func (r *reading) tool(t *turn, it *memoir.Item, root string) {
+	if it.Shell() {
+		for _, p := range patched(it.Input) {
+			if !it.Failed {
+				r.edit(t, it.N, locate(p, it.CWD, root))
+			}
+		}
+		r.shell(t, it, it.Input, root)
+		return
+	}
+	if lines := scripted(it.Input); len(lines) > 0 {
+		for _, line := range lines {
+			one := *it
+			at := root
+			if len(lines) > 1 {
+				one.Output = "" // cannot be told apart
+			}
+			if line.dir != "" {
+				one.CWD, at = line.dir, r.checkout(line.dir)
+			}
+			r.shell(t, &one, line.text, at)
+		}
+	}
+	if it.Failed {
+		return
+	}
+	for _, p := range patched(it.Input) {
+		r.edit(t, it.N, locate(p, it.CWD, root))
+	}
+	switch name := strings.ToLower(it.Tool); {
+	case writes(name):
+		if p := argument(it.Input); p != "" {
+			r.edit(t, it.N, locate(p, it.CWD, r.checkout(cmp.Or(directory(p), it.CWD))))
+		}
+	case name == "read" || name == "read_file" || name == "view" || name == "readfile":
+		if p := argument(it.Input); p != "" {
+			r.reads = append(r.reads, edit{it.N, locate(p, it.CWD, r.checkout(cmp.Or(directory(p), it.CWD)))})
+		}
+	}
+}
+
+// directory is the directory of an absolute path, empty for any other.
+func directory(p string) string {
+	if !strings.HasPrefix(p, "/") {
+		return ""
+	}
+	return path.Dir(p)
+}
+
+func (r *reading) edit(t *turn, item int, p string) {
+	t.edits++
+	t.visit(r.place(path.Dir(p), r.root))
+	r.edits = append(r.edits, edit{item, p})
+}
+
+// shell records one command line.
+func (r *reading) shell(t *turn, it *memoir.Item, line, root string) {
+	line = clean(line)
+	run := &run{
+		item: it.N, line: line, output: it.Output, exit: it.Exit, edits: len(r.edits),
+		failed: it.Failed || it.Exit != nil && *it.Exit != 0,
+		cmds:   parseCommands(line, it.CWD, root),
+	}
+	run.unknown = !run.failed && it.Exit == nil && unfinished(it.Output)
+	r.runs = append(r.runs, run)
+	t.runs = append(t.runs, run)
+	if it.CWD != "" {
+		t.visit(r.place(it.CWD, root))
+	}
+	if run.failed {
+		return
+	}
+	for _, s := range splitShell(line) {
+		switch unquote(s.words[0]) {
+		case "sed", "cat", "head", "tail", "nl", "bat", "less":
+			if p := unquote(s.words[len(s.words)-1]); len(s.words) > 1 && looksLikeFile(p) {
+				r.reads = append(r.reads, edit{it.N, locate(p, it.CWD, root)})
+			}
+		}
+	}
+}
+
+// writes reports whether a tool of that name changes the file that it names.
+func writes(tool string) bool {
+	switch tool {
+	case "edit", "write", "multiedit", "multi_edit", "write_file", "edit_file", "replace", "create", "create_file",
+		"str_replace", "str_replace_editor", "str_replace_based_edit_tool", "notebookedit", "apply_diff", "insert":
+		return true
+	}
+	return false
+}
+
+// argument returns the file that a tool's arguments name.
+func argument(input string) string {
+	var args map[string]json.RawMessage
+	if json.Unmarshal([]byte(input), &args) != nil {
+		return ""
+	}
+	for _, key := range []string{"file_path", "path", "filePath", "absolute_path", "filename", "notebook_path", "target_file"} {
+		var p string
+		if raw, ok := args[key]; ok && json.Unmarshal(raw, &p) == nil && p != "" {
+			return p
+		}
+	}
+	return ""
+}
+
+// patched returns the files that a patch in the form of apply_patch changes,
+// wherever it stands in a tool's arguments.
+func patched(input string) []string {
+	if !strings.Contains(input, "*** Begin Patch") {
+		return nil
+	}
+	var out []string
+	rest := input
+	for {
+		i := strings.Index(rest, "*** ")
+		if i < 0 {
+			return out
+		}
+		rest = rest[i+4:]
+		for _, verb := range []string{"Update File: ", "Add File: ", "Delete File: "} {
+			if p, ok := strings.CutPrefix(rest, verb); ok {
+				if end := strings.IndexAny(p, "\r\n\\\"`"); end >= 0 {
+					p = p[:end]
+				}
+				if p = strings.TrimSpace(p); p != "" {
+					out = append(out, p)
+				}
+			}
+		}
+	}
+}
+
+// A scriptLine is a command line in a program, and where it is told to run.
+type scriptLine struct{ text, dir string }
+
+// scripted returns the command lines that a program written for the agent's
+// "code mode" runs: the arguments of its exec_command calls.
+func scripted(input string) []scriptLine {
+	if !strings.Contains(input, "exec_command(") {
+		return nil
+	}
+	var out []scriptLine
+	for i, part := range strings.Split(input, "exec_command(") {
+		if i == 0 {
+			continue
+		}
+		text, rest, ok := field(part, "cmd", 200)
+		if !ok {
+			continue
+		}
+		dir, _, _ := field(rest, "workdir", 40)
+		out = append(out, scriptLine{text, dir})
+	}
+	return out
+}
+
+// field reads the string literal behind a name that stands within the first
+// bytes of a script's part, and returns what follows it.
+func field(part, name string, within int) (value, rest string, ok bool) {
+	at := strings.Index(part, name)
+	if at < 0 || at > within {
+		return "", part, false
+	}
+	lit := strings.TrimLeft(part[at+len(name):], "\"' :")
+	// The trim took the opening quotation mark along: find it again.
+	lit = part[len(part)-len(lit)-1:]
+	value, ok = literal(lit)
+	return value, lit[min(len(lit), len(value)+2):], ok
+}
+
+// literal reads the string literal that s begins with.
+func literal(s string) (string, bool) {
+	if s == "" || strings.IndexByte("\"'`", s[0]) < 0 {
+		return "", false
+	}
+	end := quoteEnd(s, 0)
+	if s[0] == '\'' || s[0] == '`' { // not raw here: a script's literal
+		for end = 1; end < len(s) && s[end] != s[0]; end++ {
+			if s[end] == '\\' {
+				end++
+			}
+		}
+		end = min(end+1, len(s))
+	}
+	lit := s[:end]
+	if len(lit) < 2 || lit[len(lit)-1] != s[0] {
+		return "", false
+	}
+	if s[0] == '"' {
+		var out string
+		if json.Unmarshal([]byte(lit), &out) == nil {
+			return out, true
+		}
+	}
+	return strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\"`, `"`, `\'`, `'`, "\\`", "`", `\\`, `\`).Replace(lit[1 : len(lit)-1]), true
+}
+
+// looksLikeFile reports whether a word is a path to a file with an extension or
+// below a directory, and no pattern or option.
+func looksLikeFile(w string) bool {
+	if w == "" || strings.ContainsAny(w, "*?$|<>{}'\" ") || strings.HasPrefix(w, "-") {
+		return false
+	}
+	return strings.Contains(w, "/") || strings.Contains(w, ".") && !strings.HasPrefix(w, ".")
+}
+
+// unfinished reports whether a result says that the command was still running.
+func unfinished(output string) bool {
+	head := output[:min(len(output), 200)]
+	return strings.Contains(head, "running with session ID") || strings.Contains(head, "Command running in background") ||
+		strings.Contains(head, "Script running with cell")
+}

@@ -1,0 +1,61 @@
+package prompts
+
+import (
+	"strconv"
+	"time"
+)
+
+// ConsolidateVars is what Phase 2 shows to a model. Empty texts are shown as
+// none. Sessions are named as they are to be cited: short id and date.
+type ConsolidateVars struct {
+	Project           string
+	Date              time.Time
+	MemoryBytes       int // limit of memory_md
+	SummaryTokens     int // limit of memory_summary
+	CurrentMemory     string
+	CurrentSummary    string
+	CurrentSkills     string
+	HandEdits         string
+	NewSessions       []string
+	ChangedSessions   []string
+	WithdrawnSessions []string
+	RawMemories       string
+	RolloutSummaries  string
+}
+
+// Consolidate renders the prompts of Phase 2: the system part, which is the same
+// for every project, and the input.
+func (s *Set) Consolidate(v ConsolidateVars) (system, input string, err error) {
+	if system, err = s.render(fileConsolidationSystem, nil); err != nil {
+		return "", "", err
+	}
+	date := "unknown"
+	if !v.Date.IsZero() {
+		date = v.Date.UTC().Format(time.DateOnly)
+	}
+	input, err = s.render(fileConsolidation, map[string]string{
+		"project":            inline(v.Project),
+		"date":               date,
+		"memory_bytes":       strconv.Itoa(v.MemoryBytes),
+		"summary_tokens":     strconv.Itoa(v.SummaryTokens),
+		"current_memory":     block(v.CurrentMemory),
+		"current_summary":    block(v.CurrentSummary),
+		"current_skills":     block(v.CurrentSkills),
+		"hand_edits":         block(v.HandEdits),
+		"new_sessions":       block(bullets(v.NewSessions)),
+		"changed_sessions":   block(bullets(v.ChangedSessions)),
+		"withdrawn_sessions": block(bullets(v.WithdrawnSessions)),
+		"raw_memories":       block(v.RawMemories),
+		"rollout_summaries":  block(v.RolloutSummaries),
+	})
+	return system, input, err
+}
+
+// Consolidate renders the program's own prompts of Phase 2.
+func Consolidate(v ConsolidateVars) (system, input string, err error) {
+	s, err := Default()
+	if err != nil {
+		return "", "", err
+	}
+	return s.Consolidate(v)
+}

@@ -1,0 +1,8 @@
+// Package prompts knows what is said to language models and to the agents that
+// memory is injected into: static Markdown files with placeholders, the variables
+// that each declares, and how they are filled in. It knows no model, and nothing
+// of where its values come from.
+//
+// Read the Markdown files first, then set.go (which file has which variables)
+// and template.go (the rules of filling in).
+package prompts

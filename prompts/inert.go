@@ -1,0 +1,46 @@
+package prompts
+
+import (
+	"regexp"
+	"strings"
+)
+
+// frames are the tags that hold data in the prompts of this package.
+var frames = regexp.MustCompile(`(?i)<([\s\p{Z}]*/?[\s\p{Z}]*(?:memoir-context|transcript|current-memory|current-summary|current-skills|` +
+	`hand-edits|new-sessions|changed-sessions|withdrawn-sessions|raw-memories|rollout-summaries))`)
+
+// inert makes a text unable to close or to imitate the tags around it. It is
+// otherwise left as it is, broken UTF-8 apart, which no model's interface takes.
+func inert(text string) string {
+	return frames.ReplaceAllString(strings.ToValidUTF8(text, "\uFFFD"), "&lt;$1")
+}
+
+// block is a text between tags: inert, and visibly empty if it is.
+func block(text string) string {
+	if text = strings.Trim(inert(text), "\n"); strings.TrimSpace(text) == "" {
+		return "(none)"
+	}
+	return text
+}
+
+// inline is a text within a line: inert, on one line, within a bound.
+func inline(text string) string {
+	const most = 300
+	text = strings.Join(strings.FieldsFunc(inert(text), func(r rune) bool { return r <= ' ' || r == 0x7f }), " ")
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	if text == "" {
+		return "unknown"
+	}
+	return text
+}
+
+// bullets lists texts, one a line.
+func bullets(texts []string) string {
+	var b strings.Builder
+	for _, text := range texts {
+		b.WriteString("- " + inline(text) + "\n")
+	}
+	return b.String()
+}

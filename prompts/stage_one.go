@@ -1,0 +1,55 @@
+package prompts
+
+import (
+	"strconv"
+	"time"
+)
+
+// StageOneVars is one session as Phase 1 shows it to a model.
+type StageOneVars struct {
+	ThreadID          string
+	Agent             string
+	CWD               string
+	Branch            string
+	StartedAt         time.Time
+	EndedAt           time.Time
+	ItemCount         int    // of the session
+	OmittedCount      int    // of them left out
+	ResponseItemsJSON string // a JSON array of items, redacted
+}
+
+// StageOne renders the prompts of Phase 1: the system part, which is the same for
+// every session, and the input.
+func (s *Set) StageOne(v StageOneVars) (system, input string, err error) {
+	if system, err = s.render(fileStageOneSystem, nil); err != nil {
+		return "", "", err
+	}
+	input, err = s.render(fileStageOneInput, map[string]string{
+		"thread_id":           inline(v.ThreadID),
+		"agent":               inline(v.Agent),
+		"cwd":                 inline(v.CWD),
+		"branch":              inline(v.Branch),
+		"started_at":          instant(v.StartedAt),
+		"ended_at":            instant(v.EndedAt),
+		"item_count":          strconv.Itoa(v.ItemCount),
+		"omitted_count":       strconv.Itoa(v.OmittedCount),
+		"response_items_json": block(v.ResponseItemsJSON),
+	})
+	return system, input, err
+}
+
+// StageOne renders the program's own prompts of Phase 1.
+func StageOne(v StageOneVars) (system, input string, err error) {
+	s, err := Default()
+	if err != nil {
+		return "", "", err
+	}
+	return s.StageOne(v)
+}
+
+func instant(t time.Time) string {
+	if t.IsZero() {
+		return "unknown"
+	}
+	return t.UTC().Format(time.RFC3339)
+}

@@ -1,0 +1,200 @@
+package consolidate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"memoir"
+)
+
+// BuiltinName is the name of the model that needs no network.
+const BuiltinName = "builtin"
+
+// Limits where the input names none.
+const (
+	DefaultMemoryBytes   = 64 << 10
+	DefaultSummaryTokens = 5000
+)
+
+type builtin struct{}
+
+var _ Consolidator = builtin{}
+
+// NewBuiltin returns the built-in model: deterministic, offline, independent of
+// the order of the extractions and of earlier generations.
+func NewBuiltin() Consolidator { return builtin{} }
+
+func (builtin) Name() string { return BuiltinName }
+
+func (builtin) Consolidate(ctx context.Context, in Input) (memoir.Consolidation, memoir.Usage, error) {
+	sessions := arrange(without(in.Extractions, in.Withdrawn))
+	if len(sessions) == 0 {
+		return memoir.Consolidation{}, memoir.Usage{}, memoir.Errorf(memoir.CodeInvalid, "", "nothing to consolidate: the project has no extractions")
+	}
+	if err := ctx.Err(); err != nil {
+		return memoir.Consolidation{}, memoir.Usage{}, fmt.Errorf("consolidating %s: %w", in.Project.Name, err)
+	}
+	notes := LiveNotes(in.Notes, in)
+	k := learn(sessions, rejected(notes))
+	skills := skills(k)
+	out := memoir.Consolidation{
+		MemoryMD:      k.memory(in.Project.Name, len(skills), orDefault(in.MaxMemoryBytes, DefaultMemoryBytes)),
+		MemorySummary: k.summary(in.Project.Name, skills, orDefault(in.SummaryTokens, DefaultSummaryTokens)-(toldBytes(notes)+3)/4),
+		Skills:        skills,
+	}
+	return ApplyNotes(out, notes), memoir.Usage{}, nil
+}
+
+func orDefault(n, otherwise int) int {
+	if n <= 0 {
+		return otherwise
+	}
+	return n
+}
+
+// without leaves out the extractions of withdrawn sessions, should a caller have
+// handed them over.
+func without(extractions []memoir.Extraction, withdrawn []string) []memoir.Extraction {
+	if len(withdrawn) == 0 {
+		return extractions
+	}
+	gone := map[string]bool{}
+	for _, key := range withdrawn {
+		gone[key] = true
+	}
+	var out []memoir.Extraction
+	for _, e := range extractions {
+		if !gone[e.SessionKey] {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// knowledge is what a project's sessions say together.
+type knowledge struct {
+	sessions    []*session // oldest first
+	last        *session
+	ran         map[string]int // command -> rank of the last session in which it succeeded
+	preferences []*claim
+	commands    []*claim
+	known       []group
+	failures    []*claim
+	files       []*claim
+	environment []*claim
+	open        []*claim
+}
+
+// learn joins what the sessions say, but for claims that a person rejected.
+func learn(sessions []*session, rejected func(text string) bool) *knowledge {
+	k := &knowledge{sessions: sessions, last: sessions[len(sessions)-1], ran: lastRuns(sessions)}
+	k.preferences = settle(cluster(sessions, memoir.StatementPreference, nil))
+	k.commands = tallyCommands(sessions)
+	known := settle(cluster(sessions, memoir.StatementDecision, nil))
+	all := cluster(sessions, memoir.StatementFailure, nil)
+	for _, c := range all {
+		if elsewhere(c.text) != "" {
+			continue
+		}
+		if head, ok := unresolved(c.text); ok {
+			if k.solved(head, c) {
+				continue
+			}
+			k.open = append(k.open, c)
+			continue
+		}
+		k.failures = append(k.failures, c)
+	}
+	k.open = append(k.open, endings(sessions)...)
+	k.files = tallyFiles(sessions)
+	k.environment = settle(cluster(sessions, memoir.StatementEnvironment, nil))
+	for _, list := range []*[]*claim{&k.preferences, &k.commands, &known, &k.failures, &k.files, &k.environment, &k.open} {
+		*list = slices.DeleteFunc(*list, func(c *claim) bool { return rejected(c.text) })
+		for _, c := range *list {
+			c.rate(k.last)
+		}
+		byValue(*list)
+	}
+	k.commands = byUse(k.commands)
+	k.known = areas(known, homes(sessions))
+	return k
+}
+
+// unresolved returns the command of a failure that no session is known to have mended.
+func unresolved(text string) (command string, ok bool) {
+	if !strings.HasSuffix(text, "— unresolved") && !strings.HasSuffix(text, "(unresolved)") {
+		return "", false
+	}
+	name, _, _ := splitCommand(text)
+	return name, true
+}
+
+// solved reports whether a later session ran a command with success.
+func (k *knowledge) solved(name string, c *claim) bool {
+	rank, ok := k.ran[name]
+	return ok && rank > c.newest().rank
+}
+
+// lastRuns tells for each command the last session in which it succeeded.
+func lastRuns(sessions []*session) map[string]int {
+	out := map[string]int{}
+	for _, s := range sessions {
+		for _, st := range s.statements {
+			if st.Kind == memoir.StatementCommand && elsewhere(st.Text) == "" {
+				name, _, _ := splitCommand(st.Text)
+				out[name] = s.rank
+			}
+		}
+	}
+	return out
+}
+
+// endings lists the sessions that ended partly or badly.
+func endings(sessions []*session) []*claim {
+	var out []*claim
+	for _, s := range sessions {
+		status, what := s.outcome()
+		if status != "partial" && status != "failed" {
+			continue
+		}
+		text := status + ": " + s.asked()
+		if what != "" {
+			text += " — " + what
+		}
+		c := &claim{kind: memoir.StatementOutcome}
+		c.add(s, text)
+		out = append(out, c)
+	}
+	return out
+}
+
+// outcome splits a session's outcome into its status and what came of it.
+func (s *session) outcome() (status, what string) {
+	for _, st := range s.statements {
+		if st.Kind != memoir.StatementOutcome {
+			continue
+		}
+		status, what, _ = strings.Cut(st.Text, " ")
+		switch status = strings.ToLower(strings.Trim(status, ":,.—-*`")); status {
+		case "done", "partial", "failed", "unknown":
+			return status, strings.TrimSpace(strings.TrimLeft(what, "—–-: "))
+		}
+		return "", st.Text
+	}
+	return "", ""
+}
+
+// asked is what a session was about.
+func (s *session) asked() string {
+	if t := oneLine(s.Title); t != "" {
+		return t
+	}
+	for _, st := range s.statements {
+		if st.Kind == memoir.StatementTask {
+			return cut(st.Text, 100)
+		}
+	}
+	return "a session"
+}

@@ -1,0 +1,137 @@
+package consolidate
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"memoir"
+)
+
+// likeness from which two statements of a kind are taken to say the same.
+var likeness = map[memoir.StatementKind]float64{
+	memoir.StatementPreference: 0.5,
+	memoir.StatementDecision:   0.6,
+	memoir.StatementFailure:    0.6,
+}
+
+const defaultLikeness = 0.7
+
+// cluster joins statements of a kind that say nearly the same, session by
+// session, oldest first: a statement joins the claim that it is most like, and
+// its newer wording replaces the older.
+func cluster(sessions []*session, kind memoir.StatementKind, pick func(memoir.Statement) bool) []*claim {
+	least := likeness[kind]
+	if least == 0 {
+		least = defaultLikeness
+	}
+	var claims []*claim
+	index := map[string][]int{} // token -> claims that hold it
+	for _, s := range sessions {
+		for _, st := range s.statements {
+			if st.Kind != kind || pick != nil && !pick(st) {
+				continue
+			}
+			words := tokens(st.Text)
+			shared := map[int]int{}
+			for _, w := range words {
+				for _, i := range index[w] {
+					shared[i]++
+				}
+			}
+			best, at := 0.0, -1
+			for i := range shared {
+				score := jaccard(claims[i].tokens, words)
+				if score >= least && (negative(claims[i].text) != negative(st.Text) || swapped(claims[i].text, st.Text)) {
+					score = 0 // opposites are not the same
+				}
+				if score > best || score == best && at >= 0 && i < at {
+					best, at = score, i
+				}
+			}
+			if len(words) == 0 || best < least {
+				claims = append(claims, &claim{kind: kind, seq: len(claims)})
+				at = len(claims) - 1
+			}
+			claims[at].add(s, st.Text)
+			for _, w := range claims[at].tokens {
+				if !slices.Contains(index[w], at) {
+					index[w] = append(index[w], at)
+				}
+			}
+		}
+	}
+	return claims
+}
+
+// tokens are the words of a statement that carry meaning, sorted, each once,
+// with plural and tense endings off; what the agent said before a preference
+// does not count.
+func tokens(text string) []string {
+	text, _, _ = strings.Cut(text, " — said after the agent")
+	var out []string
+	for w := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_./#", r)
+	}) {
+		w = strings.Trim(w, "-_./#")
+		if w == "" || fillers[w] {
+			continue
+		}
+		if w[0] >= 0x80 { // a script without spaces: compare by pairs of characters
+			runes := []rune(w)
+			for i := range max(1, len(runes)-1) {
+				out = append(out, string(runes[i:min(i+2, len(runes))]))
+			}
+			continue
+		}
+		out = append(out, stem(w))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+var fillers = func() map[string]bool {
+	m := map[string]bool{}
+	for w := range strings.FieldsSeq(`a an the and or but of to in on at for with by from as is are was were be been it its this that these those so then than
+		please also just ok okay i you we me my our your will would should can could do does did done has have had when if into up out`) {
+		m[w] = true
+	}
+	return m
+}()
+
+// stem takes common English endings off a plain word.
+func stem(w string) string {
+	if strings.ContainsAny(w, "-_./#0123456789") {
+		return w
+	}
+	if base, ok := strings.CutSuffix(w, "ies"); ok && len(base) >= 3 {
+		return base + "y"
+	}
+	for _, end := range []string{"ing", "ed", "es", "s"} {
+		if base, ok := strings.CutSuffix(w, end); ok && len(base) >= 4 || ok && end == "s" && len(base) >= 2 {
+			return base
+		}
+	}
+	return w
+}
+
+// jaccard is the share of all tokens of two sorted sets that both have.
+func jaccard(a, b []string) float64 {
+	both, i, j := 0, 0, 0
+	for i < len(a) && j < len(b) {
+		switch {
+		case a[i] == b[j]:
+			both++
+			i++
+			j++
+		case a[i] < b[j]:
+			i++
+		default:
+			j++
+		}
+	}
+	if all := len(a) + len(b) - both; all > 0 {
+		return float64(both) / float64(all)
+	}
+	return 0
+}

@@ -1,0 +1,162 @@
+package consolidate
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	"memoir"
+)
+
+// Where a hand-written line goes whose section is gone: in MEMORY.md and in the summary.
+const (
+	headNotes  = "## Notes"
+	headByHand = "## Written by hand"
+)
+
+// ApplyNotes applies hand edits to a consolidation, of whichever model: lines
+// that a person added stand where they were put, else at the end of their
+// section, else under Notes; lines that they removed stay away from every file,
+// whatever their citations say now; files that they wrote or deleted stay so.
+// Applying the same notes again changes nothing. Notes come from LiveNotes, which
+// leaves out what must be forgotten and adds what belongs into the briefing.
+func ApplyNotes(c memoir.Consolidation, notes []memoir.Note) memoir.Consolidation {
+	if len(notes) == 0 {
+		return c
+	}
+	notes = slices.Clone(notes)
+	slices.SortStableFunc(notes, func(a, b memoir.Note) int { return cmp.Compare(a.ID, b.ID) })
+	ed := &editor{files: open(c), before: open(c), listed: listed(c.MemoryMD), times: map[string]int{}, last: map[string]int{}, mine: map[string]bool{}}
+	for _, n := range notes {
+		if n.Action == memoir.NoteFile {
+			ed.mine[path.Clean(n.File)] = true
+		}
+	}
+	var headings []memoir.Note
+	for i, n := range notes {
+		name := path.Clean(n.File)
+		switch n.Action {
+		case memoir.NoteFile:
+			ed.files.put(name, tame(n.Text))
+		case memoir.NoteDeleted:
+			ed.files.remove(name)
+		case memoir.NoteAdded:
+			if ed.files.has(name) {
+				ed.add(name, n)
+			}
+		case memoir.NoteRemoved:
+			if isHeading(n.Text) {
+				headings = append(headings, n)
+				continue
+			}
+			ed.remove(name, n, ed.addedAfter(notes[i+1:]))
+		}
+	}
+	for _, n := range headings {
+		name := path.Clean(n.File)
+		if ed.files.has(name) {
+			ed.files.put(name, removeHeading(ed.files.get(name), n.Text))
+		}
+	}
+	ed.dropEmptied()
+	return ed.files.close()
+}
+
+// An editor applies notes to files.
+type editor struct {
+	files, before *artifacts
+	listed        map[string]bool
+	times         map[string]int  // how often the notes so far added a line to a file
+	last          map[string]int  // where the last added line of a file stands
+	mine          map[string]bool // files that a person wrote as a whole
+}
+
+// own reports whether an id in a bracket is one of a session.
+func (ed *editor) own(id string) bool { return looksOwn(id) || ed.listed[id] }
+
+func (ed *editor) uncited(line string) string { return uncited(line, ed.own) }
+
+// addedAfter lists what later notes add: a line that was reworded or moved is
+// removed in its old form only.
+func (ed *editor) addedAfter(notes []memoir.Note) map[string]bool {
+	out := map[string]bool{}
+	for _, n := range notes {
+		if n.Action == memoir.NoteAdded {
+			out[ed.uncited(n.Text)] = true
+		}
+	}
+	return out
+}
+
+// remove takes a line out of its file. What a person takes out of MEMORY.md may
+// not come back by way of the summary or of a skill that they did not write.
+func (ed *editor) remove(name string, n memoir.Note, keep map[string]bool) {
+	if ed.files.has(name) {
+		ed.files.put(name, ed.removeLine(ed.files.get(name), n, keep))
+	}
+	if name != memoryFile {
+		return
+	}
+	for _, other := range slices.Sorted(mapKeys(ed.files.text)) {
+		if other != memoryFile && !ed.mine[other] && path.Ext(other) == ".md" {
+			ed.files.put(other, ed.removeLine(ed.files.get(other), n, keep))
+		}
+	}
+}
+
+// dropEmptied removes the headings under which nothing is left.
+func (ed *editor) dropEmptied() {
+	for _, name := range slices.Sorted(mapKeys(ed.files.text)) {
+		if ed.mine[name] || !ed.before.has(name) || ed.before.get(name) == ed.files.get(name) {
+			continue
+		}
+		for line := range strings.Lines(ed.before.get(name)) {
+			if line = strings.TrimSpace(line); isHeading(line) && level(line) > 1 && removeHeading(ed.before.get(name), line) == ed.before.get(name) {
+				ed.files.put(name, removeHeading(ed.files.get(name), line))
+			}
+		}
+	}
+}
+
+// listed returns the short ids that a MEMORY.md lists as its sessions; nil if
+// the list is missing or was shortened, so that it cannot vouch for anything.
+func listed(memory string) map[string]bool {
+	_, list, ok := strings.Cut("\n"+memory, "\n"+headSessions+"\n")
+	if !ok || strings.Contains(memory, "of lesser value left out to stay within") {
+		return nil
+	}
+	out := map[string]bool{}
+	for l := range strings.Lines(list) {
+		if entry, ok := strings.CutPrefix(l, "- "); ok {
+			if id, _, ok := strings.Cut(entry, " "); ok {
+				out[id] = true
+			}
+		}
+	}
+	return out
+}
+
+// removeHeading removes a heading if nothing stands under it any more.
+func removeHeading(text, heading string) string {
+	lines := strings.Split(text, "\n")
+	from, to, ok := span(lines, heading)
+	if !ok || strings.TrimSpace(heading) == "" {
+		return text
+	}
+	for _, l := range lines[from:to] {
+		if strings.TrimSpace(l) != "" {
+			return text
+		}
+	}
+	if to < len(lines) && level(lines[to]) > level(strings.TrimSpace(heading)) {
+		return text // a section below it is still there
+	}
+	return tidyBreaks(strings.Join(slices.Delete(lines, from-1, to), "\n"))
+}
+
+// isHeading reports whether a line is a Markdown heading.
+func isHeading(l string) bool {
+	n := level(l)
+	return n >= 1 && n <= 6 && len(l) > n && l[n] == ' '
+}

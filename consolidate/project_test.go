@@ -1,0 +1,82 @@
+package consolidate_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"memoir"
+	"memoir/consolidate"
+)
+
+// session makes an extraction that ended n days after a fixed one, from bullets
+// written as "Kind: text".
+func session(n int, id string, bullets ...string) memoir.Extraction {
+	var statements []memoir.Statement
+	for i, b := range bullets {
+		kind, text, _ := strings.Cut(b, ": ")
+		statements = append(statements, memoir.Statement{Kind: memoir.StatementKind(kind), Text: text, Items: []int{i + 1}})
+	}
+	end := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC).AddDate(0, 0, n)
+	return memoir.Extraction{
+		SessionKey: "codex:" + id, RawMemory: memoir.FormatStatements(statements), RolloutSummary: "# s\n",
+		RolloutSlug: "work-" + id[:4], Title: "work " + id[:4], StartedAt: end.Add(-time.Hour), EndedAt: end,
+	}
+}
+
+func id(n int) string { return fmt.Sprintf("%08x-aaaa-7000-8000-%012x", 0x1000+n, n) }
+
+func input(extractions ...memoir.Extraction) consolidate.Input {
+	return consolidate.Input{Project: memoir.Project{Name: "app"}, Extractions: extractions}
+}
+
+func build(t testing.TB, in consolidate.Input) memoir.Consolidation {
+	t.Helper()
+	c, _, err := consolidate.NewBuiltin().Consolidate(context.Background(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := consolidate.Verify(c, in); err != nil {
+		t.Error(err)
+	}
+	return c
+}
+
+// under returns the lines below a heading.
+func under(text, heading string) []string {
+	_, rest, ok := strings.Cut("\n"+text, "\n"+heading+"\n")
+	if !ok {
+		return nil
+	}
+	var out []string
+	for line := range strings.Lines(rest) {
+		line = strings.TrimRight(line, "\n")
+		if strings.HasPrefix(line, "## ") {
+			break
+		}
+		if line != "" {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+func contains(lines []string, part string) bool {
+	return strings.Contains(strings.Join(lines, "\n"), part)
+}
+
+var ( // three sessions of one project
+	first = session(0, id(1), "Task: make a pr to fix", "Outcome: done — fixed the loop",
+		"Preferences: “never open prs against release”", "Commands: `go test ./...` passes (ran 2 times)",
+		"Decisions: `pkg/store/lock.go` holds the lock because two writers race", "Files: `pkg/store/lock.go` — changed 3 times",
+		"Failures: `make lint` failed: error: not trusted — unresolved",
+		"Procedure: “make a pr”: `git switch` → `go fmt ./...` → `go test ./...` → `git commit` → `gh pr create`")
+	second = session(1, id(2), "Task: make a pr for the store", "Outcome: partial — the store still fails on Windows",
+		"Preferences: “Never open PRs against release!!!”", "Preferences: “use yarn instead of npm”", "Commands: `go test ./...` passes",
+		"Decisions: `pkg/store/open.go` must set the timeout first, because later pragmas wait for locks", "Files: `pkg/store/lock.go` — changed",
+		"Procedure: “make a pr for the store”: `git switch` → `go fmt ./...` → `go vet ./...` → `go test ./...` → `git commit` → `gh pr create`")
+	third = session(2, id(3), "Task: move to pnpm", "Outcome: done — moved", "Preferences: “use npm instead of yarn”", "Commands: `make lint` passes",
+		"Failures: `go test ./...` failed: panic: no fixture — worked with `FIXTURES=1`")
+)

@@ -1,0 +1,232 @@
+package consolidate
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"memoir"
+)
+
+const (
+	minSkillSteps    = 3  // distinct steps that recur
+	minSkillSessions = 2  // sessions in which they do
+	maxSkills        = 12 // skills of a project
+)
+
+// A procedure is an ordered list of commands that one ask took in one session.
+type procedure struct {
+	session *session
+	label   string // what was asked
+	steps   []string
+	keys    []string // of the steps: program and subcommand
+}
+
+// skills writes down the procedures that recur in at least two sessions.
+func skills(k *knowledge) []memoir.Skill {
+	var procs []procedure
+	for _, s := range k.sessions {
+		for _, st := range s.statements {
+			if st.Kind == memoir.StatementProcedure {
+				if p, ok := parseProcedure(s, st.Text); ok {
+					procs = append(procs, p)
+				}
+			}
+		}
+	}
+	var out []memoir.Skill
+	taken := map[string]bool{}
+	for _, r := range recurring(procs) {
+		name := r.name()
+		if taken[name] {
+			name = r.stepName()
+		}
+		if taken[name] {
+			continue
+		}
+		taken[name] = true
+		out = append(out, memoir.Skill{Name: name, Content: r.render(k, name)})
+		if len(out) == maxSkills {
+			break
+		}
+	}
+	slices.SortFunc(out, func(a, b memoir.Skill) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+// parseProcedure reads “ask”: `a` → `b` → `c`; the ask may be missing.
+func parseProcedure(s *session, text string) (procedure, bool) {
+	p := procedure{session: s}
+	if rest, ok := strings.CutPrefix(text, "“"); ok {
+		if label, steps, ok := strings.Cut(rest, "”: "); ok {
+			p.label, text = label, steps
+		}
+	}
+	for part := range strings.SplitSeq(text, "→") {
+		step := strings.TrimSpace(strings.Trim(strings.TrimSpace(part), "`"))
+		if step == "" || len(step) > 300 {
+			continue
+		}
+		p.steps = append(p.steps, step)
+		p.keys = append(p.keys, stepKey(step))
+	}
+	return p, len(p.steps) >= minSkillSteps
+}
+
+// A recurrence is what several procedures have in common.
+type recurrence struct {
+	procs []procedure // oldest first
+	keys  []string    // the steps that most of them took, in order
+}
+
+// recurring groups procedures whose steps are much the same, those for the same
+// ask first, and keeps the groups that at least two sessions support.
+func recurring(procs []procedure) []*recurrence {
+	var groups []*recurrence
+	for _, p := range procs {
+		var best *recurrence
+		bestScore := 0.0
+		for _, g := range groups {
+			score := 0.0
+			for _, q := range g.procs {
+				common := len(subsequence(q.keys, p.keys))
+				if common < minSkillSteps {
+					continue
+				}
+				one := float64(common) / float64(max(len(q.keys), len(p.keys)))
+				if alikeAsk(q.label, p.label) {
+					one += 0.35
+				}
+				score = max(score, one)
+			}
+			if score >= 0.75 && score > bestScore {
+				best, bestScore = g, score
+			}
+		}
+		if best == nil {
+			best = &recurrence{}
+			groups = append(groups, best)
+		}
+		best.procs = append(best.procs, p)
+	}
+	var out []*recurrence
+	for _, g := range groups {
+		g.keys = g.usual()
+		if len(g.sessions()) < minSkillSessions || len(g.keys) < minSkillSteps || !g.effective() {
+			continue
+		}
+		if !slices.ContainsFunc(out, func(o *recurrence) bool { return slices.Equal(o.keys, g.keys) }) {
+			out = append(out, g)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *recurrence) int { return len(b.sessions()) - len(a.sessions()) })
+	return out
+}
+
+// usual lists the steps that at least half of the procedures took, and two
+// sessions, in the order in which they mostly stood.
+func (r *recurrence) usual() []string {
+	type place struct {
+		key      string
+		sessions map[*session]bool
+		runs     int
+		sum      float64
+	}
+	places := map[string]*place{}
+	var order []*place
+	for _, p := range r.procs {
+		seen := map[string]bool{}
+		for i, key := range p.keys {
+			if seen[key] {
+				continue
+			}
+			seen[key] = true
+			pl := places[key]
+			if pl == nil {
+				pl = &place{key: key, sessions: map[*session]bool{}}
+				places[key] = pl
+				order = append(order, pl)
+			}
+			pl.runs++
+			pl.sessions[p.session] = true
+			pl.sum += float64(i) / float64(len(p.keys))
+		}
+	}
+	order = slices.DeleteFunc(order, func(p *place) bool {
+		return p.runs*2 < len(r.procs) || len(p.sessions) < minSkillSessions
+	})
+	slices.SortStableFunc(order, func(a, b *place) int { return cmp.Compare(a.sum/float64(a.runs), b.sum/float64(b.runs)) })
+	out := make([]string, len(order))
+	for i, p := range order {
+		out[i] = p.key
+	}
+	return out
+}
+
+// effective reports whether a step beyond version control and formatting, one
+// that builds, tests, runs or releases, was taken in at least two sessions.
+func (r *recurrence) effective() bool {
+	for _, key := range r.keys {
+		if routine(key) {
+			continue
+		}
+		seen := map[*session]bool{}
+		for _, p := range r.procs {
+			if slices.Contains(p.keys, key) {
+				seen[p.session] = true
+			}
+		}
+		if len(seen) >= minSkillSessions {
+			return true
+		}
+	}
+	return false
+}
+
+// alikeAsk reports whether two asks are in nearly the same words.
+func alikeAsk(a, b string) bool {
+	return jaccard(tokens(a), tokens(b)) >= 0.5
+}
+
+// subsequence is the longest common subsequence of two lists without repeats.
+func subsequence(a, b []string) []string {
+	table := make([][]int, len(a)+1)
+	for i := range table {
+		table[i] = make([]int, len(b)+1)
+	}
+	for i := len(a) - 1; i >= 0; i-- {
+		for j := len(b) - 1; j >= 0; j-- {
+			if a[i] == b[j] {
+				table[i][j] = table[i+1][j+1] + 1
+			} else {
+				table[i][j] = max(table[i+1][j], table[i][j+1])
+			}
+		}
+	}
+	var out []string
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		switch {
+		case a[i] == b[j]:
+			if !slices.Contains(out, a[i]) {
+				out = append(out, a[i])
+			}
+			i++
+			j++
+		case table[i+1][j] >= table[i][j+1]:
+			i++
+		default:
+			j++
+		}
+	}
+	return out
+}
+
+func (r *recurrence) sessions() []*session {
+	var out []*session
+	for _, p := range r.procs {
+		if !slices.Contains(out, p.session) {
+			out = append(out, p.session)
+		}
+	}
+	return out
+}

@@ -1,0 +1,117 @@
+package consolidate
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"memoir"
+)
+
+var skillName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+
+const maxSkillName = 64
+
+// Verify holds a consolidation to the rules that every model must keep: neither
+// file is empty, citations name sessions of the input, what was withdrawn is
+// named nowhere, the files keep their limits, skills have legal names and paths,
+// and nothing looks like one of memoir's own frames. Its errors have the code
+// CodeInvalid and name the line.
+func Verify(c memoir.Consolidation, in Input) error {
+	invalid := func(format string, args ...any) error {
+		return memoir.Errorf(memoir.CodeInvalid, "", "the consolidation breaks a rule: "+format, args...)
+	}
+	if strings.TrimSpace(c.MemoryMD) == "" {
+		return invalid("%s is empty", memoryFile)
+	}
+	if strings.TrimSpace(c.MemorySummary) == "" {
+		return invalid("%s is empty", summaryFile)
+	}
+	if limit := orDefault(in.MaxMemoryBytes, DefaultMemoryBytes) + notesBytes(in.Notes); len(c.MemoryMD) > limit {
+		return invalid("%s has %d bytes, more than %d", memoryFile, len(c.MemoryMD), limit)
+	}
+	if limit := orDefault(in.SummaryTokens, DefaultSummaryTokens); memoir.Tokens(c.MemorySummary) > limit+notesBytes(in.Notes)/4 {
+		return invalid("%s has %d tokens, more than %d", summaryFile, memoir.Tokens(c.MemorySummary), limit)
+	}
+	seen := map[string]bool{}
+	for _, s := range c.Skills {
+		if len(s.Name) > maxSkillName || !skillName.MatchString(s.Name) {
+			return invalid("%q is no name of a skill", s.Name)
+		}
+		if seen[s.Name] {
+			return invalid("the skill %s is there twice", s.Name)
+		}
+		seen[s.Name] = true
+		if strings.TrimSpace(s.Content) == "" {
+			return invalid("the skill %s is empty", s.Name)
+		}
+		for _, f := range slices.Concat(s.Scripts, s.Templates, s.Examples) {
+			if !legalPath(f.Path) {
+				return invalid("the skill %s has a file with the path %q", s.Name, f.Path)
+			}
+		}
+	}
+	files := open(c)
+	sessions, byHand := in.register(), handLines(in)
+	for _, name := range slices.Sorted(mapKeys(files.text)) {
+		n := 0
+		for line := range strings.Lines(files.text[name]) {
+			n++
+			for _, bracket := range brackets.FindAllString(line, -1) {
+				for _, id := range bracketIDs(bracket) {
+					switch {
+					case sessions.cited(id):
+					case sessions.withdrawn(id), looksOwn(id) && !byHand[strings.TrimSpace(line)]:
+						return invalid("%s:%d cites session %s, which is not among the input", name, n, id)
+					}
+				}
+			}
+			if id := sessions.names(line); id != "" {
+				return invalid("%s:%d names session %s, which was withdrawn", name, n, id)
+			}
+			if unframe(line) != line {
+				return invalid("%s:%d holds a tag of memoir's own frames", name, n)
+			}
+		}
+	}
+	return nil
+}
+
+// handLines are the lines that people wrote: what stands in brackets there is theirs.
+func handLines(in Input) map[string]bool {
+	out := map[string]bool{}
+	for _, n := range LiveNotes(in.Notes, in) {
+		if n.Action == memoir.NoteAdded || n.Action == memoir.NoteFile {
+			for line := range strings.Lines(tame(n.Text)) {
+				out[strings.TrimSpace(line)] = true
+			}
+		}
+	}
+	return out
+}
+
+// notesBytes is how many bytes hand-written text may add to a file's limit: what
+// a person wrote is not cut.
+func notesBytes(notes []memoir.Note) int {
+	n := 0
+	for _, note := range notes {
+		if note.Action == memoir.NoteAdded || note.Action == memoir.NoteFile {
+			n += len(note.Text) + len(headNotes) + 4
+		}
+	}
+	return n
+}
+
+// legalPath reports whether a file of a skill stays in its folder on every system.
+func legalPath(p string) bool {
+	if p == "" || len(p) > 200 || path.Clean(p) != p || strings.HasPrefix(p, "/") || strings.ContainsAny(p, "\\:\x00") {
+		return false
+	}
+	for part := range strings.SplitSeq(p, "/") {
+		if part == "" || part == "." || part == ".." || strings.HasPrefix(part, ".") || strings.Trim(part, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") != "" {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,186 @@
+package memory
+
+import (
+	"archive/tar"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/klauspost/compress/zstd"
+
+	"memoir"
+)
+
+// encodeArchive packs a generation: a tar of the manifest and then the files in
+// order, without times or owners, compressed by zstd. The same generation gives
+// the same bytes.
+func encodeArchive(files Files, manifest []byte) ([]byte, error) {
+	var buf bytes.Buffer
+	w := tar.NewWriter(&buf)
+	add := func(path string, content []byte) error {
+		header := &tar.Header{Typeflag: tar.TypeReg, Name: path, Mode: int64(fileMode), Size: int64(len(content))}
+		if err := w.WriteHeader(header); err != nil {
+			return err
+		}
+		_, err := w.Write(content)
+		return err
+	}
+	if err := add(manifestName, manifest); err != nil {
+		return nil, err
+	}
+	for _, path := range files.Paths() {
+		if err := add(path, files[path]); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedBetterCompression),
+		zstd.WithWindowSize(window(buf.Len())))
+	if err != nil {
+		return nil, err
+	}
+	defer z.Close()
+	return z.EncodeAll(buf.Bytes(), nil), nil
+}
+
+// window is the history that compressing size bytes can use: the power of two that
+// holds them. An encoder clears its whole window first, and most memories are small.
+func window(size int) int {
+	const least, most = 64 << 10, 8 << 20
+	w := least
+	for w < size && w < most {
+		w *= 2
+	}
+	return w
+}
+
+// unpacker reads an archive entry by entry and trusts nothing in it: an archive
+// may have been damaged, or put there by someone else.
+type unpacker struct {
+	z     *zstd.Decoder
+	tar   *tar.Reader
+	count int
+	total int64
+}
+
+func newUnpacker(r io.Reader) (*unpacker, error) {
+	z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxMemory(2*maxTotal), zstd.WithDecoderMaxWindow(32<<20))
+	if err != nil {
+		return nil, err
+	}
+	// Headers, padding and the manifest come on top of the files themselves.
+	bounded := io.LimitReader(z, maxTotal+maxFile+maxFiles*4096)
+	return &unpacker{z: z, tar: tar.NewReader(bounded)}, nil
+}
+
+// next returns io.EOF behind the last entry.
+func (u *unpacker) next() (path string, content []byte, err error) {
+	header, err := u.tar.Next()
+	if err != nil {
+		return "", nil, err
+	}
+	if u.count++; u.count > maxFiles+1 {
+		return "", nil, fmt.Errorf("more than %d files", maxFiles)
+	}
+	if header.Typeflag != tar.TypeReg {
+		return "", nil, fmt.Errorf("entry %q is not a file", header.Name)
+	}
+	if header.Name != manifestName {
+		if err := CheckPath(header.Name); err != nil {
+			return "", nil, err
+		}
+	}
+	if header.Size > maxFile {
+		return "", nil, fmt.Errorf("entry %q has %d bytes", header.Name, header.Size)
+	}
+	if u.total += header.Size; u.total > maxTotal+maxFile {
+		return "", nil, fmt.Errorf("more than %d bytes", maxTotal)
+	}
+	content, err = io.ReadAll(u.tar)
+	if err == nil && int64(len(content)) != header.Size {
+		err = io.ErrUnexpectedEOF
+	}
+	return header.Name, content, err
+}
+
+// decodeArchive unpacks a whole generation and checks it against its manifest.
+func decodeArchive(r io.Reader) (Files, Manifest, error) {
+	u, err := newUnpacker(r)
+	if err != nil {
+		return nil, Manifest{}, err
+	}
+	defer u.z.Close()
+	manifest, err := u.manifest()
+	if err != nil {
+		return nil, Manifest{}, err
+	}
+	files := Files{}
+	for {
+		path, content, err := u.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, Manifest{}, err
+		}
+		if _, twice := files[path]; twice || path == manifestName {
+			return nil, Manifest{}, fmt.Errorf("entry %q occurs twice", path)
+		}
+		files[path] = content
+	}
+	if err := files.check(); err != nil {
+		return nil, Manifest{}, err
+	}
+	return files, manifest, manifest.verify(files)
+}
+
+// manifest reads the first entry.
+func (u *unpacker) manifest() (Manifest, error) {
+	path, content, err := u.next()
+	if err != nil {
+		return Manifest{}, fmt.Errorf("read the first entry: %w", err)
+	}
+	if path != manifestName {
+		return Manifest{}, fmt.Errorf("the first entry is %q and not the manifest", path)
+	}
+	return parseManifest(content)
+}
+
+// openArchive reads the archive at a path; whole says whether all of it is wanted
+// or the manifest will do.
+func openArchive(path string, n int, whole bool) (Files, Manifest, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, Manifest{}, memoir.Errorf(memoir.CodeNotFound, "`memoir log` lists the generations that are kept",
+			"generation %d is not kept: %w", n, err)
+	}
+	if err != nil {
+		return nil, Manifest{}, storageError(err, "open the archive of generation %d", n)
+	}
+	defer f.Close()
+	var files Files
+	var manifest Manifest
+	if whole {
+		files, manifest, err = decodeArchive(f)
+	} else {
+		var u *unpacker
+		if u, err = newUnpacker(f); err == nil {
+			manifest, err = u.manifest()
+			u.z.Close()
+		}
+	}
+	if err == nil && manifest.Generation != n {
+		err = fmt.Errorf("it holds generation %d", manifest.Generation)
+	}
+	if err != nil {
+		return nil, Manifest{}, memoir.Errorf(memoir.CodeStorage, "restore the file from a backup, or remove it: other generations do not need it",
+			"the archive %s is damaged: %w", path, err)
+	}
+	return files, manifest, nil
+}

@@ -1,0 +1,145 @@
+//go:build unix
+
+package memory_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"memoir"
+	"memoir/memory"
+)
+
+// refused runs a publication that the disk must refuse, and reports what is
+// wrong about how it fails.
+func refused(home, wantHint string) error {
+	err := stageAndSwap(context.Background(), memory.At(home, project), 3)
+	if memoir.CodeOf(err) != memoir.CodeStorage {
+		return fmt.Errorf("got %v (%s), want a storage error", err, memoir.CodeOf(err))
+	}
+	if hint := memoir.HintOf(err); !strings.Contains(hint, wantHint) {
+		return fmt.Errorf("the hint of %w is %q, want %q", err, hint, wantHint)
+	}
+	return nil
+}
+
+// littleDiskChild may write no file above 64 bytes.
+func littleDiskChild(home string) error {
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 64, Max: 64}); err != nil {
+		return err
+	}
+	return refused(home, "free some disk space")
+}
+
+func fewHandlesChild(home string) error {
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: 9, Max: 9}); err != nil {
+		return err
+	}
+	return refused(home, "ulimit -n")
+}
+
+func fullDiskChild(home string) error { return refused(home, "free some disk space") }
+
+// unharmed checks that generation 2 is whole and nothing else was left.
+func unharmed(t *testing.T, r memory.Root, before []string) {
+	t.Helper()
+	if snap := current(t, r); snap.Generation != 2 || !snap.Files.Equal(generation(2)) || len(snap.Edited) > 0 {
+		t.Errorf("generation %d is live, edits %v", snap.Generation, snap.Edited)
+	}
+	if after := names(t, r); strings.Join(after, "\n") != strings.Join(before, "\n") {
+		t.Errorf("left behind: %v, before %v", after, before)
+	}
+}
+
+func TestTheEarlierMemoryOutlivesALackOf(t *testing.T) {
+	t.Parallel()
+	for _, lack := range []string{"little disk", "few handles"} {
+		t.Run(lack, func(t *testing.T) {
+			t.Parallel()
+			home, r := twoGenerations(t)
+			before := names(t, r)
+			if _, err := child(t, lack, home); err != nil {
+				t.Fatal(err)
+			}
+			// Without a file handle nothing can be removed either: that is left to
+			// the next start.
+			if _, err := r.Recover(2); err != nil {
+				t.Error(err)
+			}
+			unharmed(t, r, before)
+		})
+	}
+}
+
+func TestTheEarlierMemoryOutlivesAFullAndAReadOnlyDisk(t *testing.T) {
+	home := t.TempDir()
+	if err := mountTiny(home); err != nil {
+		t.Skipf("a small file system cannot be mounted here: %v", err)
+	}
+	defer unmount(home)
+	r := memory.At(home, project)
+	publish(t, r, 1, generation(1))
+	publish(t, r, 2, generation(2))
+	filler, err := os.Create(filepath.Join(home, "filler"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for block := make([]byte, 4096); err == nil; {
+		_, err = filler.Write(block)
+	}
+	filler.Close()
+	before := names(t, r)
+	if _, err := child(t, "full disk", home); err != nil {
+		t.Error(err)
+	}
+	unharmed(t, r, before)
+	if err := makeReadOnly(home); err != nil {
+		t.Fatal(err)
+	}
+	if err := refused(home, "read-only"); err != nil {
+		t.Error(err)
+	}
+	unharmed(t, r, before)
+}
+
+func TestSomethingElseStandsWhereMemoirWrites(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"live", "generations"} {
+		r := memory.At(t.TempDir(), project)
+		if err := os.MkdirAll(r.Dir(), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(r.Dir(), name), []byte("mine"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		err := r.Stage(t.Context(), 1, generation(1), manifest(1))
+		if memoir.CodeOf(err) != memoir.CodeStorage || !strings.Contains(memoir.HintOf(err), "move it away") {
+			t.Errorf("a file %s: %v (hint %q)", name, err, memoir.HintOf(err))
+		}
+		if content, err := os.ReadFile(filepath.Join(r.Dir(), name)); err != nil || string(content) != "mine" {
+			t.Errorf("the file %s was touched: %q %v", name, content, err)
+		}
+	}
+}
+
+func TestADiskThatForbids(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() == 0 {
+		t.Skip("nothing is forbidden to root")
+	}
+	_, r := twoGenerations(t)
+	live := filepath.Join(r.Dir(), "live")
+	if err := os.Chmod(live, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Chmod(live, 0o700)
+	err := r.Stage(t.Context(), 3, generation(3), manifest(3))
+	if memoir.CodeOf(err) != memoir.CodeStorage || !strings.Contains(memoir.HintOf(err), "permission") {
+		t.Errorf("%v (hint %q)", err, memoir.HintOf(err))
+	}
+}

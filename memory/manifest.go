@@ -1,0 +1,129 @@
+package memory
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Manifest says what a generation is made of. It holds no time of day and no
+// fence, which a crash or a neighbour moves on: the same inputs give the same bytes.
+type Manifest struct {
+	Version    int            `json:"version"` // of this form
+	Generation int            `json:"generation"`
+	Files      []FileSum      `json:"files"` // by path
+	Inputs     []Input        `json:"inputs"`
+	Redactions map[string]int `json:"redactions"` // by rule
+}
+
+// FileSum is one file of a generation as it was published.
+type FileSum struct {
+	Path   string `json:"path"`
+	SHA256 string `json:"sha256"`
+	Size   int64  `json:"size"` // bytes
+}
+
+// Input is one session that a generation rests on.
+type Input struct {
+	Session string `json:"session"` // its key
+	Hash    string `json:"hash"`    // of the content that was extracted
+}
+
+const manifestVersion = 1
+
+// NewManifest describes the files of generation n. Inputs may come in any order.
+func NewManifest(n int, files Files, inputs []Input, redactions map[string]int) Manifest {
+	m := Manifest{Generation: n, Inputs: inputs, Redactions: redactions}
+	return m.describing(n, files)
+}
+
+// describing returns the manifest with what follows from the files, and in
+// canonical order.
+func (m Manifest) describing(n int, files Files) Manifest {
+	m.Version, m.Generation = manifestVersion, n
+	m.Files = make([]FileSum, 0, len(files))
+	for _, path := range files.Paths() {
+		m.Files = append(m.Files, FileSum{Path: path, SHA256: sum(files[path]), Size: int64(len(files[path]))})
+	}
+	m.Inputs = slices.SortedFunc(slices.Values(m.Inputs), func(a, b Input) int {
+		return cmp.Or(cmp.Compare(a.Session, b.Session), cmp.Compare(a.Hash, b.Hash))
+	})
+	if m.Inputs == nil {
+		m.Inputs = []Input{}
+	}
+	redactions := map[string]int{}
+	maps.Copy(redactions, m.Redactions)
+	m.Redactions = redactions
+	return m
+}
+
+// Encode writes the manifest as manifest.json holds it.
+func (m Manifest) Encode() []byte {
+	out, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		panic(err) // strings and numbers always encode
+	}
+	return append(out, '\n')
+}
+
+// Hash is the SHA-256 of the encoded manifest, in hex: it names the generation's
+// whole content.
+func (m Manifest) Hash() string { return sum(m.Encode()) }
+
+// sums returns the files by path.
+func (m Manifest) sums() map[string]FileSum {
+	out := make(map[string]FileSum, len(m.Files))
+	for _, f := range m.Files {
+		out[f.Path] = f
+	}
+	return out
+}
+
+// verify reports how files differ from the manifest; nil if they do not.
+func (m Manifest) verify(files Files) error {
+	if len(files) != len(m.Files) {
+		return fmt.Errorf("%d files instead of %d", len(files), len(m.Files))
+	}
+	for _, want := range m.Files {
+		content, ok := files[want.Path]
+		if !ok {
+			return fmt.Errorf("%s is missing", want.Path)
+		}
+		if sum(content) != want.SHA256 {
+			return fmt.Errorf("%s does not have the content it was published with", want.Path)
+		}
+	}
+	return nil
+}
+
+// parseManifest reads a manifest and holds it against the rules for paths.
+func parseManifest(data []byte) (Manifest, error) {
+	var m Manifest
+	if err := json.Unmarshal(data, &m); err != nil {
+		return Manifest{}, fmt.Errorf("parse %s: %w", manifestName, err)
+	}
+	if m.Version != manifestVersion {
+		return Manifest{}, fmt.Errorf("%s has version %d, not %d", manifestName, m.Version, manifestVersion)
+	}
+	if m.Generation < 1 {
+		return Manifest{}, fmt.Errorf("%s names generation %d", manifestName, m.Generation)
+	}
+	for i, f := range m.Files {
+		if err := CheckPath(f.Path); err != nil {
+			return Manifest{}, err
+		}
+		if i > 0 && m.Files[i-1].Path >= f.Path {
+			return Manifest{}, fmt.Errorf("%s is out of order at %s", manifestName, f.Path)
+		}
+	}
+	return m, nil
+}
+
+func sum(content []byte) string {
+	h := sha256.Sum256(content)
+	return hex.EncodeToString(h[:])
+}

@@ -1,0 +1,118 @@
+package memory_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"memoir"
+	"memoir/memory"
+)
+
+var noon = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
+
+// noted writes notes one a line: action, section, line before, text.
+func noted(notes []memoir.Note) string {
+	var b strings.Builder
+	for _, n := range notes {
+		b.WriteString(strings.Join([]string{string(n.Action), n.Section, n.After, n.Text}, " | ") + "\n")
+	}
+	return b.String()
+}
+
+func TestHandEditsOfMemoryBecomeNotesByLine(t *testing.T) {
+	t.Parallel()
+	const published = `# Memory
+
+intro
+
+## Commands
+- make
+- test
+
+## Decisions
+- use sqlite [a]
+- use go [b]
+`
+	tests := []struct{ name, before, now, want string }{
+		{"nothing but space", published, strings.ReplaceAll(published, "\n", " \r\n\n"), ""},
+		{
+			"a line added at the end of a section", published, strings.Replace(published, "- test\n", "- test\n- lint\n", 1),
+			"added | ## Commands | - test | - lint\n",
+		},
+		{
+			"a line added first in a section", published, strings.Replace(published, "- make\n", "- lint\n- make\n", 1),
+			"added | ## Commands |  | - lint\n",
+		},
+		{
+			"lines added one after the other", published, strings.Replace(published, "- make\n", "- make\n- a\n  - b\n", 1),
+			"added | ## Commands | - make | - a\nadded | ## Commands | - a |   - b\n",
+		},
+		{
+			"a line above the first heading", published, "note\n" + published,
+			"added |  |  | note\n",
+		},
+		{
+			"a line removed", published, strings.Replace(published, "- test\n", "", 1),
+			"removed | ## Commands | - make | - test\n",
+		},
+		{
+			"a line changed", published, strings.Replace(published, "use go [b]", "use Go", 1),
+			"removed | ## Decisions | - use sqlite [a] | - use go [b]\nadded | ## Decisions | - use sqlite [a] | - use Go\n",
+		},
+		{
+			"a section added", published, published + "## Mine\n- always ask\n",
+			"added | ## Decisions | - use go [b] | ## Mine\nadded | ## Mine |  | - always ask\n",
+		},
+		{
+			"a line moved up is removed before it is added", published,
+			strings.Replace(strings.Replace(published, "- use go [b]\n", "", 1), "- make\n", "- use go [b]\n- make\n", 1),
+			"removed | ## Decisions | - use sqlite [a] | - use go [b]\nadded | ## Commands |  | - use go [b]\n",
+		},
+		{
+			"one of two like lines removed", "## A\n- x\n- y\n- x\n", "## A\n- x\n- y\n", "",
+		},
+		{
+			"both of two like lines removed", "## A\n- x\n- y\n- x\n", "## A\n- y\n",
+			"removed | ## A |  | - x\nremoved | ## A | - y | - x\n",
+		},
+		{
+			"a comment in a code block is no heading", "## A\n```\n# a\n```\n", "## A\n```\n# a\nb\n```\n",
+			"added | ## A | # a | b\n",
+		},
+		{"a hashtag is no heading", "#tag\n", "#tag\nx\n", "added |  | #tag | x\n"},
+	}
+	for _, test := range tests {
+		for _, path := range []string{"MEMORY.md", "memory_summary.md"} {
+			notes := memory.Notes("p", []memory.Edit{{Path: path, Published: []byte(test.before), Now: []byte(test.now)}}, noon)
+			if diff := cmp.Diff(test.want, noted(notes)); diff != "" {
+				t.Errorf("%s:\n%s", test.name, diff)
+			}
+		}
+	}
+}
+
+func TestOtherFilesAreNotesAsAWhole(t *testing.T) {
+	t.Parallel()
+	notes := memory.Notes("p", []memory.Edit{
+		{Path: "skills/a/SKILL.md", Published: []byte("old"), Now: []byte("new\ntext")},
+		{Path: "notes.md", Now: []byte("mine")},
+		{Path: "empty.md", Now: []byte{}},
+		{Path: "raw_memories.md", Published: []byte("raw")},
+		{Path: "MEMORY.md", Published: []byte("## A\n- x\n")},
+		{Path: "same.md", Published: []byte("s"), Now: []byte("s")},
+	}, noon)
+	want := []memoir.Note{
+		{ProjectID: "p", File: "skills/a/SKILL.md", Action: memoir.NoteFile, Text: "new\ntext", At: noon},
+		{ProjectID: "p", File: "notes.md", Action: memoir.NoteFile, Text: "mine", At: noon},
+		{ProjectID: "p", File: "empty.md", Action: memoir.NoteFile, At: noon},
+		{ProjectID: "p", File: "raw_memories.md", Action: memoir.NoteDeleted, At: noon},
+		{ProjectID: "p", File: "MEMORY.md", Action: memoir.NoteRemoved, Text: "## A", At: noon},
+		{ProjectID: "p", File: "MEMORY.md", Action: memoir.NoteRemoved, Section: "## A", Text: "- x", At: noon},
+	}
+	if diff := cmp.Diff(want, notes); diff != "" {
+		t.Error(diff)
+	}
+}

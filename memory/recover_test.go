@@ -1,0 +1,237 @@
+//go:build unix
+
+package memory_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"memoir"
+	"memoir/memory"
+)
+
+func TestRecoveryRemovesWhatNobodyPublished(t *testing.T) {
+	t.Parallel()
+	home, r := twoGenerations(t)
+	publish(t, r, 3, generation(3))
+	other := memory.At(home, project)
+	if err := other.Stage(t.Context(), 4, generation(4), manifest(4)); err != nil {
+		t.Fatal(err)
+	}
+	debris, err := r.Debris(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	recovered, err := r.Recover(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(debris, recovered.Removed); diff != "" || len(debris) != 4 {
+		t.Errorf("%d announced, and removed otherwise: %s", len(debris), diff)
+	}
+	for _, dir := range []string{r.Live(1), other.Staged(4)} {
+		if _, err := os.Lstat(dir); !os.IsNotExist(err) {
+			t.Errorf("%s is still there: %v", dir, err)
+		}
+	}
+	if _, err := os.Stat(r.Live(2)); err != nil {
+		t.Errorf("the previous live directory is gone: %v", err)
+	}
+	if generations, err := r.Generations(); err != nil || len(generations) != 3 {
+		t.Errorf("%d generations are kept, %v", len(generations), err)
+	}
+	if recovered.Linked != 3 || recovered.Ahead != nil || recovered.Rebuilt || recovered.Next != 4 {
+		t.Errorf("got %+v", recovered)
+	}
+	if !current(t, r).Files.Equal(generation(3)) {
+		t.Error("the live memory changed")
+	}
+}
+
+func TestALinkAheadOfTheDatabaseIsReported(t *testing.T) {
+	t.Parallel()
+	_, r := twoGenerations(t)
+	recovered, err := r.Recover(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if recovered.Linked != 2 || recovered.Ahead == nil || recovered.Next != 3 || len(recovered.Removed) > 0 {
+		t.Fatalf("got %+v", recovered)
+	}
+	if diff := cmp.Diff(manifest(2), *recovered.Ahead); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Nothing on disk is taken for debris because a database knows less.
+func TestALostDatabaseLosesNoGenerations(t *testing.T) {
+	t.Parallel()
+	_, r := twoGenerations(t)
+	recovered, err := r.Recover(0)
+	if err != nil || recovered.Ahead == nil || recovered.Next != 3 {
+		t.Fatalf("got %+v, %v", recovered, err)
+	}
+	if err := r.Clear(false); err != nil {
+		t.Fatal(err)
+	}
+	if snap := current(t, r); snap.Generation != 0 {
+		t.Errorf("generation %d is live after clear", snap.Generation)
+	}
+	recovered, err = r.Recover(0)
+	if err != nil || recovered.Linked != 0 || recovered.Next != 3 {
+		t.Errorf("got %+v, %v", recovered, err)
+	}
+	for n := 1; n <= 2; n++ {
+		if files, err := r.ReadArchive(n); err != nil || !files.Equal(generation(n)) {
+			t.Errorf("generation %d is lost: %v", n, err)
+		}
+	}
+}
+
+func TestALostLinkOrDirectoryIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	_, sample := twoGenerations(t)
+	at := func(r memory.Root, path string) string {
+		rel, err := filepath.Rel(sample.Dir(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return filepath.Join(r.Dir(), rel)
+	}
+	link, live2, lives := sample.Link(), sample.Live(2), filepath.Join(sample.Dir(), "live")
+	archives := filepath.Join(sample.Dir(), "generations")
+	tests := []struct {
+		name     string
+		lost     []string
+		recorded int
+		linked   int
+	}{
+		{"the link", []string{link}, 2, 2},
+		{"the link and the database", []string{link}, 0, 2},
+		{"the live directory", []string{live2}, 2, 2},
+		{"all live directories", []string{lives}, 2, 2},
+		{"link and live directories", []string{link, lives}, 2, 2},
+		{"the live directory and its archive", []string{live2, sample.Archive(2)}, 2, 1},
+		{"the link and all archives", []string{link, archives}, 2, 2},
+		{"everything live, and the archives", []string{lives, archives}, 2, 0},
+		{"the whole of it", []string{sample.Dir()}, 2, 0},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			_, r := twoGenerations(t)
+			for _, path := range test.lost {
+				if err := os.RemoveAll(at(r, path)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			recovered, err := r.Recover(test.recorded)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if recovered.Linked != test.linked || recovered.Rebuilt != (test.linked > 0) {
+				t.Errorf("got %+v, want generation %d", recovered, test.linked)
+			}
+			snap := current(t, r)
+			if snap.Generation != test.linked || len(snap.Edited) > 0 {
+				t.Errorf("generation %d is live, edits %v", snap.Generation, snap.Edited)
+			}
+			if test.linked > 0 && !snap.Files.Equal(generation(test.linked)) {
+				t.Error("its files are not what they were")
+			}
+			if again, err := r.Recover(max(test.linked, test.recorded)); err != nil || again.Rebuilt || len(again.Removed) > 0 {
+				t.Errorf("a second recovery does %+v, %v", again, err)
+			}
+		})
+	}
+}
+
+func TestADirectoryInTheLinksPlaceStopsRecovery(t *testing.T) {
+	t.Parallel()
+	_, r := twoGenerations(t)
+	if err := os.Remove(r.Link()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(r.Link(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(t, r, "mine.md", "mine")
+	before := names(t, r)
+	if _, err := r.Recover(2); memoir.CodeOf(err) != memoir.CodeInvalid {
+		t.Errorf("got %v", err)
+	}
+	if err := r.Swap(3); err == nil {
+		t.Error("it was published over")
+	}
+	if err := r.Clear(true); err == nil {
+		t.Error("it was cleared")
+	}
+	if diff := cmp.Diff(before, names(t, r)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestPruningKeepsTheLiveGeneration(t *testing.T) {
+	t.Parallel()
+	r := memory.At(quickDir(t), project)
+	for n := 1; n <= 5; n++ {
+		publish(t, r, n, generation(n))
+	}
+	for _, step := range []struct{ keep, archives int }{{10, 5}, {3, 3}, {0, 1}, {-1, 1}} {
+		if err := r.Prune(step.keep); err != nil {
+			t.Fatal(err)
+		}
+		generations, err := r.Generations()
+		if err != nil || len(generations) != step.archives || !generations[len(generations)-1].Live {
+			t.Errorf("keep %d leaves %d archives, %v", step.keep, len(generations), err)
+		}
+	}
+	if err := r.RemovePrevious(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(r.Live(4)); !os.IsNotExist(err) {
+		t.Errorf("the previous live directory is still there: %v", err)
+	}
+	if !current(t, r).Files.Equal(generation(5)) {
+		t.Error("the live memory changed")
+	}
+}
+
+func TestArchivesArePurgedAndRewritten(t *testing.T) {
+	t.Parallel()
+	_, r := twoGenerations(t)
+	redact := func(_ string, content []byte) []byte {
+		return bytes.ReplaceAll(content, []byte("generation"), []byte("[REDACTED:x]"))
+	}
+	if _, err := r.RewriteArchive(2, redact); memoir.CodeOf(err) != memoir.CodeUsage {
+		t.Errorf("the live generation's archive: %v", err)
+	}
+	if err := r.RemoveArchive(2); memoir.CodeOf(err) != memoir.CodeUsage {
+		t.Errorf("the live generation's archive: %v", err)
+	}
+	if changed, err := r.RewriteArchive(1, redact); err != nil || !changed {
+		t.Fatalf("changed %v, %v", changed, err)
+	}
+	if changed, err := r.RewriteArchive(1, redact); err != nil || changed {
+		t.Errorf("rewriting twice: changed %v, %v", changed, err)
+	}
+	files, m, err := r.ReadGeneration(1)
+	if err != nil || bytes.Contains(files["MEMORY.md"], []byte("generation")) {
+		t.Errorf("%q, %v", files["MEMORY.md"], err)
+	}
+	if len(m.Inputs) != 2 {
+		t.Errorf("the manifest lost its inputs: %+v", m)
+	}
+	if err := r.RemoveArchive(1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.ReadArchive(1); memoir.CodeOf(err) != memoir.CodeNotFound {
+		t.Errorf("a purged generation: %v", err)
+	}
+	if debris, err := r.Debris(2); err != nil || len(debris) > 0 {
+		t.Errorf("debris %v, %v", debris, err)
+	}
+}

@@ -1,0 +1,137 @@
+package memory
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"memoir"
+)
+
+// The names in a project's folder and in its root.
+const (
+	linkName       = "memory"
+	liveName       = "live"
+	archivesName   = "generations"
+	archiveSuffix  = ".tar.zst"
+	manifestName   = "manifest.json"
+	MemoryFile     = "MEMORY.md"
+	SummaryFile    = "memory_summary.md"
+	SkillsDir      = "skills"
+	SkillFile      = "SKILL.md"
+	dirMode        = fs.FileMode(0o700)
+	fileMode       = fs.FileMode(0o600)
+	stagePrefix    = ".stage-"  // live/: a generation being written
+	gonePrefix     = ".gone-"   // live/: a generation being removed
+	newLinkPrefix  = ".memory-" // the project's folder: the link of a staged generation
+	newArchiveMark = "."        // generations/: the archive of a staged generation
+)
+
+// Root is the memory of one project. It is a value: making one touches no disk.
+//
+// What Stage writes carries a name of this Root (and its copies) alone, until
+// Swap gives it the generation's: a process that was stopped past its lease and
+// goes on writes into files of its own, never into those of its successor.
+type Root struct {
+	dir     string
+	attempt string
+	hook    *hook // nil outside tests
+}
+
+// At names the memory of a project below a home directory.
+func At(home, projectID string) Root {
+	if !oneFolder(projectID) {
+		// An id that could lead elsewhere still names a folder, one that no
+		// honest id has.
+		sum := sha256.Sum256([]byte(projectID))
+		projectID = "illegal-" + hex.EncodeToString(sum[:8])
+	}
+	return Root{
+		dir:     filepath.Join(home, "projects", projectID),
+		attempt: strings.ToLower(rand.Text()[:12]),
+	}
+}
+
+func oneFolder(id string) bool {
+	return id != "" && id[0] != '.' && len(id) <= 255 &&
+		!strings.ContainsFunc(id, func(r rune) bool { return r < ' ' || r == 0x7f || strings.ContainsRune(`/\:`, r) })
+}
+
+// Dir is the project's folder; everything else is below it.
+func (r Root) Dir() string { return r.dir }
+
+// Link is the path by which agents read: a symbolic link to the live generation.
+func (r Root) Link() string { return filepath.Join(r.dir, linkName) }
+
+// Live is the directory of generation n while it is live.
+func (r Root) Live(n int) string { return filepath.Join(r.dir, liveName, strconv.Itoa(n)) }
+
+// Archive is the file that keeps generation n.
+func (r Root) Archive(n int) string {
+	return filepath.Join(r.dir, archivesName, strconv.Itoa(n)+archiveSuffix)
+}
+
+// Staged is the directory that Stage fills and Swap turns into Live(n).
+func (r Root) Staged(n int) string {
+	return filepath.Join(r.dir, liveName, stagePrefix+strconv.Itoa(n)+"-"+r.attempt)
+}
+
+func (r Root) stagedArchive(n int) string {
+	return filepath.Join(r.dir, archivesName, newArchiveMark+strconv.Itoa(n)+"-"+r.attempt+archiveSuffix)
+}
+
+func (r Root) stagedLink(n int) string {
+	return filepath.Join(r.dir, newLinkPrefix+strconv.Itoa(n)+"-"+r.attempt)
+}
+
+// linkTarget is what the link to generation n holds: relative, so that a home
+// can be moved.
+func linkTarget(n int) string { return filepath.Join(liveName, strconv.Itoa(n)) }
+
+// linked returns the generation that the link names, and 0 where there is no link.
+func (r Root) linked() (int, error) {
+	target, err := os.Readlink(r.Link())
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		if info, statErr := os.Lstat(r.Link()); statErr == nil && info.Mode()&fs.ModeSymlink == 0 {
+			return 0, memoir.Errorf(memoir.CodeInvalid,
+				"something put a copy there; move it out of the project's folder, then `memoir rebuild` and `memoir run` make the link anew; put your changes into what it links to",
+				"%s is not the link that memoir made, but a %s", r.Link(), kind(info.Mode()))
+		}
+		return 0, storageError(err, "read the link %s", r.Link())
+	}
+	dir, name := filepath.Split(filepath.Clean(filepath.FromSlash(target)))
+	n, ok := generation(name)
+	if filepath.IsAbs(target) || filepath.Clean(dir) != liveName || !ok {
+		return 0, memoir.Errorf(memoir.CodeInvalid,
+			"remove the link, then `memoir rebuild` and `memoir run` make it anew",
+			"%s leads to %q and not to a generation of this project", r.Link(), target)
+	}
+	return n, nil
+}
+
+// generation parses a generation's number in the one form that memoir writes.
+func generation(name string) (int, bool) {
+	n, err := strconv.Atoi(name)
+	return n, err == nil && n > 0 && strconv.Itoa(n) == name
+}
+
+func kind(mode fs.FileMode) string {
+	switch {
+	case mode.IsDir():
+		return "directory"
+	case mode.IsRegular():
+		return "file"
+	case mode&fs.ModeSymlink != 0:
+		return "symbolic link"
+	}
+	return "special file"
+}

@@ -1,0 +1,181 @@
+package memory
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"memoir"
+)
+
+// Snapshot is the live memory as it was read at one moment.
+type Snapshot struct {
+	Generation int      // 0: there is no memory yet
+	Files      Files    // as they are now, hand edits included
+	Manifest   Manifest // as published
+	Edited     []Edit   // what people changed since, by path
+	tree       []liveFile
+	readAt     time.Time
+}
+
+// Consolidation reads the files as Phase 2's result, nil if there is no memory yet.
+func (s Snapshot) Consolidation() *memoir.Consolidation {
+	if s.Generation == 0 {
+		return nil
+	}
+	c := s.Files.Consolidation()
+	return &c
+}
+
+// tries bounds how often a reading is taken again because a publication came in
+// between.
+const tries = 20
+
+// Current reads the live memory and finds what people changed in it. Without a
+// memory the Snapshot is empty and the error nil.
+//
+// A `memory` that is not memoir's link, a symbolic link among the files, an
+// unreadable file, and edits that cannot be told because the archive is gone are
+// errors of memoir.CodeStorage: nothing may be published over them.
+func (r Root) Current() (Snapshot, error) {
+	for try := 1; ; try++ {
+		n, err := r.linked()
+		if err != nil {
+			return Snapshot{}, err
+		}
+		snap, err := r.read(n)
+		if after, linkErr := r.linked(); linkErr == nil && after == n || try == tries {
+			return snap, err
+		}
+	}
+}
+
+func (r Root) read(n int) (Snapshot, error) {
+	snap := Snapshot{Generation: n, Files: Files{}, readAt: time.Now()}
+	if n == 0 {
+		return snap, r.noneLeft()
+	}
+	root, err := r.openLive(n)
+	if err != nil {
+		return Snapshot{}, err
+	}
+	defer root.Close()
+	if snap.Files, snap.tree, err = readTree(root); err != nil {
+		return Snapshot{}, err
+	}
+	if snap.Manifest, err = r.manifest(root, n, len(snap.Files) > 0); err != nil {
+		return Snapshot{}, err
+	}
+	snap.Edited, err = r.edits(snap)
+	return snap, err
+}
+
+// noneLeft tells a project without a memory from one that lost its link.
+func (r Root) noneLeft() error {
+	lives, err := r.lives()
+	if err != nil || len(lives) == 0 {
+		return err
+	}
+	archives, err := r.archives()
+	if err != nil || len(archives) == 0 {
+		return err // a first publication that did not get so far
+	}
+	last := archives[len(archives)-1]
+	if last == 1 {
+		return nil
+	}
+	return memoir.Errorf(memoir.CodeStorage, "`memoir rebuild` and `memoir run` link the newest generation again",
+		"%s is gone, though %d generations were published", r.Link(), last)
+}
+
+// openLive opens the directory of a live generation, which no symbolic link may
+// lead out of the project's folder.
+func (r Root) openLive(n int) (*os.Root, error) {
+	project, err := os.OpenRoot(r.dir)
+	if err != nil {
+		return nil, storageError(err, "open %s", r.dir)
+	}
+	defer project.Close()
+	root, err := project.OpenRoot(linkTarget(n))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, memoir.Errorf(memoir.CodeStorage, "`memoir rebuild` and `memoir run` put them back",
+			"the files of generation %d are gone from %s", n, r.dir)
+	}
+	if err != nil {
+		return nil, storageError(err, "open %s", r.Live(n))
+	}
+	return root, nil
+}
+
+// manifest reads the manifest of a live generation, from its archive if someone
+// deleted or damaged it. A directory that holds nothing at all was not edited:
+// it was lost.
+func (r Root) manifest(root *os.Root, n int, any bool) (Manifest, error) {
+	data, err := readBounded(root, manifestName, maxFile)
+	if err == nil {
+		if m, err := parseManifest(data); err == nil && m.Generation == n {
+			return m, nil
+		}
+	} else if errors.Is(err, fs.ErrNotExist) && !any {
+		return Manifest{}, memoir.Errorf(memoir.CodeStorage,
+			"`memoir rebuild` and `memoir run` put the files back; to be rid of them, `memoir clear`",
+			"%s is empty", r.Live(n))
+	} else if errors.Is(err, fs.ErrPermission) {
+		return Manifest{}, storageError(err, "read %s", filepath.Join(r.Live(n), manifestName))
+	}
+	_, m, err := openArchive(r.Archive(n), n, false)
+	if err != nil {
+		return Manifest{}, fmt.Errorf("%s of generation %d is missing or damaged, and so is its archive: %w", manifestName, n, err)
+	}
+	return m, nil
+}
+
+// racy is how long a file's time may stay the same while its content changes:
+// the coarsest clock of the file systems in use.
+const racy = 2 * time.Second
+
+// Unchanged reports whether the live memory still is what the snapshot holds. A
+// file with the size, time and identity it had is not read again, unless it was
+// written so shortly before the snapshot that its time proves nothing.
+func (r Root) Unchanged(snap Snapshot) (bool, error) {
+	n, err := r.linked()
+	if err != nil || n != snap.Generation {
+		return false, err
+	}
+	if n == 0 {
+		return true, nil
+	}
+	root, err := r.openLive(n)
+	if err != nil {
+		return false, err
+	}
+	defer root.Close()
+	tree, err := listTree(root)
+	if err != nil || len(tree) != len(snap.tree) {
+		return false, err
+	}
+	for i, now := range tree {
+		then := snap.tree[i]
+		if now.name != then.name || now.info.Size() != then.info.Size() {
+			return false, nil
+		}
+		if os.SameFile(now.info, then.info) && now.info.ModTime().Equal(then.info.ModTime()) &&
+			now.info.ModTime().Before(snap.readAt.Add(-racy)) {
+			continue
+		}
+		content, err := readBounded(root, now.name, maxFile)
+		if errors.Is(err, fs.ErrNotExist) {
+			return false, nil
+		}
+		if err != nil {
+			return false, storageError(err, "read %s", filepath.Join(r.Live(n), now.name))
+		}
+		if sum(content) != sum(snap.Files[then.path]) {
+			return false, nil
+		}
+	}
+	return true, nil
+}

@@ -1,0 +1,308 @@
+//go:build unix
+
+package memory_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"memoir"
+	"memoir/memory"
+)
+
+func TestBeforeTheFirstPublicationThereIsNothing(t *testing.T) {
+	t.Parallel()
+	r := memory.At(filepath.Join(t.TempDir(), "not", "there"), project)
+	snap := current(t, r)
+	if snap.Generation != 0 || len(snap.Files) != 0 || snap.Consolidation() != nil {
+		t.Errorf("got %+v", snap)
+	}
+	if same, err := r.Unchanged(snap); err != nil || !same {
+		t.Errorf("nothing has changed: %v, %v", same, err)
+	}
+	if text, err := r.Summary(); err != nil || text != "" {
+		t.Errorf("the summary is %q, %v", text, err)
+	}
+	if recovered, err := r.Recover(0); err != nil || recovered.Next != 1 {
+		t.Errorf("recovery: %+v, %v", recovered, err)
+	}
+	if err := r.Prune(3); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(r.Dir()); !os.IsNotExist(err) {
+		t.Error("reading made a directory")
+	}
+}
+
+func TestHandEditsAreFound(t *testing.T) {
+	t.Parallel()
+	r := memory.At(t.TempDir(), project)
+	published := generation(1)
+	publish(t, r, 1, published)
+	write(t, r, "MEMORY.md", "# Memory\nby hand\n")
+	write(t, r, "skills/deploy/scripts/new.sh", "echo new\n")
+	write(t, r, "my notes.md", "mine\n")
+	write(t, r, "empty.md", "")
+	if err := os.Remove(filepath.Join(r.Link(), "raw_memories.md")); err != nil {
+		t.Fatal(err)
+	}
+	// What editors and the system leave about is nobody's edit.
+	for _, name := range []string{".MEMORY.md.swp", "MEMORY.md~", "#MEMORY.md#", ".DS_Store", ".git/HEAD", "skills/.x"} {
+		write(t, r, name, "x")
+	}
+
+	snap := current(t, r)
+	want := []memory.Edit{
+		{Path: "MEMORY.md", Published: published["MEMORY.md"], Now: []byte("# Memory\nby hand\n")},
+		{Path: "empty.md", Now: []byte{}},
+		{Path: "my-notes.md", Now: []byte("mine\n")},
+		{Path: "raw_memories.md", Published: published["raw_memories.md"]},
+		{Path: "skills/deploy/scripts/new.sh", Now: []byte("echo new\n")},
+	}
+	if diff := cmp.Diff(want, snap.Edited); diff != "" {
+		t.Error(diff)
+	}
+	if string(snap.Files["MEMORY.md"]) != "# Memory\nby hand\n" || snap.Files["raw_memories.md"] != nil {
+		t.Error("the snapshot does not hold the files as they are now")
+	}
+	if snap.Manifest.Hash() != manifest(1).Hash() {
+		t.Error("the manifest is not the published one")
+	}
+}
+
+func TestFreeNamesThatCollideAreAllCarried(t *testing.T) {
+	t.Parallel()
+	r := memory.At(t.TempDir(), project)
+	publish(t, r, 1, memory.Files{"MEMORY.md": []byte("m")})
+	write(t, r, "my-notes.md", "1")
+	write(t, r, "my notes.md", "2")
+	write(t, r, "my  notes.md", "3")
+	write(t, r, "MY-NOTES.md", "4")
+	snap := current(t, r)
+	got := map[string]int{}
+	for _, edit := range snap.Edited {
+		got[string(edit.Now)]++
+	}
+	if diff := cmp.Diff(map[string]int{"1": 1, "2": 1, "3": 1, "4": 1}, got); diff != "" {
+		t.Error(diff)
+	}
+	if err := r.Stage(t.Context(), 2, snap.Files, snap.Manifest); err != nil {
+		t.Errorf("the snapshot cannot be published: %v", err)
+	}
+}
+
+func TestChangesAfterASnapshotAreNoticed(t *testing.T) {
+	t.Parallel()
+	same := func(t *testing.T, r memory.Root, snap memory.Snapshot) bool {
+		t.Helper()
+		same, err := r.Unchanged(snap)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return same
+	}
+	changes := map[string]func(t *testing.T, r memory.Root){
+		"a file grew":      func(t *testing.T, r memory.Root) { write(t, r, "MEMORY.md", strings.Repeat("x", 1000)) },
+		"a file appeared":  func(t *testing.T, r memory.Root) { write(t, r, "new.md", "") },
+		"a new generation": func(t *testing.T, r memory.Root) { publish(t, r, 2, generation(1)) },
+		"a file vanished": func(t *testing.T, r memory.Root) {
+			if err := os.Remove(filepath.Join(r.Link(), "MEMORY.md")); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"the same size at the same time": func(t *testing.T, r memory.Root) {
+			name := filepath.Join(r.Link(), "MEMORY.md")
+			info, err := os.Stat(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			write(t, r, "MEMORY.md", strings.Repeat("x", int(info.Size())))
+			if err := os.Chtimes(name, info.ModTime(), info.ModTime()); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"the same size, an old file": func(t *testing.T, r memory.Root) {
+			write(t, r, "memory_summary.md", strings.Replace(string(generation(1)["memory_summary.md"]), "1", "2", 1))
+		},
+	}
+	for name, change := range changes {
+		t.Run(name, func(t *testing.T) {
+			r := memory.At(t.TempDir(), project)
+			publish(t, r, 1, generation(1))
+			old := time.Now().Add(-time.Hour)
+			if err := os.Chtimes(filepath.Join(r.Link(), "memory_summary.md"), old, old); err != nil {
+				t.Fatal(err)
+			}
+			snap := current(t, r)
+			if !same(t, r, snap) {
+				t.Fatal("a change before there is one")
+			}
+			change(t, r)
+			if same(t, r, snap) {
+				t.Error("not noticed")
+			}
+			if now := current(t, r); now.Generation == snap.Generation && now.Files.Equal(snap.Files) {
+				t.Error("read as it was")
+			}
+		})
+	}
+	t.Run("touched only", func(t *testing.T) {
+		r := memory.At(t.TempDir(), project)
+		publish(t, r, 1, generation(1))
+		snap := current(t, r)
+		if err := os.Chtimes(filepath.Join(r.Link(), "MEMORY.md"), time.Now(), time.Now().Add(time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		if !same(t, r, snap) {
+			t.Error("a touched file counts as changed")
+		}
+	})
+}
+
+// An editor that had a file open saves it into the directory that it came from.
+func TestAnEditSavedAfterThePublicationIsFoundAtTheNext(t *testing.T) {
+	t.Parallel()
+	r := memory.At(t.TempDir(), project)
+	publish(t, r, 1, generation(1))
+	write(t, r, "memory_summary.md", "known before\n")
+	past := time.Now().Add(-time.Minute)
+	if err := os.Chtimes(filepath.Join(r.Link(), "memory_summary.md"), past, past); err != nil {
+		t.Fatal(err)
+	}
+	open := r.Live(1)
+	publish(t, r, 2, generation(2))
+	late := filepath.Join(open, "MEMORY.md")
+	if err := os.WriteFile(late, []byte("late\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Prune(5); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Recover(2); err != nil {
+		t.Fatal(err)
+	}
+	want := []memory.Edit{{Path: "MEMORY.md", Published: generation(1)["MEMORY.md"], Now: []byte("late\n"), Late: true}}
+	snap := current(t, r)
+	if diff := cmp.Diff(want, snap.Edited); diff != "" {
+		t.Error(diff)
+	}
+	if !snap.Files.Equal(generation(2)) {
+		t.Error("a late edit got into the live files")
+	}
+	publish(t, r, 3, generation(3))
+	if snap := current(t, r); len(snap.Edited) != 0 {
+		t.Errorf("it is found once more: %v", snap.Edited)
+	}
+}
+
+func TestALiveMemoryThatCannotBeTrustedIsAnError(t *testing.T) {
+	t.Parallel()
+	replace := func(t *testing.T, name string, put func(name string) error) {
+		t.Helper()
+		if err := os.RemoveAll(name); err != nil {
+			t.Fatal(err)
+		}
+		if err := put(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tests := []struct {
+		name    string
+		damage  func(t *testing.T, r memory.Root)
+		message string
+	}{
+		{"a directory in the link's place", func(t *testing.T, r memory.Root) {
+			replace(t, r.Link(), func(name string) error { return os.Mkdir(name, 0o700) })
+		}, "is not the link that memoir made, but a directory"},
+		{"a file in the link's place", func(t *testing.T, r memory.Root) {
+			replace(t, r.Link(), func(name string) error { return os.WriteFile(name, nil, 0o600) })
+		}, "but a file"},
+		{"a link elsewhere", func(t *testing.T, r memory.Root) {
+			replace(t, r.Link(), func(name string) error { return os.Symlink("/etc", name) })
+		}, "and not to a generation"},
+		{"a link to a climbing path", func(t *testing.T, r memory.Root) {
+			replace(t, r.Link(), func(name string) error { return os.Symlink("../other/live/1", name) })
+		}, "and not to a generation"},
+		{"a live directory that leads elsewhere", func(t *testing.T, r memory.Root) {
+			replace(t, r.Live(2), func(name string) error { return os.Symlink("/etc", name) })
+		}, "escapes"},
+		{"a symbolic link among the files", func(t *testing.T, r memory.Root) {
+			replace(t, filepath.Join(r.Live(2), "MEMORY.md"), func(name string) error { return os.Symlink("/etc/passwd", name) })
+		}, "MEMORY.md is a symbolic link"},
+		{"a symbolic link to a directory", func(t *testing.T, r memory.Root) {
+			replace(t, filepath.Join(r.Live(2), "skills", "x"), func(name string) error { return os.Symlink("deploy", name) })
+		}, "is a symbolic link"},
+		{"a named pipe", func(t *testing.T, r memory.Root) {
+			replace(t, filepath.Join(r.Live(2), "MEMORY.md"), func(name string) error { return syscall.Mkfifo(name, 0o600) })
+		}, "is a special file"},
+		{"a huge file", func(t *testing.T, r memory.Root) {
+			if err := os.Truncate(filepath.Join(r.Live(2), "MEMORY.md"), 1<<40); err != nil {
+				t.Fatal(err)
+			}
+		}, "bytes; a file of a memory has at most"},
+		{"an edit without the archive that tells it", func(t *testing.T, r memory.Root) {
+			write(t, r, "MEMORY.md", "x")
+			if err := os.Remove(r.Archive(2)); err != nil {
+				t.Fatal(err)
+			}
+		}, "tell the hand edits of generation 2"},
+		{"an edit with a damaged archive", func(t *testing.T, r memory.Root) {
+			write(t, r, "MEMORY.md", "x")
+			if err := os.WriteFile(r.Archive(2), []byte("x"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}, "is damaged"},
+		{"everything removed from the live directory", func(t *testing.T, r memory.Root) {
+			replace(t, r.Live(2), func(name string) error { return os.Mkdir(name, 0o700) })
+		}, "is empty"},
+		{"no live directory", func(t *testing.T, r memory.Root) {
+			replace(t, r.Live(2), func(string) error { return nil })
+		}, "are gone"},
+		{"no link", func(t *testing.T, r memory.Root) {
+			replace(t, r.Link(), func(string) error { return nil })
+		}, "is gone, though 2 generations were published"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			_, r := twoGenerations(t)
+			test.damage(t, r)
+			_, err := r.Current()
+			if err == nil || !strings.Contains(err.Error(), test.message) {
+				t.Fatalf("got %v, want an error about %q", err, test.message)
+			}
+			if memoir.HintOf(err) == "" {
+				t.Errorf("%v has no hint", err)
+			}
+		})
+	}
+}
+
+func TestALostManifestIsReadFromTheArchive(t *testing.T) {
+	t.Parallel()
+	for name, damage := range map[string]func(string) error{
+		"deleted": os.Remove,
+		"damaged": func(name string) error { return os.WriteFile(name, []byte("{"), 0o600) },
+	} {
+		_, r := twoGenerations(t)
+		if err := damage(filepath.Join(r.Link(), "manifest.json")); err != nil {
+			t.Fatal(err)
+		}
+		write(t, r, "raw_memories.md", "edited")
+		snap := current(t, r)
+		want := []memory.Edit{{Path: "raw_memories.md"}}
+		if diff := cmp.Diff(want, snap.Edited, cmpopts.IgnoreFields(memory.Edit{}, "Now", "Published")); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+		if snap.Manifest.Hash() != manifest(2).Hash() {
+			t.Errorf("%s: another manifest", name)
+		}
+	}
+}

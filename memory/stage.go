@@ -1,0 +1,128 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"memoir"
+)
+
+// Stage writes generation n whole, flushed and checked by reading it back:
+// directory, archive and the link to come. Nothing of it is visible yet; Swap
+// publishes it, Discard drops it. The manifest's Generation and Files are set to
+// what is staged.
+//
+// On an error nothing of it stays, and the earlier memory is as it was. A disk
+// that refuses gives memoir.CodeStorage.
+func (r Root) Stage(ctx context.Context, n int, files Files, m Manifest) error {
+	err := r.stage(ctx, n, files, m)
+	if err == nil {
+		return nil
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		err = fmt.Errorf("stage generation %d: %w", n, cause)
+	} else if memoir.CodeOf(err) == memoir.CodeInternal {
+		err = storageError(err, "stage generation %d in %s", n, r.dir)
+	}
+	return errors.Join(err, r.Discard(n))
+}
+
+func (r Root) stage(ctx context.Context, n int, files Files, m Manifest) error {
+	if n < 1 {
+		return memoir.Errorf(memoir.CodeInvalid, "", "generations count from 1, not %d", n)
+	}
+	if err := files.check(); err != nil {
+		return err
+	}
+	if linked, err := r.linked(); err != nil {
+		return err
+	} else if linked == n {
+		return memoir.Errorf(memoir.CodeChanged, "", "generation %d is live already", n)
+	}
+	for _, dir := range []string{liveName, archivesName} {
+		if err := makeDir(filepath.Join(r.dir, dir)); err != nil {
+			return err
+		}
+	}
+	if err := r.Discard(n); err != nil { // of an earlier try
+		return err
+	}
+	m = m.describing(n, files)
+	manifest := m.Encode()
+	if err := r.writeTree(ctx, r.Staged(n), files, manifest); err != nil {
+		return err
+	}
+	packed, err := encodeArchive(files, manifest)
+	if err != nil {
+		return err
+	}
+	if err := r.writeArchive(n, packed); err != nil {
+		return err
+	}
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	if err := r.readBack(n, m); err != nil {
+		return err
+	}
+	// The link is made last and here, not in Swap: its time is then earlier than
+	// any edit that came too late for the caller's check of the live files.
+	if err := r.step("make link"); err != nil {
+		return err
+	}
+	return os.Symlink(linkTarget(n), r.stagedLink(n))
+}
+
+// writeArchive writes the archive of generation n under its staged name.
+func (r Root) writeArchive(n int, packed []byte) error {
+	if err := r.step("make archive"); err != nil {
+		return err
+	}
+	path := r.stagedArchive(n)
+	root, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if err := r.writeFile(context.Background(), root, filepath.Base(path), packed); err != nil {
+		return err
+	}
+	return r.sync(filepath.Dir(path))
+}
+
+// readBack holds what the disk now has against what was meant.
+func (r Root) readBack(n int, m Manifest) error {
+	root, err := os.OpenRoot(r.Staged(n))
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	files, _, err := readTree(root)
+	if err == nil {
+		err = m.verify(files)
+	}
+	if err != nil {
+		return fmt.Errorf("read back the staged files: %w", err)
+	}
+	_, archived, err := openArchive(r.stagedArchive(n), n, true)
+	if err == nil && archived.Hash() != m.Hash() {
+		err = errors.New("its manifest is another")
+	}
+	if err != nil {
+		return fmt.Errorf("read back the staged archive: %w", err)
+	}
+	return nil
+}
+
+// Discard drops what this Root staged of generation n; published generations,
+// and what other processes stage, are left alone.
+func (r Root) Discard(n int) error {
+	err := errors.Join(os.RemoveAll(r.Staged(n)), remove(r.stagedArchive(n)), remove(r.stagedLink(n)))
+	if err != nil && !isNotDir(err) {
+		return storageError(err, "discard the staged generation %d", n)
+	}
+	return nil
+}

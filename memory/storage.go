@@ -1,0 +1,74 @@
+package memory
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+
+	"memoir"
+)
+
+// storageError says that the disk refused something, and what a person can do.
+// An error that already carries a code keeps it.
+func storageError(err error, format string, args ...any) error {
+	hint := "the memory that was published before is unchanged"
+	var coded *memoir.Error
+	switch {
+	case errors.As(err, &coded):
+		return memoir.Errorf(coded.Code, coded.Hint, format+": %w", append(args, err)...)
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG):
+		hint = "free some disk space and run again; " + hint
+	case errors.Is(err, syscall.EROFS):
+		hint = "the file system is mounted read-only; " + hint
+	case errors.Is(err, fs.ErrPermission):
+		hint = "give yourself read and write permission there; " + hint
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		hint = "too many files are open: raise the limit (ulimit -n) or lower the concurrency; " + hint
+	case errors.Is(err, syscall.EXDEV):
+		hint = "keep a project's folder on one file system; " + hint
+	case errors.Is(err, syscall.ENOTDIR), errors.Is(err, fs.ErrExist):
+		hint = "something else stands at that path: move it away; " + hint
+	}
+	return memoir.Errorf(memoir.CodeStorage, hint, format+": %w", append(args, err)...)
+}
+
+// syncDir makes the names in a directory durable.
+func syncDir(path string) error {
+	if runtime.GOOS == "windows" {
+		return nil // a directory cannot be flushed there
+	}
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// makeDir makes a directory with its missing parents, durably: each new name is
+// flushed in the directory that holds it.
+func makeDir(path string) error {
+	info, err := os.Stat(path)
+	if err == nil {
+		if !info.IsDir() {
+			return &fs.PathError{Op: "mkdir", Path: path, Err: syscall.ENOTDIR}
+		}
+		return nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	parent := filepath.Dir(path)
+	if parent == path {
+		return err
+	}
+	if err := makeDir(parent); err != nil {
+		return err
+	}
+	if err := os.Mkdir(path, dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return syncDir(parent)
+}

@@ -1,0 +1,251 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"memoir"
+)
+
+// liveFile is a file of a live directory as it was read.
+type liveFile struct {
+	name string // on disk
+	path string // in Files
+	info fs.FileInfo
+}
+
+// listTree lists the regular files of a live directory, the manifest and the
+// droppings of editors left out. A symbolic link or a special file in it is an
+// error: memoir writes none, and following one would publish what it leads to.
+func listTree(root *os.Root) ([]liveFile, error) {
+	var files []liveFile
+	err := fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // an editor's file that came and went
+		}
+		if err != nil {
+			return storageError(err, "read %s", filepath.Join(root.Name(), name))
+		}
+		if name == "." || name == manifestName {
+			return nil
+		}
+		if foreign(entry.Name()) {
+			if entry.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if entry.IsDir() {
+			return nil
+		}
+		if !entry.Type().IsRegular() {
+			return memoir.Errorf(memoir.CodeStorage, "remove it, or put a file in its place: only files and directories belong in a memory",
+				"%s is a %s", filepath.Join(root.Name(), name), kind(entry.Type()))
+		}
+		info, err := entry.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return storageError(err, "read %s", filepath.Join(root.Name(), name))
+		}
+		if info.Size() > maxFile {
+			return memoir.Errorf(memoir.CodeStorage, "move it out of the memory",
+				"%s has %d bytes; a file of a memory has at most %d", filepath.Join(root.Name(), name), info.Size(), maxFile)
+		}
+		if len(files) == maxFiles {
+			return memoir.Errorf(memoir.CodeStorage, "move what does not belong there out of it",
+				"%s holds more than %d files", root.Name(), maxFiles)
+		}
+		legal, ok := legalName(name)
+		if !ok {
+			return memoir.Errorf(memoir.CodeStorage, "give it a name of letters, digits, '.', '_' and '-'",
+				"%s has a name that a memory cannot hold", filepath.Join(root.Name(), name))
+		}
+		files = append(files, liveFile{name: name, path: legal, info: info})
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return distinct(files), nil
+}
+
+// distinct gives a file another path where its own is taken: names that people
+// chose freely may come to the same legal one, or differ only by case.
+func distinct(files []liveFile) []liveFile {
+	taken := map[string]bool{}
+	var rest []int
+	for i, f := range files {
+		if fold := strings.ToLower(f.path); f.path == f.name && !taken[fold] {
+			taken[fold] = true
+		} else {
+			rest = append(rest, i)
+		}
+	}
+	for _, i := range rest {
+		whole, ext := files[i].path, path.Ext(files[i].path)
+		for n := 2; taken[strings.ToLower(files[i].path)]; n++ {
+			files[i].path = fmt.Sprintf("%s-%d%s", strings.TrimSuffix(whole, ext), n, ext)
+		}
+		taken[strings.ToLower(files[i].path)] = true
+	}
+	return files
+}
+
+// readTree reads what listTree lists.
+func readTree(root *os.Root) (Files, []liveFile, error) {
+	list, err := listTree(root)
+	if err != nil {
+		return nil, nil, err
+	}
+	files := make(Files, len(list))
+	kept := list[:0]
+	total := 0
+	for _, f := range list {
+		content, err := readBounded(root, f.name, maxFile)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, nil, storageError(err, "read %s", filepath.Join(root.Name(), f.name))
+		}
+		if total += len(content); total > maxTotal {
+			return nil, nil, memoir.Errorf(memoir.CodeStorage, "move what does not belong there out of it",
+				"%s holds more than %d bytes", root.Name(), maxTotal)
+		}
+		files[f.path] = content
+		kept = append(kept, f)
+	}
+	return files, kept, nil
+}
+
+// readBounded reads a regular file below root, never more than limit bytes, and
+// never waits as a named pipe would make it.
+func readBounded(root *os.Root, name string, limit int64) ([]byte, error) {
+	info, err := root.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is a %s", name, kind(info.Mode()))
+	}
+	f, err := root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	content, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(content)) > limit {
+		return nil, fmt.Errorf("%s has more than %d bytes", name, limit)
+	}
+	return content, nil
+}
+
+// writers is how many files are written and flushed at a time: flushes that wait
+// together cost a file system hardly more than one.
+const writers = 8
+
+// writeTree makes a new directory with files in it, durably: each file, each
+// directory and the name of each is flushed before it returns.
+func (r Root) writeTree(ctx context.Context, dir string, files Files, manifest []byte) error {
+	if err := r.step("make directory"); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, dirMode); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+
+	dirs := directories(files)
+	for _, d := range dirs {
+		if err := r.step("make directory " + d); err != nil {
+			return err
+		}
+		if err := root.Mkdir(d, dirMode); err != nil {
+			return err
+		}
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(writers)
+	for _, p := range files.Paths() {
+		group.Go(func() error { return r.writeFile(ctx, root, p, files[p]) })
+	}
+	group.Go(func() error { return r.writeFile(ctx, root, manifestName, manifest) })
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	for _, d := range slices.Backward(dirs) {
+		if err := r.sync(filepath.Join(dir, d)); err != nil {
+			return err
+		}
+	}
+	if err := r.sync(dir); err != nil {
+		return err
+	}
+	return r.sync(filepath.Dir(dir))
+}
+
+func (r Root) writeFile(ctx context.Context, root *os.Root, name string, content []byte) (err error) {
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	if err := r.step("create " + name); err != nil {
+		return err
+	}
+	f, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, fileMode)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	half := len(content) / 2
+	if _, err := f.Write(content[:half]); err != nil {
+		return err
+	}
+	if err := r.step("write " + name); err != nil {
+		return err
+	}
+	if _, err := f.Write(content[half:]); err != nil {
+		return err
+	}
+	if err := r.step("sync " + name); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+func (r Root) sync(dir string) error {
+	if err := r.step("sync directory " + filepath.Base(dir)); err != nil {
+		return err
+	}
+	return syncDir(dir)
+}
+
+// directories lists the directories that files need, parents first.
+func directories(files Files) []string {
+	seen := map[string]bool{}
+	for p := range files {
+		for d := path.Dir(p); d != "."; d = path.Dir(d) {
+			seen[d] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// The groups in which help lists the commands.
+const (
+	groupMemory  = "memory"
+	groupSession = "sessions and jobs"
+	groupSecret  = "secrets"
+	groupSetup   = "setup and checks"
+)
+
+// newApp is the whole command line. Commands take what they need from p.
+func newApp(p *program) *cli.App {
+	app := &cli.App{
+		Name:  "memoir",
+		Usage: "a memory for coding agents",
+		Description: help(`memoir reads the transcripts that coding agents leave on disk, extracts what is
+worth keeping, consolidates it per project into MEMORY.md, memory_summary.md and
+skills/, and hands a summary to the next session. Nothing leaves this machine
+unless you configure a remote model.
+
+Exit codes: 0 done, or nothing to do; 1 failed, or scan found something; 2 bad
+usage or configuration; 3 partly done; 4 busy: another process holds the lease;
+130 interrupted.`,
+			"memoir run                     # read new sessions, update every project that is due",
+			"memoir view                    # what the next session here would be told",
+			"memoir help run"),
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "home", Usage: "keep data in `DIR` (default: $MEMOIR_HOME, else ~/.local/share/memoir)"},
+			&cli.StringFlag{Name: "config", Usage: "read config.yml in `DIR` (default: ~/.config/memoir)"},
+			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "say only what went wrong"},
+			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "say more"},
+			&cli.BoolFlag{Name: "version", Usage: "print the version"},
+			&cli.BoolFlag{Name: "help", Aliases: []string{"h"}, Usage: "show help"},
+		},
+		Commands: []*cli.Command{
+			runCommand(p), viewCommand(p), catCommand(p), projectsCommand(p), logCommand(p), enqueueCommand(p), clearCommand(p),
+			injectCommand(p), sessionsCommand(p), showCommand(p), statusCommand(p), retryCommand(p),
+			scanCommand(p), redactCommand(p),
+			configCommand(p), trustCommand(p), doctorCommand(p), smokeCommand(p), completionCommand(p), helpCommand(),
+		},
+		Writer:                p.ui,
+		ErrWriter:             p.ui.errw,
+		HideHelpCommand:       true,
+		HideVersion:           true,
+		CustomAppHelpTemplate: appHelp,
+		OnUsageError:          usageError,
+		ExitErrHandler:        func(*cli.Context, error) {},
+		Before: func(c *cli.Context) error {
+			p.ui.quiet, p.ui.verbose = c.Bool("quiet"), c.Bool("verbose")
+			return nil
+		},
+		Action: func(c *cli.Context) error {
+			cli.HelpPrinter(p.ui.errw, appHelp, c.App)
+			return status(exitUsage)
+		},
+	}
+	plainFlags(app.Flags)
+	for c := range everyCommand(app.Commands) {
+		plainFlags(c.Flags)
+		c.HideHelpCommand = true
+		c.OnUsageError = usageError
+		c.CustomHelpTemplate = commandHelp
+	}
+	return app
+}
+
+// plainFlags leaves "(default: false)" out of help.
+func plainFlags(flags []cli.Flag) {
+	for _, f := range flags {
+		if b, ok := f.(*cli.BoolFlag); ok {
+			b.DisableDefaultText = true
+		}
+	}
+}
+
+// badValue is how the flag parser reports a value that does not fit its flag.
+var badValue = regexp.MustCompile(`^invalid (boolean )?value ("(?:.*)") for (?:flag )?-(\S+): `)
+
+// usageError makes what the flag parser says an error of ours. Flags with values
+// of their own form are texts to the parser, so what it refuses is a number or a
+// switch.
+func usageError(_ *cli.Context, err error, _ bool) error {
+	text := err.Error()
+	m := badValue.FindStringSubmatch(text)
+	switch {
+	case m == nil:
+		return usagef("", "%s", strings.Replace(text, "flag -", "flag --", 1))
+	case m[1] != "":
+		return usagef("", "--%s: %s is neither true nor false", m[3], m[2])
+	case strings.HasSuffix(text, "out of range"):
+		return usagef("", "--%s: %s is too large", m[3], m[2])
+	}
+	return usagef("", "--%s: %s is not a whole number", m[3], m[2])
+}
+
+// help is a description with examples below it.
+func help(text string, examples ...string) string {
+	return text + "\n\nExamples:\n  " + strings.Join(examples, "\n  ")
+}
+
+// helpCommand stands in the list of commands; arrange turns `memoir help run`
+// into `memoir run --help`.
+func helpCommand() *cli.Command {
+	return &cli.Command{
+		Name: "help", Aliases: []string{"h"}, Category: groupSetup, ArgsUsage: "[COMMAND]",
+		Usage:       "show help for a command",
+		Description: help("Shows what a command is for, its flags and examples.", "memoir help run"),
+	}
+}
+
+const appHelp = `memoir - {{.Usage}}
+
+usage: memoir COMMAND [FLAGS] [ARGUMENTS]
+
+{{.Description}}
+{{range .VisibleCategories}}{{if .Name}}
+{{.Name}}:{{range .VisibleCommands}}
+  {{join .Names ", "}}{{"\t"}}{{.Usage}}{{end}}
+{{end}}{{end}}
+global flags, before or after the command:{{range .VisibleFlags}}
+  {{.}}{{end}}
+`
+
+const commandHelp = `{{.HelpName}} - {{.Usage}}
+
+usage: {{.HelpName}}{{if .VisibleFlags}} [FLAGS]{{end}}{{if .ArgsUsage}} {{.ArgsUsage}}{{end}}
+{{if .Aliases}}
+also called: {{join .Aliases ", "}}
+{{end}}
+{{.Description}}
+{{if .VisibleCommands}}
+commands:{{range .VisibleCommands}}
+  {{join .Names ", "}}{{if .ArgsUsage}} {{.ArgsUsage}}{{end}}{{"\t"}}{{.Usage}}{{end}}
+{{end}}{{if .VisibleFlags}}
+flags:{{range .VisibleFlags}}
+  {{.}}{{end}}
+{{end}}
+global flags: --home DIR, --config DIR, -q, -v, --version, --help
+`

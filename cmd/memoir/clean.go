@@ -1,0 +1,66 @@
+package main
+
+import (
+	"slices"
+	"sync"
+
+	"memoir"
+	"memoir/secrets"
+)
+
+// cleaner takes secrets out of what is said and logged. An error quotes what it
+// is about, which may be a line of a transcript or an argument.
+type cleaner struct {
+	mu      sync.Mutex
+	rules   string // path of a person's own rules; "" if there are none, or it is not known yet
+	scanner *secrets.Scanner
+}
+
+// obey makes the cleaner use a person's own rules, too.
+func (c *cleaner) obey(rules string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.rules != rules {
+		c.rules, c.scanner = rules, nil
+	}
+}
+
+func (c *cleaner) clean(text string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.scanner == nil {
+		var err error
+		if c.scanner, err = secrets.New(secrets.Options{ConfigPath: c.rules}); err != nil {
+			// The command that needs the rules reports what is wrong with them.
+			if c.scanner, err = secrets.New(secrets.Options{}); err != nil {
+				return ""
+			}
+		}
+	}
+	text, _ = c.scanner.Redact(text)
+	return text
+}
+
+// redact makes a text fit to be said or logged.
+func (p *program) redact(text string) string { return p.cleaner.clean(text) }
+
+// cleanSession redacts what a session says of itself. The paths of its files stay:
+// they are how a person finds them.
+func (p *program) cleanSession(s *memoir.Session) {
+	for _, text := range []*string{&s.ID, &s.ParentID, &s.Title, &s.CWD, &s.Branch, &s.Remote, &s.Error} {
+		*text = p.redact(*text)
+	}
+}
+
+// cleanProject redacts what is known of a project, but for its id, which is the
+// name of its folder.
+func (p *program) cleanProject(project memoir.Project) memoir.Project {
+	project.Directories, project.Aliases = slices.Clone(project.Directories), slices.Clone(project.Aliases)
+	project.Name, project.Remote = p.redact(project.Name), p.redact(project.Remote)
+	for _, texts := range [][]string{project.Directories, project.Aliases} {
+		for i := range texts {
+			texts[i] = p.redact(texts[i])
+		}
+	}
+	return project
+}

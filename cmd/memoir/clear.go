@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"memoir"
+	"memoir/memory"
+	"memoir/store"
+)
+
+func clearCommand(p *program) *cli.Command {
+	return &cli.Command{
+		Name: "clear", Aliases: []string{"reset"}, Category: groupMemory,
+		Usage: "remove what memoir knows of a project, its memory included",
+		Description: help("Removes a project's sessions from the registry, what was extracted from them, and its\n"+
+			"folder with all generations. The agents' own files stay: a later run reads them again.\n"+
+			"Sessions that were disabled stay disabled. Asks first; without a terminal it needs --yes.",
+			"memoir clear --project mise", "memoir clear --all --yes"),
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "project", Usage: "the project `REF`: an id, a name or a path (default: this directory's)"},
+			&cli.BoolFlag{Name: "all", Usage: "all projects, and sessions that belong to none"},
+			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask"},
+		},
+		Action: p.clear,
+	}
+}
+
+func (p *program) clear(c *cli.Context) error {
+	home, err := p.home(c)
+	if err != nil {
+		return err
+	}
+	st, err := p.openToClear(c, home)
+	if st == nil {
+		return err
+	}
+	defer st.Close()
+	projects, err := p.projectsNamed(c, st)
+	if err != nil && !(memoir.CodeOf(err) == memoir.CodeNotFound && isProjectFolder(home, c.String("project"))) {
+		return err
+	}
+	var ids []string
+	for _, project := range projects {
+		ids = append(ids, project.ID)
+	}
+	if err != nil { // rows that an interrupted clear removed, with its folder left
+		ids = []string{c.String("project")}
+	}
+	if c.Bool("all") {
+		if ids, err = withFolders(home, ids); err != nil {
+			return err
+		}
+	}
+	if err := p.confirmClear(c, ids, home); err != nil {
+		return err
+	}
+	return p.clearProjects(c.Context, st, home, ids, c.Bool("all"))
+}
+
+// openToClear opens the database of a home. For --all one that is missing is made
+// if there is memory to remove, and else no fault: the store is nil then, and a
+// person was told.
+func (p *program) openToClear(c *cli.Context, home string) (*store.Store, error) {
+	st, err := p.openForWriting(c)
+	if memoir.CodeOf(err) != memoir.CodeNotFound || !c.Bool("all") {
+		return st, err
+	}
+	left, err := withFolders(home, nil)
+	if err != nil {
+		return nil, err
+	}
+	if len(left) == 0 {
+		return p.openForListing(c)
+	}
+	settings, err := p.settings(c, nil)
+	if err != nil {
+		return nil, err
+	}
+	return p.openStore(c.Context, home, settings)
+}
+
+// confirmClear asks unless --yes was said.
+func (p *program) confirmClear(c *cli.Context, ids []string, home string) error {
+	if c.Bool("yes") {
+		return nil
+	}
+	what := "everything in the registry and the memory of all " + count(len(ids), "project")
+	if !c.Bool("all") {
+		what = "all that is known of " + ids[0]
+	}
+	if !p.ui.canAsk() {
+		return usagef("say --yes", "clear would remove %s in %s, and there is nobody to ask", what, home)
+	}
+	yes, err := p.ui.ask(c.Context, "remove "+what+"?")
+	if err != nil {
+		return err
+	}
+	if !yes {
+		p.ui.say("nothing was removed")
+		return status(exitFailed)
+	}
+	return nil
+}
+
+// clearProjects removes rows first: then no run can publish into a folder that
+// is being removed.
+func (p *program) clearProjects(ctx context.Context, st *store.Store, home string, ids []string, all bool) error {
+	if all {
+		if err := st.ClearAll(ctx); err != nil {
+			return err
+		}
+	}
+	for _, id := range ids {
+		if !all {
+			if err := st.Clear(ctx, id); err != nil {
+				return err
+			}
+		}
+		root := memory.At(home, id)
+		if err := root.Clear(true); err != nil {
+			return err
+		}
+		if err := os.RemoveAll(root.Dir()); err != nil {
+			return memoir.Errorf(memoir.CodeStorage, "", "remove the folder of %s: %w", id, err)
+		}
+		p.ui.say("cleared %s", id)
+	}
+	if len(ids) == 0 {
+		p.ui.say("there were no projects")
+	}
+	return nil
+}
+
+// folderName is the form of a project's folder, which is its id.
+var folderName = regexp.MustCompile(`^[^./\\][^/\\]*-[0-9a-f]{12}$`)
+
+// withFolders adds the folders that no registered project owns any more.
+func withFolders(home string, ids []string) ([]string, error) {
+	entries, err := os.ReadDir(filepath.Join(home, "projects"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("list projects: %w", err)
+	}
+	for _, entry := range entries {
+		if isProjectFolder(home, entry.Name()) && !slices.Contains(ids, entry.Name()) {
+			ids = append(ids, entry.Name())
+		}
+	}
+	return ids, nil
+}

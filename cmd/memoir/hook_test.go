@@ -1,0 +1,124 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestHookInputOfEachAgent(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, input         string
+		env                 map[string]string
+		agent, session, dir string
+	}{
+		{"claude", `{"session_id":"s1","cwd":"/src","hook_event_name":"SessionStart","source":"startup"}`,
+			map[string]string{"CLAUDECODE": "1"}, "claude", "s1", "/src"},
+		{"codex, which sets no variable, takes what claude takes", `{"session_id":"s1","cwd":"/src","hook_event_name":"SessionStart"}`,
+			nil, "claude", "s1", "/src"},
+		{"gemini", `{"session_id":"s1","cwd":"/src","hook_event_name":"SessionStart"}`,
+			map[string]string{"GEMINI_SESSION_ID": "s1"}, "gemini", "s1", "/src"},
+		{"copilot", `{"sessionId":"s2","cwd":"/src","source":"new"}`, map[string]string{"COPILOT_CLI": "1"}, "copilot", "s2", "/src"},
+		{"copilot, started from a claude shell", `{"sessionId":"s2","cwd":"/src"}`, map[string]string{"CLAUDECODE": "1"}, "copilot", "s2", "/src"},
+		{"cursor works where its workspace is", `{"conversation_id":"c1","session_id":"c1","cwd":"/home/u/.cursor","workspace_roots":["/src"],"hook_event_name":"sessionStart","cursor_version":"2"}`,
+			nil, "cursor", "c1", "/src"},
+		{"goose", `{"event":"SessionStart","session_id":"g1","working_dir":"/src"}`, nil, "plain", "g1", "/src"},
+		{"fields of another type are passed over", `{"session_id":7,"cwd":"/src","workspace_roots":"x"}`, nil, "plain", "", "/src"},
+	} {
+		in, ok := parseHook(strings.NewReader(test.input + "\n trailing"))
+		if !ok {
+			t.Errorf("%s: not read", test.name)
+			continue
+		}
+		agent := caller(in, true, func(name string) string { return test.env[name] })
+		if agent != test.agent || in.session() != test.session || in.directory() != test.dir {
+			t.Errorf("%s: got agent %s, session %s, directory %s", test.name, agent, in.session(), in.directory())
+		}
+	}
+	if agent := caller(hookInput{}, false, func(string) string { return "1" }); agent != "plain" {
+		t.Errorf("without a hook's input: %s", agent)
+	}
+}
+
+func TestWhatIsNoHookInputIsNotOne(t *testing.T) {
+	t.Parallel()
+	for _, input := range []string{"", "null", "[1]", "7", "{", "plain text", `{"a":`} {
+		if _, ok := parseHook(strings.NewReader(input)); ok {
+			t.Errorf("%q was taken for a hook's input", input)
+		}
+	}
+}
+
+func TestOnlyALegalSessionIDIsTakenFromAHook(t *testing.T) {
+	t.Parallel()
+	for id, legal := range map[string]bool{
+		"019df239-3e38-79af": true, "s_1.a": true, strings.Repeat("a", 128): true,
+		strings.Repeat("a", 129): false, "--all": false, "a b": false, "a\nb": false, "../x": false, "é": false, "": false,
+	} {
+		if got := (hookInput{SessionID: id}).session(); (got == id) != legal && id != "" {
+			t.Errorf("%q: got %q", id, got)
+		}
+	}
+}
+
+func TestAPipeLeftOpenIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	began := time.Now()
+	if _, ok := readHook(r, 10*time.Millisecond); ok {
+		t.Error("read something from a pipe that carried nothing")
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("waited %s", took)
+	}
+}
+
+func TestAPipeLeftOpenIsReadToTheEndOfTheFirstValue(t *testing.T) {
+	t.Parallel()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	if _, err := w.WriteString(`{"session_id":"s1"}`); err != nil {
+		t.Fatal(err)
+	}
+	if in, ok := readHook(r, time.Minute); !ok || in.session() != "s1" {
+		t.Errorf("got %+v, %v", in, ok)
+	}
+}
+
+func TestEachAgentGetsTheOneFormThatItTakes(t *testing.T) {
+	t.Parallel()
+	const text = "memory <b> & \"quotes\"\n"
+	for _, test := range []struct{ agent, event, want string }{
+		{"claude", "", `{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"memory <b> & \"quotes\"\n"}}`},
+		{"codex", "UserPromptSubmit", `{"hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":"memory <b> & \"quotes\"\n"}}`},
+		{"gemini", "", `{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"memory <b> & \"quotes\"\n"}}`},
+		{"qwen", "", `{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"memory <b> & \"quotes\"\n"}}`},
+		{"copilot", "", `{"additionalContext":"memory <b> & \"quotes\"\n"}`},
+		{"cursor", "", `{"additional_context":"memory <b> & \"quotes\"\n"}`},
+		{"plain", "", text},
+		{"pi", "", text},
+	} {
+		got, err := hookOutput(test.agent, test.event, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.TrimSuffix(got, "\n") != strings.TrimSuffix(test.want, "\n") {
+			t.Errorf("%s: got %s", test.agent, got)
+		}
+		if agentForms[test.agent] != formPlain && !json.Valid([]byte(got)) {
+			t.Errorf("%s: not JSON: %s", test.agent, got)
+		}
+	}
+}

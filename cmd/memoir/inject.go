@@ -1,0 +1,260 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"memoir"
+	"memoir/config"
+	"memoir/memory"
+	"memoir/prompts"
+	"memoir/store"
+)
+
+// injectPatience is how long inject waits for a hook's input that does not come:
+// a pipe that somebody left open. Agents write at once.
+const injectPatience = 100 * time.Millisecond
+
+// agentTokens caps what is put before an agent: 9,000 bytes. Of more than 10,000
+// characters Claude Code shows the model a preview of 2 KB, and Codex cuts the
+// middle out of more than 2,500 tokens; what others do may change at any time.
+const agentTokens = 2250
+
+// hookCall is the call of an agent's hook, which is answered with silence when
+// something is wrong: the log has it then.
+type hookCall struct {
+	silence string // what the agent takes for having nothing to say
+}
+
+// answersHook reports whether inject was called by an agent. A command line that
+// was refused before inject could look says so by its standard input alone.
+func (p *program) answersHook() bool {
+	if p.hook == nil && p.ui.command == "inject" {
+		if in, ok := readHook(p.ui.stdin, injectPatience); ok {
+			p.hook = &hookCall{silence[caller(in, true, p.getenv)]}
+		}
+	}
+	return p.hook != nil
+}
+
+func injectCommand(p *program) *cli.Command {
+	return &cli.Command{
+		Name: "inject", Category: groupMemory,
+		Usage: "print what a starting session should know, in the form its agent takes",
+		Description: help("For an agent's start hook. Prints the project's summary with a note on how to use it, and\n"+
+			"nothing at all where there is no memory or memories.enabled is off (to Gemini {}). The project\n"+
+			"is that of the directory in the hook's input, else of this directory.",
+			"memoir inject --agent claude", "memoir inject --format plain --project mise"),
+		Flags: append(contextFlags(), &cli.StringFlag{Name: "format", Usage: "the form of another agent, or plain, for `FORMAT`"}),
+		Action: func(c *cli.Context) error {
+			if p.getenv("MEMOIR_CHILD") != "" {
+				return nil
+			}
+			in, isHook := readHook(p.ui.stdin, injectPatience)
+			agent, err := agentNamed(c, "format")
+			if isHook || agent != "" {
+				if agent == "" {
+					agent = caller(in, isHook, p.getenv)
+				}
+				p.hook = &hookCall{silence[agent]}
+			}
+			if err != nil {
+				return err
+			}
+			if agent == "" {
+				agent = "plain"
+			}
+			settings, err := p.settings(c, nil)
+			if err != nil {
+				return err
+			}
+			if !settings.Memories.Enabled {
+				p.ui.write(silence[agent])
+				return nil
+			}
+			text, _, err := p.context(c, settings, in.directory(), agent)
+			if err != nil {
+				return err
+			}
+			if text == "" {
+				p.ui.write(silence[agent])
+				return nil
+			}
+			output, err := hookOutput(agent, in.Event, text)
+			if err != nil {
+				return err
+			}
+			p.ui.printf("%s", output)
+			return nil
+		},
+	}
+}
+
+func viewCommand(p *program) *cli.Command {
+	return &cli.Command{
+		Name: "view", Category: groupMemory,
+		Usage: "print exactly what would be injected into the next session here",
+		Description: help("Prints the text that inject gives an agent, for this directory's project or another.\n"+
+			"With --agent it is cut to what that agent takes.",
+			"memoir view", "memoir view --project mise --agent claude"),
+		Flags: contextFlags(),
+		Action: func(c *cli.Context) error {
+			agent, err := agentNamed(c, "agent")
+			if err != nil {
+				return err
+			}
+			settings, err := p.settings(c, nil)
+			if err != nil {
+				return err
+			}
+			text, why, err := p.context(c, settings, "", agent)
+			if err != nil {
+				return err
+			}
+			p.ui.write(text)
+			switch {
+			case why != "":
+				p.ui.say("there is nothing to inject here: %s", why)
+			case text == "":
+				p.ui.say("there is nothing to inject here")
+				p.ui.sayHint("`memoir projects` lists what has a memory, `memoir run` makes one")
+			case !settings.Memories.Enabled:
+				p.ui.say("memories.enabled is off: hooks inject nothing")
+			}
+			return nil
+		},
+	}
+}
+
+func contextFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "project", Usage: "the project `REF`: an id, a name or a path (default: this directory's)"},
+		&cli.StringFlag{Name: "agent", Usage: "for the agent `NAME`: " + agents()},
+	}
+}
+
+// agentNamed reads --agent, or the flag that may stand in its place; "" if neither is given.
+func agentNamed(c *cli.Context, instead string) (string, error) {
+	name := c.String(instead)
+	if name == "" {
+		name = c.String("agent")
+	}
+	if _, ok := agentForms[name]; !ok && name != "" {
+		return "", usagef("one of "+agents(), "no agent or format is called %q", name)
+	}
+	return name, nil
+}
+
+// context is what a session of an agent in dir should know; "" is nothing, with
+// why if that was somebody's wish.
+func (p *program) context(c *cli.Context, settings config.Settings, dir, agent string) (text, why string, err error) {
+	home, err := p.home(c)
+	if err != nil {
+		return "", "", err
+	}
+	id := ""
+	if ref := c.String("project"); ref != "" {
+		if id, err = p.projectID(c); err != nil {
+			return "", "", err
+		}
+	} else {
+		here := place{}
+		if filepath.IsAbs(dir) {
+			here = p.identify(c, settings, dir)
+		} else if here, err = p.here(c, settings); err != nil {
+			return "", "", err
+		}
+		file := filepath.Join(here.top, config.ProjectFileName)
+		if settings, _, err = p.projectSettings(c, settings, here.top); err != nil {
+			// A repository must not break its hooks: it is off.
+			if p.hook != nil {
+				p.logStartup(p.args, err)
+			} else {
+				p.ui.warn(memoir.HintOf(err), "%v", err)
+			}
+		}
+		if settings.Off {
+			if err != nil {
+				return "", file + " is not understood, which counts as off", nil
+			}
+			return "", file + " switches memory off", nil
+		}
+		if settings.Excluded(here.dir) {
+			return "", "exclude keeps " + here.dir + " out", nil
+		}
+		if id, err = p.memoryOf(c, home, here, settings); err != nil || id == "" {
+			return "", "", err
+		}
+	}
+	summary, err := memory.At(home, id).Summary()
+	if err != nil || summary == "" {
+		return "", "", err
+	}
+	limit := settings.Memories.SummaryInjectionTokenLimit
+	if agent != "" {
+		limit = min(limit, agentTokens)
+	}
+	if text, err = frame(home, id, summary, limit); text == "" {
+		why = fmt.Sprintf("%d tokens, the limit, do not suffice for the frame and a line of the summary; "+
+			"memories.summaryInjectionTokenLimit sets it", limit)
+	}
+	return text, why, err
+}
+
+// frame puts a summary into the prompt of the read path. Limit is in tokens, of
+// the whole. The root is a path, which any agent can open.
+func frame(home, id, summary string, limit int) (string, error) {
+	vars := prompts.ReadPathVars{Project: id[:max(0, strings.LastIndexByte(id, '-'))], Root: memory.At(home, id).Link()}
+	empty, err := prompts.ReadPathFor(vars)
+	if err != nil {
+		return "", fmt.Errorf("render the read path: %w", err)
+	}
+	summary = memory.Neutralise(summary)
+	// Making the summary inert may lengthen it, so a fit is tried until the whole fits.
+	for room := limit - memoir.Tokens(empty); room > 0; {
+		if vars.MemorySummary = memory.FitTokens(summary, room); vars.MemorySummary == "" {
+			break
+		}
+		text, err := prompts.ReadPathFor(vars)
+		over := memoir.Tokens(text) - limit
+		if err != nil || over <= 0 {
+			return text, err
+		}
+		room -= over
+	}
+	return "", nil
+}
+
+// memoryOf finds the project whose memory is meant: by its identity, which needs
+// no database, else by what the registry knows of the directory.
+func (p *program) memoryOf(c *cli.Context, home string, here place, settings config.Settings) (string, error) {
+	if here.project.ID != "" {
+		if _, err := os.Lstat(memory.At(home, here.project.ID).Link()); err == nil {
+			return here.project.ID, nil
+		}
+	}
+	path := filepath.Join(home, databaseName)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	st, err := store.Open(c.Context, path, store.Options{ReadOnly: true, BusyTimeout: busyTimeout(settings)})
+	if errors.Is(err, store.ErrOutdated) {
+		return "", nil // the next run brings it up to date
+	}
+	if err != nil {
+		return "", err
+	}
+	defer st.Close()
+	row, err := p.projectHere(c.Context, st, here)
+	if memoir.CodeOf(err) == memoir.CodeNotFound {
+		return "", nil
+	}
+	return row.ID, err
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"memoir/memory"
+	"memoir/store"
+)
+
+// generationJSON is one published state as `log --json` gives it.
+type generationJSON struct {
+	Project     string         `json:"project"`
+	Generation  int            `json:"generation"`
+	Live        bool           `json:"live"`
+	PublishedAt *time.Time     `json:"published_at"`
+	Inputs      []string       `json:"inputs"` // session keys
+	Files       int            `json:"files"`
+	Bytes       int64          `json:"bytes"` // of the archive
+	Redactions  map[string]int `json:"redactions"`
+	Error       string         `json:"error"`
+}
+
+func logCommand(p *program) *cli.Command {
+	return &cli.Command{
+		Name: "log", Category: groupMemory,
+		Usage: "list the generations of a project's memory",
+		Description: help("Lists the published generations that are kept, the newest first: of this directory's\n"+
+			"project, of another, or of all.", "memoir log", "memoir log --project mise --json", "memoir log --all"),
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "project", Usage: "of the project `REF`: an id, a name or a path (default: this directory's)"},
+			&cli.BoolFlag{Name: "all", Usage: "of all projects"},
+			&cli.BoolFlag{Name: "json", Usage: "print one JSON object"},
+		},
+		Action: func(c *cli.Context) error {
+			home, err := p.home(c)
+			if err != nil {
+				return err
+			}
+			open := p.openForReading
+			if c.Bool("all") {
+				open = p.openForListing
+			}
+			st, err := open(c)
+			if err != nil {
+				return err
+			}
+			var projects []store.ProjectRow
+			if st != nil {
+				defer st.Close()
+				if projects, err = p.projectsNamed(c, st); err != nil {
+					return err
+				}
+			}
+			generations, err := generations(home, projects)
+			if err != nil {
+				return err
+			}
+			if c.Bool("json") {
+				return p.ui.json(struct {
+					Generations []generationJSON `json:"generations"`
+				}{list(generations)})
+			}
+			t := newTable("generation", "published", "sessions", "files", "archive", "project", "")
+			t.narrower = []step{{"archive", 0}, {"files", 0}, {"project", 12}}
+			for _, g := range generations {
+				note := g.Error
+				if g.Live {
+					note = strings.TrimSpace("live " + note)
+				}
+				published := none
+				if g.PublishedAt != nil {
+					published = when(*g.PublishedAt)
+				}
+				t.row(g.Generation, published, len(g.Inputs), g.Files, size(g.Bytes), g.Project, note)
+			}
+			p.ui.table(t)
+			if st != nil {
+				p.ui.say("%s", count(len(generations), "generation"))
+			}
+			return nil
+		},
+	}
+}
+
+// generations lists the archives of projects, the newest first.
+func generations(home string, projects []store.ProjectRow) ([]generationJSON, error) {
+	var out []generationJSON
+	for _, project := range projects {
+		kept, err := memory.At(home, project.ID).Generations()
+		if err != nil {
+			return nil, fmt.Errorf("list the generations of %s: %w", project.ID, err)
+		}
+		for i := len(kept) - 1; i >= 0; i-- {
+			g := kept[i]
+			row := generationJSON{
+				Project: project.ID, Generation: g.Number, Live: g.Live, PublishedAt: moments(g.ModTime), Inputs: []string{},
+				Files: len(g.Manifest.Files), Bytes: g.Bytes, Redactions: g.Manifest.Redactions,
+			}
+			for _, in := range g.Manifest.Inputs {
+				row.Inputs = append(row.Inputs, in.Session)
+			}
+			if row.Redactions == nil {
+				row.Redactions = map[string]int{}
+			}
+			if g.Err != nil {
+				row.Error = g.Err.Error()
+			}
+			out = append(out, row)
+		}
+	}
+	return out, nil
+}

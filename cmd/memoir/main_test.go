@@ -1,0 +1,118 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/tidwall/gjson"
+
+	"memoir/testdata"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"memoir": main})
+}
+
+// TestScripts runs testdata/script: one behaviour a file. Besides testscript's own
+// commands there are
+//
+//	fixtures DIR           writes the fixture sessions below DIR, and the planted
+//	                       secrets, a line each, to DIR.planted
+//	json PATH [VALUE]      checks that the last standard output is one JSON object
+//	                       and, with gjson's path syntax, what a value in it is
+//	nosecret FILE...       checks that no planted secret is in files or below directories
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(env *testscript.Env) error {
+			home := filepath.Join(env.WorkDir, "user")
+			env.Setenv("HOME", home)
+			env.Setenv("NOW", testdata.Now.Format("2006-01-02T15:04:05Z07:00"))
+			for _, name := range []string{"XDG_DATA_HOME", "XDG_CONFIG_HOME", "NO_COLOR"} {
+				env.Setenv(name, "")
+			}
+			return os.MkdirAll(home, 0o700)
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"fixtures": writeFixtures,
+			"json":     checkJSON,
+			"nosecret": checkNoSecret,
+		},
+	})
+}
+
+func writeFixtures(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: fixtures DIR")
+	}
+	dir := ts.MkAbs(args[0])
+	planted, err := testdata.Write(dir)
+	ts.Check(err)
+	ts.Check(os.WriteFile(dir+".planted", []byte(strings.Join(planted, "\n")), 0o600))
+}
+
+func checkJSON(ts *testscript.TestScript, neg bool, args []string) {
+	out := ts.ReadFile("stdout")
+	var object map[string]any
+	if err := json.Unmarshal([]byte(out), &object); err != nil {
+		ts.Fatalf("standard output is not one JSON object: %v", err)
+	}
+	if len(args) == 0 {
+		return
+	}
+	value := gjson.Get(out, args[0])
+	if len(args) == 1 {
+		if value.Exists() == neg {
+			ts.Fatalf("%s: exists is %v", args[0], value.Exists())
+		}
+		return
+	}
+	if got := value.String(); (got == args[1]) == neg {
+		ts.Fatalf("%s is %q", args[0], got)
+	}
+}
+
+func checkNoSecret(ts *testscript.TestScript, neg bool, args []string) {
+	planted := strings.Split(ts.ReadFile(args[0]), "\n")
+	look := func(name, content string) error {
+		for _, secret := range planted {
+			if strings.Contains(content, secret) {
+				return fmt.Errorf("a planted secret is in %s", name)
+			}
+		}
+		return nil
+	}
+	var found error
+	for _, name := range args[1:] {
+		if name == "stdout" || name == "stderr" {
+			found = look(name, ts.ReadFile(name))
+		} else {
+			err := filepath.WalkDir(ts.MkAbs(name), func(path string, entry os.DirEntry, err error) error {
+				if err != nil || !entry.Type().IsRegular() {
+					return err
+				}
+				content, err := os.ReadFile(path)
+				if err != nil {
+					return err
+				}
+				if leak := look(path, string(content)); leak != nil {
+					found = leak
+				}
+				return nil
+			})
+			ts.Check(err)
+		}
+		if found != nil {
+			break
+		}
+	}
+	if (found != nil) != neg {
+		ts.Fatalf("secrets: %v", found)
+	}
+}

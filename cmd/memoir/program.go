@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/user"
+	"runtime"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"memoir/config"
+	"memoir/rollout"
+)
+
+// program is what every command is given: the environment and a way to speak.
+type program struct {
+	ui      *ui
+	environ []string
+	args    []string // the command line
+	cleaner cleaner
+	hook    *hookCall // set once it is known that an agent is answered, not a person
+}
+
+// newProgram makes a program of the process's files and an environment. Cron and
+// systemd leave HOME out; the user database has it then.
+func newProgram(environ []string) *program {
+	p := &program{environ: environ}
+	if p.getenv("HOME") == "" {
+		if u, err := user.Current(); err == nil && u.HomeDir != "" {
+			p.environ = append([]string{"HOME=" + u.HomeDir}, environ...)
+		}
+	}
+	p.ui = newUI(os.Stdin, os.Stdout, os.Stderr, p.getenv)
+	p.ui.redact = p.redact
+	return p
+}
+
+// getenv returns a variable's value; of several, the first that is not empty.
+func (p *program) getenv(name string) string {
+	for _, entry := range p.environ {
+		if value, ok := strings.CutPrefix(entry, name+"="); ok && value != "" {
+			return value
+		}
+	}
+	return ""
+}
+
+// execute runs one command line.
+func (p *program) execute(ctx context.Context, args []string) error {
+	p.args = args
+	app := newApp(p)
+	line, err := arrange(app, args)
+	p.ui.command = line.command
+	if err != nil {
+		return err
+	}
+	if line.version {
+		p.ui.printf("memoir %s\n", version())
+		return nil
+	}
+	return app.RunContext(ctx, append([]string{app.Name}, line.args...))
+}
+
+// home returns the data directory; it need not exist.
+func (p *program) home(c *cli.Context) (string, error) {
+	return config.Home(c.String("home"), p.environ)
+}
+
+// configDir returns the directory of config.yml, "" if there can be none.
+func (p *program) configDir(c *cli.Context) (string, error) {
+	dir, err := p.findConfigDir(c)
+	p.cleaner.obey(config.RulesFile(dir))
+	return dir, err
+}
+
+func (p *program) findConfigDir(c *cli.Context) (string, error) {
+	if dir := c.String("config"); dir != "" {
+		info, err := os.Stat(dir)
+		if err != nil {
+			return "", usagef("name a directory; config.yml in it is read", "--config %s: %w", dir, errors.Unwrap(err))
+		}
+		if !info.IsDir() {
+			return "", usagef("name the directory that holds config.yml", "--config: %s is not a directory", dir)
+		}
+		return dir, nil
+	}
+	if dir, err := config.ConfigDir(p.environ); err == nil {
+		return dir, nil
+	}
+	return "", nil
+}
+
+// settings returns the effective settings with flags as their last layer.
+func (p *program) settings(c *cli.Context, flags map[string]string) (config.Settings, error) {
+	dir, err := p.configDir(c)
+	if err != nil {
+		return config.Settings{}, err
+	}
+	return config.Load(config.Options{ConfigDir: dir, Environ: p.environ, Flags: flags})
+}
+
+// env is where agents keep their sessions.
+func (p *program) env() rollout.Env {
+	return rollout.Env{Home: config.UserHome(p.environ), Getenv: p.getenv, GOOS: runtime.GOOS}
+}
+
+// argument returns the one argument of a command that needs it.
+func argument(c *cli.Context, what string) (string, error) {
+	if c.NArg() == 0 {
+		return "", usagef("", "%s needs a %s", calledAs(c), what)
+	}
+	return optional(c)
+}
+
+// optional returns the argument of a command that takes at most one.
+func optional(c *cli.Context) (string, error) {
+	if c.NArg() > 1 {
+		return "", usagef("", "%s takes one argument, not also %q", calledAs(c), c.Args().Get(1))
+	}
+	return c.Args().First(), nil
+}
+
+// calledAs is a command with the one that it belongs to: "sessions disable".
+func calledAs(c *cli.Context) string { return strings.TrimPrefix(c.Command.HelpName, "memoir ") }

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"memoir"
+	"memoir/config"
+	"memoir/memory"
+	"memoir/project"
+	"memoir/store"
+)
+
+// place is a directory with the project that it belongs to.
+type place struct {
+	dir     string
+	top     string         // of the working tree, else dir: where .memoir.yml is
+	project memoir.Project // zero if there is none
+	status  project.Status
+}
+
+// identify finds the project of a directory from the disk alone.
+func (p *program) identify(c *cli.Context, settings config.Settings, dir string) place {
+	trusted := p.trusted(c)
+	named := func(dir string) string { return settings.ProjectName(dir, trusted) }
+	found, status := project.Identify(project.Input{CWD: dir, Explicit: named, Home: config.UserHome(p.environ)})
+	here := place{dir: dir, top: dir, project: found, status: status}
+	if len(found.Directories) > 0 {
+		here.top = found.Directories[0]
+	}
+	return here
+}
+
+// trusted are the project files that a person trusts: none if that cannot be read,
+// which commands that depend on it report.
+func (p *program) trusted(c *cli.Context) config.TrustStore {
+	home, err := p.home(c)
+	if err != nil {
+		return config.TrustStore{}
+	}
+	trusted, err := config.LoadTrust(home)
+	if err != nil {
+		return config.TrustStore{}
+	}
+	return trusted
+}
+
+// here is the place of the working directory.
+func (p *program) here(c *cli.Context, settings config.Settings) (place, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return place{}, memoir.Errorf(memoir.CodeNotFound, "change to a directory that exists, or say --project", "this directory: %w", err)
+	}
+	return p.identify(c, settings, dir), nil
+}
+
+// projectSettings applies the .memoir.yml of a project's top directory. What it
+// may not do without trust is left out and returned.
+func (p *program) projectSettings(c *cli.Context, settings config.Settings, top string) (config.Settings, []config.Ignored, error) {
+	home, err := p.home(c)
+	if err != nil {
+		return settings, nil, err
+	}
+	trusted, err := config.LoadTrust(home)
+	if err != nil {
+		return settings, nil, err
+	}
+	return settings.ForProject(top, trusted)
+}
+
+// projectHere returns the registered project of a place: the one that it is
+// identified as, else one that is known to have lived there.
+func (p *program) projectHere(ctx context.Context, st *store.Store, here place) (store.ProjectRow, error) {
+	if here.status.OK() {
+		row, err := st.FindProject(ctx, here.project.ID)
+		if memoir.CodeOf(err) != memoir.CodeNotFound {
+			return row, err
+		}
+	}
+	row, err := st.FindProject(ctx, here.top)
+	if memoir.CodeOf(err) != memoir.CodeNotFound {
+		return row, err
+	}
+	if !here.status.OK() {
+		return row, memoir.Errorf(memoir.CodeNotFound, "say --project; `memoir projects` lists them", "%s is no project: %s", here.dir, here.status)
+	}
+	return row, memoir.Errorf(memoir.CodeNotFound, "`memoir run` looks for sessions, `memoir projects` lists projects",
+		"no session of %s (%s) was seen yet", here.dir, here.project.ID)
+}
+
+// findProject returns the registered project that ref names: an id, a name or a path.
+func (p *program) findProject(c *cli.Context, st *store.Store, settings config.Settings, ref string) (store.ProjectRow, error) {
+	path := ref == "." || ref == ".." || strings.ContainsRune(ref, filepath.Separator)
+	if !path {
+		row, err := st.FindProject(c.Context, ref)
+		if memoir.CodeOf(err) != memoir.CodeNotFound || !isDirectory(ref) {
+			return row, err
+		}
+	}
+	dir, err := filepath.Abs(ref)
+	if err != nil {
+		return store.ProjectRow{}, usagef("", "--project %s: %w", ref, err)
+	}
+	row, err := p.projectHere(c.Context, st, p.identify(c, settings, dir))
+	if path && memoir.CodeOf(err) == memoir.CodeNotFound { // an identity may hold slashes, too: host/owner/name
+		if named, nameErr := st.FindProject(c.Context, ref); nameErr == nil {
+			return named, nil
+		}
+	}
+	return row, err
+}
+
+// projectNamed is findProject for a command with its settings.
+func (p *program) projectNamed(c *cli.Context, st *store.Store, ref string) (store.ProjectRow, error) {
+	settings, err := p.settings(c, nil)
+	if err != nil {
+		return store.ProjectRow{}, err
+	}
+	if ref != "" {
+		return p.findProject(c, st, settings, ref)
+	}
+	here, err := p.here(c, settings)
+	if err != nil {
+		return store.ProjectRow{}, err
+	}
+	return p.projectHere(c.Context, st, here)
+}
+
+// projectsNamed returns the projects that --project or --all mean, else this
+// directory's.
+func (p *program) projectsNamed(c *cli.Context, st *store.Store) ([]store.ProjectRow, error) {
+	if c.Bool("all") {
+		if c.IsSet("project") {
+			return nil, usagef("", "--project and --all exclude each other")
+		}
+		return st.Projects(c.Context)
+	}
+	row, err := p.projectNamed(c, st, c.String("project"))
+	if err != nil {
+		return nil, err
+	}
+	return []store.ProjectRow{row}, nil
+}
+
+// projectID returns the id of the project that --project names, else of this
+// directory's. The registry is not opened if the disk can tell.
+func (p *program) projectID(c *cli.Context) (string, error) {
+	settings, err := p.settings(c, nil)
+	if err != nil {
+		return "", err
+	}
+	home, err := p.home(c)
+	if err != nil {
+		return "", err
+	}
+	ref := c.String("project")
+	if ref != "" && isProjectFolder(home, ref) {
+		return ref, nil
+	}
+	if ref == "" {
+		here, err := p.here(c, settings)
+		if err != nil {
+			return "", err
+		}
+		if here.status.OK() && isProjectFolder(home, here.project.ID) {
+			return here.project.ID, nil
+		}
+	}
+	st, err := p.openForReading(c)
+	if err != nil {
+		return "", err
+	}
+	defer st.Close()
+	row, err := p.projectNamed(c, st, ref)
+	return row.ID, err
+}
+
+// isProjectFolder reports whether home has a folder of that name that memoir made.
+func isProjectFolder(home, id string) bool {
+	if !folderName.MatchString(id) {
+		return false
+	}
+	dir := memory.At(home, id).Dir()
+	return isDirectory(filepath.Join(dir, "live")) || isDirectory(filepath.Join(dir, "generations"))
+}
+
+// projectFile is the .memoir.yml of this directory's project.
+func (p *program) projectFile(c *cli.Context) (string, error) {
+	settings, err := p.settings(c, nil)
+	if err != nil {
+		return "", err
+	}
+	here, err := p.here(c, settings)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(here.top, config.ProjectFileName), nil
+}

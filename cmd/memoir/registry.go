@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"memoir"
+	"memoir/config"
+	"memoir/store"
+)
+
+// databaseName is the registry's file in a home.
+const databaseName = "memoir.db"
+
+// openStore opens a home's database for work, and makes the home if there is none.
+func (p *program) openStore(ctx context.Context, home string, settings config.Settings) (*store.Store, error) {
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return nil, memoir.Errorf(memoir.CodeStorage, "say where data may go with --home DIR or MEMOIR_HOME", "make %s: %w", home, err)
+	}
+	return store.Open(ctx, filepath.Join(home, databaseName), store.Options{BusyTimeout: busyTimeout(settings)})
+}
+
+// openForWriting opens the database of a home that must exist.
+func (p *program) openForWriting(c *cli.Context) (*store.Store, error) {
+	st, err := p.openForReading(c)
+	if err != nil {
+		return nil, err
+	}
+	path := st.Path()
+	if err := st.Close(); err != nil {
+		return nil, err
+	}
+	settings, err := p.settings(c, nil)
+	if err != nil {
+		return nil, err
+	}
+	return store.Open(c.Context, path, store.Options{BusyTimeout: busyTimeout(settings)})
+}
+
+// openForReading opens a home's database without a write transaction. Where
+// there is none the error is memoir.CodeNotFound.
+func (p *program) openForReading(c *cli.Context) (*store.Store, error) {
+	settings, err := p.settings(c, nil)
+	if err != nil {
+		return nil, err
+	}
+	home, err := p.home(c)
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(home, databaseName)
+	if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {
+		return nil, memoir.Errorf(memoir.CodeNotFound, "`memoir run` looks for sessions", "nothing is registered in %s yet", home)
+	}
+	st, err := store.Open(c.Context, path, store.Options{ReadOnly: true, BusyTimeout: busyTimeout(settings)})
+	if errors.Is(err, store.ErrOutdated) {
+		return store.Open(c.Context, path, store.Options{BusyTimeout: busyTimeout(settings)})
+	}
+	return st, err
+}
+
+// openForListing is openForReading for commands that have an answer where
+// nothing is registered: the store is nil then, and a person was told.
+func (p *program) openForListing(c *cli.Context) (*store.Store, error) {
+	st, err := p.openForReading(c)
+	if memoir.CodeOf(err) == memoir.CodeNotFound {
+		p.ui.say("%s", err.Error())
+		p.ui.sayHint(memoir.HintOf(err))
+		return nil, nil
+	}
+	return st, err
+}
+
+func busyTimeout(settings config.Settings) time.Duration {
+	return time.Duration(settings.Memories.BusyTimeoutSeconds) * time.Second
+}
+
+// findSession finds the one session that a person names.
+func (p *program) findSession(ctx context.Context, st *store.Store, ref string) (memoir.Session, error) {
+	sessions, err := st.FindSessions(ctx, ref)
+	if err != nil {
+		return memoir.Session{}, err
+	}
+	if len(sessions) == 0 {
+		return memoir.Session{}, memoir.Errorf(memoir.CodeNotFound, "`memoir sessions` lists them", "no session is called %q", ref)
+	}
+	if len(sessions) > 1 {
+		var keys []string
+		for i, s := range sessions {
+			if i == 5 {
+				keys = append(keys, "…")
+				break
+			}
+			keys = append(keys, s.Key())
+		}
+		return memoir.Session{}, usagef("say one of "+strings.Join(keys, ", "), "%s begin with %q", count(len(sessions), "session"), ref)
+	}
+	return sessions[0], nil
+}

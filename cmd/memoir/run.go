@@ -1,0 +1,183 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"memoir"
+	"memoir/pipeline"
+	"memoir/store"
+)
+
+func runCommand(p *program) *cli.Command {
+	return &cli.Command{
+		Name: "run", Category: groupMemory,
+		Usage: "read new sessions and update the memory of every project that is due",
+		Description: help("Scans the agents' sessions, extracts from each what is worth keeping (Phase 1), and\n"+
+			"consolidates every project that is due (Phase 2). Paths of memory that was published go to\n"+
+			"standard output, one a line; what was done is said on standard error. Runs may overlap:\n"+
+			"they share the work.",
+			"memoir run",
+			"memoir run --project . --min-idle 0        # this project, the session of a minute ago too",
+			"memoir run --sessions ~/old-sessions --max-age 0 --all",
+			"memoir run --dry-run --json",
+			"memoir run --startup                       # for hooks: in the background, silent"),
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "sessions", Usage: "read the session files below `DIR` instead of the agents' own"},
+			&cli.StringFlag{Name: "project", Usage: "only the project `REF`: an id, a name or a path"},
+			&cli.BoolFlag{Name: "all", Usage: "all projects, which is also the default"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "say what would be done; refresh the registry and nothing else"},
+			&cli.BoolFlag{Name: "startup", Usage: "for hooks: start a run in the background if memories.enabled, say nothing"},
+			&cli.StringFlag{Name: "now", Usage: "judge ages as of `TIME`: 2026-07-01 or 2026-07-01T12:00:00Z"},
+			&cli.StringFlag{Name: "min-idle", Usage: "leave alone what was active within `TIME`: 90m, 12h; 0: nothing is"},
+			&cli.StringFlag{Name: "max-age", Usage: "leave alone what is older than `TIME`: 30d, 2w; 0: nothing is"},
+			&cli.IntFlag{Name: "limit", DefaultText: "memories.maxRolloutsPerStartup", Usage: "extract from at most `N` sessions"},
+			&cli.StringFlag{Name: "timeout", Usage: "give back what is claimed and stop after `TIME`"},
+			&cli.StringFlag{Name: "wait", Usage: "wait up to `TIME` for a project that another process holds"},
+			&cli.BoolFlag{Name: "json", Usage: "print one JSON object"},
+			&cli.BoolFlag{Name: "background", Hidden: true, Usage: "what is said goes to a log"},
+			&cli.StringFlag{Name: "starting", Hidden: true, Usage: "leave the session `ID` alone: it is just beginning"},
+		},
+		Action: func(c *cli.Context) error {
+			if c.Bool("startup") {
+				return p.startup(c)
+			}
+			if c.Bool("background") {
+				p.sayBackground()
+			}
+			return p.run(c)
+		},
+	}
+}
+
+func (p *program) run(c *cli.Context) error {
+	if c.IsSet("project") && c.Bool("all") {
+		return usagef("", "--project and --all exclude each other")
+	}
+	opts, home, err := p.runOptions(c)
+	if err != nil {
+		return err
+	}
+	timeout, err := span(c, "timeout")
+	if err != nil {
+		return err
+	}
+	ctx := c.Context
+	if timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, timeout,
+			memoir.Errorf(memoir.CodeInterrupted, "", "the time of --timeout %s is over", c.String("timeout")))
+		defer cancel()
+	}
+	st, err := p.openStore(ctx, home, opts.Settings)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	if c.IsSet("project") {
+		id, err := p.projectToRun(ctx, c, st, opts, c.String("project"))
+		if err != nil {
+			return err
+		}
+		opts.ProjectIDs = []string{id}
+	}
+	report, err := pipeline.Run(ctx, st, opts)
+	p.ui.stopBar()
+	if report.Scan.Reasons == nil { // it did not begin
+		return err
+	}
+	if c.Bool("json") {
+		if err := p.ui.json(report); err != nil {
+			return err
+		}
+	}
+	p.sayReport(report, c.IsSet("limit"))
+	for _, project := range report.Phase2 {
+		if project.Outcome == pipeline.OutcomePublished && !c.Bool("json") && !p.ui.quiet {
+			p.ui.printf("%s\n", project.Root)
+		}
+	}
+	switch {
+	case err != nil:
+		return err
+	case report.Partly():
+		return status(exitPartly)
+	case report.Busy():
+		return status(exitBusy)
+	}
+	return nil
+}
+
+// runOptions reads the flags of `run`.
+func (p *program) runOptions(c *cli.Context) (opts pipeline.Options, home string, err error) {
+	flags := map[string]string{}
+	for _, name := range []string{"min-idle", "max-age"} {
+		if c.IsSet(name) {
+			flags[name] = c.String(name)
+		}
+	}
+	if c.IsSet("limit") {
+		if c.Int("limit") < 1 {
+			return opts, "", usagef("leave the flag out for memories.maxRolloutsPerStartup", "--limit: must be at least 1, not %d", c.Int("limit"))
+		}
+		flags["memories.maxRolloutsPerStartup"] = fmt.Sprint(c.Int("limit"))
+	}
+	settings, err := p.settings(c, flags)
+	if err != nil {
+		return opts, "", err
+	}
+	if home, err = p.home(c); err != nil {
+		return opts, "", err
+	}
+	dir, err := p.configDir(c)
+	if err != nil {
+		return opts, "", err
+	}
+	opts = pipeline.Options{
+		Home: home, ConfigDir: dir, Settings: settings, Env: p.env(),
+		DryRun:          c.Bool("dry-run"),
+		MinIdle:         time.Duration(settings.Memories.MinRolloutIdleHours * float64(time.Hour)),
+		MaxAge:          time.Duration(settings.Memories.MaxRolloutAgeDays * 24 * float64(time.Hour)),
+		Limit:           settings.Memories.MaxRolloutsPerStartup,
+		StartingSession: c.String("starting"),
+		Progress:        p.ui.progress,
+	}
+	if opts.Now, err = moment(c, "now"); err != nil {
+		return opts, "", err
+	}
+	if opts.Wait, err = span(c, "wait"); err != nil {
+		return opts, "", err
+	}
+	if dir := c.String("sessions"); c.IsSet("sessions") {
+		info, err := os.Stat(dir)
+		if err != nil {
+			return opts, "", usagef("name a directory with session files", "--sessions %s: %w", dir, errors.Unwrap(err))
+		}
+		if !info.IsDir() {
+			return opts, "", usagef("`memoir show FILE` reads one session", "--sessions: %s is not a directory", dir)
+		}
+		if opts.SessionsDir, err = filepath.Abs(dir); err != nil { // the registry outlives this directory
+			return opts, "", err
+		}
+	}
+	return opts, home, nil
+}
+
+// projectToRun finds the project that --project names. One that was never seen
+// may be among the sessions that nobody scanned yet.
+func (p *program) projectToRun(ctx context.Context, c *cli.Context, st *store.Store, opts pipeline.Options, ref string) (string, error) {
+	row, err := p.findProject(c, st, opts.Settings, ref)
+	if memoir.CodeOf(err) == memoir.CodeNotFound {
+		if _, scanErr := pipeline.Scan(ctx, st, opts); scanErr != nil {
+			return "", scanErr
+		}
+		row, err = p.findProject(c, st, opts.Settings, ref)
+	}
+	return row.ID, err
+}

@@ -1,0 +1,217 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"memoir"
+	"memoir/extract"
+	"memoir/pipeline"
+	"memoir/rollout"
+)
+
+func showCommand(p *program) *cli.Command {
+	return &cli.Command{
+		Name: "show", Category: groupSession, ArgsUsage: "SESSION|FILE",
+		Usage: "show a session as Phase 1 sees it, without its secrets",
+		Description: help("Shows the items of a session that an extraction works from: what people typed, what the\n"+
+			"agent said, tool calls with their results; redacted. A session is named by its id, the\n"+
+			"beginning of its id, or source:id; a file needs no registry. With a budget, what counts\n"+
+			"least is left out first.",
+			"memoir show 019f1fd6", "memoir show ~/.claude/projects/-src-app/2b9ad815.jsonl --only typed",
+			"memoir show codex:019f1fd6 --budget 8000 --json"),
+		Flags: []cli.Flag{
+			&cli.IntFlag{Name: "budget", DefaultText: "none", Usage: "leave out what exceeds `TOKENS` (4 bytes each)"},
+			&cli.StringFlag{Name: "only", Usage: "only `WHAT`: typed (a person's own words), an origin, or a role; several with commas"},
+			&cli.BoolFlag{Name: "json", Usage: "print one JSON object"},
+		},
+		Action: p.show,
+	}
+}
+
+func (p *program) show(c *cli.Context) error {
+	name, err := argument(c, "session or a file")
+	if err != nil {
+		return err
+	}
+	if c.IsSet("budget") && c.Int("budget") < 1 {
+		return usagef("", "--budget: must be at least 1, not %d", c.Int("budget"))
+	}
+	wanted, err := itemFilter(c.String("only"))
+	if err != nil {
+		return err
+	}
+	scanner, err := p.scanner(c)
+	if err != nil {
+		return err
+	}
+	session, parts, err := p.sessionOrFile(c, name)
+	if err != nil {
+		return err
+	}
+	loaded, err := pipeline.Load(c.Context, scanner, parts)
+	if err != nil {
+		return err
+	}
+	p.cleanSession(&session)
+	session.Title = memoir.ShortTitle(session.Title)
+	items := slices.DeleteFunc(loaded.Items, func(it memoir.Item) bool { return !wanted(it) })
+	omitted, tokens := 0, 0
+	if c.IsSet("budget") {
+		if c.Int("budget") <= 0 {
+			return usagef("leave --budget out to see everything", "--budget takes a number of tokens above 0")
+		}
+		items, omitted = extract.Fit(items, c.Int("budget"))
+	}
+	for _, it := range items {
+		tokens += memoir.Tokens(itemText(it))
+	}
+	if c.Bool("json") {
+		out := struct {
+			Session sessionJSON `json:"session"`
+			Items   []itemJSON  `json:"items"`
+			Omitted int         `json:"omitted"`
+			Tokens  int         `json:"tokens"`
+		}{asSessionJSON(session), []itemJSON{}, omitted, tokens}
+		for _, it := range items {
+			out.Items = append(out.Items, asItemJSON(it))
+		}
+		return p.ui.json(out)
+	}
+	p.printItems(items, c.IsSet("budget"))
+	p.ui.say("%s, %s: %s, %d tokens%s", session.Key(), orNone(session.Title), count(len(items), "item"), tokens, leftOut(omitted))
+	if len(loaded.Redactions) > 0 {
+		p.ui.say("redacted: %s", byRule(loaded.Redactions))
+	}
+	if n := loaded.Stats.Malformed; n > 0 {
+		p.ui.say("%s could not be read", count(n, "record"))
+	}
+	return nil
+}
+
+// sessionOrFile finds what show is asked for. What is written like a path, or is a
+// file here, is a file.
+func (p *program) sessionOrFile(c *cli.Context, name string) (memoir.Session, []rollout.Part, error) {
+	info, err := os.Stat(name)
+	switch {
+	case err == nil && info.IsDir():
+		return memoir.Session{}, nil, usagef("name a file in it, or a session's id", "%s is a directory", name)
+	case err == nil:
+		return fileSession(memoir.File{Path: name, Size: info.Size(), ModTime: info.ModTime()})
+	case strings.ContainsRune(name, os.PathSeparator):
+		return memoir.Session{}, nil, memoir.Errorf(memoir.CodeNotFound, "", "show %s: %w", name, errors.Unwrap(err))
+	}
+	st, err := p.openForReading(c)
+	if err != nil {
+		return memoir.Session{}, nil, err
+	}
+	defer st.Close()
+	session, err := p.findSession(c.Context, st, name)
+	if err != nil {
+		return memoir.Session{}, nil, err
+	}
+	parts, err := pipeline.Parts(c.Context, session)
+	return session, parts, err
+}
+
+// fileSession is the session that one file holds.
+func fileSession(f memoir.File) (memoir.Session, []rollout.Part, error) {
+	head, err := rollout.Probe(rollout.Entry{File: f})
+	if err != nil {
+		return memoir.Session{}, nil, err
+	}
+	session := memoir.Session{
+		ID: head.ID, Source: head.Source, Kind: head.Kind, ParentID: head.ParentID, Title: head.Title, CWD: head.CWD,
+		Branch: head.Branch, Remote: head.Remote, Files: []memoir.File{f}, Bytes: f.Size,
+		CreatedAt: head.CreatedAt, UpdatedAt: head.UpdatedAt,
+	}
+	return session, []rollout.Part{{Path: f.Path, Head: head}}, nil
+}
+
+// origins are the names that --only takes besides roles.
+var origins = []memoir.Origin{
+	memoir.OriginTyped, memoir.OriginQueued, memoir.OriginSlashCommand, memoir.OriginShell, memoir.OriginPlanHandover,
+	memoir.OriginInjected, memoir.OriginCompactionSummary, memoir.OriginSubagentTask, memoir.OriginRejection,
+	memoir.OriginAgent, memoir.OriginTool,
+}
+
+// itemFilter reads --only. Typed stands for all that a person wrote themselves.
+func itemFilter(only string) (func(memoir.Item) bool, error) {
+	if only == "" {
+		return func(memoir.Item) bool { return true }, nil
+	}
+	names := strings.Split(only, ",")
+	for _, name := range names {
+		known := slices.Contains(origins, memoir.Origin(name)) ||
+			name == memoir.RoleUser || name == memoir.RoleAssistant || name == memoir.RoleTool
+		if !known {
+			return nil, usagef("typed, assistant, tool, or an origin as `show --json` gives it", "--only: unknown %q", name)
+		}
+	}
+	return func(it memoir.Item) bool {
+		return slices.ContainsFunc(names, func(name string) bool {
+			return name == it.Role || name == string(it.Origin) || name == string(memoir.OriginTyped) && it.Origin.ByPerson()
+		})
+	}, nil
+}
+
+// printItems writes items for a person, with marks where numbers are missing.
+func (p *program) printItems(items []memoir.Item, marks bool) {
+	last := 0
+	for _, it := range items {
+		if marks && it.N > last+1 {
+			p.ui.printf("[… %s left out …]\n\n", count(it.N-last-1, "item"))
+		}
+		last = it.N
+		p.ui.printf("%s\n\n", itemText(it))
+	}
+}
+
+// itemText is an item as a person and the token count see it.
+func itemText(it memoir.Item) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "[%d] ", it.N)
+	switch {
+	case it.Kind == memoir.ItemTool:
+		b.WriteString(it.Tool)
+		if it.Exit != nil {
+			fmt.Fprintf(&b, " exit %d", *it.Exit)
+		} else if it.Failed {
+			b.WriteString(" failed")
+		}
+		if it.Shell() {
+			b.WriteString("\n$ " + it.Input)
+		} else if it.Input != "" {
+			b.WriteString("\n" + it.Input)
+		}
+		if it.Output != "" {
+			b.WriteString("\n" + strings.TrimRight(it.Output, "\n"))
+		}
+	default:
+		b.WriteString(it.Role)
+		if string(it.Origin) != it.Role && it.Origin != memoir.OriginAgent {
+			fmt.Fprintf(&b, " (%s)", strings.ReplaceAll(string(it.Origin), "_", " "))
+		}
+		b.WriteString("\n" + strings.TrimRight(it.Text, "\n"))
+	}
+	return b.String()
+}
+
+func leftOut(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d left out", n)
+}
+
+func orNone(title string) string {
+	if title == "" {
+		return "without a title"
+	}
+	return title
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestAnInterruptEndsACommandThatWaits starts a command that waits for input
+// which never comes.
+func TestAnInterruptEndsACommandThatWaits(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("windows has no signals between processes")
+	}
+	memoir, err := exec.LookPath("memoir") // testscript.Main put this program there
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"redact"}, {"scan", "-"}} {
+		cmd := exec.Command(memoir, append(args, "--home", filepath.Join(t.TempDir(), "home"))...)
+		stdin, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		stderr := new(strings.Builder)
+		cmd.Stderr = stderr
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		// Larger than a pipe holds: when it is written, the command is reading.
+		if _, err := io.WriteString(stdin, strings.Repeat("text\n", 100_000)); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		if err := cmd.Process.Signal(os.Interrupt); err != nil {
+			t.Fatal(err)
+		}
+		err = cmd.Wait()
+		stdin.Close()
+		exit, ok := errors.AsType[*exec.ExitError](err)
+		if !ok || exit.ExitCode() != exitInterrupted {
+			t.Errorf("%s: %v", args, err)
+		}
+		if took := time.Since(began); took > 10*time.Second {
+			t.Errorf("%s: took %s", args, took)
+		}
+		if !strings.Contains(stderr.String(), "memoir: error: interrupted by signal: interrupt") {
+			t.Errorf("%s: said %q", args, stderr)
+		}
+	}
+}

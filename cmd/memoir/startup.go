@@ -1,0 +1,146 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"memoir/config"
+)
+
+// How long `run --startup` waits for the hook's input. It must be back within
+// 50 ms; agents write at once.
+const startupPatience = 20 * time.Millisecond
+
+// maxLog is the size at which a log file gives way to a new one, in bytes.
+const maxLog = 1 << 20
+
+// startup starts a run in the background, in a session of its own so that it
+// outlives the agent that called the hook.
+func (p *program) startup(c *cli.Context) error {
+	if p.getenv("MEMOIR_CHILD") != "" {
+		return nil
+	}
+	settings, err := p.settings(c, nil)
+	if err != nil || !settings.Memories.Enabled {
+		return err
+	}
+	home, err := p.home(c)
+	if err != nil {
+		return err
+	}
+	args, err := p.backgroundArgs(c, home)
+	if err != nil {
+		return err
+	}
+	if in, ok := readHook(p.ui.stdin, startupPatience); ok && in.session() != "" {
+		args = append(args, "--starting="+in.session())
+	}
+	log, err := openLog(home, "run.log")
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find this program: %w", err)
+	}
+	process, err := os.StartProcess(self, append([]string{"memoir"}, args...), &os.ProcAttr{
+		Dir: home, Env: childEnviron(p.environ), Files: []*os.File{nil, log, log}, Sys: detached(),
+	})
+	if err != nil {
+		return fmt.Errorf("start a run in the background: %w", err)
+	}
+	return process.Release()
+}
+
+// childEnviron is the environment of a process that memoir starts: the hooks of
+// whatever that starts in turn do nothing.
+func childEnviron(environ []string) []string {
+	const name = "MEMOIR_CHILD="
+	child := slices.DeleteFunc(slices.Clone(environ), func(entry string) bool { return strings.HasPrefix(entry, name) })
+	return append(child, name+"1")
+}
+
+// sayBackground begins what a run in the background says into its log.
+func (p *program) sayBackground() {
+	p.ui.say("%s: memoir %s", time.Now().UTC().Format(time.RFC3339), strings.Join(p.args, " "))
+}
+
+// backgroundArgs repeats the flags of this command line for a run that has home
+// as its working directory.
+func (p *program) backgroundArgs(c *cli.Context, home string) ([]string, error) {
+	args := []string{"run", "--background", "--home=" + home}
+	if dir := c.String("config"); dir != "" {
+		abs, err := filepath.Abs(dir)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, "--config="+abs)
+	}
+	for _, f := range c.Command.Flags {
+		name := f.Names()[0]
+		if !c.IsSet(name) || name == "startup" || name == "json" {
+			continue
+		}
+		value := fmt.Sprint(c.Value(name))
+		if name == "sessions" || name == "project" {
+			if abs, err := filepath.Abs(value); err == nil && isDirectory(abs) {
+				value = abs
+			}
+		}
+		args = append(args, "--"+name+"="+value)
+	}
+	return args, nil
+}
+
+// logStartup writes down, without secrets, why a hook did nothing, if that is possible.
+func (p *program) logStartup(args []string, cause error) {
+	flag := ""
+	for i, arg := range args {
+		if value, ok := strings.CutPrefix(strings.TrimLeft(arg, "-"), "home="); ok {
+			flag = value
+		} else if strings.TrimLeft(arg, "-") == "home" && i+1 < len(args) {
+			flag = args[i+1]
+		}
+	}
+	home, err := config.Home(flag, p.environ)
+	if err != nil {
+		return
+	}
+	log, err := openLog(home, "startup.log")
+	if err != nil {
+		return
+	}
+	defer log.Close()
+	fmt.Fprintf(log, "%s memoir: error: %s\n", time.Now().UTC().Format(time.RFC3339), oneLine(p.redact(cause.Error())))
+}
+
+// openLog opens a file of home's log directory for appending.
+func openLog(home, name string) (*os.File, error) {
+	dir := filepath.Join(home, "log")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the log directory: %w", err)
+	}
+	path := filepath.Join(dir, name)
+	if info, err := os.Stat(path); err == nil && info.Size() > maxLog {
+		if err := os.Rename(path, path+".1"); err != nil {
+			return nil, fmt.Errorf("set the old log aside: %w", err)
+		}
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open the log: %w", err)
+	}
+	return f, nil
+}
+
+func isDirectory(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"memoir"
+	"memoir/store"
+)
+
+// statusJSON is what `status --json` prints.
+type statusJSON struct {
+	Jobs       map[string]int        `json:"jobs"` // by status
+	Sessions   map[memoir.Reason]int `json:"sessions"`
+	Running    []runningJSON         `json:"running"`
+	Failed     []failedJSON          `json:"failed"`
+	Dead       []failedJSON          `json:"dead"`
+	Projects   []projectJSON         `json:"projects"`
+	Usage      memoir.Usage          `json:"usage"`
+	Redactions map[string]int        `json:"redactions"`
+}
+
+type runningJSON struct {
+	Kind   string     `json:"kind"`
+	Key    string     `json:"key"`
+	Holder string     `json:"holder"`
+	Since  *time.Time `json:"since"`
+	Until  *time.Time `json:"until"`
+	Stale  bool       `json:"stale"` // the next run takes it over
+}
+
+type failedJSON struct {
+	Kind     string     `json:"kind"`
+	Session  string     `json:"session"` // its key, or the project's id if kind is consolidate
+	Error    string     `json:"error"`
+	Attempts int        `json:"attempts"`
+	Crashes  int        `json:"crashes"`
+	Next     *time.Time `json:"next"` // null: at once, or never if dead
+}
+
+func statusCommand(p *program) *cli.Command {
+	return &cli.Command{
+		Name: "status", Category: groupSession,
+		Usage: "show how the queue stands: running, failed and dead jobs, what is due",
+		Description: help("Shows jobs by status, what is running and who runs it, what failed and when it is tried\n"+
+			"again, what was given up, and which projects are due.", "memoir status", "memoir status --json"),
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print one JSON object"}},
+		Action: func(c *cli.Context) error {
+			home, err := p.home(c)
+			if err != nil {
+				return err
+			}
+			st, err := p.openForListing(c)
+			if err != nil {
+				return err
+			}
+			var (
+				now  store.Status
+				rows []store.ProjectRow
+			)
+			if st != nil {
+				defer st.Close()
+				if now, err = st.Status(c.Context); err != nil {
+					return err
+				}
+				if rows, err = st.Projects(c.Context); err != nil {
+					return err
+				}
+			}
+			for i := range rows {
+				rows[i].Project = p.cleanProject(rows[i].Project)
+			}
+			for _, jobs := range [][]store.FailedJob{now.Failed, now.Dead} {
+				for i := range jobs {
+					jobs[i].Error = p.redact(jobs[i].Error)
+				}
+			}
+			out := asStatusJSON(home, now, rows)
+			if c.Bool("json") {
+				return p.ui.json(out)
+			}
+			if st != nil {
+				p.printStatus(out)
+			}
+			return nil
+		},
+	}
+}
+
+func asStatusJSON(home string, now store.Status, rows []store.ProjectRow) statusJSON {
+	out := statusJSON{
+		Jobs: map[string]int{}, Sessions: map[memoir.Reason]int{}, Running: []runningJSON{}, Failed: failedJobs(now.Failed), Dead: failedJobs(now.Dead),
+		Projects: []projectJSON{}, Usage: now.Usage, Redactions: map[string]int{},
+	}
+	for status, n := range now.Jobs {
+		out.Jobs[status] = n
+	}
+	for reason, n := range now.Reasons {
+		out.Sessions[reason] = n
+	}
+	for rule, n := range now.Redactions {
+		out.Redactions[rule] = n
+	}
+	for _, j := range now.Running {
+		out.Running = append(out.Running, runningJSON{j.Kind, j.Key, j.Holder.Describe(), moments(j.Since), moments(j.Until), j.Stale})
+	}
+	for _, r := range rows {
+		out.Projects = append(out.Projects, asProjectJSON(home, r))
+	}
+	return out
+}
+
+func failedJobs(jobs []store.FailedJob) []failedJSON {
+	out := []failedJSON{}
+	for _, j := range jobs {
+		out = append(out, failedJSON{j.Kind, j.Key, j.Error, j.Attempts, j.Crashes, moments(j.Next)})
+	}
+	return out
+}
+
+func (p *program) printStatus(s statusJSON) {
+	line := func(name, text string) {
+		if text == "" {
+			text = "none"
+		}
+		p.ui.printf("%-10s %s\n", name, oneLine(text))
+	}
+	line("sessions", sayReasons(s.Sessions))
+	line("jobs", byRule(s.Jobs))
+	var due []string
+	for _, project := range s.Projects {
+		if project.Due {
+			due = append(due, project.ID)
+		}
+	}
+	text := fmt.Sprintf("%d, %d due", len(s.Projects), len(due))
+	if len(due) > 0 {
+		text += ": " + strings.Join(due, ", ")
+	}
+	line("projects", text)
+	line("redacted", byRule(s.Redactions))
+	if s.Usage.Calls > 0 {
+		p.ui.printf("%-10s %d calls, %d tokens in, %d out, $%.4f\n", "usage", s.Usage.Calls, s.Usage.InputTokens, s.Usage.OutputTokens, s.Usage.Cost)
+	}
+	stale := 0
+	for _, j := range s.Running {
+		state := "running"
+		if j.Stale {
+			state = "stale"
+			stale++
+		}
+		p.ui.printf("%-10s %s %s by %s since %s\n", state, j.Kind, oneLine(j.Key), oneLine(j.Holder), whenSet(j.Since))
+	}
+	for _, j := range s.Failed {
+		p.ui.printf("%-10s %s %s: %s (attempt %d, next %s)\n", "failed", j.Kind, oneLine(j.Session), oneLine(j.Error), j.Attempts, whenSet(j.Next))
+	}
+	for _, j := range s.Dead {
+		p.ui.printf("%-10s %s %s: %s\n", "dead", j.Kind, oneLine(j.Session), oneLine(j.Error))
+	}
+	if stale > 0 {
+		p.ui.sayHint("stale: the process is dead or its lease is over; the next run takes the work over")
+	}
+	if len(s.Dead) > 0 {
+		p.ui.sayHint("`memoir retry SESSION` or `memoir retry --all` tries dead jobs again")
+	}
+}
+
+func whenSet(t *time.Time) string {
+	if t == nil {
+		return "at once"
+	}
+	return when(*t)
+}

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"memoir"
+	"memoir/pipeline"
+)
+
+// sayReport tells a person what a run did; limited says that they chose the cap.
+func (p *program) sayReport(r pipeline.Report, limited bool) {
+	u := p.ui
+	line := fmt.Sprintf("scanned %s: %s, %d new or changed", count(r.Scan.Files, "file"), count(r.Scan.Sessions, "session"), r.Scan.Changed)
+	u.say("%s", line)
+	if reasons := sayReasons(r.Scan.Reasons); reasons != "" {
+		u.say("sessions: %s", reasons)
+	}
+	if r.DryRun {
+		p.sayPlan(r)
+		return
+	}
+	one := r.Phase1
+	if one.Claimed+one.GivenBack+one.Unchanged > 0 {
+		u.say("%s", sayPhase1(one))
+	}
+	for _, project := range r.Phase2 {
+		if len(r.Phase2) > 1 && sameName(r.Phase2, project.Name) {
+			project.Name = project.Project
+		}
+		if u.outTTY && u.errTTY {
+			project.Root = "" // the same terminal shows it as a result
+		}
+		u.say("%s", sayProject(project))
+		if project.Outcome == pipeline.OutcomeBusy {
+			u.sayHint("--wait 5m waits for it; the other process may well do the work")
+		}
+	}
+	if len(r.Redactions) > 0 {
+		u.say("redacted: %s", byRule(r.Redactions))
+	}
+	if r.Usage.Calls > 0 {
+		u.say("model calls: %d, %d tokens in, %d out, $%.4f", r.Usage.Calls, r.Usage.InputTokens, r.Usage.OutputTokens, r.Usage.Cost)
+	}
+	if r.Left > 0 {
+		u.say("%s left by the cap", countAre(r.Left, "session"))
+		if limited {
+			u.sayHint("run again, or raise --limit")
+		} else {
+			u.sayHint("run again, or say --limit N; memories.maxRolloutsPerStartup is the default")
+		}
+	}
+	if one.Claimed+one.GivenBack+one.Unchanged == 0 && len(r.Phase2) == 0 && r.Left == 0 {
+		u.say("nothing to do")
+		u.sayHint(whyNothing(r.Scan))
+	}
+}
+
+// whyNothing says what to do where no session was ever taken, "" where some were.
+func whyNothing(scan pipeline.ScanReport) string {
+	old, recent := scan.Reasons[memoir.ReasonTooOld], scan.Reasons[memoir.ReasonTooRecent]
+	switch {
+	case scan.Reasons[memoir.ReasonUpToDate] > 0:
+		return ""
+	case scan.Sessions == 0:
+		return "`memoir doctor` says where agents' sessions are looked for; --sessions DIR reads others"
+	case old > 0 && recent > 0:
+		return "--max-age 0 takes old sessions too, --min-idle 0 recent ones"
+	case old > 0:
+		return "--max-age 0 takes old sessions too; for good, set memories.maxRolloutAgeDays"
+	case recent > 0:
+		return "--min-idle 0 takes recent sessions too; for good, set memories.minRolloutIdleHours"
+	}
+	return "`memoir sessions` lists the sessions, each with its reason"
+}
+
+// sayHint is a hint that goes with something said, and is silent with it.
+func (u *ui) sayHint(text string) {
+	if !u.quiet {
+		u.hint(text)
+	}
+}
+
+func countAre(n int, what string) string {
+	if n == 1 {
+		return count(n, what) + " is"
+	}
+	return count(n, what) + " are"
+}
+
+// sayReasons lists what became of the sessions, in order of precedence.
+func sayReasons(reasons map[memoir.Reason]int) string {
+	var parts []string
+	for _, reason := range memoir.Reasons {
+		if n := reasons[reason]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, strings.ReplaceAll(string(reason), "_", " ")))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func sayPhase1(r pipeline.Phase1Report) string {
+	parts := []string{fmt.Sprintf("extracted from %s: %d stored", count(r.Claimed, "session"), r.Stored)}
+	for _, part := range []struct {
+		n    int
+		what string
+	}{
+		{r.Empty, "with nothing worth keeping"},
+		{r.Failed, "failed"},
+		{r.Unchanged, "touched but unchanged"},
+		{r.GivenBack, "given back"},
+	} {
+		if part.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.what))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// sameName reports whether more than one project has a name.
+func sameName(projects []pipeline.ProjectReport, name string) bool {
+	n := 0
+	for _, p := range projects {
+		if p.Name == name {
+			n++
+		}
+	}
+	return n > 1
+}
+
+func sayProject(r pipeline.ProjectReport) string {
+	name := r.Name
+	if name == "" {
+		name = r.Project
+	}
+	var text string
+	switch r.Outcome {
+	case pipeline.OutcomePublished:
+		text = fmt.Sprintf("published generation %d from %s", r.Generation, count(r.Inputs, "session"))
+		if r.Root != "" {
+			text += ": " + r.Root
+		}
+	case pipeline.OutcomeUnchanged:
+		text = fmt.Sprintf("unchanged, generation %d stays", r.Generation)
+	case pipeline.OutcomeEmpty:
+		text = "nothing worth keeping yet"
+	case pipeline.OutcomeBusy:
+		text = "busy"
+	case pipeline.OutcomeBackoff:
+		text = "failed before, tried again later"
+	case pipeline.OutcomeStopped:
+		text = "stopped"
+	default:
+		text = string(r.Outcome)
+	}
+	if r.Detail != "" {
+		text += ": " + r.Detail
+	}
+	return name + ": " + text
+}
+
+// sayPlan lists what a dry run would do.
+func (p *program) sayPlan(r pipeline.Report) {
+	if len(r.Would) == 0 {
+		p.ui.say("nothing to do")
+		p.ui.sayHint(whyNothing(r.Scan))
+	}
+	for _, w := range r.Would {
+		switch w.Action {
+		case "extract":
+			p.ui.say("would extract from %s (%s, about %d tokens): %s", memoir.SessionKey(w.Source, w.Session), w.Project, w.Tokens, w.Title)
+		default:
+			p.ui.say("would %s %s", w.Action, w.Project)
+		}
+	}
+	if r.Left > 0 {
+		p.ui.say("%s left by the cap", countAre(r.Left, "session"))
+	}
+}

@@ -1,0 +1,268 @@
+package main
+
+// This file is the only one that talks to the terminal. Its rules:
+//
+//   - Results go to standard output, everything said to a person to standard
+//     error, so that a pipe carries results alone.
+//   - Every line to a person begins with "memoir: ", is lower case but for
+//     names, has no full stop, and is one line however long.
+//   - An error is one line, then "memoir: hint: …" if there is something to do.
+//     Warnings are the same. Neither is silenced by -q, except warnings about
+//     files that are left out; everything else is, the paths of run included.
+//   - Text that comes from transcripts is not trusted with a terminal: control
+//     characters never reach one. Nor is a secret said that an error quotes.
+//   - A progress bar only where standard error is a terminal, erased when done;
+//     elsewhere plain lines, and those only when a stage takes long.
+//   - Colour only on a terminal, never with NO_COLOR or TERM=dumb.
+//   - Nothing is asked unless both standard input and error are terminals.
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"unicode"
+
+	"golang.org/x/term"
+
+	"memoir"
+)
+
+// ui is where a command's results and words go. Its methods are safe for
+// concurrent use.
+type ui struct {
+	stdin     *os.File
+	out       *bufio.Writer // standard output
+	errw      io.Writer     // standard error
+	quiet     bool
+	verbose   bool
+	errTTY    bool // standard error is a terminal
+	outTTY    bool
+	inTTY     bool
+	color     bool
+	outBroken error
+	redact    func(string) string // what takes secrets out of words; nil in tests
+	command   string              // as it is called, without memoir: "sessions disable"; empty if there is none
+
+	mu  sync.Mutex
+	bar *stageBar
+}
+
+func newUI(stdin, stdout, stderr *os.File, getenv func(string) string) *ui {
+	u := &ui{
+		stdin: stdin, out: bufio.NewWriterSize(stdout, 64<<10), errw: stderr,
+		errTTY: isTerminal(stderr), outTTY: isTerminal(stdout), inTTY: isTerminal(stdin),
+	}
+	if getenv("TERM") == "dumb" {
+		u.errTTY = false
+	}
+	u.color = u.errTTY && getenv("NO_COLOR") == ""
+	return u
+}
+
+func isTerminal(f *os.File) bool { return f != nil && term.IsTerminal(int(f.Fd())) }
+
+// say tells a person something that is worth a line.
+func (u *ui) say(format string, args ...any) {
+	if !u.quiet {
+		u.line("", "", fmt.Sprintf(format, args...))
+	}
+}
+
+// detail tells a person who asked for more.
+func (u *ui) detail(format string, args ...any) {
+	if u.verbose {
+		u.line("", "", fmt.Sprintf(format, args...))
+	}
+}
+
+// warn reports a problem that does not stop the command; hint may be empty.
+func (u *ui) warn(hint, format string, args ...any) {
+	u.line("33", "warning: ", fmt.Sprintf(format, args...))
+	u.hint(hint)
+}
+
+// hint says what can be done.
+func (u *ui) hint(text string) {
+	if text != "" {
+		u.line("36", "hint: ", text)
+	}
+}
+
+// fail reports the error that ends the command, in one line and a hint.
+func (u *ui) fail(err error) {
+	u.line("31", "error: ", err.Error())
+	hint := memoir.HintOf(err)
+	if hint == "" && memoir.CodeOf(err) == memoir.CodeUsage {
+		hint = "`memoir help` lists the commands"
+		if u.command != "" {
+			hint = "`memoir help " + u.command + "` shows how it is called"
+		}
+	}
+	u.hint(hint)
+}
+
+// line writes one line to standard error, after the results written so far: both
+// may go to one terminal. A failed write is dropped: there is nobody left to tell.
+func (u *ui) line(color, label, text string) {
+	if u.redact != nil {
+		text = u.redact(text)
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.bar.erase()
+	u.flush()
+	if u.color && color != "" && label != "" {
+		label = "\x1b[" + color + "m" + label + "\x1b[0m"
+	}
+	fmt.Fprintf(u.errw, "memoir: %s%s\n", label, oneLine(text))
+}
+
+// printf writes results to standard output.
+func (u *ui) printf(format string, args ...any) { u.write(fmt.Sprintf(format, args...)) }
+
+// write writes a result as it is, or without control characters if standard
+// output is a terminal.
+func (u *ui) write(text string) {
+	if u.outTTY {
+		text = plain(text)
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if _, err := u.out.WriteString(text); err != nil && u.outBroken == nil {
+		u.outBroken = err
+	}
+}
+
+// flush hands on the results written so far; the caller holds the lock.
+func (u *ui) flush() {
+	if err := u.out.Flush(); err != nil && u.outBroken == nil {
+		u.outBroken = err
+	}
+}
+
+// Write lets writers that need an io.Writer produce results.
+func (u *ui) Write(p []byte) (int, error) {
+	u.write(string(p))
+	return len(p), u.outBroken
+}
+
+// json writes the one object that --json asks for.
+func (u *ui) json(v any) error {
+	enc := json.NewEncoder(u)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// close flushes standard output. A reader that went away is no error.
+func (u *ui) close() error {
+	u.stopBar()
+	u.mu.Lock()
+	u.flush()
+	err := u.outBroken
+	u.mu.Unlock()
+	if err == nil || errors.Is(err, syscall.EPIPE) {
+		return nil
+	}
+	return memoir.Errorf(memoir.CodeStorage, "", "write to standard output: %w", err)
+}
+
+// input is standard input, whose reading an interrupt ends.
+func (u *ui) input(ctx context.Context) io.Reader { return &interruptible{ctx: ctx, r: u.stdin} }
+
+// interruptible reads r until ctx is done. What a read that was given up would
+// have returned is lost.
+type interruptible struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (i *interruptible) Read(p []byte) (int, error) {
+	type result struct {
+		n   int
+		err error
+	}
+	own := make([]byte, len(p)) // p is the caller's again when this returns
+	read := make(chan result, 1)
+	go func() {
+		n, err := i.r.Read(own)
+		read <- result{n, err}
+	}()
+	select {
+	case r := <-read:
+		return copy(p, own[:r.n]), r.err
+	case <-i.ctx.Done():
+		return 0, context.Cause(i.ctx)
+	}
+}
+
+// canAsk reports whether somebody is there to answer.
+func (u *ui) canAsk() bool { return u.inTTY && u.errTTY }
+
+// ask puts a yes-or-no question; anything but y or yes is no.
+func (u *ui) ask(ctx context.Context, question string) (bool, error) {
+	u.mu.Lock()
+	u.flush()
+	fmt.Fprintf(u.errw, "memoir: %s [y/N] ", oneLine(question))
+	u.mu.Unlock()
+	answers := make(chan string, 1)
+	go func() {
+		answer, _ := bufio.NewReader(u.stdin).ReadString('\n')
+		answers <- answer
+	}()
+	select {
+	case answer := <-answers:
+		answer = strings.ToLower(strings.TrimSpace(answer))
+		return answer == "y" || answer == "yes", nil
+	case <-ctx.Done():
+		fmt.Fprintln(u.errw)
+		return false, context.Cause(ctx)
+	}
+}
+
+// width returns the columns of the terminal at standard output, 0 if there is none.
+func (u *ui) width() int {
+	if !u.outTTY {
+		return 0
+	}
+	w, _, err := term.GetSize(int(os.Stdout.Fd()))
+	if err != nil {
+		return 0
+	}
+	return w
+}
+
+// oneLine makes text fit for a line of a terminal or a table.
+func oneLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t' || r == '\r':
+			return ' '
+		case hostile(r):
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// plain keeps lines and drops what could steer a terminal.
+func plain(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && hostile(r) {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// hostile reports whether a rune steers a terminal or the direction of text.
+func hostile(r rune) bool {
+	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == unicode.ReplacementChar
+}

@@ -1,0 +1,113 @@
+package pipeline_test
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"memoir/pipeline"
+	"memoir/store"
+)
+
+// BenchmarkRunWithNothingNew compares a run over 10,000 registered sessions, none
+// of them changed, with find over the same tree: the bar is 3 times.
+func BenchmarkRunWithNothingNew(b *testing.B) {
+	if _, err := exec.LookPath("find"); err != nil {
+		b.Skip("no find here to compare with")
+	}
+	dir, home := b.TempDir(), b.TempDir()
+	for i := range 10000 {
+		path := filepath.Join(dir, fmt.Sprintf("%03d", i/100), fmt.Sprintf("s%05d.jsonl", i))
+		if i%100 == 0 {
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				b.Fatal(err)
+			}
+		}
+		text := fmt.Sprintf(`{"type":"user","uuid":"u%[1]d","sessionId":"s%05[1]d","cwd":"/srv/app%[2]d","timestamp":"2026-05-01T10:00:00Z","message":{"role":"user","content":"hello"}}`+"\n", i, i%50)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			b.Fatal(err)
+		}
+	}
+	once := func() time.Duration {
+		st, err := store.Open(b.Context(), filepath.Join(home, "memoir.db"), store.Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer st.Close()
+		began := time.Now()
+		if _, err := pipeline.Run(b.Context(), st, options(home, dir)); err != nil {
+			b.Fatal(err)
+		}
+		return time.Since(began)
+	}
+	once()
+	var ours, theirs time.Duration
+	for b.Loop() {
+		ours += once()
+		theirs += timed(b, exec.Command("find", dir, "-type", "f", "-printf", "%s %T@\n"))
+	}
+	b.ReportMetric(float64(ours)/float64(theirs), "x-find")
+}
+
+// BenchmarkFullRun compares both phases over the corpus, from an empty home, with
+// jq reading one field of the same bytes: the bar is 3 times.
+func BenchmarkFullRun(b *testing.B) {
+	corpus := os.Getenv("MEMOIR_CORPUS")
+	if corpus == "" {
+		corpus = "../../shared/corpus"
+	}
+	corpus, err := filepath.Abs(corpus)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var files []string
+	var bytes int64
+	err = filepath.WalkDir(corpus, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if info, err := d.Info(); err == nil && strings.HasSuffix(path, ".jsonl") {
+			files, bytes = append(files, path), bytes+info.Size()
+		}
+		return nil
+	})
+	if err != nil {
+		b.Skipf("no corpus of real sessions: %v", err)
+	}
+	if _, err := exec.LookPath("jq"); err != nil {
+		b.Skip("no jq here to compare with")
+	}
+	b.SetBytes(bytes)
+	var ours, theirs time.Duration
+	for b.Loop() {
+		home := b.TempDir()
+		st, err := store.Open(b.Context(), filepath.Join(home, "memoir.db"), store.Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		began := time.Now()
+		if _, err := pipeline.Run(b.Context(), st, options(home, corpus)); err != nil {
+			b.Fatal(err)
+		}
+		ours += time.Since(began)
+		st.Close()
+		theirs += timed(b, exec.Command("jq", append([]string{"-c", ".type"}, files...)...))
+	}
+	b.ReportMetric(float64(ours)/float64(theirs), "x-jq")
+}
+
+// timed runs a program whose words do not matter; damaged sessions make jq fail
+// after it has read what it can.
+func timed(b *testing.B, cmd *exec.Cmd) time.Duration {
+	b.Helper()
+	cmd.Stdout, cmd.Stderr = io.Discard, io.Discard
+	began := time.Now()
+	_ = cmd.Run()
+	return time.Since(began)
+}

@@ -1,0 +1,75 @@
+package pipeline
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"memoir"
+	"memoir/consolidate"
+	"memoir/memory"
+)
+
+const (
+	summariesDir    = "rollout_summaries/"
+	rawMemoriesFile = "raw_memories.md"
+)
+
+// beside are the files that a consolidation has no place for: the companions,
+// as people rewrote them, and what people put there themselves.
+func beside(in consolidate.Input, live memory.Snapshot) memory.Files {
+	files := companions(in.Extractions)
+	for path, content := range live.Files.Extra() {
+		if path != rawMemoriesFile && !strings.HasPrefix(path, summariesDir) {
+			files[path] = content
+		}
+	}
+	for _, note := range in.Notes {
+		if _, ours := files[note.File]; ours && note.Action == memoir.NoteFile {
+			files[note.File] = []byte(note.Text)
+		}
+	}
+	return files
+}
+
+// companions are the files beside a consolidation that lead from its citations
+// back to the sessions: a summary of each session, and what was extracted from
+// all of them, newest first.
+func companions(extractions []memoir.Extraction) memory.Files {
+	short := consolidate.ShortIDs(extractions)
+	files := memory.Files{}
+	for _, e := range extractions {
+		name := consolidate.SummaryFileName(e, short[e.SessionKey])
+		files[name] = []byte(header(e) + strings.TrimSpace(e.RolloutSummary) + "\n")
+	}
+
+	newestFirst := slices.Clone(extractions)
+	slices.SortStableFunc(newestFirst, func(a, b memoir.Extraction) int { return b.EndedAt.Compare(a.EndedAt) })
+	var raw strings.Builder
+	raw.WriteString("# Raw memories\n\nWhat was extracted from each session, newest first; numbers in brackets are items of that session.\n")
+	for _, e := range newestFirst {
+		fmt.Fprintf(&raw, "\n# %s %s\n\n%s%s\n", short[e.SessionKey], oneLine(e.Title), header(e), strings.TrimSpace(e.RawMemory))
+	}
+	files[rawMemoriesFile] = []byte(raw.String())
+	return files
+}
+
+// header says which session a text is about.
+func header(e memoir.Extraction) string {
+	source, id := memoir.SplitKey(e.SessionKey)
+	var b strings.Builder
+	fmt.Fprintf(&b, "session: %s\nagent: %s\nended: %s\n", oneLine(id), source, e.EndedAt.UTC().Format(time.RFC3339))
+	if e.CWD != "" {
+		fmt.Fprintf(&b, "cwd: %s\n", oneLine(e.CWD))
+	}
+	if e.Branch != "" {
+		fmt.Fprintf(&b, "branch: %s\n", oneLine(e.Branch))
+	}
+	return b.String() + "\n"
+}
+
+// oneLine keeps a recorded value from beginning a line of its own.
+func oneLine(text string) string {
+	return strings.Join(strings.Fields(memory.Neutralise(text)), " ")
+}

@@ -1,0 +1,171 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"memoir"
+	"memoir/lease"
+	"memoir/memory"
+	"memoir/store"
+)
+
+// maxRounds bounds how often a consolidation is made again because a person
+// edited the live files while it was being made.
+const maxRounds = 5
+
+// phase2 consolidates every project that is due. A project that fails or is held
+// by another process does not keep the others from their turn.
+func (r *run) phase2(ctx context.Context) error {
+	projects, err := r.dueProjects(ctx)
+	if err != nil {
+		return err
+	}
+	var busy []store.ProjectRow
+	for i, project := range projects {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		report := r.settle(ctx, project)
+		if report.Outcome == OutcomeBusy {
+			busy = append(busy, project)
+			continue
+		}
+		r.reportProject(report)
+		if err := r.faulty(); err != nil {
+			return err
+		}
+		r.progress(Progress{Stage: StageConsolidate, Done: i + 1, Total: len(projects), What: project.Name})
+	}
+	// Processes that share a backlog are in each other's way for moments. What is
+	// still busy after all else is done is worth reporting.
+	for _, project := range busy {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		report := r.settle(ctx, project)
+		if report.Outcome == "" {
+			report.Outcome, report.Detail = OutcomeElsewhere, "another process consolidated it meanwhile"
+		}
+		r.reportProject(report)
+	}
+	return nil
+}
+
+// settle consolidates a project and makes a report of what goes wrong.
+func (r *run) settle(ctx context.Context, project store.ProjectRow) ProjectReport {
+	report, err := r.consolidateWhenFree(ctx, project)
+	if err == nil {
+		return report
+	}
+	report.Outcome, report.Detail = OutcomeFailed, r.redact(err.Error())
+	switch {
+	case ctx.Err() != nil:
+		report.Outcome = OutcomeStopped
+	case memoir.CodeOf(err) == memoir.CodeCorrupt:
+		r.fault = err
+	default:
+		r.warn(fmt.Sprintf("project %s: %s", project.Name, report.Detail), memoir.HintOf(err))
+	}
+	return report
+}
+
+// consolidateWhenFree tries until the project is free or the time to wait has passed.
+func (r *run) consolidateWhenFree(ctx context.Context, project store.ProjectRow) (ProjectReport, error) {
+	deadline := time.Now().Add(r.opts.Wait)
+	for {
+		report, err := r.consolidateProject(ctx, project)
+		if err != nil || report.Outcome != OutcomeBusy || time.Now().After(deadline) {
+			return report, err
+		}
+		select {
+		case <-ctx.Done():
+			return report, context.Cause(ctx)
+		case <-time.After(min(200*time.Millisecond, r.opts.Wait)):
+		}
+	}
+}
+
+// consolidateProject makes and publishes one generation. A report without an
+// outcome says that there was nothing to do.
+func (r *run) consolidateProject(ctx context.Context, project store.ProjectRow) (ProjectReport, error) {
+	root := memory.At(r.opts.Home, project.ID)
+	report := ProjectReport{Project: project.ID, Name: project.Name, Generation: int(project.Generation)}
+
+	// While another process still extracts for this project, consolidating would
+	// give a generation that is out of date at once. That process consolidates
+	// when it is done: whichever of the two finishes last sees nobody at work.
+	others, err := r.store.Outstanding(ctx, project.ID, r.holder)
+	if err != nil {
+		return report, err
+	}
+	if others > 0 {
+		report.Outcome = OutcomeBusy
+		report.Detail = fmt.Sprintf("another process is extracting from %d of its sessions and consolidates after that", others)
+		return report, nil
+	}
+
+	attempt := time.Now()
+	claim, ok, err := r.store.ClaimProject(ctx, project.ID, store.ProjectClaimOptions{Holder: r.holder, Lease: r.phase2Lease()})
+	switch {
+	case memoir.CodeOf(err) == memoir.CodeBusy:
+		report.Outcome, report.Detail = OutcomeBusy, err.Error()
+		return report, nil
+	case err != nil:
+		return report, err
+	case !ok:
+		return declined(report, claim), nil
+	}
+
+	held, release := lease.Keep(ctx, lease.Options{
+		Lease:    r.phase2Lease(),
+		Interval: r.heartbeat(r.phase2Lease()),
+		Since:    attempt,
+		What:     "project " + project.Name,
+		Extend: func(ctx context.Context) (bool, error) {
+			return r.store.ExtendProject(ctx, claim, r.leaseUntil(r.phase2Lease()))
+		},
+	})
+	defer release()
+
+	for round := 1; ; round++ {
+		report, err = r.makeGeneration(held, root, project, claim, report)
+		if memoir.CodeOf(err) != memoir.CodeChanged || round == maxRounds {
+			break
+		}
+	}
+	if err == nil {
+		return report, nil
+	}
+	after := context.WithoutCancel(ctx)
+	switch {
+	case memoir.CodeOf(context.Cause(held)) == memoir.CodeLeaseLost, memoir.CodeOf(err) == memoir.CodeLeaseLost:
+		report.Outcome, report.Detail = OutcomeBusy, "its lease was lost to another process"
+		return report, nil
+	case ctx.Err() != nil, ownFault(err):
+		if back := r.store.GiveBackProject(after, claim); back != nil {
+			return report, errors.Join(err, back)
+		}
+	default:
+		failure := store.Failure{Message: r.redact(err.Error()), Transient: true}
+		if failed := r.store.FailProject(after, claim, failure, r.projectRetryPolicy()); failed != nil {
+			return report, errors.Join(err, failed)
+		}
+	}
+	return report, err
+}
+
+// declined says why a project was not claimed although nobody works on it.
+func declined(report ProjectReport, claim store.ProjectClaim) ProjectReport {
+	switch claim.Declined {
+	case store.DeclinedBackoff:
+		report.Outcome = OutcomeBackoff
+		report.Detail = fmt.Sprintf("failed before (%s), tried again from %s", claim.LastError, claim.RetryAt.Format(time.RFC3339))
+	case store.DeclinedDead:
+		report.Outcome = OutcomeBackoff
+		report.Detail = fmt.Sprintf("failed too often (%s); memoir retry %s tries again", claim.LastError, report.Project)
+	}
+	return report
+}

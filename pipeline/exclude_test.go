@@ -1,0 +1,140 @@
+package pipeline_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"memoir"
+	"memoir/config"
+	"memoir/testdata"
+)
+
+// claudeSession writes a small session that worked in cwd.
+func claudeSession(t *testing.T, dir, id, cwd, prompt string) {
+	t.Helper()
+	line := func(role, uuid, parent, content string) string {
+		return `{"type":"` + role + `","uuid":"` + uuid + `","parentUuid":` + parent + `,"sessionId":"` + id + `","cwd":"` + cwd +
+			`","timestamp":"2026-05-01T10:00:00Z","message":{"role":"` + role + `","content":` + content + `}}` + "\n"
+	}
+	text := line("user", "u1", "null", `"`+prompt+`"`) +
+		line("assistant", "a1", `"u1"`, `[{"type":"text","text":"Done: the parser failed because the fixture had no header, so it now writes one."}]`)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, id+".jsonl"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestExcludedDirectoriesAreKeptOutAndComeBack(t *testing.T) {
+	t.Parallel()
+	dir, home := t.TempDir(), t.TempDir()
+	claudeSession(t, dir, "one", "/srv/open/app", "always write the header of a fixture")
+	claudeSession(t, dir, "two", "/srv/private/app", "never print the ledger")
+
+	o := options(home, dir)
+	o.Settings = load(t, "exclude:\n  - /srv/private/**\n")
+	report := run(t, o)
+	if report.Scan.Reasons[memoir.ReasonDisabled] != 1 || report.Phase1.Claimed != 1 {
+		t.Errorf("with the exclusion: %v, claimed %d", report.Scan.Reasons, report.Phase1.Claimed)
+	}
+	report = run(t, options(home, dir))
+	if report.Scan.Reasons[memoir.ReasonDisabled] != 0 || report.Phase1.Claimed != 1 {
+		t.Errorf("without it: %v, claimed %d", report.Scan.Reasons, report.Phase1.Claimed)
+	}
+}
+
+func TestAProjectsOwnFileSwitchesMemoryOffForAllThatIsBelowIt(t *testing.T) {
+	t.Parallel()
+	dir, home, work := t.TempDir(), t.TempDir(), t.TempDir()
+	cwd := filepath.Join(work, "repo", "deep", "down")
+	if err := os.MkdirAll(filepath.Join(work, "repo", ".git"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(cwd, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"HEAD": "ref: refs/heads/main\n", "config": "[core]\n\tbare = false\n"} {
+		if err := os.WriteFile(filepath.Join(work, "repo", ".git", name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"objects", "refs"} {
+		if err := os.Mkdir(filepath.Join(work, "repo", ".git", name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file := filepath.Join(work, "repo", config.ProjectFileName)
+	if err := os.WriteFile(file, []byte("memories:\n  enabled: false\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	claudeSession(t, dir, "one", cwd, "always write the header of a fixture")
+	if report := run(t, options(home, dir)); report.Scan.Reasons[memoir.ReasonDisabled] != 1 || report.Phase1.Claimed != 0 {
+		t.Errorf("switched off: %v", report.Scan.Reasons)
+	}
+	if err := os.WriteFile(file, []byte("memories: [\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	report := run(t, options(home, dir))
+	if report.Phase1.Claimed != 0 || len(report.Warnings) == 0 || !strings.Contains(report.Warnings[0].Message, config.ProjectFileName) {
+		t.Errorf("a file that cannot be understood: %v, warnings %v", report.Scan.Reasons, report.Warnings)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if report := run(t, options(home, dir)); report.Phase1.Claimed != 1 {
+		t.Errorf("without the file: %v", report.Scan.Reasons)
+	}
+}
+
+func TestIdsThatCollideBetweenAgentsAreTwoSessions(t *testing.T) {
+	t.Parallel()
+	dir, home := t.TempDir(), t.TempDir()
+	claudeSession(t, filepath.Join(dir, "claude"), "same", "/srv/app", "always write the header of a fixture")
+	pi := `{"type":"session","id":"same","timestamp":"2026-05-01T10:00:00Z","cwd":"/srv/app","provider":"p","modelId":"m"}
+{"type":"message","timestamp":"2026-05-01T10:00:01Z","message":{"role":"user","content":[{"type":"text","text":"never print the ledger"}]}}
+{"type":"message","timestamp":"2026-05-01T10:00:02Z","message":{"role":"assistant","content":[{"type":"text","text":"It printed because the flag was on by default."}]}}
+`
+	if err := os.WriteFile(filepath.Join(dir, "pi.jsonl"), []byte(pi), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	report := run(t, options(home, dir))
+	if report.Scan.Sessions != 2 || report.Phase1.Claimed != 2 {
+		t.Errorf("%+v", report)
+	}
+	text := memoryOf(t, report, "app", "MEMORY.md")
+	for _, words := range []string{"always write the header", "never print the ledger"} {
+		if !strings.Contains(text, words) {
+			t.Errorf("%q is missing:\n%s", words, text)
+		}
+	}
+}
+
+func TestASessionDatedInTheFutureIsNamedInAWarning(t *testing.T) {
+	t.Parallel()
+	dir, _ := fixtures(t)
+	o := options(t.TempDir(), dir)
+	o.Now = testdata.Now.AddDate(0, -2, 0)
+	report := run(t, o)
+	for _, w := range report.Warnings {
+		if strings.Contains(w.Hint, "clock") {
+			return
+		}
+	}
+	t.Errorf("no warning about the clock: %v", report.Warnings)
+}
+
+func load(t *testing.T, yaml string) config.Settings {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, config.FileName), []byte(yaml), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	settings, err := config.Load(config.Options{ConfigDir: dir, Environ: []string{"HOME=" + dir}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return settings
+}

@@ -1,0 +1,256 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"memoir"
+	"memoir/extract"
+	"memoir/lease"
+	"memoir/rollout"
+	"memoir/store"
+)
+
+// phase1 claims eligible sessions as workers free up, until the run's cap or
+// until nothing is left, and extracts from each. Sessions whose last attempt died
+// with its process come last, one at a time, so that they cannot take others along.
+func (r *run) phase1(ctx context.Context) error {
+	workers := r.opts.Settings.Memories.Concurrency
+	if err := r.drain(ctx, workers, false); err != nil {
+		return err
+	}
+	return r.drain(ctx, 1, true)
+}
+
+// drain claims and extracts until a claim comes back empty with nobody at work.
+// Sessions at work count toward the cap until they turn out to be unchanged.
+func (r *run) drain(ctx context.Context, workers int, suspects bool) error {
+	var (
+		g    errgroup.Group
+		done = make(chan struct{}, workers)
+		busy int
+		fail error
+	)
+	for {
+		if fail == nil {
+			fail = r.faulty()
+		}
+		slots := min(workers, r.capLeft()) - busy
+		if slots > 0 && ctx.Err() == nil && fail == nil {
+			attempt := time.Now()
+			claims, err := r.store.ClaimSessions(ctx, store.ClaimOptions{
+				Holder:   r.holder,
+				Lease:    r.stage1Lease(),
+				Limit:    slots,
+				Window:   r.window(),
+				Suspects: suspects,
+			})
+			if err != nil {
+				fail = fmt.Errorf("claim sessions: %w", err)
+			}
+			for _, claim := range claims {
+				busy++
+				g.Go(func() error {
+					defer func() { done <- struct{}{} }()
+					r.work(ctx, claim, attempt)
+					return nil
+				})
+			}
+		}
+		if busy == 0 {
+			break
+		}
+		<-done
+		busy--
+		for len(done) > 0 { // those that finished meanwhile make one batch
+			<-done
+			busy--
+		}
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	if fail == nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return fail
+}
+
+// work extracts from one claimed session and stores what came of it. The job's
+// fate is in the store; what work returns goes into the report.
+func (r *run) work(ctx context.Context, claim store.Claim, attempt time.Time) {
+	held, release := lease.Keep(ctx, lease.Options{
+		Lease:    r.stage1Lease(),
+		Interval: r.heartbeat(r.stage1Lease()),
+		Since:    attempt,
+		What:     "session " + claim.Session.ID,
+		Extend: func(ctx context.Context) (bool, error) {
+			lost, err := r.store.ExtendClaims(ctx, []string{claim.Token}, r.leaseUntil(r.stage1Lease()))
+			return len(lost) == 0, err
+		},
+	})
+	defer release()
+
+	result, err := apart(held, r, func() (extracted, error) { return r.extractOne(held, claim) })
+	result.Duration = time.Since(attempt)
+	switch {
+	case ctx.Err() != nil:
+		r.giveBack(ctx, claim)
+		return
+	case memoir.CodeOf(context.Cause(held)) == memoir.CodeLeaseLost:
+		r.lost(ctx, claim, result)
+		return
+	case err != nil:
+		r.failClaim(held, claim, result, err)
+		return
+	}
+	// What follows must not be cut short by a signal: it is one short transaction.
+	held = context.WithoutCancel(held)
+	switch {
+	case result.unchanged:
+		err = r.store.MarkUnchanged(held, claim, result.Extraction.ContentHash)
+	default:
+		err = r.store.StoreExtraction(held, claim, result.Result)
+	}
+	if err != nil {
+		switch {
+		case memoir.CodeOf(err) == memoir.CodeLeaseLost:
+			r.lost(ctx, claim, result)
+		case ownFault(err):
+			r.halt(ctx, claim, err)
+		default:
+			r.failClaim(held, claim, result, err)
+		}
+		return
+	}
+	r.count(func(p *Phase1Report) {
+		switch {
+		case result.unchanged:
+			p.Unchanged++
+		case result.Extraction.Empty():
+			p.Claimed++
+			p.Empty++
+		default:
+			p.Claimed++
+			p.Stored++
+		}
+	})
+	if !result.unchanged {
+		r.addRedactions(result.Redactions)
+	}
+	r.addUsage(result.Usage)
+	r.finished(claim.Session.ID)
+}
+
+// extracted is what extractOne hands to work.
+type extracted struct {
+	store.Result
+	unchanged bool // the content is the one that was extracted before
+}
+
+// extractOne reads, redacts and extracts one session.
+func (r *run) extractOne(ctx context.Context, claim store.Claim) (extracted, error) {
+	parts, err := partsOf(ctx, claim.Session, r.heads)
+	if err != nil {
+		return extracted{}, err
+	}
+	loaded, err := Load(ctx, r.scanner, parts)
+	if err != nil {
+		return extracted{}, err
+	}
+	out := extracted{Result: store.Result{Redactions: loaded.Redactions, Model: r.extractor.Name(), Run: r.id}}
+	out.Extraction.ContentHash = loaded.Hash
+	if loaded.Hash == claim.DoneHash && claim.DoneFilterVersion == rollout.FilterVersion {
+		out.unchanged = true
+		return out, nil
+	}
+	session := claim.Session
+	session.Title, _ = r.scanner.Redact(session.Title)
+	extraction, usage, err := r.extractor.Extract(ctx, extract.Input{Session: session, Items: loaded.Items, Now: r.now()})
+	out.Usage = usage // spent, whatever comes of it
+	if err != nil {
+		return out, fmt.Errorf("extract: %w", err)
+	}
+	if err := r.seal(&extraction, claim.Session, loaded); err != nil {
+		return out, err
+	}
+	out.Extraction, out.Usage = extraction, usage
+	// What an earlier extraction rested on may have been undone since.
+	out.Withdraw = extraction.Empty() && loaded.Stats.Undone > 0
+	return out, nil
+}
+
+// seal redacts what the extractor wrote, checks it, and fills in what it rests on.
+func (r *run) seal(e *memoir.Extraction, s memoir.Session, loaded Loaded) error {
+	redacted, counts := r.scanner.Extraction(*e)
+	loaded.Redactions.Merge(counts)
+	*e = redacted
+	if err := extract.Check(*e, loaded.Items); err != nil {
+		return err
+	}
+	e.SessionKey = s.Key()
+	e.ProjectID = s.ProjectID
+	e.CWD, e.Branch = s.CWD, s.Branch
+	e.StartedAt, e.EndedAt = s.CreatedAt, lastSaid(loaded.Items, s.UpdatedAt)
+	e.ContentHash, e.FilterVersion = loaded.Hash, rollout.FilterVersion
+	e.Model = r.extractor.Name()
+	return nil
+}
+
+// lastSaid is when the session's last item was: agents go on writing records that
+// hold nothing, and the date that memory cites must not move with them.
+func lastSaid(items []memoir.Item, otherwise time.Time) time.Time {
+	for _, it := range slices.Backward(items) {
+		if !it.At.IsZero() {
+			return it.At
+		}
+	}
+	return otherwise
+}
+
+// failClaim records a failure. A session that cannot be read stays so until its
+// file changes; other errors are tried again.
+func (r *run) failClaim(ctx context.Context, claim store.Claim, spent extracted, cause error) {
+	ctx = context.WithoutCancel(ctx)
+	failure := store.Failure{
+		Message: r.redact(cause.Error()), Transient: memoir.CodeOf(cause) != memoir.CodeUnreadable,
+		Usage: spent.Usage, Duration: spent.Duration, Model: r.extractor.Name(), Run: r.id,
+	}
+	r.addUsage(spent.Usage)
+	err := r.store.FailClaim(ctx, claim, failure, r.retryPolicy())
+	r.count(func(p *Phase1Report) { p.Claimed++; p.Failed++ })
+	r.warn(fmt.Sprintf("session %s: %s", claim.Session.ID, failure.Message), memoir.HintOf(cause))
+	if err != nil && memoir.CodeOf(err) != memoir.CodeLeaseLost {
+		r.warn(fmt.Sprintf("session %s: its failure could not be recorded: %v", claim.Session.ID, err), memoir.HintOf(err))
+	}
+	r.finished(claim.Session.ID)
+}
+
+// lost reports a claim that another process has taken over. Nothing of the result
+// is stored, but what it cost stands in the ledger all the same.
+func (r *run) lost(ctx context.Context, claim store.Claim, result extracted) {
+	r.count(func(p *Phase1Report) { p.GivenBack++ })
+	r.addUsage(result.Usage)
+	r.warn(fmt.Sprintf("session %s: its lease was lost; another run has it", claim.Session.ID), "")
+	err := r.store.AddLedger(context.WithoutCancel(ctx), store.LedgerEntry{
+		At: time.Now(), Run: r.id, Phase: "extract", SessionKey: claim.Session.Key(), ProjectID: claim.Session.ProjectID,
+		Model: r.extractor.Name(), Usage: result.Usage, Duration: result.Duration, Outcome: "lost",
+	})
+	if err != nil {
+		r.warn(fmt.Sprintf("session %s: what it cost is not in the ledger: %v", claim.Session.ID, err), memoir.HintOf(err))
+	}
+}
+
+// giveBack returns an interrupted claim at once, its attempt uncounted.
+func (r *run) giveBack(ctx context.Context, claim store.Claim) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	if err := r.store.GiveBack(ctx, []store.Claim{claim}); err != nil && memoir.CodeOf(err) != memoir.CodeLeaseLost {
+		r.warn(fmt.Sprintf("session %s: not given back: %v", claim.Session.ID, err), "")
+	}
+	r.count(func(p *Phase1Report) { p.GivenBack++ })
+}

@@ -1,0 +1,188 @@
+package pipeline_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"memoir/config"
+	"memoir/pipeline"
+	"memoir/rollout"
+	"memoir/store"
+	"memoir/testdata"
+)
+
+// runVariable makes the test binary one run of the pipeline: a process of its
+// own that can be killed. Its value is the options as JSON.
+const runVariable = "PIPELINE_TEST_RUN"
+
+type processOptions struct{ Home, Sessions string }
+
+func TestMain(m *testing.M) {
+	if text := os.Getenv(runVariable); text != "" {
+		os.Exit(runAsProcess(text))
+	}
+	os.Exit(m.Run())
+}
+
+func runAsProcess(text string) int {
+	var o processOptions
+	if err := json.Unmarshal([]byte(text), &o); err != nil {
+		return 2
+	}
+	ctx := context.Background()
+	st, err := store.Open(ctx, filepath.Join(o.Home, "memoir.db"), store.Options{})
+	if err != nil {
+		os.Stderr.WriteString(err.Error() + "\n")
+		return 1
+	}
+	defer st.Close()
+	report, err := pipeline.Run(ctx, st, options(o.Home, o.Sessions))
+	if err != nil {
+		os.Stderr.WriteString(err.Error() + "\n")
+		return 1
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(report); err != nil {
+		return 1
+	}
+	switch {
+	case report.Partly():
+		return 3
+	case report.Busy():
+		return 4
+	}
+	return 0
+}
+
+// process prepares a run in a process of its own.
+func process(t *testing.T, home, sessions string) *exec.Cmd {
+	t.Helper()
+	text, err := json.Marshal(processOptions{home, sessions})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), runVariable+"="+string(text))
+	return cmd
+}
+
+// options are those of a run over all sessions below a directory.
+func options(home, sessions string) pipeline.Options {
+	return pipeline.Options{
+		Home: home, SessionsDir: sessions, Settings: config.Default(),
+		Env: rollout.Env{Home: filepath.Join(home, "nobody")},
+		Now: testdata.Now, Limit: 100000,
+	}
+}
+
+// fixtures writes the fixture sessions and returns where they are.
+func fixtures(t *testing.T) (dir string, planted []string) {
+	t.Helper()
+	dir = t.TempDir()
+	planted, err := testdata.Write(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir, planted
+}
+
+// run makes one run in this process.
+func run(t *testing.T, o pipeline.Options) pipeline.Report {
+	t.Helper()
+	report, err := tryRun(t.Context(), t, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+func tryRun(ctx context.Context, t *testing.T, o pipeline.Options) (pipeline.Report, error) {
+	t.Helper()
+	st := open(t, o.Home)
+	defer st.Close()
+	return pipeline.Run(ctx, st, o)
+}
+
+func open(t *testing.T, home string) *store.Store {
+	t.Helper()
+	st, err := store.Open(t.Context(), filepath.Join(home, "memoir.db"), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
+}
+
+// tree reads every file of a home except the database, by its path.
+func tree(t *testing.T, home string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(home, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasPrefix(d.Name(), "memoir.db") {
+			return err
+		}
+		rel, _ := filepath.Rel(home, path)
+		if d.Type()&fs.ModeSymlink != 0 {
+			target, err := os.Readlink(path)
+			files[rel] = "-> " + target
+			return err
+		}
+		content, err := os.ReadFile(path)
+		files[rel] = string(content)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// memoryOf reads a file of the live memory of the project with that name.
+func memoryOf(t *testing.T, report pipeline.Report, project, file string) string {
+	t.Helper()
+	for _, p := range report.Phase2 {
+		if p.Name == project {
+			content, err := os.ReadFile(filepath.Join(p.Root, file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(content)
+		}
+	}
+	t.Fatalf("no project %s in %+v", project, report.Phase2)
+	return ""
+}
+
+// enlarge copies the main sessions of a fixture directory under new ids, so that
+// a run takes long enough to be killed in the middle.
+func enlarge(t *testing.T, dir string, copies int) {
+	t.Helper()
+	for _, s := range testdata.Expected {
+		if s.ID == "" || len(s.Files) != 1 || s.Project == "" || strings.HasSuffix(s.Files[0], ".zst") {
+			continue
+		}
+		content, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(s.Files[0])))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range copies {
+			id := s.ID[:len(s.ID)-4] + string([]byte{'c', '0' + byte(n/100), '0' + byte(n/10%10), '0' + byte(n%10)})
+			path := filepath.Join(dir, "copies", id+".jsonl")
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, bytes.ReplaceAll(content, []byte(s.ID), []byte(id)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Chtimes(path, time.Time{}, s.Updated); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}

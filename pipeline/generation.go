@@ -1,0 +1,220 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"memoir"
+	"memoir/consolidate"
+	"memoir/memory"
+	"memoir/secrets"
+	"memoir/store"
+)
+
+// makeGeneration consolidates once and publishes the result, unless it is what is
+// live already. The error code CodeChanged asks for another round.
+func (r *run) makeGeneration(ctx context.Context, root memory.Root, project store.ProjectRow, claim store.ProjectClaim, report ProjectReport) (out ProjectReport, err error) {
+	out = report
+	defer r.survive(&err)
+	if err := r.recoverRoot(ctx, root, &claim); err != nil {
+		return report, err
+	}
+	live, err := root.Current()
+	if err != nil {
+		return report, fmt.Errorf("read the live memory: %w", err)
+	}
+	if err := r.keepEdits(ctx, root, project, live); err != nil {
+		return report, err
+	}
+	in, err := r.inputs(ctx, project, live)
+	if err != nil {
+		return report, err
+	}
+	report.Inputs, report.Generation = len(in.Extractions), live.Generation
+	if live.Generation > 0 {
+		report.Root = root.Link()
+	}
+	began := time.Now()
+	result, usage, err := r.makeMemory(ctx, in, live)
+	if err != nil {
+		return report, err
+	}
+	if result == nil {
+		report.Outcome = OutcomeEmpty
+		return report, r.store.FinishProjectUnchanged(ctx, claim)
+	}
+	files, counts, err := r.files(*result, in, live)
+	if err != nil {
+		return report, err
+	}
+	if live.Generation > 0 && len(live.Edited) == 0 && files.Equal(live.Files) {
+		report.Outcome = OutcomeUnchanged
+		return report, r.store.FinishProjectUnchanged(ctx, claim)
+	}
+
+	next, err := root.Next(int(claim.Generation))
+	if err != nil {
+		return report, err
+	}
+	manifest := memory.NewManifest(next, files, manifestInputs(in.Extractions), counts)
+	if err := root.Stage(ctx, next, files, manifest); err != nil {
+		return report, err
+	}
+	err = r.store.Publish(ctx, claim, store.GenerationRecord{
+		N: int64(next), ManifestHash: manifest.Hash(), Inputs: hashes(in.Extractions), At: r.now(),
+		Redactions: counts, Usage: usage, Duration: time.Since(began), Model: r.consolidator.Name(), Run: r.id,
+	}, func() error {
+		if same, err := root.Unchanged(live); err != nil || !same {
+			return errors.Join(err, errChanged())
+		}
+		return root.Swap(next)
+	})
+	if err != nil {
+		return report, errors.Join(err, root.Discard(next))
+	}
+	r.addRedactions(counts)
+	report.Outcome, report.Generation, report.Root = OutcomePublished, next, root.Link()
+	if err := root.Prune(r.opts.Settings.Memories.GenerationsKept); err != nil {
+		r.warn(fmt.Sprintf("project %s: old generations stay: %v", project.Name, err), memoir.HintOf(err))
+	}
+	return report, nil
+}
+
+// makeMemory consolidates and checks the result; nil says that there is nothing to
+// make memory of. Zero inputs never wipe a root: only when all that a memory rests
+// on was taken out by a person or a setting is what they wrote by hand left alone.
+func (r *run) makeMemory(ctx context.Context, in consolidate.Input, live memory.Snapshot) (*memoir.Consolidation, memoir.Usage, error) {
+	if len(in.Extractions) == 0 {
+		if live.Generation == 0 || len(live.Manifest.Inputs) == 0 {
+			return nil, memoir.Usage{}, nil
+		}
+		for _, input := range live.Manifest.Inputs {
+			if takenOut, err := r.takenOut(ctx, input.Session); err != nil || !takenOut {
+				return nil, memoir.Usage{}, err
+			}
+		}
+		left := consolidate.OnlyNotes(in)
+		return &left, memoir.Usage{}, nil
+	}
+	var usage memoir.Usage
+	result, err := apart(ctx, r, func() (c memoir.Consolidation, err error) {
+		c, usage, err = r.consolidator.Consolidate(ctx, in)
+		return c, err
+	})
+	if err != nil {
+		return nil, usage, fmt.Errorf("consolidate: %w", err)
+	}
+	r.addUsage(usage)
+	result = consolidate.ApplyNotes(result, consolidate.LiveNotes(in.Notes, in))
+	if err := consolidate.Verify(result, in); err != nil {
+		return nil, usage, fmt.Errorf("check the consolidation: %w", err)
+	}
+	return &result, usage, nil
+}
+
+// takenOut reports whether a person or a setting took a session out of memory.
+func (r *run) takenOut(ctx context.Context, key string) (bool, error) {
+	sessions, err := r.store.Sessions(ctx, store.Filter{Keys: []string{key}})
+	if err != nil || len(sessions) == 0 {
+		return false, err
+	}
+	reason := sessions[0].Reason
+	return reason == memoir.ReasonDisabled || reason == memoir.ReasonForgotten, nil
+}
+
+// recoverRoot removes what a killed run left behind, and records a generation
+// that was linked just before its process died.
+func (r *run) recoverRoot(ctx context.Context, root memory.Root, claim *store.ProjectClaim) error {
+	recovered, err := root.Recover(int(claim.Generation))
+	if err != nil {
+		return fmt.Errorf("put the memory in order after a crash: %w", err)
+	}
+	m := recovered.Ahead
+	if m == nil {
+		return nil
+	}
+	inputs := make(map[string]string, len(m.Inputs))
+	for _, in := range m.Inputs {
+		inputs[in.Session] = in.Hash
+	}
+	err = r.store.RecordGeneration(ctx, claim.ProjectID, store.GenerationRecord{
+		N: int64(m.Generation), ManifestHash: m.Hash(), Inputs: inputs, At: r.now(), Fence: claim.Fence, Redactions: m.Redactions,
+	})
+	if err != nil {
+		return fmt.Errorf("record generation %d: %w", m.Generation, err)
+	}
+	claim.Generation = int64(m.Generation)
+	return nil
+}
+
+// keepEdits records what people changed in the live files since they were
+// published, before anything replaces those files.
+func (r *run) keepEdits(ctx context.Context, root memory.Root, project store.ProjectRow, live memory.Snapshot) error {
+	if live.Generation == 0 {
+		return nil
+	}
+	// A file that an editor was just writing would look as if lines had been deleted.
+	if same, err := root.Unchanged(live); err != nil || !same {
+		return errors.Join(err, errChanged())
+	}
+	notes := memory.Notes(project.ID, live.Edited, r.now())
+	for i, n := range notes {
+		// As the published files will have it, or the anchors would not be found.
+		notes[i].Text, notes[i].After, notes[i].Section = r.redact(n.Text), r.redact(n.After), r.redact(n.Section)
+		notes[i].File, _ = r.scanner.Name(n.File)
+	}
+	if err := r.store.RecordNotes(ctx, project.ID, int64(live.Generation), notes); err != nil {
+		return fmt.Errorf("keep the edits of %s: %w", project.Name, err)
+	}
+	return nil
+}
+
+func errChanged() error {
+	return memoir.Errorf(memoir.CodeChanged, "it is tried again at the next run", "the live memory was edited while it was consolidated")
+}
+
+// cleanFiles redacts the files that are to be published, their names included. A
+// secret that a rule sees in one of them is removed from all.
+func (r *run) cleanFiles(files memory.Files) (memory.Files, secrets.Counts, error) {
+	redactor, texts := r.scanner.Session(), map[string]string{}
+	for _, at := range files.Paths() {
+		texts[at] = redactor.Text(string(files[at]))
+	}
+	clean, names := make(memory.Files, len(files)), secrets.Counts{}
+	for _, at := range files.Paths() {
+		name, n := r.scanner.Name(at)
+		names.Merge(n)
+		name = free(clean, name)
+		if err := memory.CheckPath(name); err != nil {
+			return nil, nil, err
+		}
+		clean[name] = []byte(redactor.AgainText(texts[at]))
+	}
+	counts := redactor.Counts()
+	counts.Merge(names)
+	return clean, counts, nil
+}
+
+// free is a name that no file has yet: two names may differ in their secret alone.
+func free(files memory.Files, name string) string {
+	stem, ext := strings.TrimSuffix(name, path.Ext(name)), path.Ext(name)
+	for i := 2; ; i++ {
+		if _, taken := files[name]; !taken {
+			return name
+		}
+		name = fmt.Sprintf("%s-%d%s", stem, i, ext)
+	}
+}
+
+// files lays the artifact set out and redacts each file and name in it.
+func (r *run) files(c memoir.Consolidation, in consolidate.Input, live memory.Snapshot) (memory.Files, secrets.Counts, error) {
+	files, err := memory.Layout(c, beside(in, live))
+	if err != nil {
+		return nil, nil, fmt.Errorf("lay out the memory: %w", err)
+	}
+	return r.cleanFiles(files)
+}

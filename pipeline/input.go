@@ -1,0 +1,109 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"memoir"
+	"memoir/consolidate"
+	"memoir/memory"
+	"memoir/store"
+)
+
+// inputs selects what Phase 2 works from.
+func (r *run) inputs(ctx context.Context, project store.ProjectRow, live memory.Snapshot) (consolidate.Input, error) {
+	extractions, err := r.store.Extractions(ctx, project.ID)
+	if err != nil {
+		return consolidate.Input{}, fmt.Errorf("read extractions: %w", err)
+	}
+	all := extractions
+	extractions = newest(all, r.opts.Settings.Memories.MaxRawMemoriesForGlobal)
+	last, err := r.store.LastInputs(ctx, project.ID)
+	if err != nil {
+		return consolidate.Input{}, fmt.Errorf("read the last inputs: %w", err)
+	}
+	notes, err := r.store.Notes(ctx, project.ID)
+	if err != nil {
+		return consolidate.Input{}, fmt.Errorf("read notes: %w", err)
+	}
+	settings, err := r.settingsOf(project.Project)
+	if err != nil {
+		return consolidate.Input{}, err
+	}
+	in := consolidate.Input{
+		Project:        project.Project,
+		Extractions:    extractions,
+		Changed:        map[string]bool{},
+		Notes:          notes,
+		SummaryTokens:  settings.Memories.SummaryInjectionTokenLimit,
+		MaxMemoryBytes: settings.Memories.MaxMemorySize,
+		Now:            r.now(),
+		Current:        live.Consolidation(),
+	}
+	selected := make(map[string]bool, len(extractions))
+	for _, e := range extractions {
+		selected[e.SessionKey] = true
+		if last[e.SessionKey] != e.ContentHash {
+			in.Changed[e.SessionKey] = true
+		}
+	}
+	for _, e := range all {
+		delete(last, e.SessionKey)
+		if !selected[e.SessionKey] {
+			in.Known = append(in.Known, e.SessionKey)
+		}
+	}
+	in.Withdrawn, err = r.withdrawn(ctx, project, last)
+	if err != nil {
+		return consolidate.Input{}, err
+	}
+	return in, nil
+}
+
+// withdrawn lists the sessions that must leave no trace: those that were taken out
+// by a person or a setting, and those of the last inputs that are none any more.
+func (r *run) withdrawn(ctx context.Context, project store.ProjectRow, missing map[string]string) ([]string, error) {
+	keys := maps.Clone(missing)
+	for _, reason := range []memoir.Reason{memoir.ReasonDisabled, memoir.ReasonForgotten} {
+		sessions, err := r.store.Sessions(ctx, store.Filter{Project: project.ID, Reason: reason})
+		if err != nil {
+			return nil, fmt.Errorf("list withdrawn sessions: %w", err)
+		}
+		for _, s := range sessions {
+			keys[s.Key()] = ""
+		}
+	}
+	return slices.Sorted(maps.Keys(keys)), nil
+}
+
+// hashes says what a generation rests on: session keys and content hashes.
+func hashes(extractions []memoir.Extraction) map[string]string {
+	inputs := make(map[string]string, len(extractions))
+	for _, e := range extractions {
+		inputs[e.SessionKey] = e.ContentHash
+	}
+	return inputs
+}
+
+// newest keeps the n extractions whose sessions ended last, ordered by session key.
+func newest(extractions []memoir.Extraction, n int) []memoir.Extraction {
+	if n <= 0 || len(extractions) <= n {
+		return extractions
+	}
+	byEnd := slices.Clone(extractions)
+	slices.SortStableFunc(byEnd, func(a, b memoir.Extraction) int { return b.EndedAt.Compare(a.EndedAt) })
+	byEnd = byEnd[:n]
+	slices.SortFunc(byEnd, func(a, b memoir.Extraction) int { return strings.Compare(a.SessionKey, b.SessionKey) })
+	return byEnd
+}
+
+func manifestInputs(extractions []memoir.Extraction) []memory.Input {
+	inputs := make([]memory.Input, len(extractions))
+	for i, e := range extractions {
+		inputs[i] = memory.Input{Session: e.SessionKey, Hash: e.ContentHash}
+	}
+	return inputs
+}

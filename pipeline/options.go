@@ -1,0 +1,53 @@
+package pipeline
+
+import (
+	"log/slog"
+	"time"
+
+	"memoir/config"
+	"memoir/rollout"
+)
+
+// Options says what a run is to do. Home and Settings are required.
+type Options struct {
+	Home      string
+	ConfigDir string // where the user's settings and rules are; may be empty
+	Settings  config.Settings
+	Env       rollout.Env
+
+	SessionsDir string   // read every session file below it instead of the agents' own directories
+	ProjectIDs  []string // limit both phases to these projects; empty: all
+	DryRun      bool     // refresh the registry and nothing else
+
+	Now     time.Time     // for eligibility and for dates that are written; zero: the clock. Never for leases.
+	MinIdle time.Duration // 0: no limit, and sessions in use are taken too
+	MaxAge  time.Duration // 0: no limit
+	Limit   int           // sessions claimed by this run, at most
+	Wait    time.Duration // how long to wait for another process's lease; 0: not at all
+
+	StartingSession string // id of a session that is just beginning: left alone; may be empty
+
+	Progress func(Progress) // called from one goroutine at a time; may be nil
+	Log      *slog.Logger   // may be nil
+}
+
+// Stage names a part of a run for its progress.
+type Stage string
+
+// The stages of a run.
+const (
+	StageScan        Stage = "scan"
+	StageExtract     Stage = "extract"
+	StageConsolidate Stage = "consolidate"
+)
+
+// Progress reports how far a stage is. Total is 0 while it is not known.
+type Progress struct {
+	Stage Stage
+	Done  int
+	Total int
+	What  string // the file, session or project just finished; safe to print
+	Warn  string // a problem that did not stop the run; safe to print
+	Hint  string // what can be done about Warn
+	Minor bool   // Warn is worth a line, but not to someone who asked for silence
+}

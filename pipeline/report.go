@@ -1,0 +1,94 @@
+package pipeline
+
+import "memoir"
+
+// Report is what a run did; its JSON form is the interface of `run --json`, to
+// which fields are only ever added.
+type Report struct {
+	Scan       ScanReport      `json:"scan"`
+	Phase1     Phase1Report    `json:"phase1"`
+	Phase2     []ProjectReport `json:"phase2"`
+	Usage      memoir.Usage    `json:"usage"`
+	Redactions map[string]int  `json:"redactions"` // by rule, of this run
+	Left       int             `json:"left"`       // sessions that the cap kept out
+	DurationMS int64           `json:"duration_ms"`
+	DryRun     bool            `json:"dry_run,omitempty"`
+	Would      []Planned       `json:"would,omitempty"` // of a dry run
+	Warnings   []Warning       `json:"warnings,omitempty"`
+}
+
+// ScanReport counts what the scan saw.
+type ScanReport struct {
+	Files    int                   `json:"files"`
+	Sessions int                   `json:"sessions"`
+	Changed  int                   `json:"changed"` // sessions whose files are new or differ from the last scan
+	Reasons  map[memoir.Reason]int `json:"reasons"`
+}
+
+// Phase1Report counts what became of claimed sessions.
+type Phase1Report struct {
+	Claimed   int `json:"claimed"`
+	Stored    int `json:"stored"`
+	Empty     int `json:"empty"`     // nothing worth keeping
+	Unchanged int `json:"unchanged"` // touched files with the content already extracted
+	Failed    int `json:"failed"`
+	GivenBack int `json:"given_back"`
+}
+
+// Outcome says what became of a project in Phase 2.
+type Outcome string
+
+// The outcomes of Phase 2.
+const (
+	OutcomePublished Outcome = "published" // a new generation is live
+	OutcomeUnchanged Outcome = "unchanged" // the inputs changed, their memory did not
+	OutcomeEmpty     Outcome = "empty"     // nothing worth keeping yet; an existing root stays as it is
+	OutcomeBusy      Outcome = "busy"      // another process works on this project
+	OutcomeElsewhere Outcome = "elsewhere" // another process consolidated it during this run
+	OutcomeEdited    Outcome = "edited"    // a person was at work on its files all the time
+	OutcomeBackoff   Outcome = "backoff"   // failed before; tried again later
+	OutcomeFailed    Outcome = "failed"
+	OutcomeStopped   Outcome = "stopped" // interrupted
+)
+
+// ProjectReport is what Phase 2 did for one project that was due.
+type ProjectReport struct {
+	Project    string  `json:"project"`
+	Name       string  `json:"name"`
+	Outcome    Outcome `json:"outcome"`
+	Generation int     `json:"generation"` // the live one afterwards; 0: none
+	Inputs     int     `json:"inputs"`
+	Root       string  `json:"root,omitempty"` // path of the live memory
+	Detail     string  `json:"detail,omitempty"`
+}
+
+// Planned is what a dry run would do to one session or project.
+type Planned struct {
+	Session string        `json:"session,omitempty"`
+	Source  memoir.Source `json:"source,omitempty"`
+	Project string        `json:"project"`
+	Title   string        `json:"title,omitempty"`
+	Action  string        `json:"action"` // "extract" or "consolidate"
+	Tokens  int           `json:"tokens,omitempty"`
+}
+
+// Warning is a problem that did not stop the run.
+type Warning struct {
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+// Busy reports whether another process's lease kept a project from being consolidated.
+func (r Report) Busy() bool { return r.has(OutcomeBusy) }
+
+// Partly reports whether something of the run failed.
+func (r Report) Partly() bool { return r.Phase1.Failed > 0 || r.has(OutcomeFailed) }
+
+func (r Report) has(o Outcome) bool {
+	for _, p := range r.Phase2 {
+		if p.Outcome == o {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,194 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"memoir"
+	"memoir/config"
+	"memoir/consolidate"
+	"memoir/extract"
+	"memoir/lease"
+	"memoir/model"
+	"memoir/rollout"
+	"memoir/secrets"
+	"memoir/store"
+)
+
+// run is one run's state. Workers share report through mu.
+type run struct {
+	store        *store.Store
+	opts         Options
+	scanner      *secrets.Scanner
+	extractor    extract.Extractor
+	consolidator consolidate.Consolidator
+	holder       lease.Holder
+	log          *slog.Logger
+	began        time.Time
+	keys         []string // the sessions to claim from, sorted; empty: all
+	id           string   // of this run, in the ledger
+	trusted      config.TrustStore
+	heads        map[string]rollout.Head // of the files that the scan looked at, by path
+	starting     string                  // key of the session to leave alone
+
+	mu     sync.Mutex
+	report Report
+	fault  error // what ends the run, found by a worker
+	total  int   // sessions that Phase 1 expects to see
+}
+
+// Run scans, extracts and consolidates. It returns what was done also when it
+// fails midway or is interrupted; what was claimed is then given back.
+func Run(ctx context.Context, st *store.Store, opts Options) (Report, error) {
+	r, err := newRun(st, opts)
+	if err != nil {
+		return Report{}, err
+	}
+	err = r.steps(ctx)
+	r.report.DurationMS = time.Since(r.began).Milliseconds()
+	if ctx.Err() != nil {
+		err = memoir.Errorf(memoir.CodeInterrupted, "run it again: what was finished is kept", "interrupted: %w", context.Cause(ctx))
+	}
+	return r.report, err
+}
+
+// Scan refreshes the registry and every session's reason, and does nothing else.
+func Scan(ctx context.Context, st *store.Store, opts Options) (Report, error) {
+	r, err := newRun(st, opts)
+	if err != nil {
+		return Report{}, err
+	}
+	err = r.scan(ctx)
+	r.report.DurationMS = time.Since(r.began).Milliseconds()
+	return r.report, err
+}
+
+func newRun(st *store.Store, opts Options) (*run, error) {
+	r := &run{store: st, opts: opts, holder: lease.Self(), log: opts.Log, began: time.Now(), id: lease.NewToken()}
+	if r.log == nil {
+		r.log = slog.New(slog.DiscardHandler)
+	}
+	r.report = Report{Phase2: []ProjectReport{}, Redactions: map[string]int{}}
+	r.report.Scan.Reasons = map[memoir.Reason]int{}
+	var err error
+	if r.scanner, err = secrets.New(secrets.Options{ConfigPath: config.RulesFile(opts.ConfigDir)}); err != nil {
+		return nil, err
+	}
+	if r.trusted, err = config.LoadTrust(opts.Home); err != nil {
+		return nil, err
+	}
+	// The models are found before anything is claimed: one that cannot be had
+	// costs no session an attempt.
+	if r.extractor, r.consolidator, err = models(opts); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// models resolves the roles of both phases.
+func models(opts Options) (extract.Extractor, consolidate.Consolidator, error) {
+	roles := opts.Settings.ModelRoles
+	for _, role := range []struct{ name, value string }{{"modelRoles.default", roles.Default}, {"modelRoles.smol", roles.Smol}} {
+		if role.value == "" {
+			continue
+		}
+		if _, err := model.ParseSpec(role.value); err != nil {
+			return nil, nil, memoir.Errorf(memoir.CodeConfig, memoir.HintOf(err), "%s: %w", role.name, err)
+		}
+	}
+	return extract.NewBuiltin(), consolidate.NewBuiltin(), nil
+}
+
+func (r *run) steps(ctx context.Context) error {
+	if err := r.scan(ctx); err != nil {
+		return err
+	}
+	if r.opts.DryRun {
+		return r.plan(ctx)
+	}
+	r.total = min(r.report.Scan.Reasons[memoir.ReasonEligible], r.opts.Limit)
+	if err := r.phase1(ctx); err != nil {
+		return err
+	}
+	reasons, err := r.refreshReasons(ctx)
+	if err != nil {
+		return err
+	}
+	if r.capLeft() == 0 { // otherwise what is eligible is in the hands of other processes
+		r.report.Left = reasons[memoir.ReasonEligible] + reasons[memoir.ReasonOverCap]
+	}
+	return r.phase2(ctx)
+}
+
+// plan says what the run would do.
+func (r *run) plan(ctx context.Context) error {
+	r.report.DryRun = true
+	sessions, err := r.store.Sessions(ctx, store.Filter{})
+	if err != nil {
+		return fmt.Errorf("list sessions: %w", err)
+	}
+	due := map[string]bool{}
+	for _, s := range sessions {
+		if s.Reason != memoir.ReasonEligible || !r.concerns(s) {
+			continue
+		}
+		due[s.ProjectID] = true
+		r.report.Would = append(r.report.Would, Planned{
+			Session: s.ID, Source: s.Source, Project: s.ProjectID, Title: s.Title, Action: "extract",
+			Tokens: min(int(s.Bytes/4), r.opts.Settings.Memories.Phase1InputTokenLimit),
+		})
+	}
+	r.report.Left = r.report.Scan.Reasons[memoir.ReasonOverCap]
+	projects, err := r.store.Projects(ctx)
+	if err != nil {
+		return fmt.Errorf("list projects: %w", err)
+	}
+	for _, p := range projects {
+		if (p.Due || due[p.ID]) && r.selected(p.ID) {
+			r.report.Would = append(r.report.Would, Planned{Project: p.ID, Action: "consolidate"})
+		}
+	}
+	return nil
+}
+
+// concerns reports whether the run's restrictions let it work on a session.
+func (r *run) concerns(s memoir.Session) bool {
+	if len(r.keys) > 0 {
+		if _, ok := slices.BinarySearch(r.keys, s.Key()); !ok {
+			return false
+		}
+	}
+	return r.selected(s.ProjectID)
+}
+
+// selected reports whether the run's restrictions let it work on a project.
+func (r *run) selected(projectID string) bool {
+	return len(r.opts.ProjectIDs) == 0 || slices.Contains(r.opts.ProjectIDs, projectID)
+}
+
+// dueProjects lists the projects to consolidate, in a fixed order.
+func (r *run) dueProjects(ctx context.Context) ([]store.ProjectRow, error) {
+	projects, err := r.store.Projects(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list projects: %w", err)
+	}
+	var due []store.ProjectRow
+	for _, p := range projects {
+		if p.Due && r.selected(p.ID) {
+			due = append(due, p)
+		}
+	}
+	return due, nil
+}
+
+// now is the run's clock for eligibility and written dates.
+func (r *run) now() time.Time {
+	if !r.opts.Now.IsZero() {
+		return r.opts.Now
+	}
+	return r.began
+}

@@ -1,0 +1,273 @@
+package pipeline_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"memoir"
+	"memoir/pipeline"
+	"memoir/store"
+	"memoir/testdata"
+)
+
+func TestARunPublishesWhatTheSessionsHold(t *testing.T) {
+	t.Parallel()
+	dir, planted := fixtures(t)
+	home := t.TempDir()
+	report := run(t, options(home, dir))
+
+	if report.Phase1.Failed != 0 || report.Phase1.Stored == 0 || report.Left != 0 {
+		t.Errorf("phase 1: %+v, %d left", report.Phase1, report.Left)
+	}
+	for _, p := range report.Phase2 {
+		if p.Outcome != pipeline.OutcomePublished || p.Generation != 1 {
+			t.Errorf("project %s: %+v", p.Name, p)
+		}
+	}
+	for _, s := range testdata.Expected {
+		if s.Project == "" || s.OpenReason() != memoir.ReasonEligible {
+			continue
+		}
+		text := memoryOf(t, report, s.Project, "MEMORY.md")
+		for _, fact := range s.Facts {
+			if !testdata.Holds(text, fact) {
+				t.Errorf("%s: %q is missing from the memory of %s", s.Name, fact, s.Project)
+			}
+		}
+	}
+	if len(report.Redactions) == 0 {
+		t.Error("no redaction was counted")
+	}
+	everything := tree(t, home)
+	database, err := os.ReadFile(filepath.Join(home, "memoir.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	everything["memoir.db"] = string(database)
+	for path, content := range everything {
+		for _, secret := range planted {
+			if strings.Contains(content, secret) || strings.Contains(path, secret) {
+				t.Errorf("%s holds a secret", path)
+			}
+		}
+	}
+}
+
+func TestASecondRunDoesNothingAndChangesNoByte(t *testing.T) {
+	t.Parallel()
+	dir, _ := fixtures(t)
+	home := t.TempDir()
+	run(t, options(home, dir))
+	before := tree(t, home)
+
+	report := run(t, options(home, dir))
+	if report.Phase1 != (pipeline.Phase1Report{}) || len(report.Phase2) != 0 || report.Scan.Changed != 0 {
+		t.Errorf("the second run did something: %+v", report)
+	}
+	if diff := cmp.Diff(before, tree(t, home)); diff != "" {
+		t.Errorf("the second run changed files (-before +after):\n%s", diff)
+	}
+}
+
+func TestTwoHomesEndWithTheSameBytes(t *testing.T) {
+	t.Parallel()
+	dir, _ := fixtures(t)
+	one, two := t.TempDir(), t.TempDir()
+	run(t, options(one, dir))
+	run(t, options(two, dir))
+	if diff := cmp.Diff(tree(t, one), tree(t, two)); diff != "" {
+		t.Errorf("the same sessions gave other bytes:\n%s", diff)
+	}
+}
+
+func TestEverySessionHasItsReason(t *testing.T) {
+	t.Parallel()
+	dir, _ := fixtures(t)
+	home := t.TempDir()
+	o := options(home, dir)
+	o.MinIdle, o.MaxAge, o.DryRun = 12*time.Hour, 30*24*time.Hour, true
+	report := run(t, o)
+
+	st := open(t, home)
+	defer st.Close()
+	sessions, err := st.Sessions(t.Context(), store.Filter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]memoir.Reason{}
+	unreadable := 0
+	for _, s := range sessions {
+		got[s.Key()] = s.Reason
+		if s.Reason == memoir.ReasonUnreadable {
+			unreadable++
+			if s.Error == "" {
+				t.Errorf("%s is unreadable for no reason", s.ID)
+			}
+		}
+	}
+	for _, want := range testdata.Expected {
+		if want.ID != "" && got[want.Key()] != want.Reason {
+			t.Errorf("%s: %s, want %s", want.Name, got[want.Key()], want.Reason)
+		}
+	}
+	if unreadable == 0 {
+		t.Error("the binary file has no row")
+	}
+	if len(report.Would) == 0 || report.Phase1.Claimed != 0 {
+		t.Errorf("the dry run planned %d and claimed %d", len(report.Would), report.Phase1.Claimed)
+	}
+	if _, err := os.Stat(filepath.Join(home, "projects")); !os.IsNotExist(err) {
+		t.Error("the dry run wrote memory")
+	}
+}
+
+func TestTheCapIsHeldAndTheRestComesNext(t *testing.T) {
+	t.Parallel()
+	dir, _ := fixtures(t)
+	home := t.TempDir()
+	o := options(home, dir)
+	o.Limit = 2
+	first := run(t, o)
+	if first.Phase1.Claimed != 2 || first.Left == 0 {
+		t.Errorf("claimed %d with a cap of 2, %d left", first.Phase1.Claimed, first.Left)
+	}
+	o.Limit = 100
+	second := run(t, o)
+	if second.Phase1.Claimed != first.Left || second.Left != 0 {
+		t.Errorf("%d were left, %d claimed next", first.Left, second.Phase1.Claimed)
+	}
+}
+
+func TestATouchedSessionIsReadButNotExtractedAndAGrownOneIsOnceMore(t *testing.T) {
+	t.Parallel()
+	dir, _ := fixtures(t)
+	home := t.TempDir()
+	run(t, options(home, dir))
+
+	fixture := claudeFixture(t)
+	path := filepath.Join(dir, filepath.FromSlash(fixture.Files[0]))
+	touch := fixture.Updated.Add(time.Minute)
+	if err := os.Chtimes(path, touch, touch); err != nil {
+		t.Fatal(err)
+	}
+	o := options(home, dir)
+	touched := run(t, o)
+	if touched.Phase1 != (pipeline.Phase1Report{Unchanged: 1}) {
+		t.Errorf("touched: %+v", touched.Phase1)
+	}
+
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.WriteString(`{"type":"user","uuid":"grown-1","sessionId":"` + fixture.ID + `","timestamp":"2026-05-19T00:00:00Z","message":{"role":"user","content":"never deploy on a Friday"}}` + "\n")
+	if err := errorsOf(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	grown := run(t, o)
+	if grown.Phase1.Claimed != 1 || grown.Phase1.Stored != 1 {
+		t.Errorf("grown: %+v", grown.Phase1)
+	}
+	if text := memoryOf(t, grown, fixture.Project, "MEMORY.md"); !strings.Contains(text, "never deploy on a Friday") {
+		t.Errorf("the new turn is not in the memory:\n%s", text)
+	}
+	if again := run(t, o); again.Phase1 != (pipeline.Phase1Report{}) {
+		t.Errorf("extracted twice: %+v", again.Phase1)
+	}
+}
+
+func TestWhatAPersonWroteStaysAndWhatTheyDeletedStaysAway(t *testing.T) {
+	t.Parallel()
+	dir, _ := fixtures(t)
+	home := t.TempDir()
+	o := options(home, dir)
+	o.Limit = 3
+	report := run(t, o)
+	project := report.Phase2[0]
+	path := filepath.Join(project.Root, "MEMORY.md")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var deleted string
+	var kept []string
+	for _, line := range strings.Split(string(text), "\n") {
+		if deleted == "" && strings.HasPrefix(line, "- ") {
+			deleted = line
+			kept = append(kept, "- ask Ada before touching the billing tables")
+			continue
+		}
+		kept = append(kept, line)
+	}
+	if err := os.WriteFile(path, []byte(strings.Join(kept, "\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+
+	o.Limit = 100
+	next := run(t, o)
+	after := memoryOf(t, next, project.Name, "MEMORY.md")
+	if strings.Count(after, "- ask Ada before touching the billing tables") != 1 {
+		t.Errorf("what a person wrote is not there once:\n%s", after)
+	}
+	statement, _, _ := strings.Cut(deleted, " [")
+	if strings.Contains(after, statement+" [") {
+		t.Errorf("%q came back", statement)
+	}
+}
+
+func TestAnInterruptedRunGivesItsSessionsBackUncounted(t *testing.T) {
+	t.Parallel()
+	dir, _ := fixtures(t)
+	enlarge(t, dir, 10)
+	home := t.TempDir()
+	o := options(home, dir)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	o.Progress = func(p pipeline.Progress) {
+		if p.Stage == pipeline.StageExtract && p.Done == 3 {
+			cancel()
+		}
+	}
+	report, err := tryRun(ctx, t, o)
+	if memoir.CodeOf(err) != memoir.CodeInterrupted {
+		t.Fatalf("error %v", err)
+	}
+	st := open(t, home)
+	defer st.Close()
+	status, err := st.Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(status.Running) != 0 || len(status.Failed) != 0 || len(status.Dead) != 0 {
+		t.Errorf("after the interrupt: running %v, failed %v, dead %v", status.Running, status.Failed, status.Dead)
+	}
+	if report.Phase1.Stored+report.Phase1.Empty < 3 {
+		t.Errorf("what was finished is lost: %+v", report.Phase1)
+	}
+}
+
+func claudeFixture(t *testing.T) testdata.Session {
+	t.Helper()
+	for _, s := range testdata.Expected {
+		if s.Source == memoir.SourceClaude && s.Project != "" && s.Kind == memoir.KindMain && len(s.Files) == 1 && len(s.Facts) > 0 && len(s.Traps) == 0 {
+			return s
+		}
+	}
+	t.Fatal("no such fixture")
+	return testdata.Session{}
+}
+
+func errorsOf(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,327 @@
+package pipeline
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"memoir"
+	"memoir/rollout"
+	"memoir/store"
+)
+
+// scan brings the registry up to date with the disk. A file whose size,
+// modification time and inode are unchanged is not opened; a changed one is read
+// at its head and tail.
+func (r *run) scan(ctx context.Context) error {
+	known, entries, err := r.look(ctx)
+	if err != nil {
+		return err
+	}
+	seen, changed := compare(known, entries)
+	probed, err := r.probeAll(ctx, changed)
+	if err != nil {
+		return err
+	}
+	r.heads = make(map[string]rollout.Head, len(probed))
+	for _, p := range probed {
+		if p.err == nil {
+			r.heads[p.entry.Path] = p.raw
+		}
+	}
+	probed = slices.DeleteFunc(probed, func(p probe) bool { return r.asBefore(known, p) })
+	r.report.Scan.Files = len(seen)
+	r.sayUnreadable(probed)
+	gone := vanished(known, seen)
+	if len(probed) > 0 || len(gone) > 0 {
+		if err := r.register(ctx, known, seen, probed, gone); err != nil {
+			return err
+		}
+	}
+	r.restrict(known, seen, probed)
+	if err := r.exclude(ctx); err != nil {
+		return err
+	}
+	if err := r.findStarting(ctx); err != nil {
+		return err
+	}
+	if err := r.doubtClock(ctx); err != nil {
+		return err
+	}
+	r.report.Scan.Reasons, err = r.refreshReasons(ctx)
+	for _, n := range r.report.Scan.Reasons {
+		r.report.Scan.Sessions += n
+	}
+	return err
+}
+
+// look reads the registry and walks the disk at the same time.
+func (r *run) look(ctx context.Context) (known map[string]store.FileRow, entries []rollout.Entry, err error) {
+	g, within := errgroup.WithContext(ctx)
+	g.Go(func() (err error) {
+		if known, err = r.store.Files(within); err != nil {
+			return fmt.Errorf("read the registry: %w", err)
+		}
+		return nil
+	})
+	g.Go(func() (err error) {
+		if entries, err = r.walk(within); err != nil {
+			return fmt.Errorf("look for sessions: %w", err)
+		}
+		return nil
+	})
+	err = g.Wait()
+	return known, entries, err
+}
+
+// walk lists the files that may be sessions.
+func (r *run) walk(ctx context.Context) ([]rollout.Entry, error) {
+	var entries []rollout.Entry
+	visit := func(e rollout.Entry) error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		entries = append(entries, e)
+		if len(entries)%1000 == 0 {
+			r.progress(Progress{Stage: StageScan, Done: len(entries)})
+		}
+		return nil
+	}
+	var err error
+	if r.opts.SessionsDir != "" {
+		err = rollout.WalkDir(ctx, r.opts.SessionsDir, visit)
+	} else {
+		err = rollout.Walk(ctx, r.opts.Env, visit)
+	}
+	return entries, err
+}
+
+// compare says which files were seen, and which of them are new or differ from
+// the registry, or cannot be looked at for another reason than before.
+func compare(known map[string]store.FileRow, entries []rollout.Entry) (seen map[string]bool, changed []rollout.Entry) {
+	seen = make(map[string]bool, len(entries))
+	for _, e := range entries {
+		if seen[e.Path] {
+			continue
+		}
+		seen[e.Path] = true
+		k, ok := known[e.Path]
+		unchanged := ok && e.Err == nil && same(k.File, e.File) || ok && e.Err != nil && k.Error == e.Err.Error()
+		if !unchanged {
+			changed = append(changed, e)
+		}
+	}
+	return seen, changed
+}
+
+// same reports whether two looks at a file mean the same bytes.
+func same(a, b memoir.File) bool {
+	return a.Size == b.Size && a.ModTime.Equal(b.ModTime) && a.Inode == b.Inode
+}
+
+// vanished lists the registered files that are no longer on disk. A vanished file
+// is not forgotten: its session keeps what was extracted.
+func vanished(known map[string]store.FileRow, seen map[string]bool) []string {
+	var gone []string
+	for path := range known {
+		if seen[path] {
+			continue
+		}
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) || err == nil && readableDir(path) {
+			gone = append(gone, path)
+		}
+	}
+	slices.Sort(gone)
+	return gone
+}
+
+// probe is one changed file and what its head and tail say.
+type probe struct {
+	entry rollout.Entry
+	raw   rollout.Head // for reading the file in this run
+	head  rollout.Head // redacted, to be stored
+	err   error
+}
+
+// key is the session that the file belongs to; a file that is no session is one
+// of its own, named by its path.
+func (p probe) key() string {
+	if p.err != nil {
+		return memoir.SessionKey(cmp.Or(p.entry.Source, memoir.SourceUnknown), printablePath(p.entry.Path))
+	}
+	return memoir.SessionKey(p.head.Source, p.head.ID)
+}
+
+// probeAll looks at the changed files, several at a time, and keeps their order.
+func (r *run) probeAll(ctx context.Context, changed []rollout.Entry) ([]probe, error) {
+	probed := make([]probe, len(changed))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(8)
+	for i, e := range changed {
+		g.Go(func() error {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			probed[i].entry = e
+			defer r.survive(&probed[i].err)
+			if probed[i].err = e.Err; e.Err == nil {
+				probed[i].raw, probed[i].err = rollout.Probe(e)
+				probed[i].head = r.cleanHead(probed[i].raw)
+			}
+			return nil
+		})
+	}
+	return probed, g.Wait()
+}
+
+// register groups files into sessions, finds their projects, and saves what changed.
+func (r *run) register(ctx context.Context, known map[string]store.FileRow, seen map[string]bool, probed []probe, gone []string) error {
+	missing := make(map[string]bool, len(gone))
+	for _, path := range gone {
+		missing[path] = true
+	}
+	probedPaths := make(map[string]bool, len(probed))
+	groups := map[string][]store.FileRow{}
+	for _, p := range probed {
+		probedPaths[p.entry.Path] = true
+		row := store.FileRow{File: p.entry.File, SessionKey: p.key()}
+		if p.err != nil {
+			row.Error = r.redact(p.err.Error())
+			if refused(p.err) {
+				row.ModTime = time.Unix(0, 0)
+			}
+		} else {
+			head, err := json.Marshal(p.head)
+			if err != nil {
+				return fmt.Errorf("write down the head of %s: %w", p.entry.Path, err)
+			}
+			row.Head = head
+		}
+		groups[row.SessionKey] = append(groups[row.SessionKey], row)
+	}
+	// The other files of a touched session count too, as they were last seen; so do
+	// those of a session that a file belonged to until another was written over it.
+	touched := map[string]bool{}
+	for _, p := range probed {
+		touched[known[p.entry.Path].SessionKey] = true
+	}
+	for _, path := range gone {
+		touched[known[path].SessionKey] = true
+	}
+	for path, row := range known {
+		_, grows := groups[row.SessionKey]
+		if (grows || touched[row.SessionKey]) && !probedPaths[path] && !missing[path] {
+			groups[row.SessionKey] = append(groups[row.SessionKey], row)
+		}
+	}
+
+	scans := make([]store.SessionScan, 0, len(groups))
+	for _, key := range slices.Sorted(maps.Keys(groups)) {
+		rows := groups[key]
+		slices.SortFunc(rows, func(a, b store.FileRow) int { return strings.Compare(a.Path, b.Path) })
+		session, err := assemble(key, rows)
+		if err != nil {
+			return err
+		}
+		scans = append(scans, store.SessionScan{Session: session, Files: rows})
+	}
+	r.report.Scan.Changed = len(scans)
+	if err := r.assignProjects(ctx, scans); err != nil {
+		return err
+	}
+	if err := r.store.SaveScan(ctx, scans, gone); err != nil {
+		return fmt.Errorf("save the scan: %w", err)
+	}
+	return nil
+}
+
+// assemble makes a session of its files.
+func assemble(key string, rows []store.FileRow) (memoir.Session, error) {
+	var parts []rollout.Part
+	files := map[string]memoir.File{}
+	for _, row := range rows {
+		files[row.Path] = row.File
+		if row.Error != "" {
+			continue
+		}
+		part := rollout.Part{Path: row.Path}
+		if err := json.Unmarshal(row.Head, &part.Head); err != nil {
+			return memoir.Session{}, fmt.Errorf("read the recorded head of %s: %w", row.Path, err)
+		}
+		parts = append(parts, part)
+	}
+	source, id := memoir.SplitKey(key)
+	session := memoir.Session{ID: id, Source: source, Kind: memoir.KindMain}
+	if len(parts) == 0 {
+		for _, row := range rows {
+			session.Files = append(session.Files, row.File)
+			session.Bytes += row.Size
+			session.Error = cmp.Or(session.Error, row.Error)
+			session.UpdatedAt = later(session.UpdatedAt, row.ModTime)
+		}
+		session.CreatedAt = session.UpdatedAt
+		return session, nil
+	}
+	ordered, _ := rollout.Assemble(parts)
+	first := ordered[0].Head
+	session.Kind, session.ParentID = first.Kind, first.ParentID
+	session.CWD, session.CreatedAt = first.CWD, first.CreatedAt
+	for _, p := range ordered {
+		f := files[p.Path]
+		session.Files = append(session.Files, f)
+		session.Bytes += f.Size
+		session.Title = cmp.Or(session.Title, p.Head.Title)
+		session.Branch = cmp.Or(p.Head.Branch, session.Branch)
+		session.Remote = cmp.Or(session.Remote, p.Head.Remote)
+		session.CWD = cmp.Or(session.CWD, p.Head.CWD)
+		if p.Head.UpdatedAt.IsZero() {
+			session.UpdatedAt = later(session.UpdatedAt, f.ModTime)
+		}
+		session.UpdatedAt = later(session.UpdatedAt, p.Head.UpdatedAt)
+	}
+	if session.CreatedAt.IsZero() {
+		session.CreatedAt = session.UpdatedAt
+	}
+	return session, nil
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// restrict limits claims to the sessions below SessionsDir, unless the registry
+// holds no others: a list of many keys would slow every claim down.
+func (r *run) restrict(known map[string]store.FileRow, seen map[string]bool, probed []probe) {
+	if r.opts.SessionsDir == "" {
+		return
+	}
+	keys := map[string]bool{"": true} // of nothing, so that an empty directory is no lifted restriction
+	others := len(seen) == 0
+	for path, row := range known {
+		if seen[path] {
+			keys[row.SessionKey] = true
+		} else {
+			others = true
+		}
+	}
+	if !others {
+		return
+	}
+	for _, p := range probed {
+		keys[p.key()] = true
+	}
+	r.keys = slices.Sorted(maps.Keys(keys))
+}

@@ -1,0 +1,85 @@
+package pipeline
+
+import "memoir"
+
+// count changes Phase 1's figures.
+func (r *run) count(change func(*Phase1Report)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	change(&r.report.Phase1)
+}
+
+// capLeft is how many more sessions the run may claim.
+func (r *run) capLeft() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return max(r.opts.Limit-r.report.Phase1.Claimed, 0)
+}
+
+func (r *run) addRedactions(counts map[string]int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for rule, n := range counts {
+		r.report.Redactions[rule] += n
+	}
+}
+
+func (r *run) addUsage(u memoir.Usage) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.report.Usage = r.report.Usage.Add(u)
+}
+
+// reportProject adds what became of a project; one without an outcome had nothing to do.
+func (r *run) reportProject(p ProjectReport) {
+	if p.Outcome == "" {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.report.Phase2 = append(r.report.Phase2, p)
+}
+
+// warn reports a problem that does not stop the run, now and in the report.
+func (r *run) warn(message, hint string) { r.tell(Progress{Warn: message, Hint: hint}) }
+
+// mention is warn for what is no trouble, such as a file that is no session.
+func (r *run) mention(message, hint string) {
+	r.tell(Progress{Warn: message, Hint: hint, Minor: true})
+}
+
+func (r *run) tell(p Progress) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.report.Warnings = append(r.report.Warnings, Warning{Message: p.Warn, Hint: p.Hint})
+	r.log.Warn(p.Warn, "hint", p.Hint)
+	r.send(p)
+}
+
+// finished reports one session of Phase 1 as finished.
+func (r *run) finished(session string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p := r.report.Phase1
+	done := p.Claimed + p.Unchanged
+	r.send(Progress{Stage: StageExtract, Done: done, Total: max(r.total, done), What: session})
+}
+
+func (r *run) progress(p Progress) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.send(p)
+}
+
+// send calls the listener; mu is held, so it is called by one goroutine at a time.
+func (r *run) send(p Progress) {
+	if r.opts.Progress != nil {
+		r.opts.Progress(p)
+	}
+}
+
+// redact makes a text safe to print and to store.
+func (r *run) redact(text string) string {
+	clean, _ := r.scanner.Redact(text)
+	return clean
+}

@@ -1,0 +1,154 @@
+package pipeline_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"memoir"
+	"memoir/pipeline"
+	"memoir/store"
+)
+
+// codexSession writes a session of one prompt and answer, and returns its file.
+func codexSession(t *testing.T, dir, id, cwd, branch, prompt string) string {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	text := fmt.Sprintf(`{"timestamp":"2026-05-01T10:00:00Z","type":"session_meta","payload":{"id":%q,"timestamp":"2026-05-01T10:00:00Z","cwd":%q,"originator":"codex-tui","cli_version":"0.150.0","source":"cli","git":{"branch":%q}}}
+{"timestamp":"2026-05-01T10:00:01Z","type":"event_msg","payload":{"type":"user_message","message":%q}}
+{"timestamp":"2026-05-01T10:00:02Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Done: the importer failed because the header was missing, so parse.go now writes one."}]}}
+`, id, cwd, branch, prompt)
+	path := filepath.Join(dir, id+".jsonl")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func appendLine(t *testing.T, path, line string) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.WriteString(line + "\n")
+	if err := errorsOf(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestWhatWasRolledBackIsWithdrawn(t *testing.T) {
+	t.Parallel()
+	dir, home := t.TempDir(), t.TempDir()
+	path := codexSession(t, dir, "one", "/srv/app", "main", "Never use npm, always use pnpm.")
+	codexSession(t, dir, "two", "/srv/app", "main", "Always write the header of a fixture.")
+	first := run(t, options(home, dir))
+	if text := memoryOf(t, first, "app", "MEMORY.md"); !strings.Contains(text, "pnpm") {
+		t.Fatalf("the preference is not there to begin with:\n%s", text)
+	}
+	appendLine(t, path, `{"timestamp":"2026-05-01T10:00:03Z","type":"event_msg","payload":{"type":"thread_rolled_back","num_turns":1}}`)
+	second := run(t, options(home, dir))
+	if text := memoryOf(t, second, "app", "MEMORY.md"); strings.Contains(text, "pnpm") {
+		t.Errorf("what was undone is still there:\n%s", text)
+	}
+}
+
+func TestAMemoryWhoseSessionsWereAllTakenOutKeepsOnlyWhatPeopleWrote(t *testing.T) {
+	t.Parallel()
+	dir, home := t.TempDir(), t.TempDir()
+	codexSession(t, dir, "one", "/srv/app", "main", "Never use npm, always use pnpm.")
+	first := run(t, options(home, dir))
+	root := first.Phase2[0].Root
+	appendLine(t, filepath.Join(root, "MEMORY.md"), "\n## Ours\n\n- ask Ada before a release")
+
+	st := open(t, home)
+	if err := st.SetDisabled(t.Context(), "codex:one", true); err != nil {
+		t.Fatal(err)
+	}
+	st.Close()
+	second := run(t, options(home, dir))
+	text := memoryOf(t, second, "app", "MEMORY.md")
+	if strings.Contains(text, "pnpm") || !strings.Contains(text, "- ask Ada before a release") {
+		t.Errorf("outcome %s:\n%s", second.Phase2[0].Outcome, text)
+	}
+	if again := run(t, options(home, dir)); len(again.Phase2) != 0 {
+		t.Errorf("and again: %+v", again.Phase2)
+	}
+}
+
+func TestALineThatCitesASessionBeyondTheCapStays(t *testing.T) {
+	t.Parallel()
+	dir, home := t.TempDir(), t.TempDir()
+	codexSession(t, dir, "aaaaaaaa-1", "/srv/app", "main", "Never use npm, always use pnpm.")
+	first := run(t, options(home, dir))
+	appendLine(t, filepath.Join(first.Phase2[0].Root, "MEMORY.md"), "\n- pnpm it is, see [aaaaaaaa 2026-05-01]\n- freeze begins [release 2026-12-01]")
+
+	path := codexSession(t, dir, "bbbbbbbb-2", "/srv/app", "main", "Always write the header of a fixture.")
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(strings.ReplaceAll(string(content), "2026-05-01", "2026-05-02")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := options(home, dir)
+	o.Settings.Memories.MaxRawMemoriesForGlobal = 1
+	second := run(t, o)
+	text := memoryOf(t, second, "app", "MEMORY.md")
+	for _, line := range []string{"pnpm it is, see", "freeze begins [release 2026-12-01]"} {
+		if !strings.Contains(text, line) {
+			t.Errorf("%q is gone:\n%s", line, text)
+		}
+	}
+}
+
+func TestTheDateOfASessionIsThatOfItsLastWord(t *testing.T) {
+	t.Parallel()
+	dir, home, fresh := t.TempDir(), t.TempDir(), t.TempDir()
+	path := codexSession(t, dir, "one", "/srv/app", "main", "Never use npm, always use pnpm.")
+	run(t, options(home, dir))
+	appendLine(t, path, `{"timestamp":"2026-05-09T10:00:00Z","type":"event_msg","payload":{"type":"token_count"}}`)
+	if report := run(t, options(home, dir)); report.Phase1 != (pipeline.Phase1Report{Unchanged: 1}) {
+		t.Errorf("a record that says nothing: %+v", report.Phase1)
+	}
+	report := run(t, options(fresh, dir))
+	if text := memoryOf(t, report, "app", "MEMORY.md"); strings.Contains(text, "2026-05-09") {
+		t.Errorf("dated by a record that says nothing:\n%s", text)
+	}
+}
+
+func TestNoSecretOfASessionsHeadIsStoredOrNamesAFolder(t *testing.T) {
+	t.Parallel()
+	secret := func(n int) string {
+		return "gh" + "p_" + strings.Repeat("x", 4) + fmt.Sprintf("%02d", n) + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1"
+	}
+	dir, home := t.TempDir(), t.TempDir()
+	codexSession(t, dir, "one", "/srv/"+secret(1)+"/app", "feature/"+secret(2), "Always push with the key "+secret(3)+" and say so in the log of the day, please, whoever you are")
+	run(t, options(home, dir))
+	files := tree(t, home)
+	for _, name := range []string{"memoir.db", "memoir.db-wal"} {
+		if content, err := os.ReadFile(filepath.Join(home, name)); err == nil {
+			files[name] = string(content)
+		}
+	}
+	for path, content := range files {
+		for n := range 4 {
+			if strings.Contains(path+content, secret(n)) || strings.Contains(path+content, secret(n)[:16]) {
+				t.Errorf("%s holds secret %d", path, n)
+			}
+		}
+	}
+	st := open(t, home)
+	defer st.Close()
+	sessions, err := st.Sessions(t.Context(), store.Filter{})
+	if err != nil || len(sessions) != 1 {
+		t.Fatalf("%v, %v", sessions, err)
+	}
+	if s := sessions[0]; !strings.Contains(s.Title, "[REDACTED:") || s.Reason != memoir.ReasonUpToDate {
+		t.Errorf("%+v", s)
+	}
+}

@@ -17,12 +17,15 @@ type Source string
 
 // The agents whose sessions can be read.
 const (
-	SourceCodex   Source = "codex"
-	SourceClaude  Source = "claude"
-	SourcePi      Source = "pi"
-	SourceOMP     Source = "omp"
-	SourceGemini  Source = "gemini"
-	SourceUnknown Source = "unknown" // a file that no reader recognises
+	SourceCodex    Source = "codex"
+	SourceClaude   Source = "claude"
+	SourcePi       Source = "pi"
+	SourceOMP      Source = "omp"
+	SourceOpenCode Source = "opencode"
+	SourceGemini   Source = "gemini"
+	SourceQwen     Source = "qwen"
+	SourceCopilot  Source = "copilot"
+	SourceUnknown  Source = "unknown" // a file that no reader recognises
 )
 
 // SessionKind says who drove a session. Only main sessions are extracted.

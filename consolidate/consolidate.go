@@ -8,7 +8,6 @@ package consolidate
 
 import (
 	"context"
-	"time"
 
 	"memoir"
 )
@@ -24,7 +23,6 @@ type Input struct {
 	Notes          []memoir.Note
 	SummaryTokens  int // of memory_summary.md, 4 bytes a token; 0 is the default of 5000
 	MaxMemoryBytes int // of MEMORY.md; 0 is the default of 64 KiB
-	Now            time.Time
 }
 
 // Consolidator makes a project's memory files of its extractions.

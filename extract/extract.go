@@ -8,7 +8,6 @@ package extract
 
 import (
 	"context"
-	"time"
 
 	"memoir"
 )
@@ -17,7 +16,6 @@ import (
 type Input struct {
 	Session memoir.Session
 	Items   []memoir.Item // redacted, in conversation order
-	Now     time.Time     // not used in results: the same items give the same extraction
 }
 
 // Extractor makes an Extraction of one session.

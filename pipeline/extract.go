@@ -170,7 +170,7 @@ func (r *run) extractOne(ctx context.Context, claim store.Claim) (extracted, err
 	}
 	session := claim.Session
 	session.Title, _ = r.scanner.Redact(session.Title)
-	extraction, usage, err := r.extractor.Extract(ctx, extract.Input{Session: session, Items: loaded.Items, Now: r.now()})
+	extraction, usage, err := r.extractor.Extract(ctx, extract.Input{Session: session, Items: loaded.Items})
 	out.Usage = usage // spent, whatever comes of it
 	if err != nil {
 		return out, fmt.Errorf("extract: %w", err)

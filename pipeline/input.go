@@ -40,7 +40,6 @@ func (r *run) inputs(ctx context.Context, project store.ProjectRow, live memory.
 		Notes:          notes,
 		SummaryTokens:  settings.Memories.SummaryInjectionTokenLimit,
 		MaxMemoryBytes: settings.Memories.MaxMemorySize,
-		Now:            r.now(),
 		Current:        live.Consolidation(),
 	}
 	selected := make(map[string]bool, len(extractions))

@@ -28,7 +28,7 @@ func remember(t *testing.T, dir string, p testdata.Project) memoir.Consolidation
 	}
 	in := consolidate.Input{
 		Project: memoir.Project{ID: p.Name, Name: p.Name, Identity: p.Remote, Remote: p.Remote, Directories: p.Directories},
-		Changed: map[string]bool{}, SummaryTokens: 5000, MaxMemoryBytes: 64 << 10, Now: testdata.Now,
+		Changed: map[string]bool{}, SummaryTokens: 5000, MaxMemoryBytes: 64 << 10,
 	}
 	for _, s := range testdata.Expected {
 		if s.Project != p.Name || s.Kind != memoir.KindMain {
@@ -44,7 +44,7 @@ func remember(t *testing.T, dir string, p testdata.Project) memoir.Consolidation
 			ID: s.ID, Source: s.Source, Kind: s.Kind, Title: redactor.Text(head.Title),
 			CWD: head.CWD, Branch: head.Branch, CreatedAt: head.CreatedAt, UpdatedAt: s.Updated,
 		}
-		extraction, _, err := extract.NewBuiltin().Extract(t.Context(), extract.Input{Session: session, Items: items, Now: testdata.Now})
+		extraction, _, err := extract.NewBuiltin().Extract(t.Context(), extract.Input{Session: session, Items: items})
 		if err != nil {
 			t.Fatalf("%s: extract: %v", s.Name, err)
 		}

@@ -109,10 +109,7 @@ func (s *smokeTest) examine(ctx context.Context) (pipeline.Report, error) {
 		return first, err
 	}
 	s.checkRun(first)
-	if err := s.checkProjects(ctx); err != nil {
-		return first, err
-	}
-	if err := s.checkSecrets(ctx); err != nil {
+	if err := s.checkStored(ctx); err != nil {
 		return first, err
 	}
 	before, err := fingerprints(s.home)

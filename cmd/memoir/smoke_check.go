@@ -53,8 +53,8 @@ func (s *smokeTest) checkRun(r pipeline.Report) {
 	s.verify("phase 2", count(published, "project")+" published", problem)
 }
 
-// checkProjects looks at the files of each published project.
-func (s *smokeTest) checkProjects(ctx context.Context) error {
+// checkStored looks at what the run left in the database and on the disk.
+func (s *smokeTest) checkStored(ctx context.Context) error {
 	st, err := store.Open(ctx, filepath.Join(s.home, databaseName), store.Options{ReadOnly: true})
 	if err != nil {
 		return err
@@ -64,6 +64,12 @@ func (s *smokeTest) checkProjects(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.checkProjects(rows)
+	return s.checkSecrets(ctx, st, rows)
+}
+
+// checkProjects looks at the files of each published project.
+func (s *smokeTest) checkProjects(rows []store.ProjectRow) {
 	for _, row := range rows {
 		if row.Generation == 0 {
 			continue
@@ -77,7 +83,6 @@ func (s *smokeTest) checkProjects(ctx context.Context) error {
 		s.verify(row.ID+" files", strings.Join(summarise(snap.Files), ", "), missing(snap))
 		s.verify(row.ID+" archive", fmt.Sprintf("generation %d as published", snap.Generation), archived(root, snap))
 	}
-	return nil
 }
 
 // missing says which promised file is absent, empty or not as in the manifest.
@@ -147,7 +152,7 @@ func summarise(files memory.Files) []string {
 
 // checkSecrets looks through every file of the home: for secrets that were
 // planted in its bytes, and for those that the rules find in its text.
-func (s *smokeTest) checkSecrets(ctx context.Context) error {
+func (s *smokeTest) checkSecrets(ctx context.Context, st *store.Store, rows []store.ProjectRow) error {
 	found, files := "", 0
 	look := func(name string, content []byte) {
 		files++
@@ -175,15 +180,6 @@ func (s *smokeTest) checkSecrets(ctx context.Context) error {
 		look(name, content)
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	st, err := store.Open(ctx, filepath.Join(s.home, databaseName), store.Options{ReadOnly: true})
-	if err != nil {
-		return err
-	}
-	defer st.Close()
-	rows, err := st.Projects(ctx)
 	if err != nil {
 		return err
 	}

@@ -87,6 +87,9 @@ func (Claude) Head(h *Head, path string, head, tail [][]byte) {
 			if first == nil {
 				first = &l
 			}
+			if of := getText(l.forkedFrom, "sessionId"); of != "" && h.ParentID == "" {
+				h.ParentID = of
+			}
 		case "custom-title":
 			h.Title = getText(raw, "customTitle")
 		case "summary":

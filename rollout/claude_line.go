@@ -17,6 +17,7 @@ type claudeLine struct {
 	transcriptOnly bool
 	apiError       bool
 	plan           bool // carries planContent
+	forkedFrom     []byte
 	message        []byte
 	content        []byte // of a system line or a queue operation
 	operation      string
@@ -68,6 +69,8 @@ func parseClaudeLine(raw []byte) claudeLine {
 			l.apiError = isTrue(value)
 		case "planContent":
 			l.plan = isString(value)
+		case "forkedFrom":
+			l.forkedFrom = value
 		case "message":
 			l.message = value
 		case "content":
@@ -123,4 +126,49 @@ func (l *claudeLine) queuedCommand() (string, bool) {
 		return "", false
 	}
 	return contentText(get(l.attachment, "prompt")), true
+}
+
+// claudeLineage finds the lines that a resumed or forked session repeats.
+var claudeLineage = &lineage{mark: claudeMark}
+
+// claudeMark reads what a line says of where it comes from. A fork keeps the ids,
+// or names the old one; lines of a session that was resumed under another id may
+// bear the old id still.
+func claudeMark(raw []byte) (m mark) {
+	uuid, session, chain := "", "", false
+	var fork []byte
+	each(raw, func(key, value []byte) bool {
+		switch string(key) {
+		case "type":
+			switch word(value) {
+			case "user", "assistant", "system", "attachment":
+				chain = true
+			}
+		case "uuid":
+			uuid = text(value)
+		case "sessionId":
+			session = text(value)
+		case "timestamp":
+			m.at = instant(value)
+		case "forkedFrom":
+			fork = value
+		case "isSidechain":
+			if isTrue(value) { // of a sub-agent's conversation, which no fork repeats
+				uuid, chain = "", false
+				return false
+			}
+		}
+		return true
+	})
+	if !chain || uuid == "" {
+		return mark{at: m.at}
+	}
+	m.id = textHash(uuid)
+	if of := getText(fork, "messageUuid"); of != "" {
+		m.of = textHash(of)
+	}
+	if m.origin = getText(fork, "sessionId"); m.origin == "" {
+		m.origin = session
+	}
+	return m
 }

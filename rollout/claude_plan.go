@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"context"
+	"maps"
 	"strings"
 )
 
@@ -13,6 +14,8 @@ type claudePlan struct {
 	late      map[int][]string // queued prompts that no line holds, by the index of the line that took them
 	atEnd     []string         // those that nothing took
 	results   map[uint64]bool  // hashes of the ids of calls that were answered
+	elsewhere map[uint64]bool  // hashes of the uuids of lines that another session had first
+	unsettled map[uint64]bool  // hashes of the ids of calls whose answers are this session's own
 }
 
 // Flags of a node.
@@ -39,8 +42,22 @@ type queuedPrompt struct {
 }
 
 func planClaude(ctx context.Context, t *tape, subagent bool) (*claudePlan, error) {
-	p := &claudePlan{first: map[uint64]int32{}, queued: map[int]bool{}, late: map[int][]string{}, results: map[uint64]bool{}}
+	p := &claudePlan{first: map[uint64]int32{}, queued: map[int]bool{}, late: map[int][]string{}, results: map[uint64]bool{}, unsettled: map[uint64]bool{}}
 	s := claudePlanner{claudePlan: p}
+	if t.heads == nil && !subagent {
+		for _, part := range t.parts {
+			theirs, err := claudeLineage.ownedElsewhere(ctx, part.Path)
+			if err != nil {
+				return nil, err
+			}
+			if p.elsewhere == nil {
+				p.elsewhere = theirs
+				continue
+			}
+			p.elsewhere = maps.Clone(p.elsewhere) // the map is shared by all readers
+			maps.Copy(p.elsewhere, theirs)
+		}
+	}
 	err := t.each(ctx, false, func(at place, raw []byte) error {
 		s.line(at.index, parseClaudeLine(raw))
 		return nil
@@ -64,7 +81,7 @@ func (s *claudePlanner) line(at int, l claudeLine) {
 			flags = nodeUser
 			if !speaks {
 				flags |= nodeSpeech
-				s.noteResults(l)
+				s.noteResults(l, s.elsewhere != nil && !s.elsewhere[h])
 			} else if !l.meta && !l.compact && isPrompt(spoken) {
 				flags |= nodePrompt
 			}
@@ -96,10 +113,13 @@ func (s *claudePlanner) line(at int, l claudeLine) {
 	}
 }
 
-func (s *claudePlanner) noteResults(l claudeLine) {
+func (s *claudePlanner) noteResults(l claudeLine, own bool) {
 	elements(get(l.message, "content"), func(block []byte) bool {
 		if id := getText(block, "tool_use_id"); id != "" {
 			s.results[textHash(id)] = true
+			if own {
+				s.unsettled[textHash(id)] = true
+			}
 		}
 		return true
 	})

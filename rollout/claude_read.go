@@ -20,12 +20,18 @@ func (Claude) Read(ctx context.Context, t *tape, e *emitter) error {
 		return err
 	}
 	e.results = plan.results
-	r := claudeReader{plan: plan, e: e, subagent: subagent}
+	r := claudeReader{plan: plan, e: e, subagent: subagent, ownOnly: t.heads != nil}
 	r.w.cwd, r.w.branch = head.CWD, head.Branch
-	err = t.each(ctx, true, func(at place, raw []byte) error {
-		r.line(at.index, parseClaudeLine(raw))
-		return e.err
-	})
+	play := func() error {
+		return t.each(ctx, true, func(at place, raw []byte) error {
+			r.line(at.index, parseClaudeLine(raw))
+			return e.err
+		})
+	}
+	if err = play(); err == nil && r.ownOnly && e.n == 0 {
+		r.ownOnly = false // a fork that shows nothing of its own is called what it repeats
+		err = play()
+	}
 	if err != nil {
 		return err
 	}
@@ -42,6 +48,7 @@ type claudeReader struct {
 	e        *emitter
 	w        where
 	subagent bool
+	ownOnly  bool // lines that say that they were copied are passed over, whoever has them
 	answer   claudeAnswer
 	shell    string // a command that the person ran and whose output is to come
 	shellAt  where
@@ -78,6 +85,9 @@ func (r *claudeReader) line(at int, l claudeLine) {
 	if l.cwd != "" {
 		r.w.cwd, r.w.branch = l.cwd, l.branch()
 	}
+	if r.replayed(l) {
+		return
+	}
 	switch l.kind {
 	case "user":
 		r.closeAnswer()
@@ -104,6 +114,32 @@ func (r *claudeReader) line(at int, l claudeLine) {
 	default:
 		r.e.stats.unknown(l.kind)
 	}
+}
+
+// replayed passes over a line that belongs to another session. A call in it is
+// still noted if it was answered only here.
+func (r *claudeReader) replayed(l claudeLine) bool {
+	if l.uuid == "" || !r.plan.elsewhere[textHash(l.uuid)] && !(r.ownOnly && l.forkedFrom != nil) {
+		return false
+	}
+	r.closeAnswer()
+	switch l.kind {
+	case "user":
+		if s, ok := l.spoken(); ok {
+			r.e.hear(s)
+		}
+	case "assistant":
+		elements(get(l.message, "content"), func(block []byte) bool {
+			if id := getText(block, "id"); id != "" && r.plan.unsettled[textHash(id)] {
+				r.call(block)
+			}
+			return true
+		})
+	default:
+		return true
+	}
+	r.e.stats.Replayed++
+	return true
 }
 
 func (r *claudeReader) user(at int, l claudeLine) {
@@ -231,18 +267,22 @@ func (r *claudeReader) assistant(l claudeLine) {
 		case "text":
 			r.answer.add(getText(block, "text"))
 		case "tool_use", "server_tool_use", "mcp_tool_use":
-			tool, input := getText(block, "name"), get(block, "input")
-			line := string(input)
-			if command := get(input, "command"); (tool == "Bash" || tool == "PowerShell") && isString(command) {
-				line = text(command)
-			}
-			r.e.call(getText(block, "id"), tool, line, r.w)
+			r.call(block)
 		case "mcp_tool_result", "web_search_tool_result", "web_fetch_tool_result":
 			r.closeAnswer()
 			r.result(block)
 		}
 		return true
 	})
+}
+
+func (r *claudeReader) call(block []byte) {
+	tool, input := getText(block, "name"), get(block, "input")
+	line := string(input)
+	if command := get(input, "command"); (tool == "Bash" || tool == "PowerShell") && isString(command) {
+		line = text(command)
+	}
+	r.e.call(getText(block, "id"), tool, line, r.w)
 }
 
 // add takes a text block in: a repeated one is dropped, a grown one replaces its

@@ -16,6 +16,7 @@ type claudePlan struct {
 	results   map[uint64]bool  // hashes of the ids of calls that were answered
 	elsewhere map[uint64]bool  // hashes of the uuids of lines that another session had first
 	unsettled map[uint64]bool  // hashes of the ids of calls whose answers are this session's own
+	copiedTo  int              // index of the last line that says it was copied, -1
 }
 
 // Flags of a node.
@@ -28,6 +29,8 @@ const (
 
 type claudePlanner struct {
 	*claudePlan
+	lines   int     // of the conversation so far
+	busy    bool    // after the last of them, the agent had something to do
 	index   []int32 // of each node in the tape
 	parents []uint64
 	flags   []uint8
@@ -36,13 +39,15 @@ type claudePlanner struct {
 
 type queuedPrompt struct {
 	text   string
-	taken  int // index of the operation that took it, -1
+	taken  int  // index of the operation that took it, -1
+	since  int  // lines of the conversation before it
+	waited bool // the agent was busy when it was typed
 	sent   bool
 	popped bool // taken back into the prompt to be edited
 }
 
 func planClaude(ctx context.Context, t *tape, subagent bool) (*claudePlan, error) {
-	p := &claudePlan{first: map[uint64]int32{}, queued: map[int]bool{}, late: map[int][]string{}, results: map[uint64]bool{}, unsettled: map[uint64]bool{}}
+	p := &claudePlan{first: map[uint64]int32{}, queued: map[int]bool{}, late: map[int][]string{}, results: map[uint64]bool{}, unsettled: map[uint64]bool{}, copiedTo: -1}
 	s := claudePlanner{claudePlan: p}
 	if t.heads == nil && !subagent {
 		for _, part := range t.parts {
@@ -75,6 +80,9 @@ func (s *claudePlanner) line(at int, l claudeLine) {
 			return
 		}
 		s.first[h] = int32(at)
+		if l.forkedFrom() != "" {
+			s.copiedTo = at
+		}
 		var flags uint8
 		switch l.kind {
 		case "user":
@@ -82,7 +90,7 @@ func (s *claudePlanner) line(at int, l claudeLine) {
 			if !speaks {
 				flags |= nodeSpeech
 				s.noteResults(l, s.elsewhere != nil && !s.elsewhere[h])
-			} else if !l.meta && !l.compact && isPrompt(spoken) {
+			} else if !l.injected() && !l.compact && isPrompt(spoken) {
 				flags |= nodePrompt
 			}
 		case "assistant":
@@ -102,15 +110,28 @@ func (s *claudePlanner) line(at int, l claudeLine) {
 	switch {
 	case l.kind == "queue-operation":
 		s.operation(at, l)
-	case speaks && !l.meta:
+	case speaks && !l.injected():
 		if s.send(spoken) {
 			s.queued[at] = true
 		}
 	default:
-		if prompt, ok := l.queuedCommand(); ok {
+		if prompt, _, ok := l.queuedCommand(); ok {
 			s.send(prompt)
 		}
 	}
+	if l.kind == "user" && !l.injected() || l.kind == "assistant" {
+		s.lines++
+		s.busy = l.kind == "user" && (!speaks || isPrompt(spoken)) || l.kind == "assistant" && callsTool(l.message)
+	}
+}
+
+// callsTool reports whether an answer waits for a tool.
+func callsTool(message []byte) (found bool) {
+	elements(get(message, "content"), func(block []byte) bool {
+		found = word(get(block, "type")) == "tool_use"
+		return !found
+	})
+	return found
 }
 
 func (s *claudePlanner) noteResults(l claudeLine, own bool) {
@@ -193,19 +214,31 @@ func (s *claudePlanner) findAbandoned(subagent bool) {
 	}
 }
 
-// operation follows the queue of prompts typed while the agent was busy.
+// operation follows the queue of prompts typed while the agent was busy. Headless
+// runs put every prompt through it.
 func (s *claudePlanner) operation(at int, l claudeLine) {
+	content := strings.TrimSpace(text(l.content))
 	switch l.operation {
 	case "enqueue":
-		if content := text(l.content); len(s.queue) < 10000 && strings.TrimSpace(content) != "" {
-			s.queue = append(s.queue, &queuedPrompt{text: strings.TrimSpace(content), taken: -1})
+		if len(s.queue) < 10000 && content != "" {
+			s.queue = append(s.queue, &queuedPrompt{text: content, taken: -1, since: s.lines, waited: s.busy})
 		}
 	case "dequeue", "remove":
+		var next *queuedPrompt
 		for _, q := range s.queue {
-			if q.taken < 0 && !q.popped {
-				q.taken = at
-				return
+			if q.taken >= 0 || q.popped {
+				continue
 			}
+			if q.text == content {
+				next = q
+				break
+			}
+			if next == nil {
+				next = q
+			}
+		}
+		if next != nil {
+			next.taken, next.waited = at, next.waited || s.lines > next.since
 		}
 	case "popAll":
 		for _, q := range s.queue {
@@ -217,8 +250,9 @@ func (s *claudePlanner) operation(at int, l claudeLine) {
 }
 
 // send matches a line of the conversation with the prompts that were queued
-// before it; several may have been sent as one.
-func (s *claudePlanner) send(spoken string) bool {
+// before it, of which several may have been sent as one, and reports whether one
+// of them had to wait.
+func (s *claudePlanner) send(spoken string) (waited bool) {
 	if len(s.queue) == 0 {
 		return false
 	}
@@ -226,20 +260,20 @@ func (s *claudePlanner) send(spoken string) bool {
 	if command, ok := slashCommand(spoken); ok {
 		spoken = command
 	}
-	found := false
 	for _, q := range s.queue {
 		if q.sent {
 			continue
 		}
-		if q.text == spoken {
+		whole := q.text == spoken
+		if whole || strings.Contains("\n"+spoken+"\n", "\n"+q.text+"\n") {
 			q.sent = true
-			return true
+			waited = waited || q.waited || q.taken < 0 && s.lines > q.since
 		}
-		if strings.Contains("\n"+spoken+"\n", "\n"+q.text+"\n") {
-			q.sent, found = true, true
+		if whole {
+			break
 		}
 	}
-	return found
+	return waited
 }
 
 // settleQueue finds the queued prompts that appear nowhere else. Those taken back

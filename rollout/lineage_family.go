@@ -10,9 +10,10 @@ import (
 
 // kin is a session of a family.
 type kin struct {
-	file    int    // in its directory
-	id      string // of the thread
-	origin  string // id of the thread that it says it was copied from
+	file    int             // in its directory
+	id      string          // of the thread
+	main    bool            // a person drives it
+	origins map[string]bool // ids of the threads that it says it was copied from
 	entries []kinEntry
 }
 
@@ -35,8 +36,7 @@ type family struct {
 const maxFamily = 512 << 10
 
 // newFamily reads the files of a family. Of several files of one thread one is
-// taken, for another place chooses among those; and sessions that no person
-// drives are left out, for they are not where people's words are looked for.
+// taken, for another place chooses among those.
 func newFamily(ctx context.Context, marker func([]byte) mark, dir *kinDir, members []int) (*family, error) {
 	f := &family{byID: map[string]int{}, wins: map[[2]int]bool{}}
 	copies := map[uint64]uint64{}
@@ -45,18 +45,18 @@ func newFamily(ctx context.Context, marker func([]byte) mark, dir *kinDir, membe
 	for _, at := range members {
 		path := dir.files[at].Path
 		h, err := Probe(Entry{File: memoir.File{Path: path}})
-		if err != nil || h.Kind != memoir.KindMain {
+		if err != nil || h.Kind == memoir.KindSubagent {
 			continue
 		}
 		if _, twice := f.byID[h.ID]; twice {
 			continue
 		}
-		k := kin{file: at, id: h.ID}
+		k := kin{file: at, id: h.ID, main: h.Kind == memoir.KindMain, origins: map[string]bool{}}
 		records := 0
 		err = eachRecord(ctx, path, func(raw []byte) error {
 			m := marker(raw)
-			if k.origin == "" && m.origin != k.id {
-				k.origin = m.origin
+			if m.origin != "" && m.origin != k.id && len(k.origins) < 64 {
+				k.origins[m.origin] = true
 			}
 			if records++; m.id == 0 {
 				return nil
@@ -144,12 +144,15 @@ func (f *family) owner(among []int) int {
 }
 
 // original reports whether session a is the original of session b, whose id is the
-// smaller one. What decides does not change when either goes on: what a session says of
-// itself; then that a copy is written in one go, while an original has other
-// records among those that are shared; then that nothing was added to the
-// original, or that it went on earlier.
+// smaller one. A session that no person drives is none, for it is not where people's
+// words are looked for. What else decides does not change when either goes on: what a
+// session says of itself; then that a copy is written in one go, while an original
+// has other records among those that are shared; then that nothing was added to
+// the original, or that it went on earlier.
 func (f *family) original(a, b int) bool {
 	switch {
+	case f.kin[a].main != f.kin[b].main:
+		return f.kin[a].main
 	case f.descends(b, a) && !f.descends(a, b):
 		return true
 	case f.descends(a, b) && !f.descends(b, a):
@@ -168,15 +171,18 @@ func (f *family) original(a, b int) bool {
 // descends reports whether session a says that it was copied from b, at however
 // many removes.
 func (f *family) descends(a, b int) bool {
-	for range len(f.kin) {
-		up, ok := f.byID[f.kin[a].origin]
-		if !ok {
-			return false
+	seen, next := map[int]bool{a: true}, []int{a}
+	for len(next) > 0 {
+		for origin := range f.kin[next[0]].origins {
+			up, ok := f.byID[origin]
+			if ok && up == b {
+				return true
+			}
+			if ok && !seen[up] {
+				seen[up], next = true, append(next, up)
+			}
 		}
-		if up == b {
-			return true
-		}
-		a = up
+		next = next[1:]
 	}
 	return false
 }

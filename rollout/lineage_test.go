@@ -41,6 +41,11 @@ func replies(session string, from, to int, more func(n int) string) (out []strin
 	return out
 }
 
+// answers are lines that say which session asked for them first.
+func answers(session string, from, to int, asked string) []string {
+	return replies(session, from, to, func(int) string { return fmt.Sprintf(`,"requestSessionId":%q`, asked) })
+}
+
 const snapshot = `{"type":"file-history-snapshot","messageId":"u1","snapshot":{}}`
 
 func TestEachEntryBelongsToOneSession(t *testing.T) {
@@ -75,6 +80,10 @@ func TestEachEntryBelongsToOneSession(t *testing.T) {
 			thirdID: all(replies(thirdID, 0, 2, func(n int) string { return forked(oldID, n) }), replies(thirdID, 2, 4, nil)),
 			newID:   all(replies(newID, 0, 4, func(n int) string { return forked(thirdID, n) }), replies(newID, 9, 10, nil))},
 			map[string]string{oldID: "0 1 30", thirdID: "2 3", newID: "9"}},
+		{"a fork of a fork whose answers say who asked for them", map[string][]string{oldID: all(replies(oldID, 0, 2, nil), replies(oldID, 30, 31, nil)),
+			thirdID: all(answers(thirdID, 0, 2, oldID), replies(thirdID, 2, 4, nil), replies(thirdID, 40, 41, nil)),
+			newID:   all(answers(newID, 0, 2, oldID), answers(newID, 2, 4, thirdID), replies(newID, 9, 10, nil))},
+			map[string]string{oldID: "0 1 30", thirdID: "2 3 40", newID: "9"}},
 		{"forks with ids of their own", map[string][]string{oldID: replies(oldID, 0, 2, nil),
 			thirdID: {remapped(thirdID, 0, oldID, "u0"), remapped(thirdID, 1, oldID, "u1"), says(thirdID, 5)},
 			newID:   {remapped(newID, 0, thirdID, "bbbb-0"), remapped(newID, 1, thirdID, "bbbb-1"), says(newID, 6)}},
@@ -99,7 +108,12 @@ func TestEachEntryBelongsToOneSession(t *testing.T) {
 		{"two files of one thread", map[string][]string{oldID: replies(oldID, 0, 2, nil), "copy": replies(oldID, 0, 2, nil)},
 			map[string]string{oldID: "0 1", "copy": "0 1"}},
 		{"a copy that a script drives", map[string][]string{oldID: replies(oldID, 0, 2, nil), newID: replies(newID, 0, 3, func(int) string { return `,"entrypoint":"sdk-py"` })},
-			map[string]string{oldID: "0 1", newID: "0 1 2"}},
+			map[string]string{oldID: "0 1", newID: "2"}},
+		{"a session of a script that a person went on with", map[string][]string{oldID: replies(oldID, 0, 2, func(int) string { return `,"entrypoint":"sdk-py"` }), newID: replies(newID, 0, 3, nil)},
+			map[string]string{oldID: "", newID: "0 1 2"}},
+		{"a fork of a script's session", map[string][]string{oldID: replies(oldID, 0, 2, func(int) string { return `,"entrypoint":"sdk-cli"` }),
+			newID: replies(newID, 0, 3, func(int) string { return `,"entrypoint":"sdk-cli"` })},
+			map[string]string{oldID: "0 1", newID: "2"}},
 		{"a file that is damaged", map[string][]string{oldID: {"\x00\x01 no session"}, newID: replies(newID, 0, 2, nil)},
 			map[string]string{newID: "0 1"}},
 	}

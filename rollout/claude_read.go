@@ -2,7 +2,6 @@ package rollout
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"memoir"
@@ -56,14 +55,6 @@ type claudeReader struct {
 	given    map[uint64]bool // hashes of the texts that were given, with their messages' ids
 	shell    string          // a command that the person ran and whose output is to come
 	shellAt  where
-}
-
-// claudeAnswer is an assistant message as far as it has been read.
-type claudeAnswer struct {
-	id    string
-	texts []string
-	final bool
-	w     where
 }
 
 func (r *claudeReader) line(at int, l claudeLine) {
@@ -262,127 +253,6 @@ func (r *claudeReader) closeShell(o outcome) {
 	if r.shell != "" {
 		r.e.shell(r.shell, o, r.shellAt)
 		r.shell = ""
-	}
-}
-
-func (r *claudeReader) assistant(l claudeLine) {
-	if l.apiError || getText(l.message, "model") == "<synthetic>" {
-		r.closeAnswers()
-		r.e.injected() // an error message of the client
-		return
-	}
-	a := r.answer(getText(l.message, "id"))
-	a.final = a.final || getText(l.message, "stop_reason") == "end_turn"
-	content := get(l.message, "content")
-	if isString(content) {
-		a.add(text(content), r.given)
-		return
-	}
-	elements(content, func(block []byte) bool {
-		switch getText(block, "type") {
-		case "text":
-			a.add(getText(block, "text"), r.given)
-		case "tool_use", "server_tool_use", "mcp_tool_use":
-			r.call(block)
-		case "mcp_tool_result", "web_search_tool_result", "web_fetch_tool_result":
-			r.closeAnswers()
-			a = r.answer(getText(l.message, "id"))
-			r.result(block, nil)
-		}
-		return true
-	})
-}
-
-// answer returns the message of an id, which may have been begun before another:
-// agents that work at the same time write between each other's lines.
-func (r *claudeReader) answer(id string) *claudeAnswer {
-	for _, a := range r.answers {
-		if id != "" && a.id == id {
-			return a
-		}
-	}
-	if id == "" || len(r.answers) >= 64 {
-		r.closeAnswers()
-	}
-	a := &claudeAnswer{id: id, w: r.w}
-	r.answers = append(r.answers, a)
-	return a
-}
-
-func (r *claudeReader) call(block []byte) {
-	tool, input := getText(block, "name"), get(block, "input")
-	line := string(input)
-	if command := get(input, "command"); (tool == "Bash" || tool == "PowerShell") && isString(command) {
-		line = text(command)
-	}
-	r.e.call(getText(block, "id"), tool, line, r.w)
-}
-
-// add takes a text block in: a repeated one is dropped, a grown one replaces its
-// beginning.
-func (a *claudeAnswer) add(s string, given map[uint64]bool) {
-	if strings.TrimSpace(s) == "" || slices.Contains(a.texts, s) || given[textHash(a.id+s)] {
-		return
-	}
-	if n := len(a.texts); n > 0 && strings.HasPrefix(s, a.texts[n-1]) {
-		a.texts[n-1] = s
-		return
-	}
-	a.texts = append(a.texts, s)
-}
-
-// closeAnswers gives the messages that were read so far. If one goes on later, it
-// is another item.
-func (r *claudeReader) closeAnswers() {
-	open := r.answers
-	r.answers = nil
-	for _, a := range open {
-		if len(a.texts) == 0 {
-			continue
-		}
-		r.closeShell(outcome{})
-		r.e.assistant(strings.Join(a.texts, "\n\n"), a.final, a.w)
-		for _, s := range a.texts {
-			if a.id != "" {
-				r.given[textHash(a.id+s)] = true
-			}
-		}
-	}
-}
-
-// result takes a tool's result in; structured is the copy of it that the agent
-// keeps for itself.
-func (r *claudeReader) result(block, structured []byte) {
-	id := getText(block, "tool_use_id")
-	tool := ""
-	if call := r.e.waiting(id); call != nil {
-		tool = call.Tool
-	}
-	output := claudeOutput(r.persisted(contentText(get(block, "content"))))
-	o := outcome{output: output, failed: isTrue(get(block, "is_error"))}
-	if code, ok := strings.CutPrefix(output, "Exit code "); ok && o.failed {
-		if n, ok := leadingInt(code); ok {
-			_, rest, _ := strings.Cut(output, "\n")
-			o.exit, o.output = &n, rest
-		}
-	}
-	if inner, rest, ok := cutElement(o.output, "tool_use_error"); ok {
-		o.output, o.failed = strings.TrimSpace(inner+"\n"+rest), true
-	}
-	if ownTool.MatchString(tool) {
-		o.output = "" // memory is not made of memory
-		r.e.injected()
-	}
-	words, rejected := rejection(output)
-	o.failed = o.failed || rejected
-	r.e.result(id, o, r.w)
-	if words != "" {
-		r.e.user(memoir.OriginRejection, words, r.w)
-	}
-	if tool == "AskUserQuestion" && !o.failed {
-		if words := claudeAnswers(structured, output); words != "" {
-			r.e.user(memoir.OriginAnswer, words, r.w)
-		}
 	}
 }
 

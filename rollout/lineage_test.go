@@ -188,3 +188,61 @@ func TestAnOwnerStaysTheOwnerWhenFilesGrow(t *testing.T) {
 		t.Errorf("the original gone: %q", said(items))
 	}
 }
+
+// FuzzNoEntryIsLost takes bytes for the lines of three sessions: whichever owns
+// what, each entry is given by one of them, and by one only where all have the same
+// first entry.
+func FuzzNoEntryIsLost(f *testing.F) {
+	f.Add([]byte{0, 1, 2, 16, 17, 18, 32, 33, 34, 4, 21, 38}, false)
+	f.Add([]byte{1, 65, 2, 17, 81, 18, 97, 34, 255, 3}, true)
+	f.Add([]byte{0, 16, 32, 1, 66, 131, 200, 90}, true)
+	ids := []string{oldID, newID, thirdID}
+	f.Fuzz(func(t *testing.T, data []byte, alike bool) {
+		lines := [3][]string{}
+		held := map[string]bool{}
+		add := func(file, n int, fork byte) {
+			more := ""
+			switch {
+			case fork == 1:
+				more = forked(ids[(file+1)%3], n)
+			case fork == 2:
+				more = fmt.Sprintf(`,"requestSessionId":%q`, ids[(file+2)%3])
+			case fork == 3:
+				lines[file] = append(lines[file], snapshot)
+			}
+			lines[file] = append(lines[file], says(ids[file], n, more))
+			held[fmt.Sprint(n)] = true
+		}
+		for file := range 3 {
+			if alike {
+				add(file, 0, 0)
+			}
+		}
+		for _, b := range data[:min(len(data), 60)] {
+			if file := int(b>>4) & 3; file < 3 {
+				add(file, int(b&15), b>>6)
+			}
+		}
+		dir := t.TempDir()
+		for file, id := range ids {
+			if len(lines[file]) > 0 {
+				writeAt(t, filepath.Join(dir, id+".jsonl"), strings.Join(lines[file], "\n")+"\n")
+			}
+		}
+		given := map[string]int{}
+		for file, id := range ids {
+			if len(lines[file]) == 0 {
+				continue
+			}
+			items, _ := read(t, filepath.Join(dir, id+".jsonl"))
+			for _, n := range strings.Fields(said(items)) {
+				given[n]++
+			}
+		}
+		for n := range held {
+			if given[n] == 0 || alike && given[n] > 1 {
+				t.Errorf("entry %s is given %d times", n, given[n])
+			}
+		}
+	})
+}

@@ -29,6 +29,10 @@ func (r *claudeReader) assistant(l claudeLine) {
 	elements(content, func(block []byte) bool {
 		switch getText(block, "type") {
 		case "text":
+			if r.unfinished += len(block); r.unfinished > maxText {
+				r.closeAnswers()
+				a = r.answer(getText(l.message, "id"))
+			}
 			a.add(getText(block, "text"), r.given)
 		case "tool_use", "server_tool_use", "mcp_tool_use":
 			r.call(block)
@@ -83,7 +87,7 @@ func (a *claudeAnswer) add(s string, given map[uint64]bool) {
 // is another item.
 func (r *claudeReader) closeAnswers() {
 	open := r.answers
-	r.answers = nil
+	r.answers, r.unfinished = nil, 0
 	for _, a := range open {
 		if len(a.texts) == 0 {
 			continue

@@ -45,16 +45,17 @@ func (Claude) Read(ctx context.Context, t *tape, e *emitter) error {
 }
 
 type claudeReader struct {
-	plan     *claudePlan
-	e        *emitter
-	w        where
-	subagent bool
-	session  string          // path of its file, "" if files beside it are not to be read
-	ownOnly  bool            // lines that say that they were copied are passed over, whoever has them
-	answers  []*claudeAnswer // messages that are not finished, in the order in which they began
-	given    map[uint64]bool // hashes of the texts that were given, with their messages' ids
-	shell    string          // a command that the person ran and whose output is to come
-	shellAt  where
+	plan       *claudePlan
+	e          *emitter
+	w          where
+	subagent   bool
+	session    string          // path of its file, "" if files beside it are not to be read
+	ownOnly    bool            // lines that say that they were copied are passed over, whoever has them
+	answers    []*claudeAnswer // messages that are not finished, in the order in which they began
+	unfinished int             // bytes of their texts
+	given      map[uint64]bool // hashes of the texts that were given, with their messages' ids
+	shell      string          // a command that the person ran and whose output is to come
+	shellAt    where
 }
 
 func (r *claudeReader) line(at int, l claudeLine) {

@@ -125,8 +125,8 @@ const (
 	RoleTool      = "tool"
 )
 
-// Origin says how a text entered the conversation. Only Typed, Queued,
-// SlashCommand and Shell are a person's own words.
+// Origin says how a text entered the conversation. ByPerson says
+// which of them are a person's own words.
 type Origin string
 
 // The origins of an item.
@@ -140,6 +140,7 @@ const (
 	OriginCompactionSummary Origin = "compaction_summary"
 	OriginSubagentTask      Origin = "subagent_task" // the task that a parent session gave
 	OriginRejection         Origin = "rejection"     // what a person said when refusing a tool call
+	OriginAnswer            Origin = "answer"        // what a person answered to a question of the agent
 	OriginAgent             Origin = "agent"         // the agent's own text
 	OriginTool              Origin = "tool"
 )
@@ -147,7 +148,7 @@ const (
 // ByPerson reports whether a person wrote the text themselves.
 func (o Origin) ByPerson() bool {
 	switch o {
-	case OriginTyped, OriginQueued, OriginSlashCommand, OriginShell, OriginRejection:
+	case OriginTyped, OriginQueued, OriginSlashCommand, OriginShell, OriginRejection, OriginAnswer:
 		return true
 	}
 	return false

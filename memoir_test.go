@@ -26,7 +26,7 @@ func TestOnlyAPersonsOwnWordsAreByPerson(t *testing.T) {
 	t.Parallel()
 	for origin, want := range map[memoir.Origin]bool{
 		memoir.OriginTyped: true, memoir.OriginQueued: true, memoir.OriginSlashCommand: true,
-		memoir.OriginShell: true, memoir.OriginRejection: true,
+		memoir.OriginShell: true, memoir.OriginRejection: true, memoir.OriginAnswer: true,
 		memoir.OriginInjected: false, memoir.OriginPlanHandover: false, memoir.OriginAgent: false,
 		memoir.OriginCompactionSummary: false, memoir.OriginSubagentTask: false, memoir.OriginTool: false,
 	} {

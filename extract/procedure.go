@@ -70,5 +70,5 @@ func continues(t *turn) bool {
 	if rules(t.said) {
 		return true
 	}
-	return t.ask.Origin == memoir.OriginQueued || t.ask.Origin == memoir.OriginRejection || t.said.trivial || t.said.denies
+	return t.ask.Origin == memoir.OriginQueued || t.ask.Origin == memoir.OriginRejection || t.ask.Origin == memoir.OriginAnswer || t.said.trivial || t.said.denies
 }

@@ -66,7 +66,9 @@ func (Claude) Recognises(_ string, head [][]byte) bool {
 	return false
 }
 
-// Head takes the session's id from the file's name where its lines agree, else
+// Head calls a session automation if all that is seen of it was driven by a script,
+// and takes the directory of a worktree that the agent made to be that which it was
+// made from. It takes the session's id from the file's name where its lines agree, else
 // from the last line: a resumed session's file begins with lines of the old id.
 func (Claude) Head(h *Head, path string, head, tail [][]byte) {
 	name := stem(path)
@@ -74,6 +76,8 @@ func (Claude) Head(h *Head, path string, head, tail [][]byte) {
 	uuids := map[string]bool{}
 	var first *claudeLine
 	last, summary, leaf := "", "", ""
+	worktree, began := "", ""
+	scripted, driven := false, false
 	for i, raw := range append(head[:len(head):len(head)], tail...) {
 		l := parseClaudeLine(raw)
 		if l.uuid != "" {
@@ -82,10 +86,20 @@ func (Claude) Head(h *Head, path string, head, tail [][]byte) {
 		if l.session != "" {
 			sessions[l.session], last = true, l.session
 		}
+		if l.entrypoint != "" {
+			scripted, driven = scripted || byScript(l.entrypoint), driven || !byScript(l.entrypoint)
+		}
 		switch l.kind {
+		case "worktree-state":
+			if at := get(raw, "worktreeSession"); getText(at, "originalCwd") != "" {
+				worktree, began = getText(at, "worktreePath"), getText(at, "originalCwd")
+			}
 		case "user", "assistant":
 			if first == nil {
 				first = &l
+			}
+			if of := l.forkedFrom(); of != "" && h.ParentID == "" {
+				h.ParentID = of
 			}
 		case "custom-title":
 			h.Title = getText(raw, "customTitle")
@@ -106,9 +120,12 @@ func (Claude) Head(h *Head, path string, head, tail [][]byte) {
 		if h.Branch == "" {
 			h.Branch = l.branch()
 		}
-		if strings.HasPrefix(l.entrypoint, "sdk-") && h.Kind == memoir.KindMain {
-			h.Kind = memoir.KindAutomation
-		}
+	}
+	if scripted && !driven {
+		h.Kind = memoir.KindAutomation
+	}
+	if inDir(h.CWD, worktree) {
+		h.CWD = began
 	}
 	if h.Title == "" {
 		h.Title = lastTitle(head, tail)
@@ -128,6 +145,20 @@ func (Claude) Head(h *Head, path string, head, tail [][]byte) {
 	if h.ID = name; first.agent != "" {
 		h.ID = "agent-" + first.agent
 	}
+}
+
+// byScript reports whether what started a session is no person at a prompt.
+func byScript(entrypoint string) bool {
+	switch entrypoint {
+	case "claude-code-github-action", "mcp", "bench", "remote_trigger", "remote_cowork_trigger":
+		return true
+	}
+	return strings.HasPrefix(entrypoint, "sdk-")
+}
+
+// inDir reports whether a path is a directory or lies in it.
+func inDir(path, dir string) bool {
+	return dir != "" && (path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/"))
 }
 
 // lastTitle is the title that the agent itself gave last.

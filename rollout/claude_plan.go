@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"context"
+	"maps"
 	"strings"
 )
 
@@ -13,6 +14,9 @@ type claudePlan struct {
 	late      map[int][]string // queued prompts that no line holds, by the index of the line that took them
 	atEnd     []string         // those that nothing took
 	results   map[uint64]bool  // hashes of the ids of calls that were answered
+	elsewhere map[uint64]bool  // hashes of the uuids of lines that another session had first
+	unsettled map[uint64]bool  // hashes of the ids of calls whose answers are this session's own
+	copiedTo  int              // index of the last line that says it was copied, -1
 }
 
 // Flags of a node.
@@ -25,22 +29,31 @@ const (
 
 type claudePlanner struct {
 	*claudePlan
+	lines   int     // of the conversation so far
+	busy    bool    // after the last of them, the agent had something to do
 	index   []int32 // of each node in the tape
 	parents []uint64
 	flags   []uint8
 	queue   []*queuedPrompt
 }
 
-type queuedPrompt struct {
-	text   string
-	taken  int // index of the operation that took it, -1
-	sent   bool
-	popped bool // taken back into the prompt to be edited
-}
-
 func planClaude(ctx context.Context, t *tape, subagent bool) (*claudePlan, error) {
-	p := &claudePlan{first: map[uint64]int32{}, queued: map[int]bool{}, late: map[int][]string{}, results: map[uint64]bool{}}
+	p := &claudePlan{first: map[uint64]int32{}, queued: map[int]bool{}, late: map[int][]string{}, results: map[uint64]bool{}, unsettled: map[uint64]bool{}, copiedTo: -1}
 	s := claudePlanner{claudePlan: p}
+	if t.heads == nil && !subagent {
+		for _, part := range t.parts {
+			theirs, err := claudeLineage.ownedElsewhere(ctx, part.Path)
+			if err != nil {
+				return nil, err
+			}
+			if p.elsewhere == nil {
+				p.elsewhere = theirs
+				continue
+			}
+			p.elsewhere = maps.Clone(p.elsewhere) // the map is shared by all readers
+			maps.Copy(p.elsewhere, theirs)
+		}
+	}
 	err := t.each(ctx, false, func(at place, raw []byte) error {
 		s.line(at.index, parseClaudeLine(raw))
 		return nil
@@ -58,14 +71,17 @@ func (s *claudePlanner) line(at int, l claudeLine) {
 			return
 		}
 		s.first[h] = int32(at)
+		if l.forkedFrom() != "" {
+			s.copiedTo = at
+		}
 		var flags uint8
 		switch l.kind {
 		case "user":
 			flags = nodeUser
 			if !speaks {
 				flags |= nodeSpeech
-				s.noteResults(l)
-			} else if !l.meta && !l.compact && isPrompt(spoken) {
+				s.noteResults(l, s.elsewhere != nil && !s.elsewhere[h])
+			} else if !l.injected() && !l.compact && isPrompt(spoken) {
 				flags |= nodePrompt
 			}
 		case "assistant":
@@ -85,21 +101,37 @@ func (s *claudePlanner) line(at int, l claudeLine) {
 	switch {
 	case l.kind == "queue-operation":
 		s.operation(at, l)
-	case speaks && !l.meta:
+	case speaks && !l.injected():
 		if s.send(spoken) {
 			s.queued[at] = true
 		}
 	default:
-		if prompt, ok := l.queuedCommand(); ok {
+		if prompt, _, ok := l.queuedCommand(); ok {
 			s.send(prompt)
 		}
 	}
+	if l.kind == "user" && !l.injected() || l.kind == "assistant" {
+		s.lines++
+		s.busy = l.kind == "user" && (!speaks || isPrompt(spoken)) || l.kind == "assistant" && callsTool(l.message)
+	}
 }
 
-func (s *claudePlanner) noteResults(l claudeLine) {
+// callsTool reports whether an answer waits for a tool.
+func callsTool(message []byte) (found bool) {
+	elements(get(message, "content"), func(block []byte) bool {
+		found = word(get(block, "type")) == "tool_use"
+		return !found
+	})
+	return found
+}
+
+func (s *claudePlanner) noteResults(l claudeLine, own bool) {
 	elements(get(l.message, "content"), func(block []byte) bool {
 		if id := getText(block, "tool_use_id"); id != "" {
 			s.results[textHash(id)] = true
+			if own {
+				s.unsettled[textHash(id)] = true
+			}
 		}
 		return true
 	})
@@ -169,71 +201,6 @@ func (s *claudePlanner) findAbandoned(subagent bool) {
 		}
 		if gone[i] {
 			s.abandoned[int(s.index[i])] = true
-		}
-	}
-}
-
-// operation follows the queue of prompts typed while the agent was busy.
-func (s *claudePlanner) operation(at int, l claudeLine) {
-	switch l.operation {
-	case "enqueue":
-		if content := text(l.content); len(s.queue) < 10000 && strings.TrimSpace(content) != "" {
-			s.queue = append(s.queue, &queuedPrompt{text: strings.TrimSpace(content), taken: -1})
-		}
-	case "dequeue", "remove":
-		for _, q := range s.queue {
-			if q.taken < 0 && !q.popped {
-				q.taken = at
-				return
-			}
-		}
-	case "popAll":
-		for _, q := range s.queue {
-			if q.taken < 0 {
-				q.popped = true
-			}
-		}
-	}
-}
-
-// send matches a line of the conversation with the prompts that were queued
-// before it; several may have been sent as one.
-func (s *claudePlanner) send(spoken string) bool {
-	if len(s.queue) == 0 {
-		return false
-	}
-	spoken = strings.TrimSpace(spoken)
-	if command, ok := slashCommand(spoken); ok {
-		spoken = command
-	}
-	found := false
-	for _, q := range s.queue {
-		if q.sent {
-			continue
-		}
-		if q.text == spoken {
-			q.sent = true
-			return true
-		}
-		if strings.Contains("\n"+spoken+"\n", "\n"+q.text+"\n") {
-			q.sent, found = true, true
-		}
-	}
-	return found
-}
-
-// settleQueue finds the queued prompts that appear nowhere else. Those taken back
-// were never said, and a command of the agent's own interface leaves its trace
-// elsewhere.
-func (s *claudePlanner) settleQueue() {
-	for _, q := range s.queue {
-		if q.sent || q.popped || strings.HasPrefix(q.text, "/") || strings.HasPrefix(q.text, "<") {
-			continue
-		}
-		if q.taken >= 0 {
-			s.late[q.taken] = append(s.late[q.taken], q.text)
-		} else {
-			s.atEnd = append(s.atEnd, q.text)
 		}
 	}
 }

@@ -1,9 +1,7 @@
 package rollout
 
 import (
-	"bytes"
 	"context"
-	"slices"
 	"strings"
 
 	"memoir"
@@ -20,16 +18,25 @@ func (Claude) Read(ctx context.Context, t *tape, e *emitter) error {
 		return err
 	}
 	e.results = plan.results
-	r := claudeReader{plan: plan, e: e, subagent: subagent}
+	r := claudeReader{plan: plan, e: e, subagent: subagent, ownOnly: t.heads != nil, given: map[uint64]bool{}}
 	r.w.cwd, r.w.branch = head.CWD, head.Branch
-	err = t.each(ctx, true, func(at place, raw []byte) error {
-		r.line(at.index, parseClaudeLine(raw))
-		return e.err
-	})
+	if t.heads == nil && !subagent {
+		r.session = t.parts[0].Path
+	}
+	play := func() error {
+		return t.each(ctx, true, func(at place, raw []byte) error {
+			r.line(at.index, parseClaudeLine(raw))
+			return e.err
+		})
+	}
+	if err = play(); err == nil && r.ownOnly && e.n == 0 {
+		r.ownOnly = false // a fork that shows nothing of its own is called what it repeats
+		err = play()
+	}
 	if err != nil {
 		return err
 	}
-	r.closeAnswer()
+	r.closeAnswers()
 	r.closeShell(outcome{})
 	for _, prompt := range plan.atEnd {
 		e.user(memoir.OriginQueued, prompt, r.w)
@@ -38,23 +45,17 @@ func (Claude) Read(ctx context.Context, t *tape, e *emitter) error {
 }
 
 type claudeReader struct {
-	plan     *claudePlan
-	e        *emitter
-	w        where
-	subagent bool
-	answer   claudeAnswer
-	shell    string // a command that the person ran and whose output is to come
-	shellAt  where
-}
-
-// claudeAnswer is an assistant message as far as it has been read.
-type claudeAnswer struct {
-	id     string
-	texts  []string
-	given  []string // texts already given, after which the same message went on
-	final  bool
-	w      where
-	isOpen bool
+	plan       *claudePlan
+	e          *emitter
+	w          where
+	subagent   bool
+	session    string          // path of its file, "" if files beside it are not to be read
+	ownOnly    bool            // lines that say that they were copied are passed over, whoever has them
+	answers    []*claudeAnswer // messages that are not finished, in the order in which they began
+	unfinished int             // bytes of their texts
+	given      map[uint64]bool // hashes of the texts that were given, with their messages' ids
+	shell      string          // a command that the person ran and whose output is to come
+	shellAt    where
 }
 
 func (r *claudeReader) line(at int, l claudeLine) {
@@ -78,59 +79,104 @@ func (r *claudeReader) line(at int, l claudeLine) {
 	if l.cwd != "" {
 		r.w.cwd, r.w.branch = l.cwd, l.branch()
 	}
+	if r.replayed(at, l) {
+		return
+	}
 	switch l.kind {
 	case "user":
-		r.closeAnswer()
+		r.closeAnswers()
 		r.user(at, l)
 	case "assistant":
 		r.assistant(l)
 	case "system":
 		r.system(l)
 	case "attachment":
-		if prompt, ok := l.queuedCommand(); ok {
-			r.closeAnswer()
-			r.said(memoir.OriginQueued, prompt)
-		} else {
-			r.e.injected()
-		}
+		r.attachment(l)
 	case "queue-operation":
+		r.e.hear(text(l.content))
 		for _, prompt := range r.plan.late[at] {
-			r.closeAnswer()
+			r.closeAnswers()
 			r.e.user(memoir.OriginQueued, prompt, r.w)
 		}
-	case "progress", "file-history-snapshot", "summary", "pr-link", "ai-title", "custom-title", "last-prompt", "mode",
-		"permission-mode", "agent-name", "agent-setting", "agent-color", "worktree-state", "content-replacement", "tag",
-		"speculation-accept", "attribution-snapshot":
 	default:
-		r.e.stats.unknown(l.kind)
+		if !claudeLog[l.kind] {
+			r.e.stats.unknown(l.kind)
+		}
 	}
+}
+
+// attachment lines hold what the agent, a hook or an editor adds to a prompt, and
+// prompts that were typed while the agent was busy.
+func (r *claudeReader) attachment(l claudeLine) {
+	prompt, shell, ok := l.queuedCommand()
+	if !ok {
+		r.e.injected()
+		return
+	}
+	r.closeAnswers()
+	r.e.hear(prompt)
+	if shell {
+		r.closeShell(outcome{})
+		r.shell, r.shellAt = strings.TrimSpace(prompt), r.w
+		return
+	}
+	r.said(memoir.OriginQueued, prompt)
+}
+
+// replayed passes over a line that belongs to another session. A call in it is
+// still noted if it was answered only here.
+func (r *claudeReader) replayed(at int, l claudeLine) bool {
+	if l.uuid == "" || !r.plan.elsewhere[textHash(l.uuid)] && !(r.ownOnly && at <= r.plan.copiedTo) {
+		return false
+	}
+	r.closeAnswers()
+	switch l.kind {
+	case "user":
+		if s, ok := l.spoken(); ok {
+			r.e.hear(s)
+		}
+	case "assistant":
+		elements(get(l.message, "content"), func(block []byte) bool {
+			if id := getText(block, "id"); id != "" && r.plan.unsettled[textHash(id)] {
+				r.call(block)
+			}
+			return true
+		})
+	default:
+		return true
+	}
+	r.e.stats.Replayed++
+	return true
 }
 
 func (r *claudeReader) user(at int, l claudeLine) {
 	content := get(l.message, "content")
 	if l.compact {
-		r.e.summary(contentText(content), r.w)
+		r.e.summary(removeElements(contentText(content), "system-reminder"), r.w)
 		return
 	}
 	origin := memoir.OriginTyped
 	switch {
 	case l.plan:
 		origin = memoir.OriginPlanHandover
-	case r.plan.queued[at] || l.promptSource == "queued":
+	case r.plan.queued[at] && l.promptSource != "typed" || l.promptSource == "queued":
 		origin = memoir.OriginQueued
 	}
-	inject := l.meta || l.transcriptOnly || l.promptSource == "system"
+	inject := l.injected()
 	if isString(content) {
 		r.words(origin, text(content), inject)
 		return
 	}
 	// The words of one line are one utterance, whatever blocks they stand in.
 	var words []string
+	silent := true
 	elements(content, func(block []byte) bool {
 		switch word(get(block, "type")) {
 		case "tool_result":
-			r.result(block)
+			silent = false
+			r.result(block, l.answer)
 		case "text":
+			silent = false
 			s := getText(block, "text")
 			if inject || origin == memoir.OriginTyped && !isPlainClaude(s) {
 				r.words(origin, s, inject)
@@ -142,6 +188,9 @@ func (r *claudeReader) user(at int, l claudeLine) {
 	})
 	if len(words) > 0 {
 		r.words(origin, strings.Join(words, "\n"), inject)
+	}
+	if silent { // an image and no word
+		r.e.injected()
 	}
 }
 
@@ -182,14 +231,17 @@ func (r *claudeReader) said(origin memoir.Origin, s string) {
 // shellText handles the lines of a command that the person ran with "!".
 func (r *claudeReader) shellText(s string) bool {
 	if command, ok := element(s, "bash-input"); ok && strings.HasPrefix(strings.TrimSpace(s), "<bash-input>") {
-		r.closeShell(outcome{})
-		r.shell, r.shellAt = strings.TrimSpace(command), r.w
+		if command = strings.TrimSpace(command); command != r.shell { // it may have been queued
+			r.closeShell(outcome{})
+			r.shell, r.shellAt = command, r.w
+		}
 		return true
 	}
 	if !strings.HasPrefix(strings.TrimSpace(s), "<bash-std") {
 		return false
 	}
 	stdout, _ := element(s, "bash-stdout")
+	stdout = claudeOutput(r.persisted(stdout))
 	stderr, _ := element(s, "bash-stderr")
 	if stdout != "" && stderr != "" {
 		stdout += "\n"
@@ -205,99 +257,17 @@ func (r *claudeReader) closeShell(o outcome) {
 	}
 }
 
-func (r *claudeReader) assistant(l claudeLine) {
-	if l.apiError || getText(l.message, "model") == "<synthetic>" {
-		r.closeAnswer()
-		r.e.injected() // an error message of the client
-		return
-	}
-	id := getText(l.message, "id")
-	if !r.answer.isOpen || id == "" || id != r.answer.id {
-		r.closeAnswer()
-		given := r.answer.given
-		if id == "" || id != r.answer.id {
-			given = nil
-		}
-		r.answer = claudeAnswer{id: id, given: given, isOpen: true, w: r.w}
-	}
-	r.answer.final = r.answer.final || getText(l.message, "stop_reason") == "end_turn"
-	content := get(l.message, "content")
-	if isString(content) {
-		r.answer.add(text(content))
-		return
-	}
-	elements(content, func(block []byte) bool {
-		switch getText(block, "type") {
-		case "text":
-			r.answer.add(getText(block, "text"))
-		case "tool_use", "server_tool_use", "mcp_tool_use":
-			tool, input := getText(block, "name"), get(block, "input")
-			line := string(input)
-			if command := get(input, "command"); (tool == "Bash" || tool == "PowerShell") && isString(command) {
-				line = text(command)
-			}
-			r.e.call(getText(block, "id"), tool, line, r.w)
-		case "mcp_tool_result", "web_search_tool_result", "web_fetch_tool_result":
-			r.closeAnswer()
-			r.result(block)
-		}
-		return true
-	})
-}
-
-// add takes a text block in: a repeated one is dropped, a grown one replaces its
-// beginning.
-func (a *claudeAnswer) add(s string) {
-	if strings.TrimSpace(s) == "" || slices.Contains(a.texts, s) || slices.Contains(a.given, s) {
-		return
-	}
-	if n := len(a.texts); n > 0 && strings.HasPrefix(s, a.texts[n-1]) {
-		a.texts[n-1] = s
-		return
-	}
-	a.texts = append(a.texts, s)
-}
-
-func (r *claudeReader) closeAnswer() {
-	a := &r.answer
-	if !a.isOpen {
-		return
-	}
-	a.isOpen = false
-	if len(a.texts) == 0 {
-		return
-	}
-	r.closeShell(outcome{})
-	r.e.assistant(strings.Join(a.texts, "\n\n"), a.final, a.w)
-	a.given, a.texts = append(a.given, a.texts...), nil
-}
-
-func (r *claudeReader) result(block []byte) {
-	raw := get(block, "content")
-	output := claudeOutput(contentText(raw))
-	o := outcome{output: output, failed: isTrue(get(block, "is_error"))}
-	if code, ok := strings.CutPrefix(output, "Exit code "); ok && o.failed {
-		if n, ok := leadingInt(code); ok {
-			_, rest, _ := strings.Cut(output, "\n")
-			o.exit, o.output = &n, rest
-		}
-	}
-	if inner, rest, ok := cutElement(o.output, "tool_use_error"); ok {
-		o.output, o.failed = strings.TrimSpace(inner+"\n"+rest), true
-	}
-	words, rejected := rejection(output)
-	o.failed = o.failed || rejected
-	r.e.result(getText(block, "tool_use_id"), o, r.w)
-	if words != "" {
-		r.e.user(memoir.OriginRejection, words, r.w)
-	}
-}
-
 // system lines hold commands of the interface; the rest is the agent's own log.
 func (r *claudeReader) system(l claudeLine) {
-	if l.subtype != "local_command" || !bytes.Contains(l.content, []byte("<command-name>")) {
+	if l.subtype != "local_command" {
 		return
 	}
-	r.closeAnswer()
-	r.said(memoir.OriginSlashCommand, text(l.content))
+	s := text(l.content)
+	if strings.Contains(s, "<command-name>") {
+		r.closeAnswers()
+		r.said(memoir.OriginSlashCommand, s)
+	} else if strings.HasPrefix(s, "<bash-") {
+		r.closeAnswers()
+		r.shellText(s)
+	}
 }

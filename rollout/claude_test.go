@@ -103,6 +103,20 @@ func TestClaudeGivesItems(t *testing.T) {
 		{"a final answer", []string{ccSay("a"), `assistant "message":{"id":"m1","stop_reason":"end_turn","content":[{"type":"text","text":"done"}]}`}, []string{"typed: a", "agent!: done"}},
 		{"a call that nobody answered", []string{ccSay("a"), ccUse("m1", "t1", "Bash", `{"command":"sleep"}`), ccSay("b")}, []string{"typed: a", "Bash(sleep) =", "typed: b"}},
 		{"thinking", []string{ccSay("a"), `assistant "message":{"id":"m1","content":[{"type":"thinking","thinking":"hm","signature":"x"}]}`}, []string{"typed: a"}},
+		{"messages of agents that write between each other's lines", []string{ccSay("a"), ccText("m1", "one"), ccText("m2", "two"), ccText("m1", "one more"), ccUse("m2", "t2", "Read", `{}`), ccUse("m1", "t1", "Bash", `{"command":"ls"}`), ccResult("t1", "x", ""), ccResult("t2", "y", "")},
+			[]string{"typed: a", "agent: one more", "agent: two", "Bash(ls) = x", "Read({}) = y"}},
+		{"a message without an id", []string{ccText("", "one"), ccText("", "two")}, []string{"agent: one", "agent: two"}},
+		{"a result that was cleared", []string{ccUse("m1", "t1", "Read", `{}`), ccResult("t1", "[Old tool result content cleared]", "")}, []string{"Read({}) ="}},
+		{"an image alone", []string{`user "message":{"role":"user","content":[{"type":"image","source":{"type":"base64","data":"AAAA"}}]}`, ccSay("b")}, []string{"typed: b"}},
+		{"an interrupt and words in one line", []string{`user "message":{"content":[{"type":"text","text":"[Request interrupted by user]"},{"type":"text","text":"no, the other"}]}`}, []string{"typed: no, the other"}},
+		{"words wrapped for the model", []string{ccSay("The user sent a new message while you were working:\nuse tabs\n\nIMPORTANT: After completing your current task, you MUST address it.")}, []string{"typed: use tabs"}},
+		{"a summary with a reminder", []string{ccSay("This session is being continued from a previous conversation.\n<system-reminder>x</system-reminder>\nSum", `,"isCompactSummary":true`)},
+			[]string{"compaction_summary: This session is being continued from a previous conversation.\n\nSum"}},
+		{"a compaction in the middle of a chain", []string{ccSay("a"), ccText("m1", "A"), `system "subtype":"compact_boundary","parentUuid":null,"logicalParentUuid":"u1","content":"c","compactMetadata":{"preservedSegment":{"headUuid":"u1","anchorUuid":"u3","tailUuid":"u1"}}`,
+			ccSay("Sum", `,"isCompactSummary":true`), `system "subtype":"microcompact_boundary","content":"c"`, ccSay("b")}, []string{"typed: a", "agent: A", "compaction_summary: Sum", "typed: b"}},
+		{"a person's command of a newer log", []string{`system "subtype":"local_command","content":"<bash-input>ls</bash-input>"`, `system "subtype":"local_command","content":"<bash-stdout>x</bash-stdout><bash-stderr></bash-stderr>"`}, []string{"user_shell(ls) = x"}},
+		{"a slash command of the log", []string{`system "subtype":"local_command","content":"<command-name>/mcp</command-name>\n<command-args>add x</command-args>"`, `system "subtype":"local_command","content":"<local-command-stdout>ok</local-command-stdout>"`}, []string{"slash_command: /mcp add x"}},
+		{"a person's command whose output never came", []string{ccSay("<bash-input>ls</bash-input>"), ccSay("b")}, []string{"user_shell(ls) =", "typed: b"}},
 		{"our own block", []string{ccSay("<memoir-context>old</memoir-context>\ngo on")}, []string{"typed: go on"}},
 	}
 	for _, tt := range tests {
@@ -184,6 +198,15 @@ func TestClaudeGivesQueuedPromptsOnce(t *testing.T) {
 		{"that were still waiting", []string{ccSay("a"), queue("enqueue", "b"), ccText("m1", "A")},
 			[]string{"typed: a", "agent: A", "queued: b"}},
 		{"that were taken back", []string{ccSay("a"), queue("enqueue", "draft"), queue("popAll", "")}, []string{"typed: a"}},
+		{"that a headless run passes on at once", []string{queue("enqueue", "a"), queue("dequeue", ""), ccSay("a"), ccText("m1", "A"), queue("enqueue", "b"), queue("dequeue", ""), ccSay("b")},
+			[]string{"typed: a", "agent: A", "typed: b"}},
+		{"that the next line names", []string{ccSay("a"), queue("enqueue", "b"), queue("enqueue", "c"), queue("remove", "c"), attached("c", "prompt"), ccText("m1", "A"), queue("dequeue", ""), ccSay("b")},
+			[]string{"typed: a", "queued: c", "agent: A", "queued: b"}},
+		{"that are commands for the shell", []string{ccSay("a"), queue("enqueue", "ls"), queue("remove", ""), attached("ls", "bash"), ccSay("<bash-input>ls</bash-input>"), ccSay("<bash-stdout>x</bash-stdout><bash-stderr></bash-stderr>")},
+			[]string{"typed: a", "user_shell(ls) = x"}},
+		{"of another session", []string{ccSay("a"), `attachment "attachment":{"type":"queued_command","prompt":"b","origin":{"kind":"peer"}}`}, []string{"typed: a"}},
+		{"of a person, in the newest form", []string{ccSay("a"), queue("enqueue", "b"), queue("remove", "b"), `attachment "attachment":{"type":"queued_command","prompt":[{"type":"text","text":"b"}],"commandMode":"prompt","origin":{"kind":"human"}}`}, []string{"typed: a", "queued: b"}},
+		{"said twice", []string{ccSay("a"), queue("enqueue", "yes"), queue("enqueue", "yes"), queue("remove", ""), attached("yes", "prompt"), queue("remove", ""), attached("yes", "prompt")}, []string{"typed: a", "queued: yes", "queued: yes"}},
 		{"sent as one", []string{ccSay("a"), queue("enqueue", "b"), queue("enqueue", "c"), queue("dequeue", ""), queue("dequeue", ""), ccSay("b\nc")},
 			[]string{"typed: a", "queued: b\nc"}},
 		{"that are commands of the interface", []string{ccSay("a"), queue("enqueue", "/model"), queue("remove", "")}, []string{"typed: a"}},
@@ -251,6 +274,18 @@ func TestClaudeHead(t *testing.T) {
 		{"a title by the agent", "x.jsonl", []string{ccSay("a"), `ai-title "aiTitle":"made"`}, Head{ID: claudeID, Kind: memoir.KindMain, Title: "made", CWD: "/w/app", Branch: "main"}},
 		{"a summary of this session", "x.jsonl", []string{`summary "summary":"Sum","leafUuid":"u1"`, ccSay("a")}, Head{ID: claudeID, Kind: memoir.KindMain, Title: "Sum", CWD: "/w/app", Branch: "main"}},
 		{"a summary of another", "x.jsonl", []string{`summary "summary":"Sum","leafUuid":"elsewhere"`, ccSay("a")}, Head{ID: claudeID, Kind: memoir.KindMain, Title: "a", CWD: "/w/app", Branch: "main"}},
+		{"a title of its own after that of another", "x.jsonl", []string{`summary "summary":"Theirs","leafUuid":"elsewhere"`, `summary "summary":"Ours","leafUuid":"u2"`, ccSay("a")}, Head{ID: claudeID, Kind: memoir.KindMain, Title: "Ours", CWD: "/w/app", Branch: "main"}},
+		{"in a browser's action", "x.jsonl", []string{ccSay("a", `,"entrypoint":"claude-code-github-action"`)}, Head{ID: claudeID, Kind: memoir.KindAutomation, Title: "a", CWD: "/w/app", Branch: "main"}},
+		{"in an editor", "x.jsonl", []string{ccSay("a", `,"entrypoint":"claude-vscode","promptSource":"sdk"`)}, Head{ID: claudeID, Kind: memoir.KindMain, Title: "a", CWD: "/w/app", Branch: "main"}},
+		{"in the background", "x.jsonl", []string{ccSay("a", `,"entrypoint":"cli","sessionKind":"bg"`)}, Head{ID: claudeID, Kind: memoir.KindMain, Title: "a", CWD: "/w/app", Branch: "main"}},
+		{"by a person and then by a script", "x.jsonl", []string{ccSay("a", `,"entrypoint":"cli"`), ccSay("b", `,"entrypoint":"sdk-cli"`)}, Head{ID: claudeID, Kind: memoir.KindMain, Title: "a", CWD: "/w/app", Branch: "main"}},
+		{"a sub-agent that compacts", "agent-acompact-0123.jsonl", []string{ccSay("Sum it up", `,"isSidechain":true,"agentId":"acompact-0123"`)}, Head{ID: "agent-acompact-0123", ParentID: claudeID, Kind: memoir.KindSubagent, Title: "Sum it up", CWD: "/w/app", Branch: "main"}},
+		{"a sub-agent of a workflow", claudeID + "/subagents/workflows/w1/agent-x1.jsonl", []string{ccSay("task")}, Head{ID: "agent-x1", ParentID: claudeID, Kind: memoir.KindSubagent, Title: "task", CWD: "/w/app", Branch: "main"}},
+		{"a worktree that the agent made", "x.jsonl", []string{ccSay("a", `,"cwd":"/trees/fix/sub"`), `worktree-state "worktreeSession":{"originalCwd":"/w/app","worktreePath":"/trees/fix"}`}, Head{ID: claudeID, Kind: memoir.KindMain, Title: "a", CWD: "/w/app"}},
+		{"a worktree that it was not in", "x.jsonl", []string{ccSay("a"), `worktree-state "worktreeSession":{"originalCwd":"/elsewhere","worktreePath":"/trees/fix"}`, `worktree-state "worktreeSession":null`}, Head{ID: claudeID, Kind: memoir.KindMain, Title: "a", CWD: "/w/app", Branch: "main"}},
+		{"a fork", "x.jsonl", []string{ccSay("theirs", `,"forkedFrom":{"sessionId":"old","messageUuid":"u0"}`), ccSay("ours")}, Head{ID: claudeID, ParentID: "old", Kind: memoir.KindMain, Title: "ours", CWD: "/w/app", Branch: "main"}},
+		{"a fork whose answers say so", "x.jsonl", []string{ccSay("theirs"), ccText("m1", "A") + `,"requestSessionId":"old"`, ccSay("ours")}, Head{ID: claudeID, ParentID: "old", Kind: memoir.KindMain, Title: "ours", CWD: "/w/app", Branch: "main"}},
+		{"a fork with nothing of its own", "x.jsonl", []string{ccSay("theirs", `,"forkedFrom":{"sessionId":"old","messageUuid":"u0"}`)}, Head{ID: claudeID, ParentID: "old", Kind: memoir.KindMain, Title: "theirs", CWD: "/w/app", Branch: "main"}},
 		{"our own run", "x.jsonl", []string{ccSay("memoir:own-run\nextract", `,"entrypoint":"sdk-cli"`)}, Head{ID: claudeID, Kind: memoir.KindOwnRun, Title: "memoir:own-run", CWD: "/w/app", Branch: "main", OwnRun: true}},
 	}
 	for _, tt := range tests {
@@ -283,5 +318,18 @@ func TestClaudeFollowsDirectoryAndBranch(t *testing.T) {
 	}
 	if want := time.Date(2026, 3, 1, 10, 0, 1, 0, time.UTC); !items[1].At.Equal(want) {
 		t.Errorf("at %v", items[1].At)
+	}
+}
+
+func TestClaudeCountsOnlyLinesThatItDoesNotKnow(t *testing.T) {
+	t.Parallel()
+	lines := []string{ccSay("a"), `novelty "x":1`, `novelty "x":2`}
+	for kind := range claudeLog {
+		lines = append(lines, kind+` "message":{"role":"user","content":"no words"},"content":"no words"`)
+	}
+	items, stats := read(t, write(t, claudeID+".jsonl", cc(lines...)...))
+	expect(t, items, "typed: a")
+	if len(stats.Unknown) != 1 || stats.Unknown["novelty"] != 2 {
+		t.Errorf("unknown %v", stats.Unknown)
 	}
 }

@@ -137,6 +137,7 @@ func fileSession(f memoir.File) (memoir.Session, []rollout.Part, error) {
 var origins = []memoir.Origin{
 	memoir.OriginTyped, memoir.OriginQueued, memoir.OriginSlashCommand, memoir.OriginShell, memoir.OriginPlanHandover,
 	memoir.OriginInjected, memoir.OriginCompactionSummary, memoir.OriginSubagentTask, memoir.OriginRejection,
+	memoir.OriginAnswer,
 	memoir.OriginAgent, memoir.OriginTool,
 }
 

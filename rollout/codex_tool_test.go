@@ -1,6 +1,8 @@
 package rollout
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -87,7 +89,20 @@ func TestScriptsAreReadOnlyWherePlain(t *testing.T) {
 		{"a later key", `tools.exec_command({workdir:"/w", timeout: f(1,2), cmd:'a\'b'})`, "exec_command", "a'b"},
 		{"a template with a substitution", "tools.exec_command({cmd:`ls ${dir}`})", "exec", "tools.exec_command({cmd:`ls ${dir}`})"},
 		{"a concatenation", `tools.exec_command({cmd:"a"+b})`, "exec", `tools.exec_command({cmd:"a"+b})`},
-		{"different tools", `tools.exec_command({cmd:"a"}); tools.update_plan({})`, "exec", `tools.exec_command({cmd:"a"}); tools.update_plan({})`},
+		{"different tools", `tools.exec_command({cmd:"a"}); tools.web__run({})`, "exec", `tools.exec_command({cmd:"a"}); tools.web__run({})`},
+		{"a plan beside a command", `await tools.update_plan({plan:[{step:"tools.x()"}]}); text((await tools.exec_command({cmd:"a"})).output)`, "exec_command", "a"},
+		{"a plan alone", `await tools.update_plan({plan:[]})`, "update_plan", "{plan:[]}"},
+		{"one call of another tool", `const r = await tools.mcp__db__query({sql:"select 1"}); text(r)`, "mcp__db__query", `{sql:"select 1"}`},
+		{"a command by name", `const cmd = "go test ./..."; text(await tools.exec_command({cmd, workdir:"/w"}))`, "exec_command", "go test ./..."},
+		{"a command in pieces", "const dir = '/w';\nconst line = `ls ${dir}`\n\t+ \" | wc\"\ntools.exec_command({cmd: line})", "exec_command", "ls /w | wc"},
+		{"a name that changes", `let c = "a"; c = "b"; tools.exec_command({cmd: c})`, "exec", `let c = "a"; c = "b"; tools.exec_command({cmd: c})`},
+		{"a list of commands", `const rs = await Promise.all(["a", 'b'].map(cmd => tools.exec_command({cmd, workdir:"/w"})))`, "exec_command", "a\nb"},
+		{"a named list of commands", `const list = ["a", "b"]; for (const c of list) { text((await tools.exec_command({cmd: c})).output) }`, "exec_command", "a\nb"},
+		{"a list that a command makes", `for (const c of (await f())) tools.exec_command({cmd: c})`, "exec", `for (const c of (await f())) tools.exec_command({cmd: c})`},
+		{"a patch of lines", `tools.apply_patch(["*** Begin Patch", "+it's", "*** End Patch"].join("\n"))`, "apply_patch", "*** Begin Patch\n+it's\n*** End Patch"},
+		{"a raw patch", "const p = String.raw`+\\d \"x\"`;\nawait tools.apply_patch(p)", "apply_patch", `+\d "x"`},
+		{"escapes", `tools.exec_command({cmd:"a\x21\u{1F600}\uD83D\uDE00\$\'"})`, "exec_command", "a!😀😀$'"},
+		{"comments with quotes", "/* don't */ tools.exec_command({ // it's\ncmd: 'a' /* \" */ })", "exec_command", "a"},
 		{"a template patch", "await tools.apply_patch(`*** Begin Patch\n+a \\`b\\` \\\\ \"c\"\n`)", "apply_patch", "*** Begin Patch\n+a `b` \\ \"c\"\n"},
 		{"input to a running command", `text(await tools.write_stdin({session_id:7,chars:"q"}))`, "write_stdin", `{session_id:7,chars:"q"}`},
 		{"an open string", `tools.exec_command({cmd:"a`, "exec", `tools.exec_command({cmd:"a`},
@@ -100,13 +115,32 @@ func TestScriptsAreReadOnlyWherePlain(t *testing.T) {
 	}
 }
 
+func TestAScriptOfDoublingNamesCostsNothing(t *testing.T) {
+	t.Parallel()
+	var js strings.Builder
+	js.WriteString(`const a0 = "xxxxxxxxxxxxxxxx";`)
+	for i := range 60 {
+		fmt.Fprintf(&js, "const a%d = a%d + a%d + a%d;", i+1, i, i, i)
+	}
+	js.WriteString("tools.exec_command({cmd: a5 + a6 + a60})")
+	if tool, _ := codexScript(js.String()); tool != "exec" {
+		t.Errorf("understood as %s", tool)
+	}
+}
+
 func FuzzCodexScript(f *testing.F) {
 	f.Add("tools.exec_command({cmd:\"ls\"})")
 	f.Add("const p = `x`;\ntools.apply_patch(p)")
 	f.Add("tools.a(tools.b({'c':")
+	f.Add("const a = `${b}` + 'c'; let b = [\"d\", a].join('-'); for (const e of [a, b]) tools.exec_command({e, cmd: e})")
+	f.Add("[\"\\u{41}\\x4\\0\", String.raw`x`].map(c => tools.exec_command({cmd: c /* ' */}))")
 	f.Fuzz(func(t *testing.T, js string) {
-		if tool, input := codexScript(js); tool == "exec" && input != js {
+		tool, input := codexScript(js)
+		if tool == "exec" && input != js {
 			t.Errorf("a script that is not understood must stay as it is")
+		}
+		if len(input) > 4*len(js)+100 {
+			t.Errorf("%d bytes of input from a script of %d", len(input), len(js))
 		}
 	})
 }

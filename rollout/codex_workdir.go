@@ -34,16 +34,21 @@ func codexWorkdir(kind string, p []byte, turn string) string {
 // scriptWorkdir is the directory that every command of a script names, "" if they differ.
 func scriptWorkdir(js string) string {
 	calls, _ := scriptCalls(js)
+	v := newScriptValues(js)
 	var dir string
-	for i, c := range calls {
+	first := true
+	for _, c := range calls {
 		if c.tool != "exec_command" {
 			continue
 		}
-		d, _ := objectString(c.args, "workdir")
-		if i > 0 && d != dir {
+		d := ""
+		if expr, ok := objectValue(c.args, "workdir"); ok {
+			d, _ = v.text(expr)
+		}
+		if !first && d != dir {
 			return ""
 		}
-		dir = d
+		dir, first = d, false
 	}
 	return dir
 }

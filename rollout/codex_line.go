@@ -118,6 +118,15 @@ func (l codexLine) opensTurn() bool {
 	return l.kind == "event_msg" && (l.sub == "task_started" || l.sub == "turn_started")
 }
 
+// isCodexCall reports whether a payload's type is that of a call that gets a result.
+func isCodexCall(sub string) bool {
+	switch sub {
+	case "function_call", "custom_tool_call", "local_shell_call", "tool_search_call":
+		return true
+	}
+	return false
+}
+
 // isCodexOutput reports whether a payload's type is that of a call's result.
 func isCodexOutput(sub string) bool {
 	switch sub {

@@ -17,6 +17,7 @@ type codexPlan struct {
 	userTurns map[string]bool
 	userTexts map[uint64]bool // hashes of what user events say
 	results   map[uint64]bool // hashes of the ids of calls that were answered
+	until     map[uint64]int  // by the hash of a call's id: index of the last record that tells how what it started went on
 }
 
 type span struct{ from, to int }
@@ -30,14 +31,15 @@ type codexVoices struct {
 
 func planCodex(ctx context.Context, t *tape) (*codexPlan, error) {
 	p := &codexPlan{startOrd: -1, parts: make([]codexVoices, len(t.parts)), baseEnd: make([]int64, len(t.parts)),
-		closing: map[int]bool{}, userTurns: map[string]bool{}, userTexts: map[uint64]bool{}, results: map[uint64]bool{}}
+		closing: map[int]bool{}, userTurns: map[string]bool{}, userTexts: map[uint64]bool{}, results: map[uint64]bool{},
+		until: map[uint64]int{}}
 	for i := range t.parts {
 		p.baseEnd[i] = -1
 		if i+1 < len(t.parts) && t.parts[i+1].Head.BaseID != "" {
 			p.baseEnd[i] = t.parts[i+1].Head.BaseEnd
 		}
 	}
-	s := codexPlanner{codexPlan: p, lastMessage: -1, lastEvent: -1}
+	s := codexPlanner{codexPlan: p, lastMessage: -1, lastEvent: -1, left: map[uint64]int{}}
 	err := t.each(ctx, false, func(at place, raw []byte) error {
 		s.line(at, parseCodexLine(raw))
 		return nil
@@ -73,6 +75,9 @@ type codexPlanner struct {
 	lastMessage int   // index of the last assistant response item, -1: none in this turn
 	lastEvent   int
 	turn        string
+	running     codexRunning
+	left        map[uint64]int // by the hash of a call's id: index of the result that left its command running
+	spoke       int            // index of the user's last words
 }
 
 func (s *codexPlanner) line(at place, l codexLine) {
@@ -97,6 +102,7 @@ func (s *codexPlanner) line(at place, l codexLine) {
 		} else {
 			voices.userEvents = true
 		}
+		s.spoke = at.index
 		s.userTurns[s.turn] = true
 		s.userTexts[textHash(codexUserText(l, said))] = true
 		if !s.counted {
@@ -109,11 +115,14 @@ func (s *codexPlanner) line(at place, l codexLine) {
 	case assistantItem:
 		voices.items, s.lastEvent = true, at.index
 	}
-	if isCodexOutput(l.sub) {
-		s.results[textHash(callID(l.payload))] = true
-	}
 	if l.kind != "event_msg" {
+		s.follow(at, l)
 		return
+	}
+	if id, end := codexEnd(l); end != nil {
+		if _, running := s.left[textHash(id)]; running {
+			s.until[textHash(id)] = at.index
+		}
 	}
 	switch l.sub {
 	case "task_complete", "turn_complete":
@@ -127,6 +136,32 @@ func (s *codexPlanner) line(at place, l codexLine) {
 		if n, ok := integer(get(l.payload, "num_turns")); ok && n > 0 {
 			s.rollBack(int(n), at.index)
 		}
+	}
+}
+
+// follow notes answers, and how commands go on that outlive theirs. A command that
+// is not seen to end belongs to the turn: when the user speaks, it is given.
+func (s *codexPlanner) follow(at place, l codexLine) {
+	id := callID(l.payload)
+	switch {
+	case isCodexCall(l.sub):
+		s.running.call(l.sub, id, l.payload)
+		return
+	case !isCodexOutput(l.sub):
+		return
+	}
+	s.results[textHash(id)] = true
+	if s.running.asks[id] == "" && !mayGoOn(l.payload) {
+		return
+	}
+	goesOn := codexOutput(l.payload, nil).goesOn
+	start := s.running.result(id, goesOn)
+	h := textHash(start)
+	switch {
+	case start == id && goesOn != "" && len(s.left) < maxHandles:
+		s.left[h] = at.index
+	case start != id && (goesOn == "" || s.spoke < s.left[h]):
+		s.until[h] = at.index
 	}
 }
 

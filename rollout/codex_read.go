@@ -28,6 +28,10 @@ type codexReader struct {
 	e    *emitter
 	w    where
 	said map[uint64]uint8 // user texts of the turn in hand, by hash: which copies were seen
+
+	running codexRunning
+	typing  map[string]bool // ids of calls that type into a running command
+	cells   codexCells
 }
 
 func (r *codexReader) line(at place, l codexLine) {
@@ -92,9 +96,12 @@ func (r *codexReader) meta(l codexLine) {
 func (r *codexReader) item(at place, l codexLine, said utterance) {
 	p := l.payload
 	voices := r.plan.parts[at.part]
-	if isCodexOutput(l.sub) {
-		id := callID(p)
-		r.e.result(id, codexOutput(p, r.e.waiting(id)), r.w)
+	switch {
+	case isCodexCall(l.sub):
+		r.call(l)
+		return
+	case isCodexOutput(l.sub):
+		r.result(at, l)
 		return
 	}
 	switch l.sub {
@@ -107,11 +114,6 @@ func (r *codexReader) item(at place, l codexLine, said utterance) {
 		default:
 			r.e.injected()
 		}
-	case "function_call", "custom_tool_call", "local_shell_call", "tool_search_call":
-		tool, input := codexCall(l.sub, p)
-		w := r.w
-		w.cwd = codexWorkdir(l.sub, p, w.cwd)
-		r.e.call(callID(p), tool, input, w)
 	case "web_search_call":
 		input := string(get(p, "action"))
 		if q := getText(p, "action", "query"); q != "" {
@@ -194,9 +196,8 @@ func (r *codexReader) event(at place, l codexLine, said utterance) {
 		}
 		return
 	}
-	switch l.sub {
-	case "patch_apply_end", "mcp_tool_call_end", "exec_command_end":
-		r.callEnd(l)
+	if id, end := codexEnd(l); end != nil {
+		r.callEnd(at, id, end)
 	}
 }
 
@@ -222,24 +223,6 @@ func (r *codexReader) userEvent(l codexLine, said utterance) {
 	}
 	r.said[h] |= bit
 	r.e.user(origin, own, r.w)
-}
-
-// callEnd takes what only an event says of a call that still waits.
-func (r *codexReader) callEnd(l codexLine) {
-	call := r.e.waiting(getText(l.payload, "call_id"))
-	if call == nil {
-		return
-	}
-	if success := get(l.payload, "success"); success != nil && !isTrue(success) {
-		call.Failed = true
-	}
-	if code, ok := integer(get(l.payload, "exit_code")); ok {
-		n := int(code)
-		call.Exit = &n
-	}
-	if get(l.payload, "result", "Err") != nil {
-		call.Failed = true
-	}
 }
 
 func (r *codexReader) assistant(at place, text, phase string) {

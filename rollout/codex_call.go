@@ -14,6 +14,9 @@ func (r *codexReader) call(l codexLine) {
 	w := r.w
 	w.cwd = codexWorkdir(l.sub, p, w.cwd)
 	r.e.call(id, tool, input, w)
+	if strings.HasSuffix(tool, "create_goal") { // then it is not the person who sets it
+		r.goals[textHash(strings.TrimSpace(goalOf(input)))] = true
+	}
 	r.running.call(l.sub, id, p)
 	if r.running.asks[id] != "" && typesInto(l.sub, p) {
 		if r.typing == nil {
@@ -24,6 +27,16 @@ func (r *codexReader) call(l codexLine) {
 	if l.sub == "custom_tool_call" && getText(p, "name") == "exec" {
 		r.cells.begin(id)
 	}
+}
+
+// goalOf is the objective in a call that sets a goal, plain or in a script.
+func goalOf(input string) string {
+	if objective := getText([]byte(input), "objective"); objective != "" {
+		return objective
+	}
+	expr, _ := objectValue(input, "objective")
+	objective, _ := newScriptValues(input).text(expr)
+	return objective
 }
 
 // result joins a result to its call. That of a command which goes on, and is known
@@ -154,6 +167,10 @@ func (c *codexCells) inner(end []byte, exit *int, failed bool) {
 		return
 	}
 	cell := c.open[len(c.open)-1]
+	switch getText(end, "source") {
+	case "user_shell", "userShell": // the person's own, which has its own record
+		return
+	}
 	line := commandLine(get(end, "command"))
 	if line == "" || cell.size > maxCellBytes {
 		return

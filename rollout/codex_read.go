@@ -5,6 +5,8 @@ import (
 	"hash/maphash"
 	"slices"
 	"strings"
+
+	"memoir"
 )
 
 // Read emits a thread: events say what people typed, response items what the
@@ -15,7 +17,7 @@ func (Codex) Read(ctx context.Context, t *tape, e *emitter) error {
 		return err
 	}
 	e.results = plan.results
-	r := codexReader{plan: plan, e: e, said: map[uint64]uint8{}}
+	r := codexReader{plan: plan, e: e, said: map[uint64]uint8{}, goals: map[uint64]bool{}}
 	r.w.cwd, r.w.branch = t.parts[0].Head.CWD, t.parts[0].Head.Branch
 	return t.each(ctx, true, func(at place, raw []byte) error {
 		r.line(at, parseCodexLine(raw))
@@ -28,6 +30,10 @@ type codexReader struct {
 	e    *emitter
 	w    where
 	said map[uint64]uint8 // user texts of the turn in hand, by hash: which copies were seen
+
+	lead  string          // the parent's last request, while a fork repeats it
+	turn  codexTurn       // the turn in hand
+	goals map[uint64]bool // hashes of goals that were set
 
 	running codexRunning
 	typing  map[string]bool // ids of calls that type into a running command
@@ -46,10 +52,18 @@ func (r *codexReader) line(at place, l codexLine) {
 					r.e.stats.Replayed++
 				}
 			}
+			if replayed && !undone {
+				r.follow(at, l, said)
+			}
 			return
 		}
+		r.leadIn()
 	}
 	r.w.at = l.at()
+	switch said {
+	case assistantMessage, assistantEvent, assistantItem, toolCall:
+		r.turn.acted = true
+	}
 	if id := l.turnID(); id != "" && id != r.w.turn {
 		r.w.turn = id
 		clear(r.said)
@@ -69,11 +83,36 @@ func (r *codexReader) line(at place, l codexLine) {
 		if message := getText(l.payload, "message"); message != "" {
 			r.e.summary(message, r.w)
 		}
-	case "world_state", "inter_agent_communication", "inter_agent_communication_metadata", "token_usage_record", "rollout_reference":
 	default:
-		if l.payload != nil {
+		if l.payload != nil && !codexTypes[l.kind] {
 			r.e.stats.unknown(l.kind)
 		}
+	}
+}
+
+// follow keeps what a fork's own first words may refer to: the last request of the
+// history that it repeats. It is context, and no second time something that was asked.
+func (r *codexReader) follow(at place, l codexLine, said utterance) {
+	if r.e.kind != memoir.KindMain {
+		return
+	}
+	voices := r.plan.parts[at.part]
+	own := ""
+	switch {
+	case said == userEvent || said == userItem:
+		own = ownWords(rawCodexUserText(l, said))
+	case said == userResponse && !voices.userEvents && !voices.userItems:
+		own = ownWords(contentText(get(l.payload, "content")))
+	}
+	if own != "" {
+		r.lead = own
+	}
+}
+
+func (r *codexReader) leadIn() {
+	if r.lead != "" {
+		r.e.summary("Forked from another session, whose last request was:\n\n"+r.lead, r.w)
+		r.lead = ""
 	}
 }
 
@@ -110,6 +149,10 @@ func (r *codexReader) item(at place, l codexLine, said utterance) {
 		case userResponse:
 			r.userResponse(l, voices)
 		case assistantMessage:
+			if isTrue(get(l.meta, "compaction_output")) {
+				r.e.summary(contentText(get(p, "content")), r.w)
+				return
+			}
 			r.assistant(at, contentText(get(p, "content")), getText(p, "phase"))
 		default:
 			r.e.injected()
@@ -123,7 +166,7 @@ func (r *codexReader) item(at place, l codexLine, said utterance) {
 			r.e.lone("web_search_call", input, outcome{}, r.w)
 		}
 	case "reasoning", "ghost_snapshot", "compaction", "context_compaction", "compaction_summary", "agent_message",
-		"additional_tools", "image_generation_call", "compaction_trigger", "other", "":
+		"additional_tools", "image_generation_call", "compaction_trigger", "configuration_update", "other", "":
 	default:
 		r.e.stats.unknown(l.kind + "/" + l.sub)
 	}
@@ -176,7 +219,7 @@ func (r *codexReader) userResponse(l codexLine, voices codexVoices) {
 			return
 		}
 	}
-	r.e.user(origin, own, r.w)
+	r.e.user(r.turn.heard(origin, r.e.kind), own, r.w)
 }
 
 func (r *codexReader) event(at place, l codexLine, said utterance) {
@@ -196,8 +239,36 @@ func (r *codexReader) event(at place, l codexLine, said utterance) {
 		}
 		return
 	}
+	r.turn.event(l)
+	switch l.sub {
+	case "thread_goal_updated":
+		r.goal(l)
+		return
+	case "item_completed":
+		if kind := getText(l.payload, "item", "type"); !codexItems[kind] {
+			r.e.stats.unknown(l.kind + "/" + l.sub + "/" + kind)
+		}
+	default:
+		if l.sub != "" && !codexEvents[l.sub] {
+			r.e.stats.unknown(l.kind + "/" + l.sub)
+		}
+	}
 	if id, end := codexEnd(l); end != nil {
 		r.callEnd(at, id, end)
+	}
+}
+
+// goal gives a goal that the person set with /goal, once: it is repeated with every
+// change of its state, and what the agent is then told is injected.
+func (r *codexReader) goal(l codexLine) {
+	objective := strings.TrimSpace(getText(l.payload, "goal", "objective"))
+	h := textHash(objective)
+	if objective == "" || r.goals[h] || len(r.goals) >= maxHandles {
+		return
+	}
+	r.goals[h] = true
+	if !r.plan.userTexts[h] { // else it was typed as a prompt too
+		r.e.user(memoir.OriginSlashCommand, "/goal "+objective, r.w)
 	}
 }
 
@@ -212,7 +283,10 @@ func (r *codexReader) userEvent(l codexLine, said utterance) {
 	for range stripped {
 		r.e.injected()
 	}
-	if own == "" {
+	if own == "" || r.plan.added[textHash(own)] && !r.plan.userTyped[textHash(own)] {
+		if own != "" {
+			r.e.injected()
+		}
 		return
 	}
 	// A file may hold both kinds of event for the same words.
@@ -222,7 +296,30 @@ func (r *codexReader) userEvent(l codexLine, said utterance) {
 		return
 	}
 	r.said[h] |= bit
-	r.e.user(origin, own, r.w)
+	r.e.user(r.turn.heard(origin, r.e.kind), own, r.w)
+}
+
+// codexTurn says whether what a person types starts a turn or steers the one that runs.
+type codexTurn struct {
+	open, spoke, acted bool // it runs; the person has spoken in it; the agent has acted since it began
+}
+
+func (t *codexTurn) event(l codexLine) {
+	switch {
+	case l.opensTurn():
+		*t = codexTurn{open: true}
+	case l.sub == "task_complete" || l.sub == "turn_complete" || l.sub == "turn_aborted":
+		*t = codexTurn{}
+	}
+}
+
+// heard is the origin of what the user says now.
+func (t *codexTurn) heard(origin memoir.Origin, kind memoir.SessionKind) memoir.Origin {
+	if origin == memoir.OriginTyped && t.open && t.spoke && t.acted && kind != memoir.KindSubagent {
+		origin = memoir.OriginQueued
+	}
+	t.spoke = true
+	return origin
 }
 
 func (r *codexReader) assistant(at place, text, phase string) {
@@ -230,9 +327,9 @@ func (r *codexReader) assistant(at place, text, phase string) {
 	r.e.assistant(text, final, r.w)
 }
 
-// codexUserText is the words of a user event as they are compared with others.
-func codexUserText(l codexLine, said utterance) string {
-	_, own, _ := splitCodexUser(rawCodexUserText(l, said))
+// ownWords is what a person typed of a user text, as it is compared with others.
+func ownWords(full string) string {
+	_, own, _ := splitCodexUser(full)
 	return own
 }
 

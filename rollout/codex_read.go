@@ -31,9 +31,10 @@ type codexReader struct {
 	w    where
 	said map[uint64]uint8 // user texts of the turn in hand, by hash: which copies were seen
 
-	lead  string          // the parent's last request, while a fork repeats it
-	turn  codexTurn       // the turn in hand
-	goals map[uint64]bool // hashes of goals that were set
+	lead   string          // the parent's last request, while a fork repeats it
+	turn   codexTurn       // the turn in hand
+	goals  map[uint64]bool // hashes of goals that were set
+	summed uint64          // hash of the last compaction's summary
 
 	running codexRunning
 	typing  map[string]bool // ids of calls that type into a running command
@@ -80,13 +81,21 @@ func (r *codexReader) line(at place, l codexLine) {
 	case "event_msg":
 		r.event(at, l, said)
 	case "compacted":
-		if message := getText(l.payload, "message"); message != "" {
-			r.e.summary(message, r.w)
-		}
+		r.summary(getText(l.payload, "message"))
 	default:
 		if l.payload != nil && !codexTypes[l.kind] {
 			r.e.stats.unknown(l.kind)
 		}
+	}
+}
+
+// summary gives a compaction's summary once: newer versions record it as the model
+// wrote it and again as the next one is given it.
+func (r *codexReader) summary(message string) {
+	summary := compactionSummary(message)
+	if h := textHash(strings.TrimSpace(summary)); summary != "" && h != r.summed {
+		r.summed = h
+		r.e.summary(summary, r.w)
 	}
 }
 
@@ -150,7 +159,7 @@ func (r *codexReader) item(at place, l codexLine, said utterance) {
 			r.userResponse(l, voices)
 		case assistantMessage:
 			if isTrue(get(l.meta, "compaction_output")) {
-				r.e.summary(contentText(get(p, "content")), r.w)
+				r.summary(contentText(get(p, "content")))
 				return
 			}
 			r.assistant(at, contentText(get(p, "content")), getText(p, "phase"))

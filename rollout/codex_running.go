@@ -23,8 +23,11 @@ const maxHandles = 4096
 
 // call notes a call that asks after a command, if it is one.
 func (c *codexRunning) call(kind, id string, p []byte) {
+	if len(c.started) == 0 || len(c.asks) >= maxHandles {
+		return
+	}
 	handle := codexAsks(kind, p)
-	if handle == "" || c.started[handle] == "" || len(c.asks) >= maxHandles {
+	if handle == "" || c.started[handle] == "" {
 		return
 	}
 	if c.asks == nil {
@@ -60,11 +63,10 @@ func codexAsks(kind string, p []byte) string {
 	name := getText(p, "name")
 	switch {
 	case kind == "custom_tool_call" && name == "exec":
-		js := getText(p, "input")
-		if !strings.Contains(js, "write_stdin") {
+		if !bytes.Contains(p, []byte("write_stdin")) {
 			return ""
 		}
-		if tool, args := codexScript(js); tool == "write_stdin" {
+		if tool, args := codexScript(getText(p, "input")); tool == "write_stdin" {
 			id, _ := objectValue(args, "session_id")
 			return sessionHandle(strings.Trim(id, `"'`))
 		}

@@ -62,12 +62,14 @@ func TestCodexTellsAPersonsWordsFromOthers(t *testing.T) {
 	}
 }
 
-func TestACompactionsOutputIsASummary(t *testing.T) {
+func TestACompactionsSummaryIsGivenOnce(t *testing.T) {
 	t.Parallel()
-	lines := cx(cxMeta(""), cxUser("a"), cxAgent("so far"))
+	lines := cx(cxMeta(""), cxUser("a"), cxAgent("so far\nwe did"),
+		`compacted {"message":`+q(summaryHeading+". Use it. Here is the summary:\nso far\nwe did")+`,"replacement_history":[{"type":"message","role":"user","content":[{"type":"input_text","text":"a"}]}]}`,
+		cxUser("b"), `compacted {"message":"of 2025"}`)
 	lines[2] = strings.TrimSuffix(lines[2], "}") + `,"metadata":{"compaction_output":true}}`
 	items, _ := read(t, write(t, "x.jsonl", lines...))
-	expect(t, items, "typed: a", "compaction_summary: so far")
+	expect(t, items, "typed: a", "compaction_summary: so far\nwe did", "typed: b", "compaction_summary: of 2025")
 }
 
 func TestCodexNotesInResponsesAreInjected(t *testing.T) {

@@ -24,8 +24,23 @@ var codexNotes = []string{
 	"Warning: The maximum number of unified exec processes you can keep open is ",
 	"Warning: apply_patch was requested via ", "Warning: Your account was flagged for potentially high-risk cyber activity",
 	"Here is a list of plugins that are available but not installed.",
-	"Another language model started to solve this problem and produced a summary of its thinking process",
+	summaryHeading,
 	"You are performing a CONTEXT CHECKPOINT COMPACTION.",
+}
+
+// summaryHeading begins what a compaction makes of its summary for the model that goes on.
+const summaryHeading = "Another language model started to solve this problem and produced a summary of its thinking process"
+
+// compactionSummary is the summary itself.
+func compactionSummary(message string) string {
+	if !strings.HasPrefix(message, summaryHeading) {
+		return message
+	}
+	_, summary, ok := strings.Cut(message, ":\n")
+	if !ok {
+		return message
+	}
+	return strings.TrimSpace(summary)
 }
 
 // agentsHeading begins the contents of AGENTS.md files.

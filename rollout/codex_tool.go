@@ -178,11 +178,14 @@ func framedOutput(s string) outcome {
 		}
 		rest = after
 	}
-	if o.exit == nil {
+	switch {
+	case o.exit != nil:
+		o.output = rest
+	case hasAnyPrefix(rest, failures): // "Wall time: …" and that it was aborted
+		o.output, o.failed = rest, true
+	default:
 		o.output = unwrapBlocks(o.output)
-		return o
 	}
-	o.output = rest
 	return o
 }
 

@@ -70,6 +70,8 @@ func TestCodexToolResultsOfEveryVersion(t *testing.T) {
 			`mcp__srv__find({"q":1}) = found`},
 		{"a command that was refused", []string{cxCall("1", "shell_command", `{"command":"rm -rf x"}`), cxOutput("1", q("exec command rejected by user"))},
 			"shell_command(rm -rf x) ! exec command rejected by user"},
+		{"a command that the person interrupted", []string{cxCall("1", "exec_command", `{"cmd":"sleep 100"}`), cxOutput("1", q("Wall time: 4.4 seconds\naborted by user"))},
+			"exec_command(sleep 100) ! aborted by user"},
 		{"a command that was cut off by time", []string{cxCall("1", "shell", `{"command":["sleep","9"]}`), cxOutput("1", q(`{"output":"command timed out after 1000 milliseconds\n","metadata":{"exit_code":124,"duration_seconds":1}}`))},
 			"shell(sleep 9) !124 command timed out after 1000 milliseconds"},
 		{"a script that fails", []string{custom("1", "exec", `text(await tools.exec_command({cmd:"ls"}))`), customOut("1", `[{"type":"input_text","text":"Script failed\nWall time 0.1 seconds\nOutput:\n"},{"type":"input_text","text":"Script error:\nno tool"}]`)},

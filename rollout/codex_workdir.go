@@ -1,6 +1,9 @@
 package rollout
 
-import "path"
+import (
+	"path"
+	"strings"
+)
 
 // codexWorkdir returns where a tool call ran: the directory that the call itself
 // names, else the turn's.
@@ -33,6 +36,9 @@ func codexWorkdir(kind string, p []byte, turn string) string {
 
 // scriptWorkdir is the directory that every command of a script names, "" if they differ.
 func scriptWorkdir(js string) string {
+	if !strings.Contains(js, "workdir") {
+		return ""
+	}
 	calls, _ := scriptCalls(js)
 	v := newScriptValues(js)
 	var dir string

@@ -150,8 +150,8 @@ type codexCell struct {
 }
 
 const (
-	maxCells     = 64 // scripts that are followed at a time
-	maxCellBytes = 1 << 20
+	maxCells     = 16        // scripts that are followed at a time
+	maxCellBytes = 256 << 10 // of what is kept of each
 )
 
 func (c *codexCells) begin(id string) {

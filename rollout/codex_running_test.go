@@ -2,6 +2,9 @@ package rollout
 
 import (
 	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -162,6 +165,44 @@ func TestEventsSayThatACallFailed(t *testing.T) {
 		items, _ = read(t, write(t, "x.jsonl", cx(cxMeta(""), cxCall("1", "s__t", `{}`), "event_msg "+good, cxOutput("1", q("x")))...))
 		if len(items) != 1 || items[0].Failed {
 			t.Errorf("%s that did not fail: %v", name, sketch(items))
+		}
+	}
+}
+
+var exitLine = regexp.MustCompile(`(?m)\AChunk ID: .*\n(?:Wall time: .*\n)?Process exited with code (-?\d+)$`)
+
+// Each exit status that a real session records is that of one item, and no other.
+func TestCorpusKeepsEveryExitStatus(t *testing.T) {
+	t.Parallel()
+	for _, e := range collect(t, func(fn func(Entry) error) error {
+		return WalkDir(t.Context(), filepath.Join(corpusDir(t), "codex"), fn)
+	}) {
+		parts := []Part{{Path: e.Path, Head: probe(t, e.Path)}}
+		var want, got []string
+		err := (&tape{parts: parts, stats: &Stats{}}).each(t.Context(), false, func(_ place, raw []byte) error {
+			if l := parseCodexLine(raw); l.sub == "function_call_output" {
+				if m := exitLine.FindStringSubmatch(getText(l.payload, "output")); m != nil {
+					want = append(want, m[1])
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		items, stats := readParts(t, parts)
+		for _, it := range items {
+			if (it.Tool == "exec_command" || it.Tool == "write_stdin") && it.Exit != nil {
+				got = append(got, fmt.Sprint(*it.Exit))
+			}
+		}
+		if len(want) == 0 || stats.Replayed > 0 { // code mode; a fork has its parent's too
+			continue
+		}
+		slices.Sort(want)
+		slices.Sort(got)
+		if !slices.Equal(want, got) {
+			t.Errorf("%s: %d exits of %d", e.Path, len(got), len(want))
 		}
 	}
 }

@@ -96,7 +96,11 @@ type codexPast struct {
 	texts []uint64        // hashes of what the user said, in order
 }
 
-const maxPast = 1 << 20 // ids, and texts, of a parent that are kept
+const (
+	maxPast    = 1 << 20 // ids, and texts, of a parent that are kept
+	maxParents = 32      // files of a parent that are read
+	shortestID = 20      // characters; what is shorter names no file for certain
+)
 
 // parentsPast reads the parent of a thread, nothing if its file is not at hand: it
 // is looked for beside the thread's own, under the day of its id, among the archived
@@ -104,7 +108,7 @@ const maxPast = 1 << 20 // ids, and texts, of a parent that are kept
 func parentsPast(ctx context.Context, part Part) (codexPast, error) {
 	past := codexPast{ids: map[uint64]bool{}}
 	id := part.Head.ParentID
-	if id == "" || part.Path == "" {
+	if len(id) < shortestID || part.Path == "" {
 		return past, nil
 	}
 	for _, path := range parentsFiles(part.Path, id) {
@@ -155,7 +159,7 @@ func parentsFiles(path, id string) []string {
 		}
 		for _, e := range entries {
 			file := filepath.Join(dir, e.Name())
-			if !seen[file] && len(files) < maxIndexes && isRolloutName(e.Name()) && strings.Contains(e.Name(), id) {
+			if !seen[file] && len(files) < maxParents && isRolloutName(e.Name()) && strings.Contains(e.Name(), id) {
 				seen[file] = true
 				files = append(files, file)
 			}

@@ -2,10 +2,10 @@ package rollout
 
 import (
 	"bytes"
+	"cmp"
 	"net/url"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -16,9 +16,11 @@ import (
 // Three generations of lines are known: bare response items (2025), enveloped
 // ones, and "paginated" threads of several files that continue each other.
 //
-// See codex_line.go for a line, codex_plan.go for what is undone or replayed,
-// codex_read.go for items, codex_text.go for whose words a text is,
-// codex_tool.go and codex_script.go for tool calls.
+// See codex_line.go for a line, codex_plan.go for what is undone, codex_fork.go for
+// what is replayed, codex_read.go for items, codex_content.go and codex_text.go for
+// whose words a text is, codex_call.go and codex_tool.go for tool calls,
+// codex_running.go for commands that outlive theirs, codex_script.go for code mode,
+// codex_index.go for titles.
 type Codex struct{}
 
 var _ Agent = Codex{}
@@ -122,6 +124,9 @@ func (Codex) Head(h *Head, path string, head, tail [][]byte) {
 		if n, ok := integer(get(base, "end_ordinal_exclusive")); ok {
 			h.BaseEnd = n
 		}
+		if n, ok := integer(get(base, "end_byte_offset")); ok {
+			h.BaseBytes = n
+		}
 	}
 	if m := rolloutName.FindStringSubmatch(stem(path)); m != nil && h.ID != "" && m[1] == h.ID {
 		if h.FileID = m[1]; m[2] != "" {
@@ -132,13 +137,7 @@ func (Codex) Head(h *Head, path string, head, tail [][]byte) {
 	}
 	codexKind(h, meta)
 	h.UpdatedAt = latest(tail, "timestamp")
-	if h.Title = indexedTitle(path, h.ID); h.Title == "" {
-		for _, raw := range append(head[:len(head):len(head)], tail...) {
-			if l := parseCodexLine(raw); l.sub == "thread_name_updated" {
-				h.Title = getText(l.payload, "thread_name")
-			}
-		}
-	}
+	h.Title = cmp.Or(indexedTitle(path, h.ID), updatedTitle(h.ID, tail), updatedTitle(h.ID, head))
 }
 
 // codexDir is the working directory that a payload names: a path, or for a while a URI.
@@ -152,12 +151,16 @@ func codexDir(payload []byte) string {
 	return cwd
 }
 
+// codexSubagents are the thread sources that mean a thread of Codex's own. The list
+// is open: any other is a surface where a person types.
+var codexSubagents = wordSet("subagent guardian_review memory_consolidation review compact system")
+
 // codexKind tells who drove the thread from its origin.
 func codexKind(h *Head, meta []byte) {
 	source := get(meta, "source")
 	named := get(source, "custom") != nil // a client that embeds Codex; a person may well type there
-	switch thread := getText(meta, "thread_source"); {
-	case isObject(source) && !named, thread != "" && thread != "user":
+	switch {
+	case isObject(source) && !named, codexSubagents[getText(meta, "thread_source")], codexSubagents[text(source)]:
 		h.Kind = memoir.KindSubagent
 		if spawn := get(source, "subagent", "thread_spawn"); spawn != nil && h.ParentID == "" {
 			h.ParentID = getText(spawn, "parent_thread_id")
@@ -165,7 +168,7 @@ func codexKind(h *Head, meta []byte) {
 		if root := getText(meta, "session_id"); h.ParentID == "" && root != h.ID {
 			h.ParentID = root
 		}
-	case text(source) == "exec", strings.HasPrefix(getText(meta, "originator"), "codex_exec"):
+	case text(source) == "exec", text(source) == "mcp", strings.HasPrefix(getText(meta, "originator"), "codex_exec"):
 		h.Kind = memoir.KindAutomation
 	}
 }
@@ -188,29 +191,6 @@ func environmentCWD(message []byte) string {
 		return strings.TrimSpace(line)
 	}
 	return ""
-}
-
-// indexTail bounds how much of session_index.jsonl is searched for a name: the
-// file only grows, and the names of today's threads are at its end.
-const indexTail = 256 << 10
-
-// indexedTitle looks a thread's name up in its home's session_index.jsonl.
-func indexedTitle(path, id string) string {
-	dir := filepath.Dir(path)
-	for range 5 {
-		if slices.Contains(codexDirs, filepath.Base(dir)) {
-			break
-		}
-		dir = filepath.Dir(dir)
-	}
-	index := filepath.Join(filepath.Dir(dir), "session_index.jsonl")
-	title := ""
-	for _, raw := range readEnd(index, indexTail) {
-		if bytes.Contains(raw, []byte(id)) && getText(raw, "id") == id {
-			title = getText(raw, "thread_name")
-		}
-	}
-	return title
 }
 
 // uuidTime is the time in a version 7 UUID; ok is false for other ids.

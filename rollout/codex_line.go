@@ -2,13 +2,6 @@ package rollout
 
 import "time"
 
-// codexTypes are the types of an enveloped line.
-var codexTypes = map[string]bool{
-	"session_meta": true, "response_item": true, "event_msg": true, "turn_context": true, "compacted": true,
-	"world_state": true, "inter_agent_communication": true, "inter_agent_communication_metadata": true,
-	"token_usage_record": true, "rollout_reference": true,
-}
-
 // codexLine is a line with its envelope taken off, nothing in it decoded.
 type codexLine struct {
 	kind    string // the envelope's type
@@ -16,7 +9,8 @@ type codexLine struct {
 	time    []byte // raw timestamp
 	ordinal int64  // -1 without
 	payload []byte
-	bare    bool // without envelope
+	meta    []byte // what Codex notes beside the payload; nil in most lines
+	bare    bool   // without envelope
 }
 
 func (l codexLine) at() time.Time { return instant(l.time) }
@@ -38,6 +32,8 @@ func parseCodexLine(raw []byte) codexLine {
 			l.kind = word(value)
 		case "payload":
 			l.payload = value
+		case "metadata":
+			l.meta = value
 		case "id":
 			id = true
 		case "record_type":
@@ -116,6 +112,15 @@ func (l codexLine) turnID() string {
 // opensTurn reports whether the line is the first of a turn.
 func (l codexLine) opensTurn() bool {
 	return l.kind == "event_msg" && (l.sub == "task_started" || l.sub == "turn_started")
+}
+
+// isCodexCall reports whether a payload's type is that of a call that gets a result.
+func isCodexCall(sub string) bool {
+	switch sub {
+	case "function_call", "custom_tool_call", "local_shell_call", "tool_search_call":
+		return true
+	}
+	return false
 }
 
 // isCodexOutput reports whether a payload's type is that of a call's result.

@@ -2,7 +2,7 @@ package rollout
 
 import (
 	"context"
-	"time"
+	"slices"
 )
 
 // codexPlan is what the first play of a thread finds out for the second.
@@ -12,11 +12,14 @@ type codexPlan struct {
 	undone    []span        // rolled back, ascending and apart
 	closing   map[int]bool  // indexes of the last words before a task was complete
 	parts     []codexVoices // which copies of utterances each part holds
-	baseEnd   []int64       // a part's records from this ordinal on were reverted by the next; -1: none
+	ends      []codexCut    // where each part ends for the one that continues it
 	startOrd  int64         // records with a smaller ordinal are the parent's; -1: none
 	userTurns map[string]bool
 	userTexts map[uint64]bool // hashes of what user events say
+	userTyped map[uint64]bool // hashes of user texts that are marked as a person's
+	added     map[uint64]bool // hashes of user texts that are marked as no person's
 	results   map[uint64]bool // hashes of the ids of calls that were answered
+	until     map[uint64]int  // by the hash of a call's id: index of the last record that tells how what it started went on
 }
 
 type span struct{ from, to int }
@@ -28,29 +31,75 @@ type codexVoices struct {
 	messages, items, events bool // assistant
 }
 
+// codexCut is where a file ends for the one that continues it: what comes after was
+// reverted. Ordinals say where, except in files where they are out of order.
+type codexCut struct {
+	ordinal int64 // records from this ordinal on are void; -1: none are
+	bytes   int64 // records that end after this many bytes are void; 0: ordinals decide
+}
+
+func (c codexCut) void(at place, l codexLine) bool {
+	if c.bytes > 0 {
+		return at.end > c.bytes
+	}
+	return c.ordinal >= 0 && l.ordinal >= c.ordinal
+}
+
 func planCodex(ctx context.Context, t *tape) (*codexPlan, error) {
-	p := &codexPlan{startOrd: -1, parts: make([]codexVoices, len(t.parts)), baseEnd: make([]int64, len(t.parts)),
-		closing: map[int]bool{}, userTurns: map[string]bool{}, userTexts: map[uint64]bool{}, results: map[uint64]bool{}}
+	ends := make([]codexCut, len(t.parts))
 	for i := range t.parts {
-		p.baseEnd[i] = -1
+		ends[i].ordinal = -1
 		if i+1 < len(t.parts) && t.parts[i+1].Head.BaseID != "" {
-			p.baseEnd[i] = t.parts[i+1].Head.BaseEnd
+			ends[i].ordinal = t.parts[i+1].Head.BaseEnd
 		}
 	}
-	s := codexPlanner{codexPlan: p, lastMessage: -1, lastEvent: -1}
-	err := t.each(ctx, false, func(at place, raw []byte) error {
+	p, disordered, err := planOnce(ctx, t, ends)
+	again := false
+	for i := range disordered {
+		if i+1 < len(t.parts) && t.parts[i+1].Head.BaseID == t.parts[i].Head.FileID && t.parts[i+1].Head.BaseBytes > 0 {
+			ends[i].bytes, again = t.parts[i+1].Head.BaseBytes, true
+		}
+	}
+	if err == nil && again {
+		p, _, err = planOnce(ctx, t, ends)
+	}
+	return p, err
+}
+
+func planOnce(ctx context.Context, t *tape, ends []codexCut) (p *codexPlan, disordered map[int]bool, err error) {
+	p = &codexPlan{startOrd: -1, parts: make([]codexVoices, len(t.parts)), ends: ends,
+		closing: map[int]bool{}, userTurns: map[string]bool{}, userTexts: map[uint64]bool{}, added: map[uint64]bool{}, userTyped: map[uint64]bool{},
+		results: map[uint64]bool{}, until: map[uint64]int{}}
+	s := codexPlanner{codexPlan: p, lastMessage: -1, lastEvent: -1, left: map[uint64]int{}, disordered: map[int]bool{}}
+	err = t.each(ctx, false, func(at place, raw []byte) error {
 		s.line(at, parseCodexLine(raw))
 		return nil
 	})
+	if err != nil {
+		return p, nil, err
+	}
 	p.own = s.fork.ownFrom()
-	return p, err
+	if s.fork.unclear() {
+		past, err := parentsPast(ctx, t.parts[0])
+		if err != nil {
+			return p, nil, err
+		}
+		if own, ok, err := past.ownFrom(ctx, t); err != nil {
+			return p, nil, err
+		} else if ok {
+			p.own = own
+		}
+	}
+	return p, s.disordered, nil
 }
 
 // skip says whether a record is not this thread's living history, and why.
 func (p *codexPlan) skip(at place, l codexLine) (undone, replayed bool) {
 	switch {
-	case p.baseEnd[at.part] >= 0 && l.ordinal >= p.baseEnd[at.part]:
+	case p.ends[at.part].void(at, l):
 		return true, false
+	case isTrue(get(l.meta, "inherited_user_message")):
+		return false, true
 	case p.startOrd >= 0 && l.ordinal >= 0 && l.ordinal < p.startOrd:
 		return false, true
 	case at.index < p.own:
@@ -73,6 +122,12 @@ type codexPlanner struct {
 	lastMessage int   // index of the last assistant response item, -1: none in this turn
 	lastEvent   int
 	turn        string
+	running     codexRunning
+	ordinal     int64          // of the record before, in ordinalOf
+	ordinalOf   int            // part
+	disordered  map[int]bool   // parts whose ordinals do not ascend
+	left        map[uint64]int // by the hash of a call's id: index of the result that left its command running
+	spoke       int            // index of the user's last words
 }
 
 func (s *codexPlanner) line(at place, l codexLine) {
@@ -80,7 +135,8 @@ func (s *codexPlanner) line(at place, l codexLine) {
 		s.meta(at, l)
 		return
 	}
-	if s.baseEnd[at.part] >= 0 && l.ordinal >= s.baseEnd[at.part] {
+	s.order(at, l)
+	if s.ends[at.part].void(at, l) {
 		return
 	}
 	said := l.utterance()
@@ -97,10 +153,18 @@ func (s *codexPlanner) line(at place, l codexLine) {
 		} else {
 			voices.userEvents = true
 		}
+		s.spoke = at.index
 		s.userTurns[s.turn] = true
-		s.userTexts[textHash(codexUserText(l, said))] = true
+		s.userTexts[textHash(ownWords(rawCodexUserText(l, said)))] = true
 		if !s.counted {
 			s.turns, s.counted = append(s.turns, s.opening), true
+		}
+	case userResponse:
+		switch kinds, typed := contentKinds(l.payload); {
+		case typed:
+			s.userTyped[textHash(ownWords(userBlocks(get(l.payload, "content"), kinds)))] = true
+		case kinds != nil && !slices.Contains(kinds, "unknown"):
+			s.added[textHash(ownWords(contentText(get(l.payload, "content"))))] = true
 		}
 	case assistantMessage:
 		voices.messages, s.lastMessage = true, at.index
@@ -109,11 +173,14 @@ func (s *codexPlanner) line(at place, l codexLine) {
 	case assistantItem:
 		voices.items, s.lastEvent = true, at.index
 	}
-	if isCodexOutput(l.sub) {
-		s.results[textHash(callID(l.payload))] = true
-	}
 	if l.kind != "event_msg" {
+		s.follow(at, l)
 		return
+	}
+	if id, end := codexEnd(l); end != nil {
+		if _, running := s.left[textHash(id)]; running {
+			s.until[textHash(id)] = at.index
+		}
 	}
 	switch l.sub {
 	case "task_complete", "turn_complete":
@@ -127,6 +194,45 @@ func (s *codexPlanner) line(at place, l codexLine) {
 		if n, ok := integer(get(l.payload, "num_turns")); ok && n > 0 {
 			s.rollBack(int(n), at.index)
 		}
+	}
+}
+
+// order notes parts in which an ordinal is used again or goes back.
+func (s *codexPlanner) order(at place, l codexLine) {
+	if at.part != s.ordinalOf {
+		s.ordinalOf, s.ordinal = at.part, -1
+	}
+	if l.ordinal >= 0 {
+		if l.ordinal <= s.ordinal {
+			s.disordered[at.part] = true
+		}
+		s.ordinal = l.ordinal
+	}
+}
+
+// follow notes answers, and how commands go on that outlive theirs. A command that
+// is not seen to end belongs to the turn: when the user speaks, it is given.
+func (s *codexPlanner) follow(at place, l codexLine) {
+	id := callID(l.payload)
+	switch {
+	case isCodexCall(l.sub):
+		s.running.call(l.sub, id, l.payload)
+		return
+	case !isCodexOutput(l.sub):
+		return
+	}
+	s.results[textHash(id)] = true
+	if s.running.asks[id] == "" && !mayGoOn(l.payload) {
+		return
+	}
+	goesOn := codexOutput(l.payload, nil).goesOn
+	start := s.running.result(id, goesOn)
+	h := textHash(start)
+	switch {
+	case start == id && goesOn != "" && len(s.left) < maxHandles:
+		s.left[h] = at.index
+	case start != id && (goesOn == "" || s.spoke < s.left[h]):
+		s.until[h] = at.index
 	}
 }
 
@@ -176,81 +282,4 @@ func (s *codexPlanner) meta(at place, l codexLine) {
 	if id != s.id {
 		s.fork.foreign(at)
 	}
-}
-
-// codexFork finds where a forked or spawned thread's own history begins. Its file
-// repeats the parent's, with new timestamps but the old turn ids, and those are
-// version 7 UUIDs: a turn older than the thread is the parent's. Where ids tell
-// nothing, the replay is recognised as one burst of writing.
-type codexFork struct {
-	possible bool      // the thread has a parent
-	based    bool      // it continues another file instead of repeating it
-	born     time.Time // from the thread's id
-	written  time.Time // of the first line
-	sawOld   bool      // a turn older than the thread, or a foreign session_meta
-	dated    bool      // turn ids tell their time
-	ownStart int       // index of the first own record by turn ids, 0: not found
-	burst    int       // index of the first own record by time, 0: not found
-	alien    bool
-	last     int
-}
-
-func newCodexFork(id string, l codexLine) codexFork {
-	f := codexFork{written: l.at()}
-	f.born, _ = uuidTime(id)
-	f.based = isObject(get(l.payload, "history_base"))
-	f.possible = getText(l.payload, "forked_from_id") != "" || getText(l.payload, "parent_thread_id") != ""
-	return f
-}
-
-func (f *codexFork) foreign(at place) {
-	if at.index <= 3 {
-		f.possible, f.alien, f.sawOld = true, true, true
-	}
-	f.last = at.index
-}
-
-func (f *codexFork) line(at place, l codexLine, said utterance, opening int, opened bool) {
-	if !f.possible {
-		return
-	}
-	f.last = at.index
-	boundary := l.opensTurn() || l.kind == "turn_context"
-	if f.ownStart == 0 && boundary && !f.born.IsZero() {
-		if t, ok := uuidTime(l.turnID()); ok {
-			f.dated = true
-			if t.Before(f.born) {
-				f.sawOld = true
-			} else {
-				f.ownStart = at.index
-				if !opened {
-					f.ownStart = opening
-				}
-			}
-		}
-	}
-	if f.burst == 0 && (boundary || said == userResponse || said == userEvent || said == userItem) {
-		if t := l.at(); !t.IsZero() && t.Sub(f.written) >= time.Second {
-			f.burst = at.index
-		}
-	}
-}
-
-// ownFrom returns the index of the first record that is the thread's own.
-func (f *codexFork) ownFrom() int {
-	switch {
-	case !f.possible:
-		return 0
-	case f.dated && !f.sawOld:
-		return 0
-	case f.dated && f.ownStart > 0:
-		return f.ownStart
-	case f.dated:
-		return f.last + 1
-	case f.based || !f.alien:
-		return 0
-	case f.burst > 0:
-		return f.burst
-	}
-	return f.last + 1
 }

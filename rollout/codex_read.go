@@ -2,9 +2,10 @@ package rollout
 
 import (
 	"context"
-	"hash/maphash"
 	"slices"
 	"strings"
+
+	"memoir"
 )
 
 // Read emits a thread: events say what people typed, response items what the
@@ -15,7 +16,7 @@ func (Codex) Read(ctx context.Context, t *tape, e *emitter) error {
 		return err
 	}
 	e.results = plan.results
-	r := codexReader{plan: plan, e: e, said: map[uint64]uint8{}}
+	r := codexReader{plan: plan, e: e, said: map[uint64]uint8{}, goals: map[uint64]bool{}}
 	r.w.cwd, r.w.branch = t.parts[0].Head.CWD, t.parts[0].Head.Branch
 	return t.each(ctx, true, func(at place, raw []byte) error {
 		r.line(at, parseCodexLine(raw))
@@ -28,6 +29,15 @@ type codexReader struct {
 	e    *emitter
 	w    where
 	said map[uint64]uint8 // user texts of the turn in hand, by hash: which copies were seen
+
+	lead   string          // the parent's last request, while a fork repeats it
+	turn   codexTurn       // the turn in hand
+	goals  map[uint64]bool // hashes of goals that were set
+	summed uint64          // hash of the last compaction's summary
+
+	running codexRunning
+	typing  map[string]bool // ids of calls that type into a running command
+	cells   codexCells
 }
 
 func (r *codexReader) line(at place, l codexLine) {
@@ -42,10 +52,18 @@ func (r *codexReader) line(at place, l codexLine) {
 					r.e.stats.Replayed++
 				}
 			}
+			if replayed && !undone {
+				r.follow(at, l, said)
+			}
 			return
 		}
+		r.leadIn()
 	}
 	r.w.at = l.at()
+	switch said {
+	case assistantMessage, assistantEvent, assistantItem, toolCall:
+		r.turn.acted = true
+	}
 	if id := l.turnID(); id != "" && id != r.w.turn {
 		r.w.turn = id
 		clear(r.said)
@@ -62,14 +80,47 @@ func (r *codexReader) line(at place, l codexLine) {
 	case "event_msg":
 		r.event(at, l, said)
 	case "compacted":
-		if message := getText(l.payload, "message"); message != "" {
-			r.e.summary(message, r.w)
-		}
-	case "world_state", "inter_agent_communication", "inter_agent_communication_metadata", "token_usage_record", "rollout_reference":
+		r.summary(getText(l.payload, "message"))
 	default:
-		if l.payload != nil {
+		if l.payload != nil && !codexTypes[l.kind] {
 			r.e.stats.unknown(l.kind)
 		}
+	}
+}
+
+// summary gives a compaction's summary once: newer versions record it as the model
+// wrote it and again as the next one is given it.
+func (r *codexReader) summary(message string) {
+	summary := compactionSummary(message)
+	if h := textHash(strings.TrimSpace(summary)); summary != "" && h != r.summed {
+		r.summed = h
+		r.e.summary(summary, r.w)
+	}
+}
+
+// follow keeps what a fork's own first words may refer to: the last request of the
+// history that it repeats. It is context, and no second time something that was asked.
+func (r *codexReader) follow(at place, l codexLine, said utterance) {
+	if r.e.kind != memoir.KindMain {
+		return
+	}
+	voices := r.plan.parts[at.part]
+	own := ""
+	switch {
+	case said == userEvent || said == userItem:
+		own = ownWords(rawCodexUserText(l, said))
+	case said == userResponse && !voices.userEvents && !voices.userItems:
+		own = ownWords(contentText(get(l.payload, "content")))
+	}
+	if own != "" {
+		r.lead = own
+	}
+}
+
+func (r *codexReader) leadIn() {
+	if r.lead != "" {
+		r.e.summary("Forked from another session, whose last request was:\n\n"+r.lead, r.w)
+		r.lead = ""
 	}
 }
 
@@ -92,9 +143,12 @@ func (r *codexReader) meta(l codexLine) {
 func (r *codexReader) item(at place, l codexLine, said utterance) {
 	p := l.payload
 	voices := r.plan.parts[at.part]
-	if isCodexOutput(l.sub) {
-		id := callID(p)
-		r.e.result(id, codexOutput(p, r.e.waiting(id)), r.w)
+	switch {
+	case isCodexCall(l.sub):
+		r.call(l)
+		return
+	case isCodexOutput(l.sub):
+		r.result(at, l)
 		return
 	}
 	switch l.sub {
@@ -103,15 +157,14 @@ func (r *codexReader) item(at place, l codexLine, said utterance) {
 		case userResponse:
 			r.userResponse(l, voices)
 		case assistantMessage:
+			if isTrue(get(l.meta, "compaction_output")) {
+				r.summary(contentText(get(p, "content")))
+				return
+			}
 			r.assistant(at, contentText(get(p, "content")), getText(p, "phase"))
 		default:
 			r.e.injected()
 		}
-	case "function_call", "custom_tool_call", "local_shell_call", "tool_search_call":
-		tool, input := codexCall(l.sub, p)
-		w := r.w
-		w.cwd = codexWorkdir(l.sub, p, w.cwd)
-		r.e.call(callID(p), tool, input, w)
 	case "web_search_call":
 		input := string(get(p, "action"))
 		if q := getText(p, "action", "query"); q != "" {
@@ -121,7 +174,7 @@ func (r *codexReader) item(at place, l codexLine, said utterance) {
 			r.e.lone("web_search_call", input, outcome{}, r.w)
 		}
 	case "reasoning", "ghost_snapshot", "compaction", "context_compaction", "compaction_summary", "agent_message",
-		"additional_tools", "image_generation_call", "compaction_trigger", "other", "":
+		"additional_tools", "image_generation_call", "compaction_trigger", "configuration_update", "other", "":
 	default:
 		r.e.stats.unknown(l.kind + "/" + l.sub)
 	}
@@ -174,7 +227,7 @@ func (r *codexReader) userResponse(l codexLine, voices codexVoices) {
 			return
 		}
 	}
-	r.e.user(origin, own, r.w)
+	r.e.user(r.turn.heard(origin, r.e.kind), own, r.w)
 }
 
 func (r *codexReader) event(at place, l codexLine, said utterance) {
@@ -194,9 +247,36 @@ func (r *codexReader) event(at place, l codexLine, said utterance) {
 		}
 		return
 	}
+	r.turn.event(l)
 	switch l.sub {
-	case "patch_apply_end", "mcp_tool_call_end", "exec_command_end":
-		r.callEnd(l)
+	case "thread_goal_updated":
+		r.goal(l)
+		return
+	case "item_completed":
+		if kind := getText(l.payload, "item", "type"); !codexItems[kind] {
+			r.e.stats.unknown(l.kind + "/" + l.sub + "/" + kind)
+		}
+	default:
+		if l.sub != "" && !codexEvents[l.sub] {
+			r.e.stats.unknown(l.kind + "/" + l.sub)
+		}
+	}
+	if id, end := codexEnd(l); end != nil {
+		r.callEnd(at, id, end)
+	}
+}
+
+// goal gives a goal that the person set with /goal, once: it is repeated with every
+// change of its state, and what the agent is then told is injected.
+func (r *codexReader) goal(l codexLine) {
+	objective := strings.TrimSpace(getText(l.payload, "goal", "objective"))
+	h := textHash(objective)
+	if objective == "" || r.goals[h] || len(r.goals) >= maxHandles {
+		return
+	}
+	r.goals[h] = true
+	if !r.plan.userTexts[h] { // else it was typed as a prompt too
+		r.e.user(memoir.OriginSlashCommand, "/goal "+objective, r.w)
 	}
 }
 
@@ -211,7 +291,10 @@ func (r *codexReader) userEvent(l codexLine, said utterance) {
 	for range stripped {
 		r.e.injected()
 	}
-	if own == "" {
+	if own == "" || r.plan.added[textHash(own)] && !r.plan.userTyped[textHash(own)] {
+		if own != "" {
+			r.e.injected()
+		}
 		return
 	}
 	// A file may hold both kinds of event for the same words.
@@ -221,25 +304,30 @@ func (r *codexReader) userEvent(l codexLine, said utterance) {
 		return
 	}
 	r.said[h] |= bit
-	r.e.user(origin, own, r.w)
+	r.e.user(r.turn.heard(origin, r.e.kind), own, r.w)
 }
 
-// callEnd takes what only an event says of a call that still waits.
-func (r *codexReader) callEnd(l codexLine) {
-	call := r.e.waiting(getText(l.payload, "call_id"))
-	if call == nil {
-		return
+// codexTurn says whether what a person types starts a turn or steers the one that runs.
+type codexTurn struct {
+	open, spoke, acted bool // it runs; the person has spoken in it; the agent has acted since it began
+}
+
+func (t *codexTurn) event(l codexLine) {
+	switch {
+	case l.opensTurn():
+		*t = codexTurn{open: true}
+	case l.sub == "task_complete" || l.sub == "turn_complete" || l.sub == "turn_aborted":
+		*t = codexTurn{}
 	}
-	if success := get(l.payload, "success"); success != nil && !isTrue(success) {
-		call.Failed = true
+}
+
+// heard is the origin of what the user says now.
+func (t *codexTurn) heard(origin memoir.Origin, kind memoir.SessionKind) memoir.Origin {
+	if origin == memoir.OriginTyped && t.open && t.spoke && t.acted && kind != memoir.KindSubagent {
+		origin = memoir.OriginQueued
 	}
-	if code, ok := integer(get(l.payload, "exit_code")); ok {
-		n := int(code)
-		call.Exit = &n
-	}
-	if get(l.payload, "result", "Err") != nil {
-		call.Failed = true
-	}
+	t.spoke = true
+	return origin
 }
 
 func (r *codexReader) assistant(at place, text, phase string) {
@@ -247,9 +335,9 @@ func (r *codexReader) assistant(at place, text, phase string) {
 	r.e.assistant(text, final, r.w)
 }
 
-// codexUserText is the words of a user event as they are compared with others.
-func codexUserText(l codexLine, said utterance) string {
-	_, own, _ := splitCodexUser(rawCodexUserText(l, said))
+// ownWords is what a person typed of a user text, as it is compared with others.
+func ownWords(full string) string {
+	_, own, _ := splitCodexUser(full)
 	return own
 }
 
@@ -259,55 +347,3 @@ func rawCodexUserText(l codexLine, said utterance) string {
 	}
 	return getText(l.payload, "message")
 }
-
-// contentText joins the texts of a message's content, which is a string or an
-// array of blocks. Images and other data are left out.
-func contentText(content []byte) string {
-	return joinBlocks(content, nil)
-}
-
-// userBlocks joins those blocks that kinds marks as the user's.
-func userBlocks(content []byte, kinds []string) string { return joinBlocks(content, kinds) }
-
-func joinBlocks(content []byte, kinds []string) string {
-	if isString(content) {
-		return text(content)
-	}
-	var out strings.Builder
-	i := 0
-	elements(content, func(block []byte) bool {
-		keep := kinds == nil || i >= len(kinds) || kinds[i] == "user.text" || kinds[i] == "unknown"
-		i++
-		if !keep {
-			return true
-		}
-		var s string
-		if isString(block) {
-			s = text(block)
-		} else if s = getText(block, "text"); isImageTag(s) {
-			return true
-		}
-		if out.Len() > 0 && s != "" {
-			out.WriteByte('\n')
-		}
-		out.WriteString(s)
-		return out.Len() <= maxText
-	})
-	return out.String()
-}
-
-// contentKinds says what each block of a message is (0.142 and later), nil if the
-// message does not say, and whether the user typed any of them.
-func contentKinds(p []byte) (kinds []string, typed bool) {
-	elements(get(p, "internal_chat_message_metadata_passthrough", "content_item_kinds"), func(v []byte) bool {
-		kind := text(v)
-		typed = typed || kind == "user.text"
-		kinds = append(kinds, kind)
-		return true
-	})
-	return kinds, typed
-}
-
-var hashSeed = maphash.MakeSeed()
-
-func textHash(s string) uint64 { return maphash.String(hashSeed, s) }

@@ -1,47 +1,80 @@
 package rollout
 
-import (
-	"strings"
-
-	"github.com/tidwall/gjson"
-)
+import "strings"
 
 // codexScript reads a "code mode" call: JavaScript that calls tools. Where it
-// plainly is nothing but commands, one patch, or one other call, it is given as
-// that; else as the script it is, under the tool's name "exec".
+// plainly is nothing but commands, or one other call, it is given as that; else
+// as the script it is, under the tool's name "exec". A plan that is kept beside
+// the work is passed over.
 func codexScript(js string) (tool, input string) {
 	calls, ok := scriptCalls(js)
 	if !ok || len(calls) == 0 {
 		return "exec", js
+	}
+	if work := withoutPlans(calls); len(work) > 0 {
+		calls = work
 	}
 	for _, c := range calls {
 		if c.tool != calls[0].tool {
 			return "exec", js
 		}
 	}
-	switch calls[0].tool {
-	case "exec_command":
-		var lines []string
+	first := calls[0]
+	switch {
+	case first.tool == "exec_command" || first.tool == "shell_command" || first.tool == "shell":
+		if lines, ok := scriptCommands(js, calls); ok {
+			return first.tool, strings.Join(lines, "\n")
+		}
+	case first.tool == "apply_patch":
+		var patches []string
+		v := newScriptValues(js)
 		for _, c := range calls {
-			line, ok := objectString(c.args, "cmd")
+			patch, ok := v.text(c.args)
 			if !ok {
 				return "exec", js
 			}
-			lines = append(lines, line)
+			patches = append(patches, patch)
 		}
-		return "exec_command", strings.Join(lines, "\n")
-	case "apply_patch":
-		if len(calls) == 1 {
-			if patch, ok := scriptString(js, calls[0].args); ok {
-				return "apply_patch", patch
-			}
-		}
-	case "write_stdin":
-		if len(calls) == 1 {
-			return "write_stdin", strings.TrimSpace(calls[0].args)
-		}
+		return first.tool, strings.Join(patches, "\n")
+	case len(calls) == 1 && first.tool != "exec": // which a script cannot call
+		return first.tool, strings.TrimSpace(first.args)
 	}
 	return "exec", js
+}
+
+func withoutPlans(calls []scriptCall) []scriptCall {
+	var work []scriptCall
+	for _, c := range calls {
+		if c.tool != "update_plan" {
+			work = append(work, c)
+		}
+	}
+	return work
+}
+
+// scriptCommands are the command lines of shell calls; ok is false if one of
+// them is put together when the script runs.
+func scriptCommands(js string, calls []scriptCall) (lines []string, ok bool) {
+	v := newScriptValues(js)
+	for _, c := range calls {
+		cmd, found := objectValue(c.args, "cmd")
+		if !found {
+			cmd, found = objectValue(c.args, "command")
+		}
+		if !found {
+			return nil, false
+		}
+		if line, ok := v.text(cmd); ok {
+			lines = append(lines, line)
+			continue
+		}
+		each, ok := v.loop(cmd)
+		if !ok {
+			return nil, false
+		}
+		lines = append(lines, each...)
+	}
+	return lines, true
 }
 
 type scriptCall struct{ tool, args string }
@@ -49,43 +82,73 @@ type scriptCall struct{ tool, args string }
 // scriptCalls finds every tools.name(…) outside strings and comments; ok is false
 // where the script cannot be followed.
 func scriptCalls(js string) (calls []scriptCall, ok bool) {
+	ok = scriptWalk(js, func(i int) (next int, ok bool) {
+		if !strings.HasPrefix(js[i:], "tools.") || i > 0 && isWordByte(js[i-1]) {
+			return i + 1, true
+		}
+		j := i + len("tools.")
+		for j < len(js) && isWordByte(js[j]) {
+			j++
+		}
+		if j >= len(js) || js[j] != '(' {
+			return 0, false
+		}
+		end := scriptEnd(js, j+1, "")
+		if end < 0 {
+			return 0, false
+		}
+		calls = append(calls, scriptCall{js[i+len("tools.") : j], js[j+1 : end]})
+		return end, true
+	})
+	return calls, ok
+}
+
+// scriptWalk calls fn for each byte of a script that is not in a string or a
+// comment; fn says where to go on. It is false where the script cannot be followed.
+func scriptWalk(js string, fn func(i int) (next int, ok bool)) bool {
 	for i := 0; i < len(js); {
-		switch c := js[i]; {
-		case c == '"' || c == '\'' || c == '`':
+		var ok bool
+		switch end := scriptBlankEnd(js, i); {
+		case end > i:
+			i, ok = end, true
+		case js[i] == '"' || js[i] == '\'' || js[i] == '`':
 			end := scriptStringEnd(js, i)
-			if end < 0 {
-				return nil, false
-			}
-			i = end
-		case strings.HasPrefix(js[i:], "//"):
-			nl := strings.IndexByte(js[i:], '\n')
-			if nl < 0 {
-				return calls, true
-			}
-			i += nl
-		case strings.HasPrefix(js[i:], "tools.") && (i == 0 || !isWordByte(js[i-1])):
-			j := i + len("tools.")
-			for j < len(js) && isWordByte(js[j]) {
-				j++
-			}
-			if j >= len(js) || js[j] != '(' {
-				return nil, false
-			}
-			end := closingParen(js, j)
-			if end < 0 {
-				return nil, false
-			}
-			calls = append(calls, scriptCall{js[i+len("tools.") : j], js[j+1 : end]})
-			i = end
+			i, ok = end, end >= 0
 		default:
-			i++
+			i, ok = fn(i)
+		}
+		if !ok {
+			return false
 		}
 	}
-	return calls, true
+	return true
+}
+
+// scriptBlankEnd returns the index after the white space and comments at js[i].
+func scriptBlankEnd(js string, i int) int {
+	for i < len(js) {
+		switch {
+		case strings.IndexByte(" \t\r\n", js[i]) >= 0:
+			i++
+		case strings.HasPrefix(js[i:], "//"), strings.HasPrefix(js[i:], "/*"):
+			closing := "\n"
+			if js[i+1] == '*' {
+				closing = "*/"
+			}
+			n := strings.Index(js[i+2:], closing)
+			if n < 0 {
+				return len(js)
+			}
+			i += 2 + n + len(closing)
+		default:
+			return i
+		}
+	}
+	return i
 }
 
 func isWordByte(c byte) bool {
-	return c == '_' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
+	return c == '_' || c == '$' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
 }
 
 // scriptStringEnd returns the index after the string literal at js[i], -1 if it
@@ -107,140 +170,74 @@ func scriptStringEnd(js string, i int) int {
 	return -1
 }
 
-func closingParen(js string, i int) int {
+// scriptEnd returns the index of what ends the expression at js[i]: the bracket
+// that closes what it stands in, or one of the bytes in stops; -1 without either.
+func scriptEnd(js string, i int, stops string) int {
 	depth := 0
 	for i < len(js) {
-		switch js[i] {
-		case '"', '\'', '`':
-			end := scriptStringEnd(js, i)
-			if end < 0 {
+		switch c := js[i]; {
+		case c == '"' || c == '\'' || c == '`':
+			if i = scriptStringEnd(js, i); i < 0 {
 				return -1
 			}
-			i = end
 			continue
-		case '(', '{', '[':
+		case c == '(' || c == '{' || c == '[':
 			depth++
-		case ')', '}', ']':
-			depth--
+		case c == ')' || c == '}' || c == ']':
 			if depth == 0 {
 				return i
 			}
+			depth--
+		case depth == 0 && strings.IndexByte(stops, c) >= 0:
+			return i
+		case c == '/' && i+1 < len(js) && (js[i+1] == '/' || js[i+1] == '*'):
+			i = scriptBlankEnd(js, i)
+			continue
 		}
 		i++
 	}
 	return -1
 }
 
-// objectString returns the string literal that a key of an object literal has.
-func objectString(args, key string) (string, bool) {
+// objectValue returns the expression that a key of an object literal has; that of
+// a shorthand {key} is the name.
+func objectValue(args, key string) (string, bool) {
 	args = strings.TrimSpace(args)
 	if !strings.HasPrefix(args, "{") {
 		return "", false
 	}
 	for i := 1; i < len(args); {
-		for i < len(args) && strings.IndexByte(" \t\r\n,", args[i]) >= 0 {
+		i = scriptBlankEnd(args, i)
+		if i < len(args) && args[i] == ',' {
 			i++
+			continue
 		}
 		start := i
 		for i < len(args) && (isWordByte(args[i]) || args[i] == '"' || args[i] == '\'') {
 			i++
 		}
 		name := strings.Trim(args[start:i], `"'`)
-		for i < len(args) && strings.IndexByte(" \t\r\n", args[i]) >= 0 {
+		i = scriptBlankEnd(args, i)
+		switch {
+		case name == "" || i >= len(args):
+			return "", false
+		case args[i] == ',' || args[i] == '}':
+			if name == key {
+				return name, true
+			}
 			i++
-		}
-		if name == "" || i >= len(args) || args[i] != ':' {
+			continue
+		case args[i] != ':':
 			return "", false
 		}
-		i++
-		for i < len(args) && strings.IndexByte(" \t\r\n", args[i]) >= 0 {
-			i++
-		}
-		end := scriptValueEnd(args, i)
+		end := scriptEnd(args, i+1, ",")
 		if end < 0 {
 			return "", false
 		}
 		if name == key {
-			return literal(strings.TrimSpace(args[i:end]))
+			return strings.TrimSpace(args[i+1 : end]), true
 		}
 		i = end
 	}
 	return "", false
-}
-
-// scriptValueEnd returns the index of the comma or brace after a value.
-func scriptValueEnd(args string, i int) int {
-	depth := 0
-	for i < len(args) {
-		switch args[i] {
-		case '"', '\'', '`':
-			end := scriptStringEnd(args, i)
-			if end < 0 {
-				return -1
-			}
-			i = end
-			continue
-		case '(', '{', '[':
-			depth++
-		case ')', ']', '}':
-			if depth == 0 {
-				return i
-			}
-			depth--
-		case ',':
-			if depth == 0 {
-				return i
-			}
-		}
-		i++
-	}
-	return -1
-}
-
-// scriptString reads an argument that is a string literal, or a name that a
-// const, let or var of the script binds to one.
-func scriptString(js, arg string) (string, bool) {
-	arg = strings.TrimSpace(arg)
-	if s, ok := literal(arg); ok {
-		return s, true
-	}
-	for _, keyword := range []string{"const ", "let ", "var "} {
-		_, rest, ok := strings.Cut(js, keyword+arg)
-		if !ok {
-			continue
-		}
-		rest, ok = strings.CutPrefix(strings.TrimLeft(rest, " "), "=")
-		rest = strings.TrimLeft(rest, " \n")
-		if !ok || rest == "" || strings.IndexByte("\"'`", rest[0]) < 0 {
-			return "", false
-		}
-		end := scriptStringEnd(rest, 0)
-		if end < 0 || !strings.HasPrefix(strings.TrimLeft(rest[end:], " "), ";") && !strings.HasPrefix(rest[end:], "\n") {
-			return "", false
-		}
-		return literal(rest[:end])
-	}
-	return "", false
-}
-
-// literal decodes a JavaScript string literal without substitutions.
-func literal(s string) (string, bool) {
-	if len(s) < 2 || s[0] != s[len(s)-1] || strings.IndexByte("\"'`", s[0]) < 0 || scriptStringEnd(s, 0) != len(s) {
-		return "", false
-	}
-	quote, inner := s[0], s[1:len(s)-1]
-	switch quote {
-	case '`':
-		if strings.Contains(inner, "${") {
-			return "", false
-		}
-		inner = strings.NewReplacer("\\`", "`", `\$`, `$`, "\r", "", "\n", `\n`, "\t", `\t`, `"`, `\"`, `\"`, `\"`, `\\`, `\\`).Replace(inner)
-	case '\'':
-		inner = strings.NewReplacer(`\'`, `'`, `"`, `\"`, `\"`, `\"`, `\\`, `\\`).Replace(inner)
-	}
-	quoted := `"` + inner + `"`
-	if !gjson.Valid(quoted) {
-		return "", false
-	}
-	return text([]byte(quoted)), true
 }

@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -135,6 +136,15 @@ func TestCodexUndoesRolledBackTurns(t *testing.T) {
 			[]string{"typed: a", "agent: A", "typed: c"}, 1},
 		{"again after a rollback", []string{cxTurn("1"), cxUser("a"), cxTurn("2"), cxUser("b"), back(1), cxTurn("3"), cxUser("c"), back(2), cxTurn("4"), cxUser("d")},
 			[]string{"typed: d"}, 0},
+		{"nested", []string{cxTurn("1"), cxUser("a"), cxTurn("2"), cxUser("b"), cxTurn("3"), cxUser("c"), back(1), cxTurn("4"), cxUser("d"), back(1), back(1), cxTurn("5"), cxUser("e")},
+			[]string{"typed: a", "typed: e"}, 0},
+		{"after a compaction", []string{cxTurn("1"), cxUser("a"), cxAgent("A"), `compacted {"message":"so far","replacement_history":[]}`, cxTurn("2"), cxUser("b"), cxAgent("B"), back(1), cxTurn("3"), cxUser("c")},
+			[]string{"typed: a", "agent: A", "compaction_summary: so far", "typed: c"}, 1},
+		{"of a turn that was compacted", []string{cxTurn("1"), cxUser("a"), cxTurn("2"), cxUser("b"), cxAgent("B"), `compacted {"message":"a and b","replacement_history":[]}`, back(1), cxTurn("3"), cxUser("c")},
+			[]string{"typed: a", "typed: c"}, 1},
+		{"a turn without words of the user is none", []string{cxTurn("1"), cxUser("a"), cxTurn("2"), cxUser("b"), cxTurn("3"), cxAgent("goes on"), back(1), cxTurn("4"), cxUser("c")},
+			[]string{"typed: a", "typed: c"}, 1},
+		{"nothing yet", []string{back(1), cxTurn("1"), cxUser("a")}, []string{"typed: a"}, 0},
 		{"more turns than there are", []string{cxTurn("1"), cxUser("a"), back(9), cxTurn("2"), cxUser("b")}, []string{"typed: b"}, 0},
 	}
 	for _, tt := range tests {
@@ -179,6 +189,44 @@ func TestCodexReadsTheTypeScriptDocument(t *testing.T) {
 	expect(t, items, "typed: hi", "agent: hello")
 	if id := probe(t, path).ID; id != thread {
 		t.Errorf("id %q", id)
+	}
+	// As that version printed it: over many lines, with ids without dashes.
+	id := strings.ReplaceAll(thread, "-", "")
+	path = write(t, "sessions/rollout-2025-04-20-"+id+".json", "{\n  \"session\": {\n    \"timestamp\": \"2025-04-20T08:00:00Z\",\n    \"id\": \""+id+"\",\n    \"instructions\": \"\"\n  },\n  \"items\": [\n"+
+		"    {\n      \"role\": \"user\",\n      \"content\": [\n        {\n          \"type\": \"input_text\",\n          \"text\": \"hi\"\n        }\n      ],\n      \"type\": \"message\"\n    },\n"+
+		`    {"id":"fc1","type":"function_call","status":"completed","arguments":"{\"cmd\":[\"bash\",\"-lc\",\"ls\"],\"workdir\":\".\"}","call_id":"c1","name":"shell"},`+"\n"+
+		`    {"type":"function_call_output","call_id":"c1","output":"{\"output\":\"a.ts\\n\",\"metadata\":{\"exit_code\":1,\"duration_seconds\":0.1}}"}`+"\n  ]\n}")
+	items, stats := read(t, path)
+	expect(t, items, "typed: hi", "shell(ls) !1 a.ts")
+	if head := probe(t, path); head.ID != id || stats.CutTail || stats.Malformed != 0 {
+		t.Errorf("id %q, stats %+v", head.ID, stats)
+	}
+}
+
+func TestCodexFindsItsFilesWhereverVersionsPutThem(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	name := "rollout-2026-03-01T11-00-00-" + thread
+	want := []string{"archived_sessions/" + name + ".jsonl.zst", "rotated_rollout_segments/2025/01/03/" + name + "_" + seg2 + ".jsonl",
+		"rotated_rollout_segments/" + thread + "/" + seg3 + "/" + name + ".jsonl", "sessions/2026/03/01/" + name + ".jsonl",
+		"sessions/2026/03/01/" + name + "_" + seg2 + ".jsonl", "sessions/" + name + ".jsonl", "sessions/rollout-2025-04-20-abc.json"}
+	for _, file := range append([]string{"history.jsonl", "session_index.jsonl", "sessions/2026/03/01/notes.jsonl", "sessions/" + name + ".jsonl.tmp", "auth.json", "log/" + name + ".jsonl"}, want...) {
+		writeAt(t, home+"/"+file, "{}\n")
+	}
+	env := Env{Getenv: func(key string) string {
+		if key == "CODEX_HOME" {
+			return home
+		}
+		return ""
+	}}
+	var got []string
+	for _, e := range collect(t, func(fn func(Entry) error) error { return Walk(t.Context(), env, fn) }) {
+		got = append(got, strings.TrimPrefix(e.Path, home+"/"))
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("found %q", got)
 	}
 }
 

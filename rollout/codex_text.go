@@ -14,7 +14,33 @@ var codexEnvelopes = []string{
 	"collaboration_mode", "app-context", "skills_instructions", "plugins_instructions", "apps_instructions",
 	"multi_agent_mode", "model_switch", "personality_spec", "memory", "hook_prompt", "hook_context", "user_action",
 	"realtime_conversation", "codex_delegation", "system-reminder", "plugins", "skills", "instructions",
-	"additional_context", "token_budget", "context_window", "goal", "plan_mode",
+	"additional_context", "token_budget", "context_window", "goal", "plan_mode", "subagent_runtime_identity", "mcp_instructions",
+	"environments_instructions", "turn_context", "personality", "user_instructions_update", "environment_context_delta",
+	"browser_snapshot", "realtime_delegation", "current_time_reminder", "exec_completion",
+}
+
+// codexNotes begin texts of Codex's own that stand in no element.
+var codexNotes = []string{
+	"Warning: The maximum number of unified exec processes you can keep open is ",
+	"Warning: apply_patch was requested via ", "Warning: Your account was flagged for potentially high-risk cyber activity",
+	"Here is a list of plugins that are available but not installed.",
+	summaryHeading,
+	"You are performing a CONTEXT CHECKPOINT COMPACTION.",
+}
+
+// summaryHeading begins what a compaction makes of its summary for the model that goes on.
+const summaryHeading = "Another language model started to solve this problem and produced a summary of its thinking process"
+
+// compactionSummary is the summary itself.
+func compactionSummary(message string) string {
+	if !strings.HasPrefix(message, summaryHeading) {
+		return message
+	}
+	_, summary, ok := strings.Cut(message, ":\n")
+	if !ok {
+		return message
+	}
+	return strings.TrimSpace(summary)
 }
 
 // agentsHeading begins the contents of AGENTS.md files.
@@ -38,6 +64,9 @@ func splitCodexUser(full string) (origin memoir.Origin, own string, stripped int
 		var n int
 		own, n = cutElements(own, codexEnvelopes)
 		stripped += n
+		if rest, ok := cutExternal(own); ok {
+			own, stripped = rest, stripped+1
+		}
 		if strings.HasPrefix(own, agentsHeading) {
 			_, rest, ok := strings.Cut(own, "<INSTRUCTIONS>")
 			if ok {
@@ -51,6 +80,9 @@ func splitCodexUser(full string) (origin memoir.Origin, own string, stripped int
 		if own == before {
 			break
 		}
+	}
+	if hasAnyPrefix(own, codexNotes) {
+		return origin, "", stripped + 1
 	}
 	if hasAnyPrefix(own, ideHeadings) {
 		_, request, ok := strings.Cut(own, ideRequest)
@@ -73,6 +105,20 @@ func splitCodexUser(full string) (origin memoir.Origin, own string, stripped int
 		}
 	}
 	return origin, own, stripped
+}
+
+// cutExternal splits off what a client adds of its own, in an element <external_NAME>
+// that a text begins with.
+func cutExternal(text string) (rest string, ok bool) {
+	if !strings.HasPrefix(text, "<external_") {
+		return text, false
+	}
+	end := strings.IndexAny(text, "> \n")
+	if end < 0 {
+		return text, false
+	}
+	_, rest, ok = cutElement(text, text[1:end])
+	return strings.TrimLeft(rest, " \t\r\n"), ok
 }
 
 // templateArguments finds what the user typed in an expanded slash prompt that

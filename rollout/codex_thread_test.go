@@ -10,62 +10,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-func TestCodexForkDropsItsParentsPrefix(t *testing.T) {
-	t.Parallel()
-	// Version 7 UUIDs: the parent's turn is older than the fork, the fork's younger.
-	const (
-		parent  = "01980000-0000-7000-8000-000000000001"
-		oldTurn = "01980000-0001-7000-8000-000000000002"
-		fork    = "01990000-0000-7000-8000-000000000003"
-		newTurn = "01990000-0001-7000-8000-000000000004"
-	)
-	meta := func(id, extra string) string {
-		return `{"timestamp":"2026-03-01T10:00:00.1Z","type":"session_meta","payload":{"id":"` + id + `","timestamp":"2026-03-01T10:00:00Z","cwd":"/w","source":"cli"` + extra + `}}`
-	}
-	// Replayed lines bear the fork's own time.
-	line := func(second int, kind, payload string) string {
-		return fmt.Sprintf(`{"timestamp":"2026-03-01T10:00:%02d.2Z","type":%q,"payload":%s}`, second, kind, payload)
-	}
-	turn := func(second int, id string) string {
-		return line(second, "event_msg", `{"type":"task_started","turn_id":"`+id+`"}`)
-	}
-	say := func(second int, words string) string {
-		return line(second, "response_item", `{"type":"message","role":"user","content":[{"type":"input_text","text":"`+words+`"}]}`) + "\n" +
-			line(second, "event_msg", `{"type":"user_message","message":"`+words+`"}`)
-	}
-	tests := []struct {
-		name  string
-		lines []string
-		want  []string
-	}{
-		{"told by turn ids", []string{meta(fork, `,"forked_from_id":"`+parent+`"`), meta(parent, ""),
-			turn(0, oldTurn), say(0, "parent's"), turn(0, newTurn), say(0, "own")}, []string{"typed: own"}},
-		{"interrupted before its first turn", []string{meta(fork, `,"forked_from_id":"`+parent+`"`), meta(parent, ""),
-			turn(0, oldTurn), say(0, "parent's")}, nil},
-		{"told by turn_context alone", []string{meta(fork, `,"forked_from_id":"`+parent+`"`), meta(parent, ""),
-			line(0, "turn_context", `{"turn_id":"`+oldTurn+`"}`), say(0, "parent's"),
-			line(0, "response_item", `{"type":"message","role":"assistant","content":[{"type":"output_text","text":"parent's answer"}]}`),
-			say(9, "own"), line(9, "turn_context", `{"turn_id":"`+newTurn+`"}`)}, []string{"typed: own"}},
-		{"told by the burst of writing", []string{meta("fork-1", `,"forked_from_id":"main-1"`), meta("main-1", ""),
-			turn(0, "t1"), say(0, "parent's"), turn(30, "t2"), say(31, "own")}, []string{"typed: own"}},
-		{"a child that repeats nothing", []string{meta("child-1", `,"parent_thread_id":"main-1"`), turn(0, "t1"), say(0, "own")}, []string{"typed: own"}},
-		{"a fork that rests on another file", []string{meta(fork, `,"forked_from_id":"`+parent+`","history_base":{"thread_id":"`+parent+`","end_ordinal_exclusive":4}`),
-			say(0, "own")}, []string{"typed: own"}},
-		{"a later meta of another thread", []string{meta(fork, ""), turn(0, newTurn), say(0, "own"), say(1, "more"), meta(parent, ""), say(2, "end")},
-			[]string{"typed: own", "typed: more", "typed: end"}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			items, stats := read(t, write(t, "x.jsonl", tt.lines...))
-			expect(t, items, tt.want...)
-			if strings.Contains(strings.Join(tt.lines, ""), "parent's") && stats.Replayed == 0 {
-				t.Error("nothing counted as replayed")
-			}
-		})
-	}
-}
-
 func TestCodexSpawnedThreadBeginsAtItsStartOrdinal(t *testing.T) {
 	t.Parallel()
 	path := write(t, "x.jsonl",
@@ -169,6 +113,52 @@ func TestCodexThreadWhoseFileWasReplaced(t *testing.T) {
 	two := segment(t, home, "sessions/2026/03/01/"+name, 5, "", 0, 2, "second")
 	items, _ := read(t, two, one)
 	expect(t, items, "typed: first", "typed: second")
+}
+
+// A writer that was started twice numbers its records again; then only the byte
+// offset says which of them the next file continues.
+func TestCodexRevertInAFileWhoseOrdinalsAreOutOfOrder(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	prefix := "rollout-2026-03-01T10-00-01-" + thread
+	one := segment(t, dir, prefix+".jsonl", 1, "", 0, 0, "first", "second")
+	again := segment(t, t.TempDir(), prefix+".jsonl", 2, "", 0, 0, "third", "reverted")
+	first, err := os.ReadFile(one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := os.ReadFile(again)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(string(second), "\n")
+	kept := string(first) + lines[0] + lines[1]
+	writeAt(t, one, kept+strings.Join(lines[2:], ""))
+	two := segment(t, dir, prefix+"_"+seg2+".jsonl", 5, thread, 2, 3, "own")
+	content, err := os.ReadFile(two)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeAt(t, two, strings.Replace(string(content), `"end_ordinal_exclusive":2`, fmt.Sprintf(`"end_ordinal_exclusive":2,"end_byte_offset":%d`, len(kept)), 1))
+	want := []string{"typed: first", "typed: second", "typed: third", "typed: own"}
+	items, _ := read(t, one, two)
+	expect(t, items, want...)
+	packed := compress(t, one)
+	items, _ = read(t, packed, two)
+	expect(t, items, want...)
+}
+
+func TestAForkThatRestsOnAnotherThreadsSegmentReadsItsOwnFiles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	one := segment(t, dir, "rollout-2026-03-01T10-00-01-"+thread+".jsonl", 1, "01990000-0000-7000-8000-00000000ffff", 7, 7, "first", "reverted")
+	two := segment(t, dir, "rollout-2026-03-01T10-00-05-"+thread+"_"+seg2+".jsonl", 5, thread, 9, 9, "second")
+	items, _ := read(t, two, one)
+	expect(t, items, "typed: first", "typed: second")
+	// A revert to before the fork rests on the other thread again.
+	three := segment(t, dir, "rollout-2026-03-01T10-00-09-"+thread+"_"+seg3+".jsonl", 9, "01990000-0000-7000-8000-00000000ffff", 5, 5, "anew")
+	items, _ = read(t, two, one, three)
+	expect(t, items, "typed: anew")
 }
 
 func TestAssembleBridgesAMissingFile(t *testing.T) {

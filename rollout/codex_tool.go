@@ -153,15 +153,17 @@ func framedOutput(s string) outcome {
 		line, after, more := strings.Cut(rest, "\n")
 		if line == "Output:" || strings.HasPrefix(line, "Output:") && n > 0 {
 			o.output = strings.TrimLeft(strings.TrimPrefix(line, "Output:")+"\n"+after, "\n")
-			if strings.HasPrefix(o.output, "Total output lines: ") {
-				_, o.output, _ = strings.Cut(o.output, "\n")
-				o.output = strings.TrimLeft(o.output, "\n")
-			}
-			o.output = unwrapBlocks(o.output)
+			o.output = unwrapBlocks(afterWarning(o.output))
 			return o
 		}
 		if !hasAnyPrefix(line, preambles) {
 			break
+		}
+		if id, ok := strings.CutPrefix(line, "Process running with session ID "); ok {
+			o.goesOn = sessionHandle(strings.TrimSpace(id))
+		}
+		if id, ok := strings.CutPrefix(line, "Script running with cell ID "); ok {
+			o.goesOn = cellHandle(strings.TrimSpace(id))
 		}
 		for _, label := range []string{"Exit code: ", "Process exited with code "} {
 			if code, ok := strings.CutPrefix(line, label); ok {
@@ -176,11 +178,14 @@ func framedOutput(s string) outcome {
 		}
 		rest = after
 	}
-	if o.exit == nil {
+	switch {
+	case o.exit != nil:
+		o.output = rest
+	case hasAnyPrefix(rest, failures): // "Wall time: …" and that it was aborted
+		o.output, o.failed = rest, true
+	default:
 		o.output = unwrapBlocks(o.output)
-		return o
 	}
-	o.output = rest
 	return o
 }
 
@@ -214,19 +219,21 @@ func blocksOutput(raw []byte, call *memoir.Item) outcome {
 			first = false
 			frame := framedOutput(s)
 			if hasAnyPrefix(s, preambles) {
-				o.exit, o.failed, s = frame.exit, frame.failed, frame.output
+				o.exit, o.failed, o.goesOn, s = frame.exit, frame.failed, frame.goesOn, frame.output
 			}
 		}
-		if s == "" {
+		if s = afterWarning(s); s == "" {
 			return true
 		}
-		if output, code, ok := scriptResult(s); ok {
+		if output, code, session, ok := scriptResult(s); ok {
 			inner++
 			if s = output; code != nil {
 				ended++
 				if o.exit == nil || *o.exit == 0 {
 					o.exit = code
 				}
+			} else if o.goesOn == "" {
+				o.goesOn = session
 			}
 		}
 		texts = append(texts, s)
@@ -242,22 +249,34 @@ func blocksOutput(raw []byte, call *memoir.Item) outcome {
 	return o
 }
 
-// scriptResult reads the result of tools.exec_command that a script printed as JSON.
-func scriptResult(s string) (output string, exit *int, ok bool) {
+// afterWarning takes off what Codex writes before an output that it cut.
+func afterWarning(s string) string {
+	for _, line := range []string{"Warning: truncated output", "Total output lines: "} {
+		if strings.HasPrefix(s, line) {
+			_, s, _ = strings.Cut(s, "\n")
+			s = strings.TrimLeft(s, "\n")
+		}
+	}
+	return s
+}
+
+// scriptResult reads the result of tools.exec_command that a script printed as JSON;
+// session is the handle of a command that still runs.
+func scriptResult(s string) (output string, exit *int, session string, ok bool) {
 	if !strings.HasPrefix(s, "{") {
-		return "", nil, false
+		return "", nil, "", false
 	}
 	object := []byte(s)
 	if get(object, "wall_time_seconds") == nil && get(object, "chunk_id") == nil {
-		return "", nil, false
+		return "", nil, "", false
 	}
 	raw := get(object, "output")
 	if !isString(raw) {
-		return "", nil, false
+		return "", nil, "", false
 	}
 	if code, isNumber := integer(get(object, "exit_code")); isNumber {
 		n := int(code)
 		exit = &n
 	}
-	return text(raw), exit, true
+	return text(raw), exit, sessionHandle(number(get(object, "session_id"))), true
 }

@@ -1,6 +1,8 @@
 package rollout
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -58,6 +60,22 @@ func TestCodexToolResultsOfEveryVersion(t *testing.T) {
 			"apply_patch(*** Begin Patch\n+x\n*** End Patch) ! bad"},
 		{"a script that is more than commands", []string{custom("1", "exec", `for (const c of list) await tools.exec_command({cmd:c})`), customOut("1", `[]`)},
 			"exec(for (const c of list) await tools.exec_command({cmd:c})) ="},
+		{"a patch in a here document", []string{cxCall("1", "shell", `{"command":["bash","-lc","apply_patch <<'EOF'\n*** Begin Patch\n+x\n*** End Patch\nEOF"]}`), cxOutput("1", q(`{"output":"Success.","metadata":{"exit_code":0}}`))},
+			"shell(apply_patch <<'EOF'\n*** Begin Patch\n+x\n*** End Patch\nEOF) =0 Success."},
+		{"a patch as an argument", []string{cxCall("1", "shell", `{"command":["apply_patch","*** Begin Patch\n+x\n*** End Patch"]}`), cxOutput("1", q(`{"output":"no","metadata":{"exit_code":1}}`))},
+			"shell(apply_patch '*** Begin Patch\n+x\n*** End Patch') !1 no"},
+		{"a patch's exit code", []string{custom("1", "apply_patch", "*** Begin Patch"), customOut("1", q("Exit code: 0\nWall time: 0.1 seconds\nOutput:\nSuccess. Updated the following files:\nM a.go\n"))},
+			"apply_patch(*** Begin Patch) =0 Success. Updated the following files:\nM a.go"},
+		{"MCP with its name space", []string{`response_item {"type":"function_call","name":"find","namespace":"mcp__srv__","arguments":"{\"q\":1}","call_id":"1"}`, cxOutput("1", `[{"type":"input_text","text":"Wall time: 0.1 seconds\nOutput:"},{"type":"input_text","text":"found"}]`)},
+			`mcp__srv__find({"q":1}) = found`},
+		{"a command that was refused", []string{cxCall("1", "shell_command", `{"command":"rm -rf x"}`), cxOutput("1", q("exec command rejected by user"))},
+			"shell_command(rm -rf x) ! exec command rejected by user"},
+		{"a command that the person interrupted", []string{cxCall("1", "exec_command", `{"cmd":"sleep 100"}`), cxOutput("1", q("Wall time: 4.4 seconds\naborted by user"))},
+			"exec_command(sleep 100) ! aborted by user"},
+		{"a command that was cut off by time", []string{cxCall("1", "shell", `{"command":["sleep","9"]}`), cxOutput("1", q(`{"output":"command timed out after 1000 milliseconds\n","metadata":{"exit_code":124,"duration_seconds":1}}`))},
+			"shell(sleep 9) !124 command timed out after 1000 milliseconds"},
+		{"a script that fails", []string{custom("1", "exec", `text(await tools.exec_command({cmd:"ls"}))`), customOut("1", `[{"type":"input_text","text":"Script failed\nWall time 0.1 seconds\nOutput:\n"},{"type":"input_text","text":"Script error:\nno tool"}]`)},
+			"exec_command(ls) ! Script error:\nno tool"},
 		{"a search", []string{`response_item {"type":"web_search_call","status":"completed","action":{"type":"search","query":"go zstd"}}`},
 			"web_search_call(go zstd) ="},
 	}
@@ -87,7 +105,20 @@ func TestScriptsAreReadOnlyWherePlain(t *testing.T) {
 		{"a later key", `tools.exec_command({workdir:"/w", timeout: f(1,2), cmd:'a\'b'})`, "exec_command", "a'b"},
 		{"a template with a substitution", "tools.exec_command({cmd:`ls ${dir}`})", "exec", "tools.exec_command({cmd:`ls ${dir}`})"},
 		{"a concatenation", `tools.exec_command({cmd:"a"+b})`, "exec", `tools.exec_command({cmd:"a"+b})`},
-		{"different tools", `tools.exec_command({cmd:"a"}); tools.update_plan({})`, "exec", `tools.exec_command({cmd:"a"}); tools.update_plan({})`},
+		{"different tools", `tools.exec_command({cmd:"a"}); tools.web__run({})`, "exec", `tools.exec_command({cmd:"a"}); tools.web__run({})`},
+		{"a plan beside a command", `await tools.update_plan({plan:[{step:"tools.x()"}]}); text((await tools.exec_command({cmd:"a"})).output)`, "exec_command", "a"},
+		{"a plan alone", `await tools.update_plan({plan:[]})`, "update_plan", "{plan:[]}"},
+		{"one call of another tool", `const r = await tools.mcp__db__query({sql:"select 1"}); text(r)`, "mcp__db__query", `{sql:"select 1"}`},
+		{"a command by name", `const cmd = "go test ./..."; text(await tools.exec_command({cmd, workdir:"/w"}))`, "exec_command", "go test ./..."},
+		{"a command in pieces", "const dir = '/w';\nconst line = `ls ${dir}`\n\t+ \" | wc\"\ntools.exec_command({cmd: line})", "exec_command", "ls /w | wc"},
+		{"a name that changes", `let c = "a"; c = "b"; tools.exec_command({cmd: c})`, "exec", `let c = "a"; c = "b"; tools.exec_command({cmd: c})`},
+		{"a list of commands", `const rs = await Promise.all(["a", 'b'].map(cmd => tools.exec_command({cmd, workdir:"/w"})))`, "exec_command", "a\nb"},
+		{"a named list of commands", `const list = ["a", "b"]; for (const c of list) { text((await tools.exec_command({cmd: c})).output) }`, "exec_command", "a\nb"},
+		{"a list that a command makes", `for (const c of (await f())) tools.exec_command({cmd: c})`, "exec", `for (const c of (await f())) tools.exec_command({cmd: c})`},
+		{"a patch of lines", `tools.apply_patch(["*** Begin Patch", "+it's", "*** End Patch"].join("\n"))`, "apply_patch", "*** Begin Patch\n+it's\n*** End Patch"},
+		{"a raw patch", "const p = String.raw`+\\d \"x\"`;\nawait tools.apply_patch(p)", "apply_patch", `+\d "x"`},
+		{"escapes", `tools.exec_command({cmd:"a\x21\u{1F600}\uD83D\uDE00\$\'"})`, "exec_command", "a!😀😀$'"},
+		{"comments with quotes", "/* don't */ tools.exec_command({ // it's\ncmd: 'a' /* \" */ })", "exec_command", "a"},
 		{"a template patch", "await tools.apply_patch(`*** Begin Patch\n+a \\`b\\` \\\\ \"c\"\n`)", "apply_patch", "*** Begin Patch\n+a `b` \\ \"c\"\n"},
 		{"input to a running command", `text(await tools.write_stdin({session_id:7,chars:"q"}))`, "write_stdin", `{session_id:7,chars:"q"}`},
 		{"an open string", `tools.exec_command({cmd:"a`, "exec", `tools.exec_command({cmd:"a`},
@@ -100,13 +131,32 @@ func TestScriptsAreReadOnlyWherePlain(t *testing.T) {
 	}
 }
 
+func TestAScriptOfDoublingNamesCostsNothing(t *testing.T) {
+	t.Parallel()
+	var js strings.Builder
+	js.WriteString(`const a0 = "xxxxxxxxxxxxxxxx";`)
+	for i := range 60 {
+		fmt.Fprintf(&js, "const a%d = a%d + a%d + a%d;", i+1, i, i, i)
+	}
+	js.WriteString("tools.exec_command({cmd: a5 + a6 + a60})")
+	if tool, _ := codexScript(js.String()); tool != "exec" {
+		t.Errorf("understood as %s", tool)
+	}
+}
+
 func FuzzCodexScript(f *testing.F) {
 	f.Add("tools.exec_command({cmd:\"ls\"})")
 	f.Add("const p = `x`;\ntools.apply_patch(p)")
 	f.Add("tools.a(tools.b({'c':")
+	f.Add("const a = `${b}` + 'c'; let b = [\"d\", a].join('-'); for (const e of [a, b]) tools.exec_command({e, cmd: e})")
+	f.Add("[\"\\u{41}\\x4\\0\", String.raw`x`].map(c => tools.exec_command({cmd: c /* ' */}))")
 	f.Fuzz(func(t *testing.T, js string) {
-		if tool, input := codexScript(js); tool == "exec" && input != js {
+		tool, input := codexScript(js)
+		if tool == "exec" && input != js {
 			t.Errorf("a script that is not understood must stay as it is")
+		}
+		if len(input) > 4*len(js)+100 {
+			t.Errorf("%d bytes of input from a script of %d", len(input), len(js))
 		}
 	})
 }

@@ -1,6 +1,9 @@
 package rollout
 
-import "path"
+import (
+	"path"
+	"strings"
+)
 
 // codexWorkdir returns where a tool call ran: the directory that the call itself
 // names, else the turn's.
@@ -33,17 +36,25 @@ func codexWorkdir(kind string, p []byte, turn string) string {
 
 // scriptWorkdir is the directory that every command of a script names, "" if they differ.
 func scriptWorkdir(js string) string {
+	if !strings.Contains(js, "workdir") {
+		return ""
+	}
 	calls, _ := scriptCalls(js)
+	v := newScriptValues(js)
 	var dir string
-	for i, c := range calls {
+	first := true
+	for _, c := range calls {
 		if c.tool != "exec_command" {
 			continue
 		}
-		d, _ := objectString(c.args, "workdir")
-		if i > 0 && d != dir {
+		d := ""
+		if expr, ok := objectValue(c.args, "workdir"); ok {
+			d, _ = v.text(expr)
+		}
+		if !first && d != dir {
 			return ""
 		}
-		dir = d
+		dir, first = d, false
 	}
 	return dir
 }

@@ -39,6 +39,10 @@ var conversations = []struct {
 		cxInput("first prompt"), cxUser("first prompt"), `event_msg {"type":"agent_message","message":"first answer"}`, cxAgent("first answer"),
 		cxCall("1", "exec_command", `{"cmd":"make"}`), `event_msg {"type":"token_count"}`, cxOutput("1", q("built")), cxTurn("t2"),
 		cxInput("second prompt"), cxUser("second prompt"), cxAgent("second answer"), cxCall("2", "exec_command", `{"cmd":"sleep"}`))},
+	{"codex, paginated and in code mode", memoir.SourceCodex, "exec_command", true, cx(cxMeta(`,"history_mode":"paginated"`), cxTurn("t1"), cxKinds("<environment_context>x</environment_context>", `"environments.environment_context"`),
+		cxKinds("first prompt", `"user.text"`), cxItem("t1", "first prompt"), cxAgent("first answer"), cxCustom("1", `text((await tools.exec_command({cmd:"make"})).output)`),
+		cxCell("1", "Script running with cell ID 1"), cxCall("w", "wait", `{"cell_id":"1"}`), cxCell("w", "Script completed", "built"), `event_msg {"type":"task_complete","turn_id":"t1"}`,
+		cxTurn("t2"), cxKinds("second prompt", `"user.text"`), cxItem("t2", "second prompt"), cxAgent("second answer"), cxCustom("2", `const cmd = "sleep"; await tools.exec_command({cmd})`))},
 	{"claude", memoir.SourceClaude, "Bash", true, cc(ccSay("Caveat", `,"isMeta":true`), ccSay("first prompt"), ccText("m1", "first answer"), ccUse("m1", "t1", "Bash", `{"command":"make"}`),
 		`progress "data":{"message":"first answer"}`, ccResult("t1", "built", ""), ccSay("second prompt"), ccText("m2", "second answer"), ccUse("m2", "t2", "Bash", `{"command":"sleep"}`))},
 	{"pi version 1", memoir.SourcePi, "bash", true, piConversation(false)},
@@ -236,6 +240,8 @@ func FuzzReadersNeverPanic(f *testing.F) {
 		f.Add([]byte(strings.Join(c.records, "\n")))
 	}
 	f.Add([]byte(strings.Join(cx(cxMeta(`,"forked_from_id":"x","history_base":{}`), `event_msg {"type":"thread_rolled_back","num_turns":9}`, `compacted {"message":1}`), "\n")))
+	f.Add([]byte(strings.Join(cx(cxMeta(`,"history_mode":"paginated","subagent_history_start_ordinal":1`), cxCall("1", "exec_command", `{"cmd":"a"}`), cxRuns("1", 7, "x"), cxPoll("2", 7, "y"), cxRuns("2", 7, "z"),
+		`event_msg {"type":"item_completed","item":{"type":"CommandExecution","id":"1","command":["a"],"exit_code":-1}}`, `event_msg {"type":"thread_goal_updated","goal":{"objective":"g"}}`, cxPoll("3", 7, ""), cxExits("3", 1, "")), "\n")))
 	f.Add([]byte(`{"type":"user","uuid":"a","parentUuid":"a","sessionId":"s","message":{"content":[{"type":"tool_result"},{"type":"text"},1,null]}}`))
 	f.Add([]byte(piV3 + "\n" + `{"type":"message","id":"1","parentId":"1","message":null}`))
 	f.Add([]byte(`{"sessionId":"s","projectHash":"h","messages":[{"id":"1","type":"gemini","toolCalls":[{}]},1,[],{}`))

@@ -11,9 +11,10 @@ import (
 const ownRunMarker = "memoir:own-run"
 
 const (
-	maxText    = 4 << 20  // bytes of one text of an item
-	maxPending = 16 << 20 // bytes of calls that wait for their results
-	maxWaiting = 4096     // number of those calls
+	maxText    = 4 << 20   // bytes of one text of an item
+	maxPending = 16 << 20  // bytes of calls that wait for their results
+	maxWaiting = 4096      // number of those calls
+	maxJoined  = 256 << 10 // bytes of an output that came in pieces, but for the last piece
 )
 
 // where is what is in force when something is said or done.
@@ -30,6 +31,7 @@ type outcome struct {
 	exit   *int
 	failed bool
 	tool   string // the tool's name, where the result has it
+	goesOn string // the handle under which what was started still runs, "" if it ended
 }
 
 // emitter numbers and gives items, and joins calls to results. All agents use it,
@@ -128,6 +130,7 @@ func (e *emitter) call(id, tool, input string, w where) {
 		if known == id && id != "" {
 			if e.pending[i].Input == "" { // an earlier snapshot of the same call
 				e.pending[i].Input = clip(stripOwn(input))
+				e.held += len(e.pending[i].Input)
 			}
 			return
 		}
@@ -136,6 +139,11 @@ func (e *emitter) call(id, tool, input string, w where) {
 	e.pending = append(e.pending, it)
 	e.ids = append(e.ids, id)
 	e.held += len(it.Input)
+	e.bound()
+}
+
+// bound gives the oldest calls up when too many wait.
+func (e *emitter) bound() {
 	for (e.held > maxPending || len(e.pending) > maxWaiting) && len(e.pending) > 1 {
 		e.takeAt(0, outcome{})
 	}
@@ -175,19 +183,70 @@ func (e *emitter) result(id string, o outcome, w where) {
 	e.settle(toolItem(o.tool, "", w), o)
 }
 
+// more adds to the output of a call that still waits; pieces beyond maxJoined are
+// left out and counted.
+func (e *emitter) more(id string, o outcome) {
+	it := e.waiting(id)
+	if it == nil {
+		return
+	}
+	if it.Output != "" && len(it.Output)+len(o.output) > maxJoined {
+		e.stats.Elided++
+		o.output = ""
+	}
+	before := len(it.Output)
+	it.Output = clip(appended(it.Output, o.output))
+	e.held += len(it.Output) - before
+	if o.exit != nil {
+		it.Exit = o.exit
+	}
+	it.Failed = it.Failed || o.failed
+	e.bound()
+}
+
+// clear drops the output that a waiting call has so far.
+func (e *emitter) clear(id string) {
+	if it := e.waiting(id); it != nil {
+		e.held -= len(it.Output)
+		it.Output = ""
+	}
+}
+
+// appended joins two pieces of an output.
+func appended(first, more string) string {
+	if first != "" && more != "" && !strings.HasSuffix(first, "\n") {
+		first += "\n"
+	}
+	return first + more
+}
+
+// forget drops a call that says nothing of its own.
+func (e *emitter) forget(id string) {
+	for i, known := range e.ids {
+		if known == id {
+			e.removeAt(i)
+			return
+		}
+	}
+}
+
 func (e *emitter) takeAt(i int, o outcome) {
+	e.settle(e.removeAt(i), o)
+}
+
+func (e *emitter) removeAt(i int) *memoir.Item {
 	it, id := e.pending[i], e.ids[i]
 	e.pending = append(e.pending[:i], e.pending[i+1:]...)
 	e.ids = append(e.ids[:i], e.ids[i+1:]...)
-	e.held -= len(it.Input)
+	e.held -= len(it.Input) + len(it.Output)
 	if id != "" {
 		e.done[id] = struct{}{}
 	}
-	e.settle(it, o)
+	return it
 }
 
 func (e *emitter) settle(it *memoir.Item, o outcome) {
-	it.Output = clip(strings.TrimRight(stripOwn(o.output), " \t\r\n"))
+	it.Output = clip(strings.TrimRight(stripOwn(appended(it.Output, o.output)), " \t\r\n"))
 	if o.exit != nil {
 		it.Exit = o.exit
 	}

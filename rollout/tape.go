@@ -23,8 +23,9 @@ type tape struct {
 
 // place says where a record stands.
 type place struct {
-	part  int // index in the tape's parts
-	index int // of the record in the whole tape, from 0
+	part  int   // index in the tape's parts
+	index int   // of the record in the whole tape, from 0
+	end   int64 // how many bytes of the part, uncompressed, have been read with the record
 }
 
 // errStop ends a play early without being an error.
@@ -99,6 +100,7 @@ func (t *tape) eachOf(ctx context.Context, count bool, at *place, fn func(place,
 		if err != nil {
 			return memoir.Errorf(memoir.CodeUnreadable, "", "read session %s: %w", path, err)
 		}
+		at.end = r.read - int64(r.end-r.pos)
 		if count {
 			t.stats.Records++
 		}

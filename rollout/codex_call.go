@@ -1,0 +1,228 @@
+package rollout
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"memoir"
+)
+
+func (r *codexReader) call(l codexLine) {
+	p, id := l.payload, callID(l.payload)
+	tool, input := codexCall(l.sub, p)
+	w := r.w
+	w.cwd = codexWorkdir(l.sub, p, w.cwd)
+	r.e.call(id, tool, input, w)
+	if strings.HasSuffix(tool, "create_goal") { // then it is not the person who sets it
+		r.goals[textHash(strings.TrimSpace(goalOf(input)))] = true
+	}
+	r.running.call(l.sub, id, p)
+	if r.running.asks[id] != "" && typesInto(l.sub, p) {
+		if r.typing == nil {
+			r.typing = map[string]bool{}
+		}
+		r.typing[id] = true
+	}
+	if l.sub == "custom_tool_call" && getText(p, "name") == "exec" {
+		r.cells.begin(id)
+	}
+}
+
+// goalOf is the objective in a call that sets a goal, plain or in a script.
+func goalOf(input string) string {
+	if objective := getText([]byte(input), "objective"); objective != "" {
+		return objective
+	}
+	expr, _ := objectValue(input, "objective")
+	objective, _ := newScriptValues(input).text(expr)
+	return objective
+}
+
+// result joins a result to its call. That of a command which goes on, and is known
+// to be asked after again, waits for the rest; what asks after it gives its answer
+// to the command, and is itself given only if something was typed.
+func (r *codexReader) result(at place, l codexLine) {
+	id := callID(l.payload)
+	o := codexOutput(l.payload, r.e.waiting(id))
+	r.cells.end(id, &o, r.e.waiting(id))
+	start := r.running.result(id, o.goesOn)
+	until, followed := r.plan.until[textHash(start)]
+	asked := r.e.waiting(start)
+	switch {
+	case start == id && o.goesOn != "" && followed && asked != nil:
+		r.e.more(id, o)
+		return
+	case start == id || asked == nil || !followed || at.index > until:
+		r.e.result(id, o, r.w)
+		return
+	}
+	if r.typing[id] {
+		delete(r.typing, id)
+		r.e.result(id, outcome{}, r.w)
+	} else {
+		r.e.forget(id)
+	}
+	if asked.Exit != nil && *asked.Exit != 0 && o.exit != nil && *o.exit == 0 {
+		o.exit = nil // another of the call's commands has failed
+	}
+	if at.index < until {
+		r.e.more(start, o)
+	} else {
+		r.e.result(start, o, r.w)
+	}
+}
+
+// codexEnd is what an event says of how a call ended, and the call's id.
+func codexEnd(l codexLine) (id string, end []byte) {
+	switch l.sub {
+	case "patch_apply_end", "mcp_tool_call_end", "exec_command_end", "dynamic_tool_call_response":
+		return getText(l.payload, "call_id"), l.payload
+	case "item_completed":
+		item := get(l.payload, "item")
+		switch getText(item, "type") {
+		case "CommandExecution", "FileChange", "McpToolCall", "DynamicToolCall":
+			return getText(item, "id"), item
+		}
+	}
+	return "", nil
+}
+
+// callEnd takes what only an event says of a call that still waits, and gives the
+// call if it was all that the call waited for.
+func (r *codexReader) callEnd(at place, id string, end []byte) {
+	exit, failed := endStatus(end)
+	call := r.e.waiting(id)
+	if call == nil {
+		r.cells.inner(end, exit, failed)
+		return
+	}
+	if exit != nil {
+		call.Exit = exit
+	}
+	call.Failed = call.Failed || failed
+	if until, ok := r.plan.until[textHash(id)]; ok && until == at.index {
+		o := outcome{}
+		if all := endOutput(end); len(all) > len(call.Output) {
+			r.e.clear(id)
+			o.output = all
+		}
+		r.e.result(id, o, r.w)
+	}
+}
+
+// endStatus reads how a call ended; versions spell the names in two ways.
+func endStatus(end []byte) (exit *int, failed bool) {
+	raw := get(end, "exit_code")
+	if raw == nil {
+		raw = get(end, "exitCode")
+	}
+	if code, ok := integer(raw); ok {
+		n := int(code)
+		exit = &n
+	}
+	success := get(end, "success")
+	failed = success != nil && string(success) == "false" || get(end, "result", "Err") != nil || isObject(get(end, "error"))
+	switch getText(end, "status") {
+	case "failed", "declined":
+		failed = true
+	}
+	return exit, failed
+}
+
+func endOutput(end []byte) string {
+	return cmp.Or(getText(end, "aggregated_output"), getText(end, "aggregatedOutput"), getText(end, "stdout"))
+}
+
+// codexCells follows the scripts of code mode that run: the commands that a script
+// runs are reported by events that do not name it.
+type codexCells struct {
+	open []*codexCell
+}
+
+type codexCell struct {
+	id     string
+	lines  []string // of its commands, as they ended
+	size   int
+	exit   *int // of the first that failed, else 0
+	failed bool
+	output string
+}
+
+const (
+	maxCells     = 16        // scripts that are followed at a time
+	maxCellBytes = 256 << 10 // of what is kept of each
+)
+
+func (c *codexCells) begin(id string) {
+	if len(c.open) == maxCells {
+		c.open = slices.Delete(c.open, 0, 1)
+	}
+	c.open = append(c.open, &codexCell{id: id})
+}
+
+// inner takes the end of something that the latest script ran.
+func (c *codexCells) inner(end []byte, exit *int, failed bool) {
+	if len(c.open) == 0 || get(end, "command") == nil {
+		return
+	}
+	cell := c.open[len(c.open)-1]
+	switch getText(end, "source") {
+	case "user_shell", "userShell": // the person's own, which has its own record
+		return
+	}
+	line := commandLine(get(end, "command"))
+	if line == "" || cell.size > maxCellBytes {
+		return
+	}
+	cell.size += len(line)
+	cell.lines = append(cell.lines, line)
+	if exit != nil && (cell.exit == nil || *cell.exit == 0) {
+		cell.exit = exit
+	}
+	cell.failed = cell.failed || failed
+	if out := endOutput(end); cell.size+len(out) <= maxCellBytes {
+		cell.size += len(out)
+		cell.output = appended(cell.output, out)
+	}
+}
+
+// end fills in a script's result what the events said: the commands where they
+// cannot be read in the script, their exit status, their output where the script
+// printed nothing.
+func (c *codexCells) end(id string, o *outcome, call *memoir.Item) {
+	i := slices.IndexFunc(c.open, func(cell *codexCell) bool { return cell.id == id })
+	if i < 0 {
+		return
+	}
+	cell := c.open[i]
+	if o.goesOn == "" {
+		c.open = slices.Delete(c.open, i, i+1)
+	}
+	if len(cell.lines) == 0 || call == nil {
+		return
+	}
+	if call.Tool == "exec" && onlyCommands(call.Input) {
+		call.Tool, call.Input = "exec_command", clip(strings.Join(cell.lines, "\n"))
+	}
+	if o.exit == nil && o.goesOn == "" {
+		o.exit = cell.exit
+	}
+	o.failed = o.failed || cell.failed
+	if o.output == "" {
+		o.output = cell.output
+	}
+	cell.lines, cell.output, cell.size = nil, "", 0
+}
+
+// onlyCommands reports whether a script calls nothing but commands, as far as that
+// can be seen.
+func onlyCommands(js string) bool {
+	calls, _ := scriptCalls(js)
+	for _, c := range withoutPlans(calls) {
+		if c.tool != "exec_command" && c.tool != "write_stdin" {
+			return false
+		}
+	}
+	return true
+}

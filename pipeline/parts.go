@@ -45,5 +45,8 @@ func partsOf(ctx context.Context, s memoir.Session, seen map[string]rollout.Head
 // untouched reports whether a file is as it was when it was registered.
 func untouched(f memoir.File) bool {
 	now, err := rollout.Stat(f.Path)
+	if f.Inode == 0 {
+		now.Inode = 0
+	}
 	return err == nil && same(now, f)
 }

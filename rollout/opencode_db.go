@@ -25,10 +25,10 @@ import (
 )
 
 const (
-	patience    = time.Second // how long a locked database is waited for
-	longPiece   = 8 << 20     // of a long value this much is asked for at a time; SQLite reads all of it each time
-	maxRowValue = 64 << 20    // a longer one is left out: SQLite would hold it whole
-	newestRows  = 4           // messages whose parts a look at a session looks at
+	patience    = 500 * time.Millisecond // how long a locked database is waited for
+	longPiece   = 8 << 20                // of a long value this much is asked for at a time; SQLite reads all of it each time
+	maxRowValue = 64 << 20               // a longer one is left out: SQLite would hold it whole
+	newestRows  = 4                      // messages whose parts a look at a session looks at
 )
 
 var sqliteMagic = []byte("SQLite format 3\x00")

@@ -299,7 +299,7 @@ func TestOtherDatabasesAreFilesLikeOthers(t *testing.T) {
 		"views.db":   `CREATE TABLE x (id, directory, title, time_created, time_updated, session_id, data, message_id); CREATE VIEW session AS SELECT * FROM x; CREATE VIEW message AS SELECT * FROM x; CREATE VIEW part AS SELECT * FROM x`,
 		"without.db": `CREATE TABLE session (id, directory, title, time_created, time_updated); CREATE TABLE message (id); CREATE TABLE part (id)`,
 	} {
-		db, err := sql.Open("sqlite3", "file:"+filepath.Join(dir, name)+"?_journal_mode=WAL")
+		db, err := sql.Open("sqlite3", filepath.Join(dir, name)+"?_journal_mode=WAL")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -373,8 +373,12 @@ func TestOpenCodeIDsThatAreNoNames(t *testing.T) {
 	path := filepath.Join(dir, "a#b.db")
 	s := ocSession{id: "ses_/../#x y\n", title: "T", messages: []ocMessage{ocUser("m1", ocText("hi"))}}
 	opencodeDatabase(t, path, s)
-	for _, e := range entriesBelow(t, dir) {
-		if filepath.Dir(e.Path) != dir || strings.ContainsAny(e.Path, " \n") && !strings.Contains(dir, " ") {
+	found := entriesBelow(t, dir)
+	if len(found) != 1 {
+		t.Fatalf("found %v", found)
+	}
+	for _, e := range found {
+		if filepath.Dir(e.Path) != dir || !strings.HasPrefix(e.Path, path+"#") || strings.ContainsAny(e.Path, " \n") && !strings.Contains(dir, " ") {
 			t.Errorf("path %q", e.Path)
 		}
 		items, _ := read(t, e.Path)
@@ -430,3 +434,63 @@ func TestWalkFindsOpenCodesDatabasesAndTrees(t *testing.T) {
 		t.Errorf("roots %v", got)
 	}
 }
+
+// Neither what stands in a row nor damage to the file crashes the reader.
+func FuzzOpenCodeDatabase(f *testing.F) {
+	f.Add(`{"role":"user","time":{"created":1}}`, ocData(ocText("hi")), uint32(0), byte(0))
+	f.Add(`{"role":"assistant","summary":true}`, ocData(ocBash("make", "no", 2)), uint32(18), byte(1))
+	f.Add(`{"role":"assistant","path":{"cwd":1},"parentID":[]}`, `{"type":"tool","state":null}`, uint32(4096), byte(255))
+	f.Add("{\n\"role\":\"user\"}\n", "{\"type\":\"text\",\n\"text\":\"x\"", uint32(8190), byte(7))
+	dir := f.TempDir()
+	base := filepath.Join(dir, "base.db")
+	opencodeDatabase(f, base, ocSession{id: "ses_1", title: "T", messages: []ocMessage{ocUser("m1", ocText("hi")), ocUser("m2", ocText("bye"))}}).Close()
+	content, err := os.ReadFile(base)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, info, part string, at uint32, flip byte) {
+		path := filepath.Join(t.TempDir(), "x.db")
+		writeAt(t, path, string(content))
+		db, err := sql.Open("sqlite3", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ocExec(t, db, `UPDATE message SET data = ? WHERE id = 'm1'`, info)
+		ocExec(t, db, `UPDATE part SET data = ? WHERE message_id = 'm1'`, part)
+		db.Close()
+		damaged, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		damaged[int(at)%len(damaged)] ^= flip
+		writeAt(t, path, string(damaged))
+		err = WalkDir(t.Context(), path, func(e Entry) error {
+			head, err := Probe(e)
+			if err != nil {
+				if memoir.CodeOf(err) != memoir.CodeUnreadable {
+					t.Errorf("probe: %v", err)
+				}
+				return nil
+			}
+			n := 0
+			_, err = Read(t.Context(), []Part{{e.Path, head}}, func(it memoir.Item) error {
+				if n++; it.N != n || it.Kind == "" || it.Role == "" || it.Origin == "" {
+					t.Errorf("item %+v", it)
+				}
+				return nil
+			})
+			if err != nil && memoir.CodeOf(err) != memoir.CodeUnreadable {
+				t.Errorf("read: %v", err)
+			}
+			if flip == 0 && head.ID == "ses_1" && n == 0 && err == nil {
+				t.Error("the other message is lost")
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func ocData(part string) string { return "{" + part + "}" }

@@ -98,8 +98,8 @@ func Missing(paths []string) []string {
 	var missing []string
 	databases := map[string]map[string]bool{} // by path: those of their sessions; nil: not known
 	for _, path := range paths {
-		if info, err := os.Lstat(path); err == nil {
-			if supplanted(path, info) {
+		if _, err := os.Lstat(path); err == nil {
+			if supplanted(path) {
 				missing = append(missing, path)
 			}
 			continue
@@ -125,8 +125,9 @@ func Missing(paths []string) []string {
 
 // supplanted reports that a file is no session, but stands for others: a database
 // that could not be listed once and can be now.
-func supplanted(path string, info fs.FileInfo) bool {
-	if !info.Mode().IsRegular() {
+func supplanted(path string) bool {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
 		return false
 	}
 	for _, k := range keepers("") {
@@ -154,12 +155,13 @@ func membersOf(database string) map[string]bool {
 		if err != nil {
 			return nil
 		}
+		if !ok {
+			continue
+		}
 		for _, f := range sessions {
 			members[f.Path] = true
 		}
-		if ok {
-			break
-		}
+		return members
 	}
-	return members
+	return nil // not permitted, or damaged at its first bytes
 }

@@ -289,6 +289,11 @@ func TestMissingAreSessionsThatADatabaseNoLongerHolds(t *testing.T) {
 	if _, err := Stat(memberPath(path, "ses_1")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a look at it says %v", err)
 	}
+	db.Close()
+	writeAt(t, path, "something else")
+	if got := Missing([]string{memberPath(path, "ses_0")}); len(got) > 0 {
+		t.Errorf("of what is no database now, missing are %q", got)
+	}
 }
 
 func TestOtherDatabasesAreFilesLikeOthers(t *testing.T) {

@@ -329,6 +329,10 @@ func TestOpenCodeRowsThatAreNoJSONAreCounted(t *testing.T) {
 	db := opencodeDatabase(t, path, s)
 	ocExec(t, db, `UPDATE part SET data = '{"type":"text","text":"cut' WHERE id = 'prt_m1_001'`)
 	ocExec(t, db, `UPDATE message SET data = '[]' WHERE id = 'm2'`)
+	ocExec(t, db, `INSERT INTO session (project_id, slug, directory, title, version, time_created, time_updated) VALUES ('p', '', '', '', '', 'x', 'y')`)
+	if found := filesOf(t, path); len(found) != 1 {
+		t.Errorf("found %v", found)
+	}
 	items, stats := read(t, memberPath(path, "ses_1"))
 	expect(t, items, "typed: one\n\ntwo", "typed: three")
 	if stats.Malformed != 2 {

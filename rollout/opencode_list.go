@@ -56,7 +56,7 @@ func list(path, id string) ([]memoir.File, error) {
 		(SELECT count(*) FROM message m WHERE m.session_id = s.id),
 		(SELECT format('%d/%d/%d', count(*), max(m.time_updated), sum(octet_length(m.data))) FROM message m WHERE m.id IN (` + newest + `)),
 		(SELECT format('%d/%d/%d', coalesce(sum(octet_length(p.data)), 0), count(*), max(p.time_updated)) FROM part p WHERE p.message_id IN (` + newest + `))
-		FROM session s WHERE ? IN ('', s.id) ORDER BY s.id`
+		FROM session s WHERE ? IN ('', s.id) AND s.id > '' ORDER BY s.id`
 	if id != "" {
 		query = strings.Replace(query, "? IN ('', s.id)", "s.id = ?", 1)
 	}

@@ -84,7 +84,7 @@ func rawJSON(text string) json.RawMessage {
 
 // messages writes a session's messages, in the order in which OpenCode shows them.
 func (d *opencodeDB) messages(w *recordWriter, id string, oversized *int) {
-	rows, err := d.conn.QueryContext(context.Background(), `SELECT id, coalesce(octet_length(data), 0),
+	rows, err := d.conn.QueryContext(context.Background(), `SELECT coalesce(id, ''), coalesce(octet_length(data), 0),
 		CASE WHEN octet_length(data) <= ? THEN CAST(data AS BLOB) END
 		FROM message WHERE session_id = ? ORDER BY time_created, id`, wholePiece, id)
 	if err != nil {
@@ -114,7 +114,7 @@ func (d *opencodeDB) messages(w *recordWriter, id string, oversized *int) {
 }
 
 func (d *opencodeDB) parts(message string, part func(jsonValue) bool, oversized *int) error {
-	rows, err := d.conn.QueryContext(context.Background(), `SELECT id, coalesce(octet_length(data), 0),
+	rows, err := d.conn.QueryContext(context.Background(), `SELECT coalesce(id, ''), coalesce(octet_length(data), 0),
 		CASE WHEN octet_length(data) <= ? THEN CAST(data AS BLOB) END
 		FROM part WHERE message_id = ? ORDER BY id`, wholePiece, message)
 	if err != nil {

@@ -71,6 +71,10 @@ var Reasons = []Reason{
 
 // File is one file of a session as the file system describes it. Two files with
 // equal Size, ModTime and Inode are taken to hold the same bytes.
+//
+// An agent may keep many sessions in one database, or one in many files. Then Path
+// is <database>#<session id>, or the session's own file, and Size, ModTime and
+// Inode do no more than tell one state of the session from another.
 type File struct {
 	Path    string
 	Size    int64 // bytes

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"os"
 	"strings"
 
 	"memoir"
@@ -43,8 +42,11 @@ func partsOf(ctx context.Context, s memoir.Session, seen map[string]rollout.Head
 	return ordered, nil
 }
 
-// untouched reports whether a file has the size and time that it was registered with.
+// untouched reports whether a file is as it was when it was registered.
 func untouched(f memoir.File) bool {
-	info, err := os.Stat(f.Path)
-	return err == nil && info.Size() == f.Size && info.ModTime().Equal(f.ModTime)
+	now, err := rollout.Stat(f.Path)
+	if f.Inode == 0 {
+		now.Inode = 0
+	}
+	return err == nil && same(now, f)
 }

@@ -4,11 +4,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -132,15 +129,17 @@ func same(a, b memoir.File) bool {
 // vanished lists the registered files that are no longer on disk. A vanished file
 // is not forgotten: its session keeps what was extracted.
 func vanished(known map[string]store.FileRow, seen map[string]bool) []string {
-	var gone []string
+	var unseen, gone []string
 	for path := range known {
-		if seen[path] {
-			continue
-		}
-		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) || err == nil && readableDir(path) {
+		switch {
+		case seen[path]:
+		case readableDir(path):
 			gone = append(gone, path)
+		default:
+			unseen = append(unseen, path)
 		}
 	}
+	gone = append(gone, rollout.Missing(unseen)...)
 	slices.Sort(gone)
 	return gone
 }
@@ -279,7 +278,7 @@ func assemble(key string, rows []store.FileRow) (memoir.Session, error) {
 	for _, p := range ordered {
 		f := files[p.Path]
 		session.Files = append(session.Files, f)
-		session.Bytes += f.Size
+		session.Bytes += cmp.Or(p.Head.Size, f.Size)
 		session.Title = cmp.Or(session.Title, p.Head.Title)
 		session.Branch = cmp.Or(p.Head.Branch, session.Branch)
 		session.Remote = cmp.Or(session.Remote, p.Head.Remote)

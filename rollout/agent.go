@@ -29,7 +29,7 @@ func (e Env) home(elem ...string) string {
 	return filepath.Join(append([]string{e.Home}, elem...)...)
 }
 
-// Root is a directory below which an agent keeps sessions.
+// Root is a directory below which an agent keeps sessions, or a file that holds them.
 type Root struct {
 	Dir string
 	// Session reports whether a file may by its name be a session; path is
@@ -54,7 +54,7 @@ type Agent interface {
 
 // Agents lists the agents in the order in which they are asked whether they
 // recognise a file: the more particular format first.
-var Agents = []Agent{Codex{}, OMP{}, Pi{}, Gemini{}, Claude{}}
+var Agents = []Agent{Codex{}, OMP{}, Pi{}, Gemini{}, OpenCode{}, Claude{}}
 
 // AgentOf returns the agent of a source, nil if there is none.
 func AgentOf(source memoir.Source) Agent {

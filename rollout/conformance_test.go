@@ -51,6 +51,9 @@ var conversations = []struct {
 	{"gemini", memoir.SourceGemini, "run_shell_command", false, []string{geminiDoc(gm("1", "user", `"first prompt"`, ""),
 		gm("2", "gemini", `"first answer"`, `,"toolCalls":[{"id":"c1","name":"run_shell_command","args":{"command":"make"},"status":"success","result":[{"functionResponse":{"response":{"output":"built"}}}]}]`),
 		gm("3", "user", `"second prompt"`, ""), gm("4", "gemini", `"second answer"`, `,"toolCalls":[{"id":"c2","name":"run_shell_command","args":{"command":"sleep"},"status":"executing"}]`))}},
+	{"opencode", memoir.SourceOpenCode, "bash", false, []string{ocSession{id: "ses_1", title: "T", messages: []ocMessage{
+		ocUser("m1", ocText("first prompt"), `"type":"text","synthetic":true,"text":"a file"`), ocAgent("m2", ocText("first answer"), ocTool("bash", `"status":"completed","input":{"command":"make"},"output":"built"`)),
+		ocUser("m3", ocText("second prompt")), ocAgent("m4", ocText("second answer"), ocTool("bash", `"status":"running","input":{"command":"sleep"}`))}}.export()}},
 }
 
 func piConversation(tree bool) []string {

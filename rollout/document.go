@@ -10,7 +10,17 @@ import (
 // other members, as far as they stand before the array, as the first record, and
 // each entry as a record: so it streams like lines do.
 
-// entriesKeys name the array of entries: Gemini CLI, Codex's TypeScript version.
+// maxMember bounds a member of the head: what is longer is not wanted, but for what
+// OpenCode says of a session, which may hold a list of changes.
+func maxMember(key []byte) int {
+	if string(key) == `"info"` {
+		return 4 << 20
+	}
+	return 64 << 10
+}
+
+// entriesKeys name the array of entries: Gemini CLI and OpenCode, Codex's
+// TypeScript version.
 var entriesKeys = []string{"messages", "items"}
 
 // isDocument tells a document from lines by its first bytes.
@@ -21,14 +31,16 @@ func isDocument(head []byte) bool {
 	if len(line) == 1 && line[0] == '{' {
 		return !bytes.Contains(head, []byte("\n{")) // else lines that someone printed
 	}
-	known := false
+	known, info := false, false
 	each(line, func(key, value []byte) bool {
 		switch string(key) {
 		case "messages", "items":
-			known = known && isArray(value)
+			known = (known || info) && isArray(value)
 			return false
 		case "projectHash", "session":
 			known = true
+		case "info":
+			info = isObject(value)
 		case "type", "$set":
 			return false
 		}
@@ -135,7 +147,7 @@ func (d *document) readHead() error {
 				return nil
 			}
 		}
-		if len(value) > 0 && len(value) <= 64<<10 {
+		if len(value) > 0 && len(value) <= maxMember(key) {
 			if len(d.head) > 1 {
 				d.head = append(d.head, ',')
 			}

@@ -20,8 +20,14 @@ var zstdMagic = []byte{0x28, 0xB5, 0x2F, 0xFD}
 // maxWindow bounds what decompression may hold; Codex writes windows of at most 8 MiB.
 const maxWindow = 32 << 20
 
-// open opens a session file and, if its first bytes say so, decompresses it.
+// open opens a session file and, if its first bytes say so, decompresses it. What
+// is no file of its own is opened by the agent that keeps it.
 func open(path string) (io.ReadCloser, error) {
+	for _, k := range keepers("") {
+		if r, ok, err := k.Open(path); ok || err != nil {
+			return r, err
+		}
+	}
 	f, err := openFile(path)
 	if err != nil {
 		return nil, err

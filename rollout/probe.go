@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"net/url"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -35,7 +34,7 @@ type Head struct {
 	FileAt       time.Time // of the first record of this file
 	UpdatedAt    time.Time // of the last record, else of the last modification
 	OwnRun       bool
-	Size         int64 // bytes of the file
+	Size         int64 // bytes of the file, or of the session where it is not one file
 }
 
 // Probe reads a file's head and tail and says what session it belongs to. It
@@ -48,11 +47,11 @@ func Probe(entry Entry) (Head, error) {
 		return Head{}, entry.Err
 	}
 	if entry.ModTime.IsZero() {
-		info, err := os.Stat(entry.Path)
+		f, err := Stat(entry.Path)
 		if err != nil {
 			return Head{}, openError(entry.Path, err)
 		}
-		entry.Size, entry.ModTime = info.Size(), info.ModTime()
+		entry.File = f
 	}
 	head, whole, r, err := readHead(entry.Path, headBudget)
 	if err != nil && len(head) == 0 {

@@ -85,6 +85,9 @@ func (t *tape) eachOf(ctx context.Context, count bool, at *place, fn func(place,
 			t.stats.Malformed += r.Malformed
 			t.stats.Elided += r.Elided
 			t.stats.Oversized += r.Oversized
+			if p, ok := f.(*pieces); ok {
+				t.stats.Oversized += p.oversized
+			}
 			t.stats.CutTail = r.CutTail
 		}
 	}()
@@ -183,6 +186,9 @@ func readTail(path string) ([][]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
+	if _, ok := f.(*pieces); ok {
+		return nil, nil // the first record says what the last ones would
+	}
 	if plain, ok := f.(*os.File); ok {
 		info, err := plain.Stat()
 		if err != nil {

@@ -18,7 +18,7 @@ type Entry struct {
 }
 
 // Walk calls fn for every file that by its place and name may be a session of an
-// agent, in order of agent and path. What cannot be read comes as an Entry with
+// agent, in order of agent and path; a database is as many as it holds sessions. What cannot be read comes as an Entry with
 // Err; only fn's error or a cancelled context ends the walk. Symbolic links are
 // followed, each directory is entered once.
 func Walk(ctx context.Context, env Env, fn func(Entry) error) error {
@@ -29,6 +29,12 @@ func Walk(ctx context.Context, env Env, fn func(Entry) error) error {
 				continue
 			}
 			w.source, w.session = agent.Source(), root.Session
+			if info, err := os.Stat(root.Dir); err == nil && info.Mode().IsRegular() {
+				if err := w.file(root.Dir, info); err != nil {
+					return err
+				}
+				continue
+			}
 			if err := w.dir(root.Dir, "", "", true); err != nil {
 				return err
 			}
@@ -38,7 +44,8 @@ func Walk(ctx context.Context, env Env, fn func(Entry) error) error {
 }
 
 // WalkDir calls fn for every regular file below dir, whatever its name, in order
-// of path; .git directories are left out. Errors are given as by Walk, but a dir
+// of path, and instead of a file that an agent keeps sessions in for each of these;
+// .git directories are left out. Dir may be such a file. Errors are given as by Walk, but a dir
 // that cannot be read at all is an error.
 func WalkDir(ctx context.Context, dir string, fn func(Entry) error) error {
 	info, err := os.Stat(dir)
@@ -128,9 +135,23 @@ func (w *walker) entry(path, rel, real string, d fs.DirEntry) error {
 	return w.file(path, info)
 }
 
+// file gives a file, or the sessions that an agent keeps in it.
 func (w *walker) file(path string, info fs.FileInfo) error {
-	return w.fn(Entry{Source: w.source, File: memoir.File{
-		Path: path, Size: info.Size(), ModTime: info.ModTime(), Inode: inode(info)}})
+	for _, k := range keepers(w.source) {
+		sessions, ok, err := k.Sessions(path, info)
+		if err != nil {
+			return w.fn(Entry{File: asFile(path, info), Source: w.source, Err: err})
+		}
+		for _, f := range sessions {
+			if err := w.fn(Entry{File: f, Source: k.Source()}); err != nil {
+				return err
+			}
+		}
+		if ok {
+			return nil
+		}
+	}
+	return w.fn(Entry{File: asFile(path, info), Source: w.source})
 }
 
 func isDir(path string) bool {

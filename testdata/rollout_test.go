@@ -101,7 +101,7 @@ func TestUndoneTextIsNotRead(t *testing.T) {
 	if _, err := testdata.Write(dir); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"scenes", "reindex"} {
+	for _, name := range []string{"scenes", "reindex", "groups"} {
 		s := testdata.Find(name)
 		_, items, stats := thread(t, dir, s)
 		if stats.Undone == 0 {
@@ -133,6 +133,7 @@ func TestFailuresAndTheirFixesHaveTheirOutcome(t *testing.T) {
 		{"release-4", "make lint", []bool{true, false}},
 		{"scenes", "go test ./scene", []bool{true, false, false}},
 		{"mqtt", "make test-mqtt", []bool{true, false}},
+		{"groups", "go test ./group", []bool{true, false}},
 		{"ocr", "uv run pytest -q tests/test_ocr.py", []bool{true, false}},
 		{"dates", "pytest -q tests/test_dates.py", []bool{true}},
 		{"dates", "uv run pytest -q tests/test_dates.py", []bool{true, false}},

@@ -208,6 +208,33 @@ var Expected = []Session{
 		},
 	},
 	{
+		Name:   "groups",
+		About:  "Exported by OpenCode: a failure and its fix, a rejection with a correction, a shell command of the person; the last turn was reverted.",
+		Source: memoir.SourceOpenCode, ID: "ses_1b6f0c3d2ffeR7vQm4Kp8sXeTa",
+		Files: []string{
+			"opencode/ses_1b6f0c3d2ffeR7vQm4Kp8sXeTa.json",
+		},
+		Project: Lanternd,
+		Kind:    memoir.KindMain,
+		Reason:  memoir.ReasonEligible,
+		Updated: moment("2026-05-17T15:02:11Z"),
+		Prompts: []string{
+			"Lamps of a group flicker one after the other. They must change together; see @group/send.go",
+			"Always publish retained group commands with QoS 1, a lamp that reconnects must catch up.",
+			"never push from an agent session, I do that myself",
+			"git diff --stat",
+		},
+		Facts: []string{
+			"QoS 1",
+			"group/send.go",
+			"never push from an agent session",
+		},
+		Traps: []string{
+			"groups.rdb",
+			"Redis",
+		},
+	},
+	{
 		Name:   "loglevel",
 		About:  "Ended five and a half hours before Now.",
 		Source: memoir.SourceCodex, ID: "019e440f-1660-7740-9d0a-fbcb9ef12a82",

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -21,7 +22,8 @@ func showCommand(p *program) *cli.Command {
 		Usage: "show a session as Phase 1 sees it, without its secrets",
 		Description: help("Shows the items of a session that an extraction works from: what people typed, what the\n"+
 			"agent said, tool calls with their results; redacted. A session is named by its id, the\n"+
-			"beginning of its id, or source:id; a file needs no registry. With a budget, what counts\n"+
+			"beginning of its id, or source:id; a file needs no registry, nor does a session in a\n"+
+			"database, named as FILE#ID. With a budget, what counts\n"+
 			"least is left out first.",
 			"memoir show 019f1fd6", "memoir show ~/.claude/projects/-src-app/2b9ad815.jsonl --only typed",
 			"memoir show codex:019f1fd6 --budget 8000 --json"),
@@ -102,7 +104,15 @@ func (p *program) sessionOrFile(c *cli.Context, name string) (memoir.Session, []
 	case err == nil && info.IsDir():
 		return memoir.Session{}, nil, usagef("name a file in it, or a session's id", "%s is a directory", name)
 	case err == nil:
-		return fileSession(memoir.File{Path: name, Size: info.Size(), ModTime: info.ModTime()})
+		return onlySession(c.Context, name)
+	case strings.ContainsRune(name, '#'): // perhaps one of a database
+		if f, err := rollout.Stat(name); err == nil {
+			return fileSession(rollout.Entry{File: f})
+		} else if memoir.CodeOf(err) == memoir.CodeUnreadable {
+			return memoir.Session{}, nil, err
+		}
+	}
+	switch {
 	case strings.ContainsRune(name, os.PathSeparator):
 		return memoir.Session{}, nil, memoir.Errorf(memoir.CodeNotFound, "", "show %s: %w", name, errors.Unwrap(err))
 	}
@@ -119,15 +129,47 @@ func (p *program) sessionOrFile(c *cli.Context, name string) (memoir.Session, []
 	return session, parts, err
 }
 
-// fileSession is the session that one file holds.
-func fileSession(f memoir.File) (memoir.Session, []rollout.Part, error) {
-	head, err := rollout.Probe(rollout.Entry{File: f})
+// maxNamed bounds how many sessions of a database are named.
+const maxNamed = 20
+
+// onlySession is the session that one file holds; of several the person must choose.
+func onlySession(ctx context.Context, name string) (memoir.Session, []rollout.Part, error) {
+	var found []rollout.Entry
+	err := rollout.WalkDir(ctx, name, func(e rollout.Entry) error {
+		found = append(found, e)
+		return e.Err
+	})
+	switch {
+	case err != nil:
+		return memoir.Session{}, nil, err
+	case len(found) == 0:
+		return memoir.Session{}, nil, usagef("name the database, or the session's own file", "%s is a part of something else, or holds no session", name)
+	case len(found) == 1:
+		return fileSession(found[0])
+	}
+	slices.SortStableFunc(found, func(a, b rollout.Entry) int { return b.ModTime.Compare(a.ModTime) })
+	var ids []string
+	for _, e := range found[:min(len(found), maxNamed)] {
+		ids = append(ids, oneLine(strings.TrimPrefix(e.Path, name+"#")))
+	}
+	more := ""
+	if n := len(found) - len(ids); n > 0 {
+		more = fmt.Sprintf(" and %d older ones", n)
+	}
+	return memoir.Session{}, nil, usagef(fmt.Sprintf("name one of them: `memoir show '%s'`", oneLine(found[0].Path)),
+		"%s holds %d sessions, newest first: %s%s", name, len(found), strings.Join(ids, ", "), more)
+}
+
+// fileSession is the session that one file, or one place in a database, holds.
+func fileSession(entry rollout.Entry) (memoir.Session, []rollout.Part, error) {
+	f := entry.File
+	head, err := rollout.Probe(entry)
 	if err != nil {
 		return memoir.Session{}, nil, err
 	}
 	session := memoir.Session{
 		ID: head.ID, Source: head.Source, Kind: head.Kind, ParentID: head.ParentID, Title: head.Title, CWD: head.CWD,
-		Branch: head.Branch, Remote: head.Remote, Files: []memoir.File{f}, Bytes: f.Size,
+		Branch: head.Branch, Remote: head.Remote, Files: []memoir.File{f}, Bytes: head.Size,
 		CreatedAt: head.CreatedAt, UpdatedAt: head.UpdatedAt,
 	}
 	return session, []rollout.Part{{Path: f.Path, Head: head}}, nil

@@ -1,0 +1,195 @@
+package rollout
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	_ "github.com/mattn/go-sqlite3" // the driver "sqlite3"
+)
+
+// patience is how long a locked database is waited for.
+const patience = 500 * time.Millisecond
+
+var sqliteMagic = []byte("SQLite format 3\x00")
+
+// errOtherDatabase means that a database is not OpenCode's.
+var errOtherDatabase = errors.New("it is not a database of OpenCode")
+
+// errChanged means that a database was written to although nobody seemed to use it.
+var errChanged = errors.New("it changed while it was read")
+
+// mayBeSQLite looks at a file's first bytes if its size is one that a database has.
+func mayBeSQLite(path string, info fs.FileInfo) bool {
+	return info.Size() > 0 && info.Size()%512 == 0 && hasMagic(path)
+}
+
+func hasMagic(path string) bool {
+	f, err := openFile(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	var b [16]byte
+	_, err = io.ReadFull(f, b[:])
+	return err == nil && bytes.Equal(b[:], sqliteMagic)
+}
+
+// isSidecar reports that a file is one of those that SQLite keeps beside a
+// database: never a session.
+func isSidecar(path string) bool {
+	for _, ending := range []string{"-wal", "-shm", "-journal"} {
+		if database, ok := strings.CutSuffix(path, ending); ok {
+			return hasMagic(database)
+		}
+	}
+	return false
+}
+
+// opencodeDB is a database open for reading, in one snapshot. It never writes,
+// neither to the database nor beside it unless SQLite must rebuild the index of a
+// write-ahead log that a crash left.
+type opencodeDB struct {
+	path    string
+	real    string // without symbolic links
+	db      *sql.DB
+	conn    *sql.Conn
+	columns map[string]bool // of the table session
+	frozen  fs.FileInfo     // the file as it was, where SQLite takes it for one that nobody writes to
+}
+
+// openDatabase opens a database of OpenCode. A database in WAL mode that nobody
+// uses is read as an immutable file: otherwise SQLite would create files beside it.
+func openDatabase(path string) (*opencodeDB, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, err
+	}
+	if real, err = filepath.Abs(real); err != nil {
+		return nil, err
+	}
+	d := &opencodeDB{path: path, real: real}
+	query := url.Values{"mode": {"ro"}, "_busy_timeout": {fmt.Sprint(patience.Milliseconds())}}
+	unused, info, err := unusedLog(real)
+	if err != nil {
+		return nil, err
+	}
+	if unused {
+		d.frozen = info
+		query.Set("immutable", "1")
+	}
+	dsn := url.URL{Scheme: "file", Path: filepath.ToSlash(real), RawQuery: query.Encode(), OmitHost: true}
+	if d.db, err = sql.Open("sqlite3", dsn.String()); err != nil {
+		return nil, err
+	}
+	ctx := context.Background()
+	if d.conn, err = d.db.Conn(ctx); err != nil {
+		return nil, errors.Join(err, d.db.Close())
+	}
+	// The schema is foreign too: nothing in it may run.
+	for _, statement := range []string{"PRAGMA trusted_schema = OFF", "PRAGMA query_only = ON", "BEGIN"} {
+		if _, err = d.conn.ExecContext(ctx, statement); err != nil {
+			return nil, errors.Join(err, d.close())
+		}
+	}
+	if err = d.readSchema(ctx); err != nil {
+		return nil, errors.Join(err, d.close())
+	}
+	return d, nil
+}
+
+// unusedLog reports that a database is in WAL mode and has no log.
+func unusedLog(path string) (bool, fs.FileInfo, error) {
+	f, err := openFile(path)
+	if err != nil {
+		return false, nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return false, nil, err
+	}
+	var b [20]byte
+	if _, err := io.ReadFull(f, b[:]); err != nil || b[19] != 2 {
+		return false, info, nil
+	}
+	wal, err := os.Stat(path + "-wal")
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, info, nil
+	}
+	if err != nil {
+		return false, nil, err
+	}
+	_, err = os.Stat(path + "-shm")
+	return wal.Size() == 0 && errors.Is(err, fs.ErrNotExist), info, nil
+}
+
+func (d *opencodeDB) close() error {
+	return errors.Join(d.conn.Close(), d.db.Close())
+}
+
+// unchanged is errChanged if the file was written to while it was taken for one
+// that nobody writes to: then what was read may be a mixture.
+func (d *opencodeDB) unchanged() error {
+	if d.frozen == nil {
+		return nil
+	}
+	info, err := os.Stat(d.real)
+	if err != nil || info.Size() != d.frozen.Size() || !info.ModTime().Equal(d.frozen.ModTime()) {
+		return errChanged
+	}
+	return nil
+}
+
+// readSchema checks that the tables are OpenCode's.
+func (d *opencodeDB) readSchema(ctx context.Context) error {
+	need := map[string][]string{
+		"session": {"id", "directory", "title", "time_created", "time_updated"},
+		"message": {"id", "session_id", "time_created", "time_updated", "data"},
+		"part":    {"id", "message_id", "time_updated", "data"},
+	}
+	rows, err := d.conn.QueryContext(ctx, `SELECT s.name, c.name FROM sqlite_schema s JOIN pragma_table_info(s.name) c
+		WHERE s.type = 'table' AND s.name IN ('session', 'message', 'part') AND s.sql NOT LIKE 'CREATE VIRTUAL%'`)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	found := map[string]map[string]bool{"session": {}, "message": {}, "part": {}}
+	for rows.Next() {
+		var table, column string
+		if err := rows.Scan(&table, &column); err != nil {
+			return err
+		}
+		found[table][column] = true
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	for table, columns := range need {
+		for _, column := range columns {
+			if !found[table][column] {
+				return errOtherDatabase
+			}
+		}
+	}
+	d.columns = found["session"]
+	return nil
+}
+
+// either is a column of the table session, or a value instead where an earlier
+// version had none.
+func (d *opencodeDB) either(column, value string) string {
+	if d.columns[column] {
+		return column
+	}
+	return value
+}

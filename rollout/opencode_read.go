@@ -1,0 +1,293 @@
+package rollout
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"memoir"
+)
+
+// Read emits a session. A fork repeats what came before it: messages that are
+// older than the session. What stands after a revert is undone until OpenCode
+// takes it away, which it does at the next prompt.
+func (OpenCode) Read(ctx context.Context, t *tape, e *emitter) error {
+	r := opencodeReader{e: e}
+	r.w.cwd = t.parts[0].Head.CWD
+	return t.each(ctx, true, func(_ place, raw []byte) error {
+		info := get(raw, "info")
+		if get(info, "role") != nil {
+			r.message(info, get(raw, "parts"))
+			return e.err
+		}
+		r.session(info)
+		elements(get(raw, "messages"), func(m []byte) bool { // a document on one long line
+			r.message(get(m, "info"), get(m, "parts"))
+			return e.err == nil
+		})
+		return e.err
+	})
+}
+
+type opencodeReader struct {
+	e *emitter
+	w where
+
+	created    time.Time // of the session
+	revertTo   string    // id of the message from which on all is undone
+	revertPart string    // or, in it, of the first part that is
+	undone     bool
+	shell      string // id of the message that announces a command of the person's own
+}
+
+func (r *opencodeReader) session(info []byte) {
+	r.created = instant(get(info, "time", "created"))
+	r.revertTo, r.revertPart = getText(info, "revert", "messageID"), getText(info, "revert", "partID")
+	r.undone, r.shell = false, ""
+	if dir := getText(info, "directory"); dir != "" {
+		r.w.cwd = dir
+	}
+}
+
+func (r *opencodeReader) message(info, parts []byte) {
+	id, at := getText(info, "id"), instant(get(info, "time", "created"))
+	if !at.IsZero() {
+		r.w.at = at
+	}
+	if cwd := getText(info, "path", "cwd"); cwd != "" {
+		r.w.cwd = cwd
+	}
+	if id != "" && id == r.revertTo && r.revertPart == "" {
+		r.undone = true
+	}
+	switch {
+	case r.undone:
+		r.e.stats.Undone += weight(parts)
+	case !at.IsZero() && at.Before(r.created):
+		r.e.stats.Replayed += weight(parts)
+	default:
+		r.live(id, info, parts)
+	}
+}
+
+// weight is how many items a message would give.
+func weight(parts []byte) int {
+	n, said := 0, 0
+	elements(parts, func(p []byte) bool {
+		switch word(get(p, "type")) {
+		case "tool":
+			n++
+		case "text":
+			said = 1
+		}
+		return true
+	})
+	return n + said
+}
+
+func (r *opencodeReader) live(id string, info, parts []byte) {
+	switch role := word(get(info, "role")); role {
+	case "user":
+		r.w.turn = id
+		r.user(id, parts)
+	case "assistant":
+		parent := getText(info, "parentID")
+		if parent != "" {
+			r.w.turn = parent
+		}
+		own := parent != "" && parent == r.shell
+		summary := isTrue(get(info, "summary"))
+		r.assistant(parts, own, summary, word(get(info, "finish")) == "stop")
+	default:
+		r.e.stats.unknown(role)
+	}
+}
+
+// cut reports whether a part is undone: the first that is, and those after it.
+func (r *opencodeReader) cut(part []byte) bool {
+	if r.revertPart != "" && !r.undone && getText(part, "id") == r.revertPart {
+		r.undone = true
+	}
+	if r.undone {
+		switch word(get(part, "type")) {
+		case "tool", "text":
+			r.e.stats.Undone++
+		}
+	}
+	return r.undone
+}
+
+// shellNotice is what OpenCode says in a person's name before a command that they
+// ran themselves.
+const shellNotice = "The following tool was executed by the user"
+
+func (r *opencodeReader) user(id string, parts []byte) {
+	var said []string
+	elements(parts, func(p []byte) bool {
+		if r.cut(p) {
+			return true
+		}
+		switch kind := word(get(p, "type")); kind {
+		case "text":
+			s := getText(p, "text")
+			r.e.hear(s)
+			switch {
+			case isTrue(get(p, "synthetic")) && strings.TrimSpace(s) == shellNotice:
+				r.shell = id
+				r.e.injected()
+			case isTrue(get(p, "synthetic")), isTrue(get(p, "ignored")):
+				r.e.injected()
+			case strings.TrimSpace(s) != "":
+				said = append(said, s)
+			}
+		case "subtask":
+			if command := getText(p, "command"); command != "" {
+				r.e.user(memoir.OriginSlashCommand, "/"+command, r.w)
+			} else {
+				r.e.injected()
+			}
+		case "compaction":
+			if isTrue(get(p, "auto")) {
+				r.e.injected()
+			} else {
+				r.e.user(memoir.OriginSlashCommand, "/compact", r.w)
+			}
+		case "file", "agent", "snapshot", "patch", "step-start", "step-finish", "reasoning", "retry":
+		default:
+			r.e.stats.unknown(kind)
+		}
+		return true
+	})
+	own, n := cutElements(stripOwn(strings.Join(said, "\n\n")), []string{"system-reminder"})
+	for range n {
+		r.e.injected()
+	}
+	if own == "" {
+		return
+	}
+	if command, ok := opencodeCommand(own); ok {
+		r.e.user(memoir.OriginSlashCommand, command, r.w)
+		return
+	}
+	r.e.user(memoir.OriginTyped, unquoted(own), r.w)
+}
+
+// unquoted takes off the quotation marks that `opencode run` puts round a prompt
+// of several words.
+func unquoted(text string) string {
+	inner, ok := strings.CutPrefix(text, `"`)
+	if !ok {
+		return text
+	}
+	if inner, ok = strings.CutSuffix(inner, `"`); !ok || !strings.Contains(inner, " ") {
+		return text
+	}
+	if strings.Contains(strings.ReplaceAll(inner, `\"`, ""), `"`) {
+		return text
+	}
+	return strings.ReplaceAll(inner, `\"`, `"`)
+}
+
+// opencodeCommands are the beginnings of what OpenCode's own commands expand to,
+// and what stands before a person's words in it. Nothing else tells a command from
+// a prompt: those that people define cannot be known.
+var opencodeCommands = []struct{ name, opening, before string }{
+	{"/init", "Create or update `AGENTS.md` for this repository.", "\nUser-provided focus or constraints (honor these):\n"},
+	{"/init", "Please analyze this codebase and create an AGENTS.md file containing:", ""},
+	{"/review", "You are a code reviewer. Your job is to review code changes and provide actionable feedback.", "\nInput: "},
+}
+
+func opencodeCommand(text string) (string, bool) {
+	for _, c := range opencodeCommands {
+		if !strings.HasPrefix(text, c.opening) {
+			continue
+		}
+		if _, rest, ok := strings.Cut(text, c.before); ok && c.before != "" {
+			words, _, _ := strings.Cut(rest, "\n")
+			return strings.TrimSpace(c.name + " " + strings.TrimSpace(words)), true
+		}
+		return c.name, true
+	}
+	return "", false
+}
+
+// assistant gives the parts of an answer in order. Own says that its command is
+// one that a person ran, summary that it sums up the conversation so far, ended
+// that it closes a turn: the texts after its last call are then the final ones.
+func (r *opencodeReader) assistant(parts []byte, own, summary, ended bool) {
+	calls := 0
+	elements(parts, func(p []byte) bool {
+		if word(get(p, "type")) == "tool" {
+			calls++
+		}
+		return true
+	})
+	var sum []string
+	elements(parts, func(p []byte) bool {
+		if r.cut(p) {
+			return true
+		}
+		w := r.w
+		switch kind := word(get(p, "type")); kind {
+		case "text":
+			if t := instant(get(p, "time", "start")); !t.IsZero() {
+				w.at = t
+			}
+			s := getText(p, "text")
+			switch {
+			case isTrue(get(p, "synthetic")), isTrue(get(p, "ignored")):
+				r.e.injected()
+			case summary:
+				sum = append(sum, s)
+			default:
+				r.e.assistant(s, ended && calls == 0, w)
+			}
+		case "tool":
+			calls--
+			r.tool(p, own, w)
+		case "reasoning", "step-start", "step-finish", "snapshot", "patch", "file", "agent", "retry", "compaction", "subtask":
+		default:
+			r.e.stats.unknown(kind)
+		}
+		return r.e.err == nil
+	})
+	r.e.summary(strings.Join(sum, "\n\n"), r.w)
+}
+
+// opencodeRejection begins what a tool call ends with if a person refused it with a word why.
+const opencodeRejection = "The user rejected permission to use this specific tool call"
+
+func (r *opencodeReader) tool(p []byte, own bool, w where) {
+	tool, state := getText(p, "tool"), get(p, "state")
+	if t := instant(get(state, "time", "start")); !t.IsZero() {
+		w.at = t
+	}
+	arguments := get(state, "input")
+	input := compact(arguments)
+	if command := get(arguments, "command"); isString(command) && (tool == "bash" || tool == "shell") {
+		input = text(command)
+	}
+	var o outcome
+	rejected := ""
+	switch word(get(state, "status")) {
+	case "completed":
+		o.output = getText(state, "output")
+	case "error":
+		o.output, o.failed = getText(state, "error"), true
+		if rest, ok := strings.CutPrefix(o.output, opencodeRejection); ok {
+			_, rejected, _ = strings.Cut(rest, "with the following feedback: ")
+		}
+	}
+	if code, ok := integer(get(state, "metadata", "exit")); ok {
+		n := int(code)
+		o.exit = &n
+	}
+	if own {
+		r.e.shell(input, o, w)
+		return
+	}
+	r.e.lone(tool, input, o, w)
+	if rejected = strings.TrimSpace(rejected); rejected != "" {
+		r.e.user(memoir.OriginRejection, rejected, w)
+	}
+}

@@ -7,8 +7,8 @@ import (
 	"memoir"
 )
 
-// Read emits a session: of a tree, the path from the last entry to the root. The
-// entries of version 1 have no ids and are a line.
+// Read emits a session's living conversation, without what a fork repeats of the
+// session that it was forked from.
 func (Pi) Read(ctx context.Context, t *tape, e *emitter) error {
 	plan, err := planPi(ctx, t)
 	if err != nil {
@@ -17,94 +17,30 @@ func (Pi) Read(ctx context.Context, t *tape, e *emitter) error {
 	e.results = plan.results
 	r := piReader{e: e}
 	r.w.cwd = t.parts[0].Head.CWD
+	inherited, err := piInherited(ctx, t.parts[0].Path, plan.parent)
+	if err != nil {
+		return err
+	}
 	return t.each(ctx, true, func(at place, raw []byte) error {
 		if t := instant(get(raw, "timestamp")); !t.IsZero() {
 			r.w.at = t
 		}
-		if plan.dead(at.index) {
-			if role := word(get(raw, "message", "role")); role == "user" || role == "assistant" {
+		role := word(get(raw, "message", "role"))
+		said := role == "user" || role == "assistant" || role == "bashExecution" || role == "pythonExecution"
+		switch {
+		case plan.dead(at.index):
+			if said {
 				e.stats.Undone++
 			}
-			return nil
+		case inherited[piCopyOf(raw)] || inherited[piCopyIn(raw)]:
+			if said {
+				e.stats.Replayed++
+			}
+		default:
+			r.entry(raw)
 		}
-		r.entry(raw)
 		return e.err
 	})
-}
-
-// piPlan says which entries are the living conversation.
-type piPlan struct {
-	live  map[int]bool // nil: all are
-	from  int          // entries before this one have unknown relations, and stay
-	reset int          // entries before the last reset are no longer the conversation
-	known map[int]bool // entries with an id
-
-	results map[uint64]bool // hashes of the ids of calls that were answered
-}
-
-func planPi(ctx context.Context, t *tape) (*piPlan, error) {
-	p := &piPlan{reset: -1, results: map[uint64]bool{}}
-	byID := map[string]int{}
-	parents := map[int]string{}
-	last := -1
-	var resets []int
-	err := t.each(ctx, false, func(at place, raw []byte) error {
-		kind, id, parent := "", "", ""
-		if call := getText(raw, "message", "toolCallId"); call != "" {
-			p.results[textHash(call)] = true
-		}
-		each(raw, func(key, value []byte) bool {
-			switch string(key) {
-			case "type":
-				kind = word(value)
-			case "id":
-				id = text(value)
-			case "parentId":
-				parent = text(value)
-			}
-			return kind == "" || id == "" || parent == ""
-		})
-		if kind == "reset_boundary" {
-			resets = append(resets, at.index)
-		}
-		if id == "" || kind == "session" || kind == "title" {
-			return nil
-		}
-		byID[id], parents[at.index], last = at.index, parent, at.index
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	if len(byID) > 0 {
-		p.live, p.known = map[int]bool{}, map[int]bool{}
-		for _, i := range byID {
-			p.known[i] = true
-		}
-		for i := last; !p.live[i]; {
-			p.live[i] = true
-			parent := parents[i]
-			if parent == "" {
-				break
-			}
-			up, ok := byID[parent]
-			if !ok {
-				p.from = i // the parent was lost: what stands before is kept
-				break
-			}
-			i = up
-		}
-	}
-	for _, i := range resets {
-		if p.live == nil || p.live[i] || !p.known[i] {
-			p.reset = i
-		}
-	}
-	return p, nil
-}
-
-func (p *piPlan) dead(i int) bool {
-	return i < p.reset || p.live != nil && p.known[i] && i >= p.from && !p.live[i]
 }
 
 type piReader struct {
@@ -119,14 +55,14 @@ func (r *piReader) entry(raw []byte) {
 	case "compaction", "branch_summary":
 		r.e.summary(getText(raw, "summary"), r.w)
 	case "custom_message":
-		r.e.hear(contentText(get(raw, "content")))
-		r.e.injected()
+		r.custom(raw)
 	case "session":
 		if cwd := getText(raw, "cwd"); cwd != "" {
 			r.w.cwd = cwd
 		}
 	case "title", "title_change", "model_change", "thinking_level_change", "custom", "label", "session_info", "session_init",
-		"service_tier_change", "reset_boundary", "ttsr_injection", "credential_pin", "mode_change", "mcp_tool_selection":
+		"service_tier_change", "reset_boundary", "ttsr_injection", "credential_pin", "mode_change", "mcp_tool_selection",
+		"usage", "model_usage", "context_edit":
 	default:
 		r.e.stats.unknown(kind)
 	}
@@ -174,7 +110,36 @@ func (r *piReader) message(m []byte) {
 			s = contentText(content)
 		}
 		r.e.summary(s, r.w)
-	default: // custom, hookMessage, developer, fileMention and what else agents put in
+	case "custom", "hookMessage":
+		r.custom(m)
+	default: // system, developer, fileMention and what else agents put in
+		r.e.injected()
+	}
+}
+
+// custom handles what extensions put in. Oh-my-pi writes two kinds of a person's
+// words in this form: a skill that they called, whose text follows, and what a guest
+// of a shared session typed.
+func (r *piReader) custom(m []byte) {
+	full := contentText(get(m, "content"))
+	r.e.hear(full)
+	if getText(m, "attribution") != "user" {
+		r.e.injected()
+		return
+	}
+	switch details := get(m, "details"); getText(m, "customType") {
+	case "skill-prompt":
+		typed := getText(details, "prompt")
+		if name := getText(details, "name"); typed == "" && name != "" {
+			typed = "/skill:" + name + " " + getText(details, "args")
+		}
+		r.e.injected() // the skill's text
+		if typed != "" {
+			r.e.user(memoir.OriginSlashCommand, typed, r.w)
+		}
+	case "collab-prompt":
+		r.e.user(memoir.OriginTyped, full, r.w)
+	default:
 		r.e.injected()
 	}
 }
@@ -218,7 +183,11 @@ func (r *piReader) user(m []byte, full string) {
 		}
 		return
 	}
-	r.e.user(memoir.OriginTyped, own, r.w)
+	origin := memoir.OriginTyped
+	if isTrue(get(m, "steering")) {
+		origin = memoir.OriginQueued
+	}
+	r.e.user(origin, own, r.w)
 }
 
 // piExit reads the exit status that the bash tool appends to its output.

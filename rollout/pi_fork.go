@@ -1,0 +1,111 @@
+package rollout
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// A fork is a new file that begins with entries of another session, with their ids
+// and times, and names that session in its header. What the other session gives is
+// not given twice: so an entry that was undone there, and lives here, is kept.
+
+// piInherited returns what tells the entries of the living conversation of the
+// session that a file was forked from; nil if that session is not there any more.
+func piInherited(ctx context.Context, path, parent string) (map[uint64]bool, error) {
+	from := piFile(path, parent)
+	if from == "" {
+		return nil, nil
+	}
+	t := &tape{parts: []Part{{Path: from}}, stats: &Stats{}}
+	plan, err := planPi(ctx, t)
+	if err != nil {
+		return nil, ctx.Err() // a parent that cannot be read gives nothing
+	}
+	out := map[uint64]bool{}
+	err = t.each(ctx, false, func(at place, raw []byte) error {
+		if !plan.dead(at.index) && getText(raw, "type") != "session" {
+			out[piCopyOf(raw)], out[piCopyIn(raw)] = true, true
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, ctx.Err()
+	}
+	return out, nil
+}
+
+// piCopyOf and piCopyIn are equal for an entry and its copy: by id and time, and by
+// id and content, since short ids are unique in their own file only. Entries of
+// version 1 have no ids and are copied as they are.
+func piCopyOf(raw []byte) uint64 {
+	return textHash("at\x00" + getText(raw, "id") + "\x00" + string(get(raw, "timestamp")) + piWithoutID(raw))
+}
+
+func piCopyIn(raw []byte) uint64 {
+	content := get(raw, "message", "content")
+	for _, key := range []string{"summary", "content"} {
+		if content == nil {
+			content = get(raw, key)
+		}
+	}
+	return textHash("in\x00" + getText(raw, "id") + "\x00" + string(content) + piWithoutID(raw))
+}
+
+func piWithoutID(raw []byte) string {
+	if isString(get(raw, "id")) {
+		return ""
+	}
+	return string(raw)
+}
+
+// piBucket is the name of a directory of sessions, which stands for the working
+// directory and cannot be turned back into it.
+var piBucket = regexp.MustCompile(`^(?:-.*|(?:home|tmp|abs)-.*-[0-9a-f]{64})$`)
+
+// piFile finds the file of a session, named by its path or its id, in the tree that
+// another file lies in: beside it, or in a directory beside its directory. A path
+// says no more than a name here: no other place is looked at. It is "" if there is
+// no such file.
+func piFile(path, session string) string {
+	id := piSessionID(session)
+	if path == "" || id == "" {
+		return ""
+	}
+	name := filepath.Base(filepath.ToSlash(strings.ReplaceAll(session, `\`, "/")))
+	dir := filepath.Dir(path)
+	if found := piFileIn(dir, path, name, id); found != "" {
+		return found
+	}
+	if !piBucket.MatchString(filepath.Base(dir)) {
+		return ""
+	}
+	buckets, _ := os.ReadDir(filepath.Dir(dir)) // what cannot be read holds nothing
+	for _, b := range buckets {
+		if piBucket.MatchString(b.Name()) && b.Name() != filepath.Base(dir) {
+			if found := piFileIn(filepath.Join(filepath.Dir(dir), b.Name()), path, name, id); found != "" {
+				return found
+			}
+		}
+	}
+	return ""
+}
+
+// piFileIn finds the file in one directory: of that name, or of that id, which then
+// stands at the end of its name.
+func piFileIn(dir, but, name, id string) string {
+	if path := filepath.Join(dir, name); isJSONL(name) && path != but && piHeaderOf(path) != nil {
+		return path
+	}
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if stem := strings.TrimSuffix(e.Name(), ".jsonl"); stem != e.Name() && (stem == id || strings.HasSuffix(stem, "_"+id)) {
+			if path := filepath.Join(dir, e.Name()); path != but && getText(piHeaderOf(path), "id") == id {
+				return path
+			}
+		}
+	}
+	return ""
+}

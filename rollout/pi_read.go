@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"context"
+	"regexp"
 	"strings"
 
 	"memoir"
@@ -89,8 +90,8 @@ func (r *piReader) message(m []byte) {
 		})
 	case "toolResult":
 		o := outcome{output: contentText(content), failed: isTrue(get(m, "isError")), tool: getText(m, "toolName")}
-		if o.exit = piExit(o.output, get(m, "details")); o.tool != "bash" {
-			o.exit = nil
+		if o.tool == "bash" {
+			o.exit, o.output = piExit(o.output, get(m, "details"))
 		}
 		r.e.result(getText(m, "toolCallId"), o, r.w)
 	case "bashExecution", "pythonExecution":
@@ -190,18 +191,23 @@ func (r *piReader) user(m []byte, full string) {
 	r.e.user(origin, own, r.w)
 }
 
-// piExit reads the exit status that the bash tool appends to its output.
-func piExit(output string, details []byte) *int {
+// wallTime is what oh-my-pi writes below the output of a command.
+var wallTime = regexp.MustCompile(`\n+Wall time: [0-9.]+ seconds\s*$`)
+
+// piExit reads the exit status that the bash tool appends to its output, if it is
+// not 0, and takes what the tool appended off.
+func piExit(output string, details []byte) (*int, string) {
+	const notice = "Command exited with code "
+	var exit *int
 	if code, ok := integer(get(details, "exitCode")); ok {
 		n := int(code)
-		return &n
+		exit = &n
 	}
-	i := strings.LastIndex(output, "Command exited with code ")
-	if i < 0 || len(output)-i > 40 {
-		return nil
+	if i := strings.LastIndex(output, notice); i == 0 || i > 0 && output[i-1] == '\n' {
+		n, ok := leadingInt(output[i+len(notice):])
+		if ok && strings.TrimSpace(strings.TrimLeft(output[i+len(notice):], "-0123456789")) == "" {
+			exit, output = &n, strings.TrimRight(output[:i], "\r\n")
+		}
 	}
-	if n, ok := leadingInt(output[i+len("Command exited with code "):]); ok {
-		return &n
-	}
-	return nil
+	return exit, wallTime.ReplaceAllString(output, "")
 }

@@ -73,7 +73,7 @@ func TestPiReadsTheLivePath(t *testing.T) {
 			pe("1", "", `"type":"message","message":{"role":"assistant","content":[{"type":"toolCall","id":"c1","name":"bash","arguments":{"command":"make"}},{"type":"toolCall","id":"c2","name":"read","arguments":{"path":"/a"}}],"stopReason":"toolUse"}`),
 			pe("2", "1", `"type":"message","message":{"role":"toolResult","toolCallId":"c2","toolName":"read","content":[{"type":"text","text":"Command exited with code 9"}],"isError":false}`),
 			pe("3", "2", `"type":"message","message":{"role":"toolResult","toolCallId":"c1","toolName":"bash","content":[{"type":"text","text":"no rule\n\nCommand exited with code 2"}],"isError":true}`)},
-			[]string{`read({"path":"/a"}) = Command exited with code 9`, "bash(make) !2 no rule\n\nCommand exited with code 2"}, 0},
+			[]string{`read({"path":"/a"}) = Command exited with code 9`, "bash(make) !2 no rule"}, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

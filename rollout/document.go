@@ -21,11 +21,11 @@ func isDocument(head []byte) bool {
 	if len(line) == 1 && line[0] == '{' {
 		return !bytes.Contains(head, []byte("\n{")) // else lines that someone printed
 	}
-	known := false
+	known, entries := false, false
 	each(line, func(key, value []byte) bool {
 		switch string(key) {
 		case "messages", "items":
-			known = known && isArray(value)
+			entries = isArray(value)
 			return false
 		case "projectHash", "session":
 			known = true
@@ -34,7 +34,7 @@ func isDocument(head []byte) bool {
 		}
 		return true
 	})
-	return known && bytes.ContainsAny(line, "[")
+	return known && entries
 }
 
 // document reads a document's records.

@@ -8,57 +8,36 @@ import (
 	"strings"
 )
 
-// A fork is a new file that begins with entries of another session, with their ids
-// and times, and names that session in its header. What the other session gives is
-// not given twice: so an entry that was undone there, and lives here, is kept.
-
-// piInherited returns what tells the entries of the living conversation of the
-// session that a file was forked from; nil if that session is not there any more.
-func piInherited(ctx context.Context, path, parent string) (map[uint64]bool, error) {
-	from := piFile(path, parent)
-	if from == "" {
-		return nil, nil
-	}
-	t := &tape{parts: []Part{{Path: from}}, stats: &Stats{}}
-	plan, err := planPi(ctx, t)
-	if err != nil {
-		return nil, ctx.Err() // a parent that cannot be read gives nothing
-	}
-	out := map[uint64]bool{}
-	err = t.each(ctx, false, func(at place, raw []byte) error {
-		if !plan.dead(at.index) && getText(raw, "type") != "session" {
-			out[piCopyOf(raw)], out[piCopyIn(raw)] = true, true
-		}
+// piKeys are equal for an entry and its copy in a fork: by id and time, and by id and
+// content, since short ids are unique in their own file only. Entries of version 1
+// have no ids and are copied as they are.
+func piKeys(raw []byte) []uint64 {
+	id := getText(raw, "id")
+	switch {
+	case getText(raw, "type") == "session":
 		return nil
-	})
-	if err != nil {
-		return nil, ctx.Err()
+	case id == "":
+		return []uint64{textHash("as\x00" + string(raw))}
 	}
-	return out, nil
-}
-
-// piCopyOf and piCopyIn are equal for an entry and its copy: by id and time, and by
-// id and content, since short ids are unique in their own file only. Entries of
-// version 1 have no ids and are copied as they are.
-func piCopyOf(raw []byte) uint64 {
-	return textHash("at\x00" + getText(raw, "id") + "\x00" + string(get(raw, "timestamp")) + piWithoutID(raw))
-}
-
-func piCopyIn(raw []byte) uint64 {
 	content := get(raw, "message", "content")
 	for _, key := range []string{"summary", "content"} {
 		if content == nil {
 			content = get(raw, key)
 		}
 	}
-	return textHash("in\x00" + getText(raw, "id") + "\x00" + string(content) + piWithoutID(raw))
+	keys := []uint64{textHash("at\x00" + id + "\x00" + string(get(raw, "timestamp")))}
+	if content != nil {
+		keys = append(keys, textHash("in\x00"+id+"\x00"+string(content)))
+	}
+	return keys
 }
 
-func piWithoutID(raw []byte) string {
-	if isString(get(raw, "id")) {
-		return ""
+func deadPi(ctx context.Context, t *tape) (func(int) bool, error) {
+	plan, err := planPi(ctx, t)
+	if err != nil {
+		return nil, err
 	}
-	return string(raw)
+	return plan.dead, nil
 }
 
 // piBucket is the name of a directory of sessions, which stands for the working

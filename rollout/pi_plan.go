@@ -3,22 +3,17 @@ package rollout
 import "context"
 
 // piPlan says which entries are the living conversation: of a tree, the path from
-// the last entry to the root. The entries of version 1 have no ids and are a line.
+// the last entry to the root, after the last reset on it. The entries of version 1
+// have no ids and are a line.
 type piPlan struct {
-	live  map[int]bool // nil: all are
-	from  int          // entries before this one have unknown relations, and stay
-	reset int          // entries before the last reset are no longer the conversation
-	known map[int]bool // entries with an id
-
+	*tree
+	reset   int             // records before the last reset are no longer the conversation
 	results map[uint64]bool // hashes of the ids of calls that were answered
 	parent  string          // path or id of the session that the header says this was forked from
 }
 
 func planPi(ctx context.Context, t *tape) (*piPlan, error) {
-	p := &piPlan{reset: -1, results: map[uint64]bool{}}
-	byID := map[string]int{}
-	parents := map[int]string{}
-	last := -1
+	p := &piPlan{tree: newTree(false), reset: -1, results: map[uint64]bool{}}
 	var resets []int
 	err := t.each(ctx, false, func(at place, raw []byte) error {
 		kind, id, parent := "", "", ""
@@ -37,51 +32,34 @@ func planPi(ctx context.Context, t *tape) (*piPlan, error) {
 			}
 			return true
 		})
-		if kind == "reset_boundary" {
+		switch kind {
+		case "session":
+			if p.parent == "" {
+				p.parent = piParent(raw)
+			}
+			return nil
+		case "title":
+			return nil
+		case "reset_boundary":
 			resets = append(resets, at.index)
 		}
-		if kind == "session" && p.parent == "" {
-			p.parent = piParent(raw)
-		}
-		if id == "" || kind == "session" || kind == "title" {
-			return nil
-		}
-		byID[id], parents[at.index] = at.index, parent
-		if kind != "model_usage" { // is attached where the call was made, wherever the conversation is
-			last = at.index
+		if id != "" {
+			// The use of a model is attached where the call was made, wherever the
+			// conversation is meanwhile.
+			p.add(at.index, id, parent, kind != "model_usage")
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	if last >= 0 {
-		p.live, p.known = map[int]bool{}, map[int]bool{}
-		for i := range parents {
-			p.known[i] = true
-		}
-		for i := last; !p.live[i]; {
-			p.live[i] = true
-			parent := parents[i]
-			if parent == "" {
-				break
-			}
-			up, ok := byID[parent]
-			if !ok {
-				p.from = i // the parent was lost: what stands before is kept
-				break
-			}
-			i = up
-		}
-	}
+	p.grow()
 	for _, i := range resets {
-		if p.live == nil || p.live[i] || !p.known[i] {
+		if !p.tree.dead(i) {
 			p.reset = i
 		}
 	}
 	return p, nil
 }
 
-func (p *piPlan) dead(i int) bool {
-	return i < p.reset || p.live != nil && p.known[i] && i >= p.from && !p.live[i]
-}
+func (p *piPlan) dead(record int) bool { return record < p.reset || p.tree.dead(record) }

@@ -18,7 +18,7 @@ func (Pi) Read(ctx context.Context, t *tape, e *emitter) error {
 	e.results = plan.results
 	r := piReader{e: e}
 	r.w.cwd = t.parts[0].Head.CWD
-	inherited, err := piInherited(ctx, t.parts[0].Path, plan.parent)
+	given, err := inherited(ctx, piFile(t.parts[0].Path, plan.parent), deadPi, piKeys)
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func (Pi) Read(ctx context.Context, t *tape, e *emitter) error {
 			if said {
 				e.stats.Undone++
 			}
-		case inherited[piCopyOf(raw)] || inherited[piCopyIn(raw)]:
+		case len(given) > 0 && isInherited(given, piKeys(raw)):
 			if said {
 				e.stats.Replayed++
 			}

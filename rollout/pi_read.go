@@ -185,8 +185,11 @@ func (r *piReader) user(m []byte, full string) {
 		return
 	}
 	origin := memoir.OriginTyped
-	if isTrue(get(m, "steering")) {
+	switch {
+	case isTrue(get(m, "steering")):
 		origin = memoir.OriginQueued
+	case plainCommand.MatchString(strings.TrimSpace(own)):
+		origin = memoir.OriginSlashCommand
 	}
 	r.e.user(origin, own, r.w)
 }

@@ -65,6 +65,7 @@ func TestPiReadsTheLivePath(t *testing.T) {
 			[]string{"agent: I wi", "bash(make) =", "typed: b"}, 0},
 		{"an edited context", []string{pe("1", "", piUser("a")), pe("2", "1", `"type":"context_edit","targetId":"1","replacement":null`), pe("3", "2", `"type":"usage","kind":"cache_warm"`),
 			pe("4", "3", `"type":"message","message":{"role":"system","content":"","sections":{"preamble":"You are"}}`)}, []string{"typed: a"}, 0},
+		{"a command that is none of the client's", []string{pe("1", "", piUser("/mode")), pe("2", "1", piUser("/etc/hosts is wrong"))}, []string{"slash_command: /mode", "typed: /etc/hosts is wrong"}, 0},
 		{"our own block", []string{pe("1", "", piUser("<memoir-context>old</memoir-context>\nhello"))}, []string{"typed: hello"}, 0},
 		{"files given on the command line", []string{pe("1", "", piUser("<file name=\"/a.go\">\npackage a\n</file>\nexplain"))}, []string{"typed: explain"}, 0},
 		{"a skill", []string{pe("1", "", piUser("<skill name=\"release\" location=\"/s\">\nsteps\n</skill>\n\nnow"))}, []string{"slash_command: /skill:release now"}, 0},

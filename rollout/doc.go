@@ -7,5 +7,5 @@
 //
 // Read agent.go first (what an agent's reader must provide), then read.go and
 // probe.go (what callers use), record.go (JSON values out of damaged files) and
-// one agent, for instance gemini.go, the smallest.
+// one agent, for instance copilot.go, which is one file.
 package rollout

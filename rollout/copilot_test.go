@@ -153,3 +153,11 @@ func TestCopilotSessionsAreWhereTheVariableSays(t *testing.T) {
 		}
 	}
 }
+
+func TestCopilotCountsWhatWasInjectedOnce(t *testing.T) {
+	t.Parallel()
+	_, stats := read(t, write(t, copilotID+"/events.jsonl", cp(cpStart, `user.message "content":"<skill-context>x</skill-context>"`, `user.message "content":"<system_reminder>x</system_reminder>hi"`)...))
+	if stats.Injected != 2 || stats.Items != 1 {
+		t.Errorf("stats %+v", stats)
+	}
+}

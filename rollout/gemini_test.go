@@ -46,6 +46,8 @@ func TestGeminiGivesItems(t *testing.T) {
 		{"thinking", []string{gm("1", "gemini", `[{"text":"hm","thought":true},{"text":"hello"}]`, `,"thoughts":[{"subject":"s","description":"d"}]`)}, []string{"agent: hello"}},
 		{"a frame of later versions", []string{gm("1", "gemini", `""`, `,"toolCalls":[{"id":"c1","name":"run_shell_command","args":{"command":"make"},"status":"success","result":[{"functionResponse":{"id":"c1","name":"run_shell_command","response":{"output":`+
 			q("<untrusted_context>\nOutput: a\nb\nExit Code: 3\nProcess Group PGID: 29\n</untrusted_context>")+`}}}]}]`)}, []string{"run_shell_command(make) !3 a\nb"}},
+		{"output that looks like the frame", []string{gm("1", "gemini", `""`, `,"toolCalls":[{"id":"c1","name":"run_shell_command","args":{"command":"make"},"status":"success","result":[{"functionResponse":{"id":"c1","response":{"output":`+
+			q("Command: make\nDirectory: (root)\nOutput: x\nSignal: up\nError: (none)\nExit Code: 0\nSignal: (none)")+`}}}]}]`)}, []string{"run_shell_command(make) =0 x\nSignal: up"}},
 		{"our own block", []string{gm("1", "user", `"<memoir-context>x</memoir-context>\nhi"`, "")}, []string{"typed: hi"}},
 		{"an injected context", []string{gm("1", "user", `"<session_context>\nToday\n</session_context>"`, ""), gm("2", "user", `"hi"`, "")}, []string{"typed: hi"}},
 	}
@@ -193,4 +195,14 @@ func TestGeminiSessionThatWentOnInLinesIsReadThere(t *testing.T) {
 	writeAt(t, filepath.Join(dir, "session-1.jsonl"), "{"+geminiHead+"}\n"+gm("1", "user", `"hi"`, "")+"\n"+gm("3", "user", `"on"`, "")+"\n")
 	items, _ := read(t, filepath.Join(dir, "session-1.json"), filepath.Join(dir, "session-1.jsonl"))
 	expect(t, items, "typed: hi", "typed: on")
+}
+
+func TestGeminiKeepsTheTimeOfTheFirstWriting(t *testing.T) {
+	t.Parallel()
+	later := strings.Replace(gm("1", "user", `[{"text":"hi"}]`, ""), "18:08", "19:00", 1)
+	items, _ := read(t, write(t, "session.jsonl", "{"+geminiHead+"}", gm("1", "user", `"hi"`, ""), `{"$set":{"messages":[`+later+`]}}`))
+	expect(t, items, "typed: hi")
+	if want := time.Date(2026, 1, 9, 18, 8, 30, 0, time.UTC); !items[0].At.Equal(want) {
+		t.Errorf("said at %v", items[0].At)
+	}
 }

@@ -43,6 +43,7 @@ func TestPiForkGivesWhatItsParentDoesNot(t *testing.T) {
 		{"of version 1, without ids", "--w--", []string{`{"timestamp":"2025-12-01T10:00:01.000Z",` + piUser("a") + `}`}, "branchedFrom", "/x/" + piParentStem + ".jsonl",
 			[]string{`{"timestamp":"2025-12-01T10:00:01.000Z",` + piUser("a") + `}`, `{"timestamp":"2025-12-01T10:00:09.000Z",` + piUser("b") + `}`}, []string{"typed: b"}, 1},
 		{"that names itself", "", nil, "parentSession", piID, copied(), []string{"typed: a", "agent!: A"}, 0},
+		{"of a file in a directory that is none of sessions", "notes", shared, "parentSession", piParentID, copied(), []string{"typed: a", "agent!: A"}, 0},
 		{"of a file outside of the sessions", "../../elsewhere", shared, "parentSession", "../../elsewhere/" + piParentStem + ".jsonl", copied(), []string{"typed: a", "agent!: A"}, 0},
 	}
 	for _, tt := range tests {
@@ -61,4 +62,18 @@ func TestPiForkGivesWhatItsParentDoesNot(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestPiForkOutsideOfABucketLooksBesideItselfOnly(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	parent := strings.Replace(piV3, piID, piParentID, 1) + "\n" + pe("1", "", piUser("a"))
+	fork := piForkOf("parentSession", piParentID) + "\n" + pe("1", "", piUser("a")) + "\n" + pe("2", "1", piUser("b"))
+	writeAt(t, filepath.Join(dir, "--w--", piParentStem+".jsonl"), parent)
+	writeAt(t, filepath.Join(dir, "mine", "fork.jsonl"), fork)
+	items, _ := read(t, filepath.Join(dir, "mine", "fork.jsonl"))
+	expect(t, items, "typed: a", "typed: b")
+	writeAt(t, filepath.Join(dir, "mine", piParentStem+".jsonl"), parent)
+	items, _ = read(t, filepath.Join(dir, "mine", "fork.jsonl"))
+	expect(t, items, "typed: b")
 }

@@ -66,6 +66,7 @@ func TestPiReadsTheLivePath(t *testing.T) {
 		{"an edited context", []string{pe("1", "", piUser("a")), pe("2", "1", `"type":"context_edit","targetId":"1","replacement":null`), pe("3", "2", `"type":"usage","kind":"cache_warm"`),
 			pe("4", "3", `"type":"message","message":{"role":"system","content":"","sections":{"preamble":"You are"}}`)}, []string{"typed: a"}, 0},
 		{"a command that is none of the client's", []string{pe("1", "", piUser("/mode")), pe("2", "1", piUser("/etc/hosts is wrong"))}, []string{"slash_command: /mode", "typed: /etc/hosts is wrong"}, 0},
+		{"an entry written twice", []string{pe("1", "", piUser("a")), pe("1", "", piUser("a"))}, []string{"typed: a"}, 1},
 		{"our own block", []string{pe("1", "", piUser("<memoir-context>old</memoir-context>\nhello"))}, []string{"typed: hello"}, 0},
 		{"files given on the command line", []string{pe("1", "", piUser("<file name=\"/a.go\">\npackage a\n</file>\nexplain"))}, []string{"typed: explain"}, 0},
 		{"a skill", []string{pe("1", "", piUser("<skill name=\"release\" location=\"/s\">\nsteps\n</skill>\n\nnow"))}, []string{"slash_command: /skill:release now"}, 0},
@@ -140,6 +141,7 @@ func TestOMPSubagentsLieInTheirParentsDirectory(t *testing.T) {
 	for _, bucket := range []string{"--home-m-app--", "-app", "-tmp-app", "-", "tmp-app-" + strings.Repeat("0f", 32)} {
 		for _, kept := range []bool{true, false} {
 			dir := filepath.Join(t.TempDir(), "sessions", bucket)
+			writeAt(t, filepath.Dir(dir)+".jsonl", header("beside all sessions"))
 			if kept {
 				writeAt(t, filepath.Join(dir, stem+".jsonl"), header(parent))
 				writeAt(t, filepath.Join(dir, stem, "0-Scout.jsonl"), header("scout-1"))

@@ -54,7 +54,7 @@ type Agent interface {
 
 // Agents lists the agents in the order in which they are asked whether they
 // recognise a file: the more particular format first.
-var Agents = []Agent{Codex{}, OMP{}, Pi{}, Gemini{}, OpenCode{}, Claude{}}
+var Agents = []Agent{Codex{}, OMP{}, Pi{}, Gemini{}, OpenCode{}, Qwen{}, Copilot{}, Claude{}}
 
 // AgentOf returns the agent of a source, nil if there is none.
 func AgentOf(source memoir.Source) Agent {

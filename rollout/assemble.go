@@ -114,6 +114,7 @@ func better(a, b Part) bool {
 		cmpBool(isMember(a.Path), isMember(b.Path)),
 		cmpBool(!compressed(a.Path), !compressed(b.Path)),
 		cmpBool(!archived(a.Path), !archived(b.Path)),
+		cmpBool(!isDocumentName(a.Path), !isDocumentName(b.Path)),
 		cmp.Compare(a.Head.Size, b.Head.Size),
 		cmp.Compare(b.Path, a.Path)) > 0
 }
@@ -127,6 +128,10 @@ func cmpBool(a, b bool) int {
 	}
 	return -1
 }
+
+// isDocumentName reports whether a file is by its name a document: Gemini CLI goes on
+// with a session of that form in a file of lines, whose name has one letter more.
+func isDocumentName(path string) bool { return strings.HasSuffix(path, ".json") }
 
 func compressed(path string) bool { return strings.HasSuffix(path, ".zst") }
 

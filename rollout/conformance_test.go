@@ -54,6 +54,14 @@ var conversations = []struct {
 	{"opencode", memoir.SourceOpenCode, "bash", false, []string{ocSession{id: "ses_1", title: "T", messages: []ocMessage{
 		ocUser("m1", ocText("first prompt"), `"type":"text","synthetic":true,"text":"a file"`), ocAgent("m2", ocText("first answer"), ocTool("bash", `"status":"completed","input":{"command":"make"},"output":"built"`)),
 		ocUser("m3", ocText("second prompt")), ocAgent("m4", ocText("second answer"), ocTool("bash", `"status":"running","input":{"command":"sleep"}`))}}.export()}},
+	{"gemini in lines", memoir.SourceGemini, "run_shell_command", true, []string{"{" + geminiHead + `,"kind":"main"}`, gm("1", "user", `[{"text":"first prompt"}]`, ""), gm("2", "gemini", `"first answer"`, ""),
+		gm("3", "gemini", `[{"functionCall":{"id":"c1","name":"run_shell_command","args":{"command":"make"}}}]`, ""), `{"$set":{"lastUpdated":"2026-01-09T18:10:00.000Z"}}`,
+		gm("4", "user", `[{"functionResponse":{"id":"c1","name":"run_shell_command","response":{"output":"built"}}}]`, ""), gm("5", "user", `[{"text":"second prompt"}]`, ""), gm("6", "gemini", `"second answer"`, ""),
+		gm("7", "gemini", `""`, `,"toolCalls":[{"id":"c2","name":"run_shell_command","args":{"command":"sleep"},"status":"executing"}]`)}},
+	{"qwen", memoir.SourceQwen, "run_shell_command", true, qw(qwUser("first prompt"), qwAgent("first answer"), qwCall("c1", "run_shell_command", `{"command":"make"}`), qwResult("c1", "run_shell_command", "built", ""),
+		qwUser("second prompt"), qwAgent("second answer"), qwCall("c2", "run_shell_command", `{"command":"sleep"}`))},
+	{"copilot", memoir.SourceCopilot, "bash", true, cp(cpStart, `system.message "content":"You are"`, cpUser("first prompt"), cpAgent("first answer", cpRequest("c1", "bash", `{"command":"make"}`)),
+		`tool.execution_start "toolCallId":"c1","toolName":"bash","arguments":{"command":"make"}`, cpDone("c1", "built", ""), cpUser("second prompt"), cpAgent("second answer", cpRequest("c2", "bash", `{"command":"sleep"}`)))},
 }
 
 func piConversation(tree bool) []string {
@@ -248,6 +256,10 @@ func FuzzReadersNeverPanic(f *testing.F) {
 	f.Add([]byte(`{"type":"user","uuid":"a","parentUuid":"a","sessionId":"s","message":{"content":[{"type":"tool_result"},{"type":"text"},1,null]}}`))
 	f.Add([]byte(piV3 + "\n" + `{"type":"message","id":"1","parentId":"1","message":null}`))
 	f.Add([]byte(`{"sessionId":"s","projectHash":"h","messages":[{"id":"1","type":"gemini","toolCalls":[{}]},1,[],{}`))
+	f.Add([]byte(`{"$set":{"sessionId":"s","projectHash":"h","directories":[1],"messages":[{"id":"1","type":"user","content":{}},null]}}` + "\n" + `{"$rewindTo":"1"}` + "\n" + `{"id":"1","type":"gemini","content":[{"functionCall":1}]}`))
+	f.Add([]byte(`{"uuid":"a","parentUuid":"a","sessionId":"s","type":"tool_result","message":{"parts":[{"functionResponse":null},1]},"forkedFrom":{"sessionId":"s"}}`))
+	f.Add([]byte(`{"type":"session.start","data":{}}` + "\n" + `{"type":"session.snapshot_rewind","data":{"upToEventId":"x","eventIds":[1]}}` + "\n" + `{"type":"tool.execution_complete","data":{"toolCallId":"c","result":1}}`))
+	f.Add([]byte(piV3 + "\n" + pe("1", "1", `"type":"custom_message","attribution":"user","details":1`)))
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, content []byte) {
 		file, err := os.CreateTemp(dir, "x")

@@ -7,6 +7,6 @@
 //
 // Read agent.go first (what an agent's reader must provide), then read.go and
 // probe.go (what callers use), record.go (JSON values out of damaged files) and
-// one agent, for instance gemini.go, the smallest. An agent that does not keep a
-// session as a file implements keeper.go's interface too, as opencode.go does.
+// one agent, for instance copilot.go, which is one file. An agent that does not keep
+// a session as a file implements keeper.go's interface too, as opencode.go does.
 package rollout

@@ -31,11 +31,11 @@ func isDocument(head []byte) bool {
 	if len(line) == 1 && line[0] == '{' {
 		return !bytes.Contains(head, []byte("\n{")) // else lines that someone printed
 	}
-	known, info := false, false
+	known, info, entries := false, false, false
 	each(line, func(key, value []byte) bool {
 		switch string(key) {
 		case "messages", "items":
-			known = (known || info) && isArray(value)
+			entries = isArray(value)
 			return false
 		case "projectHash", "session":
 			known = true
@@ -46,7 +46,7 @@ func isDocument(head []byte) bool {
 		}
 		return true
 	})
-	return known && bytes.ContainsAny(line, "[")
+	return (known || info) && entries
 }
 
 // document reads a document's records.

@@ -2,7 +2,6 @@ package rollout
 
 import (
 	"context"
-	"io"
 	"path/filepath"
 	"strings"
 
@@ -10,7 +9,9 @@ import (
 )
 
 // Gemini reads the sessions of Gemini CLI: one JSON document, or the lines that
-// later versions write, whose first record is the document's head.
+// later versions write, whose first record is the document's head. See
+// gemini_plan.go for which messages stand, gemini_message.go for what they say and
+// gemini_project.go for the directory.
 type Gemini struct{}
 
 var _ Agent = Gemini{}
@@ -32,202 +33,109 @@ func (Gemini) Roots(env Env) []Root {
 	}}}
 }
 
-// Recognises looks for the head of a session.
+// Recognises looks for the head of a session, which may stand in a patch.
 func (Gemini) Recognises(_ string, head [][]byte) bool {
-	return isString(get(head[0], "sessionId")) && isString(get(head[0], "projectHash"))
+	for _, raw := range head[:min(len(head), 20)] {
+		for _, of := range [][]byte{raw, get(raw, "$set")} {
+			if isString(get(of, "sessionId")) && isString(get(of, "projectHash")) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
-// Head reads the first record. The working directory is not in the file; newer
-// versions write it beside.
+// Head reads the head and the patches of it. A resumed session's file has the head
+// again, with the time of the resumption.
 func (Gemini) Head(h *Head, path string, head, tail [][]byte) {
-	h.ID = getText(head[0], "sessionId")
-	h.CreatedAt = instant(get(head[0], "startTime"))
-	h.UpdatedAt = instant(get(head[0], "lastUpdated"))
+	hash, kind := "", ""
+	var listed []string
+	for i, raw := range append(head[:len(head):len(head)], tail...) {
+		of := raw
+		if set := get(raw, "$set"); set != nil {
+			of = set
+		} else if !isGeminiHead(raw) {
+			continue
+		}
+		if id := getText(of, "sessionId"); h.ID == "" {
+			h.ID = id
+		}
+		if s := getText(of, "projectHash"); hash == "" {
+			hash = s
+		}
+		if s := getText(of, "kind"); s != "" {
+			kind = s
+		}
+		if s := getText(of, "summary"); s != "" {
+			h.Title = s
+		}
+		if t := instant(get(of, "startTime")); i < len(head) && h.CreatedAt.IsZero() {
+			h.CreatedAt = t
+		}
+		if t := instant(get(of, "lastUpdated")); t.After(h.UpdatedAt) {
+			h.UpdatedAt = t
+		}
+		elements(get(of, "directories"), func(dir []byte) bool {
+			if len(listed) < 16 {
+				listed = append(listed, text(dir))
+			}
+			return true
+		})
+	}
 	if t := latest(tail, "timestamp"); t.After(h.UpdatedAt) {
 		h.UpdatedAt = t
 	}
-	h.Title = getText(head[0], "summary")
-	if kind := getText(head[0], "kind"); kind != "" && kind != "main" {
+	if kind != "" && kind != "main" {
 		h.Kind = memoir.KindSubagent
 	}
-	if dir := filepath.Dir(path); filepath.Base(dir) == "chats" {
-		h.CWD = projectRoot(filepath.Join(filepath.Dir(dir), ".project_root"))
+	project, parent := geminiPlace(path)
+	if parent != "" {
+		h.Kind = memoir.KindSubagent
+		if legalID.MatchString(parent) {
+			h.ParentID = parent
+		}
 	}
+	h.CWD = geminiDirectory(project, hash, listed)
 }
 
-// projectRoot reads the file that names a session's directory, "" without one.
-func projectRoot(path string) string {
-	f, err := openFile(path)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	const longest = 4096
-	root, err := io.ReadAll(io.LimitReader(f, longest))
-	if err != nil || len(root) == longest {
-		return ""
-	}
-	return strings.TrimSpace(string(root))
+// isGeminiHead tells the head of a session from a message.
+func isGeminiHead(raw []byte) bool {
+	return isString(get(raw, "sessionId")) && get(raw, "id") == nil
 }
 
-// Read emits a session. A later record with the same id replaces an earlier one,
-// $set.messages replaces all, and $rewindTo takes back a message and what follows.
+// Read emits a session: the messages that stand at its end, each once, in their
+// order.
 func (Gemini) Read(ctx context.Context, t *tape, e *emitter) error {
-	dead, err := planGemini(ctx, t)
+	plan, err := planGemini(ctx, t)
 	if err != nil {
 		return err
 	}
+	e.results = plan.results
+	e.stats.Undone += plan.undone
 	r := geminiReader{e: e}
 	r.w.cwd = t.parts[0].Head.CWD
-	return t.each(ctx, true, func(at place, raw []byte) error {
-		if dead[at.index] {
-			if kind := getText(raw, "type"); kind == "user" || kind == "gemini" {
-				e.stats.Undone++
-			}
-			return nil
+	next := 0
+	late := func() { // gives the copies of what stands later in the file than its place
+		for ; next < len(plan.messages) && plan.messages[next].copied != nil; next++ {
+			r.message(plan.messages[next].copied, plan.messages[next].at)
 		}
-		if set := get(raw, "$set"); set != nil {
-			elements(get(set, "messages"), func(m []byte) bool {
-				r.message(m)
+	}
+	err = t.each(ctx, true, func(at place, raw []byte) error {
+		eachGemini(raw, func(elem int32, m []byte) bool {
+			i, ok := plan.index[geminiSpot{int32(at.index), elem}]
+			if !ok || plan.messages[i].copied != nil {
 				return e.err == nil
-			})
-			return e.err
-		}
-		if at.index > 0 {
-			r.message(raw)
-		}
+			}
+			late()
+			r.message(m, plan.messages[i].at)
+			next = i + 1
+			return e.err == nil
+		})
 		return e.err
 	})
-}
-
-// planGemini finds the records that later ones replaced or took back.
-func planGemini(ctx context.Context, t *tape) (map[int]bool, error) {
-	dead := map[int]bool{}
-	byID := map[string]int{}
-	from := func(first int) {
-		for id, i := range byID {
-			if i >= first {
-				dead[i] = true
-				delete(byID, id)
-			}
-		}
+	if err != nil {
+		return err
 	}
-	err := t.each(ctx, false, func(at place, raw []byte) error {
-		if id := getText(raw, "id"); id != "" && at.index > 0 {
-			if old, ok := byID[id]; ok {
-				dead[old] = true
-			}
-			byID[id] = at.index
-			return nil
-		}
-		if id := getText(raw, "$rewindTo"); id != "" {
-			if i, ok := byID[id]; ok {
-				from(i)
-			}
-		}
-		if isArray(get(raw, "$set", "messages")) {
-			from(0)
-		}
-		return nil
-	})
-	return dead, err
-}
-
-type geminiReader struct {
-	e *emitter
-	w where
-}
-
-func (r *geminiReader) message(m []byte) {
-	if t := instant(get(m, "timestamp")); !t.IsZero() {
-		r.w.at = t
-	}
-	switch kind := getText(m, "type"); kind {
-	case "user":
-		full := contentText(get(m, "content"))
-		r.e.hear(full)
-		if shown := contentText(get(m, "displayContent")); shown != "" {
-			full = shown // what was typed, before files were put in
-		}
-		own, n := cutElements(stripOwn(full), []string{"session_context", "hook_context", "system-reminder"})
-		for range n {
-			r.e.injected()
-		}
-		switch {
-		case own == "System: Please continue." || own == "Please continue.":
-			r.e.injected()
-		case own != "":
-			r.e.user(memoir.OriginTyped, own, r.w)
-		}
-	case "gemini":
-		r.e.assistant(contentText(get(m, "content")), false, r.w)
-		elements(get(m, "toolCalls"), func(call []byte) bool {
-			r.call(call)
-			return true
-		})
-	case "info", "warning", "error", "":
-	default:
-		r.e.stats.unknown(kind)
-	}
-}
-
-func (r *geminiReader) call(call []byte) {
-	w := r.w
-	if t := instant(get(call, "timestamp")); !t.IsZero() {
-		w.at = t
-	}
-	tool, args := getText(call, "name"), get(call, "args")
-	input := compact(args)
-	var o outcome
-	elements(get(call, "result"), func(part []byte) bool {
-		response := get(part, "functionResponse", "response")
-		for _, key := range []string{"output", "error"} {
-			if s := getText(response, key); s != "" {
-				if o.output != "" {
-					o.output += "\n"
-				}
-				o.output += s
-			}
-		}
-		return true
-	})
-	if tool == "run_shell_command" {
-		if command := get(args, "command"); isString(command) {
-			input = text(command)
-		}
-		o = geminiShell(o.output)
-	}
-	status := getText(call, "status")
-	o.failed = o.failed || status == "error" || status == "cancelled"
-	r.e.lone(tool, input, o, w)
-}
-
-// geminiShell takes the frame off a shell result and reads its exit code:
-// "Command: …\nDirectory: …\nOutput: …\nError: …\nExit Code: 0\nSignal: …".
-func geminiShell(s string) outcome {
-	o := outcome{output: s}
-	body, status := s, ""
-	if i := strings.LastIndex(s, "\nExit Code: "); i >= 0 {
-		body, status = s[:i], s[i+len("\nExit Code: "):]
-		if n, ok := leadingInt(status); ok {
-			o.exit = &n
-		}
-	}
-	if _, after, ok := strings.Cut(body, "\nOutput: "); ok && strings.HasPrefix(body, "Command: ") {
-		body = after
-	} else if after, ok := strings.CutPrefix(body, "Output: "); ok {
-		body = after
-	} else if status == "" {
-		return o
-	}
-	if i := strings.LastIndex(body, "\nError: "); i >= 0 {
-		if failure := body[i+len("\nError: "):]; failure == "(none)" {
-			body = body[:i]
-		}
-	}
-	if body == "(empty)" {
-		body = ""
-	}
-	o.output = body
-	return o
+	late()
+	return nil
 }

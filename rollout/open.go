@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/klauspost/compress/zstd"
+	"github.com/tidwall/gjson"
 
 	"memoir"
 )
@@ -66,6 +67,33 @@ func openFile(path string) (*os.File, error) {
 		return nil, openError(path, err)
 	}
 	return f, nil
+}
+
+// maxSmall bounds the files beside sessions that are read whole.
+const maxSmall = 1 << 20
+
+// smallFile returns what is in a file beside sessions, nil if it cannot be read or
+// is larger than 1 MiB.
+func smallFile(path string) []byte {
+	f, err := openFile(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	content, err := io.ReadAll(io.LimitReader(f, maxSmall+1))
+	if err != nil || len(content) > maxSmall {
+		return nil
+	}
+	return content
+}
+
+// smallJSON is smallFile for a JSON file, nil if it is none.
+func smallJSON(path string) []byte {
+	content := bytes.TrimPrefix(smallFile(path), []byte("\xEF\xBB\xBF"))
+	if !gjson.ValidBytes(content) {
+		return nil
+	}
+	return content
 }
 
 type zstdFile struct {

@@ -3,13 +3,15 @@ package rollout
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"memoir"
 )
 
 // Pi reads the sessions of pi, versions 1 to 3; OMP those of oh-my-pi, which
-// grew out of it and writes the same entries and some more. See pi_read.go.
+// grew out of it and writes the same entries and some more. See pi_read.go for
+// the entries, pi_plan.go for the tree, pi_fork.go for what a fork repeats.
 type Pi struct{}
 
 // OMP reads the sessions of oh-my-pi.
@@ -26,20 +28,32 @@ func (Pi) Source() memoir.Source { return memoir.SourcePi }
 // Source is memoir.SourceOMP.
 func (OMP) Source() memoir.Source { return memoir.SourceOMP }
 
-// Roots is the sessions directory below $PI_CODING_AGENT_DIR (~/.pi/agent).
+// Roots are the sessions directory below $PI_CODING_AGENT_DIR (~/.pi/agent), and
+// the one that $PI_CODING_AGENT_SESSION_DIR or the settings put in its place: the
+// sessions of before stay where they were.
 func (Pi) Roots(env Env) []Root {
 	dir := env.home(".pi", "agent")
 	if set := env.get("PI_CODING_AGENT_DIR"); set != "" {
 		dir = env.expand(set)
 	}
-	if dir == "" {
-		return nil
+	var roots []Root
+	if dir != "" {
+		roots = append(roots, Root{filepath.Join(dir, "sessions"), isJSONL})
 	}
-	return []Root{{filepath.Join(dir, "sessions"), isJSONL}}
+	other := env.get("PI_CODING_AGENT_SESSION_DIR")
+	if other == "" && dir != "" {
+		other = getText(smallJSON(filepath.Join(dir, "settings.json")), "sessionDir")
+	}
+	// A relative one lies in whatever directory the agent ran in.
+	if other = env.expand(other); filepath.IsAbs(other) {
+		roots = append(roots, Root{other, isJSONL})
+	}
+	return roots
 }
 
-// Roots are the sessions directories below $PI_CODING_AGENT_DIR, ~/.omp/agent,
-// its profiles, and $XDG_DATA_HOME/omp.
+// Roots are the sessions directories below $PI_CODING_AGENT_DIR, ~/.omp/agent
+// ($PI_CONFIG_DIR names another directory than .omp) and its profiles, and those
+// below $XDG_DATA_HOME/omp, where later versions have no directory agent.
 func (OMP) Roots(env Env) []Root {
 	var roots []Root
 	add := func(dir string, session func(string) bool) {
@@ -51,12 +65,22 @@ func (OMP) Roots(env Env) []Root {
 	if set := env.get("PI_CODING_AGENT_DIR"); set != "" {
 		add(filepath.Join(env.expand(set), "sessions"), isJSONL)
 	}
-	if home := env.home(".omp"); home != "" {
+	config := ".omp"
+	if set := env.get("PI_CONFIG_DIR"); set != "" {
+		config = set
+	}
+	if home := env.home(config); home != "" {
 		add(filepath.Join(home, "agent", "sessions"), isJSONL)
 		add(filepath.Join(home, "profiles"), below)
 	}
-	if data := env.get("XDG_DATA_HOME"); data != "" {
-		add(filepath.Join(data, "omp"), below)
+	data := env.get("XDG_DATA_HOME")
+	if data == "" {
+		data = env.home(".local", "share")
+	}
+	if data != "" {
+		add(filepath.Join(data, "omp", "sessions"), isJSONL)
+		add(filepath.Join(data, "omp", "agent", "sessions"), isJSONL)
+		add(filepath.Join(data, "omp", "profiles"), below)
 	}
 	return roots
 }
@@ -93,13 +117,13 @@ func piHeader(head [][]byte) []byte {
 }
 
 func isOMP(path string, head [][]byte) bool {
-	if strings.Contains(filepath.ToSlash(path), "/.omp/") {
+	if path = filepath.ToSlash(path); strings.Contains(path, "/.omp/") || strings.Contains(path, "/omp/sessions/") || strings.Contains(path, "/omp/profiles/") {
 		return true
 	}
 	for i, raw := range head {
 		switch getText(raw, "type") {
 		case "session":
-			for _, key := range []string{"title", "titleSource", "additionalDirectories", "previousSessionFiles"} {
+			for _, key := range []string{"title", "titleSource", "additionalDirectories", "previousSessionFiles", "providerPromptCacheKey"} {
 				if get(raw, key) != nil {
 					return true
 				}
@@ -108,7 +132,7 @@ func isOMP(path string, head [][]byte) bool {
 			if i == 0 {
 				return true
 			}
-		case "session_init", "title_change", "service_tier_change", "mode_change", "reset_boundary", "ttsr_injection", "credential_pin":
+		case "session_init", "title_change", "service_tier_change", "mode_change", "reset_boundary", "ttsr_injection", "credential_pin", "model_usage":
 			return true
 		case "model_change":
 			if isString(get(raw, "model")) && get(raw, "modelId") == nil {
@@ -128,24 +152,15 @@ func (Pi) Head(h *Head, path string, head, tail [][]byte) {
 	h.CreatedAt = instant(get(header, "timestamp"))
 	h.UpdatedAt = latest(tail, "timestamp")
 	h.Title = getText(header, "title")
-	for _, key := range []string{"parentSession", "branchedFrom"} {
-		if parent := getText(header, key); parent != "" && h.ParentID == "" {
-			h.ParentID = parent
-			if ids := uuidForm.FindAllString(parent, -1); ids != nil {
-				h.ParentID = ids[len(ids)-1]
-			}
-		}
-	}
+	h.ParentID = piSessionID(piParent(header))
 	for i, raw := range append(head[:len(head):len(head)], tail...) {
 		switch kind := getText(raw, "type"); kind {
 		case "title", "title_change":
 			if title := getText(raw, "title"); title != "" {
 				h.Title = title
 			}
-		case "session_info":
-			if name := getText(raw, "name"); name != "" {
-				h.Title = name
-			}
+		case "session_info": // without a name it takes the name away
+			h.Title = getText(raw, "name")
 		case "session_init":
 			if i < len(head) {
 				h.Kind = memoir.KindSubagent
@@ -154,25 +169,78 @@ func (Pi) Head(h *Head, path string, head, tail [][]byte) {
 	}
 	if parent, ok := nestedIn(path); ok {
 		h.Kind = memoir.KindSubagent
-		if h.ParentID == "" {
+		if legalID.MatchString(parent) {
 			h.ParentID = parent
 		}
 	}
 }
 
-// nestedIn returns the id of the session in whose directory a file lies.
-func nestedIn(path string) (string, bool) {
+// piParent is the session that a header says it was forked from: a path or an id.
+func piParent(header []byte) string {
+	for _, key := range []string{"parentSession", "branchedFrom"} {
+		if parent := getText(header, key); parent != "" {
+			return parent
+		}
+	}
+	return ""
+}
+
+// piName is the name of a session's file: a time and the session's id.
+var piName = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}-\d{3}Z_(.+)$`)
+
+// piSessionID is the id in the name of a session's file, or the id that stands in
+// its place; "" if there is none.
+func piSessionID(name string) string {
+	name = stem(filepath.ToSlash(strings.ReplaceAll(name, `\`, "/")))
+	if m := piName.FindStringSubmatch(name); m != nil {
+		name = m[1]
+	} else if ids := uuidForm.FindAllString(name, -1); ids != nil {
+		name = ids[len(ids)-1]
+	}
+	if !legalID.MatchString(name) {
+		return ""
+	}
+	return name
+}
+
+// nestedIn reports whether a file lies, at whatever depth, in the directory of a
+// session, which bears the name of the session's own file; and the nearest session
+// of which that is so, "" where only its file could tell and is gone.
+func nestedIn(path string) (parent string, ok bool) {
 	if path == "" {
 		return "", false
 	}
-	dir := filepath.Dir(path)
-	id := uuidForm.FindString(filepath.Base(dir))
-	if id == "" || strings.HasPrefix(filepath.Base(dir), "-") {
-		return "", false
+	if strings.Contains(filepath.ToSlash(path), "/subagent-artifacts/") {
+		ok = true
 	}
-	if strings.HasSuffix(filepath.Base(dir), "_"+id) {
-		return id, true
+	for dir := filepath.Dir(path); filepath.Dir(dir) != dir; dir = filepath.Dir(dir) {
+		name := filepath.Base(dir)
+		if strings.HasPrefix(name, "-") || name == "sessions" {
+			break // named after a working directory, or where all of them lie
+		}
+		if piName.MatchString(name) {
+			if ok = true; parent == "" {
+				parent = piSessionID(name)
+			}
+			break
+		}
+		if header := piHeaderOf(dir + ".jsonl"); header != nil {
+			if ok = true; parent == "" {
+				parent = getText(header, "id")
+			}
+		}
 	}
-	_, err := os.Stat(dir + ".jsonl")
-	return id, err == nil
+	return parent, ok
+}
+
+// piHeaderOf is the header of a session's file, nil if it is none.
+func piHeaderOf(path string) []byte {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	head, _, _, err := readHead(path, 4<<10)
+	if err != nil {
+		return nil
+	}
+	return piHeader(head)
 }

@@ -2,13 +2,14 @@ package rollout
 
 import (
 	"context"
+	"regexp"
 	"strings"
 
 	"memoir"
 )
 
-// Read emits a session: of a tree, the path from the last entry to the root. The
-// entries of version 1 have no ids and are a line.
+// Read emits a session's living conversation, without what a fork repeats of the
+// session that it was forked from.
 func (Pi) Read(ctx context.Context, t *tape, e *emitter) error {
 	plan, err := planPi(ctx, t)
 	if err != nil {
@@ -17,94 +18,30 @@ func (Pi) Read(ctx context.Context, t *tape, e *emitter) error {
 	e.results = plan.results
 	r := piReader{e: e}
 	r.w.cwd = t.parts[0].Head.CWD
+	given, err := inherited(ctx, piFile(t.parts[0].Path, plan.parent), deadPi, piKeys)
+	if err != nil {
+		return err
+	}
 	return t.each(ctx, true, func(at place, raw []byte) error {
 		if t := instant(get(raw, "timestamp")); !t.IsZero() {
 			r.w.at = t
 		}
-		if plan.dead(at.index) {
-			if role := word(get(raw, "message", "role")); role == "user" || role == "assistant" {
+		role := word(get(raw, "message", "role"))
+		said := role == "user" || role == "assistant" || role == "bashExecution" || role == "pythonExecution"
+		switch {
+		case plan.dead(at.index):
+			if said {
 				e.stats.Undone++
 			}
-			return nil
+		case len(given) > 0 && isInherited(given, piKeys(raw)):
+			if said {
+				e.stats.Replayed++
+			}
+		default:
+			r.entry(raw)
 		}
-		r.entry(raw)
 		return e.err
 	})
-}
-
-// piPlan says which entries are the living conversation.
-type piPlan struct {
-	live  map[int]bool // nil: all are
-	from  int          // entries before this one have unknown relations, and stay
-	reset int          // entries before the last reset are no longer the conversation
-	known map[int]bool // entries with an id
-
-	results map[uint64]bool // hashes of the ids of calls that were answered
-}
-
-func planPi(ctx context.Context, t *tape) (*piPlan, error) {
-	p := &piPlan{reset: -1, results: map[uint64]bool{}}
-	byID := map[string]int{}
-	parents := map[int]string{}
-	last := -1
-	var resets []int
-	err := t.each(ctx, false, func(at place, raw []byte) error {
-		kind, id, parent := "", "", ""
-		if call := getText(raw, "message", "toolCallId"); call != "" {
-			p.results[textHash(call)] = true
-		}
-		each(raw, func(key, value []byte) bool {
-			switch string(key) {
-			case "type":
-				kind = word(value)
-			case "id":
-				id = text(value)
-			case "parentId":
-				parent = text(value)
-			}
-			return kind == "" || id == "" || parent == ""
-		})
-		if kind == "reset_boundary" {
-			resets = append(resets, at.index)
-		}
-		if id == "" || kind == "session" || kind == "title" {
-			return nil
-		}
-		byID[id], parents[at.index], last = at.index, parent, at.index
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	if len(byID) > 0 {
-		p.live, p.known = map[int]bool{}, map[int]bool{}
-		for _, i := range byID {
-			p.known[i] = true
-		}
-		for i := last; !p.live[i]; {
-			p.live[i] = true
-			parent := parents[i]
-			if parent == "" {
-				break
-			}
-			up, ok := byID[parent]
-			if !ok {
-				p.from = i // the parent was lost: what stands before is kept
-				break
-			}
-			i = up
-		}
-	}
-	for _, i := range resets {
-		if p.live == nil || p.live[i] || !p.known[i] {
-			p.reset = i
-		}
-	}
-	return p, nil
-}
-
-func (p *piPlan) dead(i int) bool {
-	return i < p.reset || p.live != nil && p.known[i] && i >= p.from && !p.live[i]
 }
 
 type piReader struct {
@@ -119,14 +56,14 @@ func (r *piReader) entry(raw []byte) {
 	case "compaction", "branch_summary":
 		r.e.summary(getText(raw, "summary"), r.w)
 	case "custom_message":
-		r.e.hear(contentText(get(raw, "content")))
-		r.e.injected()
+		r.custom(raw)
 	case "session":
 		if cwd := getText(raw, "cwd"); cwd != "" {
 			r.w.cwd = cwd
 		}
 	case "title", "title_change", "model_change", "thinking_level_change", "custom", "label", "session_info", "session_init",
-		"service_tier_change", "reset_boundary", "ttsr_injection", "credential_pin", "mode_change", "mcp_tool_selection":
+		"service_tier_change", "reset_boundary", "ttsr_injection", "credential_pin", "mode_change", "mcp_tool_selection",
+		"usage", "model_usage", "context_edit":
 	default:
 		r.e.stats.unknown(kind)
 	}
@@ -153,8 +90,8 @@ func (r *piReader) message(m []byte) {
 		})
 	case "toolResult":
 		o := outcome{output: contentText(content), failed: isTrue(get(m, "isError")), tool: getText(m, "toolName")}
-		if o.exit = piExit(o.output, get(m, "details")); o.tool != "bash" {
-			o.exit = nil
+		if o.tool == "bash" {
+			o.exit, o.output = piExit(o.output, get(m, "details"))
 		}
 		r.e.result(getText(m, "toolCallId"), o, r.w)
 	case "bashExecution", "pythonExecution":
@@ -174,7 +111,36 @@ func (r *piReader) message(m []byte) {
 			s = contentText(content)
 		}
 		r.e.summary(s, r.w)
-	default: // custom, hookMessage, developer, fileMention and what else agents put in
+	case "custom", "hookMessage":
+		r.custom(m)
+	default: // system, developer, fileMention and what else agents put in
+		r.e.injected()
+	}
+}
+
+// custom handles what extensions put in. Oh-my-pi writes two kinds of a person's
+// words in this form: a skill that they called, whose text follows, and what a guest
+// of a shared session typed.
+func (r *piReader) custom(m []byte) {
+	full := contentText(get(m, "content"))
+	r.e.hear(full)
+	if getText(m, "attribution") != "user" {
+		r.e.injected()
+		return
+	}
+	switch details := get(m, "details"); getText(m, "customType") {
+	case "skill-prompt":
+		typed := getText(details, "prompt")
+		if name := getText(details, "name"); typed == "" && name != "" {
+			typed = "/skill:" + name + " " + getText(details, "args")
+		}
+		r.e.injected() // the skill's text
+		if typed != "" {
+			r.e.user(memoir.OriginSlashCommand, typed, r.w)
+		}
+	case "collab-prompt":
+		r.e.user(memoir.OriginTyped, full, r.w)
+	default:
 		r.e.injected()
 	}
 }
@@ -218,21 +184,33 @@ func (r *piReader) user(m []byte, full string) {
 		}
 		return
 	}
-	r.e.user(memoir.OriginTyped, own, r.w)
+	origin := memoir.OriginTyped
+	switch {
+	case isTrue(get(m, "steering")):
+		origin = memoir.OriginQueued
+	case plainCommand.MatchString(strings.TrimSpace(own)):
+		origin = memoir.OriginSlashCommand
+	}
+	r.e.user(origin, own, r.w)
 }
 
-// piExit reads the exit status that the bash tool appends to its output.
-func piExit(output string, details []byte) *int {
+// wallTime is what oh-my-pi writes below the output of a command.
+var wallTime = regexp.MustCompile(`\n+Wall time: [0-9.]+ seconds\s*$`)
+
+// piExit reads the exit status that the bash tool appends to its output, if it is
+// not 0, and takes what the tool appended off.
+func piExit(output string, details []byte) (*int, string) {
+	const notice = "Command exited with code "
+	var exit *int
 	if code, ok := integer(get(details, "exitCode")); ok {
 		n := int(code)
-		return &n
+		exit = &n
 	}
-	i := strings.LastIndex(output, "Command exited with code ")
-	if i < 0 || len(output)-i > 40 {
-		return nil
+	if i := strings.LastIndex(output, notice); i == 0 || i > 0 && output[i-1] == '\n' {
+		n, ok := leadingInt(output[i+len(notice):])
+		if ok && strings.TrimSpace(strings.TrimLeft(output[i+len(notice):], "-0123456789")) == "" {
+			exit, output = &n, strings.TrimRight(output[:i], "\r\n")
+		}
 	}
-	if n, ok := leadingInt(output[i+len("Command exited with code "):]); ok {
-		return &n
-	}
-	return nil
+	return exit, wallTime.ReplaceAllString(output, "")
 }

@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,6 +52,22 @@ func TestPiReadsTheLivePath(t *testing.T) {
 			pe("3", "2", `"type":"message","message":{"role":"hookMessage","content":"x"}`), pe("4", "3", `"type":"message","message":{"role":"developer","content":"x"}`), pe("5", "4", piUser("a"))}, []string{"typed: a"}, 0},
 		{"what the agent attributes to itself", []string{pe("1", "", `"type":"message","message":{"role":"user","attribution":"agent","content":"go on"}`), pe("2", "1", piUser("a"))}, []string{"typed: a"}, 0},
 		{"a shell command", []string{pe("1", "", `"type":"message","message":{"role":"bashExecution","command":"ls","output":"a.go\n","exitCode":1,"cancelled":false}`)}, []string{"user_shell(ls) !1 a.go"}, 0},
+		{"usage that is attached elsewhere", []string{pe("1", "", piUser("a")), pe("2", "1", piAgent("A")), pe("3", "2", piUser("b")), pe("4", "1", `"type":"model_usage","purpose":"title"`)}, []string{"typed: a", "agent!: A", "typed: b"}, 0},
+		{"a second root", []string{pe("1", "", piUser("old")), pe("2", "1", piAgent("OLD")), pe("3", "", piUser("new"))}, []string{"typed: new"}, 2},
+		{"a skill that was called", []string{pe("1", "", `"type":"custom_message","customType":"skill-prompt","attribution":"user","content":"# Review\nLong.","details":{"name":"review","args":"the API"}`),
+			pe("2", "1", `"type":"custom_message","customType":"skill-prompt","attribution":"user","content":"# Review","details":{"name":"review","args":"x","prompt":"please /skill:review x"}`),
+			pe("3", "2", `"type":"custom_message","customType":"skill-prompt","content":"# Loaded by itself","details":{"name":"review"}`)}, []string{"slash_command: /skill:review the API", "slash_command: please /skill:review x"}, 0},
+		{"a guest of a shared session", []string{pe("1", "", `"type":"custom_message","customType":"collab-prompt","attribution":"user","content":"and the tests?","details":{"from":"eve"}`)}, []string{"typed: and the tests?"}, 0},
+		{"what was typed while the agent was busy", []string{pe("1", "", `"type":"message","message":{"role":"user","steering":true,"content":"stop"}`)}, []string{"queued: stop"}, 0},
+		{"images", []string{pe("1", "", `"type":"message","message":{"role":"user","content":[{"type":"text","text":"see"},{"type":"image","data":"blob:sha256:00ff","mimeType":"image/png"}]}`),
+			pe("2", "1", `"type":"message","message":{"role":"user","content":[{"type":"image","data":"AAAA","mimeType":"image/png"}]}`)}, []string{"typed: see"}, 0},
+		{"an answer that was cut off", []string{pe("1", "", `"type":"message","message":{"role":"assistant","content":[{"type":"text","text":"I wi"},{"type":"toolCall","id":"c1","name":"bash","arguments":{"command":"make"}}],"stopReason":"aborted","errorMessage":"Request was aborted"}`), pe("2", "1", piUser("b"))},
+			[]string{"agent: I wi", "bash(make) =", "typed: b"}, 0},
+		{"an edited context", []string{pe("1", "", piUser("a")), pe("2", "1", `"type":"context_edit","targetId":"1","replacement":null`), pe("3", "2", `"type":"usage","kind":"cache_warm"`),
+			pe("4", "3", `"type":"message","message":{"role":"system","content":"","sections":{"preamble":"You are"}}`)}, []string{"typed: a"}, 0},
+		{"a command that is none of the client's", []string{pe("1", "", piUser("/mode")), pe("2", "1", piUser("/etc/hosts is wrong"))}, []string{"slash_command: /mode", "typed: /etc/hosts is wrong"}, 0},
+		{"an entry written twice", []string{pe("1", "", piUser("a")), pe("1", "", piUser("a"))}, []string{"typed: a"}, 1},
+		{"our own block", []string{pe("1", "", piUser("<memoir-context>old</memoir-context>\nhello"))}, []string{"typed: hello"}, 0},
 		{"files given on the command line", []string{pe("1", "", piUser("<file name=\"/a.go\">\npackage a\n</file>\nexplain"))}, []string{"typed: explain"}, 0},
 		{"a skill", []string{pe("1", "", piUser("<skill name=\"release\" location=\"/s\">\nsteps\n</skill>\n\nnow"))}, []string{"slash_command: /skill:release now"}, 0},
 		{"a plain string", []string{pe("1", "", `"type":"message","message":{"role":"user","content":"a"}`)}, []string{"typed: a"}, 0},
@@ -58,7 +75,7 @@ func TestPiReadsTheLivePath(t *testing.T) {
 			pe("1", "", `"type":"message","message":{"role":"assistant","content":[{"type":"toolCall","id":"c1","name":"bash","arguments":{"command":"make"}},{"type":"toolCall","id":"c2","name":"read","arguments":{"path":"/a"}}],"stopReason":"toolUse"}`),
 			pe("2", "1", `"type":"message","message":{"role":"toolResult","toolCallId":"c2","toolName":"read","content":[{"type":"text","text":"Command exited with code 9"}],"isError":false}`),
 			pe("3", "2", `"type":"message","message":{"role":"toolResult","toolCallId":"c1","toolName":"bash","content":[{"type":"text","text":"no rule\n\nCommand exited with code 2"}],"isError":true}`)},
-			[]string{`read({"path":"/a"}) = Command exited with code 9`, "bash(make) !2 no rule\n\nCommand exited with code 2"}, 0},
+			[]string{`read({"path":"/a"}) = Command exited with code 9`, "bash(make) !2 no rule"}, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -115,16 +132,64 @@ func TestPiAndOMPAreToldApart(t *testing.T) {
 	}
 }
 
-func TestOMPSubagentLiesInItsParentsDirectory(t *testing.T) {
+func TestOMPSubagentsLieInTheirParentsDirectory(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	stem := "2026-03-01T10-00-00-000Z_cccccccc-0000-4000-8000-000000000002"
-	child := filepath.Join(dir, stem, "scout.jsonl")
-	writeAt(t, filepath.Join(dir, stem+".jsonl"), piV3)
-	writeAt(t, child, piV3+"\n"+pe("1", "", piUser("look"))+"\n")
-	if head := probe(t, child); head.Kind != memoir.KindSubagent || head.ParentID != "cccccccc-0000-4000-8000-000000000002" {
-		t.Errorf("kind %s, parent %q", head.Kind, head.ParentID)
+	const parent, stem = "cccccccc-0000-4000-8000-000000000002", "2026-03-01T10-00-00-000Z_cccccccc-0000-4000-8000-000000000002"
+	header := func(id string) string {
+		return strings.Replace(piV3, piID, id, 1) + "\n" + pe("1", "", piUser("look")) + "\n"
 	}
-	items, _ := read(t, child)
-	expect(t, items, "subagent_task: look")
+	for _, bucket := range []string{"--home-m-app--", "-app", "-tmp-app", "-", "tmp-app-" + strings.Repeat("0f", 32)} {
+		for _, kept := range []bool{true, false} {
+			dir := filepath.Join(t.TempDir(), "sessions", bucket)
+			writeAt(t, filepath.Dir(dir)+".jsonl", header("beside all sessions"))
+			if kept {
+				writeAt(t, filepath.Join(dir, stem+".jsonl"), header(parent))
+				writeAt(t, filepath.Join(dir, stem, "0-Scout.jsonl"), header("scout-1"))
+			}
+			child, grandchild := filepath.Join(dir, stem, "1-Builder.jsonl"), filepath.Join(dir, stem, "0-Scout", "0-Reader.jsonl")
+			writeAt(t, child, header("builder-1"))
+			writeAt(t, grandchild, header("reader-1"))
+			if head := probe(t, child); head.Kind != memoir.KindSubagent || head.ParentID != parent || head.ID != "builder-1" {
+				t.Errorf("%s: kind %s, parent %q", bucket, head.Kind, head.ParentID)
+			}
+			above := parent
+			if kept {
+				above = "scout-1"
+				if head := probe(t, filepath.Join(dir, stem+".jsonl")); head.Kind != memoir.KindMain {
+					t.Errorf("%s: the parent is %s", bucket, head.Kind)
+				}
+			}
+			if head := probe(t, grandchild); head.Kind != memoir.KindSubagent || head.ParentID != above {
+				t.Errorf("%s: kind %s, parent %q, want %q", bucket, head.Kind, head.ParentID, above)
+			}
+			items, _ := read(t, child)
+			expect(t, items, "subagent_task: look")
+		}
+	}
+}
+
+func TestPiSessionsAreWhereTheVariablesAndSettingsSay(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	writeAt(t, filepath.Join(home, ".pi/agent/settings.json"), `{"sessionDir":"~/pi-sessions","theme":"x"}`)
+	writeAt(t, filepath.Join(home, "other/settings.json"), `{"sessionDir":".pi/sessions"}`)
+	tests := []struct {
+		name string
+		env  map[string]string
+		want []string
+	}{
+		{"the settings", nil, []string{".pi/agent/sessions", "pi-sessions"}},
+		{"a variable", map[string]string{"PI_CODING_AGENT_SESSION_DIR": filepath.Join(home, "elsewhere")}, []string{".pi/agent/sessions", "elsewhere"}},
+		{"another directory, and settings relative to nobody knows what", map[string]string{"PI_CODING_AGENT_DIR": "~/other"}, []string{"other/sessions"}},
+	}
+	for _, tt := range tests {
+		var got []string
+		for _, root := range (Pi{}).Roots(Env{Home: home, Getenv: func(name string) string { return tt.env[name] }}) {
+			rel, _ := filepath.Rel(home, root.Dir)
+			got = append(got, filepath.ToSlash(rel))
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
 }

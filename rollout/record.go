@@ -387,7 +387,7 @@ func headLen(raw []byte, bound int) int {
 // begins like a record and is whole. Nil if there is none.
 func lastObject(line []byte) []byte {
 	best := -1
-	for _, opening := range []string{`{"timestamp":"`, `{"type":"`, `{"parentUuid":`} {
+	for _, opening := range []string{`{"timestamp":"`, `{"type":"`, `{"parentUuid":`, `{"uuid":"`} {
 		best = max(best, bytes.LastIndex(line, []byte(opening)))
 	}
 	if best <= 0 || !gjson.ValidBytes(line[best:]) {

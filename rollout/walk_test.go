@@ -37,9 +37,15 @@ func TestWalkFindsEachAgentsSessions(t *testing.T) {
 		".omp/agent/sessions/home-w-1/a.jsonl":                               memoir.SourceOMP,
 		".omp/agent/sessions/home-w-1/a/scout.jsonl":                         memoir.SourceOMP,
 		".gemini/tmp/abc/chats/session-1.json":                               memoir.SourceGemini,
+		".gemini/tmp/abc/chats/s/helper.jsonl":                               memoir.SourceGemini,
+		".qwen/projects/-w/chats/a.jsonl":                                    memoir.SourceQwen,
+		".copilot/session-state/a/events.jsonl":                              memoir.SourceCopilot,
+		".local/share/omp/sessions/-w/a.jsonl":                               memoir.SourceOMP,
+		".omp/profiles/work/agent/sessions/-w/a.jsonl":                       memoir.SourceOMP,
 	}
 	others := []string{".codex/sessions/notes.txt", ".codex/history.jsonl", ".codex/auth.json", ".claude/projects/-w/sessions-index.json",
-		".claude/projects/-w/a/subagents/workflows/w/journal.jsonl", ".claude/history.jsonl", ".gemini/tmp/abc/logs.json", ".pi/agent/x.jsonl"}
+		".claude/projects/-w/a/subagents/workflows/w/journal.jsonl", ".claude/history.jsonl", ".gemini/tmp/abc/logs.json", ".pi/agent/x.jsonl",
+		".qwen/projects/-w/usage.jsonl", ".copilot/session-state/a/workspace.yaml"}
 	for path := range want {
 		writeAt(t, filepath.Join(home, path), "{}")
 	}

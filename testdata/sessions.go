@@ -68,6 +68,29 @@ var Expected = []Session{
 		},
 	},
 	{
+		Name:   "power",
+		About:  "Qwen Code: a tree whose rewind left a turn behind, a failure and its fix, an auto title.",
+		Source: memoir.SourceQwen, ID: "c4133480-c7af-43fc-8770-cfb40db8ad16",
+		Files: []string{
+			"qwen/projects/-home-mira-src-lanternd/chats/c4133480-c7af-43fc-8770-cfb40db8ad16.jsonl",
+		},
+		Project: Lanternd,
+		Kind:    memoir.KindMain,
+		Reason:  memoir.ReasonEligible,
+		Updated: moment("2026-05-06T16:02:08Z"),
+		Prompts: []string{
+			"Lamps come back at full brightness after a power cut. Restore the last brightness on start.",
+			"A power cut leaves state.json empty. Never write state.json in place: write a temporary file, sync it and rename it.",
+		},
+		Facts: []string{
+			"Never write state.json in place",
+			"github.com/google/renameio/v2",
+		},
+		Traps: []string{
+			"Redis",
+		},
+	},
+	{
 		Name:   "release-4",
 		About:  "The release procedure, first time; a lint failure on the way.",
 		Source: memoir.SourceCodex, ID: "019e07f5-a680-7426-a3ab-62d64d528110",
@@ -306,6 +329,27 @@ var Expected = []Session{
 			"uv run pytest",
 			"DATE_ORDER",
 			"signatures in dates.py",
+		},
+	},
+	{
+		Name:   "json",
+		About:  "Copilot CLI: a call that was refused with a reason, a prompt typed meanwhile, a failure and its fix.",
+		Source: memoir.SourceCopilot, ID: "d458f320-66e5-4a71-8bc3-16068cbe9615",
+		Files: []string{
+			"copilot/session-state/d458f320-66e5-4a71-8bc3-16068cbe9615/events.jsonl",
+		},
+		Project: Papertrail,
+		Kind:    memoir.KindMain,
+		Reason:  memoir.ReasonEligible,
+		Updated: moment("2026-05-12T07:01:45Z"),
+		Prompts: []string{
+			"Give papertrail search a --json flag, one object a line.",
+			"Do not install jq, use the json module of the standard library.",
+			"Always write warnings to stderr, stdout is for results only.",
+		},
+		Facts: []string{
+			"write warnings to stderr",
+			"Do not install jq",
 		},
 	},
 	{

@@ -1,0 +1,387 @@
+package rollout
+
+import (
+	"context"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"memoir"
+)
+
+// Copilot reads the sessions of GitHub Copilot CLI: a directory a session, with its
+// events one a line, {"type":…,"data":{…},"id":…,"timestamp":…,"parentId":…}, and
+// what it knows of the session in workspace.yaml beside them.
+type Copilot struct{}
+
+var _ Agent = Copilot{}
+
+// Source is memoir.SourceCopilot.
+func (Copilot) Source() memoir.Source { return memoir.SourceCopilot }
+
+// Roots is session-state below $COPILOT_HOME (~/.copilot). Early versions wrote the
+// events into a file of the session's id instead of a directory.
+func (Copilot) Roots(env Env) []Root {
+	home := env.home(".copilot")
+	if set := env.get("COPILOT_HOME"); set != "" {
+		home = env.expand(set)
+	}
+	if home == "" {
+		return nil
+	}
+	return []Root{{filepath.Join(home, "session-state"), func(path string) bool {
+		dir, name, nested := strings.Cut(path, "/")
+		return nested && name == "events.jsonl" && dir != "" || !nested && isJSONL(path)
+	}}}
+}
+
+// Recognises looks for an event whose type only Copilot CLI has.
+func (Copilot) Recognises(_ string, head [][]byte) bool {
+	for _, raw := range head[:min(len(head), 20)] {
+		switch getText(raw, "type") {
+		case "session.start", "session.resume", "user.message", "assistant.message", "assistant.turn_start", "tool.execution_start", "tool.execution_complete":
+			if isObject(get(raw, "data")) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// copilotHeadless is what the system prompt of a run without a person says.
+const copilotHeadless = "You are running in non-interactive mode"
+
+// Head reads the start of the session, and workspace.yaml for what is not there.
+func (Copilot) Head(h *Head, path string, head, tail [][]byte) {
+	var place copilotContext
+	prompts := 0
+	for i, raw := range append(head[:len(head):len(head)], tail...) {
+		data := get(raw, "data")
+		if t := instant(get(raw, "timestamp")); i < len(head) && h.CreatedAt.IsZero() {
+			h.CreatedAt = t
+		}
+		switch kind := getText(raw, "type"); kind {
+		case "session.start":
+			if h.ID == "" {
+				h.ID = getText(data, "sessionId")
+			}
+			if t := instant(get(data, "startTime")); !t.IsZero() {
+				h.CreatedAt = t
+			}
+			// A run that goes on by itself with what another session was about.
+			if parent := getText(data, "detachedFromSpawningParentSessionId"); legalID.MatchString(parent) {
+				h.Kind, h.ParentID = memoir.KindSubagent, parent
+			}
+			place.fill(get(data, "context"))
+		case "session.resume":
+			place.fill(get(data, "context"))
+		case "session.context_changed":
+			place.fill(data)
+		case "session.title_changed":
+			h.Title = getText(data, "title")
+		case "system.message":
+			if prompts++; prompts == 1 && i < len(head) && h.Kind == memoir.KindMain && strings.Contains(getText(data, "content"), copilotHeadless) {
+				h.Kind = memoir.KindAutomation
+			}
+		}
+	}
+	h.UpdatedAt = latest(tail, "timestamp")
+	beside := copilotWorkspace{}
+	if filepath.Base(path) == "events.jsonl" {
+		beside = readCopilotWorkspace(filepath.Join(filepath.Dir(path), "workspace.yaml"))
+		if !legalID.MatchString(h.ID) {
+			h.ID = filepath.Base(filepath.Dir(path)) // the file's own name is that of all
+		}
+	}
+	if place.cwd == "" {
+		place = copilotContext{beside.CWD, beside.Branch, beside.Repository, beside.HostType, ""}
+	}
+	h.CWD, h.Branch, h.Remote = place.cwd, place.branch, place.remote()
+	if h.Title == "" {
+		h.Title = beside.Name
+	}
+}
+
+// copilotWorkspace is what workspace.yaml says.
+type copilotWorkspace struct {
+	CWD        string `yaml:"cwd"`
+	Branch     string `yaml:"branch"`
+	Repository string `yaml:"repository"`
+	HostType   string `yaml:"host_type"`
+	Name       string `yaml:"name"`
+}
+
+func readCopilotWorkspace(path string) copilotWorkspace {
+	var w copilotWorkspace
+	const most = 64 << 10 // real ones have less than 1 KiB
+	if content := smallFile(path); len(content) > most || yaml.Unmarshal(content, &w) != nil {
+		return copilotWorkspace{}
+	}
+	return w
+}
+
+// copilotContext is where a session takes place.
+type copilotContext struct{ cwd, branch, repository, hostType, host string }
+
+// fill takes a context over, if none is known yet.
+func (c *copilotContext) fill(context []byte) {
+	if cwd := getText(context, "cwd"); cwd != "" && c.cwd == "" {
+		*c = copilotContext{cwd, getText(context, "branch"), getText(context, "repository"), getText(context, "hostType"), getText(context, "repositoryHost")}
+	}
+}
+
+var ownerAndName = regexp.MustCompile(`^[\w.-]+/[\w.-]+$`)
+
+// remote is the repository's URL, which is recorded as owner and name on a host.
+func (c copilotContext) remote() string {
+	if !ownerAndName.MatchString(c.repository) || c.hostType != "" && c.hostType != "github" {
+		return ""
+	}
+	if c.host == "" || strings.ContainsAny(c.host, "/@ ") {
+		c.host = "github.com"
+	}
+	return "https://" + c.host + "/" + c.repository
+}
+
+// Read emits a session. Events of sub-agents stand among those of the session; what
+// they come to is the result of the call that started them.
+func (Copilot) Read(ctx context.Context, t *tape, e *emitter) error {
+	r := copilotReader{e: e, results: map[uint64]bool{}, byPerson: map[string]bool{}, asked: map[string]string{}, words: map[string]string{}}
+	head := t.parts[0].Head
+	r.w.cwd, r.w.branch = head.CWD, head.Branch
+	undone, err := r.plan(ctx, t)
+	if err != nil {
+		return err
+	}
+	e.results = r.results
+	return t.each(ctx, true, func(at place, raw []byte) error {
+		kind, data := getText(raw, "type"), get(raw, "data")
+		switch {
+		case getText(raw, "agentId") != "" || getText(data, "parentToolCallId") != "":
+		case undone[at.index]:
+			if kind == "user.message" || kind == "assistant.message" {
+				e.stats.Undone++
+			}
+		default:
+			if t := instant(get(raw, "timestamp")); !t.IsZero() {
+				r.w.at = t
+			}
+			r.event(kind, data)
+		}
+		return e.err
+	})
+}
+
+type copilotReader struct {
+	e        *emitter
+	w        where
+	results  map[uint64]bool   // hashes of the ids of calls that were answered
+	byPerson map[string]bool   // ids of the calls that the person asked for
+	asked    map[string]string // ids of the calls that permission was asked for, by request
+	words    map[string]string // what the person said when refusing a call, by its id
+}
+
+// plan finds the events that a rewind took back, and the calls that have results.
+func (r *copilotReader) plan(ctx context.Context, t *tape) (map[int]bool, error) {
+	undone, byID := map[int]bool{}, map[string]int{}
+	err := t.each(ctx, false, func(at place, raw []byte) error {
+		data := get(raw, "data")
+		switch getText(raw, "type") {
+		case "tool.execution_complete":
+			r.results[textHash(getText(data, "toolCallId"))] = true
+		case "session.snapshot_rewind":
+			listed := false
+			elements(get(data, "eventIds"), func(id []byte) bool {
+				listed = true
+				if i, ok := byID[text(id)]; ok {
+					undone[i] = true
+				}
+				return true
+			})
+			if first, ok := byID[getText(data, "upToEventId")]; ok && !listed {
+				for i := first; i < at.index; i++ {
+					undone[i] = true
+				}
+			}
+		}
+		if id := getText(raw, "id"); id != "" {
+			byID[id] = at.index
+		}
+		return nil
+	})
+	return undone, err
+}
+
+func (r *copilotReader) event(kind string, data []byte) {
+	switch kind {
+	case "user.message":
+		r.user(data)
+	case "assistant.message":
+		r.assistant(data)
+	case "tool.execution_start":
+		r.call(data, "toolName")
+	case "tool.user_requested":
+		r.call(data, "toolName")
+		r.byPerson[getText(data, "toolCallId")] = true
+	case "tool.execution_complete":
+		r.result(data)
+	case "permission.requested":
+		r.asked[getText(data, "requestId")] = getText(data, "permissionRequest", "toolCallId")
+	case "permission.completed":
+		if said := getText(data, "result", "feedback"); said != "" && strings.HasPrefix(getText(data, "result", "kind"), "denied-interactively") {
+			id := getText(data, "toolCallId")
+			if id == "" {
+				id = r.asked[getText(data, "requestId")]
+			}
+			r.refused(id, said)
+		}
+	case "exit_plan_mode.completed":
+		if said := getText(data, "feedback"); said != "" && !isTrue(get(data, "approved")) {
+			r.e.user(memoir.OriginRejection, said, r.w)
+		}
+	case "session.compaction_complete":
+		if get(data, "success") == nil || isTrue(get(data, "success")) {
+			r.e.summary(getText(data, "summaryContent"), r.w)
+		}
+	case "session.handoff":
+		r.e.summary(getText(data, "summary"), r.w)
+	case "session.start", "session.resume":
+		r.move(get(data, "context"))
+	case "session.context_changed":
+		r.move(data)
+	case "system.message", "system.notification", "skill.invoked":
+		r.e.hear(getText(data, "content"))
+		r.e.injected()
+	default:
+		family, _, _ := strings.Cut(kind, ".")
+		if !copilotFamilies[family] {
+			r.e.stats.unknown(kind)
+		}
+	}
+}
+
+// copilotFamilies are the families of events that are about the client, not about
+// what was said and done. They grow with every version.
+var copilotFamilies = map[string]bool{"session": true, "assistant": true, "tool": true, "subagent": true, "permission": true, "hook": true,
+	"mcp": true, "mcp_app": true, "model": true, "command": true, "commands": true, "capabilities": true, "elicitation": true, "exit_plan_mode": true,
+	"external_tool": true, "user_input": true, "human_response": true, "sampling": true, "sandbox": true, "skill": true, "workflow": true,
+	"auto_mode_switch": true, "session_limits_exhausted": true, "pending_messages": true, "prompt_cache_break": true, "ui": true, "agent": true,
+	"abort": true, "tool_search": true}
+
+func (r *copilotReader) move(context []byte) {
+	if cwd := getText(context, "cwd"); cwd != "" {
+		r.w.cwd, r.w.branch = cwd, getText(context, "branch")
+	}
+}
+
+// copilotSources begin the sources of messages that no person wrote.
+var copilotSources = []string{"skill", "agent", "system", "schedule", "autopilot", "hook", "jit", "instruction", "sidekick", "notification", "workflow", "task"}
+
+// copilotEnvelopes are the elements that stand before, or instead of, what a person
+// typed.
+var copilotEnvelopes = []string{"skill-context", "system_reminder", "system-reminder", "system_notification", "current_datetime", "reminder"}
+
+func (r *copilotReader) user(data []byte) {
+	full := getText(data, "content")
+	r.e.hear(full)
+	r.e.hear(getText(data, "transformedContent"))
+	r.w.turn = getText(data, "interactionId")
+	if isTrue(get(data, "isAutopilotContinuation")) || hasAnyPrefix(getText(data, "source"), copilotSources) {
+		r.e.injected()
+		return
+	}
+	own, n := cutElements(stripOwn(full), copilotEnvelopes)
+	for range n {
+		r.e.injected()
+	}
+	switch delivery := getText(data, "delivery"); {
+	case strings.TrimSpace(own) == "" && n > 0:
+	case delivery == "queued" || delivery == "steering":
+		r.e.user(memoir.OriginQueued, own, r.w)
+	case plainCommand.MatchString(strings.TrimSpace(own)):
+		r.e.user(memoir.OriginSlashCommand, own, r.w)
+	default:
+		r.e.user(memoir.OriginTyped, own, r.w)
+	}
+}
+
+// assistant emits an answer, which is the closing one if it asks for no tool, and
+// the calls it asks for.
+func (r *copilotReader) assistant(data []byte) {
+	calls := 0
+	elements(get(data, "toolRequests"), func([]byte) bool {
+		calls++
+		return true
+	})
+	chunk, _ := integer(get(data, "chunkIndex"))
+	chunks, _ := integer(get(data, "chunkCount"))
+	r.e.assistant(getText(data, "content"), calls == 0 && chunk >= chunks-1, r.w)
+	elements(get(data, "toolRequests"), func(call []byte) bool {
+		r.call(call, "name")
+		return true
+	})
+}
+
+// copilotShells are the tools whose argument is a command line.
+var copilotShells = map[string]bool{"bash": true, "powershell": true, "local_shell": true, "shell": true}
+
+// call notes a call, whose tool's name is in a member that differs. Its input is the
+// command line of a shell tool, else the arguments.
+func (r *copilotReader) call(call []byte, name string) {
+	tool, arguments := getText(call, name), get(call, "arguments")
+	input := ""
+	switch command := get(arguments, "command"); {
+	case isString(arguments):
+		input = text(arguments)
+	case copilotShells[tool] && isString(command):
+		input = text(command)
+	case arguments != nil:
+		input = compact(arguments)
+	}
+	r.e.call(getText(call, "toolCallId"), tool, input, r.w)
+}
+
+// shellExit is what the shell tools write below the output of a command.
+var shellExit = regexp.MustCompile(`\n?<[^<>\n]*exit(?:ed with exit| code|ed with| with)? code (-?\d+)>\s*$`)
+
+func (r *copilotReader) result(data []byte) {
+	id := getText(data, "toolCallId")
+	o := outcome{output: getText(data, "result", "content"), tool: getText(data, "toolName")}
+	if o.output == "" {
+		o.output = getText(data, "result", "detailedContent")
+	}
+	if failure := getText(data, "error", "message"); failure != "" {
+		o.output = strings.TrimPrefix(o.output+"\n"+failure, "\n")
+	}
+	if success := get(data, "success"); success != nil {
+		o.failed = !isTrue(success)
+	}
+	if m := shellExit.FindStringSubmatchIndex(o.output); m != nil {
+		if n, ok := leadingInt(o.output[m[2]:m[3]]); ok {
+			o.exit, o.output = &n, o.output[:m[0]]
+		}
+	}
+	if code, ok := integer(get(data, "shellExecution", "exitCode")); ok {
+		n := int(code)
+		o.exit = &n
+	}
+	if call := r.e.waiting(id); call != nil && copilotShells[call.Tool] && (r.byPerson[id] || isTrue(get(data, "isUserRequested"))) {
+		call.Tool, call.Role, call.Origin = "user_shell", memoir.RoleUser, memoir.OriginShell
+	}
+	r.e.result(id, o, r.w)
+	if said, ok := r.words[id]; ok {
+		delete(r.words, id)
+		r.e.user(memoir.OriginRejection, said, r.w)
+	}
+}
+
+// refused keeps what a person said to a call until the call is given.
+func (r *copilotReader) refused(id, said string) {
+	if id != "" && r.results[textHash(id)] {
+		r.words[id] = said
+		return
+	}
+	r.e.user(memoir.OriginRejection, said, r.w)
+}

@@ -1,0 +1,199 @@
+package rollout
+
+import (
+	"context"
+	"strings"
+	"time"
+)
+
+// A session's file is a log: a message with an id that is known replaces the
+// earlier one in its place, {"$set":{"messages":[…]}} replaces all, {"$rewindTo":id}
+// takes back a message and what follows, or everything if the id is unknown. A
+// compression sets messages too, and begins with a summary: what was said before it
+// was said all the same, and is kept.
+
+// geminiSpot is where a message stands: in which record, and in which place of the
+// list in it, -1 where it is the record.
+type geminiSpot struct{ record, elem int32 }
+
+// geminiMessage is a message that stands.
+type geminiMessage struct {
+	spot   geminiSpot
+	id     uint64
+	key    uint64    // of id and type: an answer and what was answered to its call may share an id
+	at     time.Time // when it was first written: a resumed session has them all with a new time
+	said   bool      // counts as undone if it is taken back
+	copied []byte    // where it stands later in the file than in the conversation
+}
+
+type geminiPlan struct {
+	messages []geminiMessage
+	index    map[geminiSpot]int
+	results  map[uint64]bool // hashes of the ids of calls that were answered
+	undone   int
+}
+
+// maxCopied bounds what is held of messages that were replaced out of order; beyond
+// that they are given where they stand in the file.
+const maxCopied = 16 << 20
+
+// eachGemini calls fn for the messages in a record: the elements of a patch's list,
+// those of a head that came with a list, or the record itself.
+func eachGemini(raw []byte, fn func(elem int32, m []byte) bool) {
+	list := get(raw, "$set", "messages")
+	if list == nil && isGeminiHead(raw) {
+		list = get(raw, "messages")
+	}
+	if isArray(list) {
+		n := int32(0)
+		elements(list, func(m []byte) bool {
+			n++
+			return fn(n-1, m)
+		})
+		return
+	}
+	if get(raw, "$set") == nil && get(raw, "$rewindTo") == nil && !isGeminiHead(raw) {
+		fn(-1, raw)
+	}
+}
+
+func planGemini(ctx context.Context, t *tape) (*geminiPlan, error) {
+	p := &geminiPlan{results: map[uint64]bool{}}
+	byKey := map[uint64]int{}      // of messages
+	seen := map[uint64]time.Time{} // by key
+	undone := map[uint64]bool{}    // keys of what was said and no longer stands
+	cut := func(from int) {
+		for _, m := range p.messages[from:] {
+			if delete(byKey, m.key); m.said {
+				undone[m.key] = true
+			}
+		}
+		p.messages = p.messages[:from]
+	}
+	err := t.each(ctx, false, func(at place, raw []byte) error {
+		if id := getText(raw, "$rewindTo"); id != "" {
+			from := 0
+			for i, m := range p.messages {
+				if m.id == textHash(id) {
+					from = i
+					break
+				}
+			}
+			cut(from)
+			return nil
+		}
+		if list := get(raw, "$set", "messages"); isArray(list) && !isGeminiCompressed(list) {
+			cut(0)
+		}
+		eachGemini(raw, func(elem int32, m []byte) bool {
+			id, kind := getText(m, "id"), getText(m, "type")
+			g := geminiMessage{spot: geminiSpot{int32(at.index), elem}, id: textHash(id), key: textHash(kind + "\x00" + id), at: instant(get(m, "timestamp"))}
+			g.said = (kind == "user" || kind == "gemini") && !p.answers(m)
+			if id == "" {
+				g.key = textHash(string(m))
+			}
+			if first, ok := seen[g.key]; ok {
+				g.at = first
+			} else {
+				seen[g.key] = g.at
+			}
+			if i, ok := byKey[g.key]; ok {
+				p.messages[i] = g
+			} else {
+				byKey[g.key] = len(p.messages)
+				p.messages = append(p.messages, g)
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for key := range undone {
+		if _, stands := byKey[key]; !stands {
+			p.undone++
+		}
+	}
+	p.index = make(map[geminiSpot]int, len(p.messages))
+	for i, m := range p.messages {
+		p.index[m.spot] = i
+	}
+	return p, p.copyLate(ctx, t)
+}
+
+// answers notes the calls that a message has the results of, and reports whether it
+// consists of nothing else.
+func (p *geminiPlan) answers(m []byte) bool {
+	only := false
+	elements(get(m, "content"), func(part []byte) bool {
+		if response := get(part, "functionResponse"); response != nil {
+			p.results[textHash(getText(response, "id"))] = true
+			only = true
+		} else {
+			only = false
+		}
+		return only
+	})
+	elements(get(m, "toolCalls"), func(call []byte) bool {
+		if isArray(get(call, "result")) {
+			p.results[textHash(getText(call, "id"))] = true
+		}
+		return true
+	})
+	return only
+}
+
+// copyLate copies the messages that stand in the file after one that follows them.
+func (p *geminiPlan) copyLate(ctx context.Context, t *tape) error {
+	late := map[geminiSpot]int{}
+	least := geminiSpot{1 << 30, 0}
+	for i := len(p.messages) - 1; i >= 0; i-- {
+		spot := p.messages[i].spot
+		if spot.record > least.record || spot.record == least.record && spot.elem > least.elem {
+			late[spot] = i
+		} else {
+			least = spot
+		}
+	}
+	if len(late) == 0 {
+		return nil
+	}
+	held := 0
+	return t.each(ctx, false, func(at place, raw []byte) error {
+		eachGemini(raw, func(elem int32, m []byte) bool {
+			if i, ok := late[geminiSpot{int32(at.index), elem}]; ok && held+len(m) <= maxCopied {
+				p.messages[i].copied = append([]byte(nil), m...)
+				held += len(m)
+			}
+			return true
+		})
+		return nil
+	})
+}
+
+// isGeminiCompressed reports whether a list of messages begins with a summary of
+// those before it.
+func isGeminiCompressed(list []byte) bool {
+	found, n := false, 0
+	elements(list, func(m []byte) bool {
+		n++
+		found = getText(m, "type") == "user" && isGeminiSummary(geminiText(get(m, "content")))
+		return !found && n < 4
+	})
+	return found
+}
+
+// isGeminiSummary reports whether a text is the client's summary of what it cut off.
+func isGeminiSummary(s string) bool {
+	s = strings.TrimSpace(s)
+	if strings.HasPrefix(s, "{") {
+		for _, key := range []string{`"active_tasks"`, `"discovered_facts"`, `"constraints_and_preferences"`, `"recent_arc"`} {
+			if !strings.Contains(s, key) {
+				return false
+			}
+		}
+		return true
+	}
+	return strings.HasPrefix(s, "<") && strings.Contains(s, "<state_snapshot>") && strings.Contains(s, "</state_snapshot>")
+}

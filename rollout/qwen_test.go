@@ -1,0 +1,192 @@
+package rollout
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"memoir"
+)
+
+const qwenID = "eeeeeeee-0000-4000-8000-000000000001"
+
+// qw makes a line of records, each the child of the one before: type, then the other
+// members. "id<parent " before a record gives it that id and parent.
+func qw(records ...string) []string {
+	var out []string
+	last := ""
+	for i, r := range records {
+		id, parent := fmt.Sprintf("q%d", i), last
+		if mark, rest, ok := strings.Cut(r, " "); ok && strings.Contains(mark, "<") {
+			id, parent, _ = strings.Cut(mark, "<")
+			r = rest
+		}
+		kind, members, _ := strings.Cut(r, " ")
+		p := "null"
+		if parent != "" {
+			p = q(parent)
+		}
+		out = append(out, `{"uuid":"`+id+`","parentUuid":`+p+`,"sessionId":"`+qwenID+`","timestamp":"2026-04-02T10:00:0`+fmt.Sprint(i%10)+`.000Z","type":"`+kind+
+			`","cwd":"/w/app","version":"0.24.4","gitBranch":"main",`+members+`}`)
+		last = id
+	}
+	return out
+}
+
+func qwUser(s string) string {
+	return `user "provenance":"real_user","message":{"role":"user","parts":[{"text":` + q(s) + `}]}`
+}
+
+func qwAgent(s string) string {
+	return `assistant "model":"m","message":{"role":"model","parts":[{"text":"hm","thought":true},{"text":` + q(s) + `}]}`
+}
+
+func qwCall(id, tool, args string) string {
+	return `assistant "message":{"role":"model","parts":[{"functionCall":{"id":"` + id + `","name":"` + tool + `","args":` + args + `}}]}`
+}
+
+func qwResult(id, tool, output, extra string) string {
+	return `tool_result "message":{"role":"user","parts":[{"functionResponse":{"id":"` + id + `","name":"` + tool + `","response":{"output":` + q(output) + `}}}]}` + extra
+}
+
+func TestQwenGivesItems(t *testing.T) {
+	t.Parallel()
+	framed := func(body, code string) string {
+		return "Command: make\nDirectory: (root)\nOutput: " + body + "\nError: (none)\nExit Code: " + code + "\nSignal: (none)\nProcess Group PGID: (none)"
+	}
+	tests := []struct {
+		name    string
+		records []string
+		want    []string
+		undone  int
+	}{
+		{"a turn", []string{qwUser("hi"), qwAgent("hello")}, []string{"typed: hi", "agent!: hello"}, 0},
+		{"a call and its result", []string{qwCall("c1", "run_shell_command", `{"command":"make"}`), `system "subtype":"ui_telemetry","systemPayload":{"uiEvent":{"response_text":"no"}}`, qwResult("c1", "run_shell_command", framed("no rule", "2"), "")},
+			[]string{"run_shell_command(make) !2 no rule"}, 0},
+		{"a call that failed without output", []string{qwCall("c1", "run_shell_command", `{"command":"false"}`), qwResult("c1", "run_shell_command", framed("(empty)", "1"), `,"toolCallResult":{"callId":"c1","status":"error","resultDisplay":{"exitCode":1}}`)},
+			[]string{"run_shell_command(false) !1"}, 0},
+		{"a call that was cancelled", []string{qwCall("c1", "edit", `{"file_path":"a"}`), `tool_result "message":{"role":"user","parts":[{"functionResponse":{"id":"c1","name":"edit","response":{"error":"[Operation Cancelled] Reason: User did not allow"}}}]},"toolCallResult":{"callId":"c1","status":"cancelled"}`},
+			[]string{`edit({"file_path":"a"}) ! [Operation Cancelled] Reason: User did not allow`}, 0},
+		{"a rewind", []string{qwUser("a"), "A<q0 " + qwAgent("A"), "o<A " + qwUser("old"), "O<o " + qwAgent("OLD"), `r<A system "subtype":"rewind","systemPayload":{"targetTurnIndex":1}`, "n<r " + qwUser("new")},
+			[]string{"typed: a", "agent!: A", "typed: new"}, 2},
+		{"a record beside the conversation", []string{qwUser("a"), "A<q0 " + qwAgent("A"), `x<q0 system "subtype":"session_artifact_event","systemPayload":{}`}, []string{"typed: a", "agent!: A"}, 0},
+		{"a lost parent", []string{qwUser("a"), "b<gone " + qwUser("b")}, []string{"typed: a", "typed: b"}, 0},
+		{"fragments of one record", []string{"a< " + qwAgent("one"), "a< " + qwAgent("two"), "a< " + qwAgent("two")}, []string{"agent!: one", "agent!: two"}, 0},
+		{"what was typed meanwhile", []string{`user "subtype":"mid_turn_user_message","message":{"parts":[{"text":"<system-reminder>x</system-reminder>and tests"}]},"systemPayload":{"displayText":"and tests"}`}, []string{"queued: and tests"}, 0},
+		{"who else speaks as the user", []string{`user "subtype":"notification","provenance":"system","message":{"parts":[{"text":"done"}]}`, `user "subtype":"cron","message":{"parts":[{"text":"tick"}]}`,
+			`user "subtype":"goal_runtime","provenance":"goal_runtime","message":{"parts":[{"text":"go on"}]}`, `user "provenance":"system","message":{"parts":[{"text":"x"}]}`}, nil, 0},
+		{"a hook's context", []string{`user "message":{"parts":[{"text":"hi"},{"text":"<qwen:user-prompt-submit-context>\nx\n</qwen:user-prompt-submit-context>"}]},"systemPayload":{"hookContext":"x"}`}, []string{"typed: hi"}, 0},
+		{"files that were put in", []string{qwUser("explain @a.go\n--- Content from referenced files ---\npackage a\n--- End of content ---")}, []string{"typed: explain @a.go"}, 0},
+		{"images", []string{`user "message":{"parts":[{"text":"see"},{"inlineData":{"mimeType":"image/png","data":"AAAA"}}]}`}, []string{"typed: see"}, 0},
+		{"a command of the client", []string{`system "subtype":"slash_command","systemPayload":{"phase":"invocation","rawCommand":"/model x"}`, `system "subtype":"slash_command","systemPayload":{"phase":"result","rawCommand":"/model x","outputHistoryItems":[]}`, qwUser("hi")},
+			[]string{"slash_command: /model x", "typed: hi"}, 0},
+		{"a command that stands for a prompt", []string{`system "subtype":"slash_command","systemPayload":{"phase":"invocation","rawCommand":"/review api","sentToModel":true}`, qwUser("Review with care: api"), qwUser("hi")},
+			[]string{"slash_command: /review api", "typed: hi"}, 0},
+		{"a command of the person", []string{qwUser("I ran the following shell command:\n```sh\nls\n```\n\nThis produced the following result:\n```\na.go\n```")}, []string{"user_shell(ls) = a.go"}, 0},
+		{"a compression", []string{qwUser("hi"), `system "subtype":"chat_compression","systemPayload":{"info":{},"compressedHistory":[{"role":"user","parts":[{"text":"so far\n\nResume the prior task using the summary above. Go on."}]},{"role":"model","parts":[{"text":"Got it. Thanks for the additional context!"}]}]}`},
+			[]string{"typed: hi", "compaction_summary: so far"}, 0},
+		{"our own block", []string{qwUser("<memoir-context>x</memoir-context>\nhi")}, []string{"typed: hi"}, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			items, stats := read(t, write(t, qwenID+".jsonl", qw(tt.records...)...))
+			expect(t, items, tt.want...)
+			if stats.Undone != tt.undone || len(stats.Unknown) != 0 {
+				t.Errorf("undone %d, want %d; unknown %v", stats.Undone, tt.undone, stats.Unknown)
+			}
+		})
+	}
+}
+
+func TestQwenHead(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, path string
+		records    []string
+		kind       memoir.SessionKind
+		id, parent string
+		title      string
+	}{
+		{"a session", qwenID + ".jsonl", []string{qwUser("hi there")}, memoir.KindMain, qwenID, "", "hi there"},
+		{"a title", qwenID + ".jsonl", []string{qwUser("hi"), `system "subtype":"custom_title","systemPayload":{"customTitle":"One"}`, `system "subtype":"custom_title","systemPayload":{"customTitle":"Two","titleSource":"auto"}`}, memoir.KindMain, qwenID, "", "Two"},
+		{"a schedule", qwenID + ".jsonl", []string{`system "subtype":"session_source","systemPayload":{"sourceType":"scheduled_task"}`, qwUser("hi")}, memoir.KindAutomation, qwenID, "", "hi"},
+		{"a child", qwenID + ".jsonl", []string{`system "subtype":"parent_session","systemPayload":{"parentSessionId":"p1"}`, qwUser("hi")}, memoir.KindMain, qwenID, "p1", "hi"},
+		{"a sub-agent", "subagents/" + qwenID + "/agent-scout_1.jsonl", []string{`user "agentId":"scout_1","isSidechain":true,"message":{"parts":[{"text":"look"}]}`}, memoir.KindSubagent, "agent-scout_1", qwenID, "look"},
+		{"our own run", qwenID + ".jsonl", []string{qwUser("memoir:own-run\nextract")}, memoir.KindOwnRun, qwenID, "", "memoir:own-run"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			head := probe(t, write(t, tt.path, qw(tt.records...)...))
+			if head.Source != memoir.SourceQwen || head.Kind != tt.kind || head.ID != tt.id || head.ParentID != tt.parent || head.Title != tt.title || head.CWD != "/w/app" || head.Branch != "main" {
+				t.Errorf("head %+v", head)
+			}
+			if !head.CreatedAt.Equal(time.Date(2026, 4, 2, 10, 0, 0, 0, time.UTC)) {
+				t.Errorf("created %v", head.CreatedAt)
+			}
+		})
+	}
+}
+
+func TestQwenForkGivesWhatItsParentDoesNot(t *testing.T) {
+	t.Parallel()
+	const parentID = "eeeeeeee-0000-4000-8000-000000000002"
+	records := qw("a< "+qwUser("a"), qwAgent("A"), qwUser("b"))
+	fork := make([]string, 0, 3)
+	for _, r := range records[:2] {
+		id, _, _ := strings.Cut(strings.TrimPrefix(r, `{"uuid":"`), `"`)
+		fork = append(fork, strings.TrimSuffix(r, "}")+`,"forkedFrom":{"sessionId":"`+parentID+`","messageUuid":"`+id+`"}}`)
+	}
+	fork = append(fork, qw("x<q1 "+qwUser("c"))...)
+	parent := strings.ReplaceAll(strings.Join(records, "\n"), qwenID, parentID)
+	for _, place := range []string{"chats", "chats/archive", ""} {
+		dir := t.TempDir()
+		if place != "" {
+			writeAt(t, filepath.Join(dir, place, parentID+".jsonl"), parent)
+		}
+		file := filepath.Join(dir, "chats", qwenID+".jsonl")
+		writeAt(t, file, strings.Join(fork, "\n"))
+		want := []string{"typed: c"}
+		if place == "" {
+			want = []string{"typed: a", "agent!: A", "typed: c"}
+		}
+		items, stats := read(t, file)
+		expect(t, items, want...)
+		if stats.Replayed != 3-len(want) || probe(t, file).ParentID != parentID {
+			t.Errorf("parent in %q: replayed %d", place, stats.Replayed)
+		}
+	}
+}
+
+func TestQwenSessionsAreWhereTheVariablesAndSettingsSay(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	writeAt(t, filepath.Join(home, ".qwen/settings.json"), `{"advanced":{"runtimeOutputDir":"~/run"}}`)
+	for _, tt := range []struct {
+		env  map[string]string
+		want []string
+	}{
+		{nil, []string{".qwen/projects", "run/projects"}},
+		{map[string]string{"QWEN_HOME": "~/q"}, []string{"q/projects"}},
+		{map[string]string{"QWEN_RUNTIME_DIR": filepath.Join(home, "r")}, []string{".qwen/projects", "r/projects"}},
+	} {
+		var got []string
+		for _, root := range (Qwen{}).Roots(Env{Home: home, Getenv: func(name string) string { return tt.env[name] }}) {
+			rel, _ := filepath.Rel(home, root.Dir)
+			got = append(got, filepath.ToSlash(rel))
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%v: %q, want %q", tt.env, got, tt.want)
+		}
+	}
+	for path, want := range map[string]bool{"-w/chats/a.jsonl": true, "-w/chats/archive/a.jsonl": true, "-w/subagents/s/agent-a.jsonl": true,
+		"-w/chats/a.ledger.jsonl": false, "-w/subagents/s/agent-a.meta.json": false, "-w/file.jsonl": false} {
+		if isQwenSession(path) != want {
+			t.Errorf("%s: %t", path, !want)
+		}
+	}
+}

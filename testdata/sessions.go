@@ -253,8 +253,8 @@ var Expected = []Session{
 			"never push from an agent session",
 		},
 		Traps: []string{
-			"groups.rdb",
-			"Redis",
+			"groups.etcd",
+			"etcd",
 		},
 	},
 	{

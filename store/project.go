@@ -24,29 +24,31 @@ type ProjectRow struct {
 	ConsumedSeq int64
 }
 
-// UpsertProject registers projects, or adds to what is known of them: directories
-// and aliases are only ever added, and a name, identity or remote that changes
-// leaves the former as an alias. A directory belongs to one project, the last that
-// named it. When nothing changes, nothing is written.
+// UpsertProject registers projects under exactly these ids, or adds to what is
+// known of them: directories and aliases are only ever added, and a name, identity
+// or remote that changes leaves the former as an alias. A directory belongs to one
+// project, the last that named it. Which project one that was found is, Register tells.
 func (s *Store) UpsertProject(ctx context.Context, projects ...memoir.Project) error {
-	rows, err := s.Projects(ctx)
-	if err != nil {
-		return err
-	}
-	known := map[string]memoir.Project{}
-	for _, r := range rows {
-		known[r.ID] = r.Project
-	}
-	projects = slices.DeleteFunc(slices.Clone(projects), func(p memoir.Project) bool {
-		k, ok := known[p.ID]
-		return ok && k.Name == p.Name && k.Identity == p.Identity && (p.Remote == "" || k.Remote == p.Remote) &&
-			containsAll(k.Directories, p.Directories) && containsAll(k.Aliases, p.Aliases)
-	})
-	if len(projects) == 0 {
+	var changed []memoir.Project
+	err := s.read(ctx, func(t tx) error {
+		a, err := readAtlas(t)
+		if err != nil {
+			return err
+		}
+		for _, p := range projects {
+			k := a.projects[p.ID]
+			if k == nil || k.Name != p.Name && !k.renamed || k.Identity != p.Identity || p.Remote != "" && k.Remote != p.Remote ||
+				!containsAll(k.Directories, p.Directories) || !containsAll(k.Aliases, p.Aliases) {
+				changed = append(changed, p)
+			}
+		}
 		return nil
+	})
+	if err != nil || len(changed) == 0 {
+		return s.explain(err, "looking for projects")
 	}
 	err = s.quickly(ctx, func(t tx) error {
-		for _, p := range projects {
+		for _, p := range changed {
 			if err := upsertProject(t, p); err != nil {
 				return err
 			}
@@ -61,19 +63,17 @@ func containsAll(all, some []string) bool {
 }
 
 func upsertProject(t tx, p memoir.Project) error {
-	aliases := slices.Clone(p.Aliases)
 	var name, identity, remote string
-	err := t.get(`SELECT name, identity, remote FROM project WHERE id = ?`, []any{p.ID}, &name, &identity, &remote)
+	var renamed bool
+	err := t.get(`SELECT name, identity, remote, renamed FROM project WHERE id = ?`, []any{p.ID}, &name, &identity, &remote, &renamed)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
 	if p.Remote == "" {
 		p.Remote = remote
 	}
-	for _, v := range [][2]string{{name, p.Name}, {identity, p.Identity}, {remote, p.Remote}} {
-		if v[0] != "" && v[0] != v[1] {
-			aliases = append(aliases, v[0])
-		}
+	if renamed {
+		p.Name = name
 	}
 	_, err = t.exec(`INSERT INTO project (id, name, identity, remote) VALUES (?, ?, ?, ?)
 		ON CONFLICT (id) DO UPDATE SET name = excluded.name, identity = excluded.identity, remote = excluded.remote`,
@@ -88,8 +88,19 @@ func upsertProject(t tx, p memoir.Project) error {
 			return err
 		}
 	}
-	for _, alias := range aliases {
-		if _, err := t.exec(`INSERT INTO project_alias (alias, project_id) VALUES (?, ?) ON CONFLICT DO NOTHING`, alias, p.ID); err != nil {
+	// A former remote is a name: who has it for an identity is another project.
+	for _, former := range []struct{ was, is, kind string }{
+		{name, p.Name, aliasName}, {identity, p.Identity, aliasIdentity}, {remote, p.Remote, aliasName},
+	} {
+		if former.was == "" || former.was == former.is {
+			continue
+		}
+		if err := addAlias(t, former.was, former.kind, p.ID); err != nil {
+			return err
+		}
+	}
+	for _, alias := range p.Aliases {
+		if err := addAlias(t, alias, aliasKind(alias), p.ID); err != nil {
 			return err
 		}
 	}
@@ -213,6 +224,13 @@ func ancestors(path string) []string {
 // out of all. Both projects are then due.
 func (s *Store) MoveSession(ctx context.Context, key, projectID string) error {
 	err := s.durably(ctx, func(t tx) error {
+		if projectID != "" {
+			id, err := standsFor(t, projectID)
+			if err != nil {
+				return err
+			}
+			projectID = id
+		}
 		if err := s.moveSession(t, key, projectID); err != nil {
 			return err
 		}

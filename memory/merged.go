@@ -63,16 +63,15 @@ func (r Root) Keep(other Root) (string, error) {
 	return to, nil
 }
 
-// Remove deletes a project's whole folder. It is out of the way in one step, so
-// that a project which begins anew under the same name is not touched.
-func (r Root) Remove() error {
-	gone := filepath.Join(filepath.Dir(r.dir), goneFolderStart+r.attempt)
-	err := os.Rename(r.dir, gone)
+// PutAside takes a project's whole folder out of the way in one step. A project
+// that begins anew under the same name is not touched when SweepRemoved deletes it.
+func (r Root) PutAside() error {
+	err := os.Rename(r.dir, filepath.Join(filepath.Dir(r.dir), goneFolderStart+r.attempt))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err == nil {
-		err = errors.Join(syncDir(filepath.Dir(r.dir)), os.RemoveAll(gone))
+		err = syncDir(filepath.Dir(r.dir))
 	}
 	if err != nil {
 		return storageError(err, "remove %s", r.dir)
@@ -80,20 +79,21 @@ func (r Root) Remove() error {
 	return nil
 }
 
-// SweepRemoved deletes what a process that died in Remove has left in a home.
+// SweepRemoved deletes the folders in a home that were put aside, also by a process
+// that died before it came to this.
 func SweepRemoved(home string) error {
 	dir := filepath.Join(home, "projects")
 	entries, err := os.ReadDir(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return storageError(err, "read %s", dir)
+	if err != nil {
+		return nil // whoever writes there reports what is wrong with it
 	}
 	for _, entry := range entries {
 		if strings.HasPrefix(entry.Name(), goneFolderStart) {
 			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, entry.Name())))
 		}
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return storageError(err, "remove what is left in %s", dir)
+	if err != nil {
+		return storageError(err, "remove what was put aside in %s", dir)
 	}
 	return nil
 }

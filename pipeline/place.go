@@ -4,92 +4,61 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"memoir"
 	"memoir/project"
+	"memoir/rollout"
 	"memoir/store"
 )
 
-// assignProjects finds the project of each scanned session and registers those
-// that are new. Sessions whose agent records no remote, and whose directory no
-// longer leads to a repository, belong to the project that is known to have lived
-// in that directory, be it from another agent's session of the same scan.
-func (r *run) assignProjects(ctx context.Context, scans []store.SessionScan) error {
-	rows, err := r.store.Projects(ctx)
+// finder tells which project a directory belongs to. Sessions whose agent records
+// no remote, and whose directory no longer leads to a repository, belong to the
+// project that is known to have lived in that directory, be it from another
+// agent's session of the same scan.
+type finder struct {
+	resolver *project.Resolver
+	homes    map[string]memoir.Project // by directory; only of projects that more than a directory identifies
+}
+
+func (r *run) newFinder(ctx context.Context) (*finder, error) {
+	known, err := r.store.Known(ctx)
 	if err != nil {
-		return fmt.Errorf("list projects: %w", err)
+		return nil, err
 	}
-	homes := map[string]memoir.Project{} // by directory; only of projects that more than a directory identifies
-	for _, row := range rows {
-		r.remember(homes, row.Project)
+	f := &finder{homes: map[string]memoir.Project{}, resolver: r.resolver()}
+	for _, p := range known {
+		f.remember(p)
 	}
-	found := map[string]memoir.Project{} // by id
-	place := func(s *memoir.Session, p memoir.Project) {
-		s.ProjectID = p.ID
-		known := found[p.ID]
-		known.ID, known.Name, known.Identity = p.ID, p.Name, p.Identity
-		if known.Remote == "" {
-			known.Remote = p.Remote
-		}
-		known.Directories = append(known.Directories, p.Directories...)
-		known.Aliases = append(known.Aliases, p.Aliases...)
-		found[p.ID] = known
-	}
-
-	resolver := r.resolver()
-	type homeless struct {
-		session *memoir.Session
-		project memoir.Project
-	}
-	var byDirectory []homeless
-	for i := range scans {
-		s := &scans[i].Session
-		if s.Error != "" {
-			continue
-		}
-		p, status := resolver.Identify(s.CWD, s.Remote)
-		switch {
-		case !status.OK():
-		case status == project.Directory:
-			byDirectory = append(byDirectory, homeless{s, p})
-		default:
-			r.remember(homes, p)
-			place(s, p)
-		}
-	}
-	for _, h := range byDirectory {
-		if p, ok := homeOf(homes, h.session.CWD); ok {
-			h.project = p
-		}
-		place(h.session, h.project)
-	}
-
-	var projects []memoir.Project
-	for _, s := range scans {
-		if p, ok := found[s.Session.ProjectID]; ok {
-			projects = append(projects, p)
-			delete(found, s.Session.ProjectID)
-		}
-	}
-	if err := r.store.UpsertProject(ctx, projects...); err != nil {
-		return fmt.Errorf("register projects: %w", err)
-	}
-	return nil
+	return f, nil
 }
 
 // remember notes the directories of a project that is known by more than its directory.
-func (r *run) remember(homes map[string]memoir.Project, p memoir.Project) {
+func (f *finder) remember(p memoir.Project) {
 	for _, dir := range p.Directories {
-		if dir = filepath.Clean(dir); dir != p.Identity {
-			homes[dir] = memoir.Project{ID: p.ID, Name: p.Name, Identity: p.Identity, Remote: p.Remote}
+		if dir = filepath.Clean(dir); filepath.ToSlash(dir) != p.Identity && !slices.Contains(p.Aliases, filepath.ToSlash(dir)) || p.Remote != "" {
+			f.homes[dir] = memoir.Project{ID: p.ID, Name: p.Name, Identity: p.Identity, Remote: p.Remote}
 		}
 	}
 }
 
+// find is the project of a directory, as far as the disk and the registry know;
+// the status is not OK if there is none.
+func (f *finder) find(dir, remote string) (memoir.Project, project.Status) {
+	p, status := f.resolver.Identify(dir, remote)
+	if status == project.Directory {
+		if home, ok := f.homeOf(dir); ok {
+			return home, status
+		}
+	}
+	return p, status
+}
+
 // homeOf finds the project that lived in a directory or in one above it.
-func homeOf(homes map[string]memoir.Project, dir string) (memoir.Project, bool) {
+func (f *finder) homeOf(dir string) (memoir.Project, bool) {
 	for dir = filepath.Clean(dir); ; dir = filepath.Dir(dir) {
-		if p, ok := homes[dir]; ok {
+		if p, ok := f.homes[dir]; ok {
 			return p, true
 		}
 		if parent := filepath.Dir(dir); parent == dir {
@@ -104,4 +73,141 @@ func (r *run) resolver() *project.Resolver {
 		Home:     r.opts.Env.Home,
 		Explicit: func(dir string) string { return r.opts.Settings.ProjectName(dir, r.trusted) },
 	})
+}
+
+// assignProjects finds the project of each scanned session and registers those
+// that are new. A session whose work was elsewhere than where it began stays where
+// that was said to be.
+func (r *run) assignProjects(ctx context.Context, scans []store.SessionScan) error {
+	finder, err := r.newFinder(ctx)
+	if err != nil {
+		return err
+	}
+	worked, err := r.store.WorkPlaces(ctx)
+	if err != nil {
+		return err
+	}
+	found := map[string]memoir.Project{} // by id
+	var order []string
+	place := func(s *memoir.Session, p memoir.Project) {
+		s.ProjectID = p.ID
+		known, seen := found[p.ID]
+		if !seen {
+			order = append(order, p.ID)
+		}
+		known.ID, known.Name, known.Identity = p.ID, p.Name, p.Identity
+		if known.Remote == "" {
+			known.Remote = p.Remote
+		}
+		known.Directories = append(known.Directories, p.Directories...)
+		known.Aliases = append(known.Aliases, p.Aliases...)
+		found[p.ID] = known
+	}
+
+	var later []*memoir.Session
+	for i := range scans {
+		s := &scans[i].Session
+		if s.Error != "" {
+			continue
+		}
+		if w, ok := worked[s.Key()]; ok && w.CWD == s.CWD && w.ProjectID != "" {
+			s.WorkCWD, s.ProjectID = w.WorkCWD, w.ProjectID
+			continue
+		}
+		switch p, status := finder.resolver.Identify(s.CWD, s.Remote); {
+		case status == project.Directory, !status.OK():
+			later = append(later, s)
+		default:
+			finder.remember(p)
+			place(s, p)
+		}
+	}
+	for _, s := range later {
+		if p, status := finder.find(s.CWD, s.Remote); status.OK() {
+			place(s, p)
+		} else if w := r.lookForWork(ctx, finder, *s); w.CWD != "" {
+			s.WorkCWD = w.CWD
+			if w.Project.ID != "" {
+				place(s, w.Project)
+			}
+		}
+	}
+
+	projects := make([]memoir.Project, 0, len(order))
+	for _, id := range order {
+		projects = append(projects, found[id])
+	}
+	ids, err := r.store.Register(ctx, projects...)
+	if err != nil {
+		return fmt.Errorf("register projects: %w", err)
+	}
+	for i := range scans {
+		if id, ok := ids[scans[i].Session.ProjectID]; ok {
+			scans[i].Session.ProjectID = id
+		}
+	}
+	return nil
+}
+
+// lookForWork reads a session that began in no project through once, for where it
+// worked afterwards. Sessions that are not extracted, and those that began in an
+// excluded directory, are not read; nor is one that cannot be, which Phase 1 reports.
+func (r *run) lookForWork(ctx context.Context, finder *finder, s memoir.Session) store.Work {
+	automation := s.Kind == memoir.KindAutomation && r.opts.Settings.Memories.IncludeAutomation
+	if s.Kind != memoir.KindMain && !automation || r.opts.Settings.Excluded(s.CWD) {
+		return store.Work{}
+	}
+	work, err := apart(ctx, r, func() (store.Work, error) {
+		parts, err := partsOf(ctx, s, r.heads)
+		if err != nil {
+			return store.Work{}, err
+		}
+		t := newTally(s.CWD)
+		if _, err := rollout.Read(ctx, parts, func(it memoir.Item) error { t.add(it); return nil }); err != nil {
+			return store.Work{}, err
+		}
+		t.clean(r.redact)
+		return r.workOf(finder, t, s), nil
+	})
+	if err != nil {
+		r.log.Warn("directories not read", "session", s.ID, "error", r.redact(err.Error()))
+	}
+	return work
+}
+
+// moveOn lets projects that are known by a place alone follow what that place is
+// today: the repository there was given a remote, or the directory became part of
+// a repository. A session need not have changed for that.
+func (r *run) moveOn(ctx context.Context) error {
+	known, err := r.store.Known(ctx)
+	if err != nil {
+		return err
+	}
+	resolver := r.resolver()
+	var moved []memoir.Project
+	for _, k := range known {
+		if k.Remote != "" || !strings.HasPrefix(k.Identity, "/") {
+			continue
+		}
+		dir := k.Identity
+		for _, d := range k.Directories { // as it is spelled
+			if strings.EqualFold(filepath.ToSlash(d), k.Identity) {
+				dir = d
+			}
+		}
+		p, status := resolver.Identify(dir, "")
+		if status.OK() && status != project.Explicit && p.Identity != k.Identity {
+			if !slices.Contains(p.Aliases, k.Identity) {
+				p.Aliases = append(p.Aliases, k.Identity)
+			}
+			moved = append(moved, p)
+		}
+	}
+	if len(moved) == 0 {
+		return nil
+	}
+	if _, err := r.store.Register(ctx, moved...); err != nil {
+		return fmt.Errorf("register projects: %w", err)
+	}
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"maps"
 	"slices"
 
 	"memoir"
@@ -45,6 +46,23 @@ func (s *Store) Register(ctx context.Context, found ...memoir.Project) (map[stri
 		return nil
 	})
 	return ids, s.explain(err, "registering projects")
+}
+
+// Known returns what identifies the registered projects, ordered by id. It costs
+// less than Projects, which counts.
+func (s *Store) Known(ctx context.Context) ([]memoir.Project, error) {
+	var projects []memoir.Project
+	err := s.read(ctx, func(t tx) error {
+		a, err := readAtlas(t)
+		if err != nil {
+			return err
+		}
+		for _, id := range slices.Sorted(maps.Keys(a.projects)) {
+			projects = append(projects, a.projects[id].Project)
+		}
+		return nil
+	})
+	return projects, s.explain(err, "reading what projects are known by")
 }
 
 // Resolve returns the registered project that one that was found is; an error of

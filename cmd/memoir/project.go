@@ -76,7 +76,7 @@ func (p *program) projectSettings(c *cli.Context, settings config.Settings, top 
 // identified as, else one that is known to have lived there.
 func (p *program) projectHere(ctx context.Context, st *store.Store, here place) (store.ProjectRow, error) {
 	if here.status.OK() {
-		row, err := st.FindProject(ctx, here.project.ID)
+		row, err := st.Resolve(ctx, here.project)
 		if memoir.CodeOf(err) != memoir.CodeNotFound {
 			return row, err
 		}

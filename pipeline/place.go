@@ -127,9 +127,7 @@ func (r *run) assignProjects(ctx context.Context, scans []store.SessionScan) err
 			place(s, p)
 		} else if w := r.lookForWork(ctx, finder, *s); w.CWD != "" {
 			s.WorkCWD = w.CWD
-			if w.Project.ID != "" {
-				place(s, w.Project)
-			}
+			place(s, w.Project)
 		}
 	}
 
@@ -167,7 +165,16 @@ func (r *run) lookForWork(ctx context.Context, finder *finder, s memoir.Session)
 			return store.Work{}, err
 		}
 		t.clean(r.redact)
-		return r.workOf(finder, t, s), nil
+		work := r.workOf(finder, t, s)
+		if work.CWD != "" && work.Project.ID == "" {
+			// Kept out, it still has a project, for when it is let in.
+			p, status := finder.find(work.CWD, "")
+			if !status.OK() {
+				return store.Work{}, nil
+			}
+			work.Project = p
+		}
+		return work, nil
 	})
 	if err != nil {
 		r.log.Warn("directories not read", "session", s.ID, "error", r.redact(err.Error()))

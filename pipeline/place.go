@@ -20,6 +20,7 @@ import (
 type finder struct {
 	resolver *project.Resolver
 	homes    map[string]memoir.Project // by directory; only of projects that more than a directory identifies
+	idOf     func(memoir.Project) string
 }
 
 func (r *run) newFinder(ctx context.Context) (*finder, error) {
@@ -28,6 +29,9 @@ func (r *run) newFinder(ctx context.Context) (*finder, error) {
 		return nil, err
 	}
 	f := &finder{homes: map[string]memoir.Project{}, resolver: r.resolver()}
+	if f.idOf, err = r.store.Resolver(ctx); err != nil {
+		return nil, err
+	}
 	for _, p := range known {
 		f.remember(p)
 	}
@@ -43,14 +47,17 @@ func (f *finder) remember(p memoir.Project) {
 	}
 }
 
-// find is the project of a directory, as far as the disk and the registry know;
-// the status is not OK if there is none.
+// find is the project of a directory, as far as the disk and the registry know,
+// under the id that it is registered with; the status is not OK if there is none.
 func (f *finder) find(dir, remote string) (memoir.Project, project.Status) {
 	p, status := f.resolver.Identify(dir, remote)
 	if status == project.Directory {
 		if home, ok := f.homeOf(dir); ok {
-			return home, status
+			p = home
 		}
+	}
+	if status.OK() {
+		p.ID = f.idOf(p)
 	}
 	return p, status
 }

@@ -5,10 +5,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"memoir/config"
+	"memoir/lease"
+	"memoir/store"
 )
 
 const (
@@ -167,6 +170,39 @@ func TestADirectoryWhoseNewRemoteIsKnownAlreadyIsMergedIntoThatProject(t *testin
 	if report := g.run(); len(report.Phase2) != 0 {
 		t.Errorf("again: %+v", report.Phase2)
 	}
+}
+
+func TestProjectsThatAreOneWaitForTheProcessThatHoldsOneOfThem(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	g.repo("src/local", "")
+	g.repo("src/clone", appURL)
+	g.claude("one", "src/local", "Never use npm, always use pnpm.")
+	g.claude("two", "src/clone", "Always write the header of a fixture.")
+	g.run()
+	g.git("src/local", "remote", "add", "origin", appURL)
+	st := open(t, g.home)
+	defer st.Close()
+	row, err := st.FindProject(t.Context(), "local")
+	if err != nil {
+		t.Fatal(err)
+	}
+	claim, _, err := st.ClaimProject(t.Context(), row.ID, store.ProjectClaimOptions{Holder: lease.Self(), Lease: time.Hour, Always: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := g.run()
+	if len(g.projects()) != 2 || len(report.Warnings) != 1 || !strings.Contains(report.Warnings[0].Message, "are one project, but were not merged") {
+		t.Errorf("%d projects, %+v", len(g.projects()), report.Warnings)
+	}
+	if err := st.GiveBackProject(t.Context(), claim); err != nil {
+		t.Fatal(err)
+	}
+	g.run()
+	if len(g.projects()) != 1 {
+		t.Errorf("%+v", g.projects())
+	}
+	g.wantMemory(appID, "pnpm", "header of a fixture")
 }
 
 func TestADirectoryThatHeldTwoRemotesMergesNothing(t *testing.T) {

@@ -137,6 +137,25 @@ func TestASessionStaysWhereItsWorkWasUntilThatChanges(t *testing.T) {
 	}
 }
 
+func TestDirectoriesOfAProjectWithAnEarlierIdentityCountTogether(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	g.dir("app")
+	g.repo("other", otherURL)
+	g.claude("first", "app", "Never print the ledger.")
+	g.run()
+	g.git("app", "init", "-q")
+	g.git("app", "remote", "add", "origin", appURL)
+	g.codex("wt", "gone/tree", appURL, "Never use npm, always use pnpm.")
+	g.run()
+	// Two calls in the repository and two in a worktree of it that is gone, against three.
+	g.codex("one", "other", "", "Always write the header of a fixture.", "other", "other", "other", "app", "app", "gone/tree", "gone/tree")
+	g.run()
+	if got := g.projectOf("one"); got != appID || len(g.projects()) != 2 {
+		t.Errorf("it counts for %s, of %d projects", got, len(g.projects()))
+	}
+}
+
 func TestTwoRunsAtOncePlaceSessionsAlike(t *testing.T) {
 	t.Parallel()
 	g := newGround(t)

@@ -65,6 +65,22 @@ func (s *Store) Known(ctx context.Context) ([]memoir.Project, error) {
 	return projects, s.explain(err, "reading what projects are known by")
 }
 
+// Resolver returns what tells, of a project that was found, the id of the
+// registered one that it is, as the registry is now; of one that is new its own.
+func (s *Store) Resolver(ctx context.Context) (func(memoir.Project) string, error) {
+	var a *atlas
+	err := s.read(ctx, func(t tx) (err error) {
+		a, err = readAtlas(t)
+		return err
+	})
+	return func(p memoir.Project) string {
+		if id := a.resolve(p).id; id != "" {
+			return id
+		}
+		return p.ID
+	}, s.explain(err, "reading what projects are known by")
+}
+
 // Resolve returns the registered project that one that was found is; an error of
 // code CodeNotFound if none.
 func (s *Store) Resolve(ctx context.Context, p memoir.Project) (ProjectRow, error) {

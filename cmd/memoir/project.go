@@ -82,13 +82,17 @@ func (p *program) projectHere(ctx context.Context, st *store.Store, here place) 
 		}
 	}
 	row, err := st.FindProject(ctx, here.top)
+	if err == nil && here.status == project.Remote && row.Remote != "" && row.Remote != here.project.Remote {
+		// The directory holds another repository than it did.
+		err = memoir.Errorf(memoir.CodeNotFound, "", "no project is known as %q", here.project.Identity)
+	}
 	if memoir.CodeOf(err) != memoir.CodeNotFound {
 		return row, err
 	}
 	if !here.status.OK() {
-		return row, memoir.Errorf(memoir.CodeNotFound, "say --project; `memoir projects` lists them", "%s is no project: %s", here.dir, here.status)
+		return store.ProjectRow{}, memoir.Errorf(memoir.CodeNotFound, "say --project; `memoir projects` lists them", "%s is no project: %s", here.dir, here.status)
 	}
-	return row, memoir.Errorf(memoir.CodeNotFound, "`memoir run` looks for sessions, `memoir projects` lists projects",
+	return store.ProjectRow{}, memoir.Errorf(memoir.CodeNotFound, "`memoir run` looks for sessions, `memoir projects` lists projects",
 		"no session of %s (%s) was seen yet", here.dir, here.project.ID)
 }
 

@@ -101,8 +101,8 @@ func (r *run) assignProjects(ctx context.Context, scans []store.SessionScan) err
 		known, seen := found[p.ID]
 		if !seen {
 			order = append(order, p.ID)
+			known.ID, known.Name, known.Identity = p.ID, p.Name, p.Identity
 		}
-		known.ID, known.Name, known.Identity = p.ID, p.Name, p.Identity
 		if known.Remote == "" {
 			known.Remote = p.Remote
 		}

@@ -88,6 +88,22 @@ func TestWhichProjectSessionsAreRegisteredWith(t *testing.T) {
 	}
 }
 
+func TestAProjectIsNamedAsItsPathIsSpelled(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	g.claude("a", "/Users/nobody-here/Src/MyApp", "Never use npm, always use pnpm.")
+	g.claude("b", "/Users/nobody-here/src/myapp", "Always write the header of a fixture.")
+	g.run()
+	g.claude("c", "/Users/nobody-here/SRC/MYAPP", "Never print the ledger.")
+	g.run()
+	if rows := g.projects(); len(rows) != 1 || rows[0].Name != "MyApp" || !strings.HasPrefix(rows[0].ID, "myapp-") {
+		t.Fatalf("%+v", rows)
+	}
+	for _, ref := range []string{"MyApp", "myapp", "/Users/nobody-here/Src/MyApp/cmd"} {
+		g.wantMemory(ref, "pnpm", "header of a fixture", "print the ledger")
+	}
+}
+
 func TestADirectoryThatGainsARemoteKeepsItsMemory(t *testing.T) {
 	t.Parallel()
 	g := newGround(t)

@@ -203,10 +203,13 @@ func (f facts) before(path, identity string) []string {
 	return []string{identity}
 }
 
-// project makes the project of a path, which it may be known by in another spelling.
+// project makes the project of a path. Its id comes from the identity; its name is
+// spelled as the path is.
 func (f facts) project(identity string) memoir.Project {
 	p := fromIdentity(identity)
-	p.Aliases = f.aliases()[1:]
+	if p.Aliases = f.aliases()[1:]; len(p.Aliases) > 0 {
+		p.Name = nameOf(p.Aliases[0])
+	}
 	return f.at(p)
 }
 

@@ -73,6 +73,12 @@ func readAtlas(t tx) (*atlas, error) {
 	})
 }
 
+// keepsName reports whether the name stays, whatever p is called: a person chose
+// it, or p's is another spelling of it.
+func (k *known) keepsName(p memoir.Project) bool {
+	return k.renamed || k.Identity == p.Identity && strings.EqualFold(k.Name, p.Name)
+}
+
 func (a *atlas) add(k *known) {
 	a.projects[k.ID] = k
 	if _, taken := a.identity[k.Identity]; !taken {

@@ -37,7 +37,7 @@ func (s *Store) UpsertProject(ctx context.Context, projects ...memoir.Project) e
 		}
 		for _, p := range projects {
 			k := a.projects[p.ID]
-			if k == nil || k.Name != p.Name && !k.renamed || k.Identity != p.Identity || p.Remote != "" && k.Remote != p.Remote ||
+			if k == nil || k.Name != p.Name && !k.keepsName(p) || k.Identity != p.Identity || p.Remote != "" && k.Remote != p.Remote ||
 				!containsAll(k.Directories, p.Directories) || !containsAll(k.Aliases, p.Aliases) {
 				changed = append(changed, p)
 			}
@@ -72,7 +72,8 @@ func upsertProject(t tx, p memoir.Project) error {
 	if p.Remote == "" {
 		p.Remote = remote
 	}
-	if renamed {
+	k := known{Project: memoir.Project{Name: name, Identity: identity}, renamed: renamed}
+	if k.keepsName(p) {
 		p.Name = name
 	}
 	_, err = t.exec(`INSERT INTO project (id, name, identity, remote) VALUES (?, ?, ?, ?)
@@ -163,8 +164,8 @@ func selectProjects(t tx, where string, args ...any) ([]ProjectRow, error) {
 }
 
 // FindProject returns the project that ref names: an id; a path in or below one of
-// its directories, of which the longest counts; a name, an alias or the beginning
-// of an id that no other project has. An ambiguous ref is an error of code
+// its directories, of which the longest counts; a name, an alias, a name in another
+// case or the beginning of an id that no other project has. An ambiguous ref is an error of code
 // CodeUsage that lists the ids.
 func (s *Store) FindProject(ctx context.Context, ref string) (ProjectRow, error) {
 	var found []ProjectRow
@@ -180,6 +181,7 @@ func (s *Store) FindProject(ctx context.Context, ref string) (ProjectRow, error)
 			{`WHERE p.id = (SELECT project_id FROM project_directory WHERE path IN (SELECT value FROM json_each(?)) ORDER BY length(path) DESC LIMIT 1)`, jsonList(ancestors(ref))},
 			{`WHERE p.name = ?1 OR p.identity = ?1`, ref},
 			{`WHERE p.id IN (SELECT project_id FROM project_alias WHERE alias = ?)`, ref},
+			{`WHERE p.name = ? COLLATE NOCASE`, ref},
 			{`WHERE substr(p.id, 1, length(?1)) = ?1`, ref},
 		} {
 			var err error

@@ -131,7 +131,7 @@ func (a *atlas) next(p memoir.Project, at resolution) memoir.Project {
 	if out.Remote == "" {
 		out.Remote = k.Remote
 	}
-	if k.renamed {
+	if k.keepsName(out) {
 		out.Name = k.Name
 	}
 	out.Aliases = slices.DeleteFunc(slices.Clone(out.Aliases), func(alias string) bool { return alias == out.Identity })

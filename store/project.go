@@ -89,13 +89,7 @@ func upsertProject(t tx, p memoir.Project) error {
 			return err
 		}
 	}
-	// A former remote is a name: who has it for an identity is another project.
-	for _, former := range []struct{ was, is, kind string }{
-		{name, p.Name, aliasName}, {identity, p.Identity, aliasIdentity}, {remote, p.Remote, aliasName},
-	} {
-		if former.was == "" || former.was == former.is {
-			continue
-		}
+	for _, former := range formerly(memoir.Project{Name: name, Identity: identity, Remote: remote}, p) {
 		if err := addAlias(t, former.was, former.kind, p.ID); err != nil {
 			return err
 		}
@@ -106,6 +100,20 @@ func upsertProject(t tx, p memoir.Project) error {
 		}
 	}
 	return nil
+}
+
+type formerAlias struct{ was, kind string }
+
+// formerly lists what a project was called and known by before, and is no longer. A
+// former remote is a name: who has it for an identity is another project.
+func formerly(was, is memoir.Project) []formerAlias {
+	var out []formerAlias
+	for _, f := range [][3]string{{was.Name, is.Name, aliasName}, {was.Identity, is.Identity, aliasIdentity}, {was.Remote, is.Remote, aliasName}} {
+		if f[0] != "" && f[0] != f[1] {
+			out = append(out, formerAlias{f[0], f[2]})
+		}
+	}
+	return out
 }
 
 // Projects returns all registered projects, ordered by id.

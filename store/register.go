@@ -151,14 +151,42 @@ func (a *atlas) register(t tx, p memoir.Project) (string, error) {
 				return "", err
 			}
 		}
-		// What was written decides about the projects that follow.
-		fresh, err := readAtlas(t)
-		if err != nil {
-			return "", err
+		a.apply(next)
+		for _, from := range at.same {
+			if a.unions[from] == "" {
+				a.unions[from] = next.ID
+			}
 		}
-		*a = *fresh
 	}
 	return next.ID, nil
+}
+
+// apply changes the atlas as upsertProject changed the registry: what was written
+// decides about the projects that follow.
+func (a *atlas) apply(p memoir.Project) {
+	k := a.projects[p.ID]
+	if k == nil {
+		a.add(&known{Project: memoir.Project{ID: p.ID, Name: p.Name, Identity: p.Identity, Remote: p.Remote}})
+		k = a.projects[p.ID]
+	}
+	was := k.Project
+	if was.Identity != p.Identity {
+		delete(a.identity, was.Identity)
+		a.identity[p.Identity] = p.ID
+		k.remotes = append(k.remotes, remoteIdentity(p.Identity)...)
+	}
+	k.Name, k.Identity, k.Remote = p.Name, p.Identity, p.Remote
+	for _, former := range formerly(was, p) {
+		a.addAlias(former.was, former.kind, p.ID)
+	}
+	for _, dir := range p.Directories {
+		if a.dirs[dir] != p.ID {
+			a.addDirectory(dir, p.ID)
+		}
+	}
+	for _, alias := range p.Aliases {
+		a.addAlias(alias, aliasKind(alias), p.ID)
+	}
 }
 
 // Union says that two registered projects are one, which somebody must bring about.

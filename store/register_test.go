@@ -1,10 +1,13 @@
 package store
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"memoir"
 )
@@ -75,6 +78,40 @@ func TestWhichRegisteredProjectOneThatWasFoundIs(t *testing.T) {
 				t.Errorf("unions %q, want %q", union, tt.union)
 			}
 		})
+	}
+}
+
+func TestWhatIsRegisteredTogetherIsAsIfOneAfterTheOther(t *testing.T) {
+	t.Parallel()
+	const a, b = "host/team/a", "host/team/b"
+	found := []memoir.Project{
+		placed("1", "/a"), remoted("2", a, "/a"), placed("3", "/b"), remoted("4", b, "/a", "/b"), remoted("2", a, "/c"), placed("5", "/d"), remoted("2", a, "/d"),
+		{ID: "6", Name: "other", Identity: "/a", Directories: []string{"/b"}},
+	}
+	one, _ := newStore(t)
+	all, _ := newStore(t)
+	want := map[string]string{}
+	for _, p := range found {
+		ids, err := one.Register(t.Context(), p)
+		must(t, err)
+		maps.Copy(want, ids)
+	}
+	got, err := all.Register(t.Context(), found...)
+	must(t, err)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("ids (-one by one +together):\n%s", diff)
+	}
+	rows := func(s *Store) ([]ProjectRow, []Union) {
+		rows, err := s.Projects(t.Context())
+		must(t, err)
+		unions, err := s.Unions(t.Context())
+		must(t, err)
+		return rows, unions
+	}
+	wantRows, wantUnions := rows(one)
+	gotRows, gotUnions := rows(all)
+	if diff := cmp.Diff(wantRows, gotRows) + cmp.Diff(wantUnions, gotUnions); diff != "" || len(gotUnions) == 0 {
+		t.Errorf("registry (-one by one +together):\n%s", diff)
 	}
 }
 

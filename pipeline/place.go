@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"memoir"
 	"memoir/project"
 	"memoir/rollout"
@@ -114,6 +116,7 @@ func (r *run) assignProjects(ctx context.Context, scans []store.SessionScan) err
 	var later []*memoir.Session
 	for i := range scans {
 		s := &scans[i].Session
+		s.ProjectID, s.WorkCWD = "", ""
 		if s.Error != "" {
 			continue
 		}
@@ -129,10 +132,20 @@ func (r *run) assignProjects(ctx context.Context, scans []store.SessionScan) err
 			place(s, p)
 		}
 	}
+	var homeless []*memoir.Session
 	for _, s := range later {
 		if p, status := finder.find(s.CWD, s.Remote); status.OK() {
 			place(s, p)
-		} else if w := r.lookForWork(ctx, finder, *s); w.CWD != "" {
+		} else {
+			homeless = append(homeless, s)
+		}
+	}
+	tallies, err := r.tallies(ctx, homeless)
+	if err != nil {
+		return err
+	}
+	for i, s := range homeless {
+		if w := r.lookForWork(finder, tallies[i], *s); w.Project.ID != "" {
 			s.WorkCWD = w.CWD
 			place(s, w.Project)
 		}
@@ -154,37 +167,60 @@ func (r *run) assignProjects(ctx context.Context, scans []store.SessionScan) err
 	return nil
 }
 
-// lookForWork reads a session that began in no project through once, for where it
-// worked afterwards. Sessions that are not extracted, and those that began in an
-// excluded directory, are not read; nor is one that cannot be, which Phase 1 reports.
-func (r *run) lookForWork(ctx context.Context, finder *finder, s memoir.Session) store.Work {
-	automation := s.Kind == memoir.KindAutomation && r.opts.Settings.Memories.IncludeAutomation
-	if s.Kind != memoir.KindMain && !automation || r.opts.Settings.Excluded(s.CWD) {
+// tallies reads sessions that began in no project through once, several at a time,
+// for where they worked afterwards. Sessions that are not extracted, and those that
+// began in an excluded directory, are not read; nor is one that cannot be, which
+// Phase 1 would report. Their tally is nil.
+func (r *run) tallies(ctx context.Context, sessions []*memoir.Session) ([]*tally, error) {
+	tallies := make([]*tally, len(sessions))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(8)
+	for i, s := range sessions {
+		automation := s.Kind == memoir.KindAutomation && r.opts.Settings.Memories.IncludeAutomation
+		if s.Kind != memoir.KindMain && !automation || r.opts.Settings.Excluded(s.CWD) {
+			continue
+		}
+		g.Go(func() error {
+			t, err := r.tallyOf(ctx, *s)
+			switch {
+			case ctx.Err() != nil:
+				return context.Cause(ctx)
+			case err != nil:
+				r.log.Warn("directories not read", "session", s.ID, "error", r.redact(err.Error()))
+			default:
+				tallies[i] = t
+			}
+			return nil
+		})
+	}
+	return tallies, g.Wait()
+}
+
+func (r *run) tallyOf(ctx context.Context, s memoir.Session) (t *tally, err error) {
+	defer r.survive(&err)
+	parts, err := partsOf(ctx, s, r.heads)
+	if err != nil {
+		return nil, err
+	}
+	t = newTally(s.CWD)
+	if _, err := rollout.Read(ctx, parts, func(it memoir.Item) error { t.add(it); return nil }); err != nil {
+		return nil, err
+	}
+	t.clean(r.redact)
+	return t, nil
+}
+
+// lookForWork tells the project of a session that began in none. One that worked
+// where it is kept out has a project, too, for when it is let in.
+func (r *run) lookForWork(finder *finder, t *tally, s memoir.Session) store.Work {
+	if t == nil {
 		return store.Work{}
 	}
-	work, err := apart(ctx, r, func() (store.Work, error) {
-		parts, err := partsOf(ctx, s, r.heads)
-		if err != nil {
-			return store.Work{}, err
-		}
-		t := newTally(s.CWD)
-		if _, err := rollout.Read(ctx, parts, func(it memoir.Item) error { t.add(it); return nil }); err != nil {
-			return store.Work{}, err
-		}
-		t.clean(r.redact)
-		work := r.workOf(finder, t, s)
-		if work.CWD != "" && work.Project.ID == "" {
-			// Kept out, it still has a project, for when it is let in.
-			p, status := finder.find(work.CWD, "")
-			if !status.OK() {
-				return store.Work{}, nil
-			}
+	work := r.workOf(finder, t, s)
+	if work.CWD != "" && work.Project.ID == "" {
+		if p, status := finder.find(work.CWD, ""); status.OK() {
 			work.Project = p
 		}
-		return work, nil
-	})
-	if err != nil {
-		r.log.Warn("directories not read", "session", s.ID, "error", r.redact(err.Error()))
 	}
 	return work
 }

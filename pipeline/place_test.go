@@ -3,6 +3,7 @@ package pipeline_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -131,6 +132,27 @@ func TestADirectoryThatGainsARemoteKeepsItsMemory(t *testing.T) {
 	}
 	if report := g.run(); len(report.Phase2) != 0 || len(g.projects()) != 1 {
 		t.Errorf("again: %+v", report.Phase2)
+	}
+}
+
+func TestARepositoryThatMovedKeepsItsMemory(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	g.repo("src/app", appURL)
+	g.claude("one", "src/app", "Never use npm, always use pnpm.")
+	g.run()
+	if err := os.Rename(g.path("src/app"), g.path("src/shop")); err != nil {
+		t.Fatal(err)
+	}
+	g.claude("two", "src/shop", "Always write the header of a fixture.")
+	g.claude("three", "src/app/cmd", "Never print the ledger.") // written before it moved, seen only now
+	g.run()
+	rows := g.projects()
+	if len(rows) != 1 || len(rows[0].Directories) != 2 || !slices.Contains(rows[0].Aliases, g.path("src/app")) {
+		t.Fatalf("%+v", rows)
+	}
+	for _, ref := range []string{g.path("src/app"), g.path("src/shop"), "app"} {
+		g.wantMemory(ref, "pnpm", "header of a fixture", "print the ledger")
 	}
 }
 

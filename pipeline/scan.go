@@ -24,8 +24,10 @@ import (
 // modification time and inode are unchanged is not opened; a changed one is read
 // at its head and tail.
 func (r *run) scan(ctx context.Context) error {
-	if err := FinishMoves(ctx, r.store, r.opts.Home); err != nil {
-		return err
+	if !r.opts.DryRun {
+		if err := FinishMoves(ctx, r.store, r.opts.Home); err != nil {
+			return err
+		}
 	}
 	known, entries, err := r.look(ctx)
 	if err != nil {

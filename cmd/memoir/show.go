@@ -100,7 +100,7 @@ func (p *program) show(c *cli.Context) error {
 func (p *program) sayProject(s memoir.Session) {
 	switch {
 	case s.WorkCWD != "" && s.ProjectID != "":
-		p.ui.say("project %s: it began in %s, but most of its work was in %s", s.ProjectID, orNowhere(s.CWD), s.WorkCWD)
+		p.ui.say("project %s; it began in %s, most of its work was in %s", s.ProjectID, orNowhere(s.CWD), s.WorkCWD)
 	case s.ProjectID != "":
 		p.ui.say("project %s", s.ProjectID)
 	}

@@ -26,11 +26,22 @@ func beside(in consolidate.Input, live memory.Snapshot) memory.Files {
 		}
 	}
 	for _, note := range in.Notes {
-		if _, ours := files[note.File]; ours && note.Action == memoir.NoteFile {
+		_, ours := files[note.File]
+		if note.Action == memoir.NoteFile && (ours || theirs(note.File)) {
 			files[note.File] = []byte(note.Text)
 		}
 	}
 	return files
+}
+
+// theirs reports whether only a person can have put a file there. It comes from the
+// live files as a rule, but from the note alone when projects were merged.
+func theirs(path string) bool {
+	switch {
+	case path == memory.MemoryFile, path == memory.SummaryFile, path == rawMemoriesFile:
+		return false
+	}
+	return !strings.HasPrefix(path, summariesDir) && !strings.HasPrefix(path, memory.SkillsDir+"/") && memory.CheckPath(path) == nil
 }
 
 // companions are the files beside a consolidation that lead from its citations

@@ -113,6 +113,8 @@ func (r *run) consolidateProject(ctx context.Context, project store.ProjectRow) 
 	case memoir.CodeOf(err) == memoir.CodeBusy:
 		report.Outcome, report.Detail = OutcomeBusy, err.Error()
 		return report, nil
+	case memoir.CodeOf(err) == memoir.CodeNotFound: // merged into another, or forgotten, meanwhile
+		return report, nil
 	case err != nil:
 		return report, err
 	case !ok:

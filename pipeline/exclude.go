@@ -17,10 +17,9 @@ func (r *run) exclude(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	files := projectFiles{run: r, off: map[string]bool{}}
 	var excluded []string
 	for _, dir := range dirs {
-		if r.opts.Settings.Excluded(dir) || files.switchOff(dir) {
+		if r.excluded(dir) {
 			excluded = append(excluded, dir)
 		}
 	}

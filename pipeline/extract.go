@@ -111,6 +111,8 @@ func (r *run) work(ctx context.Context, claim store.Claim, attempt time.Time) {
 	// What follows must not be cut short by a signal: it is one short transaction.
 	held = context.WithoutCancel(held)
 	switch {
+	case result.excluded != "":
+		err = r.store.ExcludeClaim(held, claim, result.excluded)
 	case result.unchanged:
 		err = r.store.MarkUnchanged(held, claim, result.Extraction.ContentHash)
 	default:
@@ -129,6 +131,8 @@ func (r *run) work(ctx context.Context, claim store.Claim, attempt time.Time) {
 	}
 	r.count(func(p *Phase1Report) {
 		switch {
+		case result.excluded != "":
+			p.GivenBack++
 		case result.unchanged:
 			p.Unchanged++
 		case result.Extraction.Empty():
@@ -139,7 +143,7 @@ func (r *run) work(ctx context.Context, claim store.Claim, attempt time.Time) {
 			p.Stored++
 		}
 	})
-	if !result.unchanged {
+	if !result.unchanged && result.excluded == "" {
 		r.addRedactions(result.Redactions)
 	}
 	r.addUsage(result.Usage)
@@ -149,7 +153,8 @@ func (r *run) work(ctx context.Context, claim store.Claim, attempt time.Time) {
 // extracted is what extractOne hands to work.
 type extracted struct {
 	store.Result
-	unchanged bool // the content is the one that was extracted before
+	unchanged bool   // the content is the one that was extracted before
+	excluded  string // the directory that is kept out, where most of the work was
 }
 
 // extractOne reads, redacts and extracts one session.
@@ -168,14 +173,23 @@ func (r *run) extractOne(ctx context.Context, claim store.Claim) (extracted, err
 		out.unchanged = true
 		return out, nil
 	}
-	session := claim.Session
+	work, err := r.whereWorked(ctx, loaded.Items, claim.Session)
+	if err != nil {
+		return extracted{}, err
+	}
+	if work.CWD != "" && work.Project.ID == "" {
+		out.excluded = work.CWD
+		return out, nil
+	}
+	out.Work = &work
+	session := movedTo(claim.Session, work, loaded.Items)
 	session.Title, _ = r.scanner.Redact(session.Title)
 	extraction, usage, err := r.extractor.Extract(ctx, extract.Input{Session: session, Items: loaded.Items})
 	out.Usage = usage // spent, whatever comes of it
 	if err != nil {
 		return out, fmt.Errorf("extract: %w", err)
 	}
-	if err := r.seal(&extraction, claim.Session, loaded); err != nil {
+	if err := r.seal(&extraction, session, loaded); err != nil {
 		return out, err
 	}
 	out.Extraction, out.Usage = extraction, usage

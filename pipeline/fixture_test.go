@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"memoir"
 	"memoir/config"
 	"memoir/pipeline"
 	"memoir/rollout"
@@ -23,7 +24,10 @@ import (
 // own that can be killed. Its value is the options as JSON.
 const runVariable = "PIPELINE_TEST_RUN"
 
-type processOptions struct{ Home, Sessions string }
+type processOptions struct {
+	Home, Sessions string
+	Merge          [2]memoir.Project // merge these instead of running
+}
 
 func TestMain(m *testing.M) {
 	if text := os.Getenv(runVariable); text != "" {
@@ -44,6 +48,16 @@ func runAsProcess(text string) int {
 		return 1
 	}
 	defer st.Close()
+	if o.Merge[0].ID != "" {
+		switch err := pipeline.Merge(ctx, st, options(o.Home, o.Sessions), o.Merge[0], o.Merge[1]); {
+		case memoir.CodeOf(err) == memoir.CodeBusy:
+			return 4
+		case err != nil:
+			os.Stderr.WriteString(err.Error() + "\n")
+			return 1
+		}
+		return 0
+	}
 	report, err := pipeline.Run(ctx, st, options(o.Home, o.Sessions))
 	if err != nil {
 		os.Stderr.WriteString(err.Error() + "\n")
@@ -64,7 +78,12 @@ func runAsProcess(text string) int {
 // process prepares a run in a process of its own.
 func process(t *testing.T, home, sessions string) *exec.Cmd {
 	t.Helper()
-	text, err := json.Marshal(processOptions{home, sessions})
+	return processOf(t, processOptions{Home: home, Sessions: sessions})
+}
+
+func processOf(t *testing.T, o processOptions) *exec.Cmd {
+	t.Helper()
+	text, err := json.Marshal(o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -93,7 +93,7 @@ func (r *run) makeMemory(ctx context.Context, in consolidate.Input, live memory.
 			return nil, memoir.Usage{}, nil
 		}
 		for _, input := range live.Manifest.Inputs {
-			if takenOut, err := r.takenOut(ctx, input.Session); err != nil || !takenOut {
+			if takenOut, err := r.takenOut(ctx, in.Project.ID, input.Session); err != nil || !takenOut {
 				return nil, memoir.Usage{}, err
 			}
 		}
@@ -116,14 +116,16 @@ func (r *run) makeMemory(ctx context.Context, in consolidate.Input, live memory.
 	return &result, usage, nil
 }
 
-// takenOut reports whether a person or a setting took a session out of memory.
-func (r *run) takenOut(ctx context.Context, key string) (bool, error) {
+// takenOut reports whether a person or a setting took a session out of memory, or
+// it counts for another project now, which has what it gave.
+func (r *run) takenOut(ctx context.Context, projectID, key string) (bool, error) {
 	sessions, err := r.store.Sessions(ctx, store.Filter{Keys: []string{key}})
 	if err != nil || len(sessions) == 0 {
 		return false, err
 	}
-	reason := sessions[0].Reason
-	return reason == memoir.ReasonDisabled || reason == memoir.ReasonForgotten, nil
+	s := sessions[0]
+	elsewhere := s.ProjectID != "" && s.ProjectID != projectID
+	return s.Reason == memoir.ReasonDisabled || s.Reason == memoir.ReasonForgotten || elsewhere, nil
 }
 
 // recoverRoot removes what a killed run left behind, and records a generation

@@ -4,92 +4,70 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
 
 	"memoir"
 	"memoir/project"
+	"memoir/rollout"
 	"memoir/store"
 )
 
-// assignProjects finds the project of each scanned session and registers those
-// that are new. Sessions whose agent records no remote, and whose directory no
-// longer leads to a repository, belong to the project that is known to have lived
-// in that directory, be it from another agent's session of the same scan.
-func (r *run) assignProjects(ctx context.Context, scans []store.SessionScan) error {
-	rows, err := r.store.Projects(ctx)
+// finder tells which project a directory belongs to. Sessions whose agent records
+// no remote, and whose directory no longer leads to a repository, belong to the
+// project that is known to have lived in that directory, be it from another
+// agent's session of the same scan.
+type finder struct {
+	resolver *project.Resolver
+	homes    map[string]memoir.Project // by directory; only of projects that more than a directory identifies
+	idOf     func(memoir.Project) string
+}
+
+func (r *run) newFinder(ctx context.Context) (*finder, error) {
+	known, err := r.store.Known(ctx)
 	if err != nil {
-		return fmt.Errorf("list projects: %w", err)
+		return nil, err
 	}
-	homes := map[string]memoir.Project{} // by directory; only of projects that more than a directory identifies
-	for _, row := range rows {
-		r.remember(homes, row.Project)
+	f := &finder{homes: map[string]memoir.Project{}, resolver: r.resolver()}
+	if f.idOf, err = r.store.Resolver(ctx); err != nil {
+		return nil, err
 	}
-	found := map[string]memoir.Project{} // by id
-	place := func(s *memoir.Session, p memoir.Project) {
-		s.ProjectID = p.ID
-		known := found[p.ID]
-		known.ID, known.Name, known.Identity = p.ID, p.Name, p.Identity
-		if known.Remote == "" {
-			known.Remote = p.Remote
-		}
-		known.Directories = append(known.Directories, p.Directories...)
-		known.Aliases = append(known.Aliases, p.Aliases...)
-		found[p.ID] = known
+	for _, p := range known {
+		f.remember(p)
 	}
-
-	resolver := r.resolver()
-	type homeless struct {
-		session *memoir.Session
-		project memoir.Project
-	}
-	var byDirectory []homeless
-	for i := range scans {
-		s := &scans[i].Session
-		if s.Error != "" {
-			continue
-		}
-		p, status := resolver.Identify(s.CWD, s.Remote)
-		switch {
-		case !status.OK():
-		case status == project.Directory:
-			byDirectory = append(byDirectory, homeless{s, p})
-		default:
-			r.remember(homes, p)
-			place(s, p)
-		}
-	}
-	for _, h := range byDirectory {
-		if p, ok := homeOf(homes, h.session.CWD); ok {
-			h.project = p
-		}
-		place(h.session, h.project)
-	}
-
-	var projects []memoir.Project
-	for _, s := range scans {
-		if p, ok := found[s.Session.ProjectID]; ok {
-			projects = append(projects, p)
-			delete(found, s.Session.ProjectID)
-		}
-	}
-	if err := r.store.UpsertProject(ctx, projects...); err != nil {
-		return fmt.Errorf("register projects: %w", err)
-	}
-	return nil
+	return f, nil
 }
 
 // remember notes the directories of a project that is known by more than its directory.
-func (r *run) remember(homes map[string]memoir.Project, p memoir.Project) {
+func (f *finder) remember(p memoir.Project) {
 	for _, dir := range p.Directories {
-		if dir = filepath.Clean(dir); dir != p.Identity {
-			homes[dir] = memoir.Project{ID: p.ID, Name: p.Name, Identity: p.Identity, Remote: p.Remote}
+		if dir = filepath.Clean(dir); filepath.ToSlash(dir) != p.Identity && !slices.Contains(p.Aliases, filepath.ToSlash(dir)) || p.Remote != "" {
+			f.homes[dir] = memoir.Project{ID: p.ID, Name: p.Name, Identity: p.Identity, Remote: p.Remote}
 		}
 	}
 }
 
+// find is the project of a directory, as far as the disk and the registry know,
+// under the id that it is registered with; the status is not OK if there is none.
+func (f *finder) find(dir, remote string) (memoir.Project, project.Status) {
+	p, status := f.resolver.Identify(dir, remote)
+	if status == project.Directory {
+		if home, ok := f.homeOf(dir); ok {
+			p = home
+		}
+	}
+	if status.OK() {
+		p.ID = f.idOf(p)
+	}
+	return p, status
+}
+
 // homeOf finds the project that lived in a directory or in one above it.
-func homeOf(homes map[string]memoir.Project, dir string) (memoir.Project, bool) {
+func (f *finder) homeOf(dir string) (memoir.Project, bool) {
 	for dir = filepath.Clean(dir); ; dir = filepath.Dir(dir) {
-		if p, ok := homes[dir]; ok {
+		if p, ok := f.homes[dir]; ok {
 			return p, true
 		}
 		if parent := filepath.Dir(dir); parent == dir {
@@ -104,4 +82,182 @@ func (r *run) resolver() *project.Resolver {
 		Home:     r.opts.Env.Home,
 		Explicit: func(dir string) string { return r.opts.Settings.ProjectName(dir, r.trusted) },
 	})
+}
+
+// assignProjects finds the project of each scanned session and registers those
+// that are new. A session whose work was elsewhere than where it began stays where
+// that was said to be.
+func (r *run) assignProjects(ctx context.Context, scans []store.SessionScan) error {
+	finder, err := r.newFinder(ctx)
+	if err != nil {
+		return err
+	}
+	worked, err := r.store.WorkPlaces(ctx)
+	if err != nil {
+		return err
+	}
+	found := map[string]memoir.Project{} // by id
+	var order []string
+	place := func(s *memoir.Session, p memoir.Project) {
+		s.ProjectID = p.ID
+		known, seen := found[p.ID]
+		if !seen {
+			order = append(order, p.ID)
+			known.ID, known.Name, known.Identity = p.ID, p.Name, p.Identity
+		}
+		if known.Remote == "" {
+			known.Remote = p.Remote
+		}
+		known.Directories = append(known.Directories, p.Directories...)
+		known.Aliases = append(known.Aliases, p.Aliases...)
+		found[p.ID] = known
+	}
+
+	var later []*memoir.Session
+	for i := range scans {
+		s := &scans[i].Session
+		s.ProjectID, s.WorkCWD = "", ""
+		if s.Error != "" {
+			continue
+		}
+		if w, ok := worked[s.Key()]; ok && w.CWD == s.CWD && w.ProjectID != "" {
+			s.WorkCWD, s.ProjectID = w.WorkCWD, w.ProjectID
+			continue
+		}
+		switch p, status := finder.resolver.Identify(s.CWD, s.Remote); {
+		case status == project.Directory, !status.OK():
+			later = append(later, s)
+		default:
+			finder.remember(p)
+			place(s, p)
+		}
+	}
+	var homeless []*memoir.Session
+	for _, s := range later {
+		if p, status := finder.find(s.CWD, s.Remote); status.OK() {
+			place(s, p)
+		} else {
+			homeless = append(homeless, s)
+		}
+	}
+	tallies, err := r.tallies(ctx, homeless)
+	if err != nil {
+		return err
+	}
+	for i, s := range homeless {
+		if w := r.lookForWork(finder, tallies[i], *s); w.Project.ID != "" {
+			s.WorkCWD = w.CWD
+			place(s, w.Project)
+		}
+	}
+
+	projects := make([]memoir.Project, 0, len(order))
+	for _, id := range order {
+		projects = append(projects, found[id])
+	}
+	ids, err := r.store.Register(ctx, projects...)
+	if err != nil {
+		return fmt.Errorf("register projects: %w", err)
+	}
+	for i := range scans {
+		if id, ok := ids[scans[i].Session.ProjectID]; ok {
+			scans[i].Session.ProjectID = id
+		}
+	}
+	return nil
+}
+
+// tallies reads sessions that began in no project through once, several at a time,
+// for where they worked afterwards. Sessions that are not extracted, and those that
+// began in an excluded directory, are not read; nor is one that cannot be, which
+// Phase 1 would report. Their tally is nil.
+func (r *run) tallies(ctx context.Context, sessions []*memoir.Session) ([]*tally, error) {
+	tallies := make([]*tally, len(sessions))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(8)
+	for i, s := range sessions {
+		automation := s.Kind == memoir.KindAutomation && r.opts.Settings.Memories.IncludeAutomation
+		if s.Kind != memoir.KindMain && !automation || r.opts.Settings.Excluded(s.CWD) {
+			continue
+		}
+		g.Go(func() error {
+			t, err := r.tallyOf(ctx, *s)
+			switch {
+			case ctx.Err() != nil:
+				return context.Cause(ctx)
+			case err != nil:
+				r.log.Warn("directories not read", "session", s.ID, "error", r.redact(err.Error()))
+			default:
+				tallies[i] = t
+			}
+			return nil
+		})
+	}
+	return tallies, g.Wait()
+}
+
+func (r *run) tallyOf(ctx context.Context, s memoir.Session) (t *tally, err error) {
+	defer r.survive(&err)
+	parts, err := partsOf(ctx, s, r.heads)
+	if err != nil {
+		return nil, err
+	}
+	t = newTally(s.CWD)
+	if _, err := rollout.Read(ctx, parts, func(it memoir.Item) error { t.add(it); return nil }); err != nil {
+		return nil, err
+	}
+	t.clean(r.redact)
+	return t, nil
+}
+
+// lookForWork tells the project of a session that began in none. One that worked
+// where it is kept out has a project, too, for when it is let in.
+func (r *run) lookForWork(finder *finder, t *tally, s memoir.Session) store.Work {
+	if t == nil {
+		return store.Work{}
+	}
+	work := r.workOf(finder, t, s)
+	if work.CWD != "" && work.Project.ID == "" {
+		if p, status := finder.find(work.CWD, ""); status.OK() {
+			work.Project = p
+		}
+	}
+	return work
+}
+
+// moveOn lets projects that are known by a place alone follow what that place is
+// today: the repository there was given a remote, or the directory became part of
+// a repository. A session need not have changed for that.
+func (r *run) moveOn(ctx context.Context) error {
+	known, err := r.store.Known(ctx)
+	if err != nil {
+		return err
+	}
+	resolver := r.resolver()
+	var moved []memoir.Project
+	for _, k := range known {
+		if k.Remote != "" || !strings.HasPrefix(k.Identity, "/") {
+			continue
+		}
+		dir := k.Identity
+		for _, d := range k.Directories { // as it is spelled
+			if strings.EqualFold(filepath.ToSlash(d), k.Identity) {
+				dir = d
+			}
+		}
+		p, status := resolver.Identify(dir, "")
+		if status.OK() && status != project.Explicit && p.Identity != k.Identity {
+			if !slices.Contains(p.Aliases, k.Identity) {
+				p.Aliases = append(p.Aliases, k.Identity)
+			}
+			moved = append(moved, p)
+		}
+	}
+	if len(moved) == 0 {
+		return nil
+	}
+	if _, err := r.store.Register(ctx, moved...); err != nil {
+		return fmt.Errorf("register projects: %w", err)
+	}
+	return nil
 }

@@ -34,6 +34,10 @@ type run struct {
 	trusted      config.TrustStore
 	heads        map[string]rollout.Head // of the files that the scan looked at, by path
 	starting     string                  // key of the session to leave alone
+	switched     projectFiles
+
+	placing sync.Mutex // for finder and switched, once workers run
+	finder  *finder    // made at first use, when the scan has registered all
 
 	mu     sync.Mutex
 	report Report
@@ -72,6 +76,7 @@ func newRun(st *store.Store, opts Options) (*run, error) {
 	if r.log == nil {
 		r.log = slog.New(slog.DiscardHandler)
 	}
+	r.switched = projectFiles{run: r, off: map[string]bool{}}
 	r.report = Report{Phase2: []ProjectReport{}, Redactions: map[string]int{}}
 	r.report.Scan.Reasons = map[memoir.Reason]int{}
 	var err error
@@ -109,6 +114,9 @@ func (r *run) steps(ctx context.Context) error {
 	}
 	if r.opts.DryRun {
 		return r.plan(ctx)
+	}
+	if err := r.unite(ctx); err != nil {
+		return err
 	}
 	r.total = min(r.report.Scan.Reasons[memoir.ReasonEligible], r.opts.Limit)
 	if err := r.phase1(ctx); err != nil {

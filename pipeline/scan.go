@@ -21,6 +21,11 @@ import (
 // modification time and inode are unchanged is not opened; a changed one is read
 // at its head and tail.
 func (r *run) scan(ctx context.Context) error {
+	if !r.opts.DryRun {
+		if err := FinishMoves(ctx, r.store, r.opts.Home); err != nil {
+			return err
+		}
+	}
 	known, entries, err := r.look(ctx)
 	if err != nil {
 		return err
@@ -40,6 +45,9 @@ func (r *run) scan(ctx context.Context) error {
 	r.report.Scan.Files = len(seen)
 	r.sayUnreadable(probed)
 	gone := vanished(known, seen)
+	if err := r.moveOn(ctx); err != nil {
+		return err
+	}
 	if len(probed) > 0 || len(gone) > 0 {
 		if err := r.register(ctx, known, seen, probed, gone); err != nil {
 			return err
@@ -235,13 +243,19 @@ func (r *run) register(ctx context.Context, known map[string]store.FileRow, seen
 		scans = append(scans, store.SessionScan{Session: session, Files: rows})
 	}
 	r.report.Scan.Changed = len(scans)
-	if err := r.assignProjects(ctx, scans); err != nil {
-		return err
+	for try := 1; ; try++ {
+		if err := r.assignProjects(ctx, scans); err != nil {
+			return err
+		}
+		err := r.store.SaveScan(ctx, scans, gone)
+		if memoir.CodeOf(err) == memoir.CodeNotFound && try < maxRounds {
+			continue // a project was taken away in between
+		}
+		if err != nil {
+			return fmt.Errorf("save the scan: %w", err)
+		}
+		return nil
 	}
-	if err := r.store.SaveScan(ctx, scans, gone); err != nil {
-		return fmt.Errorf("save the scan: %w", err)
-	}
-	return nil
 }
 
 // assemble makes a session of its files.

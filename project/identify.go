@@ -1,7 +1,9 @@
 package project
 
 import (
+	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"memoir"
@@ -88,6 +90,7 @@ func Identify(in Input) (memoir.Project, Status) {
 type Resolver struct {
 	opts   Options
 	places places
+	lstat  func(path string) (os.FileInfo, error)
 
 	mu    sync.Mutex
 	facts map[string]facts
@@ -95,7 +98,18 @@ type Resolver struct {
 
 // NewResolver makes a Resolver.
 func NewResolver(opts Options) *Resolver {
-	return &Resolver{opts: opts, places: newPlaces(opts.Home, opts.TempDirs), facts: make(map[string]facts)}
+	return newResolver(opts, os.Lstat)
+}
+
+// newResolver takes what says whether two spellings are one file.
+func newResolver(opts Options, lstat func(string) (os.FileInfo, error)) *Resolver {
+	r := &Resolver{opts: opts, places: newPlaces(opts.Home, opts.TempDirs), lstat: lstat, facts: make(map[string]facts)}
+	for _, dirs := range []*[]string{&r.places.homes, &r.places.temps} {
+		for _, dir := range *dirs {
+			*dirs = append(*dirs, filepath.FromSlash(r.spelling(dir)))
+		}
+	}
+	return r
 }
 
 // Identify returns the project of a session that worked in cwd and recorded a
@@ -119,7 +133,8 @@ func (r *Resolver) Identify(cwd, remote string) (memoir.Project, Status) {
 	if recorded := r.normalise(remote, 0); recorded != "" && recorded != f.foreign {
 		p := fromIdentity(recorded)
 		p.Remote = recorded
-		if recorded == f.remote {
+		// Another repository that is there today has nothing to do with it.
+		if recorded == f.remote || f.common == "" && f.plain == "" && f.never == "" {
 			p.Aliases = f.aliases()
 		}
 		return f.at(p), Remote
@@ -132,11 +147,11 @@ func (r *Resolver) Identify(cwd, remote string) (memoir.Project, Status) {
 		p.Remote, p.Aliases = f.remote, f.aliases()
 		return f.at(p), Remote
 	case f.common != "":
-		return f.at(fromIdentity(f.common)), GitDir
+		return f.project(f.common), GitDir
 	case f.plain != "":
 		return memoir.Project{}, f.plain
 	}
-	return f.at(fromIdentity(f.dir)), Directory
+	return f.project(f.place), Directory
 }
 
 // fromIdentity makes the project of an identity.
@@ -147,14 +162,16 @@ func fromIdentity(identity string) memoir.Project {
 
 // facts are what is known of one directory.
 type facts struct {
-	dir      string // cleaned, links followed as far as they exist
-	top      string // of the working tree, else dir
-	explicit string
-	remote   string // normalised, of the repository today
-	common   string // identity by the common git directory
-	foreign  string // remote of a repository that does not count
-	never    Status // dir is no project, whatever it contains
-	plain    Status // dir is no project, unless it is in a repository
+	dir       string // cleaned, links followed as far as they exist
+	place     string // identity by the directory
+	top       string // of the working tree, else dir
+	explicit  string
+	remote    string // normalised, of the repository today
+	common    string // identity by the common git directory
+	commonDir string // that directory, or its working tree, as it is spelled
+	foreign   string // remote of a repository that does not count
+	never     Status // dir is no project, whatever it contains
+	plain     Status // dir is no project, unless it is in a repository
 }
 
 // at adds where the project was seen.
@@ -165,12 +182,35 @@ func (f facts) at(p memoir.Project) memoir.Project {
 	return p
 }
 
-// aliases lists the identity that the repository had before it had a remote.
+// aliases lists the identities that the project had, or would have had, before it
+// was known by what identifies it now.
 func (f facts) aliases() []string {
 	if f.common == "" {
+		return f.before(f.dir, f.place)
+	}
+	return f.before(f.commonDir, f.common)
+}
+
+// before lists an identity, and the path that it was made of if that is spelled
+// otherwise: an agent may have recorded it as it stands.
+func (f facts) before(path, identity string) []string {
+	if identity == "" {
 		return nil
 	}
-	return []string{f.common}
+	if path = filepath.ToSlash(path); path != identity && path != "" {
+		return []string{identity, path}
+	}
+	return []string{identity}
+}
+
+// project makes the project of a path. Its id comes from the identity; its name is
+// spelled as the path is.
+func (f facts) project(identity string) memoir.Project {
+	p := fromIdentity(identity)
+	if p.Aliases = f.aliases()[1:]; len(p.Aliases) > 0 {
+		p.Name = nameOf(p.Aliases[0])
+	}
+	return f.at(p)
 }
 
 func (r *Resolver) look(cwd string) facts {
@@ -190,20 +230,24 @@ func (r *Resolver) look(cwd string) facts {
 // read finds out about a directory.
 func (r *Resolver) read(cwd string) facts {
 	if foreign := windowsDir(cwd); foreign != "" {
-		return r.named(facts{dir: foreign, top: foreign, never: r.places.never(foreign), plain: r.places.plain(foreign)}, cwd)
+		return r.named(facts{dir: foreign, top: foreign, place: r.spelling(foreign), never: r.places.never(foreign), plain: r.places.plain(foreign)}, cwd)
 	}
 	if !filepath.IsAbs(cwd) {
 		return facts{never: Nowhere}
 	}
 	f := facts{dir: followLinks(cwd)}
-	f.top = f.dir
-	if f.never = r.places.never(f.dir); f.never == "" {
-		f.never = r.places.never(filepath.Clean(cwd))
+	f.top, f.place = f.dir, r.spelling(f.dir)
+	for _, spelled := range []string{f.dir, filepath.Clean(cwd), filepath.FromSlash(f.place)} {
+		if f.never == "" {
+			f.never = r.places.never(spelled)
+		}
 	}
 	if f.never != "" {
 		return r.named(f, cwd)
 	}
-	f.plain = r.places.plain(f.dir)
+	if f.plain = r.places.plain(f.dir); f.plain == "" {
+		f.plain = r.places.plain(filepath.FromSlash(f.place))
+	}
 	repo, ok := repository{}, false
 	if isDir(f.dir) {
 		repo, ok = findRepository(f.dir)
@@ -213,11 +257,12 @@ func (r *Resolver) read(cwd string) facts {
 	if ok {
 		remote := r.normalise(repo.remoteURL(r.opts.Home), 0)
 		// A home directory kept in git does not own what lies below it.
-		common := commonIdentity(repo.common)
-		if r.places.never(repo.top) != "" || remote == "" && r.places.never(filepath.FromSlash(common)) != "" {
+		commonDir := commonIdentity(repo.common)
+		if r.places.never(repo.top) != "" || remote == "" && r.places.never(filepath.FromSlash(commonDir)) != "" {
 			f.foreign = remote
 		} else {
-			f.top, f.remote, f.common = repo.top, remote, common
+			f.top, f.remote = repo.top, remote
+			f.commonDir, f.common = commonDir, r.spelling(commonDir)
 		}
 	}
 	return r.named(f, cwd)
@@ -250,8 +295,11 @@ const maxHops = 5
 // one is known by: a clone of a clone belongs where the first one does.
 func (r *Resolver) normalise(remote string, hops int) string {
 	normal := NormalizeRemote(remote)
-	if normal == "" || !isLocal(normal) || hasDrive(normal) {
+	if normal == "" || !isLocal(normal) {
 		return normal
+	}
+	if hasDrive(normal) || strings.HasPrefix(normal, "//") {
+		return r.spelling(normal)
 	}
 	normal = followLinks(normal)
 	for _, dir := range []string{normal, normal + ".git"} {
@@ -264,14 +312,19 @@ func (r *Resolver) normalise(remote string, hops int) string {
 				return next
 			}
 		}
-		return commonIdentity(repo.common)
+		return r.spelling(commonIdentity(repo.common))
 	}
-	return commonIdentity(normal)
+	return r.spelling(commonIdentity(normal))
 }
 
 // windowsDir recognises an absolute Windows path in a transcript that was
 // written on another machine; "" if it is none, or this one is such a machine.
 func windowsDir(cwd string) string {
+	if rest, ok := strings.CutPrefix(cwd, `\\?\`); ok { // the form without a limit on its length
+		if cwd = rest; strings.HasPrefix(rest, `UNC\`) {
+			cwd = `\` + rest[len("UNC"):]
+		}
+	}
 	if filepath.Separator == '\\' || !hasDrive(cwd) && (len(cwd) < 3 || cwd[:2] != `\\`) {
 		return ""
 	}

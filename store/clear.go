@@ -16,7 +16,7 @@ func (s *Store) ClearAll(ctx context.Context) error {
 	err := s.durably(ctx, func(t tx) error {
 		for _, statement := range []string{
 			`DELETE FROM job`, `DELETE FROM redaction`, `DELETE FROM extraction`, `DELETE FROM file`,
-			`DELETE FROM session`, `DELETE FROM project`,
+			`DELETE FROM session`, `DELETE FROM project`, `UPDATE folder_move SET into_id = ''`,
 		} {
 			if _, err := t.exec(statement); err != nil {
 				return err
@@ -36,6 +36,7 @@ func clearProject(t tx, id string) error {
 		`DELETE FROM redaction WHERE scope = 'consolidate' AND key = ?1
 			OR scope = 'extract' AND key IN (SELECT key FROM session WHERE project_id = ?1)`,
 		`DELETE FROM session WHERE project_id = ?1`,
+		`UPDATE folder_move SET into_id = '' WHERE into_id = ?1`,
 		`DELETE FROM project WHERE id = ?1`,
 	} {
 		if _, err := t.exec(statement, id); err != nil {

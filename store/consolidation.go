@@ -15,6 +15,9 @@ import (
 type ProjectClaimOptions struct {
 	Holder lease.Holder
 	Lease  time.Duration // how long the claim lasts unless extended
+	// Always claims a project that is not due or has to wait, too: for work on it
+	// other than a consolidation. GiveBackProject ends such a claim.
+	Always bool
 }
 
 // Declined says why a project that nobody works on was not claimed.
@@ -89,6 +92,7 @@ func (s *Store) claimProject(t tx, id string, o ProjectClaimOptions) (c ProjectC
 	switch {
 	case status == "running":
 		return c, false, busy(holder, moment(since), moment(until))
+	case o.Always:
 	case !due:
 		c.Declined = DeclinedNotDue
 		return c, false, nil

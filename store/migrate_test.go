@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -37,6 +38,17 @@ func oldDatabase(t *testing.T) string {
 	must(t, s.Close())
 	return s.Path()
 }
+
+// last is the number of this program's newest migration.
+func last(t *testing.T) int64 {
+	t.Helper()
+	n, err := newest(withMore(t, nil))
+	must(t, err)
+	return n
+}
+
+// copyOf is where the copy of a database is made before it is migrated on from there.
+func copyOf(t *testing.T, path string) string { return fmt.Sprintf("%s.v%d.bak", path, last(t)) }
 
 func schemaOf(t *testing.T, s *Store) (version, goose int64, tables string) {
 	t.Helper()
@@ -78,13 +90,13 @@ func TestAnExistingDatabaseIsCopiedAndMigrated(t *testing.T) {
 	if projectRow(t, s, project).ID != project {
 		t.Error("the data is gone")
 	}
-	copied := path + ".v1.bak"
+	copied := copyOf(t, path)
 	info, err := os.Stat(copied)
 	if must(t, err); info.Mode().Perm() != 0o600 {
 		t.Errorf("the copy has mode %v", info.Mode().Perm())
 	}
 	old := openAt(t, copied, Options{ReadOnly: true})
-	if version, _, tables := schemaOf(t, old); version != 1 || strings.Contains(tables, "coming") || projectRow(t, old, project).ID != project {
+	if version, _, tables := schemaOf(t, old); version != last(t) || strings.Contains(tables, "coming") || projectRow(t, old, project).ID != project {
 		t.Errorf("the copy has version %d and tables %s", version, tables)
 	}
 	// Once is enough.
@@ -110,14 +122,14 @@ func TestAMigrationThatFailsLeavesAllAsItWas(t *testing.T) {
 				"0098_good.sql": "CREATE TABLE coming (n INTEGER) STRICT; DELETE FROM project_directory;",
 				"0099_bad.sql":  bad,
 			}))
-			if err == nil || !strings.Contains(err.Error(), path+".v1.bak") {
+			if err == nil || !strings.Contains(err.Error(), copyOf(t, path)) {
 				t.Fatalf("%s: error %v does not say where the copy is", name, err)
 			}
 		}
-		for _, path := range []string{path, path + ".v1.bak"} {
+		for _, path := range []string{path, copyOf(t, path)} {
 			s := openAt(t, path, Options{})
 			row := projectRow(t, s, project)
-			if version, goose, tables := schemaOf(t, s); version != 1 || goose != 1 || strings.Contains(tables, "coming") || len(row.Directories) != 1 {
+			if version, goose, tables := schemaOf(t, s); version != last(t) || goose != last(t) || strings.Contains(tables, "coming") || len(row.Directories) != 1 {
 				t.Errorf("%s: %s has version %d, goose %d, project %+v, tables %s", name, path, version, goose, row, tables)
 			}
 			must(t, s.Close())
@@ -131,10 +143,10 @@ func TestAMigrationThatFailsLeavesAllAsItWas(t *testing.T) {
 func TestADatabaseThatCannotBeCopiedIsNotMigrated(t *testing.T) {
 	t.Parallel()
 	path := oldDatabase(t)
-	must(t, os.Mkdir(path+".v1.bak", 0o700)) // in the way
+	must(t, os.Mkdir(copyOf(t, path), 0o700)) // in the way
 	_, err := open(t.Context(), path, Options{}, withMore(t, map[string]string{"0098_a.sql": "CREATE TABLE coming (n INTEGER) STRICT;"}))
 	wantCode(t, err, memoir.CodeStorage)
-	if version, _, _ := schemaOf(t, openAt(t, path, Options{})); version != 1 {
+	if version, _, _ := schemaOf(t, openAt(t, path, Options{})); version != last(t) {
 		t.Fatalf("version %d", version)
 	}
 }
@@ -146,7 +158,7 @@ func TestAReaderDoesNotMigrate(t *testing.T) {
 	if !errors.Is(err, ErrOutdated) || memoir.HintOf(err) == "" {
 		t.Fatalf("error %v, hint %q", err, memoir.HintOf(err))
 	}
-	if version, _, _ := schemaOf(t, openAt(t, path, Options{})); version != 1 {
+	if version, _, _ := schemaOf(t, openAt(t, path, Options{})); version != last(t) {
 		t.Fatalf("version %d", version)
 	}
 }

@@ -24,29 +24,31 @@ type ProjectRow struct {
 	ConsumedSeq int64
 }
 
-// UpsertProject registers projects, or adds to what is known of them: directories
-// and aliases are only ever added, and a name, identity or remote that changes
-// leaves the former as an alias. A directory belongs to one project, the last that
-// named it. When nothing changes, nothing is written.
+// UpsertProject registers projects under exactly these ids, or adds to what is
+// known of them: directories and aliases are only ever added, and a name, identity
+// or remote that changes leaves the former as an alias. A directory belongs to one
+// project, the last that named it. Which project one that was found is, Register tells.
 func (s *Store) UpsertProject(ctx context.Context, projects ...memoir.Project) error {
-	rows, err := s.Projects(ctx)
-	if err != nil {
-		return err
-	}
-	known := map[string]memoir.Project{}
-	for _, r := range rows {
-		known[r.ID] = r.Project
-	}
-	projects = slices.DeleteFunc(slices.Clone(projects), func(p memoir.Project) bool {
-		k, ok := known[p.ID]
-		return ok && k.Name == p.Name && k.Identity == p.Identity && (p.Remote == "" || k.Remote == p.Remote) &&
-			containsAll(k.Directories, p.Directories) && containsAll(k.Aliases, p.Aliases)
-	})
-	if len(projects) == 0 {
+	var changed []memoir.Project
+	err := s.read(ctx, func(t tx) error {
+		a, err := readAtlas(t)
+		if err != nil {
+			return err
+		}
+		for _, p := range projects {
+			k := a.projects[p.ID]
+			if k == nil || k.Name != p.Name && !k.keepsName(p) || k.Identity != p.Identity || p.Remote != "" && k.Remote != p.Remote ||
+				!containsAll(k.Directories, p.Directories) || !containsAll(k.Aliases, p.Aliases) {
+				changed = append(changed, p)
+			}
+		}
 		return nil
+	})
+	if err != nil || len(changed) == 0 {
+		return s.explain(err, "looking for projects")
 	}
 	err = s.quickly(ctx, func(t tx) error {
-		for _, p := range projects {
+		for _, p := range changed {
 			if err := upsertProject(t, p); err != nil {
 				return err
 			}
@@ -61,19 +63,18 @@ func containsAll(all, some []string) bool {
 }
 
 func upsertProject(t tx, p memoir.Project) error {
-	aliases := slices.Clone(p.Aliases)
 	var name, identity, remote string
-	err := t.get(`SELECT name, identity, remote FROM project WHERE id = ?`, []any{p.ID}, &name, &identity, &remote)
+	var renamed bool
+	err := t.get(`SELECT name, identity, remote, renamed FROM project WHERE id = ?`, []any{p.ID}, &name, &identity, &remote, &renamed)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
 	if p.Remote == "" {
 		p.Remote = remote
 	}
-	for _, v := range [][2]string{{name, p.Name}, {identity, p.Identity}, {remote, p.Remote}} {
-		if v[0] != "" && v[0] != v[1] {
-			aliases = append(aliases, v[0])
-		}
+	k := known{Project: memoir.Project{Name: name, Identity: identity}, renamed: renamed}
+	if k.keepsName(p) {
+		p.Name = name
 	}
 	_, err = t.exec(`INSERT INTO project (id, name, identity, remote) VALUES (?, ?, ?, ?)
 		ON CONFLICT (id) DO UPDATE SET name = excluded.name, identity = excluded.identity, remote = excluded.remote`,
@@ -88,12 +89,31 @@ func upsertProject(t tx, p memoir.Project) error {
 			return err
 		}
 	}
-	for _, alias := range aliases {
-		if _, err := t.exec(`INSERT INTO project_alias (alias, project_id) VALUES (?, ?) ON CONFLICT DO NOTHING`, alias, p.ID); err != nil {
+	for _, former := range formerly(memoir.Project{Name: name, Identity: identity, Remote: remote}, p) {
+		if err := addAlias(t, former.was, former.kind, p.ID); err != nil {
+			return err
+		}
+	}
+	for _, alias := range p.Aliases {
+		if err := addAlias(t, alias, aliasKind(alias), p.ID); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+type formerAlias struct{ was, kind string }
+
+// formerly lists what a project was called and known by before, and is no longer. A
+// former remote is a name: who has it for an identity is another project.
+func formerly(was, is memoir.Project) []formerAlias {
+	var out []formerAlias
+	for _, f := range [][3]string{{was.Name, is.Name, aliasName}, {was.Identity, is.Identity, aliasIdentity}, {was.Remote, is.Remote, aliasName}} {
+		if f[0] != "" && f[0] != f[1] {
+			out = append(out, formerAlias{f[0], f[2]})
+		}
+	}
+	return out
 }
 
 // Projects returns all registered projects, ordered by id.
@@ -152,8 +172,8 @@ func selectProjects(t tx, where string, args ...any) ([]ProjectRow, error) {
 }
 
 // FindProject returns the project that ref names: an id; a path in or below one of
-// its directories, of which the longest counts; a name, an alias or the beginning
-// of an id that no other project has. An ambiguous ref is an error of code
+// its directories, of which the longest counts; a name, an alias, a name in another
+// case or the beginning of an id that no other project has. An ambiguous ref is an error of code
 // CodeUsage that lists the ids.
 func (s *Store) FindProject(ctx context.Context, ref string) (ProjectRow, error) {
 	var found []ProjectRow
@@ -169,6 +189,7 @@ func (s *Store) FindProject(ctx context.Context, ref string) (ProjectRow, error)
 			{`WHERE p.id = (SELECT project_id FROM project_directory WHERE path IN (SELECT value FROM json_each(?)) ORDER BY length(path) DESC LIMIT 1)`, jsonList(ancestors(ref))},
 			{`WHERE p.name = ?1 OR p.identity = ?1`, ref},
 			{`WHERE p.id IN (SELECT project_id FROM project_alias WHERE alias = ?)`, ref},
+			{`WHERE p.name = ? COLLATE NOCASE`, ref},
 			{`WHERE substr(p.id, 1, length(?1)) = ?1`, ref},
 		} {
 			var err error
@@ -213,6 +234,13 @@ func ancestors(path string) []string {
 // out of all. Both projects are then due.
 func (s *Store) MoveSession(ctx context.Context, key, projectID string) error {
 	err := s.durably(ctx, func(t tx) error {
+		if projectID != "" {
+			id, err := standsFor(t, projectID)
+			if err != nil {
+				return err
+			}
+			projectID = id
+		}
 		if err := s.moveSession(t, key, projectID); err != nil {
 			return err
 		}

@@ -153,14 +153,16 @@ func (s *Store) saveScan(t tx, scan SessionScan) error {
 }
 
 func (s *Store) saveSession(t tx, se memoir.Session, version string) error {
+	if err := keepWork(t, &se); err != nil {
+		return err
+	}
 	if se.ProjectID != "" {
-		var one int
-		err := t.get(`SELECT 1 FROM project WHERE id = ?`, []any{se.ProjectID}, &one)
-		if errors.Is(err, sql.ErrNoRows) {
-			return memoir.Errorf(memoir.CodeNotFound, "", "project %s is not registered", se.ProjectID)
-		} else if err != nil {
+		// It may have been merged since it was registered.
+		id, err := standsFor(t, se.ProjectID)
+		if err != nil {
 			return err
 		}
+		se.ProjectID = id
 	}
 	if err := s.moveSession(t, se.Key(), se.ProjectID); err != nil {
 		return err
@@ -178,14 +180,15 @@ func (s *Store) saveSession(t tx, se memoir.Session, version string) error {
 	// What most new sessions stay at; settle corrects it.
 	reason := Window{}.reason(facts{kind: kind, unreadable: se.Error != "", hasProject: se.ProjectID != ""}, s.now())
 	_, err := t.exec(`INSERT INTO session (key, source, thread_id, project_id, kind, parent, title, cwd, branch, remote,
-			bytes, created_at, updated_at, version, error, reason)
-		VALUES (?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+			bytes, created_at, updated_at, version, error, reason, work_cwd)
+		VALUES (?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (key) DO UPDATE SET project_id = excluded.project_id, kind = excluded.kind, parent = excluded.parent,
 			title = excluded.title, cwd = excluded.cwd, branch = excluded.branch, remote = excluded.remote,
 			bytes = excluded.bytes, created_at = excluded.created_at, updated_at = excluded.updated_at,
-			version = excluded.version, error = excluded.error`,
+			version = excluded.version, error = excluded.error,
+			work_cwd = excluded.work_cwd`,
 		se.Key(), string(se.Source), se.ID, se.ProjectID, string(kind), se.ParentID, se.Title, se.CWD, se.Branch, se.Remote,
-		bytes, millis(se.CreatedAt), millis(se.UpdatedAt), version, se.Error, string(reason))
+		bytes, millis(se.CreatedAt), millis(se.UpdatedAt), version, se.Error, string(reason), se.WorkCWD)
 	return err
 }
 

@@ -20,6 +20,7 @@ type Result struct {
 	Model      string         // for the ledger; empty means Extraction.Model
 	Run        string         // id of the run, for the ledger
 	Redactions map[string]int // secrets taken out of the session, by rule
+	Work       *Work          // where the session's work was; nil: not told
 }
 
 // StoreExtraction finishes a claim with its result: the extraction, the ledger and
@@ -39,6 +40,11 @@ func (s *Store) StoreExtraction(ctx context.Context, c Claim, r Result) error {
 		e.SessionKey = key
 		if r.Model == "" {
 			r.Model = e.Model
+		}
+		if r.Work != nil {
+			if err := s.place(t, key, *r.Work); err != nil {
+				return err
+			}
 		}
 		// The session may have moved since it was claimed.
 		if err := t.get(`SELECT coalesce(project_id, '') FROM session WHERE key = ?`, []any{key}, &e.ProjectID); err != nil {

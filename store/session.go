@@ -17,7 +17,7 @@ type Filter struct {
 }
 
 const sessionColumns = `s.key, s.source, s.thread_id, coalesce(s.project_id, ''), s.kind, s.parent, s.title, s.cwd, s.branch, s.remote,
-	s.bytes, s.created_at, s.updated_at, s.reason,
+	s.work_cwd, s.bytes, s.created_at, s.updated_at, s.reason,
 	CASE WHEN s.error <> '' THEN s.error ELSE coalesce((SELECT last_error FROM job WHERE kind = 'extract' AND job.key = s.key), '') END`
 
 func scanSession(scan func(...any) error, more ...any) (memoir.Session, error) {
@@ -25,7 +25,7 @@ func scanSession(scan func(...any) error, more ...any) (memoir.Session, error) {
 	var key string
 	var created, updated int64
 	err := scan(append([]any{&key, (*string)(&se.Source), &se.ID, &se.ProjectID, (*string)(&se.Kind), &se.ParentID, &se.Title, &se.CWD,
-		&se.Branch, &se.Remote, &se.Bytes, &created, &updated, (*string)(&se.Reason), &se.Error}, more...)...)
+		&se.Branch, &se.Remote, &se.WorkCWD, &se.Bytes, &created, &updated, (*string)(&se.Reason), &se.Error}, more...)...)
 	se.CreatedAt, se.UpdatedAt = moment(created), moment(updated)
 	return se, err
 }
@@ -144,7 +144,8 @@ func (s *Store) SetDisabled(ctx context.Context, key string, disabled bool) erro
 
 // SetForgotten withdraws a session for good: its extraction is deleted, a claim on
 // it loses, and the mark stays when the project is cleared, so that no scan brings
-// it back. False takes the mark off; the session is then as if never extracted.
+// it back. False takes the mark off; the session is then as if never extracted, and
+// the next scan looks for its project if it has none.
 func (s *Store) SetForgotten(ctx context.Context, key string, forgotten bool) error {
 	err := s.durably(ctx, func(t tx) error {
 		changed, err := t.exec(`INSERT INTO mark (session_key, forgotten, at) SELECT ?1, ?2, ?3
@@ -154,7 +155,12 @@ func (s *Store) SetForgotten(ctx context.Context, key string, forgotten bool) er
 		if err != nil || changed == 0 {
 			return err
 		}
-		if err := s.markChanged(t, key); err != nil || !forgotten {
+		if err := s.markChanged(t, key); err != nil {
+			return err
+		}
+		if !forgotten {
+			// No file has this time, so the next scan takes it for a changed one.
+			_, err := t.exec(`UPDATE file SET mtime_ns = 0 WHERE session_key IN (SELECT key FROM session WHERE key = ? AND project_id IS NULL)`, key)
 			return err
 		}
 		for _, statement := range []string{

@@ -65,6 +65,12 @@ func TestAProjectThatAnotherProcessHoldsIsExitCode4(t *testing.T) {
 	}
 	run(exitBusy, "run", "--wait", "0.05s")
 	run(exitBusy, "run", "--json")
+	merge := exec.Command("memoir", "projects", "merge", testdata.Papertrail, testdata.Lanternd, "--home", home)
+	merge.Env = []string{"HOME=" + dir}
+	out, err := merge.CombinedOutput()
+	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != exitBusy || !strings.Contains(string(out), lease.Self().Describe()) {
+		t.Errorf("merge: %v\n%s", err, out)
+	}
 
 	if err := st.GiveBackProject(t.Context(), claim); err != nil {
 		t.Fatal(err)

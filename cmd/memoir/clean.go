@@ -47,7 +47,7 @@ func (p *program) redact(text string) string { return p.cleaner.clean(text) }
 // cleanSession redacts what a session says of itself. The paths of its files stay:
 // they are how a person finds them.
 func (p *program) cleanSession(s *memoir.Session) {
-	for _, text := range []*string{&s.ID, &s.ParentID, &s.Title, &s.CWD, &s.Branch, &s.Remote, &s.Error} {
+	for _, text := range []*string{&s.ID, &s.ParentID, &s.Title, &s.CWD, &s.WorkCWD, &s.Branch, &s.Remote, &s.Error} {
 		*text = p.redact(*text)
 	}
 }

@@ -90,15 +90,20 @@ func (p *program) openToClear(c *cli.Context, home string) (*store.Store, error)
 
 // confirmClear asks unless --yes was said.
 func (p *program) confirmClear(c *cli.Context, ids []string, home string) error {
-	if c.Bool("yes") {
-		return nil
-	}
 	what := "everything in the registry and the memory of all " + count(len(ids), "project")
 	if !c.Bool("all") {
 		what = "all that is known of " + ids[0]
 	}
+	return p.confirm(c, what, home)
+}
+
+// confirm asks whether to remove something from a home, unless --yes was said.
+func (p *program) confirm(c *cli.Context, what, home string) error {
+	if c.Bool("yes") {
+		return nil
+	}
 	if !p.ui.canAsk() {
-		return usagef("say --yes", "clear would remove %s in %s, and there is nobody to ask", what, home)
+		return usagef("say --yes", "%s would remove %s in %s, and there is nobody to ask", calledAs(c), what, home)
 	}
 	yes, err := p.ui.ask(c.Context, "remove "+what+"?")
 	if err != nil {

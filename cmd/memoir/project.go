@@ -76,19 +76,23 @@ func (p *program) projectSettings(c *cli.Context, settings config.Settings, top 
 // identified as, else one that is known to have lived there.
 func (p *program) projectHere(ctx context.Context, st *store.Store, here place) (store.ProjectRow, error) {
 	if here.status.OK() {
-		row, err := st.FindProject(ctx, here.project.ID)
+		row, err := st.Resolve(ctx, here.project)
 		if memoir.CodeOf(err) != memoir.CodeNotFound {
 			return row, err
 		}
 	}
 	row, err := st.FindProject(ctx, here.top)
+	if err == nil && here.status == project.Remote && row.Remote != "" && row.Remote != here.project.Remote {
+		// The directory holds another repository than it did.
+		err = memoir.Errorf(memoir.CodeNotFound, "", "no project is known as %q", here.project.Identity)
+	}
 	if memoir.CodeOf(err) != memoir.CodeNotFound {
 		return row, err
 	}
 	if !here.status.OK() {
-		return row, memoir.Errorf(memoir.CodeNotFound, "say --project; `memoir projects` lists them", "%s is no project: %s", here.dir, here.status)
+		return store.ProjectRow{}, memoir.Errorf(memoir.CodeNotFound, "say --project; `memoir projects` lists them", "%s is no project: %s", here.dir, here.status)
 	}
-	return row, memoir.Errorf(memoir.CodeNotFound, "`memoir run` looks for sessions, `memoir projects` lists projects",
+	return store.ProjectRow{}, memoir.Errorf(memoir.CodeNotFound, "`memoir run` looks for sessions, `memoir projects` lists projects",
 		"no session of %s (%s) was seen yet", here.dir, here.project.ID)
 }
 

@@ -87,6 +87,7 @@ func (p *program) show(c *cli.Context) error {
 	}
 	p.printItems(items, c.IsSet("budget"))
 	p.ui.say("%s, %s: %s, %d tokens%s", session.Key(), orNone(session.Title), count(len(items), "item"), tokens, leftOut(omitted))
+	p.sayProject(session)
 	if len(loaded.Redactions) > 0 {
 		p.ui.say("redacted: %s", byRule(loaded.Redactions))
 	}
@@ -94,6 +95,24 @@ func (p *program) show(c *cli.Context) error {
 		p.ui.say("%s could not be read", count(n, "record"))
 	}
 	return nil
+}
+
+// sayProject says which project a registered session counts for, and why if that is
+// not where it began.
+func (p *program) sayProject(s memoir.Session) {
+	switch {
+	case s.WorkCWD != "" && s.ProjectID != "":
+		p.ui.say("project %s; it began in %s, most of its work was in %s", s.ProjectID, orNowhere(s.CWD), s.WorkCWD)
+	case s.ProjectID != "":
+		p.ui.say("project %s", s.ProjectID)
+	}
+}
+
+func orNowhere(dir string) string {
+	if dir == "" {
+		return "no directory"
+	}
+	return dir
 }
 
 // sessionOrFile finds what show is asked for. What is written like a path, or is a

@@ -53,25 +53,16 @@ func statusCommand(p *program) *cli.Command {
 			if err != nil {
 				return err
 			}
-			st, err := p.openForListing(c)
+			st, rows, err := p.registered(c)
 			if err != nil {
 				return err
 			}
-			var (
-				now  store.Status
-				rows []store.ProjectRow
-			)
+			var now store.Status
 			if st != nil {
 				defer st.Close()
 				if now, err = st.Status(c.Context); err != nil {
 					return err
 				}
-				if rows, err = st.Projects(c.Context); err != nil {
-					return err
-				}
-			}
-			for i := range rows {
-				rows[i].Project = p.cleanProject(rows[i].Project)
 			}
 			for _, jobs := range [][]store.FailedJob{now.Failed, now.Dead} {
 				for i := range jobs {
@@ -93,7 +84,7 @@ func statusCommand(p *program) *cli.Command {
 func asStatusJSON(home string, now store.Status, rows []store.ProjectRow) statusJSON {
 	out := statusJSON{
 		Jobs: map[string]int{}, Sessions: map[memoir.Reason]int{}, Running: []runningJSON{}, Failed: failedJobs(now.Failed), Dead: failedJobs(now.Dead),
-		Projects: []projectJSON{}, Usage: now.Usage, Redactions: map[string]int{},
+		Projects: asProjectsJSON(home, rows), Usage: now.Usage, Redactions: map[string]int{},
 	}
 	for status, n := range now.Jobs {
 		out.Jobs[status] = n
@@ -106,9 +97,6 @@ func asStatusJSON(home string, now store.Status, rows []store.ProjectRow) status
 	}
 	for _, j := range now.Running {
 		out.Running = append(out.Running, runningJSON{j.Kind, j.Key, j.Holder.Describe(), moments(j.Since), moments(j.Until), j.Stale})
-	}
-	for _, r := range rows {
-		out.Projects = append(out.Projects, asProjectJSON(home, r))
 	}
 	return out
 }

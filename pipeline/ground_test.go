@@ -1,0 +1,193 @@
+package pipeline_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"memoir/pipeline"
+	"memoir/store"
+)
+
+// ground is a person's home directory with real repositories, a directory of
+// sessions that worked there, and a home of memoir's.
+type ground struct {
+	t                    *testing.T
+	user, sessions, home string
+}
+
+func newGround(t *testing.T) ground {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := ground{t: t, user: filepath.Join(root, "user"), sessions: filepath.Join(root, "sessions"), home: filepath.Join(root, "home")}
+	for _, dir := range []string{g.user, g.sessions, g.home} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return g
+}
+
+// path is below the person's home; what is absolute stays.
+func (g ground) path(p string) string {
+	if filepath.IsAbs(p) || strings.Contains(p, `:\`) || p == "" {
+		return p
+	}
+	return filepath.Join(g.user, p)
+}
+
+func (g ground) dir(p string) {
+	g.t.Helper()
+	if err := os.MkdirAll(g.path(p), 0o700); err != nil {
+		g.t.Fatal(err)
+	}
+}
+
+func (g ground) write(p, content string) {
+	g.t.Helper()
+	if err := os.WriteFile(g.path(p), []byte(content), 0o600); err != nil {
+		g.t.Fatal(err)
+	}
+}
+
+// git runs git in a directory, isolated from the machine's own configuration.
+func (g ground) git(dir string, args ...string) {
+	g.t.Helper()
+	cmd := exec.Command("git", append([]string{"-c", "protocol.file.allow=always", "-c", "init.defaultBranch=main"}, args...)...)
+	cmd.Dir = g.path(dir)
+	cmd.Env = []string{"HOME=" + g.user, "PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com"}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		g.t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+}
+
+// repo makes a repository with a commit and perhaps an origin.
+func (g ground) repo(dir, origin string) {
+	g.t.Helper()
+	g.dir(dir)
+	g.git(dir, "init", "-q")
+	g.git(dir, "commit", "-q", "--allow-empty", "-m", "first")
+	if origin != "" {
+		g.git(dir, "remote", "add", "origin", origin)
+	}
+}
+
+// claude writes a session that records no remote.
+func (g ground) claude(id, cwd, prompt string) {
+	g.t.Helper()
+	claudeSession(g.t, g.sessions, id, g.path(cwd), prompt)
+}
+
+// codex writes a session that began in cwd with a remote, which may be empty, and
+// made a tool call in each of the directories.
+func (g ground) codex(id, cwd, remote, prompt string, calls ...string) string {
+	g.t.Helper()
+	git := map[string]string{}
+	if remote != "" {
+		git["repository_url"] = remote
+	}
+	var b strings.Builder
+	n := 0
+	line := func(kind string, payload map[string]any) {
+		text, err := json.Marshal(map[string]any{"timestamp": fmt.Sprintf("2026-05-01T10:%02d:%02dZ", n/60, n%60), "type": kind, "payload": payload})
+		if err != nil {
+			g.t.Fatal(err)
+		}
+		n++
+		b.Write(append(text, '\n'))
+	}
+	line("session_meta", map[string]any{"id": id, "timestamp": "2026-05-01T10:00:00Z", "cwd": g.path(cwd), "originator": "codex-tui",
+		"cli_version": "0.150.0", "source": "cli", "git": git})
+	line("event_msg", map[string]any{"type": "user_message", "message": prompt})
+	for i, dir := range calls {
+		call := fmt.Sprintf("call_%d", i)
+		arguments, _ := json.Marshal(map[string]string{"cmd": fmt.Sprintf("make check-%d", i), "workdir": g.path(dir)})
+		line("response_item", map[string]any{"type": "function_call", "name": "exec_command", "call_id": call, "arguments": string(arguments)})
+		line("response_item", map[string]any{"type": "function_call_output", "call_id": call, "output": "Exit code: 0\nOutput:\nok\n"})
+	}
+	line("response_item", map[string]any{"type": "message", "role": "assistant", "content": []any{
+		map[string]string{"type": "output_text", "text": "Done: the importer failed because the header was missing, so parse.go now writes one."}}})
+	path := filepath.Join(g.sessions, id+".jsonl")
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		g.t.Fatal(err)
+	}
+	return path
+}
+
+func (g ground) options() pipeline.Options {
+	o := options(g.home, g.sessions)
+	o.Env.Home = g.user
+	return o
+}
+
+func (g ground) run() pipeline.Report {
+	g.t.Helper()
+	return run(g.t, g.options())
+}
+
+// projects lists what is registered.
+func (g ground) projects() []store.ProjectRow {
+	g.t.Helper()
+	st := open(g.t, g.home)
+	defer st.Close()
+	rows, err := st.Projects(g.t.Context())
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return rows
+}
+
+// projectOf is the identity, below the person's home, of the project that a session
+// counts for; "" if none.
+func (g ground) projectOf(id string) string {
+	g.t.Helper()
+	st := open(g.t, g.home)
+	defer st.Close()
+	sessions, err := st.FindSessions(g.t.Context(), id)
+	if err != nil || len(sessions) != 1 {
+		g.t.Fatalf("session %s: %v, %v", id, sessions, err)
+	}
+	for _, row := range g.projects() {
+		if row.ID == sessions[0].ProjectID {
+			return strings.TrimPrefix(row.Identity, g.user+"/")
+		}
+	}
+	return ""
+}
+
+// memory reads a file of the live memory of the project that ref names.
+func (g ground) memory(ref, file string) string {
+	g.t.Helper()
+	st := open(g.t, g.home)
+	defer st.Close()
+	row, err := st.FindProject(g.t.Context(), ref)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	content, err := os.ReadFile(filepath.Join(g.home, "projects", row.ID, "memory", file))
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return string(content)
+}
+
+func (g ground) wantMemory(ref string, want ...string) {
+	g.t.Helper()
+	text := g.memory(ref, "MEMORY.md")
+	for _, line := range want {
+		if !strings.Contains(text, line) {
+			g.t.Errorf("%q is not in the memory of %s:\n%s", line, ref, text)
+		}
+	}
+}

@@ -1,0 +1,316 @@
+package pipeline_test
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"memoir"
+	"memoir/lease"
+	"memoir/memory"
+	"memoir/pipeline"
+	"memoir/store"
+	"memoir/testdata"
+)
+
+// twoProjects returns a home with the memories of the fixture projects, of which
+// papertrail's was edited by hand, and the sessions they are from.
+func twoProjects(t *testing.T) (home, sessions string, from, into memoir.Project) {
+	t.Helper()
+	sessions, _ = fixtures(t)
+	home = t.TempDir()
+	report := run(t, options(home, sessions))
+	for _, p := range report.Phase2 {
+		if p.Name == testdata.Papertrail {
+			appendLine(t, filepath.Join(p.Root, "MEMORY.md"), "\n## Ours\n\n- ask Ada before a release")
+			if err := os.WriteFile(filepath.Join(p.Root, "page.md"), []byte("a page of mine\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return home, sessions, find(t, home, testdata.Papertrail), find(t, home, testdata.Lanternd)
+}
+
+func find(t *testing.T, home, ref string) memoir.Project {
+	t.Helper()
+	st := open(t, home)
+	defer st.Close()
+	row, err := st.FindProject(t.Context(), ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return row.Project
+}
+
+func mergeNow(t *testing.T, home, sessions string, from, into memoir.Project) error {
+	t.Helper()
+	st := open(t, home)
+	defer st.Close()
+	return pipeline.Merge(t.Context(), st, options(home, sessions), from, into)
+}
+
+func TestAMergedProjectHasWhatBothHad(t *testing.T) {
+	t.Parallel()
+	home, sessions, from, into := twoProjects(t)
+	if err := mergeNow(t, home, sessions, from, into); err != nil {
+		t.Fatal(err)
+	}
+	report := run(t, options(home, sessions))
+	if len(report.Phase2) != 1 || report.Phase2[0].Project != into.ID || report.Phase2[0].Generation != 2 || report.Phase1.Claimed != 0 {
+		t.Fatalf("%+v", report)
+	}
+	text := memoryOf(t, report, testdata.Lanternd, "MEMORY.md")
+	for _, fact := range []string{"## Ours", "- ask Ada before a release", "no cobra", "time.Duration"} {
+		if !strings.Contains(text, fact) {
+			t.Errorf("%q is missing:\n%s", fact, text)
+		}
+	}
+	if got := memoryOf(t, report, testdata.Lanternd, "page.md"); got != "a page of mine\n" {
+		t.Errorf("the page is %q", got)
+	}
+	// What was merged is kept, and can be read.
+	merged, err := memory.At(home, into.ID).Merged()
+	if err != nil || len(merged) != 1 {
+		t.Fatalf("%v, %v", merged, err)
+	}
+	live, err := merged[0].Current()
+	if err != nil || !strings.Contains(string(live.Files[memory.MemoryFile]), "ask Ada") {
+		t.Errorf("%v", err)
+	}
+	if files, err := merged[0].ReadArchive(1); err != nil || len(files) == 0 {
+		t.Errorf("%d files, %v", len(files), err)
+	}
+	// A person who deletes the page has the last word.
+	if err := os.Remove(filepath.Join(memory.At(home, into.ID).Link(), "page.md")); err != nil {
+		t.Fatal(err)
+	}
+	st := open(t, home)
+	defer st.Close()
+	if err := st.Enqueue(t.Context(), into.ID); err != nil {
+		t.Fatal(err)
+	}
+	report = run(t, options(home, sessions))
+	if _, err := os.Stat(filepath.Join(report.Phase2[0].Root, "page.md")); !os.IsNotExist(err) {
+		t.Errorf("the page came back: %v", err)
+	}
+}
+
+func TestAMergeWaitsForNobodyUnlessTold(t *testing.T) {
+	t.Parallel()
+	home, sessions, from, into := twoProjects(t)
+	for _, held := range []string{from.ID, into.ID} {
+		st := open(t, home)
+		claim, ok, err := st.ClaimProject(t.Context(), held, store.ProjectClaimOptions{Holder: lease.Self(), Lease: time.Hour, Always: true})
+		if err != nil || !ok {
+			t.Fatalf("%v, %v", ok, err)
+		}
+		before := tree(t, home)
+		if err := mergeNow(t, home, sessions, from, into); memoir.CodeOf(err) != memoir.CodeBusy {
+			t.Errorf("%s is held, and the merge says %v", held, err)
+		}
+		if diff := cmp.Diff(before, tree(t, home)); diff != "" {
+			t.Errorf("it changed something:\n%s", diff)
+		}
+		if err := st.GiveBackProject(t.Context(), claim); err != nil {
+			t.Fatal(err)
+		}
+		st.Close()
+	}
+	if err := mergeNow(t, home, sessions, from, into); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTheNextRunMovesTheFolderOfAMergeThatDiedBeforeIt(t *testing.T) {
+	t.Parallel()
+	calm, sessions, from, into := twoProjects(t)
+	if err := mergeNow(t, calm, sessions, from, into); err != nil {
+		t.Fatal(err)
+	}
+	run(t, options(calm, sessions))
+
+	home, again, from, into := twoProjects(t)
+	st := open(t, home)
+	var claims []store.ProjectClaim
+	for _, id := range []string{from.ID, into.ID} {
+		claim, _, err := st.ClaimProject(t.Context(), id, store.ProjectClaimOptions{Holder: lease.Self(), Lease: time.Hour, Always: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		claims = append(claims, claim)
+	}
+	snap, err := memory.At(home, from.ID).Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := st.RecordNotes(t.Context(), from.ID, 1, memory.Notes(from.ID, snap.Edited, testdata.Now)); err != nil {
+		t.Fatal(err)
+	}
+	if err := st.MergeProjects(t.Context(), claims[0], claims[1]); err != nil {
+		t.Fatal(err)
+	}
+	if err := st.GiveBackProject(t.Context(), claims[1]); err != nil {
+		t.Fatal(err)
+	}
+	st.Close() // and here it died
+	run(t, options(home, again))
+	if diff := cmp.Diff(paths(tree(t, calm)), paths(tree(t, home))); diff != "" {
+		t.Errorf("files (-undisturbed +after death):\n%s", diff)
+	}
+}
+
+func paths(files map[string]string) map[string]bool {
+	out := map[string]bool{}
+	for path := range files {
+		out[path] = true
+	}
+	return out
+}
+
+func TestAMergeThatIsKilledIsDoneOrNotDone(t *testing.T) {
+	t.Parallel()
+	home, sessions, from, into := twoProjects(t)
+	copyOf := func() string {
+		dir := filepath.Join(t.TempDir(), "home")
+		if out, err := exec.Command("cp", "-a", home, dir).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return dir
+	}
+	calm := copyOf()
+	if err := mergeNow(t, calm, sessions, from, into); err != nil {
+		t.Fatal(err)
+	}
+	run(t, options(calm, sessions))
+	want := tree(t, calm)
+
+	rounds := 8
+	if testing.Short() {
+		rounds = 2
+	}
+	random := rand.New(rand.NewPCG(3, 4))
+	for range rounds {
+		home := copyOf()
+		cmd := processOf(t, processOptions{Home: home, Sessions: sessions, Merge: [2]memoir.Project{from, into}})
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		// Any moment will do; none may leave a half.
+		time.Sleep(time.Duration(random.IntN(200)) * time.Millisecond)
+		if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
+			t.Logf("already done: %v", err)
+		}
+		_ = cmd.Wait()
+		target := find(t, home, testdata.Papertrail)
+		if target.ID != into.ID {
+			if target.ID != from.ID {
+				t.Fatalf("papertrail is %+v", target)
+			}
+			if err := mergeNow(t, home, sessions, from, into); err != nil {
+				t.Fatal(err)
+			}
+		}
+		run(t, options(home, sessions))
+		if diff := cmp.Diff(want, tree(t, home)); diff != "" {
+			t.Errorf("killed, it ended otherwise (merged: %v):\n%s", target.ID == into.ID, diff)
+		}
+	}
+}
+
+func TestRunsGoOnWhileProjectsAreMerged(t *testing.T) {
+	t.Parallel()
+	home, sessions, from, into := twoProjects(t)
+	enlarge(t, sessions, 4) // so that the runs have something to do
+	calm := filepath.Join(t.TempDir(), "home")
+	if out, err := exec.Command("cp", "-a", home, calm).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if err := mergeNow(t, calm, sessions, from, into); err != nil {
+		t.Fatal(err)
+	}
+	want := memoryOf(t, run(t, options(calm, sessions)), testdata.Lanternd, "MEMORY.md")
+
+	var outputs [2]bytes.Buffer
+	var runs []*exec.Cmd
+	for i := range outputs {
+		cmd := process(t, home, sessions)
+		cmd.Stderr = &outputs[i]
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		runs = append(runs, cmd)
+	}
+	for merged := false; !merged; {
+		cmd := processOf(t, processOptions{Home: home, Sessions: sessions, Merge: [2]memoir.Project{from, into}})
+		out, err := cmd.CombinedOutput()
+		switch code := exitCode(err); code {
+		case 0:
+			merged = true
+		case 4: // one of the runs consolidates
+		default:
+			t.Fatalf("exit code %d: %s", code, out)
+		}
+	}
+	for i, cmd := range runs {
+		if code := exitCode(cmd.Wait()); code != 0 && code != 4 {
+			t.Errorf("exit code %d: %s", code, outputs[i].String())
+		}
+	}
+	run(t, options(home, sessions))
+	content, err := os.ReadFile(filepath.Join(memory.At(home, into.ID).Link(), "MEMORY.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, string(content)); diff != "" {
+		t.Errorf("it ended otherwise than one after the other:\n%s", diff)
+	}
+	if again := run(t, options(home, sessions)); again.Phase1.Claimed != 0 || len(again.Phase2) != 0 {
+		t.Errorf("something was left over: %+v", again)
+	}
+	st := open(t, home)
+	defer st.Close()
+	rows, err := st.Projects(t.Context())
+	if err != nil || len(rows) != 1 {
+		t.Errorf("%+v, %v", rows, err)
+	}
+	if found, err := st.Check(t.Context()); err != nil || len(found) > 0 {
+		t.Errorf("%v, %v", found, err)
+	}
+}
+
+func TestAForgottenProjectWhoseFolderWasLeftLeavesNothing(t *testing.T) {
+	t.Parallel()
+	home, sessions, from, _ := twoProjects(t)
+	st := open(t, home)
+	if _, err := st.ForgetProject(t.Context(), from.ID); err != nil {
+		t.Fatal(err)
+	}
+	st.Close() // and here it died
+	if _, err := os.Stat(memory.At(home, from.ID).Link()); err != nil {
+		t.Fatal(err)
+	}
+	report := run(t, options(home, sessions))
+	if report.Phase1.Claimed != 0 || len(report.Phase2) != 0 {
+		t.Errorf("%+v", report)
+	}
+	for path := range tree(t, home) {
+		if strings.Contains(path, from.ID) || strings.Contains(path, ".gone-") {
+			t.Errorf("%s is left", path)
+		}
+	}
+	// A new session begins anew, with the first generation.
+	codexSession(t, sessions, "new-1", "/home/mira/src/papertrail", "main", "Never use npm, always use pnpm.")
+	report = run(t, options(home, sessions))
+	text := memoryOf(t, report, testdata.Papertrail, "MEMORY.md")
+	if report.Phase2[0].Generation != 1 || report.Phase2[0].Inputs != 1 || !strings.Contains(text, "pnpm") || strings.Contains(text, "ask Ada") {
+		t.Errorf("%+v\n%s", report.Phase2, text)
+	}
+}

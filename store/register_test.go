@@ -1,0 +1,182 @@
+package store
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"memoir"
+)
+
+// placed is a project that is known by a directory.
+func placed(id, dir string) memoir.Project {
+	return memoir.Project{ID: id, Name: "app", Identity: dir, Directories: []string{dir}}
+}
+
+// remoted is a project that is known by a remote, in directories that were known by themselves.
+func remoted(id, remote string, dirs ...string) memoir.Project {
+	return memoir.Project{ID: id, Name: "app", Identity: remote, Remote: remote, Directories: dirs, Aliases: dirs}
+}
+
+func TestWhichRegisteredProjectOneThatWasFoundIs(t *testing.T) {
+	t.Parallel()
+	const a, b = "host/team/a", "host/team/b"
+	for _, tt := range []struct {
+		name  string
+		found []memoir.Project // one after the other
+		want  string           // ids that they are
+		union string           // what must be merged, from>into
+	}{
+		{"the same twice", []memoir.Project{placed("1", "/a"), placed("1", "/a")}, "1 1", ""},
+		{"two directories", []memoir.Project{placed("1", "/a"), placed("2", "/b")}, "1 2", ""},
+		{"a directory that gained a remote", []memoir.Project{placed("1", "/a"), remoted("2", a, "/a")}, "1 1", ""},
+		{"and lost it again", []memoir.Project{placed("1", "/a"), remoted("2", a, "/a"), placed("1", "/a")}, "1 1 1", ""},
+		{"and was cloned elsewhere", []memoir.Project{placed("1", "/a"), remoted("2", a, "/a"), remoted("2", a, "/b")}, "1 1 1", ""},
+		{"a directory that was another remote's later", []memoir.Project{remoted("1", a, "/a"), remoted("2", b, "/a")}, "1 2", ""},
+		{"and is no remote's now, so that of the last", []memoir.Project{remoted("1", a, "/a"), remoted("2", b, "/a"), placed("3", "/a")}, "1 2 2", ""},
+		{"a directory that gained a remote, and then another", []memoir.Project{placed("1", "/a"), remoted("2", a, "/a"), remoted("3", b, "/a")}, "1 1 3", ""},
+		{"a remote that lost its directory to no remote", []memoir.Project{remoted("1", a, "/a"), placed("2", "/a")}, "1 1", ""},
+		{"a remote that was known before the directory had it", []memoir.Project{placed("1", "/a"), remoted("2", a, "/b"), remoted("2", a, "/a")}, "1 2 2", "1>2"},
+		{"two remotes never become one", []memoir.Project{remoted("1", a, "/a"), remoted("2", b, "/b"), remoted("2", b, "/a")}, "1 2 2", ""},
+		{"a person's own name is nobody else's", []memoir.Project{
+			{ID: "1", Name: "x", Identity: "project:x", Directories: []string{"/a"}, Aliases: []string{"/a"}}, remoted("2", a, "/a"),
+		}, "1 2", ""},
+		{"another spelling", []memoir.Project{placed("1", "/A"), {ID: "2", Name: "app", Identity: "/a", Directories: []string{"/A"}, Aliases: []string{"/A"}}}, "1 1", ""},
+		{"the id of an identity that it no longer has", []memoir.Project{
+			placed("1", "/a"), remoted("2", a, "/a"), remoted("3", b, "/a"), {ID: "1", Name: "app", Identity: "/a"},
+		}, "1 1 3 1", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s, _ := newStore(t)
+			var got []string
+			for _, p := range tt.found {
+				ids, err := s.Register(t.Context(), p)
+				must(t, err)
+				got = append(got, ids[p.ID])
+				// What is known already writes nothing, and is found.
+				again, err := openAt(t, s.Path(), Options{ReadOnly: true}).Register(t.Context(), p)
+				must(t, err)
+				if row, err := s.Resolve(t.Context(), p); err != nil || row.ID != ids[p.ID] || again[p.ID] != row.ID {
+					t.Errorf("registered as %s, resolved to %s, again %s, %v", ids[p.ID], row.ID, again[p.ID], err)
+				}
+			}
+			if strings.Join(got, " ") != tt.want {
+				t.Errorf("they are %v, want %s", got, tt.want)
+			}
+			unions, err := s.Unions(t.Context())
+			must(t, err)
+			var union string
+			for _, u := range unions {
+				union += u.From + ">" + u.Into
+			}
+			if union != tt.union {
+				t.Errorf("unions %q, want %q", union, tt.union)
+			}
+		})
+	}
+}
+
+func TestWhatIsRegisteredTogetherIsAsIfOneAfterTheOther(t *testing.T) {
+	t.Parallel()
+	const a, b = "host/team/a", "host/team/b"
+	found := []memoir.Project{
+		placed("1", "/a"), remoted("2", a, "/a"), placed("3", "/b"), remoted("4", b, "/a", "/b"), remoted("2", a, "/c"), placed("5", "/d"), remoted("2", a, "/d"),
+		{ID: "6", Name: "other", Identity: "/a", Directories: []string{"/b"}},
+	}
+	one, _ := newStore(t)
+	all, _ := newStore(t)
+	want := map[string]string{}
+	for _, p := range found {
+		ids, err := one.Register(t.Context(), p)
+		must(t, err)
+		maps.Copy(want, ids)
+	}
+	got, err := all.Register(t.Context(), found...)
+	must(t, err)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("ids (-one by one +together):\n%s", diff)
+	}
+	rows := func(s *Store) ([]ProjectRow, []Union) {
+		rows, err := s.Projects(t.Context())
+		must(t, err)
+		unions, err := s.Unions(t.Context())
+		must(t, err)
+		return rows, unions
+	}
+	wantRows, wantUnions := rows(one)
+	gotRows, gotUnions := rows(all)
+	if diff := cmp.Diff(wantRows, gotRows) + cmp.Diff(wantUnions, gotUnions); diff != "" || len(gotUnions) == 0 {
+		t.Errorf("registry (-one by one +together):\n%s", diff)
+	}
+}
+
+func TestADirectoryThatGainsARemoteKeepsItsFolderAndItsName(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(t)
+	for _, p := range []memoir.Project{placed("app-1", "/src/app"), {ID: "mise-2", Name: "mise", Identity: "host/mise", Remote: "host/mise",
+		Directories: []string{"/src/app"}, Aliases: []string{"/src/app"}}} {
+		_, err := s.Register(t.Context(), p)
+		must(t, err)
+	}
+	rows, err := s.Projects(t.Context())
+	must(t, err)
+	if len(rows) != 1 || rows[0].ID != "app-1" || rows[0].Name != "mise" || rows[0].Identity != "host/mise" || rows[0].Remote != "host/mise" ||
+		!slices.Equal(rows[0].Aliases, []string{"/src/app", "app"}) {
+		t.Fatalf("%+v", rows)
+	}
+	for _, ref := range []string{"app-1", "mise", "app", "/src/app", "host/mise"} {
+		if row := projectRow(t, s, ref); row.ID != "app-1" {
+			t.Errorf("%s leads to %s", ref, row.ID)
+		}
+	}
+}
+
+func TestProcessesThatFindTheSameAtOnceRegisterItOnce(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(t)
+	_, err := s.Register(t.Context(), placed("app-1", "/src/app"))
+	must(t, err)
+	var wg sync.WaitGroup
+	results := make([]map[string]string, 8)
+	for i := range results {
+		other := openAt(t, s.Path(), Options{})
+		wg.Go(func() { results[i], _ = other.Register(background(), remoted("app-2", "host/app", "/src/app")) })
+	}
+	wg.Wait()
+	for _, ids := range results {
+		if ids["app-2"] != "app-1" {
+			t.Errorf("one registered %v", ids)
+		}
+	}
+	if rows, err := s.Projects(t.Context()); err != nil || len(rows) != 1 {
+		t.Errorf("%d projects, %v", len(rows), err)
+	}
+}
+
+func TestANewNameOutlivesWhatSessionsCallTheProject(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(t)
+	register(t, s, project, "other-0123456789ab")
+	must(t, s.RenameProject(t.Context(), project, "Shop"))
+	must(t, s.RenameProject(t.Context(), project, "Shop"))
+	p := memoir.Project{ID: project, Name: "memoir", Identity: "host/" + project}
+	_, err := s.Register(t.Context(), p)
+	must(t, err)
+	must(t, s.UpsertProject(t.Context(), p))
+	for _, ref := range []string{"Shop", "memoir", project} {
+		if row := projectRow(t, s, ref); row.ID != project || row.Name != "Shop" || row.Due {
+			t.Errorf("%s: %+v", ref, row)
+		}
+	}
+	must(t, s.RenameProject(t.Context(), project, "memoir")) // and back
+	if row := projectRow(t, s, "Shop"); row.Name != "memoir" || !slices.Equal(row.Aliases, []string{"Shop"}) {
+		t.Errorf("%+v", row)
+	}
+	wantCode(t, s.RenameProject(t.Context(), project, "other"), memoir.CodeUsage)
+	wantCode(t, s.RenameProject(t.Context(), "none", "x"), memoir.CodeNotFound)
+}

@@ -18,8 +18,8 @@ func claudeSession(t *testing.T, dir, id, cwd, prompt string) {
 		return `{"type":"` + role + `","uuid":"` + uuid + `","parentUuid":` + parent + `,"sessionId":"` + id + `","cwd":"` + cwd +
 			`","timestamp":"2026-05-01T10:00:00Z","message":{"role":"` + role + `","content":` + content + `}}` + "\n"
 	}
-	text := line("user", "u1", "null", `"`+prompt+`"`) +
-		line("assistant", "a1", `"u1"`, `[{"type":"text","text":"Done: the parser failed because the fixture had no header, so it now writes one."}]`)
+	text := line("user", id+"-1", "null", `"`+prompt+`"`) +
+		line("assistant", id+"-2", `"`+id+`-1"`, `[{"type":"text","text":"Done: the parser failed because the fixture had no header, so it now writes one."}]`)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}

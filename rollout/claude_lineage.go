@@ -1,6 +1,9 @@
 package rollout
 
-import "cmp"
+import (
+	"cmp"
+	"hash/maphash"
+)
 
 // claudeLineage finds the lines that a resumed or forked session repeats.
 var claudeLineage = &lineage{mark: claudeMark}
@@ -10,7 +13,7 @@ var claudeLineage = &lineage{mark: claudeMark}
 // of a session that was resumed under another id may bear the old id still.
 func claudeMark(raw []byte) (m mark) {
 	uuid, session, asked, chain := "", "", "", false
-	var fork []byte
+	var fork, said []byte
 	each(raw, func(key, value []byte) bool {
 		switch string(key) {
 		case "type":
@@ -28,6 +31,8 @@ func claudeMark(raw []byte) (m mark) {
 			m.at = instant(value)
 		case "forkedFrom":
 			fork = value
+		case "message":
+			said = get(value, "content")
 		case "isSidechain":
 			if isTrue(value) { // of a sub-agent's conversation, which no fork repeats
 				uuid, chain = "", false
@@ -39,9 +44,10 @@ func claudeMark(raw []byte) (m mark) {
 	if !chain || uuid == "" {
 		return mark{at: m.at}
 	}
-	m.id = textHash(uuid)
+	entry := func(uuid string) uint64 { return textHash(uuid) ^ maphash.Bytes(hashSeed, said) }
+	m.own, m.id = textHash(uuid), entry(uuid)
 	if of := getText(fork, "messageUuid"); of != "" {
-		m.of = textHash(of)
+		m.of = entry(of)
 	}
 	m.origin = cmp.Or(getText(fork, "sessionId"), asked, session)
 	return m

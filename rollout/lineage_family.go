@@ -19,7 +19,7 @@ type kin struct {
 
 type kinEntry struct {
 	id      uint64 // of the first of all copies
-	own     uint64 // of this one
+	own     uint64 // hash of this one's own id
 	at      int64  // nanoseconds
 	ordinal int    // of its record in the file
 }
@@ -67,7 +67,7 @@ func newFamily(ctx context.Context, marker func([]byte) mark, dir *kinDir, membe
 			if m.of != 0 && m.of != m.id {
 				copies[m.id] = m.of
 			}
-			k.entries = append(k.entries, kinEntry{m.id, m.id, m.at.UnixNano(), records})
+			k.entries = append(k.entries, kinEntry{m.id, m.own, m.at.UnixNano(), records})
 			return nil
 		})
 		switch {

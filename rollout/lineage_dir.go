@@ -24,6 +24,9 @@ type kinDir struct {
 	files     []kinFile
 	index     map[string]int
 	byFirst   map[uint64][]int
+	byOrigin  map[string][]int        // by what their first entry says
+	starts    []time.Time             // of their first entries, ascending
+	unlooked  []int                   // files that were not read whole yet
 	elsewhere map[int]map[uint64]bool // by file, of the families that are known
 }
 
@@ -34,8 +37,8 @@ type kinFile struct {
 	origin string // of its first entry
 	from   time.Time
 	to     time.Time // not before its last entry
-	looked bool
-	holds  []int // the files whose first entry it holds, once looked at
+	holds  []int     // the files whose first entry it holds, once looked at
+	heldBy []int     // the files that hold its first entry, once those were looked at
 }
 
 const (
@@ -81,13 +84,19 @@ func (d *kinDir) refresh(marker func([]byte) mark) {
 	if same && len(files) == len(d.files) {
 		return
 	}
-	d.files, d.index, d.byFirst, d.elsewhere = files, map[string]int{}, map[uint64][]int{}, map[int]map[uint64]bool{}
+	d.files, d.index, d.elsewhere = files, map[string]int{}, map[int]map[uint64]bool{}
+	d.byFirst, d.byOrigin, d.starts, d.unlooked = map[uint64][]int{}, map[string][]int{}, nil, nil
 	for i, f := range files {
 		d.index[f.Path] = i
-		if f.first != 0 {
-			d.byFirst[f.first] = append(d.byFirst[f.first], i)
+		if f.first == 0 {
+			continue
 		}
+		d.byFirst[f.first] = append(d.byFirst[f.first], i)
+		d.byOrigin[f.origin] = append(d.byOrigin[f.origin], i)
+		d.starts = append(d.starts, f.from)
+		d.unlooked = append(d.unlooked, i)
 	}
+	slices.SortFunc(d.starts, time.Time.Compare)
 }
 
 // ends reads a file's first entry and the time of its last record.
@@ -139,67 +148,85 @@ func (f *kinFile) spans(at time.Time) bool {
 // has: itself first.
 func (d *kinDir) family(ctx context.Context, marker func([]byte) mark, at int) ([]int, error) {
 	members, in := []int{at}, map[int]bool{at: true}
-	join := func(i int) {
-		if !in[i] {
-			in[i] = true
-			members = append(members, i)
+	join := func(kin []int) {
+		for _, i := range kin {
+			if !in[i] {
+				in[i] = true
+				members = append(members, i)
+			}
 		}
 	}
 	for n := 0; n < len(members); n++ {
 		i := members[n]
+		if err := d.lookFor(ctx, marker, i); err != nil {
+			return nil, err
+		}
 		me := &d.files[i]
-		for _, j := range d.byFirst[me.first] {
-			join(j)
-		}
-		for j := range d.files {
-			other := &d.files[j]
-			if in[j] || other.first == 0 {
-				continue
-			}
-			if other.spans(me.from) || me.origin != "" && strings.HasSuffix(stem(other.Path), me.origin) {
-				if err := d.look(ctx, marker, j); err != nil {
-					return nil, err
-				}
-				if slices.Contains(other.holds, i) {
-					join(j)
-				}
-			}
-			if !in[j] && (me.spans(other.from) || other.origin != "" && strings.HasSuffix(stem(me.Path), other.origin)) {
-				if err := d.look(ctx, marker, i); err != nil {
-					return nil, err
-				}
-				if slices.Contains(me.holds, j) {
-					join(j)
-				}
-			}
-		}
+		join(d.byFirst[me.first])
+		join(me.holds)
+		join(me.heldBy)
 	}
 	return members, nil
 }
 
-// look reads a whole file for the first entries of the others.
+// lookFor looks at the files that may hold a file's first entry, and at the file
+// itself if it may hold that of another. Each file is looked at once, so that many
+// sessions of the same time cost no more than reading them.
+func (d *kinDir) lookFor(ctx context.Context, marker func([]byte) mark, at int) error {
+	me := &d.files[at]
+	origin, named := d.index[filepath.Join(d.path, me.origin+".jsonl")]
+	var left []int
+	for n, i := range d.unlooked {
+		holds := i != at && (d.files[i].spans(me.from) || named && i == origin)
+		if !holds && (i != at || !d.mayHold(at)) {
+			left = append(left, i)
+			continue
+		}
+		if err := d.look(ctx, marker, i); err != nil {
+			d.unlooked = append(left, d.unlooked[n:]...)
+			return err
+		}
+	}
+	d.unlooked = left
+	return nil
+}
+
+// mayHold reports whether another file's first entry may stand in this one.
+func (d *kinDir) mayHold(at int) bool {
+	me := &d.files[at]
+	for _, i := range d.byOrigin[stem(me.Path)] {
+		if i != at {
+			return true
+		}
+	}
+	if me.from.IsZero() || d.starts[0].IsZero() {
+		return true
+	}
+	first, _ := slices.BinarySearchFunc(d.starts, me.from, time.Time.Compare)
+	return first+1 < len(d.starts) && !d.starts[first+1].After(me.to) // the first is its own
+}
+
+// look reads a whole file for the first entries of the others. What cannot be read
+// holds none.
 func (d *kinDir) look(ctx context.Context, marker func([]byte) mark, at int) error {
 	f := &d.files[at]
-	if f.looked {
-		return nil
-	}
-	f.looked = true
-	err := eachRecord(ctx, f.Path, func(raw []byte) error {
+	_ = eachRecord(ctx, f.Path, func(raw []byte) error {
 		m := marker(raw)
 		for _, id := range []uint64{m.id, m.of} {
-			if id != 0 {
-				for _, j := range d.byFirst[id] {
-					if j != at && !slices.Contains(f.holds, j) {
-						f.holds = append(f.holds, j)
-					}
+			if id == 0 {
+				continue
+			}
+			for _, j := range d.byFirst[id] {
+				if j != at && !slices.Contains(f.holds, j) {
+					f.holds = append(f.holds, j)
+					d.files[j].heldBy = append(d.files[j].heldBy, at)
 				}
 			}
 		}
 		return nil
 	})
-	if ctx.Err() != nil {
-		f.looked = false
-		return err
+	if ctx.Err() != nil { // looked at again: an edge found twice is one
+		return context.Cause(ctx)
 	}
 	return nil
 }

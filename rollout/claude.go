@@ -89,6 +89,7 @@ func (Claude) Head(h *Head, path string, head, tail [][]byte) {
 			}
 		case "custom-title":
 			h.Title = getText(raw, "customTitle")
+			h.Named = h.Title != ""
 		case "summary":
 			if leaf == "" || uuids[getText(raw, "leafUuid")] {
 				leaf, summary = getText(raw, "leafUuid"), getText(raw, "summary")
@@ -128,6 +129,33 @@ func (Claude) Head(h *Head, path string, head, tail [][]byte) {
 	if h.ID = name; first.agent != "" {
 		h.ID = "agent-" + first.agent
 	}
+}
+
+// grow leaves titles of other conversations, sessions that change their id, and
+// those that a script goes on with, to those who read the whole file.
+func (Claude) grow(h *Head, path string, tail [][]byte) bool {
+	for _, raw := range tail {
+		l := parseClaudeLine(raw)
+		switch {
+		case l.kind == "summary", strings.HasPrefix(l.entrypoint, "sdk-") && h.Kind == memoir.KindMain,
+			l.session != "" && l.session != h.ID && h.ID != stem(path) && h.Kind != memoir.KindSubagent:
+			return false
+		case l.kind == "custom-title":
+			h.Title = getText(raw, "customTitle")
+			h.Named = h.Title != ""
+		}
+		if h.CWD == "" {
+			h.CWD = l.cwd
+		}
+		if h.Branch == "" {
+			h.Branch = l.branch()
+		}
+	}
+	if title := lastTitle(nil, tail); title != "" && !h.Named {
+		h.Title = title
+	}
+	h.said(tail)
+	return true
 }
 
 // lastTitle is the title that the agent itself gave last.

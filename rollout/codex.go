@@ -141,6 +141,28 @@ func (Codex) Head(h *Head, path string, head, tail [][]byte) {
 	}
 }
 
+// grow leaves it to those who read the whole file to say what a session is about
+// whose beginning was taken back.
+func (Codex) grow(h *Head, path string, tail [][]byte) bool {
+	for _, raw := range tail {
+		l := parseCodexLine(raw)
+		switch l.sub {
+		case "thread_rolled_back":
+			return false
+		case "thread_name_updated":
+			h.Title = getText(l.payload, "thread_name")
+		}
+		if h.CWD == "" && l.kind == "turn_context" {
+			h.CWD = codexDir(l.payload)
+		}
+	}
+	if title := indexedTitle(path, h.ID); title != "" {
+		h.Title = title
+	}
+	h.said(tail)
+	return true
+}
+
 // codexDir is the working directory that a payload names: a path, or for a while a URI.
 func codexDir(payload []byte) string {
 	cwd := getText(payload, "cwd")

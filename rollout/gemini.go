@@ -55,6 +55,17 @@ func (Gemini) Head(h *Head, path string, head, tail [][]byte) {
 	}
 }
 
+// grow reads lines; a document is written anew each time.
+func (Gemini) grow(h *Head, path string, tail [][]byte) bool {
+	if t := latest(tail, "timestamp"); t.After(h.UpdatedAt) {
+		h.UpdatedAt = t
+	}
+	if h.CWD == "" && filepath.Base(filepath.Dir(path)) == "chats" {
+		h.CWD = projectRoot(filepath.Join(filepath.Dir(filepath.Dir(path)), ".project_root"))
+	}
+	return true
+}
+
 // projectRoot reads the file that names a session's directory, "" without one.
 func projectRoot(path string) string {
 	f, err := openFile(path)

@@ -136,28 +136,53 @@ func (Pi) Head(h *Head, path string, head, tail [][]byte) {
 			}
 		}
 	}
-	for i, raw := range append(head[:len(head):len(head)], tail...) {
-		switch kind := getText(raw, "type"); kind {
-		case "title", "title_change":
-			if title := getText(raw, "title"); title != "" {
-				h.Title = title
-			}
-		case "session_info":
-			if name := getText(raw, "name"); name != "" {
-				h.Title = name
-			}
-		case "session_init":
-			if i < len(head) {
-				h.Kind = memoir.KindSubagent
-			}
+	for _, raw := range head {
+		if getText(raw, "type") == "session_init" {
+			h.Kind = memoir.KindSubagent
 		}
 	}
+	h.piTitle(head)
+	h.piTitle(tail)
 	if parent, ok := nestedIn(path); ok {
 		h.Kind = memoir.KindSubagent
 		if h.ParentID == "" {
 			h.ParentID = parent
 		}
 	}
+}
+
+// piTitle takes the last name that records give to their session.
+func (h *Head) piTitle(records [][]byte) {
+	for _, raw := range records {
+		key := "title"
+		switch getText(raw, "type") {
+		case "session_info":
+			key = "name"
+		case "title", "title_change":
+		default:
+			continue
+		}
+		if title := getText(raw, key); title != "" {
+			h.Title = title
+		}
+	}
+}
+
+// grow leaves a session that turns out to be oh-my-pi's to those who read the
+// whole file.
+func (Pi) grow(h *Head, _ string, tail [][]byte) bool {
+	if isOMP("", tail) {
+		return false
+	}
+	h.piTitle(tail)
+	h.said(tail)
+	return true
+}
+
+func (OMP) grow(h *Head, _ string, tail [][]byte) bool {
+	h.piTitle(tail)
+	h.said(tail)
+	return true
 }
 
 // nestedIn returns the id of the session in whose directory a file lies.

@@ -72,21 +72,23 @@ func Read(ctx context.Context, parts []Part, fn func(memoir.Item) error) (Stats,
 	return stats, err
 }
 
-// tailRecords returns copies of the whole records in the last piece of a file.
-func tailRecords(piece []byte, partial bool) [][]byte {
+// tailRecords returns copies of the whole records in the last piece of a file, and
+// where in the piece the last of them ends. A partial piece may begin in the middle
+// of a line.
+func tailRecords(piece []byte, partial bool) (out [][]byte, end int64) {
+	skipped := 0
 	if partial {
 		i := bytes.IndexByte(piece, '\n')
 		if i < 0 {
-			return nil
+			return nil, 0
 		}
-		piece = piece[i+1:]
+		skipped = i + 1
 	}
-	var out [][]byte
-	r := NewReader(bytes.NewReader(piece))
+	r := NewReader(bytes.NewReader(piece[skipped:]))
 	for {
 		raw, err := r.Next()
 		if err == io.EOF || err != nil {
-			return out
+			return out, int64(skipped) + r.Offset()
 		}
 		out = append(out, append([]byte(nil), raw...))
 	}

@@ -112,7 +112,7 @@ func (r *run) work(ctx context.Context, claim store.Claim, attempt time.Time) {
 	held = context.WithoutCancel(held)
 	switch {
 	case result.unchanged:
-		err = r.store.MarkUnchanged(held, claim, result.Extraction.ContentHash)
+		err = r.store.MarkUnchanged(held, claim, result.Extraction.ContentHash, result.Skipped)
 	default:
 		err = r.store.StoreExtraction(held, claim, result.Result)
 	}
@@ -164,6 +164,7 @@ func (r *run) extractOne(ctx context.Context, claim store.Claim) (extracted, err
 	}
 	out := extracted{Result: store.Result{Redactions: loaded.Redactions, Model: r.extractor.Name(), Run: r.id}}
 	out.Extraction.ContentHash = loaded.Hash
+	out.Skipped = r.skipped(loaded.Stats)
 	if loaded.Hash == claim.DoneHash && claim.DoneFilterVersion == rollout.FilterVersion {
 		out.unchanged = true
 		return out, nil

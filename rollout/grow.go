@@ -14,8 +14,9 @@ import (
 // which are written anew; or nobody has said anything in it yet, so that who drives
 // it, and what it is about, may still be to come.
 type Mark struct {
-	Offset int64  // end of the last whole record that was seen, in bytes
-	Print  string // fingerprint of the bytes at the file's beginning and before Offset
+	Offset  int64  // end of the last whole record that was seen, in bytes
+	Print   string // fingerprint of the bytes at the file's beginning and before Offset
+	Untimed bool   // no record bears a time: UpdatedAt is the file's
 }
 
 // markVersion is part of every fingerprint. It grows when Head finds out other
@@ -60,20 +61,21 @@ func grown(entry Entry, known memoir.File, before Head) (Head, bool) {
 		return Head{}, false
 	}
 	h := before
-	if h.UpdatedAt.Equal(known.ModTime) {
+	if before.Mark.Untimed {
 		h.UpdatedAt = time.Time{}
 	}
 	if !agent.grow(&h, entry.Path, tail) {
 		return Head{}, false
 	}
-	if h.UpdatedAt.IsZero() {
+	untimed := h.UpdatedAt.IsZero()
+	if untimed {
 		h.UpdatedAt = entry.ModTime.UTC()
 	}
 	if h.Title = firstLine(h.Title); h.Title == "" {
 		h.Title = before.Title
 	}
 	h.Size = entry.Size
-	h.Mark = markAt(entry.File, max(from, end))
+	h.Mark = markAt(entry.File, max(from, end), untimed)
 	return h, true
 }
 
@@ -112,12 +114,12 @@ func (r *Reader) appended() bool {
 }
 
 // markAt marks a file at the end of a record.
-func markAt(file memoir.File, offset int64) Mark {
+func markAt(file memoir.File, offset int64, untimed bool) Mark {
 	if offset == 0 {
 		return Mark{}
 	}
 	if print := fingerprint(file, offset); print != "" {
-		return Mark{Offset: offset, Print: print}
+		return Mark{offset, print, untimed}
 	}
 	return Mark{}
 }

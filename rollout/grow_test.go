@@ -81,6 +81,9 @@ func TestOnlyAFileThatGrewIsReadFromWhereItWas(t *testing.T) {
 		{"grown", long, func(t *testing.T, path string) { appendTo(t, path, later) }, true, "named later", "2026-03-09"},
 		{"grown across a cut last line", long + later[:40], func(t *testing.T, path string) { appendTo(t, path, later[40:]) }, true, "named later", "2026-03-09"},
 		{"grown by a cut line", long, func(t *testing.T, path string) { appendTo(t, path, later[:90]) }, true, "first prompt", "2026-03-01"},
+		{"grown by records without a time", long, func(t *testing.T, path string) {
+			appendTo(t, path, `{"type":"event_msg","payload":{"type":"token_count"}}`+"\n")
+		}, true, "first prompt", "2026-03-01"},
 		{"grown by blank lines", long, func(t *testing.T, path string) { appendTo(t, path, "\n\n\n") }, true, "first prompt", "2026-03-01"},
 		{"grown by more than is read at once", long, func(t *testing.T, path string) {
 			appendTo(t, path, strings.Repeat(cx(cxAgent(strings.Repeat("x", 1000)))[0]+"\n", 5000)+later)
@@ -127,6 +130,10 @@ func TestOnlyAFileThatGrewIsReadFromWhereItWas(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "session.jsonl")
 			writeAt(t, path, tt.before)
+			at := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC) // of many a record, too
+			if err := os.Chtimes(path, at, at); err != nil {
+				t.Fatal(err)
+			}
 			known := look(t, path)
 			before := probeEntry(t, known)
 			tt.change(t, path)
@@ -202,7 +209,7 @@ func checkGrowth(t *testing.T, name string, content []byte, cut int) (resumed bo
 		t.Fatal(err)
 	}
 	want := probeEntry(t, entry)
-	if got.FileAt.Equal(known.ModTime) { // no record bears a time
+	if got.Mark.Untimed {
 		got.FileAt, got.CreatedAt = want.FileAt, want.CreatedAt
 	}
 	if len(content) > headBudget && got.Title == before.Title {

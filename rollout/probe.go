@@ -74,7 +74,8 @@ func Probe(entry Entry) (Head, error) {
 	}
 	h := Head{Source: agent.Source(), Kind: memoir.KindMain, BaseEnd: -1, FirstOrdinal: -1, Size: entry.Size}
 	agent.Head(&h, entry.Path, head, tail)
-	if h.UpdatedAt.IsZero() {
+	untimed := h.UpdatedAt.IsZero()
+	if untimed {
 		h.UpdatedAt = entry.ModTime.UTC()
 	}
 	if h.CreatedAt.IsZero() {
@@ -97,7 +98,7 @@ func Probe(entry Entry) (Head, error) {
 		}
 	}
 	if begun && r.appended() {
-		h.Mark = markAt(entry.File, end)
+		h.Mark = markAt(entry.File, end, untimed)
 	}
 	if h.Title = firstLine(h.Title); h.Title == "" {
 		h.Title = firstLine(prompt)

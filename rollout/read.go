@@ -29,14 +29,28 @@ type Stats struct {
 	Unknown   map[string]int // records of a type that the reader does not know
 }
 
-// unknown counts a record of a type that no reader knows.
+// Bounds of Stats.Unknown.
+const (
+	maxTypes = 100 // types that are told apart
+	maxType  = 80  // bytes of one
+)
+
+// unknown counts a record of a type that no reader knows. What is too long for a
+// name is not cut: half a secret is still one.
 func (s *Stats) unknown(kind string) {
 	if s.Unknown == nil {
 		s.Unknown = map[string]int{}
 	}
-	if len(s.Unknown) < 100 || s.Unknown[kind] > 0 {
-		s.Unknown[kind[:min(len(kind), 80)]]++
+	switch {
+	case kind == "":
+		kind = "(none)"
+	case len(kind) > maxType:
+		kind = "(long)"
 	}
+	if len(s.Unknown) >= maxTypes && s.Unknown[kind] == 0 {
+		kind = "(others)"
+	}
+	s.Unknown[kind]++
 }
 
 // Read gives the items of one thread, in order, to fn. The parts are the files

@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -38,6 +39,17 @@ func oldDatabase(t *testing.T) string {
 	return s.Path()
 }
 
+// today is the number of the newest migration, and copyOf where a database of
+// today's schema is copied before it is migrated.
+func today(t *testing.T) int64 {
+	t.Helper()
+	n, err := newest(withMore(t, nil))
+	must(t, err)
+	return n
+}
+
+func copyOf(t *testing.T, path string) string { return fmt.Sprintf("%s.v%d.bak", path, today(t)) }
+
 func schemaOf(t *testing.T, s *Store) (version, goose int64, tables string) {
 	t.Helper()
 	must(t, s.read(t.Context(), func(tx tx) error {
@@ -55,8 +67,7 @@ func schemaOf(t *testing.T, s *Store) (version, goose int64, tables string) {
 func TestTheVersionThatIsReadFirstIsGooses(t *testing.T) {
 	t.Parallel()
 	s, _ := newStore(t)
-	want, err := newest(withMore(t, nil))
-	must(t, err)
+	want := today(t)
 	if version, goose, _ := schemaOf(t, s); version != want || goose != want {
 		t.Fatalf("user_version %d, goose %d, newest migration %d", version, goose, want)
 	}
@@ -78,13 +89,13 @@ func TestAnExistingDatabaseIsCopiedAndMigrated(t *testing.T) {
 	if projectRow(t, s, project).ID != project {
 		t.Error("the data is gone")
 	}
-	copied := path + ".v1.bak"
+	copied := copyOf(t, path)
 	info, err := os.Stat(copied)
 	if must(t, err); info.Mode().Perm() != 0o600 {
 		t.Errorf("the copy has mode %v", info.Mode().Perm())
 	}
 	old := openAt(t, copied, Options{ReadOnly: true})
-	if version, _, tables := schemaOf(t, old); version != 1 || strings.Contains(tables, "coming") || projectRow(t, old, project).ID != project {
+	if version, _, tables := schemaOf(t, old); version != today(t) || strings.Contains(tables, "coming") || projectRow(t, old, project).ID != project {
 		t.Errorf("the copy has version %d and tables %s", version, tables)
 	}
 	// Once is enough.
@@ -110,14 +121,14 @@ func TestAMigrationThatFailsLeavesAllAsItWas(t *testing.T) {
 				"0098_good.sql": "CREATE TABLE coming (n INTEGER) STRICT; DELETE FROM project_directory;",
 				"0099_bad.sql":  bad,
 			}))
-			if err == nil || !strings.Contains(err.Error(), path+".v1.bak") {
+			if err == nil || !strings.Contains(err.Error(), copyOf(t, path)) {
 				t.Fatalf("%s: error %v does not say where the copy is", name, err)
 			}
 		}
-		for _, path := range []string{path, path + ".v1.bak"} {
+		for _, path := range []string{path, copyOf(t, path)} {
 			s := openAt(t, path, Options{})
 			row := projectRow(t, s, project)
-			if version, goose, tables := schemaOf(t, s); version != 1 || goose != 1 || strings.Contains(tables, "coming") || len(row.Directories) != 1 {
+			if version, goose, tables := schemaOf(t, s); version != today(t) || goose != today(t) || strings.Contains(tables, "coming") || len(row.Directories) != 1 {
 				t.Errorf("%s: %s has version %d, goose %d, project %+v, tables %s", name, path, version, goose, row, tables)
 			}
 			must(t, s.Close())
@@ -131,10 +142,10 @@ func TestAMigrationThatFailsLeavesAllAsItWas(t *testing.T) {
 func TestADatabaseThatCannotBeCopiedIsNotMigrated(t *testing.T) {
 	t.Parallel()
 	path := oldDatabase(t)
-	must(t, os.Mkdir(path+".v1.bak", 0o700)) // in the way
+	must(t, os.Mkdir(copyOf(t, path), 0o700)) // in the way
 	_, err := open(t.Context(), path, Options{}, withMore(t, map[string]string{"0098_a.sql": "CREATE TABLE coming (n INTEGER) STRICT;"}))
 	wantCode(t, err, memoir.CodeStorage)
-	if version, _, _ := schemaOf(t, openAt(t, path, Options{})); version != 1 {
+	if version, _, _ := schemaOf(t, openAt(t, path, Options{})); version != today(t) {
 		t.Fatalf("version %d", version)
 	}
 }
@@ -146,7 +157,7 @@ func TestAReaderDoesNotMigrate(t *testing.T) {
 	if !errors.Is(err, ErrOutdated) || memoir.HintOf(err) == "" {
 		t.Fatalf("error %v, hint %q", err, memoir.HintOf(err))
 	}
-	if version, _, _ := schemaOf(t, openAt(t, path, Options{})); version != 1 {
+	if version, _, _ := schemaOf(t, openAt(t, path, Options{})); version != today(t) {
 		t.Fatalf("version %d", version)
 	}
 }

@@ -61,7 +61,7 @@ var idForm = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}
 
 // enlarge writes one session of at least size bytes: the records of a real one
 // again and again. Each time their ids are others, or readers would pass over
-// what they know; what stands before body, and the session's own id, stay.
+// what they know; the session's own id stays.
 func enlarge(b *testing.B, path string, content []byte, session string, size int64) {
 	b.Helper()
 	f, err := os.Create(path)

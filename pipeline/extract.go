@@ -114,7 +114,7 @@ func (r *run) work(ctx context.Context, claim store.Claim, attempt time.Time) {
 	case result.excluded != "":
 		err = r.store.ExcludeClaim(held, claim, result.excluded)
 	case result.unchanged:
-		err = r.store.MarkUnchanged(held, claim, result.Extraction.ContentHash)
+		err = r.store.MarkUnchanged(held, claim, result.Extraction.ContentHash, result.Skipped)
 	default:
 		err = r.store.StoreExtraction(held, claim, result.Result)
 	}
@@ -169,6 +169,7 @@ func (r *run) extractOne(ctx context.Context, claim store.Claim) (extracted, err
 	}
 	out := extracted{Result: store.Result{Redactions: loaded.Redactions, Model: r.extractor.Name(), Run: r.id}}
 	out.Extraction.ContentHash = loaded.Hash
+	out.Skipped = r.skipped(loaded.Stats)
 	if loaded.Hash == claim.DoneHash && claim.DoneFilterVersion == rollout.FilterVersion {
 		out.unchanged = true
 		return out, nil

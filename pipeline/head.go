@@ -14,8 +14,10 @@ const redactedID = "redacted-"
 
 // cleanHead redacts all that a file's head says, before any of it is stored,
 // printed, or names a project. Only the path stays as it is: it is how the file
-// is opened.
+// is opened. A head of which more than the title had to be changed does not
+// stand for the file any more, and the next scan does not build on it.
 func (r *run) cleanHead(h rollout.Head) rollout.Head {
+	raw := h
 	h.Title = memoir.ShortTitle(r.redact(h.Title))
 	h.CWD, h.Branch = r.redact(h.CWD), r.redact(h.Branch)
 	h.Remote, _, _ = strings.Cut(h.Remote, "?") // what follows is no part of a repository's name
@@ -25,6 +27,10 @@ func (r *run) cleanHead(h rollout.Head) rollout.Head {
 			sum := sha256.Sum256([]byte(*id))
 			*id = redactedID + hex.EncodeToString(sum[:8])
 		}
+	}
+	if h.ID != raw.ID || h.FileID != raw.FileID || h.BaseID != raw.BaseID || h.ParentID != raw.ParentID ||
+		h.CWD != raw.CWD || h.Branch != raw.Branch {
+		h.Mark = rollout.Mark{}
 	}
 	return h
 }

@@ -10,14 +10,12 @@ import (
 	"memoir/secrets"
 )
 
-// Bounds on what is held of one session, in bytes. What exceeds them is cut in
-// the middle or dropped, oldest tool output first; what people typed goes last.
+// Bounds on one item, in bytes. What exceeds them is cut in the middle; what all
+// items together may take is in hold.go.
 const (
 	maxMessage = 64 << 10 // one message
 	maxInput   = 16 << 10 // the input of one tool call
 	maxOutput  = 16 << 10 // the output of one tool call
-	maxHeld    = 8 << 20  // all items together
-	heldTail   = 400      // what stays of an output that had to give way
 )
 
 // Loaded is one session as Phase 1 sees it: filtered, redacted, bounded.
@@ -26,7 +24,7 @@ type Loaded struct {
 	Stats      rollout.Stats
 	Hash       string         // of the filtered items, before redaction and bounds
 	Redactions secrets.Counts // by rule
-	Omitted    int            // outputs that gave way to maxHeld
+	Omitted    int            // items, and texts of items, that gave way to maxHeld
 }
 
 // Load reads a session's files in order. Nothing of the text leaves this function
@@ -34,8 +32,7 @@ type Loaded struct {
 func Load(ctx context.Context, scanner *secrets.Scanner, parts []rollout.Part) (Loaded, error) {
 	var (
 		out      Loaded
-		held     int
-		oldest   int // index of the first output that has not given way
+		held     holding
 		hasher   rollout.Hasher
 		redactor = scanner.Session()
 	)
@@ -45,21 +42,10 @@ func Load(ctx context.Context, scanner *secrets.Scanner, parts []rollout.Part) (
 		it.Text = cutMiddle(it.Text, maxMessage)
 		it.Input = cutMiddle(it.Input, maxInput)
 		it.Output = cutMiddle(it.Output, maxOutput)
-		out.Items = append(out.Items, it)
-		held += len(it.Text) + len(it.Input) + len(it.Output)
-		for held > maxHeld && oldest < len(out.Items) {
-			older := &out.Items[oldest]
-			if len(older.Output) > heldTail {
-				held -= len(older.Output)
-				older.Output = "[…]" + tail(older.Output, heldTail)
-				held += len(older.Output)
-				out.Omitted++
-			}
-			oldest++
-		}
+		held.add(it)
 		return nil
 	})
-	out.Stats = stats
+	out.Stats, out.Items, out.Omitted = stats, held.items, held.omitted
 	if err != nil {
 		return out, err
 	}

@@ -18,8 +18,8 @@ import (
 )
 
 // scan brings the registry up to date with the disk. A file whose size,
-// modification time and inode are unchanged is not opened; a changed one is read
-// at its head and tail.
+// modification time and inode are unchanged is not opened; one that grew is read
+// from where it was; another is read at its head and tail.
 func (r *run) scan(ctx context.Context) error {
 	if !r.opts.DryRun {
 		if err := FinishMoves(ctx, r.store, r.opts.Home); err != nil {
@@ -31,7 +31,7 @@ func (r *run) scan(ctx context.Context) error {
 		return err
 	}
 	seen, changed := compare(known, entries)
-	probed, err := r.probeAll(ctx, changed)
+	probed, err := r.probeAll(ctx, known, changed)
 	if err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ func (p probe) key() string {
 }
 
 // probeAll looks at the changed files, several at a time, and keeps their order.
-func (r *run) probeAll(ctx context.Context, changed []rollout.Entry) ([]probe, error) {
+func (r *run) probeAll(ctx context.Context, known map[string]store.FileRow, changed []rollout.Entry) ([]probe, error) {
 	probed := make([]probe, len(changed))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(8)
@@ -182,13 +182,22 @@ func (r *run) probeAll(ctx context.Context, changed []rollout.Entry) ([]probe, e
 			probed[i].entry = e
 			defer r.survive(&probed[i].err)
 			if probed[i].err = e.Err; e.Err == nil {
-				probed[i].raw, probed[i].err = rollout.Probe(e)
+				probed[i].raw, probed[i].err = find(e, known[e.Path])
 				probed[i].head = r.cleanHead(probed[i].raw)
 			}
 			return nil
 		})
 	}
 	return probed, g.Wait()
+}
+
+// find says what a file holds, from what was found in it before if that is of use.
+func find(e rollout.Entry, known store.FileRow) (rollout.Head, error) {
+	var before rollout.Head
+	if known.Error != "" || json.Unmarshal(known.Head, &before) != nil {
+		return rollout.Probe(e)
+	}
+	return rollout.Grow(e, known.File, before)
 }
 
 // register groups files into sessions, finds their projects, and saves what changed.

@@ -3,6 +3,7 @@ package rollout
 import (
 	"context"
 	"maps"
+	"slices"
 	"strings"
 )
 
@@ -149,10 +150,6 @@ func isPrompt(text string) bool {
 // parallel tool calls make many; and where parents are missing, nothing is lost.
 func (s *claudePlanner) findAbandoned(subagent bool) {
 	n := len(s.index)
-	node := make(map[int32]int32, n) // tape index to node
-	for i, at := range s.index {
-		node[at] = int32(i)
-	}
 	up := make([]int32, n)
 	for i := range up {
 		up[i] = -1
@@ -160,7 +157,8 @@ func (s *claudePlanner) findAbandoned(subagent bool) {
 			continue
 		}
 		if at, ok := s.first[s.parents[i]]; ok {
-			up[i] = node[at]
+			node, _ := slices.BinarySearch(s.index, at) // they ascend
+			up[i] = int32(node)
 		}
 	}
 	leaf := -1

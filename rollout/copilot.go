@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"regexp"
@@ -81,6 +82,7 @@ func (Copilot) Head(h *Head, path string, head, tail [][]byte) {
 			place.fill(data)
 		case "session.title_changed":
 			h.Title = getText(data, "title")
+			h.Named = h.Title != ""
 		case "system.message":
 			if prompts++; prompts == 1 && i < len(head) && h.Kind == memoir.KindMain && strings.Contains(getText(data, "content"), copilotHeadless) {
 				h.Kind = memoir.KindAutomation
@@ -102,6 +104,30 @@ func (Copilot) Head(h *Head, path string, head, tail [][]byte) {
 	if h.Title == "" {
 		h.Title = beside.Name
 	}
+}
+
+// grow leaves it to those who read the whole file to say where the session is and
+// who drives it, if that changes.
+func (Copilot) grow(h *Head, path string, tail [][]byte) bool {
+	if h.CWD == "" {
+		return false
+	}
+	for _, raw := range tail {
+		switch getText(raw, "type") {
+		case "session.start", "session.resume", "session.context_changed", "system.message":
+			return false
+		case "session.title_changed":
+			if h.Title = getText(raw, "data", "title"); h.Title == "" {
+				return false
+			}
+			h.Named = true
+		}
+	}
+	if !h.Named && filepath.Base(path) == "events.jsonl" {
+		h.Title = cmp.Or(readCopilotWorkspace(filepath.Join(filepath.Dir(path), "workspace.yaml")).Name, h.Title)
+	}
+	h.said(tail)
+	return true
 }
 
 // copilotWorkspace is what workspace.yaml says.

@@ -44,16 +44,16 @@ type emitter struct {
 	kind    memoir.SessionKind
 	err     error
 	n       int
-	pending []*memoir.Item // calls without result, oldest first; TurnID etc. set
-	ids     []string       // of pending
-	held    int            // bytes of pending
-	done    map[string]struct{}
-	results map[uint64]bool // ids, hashed, of calls whose results are known to come
-	heard   bool            // what the session begins with was heard
+	pending []*memoir.Item      // calls without result, oldest first; TurnID etc. set
+	ids     []string            // of pending
+	held    int                 // bytes of pending
+	done    map[uint64]struct{} // ids, hashed, of calls that were given
+	results map[uint64]bool     // ids, hashed, of calls whose results are known to come
+	heard   bool                // what the session begins with was heard
 }
 
 func newEmitter(fn func(memoir.Item) error, stats *Stats, kind memoir.SessionKind) *emitter {
-	return &emitter{fn: fn, stats: stats, kind: kind, done: map[string]struct{}{}}
+	return &emitter{fn: fn, stats: stats, kind: kind, done: map[uint64]struct{}{}}
 }
 
 func (e *emitter) give(it memoir.Item) {
@@ -123,7 +123,7 @@ func toolItem(tool, input string, w where) *memoir.Item {
 
 // call notes a tool call. A call with an id that was seen is a repetition.
 func (e *emitter) call(id, tool, input string, w where) {
-	if _, ok := e.done[id]; ok && id != "" {
+	if _, ok := e.done[textHash(id)]; ok && id != "" {
 		return
 	}
 	for i, known := range e.ids {
@@ -171,11 +171,11 @@ func (e *emitter) result(id string, o outcome, w where) {
 			return
 		}
 	}
-	if _, ok := e.done[id]; ok {
+	if _, ok := e.done[textHash(id)]; ok {
 		return
 	}
 	if id != "" {
-		e.done[id] = struct{}{}
+		e.done[textHash(id)] = struct{}{}
 	}
 	if o.tool == "" {
 		o.tool = "unknown"
@@ -240,7 +240,7 @@ func (e *emitter) removeAt(i int) *memoir.Item {
 	e.ids = append(e.ids[:i], e.ids[i+1:]...)
 	e.held -= len(it.Input) + len(it.Output)
 	if id != "" {
-		e.done[id] = struct{}{}
+		e.done[textHash(id)] = struct{}{}
 	}
 	return it
 }

@@ -102,8 +102,8 @@ func (s ocSession) export() string {
 	return `{"info":` + s.info() + `,"messages":[` + strings.Join(messages, ",") + `]}`
 }
 
-// printed is a document as JSON.stringify prints it with two blanks.
-func printed(t testing.TB, document string) string {
+// pretty is a document as JSON.stringify prints it with two blanks.
+func pretty(t testing.TB, document string) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := json.Indent(&b, []byte(document), "", "  "); err != nil {
@@ -177,12 +177,12 @@ func writeTree(t testing.TB, data string, old bool, s ocSession) string {
 		own = filepath.Join(storage, "info", s.id+".json")
 		partDir = func(m string) string { return filepath.Join(storage, "part", s.id, m) }
 	}
-	writeAt(t, own, printed(t, s.info()))
+	writeAt(t, own, pretty(t, s.info()))
 	for i, m := range s.messages {
 		info, parts := s.withIDs(i)
-		writeAt(t, filepath.Join(storage, "message", s.id, m.id+".json"), printed(t, info))
+		writeAt(t, filepath.Join(storage, "message", s.id, m.id+".json"), pretty(t, info))
 		for n, p := range parts {
-			writeAt(t, filepath.Join(partDir(m.id), fmt.Sprintf("prt_%s_%03d.json", m.id, n)), printed(t, p))
+			writeAt(t, filepath.Join(partDir(m.id), fmt.Sprintf("prt_%s_%03d.json", m.id, n)), pretty(t, p))
 		}
 	}
 	return own
@@ -200,7 +200,7 @@ func stored(t testing.TB, s ocSession) map[string]string {
 		"a tree":           writeTree(t, filepath.Join(dir, "tree"), false, s),
 		"an earlier tree":  writeTree(t, filepath.Join(dir, "old"), true, s),
 		"an export":        write(t, "export.json", s.export()),
-		"a printed export": write(t, "printed.json", printed(t, s.export())),
+		"a printed export": write(t, "printed.json", pretty(t, s.export())),
 	}
 }
 

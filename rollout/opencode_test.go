@@ -156,7 +156,7 @@ func TestOpenCodeExportWithALongHead(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{70 << 10, 600 << 10} {
 		s := ocSession{id: "ses_1", title: "T", extra: `,"summary":{"diffs":["` + strings.Repeat("x ", size/2) + `"]}`, messages: []ocMessage{ocUser("m1", ocText("hi"))}}
-		for _, document := range []string{s.export(), printed(t, s.export())} {
+		for _, document := range []string{s.export(), pretty(t, s.export())} {
 			items, _ := read(t, write(t, "export.json", document))
 			expect(t, items, "typed: hi")
 		}

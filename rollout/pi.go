@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -153,26 +154,48 @@ func (Pi) Head(h *Head, path string, head, tail [][]byte) {
 	h.UpdatedAt = latest(tail, "timestamp")
 	h.Title = getText(header, "title")
 	h.ParentID = piSessionID(piParent(header))
-	for i, raw := range append(head[:len(head):len(head)], tail...) {
-		switch kind := getText(raw, "type"); kind {
-		case "title", "title_change":
-			if title := getText(raw, "title"); title != "" {
-				h.Title = title
-			}
-		case "session_info": // without a name it takes the name away
-			h.Title = getText(raw, "name")
-		case "session_init":
-			if i < len(head) {
-				h.Kind = memoir.KindSubagent
-			}
+	for _, raw := range head {
+		if getText(raw, "type") == "session_init" {
+			h.Kind = memoir.KindSubagent
 		}
 	}
+	h.piTitle(head)
+	h.piTitle(tail)
 	if parent, ok := nestedIn(path); ok {
 		h.Kind = memoir.KindSubagent
 		if legalID.MatchString(parent) {
 			h.ParentID = parent
 		}
 	}
+}
+
+// piTitle takes the last name that records give to their session.
+func (h *Head) piTitle(records [][]byte) {
+	for _, raw := range records {
+		switch getText(raw, "type") {
+		case "title", "title_change":
+			h.Title = cmp.Or(getText(raw, "title"), h.Title)
+		case "session_info": // without a name it takes the name away
+			h.Title = getText(raw, "name")
+		}
+	}
+}
+
+// grow leaves a session that turns out to be oh-my-pi's to those who read the
+// whole file.
+func (Pi) grow(h *Head, _ string, tail [][]byte) bool {
+	if isOMP("", tail) {
+		return false
+	}
+	h.piTitle(tail)
+	h.said(tail)
+	return true
+}
+
+func (OMP) grow(h *Head, _ string, tail [][]byte) bool {
+	h.piTitle(tail)
+	h.said(tail)
+	return true
 }
 
 // piParent is the session that a header says it was forked from: a path or an id.

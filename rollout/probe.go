@@ -27,6 +27,7 @@ type Head struct {
 	Kind         memoir.SessionKind
 	ParentID     string // thread id of the session that started this one, or that it was forked from
 	Title        string
+	Named        bool // a person chose the title: one that the agent gives later does not replace it
 	CWD          string
 	Branch       string
 	Remote       string    // without credentials
@@ -35,6 +36,7 @@ type Head struct {
 	UpdatedAt    time.Time // of the last record, else of the last modification
 	OwnRun       bool
 	Size         int64 // bytes of the file, or of the session where it is not one file
+	Mark         Mark  // from where on the file is read when it has grown
 }
 
 // Probe reads a file's head and tail and says what session it belongs to. It
@@ -64,15 +66,16 @@ func Probe(entry Entry) (Head, error) {
 	if agent == nil {
 		return Head{}, memoir.Errorf(memoir.CodeUnreadable, "", "%s is not a session of any known agent", entry.Path)
 	}
-	tail := head
+	tail, end := head, r.Offset()
 	if !whole {
-		if tail, err = readTail(entry.Path); err != nil {
+		if tail, end, err = readTail(entry.Path); err != nil {
 			return Head{}, err
 		}
 	}
 	h := Head{Source: agent.Source(), Kind: memoir.KindMain, BaseEnd: -1, FirstOrdinal: -1, Size: entry.Size}
 	agent.Head(&h, entry.Path, head, tail)
-	if h.UpdatedAt.IsZero() {
+	untimed := h.UpdatedAt.IsZero()
+	if untimed {
 		h.UpdatedAt = entry.ModTime.UTC()
 	}
 	if h.CreatedAt.IsZero() {
@@ -88,11 +91,14 @@ func Probe(entry Entry) (Head, error) {
 		h.FileID = h.ID
 	}
 	h.Remote = withoutCredentials(h.Remote)
-	prompt, ownRun := firstPrompt(agent, h, head)
+	prompt, begun, ownRun := firstPrompt(agent, h, head)
 	if prompt == "" && h.Title == "" && h.ParentID != "" && !whole {
 		if more, _, _, err := readHead(entry.Path, forkBudget); err == nil {
-			prompt, _ = firstPrompt(agent, h, more)
+			prompt, begun, _ = firstPrompt(agent, h, more)
 		}
+	}
+	if begun && r.appended() {
+		h.Mark = markAt(entry.File, end, untimed)
 	}
 	if h.Title = firstLine(h.Title); h.Title == "" {
 		h.Title = firstLine(prompt)
@@ -139,8 +145,9 @@ func looksBinary(path string) bool {
 	return bytes.IndexByte(b[:n], 0) >= 0
 }
 
-// firstPrompt reads the head as a session to find what a person said first.
-func firstPrompt(agent Agent, h Head, head [][]byte) (prompt string, ownRun bool) {
+// firstPrompt reads the head as a session to find what a person said first. A
+// command of the agent's own begins no session: what follows says more.
+func firstPrompt(agent Agent, h Head, head [][]byte) (prompt string, begun, ownRun bool) {
 	stats := Stats{}
 	e := newEmitter(func(it memoir.Item) error {
 		if it.Kind != memoir.ItemMessage || it.Role != memoir.RoleUser {
@@ -150,7 +157,7 @@ func firstPrompt(agent Agent, h Head, head [][]byte) (prompt string, ownRun bool
 			prompt = cmp.Or(prompt, it.Text)
 			return nil
 		}
-		prompt = it.Text
+		prompt, begun = it.Text, true
 		return errStop
 	}, &stats, h.Kind)
 	// An error here can only be errStop: the records are in memory.
@@ -158,7 +165,7 @@ func firstPrompt(agent Agent, h Head, head [][]byte) (prompt string, ownRun bool
 	if e.err == nil {
 		e.finish()
 	}
-	return prompt, stats.OwnRun
+	return prompt, begun, stats.OwnRun
 }
 
 var uuidForm = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)

@@ -118,3 +118,23 @@ func (Qwen) Head(h *Head, path string, head, tail [][]byte) {
 		h.ID = "agent-" + agent
 	}
 }
+
+// grow leaves it to those who read the whole file to say who drives the session, and
+// what it is called whose name was taken away.
+func (Qwen) grow(h *Head, _ string, tail [][]byte) bool {
+	if h.CWD == "" {
+		return false
+	}
+	for _, raw := range tail {
+		switch word(get(raw, "subtype")) {
+		case "custom_title":
+			if h.Title = getText(raw, "systemPayload", "customTitle"); h.Title == "" {
+				return false
+			}
+		case "parent_session", "session_source":
+			return false
+		}
+	}
+	h.said(tail)
+	return true
+}

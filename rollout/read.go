@@ -29,14 +29,28 @@ type Stats struct {
 	Unknown   map[string]int // records of a type that the reader does not know
 }
 
-// unknown counts a record of a type that no reader knows.
+// Bounds of Stats.Unknown.
+const (
+	maxTypes = 100 // types that are told apart
+	maxType  = 80  // bytes of one
+)
+
+// unknown counts a record of a type that no reader knows. What is too long for a
+// name is not cut: half a secret is still one.
 func (s *Stats) unknown(kind string) {
 	if s.Unknown == nil {
 		s.Unknown = map[string]int{}
 	}
-	if len(s.Unknown) < 100 || s.Unknown[kind] > 0 {
-		s.Unknown[kind[:min(len(kind), 80)]]++
+	switch {
+	case kind == "":
+		kind = "(none)"
+	case len(kind) > maxType:
+		kind = "(long)"
 	}
+	if len(s.Unknown) >= maxTypes && s.Unknown[kind] == 0 {
+		kind = "(others)"
+	}
+	s.Unknown[kind]++
 }
 
 // Read gives the items of one thread, in order, to fn. The parts are the files
@@ -72,21 +86,23 @@ func Read(ctx context.Context, parts []Part, fn func(memoir.Item) error) (Stats,
 	return stats, err
 }
 
-// tailRecords returns copies of the whole records in the last piece of a file.
-func tailRecords(piece []byte, partial bool) [][]byte {
+// tailRecords returns copies of the whole records in the last piece of a file, and
+// where in the piece the last of them ends. A partial piece may begin in the middle
+// of a line.
+func tailRecords(piece []byte, partial bool) (out [][]byte, end int64) {
+	skipped := 0
 	if partial {
 		i := bytes.IndexByte(piece, '\n')
 		if i < 0 {
-			return nil
+			return nil, 0
 		}
-		piece = piece[i+1:]
+		skipped = i + 1
 	}
-	var out [][]byte
-	r := NewReader(bytes.NewReader(piece))
+	r := NewReader(bytes.NewReader(piece[skipped:]))
 	for {
 		raw, err := r.Next()
 		if err == io.EOF || err != nil {
-			return out
+			return out, int64(skipped) + r.Offset()
 		}
 		out = append(out, append([]byte(nil), raw...))
 	}

@@ -136,6 +136,31 @@ func TestWalkEntersEachDirectoryOnce(t *testing.T) {
 	}
 }
 
+func TestWalkReportsALinkThatLeadsToItself(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("symbolic links need rights there")
+	}
+	dir := t.TempDir()
+	writeAt(t, filepath.Join(dir, "open.jsonl"), "x")
+	for name, target := range map[string]string{"self.jsonl": "self.jsonl", "there.jsonl": "back.jsonl", "back.jsonl": "there.jsonl"} {
+		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	failed := 0
+	for _, e := range collect(t, func(fn func(Entry) error) error { return WalkDir(t.Context(), dir, fn) }) {
+		if memoir.CodeOf(e.Err) == memoir.CodeUnreadable {
+			failed++
+		} else if e.Err != nil || filepath.Base(e.Path) != "open.jsonl" {
+			t.Errorf("found %+v", e)
+		}
+	}
+	if failed != 3 {
+		t.Errorf("%d were reported", failed)
+	}
+}
+
 func TestWalkReportsWhatItCannotRead(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() == 0 || runtime.GOOS == "windows" {

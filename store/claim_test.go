@@ -131,7 +131,7 @@ func TestAFullBatchIsFollowedByAnother(t *testing.T) {
 			t.Fatalf("claimed %d, want %d", len(claims), want)
 		}
 		for _, c := range claims {
-			must(t, s.MarkUnchanged(t.Context(), c, "h"))
+			must(t, s.MarkUnchanged(t.Context(), c, "h", nil))
 		}
 	}
 }
@@ -243,7 +243,7 @@ func TestASuspectThatProvesHarmlessIsClearedOfIt(t *testing.T) {
 	t.Parallel()
 	for name, finish := range map[string]func(*Store, Claim) error{
 		"by success":       func(s *Store, c Claim) error { return s.StoreExtraction(background(), c, worth("a")) },
-		"by being the old": func(s *Store, c Claim) error { return s.MarkUnchanged(background(), c, "h") },
+		"by being the old": func(s *Store, c Claim) error { return s.MarkUnchanged(background(), c, "h", nil) },
 		"by a failure that it survived": func(s *Store, c Claim) error {
 			return s.FailClaim(background(), c, Failure{Message: "timeout", Transient: true}, Policy{})
 		},
@@ -283,7 +283,7 @@ func TestExtendingKeepsClaimsAndNamesThoseThatAreLost(t *testing.T) {
 	t.Parallel()
 	s, clock := newQueue(t, 3)
 	claims := claim(t, s, claimOptions(3))
-	must(t, s.MarkUnchanged(t.Context(), claims[2], "h"))
+	must(t, s.MarkUnchanged(t.Context(), claims[2], "h", nil))
 	tokens := []string{claims[0].Token, claims[1].Token, claims[2].Token, "nobody's", ""}
 	clock.advance(time.Minute)
 	lost, err := s.ExtendClaims(t.Context(), tokens, clock.Now().Add(2*time.Minute))

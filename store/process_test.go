@@ -157,7 +157,7 @@ func workOff(ctx context.Context, path string, args []string) error {
 					return fmt.Errorf("%d jobs run, which is more than %d", n, runningCap)
 				}
 			}
-			if err := s.MarkUnchanged(ctx, c, "h"); err != nil {
+			if err := s.MarkUnchanged(ctx, c, "h", nil); err != nil {
 				return err
 			}
 		}

@@ -21,6 +21,7 @@ type Result struct {
 	Run        string         // id of the run, for the ledger
 	Redactions map[string]int // secrets taken out of the session, by rule
 	Work       *Work          // where the session's work was; nil: not told
+	Skipped    []Skipped      // records that no reader understood
 }
 
 // StoreExtraction finishes a claim with its result: the extraction, the ledger and
@@ -55,6 +56,9 @@ func (s *Store) StoreExtraction(ctx context.Context, c Claim, r Result) error {
 			return err
 		}
 		if err := setRedactions(t, kindExtract, key, r.Redactions); err != nil {
+			return err
+		}
+		if err := setSkipped(t, key, r.Skipped); err != nil {
 			return err
 		}
 		if err := s.addLedger(t, LedgerEntry{At: s.now(), Run: r.Run, Phase: kindExtract, SessionKey: key, ProjectID: e.ProjectID,
@@ -123,14 +127,18 @@ func sameMemory(a, b memoir.Extraction) bool {
 }
 
 // MarkUnchanged finishes a claim whose session turned out to hold, for all that its
-// files changed, the content that was extracted already; hash is its content hash.
-func (s *Store) MarkUnchanged(ctx context.Context, c Claim, hash string) error {
+// files changed, the content that was extracted already; hash is its content hash,
+// skipped what its reader did not understand this time.
+func (s *Store) MarkUnchanged(ctx context.Context, c Claim, hash string, skipped []Skipped) error {
 	key := c.Session.Key()
 	err := s.quickly(ctx, func(t tx) error {
 		if ours, err := owns(t, kindExtract, key, c.Token); err != nil {
 			return err
 		} else if !ours {
 			return lost("session " + key)
+		}
+		if err := setSkipped(t, key, skipped); err != nil {
+			return err
 		}
 		return s.finishSession(t, key, c.InputVersion, hash, c.DoneFilterVersion)
 	})

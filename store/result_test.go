@@ -108,7 +108,7 @@ func TestALateFinisherStoresNothing(t *testing.T) {
 	check := func() {
 		t.Helper()
 		wantCode(t, s.StoreExtraction(t.Context(), late, r), memoir.CodeLeaseLost)
-		wantCode(t, s.MarkUnchanged(t.Context(), late, "h"), memoir.CodeLeaseLost)
+		wantCode(t, s.MarkUnchanged(t.Context(), late, "h", nil), memoir.CodeLeaseLost)
 		wantCode(t, s.FailClaim(t.Context(), late, Failure{Message: "late", Usage: r.Usage}, Policy{}), memoir.CodeLeaseLost)
 		must(t, s.GiveBack(t.Context(), []Claim{late}))
 	}
@@ -151,7 +151,7 @@ func TestATouchedSessionIsClaimedOnceAndCostsNothing(t *testing.T) {
 	extracted(t, s, worth("a"))
 	scan(t, s, session("s00", func(se *memoir.Session) { se.Files[0].ModTime = noon }))
 	c := claimOne(t, s)
-	must(t, s.MarkUnchanged(t.Context(), c, c.DoneHash))
+	must(t, s.MarkUnchanged(t.Context(), c, c.DoneHash, nil))
 	wantIDs(t, claim(t, s, claimOptions(1)))
 	if row := projectRow(t, s, project); row.ChangeSeq != 1 {
 		t.Fatalf("touching a file changed its project: %+v", row)

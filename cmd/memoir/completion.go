@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -70,6 +71,23 @@ func following(app *cli.App, c *cli.Command) (words, options []completed) {
 	return words, options
 }
 
+// values lists what the value of a flag may be, by the flag's name: those that are
+// one of a few words.
+func values() map[string][]string {
+	return map[string][]string{"source": sources(), "reason": reasonNames(), "kind": kindNames(), "sort": orderNames()}
+}
+
+// valueCases is a case of a shell's case statement for each flag in values, whose
+// body is the flag's words in a format.
+func valueCases(format string) string {
+	var b strings.Builder
+	all := values()
+	for _, flag := range slices.Sorted(maps.Keys(all)) {
+		fmt.Fprintf(&b, "    --%s) "+format+" ;;\n", flag, strings.Join(all[flag], " "))
+	}
+	return b.String()
+}
+
 // shells are those that there is a completion script for.
 var shells = []string{"bash", "zsh", "fish"}
 
@@ -125,10 +143,12 @@ _memoir() {
   case "$path" in
 %s    *) words=%q ;;
   esac
+  case "${COMP_WORDS[COMP_CWORD-1]}" in
+%s  esac
   COMPREPLY=($(compgen -W "$words" -- "$cur"))
 }
 complete -o default -F _memoir memoir
-`, valued(app), bashPaths(app), cases.String(), joinWords(words, options))
+`, valued(app), bashPaths(app), cases.String(), joinWords(words, options), valueCases("words=%q"))
 }
 
 // valued is the pattern of the flags whose value is the next word.
@@ -191,20 +211,27 @@ _memoir() {
   case "$seen" in
 %s    *) offers=(%s ) ;;
   esac
+  case "${words[CURRENT-1]}" in
+%s  esac
   _describe 'memoir' offers
   _files
 }
 if [ "$funcstack[1]" = "_memoir" ]; then _memoir "$@"; else compdef _memoir memoir; fi
-`, valued(app), bashPaths(app), cases.String(), describe(slices.Concat(words, options)))
+`, valued(app), bashPaths(app), cases.String(), describe(slices.Concat(words, options)), valueCases("offers=(%s)"))
 }
 
 func fishCompletion(app *cli.App) string {
 	var b strings.Builder
 	b.WriteString("# fish completion for memoir\n")
+	known := values()
 	quote := func(s string) string { return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "'" }
 	line := func(condition string, c completed) {
 		if option, ok := strings.CutPrefix(c.word, "--"); ok {
-			fmt.Fprintf(&b, "complete -c memoir -n %s -l %s -d %s\n", quote(condition), option, quote(c.usage))
+			more := ""
+			if words := known[option]; words != nil {
+				more = " -x -a " + quote(strings.Join(words, " "))
+			}
+			fmt.Fprintf(&b, "complete -c memoir -n %s -l %s%s -d %s\n", quote(condition), option, more, quote(c.usage))
 			return
 		}
 		fmt.Fprintf(&b, "complete -c memoir -f -n %s -a %s -d %s\n", quote(condition), c.word, quote(c.usage))

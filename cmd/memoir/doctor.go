@@ -24,8 +24,8 @@ func doctorCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "doctor", Category: groupSetup,
 		Usage: "check the installation and the data",
-		Description: help("Checks settings, the database, permissions, where agents keep sessions, and every\n"+
-			"project's live files against their manifest. Nothing is changed. Exit code 1 says that\n"+
+		Description: help("Checks settings, the database, permissions, where agents keep sessions, what was not\n"+
+			"understood of them, and every project's live files against their manifest. Nothing is changed. Exit code 1 says that\n"+
 			"something is wrong.", "memoir doctor", "memoir doctor --json"),
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print one JSON object"}},
 		Action: func(c *cli.Context) error {
@@ -33,9 +33,10 @@ func doctorCommand(p *program) *cli.Command {
 			d.examine(c)
 			if c.Bool("json") {
 				err := p.ui.json(struct {
-					OK     bool    `json:"ok"`
-					Checks []check `json:"checks"`
-				}{d.failed() == 0, list(d.checks)})
+					OK      bool          `json:"ok"`
+					Checks  []check       `json:"checks"`
+					Records []recordsJSON `json:"records"` // that no reader understood
+				}{d.failed() == 0, list(d.checks), list(d.records)})
 				if err != nil {
 					return err
 				}
@@ -55,6 +56,7 @@ func doctorCommand(p *program) *cli.Command {
 type doctor struct {
 	*program
 	checklist
+	records []recordsJSON
 }
 
 func (d *doctor) examine(c *cli.Context) {
@@ -100,6 +102,7 @@ func (d *doctor) examine(c *cli.Context) {
 	if len(damage) == 0 {
 		d.add(checkOK, "database", "", st.Path()+" is sound")
 	}
+	d.unread(c.Context, st)
 	d.projects(c.Context, home, st)
 }
 

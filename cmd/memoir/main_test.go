@@ -15,6 +15,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if os.Getenv(peakVariable) != "" {
+		os.Exit(startAndSayPeak())
+	}
 	testscript.Main(m, map[string]func(){"memoir": main})
 }
 

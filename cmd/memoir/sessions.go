@@ -8,23 +8,28 @@ import (
 
 	"memoir"
 	"memoir/rollout"
-	"memoir/store"
 )
 
 func sessionsCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "sessions", Category: groupSession,
 		Usage: "list sessions with what becomes of each, and why",
-		Description: help("Lists every session that was seen, the latest first, with its reason: eligible, or why it\n"+
+		Description: help("Lists every session that was seen, the latest first, with its age and its reason: eligible, or why it\n"+
 			"is left alone. Reasons are those of the last run. A session that is disabled is never\n"+
 			"extracted from, and what it gave is taken out of its project's memory.",
-			"memoir sessions --project . --reason eligible", "memoir sessions --json",
+			"memoir sessions --project . --reason eligible", "memoir sessions --since 7d --sort size --limit 10",
+			"memoir sessions --json",
 			"memoir sessions disable 019f1fd6", "memoir sessions enable 019f1fd6"),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "project", Usage: "only of the project `REF`: an id, a name or a path"},
 			&cli.StringFlag{Name: "source", Usage: "only of `AGENT`: " + strings.Join(sources(), ", ")},
 			&cli.StringFlag{Name: "reason", Usage: "only those that are `REASON`: eligible, up_to_date, too_old, …"},
-			&cli.StringFlag{Name: "since", Usage: "only those active since `TIME`: 2026-07-01 or 2026-07-01T12:00:00Z"},
+			&cli.StringFlag{Name: "kind", Usage: "only those of `KIND`: " + strings.Join(kindNames(), ", ")},
+			&cli.StringFlag{Name: "since", Usage: "only those active since `TIME`: 7d, 12h, 2026-07-01 or 2026-07-01T12:00:00Z"},
+			&cli.StringFlag{Name: "sort", Value: "updated", Usage: "sort by `ORDER`: " + strings.Join(orderNames(), ", ") + "; -size begins with the smallest"},
+			&cli.BoolFlag{Name: "reverse", Usage: "turn the order round"},
+			&cli.IntFlag{Name: "limit", DefaultText: "all", Usage: "list at most `N` sessions"},
+			&cli.StringFlag{Name: "now", Usage: "count ages from `TIME`: 2026-07-01 or 2026-07-01T12:00:00Z"},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON object"},
 		},
 		Action: p.sessions,
@@ -36,18 +41,7 @@ func sessionsCommand(p *program) *cli.Command {
 }
 
 func (p *program) sessions(c *cli.Context) error {
-	filter := store.Filter{Source: memoir.Source(c.String("source")), Reason: memoir.Reason(c.String("reason"))}
-	if filter.Reason != "" && !slices.Contains(memoir.Reasons, filter.Reason) {
-		var names []string
-		for _, r := range memoir.Reasons {
-			names = append(names, string(r))
-		}
-		return usagef(didYouMean(string(filter.Reason), names), "--reason: unknown reason %q", filter.Reason)
-	}
-	if filter.Source != "" && !slices.Contains(sources(), string(filter.Source)) {
-		return usagef(didYouMean(string(filter.Source), sources()), "--source: unknown agent %q", filter.Source)
-	}
-	since, err := moment(c, "since")
+	list, err := p.asked(c)
 	if err != nil {
 		return err
 	}
@@ -66,13 +60,13 @@ func (p *program) sessions(c *cli.Context) error {
 			if err != nil {
 				return err
 			}
-			filter.Project = project.ID
+			list.filter.Project = project.ID
 		}
-		if sessions, err = st.Sessions(c.Context, filter); err != nil {
+		if sessions, err = st.Sessions(c.Context, list.filter); err != nil {
 			return err
 		}
 	}
-	sessions = slices.DeleteFunc(sessions, func(s memoir.Session) bool { return s.UpdatedAt.Before(since) })
+	sessions, all := list.choose(sessions)
 	for i := range sessions {
 		p.cleanSession(&sessions[i])
 	}
@@ -92,19 +86,23 @@ func (p *program) sessions(c *cli.Context) error {
 		if project == "" {
 			project = none
 		}
-		t.row(s.Key(), when(s.UpdatedAt), size(s.Bytes), s.Reason, project, title)
+		t.row(s.Key(), age(list.now, s.UpdatedAt), size(s.Bytes), s.Reason, project, title)
 	}
 	p.ui.table(t)
 	if st != nil {
-		p.ui.say("%s", count(len(sessions), "session"))
+		if len(sessions) < all {
+			p.ui.say("%d of %s", len(sessions), count(all, "session"))
+		} else {
+			p.ui.say("%s", count(all, "session"))
+		}
 	}
 	return nil
 }
 
 // newSessionTable is a table of sessions without its rows.
 func newSessionTable() *table {
-	t := newTable("session", "updated", "size", "reason", "project", "title")
-	t.narrower = []step{{"title", 18}, {"session", 16}, {"size", 0}, {"project", 12}, {"project", 0}, {"updated", 0}, {"title", 8}}
+	t := newTable("session", "age", "size", "reason", "project", "title")
+	t.narrower = []step{{"title", 18}, {"session", 16}, {"size", 0}, {"project", 12}, {"project", 0}, {"age", 0}, {"title", 8}}
 	return t
 }
 

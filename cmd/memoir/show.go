@@ -37,6 +37,7 @@ func showCommand(p *program) *cli.Command {
 }
 
 func (p *program) show(c *cli.Context) error {
+	frugal()
 	name, err := argument(c, "session or a file")
 	if err != nil {
 		return err

@@ -35,3 +35,20 @@ func moment(c *cli.Context, flag string) (time.Time, error) {
 	return time.Time{}, usagef("for example 2026-07-01 or 2026-07-01T12:00:00Z",
 		"--%s: %q is not a date or a moment", flag, text)
 }
+
+// momentOrSpan reads a flag that is a moment, or a length of time before now; the
+// zero time if it is not given, or 0.
+func momentOrSpan(c *cli.Context, flag string, now time.Time) (time.Time, error) {
+	if d, err := config.ParseDuration(c.String(flag)); err == nil {
+		if d == 0 {
+			return time.Time{}, nil
+		}
+		return now.Add(-d), nil
+	}
+	t, err := moment(c, flag)
+	if err != nil {
+		err = usagef("for example 7d, 12h, 2026-07-01 or 2026-07-01T12:00:00Z",
+			"--%s: %q is neither a length of time nor a date or a moment", flag, c.String(flag))
+	}
+	return t, err
+}

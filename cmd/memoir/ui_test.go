@@ -129,7 +129,7 @@ func TestTablesFitTheTerminal(t *testing.T) {
 func TestTheTableOfSessionsFitsNarrowTerminals(t *testing.T) {
 	t.Parallel()
 	table := newSessionTable()
-	table.row("codex:019df239-3e38-79af-ad38-8241b04bb246", "2026-05-04 09:05", "996.4 kB", "up_to_date", "lanternd-97c055e77a45", strings.Repeat("title ", 14))
+	table.row("codex:019df239-3e38-79af-ad38-8241b04bb246", "16d", "996.4 kB", "up_to_date", "lanternd-97c055e77a45", strings.Repeat("title ", 14))
 	for _, width := range []int{40, 60, 80, 100, 132, 200} {
 		for line := range strings.Lines(table.format(width)) {
 			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > width {

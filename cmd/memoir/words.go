@@ -37,6 +37,28 @@ func when(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04")
 }
 
+// age is how long ago a moment was, in the largest unit that still says much; "-"
+// if there is none.
+func age(now, t time.Time) string {
+	const day = 24 * time.Hour
+	ago := now.Sub(t)
+	switch {
+	case t.IsZero():
+		return none
+	case ago < time.Minute:
+		return "now"
+	case ago < 2*time.Hour:
+		return fmt.Sprintf("%dm", ago/time.Minute)
+	case ago < 2*day:
+		return fmt.Sprintf("%dh", ago/time.Hour)
+	case ago < 60*day:
+		return fmt.Sprintf("%dd", ago/day)
+	case ago < 2*365*day:
+		return fmt.Sprintf("%dw", ago/(7*day))
+	}
+	return fmt.Sprintf("%dy", ago/(365*day))
+}
+
 // size is a number of bytes as people read it.
 func size(n int64) string {
 	switch {

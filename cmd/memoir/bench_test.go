@@ -1,0 +1,153 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"memoir/testdata"
+)
+
+// peakVariable makes the test binary one memoir, which says its peak memory in KiB
+// on the last line of standard error. What the system counts for a process that
+// ended begins with the memory of the one that started it, and is of no use.
+const peakVariable = "PEAK_OF_MEMOIR"
+
+func startAndSayPeak() int {
+	code := start(os.Args[1:], os.Environ())
+	content, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return exitFailed
+	}
+	_, after, _ := strings.Cut(string(content), "VmHWM:")
+	fmt.Fprintln(os.Stderr, strings.Fields(after)[0])
+	return code
+}
+
+// sample returns a real session of an agent, or a fixture where there is no corpus.
+func sample(b *testing.B, agent, file string) []byte {
+	b.Helper()
+	corpus := os.Getenv("MEMOIR_CORPUS")
+	if corpus == "" {
+		corpus = filepath.Join("..", "..", "..", "shared", "corpus")
+	}
+	if content, err := os.ReadFile(filepath.Join(corpus, file)); err == nil {
+		return content
+	}
+	for _, s := range testdata.Expected {
+		if string(s.Source) != agent || len(s.Files) != 1 || len(s.Facts) < 2 {
+			continue
+		}
+		content, err := fs.ReadFile(testdata.Sessions(), s.Files[0])
+		if err != nil {
+			b.Fatal(err)
+		}
+		return content
+	}
+	b.Fatalf("no session of %s", agent)
+	return nil
+}
+
+// idForm is what the records of a session name each other, turns and calls by.
+var idForm = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|(?:toolu|msg|call|req|fc)_[0-9A-Za-z]{12,}`)
+
+// enlarge writes one session of at least size bytes: the records of a real one
+// again and again. Each time their ids are others, or readers would pass over
+// what they know; the session's own id stays.
+func enlarge(b *testing.B, path string, content []byte, session string, size int64) {
+	b.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	w := bufio.NewWriterSize(f, 1<<20)
+	written, err := w.Write(content)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var ids []int
+	for _, at := range idForm.FindAllIndex(content, -1) {
+		if string(content[at[0]:at[1]]) != session {
+			ids = append(ids, at[1]-6)
+		}
+	}
+	again := bytes.Clone(content)
+	for round, total := 1, int64(written); total < size; round++ {
+		for _, at := range ids {
+			copy(again[at:], fmt.Sprintf("%06x", round))
+		}
+		n, err := w.Write(again)
+		if err != nil {
+			b.Fatal(err)
+		}
+		total += int64(n)
+	}
+	if err := w.Flush(); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// BenchmarkPeakMemory runs memoir over a session of 1 GB: the bar is 100 MiB.
+func BenchmarkPeakMemory(b *testing.B) {
+	if _, err := os.Stat("/proc/self/status"); err != nil {
+		b.Skip("the system does not say what a process holds at most")
+	}
+	const size = 1 << 30
+	for _, s := range []struct{ agent, file, session, name string }{
+		{"codex", "codex/mise/019f68cf-115d-7f42-972d-e020ec912746.jsonl", "019f68cf-115d-7f42-972d-e020ec912746",
+			"rollout-2026-07-15T10-00-00-019f68cf-115d-7f42-972d-e020ec912746.jsonl"},
+		{"claude", "claude/entire/f744aef5-5139-4c21-91e5-3f44ce902105.jsonl", "f744aef5-5139-4c21-91e5-3f44ce902105",
+			"f744aef5-5139-4c21-91e5-3f44ce902105.jsonl"},
+	} {
+		content := sample(b, s.agent, s.file)
+		dir, home := b.TempDir(), b.TempDir()
+		path := filepath.Join(dir, s.name)
+		enlarge(b, path, content, s.session, size)
+		for _, args := range [][]string{
+			{"show", path},
+			{"run", "--sessions", dir, "--home", home, "--min-idle", "0", "--max-age", "0", "--all", "-q"},
+		} {
+			b.Run(s.agent+"/"+args[0], func(b *testing.B) {
+				b.SetBytes(size)
+				var peak int
+				for b.Loop() {
+					if err := os.RemoveAll(home); err != nil {
+						b.Fatal(err)
+					}
+					peak = max(peak, peakOf(b, args))
+				}
+				b.ReportMetric(float64(peak)/1024, "MiB-peak")
+			})
+		}
+		if err := os.Remove(path); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// peakOf runs memoir and returns what it held at most, in KiB.
+func peakOf(b *testing.B, args []string) int {
+	b.Helper()
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = []string{"HOME=" + b.TempDir(), "PATH=" + os.Getenv("PATH"), peakVariable + "=1"}
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	if err := cmd.Run(); err != nil {
+		b.Fatalf("memoir %s: %v\n%s", args[0], err, said.String())
+	}
+	lines := strings.Split(strings.TrimSpace(said.String()), "\n")
+	peak, err := strconv.Atoi(lines[len(lines)-1])
+	if err != nil {
+		b.Fatalf("memoir %s: %s", args[0], said.String())
+	}
+	return peak
+}

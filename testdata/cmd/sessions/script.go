@@ -1,0 +1,82 @@
+package main
+
+import (
+	"path/filepath"
+
+	"memoir/testdata/mockmodel"
+)
+
+// conversation is one session: what is typed, and what the model then says and
+// has done.
+type conversation struct {
+	name  string
+	turns mockmodel.Script
+	// cut says that the agent is told to stop during the last command.
+	cut bool
+	// own says that the session is to be taken for one of our own model calls.
+	own bool
+}
+
+// The conversations in the order in which they are held.
+const (
+	talk = iota
+	branchedOff
+	interrupted
+	ownRun
+)
+
+// started is the file that shows that the command to interrupt is running.
+const started = "started"
+
+// ownMarker in a first prompt marks memoir's own model calls.
+const ownMarker = "memoir:own-run"
+
+// conversations are what is said in a directory.
+func conversations(work string) []conversation {
+	return []conversation{
+		talk: {name: "conversation", turns: mockmodel.Script{
+			{Prompt: "Please find out why the lantern build fails, and note what you find in NOTES.md.", Steps: []mockmodel.Step{
+				{Text: "I will look at the workspace first.", Shell: "echo lantern-ok && ls"},
+				{Text: "Now the failing step.", Shell: "echo wick-missing; exit 3"},
+				{Text: "I will write the note.", Write: &mockmodel.File{Path: filepath.Join(work, "NOTES.md"),
+					Content: "The wick is missing.\nBuild with make lantern.\n"}},
+				{Text: "The lantern build fails because the wick is missing; NOTES.md says so."},
+			}},
+			{Prompt: "Now always use tabs in the Makefile, and tell me that you did.", Steps: []mockmodel.Step{
+				{Shell: "echo second-turn"},
+				{Text: "Understood: tabs in the Makefile from now on."},
+			}},
+		}},
+		branchedOff: {name: "fork", turns: mockmodel.Script{
+			{Prompt: "In this branch, try the oil lamp instead.", Steps: []mockmodel.Step{{Text: "The oil lamp works too."}}},
+		}},
+		interrupted: {name: "interrupted", cut: true, turns: mockmodel.Script{
+			{Prompt: "Watch the harbour all night.", Steps: []mockmodel.Step{
+				{Text: "Watching.", Shell: "echo harbour; touch " + started + "; sleep 60"},
+				{Text: "Nothing came."},
+			}},
+		}},
+		ownRun: {name: "own run", own: true, turns: mockmodel.Script{
+			{Prompt: ownMarker + "\nSay good night to the keeper.", Steps: []mockmodel.Step{{Text: "Good night, keeper."}}},
+		}},
+	}
+}
+
+// outputs are what the commands print, and exits how those end that fail.
+var (
+	outputs = map[string]string{
+		"echo lantern-ok && ls":     "lantern-ok\nMakefile",
+		"echo wick-missing; exit 3": "wick-missing",
+		"echo second-turn":          "second-turn",
+	}
+	exits = map[string]int{"echo wick-missing; exit 3": 3}
+)
+
+// script is all of it, for the mock model.
+func script(all []conversation) mockmodel.Script {
+	var out mockmodel.Script
+	for _, c := range all {
+		out = append(out, c.turns...)
+	}
+	return out
+}

@@ -24,13 +24,16 @@ type agent struct {
 	// there is no such thing.
 	prompt, resume func(prompt string) []string
 	fork           func(prompt, id string) []string
+	// helps says that it has sub-agents that take a task as text.
+	helps bool
 }
 
 // agents lists the agents in the order of their rows.
 var agents = []agent{
 	{
 		source: memoir.SourceClaude, command: "claude", packages: []string{"@anthropic-ai/claude-code@2.1.330"},
-		kind: memoir.KindAutomation,
+		kind:  memoir.KindAutomation,
+		helps: true,
 		configure: func(p place) ([]string, error) {
 			return []string{"ANTHROPIC_BASE_URL=" + p.url, "ANTHROPIC_API_KEY=mock", "DISABLE_AUTOUPDATER=1",
 				"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
@@ -103,7 +106,8 @@ wire_api = "responses"
 	},
 	{
 		source: memoir.SourceOpenCode, command: "opencode", packages: []string{"opencode-ai@1.18.33"},
-		kind: memoir.KindMain,
+		kind:  memoir.KindMain,
+		helps: true,
 		configure: func(p place) ([]string, error) {
 			return []string{"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1"},
 				p.write(".config/opencode/opencode.json", toJSON(object{
@@ -123,7 +127,8 @@ wire_api = "responses"
 	},
 	{
 		source: memoir.SourceGemini, command: "gemini", packages: []string{"@google/gemini-cli@0.61.0"},
-		kind: memoir.KindMain,
+		kind:  memoir.KindMain,
+		helps: true,
 		configure: func(p place) ([]string, error) {
 			return []string{"GEMINI_API_KEY=mock", "GOOGLE_GEMINI_BASE_URL=" + p.url, "GEMINI_CLI_NO_RELAUNCH=true"},
 				p.write(".gemini/settings.json", toJSON(object{
@@ -136,7 +141,8 @@ wire_api = "responses"
 	},
 	{
 		source: memoir.SourceQwen, command: "qwen", packages: []string{"@qwen-code/qwen-code@0.24.4"},
-		kind: memoir.KindMain,
+		kind:  memoir.KindMain,
+		helps: true,
 		configure: func(p place) ([]string, error) {
 			return []string{"OPENAI_API_KEY=mock", "OPENAI_BASE_URL=" + p.url + "/v1", "OPENAI_MODEL=" + mockmodel.Model},
 				p.write(".qwen/settings.json", toJSON(object{
@@ -149,7 +155,8 @@ wire_api = "responses"
 	},
 	{
 		source: memoir.SourceCopilot, command: "copilot", packages: []string{"@github/copilot@1.0.102"},
-		kind: memoir.KindMain,
+		kind:  memoir.KindMain,
+		helps: true,
 		configure: func(p place) ([]string, error) {
 			return []string{"COPILOT_PROVIDER_BASE_URL=" + p.url + "/v1", "COPILOT_PROVIDER_TYPE=openai",
 				"COPILOT_PROVIDER_API_KEY=mock", "COPILOT_MODEL=" + mockmodel.Model, "COPILOT_OFFLINE=true"}, nil

@@ -52,12 +52,17 @@ func compareAll(f *finding, t truth, held []conversation, sessions []session) {
 	}
 	for i, c := range held {
 		switch n := len(found[i]); {
+		case n == 0 && c.sub:
+			f.note("%s: no session of its own", c.name)
 		case n == 0:
 			f.differ("%s: no session", c.name)
 		case n > 1:
 			f.differ("%s: %d sessions", c.name, n)
 		default:
-			compare(f, t, c, found[i][0], held[:i])
+			compare(f, t, c, found[i][0])
+			if parent, is := found[i][0].head.ParentID, found[max(i-1, 0)]; c.sub && len(is) == 1 && parent != is[0].head.ID {
+				f.differ("%s: its parent is %q, want %q", c.name, parent, is[0].head.ID)
+			}
 		}
 	}
 }
@@ -70,13 +75,15 @@ func (s session) holds(turns mockmodel.Script) bool {
 	})
 }
 
-// compare compares one session; earlier are the conversations that it may have
-// been copied from.
-func compare(f *finding, t truth, c conversation, s session, earlier []conversation) {
+// compare compares one session.
+func compare(f *finding, t truth, c conversation, s session) {
 	differ := func(format string, args ...any) { f.differ(c.name+": "+format, args...) }
 	kind := t.kind
-	if c.own {
+	switch {
+	case c.own:
 		kind = memoir.KindOwnRun
+	case c.sub:
+		kind = memoir.KindSubagent
 	}
 	h := s.head
 	if h.Source != t.source || h.Kind != kind || h.ID == "" {
@@ -98,7 +105,7 @@ func compare(f *finding, t truth, c conversation, s session, earlier []conversat
 		f.note("%s: %d records of the unknown type %q", c.name, n, kind)
 	}
 	items := s.items
-	if n := replayed(items, c); n > 0 && len(earlier) > 0 {
+	if n := replayed(items, c); n > 0 && c.name == forkName {
 		f.note("%s: repeats %d items of the session it was copied from", c.name, n)
 		items = items[n:]
 	}
@@ -116,6 +123,10 @@ func replayed(items []memoir.Item, c conversation) int {
 
 // compareItems goes through what was said and done, in order.
 func compareItems(differ func(string, ...any), t truth, c conversation, items []memoir.Item) {
+	// What is asked beside the script gets the same answer each time.
+	items = slices.DeleteFunc(slices.Clone(items), func(it memoir.Item) bool {
+		return it.Role == memoir.RoleAssistant && it.Text == mockmodel.SideAnswer
+	})
 	at := 0
 	expect := func(what string, is func(memoir.Item) bool) *memoir.Item {
 		i := slices.IndexFunc(items[at:], is)
@@ -139,8 +150,12 @@ func compareItems(differ func(string, ...any), t truth, c conversation, items []
 	for n, turn := range c.turns {
 		what := fmt.Sprintf("prompt %q", turn.Prompt)
 		if it := expect(what, func(it memoir.Item) bool { return it.Kind == memoir.ItemMessage && it.Text == turn.Prompt }); it != nil {
-			if it.Role != memoir.RoleUser || it.Origin != memoir.OriginTyped {
-				differ("%s is %s of the %s, want typed of the user", what, it.Origin, it.Role)
+			origin := memoir.OriginTyped
+			if c.sub {
+				origin = memoir.OriginSubagentTask
+			}
+			if it.Role != memoir.RoleUser || it.Origin != origin {
+				differ("%s is %s of the %s, want %s of the user", what, it.Origin, it.Role, origin)
 			}
 		}
 		cut := c.cut && n == len(c.turns)-1
@@ -162,6 +177,9 @@ func compareItems(differ func(string, ...any), t truth, c conversation, items []
 					}
 					break
 				}
+			}
+			if step.Agent != "" {
+				expect("sub-agent's task", func(it memoir.Item) bool { return it.Kind == memoir.ItemTool && strings.Contains(it.Input, step.Agent) })
 			}
 			if step.Write != nil {
 				what := fmt.Sprintf("file %s", step.Write.Path)

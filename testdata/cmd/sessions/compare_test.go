@@ -19,15 +19,19 @@ var (
 func faithful(c conversation) session {
 	s := session{head: rollout.Head{Source: facts.source, Kind: facts.kind, ID: c.name, CWD: facts.work, Branch: branch,
 		CreatedAt: begin, UpdatedAt: begin}}
-	if c.own {
+	origin := memoir.OriginTyped
+	switch {
+	case c.own:
 		s.head.Kind = memoir.KindOwnRun
+	case c.sub:
+		s.head.Kind, s.head.ParentID, origin = memoir.KindSubagent, conversations("")[helped].name, memoir.OriginSubagentTask
 	}
 	add := func(it memoir.Item) {
 		it.At, it.CWD = begin, facts.work
 		s.items = append(s.items, it)
 	}
 	for _, turn := range c.turns {
-		add(memoir.Item{Kind: memoir.ItemMessage, Role: memoir.RoleUser, Origin: memoir.OriginTyped, Text: turn.Prompt})
+		add(memoir.Item{Kind: memoir.ItemMessage, Role: memoir.RoleUser, Origin: origin, Text: turn.Prompt})
 		for _, step := range turn.Steps {
 			if step.Text != "" {
 				add(memoir.Item{Kind: memoir.ItemMessage, Role: memoir.RoleAssistant, Origin: memoir.OriginAgent, Text: step.Text})
@@ -41,6 +45,9 @@ func faithful(c conversation) session {
 				if c.cut {
 					return s
 				}
+			}
+			if step.Agent != "" {
+				add(memoir.Item{Kind: memoir.ItemTool, Role: memoir.RoleTool, Origin: memoir.OriginTool, Tool: "task", Input: `{"prompt":"` + step.Agent + `"}`})
 			}
 			if step.Write != nil {
 				b, _ := json.Marshal(step.Write)
@@ -135,6 +142,38 @@ func TestSessionsAreToldApart(t *testing.T) {
 	want := []string{"a session that nobody held: main stranger \"\" with 0 items", "conversation: 2 sessions"}
 	if strings.Join(f.differences, "\n") != strings.Join(want, "\n") {
 		t.Errorf("%q", f.differences)
+	}
+}
+
+func TestSubAgentsBelongToTheirParents(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		spoil func(parent, sub *session)
+		want  string
+	}{
+		{"another parent", func(_, sub *session) { sub.head.ParentID = "x" }, `sub-agent: its parent is "x"`},
+		{"taken for a person's", func(_, sub *session) { sub.head.Kind = memoir.KindMain }, "want codex, subagent"},
+		{"a task that was typed", func(_, sub *session) { sub.items[0].Origin = memoir.OriginTyped }, "is typed of the user, want subagent_task"},
+		{"a task that is lost", func(parent, _ *session) { parent.items[2].Input = "{}" }, "parent: missing: sub-agent's task"},
+		{"its work in the parent", func(parent, sub *session) { parent.items = append(parent.items, sub.items[2]) }, `unexpected: bash of tool: "echo lamps=2"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			held, sessions := all()
+			c.spoil(&sessions[helped], &sessions[helper])
+			var f finding
+			compareAll(&f, facts, held, sessions)
+			if got := strings.Join(f.differences, "\n"); !strings.Contains(got, c.want) {
+				t.Errorf("differences\n%s\nwant %q among them", got, c.want)
+			}
+		})
+	}
+	held, sessions := all()
+	var f finding
+	compareAll(&f, facts, held, sessions[:helper]) // some formats have none
+	if len(f.differences) != 0 || len(f.notes) != 1 {
+		t.Errorf("%+v", f)
 	}
 }
 

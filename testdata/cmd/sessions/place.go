@@ -13,7 +13,7 @@ import (
 
 // Bounds of one run of an agent.
 const (
-	runTime  = 2 * time.Minute
+	runTime  = 5 * time.Minute
 	stopTime = 10 * time.Second // between the request to stop and the order
 )
 

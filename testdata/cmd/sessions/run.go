@@ -107,7 +107,14 @@ func hold(ctx context.Context, r *row, a agent, t *truth, dir, command, path str
 	if err := say("", a.prompt(all[ownRun].turns[0].Prompt)); err != nil {
 		return nil, err
 	}
-	return append(held, all[interrupted], all[ownRun]), nil
+	held = append(held, all[interrupted], all[ownRun])
+	if a.helps {
+		if err := say("", a.prompt(all[helped].turns[0].Prompt)); err != nil {
+			return nil, err
+		}
+		held = append(held, all[helped], all[helper])
+	}
+	return held, nil
 }
 
 // firstID is the id of the first session below a home directory.

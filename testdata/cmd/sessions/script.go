@@ -15,6 +15,8 @@ type conversation struct {
 	cut bool
 	// own says that the session is to be taken for one of our own model calls.
 	own bool
+	// sub says that a sub-agent holds it, for the conversation before.
+	sub bool
 }
 
 // The conversations in the order in which they are held.
@@ -23,6 +25,8 @@ const (
 	branchedOff
 	interrupted
 	ownRun
+	helped
+	helper
 )
 
 // started is the file that shows that the command to interrupt is running.
@@ -30,6 +34,12 @@ const started = "started"
 
 // ownMarker in a first prompt marks memoir's own model calls.
 const ownMarker = "memoir:own-run"
+
+// forkName is the conversation that begins with a copy of another.
+const forkName = "fork"
+
+// task is what the sub-agent is given to do.
+const task = "Look at the shed and report how many lamps hang in it."
 
 // conversations are what is said in a directory.
 func conversations(work string) []conversation {
@@ -47,7 +57,7 @@ func conversations(work string) []conversation {
 				{Text: "Understood: tabs in the Makefile from now on."},
 			}},
 		}},
-		branchedOff: {name: "fork", turns: mockmodel.Script{
+		branchedOff: {name: forkName, turns: mockmodel.Script{
 			{Prompt: "In this branch, try the oil lamp instead.", Steps: []mockmodel.Step{{Text: "The oil lamp works too."}}},
 		}},
 		interrupted: {name: "interrupted", cut: true, turns: mockmodel.Script{
@@ -59,6 +69,18 @@ func conversations(work string) []conversation {
 		ownRun: {name: "own run", own: true, turns: mockmodel.Script{
 			{Prompt: ownMarker + "\nSay good night to the keeper.", Steps: []mockmodel.Step{{Text: "Good night, keeper."}}},
 		}},
+		helped: {name: "sub-agent's parent", turns: mockmodel.Script{
+			{Prompt: "Send a helper to the shed.", Steps: []mockmodel.Step{
+				{Text: "I send a helper.", Agent: task},
+				{Text: "The helper is back."},
+			}},
+		}},
+		helper: {name: "sub-agent", sub: true, turns: mockmodel.Script{
+			{Prompt: task, Steps: []mockmodel.Step{
+				{Text: "I look.", Shell: "echo lamps=2"},
+				{Text: "Two lamps hang in the shed."},
+			}},
+		}},
 	}
 }
 
@@ -68,6 +90,7 @@ var (
 		"echo lantern-ok && ls":     "lantern-ok\nMakefile",
 		"echo wick-missing; exit 3": "wick-missing",
 		"echo second-turn":          "second-turn",
+		"echo lamps=2":              "lamps=2",
 	}
 	exits = map[string]int{"echo wick-missing; exit 3": 3}
 )

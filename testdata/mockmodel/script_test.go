@@ -59,6 +59,8 @@ func TestToolsAreCalledAsTheyAreOffered(t *testing.T) {
 	demanding.Properties["mode"] = Schema{Type: "string", Enum: []any{"sync", "async"}}
 	demanding.Properties["list"] = Schema{Type: "array"}
 	demanding.Properties["more"] = Schema{Type: "object"}
+	ending := of("result")
+	ending.Properties["result"] = Schema{Type: "object", Properties: of("response").Properties}
 	run := Step{Shell: "ls"}
 	write := Step{Write: &File{"/w/a", "one\ntwo"}}
 	const patch = "*** Begin Patch\n*** Add File: /w/a\n+one\n+two\n*** End Patch\n"
@@ -80,6 +82,7 @@ func TestToolsAreCalledAsTheyAreOffered(t *testing.T) {
 		{"a patch in JavaScript", write, Tool{Name: "exec", Custom: true},
 			"const r = await tools.apply_patch(" + strconv.Quote(patch) + ");\ntext(typeof r === 'string' ? r : JSON.stringify(r));\n"},
 		{"a sub-agent", Step{Agent: "look"}, Tool{Name: "task", Schema: of("prompt", "subagent_type")}, object{"prompt": "look", "subagent_type": "general"}},
+		{"an end by a call", Step{Text: "done"}, Tool{Name: "complete_task", Schema: ending}, object{"result": object{"response": "done"}}},
 		{"nothing that fits", write, Tool{Name: "bash", Schema: of("command")}, nil},
 		{"nothing to do", Step{Text: "done"}, Tool{Name: "bash", Schema: of("command")}, nil},
 	} {

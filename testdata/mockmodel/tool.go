@@ -11,13 +11,18 @@ import (
 var (
 	shellTools = []string{"exec_command", "shell_command", "Bash", "bash", "run_shell_command", "shell", "exec"}
 	agentTools = []string{"Agent", "Task", "task", "agent", "invoke_agent", "spawn_agent"}
+	endTools   = []string{EndTool}
 	writeTools = []string{"Write", "write", "write_file", "create", "apply_patch"}
 )
+
+// EndTool is what some sub-agents call to give their answer.
+const EndTool = "complete_task"
 
 // Names of the parameters that hold what a step is about.
 var (
 	commandParameters = []string{"command", "cmd", "script"}
 	promptParameters  = []string{"prompt", "message", "assignment", "task"}
+	answerParameters  = []string{"response", "result"}
 	pathParameters    = []string{"file_path", "filePath", "path", "absolute_path"}
 	contentParameters = []string{"content", "file_text", "contents", "text"}
 )
@@ -55,6 +60,11 @@ func (s Step) call(tools []Tool, id string) (ToolCall, bool) {
 			return ToolCall{ID: id, Name: tool.Name, Namespace: tool.Namespace, Custom: tool.Custom, Input: s.Write.patch()}, true
 		}
 		return jsonCall(tool, id, map[string]any{"path": s.Write.Path, "content": s.Write.Content}), true
+	default:
+		// Some sub-agents end with a call instead of an answer.
+		if tool, ok := choose(tools, endTools); ok {
+			return jsonCall(tool, id, map[string]any{"answer": s.Text}), true
+		}
 	}
 	return ToolCall{}, false
 }
@@ -99,7 +109,7 @@ func choose(tools []Tool, names []string) (Tool, bool) {
 // something harmless for the others that it demands.
 func jsonCall(tool Tool, id string, given map[string]any) ToolCall {
 	input := map[string]any{}
-	for meaning, names := range map[string][]string{"command": commandParameters, "prompt": promptParameters, "path": pathParameters, "content": contentParameters} {
+	for meaning, names := range map[string][]string{"command": commandParameters, "prompt": promptParameters, "answer": answerParameters, "path": pathParameters, "content": contentParameters} {
 		value, ok := given[meaning]
 		if !ok {
 			continue
@@ -109,8 +119,11 @@ func jsonCall(tool Tool, id string, given map[string]any) ToolCall {
 			if !offered {
 				continue
 			}
-			if schema.is("array") {
+			switch {
+			case schema.is("array"):
 				value = []string{"bash", "-lc", fmt.Sprint(value)}
+			case schema.is("object"):
+				value = jsonCall(Tool{Schema: schema}, "", given).Input
 			}
 			input[name] = value
 			break

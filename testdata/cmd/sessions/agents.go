@@ -24,6 +24,11 @@ type agent struct {
 	// there is no such thing.
 	prompt, resume func(prompt string) []string
 	fork           func(prompt, id string) []string
+	// forkKind is what a fork is where the format says less of it; "": as kind.
+	forkKind memoir.SessionKind
+	// late says that a call is written with its result: one that was interrupted
+	// is in no file.
+	late bool
 	// helps says that it has sub-agents that take a task as text.
 	helps bool
 }
@@ -106,7 +111,7 @@ wire_api = "responses"
 	},
 	{
 		source: memoir.SourceOpenCode, command: "opencode", packages: []string{"opencode-ai@1.18.33"},
-		kind:  memoir.KindMain,
+		kind: memoir.KindAutomation, forkKind: memoir.KindMain,
 		helps: true,
 		configure: func(p place) ([]string, error) {
 			return []string{"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1"},
@@ -127,7 +132,7 @@ wire_api = "responses"
 	},
 	{
 		source: memoir.SourceGemini, command: "gemini", packages: []string{"@google/gemini-cli@0.61.0"},
-		kind:  memoir.KindMain,
+		kind: memoir.KindMain, late: true,
 		helps: true,
 		configure: func(p place) ([]string, error) {
 			return []string{"GEMINI_API_KEY=mock", "GOOGLE_GEMINI_BASE_URL=" + p.url, "GEMINI_CLI_NO_RELAUNCH=true"},
@@ -155,7 +160,7 @@ wire_api = "responses"
 	},
 	{
 		source: memoir.SourceCopilot, command: "copilot", packages: []string{"@github/copilot@1.0.102"},
-		kind:  memoir.KindMain,
+		kind:  memoir.KindAutomation,
 		helps: true,
 		configure: func(p place) ([]string, error) {
 			return []string{"COPILOT_PROVIDER_BASE_URL=" + p.url + "/v1", "COPILOT_PROVIDER_TYPE=openai",

@@ -29,6 +29,8 @@ func (f *finding) note(format string, args ...any) {
 type truth struct {
 	source     memoir.Source
 	kind       memoir.SessionKind
+	forkKind   memoir.SessionKind
+	late       bool // see agent
 	work       string
 	begin, end time.Time
 }
@@ -84,6 +86,8 @@ func compare(f *finding, t truth, c conversation, s session) {
 		kind = memoir.KindOwnRun
 	case c.sub:
 		kind = memoir.KindSubagent
+	case c.name == forkName && t.forkKind != "":
+		kind = t.forkKind
 	}
 	h := s.head
 	if h.Source != t.source || h.Kind != kind || h.ID == "" {
@@ -125,7 +129,7 @@ func replayed(items []memoir.Item, c conversation) int {
 func compareItems(differ func(string, ...any), t truth, c conversation, items []memoir.Item) {
 	// What is asked beside the script gets the same answer each time.
 	items = slices.DeleteFunc(slices.Clone(items), func(it memoir.Item) bool {
-		return it.Role == memoir.RoleAssistant && it.Text == mockmodel.SideAnswer
+		return it.Role == memoir.RoleAssistant && it.Text == mockmodel.SideAnswer || it.Tool == mockmodel.EndTool
 	})
 	at := 0
 	expect := func(what string, is func(memoir.Item) bool) *memoir.Item {
@@ -164,6 +168,9 @@ func compareItems(differ func(string, ...any), t truth, c conversation, items []
 				expect(fmt.Sprintf("text %q", step.Text), func(it memoir.Item) bool {
 					return it.Kind == memoir.ItemMessage && it.Role == memoir.RoleAssistant && it.Text == step.Text
 				})
+			}
+			if cut && t.late && at == len(items) {
+				break
 			}
 			if step.Shell != "" {
 				what := fmt.Sprintf("command %q", step.Shell)

@@ -133,6 +133,31 @@ func TestEveryFaultOfAReaderIsFound(t *testing.T) {
 	}
 }
 
+func TestWhatAFormatDoesNotSayIsNotMissed(t *testing.T) {
+	t.Parallel()
+	held, sessions := all()
+	sessions[branchedOff].head.Kind = memoir.KindAutomation
+	cut := &sessions[interrupted]
+	cut.items = cut.items[:len(cut.items)-1] // the call
+	var f finding
+	compareAll(&f, facts, held, sessions)
+	if len(f.differences) != 2 {
+		t.Errorf("differences %q, want two", f.differences)
+	}
+	lesser := facts
+	lesser.forkKind, lesser.late = memoir.KindAutomation, true
+	f = finding{}
+	compareAll(&f, lesser, held, sessions)
+	if len(f.differences) != 0 {
+		t.Errorf("%q", f.differences)
+	}
+	cut.items = cut.items[:len(cut.items)-1] // what was said before it
+	compareAll(&f, lesser, held, sessions)
+	if len(f.differences) != 1 {
+		t.Errorf("differences %q, want one", f.differences)
+	}
+}
+
 func TestSessionsAreToldApart(t *testing.T) {
 	t.Parallel()
 	held, sessions := all()

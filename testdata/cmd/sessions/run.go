@@ -34,7 +34,7 @@ func runOne(ctx context.Context, a agent, command, path string, keep bool) (r ro
 		}
 		os.RemoveAll(dir)
 	}()
-	t := truth{source: a.source, kind: a.kind, begin: time.Now().Add(-time.Second)}
+	t := truth{source: a.source, kind: a.kind, forkKind: a.forkKind, late: a.late, begin: time.Now().Add(-time.Second)}
 	held, err := hold(ctx, &r, a, &t, dir, command, path)
 	if err != nil {
 		r.differ("%v", err)

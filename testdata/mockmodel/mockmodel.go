@@ -37,13 +37,11 @@ type Server struct {
 	log []Call
 }
 
-// Call is one request that was answered.
+// Call is one request.
 type Call struct {
 	Path   string
-	Body   []byte
 	Status int
 	Side   bool // it belongs to no step of the script: a title, a summary, a count
-	Reply  Reply
 }
 
 // Start serves a script on a free port of loopback until Close.
@@ -93,7 +91,7 @@ func wireOf(path string) wire {
 
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	call := Call{Path: r.URL.Path, Body: body, Status: http.StatusOK, Side: true}
+	call := Call{Path: r.URL.Path, Status: http.StatusOK, Side: true}
 	defer func() {
 		s.mu.Lock()
 		s.log = append(s.log, call)
@@ -126,7 +124,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	req.ID = int(s.count.Add(1))
 	reply, scripted := s.script.next(req)
-	call.Side, call.Reply = !scripted, reply
+	call.Side = !scripted
 	format.write(w, req, reply)
 }
 

@@ -1,6 +1,9 @@
 package mockmodel
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Roles of a message, whatever the wire format calls them. Results of tools
 // belong to RoleTool.
@@ -47,7 +50,7 @@ type Schema struct {
 func (s Schema) is(kind string) bool {
 	switch t := s.Type.(type) {
 	case string:
-		return t == kind || t == upper(kind)
+		return strings.EqualFold(t, kind)
 	case []any:
 		for _, one := range t {
 			if one == kind {

@@ -79,6 +79,7 @@ func TestToolsAreCalledAsTheyAreOffered(t *testing.T) {
 			"const r = await tools.exec_command({cmd: \"ls\"});\ntext(typeof r === 'string' ? r : JSON.stringify(r));\n"},
 		{"a file", write, Tool{Name: "create", Schema: of("path", "file_text")}, object{"path": "/w/a", "file_text": "one\ntwo"}},
 		{"a patch", write, Tool{Name: "apply_patch", Custom: true}, patch},
+		{"a patch in JSON", write, Tool{Name: "apply_patch", Schema: of("input")}, object{"input": patch}},
 		{"a patch in JavaScript", write, Tool{Name: "exec", Custom: true},
 			"const r = await tools.apply_patch(" + strconv.Quote(patch) + ");\ntext(typeof r === 'string' ? r : JSON.stringify(r));\n"},
 		{"a sub-agent", Step{Agent: "look"}, Tool{Name: "task", Schema: of("prompt", "subagent_type")}, object{"prompt": "look", "subagent_type": "general"}},

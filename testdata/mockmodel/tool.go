@@ -18,20 +18,19 @@ var (
 // EndTool is what some sub-agents call to give their answer.
 const EndTool = "complete_task"
 
-// Names of the parameters that hold what a step is about.
-var (
-	commandParameters = []string{"command", "cmd", "script"}
-	promptParameters  = []string{"prompt", "message", "assignment", "task"}
-	answerParameters  = []string{"response", "result"}
-	pathParameters    = []string{"file_path", "filePath", "path", "absolute_path"}
-	contentParameters = []string{"content", "file_text", "contents", "text"}
-)
+// parameters are the names of those that hold what a step is about.
+var parameters = map[string][]string{
+	"command": {"command", "cmd", "script"},
+	"prompt":  {"prompt", "message", "assignment", "task"},
+	"answer":  {"response", "result"},
+	"path":    {"file_path", "filePath", "path", "absolute_path"},
+	"content": {"content", "file_text", "contents", "text"},
+	"patch":   {"input", "patch"},
+}
 
 // fixed are parameters that take one of a list which no schema gives: the
 // sub-agents for everything.
 var fixed = map[string]string{"subagent_type": "general", "agent_name": "generalist"}
-
-func upper(s string) string { return strings.ToUpper(s) }
 
 // call makes the tool call of a step; false: it has none, or no tool offered fits.
 func (s Step) call(tools []Tool, id string) (ToolCall, bool) {
@@ -56,10 +55,10 @@ func (s Step) call(tools []Tool, id string) (ToolCall, bool) {
 		if !ok {
 			return s.patchInCode(tools, id)
 		}
-		if tool.Custom || tool.Name == "apply_patch" {
-			return ToolCall{ID: id, Name: tool.Name, Namespace: tool.Namespace, Custom: tool.Custom, Input: s.Write.patch()}, true
+		if tool.Custom {
+			return ToolCall{ID: id, Name: tool.Name, Namespace: tool.Namespace, Custom: true, Input: s.Write.patch()}, true
 		}
-		return jsonCall(tool, id, map[string]any{"path": s.Write.Path, "content": s.Write.Content}), true
+		return jsonCall(tool, id, map[string]any{"path": s.Write.Path, "content": s.Write.Content, "patch": s.Write.patch()}), true
 	default:
 		// Some sub-agents end with a call instead of an answer.
 		if tool, ok := choose(tools, endTools); ok {
@@ -109,12 +108,8 @@ func choose(tools []Tool, names []string) (Tool, bool) {
 // something harmless for the others that it demands.
 func jsonCall(tool Tool, id string, given map[string]any) ToolCall {
 	input := map[string]any{}
-	for meaning, names := range map[string][]string{"command": commandParameters, "prompt": promptParameters, "answer": answerParameters, "path": pathParameters, "content": contentParameters} {
-		value, ok := given[meaning]
-		if !ok {
-			continue
-		}
-		for _, name := range names {
+	for meaning, value := range given {
+		for _, name := range parameters[meaning] {
 			schema, offered := tool.Schema.Properties[name]
 			if !offered {
 				continue

@@ -85,8 +85,8 @@ var formats = []struct {
 					object{"role": "user", "content": []object{{"type": "tool_result", "tool_use_id": "t", "content": "done"}}})
 			}
 			return "/v1/messages", asJSON(object{"model": "m", "stream": stream, "messages": messages, "tools": []object{
-				{"name": "Bash", "input_schema": parameters("command", "description")},
-				{"name": "Write", "input_schema": parameters("file_path", "content")}}})
+				{"name": "Bash", "input_schema": schemaOf("command", "description")},
+				{"name": "Write", "input_schema": schemaOf("file_path", "content")}}})
 		},
 		text: func(a string) string { return gjson.Get(a, `content.#(type=="text").text`).String() },
 		call: func(a string) (string, string) {
@@ -123,7 +123,7 @@ var formats = []struct {
 			}
 			return "/responses", asJSON(object{"model": "m", "stream": stream, "input": input, "tools": []object{
 				{"type": "web_search"},
-				{"type": "function", "name": "exec_command", "parameters": parameters("cmd")},
+				{"type": "function", "name": "exec_command", "parameters": schemaOf("cmd")},
 				{"type": "custom", "name": "apply_patch"}}})
 		},
 		text: func(a string) string { return gjson.Get(a, `output.#(type=="message").content.0.text`).String() },
@@ -153,8 +153,8 @@ var formats = []struct {
 					object{"role": "tool", "content": "done"})
 			}
 			return "/v1/chat/completions", asJSON(object{"model": "m", "stream": stream, "messages": messages, "tools": []object{
-				{"function": object{"name": "bash", "parameters": parameters("command")}},
-				{"function": object{"name": "write", "parameters": parameters("filePath", "content")}}}})
+				{"function": object{"name": "bash", "parameters": schemaOf("command")}},
+				{"function": object{"name": "write", "parameters": schemaOf("filePath", "content")}}}})
 		},
 		text: func(a string) string { return gjson.Get(a, "choices.0.message.content").String() },
 		call: func(a string) (string, string) {
@@ -186,8 +186,8 @@ var formats = []struct {
 				method = ":streamGenerateContent"
 			}
 			return "/v1beta/models/gemini-2.5-flash" + method, asJSON(object{"contents": contents, "tools": []object{{"functionDeclarations": []object{
-				{"name": "run_shell_command", "parametersJsonSchema": parameters("command")},
-				{"name": "write_file", "parameters": parameters("file_path", "content")}}}}})
+				{"name": "run_shell_command", "parametersJsonSchema": schemaOf("command")},
+				{"name": "write_file", "parameters": schemaOf("file_path", "content")}}}}})
 		},
 		text: func(a string) string { return gjson.Get(a, "candidates.0.content.parts.0.text").String() },
 		call: func(a string) (string, string) {
@@ -198,7 +198,7 @@ var formats = []struct {
 	},
 }
 
-func parameters(required ...string) object {
+func schemaOf(required ...string) object {
 	properties := object{}
 	for _, name := range required {
 		properties[name] = object{"type": "string"}

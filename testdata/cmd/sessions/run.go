@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"time"
@@ -69,7 +70,14 @@ func hold(ctx context.Context, r *row, a agent, t *truth, dir, command, path str
 	if err != nil {
 		return nil, err
 	}
-	defer server.Close()
+	defer func() {
+		server.Close()
+		for _, call := range server.Calls() {
+			if call.Status != http.StatusOK {
+				r.note("the mock model answered %d to %s", call.Status, call.Path)
+			}
+		}
+	}()
 	p, err := newPlace(dir, server.URL, path)
 	if err != nil {
 		return nil, err

@@ -181,7 +181,7 @@ func TestSubAgentsBelongToTheirParents(t *testing.T) {
 		{"taken for a person's", func(_, sub *session) { sub.head.Kind = memoir.KindMain }, "want codex, subagent"},
 		{"a task that was typed", func(_, sub *session) { sub.items[0].Origin = memoir.OriginTyped }, "is typed of the user, want subagent_task"},
 		{"a task that is lost", func(parent, _ *session) { parent.items[2].Input = "{}" }, "parent: missing: sub-agent's task"},
-		{"its work in the parent", func(parent, sub *session) { parent.items = append(parent.items, sub.items[2]) }, `unexpected: bash of tool: "echo lamps=2"`},
+		{"its work in the parent", func(parent, sub *session) { parent.items = append(parent.items, sub.items[2]) }, `unexpected: bash of tool: "echo lamps=2;`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -46,14 +46,14 @@ func conversations(work string) []conversation {
 	return []conversation{
 		talk: {name: "conversation", turns: mockmodel.Script{
 			{Prompt: "Please find out why the lantern build fails, and note what you find in NOTES.md.", Steps: []mockmodel.Step{
-				{Text: "I will look at the workspace first.", Shell: "echo lantern-ok && ls"},
-				{Text: "Now the failing step.", Shell: "echo wick-missing; exit 3"},
+				{Text: "I will look at the workspace first.", Shell: lookAround},
+				{Text: "Now the failing step.", Shell: failing},
 				{Text: "I will write the note.", Write: &mockmodel.File{Path: filepath.Join(work, "NOTES.md"),
 					Content: "The wick is missing.\nBuild with make lantern.\n"}},
 				{Text: "The lantern build fails because the wick is missing; NOTES.md says so."},
 			}},
 			{Prompt: "Now always use tabs in the Makefile, and tell me that you did.", Steps: []mockmodel.Step{
-				{Shell: "echo second-turn"},
+				{Shell: second},
 				{Text: "Understood: tabs in the Makefile from now on."},
 			}},
 		}},
@@ -77,22 +77,33 @@ func conversations(work string) []conversation {
 		}},
 		helper: {name: "sub-agent", sub: true, turns: mockmodel.Script{
 			{Prompt: task, Steps: []mockmodel.Step{
-				{Text: "I look.", Shell: "echo lamps=2"},
+				{Text: "I look.", Shell: countLamps},
 				{Text: "Two lamps hang in the shed."},
 			}},
 		}},
 	}
 }
 
+// pause is what commands end with: some agents lose what is printed just before the end.
+const pause = "sleep 0.3"
+
+// The commands.
+const (
+	lookAround = "echo lantern-ok && ls && " + pause
+	failing    = "echo wick-missing; " + pause + "; exit 3"
+	second     = "echo second-turn; " + pause
+	countLamps = "echo lamps=2; " + pause
+)
+
 // outputs are what the commands print, and exits how those end that fail.
 var (
 	outputs = map[string]string{
-		"echo lantern-ok && ls":     "lantern-ok\nMakefile",
-		"echo wick-missing; exit 3": "wick-missing",
-		"echo second-turn":          "second-turn",
-		"echo lamps=2":              "lamps=2",
+		lookAround: "lantern-ok\nMakefile",
+		failing:    "wick-missing",
+		second:     "second-turn",
+		countLamps: "lamps=2",
 	}
-	exits = map[string]int{"echo wick-missing; exit 3": 3}
+	exits = map[string]int{failing: 3}
 )
 
 // script is all of it, for the mock model.

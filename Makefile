@@ -1,7 +1,7 @@
 # memoir: build, run on sample sessions, test. `make help` lists the targets.
 
 # Directories called testdata are not matched by ./... and are named here.
-PACKAGES := ./... ./testdata ./testdata/cmd/write
+PACKAGES := ./... ./testdata ./testdata/mockmodel ./testdata/cmd/write ./testdata/cmd/sessions
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 LDFLAGS := -X main.Version=$(VERSION)
@@ -14,11 +14,18 @@ STATICCHECK := $(CURDIR)/.tools/staticcheck-$(STATICCHECK_VERSION)
 SESSIONS ?=
 DEMO := $(CURDIR)/bin/demo
 
+# The coding agents that `make sessions` runs: where it looks besides PATH, those
+# to run (all), and INSTALL=1 to have npm put the versions that were verified
+# below the prefix first, INSTALL=latest the latest ones.
+AGENTS_PREFIX ?= $(CURDIR)/.tools/agents
+AGENTS ?=
+INSTALL ?=
+
 export CGO_ENABLED := 1
 # The version comes from git describe; a checkout owned by somebody else must build too.
 export GOFLAGS := $(GOFLAGS) -buildvcs=false
 
-.PHONY: build run test lint bench clean help
+.PHONY: build run test lint bench sessions clean help
 
 build: ## build bin/memoir
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/memoir ./cmd/memoir
@@ -53,6 +60,9 @@ lint: $(STATICCHECK) ## gofmt, vet, staticcheck
 
 bench: ## benchmarks, as ratios taken in the same run where a number has to be held
 	go test -run '^$$' -bench . -benchmem -timeout 60m $(PACKAGES)
+
+sessions: ## run the coding agents that are installed and compare what is read with what was said
+	go run ./testdata/cmd/sessions -prefix '$(AGENTS_PREFIX)' -only '$(AGENTS)' -install '$(INSTALL)'
 
 clean: ## remove what the other targets made
 	rm -rf bin .tools

@@ -1,0 +1,125 @@
+// Command sessions runs real coding agents, without a person and against a mock
+// model on loopback, lets them hold scripted conversations in an empty home, and
+// compares what the readers make of the sessions they leave with what was said
+// and done. `make sessions` runs it; CI does not, for the agents are not ours.
+//
+// Read script.go first (what is said), then agents.go (how each agent is told
+// to), compare.go (what must come out) and place.go (where it happens).
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+func main() {
+	prefix := flag.String("prefix", "", "directory below which agents are installed")
+	install := flag.String("install", "", "1: install the versions that were verified below prefix; latest: the latest ones")
+	only := flag.String("only", "", "comma-separated names of the agents to run; empty: all")
+	keep := flag.Bool("keep", false, "keep the agents' homes")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	ok, err := runAll(ctx, *prefix, *install, *only, *keep)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "sessions:", err)
+	}
+	if err != nil || !ok {
+		os.Exit(1)
+	}
+}
+
+// row is one agent's line of the table.
+type row struct {
+	agent
+	version  string
+	sessions string
+	verdict  string
+	finding
+	home string // where its files were kept
+}
+
+func runAll(ctx context.Context, prefix, install, only string, keep bool) (ok bool, err error) {
+	chosen := agents
+	if only != "" {
+		names := strings.Split(only, ",")
+		chosen = slices.DeleteFunc(slices.Clone(agents), func(a agent) bool { return !slices.Contains(names, string(a.source)) })
+	}
+	if prefix != "" {
+		if prefix, err = filepath.Abs(prefix); err != nil {
+			return false, err
+		}
+	}
+	if install != "" && install != "0" {
+		if err := installAll(ctx, chosen, prefix, install == "latest"); err != nil {
+			return false, err
+		}
+	}
+	rows := make([]row, 0, len(chosen))
+	ok = true
+	for _, a := range chosen {
+		command, path := find(a, prefix)
+		if command == "" {
+			rows = append(rows, row{agent: a, version: "-", sessions: "-", verdict: "not installed"})
+			continue
+		}
+		fmt.Fprintln(os.Stderr, "sessions: running", a.source)
+		begin := time.Now()
+		r := runOne(ctx, a, command, path, keep)
+		fmt.Fprintf(os.Stderr, "sessions: %s took %s\n", a.source, time.Since(begin).Round(time.Second))
+		ok = ok && len(r.differences) == 0
+		rows = append(rows, r)
+	}
+	report(rows)
+	return ok, ctx.Err()
+}
+
+func installAll(ctx context.Context, chosen []agent, prefix string, latest bool) error {
+	if prefix == "" {
+		return fmt.Errorf("-install needs -prefix")
+	}
+	if err := installNode(ctx, prefix, os.Stderr); err != nil {
+		return err
+	}
+	for _, a := range chosen {
+		fmt.Fprintln(os.Stderr, "sessions: installing", a.source)
+		if err := install(ctx, a, prefix, latest, os.Stderr); err != nil {
+			fmt.Fprintln(os.Stderr, "sessions:", err) // the others may do
+		}
+	}
+	return ctx.Err()
+}
+
+// report prints the table, then what is to be said of each agent.
+func report(rows []row) {
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "agent\tversion\tsessions\tresult")
+	for _, r := range rows {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.source, r.version, r.sessions, r.verdict)
+	}
+	w.Flush()
+	for _, r := range rows {
+		if len(r.differences)+len(r.notes) == 0 && r.home == "" {
+			continue
+		}
+		fmt.Printf("\n%s\n", r.source)
+		for _, d := range r.differences {
+			fmt.Println("  differs:", d)
+		}
+		slices.Sort(r.notes)
+		for _, n := range r.notes {
+			fmt.Println("  note:", n)
+		}
+		if r.home != "" {
+			fmt.Println("  files:", r.home)
+		}
+	}
+}

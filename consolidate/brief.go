@@ -13,7 +13,7 @@ import (
 
 // A briefing holds at most so many lines of each sort, and lines of so many bytes.
 const (
-	briefRules    = 8
+	briefRules    = 12
 	briefCommands = 6
 	briefFailures = 3
 	briefKnown    = 7

@@ -171,6 +171,16 @@ func (p probe) key() string {
 
 // probeAll looks at the changed files, several at a time, and keeps their order.
 func (r *run) probeAll(ctx context.Context, known map[string]store.FileRow, changed []rollout.Entry) ([]probe, error) {
+	var paths []string
+	for _, e := range changed {
+		if _, ok := known[e.Path]; ok {
+			paths = append(paths, e.Path)
+		}
+	}
+	heads, err := r.store.Heads(ctx, paths)
+	if err != nil {
+		return nil, err
+	}
 	probed := make([]probe, len(changed))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(8)
@@ -182,7 +192,7 @@ func (r *run) probeAll(ctx context.Context, known map[string]store.FileRow, chan
 			probed[i].entry = e
 			defer r.survive(&probed[i].err)
 			if probed[i].err = e.Err; e.Err == nil {
-				probed[i].raw, probed[i].err = find(e, known[e.Path])
+				probed[i].raw, probed[i].err = find(e, known[e.Path], heads[e.Path])
 				probed[i].head = r.cleanHead(probed[i].raw)
 			}
 			return nil
@@ -192,9 +202,9 @@ func (r *run) probeAll(ctx context.Context, known map[string]store.FileRow, chan
 }
 
 // find says what a file holds, from what was found in it before if that is of use.
-func find(e rollout.Entry, known store.FileRow) (rollout.Head, error) {
+func find(e rollout.Entry, known store.FileRow, head json.RawMessage) (rollout.Head, error) {
 	var before rollout.Head
-	if known.Error != "" || json.Unmarshal(known.Head, &before) != nil {
+	if known.Error != "" || json.Unmarshal(head, &before) != nil {
 		return rollout.Probe(e)
 	}
 	return rollout.Grow(e, known.File, before)
@@ -234,11 +244,21 @@ func (r *run) register(ctx context.Context, known map[string]store.FileRow, seen
 	for _, path := range gone {
 		touched[known[path].SessionKey] = true
 	}
+	var others []string
 	for path, row := range known {
 		_, grows := groups[row.SessionKey]
 		if (grows || touched[row.SessionKey]) && !probedPaths[path] && !missing[path] {
-			groups[row.SessionKey] = append(groups[row.SessionKey], row)
+			others = append(others, path)
 		}
+	}
+	heads, err := r.store.Heads(ctx, others)
+	if err != nil {
+		return err
+	}
+	for _, path := range others {
+		row := known[path]
+		row.Head = heads[path]
+		groups[row.SessionKey] = append(groups[row.SessionKey], row)
 	}
 
 	scans := make([]store.SessionScan, 0, len(groups))

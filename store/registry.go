@@ -43,7 +43,7 @@ func Fingerprint(files []memoir.File) string {
 	return hex.EncodeToString(h.Sum(nil)[:12])
 }
 
-// Files returns all registered files by path.
+// Files returns all registered files by path, without their heads: Heads has those.
 func (s *Store) Files(ctx context.Context) (map[string]FileRow, error) {
 	files := map[string]FileRow{}
 	err := s.read(ctx, func(t tx) error {
@@ -52,18 +52,14 @@ func (s *Store) Files(ctx context.Context) (map[string]FileRow, error) {
 			return err
 		}
 		files = make(map[string]FileRow, n)
-		return t.each(`SELECT path, size, mtime_ns, inode, coalesce(session_key, ''), head, error FROM file`, nil,
+		return t.each(`SELECT path, size, mtime_ns, inode, coalesce(session_key, ''), error FROM file`, nil,
 			func(scan func(...any) error) error {
 				var f FileRow
 				var mtime, inode int64
-				var head string
-				if err := scan(&f.Path, &f.Size, &mtime, &inode, &f.SessionKey, &head, &f.Error); err != nil {
+				if err := scan(&f.Path, &f.Size, &mtime, &inode, &f.SessionKey, &f.Error); err != nil {
 					return err
 				}
 				f.ModTime, f.Inode = time.Unix(0, mtime).UTC(), uint64(inode)
-				if head != "" {
-					f.Head = json.RawMessage(head)
-				}
 				files[f.Path] = f
 				return nil
 			})
@@ -72,6 +68,24 @@ func (s *Store) Files(ctx context.Context) (map[string]FileRow, error) {
 		return nil, s.explain(err, "listing registered files")
 	}
 	return files, nil
+}
+
+// Heads returns the recorded heads of those of the files that have one.
+func (s *Store) Heads(ctx context.Context, paths []string) (map[string]json.RawMessage, error) {
+	heads := map[string]json.RawMessage{}
+	if len(paths) == 0 {
+		return heads, nil
+	}
+	err := s.read(ctx, func(t tx) error {
+		return t.each(`SELECT path, head FROM file WHERE head <> '' AND path IN (SELECT value FROM json_each(?))`, []any{jsonList(paths)},
+			func(scan func(...any) error) error {
+				var path, head string
+				err := scan(&path, &head)
+				heads[path] = json.RawMessage(head)
+				return err
+			})
+	})
+	return heads, s.explain(err, "reading the heads of registered files")
 }
 
 // SaveScan records what a scan found, in one transaction: the sessions that are

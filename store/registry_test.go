@@ -46,9 +46,14 @@ func TestFilesReadBackAsTheyWereScanned(t *testing.T) {
 	se := session("a", func(se *memoir.Session) { se.Files = []memoir.File{rows[0].File} })
 	broken := FileRow{File: memoir.File{Path: "/s/broken", Size: 0, ModTime: noon}, Error: "empty file"}
 	must(t, s.SaveScan(t.Context(), []SessionScan{{Session: se, Files: rows}, {Files: []FileRow{broken}}}, nil))
+	heads, err := s.Heads(t.Context(), []string{"/s/one", "/s/copy", "/s/none"})
+	must(t, err)
+	if diff := cmp.Diff(map[string]json.RawMessage{"/s/one": rows[0].Head}, heads); diff != "" {
+		t.Errorf("heads (-want +got):\n%s", diff)
+	}
 	got, err := s.Files(t.Context())
 	must(t, err)
-	rows[0].SessionKey, rows[1].SessionKey = "codex:a", "codex:a"
+	rows[0].SessionKey, rows[1].SessionKey, rows[0].Head = "codex:a", "codex:a", nil
 	want := map[string]FileRow{"/s/one": rows[0], "/s/copy": rows[1], "/s/broken": broken}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)

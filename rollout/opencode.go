@@ -113,6 +113,7 @@ func (OpenCode) Head(h *Head, _ string, head, tail [][]byte) {
 
 var (
 	placeholderTitle = regexp.MustCompile(`^(New|Child) session - \d{4}-\d{2}-\d{2}T[0-9:.]+Z?( \(fork #\d+\))?$`)
+	forkTitle        = regexp.MustCompile(`\(fork #\d+\)$`)
 	subagentTitle    = regexp.MustCompile(`\(@[^()]+ subagent\)$`)
 )
 

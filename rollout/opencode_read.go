@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"time"
 
@@ -9,7 +10,7 @@ import (
 )
 
 // Read emits a session. A fork repeats what came before it: messages that are
-// older than the session. What stands after a revert is undone until OpenCode
+// older than the session, and copies by what else is known of them. What stands after a revert is undone until OpenCode
 // takes it away, which it does at the next prompt.
 func (OpenCode) Read(ctx context.Context, t *tape, e *emitter) error {
 	r := opencodeReader{e: e}
@@ -34,6 +35,7 @@ type opencodeReader struct {
 	w where
 
 	created    time.Time // of the session
+	fork       bool      // its title says that it is one
 	revertTo   string    // id of the message from which on all is undone
 	revertPart string    // or, in it, of the first part that is
 	undone     bool
@@ -41,7 +43,7 @@ type opencodeReader struct {
 }
 
 func (r *opencodeReader) session(info []byte) {
-	r.created = instant(get(info, "time", "created"))
+	r.created, r.fork = instant(get(info, "time", "created")), forkTitle.MatchString(getText(info, "title"))
 	r.revertTo, r.revertPart = getText(info, "revert", "messageID"), getText(info, "revert", "partID")
 	r.undone, r.shell = false, ""
 	if dir := getText(info, "directory"); dir != "" {
@@ -63,11 +65,28 @@ func (r *opencodeReader) message(info, parts []byte) {
 	switch {
 	case r.undone:
 		r.e.stats.Undone += weight(parts)
-	case !at.IsZero() && at.Before(r.created):
+	case !at.IsZero() && at.Before(r.created) && (r.fork || mintedLater(id, at)):
 		r.e.stats.Replayed += weight(parts)
 	default:
 		r.live(id, info, parts)
 	}
+}
+
+// mintedLater reports whether a message's id was made after the message: a copy
+// keeps its time and gets a new id. Ids begin with the time, in milliseconds times
+// 4096, of which 48 bits are kept.
+func mintedLater(id string, at time.Time) bool {
+	_, stamp, ok := strings.Cut(id, "_")
+	if !ok || len(stamp) < 12 {
+		return false
+	}
+	n, err := strconv.ParseUint(stamp[:12], 16, 64)
+	if err != nil {
+		return false
+	}
+	const clock = 1 << 36 // milliseconds until the 48 bits begin again
+	late := (int64(n>>12) - at.UnixMilli()%clock + clock) % clock
+	return late > 250 && late < clock/2
 }
 
 // weight is how many items a message would give.

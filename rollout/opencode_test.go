@@ -83,14 +83,32 @@ func TestOpenCodeCountsWhatItLeavesOut(t *testing.T) {
 	}
 }
 
+// mintedID is the id of a message that was made some milliseconds after ocEpoch.
+func mintedID(after int64) string {
+	return fmt.Sprintf("msg_%012x001Kx8VtRq2", uint64(ocEpoch+after)<<12&(1<<48-1))
+}
+
 func TestOpenCodeForkRepeatsNothing(t *testing.T) {
 	t.Parallel()
-	s := ocSession{id: "ses_1", title: "T (fork #1)", after: 2500, messages: []ocMessage{
-		ocUser("m1", ocText("of the original")), ocAgent("m2", ocText("its answer")), ocUser("m3", ocText("of the fork"))}}
-	for way, path := range stored(t, s) {
-		items, stats := read(t, path)
-		if got := sketch(items); !slices.Equal(got, []string{"typed: of the fork"}) || stats.Replayed != 2 {
-			t.Errorf("%s: %q, %+v", way, got, stats)
+	tests := []struct {
+		name, title string
+		ids         [3]string
+		replayed    int
+	}{
+		{"told by its title", "T (fork #1)", [3]string{"m1", "m2", "m3"}, 2},
+		{"told by ids that are younger than their messages", "Renamed", [3]string{mintedID(2600), mintedID(2601), mintedID(3000)}, 2},
+		{"a session whose messages are older than it says, and no copies", "T", [3]string{mintedID(1000), mintedID(2000), mintedID(3000)}, 0},
+		{"one of another program, with ids of its own", "T", [3]string{"m1", "msg_no-number-at-all", "m3"}, 0},
+	}
+	for _, tt := range tests {
+		s := ocSession{id: "ses_1", title: tt.title, after: 2500, messages: []ocMessage{
+			ocUser(tt.ids[0], ocText("of the original")), ocAgent(tt.ids[1], ocText("its answer")), ocUser(tt.ids[2], ocText("of the fork"))}}
+		want := []string{"typed: of the original", "agent: its answer", "typed: of the fork"}[tt.replayed:]
+		for way, path := range stored(t, s) {
+			items, stats := read(t, path)
+			if got := sketch(items); !slices.Equal(got, want) || stats.Replayed != tt.replayed {
+				t.Errorf("%s, %s: %q, %+v", tt.name, way, got, stats)
+			}
 		}
 	}
 }

@@ -18,9 +18,9 @@ type Entry struct {
 }
 
 // Walk calls fn for every file that by its place and name may be a session of an
-// agent, in order of agent and path; a database is as many as it holds sessions. What cannot be read comes as an Entry with
-// Err; only fn's error or a cancelled context ends the walk. Symbolic links are
-// followed, each directory is entered once.
+// agent, in order of agent and path; a database is as many as it holds sessions.
+// What cannot be read comes as an Entry with Err; only fn's error or a cancelled
+// context ends the walk. Symbolic links are followed, each directory is entered once.
 func Walk(ctx context.Context, env Env, fn func(Entry) error) error {
 	w := walker{ctx: ctx, fn: fn, seen: map[string]bool{}}
 	for _, agent := range Agents {
@@ -28,7 +28,7 @@ func Walk(ctx context.Context, env Env, fn func(Entry) error) error {
 			if root.Dir == "" {
 				continue
 			}
-			w.source, w.session = agent.Source(), root.Session
+			w.source, w.session, w.keepers = agent.Source(), root.Session, keepers(agent.Source())
 			if info, err := os.Stat(root.Dir); err == nil && info.Mode().IsRegular() {
 				if err := w.file(root.Dir, info); err != nil {
 					return err
@@ -45,14 +45,14 @@ func Walk(ctx context.Context, env Env, fn func(Entry) error) error {
 
 // WalkDir calls fn for every regular file below dir, whatever its name, in order
 // of path, and instead of a file that an agent keeps sessions in for each of these;
-// .git directories are left out. Dir may be such a file. Errors are given as by Walk, but a dir
-// that cannot be read at all is an error.
+// .git directories are left out. Dir may be such a file. Errors are given as by Walk,
+// but a dir that cannot be read at all is an error.
 func WalkDir(ctx context.Context, dir string, fn func(Entry) error) error {
 	info, err := os.Stat(dir)
 	if err != nil {
 		return memoir.Errorf(memoir.CodeNotFound, "", "read the sessions below %s: %w", dir, err)
 	}
-	w := walker{ctx: ctx, fn: fn, seen: map[string]bool{}}
+	w := walker{ctx: ctx, fn: fn, seen: map[string]bool{}, keepers: keepers("")}
 	if !info.IsDir() {
 		return w.file(dir, info)
 	}
@@ -65,6 +65,7 @@ type walker struct {
 	seen    map[string]bool // directories entered, by their real path
 	source  memoir.Source
 	session func(string) bool // nil: every file
+	keepers []Keeper          // that may keep sessions in what is found
 }
 
 // dir walks a directory; rel is its slash-separated path below the root, real its
@@ -92,19 +93,24 @@ func (w *walker) dir(dir, rel, real string, root bool) error {
 			return ferr
 		}
 	}
+	// What Join would clean is clean already, and there are many entries.
+	above := filepath.Join(dir, "x")
+	above = above[:len(above)-1]
 	for _, d := range entries {
-		path, below := filepath.Join(dir, d.Name()), d.Name()
+		below := d.Name()
 		if rel != "" {
-			below = rel + "/" + d.Name()
+			below = rel + "/" + below
 		}
-		if err := w.entry(path, below, filepath.Join(real, d.Name()), d); err != nil {
+		if err := w.entry(above+d.Name(), below, real, d); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *walker) entry(path, rel, real string, d fs.DirEntry) error {
+// entry looks at what a directory holds; realDir is that directory without
+// symbolic links.
+func (w *walker) entry(path, rel, realDir string, d fs.DirEntry) error {
 	isDir, isLink := d.IsDir(), d.Type()&fs.ModeSymlink != 0
 	if !isDir && !isLink && w.session != nil && !w.session(rel) {
 		return nil
@@ -113,7 +119,7 @@ func (w *walker) entry(path, rel, real string, d fs.DirEntry) error {
 		if d.Name() == ".git" {
 			return nil
 		}
-		return w.dir(path, rel, real, false)
+		return w.dir(path, rel, filepath.Join(realDir, d.Name()), false)
 	}
 	info, err := d.Info()
 	if isLink {
@@ -137,7 +143,7 @@ func (w *walker) entry(path, rel, real string, d fs.DirEntry) error {
 
 // file gives a file, or the sessions that an agent keeps in it.
 func (w *walker) file(path string, info fs.FileInfo) error {
-	for _, k := range keepers(w.source) {
+	for _, k := range w.keepers {
 		sessions, ok, err := k.Sessions(path, info)
 		if err != nil {
 			return w.fn(Entry{File: asFile(path, info), Source: w.source, Err: err})

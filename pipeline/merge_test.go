@@ -103,6 +103,33 @@ func TestAMergedProjectHasWhatBothHad(t *testing.T) {
 	}
 }
 
+func TestADirectoryBelowAMergedOneStaysAProjectOfItsOwn(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	g.repo("src/lib", "https://example.com/team/lib.git")
+	g.dir("src/notes/deep")
+	g.claude("lib", "src/lib", "Never use npm, always use pnpm.")
+	g.claude("notes", "src/notes", "Always write the header of a fixture.")
+	g.claude("deep", "src/notes/deep", "Never print the ledger.")
+	g.run()
+	if err := mergeNow(t, g.home, g.sessions, find(t, g.home, "notes"), find(t, g.home, "lib")); err != nil {
+		t.Fatal(err)
+	}
+	g.run()
+	later := time.Now().Add(time.Hour)
+	for _, id := range []string{"notes", "deep"} {
+		if err := os.Chtimes(filepath.Join(g.sessions, id+".jsonl"), later, later); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g.run()
+	if got := [2]string{g.projectOf("notes"), g.projectOf("deep")}; got != [2]string{"example.com/team/lib", "src/notes/deep"} {
+		t.Errorf("the sessions count for %q", got)
+	}
+	g.wantMemory("deep", "print the ledger")
+	g.wantMemory("lib", "pnpm", "header of a fixture")
+}
+
 func TestAMergeWaitsForNobodyUnlessTold(t *testing.T) {
 	t.Parallel()
 	home, sessions, from, into := twoProjects(t)

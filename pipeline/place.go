@@ -22,6 +22,7 @@ import (
 type finder struct {
 	resolver *project.Resolver
 	homes    map[string]memoir.Project // by directory; only of projects that more than a directory identifies
+	known    map[string]bool           // identities of registered projects
 	idOf     func(memoir.Project) string
 }
 
@@ -30,11 +31,12 @@ func (r *run) newFinder(ctx context.Context) (*finder, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &finder{homes: map[string]memoir.Project{}, resolver: r.resolver()}
+	f := &finder{homes: map[string]memoir.Project{}, known: map[string]bool{}, resolver: r.resolver()}
 	if f.idOf, err = r.store.Resolver(ctx); err != nil {
 		return nil, err
 	}
 	for _, p := range known {
+		f.known[p.Identity] = true
 		f.remember(p)
 	}
 	return f, nil
@@ -50,10 +52,11 @@ func (f *finder) remember(p memoir.Project) {
 }
 
 // find is the project of a directory, as far as the disk and the registry know,
-// under the id that it is registered with; the status is not OK if there is none.
+// under the id that it is registered with; the status is not OK if there is none. A
+// directory that is a project of its own stays one, whoever lived above it.
 func (f *finder) find(dir, remote string) (memoir.Project, project.Status) {
 	p, status := f.resolver.Identify(dir, remote)
-	if status == project.Directory {
+	if status == project.Directory && !f.known[p.Identity] {
 		if home, ok := f.homeOf(dir); ok {
 			p = home
 		}

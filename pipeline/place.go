@@ -89,13 +89,17 @@ func (r *run) resolver() *project.Resolver {
 
 // assignProjects finds the project of each scanned session and registers those
 // that are new. A session whose work was elsewhere than where it began stays where
-// that was said to be.
+// that was said to be; one that was forgotten belongs nowhere.
 func (r *run) assignProjects(ctx context.Context, scans []store.SessionScan) error {
 	finder, err := r.newFinder(ctx)
 	if err != nil {
 		return err
 	}
 	worked, err := r.store.WorkPlaces(ctx)
+	if err != nil {
+		return err
+	}
+	forgotten, err := r.store.Forgotten(ctx)
 	if err != nil {
 		return err
 	}
@@ -120,7 +124,7 @@ func (r *run) assignProjects(ctx context.Context, scans []store.SessionScan) err
 	for i := range scans {
 		s := &scans[i].Session
 		s.ProjectID, s.WorkCWD = "", ""
-		if s.Error != "" {
+		if s.Error != "" || forgotten[s.Key()] {
 			continue
 		}
 		if w, ok := worked[s.Key()]; ok && w.CWD == s.CWD && w.ProjectID != "" {

@@ -138,6 +138,16 @@ func (p *program) projectNamed(c *cli.Context, st *store.Store, ref string) (sto
 	return p.projectHere(c.Context, st, here)
 }
 
+// projectFlag returns what --project names, "" if it was not given. An empty variable
+// of a script names nothing, and must not mean the project of this directory.
+func projectFlag(c *cli.Context) (string, error) {
+	ref := c.String("project")
+	if ref == "" && c.IsSet("project") {
+		return "", usagef("an id, a name or a path", "--project names nothing")
+	}
+	return ref, nil
+}
+
 // projectsNamed returns the projects that --project or --all mean, else this
 // directory's.
 func (p *program) projectsNamed(c *cli.Context, st *store.Store) ([]store.ProjectRow, error) {
@@ -147,7 +157,11 @@ func (p *program) projectsNamed(c *cli.Context, st *store.Store) ([]store.Projec
 		}
 		return st.Projects(c.Context)
 	}
-	row, err := p.projectNamed(c, st, c.String("project"))
+	ref, err := projectFlag(c)
+	if err != nil {
+		return nil, err
+	}
+	row, err := p.projectNamed(c, st, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +179,10 @@ func (p *program) projectID(c *cli.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	ref := c.String("project")
+	ref, err := projectFlag(c)
+	if err != nil {
+		return "", err
+	}
 	if ref != "" && isProjectFolder(home, ref) {
 		return ref, nil
 	}

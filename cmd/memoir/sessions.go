@@ -56,7 +56,11 @@ func (p *program) sessions(c *cli.Context) error {
 	if st != nil {
 		defer st.Close()
 		if c.IsSet("project") {
-			project, err := p.projectNamed(c, st, c.String("project"))
+			ref, err := projectFlag(c)
+			if err != nil {
+				return err
+			}
+			project, err := p.projectNamed(c, st, ref)
 			if err != nil {
 				return err
 			}

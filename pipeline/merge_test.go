@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -152,6 +153,48 @@ func TestAMergeWaitsForNobodyUnlessTold(t *testing.T) {
 		st.Close()
 	}
 	if err := mergeNow(t, home, sessions, from, into); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAMergeMayWaitLongerThanALeaseLasts(t *testing.T) {
+	t.Parallel()
+	home, sessions, from, into := twoProjects(t)
+	holders := open(t, home)
+	defer holders.Close()
+	busy := max(from.ID, into.ID) // the one that is claimed last
+	claim, ok, err := holders.ClaimProject(t.Context(), busy, store.ProjectClaimOptions{Holder: lease.Self(), Lease: 1000 * time.Hour, Always: true})
+	if err != nil || !ok {
+		t.Fatalf("%v, %v", ok, err)
+	}
+	// Every look at the clock takes an hour, until the project is free.
+	var looks atomic.Int64
+	waited := make(chan struct{})
+	began := time.Now()
+	merging, err := store.Open(t.Context(), filepath.Join(home, "memoir.db"), store.Options{Now: func() time.Time {
+		n := looks.Add(1)
+		if n == 10 {
+			close(waited)
+		}
+		return began.Add(time.Duration(min(n, 10)) * time.Hour)
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer merging.Close()
+	o := options(home, sessions)
+	o.Wait = time.Hour
+	done := make(chan error)
+	go func() { done <- pipeline.Merge(t.Context(), merging, o, from, into) }()
+	select {
+	case err := <-done:
+		t.Fatalf("it did not wait: %v", err)
+	case <-waited:
+	}
+	if err := holders.GiveBackProject(t.Context(), claim); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
 		t.Error(err)
 	}
 }

@@ -35,22 +35,15 @@ func Merge(ctx context.Context, st *store.Store, opts Options, from, into memoir
 
 // merge is Merge without the moving of folders.
 func (r *run) merge(ctx context.Context, from, into memoir.Project) error {
-	// In the order of their ids, so that two who merge the same projects do not
-	// each hold one and wait for the other.
-	ids := [2]string{min(from.ID, into.ID), max(from.ID, into.ID)}
-	claims := map[string]store.ProjectClaim{}
+	claims, err := r.holdBoth(ctx, min(from.ID, into.ID), max(from.ID, into.ID))
+	if err != nil {
+		return err
+	}
 	defer func() {
 		for _, claim := range claims {
-			_ = r.store.GiveBackProject(context.WithoutCancel(ctx), claim) // else it is free when this process ends
+			r.letGo(ctx, claim)
 		}
 	}()
-	for _, id := range ids {
-		claim, err := r.hold(ctx, id)
-		if err != nil {
-			return err
-		}
-		claims[id] = claim
-	}
 	source := claims[from.ID]
 	for round := 1; ; round++ {
 		err := r.keepForMerge(ctx, from, &source)
@@ -68,23 +61,42 @@ func (r *run) merge(ctx context.Context, from, into memoir.Project) error {
 	return nil
 }
 
-// hold claims a project that need not be due.
-func (r *run) hold(ctx context.Context, id string) (store.ProjectClaim, error) {
+// holdBoth claims two projects that need not be due. While one is busy the other
+// is not held: nobody else has to wait for it, and its lease does not run out.
+func (r *run) holdBoth(ctx context.Context, first, second string) (map[string]store.ProjectClaim, error) {
 	deadline := time.Now().Add(r.opts.Wait)
 	for {
-		claim, _, err := r.store.ClaimProject(ctx, id, store.ProjectClaimOptions{Holder: r.holder, Lease: r.phase2Lease(), Always: true})
+		one, err := r.hold(ctx, first)
+		if err == nil {
+			var other store.ProjectClaim
+			if other, err = r.hold(ctx, second); err == nil {
+				return map[string]store.ProjectClaim{first: one, second: other}, nil
+			}
+			r.letGo(ctx, one)
+			first, second = second, first // which is the one to wait for
+		}
 		if memoir.CodeOf(err) != memoir.CodeBusy {
-			return claim, err
+			return nil, err
 		}
 		if time.Now().After(deadline) {
-			return claim, memoir.Errorf(memoir.CodeBusy, memoir.HintOf(err), "project %s is busy: %w", id, err)
+			return nil, memoir.Errorf(memoir.CodeBusy, memoir.HintOf(err), "project %s is busy: %w", first, err)
 		}
 		select {
 		case <-ctx.Done():
-			return claim, context.Cause(ctx)
+			return nil, context.Cause(ctx)
 		case <-time.After(min(200*time.Millisecond, r.opts.Wait)):
 		}
 	}
+}
+
+func (r *run) hold(ctx context.Context, id string) (store.ProjectClaim, error) {
+	claim, _, err := r.store.ClaimProject(ctx, id, store.ProjectClaimOptions{Holder: r.holder, Lease: r.phase2Lease(), Always: true})
+	return claim, err
+}
+
+// letGo gives a claim back; if that fails, it is free when this process ends.
+func (r *run) letGo(ctx context.Context, claim store.ProjectClaim) {
+	_ = r.store.GiveBackProject(context.WithoutCancel(ctx), claim)
 }
 
 // keepForMerge records what people changed in a memory that is about to be put away.

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -103,6 +104,33 @@ func TestAMergedProjectHasWhatBothHad(t *testing.T) {
 	}
 }
 
+func TestADirectoryBelowAMergedOneStaysAProjectOfItsOwn(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	g.repo("src/lib", "https://example.com/team/lib.git")
+	g.dir("src/notes/deep")
+	g.claude("lib", "src/lib", "Never use npm, always use pnpm.")
+	g.claude("notes", "src/notes", "Always write the header of a fixture.")
+	g.claude("deep", "src/notes/deep", "Never print the ledger.")
+	g.run()
+	if err := mergeNow(t, g.home, g.sessions, find(t, g.home, "notes"), find(t, g.home, "lib")); err != nil {
+		t.Fatal(err)
+	}
+	g.run()
+	later := time.Now().Add(time.Hour)
+	for _, id := range []string{"notes", "deep"} {
+		if err := os.Chtimes(filepath.Join(g.sessions, id+".jsonl"), later, later); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g.run()
+	if got := [2]string{g.projectOf("notes"), g.projectOf("deep")}; got != [2]string{"example.com/team/lib", "src/notes/deep"} {
+		t.Errorf("the sessions count for %q", got)
+	}
+	g.wantMemory("deep", "print the ledger")
+	g.wantMemory("lib", "pnpm", "header of a fixture")
+}
+
 func TestAMergeWaitsForNobodyUnlessTold(t *testing.T) {
 	t.Parallel()
 	home, sessions, from, into := twoProjects(t)
@@ -125,6 +153,48 @@ func TestAMergeWaitsForNobodyUnlessTold(t *testing.T) {
 		st.Close()
 	}
 	if err := mergeNow(t, home, sessions, from, into); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAMergeMayWaitLongerThanALeaseLasts(t *testing.T) {
+	t.Parallel()
+	home, sessions, from, into := twoProjects(t)
+	holders := open(t, home)
+	defer holders.Close()
+	busy := max(from.ID, into.ID) // the one that is claimed last
+	claim, ok, err := holders.ClaimProject(t.Context(), busy, store.ProjectClaimOptions{Holder: lease.Self(), Lease: 1000 * time.Hour, Always: true})
+	if err != nil || !ok {
+		t.Fatalf("%v, %v", ok, err)
+	}
+	// Every look at the clock takes an hour, until the project is free.
+	var looks atomic.Int64
+	waited := make(chan struct{})
+	began := time.Now()
+	merging, err := store.Open(t.Context(), filepath.Join(home, "memoir.db"), store.Options{Now: func() time.Time {
+		n := looks.Add(1)
+		if n == 10 {
+			close(waited)
+		}
+		return began.Add(time.Duration(min(n, 10)) * time.Hour)
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer merging.Close()
+	o := options(home, sessions)
+	o.Wait = time.Hour
+	done := make(chan error)
+	go func() { done <- pipeline.Merge(t.Context(), merging, o, from, into) }()
+	select {
+	case err := <-done:
+		t.Fatalf("it did not wait: %v", err)
+	case <-waited:
+	}
+	if err := holders.GiveBackProject(t.Context(), claim); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
 		t.Error(err)
 	}
 }
@@ -312,5 +382,34 @@ func TestAForgottenProjectWhoseFolderWasLeftLeavesNothing(t *testing.T) {
 	text := memoryOf(t, report, testdata.Papertrail, "MEMORY.md")
 	if report.Phase2[0].Generation != 1 || report.Phase2[0].Inputs != 1 || !strings.Contains(text, "pnpm") || strings.Contains(text, "ask Ada") {
 		t.Errorf("%+v\n%s", report.Phase2, text)
+	}
+}
+
+func TestAForgottenProjectDoesNotComeBackWithItsSessions(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	g.dir("src/app")
+	path := g.codex("app", "src/app", "", "Never use npm, always use pnpm.")
+	moved := g.codex("moved", ".", "", "Never print the ledger.", "src/app", "src/app")
+	g.run()
+	st := open(t, g.home)
+	defer st.Close()
+	if n, err := st.ForgetProject(t.Context(), find(t, g.home, "app").ID); err != nil || n != 2 {
+		t.Fatalf("forgot %d sessions: %v", n, err)
+	}
+	later := time.Now().Add(time.Hour)
+	for _, path := range []string{path, moved} {
+		if err := os.Chtimes(path, later, later); err != nil {
+			t.Fatal(err)
+		}
+	}
+	report := g.run()
+	if rows := g.projects(); len(rows) != 0 || report.Scan.Reasons[memoir.ReasonForgotten] != 2 {
+		t.Errorf("projects %+v, reasons %v", rows, report.Scan.Reasons)
+	}
+	g.codex("new", "src/app", "", "Always write the header of a fixture.")
+	g.run()
+	if rows := g.projects(); len(rows) != 1 || rows[0].Sessions != 1 {
+		t.Errorf("a new session does not begin it anew alone: %+v", rows)
 	}
 }

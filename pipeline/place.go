@@ -22,6 +22,7 @@ import (
 type finder struct {
 	resolver *project.Resolver
 	homes    map[string]memoir.Project // by directory; only of projects that more than a directory identifies
+	known    map[string]bool           // identities of registered projects
 	idOf     func(memoir.Project) string
 }
 
@@ -30,11 +31,12 @@ func (r *run) newFinder(ctx context.Context) (*finder, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &finder{homes: map[string]memoir.Project{}, resolver: r.resolver()}
+	f := &finder{homes: map[string]memoir.Project{}, known: map[string]bool{}, resolver: r.resolver()}
 	if f.idOf, err = r.store.Resolver(ctx); err != nil {
 		return nil, err
 	}
 	for _, p := range known {
+		f.known[p.Identity] = true
 		f.remember(p)
 	}
 	return f, nil
@@ -50,10 +52,11 @@ func (f *finder) remember(p memoir.Project) {
 }
 
 // find is the project of a directory, as far as the disk and the registry know,
-// under the id that it is registered with; the status is not OK if there is none.
+// under the id that it is registered with; the status is not OK if there is none. A
+// directory that is a project of its own stays one, whoever lived above it.
 func (f *finder) find(dir, remote string) (memoir.Project, project.Status) {
 	p, status := f.resolver.Identify(dir, remote)
-	if status == project.Directory {
+	if status == project.Directory && !f.known[p.Identity] {
 		if home, ok := f.homeOf(dir); ok {
 			p = home
 		}
@@ -86,13 +89,17 @@ func (r *run) resolver() *project.Resolver {
 
 // assignProjects finds the project of each scanned session and registers those
 // that are new. A session whose work was elsewhere than where it began stays where
-// that was said to be.
+// that was said to be; one that was forgotten belongs nowhere.
 func (r *run) assignProjects(ctx context.Context, scans []store.SessionScan) error {
 	finder, err := r.newFinder(ctx)
 	if err != nil {
 		return err
 	}
 	worked, err := r.store.WorkPlaces(ctx)
+	if err != nil {
+		return err
+	}
+	forgotten, err := r.store.Forgotten(ctx)
 	if err != nil {
 		return err
 	}
@@ -117,7 +124,7 @@ func (r *run) assignProjects(ctx context.Context, scans []store.SessionScan) err
 	for i := range scans {
 		s := &scans[i].Session
 		s.ProjectID, s.WorkCWD = "", ""
-		if s.Error != "" {
+		if s.Error != "" || forgotten[s.Key()] {
 			continue
 		}
 		if w, ok := worked[s.Key()]; ok && w.CWD == s.CWD && w.ProjectID != "" {

@@ -317,6 +317,10 @@ func (r *Resolver) normalise(remote string, hops int) string {
 	return r.spelling(commonIdentity(normal))
 }
 
+// Elsewhere reports whether a path is an absolute one of another system: it is to be
+// taken as it stands, and not as one below the working directory.
+func Elsewhere(path string) bool { return windowsDir(path) != "" }
+
 // windowsDir recognises an absolute Windows path in a transcript that was
 // written on another machine; "" if it is none, or this one is such a machine.
 func windowsDir(cwd string) string {

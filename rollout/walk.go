@@ -20,9 +20,10 @@ type Entry struct {
 // Walk calls fn for every file that by its place and name may be a session of an
 // agent, in order of agent and path; a database is as many as it holds sessions.
 // What cannot be read comes as an Entry with Err; only fn's error or a cancelled
-// context ends the walk. Symbolic links are followed, each directory is entered once.
+// context ends the walk. Symbolic links are followed, each directory is entered once
+// for each agent and each file in it given once.
 func Walk(ctx context.Context, env Env, fn func(Entry) error) error {
-	w := walker{ctx: ctx, fn: fn, seen: map[string]bool{}}
+	w := walker{ctx: ctx, fn: fn, seen: map[entered]bool{}, given: map[string]bool{}}
 	for _, agent := range Agents {
 		for _, root := range agent.Roots(env) {
 			if root.Dir == "" {
@@ -52,7 +53,7 @@ func WalkDir(ctx context.Context, dir string, fn func(Entry) error) error {
 	if err != nil {
 		return memoir.Errorf(memoir.CodeNotFound, "", "read the sessions below %s: %w", dir, err)
 	}
-	w := walker{ctx: ctx, fn: fn, seen: map[string]bool{}, keepers: keepers("")}
+	w := walker{ctx: ctx, fn: fn, seen: map[entered]bool{}, keepers: keepers("")}
 	if !info.IsDir() {
 		return w.file(dir, info)
 	}
@@ -62,10 +63,18 @@ func WalkDir(ctx context.Context, dir string, fn func(Entry) error) error {
 type walker struct {
 	ctx     context.Context
 	fn      func(Entry) error
-	seen    map[string]bool // directories entered, by their real path
+	seen    map[entered]bool // directories entered
+	given   map[string]bool  // files, by the real path of their directory; nil if there is but one agent
 	source  memoir.Source
 	session func(string) bool // nil: every file
 	keepers []Keeper          // that may keep sessions in what is found
+}
+
+// entered is a directory, by its real path, looked at for one agent's sessions. A link
+// from an agent's directory into another's must not hide what the other keeps there.
+type entered struct {
+	source memoir.Source
+	real   string
 }
 
 // dir walks a directory; rel is its slash-separated path below the root, real its
@@ -80,10 +89,11 @@ func (w *walker) dir(dir, rel, real string, root bool) error {
 			real = dir
 		}
 	}
-	if w.seen[real] {
+	here := entered{w.source, real}
+	if w.seen[here] {
 		return nil
 	}
-	w.seen[real] = true
+	w.seen[here] = true
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		if root && (errors.Is(err, fs.ErrNotExist) || !isDir(dir)) {
@@ -137,6 +147,13 @@ func (w *walker) entry(path, rel, realDir string, d fs.DirEntry) error {
 		return w.dir(path, rel, "", false)
 	case !info.Mode().IsRegular() || w.session != nil && !w.session(rel):
 		return nil
+	}
+	if w.given != nil {
+		real := filepath.Join(realDir, d.Name())
+		if w.given[real] {
+			return nil
+		}
+		w.given[real] = true
 	}
 	return w.file(path, info)
 }

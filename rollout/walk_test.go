@@ -136,6 +136,35 @@ func TestWalkEntersEachDirectoryOnce(t *testing.T) {
 	}
 }
 
+func TestALinkIntoAnotherAgentsDirectoryHidesNothing(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("symbolic links need rights there")
+	}
+	home := t.TempDir()
+	writeAt(t, filepath.Join(home, ".claude", "projects", "-src-app", "a.jsonl"), "x")
+	writeAt(t, filepath.Join(home, ".pi", "agent", "sessions", "--src-app--", "b.jsonl"), "x")
+	for link, target := range map[string]string{".codex/sessions": ".claude", ".omp/agent/sessions": ".pi/agent/sessions"} {
+		link = filepath.Join(home, link)
+		if err := os.MkdirAll(filepath.Dir(link), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(filepath.Join(home, target), link); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []string
+	for _, e := range collect(t, func(fn func(Entry) error) error { return Walk(t.Context(), Env{Home: home}, fn) }) {
+		if e.Err != nil {
+			t.Errorf("%s: %v", e.Path, e.Err)
+		}
+		got = append(got, filepath.Base(e.Path))
+	}
+	if slices.Sort(got); !slices.Equal(got, []string{"a.jsonl", "b.jsonl"}) {
+		t.Errorf("found %q, want each session once", got)
+	}
+}
+
 func TestWalkReportsALinkThatLeadsToItself(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {

@@ -211,7 +211,7 @@ func (s *Store) FindProject(ctx context.Context, ref string) (ProjectRow, error)
 		for _, r := range found {
 			ids = append(ids, r.ID)
 		}
-		return ProjectRow{}, memoir.Errorf(memoir.CodeUsage, "name one of "+strings.Join(ids, ", "), "%d projects are called %q", len(found), ref)
+		return ProjectRow{}, memoir.Errorf(memoir.CodeUsage, "name "+strings.Join(ids, " or "), "%d projects are called %q", len(found), ref)
 	}
 	return found[0], nil
 }

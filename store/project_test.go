@@ -81,7 +81,7 @@ func TestAProjectIsFoundByIDPathNameOrAlias(t *testing.T) {
 		if strings.HasPrefix(err.Error(), "finding") {
 			t.Errorf("%q: the error is %q", ref, err)
 		}
-		if ref == "app" && !strings.Contains(memoir.HintOf(err), "app-111, app-122") {
+		if ref == "app" && !strings.Contains(memoir.HintOf(err), "app-111 or app-122") {
 			t.Errorf("hint %q does not list the choice", memoir.HintOf(err))
 		}
 	}

@@ -177,6 +177,20 @@ func (s *Store) SetForgotten(ctx context.Context, key string, forgotten bool) er
 	return s.explain(err, "forgetting session %s", key)
 }
 
+// Forgotten returns the keys of sessions that were forgotten. A scan finds no
+// project for them: what they belonged to does not come back.
+func (s *Store) Forgotten(ctx context.Context) (map[string]bool, error) {
+	forgotten := map[string]bool{}
+	err := s.read(ctx, func(t tx) error {
+		keys, err := keysOf(t, `SELECT session_key FROM mark WHERE forgotten`)
+		for _, key := range keys {
+			forgotten[key] = true
+		}
+		return err
+	})
+	return forgotten, s.explain(err, "listing what was forgotten")
+}
+
 // markChanged lets a changed mark take effect: on the session's reason, and on its
 // project if there is an extraction that is now withdrawn or back.
 func (s *Store) markChanged(t tx, key string) error {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"memoir"
+	"memoir/store"
 )
 
 // planted is a secret that is in no file of this repository.
@@ -74,5 +75,28 @@ func TestAProcessThatMemoirStartsKnowsIt(t *testing.T) {
 	}
 	if environ[1] != "MEMOIR_CHILD=" {
 		t.Error("the caller's environment was changed")
+	}
+}
+
+// What follows "api", "auth" and the like and a comma looks like a key.
+func TestTheProjectsThatANameMayMeanAreNotTakenForSecrets(t *testing.T) {
+	t.Parallel()
+	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "memoir.db"), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	ids := []string{"api-" + "1beb8fd2de05", "api-" + "d7919c0c7afc", "api-" + "f73b2a1e1428"}
+	for _, id := range ids {
+		if err := st.UpsertProject(t.Context(), memoir.Project{ID: id, Name: "api", Identity: "/src/" + id}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err = st.FindProject(t.Context(), "api")
+	hint := new(program).redact(memoir.HintOf(err))
+	for _, id := range ids {
+		if !strings.Contains(hint, id) {
+			t.Errorf("%s is not in %q", id, hint)
+		}
 	}
 }

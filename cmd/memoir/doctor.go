@@ -25,8 +25,8 @@ func doctorCommand(p *program) *cli.Command {
 		Name: "doctor", Category: groupSetup,
 		Usage: "check the installation and the data",
 		Description: help("Checks settings, the database, permissions, where agents keep sessions, what was not\n"+
-			"understood of them, and every project's live files against their manifest. Nothing is changed. Exit code 1 says that\n"+
-			"something is wrong.", "memoir doctor", "memoir doctor --json"),
+			"understood of them, and every project's live files against their manifest. Nothing is\n"+
+			"changed. Exit code 1 says that something is wrong.", "memoir doctor", "memoir doctor --json"),
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print one JSON object"}},
 		Action: func(c *cli.Context) error {
 			d := &doctor{program: p}

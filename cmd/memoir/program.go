@@ -111,6 +111,9 @@ func argument(c *cli.Context, what string) (string, error) {
 	if c.NArg() == 0 {
 		return "", usagef("", "%s needs a %s", calledAs(c), what)
 	}
+	if c.Args().First() == "" { // an empty variable of a script
+		return "", usagef("", "%s needs a %s, and what was given is empty", calledAs(c), what)
+	}
 	return optional(c)
 }
 

@@ -98,16 +98,20 @@ func (p *program) projectHere(ctx context.Context, st *store.Store, here place) 
 
 // findProject returns the registered project that ref names: an id, a name or a path.
 func (p *program) findProject(c *cli.Context, st *store.Store, settings config.Settings, ref string) (store.ProjectRow, error) {
-	path := ref == "." || ref == ".." || strings.ContainsRune(ref, filepath.Separator)
+	elsewhere := project.Elsewhere(ref)
+	path := elsewhere || ref == "." || ref == ".." || strings.ContainsRune(ref, filepath.Separator)
 	if !path {
 		row, err := st.FindProject(c.Context, ref)
 		if memoir.CodeOf(err) != memoir.CodeNotFound || !isDirectory(ref) {
 			return row, err
 		}
 	}
-	dir, err := filepath.Abs(ref)
-	if err != nil {
-		return store.ProjectRow{}, usagef("", "--project %s: %w", ref, err)
+	dir := ref
+	if !elsewhere {
+		var err error
+		if dir, err = filepath.Abs(ref); err != nil {
+			return store.ProjectRow{}, usagef("", "--project %s: %w", ref, err)
+		}
 	}
 	row, err := p.projectHere(c.Context, st, p.identify(c, settings, dir))
 	if path && memoir.CodeOf(err) == memoir.CodeNotFound { // an identity may hold slashes, too: host/owner/name
@@ -134,6 +138,16 @@ func (p *program) projectNamed(c *cli.Context, st *store.Store, ref string) (sto
 	return p.projectHere(c.Context, st, here)
 }
 
+// projectFlag returns what --project names, "" if it was not given. An empty variable
+// of a script names nothing, and must not mean the project of this directory.
+func projectFlag(c *cli.Context) (string, error) {
+	ref := c.String("project")
+	if ref == "" && c.IsSet("project") {
+		return "", usagef("an id, a name or a path", "--project names nothing")
+	}
+	return ref, nil
+}
+
 // projectsNamed returns the projects that --project or --all mean, else this
 // directory's.
 func (p *program) projectsNamed(c *cli.Context, st *store.Store) ([]store.ProjectRow, error) {
@@ -143,7 +157,11 @@ func (p *program) projectsNamed(c *cli.Context, st *store.Store) ([]store.Projec
 		}
 		return st.Projects(c.Context)
 	}
-	row, err := p.projectNamed(c, st, c.String("project"))
+	ref, err := projectFlag(c)
+	if err != nil {
+		return nil, err
+	}
+	row, err := p.projectNamed(c, st, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +179,10 @@ func (p *program) projectID(c *cli.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	ref := c.String("project")
+	ref, err := projectFlag(c)
+	if err != nil {
+		return "", err
+	}
 	if ref != "" && isProjectFolder(home, ref) {
 		return ref, nil
 	}

@@ -215,5 +215,8 @@ func twoArguments(c *cli.Context, what string) (first, second string, err error)
 	if c.NArg() != 2 {
 		return "", "", usagef("", "%s needs %s", calledAs(c), what)
 	}
-	return c.Args().Get(0), c.Args().Get(1), nil
+	if first, second = c.Args().Get(0), c.Args().Get(1); first == "" || second == "" {
+		return "", "", usagef("", "%s needs %s, and what was given is empty", calledAs(c), what)
+	}
+	return first, second, nil
 }

@@ -14,9 +14,9 @@ func sessionsCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "sessions", Category: groupSession,
 		Usage: "list sessions with what becomes of each, and why",
-		Description: help("Lists every session that was seen, the latest first, with its age and its reason: eligible, or why it\n"+
-			"is left alone. Reasons are those of the last run. A session that is disabled is never\n"+
-			"extracted from, and what it gave is taken out of its project's memory.",
+		Description: help("Lists every session that was seen, the latest first, with its age and its reason:\n"+
+			"eligible, or why it is left alone. Reasons are those of the last run. A session that is\n"+
+			"disabled is never extracted from, and what it gave is taken out of its project's memory.",
 			"memoir sessions --project . --reason eligible", "memoir sessions --since 7d --sort size --limit 10",
 			"memoir sessions --json",
 			"memoir sessions disable 019f1fd6", "memoir sessions enable 019f1fd6"),
@@ -56,7 +56,11 @@ func (p *program) sessions(c *cli.Context) error {
 	if st != nil {
 		defer st.Close()
 		if c.IsSet("project") {
-			project, err := p.projectNamed(c, st, c.String("project"))
+			ref, err := projectFlag(c)
+			if err != nil {
+				return err
+			}
+			project, err := p.projectNamed(c, st, ref)
 			if err != nil {
 				return err
 			}

@@ -23,8 +23,7 @@ func showCommand(p *program) *cli.Command {
 		Description: help("Shows the items of a session that an extraction works from: what people typed, what the\n"+
 			"agent said, tool calls with their results; redacted. A session is named by its id, the\n"+
 			"beginning of its id, or source:id; a file needs no registry, nor does a session in a\n"+
-			"database, named as FILE#ID. With a budget, what counts\n"+
-			"least is left out first.",
+			"database, named as FILE#ID. With a budget, what counts least is left out first.",
 			"memoir show 019f1fd6", "memoir show ~/.claude/projects/-src-app/2b9ad815.jsonl --only typed",
 			"memoir show codex:019f1fd6 --budget 8000 --json"),
 		Flags: []cli.Flag{

@@ -70,7 +70,7 @@ func planQwen(ctx context.Context, t *tape) (*qwenPlan, error) {
 			// What is written beside the conversation hangs on it and does not lead it.
 			subtype := getText(raw, "subtype")
 			beside := strings.HasPrefix(subtype, "session_artifact_") || strings.HasPrefix(subtype, "managed_session_") || subtype == "session_sources_snapshot"
-			p.add(at.index, id, getText(raw, "parentUuid"), !beside)
+			p.add(at.index, id, get(raw, "parentUuid"), !beside)
 		}
 		return nil
 	})

@@ -37,7 +37,7 @@ func isDocument(head []byte) bool {
 		case "messages", "items":
 			entries = isArray(value)
 			return false
-		case "projectHash", "session":
+		case "projectHash", "sessionId", "session":
 			known = true
 		case "info":
 			info = isObject(value)

@@ -38,7 +38,10 @@ func (Gemini) Roots(env Env) []Root {
 func (Gemini) Recognises(_ string, head [][]byte) bool {
 	for _, raw := range head[:min(len(head), 20)] {
 		for _, of := range [][]byte{raw, get(raw, "$set")} {
-			if isString(get(of, "sessionId")) && isString(get(of, "projectHash")) {
+			if !isString(get(of, "sessionId")) {
+				continue
+			}
+			if isString(get(of, "projectHash")) || get(of, "startTime") != nil && get(of, "type") == nil && get(of, "uuid") == nil {
 				return true
 			}
 		}

@@ -25,7 +25,9 @@ func (r *geminiReader) message(m []byte, at time.Time) {
 		content := get(m, "content")
 		r.e.assistant(geminiText(content), false, r.w)
 		elements(get(m, "toolCalls"), func(call []byte) bool {
-			r.call(call)
+			if isObject(call) {
+				r.call(call)
+			}
 			return true
 		})
 		eachPart(content, "functionCall", func(call []byte) bool {
@@ -33,7 +35,7 @@ func (r *geminiReader) message(m []byte, at time.Time) {
 			r.e.call(getText(call, "id"), tool, geminiInput(tool, args), r.w)
 			return true
 		})
-	case "info", "warning", "error", "":
+	case "info", "warning", "error":
 	default:
 		r.e.stats.unknown(kind)
 	}

@@ -86,6 +86,11 @@ func TestGeminiReadsLines(t *testing.T) {
 			[]string{"typed: hi", "agent: I run", "run_shell_command(ls) = a", "typed: more"}},
 		{"a compression keeps what was said", []string{gm("1", "user", `"hi"`, ""), gm("2", "gemini", `"hello"`, ""), `{"$set":{"messages":[` + gm("9", "user", q("<state_snapshot>so far</state_snapshot>"), "") + "," + gm("2", "gemini", `"hello"`, "") + `]}}`, gm("3", "user", `"on"`, "")},
 			[]string{"typed: hi", "agent: hello", "compaction_summary: <state_snapshot>so far</state_snapshot>", "typed: on"}},
+		{"messages without ids", []string{`{"type":"user","content":"yes"}`, `{"type":"gemini","content":"a"}`, `{"type":"user","content":"yes"}`, `{"type":"gemini","content":"b"}`},
+			[]string{"typed: yes", "agent: a", "typed: yes", "agent: b"}},
+		{"a compression of messages without ids", []string{`{"type":"user","content":"yes"}`, `{"type":"user","content":"yes"}`, `{"$set":{"messages":[` + gm("9", "user", q("<state_snapshot>so far</state_snapshot>"), "") + `,{"type":"user","content":"yes"},{"type":"user","content":"yes"}]}}`, `{"type":"user","content":"yes"}`},
+			[]string{"typed: yes", "typed: yes", "compaction_summary: <state_snapshot>so far</state_snapshot>", "typed: yes"}},
+		{"calls that are none", []string{gm("1", "gemini", `"a"`, `,"toolCalls":[null,5,"x"]`), gm("2", "gemini", `5`, `,"toolCalls":"x"`)}, []string{"agent: a"}},
 		{"a patch of something else", []string{gm("1", "user", `"hi"`, ""), `{"$set":{"lastUpdated":"2026-01-09T18:10:00.000Z"}}`}, []string{"typed: hi"}},
 	}
 	for _, tt := range tests {
@@ -204,5 +209,29 @@ func TestGeminiKeepsTheTimeOfTheFirstWriting(t *testing.T) {
 	expect(t, items, "typed: hi")
 	if want := time.Date(2026, 1, 9, 18, 8, 30, 0, time.UTC); !items[0].At.Equal(want) {
 		t.Errorf("said at %v", items[0].At)
+	}
+}
+
+func TestGeminiKnowsAHeadWithoutTheProjectHash(t *testing.T) {
+	t.Parallel()
+	const head = `"sessionId":"s-1","startTime":"2026-01-09T18:08:00.000Z","kind":"main"`
+	for name, path := range map[string]string{
+		"lines":              write(t, "a.jsonl", "{"+head+"}", gm("1", "user", `"hi"`, "")),
+		"a document":         write(t, "b.json", pretty(t, "{"+head+`,"messages":[`+gm("1", "user", `"hi"`, "")+"]}")),
+		"a document, a line": write(t, "c.json", "{"+head+`,"messages":[`+gm("1", "user", `"hi"`, "")+"]}"),
+	} {
+		items, _ := read(t, path)
+		expect(t, items, "typed: hi")
+		if h := probe(t, path); h.Source != memoir.SourceGemini || h.ID != "s-1" {
+			t.Errorf("%s: %+v", name, h)
+		}
+	}
+}
+
+func TestGeminiCountsRecordsThatItDoesNotKnow(t *testing.T) {
+	t.Parallel()
+	_, stats := read(t, write(t, "a.jsonl", "{"+geminiHead+`,"kind":"main"}`, gm("1", "user", `"hi"`, ""), gm("2", "vision", `"x"`, ""), `{"other":1}`, `{"$set":{"a":1}}`))
+	if stats.Unknown["vision"] != 1 || stats.Unknown["(none)"] != 1 || len(stats.Unknown) != 2 {
+		t.Errorf("unknown %v", stats.Unknown)
 	}
 }

@@ -79,7 +79,7 @@ func isSessionName(path string) bool {
 // Recognises looks for what OpenCode knows of a session.
 func (OpenCode) Recognises(_ string, head [][]byte) bool {
 	info := get(head[0], "info")
-	return strings.HasPrefix(getText(info, "id"), "ses_") && isObject(get(info, "time")) && get(info, "role") == nil
+	return strings.HasPrefix(getText(info, "id"), "ses_") && get(info, "role") == nil && (isObject(get(info, "time")) || isString(get(info, "directory")))
 }
 
 // Head reads the session's own record; the times of messages may be later than it

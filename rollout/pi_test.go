@@ -198,3 +198,17 @@ func TestPiSessionsAreWhereTheVariablesAndSettingsSay(t *testing.T) {
 		}
 	}
 }
+
+func TestOMPIsKnownByWhereAFileLies(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	parent := "2026-03-01T10-00-00-000Z_" + piID
+	nested := filepath.Join(dir, "--w-app--", parent, "Explore.jsonl")
+	bucket := filepath.Join(dir, "home-app-"+strings.Repeat("0a", 32), "x.jsonl")
+	for path, kind := range map[string]memoir.SessionKind{nested: memoir.KindSubagent, bucket: memoir.KindMain} {
+		writeAt(t, path, piV3+"\n"+pe("1", "", piUser("a"))+"\n")
+		if h := probe(t, path); h.Source != memoir.SourceOMP || h.Kind != kind {
+			t.Errorf("%s: %+v", path, h)
+		}
+	}
+}

@@ -218,6 +218,7 @@ func TestGeminiKnowsAHeadWithoutTheProjectHash(t *testing.T) {
 	for name, path := range map[string]string{
 		"lines":              write(t, "a.jsonl", "{"+head+"}", gm("1", "user", `"hi"`, "")),
 		"a document":         write(t, "b.json", pretty(t, "{"+head+`,"messages":[`+gm("1", "user", `"hi"`, "")+"]}")),
+		"sorted members":     write(t, "d.json", pretty(t, `{"kind":"main","messages":[`+gm("1", "user", `"hi"`, "")+`],"sessionId":"s-1","startTime":"2026-01-09T18:08:00.000Z"}`)),
 		"a document, a line": write(t, "c.json", "{"+head+`,"messages":[`+gm("1", "user", `"hi"`, "")+"]}"),
 	} {
 		items, _ := read(t, path)

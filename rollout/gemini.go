@@ -20,11 +20,14 @@ var _ Agent = Gemini{}
 // Source is memoir.SourceGemini.
 func (Gemini) Source() memoir.Source { return memoir.SourceGemini }
 
-// Roots is tmp below $GEMINI_CLI_HOME/.gemini (~/.gemini).
+// Roots is tmp below $GEMINI_CLI_HOME/.gemini (~/.gemini), or below $GEMINI_CLI_HOME
+// where that names the directory itself.
 func (Gemini) Roots(env Env) []Root {
 	home := env.home(".gemini")
-	if set := env.get("GEMINI_CLI_HOME"); set != "" {
-		home = filepath.Join(set, ".gemini")
+	if set := env.expand(env.get("GEMINI_CLI_HOME")); set != "" {
+		if home = filepath.Join(set, ".gemini"); !isDir(home) && isDir(filepath.Join(set, "tmp")) {
+			home = set
+		}
 	}
 	if home == "" {
 		return nil

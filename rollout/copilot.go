@@ -270,7 +270,7 @@ func (r *copilotReader) event(kind string, data []byte) {
 		}
 	case "session.compaction_complete":
 		if get(data, "success") == nil || isTrue(get(data, "success")) {
-			r.e.summary(getText(data, "summaryContent"), r.w)
+			r.e.summary(cmp.Or(getText(data, "summaryContent"), getText(data, "summary")), r.w)
 		}
 	case "session.handoff":
 		r.e.summary(getText(data, "summary"), r.w)

@@ -132,8 +132,10 @@ func (r *geminiReader) call(call []byte) {
 	o.tool = tool
 	o.failed = o.failed || status == "error" || status == "cancelled"
 	if !answered {
-		if s := get(call, "result"); isString(s) {
-			o.output, answered = text(s), true
+		for _, member := range []string{"result", "resultDisplay"} {
+			if s := get(call, member); isString(s) && !answered {
+				o.output, answered = text(s), true
+			}
 		}
 	}
 	if id == "" {

@@ -110,7 +110,7 @@ func (OMP) Recognises(path string, head [][]byte) bool {
 // piHeader finds the session header: the first record, or the one after a title.
 func piHeader(head [][]byte) []byte {
 	for _, raw := range head[:min(len(head), 4)] {
-		if getText(raw, "type") == "session" && isString(get(raw, "id")) {
+		if getText(raw, "type") == "session" && (isString(get(raw, "id")) || isString(get(raw, "cwd"))) {
 			return raw
 		}
 	}

@@ -212,3 +212,15 @@ func TestOMPIsKnownByWhereAFileLies(t *testing.T) {
 		}
 	}
 }
+
+func TestPiHeaderWithoutAnID(t *testing.T) {
+	t.Parallel()
+	for _, id := range []string{"", `"id":null,`, `"id":12,`} {
+		path := write(t, "x.jsonl", `{"type":"session","version":3,`+id+`"timestamp":"2026-03-01T10:00:00.000Z","cwd":"/w"}`, pe("1", "", piUser("a")))
+		items, _ := read(t, path)
+		expect(t, items, "typed: a")
+		if h := probe(t, path); h.ID != "x" || h.Source != memoir.SourcePi {
+			t.Errorf("head %+v", h)
+		}
+	}
+}

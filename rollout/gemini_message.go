@@ -171,6 +171,9 @@ func geminiText(content []byte) string {
 		return text(content)
 	}
 	if isObject(content) {
+		if parts := get(content, "parts"); isArray(parts) {
+			return geminiText(parts)
+		}
 		return getText(content, "text")
 	}
 	var texts []string

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// contentText joins the texts of a message's content, which is a string or an
-// array of blocks. Images and other data are left out.
+// contentText joins the texts of a message's content, which is a string, a block or
+// an array of them. Images and other data are left out.
 func contentText(content []byte) string {
 	return joinBlocks(content, nil)
 }
@@ -15,8 +15,11 @@ func contentText(content []byte) string {
 func userBlocks(content []byte, kinds []string) string { return joinBlocks(content, kinds) }
 
 func joinBlocks(content []byte, kinds []string) string {
-	if isString(content) {
+	switch {
+	case isString(content):
 		return text(content)
+	case isObject(content):
+		return getText(content, "text")
 	}
 	var out strings.Builder
 	i := 0

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/tidwall/gjson"
 	"go.yaml.in/yaml/v3"
 
 	"memoir"
@@ -269,7 +270,7 @@ func (r *copilotReader) event(kind string, data []byte) {
 		}
 	case "session.compaction_complete":
 		if get(data, "success") == nil || isTrue(get(data, "success")) {
-			r.e.summary(getText(data, "summaryContent"), r.w)
+			r.e.summary(cmp.Or(getText(data, "summaryContent"), getText(data, "summary")), r.w)
 		}
 	case "session.handoff":
 		r.e.summary(getText(data, "summary"), r.w)
@@ -310,7 +311,7 @@ var copilotSources = []string{"skill", "agent", "system", "schedule", "autopilot
 var copilotEnvelopes = []string{"skill-context", "system_reminder", "system-reminder", "system_notification", "current_datetime", "reminder"}
 
 func (r *copilotReader) user(data []byte) {
-	full := getText(data, "content")
+	full := contentText(get(data, "content"))
 	r.e.hear(full)
 	r.e.hear(getText(data, "transformedContent"))
 	r.w.turn = getText(data, "interactionId")
@@ -319,6 +320,9 @@ func (r *copilotReader) user(data []byte) {
 		return
 	}
 	own, n := cutElements(stripOwn(full), copilotEnvelopes)
+	if strings.HasPrefix(own, "<skill-context") { // its end was cut off
+		own, n = "", n+1
+	}
 	for range n {
 		r.e.injected()
 	}
@@ -343,9 +347,11 @@ func (r *copilotReader) assistant(data []byte) {
 	})
 	chunk, _ := integer(get(data, "chunkIndex"))
 	chunks, _ := integer(get(data, "chunkCount"))
-	r.e.assistant(getText(data, "content"), calls == 0 && chunk >= chunks-1, r.w)
+	r.e.assistant(contentText(get(data, "content")), calls == 0 && chunk >= chunks-1, r.w)
 	elements(get(data, "toolRequests"), func(call []byte) bool {
-		r.call(call, "name")
+		if isObject(call) {
+			r.call(call, "name")
+		}
 		return true
 	})
 }
@@ -357,13 +363,16 @@ var copilotShells = map[string]bool{"bash": true, "powershell": true, "local_she
 // command line of a shell tool, else the arguments.
 func (r *copilotReader) call(call []byte, name string) {
 	tool, arguments := getText(call, name), get(call, "arguments")
+	if inner := []byte(text(arguments)); isObject(inner) && gjson.ValidBytes(inner) {
+		arguments = inner
+	}
 	input := ""
 	switch command := get(arguments, "command"); {
 	case isString(arguments):
 		input = text(arguments)
 	case copilotShells[tool] && isString(command):
 		input = text(command)
-	case arguments != nil:
+	case isObject(arguments), isArray(arguments):
 		input = compact(arguments)
 	}
 	r.e.call(getText(call, "toolCallId"), tool, input, r.w)
@@ -374,11 +383,14 @@ var shellExit = regexp.MustCompile(`\n?<[^<>\n]*exit(?:ed with exit| code|ed wit
 
 func (r *copilotReader) result(data []byte) {
 	id := getText(data, "toolCallId")
-	o := outcome{output: getText(data, "result", "content"), tool: getText(data, "toolName")}
-	if o.output == "" {
-		o.output = getText(data, "result", "detailedContent")
+	result, failed := get(data, "result"), get(data, "error")
+	o := outcome{output: text(result), tool: getText(data, "toolName")}
+	for _, member := range []string{"content", "detailedContent"} {
+		if o.output == "" {
+			o.output = contentText(get(result, member))
+		}
 	}
-	if failure := getText(data, "error", "message"); failure != "" {
+	if failure := text(failed) + getText(failed, "message"); failure != "" {
 		o.output = strings.TrimPrefix(o.output+"\n"+failure, "\n")
 	}
 	if success := get(data, "success"); success != nil {

@@ -29,7 +29,7 @@ func isDocument(head []byte) bool {
 	line, _, _ := bytes.Cut(head, []byte("\n"))
 	line = bytes.TrimSpace(line)
 	if len(line) == 1 && line[0] == '{' {
-		return !bytes.Contains(head, []byte("\n{")) // else lines that someone printed
+		return !bytes.Contains(head, []byte("\n{")) && !entriesFirst(head) // else lines that someone printed
 	}
 	known, info, entries := false, false, false
 	each(line, func(key, value []byte) bool {
@@ -37,7 +37,7 @@ func isDocument(head []byte) bool {
 		case "messages", "items":
 			entries = isArray(value)
 			return false
-		case "projectHash", "session":
+		case "projectHash", "sessionId", "session":
 			known = true
 		case "info":
 			info = isObject(value)
@@ -47,6 +47,23 @@ func isDocument(head []byte) bool {
 		return true
 	})
 	return (known || info) && entries
+}
+
+// entriesFirst reports that messages stand before all that says whose they are, as
+// where a program sorted the members: such a document is read as one record.
+func entriesFirst(head []byte) bool {
+	first := false
+	each(head, func(key, _ []byte) bool {
+		switch string(key) {
+		case "messages":
+			first = true
+			return false
+		case "projectHash", "sessionId", "session", "info":
+			return false
+		}
+		return true
+	})
+	return first
 }
 
 // document reads a document's records.

@@ -118,7 +118,7 @@ func (e *emitter) shell(command string, o outcome, w where) {
 
 func toolItem(tool, input string, w where) *memoir.Item {
 	return &memoir.Item{Kind: memoir.ItemTool, Role: memoir.RoleTool, Origin: memoir.OriginTool, Tool: tool,
-		Input: clip(stripOwn(input)), At: w.at, CWD: w.cwd, Branch: w.branch, TurnID: w.turn}
+		Input: clip(withoutData(stripOwn(input))), At: w.at, CWD: w.cwd, Branch: w.branch, TurnID: w.turn}
 }
 
 // call notes a tool call. A call with an id that was seen is a repetition.
@@ -129,7 +129,7 @@ func (e *emitter) call(id, tool, input string, w where) {
 	for i, known := range e.ids {
 		if known == id && id != "" {
 			if e.pending[i].Input == "" { // an earlier snapshot of the same call
-				e.pending[i].Input = clip(stripOwn(input))
+				e.pending[i].Input = clip(withoutData(stripOwn(input)))
 				e.held += len(e.pending[i].Input)
 			}
 			return
@@ -246,7 +246,7 @@ func (e *emitter) removeAt(i int) *memoir.Item {
 }
 
 func (e *emitter) settle(it *memoir.Item, o outcome) {
-	it.Output = clip(strings.TrimRight(stripOwn(appended(it.Output, o.output)), " \t\r\n"))
+	it.Output = clip(strings.TrimRight(withoutData(stripOwn(appended(it.Output, o.output))), " \t\r\n"))
 	if o.exit != nil {
 		it.Exit = o.exit
 	}
@@ -272,8 +272,8 @@ func (e *emitter) finish() {
 	}
 }
 
-// clean takes our own blocks and white space at the ends off a text.
-func clean(text string) string { return clip(strings.TrimSpace(stripOwn(text))) }
+// clean takes our own blocks, data and white space at the ends off a text.
+func clean(text string) string { return clip(strings.TrimSpace(withoutData(stripOwn(text)))) }
 
 // clip bounds a text that was put together from many blocks, at white space.
 func clip(text string) string {

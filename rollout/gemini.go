@@ -20,11 +20,14 @@ var _ Agent = Gemini{}
 // Source is memoir.SourceGemini.
 func (Gemini) Source() memoir.Source { return memoir.SourceGemini }
 
-// Roots is tmp below $GEMINI_CLI_HOME/.gemini (~/.gemini).
+// Roots is tmp below $GEMINI_CLI_HOME/.gemini (~/.gemini), or below $GEMINI_CLI_HOME
+// where that names the directory itself.
 func (Gemini) Roots(env Env) []Root {
 	home := env.home(".gemini")
-	if set := env.get("GEMINI_CLI_HOME"); set != "" {
-		home = filepath.Join(set, ".gemini")
+	if set := env.expand(env.get("GEMINI_CLI_HOME")); set != "" {
+		if home = filepath.Join(set, ".gemini"); !isDir(home) && isDir(filepath.Join(set, "tmp")) {
+			home = set
+		}
 	}
 	if home == "" {
 		return nil
@@ -38,7 +41,10 @@ func (Gemini) Roots(env Env) []Root {
 func (Gemini) Recognises(_ string, head [][]byte) bool {
 	for _, raw := range head[:min(len(head), 20)] {
 		for _, of := range [][]byte{raw, get(raw, "$set")} {
-			if isString(get(of, "sessionId")) && isString(get(of, "projectHash")) {
+			if !isString(get(of, "sessionId")) {
+				continue
+			}
+			if isString(get(of, "projectHash")) || get(of, "startTime") != nil && get(of, "type") == nil && get(of, "uuid") == nil {
 				return true
 			}
 		}

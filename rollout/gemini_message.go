@@ -25,7 +25,9 @@ func (r *geminiReader) message(m []byte, at time.Time) {
 		content := get(m, "content")
 		r.e.assistant(geminiText(content), false, r.w)
 		elements(get(m, "toolCalls"), func(call []byte) bool {
-			r.call(call)
+			if isObject(call) {
+				r.call(call)
+			}
 			return true
 		})
 		eachPart(content, "functionCall", func(call []byte) bool {
@@ -33,7 +35,7 @@ func (r *geminiReader) message(m []byte, at time.Time) {
 			r.e.call(getText(call, "id"), tool, geminiInput(tool, args), r.w)
 			return true
 		})
-	case "info", "warning", "error", "":
+	case "info", "warning", "error":
 	default:
 		r.e.stats.unknown(kind)
 	}
@@ -130,8 +132,10 @@ func (r *geminiReader) call(call []byte) {
 	o.tool = tool
 	o.failed = o.failed || status == "error" || status == "cancelled"
 	if !answered {
-		if s := get(call, "result"); isString(s) {
-			o.output, answered = text(s), true
+		for _, member := range []string{"result", "resultDisplay"} {
+			if s := get(call, member); isString(s) && !answered {
+				o.output, answered = text(s), true
+			}
 		}
 	}
 	if id == "" {
@@ -167,6 +171,9 @@ func geminiText(content []byte) string {
 		return text(content)
 	}
 	if isObject(content) {
+		if parts := get(content, "parts"); isArray(parts) {
+			return geminiText(parts)
+		}
 		return getText(content, "text")
 	}
 	var texts []string

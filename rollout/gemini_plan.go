@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 )
@@ -61,6 +62,7 @@ func planGemini(ctx context.Context, t *tape) (*geminiPlan, error) {
 	p := &geminiPlan{results: map[uint64]bool{}}
 	byKey := map[uint64]int{}      // of messages
 	seen := map[uint64]time.Time{} // by key
+	among := map[uint64]int{}      // messages without an id, by their content
 	undone := map[uint64]bool{}    // keys of what was said and no longer stands
 	cut := func(from int) {
 		for _, m := range p.messages[from:] {
@@ -85,12 +87,17 @@ func planGemini(ctx context.Context, t *tape) (*geminiPlan, error) {
 		if list := get(raw, "$set", "messages"); isArray(list) && !isGeminiCompressed(list) {
 			cut(0)
 		}
+		if get(raw, "$set", "messages") != nil {
+			among = map[uint64]int{}
+		}
 		eachGemini(raw, func(elem int32, m []byte) bool {
 			id, kind := getText(m, "id"), getText(m, "type")
 			g := geminiMessage{spot: geminiSpot{int32(at.index), elem}, id: textHash(id), key: textHash(kind + "\x00" + id), at: instant(get(m, "timestamp"))}
 			g.said = (kind == "user" || kind == "gemini") && !p.answers(m)
-			if id == "" {
-				g.key = textHash(string(m))
+			if id == "" { // the same words again are said again, but for a list that repeats all
+				same := textHash(string(m))
+				among[same]++
+				g.key = textHash(fmt.Sprint(same, among[same]))
 			}
 			if first, ok := seen[g.key]; ok {
 				g.at = first

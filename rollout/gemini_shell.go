@@ -9,6 +9,9 @@ import (
 func geminiResponse(tool string, response []byte) outcome {
 	body := get(response, "response")
 	o := outcome{output: getText(body, "output"), tool: tool}
+	if output := get(body, "output"); isObject(output) || isArray(output) {
+		o.output = compact(output)
+	}
 	if failure := getText(body, "error"); failure != "" {
 		if o.failed = true; o.output != "" {
 			o.output += "\n"
@@ -29,6 +32,22 @@ func geminiResponse(tool string, response []byte) outcome {
 // shellLabels are the lines that end a shell tool's result.
 var shellLabels = regexp.MustCompile(`^(?:Error|Exit Code|Signal|Background PIDs|Process Group PGID): (.*)$`)
 
+// shellOpening begins what a command printed.
+var shellOpening = regexp.MustCompile(`\n(?:Output|Stdout): `)
+
+// lastExit is an exit code below an output without a frame.
+var lastExit = regexp.MustCompile(`(?:^|\n)Exit Code: (-?[0-9]{1,9})\s*$`)
+
+func unframed(s string) outcome {
+	o := outcome{output: s}
+	if m := lastExit.FindStringSubmatchIndex(s); m != nil {
+		if n, ok := leadingInt(s[m[2]:m[3]]); ok {
+			o.exit, o.output = &n, s[:m[0]]
+		}
+	}
+	return o
+}
+
 // geminiShell takes the frame off a shell tool's result and reads the exit code,
 // which later versions give only if it is not 0: "Command: …\nDirectory:
 // …\nOutput: …\nError: …\nExit Code: 1\nSignal: …".
@@ -36,17 +55,15 @@ func geminiShell(s string) outcome {
 	o := outcome{output: s}
 	body := s
 	if strings.HasPrefix(body, "Command: ") {
-		_, after, ok := strings.Cut(body, "\nOutput: ")
-		if !ok {
-			if _, after, ok = strings.Cut(body, "\nStdout: "); !ok {
-				return o
-			}
+		opening := shellOpening.FindStringIndex(body)
+		if opening == nil {
+			return unframed(s)
 		}
-		body = after
+		body = body[opening[1]:]
 	} else if after, ok := strings.CutPrefix(body, "Output: "); ok {
 		body = after
 	} else {
-		return o
+		return unframed(s)
 	}
 	failure := ""
 	for body = strings.TrimRight(body, "\n"); ; {

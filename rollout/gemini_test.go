@@ -43,6 +43,11 @@ func TestGeminiGivesItems(t *testing.T) {
 		{"a command of the person", []string{gm("1", "user", `[{"text":`+q("I ran the following shell command:\n```sh\necho \\`id\\`\n```\n\nThis produced the following result:\n```\nCommand exited with code 2.\nno\n```")+`}]`, "")}, []string{"user_shell(echo `id`) !2 no"}},
 		{"a plan that was refused", []string{gm("1", "gemini", `""`, `,"toolCalls":[{"id":"p","name":"exit_plan_mode","args":{},"status":"success","result":[{"functionResponse":{"id":"p","response":{"output":`+q("Plan rejected. User feedback: no cobra\n\nThe plan is stored at: /p\nRevise the plan based on the feedback.")+`}}}]}]`)},
 			[]string{"exit_plan_mode({}) = Plan rejected. User feedback: no cobra\n\nThe plan is stored at: /p\nRevise the plan based on the feedback.", "rejection: no cobra"}},
+		{"a result that is only shown", []string{gm("1", "gemini", `""`, `,"toolCalls":[{"id":"c1","name":"read_file","args":{},"status":"success","resultDisplay":"a file"}]`)}, []string{"read_file({}) = a file"}},
+		{"an exit code without a frame", []string{gm("1", "gemini", `""`, `,"toolCalls":[{"id":"c1","name":"run_shell_command","args":{"command":"make"},"status":"success","result":[{"functionResponse":{"response":{"output":"no rule\nExit Code: 2"}}}]}]`)}, []string{"run_shell_command(make) !2 no rule"}},
+		{"a frame in the output of a frame", []string{gm("1", "gemini", `""`, `,"toolCalls":[{"id":"c1","name":"run_shell_command","args":{"command":"make"},"status":"success","result":[{"functionResponse":{"response":{"output":"Command: make\nDirectory: (root)\nStdout: a\nOutput: b\nExit Code: 2"}}}]}]`)}, []string{"run_shell_command(make) !2 a\nOutput: b"}},
+		{"a response that is an object", []string{gm("1", "gemini", `""`, `,"toolCalls":[{"id":"c1","name":"x","args":{},"status":"success","result":[{"functionResponse":{"response":{"output":{"k": 1}}}}]}]`)}, []string{`x({}) = {"k":1}`}},
+		{"content with its parts", []string{gm("1", "user", `{"role":"user","parts":[{"text":"hi"}]}`, "")}, []string{"typed: hi"}},
 		{"thinking", []string{gm("1", "gemini", `[{"text":"hm","thought":true},{"text":"hello"}]`, `,"thoughts":[{"subject":"s","description":"d"}]`)}, []string{"agent: hello"}},
 		{"a frame of later versions", []string{gm("1", "gemini", `""`, `,"toolCalls":[{"id":"c1","name":"run_shell_command","args":{"command":"make"},"status":"success","result":[{"functionResponse":{"id":"c1","name":"run_shell_command","response":{"output":`+
 			q("<untrusted_context>\nOutput: a\nb\nExit Code: 3\nProcess Group PGID: 29\n</untrusted_context>")+`}}}]}]`)}, []string{"run_shell_command(make) !3 a\nb"}},
@@ -86,6 +91,11 @@ func TestGeminiReadsLines(t *testing.T) {
 			[]string{"typed: hi", "agent: I run", "run_shell_command(ls) = a", "typed: more"}},
 		{"a compression keeps what was said", []string{gm("1", "user", `"hi"`, ""), gm("2", "gemini", `"hello"`, ""), `{"$set":{"messages":[` + gm("9", "user", q("<state_snapshot>so far</state_snapshot>"), "") + "," + gm("2", "gemini", `"hello"`, "") + `]}}`, gm("3", "user", `"on"`, "")},
 			[]string{"typed: hi", "agent: hello", "compaction_summary: <state_snapshot>so far</state_snapshot>", "typed: on"}},
+		{"messages without ids", []string{`{"type":"user","content":"yes"}`, `{"type":"gemini","content":"a"}`, `{"type":"user","content":"yes"}`, `{"type":"gemini","content":"b"}`},
+			[]string{"typed: yes", "agent: a", "typed: yes", "agent: b"}},
+		{"a compression of messages without ids", []string{`{"type":"user","content":"yes"}`, `{"type":"user","content":"yes"}`, `{"$set":{"messages":[` + gm("9", "user", q("<state_snapshot>so far</state_snapshot>"), "") + `,{"type":"user","content":"yes"},{"type":"user","content":"yes"}]}}`, `{"type":"user","content":"yes"}`},
+			[]string{"typed: yes", "typed: yes", "compaction_summary: <state_snapshot>so far</state_snapshot>", "typed: yes"}},
+		{"calls that are none", []string{gm("1", "gemini", `"a"`, `,"toolCalls":[null,5,"x"]`), gm("2", "gemini", `5`, `,"toolCalls":"x"`)}, []string{"agent: a"}},
 		{"a patch of something else", []string{gm("1", "user", `"hi"`, ""), `{"$set":{"lastUpdated":"2026-01-09T18:10:00.000Z"}}`}, []string{"typed: hi"}},
 	}
 	for _, tt := range tests {
@@ -204,5 +214,44 @@ func TestGeminiKeepsTheTimeOfTheFirstWriting(t *testing.T) {
 	expect(t, items, "typed: hi")
 	if want := time.Date(2026, 1, 9, 18, 8, 30, 0, time.UTC); !items[0].At.Equal(want) {
 		t.Errorf("said at %v", items[0].At)
+	}
+}
+
+func TestGeminiKnowsAHeadWithoutTheProjectHash(t *testing.T) {
+	t.Parallel()
+	const head = `"sessionId":"s-1","startTime":"2026-01-09T18:08:00.000Z","kind":"main"`
+	for name, path := range map[string]string{
+		"lines":              write(t, "a.jsonl", "{"+head+"}", gm("1", "user", `"hi"`, "")),
+		"a document":         write(t, "b.json", pretty(t, "{"+head+`,"messages":[`+gm("1", "user", `"hi"`, "")+"]}")),
+		"sorted members":     write(t, "d.json", pretty(t, `{"kind":"main","messages":[`+gm("1", "user", `"hi"`, "")+`],"sessionId":"s-1","startTime":"2026-01-09T18:08:00.000Z"}`)),
+		"a document, a line": write(t, "c.json", "{"+head+`,"messages":[`+gm("1", "user", `"hi"`, "")+"]}"),
+	} {
+		items, _ := read(t, path)
+		expect(t, items, "typed: hi")
+		if h := probe(t, path); h.Source != memoir.SourceGemini || h.ID != "s-1" {
+			t.Errorf("%s: %+v", name, h)
+		}
+	}
+}
+
+func TestGeminiCountsRecordsThatItDoesNotKnow(t *testing.T) {
+	t.Parallel()
+	_, stats := read(t, write(t, "a.jsonl", "{"+geminiHead+`,"kind":"main"}`, gm("1", "user", `"hi"`, ""), gm("2", "vision", `"x"`, ""), `{"other":1}`, `{"$set":{"a":1}}`))
+	if stats.Unknown["vision"] != 1 || stats.Unknown["(none)"] != 1 || len(stats.Unknown) != 2 {
+		t.Errorf("unknown %v", stats.Unknown)
+	}
+}
+
+func TestGeminiHomeIsTheDirectoryAboveOrTheDirectory(t *testing.T) {
+	t.Parallel()
+	above, itself, both := t.TempDir(), t.TempDir(), t.TempDir()
+	for _, path := range []string{filepath.Join(above, ".gemini", "tmp", "a"), filepath.Join(itself, "tmp", "a"), filepath.Join(both, ".gemini", "tmp", "a"), filepath.Join(both, "tmp", "a")} {
+		writeAt(t, path, "")
+	}
+	for home, want := range map[string]string{above: ".gemini/tmp", itself: "tmp", both: ".gemini/tmp", "/nowhere": ".gemini/tmp"} {
+		env := Env{Home: "/home/x", Getenv: func(name string) string { return map[string]string{"GEMINI_CLI_HOME": home}[name] }}
+		if roots := (Gemini{}).Roots(env); len(roots) != 1 || roots[0].Dir != filepath.Join(home, want) {
+			t.Errorf("%s gives %v", home, roots[0].Dir)
+		}
 	}
 }

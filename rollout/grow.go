@@ -21,7 +21,7 @@ type Mark struct {
 
 // markVersion is part of every fingerprint. It grows when Head finds out other
 // things than before, so that recorded heads are not built on.
-const markVersion = 1
+const markVersion = 2
 
 // printed is how many bytes at either end of what was read the fingerprint covers.
 const printed = 4 << 10
@@ -44,7 +44,13 @@ func Grow(entry Entry, known memoir.File, before Head) (Head, error) {
 	if h, ok := grown(entry, known, before); ok {
 		return h, nil
 	}
-	return Probe(entry)
+	h, err := Probe(entry)
+	// Some of what tells oh-my-pi from pi comes later in a session. It is the same
+	// session then, and stays what it was taken for: the reader is the same.
+	if h.ID == before.ID && h.Source == memoir.SourceOMP && before.Source == memoir.SourcePi {
+		h.Source = before.Source
+	}
+	return h, err
 }
 
 func grown(entry Entry, known memoir.File, before Head) (Head, bool) {

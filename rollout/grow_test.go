@@ -155,6 +155,28 @@ func TestOnlyAFileThatGrewIsReadFromWhereItWas(t *testing.T) {
 	}
 }
 
+func TestASessionStaysWhatItWasTakenFor(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "x.jsonl")
+	begun := piV3 + "\n" + pe("1", "", piUser("a")) + "\n"
+	writeAt(t, path, begun)
+	known := look(t, path)
+	before, err := Probe(known)
+	if err != nil || before.Source != memoir.SourcePi {
+		t.Fatalf("%+v, %v", before, err)
+	}
+	writeAt(t, path, begun+pe("2", "1", `"type":"reset_boundary"`)+"\n"+pe("3", "2", piUser("b"))+"\n")
+	h, err := Grow(look(t, path), known.File, before)
+	if err != nil || h.Source != memoir.SourcePi || h.ID != before.ID {
+		t.Errorf("%+v, %v", h, err)
+	}
+	items, _ := readParts(t, []Part{{path, h}})
+	expect(t, items, "typed: b")
+	if h, err := Probe(look(t, path)); err != nil || h.Source != memoir.SourceOMP {
+		t.Errorf("one that is new: %+v, %v", h, err)
+	}
+}
+
 func TestACompressedFileIsReadFromItsBeginning(t *testing.T) {
 	t.Parallel()
 	path := compress(t, write(t, "session.jsonl", cx(cxMeta(""), cxTurn("t1"), cxUser("first prompt"))...))
@@ -214,6 +236,9 @@ func checkGrowth(t *testing.T, name string, content []byte, cut int) (resumed bo
 	}
 	if len(content) > headBudget && got.Title == before.Title {
 		got.Title = want.Title // a name that was given in the middle, where Probe does not look
+	}
+	if before.Source == memoir.SourcePi && want.Source == memoir.SourceOMP {
+		got.Source = want.Source // it stays what it was taken for
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("cut at %d (-probed +grown):\n%s", cut, diff)

@@ -176,29 +176,22 @@ func isObject(raw []byte) bool { return len(raw) > 0 && raw[0] == '{' }
 func isArray(raw []byte) bool  { return len(raw) > 0 && raw[0] == '[' }
 func isTrue(raw []byte) bool   { return string(raw) == "true" }
 
-// integer decodes a raw JSON number that is a whole number.
+// integer decodes a raw JSON number that is a whole number, or a string of one.
 func integer(raw []byte) (int64, bool) {
+	raw = bytes.TrimSuffix(unquotedNumber(raw), []byte(".0"))
 	if len(raw) == 0 || len(raw) > 18 {
 		return 0, false
 	}
-	i, negative := 0, false
-	if raw[0] == '-' {
-		i, negative = 1, true
+	n, err := strconv.ParseInt(string(raw), 10, 64)
+	return n, err == nil && raw[0] != '+'
+}
+
+// unquotedNumber is a raw value without the quotes of a string.
+func unquotedNumber(raw []byte) []byte {
+	if n := len(raw); n > 2 && n < 32 && raw[0] == '"' && raw[n-1] == '"' {
+		return bytes.TrimSpace(raw[1 : n-1])
 	}
-	if i == len(raw) {
-		return 0, false
-	}
-	var n int64
-	for ; i < len(raw); i++ {
-		if raw[i] < '0' || raw[i] > '9' {
-			return 0, false
-		}
-		n = n*10 + int64(raw[i]-'0')
-	}
-	if negative {
-		n = -n
-	}
-	return n, true
+	return raw
 }
 
 // compact is a raw value without the white space between its tokens.
@@ -210,19 +203,30 @@ func compact(raw []byte) string {
 	return b.String()
 }
 
-// instant decodes a time: RFC 3339 in a string, or milliseconds since 1970.
+// timeForms are how a string may write a time; without a zone it is in UTC.
+var timeForms = []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05"}
+
+// instant decodes a time: one of timeForms in a string, or milliseconds since 1970.
+// What would be within 1973 at the latest are seconds. It is zero for anything else,
+// and for years that no date can be written of.
 func instant(raw []byte) time.Time {
 	if isString(raw) {
-		t, err := time.Parse(time.RFC3339Nano, text(raw))
-		if err != nil {
-			return time.Time{}
+		written := text(raw)
+		for _, form := range timeForms {
+			if t, err := time.Parse(form, written); err == nil {
+				return t.UTC()
+			}
 		}
-		return t.UTC()
 	}
-	if ms, ok := integer(raw); ok && ms > 0 {
-		return time.UnixMilli(ms).UTC()
+	const leastMillis, mostMillis = 1e11, 253402300800_000 // to the year 9999
+	ms, err := strconv.ParseFloat(string(unquotedNumber(raw)), 64)
+	if err == nil && ms > 0 && ms < leastMillis {
+		ms *= 1000
 	}
-	return time.Time{}
+	if err != nil || !(ms > 0 && ms < mostMillis) {
+		return time.Time{}
+	}
+	return time.UnixMilli(int64(ms)).UTC()
 }
 
 func blankEnd(b []byte, i int) int {

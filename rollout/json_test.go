@@ -54,16 +54,33 @@ func TestGetWalksObjects(t *testing.T) {
 	}
 }
 
-func TestInstantReadsBothForms(t *testing.T) {
+func TestInstantReadsTheFormsOfTimes(t *testing.T) {
 	t.Parallel()
 	want := time.Date(2026, 7, 1, 22, 40, 10, 263e6, time.UTC)
-	for _, raw := range []string{`"2026-07-01T22:40:10.263Z"`, `"2026-07-02T00:40:10.263+02:00"`, "1782945610263"} {
+	for _, raw := range []string{`"2026-07-01T22:40:10.263Z"`, `"2026-07-02T00:40:10.263+02:00"`, `"2026-07-01T22:40:10.263"`, `"2026-07-01 22:40:10.263"`,
+		"1782945610263", "1782945610263.5", `"1782945610263"`, "1782945610.263"} {
 		if got := instant([]byte(raw)); !got.Equal(want) || got.Location() != time.UTC {
 			t.Errorf("instant(%s) = %v", raw, got)
 		}
 	}
-	if got := instant([]byte(`"yesterday"`)); !got.IsZero() {
-		t.Errorf("instant of a word is %v", got)
+	for _, raw := range []string{`"yesterday"`, `""`, `"`, "null", "true", "{}", "[1782945610263]", "0", "-1", "1e400", "1e300", "NaN", `"NaN"`, `"Inf"`, ""} {
+		if got := instant([]byte(raw)); !got.IsZero() {
+			t.Errorf("instant(%s) = %v", raw, got)
+		}
+	}
+}
+
+func TestIntegerReadsNumbersInStrings(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]int64{"3": 3, "-1": -1, `"3"`: 3, "2.0": 2, `"-1"`: -1, "0": 0} {
+		if got, ok := integer([]byte(raw)); !ok || got != want {
+			t.Errorf("integer(%s) = %d, %v", raw, got, ok)
+		}
+	}
+	for _, raw := range []string{"", `""`, `"`, "1.5", "null", "true", `"x"`, "+1", "-", "99999999999999999999", "[1]"} {
+		if got, ok := integer([]byte(raw)); ok {
+			t.Errorf("integer(%s) = %d", raw, got)
+		}
 	}
 }
 

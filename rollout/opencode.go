@@ -76,10 +76,10 @@ func isSessionName(path string) bool {
 	return strings.HasPrefix(name, "ses_") && strings.HasSuffix(name, ".json")
 }
 
-// Recognises looks for what OpenCode knows of a session.
-func (OpenCode) Recognises(_ string, head [][]byte) bool {
+// Recognises looks for what OpenCode knows of a session. What its database holds is one.
+func (OpenCode) Recognises(path string, head [][]byte) bool {
 	info := get(head[0], "info")
-	return strings.HasPrefix(getText(info, "id"), "ses_") && isObject(get(info, "time")) && get(info, "role") == nil
+	return (strings.HasPrefix(getText(info, "id"), "ses_") || isMember(path)) && get(info, "role") == nil && (isObject(get(info, "time")) || isString(get(info, "directory")))
 }
 
 // Head reads the session's own record; the times of messages may be later than it

@@ -63,8 +63,8 @@ type opencodeDB struct {
 	real    string // without symbolic links
 	db      *sql.DB
 	conn    *sql.Conn
-	columns map[string]bool // of the table session
-	frozen  fs.FileInfo     // the file as it was, where SQLite takes it for one that nobody writes to
+	columns map[string]map[string]bool // of the tables, by name
+	frozen  fs.FileInfo                // the file as it was, where SQLite takes it for one that nobody writes to
 }
 
 // openDatabase opens a database of OpenCode. A database in WAL mode that nobody
@@ -150,12 +150,13 @@ func (d *opencodeDB) unchanged() error {
 	return nil
 }
 
-// readSchema checks that the tables are OpenCode's.
+// readSchema checks that the tables are OpenCode's: what a session cannot be read
+// without must be there, other columns have come and go with versions.
 func (d *opencodeDB) readSchema(ctx context.Context) error {
 	need := map[string][]string{
-		"session": {"id", "directory", "title", "time_created", "time_updated"},
-		"message": {"id", "session_id", "time_created", "time_updated", "data"},
-		"part":    {"id", "message_id", "time_updated", "data"},
+		"session": {"id", "directory"},
+		"message": {"id", "session_id", "data"},
+		"part":    {"id", "message_id", "data"},
 	}
 	rows, err := d.conn.QueryContext(ctx, `SELECT s.name, c.name FROM sqlite_schema s JOIN pragma_table_info(s.name) c
 		WHERE s.type = 'table' AND s.name IN ('session', 'message', 'part') AND s.sql NOT LIKE 'CREATE VIRTUAL%'`)
@@ -181,15 +182,15 @@ func (d *opencodeDB) readSchema(ctx context.Context) error {
 			}
 		}
 	}
-	d.columns = found["session"]
+	d.columns = found
 	return nil
 }
 
-// either is a column of the table session, or a value instead where an earlier
-// version had none.
-func (d *opencodeDB) either(column, value string) string {
-	if d.columns[column] {
-		return column
+// either is a column of a table, or a value instead where a version has none. The
+// name is qualified by the table's first letter, its alias in all queries.
+func (d *opencodeDB) either(table, column, value string) string {
+	if d.columns[table][column] {
+		return table[:1] + "." + column
 	}
 	return value
 }

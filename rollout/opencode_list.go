@@ -51,11 +51,12 @@ func list(path, id string) ([]memoir.File, error) {
 		return nil, err
 	}
 	defer d.close()
-	newest := fmt.Sprintf(`SELECT id FROM message WHERE session_id = s.id ORDER BY time_created DESC, id DESC LIMIT %d`, newestRows)
-	query := `SELECT s.id, CAST(s.time_updated AS INTEGER), coalesce(octet_length(` + d.either("revert", "''") + `), 0),
+	newest := fmt.Sprintf(`SELECT m.id FROM message m WHERE m.session_id = s.id ORDER BY %s DESC, m.id DESC LIMIT %d`,
+		d.either("message", "time_created", "m.id"), newestRows)
+	query := `SELECT s.id, CAST(` + d.either("session", "time_updated", "NULL") + ` AS INTEGER), coalesce(octet_length(` + d.either("session", "revert", "''") + `), 0),
 		(SELECT count(*) FROM message m WHERE m.session_id = s.id),
-		(SELECT format('%d/%d/%d', count(*), max(m.time_updated), sum(octet_length(m.data))) FROM message m WHERE m.id IN (` + newest + `)),
-		(SELECT format('%d/%d/%d', coalesce(sum(octet_length(p.data)), 0), count(*), max(p.time_updated)) FROM part p WHERE p.message_id IN (` + newest + `))
+		(SELECT format('%d/%d/%d', count(*), max(` + d.either("message", "time_updated", "0") + `), sum(octet_length(m.data))) FROM message m WHERE m.id IN (` + newest + `)),
+		(SELECT format('%d/%d/%d', coalesce(sum(octet_length(p.data)), 0), count(*), max(` + d.either("part", "time_updated", "0") + `)) FROM part p WHERE p.message_id IN (` + newest + `))
 		FROM session s WHERE ? IN ('', s.id) AND s.id > '' ORDER BY s.id`
 	if id != "" {
 		query = strings.Replace(query, "? IN ('', s.id)", "s.id = ?", 1)

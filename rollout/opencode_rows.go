@@ -50,10 +50,11 @@ func (d *opencodeDB) head(id string) ([]byte, error) {
 	short := func(column string) string { // what is longer is no such thing
 		return `CASE WHEN octet_length(` + column + `) <= 65536 THEN ` + column + ` END`
 	}
-	query := `SELECT ` + short("title") + `, ` + short("directory") + `, ` + short(d.either("parent_id", "NULL")) + `,
-		` + short(d.either("version", "NULL")) + `, ` + short(d.either("revert", "NULL")) + `, ` + short(d.either("permission", "NULL")) + `,
-		CAST(time_created AS INTEGER), CAST(time_updated AS INTEGER), CAST(` + d.either("time_archived", "NULL") + ` AS INTEGER),
-		(SELECT CAST(max(time_created) AS INTEGER) FROM message WHERE session_id = s.id),
+	query := `SELECT ` + short(d.either("session", "title", "NULL")) + `, ` + short("s.directory") + `, ` + short(d.either("session", "parent_id", "NULL")) + `,
+		` + short(d.either("session", "version", "NULL")) + `, ` + short(d.either("session", "revert", "NULL")) + `, ` + short(d.either("session", "permission", "NULL")) + `,
+		CAST(` + d.either("session", "time_created", "NULL") + ` AS INTEGER), CAST(` + d.either("session", "time_updated", "NULL") + ` AS INTEGER),
+		CAST(` + d.either("session", "time_archived", "NULL") + ` AS INTEGER),
+		(SELECT CAST(max(` + d.either("message", "time_created", "NULL") + `) AS INTEGER) FROM message m WHERE m.session_id = s.id),
 		(SELECT coalesce(sum(octet_length(m.data)), 0) + coalesce(sum((SELECT sum(octet_length(p.data)) FROM part p WHERE p.message_id = m.id)), 0)
 			FROM message m WHERE m.session_id = s.id)
 		FROM session s WHERE id = ?`
@@ -84,9 +85,9 @@ func rawJSON(text string) json.RawMessage {
 
 // messages writes a session's messages, in the order in which OpenCode shows them.
 func (d *opencodeDB) messages(w *recordWriter, id string, oversized *int) {
-	rows, err := d.conn.QueryContext(context.Background(), `SELECT coalesce(id, ''), coalesce(octet_length(data), 0),
-		CASE WHEN octet_length(data) <= ? THEN CAST(data AS BLOB) END
-		FROM message WHERE session_id = ? ORDER BY time_created, id`, wholePiece, id)
+	rows, err := d.conn.QueryContext(context.Background(), `SELECT coalesce(m.id, ''), coalesce(octet_length(m.data), 0),
+		CASE WHEN octet_length(m.data) <= ? THEN CAST(m.data AS BLOB) END
+		FROM message m WHERE m.session_id = ? ORDER BY `+d.either("message", "time_created", "m.id")+`, m.id`, wholePiece, id)
 	if err != nil {
 		w.fail(databaseError(d.path, err))
 		return

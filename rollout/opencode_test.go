@@ -189,3 +189,10 @@ func TestOpenCodeIsNotTakenForOthers(t *testing.T) {
 		}
 	}
 }
+
+func TestOpenCodeExportsWithoutTimes(t *testing.T) {
+	t.Parallel()
+	path := write(t, "a.json", `{"info":{"id":"ses_1","directory":"/w","title":"T"},"messages":[{"info":{"role":"user"},"parts":[{"type":"text","text":"hi"}]}]}`)
+	items, _ := read(t, path)
+	expect(t, items, "typed: hi")
+}

@@ -110,15 +110,22 @@ func (OMP) Recognises(path string, head [][]byte) bool {
 // piHeader finds the session header: the first record, or the one after a title.
 func piHeader(head [][]byte) []byte {
 	for _, raw := range head[:min(len(head), 4)] {
-		if getText(raw, "type") == "session" && isString(get(raw, "id")) {
+		if getText(raw, "type") == "session" && (isString(get(raw, "id")) || isString(get(raw, "cwd"))) {
 			return raw
 		}
 	}
 	return nil
 }
 
+// ompBucket is the form of a directory's name that only oh-my-pi has.
+var ompBucket = regexp.MustCompile(`/(?:home|tmp|abs)-[^/]*-[0-9a-f]{64}/`)
+
 func isOMP(path string, head [][]byte) bool {
-	if path = filepath.ToSlash(path); strings.Contains(path, "/.omp/") || strings.Contains(path, "/omp/sessions/") || strings.Contains(path, "/omp/profiles/") {
+	path = filepath.ToSlash(path)
+	if strings.Contains(path, "/.omp/") || strings.Contains(path, "/omp/sessions/") || strings.Contains(path, "/omp/profiles/") || ompBucket.MatchString(path) {
+		return true
+	}
+	if _, nested := nestedIn(path); nested && !strings.Contains(path, "/subagent-artifacts/") { // pi has no sub-agents of its own
 		return true
 	}
 	for i, raw := range head {

@@ -16,7 +16,7 @@ func planPi(ctx context.Context, t *tape) (*piPlan, error) {
 	p := &piPlan{tree: newTree(false), reset: -1, results: map[uint64]bool{}}
 	var resets []int
 	err := t.each(ctx, false, func(at place, raw []byte) error {
-		kind, id, parent := "", "", ""
+		kind, id, parent := "", "", []byte(nil)
 		each(raw, func(key, value []byte) bool {
 			switch string(key) {
 			case "type":
@@ -24,7 +24,7 @@ func planPi(ctx context.Context, t *tape) (*piPlan, error) {
 			case "id":
 				id = text(value)
 			case "parentId":
-				parent = text(value)
+				parent = value
 			case "message":
 				if call := getText(value, "toolCallId"); call != "" {
 					p.results[textHash(call)] = true

@@ -48,6 +48,11 @@ func TestPiReadsTheLivePath(t *testing.T) {
 		{"a reset on a branch that was left", []string{pe("1", "", piUser("a")), pe("2", "1", `"type":"reset_boundary"`), pe("3", "1", piUser("b"))}, []string{"typed: a", "typed: b"}, 0},
 		{"a lost parent", []string{pe("1", "", piUser("a")), pe("3", "2", piUser("b"))}, []string{"typed: a", "typed: b"}, 0},
 		{"a loop of parents", []string{pe("1", "2", piUser("a")), pe("2", "1", piUser("b"))}, []string{"typed: a", "typed: b"}, 0},
+		{"entries that name no parent", []string{`{"id":"1",` + piUser("a") + "}", `{"id":"2",` + piAgent("A") + "}", `{"id":"3",` + piUser("b") + "}"}, []string{"typed: a", "agent!: A", "typed: b"}, 0},
+		{"an entry without a parent in a tree", []string{pe("1", "", piUser("a")), pe("2", "1", piUser("old")), pe("3", "1", piUser("b")), `{"id":"4",` + piUser("c") + "}"}, []string{"typed: a", "typed: b", "typed: c"}, 1},
+		{"parents that are all null", []string{pe("1", "", piUser("a")), pe("2", "", piAgent("A")), pe("3", "", piUser("b"))}, []string{"typed: a", "agent!: A", "typed: b"}, 0},
+		{"content of other types", []string{pe("1", "", `"type":"message","message":{"role":"user","content":{"type":"text","text":"a"}}`), pe("2", "1", `"type":"message","message":{"role":"user","content":["b",null,5,{"text":"c"},{"type":"text","text":null}]}`)}, []string{"typed: a", "typed: b\nc"}, 0},
+		{"an exit status in a string", []string{pe("1", "", `"type":"message","message":{"role":"bashExecution","command":"ls","output":null,"exitCode":"3"}`)}, []string{"user_shell(ls) !3"}, 0},
 		{"what extensions inject", []string{pe("1", "", `"type":"custom_message","customType":"x","content":"remember","display":false`), pe("2", "1", `"type":"custom","customType":"y","data":{}`),
 			pe("3", "2", `"type":"message","message":{"role":"hookMessage","content":"x"}`), pe("4", "3", `"type":"message","message":{"role":"developer","content":"x"}`), pe("5", "4", piUser("a"))}, []string{"typed: a"}, 0},
 		{"what the agent attributes to itself", []string{pe("1", "", `"type":"message","message":{"role":"user","attribution":"agent","content":"go on"}`), pe("2", "1", piUser("a"))}, []string{"typed: a"}, 0},
@@ -190,6 +195,32 @@ func TestPiSessionsAreWhereTheVariablesAndSettingsSay(t *testing.T) {
 		}
 		if !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestOMPIsKnownByWhereAFileLies(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	parent := "2026-03-01T10-00-00-000Z_" + piID
+	nested := filepath.Join(dir, "--w-app--", parent, "Explore.jsonl")
+	bucket := filepath.Join(dir, "home-app-"+strings.Repeat("0a", 32), "x.jsonl")
+	for path, kind := range map[string]memoir.SessionKind{nested: memoir.KindSubagent, bucket: memoir.KindMain} {
+		writeAt(t, path, piV3+"\n"+pe("1", "", piUser("a"))+"\n")
+		if h := probe(t, path); h.Source != memoir.SourceOMP || h.Kind != kind {
+			t.Errorf("%s: %+v", path, h)
+		}
+	}
+}
+
+func TestPiHeaderWithoutAnID(t *testing.T) {
+	t.Parallel()
+	for _, id := range []string{"", `"id":null,`, `"id":12,`} {
+		path := write(t, "x.jsonl", `{"type":"session","version":3,`+id+`"timestamp":"2026-03-01T10:00:00.000Z","cwd":"/w"}`, pe("1", "", piUser("a")))
+		items, _ := read(t, path)
+		expect(t, items, "typed: a")
+		if h := probe(t, path); h.ID != "x" || h.Source != memoir.SourcePi {
+			t.Errorf("head %+v", h)
 		}
 	}
 }

@@ -70,7 +70,7 @@ func planQwen(ctx context.Context, t *tape) (*qwenPlan, error) {
 			// What is written beside the conversation hangs on it and does not lead it.
 			subtype := getText(raw, "subtype")
 			beside := strings.HasPrefix(subtype, "session_artifact_") || strings.HasPrefix(subtype, "managed_session_") || subtype == "session_sources_snapshot"
-			p.add(at.index, id, getText(raw, "parentUuid"), !beside)
+			p.add(at.index, id, get(raw, "parentUuid"), !beside)
 		}
 		return nil
 	})
@@ -133,7 +133,7 @@ func (r *qwenReader) record(kind string, raw []byte) {
 			}
 			r.seen[fragment] = true
 		}
-		parts := get(raw, "message", "parts")
+		parts := qwenParts(raw)
 		results := r.results(raw, parts)
 		switch {
 		case kind == "assistant":
@@ -146,6 +146,17 @@ func (r *qwenReader) record(kind string, raw []byte) {
 	default:
 		r.e.stats.unknown(kind)
 	}
+}
+
+// qwenParts are the parts of a record's message, or what stands in their place.
+func qwenParts(raw []byte) []byte {
+	message := get(raw, "message")
+	for _, member := range []string{"parts", "content"} {
+		if parts := get(message, member); parts != nil {
+			return parts
+		}
+	}
+	return message
 }
 
 // user emits what a person said; notifications, schedules and goals speak in the

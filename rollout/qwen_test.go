@@ -190,3 +190,22 @@ func TestQwenSessionsAreWhereTheVariablesAndSettingsSay(t *testing.T) {
 		}
 	}
 }
+
+func TestQwenReadsMessagesOfOtherForms(t *testing.T) {
+	t.Parallel()
+	items, _ := read(t, write(t, "x.jsonl", qw(qwUser("a"), `user "message":{"role":"user","parts":"b"}`, `user "message":{"role":"user","content":"c"}`, `user "message":"d"`,
+		`user "message":{"role":"user","parts":["e",null,{"text":"f"}]}`, `user "message":null`, `assistant "message":{"parts":[null,{"functionCall":null}]}`)...))
+	expect(t, items, "typed: a", "typed: b", "typed: c", "typed: d", "typed: e\nf")
+}
+
+func TestQwenReadsRecordsWithoutParents(t *testing.T) {
+	t.Parallel()
+	record := func(id, kind, said string) string {
+		return `{"uuid":"` + id + `","sessionId":"` + qwenID + `","type":"` + kind + `","message":{"parts":[{"text":` + q(said) + `}]}}`
+	}
+	items, stats := read(t, write(t, "x.jsonl", record("1", "user", "a"), record("2", "assistant", "A"), record("3", "user", "b")))
+	expect(t, items, "typed: a", "agent!: A", "typed: b")
+	if stats.Undone != 0 {
+		t.Errorf("undone %d", stats.Undone)
+	}
+}

@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -41,6 +42,17 @@ func stripOwn(text string) string {
 		}
 	}
 	return text
+}
+
+// dataURL is a URL that holds what it names: a picture that was pasted, mostly.
+var dataURL = regexp.MustCompile(`(data:[a-zA-Z0-9.+/-]*(?:;[a-zA-Z0-9=.+-]+)*;base64,)[A-Za-z0-9+/=_%-]{128,}`)
+
+// withoutData shortens the URLs in a text that hold data to what they say it is.
+func withoutData(text string) string {
+	if !strings.Contains(text, ";base64,") {
+		return text
+	}
+	return dataURL.ReplaceAllString(text, "${1}…")
 }
 
 // cutElement splits off the element <tag …>…</tag> that a text begins with. An

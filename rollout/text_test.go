@@ -59,3 +59,22 @@ func TestFirstLineMakesATitle(t *testing.T) {
 		}
 	}
 }
+
+func TestDataInURLsIsLeftOut(t *testing.T) {
+	t.Parallel()
+	data := strings.Repeat("QUJD", 5000)
+	tests := []struct{ in, want string }{
+		{"see data:image/png;base64," + data + " here", "see data:image/png;base64,… here"},
+		{`![x](data:image/svg+xml;charset=utf-8;base64,` + data + `)`, `![x](data:image/svg+xml;charset=utf-8;base64,…)`},
+		{"a small one: data:text/plain;base64,QUJD", "a small one: data:text/plain;base64,QUJD"},
+		{"the word ;base64, alone " + data, "the word ;base64, alone " + data},
+	}
+	for _, tt := range tests {
+		if got := withoutData(tt.in); got != tt.want {
+			t.Errorf("%.40q gives %.80q", tt.in, got)
+		}
+	}
+	items, _ := read(t, write(t, "x.jsonl", piV3, pe("1", "", piUser("see data:image/png;base64,"+data+" here")),
+		pe("2", "1", `"type":"message","message":{"role":"bashExecution","command":"cat data:image/png;base64,`+data+`","output":"data:image/png;base64,`+data+`","exitCode":0}`)))
+	expect(t, items, "typed: see data:image/png;base64,… here", "user_shell(cat data:image/png;base64,…) =0 data:image/png;base64,…")
+}

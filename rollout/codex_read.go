@@ -16,7 +16,7 @@ func (Codex) Read(ctx context.Context, t *tape, e *emitter) error {
 		return err
 	}
 	e.results = plan.results
-	r := codexReader{plan: plan, e: e, said: map[uint64]uint8{}, goals: map[uint64]bool{}}
+	r := codexReader{plan: plan, e: e, said: map[uint64][2]int{}, goals: map[uint64]bool{}}
 	r.w.cwd, r.w.branch = t.parts[0].Head.CWD, t.parts[0].Head.Branch
 	return t.each(ctx, true, func(at place, raw []byte) error {
 		r.line(at, parseCodexLine(raw))
@@ -28,7 +28,7 @@ type codexReader struct {
 	plan *codexPlan
 	e    *emitter
 	w    where
-	said map[uint64]uint8 // user texts of the turn in hand, by hash: which copies were seen
+	said map[uint64][2]int // user texts of the turn in hand, by hash: how many events and items told of each
 
 	lead   string          // the parent's last request, while a fork repeats it
 	turn   codexTurn       // the turn in hand
@@ -45,7 +45,7 @@ func (r *codexReader) line(at place, l codexLine) {
 	if l.kind != "session_meta" {
 		undone, replayed := r.plan.skip(at, l)
 		if undone || replayed {
-			if said == userResponse || said == assistantMessage || said == toolCall {
+			if r.plan.parts[at.part].counts(said) {
 				if undone {
 					r.e.stats.Undone++
 				} else {
@@ -298,12 +298,16 @@ func (r *codexReader) userEvent(l codexLine, said utterance) {
 		return
 	}
 	// A file may hold both kinds of event for the same words.
-	h, bit := textHash(own), uint8(1)<<said
-	if seen := r.said[h]; seen != 0 && seen&bit == 0 {
-		r.said[h] = seen | bit
+	h, this, other := textHash(own), 0, 1
+	if said == userItem {
+		this, other = 1, 0
+	}
+	told := r.said[h]
+	told[this]++
+	r.said[h] = told
+	if told[this] <= told[other] {
 		return
 	}
-	r.said[h] |= bit
 	r.e.user(r.turn.heard(origin, r.e.kind), own, r.w)
 }
 

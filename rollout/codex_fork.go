@@ -222,7 +222,7 @@ func (l codexLine) userWords() (uint64, bool) {
 	case userResponse:
 		own = ownWords(contentText(get(l.payload, "content")))
 	case userEvent, userItem:
-		own = ownWords(rawCodexUserText(l, said))
+		own = typedWords(rawCodexUserText(l, said))
 	}
 	return textHash(own), own != ""
 }

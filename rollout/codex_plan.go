@@ -176,7 +176,7 @@ func (s *codexPlanner) line(at place, l codexLine) {
 		}
 		s.spoke = at.index
 		s.userTurns[s.turn] = true
-		s.userTexts[textHash(ownWords(rawCodexUserText(l, said)))] = true
+		s.userTexts[textHash(typedWords(rawCodexUserText(l, said)))] = true
 		if !s.counted {
 			s.turns, s.counted, s.countedBy = append(s.turns, s.opening), true, said
 		}
@@ -186,7 +186,7 @@ func (s *codexPlanner) line(at place, l codexLine) {
 		}
 		switch kinds, typed := contentKinds(l.payload); {
 		case typed:
-			s.userTyped[textHash(ownWords(userBlocks(get(l.payload, "content"), kinds)))] = true
+			s.userTyped[textHash(typedWords(userBlocks(get(l.payload, "content"), kinds)))] = true
 		case kinds != nil && !slices.Contains(kinds, "unknown"):
 			s.added[textHash(ownWords(contentText(get(l.payload, "content"))))] = true
 		}

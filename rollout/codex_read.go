@@ -108,7 +108,7 @@ func (r *codexReader) follow(at place, l codexLine, said utterance) {
 	own := ""
 	switch {
 	case said == userEvent || said == userItem:
-		own = ownWords(rawCodexUserText(l, said))
+		own = typedWords(rawCodexUserText(l, said))
 	case said == userResponse && !voices.userEvents && !voices.userItems:
 		own = ownWords(contentText(get(l.payload, "content")))
 	}
@@ -208,7 +208,11 @@ func (r *codexReader) userResponse(l codexLine, voices codexVoices) {
 		r.e.injected()
 		return
 	}
-	origin, own, stripped := splitCodexUser(full)
+	split := splitCodexUser
+	if typed {
+		split = splitCodexTyped
+	}
+	origin, own, stripped := split(full)
 	for range stripped {
 		r.e.injected()
 	}
@@ -287,7 +291,7 @@ func (r *codexReader) userEvent(l codexLine, said utterance) {
 	}
 	full := rawCodexUserText(l, said)
 	r.e.hear(full)
-	origin, own, stripped := splitCodexUser(full)
+	origin, own, stripped := splitCodexTyped(full)
 	for range stripped {
 		r.e.injected()
 	}
@@ -339,9 +343,15 @@ func (r *codexReader) assistant(at place, text, phase string) {
 	r.e.assistant(text, final, r.w)
 }
 
-// ownWords is what a person typed of a user text, as it is compared with others.
+// ownWords is what a person typed of a user text, as it is compared with others;
+// typedWords is the same of a text of which Codex says so.
 func ownWords(full string) string {
 	_, own, _ := splitCodexUser(full)
+	return own
+}
+
+func typedWords(full string) string {
+	_, own, _ := splitCodexTyped(full)
 	return own
 }
 

@@ -67,6 +67,8 @@ func TestCodexGivesEachUtteranceOnce(t *testing.T) {
 			[]string{"typed: do it", "agent!: done"}},
 		{"both kinds of event for the same words twice, without turns", []string{cxUser("go"), userItem, cxAgent("a"), cxUser("go"), userItem},
 			[]string{"typed: go", "agent: a", "typed: go"}},
+		{"a prompt that its author put in elements", []string{cxInput("<instructions>use tabs</instructions>"), cxUser("<instructions>use tabs</instructions>"), cxAgent("a")},
+			[]string{"typed: <instructions>use tabs</instructions>", "agent: a"}},
 		{"an injected item beside events", []string{cxInput("<weird_context>x</weird_context>"), cxInput("do it"), cxUser("do it")},
 			[]string{"typed: do it"}},
 		{"a prompt that only an item marked as the user's has", []string{cxUser("first"), cxTurn("t2"),

@@ -132,7 +132,7 @@ func BenchmarkLineage(b *testing.B) {
 		var lines []string
 		id := fmt.Sprintf("%08d-0000-4000-8000-000000000000", n)
 		for i := range 60 {
-			lines = append(lines, strings.ReplaceAll(says(id, i, fmt.Sprintf(`,"toolUseResult":%q`, strings.Repeat("output ", 200))), `"u`, fmt.Sprintf(`"s%d-u`, n)))
+			lines = append(lines, strings.ReplaceAll(says(id, i, fmt.Sprintf(`,"toolUseResult":%q`, strings.Repeat("output ", 200))), `"e0000000`, fmt.Sprintf(`"%08d`, n)))
 		}
 		paths = append(paths, filepath.Join(dir, id+".jsonl"))
 		content := strings.Join(lines, "\n") + "\n"

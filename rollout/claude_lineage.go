@@ -44,7 +44,14 @@ func claudeMark(raw []byte) (m mark) {
 	if !chain || uuid == "" {
 		return mark{at: m.at}
 	}
-	entry := func(uuid string) uint64 { return textHash(uuid) ^ maphash.Bytes(hashSeed, said) }
+	m.numbered = !uuidForm.MatchString(uuid)
+	entry := func(uuid string) uint64 {
+		id := textHash(uuid) ^ maphash.Bytes(hashSeed, said)
+		if !uuidForm.MatchString(uuid) { // a copy keeps the time
+			id ^= uint64(m.at.UnixNano())
+		}
+		return id
+	}
 	m.own, m.id = textHash(uuid), entry(uuid)
 	if of := getText(fork, "messageUuid"); of != "" {
 		m.of = entry(of)

@@ -108,6 +108,7 @@ func TestClaudeGivesItems(t *testing.T) {
 		{"a message without an id", []string{ccText("", "one"), ccText("", "two")}, []string{"agent: one", "agent: two"}},
 		{"a result that was cleared", []string{ccUse("m1", "t1", "Read", `{}`), ccResult("t1", "[Old tool result content cleared]", "")}, []string{"Read({}) ="}},
 		{"an image alone", []string{`user "message":{"role":"user","content":[{"type":"image","source":{"type":"base64","data":"AAAA"}}]}`, ccSay("b")}, []string{"typed: b"}},
+		{"an interrupt and words in one text", []string{ccSay("[Request interrupted by user for tool use]\nno, the other")}, []string{"typed: no, the other"}},
 		{"an interrupt and words in one line", []string{`user "message":{"content":[{"type":"text","text":"[Request interrupted by user]"},{"type":"text","text":"no, the other"}]}`}, []string{"typed: no, the other"}},
 		{"words wrapped for the model", []string{ccSay("The user sent a new message while you were working:\nuse tabs\n\nIMPORTANT: After completing your current task, you MUST address it.")}, []string{"typed: use tabs"}},
 		{"a summary with a reminder", []string{ccSay("This session is being continued from a previous conversation.\n<system-reminder>x</system-reminder>\nSum", `,"isCompactSummary":true`)},

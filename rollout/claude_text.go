@@ -24,6 +24,10 @@ var claudeInjected = []string{
 	"[SYSTEM NOTIFICATION", "[Tool call ", "Your tool call was malformed", "<command-stdout>", "[Image: source:", "[Image: original",
 }
 
+// interrupted are the notes that stand before what a person typed when they stopped
+// the agent, or alone.
+var interrupted = []string{"[Request interrupted by user]", "[Request interrupted by user for tool use]"}
+
 // hookFeedback begins what a hook says: "Stop hook feedback:" and its kin.
 var hookFeedback = regexp.MustCompile(`^[A-Z]\w+(?::\w+)? hook (?:feedback|error|blocking error|additional context|success|stopped continuation)\b`)
 
@@ -45,6 +49,11 @@ func splitClaudeUser(full string) (origin memoir.Origin, own string, stripped in
 	own, n := cutElements(own, claudeEnvelopes)
 	stripped += n
 	own = strings.TrimSpace(own)
+	for _, note := range interrupted {
+		if rest, ok := strings.CutPrefix(own, note+"\n"); ok {
+			own, stripped = strings.TrimSpace(rest), stripped+1
+		}
+	}
 	if said, ok := strings.CutPrefix(own, "The user sent a new message while you were working:\n"); ok {
 		own, _, _ = strings.Cut(said, "\n\nIMPORTANT: After completing your current task")
 		own = strings.TrimSpace(own)

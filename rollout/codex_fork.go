@@ -99,12 +99,13 @@ type codexPast struct {
 const (
 	maxPast    = 1 << 20 // ids, and texts, of a parent that are kept
 	maxParents = 32      // files of a parent that are read
+	maxDirs    = 4096    // directories in which it is looked for
 	shortestID = 20      // characters; what is shorter names no file for certain
 )
 
 // parentsPast reads the parent of a thread, nothing if its file is not at hand: it
 // is looked for beside the thread's own, under the day of its id, among the archived
-// and where early versions kept all.
+// and where early versions kept all; an id that tells no day is looked for everywhere.
 func parentsPast(ctx context.Context, part Part) (codexPast, error) {
 	past := codexPast{ids: map[uint64]bool{}}
 	id := part.Head.ParentID
@@ -150,6 +151,32 @@ func parentsFiles(path, id string) []string {
 			}
 		}
 	}
+	files := rolloutsOf(id, path, dirs)
+	if home := codexHome(path); len(files) == 0 && home != "" {
+		if _, dated := uuidTime(id); !dated {
+			files = rolloutsOf(id, path, dirsBelow(filepath.Join(home, "sessions")))
+		}
+	}
+	return files
+}
+
+// dirsBelow lists a directory and those in it, as far as it can be read.
+func dirsBelow(dir string) []string {
+	var dirs []string
+	_ = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if len(dirs) >= maxDirs {
+			return filepath.SkipAll
+		}
+		if err == nil && d.IsDir() {
+			dirs = append(dirs, path)
+		}
+		return nil
+	})
+	return dirs
+}
+
+// rolloutsOf are the rollouts in directories whose names have an id; path is none.
+func rolloutsOf(id, path string, dirs []string) []string {
 	var files []string
 	seen := map[string]bool{path: true}
 	for _, dir := range dirs {
@@ -195,7 +222,7 @@ func (l codexLine) userWords() (uint64, bool) {
 	case userResponse:
 		own = ownWords(contentText(get(l.payload, "content")))
 	case userEvent, userItem:
-		own = ownWords(rawCodexUserText(l, said))
+		own = typedWords(rawCodexUserText(l, said))
 	}
 	return textHash(own), own != ""
 }

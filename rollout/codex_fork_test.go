@@ -120,6 +120,16 @@ func TestAForkIsToldByItsParentsFile(t *testing.T) {
 		items, _ := read(t, path)
 		expect(t, items, want...)
 	})
+	t.Run("an id that tells no day", func(t *testing.T) {
+		t.Parallel()
+		const old = "5b1b2c3d-0000-4000-8000-0000000000aa"
+		home := t.TempDir()
+		writeAt(t, filepath.Join(home, "sessions/2025/05/02/rollout-2025-05-02T12-00-00-"+old+".jsonl"), strings.Join(cx(append([]string{meta(old, "")}, past...)...), "\n")+"\n")
+		path := filepath.Join(home, "sessions/2026/03/01/rollout-2026-03-01T11-00-00-"+fork+".jsonl")
+		writeAt(t, path, strings.ReplaceAll(repeated, parent, old))
+		items, _ := read(t, path)
+		expect(t, items, want...)
+	})
 	t.Run("a parent of which nothing is repeated", func(t *testing.T) {
 		t.Parallel()
 		home := t.TempDir()

@@ -31,6 +31,24 @@ type codexVoices struct {
 	messages, items, events bool // assistant
 }
 
+// counts reports whether an utterance is the copy of what was said that is counted
+// when it is passed over.
+func (v codexVoices) counts(said utterance) bool {
+	switch said {
+	case userItem:
+		return true
+	case userEvent:
+		return !v.userItems
+	case userResponse:
+		return !v.userItems && !v.userEvents
+	case assistantItem:
+		return !v.messages
+	case assistantEvent:
+		return !v.messages && !v.items
+	}
+	return said == assistantMessage || said == toolCall
+}
+
 // codexCut is where a file ends for the one that continues it: what comes after was
 // reverted. Ordinals say where, except in files where they are out of order.
 type codexCut struct {
@@ -115,11 +133,14 @@ type codexPlanner struct {
 	*codexPlan
 	fork        codexFork
 	turns       []int // where each turn with words of the user began
+	unheard     []int // the same of those as response items tell of them
 	opening     int   // where the turn in hand began
 	opened      bool  // by a task_started
 	agentSpoke  bool  // since opening: the next words of the user begin a turn
 	counted     bool  // the turn in hand is in turns
-	lastMessage int   // index of the last assistant response item, -1: none in this turn
+	countedBy   utterance
+	guessed     bool // the turn in hand is in unheard
+	lastMessage int  // index of the last assistant response item, -1: none in this turn
 	lastEvent   int
 	turn        string
 	running     codexRunning
@@ -155,14 +176,17 @@ func (s *codexPlanner) line(at place, l codexLine) {
 		}
 		s.spoke = at.index
 		s.userTurns[s.turn] = true
-		s.userTexts[textHash(ownWords(rawCodexUserText(l, said)))] = true
+		s.userTexts[textHash(typedWords(rawCodexUserText(l, said)))] = true
 		if !s.counted {
-			s.turns, s.counted = append(s.turns, s.opening), true
+			s.turns, s.counted, s.countedBy = append(s.turns, s.opening), true, said
 		}
 	case userResponse:
+		if !s.guessed && ownWords(contentText(get(l.payload, "content"))) != "" {
+			s.unheard, s.guessed = append(s.unheard, s.opening), true
+		}
 		switch kinds, typed := contentKinds(l.payload); {
 		case typed:
-			s.userTyped[textHash(ownWords(userBlocks(get(l.payload, "content"), kinds)))] = true
+			s.userTyped[textHash(typedWords(userBlocks(get(l.payload, "content"), kinds)))] = true
 		case kinds != nil && !slices.Contains(kinds, "unknown"):
 			s.added[textHash(ownWords(contentText(get(l.payload, "content"))))] = true
 		}
@@ -241,11 +265,13 @@ func (s *codexPlanner) follow(at place, l codexLine) {
 func (s *codexPlanner) boundaries(at place, l codexLine, said utterance) {
 	switch {
 	case l.opensTurn():
-		s.opening, s.opened, s.agentSpoke, s.counted = at.index, true, false, false
+		s.begin(at.index, true)
 		s.lastMessage, s.lastEvent = -1, -1
 	case said == userResponse || said == userEvent || said == userItem || l.kind == "turn_context":
 		if s.agentSpoke && !s.opened {
-			s.opening, s.agentSpoke, s.counted = at.index, false, false
+			s.begin(at.index, false)
+		} else if s.counted && s.countedBy == said && !s.opened { // the agent has not answered
+			s.begin(at.index, false)
 		}
 	case said == assistantMessage || said == assistantEvent || said == assistantItem || said == toolCall:
 		s.agentSpoke = true
@@ -254,19 +280,29 @@ func (s *codexPlanner) boundaries(at place, l codexLine, said utterance) {
 	}
 }
 
-// rollBack undoes the last n turns in which the user spoke.
+func (s *codexPlanner) begin(at int, opened bool) {
+	s.opening, s.opened, s.agentSpoke, s.counted, s.guessed = at, opened, false, false, false
+}
+
+// rollBack undoes the last n turns in which the user spoke: as events tell of it,
+// or, in a thread without such events, response items.
 func (s *codexPlanner) rollBack(n, here int) {
-	if len(s.turns) == 0 {
+	turns := &s.turns
+	if len(s.userTexts) == 0 {
+		turns = &s.unheard
+	}
+	if len(*turns) == 0 {
 		return
 	}
-	n = min(n, len(s.turns))
-	from := s.turns[len(s.turns)-n]
-	s.turns = s.turns[:len(s.turns)-n]
+	n = min(n, len(*turns))
+	from := (*turns)[len(*turns)-n]
+	*turns = (*turns)[:len(*turns)-n]
 	for len(s.undone) > 0 && s.undone[len(s.undone)-1].from >= from {
 		s.undone = s.undone[:len(s.undone)-1]
 	}
 	s.undone = append(s.undone, span{from, here})
-	s.opening, s.opened, s.agentSpoke, s.counted = here+1, false, true, false
+	s.begin(here+1, false)
+	s.agentSpoke = true
 }
 
 func (s *codexPlanner) meta(at place, l codexLine) {

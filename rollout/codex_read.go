@@ -16,7 +16,7 @@ func (Codex) Read(ctx context.Context, t *tape, e *emitter) error {
 		return err
 	}
 	e.results = plan.results
-	r := codexReader{plan: plan, e: e, said: map[uint64]uint8{}, goals: map[uint64]bool{}}
+	r := codexReader{plan: plan, e: e, said: map[uint64][2]int{}, goals: map[uint64]bool{}}
 	r.w.cwd, r.w.branch = t.parts[0].Head.CWD, t.parts[0].Head.Branch
 	return t.each(ctx, true, func(at place, raw []byte) error {
 		r.line(at, parseCodexLine(raw))
@@ -28,7 +28,7 @@ type codexReader struct {
 	plan *codexPlan
 	e    *emitter
 	w    where
-	said map[uint64]uint8 // user texts of the turn in hand, by hash: which copies were seen
+	said map[uint64][2]int // user texts of the turn in hand, by hash: how many events and items told of each
 
 	lead   string          // the parent's last request, while a fork repeats it
 	turn   codexTurn       // the turn in hand
@@ -45,7 +45,7 @@ func (r *codexReader) line(at place, l codexLine) {
 	if l.kind != "session_meta" {
 		undone, replayed := r.plan.skip(at, l)
 		if undone || replayed {
-			if said == userResponse || said == assistantMessage || said == toolCall {
+			if r.plan.parts[at.part].counts(said) {
 				if undone {
 					r.e.stats.Undone++
 				} else {
@@ -108,7 +108,7 @@ func (r *codexReader) follow(at place, l codexLine, said utterance) {
 	own := ""
 	switch {
 	case said == userEvent || said == userItem:
-		own = ownWords(rawCodexUserText(l, said))
+		own = typedWords(rawCodexUserText(l, said))
 	case said == userResponse && !voices.userEvents && !voices.userItems:
 		own = ownWords(contentText(get(l.payload, "content")))
 	}
@@ -208,7 +208,11 @@ func (r *codexReader) userResponse(l codexLine, voices codexVoices) {
 		r.e.injected()
 		return
 	}
-	origin, own, stripped := splitCodexUser(full)
+	split := splitCodexUser
+	if typed {
+		split = splitCodexTyped
+	}
+	origin, own, stripped := split(full)
 	for range stripped {
 		r.e.injected()
 	}
@@ -287,7 +291,7 @@ func (r *codexReader) userEvent(l codexLine, said utterance) {
 	}
 	full := rawCodexUserText(l, said)
 	r.e.hear(full)
-	origin, own, stripped := splitCodexUser(full)
+	origin, own, stripped := splitCodexTyped(full)
 	for range stripped {
 		r.e.injected()
 	}
@@ -298,12 +302,16 @@ func (r *codexReader) userEvent(l codexLine, said utterance) {
 		return
 	}
 	// A file may hold both kinds of event for the same words.
-	h, bit := textHash(own), uint8(1)<<said
-	if seen := r.said[h]; seen != 0 && seen&bit == 0 {
-		r.said[h] = seen | bit
+	h, this, other := textHash(own), 0, 1
+	if said == userItem {
+		this, other = 1, 0
+	}
+	told := r.said[h]
+	told[this]++
+	r.said[h] = told
+	if told[this] <= told[other] {
 		return
 	}
-	r.said[h] |= bit
 	r.e.user(r.turn.heard(origin, r.e.kind), own, r.w)
 }
 
@@ -335,9 +343,15 @@ func (r *codexReader) assistant(at place, text, phase string) {
 	r.e.assistant(text, final, r.w)
 }
 
-// ownWords is what a person typed of a user text, as it is compared with others.
+// ownWords is what a person typed of a user text, as it is compared with others;
+// typedWords is the same of a text of which Codex says so.
 func ownWords(full string) string {
 	_, own, _ := splitCodexUser(full)
+	return own
+}
+
+func typedWords(full string) string {
+	_, own, _ := splitCodexTyped(full)
 	return own
 }
 

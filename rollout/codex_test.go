@@ -47,6 +47,7 @@ func cxOutput(id, raw string) string {
 
 func TestCodexGivesEachUtteranceOnce(t *testing.T) {
 	t.Parallel()
+	const userItem = `event_msg {"type":"item_completed","item":{"type":"UserMessage","content":[{"type":"text","text":"go"}]}}`
 	tests := []struct {
 		name  string
 		lines []string
@@ -64,6 +65,10 @@ func TestCodexGivesEachUtteranceOnce(t *testing.T) {
 			`event_msg {"type":"item_completed","turn_id":"t1","item":{"type":"UserMessage","content":[{"type":"text","text":"do it"}]}}`,
 			`event_msg {"type":"item_completed","turn_id":"t1","item":{"type":"AgentMessage","content":[{"type":"Text","text":"done"}],"phase":"final_answer"}}`},
 			[]string{"typed: do it", "agent!: done"}},
+		{"both kinds of event for the same words twice, without turns", []string{cxUser("go"), userItem, cxAgent("a"), cxUser("go"), userItem},
+			[]string{"typed: go", "agent: a", "typed: go"}},
+		{"a prompt that its author put in elements", []string{cxInput("<instructions>use tabs</instructions>"), cxUser("<instructions>use tabs</instructions>"), cxAgent("a")},
+			[]string{"typed: <instructions>use tabs</instructions>", "agent: a"}},
 		{"an injected item beside events", []string{cxInput("<weird_context>x</weird_context>"), cxInput("do it"), cxUser("do it")},
 			[]string{"typed: do it"}},
 		{"a prompt that only an item marked as the user's has", []string{cxUser("first"), cxTurn("t2"),
@@ -129,23 +134,29 @@ func TestCodexUndoesRolledBackTurns(t *testing.T) {
 		{"one turn", []string{cxTurn("1"), cxInput("a"), cxUser("a"), cxAgent("A"), cxTurn("2"), cxInput("b"), cxUser("b"), cxAgent("B"), back(1), cxTurn("3"), cxInput("c"), cxUser("c")},
 			[]string{"typed: a", "agent: A", "typed: c"}, 2},
 		{"two turns, with their calls", []string{cxTurn("1"), cxUser("a"), cxTurn("2"), cxUser("b"), cxCall("1", "shell", `{"command":["ls"]}`), cxOutput("1", `"x"`), back(2), cxTurn("3"), cxUser("c")},
-			[]string{"typed: c"}, 1},
+			[]string{"typed: c"}, 3},
 		{"without task_started", []string{cxInput("a"), cxUser("a"), cxAgent("A"), cxInput("b"), cxUser("b"), cxAgent("B"), back(1), cxInput("c"), cxUser("c"), cxAgent("C")},
 			[]string{"typed: a", "agent: A", "typed: c", "agent: C"}, 2},
-		{"a turn with a second message counts once", []string{cxTurn("1"), cxUser("a"), cxAgent("A"), cxTurn("2"), cxUser("b"), cxAgent("B"), cxUser("b2"), back(1), cxTurn("3"), cxUser("c")},
+		{"without task_started and without an answer", []string{cxInput("a"), cxUser("a"), cxInput("b"), cxUser("b"), cxInput("c"), cxUser("c"), back(1), cxInput("d"), cxUser("d")},
+			[]string{"typed: a", "typed: b", "typed: d"}, 1},
+		{"response items alone", []string{cxInput("a"), cxAgent("A"), cxInput("b"), cxAgent("B"), back(1), cxInput("c"), cxAgent("C")},
+			[]string{"typed: a", "agent: A", "typed: c", "agent: C"}, 2},
+		{"response items alone, with injected ones", []string{cxTurn("1"), cxInput("<environment_context>x</environment_context>"), cxInput("a"), cxAgent("A"), cxTurn("2"), cxInput("b"), back(1), cxTurn("3"), cxInput("c")},
 			[]string{"typed: a", "agent: A", "typed: c"}, 1},
+		{"a turn with a second message counts once", []string{cxTurn("1"), cxUser("a"), cxAgent("A"), cxTurn("2"), cxUser("b"), cxAgent("B"), cxUser("b2"), back(1), cxTurn("3"), cxUser("c")},
+			[]string{"typed: a", "agent: A", "typed: c"}, 3},
 		{"again after a rollback", []string{cxTurn("1"), cxUser("a"), cxTurn("2"), cxUser("b"), back(1), cxTurn("3"), cxUser("c"), back(2), cxTurn("4"), cxUser("d")},
-			[]string{"typed: d"}, 0},
+			[]string{"typed: d"}, 3},
 		{"nested", []string{cxTurn("1"), cxUser("a"), cxTurn("2"), cxUser("b"), cxTurn("3"), cxUser("c"), back(1), cxTurn("4"), cxUser("d"), back(1), back(1), cxTurn("5"), cxUser("e")},
-			[]string{"typed: a", "typed: e"}, 0},
+			[]string{"typed: a", "typed: e"}, 3},
 		{"after a compaction", []string{cxTurn("1"), cxUser("a"), cxAgent("A"), `compacted {"message":"so far","replacement_history":[]}`, cxTurn("2"), cxUser("b"), cxAgent("B"), back(1), cxTurn("3"), cxUser("c")},
-			[]string{"typed: a", "agent: A", "compaction_summary: so far", "typed: c"}, 1},
+			[]string{"typed: a", "agent: A", "compaction_summary: so far", "typed: c"}, 2},
 		{"of a turn that was compacted", []string{cxTurn("1"), cxUser("a"), cxTurn("2"), cxUser("b"), cxAgent("B"), `compacted {"message":"a and b","replacement_history":[]}`, back(1), cxTurn("3"), cxUser("c")},
-			[]string{"typed: a", "typed: c"}, 1},
+			[]string{"typed: a", "typed: c"}, 2},
 		{"a turn without words of the user is none", []string{cxTurn("1"), cxUser("a"), cxTurn("2"), cxUser("b"), cxTurn("3"), cxAgent("goes on"), back(1), cxTurn("4"), cxUser("c")},
-			[]string{"typed: a", "typed: c"}, 1},
+			[]string{"typed: a", "typed: c"}, 2},
 		{"nothing yet", []string{back(1), cxTurn("1"), cxUser("a")}, []string{"typed: a"}, 0},
-		{"more turns than there are", []string{cxTurn("1"), cxUser("a"), back(9), cxTurn("2"), cxUser("b")}, []string{"typed: b"}, 0},
+		{"more turns than there are", []string{cxTurn("1"), cxUser("a"), back(9), cxTurn("2"), cxUser("b")}, []string{"typed: b"}, 1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -12,12 +12,16 @@ var codexEnvelopes = []string{
 	"environment_context", "user_instructions", "INSTRUCTIONS", "recommended_plugins", "turn_aborted", "skill",
 	"subagent_notification", "goal_context", "codex_internal_context", "heartbeat", "permissions instructions",
 	"collaboration_mode", "app-context", "skills_instructions", "plugins_instructions", "apps_instructions",
-	"multi_agent_mode", "model_switch", "personality_spec", "memory", "hook_prompt", "hook_context", "user_action",
-	"realtime_conversation", "codex_delegation", "system-reminder", "plugins", "skills", "instructions",
-	"additional_context", "token_budget", "context_window", "goal", "plan_mode", "subagent_runtime_identity", "mcp_instructions",
-	"environments_instructions", "turn_context", "personality", "user_instructions_update", "environment_context_delta",
+	"multi_agent_mode", "model_switch", "personality_spec", "hook_prompt", "hook_context", "user_action",
+	"realtime_conversation", "codex_delegation", "system-reminder",
+	"additional_context", "token_budget", "context_window", "plan_mode", "subagent_runtime_identity", "mcp_instructions",
+	"environments_instructions", "turn_context", "user_instructions_update", "environment_context_delta",
 	"browser_snapshot", "realtime_delegation", "current_time_reminder", "exec_completion",
 }
+
+// codexPlainEnvelopes are those whose names a person may well choose for the parts of
+// a prompt: they are taken off only where nothing says that a person typed the text.
+var codexPlainEnvelopes = append([]string{"instructions", "goal", "memory", "plugins", "skills", "personality"}, codexEnvelopes...)
 
 // codexNotes begin texts of Codex's own that stand in no element.
 var codexNotes = []string{
@@ -58,11 +62,20 @@ const ideRequest = "## My request for Codex:"
 // splitCodexUser takes what Codex added off a user text: own is what the person
 // typed, "" if nothing; stripped counts the blocks taken off.
 func splitCodexUser(full string) (origin memoir.Origin, own string, stripped int) {
+	return splitCodex(full, codexPlainEnvelopes)
+}
+
+// splitCodexTyped is splitCodexUser for a text that Codex says a person typed.
+func splitCodexTyped(full string) (origin memoir.Origin, own string, stripped int) {
+	return splitCodex(full, codexEnvelopes)
+}
+
+func splitCodex(full string, envelopes []string) (origin memoir.Origin, own string, stripped int) {
 	own, origin = strings.TrimSpace(stripOwn(full)), memoir.OriginTyped
 	for {
 		before := own
 		var n int
-		own, n = cutElements(own, codexEnvelopes)
+		own, n = cutElements(own, envelopes)
 		stripped += n
 		if rest, ok := cutExternal(own); ok {
 			own, stripped = rest, stripped+1

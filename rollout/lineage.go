@@ -13,11 +13,13 @@ import (
 
 // mark is what a record says of where it comes from.
 type mark struct {
-	own    uint64    // hash of the entry's id; 0: the record is no entry
-	id     uint64    // hash of its id and content: unrelated entries may have the same id where programs number them
-	of     uint64    // id of the entry that it copies, where it has a new one of its own; else 0
-	at     time.Time // as recorded: a copy keeps the time
-	origin string    // thread id of the session that it, or with id 0 the whole file, was copied from; "" if it does not say
+	own uint64    // hash of the entry's id; 0: the record is no entry
+	id  uint64    // hash of its id and content: unrelated entries may have the same id where programs number them
+	of  uint64    // id of the entry that it copies, where it has a new one of its own; else 0
+	at  time.Time // as recorded: a copy keeps the time
+	// The form of the id does not make it unique: a program numbers its entries.
+	numbered bool
+	origin   string // thread id of the session that it, or with id 0 the whole file, was copied from; "" if it does not say
 }
 
 // lineage finds out which entries of a session belong to another one. The zero

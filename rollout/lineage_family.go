@@ -22,6 +22,8 @@ type kinEntry struct {
 	own     uint64 // hash of this one's own id
 	at      int64  // nanoseconds
 	ordinal int    // of its record in the file
+
+	numbered bool // see mark
 }
 
 // family are the sessions that share entries, in the order of their thread ids.
@@ -29,6 +31,7 @@ type family struct {
 	kin  []kin
 	byID map[string]int
 	wins map[[2]int]bool // whether the first of two is the original
+	akin map[[2]int]bool // whether what two have in common is more than numbers
 }
 
 // maxFamily bounds the entries that are held of one family. In a larger one every
@@ -38,7 +41,7 @@ const maxFamily = 512 << 10
 // newFamily reads the files of a family. Of several files of one thread one is
 // taken, for another place chooses among those.
 func newFamily(ctx context.Context, marker func([]byte) mark, dir *kinDir, members []int) (*family, error) {
-	f := &family{byID: map[string]int{}, wins: map[[2]int]bool{}}
+	f := &family{byID: map[string]int{}, wins: map[[2]int]bool{}, akin: map[[2]int]bool{}}
 	copies := map[uint64]uint64{}
 	total := 0
 	slices.Sort(members)
@@ -67,7 +70,7 @@ func newFamily(ctx context.Context, marker func([]byte) mark, dir *kinDir, membe
 			if m.of != 0 && m.of != m.id {
 				copies[m.id] = m.of
 			}
-			k.entries = append(k.entries, kinEntry{m.id, m.own, m.at.UnixNano(), records})
+			k.entries = append(k.entries, kinEntry{m.id, m.own, m.at.UnixNano(), records, m.numbered})
 			return nil
 		})
 		switch {
@@ -113,7 +116,14 @@ func (f *family) share() []map[uint64]bool {
 	for i, k := range f.kin {
 		for _, e := range k.entries {
 			among := held[e.id]
-			if len(among) < 2 || f.owner(among) == i {
+			if e.numbered {
+				among = f.relatives(i, among)
+			}
+			if len(among) < 2 {
+				continue
+			}
+			owner := f.owner(among)
+			if owner == i || e.numbered && !f.related(i, owner) {
 				continue
 			}
 			if out[i] == nil {
@@ -123,6 +133,64 @@ func (f *family) share() []map[uint64]bool {
 		}
 	}
 	return out
+}
+
+// maxNumbered is how many sessions may hold an entry whose id is a number: if more
+// do, it is no copy but what a program begins its sessions with.
+const maxNumbered = 64
+
+// relatives are those among sessions that are related to session i, perhaps through
+// others, itself among them, in their order.
+func (f *family) relatives(i int, among []int) []int {
+	if len(among) > maxNumbered {
+		return nil
+	}
+	in := map[int]bool{i: true}
+	for next := []int{i}; len(next) > 0; next = next[1:] {
+		for _, j := range among {
+			if !in[j] && f.related(next[0], j) {
+				in[j] = true
+				next = append(next, j)
+			}
+		}
+	}
+	var out []int
+	for _, j := range among {
+		if in[j] {
+			out = append(out, j)
+		}
+	}
+	return out
+}
+
+// related reports whether one of two sessions can be a copy of the other although
+// programs number their entries: it says so, or they have more than one entry in
+// common and none of which only the number is the same.
+func (f *family) related(a, b int) bool {
+	pair := [2]int{min(a, b), max(a, b)}
+	akin, known := f.akin[pair]
+	if !known {
+		akin = a == b || f.descends(a, b) || f.descends(b, a) || f.agree(a, b)
+		f.akin[pair] = akin
+	}
+	return akin
+}
+
+func (f *family) agree(a, b int) bool {
+	theirs := make(map[uint64]uint64, len(f.kin[b].entries))
+	for _, e := range f.kin[b].entries {
+		theirs[e.own] = e.id
+	}
+	common := 0
+	for _, e := range f.kin[a].entries {
+		switch id, ok := theirs[e.own]; {
+		case ok && id != e.id:
+			return false
+		case ok:
+			common++
+		}
+	}
+	return common > 1
 }
 
 // owner chooses among sessions in the order of their ids, so that all of them come

@@ -16,18 +16,21 @@ const (
 	thirdID = "bbbbbbbb-0000-4000-8000-000000000003"
 )
 
+// entry is the id of entry n.
+func entry(n int) string { return fmt.Sprintf("e0000000-0000-4000-8000-%012d", n) }
+
 // says is a line of a session: entry n, at minute n, in which a person says u<n>.
 func says(session string, n int, more ...string) string {
 	parent := "null"
 	if n > 0 {
-		parent = fmt.Sprintf(`"u%d"`, n-1)
+		parent = fmt.Sprintf("%q", entry(n-1))
 	}
-	return fmt.Sprintf(`{"parentUuid":%s,"isSidechain":false,"cwd":"/w","sessionId":%q,"type":"user","message":{"role":"user","content":"say %d"},"uuid":"u%d","timestamp":"2026-03-01T10:%02d:00Z"%s}`,
-		parent, session, n, n, n, strings.Join(more, ""))
+	return fmt.Sprintf(`{"parentUuid":%s,"isSidechain":false,"cwd":"/w","sessionId":%q,"type":"user","message":{"role":"user","content":"say %d"},"uuid":%q,"timestamp":"2026-03-01T10:%02d:00Z"%s}`,
+		parent, session, n, entry(n), n, strings.Join(more, ""))
 }
 
 func forked(from string, n int) string {
-	return fmt.Sprintf(`,"forkedFrom":{"sessionId":%q,"messageUuid":"u%d"}`, from, n)
+	return fmt.Sprintf(`,"forkedFrom":{"sessionId":%q,"messageUuid":%q}`, from, entry(n))
 }
 
 func replies(session string, from, to int, more func(n int) string) (out []string) {
@@ -57,7 +60,7 @@ func TestEachEntryBelongsToOneSession(t *testing.T) {
 		return out
 	}
 	remapped := func(session string, n int, from, of string) string {
-		return strings.ReplaceAll(says(session, n, fmt.Sprintf(`,"forkedFrom":{"sessionId":%q,"messageUuid":%q}`, from, of)), fmt.Sprintf(`"uuid":"u%d"`, n), fmt.Sprintf(`"uuid":"%s-%d"`, session[:4], n))
+		return strings.ReplaceAll(says(session, n, fmt.Sprintf(`,"forkedFrom":{"sessionId":%q,"messageUuid":%q}`, from, of)), fmt.Sprintf(`"uuid":%q`, entry(n)), fmt.Sprintf(`"uuid":"%s-%d"`, session[:4], n))
 	}
 	tests := []struct {
 		name  string
@@ -85,7 +88,7 @@ func TestEachEntryBelongsToOneSession(t *testing.T) {
 			newID:   all(answers(newID, 0, 2, oldID), answers(newID, 2, 4, thirdID), replies(newID, 9, 10, nil))},
 			map[string]string{oldID: "0 1 30", thirdID: "2 3 40", newID: "9"}},
 		{"forks with ids of their own", map[string][]string{oldID: replies(oldID, 0, 2, nil),
-			thirdID: {remapped(thirdID, 0, oldID, "u0"), remapped(thirdID, 1, oldID, "u1"), says(thirdID, 5)},
+			thirdID: {remapped(thirdID, 0, oldID, entry(0)), remapped(thirdID, 1, oldID, entry(1)), says(thirdID, 5)},
 			newID:   {remapped(newID, 0, thirdID, "bbbb-0"), remapped(newID, 1, thirdID, "bbbb-1"), says(newID, 6)}},
 			map[string]string{oldID: "0 1", thirdID: "5", newID: "6"}},
 		{"a fork that says nothing, of a session that went on later", map[string][]string{

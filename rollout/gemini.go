@@ -160,7 +160,7 @@ func (Gemini) Read(ctx context.Context, t *tape, e *emitter) error {
 		}
 	}
 	err = t.each(ctx, true, func(at place, raw []byte) error {
-		eachGemini(raw, func(elem int32, m []byte) bool {
+		eachGemini(parseGeminiLine(raw), raw, func(elem int32, m []byte) bool {
 			i, ok := plan.index[geminiSpot{int32(at.index), elem}]
 			if !ok || plan.messages[i].copied != nil {
 				return e.err == nil

@@ -38,14 +38,46 @@ type geminiPlan struct {
 // that they are given where they stand in the file.
 const maxCopied = 16 << 20
 
+// geminiLine is what a record is: a message, unless one of these is there.
+type geminiLine struct {
+	set    []byte // a patch
+	rewind []byte // the id of the message before which all is taken back to
+	head   bool
+	list   []byte // the messages that a patch or a head came with
+}
+
+// parseGeminiLine looks at a record's members once; most records begin with an id,
+// and are messages.
+func parseGeminiLine(raw []byte) geminiLine {
+	l, id, session := geminiLine{}, false, false
+	each(raw, func(key, value []byte) bool {
+		switch string(key) {
+		case "id":
+			id = true
+			return l.set != nil
+		case "$set":
+			l.set = value
+		case "$rewindTo":
+			l.rewind = value
+		case "sessionId":
+			session = isString(value)
+		case "messages":
+			l.list = value
+		}
+		return true
+	})
+	if l.head = session && !id; l.set != nil {
+		l.list = get(l.set, "messages")
+	} else if !l.head {
+		l.list = nil
+	}
+	return l
+}
+
 // eachGemini calls fn for the messages in a record: the elements of a patch's list,
 // those of a head that came with a list, or the record itself.
-func eachGemini(raw []byte, fn func(elem int32, m []byte) bool) {
-	list := get(raw, "$set", "messages")
-	if list == nil && isGeminiHead(raw) {
-		list = get(raw, "messages")
-	}
-	if isArray(list) {
+func eachGemini(l geminiLine, raw []byte, fn func(elem int32, m []byte) bool) {
+	if list := l.list; isArray(list) {
 		n := int32(0)
 		elements(list, func(m []byte) bool {
 			n++
@@ -53,7 +85,7 @@ func eachGemini(raw []byte, fn func(elem int32, m []byte) bool) {
 		})
 		return
 	}
-	if get(raw, "$set") == nil && get(raw, "$rewindTo") == nil && !isGeminiHead(raw) {
+	if l.set == nil && l.rewind == nil && !l.head {
 		fn(-1, raw)
 	}
 }
@@ -73,7 +105,8 @@ func planGemini(ctx context.Context, t *tape) (*geminiPlan, error) {
 		p.messages = p.messages[:from]
 	}
 	err := t.each(ctx, false, func(at place, raw []byte) error {
-		if id := getText(raw, "$rewindTo"); id != "" {
+		l := parseGeminiLine(raw)
+		if id := text(l.rewind); id != "" {
 			from := 0
 			for i, m := range p.messages {
 				if m.id == textHash(id) {
@@ -84,13 +117,13 @@ func planGemini(ctx context.Context, t *tape) (*geminiPlan, error) {
 			cut(from)
 			return nil
 		}
-		if list := get(raw, "$set", "messages"); isArray(list) && !isGeminiCompressed(list) {
-			cut(0)
-		}
-		if get(raw, "$set", "messages") != nil {
+		if l.set != nil && l.list != nil {
+			if isArray(l.list) && !isGeminiCompressed(l.list) {
+				cut(0)
+			}
 			among = map[uint64]int{}
 		}
-		eachGemini(raw, func(elem int32, m []byte) bool {
+		eachGemini(l, raw, func(elem int32, m []byte) bool {
 			id, kind := getText(m, "id"), getText(m, "type")
 			g := geminiMessage{spot: geminiSpot{int32(at.index), elem}, id: textHash(id), key: textHash(kind + "\x00" + id), at: instant(get(m, "timestamp"))}
 			g.said = (kind == "user" || kind == "gemini") && !p.answers(m)
@@ -168,7 +201,7 @@ func (p *geminiPlan) copyLate(ctx context.Context, t *tape) error {
 	}
 	held := 0
 	return t.each(ctx, false, func(at place, raw []byte) error {
-		eachGemini(raw, func(elem int32, m []byte) bool {
+		eachGemini(parseGeminiLine(raw), raw, func(elem int32, m []byte) bool {
 			if i, ok := late[geminiSpot{int32(at.index), elem}]; ok && held+len(m) <= maxCopied {
 				p.messages[i].copied = append([]byte(nil), m...)
 				held += len(m)

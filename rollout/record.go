@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"os"
 	"runtime"
 	"slices"
 
@@ -56,7 +57,21 @@ type Reader struct {
 
 // NewReader returns a Reader of the stream.
 func NewReader(src io.Reader) *Reader {
-	return &Reader{src: src, in: make([]byte, chunkSize)}
+	return &Reader{src: src, in: make([]byte, chunkOf(src))}
+}
+
+// chunkOf is how many bytes of a stream are read at once: of a small file, of which
+// there are many, no more than it holds.
+func chunkOf(src io.Reader) int {
+	f, ok := src.(*os.File)
+	if !ok {
+		return chunkSize
+	}
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return chunkSize
+	}
+	return int(min(max(info.Size(), 4<<10), chunkSize))
 }
 
 // Next returns the next record, io.EOF at the end, or the stream's error. The

@@ -69,8 +69,9 @@ func (t *tape) eachOf(ctx context.Context, count bool, at *place, fn func(place,
 	r := &Reader{src: t.bounded(f, at.part)}
 	if t.spare != nil {
 		r.in, r.buf = t.spare.in, t.spare.buf
-	} else {
-		r.in = make([]byte, chunkSize)
+	}
+	if n := chunkOf(f); len(r.in) < n {
+		r.in = make([]byte, n)
 	}
 	t.spare = r
 	r.bad, r.known = t.bad[at.part]

@@ -88,7 +88,7 @@ func TestTheProjectsThatANameMayMeanAreNotTakenForSecrets(t *testing.T) {
 	defer st.Close()
 	ids := []string{"api-" + "1beb8fd2de05", "api-" + "d7919c0c7afc", "api-" + "f73b2a1e1428"}
 	for _, id := range ids {
-		if err := st.UpsertProject(t.Context(), memoir.Project{ID: id, Name: "api", Identity: "/src/" + id}); err != nil {
+		if _, err := st.Register(t.Context(), memoir.Project{ID: id, Name: "api", Identity: "/src/" + id}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -151,10 +151,10 @@ func parentsFiles(path, id string) []string {
 			}
 		}
 	}
-	files := rolloutsOf(id, path, dirs)
+	files := rolloutsOf(id, path, dirs, maxParents)
 	if home := codexHome(path); len(files) == 0 && home != "" {
 		if _, dated := uuidTime(id); !dated {
-			files = rolloutsOf(id, path, dirsBelow(filepath.Join(home, "sessions")))
+			files = rolloutsOf(id, path, dirsBelow(filepath.Join(home, "sessions")), maxParents)
 		}
 	}
 	return files
@@ -175,8 +175,9 @@ func dirsBelow(dir string) []string {
 	return dirs
 }
 
-// rolloutsOf are the rollouts in directories whose names have an id; path is none.
-func rolloutsOf(id, path string, dirs []string) []string {
+// rolloutsOf are the rollouts in directories whose names have an id, at most so
+// many; path is none.
+func rolloutsOf(id, path string, dirs []string, most int) []string {
 	var files []string
 	seen := map[string]bool{path: true}
 	for _, dir := range dirs {
@@ -186,7 +187,7 @@ func rolloutsOf(id, path string, dirs []string) []string {
 		}
 		for _, e := range entries {
 			file := filepath.Join(dir, e.Name())
-			if !seen[file] && len(files) < maxParents && isRolloutName(e.Name()) && strings.Contains(e.Name(), id) {
+			if !seen[file] && len(files) < most && isRolloutName(e.Name()) && strings.Contains(e.Name(), id) {
 				seen[file] = true
 				files = append(files, file)
 			}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -102,6 +103,30 @@ func TestAssembleKeepsTheBestOfCopies(t *testing.T) {
 	}
 	if ordered, dropped := Assemble(nil); len(ordered) != 0 || len(dropped) != 0 {
 		t.Error("no parts give no parts")
+	}
+}
+
+func TestCodexThreadIsFoundFromAnyOfItsFiles(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	prefix := "rollout-2026-03-01T10-00-01-" + thread
+	one := segment(t, home, "sessions/2026/03/01/"+prefix+".jsonl", 1, "", 0, 0, "first", "reverted")
+	two := segment(t, home, "sessions/2026/03/02/"+prefix+"_"+seg2+".jsonl", 5, thread, 3, 3, "second")
+	three := segment(t, home, "archived_sessions/"+prefix+"_"+seg3+".jsonl", 9, seg2, 4, 4, "third")
+	segment(t, home, "sessions/2026/03/01/rollout-2026-03-01T10-00-01-"+seg3+".jsonl", 1, "", 0, 0, "of this thread by its contents alone")
+	want := []string{one, two, three}
+	for _, path := range want {
+		var got []string
+		for _, part := range Thread(Part{Path: path, Head: probe(t, path)}) {
+			got = append(got, part.Path)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("from %s: %q", path, got)
+		}
+	}
+	other := write(t, "session.jsonl", `{"type":"user","uuid":"u","sessionId":"s","message":{"role":"user","content":"hello"}}`)
+	if parts := Thread(Part{Path: other, Head: probe(t, other)}); len(parts) != 1 || parts[0].Path != other {
+		t.Errorf("another agent's: %+v", parts)
 	}
 }
 

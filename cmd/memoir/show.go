@@ -23,7 +23,8 @@ func showCommand(p *program) *cli.Command {
 		Description: help("Shows the items of a session that an extraction works from: what people typed, what the\n"+
 			"agent said, tool calls with their results; redacted. A session is named by its id, the\n"+
 			"beginning of its id, or source:id; a file needs no registry, nor does a session in a\n"+
-			"database, named as FILE#ID. With a budget, what counts least is left out first.",
+			"database, named as FILE#ID. One file of a Codex thread in several shows the whole thread.\n"+
+			"With a budget, what counts least is left out first.",
 			"memoir show 019f1fd6", "memoir show ~/.claude/projects/-src-app/2b9ad815.jsonl --only typed",
 			"memoir show codex:019f1fd6 --budget 8000 --json"),
 		Flags: []cli.Flag{
@@ -87,6 +88,9 @@ func (p *program) show(c *cli.Context) error {
 	}
 	p.printItems(items, c.IsSet("budget"))
 	p.ui.say("%s, %s: %s, %d tokens%s", session.Key(), orNone(session.Title), count(len(items), "item"), tokens, leftOut(omitted))
+	if len(session.Files) > 1 {
+		p.ui.say("read from %s", count(len(session.Files), "file"))
+	}
 	p.sayProject(session)
 	if len(loaded.Redactions) > 0 {
 		p.ui.say("redacted: %s", byRule(loaded.Redactions))
@@ -179,19 +183,31 @@ func onlySession(ctx context.Context, name string) (memoir.Session, []rollout.Pa
 		"%s holds %d sessions, newest first: %s%s", name, len(found), strings.Join(ids, ", "), more)
 }
 
-// fileSession is the session that one file, or one place in a database, holds.
+// fileSession is the session that one file, or one place in a database, holds or
+// is a part of.
 func fileSession(entry rollout.Entry) (memoir.Session, []rollout.Part, error) {
 	f := entry.File
 	head, err := rollout.Probe(entry)
 	if err != nil {
 		return memoir.Session{}, nil, err
 	}
+	parts := rollout.Thread(rollout.Part{Path: f.Path, Head: head})
 	session := memoir.Session{
-		ID: head.ID, Source: head.Source, Kind: head.Kind, ParentID: head.ParentID, Title: head.Title, CWD: head.CWD,
-		Branch: head.Branch, Remote: head.Remote, Files: []memoir.File{f}, Bytes: head.Size,
-		CreatedAt: head.CreatedAt, UpdatedAt: head.UpdatedAt,
+		ID: head.ID, Source: head.Source, Kind: head.Kind, ParentID: head.ParentID, Title: parts[0].Head.Title, CWD: parts[0].Head.CWD,
+		Branch: head.Branch, Remote: head.Remote, CreatedAt: parts[0].Head.CreatedAt,
 	}
-	return session, []rollout.Part{{Path: f.Path, Head: head}}, nil
+	for _, part := range parts {
+		f, err := rollout.Stat(part.Path)
+		if err != nil {
+			return memoir.Session{}, nil, err
+		}
+		session.Files = append(session.Files, f)
+		session.Bytes += part.Head.Size
+		if part.Head.UpdatedAt.After(session.UpdatedAt) {
+			session.UpdatedAt = part.Head.UpdatedAt
+		}
+	}
+	return session, parts, nil
 }
 
 // origins are the names that --only takes besides roles.

@@ -58,11 +58,15 @@ func threadsBelow(b *testing.B, dir string) (threads [][]Part, content []byte) {
 
 // BenchmarkRead reads all sessions of one format into items, on one processor, and
 // compares the processor time with that of "jq -c .type" over the same bytes,
-// decompressed: the bar is that of jq.
+// decompressed: the bar is that of jq. Formats that the corpus has no sessions of are
+// read from the fixtures, a few kilobytes each.
 func BenchmarkRead(b *testing.B) {
-	for _, dir := range []string{"codex", "claude", "pi", "gemini", "synthetic/codex-home/archived_sessions"} {
+	corpus, fixtures := corpusDir(b), filepath.Join("..", "testdata", "sessions")
+	for _, dir := range []string{filepath.Join(corpus, "codex"), filepath.Join(corpus, "claude"), filepath.Join(corpus, "pi"), filepath.Join(corpus, "gemini"),
+		filepath.Join(corpus, "synthetic/codex-home/archived_sessions"), filepath.Join(fixtures, "omp"), filepath.Join(fixtures, "opencode"),
+		filepath.Join(fixtures, "qwen"), filepath.Join(fixtures, "copilot")} {
 		b.Run(filepath.Base(dir), func(b *testing.B) {
-			threads, content := threadsBelow(b, filepath.Join(corpusDir(b), dir))
+			threads, content := threadsBelow(b, dir)
 			// Of little, jq would be measured as it starts.
 			rounds := 1 + 4<<20/len(content)
 			content = bytes.Repeat(content, rounds)

@@ -84,6 +84,8 @@ func TestFailuresNameTheErrorAndWhatMadeTheDifference(t *testing.T) {
 			[]string{"--- FAIL: TestLoad (0.00s) — file_test.go:17: incompatible types"}},
 		{"a test of pytest", work().runs("pytest -q", 1, "E       AssertionError: assert 4 == 3\nFAILED tests/test_a.py::test_b\n1 failed, 2 passed in 0.41s").edits("/src/app/a.py").runs("pytest -q", 0, "ok"),
 			[]string{"FAILED tests/test_a.py::test_b — AssertionError: assert 4 == 3"}},
+		{"a test of cargo behind another command", work().runs("rustup update nightly && cargo fmt --check && cargo test -p app", 101, "thread 'a::b' (1) panicked at src/a.rs:3:13:\nassertion failed\n\ntest result: FAILED. 1 passed; 1 failed\n\nerror: test failed, to rerun pass `-p app --lib`").edits("/src/app/src/a.rs").runs("cargo test -p app", 0, "ok"),
+			[]string{"`cargo test -p app` failed: thread 'a::b' (1) panicked at src/a.rs:3:13", "passed after editing"}},
 		{"make's own line is the last resort", work().runs("make lint", 2, "make: *** [lint] Error 1\nmain.go:3:2: undefined: retry").edits("/src/app/main.go").runs("make lint", 0, ""),
 			[]string{"`make lint` failed: main.go:3:2: undefined: retry"}},
 		{"nothing yet", work().runs("mise run lint", 1, "\x1b[31merror: deny.toml is not trusted\x1b[0m"),

@@ -110,7 +110,8 @@ func errorRank(line string) int {
 	switch {
 	case listing(line), hollow(lower):
 		return 0
-	case strings.HasPrefix(lower, "make: *"), strings.HasPrefix(lower, "make[") && strings.Contains(lower, "]: *"), strings.HasPrefix(lower, "npm err! code"), strings.HasPrefix(lower, "npm error code"), strings.HasPrefix(lower, "npm err! errno"):
+	case strings.HasPrefix(lower, "make: *"), strings.HasPrefix(lower, "make[") && strings.Contains(lower, "]: *"), strings.HasPrefix(lower, "npm err! code"), strings.HasPrefix(lower, "npm error code"), strings.HasPrefix(lower, "npm err! errno"),
+		strings.HasPrefix(lower, "error: test failed, to rerun pass"):
 		return 1 // that something failed, which is known
 	case strings.HasPrefix(lower, "warning"), strings.Contains(lower, "0 errors"), strings.Contains(lower, "0 failed"), strings.HasPrefix(lower, "note:"), strings.Contains(lower, "error handling"):
 		return 0

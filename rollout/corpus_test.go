@@ -60,13 +60,16 @@ func TestCorpusPrefixesGiveTheSameItems(t *testing.T) {
 	dir := corpusDir(t)
 	for _, file := range []string{"codex/mise/019f3a7f-f096-75e3-a84a-6d5acb9028de.jsonl", "claude/entire/e5fcdc73-b9fc-4991-b532-6bf8440fd12d.jsonl",
 		"pi/pi-mono/packages__coding-agent__test__fixtures__large-session.jsonl"} {
-		content, err := os.ReadFile(filepath.Join(dir, file))
-		if err != nil {
-			t.Skip(err)
-		}
-		lines := strings.Split(strings.TrimRight(string(content), "\n"), "\n")
-		items, _ := read(t, filepath.Join(dir, file))
-		checkPrefixes(t, lines, items, len(lines)/12)
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			t.Parallel()
+			content, err := os.ReadFile(filepath.Join(dir, file))
+			if err != nil {
+				t.Skip(err)
+			}
+			lines := strings.Split(strings.TrimRight(string(content), "\n"), "\n")
+			items, _ := read(t, filepath.Join(dir, file))
+			checkPrefixes(t, lines, items, len(lines)/12)
+		})
 	}
 }
 

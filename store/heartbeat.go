@@ -64,15 +64,17 @@ func giveBack(t tx, kind, key, token string) error {
 	return err
 }
 
-// owns tells whether a token still is the owner of a running job.
-func owns(t tx, kind, key, token string) (bool, error) {
+// holds is nil if a claim on a session still is the one that the job runs under;
+// else the error has the code memoir.CodeLeaseLost.
+func (c Claim) holds(t tx) error {
+	key := c.Session.Key()
 	var one int
 	err := t.get(`SELECT 1 FROM job WHERE kind = ? AND key = ? AND owner = ? AND owner <> '' AND status = 'running'`,
-		[]any{kind, key, token}, &one)
+		[]any{kindExtract, key, c.Token}, &one)
 	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
+		return lost("session " + key)
 	}
-	return err == nil, err
+	return err
 }
 
 // Outstanding counts the sessions of a project that other processes than self are

@@ -32,10 +32,8 @@ type Result struct {
 func (s *Store) StoreExtraction(ctx context.Context, c Claim, r Result) error {
 	key := c.Session.Key()
 	err := s.durably(ctx, func(t tx) error {
-		if ours, err := owns(t, kindExtract, key, c.Token); err != nil {
+		if err := c.holds(t); err != nil {
 			return err
-		} else if !ours {
-			return lost("session " + key)
 		}
 		e := r.Extraction
 		e.SessionKey = key
@@ -132,10 +130,8 @@ func sameMemory(a, b memoir.Extraction) bool {
 func (s *Store) MarkUnchanged(ctx context.Context, c Claim, hash string, skipped []Skipped) error {
 	key := c.Session.Key()
 	err := s.quickly(ctx, func(t tx) error {
-		if ours, err := owns(t, kindExtract, key, c.Token); err != nil {
+		if err := c.holds(t); err != nil {
 			return err
-		} else if !ours {
-			return lost("session " + key)
 		}
 		if err := setSkipped(t, key, skipped); err != nil {
 			return err

@@ -71,10 +71,8 @@ func (s *Store) crash(t tx, kind, key, because, by string) error {
 func (s *Store) CrashClaim(ctx context.Context, c Claim, message string) error {
 	key := c.Session.Key()
 	err := s.quickly(ctx, func(t tx) error {
-		if ours, err := owns(t, kindExtract, key, c.Token); err != nil {
+		if err := c.holds(t); err != nil {
 			return err
-		} else if !ours {
-			return lost("session " + key)
 		}
 		return s.crash(t, kindExtract, key, message, `1`)
 	})

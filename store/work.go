@@ -45,10 +45,8 @@ func (s *Store) place(t tx, key string, w Work) error {
 func (s *Store) ExcludeClaim(ctx context.Context, c Claim, cwd string) error {
 	key := c.Session.Key()
 	err := s.durably(ctx, func(t tx) error {
-		if ours, err := owns(t, kindExtract, key, c.Token); err != nil {
+		if err := c.holds(t); err != nil {
 			return err
-		} else if !ours {
-			return lost("session " + key)
 		}
 		if err := s.place(t, key, Work{CWD: cwd}); err != nil {
 			return err

@@ -89,6 +89,7 @@ func wireOf(path string) wire {
 	return nil
 }
 
+// ServeHTTP answers a request by the script, in the format that its path belongs to.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	call := Call{Path: r.URL.Path, Status: http.StatusOK, Side: true}

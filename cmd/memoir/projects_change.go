@@ -64,20 +64,24 @@ func (p *program) mergeProjects(c *cli.Context) error {
 	}
 	if source.ID == target.ID { // also when it was merged before: its name leads to the other
 		p.ui.say("%s and %s are one project already", from, into)
-		return p.changed(c, st, opts.Home, target.ID)
+		return p.changed(c, st, target.ID)
 	}
 	if err := pipeline.Merge(c.Context, st, opts, source.Project, target.Project); err != nil {
 		return err
 	}
 	p.ui.say("%s is now a part of %s, with %s", source.ID, target.ID, count(source.Sessions, "session"))
 	p.ui.sayHint("the next run consolidates them together")
-	return p.changed(c, st, opts.Home, target.ID)
+	return p.changed(c, st, target.ID)
 }
 
 // changed ends a command on a project with what it is now, if --json asks for it.
-func (p *program) changed(c *cli.Context, st *store.Store, home, id string) error {
+func (p *program) changed(c *cli.Context, st *store.Store, id string) error {
 	if !c.Bool("json") {
 		return nil
+	}
+	home, err := p.home(c)
+	if err != nil {
+		return err
 	}
 	row, err := st.FindProject(c.Context, id)
 	if err != nil {
@@ -105,10 +109,6 @@ func renameCommand(p *program) *cli.Command {
 			if name, err = p.newName(name); err != nil {
 				return err
 			}
-			home, err := p.home(c)
-			if err != nil {
-				return err
-			}
 			st, err := p.openForWriting(c)
 			if err != nil {
 				return err
@@ -122,7 +122,7 @@ func renameCommand(p *program) *cli.Command {
 				return err
 			}
 			p.ui.say("%s is now called %s", project.ID, name)
-			return p.changed(c, st, home, project.ID)
+			return p.changed(c, st, project.ID)
 		},
 	}
 }

@@ -231,6 +231,11 @@ type Consolidation struct {
 	MemoryMD      string
 	MemorySummary string
 	Skills        []Skill // sorted by name; a skill that is not listed is gone
+
+	// Draft is what the consolidator wants back with the project's next input, so
+	// that it need not work everything out again. It is no part of the memory, holds
+	// no text of a session, and may be lost at any time.
+	Draft []byte
 }
 
 // Skill is one procedure, kept in the Agent Skills form.

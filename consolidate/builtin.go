@@ -37,12 +37,14 @@ func (builtin) Consolidate(ctx context.Context, in Input) (memoir.Consolidation,
 		return memoir.Consolidation{}, memoir.Usage{}, fmt.Errorf("consolidating %s: %w", in.Project.Name, err)
 	}
 	notes := LiveNotes(in.Notes, in)
-	k := learn(sessions, rejected(notes))
-	skills := skills(k)
+	d := takeUp(in.Draft, sessions)
+	k := learn(sessions, d, rejected(notes))
+	skills := skills(k, d)
 	out := memoir.Consolidation{
 		MemoryMD:      k.memory(in.Project.Name, len(skills), orDefault(in.MaxMemoryBytes, DefaultMemoryBytes)),
 		MemorySummary: k.summary(in.Project.Name, skills, orDefault(in.SummaryTokens, DefaultSummaryTokens)-(toldBytes(notes)+3)/4),
 		Skills:        skills,
+		Draft:         d.bytes(),
 	}
 	return ApplyNotes(out, notes), memoir.Usage{}, nil
 }
@@ -88,12 +90,12 @@ type knowledge struct {
 }
 
 // learn joins what the sessions say, but for claims that a person rejected.
-func learn(sessions []*session, rejected func(text string) bool) *knowledge {
+func learn(sessions []*session, d *draft, rejected func(text string) bool) *knowledge {
 	k := &knowledge{sessions: sessions, last: sessions[len(sessions)-1], ran: lastRuns(sessions)}
-	k.preferences = settle(cluster(sessions, memoir.StatementPreference, nil))
+	k.preferences = settle(d.cluster(sessions, memoir.StatementPreference))
 	k.commands = tallyCommands(sessions)
-	known := settle(cluster(sessions, memoir.StatementDecision, nil))
-	all := cluster(sessions, memoir.StatementFailure, nil)
+	known := settle(d.cluster(sessions, memoir.StatementDecision))
+	all := d.cluster(sessions, memoir.StatementFailure)
 	for _, c := range all {
 		if elsewhere(c.text) != "" {
 			continue
@@ -109,7 +111,7 @@ func learn(sessions []*session, rejected func(text string) bool) *knowledge {
 	}
 	k.open = append(k.open, endings(sessions)...)
 	k.files = tallyFiles(sessions)
-	k.environment = settle(cluster(sessions, memoir.StatementEnvironment, nil))
+	k.environment = settle(d.cluster(sessions, memoir.StatementEnvironment))
 	for _, list := range []*[]*claim{&k.preferences, &k.commands, &known, &k.failures, &k.files, &k.environment, &k.open} {
 		*list = slices.DeleteFunc(*list, func(c *claim) bool { return rejected(c.text) })
 		for _, c := range *list {

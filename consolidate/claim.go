@@ -13,8 +13,8 @@ import (
 // A claim is what one or more sessions say in nearly the same words.
 type claim struct {
 	kind    memoir.StatementKind
-	text    string // as the newest session says it
-	tokens  []string
+	text    string     // as the newest session says it
+	tokens  []string   // of text; nil until they are asked for
 	from    []*session // oldest first, each once
 	older   string     // what the claim replaced
 	olderAt string
@@ -30,9 +30,16 @@ func (c *claim) add(s *session, text string) {
 		c.from = append(c.from, s)
 	}
 	if text != "" {
-		c.text = text
-		c.tokens = tokens(text)
+		c.text, c.tokens = text, nil
 	}
+}
+
+// words are the tokens of the claim's text.
+func (c *claim) words() []string {
+	if c.tokens == nil {
+		c.tokens = tokens(c.text)
+	}
+	return c.tokens
 }
 
 // newest is the last session that supports the claim.

@@ -19,49 +19,89 @@ const defaultLikeness = 0.7
 
 // cluster joins statements of a kind that say nearly the same, session by
 // session, oldest first: a statement joins the claim that it is most like, and
-// its newer wording replaces the older.
-func cluster(sessions []*session, kind memoir.StatementKind, pick func(memoir.Statement) bool) []*claim {
+// its newer wording replaces the older. What the draft knows of the oldest sessions
+// is taken from it, and it learns of the rest.
+func (d *draft) cluster(sessions []*session, kind memoir.StatementKind) []*claim {
 	least := likeness[kind]
 	if least == 0 {
 		least = defaultLikeness
 	}
 	var claims []*claim
-	index := map[string][]int{} // token -> claims that hold it
-	for _, s := range sessions {
+	join := func(at int, s *session, text string) {
+		if at == len(claims) {
+			claims = append(claims, &claim{kind: kind, seq: at})
+		}
+		claims[at].add(s, text)
+	}
+	known := d.same
+	for i, s := range sessions[:known] {
+		n := 0
 		for _, st := range s.statements {
-			if st.Kind != kind || pick != nil && !pick(st) {
-				continue
-			}
-			words := tokens(st.Text)
-			shared := map[int]int{}
-			for _, w := range words {
-				for _, i := range index[w] {
-					shared[i]++
-				}
-			}
-			best, at := 0.0, -1
-			for i := range shared {
-				score := jaccard(claims[i].tokens, words)
-				if score >= least && (negative(claims[i].text) != negative(st.Text) || swapped(claims[i].text, st.Text)) {
-					score = 0 // opposites are not the same
-				}
-				if score > best || score == best && at >= 0 && i < at {
-					best, at = score, i
-				}
-			}
-			if len(words) == 0 || best < least {
-				claims = append(claims, &claim{kind: kind, seq: len(claims)})
-				at = len(claims) - 1
-			}
-			claims[at].add(s, st.Text)
-			for _, w := range claims[at].tokens {
-				if !slices.Contains(index[w], at) {
-					index[w] = append(index[w], at)
-				}
+			if st.Kind == kind {
+				join(d.joined(i, kind)[n], s, st.Text)
+				n++
 			}
 		}
 	}
+	if known == len(sessions) {
+		return claims
+	}
+	index := map[string][]int{} // token -> claims that hold it, or held it in an earlier wording
+	enter := func(at int) {
+		for _, w := range claims[at].words() {
+			if !slices.Contains(index[w], at) {
+				index[w] = append(index[w], at)
+			}
+		}
+	}
+	for at := range claims {
+		enter(at)
+	}
+	for i, s := range sessions[known:] {
+		for _, st := range s.statements {
+			if st.Kind != kind {
+				continue
+			}
+			d.compared++
+			at := nearest(claims, index, st.Text, least)
+			join(at, s, st.Text)
+			enter(at)
+			d.join(known+i, kind, at)
+		}
+	}
 	return claims
+}
+
+// nearest is the claim that a text is most like, of equals the oldest; the number
+// of claims if it is like none.
+func nearest(claims []*claim, index map[string][]int, text string, least float64) int {
+	words := tokens(text)
+	if len(words) == 0 {
+		return len(claims)
+	}
+	met := map[int]bool{}
+	var own wording
+	best, at := 0.0, len(claims)
+	for _, w := range words {
+		for _, i := range index[w] {
+			if met[i] {
+				continue
+			}
+			met[i] = true
+			score := jaccard(claims[i].words(), words)
+			if score < least || score < best || score == best && i > at {
+				continue
+			}
+			if own.words == nil {
+				own = newWording(text)
+			}
+			if other := newWording(claims[i].text); other.negative != own.negative || other.swapped(own) {
+				continue // opposites are not the same
+			}
+			best, at = score, i
+		}
+	}
+	return at
 }
 
 // tokens are the words of a statement that carry meaning, sorted, each once,

@@ -21,8 +21,9 @@ type Input struct {
 	Known          []string              // session keys that are inputs too, but were not selected: the cap left them out; citing them is legal
 	Current        *memoir.Consolidation // live, nil if none
 	Notes          []memoir.Note
-	SummaryTokens  int // of memory_summary.md, 4 bytes a token; 0 is the default of 5000
-	MaxMemoryBytes int // of MEMORY.md; 0 is the default of 64 KiB
+	Draft          []byte // as the last consolidation left it; nil, or of another version, makes no difference to the result
+	SummaryTokens  int    // of memory_summary.md, 4 bytes a token; 0 is the default of 5000
+	MaxMemoryBytes int    // of MEMORY.md; 0 is the default of 64 KiB
 }
 
 // Consolidator makes a project's memory files of its extractions.

@@ -8,10 +8,31 @@ import (
 // settle resolves contradictions among the claims of a kind: of two that say the
 // opposite of one thing the newer stays and names the older.
 func settle(claims []*claim) []*claim {
+	wordings := make([]wording, len(claims))
+	holders := map[string][]int{} // word -> claims that hold it
+	for i, c := range claims {
+		wordings[i] = newWording(c.text)
+		for _, w := range wordings[i].words {
+			holders[w] = append(holders[w], i)
+		}
+	}
 	gone := map[*claim]bool{}
+	met := make([]int, len(claims)) // the claim, from 1, for which each was last looked at
 	for i, a := range claims {
-		for _, b := range claims[i+1:] {
-			if gone[a] || gone[b] || !contradict(a, b) {
+		// Claims that share no word contradict each other in nothing.
+		var others []int
+		for _, w := range wordings[i].words {
+			for _, j := range holders[w] {
+				if j > i && met[j] != i+1 {
+					met[j] = i + 1
+					others = append(others, j)
+				}
+			}
+		}
+		slices.Sort(others)
+		for _, j := range others {
+			b := claims[j]
+			if gone[a] || gone[b] || !contradict(wordings[i], wordings[j]) {
 				continue
 			}
 			newer, older := a, b
@@ -28,24 +49,19 @@ func settle(claims []*claim) []*claim {
 	return slices.DeleteFunc(claims, func(c *claim) bool { return gone[c] })
 }
 
-// contradict reports whether two claims say the opposite of one thing: "use X,
+// contradict reports whether two texts say the opposite of one thing: "use X,
 // not Y" against "use Y, not X", or a rule against its denial.
-func contradict(a, b *claim) bool {
-	wantA, notA, okA := versus(a.text)
-	wantB, notB, okB := versus(b.text)
-	if swapped(a.text, b.text) {
+func contradict(a, b wording) bool {
+	if a.swapped(b) || overrules(a, b) || overrules(b, a) {
 		return true
 	}
-	if okA && !okB && !negative(b.text) && contains(tokens(b.text), notA) && !contains(tokens(b.text), wantA) && imperativeLike(b.text) {
-		return true
-	}
-	if okB && !okA && !negative(a.text) && contains(tokens(a.text), notB) && !contains(tokens(a.text), wantB) && imperativeLike(a.text) {
-		return true
-	}
-	if negative(a.text) == negative(b.text) {
-		return false
-	}
-	return jaccard(essence(a.text), essence(b.text)) >= 0.7
+	return a.negative != b.negative && jaccard(a.essence, b.essence) >= 0.7
+}
+
+// overrules reports whether one text rejects what the other advises: "use X, not
+// Y" against "use Y".
+func overrules(a, b wording) bool {
+	return a.want != nil && b.want == nil && !b.negative && b.advises && contains(b.words, a.not) && !contains(b.words, a.want)
 }
 
 // versus splits "use X instead of Y" and its kin into what is wanted and what not.
@@ -74,17 +90,6 @@ func versus(text string) (want, not []string, ok bool) {
 	return nil, nil, false
 }
 
-// swapped reports whether one text wants what the other rejects and the other
-// way round.
-func swapped(a, b string) bool {
-	wantA, notA, okA := versus(a)
-	if !okA {
-		return false
-	}
-	wantB, notB, okB := versus(b)
-	return okB && slices.Equal(wantA, notB) && slices.Equal(notA, wantB)
-}
-
 func contains(set, all []string) bool {
 	for _, w := range all {
 		if !slices.Contains(set, w) {
@@ -102,9 +107,11 @@ func imperativeLike(text string) bool {
 
 var negations = []string{" not ", " never ", " no ", " don't ", " dont ", " cannot ", " can't ", " doesn't ", " isn't ", " aren't ", " won't ", " stop ", " avoid ", " without ", " no longer ", " nie ", " niemals ", " nicht ", " kein ", " keine ", " jamais ", " nunca "}
 
+var unpunctuated = strings.NewReplacer(",", " ", "’", "'", "“", " ", "”", " ", "\"", " ", "!", " ", ".", " ")
+
 // negative reports whether a text denies or forbids something.
 func negative(text string) bool {
-	low := " " + strings.NewReplacer(",", " ", "’", "'", "“", " ", "”", " ", "\"", " ", "!", " ", ".", " ").Replace(strings.ToLower(plain(text))) + " "
+	low := " " + unpunctuated.Replace(strings.ToLower(plain(text))) + " "
 	for _, n := range negations {
 		if strings.Contains(low, n) {
 			return true

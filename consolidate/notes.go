@@ -27,7 +27,7 @@ func ApplyNotes(c memoir.Consolidation, notes []memoir.Note) memoir.Consolidatio
 	}
 	notes = slices.Clone(notes)
 	slices.SortStableFunc(notes, func(a, b memoir.Note) int { return cmp.Compare(a.ID, b.ID) })
-	ed := &editor{files: open(c), before: open(c), listed: listed(c.MemoryMD), times: map[string]int{}, last: map[string]int{}, mine: map[string]bool{}}
+	ed := &editor{files: open(c), before: open(c), listed: listed(c.MemoryMD), times: map[string]int{}, last: map[string]int{}, mine: map[string]bool{}, sayings: map[string]*saying{}}
 	for _, n := range notes {
 		if n.Action == memoir.NoteFile {
 			ed.mine[path.Clean(n.File)] = true
@@ -60,7 +60,9 @@ func ApplyNotes(c memoir.Consolidation, notes []memoir.Note) memoir.Consolidatio
 		}
 	}
 	ed.dropEmptied()
-	return ed.files.close()
+	out := ed.files.close()
+	out.Draft = c.Draft
+	return out
 }
 
 // An editor applies notes to files.
@@ -70,6 +72,7 @@ type editor struct {
 	times         map[string]int  // how often the notes so far added a line to a file
 	last          map[string]int  // where the last added line of a file stands
 	mine          map[string]bool // files that a person wrote as a whole
+	sayings       map[string]*saying
 }
 
 // own reports whether an id in a bracket is one of a session.

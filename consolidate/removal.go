@@ -8,28 +8,39 @@ import (
 	"memoir"
 )
 
-// A removal tells the lines that say what a removed line said, whatever their
-// citations and counts say now.
-type removal struct {
-	text  string // uncited
-	words []string
+// A saying is an uncited line with what it says, whatever its counts say now.
+type saying struct {
+	text     string // uncited
+	words    []string
+	negative bool
 }
 
-func newRemoval(text string) removal { return removal{text, tokens(uncounted(text))} }
+func newSaying(text string) *saying {
+	return &saying{text, tokens(uncounted(text)), negative(text)}
+}
 
-// meets reports whether an uncited line says what the removed one said.
-func (r removal) meets(have string) bool {
-	if have == r.text {
+// meets reports whether a line says what the removed one said.
+func (r *saying) meets(have *saying) bool {
+	if have.text == r.text {
 		return true
 	}
-	if have == "" || len(r.words) == 0 || isHeading(have) {
+	if have.text == "" || len(r.words) == 0 || isHeading(have.text) {
 		return false
 	}
-	if head, ok := strings.CutSuffix(have, "…"); ok && len(head) >= 40 && strings.HasPrefix(r.text, head) {
+	if head, ok := strings.CutSuffix(have.text, "…"); ok && len(head) >= 40 && strings.HasPrefix(r.text, head) {
 		return true // a briefing cuts lines short
 	}
-	now := tokens(uncounted(have))
-	return negative(have) == negative(r.text) && (slices.Equal(now, r.words) || len(r.words) >= 6 && jaccard(now, r.words) >= 0.8)
+	return have.negative == r.negative && (slices.Equal(have.words, r.words) || len(r.words) >= 6 && jaccard(have.words, r.words) >= 0.8)
+}
+
+// saying is what an uncited line says, worked out once for all removals.
+func (ed *editor) saying(text string) *saying {
+	s := ed.sayings[text]
+	if s == nil {
+		s = newSaying(text)
+		ed.sayings[text] = s
+	}
+	return s
 }
 
 // removeLine removes every line that says what the removed one said, except those
@@ -39,12 +50,12 @@ func (ed *editor) removeLine(text string, n memoir.Note, keep map[string]bool) s
 	if want == "" {
 		return text
 	}
-	r := newRemoval(want)
+	r := ed.saying(want)
 	var out []string
 	gone := false
 	for l := range strings.SplitSeq(text, "\n") {
 		have := ed.uncited(l)
-		if keep[have] || !r.meets(have) || fence(want) && gone {
+		if keep[have] || !r.meets(ed.saying(have)) || fence(want) && gone {
 			out = append(out, l)
 			continue
 		}
@@ -56,7 +67,7 @@ func (ed *editor) removeLine(text string, n memoir.Note, keep map[string]bool) s
 // rejected tells the claims that a person took out of MEMORY.md and did not put
 // back in the same words.
 func rejected(notes []memoir.Note) func(text string) bool {
-	var gone []removal
+	var gone []*saying
 	kept := map[string]bool{}
 	for _, n := range slices.Backward(notes) {
 		if path.Clean(n.File) != memoryFile {
@@ -67,13 +78,16 @@ func rejected(notes []memoir.Note) func(text string) bool {
 			kept[text] = true
 		case memoir.NoteRemoved:
 			if !kept[text] && !isHeading(text) {
-				gone = append(gone, newRemoval(text))
+				gone = append(gone, newSaying(text))
 			}
 		}
 	}
 	return func(text string) bool {
-		line := uncited("- "+text, looksOwn)
-		return !kept[line] && slices.ContainsFunc(gone, func(r removal) bool { return r.meets(line) })
+		if len(gone) == 0 {
+			return false
+		}
+		line := newSaying(uncited("- "+text, looksOwn))
+		return !kept[line.text] && slices.ContainsFunc(gone, func(r *saying) bool { return r.meets(line) })
 	}
 }
 

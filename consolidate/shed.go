@@ -4,13 +4,14 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // shed drops the least valuable lines until the page has at most limit bytes,
-// and says in its head how many went. A line that explains a citation goes with
+// and says in its head how many went, and from where. A line that explains a citation goes with
 // the last line that cites it.
 func (p *page) shed(limit int) int {
-	const note = 100 // bytes for the remark on what was shed
+	const note = 400 // bytes for the remark on what was shed
 	if len(p.String()) <= limit {
 		return 0
 	}
@@ -53,6 +54,33 @@ func (p *page) shed(limit int) int {
 			}
 		}
 	}
-	p.head += fmt.Sprintf("\n_%s of lesser value left out to stay within %d bytes._\n", plural(n, "line"), limit+note)
+	p.head += fmt.Sprintf("\n_%s of lesser value left out to stay within %d bytes: %s._\n", plural(n, "line"), limit+note, p.gone())
 	return n
+}
+
+// gone tells how many lines each section lost, in the order of the sections.
+func (p *page) gone() string {
+	var parts []string
+	name, n := "", 0
+	count := func() {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d of %s", n, name))
+		}
+		n = 0
+	}
+	for _, s := range p.sections {
+		if level(s.heading) <= 2 { // what stands deeper counts for the section above it
+			if title := strings.TrimLeft(s.heading, "# "); title != name {
+				count()
+				name = title
+			}
+		}
+		for _, l := range s.lines {
+			if l.gone && l.index == "" {
+				n++
+			}
+		}
+	}
+	count()
+	return strings.Join(parts, ", ")
 }

@@ -1,6 +1,7 @@
 package consolidate_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -28,6 +29,36 @@ func TestWhatIsShedTakesItsSessionsLineAlong(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestTheHeadTellsWhereLinesWereShed(t *testing.T) {
+	t.Parallel()
+	in := input(history(30)...)
+	full := build(t, in).MemoryMD
+	in.MaxMemoryBytes = len(full) * 2 / 3
+	got := build(t, in).MemoryMD
+	_, told, ok := strings.Cut(got, "lines of lesser value left out to stay within ")
+	told, _, _ = strings.Cut(told, "._\n")
+	_, told, _ = strings.Cut(told, ": ")
+	if !ok || told == "" {
+		t.Fatalf("nothing is said of what was left out:\n%s", got)
+	}
+	for part := range strings.SplitSeq(told, ", ") {
+		n, name, _ := strings.Cut(part, " of ")
+		lost := entries(under(full, "## "+name)) - entries(under(got, "## "+name))
+		if strconv.Itoa(lost) != n {
+			t.Errorf("%q, but %d lines are missing there", part, lost)
+		}
+	}
+}
+
+func entries(lines []string) (n int) {
+	for _, l := range lines {
+		if strings.HasPrefix(strings.TrimSpace(l), "- ") {
+			n++
+		}
+	}
+	return n
 }
 
 func TestPreferencesAreShedLast(t *testing.T) {

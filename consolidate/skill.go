@@ -23,20 +23,10 @@ type procedure struct {
 }
 
 // skills writes down the procedures that recur in at least two sessions.
-func skills(k *knowledge) []memoir.Skill {
-	var procs []procedure
-	for _, s := range k.sessions {
-		for _, st := range s.statements {
-			if st.Kind == memoir.StatementProcedure {
-				if p, ok := parseProcedure(s, st.Text); ok {
-					procs = append(procs, p)
-				}
-			}
-		}
-	}
+func skills(k *knowledge, d *draft) []memoir.Skill {
 	var out []memoir.Skill
 	taken := map[string]bool{}
-	for _, r := range recurring(procs) {
+	for _, r := range recurring(d.group(k.sessions)) {
 		name := r.name()
 		if taken[name] {
 			name = r.stepName()
@@ -75,40 +65,104 @@ func parseProcedure(s *session, text string) (procedure, bool) {
 
 // A recurrence is what several procedures have in common.
 type recurrence struct {
-	procs []procedure // oldest first
-	keys  []string    // the steps that most of them took, in order
+	procs    []procedure // oldest first
+	variants []procedure // those of them that differ in what was asked or in their steps
+	keys     []string    // the steps that most of them took, in order
 }
 
-// recurring groups procedures whose steps are much the same, those for the same
-// ask first, and keeps the groups that at least two sessions support.
-func recurring(procs []procedure) []*recurrence {
-	var groups []*recurrence
-	for _, p := range procs {
-		var best *recurrence
-		bestScore := 0.0
-		for _, g := range groups {
-			score := 0.0
-			for _, q := range g.procs {
-				common := len(subsequence(q.keys, p.keys))
-				if common < minSkillSteps {
-					continue
-				}
-				one := float64(common) / float64(max(len(q.keys), len(p.keys)))
-				if alikeAsk(q.label, p.label) {
-					one += 0.35
-				}
-				score = max(score, one)
-			}
-			if score >= 0.75 && score > bestScore {
-				best, bestScore = g, score
-			}
-		}
-		if best == nil {
-			best = &recurrence{}
-			groups = append(groups, best)
-		}
-		best.procs = append(best.procs, p)
+func (r *recurrence) add(p procedure) {
+	r.procs = append(r.procs, p)
+	if !slices.ContainsFunc(r.variants, func(v procedure) bool { return v.label == p.label && slices.Equal(v.keys, p.keys) }) {
+		r.variants = append(r.variants, p)
 	}
+}
+
+// like is how much of a procedure's steps one that is grouped here took too: from
+// 0 to 1, and more if the same was asked.
+func (r *recurrence) like(p procedure) float64 {
+	best := 0.0
+	for _, v := range r.variants {
+		common := len(subsequence(v.keys, p.keys))
+		if common < minSkillSteps {
+			continue
+		}
+		score := float64(common) / float64(max(len(v.keys), len(p.keys)))
+		if alikeAsk(v.label, p.label) {
+			score += 0.35
+		}
+		best = max(best, score)
+	}
+	return best
+}
+
+// group puts procedures together whose steps are much the same, those for the
+// same ask first, oldest first. What the draft knows is taken from it.
+func (d *draft) group(sessions []*session) []*recurrence {
+	var groups []*recurrence
+	index := map[string][]int{} // step -> groups in which it was taken
+	for i, s := range sessions {
+		n := 0
+		for _, st := range s.statements {
+			if st.Kind != memoir.StatementProcedure {
+				continue
+			}
+			p, ok := parseProcedure(s, st.Text)
+			at := none
+			switch {
+			case i < d.same:
+				at = min(d.joined(i, st.Kind)[n], len(groups))
+				n++
+			case ok:
+				d.compared++
+				at = closest(groups, index, p)
+			}
+			if i >= d.same {
+				d.join(i, st.Kind, at)
+			}
+			if at == none || !ok {
+				continue
+			}
+			if at == len(groups) {
+				groups = append(groups, &recurrence{})
+			}
+			groups[at].add(p)
+			for _, key := range p.keys {
+				if !slices.Contains(index[key], at) {
+					index[key] = append(index[key], at)
+				}
+			}
+		}
+	}
+	return groups
+}
+
+// closest is the group that a procedure belongs to, of equals the oldest; the
+// number of groups if it belongs to none.
+func closest(groups []*recurrence, index map[string][]int, p procedure) int {
+	shared := map[int]int{}
+	for i, key := range p.keys {
+		if slices.Contains(p.keys[:i], key) {
+			continue
+		}
+		for _, g := range index[key] {
+			shared[g]++
+		}
+	}
+	best, at := 0.0, len(groups)
+	for g, n := range shared {
+		if n < minSkillSteps {
+			continue
+		}
+		if score := groups[g].like(p); score >= 0.75 && (score > best || score == best && g < at) {
+			best, at = score, g
+		}
+	}
+	return at
+}
+
+// recurring keeps the groups that at least two sessions support, those of most
+// sessions first.
+func recurring(groups []*recurrence) []*recurrence {
 	var out []*recurrence
 	for _, g := range groups {
 		g.keys = g.usual()

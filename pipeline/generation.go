@@ -47,6 +47,11 @@ func (r *run) makeGeneration(ctx context.Context, root memory.Root, project stor
 		report.Outcome = OutcomeEmpty
 		return report, r.store.FinishProjectUnchanged(ctx, claim)
 	}
+	if len(result.Draft) > 0 {
+		if err := r.store.KeepDraft(ctx, claim, r.consolidator.Name(), result.Draft); err != nil {
+			return report, err
+		}
+	}
 	files, counts, err := r.files(*result, in, live)
 	if err != nil {
 		return report, err

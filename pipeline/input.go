@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"memoir"
 	"memoir/consolidate"
@@ -15,12 +14,14 @@ import (
 
 // inputs selects what Phase 2 works from.
 func (r *run) inputs(ctx context.Context, project store.ProjectRow, live memory.Snapshot) (consolidate.Input, error) {
-	extractions, err := r.store.Extractions(ctx, project.ID)
+	extractions, others, err := r.store.Selected(ctx, project.ID, r.opts.Settings.Memories.MaxRawMemoriesForGlobal)
 	if err != nil {
 		return consolidate.Input{}, fmt.Errorf("read extractions: %w", err)
 	}
-	all := extractions
-	extractions = newest(all, r.opts.Settings.Memories.MaxRawMemoriesForGlobal)
+	draft, err := r.store.Draft(ctx, project.ID, r.consolidator.Name())
+	if err != nil {
+		return consolidate.Input{}, fmt.Errorf("read what was left for this consolidation: %w", err)
+	}
 	last, err := r.store.LastInputs(ctx, project.ID)
 	if err != nil {
 		return consolidate.Input{}, fmt.Errorf("read the last inputs: %w", err)
@@ -37,23 +38,21 @@ func (r *run) inputs(ctx context.Context, project store.ProjectRow, live memory.
 		Project:        project.Project,
 		Extractions:    extractions,
 		Changed:        map[string]bool{},
+		Known:          others,
 		Notes:          notes,
+		Draft:          draft,
 		SummaryTokens:  settings.Memories.SummaryInjectionTokenLimit,
 		MaxMemoryBytes: settings.Memories.MaxMemorySize,
 		Current:        live.Consolidation(),
 	}
-	selected := make(map[string]bool, len(extractions))
 	for _, e := range extractions {
-		selected[e.SessionKey] = true
 		if last[e.SessionKey] != e.ContentHash {
 			in.Changed[e.SessionKey] = true
 		}
-	}
-	for _, e := range all {
 		delete(last, e.SessionKey)
-		if !selected[e.SessionKey] {
-			in.Known = append(in.Known, e.SessionKey)
-		}
+	}
+	for _, key := range others {
+		delete(last, key)
 	}
 	in.Withdrawn, err = r.withdrawn(ctx, project, last)
 	if err != nil {
@@ -85,18 +84,6 @@ func hashes(extractions []memoir.Extraction) map[string]string {
 		inputs[e.SessionKey] = e.ContentHash
 	}
 	return inputs
-}
-
-// newest keeps the n extractions whose sessions ended last, ordered by session key.
-func newest(extractions []memoir.Extraction, n int) []memoir.Extraction {
-	if n <= 0 || len(extractions) <= n {
-		return extractions
-	}
-	byEnd := slices.Clone(extractions)
-	slices.SortStableFunc(byEnd, func(a, b memoir.Extraction) int { return b.EndedAt.Compare(a.EndedAt) })
-	byEnd = byEnd[:n]
-	slices.SortFunc(byEnd, func(a, b memoir.Extraction) int { return strings.Compare(a.SessionKey, b.SessionKey) })
-	return byEnd
 }
 
 func manifestInputs(extractions []memoir.Extraction) []memory.Input {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 
 	"memoir"
 )
@@ -44,6 +45,32 @@ func (s *Store) Extractions(ctx context.Context, projectID string) ([]memoir.Ext
 			})
 	})
 	return extractions, s.explain(err, "reading extractions of project %s", projectID)
+}
+
+// Selected returns of what Extractions returns those whose sessions ended last, at
+// most a number of them, and the session keys of the others. Both are ordered by
+// session key.
+func (s *Store) Selected(ctx context.Context, projectID string, most int) (selected []memoir.Extraction, others []string, err error) {
+	err = s.read(ctx, func(t tx) error {
+		const order = ` FROM extraction e WHERE e.project_id = ? AND ` + isInput + ` ORDER BY e.ended_at DESC, e.session_key LIMIT ? OFFSET ?`
+		err := t.each(`SELECT `+extractionColumns+order, []any{projectID, most, 0}, func(scan func(...any) error) error {
+			e, err := scanExtraction(scan)
+			selected = append(selected, e)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		return t.each(`SELECT e.session_key`+order, []any{projectID, -1, most}, func(scan func(...any) error) error {
+			var key string
+			err := scan(&key)
+			others = append(others, key)
+			return err
+		})
+	})
+	slices.SortFunc(selected, func(a, b memoir.Extraction) int { return strings.Compare(a.SessionKey, b.SessionKey) })
+	slices.Sort(others)
+	return selected, others, s.explain(err, "reading extractions of project %s", projectID)
 }
 
 // setRedactions replaces the counts of one session or project.

@@ -1,9 +1,9 @@
 package extract
 
 import (
+	"cmp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"memoir"
 )
@@ -11,138 +11,171 @@ import (
 // itemFrame is what an item's number, role and marks cost when it is rendered, in bytes.
 const itemFrame = 24
 
+// omission stands where pieces of an item were left out.
+const omission = " […] "
+
 // Cost estimates the tokens of an item as a language model sees it: 4 bytes a
 // token, its frame included.
-func Cost(it memoir.Item) int {
-	return (itemFrame + len(it.Text) + len(it.Tool) + len(it.Input) + len(it.Output) + 3) / 4
+func Cost(it memoir.Item) int { return tokensOf(size(it)) }
+
+func size(it memoir.Item) int {
+	return itemFrame + len(it.Text) + len(it.Tool) + len(it.Input) + len(it.Output)
 }
+
+func tokensOf(bytes int) int { return (bytes + 3) / 4 }
 
 // Fit chooses what of a session a model with room for a number of tokens reads:
 // first what people typed, then the agent's closing answers, then failures and
-// what fixed them, then the rest; inside a tier the newest first. The items come
-// back in order, long ones cut in the middle, with the number of those left out.
-// A budget of 0 or less keeps everything.
+// what fixed them, then the rest; inside a tier what says more, then what is newer.
+// What it chooses are sentences and lines, not items, since a long answer or
+// output seldom matters as a whole. The items come back in order, with marks where
+// something of them was left out, and with the number of items that were left out
+// altogether. A budget of 0 or less keeps everything.
 func Fit(items []memoir.Item, tokens int) (fitted []memoir.Item, omitted int) {
-	if tokens <= 0 {
+	all := 0
+	for _, it := range items {
+		all += Cost(it)
+	}
+	if tokens <= 0 || all <= tokens {
 		return items, 0
 	}
-	tiers := rankItems(items)
-	left := tokens
-	kept := map[int]memoir.Item{}
-	for tier := range tierCount {
-		// No single item may take more than a part of what is left, so that a
-		// pasted log does not crowd out everything else.
-		for i := len(items) - 1; i >= 0; i-- {
-			if tiers[i] != tier {
-				continue
-			}
-			share := max(left/4, min(left, 64))
-			if tier == tierTyped {
-				share = max(left/2, min(left, 256))
-			}
-			it, ok := cutItem(items[i], share)
-			if !ok {
-				continue
-			}
-			kept[i] = it
-			left -= Cost(it)
-		}
-	}
+	s := newSelection(items)
+	s.fill(tokens)
 	for i := range items {
-		if it, ok := kept[i]; ok {
+		if it, ok := s.item(i); ok {
 			fitted = append(fitted, it)
 		}
 	}
 	return fitted, len(items) - len(fitted)
 }
 
-const (
-	tierTyped = iota
-	tierFinal
-	tierFailure
-	tierRest
-	tierCount
-)
+// A selection is the pieces of items, and which of them are kept.
+type selection struct {
+	items  []memoir.Item
+	pieces [][partCount][]piece // of each item
+	kept   [][partCount]int     // how many are
+	bytes  []int                // what each item takes, 0 if nothing of it is kept
+}
 
-// rankItems assigns each item its tier.
-func rankItems(items []memoir.Item) []int {
-	tiers := make([]int, len(items))
-	failed := map[string]bool{}
-	for i, it := range items {
-		tiers[i] = tierRest
-		switch {
-		case it.Origin.ByPerson():
-			tiers[i] = tierTyped
-		case it.Kind == memoir.ItemMessage && it.Origin == memoir.OriginAgent && (it.Final || closes(items, i)):
-			tiers[i] = tierFinal
-		case it.Kind == memoir.ItemTool && it.Failed:
-			tiers[i] = tierFailure
-			failed[callKey(it)] = true
-		case it.Kind == memoir.ItemTool && failed[callKey(it)]:
-			tiers[i] = tierFailure
-			delete(failed, callKey(it))
+func newSelection(items []memoir.Item) *selection {
+	s := &selection{items: items, pieces: make([][partCount][]piece, len(items)), kept: make([][partCount]int, len(items)), bytes: make([]int, len(items))}
+	for i := range items {
+		for p := range partCount {
+			text := *part(&items[i], p)
+			s.pieces[i][p] = cutUp(text, p == partText)
+			for k := range s.pieces[i][p] {
+				s.pieces[i][p][k].item, s.pieces[i][p][k].part = i, p
+			}
 		}
 	}
-	return tiers
+	newWorth(items).rate(s.pieces)
+	return s
 }
 
-// closes reports whether the agent's message at i ends a turn.
-func closes(items []memoir.Item, i int) bool {
-	return i+1 == len(items) || items[i+1].Origin.ByPerson()
-}
-
-// callKey is what a failed call and the one that fixed it share.
-func callKey(it memoir.Item) string {
-	if it.Shell() {
-		if cmds := parseCommands(it.Input, it.CWD, it.CWD); len(cmds) > 0 {
-			return cmds[len(cmds)-1].family
+// fill keeps the most valuable pieces that fit into a number of tokens.
+func (s *selection) fill(tokens int) {
+	var order []*piece
+	for i := range s.pieces {
+		for p := range s.pieces[i] {
+			for k := range s.pieces[i][p] {
+				if s.pieces[i][p][k].value > 0 {
+					order = append(order, &s.pieces[i][p][k])
+				}
+			}
 		}
 	}
-	head, _, _ := strings.Cut(it.Input, "\n")
-	return it.Tool + " " + head[:min(len(head), 80)]
+	byValue := func(a, b *piece) int {
+		return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(b.item, a.item))
+	}
+	slices.SortStableFunc(order, byValue)
+	s.discount(order)
+	slices.SortStableFunc(order, byValue)
+	left := tokens
+	for _, p := range order {
+		more := s.cost(p)
+		if price := tokensOf(s.bytes[p.item]+more) - tokensOf(s.bytes[p.item]); price <= left {
+			left -= price
+			s.bytes[p.item] += more
+			s.kept[p.item][p.part]++
+			p.kept = true
+		}
+	}
 }
 
-// cutItem shortens an item to a number of tokens; false if too little would be left.
-func cutItem(it memoir.Item, tokens int) (memoir.Item, bool) {
-	if Cost(it) <= tokens {
-		return it, true
+// discount lowers the value of what pieces of more value say already.
+func (s *selection) discount(order []*piece) {
+	known := map[string]bool{}
+	for _, p := range order {
+		if p.value < worthResult {
+			return
+		}
+		all, fresh := 0, 0
+		for w := range contentWords((*part(&s.items[p.item], p.part))[p.from:p.to]) {
+			if all++; !known[w] {
+				fresh++
+				known[w] = true
+			}
+		}
+		if all >= 3 && fresh*4 <= all && p.value < worthTyped-3 {
+			p.value = min(p.value, 1+0.2*p.value)
+		}
 	}
-	bytes := tokens*4 - itemFrame - len(it.Tool) - 3
-	if bytes < 40 {
-		return it, false
+}
+
+// cost is how many bytes longer its item gets when a piece is kept.
+func (s *selection) cost(p *piece) int {
+	n := p.to - p.from
+	if s.bytes[p.item] == 0 {
+		n += itemFrame + len(s.items[p.item].Tool)
 	}
-	parts := []*string{&it.Text, &it.Input, &it.Output}
-	sizes := make([]int, len(parts))
-	for i, p := range parts {
-		sizes[i] = len(*p)
+	list := s.pieces[p.item][p.part]
+	at := slices.IndexFunc(list, func(o piece) bool { return o.from == p.from })
+	before, after := at == 0 || list[at-1].kept, at == len(list)-1 || list[at+1].kept
+	gaps := 1 // a gap is parted into two, or one is filled
+	if before {
+		gaps--
 	}
-	// The shortest part is kept whole if it fits its share.
-	order := []int{0, 1, 2}
-	slices.SortStableFunc(order, func(a, b int) int { return sizes[a] - sizes[b] })
-	for n, i := range order {
-		share := bytes / (len(order) - n)
-		*parts[i] = cutMiddle(*parts[i], share)
-		bytes -= len(*parts[i])
+	if after {
+		gaps--
+	}
+	if s.kept[p.item][p.part] == 0 {
+		gaps++ // while nothing of a part is kept, nothing is marked
+	}
+	return n + gaps*len(omission)
+}
+
+// item is what is kept of an item; false if nothing is.
+func (s *selection) item(i int) (memoir.Item, bool) {
+	if s.bytes[i] == 0 {
+		return memoir.Item{}, false
+	}
+	it := s.items[i]
+	for p := range partCount {
+		text := part(&it, p)
+		*text = keptText(*text, s.pieces[i][p])
 	}
 	return it, true
 }
 
-// cutMiddle keeps the beginning and, as errors stand last, more of the end of a text.
-func cutMiddle(s string, limit int) string {
-	const mark = " […] "
-	if len(s) <= limit {
-		return s
+func keptText(text string, pieces []piece) string {
+	var b strings.Builder
+	gap := false
+	for _, p := range pieces {
+		if !p.kept {
+			gap = true
+			continue
+		}
+		if gap {
+			b.WriteString(omission)
+			gap = false
+		}
+		b.WriteString(text[p.from:p.to])
 	}
-	if limit <= len(mark)+8 {
+	if b.Len() == 0 {
 		return ""
 	}
-	head := (limit - len(mark)) * 2 / 5
-	tail := len(s) - (limit - len(mark) - head)
-	for head > 0 && !utf8.RuneStart(s[head]) {
-		head--
+	if gap {
+		b.WriteString(omission)
 	}
-	for tail < len(s) && !utf8.RuneStart(s[tail]) {
-		tail++
-	}
-	return s[:head] + mark + s[tail:]
+	return b.String()
 }

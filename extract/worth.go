@@ -14,11 +14,12 @@ const (
 	worthPasted   = 4.0 // what a person pasted
 	worthTrivial  = 3.0 // an assent, a greeting
 	worthFinal    = 5.0
-	worthNarrated = 1.5
+	worthNarrated = 2.6
 	worthFailed   = 5.0 // a call that failed, and the lines that tell why
 	worthFix      = 4.8 // the call that succeeded after it
 	worthCommand  = 4.2 // a build, test, lint or release command that succeeded
-	worthChange   = 3.4 // a file that was changed, by its path
+	worthLetter   = 4.2 // what the agent wrote for people: the text of a commit, of a pull request, of a comment
+	worthChange   = 3.0 // a file that was changed, by its path
 	worthCall     = 1.2 // any other call
 	worthResult   = 0.6 // the first and last lines of any other result
 )
@@ -54,6 +55,7 @@ func rankItems(items []memoir.Item) []tier {
 			tiers[i] = tierTyped
 		case it.Kind == memoir.ItemMessage && it.Origin == memoir.OriginAgent && (it.Final || closes(items, i)):
 			tiers[i] = tierFinal
+		case it.Kind == memoir.ItemTool && it.Shell() && onlyLooks(it.Input): // grep that finds nothing has failed, too
 		case it.Kind == memoir.ItemTool && (it.Failed || it.Shell() && looksFailed(it.Output)):
 			tiers[i] = tierFailure
 			failed[callKey(it)] = true
@@ -63,6 +65,16 @@ func rankItems(items []memoir.Item) []tier {
 		}
 	}
 	return tiers
+}
+
+// onlyLooks reports whether a command line does no more than look at things.
+func onlyLooks(line string) bool {
+	for _, s := range splitShell(line) {
+		if !readers[unquote(s.words[0])] {
+			return false
+		}
+	}
+	return true
 }
 
 // closes reports whether the agent's message at i ends a turn.
@@ -219,7 +231,7 @@ func (w *worth) call(i int, it *memoir.Item, pieces [partCount][]piece) {
 	case w.tiers[i] == tierFix:
 		head, result = worthFix, 2
 	case writes(strings.ToLower(it.Tool)) || strings.Contains(it.Input, "*** Begin Patch"):
-		head, fall, result = worthChange, 0.4, 0.3
+		head, fall, result = worthChange, 0.9, 0.3
 	case it.Shell():
 		for _, c := range parseCommands(it.Input, it.CWD, it.CWD) {
 			if c.use != "" {
@@ -237,13 +249,40 @@ func (w *worth) call(i int, it *memoir.Item, pieces [partCount][]piece) {
 	}
 	w.known[it.Tool+input] = true
 	value(pieces[partInput], head, fall)
+	if it.Shell() && addressed(it.Input) {
+		w.letter(it, pieces[partInput])
+	}
 	w.result(it, pieces[partOutput], result, w.tiers[i] == tierFailure)
+}
+
+// addressed reports whether a command line carries text for people.
+func addressed(line string) bool {
+	for _, s := range splitShell(line) {
+		switch words := s.words; {
+		case len(words) < 3:
+		case words[0] == "git" && words[1] == "commit", words[0] == "gh" && (words[1] == "pr" || words[1] == "issue" || words[1] == "release" || words[1] == "api"), words[0] == "glab":
+			return true
+		}
+	}
+	return false
+}
+
+// letter rates the sentences of a text for people.
+func (w *worth) letter(it *memoir.Item, pieces []piece) {
+	prev := ""
+	for k := range pieces {
+		text := strings.TrimSpace(it.Input[pieces[k].from:pieces[k].to])
+		if len(strings.Fields(text)) >= 5 && symbols(text) < 0.3 {
+			pieces[k].value = max(pieces[k].value, worthLetter+w.telling(text, prev, true))
+		}
+		prev = text
+	}
 }
 
 // result rates the lines of an output: the last and the first ones, and those that
 // look like the reason of a failure.
 func (w *worth) result(it *memoir.Item, pieces []piece, most float64, failed bool) {
-	n := len(pieces)
+	n, told := len(pieces), 0
 	for k := range pieces {
 		fromEnd := n - 1 - k
 		if k >= headLines && fromEnd >= tailLines {
@@ -256,7 +295,8 @@ func (w *worth) result(it *memoir.Item, pieces []piece, most float64, failed boo
 		if failed && text != "" {
 			switch rank := errorRank(text); {
 			case rank >= 6:
-				v = max(v, worthFailed-0.3)
+				told++
+				v = max(v, worthFailed-0.3-0.4*float64(told))
 			case rank >= 3:
 				v = max(v, 3)
 			}

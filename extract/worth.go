@@ -14,7 +14,7 @@ const (
 	worthPasted   = 4.0 // what a person pasted
 	worthTrivial  = 3.0 // an assent, a greeting
 	worthFinal    = 5.0
-	worthNarrated = 2.6
+	worthNarrated = 3.6
 	worthFailed   = 5.0 // a call that failed, and the lines that tell why
 	worthFix      = 4.8 // the call that succeeded after it
 	worthCommand  = 4.2 // a build, test, lint or release command that succeeded
@@ -137,8 +137,8 @@ func (w *worth) typed(it *memoir.Item, pieces []piece) {
 		case !ownWords(own, text):
 			pasted++
 			p.value = max(worthPasted-0.08*float64(pasted), 0.5)
-			if errorRank(text) >= 6 {
-				p.value = max(p.value, worthPasted)
+			if rank := errorRank(text); rank >= 6 {
+				p.value = max(p.value, worthFailed+1-0.3*float64(pasted))
 			}
 		case standing(text, a) > 0 || a.denies:
 			p.value = worthRule
@@ -222,7 +222,7 @@ func (w *worth) telling(text, prev string, final bool) float64 {
 // call rates a tool call: the first line of what was asked of the tool, the lines
 // of a failure that tell why, a few lines of the rest.
 func (w *worth) call(i int, it *memoir.Item, pieces [partCount][]piece) {
-	head, fall, result := worthCall, 0.1, worthResult
+	head, fall, result := worthCall, 0.7, worthResult
 	switch {
 	case w.tiers[i] == tierTyped:
 		head, result = 6, 3
@@ -272,7 +272,7 @@ func (w *worth) letter(it *memoir.Item, pieces []piece) {
 	prev := ""
 	for k := range pieces {
 		text := strings.TrimSpace(it.Input[pieces[k].from:pieces[k].to])
-		if len(strings.Fields(text)) >= 5 && symbols(text) < 0.3 {
+		if len(strings.Fields(text)) >= 5 && symbols(text) < 0.2 {
 			pieces[k].value = max(pieces[k].value, worthLetter+w.telling(text, prev, true))
 		}
 		prev = text

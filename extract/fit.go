@@ -2,6 +2,7 @@ package extract
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 
@@ -64,7 +65,8 @@ func newSelection(items []memoir.Item) *selection {
 			text := *part(&items[i], p)
 			s.pieces[i][p] = cutUp(text, p == partText)
 			for k := range s.pieces[i][p] {
-				s.pieces[i][p][k].item, s.pieces[i][p][k].part = i, p
+				one := &s.pieces[i][p][k]
+				one.item, one.part, one.n = i, p, k
 			}
 		}
 	}
@@ -89,6 +91,11 @@ func (s *selection) fill(tokens int) {
 	}
 	slices.SortStableFunc(order, byValue)
 	s.discount(order)
+	for _, p := range order {
+		if p.value > worthResult && p.value < worthTyped-3 { // of two that say as much, the shorter one
+			p.value *= math.Pow(120/float64(p.to-p.from+60), 0.2)
+		}
+	}
 	slices.SortStableFunc(order, byValue)
 	left := tokens
 	for _, p := range order {
@@ -116,8 +123,12 @@ func (s *selection) discount(order []*piece) {
 				known[w] = true
 			}
 		}
-		if all >= 3 && fresh*4 <= all && p.value < worthTyped-3 {
-			p.value = min(p.value, 1+0.2*p.value)
+		switch {
+		case p.value >= worthTyped-3 && s.items[p.item].Origin.ByPerson(), all < 3:
+		case fresh == 0:
+			p.value = min(p.value, 1+0.25*p.value)
+		case fresh*4 <= all:
+			p.value = min(p.value, 1+0.4*p.value)
 		}
 	}
 }
@@ -129,8 +140,7 @@ func (s *selection) cost(p *piece) int {
 		n += itemFrame + len(s.items[p.item].Tool)
 	}
 	list := s.pieces[p.item][p.part]
-	at := slices.IndexFunc(list, func(o piece) bool { return o.from == p.from })
-	before, after := at == 0 || list[at-1].kept, at == len(list)-1 || list[at+1].kept
+	before, after := p.n == 0 || list[p.n-1].kept, p.n == len(list)-1 || list[p.n+1].kept
 	gaps := 1 // a gap is parted into two, or one is filled
 	if before {
 		gaps--

@@ -3,6 +3,7 @@ package extract_test
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"memoir"
 	"memoir/extract"
@@ -92,4 +93,74 @@ func TestFitNeverExceedsItsBudgetNorSplitsARune(t *testing.T) {
 			t.Errorf("%d tokens in a budget of %d", total, budget)
 		}
 	}
+}
+
+func TestOfALongAnswerTheSentencesThatSayMostAreKept(t *testing.T) {
+	t.Parallel()
+	items := fitItems()[:1]
+	filler := strings.Repeat("I am still looking around in the files of this project. ", 60)
+	items = append(items, memoir.Item{N: 2, Kind: memoir.ItemMessage, Role: memoir.RoleAssistant, Origin: memoir.OriginAgent,
+		Text: filler + "The upload fails because `retry.go` closes the body before the second attempt. " + filler})
+	fitted, _ := extract.Fit(items, 200)
+	if len(fitted) != 2 || !strings.Contains(fitted[1].Text, "closes the body before the second attempt.") || !strings.Contains(fitted[1].Text, " […] ") {
+		t.Errorf("got %+v", fitted)
+	}
+}
+
+func TestWhatWasSaidBeforeMakesRoomForWhatIsNew(t *testing.T) {
+	t.Parallel()
+	var items []memoir.Item
+	say := func(text string) {
+		items = append(items, memoir.Item{N: len(items) + 1, Kind: memoir.ItemMessage, Role: memoir.RoleAssistant, Origin: memoir.OriginAgent, Text: text})
+	}
+	say("The cache key leaves the locale out, because `Key` hashes the path only.")
+	for range 40 {
+		say("The upload fails because `retry.go` closes the body before the second attempt.")
+	}
+	fitted, _ := extract.Fit(items, 120)
+	var all strings.Builder
+	for _, it := range fitted {
+		all.WriteString(it.Text)
+	}
+	if !strings.Contains(all.String(), "leaves the locale out") {
+		t.Errorf("what was said once is missing: %q", all.String())
+	}
+}
+
+func FuzzFit(f *testing.F) {
+	f.Add("a\nb", "go test ./...", "ok\n\nFAIL x: y\n", 50)
+	f.Add("```\ncode", "git commit -m 'x'", "日本語\xff", 9)
+	f.Add(strings.Repeat("x", 900), "", strings.Repeat("\n", 300), 100)
+	f.Fuzz(func(t *testing.T, text, input, output string, budget int) {
+		items := []memoir.Item{
+			{N: 1, Kind: memoir.ItemMessage, Role: memoir.RoleUser, Origin: memoir.OriginTyped, Text: text},
+			{N: 2, Kind: memoir.ItemTool, Role: memoir.RoleTool, Tool: "Bash", Input: input, Output: output, Failed: len(output)%2 == 0},
+			{N: 3, Kind: memoir.ItemMessage, Role: memoir.RoleAssistant, Origin: memoir.OriginAgent, Text: output + text},
+		}
+		fitted, omitted := extract.Fit(items, budget)
+		total := 0
+		for i, it := range fitted {
+			total += extract.Cost(it)
+			if i > 0 && it.N <= fitted[i-1].N {
+				t.Error("out of order")
+			}
+			whole := items[it.N-1]
+			for _, part := range [][2]string{{it.Text, whole.Text}, {it.Input, whole.Input}, {it.Output, whole.Output}} {
+				for piece := range strings.SplitSeq(part[0], " […] ") {
+					if !strings.Contains(part[1], piece) && !strings.Contains(part[1], " […] ") {
+						t.Errorf("%q is not in the session", piece)
+					}
+				}
+				if utf8.ValidString(part[1]) && !utf8.ValidString(part[0]) {
+					t.Error("a rune was split")
+				}
+			}
+		}
+		if budget > 0 && total > budget {
+			t.Errorf("%d tokens in a budget of %d", total, budget)
+		}
+		if omitted != len(items)-len(fitted) {
+			t.Errorf("%d omitted, %d kept", omitted, len(fitted))
+		}
+	})
 }

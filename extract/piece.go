@@ -19,6 +19,7 @@ const (
 // else a line, with the white space behind it.
 type piece struct {
 	item, part int
+	n          int // among those of the part
 	from, to   int // bytes of the part
 	value      float64
 	kept       bool

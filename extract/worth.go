@@ -13,9 +13,9 @@ const (
 	worthTyped    = 8.5
 	worthPasted   = 4.0 // what a person pasted
 	worthTrivial  = 3.0 // an assent, a greeting
-	worthFinal    = 5.0
+	worthFinal    = 5.4
 	worthNarrated = 3.6
-	worthFailed   = 5.0 // a call that failed, and the lines that tell why
+	worthFailed   = 5.4 // a call that failed, and the lines that tell why
 	worthFix      = 4.8 // the call that succeeded after it
 	worthCommand  = 4.2 // a build, test, lint or release command that succeeded
 	worthLetter   = 4.2 // what the agent wrote for people: the text of a commit, of a pull request, of a comment
@@ -198,20 +198,20 @@ func (w *worth) telling(text, prev string, final bool) float64 {
 	norm := words(sentence)
 	more := 0.0
 	if _, weight := finding(strings.TrimSpace(sentence), prev, final, true, false); weight > 0 {
-		more += 0.35 * min(weight, 5)
+		more += 0.5 * min(weight, 5)
 	}
 	if has(norm, causes) {
 		more += 0.7
 	}
 	if has(norm, constraints) || has(norm, choices) {
-		more += 0.4
+		more += 0.8
 	}
 	more += 0.2 * float64(min(anchors(sentence), 3))
 	if accomplishment(strings.TrimSpace(sentence)) > 0 {
 		more += 0.4
 	}
 	if begins(norm, narrations) || has(norm, offers) || strings.HasSuffix(sentence, "?") {
-		more -= 0.6
+		more -= 0.2
 	}
 	if strings.Count(norm, " ") < 4 {
 		more -= 0.5
@@ -235,7 +235,7 @@ func (w *worth) call(i int, it *memoir.Item, pieces [partCount][]piece) {
 	case it.Shell():
 		for _, c := range parseCommands(it.Input, it.CWD, it.CWD) {
 			if c.use != "" {
-				head, result = max(head, worthCommand), 1.8
+				head, result = max(head, worthCommand), 1.0
 				if c.use == forVCS {
 					head = 3
 				}
@@ -296,7 +296,7 @@ func (w *worth) result(it *memoir.Item, pieces []piece, most float64, failed boo
 			switch rank := errorRank(text); {
 			case rank >= 6:
 				told++
-				v = max(v, worthFailed-0.3-0.4*float64(told))
+				v = max(v, worthFailed-0.3-0.8*float64(told))
 			case rank >= 3:
 				v = max(v, 3)
 			}

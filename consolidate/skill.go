@@ -35,7 +35,13 @@ func skills(k *knowledge, d *draft) []memoir.Skill {
 			continue
 		}
 		taken[name] = true
-		out = append(out, memoir.Skill{Name: name, Content: r.render(k, name)})
+		skill := memoir.Skill{Name: name}
+		row := r.exact()
+		if row != nil {
+			skill.Scripts = []memoir.SkillFile{r.script(row)}
+		}
+		skill.Content = r.render(k, name, row)
+		out = append(out, skill)
 		if len(out) == maxSkills {
 			break
 		}

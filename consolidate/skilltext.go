@@ -23,8 +23,8 @@ func (r *recurrence) title(name string) string {
 	return strings.ToUpper(words[:1]) + words[1:]
 }
 
-// render writes SKILL.md.
-func (r *recurrence) render(k *knowledge, name string) string {
+// render writes SKILL.md; row is what the skill's script does, nil if it has none.
+func (r *recurrence) render(k *knowledge, name string, row []string) string {
 	from := r.sessions()
 	var labels []string
 	for i := len(r.procs) - 1; i >= 0; i-- {
@@ -71,6 +71,9 @@ func (r *recurrence) render(k *knowledge, name string) string {
 	for i, key := range r.keys {
 		step, note := r.step(key)
 		fmt.Fprintf(&b, "%d. %s%s\n", i+1, codeSpan(step), note)
+	}
+	if row != nil {
+		fmt.Fprintf(&b, "\nThe steps from %s to %s were the same each time: `sh scripts/%s` takes them (the path is that of this skill, the directory to run it in is the repository's).\n", codeSpan(row[0]), codeSpan(row[len(row)-1]), scriptName)
 	}
 	if between := r.sometimes(); len(between) > 0 {
 		b.WriteString("\nOften also: " + strings.Join(between, ", ") + ".\n")

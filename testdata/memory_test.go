@@ -144,6 +144,9 @@ func TestMemoryIsTheGoldenOne(t *testing.T) {
 		want := map[string]string{"MEMORY.md": result.MemoryMD, "memory_summary.md": result.MemorySummary}
 		for _, skill := range result.Skills {
 			want["skills/"+skill.Name+"/SKILL.md"] = skill.Content
+			for _, script := range skill.Scripts {
+				want["skills/"+skill.Name+"/scripts/"+script.Path] = script.Content
+			}
 		}
 		folder := filepath.Join("golden", p.Name)
 		if *update {

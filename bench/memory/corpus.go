@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"memoir"
@@ -98,7 +99,7 @@ func (m marked) load(ctx context.Context, corpus string, scanner *secrets.Scanne
 // checkEvidence fails if a mark names an item that there is not.
 func (r realSession) checkEvidence() error {
 	known := func(evidence string) bool {
-		return slices.ContainsFunc(r.items, func(it memoir.Item) bool { return decimal(it.N) == evidence })
+		return slices.ContainsFunc(r.items, func(it memoir.Item) bool { return strconv.Itoa(it.N) == evidence })
 	}
 	return marks.Check(r.path, r.Facts, r.Traps, known)
 }

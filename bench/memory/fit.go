@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"memoir"
@@ -153,5 +152,3 @@ func headAndTail(text string, most int) string {
 	head := most * 6 / 10
 	return text[:head] + "\n" + text[len(text)-(most-head):]
 }
-
-func decimal(n int) string { return strconv.Itoa(n) }

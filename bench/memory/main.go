@@ -4,8 +4,8 @@
 //
 // Read main.go first (the modes), then memoir.go (a run and where its results are),
 // sessions.go (to the disk), folder.go (another tool's memory), fit.go and real.go
-// (marked sessions of people) and table.go (what is printed). The form of the data is
-// in README.md.
+// (marked sessions of people) and table.go (what is printed). README.md has
+// the form of the data.
 package main
 
 import (
@@ -39,16 +39,17 @@ func main() {
 }
 
 type options struct {
-	data   string // directory of sessions/ and corpus/
-	memoir string // the program, "" to build it
-	corpus string // real sessions
-	score  string
-	write  string
-	only   string
-	fit    bool
-	real   bool
-	json   bool
-	misses bool
+	data    string // directory of sessions/ and corpus/
+	memoir  string // the program, "" to build it
+	corpus  string // real sessions
+	score   string
+	write   string
+	only    string
+	without bool
+	fit     bool
+	real    bool
+	json    bool
+	misses  bool
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
@@ -60,6 +61,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags.StringVar(&o.only, "project", "", "only this project of sessions/")
 	flags.StringVar(&o.score, "score", "", "score the files that another tool made, in this directory")
 	flags.StringVar(&o.write, "write", "", "write the sessions into this directory, for another tool to read")
+	flags.BoolVar(&o.without, "without", false, "with -write: leave the sessions out that are withdrawn")
 	flags.StringVar(&o.corpus, "corpus", "", "the real sessions that corpus/ marks (default: shared/corpus beside this module)")
 	flags.BoolVar(&o.real, "real", false, "score raw memories of the real sessions")
 	flags.BoolVar(&o.fit, "fit", false, "measure what of the real sessions survives being fitted to a budget")
@@ -94,12 +96,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	var report *score.Report
 	switch {
 	case o.write != "":
-		files, err := writeSessions(o.write, projects, nil)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(stdout, "%d sessions of %d projects are in %s\n", len(files), len(projects), o.write)
-		return nil
+		return listWritten(o, projects, stdout)
 	case o.score != "":
 		report, err = scoreFolder(o.score, projects)
 	default:

@@ -58,7 +58,7 @@ func scoreMemoir(ctx context.Context, o options, projects []scenario.Project, st
 			after = &without
 		}
 		planted := plantedSecrets(p)
-		leaked, err := all.leaked(planted)
+		leaked, err := countLeaked(all.home, planted)
 		if err != nil {
 			return nil, err
 		}

@@ -28,12 +28,8 @@ func plantedSecrets(p scenario.Project) []string {
 	return out
 }
 
-// leaked counts the secrets that stand in some file below the home, the database, its
-// log and the archives included, as they are or quoted as JSON.
-func (r *remembered) leaked(planted []string) (int, error) {
-	return countLeaked(r.home, planted)
-}
-
+// countLeaked counts the secrets that stand in some file below a directory, databases,
+// their logs and archives included, as they are or quoted as JSON.
 func countLeaked(dir string, planted []string) (int, error) {
 	found := map[string]bool{}
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+	"io"
+
 	"memoir/bench/memory/scenario"
 	"memoir/bench/memory/transcript"
 )
@@ -29,4 +32,18 @@ func writeSessions(dir string, projects []scenario.Project, leave func(p scenari
 		}
 	}
 	return out, nil
+}
+
+// listWritten writes the sessions for another tool and prints a line for each: its
+// project, its name and its file, with tabs between them.
+func listWritten(o options, projects []scenario.Project, out io.Writer) error {
+	leave := scenario.Project.Withdrawn
+	if !o.without {
+		leave = nil
+	}
+	files, err := writeSessions(o.write, projects, leave)
+	for _, f := range files {
+		fmt.Fprintf(out, "%s\t%s\t%s\n", f.project, f.session, f.path)
+	}
+	return err
 }

@@ -19,7 +19,7 @@ var (
 // Decode reads one YAML document strictly. What is wrong is named with file and line,
 // as an error with memoir.CodeInvalid.
 func Decode(path string, data []byte, out any) error {
-	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	decoder := yaml.NewDecoder(bytes.NewReader(Indented(data)))
 	decoder.KnownFields(true)
 	err := decoder.Decode(out)
 	if errors.Is(err, io.EOF) {

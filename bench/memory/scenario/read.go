@@ -133,7 +133,7 @@ type sessionForm struct {
 	Traps   []marks.Trap `yaml:"traps"`
 }
 
-var sessionName = regexp.MustCompile(`^\d{2}-[a-z0-9]+(?:-[a-z0-9]+)*$`)
+var sessionName = regexp.MustCompile(`^\d{2}-[a-z0-9.]+(?:-[a-z0-9.]+)*$`)
 
 func readSession(path string) (Session, error) {
 	data, err := os.ReadFile(path)
@@ -188,7 +188,7 @@ func entryLines(data []byte) []int {
 	var form struct {
 		Said []yaml.Node `yaml:"said"`
 	}
-	if yaml.Unmarshal(data, &form) != nil {
+	if yaml.Unmarshal(marks.Indented(data), &form) != nil {
 		return nil
 	}
 	var lines []int

@@ -37,13 +37,18 @@ type fitReport struct {
 	Lost []score.Miss `json:"lost,omitempty"` // facts that do not survive in sessions over the budget
 }
 
+func newFitReport() *fitReport {
+	t := &fitReport{}
+	for _, budget := range budgets {
+		t.All = append(t.All, &fitScore{Budget: budget})
+		t.Over = append(t.Over, &fitScore{Budget: budget})
+	}
+	return t
+}
+
 // runFit measures extract.Fit on the real sessions.
 func runFit(ctx context.Context, o options, out io.Writer) error {
-	var report fitReport
-	for _, budget := range budgets {
-		report.All = append(report.All, &fitScore{Budget: budget})
-		report.Over = append(report.Over, &fitScore{Budget: budget})
-	}
+	report := newFitReport()
 	err := eachReal(ctx, o, func(r realSession) error {
 		report.add(r)
 		return nil

@@ -7,14 +7,22 @@ import (
 
 // Line is what a mark is looked for in: a bullet with its continuation, a paragraph, a
 // heading, a row of a table. A nested bullet is a line of its own; a fence belongs to
-// the line before it.
+// the line before it. Citations do not count: their numbers and dates state nothing.
 type Line struct {
 	Text   string // white space folded
 	folded string
 }
 
 // Whole makes one line of a text: a skill is read as a whole, or not at all.
-func Whole(text string) Line { return Line{FoldSpace(text), Fold(text)} }
+func Whole(text string) Line {
+	text = FoldSpace(text)
+	return Line{text, Fold(itemCitation.ReplaceAllString(sessionCitation.ReplaceAllString(text, ""), ""))}
+}
+
+var (
+	sessionCitation = regexp.MustCompile(`\[[^\[\]]*\d{4}-\d{2}-\d{2}[^\[\]]*\]`) // [019e1154 2026-05-10]
+	itemCitation    = regexp.MustCompile(`\[\d+(?:, ?\d+)*\]$`)                   // [12, 40], at the end
+)
 
 var (
 	bullet  = regexp.MustCompile(`^\s*(?:[-*+]|\d{1,3}[.)])\s+`)

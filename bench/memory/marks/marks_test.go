@@ -53,6 +53,7 @@ func TestALineStatesAFact(t *testing.T) {
 		{"no line meets all", "- never\n- run make gen", nil, false, 1, "never"},
 		{"nothing is met", "- other", nil, false, 0, ""},
 		{"the continuation counts", "- never\n  without make\n  gen", nil, true, 2, "never without make gen"},
+		{"citations state nothing", "- never [12, 40] [019e1154 2026-05-10, make gen 2026-05-11]", nil, false, 1, "never [12, 40] [019e1154 2026-05-10, make gen 2026-05-11]"},
 		{"unless", "- never make gen, refused", []string{"Refused"}, false, 2, "never make gen, refused"},
 		{"unless in another line", "- refused\n- never make gen", []string{"refused"}, true, 2, "never make gen"},
 	}
@@ -64,6 +65,22 @@ func TestALineStatesAFact(t *testing.T) {
 				t.Errorf("%+v, want %+v", got, want)
 			}
 		})
+	}
+}
+
+func TestNumbersOfCitationsStateNothing(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"- node is too old [5, 22]":                    false,
+		"- node is too old [019e22 2026-05-22]":        false,
+		"- node is too old [5] [019e22 2026-05-22]":    false,
+		"- node [22] is too old":                       true,
+		"- node 22 is needed [5, 7]":                   true,
+		"- node is one of [18, 22] on the machine [5]": true,
+	} {
+		if got := marks.Find(marks.Lines(text), marks.Needs{{"node"}, {"22"}}, nil); got.States != want {
+			t.Errorf("%s: %v", text, got.States)
+		}
 	}
 }
 

@@ -62,6 +62,7 @@ func (c *codexBook) entry(i int, e scenario.Entry) {
 		}
 		c.user(e.At, e.Text)
 	case scenario.Agent:
+		c.ensure(e.At)
 		phase := "commentary"
 		if c.session.Closing(i) {
 			phase = "final_answer"
@@ -78,14 +79,18 @@ func (c *codexBook) entry(i int, e scenario.Entry) {
 	case scenario.Interrupted:
 		c.abort(e.At)
 	case scenario.Refused:
+		c.ensure(e.At)
 		c.call(e.At, *e.Call, codexRefusal(*e.Call))
-		c.abort(taken(e.At))
+		if e.Text != "" || i+1 == len(c.session.Said) || c.session.Said[i+1].Kind == scenario.Person {
+			c.abort(taken(e.At))
+		} // else the agent goes on in the same turn
 		if e.Text != "" {
 			at := e.At.Add(scenario.Step / 2)
 			c.begin(at)
 			c.user(at, e.Text)
 		}
 	default:
+		c.ensure(e.At)
 		c.call(e.At, e, c.result(e))
 	}
 }
@@ -113,6 +118,13 @@ func (c *codexBook) begin(at time.Time) {
 		"sandbox_policy", obj{"type", "workspace-write"}, "model", "gpt-5.5"})
 }
 
+// ensure begins a turn if none runs: what the agent does, it does in one.
+func (c *codexBook) ensure(at time.Time) {
+	if c.turn == "" {
+		c.begin(at)
+	}
+}
+
 func (c *codexBook) complete() {
 	if c.turn == "" {
 		return
@@ -122,6 +134,9 @@ func (c *codexBook) complete() {
 }
 
 func (c *codexBook) abort(at time.Time) {
+	if c.turn == "" {
+		return
+	}
 	c.message(at, "user", "<turn_aborted>\nThe user interrupted the previous turn on purpose.\n</turn_aborted>")
 	c.record(at, "event_msg", obj{"type", "turn_aborted", "turn_id", c.turn, "reason", "interrupted"})
 	c.turn = ""

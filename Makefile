@@ -60,6 +60,7 @@ lint: $(STATICCHECK) ## gofmt, vet, staticcheck
 
 bench: ## benchmarks, as ratios taken in the same run where a number has to be held
 	go test -run '^$$' -bench . -benchmem -timeout 60m $(PACKAGES)
+	go run ./bench/memory
 
 sessions: ## run the coding agents that are installed and compare what is read with what was said
 	go run ./testdata/cmd/sessions -prefix '$(AGENTS_PREFIX)' -only '$(AGENTS)' -install '$(INSTALL)'

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"memoir"
+	"memoir/bench/memory/scenario"
+	"memoir/bench/memory/transcript"
+)
+
+// dataDirs are where sessions/ and corpus/ may be.
+var dataDirs = []string{".", "testdata"}
+
+func corpusDir() string {
+	if set := os.Getenv("MEMOIR_CORPUS"); set != "" {
+		return set
+	}
+	return filepath.Join("..", "..", "..", "shared", "corpus")
+}
+
+func TestScenariosAreReadAsTheySay(t *testing.T) {
+	t.Parallel()
+	for _, dir := range dataDirs {
+		projects, err := scenario.ReadAll(filepath.Join(dir, "sessions"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range projects {
+			for _, s := range p.Sessions {
+				t.Run(p.Name+"/"+s.Name, func(t *testing.T) {
+					t.Parallel()
+					path, err := transcript.New(p, s).Save(t.TempDir())
+					if err != nil {
+						t.Fatal(err)
+					}
+					differences, err := transcript.Verify(t.Context(), path, p, s)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, d := range differences {
+						t.Error(d)
+					}
+				})
+			}
+		}
+	}
+}
+
+func TestMarksAreOfTheForm(t *testing.T) {
+	t.Parallel()
+	for _, dir := range dataDirs {
+		if _, err := readMarks(filepath.Join(dir, "corpus")); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A proof that does not stand in its session could not survive anything.
+func TestProofsStandInTheirSessions(t *testing.T) {
+	t.Parallel()
+	err := eachReal(t.Context(), options{data: ".", corpus: corpusDir()}, func(r realSession) error {
+		whole := itemTexts(r.items)
+		for _, f := range r.Facts {
+			if !f.Proof.Survives(whole) {
+				t.Errorf("%s: the proof of %s does not stand in %s", r.path, f.ID, r.Session)
+			}
+		}
+		return nil
+	})
+	if memoir.CodeOf(err) == memoir.CodeNotFound {
+		t.Skip("no corpus of real sessions: set MEMOIR_CORPUS to a directory of them")
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"memoir"
+	"memoir/bench/memory/marks"
+	"memoir/bench/memory/score"
+	"memoir/extract"
+)
+
+// budgets are the room, in tokens, that sessions are fitted to.
+var budgets = []int{4000, 16000, 64000}
+
+// fitScore is what survives at one budget: of the facts' proofs, by weight.
+type fitScore struct {
+	Budget    int          `json:"budget"` // tokens
+	Sessions  int          `json:"sessions"`
+	Fit       score.Recall `json:"fit"`       // extract.Fit
+	HeadTail  score.Recall `json:"head_tail"` // the first 60 % and the last 40 % of as many bytes
+	Unlimited score.Recall `json:"unlimited"` // the whole session
+}
+
+func (s *fitScore) add(f marks.Fact, whole, fitted, ends string) {
+	s.Unlimited.Add(f, f.Proof.Survives(whole))
+	s.Fit.Add(f, f.Proof.Survives(fitted))
+	s.HeadTail.Add(f, f.Proof.Survives(ends))
+}
+
+// fitReport is what survives over all sessions, and over those that exceed a budget.
+type fitReport struct {
+	All  []*fitScore  `json:"all"`
+	Over []*fitScore  `json:"over"`
+	Lost []score.Miss `json:"lost,omitempty"` // facts that do not survive in sessions over the budget
+}
+
+func newFitReport() *fitReport {
+	t := &fitReport{}
+	for _, budget := range budgets {
+		t.All = append(t.All, &fitScore{Budget: budget})
+		t.Over = append(t.Over, &fitScore{Budget: budget})
+	}
+	return t
+}
+
+// runFit measures extract.Fit on the real sessions.
+func runFit(ctx context.Context, o options, out io.Writer) error {
+	report := newFitReport()
+	err := eachReal(ctx, o, func(r realSession) error {
+		report.add(r)
+		return nil
+	})
+	if memoir.CodeOf(err) == memoir.CodeNotFound {
+		fmt.Fprintln(out, err)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if !o.misses {
+		report.Lost = nil
+	}
+	if o.json {
+		return printJSON(out, report)
+	}
+	report.print(out)
+	return nil
+}
+
+func (t *fitReport) add(r realSession) {
+	whole, size := itemTexts(r.items), 0
+	for _, it := range r.items {
+		size += extract.Cost(it)
+	}
+	rendered := renderItems(r.items)
+	for i, budget := range budgets {
+		items, _ := extract.Fit(r.items, budget)
+		fitted := itemTexts(items)
+		ends := marks.FoldSpace(headAndTail(rendered, budget*4))
+		scores := []*fitScore{t.All[i]}
+		if size > budget {
+			scores = append(scores, t.Over[i])
+		}
+		for _, s := range scores {
+			s.Sessions++
+			for _, f := range r.Facts {
+				s.add(f, whole, fitted, ends)
+			}
+		}
+		for _, f := range r.Facts {
+			if !f.Proof.Survives(fitted) {
+				t.Lost = append(t.Lost, score.Miss{Project: "corpus", Session: r.Session, Where: fmt.Sprintf("%d tokens", budget),
+					ID: f.ID, Kind: f.Kind, Weight: f.Weight, Text: f.Text, Needs: len(f.Proof)})
+			}
+		}
+	}
+}
+
+func (t *fitReport) print(out io.Writer) {
+	for _, part := range []struct {
+		name   string
+		scores []*fitScore
+	}{{"all sessions", t.All}, {"sessions over the budget", t.Over}} {
+		table(out, part.name+"\tsessions\tfit\thead and tail\tnothing left out", func(row func(string, ...any)) {
+			for _, s := range part.scores {
+				row("%d tokens\t%d\t%s\t%s\t%s", s.Budget, s.Sessions, recall(s.Fit), recall(s.HeadTail), recall(s.Unlimited))
+			}
+		})
+	}
+	for _, m := range t.Lost {
+		fmt.Fprintf(out, "lost at %s: %s: %s (%s, weight %d) %s\n", m.Where, m.Session, m.ID, m.Kind, m.Weight, m.Text)
+	}
+}
+
+// itemTexts is what a reader of items can find a proof in, white space folded.
+func itemTexts(items []memoir.Item) string {
+	var b strings.Builder
+	for _, it := range items {
+		for _, text := range []string{it.Text, it.Input, it.Output} {
+			b.WriteString(marks.FoldSpace(text) + "\n")
+		}
+	}
+	return b.String()
+}
+
+// renderItems is the session as `memoir show` prints it.
+func renderItems(items []memoir.Item) string {
+	var b strings.Builder
+	for _, it := range items {
+		fmt.Fprintf(&b, "[%d] ", it.N)
+		if it.Kind != memoir.ItemTool {
+			fmt.Fprintf(&b, "%s\n%s\n\n", it.Role, it.Text)
+			continue
+		}
+		b.WriteString(it.Tool)
+		if it.Exit != nil {
+			fmt.Fprintf(&b, " exit %d", *it.Exit)
+		}
+		for _, text := range []string{it.Input, it.Output} {
+			if text != "" {
+				b.WriteString("\n" + strings.TrimRight(text, "\n"))
+			}
+		}
+		b.WriteString("\n\n")
+	}
+	return b.String()
+}
+
+// headAndTail keeps the first 60 % and the last 40 % of a number of bytes.
+func headAndTail(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	head := most * 6 / 10
+	return text[:head] + "\n" + text[len(text)-(most-head):]
+}

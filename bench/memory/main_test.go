@@ -1,0 +1,245 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+
+	"memoir"
+	"memoir/bench/memory/scenario"
+	"memoir/bench/memory/score"
+)
+
+// The bars that hold over the benchmark's own sessions: shares of the weight of facts
+// that raw memories state, and of traps that they hold.
+const (
+	leastRecall = 0.0
+	mostTraps   = 1.0
+)
+
+// program is the memoir under test.
+var program string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "memoir-bench-test-")
+	if err != nil {
+		panic(err)
+	}
+	program = filepath.Join(dir, "memoir")
+	if out, err := exec.Command("go", "build", "-o", program, "memoir/cmd/memoir").CombinedOutput(); err != nil {
+		panic(string(out))
+	}
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// measure runs the benchmark and returns what it printed.
+func measure(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	var out bytes.Buffer
+	err := run(t.Context(), append([]string{"-memoir", program}, args...), &out, &out)
+	return out.String(), err
+}
+
+func measured(t *testing.T, args ...string) score.Report {
+	t.Helper()
+	out, err := measure(t, append(args, "-json")...)
+	if err != nil {
+		t.Fatal(err, out)
+	}
+	var report score.Report
+	if err := json.Unmarshal([]byte(out), &report); err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+func TestRecallDoesNotFall(t *testing.T) {
+	t.Parallel()
+	projects, err := scenario.ReadAll("sessions")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(projects) == 0 {
+		t.Skip("no sessions yet")
+	}
+	total := measured(t, "-data", ".").Total
+	if got := total.Raw.Weighted(); got < leastRecall {
+		t.Errorf("recall in raw memories is %.3f, was %.3f", got, leastRecall)
+	}
+	if got := total.TrapsRaw.Share(); got > mostTraps {
+		t.Errorf("share of traps in raw memories is %.3f, was %.3f", got, mostTraps)
+	}
+	if total.Secrets.Into > 0 {
+		t.Errorf("%d of %d secrets were stored", total.Secrets.Into, total.Secrets.Of)
+	}
+}
+
+func TestMemoirIsMeasured(t *testing.T) {
+	t.Parallel()
+	report := measured(t, "-data", "testdata", "-misses")
+	c := report.Total
+	if len(report.Projects) != 2 || c.Sessions != 3 || c.Size.Sessions != 3 || c.Raw.Facts != 7 || c.Files.Facts != 1 || c.TrapsRaw.Of != 2 {
+		t.Errorf("counted are %+v", c)
+	}
+	if c.Raw.Found == 0 || c.Carried.Found == 0 || c.Size.Tokens == 0 || c.MemoryBytes == 0 {
+		t.Errorf("nothing of the memory was found: %+v", c)
+	}
+	if c.Secrets != (score.Fallen{Of: 2}) {
+		t.Errorf("secrets: %+v", c.Secrets)
+	}
+	if c.Gone.Of != 1 || c.Stood != 1 || c.Gone.Into != 0 {
+		t.Errorf("%+v is gone, %d stood before", c.Gone, c.Stood)
+	}
+	if missed := c.Raw.Facts - c.Raw.Found + c.Files.Facts - c.Files.Found + c.TrapsRaw.Into + c.TrapsFiles.Into; missed != len(report.Misses) {
+		t.Errorf("%d misses are listed, %d counted", len(report.Misses), missed)
+	}
+}
+
+func TestOneProjectIsMeasured(t *testing.T) {
+	t.Parallel()
+	if report := measured(t, "-data", "testdata", "-project", "fernhook"); len(report.Projects) != 1 || report.Total.Sessions != 1 {
+		t.Errorf("measured are %+v", report.Projects)
+	}
+	if _, err := measure(t, "-data", "testdata", "-project", "none"); memoir.CodeOf(err) != memoir.CodeInvalid {
+		t.Error(err)
+	}
+}
+
+func TestAFolderOfAnotherToolIsMeasured(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write := func(name, content string) {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	projects, err := scenario.ReadAll(filepath.Join("testdata", "sessions"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write("saltmill/MEMORY.md", "- `make check` runs before\n- it listens on 8100\n")
+	write("saltmill/skills/token/SKILL.md", "token\n\nin the environment: "+projects[1].Sessions[1].Planted[0])
+	write("saltmill/sessions/02-report-token.md", "- 9999, then 8200\n")
+	write("withdrawn/saltmill/memory_summary.md", "- the office in Paderborn\n")
+	c := measured(t, "-data", "testdata", "-score", dir).Total
+	want := score.Counts{
+		Sessions: 3, Raw: score.Recall{Facts: 5, Found: 1, Weight: 12, WeightFound: 2},
+		Files:   score.Recall{Facts: 1, Found: 1, Weight: 3, WeightFound: 3},
+		Carried: score.Recall{Facts: 7, Found: 2, Weight: 15, WeightFound: 6}, TrapsRaw: score.Fallen{Of: 2, Into: 1},
+		TrapsFiles: score.Fallen{Of: 3, Into: 1}, Contradictions: score.Fallen{Of: 1, Into: 1}, Gone: score.Fallen{Of: 1, Into: 1},
+		Secrets: score.Fallen{Of: 2, Into: 1}, Size: c.Size, MemoryBytes: c.MemoryBytes, Skills: 1,
+	}
+	if c != want {
+		t.Errorf("counted are %+v\nwant        %+v", c, want)
+	}
+	if _, err := measure(t, "-data", "testdata", "-score", filepath.Join(dir, "none")); memoir.CodeOf(err) != memoir.CodeInvalid {
+		t.Error(err)
+	}
+}
+
+func TestSessionsAreWrittenForAnotherTool(t *testing.T) {
+	t.Parallel()
+	for without, want := range map[string]int{"-without=false": 3, "-without": 2} {
+		dir := t.TempDir()
+		out, err := measure(t, "-data", "testdata", "-write", dir, without)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSpace(out), "\n")
+		if len(lines) != want {
+			t.Errorf("%s: %d sessions are listed, want %d", without, len(lines), want)
+		}
+		for _, line := range lines {
+			if _, err := os.Stat(strings.Split(line, "\t")[2]); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+func TestBadDataAndBadUsageAreTold(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for path, content := range map[string]string{"sessions/p/project.yml": "projects: p\n", "corpus/x.yml": "session: ../x\n"} {
+		path = filepath.Join(dir, path)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{{"-data", dir}, {"-data", dir, "-fit"}, {"-data", dir, "-real"}, {"-no-such-flag"}, {"argument"}} {
+		if _, err := measure(t, args...); memoir.CodeOf(err) != memoir.CodeInvalid {
+			t.Errorf("%v: %v", args, err)
+		}
+	}
+}
+
+func TestWithoutDataThereIsNothingToMeasure(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, args := range [][]string{{}, {"-fit", "-corpus", filepath.Join(dir, "none")}, {"-real", "-corpus", filepath.Join(dir, "none")}} {
+		out, err := measure(t, append([]string{"-data", dir}, args...)...)
+		if err != nil || !strings.Contains(out, " no ") && !strings.HasPrefix(out, "no ") {
+			t.Errorf("%v: %q, %v", args, out, err)
+		}
+	}
+}
+
+func TestSecretsAreFoundInWhateverFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	packer, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	planted := []string{"s-plain", "s\"quoted", "s-packed", "s-absent"}
+	for name, data := range map[string][]byte{
+		"a.db": []byte("\x00s-plain\x00"), "b.json": []byte(`{"a":"s\"quoted"}`), "c.tar.zst": packer.EncodeAll([]byte("s-packed"), nil),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, err := countLeaked(dir, planted); n != 3 || err != nil {
+		t.Errorf("found are %d, %v", n, err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "d.zst"), []byte("no archive"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := countLeaked(dir, planted); err == nil {
+		t.Error("an archive that cannot be read was passed over")
+	}
+}
+
+func TestRawMemoriesAreSplitBySession(t *testing.T) {
+	t.Parallel()
+	text := "# Raw memories\n\nWhat.\n\n# 01 First\n\nsession: a-1\nagent: codex\nended: x\ncwd: /d\n\n## Task\n- one\n\n# 02\n\nsession: b-2\nagent: pi\nended: x\n\n# own heading\n- two\n"
+	got := rawSections(text)
+	if len(got) != 2 || got["a-1"] != "## Task\n- one" || got["b-2"] != "# own heading\n- two" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestHeadAndTailKeepsBothEnds(t *testing.T) {
+	t.Parallel()
+	if got := headAndTail(strings.Repeat("a", 50)+strings.Repeat("b", 50), 10); got != "aaaaaa\nbbbb" {
+		t.Errorf("%q", got)
+	}
+	if got := headAndTail("abc", 3); got != "abc" {
+		t.Errorf("%q", got)
+	}
+}

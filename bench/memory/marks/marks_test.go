@@ -1,0 +1,174 @@
+package marks_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"memoir"
+	"memoir/bench/memory/marks"
+)
+
+func TestLinesOfMarkdown(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, markdown string
+		want           []string
+	}{
+		{"bullets", "- one\n- two\n* three\n1. four\n", []string{"one", "two", "three", "four"}},
+		{"a bullet goes on", "- one\n  and more\nand this\n- two\n", []string{"one and more and this", "two"}},
+		{"a bullet goes on after a gap if it is indented", "- one\n\n  and more\n\nother\n", []string{"one and more", "other"}},
+		{"a nested bullet", "- one\n  - two\n", []string{"one", "two"}},
+		{"headings", "# A\ntext\n## B\n- c\n", []string{"A", "text", "B", "c"}},
+		{"paragraphs", "one\ntwo\n\nthree\n", []string{"one two", "three"}},
+		{"a fence belongs to what it follows", "Run:\n\n```sh\nmake x\n# no heading\n\nmake y\n```\n\nthen\n", []string{"Run: make x # no heading make y", "then"}},
+		{"a table", "| a | b |\n| c | d |\ntext\n", []string{"| a | b |", "| c | d |", "text"}},
+		{"nothing", "\n \n", nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var got []string
+			for _, line := range marks.Lines(tt.markdown) {
+				got = append(got, line.Text)
+			}
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("%q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestALineStatesAFact(t *testing.T) {
+	t.Parallel()
+	needs := marks.Needs{{"make gen"}, {"never", "not edit"}}
+	tests := []struct {
+		name, text string
+		unless     []string
+		states     bool
+		met        int
+		line       string
+	}{
+		{"all lists are met in one line", "- x\n- Never edit: run `MAKE   gen`", nil, true, 2, "Never edit: run `MAKE gen`"},
+		{"no line meets all", "- never\n- run make gen", nil, false, 1, "never"},
+		{"nothing is met", "- other", nil, false, 0, ""},
+		{"the continuation counts", "- never\n  without make\n  gen", nil, true, 2, "never without make gen"},
+		{"citations state nothing", "- never [12, 40] [019e1154 2026-05-10, make gen 2026-05-11]", nil, false, 1, "never [12, 40] [019e1154 2026-05-10, make gen 2026-05-11]"},
+		{"unless", "- never make gen, refused", []string{"Refused"}, false, 2, "never make gen, refused"},
+		{"unless in another line", "- refused\n- never make gen", []string{"refused"}, true, 2, "never make gen"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			got := marks.Find(marks.Lines(tt.text), needs, tt.unless)
+			if want := (marks.Match{Line: tt.line, Met: tt.met, States: tt.states}); got != want {
+				t.Errorf("%+v, want %+v", got, want)
+			}
+		})
+	}
+}
+
+func TestNumbersOfCitationsStateNothing(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"- node is too old [5, 22]":                    false,
+		"- node is too old [019e22 2026-05-22]":        false,
+		"- node is too old [5] [019e22 2026-05-22]":    false,
+		"- node [22] is too old":                       true,
+		"- node 22 is needed [5, 7]":                   true,
+		"- node is one of [18, 22] on the machine [5]": true,
+	} {
+		if got := marks.Find(marks.Lines(text), marks.Needs{{"node"}, {"22"}}, nil); got.States != want {
+			t.Errorf("%s: %v", text, got.States)
+		}
+	}
+}
+
+func TestAProofSurvivesVerbatim(t *testing.T) {
+	t.Parallel()
+	proof := marks.Needs{{"make gen"}, {"Do not touch", "never edit"}}
+	for text, want := range map[string]bool{
+		"run make gen\nnever edit it": true,
+		"run make gen":                false,
+		"run Make gen, never edit":    false,
+	} {
+		if got := proof.Survives(marks.FoldSpace(text)); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
+func TestDecodeNamesFileAndLine(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, yaml, want string }{
+		{"an unknown key", "facts:\n- id: a\n  kinds: x\n", `x.yml:3: unknown key "kinds"`},
+		{"a key twice", "facts: []\nfacts: []\n", "x.yml:2: "},
+		{"another type", "facts:\n- id: a\n  weight: heavy\n", "x.yml:3: "},
+		{"no YAML", "facts: [\n", "x.yml:"},
+		{"nothing", "", "x.yml: is empty"},
+		{"two documents", "facts: []\n---\nfacts: []\n", "x.yml: holds more than one document"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var out struct {
+				Facts []marks.Fact `yaml:"facts"`
+			}
+			err := marks.Decode("x.yml", []byte(tt.yaml), &out)
+			if memoir.CodeOf(err) != memoir.CodeInvalid || !strings.HasPrefix(err.Error(), tt.want) {
+				t.Errorf("%v, want %s…", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestABlockMayBeginWithATab(t *testing.T) {
+	t.Parallel()
+	var out struct {
+		Said []map[string]string `yaml:"said"`
+	}
+	data := "said:\n- edit: Makefile\n  old: |\n    \tgo build\n    all:\n- run: |-\n\n    \tx\n"
+	if err := marks.Decode("x.yml", []byte(data), &out); err != nil {
+		t.Fatal(err)
+	}
+	if got := out.Said[0]["old"]; got != "\tgo build\nall:\n" {
+		t.Errorf("old is %q", got)
+	}
+	if got := out.Said[1]["run"]; got != "\n\tx" {
+		t.Errorf("run is %q", got)
+	}
+}
+
+func TestMarksOfAnotherFormAreRefused(t *testing.T) {
+	t.Parallel()
+	needs := marks.Needs{{"x"}}
+	fact := marks.Fact{ID: "a", Kind: "command", Weight: 2, Text: "t", Evidence: []string{"1"}, Needs: needs}
+	trap := marks.Trap{ID: "b", Kind: "refused", Text: "t", Needs: needs}
+	known := func(e string) bool { return e == "1" }
+	if err := marks.Check("x.yml", []marks.Fact{fact}, []marks.Trap{trap}, known); err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]func(f *marks.Fact, tr *marks.Trap){
+		"no id":                   func(f *marks.Fact, _ *marks.Trap) { f.ID = "" },
+		"the same id":             func(_ *marks.Fact, tr *marks.Trap) { tr.ID = "a" },
+		"an unknown kind":         func(f *marks.Fact, _ *marks.Trap) { f.Kind = "refused" },
+		"an unknown trap":         func(_ *marks.Fact, tr *marks.Trap) { tr.Kind = "command" },
+		"no weight":               func(f *marks.Fact, _ *marks.Trap) { f.Weight = 0 },
+		"too much weight":         func(f *marks.Fact, _ *marks.Trap) { f.Weight = 4 },
+		"no text":                 func(f *marks.Fact, _ *marks.Trap) { f.Text = "" },
+		"evidence there is not":   func(f *marks.Fact, _ *marks.Trap) { f.Evidence = []string{"2"} },
+		"no needs":                func(f *marks.Fact, _ *marks.Trap) { f.Needs = nil },
+		"an empty list":           func(_ *marks.Fact, tr *marks.Trap) { tr.Needs = marks.Needs{{}} },
+		"an empty string":         func(f *marks.Fact, _ *marks.Trap) { f.Needs = marks.Needs{{" "}} },
+		"an empty string, unless": func(_ *marks.Fact, tr *marks.Trap) { tr.Unless = []string{""} },
+		"a long proof":            func(f *marks.Fact, _ *marks.Trap) { f.Proof = marks.Needs{{strings.Repeat("x", 81)}} },
+		"an empty proof":          func(f *marks.Fact, _ *marks.Trap) { f.Proof = marks.Needs{{}} },
+	}
+	for name, change := range tests {
+		f, tr := fact, trap
+		change(&f, &tr)
+		if err := marks.Check("x.yml", []marks.Fact{f}, []marks.Trap{tr}, known); memoir.CodeOf(err) != memoir.CodeInvalid {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

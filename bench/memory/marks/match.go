@@ -1,0 +1,70 @@
+package marks
+
+import "strings"
+
+// Fold takes letter case and runs of white space out of a text.
+func Fold(text string) string { return strings.Join(strings.Fields(strings.ToLower(text)), " ") }
+
+// Met counts the lists of which a folded line holds a string.
+func (n Needs) Met(folded string) int {
+	met := 0
+	for _, list := range n {
+		if holdsOne(folded, list) {
+			met++
+		}
+	}
+	return met
+}
+
+// States reports whether a folded line meets all lists.
+func (n Needs) States(folded string) bool { return n.Met(folded) == len(n) }
+
+// Match is the line of a text that says most of a mark.
+type Match struct {
+	Line   string // as it stands, "" if no line meets any list
+	Met    int    // lists it meets
+	States bool   // it meets them all, and nothing of unless
+}
+
+// Find looks for a mark in lines. The first line that states it is found, else the
+// first of those that meet most lists.
+func Find(lines []Line, needs Needs, unless []string) Match {
+	var best Match
+	for _, line := range lines {
+		met := needs.Met(line.folded)
+		if met == len(needs) && !holdsOne(line.folded, unless) {
+			return Match{line.Text, met, true}
+		}
+		if met > best.Met {
+			best = Match{line.Text, met, false}
+		}
+	}
+	return best
+}
+
+// Survives reports whether a proof stands in a text: of each list one string,
+// verbatim but for white space. Folded by white space alone is the text.
+func (n Needs) Survives(text string) bool {
+	for _, list := range n {
+		found := false
+		for _, s := range list {
+			found = found || strings.Contains(text, FoldSpace(s))
+		}
+		if !found {
+			return false
+		}
+	}
+	return true
+}
+
+// FoldSpace makes each run of white space one blank.
+func FoldSpace(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+func holdsOne(folded string, list []string) bool {
+	for _, s := range list {
+		if strings.Contains(folded, Fold(s)) {
+			return true
+		}
+	}
+	return false
+}

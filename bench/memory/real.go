@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"memoir"
+	"memoir/bench/memory/marks"
+	"memoir/bench/memory/score"
+	"memoir/extract"
+	"memoir/secrets"
+)
+
+// realScore is the score of one real session's raw memory.
+type realScore struct {
+	Session string       `json:"session"`
+	Recall  score.Recall `json:"recall"`
+	Traps   score.Fallen `json:"traps"`
+	Tokens  int          `json:"tokens"` // of the raw memory, 4 bytes each
+	Items   int          `json:"items"`
+	Read    int          `json:"read"` // tokens of the session
+}
+
+// realReport is the score of all of them.
+type realReport struct {
+	Sessions []realScore               `json:"sessions"`
+	Total    realScore                 `json:"total"`
+	Facts    score.Kinds[score.Recall] `json:"facts"`
+	Size     score.Size                `json:"size"`
+	Millis   int64                     `json:"duration_ms"` // of the extractions alone
+	Misses   []score.Miss              `json:"misses,omitempty"`
+}
+
+// runReal scores raw memories of the real sessions, each extracted alone with the
+// built-in model.
+func runReal(ctx context.Context, o options, out io.Writer) error {
+	scanner, err := secrets.New(secrets.Options{})
+	if err != nil {
+		return err
+	}
+	extractor := extract.NewBuiltin()
+	report := realReport{Facts: score.Kinds[score.Recall]{}}
+	report.Total.Session = "all"
+	var spent time.Duration
+	err = eachReal(ctx, o, func(r realSession) error {
+		start := time.Now()
+		extraction, _, err := extractor.Extract(ctx, extract.Input{Session: r.session, Items: r.items})
+		if err != nil {
+			return fmt.Errorf("extract %s: %w", r.Session, err)
+		}
+		spent += time.Since(start)
+		extraction, _ = scanner.Extraction(extraction)
+		report.add(r, extraction.RawMemory)
+		return nil
+	})
+	if memoir.CodeOf(err) == memoir.CodeNotFound {
+		fmt.Fprintln(out, err)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	report.Millis = spent.Milliseconds()
+	if !o.misses {
+		report.Misses = nil
+	}
+	if o.json {
+		return printJSON(out, report)
+	}
+	report.print(out)
+	return nil
+}
+
+func (t *realReport) add(r realSession, raw string) {
+	one := score.OfSession(marks.Lines(raw), r.Facts, r.Traps, score.Miss{Project: "corpus", Session: r.Session, Where: score.InRaw})
+	s := realScore{Session: r.Session, Recall: one.Recall, Traps: one.Traps, Tokens: memoir.Tokens(raw), Items: len(r.items)}
+	for _, it := range r.items {
+		s.Read += extract.Cost(it)
+	}
+	t.Sessions = append(t.Sessions, s)
+	t.Total.Recall.Merge(s.Recall)
+	t.Total.Traps.Merge(s.Traps)
+	t.Total.Items += s.Items
+	t.Total.Read += s.Read
+	t.Total.Tokens += s.Tokens
+	t.Size.Add(s.Tokens)
+	for _, kind := range one.Kinds.Names() {
+		t.Facts.Of(kind).Merge(*one.Kinds[kind])
+	}
+	t.Misses = append(t.Misses, one.Misses...)
+}
+
+func (t *realReport) print(out io.Writer) {
+	table(out, "session\titems\tread\trecall\ttraps\ttokens", func(row func(string, ...any)) {
+		for _, s := range append(t.Sessions, t.Total) {
+			row("%s\t%d\t%d\t%s\t%s\t%d", strings.TrimSuffix(s.Session, ".jsonl"), s.Items, s.Read, recall(s.Recall), fallen(s.Traps), s.Tokens)
+		}
+	})
+	table(out, "facts\trecall", func(row func(string, ...any)) {
+		for _, kind := range t.Facts.Names() {
+			row("%s\t%s", kind, recall(*t.Facts[kind]))
+		}
+	})
+	fmt.Fprintf(out, "raw memory: %.0f tokens a session on average, %d the largest; %d ms for all\n", t.Size.Average(), t.Size.Largest, t.Millis)
+	for _, m := range t.Misses {
+		fmt.Fprintf(out, "\n%s\n", m)
+	}
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"memoir"
+	"memoir/bench/memory/marks"
+	"memoir/bench/memory/score"
+)
+
+// smallCorpus writes the sessions that testdata/corpus marks one of.
+func smallCorpus(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if _, err := measure(t, "-data", "testdata", "-write", dir); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestRawMemoriesOfRealSessionsAreMeasured(t *testing.T) {
+	t.Parallel()
+	out, err := measure(t, "-data", "testdata", "-corpus", smallCorpus(t), "-real", "-misses", "-json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var report realReport
+	if err := json.Unmarshal([]byte(out), &report); err != nil {
+		t.Fatal(err)
+	}
+	want := score.Recall{Facts: 2, Found: 1, Weight: 4, WeightFound: 3}
+	if report.Total.Recall != want || report.Total.Traps.Of != 1 || len(report.Sessions) != 1 || report.Size.Tokens == 0 {
+		t.Errorf("measured is %+v", report)
+	}
+	if len(report.Misses) == 0 || report.Misses[0].ID != "colour" {
+		t.Errorf("missed are %+v", report.Misses)
+	}
+}
+
+func TestFittingIsMeasured(t *testing.T) {
+	t.Parallel()
+	out, err := measure(t, "-data", "testdata", "-corpus", smallCorpus(t), "-fit", "-json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var report fitReport
+	if err := json.Unmarshal([]byte(out), &report); err != nil {
+		t.Fatal(err)
+	}
+	for i, s := range report.All {
+		whole := score.Recall{Facts: 2, Found: 2, Weight: 4, WeightFound: 4}
+		if s.Sessions != 1 || s.Fit != whole || s.HeadTail != whole || s.Unlimited != whole || report.Over[i].Sessions != 0 {
+			t.Errorf("a session that fits, at %d tokens: %+v", s.Budget, s)
+		}
+	}
+}
+
+func TestWhatAPersonTypedInTheMiddleSurvivesFittingAlone(t *testing.T) {
+	t.Parallel()
+	var r realSession
+	log := func(n int) memoir.Item {
+		return memoir.Item{N: n, Kind: memoir.ItemTool, Role: memoir.RoleTool, Origin: memoir.OriginTool, Tool: "Bash", Input: "cat log",
+			Output: strings.Repeat("line of a log\n", 3000)}
+	}
+	r.items = []memoir.Item{log(1), {N: 2, Kind: memoir.ItemMessage, Role: memoir.RoleUser, Origin: memoir.OriginTyped, Text: "We stay with SQLite."}, log(3)}
+	r.Facts = []marks.Fact{{ID: "a", Weight: 2, Proof: marks.Needs{{"stay with SQLite"}}}}
+	report := newFitReport()
+	report.add(r)
+	at4000 := report.Over[0]
+	if at4000.Sessions != 1 || at4000.Fit.Found != 1 || at4000.HeadTail.Found != 0 || at4000.Unlimited.Found != 1 {
+		t.Errorf("at 4,000 tokens: %+v", at4000)
+	}
+	if large := report.Over[2]; large.Sessions != 0 || report.All[2].HeadTail.Found != 1 {
+		t.Errorf("at 64,000 tokens: %+v, %+v", report.All[2], large)
+	}
+}
+
+func TestMarksThatDoNotFitTheirSessionAreRefused(t *testing.T) {
+	t.Parallel()
+	corpus, data := smallCorpus(t), t.TempDir()
+	good, err := os.ReadFile(filepath.Join("testdata", "corpus", "grind.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(data, "corpus"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string][2]string{
+		"no such item":    {"evidence: [12]", "evidence: [21]"},
+		"no such session": {"session: codex", "session: claude"},
+		"no proof":        {`proof: [["Always run make check"]]`, "proof: []"},
+	} {
+		bad := strings.Replace(string(good), change[0], change[1], 1)
+		if err := os.WriteFile(filepath.Join(data, "corpus", "bad.yml"), []byte(bad), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := measure(t, "-data", data, "-corpus", corpus, "-real"); memoir.CodeOf(err) != memoir.CodeInvalid {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

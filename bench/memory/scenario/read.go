@@ -1,0 +1,199 @@
+package scenario
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"memoir"
+	"memoir/bench/memory/marks"
+)
+
+// projectFile describes a project; every other .yml beside it is a session.
+const projectFile = "project.yml"
+
+// Agents are those whose sessions can be written.
+var Agents = []memoir.Source{memoir.SourceCodex, memoir.SourceClaude, memoir.SourcePi, memoir.SourceOMP, memoir.SourceGemini,
+	memoir.SourceQwen, memoir.SourceOpenCode, memoir.SourceCopilot}
+
+// ReadAll reads the projects below a directory, one folder each, in order of their
+// names; a directory that does not exist holds none. What is not of the form is an
+// error with memoir.CodeInvalid that names file and line.
+func ReadAll(dir string) ([]Project, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the scenarios: %w", err)
+	}
+	var out []Project
+	for _, entry := range entries {
+		if !entry.IsDir() {
+			continue
+		}
+		p, err := readProject(filepath.Join(dir, entry.Name()))
+		if err != nil {
+			return nil, err
+		}
+		for _, other := range out {
+			if other.Dir == p.Dir || other.Remote == p.Remote && p.Remote != "" {
+				return nil, marks.Errorf(filepath.Join(dir, entry.Name(), projectFile), 0, "%s has the same directory or remote", other.Name)
+			}
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+func readProject(dir string) (Project, error) {
+	var p Project
+	path := filepath.Join(dir, projectFile)
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return p, marks.Errorf(path, 0, "is missing")
+	}
+	if err != nil {
+		return p, fmt.Errorf("read the scenarios: %w", err)
+	}
+	if err := marks.Decode(path, data, &p); err != nil {
+		return p, err
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*.yml"))
+	if err != nil {
+		return p, fmt.Errorf("read the scenarios: %w", err)
+	}
+	slices.Sort(files)
+	for _, file := range files {
+		if filepath.Base(file) == projectFile {
+			continue
+		}
+		s, err := readSession(file)
+		if err != nil {
+			return p, err
+		}
+		p.Sessions = append(p.Sessions, s)
+	}
+	return p, p.check(path)
+}
+
+func (p Project) check(path string) error {
+	switch {
+	case p.Name != filepath.Base(filepath.Dir(path)):
+		return marks.Errorf(path, 0, "the project is called %q, its folder %q", p.Name, filepath.Base(filepath.Dir(path)))
+	case !strings.HasPrefix(p.Dir, "/"):
+		return marks.Errorf(path, 0, "dir %q is not absolute", p.Dir)
+	case len(p.Sessions) == 0:
+		return marks.Errorf(path, 0, "no session stands beside it")
+	case len(p.Gone) > 0 && len(p.Withdraw) == 0:
+		return marks.Errorf(path, 0, "nothing can be gone, for nothing is withdrawn")
+	}
+	for _, name := range p.Withdraw {
+		if !p.has(name) {
+			return marks.Errorf(path, 0, "no session %q to be withdrawn", name)
+		}
+	}
+	for _, g := range p.Gone {
+		if err := g.Check(path); err != nil {
+			return err
+		}
+	}
+	return marks.Check(path, p.Facts, p.Traps, p.evidence)
+}
+
+func (p Project) has(session string) bool {
+	return slices.ContainsFunc(p.Sessions, func(s Session) bool { return s.Name == session })
+}
+
+// evidence of a project's mark is a session, by its name or number.
+func (p Project) evidence(e string) bool {
+	return slices.ContainsFunc(p.Sessions, func(s Session) bool {
+		number, _, _ := strings.Cut(s.Name, "-")
+		return s.Name == e || number == e || strings.TrimLeft(number, "0") == e
+	})
+}
+
+// sessionForm is a session's file.
+type sessionForm struct {
+	Session string       `yaml:"session"`
+	Agent   string       `yaml:"agent"`
+	At      time.Time    `yaml:"at"`
+	Branch  string       `yaml:"branch"`
+	Said    []entryForm  `yaml:"said"`
+	Facts   []marks.Fact `yaml:"facts"`
+	Traps   []marks.Trap `yaml:"traps"`
+}
+
+var sessionName = regexp.MustCompile(`^\d{2}-[a-z0-9.]+(?:-[a-z0-9.]+)*$`)
+
+func readSession(path string) (Session, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return Session{}, fmt.Errorf("read the scenarios: %w", err)
+	}
+	var f sessionForm
+	if err := marks.Decode(path, data, &f); err != nil {
+		return Session{}, err
+	}
+	s := Session{Name: f.Session, Agent: f.Agent, At: f.At.UTC(), Branch: f.Branch, Facts: f.Facts, Traps: f.Traps}
+	switch {
+	case s.Name+".yml" != filepath.Base(path):
+		return s, marks.Errorf(path, 0, "the session is called %q", s.Name)
+	case !sessionName.MatchString(s.Name):
+		return s, marks.Errorf(path, 0, "a session is called <nn>-<words>, not %q", s.Name)
+	case !slices.Contains(Agents, memoir.Source(s.Agent)):
+		return s, marks.Errorf(path, 0, "no agent is called %q; there are %v", s.Agent, Agents)
+	case f.At.IsZero():
+		return s, marks.Errorf(path, 0, "at is missing")
+	case len(f.Said) == 0:
+		return s, marks.Errorf(path, 0, "nothing is said")
+	}
+	lines := entryLines(data)
+	at := s.At
+	for i, form := range f.Said {
+		e, err := form.entry(path, lines[i])
+		if err != nil {
+			return s, err
+		}
+		if !e.At.IsZero() {
+			if e.At.Before(at) {
+				return s, marks.Errorf(path, e.Line, "at goes back in time")
+			}
+			at = e.At
+		}
+		e.At, at = at, at.Add(Step)
+		s.Said = append(s.Said, e)
+	}
+	known := func(evidence string) bool {
+		n, err := strconv.Atoi(evidence)
+		return err == nil && n >= 1 && n <= len(s.Said)
+	}
+	if err := marks.Check(path, s.Facts, s.Traps, known); err != nil {
+		return s, err
+	}
+	return s, s.fill(path)
+}
+
+// entryLines says where the entries of said begin in a file that was decoded before.
+func entryLines(data []byte) []int {
+	var form struct {
+		Said []yaml.Node `yaml:"said"`
+	}
+	if yaml.Unmarshal(marks.Indented(data), &form) != nil {
+		return nil
+	}
+	var lines []int
+	for _, node := range form.Said {
+		lines = append(lines, node.Line)
+	}
+	return lines
+}

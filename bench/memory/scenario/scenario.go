@@ -1,0 +1,104 @@
+// Package scenario knows the sessions of the benchmark as their authors write them:
+// a project's directory with project.yml and one file a session. It knows what was
+// said and done and what of it is to be remembered; it knows no agent's format.
+//
+// Read scenario.go first (the words), then entry.go (the form of an entry), read.go
+// (from the disk) and secret.go (why none holds a secret).
+package scenario
+
+import (
+	"slices"
+	"time"
+
+	"memoir/bench/memory/marks"
+)
+
+// Project is one invented repository with its sessions in order of their names.
+type Project struct {
+	Name     string       `yaml:"project"`
+	Remote   string       `yaml:"remote"`
+	Dir      string       `yaml:"dir"` // absolute; it need not exist
+	About    string       `yaml:"about"`
+	Facts    []marks.Fact `yaml:"facts"` // of the memory after all sessions
+	Traps    []marks.Trap `yaml:"traps"`
+	Withdraw []string     `yaml:"withdraw"` // sessions that are forgotten afterwards
+	Gone     []marks.Gone `yaml:"gone"`     // what rested on these alone
+	Sessions []Session    `yaml:"-"`
+}
+
+// Withdrawn reports whether a session is forgotten afterwards.
+func (p Project) Withdrawn(session string) bool { return slices.Contains(p.Withdraw, session) }
+
+// Session is one session of one agent.
+type Session struct {
+	Name    string // <number>-<name>, as its file
+	Agent   string // a memoir.Source
+	At      time.Time
+	Branch  string
+	Said    []Entry
+	Facts   []marks.Fact // what this session alone teaches; evidence counts entries from 1
+	Traps   []marks.Trap
+	Planted []string // what of its secrets must not turn up anywhere
+}
+
+// Step is the time between two entries that do not say when they were.
+const Step = 20 * time.Second
+
+// Kind says what an entry is.
+type Kind int
+
+// The kinds of an entry.
+const (
+	Person      Kind = iota // Text was typed
+	Agent                   // Text was written by the agent
+	Run                     // the command line Text was run in In
+	Read                    // the file Text was read
+	Edit                    // Old became New in the file Text
+	Write                   // the file Text was written
+	Search                  // the files were searched for Text
+	Tool                    // the tool Text was called
+	Refused                 // the person rejected Call and said Text, which may be empty
+	Queued                  // Text was typed while the agent was at work
+	Interrupted             // the person stopped the agent
+	Injected                // Text was put in by the agent's program
+	Summary                 // the context was replaced by Text
+)
+
+// Entry is one thing that was said or done. The fields beside Text belong to the
+// kinds that name them.
+type Entry struct {
+	Kind    Kind
+	At      time.Time
+	Text    string
+	In      string         // Run: directory below the project's, slash-separated
+	Exit    int            // Run
+	Output  string         // Run, Read, Search, Tool
+	Old     string         // Edit
+	New     string         // Edit
+	Content string         // Write
+	Input   map[string]any // Tool
+	Fails   string         // Read, Edit, Write, Search, Tool: what the tool said instead of doing it
+	Call    *Entry         // Refused
+	Line    int            // in its file
+}
+
+// IsCall reports whether the entry is a tool call.
+func (e Entry) IsCall() bool { return e.Kind >= Run && e.Kind <= Refused }
+
+// Closing reports whether entry i is the agent's closing answer of a turn: nothing
+// but the person's next words, a summary or the end follows it.
+func (s Session) Closing(i int) bool {
+	if s.Said[i].Kind != Agent {
+		return false
+	}
+	for _, next := range s.Said[i+1:] {
+		switch next.Kind {
+		case Injected:
+		case Person, Queued, Summary:
+			return true
+		default:
+			return false
+		}
+	}
+	return true
+}

@@ -178,7 +178,7 @@ func TestAParagraphBehindAListIsOfItsOwn(t *testing.T) {
 		want  string
 	}{
 		"behind an entry":               {[]memoir.Note{note(1, memoir.NoteAdded, "## A", "- two", "para")}, "- two\n\npara\n\n## B"},
-		"behind an entry's second line": {[]memoir.Note{note(1, memoir.NoteAdded, "## A", "  more of one", "para")}, "  more of one\n\npara\n- two"},
+		"behind an entry's second line": {[]memoir.Note{note(1, memoir.NoteAdded, "## A", "  more of one", "para")}, "  more of one\n\npara\n\n- two"},
 		"two lines of one": {
 			[]memoir.Note{note(1, memoir.NoteAdded, "## A", "- two", "para"), note(2, memoir.NoteAdded, "## A", "para", "goes on")},
 			"- two\n\npara\ngoes on\n\n## B",

@@ -38,7 +38,7 @@ func (ed *editor) add(name string, n memoir.Note) {
 	}
 	lines = slices.Insert(lines, at, n.Text)
 	ed.last[name] = at
-	if isHeading(n.Text) && at+1 < len(lines) && strings.TrimSpace(lines[at+1]) != "" {
+	if at+1 < len(lines) && strings.TrimSpace(lines[at+1]) != "" && (isHeading(n.Text) || isParagraph(n.Text) && isEntry(lines[at+1])) {
 		lines = slices.Insert(lines, at+1, "")
 	}
 	ed.files.put(name, strings.Join(lines, "\n")+"\n")
@@ -137,6 +137,12 @@ func fence(l string) bool {
 }
 
 var listMark = regexp.MustCompile(`^(?:[-*+]|\d{1,9}[.)])(?: |$)`)
+
+// isParagraph reports whether a line is one of plain text, which a list below it
+// stands apart from.
+func isParagraph(l string) bool {
+	return l != "" && !isEntry(l) && !isHeading(l) && !fence(l) && l[0] != ' ' && l[0] != '\t' && l[0] != '|' && l[0] != '>'
+}
 
 // isEntry reports whether a line begins an entry of a list.
 func isEntry(l string) bool { return listMark.MatchString(l) }

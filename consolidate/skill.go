@@ -11,6 +11,7 @@ import (
 const (
 	minSkillSteps    = 3  // distinct steps that recur
 	minSkillSessions = 2  // sessions in which they do
+	minTellingSteps  = 2  // of the project's own that tie two procedures together
 	maxSkills        = 12 // skills of a project
 )
 
@@ -88,17 +89,32 @@ func (r *recurrence) add(p procedure) {
 func (r *recurrence) like(p procedure) float64 {
 	best := 0.0
 	for _, v := range r.variants {
-		common := len(subsequence(v.keys, p.keys))
-		if common < minSkillSteps {
+		common := subsequence(v.keys, p.keys)
+		if len(common) < minSkillSteps {
 			continue
 		}
-		score := float64(common) / float64(max(len(v.keys), len(p.keys)))
+		score := float64(len(common)) / float64(max(len(v.keys), len(p.keys)))
+		if telling := slices.DeleteFunc(common, routine); len(telling) >= minTellingSteps {
+			// One may be the other and more: what else was done on the way differs.
+			score = max(score, float64(len(telling))/float64(min(ownSteps(v.keys), ownSteps(p.keys))))
+		}
 		if alikeAsk(v.label, p.label) {
 			score += 0.35
 		}
 		best = max(best, score)
 	}
 	return best
+}
+
+// ownSteps counts the distinct steps that are the project's own.
+func ownSteps(keys []string) int {
+	n := 0
+	for i, key := range keys {
+		if !routine(key) && !slices.Contains(keys[:i], key) {
+			n++
+		}
+	}
+	return n
 }
 
 // group puts procedures together whose steps are much the same, those for the

@@ -13,7 +13,8 @@ import (
 //
 // MEMORY.md and memory_summary.md are compared line by line: blank lines and
 // space at the end of a line do not count, a changed line is one removed and one
-// added. A file's removals come before its additions, so that a line moved
+// added. The text of an added line that has a blank line above it begins with a
+// line break. A file's removals come before its additions, so that a line moved
 // elsewhere is not removed again after it was added. Any other file is a note as
 // a whole.
 func Notes(projectID string, edits []Edit, at time.Time) []memoir.Note {
@@ -55,10 +56,22 @@ type lineChange struct {
 // the added ones with theirs in the new text.
 func lineChanges(before, after []byte) []lineChange {
 	removed, added, kept := walker{skip: '+', want: '-'}, walker{skip: '-', want: '+'}, walker{skip: '-', want: ' '}
-	for _, l := range compareLines(meaningful(before), meaningful(after)) {
+	old, _ := meaningful(before)
+	now, apart := meaningful(after)
+	at := 0 // in now
+	for _, l := range compareLines(old, now) {
 		removed.next(l)
 		added.next(l)
 		kept.next(l)
+		if l.op == '-' {
+			continue
+		}
+		// A blank line above a line that a person wrote is theirs too; below a
+		// heading there is one anyhow.
+		if last := len(added.found) - 1; l.op == '+' && apart[at] && added.found[last].after != "" {
+			added.found[last].text = "\n" + added.found[last].text
+		}
+		at++
 	}
 	// Of a line that stood twice in a section and was deleted once, the other is
 	// meant to stay, and a note would take it away too.
@@ -103,13 +116,17 @@ func heading(text string) bool {
 	return marks >= 1 && marks <= 6 && len(text) > marks && text[marks] == ' '
 }
 
-// meaningful lists the lines that are not blank, without the space at their end.
-func meaningful(text []byte) []string {
-	var out []string
+// meaningful lists the lines that are not blank, without the space at their end,
+// and which of them stand apart: have a blank line above them.
+func meaningful(text []byte) (lines []string, apart []bool) {
+	blank := false
 	for l := range strings.Lines(string(text)) {
-		if l = strings.TrimRight(l, " \t\r\n"); l != "" {
-			out = append(out, l)
+		if l = strings.TrimRight(l, " \t\r\n"); l == "" {
+			blank = true
+			continue
 		}
+		lines, apart = append(lines, l), append(apart, blank)
+		blank = false
 	}
-	return out
+	return lines, apart
 }

@@ -82,6 +82,14 @@ intro
 			"a comment in a code block is no heading", "## A\n```\n# a\n```\n", "## A\n```\n# a\nb\n```\n",
 			"added | ## A | # a | b\n",
 		},
+		{
+			"paragraphs with blank lines between", published, strings.Replace(published, "## Commands\n", "## Commands\n\none\ntwo\n\nthree\n\n", 1),
+			"added | ## Commands |  | one\nadded | ## Commands | one | two\nadded | ## Commands | two | \nthree\n",
+		},
+		{
+			"a blank line in a code block", "## A\n```\na\n```\n", "## A\n```\na\n\nb\n```\n",
+			"added | ## A | a | \nb\n",
+		},
 		{"a hashtag is no heading", "#tag\n", "#tag\nx\n", "added |  | #tag | x\n"},
 	}
 	for _, test := range tests {

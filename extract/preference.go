@@ -48,6 +48,13 @@ func preferences(r *reading) []found {
 			out = appendFound(out, found{memoir.Statement{Kind: memoir.StatementPreference, Text: text, Items: []int{t.said.item}}, 6 + weight})
 		}
 	}
+	settled := steerings(r)
+	out = append(out, settled...)
+	for i, t := range r.turns {
+		if t.ask != nil && !slices.ContainsFunc(settled, func(f found) bool { return f.Items[0] == t.said.item }) {
+			out = append(out, stated(r, i)...)
+		}
+	}
 	return append(out, habits(r)...)
 }
 

@@ -45,7 +45,7 @@ func clauses(s string) []string {
 		out = append(out, strings.TrimSpace(rest[:at]))
 		rest = rest[at+width:]
 	}
-	if len(out) == 0 {
+	if len(out) == 0 && !strings.Contains(s, " without ") {
 		return nil
 	}
 	out = append(out, strings.Trim(strings.TrimSpace(rest), ".!)"))
@@ -81,6 +81,7 @@ func sparing(norm string) bool {
 
 // deicticObject reports whether a clause acts on a thing at hand only.
 func deicticObject(norm string) bool {
+	norm = strings.ReplaceAll(norm, " as it is ", " ")
 	return has(norm, phrases("this|that|it|these|those|them|here|there|one")) && len(strings.Fields(norm)) < 9
 }
 

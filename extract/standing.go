@@ -128,10 +128,16 @@ func pointed(norm string) bool {
 	if len(fields) == 0 {
 		return true
 	}
+	switch fields[len(fields)-1] {
+	case "it", "this", "that", "these", "those", "them":
+		return true
+	}
 	switch fields[0] {
 	case "it", "this", "that", "these", "those", "them", "one", "both", "how", "where", "what", "the":
-		rest := strings.Join(fields[1:], " ") + " "
-		return len(fields) < 5 || !strings.HasPrefix(rest, "when ") && !strings.HasPrefix(rest, "if ") && fields[0] != "that"
+		if len(fields) > 2 && (fields[1] == "when" || fields[1] == "if") {
+			return false
+		}
+		return len(fields) < 5 || fields[0] != "that"
 	}
 	return has(norm[end-1:], phrases("this|these|those|here")) && len(fields) < 12
 }

@@ -43,6 +43,7 @@ func preferences(r *reading) []found {
 			out = append(out, stated(r, i)...)
 		}
 	}
+	out = append(out, specifications(r)...)
 	out = append(out, conventions(r)...)
 	return append(out, habits(r)...)
 }

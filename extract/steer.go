@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -188,11 +189,18 @@ func weighty(a ask) string {
 		total += len(s) + 1
 	}
 	text := strings.Join(parts, " ")
+	if at := lineReference.FindStringIndex(text); at != nil {
+		text = capital(text[at[1]:])
+	}
 	if len(contentWords(text)) < 3 && anchors(text) == 0 && !unspaced(text) || len(parts) == 1 && standing(text, a) > 0 {
 		return ""
 	}
 	return shorten(tidy(text), 330)
 }
+
+// lineReference is a number of a line on the screen that words begin with: it
+// means nothing a day later.
+var lineReference = regexp.MustCompile(`^(?i:(?:for|in|on|at|and) )?(?i:lines? )?\d{1,5}(?:-\d+)?(?::| -|,)? `)
 
 // hollowAside reports whether a sentence only asks the agent to look, or vents.
 func hollowAside(norm string) bool {

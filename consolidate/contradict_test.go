@@ -15,7 +15,7 @@ func TestALaterPreferenceOnTheSameThingWinsAndNamesTheOlder(t *testing.T) {
 		{"“keep lines below 100 columns”", "“keep lines below 120 columns”"},
 		{"“use jest for unit tests”", "“use vitest for unit tests”"},
 		{"“always squash commits before merging”", "“never squash commits before merging”"},
-		{"“use make”", "“use just instead of make”"},
+		{"“use make”", "“use ninja instead of make”"},
 		{"“verwende npm”", "“verwende pnpm statt npm”"},
 		{"“utilise npm”", "“utilise pnpm au lieu de npm”"},
 	} {

@@ -16,7 +16,10 @@ func choiceOf(r *reading, i int) string {
 		return ""
 	}
 	said := strings.Join(a.own, " ")
-	if len(said) > 120 || strings.HasSuffix(said, "?") {
+	if text := strings.TrimSpace(r.turns[i].ask.Text); said == "" && len(text) <= 3 { // a number is no sentence
+		said = text
+	}
+	if said == "" || len(said) > 120 || strings.HasSuffix(said, "?") {
 		return ""
 	}
 	question, options := offer(r.turns[i-1])

@@ -18,7 +18,7 @@ func conventions(r *reading) []found {
 
 // A requirement is named by what stands behind "required" or before "required by".
 var (
-	requiredThing = regexp.MustCompile(`(?i)\b(?:(?:the|a|its|their|this) (?:repo(?:sitory)?|project|team|house)?(?:['’]s)? ?(?:-)?required|(?:repo(?:sitory)?|project|policy)-required|(?:repo(?:sitory)?|project)['’]s required) ((?:[\w/\x60.+-]+ ){0,4}?(?:note|notice|disclosure|disclaimer|attribution|trailer|footer|sign-off|signoff|label|prefix|suffix|format|style|template|checklist|changelog entry|changelog|header|license header|naming|signature|convention|entry))\b`)
+	requiredThing = regexp.MustCompile(`(?i)\b(?:(?:the|a|its|their|this) (?:repo(?:sitory)?|project|team|house)?(?:['’]s)? ?(?:-)?required|(?:repo(?:sitory)?|project|policy)-required|(?:repo(?:sitory)?|project)['’]s required) ((?:[\w/\x60.+-]+ ){0,4}?(?:note|notice|disclosure|disclaimer|attribution|trailer|footer|sign-off|signoff|label|prefix|suffix|format|style|template|checklist|changelog|header|naming|signature|convention|entry)(?: (?:note|notice|line|entry|text|format|label|header))?)\b`)
 	requiredBy    = regexp.MustCompile(`(?i)\b(?:the|a|an) ((?:[\w/\x60.+-]+ ){1,5}?)(?:that is |which is )?required by (?:the |this |our |its )?((?:repo(?:sitory)?|project|contribut\w+|team|style|agents?|house)(?:['’]s)?(?: (?:guide|guides|guidelines|guidance|rules|policy|instructions|conventions|docs))?)\b`)
 	ownStyle      = regexp.MustCompile(`(?i)\bthe (?:repo(?:sitory)?|project|codebase|team)(?:['’]s) ((?:[\w-]+ ){1,4}(?:style|format|convention|conventions|naming|workflow))\b`)
 )

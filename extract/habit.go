@@ -72,7 +72,7 @@ func askKey(text string) map[string]bool {
 
 var smallWords = func() map[string]bool {
 	m := map[string]bool{}
-	for w := range strings.FieldsSeq("a an the and or but of to in on at for with by from as is are it its this that these those please now again also then ok okay just can could you we me my our all any new latest more once") {
+	for w := range strings.FieldsSeq("http https a an the and or but of to in on at for with by from as is are it its this that these those please now again also then ok okay just can could you we me my our all any new latest more once") {
 		m[w] = true
 	}
 	return m

@@ -15,7 +15,7 @@ import (
 func steerings(r *reading) []found {
 	var out []found
 	for i, t := range r.turns {
-		if t.ask == nil || len(t.said.own) == 0 || t.said.document {
+		if t.ask == nil || t.said.document {
 			continue
 		}
 		if objects(t) {

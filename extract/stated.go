@@ -86,6 +86,6 @@ var (
 		we've moved|we've switched|we've migrated|we have moved|we dropped|we've dropped|we stopped using|we're moving|we're migrating|no longer use|no longer support|no longer have|we no longer|we don't have access|there is no way to`)
 	// A limit that was met in passing.
 	spent   = phrases("i think i|i was|i ran|i tried|i got|i get|i see|last time|yesterday|just now|failing|failed|fails|crashed|crashes")
-	intents = phrases("i just want|i only want|i just need|what i want|what i need|all i want|i want the|i want it to|i want this to|we want the|we want it|we want to|i want to be able|we need the|we need it|i meant|what i meant|the intention|the intent")
-	wishes  = phrases("i think it should|i think we should|i think this should|i think that should|i think the|i would think|i would expect|i would assume|i'd expect|i'd think|it should|we should|this should|that should|they should|ideally")
+	intents = phrases("i just want|i only want|i just need|what i want|what i need|all i want|i want the|i want it to|i want this to|we want the|we want it|i want to be able|we need the|we need it|i meant|what i meant|the intention|the intent")
+	wishes  = phrases("i think it should|i think we should|i think this should|i think that should|i would think|i would expect|i would assume|i'd expect|i'd think|it should|we should|this should|that should|they should|ideally")
 )

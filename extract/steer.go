@@ -77,7 +77,7 @@ func objects(t *turn) bool {
 // How an agent gives way to what a person said.
 var grantings = []string{
 	"you're absolutely right", "you are absolutely right", "you're completely right", "you're right", "you are right", "you're correct", "you are correct", "good catch", "great catch",
-	"nice catch", "good point", "great point", "fair point", "good idea", "great idea", "good question", "that's right", "that's correct", "that's a good point", "that's a fair point", "that makes sense",
+	"nice catch", "good point", "great point", "fair point", "good idea", "great idea", "that's right", "that's correct", "that's a good point", "that's a fair point", "that makes sense",
 	"that makes more sense", "yes, that makes more sense", "yes, that makes sense", "yes, good point", "yes, you're right", "agreed", "true", "right, my mistake", "my mistake", "my bad", "i was wrong", "i misread", "i misunderstood",
 	"i overcomplicated", "sorry", "apologies", "i apologize", "ah, you're right", "ah, good", "oh, you're right", "makes sense", "understood", "du hast recht", "sie haben recht", "stimmt", "guter punkt", "guter hinweis", "vous avez raison", "tu as raison", "bonne remarque",
 	"tienes razón", "tiene razón", "buen punto", "você tem razão", "tem razão", "hai ragione", "ha ragione", "je hebt gelijk", "goed punt", "вы правы", "ты прав", "верно", "你说得对", "您说得对", "说得对", "好主意", "おっしゃる通り", "その通り", "ご指摘の通り", "맞습니다", "좋은 지적",
@@ -104,7 +104,7 @@ func grants(t *turn) (ok bool, point string) {
 				break
 			}
 			for _, sentence := range sentences(tidy(b.text)) {
-				if tellsOfMatter(conceded(sentence), here) {
+				if tellsOfMatter(conceded(sentence), here) && (here || shared(sentence, strings.Join(t.said.own, " ")) > 0) {
 					return ok, capital(conceded(sentence))
 				}
 			}
@@ -158,6 +158,12 @@ func challenges(a ask) bool {
 	}
 	for _, s := range a.own {
 		norm := words(s)
+		if begins(norm, notForbid) {
+			continue
+		}
+		if strings.HasSuffix(s, "?") && !begins(norm, politeAsks) {
+			return true
+		}
 		if begins(norm, doubts) || has(norm, doubting) {
 			return true
 		}
@@ -258,24 +264,35 @@ func answered(t *turn, text string) string {
 				}
 				return s
 			}
-			if strings.Count(norm, " ") < 5 {
+			if strings.Count(norm, " ") < 5 || strings.HasSuffix(s, "?") && has(norm, offers) {
 				continue
 			}
 			prev = s
-			shared := 0
-			for w := range contentWords(s) {
-				for o := range own {
-					if sameRoot(w, o) {
-						shared++
-					}
-				}
+			n := 2 * shared(s, text)
+			if begins(norm, narrations) {
+				n--
 			}
-			if shared > most {
-				best, most = s, shared
+			if n > most && n > 0 {
+				best, most = s, n
 			}
 		}
 	}
 	return best
+}
+
+// shared counts the words of meaning that two texts have in common.
+func shared(a, b string) int {
+	n := 0
+	other := contentWords(b)
+	for w := range contentWords(a) {
+		for o := range other {
+			if !plainWords[w] && sameRoot(w, o) {
+				n++
+				break
+			}
+		}
+	}
+	return n
 }
 
 // sameRoot reports whether two words share so much of their beginning that they
@@ -296,14 +313,14 @@ func overturned(list []found, t *turn) []found {
 		return list
 	}
 	return slices.DeleteFunc(list, func(f found) bool {
-		shared := 0
+		n := 0
 		said, _, _ := strings.Cut(f.Text, agreed)
 		for w := range subwords(said, true) {
 			if again[w] {
-				shared++
+				n++
 			}
 		}
-		return shared >= 2
+		return n >= 2
 	})
 }
 
@@ -337,4 +354,12 @@ func subwords(text string, only bool) map[string]bool {
 	return out
 }
 
-var plainWords = map[string]bool{"then": true, "that": true, "this": true, "what": true, "when": true, "with": true, "from": true, "have": true, "does": true, "agent": true, "user": true, "file": true, "code": true, "test": true}
+// plainWords are words of four letters or more that say nothing of the matter.
+var plainWords = func() map[string]bool {
+	m := map[string]bool{}
+	for w := range strings.FieldsSeq(`then that this what when with from have does agent user file code test both also into they them their there which would should could these those just
+		some more only than here were been will about other after before because make like want need part first second thing things using used work works working still`) {
+		m[w] = true
+	}
+	return m
+}()

@@ -28,6 +28,9 @@ func personal(it memoir.Item) ask {
 	if agentCommand(text) {
 		text = ""
 	}
+	if note, ok := strings.CutPrefix(text, "# "); ok && !strings.Contains(note, "\n") { // a note for the agent to remember, no heading
+		text = note
+	}
 	intro := false
 	fence := false
 	var own []string

@@ -106,3 +106,24 @@ func TestWhatAPersonStatesAboutTheirWorkIsKept(t *testing.T) {
 		}
 	}
 }
+
+func TestRulesThatAPersonListsOrNotesAreTheirs(t *testing.T) {
+	t.Parallel()
+	for said, want := range map[string]string{
+		"our rules for this repo\n- never push to main\n- always rebase before you push": "never push to main",
+		"# always sign the tags":                            "always sign the tags",
+		"two more things:\n1. Never log tokens.\n2. Thanks": "Never log tokens",
+	} {
+		if rules, _ := heard(t, said); !holds(rules, want) {
+			t.Errorf("%q: preferences %q", said, rules)
+		}
+	}
+	for name, said := range map[string]string{
+		"a review bot's text": "got this comment from the bot: You should never ignore the error of Close and always wrap it, because otherwise the caller cannot tell what went wrong here.",
+		"a quoted readme":     "does that fit us?\n> Always run the installer as root\n> Never skip the checks",
+	} {
+		if rules, _ := heard(t, said); len(rules) > 0 {
+			t.Errorf("%s: preferences %q", name, rules)
+		}
+	}
+}

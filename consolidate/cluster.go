@@ -95,7 +95,8 @@ func nearest(claims []*claim, index map[string][]int, text string, least float64
 			if own.words == nil {
 				own = newWording(text)
 			}
-			if other := newWording(claims[i].text); other.negative != own.negative || other.swapped(own) {
+			other := newWording(claims[i].text)
+			if other.negative != own.negative || other.swapped(own) || claims[i].kind == memoir.StatementPreference && contradict(own, other) {
 				continue // opposites are not the same
 			}
 			best, at = score, i

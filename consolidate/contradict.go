@@ -52,27 +52,27 @@ func settle(claims []*claim) []*claim {
 // contradict reports whether two texts say the opposite of one thing: "use X,
 // not Y" against "use Y, not X", or a rule against its denial.
 func contradict(a, b wording) bool {
-	if a.swapped(b) || overrules(a, b) || overrules(b, a) {
+	if a.swapped(b) || overrules(a, b) || overrules(b, a) || a.rivals(b) || a.resized(b) {
 		return true
 	}
 	return a.negative != b.negative && jaccard(a.essence, b.essence) >= 0.7
 }
 
 // overrules reports whether one text rejects what the other advises: "use X, not
-// Y" against "use Y".
+// Y" or "we moved off Y" against "use Y".
 func overrules(a, b wording) bool {
-	return a.want != nil && b.want == nil && !b.negative && b.advises && contains(b.words, a.not) && !contains(b.words, a.want)
+	return a.not != nil && b.not == nil && !b.negative && b.advises && contains(b.words, a.not) && !contains(b.words, a.want)
 }
 
 // versus splits "use X instead of Y" and its kin into what is wanted and what not.
 func versus(text string) (want, not []string, ok bool) {
 	low := " " + strings.ToLower(plain(text)) + " "
-	for _, sep := range []string{" instead of ", " rather than ", ", not ", " not ", " and not ", " over "} {
+	for _, sep := range []string{" instead of ", " rather than ", ", not ", " not ", " and not ", " over ", " anstatt ", " statt ", " au lieu de ", " plutôt que ", " en vez de ", " en lugar de ", " em vez de ", " invece di ", " in plaats van ", " вместо "} {
 		before, after, found := strings.Cut(low, sep)
 		if !found {
 			continue
 		}
-		for _, verb := range []string{" use ", " prefer ", " run ", " with ", " using "} {
+		for _, verb := range []string{" use ", " prefer ", " run ", " with ", " using ", " verwende ", " nutze ", " nimm ", " utilise ", " usa ", " gebruik ", " используй "} {
 			if i := strings.LastIndex(before, verb); i >= 0 {
 				before = before[i+len(verb):]
 				break
@@ -90,6 +90,77 @@ func versus(text string) (want, not []string, ok bool) {
 	return nil, nil, false
 }
 
+// departures are what stands before the name of a thing that is used no more, and
+// arrivals before that of the one that took its place.
+var (
+	departures = []string{" moved off of ", " moved off ", " moved away from ", " moved from ", " migrated off ", " migrated away from ", " migrated from ", " switched off ", " switched away from ", " switched from ", " we got rid of ", " we dropped ", " we've dropped ",
+		" no longer use ", " no longer using ", " don't use ", " do not use ", " stopped using ", " stop using ", " we replaced ", " we've replaced ", " we retired ", " we removed ", " nicht mehr ", " weg von ", " n'utilisons plus ", " ya no usamos ", " больше не используем "}
+	arrivals = []string{" switched to ", " moved to ", " migrated to ", " replaced by ", " replaced with ", " use ", " using ", " with ", " to "}
+)
+
+// moved reads from a text that one thing gave way to another: "use X now, we moved
+// off Y". What took its place may be unnamed; without what it left there is nothing.
+func moved(text string) (want, not []string) {
+	low := " " + unpunctuatedEnds(strings.ToLower(plain(text))) + " "
+	for _, d := range departures {
+		before, after, ok := strings.Cut(low, d)
+		if !ok {
+			continue
+		}
+		left, rest := after, ""
+		for _, end := range []string{" to ", " with ", " in favor of ", " in favour of ", " for ", " anymore", " any more", ",", ";", ". ", " and ", " so ", " because ", " since ", " last ", " this ", " now "} {
+			if head, tail, ok := strings.Cut(left, end); ok {
+				left, rest = head, end+tail+rest
+			}
+		}
+		if not = tokens(left); len(not) == 0 || len(not) > 3 {
+			continue
+		}
+		for _, part := range []string{rest, before} {
+			for _, a := range arrivals {
+				if _, name, ok := strings.Cut(" "+part+" ", a); ok && want == nil {
+					name, _, _ = strings.Cut(strings.TrimSpace(name), " ")
+					want = tokens(strings.Trim(name, ",.;"))
+				}
+			}
+		}
+		return want, not
+	}
+	return nil, nil
+}
+
+func unpunctuatedEnds(s string) string {
+	return strings.NewReplacer("’", "'", "“", " ", "”", " ", "!", " ").Replace(s)
+}
+
+// purpose reads "use X for Y" and its kin.
+func purpose(text string) (object, goal []string) {
+	low := " " + strings.Trim(unpunctuatedEnds(strings.ToLower(plain(text))), " .") + " "
+	for _, verb := range []string{" use ", " prefer ", " take ", " choose ", " verwende ", " nutze ", " utilise ", " usa ", " используй "} {
+		_, rest, ok := strings.Cut(low, verb)
+		if !ok {
+			continue
+		}
+		for _, link := range []string{" for ", " as ", " für ", " als ", " pour ", " para ", " per ", " для "} {
+			thing, aim, ok := strings.Cut(rest, link)
+			if !ok {
+				continue
+			}
+			if end := strings.IndexAny(aim, ",.;!("); end >= 0 {
+				aim = aim[:end]
+			}
+			for _, tail := range []string{" from now on", " now", " instead", " again", " please", " anymore"} {
+				aim = strings.TrimSuffix(strings.TrimSpace(aim), tail)
+			}
+			object, goal = tokens(thing), tokens(aim)
+			if len(object) > 0 && len(object) <= 3 && len(goal) > 0 && len(goal) <= 4 {
+				return object, goal
+			}
+		}
+	}
+	return nil, nil
+}
+
 func contains(set, all []string) bool {
 	for _, w := range all {
 		if !slices.Contains(set, w) {
@@ -103,6 +174,18 @@ func contains(set, all []string) bool {
 func imperativeLike(text string) bool {
 	low := " " + strings.ToLower(plain(text)) + " "
 	return strings.Contains(low, " use ") || strings.Contains(low, " prefer ") || strings.Contains(low, " always ")
+}
+
+// commanding reports whether a person's words tell to work with something, in more
+// words and languages than those of a claim in general.
+func commanding(text string) bool {
+	low := " " + strings.ToLower(plain(text)) + " "
+	for _, w := range []string{" run ", " via ", " with ", " stay ", " stick ", " immer ", " verwende ", " toujours ", " utilise ", " siempre ", " usa ", " всегда "} {
+		if strings.Contains(low, w) {
+			return true
+		}
+	}
+	return false
 }
 
 var negations = []string{" not ", " never ", " no ", " don't ", " dont ", " cannot ", " can't ", " doesn't ", " isn't ", " aren't ", " won't ", " stop ", " avoid ", " without ", " no longer ", " nie ", " niemals ", " nicht ", " kein ", " keine ", " jamais ", " nunca "}
@@ -134,5 +217,6 @@ func essence(text string) []string {
 // plain is a claim's own words, without what was said before.
 func plain(text string) string {
 	text, _, _ = strings.Cut(text, " — said after the agent")
+	text = strings.TrimPrefix(text, "the user: ")
 	return strings.Trim(text, "“” ")
 }

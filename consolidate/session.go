@@ -44,7 +44,10 @@ func arrange(extractions []memoir.Extraction) []*session {
 				if strings.Contains(st.Text, inPassing) {
 					continue
 				}
-				if findings++; findings > maxFindings {
+				if !ofPerson(st.Text) {
+					findings++
+				}
+				if findings > maxFindings && !ofPerson(st.Text) {
 					continue
 				}
 			}
@@ -65,6 +68,17 @@ func arrange(extractions []memoir.Extraction) []*session {
 		s.rank = i
 	}
 	return out
+}
+
+// ofPerson reports whether a finding is what a person said or what the project
+// asks of everyone: those are few, and count however many findings there are.
+func ofPerson(text string) bool {
+	for _, start := range []string{"the user: ", "the user's ", "asked “", "required in this project: ", "commits and titles "} {
+		if strings.HasPrefix(text, start) {
+			return true
+		}
+	}
+	return false
 }
 
 // loose reads a raw memory that is not in the form of statements, as language

@@ -19,9 +19,8 @@ const (
 )
 
 // findings finds sentences that state a cause, a constraint, a choice with its
-// reason or a fact about the repository that took effort: in the agent's
-// answers, and in what a person said to correct it, the weightiest first. What a
-// person refused is left out, and of two sentences on one thing only the later stays.
+// reason or a fact about the repository that took effort, in the agent's
+// answers, the weightiest first. What a person refused is left out, and of two sentences on one thing only the later stays.
 func findings(r *reading) []found {
 	var out []found
 	for i, t := range r.turns {
@@ -35,9 +34,6 @@ func findings(r *reading) []found {
 			}
 		}
 		out = g.out
-		if t.ask != nil {
-			out = append(out, stated(t)...)
-		}
 	}
 	slices.SortStableFunc(out, heavier)
 	return out
@@ -335,41 +331,6 @@ func finding(sentence, prev string, final, accepted, bullet bool) (string, float
 		text = capital(rest)
 	}
 	return shorten(strings.TrimLeft(text, "#*->_ "), 240), weight
-}
-
-// stated finds facts that a person gave the agent: corrections of what it said,
-// and demands that name their reason.
-func stated(t *turn) []found {
-	if t.said.document || t.said.pasted && !t.said.denies {
-		return nil
-	}
-	var out []found
-	for _, s := range t.said.own {
-		norm := words(s)
-		n := strings.Count(norm, " ")
-		if n < 9 || len(s) > 500 || strings.Contains(s, "?") || standing(s, t.said) > 0 {
-			continue
-		}
-		weight := 0.0
-		switch {
-		case has(norm, demands) && has(norm, grounds) && !has(norm, guesses) && !begins(norm, phrases("why|what|how|when")):
-			weight = 3
-		case !t.said.denies && !t.said.rejection, commands(norm), begins(norm, asides):
-		default:
-			weight = 2
-			if has(norm, causes) || has(norm, constraints) || has(norm, choices) || n >= 17 {
-				weight++
-			}
-			if anchors(s) > 0 {
-				weight += 0.5
-			}
-		}
-		if weight < 3 {
-			continue
-		}
-		out = append(out, found{memoir.Statement{Kind: memoir.StatementDecision, Text: "the user: " + quote(shorten(s, 220)) + elsewhere(t.away()), Items: []int{t.said.item}}, weight + 1})
-	}
-	return out
 }
 
 // supersede adds a finding to a list in which each thing is said once: of two

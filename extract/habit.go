@@ -8,8 +8,109 @@ import (
 	"memoir"
 )
 
-// habits finds a manner of working that a person asked for again and again.
+// habits finds what a person asked for again and again: a manner of working, or the
+// same piece of work.
 func habits(r *reading) []found {
+	return append(repeatedManners(r), repeatedAsks(r)...)
+}
+
+// repeatedAsks finds a request that a person made twice or more in nearly the same
+// words, and with which commands the agent ended its work each time.
+func repeatedAsks(r *reading) []found {
+	type group struct {
+		key   map[string]bool
+		turns []*turn
+	}
+	var groups []*group
+	for _, t := range r.turns {
+		if t.ask == nil || t.said.trivial || t.said.denies || t.said.pasted || len(t.said.own) == 0 || len(t.said.own) > 2 || !commands(words(t.said.own[0])) {
+			continue
+		}
+		key := askKey(strings.Join(t.said.own, " "))
+		if len(key) < 2 || len(key) > 12 {
+			continue
+		}
+		at := slices.IndexFunc(groups, func(g *group) bool { return alike(g.key, key) })
+		if at < 0 {
+			if len(groups) < maxAlike {
+				groups = append(groups, &group{key, []*turn{t}})
+			}
+			continue
+		}
+		groups[at].turns = append(groups[at].turns, t)
+	}
+	var out []found
+	for _, g := range groups {
+		if len(g.turns) < 2 {
+			continue
+		}
+		last := g.turns[len(g.turns)-1]
+		text := fmt.Sprintf("asked for %d times: %s", len(g.turns), quote(shorten(tidy(strings.Join(last.said.own, " ")), 160)))
+		var items []int
+		for _, t := range g.turns {
+			items = append(items, t.said.item)
+		}
+		if steps := usual(g.turns); len(steps) > 0 {
+			text += " — each time the agent ran `" + strings.Join(steps, "`, `") + "`"
+		}
+		out = append(out, found{memoir.Statement{Kind: memoir.StatementPreference, Text: text, Items: items}, 4 + float64(len(g.turns))})
+	}
+	return out
+}
+
+// askKey are the words of a request without links, numbers and small words.
+func askKey(text string) map[string]bool {
+	out := map[string]bool{}
+	for w := range strings.FieldsSeq(words(labels(tidy(text)))) {
+		if len(w) < 2 || strings.ContainsAny(w, "/#:.0123456789") || smallWords[w] {
+			continue
+		}
+		out[w] = true
+	}
+	return out
+}
+
+var smallWords = func() map[string]bool {
+	m := map[string]bool{}
+	for w := range strings.FieldsSeq("http https a an the and or but of to in on at for with by from as is are it its this that these those please now again also then ok okay just can could you we me my our all any new latest more once") {
+		m[w] = true
+	}
+	return m
+}()
+
+func alike(a, b map[string]bool) bool {
+	both := 0
+	for w := range a {
+		if b[w] {
+			both++
+		}
+	}
+	return both >= 2 && both*5 >= 4*(len(a)+len(b)-both)
+}
+
+// usual are the commands that succeeded in all of some turns, in their order.
+func usual(turns []*turn) []string {
+	var out []string
+	for _, last := range turns[len(turns)-1].runs {
+		for _, c := range last.cmds {
+			if last.failed || c.use == "" || c.family == "" || c.place != "" || slices.Contains(out, c.family) || len(out) == 5 {
+				continue
+			}
+			everywhere := true
+			for _, t := range turns {
+				everywhere = everywhere && slices.ContainsFunc(t.runs, func(o *run) bool {
+					return !o.failed && slices.ContainsFunc(o.cmds, func(d command) bool { return d.family == c.family })
+				})
+			}
+			if everywhere {
+				out = append(out, c.family)
+			}
+		}
+	}
+	return out
+}
+
+func repeatedManners(r *reading) []found {
 	type manner struct{ verb, tail string }
 	asked := map[manner][]int{}
 	var order []manner

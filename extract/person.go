@@ -28,6 +28,9 @@ func personal(it memoir.Item) ask {
 	if agentCommand(text) {
 		text = ""
 	}
+	if note, ok := strings.CutPrefix(text, "# "); ok && !strings.Contains(note, "\n") { // a note for the agent to remember, no heading
+		text = note
+	}
 	intro := false
 	fence := false
 	var own []string
@@ -53,6 +56,7 @@ func personal(it memoir.Item) ask {
 		}
 		if intro && len(strings.Join(lines[i:], " ")) > 160 {
 			a.paste(trimmed)
+			own = append(own, behindPaste(lines, i)...)
 			break
 		}
 		entry, bullet := listEntry(trimmed)
@@ -78,6 +82,27 @@ func personal(it memoir.Item) ask {
 	}
 	a.judge()
 	return a
+}
+
+// behindPaste returns what a person typed behind code or a log that they pasted:
+// the lines from a place on, after its last line, in which they speak of themselves.
+func behindPaste(lines []string, from int) []string {
+	last := -1
+	for i, line := range lines {
+		if trimmed := strings.TrimSpace(line); trimmed != "" && paste(line, trimmed) {
+			last = i
+		}
+	}
+	if last < 0 {
+		return nil
+	}
+	var out []string
+	for _, line := range lines[max(from, last+1):] {
+		if norm := words(line); has(norm, phrases("i|i'd|i'm|i've|me|my")) && !strings.HasPrefix(line, ">") {
+			out = append(out, sentences(strings.TrimSpace(line))...)
+		}
+	}
+	return out
 }
 
 // paste notes that a text was pasted, and how it begins.

@@ -33,6 +33,8 @@ type turn struct {
 	denied bool           // the next thing that the person said refuses what the agent said last
 	closed bool           // the agent gave an answer after its last action
 	places map[string]int // actions by the repository that they were in
+
+	refused string // what the call did that the person refused just before they said this
 }
 
 // said is one text of the agent.
@@ -68,6 +70,7 @@ func read(in Input) *reading {
 	}
 	t := &turn{}
 	open := false
+	refused := ""
 	add := func() {
 		if open {
 			r.turns = append(r.turns, t)
@@ -86,15 +89,16 @@ func read(in Input) *reading {
 				said.document = true
 			}
 			add()
-			t = &turn{ask: it, said: said}
-			open = true
+			t = &turn{ask: it, said: said, refused: refused}
+			open, refused = true, ""
 		case it.Kind == memoir.ItemMessage && it.Origin == memoir.OriginAgent:
-			open = true
+			open, refused = true, ""
 			t.says = append(t.says, said{item: it.N, text: clean(it.Text), final: it.Final})
 			t.closed = true
 		case it.Kind == memoir.ItemTool:
 			open = true
 			t.closed = false
+			refused = refusedCall(it, root)
 			r.tool(t, it, root)
 		}
 	}

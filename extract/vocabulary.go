@@ -17,10 +17,4 @@ var (
 	dangling    = phrases("it's|that's|they're|there's|those are|that is|then|all three|all four|it|this|that|these|those|they|so|which|then|but|and|also|however|both|same|he|she|the same|here|such|either|neither|again|otherwise|instead|or|one|everything|nothing|another")
 )
 
-var (
-	demands = phrases("needs to|need to|must|must not|should|shouldn't|has to|have to|may not|cannot|can't|invariant")
-	grounds = phrases("or else|otherwise|because|so that|so the|so we|so users|so people|since the|invariant that|given that")
-	asides  = phrases("i|iiuc|maybe|hm|hmm|wtf|dude|why|what|how|again|i think|ok|sorry|yeah|yes|yep|sure|well|good|great|thanks")
-)
-
 var verbs = phrases("is|are|was|were|has|have|had|does|doesn't|don't|did|didn't|can|cannot|can't|must|needs|need|requires|uses|use|reads|writes|returns|sets|gets|calls|runs|fails|works|breaks|expects|treats|keeps|stores|loads|handles|depends|contains|creates|starts|stops|leaves|makes|means|supports|ignores|matches|parses|sends|stays|lives|belongs|comes|goes|holds|takes|gives|sends|adds|removes|checks|skips|falls|points|defaults|passes|exits|prints|accepts|rejects|applies|includes|provides|allows|exposes|implements|wraps|extends|inherits|imports|exports|tests|covers|changed|failed|hit|lacks|misses|should|treat|produces|routes|turns|resolves|renders|builds|compiles|throws|raises|logs|emits|sits|remains|becomes|causes|happens|leads|results|shows|says|forces|sends|shares|opens|closes|listens|connects|saves|caches|scopes|counts|maps|moves|copies|drops|hides|blocks|waits|locks|changes|registers|installs|ships|targets|tracks|switches|splits|joins|merges")

@@ -1,0 +1,365 @@
+package extract
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"memoir"
+)
+
+// steerings finds what a person settled against the agent: what they said when
+// they refused a call, or right after it; objections that the agent granted; their
+// choice among what the agent offered. What a later objection overturned is left out.
+func steerings(r *reading) []found {
+	var out []found
+	for i, t := range r.turns {
+		if t.ask == nil || t.said.document {
+			continue
+		}
+		if objects(t) {
+			out = overturned(out, t)
+		}
+		text, weight := steering(r, i)
+		if text == "" {
+			continue
+		}
+		text += elsewhere(t.away())
+		out = append(out, found{memoir.Statement{Kind: memoir.StatementDecision, Text: text, Items: []int{t.said.item}}, weight})
+	}
+	return out
+}
+
+// steering reads what the person settled at a turn, empty if nothing.
+func steering(r *reading, i int) (string, float64) {
+	t := r.turns[i]
+	own := weighty(t.said)
+	if offer := choiceOf(r, i); offer != "" && own == "" {
+		return offer, 4
+	}
+	granted, point := grants(t)
+	switch {
+	case own == "" && point != "" && objects(t):
+		return point, 3.5
+	case own == "":
+		return "", 0
+	case t.refused != "" && !t.said.trivial:
+		text := "the user: " + quote(own) + referent(r, i, own)
+		if !strings.Contains(text, saidAfter) {
+			text += " (said on refusing " + t.refused + ")"
+		}
+		return text, 4.5
+	case granted && challenges(t.said):
+		text := "the user: " + quote(own)
+		if point != "" {
+			return text + agreed + quote(shorten(labels(point), 200)), 4.2
+		}
+		about := referent(r, i, own)
+		if len(contentWords(own)) < 5 || about == "" && pointing(own) && anchors(own) == 0 {
+			return "", 0
+		}
+		return text + about, 3.6
+	}
+	return "", 0
+}
+
+// objects reports whether a turn begins with an objection: words that refuse, or
+// words that the agent gave way to.
+func objects(t *turn) bool {
+	if t.said.denies || t.refused != "" {
+		return true
+	}
+	granted, _ := grants(t)
+	return granted && challenges(t.said)
+}
+
+// How an agent gives way to what a person said.
+var grantings = []string{
+	"you're absolutely right", "you are absolutely right", "you're completely right", "you're right", "you are right", "you're correct", "you are correct", "good catch", "great catch",
+	"nice catch", "good point", "great point", "fair point", "good idea", "great idea", "that's right", "that's correct", "that's a good point", "that's a fair point", "that makes sense",
+	"that makes more sense", "yes, that makes more sense", "yes, that makes sense", "yes, good point", "yes, you're right", "agreed", "true", "right, my mistake", "my mistake", "my bad", "i was wrong", "i misread", "i misunderstood",
+	"i overcomplicated", "sorry", "apologies", "i apologize", "ah, you're right", "ah, good", "oh, you're right", "makes sense", "understood", "du hast recht", "sie haben recht", "stimmt", "guter punkt", "guter hinweis", "vous avez raison", "tu as raison", "bonne remarque",
+	"tienes razón", "tiene razón", "buen punto", "você tem razão", "tem razão", "hai ragione", "ha ragione", "je hebt gelijk", "goed punt", "вы правы", "ты прав", "верно", "你说得对", "您说得对", "说得对", "好主意", "おっしゃる通り", "その通り", "ご指摘の通り", "맞습니다", "좋은 지적",
+}
+
+// grants reports whether one of the agent's first words of a turn give way to the
+// person, and what it then says of the matter, if that is a statement.
+func grants(t *turn) (ok bool, point string) {
+	for _, s := range t.says[:min(len(t.says), 5)] {
+		all := blocks(s.text, false)
+		if len(all) == 0 {
+			continue
+		}
+		here := false
+		if rest := conceded(all[0].text); rest != strings.TrimSpace(all[0].text) {
+			ok, here = true, true
+			all[0].text = rest
+		}
+		if !ok {
+			continue
+		}
+		for _, b := range all[:min(len(all), 4)] {
+			if b.bullet {
+				break
+			}
+			for _, sentence := range sentences(tidy(b.text)) {
+				if tellsOfMatter(conceded(sentence), here) && (here || shared(sentence, strings.Join(t.said.own, " ")) > 0) {
+					return ok, capital(conceded(sentence))
+				}
+			}
+		}
+	}
+	return ok, ""
+}
+
+// tellsOfMatter reports whether a sentence of an agent that gave way states how
+// things are; one that stands apart from the words that gave way must name something.
+func tellsOfMatter(sentence string, near bool) bool {
+	norm := words(sentence)
+	if strings.Count(norm, " ") < 5 || strings.HasSuffix(sentence, ":") || strings.HasSuffix(sentence, "?") || lineNumber(norm) || symbols(withoutCode(sentence)) > 0.25 {
+		return false
+	}
+	if begins(norm, narrations) || begins(norm, phrases("i|that's|that is|this|these|now|then")) || has(norm, offers) || has(norm, chatter) {
+		return false
+	}
+	return near || anchors(sentence) > 0 && !sessionBound(sentence, norm) && !has(norm, phrases("i|i'm|i'll|i've"))
+}
+
+// conceded cuts off the words that give way; a text without them comes back as it is.
+func conceded(text string) string {
+	text = strings.TrimSpace(text)
+	for {
+		low := strings.ToLower(strings.ReplaceAll(text, "’", "'"))
+		cut := false
+		for _, g := range grantings {
+			if !strings.HasPrefix(low, g) || len(low) != len(strings.ReplaceAll(text, "’", "'")) {
+				continue
+			}
+			text = strings.ReplaceAll(text, "’", "'")[len(g):]
+			if r := []rune(text); len(r) > 0 && (unicode.IsLetter(r[0]) || unicode.IsDigit(r[0])) && r[0] < 0x2e80 {
+				return text
+			}
+			text = strings.TrimLeft(text, " ,.!:;—–-。，、！")
+			cut = true
+			break
+		}
+		if !cut {
+			return text
+		}
+	}
+}
+
+// challenges reports whether a person objects, doubts or proposes otherwise rather
+// than asking for the next piece of work.
+func challenges(a ask) bool {
+	if a.denies {
+		return true
+	}
+	for _, s := range a.own {
+		norm := words(s)
+		if begins(norm, notForbid) {
+			continue
+		}
+		if strings.HasSuffix(s, "?") && !begins(norm, politeAsks) {
+			return true
+		}
+		if begins(norm, doubts) || has(norm, doubting) {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	doubts   = phrases("why|wait|hm|hmm|hmmm|but|isn't|aren't|shouldn't|couldn't|wouldn't|doesn't|don't|can't|are you sure|is that|is this|is it|how about|what about|what if|could we|can we|could you|should we|i thought|i think|i would|i'd|i actually|actually|slight|same|not|sooo|so why|so we|like|warum|wieso|pourquoi|por qué|por que|perché|waarom|почему|зачем")
+	doubting = phrases("no ?|right ?|why would|why are|why do|why is|why did|why not|can't we|couldn't we|shouldn't|isn't|aren't|instead|rather|i thought|doesn't look|not correct|is wrong|none of|but|not what")
+)
+
+// weighty joins the sentences of a person that say something about the matter.
+func weighty(a ask) string {
+	var parts []string
+	total := 0
+	for _, s := range a.own {
+		norm := words(s)
+		if standing(s, a) > 0 && len(a.own) > 1 && len(contentWords(s)) > 3 { // kept as a preference
+			continue
+		}
+		if trivial(norm) || hollowAside(norm) || a.pasted && strings.HasSuffix(s, ":") {
+			continue
+		}
+		if total+len(s) > 330 && total > 0 {
+			break
+		}
+		parts = append(parts, s)
+		total += len(s) + 1
+	}
+	text := strings.Join(parts, " ")
+	if at := lineReference.FindStringIndex(text); at != nil {
+		text = capital(text[at[1]:])
+	}
+	if len(contentWords(text)) < 3 && anchors(text) == 0 && !unspaced(text) || len(parts) == 1 && standing(text, a) > 0 {
+		return ""
+	}
+	return shorten(tidy(text), 330)
+}
+
+// lineReference is a number of a line on the screen that words begin with: it
+// means nothing a day later.
+var lineReference = regexp.MustCompile(`^(?i:(?:for|in|on|at|and) )?(?i:lines? )?\d{1,5}(?:-\d+)?(?::| -|,)? `)
+
+// hollowAside reports whether a sentence only asks the agent to look, or vents.
+func hollowAside(norm string) bool {
+	return begins(norm, phrases("check|read|look|please check|let me know|does that make sense|make sense|i have a feeling|wtf|what the|again , this is not correct|this is not correct|that's not correct|that's wrong|this is wrong|that is wrong|you idiot|why do you go")) &&
+		strings.Count(norm, " ") < 16
+}
+
+// unspaced reports whether a text is in a script without spaces between words.
+func unspaced(text string) bool {
+	n := 0
+	for _, r := range text {
+		if unicode.Is(unicode.Han, r) || unicode.Is(unicode.Hiragana, r) || unicode.Is(unicode.Katakana, r) || unicode.Is(unicode.Hangul, r) {
+			n++
+		}
+	}
+	return n >= 4
+}
+
+const agreed = " — the agent agreed: "
+
+const saidAfter = " — said after the agent: "
+
+// referent quotes what the agent had said, where a person's words point at it
+// without naming it.
+func referent(r *reading, i int, text string) string {
+	if i == 0 || !pointing(text) {
+		return ""
+	}
+	if before := answered(r.turns[i-1], text); before != "" {
+		return saidAfter + quote(shorten(labels(before), 180))
+	}
+	return ""
+}
+
+// pointing reports whether a text leans on what was said before.
+func pointing(text string) bool {
+	norm := words(text)
+	return has(norm, phrases("it|this|that|these|those|them|they|there|the first|the second|the former|the latter|both|neither|same|the rest|the others|ones|one")) || len(contentWords(text)) < 4
+}
+
+// answered is the sentence of an agent's last message that what the person said
+// next is about: a question at its end, else the one that shares most words with it.
+func answered(t *turn, text string) string {
+	if len(t.says) == 0 {
+		return ""
+	}
+	own := contentWords(text)
+	best, most, prev := "", 0, ""
+	for _, b := range blocks(t.says[len(t.says)-1].text, false) {
+		for _, s := range sentences(tidy(b.text)) {
+			norm := words(s)
+			if strings.HasSuffix(s, "?") && strings.Count(norm, " ") > 3 && (len(own) < 5 || !has(norm, offers)) {
+				if pointing(s) && prev != "" {
+					s = shorten(prev, 110) + " " + s
+				}
+				return s
+			}
+			if strings.Count(norm, " ") < 5 || strings.HasSuffix(s, "?") && has(norm, offers) {
+				continue
+			}
+			prev = s
+			n := 2 * shared(s, text)
+			if begins(norm, narrations) {
+				n--
+			}
+			if n > most && n > 0 {
+				best, most = s, n
+			}
+		}
+	}
+	return best
+}
+
+// shared counts the words of meaning that two texts have in common.
+func shared(a, b string) int {
+	n := 0
+	other := contentWords(b)
+	for w := range contentWords(a) {
+		for o := range other {
+			if !plainWords[w] && sameRoot(w, o) {
+				n++
+				break
+			}
+		}
+	}
+	return n
+}
+
+// sameRoot reports whether two words share so much of their beginning that they
+// speak of one thing: pending and pendingArea, message and messages.
+func sameRoot(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	return len(a) >= 5 && strings.HasPrefix(b, a) || a == b
+}
+
+// overturned drops what was settled earlier about names that an objection takes up
+// again: of "use appendRow, not insertRow" an objection to appending and inserting
+// says that it was not the last word.
+func overturned(list []found, t *turn) []found {
+	again := subwords(strings.Join(t.said.own, " "), false)
+	if len(again) == 0 {
+		return list
+	}
+	return slices.DeleteFunc(list, func(f found) bool {
+		n := 0
+		said, _, _ := strings.Cut(f.Text, agreed)
+		for w := range subwords(said, true) {
+			if again[w] {
+				n++
+			}
+		}
+		return n >= 2
+	})
+}
+
+// subwords are the words that names of code are made of; without only, the other
+// words of a text as well.
+func subwords(text string, only bool) map[string]bool {
+	out := map[string]bool{}
+	for w := range strings.FieldsSeq(text) {
+		w = strings.Trim(w, ".,;:!?()[]{}\"'“”*`")
+		if only && !camel(w) && !strings.Contains(w, "_") && !strings.HasSuffix(w, "()") {
+			continue
+		}
+		var b strings.Builder
+		for _, r := range w {
+			switch {
+			case unicode.IsUpper(r):
+				b.WriteByte(' ')
+				b.WriteRune(unicode.ToLower(r))
+			case unicode.IsLetter(r):
+				b.WriteRune(r)
+			default:
+				b.WriteByte(' ')
+			}
+		}
+		for part := range strings.FieldsSeq(b.String()) {
+			if len(part) > 3 && !plainWords[part] {
+				out[part] = true
+			}
+		}
+	}
+	return out
+}
+
+// plainWords are words of four letters or more that say nothing of the matter.
+var plainWords = func() map[string]bool {
+	m := map[string]bool{}
+	for w := range strings.FieldsSeq(`then that this what when with from have does agent user file code test both also into they them their there which would should could these those just
+		some more only than here were been will about other after before because make like want need part first second thing things using used work works working still`) {
+		m[w] = true
+	}
+	return m
+}()

@@ -9,11 +9,11 @@ import (
 // room is how many statements of a kind a raw memory holds at most.
 var room = map[memoir.StatementKind]int{
 	memoir.StatementTask:        maxTasks,
-	memoir.StatementOutcome:     10,
+	memoir.StatementOutcome:     24,
 	memoir.StatementPreference:  16,
 	memoir.StatementFailure:     8,
 	memoir.StatementCommand:     14,
-	memoir.StatementDecision:    18,
+	memoir.StatementDecision:    24,
 	memoir.StatementFile:        maxFiles,
 	memoir.StatementEnvironment: 5,
 	memoir.StatementProcedure:   4,

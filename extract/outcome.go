@@ -26,7 +26,7 @@ var (
 )
 
 // outcomes says how the session ended, cautiously, and what was done.
-func outcomes(r *reading) []found {
+func outcomes(r *reading, told []found) []found {
 	var out []found
 	add := func(text string, items []int, weight float64) {
 		f := found{memoir.Statement{Kind: memoir.StatementOutcome, Text: text, Items: items}, weight}
@@ -68,6 +68,9 @@ func outcomes(r *reading) []found {
 				}
 			}
 		}
+	}
+	for _, f := range told {
+		out = supersede(out, f)
 	}
 	return out
 }

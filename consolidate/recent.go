@@ -7,10 +7,22 @@ import (
 	"memoir"
 )
 
+// detailsOf is how many things done are told of a session, by how many sessions
+// are newer: what was done last is what a reader goes on from.
+func detailsOf(newer int) int {
+	switch {
+	case newer < 3:
+		return 14
+	case newer < 8:
+		return 6
+	}
+	return 3
+}
+
 // came tells what came of a session: its status, the thing done that says most,
-// and a few more. Links and reports of state ("PR is up", "checks are green") say
+// and at most so many more. Links and reports of state ("PR is up", "checks are green") say
 // little; they stand only where there is nothing better.
-func (s *session) came() (status, what string, details []string) {
+func (s *session) came(most int) (status, what string, details []string) {
 	status, what = s.outcome()
 	first := true
 	var done []string
@@ -36,7 +48,7 @@ func (s *session) came() (status, what string, details []string) {
 	}
 	slices.SortStableFunc(done, func(a, b string) int { return weightOf(b) - weightOf(a) })
 	done = slices.DeleteFunc(done, func(d string) bool { return jaccard(tokens(d), tokens(what)) > 0.5 })
-	return status, what, done[:min(len(done), maxDetails)]
+	return status, what, done[:min(len(done), most)]
 }
 
 // weightOf tells how much a sentence says: the names in it, and its length.

@@ -33,6 +33,16 @@ func account(s said, root string) []found {
 			n = last
 			continue
 		}
+		if under := below(all, n); under > 0 && len(b.text) < 160 {
+			head := strings.TrimRight(labels(local(tidy(numberless.ReplaceAllString(b.text, "")), root)), ":. ")
+			for _, line := range joined(head, all[n+1:n+1+under], root) {
+				if weight := 1.2 + 0.3*float64(min(anchors(line), 4)); standsAlone(line) {
+					add(line, weight)
+				}
+			}
+			n += under
+			continue
+		}
 		prev := -1
 		for _, sentence := range sentences(local(tidy(b.text), root)) {
 			sentence = withoutHandling(numberless.ReplaceAllString(sentence, ""))
@@ -54,8 +64,23 @@ func account(s said, root string) []found {
 	return out
 }
 
+// below counts the entries of the list that stands under the entry at n.
+func below(all []block, n int) int {
+	if !all[n].bullet {
+		return 0
+	}
+	under := 0
+	for _, b := range all[n+1:] {
+		if !b.bullet || b.indent <= all[n].indent {
+			break
+		}
+		under++
+	}
+	return under
+}
+
 var (
-	numberless = regexp.MustCompile(` ?\((?:~?[Ll]ines?|L) ?\d+[^)]*\)| (?:on|at) lines? \d+(?:[-–]\d+)?`)
+	numberless = regexp.MustCompile(`^Lines? \d+(?:[-–]\d+)?(?: in|:)? | ?\((?:~?[Ll]ines?|L) ?\d+[^)]*\)| (?:on|at) lines? \d+(?:[-–]\d+)?`)
 	ofChanges  = phrases("change|changes|changed|changes made|made|summary|fix|fixes|fixed|implemented|done|updates|updated|highlights|result|new|created|creates|added|adds|refactoring|now|improvements|i've|i have|what it does|covers|includes|implementation|refactored|moved")
 	notDone    = phrases("option|options|proposal|proposed|suggested|suggestions|recommend|recommended|recommendation|alternatives|next steps|next step|remaining|still|todo|to do|not done|left|limitations|issues found|findings|issues|comments|test plan|you can|could|should|would|want me|if you|plan|questions|problems|phase|validation|verification|tests|verified|checks")
 	handling   = regexp.MustCompile(`(?:, (?:and )?|; | and )(?:then )?(?:committed|pushed|force-pushed|replied|resolved the|re-ran|reran|posted) .*$`)

@@ -45,7 +45,7 @@ func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir
 		known = supersede(known, f)
 	}
 	all := slices.Concat(
-		tasks(r), distinct(outcomes(r, done), known), preferences(r), failures(r, in), worked(r),
+		tasks(r), distinct(outcomes(r, posts, done), known), preferences(r), failures(r, in), worked(r),
 		known, files(r), surroundings(r), procedures(r),
 	)
 	if !worthKeeping(all) {

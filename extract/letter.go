@@ -162,11 +162,11 @@ func arrive(list []*posting, p *posting, output string) []*posting {
 		if old != nil {
 			old.void = true
 			p.title, p.body, p.branch = cmp.Or(p.title, old.title), cmp.Or(p.body, old.body), cmp.Or(p.branch, old.branch)
-			p.target = cmp.Or(p.target, old.target)
+			p.target, p.link = cmp.Or(p.target, old.target), cmp.Or(p.link, old.link)
 		}
 	case p.kind == postPull && p.target == "":
-		if all := pullNumber.FindAllStringSubmatch(output, 2); len(all) == 1 {
-			p.target = all[0][1]
+		if all := pullNumber.FindAllStringSubmatch(clean(output), 2); len(all) == 1 {
+			p.link, p.target = all[0][0], all[0][1]
 		}
 	}
 	return append(list, p)

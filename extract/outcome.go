@@ -14,7 +14,7 @@ const openEnd = "Open at the end: "
 
 // outcomes says how the session ended, cautiously, and what was done: first the
 // line that says most of the session's main work, then the rest in order.
-func outcomes(r *reading, told []found) []found {
+func outcomes(r *reading, posts []*posting, told []found) []found {
 	status, what, item := ending(r)
 	if status == "" {
 		return nil
@@ -32,7 +32,7 @@ func outcomes(r *reading, told []found) []found {
 		text += " — " + shorten(impersonal(what), 300)
 	}
 	var missing []string
-	for _, l := range pullRequests(r) {
+	for _, l := range pullRequests(r, posts) {
 		if !strings.Contains(text, l) {
 			missing = append(missing, l)
 		}
@@ -108,9 +108,12 @@ func mainWork(r *reading, done []found) int {
 		i := turns[f.Items[0]]
 		t := r.turns[i]
 		mine := contentWords(f.Text)
-		score := min(f.weight, 3) + 2*shared(mine, first) + 0.4*math.Log(1+float64(min(t.edits, 30))) + 0.6*float64(i+1)/float64(len(r.turns))
+		score := min(f.weight, 2.5) + 2*shared(mine, first) + 0.4*math.Log(1+float64(min(t.edits, 30))) + 0.6*float64(i+1)/float64(len(r.turns))
 		if t.ask != nil {
 			score += shared(mine, contentWords(strings.Join(t.said.own, " ")))
+		}
+		if f.weight < weightTold-1 && accomplishment(f.Text) == 0 {
+			score--
 		}
 		if has(norm, besides) {
 			score--
@@ -178,8 +181,8 @@ func withoutGone(list []found, r *reading) []found {
 }
 
 // pullRequests lists the addresses of pull requests that the session created and
-// did not close, as printed by the command that did.
-func pullRequests(r *reading) []string {
+// did not close, as printed by the commands that did.
+func pullRequests(r *reading, posts []*posting) []string {
 	var out []string
 	for _, run := range r.runs {
 		if run.failed {
@@ -195,6 +198,11 @@ func pullRequests(r *reading) []string {
 			if !slices.Contains(out, l) {
 				out = append(out, l)
 			}
+		}
+	}
+	for _, p := range posts {
+		if p.link != "" && !slices.Contains(out, p.link) {
+			out = append(out, p.link)
 		}
 	}
 	return out

@@ -23,6 +23,7 @@ type posting struct {
 	item   int
 	kind   string
 	target string // the number of the pull request, the tag of the release; may be empty
+	link   string // the address of the pull request, as the command printed it
 	branch string // that the pull request is to be merged from, where the command names it
 	commit string // the commit's abbreviated name, where the output has it
 	title  string

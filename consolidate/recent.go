@@ -34,7 +34,7 @@ func (s *session) came(most int) (status, what string, details []string) {
 			first = false
 			continue
 		}
-		if substantial(st.Text) {
+		if substantial(st.Text) && !strings.HasPrefix(strings.ToLower(st.Text), openEnd) {
 			done = append(done, st.Text)
 		}
 	}

@@ -2,6 +2,7 @@ package extract
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"memoir"
@@ -78,6 +79,47 @@ func below(all []block, n int) int {
 	}
 	return under
 }
+
+// overruled returns the words of an objection to what came of the turn at i, if a
+// person made one, the agent saw it, and files of the turn were changed again.
+func overruled(r *reading, i int) map[string]bool {
+	t, k := r.turns[i], i+1
+	for k < len(r.turns) && len(r.turns[k].says) == 0 && len(r.turns[k].said.own) == 0 {
+		k++ // a command to the agent's prompt
+	}
+	if k >= len(r.turns) {
+		return nil
+	}
+	next := r.turns[k]
+	text := strings.Join(next.said.own, " ") + " " + next.said.quoted
+	conceded := len(next.says) > 0 && next.ask != nil && begins(words(next.says[0].text), concessions)
+	if conceded {
+		text += " " + next.says[0].text
+	}
+	if !next.said.denies && !conceded {
+		return nil
+	}
+	for _, later := range r.turns[k:] {
+		for _, f := range later.files {
+			if slices.Contains(t.files, f) {
+				return contentWords(text)
+			}
+		}
+	}
+	return nil
+}
+
+// touches reports whether a text speaks of what an objection speaks of.
+func touches(text string, objection map[string]bool) bool {
+	for w := range contentWords(text) {
+		if objection[w] {
+			return true
+		}
+	}
+	return false
+}
+
+var concessions = phrases("you're right|you are right|you're absolutely right|you are absolutely right|absolutely right|good catch|good point|my mistake|sorry|oops|right , i|i was wrong|i misunderstood|i overcomplicated|fair point|you caught")
 
 var (
 	numberless = regexp.MustCompile(`^Lines? \d+(?:[-–]\d+)?(?: in|:)? | ?\((?:~?[Ll]ines?|L) ?\d+[^)]*\)| (?:on|at) lines? \d+(?:[-–]\d+)?`)

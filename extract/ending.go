@@ -215,7 +215,12 @@ func unanswered(r *reading) (string, int) {
 	if !strings.HasSuffix(answer, "?") || !awaiting(answer) {
 		return "", 0
 	}
-	question := lastSentence(answer[strings.LastIndexByte(answer, '\n')+1:])
+	asked := sentences(answer[strings.LastIndexByte(answer, '\n')+1:])
+	from := len(asked)
+	for from > 0 && strings.HasSuffix(asked[from-1], "?") {
+		from--
+	}
+	question := strings.Join(asked[from:], " ")
 	text := "the agent asked " + quote(shorten(local(tidy(question), r.root), 200)) + ", unanswered"
 	for _, b := range blocks(last.text, false) {
 		for _, s := range sentences(local(tidy(b.text), r.root)) {

@@ -2,6 +2,7 @@ package extract
 
 import (
 	"math"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -58,19 +59,21 @@ func outcomes(r *reading, posts []*posting, told []found) []found {
 func accounts(r *reading) []found {
 	var out []found
 	acting := false
-	for _, t := range r.turns {
+	for i, t := range r.turns {
 		goesOn := acting && t.ask != nil && (t.said.trivial && !t.said.confirms)
 		acting = t.acted() || goesOn
 		if !acting || t.denied && t.edits == 0 {
 			continue
 		}
-		said := 0
+		void, said := overruled(r, i), 0
 		for _, s := range t.says {
 			if !s.final {
 				continue
 			}
 			for _, f := range account(s, r.root) {
-				said++
+				if said++; void != nil && !begins(words(f.Text), removals) && touches(f.Text, void) {
+					continue
+				}
 				out = supersede(out, f)
 			}
 		}
@@ -82,6 +85,9 @@ func accounts(r *reading) []found {
 	}
 	return withoutGone(out, r)
 }
+
+// removals stay true of a turn that was found fault with.
+var removals = phrases("removed|deleted|cleaned|dropped|closed|merged|released|published")
 
 // mainWork picks the line that says most of what the session was for: it shares
 // words with what was asked, and much was changed in its turn.
@@ -167,10 +173,28 @@ func withoutGone(list []found, r *reading) []found {
 			note(strings.Join(t.said.own, " "), t.said.item, gonePatterns[2:])
 		}
 	}
+	for _, run := range r.runs {
+		if run.failed {
+			continue
+		}
+		for _, s := range splitShell(run.line) {
+			for _, p := range takenAway(s.words) {
+				p = relative(p, r.root)
+				if slices.ContainsFunc(r.edits, func(e edit) bool { return e.path == p && e.item > run.item }) {
+					continue
+				}
+				gone[p] = max(gone[p], run.item)
+				gone[path.Base(p)] = max(gone[path.Base(p)], run.item)
+			}
+		}
+	}
 	if len(gone) == 0 {
 		return list
 	}
 	return slices.DeleteFunc(list, func(f found) bool {
+		if begins(words(f.Text), removals) {
+			return false
+		}
 		for i, span := range strings.Split(f.Text, "`") {
 			if i%2 == 1 && gone[strings.TrimSuffix(span, "()")] > f.Items[len(f.Items)-1] {
 				return true
@@ -178,6 +202,26 @@ func withoutGone(list []found, r *reading) []found {
 		}
 		return false
 	})
+}
+
+// takenAway lists the files that a simple command removes or renames.
+func takenAway(args []string) []string {
+	if len(args) > 2 && args[0] == "git" && (args[1] == "rm" || args[1] == "mv") {
+		args = args[1:]
+	}
+	var files []string
+	for _, w := range args[1:] {
+		if w = unquote(w); looksLikeFile(w) && !temporary(w) {
+			files = append(files, w)
+		}
+	}
+	switch args[0] {
+	case "rm":
+		return files
+	case "mv":
+		return files[:max(len(files)-1, 0)]
+	}
+	return nil
 }
 
 // pullRequests lists the addresses of pull requests that the session created and

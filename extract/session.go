@@ -29,6 +29,7 @@ type turn struct {
 	says   []said
 	runs   []*run
 	edits  int
+	files  []string       // changed, by their paths
 	acts   int            // other calls that change something
 	last   bool           // nothing follows
 	denied bool           // the next thing that the person said refuses what the agent said last
@@ -195,6 +196,7 @@ func directory(p string) string {
 
 func (r *reading) edit(t *turn, item int, p string) {
 	t.edits++
+	t.files = append(t.files, p)
 	t.visit(r.place(path.Dir(p), r.root))
 	r.edits = append(r.edits, edit{item, p})
 }

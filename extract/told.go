@@ -9,8 +9,8 @@ import (
 // Weights of what a text for people says: it is the agent's own account of the
 // last state, written with care.
 const (
-	weightTold   = 5.0
-	weightReason = 5.5
+	weightTold   = 3.2
+	weightReason = 4.2
 	maxTold      = 320 // bytes of one line
 )
 

@@ -99,12 +99,12 @@ func (k *knowledge) recent(p *page) {
 			text += " — " + status
 		}
 		if what != "" {
-			text += ": " + cut(what, 300)
+			text += ": " + cut(what, 420)
 		}
 		value := worthRecent - 0.1*float64(len(k.sessions)-1-i)
 		s.add(text+" "+citations([]*session{one}, 1), value+1)
 		for _, d := range details {
-			s.add("  - "+cut(d, 320)+" "+citations([]*session{one}, 1), value)
+			s.add("  - "+cut(d, 420)+" "+citations([]*session{one}, 1), value)
 		}
 	}
 }

@@ -53,6 +53,9 @@ func (s *session) came(most int) (status, what string, details []string) {
 
 // weightOf tells how much a sentence says: the names in it, and its length.
 func weightOf(text string) int {
+	if strings.HasPrefix(text, "Committed `") || strings.HasPrefix(text, "Committed “") {
+		return -2 // what was changed says more than what it was called
+	}
 	n := min(strings.Count(text, "`")/2, 3)
 	if len(strings.Fields(text)) >= 9 {
 		n++
@@ -77,6 +80,9 @@ func substantial(text string) bool {
 	}
 	if len(words) < 6 && (len(words) < 4 || !strings.Contains(text, "`")) {
 		return false
+	}
+	if strings.HasPrefix(text, "Committed `") {
+		return true
 	}
 	low := strings.ToLower(strings.TrimLeft(text, "✅✓☑[*- "))
 	for _, r := range reports {

@@ -22,7 +22,7 @@ func outcomes(r *reading, posts []*posting, told []found) []found {
 	}
 	done := accounts(r)
 	for _, f := range told {
-		done = supersede(done, f)
+		done = sayOnce(done, f)
 	}
 	if best := mainWork(r, done); best >= 0 {
 		what, item = done[best].Text, done[best].Items[0]
@@ -30,7 +30,7 @@ func outcomes(r *reading, posts []*posting, told []found) []found {
 	}
 	text := status
 	if what != "" {
-		text += " — " + shorten(impersonal(what), 300)
+		text += " — " + shorten(impersonal(what), 440)
 	}
 	var missing []string
 	for _, l := range pullRequests(r, posts) {
@@ -121,7 +121,7 @@ func mainWork(r *reading, done []found) int {
 		if f.weight < weightTold-1 && accomplishment(f.Text) == 0 {
 			score--
 		}
-		if has(norm, besides) {
+		if f.weight < weightTold && has(norm, besides) {
 			score--
 		}
 		if score > most {

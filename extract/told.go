@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"slices"
 	"strings"
 
 	"memoir"
@@ -16,21 +17,13 @@ const (
 
 // told makes statements of texts for people: what was done, and why it was done so.
 func told(r *reading, list []*posting) (done, why []found) {
-	pulls := 0
 	for _, p := range list {
-		if p.kind == postPull {
-			pulls++
-		}
-	}
-	for _, p := range list {
-		ref := ""
-		if pulls > 1 && p.kind == postPull {
-			ref = p.name() + ": "
-		}
+		ref := p.reference()
 		p.read(r.root, func(text string, reason bool, weight float64) {
-			f := found{memoir.Statement{Kind: memoir.StatementOutcome, Text: ref + text, Items: []int{p.item}}, weight}
+			f := found{memoir.Statement{Kind: memoir.StatementOutcome, Text: text, Items: []int{p.item}}, weight}
 			if !reason {
-				done = supersede(done, f)
+				f.Text = ref + text
+				done = sayOnce(done, f)
 				return
 			}
 			f.Kind = memoir.StatementDecision
@@ -48,12 +41,38 @@ func told(r *reading, list []*posting) (done, why []found) {
 	return done, why
 }
 
-// name is how a pull request is referred to in a line.
-func (p *posting) name() string {
-	if p.target != "" {
-		return "#" + p.target
+// sayOnce adds a line unless a longer one holds nearly all of its words, and drops
+// the shorter ones whose words it holds itself.
+func sayOnce(list []found, f found) []found {
+	mine := contentWords(f.Text)
+	for i := 0; i < len(list); i++ {
+		if overlap(contentWords(list[i].Text), mine) < 0.75 {
+			continue
+		}
+		if len(list[i].Text) > len(f.Text) {
+			return list
+		}
+		list = slices.Delete(list, i, i+1)
+		i--
 	}
-	return quote(shorten(plainSubject(p.title), 60))
+	return append(list, f)
+}
+
+// reference is what a line on a text begins with: which pull request, release or
+// commit it is of. A comment needs none.
+func (p *posting) reference() string {
+	title := quote(shorten(plainSubject(p.title), 90))
+	switch {
+	case p.kind == postPull && p.target != "" && p.title != "":
+		return "#" + p.target + " " + title + ": "
+	case p.kind == postPull && p.target != "":
+		return "#" + p.target + ": "
+	case p.kind == postRelease && p.target != "":
+		return "Release " + plainSubject(p.target) + ": "
+	case p.kind == postComment || p.title == "":
+		return ""
+	}
+	return title + ": "
 }
 
 // plainSubject is a title in one line.
@@ -98,8 +117,15 @@ var (
 func (p *posting) read(root string, add func(text string, reason bool, weight float64)) {
 	skip, reason := false, false
 	heading := ""
-	var pending []string
+	var pending, entries []string
 	flush := func() {
+		for len(entries) > 0 {
+			line := entries[0]
+			for entries = entries[1:]; len(entries) > 0 && len(line)+len(entries[0]) < maxTold; entries = entries[1:] {
+				line += "; " + entries[0]
+			}
+			add(line, false, weightTold+0.2*float64(min(anchors(line), 3)))
+		}
 		text := strings.Join(pending, " ")
 		pending = nil
 		if text != "" {
@@ -132,17 +158,21 @@ func (p *posting) read(root string, add func(text string, reason bool, weight fl
 		case begins(norm, phrases("fixes|closes|resolves|addresses|refs|see|related to|follow-up to|part of")) && strings.Count(norm, " ") < 8:
 			continue
 		case b.bullet:
-			flush()
-			if n := strings.Count(norm, " "); n >= 5 && !lineNumber(norm) {
-				text = strings.TrimRight(capital(shorten(text, maxTold)), ".")
-				add(text, reason, weightTold+0.2*float64(min(anchors(text), 3)))
+			text = strings.TrimRight(capital(shorten(text, maxTold)), ".")
+			switch n := strings.Count(norm, " "); {
+			case n < 6 || lineNumber(norm):
+			case reason:
+				flush()
+				add(text, true, weightReason)
+			default:
+				entries = append(entries, text)
 			}
 			continue
 		}
 		for _, s := range sentences(text) {
 			s = impersonal(s)
 			norm := words(s)
-			if strings.Count(norm, " ") < 5 || strings.HasSuffix(s, ":") || strings.HasSuffix(s, "?") || begins(norm, phrases("thanks|thank you|sorry|note that this comment|hi|hello|closing this|great|good catch")) {
+			if strings.Count(norm, " ") < 5 || strings.HasSuffix(s, ":") || strings.HasSuffix(s, "?") || begins(norm, phrases("related discussion|related issue|related|see|thanks|thank you|sorry|note that this comment|hi|hello|closing this|great|good catch")) {
 				continue
 			}
 			if agreed, rest, ok := strings.Cut(s, ": "); ok && begins(words(agreed), phrases("i|we|yes|agreed|good catch|right|you're right")) && strings.Count(rest, " ") > 6 {

@@ -92,9 +92,13 @@ func overruled(r *reading, i int) map[string]bool {
 	}
 	next := r.turns[k]
 	text := strings.Join(next.said.own, " ") + " " + next.said.quoted
-	conceded := len(next.says) > 0 && next.ask != nil && begins(words(next.says[0].text), concessions)
-	if conceded {
-		text += " " + next.says[0].text
+	conceded := false
+	for _, s := range next.says[:min(len(next.says), 3)] { // it may look first
+		if next.ask != nil && begins(words(s.text), concessions) {
+			conceded = true
+			text += " " + s.text
+			break
+		}
 	}
 	if !next.said.denies && !conceded {
 		return nil

@@ -45,6 +45,9 @@ func outcomes(r *reading, posts []*posting, told []found) []found {
 	if question, at := unanswered(r); question != "" {
 		out = append(out, found{memoir.Statement{Kind: memoir.StatementOutcome, Text: openEnd + question, Items: []int{at}}, 7})
 	}
+	if f, ok := uncommitted(r); ok {
+		out = append(out, f)
+	}
 	for _, f := range done {
 		if !strings.Contains(text, shorten(f.Text, 60)) {
 			out = append(out, f)
@@ -74,7 +77,7 @@ func accounts(r *reading) []found {
 				if said++; void != nil && !begins(words(f.Text), removals) && touches(f.Text, void) {
 					continue
 				}
-				out = supersede(out, f)
+				out = sayLater(out, f)
 			}
 		}
 		if said == 0 && t.edits > 0 && t.closed {
@@ -84,6 +87,23 @@ func accounts(r *reading) []found {
 		}
 	}
 	return withoutGone(out, r)
+}
+
+// sayLater adds a line to a list in which it takes the place of an earlier one on
+// the same thing, unless that one names more.
+func sayLater(list []found, f found) []found {
+	mine := contentWords(f.Text)
+	for i := range list {
+		switch o := overlap(contentWords(list[i].Text), mine); {
+		case o < 0.55, o < 0.8 && anchors(list[i].Text) > anchors(f.Text):
+		case anchors(list[i].Text) > anchors(f.Text) && len(list[i].Text) > len(f.Text):
+			return list
+		default:
+			list[i] = f
+			return list
+		}
+	}
+	return append(list, f)
 }
 
 // removals stay true of a turn that was found fault with.

@@ -63,8 +63,14 @@ func sayOnce(list []found, f found) []found {
 func (p *posting) reference() string {
 	title := quote(shorten(plainSubject(p.title), 90))
 	switch {
+	case p.closes && p.target != "":
+		return "Closed #" + p.target + ": "
 	case p.kind == postPull && p.target != "" && p.title != "":
-		return "#" + p.target + " " + title + ": "
+		state := ""
+		if p.merged {
+			state = " (merged)"
+		}
+		return "#" + p.target + " " + title + state + ": "
 	case p.kind == postPull && p.target != "":
 		return "#" + p.target + ": "
 	case p.kind == postRelease && p.target != "":
@@ -172,12 +178,16 @@ func (p *posting) read(root string, add func(text string, reason bool, weight fl
 		for _, s := range sentences(text) {
 			s = impersonal(s)
 			norm := words(s)
-			if strings.Count(norm, " ") < 5 || strings.HasSuffix(s, ":") || strings.HasSuffix(s, "?") || begins(norm, phrases("related discussion|related issue|related|see|thanks|thank you|sorry|note that this comment|hi|hello|closing this|great|good catch")) {
+			if strings.Count(norm, " ") < 5 || strings.HasSuffix(s, ":") || strings.HasSuffix(s, "?") || begins(norm, phrases("related discussion|related issue|related|see|thanks|thank you|sorry|note that this comment|hi|hello|great|good catch")) {
 				continue
 			}
 			if agreed, rest, ok := strings.Cut(s, ": "); ok && begins(words(agreed), phrases("i|we|yes|agreed|good catch|right|you're right")) && strings.Count(rest, " ") > 6 {
 				s = capital(rest)
 				norm = words(s)
+			}
+			if p.closes && len(pending) == 0 {
+				add(shorten(s, maxTold), false, weightTold-1)
+				return
 			}
 			weighty := has(norm, causes) || has(norm, constraints) || has(norm, choices)
 			switch {

@@ -93,7 +93,7 @@ func (k *knowledge) recent(p *page) {
 	s := p.section(headRecent)
 	for i := len(k.sessions) - 1; i >= 0 && i >= len(k.sessions)-maxRecent; i-- {
 		one := k.sessions[i]
-		status, what, details := one.came(detailsOf(len(k.sessions) - 1 - i))
+		status, what, details := one.came(len(k.sessions) - 1 - i)
 		text := "- " + one.date + " “" + cut(one.asked(), 90) + "”"
 		if status != "" {
 			text += " — " + status

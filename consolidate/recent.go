@@ -20,11 +20,13 @@ func detailsOf(newer int) int {
 }
 
 // came tells what came of a session: its status, the thing done that says most,
-// and at most so many more. Links and reports of state ("PR is up", "checks are green") say
+// and a few more, the fewer the more
+// sessions are newer. Links and reports of state ("PR is up", "checks are green") say
 // little; they stand only where there is nothing better.
-func (s *session) came(most int) (status, what string, details []string) {
+func (s *session) came(newer int) (status, what string, details []string) {
 	status, what = s.outcome()
 	first := true
+	left := ""
 	var done []string
 	for _, st := range s.statements {
 		if st.Kind != memoir.StatementOutcome {
@@ -32,6 +34,10 @@ func (s *session) came(most int) (status, what string, details []string) {
 		}
 		if first {
 			first = false
+			continue
+		}
+		if strings.HasPrefix(st.Text, notCommitted) {
+			left = st.Text
 			continue
 		}
 		if substantial(st.Text) && !strings.HasPrefix(strings.ToLower(st.Text), openEnd) {
@@ -48,8 +54,15 @@ func (s *session) came(most int) (status, what string, details []string) {
 	}
 	slices.SortStableFunc(done, func(a, b string) int { return weightOf(b) - weightOf(a) })
 	done = slices.DeleteFunc(done, func(d string) bool { return jaccard(tokens(d), tokens(what)) > 0.5 })
-	return status, what, done[:min(len(done), most)]
+	done = done[:min(len(done), detailsOf(newer))]
+	if left != "" && newer < 2 { // later someone has committed it, or never will
+		done = append(done, left)
+	}
+	return status, what, done
 }
+
+// notCommitted begins the line on the files that a session left changed.
+const notCommitted = "Not committed in the session"
 
 // weightOf tells how much a sentence says: the names in it, and its length.
 func weightOf(text string) int {

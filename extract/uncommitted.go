@@ -19,7 +19,7 @@ func uncommitted(r *reading) (found, bool) {
 			}
 			git = true
 			if !run.failed && slices.ContainsFunc(s.words, func(w string) bool {
-				return w == "commit" || w == "reset" || w == "checkout" || w == "stash" || w == "restore"
+				return settling[w]
 			}) {
 				last = run.item
 			}
@@ -45,3 +45,7 @@ func uncommitted(r *reading) (found, bool) {
 	}
 	return found{memoir.Statement{Kind: memoir.StatementOutcome, Text: text, Items: firstAndLast(items, most)}, 2}, true
 }
+
+// settling are the subcommands of git after which changes are no longer open: they
+// are in a commit, which a push and a tag presuppose, or gone.
+var settling = map[string]bool{"commit": true, "push": true, "tag": true, "merge": true, "reset": true, "checkout": true, "stash": true, "restore": true}

@@ -103,6 +103,9 @@ func substantial(text string) bool {
 			return false
 		}
 	}
+	if len(words) > 25 { // a whole list, of which that is a part
+		return true
+	}
 	for _, part := range []string{"fully green", "is green", "feedback", "ready for review", "ready-for-review", " pr is ", "pull request is", "already in place", "(lines "} {
 		if strings.Contains(low, part) {
 			return false

@@ -16,23 +16,33 @@ func account(s said, root string) []found {
 		out = append(out, found{memoir.Statement{Kind: memoir.StatementOutcome, Text: text, Items: []int{s.item}}, weight})
 	}
 	all := blocks(s.text, false)
+	heading := ""
 	for n := 0; n < len(all); n++ {
 		b := all[n]
-		lead := lastSentence(local(tidy(b.lead), root))
+		lead := numberless.ReplaceAllString(lastSentence(local(tidy(b.lead), root)), "")
+		titled := b.lead != "" && strings.Contains(s.text, "# "+b.lead)
+		if titled {
+			heading = lead
+		}
 		norm := words(lead)
 		if b.lead != "" && (has(norm, notDone) || strings.HasSuffix(b.lead, "?")) {
 			continue
 		}
-		if b.bullet && len(lead) < 160 && (anchors(lead) > 0 || has(norm, phrases("now"))) && has(norm, ofChanges) && !has(norm, intends) && !has(norm, plans) {
+		if b.bullet && lead != "" && len(lead) < 160 {
 			last := n
 			for last+1 < len(all) && all[last+1].bullet && all[last+1].lead == b.lead {
 				last++
 			}
-			for _, line := range joined(impersonal(lead), all[n:last+1], root) {
-				add(line, 2.2+0.3*float64(min(anchors(line), 4)))
+			if together := heads(lead, titled, all[n:last+1]); together {
+				if !titled && heading != "" && anchors(lead) == 0 && begins(norm, achieved) {
+					lead = heading + ": " + lead
+				}
+				for _, line := range joined(impersonal(lead), all[n:last+1], root) {
+					add(line, 2+0.2*float64(min(anchors(line), 4)))
+				}
+				n = last
+				continue
 			}
-			n = last
-			continue
 		}
 		if under := below(all, n); under > 0 && len(b.text) < 160 {
 			head := strings.TrimRight(labels(local(tidy(numberless.ReplaceAllString(b.text, "")), root)), ":. ")
@@ -64,6 +74,32 @@ func account(s said, root string) []found {
 	}
 	return out
 }
+
+// heads reports whether a list is told in one line behind what introduces it: a
+// line that says what changed, or the heading of a part of the work.
+func heads(lead string, titled bool, entries []block) bool {
+	norm := words(lead)
+	if has(norm, intends) || has(norm, plans) || begins(norm, handled) {
+		return false
+	}
+	if titled {
+		if begins(norm, ofChanges) || len(entries) < 2 {
+			return false
+		}
+		did := 0
+		for _, b := range entries {
+			if accomplishment(b.text+" in this part of it") > 0 {
+				did++
+			}
+		}
+		return 2*did >= len(entries)
+	}
+	return has(norm, ofChanges) && (anchors(lead) > 0 || has(norm, phrases("now"))) || begins(norm, achieved) && anchors(lead)+anchors(entries[0].text) > 0
+}
+
+// handled begins what tells of the handling of a change; what was changed stands
+// in the list behind it.
+var handled = phrases("opened|merged|pushed|closed|addressed|committed|replied|resolved|validated|verified|released|published|completed|done|all|both|updated the pr|created the pr|created pr|opened pr")
 
 // below counts the entries of the list that stands under the entry at n.
 func below(all []block, n int) int {
@@ -169,12 +205,24 @@ func listed(entry, lead string) float64 {
 		if w := accomplishment(rest); w > 0 {
 			return w
 		}
+		if bids(rest) {
+			return 0
+		}
 		return 1 + 0.3*float64(min(anchors(entry), 3))
+	}
+	if bids(entry) || begins(norm, phrases("no")) {
+		return 0
 	}
 	if anchors(entry) == 0 {
 		return 0
 	}
 	return 0.8 + 0.3*float64(min(anchors(entry), 3))
+}
+
+// bids reports whether an entry tells somebody to do something.
+func bids(entry string) bool {
+	first, _, _ := strings.Cut(strings.TrimSpace(words(entry)), " ")
+	return imperatives[first]
 }
 
 // unlabelled cuts the short label off an entry: a name, a link, a file.

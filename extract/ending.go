@@ -37,7 +37,7 @@ func ending(r *reading) (status, what string, item int) {
 		}
 		open = false
 		confirmed = t.said.confirms && i > 0
-		if last != nil && acknowledges(t) {
+		if last != nil && (acknowledges(t) || slip(t)) {
 			continue
 		}
 		if last == nil || len(t.runs) > 0 || t.edits > 0 || !brief(t) {
@@ -98,6 +98,12 @@ func ending(r *reading) (status, what string, item int) {
 		}
 	}
 	return status, what, item
+}
+
+// slip reports whether a person typed no more than a word that was not for the
+// agent, and it did nothing but answer.
+func slip(t *turn) bool {
+	return t.ask != nil && len(t.runs) == 0 && t.edits == 0 && !t.said.pasted && len(t.said.own) == 1 && len(strings.Fields(t.said.own[0])) == 1 && !strings.ContainsAny(t.said.own[0], "?/")
 }
 
 // acknowledges reports whether the agent did no more in a turn than take note of

@@ -29,7 +29,7 @@ func TestTextsForPeopleAreReadFromAnyFormOfTheCommand(t *testing.T) {
 		"for the other forge":       created("glab mr create --title 'fix: retry' --description '"+body+"'", "https://example.com/a/b/-/merge_requests/9"),
 	} {
 		got := of(s.answers("Done.").extract(t), memoir.StatementOutcome)
-		if !holds(got, "#9 “fix: retry”: Retry uploads that end in a `503` with a growing pause; Keep the `Retry-After` header of the server") {
+		if !holds(got, "PR #9 “fix: retry”: Retry uploads that end in a `503` with a growing pause; Keep the `Retry-After` header of the server") {
 			t.Errorf("%s: got %q", name, got)
 		}
 		if holds(got, "two machines") {
@@ -67,10 +67,10 @@ func TestOnlyTheTextThatStayedCounts(t *testing.T) {
 		want, not string
 	}{
 		"an edited description": {created(create, "https://example.com/a/b/pull/9").runs("gh pr edit 9 --body '- pause for as long as the server asks in its header'", 0, ""),
-			"#9 “fix: retry”: Pause for as long as the server asks", "ten seconds"},
+			"PR #9 “fix: retry”: Pause for as long as the server asks", "ten seconds"},
 		"a closed pull request": {created(create, "https://example.com/a/b/pull/9").runs("gh pr close 9 --comment 'Superseded by #12, which leaves the pause to the server.'", 0, ""),
-			"Closed #9: Superseded by #12", "ten seconds"},
-		"a merged one":      {created(create, "https://example.com/a/b/pull/9").runs("gh pr merge 9 --squash", 0, ""), "#9 “fix: retry” (merged): Pause", ""},
+			"Closed PR #9: Superseded by #12", "ten seconds"},
+		"a merged one":      {created(create, "https://example.com/a/b/pull/9").runs("gh pr merge 9 --squash", 0, ""), "PR #9 “fix: retry” (merged): Pause", ""},
 		"a failed command":  {work().runs(create, 1, "no permission"), "", "ten seconds"},
 		"an amended commit": {created("git commit -m 'fix: pause'", "[main 1234abc] fix: pause").runs("git commit --amend -m 'fix: honour the pause'", 0, "[main 2234abc] fix: honour the pause"), "`2234abc` “fix: honour the pause”", "1234abc"},
 		"a reverted commit": {created("git commit -m 'fix: pause'", "[main 1234abc] fix: pause").runs("git revert --no-edit 1234abc", 0, ""), "", "“fix: pause”"},

@@ -125,6 +125,10 @@ func mainWork(r *reading, done []found) int {
 			turns[run.item] = i
 		}
 	}
+	lines := map[int]int{} // of one answer: the more it sums up, the better
+	for _, f := range done {
+		lines[f.Items[0]]++
+	}
 	best, most := -1, 0.0
 	for k, f := range done {
 		norm := words(f.Text)
@@ -135,6 +139,7 @@ func mainWork(r *reading, done []found) int {
 		t := r.turns[i]
 		mine := contentWords(f.Text)
 		score := min(f.weight, 2.5) + 2*shared(mine, first) + 0.4*math.Log(1+float64(min(t.edits, 30))) + 0.6*float64(i+1)/float64(len(r.turns))
+		score += 0.15 * float64(min(lines[f.Items[0]], 8))
 		if t.ask != nil {
 			score += shared(mine, contentWords(strings.Join(t.said.own, " ")))
 		}

@@ -64,15 +64,15 @@ func (p *posting) reference() string {
 	title := quote(shorten(plainSubject(p.title), 90))
 	switch {
 	case p.closes && p.target != "":
-		return "Closed #" + p.target + ": "
+		return "Closed PR #" + p.target + ": "
 	case p.kind == postPull && p.target != "" && p.title != "":
 		state := ""
 		if p.merged {
 			state = " (merged)"
 		}
-		return "#" + p.target + " " + title + state + ": "
+		return "PR #" + p.target + " " + title + state + ": "
 	case p.kind == postPull && p.target != "":
-		return "#" + p.target + ": "
+		return "PR #" + p.target + ": "
 	case p.kind == postRelease && p.target != "":
 		return "Release " + plainSubject(p.target) + ": "
 	case p.kind == postComment || p.title == "":

@@ -38,7 +38,7 @@ func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir
 		Model:      BuiltinName,
 	}
 	r := read(in)
-	posts := letters(in)
+	posts := letters(r, in)
 	done, why := told(r, posts)
 	known := findings(r)
 	for _, f := range why {

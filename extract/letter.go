@@ -13,7 +13,7 @@ import (
 
 // letters reads what the agent wrote for people, in order. Texts of calls that
 // failed are left out; an edit, a closing or an undoing makes earlier ones void.
-func letters(in Input) []*posting {
+func letters(r *reading, in Input) []*posting {
 	var out []*posting
 	files := map[string]string{}
 	for i := range in.Items {
@@ -28,23 +28,33 @@ func letters(in Input) []*posting {
 				out = arrive(out, &p, it.Output)
 			}
 		}
-		lines := []string{it.Input}
+		lines := []scriptLine{{it.Input, it.CWD}}
 		if !it.Shell() {
-			lines = nil
-			for _, l := range scripted(it.Input) {
-				lines = append(lines, l.text)
-			}
+			lines = scripted(it.Input)
 		}
-		for _, line := range lines {
-			line = clean(line)
+		for _, l := range lines {
+			line := clean(l.text)
 			for _, p := range posted(line, files) {
 				p.item = it.N
+				p.place = r.repository(p.place, cmp.Or(l.dir, it.CWD), in.Session.Remote != "")
 				out = arrive(out, &p, it.Output)
 			}
 			undo(out, line)
 		}
 	}
 	return slices.DeleteFunc(out, func(p *posting) bool { return p.void })
+}
+
+// repository names the other repository that a text is about: the one that its
+// command names, where the session's own is known by name, else that of the directory.
+func (r *reading) repository(named, dir string, known bool) string {
+	if named == "" || named == "/" || !known {
+		return r.place(dir, r.checkout(dir))
+	}
+	if slices.Contains(r.names, named) {
+		return ""
+	}
+	return named
 }
 
 // addedFiles notes the texts of prose files that a call writes.

@@ -1,10 +1,12 @@
 package extract_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
 	"memoir"
+	"memoir/extract"
 )
 
 // created is a session in which a command for a text for people was run.
@@ -80,6 +82,27 @@ func TestOnlyTheTextThatStayedCounts(t *testing.T) {
 		e := test.session.answers("Done.").extract(t)
 		if !strings.Contains(e.RawMemory, test.want) || test.not != "" && strings.Contains(strings.Join(of(e, memoir.StatementOutcome), "\n"), test.not) {
 			t.Errorf("%s: %q is missing, or %q is not, in\n%s", name, test.want, test.not, e.RawMemory)
+		}
+	}
+}
+
+func TestATextForAnotherRepositorySaysSo(t *testing.T) {
+	t.Parallel()
+	body := " --title 'fix: retry' --body '- pause for as long as the server asks in its header'"
+	for line, other := range map[string]bool{
+		"gh pr create" + body:                                   false,
+		"gh pr create --repo ann/app" + body:                    false,
+		"gh pr create --repo ann/uploads" + body:                true,
+		"cd /src/uploads && gh pr create -R ann/uploads" + body: true,
+	} {
+		in := work().runs(line, 0, "https://example.com/ann/x/pull/9").answers("Done.").input()
+		in.Session.Remote = "https://example.com/ann/app.git"
+		e, _, err := extract.NewBuiltin().Extract(context.Background(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(of(e, memoir.StatementOutcome), "\n"); strings.Contains(got, "(in another repository: uploads)") != other || !strings.Contains(got, "Pause for as long") {
+			t.Errorf("%s: got %s", line, got)
 		}
 	}
 }

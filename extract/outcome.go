@@ -93,7 +93,7 @@ func accounts(r *reading) []found {
 // the same thing, unless that one names more.
 func sayLater(list []found, f found) []found {
 	mine := contentWords(f.Text)
-	for i := range list {
+	for i := max(0, len(list)-maxAlike); i < len(list); i++ {
 		switch o := overlap(contentWords(list[i].Text), mine); {
 		case o < 0.55, o < 0.8 && anchors(list[i].Text) > anchors(f.Text):
 		case anchors(list[i].Text) > anchors(f.Text) && len(list[i].Text) > len(f.Text):

@@ -20,6 +20,11 @@ func TestWhatWasDoneComesFromTurnsThatDidSomething(t *testing.T) {
 			"The `upload` client now sends: the id of the attempt in `X-Attempt`; the pause that the server asked for", ""},
 		{"a list under an entry", work().answers("Files changed:\n\n- `upload.go` (the client):\n  - Lines 12-20: dropped the fixed pause of ten seconds\n  - reads the header of the server"),
 			"`upload.go` (the client): dropped the fixed pause of ten seconds; reads the header of the server", "Lines 12"},
+		{"lists under headings", work().answers("## Summary\n\n### The client\n- Added the retry loop\n- Removed the fixed pause\n\n### `upload.go`\nSplit into modules:\n- `retry.go` for the attempts\n- `pause.go` for the time between them"),
+			"The client: Added the retry loop; Removed the fixed pause", ""},
+		{"a list with a line under a heading", work().answers("## The uploader\nSplit into modules:\n- `retry.go` for the attempts\n- `pause.go` for the time between them"),
+			"The uploader: Split into modules: `retry.go` for the attempts; `pause.go` for the time between them", ""},
+		{"what is left to do", work().answers("Added the retry loop to the `upload` client.\n\nChanges to try:\n- Run `make upload` against the server of the fair"), "Added the retry loop", "against the server"},
 		{"its handling", work().answers("Moved the retry loop from `upload.go` into `retry.go`, committed it as `abc1234`, and pushed the branch."),
 			"Moved the retry loop from `upload.go` into `retry.go`.", "abc1234"},
 		{"without a referent", work().answers("Added the retry loop to the `upload` client. Updated it to look for `Retry-After` instead."), "", "done — Updated it"},
@@ -44,6 +49,35 @@ func TestTheHeadlineIsTheWorkAskedFor(t *testing.T) {
 		says("fix the typo in the changelog").edits("/src/app/CHANGELOG.md").answers("Fixed the typo in `CHANGELOG.md` that you saw.")
 	if got := of(s.extract(t), memoir.StatementOutcome); len(got) == 0 || !strings.HasPrefix(got[0], "done — Changed the uploader to retry") {
 		t.Errorf("got %q", got)
+	}
+}
+
+func TestAWordTypedByMistakeIsNotTheEnd(t *testing.T) {
+	t.Parallel()
+	s := work().answers("Fixed the retry loop in `upload.go`.").says("htop").answers("That looks like a command for your shell; I can run it for you if you tell me so.")
+	if got := of(s.extract(t), memoir.StatementOutcome); len(got) == 0 || got[0] != "done — Fixed the retry loop in `upload.go`." {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestOutcomesLeaveRoomForTheRest(t *testing.T) {
+	t.Parallel()
+	s := work()
+	for i := range 40 {
+		part := strings.Repeat(string(rune('a'+i%26)), 5+i/26)
+		answer := "Moved `" + part + "`"
+		for _, end := range []string{"reader", "writer", "header", "parser", "client", "server", "timer", "buffer", "logger", "worker", "handler"} {
+			answer += ", " + part + end
+		}
+		s.edits("/src/app/" + part + ".go").answers(answer + " into one.")
+	}
+	e := s.answers("Done.").extract(t)
+	total := 0
+	for _, text := range of(e, memoir.StatementOutcome) {
+		total += len(text)
+	}
+	if len(e.RawMemory) == 0 || total < 1500 || total > 3200+400 {
+		t.Errorf("%d bytes of outcomes in %d", total, len(e.RawMemory))
 	}
 }
 

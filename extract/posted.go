@@ -26,6 +26,7 @@ type posting struct {
 	link   string // the address of the pull request, as the command printed it
 	branch string // that the pull request is to be merged from, where the command names it
 	commit string // the commit's abbreviated name, where the output has it
+	place  string // the other repository that it is about, empty for the session's own
 	title  string
 	body   string
 	edits  bool // it takes the place of an earlier text
@@ -222,7 +223,7 @@ func (c sending) commit() (posting, bool) {
 
 func (c sending) hub() (posting, bool) {
 	what, verb := c.words[1], c.words[2]
-	l := posting{kind: postComment}
+	l := posting{kind: postComment, place: path.Base("/" + first(c.values("--repo", "-R")))}
 	l.body = strings.Join(c.values("--body", "-b", "--comment", "-c"), "\n\n")
 	if l.body == "" {
 		l.body = c.file("--body-file", "-F")
@@ -255,7 +256,7 @@ func (c sending) hub() (posting, bool) {
 		if what != "api" {
 			return posting{}, false
 		}
-		l.target, l.body = "", ""
+		l.target, l.body, l.place = "", "", repository(c.words)
 		for _, v := range c.values("-f", "-F", "--field", "--raw-field") {
 			if text, ok := strings.CutPrefix(v, "body="); ok {
 				if name, ok := strings.CutPrefix(text, "@"); ok {
@@ -268,8 +269,20 @@ func (c sending) hub() (posting, bool) {
 	return l, l.body != "" || l.title != ""
 }
 
+// repository is the name of the repository that a call of the forge's API is about.
+func repository(words []string) string {
+	for _, w := range words {
+		if _, rest, ok := strings.Cut(w, "repos/"); ok {
+			if parts := strings.Split(rest, "/"); len(parts) > 1 && !strings.ContainsAny(parts[1], "{}$:") {
+				return parts[1]
+			}
+		}
+	}
+	return ""
+}
+
 func (c sending) lab() (posting, bool) {
-	l := posting{kind: postComment, body: strings.Join(c.values("--message", "-m"), "\n\n")}
+	l := posting{kind: postComment, place: path.Base("/" + first(c.values("--repo", "-R"))), body: strings.Join(c.values("--message", "-m"), "\n\n")}
 	if len(c.words) > 3 {
 		l.target = number(c.words[3])
 	}

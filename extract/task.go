@@ -72,11 +72,15 @@ func request(s string) bool {
 	return commands(norm) && !begins(norm, phrases("why|what|when|where|who|which|how come")) || has(norm, wishes) || begins(norm, politeAsks)
 }
 
-var wishes = phrases("can you|could you|would you|please|i want|i'd like|i would like|we need|we should|you should|i need|let's|lets|should be|how about|can we|could we|needs to|must")
+var wishes = phrases("can you|could you|would you|please|i want|i'd like|i would like|we need|we should|you should|i need|let's|lets|should be|how about|can we|could we|needs to|must|i think it should|i think we|it should|this should|that should|they should")
 
 // reportsFailure reports whether an ask tells of something that does not work.
 func reportsFailure(text string) bool {
-	return has(words(text), phrases("error|errors|fail|fails|failing|failed|broken|crash|crashes|crashed|panic|exception|wrong|bug|doesn't|does not|not working|isn't|is not|missing|never|no longer|no tests|fix it|fix this|fix that|fix them"))
+	norm := words(text)
+	if has(norm, phrases("fix it|fix this|fix that|fix them")) && strings.Count(norm, " ") > 14 {
+		return true
+	}
+	return has(norm, phrases("error|errors|fail|fails|failing|failed|broken|crash|crashes|crashed|panic|exception|wrong|bug|doesn't|does not|not working|isn't|is not|missing|never|no longer|no tests"))
 }
 
 // mendedBy reports whether the turn that turns begin with, or one in which the

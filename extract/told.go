@@ -22,15 +22,15 @@ func told(r *reading, list []*posting) (done, why []found) {
 		p.read(r.root, func(text string, reason bool, weight float64) {
 			f := found{memoir.Statement{Kind: memoir.StatementOutcome, Text: text, Items: []int{p.item}}, weight}
 			if !reason {
-				f.Text = ref + text
+				f.Text = ref + text + elsewhere(p.place)
 				done = sayOnce(done, f)
 				return
 			}
 			f.Kind = memoir.StatementDecision
 			if title := plainSubject(p.title); title != "" {
-				f.Text = "Why " + quote(shorten(title, 90)) + ": " + text
+				f.Text = "Why " + quote(shorten(title, 90)) + ": " + text + elsewhere(p.place)
 			} else {
-				f.Text = text
+				f.Text = text + elsewhere(p.place)
 			}
 			why = supersede(why, f)
 		})
@@ -45,7 +45,7 @@ func told(r *reading, list []*posting) (done, why []found) {
 // the shorter ones whose words it holds itself.
 func sayOnce(list []found, f found) []found {
 	mine := contentWords(f.Text)
-	for i := 0; i < len(list); i++ {
+	for i := max(0, len(list)-maxAlike); i < len(list); i++ {
 		if overlap(contentWords(list[i].Text), mine) < 0.75 {
 			continue
 		}
@@ -67,8 +67,11 @@ func (p *posting) reference() string {
 		return "Closed PR #" + p.target + ": "
 	case p.kind == postPull && p.target != "" && p.title != "":
 		state := ""
-		if p.merged {
+		switch {
+		case p.merged:
 			state = " (merged)"
+		case p.branch != "":
+			state = " (branch " + code(p.branch) + ")"
 		}
 		return "PR #" + p.target + " " + title + state + ": "
 	case p.kind == postPull && p.target != "":
@@ -196,6 +199,7 @@ func (p *posting) read(root string, add func(text string, reason bool, weight fl
 					flush()
 				}
 				pending = append(pending, shorten(s, maxTold))
+			case !standsAlone(s):
 			case accomplishment(s) >= 1, anchors(s) > 0 && p.kind != postIssue:
 				flush()
 				add(shorten(s, maxTold), false, weightTold-1)

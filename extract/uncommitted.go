@@ -31,8 +31,10 @@ func uncommitted(r *reading) (found, bool) {
 	const most = 4
 	var files []string
 	var items []int
+	seen := map[string]bool{}
 	for _, e := range r.edits {
-		if e.item > last && !strings.HasPrefix(e.path, "/") && !strings.HasPrefix(e.path, "~") && !strings.HasPrefix(e.path, "..") && !slices.Contains(files, code(e.path)) {
+		if e.item > last && !strings.HasPrefix(e.path, "/") && !strings.HasPrefix(e.path, "~") && !strings.HasPrefix(e.path, "..") && !seen[e.path] {
+			seen[e.path] = true
 			files, items = append(files, code(e.path)), append(items, e.item)
 		}
 	}

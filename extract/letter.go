@@ -140,8 +140,11 @@ func arrive(list []*posting, p *posting, output string) []*posting {
 		}
 		return list
 	case p.kind == postCommit:
-		if m := committed.FindStringSubmatch(output); m != nil {
-			p.commit = m[1]
+		made := committed.FindAllStringSubmatch(clean(output), -1)
+		for _, m := range made {
+			if len(made) == 1 || strings.TrimSpace(m[2]) == strings.TrimSpace(p.title) { // one call may make several
+				p.commit = m[1]
+			}
 		}
 		if p.edits {
 			if q := latest(list, func(q *posting) bool { return q.kind == postCommit }); q != nil {
@@ -183,7 +186,7 @@ func arrive(list []*posting, p *posting, output string) []*posting {
 }
 
 var (
-	committed  = regexp.MustCompile(`(?m)^\[[^\]\n]* ([0-9a-f]{7,40})\] `)
+	committed  = regexp.MustCompile(`(?m)^\[[^\]\n]* ([0-9a-f]{7,40})\] (.*)$`)
 	pullNumber = regexp.MustCompile(`https://\S+/(?:pull|merge_requests)/(\d+)\b`)
 	undoing    = regexp.MustCompile(`\bgit (?:revert|reset)(?: --?[a-z-]+)* (HEAD[~^]?\d*|[0-9a-f]{7,40}\b)`)
 )

@@ -131,6 +131,7 @@ func TestATaskIsTheRequestInALongMessage(t *testing.T) {
 		{"a report that was mended", work().answers("Done.").says("the upload test fails on my side").edits("/src/app/upload.go").answers("Fixed the pause in `upload.go`; all tests pass."), "the upload test fails on my side (fixed in the session)", ""},
 		{"a report that was not", work().answers("Done.").says("the upload test fails on my side").edits("/src/app/upload.go").answers("It still fails, I could not find out why."), "the upload test fails on my side", "fixed in"},
 		{"a question on the way", work().answers("Done.").says("where is the pause read?").answers("In `upload.go`, before the loop."), "add retries", "where is the pause"},
+		{"a credential", work().answers("Done.").says("take [REDACTED:token] to publish the first release").edits("/src/app/upload.go").answers("Released it."), "add retries", "REDACTED"},
 		{"an objection", work().answers("Done.").says("no, that is wrong for a server that is busy").edits("/src/app/upload.go").answers("Fixed it."), "add retries", "that is wrong"},
 	} {
 		got := strings.Join(of(test.talk.extract(t), memoir.StatementTask), "\n")

@@ -30,6 +30,8 @@ func tasks(r *reading) []found {
 		switch {
 		case i == 0 || len(out) == 0:
 			weight += 3
+		case strings.Contains(text, "[REDACTED:"): // who hands over a credential asks for it once
+			continue
 		case t.edits == 0 && onlyAsks(t.said), t.said.denies && !t.said.pasted && !requests(t.said) && has(words(strings.Join(t.said.own, " ")), verbs):
 			continue
 		}

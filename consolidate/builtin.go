@@ -153,16 +153,20 @@ func lastRuns(sessions []*session) map[string]int {
 	return out
 }
 
-// endings lists the sessions that ended partly or badly.
+// endings lists the sessions that ended partly, badly, or with a question of the
+// agent that nobody answered.
 func endings(sessions []*session) []*claim {
 	var out []*claim
 	for _, s := range sessions {
 		status, what := s.outcome()
-		if status != "partial" && status != "failed" {
+		question := s.unanswered()
+		if status != "partial" && status != "failed" && question == "" {
 			continue
 		}
 		text := status + ": " + s.asked()
-		if what != "" {
+		if question != "" {
+			text += " — " + question
+		} else if what != "" {
 			text += " — " + what
 		}
 		c := &claim{kind: memoir.StatementOutcome}
@@ -187,6 +191,19 @@ func (s *session) outcome() (status, what string) {
 	}
 	return "", ""
 }
+
+// unanswered is what the agent asked at the end of a session, if it did.
+func (s *session) unanswered() string {
+	for _, st := range s.statements {
+		if st.Kind == memoir.StatementOutcome && strings.HasPrefix(strings.ToLower(st.Text), openEnd) {
+			return st.Text[len(openEnd):]
+		}
+	}
+	return ""
+}
+
+// openEnd begins the statement of a question that nobody answered.
+const openEnd = "open at the end: "
 
 // asked is what a session was about.
 func (s *session) asked() string {

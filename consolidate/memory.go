@@ -24,7 +24,6 @@ const (
 	maxCommands = 15
 	maxFilesOf  = 12
 	maxRecent   = 20
-	maxDetails  = 2 // things done that are told of one recent session
 )
 
 // Headings of MEMORY.md.
@@ -94,18 +93,18 @@ func (k *knowledge) recent(p *page) {
 	s := p.section(headRecent)
 	for i := len(k.sessions) - 1; i >= 0 && i >= len(k.sessions)-maxRecent; i-- {
 		one := k.sessions[i]
-		status, what, details := one.came()
+		status, what, details := one.came(len(k.sessions) - 1 - i)
 		text := "- " + one.date + " “" + cut(one.asked(), 90) + "”"
 		if status != "" {
 			text += " — " + status
 		}
 		if what != "" {
-			text += ": " + cut(what, 200)
+			text += ": " + cut(what, 420)
 		}
 		value := worthRecent - 0.1*float64(len(k.sessions)-1-i)
 		s.add(text+" "+citations([]*session{one}, 1), value+1)
 		for _, d := range details {
-			s.add("  - "+cut(d, 220)+" "+citations([]*session{one}, 1), value)
+			s.add("  - "+cut(d, 420)+" "+citations([]*session{one}, 1), value)
 		}
 	}
 }

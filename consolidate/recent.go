@@ -7,12 +7,26 @@ import (
 	"memoir"
 )
 
+// detailsOf is how many things done are told of a session, by how many sessions
+// are newer: what was done last is what a reader goes on from.
+func detailsOf(newer int) int {
+	switch {
+	case newer < 3:
+		return 14
+	case newer < 8:
+		return 6
+	}
+	return 3
+}
+
 // came tells what came of a session: its status, the thing done that says most,
-// and a few more. Links and reports of state ("PR is up", "checks are green") say
+// and a few more, the fewer the more
+// sessions are newer. Links and reports of state ("PR is up", "checks are green") say
 // little; they stand only where there is nothing better.
-func (s *session) came() (status, what string, details []string) {
+func (s *session) came(newer int) (status, what string, details []string) {
 	status, what = s.outcome()
 	first := true
+	left := ""
 	var done []string
 	for _, st := range s.statements {
 		if st.Kind != memoir.StatementOutcome {
@@ -22,7 +36,11 @@ func (s *session) came() (status, what string, details []string) {
 			first = false
 			continue
 		}
-		if substantial(st.Text) {
+		if strings.HasPrefix(st.Text, notCommitted) {
+			left = st.Text
+			continue
+		}
+		if substantial(st.Text) && !strings.HasPrefix(strings.ToLower(st.Text), openEnd) {
 			done = append(done, st.Text)
 		}
 	}
@@ -36,11 +54,21 @@ func (s *session) came() (status, what string, details []string) {
 	}
 	slices.SortStableFunc(done, func(a, b string) int { return weightOf(b) - weightOf(a) })
 	done = slices.DeleteFunc(done, func(d string) bool { return jaccard(tokens(d), tokens(what)) > 0.5 })
-	return status, what, done[:min(len(done), maxDetails)]
+	done = done[:min(len(done), detailsOf(newer))]
+	if left != "" && newer < 2 { // later someone has committed it, or never will
+		done = append(done, left)
+	}
+	return status, what, done
 }
+
+// notCommitted begins the line on the files that a session left changed.
+const notCommitted = "Not committed in the session"
 
 // weightOf tells how much a sentence says: the names in it, and its length.
 func weightOf(text string) int {
+	if strings.HasPrefix(text, "Committed `") || strings.HasPrefix(text, "Committed “") {
+		return -2 // what was changed says more than what it was called
+	}
 	n := min(strings.Count(text, "`")/2, 3)
 	if len(strings.Fields(text)) >= 9 {
 		n++
@@ -66,11 +94,17 @@ func substantial(text string) bool {
 	if len(words) < 6 && (len(words) < 4 || !strings.Contains(text, "`")) {
 		return false
 	}
+	if strings.HasPrefix(text, "Committed `") {
+		return true
+	}
 	low := strings.ToLower(strings.TrimLeft(text, "✅✓☑[*- "))
 	for _, r := range reports {
 		if strings.HasPrefix(low, r) {
 			return false
 		}
+	}
+	if len(words) > 25 { // a whole list, of which that is a part
+		return true
 	}
 	for _, part := range []string{"fully green", "is green", "feedback", "ready for review", "ready-for-review", " pr is ", "pull request is", "already in place", "(lines "} {
 		if strings.Contains(low, part) {

@@ -9,15 +9,19 @@ import (
 // room is how many statements of a kind a raw memory holds at most.
 var room = map[memoir.StatementKind]int{
 	memoir.StatementTask:        maxTasks,
-	memoir.StatementOutcome:     10,
+	memoir.StatementOutcome:     24,
 	memoir.StatementPreference:  16,
 	memoir.StatementFailure:     8,
 	memoir.StatementCommand:     14,
-	memoir.StatementDecision:    18,
+	memoir.StatementDecision:    24,
 	memoir.StatementFile:        maxFiles,
 	memoir.StatementEnvironment: 5,
 	memoir.StatementProcedure:   4,
 }
+
+// share is the part of the budget that statements of a kind may take, lest a long
+// session's changes leave no room for what it taught.
+var share = map[memoir.StatementKind]float64{memoir.StatementOutcome: 0.4, memoir.StatementTask: 0.35}
 
 // fit keeps the heaviest statements whose raw memory stays within a number of
 // tokens, in their order.
@@ -29,7 +33,7 @@ func fit(all []found, tokens int) []memoir.Statement {
 	slices.SortStableFunc(order, func(a, b int) int { return heavier(all[a], all[b]) })
 	const heading = 20 // bytes, at most, of a section's heading
 	left := tokens*4 - heading*len(memoir.StatementKinds)
-	used := map[memoir.StatementKind]int{}
+	used, taken := map[memoir.StatementKind]int{}, map[memoir.StatementKind]int{}
 	keep := make([]bool, len(all))
 	for _, i := range order {
 		f := all[i]
@@ -37,7 +41,11 @@ func fit(all []found, tokens int) []memoir.Statement {
 		if used[f.Kind] == room[f.Kind] || size > left {
 			continue
 		}
+		if part := share[f.Kind]; part > 0 && used[f.Kind] > 0 && float64(taken[f.Kind]+size) > part*float64(tokens*4) {
+			continue
+		}
 		used[f.Kind]++
+		taken[f.Kind] += size
 		left -= size
 		keep[i] = true
 	}

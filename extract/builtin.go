@@ -38,9 +38,14 @@ func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir
 		Model:      BuiltinName,
 	}
 	r := read(in)
+	posts := letters(r, in)
+	done, why := told(r, posts)
 	known := findings(r)
+	for _, f := range why {
+		known = supersede(known, f)
+	}
 	all := slices.Concat(
-		tasks(r), distinct(outcomes(r), known), preferences(r), failures(r, in), worked(r),
+		tasks(r), distinct(outcomes(r, posts, done), known), preferences(r), failures(r, in), worked(r),
 		known, files(r), surroundings(r), procedures(r),
 	)
 	if !worthKeeping(all) {

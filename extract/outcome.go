@@ -1,323 +1,280 @@
 package extract
 
 import (
-	"cmp"
+	"math"
+	"path"
+	"regexp"
 	"slices"
 	"strings"
 
 	"memoir"
 )
 
-// How a session ended; the first word of an outcome.
-const (
-	outcomeDone    = "done"
-	outcomePartial = "partial"
-	outcomeFailed  = "failed"
-	outcomeUnknown = "unknown"
-)
+// openEnd begins the statement of what the agent asked last and nobody answered.
+const openEnd = "Open at the end: "
 
-var (
-	achieved  = phrases("fixed|opened|created|added|removed|replaced|changed|moved|kept|normalized|applied|updated|implemented|addressed|refactored|renamed|extracted|converted|introduced|restored|merged|released|published|hardened|tightened|switched|dropped|split|rewrote|wired|migrated|bumped|documented|reverted|reduced|simplified|disabled|enabled|excluded|included|cleaned|closed|made|set|used|turned|wrapped|validated|ported|deleted|pushed|committed|replied|completed|resolved|corrected|adjusted|improved")
-	succeeded = phrases("done|fixed|opened|created|pushed|pass|passes|passed|passing|merged|added|implemented|updated|addressed|completed|complete|works|working now|resolved|applied|removed|released|published|all set|ready|green|replaced|succeeded|verified")
-	fellShort = phrases("i could not|i couldn't|unable to|not able to|still failing|still fails|still fail|left to do|not yet|did not finish|didn't finish|is blocked|are blocked|blocked on|blocked by|blocked until|cannot complete|not done|incomplete|partially")
-	awaits    = phrases("should i|shall i|do you want|would you like|want me to|may i|which one|which option|which of|which approach|do you prefer|is that ok|is this ok|does that work|proceed|confirm|approve")
-	anyMore   = phrases("anything else|what's next|what next|what would you like me to do|what else|further|next task|how can i help")
-	gaveUp    = phrases("i couldn't|i could not|i was unable|i'm unable|i am unable|not possible to|gave up|failed to complete")
-)
-
-// outcomes says how the session ended, cautiously, and what was done.
-func outcomes(r *reading) []found {
-	var out []found
-	add := func(text string, items []int, weight float64) {
-		f := found{memoir.Statement{Kind: memoir.StatementOutcome, Text: text, Items: items}, weight}
-		out = supersede(out, f)
-	}
+// outcomes says how the session ended, cautiously, and what was done: first the
+// line that says most of the session's main work, then the rest in order.
+func outcomes(r *reading, posts []*posting, told []found) []found {
 	status, what, item := ending(r)
 	if status == "" {
 		return nil
 	}
+	done := accounts(r)
+	for _, f := range told {
+		done = sayOnce(done, f)
+	}
+	if best := mainWork(r, done); best >= 0 {
+		what, item = done[best].Text, done[best].Items[0]
+		done = slices.Delete(done, best, best+1)
+	}
 	text := status
 	if what != "" {
-		text += " — " + shorten(impersonal(what), 220)
+		text += " — " + shorten(impersonal(what), 440)
 	}
-	if links := pullRequests(r); len(links) > 0 {
-		var missing []string
-		for _, l := range links {
-			if !strings.Contains(text, l) {
-				missing = append(missing, l)
-			}
-		}
-		if len(missing) > 0 {
-			text += " (" + strings.Join(missing[max(0, len(missing)-3):], ", ") + ")"
+	var missing []string
+	for _, l := range pullRequests(r, posts) {
+		if !strings.Contains(text, l) {
+			missing = append(missing, l)
 		}
 	}
-	out = append(out, found{memoir.Statement{Kind: memoir.StatementOutcome, Text: text, Items: []int{item}}, 9})
-	for _, t := range r.turns {
-		if t.denied && t.edits == 0 {
+	if len(missing) > 0 {
+		text += " (" + strings.Join(missing[max(0, len(missing)-3):], ", ") + ")"
+	}
+	out := []found{{memoir.Statement{Kind: memoir.StatementOutcome, Text: text, Items: []int{item}}, 9}}
+	if question, at := unanswered(r); question != "" {
+		out = append(out, found{memoir.Statement{Kind: memoir.StatementOutcome, Text: openEnd + question, Items: []int{at}}, 7})
+	}
+	if f, ok := uncommitted(r); ok {
+		out = append(out, f)
+	}
+	for _, f := range done {
+		if !strings.Contains(text, shorten(f.Text, 60)) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// accounts is what the answers of the turns that changed something say was done.
+// What the agent says of its work in other turns is a proposal, an opinion or a
+// repetition.
+func accounts(r *reading) []found {
+	var out []found
+	acting := false
+	for i, t := range r.turns {
+		goesOn := acting && t.ask != nil && (t.said.trivial && !t.said.confirms)
+		acting = t.acted() || goesOn
+		if !acting || t.denied && t.edits == 0 {
 			continue
 		}
+		void, said := overruled(r, i), 0
 		for _, s := range t.says {
 			if !s.final {
 				continue
 			}
-			for _, b := range blocks(s.text, false) {
-				for _, sentence := range sentences(local(tidy(b.text), r.root)) {
-					if weight := accomplishment(sentence); weight > 0 && !strings.Contains(text, shorten(sentence, 60)) {
-						add(shorten(impersonal(sentence), 240), []int{s.item}, weight)
-					}
+			for _, f := range account(s, r.root) {
+				if said++; void != nil && !begins(words(f.Text), removals) && touches(f.Text, void) {
+					continue
 				}
+				out = sayLater(out, f)
+			}
+		}
+		if said == 0 && t.edits > 0 && t.closed {
+			if line, at := headline(t, r.root); len(strings.Fields(line)) >= minOutcomeWords && !trivialAnswer(line) && standsAlone(line) && !has(words(line), chatter) {
+				out = supersede(out, found{memoir.Statement{Kind: memoir.StatementOutcome, Text: shorten(impersonal(line), 240), Items: []int{at}}, 1.2})
 			}
 		}
 	}
-	return out
+	return withoutGone(out, r)
 }
 
-// impersonal takes the agent out of a sentence that says what it did.
-func impersonal(sentence string) string {
-	sentence = strings.TrimLeft(sentence, "✅✓☑ ")
-	for _, opening := range []string{"Done: ", "Done. ", "Done — ", "Done - "} {
-		if rest, ok := strings.CutPrefix(sentence, opening); ok && len(rest) > 20 {
-			sentence = rest
+// sayLater adds a line to a list in which it takes the place of an earlier one on
+// the same thing, unless that one names more.
+func sayLater(list []found, f found) []found {
+	mine := contentWords(f.Text)
+	for i := max(0, len(list)-maxAlike); i < len(list); i++ {
+		switch o := overlap(contentWords(list[i].Text), mine); {
+		case o < 0.55, o < 0.8 && anchors(list[i].Text) > anchors(f.Text):
+		case anchors(list[i].Text) > anchors(f.Text) && len(list[i].Text) > len(f.Text):
+			return list
+		default:
+			list[i] = f
+			return list
 		}
 	}
-	for _, subject := range []string{"I've also ", "I also ", "I've successfully ", "I have also ", "I've ", "I’ve also ", "I’ve ", "I have ", "I "} {
-		if rest, ok := strings.CutPrefix(sentence, subject); ok && (begins(words(rest), achieved) || begins(words(rest), phrases("chose|decided|picked|opted|settled"))) {
-			return capital(rest)
-		}
-	}
-	return sentence
+	return append(list, f)
 }
 
-// accomplishment weighs a sentence that says what was done; 0 for any other.
-func accomplishment(sentence string) float64 {
-	norm := words(sentence)
-	n := strings.Count(norm, " ")
-	if n < 5 || len(sentence) > 500 || strings.HasSuffix(sentence, "?") || strings.HasSuffix(sentence, ":") {
-		return 0
-	}
-	rest := norm
-	if _, after, ok := strings.Cut(sentence, "` - "); ok && strings.HasPrefix(strings.TrimLeft(sentence, "✅✓☑ "), "`") {
-		rest = words(after)
-	}
-	for _, subject := range []string{" i've also ", " i've successfully ", " i have also ", " i also ", " i've ", " i have ", " i ", " also ", " we ", " and ", " then "} {
-		if trimmed, ok := strings.CutPrefix(rest, subject); ok {
-			rest = " " + trimmed
-			break
-		}
-	}
-	did := begins(rest, achieved)
-	for _, subject := range []string{" the fix ", " this ", " it ", " the pr ", " the change ", " new shape "} {
-		if trimmed, ok := strings.CutPrefix(norm, subject); ok && (has(trimmed, phrases("now|so")) || strings.HasPrefix(trimmed, "makes ") || strings.HasPrefix(trimmed, "adds ") || strings.HasPrefix(trimmed, "normalizes ") || strings.HasPrefix(trimmed, "uses ")) {
-			did = true
-		}
-	}
-	if !did && !(strings.Contains(norm, " now ") && anchors(sentence) > 0 && !begins(norm, narrations) && !has(norm, causes) && !has(norm, phrases("right now|now always"))) {
-		return 0
-	}
-	weight := 1 + 0.5*float64(min(anchors(sentence), 3))
-	if has(norm, chatter) && !strings.Contains(norm, "/pull/") {
-		weight -= 1.5
-	}
-	if anchors(sentence) == 0 && n < 9 {
-		weight--
-	}
-	return max(weight, 0)
-}
+// removals stay true of a turn that was found fault with.
+var removals = phrases("removed|deleted|cleaned|dropped|closed|merged|released|published")
 
-// ending judges the last exchanges. The status is empty for a session in which
-// the agent did and said nothing.
-func ending(r *reading) (status, what string, item int) {
-	var last *turn
-	open := false // a person's words that nobody answered
-	confirmed := false
+// mainWork picks the line that says most of what the session was for: it shares
+// words with what was asked, and much was changed in its turn.
+func mainWork(r *reading, done []found) int {
+	first := map[string]bool{}
+	turns := map[int]int{}
 	for i, t := range r.turns {
-		if len(t.says) == 0 && len(t.runs) == 0 && t.edits == 0 {
-			if t.ask != nil && !t.said.trivial {
-				open = true
-			}
-			confirmed = confirmed || t.said.confirms
+		if len(first) < 3 && t.ask != nil && !t.said.trivial {
+			first = contentWords(strings.Join(t.said.own, " ") + " " + t.said.quoted)
+		}
+		for _, s := range t.says {
+			turns[s.item] = i
+		}
+		for _, run := range t.runs {
+			turns[run.item] = i
+		}
+	}
+	lines := map[int]int{} // of one answer: the more it sums up, the better
+	for _, f := range done {
+		lines[f.Items[0]]++
+	}
+	best, most := -1, 0.0
+	for k, f := range done {
+		norm := words(f.Text)
+		if has(norm, chatter) || strings.HasPrefix(f.Text, "Committed `") || begins(norm, phrases("opened|addressed|replied|merged|closed")) || len(strings.Fields(f.Text)) < minOutcomeWords {
 			continue
 		}
-		open = false
-		confirmed = t.said.confirms && i > 0
-		if last != nil && acknowledges(t) {
-			continue
+		i := turns[f.Items[0]]
+		t := r.turns[i]
+		mine := contentWords(f.Text)
+		score := min(f.weight, 2.5) + 2*shared(mine, first) + 0.4*math.Log(1+float64(min(t.edits, 30))) + 0.6*float64(i+1)/float64(len(r.turns))
+		score += 0.15 * float64(min(lines[f.Items[0]], 8))
+		if t.ask != nil {
+			score += shared(mine, contentWords(strings.Join(t.said.own, " ")))
 		}
-		if last == nil || len(t.runs) > 0 || t.edits > 0 || !brief(t) {
-			last = t
+		if f.weight < weightTold-1 && accomplishment(f.Text) == 0 {
+			score--
+		}
+		if f.weight < weightTold && has(norm, besides) {
+			score--
+		}
+		if score > most {
+			best, most = k, score
 		}
 	}
-	if last == nil {
-		return "", "", 0
+	return best
+}
+
+// besides is work that goes along with the work asked for.
+var besides = phrases("test|tests|coverage|docs|documentation|comment|comments|wording|help text|typo|formatting|changelog|clean up|cleaned up|test harness")
+
+// shared is the share of the words of a that b holds.
+func shared(a, b map[string]bool) float64 {
+	if len(a) == 0 {
+		return 0
 	}
-	what, item = headline(last, r.root)
-	if item == 0 {
-		item = firstItem(last)
+	n := 0
+	for w := range a {
+		if b[w] {
+			n++
+		}
 	}
-	if len(strings.Fields(what)) < 3 || trivialAnswer(what) {
-		for i := len(r.turns) - 1; i >= 0; i-- {
-			if w, at := headline(r.turns[i], r.root); len(strings.Fields(w)) >= 3 && !trivialAnswer(w) {
-				what, item = w, at
-				break
+	return float64(n) / float64(len(a))
+}
+
+// gonePatterns name what a change took away: a thing renamed, removed or replaced.
+var gonePatterns = []*regexp.Regexp{
+	regexp.MustCompile("(?i)\\brenamed? [^`.;]{0,30}`([^`]+)`"),
+	regexp.MustCompile("(?i)\\b(?:removed|deleted|dropped|replaced) (?:the |old |unused )*`([^`]+)`"),
+	regexp.MustCompile("(?i)\\b(?:remove|delete|drop|get rid of) (?:the )?`?([A-Za-z_][\\w.-]{4,})`?"),
+}
+
+// withoutGone drops what was done to things that the session took away later.
+func withoutGone(list []found, r *reading) []found {
+	gone := map[string]int{} // a name in a code span -> the item from which on it is no more
+	note := func(text string, item int, patterns []*regexp.Regexp) {
+		for _, p := range patterns {
+			for _, m := range p.FindAllStringSubmatch(text, -1) {
+				gone[m[1]] = max(gone[m[1]], item)
 			}
 		}
 	}
-	answer := ""
-	if n := len(last.says); n > 0 {
-		answer = last.says[n-1].text
+	for _, f := range list {
+		note(f.Text, f.Items[0], gonePatterns[:2])
 	}
-	norm := words(answer)
-	lastLine := strings.TrimSpace(answer)
-	if i := strings.LastIndex(lastLine, "\n::"); i > 0 {
-		lastLine = strings.TrimSpace(lastLine[:strings.Index(lastLine, "\n::")])
-	}
-	switch {
-	case open:
-		status = outcomePartial
-	case !last.closed && len(last.says) == 0, !last.closed:
-		status = outcomeUnknown
-	case confirmed:
-		status = outcomeDone
-	case has(norm, gaveUp) && !has(norm, succeeded):
-		status = outcomeFailed
-	case strings.HasSuffix(lastLine, "?") && awaiting(lastLine) && !asksQuestion(last):
-		status = outcomePartial
-	case has(norm, succeeded) && has(norm, fellShort):
-		status = outcomePartial
-		if !has(norm, phrases("still failing|still fails|could not|couldn't|unable to|blocked|incomplete|partially|not done")) {
-			status = outcomeDone
-		}
-	case has(norm, fellShort):
-		status = outcomePartial
-	case has(norm, succeeded):
-		status = outcomeDone
-	default:
-		status = outcomeUnknown
-		if n := len(last.runs); n > 0 && (last.runs[n-1].failed || looksFailed(last.runs[n-1].output)) {
-			break
-		}
-		if last.edits > 0 && last.closed || achievedSomething(last) || asksQuestion(last) && len(answer) > 60 || last.edits == 0 && len(answer) > 200 {
-			status = outcomeDone // a question that was answered
+	for _, t := range r.turns {
+		if t.ask != nil && t.edits > 0 {
+			note(strings.Join(t.said.own, " "), t.said.item, gonePatterns[2:])
 		}
 	}
-	return status, what, item
-}
-
-// acknowledges reports whether the agent did no more in a turn than take note of
-// what the person said.
-func acknowledges(t *turn) bool {
-	if len(t.runs) > 0 || t.edits > 0 || len(t.says) == 0 || t.said.document {
-		return false
-	}
-	if t.said.trivial || t.said.confirms {
-		return true
-	}
-	answer := words(t.says[len(t.says)-1].text)
-	if begins(answer, phrases("understood|noted|got it|ok|okay|will do|i will not|i won't|acknowledged|agreed|makes sense|you're right|verstanden|compris|entendido")) {
-		return true
-	}
-	return rules(t.said)
-}
-
-// achievedSomething reports whether the last command of a turn that matters
-// succeeded, and the agent closed with an answer.
-func achievedSomething(t *turn) bool {
-	for i := len(t.runs) - 1; i >= 0; i-- {
-		for _, c := range t.runs[i].cmds {
-			return t.closed && t.runs[i].succeeded(c)
+	for _, run := range r.runs {
+		if run.failed {
+			continue
+		}
+		for _, s := range splitShell(run.line) {
+			for _, p := range takenAway(s.words) {
+				p = relative(p, r.root)
+				if slices.ContainsFunc(r.edits, func(e edit) bool { return e.path == p && e.item > run.item }) {
+					continue
+				}
+				gone[p] = max(gone[p], run.item)
+				gone[path.Base(p)] = max(gone[path.Base(p)], run.item)
+			}
 		}
 	}
-	return false
-}
-
-// brief reports whether a turn has no more than a nod for an answer.
-func brief(t *turn) bool {
-	for _, s := range t.says {
-		if len(strings.Fields(s.text)) > 4 {
+	if len(gone) == 0 {
+		return list
+	}
+	return slices.DeleteFunc(list, func(f found) bool {
+		if begins(words(f.Text), removals) {
 			return false
 		}
-	}
-	return true
-}
-
-// awaiting reports whether the last line of an answer asks for a decision.
-func awaiting(line string) bool {
-	if i := strings.LastIndexByte(line, '\n'); i >= 0 {
-		line = line[i+1:]
-	}
-	norm := words(line)
-	return has(norm, awaits) && !has(norm, anyMore)
-}
-
-// asksQuestion reports whether a turn began with a question rather than a request.
-func asksQuestion(t *turn) bool {
-	if t.ask == nil || len(t.said.own) == 0 {
-		return false
-	}
-	last := t.said.own[len(t.said.own)-1]
-	return strings.HasSuffix(last, "?") && !begins(words(last), politeAsks)
-}
-
-func firstItem(t *turn) int {
-	switch {
-	case t.ask != nil:
-		return t.ask.N
-	case len(t.says) > 0:
-		return t.says[0].item
-	case len(t.runs) > 0:
-		return t.runs[0].item
-	}
-	return 1
-}
-
-// headline is the sentence of a turn's last answer that says best what came of
-// it: the first that tells of something done, else the first telling one.
-func headline(t *turn, root string) (string, int) {
-	for i := len(t.says) - 1; i >= 0; i-- {
-		s := t.says[i]
-		first, spare := "", ""
-		for _, b := range blocks(s.text, false) {
-			for _, sentence := range sentences(local(tidy(b.text), root)) {
-				norm := words(sentence)
-				switch {
-				case strings.Count(norm, " ") < 4 || strings.HasSuffix(sentence, ":") || strings.HasSuffix(sentence, "?"):
-				case accomplishment(sentence) >= 1.5 && !sessionBound(sentence, norm):
-					return sentence, s.item
-				case begins(norm, narrations) && !begins(norm, phrases("created|all set")) && accomplishment(sentence) == 0, strings.HasPrefix(norm, " i'm "), !has(norm, verbs) && accomplishment(sentence) == 0, begins(norm, dangling), begins(norm, phrases("now")), has(norm, chatter), has(norm, verdicts) && anchors(sentence) == 0:
-					spare = cmp.Or(spare, sentence)
-				default:
-					first = cmp.Or(first, sentence)
-				}
+		for i, span := range strings.Split(f.Text, "`") {
+			if i%2 == 1 && gone[strings.TrimSuffix(span, "()")] > f.Items[len(f.Items)-1] {
+				return true
 			}
 		}
-		if best := cmp.Or(first, spare); best != "" {
-			return best, s.item
-		}
-		if s.final {
-			break
+		return false
+	})
+}
+
+// takenAway lists the files that a simple command removes or renames.
+func takenAway(args []string) []string {
+	if len(args) > 2 && args[0] == "git" && (args[1] == "rm" || args[1] == "mv") {
+		args = args[1:]
+	}
+	var files []string
+	for _, w := range args[1:] {
+		if w = unquote(w); looksLikeFile(w) && !temporary(w) {
+			files = append(files, w)
 		}
 	}
-	return "", 0
+	switch args[0] {
+	case "rm":
+		return files
+	case "mv":
+		return files[:max(len(files)-1, 0)]
+	}
+	return nil
 }
 
-func trivialAnswer(s string) bool {
-	return trivial(words(s)) || begins(words(s), phrases("replied|see you|goodbye|bye|you're welcome|hello|hi"))
-}
-
-// pullRequests lists the addresses of pull requests that the session created,
-// as printed by the command that did.
-func pullRequests(r *reading) []string {
+// pullRequests lists the addresses of pull requests that the session created and
+// did not close, as printed by the commands that did.
+func pullRequests(r *reading, posts []*posting) []string {
 	var out []string
 	for _, run := range r.runs {
-		if run.failed || !slices.ContainsFunc(run.cmds, func(c command) bool { return c.family == "gh pr create" || c.family == "glab mr create" }) {
+		if run.failed {
 			continue
 		}
-		for w := range strings.FieldsSeq(clean(run.output)) {
-			w = strings.Trim(w, "()<>\"'.,")
-			if strings.HasPrefix(w, "https://") && (strings.Contains(w, "/pull/") || strings.Contains(w, "/merge_requests/")) && !slices.Contains(out, w) {
-				out = append(out, w)
+		for _, m := range closing.FindAllStringSubmatch(run.line, -1) {
+			out = slices.DeleteFunc(out, func(l string) bool { return strings.HasSuffix(l, "/"+m[1]) })
+		}
+		if !slices.ContainsFunc(run.cmds, func(c command) bool { return c.family == "gh pr create" || c.family == "glab mr create" }) {
+			continue
+		}
+		for _, l := range pullNumber.FindAllString(clean(run.output), -1) {
+			if !slices.Contains(out, l) {
+				out = append(out, l)
 			}
+		}
+	}
+	for _, p := range posts {
+		if p.link != "" && !slices.Contains(out, p.link) {
+			out = append(out, p.link)
 		}
 	}
 	return out
 }
+
+var closing = regexp.MustCompile(`\b(?:gh pr|glab mr) close (?:https?://\S+/)?(\d+)\b`)

@@ -12,6 +12,7 @@ type block struct {
 	text   string
 	lead   string // the heading or the line with a colon that introduces it
 	bullet bool
+	indent int // columns before a list entry's mark
 }
 
 // blocks splits Markdown into blocks. With lines set, every line of a paragraph
@@ -60,7 +61,7 @@ func blocks(text string, lines bool) []block {
 		default:
 			if entry, ok := listEntry(line); ok {
 				flush()
-				cur = block{text: entry, bullet: true}
+				cur = block{text: entry, bullet: true, indent: len(raw) - len(strings.TrimLeft(raw, " \t"))}
 				continue
 			}
 			if lines {

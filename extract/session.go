@@ -29,6 +29,8 @@ type turn struct {
 	says   []said
 	runs   []*run
 	edits  int
+	files  []string       // changed, by their paths
+	acts   int            // other calls that change something
 	last   bool           // nothing follows
 	denied bool           // the next thing that the person said refuses what the agent said last
 	closed bool           // the agent gave an answer after its last action
@@ -172,7 +174,11 @@ func (r *reading) tool(t *turn, it *memoir.Item, root string) {
 	for _, p := range patched(it.Input) {
 		r.edit(t, it.N, locate(p, it.CWD, root))
 	}
-	switch name := strings.ToLower(it.Tool); {
+	name := strings.ToLower(it.Tool)
+	if changes(name) {
+		t.acts++
+	}
+	switch {
 	case writes(name):
 		if p := argument(it.Input); p != "" {
 			r.edit(t, it.N, locate(p, it.CWD, r.checkout(cmp.Or(directory(p), it.CWD))))
@@ -194,6 +200,7 @@ func directory(p string) string {
 
 func (r *reading) edit(t *turn, item int, p string) {
 	t.edits++
+	t.files = append(t.files, p)
 	t.visit(r.place(path.Dir(p), r.root))
 	r.edits = append(r.edits, edit{item, p})
 }

@@ -17,7 +17,7 @@ func title(s memoir.Session, kept []memoir.Statement) string {
 	text := ""
 	for _, k := range kept {
 		if k.Kind == memoir.StatementTask {
-			text = k.Text
+			text = strings.TrimSuffix(k.Text, mendedLater)
 			break
 		}
 	}

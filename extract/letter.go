@@ -1,0 +1,227 @@
+package extract
+
+import (
+	"cmp"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"memoir"
+)
+
+// letters reads what the agent wrote for people, in order. Texts of calls that
+// failed are left out; an edit, a closing or an undoing makes earlier ones void.
+func letters(r *reading, in Input) []*posting {
+	var out []*posting
+	files := map[string]string{}
+	for i := range in.Items {
+		it := &in.Items[i]
+		if it.Kind != memoir.ItemTool || it.Failed || it.Exit != nil && *it.Exit != 0 {
+			continue
+		}
+		addedFiles(it.Input, files)
+		if !it.Shell() {
+			if p, ok := called(it); ok {
+				p.item = it.N
+				out = arrive(out, &p, it.Output)
+			}
+		}
+		lines := []scriptLine{{it.Input, it.CWD}}
+		if !it.Shell() {
+			lines = scripted(it.Input)
+		}
+		for _, l := range lines {
+			line := clean(l.text)
+			for _, p := range posted(line, files) {
+				p.item = it.N
+				p.place = r.repository(p.place, cmp.Or(l.dir, it.CWD), in.Session.Remote != "")
+				out = arrive(out, &p, it.Output)
+			}
+			undo(out, line)
+		}
+	}
+	return slices.DeleteFunc(out, func(p *posting) bool { return p.void })
+}
+
+// repository names the other repository that a text is about: the one that its
+// command names, where the session's own is known by name, else that of the directory.
+func (r *reading) repository(named, dir string, known bool) string {
+	if named == "" || named == "/" || !known {
+		return r.place(dir, r.checkout(dir))
+	}
+	if slices.Contains(r.names, named) {
+		return ""
+	}
+	return named
+}
+
+// addedFiles notes the texts of prose files that a call writes.
+func addedFiles(input string, files map[string]string) {
+	if rest := input; strings.Contains(rest, "*** Add File: ") {
+		if !strings.Contains(rest, "\n*** ") {
+			rest = escapes.Replace(rest) // a patch inside a script's or JSON's string
+		}
+		for _, part := range strings.Split(rest, "*** Add File: ")[1:] {
+			name, body, _ := strings.Cut(part, "\n")
+			if !prose(name) {
+				continue
+			}
+			var b strings.Builder
+			for line := range strings.Lines(body) {
+				if strings.HasPrefix(line, "*** ") {
+					break
+				}
+				b.WriteString(strings.TrimPrefix(line, "+"))
+			}
+			files[strings.TrimSpace(name)] = strings.TrimSpace(b.String())
+		}
+	}
+	if !strings.HasPrefix(input, "{") || len(input) > maxLetterLine {
+		return
+	}
+	if name := argument(input); prose(name) {
+		var args struct{ Content string }
+		if json.Unmarshal([]byte(input), &args) == nil && args.Content != "" {
+			files[name] = args.Content
+		}
+	}
+}
+
+// prose reports whether a file holds text for people by its name.
+func prose(name string) bool {
+	name = strings.TrimSpace(name)
+	return strings.HasSuffix(name, ".md") || strings.HasSuffix(name, ".txt") || strings.HasSuffix(name, ".markdown")
+}
+
+// called reads a call of a tool, not a shell, that sends a text for people.
+func called(it *memoir.Item) (posting, bool) {
+	name := strings.ToLower(it.Tool)
+	if !strings.HasPrefix(it.Input, "{") || len(it.Input) > maxLetterLine {
+		return posting{}, false
+	}
+	p := posting{kind: postPull, edits: strings.Contains(name, "update") || strings.Contains(name, "edit")}
+	switch {
+	case strings.Contains(name, "comment"):
+		p.kind, p.edits = postComment, false
+	case strings.Contains(name, "pull_request"), strings.Contains(name, "merge_request"):
+	case strings.Contains(name, "release") && strings.Contains(name, "create"):
+		p.kind = postRelease
+	default:
+		return posting{}, false
+	}
+	var args struct{ Title, Body, Description, Head string }
+	if json.Unmarshal([]byte(it.Input), &args) != nil {
+		return posting{}, false
+	}
+	p.title, p.body, p.branch = args.Title, cmp.Or(args.Body, args.Description), args.Head
+	return p, p.body != "" && (p.kind == postComment || p.title != "" || p.edits)
+}
+
+// arrive adds a posting to those before it.
+func arrive(list []*posting, p *posting, output string) []*posting {
+	same := func(q *posting) bool { return !q.void && q.kind == postPull && q.target == p.target }
+	switch {
+	case p.closes:
+		for _, q := range list {
+			if p.target != "" && same(q) {
+				q.void = true
+			}
+		}
+		if p.body == "" {
+			return list
+		}
+	case p.merged:
+		for _, q := range list {
+			if q.kind == postPull && (same(q) || p.target == "" && q == list[len(list)-1]) {
+				q.merged = true
+			}
+		}
+		return list
+	case p.kind == postCommit:
+		made := committed.FindAllStringSubmatch(clean(output), -1)
+		for _, m := range made {
+			if len(made) == 1 || strings.TrimSpace(m[2]) == strings.TrimSpace(p.title) { // one call may make several
+				p.commit = m[1]
+			}
+		}
+		if p.edits {
+			if q := latest(list, func(q *posting) bool { return q.kind == postCommit }); q != nil {
+				if p.title == "" {
+					p.title, p.body = q.title, q.body
+				}
+				q.void = true
+			}
+		}
+		if p.title == "" {
+			return list
+		}
+	case p.edits:
+		old := latest(list, func(q *posting) bool {
+			return q.kind == p.kind && (p.target == "" || q.target == p.target)
+		})
+		if old == nil && p.body != "" {
+			most := 0.5
+			for _, q := range list {
+				if q.kind != p.kind || q.void || q.target != "" {
+					continue
+				}
+				if o := overlap(contentWords(q.body), contentWords(p.body)); o > most {
+					old, most = q, o
+				}
+			}
+		}
+		if old != nil {
+			old.void = true
+			p.title, p.body, p.branch = cmp.Or(p.title, old.title), cmp.Or(p.body, old.body), cmp.Or(p.branch, old.branch)
+			p.target, p.link = cmp.Or(p.target, old.target), cmp.Or(p.link, old.link)
+		}
+	case p.kind == postPull && p.target == "":
+		if all := pullNumber.FindAllStringSubmatch(clean(output), 2); len(all) == 1 {
+			p.link, p.target = all[0][0], all[0][1]
+		}
+	}
+	return append(list, p)
+}
+
+var (
+	committed  = regexp.MustCompile(`(?m)^\[[^\]\n]* ([0-9a-f]{7,40})\] (.*)$`)
+	pullNumber = regexp.MustCompile(`https://\S+/(?:pull|merge_requests)/(\d+)\b`)
+	undoing    = regexp.MustCompile(`\bgit (?:revert|reset)(?: --?[a-z-]+)* (HEAD[~^]?\d*|[0-9a-f]{7,40}\b)`)
+)
+
+// undo makes the message of a commit void that a command line takes back.
+func undo(list []*posting, line string) {
+	for _, m := range undoing.FindAllStringSubmatch(line, -1) {
+		ref, reset := m[1], strings.Contains(m[0], "reset")
+		switch {
+		case reset && !strings.HasPrefix(ref, "HEAD"), reset && ref == "HEAD":
+		case strings.HasPrefix(ref, "HEAD"):
+			n, err := strconv.Atoi(strings.TrimLeft(ref, "HEAD~^"))
+			if err != nil || !reset {
+				n = 1
+			}
+			for ; n > 0; n-- {
+				if q := latest(list, func(q *posting) bool { return q.kind == postCommit }); q != nil {
+					q.void = true
+				}
+			}
+		default:
+			for _, q := range list {
+				if q.commit != "" && (strings.HasPrefix(ref, q.commit) || strings.HasPrefix(q.commit, ref)) {
+					q.void = true
+				}
+			}
+		}
+	}
+}
+
+func latest(list []*posting, is func(*posting) bool) *posting {
+	for i := len(list) - 1; i >= 0; i-- {
+		if !list[i].void && is(list[i]) {
+			return list[i]
+		}
+	}
+	return nil
+}

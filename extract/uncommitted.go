@@ -1,0 +1,53 @@
+package extract
+
+import (
+	"slices"
+	"strings"
+
+	"memoir"
+)
+
+// uncommitted lists the files of the repository that were changed after the
+// session's last commit, in a session that used git: a later one finds them so,
+// or finds that a person committed them.
+func uncommitted(r *reading) (found, bool) {
+	git, last := false, 0
+	for _, run := range r.runs {
+		for _, s := range splitShell(run.line) {
+			if unquote(s.words[0]) != "git" {
+				continue
+			}
+			git = true
+			if !run.failed && slices.ContainsFunc(s.words, func(w string) bool {
+				return settling[w]
+			}) {
+				last = run.item
+			}
+		}
+	}
+	if !git {
+		return found{}, false
+	}
+	const most = 4
+	var files []string
+	var items []int
+	seen := map[string]bool{}
+	for _, e := range r.edits {
+		if e.item > last && !strings.HasPrefix(e.path, "/") && !strings.HasPrefix(e.path, "~") && !strings.HasPrefix(e.path, "..") && !seen[e.path] {
+			seen[e.path] = true
+			files, items = append(files, code(e.path)), append(items, e.item)
+		}
+	}
+	if len(files) == 0 {
+		return found{}, false
+	}
+	text := "Not committed in the session: changes of " + strings.Join(files[:min(len(files), most)], ", ")
+	if n := len(files) - most; n > 0 {
+		text += " and other files"
+	}
+	return found{memoir.Statement{Kind: memoir.StatementOutcome, Text: text, Items: firstAndLast(items, most)}, 2}, true
+}
+
+// settling are the subcommands of git after which changes are no longer open: they
+// are in a commit, which a push and a tag presuppose, or gone.
+var settling = map[string]bool{"commit": true, "push": true, "tag": true, "merge": true, "reset": true, "checkout": true, "stash": true, "restore": true}

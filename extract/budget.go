@@ -13,7 +13,7 @@ var room = map[memoir.StatementKind]int{
 	memoir.StatementPreference:  16,
 	memoir.StatementFailure:     8,
 	memoir.StatementCommand:     14,
-	memoir.StatementDecision:    18,
+	memoir.StatementDecision:    40,
 	memoir.StatementFile:        maxFiles,
 	memoir.StatementEnvironment: 5,
 	memoir.StatementProcedure:   4,

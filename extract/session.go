@@ -19,6 +19,7 @@ type reading struct {
 	runs   []*run
 	edits  []edit
 	reads  []edit
+	ledger ledger
 }
 
 // A turn begins with what a person said and holds all that the agent did then.
@@ -62,7 +63,7 @@ type edit struct {
 
 // read arranges the items of a session.
 func read(in Input) *reading {
-	r := &reading{root: in.Session.CWD, names: []string{path.Base(in.Session.CWD)}}
+	r := &reading{root: in.Session.CWD, names: []string{path.Base(in.Session.CWD)}, ledger: newLedger()}
 	if name := strings.TrimSuffix(path.Base(in.Session.Remote), ".git"); name != "." && name != "/" && !slices.Contains(r.names, name) {
 		r.names = append(r.names, name)
 	}
@@ -96,6 +97,7 @@ func read(in Input) *reading {
 			open = true
 			t.closed = false
 			r.tool(t, it, root)
+			r.ledger.enter(it)
 		}
 	}
 	add()

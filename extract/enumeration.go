@@ -1,0 +1,56 @@
+package extract
+
+import "strings"
+
+// enumeration reads a statement that ends in a colon together with the list of
+// short entries behind it: "The paths are: a via b; c via d". It returns how many
+// blocks the list has.
+func enumeration(all []block, final bool, root string) (line string, weight float64, used int) {
+	lead := all[0]
+	if !final || lead.bullet || !strings.HasSuffix(lead.text, ":") || len(all) < 2 || !all[1].bullet {
+		return "", 0, 0
+	}
+	sentence := lastSentence(local(tidy(lead.text), root))
+	norm := words(sentence)
+	if strings.Count(norm, " ") < 4 || !has(norm, verbs) || has(norm, phrases("now|issues|findings|options|changes|improvements|suggestions|problems|steps|comments|you can")) || has(norm, offers) || has(norm, chatter) || has(norm, intends) || begins(norm, narrations) || accomplishment(strings.TrimSuffix(sentence, ":")) > 0 || begins(norm, achieved) {
+		return "", 0, 0
+	}
+	line = sentence
+	anchor := anchors(sentence)
+	for _, b := range all[1:] {
+		if !b.bullet {
+			break
+		}
+		used++
+		entry := strings.TrimRight(local(tidy(b.text), root), ".;,")
+		if sep := map[bool]string{true: " ", false: "; "}[used == 1]; len(line)+len(sep)+len(entry) <= 300 {
+			line += sep + entry
+			anchor += anchors(entry)
+		}
+	}
+	if begins(norm, dangling) || sessionBound(sentence, norm) || has(norm, phrases("these|those|this")) {
+		return "", 0, used
+	}
+	if anchor < 2 || len(line) < len(sentence)+10 {
+		return "", 0, 0
+	}
+	weight = 2 + 0.4*float64(min(anchor, 4))
+	if has(norm, causes) || has(norm, constraints) {
+		weight++
+	}
+	if has(norm, guesses) {
+		weight--
+	}
+	if begins(norm, phrases("now|each|all|you|your|at")) {
+		weight -= 1.2
+	}
+	return shorten(line, 300), weight, used
+}
+
+func lastSentence(text string) string {
+	all := sentences(text)
+	if len(all) == 0 {
+		return text
+	}
+	return all[len(all)-1]
+}

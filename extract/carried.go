@@ -50,13 +50,17 @@ func (g *gathering) carried(sentence string, s said) (string, float64) {
 		return "", 0
 	}
 	named := 0.4 * float64(min(anchors(sentence), 3))
-	if g.edited(s.item-4, s.item) && strings.Contains(norm, " now ") && !begins(norm, narrations) && !begins(norm, dangling) && !begins(norm, phrases("i|we|you|all|everything|build|lint")) && !has(norm, chatter) && !waits(norm) && !sessionBound(sentence, norm) && !strings.Contains(norm, " green ") {
-		return shorten(sentence, 240), 1.7 + named
+	if g.edited(s.item-4, s.item) && strings.Index(norm, " now ") > 0 && !begins(norm, narrations) && !begins(norm, dangling) && !begins(norm, phrases("i|we|you|all|everything|build|lint")) && !has(norm, chatter) && !waits(norm) && !sessionBound(sentence, norm) && !strings.Contains(norm, " green ") {
+		if has(norm, phrases("test|tests|fixture|fixtures|e2e|coverage|ci")) {
+			named -= 0.6
+		}
+		return shorten(sentence, 240), 1.9 + named
 	}
-	if n < 13 || !has(norm, designs) || !g.edited(s.item, g.end()) {
+	_, last := g.t.span()
+	if n < 13 || !has(norm, designs) || !g.edited(s.item, last) {
 		return "", 0
 	}
-	for _, opening := range []string{"I’m going to ", "I'm going to ", "I’ll ", "I'll ", "I will ", "I’m ", "I'm "} {
+	for _, opening := range []string{"I’m going to ", "I'm going to ", "I’ll ", "I'll ", "I will ", "I’m ", "I'm ", "Now I’m ", "Now I'm ", "So I’ll ", "So I'll "} {
 		rest, ok := strings.CutPrefix(sentence, opening)
 		if !ok {
 			continue
@@ -64,7 +68,7 @@ func (g *gathering) carried(sentence string, s said) (string, float64) {
 		if step := words(rest); begins(step, routine) || has(step, meta) || has(step, chatter) {
 			return "", 0
 		}
-		return shorten(capital(rest), 240), 1.6 + named
+		return shorten(capital(rest), 240), 1.9 + named
 	}
 	return "", 0
 }
@@ -77,16 +81,4 @@ func (g *gathering) edited(from, to int) bool {
 		}
 	}
 	return false
-}
-
-// end is the item with which the turn ends.
-func (g *gathering) end() int {
-	last := 0
-	if n := len(g.t.says); n > 0 {
-		last = g.t.says[n-1].item
-	}
-	if n := len(g.t.runs); n > 0 {
-		last = max(last, g.t.runs[n-1].item)
-	}
-	return last
 }

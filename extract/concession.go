@@ -77,19 +77,22 @@ func concession(t *turn) (f found, voids map[string]bool, ok bool) {
 		if !conceding {
 			continue
 		}
-		quoted := objection(t.said.own)
+		quoted := objection(t.said)
 		objected := t.said.denies || has(words(strings.Join(t.said.own, " ")), objections)
 		if !objected || !strong && !t.said.denies || i > 0 && !strong {
 			return found{}, nil, false
 		}
 		told := strings.Join(informative(rest), " ")
-		text := "the user: " + quote(shorten(quoted, 260))
-		if told != "" {
-			text += " — agreed: " + shorten(told, 240)
-		}
-		voids = contentWords(quoted + " " + told)
-		if told == "" && len(strings.Fields(quoted)) < 6 {
+		voids = contentWords(strings.ReplaceAll(quoted+" "+told, "()", " "))
+		if told == "" && (len(strings.Fields(quoted)) < 14 || wide(quoted) > 0 && wide(quoted) < 14) {
 			return found{}, voids, false
+		}
+		text := shorten(told, 240)
+		if !pointless(quoted) {
+			text = "the user: " + quote(shorten(quoted, 260))
+			if told != "" {
+				text += " — agreed: " + shorten(told, 240)
+			}
 		}
 		weight := 3.2
 		if told != "" && anchors(told) > 0 {
@@ -101,11 +104,11 @@ func concession(t *turn) (f found, voids map[string]bool, ok bool) {
 }
 
 // objection is what of a person's words carries the point: without greetings and
-// exclamations, and the last of them if they are many.
-func objection(own []string) string {
+// exclamations, the last of them if they are many, and what they point at behind a colon.
+func objection(a ask) string {
 	var kept []string
 	n := 0
-	for _, s := range slices.Backward(own) {
+	for _, s := range slices.Backward(a.own) {
 		if len(strings.Fields(s)) < 3 && len(s) < 24 {
 			continue
 		}
@@ -115,10 +118,19 @@ func objection(own []string) string {
 		kept = append(kept, s)
 	}
 	if len(kept) == 0 {
-		return strings.Join(own, " ")
+		return strings.Join(a.own, " ")
 	}
 	slices.Reverse(kept)
-	return strings.Join(kept, " ")
+	text := strings.Join(kept, " ")
+	if strings.HasSuffix(text, ":") && strings.Count(a.quoted, " ") >= 4 && symbols(withoutCode(a.quoted)) < 0.25 {
+		text += " " + a.quoted
+	}
+	return text
+}
+
+// pointless reports whether a person's words say no more than that something is wrong.
+func pointless(text string) bool {
+	return strings.HasSuffix(text, ":") || len(strings.Fields(text)) < 5 && wide(text) < 8 || lineNumber(words(text))
 }
 
 // informative are the first two sentences that tell something rather than what
@@ -127,7 +139,7 @@ func informative(all []string) []string {
 	var out []string
 	for _, s := range all {
 		norm := words(s)
-		if strings.Count(norm, " ") < 5 && wide(s) < 10 || begins(norm, narrations) || has(norm, offers) && !has(norm, causes) || strings.HasSuffix(s, ":") || strings.HasSuffix(s, "?") || begins(norm, concedes) {
+		if lineNumber(norm) || strings.Count(norm, " ") < 5 && wide(s) < 10 || begins(norm, narrations) || has(norm, offers) && !has(norm, causes) || strings.HasSuffix(s, ":") || strings.HasSuffix(s, "?") || begins(norm, concedes) {
 			if len(out) > 0 {
 				break
 			}
@@ -140,11 +152,37 @@ func informative(all []string) []string {
 	return out
 }
 
-// void drops the agent's claims that an objection met, of all that was said before it.
-func void(list []found, met map[string]bool) []found {
+// void drops the agent's claims that an objection met: of those said since an
+// item, which the objection answers, any that shares a name with it, and of all
+// before them what shares most of its words.
+func void(list []found, met map[string]bool, since int) []found {
 	return slices.DeleteFunc(list, func(f found) bool {
-		return !strings.HasPrefix(f.Text, "the user: ") && common(contentWords(f.Text), met) >= 3
+		if strings.HasPrefix(f.Text, "the user: ") {
+			return false
+		}
+		if common(contentWords(f.Text), met) >= 3 {
+			return true
+		}
+		shared := false
+		if f.Items[0] > since {
+			for i, span := range strings.Split(f.Text, "`") {
+				if i%2 == 1 {
+					names(span, func(n string) { shared = shared || met[strings.ToLower(n)] })
+				}
+			}
+		}
+		return shared
 	})
+}
+
+// since is the item at which the last of some turns with an answer began.
+func since(turns []*turn) int {
+	for _, t := range slices.Backward(turns) {
+		if len(t.says) > 0 {
+			return t.says[0].item - 1
+		}
+	}
+	return 0
 }
 
 // common counts the words that two sets share, endings apart.

@@ -24,11 +24,12 @@ const (
 func findings(r *reading) []found {
 	var out []found
 	for i, t := range r.turns {
-		if f, met, ok := concession(t); met != nil {
-			out = void(out, met)
-			if ok {
-				out = append(out, f)
-			}
+		f, met, conceding := concession(t)
+		if met != nil {
+			out = void(out, met, since(r.turns[:i]))
+		}
+		if conceding {
+			out = supersede(out, f)
 		}
 		g := &gathering{
 			r: r, t: t, out: out, away: elsewhere(t.away()),
@@ -40,7 +41,7 @@ func findings(r *reading) []found {
 			}
 		}
 		out = g.out
-		if t.ask != nil {
+		if t.ask != nil && !conceding {
 			out = append(out, stated(t)...)
 		}
 	}
@@ -96,6 +97,9 @@ func (g *gathering) answer(s said) {
 			continue
 		}
 		text := local(tidy(strings.TrimLeft(b.text, "✅✓☑❌⚠️🔧📝 ")), g.r.root)
+		if lists(b) {
+			g.r.listed = append(g.r.listed, said{item: s.item, text: text})
+		}
 		if planned(b) && !(g.accepted && g.r.ledger.taken(text, s.item)) {
 			continue
 		}
@@ -142,7 +146,7 @@ func (g *gathering) answer(s said) {
 			if offered {
 				weight -= 0.7
 			}
-			if weight > 0 && !g.fulfilled(line, s) {
+			if weight > 0 && (!g.fulfilled(line, s) || g.r.void[s.item] && stateClaim(words(line))) {
 				weight = 0
 			}
 			prev = sentence

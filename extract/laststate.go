@@ -15,12 +15,14 @@ type ledger struct {
 	added   map[string]int // identifier -> item of the last edit that wrote it
 	removed map[string]int // identifier -> item of the last edit that took it away
 	gone    map[string]int // base name of a file -> item at which it was removed or renamed
-	moved   map[string]string
+	away    []departure
 	stems   map[string]int // like gone: the name without its ending, letters and digits alone
+	wrote   map[string]int // line -> item of the edit that wrote it
+	redone  map[int]int    // item of an edit -> item of the later edit that took its lines away again
 }
 
 func newLedger() ledger {
-	return ledger{map[string]int{}, map[string]int{}, map[string]int{}, map[string]string{}, map[string]int{}}
+	return ledger{added: map[string]int{}, removed: map[string]int{}, gone: map[string]int{}, stems: map[string]int{}, wrote: map[string]int{}, redone: map[int]int{}}
 }
 
 // minName is how long a name is at least that the ledger keeps.
@@ -36,11 +38,12 @@ func (l *ledger) enter(it *memoir.Item) {
 		l.write(it.N, old, fresh)
 	}
 	for _, line := range deletions(it) {
-		l.remove(line.from, line.to, it.N)
+		l.remove(line, it.N)
 	}
 }
 
 func (l *ledger) write(item int, old, fresh string) {
+	l.lines(item, old, fresh)
 	have := map[string]bool{}
 	names(fresh, func(name string) {
 		have[name] = true
@@ -53,22 +56,70 @@ func (l *ledger) write(item int, old, fresh string) {
 	})
 }
 
-func (l *ledger) remove(from, to string, item int) {
-	from = strings.TrimRight(from, "/")
-	base := path.Base(from)
-	if from == "" || base == "." || base == "/" || strings.ContainsAny(base, "*?$`") || path.Base(to) == base && to != "" {
-		if to != "" {
-			l.moved[from] = to
+// lines notes which lines an edit wrote, and which of those of an earlier edit
+// it took away.
+func (l *ledger) lines(item int, old, fresh string) {
+	have := map[string]bool{}
+	for line := range strings.Lines(fresh) {
+		if line = strings.TrimSpace(line); len(line) >= minLine {
+			have[line] = true
 		}
+	}
+	for line := range strings.Lines(old) {
+		if line = strings.TrimSpace(line); len(line) >= minLine && !have[line] && l.wrote[line] > 0 {
+			l.redone[l.wrote[line]] = item
+			delete(l.wrote, line)
+		}
+	}
+	for line := range have {
+		l.wrote[line] = item
+	}
+}
+
+// minLine is how many bytes a line of code has at least that is told from others.
+const minLine = 14
+
+func (l *ledger) remove(d deletion, item int) {
+	d.from = strings.TrimRight(d.from, "/")
+	base := path.Base(d.from)
+	if d.from == "" || base == "." || base == "/" || strings.ContainsAny(d.from, "*?$`") {
 		return
 	}
-	l.gone[base] = item
-	if to != "" {
-		l.moved[from] = to
+	l.away = append(l.away, departure{d, item})
+	if d.to != "" && path.Base(d.to) == base {
+		return // it is somewhere else, under its name
 	}
+	l.gone[base] = item
 	if stem := letters(strings.TrimSuffix(base, path.Ext(base))); len(stem) >= 2*minName {
 		l.stems[stem] = item
 	}
+}
+
+// A departure is a file that was removed or renamed at an item.
+type departure struct {
+	deletion
+	item int
+}
+
+// where follows a file, last seen at an item, through the renames since; it is
+// empty if the file was removed.
+func (l *ledger) where(p string, item int) string {
+	for _, d := range l.away {
+		if d.item <= item {
+			continue
+		}
+		head, ok := strings.CutSuffix("/"+p, "/"+strings.TrimPrefix(d.from, "/"))
+		if ok && d.to != "" {
+			p = strings.TrimPrefix(path.Join(head, d.to), "/")
+		} else if ok {
+			return ""
+		} else if head, ok := strings.CutSuffix(d.from, "/"+p); ok {
+			if p, ok = strings.CutPrefix(d.to, head+"/"); !ok {
+				return ""
+			}
+		}
+	}
+	return p
 }
 
 // past reports whether what a text said at an item speaks of a file that was
@@ -175,100 +226,4 @@ func patchLines(input string) (old, fresh string) {
 		}
 	}
 	return o.String(), f.String()
-}
-
-// A deletion is a file that a call removed, or renamed if to is not empty.
-type deletion struct{ from, to string }
-
-// deletions reads the files that a call removed or renamed: from its command
-// line, its patch, and what a commit printed.
-func deletions(it *memoir.Item) []deletion {
-	var out []deletion
-	if strings.Contains(it.Input, "*** Delete File: ") || strings.Contains(it.Input, "*** Move to: ") {
-		out = append(out, patchedAway(it.Input)...)
-	}
-	if !it.Shell() {
-		return out
-	}
-	if strings.Contains(it.Input, "rm ") || strings.Contains(it.Input, "mv ") {
-		for _, s := range splitShell(clean(it.Input)) {
-			out = append(out, removal(s.words)...)
-		}
-	}
-	if strings.Contains(it.Output, "delete mode ") || strings.Contains(it.Output, "rename ") {
-		for line := range strings.Lines(it.Output) {
-			line = strings.TrimSpace(line)
-			if rest, ok := strings.CutPrefix(line, "delete mode "); ok {
-				if _, p, ok := strings.Cut(rest, " "); ok {
-					out = append(out, deletion{from: p})
-				}
-			} else if rest, ok := strings.CutPrefix(line, "rename "); ok && strings.Contains(rest, " => ") {
-				out = append(out, renaming(rest))
-			}
-		}
-	}
-	return out
-}
-
-// removal reads "rm a b", "git rm a" and "mv a b".
-func removal(words []string) []deletion {
-	if len(words) > 0 && unquote(words[0]) == "git" {
-		words = words[1:]
-	}
-	if len(words) < 2 {
-		return nil
-	}
-	verb := unquote(words[0])
-	var files []string
-	for _, w := range words[1:] {
-		if w = unquote(w); !strings.HasPrefix(w, "-") && looksLikeFile(w) {
-			files = append(files, w)
-		}
-	}
-	var out []deletion
-	switch {
-	case verb == "rm":
-		for _, f := range files {
-			out = append(out, deletion{from: f})
-		}
-	case verb == "mv" && len(files) == 2:
-		to := files[1]
-		if path.Ext(to) == "" { // into a directory
-			to = path.Join(to, path.Base(files[0]))
-		}
-		out = append(out, deletion{files[0], to})
-	}
-	return out
-}
-
-// renaming reads "a/{b => c}/d (97%)" and "a => b".
-func renaming(line string) deletion {
-	if i := strings.LastIndex(line, " ("); i > 0 {
-		line = line[:i]
-	}
-	before, rest, braced := strings.Cut(line, "{")
-	if inner, after, ok := strings.Cut(rest, "}"); braced && ok {
-		from, to, _ := strings.Cut(inner, " => ")
-		return deletion{path.Clean(before + from + after), path.Clean(before + to + after)}
-	}
-	from, to, _ := strings.Cut(line, " => ")
-	return deletion{from, to}
-}
-
-func patchedAway(input string) []deletion {
-	var out []deletion
-	last := ""
-	for part := range strings.SplitSeq(input, "*** ") {
-		if end := strings.IndexAny(part, "\r\n\\\""); end >= 0 {
-			part = part[:end]
-		}
-		if p, ok := strings.CutPrefix(part, "Delete File: "); ok {
-			out = append(out, deletion{from: strings.TrimSpace(p)})
-		} else if p, ok := strings.CutPrefix(part, "Update File: "); ok {
-			last = strings.TrimSpace(p)
-		} else if p, ok := strings.CutPrefix(part, "Move to: "); ok && last != "" {
-			out = append(out, deletion{last, strings.TrimSpace(p)})
-		}
-	}
-	return out
 }

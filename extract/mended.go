@@ -20,7 +20,7 @@ func (r *reading) mended(text string, item int) bool {
 	if has(norm, choices) || has(norm, decided) || begins(norm, phrases("do not|don't|never|always|avoid|treat|retry|use|keep")) {
 		return false
 	}
-	if r.ledger.past(text, item) {
+	if r.ledger.past(text, item) || r.wasListed(text, item) {
 		return true
 	}
 	later := false
@@ -55,13 +55,22 @@ func (r *reading) lastStates(list []found) []found {
 		}
 		item := f.Items[len(f.Items)-1]
 		text := strings.TrimSuffix(f.Text, inPassing)
+		marks, _ := senses(text, words(text))
+		if late := r.settled(text, item); late.text != "" {
+			f.Text = ""
+			if marks.cause {
+				f.Text = text + beforeChange + ": " + shorten(strings.TrimRight(late.text, "."), 160) + ")"
+				f.Items = append(slices.Clone(f.Items), late.item)
+				f.weight--
+			}
+			continue
+		}
 		if !r.mended(text, item) {
 			continue
 		}
 		if fixes == nil {
 			fixes = r.fixes()
 		}
-		marks, _ := senses(text, words(text))
 		fix := r.fixOf(text, item, fixes)
 		switch {
 		case fix.Text != "":
@@ -110,7 +119,7 @@ func (r *reading) fixOf(text string, item int, fixes []found) (best found) {
 			break
 		}
 	}
-	want, most := contentWords(text), 2
+	want, most := contentWords(text), 1
 	for _, f := range fixes {
 		if edited == 0 || f.Items[0] <= edited || !shareName(text, f.Text) {
 			continue
@@ -137,4 +146,50 @@ func shareName(a, b string) bool {
 		}
 	}
 	return shared
+}
+
+// lists reports whether a block is an entry of a list of what is wrong.
+func lists(b block) bool {
+	return has(words(b.under+" . "+b.lead), phrases("issues|issue|problems|problem|bugs|bug|comments|review|feedback|missing|gaps|inconsistencies|violations|probleme|problèmes|problemas|проблемы|fehler|errors"))
+}
+
+// wasListed reports whether a text is of a list of what is wrong, and something
+// was edited afterwards.
+func (r *reading) wasListed(text string, item int) bool {
+	if n := len(r.edits); n == 0 || r.edits[n-1].item <= item {
+		return false
+	}
+	return slices.ContainsFunc(r.listed, func(s said) bool { return s.item == item && strings.Contains(s.text, text[:min(len(text), 60)]) })
+}
+
+var resolvedSince = phrases("already fixed|already handled|already there|already implemented|already done|is fixed now|now fixed|was fixed|were fixed|is resolved|no longer applies|not an issue|bereits behoben|schon behoben|déjà corrigé|ya corregido|já corrigido|уже исправлено")
+
+// settled is where the agent found later that what a text says was mended already.
+func (r *reading) settled(text string, item int) said {
+	for _, s := range r.resolved() {
+		if s.item > item && shareName(text, s.text) && common(contentWords(text), contentWords(s.text)) >= 2 {
+			return s
+		}
+	}
+	return said{}
+}
+
+// resolved are the sentences that say that something was mended already.
+func (r *reading) resolved() []said {
+	if r.closed == nil {
+		r.closed = []said{}
+		for _, t := range r.turns {
+			for _, s := range t.says {
+				if !has(words(s.text), resolvedSince) {
+					continue
+				}
+				for _, b := range blocks(s.text, false) {
+					if has(words(b.text), resolvedSince) {
+						r.closed = append(r.closed, said{item: s.item, text: b.text})
+					}
+				}
+			}
+		}
+	}
+	return r.closed
 }

@@ -57,7 +57,7 @@ func outcomes(r *reading) []found {
 			continue
 		}
 		for _, s := range t.says {
-			if !s.final {
+			if !s.final || r.void[s.item] {
 				continue
 			}
 			for _, b := range blocks(s.text, false) {

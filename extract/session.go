@@ -20,6 +20,9 @@ type reading struct {
 	edits  []edit
 	reads  []edit
 	ledger ledger
+	void   map[int]bool // items of answers that a later turn made void
+	listed []said // what the agent listed as wrong
+	closed []said // what it found mended already; nil until asked for
 }
 
 // A turn begins with what a person said and holds all that the agent did then.
@@ -111,6 +114,7 @@ func read(in Input) *reading {
 			t.last = true
 		}
 	}
+	r.overrule()
 	return r
 }
 

@@ -28,7 +28,7 @@ func finding(m remark) (string, float64) {
 	if strings.Contains(norm, " ( low ") || strings.Contains(norm, " ( medium ") || strings.Contains(norm, " ( high ") { // a reviewer's remark
 		return "", 0
 	}
-	if begins(norm, narrations) || narratesAbroad(sentence, norm) || has(norm, chatter) || has(norm, offers) || sessionBound(sentence, norm) || waits(norm) {
+	if begins(norm, narrations) || narratesAbroad(sentence, norm) || has(norm, chatter) || has(norm, offers) || sessionBound(sentence, norm) || waits(norm) || !final && strings.HasPrefix(norm, " now ") {
 		return "", 0
 	}
 	text := sentence
@@ -45,7 +45,7 @@ func finding(m remark) (string, float64) {
 	named := float64(min(anchor, 3))
 	if anchor == 0 {
 		named = 0.5 * float64(min(properNames(sentence), 3))
-		if named == 0 && !(foreign && final) && m.backing < 1 || marks == (sense{}) && !contrasts(norm) {
+		if named == 0 && !(foreign && final) && (m.backing < 1 || n < 11) || marks == (sense{}) && !contrasts(norm) {
 			return "", 0
 		}
 	}

@@ -83,6 +83,9 @@ func files(r *reading) []found {
 		default:
 			continue
 		}
+		if by := r.made[t.path]; by != "" {
+			text += ", generated (" + code(shorten(by, 80)) + "): not to be edited by hand"
+		}
 		weight := 1 + 0.2*float64(min(t.n, 8))
 		if !t.changed {
 			weight -= 0.6

@@ -45,7 +45,7 @@ func findings(r *reading) []found {
 			out = append(out, stated(t)...)
 		}
 	}
-	out = r.lastStates(out)
+	out = append(r.lastStates(out), conventions(r)...)
 	slices.SortStableFunc(out, heavier)
 	return out
 }

@@ -57,12 +57,12 @@ func outcomes(r *reading) []found {
 			continue
 		}
 		for _, s := range t.says {
-			if !s.final || r.void[s.item] {
+			if !s.final {
 				continue
 			}
 			for _, b := range blocks(s.text, false) {
 				for _, sentence := range sentences(local(tidy(b.text), r.root)) {
-					if weight := accomplishment(sentence); weight > 0 && !strings.Contains(text, shorten(sentence, 60)) {
+					if weight := accomplishment(sentence); weight > 0 && !(r.void[s.item] && remade(words(sentence))) && !strings.Contains(text, shorten(sentence, 60)) {
 						add(shorten(impersonal(sentence), 240), []int{s.item}, weight)
 					}
 				}

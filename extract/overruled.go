@@ -66,3 +66,9 @@ func (t *turn) span() (from, to int) {
 func stateClaim(norm string) bool {
 	return has(norm, phrases("now|will|future|instead of|should no longer|should be gone|jetzt|maintenant|ahora|agora|теперь"))
 }
+
+// remade reports whether a sentence claims a change or the state behind it, as an
+// answer does that was made void; that something was cleaned up or run still holds.
+func remade(norm string) bool {
+	return stateClaim(norm) || has(norm, phrases("updated|changed|added|implemented|fixed|made|set|rewrote|refactored|replaced|handles|handle"))
+}

@@ -139,7 +139,7 @@ func informative(all []string) []string {
 	var out []string
 	for _, s := range all {
 		norm := words(s)
-		if lineNumber(norm) || strings.Count(norm, " ") < 5 && wide(s) < 10 || begins(norm, narrations) || has(norm, offers) && !has(norm, causes) || strings.HasSuffix(s, ":") || strings.HasSuffix(s, "?") || begins(norm, concedes) {
+		if lineNumber(norm) || strings.Count(norm, " ") < 5 && wide(s) < 10 || narrating(norm) || has(norm, offers) && !has(norm, causes) || strings.HasSuffix(s, ":") || strings.HasSuffix(s, "?") || begins(norm, concedes) {
 			if len(out) > 0 {
 				break
 			}

@@ -10,7 +10,7 @@ import (
 
 // What an agent says of the project's own rules while it follows them.
 var conventional = regexp.MustCompile(`(?i)\b(?:` +
-	`(?:the |an? )?(?:(?:repo|repository|project|team|codebase|workspace)(?:[’']s)?[- ])?(?:required|mandatory|prescribed) (?:[\w./-]+ ){0,3}[\w-]+` +
+	`(?:(?:the |an? )?(?:repo|repository|project|team|codebase|workspace)(?:[’']s)?[- ]|the )(?:required|mandatory|prescribed) (?:[\w./-]+ ){0,3}[\w-]+` +
 	`|(?:required|demanded|mandated|requested|prescribed) by (?:the |this )?(?:repo|repository|project|team|codebase|guide|guidelines|contributing)[\w-]*(?: (?:guide|guidelines|rules|docs|policy|conventions?|instructions|checklist))?` +
 	`|(?:per|following|according to|as required by) (?:the |this )?(?:repo|repository|project|team|codebase)(?:[’']s)? (?:[\w-]+ ){0,2}(?:rules|guide|guidelines|policy|conventions?|instructions|checklist|style)` +
 	`|(?:the |this )?(?:repo|repository|project|codebase|team)[’']s (?:[\w-]+ ){0,3}(?:conventions?|style|format|rules|policy|checklist|guidelines)` +
@@ -21,7 +21,7 @@ var conventional = regexp.MustCompile(`(?i)\b(?:` +
 // without the agent as its subject.
 func conventionOf(sentence string) string {
 	at := conventional.FindStringIndex(sentence)
-	if at == nil || len(sentence) > 500 || strings.HasSuffix(sentence, "?") {
+	if at == nil || len(sentence) > 500 || strings.HasSuffix(sentence, "?") || has(words(sentence), needed) {
 		return ""
 	}
 	from := 0
@@ -57,28 +57,24 @@ func conventionOf(sentence string) string {
 // with what told it first.
 func conventions(r *reading) []found {
 	var out []found
-	seen := map[string]int{}
+	var told []map[string]bool
 	for _, t := range r.turns {
 		for _, s := range t.says {
 			for _, b := range blocks(s.text, false) {
 				for _, sentence := range sentences(b.text) {
-					clause := conventionOf(local(tidy(sentence), r.root))
+					sentence = local(tidy(sentence), r.root)
+					clause := conventionOf(sentence)
 					if clause == "" {
 						continue
 					}
-					rule := strings.ToLower(conventional.FindString(sentence))
-					rule = rule[strings.LastIndex(rule[:max(len(rule)-12, 0)], " ")+1:]
-					if i, ok := seen[rule]; ok {
+					topic := topicOf(sentence)
+					if i := slices.IndexFunc(told, func(o map[string]bool) bool { return common(o, topic) > 0 }); i >= 0 {
 						out[i].Items = append(out[i].Items, s.item)
 						out[i].weight = min(out[i].weight+0.4, 4)
 						continue
 					}
-					f := found{memoir.Statement{Kind: memoir.StatementDecision, Text: "convention: " + shorten(clause, 200), Items: []int{s.item}}, 2.6}
-					if slices.ContainsFunc(out, func(o found) bool { return overlap(contentWords(o.Text), contentWords(f.Text)) >= 0.7 }) {
-						continue
-					}
-					seen[rule] = len(out)
-					out = append(out, f)
+					told = append(told, topic)
+					out = append(out, found{memoir.Statement{Kind: memoir.StatementDecision, Text: "convention: " + shorten(clause, 200), Items: []int{s.item}}, 2.6})
 				}
 			}
 		}
@@ -88,3 +84,27 @@ func conventions(r *reading) []found {
 	}
 	return out[:min(len(out), 5)]
 }
+
+// topicOf is what a rule is about: the words that name it and the three before.
+func topicOf(sentence string) map[string]bool {
+	at := conventional.FindStringIndex(sentence)
+	before := strings.Fields(sentence[:at[0]])
+	topic := contentWords(strings.Join(before[max(len(before)-3, 0):], " ") + " " + sentence[at[0]:at[1]])
+	for w := range topic {
+		if generic[w] || generic[strings.TrimSuffix(w, "'s")] {
+			delete(topic, w)
+		}
+	}
+	return topic
+}
+
+var generic = func() map[string]bool {
+	m := map[string]bool{}
+	for w := range strings.FieldsSeq("required mandatory prescribed repo repository project team codebase workspace guide guidelines rules policy convention conventions style format checklist with that this using include including following according will repository-required repo-required") {
+		m[w] = true
+	}
+	return m
+}()
+
+// needed are things that a single piece of work requires, not the project.
+var needed = phrases("required change|required changes|required fix|required fixes|required check|required checks|required review|required edit|required edits|required work|required step|required steps|required field|required fields|required argument|required arguments|required parameter|required parameters|required value|required version|required dependency|required dependencies|required file|required files|required imports|required approval|required approvals")

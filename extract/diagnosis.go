@@ -1,6 +1,9 @@
 package extract
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 var (
 	// What sets what is against what should be.
@@ -28,10 +31,13 @@ func unveil(sentence string) (rest string, flagged bool) {
 		label, after, ok = strings.Cut(sentence, "：")
 	}
 	if ok && !strings.Contains(label, "`") && len(strings.Fields(label)) <= 10 && len(strings.Fields(after)) >= 5 && !begins(words(label), phrases("i'm|i'll|let me|should|small note|fix|fixed|test|tests|verified")) && has(words(label), flags) {
-		if begins(words(after), dangling) {
+		if after = pointed(capital(after)); begins(words(after), dangling) {
 			return sentence, true
 		}
-		return capital(after), true
+		return after, true
+	}
+	if at := aimed.FindStringIndex(sentence); at != nil && len(strings.Fields(sentence[at[1]:])) >= 5 {
+		sentence = capital(sentence[at[1]:])
 	}
 	for _, opening := range []string{"Actually, ", "Interesting: ", "Interesting, ", "Interestingly, ", "Ah, ", "Hmm, ", "Good, ", "Note that ", "Important: ", "It turns out that ", "Turns out "} {
 		if after, ok := strings.CutPrefix(sentence, opening); ok && len(strings.Fields(after)) >= 5 {
@@ -39,6 +45,34 @@ func unveil(sentence string) (rest string, flagged bool) {
 		}
 	}
 	return sentence, false
+}
+
+// aimed is what a sentence or entry names first when it answers one of many
+// remarks, or how a run went that the rest explains.
+var aimed = regexp.MustCompile(`^(?:\[[^\]]{0,60}#\d+\]\([^)]*\): |(?:For |On )?#\d+[:,] |(?:The|All|That|This) (?:[\w-]+ ){0,3}(?:tests?|checks?|builds?|runs?|suite|cases?) (?:passed|succeeded|failed|worked|ran), but )`)
+
+// pointed makes a noun that a sentence points at the noun itself: "This parser
+// reads" gives "The parser reads".
+func pointed(sentence string) string {
+	rest, ok := strings.CutPrefix(sentence, "This ")
+	if !ok {
+		return sentence
+	}
+	noun, _, _ := strings.Cut(rest, " ")
+	if noun = strings.ToLower(noun); artefacts[noun] || runnables[noun] || has(" "+noun+" ", verbs) || noun == "one" || noun == "pattern" || noun == "way" || strings.HasSuffix(noun, "ly") {
+		return sentence
+	}
+	return "The " + rest
+}
+
+// narrating reports whether a sentence tells what the agent does: "Searching the
+// log." does, "Searching the log finds nothing." does not.
+func narrating(norm string) bool {
+	if !begins(norm, narrations) {
+		return false
+	}
+	first, rest, _ := strings.Cut(strings.TrimSpace(norm), " ")
+	return !strings.HasSuffix(first, "ing") || !has(" "+rest, phrases("finds|returns|fails|gives|shows|yields|requires|needs|is|does|doesn't|works|prints|produces|breaks|leads|means|takes|always|never"))
 }
 
 // disclosed reports whether a sentence says no more than that something was found.

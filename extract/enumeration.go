@@ -7,12 +7,15 @@ import "strings"
 // blocks the list has.
 func enumeration(all []block, final bool, root string) (line string, weight float64, used int) {
 	lead := all[0]
-	if !final || lead.bullet || !strings.HasSuffix(lead.text, ":") || len(all) < 2 || !all[1].bullet {
+	if lead.bullet || !strings.HasSuffix(lead.text, ":") || len(all) < 2 || !all[1].bullet {
 		return "", 0, 0
 	}
-	sentence := lastSentence(local(tidy(lead.text), root))
+	sentence := conclusion(lastSentence(local(tidy(lead.text), root)))
 	norm := words(sentence)
-	if strings.Count(norm, " ") < 4 || !has(norm, verbs) || has(norm, phrases("now|issues|findings|options|changes|improvements|suggestions|problems|steps|comments|you can")) || has(norm, offers) || has(norm, chatter) || has(norm, intends) || begins(norm, narrations) || accomplishment(strings.TrimSuffix(sentence, ":")) > 0 || begins(norm, achieved) {
+	if final && has(norm, flows) {
+		return flow(sentence, all[1:], root)
+	}
+	if strings.Count(norm, " ") < 4 || !has(norm, verbs) || has(norm, phrases("now|issues|findings|options|changes|improvements|suggestions|problems|steps|comments|you can")) || has(norm, offers) || has(norm, chatter) || has(norm, intends) || narrating(norm) || accomplishment(strings.TrimSuffix(sentence, ":")) > 0 || begins(norm, achieved) {
 		return "", 0, 0
 	}
 	line = sentence
@@ -53,4 +56,32 @@ func lastSentence(text string) string {
 		return text
 	}
 	return all[len(all)-1]
+}
+
+// flows are leads of a list that tells how something goes, step by step.
+var flows = phrases("the flow|the flow now|flow is|lifecycle|the sequence|how it works|works like this|works as follows|behaves as follows|works now|goes like this|so funktioniert|der ablauf|voici comment|funciona así")
+
+// flow joins the steps of such a list, which say little one by one.
+func flow(lead string, all []block, root string) (line string, weight float64, used int) {
+	line = lead
+	anchor := 0
+	for _, b := range all {
+		if !b.bullet {
+			break
+		}
+		used++
+		step := strings.TrimRight(local(tidy(b.text), root), ".;,")
+		if len(line)+len(step) > 480 {
+			continue
+		}
+		if used > 1 {
+			line += ";"
+		}
+		line += " " + step
+		anchor += anchors(step)
+	}
+	if used < 3 || anchor == 0 {
+		return "", 0, 0
+	}
+	return shorten(line, 500), 2.8 + 0.2*float64(min(anchor, 4)), used
 }

@@ -104,6 +104,9 @@ func (g *gathering) answer(s said) {
 			continue
 		}
 		if line, weight, used := enumeration(all[n:], s.final, g.r.root); weight >= leastFinal {
+			if !s.final {
+				weight -= 0.8
+			}
 			g.add(line, s.item, weight)
 			text = text[:strings.LastIndex(text, lastSentence(text))]
 			n += used

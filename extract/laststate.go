@@ -141,7 +141,7 @@ func (l *ledger) past(text string, item int) bool {
 			}
 		})
 	}
-	return away > 0 && away*2 >= all
+	return away > 0 && away*2 > all
 }
 
 // taken reports whether an edit behind an item wrote a name that a text puts in

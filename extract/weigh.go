@@ -28,7 +28,7 @@ func finding(m remark) (string, float64) {
 	if strings.Contains(norm, " ( low ") || strings.Contains(norm, " ( medium ") || strings.Contains(norm, " ( high ") { // a reviewer's remark
 		return "", 0
 	}
-	if begins(norm, narrations) || narratesAbroad(sentence, norm) || has(norm, chatter) || has(norm, offers) || sessionBound(sentence, norm) || waits(norm) || !final && strings.HasPrefix(norm, " now ") {
+	if narrating(norm) || narratesAbroad(sentence, norm) || has(norm, chatter) || has(norm, offers) || sessionBound(sentence, norm) || waits(norm) || !final && strings.HasPrefix(norm, " now ") {
 		return "", 0
 	}
 	text := sentence
@@ -101,13 +101,16 @@ func finding(m remark) (string, float64) {
 		weight--
 	}
 	if begins(norm, dangling) {
-		if prev == "" || len(prev)+len(sentence) > 320 || !marks.cause && weight < 2 || anchors(prev) == 0 || sessionBound(prev, words(prev)) || begins(words(prev), narrations) || begins(words(prev), dangling) {
+		if line, ok := proposal(prev, words(prev)); ok && accepted && line != "" {
+			prev = line
+		}
+		if prev == "" || len(prev)+len(sentence) > 420 || !marks.cause && weight < 2 || anchors(prev) == 0 || sessionBound(prev, words(prev)) || begins(words(prev), narrations) || begins(words(prev), dangling) {
 			return "", 0
 		}
 		text = prev + " " + sentence
 		weight -= 0.3
 	}
-	if len(text) > 300 {
+	if len(text) > 360 {
 		weight -= 0.5
 	}
 	if plain {
@@ -120,7 +123,7 @@ func finding(m remark) (string, float64) {
 	if rest, ok := strings.CutPrefix(text, "Right now "); ok {
 		text = capital(rest)
 	}
-	return shorten(strings.TrimLeft(text, "#*->_ "), 240), weight
+	return shorten(strings.TrimLeft(text, "#*->_ "), 300), weight
 }
 
 // properNames counts words inside a sentence that are written as names: with a

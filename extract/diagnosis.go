@@ -11,7 +11,7 @@ var (
 	// What the agent says of a change that it makes next.
 	announces = phrases("i'm|i am|i'll|i will|i'm going to|let me|let's|now i|next|so i'm|so i'll|then i'll|i need to|i have to|time to|fixing|adding|patching")
 	changing  = phrases("fix|fixing|add|adding|patch|patching|making|make|updating|update|moving|move|factoring|changing|change|switching|switch|stopping|fetching|fetch|restoring|restore|initializing|initialize|applying|apply|renaming|rename|replacing|replace|removing|remove|rewriting|installing|install|creating|create|editing|edit|extending|extend|keeping|keep|wiring|promoting|taking|correcting|converting|resetting|reset|dropping|drop|treating|skip|skipping|split|splitting|merging|cleaning|clean|handle|handling|using|use|running|run|rerun|rerunning")
-	waiting   = phrases("still compiling|still building|still running|still progressing|still in progress|waiting for|waiting on|compiling|is building|nothing actionable|so far|in the meantime|has passed|have passed|passed|is in place|are in place|is in|look scoped|looks scoped|remain active|remains active|is still active|exit code")
+	waiting   = phrases("still compiling|still building|still running|still progressing|still in progress|waiting for|waiting on|compiling|is building|nothing actionable|so far|in the meantime|has passed|have passed|passed|is in place|are in place|is in|look scoped|looks scoped|no job|no jobs|no failing|no failures|no failed|remain active|remains active|is still active|exit code")
 	// A short sentence that says that the cause was found; it stands in the next.
 	foundIt = phrases("found it|found the issue|found the problem|found the bug|found the cause|found the culprit|found the root cause|i found the issue|i found the problem|i found the bug|i found the cause|i found the root cause|i see the issue|i see the problem|i see the bug|now i see the issue|now i see the problem|i see what|there it is|that's the bug|that's the issue|that's the problem|got it|now i understand|i understand now|here's the issue|here's the problem|this is the issue|this is the problem|mystery solved|ich habe das problem|ich sehe das problem|problem gefunden|trouvé|j'ai trouvé|encontré|encontrei|нашёл|нашел")
 	// A label that says that something found follows.
@@ -39,9 +39,9 @@ func unveil(sentence string) (rest string, flagged bool) {
 	if at := aimed.FindStringIndex(sentence); at != nil && len(strings.Fields(sentence[at[1]:])) >= 5 {
 		sentence = capital(sentence[at[1]:])
 	}
-	for _, opening := range []string{"Actually, ", "Interesting: ", "Interesting, ", "Interestingly, ", "Ah, ", "Hmm, ", "Good, ", "Note that ", "Important: ", "It turns out that ", "Turns out "} {
+	for _, opening := range []string{"Actually, ", "Interesting: ", "Interesting, ", "Interestingly, ", "Ah, ", "Hmm, ", "Good, ", "Note that ", "Important: ", "It turns out that ", "Turns out ", "This means that ", "This means ", "That means ", "As a result, ", "In other words, ", "In practice, "} {
 		if after, ok := strings.CutPrefix(sentence, opening); ok && len(strings.Fields(after)) >= 5 {
-			return capital(after), opening == "Note that " || opening == "Important: " || strings.Contains(opening, "urns out")
+			return capital(after), opening == "Note that " || opening == "Important: " || strings.Contains(opening, "urns out") || strings.Contains(opening, "means")
 		}
 	}
 	return sentence, false

@@ -15,7 +15,7 @@ func enumeration(all []block, final bool, root string) (line string, weight floa
 	if final && has(norm, flows) {
 		return flow(sentence, all[1:], root)
 	}
-	if strings.Count(norm, " ") < 4 || !has(norm, verbs) || has(norm, phrases("now|issues|findings|options|changes|improvements|suggestions|problems|steps|comments|you can")) || has(norm, offers) || has(norm, chatter) || has(norm, intends) || narrating(norm) || accomplishment(strings.TrimSuffix(sentence, ":")) > 0 || begins(norm, achieved) {
+	if strings.Count(norm, " ") < 4 || !has(norm, verbs) && !has(norm, together) || has(norm, phrases("now|issues|findings|options|changes|improvements|suggestions|problems|steps|comments|you can")) || has(norm, offers) || has(norm, chatter) || has(norm, intends) || narrating(norm) || accomplishment(strings.TrimSuffix(sentence, ":")) > 0 || begins(norm, achieved) {
 		return "", 0, 0
 	}
 	line = sentence
@@ -57,6 +57,9 @@ func lastSentence(text string) string {
 	}
 	return all[len(all)-1]
 }
+
+// together are verbs as plural subjects have them.
+var together = phrases("add|use|generate|create|return|call|read|write|run|fail|need|require|live|store|keep|take|depend|share|belong|expect|support|contain|include")
 
 // flows are leads of a list that tells how something goes, step by step.
 var flows = phrases("the flow|the flow now|flow is|lifecycle|the sequence|how it works|works like this|works as follows|behaves as follows|works now|goes like this|so funktioniert|der ablauf|voici comment|funciona así")

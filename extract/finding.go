@@ -105,7 +105,10 @@ func (g *gathering) answer(s said) {
 		}
 		if line, weight, used := enumeration(all[n:], s.final, g.r.root); weight >= leastFinal {
 			if !s.final {
-				weight -= 0.8
+				weight -= 1.3
+			}
+			if weight < leastNarrated {
+				line += inPassing
 			}
 			g.add(line, s.item, weight)
 			text = text[:strings.LastIndex(text, lastSentence(text))]
@@ -126,7 +129,7 @@ func (g *gathering) answer(s said) {
 				prev = sentence
 				continue
 			}
-			m := remark{prev: prev, final: s.final, accepted: g.accepted, asked: asksQuestion(g.t), bullet: b.bullet}
+			m := remark{prev: prev, final: s.final, accepted: g.accepted, asked: asksQuestion(g.t), bullet: b.bullet, headed: at == 0 && b.head != "" && s.final}
 			if kept != "" && begins(words(sentence), dangling) && len(kept)+len(sentence) < 320 {
 				m.text, m.prev = sentence, kept
 				if line, weight := finding(m); weight >= leastFinal-1 {
@@ -137,7 +140,7 @@ func (g *gathering) answer(s said) {
 				}
 			}
 			kept = ""
-			sentence, m.flagged = unveil(conclusion(withoutPlan(sentence)))
+			sentence, m.flagged = unveil(conclusion(withoutPlan(withoutLines(sentence))))
 			m.flagged = m.flagged || disclosing
 			m.text, m.prev = sentence, prev
 			m.backing = g.backing(s, list[at:])

@@ -99,7 +99,7 @@ func (r *reading) fixes() []found {
 			}
 			for _, b := range blocks(s.text, false) {
 				for _, sentence := range sentences(local(tidy(b.text), r.root)) {
-					if len(sentence) < 400 && (accomplishment(sentence) > 0 || strings.Contains(words(sentence), " now ")) {
+					if len(sentence) < 400 && !(r.void[s.item] && remade(words(sentence))) && (accomplishment(sentence) > 0 || strings.Contains(words(sentence), " now ")) {
 						out = append(out, found{memoir.Statement{Text: impersonal(sentence), Items: []int{s.item}}, 0})
 					}
 				}

@@ -11,6 +11,7 @@ import (
 type block struct {
 	text   string
 	lead   string // the heading or the line with a colon that introduces it
+	head   string // the bold label that it begins with
 	under  string // the last heading above it, or line in bold that serves as one
 	bullet bool
 }
@@ -23,6 +24,10 @@ func blocks(text string, lines bool) []block {
 	lead, under := "", ""
 	flush := func() {
 		bold := !cur.bullet && allBold(cur.text)
+		cur.text = strings.TrimSpace(cur.text)
+		if rest, ok := strings.CutPrefix(cur.text, "**"); ok && cur.bullet {
+			cur.head, _, _ = strings.Cut(rest, "**")
+		}
 		cur.text = strings.TrimSpace(strings.ReplaceAll(cur.text, "**", ""))
 		if bold {
 			under = cur.text

@@ -10,6 +10,7 @@ type remark struct {
 	accepted bool   // a person took up what the answer proposes
 	asked    bool   // of an answer to a question
 	bullet   bool
+	headed   bool    // an entry behind a bold label, which is its subject
 	flagged  bool    // announced as what was found
 	backing  float64 // what the act that followed, or the failure before, lends to it
 }
@@ -45,7 +46,7 @@ func finding(m remark) (string, float64) {
 	named := float64(min(anchor, 3))
 	if anchor == 0 {
 		named = 0.5 * float64(min(properNames(sentence), 3))
-		if named == 0 && !(foreign && final) && (m.backing < 1 || n < 11) || marks == (sense{}) && !contrasts(norm) {
+		if named == 0 && !(foreign && final) && (m.backing < 1 || n < 11) || marks == (sense{}) && !contrasts(norm) && (!final || named < 1) {
 			return "", 0
 		}
 	}
@@ -72,7 +73,7 @@ func finding(m remark) (string, float64) {
 		return "", 0
 	}
 	plain := weight == 0 // it states something, and nothing says that it matters
-	if plain && (!final || !has(norm, verbs)) || changeEntry(sentence, norm, marks.cause) || headless(norm) || labelled(sentence) {
+	if plain && (!final || !has(norm, verbs)) || changeEntry(sentence, norm, marks.cause) || !m.headed && (headless(norm) || labelled(sentence)) {
 		return "", 0
 	}
 	if first, _, _ := strings.Cut(strings.TrimSpace(norm), " "); imperatives[first] { // a step proposed or to be taken

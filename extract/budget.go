@@ -19,6 +19,10 @@ var room = map[memoir.StatementKind]int{
 	memoir.StatementProcedure:   4,
 }
 
+// findingsShare is how much of a raw memory, in percent, findings take before all
+// else has found room.
+const findingsShare = 50
+
 // fit keeps the heaviest statements whose raw memory stays within a number of
 // tokens, in their order.
 func fit(all []found, tokens int) []memoir.Statement {
@@ -29,17 +33,28 @@ func fit(all []found, tokens int) []memoir.Statement {
 	slices.SortStableFunc(order, func(a, b int) int { return heavier(all[a], all[b]) })
 	const heading = 20 // bytes, at most, of a section's heading
 	left := tokens*4 - heading*len(memoir.StatementKinds)
+	findings := left * findingsShare / 100
 	used := map[memoir.StatementKind]int{}
 	keep := make([]bool, len(all))
-	for _, i := range order {
+	take := func(i int) {
 		f := all[i]
 		size := len(memoir.FormatStatements([]memoir.Statement{f.Statement})) - len("## "+string(f.Kind)+"\n")
-		if used[f.Kind] == room[f.Kind] || size > left {
-			continue
+		if keep[i] || used[f.Kind] == room[f.Kind] || size > left || f.Kind == memoir.StatementDecision && size > findings {
+			return
 		}
 		used[f.Kind]++
 		left -= size
 		keep[i] = true
+		if f.Kind == memoir.StatementDecision {
+			findings -= size
+		}
+	}
+	for _, i := range order {
+		take(i)
+	}
+	findings = left // what the others leave
+	for _, i := range order {
+		take(i)
 	}
 	var out []memoir.Statement
 	for i, f := range all {

@@ -52,7 +52,6 @@ func conventionOf(sentence string) string {
 	return capital(clause)
 }
 
-
 // conventions lists the rules of the project that the agent named, each once and
 // with what told it first.
 func conventions(r *reading) []found {

@@ -59,7 +59,7 @@ func lastSentence(text string) string {
 }
 
 // together are verbs as plural subjects have them.
-var together = phrases("add|use|generate|create|return|call|read|write|run|fail|need|require|live|store|keep|take|depend|share|belong|expect|support|contain|include")
+var together = phrases("add|use|generate|create|return|call|read|write|run|fail|need|require|live|store|keep|take|depend|share|belong|expect|support|contain|include|get|stay|become|lose")
 
 // flows are leads of a list that tells how something goes, step by step.
 var flows = phrases("the flow|the flow now|flow is|lifecycle|the sequence|how it works|works like this|works as follows|behaves as follows|works now|goes like this|so funktioniert|der ablauf|voici comment|funciona así")

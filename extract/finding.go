@@ -12,7 +12,7 @@ import (
 // with a mark, for the session's own record: the project's memory leaves it out.
 const (
 	leastFinal    = 2.4
-	leastNarrated = 2.0
+	leastNarrated = 1.9
 	leastPassing  = 0.7
 	inPassing     = " (in passing)"
 )
@@ -146,13 +146,15 @@ func (g *gathering) answer(s said) {
 			m.backing = g.backing(s, list[at:])
 			disclosing = false
 			line, weight := finding(m)
+			carried := false
 			if weight == 0 && !s.final {
 				line, weight = g.carried(sentence, s)
+				carried = weight > 0
 			}
 			if offered {
 				weight -= 0.7
 			}
-			if weight > 0 && (!g.fulfilled(line, s) || g.r.void[s.item] && stateClaim(words(line))) {
+			if weight > 0 && (!carried && !g.fulfilled(line, s) || g.r.void[s.item] && stateClaim(words(line))) {
 				weight = 0
 			}
 			prev = sentence

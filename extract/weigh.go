@@ -46,7 +46,7 @@ func finding(m remark) (string, float64) {
 	named := float64(min(anchor, 3))
 	if anchor == 0 {
 		named = 0.5 * float64(min(properNames(sentence), 3))
-		if named == 0 && !(foreign && final) && (m.backing < 1 || n < 11) || marks == (sense{}) && !contrasts(norm) && (!final || named < 1) {
+		if named == 0 && !(foreign && final && n >= 9) && (m.backing < 1 || n < 11) || marks == (sense{}) && !contrasts(norm) && (!final || named < 1) {
 			return "", 0
 		}
 	}
@@ -66,14 +66,15 @@ func finding(m remark) (string, float64) {
 	if weight == 0 && has(norm, shapes) {
 		weight++
 	}
-	if weight == 0 && m.flagged && has(norm, verbs) {
+	states := has(norm, verbs) || m.flagged && has(norm, together)
+	if weight == 0 && m.flagged && states {
 		weight++
 	}
 	if !final && (weight == 0 || has(norm, plans)) {
 		return "", 0
 	}
 	plain := weight == 0 // it states something, and nothing says that it matters
-	if plain && (!final || !has(norm, verbs)) || changeEntry(sentence, norm, marks.cause) || !m.headed && (headless(norm) || labelled(sentence)) {
+	if plain && (!final || !states) || changeEntry(sentence, norm, marks.cause) || !m.headed && (headless(norm) || labelled(sentence)) {
 		return "", 0
 	}
 	if first, _, _ := strings.Cut(strings.TrimSpace(norm), " "); imperatives[first] { // a step proposed or to be taken

@@ -20,7 +20,7 @@ func (r *reading) mended(text string, item int) bool {
 	if has(norm, choices) || has(norm, decided) || begins(norm, phrases("do not|don't|never|always|avoid|treat|retry|use|keep")) {
 		return false
 	}
-	if r.ledger.past(text, item) || r.wasListed(text, item) {
+	if r.ledger.past(text, item) || r.wasListed(text, item) || begins(norm, findable) && r.actedOn(item) {
 		return true
 	}
 	later := false
@@ -65,13 +65,13 @@ func (r *reading) lastStates(list []found) []found {
 			}
 			continue
 		}
-		if !r.mended(text, item) {
-			continue
-		}
 		if fixes == nil {
 			fixes = r.fixes()
 		}
 		fix := r.fixOf(text, item, fixes)
+		if !r.mended(text, item) && !(marks.cause && begins(words(fix.Text), repairs)) {
+			continue
+		}
 		switch {
 		case fix.Text != "":
 			f.Text = text + beforeChange + ": " + shorten(strings.TrimRight(fix.Text, "."), 200) + ")"
@@ -84,6 +84,21 @@ func (r *reading) lastStates(list []found) []found {
 		}
 	}
 	return slices.DeleteFunc(list, func(f found) bool { return f.Text == "" })
+}
+
+// repairs begin a sentence that says that something wrong was mended.
+var repairs = phrases("fixed|resolved|corrected|repaired|eliminated|behoben|corrigé|corregido|corrigido|исправлено|исправил")
+
+// actedOn reports whether a file was edited behind an item, before a person spoke again.
+func (r *reading) actedOn(item int) bool {
+	end := 0
+	for _, t := range r.turns {
+		if t.ask != nil && t.ask.N > item {
+			end = t.ask.N
+			break
+		}
+	}
+	return slices.ContainsFunc(r.edits, func(e edit) bool { return e.item > item && (end == 0 || e.item < end) })
 }
 
 // fixes are the sentences of closing answers that say what was done or is so now.

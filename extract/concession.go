@@ -160,7 +160,16 @@ func void(list []found, met map[string]bool, since int) []found {
 		if strings.HasPrefix(f.Text, "the user: ") {
 			return false
 		}
-		if common(contentWords(f.Text), met) >= 3 {
+		said := contentWords(f.Text)
+		if common(said, met) >= 3 {
+			return true
+		}
+		names(f.Text, func(n string) {
+			for part := range camelParts(n) {
+				said[part] = true
+			}
+		})
+		if n := common(said, met); n >= 3 && n*10 >= len(said)*3 {
 			return true
 		}
 		shared := false
@@ -173,6 +182,21 @@ func void(list []found, met map[string]bool, since int) []found {
 		}
 		return shared
 	})
+}
+
+// camelParts are the words that a name in camel case is made of.
+func camelParts(name string) map[string]bool {
+	out := map[string]bool{}
+	from := 0
+	for i := 1; i <= len(name); i++ {
+		if i == len(name) || name[i] >= 'A' && name[i] <= 'Z' {
+			if part := strings.ToLower(name[from:i]); len(part) > 3 && len(part) < len(name) {
+				out[part] = true
+			}
+			from = i
+		}
+	}
+	return out
 }
 
 // since is the item at which the last of some turns with an answer began.

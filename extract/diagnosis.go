@@ -36,9 +36,7 @@ func unveil(sentence string) (rest string, flagged bool) {
 		}
 		return after, true
 	}
-	if at := aimed.FindStringIndex(sentence); at != nil && len(strings.Fields(sentence[at[1]:])) >= 5 {
-		sentence = capital(sentence[at[1]:])
-	}
+	sentence = withoutAim(sentence)
 	for _, opening := range []string{"Actually, ", "Interesting: ", "Interesting, ", "Interestingly, ", "Ah, ", "Hmm, ", "Good, ", "Note that ", "Important: ", "It turns out that ", "Turns out ", "This means that ", "This means ", "That means ", "As a result, ", "In other words, ", "In practice, "} {
 		if after, ok := strings.CutPrefix(sentence, opening); ok && len(strings.Fields(after)) >= 5 {
 			return capital(after), opening == "Note that " || opening == "Important: " || strings.Contains(opening, "urns out") || strings.Contains(opening, "means")
@@ -50,6 +48,36 @@ func unveil(sentence string) (rest string, flagged bool) {
 // aimed is what a sentence or entry names first when it answers one of many
 // remarks, or how a run went that the rest explains.
 var aimed = regexp.MustCompile(`^(?:\[[^\]]{0,60}#\d+\]\([^)]*\): |(?:For |On )?#\d+[:,] |(?:The|All|That|This) (?:[\w-]+ ){0,3}(?:tests?|checks?|builds?|runs?|suite|cases?) (?:passed|succeeded|failed|worked|ran), but )`)
+
+// withoutAim drops what a sentence names first.
+func withoutAim(sentence string) string {
+	if at := aimed.FindStringIndex(sentence); at != nil && len(strings.Fields(sentence[at[1]:])) >= 5 {
+		return capital(sentence[at[1]:])
+	}
+	return sentence
+}
+
+// henceforth announces how things are done from then on.
+var henceforth = regexp.MustCompile(`^(?:Going forward|From now on|From here on|In (?:the )?future|Henceforth|To release|To publish|To deploy|Ab jetzt|Künftig|Désormais|À l'avenir|De ahora en adelante|En adelante|A partir de agora|Daqui em diante|Впредь|今后|以后|今後は)[:,，、]? ?`)
+
+// procedureOf reads a sentence that says how things are done from then on, with
+// the one behind it, which goes on with it.
+func procedureOf(list []string) (line string, used int) {
+	at := henceforth.FindStringIndex(list[0])
+	rest := ""
+	if at != nil {
+		rest = list[0][at[1]:]
+	}
+	if len(strings.Fields(rest)) < 4 && wide(rest) < 8 || strings.HasSuffix(list[0], "?") || begins(words(rest), phrases("i|i'll|i'd|we could|you could|you can|should i")) {
+		return "", 0
+	}
+	line, used = list[0], 1
+	if len(list) > 1 && has(words(list[1]), phrases("that|it|this|then|them|merging")) && !strings.HasSuffix(list[1], "?") && !narrating(words(list[1])) {
+		line += " " + list[1]
+		used++
+	}
+	return shorten(line, 400), used
+}
 
 // pointed makes a noun that a sentence points at the noun itself: "This parser
 // reads" gives "The parser reads".

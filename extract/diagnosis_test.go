@@ -96,3 +96,22 @@ func TestTheStepsOfAFlowAreOneFinding(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+func TestHowThingsAreDoneFromNowOnIsKept(t *testing.T) {
+	t.Parallel()
+	got := of(work().answers("Published the plugin. Going forward: tag `main`; the bot opens a draft. Publishing that draft uploads it.").extract(t), memoir.StatementDecision)
+	if want := "Going forward: tag `main`; the bot opens a draft. Publishing that draft uploads it."; len(got) != 1 || got[0] != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := of(work().answers("From now on, I'll run the tests of `upload` first.").extract(t), memoir.StatementDecision); len(got) > 0 {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestAnEntryThatAnswersOneOfManyRemarksIsReadWithoutItsNumber(t *testing.T) {
+	t.Parallel()
+	got := of(work().answers("- Fixed the retry loop in `upload.go`.\n- [app #12](https://example.com/app/pull/12): introduced a stateful `Mixer`, deferring the fade until `Close()`.").extract(t), memoir.StatementOutcome)
+	if !holds(got, "Introduced a stateful `Mixer`, deferring the fade until `Close()`") {
+		t.Errorf("got %q", got)
+	}
+}

@@ -53,7 +53,7 @@ func sessionBound(sentence, norm string) bool {
 	if begins(norm, findable) {
 		return false
 	}
-	if has(norm, verdicts) && !has(norm, causes) {
+	if has(norm, verdicts) && !has(norm, causes) && !strings.Contains(norm, " but ") {
 		return true
 	}
 	fields := strings.Fields(norm)

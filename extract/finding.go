@@ -116,7 +116,16 @@ func (g *gathering) answer(s said) {
 		}
 		prev, kept := "", ""
 		list := sentences(text)
+		skip := 0 // sentences told already
 		for at, sentence := range list {
+			if skip--; skip >= 0 {
+				continue
+			}
+			if line, used := procedureOf(list[at:]); line != "" && s.final && !g.t.denied {
+				g.add(line, s.item, 3.2)
+				prev, skip = sentence, used-1
+				continue
+			}
 			if n == 0 && at == 0 && s.final {
 				if whole := reply(g.t, sentence); whole != "" {
 					g.add(whole, s.item, 3)

@@ -62,6 +62,7 @@ func outcomes(r *reading) []found {
 			}
 			for _, b := range blocks(s.text, false) {
 				for _, sentence := range sentences(local(tidy(b.text), r.root)) {
+					sentence = withoutAim(sentence)
 					if weight := accomplishment(sentence); weight > 0 && !(r.void[s.item] && remade(words(sentence))) && !strings.Contains(text, shorten(sentence, 60)) {
 						add(shorten(impersonal(sentence), 240), []int{s.item}, weight)
 					}

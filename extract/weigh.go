@@ -32,7 +32,7 @@ func finding(m remark) (string, float64) {
 	if narrating(norm) || narratesAbroad(sentence, norm) || has(norm, chatter) || has(norm, offers) || sessionBound(sentence, norm) || waits(norm) || !final && strings.HasPrefix(norm, " now ") {
 		return "", 0
 	}
-	text := sentence
+	text, limit := sentence, 300
 	if line, ok := proposal(sentence, norm); ok {
 		if !accepted || !has(norm, causes) && !has(norm, constraints) && !strings.Contains(sentence, ";") {
 			return "", 0
@@ -109,7 +109,7 @@ func finding(m remark) (string, float64) {
 		if prev == "" || len(prev)+len(sentence) > 420 || !marks.cause && weight < 2 || anchors(prev) == 0 || sessionBound(prev, words(prev)) || begins(words(prev), narrations) || begins(words(prev), dangling) {
 			return "", 0
 		}
-		text = prev + " " + sentence
+		text, limit = prev+" "+sentence, 400
 		weight -= 0.3
 	}
 	if len(text) > 360 {
@@ -125,7 +125,7 @@ func finding(m remark) (string, float64) {
 	if rest, ok := strings.CutPrefix(text, "Right now "); ok {
 		text = capital(rest)
 	}
-	return shorten(strings.TrimLeft(text, "#*->_ "), 300), weight
+	return shorten(strings.TrimLeft(text, "#*->_ "), limit), weight
 }
 
 // properNames counts words inside a sentence that are written as names: with a

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"cmp"
 	"slices"
 
 	"memoir"
@@ -21,7 +22,10 @@ var room = map[memoir.StatementKind]int{
 
 // findingsShare is how much of a raw memory, in percent, findings take before all
 // else has found room.
-const findingsShare = 50
+const findingsShare = 33
+
+// longer is how many bytes more of text cost a statement one of its weight.
+const longer = 600
 
 // fit keeps the heaviest statements whose raw memory stays within a number of
 // tokens, in their order.
@@ -30,7 +34,8 @@ func fit(all []found, tokens int) []memoir.Statement {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return heavier(all[a], all[b]) })
+	worth := func(i int) float64 { return all[i].weight - float64(len(all[i].Text))/longer }
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(worth(b), worth(a)) })
 	const heading = 20 // bytes, at most, of a section's heading
 	left := tokens*4 - heading*len(memoir.StatementKinds)
 	findings := left * findingsShare / 100

@@ -8,7 +8,7 @@ var (
 	// Design words: what makes an announced step a decision.
 	designs = phrases("rather than|instead of|while keeping|while preserving|but make|but keep|so that|without|only|unless|with a fallback|but not|mirror|matching|separate from|as real|keep")
 	// Steps that are of the session alone.
-	routine = phrases("run|running|rerun|rerunning|re-running|check|checking|read|reading|re-read|look|looking|commit|committing|push|pushing|stage|staging|inspect|inspecting|verify|verifying|wait|waiting|review|reviewing|open|opening|report|reporting|monitor|monitoring|watch|grab|grabbing|pull|pulling|switch|switching|reply|replying|post|posting|do|doing|take|taking|search|searching|trace|tracing|let|letting|start|starting|continue|see|give|clean|cleaning|try|trying|confirm|confirming|validate|validating|not|also checking|going to look|going to read|going to check|going to run|re-check|now checking|just")
+	routine = phrases("pause|stop|ask|asking|run|running|rerun|rerunning|re-running|check|checking|read|reading|re-read|look|looking|commit|committing|push|pushing|stage|staging|inspect|inspecting|verify|verifying|wait|waiting|review|reviewing|open|opening|report|reporting|monitor|monitoring|watch|grab|grabbing|pull|pulling|switch|switching|reply|replying|post|posting|do|doing|take|taking|search|searching|trace|tracing|let|letting|start|starting|continue|see|give|clean|cleaning|try|trying|confirm|confirming|validate|validating|not|also checking|going to look|going to read|going to check|going to run|re-check|now checking|just")
 )
 
 // optional reports whether a block stands under one of several proposals, of which

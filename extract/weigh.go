@@ -29,7 +29,7 @@ func finding(m remark) (string, float64) {
 	if strings.Contains(norm, " ( low ") || strings.Contains(norm, " ( medium ") || strings.Contains(norm, " ( high ") { // a reviewer's remark
 		return "", 0
 	}
-	if narrating(norm) || narratesAbroad(sentence, norm) || has(norm, chatter) || has(norm, offers) || sessionBound(sentence, norm) || waits(norm) || !final && strings.HasPrefix(norm, " now ") {
+	if narrating(norm) || narratesAbroad(sentence, norm) || has(norm, chatter) || has(norm, offers) || sessionBound(sentence, norm) || waits(norm) || strings.HasPrefix(norm, " now ") && (!final || doing(norm)) {
 		return "", 0
 	}
 	text, limit := sentence, 300
@@ -126,6 +126,13 @@ func finding(m remark) (string, float64) {
 		text = capital(rest)
 	}
 	return shorten(strings.TrimLeft(text, "#*->_ "), limit), weight
+}
+
+// doing reports whether a sentence begins "Now" and goes on with what is under way.
+func doing(norm string) bool {
+	_, rest, _ := strings.Cut(strings.TrimSpace(norm), " ")
+	next, _, _ := strings.Cut(rest, " ")
+	return strings.HasSuffix(next, "ing")
 }
 
 // properNames counts words inside a sentence that are written as names: with a

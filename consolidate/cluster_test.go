@@ -50,12 +50,12 @@ func TestOneSessionMaySayBothSides(t *testing.T) {
 func TestOfOneSessionTheStrongestFindingsCount(t *testing.T) {
 	t.Parallel()
 	var bullets []string
-	for i, w := range words[:12] {
-		bullets = append(bullets, "Decisions: `"+w+"` must wait for "+words[i+12]+" because "+words[i+13]+" reads "+w)
+	for i, w := range words[:28] {
+		bullets = append(bullets, "Decisions: `"+w+"` must wait for "+w+words[27-i]+" because "+words[i+1]+w+" reads "+w)
 	}
 	bullets = append(bullets, "Decisions: `zinc` is a package (in passing)")
 	lines := under(build(t, input(session(0, id(1), bullets...))).MemoryMD, "## What is known")
-	if len(lines) != 6 || !contains(lines, "`"+words[0]+"`") || contains(lines, "`"+words[6]+"`") || contains(lines, "zinc") {
+	if len(lines) != 24 || !contains(lines, "`"+words[0]+"`") || contains(lines, "`"+words[24]+"`") || contains(lines, "zinc") {
 		t.Errorf("got %q", lines)
 	}
 }

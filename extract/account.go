@@ -56,7 +56,7 @@ func account(s said, root string) []found {
 		}
 		prev := -1
 		for _, sentence := range sentences(local(tidy(b.text), root)) {
-			sentence = withoutHandling(numberless.ReplaceAllString(sentence, ""))
+			sentence = withoutAim(withoutHandling(numberless.ReplaceAllString(sentence, "")))
 			norm := words(sentence)
 			if prev >= 0 && (begins(norm, dangling) || begins(norm, phrases("now"))) && len(out[prev].Text)+len(sentence) < maxTold && !has(norm, chatter) {
 				out[prev].Text += " " + sentence

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"cmp"
 	"slices"
 
 	"memoir"
@@ -13,7 +14,7 @@ var room = map[memoir.StatementKind]int{
 	memoir.StatementPreference:  16,
 	memoir.StatementFailure:     8,
 	memoir.StatementCommand:     14,
-	memoir.StatementDecision:    24,
+	memoir.StatementDecision:    40,
 	memoir.StatementFile:        maxFiles,
 	memoir.StatementEnvironment: 5,
 	memoir.StatementProcedure:   4,
@@ -23,6 +24,13 @@ var room = map[memoir.StatementKind]int{
 // session's changes leave no room for what it taught.
 var share = map[memoir.StatementKind]float64{memoir.StatementOutcome: 0.4, memoir.StatementTask: 0.35}
 
+// findingsShare is how much of a raw memory, in percent, findings take before all
+// else has found room.
+const findingsShare = 33
+
+// longer is how many bytes more of text cost a statement one of its weight.
+const longer = 600
+
 // fit keeps the heaviest statements whose raw memory stays within a number of
 // tokens, in their order.
 func fit(all []found, tokens int) []memoir.Statement {
@@ -30,24 +38,36 @@ func fit(all []found, tokens int) []memoir.Statement {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return heavier(all[a], all[b]) })
+	worth := func(i int) float64 { return all[i].weight - float64(len(all[i].Text))/longer }
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(worth(b), worth(a)) })
 	const heading = 20 // bytes, at most, of a section's heading
 	left := tokens*4 - heading*len(memoir.StatementKinds)
+	findings := left * findingsShare / 100
 	used, taken := map[memoir.StatementKind]int{}, map[memoir.StatementKind]int{}
 	keep := make([]bool, len(all))
-	for _, i := range order {
+	take := func(i int) {
 		f := all[i]
 		size := len(memoir.FormatStatements([]memoir.Statement{f.Statement})) - len("## "+string(f.Kind)+"\n")
-		if used[f.Kind] == room[f.Kind] || size > left {
-			continue
+		if keep[i] || used[f.Kind] == room[f.Kind] || size > left || f.Kind == memoir.StatementDecision && size > findings {
+			return
 		}
 		if part := share[f.Kind]; part > 0 && used[f.Kind] > 0 && float64(taken[f.Kind]+size) > part*float64(tokens*4) {
-			continue
+			return
 		}
 		used[f.Kind]++
 		taken[f.Kind] += size
 		left -= size
 		keep[i] = true
+		if f.Kind == memoir.StatementDecision {
+			findings -= size
+		}
+	}
+	for _, i := range order {
+		take(i)
+	}
+	findings = left // what the others leave
+	for _, i := range order {
+		take(i)
 	}
 	var out []memoir.Statement
 	for i, f := range all {

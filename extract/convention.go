@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -9,119 +8,102 @@ import (
 	"memoir"
 )
 
-// conventions finds what a project asks of those who work on it, as it shows in the
-// session: what the agent says that the project requires of its texts, and one form
-// that all titles of commits and pull requests have.
-func conventions(r *reading) []found {
-	return append(required(r), subjects(r)...)
+// What an agent says of the project's own rules while it follows them.
+var conventional = regexp.MustCompile(`(?i)\b(?:` +
+	`(?:(?:the |an? )?(?:repo|repository|project|team|codebase|workspace)(?:[’']s)?[- ]|the )(?:required|mandatory|prescribed) (?:[\w./-]+ ){0,3}[\w-]+` +
+	`|(?:required|demanded|mandated|requested|prescribed) by (?:the |this )?(?:repo|repository|project|team|codebase|guide|guidelines|contributing)[\w-]*(?: (?:guide|guidelines|rules|docs|policy|conventions?|instructions|checklist))?` +
+	`|(?:per|following|according to|as required by) (?:the |this )?(?:repo|repository|project|team|codebase)(?:[’']s)? (?:[\w-]+ ){0,2}(?:rules|guide|guidelines|policy|conventions?|instructions|checklist|style)` +
+	`|(?:the |this )?(?:repo|repository|project|codebase|team)[’']s (?:[\w-]+ ){0,3}(?:conventions?|style|format|rules|policy|checklist|guidelines)` +
+	`|per the (?:[\w-]+ )?(?:checklist|guidelines|conventions|contributing guide)` +
+	`)`)
+
+// conventionOf returns the clause of a sentence that names a rule of the project,
+// without the agent as its subject.
+func conventionOf(sentence string) string {
+	at := conventional.FindStringIndex(sentence)
+	if at == nil || len(sentence) > 500 || strings.HasSuffix(sentence, "?") || has(words(sentence), needed) {
+		return ""
+	}
+	from := 0
+	for _, sep := range []string{"; ", ", then ", ", and then ", ". ", ", so ", " and then ", " before I ", " but "} {
+		if i := strings.LastIndex(sentence[:at[0]], sep); i >= 0 && i+len(sep) > from {
+			from = i + len(sep)
+		}
+	}
+	clause := sentence[from:]
+	for _, sep := range []string{"; ", ", then ", ", so ", " before I", ", and I", ". "} {
+		if i := strings.Index(clause[max(at[1]-from, 0):], sep); i >= 0 {
+			clause = clause[:max(at[1]-from, 0)+i]
+		}
+	}
+	clause = strings.Trim(clause, " .,;")
+	for _, subject := range []string{"Now ", "Next ", "next ", "then "} {
+		clause = strings.TrimPrefix(clause, subject)
+	}
+	for _, subject := range []string{"I’m going to ", "I'm going to ", "I’m ", "I'm ", "I’ll ", "I'll ", "I will ", "Let me also ", "Let me ", "now let me ", "let me ", "I need to ", "I’ve ", "I've ", "I "} {
+		if rest, ok := strings.CutPrefix(clause, subject); ok {
+			clause = rest
+			break
+		}
+	}
+	if n := len(strings.Fields(clause)); n < 4 || n > 40 {
+		return ""
+	}
+	return capital(clause)
 }
 
-// A requirement is named by what stands behind "required" or before "required by".
-var (
-	requiredThing = regexp.MustCompile(`(?i)\b(?:(?:the|a|its|their|this) (?:repo(?:sitory)?|project|team|house)?(?:['’]s)? ?(?:-)?required|(?:repo(?:sitory)?|project|policy)-required|(?:repo(?:sitory)?|project)['’]s required) ((?:[\w/\x60.+-]+ ){0,4}?(?:note|notice|disclosure|disclaimer|attribution|trailer|footer|sign-off|signoff|label|prefix|suffix|format|style|template|checklist|changelog|header|naming|signature|convention|entry)(?: (?:note|notice|line|entry|text|format|label|header))?)\b`)
-	requiredBy    = regexp.MustCompile(`(?i)\b(?:the|a|an) ((?:[\w/\x60.+-]+ ){1,5}?)(?:that is |which is )?required by (?:the |this |our |its )?((?:repo(?:sitory)?|project|contribut\w+|team|style|agents?|house)(?:['’]s)?(?: (?:guide|guides|guidelines|guidance|rules|policy|instructions|conventions|docs))?)\b`)
-	ownStyle      = regexp.MustCompile(`(?i)\bthe (?:repo(?:sitory)?|project|codebase|team)(?:['’]s) ((?:[\w-]+ ){1,4}(?:style|format|convention|conventions|naming|workflow))\b`)
-)
-
-// required reads what the agent says that the project requires of what it writes,
-// with the clause it says so in, each thing once.
-func required(r *reading) []found {
+// conventions lists the rules of the project that the agent named, each once and
+// with what told it first.
+func conventions(r *reading) []found {
 	var out []found
+	var told []map[string]bool
 	for _, t := range r.turns {
-		if t.away() != "" {
-			continue
-		}
 		for _, s := range t.says {
-			text := plainApostrophes(s.text)
-			if !strings.Contains(text, "equired") && !strings.Contains(text, "'s ") {
-				continue
-			}
-			for _, b := range blocks(text, false) {
-				for _, sentence := range sentences(tidy(b.text)) {
-					thing := ""
-					if m := requiredThing.FindStringSubmatch(sentence); m != nil {
-						thing = m[1]
-					} else if m := requiredBy.FindStringSubmatch(sentence); m != nil {
-						thing = strings.TrimSpace(m[1])
-					} else if m := ownStyle.FindStringSubmatch(sentence); m != nil {
-						thing = m[1]
-					}
-					if thing == "" || strings.HasSuffix(sentence, "?") {
+			for _, b := range blocks(s.text, false) {
+				for _, sentence := range sentences(b.text) {
+					sentence = local(tidy(sentence), r.root)
+					clause := conventionOf(sentence)
+					if clause == "" {
 						continue
 					}
-					out = appendRequirement(out, thing, clauseWith(sentence, thing), s.item)
+					topic := topicOf(sentence)
+					if i := slices.IndexFunc(told, func(o map[string]bool) bool { return common(o, topic) > 0 }); i >= 0 {
+						out[i].Items = append(out[i].Items, s.item)
+						out[i].weight = min(out[i].weight+0.4, 4)
+						continue
+					}
+					told = append(told, topic)
+					out = append(out, found{memoir.Statement{Kind: memoir.StatementDecision, Text: "convention: " + shorten(clause, 200), Items: []int{s.item}}, 2.6})
 				}
 			}
 		}
 	}
-	return out
+	for i := range out {
+		out[i].Items = firstAndLast(out[i].Items, 3)
+	}
+	return out[:min(len(out), 5)]
 }
 
-// appendRequirement joins a requirement to the one it repeats, told by its last word.
-func appendRequirement(list []found, thing, clause string, item int) []found {
-	thing = strings.TrimSpace(thing)
-	last := thing[strings.LastIndexByte(thing, ' ')+1:]
-	for i := range list {
-		head, _, _ := strings.Cut(strings.TrimPrefix(list[i].Text, requires), " (")
-		if strings.HasSuffix(head, last) {
-			list[i].Items = mergeItems(list[i].Items, []int{item})
-			list[i].weight = min(list[i].weight+0.4, 5)
-			return list
+// topicOf is what a rule is about: the words that name it and the three before.
+func topicOf(sentence string) map[string]bool {
+	at := conventional.FindStringIndex(sentence)
+	before := strings.Fields(sentence[:at[0]])
+	topic := contentWords(strings.Join(before[max(len(before)-3, 0):], " ") + " " + sentence[at[0]:at[1]])
+	for w := range topic {
+		if generic[w] || generic[strings.TrimSuffix(w, "'s")] {
+			delete(topic, w)
 		}
 	}
-	return append(list, found{memoir.Statement{Kind: memoir.StatementDecision, Text: requires + thing + " (" + quote(shorten(clause, 150)) + ")", Items: []int{item}}, 3.6})
+	return topic
 }
 
-const requires = "required in this project: "
-
-// clauseWith is the clause of a sentence in which some words stand.
-func clauseWith(sentence, part string) string {
-	at := strings.Index(sentence, part)
-	from := 0
-	for _, sep := range []string{", then ", ", and ", "; ", ", so ", ": ", " — "} {
-		if i := strings.LastIndex(sentence[:at], sep); i >= 0 {
-			from = max(from, i+len(sep))
-		}
+var generic = func() map[string]bool {
+	m := map[string]bool{}
+	for w := range strings.FieldsSeq("required mandatory prescribed repo repository project team codebase workspace guide guidelines rules policy convention conventions style format checklist with that this using include including following according will repository-required repo-required") {
+		m[w] = true
 	}
-	return strings.TrimSpace(sentence[from:])
-}
+	return m
+}()
 
-func plainApostrophes(s string) string { return strings.ReplaceAll(s, "’", "'") }
-
-// conventional is the form "type(scope): subject" that many projects give to titles.
-var conventional = regexp.MustCompile(`^(?:feat|fix|chore|docs|test|tests|refactor|perf|build|ci|style|revert)(?:\([\w./,-]+\))?!?: \S`)
-
-// title finds the titles that a command line gives to commits and pull requests.
-var titled = regexp.MustCompile(`(?:git (?:-C \S+ )?commit\b[^\n]*? (?:-\w*m|--message)[ =]|gh pr (?:create|edit)\b[^\n]*? (?:-t|--title)[ =]|glab mr create\b[^\n]*? (?:-t|--title)[ =])(?:"([^"\n]+)|'([^'\n]+))`)
-
-// subjects finds that all titles of a session have the conventional form, which
-// takes two at least.
-func subjects(r *reading) []found {
-	var items []int
-	var seen []string
-	for _, run := range r.runs {
-		if run.failed || !strings.Contains(run.line, "commit") && !strings.Contains(run.line, " pr ") && !strings.Contains(run.line, " mr ") {
-			continue
-		}
-		for _, m := range titled.FindAllStringSubmatch(run.line, -1) {
-			title := m[1] + m[2]
-			if strings.ContainsAny(title, "$<") {
-				continue
-			}
-			if !conventional.MatchString(title) {
-				return nil
-			}
-			head, _, _ := strings.Cut(title, ": ")
-			if !slices.Contains(seen, head) {
-				seen = append(seen, head)
-			}
-			items = append(items, run.item)
-		}
-	}
-	if len(items) < 2 {
-		return nil
-	}
-	slices.Sort(items)
-	text := fmt.Sprintf("commits and titles of pull requests follow the conventional commit format, such as `%s: …`", strings.Join(seen[:min(len(seen), 3)], ": …`, `"))
-	return []found{{memoir.Statement{Kind: memoir.StatementDecision, Text: text, Items: slices.Compact(items)}, 3.5}}
-}
+// needed are things that a single piece of work requires, not the project.
+var needed = phrases("required change|required changes|required fix|required fixes|required check|required checks|required review|required edit|required edits|required work|required step|required steps|required field|required fields|required argument|required arguments|required parameter|required parameters|required value|required version|required dependency|required dependencies|required file|required files|required imports|required approval|required approvals")

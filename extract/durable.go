@@ -32,8 +32,8 @@ var runnables = func() map[string]bool {
 }()
 
 var (
-	findable  = phrases("the root cause|the cause|the reason|the actual cause|the real cause|the real reason|the issue is|the issue was|the problem is|the problem was|the bug is|the bug was|the real issue|the real problem|the actual issue|the actual problem|the underlying issue|the underlying problem|the underlying cause|the culprit")
-	verdicts  = phrases("is clean|are clean|is green|is red|is also red|is fine|is correct|is important|is small|is larger|is bigger|is trivial|is ready|is done|is complete|is in place|already fixed|already there|already in place|has been|have been|was already|were already|is unchanged|remains accurate|remains intact|stays intact|remain intact|works fine|works now|it passes|tests pass|test passes|all pass|is blocked by|are blocked by|the same fix|looks good|is good|makes sense|is the shortest|is the safest|is the simplest|is the best|is better|is cleaner|sounds cleaner|matches the")
+	findable  = phrases("the root cause|the cause|the reason|the actual cause|the real cause|the real reason|the issue is|the issue was|the problem is|the problem was|the bug is|the bug was|the real issue|the real problem|the actual issue|the actual problem|the underlying issue|the underlying problem|the underlying cause|the culprit|the correct fix|the right fix|the proper fix|the right place|the right split")
+	verdicts  = phrases("is clean|are clean|is green|is red|is also red|is fine|is correct|is important|is small|is larger|is bigger|is trivial|is ready|is done|is complete|is in place|already fixed|already there|already in place|is already in|are already in|is already being|are already being|has been|have been|was already|were already|is unchanged|remains accurate|remains intact|stays intact|remain intact|works fine|works now|it passes|tests pass|test passes|all pass|is blocked by|are blocked by|the same fix|looks good|is good|makes sense|is the shortest|is the safest|is the simplest|is the best|is better|is cleaner|sounds cleaner|matches the")
 	meta      = phrases("remains accurate|no circular dependency|no circular dependencies|the author|the reporter|reporter says|the reporter's|pr|prs|pull request|pull requests|reviewer|reviewers|feedback|pr comment|pr comments|review comment|review comments|follow-up|this commit|this change|this fix|this patch|this pr|these changes|these fixes|this branch|this turn|this session|unblock|unblocks|fastest|bugbot|copilot|coderabbit|greptile")
 	vague     = phrases("those|that one|this one|these two|those two|both of these|the other two|the other three|the other one|the former|the latter|above|below|earlier|previously|as mentioned|as before|this pattern|the first part|the second part|exactly|the same thing|there is|there's|there are")
 	momentary = phrases("is failing|are failing|is broken|is red|currently|right now|at the moment|for now|still expects|still uses|still has|today|just now|this time|so far|locally|on this machine")
@@ -53,7 +53,7 @@ func sessionBound(sentence, norm string) bool {
 	if begins(norm, findable) {
 		return false
 	}
-	if has(norm, verdicts) && !has(norm, causes) {
+	if has(norm, verdicts) && !has(norm, causes) && !strings.Contains(norm, " but ") {
 		return true
 	}
 	fields := strings.Fields(norm)
@@ -157,6 +157,16 @@ func hashed(sentence string) bool {
 		return false
 	}
 	return strings.Trim(w, "0123456789abcdef") == ""
+}
+
+var linesAside = regexp.MustCompile(` ?\((?:at |on )?lines? \d+[^()]{0,40}\)`)
+
+// withoutLines drops an aside that names lines of a file.
+func withoutLines(sentence string) string {
+	if !strings.Contains(sentence, "(") {
+		return sentence
+	}
+	return linesAside.ReplaceAllString(sentence, "")
 }
 
 // lineNumber reports whether a sentence points at lines of a file, which move

@@ -48,6 +48,16 @@ func files(r *reading) []found {
 	}
 	count(r.edits, true)
 	count(r.reads, false)
+	for _, t := range order {
+		now := r.ledger.where(t.path, t.items[len(t.items)-1])
+		if other := counts[now]; other != nil && other != t && other.changed == t.changed {
+			other.n += t.n
+			other.items = append(slices.Clone(t.items), other.items...)
+			now = ""
+		}
+		t.path = now
+	}
+	order = slices.DeleteFunc(order, func(t *tally) bool { return t.path == "" })
 	slices.SortStableFunc(order, func(a, b *tally) int {
 		if a.changed != b.changed {
 			if a.changed {
@@ -72,6 +82,9 @@ func files(r *reading) []found {
 			text = fmt.Sprintf("%s — read %d times", code(t.path), t.n)
 		default:
 			continue
+		}
+		if by := r.made[t.path]; by != "" {
+			text += ", generated (" + code(shorten(by, 80)) + "): not to be edited by hand"
 		}
 		weight := 1 + 0.2*float64(min(t.n, 8))
 		if !t.changed {

@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"path"
 	"slices"
 	"strings"
 
@@ -13,8 +12,8 @@ import (
 // with a mark, for the session's own record: the project's memory leaves it out.
 const (
 	leastFinal    = 2.4
-	leastNarrated = 2.0
-	leastPassing  = 1.4
+	leastNarrated = 1.9
+	leastPassing  = 0.7
 	inPassing     = " (in passing)"
 )
 
@@ -23,7 +22,18 @@ const (
 // answers, the weightiest first. What a person refused is left out, and of two sentences on one thing only the later stays.
 func findings(r *reading) []found {
 	var out []found
+	settled := map[int]bool{} // told with what the person settled
+	for _, f := range steerings(r) {
+		settled[f.Items[0]] = true
+	}
 	for i, t := range r.turns {
+		f, met, conceding := concession(t)
+		if met != nil {
+			out = void(out, met, since(r.turns[:i]))
+		}
+		if conceding && !settled[t.said.item] {
+			out = supersede(out, f)
+		}
 		g := &gathering{
 			r: r, t: t, out: out, away: elsewhere(t.away()),
 			accepted: accepted(r.turns[i+1:]), assented: i+1 < len(r.turns) && !t.denied,
@@ -35,6 +45,7 @@ func findings(r *reading) []found {
 		}
 		out = g.out
 	}
+	out = append(r.lastStates(out), conventions(r)...)
 	slices.SortStableFunc(out, heavier)
 	return out
 }
@@ -72,61 +83,49 @@ func (g *gathering) add(text string, item int, weight float64) {
 	if g.away != "" {
 		weight -= 0.5
 	}
-	if g.mended(text, item) {
-		weight--
-		text += beforeChange
-	}
 	g.out = supersede(g.out, found{memoir.Statement{Kind: memoir.StatementDecision, Text: text + g.away, Items: []int{item}}, weight})
-}
-
-// beforeChange marks what was so when the agent said it, and was changed afterwards.
-const beforeChange = " (before this session's change)"
-
-// mended reports whether what a text describes as the state of things was
-// changed afterwards: it says so of the present, or names a file edited later.
-func (g *gathering) mended(text string, item int) bool {
-	norm := words(text)
-	if has(norm, choices) || has(norm, decided) || begins(norm, phrases("do not|don't|never|always|avoid|treat|retry|use|keep")) {
-		return false
-	}
-	later := false
-	for _, e := range g.r.edits {
-		if e.item <= item {
-			continue
-		}
-		later = true
-		if strings.Contains(text, "`"+e.path) || strings.Contains(text, "`"+path.Base(e.path)+"`") {
-			return true
-		}
-	}
-	if !later || !has(norm, transient) {
-		return false
-	}
-	for i, span := range strings.Split(text, "`") { // what it says of a file that was left alone still holds
-		if i%2 == 1 && looksLikeFile(span) && strings.Contains(path.Base(span), ".") && strings.Contains(span, "/") {
-			return false
-		}
-	}
-	return true
 }
 
 // answer reads one text of the agent.
 func (g *gathering) answer(s said) {
 	all := blocks(s.text, false)
+	disclosing := false
 	for n := 0; n < len(all); n++ {
 		b := all[n]
 		offered := has(words(b.lead), offers)
-		if offered && !g.assented {
+		if offered && !g.assented || optional(b) {
 			continue
 		}
 		text := local(tidy(strings.TrimLeft(b.text, "✅✓☑❌⚠️🔧📝 ")), g.r.root)
+		if lists(b) {
+			g.r.listed = append(g.r.listed, said{item: s.item, text: text})
+		}
+		if planned(b) && !(g.accepted && g.r.ledger.taken(text, s.item)) {
+			continue
+		}
 		if line, weight, used := enumeration(all[n:], s.final, g.r.root); weight >= leastFinal {
+			if !s.final {
+				weight -= 1.3
+			}
+			if weight < leastNarrated {
+				line += inPassing
+			}
 			g.add(line, s.item, weight)
 			text = text[:strings.LastIndex(text, lastSentence(text))]
 			n += used
 		}
 		prev, kept := "", ""
-		for at, sentence := range sentences(text) {
+		list := sentences(text)
+		skip := 0 // sentences told already
+		for at, sentence := range list {
+			if skip--; skip >= 0 {
+				continue
+			}
+			if line, used := procedureOf(list[at:]); line != "" && s.final && !g.t.denied {
+				g.add(line, s.item, 3.2)
+				prev, skip = sentence, used-1
+				continue
+			}
 			if n == 0 && at == 0 && s.final {
 				if whole := reply(g.t, sentence); whole != "" {
 					g.add(whole, s.item, 3)
@@ -134,8 +133,15 @@ func (g *gathering) answer(s said) {
 					continue
 				}
 			}
+			if disclosed(sentence) {
+				disclosing = true
+				prev = sentence
+				continue
+			}
+			m := remark{prev: prev, final: s.final, accepted: g.accepted, asked: asksQuestion(g.t), bullet: b.bullet, headed: at == 0 && b.head != "" && s.final}
 			if kept != "" && begins(words(sentence), dangling) && len(kept)+len(sentence) < 320 {
-				if line, weight := finding(sentence, kept, s.final, g.accepted, b.bullet); weight >= leastFinal-1 {
+				m.text, m.prev = sentence, kept
+				if line, weight := finding(m); weight >= leastFinal-1 {
 					line = strings.TrimPrefix(line, kept+" ")
 					kept = extend(g.out, kept, line)
 					prev = sentence
@@ -143,10 +149,22 @@ func (g *gathering) answer(s said) {
 				}
 			}
 			kept = ""
-			sentence = conclusion(sentence)
-			line, weight := finding(sentence, prev, s.final, g.accepted, b.bullet)
+			sentence, m.flagged = unveil(conclusion(withoutPlan(withoutLines(sentence))))
+			m.flagged = m.flagged || disclosing
+			m.text, m.prev = sentence, prev
+			m.backing = g.backing(s, list[at:])
+			disclosing = false
+			line, weight := finding(m)
+			carried := false
+			if weight == 0 && !s.final {
+				line, weight = g.carried(sentence, s)
+				carried = weight > 0
+			}
 			if offered {
 				weight -= 0.7
+			}
+			if weight > 0 && (!carried && !g.fulfilled(line, s) || g.r.void[s.item] && stateClaim(words(line))) {
+				weight = 0
 			}
 			prev = sentence
 			switch {
@@ -187,150 +205,6 @@ func extend(list []found, text, more string) string {
 		}
 	}
 	return ""
-}
-
-// enumeration reads a statement that ends in a colon together with the list of
-// short entries behind it: "The paths are: a via b; c via d". It returns how many
-// blocks the list has.
-func enumeration(all []block, final bool, root string) (line string, weight float64, used int) {
-	lead := all[0]
-	if !final || lead.bullet || !strings.HasSuffix(lead.text, ":") || len(all) < 2 || !all[1].bullet {
-		return "", 0, 0
-	}
-	sentence := lastSentence(local(tidy(lead.text), root))
-	norm := words(sentence)
-	if strings.Count(norm, " ") < 4 || !has(norm, verbs) || has(norm, phrases("now|issues|findings|options|changes|improvements|suggestions|problems|steps|comments|you can")) || has(norm, offers) || has(norm, chatter) || has(norm, intends) || begins(norm, narrations) || accomplishment(strings.TrimSuffix(sentence, ":")) > 0 || begins(norm, achieved) {
-		return "", 0, 0
-	}
-	line = sentence
-	anchor := anchors(sentence)
-	for _, b := range all[1:] {
-		if !b.bullet {
-			break
-		}
-		used++
-		entry := strings.TrimRight(local(tidy(b.text), root), ".;,")
-		if sep := map[bool]string{true: " ", false: "; "}[used == 1]; len(line)+len(sep)+len(entry) <= 300 {
-			line += sep + entry
-			anchor += anchors(entry)
-		}
-	}
-	if begins(norm, dangling) || sessionBound(sentence, norm) || has(norm, phrases("these|those|this")) {
-		return "", 0, used
-	}
-	if anchor < 2 || len(line) < len(sentence)+10 {
-		return "", 0, 0
-	}
-	weight = 2 + 0.4*float64(min(anchor, 4))
-	if has(norm, causes) || has(norm, constraints) {
-		weight++
-	}
-	if has(norm, guesses) {
-		weight--
-	}
-	if begins(norm, phrases("now|each|all|you|your|at")) {
-		weight -= 1.2
-	}
-	return shorten(line, 300), weight, used
-}
-
-func lastSentence(text string) string {
-	all := sentences(text)
-	if len(all) == 0 {
-		return text
-	}
-	return all[len(all)-1]
-}
-
-// finding weighs one sentence of the agent and returns it as a line.
-func finding(sentence, prev string, final, accepted, bullet bool) (string, float64) {
-	norm := words(sentence)
-	n := strings.Count(norm, " ")
-	if n < 7 || len(sentence) > 700 || strings.HasSuffix(sentence, "?") || strings.HasSuffix(sentence, ":") || symbols(withoutCode(sentence)) > 0.25 {
-		return "", 0
-	}
-	if line, ok := chosen(sentence, norm); ok {
-		return line, 5
-	}
-	if strings.Contains(norm, " ( low ") || strings.Contains(norm, " ( medium ") || strings.Contains(norm, " ( high ") { // a reviewer's remark
-		return "", 0
-	}
-	if begins(norm, narrations) || has(norm, chatter) || has(norm, offers) || sessionBound(sentence, norm) {
-		return "", 0
-	}
-	text := sentence
-	if line, ok := proposal(sentence, norm); ok {
-		if !accepted || !has(norm, causes) && !has(norm, constraints) && !strings.Contains(sentence, ";") {
-			return "", 0
-		}
-		text = line
-	} else if begins(norm, phrases("i|i've|i'd|my|then i|we'd|you|your|now you|the next")) {
-		return "", 0
-	}
-	anchor := anchors(sentence)
-	if anchor == 0 {
-		return "", 0
-	}
-	reasoned := has(norm, causes)
-	weight := 0.0
-	if reasoned {
-		weight += 2.5
-	}
-	if has(norm, constraints) {
-		weight += 1.5
-	}
-	if has(norm, choices) {
-		weight += 1.5
-	}
-	if weight == 0 && has(norm, shapes) {
-		weight++
-	}
-	if !final && (weight == 0 || has(norm, plans)) {
-		return "", 0
-	}
-	plain := weight == 0 // it states something, and nothing says that it matters
-	if plain && (!final || !has(norm, verbs)) || changeEntry(sentence, norm, reasoned) || headless(norm) || labelled(sentence) {
-		return "", 0
-	}
-	if first, _, _ := strings.Cut(strings.TrimSpace(norm), " "); imperatives[first] { // a step proposed or to be taken
-		if !accepted || weight == 0 {
-			return "", 0
-		}
-		weight--
-	}
-	if bullet && strings.HasPrefix(sentence, "`") && strings.Contains(sentence, "` - ") {
-		weight--
-	}
-	weight += 0.5 * float64(min(anchor, 3))
-	if final {
-		weight += 1.5
-	} else {
-		weight--
-	}
-	weight -= vagueness(norm)
-	if has(norm, intends) && text == sentence {
-		if !accepted || !reasoned {
-			return "", 0
-		}
-		weight--
-	}
-	if begins(norm, dangling) {
-		if prev == "" || len(prev)+len(sentence) > 320 || !reasoned && weight < 2 || anchors(prev) == 0 || sessionBound(prev, words(prev)) || begins(words(prev), narrations) || begins(words(prev), dangling) {
-			return "", 0
-		}
-		text = prev + " " + sentence
-		weight -= 0.3
-	}
-	if len(text) > 300 {
-		weight -= 0.5
-	}
-	if plain {
-		weight = min(weight, leastFinal-0.4)
-	}
-	if rest, ok := strings.CutPrefix(text, "Right now "); ok {
-		text = capital(rest)
-	}
-	return shorten(strings.TrimLeft(text, "#*->_ "), 240), weight
 }
 
 // supersede adds a finding to a list in which each thing is said once: of two

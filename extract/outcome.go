@@ -74,7 +74,8 @@ func accounts(r *reading) []found {
 				continue
 			}
 			for _, f := range account(s, r.root) {
-				if said++; void != nil && !begins(words(f.Text), removals) && touches(f.Text, void) {
+				norm := words(f.Text)
+				if said++; void != nil && !begins(norm, removals) && touches(f.Text, void) || r.void[s.item] && remade(norm) {
 					continue
 				}
 				out = sayLater(out, f)

@@ -44,7 +44,7 @@ func preferences(r *reading) []found {
 		}
 	}
 	out = append(out, specifications(r)...)
-	out = append(out, conventions(r)...)
+	out = append(out, subjects(r)...)
 	return append(out, habits(r)...)
 }
 

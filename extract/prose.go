@@ -11,6 +11,8 @@ import (
 type block struct {
 	text   string
 	lead   string // the heading or the line with a colon that introduces it
+	head   string // the bold label that it begins with
+	under  string // the last heading above it, or line in bold that serves as one
 	bullet bool
 	indent int // columns before a list entry's mark
 }
@@ -20,12 +22,20 @@ type block struct {
 func blocks(text string, lines bool) []block {
 	var out []block
 	var cur block
-	lead := ""
+	lead, under := "", ""
 	flush := func() {
+		bold := !cur.bullet && allBold(cur.text)
+		cur.text = strings.TrimSpace(cur.text)
+		if rest, ok := strings.CutPrefix(cur.text, "**"); ok && cur.bullet {
+			cur.head, _, _ = strings.Cut(rest, "**")
+		}
 		cur.text = strings.TrimSpace(strings.ReplaceAll(cur.text, "**", ""))
+		if bold {
+			under = cur.text
+		}
 		if cur.text != "" {
-			cur.lead = lead
-			if !cur.bullet && strings.HasSuffix(cur.text, ":") {
+			cur.lead, cur.under = lead, under
+			if !cur.bullet && (bold || strings.HasSuffix(cur.text, ":")) {
 				lead = strings.TrimSuffix(cur.text, ":")
 			} else if !cur.bullet {
 				lead = ""
@@ -54,7 +64,8 @@ func blocks(text string, lines bool) []block {
 		case line[0] == '#':
 			if heading := strings.TrimLeft(line, "#"); heading == "" || heading[0] == ' ' {
 				flush()
-				lead = strings.TrimSpace(heading)
+				lead = strings.TrimSpace(strings.ReplaceAll(heading, "**", ""))
+				under = lead
 			} else {
 				cur.text += " " + line
 			}
@@ -75,6 +86,13 @@ func blocks(text string, lines bool) []block {
 	}
 	flush()
 	return out
+}
+
+// allBold reports whether a paragraph is one line in bold.
+func allBold(text string) bool {
+	text = strings.TrimSpace(text)
+	inner, ok := strings.CutPrefix(strings.TrimSuffix(text, ":"), "**")
+	return ok && len(text) < 120 && strings.HasSuffix(inner, "**") && strings.Count(inner, "**") == 1
 }
 
 // rule reports whether a line is a horizontal rule or drawn box.

@@ -19,6 +19,11 @@ type reading struct {
 	runs   []*run
 	edits  []edit
 	reads  []edit
+	ledger ledger
+	made   map[string]string // file -> the header of the program that writes it
+	void   map[int]bool      // items of answers that a later turn made void
+	listed []said            // what the agent listed as wrong
+	closed []said            // what it found mended already; nil until asked for
 }
 
 // A turn begins with what a person said and holds all that the agent did then.
@@ -66,7 +71,7 @@ type edit struct {
 
 // read arranges the items of a session.
 func read(in Input) *reading {
-	r := &reading{root: in.Session.CWD, names: []string{path.Base(in.Session.CWD)}}
+	r := &reading{root: in.Session.CWD, names: []string{path.Base(in.Session.CWD)}, ledger: newLedger()}
 	if name := strings.TrimSuffix(path.Base(in.Session.Remote), ".git"); name != "." && name != "/" && !slices.Contains(r.names, name) {
 		r.names = append(r.names, name)
 	}
@@ -102,6 +107,7 @@ func read(in Input) *reading {
 			t.closed = false
 			refused = refusedCall(it, root)
 			r.tool(t, it, root)
+			r.ledger.enter(it)
 		}
 	}
 	add()
@@ -115,6 +121,7 @@ func read(in Input) *reading {
 			t.last = true
 		}
 	}
+	r.overrule()
 	return r
 }
 
@@ -185,8 +192,20 @@ func (r *reading) tool(t *turn, it *memoir.Item, root string) {
 		}
 	case name == "read" || name == "read_file" || name == "view" || name == "readfile":
 		if p := argument(it.Input); p != "" {
-			r.reads = append(r.reads, edit{it.N, locate(p, it.CWD, r.checkout(cmp.Or(directory(p), it.CWD)))})
+			p = locate(p, it.CWD, r.checkout(cmp.Or(directory(p), it.CWD)))
+			r.reads = append(r.reads, edit{it.N, p})
+			r.generator(p, it.Output)
 		}
+	}
+}
+
+// generator notes the header of a generated file that was read.
+func (r *reading) generator(p, output string) {
+	if by := generatedBy(output); by != "" {
+		if r.made == nil {
+			r.made = map[string]string{}
+		}
+		r.made[p] = by
 	}
 }
 
@@ -222,11 +241,16 @@ func (r *reading) shell(t *turn, it *memoir.Item, line, root string) {
 	if run.failed {
 		return
 	}
-	for _, s := range splitShell(line) {
+	steps := splitShell(line)
+	for i, s := range steps {
 		switch unquote(s.words[0]) {
 		case "sed", "cat", "head", "tail", "nl", "bat", "less":
 			if p := unquote(s.words[len(s.words)-1]); len(s.words) > 1 && looksLikeFile(p) {
-				r.reads = append(r.reads, edit{it.N, locate(p, it.CWD, root)})
+				p = locate(p, it.CWD, root)
+				r.reads = append(r.reads, edit{it.N, p})
+				if i == 0 {
+					r.generator(p, it.Output)
+				}
 			}
 		}
 	}

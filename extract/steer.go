@@ -92,7 +92,7 @@ func grants(t *turn) (ok bool, point string) {
 			continue
 		}
 		here := false
-		if rest := conceded(all[0].text); rest != strings.TrimSpace(all[0].text) {
+		if rest := pastGranting(all[0].text); rest != strings.TrimSpace(all[0].text) {
 			ok, here = true, true
 			all[0].text = rest
 		}
@@ -104,8 +104,8 @@ func grants(t *turn) (ok bool, point string) {
 				break
 			}
 			for _, sentence := range sentences(tidy(b.text)) {
-				if tellsOfMatter(conceded(sentence), here) && (here || shared(sentence, strings.Join(t.said.own, " ")) > 0) {
-					return ok, capital(conceded(sentence))
+				if tellsOfMatter(pastGranting(sentence), here) && (here || wordsShared(sentence, strings.Join(t.said.own, " ")) > 0) {
+					return ok, capital(pastGranting(sentence))
 				}
 			}
 		}
@@ -126,8 +126,8 @@ func tellsOfMatter(sentence string, near bool) bool {
 	return near || anchors(sentence) > 0 && !sessionBound(sentence, norm) && !has(norm, phrases("i|i'm|i'll|i've"))
 }
 
-// conceded cuts off the words that give way; a text without them comes back as it is.
-func conceded(text string) string {
+// pastGranting cuts off the words that give way; a text without them comes back as it is.
+func pastGranting(text string) string {
 	text = strings.TrimSpace(text)
 	for {
 		low := strings.ToLower(strings.ReplaceAll(text, "’", "'"))
@@ -268,7 +268,7 @@ func answered(t *turn, text string) string {
 				continue
 			}
 			prev = s
-			n := 2 * shared(s, text)
+			n := 2 * wordsShared(s, text)
 			if begins(norm, narrations) {
 				n--
 			}
@@ -280,8 +280,8 @@ func answered(t *turn, text string) string {
 	return best
 }
 
-// shared counts the words of meaning that two texts have in common.
-func shared(a, b string) int {
+// wordsShared counts the words of meaning that two texts have in common.
+func wordsShared(a, b string) int {
 	n := 0
 	other := contentWords(b)
 	for w := range contentWords(a) {

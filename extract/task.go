@@ -71,10 +71,10 @@ func onlyAsks(a ask) bool {
 // request reports whether a sentence asks for something to be done.
 func request(s string) bool {
 	norm := words(s)
-	return commands(norm) && !begins(norm, phrases("why|what|when|where|who|which|how come")) || has(norm, wishes) || begins(norm, politeAsks)
+	return commands(norm) && !begins(norm, phrases("why|what|when|where|who|which|how come")) || has(norm, asksFor) || begins(norm, politeAsks)
 }
 
-var wishes = phrases("can you|could you|would you|please|i want|i'd like|i would like|we need|we should|you should|i need|let's|lets|should be|how about|can we|could we|needs to|must|i think it should|i think we|it should|this should|that should|they should")
+var asksFor = phrases("can you|could you|would you|please|i want|i'd like|i would like|we need|we should|you should|i need|let's|lets|should be|how about|can we|could we|needs to|must|i think it should|i think we|it should|this should|that should|they should")
 
 // reportsFailure reports whether an ask tells of something that does not work.
 func reportsFailure(text string) bool {

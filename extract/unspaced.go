@@ -40,12 +40,3 @@ func unspacedStanding(s string) float64 {
 	}
 	return 0
 }
-
-func holdsAny(s string, parts []string) bool {
-	for _, p := range parts {
-		if strings.Contains(s, p) {
-			return true
-		}
-	}
-	return false
-}

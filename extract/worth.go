@@ -197,7 +197,7 @@ func (w *worth) telling(text, prev string, final bool) float64 {
 	sentence := strings.TrimLeft(text, "#>-*+0123456789.) ")
 	norm := words(sentence)
 	more := 0.0
-	if _, weight := finding(strings.TrimSpace(sentence), prev, final, true, false); weight > 0 {
+	if _, weight := finding(remark{text: strings.TrimSpace(sentence), prev: prev, final: final, accepted: true}); weight > 0 {
 		more += 0.5 * min(weight, 5)
 	}
 	if has(norm, causes) {

@@ -1,0 +1,230 @@
+package extract
+
+import (
+	"encoding/json"
+	"path"
+	"strings"
+	"unicode"
+
+	"memoir"
+)
+
+// A ledger is what became of names and files in a session: the last item at which
+// each was written, and the last at which it was taken away.
+type ledger struct {
+	added   map[string]int // identifier -> item of the last edit that wrote it
+	removed map[string]int // identifier -> item of the last edit that took it away
+	gone    map[string]int // base name of a file -> item at which it was removed or renamed
+	away    []departure
+	stems   map[string]int // like gone: the name without its ending, letters and digits alone
+	wrote   map[string]int // line -> item of the edit that wrote it
+	redone  map[int]int    // item of an edit -> item of the later edit that took its lines away again
+}
+
+func newLedger() ledger {
+	return ledger{added: map[string]int{}, removed: map[string]int{}, gone: map[string]int{}, stems: map[string]int{}, wrote: map[string]int{}, redone: map[int]int{}}
+}
+
+// minName is how long a name is at least that the ledger keeps.
+const minName = 4
+
+// enter notes one tool call.
+func (l *ledger) enter(it *memoir.Item) {
+	if it.Failed {
+		return
+	}
+	old, fresh := rewritten(it.Input)
+	if old != "" || fresh != "" {
+		l.write(it.N, old, fresh)
+	}
+	for _, line := range deletions(it) {
+		l.remove(line, it.N)
+	}
+}
+
+func (l *ledger) write(item int, old, fresh string) {
+	l.lines(item, old, fresh)
+	have := map[string]bool{}
+	names(fresh, func(name string) {
+		have[name] = true
+		l.added[name] = item
+	})
+	names(old, func(name string) {
+		if !have[name] {
+			l.removed[name] = item
+		}
+	})
+}
+
+// lines notes which lines an edit wrote, and which of those of an earlier edit
+// it took away.
+func (l *ledger) lines(item int, old, fresh string) {
+	have := map[string]bool{}
+	for line := range strings.Lines(fresh) {
+		if line = strings.TrimSpace(line); len(line) >= minLine {
+			have[line] = true
+		}
+	}
+	for line := range strings.Lines(old) {
+		if line = strings.TrimSpace(line); len(line) >= minLine && !have[line] && l.wrote[line] > 0 {
+			l.redone[l.wrote[line]] = item
+			delete(l.wrote, line)
+		}
+	}
+	for line := range have {
+		l.wrote[line] = item
+	}
+}
+
+// minLine is how many bytes a line of code has at least that is told from others.
+const minLine = 14
+
+func (l *ledger) remove(d deletion, item int) {
+	d.from = strings.TrimRight(d.from, "/")
+	base := path.Base(d.from)
+	if d.from == "" || base == "." || base == "/" || strings.ContainsAny(d.from, "*?$`") {
+		return
+	}
+	l.away = append(l.away, departure{d, item})
+	if d.to != "" && path.Base(d.to) == base {
+		return // it is somewhere else, under its name
+	}
+	l.gone[base] = item
+	if stem := lettersOf(strings.TrimSuffix(base, path.Ext(base))); len(stem) >= 2*minName {
+		l.stems[stem] = item
+	}
+}
+
+// A departure is a file that was removed or renamed at an item.
+type departure struct {
+	deletion
+	item int
+}
+
+// where follows a file, last seen at an item, through the renames since; it is
+// empty if the file was removed.
+func (l *ledger) where(p string, item int) string {
+	for _, d := range l.away {
+		if d.item <= item {
+			continue
+		}
+		head, ok := strings.CutSuffix("/"+p, "/"+strings.TrimPrefix(d.from, "/"))
+		if ok && d.to != "" {
+			p = strings.TrimPrefix(path.Join(head, d.to), "/")
+		} else if ok {
+			return ""
+		} else if head, ok := strings.CutSuffix(d.from, "/"+p); ok {
+			if p, ok = strings.CutPrefix(d.to, head+"/"); !ok {
+				return ""
+			}
+		}
+	}
+	return p
+}
+
+// past reports whether what a text said at an item speaks of a file that was
+// removed since, or mostly of names that the edits since took away.
+func (l *ledger) past(text string, item int) bool {
+	all, away := 0, 0
+	for i, span := range strings.Split(text, "`") {
+		if i%2 == 0 {
+			continue
+		}
+		span = strings.TrimSpace(span)
+		if l.gone[path.Base(span)] > item {
+			return true
+		}
+		names(span, func(name string) {
+			all++
+			if l.removed[name] > item && l.added[name] < l.removed[name] || l.stems[strings.ToLower(name)] > item && l.added[name] < l.stems[strings.ToLower(name)] {
+				away++
+			}
+		})
+	}
+	return away > 0 && away*2 > all
+}
+
+// taken reports whether an edit behind an item wrote a name that a text puts in
+// code marks: what the text proposes was done then, as far as one can see.
+func (l *ledger) taken(text string, item int) bool {
+	found := false
+	for i, span := range strings.Split(text, "`") {
+		if i%2 == 1 {
+			names(span, func(name string) { found = found || l.added[name] > item })
+		}
+	}
+	return found
+}
+
+// names calls f for each name in a text of code.
+func names(text string, f func(string)) {
+	for name := range strings.FieldsFuncSeq(text, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		if len(name) >= minName && !(name[0] >= '0' && name[0] <= '9') {
+			f(name)
+		}
+	}
+}
+
+// lettersOf are the letters and digits of a name, in lower case.
+func lettersOf(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, s)
+}
+
+// rewritten returns the text that an edit took away and the text that it put
+// there: of an editing tool's arguments or of a patch. Of a whole file that is
+// written only the new text is known.
+func rewritten(input string) (old, fresh string) {
+	if strings.Contains(input, "*** Begin Patch") {
+		return patchLines(input)
+	}
+	if !strings.HasPrefix(strings.TrimSpace(input), "{") {
+		return "", ""
+	}
+	var args map[string]json.RawMessage
+	if json.Unmarshal([]byte(input), &args) != nil {
+		return "", ""
+	}
+	old, fresh = pair(args)
+	var list []map[string]json.RawMessage
+	if json.Unmarshal(args["edits"], &list) == nil {
+		for _, one := range list {
+			o, f := pair(one)
+			old, fresh = old+"\n"+o, fresh+"\n"+f
+		}
+	}
+	return old, fresh
+}
+
+func pair(args map[string]json.RawMessage) (old, fresh string) {
+	get := func(keys ...string) (s string) {
+		for _, k := range keys {
+			if json.Unmarshal(args[k], &s) == nil && s != "" {
+				return s
+			}
+		}
+		return ""
+	}
+	return get("old_string", "oldText", "old_str", "oldString"), get("new_string", "newText", "new_str", "newString", "content", "file_text")
+}
+
+// patchLines returns the lines that a patch takes away and those that it adds.
+func patchLines(input string) (old, fresh string) {
+	if strings.Count(input, "\n") < strings.Count(input, `\n`) { // it stands in a string
+		input = strings.ReplaceAll(input, `\n`, "\n")
+	}
+	var o, f strings.Builder
+	for line := range strings.Lines(input) {
+		switch {
+		case strings.HasPrefix(line, "-"):
+			o.WriteString(line[1:])
+		case strings.HasPrefix(line, "+"):
+			f.WriteString(line[1:])
+		}
+	}
+	return o.String(), f.String()
+}

@@ -1,0 +1,210 @@
+package extract
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"memoir"
+)
+
+// beforeChange marks what was so when the agent said it, and was changed
+// afterwards; behind a colon follows what the session made of it.
+const beforeChange = " (before this session's change"
+
+// mended reports whether what a text describes as the state of things was
+// changed afterwards: the names or files that it speaks of were taken away, it
+// says so of the present, or it names a file edited later.
+func (r *reading) mended(text string, item int) bool {
+	norm := words(text)
+	if has(norm, choices) || has(norm, decided) || begins(norm, phrases("do not|don't|never|always|avoid|treat|retry|use|keep")) {
+		return false
+	}
+	if r.ledger.past(text, item) || r.wasListed(text, item) || begins(norm, findable) && r.actedOn(item) {
+		return true
+	}
+	later := false
+	for _, e := range r.edits {
+		if e.item <= item {
+			continue
+		}
+		later = true
+		if strings.Contains(text, "`"+e.path) || strings.Contains(text, "`"+path.Base(e.path)+"`") {
+			return true
+		}
+	}
+	if !later || !has(norm, transient) {
+		return false
+	}
+	for i, span := range strings.Split(text, "`") { // what it says of a file that was left alone still holds
+		if i%2 == 1 && looksLikeFile(span) && strings.Contains(path.Base(span), ".") && strings.Contains(span, "/") {
+			return false
+		}
+	}
+	return true
+}
+
+// lastStates tells findings that were overtaken as what was and what became of
+// it. What a removed file or name alone was about is dropped.
+func (r *reading) lastStates(list []found) []found {
+	var fixes []found
+	for i := range list {
+		f := &list[i]
+		if f.Kind != memoir.StatementDecision || strings.HasPrefix(f.Text, "the user: ") {
+			continue
+		}
+		item := f.Items[len(f.Items)-1]
+		text := strings.TrimSuffix(f.Text, inPassing)
+		marks, _ := senses(text, words(text))
+		if late := r.settled(text, item); late.text != "" {
+			f.Text = ""
+			if marks.cause {
+				f.Text = text + beforeChange + ": " + shorten(strings.TrimRight(late.text, "."), 160) + ")"
+				f.Items = append(slices.Clone(f.Items), late.item)
+				f.weight--
+			}
+			continue
+		}
+		if fixes == nil {
+			fixes = r.fixes()
+		}
+		fix := r.fixOf(text, item, fixes)
+		if !r.mended(text, item) && !(marks.cause && begins(words(fix.Text), repairs)) {
+			continue
+		}
+		switch {
+		case fix.Text != "":
+			f.Text = text + beforeChange + ": " + shorten(strings.TrimRight(fix.Text, "."), 200) + ")"
+			f.Items = append(slices.Clone(f.Items), fix.Items...)
+		case !marks.cause || r.ledger.past(text, item) && !marks.constraint && f.Text != text:
+			f.Text = ""
+		default:
+			f.Text = text + beforeChange + ")" + f.Text[len(text):]
+			f.weight--
+		}
+	}
+	return slices.DeleteFunc(list, func(f found) bool { return f.Text == "" })
+}
+
+// repairs begin a sentence that says that something wrong was mended.
+var repairs = phrases("fixed|resolved|corrected|repaired|eliminated|behoben|corrigé|corregido|corrigido|исправлено|исправил")
+
+// actedOn reports whether a file was edited behind an item, before a person spoke again.
+func (r *reading) actedOn(item int) bool {
+	end := 0
+	for _, t := range r.turns {
+		if t.ask != nil && t.ask.N > item {
+			end = t.ask.N
+			break
+		}
+	}
+	return slices.ContainsFunc(r.edits, func(e edit) bool { return e.item > item && (end == 0 || e.item < end) })
+}
+
+// fixes are the sentences of closing answers that say what was done or is so now.
+func (r *reading) fixes() []found {
+	out := []found{}
+	for _, t := range r.turns {
+		if t.denied && t.edits == 0 {
+			continue
+		}
+		for _, s := range t.says {
+			if !s.final {
+				continue
+			}
+			for _, b := range blocks(s.text, false) {
+				for _, sentence := range sentences(local(tidy(b.text), r.root)) {
+					if len(sentence) < 400 && !(r.void[s.item] && remade(words(sentence))) && (accomplishment(sentence) > 0 || strings.Contains(words(sentence), " now ")) {
+						out = append(out, found{memoir.Statement{Text: impersonal(sentence), Items: []int{s.item}}, 0})
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// fixOf finds the sentence that tells best what became of a state: it was said
+// after an edit that came after, and shares a name and a word with it.
+func (r *reading) fixOf(text string, item int, fixes []found) (best found) {
+	edited := 0
+	for _, e := range r.edits {
+		if e.item > item {
+			edited = e.item
+			break
+		}
+	}
+	want, most := contentWords(text), 1
+	for _, f := range fixes {
+		if edited == 0 || f.Items[0] <= edited || !shareName(text, f.Text) {
+			continue
+		}
+		if n := common(contentWords(f.Text), want); n > most {
+			best, most = f, n
+		}
+	}
+	return best
+}
+
+// shareName reports whether two texts put one name in code marks.
+func shareName(a, b string) bool {
+	have := map[string]bool{}
+	for i, span := range strings.Split(a, "`") {
+		if i%2 == 1 {
+			names(span, func(n string) { have[n] = true })
+		}
+	}
+	shared := false
+	for i, span := range strings.Split(b, "`") {
+		if i%2 == 1 {
+			names(span, func(n string) { shared = shared || have[n] })
+		}
+	}
+	return shared
+}
+
+// lists reports whether a block is an entry of a list of what is wrong.
+func lists(b block) bool {
+	return has(words(b.under+" . "+b.lead), phrases("issues|issue|problems|problem|bugs|bug|comments|review|feedback|missing|gaps|inconsistencies|violations|probleme|problèmes|problemas|проблемы|fehler|errors"))
+}
+
+// wasListed reports whether a text is of a list of what is wrong, and something
+// was edited afterwards.
+func (r *reading) wasListed(text string, item int) bool {
+	if n := len(r.edits); n == 0 || r.edits[n-1].item <= item {
+		return false
+	}
+	return slices.ContainsFunc(r.listed, func(s said) bool { return s.item == item && strings.Contains(s.text, text[:min(len(text), 60)]) })
+}
+
+var resolvedSince = phrases("already fixed|already handled|already there|already implemented|already done|is fixed now|now fixed|was fixed|were fixed|is resolved|no longer applies|not an issue|bereits behoben|schon behoben|déjà corrigé|ya corregido|já corrigido|уже исправлено")
+
+// settled is where the agent found later that what a text says was mended already.
+func (r *reading) settled(text string, item int) said {
+	for _, s := range r.resolved() {
+		if s.item > item && shareName(text, s.text) && common(contentWords(text), contentWords(s.text)) >= 2 {
+			return s
+		}
+	}
+	return said{}
+}
+
+// resolved are the sentences that say that something was mended already.
+func (r *reading) resolved() []said {
+	if r.closed == nil {
+		r.closed = []said{}
+		for _, t := range r.turns {
+			for _, s := range t.says {
+				if !has(words(s.text), resolvedSince) {
+					continue
+				}
+				for _, b := range blocks(s.text, false) {
+					if has(words(b.text), resolvedSince) {
+						r.closed = append(r.closed, said{item: s.item, text: b.text})
+					}
+				}
+			}
+		}
+	}
+	return r.closed
+}

@@ -59,7 +59,16 @@ func parseCommands(line, cwd, root string) []command {
 	if dir == "" {
 		dir = root
 	}
+	var outer []string // directories outside the subshells that are open
+	closing := 0
 	for i, s := range parts {
+		for ; closing > 0 && len(outer) > 0; closing-- {
+			dir, outer = outer[len(outer)-1], outer[:len(outer)-1]
+		}
+		for range s.opens {
+			outer = append(outer, dir)
+		}
+		closing = s.closes
 		program := unquote(s.words[0])
 		if program == "cd" || program == "pushd" {
 			if len(s.words) > 1 {
@@ -79,7 +88,7 @@ func parseCommands(line, cwd, root string) []command {
 		if !ok {
 			continue
 		}
-		c.masked = masked(parts[i:])
+		c.masked = masked(parts[i:]) && !(strings.Contains(line, "pipefail") && piped(parts[i:]))
 		c.prefix = prefix(s.before)
 		switch at := relative(dir, root); {
 		case temporary(at):
@@ -115,6 +124,17 @@ func masked(parts []simple) bool {
 		return true
 	}
 	return false
+}
+
+// piped reports whether pipes are all that stands behind a command, or runs only
+// if it succeeds.
+func piped(parts []simple) bool {
+	for _, s := range parts[:len(parts)-1] {
+		if s.after != "|" && s.after != "&&" {
+			return false
+		}
+	}
+	return true
 }
 
 // shellArgument returns the command line inside `bash -lc '…'`.

@@ -6,34 +6,54 @@ import (
 )
 
 // succeeded reports whether a command of a run is known to have succeeded.
-func (r *run) succeeded(c command) bool {
-	if r.failed || r.unknown {
-		return false
-	}
-	if r.exit != nil && !c.masked {
-		return true
-	}
-	return !looksFailed(r.output)
-}
+func (r *run) succeeded(command) bool { return !r.failed && !r.unknown }
 
 // looksFailed reports whether what a command printed says that it failed, for
 // where the exit status does not tell.
 func looksFailed(output string) bool {
-	const window = 6 << 10
-	if len(output) > 2*window {
-		output = output[:window] + "\n" + output[len(output)-window:]
-	}
-	for line := range strings.Lines(output) {
+	for line := range strings.Lines(bounded(output)) {
 		line = strings.TrimSpace(clean(line))
-		if line == "" {
+		if line == "" || len(line) > 600 {
 			continue
 		}
-		switch {
-		case strings.HasPrefix(line, "error[") || strings.HasPrefix(line, "error:") || strings.HasPrefix(line, "fatal:") || strings.HasPrefix(line, "FAIL\t") || line == "FAIL",
-			strings.HasPrefix(line, "--- FAIL"), strings.HasPrefix(line, "npm ERR!"), strings.HasPrefix(line, "npm error"), strings.HasPrefix(line, "Traceback (most recent"),
-			strings.HasPrefix(line, "panic: "), strings.HasPrefix(line, "make: ***"), strings.HasPrefix(line, "make[1]: ***"), strings.HasPrefix(line, "BUILD FAILED"),
-			strings.Contains(line, "test result: FAILED"), strings.Contains(line, "command not found"), strings.Contains(line, "panicked at"),
-			strings.Contains(line, "): error TS"), strings.Contains(line, " - error TS"), strings.HasPrefix(line, "ELIFECYCLE"), strings.HasPrefix(line, "Tests failed"), strings.HasPrefix(line, "error Command failed"):
+		if strings.HasPrefix(line, "[") { // a task runner's label, such as [lint]
+			if label, rest, ok := strings.Cut(line, "] "); ok && label != "[ERROR" {
+				line = strings.TrimSpace(rest)
+			}
+		}
+		if line == "FAIL" || line == "FAILED" {
+			return true
+		}
+		for _, p := range failurePrefixes {
+			if strings.HasPrefix(line, p) {
+				return true
+			}
+		}
+		for _, m := range failureMarks {
+			if strings.Contains(line, m) {
+				return true
+			}
+		}
+		if len(line) <= 160 && failureCount.MatchString(line) && sums(line) {
+			return true
+		}
+	}
+	return false
+}
+
+// sums reports whether a line is a summary rather than the name of something:
+// it begins with a number or the label of a count.
+func sums(line string) bool {
+	line = strings.TrimLeftFunc(line, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	if line == "" {
+		return false
+	}
+	if line[0] >= '0' && line[0] <= '9' {
+		return true
+	}
+	lower := strings.ToLower(line)
+	for _, p := range []string{"found ", "tests:", "tests ", "test suites", "test files", "failures:", "errors:", "summary", "total", "result", "generated ", "problems:"} {
+		if strings.HasPrefix(lower, p) {
 			return true
 		}
 	}

@@ -15,6 +15,7 @@ type reading struct {
 	root   string   // the repository's directory, as far as the session says
 	names  []string // what checkouts of the repository are called
 	abroad []string // directories of other repositories that commands ran in
+	told   bool     // the format marks every call that failed
 	turns  []*turn
 	runs   []*run
 	edits  []edit
@@ -42,18 +43,6 @@ type said struct {
 	final bool
 }
 
-// A run is one command line that was run.
-type run struct {
-	item    int
-	line    string
-	output  string
-	exit    *int
-	failed  bool // the format says so, or the exit status does
-	unknown bool // still running, or the result is missing
-	cmds    []command
-	edits   int // edits of the session before it
-}
-
 // An edit is one file changed or read at one item.
 type edit struct {
 	item int
@@ -62,7 +51,7 @@ type edit struct {
 
 // read arranges the items of a session.
 func read(in Input) *reading {
-	r := &reading{root: in.Session.CWD, names: []string{path.Base(in.Session.CWD)}}
+	r := &reading{root: in.Session.CWD, names: []string{path.Base(in.Session.CWD)}, told: reliable(in.Session.Source)}
 	if name := strings.TrimSuffix(path.Base(in.Session.Remote), ".git"); name != "." && name != "/" && !slices.Contains(r.names, name) {
 		r.names = append(r.names, name)
 	}
@@ -153,8 +142,11 @@ func (r *reading) tool(t *turn, it *memoir.Item, root string) {
 		for _, line := range lines {
 			one := *it
 			at := root
-			if len(lines) > 1 {
-				one.Output = "" // cannot be told apart
+			if len(lines) > 1 { // cannot be told apart
+				if one.Exit == nil && looksFailed(one.Output) {
+					continue
+				}
+				one.Output = ""
 			}
 			if line.dir != "" {
 				one.CWD, at = line.dir, r.checkout(line.dir)
@@ -192,33 +184,6 @@ func (r *reading) edit(t *turn, item int, p string) {
 	t.edits++
 	t.visit(r.place(path.Dir(p), r.root))
 	r.edits = append(r.edits, edit{item, p})
-}
-
-// shell records one command line.
-func (r *reading) shell(t *turn, it *memoir.Item, line, root string) {
-	line = clean(line)
-	run := &run{
-		item: it.N, line: line, output: it.Output, exit: it.Exit, edits: len(r.edits),
-		failed: it.Failed || it.Exit != nil && *it.Exit != 0,
-		cmds:   parseCommands(line, it.CWD, root),
-	}
-	run.unknown = !run.failed && it.Exit == nil && unfinished(it.Output)
-	r.runs = append(r.runs, run)
-	t.runs = append(t.runs, run)
-	if it.CWD != "" {
-		t.visit(r.place(it.CWD, root))
-	}
-	if run.failed {
-		return
-	}
-	for _, s := range splitShell(line) {
-		switch unquote(s.words[0]) {
-		case "sed", "cat", "head", "tail", "nl", "bat", "less":
-			if p := unquote(s.words[len(s.words)-1]); len(s.words) > 1 && looksLikeFile(p) {
-				r.reads = append(r.reads, edit{it.N, locate(p, it.CWD, root)})
-			}
-		}
-	}
 }
 
 // writes reports whether a tool of that name changes the file that it names.
@@ -345,11 +310,4 @@ func looksLikeFile(w string) bool {
 		return false
 	}
 	return strings.Contains(w, "/") || strings.Contains(w, ".") && !strings.HasPrefix(w, ".")
-}
-
-// unfinished reports whether a result says that the command was still running.
-func unfinished(output string) bool {
-	head := output[:min(len(output), 200)]
-	return strings.Contains(head, "running with session ID") || strings.Contains(head, "Command running in background") ||
-		strings.Contains(head, "Script running with cell")
 }

@@ -20,6 +20,7 @@ type reading struct {
 	runs   []*run
 	edits  []edit
 	reads  []edit
+	says   []said // of all turns
 }
 
 // A turn begins with what a person said and holds all that the agent did then.
@@ -89,6 +90,7 @@ func read(in Input) *reading {
 	}
 	add()
 	for i, t := range r.turns {
+		r.says = append(r.says, t.says...)
 		if n := len(t.says); n > 0 && t.closed {
 			t.says[n-1].final = true
 		}

@@ -25,11 +25,11 @@ type helper struct {
 // what installs, generates, builds, starts, fetches or sets, not what tests,
 // checks or formats. They stand in the order in which they ran.
 func helpers(r *reading, runs []*run, failed command, line string) []helper {
-	about := contentWords(failed.full() + " " + line)
+	about := nameWords(failed.full() + " " + line)
 	var all []helper
 	byShape := map[string]int{}
 	add := func(h helper) {
-		for w := range contentWords(h.text) {
+		for w := range nameWords(h.text) {
 			if about[w] {
 				h.related++
 			}
@@ -72,6 +72,9 @@ func helpers(r *reading, runs []*run, failed command, line string) []helper {
 		}
 		return b.item - a.item
 	})
+	if len(all) > 1 {
+		all = slices.DeleteFunc(all, func(h helper) bool { return h.minor && h.related == 0 })
+	}
 	all = all[:min(len(all), maxHelpers)]
 	slices.SortStableFunc(all, func(a, b helper) int { return a.item - b.item })
 	return all

@@ -2,6 +2,7 @@ package extract
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -10,10 +11,11 @@ import (
 
 // failures pairs commands that failed with what was different when the same
 // command, or one of its family, succeeded later in the session.
-func failures(r *reading, in Input) []found {
+func failures(r *reading) []found {
 	var out []found
 	told := map[string]int{} // command and error line -> index in out
 	edited := map[string]int{}
+	causes := map[string][]string{} // of one failure, as far as several were needed
 	for i, run := range r.runs {
 		if !run.failed || declined(run.output) {
 			continue
@@ -22,7 +24,7 @@ func failures(r *reading, in Input) []found {
 		if !ok {
 			continue
 		}
-		line := keyLine(run.output, r.root, in.Session.CWD)
+		line := run.why(r.root)
 		rank := errorRank(line)
 		if rank <= 1 || onlyStatus(line) || c.use == forFormat && rank < 8 {
 			continue
@@ -33,7 +35,7 @@ func failures(r *reading, in Input) []found {
 		weight := 1 + float64(rank)/4
 		fix := fixed(r, i, c, line)
 		switch {
-		case fix == nil && (!lastState(r, i, c) || covered(r, i, c)):
+		case fix == nil && (!lastState(r, i, c) || covered(r, i, c, line)):
 			continue
 		case fix == nil:
 			s.Text = head + " — unresolved"
@@ -42,19 +44,20 @@ func failures(r *reading, in Input) []found {
 				weight++
 			}
 		default:
-			cause := r.diagnosis(run.item, fix.by)
+			cause := r.diagnosis(run, fix.by, fix.helped, c.full(), line)
 			s.Items = mergeItems(s.Items, fix.items)
-			s.Text = head
 			if cause.text != "" {
-				s.Text += " — " + cause.text
+				if !slices.Contains(causes[key], cause.text) && len(causes[key]) < maxCauses {
+					causes[key] = append(causes[key], cause.text)
+				}
 				s.Items = mergeItems(s.Items, []int{cause.item})
 				weight++
 			}
-			s.Text += " — " + fix.how
+			s.Text = strings.Join(slices.Concat([]string{head}, causes[key], []string{fix.how}), " — ")
 			switch {
 			case fix.command:
 				weight += 2
-			case cause.text == "" && rank < 9 && r.slip(run, fix.items[0]):
+			case len(causes[key]) == 0 && (fix.weak || fix.vague || rank < 9 && r.slip(run, fix.items[0], line)):
 				continue
 			case fix.weak:
 				weight--
@@ -70,6 +73,7 @@ func failures(r *reading, in Input) []found {
 			weight--
 		}
 		if at, ok := told[key]; ok {
+			// What came of the last of them holds.
 			out[at].Items = mergeItems(out[at].Items, s.Items)
 			out[at].Text = s.Text
 			out[at].weight = max(out[at].weight, weight) + 0.3
@@ -81,19 +85,28 @@ func failures(r *reading, in Input) []found {
 	return out
 }
 
-// slipWindow is within how many items a mistake is made, noticed and mended for
-// it to be no more than a slip of the pen.
-const slipWindow = 6
+// maxCauses is how many causes of one failure are told.
+const maxCauses = 3
 
-// slip reports whether a failure comes from an edit just made and is mended at
-// once in the same file: no later agent profits from it.
-func (r *reading) slip(failed *run, mended int) bool {
-	if mended-failed.item > slipWindow {
+const (
+	// Within how many items a mistake is made and noticed, and noticed and mended,
+	// for it to be no more than a slip of the pen.
+	slipMade, slipMended = 6, 14
+)
+
+// slip reports whether a failure comes from an edit just made and is mended soon
+// in the same file, or is the compiler's about code that the session changes: no
+// later agent profits from it.
+func (r *reading) slip(failed *run, mended int, line string) bool {
+	if compiler(line) && r.wrote(fileOf(line), failed.edits) {
+		return true
+	}
+	if mended-failed.item > slipMended {
 		return false
 	}
 	fresh := map[string]bool{}
 	for _, e := range slices.Backward(r.edits[:failed.edits]) {
-		if failed.item-e.item > slipWindow {
+		if failed.item-e.item > slipMade {
 			break
 		}
 		fresh[e.path] = true
@@ -159,13 +172,14 @@ func lastState(r *reading, failed int, c command) bool {
 
 // covered reports whether another command for the same use succeeded later, which
 // leaves nothing open.
-func covered(r *reading, failed int, c command) bool {
-	if c.use != forLint && c.use != forBuild {
+func covered(r *reading, failed int, c command, line string) bool {
+	code := compiler(line)
+	if c.use != forLint && c.use != forBuild && !code {
 		return false
 	}
 	for _, later := range r.runs[failed+1:] {
 		for _, d := range later.cmds {
-			if d.use == c.use && d.place == c.place && later.succeeded(d) {
+			if (d.use == c.use || code && (d.use == forTest || d.use == forLint || d.use == forBuild)) && d.place == c.place && later.succeeded(d) {
 				return true
 			}
 		}
@@ -200,6 +214,34 @@ func declined(output string) bool {
 	head := strings.ToLower(output[:min(len(output), 600)])
 	for _, s := range []string{"doesn't want to proceed", "does not want to proceed", "user rejected", "rejected by user", "request interrupted", "aborted by user", "command aborted", "tool use was rejected", "denied by sandbox", "sandbox denied", "sandbox(denied", "has not been granted", "requires approval", "permission to use", "user denied", "user cancelled", "user canceled", "operation aborted", "command timed out", "was interrupted"} {
 		if strings.Contains(head, s) {
+			return true
+		}
+	}
+	return false
+}
+
+// fileOf is the base name of the file that a message begins with, if it names one.
+func fileOf(line string) string {
+	if i := strings.IndexAny(line, ":( "); i > 0 && looksLikeFile(line[:i]) && strings.Contains(path.Base(line[:i]), ".") {
+		return path.Base(line[:i])
+	}
+	return ""
+}
+
+// wrote reports whether the session had changed a file of a name before, or any
+// file where no name is known.
+func (r *reading) wrote(file string, before int) bool {
+	if file == "" {
+		return before > 0
+	}
+	return slices.ContainsFunc(r.edits[:before], func(e edit) bool { return path.Base(e.path) == file })
+}
+
+// compiler reports whether a line is what a compiler or parser says of a place in code.
+func compiler(line string) bool {
+	lower := strings.ToLower(line)
+	for _, p := range []string{"error ts", "error[e0", "error cs", "undefined:", "cannot find symbol", "cannot find name", "cannot find type", "cannot find function", "cannot find value", "has no member", "undeclared", "unresolved reference", "expected `;`", "expected a semicolon", "syntaxerror", "syntax error", "unexpected token", "does not exist on type", "is not assignable", "declared and not used", "imported and not used", "mismatched types"} {
+		if strings.Contains(lower, p) {
 			return true
 		}
 	}

@@ -13,7 +13,9 @@ type fix struct {
 	how     string
 	command bool // another command, not edits, made the difference
 	weak    bool // it is not known to have mended anything
+	vague   bool // many edits, or nothing that was seen, made the difference
 	by      int  // the item that mended it, as far as that can be told
+	helped  bool // by ran a command that changed the state
 }
 
 // maxAhead is how many runs after a failure are searched for what mended it. What
@@ -27,6 +29,9 @@ func fixed(r *reading, failed int, c command, line string) *fix {
 	var near, far, part *fix
 	before := r.runs[failed]
 	for k, later := range r.runs[failed+1 : min(len(r.runs), failed+1+maxAhead)] {
+		if f := r.further(c, line, r.runs[failed+1:failed+1+k], before, later); f != nil {
+			return f
+		}
 		for _, d := range later.cmds {
 			if d.place != c.place || !later.succeeded(d) {
 				continue
@@ -50,7 +55,7 @@ func fixed(r *reading, failed int, c command, line string) *fix {
 				far = &fix{items: []int{later.item}, how: "worked instead: " + code(d.full()), command: true, by: later.item}
 				if after, at := name(relevant(helpers(r, between, c, line))); after != "" {
 					far.how = "worked after " + after + ": " + code(d.full())
-					far.items, far.by = mergeItems(far.items, at), at[0]
+					far.items, far.by, far.helped = mergeItems(far.items, at), at[0], true
 				}
 			}
 		}
@@ -61,6 +66,29 @@ func fixed(r *reading, failed int, c command, line string) *fix {
 		}
 	}
 	return nil
+}
+
+// further tells what lay between a failure and a run of the same command that
+// failed later on for another reason: that mended the first; nil if it did not.
+func (r *reading) further(c command, line string, between []*run, before, later *run) *fix {
+	if !later.failed || errorRank(line) < 8 || declined(later.output) {
+		return nil
+	}
+	d, ok := blamed(later)
+	if !ok || d.full() != c.full() || d.place != c.place {
+		return nil
+	}
+	other := later.why(r.root)
+	if rank := errorRank(other); rank < 5 || compiler(other) || errorKey(other) == errorKey(line) {
+		return nil
+	}
+	f := again(r, c, d, between, before, later, line)
+	rest, ok := strings.CutPrefix(f.how, "passed after ")
+	if !ok || f.vague {
+		return nil
+	}
+	f.how = "got past it after " + rest
+	return f
 }
 
 // relevant keeps the helpers that share words with the failure, or install something.
@@ -177,14 +205,49 @@ func again(r *reading, c, d command, between []*run, before, later *run, line st
 		if files != "" {
 			after += " and editing " + files
 		}
-		f.how, f.command, f.by = "passed after "+after, true, at[0]
+		f.how, f.command, f.by, f.helped = "passed after "+after, true, at[0], true
 		f.items = mergeItems(f.items, at)
 	case files != "":
 		f.how = "passed after editing " + files
+	case slices.ContainsFunc(between, acts):
+		f.how, f.vague = "passed later", true
 	default:
 		f.how = "passed when run again"
 	}
+	f.vague = f.vague || !f.command && filesBetween(r, before.edits, later.edits) > 2
 	return f
+}
+
+// acts reports whether a run may have changed something that is not told: it runs
+// a program that does more than look.
+func acts(r *run) bool {
+	for i, s := range r.parts {
+		if i > 0 && r.parts[i-1].after == "|" {
+			continue
+		}
+		name := path.Base(unquote(s.words[0]))
+		switch name {
+		case "sed", "perl":
+			if slices.ContainsFunc(s.words[1:], func(w string) bool { return strings.HasPrefix(w, "-i") || strings.HasPrefix(w, "-pi") }) {
+				return true
+			}
+		case "cp", "mv", "rm", "mkdir", "ln", "chmod", "touch", "tee", "patch", "kill", "pkill", "export", "source", "tar", "unzip":
+			return true
+		}
+		if !readers[name] && !compound[name] && name != "git" && name != "gh" && len(r.cmds) == 0 || s.script {
+			return true
+		}
+	}
+	return false
+}
+
+// filesBetween counts the files of the edits from one to another.
+func filesBetween(r *reading, from, to int) int {
+	seen := map[string]bool{}
+	for _, e := range r.edits[from:to] {
+		seen[e.path] = true
+	}
+	return len(seen)
 }
 
 // difference says what a command that worked has that the failed one lacked, or

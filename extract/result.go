@@ -60,7 +60,8 @@ func sums(line string) bool {
 	return false
 }
 
-// keyLine is the line of a failed command's output that says most about why.
+// keyLine is the line of a failed command's output that says most about why. Of a
+// test that failed it is the first error: what follows is its teardown.
 func keyLine(output string, roots ...string) string {
 	const window = 16 << 10
 	if len(output) > 2*window {
@@ -68,6 +69,7 @@ func keyLine(output string, roots ...string) string {
 	}
 	best, bestRank, last, why := "", 0, "", ""
 	bare := false // the best line so far names what failed, not why
+	test, first := false, ""
 	for line := range strings.Lines(clean(output)) {
 		line = trimLine(line)
 		if len(line) < 4 || !hasLetter(line) {
@@ -79,6 +81,12 @@ func keyLine(output string, roots ...string) string {
 		rank := errorRank(line)
 		if why == "" && strings.HasPrefix(line, "E  ") {
 			why = strings.TrimSpace(line[1:])
+		}
+		switch {
+		case strings.HasPrefix(line, "not ok ") && bestRank <= 7:
+			test = true
+		case test && first == "" && rank >= 5 && rank != 7:
+			first = line
 		}
 		if bare && rank < bestRank && !onlyName(line) && !status(line) && len(line) <= 300 {
 			best += " — " + line
@@ -92,7 +100,10 @@ func keyLine(output string, roots ...string) string {
 	if bare && why != "" {
 		best += " — " + why
 	}
-	if best == "" {
+	switch {
+	case first != "":
+		best = first
+	case best == "":
 		best = last
 	}
 	return shorten(strings.ReplaceAll(local(best, roots...), "`", "'"), 180)
@@ -104,7 +115,24 @@ func trimLine(line string) string {
 	line = strings.TrimLeftFunc(line, func(r rune) bool {
 		return r == '│' || r == '|' || r == '>' || r == '•' || r == '×' || r == '✗' || r == '✘' || r == '❯' || r == '▶' || r == '►' || r == '#' || r == '*' || unicode.IsSpace(r) || r >= 0x2500 && r <= 0x259f
 	})
-	return strings.TrimRightFunc(line, func(r rune) bool { return unicode.IsSpace(r) || r >= 0x2500 && r <= 0x259f })
+	line = strings.TrimRightFunc(line, func(r rune) bool { return unicode.IsSpace(r) || r >= 0x2500 && r <= 0x259f })
+	if label, rest, ok := strings.Cut(line, "] "); ok && taskLabel(label) {
+		return strings.TrimSpace(rest)
+	}
+	return line
+}
+
+// taskLabel reports whether what stands before "] " names the task that printed a
+// line rather than a level or a count.
+func taskLabel(label string) bool {
+	if len(label) < 2 || len(label) > 40 || label[0] != '[' || label[1] < 'a' || label[1] > 'z' {
+		return false
+	}
+	switch label[1:] {
+	case "error", "fatal", "warn", "warning", "err":
+		return false
+	}
+	return strings.Trim(label[1:], "abcdefghijklmnopqrstuvwxyz0123456789:._-/@") == ""
 }
 
 // onlyName reports whether a line tells which test or place failed, but not why.
@@ -113,7 +141,7 @@ func onlyName(line string) bool {
 		_, rest, _ := strings.Cut(line, ":")
 		return len(strings.Fields(strings.TrimLeft(rest, "0123456789:"))) <= 1
 	}
-	return strings.HasPrefix(line, "--- FAIL") || strings.HasPrefix(line, "FAILED ") && !strings.Contains(line, " - ")
+	return strings.HasPrefix(line, "--- FAIL") || strings.Contains(line, "panicked at") && strings.HasSuffix(line, ":") || strings.HasPrefix(line, "FAILED ") && !strings.Contains(line, " - ")
 }
 
 // status reports whether a line sums up a run: how long it took, how many failed.

@@ -17,6 +17,16 @@ type run struct {
 	cmds    []command
 	edits   int // edits of the session before it
 	reads   int // files read by the session before it
+	reason  *string
+}
+
+// why is the line of a failed run's output that says most about why.
+func (r *run) why(root string) string {
+	if r.reason == nil {
+		line := keyLine(r.output, root)
+		r.reason = &line
+	}
+	return *r.reason
 }
 
 // shell records the command lines of a call: one, or each line of a script that

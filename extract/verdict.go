@@ -55,8 +55,9 @@ func verdict(parts []simple, cmds []command, output string) int {
 				}
 				return endedUnseen
 			}
-		case name == "cat" || name == "sed" || name == "git" || name == "rg" || name == "grep" && (i == 0 || parts[i-1].after != "|"):
-			searched = true
+		case i > 0 && parts[i-1].after == "|":
+		case name == "rg" || name == "grep" || name == "git" || len(parts) == 1:
+			searched = searched || readers[name] || name == "git"
 		}
 	}
 	if looksFailed(output) {

@@ -40,8 +40,8 @@ func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir
 	r := read(in)
 	known := findings(r)
 	all := slices.Concat(
-		tasks(r), distinct(outcomes(r), known), preferences(r), failures(r), worked(r),
-		known, files(r), surroundings(r), procedures(r),
+		tasks(r), distinct(outcomes(r), known), preferences(r), failures(r), retries(r), reported(r), worked(r), occasional(r),
+		known, files(r), hooks(r), surroundings(r), procedures(r),
 	)
 	if !worthKeeping(all) {
 		return out, memoir.Usage{}, nil

@@ -100,7 +100,7 @@ func nameWords(text string) map[string]bool {
 // plainWords stand in any message of an error.
 var plainWords = func() map[string]bool {
 	m := map[string]bool{}
-	for w := range strings.FieldsSeq("error errors failed fail file line found such directory command test tests with from this that missing cannot could exit code status the and not run build main src") {
+	for w := range strings.FieldsSeq("error errors failed fail file line found such directory command test tests with from this that missing cannot could exit code status the and not run build main src type types argument property value string expected module name function method class object line number result") {
 		m[w] = true
 	}
 	return m

@@ -2,6 +2,7 @@ package extract
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"memoir"
@@ -9,19 +10,20 @@ import (
 
 const maxExpansion = 140 // bytes of what a script is said to run
 
-// expansions are the forms in which task runners print what a task runs.
+// expansions are the forms in which task runners print a task and what it runs.
 var expansions = []*regexp.Regexp{
-	regexp.MustCompile(`(?m)^\[[\w:.@/-]+\] \$ (.+)$`), // [task] $ command
-	regexp.MustCompile(`(?m)^(?:yarn run v[\d.]+\n)?\$ (.+)$`),
-	regexp.MustCompile(`(?m)^task: \[[^\]]+\] (.+)$`),
+	regexp.MustCompile(`(?m)^\[([\w:.@/-]+)\] \$ (.+)$`),
+	regexp.MustCompile(`(?m)^task: \[([^\]]+)\] (.+)$`),
+	regexp.MustCompile(`(?m)^()\$ (.+)$`), // without the task
 }
 
 // npmScript is how npm and pnpm name a script and print what it runs.
 var npmScript = regexp.MustCompile(`(?m)^> (\S+@\S+) (\S+)(?: [^\n]*)?\n> ([^\n]+)$`)
 
 // expansion is what a task or package script runs, as its runner printed it; empty
-// if the runner printed nothing, or no more than a path to a script.
-func expansion(c command, output string) string {
+// if the runner printed nothing, or no more than a path to a script. alone
+// tells that no other command ran with it.
+func expansion(c command, alone bool, output string) string {
 	head := clean(output[:min(len(output), 4<<10)])
 	words := strings.Fields(c.text)
 	if len(words) > 2 && words[0] == "cd" {
@@ -36,12 +38,19 @@ func expansion(c command, output string) string {
 		return ""
 	}
 	var text string
+	task := words[1]
+	args := words[2:]
+	if (task == "run" || task == "run-script" || task == "r") && len(words) > 2 {
+		task, args = words[2], words[3:]
+	}
 	if m := npmScript.FindStringSubmatch(head); m != nil {
-		text = m[3]
+		if m[2] == task {
+			text = m[3]
+		}
 	} else {
 		for _, form := range expansions {
-			if m := form.FindStringSubmatch(head); m != nil {
-				text = m[1]
+			if m := form.FindStringSubmatch(head); m != nil && (m[1] == task || m[1] == "" && alone) {
+				text = m[2]
 				break
 			}
 		}
@@ -50,7 +59,7 @@ func expansion(c command, output string) string {
 	if text == "" || strings.HasPrefix(text, "/") || strings.HasPrefix(text, "~") || strings.ContainsAny(text, "`") || strings.HasSuffix(text, "…") || strings.Contains(c.text, text) || !strings.Contains(text, " ") {
 		return ""
 	}
-	for _, w := range words[2:] { // the arguments are those of this run
+	for _, w := range slices.Backward(args) { // the arguments are those of this run
 		text = strings.TrimSuffix(text, " "+w)
 	}
 	return shorten(text, maxExpansion)
@@ -123,8 +132,8 @@ func hooked(output string) string {
 		}
 	}
 	for _, form := range expansions {
-		if m := form.FindStringSubmatch(output); m != nil && !strings.ContainsAny(m[1], "`") {
-			return head + code(shorten(m[1], maxExpansion))
+		if m := form.FindStringSubmatch(output); m != nil && !strings.ContainsAny(m[2], "`") {
+			return head + code(shorten(m[2], maxExpansion))
 		}
 	}
 	lower := strings.ToLower(output)

@@ -42,8 +42,11 @@ func worked(r *reading) []found {
 				t.lastFailed = false
 				t.items = append(t.items, run.item)
 				if t.runs == "" {
-					t.runs = expansion(c, run.output)
+					t.runs = expansion(c, len(run.cmds) == 1, run.output)
 				}
+			case run.failed && before(run, c, guilty):
+				t.ok++
+				t.items = append(t.items, run.item)
 			case run.failed && guilty == c && !declined(run.output):
 				t.failed++
 				t.lastFailed = true
@@ -102,6 +105,21 @@ func worked(r *reading) []found {
 		out = append(out, found{memoir.Statement{Kind: memoir.StatementCommand, Text: text, Items: firstAndLast(t.items, 4)}, weight})
 	}
 	return out
+}
+
+// before reports whether a command of a chain that failed in a later one must
+// have succeeded.
+func before(r *run, c, guilty command) bool {
+	if guilty.use != forTest || errorRank(keyLine(r.output)) != 7 {
+		return false
+	}
+	for _, s := range r.parts {
+		if s.after != "&&" && s.after != "" {
+			return false
+		}
+	}
+	at := slices.Index(r.cmds, guilty)
+	return at > 0 && slices.Contains(r.cmds[:at], c) && c != guilty
 }
 
 // distinguishing are the options of a command that change what it does rather

@@ -282,11 +282,22 @@ func ran(verb string, runs int) string {
 	return " " + verb
 }
 
+// fileNote is what a statement tells of a file beyond counts: " (adds `…`)".
+func fileNote(text string) string {
+	for _, begin := range []string{" (adds ", " (generated"} {
+		if i := strings.Index(text, begin); i >= 0 && strings.HasSuffix(text, ")") {
+			return text[i:]
+		}
+	}
+	return ""
+}
+
 // tallyFiles joins what sessions say of one file.
 func tallyFiles(sessions []*session) []*claim {
 	var claims []*claim
 	byPath := map[string]*claim{}
 	reads := map[*claim]int{}
+	notes := map[*claim]string{} // of the newest session that tells more
 	for _, s := range sessions {
 		for _, st := range s.statements {
 			if st.Kind != memoir.StatementFile || elsewhere(st.Text) != "" {
@@ -303,6 +314,9 @@ func tallyFiles(sessions []*session) []*claim {
 				claims = append(claims, c)
 			}
 			c.add(s, "")
+			if note := fileNote(st.Text); note != "" {
+				notes[c] = note
+			}
 			n := 1
 			for w := range strings.FieldsSeq(what) {
 				if k, err := strconv.Atoi(w); err == nil {
@@ -327,6 +341,7 @@ func tallyFiles(sessions []*session) []*claim {
 		default:
 			c.text = fmt.Sprintf("`%s` — changed", c.text)
 		}
+		c.text += notes[c]
 	}
 	return claims
 }

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"cmp"
 	"path"
 	"strings"
 )
@@ -55,32 +56,8 @@ func parseCommands(line, cwd, root string) []command {
 		}
 	}
 	var out []command
-	dir := cwd
-	if dir == "" {
-		dir = root
-	}
-	var outer []string // directories outside the subshells that are open
-	closing := 0
+	dirs := directories(parts, cmp.Or(cwd, root))
 	for i, s := range parts {
-		for ; closing > 0 && len(outer) > 0; closing-- {
-			dir, outer = outer[len(outer)-1], outer[:len(outer)-1]
-		}
-		for range s.opens {
-			outer = append(outer, dir)
-		}
-		closing = s.closes
-		program := unquote(s.words[0])
-		if program == "cd" || program == "pushd" {
-			if len(s.words) > 1 {
-				target := unquote(s.words[1])
-				if strings.HasPrefix(target, "/") {
-					dir = target
-				} else if !strings.HasPrefix(target, "~") && !strings.Contains(target, "$") && target != "-" {
-					dir = path.Join(dir, target)
-				}
-			}
-			continue
-		}
 		if s.script || i > 0 && parts[i-1].after == "|" {
 			continue
 		}
@@ -90,16 +67,44 @@ func parseCommands(line, cwd, root string) []command {
 		}
 		c.masked = masked(parts[i:]) && !(strings.Contains(line, "pipefail") && piped(parts[i:]))
 		c.prefix = prefix(s.before)
-		switch at := relative(dir, root); {
+		switch at := relative(dirs[i], root); {
 		case temporary(at):
 			continue
 		case strings.HasPrefix(at, "/") || strings.HasPrefix(at, ".."):
-			c.place = path.Base(path.Clean(dir))
+			c.place = path.Base(path.Clean(dirs[i]))
 		case at == "." || at == "" || c.use == forVCS:
 		default:
 			c.text = "cd " + at + " && " + c.text
 		}
 		out = append(out, c)
+	}
+	return out
+}
+
+// directories are where the simple commands of a line run, by the cd in front of
+// each; a subshell gives back the directory that it began in.
+func directories(parts []simple, dir string) []string {
+	out := make([]string, len(parts))
+	var outer []string
+	closing := 0
+	for i, s := range parts {
+		for ; closing > 0 && len(outer) > 0; closing-- {
+			dir, outer = outer[len(outer)-1], outer[:len(outer)-1]
+		}
+		for range s.opens {
+			outer = append(outer, dir)
+		}
+		closing = s.closes
+		out[i] = dir
+		if name := unquote(s.words[0]); (name != "cd" && name != "pushd") || len(s.words) < 2 {
+			continue
+		}
+		target := unquote(s.words[1])
+		if strings.HasPrefix(target, "/") {
+			dir = target
+		} else if !strings.HasPrefix(target, "~") && !strings.Contains(target, "$") && target != "-" {
+			dir = path.Join(dir, target)
+		}
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"slices"
 	"strings"
 
 	"memoir"
@@ -100,12 +101,31 @@ func (r *reading) record(t *turn, it *memoir.Item, line, root string) {
 	if run.failed {
 		return
 	}
-	for _, s := range run.parts {
-		switch unquote(s.words[0]) {
-		case "sed", "cat", "head", "tail", "nl", "bat", "less":
-			if p := unquote(s.words[len(s.words)-1]); len(s.words) > 1 && looksLikeFile(p) {
-				r.reads = append(r.reads, edit{it.N, locate(p, it.CWD, root)})
+	r.files.follow(run, it.CWD, root)
+	dirs := directories(run.parts, it.CWD)
+	for i, s := range run.parts {
+		if i > 0 && run.parts[i-1].after == "|" {
+			continue
+		}
+		name := unquote(s.words[0])
+		p := unquote(s.words[len(s.words)-1])
+		if len(s.words) < 2 || !looksLikeFile(p) {
+			continue
+		}
+		switch name {
+		case "sed", "perl":
+			if slices.ContainsFunc(s.words[1:], func(w string) bool { return strings.HasPrefix(w, "-i") || strings.HasPrefix(w, "-pi") }) {
+				if at := locate(p, dirs[i], root); !temporary(at) {
+					r.edit(t, it.N, at)
+				}
+				continue
 			}
+			if name == "perl" {
+				continue
+			}
+			fallthrough
+		case "cat", "head", "tail", "nl", "bat", "less":
+			r.read(it, locate(p, dirs[i], root))
 		}
 	}
 }

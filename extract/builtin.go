@@ -40,7 +40,7 @@ func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir
 	r := read(in)
 	known := findings(r)
 	all := slices.Concat(
-		tasks(r), distinct(outcomes(r), known), preferences(r), failures(r), retries(r), reported(r), worked(r), occasional(r),
+		tasks(r), distinct(outcomes(r), known), preferences(r), failures(r), retries(r), reported(r), worked(r), occasional(r), prompted(r),
 		known, files(r), hooks(r), surroundings(r), procedures(r),
 	)
 	if !worthKeeping(all) {

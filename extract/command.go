@@ -203,6 +203,7 @@ func normalise(words []string, root string) (command, bool) {
 			words[i] = strings.ReplaceAll(w, root, ".")
 		}
 	}
+	words = withoutHelp(words)
 	family, use := classify(words)
 	if use == "" {
 		return command{}, false
@@ -222,6 +223,21 @@ func normalise(words []string, root string) (command, bool) {
 		return command{}, false
 	}
 	return command{text: text, family: family, use: use}, true
+}
+
+// withoutHelp drops the option that asks the repository's own program, run from
+// its source, for help: that it starts is worth as much.
+func withoutHelp(words []string) []string {
+	last := len(words) - 1
+	if last < 2 || words[last] != "--help" && words[last] != "-h" {
+		return words
+	}
+	before := words[last-1]
+	own := strings.Contains(before, "/") && looksLikeFile(before) && !strings.HasPrefix(before, "/") && !strings.HasPrefix(before, "..")
+	if base := path.Base(words[0]); own && (base == "npx" || base == "bunx" || base == "uv" || base == "go" && words[1] == "run" || interpreter(base)) {
+		return words[:last]
+	}
+	return words
 }
 
 // target classifies the name of a script, make target or task.

@@ -47,6 +47,8 @@ func surroundings(r *reading) []found {
 			}
 		}
 	}
+	out = append(out, checkedOut(r)...)
+	out = append(out, observed(r)...)
 	if len(out) > 5 {
 		out = out[:5]
 	}

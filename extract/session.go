@@ -224,6 +224,9 @@ func (r *reading) read(it *memoir.Item, p string) {
 }
 
 func (r *reading) edit(t *turn, item int, p string) {
+	if n := len(r.edits); n > 0 && r.edits[n-1] == (edit{item, p}) {
+		return
+	}
 	t.edits++
 	t.visit(r.place(path.Dir(p), r.root))
 	r.edits = append(r.edits, edit{item, p})

@@ -48,7 +48,7 @@ func surroundings(r *reading) []found {
 		}
 	}
 	out = append(out, checkedOut(r)...)
-	out = append(out, observed(r)...)
+	out = append(out, observed(r, out)...)
 	if len(out) > 5 {
 		out = out[:5]
 	}

@@ -50,14 +50,26 @@ func occasional(r *reading) []found {
 		}
 	}
 	order = slices.DeleteFunc(order, func(t *tally) bool { return len(t.items) < manyRuns && !t.mutates })
-	slices.SortStableFunc(order, func(a, b *tally) int { return cmp.Compare(len(b.items), len(a.items)) })
+	slices.SortStableFunc(order, func(a, b *tally) int {
+		if a.mutates != b.mutates {
+			if a.mutates {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(len(b.items), len(a.items))
+	})
 	var out []found
 	for _, t := range order[:min(len(order), maxOccasional)] {
 		text := code(t.text) + " works"
 		if len(t.items) > 1 {
 			text += fmt.Sprintf(" (ran %d times)", len(t.items))
 		}
-		out = append(out, found{memoir.Statement{Kind: memoir.StatementCommand, Text: text, Items: firstAndLast(t.items, 3)}, 1.6 + 0.2*float64(min(len(t.items), 4))})
+		weight := 1.6 + 0.3*float64(min(len(t.items), 4))
+		if t.mutates {
+			weight += 0.8
+		}
+		out = append(out, found{memoir.Statement{Kind: memoir.StatementCommand, Text: text, Items: firstAndLast(t.items, 3)}, weight})
 	}
 	return out
 }

@@ -65,8 +65,18 @@ const maxObserved = 3
 
 // observed finds what the agent said of the machine or the checkout that it works
 // in: what is missing, refused or different there.
-func observed(r *reading) []found {
+func observed(r *reading, missing []found) []found {
 	var out []found
+	told := func(sentence string) bool {
+		for _, f := range missing {
+			if _, rest, ok := strings.Cut(f.Text, "`"); ok {
+				if name, _, ok := strings.Cut(rest, "`"); ok && strings.Contains(sentence, name) {
+					return true
+				}
+			}
+		}
+		return false
+	}
 	for _, s := range r.says {
 		for line := range strings.Lines(s.text) {
 			if line = strings.TrimSpace(line); line == "" || len(out) == maxObserved {
@@ -80,12 +90,44 @@ func observed(r *reading) []found {
 				if len(sentence) > maxCause || !has(norm, placeWords) || !has(norm, absences) || begins(norm, planStarts) || has(norm, hedges) || anchors(sentence) == 0 || strings.HasSuffix(sentence, "?") {
 					continue
 				}
-				text := strings.TrimRight(tidy(local(sentence, r.root)), ". ")
+				text := strings.TrimRight(withoutPlan(tidy(local(sentence, r.root))), ". ,")
+				if told(text) || anchors(text) == 0 || r.repaired(text, s.item) {
+					continue
+				}
 				out = appendFound(out, found{memoir.Statement{Kind: memoir.StatementEnvironment, Text: text, Items: []int{s.item}}, 2.1})
 			}
 		}
 	}
 	return out
+}
+
+// withoutPlan cuts off the clause that says what the agent does about it.
+func withoutPlan(sentence string) string {
+	for _, sep := range []string{", so I", "; I'm", "; I’m", "; I'll", "; I’ll", ", and I", " so I’m", " so I'm"} {
+		if i := strings.Index(sentence, sep); i > 30 {
+			return sentence[:i]
+		}
+	}
+	return sentence
+}
+
+// repaired reports whether the session changed its checkout after an item that
+// speaks of it: what was true of it is past.
+func (r *reading) repaired(text string, item int) bool {
+	if !strings.Contains(text, "checkout") && !strings.Contains(text, "worktree") && !strings.Contains(text, "branch") {
+		return false
+	}
+	for _, run := range r.runs {
+		if run.item > item && !run.failed {
+			if branched(run) != "" {
+				return true
+			}
+			if did, _ := run.changed(r.root); strings.Contains(did, "git ") {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 var (

@@ -20,7 +20,7 @@ var defines = []*regexp.Regexp{
 func defined(lines string) []string {
 	var out []string
 	for line := range strings.Lines(lines) {
-		if len(line) > 300 || strings.HasSuffix(strings.TrimSpace(line), ",") {
+		if len(line) > 300 || !mayDefine(line) || strings.HasSuffix(strings.TrimSpace(line), ",") {
 			continue
 		}
 		for _, form := range defines {
@@ -33,6 +33,16 @@ func defined(lines string) []string {
 		}
 	}
 	return out
+}
+
+// mayDefine is a cheap test that a line which defines something passes.
+func mayDefine(line string) bool {
+	for _, word := range []string{"func ", "fn ", "def", "class ", "struct ", "enum ", "trait ", "interface ", "module ", "function ", "fun ", "object ", "protocol ", "record ", "sub ", "macro_rules! ", "type ", "=>", "able ", "ABLE ", "iew ", "IEW "} {
+		if strings.Contains(line, word) {
+			return true
+		}
+	}
+	return false
 }
 
 // common names say nothing of what is defined.
@@ -119,7 +129,13 @@ func (l *ledger) note(p, before, after string) {
 	if l.names == nil {
 		l.names = map[string][]string{}
 	}
+	if head := after[:min(len(after), 600)]; strings.Contains(head, "DO NOT EDIT") || strings.Contains(head, "@generated") {
+		return // what a generator defines is not found by its name in the session
+	}
 	was, is := defined(before), defined(after)
+	if len(was) == 0 && len(is) == 0 {
+		return
+	}
 	names := slices.DeleteFunc(l.names[p], func(n string) bool { return slices.Contains(was, n) && !slices.Contains(is, n) })
 	for _, n := range is {
 		if !slices.Contains(was, n) && !slices.Contains(names, n) {

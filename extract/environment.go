@@ -23,7 +23,7 @@ func surroundings(r *reading) []found {
 		}
 	}
 	for i, run := range r.runs {
-		if run.failed || looksFailed(run.output) {
+		if run.failed || strings.Contains(run.output[:min(len(run.output), 4<<10)], "ommand not found") {
 			if name := missingProgram(run.output); name != "" && !worked[name] {
 				text, item := remedy(r, i, name)
 				add(text, run.item)

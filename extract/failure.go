@@ -24,7 +24,7 @@ func failures(r *reading) []found {
 		if !ok {
 			continue
 		}
-		line := run.why(r.root)
+		line := run.why()
 		rank := errorRank(line)
 		if rank <= 1 || onlyStatus(line) || c.use == forFormat && rank < 8 {
 			continue
@@ -129,7 +129,7 @@ func blamed(r *run) (command, bool) {
 		return command{}, false
 	}
 	others := 0
-	parts := splitShell(r.line)
+	parts := r.parts
 	for i, s := range parts {
 		switch name := unquote(s.words[0]); {
 		case name == "cd" || name == "echo" || name == "printf" || name == "set" || name == "export" || name == "sleep" || name == "true" || name == "pwd" || name == "source" || name == ".":
@@ -144,7 +144,7 @@ func blamed(r *run) (command, bool) {
 	if len(r.cmds) == 1 {
 		return r.cmds[0], true
 	}
-	line := keyLine(r.output)
+	line := r.why()
 	for _, c := range r.cmds {
 		if c.use == forTest && errorRank(line) == 7 && !exception(line) {
 			return c, true

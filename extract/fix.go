@@ -78,7 +78,7 @@ func (r *reading) further(c command, line string, between []*run, before, later 
 	if !ok || d.full() != c.full() || d.place != c.place {
 		return nil
 	}
-	other := later.why(r.root)
+	other := later.why()
 	if rank := errorRank(other); rank < 5 || compiler(other) || errorKey(other) == errorKey(line) {
 		return nil
 	}

@@ -34,7 +34,7 @@ func looksFailed(output string) bool {
 				return true
 			}
 		}
-		if len(line) <= 160 && failureCount.MatchString(line) && sums(line) {
+		if len(line) <= 160 && sums(line) && failureCount.MatchString(line) {
 			return true
 		}
 	}

@@ -25,7 +25,7 @@ func retries(r *reading) []found {
 		if _, ok := blamed(run); ok {
 			continue
 		}
-		line := run.why(r.root)
+		line := run.why()
 		if errorRank(line) < 8 && !strings.Contains(line, "read-only variable") || onlyStatus(line) || missingProgram(run.output) != "" {
 			continue
 		}
@@ -62,8 +62,8 @@ func retries(r *reading) []found {
 // of which the error names one or which are all of the difference.
 func swapped(failed, worked *run, line, root string) (text string, also bool) {
 	a, b := shellWords(failed.line), shellWords(worked.line)
-	less := slices.DeleteFunc(slices.Clone(a), func(w string) bool { return slices.Contains(b, w) })
-	more := slices.DeleteFunc(slices.Clone(b), func(w string) bool { return slices.Contains(a, w) })
+	less := without(a, b)
+	more := without(b, a)
 	if len(more) == 0 || len(more) > maxSwap || (len(b)-len(more))*10 < len(b)*6 || onlyReads(failed) {
 		return "", false
 	}
@@ -72,7 +72,7 @@ func swapped(failed, worked *run, line, root string) (text string, also bool) {
 			return "", false
 		}
 	}
-	named := slices.DeleteFunc(slices.Clone(less), func(w string) bool { return !strings.Contains(line, w) || len(w) < 4 || plainWords[w] })
+	named := slices.DeleteFunc(slices.Clone(less), func(w string) bool { return len(w) < 4 || !names(line, w) })
 	switch {
 	case len(named) == 1:
 		less = named
@@ -80,7 +80,12 @@ func swapped(failed, worked *run, line, root string) (text string, also bool) {
 		return "", false
 	}
 	return fmt.Sprintf("%s failed: %s — worked with %s instead of %s", code(shorten(firstWords(failed, root), 100)), line,
-		code(strings.Join(slices.Compact(more), " ")), code(strings.Join(slices.Compact(less), " "))), false
+		code(strings.Join(more, " ")), code(strings.Join(less, " "))), false
+}
+
+// names reports whether an error is about a word: it ends with it, or quotes it.
+func names(line, w string) bool {
+	return strings.HasSuffix(line, " "+w) || strings.Contains(line, "'"+w+"'") || strings.Contains(line, `"`+w+`"`)
 }
 
 // gitVerb is what a line that begins with git does.
@@ -90,6 +95,17 @@ func gitVerb(r *run) (string, bool) {
 	}
 	word, _ := next(gitArguments(r.parts[0].words[1:]))
 	return word, true
+}
+
+// without lists the words of a that b lacks, each once.
+func without(a, b []string) []string {
+	var out []string
+	for _, w := range a {
+		if !slices.Contains(b, w) && !slices.Contains(out, w) {
+			out = append(out, w)
+		}
+	}
+	return out
 }
 
 // recovered pairs a command that should have changed the state and failed with

@@ -16,15 +16,16 @@ type run struct {
 	failed  bool     // the format, the exit status or, without one, the output says so
 	unknown bool     // still running, or the output does not tell
 	cmds    []command
-	edits   int // edits of the session before it
-	reads   int // files read by the session before it
-	reason  *string
+	edits   int     // edits of the session before it
+	reads   int     // files read by the session before it
+	root    string  // of the repository
+	reason  *string // what why found
 }
 
 // why is the line of a failed run's output that says most about why.
-func (r *run) why(root string) string {
+func (r *run) why() string {
 	if r.reason == nil {
-		line := keyLine(r.output, root)
+		line := keyLine(r.output, r.root)
 		r.reason = &line
 	}
 	return *r.reason
@@ -74,7 +75,7 @@ func noted(script, output string) (lines, outputs []string) {
 // record notes one command line.
 func (r *reading) record(t *turn, it *memoir.Item, line, root string) {
 	run := &run{
-		item: it.N, line: line, output: it.Output, parts: splitShell(line), edits: len(r.edits), reads: len(r.reads),
+		item: it.N, line: line, output: it.Output, parts: splitShell(line), edits: len(r.edits), reads: len(r.reads), root: r.root,
 		failed: it.Failed || it.Exit != nil && *it.Exit != 0,
 		cmds:   parseCommands(line, it.CWD, root),
 	}

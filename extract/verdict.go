@@ -19,7 +19,8 @@ var statusMark = regexp.MustCompile(`(?mi)^\s*\W{0,3}(?:process exited with code
 
 // statuses are the exit statuses that a text notes, in order.
 func statuses(output string) []string {
-	if !strings.ContainsAny(output, "=:") && !strings.Contains(output, "code") {
+	output = bounded(output)
+	if !strings.Contains(output, "xit") && !strings.Contains(output, "EXIT") && !strings.Contains(output, "rc") && !strings.Contains(output, "eturn code") {
 		return nil
 	}
 	var out []string

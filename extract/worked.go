@@ -63,9 +63,10 @@ func worked(r *reading) []found {
 		// Of one family three stay, and what no other run of it had switched on.
 		family := t.place + "\x00" + t.family
 		special := family + "\x00" + distinguishing(t.command)
-		if listed[family]++; listed[family] > 3 && listed[special] > 0 || listed[family] > 6 {
+		if listed[family] >= 3 && listed[special] > 0 || listed[family] >= 6 {
 			continue
 		}
+		listed[family]++
 		listed[special]++
 		weight := useWeight[t.use] + 0.3*float64(min(t.ok, 5)) - 0.6*float64(min(listed[family]-1, 3))
 		if listed[special] == 1 && listed[family] > 1 {
@@ -110,7 +111,7 @@ func worked(r *reading) []found {
 // before reports whether a command of a chain that failed in a later one must
 // have succeeded.
 func before(r *run, c, guilty command) bool {
-	if guilty.use != forTest || errorRank(keyLine(r.output)) != 7 {
+	if guilty.use != forTest || errorRank(r.why()) != 7 {
 		return false
 	}
 	for _, s := range r.parts {

@@ -196,7 +196,7 @@ func keywords(claims []*claim, most int) []string {
 var common = func() map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq(`because instead which there where after before while every other still only same more most must cannot without about through between
-		passes works changed failed passed editing times worked formats session sessions unresolved error uses used using user says said agent needs need them they what
+		adds generated runs passes works fixes changed failed passed editing times worked formats session sessions unresolved error uses used using user says said agent needs need them they what
 		with that this from have been also into than then when will would could should being both each does done make makes made keeps keep treat`) {
 		m[w] = true
 	}

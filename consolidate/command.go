@@ -32,6 +32,7 @@ func tallyCommands(sessions []*session) []*claim {
 			u.add(s, "")
 			u.runs += runs
 			u.verb = verb
+			u.note = cmp.Or(commandNote(st.Text), u.note)
 		}
 	}
 	byBase := map[string][]*usage{}
@@ -55,6 +56,7 @@ type usage struct {
 	name string // as run
 	base string // without what it was pointed at
 	verb string
+	note string // " — runs `…`": what it was seen to run
 }
 
 // join makes one claim of the variants of a command: the general form if it ran,
@@ -62,7 +64,7 @@ type usage struct {
 func join(base string, group []*usage) *claim {
 	if len(group) == 1 {
 		c := group[0].claim
-		c.text = "`" + group[0].name + "`" + ran(group[0].verb, c.runs)
+		c.text = "`" + group[0].name + "`" + ran(group[0].verb, c.runs) + group[0].note
 		c.order = order(group[0].name, group[0].verb)
 		return c
 	}
@@ -84,7 +86,7 @@ func join(base string, group []*usage) *claim {
 	joined.from = slices.Compact(joined.from)
 	joined.order = order(base, example.verb)
 	if general != nil {
-		joined.text = "`" + base + "`" + ran(general.verb, joined.runs)
+		joined.text = "`" + base + "`" + ran(general.verb, joined.runs) + general.note
 		return joined
 	}
 	joined.text = fmt.Sprintf("`%s …`%s, e.g. `%s`", base, ran(example.verb, joined.runs), example.name)
@@ -180,7 +182,7 @@ func order(name, verb string) int {
 	switch {
 	case program == "uv" || strings.HasPrefix(sub, "version:"):
 		return kindOther
-	case strings.HasPrefix(verb, "formats"):
+	case strings.HasPrefix(verb, "formats"), strings.HasPrefix(verb, "fixes"):
 		return kindFormat
 	case has("test", "pytest", "bats", "vitest", "jest", "spec", "e2e"):
 		return kindTest
@@ -237,6 +239,9 @@ func splitCommand(text string) (name, verb string, runs int) {
 	if name == "" {
 		return strings.ReplaceAll(text, "`", ""), "", 1
 	}
+	if i := strings.Index(rest, " — runs "); i >= 0 {
+		rest = rest[:i]
+	}
 	if i := strings.Index(rest, "(ran "); i >= 0 {
 		digits := rest[i+5:]
 		if end := strings.IndexByte(digits, ' '); end > 0 {
@@ -252,6 +257,20 @@ func splitCommand(text string) (name, verb string, runs int) {
 	return strings.TrimSpace(name), strings.TrimSpace(rest), runs
 }
 
+// commandNote is what a statement tells of a command behind its counts: " — runs `…`".
+func commandNote(text string) string {
+	i := strings.Index(text, " — runs `")
+	if i < 0 {
+		return ""
+	}
+	rest := text[i+len(" — runs `"):]
+	end := strings.IndexByte(rest, '`')
+	if end <= 0 {
+		return ""
+	}
+	return text[i : i+len(" — runs `")+end+1]
+}
+
 // ran renders a verb and a count of runs.
 func ran(verb string, runs int) string {
 	if verb == "" {
@@ -263,11 +282,22 @@ func ran(verb string, runs int) string {
 	return " " + verb
 }
 
+// fileNote is what a statement tells of a file beyond counts: " (adds `…`)".
+func fileNote(text string) string {
+	for _, begin := range []string{" (adds ", " (generated"} {
+		if i := strings.Index(text, begin); i >= 0 && strings.HasSuffix(text, ")") {
+			return text[i:]
+		}
+	}
+	return ""
+}
+
 // tallyFiles joins what sessions say of one file.
 func tallyFiles(sessions []*session) []*claim {
 	var claims []*claim
 	byPath := map[string]*claim{}
 	reads := map[*claim]int{}
+	notes := map[*claim]string{} // of the newest session that tells more
 	for _, s := range sessions {
 		for _, st := range s.statements {
 			if st.Kind != memoir.StatementFile || elsewhere(st.Text) != "" {
@@ -284,6 +314,9 @@ func tallyFiles(sessions []*session) []*claim {
 				claims = append(claims, c)
 			}
 			c.add(s, "")
+			if note := fileNote(st.Text); note != "" {
+				notes[c] = note
+			}
 			n := 1
 			for w := range strings.FieldsSeq(what) {
 				if k, err := strconv.Atoi(w); err == nil {
@@ -308,6 +341,7 @@ func tallyFiles(sessions []*session) []*claim {
 		default:
 			c.text = fmt.Sprintf("`%s` — changed", c.text)
 		}
+		c.text += notes[c]
 	}
 	return claims
 }

@@ -59,6 +59,9 @@ func parseProcedure(s *session, text string) (procedure, bool) {
 			p.label, text = label, steps
 		}
 	}
+	if i := strings.LastIndex(text, "` ("); i >= 0 && strings.HasSuffix(text, " times)") {
+		text = text[:i+1]
+	}
 	for part := range strings.SplitSeq(text, "→") {
 		step := strings.TrimSpace(strings.Trim(strings.TrimSpace(part), "`"))
 		if step == "" || len(step) > 300 {

@@ -56,9 +56,9 @@ func accomplishment(sentence string) float64 {
 	return max(weight, 0)
 }
 
-// changes reports whether a tool of that name, by the verb in it, changes something
+// actsOutside reports whether a tool of that name, by the verb in it, changes something
 // outside of the session, or has another agent do so.
-func changes(tool string) bool {
+func actsOutside(tool string) bool {
 	for w := range strings.FieldsFuncSeq(tool, func(r rune) bool { return r < 'a' || r > 'z' }) {
 		switch w {
 		case "create", "update", "delete", "add", "save", "post", "send", "merge", "publish", "move", "rename", "remove", "edit", "write", "task", "agent":

@@ -159,7 +159,7 @@ func touches(text string, objection map[string]bool) bool {
 	return false
 }
 
-var concessions = phrases("you're right|you are right|you're absolutely right|you are absolutely right|absolutely right|good catch|good point|my mistake|sorry|oops|right , i|i was wrong|i misunderstood|i overcomplicated|fair point|you caught")
+var concessions = phrases("i see the issue|i see the problem|actually|du hast recht|vous avez raison|tienes razón|you're right|you are right|you're absolutely right|you are absolutely right|absolutely right|good catch|good point|my mistake|sorry|oops|right , i|i was wrong|i misunderstood|i overcomplicated|fair point|you caught")
 
 var (
 	numberless = regexp.MustCompile(`^Lines? \d+(?:[-–]\d+)?(?: in|:)? | ?\((?:~?[Ll]ines?|L) ?\d+[^)]*\)| (?:on|at) lines? \d+(?:[-–]\d+)?`)

@@ -44,9 +44,10 @@ func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir
 	for _, f := range why {
 		known = supersede(known, f)
 	}
+	failed := failures(r)
 	all := slices.Concat(
-		tasks(r), distinct(outcomes(r, posts, done), known), preferences(r), failures(r, in), worked(r),
-		known, files(r), surroundings(r), procedures(r),
+		tasks(r), distinct(outcomes(r, posts, done), known), preferences(r), failed, retries(r), reported(r), worked(r), occasional(r), prompted(r),
+		known, files(r), hooks(r), unsaid(surroundings(r), failed), procedures(r),
 	)
 	if !worthKeeping(all) {
 		return out, memoir.Usage{}, nil
@@ -71,6 +72,13 @@ func distinct(list, other []found) []found {
 		out = append(out, f)
 	}
 	return out
+}
+
+// unsaid drops from a list what another holds word for word.
+func unsaid(list, other []found) []found {
+	return slices.DeleteFunc(list, func(f found) bool {
+		return slices.ContainsFunc(other, func(o found) bool { return strings.Contains(o.Text, f.Text) })
+	})
 }
 
 // worthKeeping reports whether a session taught or changed anything: a rule, a

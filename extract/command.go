@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"cmp"
 	"path"
 	"strings"
 )
@@ -55,23 +56,8 @@ func parseCommands(line, cwd, root string) []command {
 		}
 	}
 	var out []command
-	dir := cwd
-	if dir == "" {
-		dir = root
-	}
+	dirs := directories(parts, cmp.Or(cwd, root))
 	for i, s := range parts {
-		program := unquote(s.words[0])
-		if program == "cd" || program == "pushd" {
-			if len(s.words) > 1 {
-				target := unquote(s.words[1])
-				if strings.HasPrefix(target, "/") {
-					dir = target
-				} else if !strings.HasPrefix(target, "~") && !strings.Contains(target, "$") && target != "-" {
-					dir = path.Join(dir, target)
-				}
-			}
-			continue
-		}
 		if s.script || i > 0 && parts[i-1].after == "|" {
 			continue
 		}
@@ -79,18 +65,46 @@ func parseCommands(line, cwd, root string) []command {
 		if !ok {
 			continue
 		}
-		c.masked = masked(parts[i:])
+		c.masked = masked(parts[i:]) && !(strings.Contains(line, "pipefail") && piped(parts[i:]))
 		c.prefix = prefix(s.before)
-		switch at := relative(dir, root); {
+		switch at := relative(dirs[i], root); {
 		case temporary(at):
 			continue
 		case strings.HasPrefix(at, "/") || strings.HasPrefix(at, ".."):
-			c.place = path.Base(path.Clean(dir))
+			c.place = path.Base(path.Clean(dirs[i]))
 		case at == "." || at == "" || c.use == forVCS:
 		default:
 			c.text = "cd " + at + " && " + c.text
 		}
 		out = append(out, c)
+	}
+	return out
+}
+
+// directories are where the simple commands of a line run, by the cd in front of
+// each; a subshell gives back the directory that it began in.
+func directories(parts []simple, dir string) []string {
+	out := make([]string, len(parts))
+	var outer []string
+	closing := 0
+	for i, s := range parts {
+		for ; closing > 0 && len(outer) > 0; closing-- {
+			dir, outer = outer[len(outer)-1], outer[:len(outer)-1]
+		}
+		for range s.opens {
+			outer = append(outer, dir)
+		}
+		closing = s.closes
+		out[i] = dir
+		if name := unquote(s.words[0]); (name != "cd" && name != "pushd") || len(s.words) < 2 {
+			continue
+		}
+		target := unquote(s.words[1])
+		if strings.HasPrefix(target, "/") {
+			dir = target
+		} else if !strings.HasPrefix(target, "~") && !strings.Contains(target, "$") && target != "-" {
+			dir = path.Join(dir, target)
+		}
 	}
 	return out
 }
@@ -115,6 +129,17 @@ func masked(parts []simple) bool {
 		return true
 	}
 	return false
+}
+
+// piped reports whether pipes are all that stands behind a command, or runs only
+// if it succeeds.
+func piped(parts []simple) bool {
+	for _, s := range parts[:len(parts)-1] {
+		if s.after != "|" && s.after != "&&" {
+			return false
+		}
+	}
+	return true
 }
 
 // shellArgument returns the command line inside `bash -lc '…'`.
@@ -178,6 +203,7 @@ func normalise(words []string, root string) (command, bool) {
 			words[i] = strings.ReplaceAll(w, root, ".")
 		}
 	}
+	words = withoutHelp(words)
 	family, use := classify(words)
 	if use == "" {
 		return command{}, false
@@ -197,6 +223,21 @@ func normalise(words []string, root string) (command, bool) {
 		return command{}, false
 	}
 	return command{text: text, family: family, use: use}, true
+}
+
+// withoutHelp drops the option that asks the repository's own program, run from
+// its source, for help: that it starts is worth as much.
+func withoutHelp(words []string) []string {
+	last := len(words) - 1
+	if last < 2 || words[last] != "--help" && words[last] != "-h" {
+		return words
+	}
+	before := words[last-1]
+	own := strings.Contains(before, "/") && looksLikeFile(before) && !strings.HasPrefix(before, "/") && !strings.HasPrefix(before, "..")
+	if base := path.Base(words[0]); own && (base == "npx" || base == "bunx" || base == "uv" || base == "go" && words[1] == "run" || interpreter(base)) {
+		return words[:last]
+	}
+	return words
 }
 
 // target classifies the name of a script, make target or task.

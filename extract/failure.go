@@ -11,10 +11,11 @@ import (
 
 // failures pairs commands that failed with what was different when the same
 // command, or one of its family, succeeded later in the session.
-func failures(r *reading, in Input) []found {
+func failures(r *reading) []found {
 	var out []found
 	told := map[string]int{} // command and error line -> index in out
 	edited := map[string]int{}
+	causes := map[string][]string{} // of one failure, as far as several were needed
 	for i, run := range r.runs {
 		if !run.failed || declined(run.output) {
 			continue
@@ -23,7 +24,7 @@ func failures(r *reading, in Input) []found {
 		if !ok {
 			continue
 		}
-		line := keyLine(run.output, r.root, in.Session.CWD)
+		line := run.why()
 		rank := errorRank(line)
 		if rank <= 1 || onlyStatus(line) || c.use == forFormat && rank < 8 {
 			continue
@@ -32,9 +33,9 @@ func failures(r *reading, in Input) []found {
 		head := fmt.Sprintf("%s failed: %s", code(shorten(c.full(), 130)), line)
 		key := c.family + "\x00" + errorKey(line)
 		weight := 1 + float64(rank)/4
-		fix := fixed(r, i, c)
+		fix := fixed(r, i, c, line)
 		switch {
-		case fix == nil && (!lastState(r, i, c) || covered(r, i, c)):
+		case fix == nil && (!lastState(r, i, c) || covered(r, i, c, line)):
 			continue
 		case fix == nil:
 			s.Text = head + " — unresolved"
@@ -43,11 +44,24 @@ func failures(r *reading, in Input) []found {
 				weight++
 			}
 		default:
+			cause := r.diagnosis(run, fix.by, fix.helped, c.full(), line)
 			s.Items = mergeItems(s.Items, fix.items)
-			s.Text = head + " — " + fix.how
-			if fix.command {
+			if cause.text != "" {
+				if !slices.Contains(causes[key], cause.text) && len(causes[key]) < maxCauses {
+					causes[key] = append(causes[key], cause.text)
+				}
+				s.Items = mergeItems(s.Items, []int{cause.item})
+				weight++
+			}
+			s.Text = strings.Join(slices.Concat([]string{head}, causes[key], []string{fix.how}), " — ")
+			switch {
+			case fix.command:
 				weight += 2
-			} else if rank < 9 {
+			case len(causes[key]) == 0 && (fix.weak || fix.vague || rank < 9 && r.slip(run, fix.items[0], line)):
+				continue
+			case fix.weak:
+				weight--
+			case rank < 9:
 				weight -= 0.8 // the usual round of editing and compiling
 				if edited[c.family]++; edited[c.family] > 2 {
 					continue
@@ -59,6 +73,7 @@ func failures(r *reading, in Input) []found {
 			weight--
 		}
 		if at, ok := told[key]; ok {
+			// What came of the last of them holds.
 			out[at].Items = mergeItems(out[at].Items, s.Items)
 			out[at].Text = s.Text
 			out[at].weight = max(out[at].weight, weight) + 0.3
@@ -70,6 +85,43 @@ func failures(r *reading, in Input) []found {
 	return out
 }
 
+// maxCauses is how many causes of one failure are told.
+const maxCauses = 3
+
+const (
+	// Within how many items a mistake is made and noticed, and noticed and mended,
+	// for it to be no more than a slip of the pen.
+	slipMade, slipMended = 6, 14
+)
+
+// slip reports whether a failure comes from an edit just made and is mended soon
+// in the same file, or is the compiler's about code that the session changes: no
+// later agent profits from it.
+func (r *reading) slip(failed *run, mended int, line string) bool {
+	if compiler(line) && r.wrote(fileOf(line), failed.edits) {
+		return true
+	}
+	if mended-failed.item > slipMended {
+		return false
+	}
+	fresh := map[string]bool{}
+	for _, e := range slices.Backward(r.edits[:failed.edits]) {
+		if failed.item-e.item > slipMade {
+			break
+		}
+		fresh[e.path] = true
+	}
+	for _, e := range r.edits[failed.edits:] {
+		if e.item > mended {
+			break
+		}
+		if fresh[e.path] {
+			return true
+		}
+	}
+	return false
+}
+
 // blamed returns the command of a failed command line that failed, as far as
 // that can be told: not if one that is not worth remembering may have failed as well.
 func blamed(r *run) (command, bool) {
@@ -77,7 +129,7 @@ func blamed(r *run) (command, bool) {
 		return command{}, false
 	}
 	others := 0
-	parts := splitShell(r.line)
+	parts := r.parts
 	for i, s := range parts {
 		switch name := unquote(s.words[0]); {
 		case name == "cd" || name == "echo" || name == "printf" || name == "set" || name == "export" || name == "sleep" || name == "true" || name == "pwd" || name == "source" || name == ".":
@@ -92,7 +144,7 @@ func blamed(r *run) (command, bool) {
 	if len(r.cmds) == 1 {
 		return r.cmds[0], true
 	}
-	line := keyLine(r.output)
+	line := r.why()
 	for _, c := range r.cmds {
 		if c.use == forTest && errorRank(line) == 7 && !exception(line) {
 			return c, true
@@ -104,171 +156,6 @@ func blamed(r *run) (command, bool) {
 		}
 	}
 	return command{}, false
-}
-
-type fix struct {
-	items   []int
-	how     string
-	command bool // another command, not edits, made the difference
-}
-
-// maxAhead is how many runs after a failure are searched for what mended it. What
-// comes later is another matter, and a session may have a hundred thousand runs.
-const maxAhead = 300
-
-// fixed finds what succeeded after the failure of a command: the same command,
-// one that runs it by another way, one of its family, or one of the same use on
-// the same file.
-func fixed(r *reading, failed int, c command) *fix {
-	var near, far *fix
-	before := r.runs[failed]
-	for k, later := range r.runs[failed+1 : min(len(r.runs), failed+1+maxAhead)] {
-		for _, d := range later.cmds {
-			if d.place != c.place || !later.succeeded(d) {
-				continue
-			}
-			files := editedBetween(r, before.edits, later.edits)
-			switch {
-			case d.text == c.text:
-				if near != nil && near.command {
-					return near
-				}
-				return again(c, d, r.runs[failed+1:failed+1+k], before, later, files)
-			case strings.HasSuffix(d.text, " "+c.text):
-				return &fix{items: []int{later.item}, how: "worked: " + code(d.full()), command: true}
-			case d.family == c.family && near == nil && c.use != forVCS:
-				if files != "" {
-					near = &fix{items: []int{later.item}, how: code(d.full()) + " passed after editing " + files}
-				} else {
-					near = &fix{items: []int{later.item}, how: difference(c.full(), d.full()), command: true}
-				}
-			case far == nil && d.use == c.use && sharesFile(c.text, d.text):
-				far = &fix{items: []int{later.item}, how: "worked instead: " + code(d.full()), command: true}
-			}
-		}
-	}
-	if near != nil {
-		return near
-	}
-	return far
-}
-
-// again says what made the difference when the very command that failed
-// succeeded later: what stood in front of it, what was run or edited between.
-func again(c, d command, between []*run, before, later *run, files string) *fix {
-	f := &fix{items: []int{later.item}}
-	helpers, at, installed := effective(between, c)
-	how := environment(before.line, later.line)
-	missing := files == "" || installed || errorRank(keyLine(before.output)) >= 9
-	switch {
-	case how != "":
-		f.how, f.command = "passed with "+code(how), true
-	case d.prefix != c.prefix && d.prefix != "":
-		f.how, f.command = "passed with "+code(d.prefix), true
-	case len(helpers) > 0 && missing:
-		for i, h := range helpers {
-			helpers[i] = code(shorten(h, 100))
-		}
-		if files != "" {
-			helpers = append(helpers, "editing "+files)
-		}
-		f.how, f.command = "passed after "+strings.Join(helpers, " and "), true
-		f.items = mergeItems(f.items, at)
-	case files != "":
-		f.how = "passed after editing " + files
-	default:
-		f.how = "passed when run again"
-	}
-	return f
-}
-
-// difference says what a command that worked has that the failed one lacked, or
-// the other way round; the whole command if they differ in more than a few words.
-func difference(failed, worked string) string {
-	a, b := strings.Fields(failed), strings.Fields(worked)
-	less := slices.DeleteFunc(slices.Clone(a), func(w string) bool { return slices.Contains(b, w) })
-	more := slices.DeleteFunc(slices.Clone(b), func(w string) bool { return slices.Contains(a, w) })
-	switch {
-	case len(more) == 0 && len(less) > 0 && len(less) <= 4:
-		if i := slices.Index(a, less[0]); i > 0 && len(less) == 1 && strings.HasPrefix(a[i-1], "-") && len(a)-len(b) == 2 {
-			less = []string{a[i-1], less[0]}
-		}
-		return "worked without " + code(strings.Join(less, " "))
-	case len(less) == 0 && len(more) > 0 && len(more) <= 4:
-		return "worked with " + code(strings.Join(more, " ")) + ": " + code(shorten(worked, 130))
-	}
-	return "worked: " + code(shorten(worked, 160))
-}
-
-// effective lists the last commands, two at most, that changed something between
-// a failure and the success of the same command: what installs, generates, builds
-// or starts, not what tests, checks or formats; installed says that one of them
-// installs something.
-func effective(runs []*run, failed command) (texts []string, items []int, installed bool) {
-	for i := len(runs) - 1; i >= 0 && len(texts) < 2; i-- {
-		for _, c := range slices.Backward(runs[i].cmds) {
-			switch c.use {
-			case forInstall, forBuild, forRun:
-			default:
-				continue
-			}
-			if c.family == failed.family || c.place != failed.place || !runs[i].succeeded(c) || slices.Contains(texts, c.full()) || len(texts) == 2 {
-				continue
-			}
-			texts, items = append(texts, c.full()), append(items, runs[i].item)
-			installed = installed || c.use == forInstall
-		}
-	}
-	slices.Reverse(texts)
-	return texts, items, installed
-}
-
-// sharesFile reports whether two commands name the same file or directory.
-func sharesFile(a, b string) bool {
-	words := strings.Fields(b)
-	for w := range strings.FieldsSeq(a) {
-		if len(w) > 3 && looksLikeFile(w) && strings.Contains(w, ".") && slices.Contains(words[1:], w) {
-			return true
-		}
-	}
-	return false
-}
-
-// environment returns the assignments in front of a command line that another lacks.
-func environment(failed, ok string) string {
-	var out []string
-	for w := range strings.FieldsSeq(ok) {
-		if !assignment(w) {
-			break
-		}
-		if !strings.Contains(failed, w) {
-			out = append(out, w)
-		}
-	}
-	return strings.Join(out, " ")
-}
-
-// editedBetween names the first files of the edits from one to another.
-func editedBetween(r *reading, from, to int) string {
-	var names []string
-	seen := map[string]bool{}
-	for _, e := range r.edits[from:to] {
-		if !seen[e.path] {
-			seen[e.path] = true
-			name := e.path
-			if strings.HasPrefix(name, "/") {
-				name = path.Base(name)
-			}
-			names = append(names, code(name))
-		}
-	}
-	switch {
-	case len(names) == 0:
-		return ""
-	case len(names) > 2:
-		return fmt.Sprintf("%s, %s and %d more", names[0], names[1], len(names)-2)
-	}
-	return strings.Join(names, " and ")
 }
 
 // lastState reports whether a failure is the last that the session saw of a command.
@@ -285,13 +172,14 @@ func lastState(r *reading, failed int, c command) bool {
 
 // covered reports whether another command for the same use succeeded later, which
 // leaves nothing open.
-func covered(r *reading, failed int, c command) bool {
-	if c.use != forLint && c.use != forBuild {
+func covered(r *reading, failed int, c command, line string) bool {
+	code := compiler(line)
+	if c.use != forLint && c.use != forBuild && !code {
 		return false
 	}
 	for _, later := range r.runs[failed+1:] {
 		for _, d := range later.cmds {
-			if d.use == c.use && d.place == c.place && later.succeeded(d) {
+			if (d.use == c.use || code && (d.use == forTest || d.use == forLint || d.use == forBuild)) && d.place == c.place && later.succeeded(d) {
 				return true
 			}
 		}
@@ -326,6 +214,34 @@ func declined(output string) bool {
 	head := strings.ToLower(output[:min(len(output), 600)])
 	for _, s := range []string{"doesn't want to proceed", "does not want to proceed", "user rejected", "rejected by user", "request interrupted", "aborted by user", "command aborted", "tool use was rejected", "denied by sandbox", "sandbox denied", "sandbox(denied", "has not been granted", "requires approval", "permission to use", "user denied", "user cancelled", "user canceled", "operation aborted", "command timed out", "was interrupted"} {
 		if strings.Contains(head, s) {
+			return true
+		}
+	}
+	return false
+}
+
+// fileOf is the base name of the file that a message begins with, if it names one.
+func fileOf(line string) string {
+	if i := strings.IndexAny(line, ":( "); i > 0 && looksLikeFile(line[:i]) && strings.Contains(path.Base(line[:i]), ".") {
+		return path.Base(line[:i])
+	}
+	return ""
+}
+
+// wrote reports whether the session had changed a file of a name before, or any
+// file where no name is known.
+func (r *reading) wrote(file string, before int) bool {
+	if file == "" {
+		return before > 0
+	}
+	return slices.ContainsFunc(r.edits[:before], func(e edit) bool { return path.Base(e.path) == file })
+}
+
+// compiler reports whether a line is what a compiler or parser says of a place in code.
+func compiler(line string) bool {
+	lower := strings.ToLower(line)
+	for _, p := range []string{"error ts", "error[e0", "error cs", "undefined:", "cannot find symbol", "cannot find name", "cannot find type", "cannot find function", "cannot find value", "has no member", "undeclared", "unresolved reference", "expected `;`", "expected a semicolon", "syntaxerror", "syntax error", "unexpected token", "does not exist on type", "is not assignable", "declared and not used", "imported and not used", "mismatched types"} {
+		if strings.Contains(lower, p) {
 			return true
 		}
 	}

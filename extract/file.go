@@ -13,6 +13,7 @@ import (
 const (
 	maxFiles   = 8 // files listed of one session
 	manyReads  = 4 // reads of an unchanged file from which it matters
+	maxNames   = 4 // definitions told of a file that the session added
 	unrelative = "/"
 
 	changedMark = " — changed" // behind a file that the session changed
@@ -28,9 +29,24 @@ func files(r *reading) []found {
 	}
 	counts := map[string]*tally{}
 	var order []*tally
+	names := map[string][]string{}
 	count := func(edits []edit, changed bool) {
+		last := map[string]int{}
 		for _, e := range edits {
-			p := path.Clean(e.path)
+			last[e.path] = e.item
+		}
+		for _, e := range edits {
+			p := r.files.now(path.Clean(e.path), last[e.path])
+			if p == "" { // removed
+				continue
+			}
+			if _, ok := names[p]; !ok || e.path != p {
+				for _, n := range r.files.names[e.path] {
+					if !slices.Contains(names[p], n) {
+						names[p] = append(names[p], n)
+					}
+				}
+			}
 			if p == "." || strings.HasPrefix(p, unrelative) || strings.HasPrefix(p, "~") || strings.HasPrefix(p, "..") || strings.ContainsAny(p, "`\n$*") || len(p) > 160 {
 				continue
 			}
@@ -48,16 +64,6 @@ func files(r *reading) []found {
 	}
 	count(r.edits, true)
 	count(r.reads, false)
-	for _, t := range order {
-		now := r.ledger.where(t.path, t.items[len(t.items)-1])
-		if other := counts[now]; other != nil && other != t && other.changed == t.changed {
-			other.n += t.n
-			other.items = append(slices.Clone(t.items), other.items...)
-			now = ""
-		}
-		t.path = now
-	}
-	order = slices.DeleteFunc(order, func(t *tally) bool { return t.path == "" })
 	slices.SortStableFunc(order, func(a, b *tally) int {
 		if a.changed != b.changed {
 			if a.changed {
@@ -83,8 +89,20 @@ func files(r *reading) []found {
 		default:
 			continue
 		}
+		var note []string
 		if by := r.made[t.path]; by != "" {
-			text += ", generated (" + code(shorten(by, 80)) + "): not to be edited by hand"
+			note = append(note, "generated ("+code(shorten(by, 80))+"): not to be edited by hand")
+		} else if list := names[t.path]; t.changed && len(list) > 0 {
+			for i, n := range list[:min(len(list), maxNames)] {
+				list[i] = code(n)
+			}
+			note = append(note, "adds "+strings.Join(list[:min(len(list), maxNames)], ", "))
+			if len(list) > maxNames {
+				note[0] += fmt.Sprintf(" and %d more", len(list)-maxNames)
+			}
+		}
+		if len(note) > 0 {
+			text += " (" + strings.Join(note, "; ") + ")"
 		}
 		weight := 1 + 0.2*float64(min(t.n, 8))
 		if !t.changed {

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -18,6 +19,8 @@ const (
 // it in two.
 func procedures(r *reading) []found {
 	var out []found
+	times := map[string]int{} // of the same steps
+	at := map[string]int{}
 	for i := 0; i < len(r.turns); {
 		t := r.turns[i]
 		runs := slices.Clone(t.runs)
@@ -53,10 +56,23 @@ func procedures(r *reading) []found {
 		for i, s := range steps {
 			steps[i] = code(s)
 		}
+		chain := strings.Join(steps, " → ")
+		if times[chain]++; times[chain] > 1 {
+			k := at[chain]
+			out[k].Items = mergeItems(out[k].Items, firstAndLast(items, 2))
+			out[k].weight += 0.5
+			continue
+		}
+		at[chain] = len(out)
 		label := shorten(strings.ReplaceAll(shortLinks(askText(t.said, r)), "`", ""), 70)
 		out = append(out, found{memoir.Statement{
-			Kind: memoir.StatementProcedure, Text: quote(label) + ": " + strings.Join(steps, " → "), Items: firstAndLast(items, 4),
+			Kind: memoir.StatementProcedure, Text: quote(label) + ": " + chain, Items: firstAndLast(items, 4),
 		}, 1.5 + 0.1*float64(len(steps))})
+	}
+	for chain, n := range times {
+		if n > 1 {
+			out[at[chain]].Text += fmt.Sprintf(" (%d times)", n)
+		}
 	}
 	slices.SortStableFunc(out, heavier)
 	return out[:min(len(out), 4)]

@@ -6,41 +6,62 @@ import (
 )
 
 // succeeded reports whether a command of a run is known to have succeeded.
-func (r *run) succeeded(c command) bool {
-	if r.failed || r.unknown {
-		return false
-	}
-	if r.exit != nil && !c.masked {
-		return true
-	}
-	return !looksFailed(r.output)
-}
+func (r *run) succeeded(command) bool { return !r.failed && !r.unknown }
 
 // looksFailed reports whether what a command printed says that it failed, for
 // where the exit status does not tell.
 func looksFailed(output string) bool {
-	const window = 6 << 10
-	if len(output) > 2*window {
-		output = output[:window] + "\n" + output[len(output)-window:]
-	}
-	for line := range strings.Lines(output) {
+	for line := range strings.Lines(bounded(output)) {
 		line = strings.TrimSpace(clean(line))
-		if line == "" {
+		if line == "" || len(line) > 600 {
 			continue
 		}
-		switch {
-		case strings.HasPrefix(line, "error[") || strings.HasPrefix(line, "error:") || strings.HasPrefix(line, "fatal:") || strings.HasPrefix(line, "FAIL\t") || line == "FAIL",
-			strings.HasPrefix(line, "--- FAIL"), strings.HasPrefix(line, "npm ERR!"), strings.HasPrefix(line, "npm error"), strings.HasPrefix(line, "Traceback (most recent"),
-			strings.HasPrefix(line, "panic: "), strings.HasPrefix(line, "make: ***"), strings.HasPrefix(line, "make[1]: ***"), strings.HasPrefix(line, "BUILD FAILED"),
-			strings.Contains(line, "test result: FAILED"), strings.Contains(line, "command not found"), strings.Contains(line, "panicked at"),
-			strings.Contains(line, "): error TS"), strings.Contains(line, " - error TS"), strings.HasPrefix(line, "ELIFECYCLE"), strings.HasPrefix(line, "Tests failed"), strings.HasPrefix(line, "error Command failed"):
+		if strings.HasPrefix(line, "[") { // a task runner's label, such as [lint]
+			if label, rest, ok := strings.Cut(line, "] "); ok && label != "[ERROR" {
+				line = strings.TrimSpace(rest)
+			}
+		}
+		if line == "FAIL" || line == "FAILED" {
+			return true
+		}
+		for _, p := range failurePrefixes {
+			if strings.HasPrefix(line, p) {
+				return true
+			}
+		}
+		for _, m := range failureMarks {
+			if strings.Contains(line, m) {
+				return true
+			}
+		}
+		if len(line) <= 160 && sums(line) && failureCount.MatchString(line) {
 			return true
 		}
 	}
 	return false
 }
 
-// keyLine is the line of a failed command's output that says most about why.
+// sums reports whether a line is a summary rather than the name of something:
+// it begins with a number or the label of a count.
+func sums(line string) bool {
+	line = strings.TrimLeftFunc(line, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	if line == "" {
+		return false
+	}
+	if line[0] >= '0' && line[0] <= '9' {
+		return true
+	}
+	lower := strings.ToLower(line)
+	for _, p := range []string{"found ", "tests:", "tests ", "test suites", "test files", "failures:", "errors:", "summary", "total", "result", "generated ", "problems:"} {
+		if strings.HasPrefix(lower, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// keyLine is the line of a failed command's output that says most about why. Of a
+// test that failed it is the first error: what follows is its teardown.
 func keyLine(output string, roots ...string) string {
 	const window = 16 << 10
 	if len(output) > 2*window {
@@ -48,6 +69,7 @@ func keyLine(output string, roots ...string) string {
 	}
 	best, bestRank, last, why := "", 0, "", ""
 	bare := false // the best line so far names what failed, not why
+	test, first := false, ""
 	for line := range strings.Lines(clean(output)) {
 		line = trimLine(line)
 		if len(line) < 4 || !hasLetter(line) {
@@ -59,6 +81,12 @@ func keyLine(output string, roots ...string) string {
 		rank := errorRank(line)
 		if why == "" && strings.HasPrefix(line, "E  ") {
 			why = strings.TrimSpace(line[1:])
+		}
+		switch {
+		case strings.HasPrefix(line, "not ok ") && bestRank <= 7:
+			test = true
+		case test && first == "" && rank >= 5 && rank != 7:
+			first = line
 		}
 		if bare && rank < bestRank && !onlyName(line) && !status(line) && len(line) <= 300 {
 			best += " — " + line
@@ -72,7 +100,10 @@ func keyLine(output string, roots ...string) string {
 	if bare && why != "" {
 		best += " — " + why
 	}
-	if best == "" {
+	switch {
+	case first != "":
+		best = first
+	case best == "":
 		best = last
 	}
 	return shorten(strings.ReplaceAll(local(best, roots...), "`", "'"), 180)
@@ -84,7 +115,24 @@ func trimLine(line string) string {
 	line = strings.TrimLeftFunc(line, func(r rune) bool {
 		return r == '│' || r == '|' || r == '>' || r == '•' || r == '×' || r == '✗' || r == '✘' || r == '❯' || r == '▶' || r == '►' || r == '#' || r == '*' || unicode.IsSpace(r) || r >= 0x2500 && r <= 0x259f
 	})
-	return strings.TrimRightFunc(line, func(r rune) bool { return unicode.IsSpace(r) || r >= 0x2500 && r <= 0x259f })
+	line = strings.TrimRightFunc(line, func(r rune) bool { return unicode.IsSpace(r) || r >= 0x2500 && r <= 0x259f })
+	if label, rest, ok := strings.Cut(line, "] "); ok && taskLabel(label) {
+		return strings.TrimSpace(rest)
+	}
+	return line
+}
+
+// taskLabel reports whether what stands before "] " names the task that printed a
+// line rather than a level or a count.
+func taskLabel(label string) bool {
+	if len(label) < 2 || len(label) > 40 || label[0] != '[' || label[1] < 'a' || label[1] > 'z' {
+		return false
+	}
+	switch label[1:] {
+	case "error", "fatal", "warn", "warning", "err":
+		return false
+	}
+	return strings.Trim(label[1:], "abcdefghijklmnopqrstuvwxyz0123456789:._-/@") == ""
 }
 
 // onlyName reports whether a line tells which test or place failed, but not why.
@@ -93,7 +141,7 @@ func onlyName(line string) bool {
 		_, rest, _ := strings.Cut(line, ":")
 		return len(strings.Fields(strings.TrimLeft(rest, "0123456789:"))) <= 1
 	}
-	return strings.HasPrefix(line, "--- FAIL") || strings.HasPrefix(line, "FAILED ") && !strings.Contains(line, " - ")
+	return strings.HasPrefix(line, "--- FAIL") || strings.Contains(line, "panicked at") && strings.HasSuffix(line, ":") || strings.HasPrefix(line, "FAILED ") && !strings.Contains(line, " - ")
 }
 
 // status reports whether a line sums up a run: how long it took, how many failed.

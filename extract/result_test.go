@@ -51,3 +51,20 @@ func TestTheLiteralsOfAScript(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 }
+
+func TestACommandBelongsToTheDirectoryThatItRanIn(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ line, want string }{
+		{"(cd /src/lib && make a)\n(cd /src/app && make b)", "lib:make a :make b"},
+		{"(cd web && make a) && make b", ":cd web && make a :make b"},
+		{"cd web; (cd ../api; make a); make b", ":cd api && make a :cd web && make b"},
+	} {
+		got := ""
+		for _, c := range parseCommands(test.line, "/src/app", "/src/app") {
+			got += " " + c.place + ":" + c.text
+		}
+		if got != " "+test.want {
+			t.Errorf("%q: got %q, want %q", test.line, got, test.want)
+		}
+	}
+}

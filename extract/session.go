@@ -15,10 +15,13 @@ type reading struct {
 	root   string   // the repository's directory, as far as the session says
 	names  []string // what checkouts of the repository are called
 	abroad []string // directories of other repositories that commands ran in
+	told   bool     // the format marks every call that failed
 	turns  []*turn
 	runs   []*run
 	edits  []edit
 	reads  []edit
+	says   []said // of all turns
+	files  fileLedger
 	ledger ledger
 	made   map[string]string // file -> the header of the program that writes it
 	void   map[int]bool      // items of answers that a later turn made void
@@ -51,18 +54,6 @@ type said struct {
 	final bool
 }
 
-// A run is one command line that was run.
-type run struct {
-	item    int
-	line    string
-	output  string
-	exit    *int
-	failed  bool // the format says so, or the exit status does
-	unknown bool // still running, or the result is missing
-	cmds    []command
-	edits   int // edits of the session before it
-}
-
 // An edit is one file changed or read at one item.
 type edit struct {
 	item int
@@ -71,7 +62,7 @@ type edit struct {
 
 // read arranges the items of a session.
 func read(in Input) *reading {
-	r := &reading{root: in.Session.CWD, names: []string{path.Base(in.Session.CWD)}, ledger: newLedger()}
+	r := &reading{root: in.Session.CWD, names: []string{path.Base(in.Session.CWD)}, told: reliable(in.Session.Source), ledger: newLedger()}
 	if name := strings.TrimSuffix(path.Base(in.Session.Remote), ".git"); name != "." && name != "/" && !slices.Contains(r.names, name) {
 		r.names = append(r.names, name)
 	}
@@ -112,6 +103,7 @@ func read(in Input) *reading {
 	}
 	add()
 	for i, t := range r.turns {
+		r.says = append(r.says, t.says...)
 		if n := len(t.says); n > 0 && t.closed {
 			t.says[n-1].final = true
 		}
@@ -154,10 +146,8 @@ func locate(p, cwd, root string) string {
 
 func (r *reading) tool(t *turn, it *memoir.Item, root string) {
 	if it.Shell() {
-		for _, p := range patched(it.Input) {
-			if !it.Failed {
-				r.edit(t, it.N, locate(p, it.CWD, root))
-			}
+		if !it.Failed {
+			r.patch(t, it, root)
 		}
 		r.shell(t, it, it.Input, root)
 		return
@@ -166,8 +156,11 @@ func (r *reading) tool(t *turn, it *memoir.Item, root string) {
 		for _, line := range lines {
 			one := *it
 			at := root
-			if len(lines) > 1 {
-				one.Output = "" // cannot be told apart
+			if len(lines) > 1 { // cannot be told apart
+				if one.Exit == nil && looksFailed(one.Output) {
+					continue
+				}
+				one.Output = ""
 			}
 			if line.dir != "" {
 				one.CWD, at = line.dir, r.checkout(line.dir)
@@ -178,23 +171,23 @@ func (r *reading) tool(t *turn, it *memoir.Item, root string) {
 	if it.Failed {
 		return
 	}
-	for _, p := range patched(it.Input) {
-		r.edit(t, it.N, locate(p, it.CWD, root))
-	}
+	r.patch(t, it, root)
 	name := strings.ToLower(it.Tool)
-	if changes(name) {
+	if actsOutside(name) {
 		t.acts++
 	}
 	switch {
 	case writes(name):
 		if p := argument(it.Input); p != "" {
-			r.edit(t, it.N, locate(p, it.CWD, r.checkout(cmp.Or(directory(p), it.CWD))))
+			at := r.checkout(cmp.Or(directory(p), it.CWD))
+			r.edit(t, it.N, locate(p, it.CWD, at))
+			for _, c := range changesOf(it.Input) {
+				r.files.note(locate(c.path, it.CWD, at), c.before, c.after)
+			}
 		}
 	case name == "read" || name == "read_file" || name == "view" || name == "readfile":
 		if p := argument(it.Input); p != "" {
-			p = locate(p, it.CWD, r.checkout(cmp.Or(directory(p), it.CWD)))
-			r.reads = append(r.reads, edit{it.N, p})
-			r.generator(p, it.Output)
+			r.read(it, locate(p, it.CWD, r.checkout(cmp.Or(directory(p), it.CWD))))
 		}
 	}
 }
@@ -217,43 +210,45 @@ func directory(p string) string {
 	return path.Dir(p)
 }
 
+// patch enters the files that a patch in a call's arguments changes, adds, removes or moves.
+func (r *reading) patch(t *turn, it *memoir.Item, root string) {
+	paths := patched(it.Input)
+	if len(paths) == 0 {
+		return
+	}
+	for _, p := range paths {
+		r.edit(t, it.N, locate(p, it.CWD, root))
+	}
+	for _, c := range changesOf(it.Input) {
+		r.files.note(locate(c.path, it.CWD, root), c.before, c.after)
+	}
+	from := ""
+	for line := range strings.Lines(strings.ReplaceAll(it.Input, `\n`, "\n")) {
+		line = strings.TrimSpace(line)
+		if p, ok := strings.CutPrefix(line, "*** Delete File: "); ok {
+			r.files.remove(locate(p, it.CWD, root), it.N)
+		} else if p, ok := strings.CutPrefix(line, "*** Update File: "); ok {
+			from = p
+		} else if p, ok := strings.CutPrefix(line, "*** Move to: "); ok {
+			r.files.move(locate(from, it.CWD, root), locate(p, it.CWD, root))
+		}
+	}
+}
+
+// read enters a file that was read.
+func (r *reading) read(it *memoir.Item, p string) {
+	r.reads = append(r.reads, edit{it.N, p})
+	r.generator(p, it.Output)
+}
+
 func (r *reading) edit(t *turn, item int, p string) {
+	if n := len(r.edits); n > 0 && r.edits[n-1] == (edit{item, p}) {
+		return
+	}
 	t.edits++
 	t.files = append(t.files, p)
 	t.visit(r.place(path.Dir(p), r.root))
 	r.edits = append(r.edits, edit{item, p})
-}
-
-// shell records one command line.
-func (r *reading) shell(t *turn, it *memoir.Item, line, root string) {
-	line = clean(line)
-	run := &run{
-		item: it.N, line: line, output: it.Output, exit: it.Exit, edits: len(r.edits),
-		failed: it.Failed || it.Exit != nil && *it.Exit != 0,
-		cmds:   parseCommands(line, it.CWD, root),
-	}
-	run.unknown = !run.failed && it.Exit == nil && unfinished(it.Output)
-	r.runs = append(r.runs, run)
-	t.runs = append(t.runs, run)
-	if it.CWD != "" {
-		t.visit(r.place(it.CWD, root))
-	}
-	if run.failed {
-		return
-	}
-	steps := splitShell(line)
-	for i, s := range steps {
-		switch unquote(s.words[0]) {
-		case "sed", "cat", "head", "tail", "nl", "bat", "less":
-			if p := unquote(s.words[len(s.words)-1]); len(s.words) > 1 && looksLikeFile(p) {
-				p = locate(p, it.CWD, root)
-				r.reads = append(r.reads, edit{it.N, p})
-				if i == 0 {
-					r.generator(p, it.Output)
-				}
-			}
-		}
-	}
 }
 
 // writes reports whether a tool of that name changes the file that it names.
@@ -380,11 +375,4 @@ func looksLikeFile(w string) bool {
 		return false
 	}
 	return strings.Contains(w, "/") || strings.Contains(w, ".") && !strings.HasPrefix(w, ".")
-}
-
-// unfinished reports whether a result says that the command was still running.
-func unfinished(output string) bool {
-	head := output[:min(len(output), 200)]
-	return strings.Contains(head, "running with session ID") || strings.Contains(head, "Command running in background") ||
-		strings.Contains(head, "Script running with cell")
 }

@@ -11,6 +11,8 @@ type simple struct {
 	after  string   // the operator behind it: && || ; | or empty
 	before []string // assignments and sudo that stood in front
 	script bool     // fed by a here document or part of a loop: not a command to repeat
+	opens  int      // subshells that begin with it
+	closes int      // subshells that end with it
 }
 
 // splitShell splits a command line into its simple commands. It knows quoting,
@@ -191,9 +193,12 @@ func dropPrefixes(in []simple) []simple {
 	loop := false
 	for _, s := range in {
 		if len(s.words) > 0 {
-			s.words[0] = strings.TrimLeft(s.words[0], "(")
+			first := s.words[0]
+			s.words[0] = strings.TrimLeft(first, "(")
+			s.opens = len(first) - len(s.words[0])
 			last := len(s.words) - 1
 			if trimmed := strings.TrimRight(s.words[last], ")"); !strings.Contains(trimmed, "(") {
+				s.closes = len(s.words[last]) - len(trimmed)
 				s.words[last] = trimmed
 			}
 		}
@@ -225,6 +230,9 @@ func dropPrefixes(in []simple) []simple {
 			break
 		}
 		if len(s.words) == 0 {
+			if len(out) > 0 {
+				out[len(out)-1].closes += s.closes
+			}
 			continue
 		}
 		if compound[s.words[0]] {

@@ -217,7 +217,7 @@ func setAside(line string, own []string) bool {
 		shared := 0
 		for w := range contentWords(s) {
 			for o := range tokens {
-				if w == o && !plainWords[w] {
+				if w == o && !commonWords[w] {
 					shared++
 				}
 			}

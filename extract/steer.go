@@ -286,7 +286,7 @@ func wordsShared(a, b string) int {
 	other := contentWords(b)
 	for w := range contentWords(a) {
 		for o := range other {
-			if !plainWords[w] && sameRoot(w, o) {
+			if !commonWords[w] && sameRoot(w, o) {
 				n++
 				break
 			}
@@ -346,7 +346,7 @@ func subwords(text string, only bool) map[string]bool {
 			}
 		}
 		for part := range strings.FieldsSeq(b.String()) {
-			if len(part) > 3 && !plainWords[part] {
+			if len(part) > 3 && !commonWords[part] {
 				out[part] = true
 			}
 		}
@@ -354,8 +354,8 @@ func subwords(text string, only bool) map[string]bool {
 	return out
 }
 
-// plainWords are words of four letters or more that say nothing of the matter.
-var plainWords = func() map[string]bool {
+// commonWords are words of four letters or more that say nothing of the matter.
+var commonWords = func() map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq(`then that this what when with from have does agent user file code test both also into they them their there which would should could these those just
 		some more only than here were been will about other after before because make like want need part first second thing things using used work works working still`) {

@@ -17,6 +17,7 @@ func worked(r *reading) []found {
 		ok, failed int
 		items      []int
 		lastFailed bool
+		runs       string // what it was seen to run
 	}
 	counts := map[string]*tally{}
 	var order []*tally
@@ -40,7 +41,13 @@ func worked(r *reading) []found {
 				t.ok++
 				t.lastFailed = false
 				t.items = append(t.items, run.item)
-			case run.failed && guilty == c:
+				if t.runs == "" {
+					t.runs = expansion(c, len(run.cmds) == 1, run.output)
+				}
+			case run.failed && before(run, c, guilty):
+				t.ok++
+				t.items = append(t.items, run.item)
+			case run.failed && guilty == c && !declined(run.output):
 				t.failed++
 				t.lastFailed = true
 			}
@@ -53,11 +60,18 @@ func worked(r *reading) []found {
 		if t.ok == 0 || t.lastFailed && t.failed >= t.ok {
 			continue
 		}
+		// Of one family three stay, and what no other run of it had switched on.
 		family := t.place + "\x00" + t.family
-		if listed[family]++; listed[family] > 3 {
+		special := family + "\x00" + distinguishing(t.command)
+		if listed[family] >= 3 && listed[special] > 0 || listed[family] >= 6 {
 			continue
 		}
-		weight := useWeight[t.use] + 0.3*float64(min(t.ok, 5)) - 0.6*float64(listed[family]-1)
+		listed[family]++
+		listed[special]++
+		weight := useWeight[t.use] + 0.3*float64(min(t.ok, 5)) - 0.6*float64(min(listed[family]-1, 3))
+		if listed[special] == 1 && listed[family] > 1 {
+			weight += 0.4
+		}
 		if t.place != "" {
 			weight -= 1.5
 		}
@@ -78,14 +92,54 @@ func worked(r *reading) []found {
 		if strings.Contains(t.text, "check") {
 			verb = "passes"
 		}
+		if t.use == forFormat && strings.Contains(t.text, "fix") {
+			verb = "fixes"
+		}
 		text := code(t.full()) + " " + verb
 		if len(note) > 0 {
 			text += " (" + strings.Join(note, ", ") + ")"
+		}
+		if t.runs != "" {
+			text += " — runs " + code(t.runs)
 		}
 		text += elsewhere(t.place)
 		out = append(out, found{memoir.Statement{Kind: memoir.StatementCommand, Text: text, Items: firstAndLast(t.items, 4)}, weight})
 	}
 	return out
+}
+
+// before reports whether a command of a chain that failed in a later one must
+// have succeeded.
+func before(r *run, c, guilty command) bool {
+	if guilty.use != forTest || errorRank(r.why()) != 7 {
+		return false
+	}
+	for _, s := range r.parts {
+		if s.after != "&&" && s.after != "" {
+			return false
+		}
+	}
+	at := slices.Index(r.cmds, guilty)
+	return at > 0 && slices.Contains(r.cmds[:at], c) && c != guilty
+}
+
+// distinguishing are the options of a command that change what it does rather
+// than choose a part of it, and what stands in front of it.
+func distinguishing(c command) string {
+	words := strings.Fields(c.text)
+	var out []string
+	for i, w := range words {
+		name, _, assigned := strings.Cut(w, "=")
+		if !strings.HasPrefix(w, "-") || w == "--" || selecting[name] {
+			continue
+		}
+		out = append(out, w)
+		if !assigned && i+1 < len(words) && !strings.HasPrefix(words[i+1], "-") && !looksLikeFile(words[i+1]) {
+			out = append(out, words[i+1])
+		}
+	}
+	slices.Sort(out)
+	return c.prefix + " " + strings.Join(out, " ")
 }
 
 var useWeight = map[string]float64{forTest: 4, forLint: 3.5, forBuild: 3.3, forFormat: 3, forRelease: 3.3, forInstall: 2, forRun: 1.6}

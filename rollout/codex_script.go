@@ -53,9 +53,11 @@ func withoutPlans(calls []scriptCall) []scriptCall {
 }
 
 // scriptCommands are the command lines of shell calls; ok is false if one of
-// them is put together when the script runs.
+// them is put together when the script runs. Where the calls name different
+// directories, each line changes to its own, in a subshell.
 func scriptCommands(js string, calls []scriptCall) (lines []string, ok bool) {
 	v := newScriptValues(js)
+	apart := strings.Contains(js, "workdir") && scriptWorkdir(js) == ""
 	for _, c := range calls {
 		cmd, found := objectValue(c.args, "cmd")
 		if !found {
@@ -65,6 +67,9 @@ func scriptCommands(js string, calls []scriptCall) (lines []string, ok bool) {
 			return nil, false
 		}
 		if line, ok := v.text(cmd); ok {
+			if apart {
+				line = inWorkdir(v, c, line)
+			}
 			lines = append(lines, line)
 			continue
 		}
@@ -75,6 +80,22 @@ func scriptCommands(js string, calls []scriptCall) (lines []string, ok bool) {
 		lines = append(lines, each...)
 	}
 	return lines, true
+}
+
+// inWorkdir puts the directory that a call names in front of its command line.
+func inWorkdir(v *scriptValues, c scriptCall, line string) string {
+	expr, _ := objectValue(c.args, "workdir")
+	dir, ok := v.text(expr)
+	if !ok || dir == "" {
+		return line
+	}
+	if strings.ContainsAny(dir, " \t'\"$&;()") {
+		dir = "'" + strings.ReplaceAll(dir, "'", `'\''`) + "'"
+	}
+	if strings.ContainsAny(line, "#\n") { // where a bracket at the end might be part of something
+		return "(cd " + dir + " && " + line + "\n)"
+	}
+	return "(cd " + dir + " && " + line + ")"
 }
 
 type scriptCall struct{ tool, args string }

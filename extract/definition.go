@@ -1,0 +1,241 @@
+package extract
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// defines is the head of a definition in most languages: what is defined is its
+// last group.
+var defines = []*regexp.Regexp{
+	regexp.MustCompile(`^\s*(?:(?:export|default|pub(?:\([^)]*\))?|public|private|protected|internal|static|final|abstract|override|async|unsafe|extern|suspend|inline|open|data|sealed|virtual|partial|@\w+)\s+)*(?:func|fn|def|defp|class|struct|enum|trait|interface|module|defmodule|function|fun|object|protocol|record|sub|macro_rules!)\s+(?:\([^)]*\)\s*)?(?:self\.)?([A-Za-z_][\w.]{2,60})`),
+	regexp.MustCompile(`^\s*(?:export\s+)?(?:pub\s+)?type\s+([A-Za-z_]\w{2,60})\s*(?:[=<\[]|struct\b|interface\b|func\b|\w)`),
+	regexp.MustCompile(`^\s*(?:export\s+)?(?:const|let|var)\s+([A-Za-z_]\w{2,60})\s*(?::[^=]+)?=\s*(?:async\s*)?(?:\([^)]*\)|\w+)\s*=>`),
+	regexp.MustCompile(`^\s*(?:create|CREATE)\s+(?:or replace\s+|OR REPLACE\s+)?(?:table|TABLE|view|VIEW|function|FUNCTION)\s+(?:if not exists\s+|IF NOT EXISTS\s+)?([A-Za-z_][\w.]{2,60})`),
+}
+
+// defined lists the names that lines of code define, each once.
+func defined(lines string) []string {
+	var out []string
+	for line := range strings.Lines(lines) {
+		if len(line) > 300 || !mayDefine(line) || strings.HasSuffix(strings.TrimSpace(line), ",") {
+			continue
+		}
+		for _, form := range defines {
+			if m := form.FindStringSubmatch(line); m != nil {
+				if name := m[1]; !slices.Contains(out, name) && !ordinary[name] {
+					out = append(out, name)
+				}
+				break
+			}
+		}
+	}
+	return out
+}
+
+// mayDefine is a cheap test that a line which defines something passes.
+func mayDefine(line string) bool {
+	for _, word := range []string{"func ", "fn ", "def", "class ", "struct ", "enum ", "trait ", "interface ", "module ", "function ", "fun ", "object ", "protocol ", "record ", "sub ", "macro_rules! ", "type ", "=>", "able ", "ABLE ", "iew ", "IEW "} {
+		if strings.Contains(line, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// ordinary names say nothing of what is defined.
+var ordinary = map[string]bool{"main": true, "new": true, "init": true, "from": true, "default": true, "self": true, "this": true, "test": true, "tests": true, "setup": true, "teardown": true, "constructor": true, "toString": true, "String": true, "Error": true, "__init__": true, "that": true, "name": true}
+
+// A change is what an edit took from a file and put in.
+type change struct{ path, before, after string }
+
+// changesOf reads what a call of an editing tool or a patch changes.
+func changesOf(input string) []change {
+	if strings.Contains(input, "*** Begin Patch") {
+		return patchChanges(input)
+	}
+	var args map[string]json.RawMessage
+	if json.Unmarshal([]byte(input), &args) != nil {
+		return nil
+	}
+	text := func(keys ...string) string {
+		for _, key := range keys {
+			var s string
+			if raw, ok := args[key]; ok && json.Unmarshal(raw, &s) == nil && s != "" {
+				return s
+			}
+		}
+		return ""
+	}
+	c := change{path: argument(input), before: text("old_string", "oldText", "old_str"), after: text("new_string", "newText", "new_str", "content", "file_text", "insert_text")}
+	if c.path == "" {
+		return nil
+	}
+	var list []struct {
+		Old string `json:"old_string"`
+		New string `json:"new_string"`
+	}
+	if raw, ok := args["edits"]; ok && json.Unmarshal(raw, &list) == nil {
+		for _, e := range list {
+			c.before += "\n" + e.Old
+			c.after += "\n" + e.New
+		}
+	}
+	return []change{c}
+}
+
+// patchChanges reads the lines that a patch in the form of apply_patch takes out
+// and puts in, by file.
+func patchChanges(input string) []change {
+	if !strings.Contains(input, "\n") {
+		input = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\"`, `"`, `\\`, `\`).Replace(input)
+	}
+	var out []change
+	for line := range strings.Lines(input) {
+		if rest, ok := strings.CutPrefix(line, "*** "); ok {
+			for _, verb := range []string{"Update File: ", "Add File: "} {
+				if p, ok := strings.CutPrefix(rest, verb); ok {
+					out = append(out, change{path: strings.TrimSpace(p)})
+				}
+			}
+			continue
+		}
+		if len(out) == 0 || line == "" {
+			continue
+		}
+		c := &out[len(out)-1]
+		switch line[0] {
+		case '-':
+			c.before += line[1:]
+		case '+':
+			c.after += line[1:]
+		}
+	}
+	return out
+}
+
+// A fileLedger knows what a session did to files: what it defined in them, which it
+// removed and where it moved them.
+type fileLedger struct {
+	names map[string][]string // by path
+	gone  map[string]int      // item by path
+	moved map[string]string   // new path by old one
+}
+
+// note enters the definitions that an edit adds and removes.
+func (l *fileLedger) note(p, before, after string) {
+	if l.names == nil {
+		l.names = map[string][]string{}
+	}
+	if head := after[:min(len(after), 600)]; strings.Contains(head, "DO NOT EDIT") || strings.Contains(head, "@generated") {
+		return // what a generator defines is not found by its name in the session
+	}
+	was, is := defined(before), defined(after)
+	if len(was) == 0 && len(is) == 0 {
+		return
+	}
+	names := slices.DeleteFunc(l.names[p], func(n string) bool { return slices.Contains(was, n) && !slices.Contains(is, n) })
+	for _, n := range is {
+		if !slices.Contains(was, n) && !slices.Contains(names, n) {
+			names = append(names, n)
+		}
+	}
+	l.names[p] = names
+}
+
+func (l *fileLedger) remove(p string, item int) {
+	if l.gone == nil {
+		l.gone = map[string]int{}
+	}
+	l.gone[p] = item
+}
+
+func (l *fileLedger) move(from, to string) {
+	if l.moved == nil {
+		l.moved = map[string]string{}
+	}
+	if from != to && from != "" && to != "" {
+		l.moved[from] = to
+		delete(l.moved, to)
+		delete(l.gone, to)
+	}
+}
+
+// now is where a file is at the end, "" if it was removed after an item.
+func (l *fileLedger) now(p string, item int) string {
+	for range 8 {
+		to, ok := l.moved[p]
+		if !ok {
+			break
+		}
+		p = to
+	}
+	if at, ok := l.gone[p]; ok && at >= item {
+		return ""
+	}
+	return p
+}
+
+var (
+	renamed = regexp.MustCompile(`(?m)^ rename (.+) \(\d+%\)$`)
+	deleted = regexp.MustCompile(`(?m)^ delete mode \d+ (.+)$`)
+)
+
+// follow enters what a command line did to files: rm, mv, and what git reports of
+// a commit.
+func (l *fileLedger) follow(run *run, cwd, root string) {
+	dirs := directories(run.parts, cwd)
+	for i, s := range run.parts {
+		words, cwd := s.words, dirs[i]
+		if s.script || i > 0 && run.parts[i-1].after == "|" {
+			continue
+		}
+		verb := unquote(words[0])
+		if verb == "git" && len(words) > 1 && (words[1] == "rm" || words[1] == "mv") {
+			words = words[1:]
+			verb = words[0]
+		}
+		var operands []string
+		for _, w := range words[1:] {
+			if w = unquote(w); !strings.HasPrefix(w, "-") && !strings.ContainsAny(w, "*?$") {
+				operands = append(operands, locate(w, cwd, root))
+			}
+		}
+		switch {
+		case verb == "rm":
+			for _, p := range operands {
+				l.remove(p, run.item)
+			}
+		case verb == "mv" && len(operands) == 2:
+			to := operands[1]
+			if !strings.Contains(baseOf(to), ".") && strings.Contains(baseOf(operands[0]), ".") {
+				to += "/" + baseOf(operands[0])
+			}
+			l.move(operands[0], to)
+		}
+	}
+	if !strings.Contains(run.line, "git") {
+		return
+	}
+	for _, m := range deleted.FindAllStringSubmatch(run.output, 100) {
+		l.remove(m[1], run.item)
+	}
+	for _, m := range renamed.FindAllStringSubmatch(run.output, 100) {
+		l.move(bracedRename(m[1]))
+	}
+}
+
+// bracedRename reads how git abbreviates a rename: a/{b => c}/d.
+func bracedRename(s string) (from, to string) {
+	head, rest, ok := strings.Cut(s, "{")
+	if !ok {
+		from, to, _ = strings.Cut(s, " => ")
+		return from, to
+	}
+	inner, tail, _ := strings.Cut(rest, "}")
+	a, b, _ := strings.Cut(inner, " => ")
+	join := func(m string) string { return strings.ReplaceAll(head+m+tail, "//", "/") }
+	return join(a), join(b)
+}

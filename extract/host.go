@@ -1,0 +1,91 @@
+package extract
+
+import (
+	"slices"
+	"strings"
+)
+
+// hostGroups are the groups of gh's and glab's subcommands that only look, or
+// are steps of any piece of work.
+var hostGroups = map[string]bool{
+	"pr": true, "mr": true, "issue": true, "repo": true, "auth": true, "browse": true, "search": true, "status": true, "config": true, "alias": true, "extension": true, "help": true,
+	"completion": true, "label": true, "gist": true,
+}
+
+// hostCommand renders a command of a host's program that is worth remembering by
+// its form: a call of its API, a subcommand beyond the everyday ones. Numbers and
+// texts become placeholders. mutates tells that it changes something.
+func hostCommand(words []string) (text string, mutates bool) {
+	group, rest := next(words[1:])
+	if hostGroups[group] || group == "" || asksAbout(words[1:]) {
+		return "", false
+	}
+	verb, _ := next(rest)
+	switch verb {
+	case "list", "ls", "view", "watch", "download", "status", "diff", "checks":
+		if group != "api" {
+			return "", false
+		}
+	}
+	mutates = group != "api"
+	out := []string{unquote(words[0])}
+	for i := 1; i < len(words); i++ {
+		w := unquote(words[i])
+		name, value, assigned := strings.Cut(w, "=")
+		switch {
+		case strings.ContainsAny(w, "`\n"):
+			w = "…"
+		case valued[words[i]] && i+1 < len(words):
+			v := unquote(words[i+1])
+			if words[i] == "-X" || words[i] == "--method" {
+				mutates = mutates || strings.ToUpper(v) != "GET"
+				out = append(out, words[i], v)
+				i++
+				continue
+			}
+			if key, _, ok := strings.Cut(v, "="); ok && (words[i] == "-f" || words[i] == "-F" || words[i] == "--field" || words[i] == "--raw-field") {
+				if key == "query" {
+					return "", false
+				}
+				mutates = true
+				out = append(out, words[i], key+"=…")
+			} else if words[i] != "--jq" && words[i] != "-q" && words[i] != "--template" && words[i] != "-t" && words[i] != "-H" && words[i] != "--header" {
+				out = append(out, words[i], "…")
+			}
+			i++
+			continue
+		case strings.HasPrefix(w, "--") && assigned && len(value) > 30:
+			w = name + "=…"
+		case strings.HasPrefix(w, "repos/") || strings.HasPrefix(w, "/repos/") || strings.Contains(w, "/"):
+			w = numbered(strings.Split(w, "?")[0])
+		case strings.Trim(w, "0123456789") == "" && w != "":
+			w = "N"
+		}
+		if strings.Contains(w, "$") || len(w) > 100 || strings.ContainsAny(w, " ") {
+			w = "…"
+		}
+		out = append(out, w)
+	}
+	text = strings.Join(slices.Compact(out), " ")
+	if len(text) > 160 || group == "api" && !strings.Contains(text, "/") {
+		return "", false
+	}
+	return text, mutates
+}
+
+// valued options are followed by a value.
+var valued = map[string]bool{
+	"-X": true, "--method": true, "-f": true, "-F": true, "--field": true, "--raw-field": true, "--body": true, "-b": true, "--body-file": true, "--title": true, "--jq": true, "-q": true,
+	"--template": true, "-t": true, "-H": true, "--header": true, "--input": true, "-R": true, "--repo": true, "--ref": true, "--json": true,
+}
+
+// numbered writes N for the numbers in a path.
+func numbered(p string) string {
+	parts := strings.Split(p, "/")
+	for i, s := range parts {
+		if s != "" && strings.Trim(s, "0123456789") == "" {
+			parts[i] = "N"
+		}
+	}
+	return strings.Join(parts, "/")
+}

@@ -93,7 +93,7 @@ type knowledge struct {
 func learn(sessions []*session, d *draft, rejected func(text string) bool) *knowledge {
 	k := &knowledge{sessions: sessions, last: sessions[len(sessions)-1], ran: lastRuns(sessions)}
 	k.preferences = settle(d.cluster(sessions, memoir.StatementPreference))
-	k.commands = tallyCommands(sessions)
+	k.commands = retire(tallyCommands(sessions), sessions)
 	known := settle(d.cluster(sessions, memoir.StatementDecision))
 	all := d.cluster(sessions, memoir.StatementFailure)
 	for _, c := range all {

@@ -45,7 +45,11 @@ func tallyCommands(sessions []*session) []*claim {
 	}
 	out := make([]*claim, 0, len(order))
 	for _, base := range order {
-		out = append(out, join(base, byBase[base]))
+		c := join(base, byBase[base])
+		if len(c.from) == 1 && strings.Contains(c.text, "/tmp/") {
+			continue // of that session's making
+		}
+		out = append(out, c)
 	}
 	return out
 }
@@ -101,6 +105,9 @@ func baseOf(words []string) string {
 	if len(words) > 3 && words[0] == "cd" && words[2] == "&&" {
 		from = 4
 	}
+	if len(words) > from && interpreters[words[from-1]] {
+		from++ // and the script that it runs
+	}
 	quoted := ""
 	for i := 0; i < len(words); i++ {
 		w := words[i]
@@ -119,6 +126,7 @@ func baseOf(words []string) string {
 			if q := words[i][:1]; (q == `"` || q == "'") && (len(words[i]) == 1 || !strings.HasSuffix(words[i], q)) {
 				quoted = q
 			}
+		case strings.Trim(w, "v0123456789.+") == "": // a version, a number
 		case w == "--nocapture" || w == "--exact" || w == "--ignored":
 		case w[0] == '"' || w[0] == '\'':
 			if q := w[:1]; len(w) == 1 || !strings.HasSuffix(w, q) {

@@ -99,7 +99,7 @@ func (r *recurrence) like(p procedure) float64 {
 		score := float64(len(common)) / float64(max(len(v.keys), len(p.keys)))
 		if telling := slices.DeleteFunc(common, routine); len(telling) >= minTellingSteps {
 			// One may be the other and more: what else was done on the way differs.
-			score = max(score, float64(len(telling))/float64(min(ownSteps(v.keys), ownSteps(p.keys))))
+			score = max(score, 0.1+float64(len(telling))/float64(min(ownSteps(v.keys), ownSteps(p.keys))))
 		}
 		if alikeAsk(v.label, p.label) {
 			score += 0.35
@@ -178,7 +178,7 @@ func closest(groups []*recurrence, index map[string][]int, p procedure) int {
 		if n < minSkillSteps {
 			continue
 		}
-		if score := groups[g].like(p); score >= 0.75 && (score > best || score == best && g < at) {
+		if score := groups[g].like(p); score >= 0.7 && (score > best || score == best && g < at) {
 			best, at = score, g
 		}
 	}

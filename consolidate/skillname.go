@@ -2,6 +2,7 @@ package consolidate
 
 import (
 	"cmp"
+	"path"
 	"slices"
 	"strings"
 )
@@ -66,10 +67,9 @@ func (r *recurrence) stepName() string {
 			continue
 		}
 		words := strings.Fields(key)
-		w := slugOf(words[len(words)-1])
-		if i := strings.LastIndexAny(words[len(words)-1], "/:"); i >= 0 {
-			w = slugOf(words[len(words)-1][i+1:])
-		}
+		last := words[len(words)-1]
+		last = last[strings.LastIndexAny(last, "/:")+1:]
+		w := slugOf(strings.TrimSuffix(last, path.Ext(last)))
 		if w != "" && !slices.Contains(names, w) {
 			names = append(names, w)
 		}

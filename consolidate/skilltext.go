@@ -41,10 +41,13 @@ func (r *recurrence) render(k *knowledge, name string, row []string) string {
 		steps[i] = cut(steps[i], 60)
 	}
 	desc := fmt.Sprintf("The steps that worked in this project, in order: %s.", strings.Join(steps, ", "))
-	if len(labels) > 0 {
+	switch {
+	case len(labels) > 0 && (len(labels) < len(r.procs) || name != r.stepName()): // the asks have something in common
 		desc += " Use when the user asks for something like " + strings.Join(quoteAll(labels[:min(len(labels), 2)]), ", ") + "."
-	} else {
-		desc += " Use when these steps are due."
+	case len(labels) > 0:
+		desc += " Use when one of them is due; so far they were taken for " + strings.Join(quoteAll(labels[:min(len(labels), 2)]), " and ") + "."
+	default:
+		desc += " Use when one of them is due."
 	}
 	front := "---\nname: " + yamlName(name) + "\ndescription: " + yamlString(desc) + "\n---\n"
 	var b strings.Builder

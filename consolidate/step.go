@@ -2,6 +2,7 @@ package consolidate
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -12,29 +13,38 @@ var runners = [][]string{
 }
 
 // stepKey names what two runs of "the same step" share: the program and its
-// subcommand, and with a task runner the task. What stands in front (directory,
+// subcommand, or the task that a task runner is told. What stands in front (directory,
 // variables, runners) does not count.
 func stepKey(step string) string {
+	if _, task := taskOf(step); task != "" {
+		return "run " + task
+	}
 	words := strings.Fields(unwrapped(step))
-	var key []string
-	for i, w := range words {
-		if strings.HasPrefix(w, "-") || strings.HasPrefix(w, "+") {
+	if len(words) == 0 {
+		return ""
+	}
+	key := []string{path.Base(words[0])}
+	for _, w := range plainArguments(words[1:]) {
+		if strings.HasPrefix(w, "+") || strings.Trim(w, "v0123456789.+-") == "" { // a toolchain; a version, a number
 			continue
 		}
-		if i == 0 {
+		if interpreters[key[0]] && len(key) == 1 {
 			key = append(key, path.Base(w))
-			continue
+			break
 		}
-		if strings.ContainsAny(w, "/=\"'$") || len(key) == 1 && strings.Contains(w, ".") {
+		if strings.ContainsAny(w, "/\"'$") || len(key) == 1 && strings.Contains(w, ".") {
 			break
 		}
 		key = append(key, w)
-		if len(key) == 3 || len(key) == 2 && w != "run" && key[0] != "gh" && key[0] != "mise" {
+		if len(key) == 3 || len(key) == 2 && w != "run" && w != "compose" && key[0] != "gh" && key[0] != "mise" {
 			break
 		}
 	}
 	return strings.Join(key, " ")
 }
+
+// interpreters run the script that is named first.
+var interpreters = map[string]bool{"sh": true, "bash": true, "zsh": true, "node": true, "python": true, "python3": true, "ruby": true, "perl": true, "php": true, "tsx": true}
 
 // unwrapped is the command that a step comes down to.
 func unwrapped(step string) string {
@@ -52,6 +62,12 @@ func unwrapped(step string) string {
 		if len(words) > 2 && words[0] == "mise" && (words[1] == "x" || words[1] == "exec") {
 			if _, inner, ok := strings.Cut(step, " -- "); ok {
 				step, changed = inner, true
+				continue
+			}
+		}
+		if len(words) > 3 && words[0] == "docker" && words[1] == "compose" && (words[2] == "exec" || words[2] == "run") {
+			if args := plainArguments(words[3:]); len(args) > 1 { // behind the name of the service
+				step, changed = strings.Join(words[3+slices.Index(words[3:], args[0])+1:], " "), true
 				continue
 			}
 		}

@@ -49,7 +49,7 @@ func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir
 		tasks(r), distinct(outcomes(r, posts, done), known), preferences(r), failed, retries(r), reported(r), worked(r), occasional(r), prompted(r),
 		known, files(r), hooks(r), unsaid(surroundings(r), failed), procedures(r),
 	)
-	if !worthKeeping(all) {
+	if !worthKeeping(all, r) {
 		return out, memoir.Usage{}, nil
 	}
 	kept := fit(all, maxRawTokens)
@@ -82,14 +82,19 @@ func unsaid(list, other []found) []found {
 }
 
 // worthKeeping reports whether a session taught or changed anything: a rule, a
-// finding, a failure, a command, an edit, or a request with an outcome that says
-// something. A greeting, an aside or an ask that nobody answered does not.
-func worthKeeping(all []found) bool {
-	asked, came := false, false
+// finding, a failure, a command, an edit, or work whose outcome says something. A
+// greeting, an aside, an ask that nobody answered or a question that was answered
+// out of what everybody knows does not.
+func worthKeeping(all []found, r *reading) bool {
+	asked, came, aside := false, false, r.aside()
 	for _, f := range all {
 		switch f.Kind {
-		case memoir.StatementPreference, memoir.StatementDecision, memoir.StatementFailure, memoir.StatementCommand:
+		case memoir.StatementPreference, memoir.StatementFailure, memoir.StatementCommand:
 			return true
+		case memoir.StatementDecision:
+			if !strings.HasSuffix(f.Text, inPassing) && (!aside || slices.Contains(r.typed(), f.Items[0])) {
+				return true
+			}
 		case memoir.StatementFile:
 			if strings.Contains(f.Text, changedMark) {
 				return true
@@ -101,7 +106,50 @@ func worthKeeping(all []found) bool {
 			came = came || status != outcomeUnknown && len(strings.Fields(what)) >= minOutcomeWords
 		}
 	}
-	return asked && came
+	return asked && came && r.worked()
+}
+
+// minLooks is how many calls make work of looking at things.
+const minLooks = 3
+
+// worked reports whether the agent changed something, or looked at a few things.
+func (r *reading) worked() bool {
+	looks := 0
+	for _, t := range r.turns {
+		if looks += t.tools; t.acted() {
+			return true
+		}
+	}
+	return looks >= minLooks
+}
+
+// maxAside is how many asks a session has at most that is an aside.
+const maxAside = 2
+
+// aside reports whether a session is a question or two that the agent answered
+// almost without looking at anything.
+func (r *reading) aside() bool {
+	if r.worked() {
+		return false
+	}
+	asks := 0
+	for _, t := range r.turns {
+		if t.ask != nil && !t.said.trivial {
+			asks++
+		}
+	}
+	return asks <= maxAside
+}
+
+// typed lists the items in which a person spoke.
+func (r *reading) typed() []int {
+	var out []int
+	for _, t := range r.turns {
+		if t.ask != nil {
+			out = append(out, t.said.item)
+		}
+	}
+	return out
 }
 
 // minOutcomeWords is how many words say something of what came of a request.

@@ -13,14 +13,16 @@ import (
 func TestNothingWorthKeepingIsEmpty(t *testing.T) {
 	t.Parallel()
 	for name, s := range map[string]*talk{
-		"no items":            {},
-		"a greeting":          new(talk).says("hi").answers("Hello! How can I help?"),
-		"a one-line question": new(talk).says("what is 2+2?").answers("4."),
-		"an aborted session":  new(talk).says("refactor the parser"),
-		"only commands":       new(talk).says("/clear").says("/exit"),
-		"a look around":       new(talk).says("what is here?").runs("ls", 0, "a b").answers("Two files."),
-		"thanks":              new(talk).says("thanks!").answers("You're welcome! Tell me if there is anything else that I can do."),
-		"a failed edit":       new(talk).says("refactor the parser").fails("/src/app/parse.go"),
+		"no items":                       {},
+		"a greeting":                     new(talk).says("hi").answers("Hello! How can I help?"),
+		"a one-line question":            new(talk).says("what is 2+2?").answers("4."),
+		"an aborted session":             new(talk).says("refactor the parser"),
+		"only commands":                  new(talk).says("/clear").says("/exit"),
+		"a question about a tool":        new(talk).says("which flag of `git diff` lists names only, again?").answers("`git diff --name-only` does, because it leaves the hunks out.").says("and only below web?").runs("git diff --name-only v1 v2 -- web", 0, "web/a").answers("Add the path behind `--`: `git diff --name-only v1 v2 -- web`.").says("ta").answers("You're welcome!"),
+		"a question in another language": new(talk).says("kurz: wie hieß der befehl für den letzten stash?").answers("`git stash show -p` zeigt ihn. Ich empfehle, immer `git stash push -m` zu benutzen, weil der Name sonst fehlt.").says("danke").answers("Gern!"),
+		"a look around":                  new(talk).says("what is here?").runs("ls", 0, "a b").answers("Two files."),
+		"thanks":                         new(talk).says("thanks!").answers("You're welcome! Tell me if there is anything else that I can do."),
+		"a failed edit":                  new(talk).says("refactor the parser").fails("/src/app/parse.go"),
 	} {
 		if e := s.extract(t); !e.Empty() || e.RolloutSlug != "" || e.Title != "" {
 			t.Errorf("%s: %+v", name, e)
@@ -44,6 +46,7 @@ func TestOneEditOrOneAnsweredRequestIsWorthKeeping(t *testing.T) {
 		},
 		"a request with an outcome": {
 			new(talk).says("compare the two parsers and tell me which one to keep").
+				runs("cat hand.go", 0, "x").runs("cat generated.go", 0, "y").runs("wc -l hand.go generated.go", 0, "2").
 				answers("Compared both: the hand-written parser reads the whole grammar and the generated one lacks comments. All done."),
 			[]memoir.StatementKind{memoir.StatementTask, memoir.StatementOutcome},
 		},

@@ -142,7 +142,7 @@ var trivialWords = func() map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq(`yes y yep yeah yup no n nope ok okay k kk sure thanks thank you thx please pls continue go ahead do it proceed next great cool nice perfect
 		good lgtm hi hello hey yo sorry done wow amazing works work it wait hmm hm alright all right on resume carry keep going that's thats fine sounds makes sense i see
-		got and now then again what where were we jesus lol awesome excellent exit quit bye so well dude sleep ls pwd let's lets start this exot ya yo jep
+		ta cheers thankyou tnx got and now then again what where were we jesus lol awesome excellent exit quit bye so well dude sleep ls pwd let's lets start this exot ya yo jep
 		ja nein doch danke bitte weiter gut oui non merci continuez d'accord si sí gracias continúa vale claro sim não obrigado да нет спасибо хорошо давай 1 2 3 a b`) {
 		m[w] = true
 	}

@@ -38,6 +38,7 @@ type turn struct {
 	runs   []*run
 	edits  int
 	files  []string       // changed, by their paths
+	tools  int // calls of tools
 	acts   int            // other calls that change something
 	last   bool           // nothing follows
 	denied bool           // the next thing that the person said refuses what the agent said last
@@ -95,6 +96,7 @@ func read(in Input) *reading {
 			t.closed = true
 		case it.Kind == memoir.ItemTool:
 			open = true
+			t.tools++
 			t.closed = false
 			refused = refusedCall(it, root)
 			r.tool(t, it, root)

@@ -55,7 +55,7 @@ func TestOfOneSessionTheStrongestFindingsCount(t *testing.T) {
 	}
 	bullets = append(bullets, "Decisions: `zinc` is a package (in passing)")
 	lines := under(build(t, input(session(0, id(1), bullets...))).MemoryMD, "## What is known")
-	if len(lines) != 24 || !contains(lines, "`"+words[0]+"`") || contains(lines, "`"+words[24]+"`") || contains(lines, "zinc") {
+	if len(lines) != 10 || !contains(lines, "`"+words[0]+"`") || contains(lines, "`"+words[10]+"`") || contains(lines, "zinc") {
 		t.Errorf("got %q", lines)
 	}
 }

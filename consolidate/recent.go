@@ -11,17 +11,19 @@ import (
 // are newer: what was done last is what a reader goes on from.
 func detailsOf(newer int) int {
 	switch {
+	case newer == 0:
+		return 8
 	case newer < 3:
-		return 14
+		return 4
 	case newer < 8:
-		return 6
+		return 2
 	}
-	return 3
+	return 1
 }
 
 // came tells what came of a session: its status, the thing done that says most,
-// and a few more, the fewer the more
-// sessions are newer. Links and reports of state ("PR is up", "checks are green") say
+// and a few more, the fewer the more sessions
+// are newer. Links and reports of state ("PR is up", "checks are green") say
 // little; they stand only where there is nothing better.
 func (s *session) came(newer int) (status, what string, details []string) {
 	status, what = s.outcome()

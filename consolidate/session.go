@@ -20,7 +20,7 @@ type session struct {
 
 // maxFindings is how many findings of one session count: the extraction lists the
 // weightiest first.
-const maxFindings = 24
+const maxFindings = 10
 
 // inPassing marks a finding that only the session's own record keeps.
 const inPassing = " (in passing)"

@@ -23,6 +23,9 @@ func (r *reading) mended(text string, item int) bool {
 	if r.ledger.past(text, item) || r.wasListed(text, item) || begins(norm, findable) && r.actedOn(item) {
 		return true
 	}
+	if !outlives(text, norm) && (r.ledger.reworked(text, item) || !r.closing(item) && (has(norm, shapes) || has(norm, lacking)) && r.actedOn(item)) {
+		return true
+	}
 	later := false
 	for _, e := range r.edits {
 		if e.item <= item {

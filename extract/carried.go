@@ -57,7 +57,7 @@ func (g *gathering) carried(sentence string, s said) (string, float64) {
 		return shorten(sentence, 240), 1.9 + named
 	}
 	_, last := g.t.span()
-	if n < 13 || !has(norm, designs) || !g.edited(s.item, last) {
+	if n < 13 || !has(norm, designs) || !g.edited(s.item, last) || g.undone(s.item) {
 		return "", 0
 	}
 	for _, opening := range []string{"I’m going to ", "I'm going to ", "I’ll ", "I'll ", "I will ", "I’m ", "I'm ", "Now I’m ", "Now I'm ", "So I’ll ", "So I'll "} {
@@ -71,6 +71,28 @@ func (g *gathering) carried(sentence string, s said) (string, float64) {
 		return shorten(capital(rest), 240), 1.9 + named
 	}
 	return "", 0
+}
+
+// undone reports whether half of the edits that followed an announcement, up to
+// what the agent said next, lost lines to a later edit: the design did not last.
+func (g *gathering) undone(item int) bool {
+	next := 0
+	for _, s := range g.t.says {
+		if s.item > item && g.edited(item, s.item) {
+			next = s.item
+			break
+		}
+	}
+	total, again := 0, 0
+	for _, e := range g.r.edits {
+		if e.item > item && (next == 0 || e.item < next) {
+			total++
+			if g.r.ledger.redone[e.item] > next {
+				again++
+			}
+		}
+	}
+	return again > 0 && again*2 >= total
 }
 
 // edited reports whether a file was edited between two items.

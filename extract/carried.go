@@ -57,7 +57,7 @@ func (g *gathering) carried(sentence string, s said) (string, float64) {
 		return shorten(sentence, 240), 1.9 + named
 	}
 	_, last := g.t.span()
-	if n < 13 || !has(norm, designs) || !g.edited(s.item, last) || g.undone(s.item) {
+	if n < 13 || !has(norm, designs) || !g.edited(s.item, last) || g.undone(s.item) && !has(norm, phrases("leave|leaving|keep|keeping|avoid|avoiding|not|without")) {
 		return "", 0
 	}
 	for _, opening := range []string{"I’m going to ", "I'm going to ", "I’ll ", "I'll ", "I will ", "I’m ", "I'm ", "Now I’m ", "Now I'm ", "So I’ll ", "So I'll "} {

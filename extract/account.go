@@ -58,6 +58,10 @@ func account(s said, root string) []found {
 		for _, sentence := range sentences(local(tidy(b.text), root)) {
 			sentence = withoutAim(withoutHandling(numberless.ReplaceAllString(sentence, "")))
 			norm := words(sentence)
+			if unsettled(sentence) {
+				prev = -1
+				continue
+			}
 			if prev >= 0 && (begins(norm, dangling) || begins(norm, phrases("now"))) && len(out[prev].Text)+len(sentence) < maxTold && !has(norm, chatter) {
 				out[prev].Text += " " + sentence
 				continue

@@ -46,7 +46,7 @@ func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir
 	}
 	failed := failures(r)
 	all := slices.Concat(
-		tasks(r), distinct(outcomes(r, posts, done), known), preferences(r), failed, retries(r), reported(r), worked(r), occasional(r), prompted(r),
+		tasks(r), distinct(outcomes(r, posts, done), slices.Concat(known, r.overtaken)), preferences(r), failed, retries(r), reported(r), worked(r), occasional(r), prompted(r),
 		known, files(r), hooks(r), unsaid(surroundings(r), failed), procedures(r),
 	)
 	if !worthKeeping(all) {

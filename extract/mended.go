@@ -60,11 +60,12 @@ func (r *reading) lastStates(list []found) []found {
 		text := strings.TrimSuffix(f.Text, inPassing)
 		marks, _ := senses(text, words(text))
 		if late := r.settled(text, item); late.text != "" {
-			f.Text = ""
 			if marks.cause {
 				f.Text = text + beforeChange + ": " + shorten(strings.TrimRight(late.text, "."), 160) + ")"
 				f.Items = append(slices.Clone(f.Items), late.item)
 				f.weight--
+			} else {
+				r.overtake(f)
 			}
 			continue
 		}
@@ -80,13 +81,21 @@ func (r *reading) lastStates(list []found) []found {
 			f.Text = text + beforeChange + ": " + shorten(strings.TrimRight(fix.Text, "."), 200) + ")"
 			f.Items = append(slices.Clone(f.Items), fix.Items...)
 		case !marks.cause || r.ledger.past(text, item) && !marks.constraint && f.Text != text:
-			f.Text = ""
+			r.overtake(f)
 		default:
 			f.Text = text + beforeChange + ")" + f.Text[len(text):]
 			f.weight--
 		}
 	}
 	return slices.DeleteFunc(list, func(f found) bool { return f.Text == "" })
+}
+
+// overtake forgets a finding that no longer holds, and notes what it said.
+func (r *reading) overtake(f *found) {
+	past := *f
+	past.Text = strings.TrimSuffix(f.Text, inPassing)
+	r.overtaken = append(r.overtaken, past)
+	f.Text = ""
 }
 
 // repairs begin a sentence that says that something wrong was mended.

@@ -82,7 +82,7 @@ func accounts(r *reading) []found {
 			}
 		}
 		if said == 0 && t.edits > 0 && t.closed {
-			if line, at := headline(t, r.root); len(strings.Fields(line)) >= minOutcomeWords && !trivialAnswer(line) && standsAlone(line) && !has(words(line), chatter) {
+			if line, at := headline(t, r.root); len(strings.Fields(line)) >= minOutcomeWords && !trivialAnswer(line) && standsAlone(line) && !has(words(line), chatter) && !unsettled(line) {
 				out = supersede(out, found{memoir.Statement{Kind: memoir.StatementOutcome, Text: shorten(impersonal(line), 240), Items: []int{at}}, 1.2})
 			}
 		}

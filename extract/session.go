@@ -27,6 +27,8 @@ type reading struct {
 	void   map[int]bool      // items of answers that a later turn made void
 	listed []said            // what the agent listed as wrong
 	closed []said            // what it found mended already; nil until asked for
+
+	overtaken []found // findings that a later edit made untrue
 }
 
 // A turn begins with what a person said and holds all that the agent did then.

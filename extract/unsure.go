@@ -34,3 +34,17 @@ var asking = phrases("asks|asked|ask|advises|advised|recommends|recommended|sugg
 func relays(norm string) bool {
 	return relaying.MatchString(strings.TrimSpace(norm)) && has(norm, asking)
 }
+
+// proposes reports whether a sentence offers what the agent could do as well.
+func proposes(norm string) bool {
+	return has(norm, offering) || begins(norm, phrases("we could|we can|i could|i can|you could|another option|one option|an option|alternatively|optionally"))
+}
+
+var offering = phrases("i could|i could also|could also|we could|i can also|we can also|i'd also|i would also|if you want|if you like|if you'd like|if needed|let me know|happy to|ich könnte|wir könnten|je pourrais|on pourrait|podría|podríamos|eu poderia|poderíamos|могу также|можно также")
+
+// unsettled reports whether a sentence tells nothing that is so or was done: an
+// offer, a supposition, or what a text asks for.
+func unsettled(sentence string) bool {
+	norm := words(sentence)
+	return proposes(norm) || supposes(sentence, norm) || relays(norm)
+}

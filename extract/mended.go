@@ -58,6 +58,10 @@ func (r *reading) lastStates(list []found) []found {
 		}
 		item := f.Items[len(f.Items)-1]
 		text := strings.TrimSuffix(f.Text, inPassing)
+		if r.reversed(text, item) {
+			r.overtake(f)
+			continue
+		}
 		marks, _ := senses(text, words(text))
 		if late := r.settled(text, item); late.text != "" {
 			if marks.cause {

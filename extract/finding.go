@@ -39,7 +39,7 @@ func findings(r *reading) []found {
 			accepted: accepted(r.turns[i+1:]), assented: i+1 < len(r.turns) && !t.denied,
 		}
 		for k, s := range t.says {
-			if !(t.denied && k == len(t.says)-1) {
+			if !(t.denied && k == len(t.says)-1) && !(r.idle() && wonders(t) && !assents(r.turns[i+1:])) {
 				g.answer(s)
 			}
 		}
@@ -60,14 +60,29 @@ func accepted(later []*turn) bool {
 		if t.said.denies {
 			return false
 		}
-		if t.said.trivial || t.said.confirms || len(t.said.own) > 0 && (commands(words(t.said.own[0])) || begins(words(t.said.own[0]), assents)) {
+		if t.said.trivial || t.said.confirms || len(t.said.own) > 0 && (commands(words(t.said.own[0])) || begins(words(t.said.own[0]), assenting)) {
 			return true
 		}
 	}
 	return false
 }
 
-var assents = phrases("ok|okay|yes|yeah|yep|sure|sounds good|go ahead|do it|agreed|fine|makes sense|good|great|perfect|let's do|ja|oui|sí|да")
+// wonders reports whether a person asked for knowledge, with or without a question mark.
+func wonders(t *turn) bool {
+	if asksQuestion(t) {
+		return true
+	}
+	return t.ask != nil && len(t.said.own) > 0 && begins(words(t.said.own[0]), wondering)
+}
+
+var wondering = phrases("does|do|did|is|are|was|can|what|what's|which|who|where|when|why|how|explain|tell me|was ist|warum|wie|welche|gibt es|qu'est-ce|pourquoi|comment|est-ce|qué|cuál|cómo|por qué|o que|como|что|как|почему")
+
+// assents reports whether the next thing that a person said agrees, which thanks do not.
+func assents(later []*turn) bool {
+	return len(later) > 0 && len(later[0].said.own) > 0 && begins(words(later[0].said.own[0]), assenting)
+}
+
+var assenting = phrases("ok|okay|yes|yeah|yep|sure|sounds good|go ahead|do it|agreed|fine|makes sense|good|great|perfect|let's do|ja|oui|sí|да")
 
 // A gathering collects the findings of one turn.
 type gathering struct {
@@ -168,6 +183,8 @@ func (g *gathering) answer(s said) {
 			}
 			prev = sentence
 			switch {
+			case has(words(line), openEnded): // a project's memory would keep it when it is done
+				g.add(line+inPassing, s.item, min(weight-1, leastNarrated))
 			case weight >= leastFinal || !s.final && weight >= leastNarrated:
 				g.add(line, s.item, weight)
 				kept = line
@@ -177,6 +194,9 @@ func (g *gathering) answer(s said) {
 		}
 	}
 }
+
+// openEnded marks what is left to be done, which some later session does.
+var openEnded = phrases("is the next step|as the next step|are the next step|the next step is|still to be|remains to be|remain to be|is left to do|are left to do|left for later|to be changed after|to be done|still to do|for a follow-up|in a follow-up|nächster schritt|noch zu|prochaine étape|reste à|siguiente paso|queda por|próximo passo|falta ainda|следующий шаг|осталось")
 
 // reply joins a question of the person to an answer that is no sentence without
 // it: "Why …? Because …".

@@ -31,6 +31,10 @@ type reading struct {
 	overtaken []found // findings that a later edit made untrue
 }
 
+// idle reports whether the agent looked at nothing and changed nothing: what it
+// answers then is what anybody knows, not what the project taught.
+func (r *reading) idle() bool { return len(r.runs)+len(r.edits)+len(r.reads) == 0 }
+
 // A turn begins with what a person said and holds all that the agent did then.
 // The first turn of a session that begins with the agent has no ask.
 type turn struct {

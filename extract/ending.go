@@ -53,7 +53,7 @@ func ending(r *reading) (status, what string, item int) {
 	}
 	if len(strings.Fields(what)) < 3 || trivialAnswer(what) {
 		for i := len(r.turns) - 1; i >= 0; i-- {
-			if w, at := headline(r.turns[i], r.root); len(strings.Fields(w)) >= 3 && !trivialAnswer(w) {
+			if w, at := headline(r.turns[i], r.root); len(strings.Fields(w)) >= 3 && !trivialAnswer(w) && !r.obsolete(w, at) {
 				what, item = w, at
 				break
 			}
@@ -183,7 +183,7 @@ func headline(t *turn, root string) (string, int) {
 			for _, sentence := range sentences(local(tidy(b.text), root)) {
 				norm := words(sentence)
 				switch {
-				case strings.Count(norm, " ") < 4 || strings.HasSuffix(sentence, ":") || strings.HasSuffix(sentence, "?"):
+				case strings.Count(norm, " ") < 4 || strings.HasSuffix(sentence, ":") || strings.HasSuffix(sentence, "?") || unsettled(sentence):
 				case accomplishment(sentence) >= 1.5 && !sessionBound(sentence, norm):
 					return sentence, s.item
 				case begins(norm, narrations) && !begins(norm, phrases("created|all set")) && accomplishment(sentence) == 0, strings.HasPrefix(norm, " i'm "), !has(norm, verbs) && accomplishment(sentence) == 0, begins(norm, dangling), begins(norm, phrases("now")), has(norm, chatter), has(norm, verdicts) && anchors(sentence) == 0:

@@ -14,6 +14,7 @@ const (
 	leastFinal    = 2.4
 	leastNarrated = 1.9
 	leastPassing  = 0.7
+	leastIdle     = 1.5 // of the answer of a turn that changed nothing
 	inPassing     = " (in passing)"
 )
 
@@ -188,7 +189,7 @@ func (g *gathering) answer(s said) {
 			case weight >= leastFinal || !s.final && weight >= leastNarrated:
 				g.add(line, s.item, weight)
 				kept = line
-			case weight >= leastPassing:
+			case weight >= leastPassing && (!s.final || g.t.edits > 0 || weight >= leastIdle):
 				g.add(line+inPassing, s.item, weight-1)
 			}
 		}

@@ -21,12 +21,15 @@ func outlives(text, norm string) bool {
 
 // closing reports whether an item is an answer that closed a turn.
 func (r *reading) closing(item int) bool {
-	for _, t := range r.turns {
-		for _, s := range t.says {
-			if s.item == item {
-				return s.final
+	if r.answers == nil {
+		r.answers = map[int]bool{}
+		for _, t := range r.turns {
+			for _, s := range t.says {
+				if s.final {
+					r.answers[s.item] = true
+				}
 			}
 		}
 	}
-	return false
+	return r.answers[item]
 }

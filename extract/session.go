@@ -28,7 +28,9 @@ type reading struct {
 	listed []said            // what the agent listed as wrong
 	closed []said            // what it found mended already; nil until asked for
 
-	overtaken []found // findings that a later edit made untrue
+	overtaken []found      // findings that a later edit or request made untrue
+	returns   []said       // where a person asks for a former state; nil until asked for
+	answers   map[int]bool // items of closing answers; nil until asked for
 }
 
 // idle reports whether the agent looked at nothing and changed nothing: what it

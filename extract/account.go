@@ -56,8 +56,12 @@ func account(s said, root string) []found {
 		}
 		prev := -1
 		for _, sentence := range sentences(local(tidy(b.text), root)) {
-			sentence = withoutAim(withoutHandling(numberless.ReplaceAllString(sentence, "")))
+			sentence = withoutOffer(withoutAim(withoutHandling(numberless.ReplaceAllString(sentence, ""))))
 			norm := words(sentence)
+			if offered(norm) || tally(sentence) {
+				prev = -1
+				continue
+			}
 			if prev >= 0 && (begins(norm, dangling) || begins(norm, phrases("now"))) && len(out[prev].Text)+len(sentence) < maxTold && !has(norm, chatter) {
 				out[prev].Text += " " + sentence
 				continue

@@ -181,8 +181,10 @@ func headline(t *turn, root string) (string, int) {
 		first, spare := "", ""
 		for _, b := range blocks(s.text, false) {
 			for _, sentence := range sentences(local(tidy(b.text), root)) {
+				sentence = withoutOffer(sentence)
 				norm := words(sentence)
 				switch {
+				case offered(norm), tally(sentence):
 				case strings.Count(norm, " ") < 4 || strings.HasSuffix(sentence, ":") || strings.HasSuffix(sentence, "?"):
 				case accomplishment(sentence) >= 1.5 && !sessionBound(sentence, norm):
 					return sentence, s.item

@@ -23,7 +23,7 @@ var (
 func standing(s string, a ask) float64 {
 	norm := words(s)
 	n := len(strings.Fields(norm))
-	if len(s) > 400 {
+	if len(s) > 400 || strings.HasSuffix(s, ":") {
 		return 0
 	}
 	if w := foreignStanding(s, norm); w > 0 {
@@ -38,7 +38,7 @@ func standing(s string, a ask) float64 {
 	if question && !(begins(norm, politeAsks) && (lasting || ever)) {
 		return 0
 	}
-	now := has(norm, passing)
+	now := has(norm, passing) || forNow(norm)
 	imperative := commands(norm)
 	shout := emphasis(s)
 	switch {

@@ -43,7 +43,7 @@ func statement(s string, a ask) float64 {
 	switch {
 	case question && !has(norm, wishes):
 		return 0
-	case has(norm, passing) && !has(norm, grounds):
+	case strings.HasSuffix(s, ":"), forNow(norm), has(norm, passing) && !has(norm, grounds):
 		return 0
 	case has(norm, givens) && n >= 7:
 		return 2.8

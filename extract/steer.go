@@ -185,7 +185,7 @@ func weighty(a ask) string {
 		if standing(s, a) > 0 && len(a.own) > 1 && len(contentWords(s)) > 3 { // kept as a preference
 			continue
 		}
-		if trivial(norm) || hollowAside(norm) || a.pasted && strings.HasSuffix(s, ":") {
+		if trivial(norm) || hollowAside(norm) || forNow(norm) || bare(norm) || a.pasted && strings.HasSuffix(s, ":") {
 			continue
 		}
 		if total+len(s) > 330 && total > 0 {

@@ -4,10 +4,13 @@ import "strings"
 
 // What limits a sentence of a person to the work at hand: one request, one run,
 // one day.
-var single = phrases(`nothing else|nothing more|nothing beyond|that's all|that is all|that will be all|that'll be all|only that|just that|no more than that|this once|just this once|only this once|for once|this one time|
-	an exception|as an exception|exceptionally|since this morning|since yesterday|since last night|since lunch|this morning|this afternoon|this evening|right away|for this purpose|while you are at it|while you're at it|
-	ausnahmsweise|diesmal|dieses mal|dieses eine mal|nur heute|für heute|heute|sonst nichts|nichts weiter|nichts anderes|einmalig|vorerst|pour cette fois|cette fois|pour l'instant|rien d'autre|aujourd'hui|por esta vez|esta vez|
-	nada más|por ahora|de momento|hoy|nada mais|desta vez|por enquanto|hoje|per questa volta|stavolta|per ora|nient'altro|deze keer|niets anders|voorlopig|в этот раз|больше ничего|пока|сегодня|tym razem|nic więcej`)
+var single = phrases(`that's all|that is all|that will be all|that'll be all|this once|just this once|only this once|for once|this one time|
+	as an exception|exceptionally|since this morning|since yesterday|since last night|since lunch|this morning|this afternoon|this evening|
+	ausnahmsweise|diesmal|dieses mal|dieses eine mal|nur heute|für heute|heute|einmalig|vorerst|pour cette fois|cette fois|pour l'instant|aujourd'hui|por esta vez|esta vez|
+	por ahora|de momento|hoy|desta vez|por enquanto|hoje|per questa volta|stavolta|per ora|deze keer|voorlopig|в этот раз|пока|сегодня|tym razem`)
+
+// What ends a request: no more is to be done than it says.
+var noMore = phrases("nothing else|nothing more|nothing beyond|only that|just that|no more than that|sonst nichts|nichts weiter|nichts anderes|rien d'autre|rien de plus|nada más|nada mais|nient'altro|niets anders|больше ничего|nic więcej")
 
 // How a permission begins; "you may only" is none.
 var permissions = phrases("you may|you can go ahead|feel free|go ahead and|you're allowed|you are allowed|you have my permission|it's ok to|it is ok to|it's fine to|it is fine to|du darfst|ihr dürft|tu peux|vous pouvez|puedes|pode|puoi|je mag|можешь")
@@ -17,6 +20,17 @@ var permissions = phrases("you may|you can go ahead|feel free|go ahead and|you'r
 func forNow(norm string) bool {
 	if has(norm, single) {
 		return true
+	}
+	for _, p := range noMore {
+		i := strings.Index(norm, p)
+		if i < 0 {
+			continue
+		}
+		before := strings.TrimSpace(norm[:i])
+		switch before[strings.LastIndexByte(before, ' ')+1:] {
+		case "", ",", ";", ":", "(", "—", "–", "-", "and", "but", "do", "change", "touch", "please", "then", "so", "und", "et", "y", "e", "en", "i":
+			return true
+		}
 	}
 	return begins(strings.TrimPrefix(strings.TrimPrefix(norm, " ok"), " ,"), permissions) && !has(norm, phrases("only|never|not|always|every|whenever|nur|nie|nicht|immer|jamais|toujours|nunca|siempre"))
 }

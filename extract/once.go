@@ -23,7 +23,7 @@ func forNow(norm string) bool {
 	}
 	for _, p := range noMore {
 		i := strings.Index(norm, p)
-		if i < 0 {
+		if i < 0 || !has(norm, deictic) && len(strings.Fields(norm)) > 5 { // "use the table, nothing else", but not "we take SQLite and nothing else"
 			continue
 		}
 		before := strings.TrimSpace(norm[:i])

@@ -91,10 +91,7 @@ func background(r *reading, i int, text string) string {
 	if before == "" && t.said.denies {
 		before = lastSaid(r.turns[i-1])
 	}
-	if before == "" {
-		return ""
-	}
-	return saidAfter + quote(shorten(labels(before), 140))
+	return topic(before, text, 140)
 }
 
 // maxAlike is how many statements back a repetition is looked for: far more than a

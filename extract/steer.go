@@ -235,10 +235,7 @@ func referent(r *reading, i int, text string) string {
 	if i == 0 || !pointing(text) {
 		return ""
 	}
-	if before := answered(r.turns[i-1], text); before != "" {
-		return saidAfter + quote(shorten(labels(before), 180))
-	}
-	return ""
+	return topic(answered(r.turns[i-1], text), text, 180)
 }
 
 // pointing reports whether a text leans on what was said before.

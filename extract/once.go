@@ -5,7 +5,7 @@ import "strings"
 // What limits a sentence of a person to the work at hand: one request, one run,
 // one day.
 var single = phrases(`that's all|that is all|that will be all|that'll be all|this once|just this once|only this once|for once|this one time|
-	as an exception|exceptionally|since this morning|since yesterday|since last night|since lunch|this morning|this afternoon|this evening|
+	as an exception|exceptionally|since this morning|since yesterday|since last night|since lunch|before the release|until the release|before the demo|this morning|this afternoon|this evening|
 	ausnahmsweise|diesmal|dieses mal|dieses eine mal|nur heute|für heute|heute|einmalig|vorerst|pour cette fois|cette fois|pour l'instant|aujourd'hui|por esta vez|esta vez|
 	por ahora|de momento|hoy|desta vez|por enquanto|hoje|per questa volta|stavolta|per ora|deze keer|voorlopig|в этот раз|пока|сегодня|tym razem`)
 

@@ -64,7 +64,7 @@ func procedures(r *reading) []found {
 			continue
 		}
 		at[chain] = len(out)
-		label := shorten(strings.ReplaceAll(shortLinks(askText(t.said, r)), "`", ""), 70)
+		label := shorten(strings.ReplaceAll(shortLinks(askText(t.said, r, true)), "`", ""), 70)
 		out = append(out, found{memoir.Statement{
 			Kind: memoir.StatementProcedure, Text: quote(label) + ": " + chain, Items: firstAndLast(items, 4),
 		}, 1.5 + 0.1*float64(len(steps))})

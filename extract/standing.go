@@ -33,8 +33,11 @@ func standing(s string, a ask) float64 {
 		return 0
 	}
 	lasting := has(norm, everLasting)
+	if has(norm, nextTimes) && !question(s) && !has(norm, phrases("next time i|next time we meet")) {
+		return 3 + emphasis(s)
+	}
 	ever := directive(norm, "never") || directive(norm, "always")
-	question := strings.HasSuffix(strings.TrimRight(s, `"') `), "?")
+	question := question(s)
 	if question && !(begins(norm, politeAsks) && (lasting || ever)) {
 		return 0
 	}
@@ -102,6 +105,12 @@ func standing(s string, a ask) float64 {
 	}
 	return 0
 }
+
+// question reports whether a sentence ends as questions do.
+func question(s string) bool { return strings.HasSuffix(strings.TrimRight(s, `"') `), "?") }
+
+// nextTimes begin what a person wants done otherwise from then on.
+var nextTimes = phrases("next time|the next time|nächstes mal|beim nächsten mal|la prochaine fois|la próxima vez|da próxima vez|la prossima volta|volgende keer|в следующий раз|następnym razem")
 
 // rules reports whether a person said nothing but lasting rules.
 func rules(a ask) bool {

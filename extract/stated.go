@@ -28,7 +28,7 @@ func stated(r *reading, i int) []found {
 		}
 		out = append(out, found{memoir.Statement{Kind: memoir.StatementDecision, Text: "the user: " + text + elsewhere(t.away()), Items: []int{t.said.item}}, weight + 1})
 	}
-	return out
+	return append(out, declared(r, i)...)
 }
 
 // statement weighs how much a sentence of a person tells of the matter rather than

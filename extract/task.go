@@ -22,7 +22,7 @@ func tasks(r *reading) []found {
 		if t.ask == nil || t.said.trivial {
 			continue
 		}
-		text := askText(t.said, r)
+		text := askText(t.said, r, len(out) == 0)
 		if text == "" {
 			continue
 		}
@@ -104,29 +104,34 @@ func mendedBy(turns []*turn) bool {
 	return false
 }
 
-// maxTask bounds a task's line, in bytes.
-const maxTask = 240
+// Bounds of a task's line, in bytes: some twenty words, and more where requests cannot
+// be told from what else a person said.
+const (
+	maxTask    = 180
+	maxForeign = 240
+)
 
 // askText is an ask as one line: of a long one the sentences that ask for
 // something, and the one that leads to the first of them.
-func askText(a ask, r *reading) string {
+func askText(a ask, r *reading, first bool) string {
 	if len(a.own) == 0 {
 		if a.quoted == "" {
 			return ""
 		}
 		return "pasted: " + quote(local(a.quoted, r.root))
 	}
-	own := a.own
-	if at := slices.IndexFunc(own, request); at > 0 && len(strings.Join(own, " ")) > maxTask {
-		lead := own[at-1]
-		own = own[at:]
-		if len(lead) < maxTask/2 && (strings.Count(own[0], " ") < 5 || begins(words(own[0]), dangling)) {
-			own = append([]string{lead}, own...)
-		}
+	own, most := asking(a), maxTask
+	switch {
+	case len(own) == 0 && !first && a.quoted == "" && !reportsFailure(strings.Join(a.own, " ")):
+		return ""
+	case len(own) == 0:
+		own = foremost(a.own)
+	case len(own) == len(a.own) && !has(words(strings.Join(own, " . ")), english):
+		most = maxForeign
 	}
 	text := own[0]
 	for _, s := range own[1:] {
-		if len(text)+len(s) > maxTask {
+		if len(text)+len(s) > most {
 			break
 		}
 		text += " " + s
@@ -135,7 +140,39 @@ func askText(a ask, r *reading) string {
 		text += " " + quote(a.quoted)
 	}
 	text = local(tidy(text), r.root)
-	return strings.TrimLeft(shorten(text, maxTask), "#>-*+ ")
+	return strings.TrimLeft(shorten(text, most), "#>-*+ ")
+}
+
+// asking are the sentences of an ask that a task is told in: what asks for something,
+// with the one before it where that names what it is about. What only tells, binds for
+// good or holds for this once is told elsewhere, or not at all. In other languages
+// requests have no form that is known: all sentences count.
+func asking(a ask) []string {
+	if !has(words(strings.Join(a.own, " . ")), english) {
+		return a.own
+	}
+	var out []string
+	for k, s := range a.own {
+		norm := words(s)
+		if !request(s) || forNow(norm) || len(a.own) > 1 && (bare(norm) || standing(s, a) > 0 && len(out) > 0) {
+			continue
+		}
+		if k > 0 && len(out) == 0 && !forNow(words(a.own[k-1])) && len(a.own[k-1]) < maxTask/2 && (strings.Count(norm, " ") < 6 || begins(norm, dangling) || pointing(s)) {
+			out = append(out, a.own[k-1])
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// foremost is the first sentence of an ask that says something.
+func foremost(own []string) []string {
+	for _, s := range own {
+		if !forNow(words(s)) && !trivial(words(s)) {
+			return []string{s}
+		}
+	}
+	return own[:1]
 }
 
 // substance weighs how much an ask says about the work.

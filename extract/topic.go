@@ -43,7 +43,9 @@ func topic(before, text string, limit int) string {
 		if !leaning(text) {
 			continue
 		}
-		for w := range strings.FieldsFuncSeq(span, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_' && r != '#' }) {
+		for w := range strings.FieldsFuncSeq(span, func(r rune) bool {
+			return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_' && r != '#'
+		}) {
 			if low := strings.ToLower(w); (len(w) > 3 || w[0] == '#') && !commonWords[low] && !known[low] {
 				add(w)
 			}

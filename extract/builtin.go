@@ -49,7 +49,7 @@ func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir
 		tasks(r), distinct(outcomes(r, posts, done), known), preferences(r), failed, retries(r), reported(r), worked(r), occasional(r), prompted(r),
 		known, files(r), hooks(r), unsaid(surroundings(r), failed), procedures(r),
 	)
-	if !worthKeeping(all) {
+	if !worthKeeping(all) || r.aside() {
 		return out, memoir.Usage{}, nil
 	}
 	kept := fit(all, maxRawTokens)
@@ -58,6 +58,30 @@ func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir
 	out.RolloutSlug = slug(out.Title, in.Session.ID)
 	out.RolloutSummary = summary(in, out, kept)
 	return out, memoir.Usage{}, nil
+}
+
+// aside reports whether a session is no more than a question or two on the way, which
+// the agent answered out of its head: nothing was run, read or changed, and the person
+// said nothing that lasts.
+func (r *reading) aside() bool {
+	asked := 0
+	for i, t := range r.turns {
+		if len(t.runs) > 0 || t.edits > 0 || t.acts > 0 || len(t.places) > 0 || t.said.document || t.said.pasted || t.refused != "" {
+			return false
+		}
+		if t.ask == nil || t.said.trivial {
+			continue
+		}
+		if asked++; asked > 2 || requests(t.said) || rules(t.said) || len(stated(r, i)) > 0 {
+			return false
+		}
+		for j := range t.said.own {
+			if _, weight := ruleAt(t.said, j); weight > 0 {
+				return false
+			}
+		}
+	}
+	return len(r.reads) == 0
 }
 
 // distinct drops from a list, its first statement excepted, what another says already.

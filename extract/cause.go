@@ -144,7 +144,7 @@ func diagnostic(sentence string) int {
 
 var (
 	planStarts  = phrases("i'm|i’m|i am|i'll|i’ll|i will|let me|let's|let’s|now|next|first|we'll|good|great|perfect|done|all|i've|i have|the build|running|checking|rerunning|fixing|i need|i see|i notice")
-	hedges      = phrases("likely|probably|maybe|might|perhaps|seems|possibly|may be|could be|waiting|still running|still compiling|if it|if this|wahrscheinlich|vielleicht")
+	hedges      = phrases("suspicion|suspect|i think|my guess|i guess|my theory|hypothesis|presumably|apparently|i assume|i believe|vermutlich|ich vermute|ich glaube|je pense|sans doute|peut-être|creo que|sospecho|quizá|tal vez|acho que|talvez|forse|misschien|возможно|наверное|likely|probably|maybe|might|perhaps|seems|possibly|may be|could be|waiting|still running|still compiling|if it|if this|wahrscheinlich|vielleicht")
 	successes   = phrases("passes|passed|succeeded|green|works now")
 	oppositions = phrases("but|except|however|while|only")
 	causeWords  = phrases("because|since|which explains|explains|caused by|the cause|root cause|due to|the issue is|the problem is|the reason|that's why|requires|needs|expects|refuses|weil|da|parce que|porque")

@@ -14,7 +14,7 @@ const maxDeclared = 240
 // along where it is short, for it names what the rest is about.
 func declared(r *reading, i int) []found {
 	t := r.turns[i]
-	if t.said.document || !has(words(strings.Join(t.said.own, " . ")), english) {
+	if t.said.document || !inEnglish(t.said) {
 		return nil
 	}
 	text, weight := "", 0.0
@@ -69,11 +69,14 @@ func declares(s string, a ask, opens bool) float64 {
 func setsAside(s string) bool {
 	norm := words(s)
 	return strings.HasSuffix(s, ":") || forNow(norm) || bare(norm) || trivial(norm) || hollowAside(norm) || has(norm, passing) ||
-		begins(norm, ownDoing) || has(norm, ownDeeds)
+		has(norm, phrases("thanks|thank you")) || begins(norm, asksHow) || begins(norm, scoffs) || begins(norm, ownDoing) || has(norm, ownDeeds)
 }
+
+// asksHow begins a question, with a mark of it or without.
+var asksHow = phrases("why|what|how|when|where|who|which|now why|and why|so why|but why|and what|so what|now what|and how|so how|is|are|does|do|did|can|could|should|would|will")
 
 var (
 	// How sentences begin in which a person tells of themselves or thanks.
-	ownDoing = phrases("thanks|thank you|i see|i know|i understand|i get|i have to go|i'm back|hi|hello|hey|good morning|sorry|wonderful|great|perfect|nice|cool|you are|you're|you have|you did|you've|we're done|so much for|as for me")
+	ownDoing = phrases("thanks|thank you|i see|i know|i understand|i get|i have to go|i'm back|hi|hello|hey|good morning|sorry|wonderful|great|perfect|nice|cool|you are|you're|you have|you did|you've|we're done")
 	ownDeeds = phrases("i'll|i will|i'm going|i just|i ran|i tried|i did|i pushed|i merged|i started|i asked|i told|i saw|i noticed|i installed|let me|i've|i am|i'm|i undid|i can see")
 )

@@ -45,13 +45,13 @@ func standing(s string, a ask) float64 {
 	imperative := commands(norm)
 	shout := emphasis(s)
 	switch {
-	case ever && !(now && shout == 0):
+	case ever && !(now && shout == 0) && !(pointedEnd(norm) && has(norm, phrases("i never|i always|we never|we always"))):
 		return 4 + shout
 	case lasting && (imperative || forbidden(norm) != "" || begins(norm, politeAsks) || has(norm, phrases("should|must|need to|have to|has to|want|please|use"))) && !a.document:
 		return 4 + shout
-	case has(norm, reproaches) && !question && (has(norm, phrases("you keep|you always|you never|i told you|how many times|i already told")) || shout > 0 || a.denies):
+	case has(norm, reproaches) && !question && !has(norm, failing) && (len(contentWords(s)) > 2 || !begins(norm, phrases("i said|as i said|like i said"))) && (has(norm, phrases("you keep|you always|you never|i told you|how many times|i already told")) || shout > 0 || a.denies):
 		return 2 + shout
-	case has(norm, weRules) && !has(norm, phrases("yet|for now|right now|this time|today")):
+	case has(norm, weRules) && !has(norm, phrases("yet|for now|right now|this time|today")) && !(pointedEnd(norm) && has(norm, phrases("i never|i always"))):
 		if n <= 30 && !a.pasted {
 			return 3 + shout
 		}
@@ -75,7 +75,7 @@ func standing(s string, a ask) float64 {
 			return 2.5 + shout
 		}
 	}
-	if contrast(norm) && (imperative || a.denies || begins(norm, phrases("not"))) && !has(norm, phrases("this|that|it|these|those|here")) {
+	if contrast(norm) && !has(norm, phrases("works|work in|fails|runs in|happens|shows")) && (imperative || a.denies || begins(norm, phrases("not"))) && !has(norm, phrases("this|that|it|these|those|here")) {
 		return 2 + shout
 	}
 	if (a.denies || a.rejection) && has(norm, insteads) && imperative && !has(norm, deictic) {
@@ -104,6 +104,15 @@ func standing(s string, a ask) float64 {
 		return 2
 	}
 	return 0
+}
+
+// pointedEnd reports whether a sentence ends with a word for a thing at hand.
+func pointedEnd(norm string) bool {
+	switch norm = strings.TrimRight(norm, " .!,"); norm[strings.LastIndexByte(norm, ' ')+1:] {
+	case "that", "this", "it", "them", "these", "those":
+		return true
+	}
+	return false
 }
 
 // question reports whether a sentence ends as questions do.

@@ -126,8 +126,12 @@ func askText(a ask, r *reading, first bool) string {
 		return ""
 	case len(own) == 0:
 		own = foremost(a.own)
-	case len(own) == len(a.own) && !has(words(strings.Join(own, " . ")), english):
+	case !inEnglish(a):
 		most = maxForeign
+	case first && len(strings.Join(a.own, " ")) <= maxForeign: // what opens the session names it
+		if head := foremost(a.own); head[0] != own[0] {
+			own = append(head, own...)
+		}
 	}
 	text := own[0]
 	for _, s := range own[1:] {
@@ -148,13 +152,13 @@ func askText(a ask, r *reading, first bool) string {
 // good or holds for this once is told elsewhere, or not at all. In other languages
 // requests have no form that is known: all sentences count.
 func asking(a ask) []string {
-	if !has(words(strings.Join(a.own, " . ")), english) {
-		return a.own
+	if !inEnglish(a) {
+		return slices.DeleteFunc(slices.Clone(a.own), func(s string) bool { return bare(words(s)) })
 	}
 	var out []string
 	for k, s := range a.own {
 		norm := words(s)
-		if !request(s) || forNow(norm) || len(a.own) > 1 && (bare(norm) || standing(s, a) > 0 && len(out) > 0) {
+		if !request(s) || begins(norm, scoffs) || forNow(norm) || bare(norm) || standing(s, a) > 0 && len(a.own) > 1 {
 			continue
 		}
 		if k > 0 && len(out) == 0 && !forNow(words(a.own[k-1])) && len(a.own[k-1]) < maxTask/2 && (strings.Count(norm, " ") < 6 || begins(norm, dangling) || pointing(s)) {
@@ -165,10 +169,18 @@ func asking(a ask) []string {
 	return out
 }
 
+// inEnglish reports whether a person wrote in English, as far as the words tell.
+func inEnglish(a ask) bool {
+	return has(words(strings.Join(a.own, " . ")), english) || slices.ContainsFunc(a.own, func(s string) bool { return commands(words(s)) })
+}
+
+// scoffs hold the agent's own words against it.
+var scoffs = phrases("so much for|so you say|you said|you told me|you claimed|von wegen|soviel zu|so viel zu|tu disais|vous disiez|decías|dijiste")
+
 // foremost is the first sentence of an ask that says something.
 func foremost(own []string) []string {
 	for _, s := range own {
-		if !forNow(words(s)) && !trivial(words(s)) {
+		if norm := words(s); !forNow(norm) && !trivial(norm) && !begins(norm, scoffs) {
 			return []string{s}
 		}
 	}

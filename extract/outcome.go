@@ -75,19 +75,19 @@ func accounts(r *reading) []found {
 			}
 			for _, f := range account(s, r.root) {
 				norm := words(f.Text)
-				if said++; void != nil && !begins(norm, removals) && touches(f.Text, void) || r.void[s.item] && remade(norm) {
+				if said++; void != nil && !begins(norm, removals) && touches(f.Text, void) || r.void[s.item] && remade(norm) || r.putBack(i, f.Text) {
 					continue
 				}
 				out = sayLater(out, f)
 			}
 		}
 		if said == 0 && t.edits > 0 && t.closed {
-			if line, at := headline(t, r.root); len(strings.Fields(line)) >= minOutcomeWords && !trivialAnswer(line) && standsAlone(line) && !has(words(line), chatter) {
+			if line, at := headline(t, r.root); !r.putBack(i, line) && len(strings.Fields(line)) >= minOutcomeWords && !trivialAnswer(line) && standsAlone(line) && !has(words(line), chatter) {
 				out = supersede(out, found{memoir.Statement{Kind: memoir.StatementOutcome, Text: shorten(impersonal(line), 240), Items: []int{at}}, 1.2})
 			}
 		}
 	}
-	return withoutGone(out, r)
+	return withoutGone(latestState(out), r)
 }
 
 // sayLater adds a line to a list in which it takes the place of an earlier one on

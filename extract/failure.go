@@ -44,6 +44,11 @@ func failures(r *reading) []found {
 				weight++
 			}
 		default:
+			if fix.how == ranAgain {
+				how, item := r.unseen(run.item, fix.items[0])
+				fix.how += how
+				s.Items = mergeItems(s.Items, item)
+			}
 			cause := r.diagnosis(run, fix.by, fix.helped, c.full(), line)
 			s.Items = mergeItems(s.Items, fix.items)
 			if cause.text != "" {

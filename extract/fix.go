@@ -18,6 +18,9 @@ type fix struct {
 	helped  bool // by ran a command that changed the state
 }
 
+// ranAgain is told of a command that passed though nothing was seen to change.
+const ranAgain = "passed when run again"
+
 // maxAhead is how many runs after a failure are searched for what mended it. What
 // comes later is another matter, and a session may have a hundred thousand runs.
 const maxAhead = 300
@@ -212,7 +215,7 @@ func again(r *reading, c, d command, between []*run, before, later *run, line st
 	case slices.ContainsFunc(between, acts):
 		f.how, f.vague = "passed later", true
 	default:
-		f.how = "passed when run again"
+		f.how = ranAgain
 	}
 	f.vague = f.vague || !f.command && filesBetween(r, before.edits, later.edits) > 2
 	return f

@@ -64,7 +64,7 @@ func procedures(r *reading) []found {
 			continue
 		}
 		at[chain] = len(out)
-		label := shorten(strings.ReplaceAll(shortLinks(askText(t.said, r, true)), "`", ""), 70)
+		label := shorten(strings.ReplaceAll(shortLinks(labelOf(t.said, r)), "`", ""), maxLabel)
 		out = append(out, found{memoir.Statement{
 			Kind: memoir.StatementProcedure, Text: quote(label) + ": " + chain, Items: firstAndLast(items, 4),
 		}, 1.5 + 0.1*float64(len(steps))})
@@ -76,6 +76,26 @@ func procedures(r *reading) []found {
 	}
 	slices.SortStableFunc(out, heavier)
 	return out[:min(len(out), 4)]
+}
+
+// maxLabel bounds, in bytes, what a procedure is called.
+const maxLabel = 48
+
+// labelOf is the clause of an ask that names its work: the first that bids something.
+func labelOf(a ask, r *reading) string {
+	text := withoutOpening(askText(a, r, true))
+	for _, s := range sentences(text) {
+		if !request(s) {
+			continue
+		}
+		for _, c := range append(clauses(s), s) {
+			if commands(words(c)) && len(strings.Fields(c)) > 2 {
+				return withoutOpening(c)
+			}
+		}
+		return withoutOpening(s)
+	}
+	return text
 }
 
 // continues reports whether a turn goes on with the work of the one before.

@@ -74,6 +74,20 @@ func reported(r *reading) []found {
 	return out
 }
 
+// unseen tells what lay between two runs of one command where the session shows no
+// change: what the person said then, who may have mended it, or that it is not known.
+func (r *reading) unseen(from, to int) (how string, items []int) {
+	for _, t := range r.turns {
+		if t.ask == nil || t.said.item <= from || t.said.item >= to || t.said.pasted {
+			continue
+		}
+		if text := strings.Join(t.said.own, " "); !trivial(words(text)) && len(text) > 0 {
+			return ", after the user said: " + quote(shorten(tidy(text), 120)), []int{t.said.item}
+		}
+	}
+	return "; what had changed is not known", nil
+}
+
 func baseOf(p string) string { return p[strings.LastIndexByte(p, '/')+1:] }
 
 // pastedError is the first line of an error in what a person pasted; empty if a

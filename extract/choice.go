@@ -40,7 +40,7 @@ func choiceOf(r *reading, i int) string {
 // do first or next, whether to commit, push or run something.
 func ofHandling(question string) bool {
 	norm := words(question)
-	return has(norm, phrases("next|first|now|continue|proceed|go on|start with|commit|push|merge|rerun|run it|try again|wait|stop|abort|begin|today|als nächstes|zuerst|weiter|ensuite|d'abord|continuer|primero|seguir|continuar|prima|dopo")) && anchors(question) == 0
+	return has(norm, phrases("continue|proceed|go on|commit|push|merge|rerun|run it|try again|wait|stop|abort|weiter|continuer|seguir|continuar")) && anchors(question) == 0
 }
 
 // offer is the question that a turn's last message ends with, and the list of

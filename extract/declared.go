@@ -28,7 +28,7 @@ func declared(r *reading, i int) []found {
 	}
 	for k, s := range t.said.own {
 		near := k > 0 && said[k-1] > 0 || k+1 < len(said) && said[k+1] > 0
-		if said[k] == 0 && (i == 0 || !near || strings.Contains(s, "?") || setsAside(s)) || len(text)+len(s) > maxDeclared {
+		if said[k] == 0 && (i == 0 || !near || strings.Contains(s, "?") || setsAside(s) || standing(s, t.said) > 0) || len(text)+len(s) > maxDeclared {
 			continue
 		}
 		text = strings.TrimSpace(text + " " + s)
@@ -55,7 +55,7 @@ func declares(s string, a ask, opens bool) float64 {
 		return 0
 	}
 	binds := has(norm, constraints) || has(norm, causes) || has(norm, choices)
-	if opens && !binds {
+	if opens && !has(norm, constraints) {
 		return 0
 	}
 	weight := 2.0

@@ -78,7 +78,7 @@ func reported(r *reading) []found {
 // change: what the person said then, who may have mended it, or that it is not known.
 func (r *reading) unseen(from, to int) (how string, items []int) {
 	for _, t := range r.turns {
-		if t.ask == nil || t.said.item <= from || t.said.item >= to || t.said.pasted {
+		if t.ask == nil || t.said.item <= from || t.said.item >= to || t.said.pasted || rules(t.said) {
 			continue
 		}
 		if text := strings.Join(t.said.own, " "); !trivial(words(text)) && len(text) > 0 {

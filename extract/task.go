@@ -74,7 +74,7 @@ func request(s string) bool {
 	return commands(norm) && !begins(norm, phrases("why|what|when|where|who|which|how come")) || has(norm, asksFor) || begins(norm, politeAsks)
 }
 
-var asksFor = phrases("can you|could you|would you|please|i want|i'd like|i would like|we need|we should|you should|i need|let's|lets|should be|how about|can we|could we|needs to|must|i think it should|i think we|it should|this should|that should|they should")
+var asksFor = phrases("can you|could you|would you|please|i want|i'd like|i would like|we need|we should|you should|i need|let's|lets|should be|how about|can we|could we|needs to|must|i think it should|i think we|it should|this should|that should|they should|, fix it|, fix this|, fix that|, fix them")
 
 // reportsFailure reports whether an ask tells of something that does not work.
 func reportsFailure(text string) bool {
@@ -118,18 +118,22 @@ func askText(a ask, r *reading, first bool) string {
 		if a.quoted == "" {
 			return ""
 		}
-		return "pasted: " + quote(local(a.quoted, r.root))
+		return "pasted: " + quote(shorten(local(a.quoted, r.root), 100))
 	}
 	own, most := asking(a), maxTask
 	switch {
-	case len(own) == 0 && !first && a.quoted == "" && !reportsFailure(strings.Join(a.own, " ")):
+	case first && len(strings.Join(a.own, " ")) <= maxTask: // it is short enough to be told as it is
+		if all := slices.DeleteFunc(slices.Clone(a.own), func(s string) bool { return forNow(words(s)) }); len(all) > 0 {
+			own = all
+		}
+	case len(own) == 0 && !first && a.quoted == "" && !has(words(strings.Join(a.own, " . ")), failing):
 		return ""
 	case len(own) == 0:
 		own = foremost(a.own)
 	case !inEnglish(a):
 		most = maxForeign
 	case first && len(strings.Join(a.own, " ")) <= maxForeign: // what opens the session names it
-		if head := foremost(a.own); head[0] != own[0] {
+		if head := foremost(a.own); slices.Index(a.own, head[0]) < slices.Index(a.own, own[0]) {
 			own = append(head, own...)
 		}
 	}
@@ -141,7 +145,7 @@ func askText(a ask, r *reading, first bool) string {
 		text += " " + s
 	}
 	if a.quoted != "" && (strings.HasSuffix(text, ":") || len(text) < 60) {
-		text += " " + quote(a.quoted)
+		text += " " + quote(shorten(a.quoted, 80))
 	}
 	text = local(tidy(text), r.root)
 	return strings.TrimLeft(shorten(text, most), "#>-*+ ")
@@ -158,7 +162,7 @@ func asking(a ask) []string {
 	var out []string
 	for k, s := range a.own {
 		norm := words(s)
-		if !request(s) || begins(norm, scoffs) || forNow(norm) || bare(norm) || standing(s, a) > 0 && len(a.own) > 1 {
+		if !request(s) || begins(norm, scoffs) || begins(norm, soothing) || forNow(norm) || bare(norm) || standing(s, a) > 0 && len(a.own) > 1 {
 			continue
 		}
 		if k > 0 && len(out) == 0 && !forNow(words(a.own[k-1])) && len(a.own[k-1]) < maxTask/2 && (strings.Count(norm, " ") < 6 || begins(norm, dangling) || pointing(s)) {
@@ -177,10 +181,13 @@ func inEnglish(a ask) bool {
 // scoffs hold the agent's own words against it.
 var scoffs = phrases("so much for|so you say|you said|you told me|you claimed|von wegen|soviel zu|so viel zu|tu disais|vous disiez|decías|dijiste")
 
+// soothing asks for nothing.
+var soothing = phrases("don't worry|dont worry|do not worry|never mind|nevermind|don't bother")
+
 // foremost is the first sentence of an ask that says something.
 func foremost(own []string) []string {
 	for _, s := range own {
-		if norm := words(s); !forNow(norm) && !trivial(norm) && !begins(norm, scoffs) {
+		if norm := words(s); !forNow(norm) && !trivial(norm) && !begins(norm, scoffs) && (len(own) == 1 || strings.Count(norm, " ") > 3 || wide(s) > 0) {
 			return []string{s}
 		}
 	}

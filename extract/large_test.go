@@ -1,0 +1,222 @@
+package extract_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"memoir"
+	"memoir/extract"
+)
+
+// A growth makes a session that is n times as large in one respect.
+type growth struct {
+	name string
+	full int // how many make the largest session that is measured
+	make func(n int) *talk
+}
+
+// growths are the ways in which a session becomes large.
+var growths = []growth{
+	{"lines of one answer", 20000, func(n int) *talk {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, "The part `p%d` needs the lock of `Run%d` because it %s.\n\n", i, i*7%n, verb(i))
+		}
+		return work().answers(b.String())
+	}},
+	{"lines alike of one answer", 20000, func(n int) *talk {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, "- The cache must not keep entry %d because the reader fails on it\n", i)
+		}
+		return work().answers(b.String())
+	}},
+	{"lines of answers on the way", 20000, func(n int) *talk {
+		s := work()
+		for i := range n {
+			s.narrates(fmt.Sprintf("The worker `w%d` never closes `Queue%d`, because the loop %s too early.", i, i, verb(i)))
+		}
+		return s.answers("Done.")
+	}},
+	{"lines of one typed message", 15000, func(n int) *talk {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, "Never use the module m%d for part %d, and keep `f%d` as it is, ok.\n", i, i, i)
+		}
+		return work().says(b.String()).answers("Understood.")
+	}},
+	{"requests", 3000, func(n int) *talk {
+		s := work()
+		for i := range n {
+			s.says(fmt.Sprintf("add a check of value %d to part%d", i, i)).edits(fmt.Sprintf("/src/app/p%d.go", i%50)).
+				answers(fmt.Sprintf("Added the check of `value%d` to `part%d.go`, because `Read%d` accepts anything.", i, i, i))
+		}
+		return s
+	}},
+	{"objections", 3000, func(n int) *talk {
+		s := work()
+		for i := range n {
+			s.says(fmt.Sprintf("no, that's wrong, why does loader%d still read the table t%d?", i, i)).edits(fmt.Sprintf("/src/app/l%d.go", i%9)).
+				answers(fmt.Sprintf("You're right, `loader%d` must not read the table `t%d`, because its rows are stale by %d.", i, i, i))
+		}
+		return s
+	}},
+	{"short calls", 100000, func(n int) *talk {
+		s := work()
+		for i := range n {
+			s.runs(fmt.Sprintf("ls d%d", i), 0, "a")
+		}
+		return s.answers("Done.")
+	}},
+	{"failures and successes", 20000, func(n int) *talk {
+		s := work()
+		for i := range n {
+			s.runs("go test ./...", i%2, fmt.Sprintf("x.go:%d:3: cannot use x%d as y in argument", i, i))
+		}
+		return s.answers("Done.")
+	}},
+	{"failures that stay", 20000, func(n int) *talk {
+		s := work()
+		for i := range n {
+			s.runs(fmt.Sprintf("go test ./p%d", i), 1, fmt.Sprintf("error: cannot read the table t%d", i))
+		}
+		return s.answers("Done.")
+	}},
+	{"failures of unlike commands", 5000, func(n int) *talk {
+		s := work()
+		for i := range n {
+			s.runs(fmt.Sprintf("make t%d", i), 1, fmt.Sprintf("fatal: cannot open the map m%d", i)).narrates(fmt.Sprintf("The map `m%d` is missing because nothing builds it.", i))
+		}
+		return s.answers("Done.")
+	}},
+	{"missing programs", 5000, func(n int) *talk {
+		s := work()
+		for i := range n {
+			s.runs(fmt.Sprintf("tool%d build", i), 127, fmt.Sprintf("bash: tool%d: command not found", i))
+		}
+		return s.answers("Done.")
+	}},
+	{"edits", 5000, func(n int) *talk {
+		s := work()
+		for i := range n {
+			s.rewrites(fmt.Sprintf("/src/app/f%d.go", i%1000), fmt.Sprintf("func Old%d() { return }", i), fmt.Sprintf("func New%d() { return }", i))
+		}
+		return s.answers("Done.")
+	}},
+	{"definitions of one file", 5000, func(n int) *talk {
+		s := work()
+		for i := range n {
+			s.rewrites("/src/app/f.go", "", fmt.Sprintf("func New%d() { return }", i))
+		}
+		return s.answers("Done.")
+	}},
+	{"removed files", 5000, func(n int) *talk {
+		s := work()
+		for i := range n {
+			s.edits(fmt.Sprintf("/src/app/f%d.go", i)).runs(fmt.Sprintf("git rm f%d.go", i), 0, "").
+				answers(fmt.Sprintf("Removed `f%d.go` because nothing reads the table `t%d` any more.", i, i))
+		}
+		return s
+	}},
+	{"fixes of findings", 3000, func(n int) *talk {
+		s := work()
+		for i := range n {
+			s.answers(fmt.Sprintf("The loader `load%d` fails because `Parse` drops the row %d of the table.", i, i)).edits("/src/app/a.go").
+				answers(fmt.Sprintf("Fixed `load%d`: `Parse` now keeps the row %d of the table.", i, i))
+		}
+		return s
+	}},
+	{"commits", 3000, func(n int) *talk {
+		s := work()
+		for i := range n {
+			s.runs(fmt.Sprintf("git commit -m 'fix(part%d): keep row %d' -m 'The loader%d dropped it because the table was stale.'", i, i, i), 0, fmt.Sprintf("[main %07x] fix(part%d): keep row %d", i, i, i))
+		}
+		return s.answers("Done.")
+	}},
+	{"pull requests", 3000, func(n int) *talk {
+		s := work()
+		for i := range n {
+			s.runs(fmt.Sprintf("gh pr create --title 'fix: keep row %d' --body 'The loader%d dropped row %d because the table was stale.'", i, i, i), 0, fmt.Sprintf("https://github.com/a/b/pull/%d", i)).
+				runs(fmt.Sprintf("gh pr edit %d --body 'The loader%d dropped the row because of t%d.'", i, i, i), 0, "")
+		}
+		return s.answers("Done.")
+	}},
+	{"other directories", 5000, func(n int) *talk {
+		s := work()
+		for i := range n {
+			s.runs(fmt.Sprintf("cd /src/other%d && go test ./...", i), 0, "ok")
+		}
+		return s.answers("Done.")
+	}},
+	{"bytes of one line of output", 5 << 20, func(n int) *talk {
+		return work().runs("go test ./...", 1, strings.Repeat("error: x ", n/9)).answers("Done.")
+	}},
+	{"words of one line of an answer", 100000, func(n int) *talk {
+		return work().answers(strings.Repeat("because it must ", n/3)).answers("Done.")
+	}},
+	{"sentences without spaces", 50000, func(n int) *talk {
+		return work().says(strings.Repeat("不要删除缓存。", n)).answers(strings.Repeat("因为缓存必须保留。", n))
+	}},
+	{"code marks", 100000, func(n int) *talk {
+		return work().says(strings.Repeat("`a` ", n)).answers(strings.Repeat("`a", n))
+	}},
+	{"brackets", 100000, func(n int) *talk {
+		return work().says(strings.Repeat("[a](", n)).answers(strings.Repeat("[", n) + strings.Repeat("](http", n)).runs(strings.Repeat("(", n)+strings.Repeat("$(", n), 1, "")
+	}},
+	{"here documents", 5000, func(n int) *talk {
+		return work().runs(strings.Repeat("cat <<A\nx\nA\n", n), 0, "").runs(strings.Repeat("cat <<A ", n), 0, "").answers("Done.")
+	}},
+	{"quotation marks", 100000, func(n int) *talk {
+		return work().runs(strings.Repeat("a\"'", n), 0, "").runs(strings.Repeat("$('", n), 0, "").answers(strings.Repeat("\"'", n))
+	}},
+	{"commands of one line", 20000, func(n int) *talk {
+		return work().runs(strings.Repeat("rm a; ", n), 0, "").runs(strings.Repeat("(cd a; ", n), 0, "").answers("Done.")
+	}},
+	{"calls of a script", 20000, func(n int) *talk {
+		s := work()
+		s.add(memoir.Item{Kind: memoir.ItemTool, Tool: "exec", Input: strings.Repeat("exec_command({cmd: \"go test ./...\"}); ", n)})
+		s.add(memoir.Item{Kind: memoir.ItemTool, Tool: "exec", Input: strings.Repeat("exec_command({cmd: \"go test", n)})
+		return s.answers("Done.")
+	}},
+	{"files of a patch", 20000, func(n int) *talk {
+		var b strings.Builder
+		b.WriteString("*** Begin Patch\n")
+		for i := range n {
+			fmt.Fprintf(&b, "*** Update File: f%d.go\n@@\n-func Old%d() {\n+func New%d() {\n", i, i, i)
+		}
+		s := work()
+		s.add(memoir.Item{Kind: memoir.ItemTool, Tool: "apply_patch", Input: b.String()})
+		return s.answers("Done.")
+	}},
+	{"lines of a patch", 20000, func(n int) *talk {
+		var b strings.Builder
+		b.WriteString("*** Begin Patch\n*** Update File: f.go\n@@\n")
+		for i := range n {
+			fmt.Fprintf(&b, "-func Old%d() {\n+func New%d() {\n", i, i)
+		}
+		s := work()
+		s.add(memoir.Item{Kind: memoir.ItemTool, Tool: "apply_patch", Input: b.String()})
+		return s.answers("Done.")
+	}},
+}
+
+func verb(i int) string {
+	return []string{"blocks", "fails", "stops", "returns", "retries", "leaks", "waits"}[i%7]
+}
+
+// BenchmarkLargeSessions extracts from sessions that are large in one respect.
+func BenchmarkLargeSessions(b *testing.B) {
+	for _, g := range growths {
+		b.Run(strings.ReplaceAll(g.name, " ", "-"), func(b *testing.B) {
+			in := g.make(g.full).input()
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, _, err := extract.NewBuiltin().Extract(context.Background(), in); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

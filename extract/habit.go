@@ -118,7 +118,7 @@ func repeatedManners(r *reading) []found {
 		seen := map[manner]bool{}
 		for _, s := range t.said.own {
 			norm := words(s)
-			for _, tail := range manners {
+			for _, tail := range manners.all() {
 				i := strings.Index(norm, tail)
 				if i < 0 {
 					continue

@@ -163,7 +163,7 @@ var growths = []growth{
 		return work().says(strings.Repeat("`a` ", n)).answers(strings.Repeat("`a", n))
 	}},
 	{"brackets", 100000, func(n int) *talk {
-		return work().says(strings.Repeat("[a](", n)).answers(strings.Repeat("[", n) + strings.Repeat("](http", n)).runs(strings.Repeat("(", n)+strings.Repeat("$(", n), 1, "")
+		return work().says(strings.Repeat("[a](", n)).answers(strings.Repeat("[", n)+strings.Repeat("](http", n)).runs(strings.Repeat("(", n)+strings.Repeat("$(", n), 1, "")
 	}},
 	{"here documents", 5000, func(n int) *talk {
 		return work().runs(strings.Repeat("cat <<A\nx\nA\n", n), 0, "").runs(strings.Repeat("cat <<A ", n), 0, "").answers("Done.")

@@ -14,7 +14,7 @@ var (
 	upholds    = phrases("make sure|ensure|be sure|remember to|remember that|please make sure|please ensure|and make sure|also make sure")
 	upheld     = phrases("stay|stays|remain|remains|still works|still work|keep working|keeps working|doesn't break|does not break|don't break|backward compatible|backwards compatible|compatible|doesn't change|does not change|never|always")
 	reproaches = phrases("you keep|you always|you never|i told you|i said|how many times|as i said|like i said|i already told|i already said|why do you always|why do you keep")
-	politeAsks = []string{" can you ", " could you ", " please ", " would you ", " will you "}
+	politeAsks = phrases("can you|could you|please|would you|will you")
 	keepings   = phrases("keep|store|put|track|document|save|write|log|name|please keep|please put|please track")
 )
 
@@ -119,7 +119,7 @@ var needful = phrases("need to be|needs to be|must be|has to be|have to be")
 // don't like this", not "I don't like it when tests sleep".
 func pointed(norm string) bool {
 	at, end := -1, 0
-	for _, t := range tastes {
+	for _, t := range tastes.all() {
 		if i := strings.Index(norm, t); i >= 0 && (at < 0 || i < at || i == at && i+len(t) > end) {
 			at, end = i, i+len(t)
 		}

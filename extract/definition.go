@@ -219,11 +219,15 @@ func (l *fileLedger) follow(run *run, cwd, root string) {
 	if !strings.Contains(run.line, "git") {
 		return
 	}
-	for _, m := range deleted.FindAllStringSubmatch(run.output, 100) {
-		l.remove(m[1], run.item)
+	if strings.Contains(run.output, " delete mode ") {
+		for _, m := range deleted.FindAllStringSubmatch(run.output, 100) {
+			l.remove(m[1], run.item)
+		}
 	}
-	for _, m := range renamed.FindAllStringSubmatch(run.output, 100) {
-		l.move(bracedRename(m[1]))
+	if strings.Contains(run.output, " rename ") {
+		for _, m := range renamed.FindAllStringSubmatch(run.output, 100) {
+			l.move(bracedRename(m[1]))
+		}
 	}
 }
 

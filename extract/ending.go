@@ -90,7 +90,7 @@ func ending(r *reading) (status, what string, item int) {
 		status = outcomeDone
 	default:
 		status = outcomeUnknown
-		if n := len(last.runs); n > 0 && (last.runs[n-1].failed || looksFailed(last.runs[n-1].output)) {
+		if n := len(last.runs); n > 0 && (last.runs[n-1].failed || last.runs[n-1].looksFailed()) {
 			break
 		}
 		if last.edits > 0 && last.closed || achievedSomething(last) || asksQuestion(last) && len(answer) > 60 || last.edits == 0 && len(answer) > 200 {

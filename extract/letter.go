@@ -193,6 +193,9 @@ var (
 
 // undo makes the message of a commit void that a command line takes back.
 func undo(list []*posting, line string) {
+	if !strings.Contains(line, "git re") {
+		return
+	}
 	for _, m := range undoing.FindAllStringSubmatch(line, -1) {
 		ref, reset := m[1], strings.Contains(m[0], "reset")
 		switch {
@@ -203,9 +206,11 @@ func undo(list []*posting, line string) {
 				n = 1
 			}
 			for ; n > 0; n-- {
-				if q := latest(list, func(q *posting) bool { return q.kind == postCommit }); q != nil {
-					q.void = true
+				q := latest(list, func(q *posting) bool { return q.kind == postCommit })
+				if q == nil {
+					break
 				}
+				q.void = true
 			}
 		default:
 			for _, q := range list {

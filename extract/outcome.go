@@ -258,8 +258,10 @@ func pullRequests(r *reading, posts []*posting) []string {
 		if run.failed {
 			continue
 		}
-		for _, m := range closing.FindAllStringSubmatch(run.line, -1) {
-			out = slices.DeleteFunc(out, func(l string) bool { return strings.HasSuffix(l, "/"+m[1]) })
+		if strings.Contains(run.line, " close ") {
+			for _, m := range closing.FindAllStringSubmatch(run.line, -1) {
+				out = slices.DeleteFunc(out, func(l string) bool { return strings.HasSuffix(l, "/"+m[1]) })
+			}
 		}
 		if !slices.ContainsFunc(run.cmds, func(c command) bool { return c.family == "gh pr create" || c.family == "glab mr create" }) {
 			continue

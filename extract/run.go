@@ -20,7 +20,11 @@ type run struct {
 	reads   int     // files read by the session before it
 	root    string  // of the repository
 	reason  *string // what why found
+	looks   *bool   // what looksFailed found
 }
+
+// runAt compares a run with an item, for a search in runs, which are in order.
+func runAt(r *run, item int) int { return r.item - item }
 
 // why is the line of a failed run's output that says most about why.
 func (r *run) why() string {
@@ -29,6 +33,15 @@ func (r *run) why() string {
 		r.reason = &line
 	}
 	return *r.reason
+}
+
+// looksFailed reports whether the output says that the run failed.
+func (r *run) looksFailed() bool {
+	if r.looks == nil {
+		failed := looksFailed(r.output)
+		r.looks = &failed
+	}
+	return *r.looks
 }
 
 // shell records the command lines of a call: one, or each line of a script that

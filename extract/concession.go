@@ -152,23 +152,19 @@ func informative(all []string) []string {
 	return out
 }
 
-// void drops the agent's claims that an objection met: of those said since an
+// withoutMet drops the agent's claims that an objection met: of those said since an
 // item, which the objection answers, any that shares a name with it, and of all
 // before them what shares most of its words.
-func void(list []found, met map[string]bool, since int) []found {
-	return slices.DeleteFunc(list, func(f found) bool {
+func (r *reading) withoutMet(list []found, met map[string]bool, since int) []found {
+	from := max(0, len(list)-maxAlike)
+	return append(list[:from], slices.DeleteFunc(list[from:], func(f found) bool {
 		if strings.HasPrefix(f.Text, "the user: ") {
 			return false
 		}
-		said := contentWords(f.Text)
-		if common(said, met) >= 3 {
+		if common(r.lexicon.of(f.Text).content, met) >= 3 {
 			return true
 		}
-		names(f.Text, func(n string) {
-			for part := range camelParts(n) {
-				said[part] = true
-			}
-		})
+		said := r.lexicon.of(f.Text).divided()
 		if n := common(said, met); n >= 3 && n*10 >= len(said)*3 {
 			return true
 		}
@@ -181,7 +177,7 @@ func void(list []found, met map[string]bool, since int) []found {
 			}
 		}
 		return shared
-	})
+	})...)
 }
 
 // camelParts are the words that a name in camel case is made of.

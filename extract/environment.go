@@ -12,7 +12,7 @@ import (
 func surroundings(r *reading) []found {
 	var out []found
 	add := func(text string, item int) {
-		out = appendFound(out, found{memoir.Statement{Kind: memoir.StatementEnvironment, Text: text, Items: []int{item}}, 2})
+		out = r.appendFound(out, found{memoir.Statement{Kind: memoir.StatementEnvironment, Text: text, Items: []int{item}}, 2})
 	}
 	worked := map[string]bool{}
 	for _, run := range r.runs {

@@ -29,10 +29,10 @@ func findings(r *reading) []found {
 	for i, t := range r.turns {
 		f, met, conceding := concession(t)
 		if met != nil {
-			out = void(out, met, since(r.turns[:i]))
+			out = r.withoutMet(out, met, since(r.turns[:i]))
 		}
 		if conceding && !settled[t.said.item] {
-			out = supersede(out, f)
+			out = r.supersede(out, f)
 		}
 		g := &gathering{
 			r: r, t: t, out: out, away: elsewhere(t.away()),
@@ -83,7 +83,7 @@ func (g *gathering) add(text string, item int, weight float64) {
 	if g.away != "" {
 		weight -= 0.5
 	}
-	g.out = supersede(g.out, found{memoir.Statement{Kind: memoir.StatementDecision, Text: text + g.away, Items: []int{item}}, weight})
+	g.out = g.r.supersede(g.out, found{memoir.Statement{Kind: memoir.StatementDecision, Text: text + g.away, Items: []int{item}}, weight})
 }
 
 // answer reads one text of the agent.
@@ -209,10 +209,10 @@ func extend(list []found, text, more string) string {
 
 // supersede adds a finding to a list in which each thing is said once: of two
 // that share most of their words the later one stays, unless it says much less.
-func supersede(list []found, f found) []found {
-	tokens := contentWords(f.Text)
+func (r *reading) supersede(list []found, f found) []found {
+	mine := r.lexicon.of(f.Text)
 	for i := range list {
-		if list[i].Kind != f.Kind || overlap(contentWords(list[i].Text), tokens) < 0.55 {
+		if list[i].Kind != f.Kind || r.lexicon.of(list[i].Text).overlap(mine) < 0.55 {
 			continue
 		}
 		if f.weight >= list[i].weight-1 {
@@ -220,5 +220,5 @@ func supersede(list []found, f found) []found {
 		}
 		return list
 	}
-	return append(list, f)
+	return withoutLightest(append(list, f))
 }

@@ -56,7 +56,7 @@ func (r *reading) lastStates(list []found) []found {
 		item := f.Items[len(f.Items)-1]
 		text := strings.TrimSuffix(f.Text, inPassing)
 		marks, _ := senses(text, words(text))
-		if late := r.settled(text, item); late.text != "" {
+		if late := r.mendedAlready(text, item); late.text != "" {
 			f.Text = ""
 			if marks.cause {
 				f.Text = text + beforeChange + ": " + shorten(strings.TrimRight(late.text, "."), 160) + ")"
@@ -179,8 +179,8 @@ func (r *reading) wasListed(text string, item int) bool {
 
 var resolvedSince = phrases("already fixed|already handled|already there|already implemented|already done|is fixed now|now fixed|was fixed|were fixed|is resolved|no longer applies|not an issue|bereits behoben|schon behoben|déjà corrigé|ya corregido|já corrigido|уже исправлено")
 
-// settled is where the agent found later that what a text says was mended already.
-func (r *reading) settled(text string, item int) said {
+// mendedAlready is where the agent found later that what a text says was mended already.
+func (r *reading) mendedAlready(text string, item int) said {
 	for _, s := range r.resolved() {
 		if s.item > item && shareName(text, s.text) && common(contentWords(text), contentWords(s.text)) >= 2 {
 			return s

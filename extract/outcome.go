@@ -22,7 +22,7 @@ func outcomes(r *reading, posts []*posting, told []found) []found {
 	}
 	done := accounts(r)
 	for _, f := range told {
-		done = sayOnce(done, f)
+		done = r.sayOnce(done, f)
 	}
 	if best := mainWork(r, done); best >= 0 {
 		what, item = done[best].Text, done[best].Items[0]
@@ -78,12 +78,12 @@ func accounts(r *reading) []found {
 				if said++; void != nil && !begins(norm, removals) && touches(f.Text, void) || r.void[s.item] && remade(norm) {
 					continue
 				}
-				out = sayLater(out, f)
+				out = r.sayLater(out, f)
 			}
 		}
 		if said == 0 && t.edits > 0 && t.closed {
 			if line, at := headline(t, r.root); len(strings.Fields(line)) >= minOutcomeWords && !trivialAnswer(line) && standsAlone(line) && !has(words(line), chatter) {
-				out = supersede(out, found{memoir.Statement{Kind: memoir.StatementOutcome, Text: shorten(impersonal(line), 240), Items: []int{at}}, 1.2})
+				out = r.supersede(out, found{memoir.Statement{Kind: memoir.StatementOutcome, Text: shorten(impersonal(line), 240), Items: []int{at}}, 1.2})
 			}
 		}
 	}
@@ -92,10 +92,10 @@ func accounts(r *reading) []found {
 
 // sayLater adds a line to a list in which it takes the place of an earlier one on
 // the same thing, unless that one names more.
-func sayLater(list []found, f found) []found {
-	mine := contentWords(f.Text)
+func (r *reading) sayLater(list []found, f found) []found {
+	mine := r.lexicon.of(f.Text)
 	for i := max(0, len(list)-maxAlike); i < len(list); i++ {
-		switch o := overlap(contentWords(list[i].Text), mine); {
+		switch o := r.lexicon.of(list[i].Text).overlap(mine); {
 		case o < 0.55, o < 0.8 && anchors(list[i].Text) > anchors(f.Text):
 		case anchors(list[i].Text) > anchors(f.Text) && len(list[i].Text) > len(f.Text):
 			return list
@@ -104,7 +104,7 @@ func sayLater(list []found, f found) []found {
 			return list
 		}
 	}
-	return append(list, f)
+	return withoutLightest(append(list, f))
 }
 
 // removals stay true of a turn that was found fault with.

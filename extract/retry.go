@@ -50,7 +50,7 @@ func retries(r *reading) []found {
 					items = mergeItems(items, []int{c.item})
 				}
 			}
-			out = appendFound(out, found{memoir.Statement{Kind: memoir.StatementFailure, Text: text, Items: items}, weight})
+			out = r.appendFound(out, found{memoir.Statement{Kind: memoir.StatementFailure, Text: text, Items: items}, weight})
 			break
 		}
 	}

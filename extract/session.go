@@ -12,21 +12,23 @@ import (
 
 // A reading is a session arranged for the rules: turns, runs of commands, edits.
 type reading struct {
-	root   string   // the repository's directory, as far as the session says
-	names  []string // what checkouts of the repository are called
-	abroad []string // directories of other repositories that commands ran in
-	told   bool     // the format marks every call that failed
-	turns  []*turn
-	runs   []*run
-	edits  []edit
-	reads  []edit
-	says   []said // of all turns
-	files  fileLedger
-	ledger ledger
-	made   map[string]string // file -> the header of the program that writes it
-	void   map[int]bool      // items of answers that a later turn made void
-	listed []said            // what the agent listed as wrong
-	closed []said            // what it found mended already; nil until asked for
+	root    string   // the repository's directory, as far as the session says
+	names   []string // what checkouts of the repository are called
+	abroad  []string // directories of other repositories that commands ran in
+	told    bool     // the format marks every call that failed
+	turns   []*turn
+	runs    []*run
+	edits   []edit
+	reads   []edit
+	says    []said // of all turns
+	files   fileLedger
+	ledger  ledger
+	lexicon lexicon
+	made    map[string]string // file -> the header of the program that writes it
+	void    map[int]bool      // items of answers that a later turn made void
+	listed  []said            // what the agent listed as wrong
+	closed  []said            // what it found mended already; nil until asked for
+	settled []found           // what a person settled; nil until asked for
 }
 
 // A turn begins with what a person said and holds all that the agent did then.

@@ -38,7 +38,7 @@ func tasks(r *reading) []found {
 		if reportsFailure(text) && mendedBy(r.turns[i:]) {
 			text += mendedLater
 		}
-		out = appendFound(out, found{memoir.Statement{Kind: memoir.StatementTask, Text: text, Items: []int{t.said.item}}, weight})
+		out = r.appendFound(out, found{memoir.Statement{Kind: memoir.StatementTask, Text: text, Items: []int{t.said.item}}, weight})
 	}
 	if len(out) > maxTasks {
 		ranked := slices.Clone(out)

@@ -139,14 +139,23 @@ func overruled(r *reading, i int) map[string]bool {
 	if !next.said.denies && !conceded {
 		return nil
 	}
-	for _, later := range r.turns[k:] {
-		for _, f := range later.files {
-			if slices.Contains(t.files, f) {
-				return contentWords(text)
+	if slices.ContainsFunc(t.files, func(f string) bool { return r.lastTurn(f) >= k }) {
+		return contentWords(text)
+	}
+	return nil
+}
+
+// lastTurn is the index of the last turn that changed a file.
+func (r *reading) lastTurn(file string) int {
+	if r.changed == nil {
+		r.changed = map[string]int{}
+		for i, t := range r.turns {
+			for _, f := range t.files {
+				r.changed[f] = i
 			}
 		}
 	}
-	return nil
+	return r.changed[file]
 }
 
 // touches reports whether a text speaks of what an objection speaks of.

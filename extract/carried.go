@@ -32,12 +32,7 @@ func (g *gathering) fulfilled(line string, s said) bool {
 	if !imperatives[first] && !has(norm, intends) || begins(norm, phrases("do not|don't|never|avoid")) || !strings.Contains(line, "`") {
 		return true
 	}
-	for _, e := range g.r.edits {
-		if e.item > s.item {
-			return g.r.ledger.taken(line, s.item)
-		}
-	}
-	return true
+	return len(g.r.editsAfter(s.item)) == 0 || g.r.ledger.taken(line, s.item)
 }
 
 // carried reads a sentence of a message on the way as a decision: a step that the
@@ -75,10 +70,6 @@ func (g *gathering) carried(sentence string, s said) (string, float64) {
 
 // edited reports whether a file was edited between two items.
 func (g *gathering) edited(from, to int) bool {
-	for _, e := range g.r.edits {
-		if e.item > from && e.item < to {
-			return true
-		}
-	}
-	return false
+	later := g.r.editsAfter(from)
+	return len(later) > 0 && later[0].item < to
 }

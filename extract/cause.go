@@ -28,17 +28,11 @@ func (r *reading) diagnosis(failed *run, mended int, helped bool, command, line 
 		delete(about, w)
 	}
 	next := mended // the first call behind the failure
-	for _, later := range r.runs {
-		if later.item > failed.item {
-			next = min(next, later.item)
-			break
-		}
+	if k, _ := slices.BinarySearchFunc(r.runs, failed.item+1, runAt); k < len(r.runs) {
+		next = min(next, r.runs[k].item)
 	}
-	for _, e := range r.edits[min(failed.edits, len(r.edits)):] {
-		if e.item > failed.item {
-			next = min(next, e.item)
-			break
-		}
+	if later := r.editsAfter(failed.item); len(later) > 0 {
+		next = min(next, later[0].item)
 	}
 	from, _ := slices.BinarySearchFunc(r.says, failed.item+1, func(s said, item int) int { return s.item - item })
 	var best cause

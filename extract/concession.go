@@ -18,9 +18,9 @@ var (
 	objections = phrases("why do|why does|why would|why is|why are|why did|why not|why can't|why don't|why isn't|isn't|aren't|doesn't|don't|didn't|shouldn't|wouldn't|couldn't|not|no|but|instead|rather|wait|wrong|hmm|hm|actually|should|i would assume|i'd assume|i thought|none|warum|wieso|nicht|aber|pourquoi|mais|pas|por qué|pero|por que|mas|não|почему|но|не")
 )
 
-// conceded reports whether an agent's text begins by conceding a point, and what
+// opensConceding reports whether an agent's text begins by conceding a point, and what
 // it says behind that.
-func conceded(text string) (rest []string, strong, ok bool) {
+func opensConceding(text string) (rest []string, strong, ok bool) {
 	for _, b := range blocks(text, false) {
 		all := sentences(tidy(b.text))
 		if len(rest) > 0 {
@@ -68,12 +68,27 @@ func behind(sentence string) string {
 // concession reads a turn in which a person objected and the agent conceded: the
 // person's words are a decision, with what the agent made of them, and the agent's
 // claims before them are void. voids are the words that such a claim shares.
-func concession(t *turn) (f found, voids map[string]bool, ok bool) {
+func (t *turn) concession() (f found, voids map[string]bool, ok bool) {
+	if t.concedes == nil {
+		f, voids, ok := t.conceding()
+		t.concedes = &conceded{f, voids, ok}
+	}
+	return t.concedes.found, t.concedes.voids, t.concedes.ok
+}
+
+// conceded is what concession read.
+type conceded struct {
+	found found
+	voids map[string]bool
+	ok    bool
+}
+
+func (t *turn) conceding() (f found, voids map[string]bool, ok bool) {
 	if t.ask == nil || len(t.said.own) == 0 || t.said.document || t.said.trivial {
 		return found{}, nil, false
 	}
 	for i, s := range t.says[:min(3, len(t.says))] {
-		rest, strong, conceding := conceded(s.text)
+		rest, strong, conceding := opensConceding(s.text)
 		if !conceding {
 			continue
 		}

@@ -234,7 +234,8 @@ func (r *reading) wrote(file string, before int) bool {
 	if file == "" {
 		return before > 0
 	}
-	return slices.ContainsFunc(r.edits[:before], func(e edit) bool { return path.Base(e.path) == file })
+	first, ok := r.firstEdit[file]
+	return ok && first < before
 }
 
 // compiler reports whether a line is what a compiler or parser says of a place in code.

@@ -27,7 +27,7 @@ func findings(r *reading) []found {
 		settled[f.Items[0]] = true
 	}
 	for i, t := range r.turns {
-		f, met, conceding := concession(t)
+		f, met, conceding := t.concession()
 		if met != nil {
 			out = r.withoutMet(out, met, since(r.turns[:i]))
 		}

@@ -142,7 +142,7 @@ func mainWork(r *reading, done []found) int {
 		score := min(f.weight, 2.5) + 2*shared(mine, first) + 0.4*math.Log(1+float64(min(t.edits, 30))) + 0.6*float64(i+1)/float64(len(r.turns))
 		score += 0.15 * float64(min(lines[f.Items[0]], 8))
 		if t.ask != nil {
-			score += shared(mine, contentWords(strings.Join(t.said.own, " ")))
+			score += shared(mine, r.lexicon.of(strings.Join(t.said.own, " ")).content)
 		}
 		if f.weight < weightTold-1 && accomplishment(f.Text) == 0 {
 			score--
@@ -203,10 +203,10 @@ func withoutGone(list []found, r *reading) []found {
 		if run.failed {
 			continue
 		}
-		for _, s := range splitShell(run.line) {
+		for _, s := range run.whole {
 			for _, p := range takenAway(s.words) {
 				p = relative(p, r.root)
-				if slices.ContainsFunc(r.edits, func(e edit) bool { return e.path == p && e.item > run.item }) {
+				if r.edited[p] > run.item {
 					continue
 				}
 				gone[p] = max(gone[p], run.item)

@@ -38,14 +38,17 @@ func reported(r *reading) []found {
 		}
 		var files []string
 		first := 0
-		for _, e := range r.edits {
-			if e.item > from && e.item < to {
-				if first == 0 {
-					first = e.item
-				}
-				if name := code(baseOf(e.path)); !strings.Contains(strings.Join(files, " "), name) {
-					files = append(files, name)
-				}
+		named := map[string]bool{}
+		for _, e := range r.editsAfter(from) {
+			if e.item >= to {
+				break
+			}
+			if first == 0 {
+				first = e.item
+			}
+			if name := code(baseOf(e.path)); !named[name] {
+				named[name] = true
+				files = append(files, name)
 			}
 		}
 		why := r.explained(from, to, line)
@@ -166,9 +169,10 @@ func (r *reading) explained(from, to int, line string) cause {
 	about := nameWords(line)
 	var best cause
 	most := 1
-	for _, s := range r.says {
-		if s.item <= from || s.item >= to {
-			continue
+	at, _ := slices.BinarySearchFunc(r.says, from+1, func(s said, item int) int { return s.item - item })
+	for _, s := range r.says[at:] {
+		if s.item >= to {
+			break
 		}
 		if begins(words(s.text), concessions) {
 			most, best = 1, cause{}

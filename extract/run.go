@@ -12,7 +12,8 @@ type run struct {
 	item    int
 	line    string
 	output  string
-	parts   []simple // of the line
+	whole   []simple // of the line
+	parts   []simple // of the line, or of the one that it hands to a shell
 	failed  bool     // the format, the exit status or, without one, the output says so
 	unknown bool     // still running, or the output does not tell
 	cmds    []command
@@ -88,10 +89,11 @@ func noted(script, output string) (lines, outputs []string) {
 // record notes one command line.
 func (r *reading) record(t *turn, it *memoir.Item, line, root string) {
 	run := &run{
-		item: it.N, line: line, output: it.Output, parts: splitShell(line), edits: len(r.edits), reads: len(r.reads), root: r.root,
+		item: it.N, line: line, output: it.Output, whole: splitShell(line), edits: len(r.edits), reads: len(r.reads), root: r.root,
 		failed: it.Failed || it.Exit != nil && *it.Exit != 0,
 		cmds:   parseCommands(line, it.CWD, root),
 	}
+	run.parts = run.whole
 	if len(run.parts) == 1 {
 		if inner, ok := shellArgument(run.parts[0].words); ok {
 			run.parts = splitShell(inner)

@@ -93,6 +93,20 @@ var grantings = []string{
 // grants reports whether one of the agent's first words of a turn give way to the
 // person, and what it then says of the matter, if that is a statement.
 func grants(t *turn) (ok bool, point string) {
+	if t.grant == nil {
+		ok, point := granting(t)
+		t.grant = &granted{ok, point}
+	}
+	return t.grant.ok, t.grant.point
+}
+
+// granted is what grants read.
+type granted struct {
+	ok    bool
+	point string
+}
+
+func granting(t *turn) (ok bool, point string) {
 	for _, s := range t.says[:min(len(t.says), 5)] {
 		all := blocks(s.text, false)
 		if len(all) == 0 {

@@ -20,6 +20,7 @@ type wording struct {
 	text    string
 	content map[string]bool // the words that carry meaning
 	parts   map[string]bool // with the words that names are made of; nil until asked for
+	code    map[string]bool // the names in code marks; nil until asked for
 	ids     []int32         // the words of content as numbers, in order
 }
 
@@ -85,6 +86,19 @@ func (w *wording) divided() map[string]bool {
 		})
 	}
 	return w.parts
+}
+
+// marked are the names that the text puts in code marks.
+func (w *wording) marked() map[string]bool {
+	if w.code == nil {
+		w.code = map[string]bool{}
+		for i, span := range strings.Split(w.text, "`") {
+			if i%2 == 1 {
+				names(span, func(name string) { w.code[name] = true })
+			}
+		}
+	}
+	return w.code
 }
 
 // overlap is the share of the words of the shorter text that the longer one holds,

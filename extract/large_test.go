@@ -91,6 +91,63 @@ var growths = []growth{
 		}
 		return s.answers("Done.")
 	}},
+	{"failures that change", 5000, func(n int) *talk {
+		s := work()
+		for i := range n {
+			s.edits(fmt.Sprintf("/src/app/f%d.go", i)).runs("go test ./...", 1, fmt.Sprintf("fatal: cannot open the map %s", strings.Repeat("x", i%90)))
+		}
+		return s.answers("Done.")
+	}},
+	{"forms of a command", 5000, func(n int) *talk {
+		s := work()
+		for i := range n {
+			s.runs(fmt.Sprintf("npm run build -- --part=p%d", i), (i+1)%2, fmt.Sprintf("fatal: cannot open the map %s", strings.Repeat("x", i%90)))
+		}
+		return s.answers("Done.")
+	}},
+	{"steps of one turn", 20000, func(n int) *talk {
+		s := work()
+		for i := range n {
+			s.runs(fmt.Sprintf("go test ./p%d && make t%d", i, i), 0, "ok")
+		}
+		return s.answers("Done.")
+	}},
+	{"requests in the same words", 3000, func(n int) *talk {
+		s := work()
+		for i := range n {
+			s.says("address the review feedback").runs(fmt.Sprintf("make t%d", i), 0, "ok").answers("Done.")
+		}
+		return s
+	}},
+	{"pasted errors", 3000, func(n int) *talk {
+		s := work()
+		for i := range n {
+			s.says(fmt.Sprintf("no, still broken\nTypeError: cannot read part%d", i)).answers("I will look.")
+		}
+		return s
+	}},
+	{"specifications", 1000, func(n int) *talk {
+		s := work()
+		for i := range n {
+			s.says(fmt.Sprintf("do this\n# Plan %d\n## Constraints\n- keep cache%d\n- `Run%d` must not block\n", i, i, i)).answers("Done.")
+		}
+		return s
+	}},
+	{"lines of a specification", 20000, func(n int) *talk {
+		var b strings.Builder
+		b.WriteString("do this, but not the cache part\n# Plan\n## Constraints\n")
+		for i := range n {
+			fmt.Fprintf(&b, "- keep cache%d\n- `Run%d` must not block\n", i, i)
+		}
+		return work().says(b.String()).answers("Done.").says("keep the cache as it is").answers("Done.")
+	}},
+	{"edits undone", 3000, func(n int) *talk {
+		s := work()
+		for i := range n {
+			s.rewrites("/src/app/f.go", fmt.Sprintf("the line number %d of it", i-1), fmt.Sprintf("the line number %d of it", i)).answers(fmt.Sprintf("The reader `r%d` now keeps row %d.", i, i)).says("add the next part")
+		}
+		return s
+	}},
 	{"missing programs", 5000, func(n int) *talk {
 		s := work()
 		for i := range n {

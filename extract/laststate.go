@@ -192,10 +192,13 @@ func rewritten(input string) (old, fresh string) {
 	old, fresh = pair(args)
 	var list []map[string]json.RawMessage
 	if json.Unmarshal(args["edits"], &list) == nil {
+		var olds, news strings.Builder
 		for _, one := range list {
 			o, f := pair(one)
-			old, fresh = old+"\n"+o, fresh+"\n"+f
+			olds.WriteString("\n" + o)
+			news.WriteString("\n" + f)
 		}
+		old, fresh = old+olds.String(), fresh+news.String()
 	}
 	return old, fresh
 }

@@ -268,13 +268,13 @@ func pullRequests(r *reading, posts []*posting) []string {
 		}
 		for _, l := range pullNumber.FindAllString(clean(run.output), -1) {
 			if !slices.Contains(out, l) {
-				out = append(out, l)
+				out = append(out[max(0, len(out)-maxAlike):], l)
 			}
 		}
 	}
 	for _, p := range posts {
 		if p.link != "" && !slices.Contains(out, p.link) {
-			out = append(out, p.link)
+			out = append(out[max(0, len(out)-maxAlike):], p.link)
 		}
 	}
 	return out

@@ -32,27 +32,26 @@ func procedures(r *reading) []found {
 		}
 		var steps []string
 		var items []int
-		working := 0
-		for _, run := range runs {
-			for _, c := range run.cmds {
+		working := false
+		seen := map[string]bool{}
+		for _, run := range slices.Backward(runs) {
+			for _, c := range slices.Backward(run.cmds) {
 				if !run.succeeded(c) || c.place != "" {
 					continue
 				}
-				if i := slices.Index(steps, c.text); i >= 0 {
-					// Only the last time counts: what was tried before it led nowhere.
-					steps, items = slices.Delete(steps, i, i+1), slices.Delete(items, i, i+1)
-				} else if c.use != forVCS {
-					working++
+				working = working || c.use != forVCS
+				// Only the last time counts: what was tried before it led nowhere.
+				if !seen[c.text] && len(steps) < maxSteps {
+					seen[c.text] = true
+					steps, items = append(steps, c.text), append(items, run.item)
 				}
-				steps, items = append(steps, c.text), append(items, run.item)
 			}
 		}
-		if len(steps) < minSteps || working == 0 {
+		if len(steps) < minSteps || !working {
 			continue
 		}
-		if len(steps) > maxSteps {
-			steps, items = steps[len(steps)-maxSteps:], items[len(items)-maxSteps:]
-		}
+		slices.Reverse(steps)
+		slices.Reverse(items)
 		for i, s := range steps {
 			steps[i] = code(s)
 		}

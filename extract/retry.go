@@ -19,7 +19,7 @@ const (
 func retries(r *reading) []found {
 	var out []found
 	for i, run := range r.runs {
-		if !run.failed || declined(run.output) || len(run.line) > 2<<10 {
+		if !run.failed || run.declined() || len(run.line) > 2<<10 {
 			continue
 		}
 		if _, ok := blamed(run); ok {

@@ -21,6 +21,7 @@ type run struct {
 	reads   int     // files read by the session before it
 	root    string  // of the repository
 	reason  *string // what why found
+	refused *bool   // what declined found
 	looks   *bool   // what looksFailed found
 }
 
@@ -43,6 +44,15 @@ func (r *run) looksFailed() bool {
 		r.looks = &failed
 	}
 	return *r.looks
+}
+
+// declined reports whether the run was refused, interrupted or stopped by a sandbox.
+func (r *run) declined() bool {
+	if r.refused == nil {
+		refused := declined(r.output)
+		r.refused = &refused
+	}
+	return *r.refused
 }
 
 // shell records the command lines of a call: one, or each line of a script that

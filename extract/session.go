@@ -12,10 +12,10 @@ import (
 
 // A reading is a session arranged for the rules: turns, runs of commands, edits.
 type reading struct {
-	root       string   // the repository's directory, as far as the session says
-	names      []string // what checkouts of the repository are called
-	abroad     []string // directories of other repositories that commands ran in
-	told       bool     // the format marks every call that failed
+	root       string         // the repository's directory, as far as the session says
+	names      []string       // what checkouts of the repository are called
+	abroad     map[string]int // directories of other repositories that commands ran in, in order
+	told       bool           // the format marks every call that failed
 	turns      []*turn
 	runs       []*run
 	edits      []edit         // in order
@@ -27,6 +27,7 @@ type reading struct {
 	says       []said // of all turns
 	files      fileLedger
 	ledger     ledger
+	last       map[command]int // see lastRun; nil until asked for
 	lexicon    lexicon
 	made       map[string]string // file -> the header of the program that writes it
 	objecting  []int             // by turn: the item of the first objection from there on, 0 if there is none; nil until asked for

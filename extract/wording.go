@@ -47,14 +47,14 @@ func (l *lexicon) of(text string) *wording {
 	return w
 }
 
-// normal is a text in the form of words.
+// normal is a text in the form of words, with what stands in code marks.
 func (l *lexicon) normal(text string) string {
 	norm, ok := l.norms[text]
 	if !ok {
 		if l.norms == nil {
 			l.norms = map[string]string{}
 		}
-		norm = words(text)
+		norm = words(strings.ReplaceAll(text, "`", " "))
 		l.norms[text] = norm
 	}
 	return norm

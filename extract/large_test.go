@@ -3,6 +3,7 @@ package extract_test
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -261,6 +262,32 @@ var growths = []growth{
 
 func verb(i int) string {
 	return []string{"blocks", "fails", "stops", "returns", "retries", "leaks", "waits"}[i%7]
+}
+
+// TestWorkGrowsAsTheSessionDoes compares what sessions of one and of four sizes
+// make the model allocate: four times as much, with some room, is in proportion.
+// It runs alone, since what other tests allocate would count as well.
+func TestWorkGrowsAsTheSessionDoes(t *testing.T) {
+	allocated := func(in extract.Input) (objects, bytes float64) {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if _, _, err := extract.NewBuiltin().Extract(context.Background(), in); err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		return float64(after.Mallocs - before.Mallocs), float64(after.TotalAlloc - before.TotalAlloc)
+	}
+	const most, spare = 5.5, 1 << 20
+	for _, g := range growths {
+		n := g.full / 20
+		one, four := g.make(n).input(), g.make(4*n).input()
+		allocated(one) // what is made once is made now
+		objects, bytes := allocated(one)
+		objects4, bytes4 := allocated(four)
+		if objects4 > most*objects+spare/50 || bytes4 > most*bytes+spare {
+			t.Errorf("%s: %.0f allocations of %.0f bytes for %d, %.0f of %.0f for four times as many", g.name, objects, bytes, n, objects4, bytes4)
+		}
+	}
 }
 
 // BenchmarkLargeSessions extracts from sessions that are large in one respect.

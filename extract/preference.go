@@ -101,13 +101,16 @@ func background(r *reading, i int, text string) string {
 // raw memory holds, and few enough for a session of a hundred thousand turns.
 const maxAlike = 60
 
+// maxCited is how many items a statement that was made again and again cites.
+const maxCited = 8
+
 // appendFound adds a statement unless its words are there already; then its
 // items and weight join those of the other.
 func (r *reading) appendFound(list []found, f found) []found {
 	key := r.lexicon.normal(f.Text)
 	for i := max(0, len(list)-maxAlike); i < len(list); i++ {
 		if list[i].Kind == f.Kind && r.lexicon.normal(list[i].Text) == key {
-			list[i].Items = mergeItems(list[i].Items, f.Items)
+			list[i].Items = firstAndLast(mergeItems(list[i].Items, f.Items), maxCited)
 			list[i].weight += 0.5
 			return list
 		}

@@ -11,6 +11,9 @@ import (
 // maxReported is how many failures that a person reported are told of a session.
 const maxReported = 3
 
+// maxMatter is how many turns go on with one matter.
+const maxMatter = 20
+
 // reported finds the errors that a person pasted, with the cause that the agent
 // found and what it edited before the person said no more of it.
 func reported(r *reading) []found {
@@ -26,7 +29,7 @@ func reported(r *reading) []found {
 		// An answer, a refusal or an assent goes on with the same matter.
 		turns := []*turn{t}
 		for _, later := range r.turns[i+1:] {
-			if !continues(later) && !grantsFault(later) {
+			if len(turns) == maxMatter || !continues(later) && !grantsFault(later) {
 				break
 			}
 			turns = append(turns, later)

@@ -19,23 +19,6 @@ func contentWords(text string) map[string]bool {
 	return out
 }
 
-// overlap is the share of the smaller set that the larger one holds.
-func overlap(a, b map[string]bool) float64 {
-	if len(a) > len(b) {
-		a, b = b, a
-	}
-	if len(a) < 3 {
-		return 0
-	}
-	n := 0
-	for w := range a {
-		if b[w] {
-			n++
-		}
-	}
-	return float64(n) / float64(len(a))
-}
-
 // anchors counts what ties a sentence to something concrete: code spans, paths,
 // identifiers, flags, versions.
 func anchors(s string) int {

@@ -284,20 +284,8 @@ func (l *fileLedger) follow(run *run, cwd, root string) {
 	}
 	if strings.Contains(run.output, " rename ") {
 		for _, m := range renamed.FindAllStringSubmatch(run.output, 100) {
-			l.move(bracedRename(m[1]))
+			d := renaming(m[1])
+			l.move(d.from, d.to)
 		}
 	}
-}
-
-// bracedRename reads how git abbreviates a rename: a/{b => c}/d.
-func bracedRename(s string) (from, to string) {
-	head, rest, ok := strings.Cut(s, "{")
-	if !ok {
-		from, to, _ = strings.Cut(s, " => ")
-		return from, to
-	}
-	inner, tail, _ := strings.Cut(rest, "}")
-	a, b, _ := strings.Cut(inner, " => ")
-	join := func(m string) string { return strings.ReplaceAll(head+m+tail, "//", "/") }
-	return join(a), join(b)
 }

@@ -15,7 +15,6 @@ type ledger struct {
 	added   map[string]int // identifier -> item of the last edit that wrote it
 	removed map[string]int // identifier -> item of the last edit that took it away
 	gone    map[string]int // base name of a file -> item at which it was removed or renamed
-	away    []departure
 	stems   map[string]int // like gone: the name without its ending, letters and digits alone
 	wrote   map[string]int // line -> item of the edit that wrote it
 	redone  map[int]int    // item of an edit -> item of the later edit that took its lines away again
@@ -85,7 +84,6 @@ func (l *ledger) remove(d deletion, item int) {
 	if d.from == "" || base == "." || base == "/" || strings.ContainsAny(d.from, "*?$`") {
 		return
 	}
-	l.away = append(l.away, departure{d, item})
 	if d.to != "" && path.Base(d.to) == base {
 		return // it is somewhere else, under its name
 	}
@@ -93,33 +91,6 @@ func (l *ledger) remove(d deletion, item int) {
 	if stem := lettersOf(strings.TrimSuffix(base, path.Ext(base))); len(stem) >= 2*minName {
 		l.stems[stem] = item
 	}
-}
-
-// A departure is a file that was removed or renamed at an item.
-type departure struct {
-	deletion
-	item int
-}
-
-// where follows a file, last seen at an item, through the renames since; it is
-// empty if the file was removed.
-func (l *ledger) where(p string, item int) string {
-	for _, d := range l.away {
-		if d.item <= item {
-			continue
-		}
-		head, ok := strings.CutSuffix("/"+p, "/"+strings.TrimPrefix(d.from, "/"))
-		if ok && d.to != "" {
-			p = strings.TrimPrefix(path.Join(head, d.to), "/")
-		} else if ok {
-			return ""
-		} else if head, ok := strings.CutSuffix(d.from, "/"+p); ok {
-			if p, ok = strings.CutPrefix(d.to, head+"/"); !ok {
-				return ""
-			}
-		}
-	}
-	return p
 }
 
 // past reports whether what a text said at an item speaks of a file that was

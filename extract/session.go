@@ -252,15 +252,11 @@ func (r *reading) patch(t *turn, it *memoir.Item, root string) {
 	for _, c := range changesOf(it.Input) {
 		r.files.note(locate(c.path, it.CWD, root), c.before, c.after)
 	}
-	from := ""
-	for line := range strings.Lines(strings.ReplaceAll(it.Input, `\n`, "\n")) {
-		line = strings.TrimSpace(line)
-		if p, ok := strings.CutPrefix(line, "*** Delete File: "); ok {
-			r.files.remove(locate(p, it.CWD, root), it.N)
-		} else if p, ok := strings.CutPrefix(line, "*** Update File: "); ok {
-			from = p
-		} else if p, ok := strings.CutPrefix(line, "*** Move to: "); ok {
-			r.files.move(locate(from, it.CWD, root), locate(p, it.CWD, root))
+	for _, d := range patchedAway(it.Input) {
+		if d.to == "" {
+			r.files.remove(locate(d.from, it.CWD, root), it.N)
+		} else {
+			r.files.move(locate(d.from, it.CWD, root), locate(d.to, it.CWD, root))
 		}
 	}
 }

@@ -77,7 +77,7 @@ func (t *turn) acted() bool {
 		if run.failed {
 			continue
 		}
-		for _, s := range splitShell(run.line) {
+		for _, s := range run.whole {
 			if alters(s.words) {
 				return true
 			}

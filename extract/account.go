@@ -19,7 +19,7 @@ func account(s said, root string) []found {
 	heading := ""
 	for n := 0; n < len(all); n++ {
 		b := all[n]
-		lead := numberless.ReplaceAllString(lastSentence(local(tidy(b.lead), root)), "")
+		lead := withoutNumbers(lastSentence(local(tidy(b.lead), root)))
 		titled := b.lead != "" && strings.Contains(s.text, "# "+b.lead)
 		if titled {
 			heading = lead
@@ -45,7 +45,7 @@ func account(s said, root string) []found {
 			}
 		}
 		if under := below(all, n); under > 0 && len(b.text) < 160 {
-			head := strings.TrimRight(labels(local(tidy(numberless.ReplaceAllString(b.text, "")), root)), ":. ")
+			head := strings.TrimRight(labels(local(tidy(withoutNumbers(b.text)), root)), ":. ")
 			for _, line := range joined(head, all[n+1:n+1+under], root) {
 				if weight := 1.2 + 0.3*float64(min(anchors(line), 4)); standsAlone(line) {
 					add(line, weight)
@@ -56,8 +56,12 @@ func account(s said, root string) []found {
 		}
 		prev := -1
 		for _, sentence := range sentences(local(tidy(b.text), root)) {
-			sentence = withoutAim(withoutHandling(numberless.ReplaceAllString(sentence, "")))
+			sentence = withoutOffer(withoutAim(withoutHandling(withoutNumbers(sentence))))
 			norm := words(sentence)
+			if unsettled(sentence) || offered(norm) || tally(sentence) {
+				prev = -1
+				continue
+			}
 			if prev >= 0 && (begins(norm, dangling) || begins(norm, phrases("now"))) && len(out[prev].Text)+len(sentence) < maxTold && !has(norm, chatter) {
 				out[prev].Text += " " + sentence
 				continue
@@ -139,14 +143,23 @@ func overruled(r *reading, i int) map[string]bool {
 	if !next.said.denies && !conceded {
 		return nil
 	}
-	for _, later := range r.turns[k:] {
-		for _, f := range later.files {
-			if slices.Contains(t.files, f) {
-				return contentWords(text)
+	if slices.ContainsFunc(t.files, func(f string) bool { return r.lastTurn(f) >= k }) {
+		return contentWords(text)
+	}
+	return nil
+}
+
+// lastTurn is the index of the last turn that changed a file.
+func (r *reading) lastTurn(file string) int {
+	if r.changed == nil {
+		r.changed = map[string]int{}
+		for i, t := range r.turns {
+			for _, f := range t.files {
+				r.changed[f] = i
 			}
 		}
 	}
-	return nil
+	return r.changed[file]
 }
 
 // touches reports whether a text speaks of what an objection speaks of.
@@ -168,12 +181,23 @@ var (
 	handling   = regexp.MustCompile(`(?:, (?:and )?|; | and )(?:then )?(?:committed|pushed|force-pushed|replied|resolved the|re-ran|reran|posted) .*$`)
 )
 
+// handlings are the words of which whatever handling matches holds one.
+var handlings = []string{"committed", "pushed", "replied", "resolved the", "re-ran", "reran", "posted"}
+
+// withoutNumbers drops what names lines of a file by their numbers.
+func withoutNumbers(text string) string {
+	if !strings.Contains(text, "ine") && !strings.Contains(text, "(L") && !strings.Contains(text, "(~L") {
+		return text
+	}
+	return numberless.ReplaceAllString(text, "")
+}
+
 // joined renders a list behind the line that introduces it, in as many lines as it takes.
 func joined(lead string, entries []block, root string) []string {
 	var out []string
 	line := ""
 	for _, b := range entries {
-		entry := strings.TrimRight(numberless.ReplaceAllString(local(tidy(b.text), root), ""), ".;,: ")
+		entry := strings.TrimRight(withoutNumbers(local(tidy(b.text), root)), ".;,: ")
 		if lineNumber(words(entry)) || entry == "" {
 			continue
 		}
@@ -238,6 +262,9 @@ func unlabelled(entry string) string {
 
 // withoutHandling drops the end of a sentence that tells of commits and pushes.
 func withoutHandling(sentence string) string {
+	if !holdsAny(sentence, handlings) {
+		return sentence
+	}
 	at := handling.FindStringIndex(sentence)
 	if at == nil || len(strings.Fields(sentence[:at[0]])) < minOutcomeWords || strings.Count(sentence[:at[0]], "`")%2 == 1 {
 		return sentence

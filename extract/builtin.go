@@ -42,11 +42,11 @@ func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir
 	done, why := told(r, posts)
 	known := findings(r)
 	for _, f := range why {
-		known = supersede(known, f)
+		known = r.supersede(known, f)
 	}
 	failed := failures(r)
 	all := slices.Concat(
-		tasks(r), distinct(outcomes(r, posts, done), known), preferences(r), failed, retries(r), reported(r), worked(r), occasional(r), prompted(r),
+		tasks(r), r.distinct(outcomes(r, posts, done), slices.Concat(known, r.overtaken)), preferences(r), failed, retries(r), reported(r), worked(r), occasional(r), prompted(r),
 		known, files(r), hooks(r), unsaid(surroundings(r), failed), procedures(r),
 	)
 	if !worthKeeping(all, r) {
@@ -61,11 +61,11 @@ func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir
 }
 
 // distinct drops from a list, its first statement excepted, what another says already.
-func distinct(list, other []found) []found {
+func (r *reading) distinct(list, other []found) []found {
 	var out []found
 	for i, f := range list {
 		if i > 0 && slices.ContainsFunc(other, func(o found) bool {
-			return overlap(contentWords(o.Text), contentWords(f.Text)) > 0.8
+			return r.lexicon.of(o.Text).overlap(r.lexicon.of(f.Text)) > 0.8
 		}) {
 			continue
 		}
@@ -129,7 +129,7 @@ const maxAside = 2
 // aside reports whether a session is a question or two that the agent answered
 // almost without looking at anything.
 func (r *reading) aside() bool {
-	if r.worked() {
+	if r.worked() || len(r.reads) > 0 {
 		return false
 	}
 	asks := 0

@@ -11,7 +11,7 @@ func buried(s string) string {
 	}
 	for _, clause := range clauses(s) {
 		norm := words(clause)
-		if has(norm, passing) || has(norm, guesses) || strings.Count(norm, " ") < 4 || strings.HasSuffix(clause, "?") {
+		if has(norm, passing) || forNow(norm) || has(norm, guesses) || strings.Count(norm, " ") < 4 || strings.HasSuffix(clause, "?") {
 			continue
 		}
 		binding := stays(norm) || directive(norm, "never") || directive(norm, "always") || sparing(norm)

@@ -32,12 +32,7 @@ func (g *gathering) fulfilled(line string, s said) bool {
 	if !imperatives[first] && !has(norm, intends) || begins(norm, phrases("do not|don't|never|avoid")) || !strings.Contains(line, "`") {
 		return true
 	}
-	for _, e := range g.r.edits {
-		if e.item > s.item {
-			return g.r.ledger.taken(line, s.item)
-		}
-	}
-	return true
+	return len(g.r.editsAfter(s.item)) == 0 || g.r.ledger.taken(line, s.item)
 }
 
 // carried reads a sentence of a message on the way as a decision: a step that the
@@ -57,7 +52,7 @@ func (g *gathering) carried(sentence string, s said) (string, float64) {
 		return shorten(sentence, 240), 1.9 + named
 	}
 	_, last := g.t.span()
-	if n < 13 || !has(norm, designs) || !g.edited(s.item, last) {
+	if n < 13 || !has(norm, designs) || !g.edited(s.item, last) || g.undone(s.item) && !has(norm, phrases("leave|leaving|keep|keeping|avoid|avoiding|not|without")) {
 		return "", 0
 	}
 	for _, opening := range []string{"I’m going to ", "I'm going to ", "I’ll ", "I'll ", "I will ", "I’m ", "I'm ", "Now I’m ", "Now I'm ", "So I’ll ", "So I'll "} {
@@ -73,12 +68,30 @@ func (g *gathering) carried(sentence string, s said) (string, float64) {
 	return "", 0
 }
 
-// edited reports whether a file was edited between two items.
-func (g *gathering) edited(from, to int) bool {
-	for _, e := range g.r.edits {
-		if e.item > from && e.item < to {
-			return true
+// undone reports whether half of the edits that followed an announcement, up to
+// what the agent said next, lost lines to a later edit: the design did not last.
+func (g *gathering) undone(item int) bool {
+	next := 0
+	for _, s := range g.t.says {
+		if s.item > item && g.edited(item, s.item) {
+			next = s.item
+			break
 		}
 	}
-	return false
+	total, again := 0, 0
+	for _, e := range g.r.edits {
+		if e.item > item && (next == 0 || e.item < next) {
+			total++
+			if g.r.ledger.redone[e.item] > next {
+				again++
+			}
+		}
+	}
+	return again > 0 && again*2 >= total
+}
+
+// edited reports whether a file was edited between two items.
+func (g *gathering) edited(from, to int) bool {
+	later := g.r.editsAfter(from)
+	return len(later) > 0 && later[0].item < to
 }

@@ -28,17 +28,11 @@ func (r *reading) diagnosis(failed *run, mended int, helped bool, command, line 
 		delete(about, w)
 	}
 	next := mended // the first call behind the failure
-	for _, later := range r.runs {
-		if later.item > failed.item {
-			next = min(next, later.item)
-			break
-		}
+	if k, _ := slices.BinarySearchFunc(r.runs, failed.item+1, runAt); k < len(r.runs) {
+		next = min(next, r.runs[k].item)
 	}
-	for _, e := range r.edits[min(failed.edits, len(r.edits)):] {
-		if e.item > failed.item {
-			next = min(next, e.item)
-			break
-		}
+	if later := r.editsAfter(failed.item); len(later) > 0 {
+		next = min(next, later[0].item)
 	}
 	from, _ := slices.BinarySearchFunc(r.says, failed.item+1, func(s said, item int) int { return s.item - item })
 	var best cause
@@ -144,7 +138,7 @@ func diagnostic(sentence string) int {
 
 var (
 	planStarts  = phrases("i'm|i’m|i am|i'll|i’ll|i will|let me|let's|let’s|now|next|first|we'll|good|great|perfect|done|all|i've|i have|the build|running|checking|rerunning|fixing|i need|i see|i notice")
-	hedges      = phrases("likely|probably|maybe|might|perhaps|seems|possibly|may be|could be|waiting|still running|still compiling|if it|if this|wahrscheinlich|vielleicht")
+	hedges      = phrases("suspicion|suspect|i think|my guess|i guess|my theory|hypothesis|presumably|apparently|i assume|i believe|vermutlich|ich vermute|ich glaube|je pense|sans doute|peut-être|creo que|sospecho|quizá|tal vez|acho que|talvez|forse|misschien|возможно|наверное|likely|probably|maybe|might|perhaps|seems|possibly|may be|could be|waiting|still running|still compiling|if it|if this|wahrscheinlich|vielleicht")
 	successes   = phrases("passes|passed|succeeded|green|works now")
 	oppositions = phrases("but|except|however|while|only")
 	causeWords  = phrases("because|since|which explains|explains|caused by|the cause|root cause|due to|the issue is|the problem is|the reason|that's why|requires|needs|expects|refuses|weil|da|parce que|porque")

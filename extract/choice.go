@@ -23,7 +23,7 @@ func choiceOf(r *reading, i int) string {
 		return ""
 	}
 	question, options := offer(r.turns[i-1])
-	if question == "" {
+	if question == "" || forNow(words(said)) || ofHandling(question) {
 		return ""
 	}
 	if at := picked(said); at > 0 && at <= len(options) {
@@ -34,6 +34,13 @@ func choiceOf(r *reading, i int) string {
 		return ""
 	}
 	return "asked " + quote(shorten(question, 160)) + ", the user chose: " + quote(said)
+}
+
+// ofHandling reports whether a question is on how to go on, not on the matter: what to
+// do first or next, whether to commit, push or run something.
+func ofHandling(question string) bool {
+	norm := words(question)
+	return has(norm, phrases("continue|proceed|go on|commit|push|merge|rerun|run it|try again|wait|stop|abort|weiter|continuer|seguir|continuar")) && anchors(question) == 0
 }
 
 // offer is the question that a turn's last message ends with, and the list of

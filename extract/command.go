@@ -81,6 +81,9 @@ func parseCommands(line, cwd, root string) []command {
 	return out
 }
 
+// maxDirectory is how many bytes the path of a directory has at most.
+const maxDirectory = 1 << 10
+
 // directories are where the simple commands of a line run, by the cd in front of
 // each; a subshell gives back the directory that it began in.
 func directories(parts []simple, dir string) []string {
@@ -100,6 +103,9 @@ func directories(parts []simple, dir string) []string {
 			continue
 		}
 		target := unquote(s.words[1])
+		if len(dir)+len(target) > maxDirectory {
+			continue
+		}
 		if strings.HasPrefix(target, "/") {
 			dir = target
 		} else if !strings.HasPrefix(target, "~") && !strings.Contains(target, "$") && target != "-" {

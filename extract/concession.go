@@ -18,9 +18,9 @@ var (
 	objections = phrases("why do|why does|why would|why is|why are|why did|why not|why can't|why don't|why isn't|isn't|aren't|doesn't|don't|didn't|shouldn't|wouldn't|couldn't|not|no|but|instead|rather|wait|wrong|hmm|hm|actually|should|i would assume|i'd assume|i thought|none|warum|wieso|nicht|aber|pourquoi|mais|pas|por qué|pero|por que|mas|não|почему|но|не")
 )
 
-// conceded reports whether an agent's text begins by conceding a point, and what
+// opensConceding reports whether an agent's text begins by conceding a point, and what
 // it says behind that.
-func conceded(text string) (rest []string, strong, ok bool) {
+func opensConceding(text string) (rest []string, strong, ok bool) {
 	for _, b := range blocks(text, false) {
 		all := sentences(tidy(b.text))
 		if len(rest) > 0 {
@@ -68,12 +68,27 @@ func behind(sentence string) string {
 // concession reads a turn in which a person objected and the agent conceded: the
 // person's words are a decision, with what the agent made of them, and the agent's
 // claims before them are void. voids are the words that such a claim shares.
-func concession(t *turn) (f found, voids map[string]bool, ok bool) {
+func (t *turn) concession() (f found, voids map[string]bool, ok bool) {
+	if t.concedes == nil {
+		f, voids, ok := t.conceding()
+		t.concedes = &conceded{f, voids, ok}
+	}
+	return t.concedes.found, t.concedes.voids, t.concedes.ok
+}
+
+// conceded is what concession read.
+type conceded struct {
+	found found
+	voids map[string]bool
+	ok    bool
+}
+
+func (t *turn) conceding() (f found, voids map[string]bool, ok bool) {
 	if t.ask == nil || len(t.said.own) == 0 || t.said.document || t.said.trivial {
 		return found{}, nil, false
 	}
 	for i, s := range t.says[:min(3, len(t.says))] {
-		rest, strong, conceding := conceded(s.text)
+		rest, strong, conceding := opensConceding(s.text)
 		if !conceding {
 			continue
 		}
@@ -152,23 +167,19 @@ func informative(all []string) []string {
 	return out
 }
 
-// void drops the agent's claims that an objection met: of those said since an
+// withoutMet drops the agent's claims that an objection met: of those said since an
 // item, which the objection answers, any that shares a name with it, and of all
 // before them what shares most of its words.
-func void(list []found, met map[string]bool, since int) []found {
-	return slices.DeleteFunc(list, func(f found) bool {
+func (r *reading) withoutMet(list []found, met map[string]bool, since int) []found {
+	from := max(0, len(list)-maxAlike)
+	return append(list[:from], slices.DeleteFunc(list[from:], func(f found) bool {
 		if strings.HasPrefix(f.Text, "the user: ") {
 			return false
 		}
-		said := contentWords(f.Text)
-		if common(said, met) >= 3 {
+		if common(r.lexicon.of(f.Text).content, met) >= 3 {
 			return true
 		}
-		names(f.Text, func(n string) {
-			for part := range camelParts(n) {
-				said[part] = true
-			}
-		})
+		said := r.lexicon.of(f.Text).divided()
 		if n := common(said, met); n >= 3 && n*10 >= len(said)*3 {
 			return true
 		}
@@ -181,7 +192,7 @@ func void(list []found, met map[string]bool, since int) []found {
 			}
 		}
 		return shared
-	})
+	})...)
 }
 
 // camelParts are the words that a name in camel case is made of.

@@ -17,9 +17,15 @@ var conventional = regexp.MustCompile(`(?i)\b(?:` +
 	`|per the (?:[\w-]+ )?(?:checklist|guidelines|conventions|contributing guide)` +
 	`)`)
 
+// conventionWords are words of which whatever conventional matches holds one.
+var conventionWords = []string{"required", "mandatory", "prescribed", "demanded", "mandated", "requested", "rules", "guide", "policy", "convention", "instructions", "checklist", "style", "format"}
+
 // conventionOf returns the clause of a sentence that names a rule of the project,
 // without the agent as its subject.
 func conventionOf(sentence string) string {
+	if !holdsAny(strings.ToLower(sentence), conventionWords) {
+		return ""
+	}
 	at := conventional.FindStringIndex(sentence)
 	if at == nil || len(sentence) > 500 || strings.HasSuffix(sentence, "?") || has(words(sentence), needed) {
 		return ""
@@ -59,6 +65,9 @@ func conventions(r *reading) []found {
 	var told []map[string]bool
 	for _, t := range r.turns {
 		for _, s := range t.says {
+			if !holdsAny(strings.ToLower(s.text), conventionWords) {
+				continue
+			}
 			for _, b := range blocks(s.text, false) {
 				for _, sentence := range sentences(b.text) {
 					sentence = local(tidy(sentence), r.root)

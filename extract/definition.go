@@ -19,13 +19,15 @@ var defines = []*regexp.Regexp{
 // defined lists the names that lines of code define, each once.
 func defined(lines string) []string {
 	var out []string
+	known := map[string]bool{}
 	for line := range strings.Lines(lines) {
 		if len(line) > 300 || !mayDefine(line) || strings.HasSuffix(strings.TrimSpace(line), ",") {
 			continue
 		}
 		for _, form := range defines {
 			if m := form.FindStringSubmatch(line); m != nil {
-				if name := m[1]; !slices.Contains(out, name) && !ordinary[name] {
+				if name := m[1]; !known[name] && !ordinary[name] {
+					known[name] = true
 					out = append(out, name)
 				}
 				break
@@ -78,10 +80,13 @@ func changesOf(input string) []change {
 		New string `json:"new_string"`
 	}
 	if raw, ok := args["edits"]; ok && json.Unmarshal(raw, &list) == nil {
+		var before, after strings.Builder
 		for _, e := range list {
-			c.before += "\n" + e.Old
-			c.after += "\n" + e.New
+			before.WriteString("\n" + e.Old)
+			after.WriteString("\n" + e.New)
 		}
+		c.before += before.String()
+		c.after += after.String()
 	}
 	return []change{c}
 }
@@ -93,41 +98,50 @@ func patchChanges(input string) []change {
 		input = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\"`, `"`, `\\`, `\`).Replace(input)
 	}
 	var out []change
+	var before, after strings.Builder
+	flush := func() {
+		if n := len(out); n > 0 {
+			out[n-1].before, out[n-1].after = before.String(), after.String()
+		}
+		before.Reset()
+		after.Reset()
+	}
 	for line := range strings.Lines(input) {
 		if rest, ok := strings.CutPrefix(line, "*** "); ok {
 			for _, verb := range []string{"Update File: ", "Add File: "} {
 				if p, ok := strings.CutPrefix(rest, verb); ok {
+					flush()
 					out = append(out, change{path: strings.TrimSpace(p)})
 				}
 			}
 			continue
 		}
-		if len(out) == 0 || line == "" {
+		if len(out) == 0 {
 			continue
 		}
-		c := &out[len(out)-1]
 		switch line[0] {
 		case '-':
-			c.before += line[1:]
+			before.WriteString(line[1:])
 		case '+':
-			c.after += line[1:]
+			after.WriteString(line[1:])
 		}
 	}
+	flush()
 	return out
 }
 
 // A fileLedger knows what a session did to files: what it defined in them, which it
 // removed and where it moved them.
 type fileLedger struct {
-	names map[string][]string // by path
-	gone  map[string]int      // item by path
-	moved map[string]string   // new path by old one
+	names map[string]*nameList // by path
+	gone  map[string]int       // item by path
+	moved map[string]string    // new path by old one
 }
 
 // note enters the definitions that an edit adds and removes.
 func (l *fileLedger) note(p, before, after string) {
 	if l.names == nil {
-		l.names = map[string][]string{}
+		l.names = map[string]*nameList{}
 	}
 	if head := after[:min(len(after), 600)]; strings.Contains(head, "DO NOT EDIT") || strings.Contains(head, "@generated") {
 		return // what a generator defines is not found by its name in the session
@@ -136,13 +150,57 @@ func (l *fileLedger) note(p, before, after string) {
 	if len(was) == 0 && len(is) == 0 {
 		return
 	}
-	names := slices.DeleteFunc(l.names[p], func(n string) bool { return slices.Contains(was, n) && !slices.Contains(is, n) })
-	for _, n := range is {
-		if !slices.Contains(was, n) && !slices.Contains(names, n) {
-			names = append(names, n)
+	names := l.names[p]
+	if names == nil {
+		names = &nameList{at: map[string]int{}}
+		l.names[p] = names
+	}
+	earlier, later := setOf(was), setOf(is)
+	for _, n := range was {
+		if !later[n] {
+			names.remove(n)
 		}
 	}
-	l.names[p] = names
+	for _, n := range is {
+		if !earlier[n] {
+			names.add(n)
+		}
+	}
+}
+
+func setOf(list []string) map[string]bool {
+	out := make(map[string]bool, len(list))
+	for _, s := range list {
+		out[s] = true
+	}
+	return out
+}
+
+// A nameList is names in the order in which they came, each once.
+type nameList struct {
+	at  map[string]int
+	all []string // empty where a name was removed
+}
+
+func (l *nameList) add(name string) {
+	if _, ok := l.at[name]; !ok {
+		l.at[name] = len(l.all)
+		l.all = append(l.all, name)
+	}
+}
+
+func (l *nameList) remove(name string) {
+	if at, ok := l.at[name]; ok {
+		l.all[at] = ""
+		delete(l.at, name)
+	}
+}
+
+func (l *nameList) list() []string {
+	if l == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(l.all), func(name string) bool { return name == "" })
 }
 
 func (l *fileLedger) remove(p string, item int) {
@@ -219,11 +277,15 @@ func (l *fileLedger) follow(run *run, cwd, root string) {
 	if !strings.Contains(run.line, "git") {
 		return
 	}
-	for _, m := range deleted.FindAllStringSubmatch(run.output, 100) {
-		l.remove(m[1], run.item)
+	if strings.Contains(run.output, " delete mode ") {
+		for _, m := range deleted.FindAllStringSubmatch(run.output, 100) {
+			l.remove(m[1], run.item)
+		}
 	}
-	for _, m := range renamed.FindAllStringSubmatch(run.output, 100) {
-		l.move(bracedRename(m[1]))
+	if strings.Contains(run.output, " rename ") {
+		for _, m := range renamed.FindAllStringSubmatch(run.output, 100) {
+			l.move(bracedRename(m[1]))
+		}
 	}
 }
 

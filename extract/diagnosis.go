@@ -2,6 +2,7 @@ package extract
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -144,8 +145,12 @@ func (g *gathering) backing(s said, later []string) float64 {
 			weight = 1
 		}
 	}
-	for _, run := range g.t.runs {
-		if run.item < s.item && run.item >= s.item-4 && (run.failed || looksFailed(run.output)) {
+	from, _ := slices.BinarySearchFunc(g.t.runs, s.item-4, runAt)
+	for _, run := range g.t.runs[from:] {
+		if run.item >= s.item {
+			break
+		}
+		if run.failed || run.looksFailed() {
 			return weight + 0.6
 		}
 	}

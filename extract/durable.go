@@ -163,7 +163,7 @@ var linesAside = regexp.MustCompile(` ?\((?:at |on )?lines? \d+[^()]{0,40}\)`)
 
 // withoutLines drops an aside that names lines of a file.
 func withoutLines(sentence string) string {
-	if !strings.Contains(sentence, "(") {
+	if !strings.Contains(sentence, "(") || !strings.Contains(sentence, "line") {
 		return sentence
 	}
 	return linesAside.ReplaceAllString(sentence, "")

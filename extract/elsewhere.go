@@ -54,11 +54,21 @@ func (r *reading) place(dir, root string) string {
 	if !strings.HasPrefix(at, "/") || temporary(at) || strings.HasPrefix(root, at+"/") {
 		return ""
 	}
-	for _, known := range r.abroad {
-		if strings.HasPrefix(at, known+"/") || at == known {
-			return path.Base(known)
+	first, name := len(r.abroad), ""
+	for dir := at; dir != "/" || at == "/"; dir = path.Dir(dir) {
+		if n, ok := r.abroad[dir]; ok && n < first {
+			first, name = n, path.Base(dir)
+		}
+		if dir == "/" {
+			break
 		}
 	}
-	r.abroad = append(r.abroad, at)
+	if name != "" {
+		return name
+	}
+	if r.abroad == nil {
+		r.abroad = map[string]int{}
+	}
+	r.abroad[at] = len(r.abroad)
 	return path.Base(at)
 }

@@ -53,7 +53,7 @@ func ending(r *reading) (status, what string, item int) {
 	}
 	if len(strings.Fields(what)) < 3 || trivialAnswer(what) {
 		for i := len(r.turns) - 1; i >= 0; i-- {
-			if w, at := headline(r.turns[i], r.root); len(strings.Fields(w)) >= 3 && !trivialAnswer(w) {
+			if w, at := headline(r.turns[i], r.root); len(strings.Fields(w)) >= 3 && !trivialAnswer(w) && !r.obsolete(w, at) {
 				what, item = w, at
 				break
 			}
@@ -90,7 +90,7 @@ func ending(r *reading) (status, what string, item int) {
 		status = outcomeDone
 	default:
 		status = outcomeUnknown
-		if n := len(last.runs); n > 0 && (last.runs[n-1].failed || looksFailed(last.runs[n-1].output)) {
+		if n := len(last.runs); n > 0 && (last.runs[n-1].failed || last.runs[n-1].looksFailed()) {
 			break
 		}
 		if last.edits > 0 && last.closed || achievedSomething(last) || asksQuestion(last) && len(answer) > 60 || last.edits == 0 && len(answer) > 200 {
@@ -181,8 +181,10 @@ func headline(t *turn, root string) (string, int) {
 		first, spare := "", ""
 		for _, b := range blocks(s.text, false) {
 			for _, sentence := range sentences(local(tidy(b.text), root)) {
+				sentence = withoutOffer(sentence)
 				norm := words(sentence)
 				switch {
+				case offered(norm), tally(sentence), unsettled(sentence):
 				case strings.Count(norm, " ") < 4 || strings.HasSuffix(sentence, ":") || strings.HasSuffix(sentence, "?"):
 				case accomplishment(sentence) >= 1.5 && !sessionBound(sentence, norm):
 					return sentence, s.item

@@ -12,12 +12,12 @@ import (
 func surroundings(r *reading) []found {
 	var out []found
 	add := func(text string, item int) {
-		out = appendFound(out, found{memoir.Statement{Kind: memoir.StatementEnvironment, Text: text, Items: []int{item}}, 2})
+		out = r.appendFound(out, found{memoir.Statement{Kind: memoir.StatementEnvironment, Text: text, Items: []int{item}}, 2})
 	}
 	worked := map[string]bool{}
 	for _, run := range r.runs {
 		if !run.failed {
-			for _, s := range splitShell(run.line) {
+			for _, s := range run.whole {
 				worked[unquote(s.words[0])] = true
 			}
 		}
@@ -35,7 +35,7 @@ func surroundings(r *reading) []found {
 		if run.failed {
 			continue
 		}
-		parts := splitShell(run.line)
+		parts := run.whole
 		if len(parts) == 1 && asksVersion(parts[0].words) {
 			name := unquote(parts[0].words[0])
 			if line := firstLine(run.output); line != "" && strings.ContainsAny(line, "0123456789") && len(line) <= 60 && !strings.ContainsAny(name, "/$") {

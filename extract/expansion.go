@@ -43,6 +43,9 @@ func expansion(c command, alone bool, output string) string {
 	if (task == "run" || task == "run-script" || task == "r") && len(words) > 2 {
 		task, args = words[2], words[3:]
 	}
+	if !strings.Contains(head, "$ ") && !strings.Contains(head, "> ") && !strings.Contains(head, "task: [") {
+		return ""
+	}
 	if m := npmScript.FindStringSubmatch(head); m != nil {
 		if m[2] == task {
 			text = m[3]

@@ -17,7 +17,7 @@ func failures(r *reading) []found {
 	edited := map[string]int{}
 	causes := map[string][]string{} // of one failure, as far as several were needed
 	for i, run := range r.runs {
-		if !run.failed || declined(run.output) {
+		if !run.failed || run.declined() {
 			continue
 		}
 		c, ok := blamed(run)
@@ -44,6 +44,11 @@ func failures(r *reading) []found {
 				weight++
 			}
 		default:
+			if fix.how == ranAgain {
+				how, item := r.unseen(run.item, fix.items[0])
+				fix.how += how
+				s.Items = mergeItems(s.Items, item)
+			}
 			cause := r.diagnosis(run, fix.by, fix.helped, c.full(), line)
 			s.Items = mergeItems(s.Items, fix.items)
 			if cause.text != "" {
@@ -160,31 +165,39 @@ func blamed(r *run) (command, bool) {
 
 // lastState reports whether a failure is the last that the session saw of a command.
 func lastState(r *reading, failed int, c command) bool {
-	for _, later := range r.runs[failed+1:] {
-		for _, d := range later.cmds {
-			if d.family == c.family {
-				return false
-			}
-		}
-	}
-	return true
+	return r.lastRun(command{family: c.family}) <= failed
 }
 
 // covered reports whether another command for the same use succeeded later, which
 // leaves nothing open.
 func covered(r *reading, failed int, c command, line string) bool {
-	code := compiler(line)
-	if c.use != forLint && c.use != forBuild && !code {
+	uses := []string{c.use}
+	if compiler(line) {
+		uses = append(uses, forTest, forLint, forBuild)
+	} else if c.use != forLint && c.use != forBuild {
 		return false
 	}
-	for _, later := range r.runs[failed+1:] {
-		for _, d := range later.cmds {
-			if (d.use == c.use || code && (d.use == forTest || d.use == forLint || d.use == forBuild)) && d.place == c.place && later.succeeded(d) {
-				return true
+	return slices.ContainsFunc(uses, func(use string) bool { return r.lastRun(command{use: use, place: c.place}) > failed })
+}
+
+// lastRun is the index of the last run with a command of a family, or of the last
+// one that succeeded with a command of a use in a place; -1 if there is none.
+func (r *reading) lastRun(of command) int {
+	if r.last == nil {
+		r.last = map[command]int{}
+		for i, run := range r.runs {
+			for _, c := range run.cmds {
+				r.last[command{family: c.family}] = i
+				if run.succeeded(c) {
+					r.last[command{use: c.use, place: c.place}] = i
+				}
 			}
 		}
 	}
-	return false
+	if at, ok := r.last[of]; ok {
+		return at
+	}
+	return -1
 }
 
 // errorKey is an error line without what differs between two runs.
@@ -234,7 +247,8 @@ func (r *reading) wrote(file string, before int) bool {
 	if file == "" {
 		return before > 0
 	}
-	return slices.ContainsFunc(r.edits[:before], func(e edit) bool { return path.Base(e.path) == file })
+	first, ok := r.firstEdit[file]
+	return ok && first < before
 }
 
 // compiler reports whether a line is what a compiler or parser says of a place in code.

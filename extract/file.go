@@ -29,7 +29,8 @@ func files(r *reading) []found {
 	}
 	counts := map[string]*tally{}
 	var order []*tally
-	names := map[string][]string{}
+	names := map[string]*nameList{}
+	merged := map[[2]string]bool{}
 	count := func(edits []edit, changed bool) {
 		last := map[string]int{}
 		for _, e := range edits {
@@ -40,11 +41,13 @@ func files(r *reading) []found {
 			if p == "" { // removed
 				continue
 			}
-			if _, ok := names[p]; !ok || e.path != p {
-				for _, n := range r.files.names[e.path] {
-					if !slices.Contains(names[p], n) {
-						names[p] = append(names[p], n)
+			if (names[p] == nil || e.path != p) && !merged[[2]string{p, e.path}] {
+				merged[[2]string{p, e.path}] = true
+				for _, n := range r.files.names[e.path].list() {
+					if names[p] == nil {
+						names[p] = &nameList{at: map[string]int{}}
 					}
+					names[p].add(n)
 				}
 			}
 			if p == "." || strings.HasPrefix(p, unrelative) || strings.HasPrefix(p, "~") || strings.HasPrefix(p, "..") || strings.ContainsAny(p, "`\n$*") || len(p) > 160 {
@@ -92,7 +95,7 @@ func files(r *reading) []found {
 		var note []string
 		if by := r.made[t.path]; by != "" {
 			note = append(note, "generated ("+code(shorten(by, 80))+"): not to be edited by hand")
-		} else if list := names[t.path]; t.changed && len(list) > 0 {
+		} else if list := names[t.path].list(); t.changed && len(list) > 0 {
 			for i, n := range list[:min(len(list), maxNames)] {
 				list[i] = code(n)
 			}

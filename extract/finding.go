@@ -14,6 +14,7 @@ const (
 	leastFinal    = 2.4
 	leastNarrated = 1.9
 	leastPassing  = 0.7
+	leastIdle     = 1.5 // of the answer of a turn that changed nothing
 	inPassing     = " (in passing)"
 )
 
@@ -27,19 +28,19 @@ func findings(r *reading) []found {
 		settled[f.Items[0]] = true
 	}
 	for i, t := range r.turns {
-		f, met, conceding := concession(t)
+		f, met, conceding := t.concession()
 		if met != nil {
-			out = void(out, met, since(r.turns[:i]))
+			out = r.withoutMet(out, met, since(r.turns[:i]))
 		}
 		if conceding && !settled[t.said.item] {
-			out = supersede(out, f)
+			out = r.supersede(out, f)
 		}
 		g := &gathering{
 			r: r, t: t, out: out, away: elsewhere(t.away()),
 			accepted: accepted(r.turns[i+1:]), assented: i+1 < len(r.turns) && !t.denied,
 		}
 		for k, s := range t.says {
-			if !(t.denied && k == len(t.says)-1) {
+			if !(t.denied && k == len(t.says)-1) && !(r.idle() && wonders(t) && !assents(r.turns[i+1:])) {
 				g.answer(s)
 			}
 		}
@@ -60,14 +61,29 @@ func accepted(later []*turn) bool {
 		if t.said.denies {
 			return false
 		}
-		if t.said.trivial || t.said.confirms || len(t.said.own) > 0 && (commands(words(t.said.own[0])) || begins(words(t.said.own[0]), assents)) {
+		if t.said.trivial || t.said.confirms || len(t.said.own) > 0 && (commands(words(t.said.own[0])) || begins(words(t.said.own[0]), assenting)) {
 			return true
 		}
 	}
 	return false
 }
 
-var assents = phrases("ok|okay|yes|yeah|yep|sure|sounds good|go ahead|do it|agreed|fine|makes sense|good|great|perfect|let's do|ja|oui|sí|да")
+// wonders reports whether a person asked for knowledge, with or without a question mark.
+func wonders(t *turn) bool {
+	if asksQuestion(t) {
+		return true
+	}
+	return t.ask != nil && len(t.said.own) > 0 && begins(words(t.said.own[0]), wondering)
+}
+
+var wondering = phrases("does|do|did|is|are|was|can|what|what's|which|who|where|when|why|how|explain|tell me|was ist|warum|wie|welche|gibt es|qu'est-ce|pourquoi|comment|est-ce|qué|cuál|cómo|por qué|o que|como|что|как|почему")
+
+// assents reports whether the next thing that a person said agrees, which thanks do not.
+func assents(later []*turn) bool {
+	return len(later) > 0 && len(later[0].said.own) > 0 && begins(words(later[0].said.own[0]), assenting)
+}
+
+var assenting = phrases("ok|okay|yes|yeah|yep|sure|sounds good|go ahead|do it|agreed|fine|makes sense|good|great|perfect|let's do|ja|oui|sí|да")
 
 // A gathering collects the findings of one turn.
 type gathering struct {
@@ -83,7 +99,7 @@ func (g *gathering) add(text string, item int, weight float64) {
 	if g.away != "" {
 		weight -= 0.5
 	}
-	g.out = supersede(g.out, found{memoir.Statement{Kind: memoir.StatementDecision, Text: text + g.away, Items: []int{item}}, weight})
+	g.out = g.r.supersede(g.out, found{memoir.Statement{Kind: memoir.StatementDecision, Text: text + g.away, Items: []int{item}}, weight})
 }
 
 // answer reads one text of the agent.
@@ -168,15 +184,20 @@ func (g *gathering) answer(s said) {
 			}
 			prev = sentence
 			switch {
+			case has(words(line), openEnded): // a project's memory would keep it when it is done
+				g.add(line+inPassing, s.item, min(weight-1, leastNarrated))
 			case weight >= leastFinal || !s.final && weight >= leastNarrated:
 				g.add(line, s.item, weight)
 				kept = line
-			case weight >= leastPassing:
+			case weight >= leastPassing && (!s.final || g.t.edits > 0 || weight >= leastIdle):
 				g.add(line+inPassing, s.item, weight-1)
 			}
 		}
 	}
 }
+
+// openEnded marks what is left to be done, which some later session does.
+var openEnded = phrases("is the next step|as the next step|are the next step|the next step is|still to be|remains to be|remain to be|is left to do|are left to do|left for later|to be changed after|to be done|still to do|for a follow-up|in a follow-up|nächster schritt|noch zu|prochaine étape|reste à|siguiente paso|queda por|próximo passo|falta ainda|следующий шаг|осталось")
 
 // reply joins a question of the person to an answer that is no sentence without
 // it: "Why …? Because …".
@@ -209,10 +230,10 @@ func extend(list []found, text, more string) string {
 
 // supersede adds a finding to a list in which each thing is said once: of two
 // that share most of their words the later one stays, unless it says much less.
-func supersede(list []found, f found) []found {
-	tokens := contentWords(f.Text)
+func (r *reading) supersede(list []found, f found) []found {
+	mine := r.lexicon.of(f.Text)
 	for i := range list {
-		if list[i].Kind != f.Kind || overlap(contentWords(list[i].Text), tokens) < 0.55 {
+		if list[i].Kind != f.Kind || r.lexicon.of(list[i].Text).overlap(mine) < 0.55 {
 			continue
 		}
 		if f.weight >= list[i].weight-1 {
@@ -220,5 +241,5 @@ func supersede(list []found, f found) []found {
 		}
 		return list
 	}
-	return append(list, f)
+	return withoutLightest(append(list, f))
 }

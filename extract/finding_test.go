@@ -113,3 +113,11 @@ func TestEnvironmentNamesVersionsAndWhatIsMissing(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+func TestTwoMissingProgramsAreToldApart(t *testing.T) {
+	t.Parallel()
+	got := of(work().runs("make docs", 127, "sh: dot: command not found").runs("make site", 127, "sh: hugo: command not found").answers("Done.").extract(t), memoir.StatementEnvironment)
+	if !holds(got, "`dot` is not installed here") || !holds(got, "`hugo` is not installed here") {
+		t.Errorf("got %q", got)
+	}
+}

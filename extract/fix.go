@@ -18,9 +18,15 @@ type fix struct {
 	helped  bool // by ran a command that changed the state
 }
 
+// ranAgain is told of a command that passed though nothing was seen to change.
+const ranAgain = "passed when run again"
+
 // maxAhead is how many runs after a failure are searched for what mended it. What
 // comes later is another matter, and a session may have a hundred thousand runs.
 const maxAhead = 300
+
+// maxTries is how many of them are looked at closely.
+const maxTries = 30
 
 // fixed finds what succeeded after the failure of a command: the same command,
 // one that runs it by another way, one of its family, or one of the same use on
@@ -28,9 +34,17 @@ const maxAhead = 300
 func fixed(r *reading, failed int, c command, line string) *fix {
 	var near, far, part *fix
 	before := r.runs[failed]
+	grave := errorRank(line) >= 8
+	tries := maxTries
 	for k, later := range r.runs[failed+1 : min(len(r.runs), failed+1+maxAhead)] {
-		if f := r.further(c, line, r.runs[failed+1:failed+1+k], before, later); f != nil {
-			return f
+		if grave && later.failed && tries > 0 {
+			f, looked := r.further(c, line, r.runs[failed+1:failed+1+k], before, later)
+			if f != nil {
+				return f
+			}
+			if looked {
+				tries--
+			}
 		}
 		for _, d := range later.cmds {
 			if d.place != c.place || !later.succeeded(d) {
@@ -46,9 +60,12 @@ func fixed(r *reading, failed int, c command, line string) *fix {
 			case strings.HasSuffix(d.text, " "+c.text):
 				return &fix{items: []int{later.item}, how: "worked: " + code(d.full()), command: true, by: later.item}
 			case d.family == c.family && d.use != forVCS:
+				if tries--; tries < 0 || near != nil {
+					continue
+				}
 				if f := variant(r, c, d, between, before, later, line); f.weak && part == nil {
 					part = f
-				} else if !f.weak && near == nil {
+				} else if !f.weak {
 					near = f
 				}
 			case far == nil && d.use == c.use && sharesFile(c.text, d.text):
@@ -70,25 +87,23 @@ func fixed(r *reading, failed int, c command, line string) *fix {
 
 // further tells what lay between a failure and a run of the same command that
 // failed later on for another reason: that mended the first; nil if it did not.
-func (r *reading) further(c command, line string, between []*run, before, later *run) *fix {
-	if !later.failed || errorRank(line) < 8 || declined(later.output) {
-		return nil
-	}
+// looked tells that all that lay between was looked at.
+func (r *reading) further(c command, line string, between []*run, before, later *run) (f *fix, looked bool) {
 	d, ok := blamed(later)
-	if !ok || d.full() != c.full() || d.place != c.place {
-		return nil
+	if !ok || d.text != c.text || d.prefix != c.prefix || d.place != c.place || later.declined() {
+		return nil, false
 	}
 	other := later.why()
 	if rank := errorRank(other); rank < 5 || compiler(other) || errorKey(other) == errorKey(line) {
-		return nil
+		return nil, false
 	}
-	f := again(r, c, d, between, before, later, line)
+	f = again(r, c, d, between, before, later, line)
 	rest, ok := strings.CutPrefix(f.how, "passed after ")
 	if !ok || f.vague {
-		return nil
+		return nil, true
 	}
 	f.how = "got past it after " + rest
-	return f
+	return f, true
 }
 
 // relevant keeps the helpers that share words with the failure, or install something.
@@ -212,7 +227,7 @@ func again(r *reading, c, d command, between []*run, before, later *run, line st
 	case slices.ContainsFunc(between, acts):
 		f.how, f.vague = "passed later", true
 	default:
-		f.how = "passed when run again"
+		f.how = ranAgain
 	}
 	f.vague = f.vague || !f.command && filesBetween(r, before.edits, later.edits) > 2
 	return f

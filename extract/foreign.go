@@ -31,7 +31,7 @@ func foreignStanding(s, norm string) float64 {
 	if begins(norm, foreignSweeping) && has(norm, foreignDemand) {
 		return 2.5
 	}
-	for _, cue := range foreignEver {
+	for _, cue := range foreignEver.all() {
 		i := strings.Index(norm, cue)
 		if i < 0 || begins(norm, foreignTells) && !has(norm, foreignDemand) {
 			continue

@@ -23,6 +23,9 @@ func generatedBy(output string) string {
 		if n++; n > generatedHead {
 			break
 		}
+		if lower := strings.ToLower(line); !strings.Contains(lower, "generated") && !strings.Contains(lower, "do not edit") {
+			continue
+		}
 		if h := header.FindString(line); h != "" {
 			return strings.Join(strings.Fields(strings.Trim(h, " *-/#>\"',")), " ")
 		}

@@ -91,18 +91,21 @@ func alike(a, b map[string]bool) bool {
 // usual are the commands that succeeded in all of some turns, in their order.
 func usual(turns []*turn) []string {
 	var out []string
+	families := make([]map[string]bool, len(turns)) // that succeeded in each
+	for i, t := range turns {
+		families[i] = map[string]bool{}
+		for _, o := range t.runs {
+			for _, d := range o.cmds {
+				families[i][d.family] = families[i][d.family] || !o.failed
+			}
+		}
+	}
 	for _, last := range turns[len(turns)-1].runs {
 		for _, c := range last.cmds {
 			if last.failed || c.use == "" || c.family == "" || c.place != "" || slices.Contains(out, c.family) || len(out) == 5 {
 				continue
 			}
-			everywhere := true
-			for _, t := range turns {
-				everywhere = everywhere && slices.ContainsFunc(t.runs, func(o *run) bool {
-					return !o.failed && slices.ContainsFunc(o.cmds, func(d command) bool { return d.family == c.family })
-				})
-			}
-			if everywhere {
+			if !slices.ContainsFunc(families, func(f map[string]bool) bool { return !f[c.family] }) {
 				out = append(out, c.family)
 			}
 		}
@@ -118,7 +121,7 @@ func repeatedManners(r *reading) []found {
 		seen := map[manner]bool{}
 		for _, s := range t.said.own {
 			norm := words(s)
-			for _, tail := range manners {
+			for _, tail := range manners.all() {
 				i := strings.Index(norm, tail)
 				if i < 0 {
 					continue

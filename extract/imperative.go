@@ -5,7 +5,7 @@ import "strings"
 // imperatives are verbs that requests begin with.
 var imperatives = func() map[string]bool {
 	m := map[string]bool{}
-	for w := range strings.FieldsSeq(`adapt add address adjust align bring configure deploy disable draft enable expose finish fold hide inspect introduce modify polish reopen reorder shorten summarise sync tidy trigger tweak unify upload ask answer apply assume be build bump call change check choose clean close comment commit compare convert copy create cut debug
+	for w := range strings.FieldsSeq(`adapt analyse analyze diagnose measure profile rebuild redeploy repair reproduce reset restart retry add address adjust align bring configure deploy disable draft enable expose finish fold hide inspect introduce modify polish reopen reorder shorten summarise sync tidy trigger tweak unify upload ask answer apply assume be build bump call change check choose clean close comment commit compare convert copy create cut debug
 			delete describe do document drop edit ensure execute explain export extract fetch find fix follow format generate get give go handle ignore implement import
 			improve include inline install investigate keep kill leave let link list load log look make mark merge migrate mock mention move name note open optimize pass
 			pick pin plan port post prefer prepare print propose provide publish pull push put quote read rebase redo reduce refactor regenerate release rely remember remove rename

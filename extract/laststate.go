@@ -17,12 +17,13 @@ type ledger struct {
 	gone    map[string]int // base name of a file -> item at which it was removed or renamed
 	away    []departure
 	stems   map[string]int // like gone: the name without its ending, letters and digits alone
+	touched map[string]int // identifier -> item of the last edit that took a line with it away
 	wrote   map[string]int // line -> item of the edit that wrote it
 	redone  map[int]int    // item of an edit -> item of the later edit that took its lines away again
 }
 
 func newLedger() ledger {
-	return ledger{added: map[string]int{}, removed: map[string]int{}, gone: map[string]int{}, stems: map[string]int{}, wrote: map[string]int{}, redone: map[int]int{}}
+	return ledger{added: map[string]int{}, removed: map[string]int{}, gone: map[string]int{}, stems: map[string]int{}, touched: map[string]int{}, wrote: map[string]int{}, redone: map[int]int{}}
 }
 
 // minName is how long a name is at least that the ledger keeps.
@@ -69,6 +70,11 @@ func (l *ledger) lines(item int, old, fresh string) {
 		if line = strings.TrimSpace(line); len(line) >= minLine && !have[line] && l.wrote[line] > 0 {
 			l.redone[l.wrote[line]] = item
 			delete(l.wrote, line)
+		}
+	}
+	for line := range strings.Lines(old) {
+		if !have[strings.TrimSpace(line)] {
+			names(line, func(name string) { l.touched[name] = item })
 		}
 	}
 	for line := range have {
@@ -144,6 +150,25 @@ func (l *ledger) past(text string, item int) bool {
 	return away > 0 && away*2 > all
 }
 
+// reworked reports whether edits behind an item took away lines that held most of
+// the names which a text puts in code marks, or one that is written as only code is.
+func (l *ledger) reworked(text string, item int) bool {
+	all, gone, coded := 0, 0, false
+	for i, span := range strings.Split(text, "`") {
+		if i%2 == 0 {
+			continue
+		}
+		names(span, func(name string) {
+			all++
+			if l.touched[name] > item {
+				gone++
+				coded = coded || strings.ContainsRune(name, '_') || len(camelParts(name)) > 0
+			}
+		})
+	}
+	return coded || gone*2 > all
+}
+
 // taken reports whether an edit behind an item wrote a name that a text puts in
 // code marks: what the text proposes was done then, as far as one can see.
 func (l *ledger) taken(text string, item int) bool {
@@ -192,10 +217,13 @@ func rewritten(input string) (old, fresh string) {
 	old, fresh = pair(args)
 	var list []map[string]json.RawMessage
 	if json.Unmarshal(args["edits"], &list) == nil {
+		var olds, news strings.Builder
 		for _, one := range list {
 			o, f := pair(one)
-			old, fresh = old+"\n"+o, fresh+"\n"+f
+			olds.WriteString("\n" + o)
+			news.WriteString("\n" + f)
 		}
+		old, fresh = old+olds.String(), fresh+news.String()
 	}
 	return old, fresh
 }

@@ -15,7 +15,7 @@ import (
 // failed are left out; an edit, a closing or an undoing makes earlier ones void.
 func letters(r *reading, in Input) []*posting {
 	var out []*posting
-	files := map[string]string{}
+	files := &textFiles{}
 	for i := range in.Items {
 		it := &in.Items[i]
 		if it.Kind != memoir.ItemTool || it.Failed || it.Exit != nil && *it.Exit != 0 {
@@ -25,7 +25,7 @@ func letters(r *reading, in Input) []*posting {
 		if !it.Shell() {
 			if p, ok := called(it); ok {
 				p.item = it.N
-				out = arrive(out, &p, it.Output)
+				out = r.arrive(out, &p, it.Output)
 			}
 		}
 		lines := []scriptLine{{it.Input, it.CWD}}
@@ -37,7 +37,7 @@ func letters(r *reading, in Input) []*posting {
 			for _, p := range posted(line, files) {
 				p.item = it.N
 				p.place = r.repository(p.place, cmp.Or(l.dir, it.CWD), in.Session.Remote != "")
-				out = arrive(out, &p, it.Output)
+				out = r.arrive(out, &p, it.Output)
 			}
 			undo(out, line)
 		}
@@ -58,7 +58,7 @@ func (r *reading) repository(named, dir string, known bool) string {
 }
 
 // addedFiles notes the texts of prose files that a call writes.
-func addedFiles(input string, files map[string]string) {
+func addedFiles(input string, files *textFiles) {
 	if rest := input; strings.Contains(rest, "*** Add File: ") {
 		if !strings.Contains(rest, "\n*** ") {
 			rest = escapes.Replace(rest) // a patch inside a script's or JSON's string
@@ -75,7 +75,7 @@ func addedFiles(input string, files map[string]string) {
 				}
 				b.WriteString(strings.TrimPrefix(line, "+"))
 			}
-			files[strings.TrimSpace(name)] = strings.TrimSpace(b.String())
+			files.write(strings.TrimSpace(name), strings.TrimSpace(b.String()))
 		}
 	}
 	if !strings.HasPrefix(input, "{") || len(input) > maxLetterLine {
@@ -84,7 +84,7 @@ func addedFiles(input string, files map[string]string) {
 	if name := argument(input); prose(name) {
 		var args struct{ Content string }
 		if json.Unmarshal([]byte(input), &args) == nil && args.Content != "" {
-			files[name] = args.Content
+			files.write(name, args.Content)
 		}
 	}
 }
@@ -120,11 +120,11 @@ func called(it *memoir.Item) (posting, bool) {
 }
 
 // arrive adds a posting to those before it.
-func arrive(list []*posting, p *posting, output string) []*posting {
+func (r *reading) arrive(list []*posting, p *posting, output string) []*posting {
 	same := func(q *posting) bool { return !q.void && q.kind == postPull && q.target == p.target }
 	switch {
 	case p.closes:
-		for _, q := range list {
+		for _, q := range newest(list) {
 			if p.target != "" && same(q) {
 				q.void = true
 			}
@@ -133,7 +133,7 @@ func arrive(list []*posting, p *posting, output string) []*posting {
 			return list
 		}
 	case p.merged:
-		for _, q := range list {
+		for _, q := range newest(list) {
 			if q.kind == postPull && (same(q) || p.target == "" && q == list[len(list)-1]) {
 				q.merged = true
 			}
@@ -163,11 +163,11 @@ func arrive(list []*posting, p *posting, output string) []*posting {
 		})
 		if old == nil && p.body != "" {
 			most := 0.5
-			for _, q := range list {
+			for _, q := range newest(list) {
 				if q.kind != p.kind || q.void || q.target != "" {
 					continue
 				}
-				if o := overlap(contentWords(q.body), contentWords(p.body)); o > most {
+				if o := r.lexicon.of(q.body).overlap(r.lexicon.of(p.body)); o > most {
 					old, most = q, o
 				}
 			}
@@ -193,6 +193,9 @@ var (
 
 // undo makes the message of a commit void that a command line takes back.
 func undo(list []*posting, line string) {
+	if !strings.Contains(line, "git re") {
+		return
+	}
 	for _, m := range undoing.FindAllStringSubmatch(line, -1) {
 		ref, reset := m[1], strings.Contains(m[0], "reset")
 		switch {
@@ -203,12 +206,14 @@ func undo(list []*posting, line string) {
 				n = 1
 			}
 			for ; n > 0; n-- {
-				if q := latest(list, func(q *posting) bool { return q.kind == postCommit }); q != nil {
-					q.void = true
+				q := latest(list, func(q *posting) bool { return q.kind == postCommit })
+				if q == nil {
+					break
 				}
+				q.void = true
 			}
 		default:
-			for _, q := range list {
+			for _, q := range newest(list) {
 				if q.commit != "" && (strings.HasPrefix(ref, q.commit) || strings.HasPrefix(q.commit, ref)) {
 					q.void = true
 				}
@@ -217,10 +222,16 @@ func undo(list []*posting, line string) {
 	}
 }
 
+// newest are the last postings, those that a later one may edit, close or undo.
+func newest(list []*posting) []*posting {
+	const most = 200
+	return list[max(0, len(list)-most):]
+}
+
 func latest(list []*posting, is func(*posting) bool) *posting {
-	for i := len(list) - 1; i >= 0; i-- {
-		if !list[i].void && is(list[i]) {
-			return list[i]
+	for _, p := range slices.Backward(newest(list)) {
+		if !p.void && is(p) {
+			return p
 		}
 	}
 	return nil

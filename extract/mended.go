@@ -23,17 +23,13 @@ func (r *reading) mended(text string, item int) bool {
 	if r.ledger.past(text, item) || r.wasListed(text, item) || begins(norm, findable) && r.actedOn(item) {
 		return true
 	}
-	later := false
-	for _, e := range r.edits {
-		if e.item <= item {
-			continue
-		}
-		later = true
-		if strings.Contains(text, "`"+e.path) || strings.Contains(text, "`"+path.Base(e.path)+"`") {
-			return true
-		}
+	if !outlives(text, norm) && (r.ledger.reworked(text, item) || !r.closing(item) && (has(norm, shapes) || has(norm, lacking)) && r.actedOn(item)) {
+		return true
 	}
-	if !later || !has(norm, transient) {
+	if r.namesEdited(text, item) {
+		return true
+	}
+	if len(r.editsAfter(item)) == 0 || !has(norm, transient) {
 		return false
 	}
 	for i, span := range strings.Split(text, "`") { // what it says of a file that was left alone still holds
@@ -42,6 +38,26 @@ func (r *reading) mended(text string, item int) bool {
 		}
 	}
 	return true
+}
+
+// maxPath is how many bytes a path that a text names has at most.
+const maxPath = 200
+
+// namesEdited reports whether a text puts a file in code marks that was edited
+// behind an item: its path, or its name alone.
+func (r *reading) namesEdited(text string, item int) bool {
+	spans := strings.Split(text, "`")
+	for k, span := range spans[1:] {
+		if k+2 < len(spans) && r.editedBase[span] > item {
+			return true
+		}
+		for n := 1; n <= min(len(span), maxPath); n++ {
+			if r.edited[span[:n]] > item {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // lastStates tells findings that were overtaken as what was and what became of
@@ -55,13 +71,18 @@ func (r *reading) lastStates(list []found) []found {
 		}
 		item := f.Items[len(f.Items)-1]
 		text := strings.TrimSuffix(f.Text, inPassing)
+		if r.reversed(text, item) {
+			r.overtake(f)
+			continue
+		}
 		marks, _ := senses(text, words(text))
-		if late := r.settled(text, item); late.text != "" {
-			f.Text = ""
+		if late := r.mendedAlready(text, item); late.text != "" {
 			if marks.cause {
 				f.Text = text + beforeChange + ": " + shorten(strings.TrimRight(late.text, "."), 160) + ")"
 				f.Items = append(slices.Clone(f.Items), late.item)
 				f.weight--
+			} else {
+				r.overtake(f)
 			}
 			continue
 		}
@@ -77,7 +98,7 @@ func (r *reading) lastStates(list []found) []found {
 			f.Text = text + beforeChange + ": " + shorten(strings.TrimRight(fix.Text, "."), 200) + ")"
 			f.Items = append(slices.Clone(f.Items), fix.Items...)
 		case !marks.cause || r.ledger.past(text, item) && !marks.constraint && f.Text != text:
-			f.Text = ""
+			r.overtake(f)
 		default:
 			f.Text = text + beforeChange + ")" + f.Text[len(text):]
 			f.weight--
@@ -86,19 +107,30 @@ func (r *reading) lastStates(list []found) []found {
 	return slices.DeleteFunc(list, func(f found) bool { return f.Text == "" })
 }
 
+// overtake forgets a finding that no longer holds, and notes what it said.
+func (r *reading) overtake(f *found) {
+	past := *f
+	past.Text = strings.TrimSuffix(f.Text, inPassing)
+	r.overtaken = append(r.overtaken, past)
+	f.Text = ""
+}
+
 // repairs begin a sentence that says that something wrong was mended.
 var repairs = phrases("fixed|resolved|corrected|repaired|eliminated|behoben|corrigé|corregido|corrigido|исправлено|исправил")
 
 // actedOn reports whether a file was edited behind an item, before a person spoke again.
 func (r *reading) actedOn(item int) bool {
-	end := 0
-	for _, t := range r.turns {
-		if t.ask != nil && t.ask.N > item {
-			end = t.ask.N
-			break
-		}
+	later := r.editsAfter(item)
+	if len(later) == 0 {
+		return false
 	}
-	return slices.ContainsFunc(r.edits, func(e edit) bool { return e.item > item && (end == 0 || e.item < end) })
+	next, _ := slices.BinarySearchFunc(r.turns, item+1, func(t *turn, item int) int {
+		if t.ask == nil {
+			return -1
+		}
+		return t.ask.N - item
+	})
+	return next == len(r.turns) || later[0].item < r.turns[next].ask.N
 }
 
 // fixes are the sentences of closing answers that say what was done or is so now.
@@ -115,7 +147,7 @@ func (r *reading) fixes() []found {
 			for _, b := range blocks(s.text, false) {
 				for _, sentence := range sentences(local(tidy(b.text), r.root)) {
 					if len(sentence) < 400 && !(r.void[s.item] && remade(words(sentence))) && (accomplishment(sentence) > 0 || strings.Contains(words(sentence), " now ")) {
-						out = append(out, found{memoir.Statement{Text: impersonal(sentence), Items: []int{s.item}}, 0})
+						out = withoutLightest(append(out, found{memoir.Statement{Text: impersonal(sentence), Items: []int{s.item}}, 0}))
 					}
 				}
 			}
@@ -127,19 +159,16 @@ func (r *reading) fixes() []found {
 // fixOf finds the sentence that tells best what became of a state: it was said
 // after an edit that came after, and shares a name and a word with it.
 func (r *reading) fixOf(text string, item int, fixes []found) (best found) {
-	edited := 0
-	for _, e := range r.edits {
-		if e.item > item {
-			edited = e.item
-			break
-		}
+	later := r.editsAfter(item)
+	if len(later) == 0 {
+		return found{}
 	}
-	want, most := contentWords(text), 1
+	want, most := r.lexicon.of(text), 1
 	for _, f := range fixes {
-		if edited == 0 || f.Items[0] <= edited || !shareName(text, f.Text) {
+		if f.Items[0] <= later[0].item || !shareName(want, r.lexicon.of(f.Text)) {
 			continue
 		}
-		if n := common(contentWords(f.Text), want); n > most {
+		if n := common(r.lexicon.of(f.Text).content, want.content); n > most {
 			best, most = f, n
 		}
 	}
@@ -147,20 +176,8 @@ func (r *reading) fixOf(text string, item int, fixes []found) (best found) {
 }
 
 // shareName reports whether two texts put one name in code marks.
-func shareName(a, b string) bool {
-	have := map[string]bool{}
-	for i, span := range strings.Split(a, "`") {
-		if i%2 == 1 {
-			names(span, func(n string) { have[n] = true })
-		}
-	}
-	shared := false
-	for i, span := range strings.Split(b, "`") {
-		if i%2 == 1 {
-			names(span, func(n string) { shared = shared || have[n] })
-		}
-	}
-	return shared
+func shareName(a, b *wording) bool {
+	return shares(a.marked(), b.marked())
 }
 
 // lists reports whether a block is an entry of a list of what is wrong.
@@ -179,10 +196,10 @@ func (r *reading) wasListed(text string, item int) bool {
 
 var resolvedSince = phrases("already fixed|already handled|already there|already implemented|already done|is fixed now|now fixed|was fixed|were fixed|is resolved|no longer applies|not an issue|bereits behoben|schon behoben|déjà corrigé|ya corregido|já corrigido|уже исправлено")
 
-// settled is where the agent found later that what a text says was mended already.
-func (r *reading) settled(text string, item int) said {
+// mendedAlready is where the agent found later that what a text says was mended already.
+func (r *reading) mendedAlready(text string, item int) said {
 	for _, s := range r.resolved() {
-		if s.item > item && shareName(text, s.text) && common(contentWords(text), contentWords(s.text)) >= 2 {
+		if s.item > item && shareName(r.lexicon.of(text), r.lexicon.of(s.text)) && common(r.lexicon.of(text).content, r.lexicon.of(s.text).content) >= 2 {
 			return s
 		}
 	}
@@ -200,7 +217,7 @@ func (r *reading) resolved() []said {
 				}
 				for _, b := range blocks(s.text, false) {
 					if has(words(b.text), resolvedSince) {
-						r.closed = append(r.closed, said{item: s.item, text: b.text})
+						r.closed = append(r.closed[max(0, len(r.closed)-maxGathered):], said{item: s.item, text: b.text})
 					}
 				}
 			}

@@ -44,7 +44,7 @@ func occasional(r *reading) []found {
 				order = append(order, t)
 			}
 			t.mutates = t.mutates || mutates
-			if !slices.Contains(t.items, run.item) {
+			if n := len(t.items); n == 0 || t.items[n-1] != run.item {
 				t.items = append(t.items, run.item)
 			}
 		}

@@ -22,7 +22,7 @@ func outcomes(r *reading, posts []*posting, told []found) []found {
 	}
 	done := accounts(r)
 	for _, f := range told {
-		done = sayOnce(done, f)
+		done = r.sayOnce(done, f)
 	}
 	if best := mainWork(r, done); best >= 0 {
 		what, item = done[best].Text, done[best].Items[0]
@@ -75,27 +75,27 @@ func accounts(r *reading) []found {
 			}
 			for _, f := range account(s, r.root) {
 				norm := words(f.Text)
-				if said++; void != nil && !begins(norm, removals) && touches(f.Text, void) || r.void[s.item] && remade(norm) {
+				if said++; void != nil && !begins(norm, removals) && touches(f.Text, void) || r.void[s.item] && remade(norm) || r.putBack(i, f.Text) {
 					continue
 				}
-				out = sayLater(out, f)
+				out = r.sayLater(out, f)
 			}
 		}
 		if said == 0 && t.edits > 0 && t.closed {
-			if line, at := headline(t, r.root); len(strings.Fields(line)) >= minOutcomeWords && !trivialAnswer(line) && standsAlone(line) && !has(words(line), chatter) {
-				out = supersede(out, found{memoir.Statement{Kind: memoir.StatementOutcome, Text: shorten(impersonal(line), 240), Items: []int{at}}, 1.2})
+			if line, at := headline(t, r.root); !r.putBack(i, line) && len(strings.Fields(line)) >= minOutcomeWords && !trivialAnswer(line) && standsAlone(line) && !has(words(line), chatter) && !unsettled(line) {
+				out = r.supersede(out, found{memoir.Statement{Kind: memoir.StatementOutcome, Text: shorten(impersonal(line), 240), Items: []int{at}}, 1.2})
 			}
 		}
 	}
-	return withoutGone(out, r)
+	return slices.DeleteFunc(withoutGone(latestState(out), r), func(f found) bool { return r.obsolete(f.Text, f.Items[0]) })
 }
 
 // sayLater adds a line to a list in which it takes the place of an earlier one on
 // the same thing, unless that one names more.
-func sayLater(list []found, f found) []found {
-	mine := contentWords(f.Text)
+func (r *reading) sayLater(list []found, f found) []found {
+	mine := r.lexicon.of(f.Text)
 	for i := max(0, len(list)-maxAlike); i < len(list); i++ {
-		switch o := overlap(contentWords(list[i].Text), mine); {
+		switch o := r.lexicon.of(list[i].Text).overlap(mine); {
 		case o < 0.55, o < 0.8 && anchors(list[i].Text) > anchors(f.Text):
 		case anchors(list[i].Text) > anchors(f.Text) && len(list[i].Text) > len(f.Text):
 			return list
@@ -104,7 +104,7 @@ func sayLater(list []found, f found) []found {
 			return list
 		}
 	}
-	return append(list, f)
+	return withoutLightest(append(list, f))
 }
 
 // removals stay true of a turn that was found fault with.
@@ -142,7 +142,7 @@ func mainWork(r *reading, done []found) int {
 		score := min(f.weight, 2.5) + 2*shared(mine, first) + 0.4*math.Log(1+float64(min(t.edits, 30))) + 0.6*float64(i+1)/float64(len(r.turns))
 		score += 0.15 * float64(min(lines[f.Items[0]], 8))
 		if t.ask != nil {
-			score += shared(mine, contentWords(strings.Join(t.said.own, " ")))
+			score += shared(mine, r.lexicon.of(strings.Join(t.said.own, " ")).content)
 		}
 		if f.weight < weightTold-1 && accomplishment(f.Text) == 0 {
 			score--
@@ -203,10 +203,10 @@ func withoutGone(list []found, r *reading) []found {
 		if run.failed {
 			continue
 		}
-		for _, s := range splitShell(run.line) {
+		for _, s := range run.whole {
 			for _, p := range takenAway(s.words) {
 				p = relative(p, r.root)
-				if slices.ContainsFunc(r.edits, func(e edit) bool { return e.path == p && e.item > run.item }) {
+				if r.edited[p] > run.item {
 					continue
 				}
 				gone[p] = max(gone[p], run.item)
@@ -258,21 +258,23 @@ func pullRequests(r *reading, posts []*posting) []string {
 		if run.failed {
 			continue
 		}
-		for _, m := range closing.FindAllStringSubmatch(run.line, -1) {
-			out = slices.DeleteFunc(out, func(l string) bool { return strings.HasSuffix(l, "/"+m[1]) })
+		if strings.Contains(run.line, " close ") {
+			for _, m := range closing.FindAllStringSubmatch(run.line, -1) {
+				out = slices.DeleteFunc(out, func(l string) bool { return strings.HasSuffix(l, "/"+m[1]) })
+			}
 		}
 		if !slices.ContainsFunc(run.cmds, func(c command) bool { return c.family == "gh pr create" || c.family == "glab mr create" }) {
 			continue
 		}
 		for _, l := range pullNumber.FindAllString(clean(run.output), -1) {
 			if !slices.Contains(out, l) {
-				out = append(out, l)
+				out = append(out[max(0, len(out)-maxAlike):], l)
 			}
 		}
 	}
 	for _, p := range posts {
 		if p.link != "" && !slices.Contains(out, p.link) {
-			out = append(out, p.link)
+			out = append(out[max(0, len(out)-maxAlike):], p.link)
 		}
 	}
 	return out

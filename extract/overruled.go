@@ -1,6 +1,9 @@
 package extract
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // overrule notes the answers that a later turn made void: a person objected or
 // refused, and the agent wrote anew what the turn of the answer had written.
@@ -9,9 +12,9 @@ func (r *reading) overrule() {
 	for i, t := range r.turns {
 		from, to := t.span()
 		total, again := 0, 0
-		for _, e := range r.edits {
-			if e.item < from || e.item > to {
-				continue
+		for _, e := range r.editsAfter(from - 1) {
+			if e.item > to {
+				break
 			}
 			total++
 			if later := r.ledger.redone[e.item]; later > to && r.objected(i+1, later) {
@@ -30,21 +33,31 @@ func (r *reading) overrule() {
 // objected reports whether a person objected, refused or reported a failure
 // between a turn and an item.
 func (r *reading) objected(from, item int) bool {
-	for _, t := range r.turns[from:] {
-		if t.ask == nil {
-			continue
-		}
-		if t.said.item > item {
-			return false
-		}
-		if t.said.denies || has(words(strings.Join(t.said.own, " ")), failing) {
-			return true
-		}
-		if _, met, _ := concession(t); met != nil {
-			return true
+	if r.objecting == nil {
+		r.objecting = make([]int, len(r.turns)+1)
+		next := 0
+		for i, t := range slices.Backward(r.turns) {
+			if t.objects() {
+				next = t.said.item
+			}
+			r.objecting[i] = next
 		}
 	}
-	return false
+	first := r.objecting[from]
+	return first > 0 && first <= item
+}
+
+// objects reports whether a turn begins with an objection, a refusal or the
+// report of a failure.
+func (t *turn) objects() bool {
+	if t.ask == nil {
+		return false
+	}
+	if t.said.denies || has(words(strings.Join(t.said.own, " ")), failing) {
+		return true
+	}
+	_, met, _ := t.concession()
+	return met != nil
 }
 
 var failing = phrases("failing|fails|failed|broken|still|doesn't work|does not work|not working|crashes|error|errors|wrong|schlägt fehl|geht nicht|kaputt|échoue|ne marche pas|falla|no funciona|falha|não funciona|не работает|падает|ошибка")

@@ -24,7 +24,7 @@ type ask struct {
 // personal reads one message of a person.
 func personal(it memoir.Item) ask {
 	a := ask{item: it.N, rejection: it.Origin == memoir.OriginRejection}
-	text := strings.TrimSpace(clean(it.Text))
+	text := strings.TrimSpace(clean(withoutMiddle(it.Text)))
 	if agentCommand(text) {
 		text = ""
 	}

@@ -40,7 +40,7 @@ const maxLetterLine = 64 << 10
 
 // posted returns the texts for people that a command line sends. Texts that it writes into
 // files are added to files, for later commands that send those.
-func posted(line string, files map[string]string) []posting {
+func posted(line string, files *textFiles) []posting {
 	if len(line) > maxLetterLine {
 		return nil
 	}
@@ -48,7 +48,7 @@ func posted(line string, files map[string]string) []posting {
 	for _, m := range written.FindAllStringSubmatch(line, -1) {
 		k, _ := strconv.Atoi(m[2])
 		if name := m[1] + m[3]; name != "" && k < len(heres) {
-			files[unquote(name)] = heres[k]
+			files.write(unquote(name), heres[k])
 		}
 	}
 	if !strings.Contains(line, "git") && !strings.Contains(line, "gh") && !strings.Contains(line, "glab") {
@@ -80,6 +80,9 @@ func posted(line string, files map[string]string) []posting {
 // written matches a here document's mark together with the file that takes it.
 var written = regexp.MustCompile(`(?:cat|tee)\s*(?:>?\s*([^\s>\x01]+)\s+)?(?:>\s*/dev/null\s+)?\x01(\d+)\x01(?:\s*>\s*(\S+))?`)
 
+// maxHeres is how many here documents of one command line are read.
+const maxHeres = 100
+
 // hereDocuments takes the here documents out of a command line and leaves in the
 // place of each a mark with its number.
 func hereDocuments(line string) (string, []string) {
@@ -96,6 +99,9 @@ func hereDocuments(line string) (string, []string) {
 		from = i + 2
 		rest := strings.TrimLeft(strings.TrimPrefix(line[i+2:], "-"), " ")
 		name := strings.TrimLeft(rest, `'"\`)
+		if len(heres) == maxHeres {
+			return line, heres
+		}
 		n := 0
 		for n < len(name) && (nameByte(name[n]) || n > 0 && name[n] >= '0' && name[n] <= '9') {
 			n++
@@ -188,7 +194,7 @@ var escapes = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\'`, "'", `\"`, `"`, 
 type sending struct {
 	words []string
 	stdin string
-	files map[string]string
+	files *textFiles
 }
 
 // posting reads the command.
@@ -341,16 +347,31 @@ func (c sending) read(name string) string {
 	case name == "-":
 		return c.stdin
 	}
-	if text, ok := c.files[name]; ok {
+	return c.files.read(name)
+}
+
+// textFiles are the texts that a session wrote into files.
+type textFiles struct {
+	texts map[string]string // by path
+	paths map[string]string // base name -> the first of its paths in the order of the alphabet
+}
+
+func (t *textFiles) write(p, text string) {
+	if t.texts == nil {
+		t.texts, t.paths = map[string]string{}, map[string]string{}
+	}
+	t.texts[p] = text
+	if known, ok := t.paths[path.Base(p)]; !ok || p < known {
+		t.paths[path.Base(p)] = p
+	}
+}
+
+// read returns the text of a file, or of one of the same name.
+func (t *textFiles) read(p string) string {
+	if text, ok := t.texts[p]; ok {
 		return text
 	}
-	best := ""
-	for p := range c.files { // the same file by another path
-		if path.Base(p) == path.Base(name) && (best == "" || p < best) {
-			best = p
-		}
-	}
-	return c.files[best]
+	return t.texts[t.paths[path.Base(p)]]
 }
 
 func first(values []string) string {

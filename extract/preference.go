@@ -33,7 +33,7 @@ func preferences(r *reading) []found {
 				text += other
 				weight--
 			}
-			out = appendFound(out, found{memoir.Statement{Kind: memoir.StatementPreference, Text: text, Items: []int{t.said.item}}, 6 + weight})
+			out = r.appendFound(out, found{memoir.Statement{Kind: memoir.StatementPreference, Text: text, Items: []int{t.said.item}}, 6 + weight})
 		}
 	}
 	settled := steerings(r)
@@ -91,28 +91,28 @@ func background(r *reading, i int, text string) string {
 	if before == "" && t.said.denies {
 		before = lastSaid(r.turns[i-1])
 	}
-	if before == "" {
-		return ""
-	}
-	return saidAfter + quote(shorten(labels(before), 140))
+	return topic(before, text, 140)
 }
 
 // maxAlike is how many statements back a repetition is looked for: far more than a
 // raw memory holds, and few enough for a session of a hundred thousand turns.
 const maxAlike = 60
 
+// maxCited is how many items a statement that was made again and again cites.
+const maxCited = 8
+
 // appendFound adds a statement unless its words are there already; then its
 // items and weight join those of the other.
-func appendFound(list []found, f found) []found {
-	key := words(f.Text)
+func (r *reading) appendFound(list []found, f found) []found {
+	key := r.lexicon.normal(f.Text)
 	for i := max(0, len(list)-maxAlike); i < len(list); i++ {
-		if list[i].Kind == f.Kind && words(list[i].Text) == key {
-			list[i].Items = mergeItems(list[i].Items, f.Items)
+		if list[i].Kind == f.Kind && r.lexicon.normal(list[i].Text) == key {
+			list[i].Items = firstAndLast(mergeItems(list[i].Items, f.Items), maxCited)
 			list[i].weight += 0.5
 			return list
 		}
 	}
-	return append(list, f)
+	return withoutLightest(append(list, f))
 }
 
 func mergeItems(a, b []int) []int {

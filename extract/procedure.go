@@ -32,27 +32,26 @@ func procedures(r *reading) []found {
 		}
 		var steps []string
 		var items []int
-		working := 0
-		for _, run := range runs {
-			for _, c := range run.cmds {
+		working := false
+		seen := map[string]bool{}
+		for _, run := range slices.Backward(runs) {
+			for _, c := range slices.Backward(run.cmds) {
 				if !run.succeeded(c) || c.place != "" {
 					continue
 				}
-				if i := slices.Index(steps, c.text); i >= 0 {
-					// Only the last time counts: what was tried before it led nowhere.
-					steps, items = slices.Delete(steps, i, i+1), slices.Delete(items, i, i+1)
-				} else if c.use != forVCS {
-					working++
+				working = working || c.use != forVCS
+				// Only the last time counts: what was tried before it led nowhere.
+				if !seen[c.text] && len(steps) < maxSteps {
+					seen[c.text] = true
+					steps, items = append(steps, c.text), append(items, run.item)
 				}
-				steps, items = append(steps, c.text), append(items, run.item)
 			}
 		}
-		if len(steps) < minSteps || working == 0 {
+		if len(steps) < minSteps || !working {
 			continue
 		}
-		if len(steps) > maxSteps {
-			steps, items = steps[len(steps)-maxSteps:], items[len(items)-maxSteps:]
-		}
+		slices.Reverse(steps)
+		slices.Reverse(items)
 		for i, s := range steps {
 			steps[i] = code(s)
 		}
@@ -64,7 +63,7 @@ func procedures(r *reading) []found {
 			continue
 		}
 		at[chain] = len(out)
-		label := shorten(strings.ReplaceAll(shortLinks(askText(t.said, r)), "`", ""), 70)
+		label := shorten(strings.ReplaceAll(shortLinks(labelOf(t.said, r)), "`", ""), maxLabel)
 		out = append(out, found{memoir.Statement{
 			Kind: memoir.StatementProcedure, Text: quote(label) + ": " + chain, Items: firstAndLast(items, 4),
 		}, 1.5 + 0.1*float64(len(steps))})
@@ -76,6 +75,26 @@ func procedures(r *reading) []found {
 	}
 	slices.SortStableFunc(out, heavier)
 	return out[:min(len(out), 4)]
+}
+
+// maxLabel bounds, in bytes, what a procedure is called.
+const maxLabel = 48
+
+// labelOf is the clause of an ask that names its work: the first that bids something.
+func labelOf(a ask, r *reading) string {
+	text := withoutOpening(askText(a, r, true))
+	for _, s := range sentences(text) {
+		if !request(s) {
+			continue
+		}
+		for _, c := range append(clauses(s), s) {
+			if commands(words(c)) && len(strings.Fields(c)) > 2 {
+				return withoutOpening(c)
+			}
+		}
+		return withoutOpening(s)
+	}
+	return text
 }
 
 // continues reports whether a turn goes on with the work of the one before.

@@ -171,83 +171,95 @@ func sentences(text string) []string {
 // straight apostrophes, one space between and around words, code spans and
 // links' targets left out.
 func words(text string) string {
-	var b strings.Builder
-	b.Grow(len(text) + 2)
-	b.WriteByte(' ')
-	span, space := false, true
-	put := func(s string) { b.WriteString(s); space = false }
+	b := make([]byte, 1, len(text)+len(text)/8+8)
+	b[0] = ' '
+	span, links := false, true // links tells that a link's target may end further on
+	part := func() {           // puts one space, unless there is one
+		if b[len(b)-1] != ' ' {
+			b = append(b, ' ')
+		}
+	}
 	for i := 0; i < len(text); {
-		r, n := utf8.DecodeRuneInString(text[i:])
-		switch {
-		case r == '`':
-			if span = !span; !span {
-				put("§")
-			} else if !space {
-				b.WriteByte(' ')
-				space = true
+		c := text[i]
+		if span && c != '`' {
+			end := strings.IndexByte(text[i:], '`')
+			if end < 0 {
+				break
 			}
-		case span:
-		case r == '(' && i > 0 && text[i-1] == ']':
+			i += end
+			continue
+		}
+		if lower := wordBytes[c]; lower != 0 {
+			b = append(b, lower)
+			i++
+			continue
+		}
+		switch {
+		case c == '`':
+			if span = !span; !span {
+				b = append(b, "§"...)
+			} else {
+				part()
+			}
+		case c == '(' && i > 0 && text[i-1] == ']':
+			if !links {
+				break
+			}
 			if end := strings.IndexByte(text[i:], ')'); end > 0 {
 				i += end + 1
 				continue
 			}
-		case r == '’' || r == '\'':
-			put("'")
-		case unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.M, r):
-			put(string(unicode.ToLower(r)))
-		case strings.ContainsRune("-_/.@+#:", r) && i+n < len(text) && !space && wordByte(text[i+n]):
-			put(string(r))
-		case strings.ContainsRune(",;:()—–?!", r):
-			if !space {
-				b.WriteByte(' ')
+			links = false
+		case c == '-' || c == '_' || c == '/' || c == '.' || c == '@' || c == '+' || c == '#' || c == ':':
+			if i+1 < len(text) && b[len(b)-1] != ' ' && wordByte(text[i+1]) {
+				b = append(b, c)
+			} else if c == ':' {
+				part()
+				b = append(b, ": "...)
+			} else {
+				part()
 			}
-			put(string(r))
-			b.WriteByte(' ')
-			space = true
+		case c == ',' || c == ';' || c == '(' || c == ')' || c == '?' || c == '!':
+			part()
+			b = append(b, c, ' ')
+		case c < utf8.RuneSelf:
+			part()
 		default:
-			if !space {
-				b.WriteByte(' ')
-				space = true
+			r, n := utf8.DecodeRuneInString(text[i:])
+			switch {
+			case r == '’':
+				b = append(b, '\'')
+			case unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.M, r):
+				b = utf8.AppendRune(b, unicode.ToLower(r))
+			case r == '—' || r == '–':
+				part()
+				b = append(append(b, text[i:i+n]...), ' ')
+			default:
+				part()
 			}
+			i += n
+			continue
 		}
-		i += n
+		i++
 	}
-	if !space {
-		b.WriteByte(' ')
-	}
-	return b.String()
+	part()
+	return string(b)
 }
+
+// wordBytes are the bytes that stand for themselves in the form of words, letters
+// in lower case; 0 for any other.
+var wordBytes = func() (t [256]byte) {
+	for c := range t {
+		switch b := byte(c); {
+		case b >= 'a' && b <= 'z' || b >= '0' && b <= '9' || b == '\'':
+			t[c] = b
+		case b >= 'A' && b <= 'Z':
+			t[c] = b + 'a' - 'A'
+		}
+	}
+	return t
+}()
 
 func wordByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c >= 0x80
-}
-
-// has reports whether a text in the form of words holds one of the phrases.
-func has(norm string, phrases []string) bool {
-	for _, p := range phrases {
-		if strings.Contains(norm, p) {
-			return true
-		}
-	}
-	return false
-}
-
-// begins reports whether a text in the form of words begins with one of the phrases.
-func begins(norm string, phrases []string) bool {
-	for _, p := range phrases {
-		if strings.HasPrefix(norm, p) {
-			return true
-		}
-	}
-	return false
-}
-
-// phrases makes a list of phrases that match whole words in the form of words.
-func phrases(list string) []string {
-	var out []string
-	for p := range strings.SplitSeq(list, "|") {
-		out = append(out, " "+strings.TrimSpace(p)+" ")
-	}
-	return out
 }

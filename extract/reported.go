@@ -11,6 +11,9 @@ import (
 // maxReported is how many failures that a person reported are told of a session.
 const maxReported = 3
 
+// maxMatter is how many turns go on with one matter.
+const maxMatter = 20
+
 // reported finds the errors that a person pasted, with the cause that the agent
 // found and what it edited before the person said no more of it.
 func reported(r *reading) []found {
@@ -26,7 +29,7 @@ func reported(r *reading) []found {
 		// An answer, a refusal or an assent goes on with the same matter.
 		turns := []*turn{t}
 		for _, later := range r.turns[i+1:] {
-			if !continues(later) && !grantsFault(later) {
+			if len(turns) == maxMatter || !continues(later) && !grantsFault(later) {
 				break
 			}
 			turns = append(turns, later)
@@ -38,14 +41,17 @@ func reported(r *reading) []found {
 		}
 		var files []string
 		first := 0
-		for _, e := range r.edits {
-			if e.item > from && e.item < to {
-				if first == 0 {
-					first = e.item
-				}
-				if name := code(baseOf(e.path)); !strings.Contains(strings.Join(files, " "), name) {
-					files = append(files, name)
-				}
+		named := map[string]bool{}
+		for _, e := range r.editsAfter(from) {
+			if e.item >= to {
+				break
+			}
+			if first == 0 {
+				first = e.item
+			}
+			if name := code(baseOf(e.path)); !named[name] {
+				named[name] = true
+				files = append(files, name)
 			}
 		}
 		why := r.explained(from, to, line)
@@ -72,6 +78,20 @@ func reported(r *reading) []found {
 		out = append(out, found{s, 3.5})
 	}
 	return out
+}
+
+// unseen tells what lay between two runs of one command where the session shows no
+// change: what the person said then, who may have mended it, or that it is not known.
+func (r *reading) unseen(from, to int) (how string, items []int) {
+	for _, t := range r.turns {
+		if t.ask == nil || t.said.item <= from || t.said.item >= to || t.said.pasted || rules(t.said) {
+			continue
+		}
+		if text := strings.Join(t.said.own, " "); !trivial(words(text)) && len(text) > 0 {
+			return ", after the user said: " + quote(shorten(tidy(text), 120)), []int{t.said.item}
+		}
+	}
+	return "; what had changed is not known", nil
 }
 
 func baseOf(p string) string { return p[strings.LastIndexByte(p, '/')+1:] }
@@ -166,9 +186,10 @@ func (r *reading) explained(from, to int, line string) cause {
 	about := nameWords(line)
 	var best cause
 	most := 1
-	for _, s := range r.says {
-		if s.item <= from || s.item >= to {
-			continue
+	at, _ := slices.BinarySearchFunc(r.says, from+1, func(s said, item int) int { return s.item - item })
+	for _, s := range r.says[at:] {
+		if s.item >= to {
+			break
 		}
 		if begins(words(s.text), concessions) {
 			most, best = 1, cause{}

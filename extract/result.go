@@ -34,7 +34,7 @@ func looksFailed(output string) bool {
 				return true
 			}
 		}
-		if len(line) <= 160 && sums(line) && failureCount.MatchString(line) {
+		if len(line) <= 160 && strings.ContainsAny(line, "123456789") && sums(line) && holdsAny(strings.ToLower(line), troubles) && failureCount.MatchString(line) {
 			return true
 		}
 	}

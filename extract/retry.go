@@ -19,7 +19,7 @@ const (
 func retries(r *reading) []found {
 	var out []found
 	for i, run := range r.runs {
-		if !run.failed || declined(run.output) || len(run.line) > 2<<10 {
+		if !run.failed || run.declined() || len(run.line) > 2<<10 {
 			continue
 		}
 		if _, ok := blamed(run); ok {
@@ -50,7 +50,7 @@ func retries(r *reading) []found {
 					items = mergeItems(items, []int{c.item})
 				}
 			}
-			out = appendFound(out, found{memoir.Statement{Kind: memoir.StatementFailure, Text: text, Items: items}, weight})
+			out = r.appendFound(out, found{memoir.Statement{Kind: memoir.StatementFailure, Text: text, Items: items}, weight})
 			break
 		}
 	}

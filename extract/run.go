@@ -12,7 +12,8 @@ type run struct {
 	item    int
 	line    string
 	output  string
-	parts   []simple // of the line
+	whole   []simple // of the line
+	parts   []simple // of the line, or of the one that it hands to a shell
 	failed  bool     // the format, the exit status or, without one, the output says so
 	unknown bool     // still running, or the output does not tell
 	cmds    []command
@@ -20,7 +21,12 @@ type run struct {
 	reads   int     // files read by the session before it
 	root    string  // of the repository
 	reason  *string // what why found
+	refused *bool   // what declined found
+	looks   *bool   // what looksFailed found
 }
+
+// runAt compares a run with an item, for a search in runs, which are in order.
+func runAt(r *run, item int) int { return r.item - item }
 
 // why is the line of a failed run's output that says most about why.
 func (r *run) why() string {
@@ -29,6 +35,24 @@ func (r *run) why() string {
 		r.reason = &line
 	}
 	return *r.reason
+}
+
+// looksFailed reports whether the output says that the run failed.
+func (r *run) looksFailed() bool {
+	if r.looks == nil {
+		failed := looksFailed(r.output)
+		r.looks = &failed
+	}
+	return *r.looks
+}
+
+// declined reports whether the run was refused, interrupted or stopped by a sandbox.
+func (r *run) declined() bool {
+	if r.refused == nil {
+		refused := declined(r.output)
+		r.refused = &refused
+	}
+	return *r.refused
 }
 
 // shell records the command lines of a call: one, or each line of a script that
@@ -75,10 +99,11 @@ func noted(script, output string) (lines, outputs []string) {
 // record notes one command line.
 func (r *reading) record(t *turn, it *memoir.Item, line, root string) {
 	run := &run{
-		item: it.N, line: line, output: it.Output, parts: splitShell(line), edits: len(r.edits), reads: len(r.reads), root: r.root,
+		item: it.N, line: line, output: it.Output, whole: splitShell(line), edits: len(r.edits), reads: len(r.reads), root: r.root,
 		failed: it.Failed || it.Exit != nil && *it.Exit != 0,
 		cmds:   parseCommands(line, it.CWD, root),
 	}
+	run.parts = run.whole
 	if len(run.parts) == 1 {
 		if inner, ok := shellArgument(run.parts[0].words); ok {
 			run.parts = splitShell(inner)

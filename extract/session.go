@@ -12,22 +12,37 @@ import (
 
 // A reading is a session arranged for the rules: turns, runs of commands, edits.
 type reading struct {
-	root   string   // the repository's directory, as far as the session says
-	names  []string // what checkouts of the repository are called
-	abroad []string // directories of other repositories that commands ran in
-	told   bool     // the format marks every call that failed
-	turns  []*turn
-	runs   []*run
-	edits  []edit
-	reads  []edit
-	says   []said // of all turns
-	files  fileLedger
-	ledger ledger
-	made   map[string]string // file -> the header of the program that writes it
-	void   map[int]bool      // items of answers that a later turn made void
-	listed []said            // what the agent listed as wrong
-	closed []said            // what it found mended already; nil until asked for
+	root       string         // the repository's directory, as far as the session says
+	names      []string       // what checkouts of the repository are called
+	abroad     map[string]int // directories of other repositories that commands ran in, in order
+	told       bool           // the format marks every call that failed
+	turns      []*turn
+	runs       []*run
+	edits      []edit         // in order
+	edited     map[string]int // path -> item of its last edit
+	editedBase map[string]int // base name of a path -> item of the last edit
+	changed    map[string]int // path -> index of the last turn that changed it; nil until asked for
+	firstEdit  map[string]int // base name of a path -> index of its first edit
+	reads      []edit
+	says       []said // of all turns
+	files      fileLedger
+	ledger     ledger
+	last       map[command]int // see lastRun; nil until asked for
+	lexicon    lexicon
+	made       map[string]string // file -> the header of the program that writes it
+	objecting  []int             // by turn: the item of the first objection from there on, 0 if there is none; nil until asked for
+	void       map[int]bool      // items of answers that a later turn made void
+	listed     []said            // what the agent listed as wrong
+	closed     []said            // what it found mended already; nil until asked for
+	settled    []found           // what a person settled; nil until asked for
+	overtaken  []found           // findings that a later edit or request made untrue
+	returns    []said            // where a person asks for a former state; nil until asked for
+	answers    map[int]bool      // items of closing answers; nil until asked for
 }
+
+// idle reports whether the agent looked at nothing and changed nothing: what it
+// answers then is what anybody knows, not what the project taught.
+func (r *reading) idle() bool { return len(r.runs)+len(r.edits)+len(r.reads) == 0 }
 
 // A turn begins with what a person said and holds all that the agent did then.
 // The first turn of a session that begins with the agent has no ask.
@@ -38,12 +53,15 @@ type turn struct {
 	runs   []*run
 	edits  int
 	files  []string       // changed, by their paths
-	tools  int // calls of tools
+	tools  int            // calls of tools
 	acts   int            // other calls that change something
 	last   bool           // nothing follows
 	denied bool           // the next thing that the person said refuses what the agent said last
 	closed bool           // the agent gave an answer after its last action
 	places map[string]int // actions by the repository that they were in
+
+	grant    *granted  // what grants read; nil until asked for
+	concedes *conceded // what concession read; nil until asked for
 
 	refused string // what the call did that the person refused just before they said this
 }
@@ -92,7 +110,7 @@ func read(in Input) *reading {
 			open, refused = true, ""
 		case it.Kind == memoir.ItemMessage && it.Origin == memoir.OriginAgent:
 			open, refused = true, ""
-			t.says = append(t.says, said{item: it.N, text: clean(it.Text), final: it.Final})
+			t.says = append(t.says, said{item: it.N, text: clean(withoutMiddle(it.Text)), final: it.Final})
 			t.closed = true
 		case it.Kind == memoir.ItemTool:
 			open = true
@@ -117,6 +135,25 @@ func read(in Input) *reading {
 	}
 	r.overrule()
 	return r
+}
+
+// maxMessage is how many bytes of one message are read: its beginning and, a
+// quarter of it, its end. What is longer holds data, not prose.
+const maxMessage = 64 << 10
+
+// withoutMiddle cuts whole lines out of the middle of a text that is too long.
+func withoutMiddle(text string) string {
+	if len(text) <= maxMessage {
+		return text
+	}
+	head, tail := text[:maxMessage*3/4], text[len(text)-maxMessage/4:]
+	if end := strings.LastIndexByte(head, '\n'); end >= 0 {
+		head = head[:end]
+	}
+	if _, rest, ok := strings.Cut(tail, "\n"); ok {
+		tail = rest
+	}
+	return strings.ToValidUTF8(head+"\n"+tail, "")
 }
 
 // checkout returns the directory that paths of an item are relative to: the
@@ -251,6 +288,20 @@ func (r *reading) edit(t *turn, item int, p string) {
 	t.files = append(t.files, p)
 	t.visit(r.place(path.Dir(p), r.root))
 	r.edits = append(r.edits, edit{item, p})
+	if r.edited == nil {
+		r.edited, r.editedBase, r.firstEdit = map[string]int{}, map[string]int{}, map[string]int{}
+	}
+	base := path.Base(p)
+	if _, ok := r.firstEdit[base]; !ok {
+		r.firstEdit[base] = len(r.edits) - 1
+	}
+	r.edited[p], r.editedBase[base] = item, item
+}
+
+// editsAfter are the edits behind an item.
+func (r *reading) editsAfter(item int) []edit {
+	from, _ := slices.BinarySearchFunc(r.edits, item+1, func(e edit, item int) int { return e.item - item })
+	return r.edits[from:]
 }
 
 // writes reports whether a tool of that name changes the file that it names.

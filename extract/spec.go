@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"slices"
 	"strings"
 
 	"memoir"
@@ -10,7 +11,9 @@ import (
 const (
 	maxSpecLines  = 6
 	maxSpecBytes  = 64 << 10
-	earlyCalls    = 8 // attachments are read at once
+	maxSpecified  = 60  // statements of all specifications
+	laterTurns    = 200 // in which a person may speak of an entry again
+	earlyCalls    = 8   // attachments are read at once
 	specLineBytes = 420
 )
 
@@ -20,7 +23,7 @@ const (
 func specifications(r *reading) []found {
 	var out []found
 	for i, t := range r.turns {
-		if t.ask == nil {
+		if t.ask == nil || len(out) >= maxSpecified {
 			continue
 		}
 		if t.said.document {
@@ -73,6 +76,7 @@ func specified(text string, t *turn, item int, later []*turn) []found {
 		}
 		heading, entries = "", nil
 	}
+	again := spoken(later)
 	fence := false
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
@@ -96,7 +100,7 @@ func specified(text string, t *turn, item int, later []*turn) []found {
 		}
 		entry = strings.ReplaceAll(entry, "**", "")
 		if heading != "" {
-			if symbols(withoutCode(entry)) < 0.2 && !reopened(entry, later) {
+			if symbols(withoutCode(entry)) < 0.2 && !reopened(entry, again) {
 				entries = append(entries, entry)
 			}
 			continue
@@ -176,26 +180,33 @@ func withoutAside(s string) string {
 
 // reopened reports whether the person spoke of an entry again in later words of
 // their own: then those count.
-func reopened(entry string, later []*turn) bool {
+func reopened(entry string, again []map[string]bool) bool {
 	tokens := contentWords(withoutAside(firstSentence(entry)))
 	if len(tokens) == 0 || len(tokens) > 3 {
 		return false
 	}
-	for _, t := range later {
+	return slices.ContainsFunc(again, func(said map[string]bool) bool {
+		for w := range tokens {
+			if !said[w] {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// spoken are the words of each sentence that a person said themselves.
+func spoken(turns []*turn) []map[string]bool {
+	var out []map[string]bool
+	for _, t := range turns[:min(len(turns), laterTurns)] {
 		if t.said.document {
 			continue
 		}
 		for _, s := range t.said.own {
-			said, all := contentWords(s), true
-			for w := range tokens {
-				all = all && said[w]
-			}
-			if all {
-				return true
-			}
+			out = append(out, contentWords(s))
 		}
 	}
-	return false
+	return out
 }
 
 func firstSentence(s string) string {

@@ -14,7 +14,7 @@ var (
 	upholds    = phrases("make sure|ensure|be sure|remember to|remember that|please make sure|please ensure|and make sure|also make sure")
 	upheld     = phrases("stay|stays|remain|remains|still works|still work|keep working|keeps working|doesn't break|does not break|don't break|backward compatible|backwards compatible|compatible|doesn't change|does not change|never|always")
 	reproaches = phrases("you keep|you always|you never|i told you|i said|how many times|as i said|like i said|i already told|i already said|why do you always|why do you keep")
-	politeAsks = []string{" can you ", " could you ", " please ", " would you ", " will you "}
+	politeAsks = phrases("can you|could you|please|would you|will you")
 	keepings   = phrases("keep|store|put|track|document|save|write|log|name|please keep|please put|please track")
 )
 
@@ -23,7 +23,7 @@ var (
 func standing(s string, a ask) float64 {
 	norm := words(s)
 	n := len(strings.Fields(norm))
-	if len(s) > 400 {
+	if len(s) > 400 || strings.HasSuffix(s, ":") {
 		return 0
 	}
 	if w := foreignStanding(s, norm); w > 0 {
@@ -33,22 +33,25 @@ func standing(s string, a ask) float64 {
 		return 0
 	}
 	lasting := has(norm, everLasting)
+	if has(norm, nextTimes) && !question(s) && !has(norm, phrases("next time i|next time we meet")) {
+		return 3 + emphasis(s)
+	}
 	ever := directive(norm, "never") || directive(norm, "always")
-	question := strings.HasSuffix(strings.TrimRight(s, `"') `), "?")
+	question := question(s)
 	if question && !(begins(norm, politeAsks) && (lasting || ever)) {
 		return 0
 	}
-	now := has(norm, passing)
+	now := has(norm, passing) || forNow(norm)
 	imperative := commands(norm)
 	shout := emphasis(s)
 	switch {
-	case ever && !(now && shout == 0):
+	case ever && !(now && shout == 0) && !(pointedEnd(norm) && has(norm, phrases("i never|i always|we never|we always"))):
 		return 4 + shout
 	case lasting && (imperative || forbidden(norm) != "" || begins(norm, politeAsks) || has(norm, phrases("should|must|need to|have to|has to|want|please|use"))) && !a.document:
 		return 4 + shout
-	case has(norm, reproaches) && !question && (has(norm, phrases("you keep|you always|you never|i told you|how many times|i already told")) || shout > 0 || a.denies):
+	case has(norm, reproaches) && !question && !has(norm, failing) && (len(contentWords(s)) > 2 || !begins(norm, phrases("i said|as i said|like i said"))) && (has(norm, phrases("you keep|you always|you never|i told you|how many times|i already told")) || shout > 0 || a.denies):
 		return 2 + shout
-	case has(norm, weRules) && !has(norm, phrases("yet|for now|right now|this time|today")):
+	case has(norm, weRules) && !has(norm, phrases("yet|for now|right now|this time|today")) && !(pointedEnd(norm) && has(norm, phrases("i never|i always"))):
 		if n <= 30 && !a.pasted {
 			return 3 + shout
 		}
@@ -72,7 +75,7 @@ func standing(s string, a ask) float64 {
 			return 2.5 + shout
 		}
 	}
-	if contrast(norm) && (imperative || a.denies || begins(norm, phrases("not"))) && !has(norm, phrases("this|that|it|these|those|here")) {
+	if contrast(norm) && !has(norm, phrases("works|work in|fails|runs in|happens|shows")) && (imperative || a.denies || begins(norm, phrases("not"))) && !has(norm, phrases("this|that|it|these|those|here")) {
 		return 2 + shout
 	}
 	if (a.denies || a.rejection) && has(norm, insteads) && imperative && !has(norm, deictic) {
@@ -103,6 +106,21 @@ func standing(s string, a ask) float64 {
 	return 0
 }
 
+// pointedEnd reports whether a sentence ends with a word for a thing at hand.
+func pointedEnd(norm string) bool {
+	switch norm = strings.TrimRight(norm, " .!,"); norm[strings.LastIndexByte(norm, ' ')+1:] {
+	case "that", "this", "it", "them", "these", "those":
+		return true
+	}
+	return false
+}
+
+// question reports whether a sentence ends as questions do.
+func question(s string) bool { return strings.HasSuffix(strings.TrimRight(s, `"') `), "?") }
+
+// nextTimes begin what a person wants done otherwise from then on.
+var nextTimes = phrases("next time|the next time|nächstes mal|beim nächsten mal|la prochaine fois|la próxima vez|da próxima vez|la prossima volta|volgende keer|в следующий раз|następnym razem")
+
 // rules reports whether a person said nothing but lasting rules.
 func rules(a ask) bool {
 	for _, s := range a.own {
@@ -119,7 +137,7 @@ var needful = phrases("need to be|needs to be|must be|has to be|have to be")
 // don't like this", not "I don't like it when tests sleep".
 func pointed(norm string) bool {
 	at, end := -1, 0
-	for _, t := range tastes {
+	for _, t := range tastes.all() {
 		if i := strings.Index(norm, t); i >= 0 && (at < 0 || i < at || i == at && i+len(t) > end) {
 			at, end = i, i+len(t)
 		}

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"slices"
 	"strings"
 
 	"memoir"
@@ -28,7 +29,18 @@ func stated(r *reading, i int) []found {
 		}
 		out = append(out, found{memoir.Statement{Kind: memoir.StatementDecision, Text: "the user: " + text + elsewhere(t.away()), Items: []int{t.said.item}}, weight + 1})
 	}
+	for _, f := range declared(r, i) {
+		out = slices.DeleteFunc(out, func(o found) bool { return within(o.Text, f.Text) })
+		out = append(out, f)
+	}
 	return out
+}
+
+// within reports whether the first quotation of a text stands in another text.
+func within(text, other string) bool {
+	_, rest, ok := strings.Cut(text, "“")
+	said, _, _ := strings.Cut(rest, "”")
+	return ok && said != "" && strings.Contains(other, said)
 }
 
 // statement weighs how much a sentence of a person tells of the matter rather than
@@ -43,7 +55,7 @@ func statement(s string, a ask) float64 {
 	switch {
 	case question && !has(norm, wishes):
 		return 0
-	case has(norm, passing) && !has(norm, grounds):
+	case strings.HasSuffix(s, ":"), forNow(norm), has(norm, passing) && !has(norm, grounds):
 		return 0
 	case has(norm, givens) && n >= 7:
 		return 2.8

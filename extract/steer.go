@@ -13,20 +13,27 @@ import (
 // they refused a call, or right after it; objections that the agent granted; their
 // choice among what the agent offered. What a later objection overturned is left out.
 func steerings(r *reading) []found {
-	var out []found
+	if r.settled == nil {
+		r.settled = r.steered()
+	}
+	return slices.Clone(r.settled)
+}
+
+func (r *reading) steered() []found {
+	out := []found{}
 	for i, t := range r.turns {
 		if t.ask == nil || t.said.document {
 			continue
 		}
 		if objects(t) {
-			out = overturned(out, t)
+			out = r.overturned(out, t)
 		}
 		text, weight := steering(r, i)
 		if text == "" {
 			continue
 		}
 		text += elsewhere(t.away())
-		out = append(out, found{memoir.Statement{Kind: memoir.StatementDecision, Text: text, Items: []int{t.said.item}}, weight})
+		out = withoutLightest(append(out, found{memoir.Statement{Kind: memoir.StatementDecision, Text: text, Items: []int{t.said.item}}, weight}))
 	}
 	return out
 }
@@ -86,6 +93,20 @@ var grantings = []string{
 // grants reports whether one of the agent's first words of a turn give way to the
 // person, and what it then says of the matter, if that is a statement.
 func grants(t *turn) (ok bool, point string) {
+	if t.grant == nil {
+		ok, point := granting(t)
+		t.grant = &granted{ok, point}
+	}
+	return t.grant.ok, t.grant.point
+}
+
+// granted is what grants read.
+type granted struct {
+	ok    bool
+	point string
+}
+
+func granting(t *turn) (ok bool, point string) {
 	for _, s := range t.says[:min(len(t.says), 5)] {
 		all := blocks(s.text, false)
 		if len(all) == 0 {
@@ -185,7 +206,7 @@ func weighty(a ask) string {
 		if standing(s, a) > 0 && len(a.own) > 1 && len(contentWords(s)) > 3 { // kept as a preference
 			continue
 		}
-		if trivial(norm) || hollowAside(norm) || a.pasted && strings.HasSuffix(s, ":") {
+		if trivial(norm) || hollowAside(norm) || forNow(norm) || bare(norm) || a.pasted && strings.HasSuffix(s, ":") {
 			continue
 		}
 		if total+len(s) > 330 && total > 0 {
@@ -235,10 +256,7 @@ func referent(r *reading, i int, text string) string {
 	if i == 0 || !pointing(text) {
 		return ""
 	}
-	if before := answered(r.turns[i-1], text); before != "" {
-		return saidAfter + quote(shorten(labels(before), 180))
-	}
-	return ""
+	return topic(answered(r.turns[i-1], text), text, 180)
 }
 
 // pointing reports whether a text leans on what was said before.
@@ -307,21 +325,21 @@ func sameRoot(a, b string) bool {
 // overturned drops what was settled earlier about names that an objection takes up
 // again: of "use appendRow, not insertRow" an objection to appending and inserting
 // says that it was not the last word.
-func overturned(list []found, t *turn) []found {
+func (r *reading) overturned(list []found, t *turn) []found {
 	again := subwords(strings.Join(t.said.own, " "), false)
 	if len(again) == 0 {
 		return list
 	}
-	return slices.DeleteFunc(list, func(f found) bool {
+	from := max(0, len(list)-maxAlike)
+	return append(list[:from], slices.DeleteFunc(list[from:], func(f found) bool {
 		n := 0
-		said, _, _ := strings.Cut(f.Text, agreed)
-		for w := range subwords(said, true) {
+		for w := range r.lexicon.namesSettled(f.Text) {
 			if again[w] {
 				n++
 			}
 		}
 		return n >= 2
-	})
+	})...)
 }
 
 // subwords are the words that names of code are made of; without only, the other

@@ -33,7 +33,7 @@ func subjects(r *reading) []found {
 				return nil
 			}
 			head, _, _ := strings.Cut(title, ": ")
-			if !slices.Contains(seen, head) {
+			if len(seen) < 3 && !slices.Contains(seen, head) {
 				seen = append(seen, head)
 			}
 			items = append(items, run.item)

@@ -94,7 +94,7 @@ func observed(r *reading, missing []found) []found {
 				if told(text) || anchors(text) == 0 || r.repaired(text, s.item) {
 					continue
 				}
-				out = appendFound(out, found{memoir.Statement{Kind: memoir.StatementEnvironment, Text: text, Items: []int{s.item}}, 2.1})
+				out = r.appendFound(out, found{memoir.Statement{Kind: memoir.StatementEnvironment, Text: text, Items: []int{s.item}}, 2.1})
 			}
 		}
 	}
@@ -155,7 +155,7 @@ func prompted(r *reading) []found {
 				if c.use == forVCS || c.place != "" {
 					continue
 				}
-				out = appendFound(out, found{memoir.Statement{Kind: memoir.StatementCommand, Text: code(c.full()) + " is what the user runs", Items: []int{t.ask.N}}, 2.2})
+				out = r.appendFound(out, found{memoir.Statement{Kind: memoir.StatementCommand, Text: code(c.full()) + " is what the user runs", Items: []int{t.ask.N}}, 2.2})
 			}
 		}
 	}

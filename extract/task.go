@@ -22,7 +22,7 @@ func tasks(r *reading) []found {
 		if t.ask == nil || t.said.trivial {
 			continue
 		}
-		text := askText(t.said, r)
+		text := askText(t.said, r, len(out) == 0)
 		if text == "" {
 			continue
 		}
@@ -38,7 +38,7 @@ func tasks(r *reading) []found {
 		if reportsFailure(text) && mendedBy(r.turns[i:]) {
 			text += mendedLater
 		}
-		out = appendFound(out, found{memoir.Statement{Kind: memoir.StatementTask, Text: text, Items: []int{t.said.item}}, weight})
+		out = r.appendFound(out, found{memoir.Statement{Kind: memoir.StatementTask, Text: text, Items: []int{t.said.item}}, weight})
 	}
 	if len(out) > maxTasks {
 		ranked := slices.Clone(out)
@@ -74,7 +74,7 @@ func request(s string) bool {
 	return commands(norm) && !begins(norm, phrases("why|what|when|where|who|which|how come")) || has(norm, asksFor) || begins(norm, politeAsks)
 }
 
-var asksFor = phrases("can you|could you|would you|please|i want|i'd like|i would like|we need|we should|you should|i need|let's|lets|should be|how about|can we|could we|needs to|must|i think it should|i think we|it should|this should|that should|they should")
+var asksFor = phrases("can you|could you|would you|please|i want|i'd like|i would like|we need|we should|you should|i need|let's|lets|should be|how about|can we|could we|needs to|must|i think it should|i think we|it should|this should|that should|they should|, fix it|, fix this|, fix that|, fix them")
 
 // reportsFailure reports whether an ask tells of something that does not work.
 func reportsFailure(text string) bool {
@@ -104,38 +104,94 @@ func mendedBy(turns []*turn) bool {
 	return false
 }
 
-// maxTask bounds a task's line, in bytes.
-const maxTask = 240
+// Bounds of a task's line, in bytes: some twenty words, and more where requests cannot
+// be told from what else a person said.
+const (
+	maxTask    = 180
+	maxForeign = 240
+)
 
 // askText is an ask as one line: of a long one the sentences that ask for
 // something, and the one that leads to the first of them.
-func askText(a ask, r *reading) string {
+func askText(a ask, r *reading, first bool) string {
 	if len(a.own) == 0 {
 		if a.quoted == "" {
 			return ""
 		}
-		return "pasted: " + quote(local(a.quoted, r.root))
+		return "pasted: " + quote(shorten(local(a.quoted, r.root), 100))
 	}
-	own := a.own
-	if at := slices.IndexFunc(own, request); at > 0 && len(strings.Join(own, " ")) > maxTask {
-		lead := own[at-1]
-		own = own[at:]
-		if len(lead) < maxTask/2 && (strings.Count(own[0], " ") < 5 || begins(words(own[0]), dangling)) {
-			own = append([]string{lead}, own...)
+	own, most := asking(a), maxTask
+	switch {
+	case first && len(strings.Join(a.own, " ")) <= maxTask: // it is short enough to be told as it is
+		if all := slices.DeleteFunc(slices.Clone(a.own), func(s string) bool { return forNow(words(s)) }); len(all) > 0 {
+			own = all
+		}
+	case len(own) == 0 && !first && a.quoted == "" && !has(words(strings.Join(a.own, " . ")), failing):
+		return ""
+	case len(own) == 0:
+		own = foremost(a.own)
+	case !inEnglish(a):
+		most = maxForeign
+	case first && len(strings.Join(a.own, " ")) <= maxForeign: // what opens the session names it
+		if head := foremost(a.own); slices.Index(a.own, head[0]) < slices.Index(a.own, own[0]) {
+			own = append(head, own...)
 		}
 	}
 	text := own[0]
 	for _, s := range own[1:] {
-		if len(text)+len(s) > maxTask {
+		if len(text)+len(s) > most {
 			break
 		}
 		text += " " + s
 	}
 	if a.quoted != "" && (strings.HasSuffix(text, ":") || len(text) < 60) {
-		text += " " + quote(a.quoted)
+		text += " " + quote(shorten(a.quoted, 80))
 	}
 	text = local(tidy(text), r.root)
-	return strings.TrimLeft(shorten(text, maxTask), "#>-*+ ")
+	return strings.TrimLeft(shorten(text, most), "#>-*+ ")
+}
+
+// asking are the sentences of an ask that a task is told in: what asks for something,
+// with the one before it where that names what it is about. What only tells, binds for
+// good or holds for this once is told elsewhere, or not at all. In other languages
+// requests have no form that is known: all sentences count.
+func asking(a ask) []string {
+	if !inEnglish(a) {
+		return slices.DeleteFunc(slices.Clone(a.own), func(s string) bool { return bare(words(s)) })
+	}
+	var out []string
+	for k, s := range a.own {
+		norm := words(s)
+		if !request(s) || begins(norm, scoffs) || begins(norm, soothing) || forNow(norm) || bare(norm) || standing(s, a) > 0 && len(a.own) > 1 {
+			continue
+		}
+		if k > 0 && len(out) == 0 && !forNow(words(a.own[k-1])) && len(a.own[k-1]) < maxTask/2 && (strings.Count(norm, " ") < 6 || begins(norm, dangling) || pointing(s)) {
+			out = append(out, a.own[k-1])
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// inEnglish reports whether a person wrote in English, as far as the words tell.
+func inEnglish(a ask) bool {
+	return has(words(strings.Join(a.own, " . ")), english) || slices.ContainsFunc(a.own, func(s string) bool { return commands(words(s)) })
+}
+
+// scoffs hold the agent's own words against it.
+var scoffs = phrases("so much for|so you say|you said|you told me|you claimed|von wegen|soviel zu|so viel zu|tu disais|vous disiez|decías|dijiste")
+
+// soothing asks for nothing.
+var soothing = phrases("don't worry|dont worry|do not worry|never mind|nevermind|don't bother")
+
+// foremost is the first sentence of an ask that says something.
+func foremost(own []string) []string {
+	for _, s := range own {
+		if norm := words(s); !forNow(norm) && !trivial(norm) && !begins(norm, scoffs) && (len(own) == 1 || strings.Count(norm, " ") > 3 || wide(s) > 0) {
+			return []string{s}
+		}
+	}
+	return own[:1]
 }
 
 // substance weighs how much an ask says about the work.

@@ -23,7 +23,7 @@ func told(r *reading, list []*posting) (done, why []found) {
 			f := found{memoir.Statement{Kind: memoir.StatementOutcome, Text: text, Items: []int{p.item}}, weight}
 			if !reason {
 				f.Text = ref + text + elsewhere(p.place)
-				done = sayOnce(done, f)
+				done = r.sayOnce(done, f)
 				return
 			}
 			f.Kind = memoir.StatementDecision
@@ -32,7 +32,7 @@ func told(r *reading, list []*posting) (done, why []found) {
 			} else {
 				f.Text = text + elsewhere(p.place)
 			}
-			why = supersede(why, f)
+			why = r.supersede(why, f)
 		})
 	}
 	if f, ok := commitList(list); ok {
@@ -43,10 +43,10 @@ func told(r *reading, list []*posting) (done, why []found) {
 
 // sayOnce adds a line unless a longer one holds nearly all of its words, and drops
 // the shorter ones whose words it holds itself.
-func sayOnce(list []found, f found) []found {
-	mine := contentWords(f.Text)
+func (r *reading) sayOnce(list []found, f found) []found {
+	mine := r.lexicon.of(f.Text)
 	for i := max(0, len(list)-maxAlike); i < len(list); i++ {
-		if overlap(contentWords(list[i].Text), mine) < 0.75 {
+		if r.lexicon.of(list[i].Text).overlap(mine) < 0.75 {
 			continue
 		}
 		if len(list[i].Text) > len(f.Text) {
@@ -55,7 +55,7 @@ func sayOnce(list []found, f found) []found {
 		list = slices.Delete(list, i, i+1)
 		i--
 	}
-	return append(list, f)
+	return withoutLightest(append(list, f))
 }
 
 // reference is what a line on a text begins with: which pull request, release or

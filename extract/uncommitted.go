@@ -13,7 +13,7 @@ import (
 func uncommitted(r *reading) (found, bool) {
 	git, last := false, 0
 	for _, run := range r.runs {
-		for _, s := range splitShell(run.line) {
+		for _, s := range run.whole {
 			if unquote(s.words[0]) != "git" {
 				continue
 			}

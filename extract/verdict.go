@@ -20,7 +20,7 @@ var statusMark = regexp.MustCompile(`(?mi)^\s*\W{0,3}(?:process exited with code
 // statuses are the exit statuses that a text notes, in order.
 func statuses(output string) []string {
 	output = bounded(output)
-	if !strings.Contains(output, "xit") && !strings.Contains(output, "EXIT") && !strings.Contains(output, "rc") && !strings.Contains(output, "eturn code") {
+	if !mayNote(output) {
 		return nil
 	}
 	var out []string
@@ -28,6 +28,23 @@ func statuses(output string) []string {
 		out = append(out, m[1])
 	}
 	return out
+}
+
+// mayNote is a cheap test that a text which notes an exit status passes.
+func mayNote(output string) bool {
+	if strings.Contains(output, "xit") || strings.Contains(output, "EXIT") || strings.Contains(output, "eturn code") {
+		return true
+	}
+	for from := 0; ; {
+		i := strings.Index(output[from:], "rc")
+		if i < 0 {
+			return false
+		}
+		from += i + len("rc")
+		if from < len(output) && strings.IndexByte("=: \t\r\n", output[from]) >= 0 && (from == len("rc") || !letter(output[from-len("rc")-1])) {
+			return true
+		}
+	}
 }
 
 // reliable reports whether a source marks every failed call as failed, so that a
@@ -137,6 +154,9 @@ func bounded(output string) string {
 
 // failureCount is a summary that counts failures, errors or issues.
 var failureCount = regexp.MustCompile(`(?i)(?:^|[\s(:,*])([1-9]\d{0,5}) (?:tests? |specs? |examples? |suites? )?(?:failed|failing|failures?|errors?|issues?|problems?|offenses?|violations?)\b`)
+
+// troubles are what failureCount counts.
+var troubles = []string{"fail", "error", "issue", "problem", "offense", "violation"}
 
 var failureMarks = []string{
 	"): error TS", " - error TS", "test result: FAILED", "command not found", "panicked at", "ERROR task failed", "BUILD FAILED", "FAILURES!", "ERRORS!",

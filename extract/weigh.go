@@ -23,6 +23,9 @@ func finding(m remark) (string, float64) {
 	if n < 7 || len(sentence) > 700 || strings.HasSuffix(sentence, "?") || strings.HasSuffix(sentence, "？") || strings.HasSuffix(sentence, ":") || strings.HasSuffix(sentence, "：") || symbols(withoutCode(sentence)) > 0.25 {
 		return "", 0
 	}
+	if unsettled(sentence) {
+		return "", 0
+	}
 	if line, ok := chosen(sentence, norm); ok {
 		return line, 5
 	}

@@ -47,7 +47,7 @@ func worked(r *reading) []found {
 			case run.failed && before(run, c, guilty):
 				t.ok++
 				t.items = append(t.items, run.item)
-			case run.failed && guilty == c && !declined(run.output):
+			case run.failed && guilty == c && !run.declined():
 				t.failed++
 				t.lastFailed = true
 			}

@@ -60,3 +60,14 @@ func TestAQuestionOnTheWayIsNotKept(t *testing.T) {
 		}
 	}
 }
+
+func TestARemarkOnAChangeThatWasMetIsNoStatement(t *testing.T) {
+	t.Parallel()
+	remark := "The request is sent without a deadline and can hang for ever. Consider using a context with a timeout, so that the command ends."
+	if got := of(work().says(remark).edits("/src/app/client.go").answers("Added a deadline in `client.go`.").extract(t), memoir.StatementDecision); holds(got, "the user: ") {
+		t.Errorf("met in the turn: %q", got)
+	}
+	if got := of(work().answers("Which deadline?").says("the broker drops idle clients after a minute. send a ping every thirty seconds").edits("/src/app/client.go").answers("Added a deadline in `client.go`.").extract(t), memoir.StatementDecision); !holds(got, "drops idle clients") {
+		t.Errorf("a person's own: %q", got)
+	}
+}

@@ -12,7 +12,7 @@ import (
 // meant all along.
 func stated(r *reading, i int) []found {
 	t := r.turns[i]
-	if t.said.document {
+	if t.said.document || t.edits > 0 && remarks(t.said) {
 		return nil
 	}
 	var out []found
@@ -35,6 +35,23 @@ func stated(r *reading, i int) []found {
 	}
 	return out
 }
+
+// remarks reports whether a person hands on what a reviewer found in a change: where
+// the turn met it, it tells how the code was.
+func remarks(a ask) bool {
+	for _, s := range a.own {
+		norm := words(s)
+		if begins(norm, advises) || has(norm, underReview) {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	advises     = phrases("consider|please consider|suggestion|suggest|recommend|nit|nitpick|minor|optional|potential issue|high severity|medium severity|low severity")
+	underReview = phrases("the new code|this pr|the pr|this diff|the diff|this change|this patch|in this file|newly added|newly introduced|this new|the updated code|the added code")
+)
 
 // within reports whether the first quotation of a text stands in another text.
 func within(text, other string) bool {

@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"encoding/json"
 	"regexp"
 	"slices"
 	"strings"
@@ -49,86 +48,6 @@ func mayDefine(line string) bool {
 
 // ordinary names say nothing of what is defined.
 var ordinary = map[string]bool{"main": true, "new": true, "init": true, "from": true, "default": true, "self": true, "this": true, "test": true, "tests": true, "setup": true, "teardown": true, "constructor": true, "toString": true, "String": true, "Error": true, "__init__": true, "that": true, "name": true}
-
-// A change is what an edit took from a file and put in.
-type change struct{ path, before, after string }
-
-// changesOf reads what a call of an editing tool or a patch changes.
-func changesOf(input string) []change {
-	if strings.Contains(input, "*** Begin Patch") {
-		return patchChanges(input)
-	}
-	var args map[string]json.RawMessage
-	if json.Unmarshal([]byte(input), &args) != nil {
-		return nil
-	}
-	text := func(keys ...string) string {
-		for _, key := range keys {
-			var s string
-			if raw, ok := args[key]; ok && json.Unmarshal(raw, &s) == nil && s != "" {
-				return s
-			}
-		}
-		return ""
-	}
-	c := change{path: argument(input), before: text("old_string", "oldText", "old_str"), after: text("new_string", "newText", "new_str", "content", "file_text", "insert_text")}
-	if c.path == "" {
-		return nil
-	}
-	var list []struct {
-		Old string `json:"old_string"`
-		New string `json:"new_string"`
-	}
-	if raw, ok := args["edits"]; ok && json.Unmarshal(raw, &list) == nil {
-		var before, after strings.Builder
-		for _, e := range list {
-			before.WriteString("\n" + e.Old)
-			after.WriteString("\n" + e.New)
-		}
-		c.before += before.String()
-		c.after += after.String()
-	}
-	return []change{c}
-}
-
-// patchChanges reads the lines that a patch in the form of apply_patch takes out
-// and puts in, by file.
-func patchChanges(input string) []change {
-	if !strings.Contains(input, "\n") {
-		input = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\"`, `"`, `\\`, `\`).Replace(input)
-	}
-	var out []change
-	var before, after strings.Builder
-	flush := func() {
-		if n := len(out); n > 0 {
-			out[n-1].before, out[n-1].after = before.String(), after.String()
-		}
-		before.Reset()
-		after.Reset()
-	}
-	for line := range strings.Lines(input) {
-		if rest, ok := strings.CutPrefix(line, "*** "); ok {
-			for _, verb := range []string{"Update File: ", "Add File: "} {
-				if p, ok := strings.CutPrefix(rest, verb); ok {
-					flush()
-					out = append(out, change{path: strings.TrimSpace(p)})
-				}
-			}
-			continue
-		}
-		if len(out) == 0 {
-			continue
-		}
-		switch line[0] {
-		case '-':
-			before.WriteString(line[1:])
-		case '+':
-			after.WriteString(line[1:])
-		}
-	}
-	flush()
-	return out
-}
 
 // A fileLedger knows what a session did to files: what it defined in them, which it
 // removed and where it moved them.

@@ -84,21 +84,3 @@ func renaming(line string) deletion {
 	from, to, _ := strings.Cut(line, " => ")
 	return deletion{from, to}
 }
-
-func patchedAway(input string) []deletion {
-	var out []deletion
-	last := ""
-	for part := range strings.SplitSeq(input, "*** ") {
-		if end := strings.IndexAny(part, "\r\n\\\""); end >= 0 {
-			part = part[:end]
-		}
-		if p, ok := strings.CutPrefix(part, "Delete File: "); ok {
-			out = append(out, deletion{from: strings.TrimSpace(p)})
-		} else if p, ok := strings.CutPrefix(part, "Update File: "); ok {
-			last = strings.TrimSpace(p)
-		} else if p, ok := strings.CutPrefix(part, "Move to: "); ok && last != "" {
-			out = append(out, deletion{last, strings.TrimSpace(p)})
-		}
-	}
-	return out
-}

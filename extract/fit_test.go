@@ -131,6 +131,7 @@ func FuzzFit(f *testing.F) {
 	f.Add("a\nb", "go test ./...", "ok\n\nFAIL x: y\n", 50)
 	f.Add("```\ncode", "git commit -m 'x'", "日本語\xff", 9)
 	f.Add(strings.Repeat("x", 900), "", strings.Repeat("\n", 300), 100)
+	f.Add("a", strings.Repeat("\x85", 900), "b", 50)
 	f.Fuzz(func(t *testing.T, text, input, output string, budget int) {
 		items := []memoir.Item{
 			{N: 1, Kind: memoir.ItemMessage, Role: memoir.RoleUser, Origin: memoir.OriginTyped, Text: text},

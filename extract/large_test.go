@@ -304,3 +304,16 @@ func BenchmarkLargeSessions(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkFittingLargeSessions fits the same sessions into a budget of 16,000 tokens.
+func BenchmarkFittingLargeSessions(b *testing.B) {
+	for _, g := range growths {
+		b.Run(strings.ReplaceAll(g.name, " ", "-"), func(b *testing.B) {
+			items := g.make(g.full).input().Items
+			b.ReportAllocs()
+			for b.Loop() {
+				extract.Fit(items, 16000)
+			}
+		})
+	}
+}

@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"encoding/json"
 	"path"
 	"strings"
 	"unicode"
@@ -34,9 +33,13 @@ func (l *ledger) enter(it *memoir.Item) {
 	if it.Failed {
 		return
 	}
-	old, fresh := rewritten(it.Input)
-	if old != "" || fresh != "" {
-		l.write(it.N, old, fresh)
+	var before, after strings.Builder
+	for _, c := range changesOf(it.Input) {
+		before.WriteString(c.before)
+		after.WriteString(c.after)
+	}
+	if before.Len()+after.Len() > 0 {
+		l.write(it.N, before.String(), after.String())
 	}
 	for _, line := range deletions(it) {
 		l.remove(line, it.N)
@@ -198,61 +201,4 @@ func lettersOf(s string) string {
 		}
 		return -1
 	}, s)
-}
-
-// rewritten returns the text that an edit took away and the text that it put
-// there: of an editing tool's arguments or of a patch. Of a whole file that is
-// written only the new text is known.
-func rewritten(input string) (old, fresh string) {
-	if strings.Contains(input, "*** Begin Patch") {
-		return patchLines(input)
-	}
-	if !strings.HasPrefix(strings.TrimSpace(input), "{") {
-		return "", ""
-	}
-	var args map[string]json.RawMessage
-	if json.Unmarshal([]byte(input), &args) != nil {
-		return "", ""
-	}
-	old, fresh = pair(args)
-	var list []map[string]json.RawMessage
-	if json.Unmarshal(args["edits"], &list) == nil {
-		var olds, news strings.Builder
-		for _, one := range list {
-			o, f := pair(one)
-			olds.WriteString("\n" + o)
-			news.WriteString("\n" + f)
-		}
-		old, fresh = old+olds.String(), fresh+news.String()
-	}
-	return old, fresh
-}
-
-func pair(args map[string]json.RawMessage) (old, fresh string) {
-	get := func(keys ...string) (s string) {
-		for _, k := range keys {
-			if json.Unmarshal(args[k], &s) == nil && s != "" {
-				return s
-			}
-		}
-		return ""
-	}
-	return get("old_string", "oldText", "old_str", "oldString"), get("new_string", "newText", "new_str", "newString", "content", "file_text")
-}
-
-// patchLines returns the lines that a patch takes away and those that it adds.
-func patchLines(input string) (old, fresh string) {
-	if strings.Count(input, "\n") < strings.Count(input, `\n`) { // it stands in a string
-		input = strings.ReplaceAll(input, `\n`, "\n")
-	}
-	var o, f strings.Builder
-	for line := range strings.Lines(input) {
-		switch {
-		case strings.HasPrefix(line, "-"):
-			o.WriteString(line[1:])
-		case strings.HasPrefix(line, "+"):
-			f.WriteString(line[1:])
-		}
-	}
-	return o.String(), f.String()
 }

@@ -71,7 +71,6 @@ func FuzzArguments(f *testing.F) {
 		for _, l := range scripted(input) {
 			splitShell(l.text)
 		}
-		rewritten(input)
 		argument(input)
 		addedFiles(input, &textFiles{})
 		item := &memoir.Item{N: 1, Kind: memoir.ItemTool, Tool: tool, Input: input, Output: input, CWD: "/src/app"}

@@ -52,7 +52,7 @@ func cutUp(text string, prose bool) []piece {
 			if space := strings.LastIndexAny(text[from:end], " \t"); space > maxPiece/2 {
 				end = from + space + 1
 			}
-			for !utf8.RuneStart(text[end]) {
+			for least := end - utf8.UTFMax; end > least && !utf8.RuneStart(text[end]); { // no more: it may be no UTF-8
 				end--
 			}
 			out = append(out, piece{from: from, to: end})

@@ -38,10 +38,10 @@ func arrange(extractions []memoir.Extraction) []*session {
 			continue
 		}
 		s := &session{Extraction: e, short: short[e.SessionKey], date: day(e)}
-		findings := 0
-		for _, st := range memoir.ParseStatements(e.RawMemory) {
+		findings, all := 0, memoir.ParseStatements(e.RawMemory)
+		for _, st := range all {
 			if st.Kind == memoir.StatementDecision {
-				if strings.Contains(st.Text, inPassing) {
+				if !lasting(oneLine(st.Text)) {
 					continue
 				}
 				if !ofPerson(st.Text) {
@@ -55,7 +55,7 @@ func arrange(extractions []memoir.Extraction) []*session {
 				s.statements = append(s.statements, st)
 			}
 		}
-		if len(s.statements) == 0 {
+		if len(all) == 0 {
 			s.statements = loose(e.RawMemory)
 		}
 		out = append(out, s)

@@ -110,27 +110,6 @@ type departure struct {
 	item int
 }
 
-// where follows a file, last seen at an item, through the renames since; it is
-// empty if the file was removed.
-func (l *ledger) where(p string, item int) string {
-	for _, d := range l.away {
-		if d.item <= item {
-			continue
-		}
-		head, ok := strings.CutSuffix("/"+p, "/"+strings.TrimPrefix(d.from, "/"))
-		if ok && d.to != "" {
-			p = strings.TrimPrefix(path.Join(head, d.to), "/")
-		} else if ok {
-			return ""
-		} else if head, ok := strings.CutSuffix(d.from, "/"+p); ok {
-			if p, ok = strings.CutPrefix(d.to, head+"/"); !ok {
-				return ""
-			}
-		}
-	}
-	return p
-}
-
 // past reports whether what a text said at an item speaks of a file that was
 // removed since, or mostly of names that the edits since took away.
 func (l *ledger) past(text string, item int) bool {

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -11,9 +12,16 @@ func (r *run) succeeded(command) bool { return !r.failed && !r.unknown }
 // looksFailed reports whether what a command printed says that it failed, for
 // where the exit status does not tell.
 func looksFailed(output string) bool {
-	for line := range strings.Lines(bounded(output)) {
-		line = strings.TrimSpace(clean(line))
-		if line == "" || len(line) > 600 {
+	output = bounded(output)
+	marks, plain := failureMarks, !needsCleaning(output)
+	if plain { // what stands nowhere need not be looked up in every line
+		marks = slices.DeleteFunc(slices.Clone(marks), func(m string) bool { return !strings.Contains(output, m) })
+	}
+	for line := range strings.Lines(output) {
+		if !plain {
+			line = clean(line)
+		}
+		if line = strings.TrimSpace(line); line == "" || len(line) > 600 {
 			continue
 		}
 		if strings.HasPrefix(line, "[") { // a task runner's label, such as [lint]
@@ -24,12 +32,12 @@ func looksFailed(output string) bool {
 		if line == "FAIL" || line == "FAILED" {
 			return true
 		}
-		for _, p := range failurePrefixes {
+		for _, p := range failurePrefixes[line[0]] {
 			if strings.HasPrefix(line, p) {
 				return true
 			}
 		}
-		for _, m := range failureMarks {
+		for _, m := range marks {
 			if strings.Contains(line, m) {
 				return true
 			}

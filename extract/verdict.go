@@ -164,8 +164,15 @@ var failureMarks = []string{
 	"LoadError", "Could not resolve dependencies", "ERESOLVE", "command failed with exit code", "Command failed", "exited with code 1", "Tests failed", "Uncaught exception",
 }
 
-var failurePrefixes = []string{
-	"error[", "error:", "fatal:", "FAIL\t", "FAIL ", "--- FAIL", "npm ERR!", "npm error", "Traceback (most recent", "panic: ", "make: ***", "make[1]: ***", "gmake: ***",
-	"ELIFECYCLE", "error Command failed", "FAILED ", "FAILED:", "FAILED (", "not ok ", "[ERROR]", "ERROR:", "E   ", "ninja: build stopped", "Error: ", "rake aborted!",
-	"PHP Fatal error", "Fatal error:", "undefined reference", "ld: ", "collect2: error",
-}
+// failurePrefixes are what lines begin with that say that something failed, by
+// their first byte.
+var failurePrefixes = func() (by [256][]string) {
+	for _, p := range []string{
+		"error[", "error:", "fatal:", "FAIL\t", "FAIL ", "--- FAIL", "npm ERR!", "npm error", "Traceback (most recent", "panic: ", "make: ***", "make[1]: ***", "gmake: ***",
+		"ELIFECYCLE", "error Command failed", "FAILED ", "FAILED:", "FAILED (", "not ok ", "[ERROR]", "ERROR:", "E   ", "ninja: build stopped", "Error: ", "rake aborted!",
+		"PHP Fatal error", "Fatal error:", "undefined reference", "ld: ", "collect2: error",
+	} {
+		by[p[0]] = append(by[p[0]], p)
+	}
+	return by
+}()

@@ -31,7 +31,7 @@ func lasting(text string) bool {
 	switch {
 	case steps[first]:
 		return false
-	case len(first) > 5 && strings.HasSuffix(first, "ing") && first != "nothing" && first != "during" && first != "everything":
+	case len(first) > 4 && strings.HasSuffix(first, "ing") && !nouns[first]:
 		return doing.MatchString(text)
 	}
 	return !momentary.MatchString(text)
@@ -47,9 +47,12 @@ var steps = func() map[string]bool {
 	return m
 }()
 
+// nouns end like what is being done, and are not.
+var nouns = map[string]bool{"nothing": true, "everything": true, "anything": true, "something": true, "during": true, "string": true, "thing": true, "spring": true, "according": true, "being": true}
+
 // doing is a sentence whose subject is something done, and that says what it brings:
 // "Setting X inside Y changes Z".
-var doing = regexp.MustCompile(`^\S+ing [^,;:]{2,120}? (?:changes|breaks|causes|requires|needs|fails|avoids|leads|makes|means|keeps|would|can|cannot|can't|is|are|was|does|doesn't|prevents|allows|lets|gives|leaves|returns|removes|hides|costs|also)\b`)
+var doing = regexp.MustCompile(`^\S+ing [^,;:]{2,120}? (?:changes|breaks|causes|requires|needs|fails|avoids|leads|makes|means|keeps|would|can|cannot|can't|prevents|allows|lets|gives|leaves|removes|hides|costs)\b`)
 
 // momentary is what was so while the agent looked.
 var momentary = regexp.MustCompile(`(?i)\b(?:no job has|are still no|there are still|is still running|still running|now only shows|is installing|are installing|was not installed|is only reporting|goes sideways|which is a nice)\b`)
@@ -75,5 +78,5 @@ func binding(said string) bool {
 
 var (
 	bindingWords = regexp.MustCompile(` (?:should|must|has to|have to|need|needs|never|always|don't|do not|not|no|only|instead|because|since|cannot|can't|want|wants|we use|keep|belongs?|stays?|rather|may|until|unless|so that) `)
-	personal     = regexp.MustCompile(`^ (?:i|ok|okay|yes|well|hm+|wow|nice|good|great|thanks|thank|lol|are you|what|why|how|like) `)
+	personal     = regexp.MustCompile(`^ +(?:i|ok|okay|yes|well|hm+|wow|nice|good|great|thanks|thank|lol|are you|what|why|how|like) `)
 )

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+// The bars that hold over the marked real sessions: recall and share of traps in raw
+// memories, tokens of one on average, and the share of the facts' weight that
+// survives fitting, by budget.
+const (
+	leastReal  = 0.72
+	mostReal   = 0.14
+	mostTokens = 2000
+)
+
+var leastFitted = map[int]float64{4000: 0.80, 16000: 0.95, 64000: 0.98}
+
+func TestRealSessionsKeepTheirBars(t *testing.T) {
+	t.Parallel()
+	corpus := corpusDir()
+	if !isDir(corpus) {
+		t.Skip("no real sessions in " + corpus)
+	}
+	get := func(flag string, into any) {
+		t.Helper()
+		out, err := measure(t, "-data", ".", "-corpus", corpus, flag, "-json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal([]byte(out), into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var real realReport
+	get("-real", &real)
+	if got := real.Total.Recall.Weighted(); got < leastReal {
+		t.Errorf("recall in raw memories is %.3f, was at least %.2f", got, leastReal)
+	}
+	if got := real.Total.Traps.Share(); got > mostReal {
+		t.Errorf("share of traps in raw memories is %.3f, was at most %.2f", got, mostReal)
+	}
+	tokens := 0
+	for _, s := range real.Sessions {
+		tokens += s.Tokens
+	}
+	if got := tokens / max(len(real.Sessions), 1); got > mostTokens {
+		t.Errorf("raw memories have %d tokens on average", got)
+	}
+	var fitted fitReport
+	get("-fit", &fitted)
+	for _, s := range fitted.All {
+		if got := s.Fit.Weighted(); got < leastFitted[s.Budget] || got <= s.HeadTail.Weighted() {
+			t.Errorf("at %d tokens %.3f survives, and %.3f of head and tail; the bar is %.2f", s.Budget, got, s.HeadTail.Weighted(), leastFitted[s.Budget])
+		}
+	}
+}

@@ -3,7 +3,19 @@
 // database, no transcript format and no other session.
 //
 // Read extract.go (the interface), then builtin.go (the model that needs no
-// network); every kind of statement has its own file.
+// network). It arranges the items (session.go: turns, runs of commands, edits),
+// finds statements of each kind, weighs them, and keeps what fits (budget.go).
+// Every kind begins in the file of its name, the rules behind it are beside it:
+//
+//	task.go, outcome.go     what was asked and done: account, ending, letter, told, putback
+//	preference.go           what a person wants: standing, buried, foreign, unspaced, once, habit;
+//	                        what they settled or declared: steer, refused, choice, stated, declared, spec
+//	finding.go              what the agent found: diagnosis, concession, carried, convention, weigh;
+//	                        what still holds of it: laststate, mended, outlive, reversed, overruled, unsure
+//	failure.go, worked.go   commands: shell, command, program, run, verdict; fix, between, cause, retry, reported
+//	file.go, environment.go, procedure.go
+//	prose.go, phrase.go, wording.go, person.go    how sentences are read and compared
+//	fit.go                  fitting a session to a language model's budget: piece, worth
 package extract
 
 import (

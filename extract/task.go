@@ -8,7 +8,7 @@ import (
 )
 
 // maxTasks bounds the asks that are listed of one session.
-const maxTasks = 14
+const maxTasks = 5
 
 // mendedLater marks a report of something that failed, and was mended afterwards.
 const mendedLater = " (fixed in the session)"

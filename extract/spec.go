@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -33,7 +34,7 @@ func specifications(r *reading) []found {
 			continue
 		}
 		for _, run := range t.runs[:min(len(t.runs), earlyCalls)] {
-			if !run.failed && attachment(run.line) {
+			if !run.failed && attachment(run.line, r.root) {
 				out = append(out, specified(clean(run.output), t, run.item, r.turns[i:])...)
 			}
 		}
@@ -42,15 +43,19 @@ func specifications(r *reading) []found {
 }
 
 // attachment reports whether a command line reads a text that a person attached:
-// agents keep those in directories of their own.
-func attachment(line string) bool {
+// agents keep those in hidden directories of their own. What lies in the repository,
+// whatever its directories are called, was attached by nobody.
+func attachment(line, root string) bool {
 	for _, s := range splitShell(line) {
 		if !readers[unquote(s.words[0])] {
 			continue
 		}
 		for _, w := range s.words[1:] {
 			w = unquote(w)
-			if strings.Contains(w, "/attachments/") || strings.Contains(w, "/uploads/") || strings.Contains(w, "pasted-text") || strings.Contains(w, "pasted_text") {
+			if !strings.HasPrefix(w, "/") && !strings.HasPrefix(w, "~/") || root != "" && strings.HasPrefix(w, root+"/") {
+				continue
+			}
+			if strings.Contains(w, "/.") && (strings.Contains(w, "/attachments/") || strings.Contains(path.Base(w), "pasted-text") || strings.Contains(path.Base(w), "pasted_text")) {
 				return true
 			}
 		}

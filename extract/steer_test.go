@@ -111,8 +111,11 @@ func TestTheConstraintsOfASpecificationAreKept(t *testing.T) {
 		}
 	}
 	for name, s := range map[string]*talk{
-		"a file of the project": new(talk).says("look around").runs("cat docs/design.md", 0, spec).edits("/src/app/a.go").answers("Built."),
-		"instructions":          new(talk).says("look around").runs("cat AGENTS.md", 0, spec).edits("/src/app/a.go").answers("Built."),
+		"a directory of that name":    new(talk).says("look around").runs("cat uploads/pasted-text.txt docs/attachments/a.md", 0, spec).edits("/src/app/a.go").answers("Built."),
+		"a hidden one of the project": new(talk).says("look around").runs("cat /src/app/.agent/attachments/pasted-text.txt", 0, spec).edits("/src/app/a.go").answers("Built."),
+		"a page that was fetched":     new(talk).says("look around").runs("curl -s https://example.com/.x/attachments/pasted-text.txt", 0, spec).edits("/src/app/a.go").answers("Built."),
+		"a file of the project":       new(talk).says("look around").runs("cat docs/design.md", 0, spec).edits("/src/app/a.go").answers("Built."),
+		"instructions":                new(talk).says("look around").runs("cat AGENTS.md", 0, spec).edits("/src/app/a.go").answers("Built."),
 	} {
 		if got := of(s.extract(t), memoir.StatementDecision); holds(got, "specification") {
 			t.Errorf("%s: %q", name, got)

@@ -12,15 +12,10 @@ func (r *run) succeeded(command) bool { return !r.failed && !r.unknown }
 // looksFailed reports whether what a command printed says that it failed, for
 // where the exit status does not tell.
 func looksFailed(output string) bool {
-	output = bounded(output)
-	marks, plain := failureMarks, !needsCleaning(output)
-	if plain { // what stands nowhere need not be looked up in every line
-		marks = slices.DeleteFunc(slices.Clone(marks), func(m string) bool { return !strings.Contains(output, m) })
-	}
+	output = clean(bounded(output))
+	// What stands nowhere need not be looked up in every line.
+	marks := slices.DeleteFunc(slices.Clone(failureMarks), func(m string) bool { return !strings.Contains(output, m) })
 	for line := range strings.Lines(output) {
-		if !plain {
-			line = clean(line)
-		}
 		if line = strings.TrimSpace(line); line == "" || len(line) > 600 {
 			continue
 		}
@@ -42,7 +37,7 @@ func looksFailed(output string) bool {
 				return true
 			}
 		}
-		if len(line) <= 160 && strings.ContainsAny(line, "123456789") && sums(line) && holdsAny(strings.ToLower(line), troubles) && failureCount.MatchString(line) {
+		if len(line) <= 160 && sums(line) && strings.ContainsAny(line, "123456789") && holdsAny(strings.ToLower(line), troubles) && failureCount.MatchString(line) {
 			return true
 		}
 	}
@@ -58,6 +53,9 @@ func sums(line string) bool {
 	}
 	if line[0] >= '0' && line[0] <= '9' {
 		return true
+	}
+	if strings.IndexByte("ftesrgp", line[0]|0x20) < 0 { // begins none of the labels
+		return false
 	}
 	lower := strings.ToLower(line)
 	for _, p := range []string{"found ", "tests:", "tests ", "test suites", "test files", "failures:", "errors:", "summary", "total", "result", "generated ", "problems:"} {

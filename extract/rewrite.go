@@ -1,21 +1,36 @@
 package extract
 
 import (
-	"encoding/json"
 	"strings"
+
+	"github.com/tidwall/gjson"
 )
 
 // argument returns the file that a tool's arguments name.
 func argument(input string) string {
-	var args map[string]json.RawMessage
-	if json.Unmarshal([]byte(input), &args) != nil {
+	if !isObject(input) {
 		return ""
 	}
 	for _, key := range []string{"file_path", "path", "filePath", "absolute_path", "filename", "notebook_path", "target_file"} {
-		var p string
-		if raw, ok := args[key]; ok && json.Unmarshal(raw, &p) == nil && p != "" {
+		if p := textOf(input, key); p != "" {
 			return p
 		}
+	}
+	return ""
+}
+
+// isObject reports whether a text looks like a JSON object; gjson takes the rest as
+// far as it goes.
+func isObject(input string) bool { return strings.HasPrefix(strings.TrimLeft(input, " \t\r\n"), "{") }
+
+// textOf returns the string under a key of a JSON object, else nothing. A key that
+// is not in the text need not be looked for in its structure.
+func textOf(object, key string) string {
+	if !strings.Contains(object, `"`+key+`"`) {
+		return ""
+	}
+	if v := gjson.Get(object, key); v.Type == gjson.String {
+		return v.Str
 	}
 	return ""
 }
@@ -30,32 +45,28 @@ func changesOf(input string) []change {
 	if strings.Contains(input, "*** Begin Patch") {
 		return patchChanges(input)
 	}
-	if !strings.HasPrefix(strings.TrimSpace(input), "{") {
+	if !isObject(input) {
 		return nil
 	}
-	var args map[string]json.RawMessage
-	if json.Unmarshal([]byte(input), &args) != nil {
-		return nil
-	}
-	before, after := replaced(args)
-	var list []map[string]json.RawMessage
-	if json.Unmarshal(args["edits"], &list) == nil {
+	before, after := replaced(input)
+	if edits := gjson.Get(input, "edits"); edits.IsArray() {
 		var old, fresh strings.Builder
-		for _, one := range list {
-			o, f := replaced(one)
+		edits.ForEach(func(_, one gjson.Result) bool {
+			o, f := replaced(one.Raw)
 			old.WriteString("\n" + o)
 			fresh.WriteString("\n" + f)
-		}
+			return true
+		})
 		before, after = before+old.String(), after+fresh.String()
 	}
 	return []change{{argument(input), before, after}}
 }
 
 // replaced returns the text that one edit takes away and the text that it puts there.
-func replaced(args map[string]json.RawMessage) (before, after string) {
-	get := func(keys ...string) (s string) {
+func replaced(args string) (before, after string) {
+	get := func(keys ...string) string {
 		for _, k := range keys {
-			if json.Unmarshal(args[k], &s) == nil && s != "" {
+			if s := textOf(args, k); s != "" {
 				return s
 			}
 		}

@@ -26,6 +26,16 @@ func (r *run) phase1(ctx context.Context) error {
 	return r.drain(ctx, 1, true)
 }
 
+// maxSorted is how many eligible sessions are sorted by size at each claim.
+const maxSorted = 256
+
+// takesAll reports whether the run may claim every eligible session, so that their
+// order is free.
+func (r *run) takesAll() bool {
+	reasons := r.report.Scan.Reasons
+	return reasons[memoir.ReasonOverCap] == 0 && reasons[memoir.ReasonEligible] <= min(maxSorted, r.opts.Limit)
+}
+
 // drain claims and extracts until a claim comes back empty with nobody at work.
 // Sessions at work count toward the cap until they turn out to be unchanged.
 func (r *run) drain(ctx context.Context, workers int, suspects bool) error {
@@ -47,6 +57,7 @@ func (r *run) drain(ctx context.Context, workers int, suspects bool) error {
 				Lease:    r.stage1Lease(),
 				Limit:    slots,
 				Window:   r.window(),
+				Largest:  !suspects && r.takesAll(),
 				Suspects: suspects,
 			})
 			if err != nil {

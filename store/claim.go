@@ -23,6 +23,9 @@ type ClaimOptions struct {
 	Limit      int           // how many to claim at most
 	RunningCap int           // how many may run at once, of all processes; 0: any number
 	Window     Window
+	// Largest takes the largest sessions first instead of the newest: for a run that
+	// takes all there are, which ends sooner when no large one is left for last.
+	Largest bool
 	// Suspects claims sessions that a process died over, and only those; without
 	// it, only others. They belong last in a run and alone in a process.
 	Suspects bool
@@ -103,6 +106,9 @@ func candidates(t tx, o ClaimOptions, clock time.Time, limit int) ([]string, err
 		latest = millis(now.Add(-idle))
 	}
 	from, order := factTables, `s.updated_at DESC, s.key`
+	if o.Largest {
+		order = `s.bytes DESC, ` + order
+	}
 	where := ` AND coalesce(j.crashes, 0) = 0`
 	if o.Suspects {
 		from = `job j INDEXED BY job_suspect JOIN session s ON s.key = j.key LEFT JOIN mark m ON m.session_key = s.key`

@@ -32,7 +32,7 @@ func findings(r *reading) []found {
 		if met != nil {
 			out = r.withoutMet(out, met, since(r.turns[:i]))
 		}
-		if conceding && !settled[t.said.item] {
+		if conceding && !settled[t.said.item] && !remarks(t.said) {
 			out = r.supersede(out, f)
 		}
 		g := &gathering{

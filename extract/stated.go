@@ -12,7 +12,7 @@ import (
 // meant all along.
 func stated(r *reading, i int) []found {
 	t := r.turns[i]
-	if t.said.document || t.edits > 0 && remarks(t.said) {
+	if t.said.document || remarks(t.said) {
 		return nil
 	}
 	var out []found
@@ -36,8 +36,8 @@ func stated(r *reading, i int) []found {
 	return out
 }
 
-// remarks reports whether a person hands on what a reviewer found in a change: where
-// the turn met it, it tells how the code was.
+// remarks reports whether a person hands on what a reviewer found in a change. It
+// tells how the code is until it is met, and is not the person's own word.
 func remarks(a ask) bool {
 	for _, s := range a.own {
 		norm := words(s)

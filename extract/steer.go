@@ -29,7 +29,7 @@ func (r *reading) steered() []found {
 			out = r.overturned(out, t)
 		}
 		text, weight := steering(r, i)
-		if text == "" {
+		if text == "" || remarks(t.said) {
 			continue
 		}
 		text += elsewhere(t.away())

@@ -3,6 +3,7 @@ package consolidate
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // beforeChange marks what was so until the session changed it.
@@ -10,8 +11,12 @@ const beforeChange = "(before this session's change"
 
 // A state that was ended is worth telling for its cause, with what ended it.
 var (
-	causal   = regexp.MustCompile(`(?i)(?:because|, so |since |so that|caused|due to|that's why|which is why|failed|fails|breaks|means|replaced|requires|isn't|wasn't|not )`)
-	checking = regexp.MustCompile(`^: (?:Validated|Verified|Tested|Tests|All |Ran |Checked)`)
+	causal = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)(?:because|, so |since |so that|caused|due to|that's why|which is why|failed|fails|breaks|means|replaced|requires|isn't|wasn't|not )`)
+	})
+	checking = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^: (?:Validated|Verified|Tested|Tests|All |Ran |Checked)`)
+	})
 )
 
 // lasting reports whether a finding belongs into the project's memory. What a session
@@ -21,7 +26,7 @@ func lasting(text string) bool {
 	if strings.Contains(text, inPassing) {
 		return false
 	}
-	if state, mend, ok := strings.Cut(text, beforeChange); ok && (!causal.MatchString(state) || checking.MatchString(mend)) {
+	if state, mend, ok := strings.Cut(text, beforeChange); ok && (!causal().MatchString(state) || checking().MatchString(mend)) {
 		return false
 	}
 	if said, ok := strings.CutPrefix(text, "the user: "); ok {
@@ -32,9 +37,9 @@ func lasting(text string) bool {
 	case steps[first]:
 		return false
 	case len(first) > 4 && strings.HasSuffix(first, "ing") && !nouns[first]:
-		return doing.MatchString(text)
+		return doing().MatchString(text)
 	}
-	return !momentary.MatchString(text)
+	return !momentary().MatchString(text)
 }
 
 // steps are verbs in which an agent tells what it is about to do; rules begin with
@@ -52,10 +57,14 @@ var nouns = map[string]bool{"nothing": true, "everything": true, "anything": tru
 
 // doing is a sentence whose subject is something done, and that says what it brings:
 // "Setting X inside Y changes Z".
-var doing = regexp.MustCompile(`^\S+ing [^,;:]{2,120}? (?:changes|breaks|causes|requires|needs|fails|avoids|leads|makes|means|keeps|would|can|cannot|can't|prevents|allows|lets|gives|leaves|removes|hides|costs)\b`)
+var doing = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\S+ing [^,;:]{2,120}? (?:changes|breaks|causes|requires|needs|fails|avoids|leads|makes|means|keeps|would|can|cannot|can't|prevents|allows|lets|gives|leaves|removes|hides|costs)\b`)
+})
 
 // momentary is what was so while the agent looked.
-var momentary = regexp.MustCompile(`(?i)\b(?:no job has|are still no|there are still|is still running|still running|now only shows|is installing|are installing|was not installed|is only reporting|goes sideways|which is a nice)\b`)
+var momentary = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(?:no job has|are still no|there are still|is still running|still running|now only shows|is installing|are installing|was not installed|is only reporting|goes sideways|which is a nice)\b`)
+})
 
 // binding reports whether what a person said tells what has to be, or why, rather
 // than asking or judging.
@@ -71,12 +80,16 @@ func binding(said string) bool {
 		}
 	}
 	if strings.Contains(quoted, "?") {
-		return bindingWords.MatchString(low) && !strings.HasSuffix(strings.TrimSpace(quoted), "?")
+		return bindingWords().MatchString(low) && !strings.HasSuffix(strings.TrimSpace(quoted), "?")
 	}
-	return bindingWords.MatchString(low) || strings.Contains(quoted, "`") || !personal.MatchString(low)
+	return bindingWords().MatchString(low) || strings.Contains(quoted, "`") || !personal().MatchString(low)
 }
 
 var (
-	bindingWords = regexp.MustCompile(` (?:should|must|has to|have to|need|needs|never|always|don't|do not|not|no|only|instead|because|since|cannot|can't|want|wants|we use|keep|belongs?|stays?|rather|may|until|unless|so that) `)
-	personal     = regexp.MustCompile(`^ +(?:i|ok|okay|yes|well|hm+|wow|nice|good|great|thanks|thank|lol|are you|what|why|how|like) `)
+	bindingWords = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(` (?:should|must|has to|have to|need|needs|never|always|don't|do not|not|no|only|instead|because|since|cannot|can't|want|wants|we use|keep|belongs?|stays?|rather|may|until|unless|so that) `)
+	})
+	personal = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^ +(?:i|ok|okay|yes|well|hm+|wow|nice|good|great|thanks|thank|lol|are you|what|why|how|like) `)
+	})
 )

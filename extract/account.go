@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -175,10 +174,10 @@ func touches(text string, objection map[string]bool) bool {
 var concessions = phrases("i see the issue|i see the problem|actually|du hast recht|vous avez raison|tienes razón|you're right|you are right|you're absolutely right|you are absolutely right|absolutely right|good catch|good point|my mistake|sorry|oops|right , i|i was wrong|i misunderstood|i overcomplicated|fair point|you caught")
 
 var (
-	numberless = regexp.MustCompile(`^Lines? \d+(?:[-–]\d+)?(?: in|:)? | ?\((?:~?[Ll]ines?|L) ?\d+[^)]*\)| (?:on|at) lines? \d+(?:[-–]\d+)?`)
+	numberless = newPattern(`^Lines? \d+(?:[-–]\d+)?(?: in|:)? | ?\((?:~?[Ll]ines?|L) ?\d+[^)]*\)| (?:on|at) lines? \d+(?:[-–]\d+)?`)
 	ofChanges  = phrases("change|changes|changed|changes made|made|summary|fix|fixes|fixed|implemented|done|updates|updated|highlights|result|new|created|creates|added|adds|refactoring|now|improvements|i've|i have|what it does|covers|includes|implementation|refactored|moved")
 	notDone    = phrases("option|options|proposal|proposed|suggested|suggestions|recommend|recommended|recommendation|alternatives|next steps|next step|remaining|still|todo|to do|not done|left|limitations|issues found|findings|issues|comments|test plan|you can|could|should|would|want me|if you|plan|questions|problems|phase|validation|verification|tests|verified|checks")
-	handling   = regexp.MustCompile(`(?:, (?:and )?|; | and )(?:then )?(?:committed|pushed|force-pushed|replied|resolved the|re-ran|reran|posted) .*$`)
+	handling   = newPattern(`(?:, (?:and )?|; | and )(?:then )?(?:committed|pushed|force-pushed|replied|resolved the|re-ran|reran|posted) .*$`)
 )
 
 // handlings are the words of which whatever handling matches holds one.

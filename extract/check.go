@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"regexp"
 	"strings"
 
 	"memoir"
@@ -14,7 +13,7 @@ const (
 	MaxSlug           = 60
 )
 
-var slugForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+var slugForm = newPattern(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
 // Check holds an extraction to its rules before it is stored, whatever made it:
 // both texts or neither, bounded sizes, a slug that is safe in a file name, and

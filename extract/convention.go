@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -9,7 +8,7 @@ import (
 )
 
 // What an agent says of the project's own rules while it follows them.
-var conventional = regexp.MustCompile(`(?i)\b(?:` +
+var conventional = newPattern(`(?i)\b(?:` +
 	`(?:(?:the |an? )?(?:repo|repository|project|team|codebase|workspace)(?:[’']s)?[- ]|the )(?:required|mandatory|prescribed) (?:[\w./-]+ ){0,3}[\w-]+` +
 	`|(?:required|demanded|mandated|requested|prescribed) by (?:the |this )?(?:repo|repository|project|team|codebase|guide|guidelines|contributing)[\w-]*(?: (?:guide|guidelines|rules|docs|policy|conventions?|instructions|checklist))?` +
 	`|(?:per|following|according to|as required by) (?:the |this )?(?:repo|repository|project|team|codebase)(?:[’']s)? (?:[\w-]+ ){0,2}(?:rules|guide|guidelines|policy|conventions?|instructions|checklist|style)` +

@@ -1,18 +1,17 @@
 package extract
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
 
 // defines is the head of a definition in most languages: what is defined is its
 // last group.
-var defines = []*regexp.Regexp{
-	regexp.MustCompile(`^\s*(?:(?:export|default|pub(?:\([^)]*\))?|public|private|protected|internal|static|final|abstract|override|async|unsafe|extern|suspend|inline|open|data|sealed|virtual|partial|@\w+)\s+)*(?:func|fn|def|defp|class|struct|enum|trait|interface|module|defmodule|function|fun|object|protocol|record|sub|macro_rules!)\s+(?:\([^)]*\)\s*)?(?:self\.)?([A-Za-z_][\w.]{2,60})`),
-	regexp.MustCompile(`^\s*(?:export\s+)?(?:pub\s+)?type\s+([A-Za-z_]\w{2,60})\s*(?:[=<\[]|struct\b|interface\b|func\b|\w)`),
-	regexp.MustCompile(`^\s*(?:export\s+)?(?:const|let|var)\s+([A-Za-z_]\w{2,60})\s*(?::[^=]+)?=\s*(?:async\s*)?(?:\([^)]*\)|\w+)\s*=>`),
-	regexp.MustCompile(`^\s*(?:create|CREATE)\s+(?:or replace\s+|OR REPLACE\s+)?(?:table|TABLE|view|VIEW|function|FUNCTION)\s+(?:if not exists\s+|IF NOT EXISTS\s+)?([A-Za-z_][\w.]{2,60})`),
+var defines = []*pattern{
+	newPattern(`^\s*(?:(?:export|default|pub(?:\([^)]*\))?|public|private|protected|internal|static|final|abstract|override|async|unsafe|extern|suspend|inline|open|data|sealed|virtual|partial|@\w+)\s+)*(?:func|fn|def|defp|class|struct|enum|trait|interface|module|defmodule|function|fun|object|protocol|record|sub|macro_rules!)\s+(?:\([^)]*\)\s*)?(?:self\.)?([A-Za-z_][\w.]{2,60})`),
+	newPattern(`^\s*(?:export\s+)?(?:pub\s+)?type\s+([A-Za-z_]\w{2,60})\s*(?:[=<\[]|struct\b|interface\b|func\b|\w)`),
+	newPattern(`^\s*(?:export\s+)?(?:const|let|var)\s+([A-Za-z_]\w{2,60})\s*(?::[^=]+)?=\s*(?:async\s*)?(?:\([^)]*\)|\w+)\s*=>`),
+	newPattern(`^\s*(?:create|CREATE)\s+(?:or replace\s+|OR REPLACE\s+)?(?:table|TABLE|view|VIEW|function|FUNCTION)\s+(?:if not exists\s+|IF NOT EXISTS\s+)?([A-Za-z_][\w.]{2,60})`),
 }
 
 // defined lists the names that lines of code define, each once.
@@ -156,8 +155,8 @@ func (l *fileLedger) now(p string, item int) string {
 }
 
 var (
-	renamed = regexp.MustCompile(`(?m)^ rename (.+) \(\d+%\)$`)
-	deleted = regexp.MustCompile(`(?m)^ delete mode \d+ (.+)$`)
+	renamed = newPattern(`(?m)^ rename (.+) \(\d+%\)$`)
+	deleted = newPattern(`(?m)^ delete mode \d+ (.+)$`)
 )
 
 // follow enters what a command line did to files: rm, mv, and what git reports of

@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -48,7 +47,7 @@ func unveil(sentence string) (rest string, flagged bool) {
 
 // aimed is what a sentence or entry names first when it answers one of many
 // remarks, or how a run went that the rest explains.
-var aimed = regexp.MustCompile(`^(?:\[[^\]]{0,60}#\d+\]\([^)]*\): |(?:For |On )?#\d+[:,] |(?:The|All|That|This) (?:[\w-]+ ){0,3}(?:tests?|checks?|builds?|runs?|suite|cases?) (?:passed|succeeded|failed|worked|ran), but )`)
+var aimed = newPattern(`^(?:\[[^\]]{0,60}#\d+\]\([^)]*\): |(?:For |On )?#\d+[:,] |(?:The|All|That|This) (?:[\w-]+ ){0,3}(?:tests?|checks?|builds?|runs?|suite|cases?) (?:passed|succeeded|failed|worked|ran), but )`)
 
 // withoutAim drops what a sentence names first.
 func withoutAim(sentence string) string {
@@ -59,7 +58,7 @@ func withoutAim(sentence string) string {
 }
 
 // henceforth announces how things are done from then on.
-var henceforth = regexp.MustCompile(`^(?:Going forward|From now on|From here on|In (?:the )?future|Henceforth|To release|To publish|To deploy|Ab jetzt|Künftig|Désormais|À l'avenir|De ahora en adelante|En adelante|A partir de agora|Daqui em diante|Впредь|今后|以后|今後は)[:,，、]? ?`)
+var henceforth = newPattern(`^(?:Going forward|From now on|From here on|In (?:the )?future|Henceforth|To release|To publish|To deploy|Ab jetzt|Künftig|Désormais|À l'avenir|De ahora en adelante|En adelante|A partir de agora|Daqui em diante|Впредь|今后|以后|今後は)[:,，、]? ?`)
 
 // procedureOf reads a sentence that says how things are done from then on, with
 // the one behind it, which goes on with it.

@@ -1,14 +1,13 @@
 package extract
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
 // ongoing is what was going on when the agent looked.
-var ongoing = regexp.MustCompile(` (was|were) ([a-z]+ )?[a-z]{3,}ing `)
+var ongoing = newPattern(` (was|were) ([a-z]+ )?[a-z]{3,}ing `)
 
 // What a session works with. A sentence about one of these is of the session,
 // and means nothing a month later.
@@ -159,7 +158,7 @@ func hashed(sentence string) bool {
 	return strings.Trim(w, "0123456789abcdef") == ""
 }
 
-var linesAside = regexp.MustCompile(` ?\((?:at |on )?lines? \d+[^()]{0,40}\)`)
+var linesAside = newPattern(` ?\((?:at |on )?lines? \d+[^()]{0,40}\)`)
 
 // withoutLines drops an aside that names lines of a file.
 func withoutLines(sentence string) string {

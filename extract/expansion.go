@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -11,14 +10,14 @@ import (
 const maxExpansion = 140 // bytes of what a script is said to run
 
 // expansions are the forms in which task runners print a task and what it runs.
-var expansions = []*regexp.Regexp{
-	regexp.MustCompile(`(?m)^\[([\w:.@/-]+)\] \$ (.+)$`),
-	regexp.MustCompile(`(?m)^task: \[([^\]]+)\] (.+)$`),
-	regexp.MustCompile(`(?m)^()\$ (.+)$`), // without the task
+var expansions = []*pattern{
+	newPattern(`(?m)^\[([\w:.@/-]+)\] \$ (.+)$`),
+	newPattern(`(?m)^task: \[([^\]]+)\] (.+)$`),
+	newPattern(`(?m)^()\$ (.+)$`), // without the task
 }
 
 // npmScript is how npm and pnpm name a script and print what it runs.
-var npmScript = regexp.MustCompile(`(?m)^> (\S+@\S+) (\S+)(?: [^\n]*)?\n> ([^\n]+)$`)
+var npmScript = newPattern(`(?m)^> (\S+@\S+) (\S+)(?: [^\n]*)?\n> ([^\n]+)$`)
 
 // expansion is what a task or package script runs, as its runner printed it; empty
 // if the runner printed nothing, or no more than a path to a script. alone
@@ -70,9 +69,9 @@ func expansion(c command, alone bool, output string) string {
 
 // hookMark is how frameworks for hooks, and scripts of projects, report a check.
 var (
-	hookStep  = regexp.MustCompile(`(?m)^(?:\[\w+\] )?([A-Za-z][\w .:/()-]{2,60}?)\.{3,}\s*(?:Passed|Failed|Skipped|\(no files to check\)Skipped)`)
-	lefthook  = regexp.MustCompile(`(?m)^\s*(?:┃|│)\s+([\w:.-]+) ❯|^✔️\s+([\w:.-]+)`)
-	stagedRun = regexp.MustCompile(`(?m)^\s*(?:\[STARTED\]|❯|✔)\s+([^\n]{3,80})$`)
+	hookStep  = newPattern(`(?m)^(?:\[\w+\] )?([A-Za-z][\w .:/()-]{2,60}?)\.{3,}\s*(?:Passed|Failed|Skipped|\(no files to check\)Skipped)`)
+	lefthook  = newPattern(`(?m)^\s*(?:┃|│)\s+([\w:.-]+) ❯|^✔️\s+([\w:.-]+)`)
+	stagedRun = newPattern(`(?m)^\s*(?:\[STARTED\]|❯|✔)\s+([^\n]{3,80})$`)
 )
 
 // hooks tells what runs when one commits, as far as git commit printed it before
@@ -116,7 +115,7 @@ func hooked(output string) string {
 		return head + "the script " + code(m[2]) + ", that is " + code(shorten(m[3], maxExpansion))
 	}
 	var names []string
-	for _, form := range []*regexp.Regexp{hookStep, lefthook, stagedRun} {
+	for _, form := range []*pattern{hookStep, lefthook, stagedRun} {
 		if form == stagedRun && !strings.Contains(output, "lint-staged") && !strings.Contains(output, "staged files") {
 			continue
 		}

@@ -3,7 +3,6 @@ package extract
 import (
 	"cmp"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -186,9 +185,9 @@ func (r *reading) arrive(list []*posting, p *posting, output string) []*posting 
 }
 
 var (
-	committed  = regexp.MustCompile(`(?m)^\[[^\]\n]* ([0-9a-f]{7,40})\] (.*)$`)
-	pullNumber = regexp.MustCompile(`https://\S+/(?:pull|merge_requests)/(\d+)\b`)
-	undoing    = regexp.MustCompile(`\bgit (?:revert|reset)(?: --?[a-z-]+)* (HEAD[~^]?\d*|[0-9a-f]{7,40}\b)`)
+	committed  = newPattern(`(?m)^\[[^\]\n]* ([0-9a-f]{7,40})\] (.*)$`)
+	pullNumber = newPattern(`https://\S+/(?:pull|merge_requests)/(\d+)\b`)
+	undoing    = newPattern(`\bgit (?:revert|reset)(?: --?[a-z-]+)* (HEAD[~^]?\d*|[0-9a-f]{7,40}\b)`)
 )
 
 // undo makes the message of a commit void that a command line takes back.

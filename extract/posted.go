@@ -2,7 +2,6 @@ package extract
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -78,7 +77,7 @@ func posted(line string, files *textFiles) []posting {
 }
 
 // written matches a here document's mark together with the file that takes it.
-var written = regexp.MustCompile(`(?:cat|tee)\s*(?:>?\s*([^\s>\x01]+)\s+)?(?:>\s*/dev/null\s+)?\x01(\d+)\x01(?:\s*>\s*(\S+))?`)
+var written = newPattern(`(?:cat|tee)\s*(?:>?\s*([^\s>\x01]+)\s+)?(?:>\s*/dev/null\s+)?\x01(\d+)\x01(?:\s*>\s*(\S+))?`)
 
 // maxHeres is how many here documents of one command line are read.
 const maxHeres = 100

@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -227,7 +226,7 @@ func weighty(a ask) string {
 
 // lineReference is a number of a line on the screen that words begin with: it
 // means nothing a day later.
-var lineReference = regexp.MustCompile(`^(?i:(?:for|in|on|at|and) )?(?i:lines? )?\d{1,5}(?:-\d+)?(?::| -|,)? `)
+var lineReference = newPattern(`^(?i:(?:for|in|on|at|and) )?(?i:lines? )?\d{1,5}(?:-\d+)?(?::| -|,)? `)
 
 // hollowAside reports whether a sentence only asks the agent to look, or vents.
 func hollowAside(norm string) bool {

@@ -2,7 +2,6 @@ package extract
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -10,10 +9,10 @@ import (
 )
 
 // typedTitle is the form "type(scope): subject" that many projects give to titles.
-var typedTitle = regexp.MustCompile(`^(?:feat|fix|chore|docs|test|tests|refactor|perf|build|ci|style|revert)(?:\([\w./,-]+\))?!?: \S`)
+var typedTitle = newPattern(`^(?:feat|fix|chore|docs|test|tests|refactor|perf|build|ci|style|revert)(?:\([\w./,-]+\))?!?: \S`)
 
 // title finds the titles that a command line gives to commits and pull requests.
-var titled = regexp.MustCompile(`(?:git (?:-C \S+ )?commit\b[^\n]*? (?:-\w*m|--message)[ =]|gh pr (?:create|edit)\b[^\n]*? (?:-t|--title)[ =]|glab mr create\b[^\n]*? (?:-t|--title)[ =])(?:"([^"\n]+)|'([^'\n]+))`)
+var titled = newPattern(`(?:git (?:-C \S+ )?commit\b[^\n]*? (?:-\w*m|--message)[ =]|gh pr (?:create|edit)\b[^\n]*? (?:-t|--title)[ =]|glab mr create\b[^\n]*? (?:-t|--title)[ =])(?:"([^"\n]+)|'([^'\n]+))`)
 
 // subjects finds that all titles of a session have the typedTitle form, which
 // takes two at least.

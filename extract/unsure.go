@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -26,7 +25,7 @@ func supposes(sentence, norm string) bool {
 
 // relaying is a text that was printed or fetched and what it asks for: a log, a
 // banner, a page, a warning. That is its wish, and nobody's here.
-var relaying = regexp.MustCompile(`^(?:[a-z'’-]+ ){0,6}(?:log|logs|output|banner|page|site|website|warning|warnings|notice|message|annotation|prompt|hint|tip|advisory|readme|article|post|file|comment|issue|tool|linter|installer|runner|compiler|script|bot|server|response|result) (?:[a-z'’-]+ ){0,5}?(?:says|say|said|tells|tell|told|asks|ask|asked|advises|advised|recommends|recommend|recommended|suggests|suggest|suggested|wants|urges|urged|instructs|instructed|invites|proposes|proposed|requests|requested|demands) `)
+var relaying = newPattern(`^(?:[a-z'’-]+ ){0,6}(?:log|logs|output|banner|page|site|website|warning|warnings|notice|message|annotation|prompt|hint|tip|advisory|readme|article|post|file|comment|issue|tool|linter|installer|runner|compiler|script|bot|server|response|result) (?:[a-z'’-]+ ){0,5}?(?:says|say|said|tells|tell|told|asks|ask|asked|advises|advised|recommends|recommend|recommended|suggests|suggest|suggested|wants|urges|urged|instructs|instructed|invites|proposes|proposed|requests|requested|demands) `)
 
 var demanding = phrases("asks|asked|ask|advises|advised|recommends|recommended|suggests|suggested|wants|urges|urged|instructs|instructed|invites|proposes|proposed|requests|requested|tells|told|demands|says to|say to|says that we should|says we should|says you should|should be replaced|please")
 

@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"regexp"
 	"strings"
 
 	"memoir"
@@ -15,7 +14,7 @@ const (
 )
 
 // statusMark is a line in which a script or an agent notes an exit status.
-var statusMark = regexp.MustCompile(`(?mi)^\s*\W{0,3}(?:process exited with code|(?:command |script )?exited with (?:exit )?code|exit[ _-]?(?:code|status)?|rc|return code)\s*[=: ]\s*(\d{1,3})\W{0,3}$`)
+var statusMark = newPattern(`(?mi)^\s*\W{0,3}(?:process exited with code|(?:command |script )?exited with (?:exit )?code|exit[ _-]?(?:code|status)?|rc|return code)\s*[=: ]\s*(\d{1,3})\W{0,3}$`)
 
 // statuses are the exit statuses that a text notes, in order.
 func statuses(output string) []string {
@@ -153,7 +152,7 @@ func bounded(output string) string {
 }
 
 // failureCount is a summary that counts failures, errors or issues.
-var failureCount = regexp.MustCompile(`(?i)(?:^|[\s(:,*])([1-9]\d{0,5}) (?:tests? |specs? |examples? |suites? )?(?:failed|failing|failures?|errors?|issues?|problems?|offenses?|violations?)\b`)
+var failureCount = newPattern(`(?i)(?:^|[\s(:,*])([1-9]\d{0,5}) (?:tests? |specs? |examples? |suites? )?(?:failed|failing|failures?|errors?|issues?|problems?|offenses?|violations?)\b`)
 
 // troubles are what failureCount counts.
 var troubles = []string{"fail", "error", "issue", "problem", "offense", "violation"}

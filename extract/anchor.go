@@ -27,13 +27,18 @@ func overlap(a, b map[string]bool) float64 {
 	if len(a) < 3 {
 		return 0
 	}
+	return float64(held(a, b)) / float64(len(a))
+}
+
+// held counts the words of a that b holds.
+func held(a, b map[string]bool) int {
 	n := 0
 	for w := range a {
 		if b[w] {
 			n++
 		}
 	}
-	return float64(n) / float64(len(a))
+	return n
 }
 
 // anchors counts what ties a sentence to something concrete: code spans, paths,

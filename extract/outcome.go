@@ -3,7 +3,6 @@ package extract
 import (
 	"math"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -165,26 +164,20 @@ func shared(a, b map[string]bool) float64 {
 	if len(a) == 0 {
 		return 0
 	}
-	n := 0
-	for w := range a {
-		if b[w] {
-			n++
-		}
-	}
-	return float64(n) / float64(len(a))
+	return float64(held(a, b)) / float64(len(a))
 }
 
 // gonePatterns name what a change took away: a thing renamed, removed or replaced.
-var gonePatterns = []*regexp.Regexp{
-	regexp.MustCompile("(?i)\\brenamed? [^`.;]{0,30}`([^`]+)`"),
-	regexp.MustCompile("(?i)\\b(?:removed|deleted|dropped|replaced) (?:the |old |unused )*`([^`]+)`"),
-	regexp.MustCompile("(?i)\\b(?:remove|delete|drop|get rid of) (?:the )?`?([A-Za-z_][\\w.-]{4,})`?"),
+var gonePatterns = []*pattern{
+	newPattern("(?i)\\brenamed? [^`.;]{0,30}`([^`]+)`"),
+	newPattern("(?i)\\b(?:removed|deleted|dropped|replaced) (?:the |old |unused )*`([^`]+)`"),
+	newPattern("(?i)\\b(?:remove|delete|drop|get rid of) (?:the )?`?([A-Za-z_][\\w.-]{4,})`?"),
 }
 
 // withoutGone drops what was done to things that the session took away later.
 func withoutGone(list []found, r *reading) []found {
 	gone := map[string]int{} // a name in a code span -> the item from which on it is no more
-	note := func(text string, item int, patterns []*regexp.Regexp) {
+	note := func(text string, item int, patterns []*pattern) {
 		for _, p := range patterns {
 			for _, m := range p.FindAllStringSubmatch(text, -1) {
 				gone[m[1]] = max(gone[m[1]], item)
@@ -280,4 +273,4 @@ func pullRequests(r *reading, posts []*posting) []string {
 	return out
 }
 
-var closing = regexp.MustCompile(`\b(?:gh pr|glab mr) close (?:https?://\S+/)?(\d+)\b`)
+var closing = newPattern(`\b(?:gh pr|glab mr) close (?:https?://\S+/)?(\d+)\b`)

@@ -1,7 +1,6 @@
 package testdata
 
 import (
-	"math/rand/v2"
 	"slices"
 	"strings"
 )
@@ -35,14 +34,7 @@ func furtherSecrets() secrets {
 		lower  = "abcdefghijklmnopqrstuvwxyz"
 	)
 	letters := lower + strings.ToUpper(lower) + digits
-	random := rand.New(rand.NewPCG(20, 27))
-	text := func(alphabet string, n int) string {
-		var b strings.Builder
-		for range n {
-			b.WriteByte(alphabet[random.IntN(len(alphabet))])
-		}
-		return b.String()
-	}
+	text := randomText(20, 27)
 	return secrets{
 		{rule: "gitlab-pat", value: "glp" + "at-" + text(letters, 20)},
 		{rule: "github-fine-grained-pat", value: "github" + "_pat_" + text(letters, 82)},

@@ -18,6 +18,19 @@ type secret struct {
 
 type secrets []secret
 
+// randomText returns a maker of texts of n letters of an alphabet: the same ones, in
+// order, for the same seeds.
+func randomText(seed1, seed2 uint64) func(alphabet string, n int) string {
+	random := rand.New(rand.NewPCG(seed1, seed2))
+	return func(alphabet string, n int) string {
+		var b strings.Builder
+		for range n {
+			b.WriteByte(alphabet[random.IntN(len(alphabet))])
+		}
+		return b.String()
+	}
+}
+
 // newSecrets makes the same fakes on every call: golden results stay equal.
 func newSecrets() secrets {
 	const (
@@ -26,14 +39,7 @@ func newSecrets() secrets {
 		base32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 	)
 	letters := lower + strings.ToUpper(lower) + digits
-	random := rand.New(rand.NewPCG(20, 26))
-	text := func(alphabet string, n int) string {
-		var b strings.Builder
-		for range n {
-			b.WriteByte(alphabet[random.IntN(len(alphabet))])
-		}
-		return b.String()
-	}
+	text := randomText(20, 26)
 	body := []string{text(letters, 64), text(letters, 64), text(letters, 48)}
 	kind := "OPENSSH PRIVATE " + "KEY-----"
 	return secrets{

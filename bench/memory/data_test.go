@@ -31,11 +31,7 @@ func TestScenariosAreReadAsTheySay(t *testing.T) {
 			for _, s := range p.Sessions {
 				t.Run(p.Name+"/"+s.Name, func(t *testing.T) {
 					t.Parallel()
-					path, err := transcript.New(p, s).Save(t.TempDir())
-					if err != nil {
-						t.Fatal(err)
-					}
-					differences, err := transcript.Verify(t.Context(), path, p, s)
+					differences, err := transcript.RoundTrip(t.Context(), t.TempDir(), p, s)
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -53,21 +53,10 @@ func runFit(ctx context.Context, o options, out io.Writer) error {
 		report.add(r)
 		return nil
 	})
-	if memoir.CodeOf(err) == memoir.CodeNotFound {
-		fmt.Fprintln(out, err)
-		return nil
-	}
-	if err != nil {
-		return err
-	}
 	if !o.misses {
 		report.Lost = nil
 	}
-	if o.json {
-		return printJSON(out, report)
-	}
-	report.print(out)
-	return nil
+	return give(o, out, report, err)
 }
 
 func (t *fitReport) add(r realSession) {

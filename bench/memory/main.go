@@ -139,3 +139,21 @@ func printJSON(out io.Writer, v any) error {
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(v)
 }
+
+// A printed report is one that people can read.
+type printed interface{ print(out io.Writer) }
+
+// give prints a report of the real sessions, or says that there are none.
+func give(o options, out io.Writer, r printed, err error) error {
+	switch {
+	case memoir.CodeOf(err) == memoir.CodeNotFound:
+		_, err = fmt.Fprintln(out, err)
+		return err
+	case err != nil:
+		return err
+	case o.json:
+		return printJSON(out, r)
+	}
+	r.print(out)
+	return nil
+}

@@ -56,22 +56,11 @@ func runReal(ctx context.Context, o options, out io.Writer) error {
 		report.add(r, extraction.RawMemory)
 		return nil
 	})
-	if memoir.CodeOf(err) == memoir.CodeNotFound {
-		fmt.Fprintln(out, err)
-		return nil
-	}
-	if err != nil {
-		return err
-	}
 	report.Millis = spent.Milliseconds()
 	if !o.misses {
 		report.Misses = nil
 	}
-	if o.json {
-		return printJSON(out, report)
-	}
-	report.print(out)
-	return nil
+	return give(o, out, &report, err)
 }
 
 func (t *realReport) add(r realSession, raw string) {

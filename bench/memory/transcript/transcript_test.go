@@ -30,11 +30,7 @@ func TestEveryAgentsSessionIsReadAsItWasSaid(t *testing.T) {
 				s.Agent = string(agent)
 				t.Run(p.Name+"/"+s.Name+"/"+s.Agent, func(t *testing.T) {
 					t.Parallel()
-					path, err := transcript.New(p, s).Save(t.TempDir())
-					if err != nil {
-						t.Fatal(err)
-					}
-					differences, err := transcript.Verify(t.Context(), path, p, s)
+					differences, err := transcript.RoundTrip(t.Context(), t.TempDir(), p, s)
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -12,6 +12,15 @@ import (
 	"memoir/rollout"
 )
 
+// RoundTrip writes a session below a directory and verifies what is read of it.
+func RoundTrip(ctx context.Context, dir string, p scenario.Project, s scenario.Session) (differences []string, err error) {
+	file, err := New(p, s).Save(dir)
+	if err != nil {
+		return nil, err
+	}
+	return Verify(ctx, file, p, s)
+}
+
 // Verify reads a written session as memoir does and lists where that differs from
 // what the scenario says: who said what, which calls failed and how, what was
 // rejected, and that nothing which a program put in passes for a person's words.

@@ -24,7 +24,7 @@ func surroundings(r *reading) []found {
 	}
 	for i, run := range r.runs {
 		if run.failed || strings.Contains(run.output[:min(len(run.output), 4<<10)], "ommand not found") {
-			if name := missingProgram(run.output); name != "" && !worked[name] {
+			if name := missingProgram(run.output); name != "" && !worked[name] && (run.names(name) || !strings.Contains(name, "_")) {
 				text, item := remedy(r, i, name)
 				add(text, run.item)
 				if item != 0 && len(out) > 0 && out[len(out)-1].Text == text {
@@ -118,6 +118,12 @@ func asksVersion(words []string) bool {
 		return name == "node" || name == "npm" || name == "pnpm" || name == "yarn" || name == "bun"
 	}
 	return false
+}
+
+// names reports whether a program is called in the command line itself. One that only
+// a script behind it misses, and that has an underscore, is a function of that script.
+func (r *run) names(program string) bool {
+	return slices.ContainsFunc(r.whole, func(s simple) bool { return unquote(s.words[0]) == program })
 }
 
 // missingProgram returns the program that a shell did not find.

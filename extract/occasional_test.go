@@ -153,3 +153,13 @@ func TestTheSameStepsAreToldOnce(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+func TestAFunctionThatAScriptMissesIsNoProgram(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]bool{"bats test/a.bats": false, "temp_del dir": true} {
+		got := of(work().runs(line, 127, "/src/app/test/helper.bash: line 12: temp_del: command not found").answers("It failed.").extract(t), memoir.StatementEnvironment)
+		if holds(got, "`temp_del` is not installed here") != want {
+			t.Errorf("%s: %q, want any: %v", line, got, want)
+		}
+	}
+}

@@ -51,13 +51,16 @@ func skills(k *knowledge, d *draft) []memoir.Skill {
 	return out
 }
 
-// parseProcedure reads “ask”: `a` → `b` → `c`; the ask may be missing.
+// parseProcedure reads “ask”: `a` → `b` → `c`. Where no ask is quoted, what stands
+// before the steps is dropped: it says after which changes they were taken.
 func parseProcedure(s *session, text string) (procedure, bool) {
 	p := procedure{session: s}
 	if rest, ok := strings.CutPrefix(text, "“"); ok {
 		if label, steps, ok := strings.Cut(rest, "”: "); ok {
 			p.label, text = label, steps
 		}
+	} else if occasion, steps, ok := strings.Cut(text, ": `"); ok && !strings.Contains(occasion, "→") {
+		text = "`" + steps
 	}
 	if i := strings.LastIndex(text, "` ("); i >= 0 && strings.HasSuffix(text, " times)") {
 		text = text[:i+1]

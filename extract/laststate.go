@@ -2,6 +2,7 @@ package extract
 
 import (
 	"path"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -19,6 +20,13 @@ type ledger struct {
 	touched map[string]int // identifier -> item of the last edit that took a line with it away
 	wrote   map[string]int // line -> item of the edit that wrote it
 	redone  map[int]int    // item of an edit -> item of the later edit that took its lines away again
+	undone  []fleeting      // lines that an edit wrote and a later one took away, in order
+}
+
+// Fleeting is what came and went within the session.
+type fleeting struct {
+	line     string
+	from, to int // items of the edits that wrote it and took it away
 }
 
 func newLedger() ledger {
@@ -72,6 +80,7 @@ func (l *ledger) lines(item int, old, fresh string) {
 	for line := range strings.Lines(old) {
 		if line = strings.TrimSpace(line); len(line) >= minLine && !have[line] && l.wrote[line] > 0 {
 			l.redone[l.wrote[line]] = item
+			l.undone = append(l.undone, fleeting{line, l.wrote[line], item})
 			delete(l.wrote, line)
 		}
 	}
@@ -130,6 +139,66 @@ func (l *ledger) past(text string, item int) bool {
 		})
 	}
 	return away > 0 && away*2 > all
+}
+
+// undid reports whether a text puts two things in code marks, as a name and its
+// value, that stood together in a line which was written before an item and taken
+// away behind it, and stand together in none that was left.
+func (l *ledger) undid(text string, item int) bool {
+	var spans []string
+	for i, span := range strings.Split(text, "`") {
+		if span = strings.Trim(span, " \"'"); i%2 == 1 && len(span) > 1 && len(spans) < maxSpans && !slices.Contains(spans, span) {
+			spans = append(spans, span)
+		}
+	}
+	if len(spans) < 2 {
+		return false
+	}
+	for _, u := range l.undone {
+		if u.from > item || u.to <= item {
+			continue
+		}
+		for k, a := range spans {
+			if !wholeWord(u.line, a) {
+				continue
+			}
+			for _, b := range spans[k+1:] {
+				if wholeWord(u.line, b) && !l.stands(a, b) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// maxSpans is how many code marks of a text are looked up.
+const maxSpans = 8
+
+// stands reports whether a line that was written and left holds two words.
+func (l *ledger) stands(a, b string) bool {
+	for line := range l.wrote {
+		if wholeWord(line, a) && wholeWord(line, b) {
+			return true
+		}
+	}
+	return false
+}
+
+// wholeWord reports whether a text holds a word that is no part of a longer one.
+func wholeWord(text, word string) bool {
+	for from := 0; ; {
+		at := strings.Index(text[from:], word)
+		if at < 0 {
+			return false
+		}
+		at += from
+		end := at + len(word)
+		if (at == 0 || !nameByte(text[at-1])) && (end == len(text) || !nameByte(text[end])) {
+			return true
+		}
+		from = at + 1
+	}
 }
 
 // reworked reports whether edits behind an item took away lines that held most of

@@ -86,7 +86,7 @@ func accounts(r *reading) []found {
 			}
 		}
 	}
-	return slices.DeleteFunc(withoutGone(latestState(out), r), func(f found) bool { return r.obsolete(f.Text, f.Items[0]) })
+	return slices.DeleteFunc(withoutGone(latestState(out), r), func(f found) bool { return r.obsolete(f.Text, f.Items[0]) || r.ledger.undid(f.Text, f.Items[0]) })
 }
 
 // sayLater adds a line to a list in which it takes the place of an earlier one on

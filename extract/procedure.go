@@ -2,6 +2,7 @@ package extract
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -23,7 +24,7 @@ func procedures(r *reading) []found {
 	at := map[string]int{}
 	for i := 0; i < len(r.turns); {
 		t := r.turns[i]
-		runs := slices.Clone(t.runs)
+		runs, from := slices.Clone(t.runs), i
 		for i++; i < len(r.turns) && continues(r.turns[i]); i++ {
 			runs = append(runs, r.turns[i].runs...)
 		}
@@ -32,7 +33,7 @@ func procedures(r *reading) []found {
 		}
 		var steps []string
 		var items []int
-		working := false
+		working, checks := false, true
 		seen := map[string]bool{}
 		for _, run := range slices.Backward(runs) {
 			for _, c := range slices.Backward(run.cmds) {
@@ -40,6 +41,7 @@ func procedures(r *reading) []found {
 					continue
 				}
 				working = working || c.use != forVCS
+				checks = checks && (c.use == forFormat || c.use == forLint || c.use == forTest || c.use == forBuild)
 				// Only the last time counts: what was tried before it led nowhere.
 				if !seen[c.text] && len(steps) < maxSteps {
 					seen[c.text] = true
@@ -63,9 +65,8 @@ func procedures(r *reading) []found {
 			continue
 		}
 		at[chain] = len(out)
-		label := shorten(strings.ReplaceAll(shortLinks(labelOf(t.said, r)), "`", ""), maxLabel)
 		out = append(out, found{memoir.Statement{
-			Kind: memoir.StatementProcedure, Text: quote(label) + ": " + chain, Items: firstAndLast(items, 4),
+			Kind: memoir.StatementProcedure, Text: r.occasion(r.turns[from:i], checks) + ": " + chain, Items: firstAndLast(items, 4),
 		}, 1.5 + 0.1*float64(len(steps))})
 	}
 	for chain, n := range times {
@@ -73,11 +74,83 @@ func procedures(r *reading) []found {
 			out[at[chain]].Text += fmt.Sprintf(" (%d times)", n)
 		}
 	}
+	out = withoutParts(out)
 	slices.SortStableFunc(out, heavier)
 	return out[:min(len(out), 4)]
 }
 
-// maxLabel bounds, in bytes, what a procedure is called.
+// withoutParts drops what was done after a change if it is a part of what was done
+// after another, in whatever order.
+func withoutParts(list []found) []found {
+	steps := func(f found) []string {
+		_, chain, _ := strings.Cut(f.Text, ": `")
+		chain, _, _ = strings.Cut(chain, "` (")
+		return strings.Split("`"+strings.TrimSuffix(chain, "`")+"`", " → ")
+	}
+	gone := make([]bool, len(list))
+	for i, f := range list {
+		if strings.HasPrefix(f.Text, "“") {
+			continue
+		}
+		mine := steps(f)
+		for k, other := range list {
+			if k == i || gone[k] || strings.HasPrefix(other.Text, "“") {
+				continue
+			}
+			if theirs := steps(other); len(mine) <= len(theirs) && !slices.ContainsFunc(mine, func(s string) bool { return !slices.Contains(theirs, s) }) {
+				gone[i] = true
+				break
+			}
+		}
+	}
+	var out []found
+	for i, f := range list {
+		if !gone[i] {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// occasion is when the commands of some turns were run: as a person asked, where
+// they bade something done that may come again, else after what was changed. What
+// they asked about the change itself holds for that once.
+func (r *reading) occasion(turns []*turn, checks bool) string {
+	if !checks {
+		if label := labelOf(turns[0].said, r); commands(words(label)) {
+			return quote(shorten(strings.ReplaceAll(shortLinks(label), "`", ""), maxLabel))
+		}
+	}
+	where, changed := "", false
+	for _, t := range turns {
+		for _, p := range t.files {
+			switch dir := path.Dir(p); {
+			case strings.HasPrefix(p, "/") || strings.HasPrefix(p, "~") || strings.HasPrefix(p, "..") || strings.Contains(p, "`"):
+			case !changed:
+				where, changed = dir, true
+			default:
+				where = above(where, dir)
+			}
+		}
+	}
+	if !changed {
+		return "in order"
+	}
+	if where == "." {
+		return "after a change"
+	}
+	return "after a change in " + code(where)
+}
+
+// above is the directory that two share, "." if that is the repository itself.
+func above(a, b string) string {
+	for a != "." && a != b && !strings.HasPrefix(b, a+"/") {
+		a = path.Dir(a)
+	}
+	return a
+}
+
+// maxLabel bounds, in bytes, what a person asked where a procedure is called by it.
 const maxLabel = 48
 
 // labelOf is the clause of an ask that names its work: the first that bids something.

@@ -20,7 +20,7 @@ type ledger struct {
 	touched map[string]int // identifier -> item of the last edit that took a line with it away
 	wrote   map[string]int // line -> item of the edit that wrote it
 	redone  map[int]int    // item of an edit -> item of the later edit that took its lines away again
-	undone  []fleeting      // lines that an edit wrote and a later one took away, in order
+	undone  []fleeting     // lines that an edit wrote and a later one took away, in order
 }
 
 // Fleeting is what came and went within the session.

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// beforeChange marks what was so until the session changed it.
-const beforeChange = "(before this session's change"
+// sinceChanged marks what was so until the session changed it.
+const sinceChanged = "(before this session; since changed"
 
 // A state that was ended is worth telling for its cause, with what ended it.
 var (
@@ -26,7 +26,7 @@ func lasting(text string) bool {
 	if strings.Contains(text, inPassing) {
 		return false
 	}
-	if state, mend, ok := strings.Cut(text, beforeChange); ok && (!causal().MatchString(state) || checking().MatchString(mend)) {
+	if state, mend, ok := strings.Cut(text, sinceChanged); ok && (!causal().MatchString(state) || checking().MatchString(mend)) {
 		return false
 	}
 	if said, ok := strings.CutPrefix(text, "the user: "); ok {

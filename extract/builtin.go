@@ -44,10 +44,12 @@ func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir
 	for _, f := range why {
 		known = r.supersede(known, f)
 	}
-	failed := failures(r)
+	failed, saw, wanted, changed := failures(r), reported(r), preferences(r), files(r)
+	ended := r.distinct(outcomes(r, posts, done), slices.Concat(known, r.overtaken))
+	known = r.unrepeated(known, slices.Concat(ended, wanted, failed, saw, changed))
 	all := slices.Concat(
-		tasks(r), r.distinct(outcomes(r, posts, done), slices.Concat(known, r.overtaken)), preferences(r), failed, retries(r), reported(r), worked(r), occasional(r), prompted(r),
-		known, files(r), hooks(r), unsaid(surroundings(r), failed), procedures(r),
+		tasks(r), ended, wanted, failed, retries(r), saw, worked(r), occasional(r), prompted(r),
+		known, changed, hooks(r), unsaid(surroundings(r), failed), procedures(r),
 	)
 	if !worthKeeping(all, r) {
 		return out, memoir.Usage{}, nil

@@ -119,7 +119,7 @@ func TestAnAnswerThatNeedsItsQuestionTakesItAlong(t *testing.T) {
 func TestAStateThatWasChangedAfterwardsSaysSo(t *testing.T) {
 	t.Parallel()
 	sentence := "`npm.go` parses the old shape, because `versions` is expected at the top."
-	if got := of(work().answers(sentence).says("fix it").edits("/src/app/npm.go").answers("Fixed it.").extract(t), memoir.StatementDecision); !holds(got, "(before this session's change)") {
+	if got := of(work().answers(sentence).says("fix it").edits("/src/app/npm.go").answers("Fixed it.").extract(t), memoir.StatementDecision); !holds(got, "(before this session; since changed)") {
 		t.Errorf("mended since, yet: %q", got)
 	}
 	for name, s := range map[string]*talk{

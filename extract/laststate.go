@@ -20,6 +20,7 @@ type ledger struct {
 	touched map[string]int // identifier -> item of the last edit that took a line with it away
 	wrote   map[string]int // line -> item of the edit that wrote it
 	redone  map[int]int    // item of an edit -> item of the later edit that took its lines away again
+	grew    map[int]bool   // items of edits that are known to have taken no line away
 	undone  []fleeting     // lines that an edit wrote and a later one took away, in order
 }
 
@@ -30,7 +31,7 @@ type fleeting struct {
 }
 
 func newLedger() ledger {
-	return ledger{added: map[string]int{}, removed: map[string]int{}, gone: map[string]int{}, stems: map[string]int{}, touched: map[string]int{}, wrote: map[string]int{}, redone: map[int]int{}}
+	return ledger{added: map[string]int{}, removed: map[string]int{}, gone: map[string]int{}, stems: map[string]int{}, touched: map[string]int{}, wrote: map[string]int{}, redone: map[int]int{}, grew: map[int]bool{}}
 }
 
 // minName is how long a name is at least that the ledger keeps.
@@ -48,10 +49,30 @@ func (l *ledger) enter(it *memoir.Item) {
 	}
 	if before.Len()+after.Len() > 0 {
 		l.write(it.N, before.String(), after.String())
+		if before.Len() > 0 || strings.Contains(it.Input, patchStart) {
+			l.grew[it.N] = keepsLines(before.String(), after.String())
+		}
 	}
 	for _, line := range deletions(it) {
 		l.remove(line, it.N)
 	}
+}
+
+// patchStart opens a patch, which tells lines put in from lines taken away.
+const patchStart = "*** Begin Patch"
+
+// keepsLines reports whether each line of a text stands in another.
+func keepsLines(old, fresh string) bool {
+	have := map[string]bool{}
+	for line := range strings.Lines(fresh) {
+		have[strings.TrimSpace(line)] = true
+	}
+	for line := range strings.Lines(old) {
+		if line = strings.TrimSpace(line); line != "" && !have[line] {
+			return false
+		}
+	}
+	return true
 }
 
 func (l *ledger) write(item int, old, fresh string) {

@@ -45,7 +45,7 @@ func TestWhatWasRemovedIsNotKnown(t *testing.T) {
 		"commit": work().answers(claim).says("commit").runs("git commit -m x", 0, "[main abc1234] x\n delete mode 100644 src/legacy-player.ts\n"),
 	} {
 		for _, text := range of(s.answers("Done.").extract(t), memoir.StatementDecision) {
-			if !holds([]string{text}, "(before this session's change") {
+			if !holds([]string{text}, "(before this session; since changed") {
 				t.Errorf("%s: told as if it held: %q", name, text)
 			}
 		}
@@ -60,7 +60,7 @@ func TestAMendedStateIsToldWithItsMend(t *testing.T) {
 	got := of(work().answers("`Queue.next` returns stale buffers, because `readAhead` keeps the first one.").says("fix it").
 		rewrites("/src/app/queue.go", "buf := readAhead(first)", "buf := fetch(at)").
 		answers("Fixed `Queue.next`: it asks for buffers at its own position, so none is stale.").extract(t), memoir.StatementDecision)
-	want := "`Queue.next` returns stale buffers, because `readAhead` keeps the first one. (before this session's change: Fixed `Queue.next`: it asks for buffers at its own position, so none is stale)"
+	want := "`Queue.next` returns stale buffers, because `readAhead` keeps the first one. (before this session; since changed: Fixed `Queue.next`: it asks for buffers at its own position, so none is stale)"
 	if len(got) != 1 || got[0] != want {
 		t.Errorf("got %q", got)
 	}
@@ -92,7 +92,7 @@ func TestWhatTurnedOutToBeMendedAlreadySaysSo(t *testing.T) {
 	t.Parallel()
 	got := of(work().answers("Problems:\n\n- `parseKeys` ignores the `strict` flag, so wrong keys pass.\n- `parseKeys` never reads the `strict` flag twice.").says("yes").
 		narrates("Looking at main:\n\n1. `parseKeys` and the `strict` flag - already fixed\n2. `openFile` - still open").edits("/src/app/open.go").answers("Done.").extract(t), memoir.StatementDecision)
-	if want := "so wrong keys pass. (before this session's change: `parseKeys` and the `strict` flag - already fixed)"; len(got) != 1 || !holds(got, want) {
+	if want := "so wrong keys pass. (before this session; since changed: `parseKeys` and the `strict` flag - already fixed)"; len(got) != 1 || !holds(got, want) {
 		t.Errorf("the cause is told as past, what is no cause not at all: %q", got)
 	}
 }

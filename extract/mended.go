@@ -8,51 +8,63 @@ import (
 	"memoir"
 )
 
-// beforeChange marks what was so when the agent said it, and was changed
-// afterwards; behind a colon follows what the session made of it.
-const beforeChange = " (before this session's change"
+// sinceChanged marks what was so when the agent said it, and was changed afterwards;
+// behind a colon follows what became of it.
+const sinceChanged = " (before this session; since changed"
 
-// mended reports whether what a text describes as the state of things was
-// changed afterwards: the names or files that it speaks of were taken away, it
-// says so of the present, or it names a file edited later.
+// defects are words of what is wrong with a thing, which a change puts right. What a
+// session says of a thing that is as it should be is not over when the thing is edited.
+var defects = phrases("fail|fails|failed|failing|error|errors|broken|breaks|crash|crashes|panic|panics|missing|lacks|lack|wrong|wrongly|incorrect|incorrectly|inaccurate|stale|empty|never|not|no|isn't|wasn't|aren't|won't|doesn't|didn't|don't|can't|cannot|leak|leaks|abort|aborts|bubble|bubbles|hang|hangs|unreachable|unused|dead|duplicated|duplicate|ignores|ignored|loses|lost|drops|swallows|overwrites|old|outdated|bug|bugs|only|unconditionally|hardcoded|hard-coded|still|without|fehlt|fehler|falsch|kaputt|nicht|manque|cassé|erreur|falta|roto|errado|quebrado|não|не|ошибка|нет")
+
+// mended reports whether what a text describes as the state of things was changed
+// afterwards: the names or files that it speaks of were taken away, it says so of
+// the present, it is of a list of what is wrong, or names a file that was edited.
 func (r *reading) mended(text string, item int) bool {
 	norm := words(text)
 	if has(norm, choices) || has(norm, decided) || begins(norm, phrases("do not|don't|never|always|avoid|treat|retry|use|keep")) {
 		return false
 	}
-	if r.ledger.past(text, item) || r.wasListed(text, item) || begins(norm, findable) && r.actedOn(item) {
+	if r.ledger.past(text, item) || begins(norm, findable) && r.actedOn(item) {
 		return true
 	}
 	if !outlives(text, norm) && (r.ledger.reworked(text, item) || !r.closing(item) && (has(norm, shapes) || has(norm, lacking)) && r.actedOn(item)) {
 		return true
 	}
-	if r.namesEdited(text, item) {
+	later := len(r.editsAfter(item)) > 0
+	if later && (has(norm, leftToDo) || has(norm, transient) && r.lastLoss() > item && !r.leftAlone(text, item)) {
 		return true
 	}
-	if len(r.editsAfter(item)) == 0 || !has(norm, transient) {
-		return false
-	}
-	for i, span := range strings.Split(text, "`") { // what it says of a file that was left alone still holds
+	return r.wasListed(text, item) || r.namesEdited(text, item)
+}
+
+// leftToDo says of a thing that it waits for its change.
+var leftToDo = phrases("still needs|still need|still has to|still have to|still to be|needs fixing|need fixing|needs updating|need updating|needs to be fixed|needs to be updated|not updated|not yet updated|not yet fixed|to be fixed|remains to be|muss noch|müssen noch|reste à|falta|ainda falta|ещё нужно")
+
+// leftAlone reports whether a text names a file by its path: what it says of one
+// that was not edited still holds.
+func (r *reading) leftAlone(text string, item int) bool {
+	for i, span := range strings.Split(text, "`") {
 		if i%2 == 1 && looksLikeFile(span) && strings.Contains(path.Base(span), ".") && strings.Contains(span, "/") {
-			return false
+			return !r.namesEdited(text, item)
 		}
 	}
-	return true
+	return false
 }
 
 // maxPath is how many bytes a path that a text names has at most.
 const maxPath = 200
 
-// namesEdited reports whether a text puts a file in code marks that was edited
+// namesEdited reports whether a text puts a file in code marks that lost lines
 // behind an item: its path, or its name alone.
 func (r *reading) namesEdited(text string, item int) bool {
+	lost := r.lostLines()
 	spans := strings.Split(text, "`")
 	for k, span := range spans[1:] {
-		if k+2 < len(spans) && r.editedBase[span] > item {
+		if k+2 < len(spans) && !strings.Contains(span, "/") && lost[span] > item {
 			return true
 		}
 		for n := 1; n <= min(len(span), maxPath); n++ {
-			if r.edited[span[:n]] > item {
+			if strings.Contains(span[:n], "/") && lost[span[:n]] > item {
 				return true
 			}
 		}
@@ -60,8 +72,33 @@ func (r *reading) namesEdited(text string, item int) bool {
 	return false
 }
 
+// lostLines is the item of the last edit that may have taken lines away, by the path
+// and by the base name of its file.
+func (r *reading) lostLines() map[string]int {
+	if r.lost == nil {
+		r.lost = map[string]int{}
+		for _, e := range r.edits {
+			if !r.ledger.grew[e.item] {
+				r.lost[e.path], r.lost[path.Base(e.path)] = e.item, e.item
+			}
+		}
+	}
+	return r.lost
+}
+
+// lastLoss is the item of the last edit that may have taken lines away.
+func (r *reading) lastLoss() int {
+	for _, e := range slices.Backward(r.edits) {
+		if !r.ledger.grew[e.item] {
+			return e.item
+		}
+	}
+	return 0
+}
+
 // lastStates tells findings that were overtaken as what was and what became of
-// it. What a removed file or name alone was about is dropped.
+// it. What a removed file or name alone was about is dropped, and so is what was
+// wrong where nothing tells how it was put right.
 func (r *reading) lastStates(list []found) []found {
 	var fixes []found
 	for i := range list {
@@ -71,19 +108,20 @@ func (r *reading) lastStates(list []found) []found {
 		}
 		item := f.Items[len(f.Items)-1]
 		text := strings.TrimSuffix(f.Text, inPassing)
-		if r.reversed(text, item) {
+		norm := words(text)
+		marks, _ := senses(text, norm)
+		if r.reversed(text, item) || r.passedSince(text, norm, item) {
 			r.overtake(f)
 			continue
 		}
-		marks, _ := senses(text, words(text))
 		if late := r.mendedAlready(text, item); late.text != "" {
-			if marks.cause {
-				f.Text = text + beforeChange + ": " + shorten(strings.TrimRight(late.text, "."), 160) + ")"
-				f.Items = append(slices.Clone(f.Items), late.item)
-				f.weight--
-			} else {
+			if !marks.cause {
 				r.overtake(f)
+				continue
 			}
+			f.Text = text + sinceChanged + ": " + shorten(strings.TrimRight(late.text, "."), 160) + ")"
+			f.Items = append(slices.Clone(f.Items), late.item)
+			f.weight--
 			continue
 		}
 		if fixes == nil {
@@ -93,18 +131,44 @@ func (r *reading) lastStates(list []found) []found {
 		if !r.mended(text, item) && !(marks.cause && begins(words(fix.Text), repairs)) {
 			continue
 		}
-		switch {
-		case fix.Text != "":
-			f.Text = text + beforeChange + ": " + shorten(strings.TrimRight(fix.Text, "."), 200) + ")"
+		past := r.ledger.past(text, item)
+		switch wrong := marks.cause || has(norm, defects); {
+		case has(norm, leftToDo):
+			r.overtake(f)
+		case fix.Text != "" && wrong:
+			f.Text = text + sinceChanged + ": " + shorten(strings.TrimRight(fix.Text, ".:"), 200) + ")"
 			f.Items = append(slices.Clone(f.Items), fix.Items...)
-		case !marks.cause || r.ledger.past(text, item) && !marks.constraint && f.Text != text:
+		case !marks.cause || past && !marks.constraint && f.Text != text:
 			r.overtake(f)
 		default:
-			f.Text = text + beforeChange + ")" + f.Text[len(text):]
+			f.Text = text + sinceChanged + ")" + f.Text[len(text):]
 			f.weight--
 		}
 	}
 	return slices.DeleteFunc(list, func(f found) bool { return f.Text == "" })
+}
+
+// failsNow says of a command that it does not pass.
+var failsNow = phrases("is failing|are failing|is red|still fails|currently fails|fails at|failing at|failing with|fails with|is broken")
+
+// passedSince reports whether a text says that a command fails which passed later.
+func (r *reading) passedSince(text, norm string, item int) bool {
+	if !has(norm, failsNow) {
+		return false
+	}
+	for i, span := range strings.Split(text, "`") {
+		if i%2 == 0 || !strings.Contains(span, " ") {
+			continue
+		}
+		for _, run := range r.runs {
+			if run.item > item && slices.ContainsFunc(run.cmds, func(c command) bool {
+				return run.succeeded(c) && (c.text == span || strings.HasPrefix(c.text, span+" ") || strings.HasSuffix(c.text, " "+span) || strings.Contains(c.text, " "+span+" "))
+			}) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // overtake forgets a finding that no longer holds, and notes what it said.
@@ -133,6 +197,9 @@ func (r *reading) actedOn(item int) bool {
 	return next == len(r.turns) || later[0].item < r.turns[next].ask.N
 }
 
+// checked begins a report of what was looked at, not changed.
+var checked = phrases("validated|verified|tested|ran|checked|confirmed|all|tests|lint|ci|geprüft|getestet|vérifié|testé|probado|verificado|проверено")
+
 // fixes are the sentences of closing answers that say what was done or is so now.
 func (r *reading) fixes() []found {
 	out := []found{}
@@ -146,7 +213,8 @@ func (r *reading) fixes() []found {
 			}
 			for _, b := range blocks(s.text, false) {
 				for _, sentence := range sentences(local(tidy(b.text), r.root)) {
-					if len(sentence) < 400 && !(r.void[s.item] && remade(words(sentence))) && (accomplishment(sentence) > 0 || strings.Contains(words(sentence), " now ")) {
+					norm := words(sentence)
+					if len(sentence) < 400 && !begins(norm, checked) && !(r.void[s.item] && remade(norm)) && (accomplishment(sentence) > 0 || strings.Contains(norm, " now ")) {
 						out = withoutLightest(append(out, found{memoir.Statement{Text: impersonal(sentence), Items: []int{s.item}}, 0}))
 					}
 				}

@@ -42,7 +42,7 @@ type change struct{ path, before, after string }
 // changesOf reads what a call of an editing tool or a patch changes; the path is
 // empty where the arguments name none.
 func changesOf(input string) []change {
-	if strings.Contains(input, "*** Begin Patch") {
+	if strings.Contains(input, patchStart) {
 		return patchChanges(input)
 	}
 	if !isObject(input) {
@@ -117,7 +117,7 @@ func patchChanges(input string) []change {
 // patched returns the files that a patch in the form of apply_patch changes,
 // wherever it stands in a tool's arguments.
 func patched(input string) []string {
-	if !strings.Contains(input, "*** Begin Patch") {
+	if !strings.Contains(input, patchStart) {
 		return nil
 	}
 	var out []string

@@ -21,6 +21,7 @@ type reading struct {
 	edited     map[string]int // path -> item of its last edit
 	editedBase map[string]int // base name of a path -> item of the last edit
 	changed    map[string]int // path -> index of the last turn that changed it; nil until asked for
+	lost       map[string]int // see lostLines; nil until asked for
 	firstEdit  map[string]int // base name of a path -> index of its first edit
 	reads      []edit
 	says       []said // of all turns

@@ -1,6 +1,9 @@
 package extract
 
-import "strings"
+import (
+	"math"
+	"strings"
+)
 
 var (
 	optionHeads = phrases("option|options|alternative|alternatives|variant|idea|possible fix|possible fixes|possible approaches")
@@ -45,7 +48,7 @@ func (g *gathering) carried(sentence string, s said) (string, float64) {
 		return "", 0
 	}
 	named := 0.4 * float64(min(anchors(sentence), 3))
-	if g.edited(s.item-4, s.item) && strings.Index(norm, " now ") > 0 && !begins(norm, narrations) && !begins(norm, dangling) && !begins(norm, phrases("i|we|you|all|everything|build|lint")) && !has(norm, chatter) && !waits(norm) && !sessionBound(sentence, norm) && !strings.Contains(norm, " green ") {
+	if g.edited(s.item-4, s.item) && strings.Index(norm, " now ") > 0 && !begins(norm, narrations) && !begins(norm, dangling) && !begins(norm, phrases("i|we|you|all|everything|build|lint")) && !has(norm, chatter) && !waits(norm) && !sessionBound(sentence, norm) && !strings.Contains(norm, " green ") && !g.redone(s.item-4, s.item) && !leans(norm) {
 		if has(norm, phrases("test|tests|fixture|fixtures|e2e|coverage|ci")) {
 			named -= 0.6
 		}
@@ -60,10 +63,10 @@ func (g *gathering) carried(sentence string, s said) (string, float64) {
 		if !ok {
 			continue
 		}
-		if step := words(rest); begins(step, routine) || has(step, meta) || has(step, chatter) {
+		if step := words(rest); begins(step, routine) || has(step, meta) || has(step, chatter) || leans(step) {
 			return "", 0
 		}
-		return shorten(capital(rest), 240), 1.9 + named
+		return shorten(capital(bidden(rest)), 240), 1.9 + named
 	}
 	return "", 0
 }
@@ -78,16 +81,57 @@ func (g *gathering) undone(item int) bool {
 			break
 		}
 	}
+	if next == 0 {
+		return g.redone(item, math.MaxInt)
+	}
+	return g.redone(item, next)
+}
+
+// redone reports whether half of the edits between two items lost lines to edits
+// behind them.
+func (g *gathering) redone(from, to int) bool {
 	total, again := 0, 0
-	for _, e := range g.r.edits {
-		if e.item > item && (next == 0 || e.item < next) {
-			total++
-			if g.r.ledger.redone[e.item] > next {
-				again++
-			}
+	for _, e := range g.r.editsAfter(from) {
+		if e.item >= to {
+			break
+		}
+		total++
+		if g.r.ledger.redone[e.item] > to {
+			again++
 		}
 	}
 	return again > 0 && again*2 >= total
+}
+
+// leans reports whether a sentence begins with something that only what stood
+// before it names: "address that by", "keep that path", "going back in".
+func leans(norm string) bool {
+	list := strings.Fields(norm)
+	for _, w := range list[1:min(len(list), 3)] {
+		switch w {
+		case "that", "this", "those", "these", "it", "them", "both", "back":
+			return true
+		}
+	}
+	return false
+}
+
+// bidden puts a step that is told as going on into the imperative: "threading the
+// context" gives "thread the context". What has no such form stays as it is.
+func bidden(text string) string {
+	first, rest, ok := strings.Cut(text, " ")
+	if stem := strings.TrimSuffix(first, "ing"); ok && stem != first && len(stem) > 2 {
+		forms := []string{stem, stem + "e"}
+		if n := len(stem); stem[n-1] == stem[n-2] {
+			forms = append(forms, stem[:n-1])
+		}
+		for _, form := range forms {
+			if imperatives[form] {
+				return form + " " + rest
+			}
+		}
+	}
+	return text
 }
 
 // edited reports whether a file was edited between two items.

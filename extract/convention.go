@@ -36,7 +36,12 @@ func conventionOf(sentence string) string {
 		}
 	}
 	clause := sentence[from:]
-	for _, sep := range []string{"; ", ", then ", ", so ", " before I", ", and I", ". "} {
+	if first, _, _ := strings.Cut(clause, " "); first == "Since" || first == "Because" || first == "As" || first == "Before" || first == "While" {
+		if i := strings.Index(clause, ", "); i > 0 && from+i+2 <= at[0] {
+			clause, from = clause[i+2:], from+i+2
+		}
+	}
+	for _, sep := range []string{"; ", ", then ", ", so ", " before ", ", and I", " and push", " and then ", ". "} {
 		if i := strings.Index(clause[max(at[1]-from, 0):], sep); i >= 0 {
 			clause = clause[:max(at[1]-from, 0)+i]
 		}
@@ -51,10 +56,22 @@ func conventionOf(sentence string) string {
 			break
 		}
 	}
+	clause = bidden(strings.ReplaceAll(withoutTickets(clause), " now, ", ", "))
 	if n := len(strings.Fields(clause)); n < 4 || n > 40 {
 		return ""
 	}
 	return capital(clause)
+}
+
+// ticket is the number of an issue, a discussion or a pull request: the one at hand.
+var ticket = newPattern("(?: (?:to|on|in|for|from|of|at))?(?: the)?(?: (?:issue|discussion|ticket|pr|PR|pull request|MR))? ?`?#\\d+`?")
+
+// withoutTickets leaves out which issue a piece of work was for.
+func withoutTickets(clause string) string {
+	if !strings.Contains(clause, "#") {
+		return clause
+	}
+	return ticket.ReplaceAllString(clause, "")
 }
 
 // conventions lists the rules of the project that the agent named, each once and
@@ -62,6 +79,7 @@ func conventionOf(sentence string) string {
 func conventions(r *reading) []found {
 	var out []found
 	var told []map[string]bool
+	commits := len(subjects(r)) > 0 // it says so with examples
 	for _, t := range r.turns {
 		for _, s := range t.says {
 			if !holdsAny(strings.ToLower(s.text), conventionWords) {
@@ -71,7 +89,7 @@ func conventions(r *reading) []found {
 				for _, sentence := range sentences(b.text) {
 					sentence = local(tidy(sentence), r.root)
 					clause := conventionOf(sentence)
-					if clause == "" {
+					if clause == "" || commits && strings.Contains(strings.ToLower(clause), "conventional") {
 						continue
 					}
 					topic := topicOf(sentence)

@@ -10,9 +10,10 @@ func TestConventionsThatTheAgentNamesAreKept(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ said, want string }{
 		{"The tests pass, so I'll commit with the required signed-off trailer.", "convention: Commit with the required signed-off trailer"},
-		{"I'm adding a changelog entry as required by the repo guide.", "convention: Adding a changelog entry as required by the repo guide"},
+		{"I'm adding a changelog entry as required by the repo guide.", "convention: Add a changelog entry as required by the repo guide"},
 		{"I'll name the branch after the ticket, per the project's branch rules.", "convention: Name the branch after the ticket, per the project's branch rules"},
 		{"Let me run fmt and vet per the contributing guidelines.", "convention: Run fmt and vet per the contributing guidelines"},
+		{"Since the branch is shared, I'm posting on issue `#12` with the required sign-off note and pushing it.", "convention: Post with the required sign-off note"},
 		{"The repository-required license header is there.", "convention: The repository-required license header is there"},
 
 		{"I'm making the required changes in the parser.", ""},

@@ -28,6 +28,9 @@ func findings(r *reading) []found {
 		settled[f.Items[0]] = true
 	}
 	for i, t := range r.turns {
+		if i > 0 && takesBack(t.said) {
+			out = r.turns[i-1].without(out)
+		}
 		f, met, conceding := t.concession()
 		if met != nil {
 			out = r.withoutMet(out, met, since(r.turns[:i]))
@@ -44,11 +47,56 @@ func findings(r *reading) []found {
 				g.answer(s)
 			}
 		}
-		out = g.out
+		out = withoutDrafts(r, g.out, t)
 	}
 	out = append(r.lastStates(out), conventions(r)...)
 	slices.SortStableFunc(out, heavier)
 	return out
+}
+
+// takingBack are words with which a person has the last piece of work undone.
+var takingBack = phrases("undo that|undo this|undo it|undo the last|undo your|undo those|undo these|undo all|revert that|revert this|revert it|revert your|revert the last|revert all|roll that back|roll it back|scratch that|take that back|take it back|back out of that|back that out|mach das rückgängig|nimm das zurück|rückgängig machen|annule ça|annule cela|reviens en arrière|deshaz eso|deshazlo|revierte eso|desfaz isso|desfaça isso|reverte isso|откати это|отмени это|верни как было")
+
+// takesBack reports whether a person had the last piece of work undone.
+func takesBack(a ask) bool {
+	return slices.ContainsFunc(a.own, func(s string) bool {
+		return !strings.HasSuffix(s, "?") && len(strings.Fields(s)) <= maxTakeBack && has(words(s), takingBack)
+	})
+}
+
+// maxTakeBack is how many words a sentence has at most that takes the whole back,
+// rather than one thing of it.
+const maxTakeBack = 16
+
+// without drops from a list what was said in a turn.
+func (t *turn) without(list []found) []found {
+	from, to := t.span()
+	return slices.DeleteFunc(list, func(f found) bool { return f.Items[0] >= from && f.Items[0] <= to })
+}
+
+// withoutDrafts drops what the agent said on the way of a turn where its closing
+// answer has a finding on the same names: the answer is what it came to.
+func withoutDrafts(r *reading, list []found, t *turn) []found {
+	var last []*wording
+	from, to := t.span()
+	for _, f := range list {
+		if item := f.Items[0]; item >= from && item <= to && r.closing(item) && !strings.HasPrefix(f.Text, "the user: ") && !has(words(f.Text), phrases("now")) {
+			last = append(last, r.lexicon.of(f.Text))
+		}
+	}
+	if len(last) == 0 {
+		return list
+	}
+	return slices.DeleteFunc(list, func(f found) bool {
+		item := f.Items[0]
+		if item < from || item > to || r.closing(item) || strings.HasPrefix(f.Text, "the user: ") {
+			return false
+		}
+		mine := r.lexicon.of(f.Text)
+		return slices.ContainsFunc(last, func(o *wording) bool {
+			return held(mine.marked(), o.marked()) >= 2 && mine.overlap(o) >= 0.4
+		})
+	})
 }
 
 // accepted reports whether a person took up what the agent proposed, before

@@ -121,3 +121,28 @@ func TestTwoMissingProgramsAreToldApart(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+func TestWhatWasTakenBackIsNotFound(t *testing.T) {
+	t.Parallel()
+	claim := "`Selector.apply` must defer its update, because it draws while the screen is drawn."
+	s := work().says("the picker flickers").edits("/src/app/pick.go").answers(claim)
+	if got := of(s.extract(t), memoir.StatementDecision); !holds(got, "must defer its update") {
+		t.Errorf("nobody took it back: %q", got)
+	}
+	for _, typed := range []string{"you can undo that, it was the logger", "revert this please", "mach das rückgängig"} {
+		s := work().says("the picker flickers").edits("/src/app/pick.go").answers(claim).says(typed).edits("/src/app/pick.go").answers("Undone.")
+		if got := of(s.extract(t), memoir.StatementDecision); holds(got, "must defer its update") {
+			t.Errorf("%q: got %q", typed, got)
+		}
+	}
+}
+
+func TestTheClosingAnswerReplacesTheDraftsOfIt(t *testing.T) {
+	t.Parallel()
+	got := of(work().says("why is the mixer slow?").narrates("`Mixer.play` must take `queueLock` twice, since both callers of the old buffer ask for it.").
+		runs("grep -n queueLock mix.go", 0, "3: queueLock").
+		answers("`Mixer.play` takes `queueLock` once for each channel, because the buffer of each must be whole.").extract(t), memoir.StatementDecision)
+	if holds(got, "twice") || !holds(got, "once for each channel") {
+		t.Errorf("got %q", got)
+	}
+}

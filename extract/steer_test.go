@@ -128,7 +128,7 @@ func TestWhatTheProjectRequiresIsKeptOnce(t *testing.T) {
 	s := work().narrates("I'll open the pull request, then post a reply with the required sign-off note.").runs("gh pr create --title 'fix(upload): retry' --body x", 0, "ok").
 		narrates("Committing with the repo’s conventional commit style.").runs(`git commit -m "test(upload): cover retries"`, 0, "ok").answers("Posted the reply with the required sign-off note.")
 	got := of(s.extract(t), memoir.StatementDecision)
-	if n := strings.Count(strings.Join(got, "\n"), "sign-off note"); n != 1 || !holds(got, "convention: Committing with the repo’s conventional commit style") {
+	if n := strings.Count(strings.Join(got, "\n"), "sign-off note"); n != 1 || holds(got, "convention: Commit") {
 		t.Errorf("got %q", got)
 	}
 	if !holds(got, "`fix(upload): …`, `test(upload): …`") {

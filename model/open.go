@@ -1,0 +1,11 @@
+package model
+
+import "memoir"
+
+// Open returns the model of a spec. It calls nobody. Options that name no API that
+// is known are an error with memoir.CodeConfig.
+func Open(spec Spec, o Options) (Model, error) {
+	switch o.API {
+	}
+	return nil, memoir.Errorf(memoir.CodeConfig, "use openai-responses, openai-chat, anthropic or exec", "provider %s has the API %q, which is not known", spec.Provider, o.API)
+}

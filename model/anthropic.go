@@ -16,12 +16,14 @@ import (
 )
 
 const (
-	// defaultMaxOutput is the cap on an answer where none is set: this API demands one.
-	defaultMaxOutput = 8192
-	// streamedOutput is the cap from which an answer is streamed. One that is not may
+	// anthropicTimeout is the limit of a call where none is set.
+	anthropicTimeout = 10 * time.Minute
+	// anthropicOutput is the cap on an answer where none is set: this API demands one.
+	anthropicOutput = 8192
+	// anthropicStreamed is the cap from which an answer is streamed. One that is not may
 	// take too long for what stands between us and the server: the API's limit is ten
 	// minutes, or 21,333 tokens.
-	streamedOutput = 16000
+	anthropicStreamed = 16000
 )
 
 var _ Model = (*anthropicModel)(nil)
@@ -40,14 +42,15 @@ type anthropicModel struct {
 // openAnthropic returns a model that takes key and base URL from the options alone:
 // neither the environment nor a profile of this machine is looked at.
 func openAnthropic(spec Spec, o Options) (Model, error) {
-	if err := checkReach(spec, o); err != nil {
+	if err := checkAnthropic(spec, o); err != nil {
 		return nil, err
 	}
-	timeout := cmp.Or(o.Timeout, defaultTimeout)
+	timeout := cmp.Or(o.Timeout, anthropicTimeout)
 	settings := []option.RequestOption{
 		option.WithoutEnvironmentDefaults(),
 		option.WithoutOpenTelemetry(), // else the environment decides
-		option.WithHTTPClient(newHTTPClient()),
+		option.WithHTTPClient(anthropicHTTP()),
+		option.WithMiddleware(anthropicAnswered),
 		option.WithMaxRetries(0),
 		option.WithRequestTimeout(timeout),
 	}
@@ -94,13 +97,13 @@ func (m *anthropicModel) Call(ctx context.Context, q Request) (Answer, error) {
 // send makes one request. The usage of the answer is told of failures too.
 func (m *anthropicModel) send(ctx context.Context, params anthropic.MessageNewParams) (Answer, *Error) {
 	if ctx.Err() != nil {
-		return Answer{}, interrupted(ctx, m.Name(), 0)
+		return Answer{}, m.interrupted(ctx)
 	}
 	limited, cancel := context.WithTimeout(ctx, m.timeout)
 	defer cancel()
 	var message *anthropic.Message
 	var err error
-	if params.MaxTokens >= streamedOutput {
+	if params.MaxTokens >= anthropicStreamed {
 		message, err = m.stream(limited, params)
 	} else {
 		message, err = m.client.New(limited, params)
@@ -108,11 +111,11 @@ func (m *anthropicModel) send(ctx context.Context, params anthropic.MessageNewPa
 	answer := Answer{Usage: m.usage(message)}
 	switch {
 	case err == nil && message != nil && message.Type == "message":
-		answer.Text = textOf(message)
-		answer.Stop = stopOf(message.StopReason, answer.Text)
+		answer.Text = anthropicText(message)
+		answer.Stop = anthropicStop(message.StopReason, answer.Text)
 		return answer, nil
 	case limited.Err() != nil:
-		return answer, interrupted(ctx, m.Name(), m.timeout)
+		return answer, m.interrupted(ctx)
 	case err == nil:
 		return answer, &Error{Class: ClassMissing, Model: m.Name(), Message: "the server's answer is no message of this API"}
 	}
@@ -161,9 +164,9 @@ func (m *anthropicModel) usage(message *anthropic.Message) memoir.Usage {
 	return used
 }
 
-// textOf is what a message says: the input of the tool that stands for the answer,
+// anthropicText is what a message says: the input of the tool that stands for the answer,
 // else its text. A model that is only offered the tool may write the answer instead.
-func textOf(message *anthropic.Message) string {
+func anthropicText(message *anthropic.Message) string {
 	var text strings.Builder
 	for _, block := range message.Content {
 		switch block.Type {
@@ -178,8 +181,8 @@ func textOf(message *anthropic.Message) string {
 	return text.String()
 }
 
-// stopOf says why a message ended.
-func stopOf(reason anthropic.StopReason, text string) Stop {
+// anthropicStop says why a message ended.
+func anthropicStop(reason anthropic.StopReason, text string) Stop {
 	switch {
 	case reason == anthropic.StopReasonRefusal:
 		return StopRefusal

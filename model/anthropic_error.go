@@ -10,12 +10,12 @@ import (
 	"github.com/anthropics/anthropic-sdk-go"
 )
 
-// statusOverloaded is the status with which this API says that all of it is busy.
-const statusOverloaded = 529
+// anthropicOverloaded is the status with which this API says that all of it is busy.
+const anthropicOverloaded = 529
 
-// errorStatus is the status that belongs to a type of error: one that comes in the
+// anthropicStatus is the status that belongs to a type of error: one that comes in the
 // middle of a stream has none.
-var errorStatus = map[string]int{
+var anthropicStatus = map[string]int{
 	"invalid_request_error": http.StatusBadRequest,
 	"authentication_error":  http.StatusUnauthorized,
 	"billing_error":         http.StatusPaymentRequired,
@@ -25,7 +25,7 @@ var errorStatus = map[string]int{
 	"rate_limit_error":      http.StatusTooManyRequests,
 	"timeout_error":         http.StatusGatewayTimeout,
 	"api_error":             http.StatusInternalServerError,
-	"overloaded_error":      statusOverloaded,
+	"overloaded_error":      anthropicOverloaded,
 }
 
 // failure puts an error of the SDK in our words. The SDK's own is not kept: it
@@ -38,10 +38,8 @@ func (m *anthropicModel) failure(err error) *Error {
 		return m.refused(told)
 	case errors.As(err, &syntax), strings.Contains(err.Error(), "error parsing response json"):
 		return &Error{Class: ClassTemporary, Model: m.Name(), Message: "the server's answer is no JSON"}
-	case strings.Contains(err.Error(), "that is not 'application/json'"):
-		return &Error{Class: ClassMissing, Model: m.Name(), Message: "the server's answer is no JSON: another kind of server, or another path"}
 	}
-	return unanswered(m.Name(), m.options.Key, err)
+	return m.unanswered(err)
 }
 
 // refused is the failure of a call that the server answered with an error.
@@ -53,12 +51,12 @@ func (m *anthropicModel) refused(told *anthropic.Error) *Error {
 	if json.Unmarshal([]byte(text), &body) == nil {
 		text = cmp.Or(body.Error.Message, body.Error.Type, text)
 	}
-	e := &Error{Model: m.Name(), Status: told.StatusCode, Message: clip(text, m.options.Key)}
+	e := &Error{Model: m.Name(), Status: told.StatusCode, Message: m.words(text)}
 	if told.StatusCode < http.StatusBadRequest {
-		e.Status = errorStatus[body.Error.Type]
+		e.Status = anthropicStatus[body.Error.Type]
 	}
 	if told.Response != nil {
-		e.RetryAfter = retryAfter(told.Response.Header)
+		e.RetryAfter = anthropicRetryAfter(told.Response.Header)
 	}
 	e.Class = anthropicClass(e.Status, body.Error.Type, strings.ToLower(text))
 	return e
@@ -69,14 +67,14 @@ func (m *anthropicModel) refused(told *anthropic.Error) *Error {
 // beyond the window and to an account without credit.
 func anthropicClass(status int, kind, words string) Class {
 	switch {
-	case kind == "overloaded_error", kind == "rate_limit_error", status == http.StatusTooManyRequests, status == statusOverloaded:
+	case kind == "overloaded_error", kind == "rate_limit_error", status == http.StatusTooManyRequests, status == anthropicOverloaded:
 		return ClassLimited
 	case status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusPaymentRequired,
 		strings.Contains(words, "credit balance is too low"):
 		return ClassDenied
 	case status == http.StatusNotFound:
 		return ClassMissing
-	case status == http.StatusRequestEntityTooLarge, tooLong(words):
+	case status == http.StatusRequestEntityTooLarge, anthropicTooLong(words):
 		return ClassTooLong
 	case status == 0, status >= http.StatusInternalServerError, status == http.StatusRequestTimeout, status == http.StatusConflict:
 		return ClassTemporary
@@ -84,9 +82,9 @@ func anthropicClass(status int, kind, words string) Class {
 	return ClassInvalid
 }
 
-// tooLong reports whether an error, in lower case, says that the prompt, with the cap on
+// anthropicTooLong reports whether an error, in lower case, says that the prompt, with the cap on
 // the output, is beyond the model's window.
-func tooLong(words string) bool {
+func anthropicTooLong(words string) bool {
 	for _, said := range []string{"prompt is too long", "context limit", "context length", "context window", "context_length"} {
 		if strings.Contains(words, said) {
 			return true

@@ -18,8 +18,8 @@ import (
 
 var anthropicSpec = Spec{Provider: "anthropic", Model: "claude-sonnet-4-6"}
 
-// schema is one that no field of a Go type stands for.
-var schema = json.RawMessage(`{"type":"object","properties":{"slug":{"type":"string","maxLength":40}},"required":["slug"],"additionalProperties":false}`)
+// slugSchema is one that no field of a Go type stands for.
+var slugSchema = json.RawMessage(`{"type":"object","properties":{"slug":{"type":"string","maxLength":40}},"required":["slug"],"additionalProperties":false}`)
 
 // anthropicOf opens a model on a server.
 func anthropicOf(t *testing.T, s *modeltest.Server, o Options) Model {
@@ -32,8 +32,8 @@ func anthropicOf(t *testing.T, s *modeltest.Server, o Options) Model {
 	return m
 }
 
-// sent decodes what the server was asked in a call.
-func sent(t *testing.T, s *modeltest.Server, n int) map[string]any {
+// anthropicSent decodes what the server was asked in a call.
+func anthropicSent(t *testing.T, s *modeltest.Server, n int) map[string]any {
 	t.Helper()
 	var body map[string]any
 	if err := json.Unmarshal(s.Calls()[n].Body, &body); err != nil {
@@ -42,8 +42,8 @@ func sent(t *testing.T, s *modeltest.Server, n int) map[string]any {
 	return body
 }
 
-// failed is the error of a call that must fail.
-func failed(t *testing.T, err error) *Error {
+// errorOf is the error of a call that must fail.
+func errorOf(t *testing.T, err error) *Error {
 	t.Helper()
 	var e *Error
 	if !errors.As(err, &e) {
@@ -56,7 +56,7 @@ func TestAnthropicIsAskedInItsOwnWords(t *testing.T) {
 	t.Parallel()
 	temperature := 0.0
 	object := map[string]any{}
-	if err := json.Unmarshal(schema, &object); err != nil {
+	if err := json.Unmarshal(slugSchema, &object); err != nil {
 		t.Fatal(err)
 	}
 	text := func(role, text string) any {
@@ -88,7 +88,7 @@ func TestAnthropicIsAskedInItsOwnWords(t *testing.T) {
 			}},
 		"a schema, with an effort and no thinking": {
 			options: Options{MaxOutput: 900, Effort: "high", Temperature: &temperature},
-			request: Request{Input: "in", Schema: schema, SchemaName: "extraction"},
+			request: Request{Input: "in", Schema: slugSchema, SchemaName: "extraction"},
 			want: map[string]any{
 				"model": "claude-sonnet-4-6", "max_tokens": 900.0, "messages": []any{text("user", "in")}, "temperature": 0.0,
 				"output_config": map[string]any{"effort": "high"}, "tools": tools,
@@ -120,7 +120,7 @@ func TestAnthropicIsAskedInItsOwnWords(t *testing.T) {
 		},
 		"an older model with a schema does not think": {
 			model: "claude-haiku-4-5", options: Options{Effort: "high"},
-			request: Request{Input: "in", Schema: schema, SchemaName: "extraction"},
+			request: Request{Input: "in", Schema: slugSchema, SchemaName: "extraction"},
 			want: map[string]any{
 				"model": "claude-haiku-4-5", "max_tokens": 8192.0, "messages": []any{text("user", "in")}, "tools": tools,
 				"tool_choice": map[string]any{"type": "tool", "name": "extraction", "disable_parallel_tool_use": true},
@@ -141,7 +141,7 @@ func TestAnthropicIsAskedInItsOwnWords(t *testing.T) {
 			if _, err := m.Call(t.Context(), test.request); err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(test.want, sent(t, s, 0)); diff != "" {
+			if diff := cmp.Diff(test.want, anthropicSent(t, s, 0)); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -157,14 +157,14 @@ func TestAnthropicAnswers(t *testing.T) {
 		stop   Stop
 	}{
 		"free text":                 {step: modeltest.Step{Text: "häppy"}, text: "häppy", stop: StopEnd},
-		"a tool that is called":     {step: modeltest.Step{Text: `{"slug": "größe <b>"}`}, schema: schema, text: `{"slug":"größe <b>"}`, stop: StopEnd},
-		"text in place of the tool": {step: modeltest.Step{Text: "Here: {slug"}, schema: schema, text: "Here: {slug", stop: StopEnd},
+		"a tool that is called":     {step: modeltest.Step{Text: `{"slug": "größe <b>"}`}, schema: slugSchema, text: `{"slug":"größe <b>"}`, stop: StopEnd},
+		"text in place of the tool": {step: modeltest.Step{Text: "Here: {slug"}, schema: slugSchema, text: "Here: {slug", stop: StopEnd},
 		"cut by the cap":            {step: modeltest.Step{Text: "hal", Stop: "length"}, text: "hal", stop: StopLength},
 		"cut before a word":         {step: modeltest.Step{Stop: "length"}, stop: StopLength},
 		"cut by the window":         {step: modeltest.Step{Text: "hal", Stop: "model_context_window_exceeded"}, text: "hal", stop: StopLength},
 		"refused":                   {step: modeltest.Step{Stop: "refusal"}, stop: StopRefusal},
-		"refused in words":          {step: modeltest.Step{Text: "I will not", Stop: "refusal"}, schema: schema, text: "I will not", stop: StopRefusal},
-		"nothing":                   {schema: schema, stop: StopEmpty},
+		"refused in words":          {step: modeltest.Step{Text: "I will not", Stop: "refusal"}, schema: slugSchema, text: "I will not", stop: StopRefusal},
+		"nothing":                   {schema: slugSchema, stop: StopEmpty},
 		"blanks":                    {step: modeltest.Step{Text: " \n"}, text: " \n", stop: StopEmpty},
 		"a stop of another kind":    {step: modeltest.Step{Text: "x", Stop: "pause_turn"}, text: "x", stop: StopEnd},
 	} {
@@ -184,7 +184,7 @@ func TestAnthropicAnswers(t *testing.T) {
 				if text != test.text || answer.Stop != test.stop {
 					t.Errorf("got %q, %s; want %q, %s", text, answer.Stop, test.text, test.stop)
 				}
-				if streamed := sent(t, s, 0)["stream"] == true; streamed != (way == "streamed") {
+				if streamed := anthropicSent(t, s, 0)["stream"] == true; streamed != (way == "streamed") {
 					t.Errorf("streamed: %v", streamed)
 				}
 				if diff := cmp.Diff(s.Used(), answer.Usage); diff != "" {
@@ -256,7 +256,7 @@ func TestAnthropicErrorsAreClassified(t *testing.T) {
 			s := modeltest.Anthropic(t, modeltest.Script(test.step))
 			m := anthropicOf(t, s, Options{})
 			_, err := m.Call(t.Context(), Request{Input: "in"})
-			e := failed(t, err)
+			e := errorOf(t, err)
 			want := Error{Class: test.class, Model: "anthropic/claude-sonnet-4-6", Status: test.status, RetryAfter: test.after, Message: test.message, Usage: memoir.Usage{Calls: 1}, Err: e.Err}
 			if diff := cmp.Diff(want, *e, cmp.Comparer(func(a, b error) bool { return a == b })); diff != "" {
 				t.Error(diff)
@@ -283,13 +283,13 @@ func TestAnthropicStreamsThatFail(t *testing.T) {
 		"a type nobody knows":   {modeltest.Step{Code: "odd_error", Usage: memoir.Usage{InputTokens: 20}}, ClassTemporary, 0, memoir.Usage{Calls: 1, InputTokens: 20, OutputTokens: 1}},
 		"broken off":            {modeltest.Step{Raw: begun}, ClassTemporary, 0, memoir.Usage{Calls: 1, InputTokens: 8, CachedTokens: 3, OutputTokens: 1}},
 		"cut":                   {modeltest.Step{Reset: true}, ClassTemporary, 0, memoir.Usage{Calls: 1}},
-		"no stream at all":      {modeltest.Step{Raw: "<html>"}, ClassTemporary, 0, memoir.Usage{Calls: 1}},
+		"no stream at all":      {modeltest.Step{Raw: "<html>"}, ClassMissing, 0, memoir.Usage{Calls: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := modeltest.Anthropic(t, modeltest.Script(test.step))
 			_, err := anthropicOf(t, s, Options{}).Call(t.Context(), Request{Input: "in", MaxOutput: 50000})
-			e := failed(t, err)
+			e := errorOf(t, err)
 			if e.Class != test.class || e.Status != test.status || e.Usage != test.usage {
 				t.Errorf("got %s, %d, %+v", e.Class, e.Status, e.Usage)
 			}
@@ -297,13 +297,13 @@ func TestAnthropicStreamsThatFail(t *testing.T) {
 	}
 }
 
-func TestAModelThatMayNotBeForcedIsOfferedTheTool(t *testing.T) {
+func TestAnthropicModelThatMayNotBeForcedIsOfferedTheTool(t *testing.T) {
 	t.Parallel()
 	s := modeltest.Anthropic(t, modeltest.Script(modeltest.Step{Text: `{"slug":"a"}`, NoSchema: true}))
 	m := anthropicOf(t, s, Options{})
 	var calls []int
 	for range 2 {
-		answer, err := m.Call(t.Context(), Request{Input: "in", Schema: schema})
+		answer, err := m.Call(t.Context(), Request{Input: "in", Schema: slugSchema})
 		if err != nil || answer.Text != `{"slug":"a"}` {
 			t.Fatalf("got %+v, %v", answer, err)
 		}
@@ -314,7 +314,7 @@ func TestAModelThatMayNotBeForcedIsOfferedTheTool(t *testing.T) {
 	}
 	var choices []any
 	for n := range s.Calls() {
-		choices = append(choices, sent(t, s, n)["tool_choice"].(map[string]any)["type"])
+		choices = append(choices, anthropicSent(t, s, n)["tool_choice"].(map[string]any)["type"])
 	}
 	if diff := cmp.Diff([]any{"tool", "auto", "auto"}, choices); diff != "" {
 		t.Error(diff)
@@ -351,7 +351,7 @@ func TestAnthropicTakesKeyAndServerFromTheOptionsAlone(t *testing.T) {
 	}
 }
 
-func TestAKeyIsNoPartOfAnError(t *testing.T) {
+func TestAnthropicKeyIsNoPartOfAnError(t *testing.T) {
 	t.Parallel()
 	key := "sk-ant-" + rand.Text()
 	for name, step := range map[string]modeltest.Step{
@@ -372,7 +372,7 @@ func TestAKeyIsNoPartOfAnError(t *testing.T) {
 						t.Errorf("the error tells the key: %s", strings.ReplaceAll(e.Error(), key[:12], "KEY"))
 					}
 				}
-				if len(failed(t, err).Message) > maxMessage {
+				if len(errorOf(t, err).Message) > maxMessage {
 					t.Error("the message is too long")
 				}
 			}
@@ -395,7 +395,7 @@ func TestAnthropicOutOfReach(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = m.Call(t.Context(), Request{Input: "in"})
-	if e := failed(t, err); e.Class != ClassUnreachable || e.Usage.Calls != 0 || !strings.Contains(e.Error(), "connection refused") {
+	if e := errorOf(t, err); e.Class != ClassUnreachable || e.Usage.Calls != 0 || !strings.Contains(e.Error(), "connection refused") {
 		t.Errorf("got %s, %+v: %v", e.Class, e.Usage, e)
 	}
 }
@@ -405,7 +405,7 @@ func TestAnthropicTimeLimit(t *testing.T) {
 	s := modeltest.Anthropic(t, modeltest.Script(modeltest.Step{Hang: true}))
 	for _, capped := range []int{100, 30000} {
 		_, err := anthropicOf(t, s, Options{Timeout: 20 * time.Millisecond}).Call(t.Context(), Request{Input: "in", MaxOutput: capped})
-		if e := failed(t, err); e.Class != ClassTemporary || e.Message != "no answer within 20ms" || !errors.Is(err, context.DeadlineExceeded) {
+		if e := errorOf(t, err); e.Class != ClassTemporary || e.Message != "no answer within 20ms" || errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("got %s: %v", e.Class, e)
 		}
 	}
@@ -422,7 +422,7 @@ func TestAnthropicIsInterrupted(t *testing.T) {
 		m := anthropicOf(t, s, Options{})
 		for range 2 { // on its way, and before it
 			_, err := m.Call(ctx, Request{Input: "in", MaxOutput: capped})
-			if failed(t, err); !errors.Is(err, context.Canceled) {
+			if errorOf(t, err); !errors.Is(err, context.Canceled) {
 				t.Errorf("got %v", err)
 			}
 		}
@@ -432,14 +432,14 @@ func TestAnthropicIsInterrupted(t *testing.T) {
 	}
 }
 
-func TestOpenRefusesWhatCannotBeCalled(t *testing.T) {
+func TestAnthropicIsNotOpenedWithWhatCannotBeCalled(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		options Options
 		want    string
 	}{
 		"no API":              {Options{}, `provider anthropic has the API "", which is not known`},
-		"no URL":              {Options{API: APIAnthropic, BaseURL: "localhost:80"}, "the base URL of provider anthropic is no http or https URL"},
+		"no URL":              {Options{API: APIAnthropic, BaseURL: "localhost:80"}, "the baseURL of provider anthropic is no URL of http or https"},
 		"a key with its line": {Options{API: APIAnthropic, Key: rand.Text() + "\n"}, "the key of provider anthropic contains spaces or control characters"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -452,11 +452,11 @@ func TestOpenRefusesWhatCannotBeCalled(t *testing.T) {
 	}
 }
 
-func TestASchemaThatIsNoJSONIsNotSent(t *testing.T) {
+func TestAnthropicSchemaThatIsNoJSONIsNotSent(t *testing.T) {
 	t.Parallel()
 	s := modeltest.Anthropic(t, modeltest.Script(modeltest.Step{Text: "x"}))
 	_, err := anthropicOf(t, s, Options{}).Call(t.Context(), Request{Input: "in", Schema: json.RawMessage("{")})
-	if e := failed(t, err); e.Class != ClassInvalid || e.Usage.Calls != 0 || len(s.Calls()) != 0 {
+	if e := errorOf(t, err); e.Class != ClassInvalid || e.Usage.Calls != 0 || len(s.Calls()) != 0 {
 		t.Errorf("got %s: %v", e.Class, e)
 	}
 }

@@ -126,10 +126,14 @@ func (a *anthropicFormat) answer(w http.ResponseWriter, c Call, s Step) memoir.U
 	case s.Status >= http.StatusBadRequest && s.Raw == "":
 		return anthropicError(w, s.Status, s.Code, s.Message)
 	case s.Raw != "":
-		w.Header().Set("Content-Type", "application/json")
-		if !strings.HasPrefix(s.Raw, "{") {
-			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		kind := "text/html; charset=utf-8"
+		switch {
+		case strings.HasPrefix(s.Raw, "{"):
+			kind = "application/json"
+		case strings.HasPrefix(s.Raw, "event:"):
+			kind = "text/event-stream; charset=utf-8"
 		}
+		w.Header().Set("Content-Type", kind)
 		w.WriteHeader(max(s.Status, http.StatusOK))
 		_, _ = fmt.Fprint(w, s.Raw)
 		return memoir.Usage{}

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-func TestRetryAfter(t *testing.T) {
+func TestAnthropicRetryAfter(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	date := func(d time.Duration) string { return at.Add(d).Format(http.TimeFormat) }
@@ -31,23 +31,18 @@ func TestRetryAfter(t *testing.T) {
 		"a date":                {http.Header{"Retry-After": {date(time.Minute)}, "Date": {date(0)}}, time.Minute},
 		"a date that is past":   {http.Header{"Retry-After": {date(-time.Minute)}, "Date": {date(0)}}, 0},
 		"a date, by our clock":  {http.Header{"Retry-After": {date(-48 * time.Hour)}}, 0},
-		"longer than we count":  {http.Header{"Retry-After": {"1e300"}}, 1<<62 - 1},
-		"infinitely many hours": {http.Header{"Retry-After": {"Inf"}}, 1<<62 - 1},
+		"longer than we count":  {http.Header{"Retry-After": {"1e300"}}, 24 * time.Hour},
+		"infinitely many hours": {http.Header{"Retry-After": {"Inf"}}, 24 * time.Hour},
+		"in a hundred years":    {http.Header{"Retry-After": {date(24 * 36500 * time.Hour)}, "Date": {date(0)}}, 24 * time.Hour},
 	} {
-		got := retryAfter(test.header)
-		if test.want == 1<<62-1 {
-			if got < 24*365*time.Hour {
-				t.Errorf("%s: got %s", name, got)
-			}
-			continue
-		}
+		got := anthropicRetryAfter(test.header)
 		if got != test.want {
 			t.Errorf("%s: got %s, want %s", name, got, test.want)
 		}
 	}
 }
 
-func TestForeignWordsAreClipped(t *testing.T) {
+func TestAnthropicWordsAreClipped(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ text, key, want string }{
 		{"a\nb\t\x1b[31mc", "", "a b [31mc"},
@@ -57,13 +52,14 @@ func TestForeignWordsAreClipped(t *testing.T) {
 		{strings.Repeat("ä", 251), "", strings.Repeat("ä", 250)},
 		{strings.Repeat("x", 499) + "ä", "", strings.Repeat("x", 499)},
 	} {
-		if got := clip(test.text, test.key); got != test.want || !utf8.ValidString(got) {
+		m := &anthropicModel{options: Options{Key: test.key}}
+		if got := m.words(test.text); got != test.want || !utf8.ValidString(got) {
 			t.Errorf("%q: got %q", test.text, got)
 		}
 	}
 }
 
-func TestARedirectIsNotFollowed(t *testing.T) {
+func TestAnthropicRedirectIsNotFollowed(t *testing.T) {
 	t.Parallel()
 	asked := false
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked = true }))
@@ -75,12 +71,12 @@ func TestARedirectIsNotFollowed(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = m.Call(t.Context(), Request{Input: "in"})
-	if e := failed(t, err); e.Class != ClassMissing || !errors.Is(err, errRedirect) || asked {
+	if e := errorOf(t, err); e.Class != ClassMissing || !errors.Is(err, errRedirect) || asked {
 		t.Errorf("got %s: %v; asked: %v", e.Class, e, asked)
 	}
 }
 
-func TestAServerThatCannotBeTalkedToIsOutOfReach(t *testing.T) {
+func TestAnthropicServerThatCannotBeTalkedToIsOutOfReach(t *testing.T) {
 	t.Parallel()
 	start := func(f func(*httptest.Server)) string {
 		server := httptest.NewUnstartedServer(nil)
@@ -98,31 +94,29 @@ func TestAServerThatCannotBeTalkedToIsOutOfReach(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = m.Call(t.Context(), Request{Input: "in"})
-		if e := failed(t, err); e.Class != ClassUnreachable || !strings.Contains(e.Message, want) || strings.Contains(e.Message, "127.0.0.1") {
+		if e := errorOf(t, err); e.Class != ClassUnreachable || !strings.Contains(e.Message, want) || strings.Contains(e.Message, "127.0.0.1") {
 			t.Errorf("got %s: %v", e.Class, e)
 		}
 	}
 }
 
-// endless is a body without an end.
-type endless struct{}
+// endlessBody is a body without an end.
+type endlessBody struct{}
 
-func (endless) Read(p []byte) (int, error) { return len(p), nil }
-func (endless) Close() error               { return nil }
+func (endlessBody) Read(p []byte) (int, error) { return len(p), nil }
+func (endlessBody) Close() error               { return nil }
 
-func (endless) RoundTrip(*http.Request) (*http.Response, error) {
-	return &http.Response{Body: endless{}}, nil
-}
-
-func TestABodyWithoutAnEndIsNotRead(t *testing.T) {
+func TestAnthropicBodyWithoutAnEndIsNotRead(t *testing.T) {
 	t.Parallel()
-	res, err := boundedBody{endless{}}.RoundTrip(nil)
+	res, err := anthropicAnswered(nil, func(*http.Request) (*http.Response, error) {
+		return &http.Response{Header: http.Header{"Content-Type": {"application/json"}}, Body: endlessBody{}}, nil
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	n, err := io.Copy(io.Discard, res.Body)
 	var tooLarge *http.MaxBytesError
-	if n != maxBody || !errors.As(err, &tooLarge) {
+	if n != maxAnthropicBody || !errors.As(err, &tooLarge) {
 		t.Errorf("read %d bytes: %v", n, err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"time"
+	"unicode/utf8"
 
 	"memoir"
 )
@@ -39,10 +40,7 @@ type Error struct {
 
 // Error says which model failed and how.
 func (e *Error) Error() string {
-	message := e.Message
-	if len(message) > maxMessage {
-		message = message[:maxMessage] + "…"
-	}
+	message := short(e.Message)
 	switch {
 	case e.Status > 0 && message != "":
 		return fmt.Sprintf("%s answered with status %d: %s", e.Model, e.Status, message)
@@ -52,6 +50,18 @@ func (e *Error) Error() string {
 		return e.Model + ": " + message
 	}
 	return fmt.Sprintf("%s: %s", e.Model, e.Class)
+}
+
+// short cuts a text to maxMessage bytes, in front of a character.
+func short(text string) string {
+	if len(text) <= maxMessage {
+		return text
+	}
+	end := maxMessage
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end]
 }
 
 // Unwrap returns the cause.

@@ -8,6 +8,8 @@ func Open(spec Spec, o Options) (Model, error) {
 	switch o.API {
 	case APIResponses, APIChat:
 		return newOpenAI(spec, o)
+	case APIAnthropic:
+		return openAnthropic(spec, o)
 	}
 	return nil, memoir.Errorf(memoir.CodeConfig, "use openai-responses, openai-chat, anthropic or exec", "provider %s has the API %q, which is not known", spec.Provider, o.API)
 }

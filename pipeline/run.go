@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -101,8 +102,12 @@ func models(opts Options) (extract.Extractor, consolidate.Consolidator, error) {
 		if role.value == "" {
 			continue
 		}
-		if _, err := model.ParseSpec(role.value); err != nil {
+		spec, err := model.ParseSpec(role.value, slices.Collect(maps.Keys(opts.Settings.Providers))...)
+		if err != nil {
 			return nil, nil, memoir.Errorf(memoir.CodeConfig, memoir.HintOf(err), "%s: %w", role.name, err)
+		}
+		if !spec.Builtin() { // never another model than the one that was asked for
+			return nil, nil, memoir.Errorf(memoir.CodeConfig, "use "+model.Builtin, "%s: no phase can use %s in this version", role.name, spec)
 		}
 	}
 	return extract.NewBuiltin(), consolidate.NewBuiltin(), nil

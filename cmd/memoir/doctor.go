@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -63,7 +65,7 @@ func (d *doctor) examine(c *cli.Context) {
 	settings, err := d.settings(c, nil)
 	d.check("settings", "valid", err)
 	if err == nil {
-		d.models(settings.ModelRoles)
+		d.models(settings)
 		if settings.Memories.Enabled {
 			d.add(checkOK, "memories.enabled", "", "on: hooks read sessions and inject memory")
 		} else {
@@ -116,12 +118,16 @@ func (d *doctor) check(name, good string, err error) {
 }
 
 // models says whether this version can call the models that are set.
-func (d *doctor) models(roles config.ModelRoles) {
+func (d *doctor) models(settings config.Settings) {
+	roles := settings.ModelRoles
 	for _, role := range []struct{ name, model string }{{"default", roles.Default}, {"smol", roles.Smol}} {
 		if role.model == "" {
 			continue
 		}
-		_, err := model.ParseSpec(role.model)
+		spec, err := model.ParseSpec(role.model, slices.Collect(maps.Keys(settings.Providers))...)
+		if err == nil && !spec.Builtin() {
+			err = memoir.Errorf(memoir.CodeConfig, "use "+model.Builtin, "no phase can use %s in this version", spec)
+		}
 		d.check("modelRoles."+role.name, role.model, err)
 	}
 }

@@ -6,6 +6,8 @@ import "memoir"
 // is known are an error with memoir.CodeConfig.
 func Open(spec Spec, o Options) (Model, error) {
 	switch o.API {
+	case APIExec:
+		return newProgram(spec, o)
 	}
 	return nil, memoir.Errorf(memoir.CodeConfig, "use openai-responses, openai-chat, anthropic or exec", "provider %s has the API %q, which is not known", spec.Provider, o.API)
 }

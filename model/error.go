@@ -3,6 +3,7 @@ package model
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 	"unicode/utf8"
 
@@ -31,6 +32,7 @@ const maxMessage = 500
 type Error struct {
 	Class      Class
 	Model      string        // provider/model
+	Program    string        // of APIExec: what was started; else empty
 	Status     int           // of HTTP, or the exit status of a command; 0 if there is none
 	RetryAfter time.Duration // what the server asked for; 0 if nothing
 	Message    string        // the server's words, at most 500 bytes: foreign text, not redacted
@@ -69,6 +71,19 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // Hint says what a person can do about it; empty if nothing but waiting.
 func (e *Error) Hint() string {
+	switch {
+	case e.Program == "":
+	case e.Class == ClassDenied:
+		return "log in with " + e.Program + " in a terminal, or give it its key"
+	case e.Class == ClassMissing:
+		return "check the model's name: it is what " + e.Program + " calls it"
+	case e.Class == ClassUnreachable:
+		return "check that " + e.Program + " reaches its provider from here"
+	case errors.Is(e.Err, fs.ErrNotExist):
+		return "install " + e.Program + ", or give the provider's command another path"
+	case e.Class == ClassProgram:
+		return "run " + e.Program + " by hand with a question on its standard input"
+	}
 	switch e.Class {
 	case ClassDenied:
 		return "check the key: the provider's keyEnv or keyCommand"
@@ -78,8 +93,6 @@ func (e *Error) Hint() string {
 		return "check that the provider's baseURL is reachable from here"
 	case ClassTooLong:
 		return "lower memories.phase1InputTokenLimit, or set the provider's window"
-	case ClassProgram:
-		return "run the command by hand with a question on its standard input"
 	}
 	return ""
 }

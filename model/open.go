@@ -10,6 +10,8 @@ func Open(spec Spec, o Options) (Model, error) {
 		return newOpenAI(spec, o)
 	case APIAnthropic:
 		return openAnthropic(spec, o)
+	case APIExec:
+		return newProgram(spec, o)
 	}
 	return nil, memoir.Errorf(memoir.CodeConfig, "use openai-responses, openai-chat, anthropic or exec", "provider %s has the API %q, which is not known", spec.Provider, o.API)
 }

@@ -54,7 +54,7 @@ func injectCommand(p *program) *cli.Command {
 			"memoir inject --agent claude", "memoir inject --format plain --project mise"),
 		Flags: append(contextFlags(), &cli.StringFlag{Name: "format", Usage: "the form of another agent, or plain, for `FORMAT`"}),
 		Action: func(c *cli.Context) error {
-			if p.getenv("MEMOIR_CHILD") != "" {
+			if p.getenv(memoir.ChildVariable) != "" {
 				return nil
 			}
 			in, isHook := readHook(p.ui.stdin, injectPatience)

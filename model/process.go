@@ -23,7 +23,7 @@ type printed struct {
 	status int    // 0: it succeeded; -1: a signal ended it, as stderr says
 }
 
-var errTooMuch = fmt.Errorf("it printed more than %d MiB", maxAnswer>>20)
+var errOutputTooLong = fmt.Errorf("it printed more than %d MiB", maxAnswer>>20)
 
 // start is a program to run.
 type start struct {
@@ -44,7 +44,7 @@ func run(ctx context.Context, s start) (printed, error) {
 	cmd := exec.CommandContext(ctx, s.command[0], s.command[1:]...)
 	cmd.Dir, cmd.Env = s.dir, s.env
 	cmd.Stdin = strings.NewReader(s.stdin)
-	stdout, stderr := &bounded{full: func() { cancel(errTooMuch) }}, &ending{}
+	stdout, stderr := &bounded{full: func() { cancel(errOutputTooLong) }}, &ending{}
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	own(cmd)
 	cmd.Cancel = func() error { return terminate(cmd) }
@@ -83,7 +83,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 	defer b.mu.Unlock()
 	if b.buf.Len()+len(p) > maxAnswer {
 		b.full()
-		return 0, errTooMuch
+		return 0, errOutputTooLong
 	}
 	return b.buf.Write(p)
 }

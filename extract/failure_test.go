@@ -77,9 +77,9 @@ func TestWhatLayBetweenAFailureAndItsSuccess(t *testing.T) {
 	}{
 		{"a checkout", work().runs("make e2e", 1, "sh: vendor/tool/run: No such file or directory").runs("git submodule update --init vendor/tool", 0, "").runs("make e2e", 0, ""),
 			[]string{"passed after `git submodule update --init vendor/tool`"}, []string{"run again"}},
-		{"several of one shape, hashes cut", work().runs("make e2e", 1, "could not find helpers/load: No such file or directory").
+		{"several of one shape, hashes whole", work().runs("make e2e", 1, "could not find helpers/load: No such file or directory").
 			runs("git -C helpers fetch origin 0123456789abcdef0123456789abcdef01234567", 0, "").runs("git -C helpers fetch origin 1123456789abcdef0123456789abcdef01234567", 0, "").runs("make e2e", 0, ""),
-			[]string{"`git -C helpers fetch origin 1123456` (and 1 more like it)"}, nil},
+			[]string{"`git -C helpers fetch origin 1123456789abcdef0123456789abcdef01234567` (and 1 more like it)"}, nil},
 		{"a migration", work().runs("bundle exec rspec", 1, "PG::UndefinedTable: ERROR: relation \"users\" is not installed").runs("bin/rails db:migrate", 0, "").runs("bundle exec rspec", 0, ""),
 			[]string{"passed after `bin/rails db:migrate`"}, nil},
 		{"a branch changes nothing", work().runs("make e2e", 1, "curl: connection refused").runs("git switch -c fix/x", 0, "").runs("make e2e", 0, ""),

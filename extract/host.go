@@ -43,12 +43,15 @@ func hostCommand(words []string) (text string, mutates bool) {
 				i++
 				continue
 			}
-			if key, _, ok := strings.Cut(v, "="); ok && (words[i] == "-f" || words[i] == "-F" || words[i] == "--field" || words[i] == "--raw-field") {
+			if key, value, ok := strings.Cut(v, "="); ok && (words[i] == "-f" || words[i] == "-F" || words[i] == "--field" || words[i] == "--raw-field") {
 				if key == "query" {
 					return "", false
 				}
 				mutates = true
-				out = append(out, words[i], key+"=…")
+				if !setting(key, value) {
+					value = "…"
+				}
+				out = append(out, words[i], key+"="+value)
 			} else if words[i] != "--jq" && words[i] != "-q" && words[i] != "--template" && words[i] != "-t" && words[i] != "-H" && words[i] != "--header" {
 				out = append(out, words[i], "…")
 			}
@@ -71,6 +74,19 @@ func hostCommand(words []string) (text string, mutates bool) {
 		return "", false
 	}
 	return text, mutates
+}
+
+// maxSetting is how many bytes a value has at most that is told with its key.
+const maxSetting = 16
+
+// setting reports whether a field of a call holds a value to choose, such as true or
+// write, rather than a text or what differs from call to call.
+func setting(key, value string) bool {
+	switch key {
+	case "body", "title", "message", "description", "name", "login", "owner", "repo":
+		return false
+	}
+	return value != "" && len(value) <= maxSetting && strings.Trim(value, "abcdefghijklmnopqrstuvwxyz_-") == ""
 }
 
 // valued options are followed by a value.

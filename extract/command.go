@@ -28,6 +28,7 @@ type command struct {
 	use    string // one of the for… constants
 	place  string // the other repository that it ran in, empty for the session's own
 	masked bool   // its exit status is not that of the command line
+	part   int    // index of the simple command in the line that it was made of
 }
 
 // full is the command as one would type it.
@@ -66,7 +67,7 @@ func parseCommands(line, cwd, root string) []command {
 			continue
 		}
 		c.masked = masked(parts[i:]) && !(strings.Contains(line, "pipefail") && piped(parts[i:]))
-		c.prefix = prefix(s.before)
+		c.prefix, c.part = prefix(s.before), i
 		switch at := relative(dirs[i], root); {
 		case temporary(at):
 			continue

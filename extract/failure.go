@@ -127,42 +127,6 @@ func (r *reading) slip(failed *run, mended int, line string) bool {
 	return false
 }
 
-// blamed returns the command of a failed command line that failed, as far as
-// that can be told: not if one that is not worth remembering may have failed as well.
-func blamed(r *run) (command, bool) {
-	if len(r.cmds) == 0 {
-		return command{}, false
-	}
-	others := 0
-	parts := r.parts
-	for i, s := range parts {
-		switch name := unquote(s.words[0]); {
-		case name == "cd" || name == "echo" || name == "printf" || name == "set" || name == "export" || name == "sleep" || name == "true" || name == "pwd" || name == "source" || name == ".":
-		case i > 0 && parts[i-1].after == "|":
-		default:
-			others++
-		}
-	}
-	if others > len(r.cmds) {
-		return command{}, false
-	}
-	if len(r.cmds) == 1 {
-		return r.cmds[0], true
-	}
-	line := r.why()
-	for _, c := range r.cmds {
-		if c.use == forTest && errorRank(line) == 7 && !exception(line) {
-			return c, true
-		}
-	}
-	for _, c := range r.cmds {
-		if c.use != forFormat && c.use != forVCS {
-			return c, true
-		}
-	}
-	return command{}, false
-}
-
 // lastState reports whether a failure is the last that the session saw of a command.
 func lastState(r *reading, failed int, c command) bool {
 	return r.lastRun(command{family: c.family}) <= failed

@@ -112,7 +112,11 @@ func without(a, b []string) []string {
 // another one of the same program, on the same thing, that did.
 func recovered(failed, worked *run, line, root string) (text string, also bool) {
 	var tried string
-	for _, s := range failed.parts {
+	suspects := failed.parts
+	if g := failed.culprit(); g.sure {
+		suspects = suspects[g.part : g.part+1]
+	}
+	for _, s := range suspects {
 		if t := altering(s, root); t != "" {
 			tried = t
 			break
@@ -142,10 +146,14 @@ func shellWords(line string) []string {
 	})
 }
 
-// firstWords renders the command of a line that most likely failed: the last that
-// is neither a filter nor part of a loop.
+// firstWords renders the command of a line that most likely failed: the one that the
+// output names, else the first that is neither a filter nor part of a loop.
 func firstWords(r *run, root string) string {
-	for _, s := range r.parts {
+	parts := r.parts
+	if g := r.culprit(); g.sure {
+		parts = parts[g.part : g.part+1]
+	}
+	for _, s := range parts {
 		if !s.script && !readers[unquote(s.words[0])] && unquote(s.words[0]) != "git" {
 			if t := rendered(s, root); t != "" {
 				return t

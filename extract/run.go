@@ -23,6 +23,7 @@ type run struct {
 	reason  *string // what why found
 	refused *bool   // what declined found
 	looks   *bool   // what looksFailed found
+	guilt   *guilt  // what culprit found
 }
 
 // runAt compares a run with an item, for a search in runs, which are in order.

@@ -32,7 +32,9 @@ func (r *run) culprit() guilt {
 
 func (r *run) accused() guilt {
 	if task := failedTask(r.output); task != "" {
-		if at := r.only(func(s simple) bool { return slices.ContainsFunc(s.words[1:], func(w string) bool { return unquote(w) == task }) }); at >= 0 {
+		if at := r.only(func(s simple) bool {
+			return slices.ContainsFunc(s.words[1:], func(w string) bool { return unquote(w) == task })
+		}); at >= 0 {
 			return guilt{at, true}
 		}
 	}

@@ -120,6 +120,7 @@ func (r *reading) record(t *turn, it *memoir.Item, line, root string) {
 			run.unknown = true
 		}
 	}
+	run.unknown = run.unknown || !run.failed && len(run.parts) == 1 && didNothing(it.Output)
 	r.runs = append(r.runs, run)
 	t.runs = append(t.runs, run)
 	if it.CWD != "" {

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"slices"
 	"strings"
 
 	"memoir"
@@ -83,7 +84,24 @@ func verdict(parts []simple, cmds []command, output string) int {
 	if !searched && (checks && complains(output) || endsInError(output)) {
 		return endedBadly
 	}
+	if !checks && strings.TrimSpace(output) == "" && slices.ContainsFunc(parts, func(s simple) bool { return s.after == "|" }) {
+		return endedUnseen // a program that prints nothing into a pipe may not have begun
+	}
 	return endedWell
+}
+
+// didNothing reports whether a command says that there was nothing for it to do: that
+// it ended well shows nothing.
+func didNothing(output string) bool {
+	if len(output) > 400 {
+		return false
+	}
+	output = strings.ToLower(strings.TrimSpace(clean(output)))
+	if output == "" || strings.Count(output, "\n") > 2 {
+		return false
+	}
+	_, missing, none := strings.Cut(" "+output, " no ")
+	return none && strings.Contains(missing, "configured") || strings.Contains(output, "nothing to ") && !strings.Contains(output, "nothing to be done")
 }
 
 // cutShort reports whether head printed as many lines as it was told to.

@@ -211,12 +211,15 @@ func normalise(words []string, root string) (command, bool) {
 		}
 	}
 	words = withoutHelp(words)
+	if step := hostStep(words); step != "" {
+		return command{text: step, family: step, use: forVCS}, true
+	}
 	family, use := classify(words)
 	if use == "" {
 		return command{}, false
 	}
 	if use == forVCS {
-		return command{text: family, family: family, use: use}, true
+		return command{text: family + rewriting(words), family: family, use: use}, true
 	}
 	kept := words[:1]
 	for _, w := range words[1:] {
@@ -230,6 +233,19 @@ func normalise(words []string, root string) (command, bool) {
 		return command{}, false
 	}
 	return command{text: text, family: family, use: use}, true
+}
+
+// rewriting are the options of a git command that change what was committed or
+// published before: without them it does something else.
+func rewriting(words []string) string {
+	text := ""
+	for _, w := range words[1:] {
+		name, _, _ := strings.Cut(w, "=")
+		if name == "--amend" || name == "--force-with-lease" || name == "--force" {
+			text += " " + name
+		}
+	}
+	return text
 }
 
 // withoutHelp drops the option that asks the repository's own program, run from

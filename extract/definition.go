@@ -51,10 +51,11 @@ var ordinary = map[string]bool{"main": true, "new": true, "init": true, "from": 
 // A fileLedger knows what a session did to files: what it defined in them, which it
 // removed and where it moved them.
 type fileLedger struct {
-	names map[string]*nameList      // by path
-	gone  map[string]int            // item by path
-	moved map[string]string         // new path by old one
-	net   map[string]map[string]int // by path: lines, and how often more they were added than taken away
+	names   map[string]*nameList      // by path
+	gone    map[string]int            // item by path
+	moved   map[string]string         // new path by old one
+	written []string                  // all names at the end, sorted; nil until asked for
+	net     map[string]map[string]int // by path: lines, and how often more they were added than taken away
 }
 
 // note enters the definitions that an edit adds and removes.
@@ -87,6 +88,20 @@ func (l *fileLedger) note(p, before, after string) {
 			names.add(n)
 		}
 	}
+}
+
+// wrote reports whether the edits of a session left the definition of a name behind, or
+// of one that begins with it, as the filters of test runners allow.
+func (l *fileLedger) wrote(name string) bool {
+	if l.written == nil {
+		l.written = []string{}
+		for _, names := range l.names {
+			l.written = append(l.written, names.list()...)
+		}
+		slices.Sort(l.written)
+	}
+	at, whole := slices.BinarySearch(l.written, name)
+	return whole || len(name) >= 2*minName && at < len(l.written) && strings.HasPrefix(l.written[at], name)
 }
 
 // count enters lines that an edit adds or takes away.

@@ -150,7 +150,7 @@ func telling(line string) bool {
 // worked with it is no way for the next time.
 func (r *reading) handed(from, to int) bool {
 	return slices.ContainsFunc(r.turns, func(t *turn) bool {
-		return t.ask != nil && t.ask.N > from && t.ask.N < to && strings.Contains(t.ask.Text, "[REDACTED:")
+		return t.ask != nil && t.ask.N > from && t.ask.N < to && strings.Contains(t.ask.Text, "REDACTED")
 	})
 }
 

@@ -76,6 +76,31 @@ func hostCommand(words []string) (text string, mutates bool) {
 	return text, mutates
 }
 
+// mutation is the name of what a call of the host's query language changes.
+var mutation = newPattern(`\bmutation\b[^{]{0,400}\{\s*(?:\w+\s*:\s*)?(\w+)`)
+
+// hostStep renders a call of a host's API that changes something there, as a step of
+// a procedure; empty for any other command.
+func hostStep(words []string) string {
+	if base := unquote(words[0]); base != "gh" && base != "glab" {
+		return ""
+	}
+	if group, rest := next(words[1:]); group == "api" {
+		if what, _ := next(rest); what == "graphql" {
+			for _, w := range rest {
+				if m := mutation.FindStringSubmatch(w); m != nil {
+					return unquote(words[0]) + " api graphql -f query='mutation … " + m[1] + " …'"
+				}
+			}
+			return ""
+		}
+		if text, mutates := hostCommand(words); mutates {
+			return text
+		}
+	}
+	return ""
+}
+
 // maxSetting is how many bytes a value has at most that is told with its key.
 const maxSetting = 16
 

@@ -120,7 +120,9 @@ func (r *reading) record(t *turn, it *memoir.Item, line, root string) {
 			run.unknown = true
 		}
 	}
-	run.unknown = run.unknown || !run.failed && len(run.parts) == 1 && didNothing(it.Output)
+	if !run.failed {
+		run.cmds = slices.DeleteFunc(run.cmds, func(c command) bool { return c.use != forVCS && didNothing(c, len(run.parts) == 1, it.Output) })
+	}
 	r.runs = append(r.runs, run)
 	t.runs = append(t.runs, run)
 	if it.CWD != "" {

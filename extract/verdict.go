@@ -90,18 +90,29 @@ func verdict(parts []simple, cmds []command, output string) int {
 	return endedWell
 }
 
-// didNothing reports whether a command says that there was nothing for it to do: that
-// it ended well shows nothing.
-func didNothing(output string) bool {
-	if len(output) > 400 {
-		return false
+// didNothing reports whether the first lines of an output say that there was nothing
+// for a command to do, so that it ended well for no reason of its own. alone tells that
+// no other command printed there; else the line opens with the command's program.
+func didNothing(c command, alone bool, output string) bool {
+	n := 0
+	for line := range strings.Lines(clean(output[:min(len(output), 400)])) {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		if n++; n > 3 {
+			return false
+		}
+		lower := strings.ToLower(line)
+		_, lacking, lacks := strings.Cut(lower, " no ")
+		if !(lacks && strings.Contains(lacking, "configured")) && (!strings.Contains(lower, "nothing to ") || strings.Contains(lower, "nothing to be done")) {
+			continue
+		}
+		first, _, _ := strings.Cut(line, " ")
+		if alone && len(output) <= 400 || slices.Contains(strings.Fields(c.text), strings.Trim(first, ":[]")) {
+			return true
+		}
 	}
-	output = strings.ToLower(strings.TrimSpace(clean(output)))
-	if output == "" || strings.Count(output, "\n") > 2 {
-		return false
-	}
-	_, missing, none := strings.Cut(" "+output, " no ")
-	return none && strings.Contains(missing, "configured") || strings.Contains(output, "nothing to ") && !strings.Contains(output, "nothing to be done")
+	return false
 }
 
 // cutShort reports whether head printed as many lines as it was told to.

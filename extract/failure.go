@@ -75,7 +75,7 @@ func failures(r *reading) []found {
 				f.weight++
 			}
 			switch {
-			case r.handed(run.item, fix.items[0]):
+			case r.handed(run.item, fix.items[0]), c.use == forVCS && fix.how == ranAgain && r.rewritten(run, fix.items[0]):
 				continue
 			case fix.command:
 				f.weight += 2
@@ -144,6 +144,12 @@ func (f *trouble) standing(r *reading, later *run) []cause {
 // to have failed in one way: it names a place in code, or several things.
 func telling(line string) bool {
 	return located(line) || compiler(line) || len(nameWords(line)) >= 4
+}
+
+// rewritten reports whether a run was another command line than the one that failed.
+func (r *reading) rewritten(failed *run, item int) bool {
+	k, ok := slices.BinarySearchFunc(r.runs, item, runAt)
+	return ok && r.runs[k].line != failed.line
 }
 
 // handed reports whether a person handed over a credential between two items: what

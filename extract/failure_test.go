@@ -170,6 +170,7 @@ func TestAnAttemptAndTheNext(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, failed, output, worked, want string }{
 		{"a name of the shell's own", "d=$(mktemp -d); app clear & wait $!; status=$?; rm -rf $d; exit $status", "zsh:1: read-only variable: status", "d=$(mktemp -d); app clear & wait $!; code=$?; rm -rf $d; exit $code", "worked with `code` instead of `status`"},
+		{"an option of the host's program", "gh pr edit 7 --add-labels bug --milestone next", "unknown flag: --add-labels", "gh pr edit 7 --add-label bug --milestone next", "worked with `--add-label` instead of `--add-labels`"},
 		{"another way to the same end", "git submodule update --init vendor/x", "fatal: Unable to find current revision in submodule path 'vendor/x'", "git -C .git/modules/vendor/x fetch origin main && git -C vendor/x checkout main", "worked instead: `git -C .git/modules/vendor/x fetch"},
 	} {
 		got := of(work().runs(test.failed, 1, test.output).runs(test.worked, 0, "").answers("Done.").extract(t), memoir.StatementFailure)

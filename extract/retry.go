@@ -22,8 +22,8 @@ func retries(r *reading) []found {
 		if !run.failed || run.declined() || len(run.line) > 2<<10 {
 			continue
 		}
-		if _, ok := blamed(run); ok {
-			continue
+		if c, ok := blamed(run); ok && (c.use != forVCS || strings.HasPrefix(c.text, "git ")) {
+			continue // one of failures, but for calls of a host's program, of which only the options tell
 		}
 		line := run.why()
 		if errorRank(line) < 8 && !strings.Contains(line, "read-only variable") || onlyStatus(line) || missingProgram(run.output) != "" {
@@ -76,7 +76,7 @@ func swapped(failed, worked *run, line, root string) (text string, also bool) {
 	switch {
 	case len(named) == 1:
 		less = named
-	case len(named) > 1 || len(less) == 0 || len(less) > maxSwap || len(failed.cmds) > 0 || !misused(line):
+	case len(named) > 1 || len(less) == 0 || len(less) > maxSwap || slices.ContainsFunc(failed.cmds, func(c command) bool { return c.use != forVCS }) || !misused(line):
 		return "", false
 	}
 	return fmt.Sprintf("%s failed: %s — worked with %s instead of %s", code(shorten(firstWords(failed, root), 100)), line,

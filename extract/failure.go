@@ -75,7 +75,7 @@ func failures(r *reading) []found {
 				f.weight++
 			}
 			switch {
-			case r.handed(run.item, fix.items[0]), c.use == forVCS && fix.how == ranAgain && r.rewritten(run, fix.items[0]):
+			case r.handed(run.item, fix.items[0]), c.use == forVCS && !strings.HasPrefix(c.text, "git ") && fix.how == ranAgain && r.rewritten(run, fix.items[0]):
 				continue
 			case fix.command:
 				f.weight += 2

@@ -234,7 +234,8 @@ func byUse(claims []*claim) []*claim {
 	return out
 }
 
-// splitCommand reads a statement such as "`go test ./...` passes (ran 3 times, 1 failed)".
+// splitCommand reads a statement such as "`go test ./...` passes (ran 3 times, 1 failed)";
+// runs are those that did not fail.
 func splitCommand(text string) (name, verb string, runs int) {
 	runs = 1
 	rest := ""
@@ -255,6 +256,11 @@ func splitCommand(text string) (name, verb string, runs int) {
 		if end := strings.IndexByte(digits, ' '); end > 0 {
 			if n, err := strconv.Atoi(digits[:end]); err == nil && n > 0 {
 				runs = n
+			}
+			if _, failed, ok := strings.Cut(digits, "times, "); ok {
+				if n, err := strconv.Atoi(failed[:max(0, strings.IndexByte(failed, ' '))]); err == nil && n >= 0 && n < runs {
+					runs -= n
+				}
 			}
 		}
 		rest = rest[:i]

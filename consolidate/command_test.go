@@ -58,7 +58,7 @@ func TestVariantsOfACommandAreOneLine(t *testing.T) {
 			[]string{"`mise run test` passes (ran 2 times)"}},
 		{"values of settings", []string{"`make dist VERSION=0.4.0` works", "`make dist VERSION=0.5.0` works"},
 			[]string{"`make dist …` works (ran 2 times), e.g. `make dist VERSION=0.4.0`"}},
-		{"one form only", []string{"`mise run test:e2e e2e/test_a` passes (ran 2 times, 1 failed)"},
+		{"one form only", []string{"`mise run test:e2e e2e/test_a` passes (ran 3 times, 1 failed)"},
 			[]string{"`mise run test:e2e e2e/test_a` passes (ran 2 times)"}},
 		{"another directory is another command", []string{"`cd web && npm test` passes", "`cd api && npm test` passes"},
 			[]string{"`cd api && npm test` passes", "`cd web && npm test` passes"}},

@@ -28,6 +28,7 @@ type command struct {
 	use    string // one of the for… constants
 	place  string // the other repository that it ran in, empty for the session's own
 	masked bool   // its exit status is not that of the command line
+	part   int    // index of the simple command in the line that it was made of
 }
 
 // full is the command as one would type it.
@@ -66,7 +67,7 @@ func parseCommands(line, cwd, root string) []command {
 			continue
 		}
 		c.masked = masked(parts[i:]) && !(strings.Contains(line, "pipefail") && piped(parts[i:]))
-		c.prefix = prefix(s.before)
+		c.prefix, c.part = prefix(s.before), i
 		switch at := relative(dirs[i], root); {
 		case temporary(at):
 			continue
@@ -210,12 +211,15 @@ func normalise(words []string, root string) (command, bool) {
 		}
 	}
 	words = withoutHelp(words)
+	if step := hostStep(words); step != "" {
+		return command{text: step, family: step, use: forVCS}, true
+	}
 	family, use := classify(words)
 	if use == "" {
 		return command{}, false
 	}
 	if use == forVCS {
-		return command{text: family, family: family, use: use}, true
+		return command{text: family + rewriting(words), family: family, use: use}, true
 	}
 	kept := words[:1]
 	for _, w := range words[1:] {
@@ -229,6 +233,19 @@ func normalise(words []string, root string) (command, bool) {
 		return command{}, false
 	}
 	return command{text: text, family: family, use: use}, true
+}
+
+// rewriting are the options of a git command that change what was committed or
+// published before: without them it does something else.
+func rewriting(words []string) string {
+	text := ""
+	for _, w := range words[1:] {
+		name, _, _ := strings.Cut(w, "=")
+		if name == "--amend" || name == "--force-with-lease" || name == "--force" {
+			text += " " + name
+		}
+	}
+	return text
 }
 
 // withoutHelp drops the option that asks the repository's own program, run from

@@ -12,7 +12,7 @@
 //	                        what they settled or declared: steer, refused, choice, stated, declared, spec
 //	finding.go              what the agent found: diagnosis, concession, carried, convention, weigh;
 //	                        what still holds of it: laststate, mended, outlive, reversed, overruled, unsure
-//	failure.go, worked.go   commands: shell, command, program, run, verdict; fix, between, cause, retry, reported
+//	failure.go, worked.go   commands: shell, command, program, run, verdict, blame; fix, between, cause, retry, reported
 //	file.go, environment.go, procedure.go
 //	prose.go, phrase.go, wording.go, person.go    how sentences are read and compared
 //	fit.go                  fitting a session to a language model's budget: piece, worth

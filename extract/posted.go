@@ -155,19 +155,16 @@ func shellWord(w string) string {
 	for i := 0; i < len(w); {
 		switch c := w[i]; {
 		case c == '\'':
-			end := strings.IndexByte(w[i+1:], '\'')
-			if end < 0 {
-				end = len(w) - i - 1
-			}
-			text := w[i+1 : i+1+end]
-			if i > 0 && w[i-1] == '$' {
+			end := quoteEnd(w, i)
+			text := strings.TrimSuffix(w[i+1:end], "'")
+			if escaping(w, i) {
 				text = escapes.Replace(text)
 				head := strings.TrimSuffix(b.String(), "$")
 				b.Reset()
 				b.WriteString(head)
 			}
 			b.WriteString(text)
-			i += end + 2
+			i = end
 		case c == '"':
 			for i++; i < len(w) && w[i] != '"'; i++ {
 				if w[i] == '\\' && i+1 < len(w) && strings.IndexByte("\\\"$`\n", w[i+1]) >= 0 {

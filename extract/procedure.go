@@ -43,9 +43,9 @@ func procedures(r *reading) []found {
 				working = working || c.use != forVCS
 				checks = checks && (c.use == forFormat || c.use == forLint || c.use == forTest || c.use == forBuild)
 				// Only the last time counts: what was tried before it led nowhere.
-				if !seen[c.text] && len(steps) < maxSteps {
-					seen[c.text] = true
-					steps, items = append(steps, c.text), append(items, run.item)
+				if step := r.general(c); !seen[step] && len(steps) < maxSteps {
+					seen[step] = true
+					steps, items = append(steps, step), append(items, run.item)
 				}
 			}
 		}
@@ -117,7 +117,7 @@ func withoutParts(list []found) []found {
 // they asked about the change itself holds for that once.
 func (r *reading) occasion(turns []*turn, checks bool) string {
 	if !checks {
-		if label := labelOf(turns[0].said, r); commands(words(label)) {
+		if label := labelOf(turns[0].said, r); commands(words(label)) && !nameless(words(label)) {
 			return quote(shorten(strings.ReplaceAll(shortLinks(label), "`", ""), maxLabel))
 		}
 	}
@@ -140,6 +140,34 @@ func (r *reading) occasion(turns []*turn, checks bool) string {
 		return "after a change"
 	}
 	return "after a change in " + code(where)
+}
+
+// nameless reports whether a request of two words points at what was said before: it
+// names no kind of work.
+func nameless(norm string) bool {
+	return strings.Count(strings.TrimSpace(norm), " ") < 2 && has(norm, pronouns)
+}
+
+var pronouns = phrases("it|this|that|these|those|them|es|das|dies|ça|cela|le|la|lo|eso|esto|isso|isto|quello|questo|dit|dat|это|to")
+
+// general is a test command with "…" for the operands that name what this very
+// session wrote into the code: the next time there are others.
+func (r *reading) general(c command) string {
+	if c.use != forTest {
+		return c.text
+	}
+	words := strings.Fields(c.text)
+	for i, w := range words[1:] {
+		all := true
+		for name := range strings.SplitSeq(unquote(w), "|") {
+			name = strings.Trim(name[strings.LastIndexByte(name, ':')+1:], "^$()")
+			all = all && r.files.wrote(name)
+		}
+		if all {
+			words[i+1] = "…"
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // above is the directory that two share, "." if that is the repository itself.

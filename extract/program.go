@@ -196,7 +196,7 @@ func subcommand(base string, args []string, sub map[string]string) (family, use 
 	case "gh":
 		verb, _ := next(rest)
 		switch verb {
-		case "create", "merge", "upload", "run":
+		case "create", "edit", "merge", "upload", "run":
 			return family + " " + verb, forVCS
 		}
 		return "", ""

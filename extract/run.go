@@ -23,6 +23,7 @@ type run struct {
 	reason  *string // what why found
 	refused *bool   // what declined found
 	looks   *bool   // what looksFailed found
+	guilt   *guilt  // what culprit found
 }
 
 // runAt compares a run with an item, for a search in runs, which are in order.
@@ -118,6 +119,9 @@ func (r *reading) record(t *turn, it *memoir.Item, line, root string) {
 		case endedUnseen:
 			run.unknown = true
 		}
+	}
+	if !run.failed {
+		run.cmds = slices.DeleteFunc(run.cmds, func(c command) bool { return c.use != forVCS && didNothing(c, len(run.parts) == 1, it.Output) })
 	}
 	r.runs = append(r.runs, run)
 	t.runs = append(t.runs, run)

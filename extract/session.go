@@ -34,6 +34,7 @@ type reading struct {
 	void       map[int]bool      // items of answers that a later turn made void
 	listed     []said            // what the agent listed as wrong
 	closed     []said            // what it found mended already; nil until asked for
+	granted    []said            // objections of a person that the agent granted; nil until asked for
 	settled    []found           // what a person settled; nil until asked for
 	overtaken  []found           // findings that a later edit or request made untrue
 	returns    []said            // where a person asks for a former state; nil until asked for

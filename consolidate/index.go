@@ -70,7 +70,7 @@ func sectionsOf(markdown string) []*section {
 
 // keywords are the words that lines are best found by: names of code, files and tools
 // first, by the number of lines that have them, then topics that more than one line is
-// about.
+// about, or that are written like names.
 func keywords(lines []*line, most int) []string {
 	names, topics := map[string]int{}, map[string]int{}
 	for _, l := range lines {
@@ -91,7 +91,7 @@ func keywords(lines []*line, most int) []string {
 			}
 		}
 	}
-	maps.DeleteFunc(topics, func(w string, n int) bool { return n < 2 || names[w] > 0 })
+	maps.DeleteFunc(topics, func(w string, n int) bool { return n < 2 && !proper(w) || names[w] > 0 })
 	ranked := func(count map[string]int) []string {
 		words := slices.Sorted(maps.Keys(count))
 		slices.SortStableFunc(words, func(a, b string) int { return cmp.Compare(count[b], count[a]) })
@@ -99,6 +99,11 @@ func keywords(lines []*line, most int) []string {
 	}
 	words := append(ranked(names), ranked(topics)...)
 	return words[:min(most, len(words))]
+}
+
+// proper reports whether a word is written like a name: with capitals inside.
+func proper(w string) bool {
+	return strings.IndexFunc(w[1:], unicode.IsUpper) >= 0
 }
 
 // numbered is a word that is no name: a hash, the number of a session, a version.

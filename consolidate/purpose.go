@@ -1,12 +1,13 @@
 package consolidate
 
 import (
+	"path"
 	"slices"
 	"strings"
 )
 
 // purposes are what commands are for, in the order in which a person needs them,
-// with the words that tell. The first that a command's words show is its purpose.
+// with the words that tell.
 var purposes = []struct {
 	name  string
 	words []string // beginnings of words of the command
@@ -26,19 +27,27 @@ func (c *claim) purpose() string {
 }
 
 func purposeOf(name string) string {
-	key := stepKey(name)
+	var said []string // the task, or the program and what it is told to do
 	if _, task := taskOf(name); task != "" {
-		key = task
+		said = []string{task}
+	} else if all := strings.Fields(unwrapped(name)); len(all) > 0 {
+		said = append(said, path.Base(all[0]))
+		for _, w := range plainArguments(all[1:]) {
+			if len(said) == 3 || strings.ContainsAny(w, `/"'$=`) {
+				break
+			}
+			said = append(said, w)
+		}
+		if said[0] == "cmake" && strings.Contains(name, " --build") {
+			said = []string{"build"}
+		}
 	}
 	var words []string
-	for w := range strings.FieldsFuncSeq(strings.ToLower(key), func(r rune) bool { return strings.ContainsRune(" :-_/.", r) }) {
+	for w := range strings.FieldsFuncSeq(strings.ToLower(strings.Join(said, " ")), func(r rune) bool { return strings.ContainsRune(" :-_/.", r) }) {
 		words = append(words, w)
 	}
-	if strings.Contains(name, " --build") {
-		words = append(words, "build")
-	}
-	// What a command formats or tests tells more than that it builds or checks on the way.
-	for _, i := range []int{5, 3, 1, 2, 0, 4} {
+	// A check of the format checks, a test of the build tests.
+	for _, i := range []int{2, 3, 1, 5, 0, 4} {
 		p := purposes[i]
 		for _, w := range words {
 			if slices.ContainsFunc(p.words, func(begin string) bool { return w == begin || len(begin) > 3 && strings.HasPrefix(w, begin) }) {

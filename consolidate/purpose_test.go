@@ -16,6 +16,7 @@ func TestCommandsAreNamedByTheirPurpose(t *testing.T) {
 			[]string{"build: `npm run build` (runs `tsc -p .`)", "test: `npm test`", "lint: `npm run lint`", "format: `npm run format`", "run: `npm start`", "release: `npm publish`"}},
 		{[]string{"`cargo fmt --check` passes (ran 9 times)", "`cargo fmt` formats"}, []string{"format: `cargo fmt`"}},
 		{[]string{"`cmake --build --preset dev` works", "`ctest --preset dev` passes"}, []string{"build: `cmake --build --preset dev`", "test: `ctest --preset dev`"}},
+		{[]string{"`swift-format lint -r Sources` passes", "`cargo xtask release 0.5.0` works", "`docker compose up -d --build web` works"}, []string{"lint: `swift-format lint -r Sources`", "run: `docker compose up -d --build web`", "release: `cargo xtask release 0.5.0`"}},
 		{[]string{"`make test` passes", "`sh /tmp/try.sh` works", "`git push` works"}, []string{"test: `make test`"}},
 	} {
 		var lines []string

@@ -12,14 +12,6 @@ const (
 	lessonLength  = 270 // bytes of a failure with its remedy
 )
 
-// lessons are the failures that a later session would run into again, with what to do
-// about them: those mended by something else than the usual round of editing.
-func lessons(failures []*claim) []*claim {
-	return slices.DeleteFunc(slices.Clone(failures), func(c *claim) bool {
-		return strings.Contains(c.text, "passed after editing") || strings.Contains(c.text, "passed when run again")
-	})
-}
-
 // rule is the name of a linter's rule at the end of its message.
 var rule = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\(([a-z][\w/-]*[a-z])\)$`) })
 

@@ -72,9 +72,6 @@ func requests(sessions []*session) []*claim {
 		if len(c.words) == 1 { // a word alone counts where it was all
 			c.from = maps.Clone(whole[key])
 		}
-		if c.from == nil { // a link alone
-			continue
-		}
 		c.exact = len(c.from)
 		for i := range c.words { // or where one word of three or more was left out
 			if shorter := slices.Delete(slices.Clone(c.words), i, i+1); len(shorter) > 1 {
@@ -181,12 +178,16 @@ func (s *session) asks() []ask {
 // again and again: "asked for 3 times: “address pr feedback”".
 const askedAgain = " times: “"
 
-// linked stands for a link or for a reference to an issue, a change or a person.
+// linked stands for what differs each time: a link, a file, a version, a reference to
+// an issue, a change or a person.
 const linked = "…"
 
 var (
 	markdownLink = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[[^\]]*\]\([^)]*\)`) })
-	clauseEnd    = sync.OnceValue(func() *regexp.Regexp {
+	pathLike     = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^@?[~.]?/?(?:[\w.@-]+/){2,}|/[\w.-]+\.\w{1,5}\b|^@?[\w-]{2,}\.[a-z]{1,4}[,.:;!?]?$`)
+	})
+	clauseEnd = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`[,;:.!?](?:\s|$)|[。！？、，；]|\s[-–—]\s`)
 	})
 )
@@ -195,7 +196,11 @@ func newAsk(s *session, text string) ask {
 	text = markdownLink().ReplaceAllString(text, linked)
 	fields := strings.Fields(text)
 	for i, w := range fields {
-		if strings.Contains(w, "://") || strings.Contains(w, "#") && strings.ContainsAny(w, "0123456789") || strings.HasPrefix(w, "@") {
+		if bare := strings.TrimRight(w, ".,;:!?)"); strings.Trim(bare, "vV0123456789.") == "" && strings.ContainsAny(bare, "0123456789") {
+			fields[i] = linked + w[len(bare):]
+			continue
+		}
+		if strings.Contains(w, "://") || pathLike().MatchString(w) || strings.Contains(w, "#") && strings.ContainsAny(w, "0123456789") || strings.HasPrefix(w, "@") {
 			fields[i] = linked
 		}
 	}
@@ -224,7 +229,7 @@ func courtesy(w string) bool {
 func requestWords(fields []string) []string {
 	var out []string
 	for _, w := range fields {
-		if w == linked {
+		if strings.HasPrefix(w, linked) {
 			out = append(out, linked)
 			continue
 		}

@@ -34,6 +34,8 @@ func TestWhatIsAskedTimeAndAgainLeadsTheBriefing(t *testing.T) {
 		{"links and a word differ", []string{"address pr feedback", "address feedback on https://git.test/a/b/pull/7", "do something else"}, []string{"asked in 2 of 3 sessions: “address pr feedback”"}},
 		{"one request holds two", []string{"make a pr, reply to discussion", "reply to discussion|tidy up", "make a pr to fix it and reply to the discussion"}, []string{"asked in 3 of 3 sessions: “reply to discussion”", "asked in 2 of 3 sessions: “make a pr”"}},
 		{"what is linked is not the request", []string{"thoughts on https://git.test/1", "thoughts on https://git.test/2"}, []string{"asked in 2 of 2 sessions: “thoughts on …”"}},
+		{"versions differ", []string{"Release 0.4.0.", "Release 0.4.1 with the fix.", "release v0.5"}, []string{"asked in 3 of 3 sessions: “release …”"}},
+		{"files differ", []string{"read @src/main.ts in full", "read docs/theme.md in full, then tell me", "read it"}, []string{"asked in 2 of 3 sessions: “read … in full”"}},
 		{"another language", []string{"Bitte prüfe die Änderungen", "prüfe die Änderungen nochmal", "was anderes"}, []string{"asked in 2 of 3 sessions: “prüfe die Änderungen”"}},
 		{"twice in one session", []string{"address pr feedback|address pr feedback", "other work"}, nil},
 		{"going on", []string{"continue", "continue", "ok", "yes please", "yes please"}, nil},

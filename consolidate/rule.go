@@ -12,7 +12,7 @@ const repliesTo = " — said after the agent"
 var (
 	// answer begins what says nothing without the question that it answers.
 	answer = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)^(?:yes|yeah|yep|yup|no|nope|nah|ok|okay|sure|right|exactly|correct|agreed|true|both|neither|either|ja|nein|doch|sí|si|oui|non|да|нет)(?:[\s,.!;:—–-]|$)|^(?:はい|いいえ|いえ|对|是的|不是|好的|不对)`)
+		return regexp.MustCompile(`(?i)^(?:(?:yes|yeah|yep|yup|nope|nah|ok|okay|ja|nein|doch|sí|oui|да|нет)(?:[\s,.!;:—–-]|$)|(?:no|non|si|sure|right|exactly|correct|agreed|true|both|neither|either)(?:[,.!;:—–]|”?$)|(?:はい|いいえ|いえ|对|是的|不是|好的|不对))`)
 	})
 	// subjectless begins what is said of something that was named before.
 	subjectless = sync.OnceValue(func() *regexp.Regexp {

@@ -30,6 +30,7 @@ func TestAnAnswerStandsWithItsQuestion(t *testing.T) {
 		{"“needs to be set to 1”", ""},
 		{"“はい、お願いします”", ""},
 		{"“the accent stays” (about: `#8abeb7`)", ""},
+		{"“no random ids, use the host's name”", "“no random ids, use the host's name”"},
 		{"“nothing is to be pushed by you”", "“nothing is to be pushed by you”"},
 	} {
 		want := []string{test.want}

@@ -23,39 +23,49 @@ func (r *recurrence) title(name string) string {
 	return strings.ToUpper(words[:1]) + words[1:]
 }
 
-// triggers are the asks that a procedure was taken for, those heard most often first:
-// only such as have a word of its name, for what else was said has nothing to do with it.
+// triggers are the asks that a procedure was taken for in more than one session, those
+// of most sessions first; if there is none, one that has a word of its name. What else
+// was said has nothing to do with it.
 func (r *recurrence) triggers(name string) []string {
-	var named []string
-	for w := range strings.SplitSeq(name, "-") {
-		if !weak[w] {
-			named = append(named, w)
-		}
-	}
-	count := map[string]int{}
-	var asks []ask
+	from := map[string][]*session{}
+	said := map[string]ask{} // the newest of those in the same words
+	var order []string
 	for i := len(r.procs) - 1; i >= 0; i-- {
 		a := newAsk(r.procs[i].session, r.procs[i].label)
-		if !slices.ContainsFunc(askWords(a.lead), func(w string) bool { return slices.Contains(named, w) }) {
+		words := strings.Join(a.opening, " ")
+		if words == "" {
 			continue
 		}
-		if count[a.lead]++; count[a.lead] == 1 {
-			asks = append(asks, a)
+		if from[words] == nil {
+			order, said[words] = append(order, words), a
+		}
+		if !slices.Contains(from[words], a.session) {
+			from[words] = append(from[words], a.session)
 		}
 	}
-	slices.SortStableFunc(asks, func(a, b ask) int {
-		return cmp.Or(cmp.Compare(len(a.lead)/maxTrigger, len(b.lead)/maxTrigger), cmp.Compare(count[b.lead], count[a.lead]))
+	slices.SortStableFunc(order, func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(from[b]), len(from[a])), cmp.Compare(len(a), len(b)))
 	})
 	var out []string
 	var taken [][]string
-	for _, a := range asks {
-		words := slices.Sorted(slices.Values(a.opening))
-		if len(out) < 2 && !slices.ContainsFunc(taken, func(t []string) bool { return jaccard(t, words) >= 0.5 }) {
-			taken = append(taken, words)
-			out = append(out, cut(a.lead, maxTrigger))
+	for _, words := range order {
+		again := len(from[words]) >= minSkillSessions && requestable(strings.Fields(words))
+		set := slices.Sorted(strings.FieldsSeq(words))
+		if slices.ContainsFunc(taken, func(t []string) bool { return jaccard(t, set) >= 0.5 }) {
+			continue
+		}
+		if len(out) < 2 && again || len(out) == 0 && shares(said[words].lead, name) {
+			taken = append(taken, set)
+			out = append(out, cut(said[words].lead, maxTrigger))
 		}
 	}
 	return out
+}
+
+// shares reports whether an ask has a telling word of a skill's name.
+func shares(text, name string) bool {
+	named := strings.Split(name, "-")
+	return slices.ContainsFunc(askWords(text), func(w string) bool { return !weak[w] && slices.Contains(named, w) })
 }
 
 // maxTrigger is how many bytes an ask has at most that a description quotes.

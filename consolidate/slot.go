@@ -85,10 +85,10 @@ func slots(forms []string, shape string) string {
 
 // slot names what a word of a command stands for.
 func slot(w string, test bool) string {
-	name, _, sets := strings.Cut(w, "=")
+	name, value, sets := strings.Cut(w, "=")
 	switch {
-	case sets && name != "":
-		return name + "=<value>"
+	case sets && name != "" && value != "":
+		return name + "=" + slot(value, false)
 	case strings.Trim(w, "v0123456789.+-") == "" && strings.Contains(w, "."):
 		return "<version>"
 	case strings.Trim(w, "0123456789") == "":

@@ -81,7 +81,7 @@ func TestASkillIsNamedForWhatItDoes(t *testing.T) {
 func TestAStepThatVariesShowsItsShape(t *testing.T) {
 	t.Parallel()
 	c := build(t, input(recur([]string{"release 1", "release 2"}, "make lint > make test > make dist VERSION=1", "make lint > make test > make dist VERSION=2")...))
-	if len(c.Skills) != 1 || !strings.Contains(c.Skills[0].Content, "3. `make dist VERSION=<value>`, e.g. `make dist VERSION=2`\n") {
+	if len(c.Skills) != 1 || !strings.Contains(c.Skills[0].Content, "3. `make dist VERSION=<number>`, e.g. `make dist VERSION=2`\n") {
 		t.Errorf("got %+v", c.Skills)
 	}
 }

@@ -271,7 +271,7 @@ func manner(sessions []*session) []*claim {
 		out = append(out, recurs(first, len(sessions), "wanted to hear before anything was done", "“"+quote+"”"))
 	}
 	if len(refused) >= minAskedSessions {
-		out = append(out, recurs(refused, len(sessions), "refused an edit to correct it", "show what will change before the edit"))
+		out = append(out, recurs(refused, len(sessions), "refused an edit or a command to correct it", "say what will change before it does"))
 	}
 	return out
 }

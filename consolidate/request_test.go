@@ -81,7 +81,7 @@ func TestTheBriefingTellsThatTheUserWantsToBeHeard(t *testing.T) {
 	refused := func(n int) memoir.Extraction {
 		return session(n, id(n+1), fmt.Sprintf("Decisions: the user: “the %s is not to be touched” (said on refusing an edit of `a.go`)", words[n]))
 	}
-	if got := under(build(t, input(refused(0), refused(1))).MemorySummary, "## How the user works"); len(got) != 1 || !strings.Contains(got[0], "refused an edit to correct it in 2 of 2 sessions") {
+	if got := under(build(t, input(refused(0), refused(1))).MemorySummary, "## How the user works"); len(got) != 1 || !strings.Contains(got[0], "refused an edit or a command to correct it in 2 of 2 sessions") {
 		t.Errorf("got %q", got)
 	}
 }

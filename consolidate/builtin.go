@@ -40,9 +40,10 @@ func (builtin) Consolidate(ctx context.Context, in Input) (memoir.Consolidation,
 	d := takeUp(in.Draft, sessions)
 	k := learn(sessions, d, rejected(notes))
 	skills := skills(k, d)
+	memory := k.memory(in.Project.Name, len(skills), orDefault(in.MaxMemoryBytes, DefaultMemoryBytes))
 	out := memoir.Consolidation{
-		MemoryMD:      k.memory(in.Project.Name, len(skills), orDefault(in.MaxMemoryBytes, DefaultMemoryBytes)),
-		MemorySummary: k.summary(in.Project.Name, skills, orDefault(in.SummaryTokens, DefaultSummaryTokens)-(toldBytes(notes)+3)/4),
+		MemoryMD:      memory,
+		MemorySummary: k.summary(in.Project.Name, skills, memory, orDefault(in.SummaryTokens, DefaultSummaryTokens)-(toldBytes(notes)+3)/4),
 		Skills:        skills,
 		Draft:         d.bytes(),
 	}
@@ -80,6 +81,8 @@ type knowledge struct {
 	sessions    []*session // oldest first
 	last        *session
 	ran         map[string]int // command -> rank of the last session in which it succeeded
+	requests    []*claim       // what is asked for time and again
+	manner      []*claim       // how the user works otherwise
 	preferences []*claim
 	commands    []*claim
 	known       []group
@@ -92,6 +95,7 @@ type knowledge struct {
 // learn joins what the sessions say, but for claims that a person rejected.
 func learn(sessions []*session, d *draft, rejected func(text string) bool) *knowledge {
 	k := &knowledge{sessions: sessions, last: sessions[len(sessions)-1], ran: lastRuns(sessions)}
+	k.requests, k.manner = requests(sessions), manner(sessions)
 	k.preferences = settle(d.cluster(sessions, memoir.StatementPreference))
 	k.commands = retire(tallyCommands(sessions), sessions)
 	known := settle(d.cluster(sessions, memoir.StatementDecision))
@@ -112,7 +116,7 @@ func learn(sessions []*session, d *draft, rejected func(text string) bool) *know
 	k.open = append(k.open, endings(sessions)...)
 	k.files = tallyFiles(sessions)
 	k.environment = settle(d.cluster(sessions, memoir.StatementEnvironment))
-	for _, list := range []*[]*claim{&k.preferences, &k.commands, &known, &k.failures, &k.files, &k.environment, &k.open} {
+	for _, list := range []*[]*claim{&k.requests, &k.manner, &k.preferences, &k.commands, &known, &k.failures, &k.files, &k.environment, &k.open} {
 		*list = slices.DeleteFunc(*list, func(c *claim) bool { return rejected(c.text) })
 		for _, c := range *list {
 			c.rate(k.last)

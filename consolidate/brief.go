@@ -181,7 +181,7 @@ func (k *knowledge) decisions() []string {
 	var fit []*claim
 	texts := map[*claim]string{}
 	for _, c := range k.lasting() {
-		text, _, ended := strings.Cut(c.text, beforeChange)
+		text, _, ended := strings.Cut(c.text, sinceChanged)
 		if said, ok := strings.CutPrefix(text, "the user: "); ok {
 			quote, _, _ := strings.Cut(said, "”")
 			if said = standing(said); said == "" || (strings.Contains(quote, "?") || wish().MatchString(quote)) && !strings.Contains(said, "agreed: ") {

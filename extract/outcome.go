@@ -21,6 +21,9 @@ func outcomes(r *reading, posts []*posting, told []found) []found {
 	}
 	done := accounts(r)
 	for _, f := range told {
+		if r.remadeSince(r.lastEdited(f.Items[0]), f.Text) {
+			continue
+		}
 		done = r.sayOnce(done, f)
 	}
 	if best := mainWork(r, done); best >= 0 {
@@ -64,7 +67,7 @@ func accounts(r *reading) []found {
 	for i, t := range r.turns {
 		goesOn := acting && t.ask != nil && (t.said.trivial && !t.said.confirms)
 		acting = t.acted() || goesOn
-		if !acting || t.denied && t.edits == 0 {
+		if !acting || t.denied && t.edits == 0 || r.takenBack(t) {
 			continue
 		}
 		void, said := overruled(r, i), 0
@@ -74,7 +77,7 @@ func accounts(r *reading) []found {
 			}
 			for _, f := range account(s, r.root) {
 				norm := words(f.Text)
-				if said++; void != nil && !begins(norm, removals) && touches(f.Text, void) || r.void[s.item] && remade(norm) || r.putBack(i, f.Text) {
+				if said++; void != nil && !begins(norm, removals) && touches(f.Text, void) || r.void[s.item] && remade(norm) || r.putBack(i, f.Text) || r.remadeSince(t, f.Text) {
 					continue
 				}
 				out = r.sayLater(out, f)

@@ -26,6 +26,7 @@ type reading struct {
 	says       []said // of all turns
 	files      fileLedger
 	ledger     ledger
+	revisions  revisions
 	last       map[command]int // see lastRun; nil until asked for
 	lexicon    lexicon
 	made       map[string]string // file -> the header of the program that writes it
@@ -220,7 +221,9 @@ func (r *reading) tool(t *turn, it *memoir.Item, root string) {
 			at := r.checkout(cmp.Or(directory(p), it.CWD))
 			r.edit(t, it.N, locate(p, it.CWD, at))
 			for _, c := range changesOf(it.Input) {
-				r.files.note(locate(c.path, it.CWD, at), c.before, c.after)
+				p := locate(c.path, it.CWD, at)
+				r.files.note(p, c.before, c.after)
+				r.revisions.note(it.N, p, c.before, c.after)
 			}
 		}
 	case name == "read" || name == "read_file" || name == "view" || name == "readfile":
@@ -258,7 +261,9 @@ func (r *reading) patch(t *turn, it *memoir.Item, root string) {
 		r.edit(t, it.N, locate(p, it.CWD, root))
 	}
 	for _, c := range changesOf(it.Input) {
-		r.files.note(locate(c.path, it.CWD, root), c.before, c.after)
+		p := locate(c.path, it.CWD, root)
+		r.files.note(p, c.before, c.after)
+		r.revisions.note(it.N, p, c.before, c.after)
 	}
 	from := ""
 	for line := range strings.Lines(strings.ReplaceAll(it.Input, `\n`, "\n")) {

@@ -33,7 +33,7 @@ func uncommitted(r *reading) (found, bool) {
 	var items []int
 	seen := map[string]bool{}
 	for _, e := range r.edits {
-		if e.item > last && !strings.HasPrefix(e.path, "/") && !strings.HasPrefix(e.path, "~") && !strings.HasPrefix(e.path, "..") && !seen[e.path] {
+		if e.item > last && !strings.HasPrefix(e.path, "/") && !strings.HasPrefix(e.path, "~") && !strings.HasPrefix(e.path, "..") && !seen[e.path] && !r.revisions.undone(e.path) {
 			seen[e.path] = true
 			files, items = append(files, code(e.path)), append(items, e.item)
 		}

@@ -82,7 +82,7 @@ func account(s said, root string) []found {
 // line that says what changed, or the heading of a part of the work.
 func heads(lead string, titled bool, entries []block) bool {
 	norm := words(lead)
-	if has(norm, intends) || has(norm, plans) || begins(norm, handled) {
+	if has(norm, intends) || has(norm, plans) || begins(norm, handled) || announcement(lead) {
 		return false
 	}
 	if titled {

@@ -26,6 +26,8 @@ func outcomes(r *reading, posts []*posting, told []found) []found {
 		}
 		done = r.sayOnce(done, f)
 	}
+	links := pullRequests(r, posts)
+	done = withoutAnnouncements(done, links)
 	if best := mainWork(r, done); best >= 0 {
 		what, item = done[best].Text, done[best].Items[0]
 		done = slices.Delete(done, best, best+1)
@@ -34,14 +36,9 @@ func outcomes(r *reading, posts []*posting, told []found) []found {
 	if what != "" {
 		text += " — " + shorten(impersonal(what), 440)
 	}
-	var missing []string
-	for _, l := range pullRequests(r, posts) {
-		if !strings.Contains(text, l) {
-			missing = append(missing, l)
-		}
-	}
-	if len(missing) > 0 {
-		text += " (" + strings.Join(missing[max(0, len(missing)-3):], ", ") + ")"
+	text, links = withLinks(text, done, links)
+	if f, ok := created(r, links); ok {
+		done = append(done, f)
 	}
 	out := []found{{memoir.Statement{Kind: memoir.StatementOutcome, Text: text, Items: []int{item}}, 9}}
 	if question, at := unanswered(r); question != "" {
@@ -135,7 +132,7 @@ func mainWork(r *reading, done []found) int {
 	best, most := -1, 0.0
 	for k, f := range done {
 		norm := words(f.Text)
-		if has(norm, chatter) || strings.HasPrefix(f.Text, "Committed `") || begins(norm, phrases("opened|addressed|replied|merged|closed")) || len(strings.Fields(f.Text)) < minOutcomeWords {
+		if has(norm, chatter) || strings.HasPrefix(f.Text, "Committed `") || more(f.Text) || begins(norm, phrases("opened|addressed|replied|merged|closed")) || len(strings.Fields(f.Text)) < minOutcomeWords {
 			continue
 		}
 		i := turns[f.Items[0]]
@@ -245,35 +242,3 @@ func takenAway(args []string) []string {
 	}
 	return nil
 }
-
-// pullRequests lists the addresses of pull requests that the session created and
-// did not close, as printed by the commands that did.
-func pullRequests(r *reading, posts []*posting) []string {
-	var out []string
-	for _, run := range r.runs {
-		if run.failed {
-			continue
-		}
-		if strings.Contains(run.line, " close ") {
-			for _, m := range closing.FindAllStringSubmatch(run.line, -1) {
-				out = slices.DeleteFunc(out, func(l string) bool { return strings.HasSuffix(l, "/"+m[1]) })
-			}
-		}
-		if !slices.ContainsFunc(run.cmds, func(c command) bool { return c.family == "gh pr create" || c.family == "glab mr create" }) {
-			continue
-		}
-		for _, l := range pullNumber.FindAllString(clean(run.output), -1) {
-			if !slices.Contains(out, l) {
-				out = append(out[max(0, len(out)-maxAlike):], l)
-			}
-		}
-	}
-	for _, p := range posts {
-		if p.link != "" && !slices.Contains(out, p.link) {
-			out = append(out[max(0, len(out)-maxAlike):], p.link)
-		}
-	}
-	return out
-}
-
-var closing = newPattern(`\b(?:gh pr|glab mr) close (?:https?://\S+/)?(\d+)\b`)

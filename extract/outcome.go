@@ -44,13 +44,13 @@ func outcomes(r *reading, posts []*posting, told []found) []found {
 	if question, at := unanswered(r); question != "" {
 		out = append(out, found{memoir.Statement{Kind: memoir.StatementOutcome, Text: openEnd + question, Items: []int{at}}, 7})
 	}
-	if f, ok := uncommitted(r); ok {
-		out = append(out, f)
-	}
 	for _, f := range done {
 		if !strings.Contains(text, shorten(f.Text, 60)) {
 			out = append(out, f)
 		}
+	}
+	if f, ok := uncommitted(r, posts); ok {
+		out = append(out, f)
 	}
 	return out
 }

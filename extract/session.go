@@ -14,6 +14,7 @@ type reading struct {
 	root       string         // the repository's directory, as far as the session says
 	names      []string       // what checkouts of the repository are called
 	abroad     map[string]int // directories of other repositories that commands ran in, in order
+	git        bool           // the session's directory is known to be in a repository
 	told       bool           // the format marks every call that failed
 	turns      []*turn
 	runs       []*run
@@ -81,7 +82,7 @@ type edit struct {
 
 // read arranges the items of a session.
 func read(in Input) *reading {
-	r := &reading{root: in.Session.CWD, names: []string{path.Base(in.Session.CWD)}, told: reliable(in.Session.Source), ledger: newLedger()}
+	r := &reading{root: in.Session.CWD, names: []string{path.Base(in.Session.CWD)}, told: reliable(in.Session.Source), git: in.Session.Branch != "" || in.Session.Remote != "", ledger: newLedger()}
 	if name := strings.TrimSuffix(path.Base(in.Session.Remote), ".git"); name != "." && name != "/" && !slices.Contains(r.names, name) {
 		r.names = append(r.names, name)
 	}

@@ -72,7 +72,11 @@ func accounts(r *reading) []found {
 			if !s.final {
 				continue
 			}
-			for _, f := range account(s, r.root) {
+			lines := account(s, r.root)
+			if n := len(lines); n > 0 && i+1 < len(r.turns) && r.turns[i+1].ask != nil && brokenOff(s.text) {
+				lines = lines[:n-1]
+			}
+			for _, f := range lines {
 				norm := words(f.Text)
 				if said++; void != nil && !begins(norm, removals) && touches(f.Text, void) || r.void[s.item] && remade(norm) || r.putBack(i, f.Text) || r.remadeSince(t, f.Text) {
 					continue
@@ -87,6 +91,11 @@ func accounts(r *reading) []found {
 		}
 	}
 	return slices.DeleteFunc(withoutGone(latestState(out), r), func(f found) bool { return r.obsolete(f.Text, f.Items[0]) || r.ledger.undid(f.Text, f.Items[0]) })
+}
+
+// brokenOff reports whether an answer was stopped in the middle of a sentence.
+func brokenOff(text string) bool {
+	return strings.HasSuffix(strings.TrimRight(text, " \n"), ",")
 }
 
 // sayLater adds a line to a list in which it takes the place of an earlier one on

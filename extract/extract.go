@@ -7,7 +7,7 @@
 // finds statements of each kind, weighs them, and keeps what fits (budget.go).
 // Every kind begins in the file of its name, the rules behind it are beside it:
 //
-//	task.go, outcome.go     what was asked and done: account, ending, letter, told, putback
+//	task.go, outcome.go     what was asked and done: account, ending, letter, told, pull, moved, putback, revision
 //	preference.go           what a person wants: standing, buried, foreign, unspaced, once, habit;
 //	                        what they settled or declared: steer, refused, choice, stated, declared, spec
 //	finding.go              what the agent found: diagnosis, concession, carried, convention, weigh;

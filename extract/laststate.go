@@ -98,8 +98,11 @@ func (l *ledger) lines(item int, old, fresh string) {
 			have[line] = true
 		}
 	}
+	stood := map[string]bool{}
 	for line := range strings.Lines(old) {
-		if line = strings.TrimSpace(line); len(line) >= minLine && !have[line] && l.wrote[line] > 0 {
+		line = strings.TrimSpace(line)
+		stood[line] = true
+		if len(line) >= minLine && !have[line] && l.wrote[line] > 0 {
 			l.redone[l.wrote[line]] = item
 			l.undone = append(l.undone, fleeting{line, l.wrote[line], item})
 			delete(l.wrote, line)
@@ -111,7 +114,9 @@ func (l *ledger) lines(item int, old, fresh string) {
 		}
 	}
 	for line := range have {
-		l.wrote[line] = item
+		if l.wrote[line] == 0 || !stood[line] { // what stood there before was not written now
+			l.wrote[line] = item
+		}
 	}
 }
 

@@ -132,6 +132,7 @@ func (r *reading) record(t *turn, it *memoir.Item, line, root string) {
 		return
 	}
 	r.files.follow(run, it.CWD, root)
+	r.revisions.compare(run)
 	dirs := directories(run.parts, it.CWD)
 	for i, s := range run.parts {
 		if i > 0 && run.parts[i-1].after == "|" {

@@ -45,10 +45,10 @@ func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir
 		known = r.supersede(known, f)
 	}
 	failed := failures(r)
-	all := slices.Concat(
+	all := saidOnce(r.withoutMended(r.withoutTakenBack(slices.Concat(
 		tasks(r), r.distinct(outcomes(r, posts, done), slices.Concat(known, r.overtaken)), preferences(r), failed, retries(r), reported(r), worked(r), occasional(r), prompted(r),
 		known, files(r), hooks(r), unsaid(surroundings(r), failed), procedures(r),
-	)
+	))))
 	if !worthKeeping(all, r) {
 		return out, memoir.Usage{}, nil
 	}

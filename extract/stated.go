@@ -18,7 +18,7 @@ func stated(r *reading, i int) []found {
 	var out []found
 	for k, s := range t.said.own {
 		weight := statement(s, t.said)
-		if weight == 0 || standing(s, t.said) > 0 {
+		if weight == 0 || standing(s, t.said) > 0 || r.echoes(i, s) || ofNow(s) {
 			continue
 		}
 		text := quote(shorten(tidy(s), 260))
@@ -28,6 +28,9 @@ func stated(r *reading, i int) []found {
 			text += referent(r, i, s)
 		}
 		out = append(out, found{memoir.Statement{Kind: memoir.StatementDecision, Text: "the user: " + text + elsewhere(t.away()), Items: []int{t.said.item}}, weight + 1})
+	}
+	if text := correction(t.said); text != "" && r.undoes(i) {
+		out = append(out, found{memoir.Statement{Kind: memoir.StatementDecision, Text: "the user: " + quote(tidy(text)), Items: []int{t.said.item}}, 3})
 	}
 	for _, f := range declared(r, i) {
 		out = slices.DeleteFunc(out, func(o found) bool { return within(o.Text, f.Text) })

@@ -49,7 +49,7 @@ func declares(s string, a ask, opens bool) float64 {
 	norm := words(s)
 	n := strings.Count(norm, " ")
 	switch {
-	case len(s) > maxDeclared, n < 4, strings.Contains(s, "?"), setsAside(s), request(s):
+	case a.pasted && pointsFirst(s), len(s) > maxDeclared, n < 4, strings.Contains(s, "?"), setsAside(s), request(s):
 		return 0
 	case standing(s, a) > 0, statement(s, a) > 0, buried(s) != "":
 		return 0
@@ -78,7 +78,7 @@ func setsAside(s string) bool {
 // are content, or of the session and its log.
 func ofNow(s string) bool {
 	norm := words(s)
-	return begins(norm, ownTrial) || ofTheSession(s, norm) || has(norm, content) && anchors(s) == 0 && strings.Count(norm, " ") < 12
+	return lineReference.MatchString(s) || begins(norm, ownTrial) || ofTheSession(s, norm) || has(norm, content) && anchors(s) == 0 && strings.Count(norm, " ") < 12
 }
 
 // content tells that there is nothing to be said against a thing.

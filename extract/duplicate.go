@@ -43,7 +43,7 @@ func saidOnce(all []found) []found {
 					drop[k] = true
 				}
 			case f.Kind == memoir.StatementTask: // what is to be done is looked for among the tasks
-				drop[i] = drop[i] || strings.Contains(theirs, mine) && (other.Kind == memoir.StatementPreference || !slices.ContainsFunc(sentences(f.Text), func(s string) bool { return commands(words(s)) }))
+				drop[i] = drop[i] || strings.Contains(theirs, mine) && (other.Kind == memoir.StatementPreference || !slices.ContainsFunc(sentences(f.Text), orders))
 			case other.Kind == memoir.StatementPreference:
 				drop[i] = drop[i] || strings.Contains(theirs, mine)
 			case mine == theirs && len(f.Text) < len(other.Text), mine == theirs && f.Text == other.Text && i > k:
@@ -57,6 +57,12 @@ func saidOnce(all []found) []found {
 		i++
 		return drop[i]
 	})
+}
+
+// orders reports whether a sentence tells the agent to do something.
+func orders(s string) bool {
+	norm := words(s)
+	return commands(norm) && (!question(s) || begins(norm, politeAsks))
 }
 
 // quotation is what a line quotes of a person, empty if it does not begin with their words.

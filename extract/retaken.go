@@ -97,7 +97,7 @@ func (r *reading) withoutTakenBack(all []found) []found {
 		return all
 	}
 	return slices.DeleteFunc(all, func(f found) bool {
-		return back[f.Items[0]] && f.Kind == memoir.StatementDecision && quotation(f) != ""
+		return back[f.Items[0]] && (f.Kind == memoir.StatementTask || f.Kind == memoir.StatementDecision && quotation(f) != "")
 	})
 }
 

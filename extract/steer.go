@@ -43,6 +43,9 @@ func (r *reading) steered() []found {
 // steering reads what the person settled at a turn, empty if nothing.
 func steering(r *reading, i int) (string, float64) {
 	t := r.turns[i]
+	if lineReference.MatchString(strings.Join(t.said.own, " ")) { // it points at the screen
+		return "", 0
+	}
 	own := weighty(t.said)
 	if own != "" && r.echoes(i, own) {
 		own = ""
@@ -232,9 +235,6 @@ func weighty(a ask) string {
 		total += len(s) + 1
 	}
 	text := strings.Join(parts, " ")
-	if lineReference.MatchString(text) { // it points at the screen
-		return ""
-	}
 	if len(contentWords(text)) < 3 && anchors(text) == 0 && !unspaced(text) || len(parts) == 1 && standing(text, a) > 0 {
 		return ""
 	}

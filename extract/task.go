@@ -134,6 +134,9 @@ func notAtEnd(answer string) bool {
 // failed or not come to an end.
 func unmet(t *turn) bool {
 	for _, run := range slices.Backward(t.runs) {
+		if strings.Contains(run.line, " run watch") && !run.failed {
+			return false
+		}
 		if !strings.Contains(run.line, " checks") && !strings.Contains(run.line, "statusCheckRollup") && !strings.Contains(run.line, "check-runs") {
 			continue
 		}
@@ -163,7 +166,10 @@ func judgesPasted(a ask) bool {
 }
 
 // advice reports whether a sentence is a reviewer's advice.
-func advice(s string) bool { return begins(words(s), advises) }
+func advice(s string) bool {
+	norm := words(s)
+	return begins(norm, advises) || begins(norm, phrases("i recommend|i suggest|i'd suggest|i would suggest|i'd recommend|i would recommend|we recommend|we suggest"))
+}
 
 // onlyRules reports whether a message says nothing but what is to be done always or never.
 func onlyRules(a ask) bool {
@@ -194,7 +200,7 @@ func askText(a ask, r *reading, first bool) string {
 	}
 	own, most := asking(a), maxTask
 	if inEnglish(a) && slices.ContainsFunc(own, advice) { // what is advised is told with what it is to mend
-		if most = maxForeign; own[0] != a.own[0] {
+		if most = maxForeign; own[0] != a.own[0] && !strings.HasPrefix(a.own[0], "[") {
 			own = append(a.own[:1:1], own...)
 		}
 	}
@@ -206,13 +212,18 @@ func askText(a ask, r *reading, first bool) string {
 	case len(own) == 0 && !first && a.quoted == "" && !has(words(strings.Join(a.own, " . ")), failing):
 		return ""
 	case len(own) == 0:
-		own = foremost(a.own)
+		if own = foremost(a.own); len(a.own) > 1 && !a.pasted && own[0] == a.own[0] && has(words(own[0]), lacks) && !slices.ContainsFunc(a.own, question) { // a report, with its ground
+			own, most = a.own, maxForeign
+		}
 	case !inEnglish(a):
 		most = maxForeign
 	case first && len(strings.Join(a.own, " ")) <= maxForeign: // what opens the session names it
 		if head := foremost(a.own); slices.Index(a.own, head[0]) < slices.Index(a.own, own[0]) {
 			own = append(head, own...)
 		}
+	}
+	if !first || len(own) > 0 {
+		own, most = withGround(a, own, most)
 	}
 	text := own[0]
 	for _, s := range own[1:] {
@@ -240,7 +251,7 @@ func asking(a ask) []string {
 	needs := slices.ContainsFunc(a.own, tellsNeed)
 	for k, s := range a.own {
 		norm := words(s)
-		if needs && asksToRead(norm) || ofTheSession(s, norm) || begins(norm, ownTrial) {
+		if needs && asksToRead(norm) || len(a.own) > 1 && pointsOnly(s) || ofTheSession(s, norm) || begins(norm, ownTrial) {
 			continue
 		}
 		if !request(s) && !advice(s) && !(needs && tellsNeed(s) && k > 0 && asksToRead(words(a.own[0]))) || begins(norm, scoffs) || begins(norm, soothing) || forNow(norm) || bare(norm) || standing(s, a) > 0 && len(a.own) > 1 {
@@ -289,11 +300,51 @@ var soothing = phrases("don't worry|dont worry|do not worry|never mind|nevermind
 // foremost is the first sentence of an ask that says something.
 func foremost(own []string) []string {
 	for _, s := range own {
-		if norm := words(s); !forNow(norm) && !trivial(norm) && !begins(norm, scoffs) && (len(own) == 1 || strings.Count(norm, " ") > 3 || wide(s) > 0) {
+		if norm := words(s); !forNow(norm) && !trivial(norm) && !(pointsOnly(s) && len(own) > 1) && !begins(norm, scoffs) && (len(own) == 1 || strings.Count(norm, " ") > 3 || wide(s) > 0) {
 			return []string{s}
 		}
 	}
 	return own[:1]
+}
+
+// withGround puts before sentences that name nothing themselves, as "fix it" and "do both",
+// those of the same message that say what is wrong.
+func withGround(a ask, own []string, most int) ([]string, int) {
+	if len(own) == len(a.own) || !inEnglish(a) || !saysNothing(ask{own: own}) {
+		return own, most
+	}
+	var ground []string
+	for _, s := range a.own {
+		if slices.Contains(own, s) {
+			break
+		}
+		if s = strings.NewReplacer("** **", " ", "**", "", `\_`, "_").Replace(s); reportsFailure(s) || anchors(s) > 0 || slices.ContainsFunc(strings.Fields(s), looksLikeFile) {
+			if at := strings.Index(s, " — "); at > 30 {
+				s = s[:at]
+			}
+			ground = append(ground, strings.TrimRight(shorten(withoutAside(s), 110), ". ")+".")
+		}
+	}
+	if len(ground) == 0 || len(ground) > 3 {
+		return own, most
+	}
+	return append(ground, own...), maxForeign + 60
+}
+
+// pointsOnly reports whether a sentence says of something that it only points at no more
+// than that it is wrong.
+func pointsOnly(s string) bool {
+	if !pointing(s) || anchors(s) > 0 {
+		return false
+	}
+	for w := range contentWords(s) {
+		switch w {
+		case "this", "that", "these", "those", "wait", "look", "looks", "right", "wrong", "correct", "doesn", "does", "isn", "again", "still", "really", "good", "work", "works", "seem", "seems", "what", "fuck", "fucking", "quite":
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // substance weighs how much an ask says about the work.

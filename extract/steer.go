@@ -241,9 +241,9 @@ func weighty(a ask) string {
 	return shorten(tidy(text), 330)
 }
 
-// lineReference is a number of a line on the screen that words begin with: it
-// means nothing a day later.
-var lineReference = newPattern(`^(?i:(?:for|in|on|at|and) )?(?i:lines? )?\d{1,5}(?:-\d+)?(?::| -|,)? `)
+// lineReference is a number of a line on the screen that words begin with: it means
+// nothing a day later. A number of one digit is mostly that of a list's entry.
+var lineReference = newPattern(`^(?i:(?:for|in|on|at|and) )?(?i:lines? )?\d{2,5}(?:-\d+)?(?::| -|,)? `)
 
 // hollowAside reports whether a sentence only asks the agent to look, or vents.
 func hollowAside(norm string) bool {

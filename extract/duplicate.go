@@ -88,7 +88,7 @@ func (r *reading) withoutMended(all []found) []found {
 		}
 		said := quotation(f)
 		norm := words(said)
-		if said == "" || !has(norm, lacks) || has(norm, phrases("must|should|never use|always|needs to|has to|instead")) {
+		if said == "" || !has(norm, lacks) || has(norm, phrases("must|should|may only|never use|always|needs to|has to|instead")) {
 			return false
 		}
 		if _, granted, ok := strings.Cut(f.Text, "” — "); ok && !has(words(granted), lacks) {

@@ -51,3 +51,11 @@ func TestOneMessageIsToldOnce(t *testing.T) {
 		t.Errorf("told %d times:\n%s", n, e.RawMemory)
 	}
 }
+
+func TestARuleIsNoReportOfADefect(t *testing.T) {
+	t.Parallel()
+	got := of(new(talk).says("Stay with TOML. Names may only have lower-case letters; reject everything else.").edits("/src/app/a.go").answers("Done, all tests pass.").extract(t), memoir.StatementTask)
+	if holds(got, "(fixed in the session)") {
+		t.Errorf("got %q", got)
+	}
+}

@@ -47,10 +47,10 @@ func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir
 	failed, saw, wanted, changed := failures(r), reported(r), preferences(r), files(r)
 	ended := r.distinct(outcomes(r, posts, done), slices.Concat(known, r.overtaken))
 	known = r.unrepeated(known, slices.Concat(ended, wanted, failed, saw, changed))
-	all := slices.Concat(
+	all := saidOnce(r.withoutMended(r.withoutRetaken(slices.Concat(
 		tasks(r), ended, wanted, failed, retries(r), saw, worked(r), occasional(r), prompted(r),
 		known, changed, hooks(r), unsaid(surroundings(r), failed), procedures(r),
-	)
+	))))
 	if !worthKeeping(all, r) {
 		return out, memoir.Usage{}, nil
 	}

@@ -278,6 +278,12 @@ func unanswered(r *reading) (string, int) {
 	}
 	question := strings.Join(asked[from:], " ")
 	text := "the agent asked " + quote(shorten(local(tidy(question), r.root), 200)) + ", unanswered"
+	if asked := r.optionsAsked(question, last.text); asked != "" {
+		text += "; asked about: " + local(asked, r.root)
+		if len(listHeads(last.text)) > 1 {
+			return text, last.item
+		}
+	}
 	for _, b := range blocks(last.text, false) {
 		for _, s := range sentences(local(tidy(b.text), r.root)) {
 			if !strings.HasSuffix(s, "?") && len(strings.Fields(s)) >= 4 {

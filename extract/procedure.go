@@ -145,10 +145,11 @@ func (r *reading) occasion(turns []*turn, checks bool) string {
 // nameless reports whether a request of two words points at what was said before: it
 // names no kind of work.
 func nameless(norm string) bool {
-	return strings.Count(strings.TrimSpace(norm), " ") < 2 && has(norm, pronouns)
+	return strings.Count(strings.TrimSpace(norm), " ") < 2 && has(norm, pointers)
 }
 
-var pronouns = phrases("it|this|that|these|those|them|es|das|dies|ça|cela|le|la|lo|eso|esto|isso|isto|quello|questo|dit|dat|это|to")
+// pointers are the pronouns of several languages.
+var pointers = phrases("it|this|that|these|those|them|es|das|dies|ça|cela|le|la|lo|eso|esto|isso|isto|quello|questo|dit|dat|это|to")
 
 // general is a test command with "…" for the operands that name what this very
 // session wrote into the code: the next time there are others.

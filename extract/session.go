@@ -41,6 +41,7 @@ type reading struct {
 	overtaken  []found           // findings that a later edit or request made untrue
 	returns    []said            // where a person asks for a former state; nil until asked for
 	answers    map[int]bool      // items of closing answers; nil until asked for
+	back       map[int]bool      // items of requests that the person took back; nil until asked for
 }
 
 // idle reports whether the agent looked at nothing and changed nothing: what it

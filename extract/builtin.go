@@ -11,8 +11,9 @@ import (
 // BuiltinName is the name of the model that needs no network.
 const BuiltinName = "builtin"
 
-// maxRawTokens bounds the raw memory of one session.
-const maxRawTokens = 2000
+// maxRawTokens bounds the raw memory of one session. Most need a third of it; what
+// a day's work taught does not fit into what an hour's needs.
+const maxRawTokens = 3000
 
 type builtin struct{}
 

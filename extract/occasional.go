@@ -22,6 +22,7 @@ func occasional(r *reading) []found {
 		text    string
 		items   []int
 		mutates bool
+		sought  bool // another form of it gave nothing just before
 	}
 	var order []*tally
 	byText := map[string]*tally{}
@@ -44,12 +45,13 @@ func occasional(r *reading) []found {
 				order = append(order, t)
 			}
 			t.mutates = t.mutates || mutates
+			t.sought = t.sought || k > 0 && r.runs[k-1].inVain(run)
 			if n := len(t.items); n == 0 || t.items[n-1] != run.item {
 				t.items = append(t.items, run.item)
 			}
 		}
 	}
-	order = slices.DeleteFunc(order, func(t *tally) bool { return len(t.items) < manyRuns && !t.mutates })
+	order = slices.DeleteFunc(order, func(t *tally) bool { return len(t.items) < manyRuns && !t.mutates && !t.sought })
 	slices.SortStableFunc(order, func(a, b *tally) int {
 		if a.mutates != b.mutates {
 			if a.mutates {

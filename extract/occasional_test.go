@@ -76,6 +76,10 @@ func TestCommandsOfNoKnownKind(t *testing.T) {
 func TestACallThatGaveNothingIsNotCounted(t *testing.T) {
 	t.Parallel()
 	s := work().runs("gh api repos/o/r/pulls/12/comments --jq '.[] | select(.user == \"bot\")'", 0, "").runs("gh api repos/o/r/pulls/12/comments --jq '.[]'", 0, "[]")
+	if got := of(s.answers("Done.").extract(t), memoir.StatementCommand); !holds(got, "`gh api repos/o/r/pulls/N/comments` works") || holds(got, "ran 2 times") {
+		t.Errorf("the form that gave something is told, once: %q", got)
+	}
+	s = work().runs("gh api repos/o/r/pulls/12/comments --jq '.[]'", 0, "")
 	if got := of(s.answers("Done.").extract(t), memoir.StatementCommand); holds(got, "gh api") {
 		t.Errorf("got %q", got)
 	}

@@ -77,7 +77,7 @@ func TestOutcomesLeaveRoomForTheRest(t *testing.T) {
 	for _, text := range of(e, memoir.StatementOutcome) {
 		total += len(text)
 	}
-	if len(e.RawMemory) == 0 || total < 1500 || total > 3200+400 {
+	if len(e.RawMemory) == 0 || total < 1500 || total > 4800+400 {
 		t.Errorf("%d bytes of outcomes in %d", total, len(e.RawMemory))
 	}
 }

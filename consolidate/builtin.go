@@ -87,6 +87,7 @@ type knowledge struct {
 	files       []*claim
 	environment []*claim
 	open        []*claim
+	told        *stated // what the sections before Recent work say
 }
 
 // learn joins what the sessions say, but for claims that a person rejected.
@@ -94,7 +95,7 @@ func learn(sessions []*session, d *draft, rejected func(text string) bool) *know
 	k := &knowledge{sessions: sessions, last: sessions[len(sessions)-1], ran: lastRuns(sessions)}
 	k.preferences = settle(d.cluster(sessions, memoir.StatementPreference))
 	k.commands = retire(tallyCommands(sessions), sessions)
-	known := settle(d.cluster(sessions, memoir.StatementDecision))
+	known := rules(settle(d.cluster(sessions, memoir.StatementDecision)))
 	all := d.cluster(sessions, memoir.StatementFailure)
 	for _, c := range all {
 		if elsewhere(c.text) != "" {
@@ -109,6 +110,7 @@ func learn(sessions []*session, d *draft, rejected func(text string) bool) *know
 		}
 		k.failures = append(k.failures, c)
 	}
+	k.failures = instructive(k.failures)
 	k.open = append(k.open, endings(sessions)...)
 	k.files = tallyFiles(sessions)
 	k.environment = settle(d.cluster(sessions, memoir.StatementEnvironment))
@@ -120,6 +122,7 @@ func learn(sessions []*session, d *draft, rejected func(text string) bool) *know
 		byValue(*list)
 	}
 	k.commands = byUse(k.commands)
+	known = k.once(known)
 	k.known = areas(known, homes(sessions))
 	return k
 }

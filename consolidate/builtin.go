@@ -87,7 +87,7 @@ type knowledge struct {
 	files       []*claim
 	environment []*claim
 	open        []*claim
-	told        *stated // what the sections before Recent work say
+	page        *stated // what the sections before Recent work say
 }
 
 // learn joins what the sessions say, but for claims that a person rejected.

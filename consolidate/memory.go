@@ -88,34 +88,14 @@ func (k *knowledge) memory(name string, skills, limit int) string {
 	return p.String()
 }
 
-// recent tells what the newest sessions were asked and what came of it.
-func (k *knowledge) recent(p *page) {
-	s := p.section(headRecent)
-	for i := len(k.sessions) - 1; i >= 0 && i >= len(k.sessions)-maxRecent; i-- {
-		one := k.sessions[i]
-		status, what, details := one.came(len(k.sessions) - 1 - i)
-		text := "- " + one.date + " “" + cut(one.asked(), 90) + "”"
-		if status != "" {
-			text += " — " + status
-		}
-		if what != "" {
-			text += ": " + cut(what, 420)
-		}
-		value := worthRecent - 0.1*float64(len(k.sessions)-1-i)
-		s.add(text+" "+citations([]*session{one}, 1), value+1)
-		for _, d := range details {
-			s.add("  - "+cut(d, 420)+" "+citations([]*session{one}, 1), value)
-		}
-	}
-}
-
-// index lists the sessions, newest first.
+// index lists the sessions, newest first, with the files that tell of them; what they
+// were about, Recent work and the files' names say.
 func (k *knowledge) index(p *page) {
 	s := p.section(headSessions)
 	for i := len(k.sessions) - 1; i >= 0; i-- {
 		one := k.sessions[i]
 		source, id := memoir.SplitKey(one.SessionKey)
-		text := fmt.Sprintf("- %s — %s, %s, %s (%s) → %s", one.short, one.date, source, cut(one.asked(), 80), citable(id), SummaryFileName(one.Extraction, one.short))
+		text := fmt.Sprintf("- %s — %s, %s (%s) → %s", one.short, one.date, source, citable(id), SummaryFileName(one.Extraction, one.short))
 		s.add(text, 0).index = one.short
 	}
 }

@@ -9,7 +9,8 @@ import (
 // same, and within the share of the shorter one's words that the other holds.
 const (
 	alike  = 0.6
-	within = 0.8
+	within = 0.85
+	longer = 3 // so many times the words of the shorter one, and it may stand anywhere in them
 )
 
 // stated is what a page says already.
@@ -32,6 +33,7 @@ func (t *stated) add(text string) {
 
 // has reports whether a line says the same, or all that a text says and more.
 func (t *stated) has(text string) bool {
+	text, _, _ = strings.Cut(text, ". This ") // what it brings
 	words := tokens(plain(text))
 	if len(words) < 4 {
 		return false
@@ -43,7 +45,8 @@ func (t *stated) has(text string) bool {
 		}
 	}
 	for i, both := range shared {
-		if float64(both) >= alike*float64(len(t.lines[i])+len(words)-both) || len(words) >= 6 && float64(both) >= within*float64(len(words)) {
+		if float64(both) >= alike*float64(len(t.lines[i])+len(words)-both) ||
+			len(words) >= 6 && len(t.lines[i]) <= longer*len(words) && float64(both) >= within*float64(len(words)) {
 			return true
 		}
 	}
@@ -63,13 +66,15 @@ func (k *knowledge) once(known []*claim) []*claim {
 			page.add(part)
 		}
 	}
+	answers := k.answers()
 	order := slices.Clone(known)
 	slices.SortStableFunc(order, func(a, b *claim) int { return published(b.text) - published(a.text) })
 	gone := map[*claim]bool{}
 	reasons := map[string]int{} // title of a change -> lines
 	for _, c := range order {
 		title, _, _ := strings.Cut(c.text, "”")
-		if len(c.from) < 2 && page.has(c.text) || ofChange(c.text) && reasons[title] == maxReasons {
+		remark := published(c.text) == 0 && !telling(c.text)
+		if len(c.from) < 2 && (page.has(c.text) || remark && answers.has(c.text)) || ofChange(c.text) && reasons[title] == maxReasons {
 			gone[c] = true
 			continue
 		}
@@ -82,8 +87,19 @@ func (k *knowledge) once(known []*claim) []*claim {
 	for _, c := range k.environment {
 		page.add(c.text)
 	}
-	k.told = &page
+	k.page = &page
 	return slices.DeleteFunc(known, func(c *claim) bool { return gone[c] })
+}
+
+// answers are the closing answers that Recent work begins with.
+func (k *knowledge) answers() *stated {
+	var out stated
+	for _, s := range k.sessions[max(0, len(k.sessions)-maxRecent):] {
+		if _, what := s.outcome(); substantial(what) {
+			out.add(what)
+		}
+	}
+	return &out
 }
 
 // maxReasons is how many lines one change has among what is known.

@@ -61,6 +61,25 @@ func (t trouble) edited() bool {
 	return strings.HasPrefix(t.remedy, "passed after editing ") || strings.HasPrefix(t.remedy, "mended by editing ")
 }
 
+// teaches reports whether a failure of one session is worth telling: if more helped than
+// editing, if the edit was of the one file of settings at fault, or if the cause was found, of an error
+// in code that was being written one that is no slip but says why.
+func (t trouble) teaches() bool {
+	switch {
+	case !t.edited():
+		return true
+	case compiling().MatchString(t.symptom):
+		_, why, ok := strings.Cut(t.cause, ": ")
+		return telling(t.cause) || ok && len(strings.Fields(why)) > 2
+	}
+	return t.cause != "" || settings().MatchString(t.remedy)
+}
+
+// settings is the one file that was edited, if it holds no code.
+var settings = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("editing `(?:[^`]*(?i:\\.(?:json|ya?ml|toml|ini|cfg|conf|properties|env|xml|kdl))|(?:[^`]*/)?(?:Make|Docker|Just|Task)file)`$")
+})
+
 // compiling is an error that a compiler or a type checker finds in code that is
 // being written.
 var compiling = sync.OnceValue(func() *regexp.Regexp {
@@ -79,7 +98,7 @@ func instructive(failures []*claim) []*claim {
 			out = append(out, c)
 			continue
 		}
-		if len(c.from) < 2 && t.edited() && (t.cause == "" || compiling().MatchString(t.symptom)) {
+		if len(c.from) < 2 && !t.teaches() {
 			continue
 		}
 		c.text, c.tokens = t.String(), nil

@@ -36,13 +36,15 @@ func (builtin) Consolidate(ctx context.Context, in Input) (memoir.Consolidation,
 	if err := ctx.Err(); err != nil {
 		return memoir.Consolidation{}, memoir.Usage{}, fmt.Errorf("consolidating %s: %w", in.Project.Name, err)
 	}
+	markAbroad(sessions, in.Project)
 	notes := LiveNotes(in.Notes, in)
+	name := titleOf(in.Project, sessions)
 	d := takeUp(in.Draft, sessions)
 	k := learn(sessions, d, rejected(notes))
 	skills := skills(k, d)
 	out := memoir.Consolidation{
-		MemoryMD:      k.memory(in.Project.Name, len(skills), orDefault(in.MaxMemoryBytes, DefaultMemoryBytes)),
-		MemorySummary: k.summary(in.Project.Name, skills, orDefault(in.SummaryTokens, DefaultSummaryTokens)-(toldBytes(notes)+3)/4),
+		MemoryMD:      k.memory(name, len(skills), orDefault(in.MaxMemoryBytes, DefaultMemoryBytes)),
+		MemorySummary: k.summary(name, skills, orDefault(in.SummaryTokens, DefaultSummaryTokens)-(toldBytes(notes)+3)/4),
 		Skills:        skills,
 		Draft:         d.bytes(),
 	}
@@ -112,8 +114,10 @@ func learn(sessions []*session, d *draft, rejected func(text string) bool) *know
 	}
 	k.failures = instructive(k.failures)
 	k.open = append(k.open, endings(sessions)...)
-	k.files = tallyFiles(sessions)
-	k.environment = settle(d.cluster(sessions, memoir.StatementEnvironment))
+	k.environment = newest(settle(d.cluster(sessions, memoir.StatementEnvironment)))
+	removed := removals(sessions)
+	k.files = leave(tallyFiles(sessions), removed)
+	known = slices.DeleteFunc(newest(known), func(c *claim) bool { return outdated(c, removed) })
 	for _, list := range []*[]*claim{&k.preferences, &k.commands, &known, &k.failures, &k.files, &k.environment, &k.open} {
 		*list = slices.DeleteFunc(*list, func(c *claim) bool { return rejected(c.text) })
 		for _, c := range *list {

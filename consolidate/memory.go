@@ -2,6 +2,7 @@ package consolidate
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"memoir"
@@ -34,6 +35,7 @@ const (
 	headFailures    = "## Failures and fixes"
 	headFiles       = "## Files that matter"
 	headEnvironment = "## Environment"
+	headAbroad      = "## In other repositories"
 	headRecent      = "## Recent work"
 	headOpen        = "## Open ends"
 	headSessions    = "## Sessions"
@@ -53,8 +55,11 @@ func (k *knowledge) memory(name string, skills, limit int) string {
 	}
 	list := func(heading string, claims []*claim, worth float64, most int) {
 		s := p.section(heading)
-		for i, c := range claims {
-			if most > 0 && i == most {
+		for _, c := range claims {
+			if elsewhere(c.text) != "" {
+				continue
+			}
+			if most > 0 && len(s.lines) == most {
 				break
 			}
 			s.add("- "+c.line(), worth+c.value)
@@ -62,25 +67,21 @@ func (k *knowledge) memory(name string, skills, limit int) string {
 	}
 	list(headPreferences, k.preferences, worthPreference, 0)
 	list(headCommands, k.commands, worthCommand, maxCommands)
-	p.section(headKnown)
-	for _, g := range k.known {
-		if len(k.known) > 1 {
+	own := slices.DeleteFunc(slices.Clone(k.known), func(g group) bool { return strings.HasPrefix(g.name, foreignArea) })
+	if len(own) != 1 { // the heading of one group is the section's itself
+		p.section(headKnown)
+	}
+	for _, g := range own {
+		if len(own) > 1 {
 			list("### "+g.name, g.claims, worthKnown, 0)
 		} else {
 			list(headKnown, g.claims, worthKnown, 0)
 		}
 	}
-	if len(k.known) == 1 { // the groups' heading is the section itself
-		for i, s := range p.sections {
-			if s.heading == headKnown && len(s.lines) == 0 {
-				p.sections = append(p.sections[:i], p.sections[i+1:]...)
-				break
-			}
-		}
-	}
 	list(headFailures, k.failures, worthFailure, 0)
 	list(headFiles, k.files, worthFile, maxFilesOf)
 	list(headEnvironment, k.environment, worthEnvironment, 0)
+	k.abroad(p)
 	k.recent(p)
 	list(headOpen, k.open, worthOpen, 0)
 	k.index(p)

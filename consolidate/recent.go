@@ -18,6 +18,8 @@ func detailsOf(newer, all int) int {
 		return max(8-4*newer, 2)
 	case newer == 0:
 		return 3
+	case newer < 4:
+		return 2
 	}
 	return 1
 }
@@ -68,6 +70,7 @@ func (s *session) came(above *stated, newer, all int) (status, what string, deta
 	what = marks().ReplaceAllString(what, "")
 	first := true
 	left := ""
+	again := overwritten(s.statements)
 	var done, doneAll []string
 	for _, st := range s.statements {
 		if st.Kind != memoir.StatementOutcome {
@@ -84,7 +87,7 @@ func (s *session) came(above *stated, newer, all int) (status, what string, deta
 		if substantial(st.Text) && !strings.HasPrefix(strings.ToLower(st.Text), openEnd) {
 			text := marks().ReplaceAllString(st.Text, "")
 			doneAll = append(doneAll, text)
-			if !above.has(text) && elsewhere(text) == "" {
+			if !above.has(text) && elsewhere(text) == "" && !again[st.Text] {
 				done = append(done, text)
 			}
 		}

@@ -8,6 +8,56 @@ import (
 	"memoir"
 )
 
+// titleOf names a project: owner and name of its repository if its remote says them, or
+// the addresses of its pull requests, issues and discussions, all alike.
+func titleOf(p memoir.Project, sessions []*session) string {
+	if owner, name, ok := ownerOf(p.Remote); ok {
+		return owner + "/" + name
+	}
+	if p.Name == "" {
+		return p.Name
+	}
+	found := ""
+	for _, s := range sessions {
+		for _, st := range s.statements {
+			if !strings.Contains(st.Text, "/"+p.Name) || elsewhere(st.Text) != "" {
+				continue
+			}
+			for _, m := range repository().FindAllStringSubmatch(st.Text, -1) {
+				switch full := m[1] + "/" + p.Name; {
+				case m[2] != p.Name || full == found:
+				case found != "":
+					return p.Name // a fork among them
+				default:
+					found = full
+				}
+			}
+		}
+	}
+	if found == "" {
+		return p.Name
+	}
+	return found
+}
+
+// ownerOf splits a remote, which is HOST/OWNER/…/NAME, with or without a scheme.
+func ownerOf(remote string) (owner, name string, ok bool) {
+	_, rest, scheme := strings.Cut(remote, "://")
+	if !scheme {
+		rest = remote
+	}
+	rest = strings.TrimSuffix(strings.Trim(rest, "/"), ".git")
+	if _, after, scp := strings.Cut(rest, "@"); scp {
+		rest = strings.Replace(after, ":", "/", 1)
+	}
+	host, rest, _ := strings.Cut(rest, "/")
+	parts := strings.Split(rest, "/")
+	if !strings.Contains(host, ".") || len(parts) < 2 {
+		return "", "", false
+	}
+	return parts[len(parts)-2], parts[len(parts)-1], true
+}
+
 // name is what a session is called in a list: what it was asked, or, where those words
 // name nothing, the title of the change that it made. It needs none if the list says what
 // came of it.
@@ -72,6 +122,11 @@ var (
 	})
 	titledCommit = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile("^Committed (?:`[0-9a-f]+` )?“([^”]+)”")
+	})
+	// repository is one that an address or a command names with what is only there: a pull
+	// request, an issue, a discussion.
+	repository = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?:\b|/)([\w.-]+)/([\w.-]+?)(?:/-)?(?:/(?:pull|pulls|issues|discussions|merge_requests|actions)/|#\d)`)
 	})
 	address = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`https?://\S+|[\w.-]+/[\w.-]+(?:/(?:discussions|issues|pull|pulls)/\d+|#\d+)|#\d+|\b\d+\b`)

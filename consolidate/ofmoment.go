@@ -26,6 +26,8 @@ var (
 	progress = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile("^[^,;:`]{0,60}(?:`[^`]*`[^,;:`]{0,30})?\\b(?:(?:can |does |do )?now|no longer) (?:also )?(?:has|have|can|takes?|accepts?|defaults?|builds?|avoids?|pass(?:es)?|knows?|uses?|stops?|handles?|returns?|reads?|writes?|includes?|supports?|renders?|sets?|clears?|covers?|checks?|stays?|works?|performs?|lives?)\\b")
 	})
+	// reasoned tells why, which outlasts the step.
+	reasoned = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\b(?:because|since|due to)\b`) })
 	// pointing refers to what stands in another sentence.
 	pointing = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)(?:^|[\s(])(?:(?:this|these|those|the same|that same|exactly this|that exact) (?:pattern|reason|approach|fix|issue|problem|bug|change|logic|behaviou?r|error|case|cases|point|points|two|three|mistake)s?|the other (?:two|three|four|one|ones)|the (?:first|second|third|last) (?:part|one|two|point|half)|the (?:latter|former)|that (?:fast|slow|old|new|other|same|last|first)[ -][a-z]+)\b`)
@@ -43,7 +45,7 @@ func ofMoment(text string) bool {
 	if i := strings.Index(text, ". "); i > 0 {
 		first = text[:i+1]
 	}
-	return plan().MatchString(text) || standing().MatchString(text) || progress().MatchString(first) || dangling(first)
+	return plan().MatchString(text) || standing().MatchString(text) || progress().MatchString(first) && !reasoned().MatchString(first) || dangling(first)
 }
 
 // ofChange reports whether a finding is the reason that a commit or a pull request gave.

@@ -14,7 +14,7 @@ type trouble struct {
 }
 
 // maxSymptom is how much of an error is told: enough to know it again.
-const maxSymptom = 160
+const maxSymptom = 200
 
 // remedies begin the part of a failure that tells what made it succeed.
 var remedies = sync.OnceValue(func() *regexp.Regexp {
@@ -38,9 +38,19 @@ func troubleOf(text string) (t trouble, ok bool) {
 		return trouble{}, false
 	}
 	t.symptom, t.remedy = parts[0], parts[last]
-	t.cause = strings.Join(parts[1:last], " — ")
+	at := 1
+	if at < last && erring().MatchString(parts[at]) { // the failed test, then what it said
+		t.symptom += " — " + parts[at]
+		at++
+	}
+	t.cause = strings.Join(parts[at:last], " — ")
 	return t, true
 }
+
+// erring is a program's own word on what went wrong.
+var erring = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:[\w./-]+:\d+: |[\w.]*(?:Error|Exception)\b|(?:error|fatal|panic|assertion)\b)`)
+})
 
 // String renders a failure, what to do about it first: a line cut short loses the
 // cause, and keeps the remedy. Which files were edited is no remedy by itself.

@@ -100,7 +100,7 @@ func (s *session) further(name string) string {
 			continue
 		}
 		text := strings.TrimSpace(strings.TrimSuffix(st.Text, "(fixed in the session)"))
-		if strings.HasPrefix(text, "http") || strings.Contains(text, "“") || !renamed && naming(text) {
+		if len(strings.Fields(text)) < 3 || strings.HasPrefix(text, "http") || strings.Contains(text, "“") || !renamed && naming(text) {
 			continue
 		}
 		asked = append(asked, cut(text, 70))

@@ -11,11 +11,12 @@ import (
 // titleOf names a project: owner and name of its repository if its remote says them, or
 // the addresses of its pull requests, issues and discussions, all alike.
 func titleOf(p memoir.Project, sessions []*session) string {
-	if owner, name, ok := ownerOf(p.Remote); ok {
-		return owner + "/" + name
-	}
-	if p.Name == "" {
+	owner, name, ok := ownerOf(p.Remote)
+	switch {
+	case p.Name == "" || ok && name != p.Name: // a person gave it another name
 		return p.Name
+	case ok:
+		return owner + "/" + name
 	}
 	found := ""
 	for _, s := range sessions {

@@ -9,6 +9,7 @@ func TestAMemoryIsCalledByOwnerAndName(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ remote, said, want string }{
 		{"example.com/ann/app", "", "ann/app"},
+		{"example.com/ann/lib", "done — Opened https://example.com/ann/app/pull/7 for the retry loop.", "app"},
 		{"https://example.com/group/sub/app.git", "", "sub/app"},
 		{"", "done — Opened https://example.com/ann/app/pull/7 for the retry loop.", "ann/app"},
 		{"", "done — Answered ann/app#7 and closed https://example.com/bob/app/issues/2 too.", "app"},

@@ -39,7 +39,7 @@ func lasting(text string) bool {
 	case len(first) > 4 && strings.HasSuffix(first, "ing") && !nouns[first]:
 		return doing().MatchString(text)
 	}
-	return !momentary().MatchString(text)
+	return !momentary().MatchString(text) && !ofMoment(text)
 }
 
 // steps are verbs in which an agent tells what it is about to do; rules begin with
@@ -69,11 +69,14 @@ var momentary = sync.OnceValue(func() *regexp.Regexp {
 // binding reports whether what a person said tells what has to be, or why, rather
 // than asking or judging.
 func binding(said string) bool {
+	quoted, _, _ := strings.Cut(said, "”")
+	low := " " + unpunctuated.Replace(strings.ToLower(quoted)) + " "
+	if request().MatchString(low) && !strings.Contains(said, "agreed:") && !strings.Contains(said, "(said on refusing") {
+		return false
+	}
 	if strings.Contains(said, "agreed:") {
 		return true
 	}
-	quoted, _, _ := strings.Cut(said, "”")
-	low := " " + unpunctuated.Replace(strings.ToLower(quoted)) + " "
 	for _, r := range low {
 		if r >= 0x80 && r != '…' && r != '—' && r != '–' {
 			return true // of another language, whose forms are not known here

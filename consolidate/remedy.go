@@ -51,6 +51,20 @@ const (
 
 // remedy renders a failure as symptom and remedy; empty if it has none that fits.
 func (c *claim) remedy() (text string, kind int) {
+	if symptom, rest, ok := strings.Cut(c.text, " → "); ok {
+		help, cause, _ := strings.Cut(rest, " — ")
+		if strings.HasPrefix(help, "passed when run again") {
+			return "", 0
+		}
+		text = shortSymptom(symptom) + " → " + help
+		if full := text + " — " + cause; cause != "" && !plans(cause) && len(full) <= lessonLength {
+			text = full
+		}
+		if len(text) > lessonLength {
+			return "", 0
+		}
+		return text, byRemedy
+	}
 	parts := strings.Split(c.text, " — ")
 	symptom, helps := parts[0], parts[1:]
 	if len(helps) == 0 {
@@ -65,12 +79,7 @@ func (c *claim) remedy() (text string, kind int) {
 	case edited:
 		return "", 0
 	}
-	command, failure, ok := strings.Cut(symptom, " failed: ")
-	if ok {
-		symptom = command + " failed: " + cut(failure, symptomLength)
-	} else {
-		symptom = cut(symptom, symptomLength+30)
-	}
+	symptom = shortSymptom(symptom)
 	for len(helps) > 0 {
 		if text = symptom + " — " + strings.Join(helps, " — "); len(text) <= lessonLength {
 			return text, kind
@@ -78,6 +87,14 @@ func (c *claim) remedy() (text string, kind int) {
 		helps = helps[1:] // the cause may go, what mended it comes last
 	}
 	return "", 0
+}
+
+// shortSymptom is what failed, with as much of its error as tells it.
+func shortSymptom(symptom string) string {
+	if command, failure, ok := strings.Cut(symptom, " failed: "); ok {
+		return command + " failed: " + cut(failure, symptomLength)
+	}
+	return cut(symptom, symptomLength+30)
 }
 
 // plans reports whether an agent's words tell what it is about to do.

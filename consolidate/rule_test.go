@@ -47,9 +47,9 @@ func TestAFailureIsToldWithWhatHelps(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("the loader of the index says so and more, ", 5)
 	for _, test := range []struct{ failed, want string }{
-		{"`make test` failed: error: no fixture — worked with `FIXTURES=1`", "`make test` failed: error: no fixture — worked with `FIXTURES=1`"},
-		{"`make test` failed: error: " + long + " — worked with `FIXTURES=1`", "`make test` failed: error: the loader of the index says so and more, the loader of the index says so and… — worked with `FIXTURES=1`"},
-		{"`make test` failed: error: no fixture — " + long + long + " — worked with `FIXTURES=1`", "`make test` failed: error: no fixture — worked with `FIXTURES=1`"},
+		{"`make test` failed: error: no fixture — worked with `FIXTURES=1`", "`make test` failed: error: no fixture → worked with `FIXTURES=1`"},
+		{"`make test` failed: error: " + long + " — worked with `FIXTURES=1`", "`make test` failed: error: the loader of the index says so and more, the loader of the index says so and… → worked with `FIXTURES=1`"},
+		{"`make test` failed: error: no fixture — " + long + long + " — worked with `FIXTURES=1`", "`make test` failed: error: no fixture → worked with `FIXTURES=1`"},
 		{"`make test` failed: error: no fixture — worked with `" + long + long + "`", ""},
 		{"`make test` failed: error: no fixture", ""},
 		{"`make lint` failed: a.go:1:2: missing cases (exhaustive) — The linter wants every case — passed after editing `a.go`", "`make lint` failed: a.go:1:2: missing cases (exhaustive) — The linter wants every case"},

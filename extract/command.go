@@ -235,17 +235,36 @@ func normalise(words []string, root string) (command, bool) {
 	return command{text: text, family: family, use: use}, true
 }
 
-// rewriting are the options of a git command that change what was committed or
-// published before: without them it does something else.
+// rewriting are the options of a step of version control without which it does
+// something else: they change what was committed or published before, or say what
+// the work begins from or goes to.
 func rewriting(words []string) string {
 	text := ""
-	for _, w := range words[1:] {
-		name, _, _ := strings.Cut(w, "=")
-		if name == "--amend" || name == "--force-with-lease" || name == "--force" {
+	for i, w := range words[1:] {
+		name, base, _ := strings.Cut(w, "=")
+		switch name {
+		case "--amend", "--force-with-lease", "--force", "--draft", "--comments":
 			text += " " + name
+		case "-b", "-B", "-c", "-C", "--create", "--force-create": // of a branch, which has another name each time
+			if rest := words[i+2:]; (words[1] == "switch" || words[1] == "checkout") && len(rest) > 1 && trunk(rest[len(rest)-1]) {
+				text += " " + name + " … " + rest[len(rest)-1]
+			}
+		case "--base":
+			if rest := words[i+2:]; base == "" && len(rest) > 0 {
+				base = rest[0]
+			}
+			if trunk(base) {
+				text += " --base " + base
+			}
 		}
 	}
 	return text
+}
+
+// trunk reports whether a word is a branch that others begin from.
+func trunk(w string) bool {
+	name := w[strings.LastIndexByte(w, '/')+1:]
+	return (name == w || strings.HasPrefix(w, "origin/") || strings.HasPrefix(w, "upstream/")) && (name == "main" || name == "master" || name == "develop" || name == "trunk" || name == "next" || name == "HEAD")
 }
 
 // withoutHelp drops the option that asks the repository's own program, run from

@@ -101,6 +101,53 @@ func hostStep(words []string) string {
 	return ""
 }
 
+// looks are what shows, on a repository's host, what people or checks said of the work.
+var looks = wordSet("pr/view pr/checks pr/diff mr/view issue/view run/view run/watch discussion/view ci/status ci/trace")
+
+// hostLook renders a command that reads what others said of the work on its host: a
+// step of answering them, though nothing is changed by it. Empty for any other.
+func hostLook(words []string) string {
+	base := unquote(words[0])
+	if base != "gh" && base != "glab" || asksAbout(words[1:]) {
+		return ""
+	}
+	group, rest := next(words[1:])
+	if group == "api" {
+		if what, _ := next(rest); what == "graphql" {
+			for _, w := range rest {
+				if strings.Contains(w, "mutation") {
+					return ""
+				}
+				for _, about := range []string{"reviewThreads", "comments", "discussion"} {
+					if strings.Contains(w, about) {
+						return base + " api graphql -f query='… " + about + " …'"
+					}
+				}
+			}
+			return ""
+		}
+		for _, w := range rest {
+			if w = numbered(strings.Split(unquote(w), "?")[0]); strings.Contains(w, "/") && (strings.HasSuffix(w, "/comments") || strings.HasSuffix(w, "/reviews")) && !strings.ContainsAny(w, "$` ") {
+				if _, mutates := hostCommand(words); !mutates {
+					return base + " api " + w
+				}
+			}
+		}
+		return ""
+	}
+	verb, _ := next(rest)
+	if !looks[group+"/"+verb] {
+		return ""
+	}
+	text := base + " " + group + " " + verb
+	for _, w := range rest {
+		if w == "--comments" || w == "--log-failed" || w == "--watch" {
+			text += " " + w
+		}
+	}
+	return text
+}
+
 // maxSetting is how many bytes a value has at most that is told with its key.
 const maxSetting = 16
 

@@ -11,7 +11,7 @@ import (
 
 const (
 	minSteps = 3  // distinct steps from which a turn is a procedure
-	maxSteps = 12 // steps kept of one
+	maxSteps = 14 // steps kept of one
 )
 
 // procedures lists, for every ask, the ordered commands that it took, as far as
@@ -33,6 +33,7 @@ func procedures(r *reading) []found {
 		}
 		var steps []string
 		var items []int
+		own := 0 // steps that do something
 		working, checks := false, true
 		seen := map[string]bool{}
 		for _, run := range slices.Backward(runs) {
@@ -46,10 +47,17 @@ func procedures(r *reading) []found {
 				if step := r.general(c); !seen[step] && len(steps) < maxSteps {
 					seen[step] = true
 					steps, items = append(steps, step), append(items, run.item)
+					own++
+				}
+			}
+			for _, s := range run.parts {
+				if look := hostLook(s.words); look != "" && !s.script && !run.failed && !seen[look] && len(steps) < maxSteps {
+					seen[look] = true
+					steps, items = append(steps, look), append(items, run.item)
 				}
 			}
 		}
-		if len(steps) < minSteps || !working {
+		if own < minSteps || !working {
 			continue
 		}
 		slices.Reverse(steps)

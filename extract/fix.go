@@ -245,6 +245,9 @@ func again(r *reading, c, d command, between []*run, before, later *run, line st
 		f.items = mergeItems(f.items, at)
 	case files != "":
 		f.how = "passed after editing " + files
+		if line := r.revisions.putIn(before.item+1, later.item); line != "" {
+			f.how += ", which put in " + line
+		}
 	case slices.ContainsFunc(between, acts), later.edits > before.edits:
 		f.how, f.vague = "passed later", true
 	default:

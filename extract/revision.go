@@ -10,9 +10,14 @@ import (
 type revision struct {
 	item  int
 	path  string
-	added int   // lines
-	taken []int // items that took one of them away again, in order
+	added int      // lines
+	taken []int    // items that took one of them away again, in order
+	lines []string // those of them that say something, of an edit that put in few
+	cut   int      // lines that it took out
 }
+
+// fewLines is how many lines an edit puts in at most that is told by them.
+const fewLines = 2
 
 // revisions follow the lines that edits put into files through the session.
 type revisions struct {
@@ -60,9 +65,15 @@ func (l *revisions) note(item int, p, before, after string) {
 		if f.net[line] = left; left == 0 {
 			delete(f.net, line)
 		}
+		if n < 0 {
+			mine.cut++
+		}
 		switch by := f.by[line]; {
 		case n > 0 && by == nil && len(line) >= minLine:
 			mine.added++
+			if len(mine.lines) <= fewLines {
+				mine.lines = append(mine.lines, line)
+			}
 			f.by[line] = mine
 		case n < 0 && left <= 0 && by != nil && by.item < item:
 			by.taken = append(by.taken, item)
@@ -70,8 +81,35 @@ func (l *revisions) note(item int, p, before, after string) {
 			delete(f.by, line)
 		}
 	}
+	slices.Sort(mine.lines) // of equal sessions the same
 	l.list = append(l.list, mine)
 }
+
+// putIn tells the one line, or the two, that edits from one item to another put in
+// and that stayed; empty if there were more, or none that says something by itself.
+func (l *revisions) putIn(from, to int) string {
+	var lines []string
+	for _, e := range l.between(from, to) {
+		if len(e.taken) > 0 {
+			continue
+		}
+		lines = append(lines, e.lines...)
+		if len(lines) > fewLines || e.added > fewLines {
+			return ""
+		}
+	}
+	var out []string
+	for _, line := range lines {
+		if len(line) > maxPutIn || strings.ContainsAny(line, "`") || symbols(line) > 0.5 {
+			return ""
+		}
+		out = append(out, code(line))
+	}
+	return strings.Join(out, " and ")
+}
+
+// maxPutIn is how many bytes a line of code has at most that is told.
+const maxPutIn = 110
 
 // undone reports whether nothing is left in a file of what was done to it.
 func (l *revisions) undone(p string) bool {

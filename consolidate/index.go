@@ -17,7 +17,7 @@ import (
 // Bounds of the map of MEMORY.md.
 const (
 	mapSections = 10
-	mapWords    = 8
+	mapWords    = 6
 	mapSkill    = 220
 )
 

@@ -82,11 +82,19 @@ func binding(said string) bool {
 			return true // of another language, whose forms are not known here
 		}
 	}
+	if toDo().MatchString(low) && !bindingWords().MatchString(low) && !strings.Contains(said, "(said on refusing") {
+		return false
+	}
 	if strings.Contains(quoted, "?") {
 		return bindingWords().MatchString(low) && !strings.HasSuffix(strings.TrimSpace(quoted), "?")
 	}
 	return bindingWords().MatchString(low) || strings.Contains(quoted, "`") || !personal().MatchString(low)
 }
+
+// toDo begins a piece of work to be done once.
+var toDo = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^ *(?:(?:ok|okay|and|so|also|hm+|well|please|now|then|like|just|jesus|wow) )*(?:copy|split|continue|investigate|give me|tell me|propose|suggest|look|check|move|create|make|add|fix|write|read|go|same for|i actually want|i want you) `)
+})
 
 var (
 	bindingWords = sync.OnceValue(func() *regexp.Regexp {

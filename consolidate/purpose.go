@@ -78,7 +78,7 @@ func preferred(commands []*claim, most int) []*claim {
 	}
 	for _, p := range purposes {
 		list := of[p.name]
-		slices.SortStableFunc(list, func(a, b *claim) int { return checksFormat(a) - checksFormat(b) })
+		slices.SortStableFunc(list, func(a, b *claim) int { return checksFormat(a) + narrow(a) - checksFormat(b) - narrow(b) })
 		if len(list) > 0 {
 			first = append(first, list[0])
 			if p.name != "format" {
@@ -117,6 +117,18 @@ func preferred(commands []*claim, most int) []*claim {
 func checksFormat(c *claim) int {
 	if c.purpose() == "format" && strings.Contains(c.text, "--check") {
 		return 1
+	}
+	return 0
+}
+
+// narrow is 1 for a command that names a toolchain, a target or a part of the project:
+// of two for one purpose the other is the usual one.
+func narrow(c *claim) int {
+	name, _, _ := splitCommand(c.text)
+	for _, w := range []string{" +", " -p ", " --package ", " --package=", " --target ", " --target="} {
+		if strings.Contains(name, w) {
+			return 1
+		}
 	}
 	return 0
 }

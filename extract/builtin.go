@@ -46,7 +46,7 @@ func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir
 		known = r.supersede(known, f)
 	}
 	failed, saw, wanted, changed := failures(r), reported(r), preferences(r), files(r)
-	ended := r.distinct(outcomes(r, posts, done), slices.Concat(known, r.overtaken))
+	ended := r.withoutAnnounced(r.distinct(outcomes(r, posts, done), slices.Concat(known, r.overtaken)))
 	known = r.unrepeated(known, slices.Concat(ended, wanted, failed, saw, changed))
 	all := saidOnce(r.withoutMended(r.withoutRetaken(slices.Concat(
 		tasks(r), ended, wanted, failed, retries(r), saw, worked(r), occasional(r), prompted(r),

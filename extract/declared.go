@@ -82,7 +82,7 @@ func ofNow(s string) bool {
 }
 
 // content tells that there is nothing to be said against a thing.
-var content = phrases("it's good|is good|looks good|looks fine|looks great|is fine|it's fine|all good|sieht gut aus|ist gut|c'est bon|está bien|está bom")
+var content = phrases("everything works|it all works|all works|works great|works like a charm|works perfectly|you are a|you're a|well done|good job|great job|nice work|nice job|great work|love it|amazing|awesome|brilliant|it's good|is good|looks good|looks fine|looks great|is fine|it's fine|all good|sieht gut aus|ist gut|c'est bon|está bien|está bom")
 
 // asksHow begins a question, with a mark of it or without.
 var asksHow = phrases("why|what|how|when|where|who|which|now why|and why|so why|but why|and what|so what|now what|and how|so how|is|are|does|do|did|can|could|should|would|will")

@@ -15,7 +15,7 @@ var (
 	restating = phrases("my point is|my point was|i meant|what i meant|i mean|what i mean|let me rephrase|to rephrase|what i'm asking|what i was asking|what i'm saying|ich meine|ich meinte|was ich meine|was ich meinte|je voulais dire|ce que je veux dire|quiero decir|quise decir|me refiero a|quero dizer|quis dizer|intendo|intendevo|volevo dire|ik bedoel|ik bedoelde|я имею в виду|я имел в виду|chodzi mi o|chodziło mi o")
 	regrets   = phrases("sorry ,|sorry :|sorry|no ,|no|nein ,|non ,|non|nein|ok ,|hm ,|hmm ,|wait ,|well ,|désolé ,|perdón ,|desculpa ,")
 	// How the work done last is taken back.
-	takesBack = phrases("scratch that|back that out|back out of that|undo your|undo all|revert your|revert all|rückgängig machen|reviens en arrière|desfaça isso|отмени это|undo that|undo this|undo it|undo these|undo those|undo the last|undo your last|revert that|revert this|revert it|revert these|revert those|revert the last|revert your last|roll that back|roll this back|roll it back|put it back|put that back|take that back|take it back|like it was|as it was|like that again|like this again|like before|as before|what we had|what it was before|mach das rückgängig|mach es rückgängig|nimm das zurück|wie vorher|wie es war|annule ça|annule cela|comme avant|deshaz eso|deshazlo|revierte eso|como antes|como estaba|desfaz isso|desfaça isso|como era antes|annullalo|com'era prima|come prima|maak dat ongedaan|zoals het was|откати это|верни как было|как было|cofnij to|tak jak było")
+	takesBack = phrases("revert that ?|undo that ?|i reverted|i undid|scratch that|back that out|back out of that|undo your|undo all|revert your|revert all|rückgängig machen|reviens en arrière|desfaça isso|отмени это|undo that|undo this|undo it|undo these|undo those|undo the last|undo your last|revert that|revert this|revert it|revert these|revert those|revert the last|revert your last|roll that back|roll this back|roll it back|put it back|put that back|take that back|take it back|like it was|as it was|like that again|like this again|like before|as before|what we had|what it was before|mach das rückgängig|mach es rückgängig|nimm das zurück|wie vorher|wie es war|annule ça|annule cela|comme avant|deshaz eso|deshazlo|revierte eso|como antes|como estaba|desfaz isso|desfaça isso|como era antes|annullalo|com'era prima|come prima|maak dat ongedaan|zoals het was|откати это|верни как было|как было|cofnij to|tak jak było")
 	// How the cause is named that it was instead.
 	actually = phrases("it was actually|it's actually|it is actually|actually it was|actually , it was|actually it's|actually , it's")
 )
@@ -64,7 +64,7 @@ func (r *reading) retaken() map[int]bool {
 			if r.turns[i].edits == 0 {
 				continue
 			}
-			if r.tookAway(i, j) {
+			if r.tookAway(i, j) || r.turns[j].restores() {
 				r.drop(i)
 			}
 			break
@@ -76,7 +76,28 @@ func (r *reading) retaken() map[int]bool {
 // undoes reports whether a person takes back at a turn what was done last.
 func (r *reading) undoes(i int) bool {
 	t := r.turns[i]
-	return t.ask != nil && t.edits > 0 && slices.ContainsFunc(t.said.own, func(s string) bool { return has(words(s), takesBack) })
+	return t.ask != nil && (t.edits > 0 || t.restores()) && slices.ContainsFunc(t.said.own, func(s string) bool { return has(words(s), takesBack) })
+}
+
+// restores reports whether the agent had version control put files back.
+func (t *turn) restores() bool {
+	return slices.ContainsFunc(t.runs, func(run *run) bool {
+		return !run.failed && slices.ContainsFunc(run.whole, func(s simple) bool {
+			if unquote(s.words[0]) != "git" {
+				return false
+			}
+			sub, rest := next(gitArguments(s.words[1:]))
+			switch sub {
+			case "restore", "revert":
+				return true
+			case "checkout":
+				return slices.Contains(rest, "--") || slices.Contains(rest, ".")
+			case "reset":
+				return slices.Contains(rest, "--hard")
+			}
+			return false
+		})
+	})
 }
 
 // drop enters the request that the turn at i worked on: the words that it only went on

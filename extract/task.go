@@ -90,7 +90,7 @@ func reportsFailure(text string) bool {
 	if has(norm, phrases("fix it|fix this|fix that|fix them")) && strings.Count(norm, " ") > 14 {
 		return true
 	}
-	return has(norm, phrases("error|errors|fail|fails|failing|failed|broken|crash|crashes|crashed|panic|exception|wrong|bug|doesn't|does not|not working|isn't|is not|missing|never|no longer|no tests|inaccurate|incorrect|incorrectly|inconsistent|unused|not used|unverified|don't work|can hang"))
+	return has(norm, phrases("error|errors|fail|fails|failing|failed|broken|crash|crashes|crashed|panic|exception|wrong|bug|doesn't|does not|not working|isn't|is not|missing|never|no longer|no tests|inaccurate|incorrect|incorrectly|inconsistent|unused|not used|unverified|don't work|can hang|misleading|outdated|stale|out of date|no timeout|not checked|not included|not validated|not handled"))
 }
 
 // mendedBy reports whether the turn that turns begin with, or one in which the

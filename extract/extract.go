@@ -8,7 +8,7 @@
 // Every kind begins in the file of its name, the rules behind it are beside it:
 //
 //	task.go, outcome.go     what was asked and done: offered, retaken; account, ending, letter, told, pull,
-//	                        moved, putback, revision
+//	                        moved, putback, revision, summaries
 //	preference.go           what a person wants: standing, buried, foreign, unspaced, once, habit;
 //	                        what they settled or declared: steer, refused, choice, stated, declared, echo, spec
 //	finding.go              what the agent found: diagnosis, concession, carried, convention, weigh;

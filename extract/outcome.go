@@ -90,7 +90,10 @@ func accounts(r *reading) []found {
 			}
 		}
 	}
-	return slices.DeleteFunc(withoutGone(latestState(out), r), func(f found) bool { return r.obsolete(f.Text, f.Items[0]) || r.ledger.undid(f.Text, f.Items[0]) })
+	for i := range out {
+		out[i].Text = r.truePaths(out[i].Text)
+	}
+	return slices.DeleteFunc(r.onePerPath(withoutGone(latestState(out), r)), func(f found) bool { return r.obsolete(f.Text, f.Items[0]) || r.ledger.undid(f.Text, f.Items[0]) })
 }
 
 // brokenOff reports whether an answer was stopped in the middle of a sentence.

@@ -95,7 +95,7 @@ func nearest(claims []*claim, index map[string][]int, text string, least float64
 			if own.words == nil {
 				own = newWording(text)
 			}
-			other := newWording(claims[i].text)
+			other := claims[i].wording()
 			if other.negative != own.negative || other.swapped(own) || claims[i].kind == memoir.StatementPreference && contradict(own, other) {
 				continue // opposites are not the same
 			}

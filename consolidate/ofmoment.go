@@ -2,6 +2,7 @@ package consolidate
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -46,7 +47,19 @@ func ofMoment(text string) bool {
 	if i := strings.Index(text, ". "); i > 0 {
 		first = text[:i+1]
 	}
-	return plan().MatchString(text) || stateThen().MatchString(text) || progress().MatchString(first) && !reasoned().MatchString(first) || dangling(first)
+	low := strings.ToLower(text)
+	return plan().MatchString(text) || holdsOne(low, stateWords) && stateThen().MatchString(text) || (strings.Contains(low, " now") || strings.Contains(low, "no longer")) && progress().MatchString(first) && !reasoned().MatchString(first) || dangling(first)
+}
+
+// stateWords are words of which whatever stateThen matches holds one, and pointingWords
+// those of pointing: most sentences need not be looked at any closer.
+var (
+	stateWords    = []string{"current", "right now", "still need", "failing", "already", "updated", "(just", "half", "broken", "partial", "odd", "weird", "bad"}
+	pointingWords = []string{"this ", "these ", "those ", "the same ", "that ", "the other ", "the first ", "the second ", "the third ", "the last ", "the latter", "the former"}
+)
+
+func holdsOne(text string, words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
 }
 
 // ofChange reports whether a finding is the reason that a commit or a pull request gave.
@@ -54,6 +67,9 @@ func ofChange(text string) bool { return strings.HasPrefix(text, "Why “") }
 
 // dangling reports whether a sentence points at something that it does not name.
 func dangling(sentence string) bool {
+	if !holdsOne(strings.ToLower(sentence), pointingWords) {
+		return false
+	}
 	at := pointing().FindStringIndex(sentence)
 	return at != nil && !strings.Contains(sentence[:at[0]], "`")
 }

@@ -15,7 +15,7 @@ var (
 	plan = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)^(?:(?:so |now |next,? |then |first,? )?(?:i['’](?:ll|d|m going)|i (?:will|would|am going|plan|intend|want)|let me|let['’]s|we should|we could)\b` +
 			`|(?:the|this|that|our) (?:[\w-]+ ){0,2}(?:helper|fix|change|patch|function|method|test|implementation|refactor|reply|comment|commit|pr) (?:needs? to|has to|should|will|would)\b` +
-			`|(?:if|when) [^.;]{5,120}, (?:then )?(?:it|that|there|the [\w-]+ itself) (?:is|are|was) (?:broken|wrong|an issue|a bug)\b|additionally\b|you (?:can|could|may|might|should)\b|the (?:sed|grep|edit|patch|command|script|regex|replacement|diff)\b|be careful\b` +
+			`|if [^.;]{5,160}, then\b|[^.;]{2,60} - if (?:the|it|that)\b|additionally\b|you (?:can|could|may|might|should)\b|the (?:sed|grep|edit|patch|command|script|regex|replacement|diff)\b|be careful\b` +
 			`|leave [^.;]{2,80}\b(?:alone|untouched|unchanged|as(?: it)? is)\b` +
 			`|(?:leave|keep|skip|defer|limit|scope|restrict) (?:it|this|that|them|these|those)\b)`)
 	})

@@ -69,6 +69,9 @@ func steering(r *reading, i int) (string, float64) {
 		return text, 4.5
 	case granted && challenges(t.said):
 		text := "the user: " + quote(own)
+		if r.putRight(t, point) {
+			return "", 0
+		}
 		if point != "" {
 			return text + agreed + quote(shorten(labels(point), 200)), 4.2
 		}
@@ -85,6 +88,29 @@ func steering(r *reading, i int) (string, float64) {
 func asksOnly(text string) bool {
 	norm := words(text)
 	return strings.HasSuffix(text, "?") && begins(norm, phrases("how|what|which|where|when|who|is|are|does|do|did|wie|was|wo|wann|comment|où|quand|cómo|qué|dónde|como|onde")) && !begins(norm, phrases("how about|what about|what if"))
+}
+
+// faults say what a thing has too little or too much of.
+var faults = phrases("only have|only has|never used|not used|unused|isn't used|aren't used|is missing|are missing|has an old|have an old|no longer used|is hardcoded|is hard-coded|doesn't implement|does not implement|doesn't handle|doesn't call|isn't called|is never called|while rendering|is duplicated")
+
+// putRight reports whether what the agent granted is a fault of the code that it
+// mended in the same turn: it holds no longer, and nothing was settled by it.
+func (r *reading) putRight(t *turn, point string) bool {
+	if t.edits == 0 || !has(words(point), faults) {
+		return false
+	}
+	for i, span := range strings.Split(point, "`") {
+		found := false
+		if i%2 == 1 {
+			names(span, func(name string) {
+				found = found || r.ledger.touched[name] > t.said.item || r.ledger.added[name] > t.said.item || r.ledger.removed[name] > t.said.item
+			})
+		}
+		if found {
+			return true
+		}
+	}
+	return !strings.Contains(point, "`")
 }
 
 // objects reports whether a turn begins with an objection: words that refuse, or

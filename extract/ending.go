@@ -295,5 +295,5 @@ func unanswered(r *reading) (string, int) {
 }
 
 func trivialAnswer(s string) bool {
-	return trivial(words(s)) || begins(words(s), phrases("replied|see you|goodbye|bye|you're welcome|hello|hi"))
+	return trivial(words(s)) || textbook(s) || begins(words(s), phrases("replied|see you|goodbye|bye|you're welcome|hello|hi"))
 }

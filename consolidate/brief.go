@@ -1,32 +1,45 @@
 package consolidate
 
 import (
-	"cmp"
-	"fmt"
-	"maps"
 	"slices"
 	"strings"
-	"unicode"
 
 	"memoir"
 )
 
 // A briefing holds at most so many lines of each sort, and lines of so many bytes.
 const (
-	briefRules    = 12
-	briefCommands = 6
-	briefFailures = 3
-	briefKnown    = 7
-	briefOpen     = 2
-	briefAreas    = 6
-	briefLine     = 230
+	briefManner    = 7
+	briefRules     = 12
+	briefCommands  = 6
+	briefFailures  = 4
+	briefDecisions = 7
+	briefOpen      = 2
+	briefLine      = 230
+	briefRule      = 400 // bytes of what a person wants, which is worth most
+)
+
+// staleDays is after how many days an open end is no longer told, if the project has
+// newer sessions.
+const staleDays = 14
+
+// Headings of the briefing.
+const (
+	headManner = "## How the user works"
+	headWants  = "## What the user wants"
+	headBuild  = "## Build, test, run"
+	headAvoid  = "## Failures to avoid"
+	headWorth  = "## What to know"
+	headEnds   = "## Open ends"
+	headMap    = "## Where to look"
 )
 
 // summary renders memory_summary.md, a briefing of whole lines within a number of
-// tokens: what the user wants, how to build and test, what goes wrong and what to
-// know, of each the best only, and a map of MEMORY.md with words to search it for.
-// A fifth of the room is kept for the map.
-func (k *knowledge) summary(name string, skills []memoir.Skill, tokens int) string {
+// tokens that lets a new agent act: how the user works, what always and never to do,
+// which commands to use, what goes wrong and what helps, what was decided, of each
+// the best only, and a map of MEMORY.md, whose text is given, with words to search it
+// for. A fifth of the room is kept for the map.
+func (k *knowledge) summary(name string, skills []memoir.Skill, memory string, tokens int) string {
 	limit := tokens * 4
 	head := "# " + projectName(name) + ": what earlier sessions taught\n"
 	budget := limit - len(head)
@@ -49,25 +62,29 @@ func (k *knowledge) summary(name string, skills []memoir.Skill, tokens int) stri
 			budget -= len(heading) + 3
 		}
 	}
-	index := k.table(skills)
+	index := table(skills, memory)
 	mapped := 0
 	for _, r := range index {
 		mapped += len(r) + 1
 	}
 	reserve := min(mapped+len(headMap)+3, budget/5)
 	share := func(percent int) int { return max(0, min(budget-reserve, limit*percent/100)) }
-	fill(headWants, share(35), brief(k.preferences, briefRules))
-	fill(headBuild, share(20), brief(k.commands, briefCommands))
-	fill(headAvoid, share(15), brief(lessons(k.failures), briefFailures))
-	var known []*claim
-	for _, g := range k.known {
-		if !strings.HasPrefix(g.name, foreignArea) {
-			known = append(known, g.claims...)
+	fill(headManner, share(20), k.manners())
+	fill(headWants, share(35), k.rules())
+	var uses []string
+	for _, c := range preferred(k.commands, briefCommands) {
+		uses = append(uses, briefed(c.use(), c))
+	}
+	fill(headBuild, share(20), uses)
+	var wrong []string
+	for _, r := range remedies(k.failures) {
+		if len(wrong) < briefFailures {
+			wrong = append(wrong, briefed(r.text, r.claim))
 		}
 	}
-	byValue(known)
-	fill(headWorth, share(35), brief(spread(known, briefKnown), briefKnown))
-	fill(headEnds, share(8), brief(k.open, briefOpen))
+	fill(headAvoid, share(20), wrong)
+	fill(headWorth, share(35), k.decisions())
+	fill(headEnds, share(8), k.ends())
 	fill(headMap, budget, index)
 	var b strings.Builder
 	b.WriteString(head)
@@ -83,12 +100,122 @@ func (k *knowledge) summary(name string, skills []memoir.Skill, tokens int) stri
 	return wholeLines(b.String(), limit)
 }
 
-// lessons are the failures that a later session would run into again: those
-// mended by something else than the usual round of editing.
-func lessons(failures []*claim) []*claim {
-	return slices.DeleteFunc(slices.Clone(failures), func(c *claim) bool {
-		return strings.Contains(c.text, "passed after editing") || strings.Contains(c.text, "passed when run again")
+// briefed is a line of the briefing, which cites the newest session alone.
+func briefed(text string, c *claim) string { return "- " + text + " " + citations(c.from, 1) }
+
+// manners tell what the user asks for time and again and how they go about it.
+func (k *knowledge) manners() []string {
+	var out []string
+	for _, c := range slices.Concat(k.requests, k.manner) {
+		out = append(out, briefed(c.text, c))
+	}
+	for _, c := range k.preferences {
+		if text, ok := repeated(c.text); ok && elsewhere(c.text) == "" && !k.requested(text) {
+			out = append(out, briefed(text, c))
+		}
+	}
+	return out[:min(briefManner, len(out))]
+}
+
+// repeated is a preference that tells of a request made again and again in one
+// session, without what the agent ran for it.
+func repeated(text string) (string, bool) {
+	if !strings.HasPrefix(text, "asked for ") && !strings.HasPrefix(text, "asks again") {
+		return "", false
+	}
+	text, _, _ = strings.Cut(text, " — each time")
+	return text, true
+}
+
+// requested reports whether the recurring requests hold what a line quotes.
+func (k *knowledge) requested(text string) bool {
+	_, quote, _ := strings.Cut(text, "“")
+	quote, _, _ = strings.Cut(quote, "”")
+	return slices.ContainsFunc(k.requests, func(c *claim) bool {
+		_, request, _ := strings.Cut(c.text, "“")
+		return alikeAsk(strings.TrimSuffix(request, "”"), quote)
 	})
+}
+
+// rules are what always to do and never to do: the user's words, then what the
+// project asks of everyone.
+func (k *knowledge) rules() []string {
+	var out []string
+	add := func(text string, c *claim) {
+		if text = whole(text, briefRule); text != "" && elsewhere(c.text) == "" && len(out) < briefRules {
+			out = append(out, briefed(text, c))
+		}
+	}
+	for _, c := range k.preferences {
+		if _, ok := repeated(c.text); !ok {
+			add(standing(c.text), c)
+		}
+	}
+	for _, c := range k.lasting() {
+		if ofProject(c.text) {
+			add(c.text, c)
+		}
+	}
+	return out
+}
+
+// ofProject reports whether a finding is what the project asks of everyone.
+func ofProject(text string) bool {
+	return strings.HasPrefix(text, "required in this project: ") || strings.HasPrefix(text, "commits and titles ")
+}
+
+// lasting are the findings about this repository, the weightiest first.
+func (k *knowledge) lasting() []*claim {
+	var out []*claim
+	for _, g := range k.known {
+		if !strings.HasPrefix(g.name, foreignArea) {
+			out = append(out, g.claims...)
+		}
+	}
+	byValue(out)
+	return out
+}
+
+// decisions are the weightiest findings that can be read alone.
+func (k *knowledge) decisions() []string {
+	var fit []*claim
+	texts := map[*claim]string{}
+	for _, c := range k.lasting() {
+		text, _, ended := strings.Cut(c.text, sinceChanged)
+		if said, ok := strings.CutPrefix(text, "the user: "); ok {
+			quote, _, _ := strings.Cut(said, "”")
+			if said = standing(said); said == "" || (strings.Contains(quote, "?") || wish().MatchString(quote)) && !strings.Contains(said, "agreed: ") {
+				continue
+			}
+			text = "the user: " + said
+		}
+		if ended || ofProject(c.text) || elsewhere(c.text) != "" {
+			continue
+		}
+		if text = whole(strings.TrimSpace(text), briefLine); text != "" {
+			fit = append(fit, c)
+			texts[c] = text
+		}
+	}
+	var out []string
+	for _, c := range spread(fit, briefDecisions) {
+		if len(out) < briefDecisions {
+			out = append(out, briefed(texts[c], c))
+		}
+	}
+	return out
+}
+
+// ends are the open ends of late.
+func (k *knowledge) ends() []string {
+	var out []string
+	for _, c := range k.open {
+		if k.last.EndedAt.Sub(c.newest().EndedAt).Hours() > staleDays*24 || elsewhere(c.text) != "" || len(out) == briefOpen {
+			continue
+		}
+		out = append(out, briefed(cut(c.text, briefLine), c))
+	}
+	return out
 }
 
 // spread takes claims so that no session gives more than a third of them while
@@ -106,16 +233,6 @@ func spread(claims []*claim, most int) []*claim {
 	return append(first, rest...)
 }
 
-// Headings of the briefing.
-const (
-	headWants = "## What the user wants"
-	headBuild = "## Build, test, run"
-	headAvoid = "## Failures to avoid"
-	headWorth = "## What to know"
-	headEnds  = "## Open ends"
-	headMap   = "## Where to look"
-)
-
 // wholeLines keeps as many lines of a text as fit.
 func wholeLines(text string, limit int) string {
 	var b strings.Builder
@@ -127,78 +244,3 @@ func wholeLines(text string, limit int) string {
 	}
 	return b.String()
 }
-
-// brief renders the first claims, each shortened and citing its newest session.
-func brief(claims []*claim, most int) []string {
-	var out []string
-	for _, c := range claims {
-		if len(out) == most {
-			break
-		}
-		if elsewhere(c.text) != "" {
-			continue
-		}
-		text, _, _ := strings.Cut(c.text, " — said after the agent")
-		out = append(out, "- "+cut(text, briefLine)+" "+citations(c.from, 1))
-	}
-	return out
-}
-
-// table is the map of the memory: its sections and areas with words to search
-// for, and the skills.
-func (k *knowledge) table(skills []memoir.Skill) []string {
-	var out []string
-	for _, s := range skills {
-		out = append(out, "- skills/"+s.Name+"/SKILL.md: "+cut(describe(s), 150))
-	}
-	for _, g := range k.known[:min(len(k.known), briefAreas)] {
-		out = append(out, fmt.Sprintf("- MEMORY.md › What is known › %s (%s): %s", g.name, plural(len(g.claims), "line"), strings.Join(keywords(g.claims, 8), ", ")))
-	}
-	for _, part := range []struct {
-		name   string
-		claims []*claim
-	}{{"Failures and fixes", k.failures}, {"Files that matter", k.files[:min(len(k.files), maxFilesOf)]}, {"Build, test and other commands", k.commands[:min(len(k.commands), maxCommands)]}} {
-		if len(part.claims) > 0 {
-			out = append(out, fmt.Sprintf("- MEMORY.md › %s (%s): %s", part.name, plural(len(part.claims), "line"), strings.Join(keywords(part.claims, 6), ", ")))
-		}
-	}
-	return append(out, fmt.Sprintf("- MEMORY.md › Sessions (%d), each with its summary in rollout_summaries/", len(k.sessions)))
-}
-
-// keywords are the words that claims are best found by: names in code spans
-// first, then the commonest of the rest.
-func keywords(claims []*claim, most int) []string {
-	count := map[string]int{}
-	for _, c := range claims {
-		seen := map[string]bool{}
-		for i, part := range strings.Split(c.text, "`") {
-			for w := range strings.FieldsFuncSeq(part, func(r rune) bool {
-				return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_.", r)
-			}) {
-				w = strings.Trim(w, "-_.")
-				if len(w) < 4 || seen[w] || common[strings.ToLower(w)] || strings.Trim(w, "0123456789.") == "" || fillers[strings.ToLower(w)] {
-					continue
-				}
-				seen[w] = true
-				if i%2 == 1 {
-					count[w] += 3
-				} else {
-					count[w]++
-				}
-			}
-		}
-	}
-	words := slices.Sorted(maps.Keys(count))
-	slices.SortStableFunc(words, func(a, b string) int { return cmp.Compare(count[b], count[a]) })
-	return words[:min(most, len(words))]
-}
-
-var common = func() map[string]bool {
-	m := map[string]bool{}
-	for w := range strings.FieldsSeq(`because instead which there where after before while every other still only same more most must cannot without about through between
-		adds generated runs passes works fixes changed failed passed editing times worked formats session sessions unresolved error uses used using user says said agent needs need them they what
-		with that this from have been also into than then when will would could should being both each does done make makes made keeps keep treat`) {
-		m[w] = true
-	}
-	return m
-}()

@@ -36,13 +36,16 @@ func (builtin) Consolidate(ctx context.Context, in Input) (memoir.Consolidation,
 	if err := ctx.Err(); err != nil {
 		return memoir.Consolidation{}, memoir.Usage{}, fmt.Errorf("consolidating %s: %w", in.Project.Name, err)
 	}
+	markAbroad(sessions, in.Project)
 	notes := LiveNotes(in.Notes, in)
+	name := titleOf(in.Project, sessions)
 	d := takeUp(in.Draft, sessions)
 	k := learn(sessions, d, rejected(notes))
 	skills := skills(k, d)
+	memory := k.memory(name, len(skills), orDefault(in.MaxMemoryBytes, DefaultMemoryBytes))
 	out := memoir.Consolidation{
-		MemoryMD:      k.memory(in.Project.Name, len(skills), orDefault(in.MaxMemoryBytes, DefaultMemoryBytes)),
-		MemorySummary: k.summary(in.Project.Name, skills, orDefault(in.SummaryTokens, DefaultSummaryTokens)-(toldBytes(notes)+3)/4),
+		MemoryMD:      memory,
+		MemorySummary: k.summary(name, skills, memory, orDefault(in.SummaryTokens, DefaultSummaryTokens)-(toldBytes(notes)+3)/4),
 		Skills:        skills,
 		Draft:         d.bytes(),
 	}
@@ -80,6 +83,8 @@ type knowledge struct {
 	sessions    []*session // oldest first
 	last        *session
 	ran         map[string]int // command -> rank of the last session in which it succeeded
+	requests    []*claim       // what is asked for time and again
+	manner      []*claim       // how the user works otherwise
 	preferences []*claim
 	commands    []*claim
 	known       []group
@@ -87,14 +92,16 @@ type knowledge struct {
 	files       []*claim
 	environment []*claim
 	open        []*claim
+	page        *stated // what the sections before Recent work say
 }
 
 // learn joins what the sessions say, but for claims that a person rejected.
 func learn(sessions []*session, d *draft, rejected func(text string) bool) *knowledge {
 	k := &knowledge{sessions: sessions, last: sessions[len(sessions)-1], ran: lastRuns(sessions)}
+	k.requests, k.manner = requests(sessions), manner(sessions)
 	k.preferences = settle(d.cluster(sessions, memoir.StatementPreference))
 	k.commands = retire(tallyCommands(sessions), sessions)
-	known := settle(d.cluster(sessions, memoir.StatementDecision))
+	known := rules(settle(d.cluster(sessions, memoir.StatementDecision)))
 	all := d.cluster(sessions, memoir.StatementFailure)
 	for _, c := range all {
 		if elsewhere(c.text) != "" {
@@ -109,10 +116,13 @@ func learn(sessions []*session, d *draft, rejected func(text string) bool) *know
 		}
 		k.failures = append(k.failures, c)
 	}
+	k.failures = instructive(k.failures)
 	k.open = append(k.open, endings(sessions)...)
-	k.files = tallyFiles(sessions)
-	k.environment = settle(d.cluster(sessions, memoir.StatementEnvironment))
-	for _, list := range []*[]*claim{&k.preferences, &k.commands, &known, &k.failures, &k.files, &k.environment, &k.open} {
+	k.environment = newest(settle(d.cluster(sessions, memoir.StatementEnvironment)))
+	removed := removals(sessions)
+	k.files = leave(tallyFiles(sessions), removed)
+	known = slices.DeleteFunc(newest(known), func(c *claim) bool { return outdated(c, removed) })
+	for _, list := range []*[]*claim{&k.requests, &k.manner, &k.preferences, &k.commands, &known, &k.failures, &k.files, &k.environment, &k.open} {
 		*list = slices.DeleteFunc(*list, func(c *claim) bool { return rejected(c.text) })
 		for _, c := range *list {
 			c.rate(k.last)
@@ -120,6 +130,7 @@ func learn(sessions []*session, d *draft, rejected func(text string) bool) *know
 		byValue(*list)
 	}
 	k.commands = byUse(k.commands)
+	known = k.once(known)
 	k.known = areas(known, homes(sessions))
 	return k
 }

@@ -15,6 +15,8 @@ type claim struct {
 	kind    memoir.StatementKind
 	text    string     // as the newest session says it
 	tokens  []string   // of text; nil until they are asked for
+	said    wording    // of the text spelled; see wording
+	spelled string     // the text that said was made of
 	from    []*session // oldest first, each once
 	older   string     // what the claim replaced
 	olderAt string
@@ -40,6 +42,14 @@ func (c *claim) words() []string {
 		c.tokens = tokens(c.text)
 	}
 	return c.tokens
+}
+
+// wording is what comparisons ask of the text.
+func (c *claim) wording() wording {
+	if c.spelled != c.text {
+		c.said, c.spelled = newWording(c.text), c.text
+	}
+	return c.said
 }
 
 // newest is the last session that supports the claim.

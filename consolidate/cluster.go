@@ -47,9 +47,14 @@ func (d *draft) cluster(sessions []*session, kind memoir.StatementKind) []*claim
 		return claims
 	}
 	index := map[string][]int{} // token -> claims that hold it, or held it in an earlier wording
+	entered := map[int]map[string]bool{}
 	enter := func(at int) {
+		if entered[at] == nil {
+			entered[at] = map[string]bool{}
+		}
 		for _, w := range claims[at].words() {
-			if !slices.Contains(index[w], at) {
+			if !entered[at][w] {
+				entered[at][w] = true
 				index[w] = append(index[w], at)
 			}
 		}
@@ -79,28 +84,35 @@ func nearest(claims []*claim, index map[string][]int, text string, least float64
 	if len(words) == 0 {
 		return len(claims)
 	}
-	met := map[int]bool{}
-	var own wording
-	best, at := 0.0, len(claims)
+	shared := make([]int32, len(claims)) // tokens, at most: some may be of an earlier wording
+	var met []int
 	for _, w := range words {
 		for _, i := range index[w] {
-			if met[i] {
-				continue
+			if shared[i]++; shared[i] == 1 {
+				met = append(met, i)
 			}
-			met[i] = true
-			score := jaccard(claims[i].words(), words)
-			if score < least || score < best || score == best && i > at {
-				continue
-			}
-			if own.words == nil {
-				own = newWording(text)
-			}
-			other := newWording(claims[i].text)
-			if other.negative != own.negative || other.swapped(own) || claims[i].kind == memoir.StatementPreference && contradict(own, other) {
-				continue // opposites are not the same
-			}
-			best, at = score, i
 		}
+	}
+	var own wording
+	best, at := 0.0, len(claims)
+	for _, i := range met {
+		other := claims[i].words()
+		n := min(int(shared[i]), len(other), len(words))
+		if most := float64(n) / float64(len(other)+len(words)-n); most < least || most < best {
+			continue
+		}
+		score := jaccard(other, words)
+		if score < least || score < best || score == best && i > at {
+			continue
+		}
+		if own.words == nil {
+			own = newWording(text)
+		}
+		said := claims[i].wording()
+		if said.negative != own.negative || said.swapped(own) || claims[i].kind == memoir.StatementPreference && contradict(own, said) {
+			continue // opposites are not the same
+		}
+		best, at = score, i
 	}
 	return at
 }

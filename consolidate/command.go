@@ -202,8 +202,8 @@ func order(name, verb string) int {
 	return kindRun
 }
 
-// fewCommands is how many commands there must be for those that install or
-// publish, and ran in one session only, to be left out.
+// fewCommands is how many commands there must be for those that install, and ran in
+// one session only, to be left out. How a release is made is seldom seen, and wanted.
 const fewCommands = 5
 
 // byUse orders commands: those of most sessions first, then by kind, then the
@@ -221,7 +221,7 @@ func byUse(claims []*claim) []*claim {
 	count := map[string]int{}
 	var out []*claim
 	for _, c := range claims {
-		if c.order == kindOther && len(c.from) == 1 && len(out) >= fewCommands {
+		if c.order == kindOther && len(c.from) == 1 && len(out) >= fewCommands && c.purpose() != "release" {
 			continue // was needed once
 		}
 		name, _, _ := splitCommand(c.text)
@@ -234,7 +234,8 @@ func byUse(claims []*claim) []*claim {
 	return out
 }
 
-// splitCommand reads a statement such as "`go test ./...` passes (ran 3 times, 1 failed)".
+// splitCommand reads a statement such as "`go test ./...` passes (ran 3 times, 1 failed)";
+// runs are those that did not fail.
 func splitCommand(text string) (name, verb string, runs int) {
 	runs = 1
 	rest := ""
@@ -255,6 +256,11 @@ func splitCommand(text string) (name, verb string, runs int) {
 		if end := strings.IndexByte(digits, ' '); end > 0 {
 			if n, err := strconv.Atoi(digits[:end]); err == nil && n > 0 {
 				runs = n
+			}
+			if _, failed, ok := strings.Cut(digits, "times, "); ok {
+				if n, err := strconv.Atoi(failed[:max(0, strings.IndexByte(failed, ' '))]); err == nil && n >= 0 && n < runs {
+					runs -= n
+				}
 			}
 		}
 		rest = rest[:i]

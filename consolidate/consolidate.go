@@ -3,7 +3,8 @@
 // form of the files; it knows no database, no disk and no transcript.
 //
 // Read consolidate.go (the interface), then builtin.go (the model that needs no
-// network), livenotes.go and notes.go (hand edits) and verify.go (what every answer must hold).
+// network), memory.go (its page; what stands on it: lasting.go, ofmoment.go, rule.go,
+// remedy.go, overtaken.go, once.go, recent.go, title.go, elsewhere.go), livenotes.go and notes.go (hand edits) and verify.go (what every answer must hold).
 package consolidate
 
 import (

@@ -11,7 +11,7 @@ func settle(claims []*claim) []*claim {
 	wordings := make([]wording, len(claims))
 	holders := map[string][]int{} // word -> claims that hold it
 	for i, c := range claims {
-		wordings[i] = newWording(c.text)
+		wordings[i] = c.wording()
 		for _, w := range wordings[i].words {
 			holders[w] = append(holders[w], i)
 		}
@@ -129,9 +129,9 @@ func moved(text string) (want, not []string) {
 	return nil, nil
 }
 
-func unpunctuatedEnds(s string) string {
-	return strings.NewReplacer("’", "'", "“", " ", "”", " ", "!", " ").Replace(s)
-}
+func unpunctuatedEnds(s string) string { return endsUnpunctuated.Replace(s) }
+
+var endsUnpunctuated = strings.NewReplacer("’", "'", "“", " ", "”", " ", "!", " ")
 
 // purpose reads "use X for Y" and its kin.
 func purpose(text string) (object, goal []string) {

@@ -39,7 +39,7 @@ func lasting(text string) bool {
 	case len(first) > 4 && strings.HasSuffix(first, "ing") && !nouns[first]:
 		return doing().MatchString(text)
 	}
-	return !momentary().MatchString(text)
+	return !momentary().MatchString(text) && !ofMoment(text)
 }
 
 // steps are verbs in which an agent tells what it is about to do; rules begin with
@@ -69,21 +69,32 @@ var momentary = sync.OnceValue(func() *regexp.Regexp {
 // binding reports whether what a person said tells what has to be, or why, rather
 // than asking or judging.
 func binding(said string) bool {
+	quoted, _, _ := strings.Cut(said, "”")
+	low := " " + unpunctuated.Replace(strings.ToLower(quoted)) + " "
+	if request().MatchString(low) && !strings.Contains(said, "agreed:") && !strings.Contains(said, "(said on refusing") {
+		return false
+	}
 	if strings.Contains(said, "agreed:") {
 		return true
 	}
-	quoted, _, _ := strings.Cut(said, "”")
-	low := " " + unpunctuated.Replace(strings.ToLower(quoted)) + " "
 	for _, r := range low {
 		if r >= 0x80 && r != '…' && r != '—' && r != '–' {
 			return true // of another language, whose forms are not known here
 		}
+	}
+	if toDo().MatchString(low) && !bindingWords().MatchString(low) && !strings.Contains(said, "(said on refusing") {
+		return false
 	}
 	if strings.Contains(quoted, "?") {
 		return bindingWords().MatchString(low) && !strings.HasSuffix(strings.TrimSpace(quoted), "?")
 	}
 	return bindingWords().MatchString(low) || strings.Contains(quoted, "`") || !personal().MatchString(low)
 }
+
+// toDo begins a piece of work to be done once.
+var toDo = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^ *(?:(?:ok|okay|and|so|also|hm+|well|please|now|then|like|just|jesus|wow) )*(?:copy|split|continue|investigate|give me|tell me|propose|suggest|look|check|move|create|make|add|fix|write|read|go|same for|i actually want|i want you) `)
+})
 
 var (
 	bindingWords = sync.OnceValue(func() *regexp.Regexp {

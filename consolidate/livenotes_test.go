@@ -122,7 +122,7 @@ func TestWhatWasDeletedFromMemoryComesBackNowhere(t *testing.T) {
 	one.RawMemory += "\n## Preferences\n- " + long + " [9]\n"
 	in := input(one, two, third)
 	before := build(t, in)
-	for _, part := range []string{"release", "Friday", "no fixture", "`go test ./...` passes"} {
+	for _, part := range []string{"release", "Friday", "no fixture", "test: `go test ./...`"} {
 		if part != "no fixture" && !strings.Contains(before.MemorySummary, part) {
 			t.Fatalf("%q is not in the summary", part)
 		}
@@ -140,7 +140,7 @@ func TestWhatWasDeletedFromMemoryComesBackNowhere(t *testing.T) {
 		for _, s := range c.Skills {
 			all += s.Content
 		}
-		for _, part := range []string{"against release", "Friday", "no fixture", "`go test ./...` passes"} {
+		for _, part := range []string{"against release", "Friday", "no fixture", "`go test ./...` passes", "test: `go test ./...`"} {
 			if strings.Contains(all, part) {
 				t.Errorf("%s: %q is still there:\n%s", name, part, all)
 			}

@@ -2,6 +2,7 @@ package consolidate
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"memoir"
@@ -34,6 +35,7 @@ const (
 	headFailures    = "## Failures and fixes"
 	headFiles       = "## Files that matter"
 	headEnvironment = "## Environment"
+	headAbroad      = "## In other repositories"
 	headRecent      = "## Recent work"
 	headOpen        = "## Open ends"
 	headSessions    = "## Sessions"
@@ -53,8 +55,11 @@ func (k *knowledge) memory(name string, skills, limit int) string {
 	}
 	list := func(heading string, claims []*claim, worth float64, most int) {
 		s := p.section(heading)
-		for i, c := range claims {
-			if most > 0 && i == most {
+		for _, c := range claims {
+			if elsewhere(c.text) != "" {
+				continue
+			}
+			if most > 0 && len(s.lines) == most {
 				break
 			}
 			s.add("- "+c.line(), worth+c.value)
@@ -62,25 +67,21 @@ func (k *knowledge) memory(name string, skills, limit int) string {
 	}
 	list(headPreferences, k.preferences, worthPreference, 0)
 	list(headCommands, k.commands, worthCommand, maxCommands)
-	p.section(headKnown)
-	for _, g := range k.known {
-		if len(k.known) > 1 {
+	own := slices.DeleteFunc(slices.Clone(k.known), func(g group) bool { return strings.HasPrefix(g.name, foreignArea) })
+	if len(own) != 1 { // the heading of one group is the section's itself
+		p.section(headKnown)
+	}
+	for _, g := range own {
+		if len(own) > 1 {
 			list("### "+g.name, g.claims, worthKnown, 0)
 		} else {
 			list(headKnown, g.claims, worthKnown, 0)
 		}
 	}
-	if len(k.known) == 1 { // the groups' heading is the section itself
-		for i, s := range p.sections {
-			if s.heading == headKnown && len(s.lines) == 0 {
-				p.sections = append(p.sections[:i], p.sections[i+1:]...)
-				break
-			}
-		}
-	}
 	list(headFailures, k.failures, worthFailure, 0)
 	list(headFiles, k.files, worthFile, maxFilesOf)
 	list(headEnvironment, k.environment, worthEnvironment, 0)
+	k.abroad(p)
 	k.recent(p)
 	list(headOpen, k.open, worthOpen, 0)
 	k.index(p)
@@ -88,34 +89,14 @@ func (k *knowledge) memory(name string, skills, limit int) string {
 	return p.String()
 }
 
-// recent tells what the newest sessions were asked and what came of it.
-func (k *knowledge) recent(p *page) {
-	s := p.section(headRecent)
-	for i := len(k.sessions) - 1; i >= 0 && i >= len(k.sessions)-maxRecent; i-- {
-		one := k.sessions[i]
-		status, what, details := one.came(len(k.sessions) - 1 - i)
-		text := "- " + one.date + " “" + cut(one.asked(), 90) + "”"
-		if status != "" {
-			text += " — " + status
-		}
-		if what != "" {
-			text += ": " + cut(what, 420)
-		}
-		value := worthRecent - 0.1*float64(len(k.sessions)-1-i)
-		s.add(text+" "+citations([]*session{one}, 1), value+1)
-		for _, d := range details {
-			s.add("  - "+cut(d, 420)+" "+citations([]*session{one}, 1), value)
-		}
-	}
-}
-
-// index lists the sessions, newest first.
+// index lists the sessions, newest first, with the files that tell of them; what they
+// were about, Recent work and the files' names say.
 func (k *knowledge) index(p *page) {
 	s := p.section(headSessions)
 	for i := len(k.sessions) - 1; i >= 0; i-- {
 		one := k.sessions[i]
 		source, id := memoir.SplitKey(one.SessionKey)
-		text := fmt.Sprintf("- %s — %s, %s, %s (%s) → %s", one.short, one.date, source, cut(one.asked(), 80), citable(id), SummaryFileName(one.Extraction, one.short))
+		text := fmt.Sprintf("- %s — %s, %s (%s) → %s", one.short, one.date, source, citable(id), SummaryFileName(one.Extraction, one.short))
 		s.add(text, 0).index = one.short
 	}
 }

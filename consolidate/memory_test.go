@@ -22,7 +22,7 @@ func TestMemoryHasItsSectionsInOrder(t *testing.T) {
 		}
 		at = i
 	}
-	if want := "- 00001001 — 2026-07-01, codex, work 0000 (" + id(1) + ") → rollout_summaries/2026-07-01-work-0000-00001001.md"; !contains(under(c.MemoryMD, "## Sessions"), want) {
+	if want := "- 00001001 — 2026-07-01, codex (" + id(1) + ") → rollout_summaries/2026-07-01-work-0000-00001001.md"; !contains(under(c.MemoryMD, "## Sessions"), want) {
 		t.Errorf("%q is missing:\n%s", want, c.MemoryMD)
 	}
 }

@@ -1,35 +1,77 @@
 package consolidate
 
 import (
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"memoir"
 )
 
 // detailsOf is how many things done are told of a session, by how many sessions
-// are newer: what was done last is what a reader goes on from.
-func detailsOf(newer int) int {
+// are newer: what was done last is what a reader goes on from. Where there are few sessions,
+// their work is most of what is known.
+func detailsOf(newer, all int) int {
 	switch {
+	case all < 3:
+		return max(8-4*newer, 2)
 	case newer == 0:
-		return 8
-	case newer < 3:
-		return 4
-	case newer < 8:
+		return 3
+	case newer < 4:
 		return 2
 	}
 	return 1
 }
 
+// recent tells what the newest sessions were asked and what came of it.
+func (k *knowledge) recent(p *page) {
+	s := p.section(headRecent)
+	for i := len(k.sessions) - 1; i >= 0 && i >= len(k.sessions)-maxRecent; i-- {
+		one := k.sessions[i]
+		newer := len(k.sessions) - 1 - i
+		status, what, details := one.came(k.page, newer, len(k.sessions))
+		name := one.name(what)
+		text := "- " + one.date
+		if name != "" {
+			text += " “" + cut(name, 90) + "”"
+		}
+		if status != "" {
+			text += " — " + status
+		}
+		switch {
+		case what != "" && k.leftOpen(one, what):
+			text += ", see Open ends"
+		case what != "":
+			text += ": " + cut(strings.Replace(what, " “"+name+"”", "", 1), 420)
+		}
+		text += one.further(name)
+		value := worthRecent - 0.1*float64(newer)
+		s.add(text+" "+citations([]*session{one}, 1), value+1)
+		for _, d := range details {
+			s.add("  - "+cut(d, 420)+" "+citations([]*session{one}, 1), value)
+		}
+	}
+}
+
+// leftOpen reports whether an open end says what came of a session.
+func (k *knowledge) leftOpen(s *session, what string) bool {
+	return slices.ContainsFunc(k.open, func(c *claim) bool {
+		return c.kind == memoir.StatementOutcome && c.from[0] == s && strings.HasSuffix(c.text, " — "+what)
+	})
+}
+
 // came tells what came of a session: its status, the thing done that says most,
-// and a few more, the fewer the more sessions
-// are newer. Links and reports of state ("PR is up", "checks are green") say
+// and a few more, the fewer the more sessions are newer. What the page says above
+// is left out. Links and reports of state ("PR is up", "checks are green") say
 // little; they stand only where there is nothing better.
-func (s *session) came(newer int) (status, what string, details []string) {
+func (s *session) came(above *stated, newer, all int) (status, what string, details []string) {
 	status, what = s.outcome()
+	what = marks().ReplaceAllString(what, "")
 	first := true
 	left := ""
-	var done []string
+	again := overwritten(s.statements)
+	var done, doneAll []string
 	for _, st := range s.statements {
 		if st.Kind != memoir.StatementOutcome {
 			continue
@@ -43,24 +85,54 @@ func (s *session) came(newer int) (status, what string, details []string) {
 			continue
 		}
 		if substantial(st.Text) && !strings.HasPrefix(strings.ToLower(st.Text), openEnd) {
-			done = append(done, st.Text)
+			text := marks().ReplaceAllString(st.Text, "")
+			doneAll = append(doneAll, text)
+			if !above.has(text) && elsewhere(text) == "" && !again[st.Text] {
+				done = append(done, text)
+			}
 		}
 	}
-	if !substantial(what) && len(done) > 0 {
+	weightiest(done)
+	if !substantial(what) || above.has(what) {
+		if len(done) == 0 && !substantial(what) {
+			weightiest(doneAll)
+			done = doneAll[:min(1, len(doneAll))]
+		}
 		link := links(what)
-		slices.SortStableFunc(done, func(a, b string) int { return weightOf(b) - weightOf(a) })
-		what, done = done[0], done[1:]
+		switch {
+		case len(done) > 0:
+			what, done = done[0], done[1:]
+		case substantial(what) && above.has(what):
+			what = ""
+		}
 		if link != "" && !strings.Contains(what, link) {
-			what = cut(what, 170-len(link)) + " (" + link + ")"
+			what = strings.TrimSpace(cut(what, 170-len(link)) + " (" + link + ")")
 		}
 	}
-	slices.SortStableFunc(done, func(a, b string) int { return weightOf(b) - weightOf(a) })
-	done = slices.DeleteFunc(done, func(d string) bool { return jaccard(tokens(d), tokens(what)) > 0.5 })
-	done = done[:min(len(done), detailsOf(newer))]
-	if left != "" && newer < 2 { // later someone has committed it, or never will
-		done = append(done, left)
+	var page stated
+	page.add(what)
+	for _, d := range done {
+		if len(details) == detailsOf(newer, all) {
+			break
+		}
+		if !page.has(d) && jaccard(tokens(d), tokens(what)) <= 0.5 {
+			page.add(d)
+			details = append(details, d)
+		}
 	}
-	return status, what, done
+	if left != "" && newer < 2 { // later someone has committed it, or never will
+		details = append(details, left)
+	}
+	return status, what, details
+}
+
+// marks tick off an entry of a plan.
+var marks = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i) \((?:just |already )(?:completed|done|made|fixed|updated)\)`)
+})
+
+func weightiest(done []string) {
+	slices.SortStableFunc(done, func(a, b string) int { return weightOf(b) - weightOf(a) })
 }
 
 // notCommitted begins the line on the files that a session left changed.

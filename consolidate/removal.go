@@ -27,10 +27,26 @@ func (r *saying) meets(have *saying) bool {
 	if have.text == "" || len(r.words) == 0 || isHeading(have.text) {
 		return false
 	}
-	if head, ok := strings.CutSuffix(have.text, "…"); ok && len(head) >= 40 && strings.HasPrefix(r.text, head) {
-		return true // a briefing cuts lines short
+	if shortens(have.text, r.text) {
+		return true
 	}
 	return have.negative == r.negative && (slices.Equal(have.words, r.words) || len(r.words) >= 6 && jaccard(have.words, r.words) >= 0.8)
+}
+
+// shortens reports whether a line is a part of another, as a briefing has it: cut
+// short, in whole sentences, or with parts between the dashes left out.
+func shortens(line, full string) bool {
+	if len(line) < 40 || len(line) >= len(full) || line[:4] != full[:4] {
+		return false
+	}
+	for part := range strings.SplitSeq(strings.ReplaceAll(strings.TrimSuffix(line, " …”"), " — ", "…"), "…") {
+		at := strings.Index(full, part)
+		if at < 0 {
+			return false
+		}
+		full = full[at+len(part):]
+	}
+	return true
 }
 
 // saying is what an uncited line says, worked out once for all removals.
@@ -94,8 +110,16 @@ func rejected(notes []memoir.Note) func(text string) bool {
 // uncounted is a line without the parts that change from one generation to the
 // next while the claim stays the same.
 func uncounted(text string) string {
-	for _, mark := range []string{" (ran ", " (until ", " — changed in ", " — said after the agent", " — read "} {
+	for _, mark := range []string{" (ran ", " (until ", " — changed in ", " — said after the agent", " (to the agent's “", " — read ", " — runs `", " (runs `"} {
 		text, _, _ = strings.Cut(text, mark)
+	}
+	for _, p := range purposes { // a briefing says what a command is for, the memory that it works
+		text = strings.Replace(text, "- "+p.name+": `", "- `", 1)
+	}
+	if strings.HasPrefix(text, "- `") {
+		for _, verb := range []string{" passes", " works", " formats", " fixes"} {
+			text = strings.TrimSuffix(text, verb)
+		}
 	}
 	return text
 }

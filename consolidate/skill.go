@@ -19,6 +19,8 @@ const (
 type procedure struct {
 	session *session
 	label   string // what was asked
+	changed bool   // it followed a change, not an ask
+	where   string // the directory of that change
 	steps   []string
 	keys    []string // of the steps: program and subcommand
 }
@@ -52,7 +54,7 @@ func skills(k *knowledge, d *draft) []memoir.Skill {
 }
 
 // parseProcedure reads “ask”: `a` → `b` → `c`. Where no ask is quoted, what stands
-// before the steps is dropped: it says after which changes they were taken.
+// before the steps says whether they followed a change, and where.
 func parseProcedure(s *session, text string) (procedure, bool) {
 	p := procedure{session: s}
 	if rest, ok := strings.CutPrefix(text, "“"); ok {
@@ -61,6 +63,9 @@ func parseProcedure(s *session, text string) (procedure, bool) {
 		}
 	} else if occasion, steps, ok := strings.Cut(text, ": `"); ok && !strings.Contains(occasion, "→") {
 		text = "`" + steps
+		if p.changed = strings.HasPrefix(occasion, "after a change"); p.changed {
+			_, p.where, _ = strings.Cut(strings.TrimSuffix(occasion, "`"), "`")
+		}
 	}
 	if i := strings.LastIndex(text, "` ("); i >= 0 && strings.HasSuffix(text, " times)") {
 		text = text[:i+1]

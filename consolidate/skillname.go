@@ -43,7 +43,30 @@ func (r *recurrence) name() string {
 			return s
 		}
 	}
+	if r.checking() {
+		return beforeCommit
+	}
 	return r.stepName()
+}
+
+// beforeCommit is the name of a procedure of checks, whatever they are.
+const beforeCommit = "check-before-commit"
+
+// checking reports whether the steps build, test, lint and format, and commit at the
+// most: what is done before every commit.
+func (r *recurrence) checking() bool {
+	for _, key := range r.keys {
+		if key == "git commit" || key == "git add" {
+			continue
+		}
+		form, _ := r.step(key)
+		switch purposeOf(form) {
+		case "build", "test", "lint", "format":
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // opens reports whether an ask begins with a word, as with a verb that says what

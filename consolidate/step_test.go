@@ -70,7 +70,7 @@ func TestASkillIsNamedForWhatItDoes(t *testing.T) {
 		{[]string{"Release 0.4.0. The steps are lint, test, dist, then the tag.", "Release 0.4.1 with the fix for fading groups.", "Release 0.5.0, the same way as 0.4.0."}, "make lint > make test > make dist > git tag", "release"},
 		{[]string{"make a pr", "ok make a pr please"}, "cargo fmt > cargo test > git commit > gh pr create", "make-pr"},
 		{[]string{"The index is broken.", "Search finds no part of a word."}, "uv run app export > uv run app reindex > uv run app verify", "export-reindex-verify"},
-		{[]string{"修正して", "直して"}, "mise run fmt > mise run lint > mise run test", "fmt-lint-test"},
+		{[]string{"修正して", "直して"}, "mise run fmt > mise run lint > mise run test", "check-before-commit"},
 	} {
 		if got := names(t, recur(test.asks, test.steps)); !slices.Equal(got, []string{test.want}) {
 			t.Errorf("%q: got %q, want %q", test.asks, got, test.want)
@@ -81,7 +81,7 @@ func TestASkillIsNamedForWhatItDoes(t *testing.T) {
 func TestAStepThatVariesShowsItsShape(t *testing.T) {
 	t.Parallel()
 	c := build(t, input(recur([]string{"release 1", "release 2"}, "make lint > make test > make dist VERSION=1", "make lint > make test > make dist VERSION=2")...))
-	if len(c.Skills) != 1 || !strings.Contains(c.Skills[0].Content, "3. `make dist …`, e.g. `make dist VERSION=2`\n") {
+	if len(c.Skills) != 1 || !strings.Contains(c.Skills[0].Content, "3. `make dist VERSION=<number>`, e.g. `make dist VERSION=2`\n") {
 		t.Errorf("got %+v", c.Skills)
 	}
 }

@@ -57,7 +57,7 @@ func account(s said, root string) []found {
 		for _, sentence := range sentences(local(tidy(b.text), root)) {
 			sentence = withoutOffer(withoutAim(withoutHandling(withoutNumbers(sentence))))
 			norm := words(sentence)
-			if unsettled(sentence) || offered(norm) || tally(sentence) {
+			if unsettled(sentence) || offered(norm) || tally(sentence) || wellOnly(sentence, norm) {
 				prev = -1
 				continue
 			}
@@ -82,7 +82,7 @@ func account(s said, root string) []found {
 // line that says what changed, or the heading of a part of the work.
 func heads(lead string, titled bool, entries []block) bool {
 	norm := words(lead)
-	if has(norm, intends) || has(norm, plans) || begins(norm, handled) {
+	if has(norm, intends) || has(norm, plans) || begins(norm, handled) || announcement(lead) {
 		return false
 	}
 	if titled {
@@ -241,6 +241,14 @@ func listed(entry, lead string) float64 {
 	}
 	return 0.8 + 0.3*float64(min(anchors(entry), 3))
 }
+
+// wellOnly reports whether a sentence says that all is well with something that it does
+// not name.
+func wellOnly(sentence, norm string) bool {
+	return anchors(sentence) == 0 && !strings.ContainsAny(sentence, "0123456789/") && has(norm, wellbeing)
+}
+
+var wellbeing = phrases("no outstanding issues|no outstanding|no remaining issues|no further issues|no more issues|ready to commit|ready to merge|ready to push|ready to ship|ready for review|ready for you|everything is clean|everything is in place|everything looks good|everything works|all set|good to go|good shape|all good")
 
 // bids reports whether an entry tells somebody to do something.
 func bids(entry string) bool {

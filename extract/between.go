@@ -102,7 +102,7 @@ func (r *run) changed(root string) (text string, minor bool) {
 		}
 	}
 	text = strings.Join(texts, " && ")
-	if len(text) > 220 {
+	if len(text) > maxRendered {
 		return "", false
 	}
 	return text, minor
@@ -123,7 +123,7 @@ func everyday(s simple) bool {
 func name(list []helper) (text string, items []int) {
 	var out []string
 	for _, h := range list {
-		t := code(shorten(h.text, 170))
+		t := code(shorten(h.text, maxRendered))
 		if h.more > 0 {
 			t += fmt.Sprintf(" (and %d more like it)", h.more)
 		}

@@ -28,6 +28,10 @@ var share = map[memoir.StatementKind]float64{memoir.StatementOutcome: 0.4, memoi
 // else has found room.
 const findingsShare = 33
 
+// worthMore is what an outcome or a finding is worth at least that takes of the last
+// third: a long session's raw memory has room for what matters, not for all that was said.
+const worthMore = 2.5
+
 // longer is how many bytes more of text cost a statement one of its weight.
 const longer = 600
 
@@ -47,6 +51,9 @@ func fit(all []found, tokens int) []memoir.Statement {
 	keep := make([]bool, len(all))
 	take := func(i int) {
 		f := all[i]
+		if wordy := f.Kind == memoir.StatementOutcome || f.Kind == memoir.StatementDecision; wordy && left < tokens*4/3 && worth(i) < worthMore {
+			return
+		}
 		size := len(memoir.FormatStatements([]memoir.Statement{f.Statement})) - len("## "+string(f.Kind)+"\n")
 		if keep[i] || used[f.Kind] == room[f.Kind] || size > left || f.Kind == memoir.StatementDecision && size > findings {
 			return

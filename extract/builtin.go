@@ -11,8 +11,9 @@ import (
 // BuiltinName is the name of the model that needs no network.
 const BuiltinName = "builtin"
 
-// maxRawTokens bounds the raw memory of one session.
-const maxRawTokens = 2000
+// maxRawTokens bounds the raw memory of one session. Most need a third of it; what
+// a day's work taught does not fit into what an hour's needs.
+const maxRawTokens = 3000
 
 type builtin struct{}
 
@@ -45,12 +46,12 @@ func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir
 		known = r.supersede(known, f)
 	}
 	failed, saw, wanted, changed := failures(r), reported(r), preferences(r), files(r)
-	ended := r.distinct(outcomes(r, posts, done), slices.Concat(known, r.overtaken))
+	ended := r.withoutAnnounced(r.distinct(outcomes(r, posts, done), slices.Concat(known, r.overtaken)))
 	known = r.unrepeated(known, slices.Concat(ended, wanted, failed, saw, changed))
-	all := slices.Concat(
+	all := saidOnce(r.withoutMended(r.withoutRetaken(slices.Concat(
 		tasks(r), ended, wanted, failed, retries(r), saw, worked(r), occasional(r), prompted(r),
 		known, changed, hooks(r), unsaid(surroundings(r), failed), procedures(r),
-	)
+	))))
 	if !worthKeeping(all, r) {
 		return out, memoir.Usage{}, nil
 	}

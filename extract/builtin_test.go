@@ -146,7 +146,7 @@ func TestALongSessionStaysWithinItsBudget(t *testing.T) {
 	s := new(talk)
 	for i := range 300 {
 		n := strings.Repeat("x", i%7) + string(rune('a'+i%26))
-		s.says("never use the module "+n+"1 and always prefer module "+n+"2 for the work on part "+n).
+		s.says("rework part "+n+". never use the module "+n+"1 and always prefer module "+n+"2 for the work on part "+n).
 			edits("/src/app/"+n+".go").runs("make test-"+n, 0, "ok").
 			answers("The " + thing(i) + " of `" + n + "` must wait for the " + thing(i*5+3) + " because its " + thing(i*7+1) + " requires the " + thing(i*11+2) + " first.")
 	}

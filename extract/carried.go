@@ -48,7 +48,7 @@ func (g *gathering) carried(sentence string, s said) (string, float64) {
 		return "", 0
 	}
 	named := 0.4 * float64(min(anchors(sentence), 3))
-	if g.edited(s.item-4, s.item) && strings.Index(norm, " now ") > 0 && !begins(norm, narrations) && !begins(norm, dangling) && !begins(norm, phrases("i|we|you|all|everything|build|lint")) && !has(norm, chatter) && !waits(norm) && !sessionBound(sentence, norm) && !strings.Contains(norm, " green ") && !g.redone(s.item-4, s.item) && !leans(norm) {
+	if g.edited(s.item-4, s.item) && strings.Index(norm, " now ") > 0 && !begins(norm, narrations) && !begins(norm, dangling) && !begins(norm, phrases("i|we|you|all|everything|build|lint")) && !has(norm, chatter) && !waits(norm) && !sessionBound(sentence, norm) && !strings.Contains(norm, " green ") && !g.redone(s.item-4, s.item) && !leans(norm) && anchors(sentence) > 0 {
 		if has(norm, phrases("test|tests|fixture|fixtures|e2e|coverage|ci")) {
 			named -= 0.6
 		}
@@ -63,7 +63,7 @@ func (g *gathering) carried(sentence string, s said) (string, float64) {
 		if !ok {
 			continue
 		}
-		if step := words(rest); begins(step, routine) || has(step, meta) || has(step, chatter) || leans(step) {
+		if step := words(rest); begins(step, routine) || has(step, meta) || has(step, chatter) || leans(step) || begins(step, phrases("leave|leaving")) && has(step, phrases("alone|untouched|unchanged|as is|as it is|as they are")) {
 			return "", 0
 		}
 		return shorten(capital(bidden(rest)), 240), 1.9 + named

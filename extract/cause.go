@@ -47,6 +47,7 @@ func (r *reading) diagnosis(failed *run, mended int, helped bool, command, line 
 				continue
 			}
 			for j, sentence := range sentences(line) {
+				sentence = unplanned(sentence)
 				n := diagnostic(sentence)
 				related := shares(about, nameWords(sentence))
 				switch {
@@ -64,6 +65,9 @@ func (r *reading) diagnosis(failed *run, mended int, helped bool, command, line 
 					n++
 				}
 				if n > most || helped && n == most {
+					if r.withdrawn(sentence, s.item) {
+						continue
+					}
 					most, best = n, cause{strings.TrimRight(tidy(local(sentence, r.root)), ". "), s.item}
 				}
 			}
@@ -77,7 +81,47 @@ func (r *reading) diagnosis(failed *run, mended int, helped bool, command, line 
 func states(sentence string) bool {
 	norm := words(sentence)
 	return len(sentence) >= 40 && len(sentence) <= maxCause && anchors(sentence) > 0 && !strings.HasSuffix(sentence, "?") && !strings.HasSuffix(sentence, ":") &&
-		!begins(norm, planStarts) && !has(norm, hedges) && !has(norm, successes)
+		!begins(norm, planStarts) && !has(norm, intentions) && !has(norm, hedges) && !has(norm, successes)
+}
+
+// withdrawn reports whether a person later contradicted what a sentence said at an
+// item, by a name in it, and the agent granted it.
+func (r *reading) withdrawn(sentence string, item int) bool {
+	named := map[string]bool{}
+	for i, span := range strings.Split(sentence, "`") {
+		if i%2 == 1 {
+			names(span, func(name string) {
+				if strings.ContainsRune(name, '_') || len(camelParts(name)) > 0 { // what only code is written like
+					named[strings.ToLower(name)] = true
+				}
+			})
+		}
+	}
+	if len(named) == 0 {
+		return false
+	}
+	if r.granted == nil {
+		r.granted = []said{}
+		for _, t := range r.turns {
+			if t.ask == nil {
+				continue
+			}
+			if _, met, _ := t.concession(); met != nil {
+				r.granted = append(r.granted, said{item: t.ask.N, text: strings.ToLower(strings.Join(t.said.own, " "))})
+			}
+		}
+	}
+	for _, g := range r.granted {
+		if g.item <= item {
+			continue
+		}
+		found := false
+		names(g.text, func(name string) { found = found || named[name] })
+		if found {
+			return true
+		}
+	}
+	return false
 }
 
 // nameWords are the words of a text that may name something, without what joins them.
@@ -115,7 +159,7 @@ func diagnostic(sentence string) int {
 		return 0
 	}
 	norm := words(sentence)
-	if begins(norm, planStarts) || has(norm, hedges) || has(norm, successes) && !has(norm, oppositions) {
+	if begins(norm, planStarts) || has(norm, intentions) || has(norm, hedges) || has(norm, successes) && !has(norm, oppositions) {
 		return 0
 	}
 	n := 0
@@ -138,6 +182,7 @@ func diagnostic(sentence string) int {
 
 var (
 	planStarts  = phrases("i'm|i’m|i am|i'll|i’ll|i will|let me|let's|let’s|now|next|first|we'll|good|great|perfect|done|all|i've|i have|the build|running|checking|rerunning|fixing|i need|i see|i notice")
+	intentions  = phrases("i'll|i’ll|i will|i'm going to|i’m going to|i am going to|we'll|we’ll|let me|ich werde|je vais|voy a|vou|ik ga|я буду")
 	hedges      = phrases("suspicion|suspect|i think|my guess|i guess|my theory|hypothesis|presumably|apparently|i assume|i believe|vermutlich|ich vermute|ich glaube|je pense|sans doute|peut-être|creo que|sospecho|quizá|tal vez|acho que|talvez|forse|misschien|возможно|наверное|likely|probably|maybe|might|perhaps|seems|possibly|may be|could be|waiting|still running|still compiling|if it|if this|wahrscheinlich|vielleicht")
 	successes   = phrases("passes|passed|succeeded|green|works now")
 	oppositions = phrases("but|except|however|while|only")

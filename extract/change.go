@@ -149,8 +149,11 @@ func onlyTemporary(program string, args []string) bool {
 	return !named
 }
 
-// rendered is a simple command as one would type it, with hashes cut short and
-// numbers of processes left out.
+// maxRendered is how many bytes of a rendered command line are told, whole or not at all.
+const maxRendered = 260
+
+// rendered is a simple command as one would type it, with numbers of processes left
+// out. Hashes stay whole: no remote knows a commit by the beginning of its hash.
 func rendered(s simple, root string) string {
 	words := slices.Clone(s.words)
 	kill := strings.HasSuffix(unquote(words[0]), "kill")
@@ -159,10 +162,7 @@ func rendered(s simple, root string) string {
 		if root != "" && root != "/" && strings.Contains(w, root) {
 			w = strings.ReplaceAll(strings.ReplaceAll(w, root+"/", ""), root, ".")
 		}
-		switch {
-		case hash(w):
-			w = w[:7]
-		case kill && i > 0 && strings.Trim(w, "0123456789") == "":
+		if kill && i > 0 && strings.Trim(w, "0123456789") == "" {
 			if len(kept) > 0 && kept[len(kept)-1] == "…" {
 				continue
 			}
@@ -174,15 +174,10 @@ func rendered(s simple, root string) string {
 	if p := prefix(s.before); p != "" {
 		text = p + " " + text
 	}
-	if strings.ContainsAny(text, "`\n") || strings.Contains(text, "$(") || len(text) > 200 {
+	if strings.ContainsAny(text, "`\n") || strings.Contains(text, "$(") || len(text) > maxRendered {
 		return ""
 	}
 	return text
-}
-
-// hash reports whether a word is the full hash of a commit or an image.
-func hash(w string) bool {
-	return len(w) >= 32 && strings.Trim(w, "0123456789abcdef") == ""
 }
 
 // shape is a command without its operands: what two like it share.

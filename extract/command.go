@@ -28,6 +28,7 @@ type command struct {
 	use    string // one of the for… constants
 	place  string // the other repository that it ran in, empty for the session's own
 	masked bool   // its exit status is not that of the command line
+	part   int    // index of the simple command in the line that it was made of
 }
 
 // full is the command as one would type it.
@@ -66,7 +67,7 @@ func parseCommands(line, cwd, root string) []command {
 			continue
 		}
 		c.masked = masked(parts[i:]) && !(strings.Contains(line, "pipefail") && piped(parts[i:]))
-		c.prefix = prefix(s.before)
+		c.prefix, c.part = prefix(s.before), i
 		switch at := relative(dirs[i], root); {
 		case temporary(at):
 			continue
@@ -210,12 +211,15 @@ func normalise(words []string, root string) (command, bool) {
 		}
 	}
 	words = withoutHelp(words)
+	if step := hostStep(words); step != "" {
+		return command{text: step, family: step, use: forVCS}, true
+	}
 	family, use := classify(words)
 	if use == "" {
 		return command{}, false
 	}
 	if use == forVCS {
-		return command{text: family, family: family, use: use}, true
+		return command{text: family + rewriting(words), family: family, use: use}, true
 	}
 	kept := words[:1]
 	for _, w := range words[1:] {
@@ -229,6 +233,38 @@ func normalise(words []string, root string) (command, bool) {
 		return command{}, false
 	}
 	return command{text: text, family: family, use: use}, true
+}
+
+// rewriting are the options of a step of version control without which it does
+// something else: they change what was committed or published before, or say what
+// the work begins from or goes to.
+func rewriting(words []string) string {
+	text := ""
+	for i, w := range words[1:] {
+		name, base, _ := strings.Cut(w, "=")
+		switch name {
+		case "--amend", "--force-with-lease", "--force", "--draft", "--comments":
+			text += " " + name
+		case "-b", "-B", "-c", "-C", "--create", "--force-create": // of a branch, which has another name each time
+			if rest := words[i+2:]; (words[1] == "switch" || words[1] == "checkout") && len(rest) > 1 && trunk(rest[len(rest)-1]) {
+				text += " " + name + " … " + rest[len(rest)-1]
+			}
+		case "--base":
+			if rest := words[i+2:]; base == "" && len(rest) > 0 {
+				base = rest[0]
+			}
+			if trunk(base) {
+				text += " --base " + base
+			}
+		}
+	}
+	return text
+}
+
+// trunk reports whether a word is a branch that others begin from.
+func trunk(w string) bool {
+	name := w[strings.LastIndexByte(w, '/')+1:]
+	return (name == w || strings.HasPrefix(w, "origin/") || strings.HasPrefix(w, "upstream/")) && (name == "main" || name == "master" || name == "develop" || name == "trunk" || name == "next" || name == "HEAD")
 }
 
 // withoutHelp drops the option that asks the repository's own program, run from

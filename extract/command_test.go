@@ -1,6 +1,7 @@
 package extract_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,6 +47,32 @@ func TestCommandsAreNormalisedAndCounted(t *testing.T) {
 	got := of(work().runs("go test ./...", 0, "ok").runs("go test ./...", 0, "ok").extract(t), memoir.StatementCommand)
 	if !holds(got, "`go test ./...` passes (ran 3 times)") {
 		t.Errorf("not counted: %q", got)
+	}
+}
+
+func TestEveryRunOfACommandCounts(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name string
+		talk *talk
+		want []string
+	}{
+		{"failed once", work().runs("make lint", 1, "a.go:3:2: bad").edits("/src/app/a.go").runs("make lint", 0, ""), []string{"`make lint` passes (ran 2 times, 1 failed)"}},
+		{"the task that its runner names", work().runs("mise run fmt && mise run lint", 1, "[fmt] $ gofmt -w .\n[lint] $ golangci-lint run\n[lint] ERROR task failed").runs("mise run fmt && mise run lint", 0, ""),
+			[]string{"`mise run fmt` formats (ran 2 times)", "`mise run lint` passes (ran 2 times, 1 failed)"}},
+		{"what stands behind it did not run", work().runs("mise run fmt && mise run lint", 1, "[fmt] ERROR task failed").runs("mise run fmt && mise run lint", 0, ""),
+			[]string{"`mise run fmt` formats (ran 2 times, 1 failed)", "`mise run lint` passes"}},
+		{"the program that opens the line", work().runs("make dist && npm run pack", 1, "npm: cannot find the archive to pack").runs("make dist && npm run pack", 0, ""),
+			[]string{"`make dist` works (ran 2 times)", "`npm run pack` works (ran 2 times, 1 failed)"}},
+		{"the target of make", work().runs("make dist && make pack", 2, "make: *** [Makefile:3: pack] Error 1").runs("make dist && make pack", 0, ""),
+			[]string{"`make dist` works (ran 2 times)", "`make pack` works (ran 2 times, 1 failed)"}},
+	} {
+		got := of(test.talk.answers("Done.").extract(t), memoir.StatementCommand)
+		for _, want := range test.want {
+			if !slices.Contains(got, want) {
+				t.Errorf("%s: got %q, want %q", test.name, got, want)
+			}
+		}
 	}
 }
 
@@ -133,6 +160,27 @@ func TestProceduresAreTheOrderedStepsOfAnAsk(t *testing.T) {
 	}
 	if got := of(e, memoir.StatementOutcome); !holds(got, "https://github.com/a/b/pull/9") {
 		t.Errorf("the pull request is not named: %q", got)
+	}
+}
+
+func TestAProcedureTellsWhatItsStepsDo(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name string
+		talk *talk
+		want string
+	}{
+		{"a feedback answered", new(talk).says("address pr feedback").edits("/src/app/a.go").runs("make lint", 0, "").runs("git commit --amend --no-edit", 0, "").runs("git push --force-with-lease", 0, "").
+			runs("gh pr edit 7 --body 'x'", 0, "").runs("gh api graphql -f query='mutation($id: ID!) { resolveReviewThread(input: {threadId: $id}) { thread { id } } }'", 0, ""),
+			"“address pr feedback”: `make lint` → `git commit --amend` → `git push --force-with-lease` → `gh pr edit` → `gh api graphql -f query='mutation … resolveReviewThread …'`"},
+		{"a request that only points", new(talk).says("add retries to the upload").answers("`lint` fails. May I mend it?").says("fix it").edits("/src/app/a.go").runs("make lint", 0, "").runs("git commit -am x", 0, "").runs("git push", 0, ""),
+			"after a change: `make lint` → `git commit` → `git push`"},
+		{"a test of its own", new(talk).says("make a pr").rewrites("/src/app/a.rs", "", "fn test_retries_are_bounded() {}").runs("cargo fmt", 0, "").runs("cargo test test_retries_are", 0, "").runs("git commit -am x", 0, ""),
+			"“make a pr”: `cargo fmt` → `cargo test …` → `git commit`"},
+	} {
+		if got := of(test.talk.answers("Done.").extract(t), memoir.StatementProcedure); len(got) != 1 || got[0] != test.want {
+			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
+		}
 	}
 }
 

@@ -99,7 +99,7 @@ func (t *turn) conceding() (f found, voids map[string]bool, ok bool) {
 		}
 		told := strings.Join(informative(rest), " ")
 		voids = contentWords(strings.ReplaceAll(quoted+" "+told, "()", " "))
-		if told == "" && (len(strings.Fields(quoted)) < 14 || wide(quoted) > 0 && wide(quoted) < 14) {
+		if told == "" && strings.HasSuffix(quoted, "?") || told == "" && (len(strings.Fields(quoted)) < 14 || wide(quoted) > 0 && wide(quoted) < 14) {
 			return found{}, voids, false
 		}
 		text := shorten(told, 240)

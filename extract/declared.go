@@ -20,7 +20,9 @@ func declared(r *reading, i int) []found {
 	text, weight := "", 0.0
 	said := make([]float64, len(t.said.own))
 	for k, s := range t.said.own {
-		said[k] = declares(s, t.said, i == 0)
+		if said[k] = declares(s, t.said, i == 0); said[k] > 0 && r.echoes(i, s) {
+			said[k] = 0
+		}
 		weight = max(weight, said[k])
 	}
 	if weight == 0 {
@@ -47,7 +49,7 @@ func declares(s string, a ask, opens bool) float64 {
 	norm := words(s)
 	n := strings.Count(norm, " ")
 	switch {
-	case len(s) > maxDeclared, n < 4, strings.Contains(s, "?"), setsAside(s), request(s):
+	case a.pasted && pointsFirst(s), len(s) > maxDeclared, n < 4, strings.Contains(s, "?"), setsAside(s), request(s):
 		return 0
 	case standing(s, a) > 0, statement(s, a) > 0, buried(s) != "":
 		return 0
@@ -68,9 +70,19 @@ func declares(s string, a ask, opens bool) float64 {
 // setsAside reports whether a sentence of a person is of the moment, or of themselves.
 func setsAside(s string) bool {
 	norm := words(s)
-	return strings.HasSuffix(s, ":") || forNow(norm) || bare(norm) || trivial(norm) || hollowAside(norm) || has(norm, passing) ||
+	return ofNow(s) || strings.HasSuffix(s, ":") || forNow(norm) || bare(norm) || trivial(norm) || hollowAside(norm) || has(norm, passing) ||
 		has(norm, phrases("thanks|thank you")) || begins(norm, asksHow) || begins(norm, scoffs) || begins(norm, ownDoing) || has(norm, ownDeeds)
 }
+
+// ofNow reports whether a sentence tells what a person does next themselves, that they
+// are content, or of the session and its log.
+func ofNow(s string) bool {
+	norm := words(s)
+	return lineReference.MatchString(s) || begins(norm, ownTrial) || ofTheSession(s, norm) || has(norm, content) && anchors(s) == 0 && strings.Count(norm, " ") < 12
+}
+
+// content tells that there is nothing to be said against a thing.
+var content = phrases("everything works|it all works|all works|works great|works like a charm|works perfectly|you are a|you're a|well done|good job|great job|nice work|nice job|great work|love it|amazing|awesome|brilliant|it's good|is good|looks good|looks fine|looks great|is fine|it's fine|all good|sieht gut aus|ist gut|c'est bon|está bien|está bom")
 
 // asksHow begins a question, with a mark of it or without.
 var asksHow = phrases("why|what|how|when|where|who|which|now why|and why|so why|but why|and what|so what|now what|and how|so how|is|are|does|do|did|can|could|should|would|will")

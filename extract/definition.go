@@ -51,9 +51,11 @@ var ordinary = map[string]bool{"main": true, "new": true, "init": true, "from": 
 // A fileLedger knows what a session did to files: what it defined in them, which it
 // removed and where it moved them.
 type fileLedger struct {
-	names map[string]*nameList // by path
-	gone  map[string]int       // item by path
-	moved map[string]string    // new path by old one
+	names   map[string]*nameList      // by path
+	gone    map[string]int            // item by path
+	moved   map[string]string         // new path by old one
+	written []string                  // all names at the end, sorted; nil until asked for
+	net     map[string]map[string]int // by path: lines, and how often more they were added than taken away
 }
 
 // note enters the definitions that an edit adds and removes.
@@ -61,6 +63,8 @@ func (l *fileLedger) note(p, before, after string) {
 	if l.names == nil {
 		l.names = map[string]*nameList{}
 	}
+	l.count(p, before, -1)
+	l.count(p, after, 1)
 	if head := after[:min(len(after), 600)]; strings.Contains(head, "DO NOT EDIT") || strings.Contains(head, "@generated") {
 		return // what a generator defines is not found by its name in the session
 	}
@@ -84,6 +88,46 @@ func (l *fileLedger) note(p, before, after string) {
 			names.add(n)
 		}
 	}
+}
+
+// wrote reports whether the edits of a session left the definition of a name behind, or
+// of one that begins with it, as the filters of test runners allow.
+func (l *fileLedger) wrote(name string) bool {
+	if l.written == nil {
+		l.written = []string{}
+		for _, names := range l.names {
+			l.written = append(l.written, names.list()...)
+		}
+		slices.Sort(l.written)
+	}
+	at, whole := slices.BinarySearch(l.written, name)
+	return whole || len(name) >= 2*minName && at < len(l.written) && strings.HasPrefix(l.written[at], name)
+}
+
+// count enters lines that an edit adds or takes away.
+func (l *fileLedger) count(p, lines string, by int) {
+	for line := range strings.Lines(lines) {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		if l.net == nil {
+			l.net = map[string]map[string]int{}
+		}
+		net := l.net[p]
+		if net == nil {
+			net = map[string]int{}
+			l.net[p] = net
+		}
+		if net[line] += by; net[line] == 0 {
+			delete(net, line)
+		}
+	}
+}
+
+// restored reports whether the edits of a file cancel each other out.
+func (l *fileLedger) restored(p string) bool {
+	net, known := l.net[p]
+	return known && len(net) == 0
 }
 
 func setOf(list []string) map[string]bool {

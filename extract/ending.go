@@ -77,6 +77,8 @@ func ending(r *reading) (status, what string, item int) {
 		status = outcomeDone
 	case has(norm, gaveUp) && !has(norm, succeeded):
 		status = outcomeFailed
+	case strings.HasSuffix(lastLine, "?") && awaiting(lastLine) && len(r.edits) > 0 && !has(norm, fellShort) && handsOver(lastLine):
+		status = outcomeDone
 	case strings.HasSuffix(lastLine, "?") && awaiting(lastLine):
 		status = outcomePartial
 	case has(norm, succeeded) && has(norm, fellShort):
@@ -97,7 +99,53 @@ func ending(r *reading) (status, what string, item int) {
 			status = outcomeDone // a question that was answered
 		}
 	}
-	return status, what, item
+	return r.delivered(status), what, item
+}
+
+// handsOver reports whether a question offers no more than to commit or publish what
+// was done.
+func handsOver(line string) bool {
+	norm := words(line[strings.LastIndexByte(line, '\n')+1:])
+	return has(norm, handovers) && !has(norm, moreWork)
+}
+
+var (
+	handovers = phrases("commit|push|pull request|merge request|pr|prs|mr")
+	moreWork  = phrases("fix|fixes|implement|continue|proceed|add|update|apply|try|revert|remove|run|rerun|address|change|which|instead|approach|option|options|before|first|retry|again")
+)
+
+// delivered corrects a status by how the last commit, push and release of the session
+// ended: what failed at the end is not done, and what was committed is.
+func (r *reading) delivered(status string) string {
+	ended := map[string]*run{} // by what was run last
+	last := 0
+	for _, run := range r.runs {
+		if run.unknown || run.declined() {
+			continue
+		}
+		for _, c := range run.cmds {
+			if c.use == forRelease || c.family == "git commit" || c.family == "git push" {
+				if run.failed {
+					if guilty, _ := blamed(run); guilty != c {
+						continue
+					}
+				}
+				ended[c.family] = run
+				if !run.failed {
+					last = run.item
+				}
+			}
+		}
+	}
+	for _, run := range ended {
+		if run.failed && (status == outcomeDone || status == outcomeUnknown) {
+			return outcomePartial
+		}
+	}
+	if n := len(r.edits); status == outcomeUnknown && last > 0 && n > 0 && r.edits[n-1].item < last && r.turns[len(r.turns)-1].closed {
+		return outcomeDone
+	}
+	return status
 }
 
 // slip reports whether a person typed no more than a word that was not for the
@@ -184,7 +232,7 @@ func headline(t *turn, root string) (string, int) {
 				sentence = withoutOffer(sentence)
 				norm := words(sentence)
 				switch {
-				case offered(norm), tally(sentence), unsettled(sentence):
+				case offered(norm), tally(sentence), unsettled(sentence), wellOnly(sentence, norm):
 				case strings.Count(norm, " ") < 4 || strings.HasSuffix(sentence, ":") || strings.HasSuffix(sentence, "?"):
 				case accomplishment(sentence) >= 1.5 && !sessionBound(sentence, norm):
 					return sentence, s.item
@@ -230,6 +278,12 @@ func unanswered(r *reading) (string, int) {
 	}
 	question := strings.Join(asked[from:], " ")
 	text := "the agent asked " + quote(shorten(local(tidy(question), r.root), 200)) + ", unanswered"
+	if asked := r.optionsAsked(question, last.text); asked != "" {
+		text += "; asked about: " + local(asked, r.root)
+		if len(listHeads(last.text)) > 1 {
+			return text, last.item
+		}
+	}
 	for _, b := range blocks(last.text, false) {
 		for _, s := range sentences(local(tidy(b.text), r.root)) {
 			if !strings.HasSuffix(s, "?") && len(strings.Fields(s)) >= 4 {
@@ -241,5 +295,5 @@ func unanswered(r *reading) (string, int) {
 }
 
 func trivialAnswer(s string) bool {
-	return trivial(words(s)) || begins(words(s), phrases("replied|see you|goodbye|bye|you're welcome|hello|hi"))
+	return trivial(words(s)) || textbook(s) || begins(words(s), phrases("replied|see you|goodbye|bye|you're welcome|hello|hi"))
 }

@@ -7,14 +7,16 @@
 // finds statements of each kind, weighs them, and keeps what fits (budget.go).
 // Every kind begins in the file of its name, the rules behind it are beside it:
 //
-//	task.go, outcome.go     what was asked and done: account, ending, letter, told, putback
+//	task.go, outcome.go     what was asked and done: offered, retaken; account, ending, letter, told, pull,
+//	                        moved, putback, revision, summaries
 //	preference.go           what a person wants: standing, buried, foreign, unspaced, once, habit;
-//	                        what they settled or declared: steer, refused, choice, stated, declared, spec
+//	                        what they settled or declared: steer, refused, choice, stated, declared, echo, spec
 //	finding.go              what the agent found: diagnosis, concession, carried, convention, weigh;
 //	                        what still holds of it: laststate, mended, outlive, reversed, overruled, unsure
-//	failure.go, worked.go   commands: shell, command, program, run, verdict; fix, between, cause, retry, reported
+//	failure.go, worked.go   commands: shell, command, program, run, verdict, blame; fix, between, cause, retry, reported
 //	file.go, environment.go, procedure.go
 //	prose.go, phrase.go, wording.go, person.go    how sentences are read and compared
+//	duplicate.go, repeated.go   what is said under two kinds
 //	fit.go                  fitting a session to a language model's budget: piece, worth
 package extract
 

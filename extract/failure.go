@@ -9,13 +9,23 @@ import (
 	"memoir"
 )
 
+// A trouble is one failure of a session: the same error, whatever command showed it.
+type trouble struct {
+	commands []string // that showed it, the first two
+	line     string
+	place    string
+	causes   []cause // as far as several were needed
+	how      string  // what made the difference
+	items    []int
+	weight   float64
+}
+
 // failures pairs commands that failed with what was different when the same
 // command, or one of its family, succeeded later in the session.
 func failures(r *reading) []found {
-	var out []found
-	told := map[string]int{} // command and error line -> index in out
+	var list []*trouble
+	told := map[string]*trouble{} // by command and error line, and by error line
 	edited := map[string]int{}
-	causes := map[string][]string{} // of one failure, as far as several were needed
 	for i, run := range r.runs {
 		if !run.failed || run.declined() {
 			continue
@@ -29,65 +39,125 @@ func failures(r *reading) []found {
 		if rank <= 1 || onlyStatus(line) || c.use == forFormat && rank < 8 {
 			continue
 		}
-		s := memoir.Statement{Kind: memoir.StatementFailure, Items: []int{run.item}}
-		head := fmt.Sprintf("%s failed: %s", code(shorten(c.full(), 130)), line)
+		f := &trouble{line: line, place: c.place, items: []int{run.item}, weight: 1 + float64(rank)/4}
 		key := c.family + "\x00" + errorKey(line)
-		weight := 1 + float64(rank)/4
+		same := told[key]
+		if same == nil && telling(line) {
+			same = told[c.place+"\x00\x00"+line]
+		}
+		if same != nil {
+			same.causes = same.standing(r, run)
+			f.causes = slices.Clone(same.causes)
+		}
 		fix := fixed(r, i, c, line)
 		switch {
 		case fix == nil && (!lastState(r, i, c) || covered(r, i, c, line)):
 			continue
 		case fix == nil:
-			s.Text = head + " — unresolved"
-			weight += 0.5
+			f.how = "unresolved"
+			f.weight += 0.5
 			if rank >= 9 {
-				weight++
+				f.weight++
 			}
+			f.causes = nil
 		default:
+			f.how = fix.how
 			if fix.how == ranAgain {
 				how, item := r.unseen(run.item, fix.items[0])
-				fix.how += how
-				s.Items = mergeItems(s.Items, item)
+				f.how += how
+				f.items = mergeItems(f.items, item)
 			}
-			cause := r.diagnosis(run, fix.by, fix.helped, c.full(), line)
-			s.Items = mergeItems(s.Items, fix.items)
-			if cause.text != "" {
-				if !slices.Contains(causes[key], cause.text) && len(causes[key]) < maxCauses {
-					causes[key] = append(causes[key], cause.text)
+			f.items = mergeItems(f.items, fix.items)
+			if why := r.diagnosis(run, fix.by, fix.helped, c.full(), line); why.text != "" {
+				if len(f.causes) < maxCauses && !slices.ContainsFunc(f.causes, func(o cause) bool { return o.text == why.text }) {
+					f.causes = append(f.causes, why)
 				}
-				s.Items = mergeItems(s.Items, []int{cause.item})
-				weight++
+				f.weight++
 			}
-			s.Text = strings.Join(slices.Concat([]string{head}, causes[key], []string{fix.how}), " — ")
 			switch {
+			case r.handed(run.item, fix.items[0]), c.use == forVCS && !strings.HasPrefix(c.text, "git ") && fix.how == ranAgain && r.rewritten(run, fix.items[0]):
+				continue
 			case fix.command:
-				weight += 2
-			case len(causes[key]) == 0 && (fix.weak || fix.vague || rank < 9 && r.slip(run, fix.items[0], line)):
+				f.weight += 2
+			case len(f.causes) == 0 && (fix.weak || fix.vague || rank < 9 && r.slip(run, fix.items[0], line)):
 				continue
 			case fix.weak:
-				weight--
+				f.weight--
 			case rank < 9:
-				weight -= 0.8 // the usual round of editing and compiling
+				f.weight -= 0.8 // the usual round of editing and compiling
 				if edited[c.family]++; edited[c.family] > 2 {
 					continue
 				}
 			}
 		}
-		s.Text += elsewhere(c.place)
 		if c.place != "" {
-			weight--
+			f.weight--
 		}
-		if at, ok := told[key]; ok {
-			// What came of the last of them holds.
-			out[at].Items = mergeItems(out[at].Items, s.Items)
-			out[at].Text = s.Text
-			out[at].weight = max(out[at].weight, weight) + 0.3
+		command := code(shorten(c.full(), 130))
+		if same == nil {
+			f.commands = []string{command}
+			told[key], told[c.place+"\x00\x00"+line] = f, f
+			list = append(list, f)
 			continue
 		}
-		told[key] = len(out)
-		out = append(out, found{s, weight})
+		// What came of the last of them holds.
+		if !slices.Contains(same.commands, command) && len(same.commands) < 2 && told[key] == nil {
+			same.commands = append(same.commands, command)
+		}
+		told[key] = same
+		same.line, same.causes, same.how = line, f.causes, f.how
+		same.items = mergeItems(same.items, f.items)
+		same.weight = max(same.weight, f.weight) + 0.3
+	}
+	var out []found
+	for _, f := range list {
+		out = append(out, f.found())
 	}
 	return out
+}
+
+// found tells a failure.
+func (f *trouble) found() found {
+	parts := []string{fmt.Sprintf("%s failed: %s", strings.Join(f.commands, " and "), f.line)}
+	items := f.items
+	for _, c := range f.causes {
+		parts = append(parts, c.text)
+		items = mergeItems(items, []int{c.item})
+	}
+	text := strings.Join(append(parts, f.how), " — ") + elsewhere(f.place)
+	return found{memoir.Statement{Kind: memoir.StatementFailure, Text: text, Items: items}, f.weight}
+}
+
+// standing are the causes of a failure that a later run with the same error leaves
+// possible: what was edited after they were told did not help, so the others are none.
+func (f *trouble) standing(r *reading, later *run) []cause {
+	if f.line != later.why() {
+		return f.causes
+	}
+	return slices.DeleteFunc(slices.Clone(f.causes), func(c cause) bool {
+		edits := r.editsAfter(c.item)
+		return len(edits) > 0 && edits[0].item < later.item
+	})
+}
+
+// telling reports whether an error line says enough for two commands that print it
+// to have failed in one way: it names a place in code, or several things.
+func telling(line string) bool {
+	return located(line) || compiler(line) || len(nameWords(line)) >= 4
+}
+
+// rewritten reports whether a run was another command line than the one that failed.
+func (r *reading) rewritten(failed *run, item int) bool {
+	k, ok := slices.BinarySearchFunc(r.runs, item, runAt)
+	return ok && r.runs[k].line != failed.line
+}
+
+// handed reports whether a person handed over a credential between two items: what
+// worked with it is no way for the next time.
+func (r *reading) handed(from, to int) bool {
+	return slices.ContainsFunc(r.turns, func(t *turn) bool {
+		return t.ask != nil && t.ask.N > from && t.ask.N < to && strings.Contains(t.ask.Text, "REDACTED")
+	})
 }
 
 // maxCauses is how many causes of one failure are told.
@@ -125,42 +195,6 @@ func (r *reading) slip(failed *run, mended int, line string) bool {
 		}
 	}
 	return false
-}
-
-// blamed returns the command of a failed command line that failed, as far as
-// that can be told: not if one that is not worth remembering may have failed as well.
-func blamed(r *run) (command, bool) {
-	if len(r.cmds) == 0 {
-		return command{}, false
-	}
-	others := 0
-	parts := r.parts
-	for i, s := range parts {
-		switch name := unquote(s.words[0]); {
-		case name == "cd" || name == "echo" || name == "printf" || name == "set" || name == "export" || name == "sleep" || name == "true" || name == "pwd" || name == "source" || name == ".":
-		case i > 0 && parts[i-1].after == "|":
-		default:
-			others++
-		}
-	}
-	if others > len(r.cmds) {
-		return command{}, false
-	}
-	if len(r.cmds) == 1 {
-		return r.cmds[0], true
-	}
-	line := r.why()
-	for _, c := range r.cmds {
-		if c.use == forTest && errorRank(line) == 7 && !exception(line) {
-			return c, true
-		}
-	}
-	for _, c := range r.cmds {
-		if c.use != forFormat && c.use != forVCS {
-			return c, true
-		}
-	}
-	return command{}, false
 }
 
 // lastState reports whether a failure is the last that the session saw of a command.

@@ -42,6 +42,12 @@ func TestARunWithoutAStatusOfItsOwnIsJudgedByItsOutput(t *testing.T) {
 		{"ctest", "ctest --preset ci | tail -4", "The following tests FAILED:\n\tErrors while running CTest\nexit code: 8", false},
 		{"Docker", "docker compose build web 2>&1 | tail -4", "failed to solve: process did not complete", false},
 		{"Swift", "swift test | tail", "App.swift:3:1: error: expected declaration", false},
+		{"nothing printed into a pipe", "./bin/app serve | head -5", "", false},
+		{"no complaint behind a pipe", "golangci-lint run | head -5", "", true},
+		{"nothing to do", "lefthook install", "lefthook WARN  no hooks configured in lefthook.yml", false},
+		{"nothing to do in a chain", "lefthook install && git status", "lefthook: nothing to install\n## main", false},
+		{"nothing for another", "make lint && git status", "## main\nnothing to commit, working tree clean", true},
+		{"up to date", "make dist", "make: Nothing to be done for 'dist'.", true},
 		{"pipefail", "set -o pipefail; make test | tee log", "--- FAIL: words in a log", false},
 	} {
 		got := of(work().unseen(test.line, test.output).answers("Done.").extract(t), memoir.StatementCommand)
@@ -77,9 +83,9 @@ func TestWhatLayBetweenAFailureAndItsSuccess(t *testing.T) {
 	}{
 		{"a checkout", work().runs("make e2e", 1, "sh: vendor/tool/run: No such file or directory").runs("git submodule update --init vendor/tool", 0, "").runs("make e2e", 0, ""),
 			[]string{"passed after `git submodule update --init vendor/tool`"}, []string{"run again"}},
-		{"several of one shape, hashes cut", work().runs("make e2e", 1, "could not find helpers/load: No such file or directory").
+		{"several of one shape, hashes whole", work().runs("make e2e", 1, "could not find helpers/load: No such file or directory").
 			runs("git -C helpers fetch origin 0123456789abcdef0123456789abcdef01234567", 0, "").runs("git -C helpers fetch origin 1123456789abcdef0123456789abcdef01234567", 0, "").runs("make e2e", 0, ""),
-			[]string{"`git -C helpers fetch origin 1123456` (and 1 more like it)"}, nil},
+			[]string{"`git -C helpers fetch origin 1123456789abcdef0123456789abcdef01234567` (and 1 more like it)"}, nil},
 		{"a migration", work().runs("bundle exec rspec", 1, "PG::UndefinedTable: ERROR: relation \"users\" is not installed").runs("bin/rails db:migrate", 0, "").runs("bundle exec rspec", 0, ""),
 			[]string{"passed after `bin/rails db:migrate`"}, nil},
 		{"a branch changes nothing", work().runs("make e2e", 1, "curl: connection refused").runs("git switch -c fix/x", 0, "").runs("make e2e", 0, ""),
@@ -94,6 +100,28 @@ func TestWhatLayBetweenAFailureAndItsSuccess(t *testing.T) {
 			[]string{"connection refused — The tests need the `redis` container, which is not running here — passed after `docker compose up -d redis`"}, nil},
 		{"no guess", work().runs("make test", 1, "dial tcp: connection refused").narrates("Probably `redis` is not running.").runs("make test", 0, ""),
 			[]string{"passed when run again"}, []string{"Probably"}},
+		{"no plan", work().runs("make e2e", 1, "dial tcp: connection refused").narrates("Since the `redis` container is not needed for anything else, I'll drop it from the file.").runs("make e2e", 0, ""),
+			[]string{"passed when run again"}, []string{"I'll"}},
+		{"but what stands before one", work().runs("make e2e", 1, "dial tcp: connection refused").narrates("The `redis` container is not running on this host, so I'll start it.").runs("docker compose up -d redis", 0, "").runs("make e2e", 0, ""),
+			[]string{"The `redis` container is not running on this host — passed after"}, []string{"I'll"}},
+		{"a cause that did not help", work().runs("make e2e", 1, "dial tcp: connection refused").narrates("The `listen_port` of the broker is not the one of the tests.").edits("/src/app/port.go").
+			runs("make e2e", 1, "dial tcp: connection refused").narrates("The `redis` container is not running.").runs("docker compose up -d redis", 0, "").runs("make e2e", 0, ""),
+			[]string{"refused — The `redis` container is not running — passed after"}, []string{"listen_port"}},
+		{"a cause that the person refuted", work().runs("make e2e", 1, "dial tcp: connection refused").narrates("The tests need `broker_host`, which is not set here.").runs("docker compose up -d redis", 0, "").runs("make e2e", 0, "").
+			says("no, broker_host is set in the profile, why would it not be?").narrates("You're right - the profile sets it."),
+			[]string{"passed after `docker compose up -d redis`"}, []string{"need `broker_host`"}},
+		{"a way round that failed on its own first", work().runs("make e2e -- t/a.bats", 1, "run.sh: line 3: parallel: command not found").runs("bats t/a.bats", 1, "not ok 1 loads\n# load: Could not find 'helpers/load'").
+			runs("git submodule update --init helpers", 0, "").runs("bats t/a.bats", 0, "ok 1 loads"),
+			[]string{"parallel: command not found — worked instead: `bats t/a.bats`", "'helpers/load' — passed after `git submodule update --init helpers`"}, []string{"worked after"}},
+		{"an edit that was taken back", work().runs("make vet", 1, "Error: the schema of the settings cannot be read").rewrites("/src/app/a.go", "level := 1", "level := 2").rewrites("/src/app/b.go", "mode := 1", "mode := 2").
+			rewrites("/src/app/a.go", "level := 2", "level := 1").runs("make vet", 0, ""),
+			[]string{"passed after editing `b.go`"}, []string{"a.go"}},
+		{"one error of two commands", work().runs("npm run publish", 1, "src/a.ts(5,15): error TS2305: Module 'ui' has no exported member 'Theme'.").runs("npm run build", 1, "src/a.ts(5,15): error TS2305: Module 'ui' has no exported member 'Theme'."),
+			[]string{"`npm run publish` and `npm run build` failed: src/a.ts"}, []string{"\n"}},
+		{"a credential handed over", work().runs("cargo publish", 101, "error: no token found, please run `cargo login`").says("take [REDACTED:token]").runs("cargo publish --token x", 0, ""),
+			nil, []string{"no token found"}},
+		{"the part that the line names", work().runs("mkdir -p themes && cp /opt/a/dark.json themes/a.json", 1, "cp: /opt/a/dark.json: No such file or directory").runs("mkdir -p themes && cp /opt/b/dark.json themes/a.json", 0, ""),
+			nil, []string{"`mkdir -p themes` failed"}},
 		{"the first error of a test, not its teardown", work().runs("bats t.bats", 1, "not ok 1 loads\n# load: Could not find 'helpers/load'\n# rm: : No such file or directory").runs("git submodule update --init helpers", 0, "").runs("bats t.bats", 0, ""),
 			[]string{"load: Could not find 'helpers/load'"}, []string{"rm:"}},
 	} {
@@ -142,6 +170,7 @@ func TestAnAttemptAndTheNext(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, failed, output, worked, want string }{
 		{"a name of the shell's own", "d=$(mktemp -d); app clear & wait $!; status=$?; rm -rf $d; exit $status", "zsh:1: read-only variable: status", "d=$(mktemp -d); app clear & wait $!; code=$?; rm -rf $d; exit $code", "worked with `code` instead of `status`"},
+		{"an option of the host's program", "gh pr edit 7 --add-labels bug --milestone next", "unknown flag: --add-labels", "gh pr edit 7 --add-label bug --milestone next", "worked with `--add-label` instead of `--add-labels`"},
 		{"another way to the same end", "git submodule update --init vendor/x", "fatal: Unable to find current revision in submodule path 'vendor/x'", "git -C .git/modules/vendor/x fetch origin main && git -C vendor/x checkout main", "worked instead: `git -C .git/modules/vendor/x fetch"},
 	} {
 		got := of(work().runs(test.failed, 1, test.output).runs(test.worked, 0, "").answers("Done.").extract(t), memoir.StatementFailure)

@@ -38,7 +38,7 @@ func files(r *reading) []found {
 		}
 		for _, e := range edits {
 			p := r.files.now(path.Clean(e.path), last[e.path])
-			if p == "" { // removed
+			if p == "" || changed && r.revisions.undone(e.path) { // removed, or as it was
 				continue
 			}
 			if (names[p] == nil || e.path != p) && !merged[[2]string{p, e.path}] {

@@ -28,7 +28,7 @@ func findings(r *reading) []found {
 		settled[f.Items[0]] = true
 	}
 	for i, t := range r.turns {
-		if i > 0 && takesBack(t.said) {
+		if i > 0 && r.undoes(i) {
 			out = r.turns[i-1].without(out)
 		}
 		f, met, conceding := t.concession()
@@ -53,20 +53,6 @@ func findings(r *reading) []found {
 	slices.SortStableFunc(out, heavier)
 	return out
 }
-
-// takingBack are words with which a person has the last piece of work undone.
-var takingBack = phrases("undo that|undo this|undo it|undo the last|undo your|undo those|undo these|undo all|revert that|revert this|revert it|revert your|revert the last|revert all|roll that back|roll it back|scratch that|take that back|take it back|back out of that|back that out|mach das rückgängig|nimm das zurück|rückgängig machen|annule ça|annule cela|reviens en arrière|deshaz eso|deshazlo|revierte eso|desfaz isso|desfaça isso|reverte isso|откати это|отмени это|верни как было")
-
-// takesBack reports whether a person had the last piece of work undone.
-func takesBack(a ask) bool {
-	return slices.ContainsFunc(a.own, func(s string) bool {
-		return !strings.HasSuffix(s, "?") && len(strings.Fields(s)) <= maxTakeBack && has(words(s), takingBack)
-	})
-}
-
-// maxTakeBack is how many words a sentence has at most that takes the whole back,
-// rather than one thing of it.
-const maxTakeBack = 16
 
 // without drops from a list what was said in a turn.
 func (t *turn) without(list []found) []found {

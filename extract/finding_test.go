@@ -27,6 +27,8 @@ func TestFindingsAreSentencesThatTeach(t *testing.T) {
 		{"Perfect, that works because we tried hard.", false},
 		{"If you want, I can bump `plist` because it is old.", false},
 		{"It failed because of that.", false},
+		{"If the `direct` section shows both lines, then the `pty` itself is broken because it must pass colours.", false},
+		{"In Go, `strings.Builder` must not be copied, because it holds its own address.", false},
 	} {
 		got := of(work().answers(test.text).extract(t), memoir.StatementDecision)
 		if holds(got, strings.TrimSuffix(test.text, ".")) != test.want {

@@ -51,6 +51,12 @@ func fixed(r *reading, failed int, c command, line string) *fix {
 				continue
 			}
 			between := r.runs[failed+1 : failed+1+k]
+			later := later
+			if at := ownFailure(between, c, d, line); at >= 0 {
+				// What came behind it was to mend that one.
+				cut := *later
+				cut.edits, between, later = between[at].edits, between[:at], &cut
+			}
 			switch {
 			case d.text == c.text:
 				if near != nil && near.command {
@@ -83,6 +89,21 @@ func fixed(r *reading, failed int, c command, line string) *fix {
 		}
 	}
 	return nil
+}
+
+// ownFailure is the first of some runs in which a command that passed later failed in
+// its own way, not in that of the one whose failure is looked at; -1 if there is none.
+func ownFailure(runs []*run, c, d command, line string) int {
+	if c.text == d.text && c.prefix == d.prefix {
+		return -1
+	}
+	return slices.IndexFunc(runs, func(r *run) bool {
+		if !r.failed || r.declined() {
+			return false
+		}
+		b, ok := blamed(r)
+		return ok && b.text == d.text && b.place == d.place && errorKey(r.why()) != errorKey(line)
+	})
 }
 
 // further tells what lay between a failure and a run of the same command that
@@ -224,7 +245,10 @@ func again(r *reading, c, d command, between []*run, before, later *run, line st
 		f.items = mergeItems(f.items, at)
 	case files != "":
 		f.how = "passed after editing " + files
-	case slices.ContainsFunc(between, acts):
+		if line := r.revisions.putIn(before.item+1, later.item); line != "" {
+			f.how += ", which put in " + line
+		}
+	case slices.ContainsFunc(between, acts), later.edits > before.edits:
 		f.how, f.vague = "passed later", true
 	default:
 		f.how = ranAgain
@@ -256,13 +280,20 @@ func acts(r *run) bool {
 	return false
 }
 
-// filesBetween counts the files of the edits from one to another.
+// filesBetween counts the files of the edits from one to another, without those that
+// were put back as they had been.
 func filesBetween(r *reading, from, to int) int {
 	seen := map[string]bool{}
 	for _, e := range r.edits[from:to] {
-		seen[e.path] = true
+		seen[e.path] = !r.files.restored(e.path)
 	}
-	return len(seen)
+	n := 0
+	for _, changed := range seen {
+		if changed {
+			n++
+		}
+	}
+	return n
 }
 
 // difference says what a command that worked has that the failed one lacked, or
@@ -308,12 +339,13 @@ func environment(failed, ok string) string {
 	return strings.Join(out, " ")
 }
 
-// editedBetween names the first files of the edits from one to another.
+// editedBetween names the first files of the edits from one to another, without those
+// that were put back as they had been.
 func editedBetween(r *reading, from, to int) string {
 	var names []string
 	seen := map[string]bool{}
 	for _, e := range r.edits[from:to] {
-		if !seen[e.path] {
+		if !seen[e.path] && !r.files.restored(e.path) {
 			seen[e.path] = true
 			name := e.path
 			if strings.HasPrefix(name, "/") {

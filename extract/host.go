@@ -43,12 +43,15 @@ func hostCommand(words []string) (text string, mutates bool) {
 				i++
 				continue
 			}
-			if key, _, ok := strings.Cut(v, "="); ok && (words[i] == "-f" || words[i] == "-F" || words[i] == "--field" || words[i] == "--raw-field") {
+			if key, value, ok := strings.Cut(v, "="); ok && (words[i] == "-f" || words[i] == "-F" || words[i] == "--field" || words[i] == "--raw-field") {
 				if key == "query" {
 					return "", false
 				}
 				mutates = true
-				out = append(out, words[i], key+"=…")
+				if !setting(key, value) {
+					value = "…"
+				}
+				out = append(out, words[i], key+"="+value)
 			} else if words[i] != "--jq" && words[i] != "-q" && words[i] != "--template" && words[i] != "-t" && words[i] != "-H" && words[i] != "--header" {
 				out = append(out, words[i], "…")
 			}
@@ -71,6 +74,91 @@ func hostCommand(words []string) (text string, mutates bool) {
 		return "", false
 	}
 	return text, mutates
+}
+
+// mutation is the name of what a call of the host's query language changes.
+var mutation = newPattern(`\bmutation\b[^{]{0,400}\{\s*(?:\w+\s*:\s*)?(\w+)`)
+
+// hostStep renders a call of a host's API that changes something there, as a step of
+// a procedure; empty for any other command.
+func hostStep(words []string) string {
+	if base := unquote(words[0]); base != "gh" && base != "glab" {
+		return ""
+	}
+	if group, rest := next(words[1:]); group == "api" {
+		if what, _ := next(rest); what == "graphql" {
+			for _, w := range rest {
+				if m := mutation.FindStringSubmatch(w); m != nil {
+					return unquote(words[0]) + " api graphql -f query='mutation … " + m[1] + " …'"
+				}
+			}
+			return ""
+		}
+		if text, mutates := hostCommand(words); mutates {
+			return text
+		}
+	}
+	return ""
+}
+
+// looks are what shows, on a repository's host, what people or checks said of the work.
+var looks = wordSet("pr/view pr/checks pr/diff mr/view issue/view run/view run/watch discussion/view ci/status ci/trace")
+
+// hostLook renders a command that reads what others said of the work on its host: a
+// step of answering them, though nothing is changed by it. Empty for any other.
+func hostLook(words []string) string {
+	base := unquote(words[0])
+	if base != "gh" && base != "glab" || asksAbout(words[1:]) {
+		return ""
+	}
+	group, rest := next(words[1:])
+	if group == "api" {
+		if what, _ := next(rest); what == "graphql" {
+			for _, w := range rest {
+				if strings.Contains(w, "mutation") {
+					return ""
+				}
+				for _, about := range []string{"reviewThreads", "comments", "discussion"} {
+					if strings.Contains(w, about) {
+						return base + " api graphql -f query='… " + about + " …'"
+					}
+				}
+			}
+			return ""
+		}
+		for _, w := range rest {
+			if w = numbered(strings.Split(unquote(w), "?")[0]); strings.Contains(w, "/") && (strings.HasSuffix(w, "/comments") || strings.HasSuffix(w, "/reviews")) && !strings.ContainsAny(w, "$` ") {
+				if _, mutates := hostCommand(words); !mutates {
+					return base + " api " + w
+				}
+			}
+		}
+		return ""
+	}
+	verb, _ := next(rest)
+	if !looks[group+"/"+verb] {
+		return ""
+	}
+	text := base + " " + group + " " + verb
+	for _, w := range rest {
+		if w == "--comments" || w == "--log-failed" || w == "--watch" {
+			text += " " + w
+		}
+	}
+	return text
+}
+
+// maxSetting is how many bytes a value has at most that is told with its key.
+const maxSetting = 16
+
+// setting reports whether a field of a call holds a value to choose, such as true or
+// write, rather than a text or what differs from call to call.
+func setting(key, value string) bool {
+	switch key {
+	case "body", "title", "message", "description", "name", "login", "owner", "repo":
+		return false
+	}
+	return value != "" && len(value) <= maxSetting && strings.Trim(value, "abcdefghijklmnopqrstuvwxyz_-") == ""
 }
 
 // valued options are followed by a value.

@@ -20,6 +20,7 @@ type ledger struct {
 	touched map[string]int // identifier -> item of the last edit that took a line with it away
 	wrote   map[string]int // line -> item of the edit that wrote it
 	redone  map[int]int    // item of an edit -> item of the later edit that took its lines away again
+	first   map[string]int // identifier -> item of the edit that wrote it first, if none had it before
 	grew    map[int]bool   // items of edits that are known to have taken no line away
 	undone  []fleeting     // lines that an edit wrote and a later one took away, in order
 }
@@ -31,7 +32,7 @@ type fleeting struct {
 }
 
 func newLedger() ledger {
-	return ledger{added: map[string]int{}, removed: map[string]int{}, gone: map[string]int{}, stems: map[string]int{}, touched: map[string]int{}, wrote: map[string]int{}, redone: map[int]int{}, grew: map[int]bool{}}
+	return ledger{added: map[string]int{}, removed: map[string]int{}, gone: map[string]int{}, stems: map[string]int{}, touched: map[string]int{}, wrote: map[string]int{}, redone: map[int]int{}, grew: map[int]bool{}, first: map[string]int{}}
 }
 
 // minName is how long a name is at least that the ledger keeps.
@@ -78,9 +79,17 @@ func keepsLines(old, fresh string) bool {
 func (l *ledger) write(item int, old, fresh string) {
 	l.lines(item, old, fresh)
 	have := map[string]bool{}
+	before := map[string]bool{}
+	names(old, func(name string) { before[name] = true })
 	names(fresh, func(name string) {
 		have[name] = true
 		l.added[name] = item
+		if _, known := l.first[name]; !known {
+			l.first[name] = item
+			if before[name] {
+				l.first[name] = 0
+			}
+		}
 	})
 	names(old, func(name string) {
 		if !have[name] {
@@ -98,8 +107,11 @@ func (l *ledger) lines(item int, old, fresh string) {
 			have[line] = true
 		}
 	}
+	stood := map[string]bool{}
 	for line := range strings.Lines(old) {
-		if line = strings.TrimSpace(line); len(line) >= minLine && !have[line] && l.wrote[line] > 0 {
+		line = strings.TrimSpace(line)
+		stood[line] = true
+		if len(line) >= minLine && !have[line] && l.wrote[line] > 0 {
 			l.redone[l.wrote[line]] = item
 			l.undone = append(l.undone, fleeting{line, l.wrote[line], item})
 			delete(l.wrote, line)
@@ -111,7 +123,9 @@ func (l *ledger) lines(item int, old, fresh string) {
 		}
 	}
 	for line := range have {
-		l.wrote[line] = item
+		if l.wrote[line] == 0 || !stood[line] { // what stood there before was not written now
+			l.wrote[line] = item
+		}
 	}
 }
 
@@ -239,6 +253,26 @@ func (l *ledger) reworked(text string, item int) bool {
 		})
 	}
 	return coded || gone*2 > all
+}
+
+// born reports whether most of the names that a text puts in code marks, and that are
+// written as only code is, were written by the session before an item.
+func (l *ledger) born(text string, item int) bool {
+	all, mine := 0, 0
+	for i, span := range strings.Split(text, "`") {
+		if i%2 == 0 {
+			continue
+		}
+		names(span, func(name string) {
+			if strings.ContainsRune(name, '_') || len(camelParts(name)) > 0 {
+				all++
+				if at := l.first[name]; at > 0 && at < item {
+					mine++
+				}
+			}
+		})
+	}
+	return mine*2 > all
 }
 
 // taken reports whether an edit behind an item wrote a name that a text puts in

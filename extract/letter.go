@@ -3,6 +3,7 @@ package extract
 import (
 	"cmp"
 	"encoding/json"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,6 +41,8 @@ func letters(r *reading, in Input) []*posting {
 			}
 			undo(out, line)
 		}
+		r.address(out, it, in.Session.Remote != "")
+		rename(out, it)
 	}
 	return slices.DeleteFunc(out, func(p *posting) bool { return p.void })
 }
@@ -126,6 +129,7 @@ func (r *reading) arrive(list []*posting, p *posting, output string) []*posting 
 		for _, q := range newest(list) {
 			if p.target != "" && same(q) {
 				q.void = true
+				leave(list, q.branch)
 			}
 		}
 		if p.body == "" {
@@ -141,8 +145,8 @@ func (r *reading) arrive(list []*posting, p *posting, output string) []*posting 
 	case p.kind == postCommit:
 		made := committed.FindAllStringSubmatch(clean(output), -1)
 		for _, m := range made {
-			if len(made) == 1 || strings.TrimSpace(m[2]) == strings.TrimSpace(p.title) { // one call may make several
-				p.commit = m[1]
+			if len(made) == 1 || strings.TrimSpace(m[3]) == strings.TrimSpace(p.title) { // one call may make several
+				p.branch, p.commit = strings.TrimSuffix(m[1], " (root-commit)"), m[2]
 			}
 		}
 		if p.edits {
@@ -175,17 +179,63 @@ func (r *reading) arrive(list []*posting, p *posting, output string) []*posting 
 			old.void = true
 			p.title, p.body, p.branch = cmp.Or(p.title, old.title), cmp.Or(p.body, old.body), cmp.Or(p.branch, old.branch)
 			p.target, p.link = cmp.Or(p.target, old.target), cmp.Or(p.link, old.link)
-		}
-	case p.kind == postPull && p.target == "":
-		if all := pullNumber.FindAllStringSubmatch(clean(output), 2); len(all) == 1 {
-			p.link, p.target = all[0][0], all[0][1]
+			p.opened, p.place = old.opened, cmp.Or(p.place, old.place)
 		}
 	}
 	return append(list, p)
 }
 
+// address gives the pull requests of a call the addresses that it printed: to those that it
+// opened in their order, if there are as many, and to others by their numbers. An address
+// tells the repository too, where the session's own is known.
+func (r *reading) address(list []*posting, it *memoir.Item, known bool) {
+	from := len(list)
+	for from > 0 && list[from-1].item == it.N {
+		from--
+	}
+	mine := slices.DeleteFunc(slices.Clone(list[from:]), func(p *posting) bool { return p.kind != postPull })
+	if len(mine) == 0 {
+		return
+	}
+	var links []string
+	for _, m := range pullNumber.FindAllString(clean(it.Output), maxAlike) {
+		if !slices.Contains(links, m) {
+			links = append(links, m)
+		}
+	}
+	fresh := 0
+	for _, p := range mine {
+		if p.target == "" && !p.edits {
+			fresh++
+		}
+	}
+	for _, p := range mine {
+		switch {
+		case p.target == "" && !p.edits && fresh == len(links):
+			p.link, p.target, p.opened = links[0], number(links[0]), true
+			links, fresh = links[1:], fresh-1
+		case p.target != "" && p.link == "":
+			if at := slices.IndexFunc(links, func(l string) bool { return number(l) == p.target }); at >= 0 {
+				p.link = links[at]
+			}
+		}
+		if name := repositoryOf(p.link); known && name != "" && p.place == "" && !slices.Contains(r.names, name) {
+			p.place = name
+		}
+	}
+}
+
+// repositoryOf is the name of the repository in the address of a pull request.
+func repositoryOf(link string) string {
+	at := max(strings.LastIndex(link, "/pull/"), strings.LastIndex(link, "/-/merge_requests/"))
+	if at < 0 {
+		return ""
+	}
+	return path.Base(link[:at])
+}
+
 var (
-	committed  = newPattern(`(?m)^\[[^\]\n]* ([0-9a-f]{7,40})\] (.*)$`)
+	committed  = newPattern(`(?m)^\[([^\]\n]*) ([0-9a-f]{7,40})\] (.*)$`)
 	pullNumber = newPattern(`https://\S+/(?:pull|merge_requests)/(\d+)\b`)
 	undoing    = newPattern(`\bgit (?:revert|reset)(?: --?[a-z-]+)* (HEAD[~^]?\d*|[0-9a-f]{7,40}\b)`)
 )

@@ -40,6 +40,20 @@ func TestTextsForPeopleAreReadFromAnyFormOfTheCommand(t *testing.T) {
 	}
 }
 
+func TestAnEscapedQuotationMarkEndsNoText(t *testing.T) {
+	t.Parallel()
+	const body = `## Summary\n- keep the server\'s header of the pause\n- say \"paused\" in the log of uploads`
+	for line, want := range map[string]string{
+		"gh pr create --title 'fix: retry' --body $'" + body + "' && gh pr view":     "PR #9 “fix: retry”: Keep the server's header of the pause; Say \"paused\" in the log of uploads",
+		`git commit -m $'fix: keep the server\'s pause\n\nIt was lost.' && git push`: "fix: keep the server's pause",
+	} {
+		output := "[main 1234abc] fix: keep the server's pause\nhttps://example.com/a/b/pull/9"
+		if got := of(created(line, output).answers("Done.").extract(t), memoir.StatementOutcome); !holds(got, want) {
+			t.Errorf("%s: got %q, want %q", line, got, want)
+		}
+	}
+}
+
 // writes adds a call that writes a file.
 func writes(s *talk, path, text string) *talk {
 	text = strings.NewReplacer("\n", `\n`, `"`, `\"`).Replace(text)

@@ -21,7 +21,7 @@ var defects = phrases("fail|fails|failed|failing|error|errors|broken|breaks|cras
 // the present, it is of a list of what is wrong, or names a file that was edited.
 func (r *reading) mended(text string, item int) bool {
 	norm := words(text)
-	if has(norm, choices) || has(norm, decided) || begins(norm, phrases("do not|don't|never|always|avoid|treat|retry|use|keep")) {
+	if has(norm, choices) || has(norm, decided) || has(norm, outside) || begins(norm, phrases("do not|don't|never|always|avoid|treat|retry|use|keep")) {
 		return false
 	}
 	if r.ledger.past(text, item) || begins(norm, findable) && r.actedOn(item) {
@@ -36,6 +36,9 @@ func (r *reading) mended(text string, item int) bool {
 	}
 	return r.wasListed(text, item) || r.namesEdited(text, item)
 }
+
+// outside says of what others publish: no edit here changes it.
+var outside = phrases("upstream|newest|published|latest release|latest version|registry|crates.io|npmjs|pypi|rubygems|maven central|the vendor|third-party")
 
 // leftToDo says of a thing that it waits for its change.
 var leftToDo = phrases("still needs|still need|still has to|still have to|still to be|needs fixing|need fixing|needs updating|need updating|needs to be fixed|needs to be updated|not updated|not yet updated|not yet fixed|to be fixed|remains to be|muss noch|müssen noch|reste à|falta|ainda falta|ещё нужно")
@@ -131,18 +134,18 @@ func (r *reading) lastStates(list []found) []found {
 		if !r.mended(text, item) && !(marks.cause && begins(words(fix.Text), repairs)) {
 			continue
 		}
-		past := r.ledger.past(text, item)
+		if r.ledger.born(text, item) { // of the session's own work on the way, not of what was before it
+			r.overtake(f)
+			continue
+		}
 		switch wrong := marks.cause || has(norm, defects); {
 		case has(norm, leftToDo):
 			r.overtake(f)
 		case fix.Text != "" && wrong:
 			f.Text = text + sinceChanged + ": " + shorten(strings.TrimRight(fix.Text, ".:"), 200) + ")"
 			f.Items = append(slices.Clone(f.Items), fix.Items...)
-		case !marks.cause || past && !marks.constraint && f.Text != text:
-			r.overtake(f)
 		default:
-			f.Text = text + sinceChanged + ")" + f.Text[len(text):]
-			f.weight--
+			r.overtake(f)
 		}
 	}
 	return slices.DeleteFunc(list, func(f found) bool { return f.Text == "" })

@@ -22,11 +22,12 @@ func occasional(r *reading) []found {
 		text    string
 		items   []int
 		mutates bool
+		sought  bool // another form of it gave nothing just before
 	}
 	var order []*tally
 	byText := map[string]*tally{}
-	for _, run := range r.runs {
-		if run.failed || run.unknown {
+	for k, run := range r.runs {
+		if run.failed || run.unknown || k+1 < len(r.runs) && run.inVain(r.runs[k+1]) {
 			continue
 		}
 		for i, s := range run.parts {
@@ -44,12 +45,13 @@ func occasional(r *reading) []found {
 				order = append(order, t)
 			}
 			t.mutates = t.mutates || mutates
+			t.sought = t.sought || k > 0 && r.runs[k-1].inVain(run)
 			if n := len(t.items); n == 0 || t.items[n-1] != run.item {
 				t.items = append(t.items, run.item)
 			}
 		}
 	}
-	order = slices.DeleteFunc(order, func(t *tally) bool { return len(t.items) < manyRuns && !t.mutates })
+	order = slices.DeleteFunc(order, func(t *tally) bool { return len(t.items) < manyRuns && !t.mutates && !t.sought })
 	slices.SortStableFunc(order, func(a, b *tally) int {
 		if a.mutates != b.mutates {
 			if a.mutates {
@@ -70,6 +72,30 @@ func occasional(r *reading) []found {
 			weight += 0.8
 		}
 		out = append(out, found{memoir.Statement{Kind: memoir.StatementCommand, Text: text, Items: firstAndLast(t.items, 3)}, weight})
+	}
+	return out
+}
+
+// inVain reports whether a run printed nothing and the next runs the same program on
+// the same thing with other options: it did not give what was looked for.
+func (r *run) inVain(next *run) bool {
+	if len(r.parts) == 0 || len(next.parts) == 0 || r.line == next.line || strings.TrimSpace(r.output) != "" || next.failed {
+		return false
+	}
+	a, b := operands(r.parts[0].words), operands(next.parts[0].words)
+	return len(a) > 2 && slices.Equal(a, b)
+}
+
+// operands are a program, its subcommand and the first thing that it is told to work on.
+func operands(words []string) []string {
+	var out []string
+	for _, w := range words {
+		if len(out) == 3 {
+			break
+		}
+		if !strings.HasPrefix(w, "-") {
+			out = append(out, w)
+		}
 	}
 	return out
 }

@@ -54,6 +54,7 @@ func TestCommandsOfNoKnownKind(t *testing.T) {
 		{"of the host, recurring", "gh api repos/o/r/pulls/12/comments --paginate", 2, "`gh api repos/o/r/pulls/N/comments --paginate` works (ran 2 times)"},
 		{"of the host, once", "gh api repos/o/r/pulls/12/comments", 1, ""},
 		{"that changes the host", "gh api --method POST repos/o/r/actions/runs/77/approve", 1, "`gh api --method POST repos/o/r/actions/runs/N/approve` works"},
+		{"with what it sets", "gh api -X PUT repos/o/r/settings -f level=write -F open=true -f body=hello -f key=K7", 1, "`gh api -X PUT repos/o/r/settings -f level=write -F open=true -f body=… -f key=…` works"},
 		{"of an extension", "gh discussion comment 12 --body 'a long answer'", 1, "`gh discussion comment N --body …` works"},
 		{"a step of any work", "gh pr comment 12 --body x", 2, ""},
 		{"of the project, recurring", "lantern scene load evening", 2, "`lantern scene load evening` works (ran 2 times)"},
@@ -69,6 +70,18 @@ func TestCommandsOfNoKnownKind(t *testing.T) {
 		if test.want == "" && holds(got, program) || test.want != "" && !holds(got, test.want) {
 			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
 		}
+	}
+}
+
+func TestACallThatGaveNothingIsNotCounted(t *testing.T) {
+	t.Parallel()
+	s := work().runs("gh api repos/o/r/pulls/12/comments --jq '.[] | select(.user == \"bot\")'", 0, "").runs("gh api repos/o/r/pulls/12/comments --jq '.[]'", 0, "[]")
+	if got := of(s.answers("Done.").extract(t), memoir.StatementCommand); !holds(got, "`gh api repos/o/r/pulls/N/comments` works") || holds(got, "ran 2 times") {
+		t.Errorf("the form that gave something is told, once: %q", got)
+	}
+	s = work().runs("gh api repos/o/r/pulls/12/comments --jq '.[]'", 0, "")
+	if got := of(s.answers("Done.").extract(t), memoir.StatementCommand); holds(got, "gh api") {
+		t.Errorf("got %q", got)
 	}
 }
 

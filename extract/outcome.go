@@ -21,8 +21,13 @@ func outcomes(r *reading, posts []*posting, told []found) []found {
 	}
 	done := accounts(r)
 	for _, f := range told {
+		if r.remadeSince(r.lastEdited(f.Items[0]), f.Text) {
+			continue
+		}
 		done = r.sayOnce(done, f)
 	}
+	links := pullRequests(r, posts)
+	done = withoutAnnouncements(done, links)
 	if best := mainWork(r, done); best >= 0 {
 		what, item = done[best].Text, done[best].Items[0]
 		done = slices.Delete(done, best, best+1)
@@ -31,26 +36,21 @@ func outcomes(r *reading, posts []*posting, told []found) []found {
 	if what != "" {
 		text += " — " + shorten(impersonal(what), 440)
 	}
-	var missing []string
-	for _, l := range pullRequests(r, posts) {
-		if !strings.Contains(text, l) {
-			missing = append(missing, l)
-		}
-	}
-	if len(missing) > 0 {
-		text += " (" + strings.Join(missing[max(0, len(missing)-3):], ", ") + ")"
+	text, links = withLinks(text, done, links)
+	if f, ok := created(r, links); ok {
+		done = append(done, f)
 	}
 	out := []found{{memoir.Statement{Kind: memoir.StatementOutcome, Text: text, Items: []int{item}}, 9}}
 	if question, at := unanswered(r); question != "" {
 		out = append(out, found{memoir.Statement{Kind: memoir.StatementOutcome, Text: openEnd + question, Items: []int{at}}, 7})
 	}
-	if f, ok := uncommitted(r); ok {
-		out = append(out, f)
-	}
 	for _, f := range done {
 		if !strings.Contains(text, shorten(f.Text, 60)) {
 			out = append(out, f)
 		}
+	}
+	if f, ok := uncommitted(r, posts); ok {
+		out = append(out, f)
 	}
 	return out
 }
@@ -64,7 +64,7 @@ func accounts(r *reading) []found {
 	for i, t := range r.turns {
 		goesOn := acting && t.ask != nil && (t.said.trivial && !t.said.confirms)
 		acting = t.acted() || goesOn
-		if !acting || t.denied && t.edits == 0 {
+		if !acting || t.denied && t.edits == 0 || r.takenBack(t) {
 			continue
 		}
 		void, said := overruled(r, i), 0
@@ -72,9 +72,13 @@ func accounts(r *reading) []found {
 			if !s.final {
 				continue
 			}
-			for _, f := range account(s, r.root) {
+			lines := account(s, r.root)
+			if n := len(lines); n > 0 && i+1 < len(r.turns) && r.turns[i+1].ask != nil && brokenOff(s.text) {
+				lines = lines[:n-1]
+			}
+			for _, f := range lines {
 				norm := words(f.Text)
-				if said++; void != nil && !begins(norm, removals) && touches(f.Text, void) || r.void[s.item] && remade(norm) || r.putBack(i, f.Text) {
+				if said++; void != nil && !begins(norm, removals) && touches(f.Text, void) || r.void[s.item] && remade(norm) || r.putBack(i, f.Text) || r.remadeSince(t, f.Text) {
 					continue
 				}
 				out = r.sayLater(out, f)
@@ -86,7 +90,15 @@ func accounts(r *reading) []found {
 			}
 		}
 	}
-	return slices.DeleteFunc(withoutGone(latestState(out), r), func(f found) bool { return r.obsolete(f.Text, f.Items[0]) || r.ledger.undid(f.Text, f.Items[0]) })
+	for i := range out {
+		out[i].Text = r.truePaths(out[i].Text)
+	}
+	return slices.DeleteFunc(r.onePerPath(withoutGone(latestState(out), r)), func(f found) bool { return r.obsolete(f.Text, f.Items[0]) || r.ledger.undid(f.Text, f.Items[0]) })
+}
+
+// brokenOff reports whether an answer was stopped in the middle of a sentence.
+func brokenOff(text string) bool {
+	return strings.HasSuffix(strings.TrimRight(text, " \n"), ",")
 }
 
 // sayLater adds a line to a list in which it takes the place of an earlier one on
@@ -132,7 +144,7 @@ func mainWork(r *reading, done []found) int {
 	best, most := -1, 0.0
 	for k, f := range done {
 		norm := words(f.Text)
-		if has(norm, chatter) || strings.HasPrefix(f.Text, "Committed `") || begins(norm, phrases("opened|addressed|replied|merged|closed")) || len(strings.Fields(f.Text)) < minOutcomeWords {
+		if has(norm, chatter) || strings.HasPrefix(f.Text, "Committed `") || more(f.Text) || begins(norm, phrases("opened|addressed|replied|merged|closed")) || len(strings.Fields(f.Text)) < minOutcomeWords {
 			continue
 		}
 		i := turns[f.Items[0]]
@@ -242,35 +254,3 @@ func takenAway(args []string) []string {
 	}
 	return nil
 }
-
-// pullRequests lists the addresses of pull requests that the session created and
-// did not close, as printed by the commands that did.
-func pullRequests(r *reading, posts []*posting) []string {
-	var out []string
-	for _, run := range r.runs {
-		if run.failed {
-			continue
-		}
-		if strings.Contains(run.line, " close ") {
-			for _, m := range closing.FindAllStringSubmatch(run.line, -1) {
-				out = slices.DeleteFunc(out, func(l string) bool { return strings.HasSuffix(l, "/"+m[1]) })
-			}
-		}
-		if !slices.ContainsFunc(run.cmds, func(c command) bool { return c.family == "gh pr create" || c.family == "glab mr create" }) {
-			continue
-		}
-		for _, l := range pullNumber.FindAllString(clean(run.output), -1) {
-			if !slices.Contains(out, l) {
-				out = append(out[max(0, len(out)-maxAlike):], l)
-			}
-		}
-	}
-	for _, p := range posts {
-		if p.link != "" && !slices.Contains(out, p.link) {
-			out = append(out[max(0, len(out)-maxAlike):], p.link)
-		}
-	}
-	return out
-}
-
-var closing = newPattern(`\b(?:gh pr|glab mr) close (?:https?://\S+/)?(\d+)\b`)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"memoir"
+	"memoir/extract"
 )
 
 func TestWhatWasDoneComesFromTurnsThatDidSomething(t *testing.T) {
@@ -76,7 +77,7 @@ func TestOutcomesLeaveRoomForTheRest(t *testing.T) {
 	for _, text := range of(e, memoir.StatementOutcome) {
 		total += len(text)
 	}
-	if len(e.RawMemory) == 0 || total < 1500 || total > 3200+400 {
+	if len(e.RawMemory) == 0 || total < 1500 || total > 4800+400 {
 		t.Errorf("%d bytes of outcomes in %d", total, len(e.RawMemory))
 	}
 }
@@ -110,11 +111,20 @@ func TestChangesWithoutACommitAreNamed(t *testing.T) {
 		"a commit that a hook stayed": {work().runs("git commit -am 'fix: retry'", 1, "hook failed"), true},
 		"changed once more":           {work().runs("git commit -am 'fix: retry'", 0, "").edits("/src/app/upload.go"), true},
 		"thrown away":                 {work().runs("git checkout -- upload.go", 0, ""), false},
-		"no git at all":               {work(), false},
+		"no command of git":           {work(), true},
+		"a pull request by a tool":    {work().add(memoir.Item{Kind: memoir.ItemTool, Role: memoir.RoleTool, Origin: memoir.OriginTool, Tool: "create_pull_request", Input: `{"title": "fix: retry", "body": "- wait for the server"}`}), false},
 	} {
 		if got := of(test.talk.answers("Done.").extract(t), memoir.StatementOutcome); holds(got, left) != test.want {
 			t.Errorf("%s: got %q", name, got)
 		}
+	}
+	if got := of(work().edits("/src/app/retry.go").edits("/src/app/upload.go").answers("Fixed it.").extract(t), memoir.StatementOutcome); !strings.HasPrefix(got[len(got)-1], "Not committed in the session: changes of `retry.go`, `upload.go`") {
+		t.Errorf("the last edits stand at the end: %q", got)
+	}
+	in := work().answers("Done.").input()
+	in.Session.Branch = ""
+	if e, _, err := extract.NewBuiltin().Extract(t.Context(), in); err != nil || holds(of(e, memoir.StatementOutcome), left) {
+		t.Errorf("in no repository: %v %s", err, e.RawMemory)
 	}
 }
 

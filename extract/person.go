@@ -32,7 +32,7 @@ func personal(it memoir.Item) ask {
 		text = note
 	}
 	intro := false
-	fence := false
+	fence, numbered := false, false
 	var own []string
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
@@ -50,10 +50,15 @@ func personal(it memoir.Item) ask {
 			a.paste(strings.TrimLeft(trimmed, "# "))
 			break
 		}
-		if fence || strings.HasPrefix(trimmed, ">") || paste(line, trimmed) {
+		if fence || strings.HasPrefix(trimmed, ">") || paste(line, trimmed) || numbered && line[0] == ' ' {
+			numbered = numbered && line[0] == ' ' || numberedDiff(trimmed) // a long line goes on in the next one
 			a.paste(trimmed)
 			continue
 		}
+		if a.pasted && closesBlock(trimmed) {
+			continue
+		}
+		numbered = false
 		if intro && len(strings.Join(lines[i:], " ")) > 160 {
 			a.paste(trimmed)
 			own = append(own, behindPaste(lines, i)...)
@@ -82,6 +87,22 @@ func personal(it memoir.Item) ask {
 	}
 	a.judge()
 	return a
+}
+
+// numberedDiff reports whether a line is one of a diff with line numbers, as agents show it.
+func numberedDiff(trimmed string) bool {
+	rest := strings.TrimLeft(trimmed, "0123456789+- ")
+	head := trimmed[:len(trimmed)-len(rest)]
+	return strings.ContainsAny(head, "+-") && strings.ContainsAny(head, "0123456789")
+}
+
+// closesBlock reports whether a line is no more than what ends a block of code.
+func closesBlock(trimmed string) bool {
+	switch strings.TrimRight(trimmed, ";,") {
+	case "fi", "done", "esac", "end", "}", "})", "];", "]", ")":
+		return true
+	}
+	return false
 }
 
 // behindPaste returns what a person typed behind code or a log that they pasted:
@@ -214,6 +235,9 @@ func introduces(line string) (head string, ok bool) {
 	}
 	norm := words(line[:i])
 	if !has(norm, announcements) {
+		return "", false
+	}
+	if i < len(line)-1 && strings.HasSuffix(norm, " example ") { // the sentence goes on
 		return "", false
 	}
 	if i == len(line)-1 || len(line)-i > 80 {

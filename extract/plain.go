@@ -17,6 +17,13 @@ func clean(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))
 	for i := 0; i < len(text); {
+		from := i
+		for i < len(text) && harmless[text[i]] {
+			i++
+		}
+		if b.WriteString(text[from:i]); i == len(text) {
+			break
+		}
 		c := text[i]
 		switch {
 		case c == 0x1b:
@@ -42,8 +49,6 @@ func clean(text string) string {
 		}
 		r, n := utf8.DecodeRuneInString(text[i:])
 		switch {
-		case r == '\n' || r == '\t':
-			b.WriteRune(r)
 		case r == utf8.RuneError && n == 1, unicode.IsControl(r), unicode.Is(unicode.Cf, r):
 		case r == '\u2028' || r == '\u2029':
 			b.WriteByte('\n')
@@ -55,14 +60,27 @@ func clean(text string) string {
 	return b.String()
 }
 
+// harmless are the bytes that stay as they are, whatever follows.
+var harmless = func() (set [256]bool) {
+	for c := range 0x7f {
+		set[c] = c >= 0x20 && c != '<' || c == '\n' || c == '\t'
+	}
+	return set
+}()
+
 func needsCleaning(text string) bool {
+	foreign := false
 	for i := range len(text) {
-		switch c := text[i]; {
-		case c == '<', c < 0x20 && c != '\n' && c != '\t', c == 0x7f, c == 0xc2, c == 0xe2, c == 0xef, c == 0xf3:
+		c := text[i]
+		switch {
+		case harmless[c]:
+		case c < 0x80, c == 0xc2, c == 0xe2, c == 0xef, c == 0xf3:
 			return true
+		default:
+			foreign = true
 		}
 	}
-	return !utf8.ValidString(text)
+	return foreign && !utf8.ValidString(text)
 }
 
 // escapeLen is the length of the terminal sequence that s begins with.

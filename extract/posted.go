@@ -23,14 +23,16 @@ type posting struct {
 	kind   string
 	target string // the number of the pull request, the tag of the release; may be empty
 	link   string // the address of the pull request, as the command printed it
-	branch string // that the pull request is to be merged from, where the command names it
-	commit string // the commit's abbreviated name, where the output has it
+	branch string // that the pull request is to be merged from, where the command names it; that the commit is on
+	commit string // the commit's abbreviated name, where an output has it
 	place  string // the other repository that it is about, empty for the session's own
 	title  string
 	body   string
+	opened bool // in the session
 	edits  bool // it takes the place of an earlier text
 	closes bool // it came with the closing of its target
 	merged bool
+	moved  bool // the commit was made anew, or is on no branch any more
 	void   bool // edited, closed or undone later
 }
 
@@ -155,19 +157,16 @@ func shellWord(w string) string {
 	for i := 0; i < len(w); {
 		switch c := w[i]; {
 		case c == '\'':
-			end := strings.IndexByte(w[i+1:], '\'')
-			if end < 0 {
-				end = len(w) - i - 1
-			}
-			text := w[i+1 : i+1+end]
-			if i > 0 && w[i-1] == '$' {
+			end := quoteEnd(w, i)
+			text := strings.TrimSuffix(w[i+1:end], "'")
+			if escaping(w, i) {
 				text = escapes.Replace(text)
 				head := strings.TrimSuffix(b.String(), "$")
 				b.Reset()
 				b.WriteString(head)
 			}
 			b.WriteString(text)
-			i += end + 2
+			i = end
 		case c == '"':
 			for i++; i < len(w) && w[i] != '"'; i++ {
 				if w[i] == '\\' && i+1 < len(w) && strings.IndexByte("\\\"$`\n", w[i+1]) >= 0 {

@@ -97,7 +97,7 @@ func TestRulesInOtherLanguagesAreKept(t *testing.T) {
 		if got := of(e, memoir.StatementPreference); (len(got) > 0) != test.want {
 			t.Errorf("%q: preferences %q, want any: %v", test.typed, got, test.want)
 		}
-		if !holds(of(e, memoir.StatementTask), strings.TrimSuffix(test.typed, "?")) {
+		if !test.want && !holds(of(e, memoir.StatementTask), strings.TrimSuffix(test.typed, "?")) {
 			t.Errorf("%q was dropped for want of an English cue", test.typed)
 		}
 	}

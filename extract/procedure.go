@@ -11,7 +11,7 @@ import (
 
 const (
 	minSteps = 3  // distinct steps from which a turn is a procedure
-	maxSteps = 12 // steps kept of one
+	maxSteps = 14 // steps kept of one
 )
 
 // procedures lists, for every ask, the ordered commands that it took, as far as
@@ -33,6 +33,7 @@ func procedures(r *reading) []found {
 		}
 		var steps []string
 		var items []int
+		own := 0 // steps that do something
 		working, checks := false, true
 		seen := map[string]bool{}
 		for _, run := range slices.Backward(runs) {
@@ -43,13 +44,20 @@ func procedures(r *reading) []found {
 				working = working || c.use != forVCS
 				checks = checks && (c.use == forFormat || c.use == forLint || c.use == forTest || c.use == forBuild)
 				// Only the last time counts: what was tried before it led nowhere.
-				if !seen[c.text] && len(steps) < maxSteps {
-					seen[c.text] = true
-					steps, items = append(steps, c.text), append(items, run.item)
+				if step := r.general(c); !seen[step] && len(steps) < maxSteps {
+					seen[step] = true
+					steps, items = append(steps, step), append(items, run.item)
+					own++
+				}
+			}
+			for _, s := range run.parts {
+				if look := hostLook(s.words); look != "" && !s.script && !run.failed && !seen[look] && len(steps) < maxSteps {
+					seen[look] = true
+					steps, items = append(steps, look), append(items, run.item)
 				}
 			}
 		}
-		if len(steps) < minSteps || !working {
+		if own < minSteps || !working {
 			continue
 		}
 		slices.Reverse(steps)
@@ -117,7 +125,7 @@ func withoutParts(list []found) []found {
 // they asked about the change itself holds for that once.
 func (r *reading) occasion(turns []*turn, checks bool) string {
 	if !checks {
-		if label := labelOf(turns[0].said, r); commands(words(label)) {
+		if label := labelOf(turns[0].said, r); commands(words(label)) && !nameless(words(label)) {
 			return quote(shorten(strings.ReplaceAll(shortLinks(label), "`", ""), maxLabel))
 		}
 	}
@@ -140,6 +148,35 @@ func (r *reading) occasion(turns []*turn, checks bool) string {
 		return "after a change"
 	}
 	return "after a change in " + code(where)
+}
+
+// nameless reports whether a request of two words points at what was said before: it
+// names no kind of work.
+func nameless(norm string) bool {
+	return strings.Count(strings.TrimSpace(norm), " ") < 2 && has(norm, pointers)
+}
+
+// pointers are the pronouns of several languages.
+var pointers = phrases("it|this|that|these|those|them|es|das|dies|ça|cela|le|la|lo|eso|esto|isso|isto|quello|questo|dit|dat|это|to")
+
+// general is a test command with "…" for the operands that name what this very
+// session wrote into the code: the next time there are others.
+func (r *reading) general(c command) string {
+	if c.use != forTest {
+		return c.text
+	}
+	words := strings.Fields(c.text)
+	for i, w := range words[1:] {
+		all := true
+		for name := range strings.SplitSeq(unquote(w), "|") {
+			name = strings.Trim(name[strings.LastIndexByte(name, ':')+1:], "^$()")
+			all = all && r.files.wrote(name)
+		}
+		if all {
+			words[i+1] = "…"
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // above is the directory that two share, "." if that is the repository itself.

@@ -86,8 +86,8 @@ var subcommandUse = map[string]map[string]string{
 	"mvnw":      {"*": "target"},
 	"sbt":       {"*": "target"},
 	"lein":      {"*": "target"},
-	"git":       {"commit": forVCS, "push": forVCS, "merge": forVCS, "tag": forVCS, "cherry-pick": forVCS, "rebase": forVCS, "pull": forVCS, "switch": forVCS},
-	"gh":        {"pr": "gh", "release": "gh", "issue": "gh", "workflow": "gh"},
+	"git":       {"checkout": "branch", "commit": forVCS, "push": forVCS, "merge": forVCS, "tag": forVCS, "cherry-pick": forVCS, "rebase": forVCS, "pull": forVCS, "switch": forVCS},
+	"gh":        {"pr": "gh", "release": "gh", "issue": "gh", "workflow": "gh", "discussion": "gh"},
 	"glab":      {"mr": "gh", "release": "gh"},
 }
 
@@ -193,10 +193,15 @@ func subcommand(base string, args []string, sub map[string]string) (family, use 
 		return family, target(word)
 	case "wrap":
 		return wrapped(family, rest)
+	case "branch": // a new one, from another: the beginning of a piece of work
+		if rewriting(append([]string{base}, args...)) != "" {
+			return family, forVCS
+		}
+		return "", ""
 	case "gh":
 		verb, _ := next(rest)
 		switch verb {
-		case "create", "merge", "upload", "run":
+		case "create", "edit", "merge", "upload", "run", "comment", "review":
 			return family + " " + verb, forVCS
 		}
 		return "", ""

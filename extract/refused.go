@@ -37,9 +37,28 @@ func refusedCall(it *memoir.Item, root string) string {
 	p := argument(it.Input)
 	switch {
 	case p != "" && writes(strings.ToLower(it.Tool)):
-		return "an edit of " + code(path.Base(locate(p, it.CWD, root)))
+		return "an edit of " + code(path.Base(locate(p, it.CWD, root))) + offeredLine(it)
 	case strings.Contains(strings.ToLower(it.Tool), "plan"):
 		return "a plan"
 	}
 	return "a call"
+}
+
+// offeredLine tells the one line that a refused edit would have put in; empty if
+// there were more.
+func offeredLine(it *memoir.Item) string {
+	var l revisions
+	for _, c := range changesOf(it.Input) {
+		if c.before == "" {
+			return ""
+		}
+		l.note(1, c.path, c.before, c.after)
+	}
+	if len(l.list) != 1 || l.list[0].added != 1 {
+		return ""
+	}
+	if line := l.putIn(1, 1); line != "" {
+		return " that put in " + line
+	}
+	return ""
 }

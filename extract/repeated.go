@@ -35,10 +35,14 @@ func (r *reading) unrepeated(known, others []found) []found {
 		}
 	}
 	return slices.DeleteFunc(known, func(f found) bool {
-		if strings.HasPrefix(f.Text, "the user") || strings.Contains(f.Text, sinceChanged) {
+		if strings.HasPrefix(f.Text, "the user") {
 			return false
 		}
-		text := strings.TrimSuffix(f.Text, inPassing)
+		text, _, past := strings.Cut(f.Text, sinceChanged)
+		text = strings.TrimSuffix(text, inPassing)
+		if !past && mendedOnTheWay(others, f) {
+			return true
+		}
 		if name, _, ok := strings.Cut(strings.TrimPrefix(text, "`"), "` - "); ok && strings.HasPrefix(text, "`") && added[strings.TrimSuffix(name, "()")] {
 			return true // an entry of a list of what was added
 		}
@@ -46,10 +50,11 @@ func (r *reading) unrepeated(known, others []found) []found {
 		if len(mine.content) < minRepeated {
 			return false
 		}
-		change := begins(words(text), achieved)
+		marks, _ := senses(text, words(text))
+		change := begins(words(text), achieved) || marks == (sense{}) && !has(words(text), lasting) && !strings.Contains(text, ": ")
 		norm := strings.TrimRight(r.lexicon.normal(text), " .,;:!")
 		return slices.ContainsFunc(all, func(o other) bool {
-			if o.Kind == memoir.StatementOutcome && !change {
+			if o.Kind == memoir.StatementOutcome && (!change || past) {
 				return false // what is so, not what was done: a project's memory takes it from here
 			}
 			if strings.Contains(o.norm, norm) {
@@ -65,4 +70,43 @@ func (r *reading) unrepeated(known, others []found) []found {
 // subset reports whether a set has members, all of which another has.
 func subset(a, b map[string]bool) bool {
 	return len(a) > 0 && held(a, b) == len(a)
+}
+
+// onTheWay are words on the state in which a failure left things until it was mended.
+var onTheWay = phrases("failed|failing|was not found|were not found|not found|not installed|is installing|are missing|is missing|missing|half-present|half-installed|not checked out|did not recover|didn't recover|refused|stuck")
+
+// mendedOnTheWay reports whether the agent said something on its way out of a failure that is
+// told: between what failed and what passed.
+func mendedOnTheWay(others []found, f found) bool {
+	return has(words(f.Text), onTheWay) && slices.ContainsFunc(others, func(o found) bool {
+		return o.Kind == memoir.StatementFailure && len(o.Items) > 1 && slices.Min(o.Items) < f.Items[0] && f.Items[0] < slices.Max(o.Items)
+	})
+}
+
+// withoutAnnounced drops from what was done the lines whose matter a pull request of the
+// session tells: what the agent said there last is said best.
+func (r *reading) withoutAnnounced(ended []found) []found {
+	var posted []*wording
+	for _, f := range ended {
+		if strings.HasPrefix(f.Text, "PR #") || strings.Contains(f.Text, " — PR #") {
+			posted = append(posted, r.lexicon.of(f.Text))
+		}
+	}
+	if len(posted) == 0 {
+		return ended
+	}
+	first := true
+	return slices.DeleteFunc(ended, func(f found) bool {
+		if first {
+			first = false
+			return false
+		}
+		if strings.HasPrefix(f.Text, "PR #") || strings.HasPrefix(f.Text, openEnd) || strings.HasPrefix(f.Text, "Not committed") {
+			return false
+		}
+		mine := r.lexicon.of(f.Text)
+		return len(mine.content) >= minRepeated && slices.ContainsFunc(posted, func(o *wording) bool {
+			return held(mine.content, o.content) >= len(mine.content)*3/5 && (len(mine.marked()) == 0 || subset(mine.marked(), o.marked()))
+		})
+	})
 }

@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 )
@@ -13,8 +12,12 @@ func (r *run) succeeded(command) bool { return !r.failed && !r.unknown }
 // where the exit status does not tell.
 func looksFailed(output string) bool {
 	output = clean(bounded(output))
-	// What stands nowhere need not be looked up in every line.
-	marks := slices.DeleteFunc(slices.Clone(failureMarks), func(m string) bool { return !strings.Contains(output, m) })
+	var marks []string // what stands nowhere need not be looked up in every line
+	for _, m := range failureMarks {
+		if strings.Contains(output, m) {
+			marks = append(marks, m)
+		}
+	}
 	for line := range strings.Lines(output) {
 		if line = strings.TrimSpace(line); line == "" || len(line) > 600 {
 			continue

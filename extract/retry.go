@@ -22,8 +22,8 @@ func retries(r *reading) []found {
 		if !run.failed || run.declined() || len(run.line) > 2<<10 {
 			continue
 		}
-		if _, ok := blamed(run); ok {
-			continue
+		if c, ok := blamed(run); ok && (c.use != forVCS || strings.HasPrefix(c.text, "git ")) {
+			continue // one of failures, but for calls of a host's program, of which only the options tell
 		}
 		line := run.why()
 		if errorRank(line) < 8 && !strings.Contains(line, "read-only variable") || onlyStatus(line) || missingProgram(run.output) != "" {
@@ -76,7 +76,7 @@ func swapped(failed, worked *run, line, root string) (text string, also bool) {
 	switch {
 	case len(named) == 1:
 		less = named
-	case len(named) > 1 || len(less) == 0 || len(less) > maxSwap || len(failed.cmds) > 0 || !misused(line):
+	case len(named) > 1 || len(less) == 0 || len(less) > maxSwap || slices.ContainsFunc(failed.cmds, func(c command) bool { return c.use != forVCS }) || !misused(line):
 		return "", false
 	}
 	return fmt.Sprintf("%s failed: %s — worked with %s instead of %s", code(shorten(firstWords(failed, root), 100)), line,
@@ -112,7 +112,11 @@ func without(a, b []string) []string {
 // another one of the same program, on the same thing, that did.
 func recovered(failed, worked *run, line, root string) (text string, also bool) {
 	var tried string
-	for _, s := range failed.parts {
+	suspects := failed.parts
+	if g := failed.culprit(); g.sure {
+		suspects = suspects[g.part : g.part+1]
+	}
+	for _, s := range suspects {
 		if t := altering(s, root); t != "" {
 			tried = t
 			break
@@ -142,10 +146,14 @@ func shellWords(line string) []string {
 	})
 }
 
-// firstWords renders the command of a line that most likely failed: the last that
-// is neither a filter nor part of a loop.
+// firstWords renders the command of a line that most likely failed: the one that the
+// output names, else the first that is neither a filter nor part of a loop.
 func firstWords(r *run, root string) string {
-	for _, s := range r.parts {
+	parts := r.parts
+	if g := r.culprit(); g.sure {
+		parts = parts[g.part : g.part+1]
+	}
+	for _, s := range parts {
 		if !s.script && !readers[unquote(s.words[0])] && unquote(s.words[0]) != "git" {
 			if t := rendered(s, root); t != "" {
 				return t

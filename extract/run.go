@@ -23,6 +23,7 @@ type run struct {
 	reason  *string // what why found
 	refused *bool   // what declined found
 	looks   *bool   // what looksFailed found
+	guilt   *guilt  // what culprit found
 }
 
 // runAt compares a run with an item, for a search in runs, which are in order.
@@ -119,6 +120,9 @@ func (r *reading) record(t *turn, it *memoir.Item, line, root string) {
 			run.unknown = true
 		}
 	}
+	if !run.failed {
+		run.cmds = slices.DeleteFunc(run.cmds, func(c command) bool { return c.use != forVCS && didNothing(c, len(run.parts) == 1, it.Output) })
+	}
 	r.runs = append(r.runs, run)
 	t.runs = append(t.runs, run)
 	if it.CWD != "" {
@@ -128,6 +132,7 @@ func (r *reading) record(t *turn, it *memoir.Item, line, root string) {
 		return
 	}
 	r.files.follow(run, it.CWD, root)
+	r.revisions.compare(run)
 	dirs := directories(run.parts, it.CWD)
 	for i, s := range run.parts {
 		if i > 0 && run.parts[i-1].after == "|" {

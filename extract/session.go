@@ -14,6 +14,7 @@ type reading struct {
 	root       string         // the repository's directory, as far as the session says
 	names      []string       // what checkouts of the repository are called
 	abroad     map[string]int // directories of other repositories that commands ran in, in order
+	git        bool           // the session's directory is known to be in a repository
 	told       bool           // the format marks every call that failed
 	turns      []*turn
 	runs       []*run
@@ -27,6 +28,7 @@ type reading struct {
 	says       []said // of all turns
 	files      fileLedger
 	ledger     ledger
+	revisions  revisions
 	last       map[command]int // see lastRun; nil until asked for
 	lexicon    lexicon
 	made       map[string]string // file -> the header of the program that writes it
@@ -34,10 +36,12 @@ type reading struct {
 	void       map[int]bool      // items of answers that a later turn made void
 	listed     []said            // what the agent listed as wrong
 	closed     []said            // what it found mended already; nil until asked for
+	granted    []said            // objections of a person that the agent granted; nil until asked for
 	settled    []found           // what a person settled; nil until asked for
 	overtaken  []found           // findings that a later edit or request made untrue
 	returns    []said            // where a person asks for a former state; nil until asked for
 	answers    map[int]bool      // items of closing answers; nil until asked for
+	back       map[int]bool      // items of requests that the person took back; nil until asked for
 }
 
 // idle reports whether the agent looked at nothing and changed nothing: what it
@@ -81,7 +85,7 @@ type edit struct {
 
 // read arranges the items of a session.
 func read(in Input) *reading {
-	r := &reading{root: in.Session.CWD, names: []string{path.Base(in.Session.CWD)}, told: reliable(in.Session.Source), ledger: newLedger()}
+	r := &reading{root: in.Session.CWD, names: []string{path.Base(in.Session.CWD)}, told: reliable(in.Session.Source), git: in.Session.Branch != "" || in.Session.Remote != "", ledger: newLedger()}
 	if name := strings.TrimSuffix(path.Base(in.Session.Remote), ".git"); name != "." && name != "/" && !slices.Contains(r.names, name) {
 		r.names = append(r.names, name)
 	}
@@ -221,7 +225,9 @@ func (r *reading) tool(t *turn, it *memoir.Item, root string) {
 			at := r.checkout(cmp.Or(directory(p), it.CWD))
 			r.edit(t, it.N, locate(p, it.CWD, at))
 			for _, c := range changesOf(it.Input) {
-				r.files.note(locate(c.path, it.CWD, at), c.before, c.after)
+				p := locate(c.path, it.CWD, at)
+				r.files.note(p, c.before, c.after)
+				r.revisions.note(it.N, p, c.before, c.after)
 			}
 		}
 	case name == "read" || name == "read_file" || name == "view" || name == "readfile":
@@ -259,7 +265,9 @@ func (r *reading) patch(t *turn, it *memoir.Item, root string) {
 		r.edit(t, it.N, locate(p, it.CWD, root))
 	}
 	for _, c := range changesOf(it.Input) {
-		r.files.note(locate(c.path, it.CWD, root), c.before, c.after)
+		p := locate(c.path, it.CWD, root)
+		r.files.note(p, c.before, c.after)
+		r.revisions.note(it.N, p, c.before, c.after)
 	}
 	from := ""
 	for line := range strings.Lines(strings.ReplaceAll(it.Input, `\n`, "\n")) {

@@ -113,16 +113,25 @@ func splitShell(line string) []simple {
 	return dropPrefixes(out)
 }
 
+// quoteEnd is where the quotation that begins at i ends. Between single quotation
+// marks a backslash stands for itself, unless a dollar sign stands in front of them.
 func quoteEnd(s string, i int) int {
 	q := s[i]
+	raw := q == '\'' && !escaping(s, i)
 	for j := i + 1; j < len(s); j++ {
-		if s[j] == '\\' && q != '\'' {
+		if s[j] == '\\' && !raw {
 			j++
 		} else if s[j] == q {
 			return j + 1
 		}
 	}
 	return len(s)
+}
+
+// escaping reports whether the single quotation mark at i is that of $'…', in
+// which backslashes escape.
+func escaping(s string, i int) bool {
+	return i > 0 && s[i-1] == '$' && (i == 1 || s[i-2] != '\\' && s[i-2] != '$')
 }
 
 func parenEnd(s string, i int) int {

@@ -18,7 +18,7 @@ func stated(r *reading, i int) []found {
 	var out []found
 	for k, s := range t.said.own {
 		weight := statement(s, t.said)
-		if weight == 0 || standing(s, t.said) > 0 {
+		if weight == 0 || standing(s, t.said) > 0 || r.echoes(i, s) || ofNow(s) || t.said.pasted && pointsFirst(s) {
 			continue
 		}
 		text := quote(shorten(tidy(s), 260))
@@ -28,6 +28,9 @@ func stated(r *reading, i int) []found {
 			text += referent(r, i, s)
 		}
 		out = append(out, found{memoir.Statement{Kind: memoir.StatementDecision, Text: "the user: " + text + elsewhere(t.away()), Items: []int{t.said.item}}, weight + 1})
+	}
+	if text := correction(t.said); text != "" && r.undoes(i) {
+		out = append(out, found{memoir.Statement{Kind: memoir.StatementDecision, Text: "the user: " + quote(tidy(text)), Items: []int{t.said.item}}, 3})
 	}
 	for _, f := range declared(r, i) {
 		out = slices.DeleteFunc(out, func(o found) bool { return within(o.Text, f.Text) })
@@ -39,6 +42,9 @@ func stated(r *reading, i int) []found {
 // remarks reports whether a person hands on what a reviewer found in a change. It
 // tells how the code is until it is met, and is not the person's own word.
 func remarks(a ask) bool {
+	if len(a.own) > 0 && strings.HasPrefix(a.own[0], "[@") { // how a forge shows who is spoken to
+		return true
+	}
 	for _, s := range a.own {
 		norm := words(s)
 		if begins(norm, advises) || has(norm, underReview) {
@@ -46,6 +52,12 @@ func remarks(a ask) bool {
 		}
 	}
 	return false
+}
+
+// pointsFirst reports whether a sentence begins by pointing at what was pasted.
+func pointsFirst(s string) bool {
+	fields := strings.Fields(words(s))
+	return slices.ContainsFunc(fields[:min(len(fields), 3)], func(w string) bool { return w == "this" || w == "that" || w == "these" || w == "those" })
 }
 
 var (

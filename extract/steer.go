@@ -27,6 +27,9 @@ func (r *reading) steered() []found {
 		if objects(t) {
 			out = r.overturned(out, t)
 		}
+		if n := len(out); n > 0 && decides(t.said) && out[n-1].Items[0] >= r.askedBefore(i, nearTurns) && r.replaces(t.said, out[n-1].Text) {
+			out = out[:n-1]
+		}
 		text, weight := steering(r, i)
 		if text == "" || remarks(t.said) {
 			continue
@@ -40,7 +43,13 @@ func (r *reading) steered() []found {
 // steering reads what the person settled at a turn, empty if nothing.
 func steering(r *reading, i int) (string, float64) {
 	t := r.turns[i]
+	if lineReference.MatchString(strings.Join(t.said.own, " ")) { // it points at the screen
+		return "", 0
+	}
 	own := weighty(t.said)
+	if own != "" && r.echoes(i, own) {
+		own = ""
+	}
 	if offer := choiceOf(r, i); offer != "" && own == "" {
 		return offer, 4
 	}
@@ -50,6 +59,8 @@ func steering(r *reading, i int) (string, float64) {
 		return point, 3.5
 	case own == "":
 		return "", 0
+	case t.refused != "" && !t.said.trivial && asksOnly(own):
+		return "", 0
 	case t.refused != "" && !t.said.trivial:
 		text := "the user: " + quote(own) + referent(r, i, own)
 		if !strings.Contains(text, saidAfter) {
@@ -58,16 +69,48 @@ func steering(r *reading, i int) (string, float64) {
 		return text, 4.5
 	case granted && challenges(t.said):
 		text := "the user: " + quote(own)
+		if r.putRight(t, point) {
+			return "", 0
+		}
 		if point != "" {
 			return text + agreed + quote(shorten(labels(point), 200)), 4.2
 		}
 		about := referent(r, i, own)
-		if len(contentWords(own)) < 5 || about == "" && pointing(own) && anchors(own) == 0 {
+		if strings.HasSuffix(own, "?") || len(contentWords(own)) < 5 || about == "" && pointing(own) && anchors(own) == 0 {
 			return "", 0
 		}
 		return text + about, 3.6
 	}
 	return "", 0
+}
+
+// asksOnly reports whether a text is a question that proposes nothing.
+func asksOnly(text string) bool {
+	norm := words(text)
+	return strings.HasSuffix(text, "?") && begins(norm, phrases("how|what|which|where|when|who|is|are|does|do|did|wie|was|wo|wann|comment|où|quand|cómo|qué|dónde|como|onde")) && !begins(norm, phrases("how about|what about|what if"))
+}
+
+// faults say what a thing has too little or too much of.
+var faults = phrases("only have|only has|never used|not used|unused|isn't used|aren't used|is missing|are missing|has an old|have an old|no longer used|is hardcoded|is hard-coded|doesn't implement|does not implement|doesn't handle|doesn't call|isn't called|is never called|while rendering|is duplicated")
+
+// putRight reports whether what the agent granted is a fault of the code that it
+// mended in the same turn: it holds no longer, and nothing was settled by it.
+func (r *reading) putRight(t *turn, point string) bool {
+	if t.edits == 0 || !has(words(point), faults) {
+		return false
+	}
+	for i, span := range strings.Split(point, "`") {
+		found := false
+		if i%2 == 1 {
+			names(span, func(name string) {
+				found = found || r.ledger.touched[name] > t.said.item || r.ledger.added[name] > t.said.item || r.ledger.removed[name] > t.said.item
+			})
+		}
+		if found {
+			return true
+		}
+	}
+	return !strings.Contains(point, "`")
 }
 
 // objects reports whether a turn begins with an objection: words that refuse, or
@@ -119,9 +162,12 @@ func granting(t *turn) (ok bool, point string) {
 		if !ok {
 			continue
 		}
-		for _, b := range all[:min(len(all), 4)] {
+		for k, b := range all[:min(len(all), 4)] {
 			if b.bullet {
 				break
+			}
+			if list := listGranted(b, all[k+1:]); here && list != "" {
+				return ok, list
 			}
 			for _, sentence := range sentences(tidy(b.text)) {
 				if tellsOfMatter(pastGranting(sentence), here) && (here || wordsShared(sentence, strings.Join(t.said.own, " ")) > 0) {
@@ -215,18 +261,15 @@ func weighty(a ask) string {
 		total += len(s) + 1
 	}
 	text := strings.Join(parts, " ")
-	if at := lineReference.FindStringIndex(text); at != nil {
-		text = capital(text[at[1]:])
-	}
 	if len(contentWords(text)) < 3 && anchors(text) == 0 && !unspaced(text) || len(parts) == 1 && standing(text, a) > 0 {
 		return ""
 	}
 	return shorten(tidy(text), 330)
 }
 
-// lineReference is a number of a line on the screen that words begin with: it
-// means nothing a day later.
-var lineReference = newPattern(`^(?i:(?:for|in|on|at|and) )?(?i:lines? )?\d{1,5}(?:-\d+)?(?::| -|,)? `)
+// lineReference is a number of a line on the screen that words begin with: it means
+// nothing a day later. A number of one digit is mostly that of a list's entry.
+var lineReference = newPattern(`^(?i:(?:for|in|on|at|and) )?(?i:lines? )?\d{2,5}(?:-\d+)?(?::| -|,)? `)
 
 // hollowAside reports whether a sentence only asks the agent to look, or vents.
 func hollowAside(norm string) bool {
@@ -380,3 +423,25 @@ var commonWords = func() map[string]bool {
 	}
 	return m
 }()
+
+// listGranted is what an agent grants in a list: the line that leads to it, if it says
+// more than that there is one, and the beginnings of its entries.
+func listGranted(b block, rest []block) string {
+	lead := lastSentence(b.text)
+	norm := words(lead)
+	if !strings.HasSuffix(lead, ":") || len(rest) < 2 || !rest[0].bullet || !begins(norm, phrases("on both counts|on all counts|we just want|we only want|we want|it should|the flow should be|on both points|on all points")) {
+		return ""
+	}
+	var entries []string
+	for _, e := range rest {
+		if !e.bullet || len(entries) == 5 {
+			break
+		}
+		entries = append(entries, strings.TrimRight(firstSentence(tidy(e.text)), ". "))
+	}
+	text := strings.Join(entries, "; ")
+	if begins(norm, phrases("on")) {
+		return text
+	}
+	return capital(lead) + " " + text
+}

@@ -86,8 +86,8 @@ func TestAShortAnswerIsKeptWithItsQuestion(t *testing.T) {
 
 func TestWhatAPersonPointsAtIsNamed(t *testing.T) {
 	t.Parallel()
-	got := of(work().answers("The preview goes into the sidebar. It opens when a draft is selected.").says("no, we want it below the draft so that the sidebar stays free for the outline").edits("/src/app/a.go").answers("Moved.").extract(t), memoir.StatementDecision)
-	if !holds(got, "below the draft") || !holds(got, "(about: preview, goes") {
+	got := of(work().answers("The preview goes into `Sidebar.tsx`. It opens when a draft is selected.").says("no, we want it below the draft so that the sidebar stays free for the outline").edits("/src/app/a.go").answers("Moved.").extract(t), memoir.StatementDecision)
+	if !holds(got, "below the draft") || !holds(got, "(about: `Sidebar.tsx`)") {
 		t.Errorf("got %q", got)
 	}
 }

@@ -19,25 +19,33 @@ const mendedLater = " (fixed in the session)"
 func tasks(r *reading) []found {
 	var out []found
 	for i, t := range r.turns {
-		if t.ask == nil || t.said.trivial {
+		if t.ask == nil || t.said.trivial || onlyRules(t.said) || r.retaken()[t.said.item] {
 			continue
 		}
-		text := askText(t.said, r, len(out) == 0)
-		if text == "" {
+		again := r.restates(i)
+		text := askText(t.said, r, len(out) == 0 || again)
+		if text == "" || len(out) > 0 && judgesPasted(t.said) {
+			continue
+		}
+		about, clear := r.pointedAt(i)
+		if !clear && len(out) > 0 {
 			continue
 		}
 		weight := substance(t.said) + 0.1*float64(min(t.edits, 5))
 		switch {
 		case i == 0 || len(out) == 0:
 			weight += 3
+		case again:
+			weight++
 		case strings.Contains(text, "[REDACTED:"): // who hands over a credential asks for it once
 			continue
 		case t.edits == 0 && onlyAsks(t.said), t.said.denies && !t.said.pasted && !requests(t.said) && has(words(strings.Join(t.said.own, " ")), verbs):
 			continue
 		}
-		if reportsFailure(text) && mendedBy(r.turns[i:]) {
-			text += mendedLater
+		if (reportsFailure(text) || slices.ContainsFunc(t.said.own, advice)) && mendedBy(r.turns[i:]) {
+			about += mendedLater
 		}
+		text += about
 		out = r.appendFound(out, found{memoir.Statement{Kind: memoir.StatementTask, Text: text, Items: []int{t.said.item}}, weight})
 	}
 	if len(out) > maxTasks {
@@ -82,7 +90,7 @@ func reportsFailure(text string) bool {
 	if has(norm, phrases("fix it|fix this|fix that|fix them")) && strings.Count(norm, " ") > 14 {
 		return true
 	}
-	return has(norm, phrases("error|errors|fail|fails|failing|failed|broken|crash|crashes|crashed|panic|exception|wrong|bug|doesn't|does not|not working|isn't|is not|missing|never|no longer|no tests"))
+	return has(norm, phrases("error|errors|fail|fails|failing|failed|broken|crash|crashes|crashed|panic|exception|wrong|bug|doesn't|does not|not working|isn't|is not|missing|never|no longer|no tests|inaccurate|incorrect|incorrectly|inconsistent|unused|not used|unverified|don't work|can hang|misleading|outdated|stale|out of date|no timeout|not checked|not included|not validated|not handled"))
 }
 
 // mendedBy reports whether the turn that turns begin with, or one in which the
@@ -98,10 +106,80 @@ func mendedBy(turns []*turn) bool {
 		}
 		norm := words(t.says[len(t.says)-1].text)
 		if has(norm, succeeded) && !has(norm, fellShort) {
-			return true
+			return !notAtEnd(t.says[len(t.says)-1].text) && !unmet(t)
 		}
 	}
 	return false
+}
+
+// underWay tells of checks that had not come to an end when the agent closed.
+var underWay = phrases("queued|is pending|are pending|still pending|in progress|still running|remains|remain|läuft noch|en cours|en curso|em andamento")
+
+// notAtEnd reports whether an answer says that something has not come to an end.
+func notAtEnd(answer string) bool {
+	if !has(words(answer), underWay) {
+		return false
+	}
+	for _, b := range blocks(answer, false) {
+		for _, s := range sentences(b.text) {
+			if norm := words(s); has(norm, underWay) && !has(norm, phrases("no|none|nothing|not|never|nichts|kein|keine|aucun|ningún|nenhum")) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// unmet reports whether the checks of a pull request that a turn looked at last had
+// failed or not come to an end.
+func unmet(t *turn) bool {
+	for _, run := range slices.Backward(t.runs) {
+		if strings.Contains(run.line, " run watch") && !run.failed {
+			return false
+		}
+		if !strings.Contains(run.line, " checks") && !strings.Contains(run.line, "statusCheckRollup") && !strings.Contains(run.line, "check-runs") {
+			continue
+		}
+		low := strings.NewReplacer(`"pending":`, "", `"failure":`, "").Replace(strings.ToLower(run.output))
+		for _, mark := range []string{`"bucket":"fail"`, `"bucket":"pending"`, `"bucket": "fail"`, `"bucket": "pending"`, `"failure"`, `"pending"`, `"in_progress"`, `"queued"`, "\tfail\t", "\tpending\t"} {
+			if strings.Contains(low, mark) {
+				return true
+			}
+		}
+		return false
+	}
+	return false
+}
+
+// judgesPasted reports whether a message says no more than that something pasted is wrong.
+func judgesPasted(a ask) bool {
+	if !a.pasted || len(a.own) == 0 {
+		return false
+	}
+	for _, s := range a.own {
+		norm := words(s)
+		if !hollowAside(norm) && !(strings.HasSuffix(s, ":") && pointing(s) && len(contentWords(s)) < 4) || strings.Count(norm, " ") > 8 {
+			return false
+		}
+	}
+	return has(words(strings.Join(a.own, " ")), phrases("this|that|it|these|those"))
+}
+
+// advice reports whether a sentence is a reviewer's advice.
+func advice(s string) bool {
+	norm := words(s)
+	return begins(norm, advises) || begins(norm, phrases("i recommend|i suggest|i'd suggest|i would suggest|i'd recommend|i would recommend|we recommend|we suggest"))
+}
+
+// onlyRules reports whether a message says nothing but what is to be done always or never.
+func onlyRules(a ask) bool {
+	for _, s := range a.own {
+		norm := words(s)
+		if !directive(norm, "never") && !directive(norm, "always") || standing(s, a) == 0 {
+			return false
+		}
+	}
+	return len(a.own) > 0 && !a.pasted
 }
 
 // Bounds of a task's line, in bytes: some twenty words, and more where requests cannot
@@ -121,6 +199,11 @@ func askText(a ask, r *reading, first bool) string {
 		return "pasted: " + quote(shorten(local(a.quoted, r.root), 100))
 	}
 	own, most := asking(a), maxTask
+	if inEnglish(a) && slices.ContainsFunc(own, advice) { // what is advised is told with what it is to mend
+		if most = maxForeign; own[0] != a.own[0] && !strings.HasPrefix(a.own[0], "[") {
+			own = append(a.own[:1:1], own...)
+		}
+	}
 	switch {
 	case first && len(strings.Join(a.own, " ")) <= maxTask: // it is short enough to be told as it is
 		if all := slices.DeleteFunc(slices.Clone(a.own), func(s string) bool { return forNow(words(s)) }); len(all) > 0 {
@@ -129,13 +212,18 @@ func askText(a ask, r *reading, first bool) string {
 	case len(own) == 0 && !first && a.quoted == "" && !has(words(strings.Join(a.own, " . ")), failing):
 		return ""
 	case len(own) == 0:
-		own = foremost(a.own)
+		if own = foremost(a.own); len(a.own) > 1 && !a.pasted && own[0] == a.own[0] && has(words(own[0]), lacks) && !slices.ContainsFunc(a.own, question) { // a report, with its ground
+			own, most = a.own, maxForeign
+		}
 	case !inEnglish(a):
 		most = maxForeign
 	case first && len(strings.Join(a.own, " ")) <= maxForeign: // what opens the session names it
 		if head := foremost(a.own); slices.Index(a.own, head[0]) < slices.Index(a.own, own[0]) {
 			own = append(head, own...)
 		}
+	}
+	if !first || len(own) > 0 {
+		own, most = withGround(a, own, most)
 	}
 	text := own[0]
 	for _, s := range own[1:] {
@@ -160,9 +248,13 @@ func asking(a ask) []string {
 		return slices.DeleteFunc(slices.Clone(a.own), func(s string) bool { return bare(words(s)) })
 	}
 	var out []string
+	needs := slices.ContainsFunc(a.own, tellsNeed)
 	for k, s := range a.own {
 		norm := words(s)
-		if !request(s) || begins(norm, scoffs) || begins(norm, soothing) || forNow(norm) || bare(norm) || standing(s, a) > 0 && len(a.own) > 1 {
+		if needs && asksToRead(norm) || len(a.own) > 1 && pointsOnly(s) || ofTheSession(s, norm) || begins(norm, ownTrial) {
+			continue
+		}
+		if !request(s) && !advice(s) && !(needs && tellsNeed(s) && k > 0 && asksToRead(words(a.own[0]))) || begins(norm, scoffs) || begins(norm, soothing) || forNow(norm) || bare(norm) || standing(s, a) > 0 && len(a.own) > 1 {
 			continue
 		}
 		if k > 0 && len(out) == 0 && !forNow(words(a.own[k-1])) && len(a.own[k-1]) < maxTask/2 && (strings.Count(norm, " ") < 6 || begins(norm, dangling) || pointing(s)) {
@@ -172,6 +264,27 @@ func asking(a ask) []string {
 	}
 	return out
 }
+
+// asksToRead reports whether a sentence asks for no more than to read something.
+func asksToRead(norm string) bool {
+	for _, o := range []string{" alright ,", " ok ,", " okay ,", " ok", " hey ,", " so ,", " please", " first ,", " first"} {
+		norm = strings.TrimPrefix(norm, o)
+	}
+	return begins(norm, phrases("read|re-read|look at|have a look at|take a look at|lies|schau dir|lis|lee|leia")) && !has(norm, phrases("tell|and then|explain|fix|make|write|add|change|summarize|summarise|find"))
+}
+
+// tellsNeed reports whether a sentence says what has to be or ought to be done.
+func tellsNeed(s string) bool {
+	return !question(s) && has(words(s), phrases("need to|needs to|want|i'd like|could be|should|have to|has to")) && !asksToRead(words(s))
+}
+
+// ofTheSession reports whether a sentence is about the session itself or its log.
+func ofTheSession(s, norm string) bool {
+	return has(norm, phrases("session|conversation|transcript")) && strings.Contains(s, ".jsonl")
+}
+
+// ownTrial begins what a person does next themselves.
+var ownTrial = phrases("let me try|let me see|let me check|let me test|let me look|ok , let me|okay , let me|i then want|then i want|now i want to try|i now want|next i want")
 
 // inEnglish reports whether a person wrote in English, as far as the words tell.
 func inEnglish(a ask) bool {
@@ -187,11 +300,51 @@ var soothing = phrases("don't worry|dont worry|do not worry|never mind|nevermind
 // foremost is the first sentence of an ask that says something.
 func foremost(own []string) []string {
 	for _, s := range own {
-		if norm := words(s); !forNow(norm) && !trivial(norm) && !begins(norm, scoffs) && (len(own) == 1 || strings.Count(norm, " ") > 3 || wide(s) > 0) {
+		if norm := words(s); !forNow(norm) && !trivial(norm) && !(pointsOnly(s) && len(own) > 1) && !begins(norm, scoffs) && (len(own) == 1 || strings.Count(norm, " ") > 3 || wide(s) > 0) {
 			return []string{s}
 		}
 	}
 	return own[:1]
+}
+
+// withGround puts before sentences that name nothing themselves, as "fix it" and "do both",
+// those of the same message that say what is wrong.
+func withGround(a ask, own []string, most int) ([]string, int) {
+	if len(own) == len(a.own) || !inEnglish(a) || !saysNothing(ask{own: own}) {
+		return own, most
+	}
+	var ground []string
+	for _, s := range a.own {
+		if slices.Contains(own, s) {
+			break
+		}
+		if s = strings.NewReplacer("** **", " ", "**", "", `\_`, "_").Replace(s); reportsFailure(s) || anchors(s) > 0 || slices.ContainsFunc(strings.Fields(s), looksLikeFile) {
+			if at := strings.Index(s, " — "); at > 30 {
+				s = s[:at]
+			}
+			ground = append(ground, strings.TrimRight(shorten(withoutAside(s), 110), ". ")+".")
+		}
+	}
+	if len(ground) == 0 || len(ground) > 3 {
+		return own, most
+	}
+	return append(ground, own...), maxForeign + 60
+}
+
+// pointsOnly reports whether a sentence says of something that it only points at no more
+// than that it is wrong.
+func pointsOnly(s string) bool {
+	if !pointing(s) || anchors(s) > 0 {
+		return false
+	}
+	for w := range contentWords(s) {
+		switch w {
+		case "this", "that", "these", "those", "wait", "look", "looks", "right", "wrong", "correct", "doesn", "does", "isn", "again", "still", "really", "good", "work", "works", "seem", "seems", "what", "fuck", "fucking", "quite":
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // substance weighs how much an ask says about the work.

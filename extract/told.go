@@ -24,6 +24,9 @@ func told(r *reading, list []*posting) (done, why []found) {
 			if !reason {
 				f.Text = ref + text + elsewhere(p.place)
 				done = r.sayOnce(done, f)
+				if p.kind == postPull && p.target != "" && !p.closes {
+					ref = "PR #" + p.target + further
+				}
 				return
 			}
 			f.Kind = memoir.StatementDecision
@@ -95,11 +98,13 @@ func commitList(list []*posting) (found, bool) {
 	var parts []string
 	var items []int
 	size := 0
+	named := map[string]bool{}
 	for i := len(list) - 1; i >= 0 && len(parts) < most; i-- {
 		p := list[i]
-		if p.kind != postCommit {
+		if p.kind != postCommit || named[p.title] { // made anew
 			continue
 		}
+		named[p.title] = true
 		text := quote(shorten(plainSubject(p.title), 90))
 		if p.commit != "" {
 			text = code(p.commit[:min(len(p.commit), 10)]) + " " + text

@@ -3,7 +3,6 @@ package extract
 import (
 	"slices"
 	"strings"
-	"unicode"
 )
 
 // maxTopic is how many words name what a person's words are about.
@@ -43,10 +42,8 @@ func topic(before, text string, limit int) string {
 		if !leaning(text) {
 			continue
 		}
-		for w := range strings.FieldsFuncSeq(span, func(r rune) bool {
-			return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_' && r != '#'
-		}) {
-			if low := strings.ToLower(w); (len(w) > 3 || w[0] == '#') && !commonWords[low] && !known[low] {
+		for w := range strings.FieldsSeq(span) {
+			if w = strings.Trim(w, ".,;:!?()[]{}\"'“”*"); len(w) > 3 && !known[strings.ToLower(w)] && (camel(w) || strings.Contains(w, "_") || looksLikeFile(w) || w[0] == '#') {
 				add(w)
 			}
 		}

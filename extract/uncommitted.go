@@ -8,10 +8,10 @@ import (
 )
 
 // uncommitted lists the files of the repository that were changed after the
-// session's last commit, in a session that used git: a later one finds them so,
-// or finds that a person committed them.
-func uncommitted(r *reading) (found, bool) {
-	git, last := false, 0
+// session's last commit: a later one finds them so, or finds that a person
+// committed them.
+func uncommitted(r *reading, posts []*posting) (found, bool) {
+	git, last := r.git, 0
 	for _, run := range r.runs {
 		for _, s := range run.whole {
 			if unquote(s.words[0]) != "git" {
@@ -28,12 +28,17 @@ func uncommitted(r *reading) (found, bool) {
 	if !git {
 		return found{}, false
 	}
+	for _, p := range posts { // a pull request has what it is of, however it was made
+		if p.kind == postPull || p.kind == postCommit {
+			last = max(last, p.item)
+		}
+	}
 	const most = 4
 	var files []string
 	var items []int
 	seen := map[string]bool{}
-	for _, e := range r.edits {
-		if e.item > last && !strings.HasPrefix(e.path, "/") && !strings.HasPrefix(e.path, "~") && !strings.HasPrefix(e.path, "..") && !seen[e.path] {
+	for _, e := range slices.Backward(r.edits) {
+		if e.item > last && !strings.HasPrefix(e.path, "/") && !strings.HasPrefix(e.path, "~") && !strings.HasPrefix(e.path, "..") && !seen[e.path] && !r.revisions.undone(e.path) {
 			seen[e.path] = true
 			files, items = append(files, code(e.path)), append(items, e.item)
 		}
@@ -41,11 +46,14 @@ func uncommitted(r *reading) (found, bool) {
 	if len(files) == 0 {
 		return found{}, false
 	}
-	text := "Not committed in the session: changes of " + strings.Join(files[:min(len(files), most)], ", ")
-	if n := len(files) - most; n > 0 {
-		text += " and other files"
+	others := ""
+	if len(files) > most {
+		files, items, others = files[:most], items[:most], " and other files"
 	}
-	return found{memoir.Statement{Kind: memoir.StatementOutcome, Text: text, Items: firstAndLast(items, most)}, 2}, true
+	slices.Reverse(files)
+	slices.Reverse(items)
+	text := "Not committed in the session: changes of " + strings.Join(files, ", ") + others
+	return found{memoir.Statement{Kind: memoir.StatementOutcome, Text: text, Items: items}, 2}, true
 }
 
 // settling are the subcommands of git after which changes are no longer open: they

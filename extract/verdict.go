@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"slices"
 	"strings"
 
 	"memoir"
@@ -83,7 +84,35 @@ func verdict(parts []simple, cmds []command, output string) int {
 	if !searched && (checks && complains(output) || endsInError(output)) {
 		return endedBadly
 	}
+	if !checks && strings.TrimSpace(output) == "" && slices.ContainsFunc(parts, func(s simple) bool { return s.after == "|" }) {
+		return endedUnseen // a program that prints nothing into a pipe may not have begun
+	}
 	return endedWell
+}
+
+// didNothing reports whether the first lines of an output say that there was nothing
+// for a command to do, so that it ended well for no reason of its own. alone tells that
+// no other command printed there; else the line opens with the command's program.
+func didNothing(c command, alone bool, output string) bool {
+	n := 0
+	for line := range strings.Lines(clean(output[:min(len(output), 400)])) {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		if n++; n > 3 {
+			return false
+		}
+		lower := strings.ToLower(line)
+		_, lacking, lacks := strings.Cut(lower, " no ")
+		if !(lacks && strings.Contains(lacking, "configured")) && (!strings.Contains(lower, "nothing to ") || strings.Contains(lower, "nothing to be done")) {
+			continue
+		}
+		first, _, _ := strings.Cut(line, " ")
+		if alone && len(output) <= 400 || slices.Contains(strings.Fields(c.text), strings.Trim(first, ":[]")) {
+			return true
+		}
+	}
+	return false
 }
 
 // cutShort reports whether head printed as many lines as it was told to.

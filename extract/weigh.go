@@ -23,7 +23,7 @@ func finding(m remark) (string, float64) {
 	if n < 7 || len(sentence) > 700 || strings.HasSuffix(sentence, "?") || strings.HasSuffix(sentence, "？") || strings.HasSuffix(sentence, ":") || strings.HasSuffix(sentence, "：") || symbols(withoutCode(sentence)) > 0.25 {
 		return "", 0
 	}
-	if unsettled(sentence) {
+	if unsettled(sentence) || hypothesis(norm) || textbook(sentence) {
 		return "", 0
 	}
 	if line, ok := chosen(sentence, norm); ok {
@@ -150,4 +150,18 @@ func properNames(sentence string) int {
 		n++
 	}
 	return n
+}
+
+// hypothesis reports whether a sentence says what some outcome of a test would show.
+func hypothesis(norm string) bool {
+	return (begins(norm, phrases("if|when|wenn|si|se|если")) || has(norm, phrases("- if"))) && has(norm, phrases("then")) &&
+		has(norm, phrases("is broken|are broken|is wrong|itself is|there's an issue|there is an issue|an issue with|a problem with|the problem is|isn't working|is not working|is the culprit"))
+}
+
+// languages are those of which an agent explains what every textbook says.
+var languages = newPattern("^In (?:Go|Golang|Rust|Python|JavaScript|TypeScript|Java|Kotlin|Swift|C|C\\+\\+|C#|Ruby|PHP|Scala|Elixir|Haskell|Bash|SQL|CSS|HTML|React),? [`A-Za-z]")
+
+// textbook reports whether a sentence tells of a language rather than of the project.
+func textbook(sentence string) bool {
+	return strings.HasPrefix(sentence, "In ") && languages.MatchString(sentence) && !strings.Contains(sentence, "/")
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // worked lists the build, test, lint, release and similar commands that
-// succeeded, with how often, the most general form of a family first.
+// succeeded, with how often they ran and failed, the most general form of a family first.
 func worked(r *reading) []found {
 	type tally struct {
 		command
@@ -44,7 +44,7 @@ func worked(r *reading) []found {
 				if t.runs == "" {
 					t.runs = expansion(c, len(run.cmds) == 1, run.output)
 				}
-			case run.failed && before(run, c, guilty):
+			case run.failed && before(run, c):
 				t.ok++
 				t.items = append(t.items, run.item)
 			case run.failed && guilty == c && !run.declined():
@@ -82,8 +82,8 @@ func worked(r *reading) []found {
 			}
 		}
 		var note []string
-		if t.ok > 1 {
-			note = append(note, fmt.Sprintf("ran %d times", t.ok))
+		if n := t.ok + t.failed; n > 1 {
+			note = append(note, fmt.Sprintf("ran %d times", n))
 		}
 		if t.failed > 0 {
 			note = append(note, fmt.Sprintf("%d failed", t.failed))
@@ -106,21 +106,6 @@ func worked(r *reading) []found {
 		out = append(out, found{memoir.Statement{Kind: memoir.StatementCommand, Text: text, Items: firstAndLast(t.items, 4)}, weight})
 	}
 	return out
-}
-
-// before reports whether a command of a chain that failed in a later one must
-// have succeeded.
-func before(r *run, c, guilty command) bool {
-	if guilty.use != forTest || errorRank(r.why()) != 7 {
-		return false
-	}
-	for _, s := range r.parts {
-		if s.after != "&&" && s.after != "" {
-			return false
-		}
-	}
-	at := slices.Index(r.cmds, guilty)
-	return at > 0 && slices.Contains(r.cmds[:at], c) && c != guilty
 }
 
 // distinguishing are the options of a command that change what it does rather

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"memoir"
 	"memoir/lease"
@@ -16,28 +19,44 @@ import (
 // edited the live files while it was being made.
 const maxRounds = 5
 
-// phase2 consolidates every project that is due. A project that fails or is held
-// by another process does not keep the others from their turn.
+// phase2 consolidates every project that is due, several at a time. A project that
+// fails or is held by another process does not keep the others from their turn. What
+// is reported comes in the order of the projects.
 func (r *run) phase2(ctx context.Context) error {
 	projects, err := r.dueProjects(ctx)
 	if err != nil {
 		return err
 	}
-	var busy []store.ProjectRow
+	reports := make([]ProjectReport, len(projects))
+	var group errgroup.Group
+	group.SetLimit(max(1, r.opts.Settings.Memories.Concurrency))
+	var done atomic.Int64
 	for i, project := range projects {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+		if ctx.Err() != nil || r.faulty() != nil {
+			break
 		}
-		report := r.settle(ctx, project)
+		group.Go(func() error {
+			reports[i] = r.settle(ctx, project)
+			if reports[i].Outcome != OutcomeBusy {
+				r.progress(Progress{Stage: StageConsolidate, Done: int(done.Add(1)), Total: len(projects), What: project.Name})
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // no goroutine returns an error
+	var busy []store.ProjectRow
+	for i, report := range reports {
 		if report.Outcome == OutcomeBusy {
-			busy = append(busy, project)
+			busy = append(busy, projects[i])
 			continue
 		}
 		r.reportProject(report)
-		if err := r.faulty(); err != nil {
-			return err
-		}
-		r.progress(Progress{Stage: StageConsolidate, Done: i + 1, Total: len(projects), What: project.Name})
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err := r.faulty(); err != nil {
+		return err
 	}
 	// Processes that share a backlog are in each other's way for moments. What is
 	// still busy after all else is done is worth reporting.
@@ -65,7 +84,7 @@ func (r *run) settle(ctx context.Context, project store.ProjectRow) ProjectRepor
 	case ctx.Err() != nil:
 		report.Outcome = OutcomeStopped
 	case memoir.CodeOf(err) == memoir.CodeCorrupt:
-		r.fault = err
+		r.fail(err)
 	default:
 		r.warn(fmt.Sprintf("project %s: %s", project.Name, report.Detail), memoir.HintOf(err))
 	}

@@ -24,8 +24,15 @@ func (r *run) halt(ctx context.Context, claim store.Claim, err error) {
 	// A full disk may refuse this as well; the claim is then free when the process has ended.
 	_ = r.store.GiveBack(context.WithoutCancel(ctx), []store.Claim{claim})
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	r.report.Phase1.GivenBack++
+	r.mu.Unlock()
+	r.fail(err)
+}
+
+// fail ends the run with an error; the first one counts.
+func (r *run) fail(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if r.fault == nil {
 		r.fault = err
 	}

@@ -5,12 +5,13 @@ import (
 	"runtime/debug"
 )
 
-// frugal makes a command that reads whole sessions hold at most half again as much
-// as it needs, rather than twice: what a session of a gigabyte leaves behind while
-// it is read must not fill a small machine. It costs up to an eighth of the processor
-// time. Who sets GOGC has decided for themselves.
+// frugal lets the heap of a command that reads whole sessions grow freely while it is
+// small, and holds it close from 64 MiB on: what a session of a gigabyte leaves behind
+// while it is read must not fill a small machine, and the many small ones need not pay
+// for it. Who sets GOGC has decided for themselves.
 func frugal() {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(50)
+		debug.SetGCPercent(400)
+		debug.SetMemoryLimit(64 << 20)
 	}
 }

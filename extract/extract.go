@@ -15,7 +15,10 @@
 //	failure.go, worked.go   commands: shell, command, program, run, verdict; fix, between, cause, retry, reported
 //	file.go, environment.go, procedure.go
 //	prose.go, phrase.go, wording.go, person.go    how sentences are read and compared
-//	fit.go                  fitting a session to a language model's budget: piece, worth
+//
+// llm.go asks a language model instead: what it is shown (shown.go, fit.go with piece and
+// worth), how its answer is read (reply.go, bullets.go) and what the session must show of
+// it (evidence.go, verbatim.go).
 package extract
 
 import (

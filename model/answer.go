@@ -298,12 +298,7 @@ func single(value string, last bool) json.RawMessage {
 	}
 	switch value[0] {
 	case '"':
-		if !last {
-			value = strings.TrimRight(value, ", \t\r\n")
-		}
-		if end := strings.LastIndexByte(value, '"'); end > 0 {
-			return quoted(value[1:end])
-		}
+		return quoted(value[1:textEnd(value, last)])
 	case '{', '[':
 		end, _ := closing(value)
 		if mended, ok := repair(value[:end]); ok {
@@ -311,6 +306,18 @@ func single(value string, last bool) json.RawMessage {
 		}
 	}
 	return nil
+}
+
+// textEnd is where a string ends that holds quotation marks: at the last one that a
+// comma follows, a bracket if it is the last of its object, or nothing. Without such a
+// one it was cut.
+func textEnd(value string, last bool) int {
+	for i := len(value) - 1; i > 0; i-- {
+		if value[i] == '"' && value[i-1] != '\\' && ends(value[i+1:], last) {
+			return i
+		}
+	}
+	return len(value)
 }
 
 // ends reports whether a value's end is one: in what follows it there is no other text

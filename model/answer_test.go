@@ -48,6 +48,7 @@ func TestAnAnswersObjectIsFoundAndMended(t *testing.T) {
 		"twice":                      {`{"raw_memory": "x"} {"raw_memory": "y"}`, map[string]string{"raw_memory": "x"}},
 		"an escaped name in a text":  {`{"rollout_summary": "the \"raw_memory\": \"z\"", "raw_memory": "x",}`, map[string]string{"raw_memory": "x", "rollout_summary": `the "raw_memory": "z"`}},
 		"quotation marks in a text":  {`{"raw_memory": "say "hi", then "bye" to (all {", "rollout_summary": "y"}`, map[string]string{"raw_memory": `say "hi", then "bye" to (all {`, "rollout_summary": "y"}},
+		"cut among quotation marks":  {`{"raw_memory": "## A\n- \"b, c\": d [1]\n\n- x \"e`, map[string]string{"raw_memory": "## A\n- \"b, c\": d [1]\n\n- x \"e"}},
 		// More than is repaired.
 		"a long text with marks":        {`{"raw_memory": "` + strings.Repeat("a \"b\"\n", 10000) + `", "rollout_summary": "y",}`, map[string]string{"raw_memory": strings.Repeat("a \"b\"\n", 10000), "rollout_summary": "y"}},
 		"a long text and a broken list": {`{"raw_memory": "` + strings.Repeat("a\n", 20000) + `", "skills": [{"name": 'x',}], }`, map[string]string{"raw_memory": strings.Repeat("a\n", 20000), "skills": `[{"name": "x"}]`}},

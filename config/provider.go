@@ -140,6 +140,15 @@ func (s Settings) fieldValue(prefix string, f providerField, p Provider) Value {
 	return Value{Name: name, Value: f.text(p), Origin: s.Origin(name), Doc: f.doc}
 }
 
+// ProviderDocs lists what can be set of a provider: name and meaning.
+func ProviderDocs() [][2]string {
+	var out [][2]string
+	for _, f := range providerFields {
+		out = append(out, [2]string{f.name, f.doc})
+	}
+	return out
+}
+
 // fieldNames lists the fields of a provider, or of a model.
 func fieldNames(callOnly bool) []string {
 	var out []string

@@ -58,7 +58,7 @@ func (k Key) Check(getenv func(string) string) error {
 			return k.failed("its program cannot be run: %v", errors.Unwrap(err))
 		}
 	case k.Variable != "":
-		return memoir.Errorf(memoir.CodeConfig, fmt.Sprintf("put it there, or say where it is with providers.%s.keyEnv or keyCommand", k.Provider),
+		return memoir.Errorf(memoir.CodeConfig, fmt.Sprintf("set it, or say where the key is with providers.%s.keyEnv or keyCommand", k.Provider),
 			"provider %s has no key: the variable %s is not set", k.Provider, k.Variable)
 	}
 	return nil

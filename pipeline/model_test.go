@@ -26,7 +26,7 @@ func TestAModelThatCannotBeHadEndsTheRunBeforeItBegins(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, test := range []struct{ yaml, want string }{
-		{"modelRoles: {default: openai/gpt-5}", "modelRoles.default: provider openai has no key: the variable OPENAI_API_KEY is not set; put it there, or say where it is with providers.openai.keyEnv or keyCommand"},
+		{"modelRoles: {default: openai/gpt-5}", "modelRoles.default: provider openai has no key: the variable OPENAI_API_KEY is not set; set it, or say where the key is with providers.openai.keyEnv or keyCommand"},
 		{"modelRoles: {phase1: anthropic/m}", "modelRoles.phase1: provider anthropic has no key: the variable ANTHROPIC_API_KEY is not set"},
 		{"modelRoles: {phase2: x/m}\nproviders: {x: {baseURL: 'http://127.0.0.1:1', keyEnv: X_KEY}}", "modelRoles.phase2: provider x has no key: the variable X_KEY is not set"},
 		{"modelRoles: {default: x/m}\nproviders: {x: {api: anthropic}}", "modelRoles.default: provider x has no key: the variable ANTHROPIC_API_KEY is not set"},

@@ -71,6 +71,9 @@ func newProgram(spec Spec, o Options) (*program, error) {
 func (p *program) Name() string { return p.spec }
 func (p *program) Window() int  { return p.o.Window }
 
+// Program is the path of what is started.
+func (p *program) Program() string { return p.command[0] }
+
 // Call runs the program once.
 func (p *program) Call(ctx context.Context, q Request) (Answer, error) {
 	dir, err := os.MkdirTemp("", "memoir-exec-")

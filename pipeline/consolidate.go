@@ -69,6 +69,9 @@ func (r *run) phase2(ctx context.Context) error {
 			report.Outcome, report.Detail = OutcomeElsewhere, "another process consolidated it meanwhile"
 		}
 		r.reportProject(report)
+		if err := r.faulty(); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -85,8 +88,10 @@ func (r *run) settle(ctx context.Context, project store.ProjectRow) ProjectRepor
 		report.Outcome = OutcomeStopped
 	case memoir.CodeOf(err) == memoir.CodeCorrupt:
 		r.fail(err)
+	case modelFault(err):
+		r.fail(r.ofModel(err))
 	default:
-		r.warn(fmt.Sprintf("project %s: %s", project.Name, report.Detail), memoir.HintOf(err))
+		r.warn(fmt.Sprintf("project %s: %s", project.Name, report.Detail), hintOf(err))
 	}
 	return report
 }
@@ -165,12 +170,12 @@ func (r *run) consolidateProject(ctx context.Context, project store.ProjectRow) 
 	case memoir.CodeOf(context.Cause(held)) == memoir.CodeLeaseLost, memoir.CodeOf(err) == memoir.CodeLeaseLost:
 		report.Outcome, report.Detail = OutcomeBusy, "its lease was lost to another process"
 		return report, nil
-	case ctx.Err() != nil, ownFault(err):
+	case ctx.Err() != nil, ownFault(err), modelFault(err):
 		if back := r.store.GiveBackProject(after, claim); back != nil {
 			return report, errors.Join(err, back)
 		}
 	default:
-		failure := store.Failure{Message: r.redact(err.Error()), Transient: true}
+		failure := store.Failure{Message: r.redact(err.Error()), Transient: true, RetryAfter: retryAfter(err)}
 		if failed := r.store.FailProject(after, claim, failure, r.projectRetryPolicy()); failed != nil {
 			return report, errors.Join(err, failed)
 		}

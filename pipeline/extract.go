@@ -115,6 +115,10 @@ func (r *run) work(ctx context.Context, claim store.Claim, attempt time.Time) {
 	case memoir.CodeOf(context.Cause(held)) == memoir.CodeLeaseLost:
 		r.lost(ctx, claim, result)
 		return
+	case modelFault(err):
+		r.addUsage(result.Usage)
+		r.halt(ctx, claim, r.ofModel(err))
+		return
 	case err != nil:
 		r.failClaim(held, claim, result, err)
 		return
@@ -244,12 +248,13 @@ func (r *run) failClaim(ctx context.Context, claim store.Claim, spent extracted,
 	ctx = context.WithoutCancel(ctx)
 	failure := store.Failure{
 		Message: r.redact(cause.Error()), Transient: memoir.CodeOf(cause) != memoir.CodeUnreadable,
-		Usage: spent.Usage, Duration: spent.Duration, Model: r.extractor.Name(), Run: r.id,
+		RetryAfter: retryAfter(cause),
+		Usage:      spent.Usage, Duration: spent.Duration, Model: r.extractor.Name(), Run: r.id,
 	}
 	r.addUsage(spent.Usage)
 	err := r.store.FailClaim(ctx, claim, failure, r.retryPolicy())
 	r.count(func(p *Phase1Report) { p.Claimed++; p.Failed++ })
-	r.warn(fmt.Sprintf("session %s: %s", claim.Session.ID, failure.Message), memoir.HintOf(cause))
+	r.warn(fmt.Sprintf("session %s: %s", claim.Session.ID, failure.Message), hintOf(cause))
 	if err != nil && memoir.CodeOf(err) != memoir.CodeLeaseLost {
 		r.warn(fmt.Sprintf("session %s: its failure could not be recorded: %v", claim.Session.ID, err), memoir.HintOf(err))
 	}

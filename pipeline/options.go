@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
@@ -26,6 +27,10 @@ type Options struct {
 	Wait    time.Duration // how long to wait for another process's lease; 0: not at all
 
 	StartingSession string // id of a session that is just beginning: left alone; may be empty
+
+	// Sleep waits before a call to a model is tried again, or returns the context's
+	// error as soon as it is done. Nil is a real one.
+	Sleep func(ctx context.Context, d time.Duration) error
 
 	Progress func(Progress) // called from one goroutine at a time; may be nil
 	Log      *slog.Logger   // may be nil

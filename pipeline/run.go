@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -14,7 +13,6 @@ import (
 	"memoir/consolidate"
 	"memoir/extract"
 	"memoir/lease"
-	"memoir/model"
 	"memoir/rollout"
 	"memoir/secrets"
 	"memoir/store"
@@ -27,6 +25,7 @@ type run struct {
 	scanner      *secrets.Scanner
 	extractor    extract.Extractor
 	consolidator consolidate.Consolidator
+	secretKeys   map[string]string // by provider, for as long as models are opened
 	holder       lease.Holder
 	log          *slog.Logger
 	began        time.Time
@@ -53,6 +52,9 @@ func Run(ctx context.Context, st *store.Store, opts Options) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
+	if err := r.chooseModels(ctx); err != nil {
+		return Report{}, err
+	}
 	err = r.steps(ctx)
 	r.report.DurationMS = time.Since(r.began).Milliseconds()
 	if ctx.Err() != nil {
@@ -73,10 +75,11 @@ func Scan(ctx context.Context, st *store.Store, opts Options) (Report, error) {
 }
 
 func newRun(st *store.Store, opts Options) (*run, error) {
-	r := &run{store: st, opts: opts, holder: lease.Self(), log: opts.Log, began: time.Now(), id: lease.NewToken()}
+	r := &run{store: st, opts: opts, holder: lease.Self(), log: opts.Log, began: time.Now(), id: lease.NewToken(), secretKeys: map[string]string{}}
 	if r.log == nil {
 		r.log = slog.New(slog.DiscardHandler)
 	}
+	r.extractor, r.consolidator = extract.NewBuiltin(), consolidate.NewBuiltin()
 	r.switched = projectFiles{run: r, off: map[string]bool{}}
 	r.report = Report{Phase2: []ProjectReport{}, Redactions: map[string]int{}}
 	r.report.Scan.Reasons = map[memoir.Reason]int{}
@@ -87,30 +90,7 @@ func newRun(st *store.Store, opts Options) (*run, error) {
 	if r.trusted, err = config.LoadTrust(opts.Home); err != nil {
 		return nil, err
 	}
-	// The models are found before anything is claimed: one that cannot be had
-	// costs no session an attempt.
-	if r.extractor, r.consolidator, err = models(opts); err != nil {
-		return nil, err
-	}
 	return r, nil
-}
-
-// models resolves the roles of both phases.
-func models(opts Options) (extract.Extractor, consolidate.Consolidator, error) {
-	roles := opts.Settings.ModelRoles
-	for _, role := range []struct{ name, value string }{{"modelRoles.default", roles.Default}, {"modelRoles.smol", roles.Smol}} {
-		if role.value == "" {
-			continue
-		}
-		spec, err := model.ParseSpec(role.value, slices.Collect(maps.Keys(opts.Settings.Providers))...)
-		if err != nil {
-			return nil, nil, memoir.Errorf(memoir.CodeConfig, memoir.HintOf(err), "%s: %w", role.name, err)
-		}
-		if !spec.Builtin() { // never another model than the one that was asked for
-			return nil, nil, memoir.Errorf(memoir.CodeConfig, "use "+model.Builtin, "%s: no phase can use %s in this version", role.name, spec)
-		}
-	}
-	return extract.NewBuiltin(), consolidate.NewBuiltin(), nil
 }
 
 func (r *run) steps(ctx context.Context) error {

@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -17,7 +15,6 @@ import (
 	"memoir"
 	"memoir/config"
 	"memoir/memory"
-	"memoir/model"
 	"memoir/rollout"
 	"memoir/store"
 )
@@ -115,21 +112,6 @@ func (d *doctor) check(name, good string, err error) {
 		return
 	}
 	d.add(checkOK, name, "", good)
-}
-
-// models says whether this version can call the models that are set.
-func (d *doctor) models(settings config.Settings) {
-	roles := settings.ModelRoles
-	for _, role := range []struct{ name, model string }{{"default", roles.Default}, {"smol", roles.Smol}} {
-		if role.model == "" {
-			continue
-		}
-		spec, err := model.ParseSpec(role.model, slices.Collect(maps.Keys(settings.Providers))...)
-		if err == nil && !spec.Builtin() {
-			err = memoir.Errorf(memoir.CodeConfig, "use "+model.Builtin, "no phase can use %s in this version", spec)
-		}
-		d.check("modelRoles."+role.name, role.model, err)
-	}
 }
 
 // configFile is where a person's settings go.

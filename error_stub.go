@@ -1,0 +1,4 @@
+package memoir
+
+// CodeModel is a model's failure.
+const CodeModel Code = "model"

@@ -22,6 +22,7 @@ const (
 	CodeStorage     Code = "storage"     // the disk is full, read-only or forbidden
 	CodeInvalid     Code = "invalid"     // an answer or artifact that breaks its rules
 	CodeInterrupted Code = "interrupted" // stopped by a signal or a time limit
+	CodeLimit       Code = "limit"       // a spending limit stops the work
 	CodeInternal    Code = "internal"
 )
 

@@ -27,6 +27,7 @@ type run struct {
 	scanner      *secrets.Scanner
 	extractor    extract.Extractor
 	consolidator consolidate.Consolidator
+	meter        *meter
 	holder       lease.Holder
 	log          *slog.Logger
 	began        time.Time
@@ -54,6 +55,9 @@ func Run(ctx context.Context, st *store.Store, opts Options) (Report, error) {
 		return Report{}, err
 	}
 	err = r.steps(ctx)
+	if r.report.Stopped = r.meter.stop(); r.report.Stopped != nil {
+		r.warn("stopped by a limit: "+r.report.Stopped.Reason, r.report.Stopped.hint())
+	}
 	r.report.DurationMS = time.Since(r.began).Milliseconds()
 	if ctx.Err() != nil {
 		err = memoir.Errorf(memoir.CodeInterrupted, "run it again: what was finished is kept", "interrupted: %w", context.Cause(ctx))
@@ -89,7 +93,13 @@ func newRun(st *store.Store, opts Options) (*run, error) {
 	}
 	// The models are found before anything is claimed: one that cannot be had
 	// costs no session an attempt.
-	if r.extractor, r.consolidator, err = models(opts); err != nil {
+	r.meter = newMeter(opts.Settings.Limits, st, r.id)
+	if opts.Phases != nil {
+		r.extractor, r.consolidator, err = opts.Phases(r.meter.of)
+	} else {
+		r.extractor, r.consolidator, err = models(opts)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -117,6 +127,9 @@ func (r *run) steps(ctx context.Context) error {
 	if err := r.scan(ctx); err != nil {
 		return err
 	}
+	if err := r.recall(ctx); err != nil {
+		return err
+	}
 	if r.opts.DryRun {
 		return r.plan(ctx)
 	}
@@ -131,41 +144,10 @@ func (r *run) steps(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.capLeft() == 0 { // otherwise what is eligible is in the hands of other processes
+	if r.meter.stop() != nil || r.capLeft() == 0 { // otherwise what is eligible is in the hands of other processes
 		r.report.Left = reasons[memoir.ReasonEligible] + reasons[memoir.ReasonOverCap]
 	}
 	return r.phase2(ctx)
-}
-
-// plan says what the run would do.
-func (r *run) plan(ctx context.Context) error {
-	r.report.DryRun = true
-	sessions, err := r.store.Sessions(ctx, store.Filter{})
-	if err != nil {
-		return fmt.Errorf("list sessions: %w", err)
-	}
-	due := map[string]bool{}
-	for _, s := range sessions {
-		if s.Reason != memoir.ReasonEligible || !r.concerns(s) {
-			continue
-		}
-		due[s.ProjectID] = true
-		r.report.Would = append(r.report.Would, Planned{
-			Session: s.ID, Source: s.Source, Project: s.ProjectID, Title: s.Title, Action: "extract",
-			Tokens: min(int(s.Bytes/4), r.opts.Settings.Memories.Phase1InputTokenLimit),
-		})
-	}
-	r.report.Left = r.report.Scan.Reasons[memoir.ReasonOverCap]
-	projects, err := r.store.Projects(ctx)
-	if err != nil {
-		return fmt.Errorf("list projects: %w", err)
-	}
-	for _, p := range projects {
-		if (p.Due || due[p.ID]) && r.selected(p.ID) {
-			r.report.Would = append(r.report.Would, Planned{Project: p.ID, Action: "consolidate"})
-		}
-	}
-	return nil
 }
 
 // concerns reports whether the run's restrictions let it work on a session.

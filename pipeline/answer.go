@@ -26,12 +26,12 @@ const (
 // keepAnswer keeps the answer that a failure is about, if it is about one, and returns
 // what to add to the failure's message. An answer that cannot be written is no
 // failure of its own.
-func (r *run) keepAnswer(phase, key string, cause error) string {
+func (r *run) keepAnswer(phase, projectID, key string, cause error) string {
 	var answer *memoir.AnswerError
 	if !errors.As(cause, &answer) || strings.TrimSpace(answer.Answer) == "" {
 		return ""
 	}
-	path, err := r.writeAnswer(phase, key, answer)
+	path, err := r.writeAnswer(phase, projectID, key, answer)
 	if err != nil {
 		r.log.Warn("an answer is not kept", "error", err)
 		return ""
@@ -39,7 +39,7 @@ func (r *run) keepAnswer(phase, key string, cause error) string {
 	return "; the answer is kept in " + path
 }
 
-func (r *run) writeAnswer(phase, key string, answer *memoir.AnswerError) (path string, err error) {
+func (r *run) writeAnswer(phase, projectID, key string, answer *memoir.AnswerError) (path string, err error) {
 	dir, err := filepath.Abs(filepath.Join(r.opts.Home, filepath.FromSlash(answersDir)))
 	if err != nil {
 		return "", err
@@ -51,7 +51,7 @@ func (r *run) writeAnswer(phase, key string, answer *memoir.AnswerError) (path s
 	text := fmt.Sprintf("%s %s %s\n%s\n\n", now.Format("2006-01-02T15:04:05Z"), phase, r.redact(key), cutMiddle(r.redact(answer.Error()), maxAnswer/16))
 	text += cutMiddle(r.redact(cutMiddle(answer.Answer, maxUnclean)), maxAnswer-len(text)-len(cutMark)) + "\n"
 	// The names are in the order of time, and no two are alike.
-	path = filepath.Join(dir, now.Format("20060102T150405.000Z")+"-"+phase+"-"+answerOf(key)+"-"+lease.NewToken()[:4]+answerSuffix)
+	path = filepath.Join(dir, now.Format("20060102T150405.000Z")+"-"+phase+"-"+answerOf(projectID)+"-"+lease.NewToken()[:6]+answerSuffix)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		return "", err
 	}
@@ -61,10 +61,29 @@ func (r *run) writeAnswer(phase, key string, answer *memoir.AnswerError) (path s
 	return path, nil
 }
 
-// answerOf stands for a session or project in a file's name.
-func answerOf(key string) string {
-	sum := sha256.Sum256([]byte(key))
+// answerOf stands for a project in a file's name.
+func answerOf(projectID string) string {
+	sum := sha256.Sum256([]byte(projectID))
 	return hex.EncodeToString(sum[:6])
+}
+
+// DropAnswers removes the answers that are kept about a project and its sessions:
+// they hold words of those.
+func DropAnswers(home, projectID string) error {
+	dir := filepath.Join(home, filepath.FromSlash(answersDir))
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return memoir.Errorf(memoir.CodeStorage, "", "list the answers that are kept: %w", err)
+	}
+	for _, e := range entries {
+		if !strings.Contains(e.Name(), "-"+answerOf(projectID)+"-") {
+			continue
+		}
+		if err := os.Remove(filepath.Join(dir, e.Name())); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return memoir.Errorf(memoir.CodeStorage, "", "remove an answer that is kept: %w", err)
+		}
+	}
+	return nil
 }
 
 // pruneAnswers removes the oldest answers but maxAnswers.

@@ -9,6 +9,7 @@ import (
 
 	"memoir/model"
 	"memoir/model/modeltest"
+	"memoir/pipeline"
 	"memoir/testdata"
 )
 
@@ -48,6 +49,23 @@ func TestAnAnswerThatCouldNotBeUsedIsKept(t *testing.T) {
 	for _, secret := range planted {
 		if strings.Contains(text, secret) {
 			t.Error("a secret is kept")
+		}
+	}
+	st := open(t, home)
+	defer st.Close()
+	projects, err := st.Projects(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, drop := range []struct {
+		project string
+		stays   bool
+	}{{"another-0123456789ab", true}, {projects[0].ID, false}} {
+		if err := pipeline.DropAnswers(home, drop.project); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(path); (err == nil) != drop.stays {
+			t.Errorf("without the answers of %s: %v", drop.project, err)
 		}
 	}
 }

@@ -175,7 +175,7 @@ func (r *run) consolidateProject(ctx context.Context, project store.ProjectRow) 
 			return report, errors.Join(err, back)
 		}
 	default:
-		failure := store.Failure{Message: r.redact(err.Error()) + r.keepAnswer(phaseConsolidate, project.ID, err), Transient: true,
+		failure := store.Failure{Message: r.redact(err.Error()) + r.keepAnswer(phaseConsolidate, project.ID, project.ID, err), Transient: true,
 			Usage: usage, InputBytes: bytes, Duration: time.Since(attempt), Model: r.consolidator.Name(), Run: r.id, Outcome: outcomeOf(err)}
 		if failed := r.store.FailProject(after, claim, failure, r.projectRetryPolicy()); failed != nil {
 			enter(store.OutcomeLost)

@@ -249,7 +249,7 @@ func lastSaid(items []memoir.Item, otherwise time.Time) time.Time {
 func (r *run) failClaim(ctx context.Context, claim store.Claim, spent extracted, cause error) {
 	ctx = context.WithoutCancel(ctx)
 	failure := store.Failure{
-		Message: r.redact(cause.Error()) + r.keepAnswer(phaseExtract, claim.Session.Key(), cause), Transient: memoir.CodeOf(cause) != memoir.CodeUnreadable,
+		Message: r.redact(cause.Error()) + r.keepAnswer(phaseExtract, claim.Session.ProjectID, claim.Session.Key(), cause), Transient: memoir.CodeOf(cause) != memoir.CodeUnreadable,
 		Usage: spent.Usage, InputBytes: spent.InputBytes, Duration: spent.Duration, Model: r.extractor.Name(), Run: r.id, Outcome: outcomeOf(cause),
 	}
 	err := r.store.FailClaim(ctx, claim, failure, r.retryPolicy())

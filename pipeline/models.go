@@ -184,6 +184,10 @@ func (r *run) chooseModels(ctx context.Context) error {
 	if err != nil {
 		return memoir.Errorf(memoir.CodeOf(err), memoir.HintOf(err), "prompts.dir (%s): %w", settings.Origin("prompts.dir"), err)
 	}
+	if r.opts.Phases != nil {
+		r.extractor, r.consolidator, err = r.opts.Phases(r.meter.of)
+		return err
+	}
 	defer clear(r.secretKeys)
 	one, two := phases(settings.ModelRoles)
 	extractor, err := r.modelOf(ctx, one)
@@ -230,7 +234,7 @@ func (r *run) modelOf(ctx context.Context, role Role) (model.Model, error) {
 	}
 	policy := retries
 	policy.Sleep = r.opts.Sleep
-	return model.Retrying(m, policy), nil
+	return model.Retrying(r.meter.of(m, o), policy), nil
 }
 
 // key returns the key of a provider. A command that prints it, and may ask a person

@@ -1,4 +1,0 @@
-package memoir
-
-// CodeModel is a model's failure.
-const CodeModel Code = "model"

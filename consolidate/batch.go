@@ -18,6 +18,9 @@ type batch struct {
 	tokens         int
 }
 
+// listEntry is how many tokens a session takes in the list of those that are new.
+const listEntry = 12
+
 // fit takes as many of the sessions that are due, oldest first and whole, as a
 // number of tokens holds; one that is too long alone gives its weightiest
 // statements. Half as much again may go to the weightiest statements of the other
@@ -27,15 +30,15 @@ func (r *renewal) fit(room int) batch {
 	var statements, summaries []string
 	for _, s := range r.due {
 		text, summary := r.block(s, r.texts[s]), summaryBlock(s)
-		size := memoir.Tokens(text) + memoir.Tokens(summary)
+		size := memoir.Tokens(text) + memoir.Tokens(summary) + listEntry
 		if b.tokens+size > room {
 			if len(b.sessions) > 0 {
 				break
 			}
 			summary = ""
-			if size = memoir.Tokens(text); size > room {
-				text = r.weightiest(s, room)
-				size = memoir.Tokens(text)
+			if size = memoir.Tokens(text) + listEntry; size > room {
+				text = r.weightiest(s, room-listEntry)
+				size = memoir.Tokens(text) + listEntry
 			}
 		}
 		b.sessions = append(b.sessions, s)

@@ -38,6 +38,7 @@ func (r *renewal) layOut(memory, summary *page, skills []memoir.Skill) *draught 
 	}
 	memory.inOrder(memoryHeads, headKnown, true, func(h string) bool { return present.find(h) != nil })
 	d.tidy(memory, nil)
+	r.oneArea(memory)
 	said := map[string]string{} // what MEMORY.md says, with its citation
 	for _, s := range memory.sections {
 		for _, l := range s.lines {
@@ -58,6 +59,27 @@ func (r *renewal) layOut(memory, summary *page, skills []memoir.Skill) *draught 
 	list.lines = r.listed()
 	summary.head = "# " + projectName(name) + ": what earlier sessions taught\n"
 	return d
+}
+
+// oneArea takes the heading off the only area of what is known, as long as no
+// person wrote it.
+func (r *renewal) oneArea(p *page) {
+	known := p.find(headKnown)
+	if known == nil || len(known.lines) > 0 {
+		return
+	}
+	var areas []*section
+	for _, s := range p.sections[slices.Index(p.sections, known)+1:] {
+		if level(s.heading) == 2 {
+			break
+		}
+		if len(s.lines) > 0 {
+			areas = append(areas, s)
+		}
+	}
+	if len(areas) == 1 && !r.hand[areas[0].heading] {
+		known.lines, areas[0].lines = areas[0].lines, nil
+	}
 }
 
 // listed are the entries of the list of sessions.

@@ -16,6 +16,7 @@ const (
 	maxLine    = 4000 // bytes of a line
 	maxRepeats = 4    // times that a line may stand in a file, where it did not before
 	leastTold  = 12   // bytes of a line, below which it may stand any number of times
+	leastLines = 6    // lines of a briefing, below which it may lose any number of them
 )
 
 func sorted(texts []string) []string {
@@ -77,11 +78,14 @@ func (r *renewal) read(text string, b batch) (memoir.Consolidation, []string) {
 	before := claimsIn(r.present)
 	out := d.cut(bytes, tokens)
 	after := claimsIn(out)
+	was, told := citingLines(r.present.MemorySummary), citingLines(out.MemorySummary)
 	switch {
 	case len(after) == 0:
 		faults = append(faults, "memory_md holds no line that cites a session")
-	case len(listLines(out.MemorySummary)) == 0:
+	case told == 0:
 		faults = append(faults, "memory_summary holds no line that cites a session")
+	case told*3 < was && was >= leastLines:
+		faults = append(faults, fmt.Sprintf("memory_summary has %d lines that cite a session, and had %d: it is a briefing on all of memory_md", told, was))
 	}
 	faults = append(faults, r.lost(before, after, skills, b, float64(bytes)/float64(max(bytes, len(r.present.MemoryMD))))...)
 	faults = append(faults, r.returned(out)...)
@@ -161,15 +165,15 @@ func (r *renewal) saw(bracket string) bool {
 	return false
 }
 
-// listLines are the lines of a file that cite a session.
-func listLines(text string) []string {
-	var out []string
+// citingLines counts the lines of a text that cite a session.
+func citingLines(text string) int {
+	n := 0
 	for l := range strings.Lines(text) {
 		if brackets.MatchString(l) {
-			out = append(out, strings.TrimRight(l, "\n"))
+			n++
 		}
 	}
-	return out
+	return n
 }
 
 // claimsIn are the lines of MEMORY.md that are meant to last: what was worked on

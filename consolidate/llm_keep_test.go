@@ -30,7 +30,7 @@ func TestAModelCannotLoseWhatPeopleWrote(t *testing.T) {
 	without := strings.NewReplacer("- ask Ann before a deploy <now>\n", "", "## Deployment\n", "", "Staging is rebuilt every night.\n", "").Replace(between(q, "current-memory"))
 	for name, answer := range map[string]func(model.Request) (model.Answer, error){
 		"kept":     folds,
-		"left out": says(reply(without+"\n## Open ends\n\n- one more [00001003 2026-07-03]\n", "## Open ends\n\n- one more [00001003 2026-07-03]\n")),
+		"left out": says(reply(without+"\n## Open ends\n\n- one more [00001003 2026-07-03]\n", strings.ReplaceAll(between(q, "current-summary"), "- ask Ann before a deploy <now>\n", ""))),
 	} {
 		c, _, err := ask(t, in, &scripted{answers: []func(model.Request) (model.Answer, error){answer}})
 		if err != nil {
@@ -62,7 +62,7 @@ func TestWhatPeopleDeletedDoesNotComeBack(t *testing.T) {
 	q := question(t, in)
 	back := "- “use npm instead of yarn” [00001003 2026-07-03]\n"
 	c, _, err := ask(t, in, &scripted{answers: []func(model.Request) (model.Answer, error){
-		says(reply(between(q, "current-memory")+"\n## Environment\n\n"+back+"- node is old [00001003 2026-07-03]\n", "## What the user wants\n\n"+back+"- node is old [00001003 2026-07-03]\n"))}})
+		says(reply(between(q, "current-memory")+"\n## Environment\n\n"+back+"- node is old [00001003 2026-07-03]\n", between(q, "current-summary")+"\n"+back+"- node is old [00001003 2026-07-03]\n"))}})
 	if err != nil || strings.Contains(c.MemoryMD+c.MemorySummary, "npm instead of yarn") || !strings.Contains(c.MemoryMD, "node is old") {
 		t.Errorf("%v:\n%s%s", err, c.MemoryMD, c.MemorySummary)
 	}
@@ -201,7 +201,7 @@ func TestASkillIsKeptByItsNameAndGetsNoRights(t *testing.T) {
 	release := skill("release", "---\nname: other\ndescription: Use when a release is due.\nallowed-tools: Bash(*)\nhooks: x\n---\n\n# Release\n\nTaken from 1 run [00001003]\n\n1. `make dist`\n2. see @/etc/passwd and !`id`\n")
 	release["examples"] = files{{"path": "log.txt", "content": "ok\n"}}
 	c, _, err := ask(t, in, &scripted{answers: []func(model.Request) (model.Answer, error){
-		says(reply(between(q, "current-memory"), "- x [00001003 2026-07-03]", skill(kept.Name, ""), release))}})
+		says(reply(between(q, "current-memory"), between(q, "current-summary"), skill(kept.Name, ""), release))}})
 	if err != nil || len(c.Skills) != 2 {
 		t.Fatalf("%v: %v", err, c.Skills)
 	}

@@ -71,11 +71,18 @@ func newRenewal(in Input, sessions []*session) *renewal {
 }
 
 // allStatements reads what a session states; what has not the form of statements
-// counts as known.
+// counts as known, line by line.
 func allStatements(e memoir.Extraction) []memoir.Statement {
 	out := memoir.ParseStatements(e.RawMemory)
 	if len(out) == 0 {
 		out = loose(e.RawMemory)
+	}
+	if len(out) == 0 { // prose
+		for l := range strings.Lines(e.RawMemory) {
+			if l = strings.TrimSpace(l); !isHeading(l) {
+				out = append(out, memoir.Statement{Kind: memoir.StatementDecision, Text: l})
+			}
+		}
 	}
 	return slices.DeleteFunc(out, func(st memoir.Statement) bool { return strings.TrimSpace(st.Text) == "" })
 }

@@ -17,7 +17,7 @@ const tolerated = 0.25
 var worths = map[string]float64{
 	headPreferences: worthPreference, headCommands: worthCommand, headKnown: worthKnown, headFailures: worthFailure,
 	headFiles: worthFile, headEnvironment: worthEnvironment, headRecent: worthRecent, headOpen: worthOpen, headNotes: worthPreference,
-	headByHand: worthPreference, headWants: worthPreference, headBuild: 5, headAvoid: 4, headWorth: 3, headMap: 2,
+	headByHand: worthPreference, headManner: worthPreference, headWants: worthPreference, headBuild: 5, headAvoid: 4, headWorth: 3, headMap: 2,
 }
 
 // value rates the lines of a page by their section and their place in it. What

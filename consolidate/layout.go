@@ -12,7 +12,7 @@ import (
 // memoryHeads and summaryHeads are the headings of the two files in their order.
 var (
 	memoryHeads  = []string{headPreferences, headCommands, headKnown, headFailures, headFiles, headEnvironment, headRecent, headOpen, headNotes}
-	summaryHeads = []string{headByHand, headWants, headBuild, headAvoid, headWorth, headEnds}
+	summaryHeads = []string{headByHand, headManner, headWants, headBuild, headAvoid, headWorth, headEnds}
 )
 
 // A draught is a memory that is being laid out.

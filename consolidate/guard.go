@@ -72,8 +72,13 @@ func (r *renewal) read(text string, b batch) (memoir.Consolidation, []string) {
 	if d.uncited > d.cited {
 		faults = append(faults, fmt.Sprintf("%d lines of memory_md cite no session, and %d do: each must end with the sessions it rests on", d.uncited, d.cited))
 	}
+	for name, p := range map[string]*page{"memory_md": d.memory, "memory_summary": d.summary} {
+		if !fencesClose(p.String()) {
+			faults = append(faults, name+" opens a code fence that nothing closes")
+		}
+	}
 	if len(faults) > 0 {
-		return memoir.Consolidation{}, faults
+		return memoir.Consolidation{}, inOrder(faults)
 	}
 	before := claimsIn(r.present)
 	out := d.cut(bytes, tokens)

@@ -113,6 +113,7 @@ func claimsOf(head string) []*line {
 // stood in the memory before go, unless said knows their citation.
 func (d *draught) tidy(p *page, said map[string]string) {
 	r := d.renewal
+	d.title(p)
 	seen := map[string]bool{}
 	for _, s := range p.sections {
 		var out []*line
@@ -128,6 +129,9 @@ func (d *draught) tidy(p *page, said map[string]string) {
 				out = append(out, &line{})
 				continue
 			}
+			if !kept && (fence(text) || r.sayingOf(text).text == "") {
+				continue // new claims are lines of a list
+			}
 			bracket := lastBracket.FindString(text)
 			nested := text[0] == ' ' || text[0] == '\t'
 			if !kept && !r.citing(text) {
@@ -142,6 +146,9 @@ func (d *draught) tidy(p *page, said map[string]string) {
 					}
 					continue
 				}
+			}
+			if !kept && !isEntry(strings.TrimSpace(text)) {
+				text = "- " + text
 			}
 			if said == nil {
 				d.cited++
@@ -160,6 +167,26 @@ func (d *draught) tidy(p *page, said map[string]string) {
 		s.lines = out
 		s.trim()
 	}
+}
+
+// title gives the headings that were not there before the form of one; what stands
+// under a heading without words belongs to the one above it.
+func (d *draught) title(p *page) {
+	var out []*section
+	for _, s := range p.sections {
+		if have, ok := d.renewal.lines[asShown(s.heading)]; ok {
+			s.heading = have
+		} else {
+			words := cut(bare(strings.Trim(s.heading, "# ")), 80)
+			if words == "" && len(out) > 0 {
+				out[len(out)-1].lines = append(out[len(out)-1].lines, s.lines...)
+				continue
+			}
+			s.heading = s.heading[:min(level(s.heading), 3)] + " " + words
+		}
+		out = append(out, s)
+	}
+	p.sections = out
 }
 
 // joined are lines with those that only continue a list entry put behind it.

@@ -141,9 +141,9 @@ func TestAnswersAreWrittenInTheFormOfAMemory(t *testing.T) {
 		"## Open Ends:", "", "* a star, and a <tag> [00001001 2026-07-01; 00001002 2026-07-02].",
 		"- wrapped", "  over two lines [" + id(1) + " 2026-07-01]",
 		"## user preferences", "", "- “be kind” [00001001 2020-01-01, 00001002 2020-01-01]", "", "- “be kind” [00001001 2026-07-01]", "- nobody said this",
-		"## Architecture", "- it has layers [00001002 2026-07-02]",
+		"## Architecture <b>", "it has layers [00001002 2026-07-02]", "[00001002 2026-07-02]", "### \u200b", "- and doors [00001002 2026-07-02]",
 		"## Recent work", "- 2026-07-02 “a pr” — done: made [00001002 2026-07-02]", "  - and tested",
-		"## Sessions", "- invented — nonsense",
+		"## Sessions", "- invented — nonsense", "```", // a fence that swallows nothing
 	}, "\n")
 	c, _, err := ask(t, input(first, second), &scripted{answers: []func(model.Request) (model.Answer, error){
 		says("Here it is:\n```json\n" + reply(memory, "# x\n\n## What the user wants\n\n- “be kind”\n\n## Where to look\n\n- nowhere\n") + "\n```\n")}})
@@ -163,9 +163,10 @@ Learned from 2 sessions (2026-07-01 to 2026-07-02). Each line ends with the sess
 
 - stands before any heading [00001001 2026-07-01]
 
-### Architecture
+### Architecture ‹b›
 
 - it has layers [00001002 2026-07-02]
+- and doors [00001002 2026-07-02]
 
 ## Recent work
 

@@ -10,10 +10,11 @@ import (
 func readPage(text string) *page {
 	p := &page{}
 	var s *section
-	fenced := false
-	for l := range strings.SplitSeq(strings.ReplaceAll(text, "\r\n", "\n"), "\n") {
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	fenced, closed := false, fencesClose(text)
+	for l := range strings.SplitSeq(text, "\n") {
 		l = strings.TrimRight(l, " \t\r")
-		if fence(l) {
+		if closed && fence(l) {
 			fenced = !fenced
 		}
 		switch {
@@ -29,6 +30,17 @@ func readPage(text string) *page {
 		s.trim()
 	}
 	return p
+}
+
+// fencesClose reports whether every code fence that a text opens is closed.
+func fencesClose(text string) bool {
+	open := false
+	for l := range strings.Lines(text) {
+		if fence(l) {
+			open = !open
+		}
+	}
+	return !open
 }
 
 // trim drops the blank lines at both ends of a section.

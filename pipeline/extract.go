@@ -119,7 +119,7 @@ func (r *run) work(ctx context.Context, claim store.Claim, attempt time.Time) {
 		r.lost(ctx, claim, result)
 		return
 	case modelFault(err):
-		r.enter(ctx, claim, result, store.OutcomeInterrupted)
+		r.enter(ctx, claim, result, store.OutcomeFailed)
 		r.halt(ctx, claim, r.ofModel(err))
 		return
 	case err != nil && (spent.isBarred() || limited(err)):

@@ -64,6 +64,7 @@ bench: ## benchmarks, as ratios taken in the same run where a number has to be h
 
 sessions: ## run the coding agents that are installed and compare what is read with what was said
 	go run ./testdata/cmd/sessions -prefix '$(AGENTS_PREFIX)' -only '$(AGENTS)' -install '$(INSTALL)'
+	AGENTS_PREFIX='$(AGENTS_PREFIX)' go test -count=1 -v -run AgentsAnswerAsModels ./testdata/cmd/sessions
 
 clean: ## remove what the other targets made
 	rm -rf bin .tools

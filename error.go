@@ -21,6 +21,8 @@ const (
 	CodeNewer       Code = "newer"       // the database was written by a newer version
 	CodeStorage     Code = "storage"     // the disk is full, read-only or forbidden
 	CodeInvalid     Code = "invalid"     // an answer or artifact that breaks its rules
+	CodeModel       Code = "model"       // a call to a language model failed, or gave nothing of use
+	CodeLimit       Code = "limit"       // a spending limit stops the work
 	CodeInterrupted Code = "interrupted" // stopped by a signal or a time limit
 	CodeInternal    Code = "internal"
 )
@@ -70,3 +72,17 @@ func HintOf(err error) string {
 	}
 	return ""
 }
+
+// AnswerError is a language model's answer that could not be used. The answer is
+// kept for a person to look at: foreign text, not redacted, which is no part of
+// the message.
+type AnswerError struct {
+	Answer string
+	Err    error // what was wrong with it
+}
+
+// Error says what was wrong with the answer, in none of its words.
+func (e *AnswerError) Error() string { return e.Err.Error() }
+
+// Unwrap returns what was wrong with the answer.
+func (e *AnswerError) Unwrap() error { return e.Err }

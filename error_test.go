@@ -45,3 +45,20 @@ func TestHintOfLooksBehindErrorsWithoutOne(t *testing.T) {
 		t.Errorf("hint %q", got)
 	}
 }
+
+func TestAnAnswerThatCouldNotBeUsedIsFoundAndNotPrinted(t *testing.T) {
+	t.Parallel()
+	err := fmt.Errorf("extract: %w", &memoir.AnswerError{
+		Answer: "a private thought", Err: memoir.Errorf(memoir.CodeModel, "try another", "x/y gave no JSON"),
+	})
+	if got, want := err.Error(), "extract: x/y gave no JSON"; got != want {
+		t.Errorf("message %q, want %q", got, want)
+	}
+	var answer *memoir.AnswerError
+	if !errors.As(err, &answer) || answer.Answer != "a private thought" {
+		t.Errorf("the answer is lost: %+v", answer)
+	}
+	if memoir.CodeOf(err) != memoir.CodeModel || memoir.HintOf(err) != "try another" {
+		t.Errorf("code %q, hint %q", memoir.CodeOf(err), memoir.HintOf(err))
+	}
+}

@@ -39,6 +39,14 @@ const (
 	KindOwnRun     SessionKind = "own_run"    // memoir's own model calls
 )
 
+// OwnRunMarker in the first text of a session says that memoir itself made it: it
+// begins every question that is put to an agent, since some keep each of their runs.
+const OwnRunMarker = "memoir:own-run"
+
+// ChildVariable is set in the environment of whatever memoir starts, so that hooks
+// which start memoir in turn do nothing.
+const ChildVariable = "MEMOIR_CHILD"
+
 // Reason says what becomes of a session, and why. Every registered session has
 // exactly one: the first that applies, in the order of Reasons.
 type Reason string

@@ -44,16 +44,21 @@ type Definition struct {
 	Flag     string // a command-line flag with its own form, if there is one
 	Days     bool   // the flag is a duration, the setting a number of days
 	Hours    bool   // the flag is a duration, the setting a number of hours
+	Path     bool   // of a text: a path in full, or from ~
+	Own      bool   // no project's file may set it, trusted or not
 	Doc      string // one line
 
 	field func(*Settings) any // a pointer to a bool, int, int64, float64, string or []string
 }
 
+// builtin is the model that needs no provider.
+const builtin = "builtin"
+
 const unlimited = 1e15 // for counts that need a bound only against nonsense
 
 // Definitions is the table of all settings, in the order in which they are
-// documented and printed. Projects and providers, which are maps, stand beside
-// it in maps.go. It is not to be changed.
+// documented and printed. Projects, providers and models, which are maps, stand
+// beside it in maps.go and provider.go. It is not to be changed.
 var Definitions = []Definition{
 	{Name: "memories.enabled", Kind: Bool, Default: "false", Tighten: TightenOff,
 		Doc:   "master switch of what runs by itself; a command typed by hand works regardless",
@@ -126,19 +131,28 @@ var Definitions = []Definition{
 	{Name: "memories.busyTimeoutSeconds", Kind: Int, Default: "10", Min: 0, Max: 3600,
 		Doc:   "how long to wait for a busy database before giving up",
 		field: func(s *Settings) any { return &s.Memories.BusyTimeoutSeconds }},
-	{Name: "modelRoles.default", Kind: Text, Default: "builtin",
+	{Name: "modelRoles.default", Kind: Text, Default: builtin,
 		Doc:   "model of Phase 1, as provider/model; builtin needs no network and no key",
 		field: func(s *Settings) any { return &s.ModelRoles.Default }},
 	{Name: "modelRoles.smol", Kind: Text, Default: "",
 		Doc:   "model of Phase 2; unset: modelRoles.default",
 		field: func(s *Settings) any { return &s.ModelRoles.Smol }},
+	{Name: "modelRoles.phase1", Kind: Text, Default: "",
+		Doc:   "model of Phase 1 alone; unset: modelRoles.default",
+		field: func(s *Settings) any { return &s.ModelRoles.Phase1 }},
+	{Name: "modelRoles.phase2", Kind: Text, Default: "",
+		Doc:   "model of Phase 2 alone; unset: modelRoles.smol, else modelRoles.default",
+		field: func(s *Settings) any { return &s.ModelRoles.Phase2 }},
+	{Name: "prompts.dir", Kind: Text, Default: "", Path: true, Own: true,
+		Doc:   "directory of prompt files that replace the program's own of the same name",
+		field: func(s *Settings) any { return &s.Prompts.Dir }},
 	{Name: "limits.tokensPerRun", Kind: Int, Default: "0", Min: 0, Max: unlimited, ZeroNone: true,
 		Tighten: TightenLower,
 		Doc:     "tokens that one run may spend; 0: no limit",
 		field:   func(s *Settings) any { return &s.Limits.TokensPerRun }},
 	{Name: "limits.tokensPerDay", Kind: Int, Default: "0", Min: 0, Max: unlimited, ZeroNone: true,
 		Tighten: TightenLower,
-		Doc:     "tokens that all runs of a day may spend; 0: no limit",
+		Doc:     "tokens that all runs of a day, of UTC, may spend; 0: no limit",
 		field:   func(s *Settings) any { return &s.Limits.TokensPerDay }},
 	{Name: "limits.costPerRun", Kind: Float, Default: "0", Min: 0, Max: 1e6, ZeroNone: true,
 		Tighten: TightenLower,
@@ -146,7 +160,7 @@ var Definitions = []Definition{
 		field:   func(s *Settings) any { return &s.Limits.CostPerRun }},
 	{Name: "limits.costPerDay", Kind: Float, Default: "0", Min: 0, Max: 1e6, ZeroNone: true,
 		Tighten: TightenLower,
-		Doc:     "US dollars that all runs of a day may spend; 0: no limit",
+		Doc:     "US dollars that all runs of a day, of UTC, may spend; 0: no limit",
 		field:   func(s *Settings) any { return &s.Limits.CostPerDay }},
 	{Name: "exclude", Kind: List, Default: "", Tighten: TightenMore,
 		Doc:   "globs of directories whose sessions are left alone, with what is below them",

@@ -4,6 +4,6 @@
 // It also knows where memoir's home and configuration directories are. It knows
 // nothing of what the settings are for.
 //
-// Read definition.go first (the table), then load.go (the layers) and
-// projectfile.go (what a repository may say about itself).
+// Read definition.go first (the table), then load.go (the layers), provider.go
+// (language models) and projectfile.go (what a repository may say about itself).
 package config

@@ -9,9 +9,9 @@ import (
 
 // ReservedVariables are the MEMOIR_* variables that are no settings.
 var ReservedVariables = []string{
-	"MEMOIR_HOME",   // where the data is
-	"MEMOIR_CHILD",  // set for processes that memoir starts
-	"MEMOIR_CORPUS", // where the tests find their sessions
+	"MEMOIR_HOME",        // where the data is
+	memoir.ChildVariable, // set for processes that memoir starts
+	"MEMOIR_CORPUS",      // where the tests find their sessions
 }
 
 // Variable returns the environment variable of a setting:

@@ -115,6 +115,16 @@ func (s *Settings) apply(d Definition, text, home, origin string) error {
 			(*list)[i] = glob
 		}
 	}
+	if text, ok := d.field(s).(*string); ok && d.Path && *text != "" {
+		path, err := expandHome(*text, home)
+		if err != nil {
+			return err
+		}
+		if !filepath.IsAbs(path) {
+			return fmt.Errorf("must be a path in full, or from ~, not %s", printable(*text))
+		}
+		*text = filepath.Clean(path)
+	}
 	s.setOrigin(d.Name, origin)
 	return nil
 }
@@ -152,8 +162,8 @@ type Value struct {
 	Doc    string
 }
 
-// Values lists every effective value in the order of the table, then projects
-// and providers by name.
+// Values lists every effective value in the order of the table, then projects,
+// providers and models by name.
 func (s Settings) Values() []Value {
 	var values []Value
 	for _, d := range Definitions {
@@ -165,10 +175,15 @@ func (s Settings) Values() []Value {
 			Doc: "project of this directory and what is below it"})
 	}
 	for _, provider := range slices.Sorted(maps.Keys(s.Providers)) {
-		for _, field := range providerFields {
-			p := s.Providers[provider]
-			name := fmt.Sprintf("providers.%s.%s", provider, field.name)
-			values = append(values, Value{Name: name, Value: *field.field(&p), Origin: s.Origin(name), Doc: field.doc})
+		for _, f := range providerFields {
+			values = append(values, s.fieldValue(nameProviders+"."+provider, f, s.Providers[provider]))
+		}
+	}
+	for _, model := range slices.Sorted(maps.Keys(s.Models)) {
+		for _, f := range providerFields {
+			if f.call {
+				values = append(values, s.fieldValue(nameModels+"."+model, f, Provider{Call: s.Models[model]}))
+			}
 		}
 	}
 	if s.Project != "" {

@@ -1,83 +1,11 @@
 package config
 
 import (
-	"net/url"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
-
-// providerFields are the settings of one provider.
-var providerFields = []struct {
-	name, doc string
-	check     func(string) string // what is wrong with a value, or ""
-	field     func(*Provider) *string
-}{
-	{"baseURL", "where the provider is reached", checkBaseURL, func(p *Provider) *string { return &p.BaseURL }},
-	{"keyEnv", "environment variable that holds the key", checkKeyEnv, func(p *Provider) *string { return &p.KeyEnv }},
-}
-
-var (
-	providerName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,39}$`)
-	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
-)
-
-func checkBaseURL(text string) string {
-	u, err := url.Parse(text)
-	switch {
-	case err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "":
-		return "must be an http or https URL"
-	case u.User != nil:
-		return "must not hold a password; name a variable with keyEnv"
-	}
-	return ""
-}
-
-func checkKeyEnv(text string) string {
-	if !variableName.MatchString(text) {
-		// A likely mistake is the key itself, which must not be repeated here.
-		return "must be the name of an environment variable, not the key itself"
-	}
-	return ""
-}
-
-// applyProviders reads providers: {name: {baseURL: …, keyEnv: …}}.
-func (s *Settings) applyProviders(e entry) error {
-	providers := make(map[string]Provider)
-	err := e.pairs(e.node, func(key, value *yaml.Node) error {
-		name := key.Value
-		sub := entry{name: nameProviders + "." + name, file: e.file, line: key.Line, node: value}
-		if !providerName.MatchString(name) {
-			return e.errorf("use lower-case letters, digits, dashes", "has a provider named %s", printable(name))
-		}
-		var p Provider
-		err := sub.pairs(value, func(key, value *yaml.Node) error {
-			at := entry{name: sub.name + "." + key.Value, file: e.file, line: key.Line}
-			for _, f := range providerFields {
-				if f.name != key.Value {
-					continue
-				}
-				value = resolve(value)
-				if value.Kind != yaml.ScalarNode || value.ShortTag() != "!!str" {
-					return at.errorf(f.doc, "must be a text")
-				}
-				if wrong := f.check(value.Value); wrong != "" {
-					return at.errorf(f.doc, "%s", wrong)
-				}
-				*f.field(&p) = value.Value
-				s.setOrigin(at.name, at.origin())
-				return nil
-			}
-			return at.errorf("a provider has baseURL and keyEnv", "is an unknown setting")
-		})
-		providers[name] = p
-		return err
-	})
-	s.Providers = providers
-	return err
-}
 
 // applyProjects reads projects: {directory: name}.
 func (s *Settings) applyProjects(e entry, home string) error {

@@ -66,14 +66,27 @@ func (s Settings) ForProject(dir string, trusted TrustStore) (Settings, []Ignore
 	return out, ignored, nil
 }
 
+// ownAlone is what is said of a setting that stands in a project's file and may not.
+const ownAlone = "belongs into the user's " + FileName
+
+// own reports whether no project's file may hold this setting, not even one that
+// is trusted: trust is given to a project, and these reach all of them. They say
+// which server and which program are handed the text of every session.
+func (e entry) own() bool {
+	d, _ := definition(e.name)
+	return d.Own || e.name == nameProviders || e.name == nameModels
+}
+
 // applyTrusted applies a setting of a project file that is trusted.
 func (s *Settings) applyTrusted(e entry, dir string) error {
-	switch e.name {
-	case nameProjects:
-		return e.errorf("write project: name", "belongs into the user's "+FileName)
-	case "exclude":
+	switch {
+	case e.name == nameProjects:
+		return e.errorf("write project: name", ownAlone)
+	case e.own():
+		return e.errorf("", ownAlone)
+	case e.name == "exclude":
 		return s.excludeMore(e, dir)
-	case "memories.enabled":
+	case e.name == "memories.enabled":
 		if err := s.applyEntry(e, ""); err != nil {
 			return err
 		}
@@ -87,6 +100,9 @@ func (s *Settings) applyTrusted(e entry, dir string) error {
 // tightens; otherwise it says why not.
 func (s *Settings) tighten(e entry, dir string) (why string, err error) {
 	const needsTrust = "it needs trust"
+	if e.own() {
+		return "it " + ownAlone, nil
+	}
 	d, ok := definition(e.name)
 	if !ok || d.Tighten == TightenNever {
 		return needsTrust, nil

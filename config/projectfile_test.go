@@ -34,7 +34,11 @@ func TestAStrangersFileMayOnlyTighten(t *testing.T) {
 		{"no age limit", "memories: {maxRolloutAgeDays: 0}", "memories.maxRolloutAgeDays=30", "it would loosen 30, which needs trust"},
 		{"a first spending limit", "limits: {tokensPerRun: 9}", "limits.tokensPerRun=9", ""},
 		{"a model", "modelRoles: {default: evil/model}", "modelRoles.default=builtin", "it needs trust"},
-		{"a server", "providers: {x: {baseURL: 'http://evil'}}", "modelRoles.default=builtin", "it needs trust"},
+		{"a model of one phase", "modelRoles: {phase2: evil/model}", "modelRoles.phase2=", "it needs trust"},
+		{"a server", "providers: {x: {baseURL: 'http://evil'}}", "modelRoles.default=builtin", "it belongs into the user's config.yml"},
+		{"a command", "providers: {x: {api: exec, command: [evil]}}", "modelRoles.default=builtin", "it belongs into the user's config.yml"},
+		{"how a model is called", "models: {x/y: {effort: high}}", "modelRoles.default=builtin", "it belongs into the user's config.yml"},
+		{"prompts", "prompts: {dir: /evil}", "prompts.dir=", "it belongs into the user's config.yml"},
 		{"another project", "project: other", "modelRoles.default=builtin", "it needs trust"},
 		{"other projects", "projects: {/: other}", "modelRoles.default=builtin", "it needs trust"},
 		{"the archive of generations", "memories: {generationsKept: 1}", "memories.generationsKept=20", "it needs trust"},
@@ -53,7 +57,7 @@ func TestAStrangersFileMayOnlyTighten(t *testing.T) {
 			if d, _ := definition(name); d.text(s) != want {
 				t.Errorf("%s is %s, want %s", name, d.text(s), want)
 			}
-			if s.Project != "" || len(s.Projects) > 0 || len(s.Providers) > 0 {
+			if s.Project != "" || len(s.Projects) > 0 || len(s.Providers) > 0 || len(s.Models) > 0 {
 				t.Errorf("a stranger set %+v", s)
 			}
 			if s.Off != (test.name == "switch memory off") {
@@ -202,6 +206,10 @@ func TestTrustRefusesWhatCouldNotBeApplied(t *testing.T) {
 	t.Parallel()
 	home, dir, file := project(t, "projects: {/: x}\n")
 	checkError(t, Trust(home, file), ":1: projects belongs into the user's config.yml")
+	for _, content := range []string{"providers: {x: {keyCommand: [evil]}}\n", "models: {x/y: {effort: high}}\n", "prompts: {dir: /evil}\n"} {
+		write(t, file, content)
+		checkError(t, Trust(home, file), " belongs into the user's config.yml")
+	}
 	write(t, file, "nonsense: 1\n")
 	checkError(t, Trust(home, file), "unknown setting")
 	if err := Trust(home, filepath.Join(dir, "none")); memoir.CodeOf(err) != memoir.CodeNotFound {

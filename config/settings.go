@@ -10,6 +10,7 @@ import (
 type Settings struct {
 	Memories   Memories
 	ModelRoles ModelRoles
+	Prompts    Prompts
 	Limits     Limits
 
 	// Exclude lists globs of directories that are kept out, absolute or
@@ -20,8 +21,10 @@ type Settings struct {
 	// below them belong to; ProjectFor looks it up.
 	Projects map[string]string
 
-	// Providers are the language model providers by name.
+	// Providers are the language model providers by name, Models what differs for
+	// one of their models, by provider/model; CallOf brings the two together.
 	Providers map[string]Provider
+	Models    map[string]Call
 
 	// Project is the name that a trusted project file gave its project. Only
 	// ForProject sets it.
@@ -32,7 +35,8 @@ type Settings struct {
 	// every command: the project is neither mined nor injected into.
 	Off bool
 
-	origins map[string]string // by setting name; no entry: the default
+	origins  map[string]string // by setting name; no entry: the default
+	warnings []Warning
 }
 
 // Memories are the settings of what runs and within which limits.
@@ -63,6 +67,13 @@ type Memories struct {
 type ModelRoles struct {
 	Default string
 	Smol    string // empty: as Default
+	Phase1  string // empty: as Default
+	Phase2  string // empty: as Smol
+}
+
+// Prompts are what is said to language models.
+type Prompts struct {
+	Dir string // absolute; empty: the program's own
 }
 
 // Limits are spending limits; 0 is none.
@@ -71,12 +82,6 @@ type Limits struct {
 	TokensPerDay int64
 	CostPerRun   float64 // US dollars
 	CostPerDay   float64 // US dollars
-}
-
-// Provider is where a language model is reached.
-type Provider struct {
-	BaseURL string // http or https, without credentials; empty: the provider's own
-	KeyEnv  string // the environment variable that holds the key
 }
 
 // Default returns the settings with nothing configured.
@@ -95,6 +100,7 @@ func (s Settings) clone() Settings {
 	s.Exclude = slices.Clone(s.Exclude)
 	s.Projects = maps.Clone(s.Projects)
 	s.Providers = maps.Clone(s.Providers)
+	s.Models = maps.Clone(s.Models)
 	s.origins = maps.Clone(s.origins)
 	return s
 }
@@ -117,3 +123,12 @@ func (s Settings) Origin(name string) string {
 }
 
 const originDefault = "default"
+
+// Warning is a problem of the settings that keeps nothing from working.
+type Warning struct {
+	Message string
+	Hint    string // what to do about it; may be empty
+}
+
+// Warnings lists what is wrong with the settings without making them unusable.
+func (s Settings) Warnings() []Warning { return slices.Clone(s.warnings) }

@@ -32,6 +32,7 @@ type entry struct {
 const (
 	nameProjects  = "projects"
 	nameProviders = "providers"
+	nameModels    = "models"
 	nameProject   = "project"
 )
 
@@ -142,14 +143,14 @@ func (p *parser) section(prefix string, line int, node *yaml.Node) error {
 		p.lines[name] = line
 		_, known := definition(name)
 		switch {
-		case known || slices.Contains([]string{nameProjects, nameProviders, nameProject}, name):
+		case known || slices.Contains([]string{nameProjects, nameProviders, nameModels, nameProject}, name):
 			p.entries = append(p.entries, entry{name: name, file: p.file, line: line, node: value})
 		case isSection(name):
 			if err := p.section(name+".", line, value); err != nil {
 				return err
 			}
 		default:
-			known := append(names(), nameProjects, nameProviders)
+			known := append(names(), nameProjects, nameProviders, nameModels)
 			return memoir.Errorf(memoir.CodeConfig, didYouMean(name, known), "%s:%d: unknown setting %s",
 				p.file, line, printable(name))
 		}

@@ -65,7 +65,7 @@ func TestConfigFile(t *testing.T) {
 		{"projects as a list", "projects: [/a]\n", "projects must be a section, not a list"},
 
 		{"providers", "providers:\n  ollama: {baseURL: 'http://localhost:11434/v1'}\n  x: {keyEnv: X_KEY}\n", ""},
-		{"an unknown field of a provider", "providers:\n  x:\n    baseUrl: http://x\n", "config.yml:3: providers.x.baseUrl is an unknown setting; a provider has baseURL and keyEnv"},
+		{"an unknown field of a provider", "providers:\n  x:\n    baseUrl: http://x\n", "config.yml:3: providers.x.baseUrl is an unknown setting; a provider has api, baseURL, keyEnv,"},
 		{"no URL", "providers: {x: {baseURL: 'localhost:80'}}\n", "providers.x.baseURL must be an http or https URL"},
 		{"a provider twice", "providers:\n  x: {}\n  x: {}\n", `config.yml:3: providers names "x" twice`},
 		{"a provider's odd name", "providers: {X/Y: {}}\n", `providers has a provider named "X/Y"`},
@@ -115,7 +115,11 @@ func TestMapsAreListedWithTheirLines(t *testing.T) {
 		got = append(got, v.Name+"="+v.Value+" "+origin)
 	}
 	want := "projects./a=one config.yml:6|projects./home/ann/b=two config.yml:5|" +
-		"providers.x.baseURL= default|providers.x.keyEnv=X_KEY config.yml:3"
+		"providers.x.api= default|providers.x.baseURL= default|providers.x.keyEnv=X_KEY config.yml:3|" +
+		"providers.x.keyCommand= default|providers.x.command= default|providers.x.preset= default|" +
+		"providers.x.effort= default|providers.x.temperature= default|providers.x.maxOutputTokens= default|" +
+		"providers.x.timeoutSeconds= default|providers.x.window= default|providers.x.inputPrice= default|" +
+		"providers.x.cachedPrice= default|providers.x.outputPrice= default"
 	if strings.Join(got, "|") != want {
 		t.Errorf("got %s", strings.Join(got, "|"))
 	}

@@ -5,6 +5,8 @@
 // Read consolidate.go (the interface), then builtin.go (the model that needs no
 // network), memory.go (its page; what stands on it: lasting.go, ofmoment.go, rule.go,
 // remedy.go, overtaken.go, once.go, recent.go, title.go, elsewhere.go), livenotes.go and notes.go (hand edits) and verify.go (what every answer must hold).
+// llm.go asks a language model: question.go is one step, batch.go what it shows,
+// layout.go and guard.go what becomes of the answer.
 package consolidate
 
 import (

@@ -43,16 +43,7 @@ const (
 
 // memory renders MEMORY.md within a number of bytes.
 func (k *knowledge) memory(name string, skills, limit int) string {
-	when := k.sessions[0].date
-	if k.last.date != when {
-		when += " to " + k.last.date
-	}
-	p := &page{head: "# Memory of " + projectName(name) + "\n\n" + fmt.Sprintf(
-		"Learned from %s (%s). Each line ends with the sessions it rests on; see Sessions below for their summaries.\n",
-		plural(len(k.sessions), "session"), when)}
-	if skills > 0 {
-		p.head += fmt.Sprintf("Procedures that recur are written down in skills/ (%d).\n", skills)
-	}
+	p := &page{head: headOf(name, k.sessions, skills)}
 	list := func(heading string, claims []*claim, worth float64, most int) {
 		s := p.section(heading)
 		for _, c := range claims {

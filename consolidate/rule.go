@@ -10,8 +10,8 @@ import (
 const repliesTo = " — said after the agent"
 
 var (
-	// answer begins what says nothing without the question that it answers.
-	answer = sync.OnceValue(func() *regexp.Regexp {
+	// answering begins what says nothing without the question that it answers.
+	answering = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)^(?:(?:yes|yeah|yep|yup|nope|nah|ok|okay|ja|nein|doch|sí|oui|да|нет)(?:[\s,.!;:—–-]|$)|(?:no|non|si|sure|right|exactly|correct|agreed|true|both|neither|either)(?:[,.!;:—–]|”?$)|(?:はい|いいえ|いえ|对|是的|不是|好的|不对))`)
 	})
 	// subjectless begins what is said of something that was named before.
@@ -36,7 +36,7 @@ func standing(text string) string {
 	if literal().MatchString(said) { // one value at one time
 		return ""
 	}
-	leans := answer().MatchString(quote) || subjectless().MatchString(quote) || strings.HasSuffix(strings.TrimSuffix(quote, "”"), "?")
+	leans := answering().MatchString(quote) || subjectless().MatchString(quote) || strings.HasSuffix(strings.TrimSuffix(quote, "”"), "?")
 	switch {
 	case replied:
 		_, agent, _ := strings.Cut(before, "“")

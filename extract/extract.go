@@ -17,7 +17,10 @@
 //	file.go, environment.go, procedure.go
 //	prose.go, phrase.go, wording.go, person.go    how sentences are read and compared
 //	duplicate.go, repeated.go   what is said under two kinds
-//	fit.go                  fitting a session to a language model's budget: piece, worth
+//
+// llm.go asks a language model instead: what it is shown (shown.go, fit.go with piece and
+// worth), how its answer is read (reply.go, bullets.go) and what the session must show of
+// it (evidence.go, verbatim.go).
 package extract
 
 import (

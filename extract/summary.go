@@ -25,6 +25,11 @@ var headings = []struct {
 
 // summary writes a session's readable summary; numbers in brackets are items.
 func summary(in Input, e memoir.Extraction, kept []memoir.Statement) string {
+	return summaryHead(in, e, kept) + summarySections(kept)
+}
+
+// summaryHead is the title and what the session was.
+func summaryHead(in Input, e memoir.Extraction, kept []memoir.Statement) string {
 	var b strings.Builder
 	b.WriteString("# " + plainTitle(e.Title) + "\n\n")
 	field := func(name, value string) {
@@ -45,6 +50,11 @@ func summary(in Input, e memoir.Extraction, kept []memoir.Statement) string {
 			break
 		}
 	}
+	return b.String()
+}
+
+func summarySections(kept []memoir.Statement) string {
+	var b strings.Builder
 	for _, h := range headings {
 		first := true
 		n := 0

@@ -12,6 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"memoir/consolidate"
+	"memoir/extract"
+	"memoir/model"
+	"memoir/model/modeltest"
 	"memoir/pipeline"
 	"memoir/rollout"
 	"memoir/store"
@@ -120,6 +124,54 @@ func copies(b *testing.B, dir string, n int) (files int) {
 		b.Fatal(err)
 	}
 	return files
+}
+
+// BenchmarkConcurrency extracts from N sessions with c workers against a server that
+// takes L for an answer, and compares the time from the beginning of a run, over
+// sessions that are registered, to the end of its Phase 1 with ceil(N/c) × L: the bar is 1.05 times.
+func BenchmarkConcurrency(b *testing.B) {
+	const sessions, workers, latency = 36, 8, time.Second
+	dir := b.TempDir()
+	for i := range sessions {
+		text := fmt.Sprintf(`{"type":"user","uuid":"u%[1]d","sessionId":"s%05[1]d","cwd":"/srv/app","timestamp":"2026-05-01T10:00:00Z","message":{"role":"user","content":"always write header %[1]d"}}`+"\n", i)
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("s%05d.jsonl", i)), []byte(text), 0o600); err != nil {
+			b.Fatal(err)
+		}
+	}
+	server := modeltest.OpenAIChat(b, modeltest.Script(modeltest.Step{Text: "ok", Latency: latency}))
+	var took time.Duration
+	for b.Loop() {
+		home := b.TempDir()
+		st, err := store.Open(b.Context(), filepath.Join(home, "memoir.db"), store.Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		o := options(home, dir)
+		ask := asks(b, server, model.Options{}, 0)
+		o.Phases = func(meter pipeline.Meter) (extract.Extractor, consolidate.Consolidator, error) {
+			one, _, err := ask(meter)
+			return one, consolidate.NewBuiltin(), err
+		}
+		o.Settings.Memories.Concurrency = workers
+		if _, err := pipeline.Scan(b.Context(), st, o); err != nil {
+			b.Fatal(err)
+		}
+		var extracted time.Time
+		began := time.Now()
+		o.Progress = func(p pipeline.Progress) {
+			if p.Stage == pipeline.StageExtract {
+				extracted = time.Now()
+			}
+		}
+		report, err := pipeline.Run(b.Context(), st, o)
+		if err != nil || report.Phase1.Stored != sessions {
+			b.Fatalf("%+v, %v", report.Phase1, err)
+		}
+		took += extracted.Sub(began)
+		st.Close()
+	}
+	least := (sessions + workers - 1) / workers * latency
+	b.ReportMetric(float64(took)/float64(b.N)/float64(least), "x-latency")
 }
 
 func corpusDir(b *testing.B) string {

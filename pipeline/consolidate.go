@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,6 +35,10 @@ func (r *run) phase2(ctx context.Context) error {
 	for i, project := range projects {
 		if ctx.Err() != nil || r.faulty() != nil {
 			break
+		}
+		if stop := r.meter.stop(); stop != nil && r.meter.named(r.consolidator.Name()) != nil {
+			reports[i] = ProjectReport{Project: project.ID, Name: project.Name, Generation: int(project.Generation), Outcome: OutcomeStopped, Detail: stop.Reason}
+			continue
 		}
 		group.Go(func() error {
 			reports[i] = r.settle(ctx, project)
@@ -69,6 +74,9 @@ func (r *run) phase2(ctx context.Context) error {
 			report.Outcome, report.Detail = OutcomeElsewhere, "another process consolidated it meanwhile"
 		}
 		r.reportProject(report)
+		if err := r.faulty(); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -79,14 +87,16 @@ func (r *run) settle(ctx context.Context, project store.ProjectRow) ProjectRepor
 	if err == nil {
 		return report
 	}
-	report.Outcome, report.Detail = OutcomeFailed, r.redact(err.Error())
+	report.Outcome, report.Detail = OutcomeFailed, cmp.Or(report.Detail, r.redact(err.Error()))
 	switch {
-	case ctx.Err() != nil:
+	case ctx.Err() != nil, limited(err):
 		report.Outcome = OutcomeStopped
 	case memoir.CodeOf(err) == memoir.CodeCorrupt:
 		r.fail(err)
+	case modelFault(err):
+		r.fail(r.ofModel(err))
 	default:
-		r.warn(fmt.Sprintf("project %s: %s", project.Name, report.Detail), memoir.HintOf(err))
+		r.warn(fmt.Sprintf("project %s: %s", project.Name, report.Detail), hintOf(err))
 	}
 	return report
 }
@@ -151,29 +161,51 @@ func (r *run) consolidateProject(ctx context.Context, project store.ProjectRow) 
 	})
 	defer release()
 
+	held, spent := begin(held, phaseConsolidate)
 	for round := 1; ; round++ {
 		report, err = r.makeGeneration(held, root, project, claim, report)
 		if memoir.CodeOf(err) != memoir.CodeChanged || round == maxRounds {
 			break
 		}
 	}
-	if err == nil {
-		return report, nil
-	}
+	usage, bytes := spent.settled()
+	r.addUsage(usage)
 	after := context.WithoutCancel(ctx)
+	enter := func(outcome string) {
+		r.addLedger(after, "project "+project.Name, store.LedgerEntry{Phase: phaseConsolidate, ProjectID: project.ID,
+			Model: r.consolidator.Name(), Usage: usage, InputBytes: bytes, Duration: time.Since(attempt), Outcome: outcome})
+	}
+	if err != nil && spent.isBarred() && !limited(err) {
+		err = r.meter.stop().err()
+	}
 	switch {
+	case err == nil && report.Outcome == OutcomePublished: // and entered with that
+		return report, nil
+	case err == nil:
+		enter(string(report.Outcome))
+		return report, nil
 	case memoir.CodeOf(context.Cause(held)) == memoir.CodeLeaseLost, memoir.CodeOf(err) == memoir.CodeLeaseLost:
+		enter(store.OutcomeLost)
 		report.Outcome, report.Detail = OutcomeBusy, "its lease was lost to another process"
 		return report, nil
-	case ctx.Err() != nil, ownFault(err):
-		if back := r.store.GiveBackProject(after, claim); back != nil {
+	case ctx.Err() != nil, ownFault(err), modelFault(err), limited(err):
+		back := r.store.GiveBackProject(after, claim)
+		if limited(err) {
+			enter(store.OutcomeLimit)
+		} else {
+			enter(store.OutcomeInterrupted)
+		}
+		if back != nil {
 			return report, errors.Join(err, back)
 		}
 	default:
-		failure := store.Failure{Message: r.redact(err.Error()), Transient: true}
+		failure := store.Failure{Message: r.redact(err.Error()) + r.keepAnswer(phaseConsolidate, project.ID, project.ID, err), Transient: true, RetryAfter: retryAfter(err),
+			Usage: usage, InputBytes: bytes, Duration: time.Since(attempt), Model: r.consolidator.Name(), Run: r.id, Outcome: outcomeOf(err)}
 		if failed := r.store.FailProject(after, claim, failure, r.projectRetryPolicy()); failed != nil {
+			enter(store.OutcomeLost)
 			return report, errors.Join(err, failed)
 		}
+		report.Detail = failure.Message
 	}
 	return report, err
 }

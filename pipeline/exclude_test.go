@@ -132,6 +132,12 @@ func load(t *testing.T, yaml string) config.Settings {
 	if err := os.WriteFile(filepath.Join(dir, config.FileName), []byte(yaml), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	return loadFrom(t, dir)
+}
+
+// loadFrom loads the settings of a directory.
+func loadFrom(t *testing.T, dir string) config.Settings {
+	t.Helper()
 	settings, err := config.Load(config.Options{ConfigDir: dir, Environ: []string{"HOME=" + dir}})
 	if err != nil {
 		t.Fatal(err)

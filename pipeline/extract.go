@@ -50,7 +50,7 @@ func (r *run) drain(ctx context.Context, workers int, suspects bool) error {
 			fail = r.faulty()
 		}
 		slots := min(workers, r.capLeft()) - busy
-		if slots > 0 && ctx.Err() == nil && fail == nil {
+		if slots > 0 && ctx.Err() == nil && fail == nil && r.meter.stop() == nil {
 			attempt := time.Now()
 			claims, err := r.store.ClaimSessions(ctx, store.ClaimOptions{
 				Holder:   r.holder,
@@ -106,14 +106,24 @@ func (r *run) work(ctx context.Context, claim store.Claim, attempt time.Time) {
 	})
 	defer release()
 
+	held, spent := begin(held, phaseExtract)
 	result, err := apart(held, r, func() (extracted, error) { return r.extractOne(held, claim) })
+	result.Usage, result.InputBytes = spent.settled()
 	result.Duration = time.Since(attempt)
+	r.addUsage(result.Usage)
 	switch {
 	case ctx.Err() != nil:
-		r.giveBack(ctx, claim)
+		r.giveBack(ctx, claim, result, store.OutcomeInterrupted)
 		return
 	case memoir.CodeOf(context.Cause(held)) == memoir.CodeLeaseLost:
 		r.lost(ctx, claim, result)
+		return
+	case modelFault(err):
+		r.enter(ctx, claim, result, store.OutcomeFailed)
+		r.halt(ctx, claim, r.ofModel(err))
+		return
+	case err != nil && (spent.isBarred() || limited(err)):
+		r.giveBack(ctx, claim, result, store.OutcomeLimit)
 		return
 	case err != nil:
 		r.failClaim(held, claim, result, err)
@@ -134,6 +144,7 @@ func (r *run) work(ctx context.Context, claim store.Claim, attempt time.Time) {
 		case memoir.CodeOf(err) == memoir.CodeLeaseLost:
 			r.lost(ctx, claim, result)
 		case ownFault(err):
+			r.enter(ctx, claim, result, store.OutcomeInterrupted)
 			r.halt(ctx, claim, err)
 		default:
 			r.failClaim(held, claim, result, err)
@@ -157,7 +168,6 @@ func (r *run) work(ctx context.Context, claim store.Claim, attempt time.Time) {
 	if !result.unchanged && result.excluded == "" {
 		r.addRedactions(result.Redactions)
 	}
-	r.addUsage(result.Usage)
 	r.finished(claim.Session.ID)
 }
 
@@ -197,14 +207,14 @@ func (r *run) extractOne(ctx context.Context, claim store.Claim) (extracted, err
 	session := movedTo(claim.Session, work, loaded.Items)
 	session.Title, _ = r.scanner.Redact(session.Title)
 	extraction, usage, err := r.extractor.Extract(ctx, extract.Input{Session: session, Items: loaded.Items})
-	out.Usage = usage // spent, whatever comes of it
+	accountOf(ctx).tell(usage) // spent, whatever comes of it
 	if err != nil {
 		return out, fmt.Errorf("extract: %w", err)
 	}
 	if err := r.seal(&extraction, session, loaded); err != nil {
-		return out, err
+		return out, &memoir.AnswerError{Answer: extraction.RawMemory + "\n\n" + extraction.RolloutSummary, Err: err}
 	}
-	out.Extraction, out.Usage = extraction, usage
+	out.Extraction = extraction
 	// What an earlier extraction rested on may have been undone since.
 	out.Withdraw = extraction.Empty() && loaded.Stats.Undone > 0
 	return out, nil
@@ -243,13 +253,16 @@ func lastSaid(items []memoir.Item, otherwise time.Time) time.Time {
 func (r *run) failClaim(ctx context.Context, claim store.Claim, spent extracted, cause error) {
 	ctx = context.WithoutCancel(ctx)
 	failure := store.Failure{
-		Message: r.redact(cause.Error()), Transient: memoir.CodeOf(cause) != memoir.CodeUnreadable,
-		Usage: spent.Usage, Duration: spent.Duration, Model: r.extractor.Name(), Run: r.id,
+		Message: r.redact(cause.Error()) + r.keepAnswer(phaseExtract, claim.Session.ProjectID, claim.Session.Key(), cause), Transient: memoir.CodeOf(cause) != memoir.CodeUnreadable,
+		RetryAfter: retryAfter(cause),
+		Usage:      spent.Usage, InputBytes: spent.InputBytes, Duration: spent.Duration, Model: r.extractor.Name(), Run: r.id, Outcome: outcomeOf(cause),
 	}
-	r.addUsage(spent.Usage)
 	err := r.store.FailClaim(ctx, claim, failure, r.retryPolicy())
 	r.count(func(p *Phase1Report) { p.Claimed++; p.Failed++ })
-	r.warn(fmt.Sprintf("session %s: %s", claim.Session.ID, failure.Message), memoir.HintOf(cause))
+	r.warn(fmt.Sprintf("session %s: %s", claim.Session.ID, failure.Message), hintOf(cause))
+	if err != nil {
+		r.enter(ctx, claim, spent, store.OutcomeLost)
+	}
 	if err != nil && memoir.CodeOf(err) != memoir.CodeLeaseLost {
 		r.warn(fmt.Sprintf("session %s: its failure could not be recorded: %v", claim.Session.ID, err), memoir.HintOf(err))
 	}
@@ -260,23 +273,25 @@ func (r *run) failClaim(ctx context.Context, claim store.Claim, spent extracted,
 // is stored, but what it cost stands in the ledger all the same.
 func (r *run) lost(ctx context.Context, claim store.Claim, result extracted) {
 	r.count(func(p *Phase1Report) { p.GivenBack++ })
-	r.addUsage(result.Usage)
 	r.warn(fmt.Sprintf("session %s: its lease was lost; another run has it", claim.Session.ID), "")
-	err := r.store.AddLedger(context.WithoutCancel(ctx), store.LedgerEntry{
-		At: time.Now(), Run: r.id, Phase: "extract", SessionKey: claim.Session.Key(), ProjectID: claim.Session.ProjectID,
-		Model: r.extractor.Name(), Usage: result.Usage, Duration: result.Duration, Outcome: "lost",
-	})
-	if err != nil {
-		r.warn(fmt.Sprintf("session %s: what it cost is not in the ledger: %v", claim.Session.ID, err), memoir.HintOf(err))
-	}
+	r.enter(ctx, claim, result, store.OutcomeLost)
 }
 
-// giveBack returns an interrupted claim at once, its attempt uncounted.
-func (r *run) giveBack(ctx context.Context, claim store.Claim) {
+// giveBack returns a claim at once, its attempt uncounted.
+func (r *run) giveBack(ctx context.Context, claim store.Claim, result extracted, outcome string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	if err := r.store.GiveBack(ctx, []store.Claim{claim}); err != nil && memoir.CodeOf(err) != memoir.CodeLeaseLost {
 		r.warn(fmt.Sprintf("session %s: not given back: %v", claim.Session.ID, err), "")
 	}
 	r.count(func(p *Phase1Report) { p.GivenBack++ })
+	r.enter(ctx, claim, result, outcome)
+}
+
+// enter puts into the ledger what work on a session cost that nothing is stored of.
+func (r *run) enter(ctx context.Context, claim store.Claim, result extracted, outcome string) {
+	r.addLedger(ctx, "session "+claim.Session.ID, store.LedgerEntry{
+		Phase: phaseExtract, SessionKey: claim.Session.Key(), ProjectID: claim.Session.ProjectID,
+		Model: r.extractor.Name(), Usage: result.Usage, InputBytes: result.InputBytes, Duration: result.Duration, Outcome: outcome,
+	})
 }

@@ -2,8 +2,12 @@ package pipeline
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"time"
 
 	"memoir"
+	"memoir/model"
 	"memoir/store"
 )
 
@@ -16,6 +20,48 @@ func ownFault(err error) bool {
 		return true
 	}
 	return false
+}
+
+// modelFault reports an error that every call to a model would meet: nobody answers
+// there, the key is refused, there is no such model, or its program is gone. As with
+// an own fault, no session or project is to blame. What may pass by itself, such as
+// a server's limit, is not among them.
+func modelFault(err error) bool {
+	var failed *model.Error
+	if !errors.As(err, &failed) {
+		return false
+	}
+	switch failed.Class {
+	case model.ClassUnreachable, model.ClassDenied, model.ClassMissing:
+		return true
+	case model.ClassProgram:
+		return errors.Is(failed.Err, fs.ErrNotExist)
+	}
+	return false
+}
+
+// ofModel is a fault of a model as a person is told it. What a server says is foreign text.
+func (r *run) ofModel(err error) error {
+	return &memoir.Error{Code: memoir.CodeModel, Message: r.redact(err.Error()), Hint: hintOf(err), Err: err}
+}
+
+// hintOf says what can be done about an error; empty if nothing is known.
+func hintOf(err error) string {
+	hint := memoir.HintOf(err)
+	var failed *model.Error
+	if hint == "" && errors.As(err, &failed) {
+		hint = failed.Hint()
+	}
+	return hint
+}
+
+// retryAfter is how long a server asked to be left alone; 0 if it did not.
+func retryAfter(err error) time.Duration {
+	var failed *model.Error
+	if !errors.As(err, &failed) {
+		return 0
+	}
+	return failed.RetryAfter
 }
 
 // halt gives a claim back because of a fault that ends the run: the other sessions

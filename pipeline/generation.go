@@ -39,7 +39,7 @@ func (r *run) makeGeneration(ctx context.Context, root memory.Root, project stor
 		report.Root = root.Link()
 	}
 	began := time.Now()
-	result, usage, err := r.makeMemory(ctx, in, live)
+	result, err := r.makeMemory(ctx, in, live)
 	if err != nil {
 		return report, err
 	}
@@ -69,9 +69,10 @@ func (r *run) makeGeneration(ctx context.Context, root memory.Root, project stor
 	if err := root.Stage(ctx, next, files, manifest); err != nil {
 		return report, err
 	}
+	usage, bytes := accountOf(ctx).total()
 	err = r.store.Publish(ctx, claim, store.GenerationRecord{
 		N: int64(next), ManifestHash: manifest.Hash(), Inputs: hashes(in.Extractions), At: r.now(),
-		Redactions: counts, Usage: usage, Duration: time.Since(began), Model: r.consolidator.Name(), Run: r.id,
+		Redactions: counts, Usage: usage, InputBytes: bytes, Duration: time.Since(began), Model: r.consolidator.Name(), Run: r.id,
 	}, func() error {
 		if same, err := root.Unchanged(live); err != nil || !same {
 			return errors.Join(err, errChanged())
@@ -92,33 +93,32 @@ func (r *run) makeGeneration(ctx context.Context, root memory.Root, project stor
 // makeMemory consolidates and checks the result; nil says that there is nothing to
 // make memory of. Zero inputs never wipe a root: only when all that a memory rests
 // on was taken out by a person or a setting is what they wrote by hand left alone.
-func (r *run) makeMemory(ctx context.Context, in consolidate.Input, live memory.Snapshot) (*memoir.Consolidation, memoir.Usage, error) {
+func (r *run) makeMemory(ctx context.Context, in consolidate.Input, live memory.Snapshot) (*memoir.Consolidation, error) {
 	if len(in.Extractions) == 0 {
 		if live.Generation == 0 || len(live.Manifest.Inputs) == 0 {
-			return nil, memoir.Usage{}, nil
+			return nil, nil
 		}
 		for _, input := range live.Manifest.Inputs {
 			if takenOut, err := r.takenOut(ctx, in.Project.ID, input.Session); err != nil || !takenOut {
-				return nil, memoir.Usage{}, err
+				return nil, err
 			}
 		}
 		left := consolidate.OnlyNotes(in)
-		return &left, memoir.Usage{}, nil
+		return &left, nil
 	}
-	var usage memoir.Usage
-	result, err := apart(ctx, r, func() (c memoir.Consolidation, err error) {
-		c, usage, err = r.consolidator.Consolidate(ctx, in)
+	result, err := apart(ctx, r, func() (memoir.Consolidation, error) {
+		c, usage, err := r.consolidator.Consolidate(ctx, in)
+		accountOf(ctx).tell(usage) // spent, whatever comes of it
 		return c, err
 	})
 	if err != nil {
-		return nil, usage, fmt.Errorf("consolidate: %w", err)
+		return nil, fmt.Errorf("consolidate: %w", err)
 	}
-	r.addUsage(usage)
 	result = consolidate.ApplyNotes(result, consolidate.LiveNotes(in.Notes, in))
 	if err := consolidate.Verify(result, in); err != nil {
-		return nil, usage, fmt.Errorf("check the consolidation: %w", err)
+		return nil, fmt.Errorf("check the consolidation: %w", &memoir.AnswerError{Answer: result.MemoryMD, Err: err})
 	}
-	return &result, usage, nil
+	return &result, nil
 }
 
 // takenOut reports whether a person or a setting took a session out of memory, or

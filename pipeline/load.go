@@ -58,13 +58,15 @@ func Load(ctx context.Context, scanner *secrets.Scanner, parts []rollout.Part) (
 	return out, nil
 }
 
+// cutMark stands where something was cut out.
+const cutMark = "\n[… cut …]\n"
+
 // cutMiddle keeps the head and the tail of a text that is longer than limit
 // bytes, cut at line or rune boundaries, with a mark between them.
 func cutMiddle(text string, limit int) string {
 	if len(text) <= limit {
 		return text
 	}
-	const mark = "\n[… cut …]\n"
 	head, end := text[:limit*6/10], text[len(text)-limit*4/10:]
 	if i := strings.LastIndexByte(head, '\n'); i > len(head)/2 {
 		head = head[:i]
@@ -72,7 +74,7 @@ func cutMiddle(text string, limit int) string {
 	if i := strings.IndexByte(end, '\n'); i >= 0 && i < len(end)/2 {
 		end = end[i+1:]
 	}
-	return trimRunes(head) + mark + tail(end, len(end))
+	return trimRunes(head) + cutMark + tail(end, len(end))
 }
 
 // tail returns the last n bytes of a text, beginning at a rune.

@@ -1,10 +1,14 @@
 package pipeline
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
 	"memoir/config"
+	"memoir/consolidate"
+	"memoir/extract"
+	"memoir/model"
 	"memoir/rollout"
 )
 
@@ -27,9 +31,22 @@ type Options struct {
 
 	StartingSession string // id of a session that is just beginning: left alone; may be empty
 
+	// Sleep waits before a call to a model is tried again, or returns the context's
+	// error as soon as it is done. Nil is a real one.
+	Sleep func(ctx context.Context, d time.Duration) error
+
+	// Phases makes the extractor and the consolidator; nil: those that the settings
+	// name. Each model that they call they have from meter, which is given the model
+	// and the options that it was opened with: what is not metered is in no limit.
+	Phases func(meter Meter) (extract.Extractor, consolidate.Consolidator, error)
+
 	Progress func(Progress) // called from one goroutine at a time; may be nil
 	Log      *slog.Logger   // may be nil
 }
+
+// Meter returns a model whose calls are counted and kept within the limits. What
+// repeats failed calls belongs above it.
+type Meter func(model.Model, model.Options) model.Model
 
 // Stage names a part of a run for its progress.
 type Stage string

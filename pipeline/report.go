@@ -10,10 +10,12 @@ type Report struct {
 	Phase2     []ProjectReport `json:"phase2"`
 	Usage      memoir.Usage    `json:"usage"`
 	Redactions map[string]int  `json:"redactions"` // by rule, of this run
-	Left       int             `json:"left"`       // sessions that the cap kept out
+	Left       int             `json:"left"`       // sessions that the cap, or a spending limit, kept out
 	DurationMS int64           `json:"duration_ms"`
 	DryRun     bool            `json:"dry_run,omitempty"`
-	Would      []Planned       `json:"would,omitempty"` // of a dry run
+	Would      []Planned       `json:"would,omitempty"`    // of a dry run
+	Estimate   *memoir.Usage   `json:"estimate,omitempty"` // of a dry run: what the language models would take
+	Stopped    *Stopped        `json:"stopped,omitempty"`  // by a spending limit
 	Warnings   []Warning       `json:"warnings,omitempty"`
 }
 
@@ -48,7 +50,7 @@ const (
 	OutcomeEdited    Outcome = "edited"    // a person was at work on its files all the time
 	OutcomeBackoff   Outcome = "backoff"   // failed before; tried again later
 	OutcomeFailed    Outcome = "failed"
-	OutcomeStopped   Outcome = "stopped" // interrupted
+	OutcomeStopped   Outcome = "stopped" // interrupted, or kept back by a spending limit
 )
 
 // ProjectReport is what Phase 2 did for one project that was due.
@@ -68,8 +70,13 @@ type Planned struct {
 	Source  memoir.Source `json:"source,omitempty"`
 	Project string        `json:"project"`
 	Title   string        `json:"title,omitempty"`
-	Action  string        `json:"action"` // "extract" or "consolidate"
-	Tokens  int           `json:"tokens,omitempty"`
+	Action  string        `json:"action"`           // "extract" or "consolidate"
+	Tokens  int           `json:"tokens,omitempty"` // that would be read
+
+	// Of a language model.
+	Model        string  `json:"model,omitempty"`
+	OutputTokens int     `json:"output_tokens,omitempty"`
+	Cost         float64 `json:"cost,omitempty"` // US dollars; 0 if unknown
 }
 
 // Warning is a problem that did not stop the run.
@@ -81,8 +88,10 @@ type Warning struct {
 // Busy reports whether another process's lease kept a project from being consolidated.
 func (r Report) Busy() bool { return r.has(OutcomeBusy) }
 
-// Partly reports whether something of the run failed.
-func (r Report) Partly() bool { return r.Phase1.Failed > 0 || r.has(OutcomeFailed) }
+// Partly reports whether something of the run failed, or a spending limit stopped it.
+func (r Report) Partly() bool {
+	return r.Phase1.Failed > 0 || r.has(OutcomeFailed) || r.Stopped != nil
+}
 
 func (r Report) has(o Outcome) bool {
 	for _, p := range r.Phase2 {

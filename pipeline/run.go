@@ -13,7 +13,6 @@ import (
 	"memoir/consolidate"
 	"memoir/extract"
 	"memoir/lease"
-	"memoir/model"
 	"memoir/rollout"
 	"memoir/secrets"
 	"memoir/store"
@@ -26,6 +25,8 @@ type run struct {
 	scanner      *secrets.Scanner
 	extractor    extract.Extractor
 	consolidator consolidate.Consolidator
+	secretKeys   map[string]string // by provider, for as long as models are opened
+	meter        *meter
 	holder       lease.Holder
 	log          *slog.Logger
 	began        time.Time
@@ -52,7 +53,13 @@ func Run(ctx context.Context, st *store.Store, opts Options) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
+	if err := r.chooseModels(ctx); err != nil {
+		return Report{}, err
+	}
 	err = r.steps(ctx)
+	if r.report.Stopped = r.meter.stop(); r.report.Stopped != nil {
+		r.warn("stopped by a limit: "+r.report.Stopped.Reason, r.report.Stopped.hint())
+	}
 	r.report.DurationMS = time.Since(r.began).Milliseconds()
 	if ctx.Err() != nil {
 		err = memoir.Errorf(memoir.CodeInterrupted, "run it again: what was finished is kept", "interrupted: %w", context.Cause(ctx))
@@ -72,10 +79,11 @@ func Scan(ctx context.Context, st *store.Store, opts Options) (Report, error) {
 }
 
 func newRun(st *store.Store, opts Options) (*run, error) {
-	r := &run{store: st, opts: opts, holder: lease.Self(), log: opts.Log, began: time.Now(), id: lease.NewToken()}
+	r := &run{store: st, opts: opts, holder: lease.Self(), log: opts.Log, began: time.Now(), id: lease.NewToken(), secretKeys: map[string]string{}}
 	if r.log == nil {
 		r.log = slog.New(slog.DiscardHandler)
 	}
+	r.extractor, r.consolidator = extract.NewBuiltin(), consolidate.NewBuiltin()
 	r.switched = projectFiles{run: r, off: map[string]bool{}}
 	r.report = Report{Phase2: []ProjectReport{}, Redactions: map[string]int{}}
 	r.report.Scan.Reasons = map[memoir.Reason]int{}
@@ -86,30 +94,15 @@ func newRun(st *store.Store, opts Options) (*run, error) {
 	if r.trusted, err = config.LoadTrust(opts.Home); err != nil {
 		return nil, err
 	}
-	// The models are found before anything is claimed: one that cannot be had
-	// costs no session an attempt.
-	if r.extractor, r.consolidator, err = models(opts); err != nil {
-		return nil, err
-	}
+	r.meter = newMeter(opts.Settings.Limits, st, r.id)
 	return r, nil
-}
-
-// models resolves the roles of both phases.
-func models(opts Options) (extract.Extractor, consolidate.Consolidator, error) {
-	roles := opts.Settings.ModelRoles
-	for _, role := range []struct{ name, value string }{{"modelRoles.default", roles.Default}, {"modelRoles.smol", roles.Smol}} {
-		if role.value == "" {
-			continue
-		}
-		if _, err := model.ParseSpec(role.value); err != nil {
-			return nil, nil, memoir.Errorf(memoir.CodeConfig, memoir.HintOf(err), "%s: %w", role.name, err)
-		}
-	}
-	return extract.NewBuiltin(), consolidate.NewBuiltin(), nil
 }
 
 func (r *run) steps(ctx context.Context) error {
 	if err := r.scan(ctx); err != nil {
+		return err
+	}
+	if err := r.recall(ctx); err != nil {
 		return err
 	}
 	if r.opts.DryRun {
@@ -126,41 +119,10 @@ func (r *run) steps(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.capLeft() == 0 { // otherwise what is eligible is in the hands of other processes
+	if r.meter.stop() != nil || r.capLeft() == 0 { // otherwise what is eligible is in the hands of other processes
 		r.report.Left = reasons[memoir.ReasonEligible] + reasons[memoir.ReasonOverCap]
 	}
 	return r.phase2(ctx)
-}
-
-// plan says what the run would do.
-func (r *run) plan(ctx context.Context) error {
-	r.report.DryRun = true
-	sessions, err := r.store.Sessions(ctx, store.Filter{})
-	if err != nil {
-		return fmt.Errorf("list sessions: %w", err)
-	}
-	due := map[string]bool{}
-	for _, s := range sessions {
-		if s.Reason != memoir.ReasonEligible || !r.concerns(s) {
-			continue
-		}
-		due[s.ProjectID] = true
-		r.report.Would = append(r.report.Would, Planned{
-			Session: s.ID, Source: s.Source, Project: s.ProjectID, Title: s.Title, Action: "extract",
-			Tokens: min(int(s.Bytes/4), r.opts.Settings.Memories.Phase1InputTokenLimit),
-		})
-	}
-	r.report.Left = r.report.Scan.Reasons[memoir.ReasonOverCap]
-	projects, err := r.store.Projects(ctx)
-	if err != nil {
-		return fmt.Errorf("list projects: %w", err)
-	}
-	for _, p := range projects {
-		if (p.Due || due[p.ID]) && r.selected(p.ID) {
-			r.report.Would = append(r.report.Would, Planned{Project: p.ID, Action: "consolidate"})
-		}
-	}
-	return nil
 }
 
 // concerns reports whether the run's restrictions let it work on a session.

@@ -1,6 +1,14 @@
 package pipeline
 
-import "memoir"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"memoir"
+	"memoir/store"
+)
 
 // count changes Phase 1's figures.
 func (r *run) count(change func(*Phase1Report)) {
@@ -28,6 +36,23 @@ func (r *run) addUsage(u memoir.Usage) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.report.Usage = r.report.Usage.Add(u)
+}
+
+// addLedger enters work of which nothing is stored.
+func (r *run) addLedger(ctx context.Context, what string, e store.LedgerEntry) {
+	e.At, e.Run = time.Now(), r.id
+	if err := r.store.AddLedger(context.WithoutCancel(ctx), e); err != nil && e.Usage.Calls > 0 {
+		r.warn(fmt.Sprintf("%s: what it cost is not in the ledger: %v", what, err), memoir.HintOf(err))
+	}
+}
+
+// outcomeOf is what the ledger calls work that failed.
+func outcomeOf(err error) string {
+	var answer *memoir.AnswerError
+	if errors.As(err, &answer) || memoir.CodeOf(err) == memoir.CodeInvalid {
+		return store.OutcomeRefused
+	}
+	return store.OutcomeFailed
 }
 
 // reportProject adds what became of a project; one without an outcome had nothing to do.

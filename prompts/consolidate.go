@@ -9,9 +9,9 @@ import (
 // none. Sessions are named as they are to be cited: short id and date.
 type ConsolidateVars struct {
 	Project           string
-	Date              time.Time
-	MemoryBytes       int // limit of memory_md
-	SummaryTokens     int // limit of memory_summary
+	Date              time.Time // of the newest session: the same input gives the same question
+	MemoryBytes       int       // limit of memory_md
+	SummaryTokens     int       // limit of memory_summary
 	CurrentMemory     string
 	CurrentSummary    string
 	CurrentSkills     string

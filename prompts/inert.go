@@ -44,3 +44,6 @@ func bullets(texts []string) string {
 	}
 	return b.String()
 }
+
+// Framed reports whether a text holds one of the tags that hold data in prompts.
+func Framed(text string) bool { return frames.MatchString(text) }

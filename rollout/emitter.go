@@ -7,9 +7,6 @@ import (
 	"memoir"
 )
 
-// ownRunMarker in the first text of a session says that memoir itself made it.
-const ownRunMarker = "memoir:own-run"
-
 const (
 	maxText    = 4 << 20   // bytes of one text of an item
 	maxPending = 16 << 20  // bytes of calls that wait for their results
@@ -85,7 +82,7 @@ func (e *emitter) user(origin memoir.Origin, text string, w where) {
 // hear looks for our own marker in the user texts that a session begins with, up
 // to the first that is not injected. An agent calls it before user.
 func (e *emitter) hear(raw string) {
-	if !e.heard && strings.Contains(raw, ownRunMarker) {
+	if !e.heard && strings.Contains(raw, memoir.OwnRunMarker) {
 		e.stats.OwnRun = true
 	}
 }

@@ -131,7 +131,7 @@ func TestOpenCodeHead(t *testing.T) {
 		{"a child with a placeholder", ocSession{parent: "ses_0", title: "Child session - 2026-11-21T17:07:23.989Z", messages: turn}, memoir.KindSubagent, "say hello"},
 		{"a headless run", ocSession{title: "G", extra: deny, messages: turn}, memoir.KindAutomation, "G"},
 		{"a sub-agent of a headless run", ocSession{parent: "ses_0", title: "G", extra: deny, messages: turn}, memoir.KindSubagent, "G"},
-		{"a model call of ours", ocSession{title: "G", messages: []ocMessage{ocUser("m1", ocText(ownRunMarker+" x"))}}, memoir.KindOwnRun, "G"},
+		{"a model call of ours", ocSession{title: "G", messages: []ocMessage{ocUser("m1", ocText(memoir.OwnRunMarker+" x"))}}, memoir.KindOwnRun, "G"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -191,7 +191,7 @@ func (s *Store) FailProject(ctx context.Context, c ProjectClaim, f Failure, p Po
 			return err
 		}
 		return s.addLedger(t, LedgerEntry{At: s.now(), Run: f.Run, Phase: kindConsolidate, ProjectID: c.ProjectID,
-			Model: f.Model, Usage: f.Usage, Duration: f.Duration, Outcome: "failed"})
+			Model: f.Model, Usage: f.Usage, InputBytes: f.InputBytes, Duration: f.Duration, Outcome: f.outcome()})
 	})
 	return s.explain(err, "recording failure of project %s", c.ProjectID)
 }

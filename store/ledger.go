@@ -16,9 +16,19 @@ type LedgerEntry struct {
 	ProjectID  string
 	Model      string
 	Usage      memoir.Usage
+	InputBytes int64 // of the calls whose input tokens are known; 0: not known
 	Duration   time.Duration
-	Outcome    string // a word: stored, empty, kept, unchanged, withdrawn, published, failed, lost, …
+	Outcome    string // a word: stored, empty, kept, unchanged, withdrawn, published, or one of those below
 }
+
+// The outcomes of work that came to nothing but cost something.
+const (
+	OutcomeFailed      = "failed"
+	OutcomeRefused     = "refused"     // the answer could not be used
+	OutcomeLost        = "lost"        // another process had taken the work over
+	OutcomeInterrupted = "interrupted" // by a signal, a time limit or a fault of ours
+	OutcomeLimit       = "limit"       // a spending limit stopped it
+)
 
 // AddLedger records what was spent outside a method that records it itself, such
 // as by work whose claim was lost. Entries without a call are left out.
@@ -42,26 +52,32 @@ func (s *Store) addLedger(t tx, e LedgerEntry) error {
 		e.At = s.now()
 	}
 	_, err := t.exec(`INSERT INTO ledger (at, run, phase, session_key, project_id, model, calls, input_tokens, cached_tokens,
-			output_tokens, cost, duration_ms, outcome) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			output_tokens, cost, duration_ms, outcome, input_bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		millis(e.At), e.Run, e.Phase, e.SessionKey, e.ProjectID, e.Model, e.Usage.Calls, e.Usage.InputTokens, e.Usage.CachedTokens,
-		e.Usage.OutputTokens, e.Usage.Cost, e.Duration.Milliseconds(), e.Outcome)
+		e.Usage.OutputTokens, e.Usage.Cost, e.Duration.Milliseconds(), e.Outcome, e.InputBytes)
 	return err
 }
 
 // Spent sums what was spent from a moment on; the zero time means ever.
 func (s *Store) Spent(ctx context.Context, since time.Time) (memoir.Usage, error) {
+	return s.SpentBeside(ctx, since, "")
+}
+
+// SpentBeside is Spent without what one run spent, which that run knows better: the
+// ledger has it only when a piece of work is finished.
+func (s *Store) SpentBeside(ctx context.Context, since time.Time, run string) (memoir.Usage, error) {
 	var u memoir.Usage
 	err := s.read(ctx, func(t tx) (err error) {
-		u, err = spent(t, since)
+		u, err = spent(t, since, run)
 		return err
 	})
 	return u, s.explain(err, "adding up the ledger")
 }
 
-func spent(t tx, since time.Time) (memoir.Usage, error) {
+func spent(t tx, since time.Time, beside string) (memoir.Usage, error) {
 	var u memoir.Usage
 	err := t.get(`SELECT coalesce(sum(calls), 0), coalesce(sum(input_tokens), 0), coalesce(sum(cached_tokens), 0),
-			coalesce(sum(output_tokens), 0), coalesce(sum(cost), 0.0) FROM ledger WHERE at >= ?`, []any{millis(since)},
-		&u.Calls, &u.InputTokens, &u.CachedTokens, &u.OutputTokens, &u.Cost)
+			coalesce(sum(output_tokens), 0), coalesce(sum(cost), 0.0) FROM ledger WHERE at >= ?1 AND (?2 = '' OR run <> ?2)`,
+		[]any{millis(since), beside}, &u.Calls, &u.InputTokens, &u.CachedTokens, &u.OutputTokens, &u.Cost)
 	return u, err
 }

@@ -23,6 +23,7 @@ type GenerationRecord struct {
 	// Not part of the generation, but recorded with it.
 	Redactions map[string]int // secrets taken out of the published files, by rule
 	Usage      memoir.Usage
+	InputBytes int64 // as in LedgerEntry
 	Duration   time.Duration
 	Model      string
 	Run        string
@@ -60,7 +61,7 @@ func (s *Store) Publish(ctx context.Context, c ProjectClaim, g GenerationRecord,
 			return err
 		}
 		if err := s.addLedger(t, LedgerEntry{At: s.now(), Run: g.Run, Phase: kindConsolidate, ProjectID: c.ProjectID,
-			Model: g.Model, Usage: g.Usage, Duration: g.Duration, Outcome: "published"}); err != nil {
+			Model: g.Model, Usage: g.Usage, InputBytes: g.InputBytes, Duration: g.Duration, Outcome: "published"}); err != nil {
 			return err
 		}
 		if err := s.finishProject(t, c); err != nil {

@@ -16,6 +16,7 @@ type Result struct {
 	// one then replaces it. Otherwise an empty one leaves the earlier.
 	Withdraw   bool
 	Usage      memoir.Usage
+	InputBytes int64 // as in LedgerEntry
 	Duration   time.Duration
 	Model      string         // for the ledger; empty means Extraction.Model
 	Run        string         // id of the run, for the ledger
@@ -60,7 +61,7 @@ func (s *Store) StoreExtraction(ctx context.Context, c Claim, r Result) error {
 			return err
 		}
 		if err := s.addLedger(t, LedgerEntry{At: s.now(), Run: r.Run, Phase: kindExtract, SessionKey: key, ProjectID: e.ProjectID,
-			Model: r.Model, Usage: r.Usage, Duration: r.Duration, Outcome: outcome}); err != nil {
+			Model: r.Model, Usage: r.Usage, InputBytes: r.InputBytes, Duration: r.Duration, Outcome: outcome}); err != nil {
 			return err
 		}
 		return s.finishSession(t, key, c.InputVersion, e.ContentHash, e.FilterVersion)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -16,11 +17,15 @@ type Failure struct {
 	Transient  bool          // worth another attempt: a timeout, a limit, an answer that made no sense
 	RetryAfter time.Duration // the least time until then that the other side asked for
 	// What the attempt cost all the same, for the ledger.
-	Usage    memoir.Usage
-	Duration time.Duration
-	Model    string
-	Run      string
+	Usage      memoir.Usage
+	InputBytes int64 // as in LedgerEntry
+	Duration   time.Duration
+	Model      string
+	Run        string
+	Outcome    string // empty is OutcomeFailed
 }
+
+func (f Failure) outcome() string { return cmp.Or(f.Outcome, OutcomeFailed) }
 
 // Policy says how often and when failed jobs are tried again.
 type Policy struct {
@@ -63,7 +68,7 @@ func (s *Store) FailClaim(ctx context.Context, c Claim, f Failure, p Policy) err
 			return err
 		}
 		if err := s.addLedger(t, LedgerEntry{At: s.now(), Run: f.Run, Phase: kindExtract, SessionKey: key, ProjectID: project.String,
-			Model: f.Model, Usage: f.Usage, Duration: f.Duration, Outcome: "failed"}); err != nil {
+			Model: f.Model, Usage: f.Usage, InputBytes: f.InputBytes, Duration: f.Duration, Outcome: f.outcome()}); err != nil {
 			return err
 		}
 		return s.settle(t, key)

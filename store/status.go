@@ -70,7 +70,7 @@ func (s *Store) Status(ctx context.Context) (Status, error) {
 		if err != nil {
 			return err
 		}
-		if st.Usage, err = spent(t, time.Time{}); err != nil {
+		if st.Usage, err = spent(t, time.Time{}, ""); err != nil {
 			return err
 		}
 		return t.each(`SELECT status, kind, key, last_error, attempts, crashes, next_attempt_at FROM job

@@ -14,6 +14,7 @@ import (
 
 	"memoir"
 	"memoir/memory"
+	"memoir/pipeline"
 	"memoir/store"
 )
 
@@ -136,6 +137,9 @@ func (p *program) clearProjects(ctx context.Context, st *store.Store, home strin
 		}
 		if err := os.RemoveAll(root.Dir()); err != nil {
 			return memoir.Errorf(memoir.CodeStorage, "", "remove the folder of %s: %w", id, err)
+		}
+		if err := pipeline.DropAnswers(home, id); err != nil {
+			return err
 		}
 		p.ui.say("cleared %s", id)
 	}

@@ -1,9 +1,15 @@
 package main
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
 	"github.com/urfave/cli/v2"
 
 	"memoir/config"
+	"memoir/model"
+	"memoir/pipeline"
 )
 
 // settingJSON is one setting of `config --json`.
@@ -20,7 +26,9 @@ func configCommand(p *program) *cli.Command {
 		Usage: "print every setting and where its value comes from",
 		Description: help("Prints every effective setting with its origin: default, a line of config.yml, a\n"+
 			"MEMOIR_* variable, or this project's own .memoir.yml. Set memories.enabled to true to let\n"+
-			"hooks read sessions and inject memory by themselves.",
+			"hooks read sessions and inject memory by themselves. Of a provider there can be set\n"+
+			"(providers.NAME.…):\n\n"+providerHelp()+"\nand of one model (models.PROVIDER/MODEL.…) those from effort on. Where a key comes from\n"+
+			"is told, the key never.",
 			"memoir config", "memoir config --json", "MEMOIR_MEMORIES_ENABLED=true memoir config"),
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print one JSON object"}},
 		Action: func(c *cli.Context) error {
@@ -42,8 +50,11 @@ func configCommand(p *program) *cli.Command {
 			if err != nil {
 				return err
 			}
-			if err := p.printSettings(c.Bool("json"), home, dir, settings.Values()); err != nil {
+			if err := p.printSettings(c.Bool("json"), home, dir, settings.Values(), p.keys(settings)); err != nil {
 				return err
+			}
+			for _, w := range settings.Warnings() {
+				p.ui.warn(w.Hint, "%s", w.Message)
 			}
 			for _, i := range ignored {
 				p.ui.warn("read the file, then `memoir trust`", "%s: %s has no effect: %s", i.Origin, i.Name, i.Why)
@@ -53,13 +64,45 @@ func configCommand(p *program) *cli.Command {
 	}
 }
 
-func (p *program) printSettings(asJSON bool, home, dir string, values []config.Value) error {
+// providerHelp is a line for each setting of a provider.
+func providerHelp() string {
+	var b strings.Builder
+	for _, d := range config.ProviderDocs() {
+		fmt.Fprintf(&b, "  %-16s %s\n", d[0], d[1])
+	}
+	return b.String()
+}
+
+// keyJSON is where one provider's key comes from.
+type keyJSON struct {
+	Provider string `json:"provider"`
+	Source   string `json:"source"`
+}
+
+// keys says where the keys of the models that are set come from. It reads none.
+func (p *program) keys(settings config.Settings) []keyJSON {
+	var keys []keyJSON
+	for _, role := range pipeline.Roles(settings.ModelRoles) {
+		choice, err := pipeline.Choose(settings, role)
+		if err != nil || choice.Key.Provider == "" || choice.Options.API == model.APIExec {
+			continue
+		}
+		k := keyJSON{choice.Key.Provider, choice.Key.Source(p.getenv)}
+		if !slices.Contains(keys, k) {
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}
+
+func (p *program) printSettings(asJSON bool, home, dir string, values []config.Value, keys []keyJSON) error {
 	if asJSON {
 		out := struct {
 			Home      string        `json:"home"`
 			ConfigDir string        `json:"config_dir"`
 			Settings  []settingJSON `json:"settings"`
-		}{home, dir, []settingJSON{}}
+			Keys      []keyJSON     `json:"keys"`
+		}{home, dir, []settingJSON{}, list(keys)}
 		for _, v := range values {
 			out.Settings = append(out.Settings, settingJSON(v))
 		}
@@ -74,6 +117,9 @@ func (p *program) printSettings(asJSON bool, home, dir string, values []config.V
 		t.row(v.Name, value, v.Origin)
 	}
 	p.ui.table(t)
+	for _, k := range keys {
+		p.ui.say("key of provider %s: %s", k.Provider, k.Source)
+	}
 	p.ui.say("data in %s, configuration in %s", home, dir)
 	return nil
 }

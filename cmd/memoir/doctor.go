@@ -15,7 +15,6 @@ import (
 	"memoir"
 	"memoir/config"
 	"memoir/memory"
-	"memoir/model"
 	"memoir/rollout"
 	"memoir/store"
 )
@@ -63,7 +62,7 @@ func (d *doctor) examine(c *cli.Context) {
 	settings, err := d.settings(c, nil)
 	d.check("settings", "valid", err)
 	if err == nil {
-		d.models(settings.ModelRoles)
+		d.models(settings)
 		if settings.Memories.Enabled {
 			d.add(checkOK, "memories.enabled", "", "on: hooks read sessions and inject memory")
 		} else {
@@ -113,17 +112,6 @@ func (d *doctor) check(name, good string, err error) {
 		return
 	}
 	d.add(checkOK, name, "", good)
-}
-
-// models says whether this version can call the models that are set.
-func (d *doctor) models(roles config.ModelRoles) {
-	for _, role := range []struct{ name, model string }{{"default", roles.Default}, {"smol", roles.Smol}} {
-		if role.model == "" {
-			continue
-		}
-		_, err := model.ParseSpec(role.model)
-		d.check("modelRoles."+role.name, role.model, err)
-	}
 }
 
 // configFile is where a person's settings go.

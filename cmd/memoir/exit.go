@@ -12,7 +12,7 @@ const (
 	exitDone        = 0   // also when there was nothing to do
 	exitFailed      = 1   // also when `scan` found something
 	exitUsage       = 2   // bad usage or configuration
-	exitPartly      = 3   // a claimed job failed
+	exitPartly      = 3   // a claimed job failed, or a spending limit stopped the run
 	exitBusy        = 4   // another process holds the lease
 	exitInterrupted = 130 // by a signal or --timeout
 )

@@ -54,7 +54,7 @@ func injectCommand(p *program) *cli.Command {
 			"memoir inject --agent claude", "memoir inject --format plain --project mise"),
 		Flags: append(contextFlags(), &cli.StringFlag{Name: "format", Usage: "the form of another agent, or plain, for `FORMAT`"}),
 		Action: func(c *cli.Context) error {
-			if p.getenv("MEMOIR_CHILD") != "" {
+			if p.getenv(memoir.ChildVariable) != "" {
 				return nil
 			}
 			in, isHook := readHook(p.ui.stdin, injectPatience)
@@ -201,7 +201,17 @@ func (p *program) context(c *cli.Context, settings config.Settings, dir, agent s
 	if agent != "" {
 		limit = min(limit, agentTokens)
 	}
-	if text, err = frame(home, id, summary, limit); text == "" {
+	files, err := prompts.LoadDir(settings.Prompts.Dir)
+	if err != nil {
+		if p.hook == nil {
+			return "", "", err
+		}
+		p.logStartup(p.args, err)
+		if files, err = prompts.Default(); err != nil {
+			return "", "", err
+		}
+	}
+	if text, err = frame(files, home, id, summary, limit); text == "" {
 		why = fmt.Sprintf("%d tokens, the limit, do not suffice for the frame and a line of the summary; "+
 			"memories.summaryInjectionTokenLimit sets it", limit)
 	}
@@ -210,9 +220,9 @@ func (p *program) context(c *cli.Context, settings config.Settings, dir, agent s
 
 // frame puts a summary into the prompt of the read path. Limit is in tokens, of
 // the whole. The root is a path, which any agent can open.
-func frame(home, id, summary string, limit int) (string, error) {
+func frame(files *prompts.Set, home, id, summary string, limit int) (string, error) {
 	vars := prompts.ReadPathVars{Project: id[:max(0, strings.LastIndexByte(id, '-'))], Root: memory.At(home, id).Link()}
-	empty, err := prompts.ReadPathFor(vars)
+	empty, err := files.ReadPath(vars)
 	if err != nil {
 		return "", fmt.Errorf("render the read path: %w", err)
 	}
@@ -222,7 +232,7 @@ func frame(home, id, summary string, limit int) (string, error) {
 		if vars.MemorySummary = memory.FitTokens(summary, room); vars.MemorySummary == "" {
 			break
 		}
-		text, err := prompts.ReadPathFor(vars)
+		text, err := files.ReadPath(vars)
 		over := memoir.Tokens(text) - limit
 		if err != nil || over <= 0 {
 			return text, err

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"memoir"
+	"memoir/prompts"
 )
 
 func TestTheFrameAndTheSummaryTogetherStayWithinTheLimit(t *testing.T) {
@@ -16,7 +17,7 @@ func TestTheFrameAndTheSummaryTogetherStayWithinTheLimit(t *testing.T) {
 	} {
 		summary := strings.Repeat(line, 2000)
 		for _, limit := range []int{1, 100, 300, 400, 1000, 5000} {
-			text, err := frame("/home/u/memoir", "app-0123456789ab", summary, limit)
+			text, err := frame(own(t), "/home/u/memoir", "app-0123456789ab", summary, limit)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -34,7 +35,7 @@ func TestTheFrameAndTheSummaryTogetherStayWithinTheLimit(t *testing.T) {
 			}
 		}
 	}
-	text, err := frame("/home/u/memoir", "app-0123456789ab", "- one thing\n", 5000)
+	text, err := frame(own(t), "/home/u/memoir", "app-0123456789ab", "- one thing\n", 5000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,4 +44,14 @@ func TestTheFrameAndTheSummaryTogetherStayWithinTheLimit(t *testing.T) {
 			t.Errorf("%q is missing in\n%s", want, text)
 		}
 	}
+}
+
+// own are the program's prompts.
+func own(t *testing.T) *prompts.Set {
+	t.Helper()
+	files, err := prompts.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
 }

@@ -1,16 +1,21 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/tidwall/gjson"
 
+	"memoir"
+	"memoir/store"
 	"memoir/testdata"
 )
 
@@ -28,6 +33,8 @@ func TestMain(m *testing.M) {
 //	                       secrets, a line each, to DIR.planted
 //	json PATH [VALUE]      checks that the last standard output is one JSON object
 //	                       and, with gjson's path syntax, what a value in it is
+//	spend HOME DAY PROJECT MODEL PHASE OUTCOME IN OUT COST
+//	                       enters a call into the ledger
 //	nosecret FILE...       checks that no planted secret is in files or below directories
 func TestScripts(t *testing.T) {
 	t.Parallel()
@@ -46,6 +53,7 @@ func TestScripts(t *testing.T) {
 			"fixtures": writeFixtures,
 			"json":     checkJSON,
 			"nosecret": checkNoSecret,
+			"spend":    spend,
 		},
 	})
 }
@@ -58,6 +66,26 @@ func writeFixtures(ts *testscript.TestScript, neg bool, args []string) {
 	planted, err := testdata.Write(dir)
 	ts.Check(err)
 	ts.Check(os.WriteFile(dir+".planted", []byte(strings.Join(planted, "\n")), 0o600))
+}
+
+func spend(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 9 {
+		ts.Fatalf("usage: spend HOME DAY PROJECT MODEL PHASE OUTCOME IN OUT COST")
+	}
+	at, err := time.Parse(time.DateOnly, args[1])
+	ts.Check(err)
+	number := func(text string) float64 {
+		n, err := strconv.ParseFloat(text, 64)
+		ts.Check(err)
+		return n
+	}
+	st, err := store.Open(context.Background(), filepath.Join(ts.MkAbs(args[0]), databaseName), store.Options{})
+	ts.Check(err)
+	defer st.Close()
+	ts.Check(st.AddLedger(context.Background(), store.LedgerEntry{
+		At: at.Add(23 * time.Hour), Run: "r", ProjectID: args[2], Model: args[3], Phase: args[4], Outcome: args[5],
+		Usage: memoir.Usage{Calls: 1, InputTokens: int64(number(args[6])), OutputTokens: int64(number(args[7])), Cost: number(args[8])},
+	}))
 }
 
 func checkJSON(ts *testscript.TestScript, neg bool, args []string) {

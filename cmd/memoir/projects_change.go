@@ -192,6 +192,9 @@ func (p *program) forgetProject(c *cli.Context) error {
 	if err := pipeline.FinishMoves(c.Context, st, home); err != nil {
 		return err
 	}
+	if err := pipeline.DropAnswers(home, project.ID); err != nil {
+		return err
+	}
 	p.ui.say("forgot %s with %s", project.ID, count(n, "session"))
 	if len(project.Directories) > 0 && filepath.IsAbs(project.Directories[0]) {
 		p.ui.sayHint("new sessions there begin a new project; to keep it out, add " + p.redact(project.Directories[0]) + " to exclude in config.yml")

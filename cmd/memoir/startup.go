@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"memoir"
 	"memoir/config"
 )
 
@@ -23,7 +24,7 @@ const maxLog = 1 << 20
 // startup starts a run in the background, in a session of its own so that it
 // outlives the agent that called the hook.
 func (p *program) startup(c *cli.Context) error {
-	if p.getenv("MEMOIR_CHILD") != "" {
+	if p.getenv(memoir.ChildVariable) != "" {
 		return nil
 	}
 	settings, err := p.settings(c, nil)
@@ -62,7 +63,7 @@ func (p *program) startup(c *cli.Context) error {
 // childEnviron is the environment of a process that memoir starts: the hooks of
 // whatever that starts in turn do nothing.
 func childEnviron(environ []string) []string {
-	const name = "MEMOIR_CHILD="
+	const name = memoir.ChildVariable + "="
 	child := slices.DeleteFunc(slices.Clone(environ), func(entry string) bool { return strings.HasPrefix(entry, name) })
 	return append(child, name+"1")
 }

@@ -21,6 +21,7 @@ type statusJSON struct {
 	Projects   []projectJSON         `json:"projects"`
 	Usage      memoir.Usage          `json:"usage"`
 	Redactions map[string]int        `json:"redactions"`
+	UsageBy    *usageJSON            `json:"usage_by,omitempty"` // with --usage
 }
 
 type runningJSON struct {
@@ -46,9 +47,19 @@ func statusCommand(p *program) *cli.Command {
 		Name: "status", Category: groupSession,
 		Usage: "show how the queue stands: running, failed and dead jobs, what is due",
 		Description: help("Shows jobs by status, what is running and who runs it, what failed and when it is tried\n"+
-			"again, what was given up, and which projects are due.", "memoir status", "memoir status --json"),
-		Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print one JSON object"}},
+			"again, what was given up, and which projects are due. With --usage it shows instead what\n"+
+			"language models were used, by day (of UTC), project and model.",
+			"memoir status", "memoir status --json", "memoir status --usage --since 30d"),
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "usage", Usage: "show what was spent on language models"},
+			&cli.StringFlag{Name: "since", Usage: "with --usage: spent since `TIME`: 30d, 2w, 2026-07-01"},
+			&cli.BoolFlag{Name: "json", Usage: "print one JSON object"},
+		},
 		Action: func(c *cli.Context) error {
+			since, err := usageSince(c)
+			if err != nil {
+				return err
+			}
 			home, err := p.home(c)
 			if err != nil {
 				return err
@@ -70,10 +81,17 @@ func statusCommand(p *program) *cli.Command {
 				}
 			}
 			out := asStatusJSON(home, now, rows)
-			if c.Bool("json") {
-				return p.ui.json(out)
+			if c.Bool("usage") {
+				if out.UsageBy, err = usageBy(c, st, since, rows); err != nil {
+					return err
+				}
 			}
-			if st != nil {
+			switch {
+			case c.Bool("json"):
+				return p.ui.json(out)
+			case c.Bool("usage"):
+				p.printUsage(*out.UsageBy)
+			case st != nil:
 				p.printStatus(out)
 			}
 			return nil
@@ -131,7 +149,7 @@ func (p *program) printStatus(s statusJSON) {
 	line("projects", text)
 	line("redacted", byRule(s.Redactions))
 	if s.Usage.Calls > 0 {
-		p.ui.printf("%-10s %d calls, %d tokens in, %d out, $%.4f\n", "usage", s.Usage.Calls, s.Usage.InputTokens, s.Usage.OutputTokens, s.Usage.Cost)
+		line("usage", sayUsage(s.Usage))
 	}
 	stale := 0
 	for _, j := range s.Running {

@@ -40,9 +40,11 @@ func (p *program) sayReport(r pipeline.Report, limited bool) {
 		u.say("redacted: %s", byRule(r.Redactions))
 	}
 	if r.Usage.Calls > 0 {
-		u.say("model calls: %d, %d tokens in, %d out, $%.4f", r.Usage.Calls, r.Usage.InputTokens, r.Usage.OutputTokens, r.Usage.Cost)
+		u.say("model: %s", sayUsage(r.Usage))
 	}
-	if r.Left > 0 {
+	if r.Left > 0 && r.Stopped != nil {
+		u.say("%s left by %s", countAre(r.Left, "session"), r.Stopped.Limit) // what to do is said with the limit
+	} else if r.Left > 0 {
 		u.say("%s left by the cap", countAre(r.Left, "session"))
 		if limited {
 			u.sayHint("run again, or raise --limit")
@@ -55,6 +57,18 @@ func (p *program) sayReport(r pipeline.Report, limited bool) {
 		u.sayHint(whyNothing(r.Scan))
 	}
 }
+
+// sayUsage leaves out the cost where it is not known.
+func sayUsage(u memoir.Usage) string {
+	text := fmt.Sprintf("%s, %d tokens in, %d out", count(u.Calls, "call"), u.InputTokens, u.OutputTokens)
+	if u.Cost > 0 {
+		text += ", " + dollars(u.Cost)
+	}
+	return text
+}
+
+// dollars is a cost as people read it.
+func dollars(cost float64) string { return fmt.Sprintf("$%.4f", cost) }
 
 // whyNothing says what to do where no session was ever taken, "" where some were.
 func whyNothing(scan pipeline.ScanReport) string {
@@ -170,8 +184,15 @@ func (p *program) sayPlan(r pipeline.Report) {
 		case "extract":
 			p.ui.say("would extract from %s (%s, about %d tokens): %s", memoir.SessionKey(w.Source, w.Session), w.Project, w.Tokens, w.Title)
 		default:
-			p.ui.say("would %s %s", w.Action, w.Project)
+			about := ""
+			if w.Tokens > 0 {
+				about = fmt.Sprintf(" (about %d tokens)", w.Tokens)
+			}
+			p.ui.say("would %s %s%s", w.Action, w.Project, about)
 		}
+	}
+	if r.Estimate != nil {
+		p.ui.say("estimate: %s", sayUsage(*r.Estimate))
 	}
 	if r.Left > 0 {
 		p.ui.say("%s left by the cap", countAre(r.Left, "session"))

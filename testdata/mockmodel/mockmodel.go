@@ -42,6 +42,7 @@ type Call struct {
 	Path   string
 	Status int
 	Side   bool // it belongs to no step of the script: a title, a summary, a count
+	Body   []byte
 }
 
 // Start serves a script on a free port of loopback until Close.
@@ -92,7 +93,7 @@ func wireOf(path string) wire {
 // ServeHTTP answers a request by the script, in the format that its path belongs to.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	call := Call{Path: r.URL.Path, Status: http.StatusOK, Side: true}
+	call := Call{Path: r.URL.Path, Status: http.StatusOK, Side: true, Body: body}
 	defer func() {
 		s.mu.Lock()
 		s.log = append(s.log, call)

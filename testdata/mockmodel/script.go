@@ -12,6 +12,7 @@ type Script []Turn
 type Turn struct {
 	Prompt string
 	Steps  []Step // the last one has no tool
+	Bare   bool   // it is a question to a model: no tools need be offered
 }
 
 // Step is one reply of the model.
@@ -51,7 +52,7 @@ const SideAnswer = "Lantern notes"
 // for a title or a summary, whatever it quotes.
 func (s Script) next(req Request) (reply Reply, scripted bool) {
 	turn, at := s.turnOf(req.Messages)
-	if _, shell := choose(req.Tools, shellTools); turn == nil || !shell {
+	if _, shell := choose(req.Tools, shellTools); turn == nil || !shell && !turn.Bare {
 		return Reply{Text: SideAnswer}, false
 	}
 	done := 0

@@ -96,3 +96,16 @@ func TestToolsAreCalledAsTheyAreOffered(t *testing.T) {
 		})
 	}
 }
+
+func TestABareTurnNeedsNoShell(t *testing.T) {
+	t.Parallel()
+	bare := Script{{Prompt: prompt, Bare: true, Steps: []Step{{Text: `{"wick":true}`}}}}
+	asked := []Message{{Role: RoleUser, Text: prompt}}
+	if reply, scripted := bare.next(Request{Messages: asked}); reply.Text != `{"wick":true}` || reply.Calls != nil || !scripted {
+		t.Errorf("%+v, scripted %t", reply, scripted)
+	}
+	reply, _ := bare.next(Request{Messages: asked, Tools: []Tool{{Name: "StructuredOutput"}}})
+	if len(reply.Calls) != 1 || !reflect.DeepEqual(reply.Calls[0].Input, map[string]any{"wick": true}) {
+		t.Errorf("with a tool for the answer: %+v", reply)
+	}
+}

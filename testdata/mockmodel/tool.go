@@ -1,6 +1,7 @@
 package mockmodel
 
 import (
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -9,10 +10,11 @@ import (
 // Names under which agents offer a shell and a way to write a whole file; the
 // first that is offered is called.
 var (
-	shellTools = []string{"exec_command", "shell_command", "Bash", "bash", "run_shell_command", "shell", "exec"}
-	agentTools = []string{"Agent", "Task", "task", "agent", "invoke_agent", "spawn_agent"}
-	endTools   = []string{EndTool}
-	writeTools = []string{"Write", "write", "write_file", "create", "apply_patch"}
+	shellTools  = []string{"exec_command", "shell_command", "Bash", "bash", "run_shell_command", "shell", "exec"}
+	agentTools  = []string{"Agent", "Task", "task", "agent", "invoke_agent", "spawn_agent"}
+	endTools    = []string{EndTool}
+	answerTools = []string{"StructuredOutput"}
+	writeTools  = []string{"Write", "write", "write_file", "create", "apply_patch"}
 )
 
 // EndTool is what some sub-agents call to give their answer.
@@ -60,6 +62,11 @@ func (s Step) call(tools []Tool, id string) (ToolCall, bool) {
 		}
 		return jsonCall(tool, id, map[string]any{"path": s.Write.Path, "content": s.Write.Content, "patch": s.Write.patch()}), true
 	default:
+		// An answer that has a schema may be asked for as a call.
+		var answer map[string]any
+		if tool, ok := choose(tools, answerTools); ok && json.Unmarshal([]byte(s.Text), &answer) == nil {
+			return ToolCall{ID: id, Name: tool.Name, Namespace: tool.Namespace, Input: answer}, true
+		}
 		// Some sub-agents end with a call instead of an answer.
 		if tool, ok := choose(tools, endTools); ok {
 			return jsonCall(tool, id, map[string]any{"answer": s.Text}), true

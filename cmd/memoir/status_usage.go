@@ -1,0 +1,128 @@
+package main
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"memoir"
+	"memoir/store"
+)
+
+// usageJSON is what `status --usage --json` adds. Each list adds up to the total.
+type usageJSON struct {
+	Total    memoir.Usage `json:"total"`
+	Days     []spentJSON  `json:"days"` // of UTC, the first first
+	Projects []spentJSON  `json:"projects"`
+	Models   []spentJSON  `json:"models"`
+	Phases   []spentJSON  `json:"phases"`
+	Outcomes []spentJSON  `json:"outcomes"`
+	Rows     []spentJSON  `json:"rows"` // all of these at once
+}
+
+// spentJSON is what was spent on one thing: the fields that it is not told by are empty.
+type spentJSON struct {
+	Day     string `json:"day,omitempty"`
+	Project string `json:"project,omitempty"` // its id
+	Name    string `json:"name,omitempty"`    // of the project, if it is still known
+	Model   string `json:"model,omitempty"`
+	Phase   string `json:"phase,omitempty"`
+	Outcome string `json:"outcome,omitempty"`
+	memoir.Usage
+	DurationMS int64 `json:"duration_ms"` // of the work, not of the calls alone
+}
+
+// usageSince reads the flags that belong together.
+func usageSince(c *cli.Context) (time.Time, error) {
+	if !c.IsSet("since") {
+		return time.Time{}, nil
+	}
+	if !c.Bool("usage") {
+		return time.Time{}, usagef("", "--since goes with --usage")
+	}
+	return momentOrSpan(c, "since", time.Now())
+}
+
+// usageBy adds the ledger up; st is nil where nothing is registered.
+func usageBy(c *cli.Context, st *store.Store, since time.Time, projects []store.ProjectRow) (*usageJSON, error) {
+	var rows []store.UsageRow
+	if st != nil {
+		var err error
+		if rows, err = st.UsageRows(c.Context, since); err != nil {
+			return nil, err
+		}
+	}
+	names := map[string]string{}
+	for _, p := range projects {
+		names[p.ID] = p.Name
+	}
+	out := &usageJSON{Rows: []spentJSON{}}
+	for _, r := range rows {
+		out.Total = out.Total.Add(r.Usage)
+		out.Rows = append(out.Rows, spentJSON{Day: r.Day, Project: r.ProjectID, Name: names[r.ProjectID], Model: r.Model,
+			Phase: r.Phase, Outcome: r.Outcome, Usage: r.Usage, DurationMS: r.Duration.Milliseconds()})
+	}
+	out.Days = sumBy(out.Rows, func(s spentJSON) spentJSON { return spentJSON{Day: s.Day} })
+	out.Projects = sumBy(out.Rows, func(s spentJSON) spentJSON { return spentJSON{Project: s.Project, Name: s.Name} })
+	out.Models = sumBy(out.Rows, func(s spentJSON) spentJSON { return spentJSON{Model: s.Model} })
+	out.Phases = sumBy(out.Rows, func(s spentJSON) spentJSON { return spentJSON{Phase: s.Phase} })
+	out.Outcomes = sumBy(out.Rows, func(s spentJSON) spentJSON { return spentJSON{Outcome: s.Outcome} })
+	return out, nil
+}
+
+// sumBy adds up the rows that have the same key; sorted by it.
+func sumBy(rows []spentJSON, key func(spentJSON) spentJSON) []spentJSON {
+	sums := []spentJSON{}
+	at := map[spentJSON]int{}
+	for _, row := range rows {
+		k := key(row)
+		i, ok := at[k]
+		if !ok {
+			i = len(sums)
+			at[k], sums = i, append(sums, k)
+		}
+		sums[i].Usage = sums[i].Usage.Add(row.Usage)
+		sums[i].DurationMS += row.DurationMS
+	}
+	slices.SortStableFunc(sums, func(a, b spentJSON) int {
+		return cmp.Or(cmp.Compare(a.Day, b.Day), cmp.Compare(a.Project, b.Project), cmp.Compare(a.Model, b.Model),
+			cmp.Compare(a.Phase, b.Phase), cmp.Compare(a.Outcome, b.Outcome))
+	})
+	return sums
+}
+
+// printUsage prints one table for each way to add up.
+func (p *program) printUsage(u usageJSON) {
+	if u.Total.Calls == 0 {
+		p.ui.say("no language model was used")
+		return
+	}
+	for i, by := range []struct {
+		what string
+		sums []spentJSON
+		name func(spentJSON) string
+	}{
+		{"day", u.Days, func(s spentJSON) string { return s.Day }},
+		{"project", u.Projects, func(s spentJSON) string { return cmp.Or(s.Project, none) }},
+		{"model", u.Models, func(s spentJSON) string { return s.Model }},
+	} {
+		if i > 0 {
+			p.ui.printf("\n")
+		}
+		t := newTable(by.what, "calls", "in", "cached", "out", "cost")
+		row := func(name string, u memoir.Usage) {
+			cost := none // unknown, or nothing
+			if u.Cost > 0 {
+				cost = dollars(u.Cost)
+			}
+			t.row(name, u.Calls, u.InputTokens, u.CachedTokens, u.OutputTokens, cost)
+		}
+		for _, s := range by.sums {
+			row(by.name(s), s.Usage)
+		}
+		row("total", u.Total)
+		p.ui.table(t)
+	}
+}

@@ -1,0 +1,181 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+func TestProviderSettings(t *testing.T) {
+	t.Parallel()
+	const lists = "a provider has api, baseURL, keyEnv, keyCommand, command, preset, effort"
+	for _, test := range []struct {
+		name, yaml string
+		want       string // of "message; hint"; empty: no error
+	}{
+		{"everything of a server", "providers:\n  x: {api: openai-chat, baseURL: 'http://h/v1', keyEnv: K, keyCommand: [pass, x], effort: low, temperature: 0,\n" +
+			"    maxOutputTokens: 100, timeoutSeconds: 5, window: 8000, inputPrice: 0.5, cachedPrice: 0, outputPrice: 2}\n", ""},
+		{"a command", "providers: {x: {api: exec, command: [llm, -m, '4']}}\n", ""},
+		{"a command as a text", "providers: {x: {api: exec, command: llm -m 4}}\n", ""},
+		{"a preset with a program of its own", "providers: {x: {api: exec, command: [/opt/claude, --settings, ''], preset: claude}}\n", ""},
+		{"the provider exec", "providers: {exec: {timeoutSeconds: 900}}\n", ""},
+		{"of one model", "models:\n  openai/gpt-5: {effort: high, inputPrice: 1}\n  x/a/b:c: {window: 9000}\n", ""},
+		{"none", "providers: {x: }\nmodels: {x/y: }\n", ""},
+
+		{"an unknown API", "providers:\n  x:\n    api: grpc\n", "config.yml:3: providers.x.api must be one of openai-responses, openai-chat, anthropic, exec; how the provider"},
+		{"an unknown field", "providers: {x: {url: http://h}}\n", "config.yml:1: providers.x.url is an unknown setting; " + lists},
+		{"a key", "providers: {x: {apiKey: abc}}\n", "providers.x.apiKey is no setting: a key is never in a file; name a variable with keyEnv"},
+		{"an effort of its own", "providers: {x: {effort: max}}\n", "providers.x.effort must be one of none, minimal"},
+		{"too warm", "providers:\n  x:\n    temperature: 2.1\n", "config.yml:3: providers.x.temperature must be from 0 to 2, not 2.1"},
+		{"a text for a number", "providers: {x: {temperature: warm}}\n", "providers.x.temperature must be a number from 0 to 2; from 0 to 2; unset"},
+		{"no number", "providers: {x: {temperature: .nan}}\n", "providers.x.temperature must be a number from 0 to 2"},
+		{"a number without end", "providers: {x: {inputPrice: .inf}}\n", "providers.x.inputPrice must be a number from 0 to 100000"},
+		{"half a token", "providers: {x: {window: 8000.5}}\n", "providers.x.window must be a whole number from 1000 to 1000000000, not 8000.5"},
+		{"no tokens", "providers: {x: {maxOutputTokens: 0}}\n", "providers.x.maxOutputTokens must be from 1 to 10000000, not 0"},
+		{"a negative price", "providers: {x: {outputPrice: -1}}\n", "providers.x.outputPrice must be from 0 to 100000, not -1"},
+		{"no time", "providers: {x: {timeoutSeconds: 0}}\n", "providers.x.timeoutSeconds must be from 1 to 86400, not 0"},
+		{"a list for a number", "providers: {x: {window: [1]}}\n", "providers.x.window must be a number"},
+		{"a key in the URL", "providers: {x: {baseURL: 'http://h/v1?key=abc'}}\n", "providers.x.baseURL must be without a query"},
+		{"a command that needs a shell", "providers: {x: {keyCommand: 'echo $KEY | tr a b'}}\n",
+			"providers.x.keyCommand holds what only a shell understands, and none is started; write it as a list: [program, argument]"},
+		{"an empty command", "providers: {x: {keyCommand: []}}\n", "providers.x.keyCommand must be a program and its arguments"},
+		{"a command of numbers", "providers: {x: {keyCommand: [pass, 4]}}\n", "providers.x.keyCommand must be a list of texts; quote what is none"},
+		{"a command relative to wherever we are", "providers: {x: {keyCommand: ./key.sh}}\n", "providers.x.keyCommand must begin with a program's name, or its path in full or from ~"},
+		{"a command without its API", "providers: {x: {command: [llm]}}\n", "providers.x has a command, but not the API for one; set api: exec"},
+		{"a command of a server", "providers: {x: {api: anthropic, command: [llm]}}\n", "providers.x is reached by anthropic, which takes no command"},
+		{"a command with a URL", "providers: {x: {api: exec, command: [llm], baseURL: 'http://h'}}\n", "providers.x is a command, which has no URL"},
+		{"a command with a key", "providers: {exec: {keyEnv: K}}\n", "providers.exec is a command, which is given no key; log in"},
+		{"exec without a command", "providers: {x: {api: exec}}\n", "providers.x has no command; set command"},
+		{"the built-in model", "providers: {builtin: {}}\n", "providers.builtin is the name of the model that needs no provider"},
+
+		{"a model with a URL", "models: {x/y: {baseURL: 'http://h'}}\n", "models.x/y.baseURL belongs to the provider; a model has effort, temperature"},
+		{"a model's unknown field", "models: {x/y: {efort: low}}\n", "models.x/y.efort is an unknown setting; a model has effort, temperature"},
+		{"a model without its provider", "models:\n  gpt-5: {effort: low}\n", `config.yml:2: models has a model named "gpt-5"; write provider/model`},
+		{"a model twice", "models:\n  x/y: {}\n  x/y: {}\n", `config.yml:3: models names "x/y" twice`},
+		{"a relative directory of prompts", "prompts: {dir: mine}\n", `config.yml:1: prompts.dir must be a path in full, or from ~, not "mine"`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := loadYAML(t, test.yaml, "HOME=/home/ann")
+			checkError(t, err, test.want)
+		})
+	}
+}
+
+func TestWhatMayBeAKeyIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	key := "sk" + "-0123456789"
+	for _, yaml := range []string{
+		"providers: {x: {key: " + key + "}}", "providers: {x: {api: " + key + "}}", "providers: {x: {keyEnv: " + key + "}}",
+		"providers: {x: {keyCommand: [echo, {" + key + ": 1}]}}", "providers: {x: {keyCommand: 'echo \"" + key + "\"'}}",
+		"providers: {x: {baseURL: 'https://h/?key=" + key + "'}}", "providers: {x: {baseURL: " + key + "}}", "providers: {x: {temperature: " + key + "}}",
+		"providers: {x: {effort: " + key + "}}", "providers: {x: {preset: " + key + "}}", "providers: {x: {keyCommand: ./" + key + "}}",
+	} {
+		_, err := loadYAML(t, yaml)
+		checkError(t, err, "providers.x.")
+		if err != nil && strings.Contains(err.Error(), key) {
+			t.Errorf("%s: the error repeats it: %v", yaml, err)
+		}
+	}
+	s, err := loadYAML(t, "providers: {x: {keyCommand: [echo, "+key+"]}}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range s.Values() {
+		if strings.Contains(v.Value, key) {
+			t.Errorf("%s shows it", v.Name)
+		}
+		if v.Name == "providers.x.keyCommand" && v.Value != "a command of 2 words" {
+			t.Errorf("got %q", v.Value)
+		}
+	}
+}
+
+func TestAModelsSettingsGoBeforeItsProviders(t *testing.T) {
+	t.Parallel()
+	s, err := loadYAML(t, `
+providers:
+  x: {baseURL: 'http://h', keyCommand: pass show x, effort: low, temperature: 1, maxOutputTokens: 100, timeoutSeconds: 5, window: 8000, inputPrice: 3, outputPrice: 4}
+  tool: {api: exec, command: ~/bin/ask -q}
+models:
+  x/a: {effort: high, temperature: 0, window: 9000, inputPrice: 0}
+  y/b: {timeoutSeconds: 7}
+`, "HOME=/home/ann")
+	if err != nil {
+		t.Fatal(err)
+	}
+	number := func(v float64) *float64 { return &v }
+	for _, test := range []struct {
+		provider, name string
+		want           Call
+	}{
+		{"x", "x/a", Call{Effort: "high", Temperature: number(0), MaxOutputTokens: 100, TimeoutSeconds: 5, Window: 9000, InputPrice: number(0), OutputPrice: number(4)}},
+		{"x", "x/other", Call{Effort: "low", Temperature: number(1), MaxOutputTokens: 100, TimeoutSeconds: 5, Window: 8000, InputPrice: number(3), OutputPrice: number(4)}},
+		{"y", "y/b", Call{TimeoutSeconds: 7}},
+		{"z", "z/c", Call{}},
+	} {
+		if got := s.CallOf(test.provider, test.name); !reflect.DeepEqual(got, test.want) {
+			t.Errorf("%s: got %+v", test.name, got)
+		}
+	}
+	if got := s.Providers["x"].KeyCommand; !reflect.DeepEqual(got, []string{"pass", "show", "x"}) {
+		t.Errorf("key command %q", got)
+	}
+	if got := s.Providers["tool"].Command; !reflect.DeepEqual(got, []string{"/home/ann/bin/ask", "-q"}) {
+		t.Errorf("command %q", got)
+	}
+	if got := s.Origin("models.x/a.effort"); !strings.HasSuffix(got, "config.yml:6") {
+		t.Errorf("origin %s", got)
+	}
+}
+
+func TestADirectoryOfPromptsIsAPathInFull(t *testing.T) {
+	t.Parallel()
+	s, err := loadYAML(t, "prompts: {dir: ~/prompts/}\n", "HOME=/home/ann")
+	if err != nil || s.Prompts.Dir != "/home/ann/prompts" {
+		t.Errorf("got %q, %v", s.Prompts.Dir, err)
+	}
+	s, err = loadYAML(t, "prompts: {dir: ~/prompts/}\n", "HOME=/home/ann", "MEMOIR_PROMPTS_DIR=/p")
+	if err != nil || s.Prompts.Dir != "/p" {
+		t.Errorf("got %q, %v", s.Prompts.Dir, err)
+	}
+}
+
+func TestAKeyCommandThatOthersMayReadIsAWarning(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("files have no such permissions there")
+	}
+	for _, test := range []struct {
+		yaml string
+		mode os.FileMode
+		warn bool
+	}{
+		{"providers: {x: {keyCommand: pass x}}", 0o600, false},
+		{"providers: {x: {keyCommand: pass x}}", 0o640, false},
+		{"providers: {x: {keyCommand: pass x}}", 0o644, true},
+		{"providers: {x: {keyCommand: pass x}}", 0o620, true},
+		{"providers: {x: {keyEnv: X}}", 0o644, false},
+	} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, FileName)
+		write(t, path, test.yaml)
+		if err := os.Chmod(path, test.mode); err != nil {
+			t.Fatal(err)
+		}
+		s, err := Load(Options{ConfigDir: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		warnings := s.Warnings()
+		if (len(warnings) == 1) != test.warn || len(warnings) > 1 {
+			t.Errorf("%s, %s: %v", test.yaml, test.mode, warnings)
+		}
+		if test.warn && (!strings.Contains(warnings[0].Message, path) || warnings[0].Hint != "chmod 600 "+path) {
+			t.Errorf("got %+v", warnings[0])
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package consolidate
+
+import (
+	"context"
+	"fmt"
+
+	"memoir"
+	"memoir/model"
+	"memoir/prompts"
+)
+
+// LLM is how a language model consolidates.
+type LLM struct {
+	Model       model.Model  // tries again by itself where that helps
+	Prompts     *prompts.Set // nil: the program's own
+	InputTokens int          // of one question; 0: what the model's window leaves
+}
+
+type llm struct{ o LLM }
+
+var _ Consolidator = (*llm)(nil)
+
+// NewLLM returns a consolidator that asks a language model. It shows the memory
+// that is there and the sessions that are new or changed, in as many questions as
+// their size takes, so that the cost follows what is new: without such sessions it
+// asks nothing. What is withdrawn is taken out before the model sees it, what
+// people wrote by hand is put back after it answered. An answer that breaks a rule
+// is sent back once; then Consolidate fails with a *memoir.AnswerError. The usage
+// counts also beside an error.
+func NewLLM(o LLM) Consolidator { return &llm{o} }
+
+func (m *llm) Name() string { return m.o.Model.Name() }
+
+func (m *llm) Consolidate(ctx context.Context, in Input) (memoir.Consolidation, memoir.Usage, error) {
+	var usage memoir.Usage
+	in.Extractions = without(in.Extractions, in.Withdrawn)
+	sessions := arrange(in.Extractions)
+	if len(sessions) == 0 {
+		return memoir.Consolidation{}, usage, memoir.Errorf(memoir.CodeInvalid, "", "nothing to consolidate: the project has no extractions")
+	}
+	failed := func(err error) (memoir.Consolidation, memoir.Usage, error) {
+		return memoir.Consolidation{}, usage, fmt.Errorf("consolidating %s: %w", in.Project.Name, err)
+	}
+	if err := ctx.Err(); err != nil {
+		return failed(err)
+	}
+	set := m.o.Prompts
+	if set == nil {
+		var err error
+		if set, err = prompts.Default(); err != nil {
+			return failed(err)
+		}
+	}
+	r := newRenewal(in, sessions)
+	if len(r.due) == 0 {
+		out, err := r.asIs()
+		if err != nil {
+			return failed(err)
+		}
+		return out, usage, nil
+	}
+	for len(r.due) > 0 {
+		q := question{llm: m, prompts: set, renewal: r}
+		out, used, err := q.settle(ctx)
+		usage = usage.Add(used)
+		if err != nil {
+			return failed(err)
+		}
+		r.took(q.batch, out)
+	}
+	return r.present, usage, nil
+}

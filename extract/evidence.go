@@ -1,0 +1,204 @@
+package extract
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"memoir"
+)
+
+// maxVerbatims is how many verbatim parts of a statement are looked for; one with more is
+// not believed.
+const maxVerbatims = 24
+
+// evidence is the session that a model was shown, as its statements are held against it.
+type evidence struct {
+	items []memoir.Item
+	at    map[int]int // index by number
+	roots []string    // directories that a path may be told from
+	facts looseText   // what was shown of the session besides its items
+	texts []looseText // of the items; made when asked for
+	whole looseText   // all of them
+}
+
+// looseText is a text as loose writes it.
+type looseText struct{ as, lower string }
+
+func newLooseText(text string) looseText { return looseText{text, strings.ToLower(text)} }
+
+func newEvidence(s memoir.Session, items []memoir.Item) *evidence {
+	ev := &evidence{items: items, at: make(map[int]int, len(items)), texts: make([]looseText, len(items))}
+	ev.facts = newLooseText(loose(strings.Join([]string{s.CWD, s.Branch, s.ID, string(s.Source)}, "\n")) + "\x00")
+	for i, it := range items {
+		ev.at[it.N] = i
+		if it.CWD != "" && !slices.Contains(ev.roots, it.CWD) && len(ev.roots) < 16 {
+			ev.roots = append(ev.roots, it.CWD)
+		}
+	}
+	if s.CWD != "" && !slices.Contains(ev.roots, s.CWD) {
+		ev.roots = append(ev.roots, s.CWD)
+	}
+	return ev
+}
+
+// shows reports whether an item was shown.
+func (ev *evidence) shows(n int) bool { _, ok := ev.at[n]; return ok }
+
+// missing is the first of some items that was not shown, 0 if all were.
+func (ev *evidence) missing(items []int) int {
+	for _, n := range items {
+		if !ev.shows(n) {
+			return n
+		}
+	}
+	return 0
+}
+
+// strange is the first verbatim part of a statement that stands neither in the items that it
+// cites nor in those next to them, empty if all do. The name that begins a procedure
+// is no quotation.
+func (ev *evidence) strange(st memoir.Statement) string {
+	text := st.Text
+	if st.Kind == memoir.StatementProcedure && strings.HasPrefix(text, "“") {
+		if _, steps, ok := strings.Cut(text, "”:"); ok {
+			text = steps
+		}
+	}
+	all := verbatims(text)
+	if len(all) > maxVerbatims {
+		return all[maxVerbatims].text
+	}
+	var near []int
+	for _, n := range st.Items {
+		i := ev.at[n]
+		near = append(near, i-1, i, i+1)
+	}
+	slices.Sort(near)
+	near = slices.Compact(near)
+	for _, l := range all {
+		in := func(part string) bool {
+			return ev.facts.holds(part, l.quoted) || slices.ContainsFunc(near, func(i int) bool {
+				return i >= 0 && i < len(ev.items) && ev.textOf(i).holds(part, l.quoted)
+			})
+		}
+		if !ev.found(l, in) {
+			return l.text
+		}
+	}
+	return ""
+}
+
+// strangeAnywhere reports whether a line has a verbatim part that no item has.
+func (ev *evidence) strangeAnywhere(line string) bool {
+	all := verbatims(line)
+	if len(all) == 0 {
+		return false
+	}
+	if ev.whole.as == "" {
+		var b strings.Builder
+		b.WriteString(ev.facts.as)
+		for i := range ev.items {
+			b.WriteString(ev.textOf(i).as)
+		}
+		ev.whole = newLooseText(b.String())
+	}
+	return len(all) > maxVerbatims || slices.ContainsFunc(all, func(l verbatim) bool {
+		return !ev.found(l, func(part string) bool { return ev.whole.holds(part, l.quoted) })
+	})
+}
+
+var trailingLine = newPattern(`(:\d+)+$`)
+
+// found reports whether a verbatim part is in a text: as it stands; in parts, where it
+// leaves something out; without the directory that it begins with; without the line
+// number that it ends with.
+func (ev *evidence) found(l verbatim, in func(part string) bool) bool {
+	forms := []string{l.text}
+	if !l.quoted {
+		if short := local(l.text, ev.roots...); short != l.text {
+			forms = append(forms, short)
+		}
+		if bare := trailingLine.ReplaceAllString(l.text, ""); bare != l.text {
+			forms = append(forms, bare)
+		}
+	}
+	for _, form := range forms {
+		if in(loose(form)) {
+			return true
+		}
+		parts := strings.Split(leftOut.ReplaceAllString(form, "\x00"), "\x00")
+		if longest := slices.MaxFunc(parts, func(a, b string) int { return len(a) - len(b) }); len(parts) > 1 && len(strings.TrimSpace(longest)) >= minPart &&
+			!slices.ContainsFunc(parts, func(p string) bool { return !in(loose(p)) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// leftOut is what stands for something else: an ellipsis, <name>, and N for a number.
+var leftOut = newPattern(`\[?(?:…|\.\.\.)\]?|<[A-Za-z][\w -]*>|\bN\b`)
+
+// minPart is how many bytes the longest part of a shortened quotation has at least.
+const minPart = 4
+
+// holds reports whether a loose text holds another; words may be written in other case.
+func (t looseText) holds(part string, words bool) bool {
+	return strings.Contains(t.as, part) || words && strings.Contains(t.lower, strings.ToLower(part))
+}
+
+// textOf is what an item says, loosely: as it stands, and as JSON in it means it.
+func (ev *evidence) textOf(i int) looseText {
+	if ev.texts[i].as == "" {
+		it := ev.items[i]
+		text := strings.Join([]string{it.Text, it.Tool, it.Input, it.Output, it.CWD, it.Branch}, "\n")
+		if it.Exit != nil {
+			text += fmt.Sprintf("\nexit %d\x00exit code %[1]d\x00exit status %[1]d", *it.Exit)
+		}
+		flat := loose(text) + "\x00" // which no part holds
+		if strings.Contains(text, `\`) {
+			flat += loose(unescape.Replace(text)) + "\x00"
+		}
+		ev.texts[i] = newLooseText(flat)
+	}
+	return ev.texts[i]
+}
+
+var unescape = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\r`, "", `\"`, `"`, `\\`, `\`, `\/`, `/`, `\u003c`, "<", `\u003e`, ">", `\u0026`, "&")
+
+// loose drops the space of a text with Markdown's marks, and levels what typographers
+// write in another way, and those who make text safe to show.
+func loose(text string) string {
+	text = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r), unicode.Is(unicode.Cf, r), r == '`', r == '*':
+			return -1
+		case r == '“', r == '”', r == '„', r == '«', r == '»':
+			return '"'
+		case r == '‘', r == '’':
+			return '\''
+		case r == '–', r == '—', r == '‑', r == '−':
+			return '-'
+		case r == '‹':
+			return '<'
+		case r == '›':
+			return '>'
+		}
+		return r
+	}, text)
+	return strings.ReplaceAll(text, "&lt;", "<")
+}
+
+var citation = newPattern(`\s?\[\d[\d ,;–-]*\]`)
+
+// withoutMissing takes the citations out of a line that name an item which was not shown.
+func (ev *evidence) withoutMissing(line string) string {
+	return citation.compiled().ReplaceAllStringFunc(line, func(cited string) string {
+		numbers := citedNumbers(strings.Trim(cited, " []"), ev.shows)
+		if numbers == nil || ev.missing(numbers) > 0 {
+			return ""
+		}
+		return cited
+	})
+}

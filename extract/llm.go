@@ -1,0 +1,279 @@
+package extract
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"memoir"
+	"memoir/model"
+	"memoir/prompts"
+)
+
+// LLM is what an extraction by a language model needs.
+type LLM struct {
+	Model   model.Model // tries again and counts by itself
+	Prompts *prompts.Set
+
+	InputTokens int     // of a session that are shown at most; 0: as many as the window takes
+	Payload     float64 // share of the model's window that a session may fill, above 0 to 1; 0: DefaultPayload
+	MaxOutput   int     // tokens of an answer; 0: as the model is configured
+
+	// Report is told what became of each answer that was used; nil: nobody. It must
+	// be safe for concurrent use.
+	Report func(Report)
+}
+
+// DefaultPayload is the share of a window that a session fills where nobody says.
+const DefaultPayload = 0.7
+
+// Report is what was kept of a model's answer, and what was not.
+type Report struct {
+	Session string // its key
+	Shown   int    // items that the model saw
+	Omitted int    // items left out for length
+	Calls   int    // that it took
+	Kept    int    // statements
+	Dropped Dropped
+}
+
+// Dropped counts what an answer said and the session does not show.
+type Dropped struct {
+	Uncited    int // statements without an item
+	Missing    int // statements that cite an item which was not shown
+	Ungrounded int // statements with a command, path, flag or quotation that is not in the items they cite, or next to them
+	Crowded    int // statements that are said twice, or one too many
+	Summary    int // lines of the summary with such a quotation
+}
+
+// Statements is how many statements were dropped.
+func (d Dropped) Statements() int { return d.Uncited + d.Missing + d.Ungrounded + d.Crowded }
+
+const (
+	minBudget   = 200      // tokens of a session that are shown at least
+	answerRoom  = 4096     // tokens of the window that are left to an answer whose cap is unknown
+	maxShownBad = 16 << 10 // bytes of a bad answer that its model is shown again
+	maxKeptBad  = 64 << 10 // bytes of it that are kept for a person
+)
+
+type llm struct{ LLM }
+
+var _ Extractor = llm{}
+
+// NewLLM returns an extractor that asks a language model.
+//
+// A session costs one call as a rule. One more is made where the model says that
+// the input is too long (half of it is shown), where the cap on its output cut the answer
+// (the cap is doubled, else half of the session is shown), and where the answer can't be
+// used (the model is shown its answer and what is wrong with it); each once. The usage is
+// that of all calls, also beside an error. An answer that is of no use leads to a
+// *memoir.AnswerError, a call that failed to an error with the code CodeModel, which
+// wraps the *model.Error.
+func NewLLM(o LLM) Extractor { return llm{o} }
+
+// Name is the model's.
+func (x llm) Name() string { return x.Model.Name() }
+
+// answerSchema is the JSON Schema of an answer.
+var answerSchema = json.RawMessage(`{"type":"object","properties":{` +
+	`"raw_memory":{"type":"string"},"rollout_summary":{"type":"string"},"rollout_slug":{"type":"string"}},` +
+	`"required":["raw_memory","rollout_summary","rollout_slug"],"additionalProperties":false}`)
+
+// inquiry is the state of one extraction.
+type inquiry struct {
+	in       Input // with cleaned texts
+	budget   int   // tokens of the session that are shown; 0: all
+	output   int   // cap on the answer
+	earlier  []model.Exchange
+	used     memoir.Usage
+	calls    int
+	shrunk   bool // less was shown because the input was too long
+	extended bool // more output, or less input, because an answer was cut
+	raised   bool // it was more output
+	objected bool // the model was shown its error
+}
+
+// Extract asks the model, and once more for each thing that can be mended.
+func (x llm) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir.Usage, error) {
+	in.Items = readable(in.Items)
+	a := &inquiry{in: in, output: x.MaxOutput}
+	var err error
+	if a.budget, err = x.budget(in.Session); err != nil {
+		return memoir.Extraction{}, a.used, err
+	}
+	for {
+		if err := ctx.Err(); err != nil {
+			return memoir.Extraction{}, a.used, err
+		}
+		shown := fitShown(a.in.Items, a.budget)
+		q, err := x.request(a, shown)
+		if err != nil {
+			return memoir.Extraction{}, a.used, err
+		}
+		answer, err := x.Model.Call(ctx, q)
+		a.calls++
+		if err != nil {
+			var failed *model.Error
+			if errors.As(err, &failed) {
+				a.used = a.used.Add(failed.Usage)
+			}
+			if a.mend(err, shown, x.MaxOutput) {
+				continue
+			}
+			return memoir.Extraction{}, a.used, x.failure(err)
+		}
+		a.used = a.used.Add(answer.Usage)
+		if answer.Stop == model.StopLength {
+			if a.extended {
+				return memoir.Extraction{}, a.used, x.unusable(answer, memoir.CodeModel,
+					"raise the model's cap on output, or lower memories.phase1InputTokenLimit", "its answer was cut by the cap on output, twice")
+			}
+			a.extend(answer, q, shown, x.Model.Window())
+			continue
+		}
+		if err := x.declined(answer); err != nil {
+			return memoir.Extraction{}, a.used, err
+		}
+		got, bad := readAnswer(answer.Text, a.in, shown)
+		if bad == nil {
+			x.report(a, shown, got)
+			return x.finish(got.Extraction, in.Session), a.used, nil
+		}
+		if a.objected {
+			return memoir.Extraction{}, a.used, x.unusable(answer, memoir.CodeInvalid,
+				"another model may do better; memoir retry tries it again", "its answer can't be used: "+bad.reason)
+		}
+		a.objected = true
+		a.earlier = []model.Exchange{{Answer: cutText(answer.Text, maxShownBad), Objection: bad.objection}}
+	}
+}
+
+// budget is how many tokens of a session are shown; 0 if nothing limits them.
+func (x llm) budget(s memoir.Session) (int, error) {
+	limit := x.InputTokens
+	window := x.Model.Window()
+	if window <= 0 {
+		return limit, nil
+	}
+	system, frame, err := x.Prompts.StageOne(vars(s, shown{text: "[]"}))
+	if err != nil {
+		return 0, err
+	}
+	share := x.Payload
+	if share <= 0 || share > 1 {
+		share = DefaultPayload
+	}
+	answer := cmp.Or(x.MaxOutput, min(answerRoom, window/4))
+	room := min(int(share*float64(window)), window-memoir.Tokens(system)-memoir.Tokens(frame)-answer)
+	if limit > 0 {
+		room = min(room, limit)
+	}
+	return max(room, minBudget), nil
+}
+
+// request puts a session as it is shown into a question.
+func (x llm) request(a *inquiry, s shown) (model.Request, error) {
+	system, input, err := x.Prompts.StageOne(vars(a.in.Session, s))
+	return model.Request{
+		System: system, Input: input, Earlier: a.earlier,
+		Schema: answerSchema, SchemaName: "extraction", MaxOutput: a.output,
+	}, err
+}
+
+func vars(s memoir.Session, shown shown) prompts.StageOneVars {
+	return prompts.StageOneVars{
+		ThreadID: s.ID, Agent: string(s.Source), CWD: s.CWD, Branch: s.Branch, StartedAt: s.CreatedAt, EndedAt: s.UpdatedAt,
+		ItemCount: len(shown.items) + shown.omitted, OmittedCount: shown.omitted, ResponseItemsJSON: shown.text,
+	}
+}
+
+// mend changes the question after a call that failed; false if that would not help.
+func (a *inquiry) mend(err error, s shown, output int) bool {
+	switch class, _ := model.ClassOf(err); {
+	case class == model.ClassTooLong && !a.shrunk:
+		a.shrunk = true
+		a.halve(s)
+		return true
+	case class == model.ClassInvalid && a.raised: // the model has no larger cap
+		a.raised = false
+		a.output = output
+		a.halve(s)
+		return true
+	}
+	return false
+}
+
+// extend makes room for an answer that was cut: twice the output where the model is known
+// to have it, else half of the session.
+func (a *inquiry) extend(answer model.Answer, q model.Request, s shown, window int) {
+	a.extended = true
+	more := 2 * max(a.output, int(answer.Usage.OutputTokens))
+	if more == 0 || window > 0 && memoir.Tokens(q.System)+memoir.Tokens(q.Input)+more > window {
+		a.halve(s)
+		return
+	}
+	a.output, a.raised = more, true
+}
+
+// halve shows half of what was shown. An objection to an answer that rested on more
+// is withdrawn with it.
+func (a *inquiry) halve(s shown) {
+	a.budget = max(memoir.Tokens(s.text)/2, 1)
+	a.earlier = nil
+}
+
+// declined is the error of an answer that says nothing.
+func (x llm) declined(answer model.Answer) error {
+	const hint = "another model may take it; memoir retry tries it again"
+	switch {
+	case answer.Stop == model.StopRefusal:
+		return x.unusable(answer, memoir.CodeModel, hint, "it declined to answer")
+	case answer.Stop == model.StopEmpty || strings.TrimSpace(answer.Text) == "":
+		return x.unusable(answer, memoir.CodeModel, hint, "its answer was empty")
+	}
+	return nil
+}
+
+func (x llm) unusable(answer model.Answer, code memoir.Code, hint, what string) error {
+	return &memoir.AnswerError{
+		Answer: cutText(answer.Text, maxKeptBad),
+		Err:    memoir.Errorf(code, hint, "%s: %s", x.Name(), what),
+	}
+}
+
+// failure gives a failed call its code and hint. What is no failure of the model's (a
+// spending limit, an interruption) stays as it is.
+func (x llm) failure(err error) error {
+	var known *memoir.Error
+	var failed *model.Error
+	if errors.As(err, &known) || !errors.As(err, &failed) {
+		return err
+	}
+	return memoir.Errorf(memoir.CodeModel, failed.Hint(), "%w", err)
+}
+
+func (x llm) report(a *inquiry, s shown, got used) {
+	if x.Report != nil {
+		x.Report(Report{Session: a.in.Session.Key(), Shown: len(s.items), Omitted: s.omitted, Calls: a.calls, Kept: got.kept, Dropped: got.dropped})
+	}
+}
+
+// finish says what an extraction is of.
+func (x llm) finish(e memoir.Extraction, s memoir.Session) memoir.Extraction {
+	e.SessionKey, e.ProjectID, e.CWD, e.Branch = s.Key(), s.ProjectID, s.CWD, s.Branch
+	e.StartedAt, e.EndedAt = s.CreatedAt, s.UpdatedAt
+	e.Model = x.Name()
+	return e
+}
+
+// cutText cuts a text to a number of bytes, at a character, and says so.
+func cutText(text string, most int) string {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if len(text) <= most {
+		return text
+	}
+	return fmt.Sprintf("%s\n[%d bytes more]", strings.ToValidUTF8(text[:most], ""), len(text)-most)
+}

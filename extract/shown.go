@@ -1,0 +1,113 @@
+package extract
+
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+
+	"memoir"
+)
+
+// shown is what a language model sees of a session.
+type shown struct {
+	items   []memoir.Item
+	omitted int
+	text    string // the items as a JSON array
+}
+
+// shownItem is an item in the input of a language model. What does not change from one
+// item to the next is said once.
+type shownItem struct {
+	N      int    `json:"n"`
+	Kind   string `json:"kind"`
+	Role   string `json:"role,omitempty"`
+	Origin string `json:"origin,omitempty"`
+	Final  bool   `json:"final,omitempty"`
+	Day    string `json:"day,omitempty"`    // from here on
+	CWD    string `json:"cwd,omitempty"`    // from here on
+	Branch string `json:"branch,omitempty"` // from here on
+	Text   string `json:"text,omitempty"`
+	Tool   string `json:"tool,omitempty"`
+	Input  string `json:"input,omitempty"`
+	Output string `json:"output,omitempty"`
+	Exit   *int   `json:"exit,omitempty"`
+	Failed bool   `json:"failed,omitempty"`
+}
+
+// readable strips what no reader sees from the texts of items, since it may say
+// something else than what one sees.
+func readable(items []memoir.Item) []memoir.Item {
+	out := make([]memoir.Item, len(items))
+	for i, it := range items {
+		it.Text, it.Input, it.Output = clean(it.Text), clean(it.Input), clean(it.Output)
+		out[i] = it
+	}
+	return out
+}
+
+// maxFits is how often a session is fitted at most, until its rendering fits as well.
+const maxFits = 5
+
+// fitShown renders what a number of tokens holds of a session, all of it if that is 0.
+// Fit counts texts, and JSON adds names and escapes to them, so the budget of
+// the texts is lowered by what was added.
+func fitShown(items []memoir.Item, tokens int) shown {
+	s := shown{items: items, text: render(items)}
+	if tokens <= 0 || memoir.Tokens(s.text) <= tokens {
+		return s
+	}
+	cost := 0
+	for _, it := range items {
+		cost += Cost(it)
+	}
+	goal := float64(cost)
+	for range maxFits {
+		goal *= float64(tokens) / float64(memoir.Tokens(s.text)) * 0.99
+		s.items, s.omitted = Fit(items, max(int(goal), 1))
+		s.text = render(s.items)
+		if memoir.Tokens(s.text) <= tokens {
+			break
+		}
+		goal = min(goal, float64(tokens))
+	}
+	return s
+}
+
+// render writes items as JSON, one a line.
+func render(items []memoir.Item) string {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	var day, cwd, branch string
+	b.WriteString("[\n")
+	for i, it := range items {
+		if i > 0 {
+			b.Truncate(b.Len() - 1) // the line feed that the encoder wrote
+			b.WriteString(",\n")
+		}
+		one := shownItem{
+			N: it.N, Kind: it.Kind, Final: it.Final, Text: it.Text, Tool: it.Tool, Input: it.Input, Output: it.Output, Exit: it.Exit, Failed: it.Failed,
+			CWD: changed(&cwd, it.CWD), Branch: changed(&branch, it.Branch),
+		}
+		if it.Kind != memoir.ItemTool {
+			one.Role, one.Origin = it.Role, string(it.Origin)
+		}
+		if !it.At.IsZero() {
+			one.Day = changed(&day, it.At.UTC().Format(time.DateOnly))
+		}
+		if err := encoder.Encode(one); err != nil {
+			panic(err) // strings and numbers have a JSON form
+		}
+	}
+	b.WriteString("]")
+	return b.String()
+}
+
+// changed returns a value if it is another than the last one, else nothing.
+func changed(last *string, value string) string {
+	if value == "" || value == *last {
+		return ""
+	}
+	*last = value
+	return value
+}

@@ -1,0 +1,143 @@
+// Package modeltest serves language models on loopback for tests: real HTTP in the
+// providers' wire formats, which answers and misbehaves by a script, and counts
+// what it was asked. One file a format.
+package modeltest
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"memoir"
+)
+
+// Step is what the server does with one call. The zero Step answers with an empty text.
+type Step struct {
+	Text       string        // the answer
+	Stop       string        // "" the end; "length", "refusal", "filter"
+	Usage      memoir.Usage  // tokens told of the call; zero: counted from the texts, 4 bytes a token
+	Status     int           // of HTTP; 0 is 200
+	RetryAfter string        // the header
+	Code       string        // of the error, as the format has one: context_length_exceeded, …
+	Message    string        // of the error
+	Hang       bool          // never answers, until the caller gives up or the test ends
+	Reset      bool          // breaks the connection in the middle of the body
+	Latency    time.Duration // before the answer
+	Raw        string        // the body as it is, instead of one in the format
+	NoSchema   bool          // refuses a call that demands a JSON schema, as servers do that have none
+}
+
+// Call is what the server was asked.
+type Call struct {
+	Path   string
+	Header http.Header
+	Body   json.RawMessage
+	Step   Step
+}
+
+// Server is a scripted provider. Its methods are safe for concurrent use.
+type Server struct {
+	URL string // of the server's root; a format adds its path
+
+	mu    sync.Mutex
+	reply func(n int, c Call) Step
+	calls []Call
+	used  memoir.Usage
+	stop  chan struct{}
+}
+
+// format writes the answer of a step to a call, and says which tokens it told.
+type format func(w http.ResponseWriter, c Call, s Step) memoir.Usage
+
+// serve starts a server that speaks one format at some paths. Call n, from 0 on, is answered by reply.
+func serve(t testing.TB, f format, reply func(n int, c Call) Step) *Server {
+	t.Helper()
+	s := &Server{reply: reply, stop: make(chan struct{})}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		c := Call{Path: r.URL.Path, Header: r.Header.Clone(), Body: body}
+		s.mu.Lock()
+		n := len(s.calls)
+		s.calls = append(s.calls, c)
+		s.mu.Unlock()
+		step := s.reply(n, c)
+		s.mu.Lock()
+		s.calls[n].Step = step
+		s.mu.Unlock()
+		c.Step = step
+		s.answer(w, r, f, c)
+	}))
+	s.URL = server.URL
+	t.Cleanup(func() {
+		close(s.stop)
+		server.Close()
+	})
+	return s
+}
+
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, f format, c Call) {
+	step := c.Step
+	if step.Latency > 0 {
+		select {
+		case <-time.After(step.Latency):
+		case <-r.Context().Done():
+			return
+		}
+	}
+	if step.Hang {
+		select {
+		case <-r.Context().Done():
+		case <-s.stop:
+		}
+		return
+	}
+	if step.RetryAfter != "" {
+		w.Header().Set("Retry-After", step.RetryAfter)
+	}
+	if step.Reset {
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Content-Length", "100000")
+		_, _ = io.WriteString(w, `{"id":"half`)
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	}
+	used := f(w, c, step)
+	used.Calls = 1
+	s.mu.Lock()
+	s.used = s.used.Add(used)
+	s.mu.Unlock()
+}
+
+// Calls returns what was asked, in order.
+func (s *Server) Calls() []Call {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Call(nil), s.calls...)
+}
+
+// Used is the sum of the tokens that the server told of, and the calls that it answered in full.
+func (s *Server) Used() memoir.Usage {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.used
+}
+
+// Script answers calls by steps, in order; the last is repeated.
+func Script(steps ...Step) func(n int, c Call) Step {
+	return func(n int, c Call) Step { return steps[min(n, len(steps)-1)] }
+}
+
+// tokens counts the tokens of a step: those that it names, else 4 bytes a token.
+func tokens(c Call, s Step) memoir.Usage {
+	if s.Usage.InputTokens+s.Usage.OutputTokens > 0 {
+		return s.Usage
+	}
+	return memoir.Usage{InputTokens: int64(memoir.Tokens(string(c.Body))), OutputTokens: int64(memoir.Tokens(s.Text))}
+}

@@ -1,0 +1,130 @@
+package model
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+)
+
+// stopTime is how long a program may take to end once it is asked to: a person who
+// interrupts a run waits for it.
+const stopTime = 500 * time.Millisecond
+
+// printed is what a program left.
+type printed struct {
+	stdout []byte
+	stderr string // its end
+	status int    // 0: it succeeded; -1: a signal ended it, as stderr says
+}
+
+var errOutputTooLong = fmt.Errorf("it printed more than %d MiB", maxAnswer>>20)
+
+// start is a program to run.
+type start struct {
+	command []string // its path and its arguments
+	dir     string
+	env     []string
+	stdin   string
+	mark    string // a text in env that nothing else has
+}
+
+// run runs a program to its end and returns what it printed. Where ctx ends first, or
+// the program prints too much, it is asked to end and then made to. Nothing that it
+// started survives: not its process group, nor, on Linux, whatever has the mark in its
+// environment. On Windows only the program itself is ended.
+func run(ctx context.Context, s start) (printed, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	cmd := exec.CommandContext(ctx, s.command[0], s.command[1:]...)
+	cmd.Dir, cmd.Env = s.dir, s.env
+	cmd.Stdin = strings.NewReader(s.stdin)
+	stdout, stderr := &bounded{full: func() { cancel(errOutputTooLong) }}, &ending{}
+	cmd.Stdout, cmd.Stderr = stdout, stderr
+	own(cmd)
+	cmd.Cancel = func() error { return terminate(cmd) }
+	cmd.WaitDelay = stopTime // also for what a program left behind that holds its output open
+	if err := cmd.Start(); err != nil {
+		return printed{}, err
+	}
+	err := cmd.Wait()
+	killAll(cmd, s.mark)
+	out := printed{stdout: stdout.all(), stderr: stderr.text()}
+	if ctx.Err() != nil {
+		return out, context.Cause(ctx)
+	}
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit):
+		var signal string
+		if out.status, signal = exitStatus(exit); signal != "" {
+			out.stderr = strings.TrimSpace(out.stderr + " " + signal)
+		}
+	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
+		return out, err
+	}
+	return out, nil
+}
+
+// bounded keeps what is written, up to maxAnswer bytes.
+type bounded struct {
+	mu   sync.Mutex
+	buf  bytes.Buffer
+	full func()
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.buf.Len()+len(p) > maxAnswer {
+		b.full()
+		return 0, errOutputTooLong
+	}
+	return b.buf.Write(p)
+}
+
+func (b *bounded) all() []byte {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Bytes()
+}
+
+// ending keeps the end of what is written.
+type ending struct {
+	mu   sync.Mutex
+	kept []byte
+}
+
+func (e *ending) Write(p []byte) (int, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.kept = append(e.kept, p...)
+	if over := len(e.kept) - 4*maxMessage; over > 0 {
+		e.kept = append([]byte(nil), e.kept[over:]...)
+	}
+	return len(p), nil
+}
+
+func (e *ending) text() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return strings.TrimSpace(strings.ToValidUTF8(string(e.kept), "\uFFFD"))
+}
+
+// tail is the last maxMessage bytes of a text, from the beginning of a character on.
+func tail(text string) string {
+	text = strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD"))
+	if len(text) <= maxMessage {
+		return text
+	}
+	text = text[len(text)-maxMessage:]
+	for len(text) > 0 && !utf8.RuneStart(text[0]) {
+		text = text[1:]
+	}
+	return text
+}

@@ -1,0 +1,193 @@
+package model
+
+import (
+	"bytes"
+	"fmt"
+	"html"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+)
+
+// refusal is what a server said instead of an answer, in whichever of the forms
+// that servers write it.
+type refusal struct {
+	status     int           // of HTTP, or the number that the body gives; 0: it failed after it had begun to answer
+	code       string        // such as context_length_exceeded
+	kind       string        // such as invalid_request_error
+	param      string        // the parameter that it is about
+	message    string        // foreign text, of any length
+	retryAfter time.Duration // 0: not said
+}
+
+// Error is for errors.As: what is shown is an *Error.
+func (r *refusal) Error() string {
+	return fmt.Sprintf("refused with status %d", r.status)
+}
+
+// readRefusal reads an error response.
+func readRefusal(status int, header http.Header, body []byte) *refusal {
+	r := &refusal{}
+	if found := refusalIn(body); found != nil {
+		r = found
+	} else {
+		r.message = words(body)
+	}
+	r.status = status
+	if wait := retryAfter(header, time.Now()); wait > 0 {
+		r.retryAfter = wait
+	}
+	if 300 <= status && status < 400 {
+		r.message = "it sends calls to another address"
+		if to, err := url.Parse(header.Get("Location")); err == nil && to.Host != "" {
+			r.message += ", at " + to.Host
+		}
+	}
+	return r
+}
+
+// refusalIn finds the error in a body of JSON, nil if it holds none. An error is an
+// object or a text below "error" (OpenAI, Ollama), in a list (Gemini), the body
+// itself (vLLM), or "detail" (FastAPI).
+func refusalIn(body []byte) *refusal {
+	if !gjson.ValidBytes(body) {
+		return nil
+	}
+	root := gjson.ParseBytes(body)
+	if root.IsArray() {
+		root = root.Get("0")
+	}
+	if !root.IsObject() {
+		return nil
+	}
+	e := root.Get("error")
+	switch {
+	case e.IsObject():
+	case e.Type == gjson.String && e.Str != "":
+		return &refusal{message: e.Str, kind: root.Get("error_type").String()}
+	case root.Get("object").Str == "error" || root.Get("type").Str == "error":
+		e = root
+	case root.Get("detail").Exists():
+		return &refusal{message: root.Get("detail").String()}
+	case root.Get("message").Type == gjson.String && !root.Get("choices").Exists() && !root.Get("output").Exists():
+		e = root
+	default:
+		return nil
+	}
+	r := &refusal{code: e.Get("code").String(), kind: e.Get("type").String(), param: e.Get("param").String(), message: e.Get("message").String()}
+	if n := e.Get("code").Int(); 400 <= n && n < 600 {
+		r.status, r.code = int(n), ""
+	}
+	// A router's own message says only that the provider behind it failed.
+	if raw := e.Get("metadata.raw").String(); raw != "" {
+		r.message += ": " + raw
+	}
+	if r.message == "" {
+		r.message = e.Raw
+	}
+	// Gemini puts what others say in a header among the details.
+	for _, detail := range e.Get("details").Array() {
+		if wait, err := time.ParseDuration(detail.Get("retryDelay").String()); err == nil && wait > 0 {
+			r.retryAfter = min(wait, maxRetryAfter)
+		}
+		if r.code == "" {
+			r.code = strings.ToLower(detail.Get("reason").String())
+		}
+	}
+	return r
+}
+
+var title = regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title>`)
+
+// words are what is told of a body that is no JSON: a page is its title.
+func words(body []byte) string {
+	text := bytes.TrimSpace(body)
+	if !bytes.HasPrefix(text, []byte("<")) {
+		return string(text[:min(len(text), 4*maxMessage)])
+	}
+	if found := title.FindSubmatch(text); found != nil {
+		return "a web page instead of JSON: " + html.UnescapeString(string(found[1]))
+	}
+	return "a web page instead of JSON"
+}
+
+// What servers call the things that their status does not tell.
+var (
+	tooLong = regexp.MustCompile(`(?i)context[ _-]?(length|window|size)|too many (input |prompt )?tokens|` +
+		`(prompt|input|request|message|conversation|text)s?( is| are)? too (long|large)|input token count|tokens must be reduced|` +
+		`reduce the length of|string_above_max_length`)
+	// tooLarge is a call that alone is more than what a minute allows: no waiting helps.
+	tooLarge    = regexp.MustCompile(`(?i)request too large|tokens must be reduced`)
+	noSuchModel = regexp.MustCompile(`(?i)model_not_found|not a valid model|unexpected endpoint`)
+	badKey      = regexp.MustCompile(`(?i)invalid_api_key|api_key_invalid|api key not valid|incorrect api key`)
+	noCredit    = regexp.MustCompile(`^(insufficient_quota|billing_hard_limit_reached|billing_not_active|access_terminated)$`)
+	declined    = regexp.MustCompile(`^(content_filter|content_policy_violation|invalid_prompt)$`)
+	limited     = regexp.MustCompile(`^rate_limit`)
+)
+
+// class says what a refusal means for the next call. Codes and words go before the
+// status, because servers agree less on the latter.
+func (r *refusal) class() Class {
+	said := r.code + " " + r.kind + " " + r.message
+	switch r.status {
+	case 0, 400, 413, 422, 500:
+		if tooLong.MatchString(said) {
+			return ClassTooLong
+		}
+	case 429:
+		if tooLarge.MatchString(said) {
+			return ClassTooLong
+		}
+	}
+	switch {
+	case noCredit.MatchString(r.code), noCredit.MatchString(r.kind):
+		return ClassDenied
+	case r.status == 429 || r.status == 529 || limited.MatchString(r.code):
+		return ClassLimited
+	case r.status == 413:
+		return ClassTooLong
+	case r.status == 401, r.status == 402, r.status == 403, r.status < 500 && badKey.MatchString(said):
+		return ClassDenied
+	case r.status == 404, r.status == 405, r.status < 500 && noSuchModel.MatchString(said):
+		return ClassMissing
+	case 300 <= r.status && r.status < 400:
+		return ClassMissing
+	case r.status == 0, r.status == 408, r.status == 409, r.status == 425, r.status >= 500 && r.status != 501:
+		return ClassTemporary
+	}
+	return ClassInvalid
+}
+
+// declined reports whether the refusal is a filter's, on what was asked.
+func (r *refusal) declined() bool {
+	return (r.status == 0 || r.status == 400) && (declined.MatchString(r.code) || declined.MatchString(r.kind))
+}
+
+// maxRetryAfter bounds what a server may ask for.
+const maxRetryAfter = 24 * time.Hour
+
+// retryAfter reads how long a server asks to wait: milliseconds, seconds, or a date,
+// which is held against the server's own clock where it says what that shows.
+func retryAfter(header http.Header, now time.Time) time.Duration {
+	for _, h := range []struct {
+		name string
+		unit time.Duration
+	}{{"Retry-After-Ms", time.Millisecond}, {"Retry-After", time.Second}} {
+		if n, err := strconv.ParseFloat(strings.TrimSpace(header.Get(h.name)), 64); err == nil && n > 0 {
+			return time.Duration(min(n*float64(h.unit), float64(maxRetryAfter)))
+		}
+	}
+	at, err := http.ParseTime(header.Get("Retry-After"))
+	if err != nil {
+		return 0
+	}
+	if date, err := http.ParseTime(header.Get("Date")); err == nil {
+		now = date
+	}
+	return min(max(at.Sub(now), 0), maxRetryAfter)
+}

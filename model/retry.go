@@ -1,0 +1,105 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"memoir"
+)
+
+// RetryPolicy says how often and after what waits a call is tried again.
+type RetryPolicy struct {
+	Attempts int           // calls at most, the first included; below 1 is 1
+	Base     time.Duration // the longest wait before the second call; doubled for each further one
+	MaxWait  time.Duration // the longest wait before any call
+	// Sleep waits, or returns the context's error as soon as it is done. Nil is a real one.
+	Sleep func(ctx context.Context, d time.Duration) error
+	// Random returns a number in [0, 1), as rand.Float64 does, which it is if nil. Both
+	// functions must be safe for concurrent use.
+	Random func() float64
+}
+
+var _ Model = (*retrying)(nil)
+
+type retrying struct {
+	Model
+	policy RetryPolicy
+}
+
+// Retrying returns a model that repeats the calls of m that fail with an Error for
+// which Again is true. It waits a random time below a bound that doubles with each
+// call, so that callers that were turned away together do not come back together;
+// and as long as the server asks, in addition. A server that asks for more than
+// MaxWait is not waited for: the error says so, and its RetryAfter for how long.
+//
+// The usage of the answer, or of the error, is the sum over all calls: those
+// that failed may have cost too. A context that is done ends a wait at once.
+func Retrying(m Model, p RetryPolicy) Model {
+	if p.Sleep == nil {
+		p.Sleep = sleep
+	}
+	if p.Random == nil {
+		p.Random = rand.Float64
+	}
+	return &retrying{Model: m, policy: p}
+}
+
+// Call asks until there is an answer, or no sense in asking again.
+func (r *retrying) Call(ctx context.Context, q Request) (Answer, error) {
+	var used memoir.Usage
+	for attempt := 1; ; attempt++ {
+		answer, err := r.Model.Call(ctx, q)
+		if err == nil {
+			answer.Usage = used.Add(answer.Usage)
+			return answer, nil
+		}
+		var failed *Error
+		if !errors.As(err, &failed) {
+			return Answer{}, err
+		}
+		used = used.Add(failed.Usage)
+		sum := *failed // the model's own error may be shared
+		sum.Usage = used
+		if !failed.Again() || attempt >= r.policy.Attempts || ctx.Err() != nil {
+			return Answer{}, &sum
+		}
+		if failed.RetryAfter > r.policy.MaxWait {
+			sum.Message = short(fmt.Sprintf("the server asks to wait for %s, longer than %s: %s",
+				failed.RetryAfter, r.policy.MaxWait, failed.Message))
+			return Answer{}, &sum
+		}
+		if err := r.policy.Sleep(ctx, r.policy.wait(attempt, failed.RetryAfter)); err != nil {
+			sum.Err = errors.Join(err, failed.Err)
+			return Answer{}, &sum
+		}
+	}
+}
+
+// wait is how long to wait after a failed attempt, from 1 on. It is at least what the server asked for.
+func (p RetryPolicy) wait(attempt int, asked time.Duration) time.Duration {
+	bound := p.Base
+	for range attempt - 1 {
+		if bound > p.MaxWait/2 {
+			bound = p.MaxWait
+			break
+		}
+		bound *= 2
+	}
+	jitter := time.Duration(p.Random() * float64(min(bound, p.MaxWait)))
+	return asked + min(jitter, p.MaxWait-asked)
+}
+
+// sleep waits until d has passed or the context is done.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}

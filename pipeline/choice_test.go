@@ -1,0 +1,107 @@
+package pipeline_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"memoir/model"
+	"memoir/model/modeltest"
+	"memoir/pipeline"
+)
+
+func TestWhatAModelIsCalledWith(t *testing.T) {
+	t.Parallel()
+	half := 0.5
+	settings := load(t, `
+providers:
+  openai: {effort: low, timeoutSeconds: 30}
+  proxy: {baseURL: 'https://proxy.example/v1', keyEnv: PROXY_KEY, window: 32000, inputPrice: 1, outputPrice: 2}
+  work: {api: anthropic, keyCommand: [pass, work]}
+  other: {api: openai-responses}
+  ollama: {baseURL: 'http://box:11434/v1', temperature: 0.5}
+  tool: {api: exec, command: [ask, -q], timeoutSeconds: 5}
+  mine: {api: exec, preset: claude, command: [/opt/claude]}
+models:
+  openai/gpt-5: {effort: high, maxOutputTokens: 4000}
+  proxy/a/b: {outputPrice: 3, cachedPrice: 0.1}
+  exec/claude/opus: {window: 200000}
+`)
+	const minutes = 10 * time.Minute
+	for _, test := range []struct {
+		model string
+		want  model.Options
+		key   pipeline.Key
+	}{
+		{"builtin", model.Options{}, pipeline.Key{}},
+		{"openai/gpt-5", model.Options{API: model.APIResponses, BaseURL: "https://api.openai.com/v1", Effort: "high", MaxOutput: 4000, Timeout: 30 * time.Second},
+			pipeline.Key{Provider: "openai", Variable: "OPENAI_API_KEY"}},
+		{"openai/gpt-5-mini", model.Options{API: model.APIResponses, BaseURL: "https://api.openai.com/v1", Effort: "low", Timeout: 30 * time.Second},
+			pipeline.Key{Provider: "openai", Variable: "OPENAI_API_KEY"}},
+		{"proxy/a/b", model.Options{API: model.APIChat, BaseURL: "https://proxy.example/v1", Window: 32000, Timeout: minutes, Price: model.Price{Input: 1, Cached: 0.1, Output: 3}},
+			pipeline.Key{Provider: "proxy", Variable: "PROXY_KEY"}},
+		{"work/m", model.Options{API: model.APIAnthropic, BaseURL: "https://api.anthropic.com", Timeout: minutes},
+			pipeline.Key{Provider: "work", Command: []string{"pass", "work"}}},
+		{"other/m", model.Options{API: model.APIResponses, BaseURL: "https://api.openai.com/v1", Timeout: minutes},
+			pipeline.Key{Provider: "other", Variable: "OPENAI_API_KEY"}},
+		{"ollama/m", model.Options{API: model.APIChat, BaseURL: "http://box:11434/v1", Temperature: &half, Timeout: minutes}, pipeline.Key{Provider: "ollama"}},
+		{"lmstudio/m", model.Options{API: model.APIChat, BaseURL: "http://127.0.0.1:1234/v1", Timeout: minutes}, pipeline.Key{Provider: "lmstudio"}},
+		{"tool/m", model.Options{API: model.APIExec, Command: []string{"ask", "-q"}, Timeout: 5 * time.Second}, pipeline.Key{Provider: "tool"}},
+		{"mine/opus", model.Options{API: model.APIExec, Command: []string{"/opt/claude"}, Preset: "claude", Timeout: minutes}, pipeline.Key{Provider: "mine"}},
+		{"exec/claude/opus", model.Options{API: model.APIExec, Window: 200000, Timeout: minutes}, pipeline.Key{Provider: "exec"}},
+	} {
+		c, err := pipeline.Choose(settings, pipeline.Role{Setting: "modelRoles.default", Model: test.model})
+		if err != nil {
+			t.Errorf("%s: %v", test.model, err)
+			continue
+		}
+		c.Key.Origin = ""
+		if diff := cmp.Diff(test.want, c.Options); diff != "" {
+			t.Errorf("%s: %s", test.model, diff)
+		}
+		if diff := cmp.Diff(test.key, c.Key); diff != "" {
+			t.Errorf("%s: key: %s", test.model, diff)
+		}
+	}
+}
+
+func TestEachPhaseAsksTheModelOfItsRole(t *testing.T) {
+	t.Parallel()
+	for yaml, want := range map[string]string{
+		"modelRoles: {default: mine/d}":                                                  "d",
+		"modelRoles: {default: mine/d, smol: builtin}":                                   "d",
+		"modelRoles: {smol: mine/s}":                                                     "s",
+		"modelRoles: {default: mine/d, phase1: builtin, smol: mine/s}":                   "s",
+		"modelRoles: {phase1: mine/one, phase2: builtin}":                                "one",
+		"modelRoles: {default: mine/d, smol: mine/s, phase1: builtin, phase2: mine/two}": "two",
+	} {
+		program := filepath.Join(t.TempDir(), "key")
+		if err := os.WriteFile(program, []byte("#!/bin/sh\necho x >>\"$0.runs\"\necho k-of-command\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		server := modeltest.OpenAIChat(t, func(int, modeltest.Call) modeltest.Step { return modeltest.Step{Text: "{}"} })
+		dir, _ := fixtures(t)
+		o := options(t.TempDir(), dir)
+		o.Settings = load(t, yaml+"\nproviders: {mine: {api: openai-chat, baseURL: '"+server.URL+"/v1', keyCommand: ["+program+"]}}")
+		if _, err := tryRun(t.Context(), t, o); err != nil {
+			t.Fatal(err)
+		}
+		if runs, err := os.ReadFile(program + ".runs"); err != nil || string(runs) != "x\n" {
+			t.Errorf("%s: the command ran %q, %v", yaml, runs, err)
+		}
+		calls := server.Calls()
+		if len(calls) == 0 {
+			t.Fatalf("%s: nobody was asked", yaml)
+		}
+		for _, c := range calls {
+			if !strings.Contains(string(c.Body), `"model":"`+want+`"`) || c.Header.Get("Authorization") != "Bearer k-of-command" {
+				t.Errorf("%s: asked %s with %s", yaml, c.Body, c.Header.Get("Authorization"))
+				break
+			}
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+	"unicode"
+
+	"memoir"
+)
+
+const (
+	keyTime  = 10 * time.Second // how long a command may take to print a key
+	keyGrace = time.Second      // how long what it leaves behind may hold its output open
+	maxKey   = 16 << 10         // bytes
+)
+
+// Key says where the key of a provider comes from. It holds none, and neither do the
+// errors of its methods, nor what a command said while it looked for one.
+type Key struct {
+	Provider string
+	Variable string   // of the environment; empty: none
+	Command  []string // program and arguments; runs where the variable is not set; nil: none
+	Origin   string   // of Command: file:line
+}
+
+// Source says where the key comes from, as a person is told it.
+func (k Key) Source(getenv func(string) string) string {
+	switch {
+	case k.Variable != "" && k.fromEnvironment(getenv) != "":
+		return "$" + k.Variable
+	case len(k.Command) > 0:
+		return "the command in " + k.Origin
+	case k.Variable != "":
+		return "$" + k.Variable + ", which is not set"
+	}
+	return "none needed"
+}
+
+func (k Key) fromEnvironment(getenv func(string) string) string {
+	if k.Variable == "" || getenv == nil {
+		return ""
+	}
+	return strings.TrimSpace(getenv(k.Variable))
+}
+
+// Check fails with memoir.CodeConfig if the key cannot be had. It runs nothing.
+func (k Key) Check(getenv func(string) string) error {
+	switch key := k.fromEnvironment(getenv); {
+	case key != "":
+		return k.usable(key, "the variable "+k.Variable)
+	case len(k.Command) > 0:
+		if _, err := exec.LookPath(k.Command[0]); err != nil {
+			return k.failed("its program cannot be run: %v", errors.Unwrap(err))
+		}
+	case k.Variable != "":
+		return memoir.Errorf(memoir.CodeConfig, fmt.Sprintf("set it, or say where the key is with providers.%s.keyEnv or keyCommand", k.Provider),
+			"provider %s has no key: the variable %s is not set", k.Provider, k.Variable)
+	}
+	return nil
+}
+
+// usable fails if a text can be no key, without repeating it.
+func (k Key) usable(key, from string) error {
+	if strings.ContainsFunc(key, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
+		return memoir.Errorf(memoir.CodeConfig, "it must be the key alone", "provider %s: %s holds spaces or more than one line", k.Provider, from)
+	}
+	return nil
+}
+
+// failed is an error of the command. The program's name is left out: where people
+// put their key in the wrong place, that is it.
+func (k Key) failed(format string, args ...any) error {
+	return memoir.Errorf(memoir.CodeConfig, "run it by hand: it must print the key, alone, within "+keyTime.String(),
+		"%s: providers.%s.keyCommand: %s", k.Origin, k.Provider, fmt.Sprintf(format, args...))
+}
+
+// read returns the key, "" if none is needed.
+func (k Key) read(ctx context.Context, getenv func(string) string) (string, error) {
+	key := k.fromEnvironment(getenv)
+	if key == "" && len(k.Command) > 0 {
+		return k.run(ctx, keyTime)
+	}
+	return key, nil
+}
+
+// run runs the command, without a shell and with nothing on its standard input, and
+// returns the one line that it prints.
+func (k Key) run(ctx context.Context, limit time.Duration) (string, error) {
+	within, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	var out printedKey
+	cmd := exec.CommandContext(within, k.Command[0], k.Command[1:]...)
+	cmd.Env = append(os.Environ(), memoir.ChildVariable+"=1")
+	cmd.Stdout = &out
+	cmd.WaitDelay = keyGrace
+	err := cmd.Run()
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return "", context.Cause(ctx)
+	case within.Err() != nil:
+		return "", k.failed("printed no key within %s", limit)
+	case out.full:
+		return "", k.failed("printed more than a key")
+	case errors.As(err, &exit):
+		return "", k.failed("failed: %v", exit)
+	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
+		return "", k.failed("its program cannot be run: %v", errors.Unwrap(err))
+	}
+	key := strings.TrimSpace(string(out.text))
+	if key == "" {
+		return "", k.failed("printed nothing")
+	}
+	return key, k.usable(key, "what its keyCommand prints")
+}
+
+// printedKey keeps what a command prints, up to maxKey bytes.
+type printedKey struct {
+	text []byte
+	full bool
+}
+
+func (p *printedKey) Write(b []byte) (int, error) {
+	room := min(len(b), maxKey-len(p.text))
+	p.text = append(p.text, b[:room]...)
+	p.full = p.full || room < len(b)
+	return len(b), nil
+}

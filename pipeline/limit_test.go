@@ -1,0 +1,127 @@
+package pipeline_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"memoir"
+	"memoir/config"
+	"memoir/model"
+	"memoir/model/modeltest"
+	"memoir/pipeline"
+)
+
+// taking is a server whose every answer takes these tokens.
+func taking(t *testing.T, input, output int64) *modeltest.Server {
+	return modeltest.OpenAIChat(t, modeltest.Script(modeltest.Step{Text: "ok", Usage: memoir.Usage{InputTokens: input, OutputTokens: output}}))
+}
+
+func TestALimitStopsARunBeforeTheCallThatWouldExceedIt(t *testing.T) {
+	t.Parallel()
+	const sessions, input, output = 12, 10, 100 // tokens of each call: 110, and $0.21
+	for _, test := range []struct {
+		limits  config.Limits
+		setting string
+		most    int // calls
+	}{
+		{config.Limits{TokensPerRun: 500}, "limits.tokensPerRun", 4},
+		{config.Limits{TokensPerDay: 1500}, "limits.tokensPerDay", 4}, // 1000 are gone
+		{config.Limits{CostPerRun: 1}, "limits.costPerRun", 4},
+		{config.Limits{CostPerDay: 3}, "limits.costPerDay", 4}, // $2 are gone
+		{config.Limits{TokensPerRun: 1}, "limits.tokensPerRun", 0},
+	} {
+		t.Run(test.setting, func(t *testing.T) {
+			t.Parallel()
+			home, dir := prompted(t, sessions)
+			spend(t, home, time.Now(), memoir.Usage{Calls: 1, InputTokens: 1000, Cost: 2})
+			spend(t, home, time.Now().Add(-49*time.Hour), memoir.Usage{Calls: 1, InputTokens: 1e6, Cost: 1e3})
+			before, _, _ := ledger(t, home)
+			server := taking(t, input, output)
+			o := options(home, dir)
+			o.Phases = asks(t, server, model.Options{Price: price}, output)
+			o.Settings.Limits = test.limits
+			report := run(t, o)
+
+			used := server.Used()
+			if used.Calls > test.most || test.most > 0 && used.Calls == 0 {
+				t.Errorf("%d calls were made, at most %d have room", used.Calls, test.most)
+			}
+			if report.Stopped == nil || report.Stopped.Limit != test.setting || !report.Partly() {
+				t.Fatalf("stopped: %+v", report.Stopped)
+			}
+			warned := report.Warnings[len(report.Warnings)-1]
+			if !strings.Contains(warned.Message, report.Stopped.Reason) || !strings.Contains(warned.Hint, test.setting) {
+				t.Errorf("said: %+v", report.Warnings)
+			}
+			one := report.Phase1
+			if one.Stored != used.Calls || one.Failed != 0 || report.Left != sessions-one.Stored {
+				t.Errorf("%+v, %d left", one, report.Left)
+			}
+			if len(report.Phase2) > 1 || one.Stored > 0 && report.Phase2[0].Outcome != pipeline.OutcomeStopped {
+				t.Errorf("phase 2: %+v", report.Phase2)
+			}
+			all, _, status := ledger(t, home)
+			if all.Calls-before.Calls != used.Calls || len(status.Failed)+len(status.Dead) > 0 {
+				t.Errorf("ledger: %+v, status: %+v", all, status)
+			}
+
+			// Without the limit the next run makes up for it.
+			o.Settings.Limits = config.Limits{}
+			if next := run(t, o); next.Stopped != nil || next.Phase1.Stored != sessions-one.Stored {
+				t.Errorf("then: %+v, %+v", next.Phase1, next.Stopped)
+			}
+			whole, _ := prompted(t, 0)
+			o.Home = whole
+			run(t, o)
+			if diff := cmp.Diff(tree(t, whole), tree(t, home)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestCallsWaitForRoomThatOthersMayLeave(t *testing.T) {
+	t.Parallel()
+	// Each call may take 1000 tokens and takes 20: one at a time has room.
+	home, dir := prompted(t, 10)
+	o := options(home, dir)
+	o.Phases = asks(t, taking(t, 10, 10), model.Options{MaxOutput: 1000}, 0)
+	o.Settings.Limits.TokensPerRun = 1900
+	if report := run(t, o); report.Stopped != nil || report.Phase1.Stored != 10 || report.Phase2[0].Outcome != pipeline.OutcomePublished {
+		t.Errorf("%+v, %+v, %+v", report.Phase1, report.Phase2, report.Stopped)
+	}
+}
+
+func TestALimitOnCostsThatCannotBeKeptIsSaid(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		price model.Price
+		want  int
+	}{{price, 0}, {model.Price{}, 1}} {
+		home, dir := prompted(t, 2)
+		o := options(home, dir)
+		o.Phases = asks(t, taking(t, 10, 10), model.Options{Price: test.price}, 10)
+		o.Settings.Limits.CostPerDay = 100
+		report := run(t, o)
+		if len(report.Warnings) != test.want || report.Phase1.Stored != 2 {
+			t.Errorf("%+v: %+v, %+v", test.price, report.Warnings, report.Phase1)
+		}
+	}
+}
+
+func TestARunWithNothingNewIsNotStoppedByALimit(t *testing.T) {
+	t.Parallel()
+	home, dir := prompted(t, 2)
+	server := taking(t, 10, 10)
+	o := options(home, dir)
+	o.Phases = asks(t, server, model.Options{}, 10)
+	run(t, o)
+	calls := server.Used().Calls
+	o.Settings.Limits.TokensPerDay = 1
+	if report := run(t, o); report.Stopped != nil || report.Partly() || server.Used().Calls != calls {
+		t.Errorf("%+v", report)
+	}
+}

@@ -1,0 +1,144 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"memoir"
+	"memoir/config"
+	"memoir/model"
+)
+
+// scripted is a model that does as it is told.
+type scripted func(q model.Request) (model.Answer, error)
+
+func (s scripted) Name() string { return "x/y" }
+func (s scripted) Window() int  { return 0 }
+func (s scripted) Call(_ context.Context, q model.Request) (model.Answer, error) {
+	return s(q)
+}
+
+// alone is a meter of the only run, whose clock is at a pointer.
+func alone(limits config.Limits, now *time.Time) *meter {
+	m := newMeter(limits, nil, "")
+	m.now = func() time.Time { return *now }
+	m.others = func(context.Context, time.Time) (memoir.Usage, error) { return memoir.Usage{}, nil }
+	return m
+}
+
+func spending(tokens int64) scripted {
+	return func(model.Request) (model.Answer, error) {
+		return model.Answer{Usage: memoir.Usage{Calls: 1, InputTokens: tokens}}, nil
+	}
+}
+
+func TestADayBeginsAtMidnightOfUTC(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 5, 1, 23, 59, 0, 0, time.UTC)
+	meter := alone(config.Limits{TokensPerDay: 100}, &now)
+	m := meter.of(spending(60), model.Options{MaxOutput: 50})
+	ask := func() error { _, err := m.Call(t.Context(), model.Request{}); return err }
+	if err := ask(); err != nil {
+		t.Fatal(err)
+	}
+	now = now.In(time.FixedZone("", 7200)).Add(time.Minute)
+	if err := ask(); err != nil {
+		t.Errorf("the next day: %v", err)
+	}
+	now = now.Add(23 * time.Hour)
+	err := ask()
+	want := "limits.tokensPerDay is 100 tokens: 60 tokens spent today, and the next call takes about 50 tokens"
+	if memoir.CodeOf(err) != memoir.CodeLimit || err.Error() != want || memoir.HintOf(err) == "" {
+		t.Errorf("%v, want %s", err, want)
+	}
+	now = now.Add(24 * time.Hour)
+	if err := ask(); memoir.CodeOf(err) != memoir.CodeLimit {
+		t.Errorf("a run that was stopped goes on: %v", err)
+	}
+}
+
+func TestALimitIsFoundBelowOtherErrors(t *testing.T) {
+	t.Parallel()
+	stop := (&Stopped{Limit: "limits.tokensPerRun", Reason: "enough"}).err()
+	for err, want := range map[error]bool{
+		stop: true,
+		fmt.Errorf("extract: %w", memoir.Errorf(memoir.CodeInvalid, "", "ask again: %w", stop)): true,
+		memoir.Errorf(memoir.CodeInvalid, "", "no"):                                             false,
+		errors.New("limit"): false,
+	} {
+		if limited(err) != want {
+			t.Errorf("%v: %v", err, !want)
+		}
+	}
+}
+
+func TestEveryCallIsCountedWhateverBecomesOfIt(t *testing.T) {
+	t.Parallel()
+	used := memoir.Usage{Calls: 1, InputTokens: 8, OutputTokens: 2, Cost: 0.5}
+	for name, test := range map[string]struct {
+		call  scripted
+		want  memoir.Usage
+		bytes int64
+	}{
+		"answered": {func(model.Request) (model.Answer, error) { return model.Answer{Usage: used}, nil }, used, 10},
+		"failed, and cost": {func(model.Request) (model.Answer, error) {
+			return model.Answer{}, fmt.Errorf("call: %w", &model.Error{Class: model.ClassTemporary, Usage: used})
+		}, used, 10},
+		"turned away": {func(model.Request) (model.Answer, error) {
+			return model.Answer{}, &model.Error{Class: model.ClassLimited}
+		}, memoir.Usage{Calls: 1}, 0},
+		"nobody there": {func(model.Request) (model.Answer, error) {
+			return model.Answer{}, &model.Error{Class: model.ClassUnreachable}
+		}, memoir.Usage{}, 0},
+		"panicked": {func(model.Request) (model.Answer, error) { panic("oh") }, memoir.Usage{}, 0},
+	} {
+		now := time.Now()
+		meter := alone(config.Limits{}, &now)
+		ctx, account := begin(t.Context(), phaseExtract)
+		func() {
+			defer func() { _ = recover() }()
+			_, _ = meter.of(test.call, model.Options{}).Call(ctx, model.Request{System: "12345", Input: "678",
+				Earlier: []model.Exchange{{Answer: "9", Objection: "0"}}})
+		}()
+		if got, bytes := account.settled(); got != test.want || bytes != test.bytes {
+			t.Errorf("%s: the account has %+v, %d bytes", name, got, bytes)
+		}
+		if meter.spent != test.want || meter.flying != (memoir.Usage{}) {
+			t.Errorf("%s: the run spent %+v, %+v is under way", name, meter.spent, meter.flying)
+		}
+	}
+}
+
+func TestWhatALearnedModelTakesIsBounded(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	for _, test := range []struct {
+		calls       int
+		told        int64 // tokens of 1000 bytes
+		want        int64 // of 1000 bytes more
+		answer, out int64
+	}{
+		{0, 0, 250, 0, extractOutput},
+		{leastCalls - 1, 500, 250, 10, extractOutput},
+		{leastCalls, 500, 500, 10, 10},
+		{leastCalls, 1, 63, 10, 10},
+		{leastCalls, 100000, 8000, 10, 10},
+	} {
+		meter := alone(config.Limits{}, &now)
+		ctx, _ := begin(t.Context(), phaseExtract)
+		m := meter.of(scripted(func(model.Request) (model.Answer, error) {
+			return model.Answer{Usage: memoir.Usage{Calls: 1, InputTokens: test.told, OutputTokens: test.answer}}, nil
+		}), model.Options{}).(*metered)
+		for range test.calls {
+			if _, err := m.Call(ctx, model.Request{Input: string(make([]byte, 1000))}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if in, out := m.input(phaseExtract, 1000), m.output(phaseExtract); in != test.want || out != test.out {
+			t.Errorf("after %d calls: %d in, %d out; want %d and %d", test.calls, in, out, test.want, test.out)
+		}
+	}
+}

@@ -1,0 +1,170 @@
+package pipeline_test
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"memoir"
+	"memoir/model/modeltest"
+	"memoir/pipeline"
+)
+
+// getenv is an environment of these variables alone.
+func getenv(variables map[string]string) func(string) string {
+	return func(name string) string { return variables[name] }
+}
+
+func TestAModelThatCannotBeHadEndsTheRunBeforeItBegins(t *testing.T) {
+	t.Parallel()
+	broken := t.TempDir()
+	if err := os.WriteFile(filepath.Join(broken, "read_path.md"), []byte("nothing"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ yaml, want string }{
+		{"modelRoles: {default: openai/gpt-5}", "modelRoles.default: provider openai has no key: the variable OPENAI_API_KEY is not set; set it, or say where the key is with providers.openai.keyEnv or keyCommand"},
+		{"modelRoles: {phase1: anthropic/m}", "modelRoles.phase1: provider anthropic has no key: the variable ANTHROPIC_API_KEY is not set"},
+		{"modelRoles: {phase2: x/m}\nproviders: {x: {baseURL: 'http://127.0.0.1:1', keyEnv: X_KEY}}", "modelRoles.phase2: provider x has no key: the variable X_KEY is not set"},
+		{"modelRoles: {default: x/m}\nproviders: {x: {api: anthropic}}", "modelRoles.default: provider x has no key: the variable ANTHROPIC_API_KEY is not set"},
+		{"modelRoles: {default: x/m}\nproviders: {x: {api: openai-chat, keyCommand: [no-such-program-of-mine, k]}}", "config.yml:2: providers.x.keyCommand: its program cannot be run: executable file not found"},
+		{"modelRoles: {smol: z/y}\nproviders: {x: {baseURL: 'http://127.0.0.1:1'}}", `modelRoles.smol: provider "z" is neither known nor configured; use builtin`},
+		{"modelRoles: {default: x/y}\nproviders: {x: {keyEnv: HOME}}", "modelRoles.default: nothing says where provider x is reached; set providers.x.baseURL, or its api"},
+		{"modelRoles: {default: exec/nobody}", "modelRoles.default: no command is known by the name exec/nobody; use one of claude,"},
+		{"modelRoles: {default: x/y}\nproviders: {x: {api: exec, command: [no-such-program-of-mine]}}", "modelRoles.default: x/y: program no-such-program-of-mine cannot be run: executable file not found"},
+		{"modelRoles: {default: x/y}\nproviders: {x: {api: exec, preset: nobody, command: [sh]}}", `modelRoles.default: x/y has the preset "nobody", which is not known`},
+		{"models:\n  opnai/gpt-5: {effort: high}", `config.yml:2: models.opnai/gpt-5: provider "opnai" is neither known nor configured`},
+		{"prompts: {dir: " + broken + "}", "config.yml:1): prompt read_path.md: variable {{project}} is missing"},
+		{"prompts: {dir: " + broken + "/none}", "config.yml:1): cannot read the prompts"},
+	} {
+		for _, dry := range []bool{false, true} {
+			o := options(t.TempDir(), t.TempDir())
+			o.Settings, o.DryRun = load(t, test.yaml), dry
+			report, err := tryRun(t.Context(), t, o)
+			if memoir.CodeOf(err) != memoir.CodeConfig || !strings.Contains(err.Error()+"; "+memoir.HintOf(err), test.want) || memoir.HintOf(err) == "" {
+				t.Errorf("got %v; %s, want %s", err, memoir.HintOf(err), test.want)
+			}
+			if report.Scan.Reasons != nil {
+				t.Errorf("%s: sessions were looked for", test.want)
+			}
+		}
+	}
+}
+
+func TestARunWithTheBuiltinModelNeedsNothingOfAProvider(t *testing.T) {
+	t.Parallel()
+	o := options(t.TempDir(), t.TempDir())
+	o.Settings = load(t, "modelRoles: {default: openai/gpt-5, phase1: builtin, phase2: builtin}")
+	run(t, o)
+}
+
+// ofServer are the settings of a run whose phases, or one of them, ask a server.
+func ofServer(t *testing.T, home, sessions, role, url string) pipeline.Options {
+	t.Helper()
+	o := options(home, sessions)
+	o.Settings = load(t, "modelRoles: {"+role+": mine/m}\nproviders: {mine: {api: openai-chat, baseURL: '"+url+"/v1', keyEnv: MINE}}")
+	o.Env.Getenv = getenv(map[string]string{"MINE": "k-0123456789"})
+	o.Sleep = func(context.Context, time.Duration) error { return nil }
+	return o
+}
+
+func TestAFaultOfTheModelEndsTheRunAndCostsNobodyAnAttempt(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		step       modeltest.Step
+		url        string
+		want, hint string
+	}{
+		"denied":      {modeltest.Step{Status: http.StatusUnauthorized, Message: "bad key k-0123456789"}, "", "mine/m answered with status 401: bad key", "check the key"},
+		"missing":     {modeltest.Step{Status: http.StatusNotFound, Message: "no such model"}, "", "mine/m answered with status 404", "check the model's name"},
+		"unreachable": {modeltest.Step{}, "http://127.0.0.1:1", "mine/m", "check that the provider's baseURL is reachable"},
+	} {
+		for _, role := range []string{"phase1", "phase2"} {
+			t.Run(name+" "+role, func(t *testing.T) {
+				t.Parallel()
+				server := modeltest.OpenAIChat(t, func(int, modeltest.Call) modeltest.Step { return test.step })
+				if test.url != "" {
+					server.URL = test.url
+				}
+				dir, _ := fixtures(t)
+				home := t.TempDir()
+				report, err := tryRun(t.Context(), t, ofServer(t, home, dir, role, server.URL))
+				if memoir.CodeOf(err) != memoir.CodeModel || !strings.Contains(err.Error(), test.want) || !strings.Contains(memoir.HintOf(err), test.hint) {
+					t.Fatalf("got %v; %s", err, memoir.HintOf(err))
+				}
+				if strings.Contains(err.Error(), "k-0123456789") {
+					t.Errorf("the error holds the key: %v", err)
+				}
+				if report.Phase1.Failed != 0 || role == "phase1" && (report.Phase1.GivenBack == 0 || report.Phase1.Stored != 0 || len(report.Phase2) != 0) {
+					t.Errorf("got %+v", report.Phase1)
+				}
+				st := open(t, home)
+				status, err := st.Status(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				st.Close()
+				if len(status.Failed)+len(status.Dead) > 0 {
+					t.Errorf("blamed for it: %+v", status)
+				}
+				// Once it is mended, all is as if nothing had been.
+				undisturbed := t.TempDir()
+				run(t, options(undisturbed, dir))
+				run(t, options(home, dir))
+				if want, got := len(tree(t, undisturbed)), len(tree(t, home)); want != got {
+					t.Errorf("%d files, not %d", got, want)
+				}
+			})
+		}
+	}
+}
+
+func TestALimitOfTheServerIsWaitedForAsLongAsItAsks(t *testing.T) {
+	t.Parallel()
+	server := modeltest.OpenAIChat(t, func(int, modeltest.Call) modeltest.Step {
+		return modeltest.Step{Status: http.StatusTooManyRequests, RetryAfter: "7200", Message: "slow down"}
+	})
+	dir, _ := fixtures(t)
+	home := t.TempDir()
+	began := time.Now()
+	report := run(t, ofServer(t, home, dir, "phase1", server.URL))
+	if report.Phase1.Failed == 0 || report.Phase1.Stored != 0 {
+		t.Errorf("got %+v", report.Phase1)
+	}
+	st := open(t, home)
+	defer st.Close()
+	status, err := st.Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(status.Failed) == 0 {
+		t.Fatal("no failure is shown")
+	}
+	for _, failed := range status.Failed {
+		if failed.Next.Before(began.Add(7200 * time.Second)) {
+			t.Errorf("%s is tried again at %s", failed.Key, failed.Next)
+		}
+	}
+}
+
+func TestWarningsOfTheSettingsAreToldByEachRun(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "config.yml")
+	if err := os.WriteFile(path, []byte("providers: {x: {keyCommand: pass x}}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := options(t.TempDir(), t.TempDir())
+	for mode, want := range map[os.FileMode]int{0o600: 0, 0o604: 1} {
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		o.Settings = loadFrom(t, dir)
+		if report := run(t, o); len(report.Warnings) != want {
+			t.Errorf("%s: %v", mode, report.Warnings)
+		}
+	}
+}

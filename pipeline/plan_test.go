@@ -1,0 +1,88 @@
+package pipeline_test
+
+import (
+	"testing"
+
+	"memoir"
+	"memoir/model"
+	"memoir/model/modeltest"
+)
+
+func TestADryRunEstimatesAndAsksNobody(t *testing.T) {
+	t.Parallel()
+	home, dir := prompted(t, 5)
+	server := modeltest.OpenAIChat(t, func(_ int, c modeltest.Call) modeltest.Step {
+		// Two tokens a byte, far from what is assumed at first.
+		return modeltest.Step{Text: "ok", Usage: memoir.Usage{InputTokens: int64(2 * len(c.Body)), OutputTokens: 40}}
+	})
+	o := options(home, dir)
+	o.Phases = asks(t, server, model.Options{Price: price}, 0)
+	dry := o
+	dry.DryRun = true
+	first := run(t, dry)
+	if used := server.Used(); used != (memoir.Usage{}) {
+		t.Fatalf("a dry run asked: %+v", used)
+	}
+	if first.Estimate == nil || first.Estimate.Calls != 6 || first.Estimate.Cost <= 0 || first.Usage.Calls != 0 {
+		t.Fatalf("estimate: %+v", first.Estimate)
+	}
+	var sum memoir.Usage
+	for _, w := range first.Would {
+		if w.Model != "openai/m" || w.Tokens == 0 || w.OutputTokens == 0 || w.Cost == 0 {
+			t.Errorf("%+v", w)
+		}
+		sum = sum.Add(memoir.Usage{Calls: 1, InputTokens: int64(w.Tokens), OutputTokens: int64(w.OutputTokens), Cost: w.Cost})
+	}
+	if !alike(sum, *first.Estimate) {
+		t.Errorf("%+v add up to %+v", sum, first.Estimate)
+	}
+
+	if report := run(t, o); report.Usage.Calls != first.Estimate.Calls {
+		t.Errorf("%d calls were made, not %d", report.Usage.Calls, first.Estimate.Calls)
+	}
+	if again := run(t, dry); again.Estimate.Calls != 0 || len(again.Would) != 0 {
+		t.Errorf("with nothing new: %+v", again)
+	}
+	// What was learned: sessions as long as those are read with more tokens, and answered with fewer.
+	for _, id := range []string{"t00", "t01"} {
+		claudeSession(t, dir, id, "/srv/open/app", "always write the header of fixture 9")
+	}
+	later := run(t, dry)
+	if was, is := first.Would[0], later.Would[0]; is.Tokens < 4*was.Tokens || is.OutputTokens != 40 {
+		t.Errorf("was %+v, is %+v", was, is)
+	}
+}
+
+func TestADryRunSaysWhichLimitWouldStopIt(t *testing.T) {
+	t.Parallel()
+	home, dir := prompted(t, 5)
+	o := options(home, dir)
+	o.Phases = asks(t, taking(t, 10, 10), model.Options{}, 0)
+	o.Settings.Limits.TokensPerRun, o.DryRun = 100, true
+	report := run(t, o)
+	if len(report.Warnings) != 1 || report.Warnings[0].Message != "limits.tokensPerRun would stop this before its end" || report.Stopped != nil {
+		t.Errorf("%+v, %+v", report.Warnings, report.Stopped)
+	}
+}
+
+func TestASessionIsEstimatedUpToTheLimits(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	dir, _ := fixtures(t)
+	estimate := func(limit, window int) int64 {
+		o := options(home, dir)
+		o.Phases = asks(t, taking(t, 10, 10), model.Options{Window: window}, 0)
+		o.Settings.Memories.Phase1InputTokenLimit, o.DryRun = limit, true
+		var most int64
+		for _, w := range run(t, o).Would {
+			if w.Action == "extract" {
+				most = max(most, int64(w.Tokens))
+			}
+		}
+		return most
+	}
+	free, limited, windowed := estimate(64000, 0), estimate(500, 0), estimate(64000, 700)
+	if limited >= free || windowed >= free || windowed-limited > 5 || limited-windowed > 15 {
+		t.Errorf("%d without a limit, %d with one, %d with a small window", free, limited, windowed)
+	}
+}

@@ -110,6 +110,9 @@ func TestCorpusSessionsExtractWithinTheRules(t *testing.T) {
 		write(t, name+".items.txt", transcript(s.items))
 	}
 	t.Logf("%d extractions, %d tokens on average", n, tokens/max(n, 1))
+	if tokens > 2000*n {
+		t.Errorf("%d tokens of raw memory on average", tokens/max(n, 1))
+	}
 }
 
 func group(s memoir.Session) string {

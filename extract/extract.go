@@ -10,7 +10,7 @@
 //	task.go, outcome.go     what was asked and done: offered, retaken; account, ending, letter, told, pull,
 //	                        moved, putback, revision, summaries
 //	preference.go           what a person wants: standing, buried, foreign, unspaced, once, habit;
-//	                        what they settled or declared: steer, refused, choice, stated, declared, echo, spec
+//	                        what they settled or declared: steer, granting, referent, refused, choice, stated, declared, echo, spec
 //	finding.go              what the agent found: diagnosis, concession, carried, convention, weigh;
 //	                        what still holds of it: laststate, mended, outlive, reversed, overruled, unsure
 //	failure.go, worked.go   commands: shell, command, program, run, verdict, blame; fix, between, cause, retry, reported

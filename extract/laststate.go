@@ -189,18 +189,12 @@ func (l *ledger) undid(text string, item int) bool {
 	if len(spans) < 2 {
 		return false
 	}
-	for _, u := range l.undone {
-		if u.from > item || u.to <= item {
-			continue
-		}
-		for k, a := range spans {
-			if !wholeWord(u.line, a) {
-				continue
-			}
-			for _, b := range spans[k+1:] {
-				if wholeWord(u.line, b) && !l.stands(a, b) {
-					return true
-				}
+	for k, a := range spans {
+		for _, b := range spans[k+1:] {
+			if slices.ContainsFunc(l.undone, func(u fleeting) bool {
+				return u.from <= item && u.to > item && wholeWord(u.line, a) && wholeWord(u.line, b)
+			}) && !l.stands(a, b) {
+				return true
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/anthropics/anthropic-sdk-go"
 )
@@ -56,7 +57,7 @@ func (m *anthropicModel) refused(told *anthropic.Error) *Error {
 		e.Status = anthropicStatus[body.Error.Type]
 	}
 	if told.Response != nil {
-		e.RetryAfter = anthropicRetryAfter(told.Response.Header)
+		e.RetryAfter = retryAfter(told.Response.Header, time.Now())
 	}
 	e.Class = anthropicClass(e.Status, body.Error.Type, strings.ToLower(text))
 	return e

@@ -10,16 +10,11 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
-	"time"
 	"unicode"
 
 	"memoir"
 )
-
-// maxAnthropicBody bounds, in bytes, what is read of one answer: far above any cap on output.
-const maxAnthropicBody = 64 << 20
 
 var (
 	// errRedirect refuses a redirect: it would take the key and the text to another
@@ -45,7 +40,7 @@ func anthropicAnswered(r *http.Request, next func(*http.Request) (*http.Response
 		_ = res.Body.Close()
 		return nil, errOtherServer
 	}
-	res.Body = http.MaxBytesReader(nil, res.Body, maxAnthropicBody)
+	res.Body = http.MaxBytesReader(nil, res.Body, maxBody)
 	return res, nil
 }
 
@@ -99,39 +94,15 @@ func (m *anthropicModel) unanswered(err error) *Error {
 	return e
 }
 
-// words makes of foreign words what may be told: on one line, without the key, at
-// most maxMessage bytes. The key goes before the text is cut: half a key is not found.
+// words makes of foreign words what may be told: on one line, without the key or
+// what shows of it, at most maxMessage bytes. The key goes before the text is cut: half a key is not found.
 func (m *anthropicModel) words(text string) string {
-	// Any word will do as a key for a local server; a short one is part of others.
-	const shortest = 4
-	if key := m.options.Key; len(key) >= shortest {
-		text = strings.ReplaceAll(text, key, "[key]")
-	}
-	return short(strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "\uFFFD"), func(r rune) bool {
+	text = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "\uFFFD"), func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r)
-	}), " "))
-}
-
-// anthropicRetryAfter reads how long a server asks to wait, a day at most: in
-// milliseconds, in seconds, or until a date, which is held against the server's own
-// clock where it shows it. Zero if it asks for nothing.
-func anthropicRetryAfter(h http.Header) time.Duration {
-	const most = 24 * time.Hour
-	for _, in := range []struct {
-		name string
-		unit time.Duration
-	}{{"Retry-After-Ms", time.Millisecond}, {"Retry-After", time.Second}} {
-		if n, err := strconv.ParseFloat(h.Get(in.name), 64); err == nil && n > 0 {
-			return time.Duration(min(n*float64(in.unit), float64(most)))
-		}
+	}), " ")
+	// Any word will do as a key for a local server; a short one is part of others.
+	if len(m.options.Key) >= shownOfKey {
+		text = maskKey(text, m.options.Key)
 	}
-	until, err := http.ParseTime(h.Get("Retry-After"))
-	if err != nil {
-		return 0
-	}
-	now, err := http.ParseTime(h.Get("Date"))
-	if err != nil {
-		now = time.Now()
-	}
-	return min(most, max(0, until.Sub(now)))
+	return short(text)
 }

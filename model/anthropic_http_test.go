@@ -35,7 +35,7 @@ func TestAnthropicRetryAfter(t *testing.T) {
 		"infinitely many hours": {http.Header{"Retry-After": {"Inf"}}, 24 * time.Hour},
 		"in a hundred years":    {http.Header{"Retry-After": {date(24 * 36500 * time.Hour)}, "Date": {date(0)}}, 24 * time.Hour},
 	} {
-		got := anthropicRetryAfter(test.header)
+		got := retryAfter(test.header, time.Now())
 		if got != test.want {
 			t.Errorf("%s: got %s, want %s", name, got, test.want)
 		}
@@ -47,6 +47,7 @@ func TestAnthropicWordsAreClipped(t *testing.T) {
 	for _, test := range []struct{ text, key, want string }{
 		{"a\nb\t\x1b[31mc", "", "a b [31mc"},
 		{"the key abcdef", "abcdef", "the key [key]"},
+		{"the key abcd***wxyz is wrong", "abcdefgh-stuvwxyz", "the key [key] is wrong"},
 		{"no model at all", "no", "no model at all"},
 		{"\xff", "", "\uFFFD"},
 		{strings.Repeat("ä", 251), "", strings.Repeat("ä", 250)},
@@ -116,7 +117,7 @@ func TestAnthropicBodyWithoutAnEndIsNotRead(t *testing.T) {
 	}
 	n, err := io.Copy(io.Discard, res.Body)
 	var tooLarge *http.MaxBytesError
-	if n != maxAnthropicBody || !errors.As(err, &tooLarge) {
+	if n != maxBody || !errors.As(err, &tooLarge) {
 		t.Errorf("read %d bytes: %v", n, err)
 	}
 }

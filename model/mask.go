@@ -3,6 +3,7 @@ package model
 import (
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -14,7 +15,7 @@ const masked = "[key]"
 const shownOfKey = 4
 
 // word is what a key, or what a server shows of it, is written as.
-var word = regexp.MustCompile(`[^\s"'` + "`" + `,;:()<>{}\[\]=&?/]+`)
+var word = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^\s"'` + "`" + `,;:()<>{}\[\]=&?/]+`) })
 
 // maskKey takes a key, and words that start like it or show its end, out of a text.
 func maskKey(text, key string) string {
@@ -24,7 +25,7 @@ func maskKey(text, key string) string {
 	if len(key) >= shownOfKey {
 		text = strings.ReplaceAll(text, key, masked)
 	}
-	return word.ReplaceAllStringFunc(text, func(w string) string {
+	return word().ReplaceAllStringFunc(text, func(w string) string {
 		if startsLike(w, key) || endsLike(w, key) {
 			return masked
 		}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"sync"
 
 	"memoir"
 )
@@ -83,20 +84,25 @@ type reading struct {
 
 // classes tell by an agent's words what a failure means. The first that matches counts:
 // a limit is often told together with a status that says less.
-var classes = []struct {
+var classes = sync.OnceValue(func() []classForm {
+	return []classForm{
+		{ClassTooLong, regexp.MustCompile(`(?i)prompt is too long|context.?(length|window|limit)|too many (input )?tokens|maximum context|input is too long|exceeds the (context|model)`)},
+		{ClassLimited, regexp.MustCompile(`(?i)\b(429|529)\b|(rate|usage|session|weekly|5-hour|hourly|daily).{0,12}limit|quota|too many requests|overloaded|resource.?exhausted`)},
+		{ClassDenied, regexp.MustCompile(`(?i)\b(401|403)\b|unauthori[sz]ed|forbidden|authenticat|api.?key|not logged in|log ?in\b|credential`)},
+		{ClassMissing, regexp.MustCompile(`(?i)\b404\b|(model|provider).{0,60}(not found|not exist|unknown|not supported|no access)|(unknown|no such|invalid) (model|provider)|issue with the selected model`)},
+		{ClassUnreachable, regexp.MustCompile(`(?i)ECONNREFUSED|ENOTFOUND|EAI_AGAIN|connection refused|unable to connect|fetch failed|network (error|unreachable)|getaddrinfo`)},
+		{ClassTemporary, regexp.MustCompile(`(?i)\b50[0234]\b|timed? ?out|temporar|high demand|ECONNRESET|connection (error|reset|closed)|disconnected|internal server error|service unavailable`)},
+	}
+})
+
+// A classForm is how agents tell of a failure of a class.
+type classForm struct {
 	class Class
 	form  *regexp.Regexp
-}{
-	{ClassTooLong, regexp.MustCompile(`(?i)prompt is too long|context.?(length|window|limit)|too many (input )?tokens|maximum context|input is too long|exceeds the (context|model)`)},
-	{ClassLimited, regexp.MustCompile(`(?i)\b(429|529)\b|(rate|usage|session|weekly|5-hour|hourly|daily).{0,12}limit|quota|too many requests|overloaded|resource.?exhausted`)},
-	{ClassDenied, regexp.MustCompile(`(?i)\b(401|403)\b|unauthori[sz]ed|forbidden|authenticat|api.?key|not logged in|log ?in\b|credential`)},
-	{ClassMissing, regexp.MustCompile(`(?i)\b404\b|(model|provider).{0,60}(not found|not exist|unknown|not supported|no access)|(unknown|no such|invalid) (model|provider)|issue with the selected model`)},
-	{ClassUnreachable, regexp.MustCompile(`(?i)ECONNREFUSED|ENOTFOUND|EAI_AGAIN|connection refused|unable to connect|fetch failed|network (error|unreachable)|getaddrinfo`)},
-	{ClassTemporary, regexp.MustCompile(`(?i)\b50[0234]\b|timed? ?out|temporar|high demand|ECONNRESET|connection (error|reset|closed)|disconnected|internal server error|service unavailable`)},
 }
 
 func classify(message string) Class {
-	for _, c := range classes {
+	for _, c := range classes() {
 		if c.form.MatchString(message) {
 			return c.class
 		}

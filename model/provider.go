@@ -35,7 +35,3 @@ func Known(name string) (o Options, keyEnv string, ok bool) {
 
 // KnownProviders returns the names that Known knows, sorted.
 func KnownProviders() []string { return slices.Sorted(maps.Keys(providers)) }
-
-// execPresets are the agents whose switches are known: exec/<preset>, or
-// exec/<preset>/<model> for another model than the agent's own choice.
-var execPresets = []string{"claude", "codex", "pi", "omp", "opencode", "gemini", "llm"}

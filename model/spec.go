@@ -61,10 +61,10 @@ func ParseSpec(text string, configured ...string) (Spec, error) {
 	}
 	if provider == string(APIExec) {
 		preset, _, _ := strings.Cut(name, "/")
-		if slices.Contains(execPresets, preset) {
+		if slices.Contains(Presets(), preset) {
 			return spec, nil
 		}
-		return Spec{}, memoir.Errorf(memoir.CodeConfig, "use one of "+strings.Join(execPresets, ", ")+", or name your own command in providers",
+		return Spec{}, memoir.Errorf(memoir.CodeConfig, "use one of "+strings.Join(Presets(), ", ")+", or name your own command in providers",
 			"no command is known by the name exec/%s", preset)
 	}
 	known := append(KnownProviders(), string(APIExec))

@@ -46,3 +46,15 @@ func TestWhatTheProjectRequiresIsNamedOnce(t *testing.T) {
 		t.Errorf("got %q", lines)
 	}
 }
+
+func TestTheFormOfTitlesIsOneRuleWhateverItsExamples(t *testing.T) {
+	t.Parallel()
+	c := build(t, input(
+		session(0, id(1), "Decisions: commits and titles of pull requests follow the conventional commit format, such as `fix(cache): …`, `refactor(cache): …`"),
+		session(1, id(2), "Decisions: commits and titles of pull requests follow the conventional commit format, such as `style: …`, `chore(ci): …`"),
+	))
+	want := "- commits and titles of pull requests follow the conventional commit format, such as `style: …`, `chore(ci): …` [00001002 2026-07-02, 00001001 2026-07-01]"
+	if lines := under(c.MemoryMD, "## What is known"); len(lines) != 1 || lines[0] != want {
+		t.Errorf("got %q, want %q", lines, want)
+	}
+}

@@ -23,7 +23,15 @@ var namedRule = sync.OnceValue(func() *regexp.Regexp {
 func rules(claims []*claim) []*claim {
 	var out, asked []*claim
 	titles := slices.ContainsFunc(claims, func(c *claim) bool { return strings.HasPrefix(c.text, "commits and titles ") })
+	var form *claim // of commits and titles, whichever examples a session has for it
 	for _, c := range claims {
+		if strings.HasPrefix(c.text, "commits and titles ") {
+			if form != nil {
+				merge(form, c)
+				continue
+			}
+			form = c
+		}
 		said, ok := strings.CutPrefix(c.text, "convention: ")
 		if !ok {
 			out = append(out, c)

@@ -14,7 +14,7 @@ type Result struct {
 	Extraction memoir.Extraction
 	// Withdraw means that what an earlier extraction rested on was undone: an empty
 	// one then replaces it. Otherwise an empty one leaves the earlier.
-	Withdraw   bool
+	Withdraw bool
 	// For the ledger, if it has no call of this work.
 	Usage      memoir.Usage
 	InputBytes int64 // as in LedgerEntry

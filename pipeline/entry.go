@@ -103,14 +103,14 @@ func becameOf(ctx context.Context, answer model.Answer, err error) string {
 
 // usageOf is what a failed call cost. One that reached somebody counts as a call,
 // whatever it cost.
-func usageOf(err error) memoir.Usage {
+func usageOf(err error) (used memoir.Usage, estimated bool) {
 	var failed *model.Error
 	if !errors.As(err, &failed) {
-		return memoir.Usage{}
+		return memoir.Usage{}, false
 	}
-	used := failed.Usage
+	used = failed.Usage
 	if used.Calls == 0 && failed.Class != model.ClassUnreachable && failed.Class != model.ClassProgram {
 		used.Calls = 1
 	}
-	return used
+	return used, failed.Estimated
 }

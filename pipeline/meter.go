@@ -100,11 +100,11 @@ func (m *metered) Call(ctx context.Context, q model.Request) (answer model.Answe
 		a.land(expected, end.Usage, end.InputBytes)
 	}()
 	answer, err = m.Model.Call(ctx, q)
-	end = store.CallEnd{Usage: answer.Usage, Call: becameOf(ctx, answer, err)}
+	end = store.CallEnd{Usage: answer.Usage, Estimated: answer.Estimated, Call: becameOf(ctx, answer, err)}
 	if err != nil {
-		end.Usage = usageOf(err)
+		end.Usage, end.Estimated = usageOf(err)
 	}
-	if end.Usage.InputTokens > 0 {
+	if end.Usage.InputTokens > 0 && !end.Estimated {
 		end.InputBytes = asked(q)
 	}
 	return answer, err

@@ -26,7 +26,7 @@ type CallEnd struct {
 	InputBytes int64        // that were asked, if the input tokens are known
 	Duration   time.Duration
 	Call       string // a word of those below
-	Estimated  bool   // nobody knows what it took: Usage is an estimate
+	Estimated  bool   // nobody told what it took: Usage is an estimate
 }
 
 // What becomes of a call.
@@ -36,7 +36,7 @@ const (
 	CallCut         = "cut"         // by the cap on its answer
 	CallRefused     = "refused"     // the model or a filter declined
 	CallEmpty       = "empty"       // the answer had no word
-	CallFailed      = "failed"      // with an error: it took what the server told of it, if anything
+	CallFailed      = "failed"      // with an error: it took what is known of it, if anything
 	CallInterrupted = "interrupted" // by a signal, a time limit of the run or a lease that was lost
 )
 
@@ -83,8 +83,9 @@ func (s *Store) EndCall(ctx context.Context, id int64, e CallEnd) error {
 // handleForCall chooses durability by whether more is known than when the call began.
 // What is lost with the power then is an estimate that was too high.
 func (s *Store) handleForCall(e CallEnd) *sql.DB {
-	if e.Estimated || e.Usage.InputTokens+e.Usage.OutputTokens == 0 {
-		return s.quick
+	ended := e.Call != CallFailed && e.Call != CallInterrupted
+	if ended || !e.Estimated && e.Usage.InputTokens+e.Usage.OutputTokens > 0 {
+		return s.durable
 	}
-	return s.durable
+	return s.quick
 }

@@ -73,6 +73,13 @@ func (a *account) isBarred() bool {
 	return a.barred
 }
 
+// hasSpent reports whether a call has ended that cost something.
+func (a *account) hasSpent() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.spent.InputTokens+a.spent.OutputTokens > 0
+}
+
 // fail enters that no call can be made for want of a ledger.
 func (a *account) fail(err error) {
 	a.mu.Lock()

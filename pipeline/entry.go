@@ -29,7 +29,7 @@ type entry struct {
 // runs had begun by then counts too: the call may be refused after all.
 func (m *meter) enter(ctx context.Context, a *account, name string, expected memoir.Usage) (entry, error) {
 	call := a.of
-	call.Run, call.Model, call.Expected = m.run, name, expected
+	call.Run, call.Model, call.Expected, call.Durable = m.run, name, expected, a.hasSpent()
 	day := m.midnight()
 	if m.perDay() {
 		call.Since = day

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"time"
 
 	"memoir"
@@ -18,6 +17,9 @@ type Call struct {
 	Model      string
 	Expected   memoir.Usage // what it is estimated to take
 	Since      time.Time    // from which BeginCall adds up what others spent; zero: it does not
+	// Durable makes the entry survive a loss of power, and with it all that was entered
+	// before: for a call after another one of the same work has ended.
+	Durable bool
 }
 
 // CallEnd is what is known of a call once it has ended.
@@ -42,12 +44,16 @@ const (
 
 // BeginCall enters a call before it is made: it counts, by its estimate, from now on
 // and whatever becomes of this process. A call that cannot be entered must not be
-// made. The entry survives the process, but perhaps not a loss of power.
+// made. The entry survives the process; a loss of power only as c.Durable says.
 //
 // In the same transaction it adds up what other runs have spent since c.Since. Of two
 // processes that begin a call at once, at least one sees the other's.
 func (s *Store) BeginCall(ctx context.Context, c Call) (id int64, others memoir.Usage, err error) {
-	err = s.quickly(ctx, func(t tx) error {
+	db := s.quick
+	if c.Durable {
+		db = s.durable
+	}
+	err = s.write(ctx, db, func(t tx) error {
 		if !c.Since.IsZero() {
 			if others, err = spent(t, c.Since, c.Run); err != nil {
 				return err
@@ -65,8 +71,11 @@ func (s *Store) BeginCall(ctx context.Context, c Call) (id int64, others memoir.
 // EndCall enters what a call took in the place of its estimate. One that reached
 // nobody, whose Usage.Calls is 0, was none: its entry is removed. The work that it
 // was made for may have ended before.
+//
+// It survives a loss of power once the work has ended, or goes on with a durable
+// call: both follow at once as a rule, and a disk that is waited for once is enough.
 func (s *Store) EndCall(ctx context.Context, id int64, e CallEnd) error {
-	err := s.write(ctx, s.handleForCall(e), func(t tx) error {
+	err := s.quickly(ctx, func(t tx) error {
 		if e.Usage.Calls == 0 {
 			_, err := t.exec(`DELETE FROM ledger WHERE id = ?`, id)
 			return err
@@ -78,14 +87,4 @@ func (s *Store) EndCall(ctx context.Context, id int64, e CallEnd) error {
 		return err
 	})
 	return s.explain(err, "entering into the ledger what a call took")
-}
-
-// handleForCall chooses durability by whether more is known than when the call began.
-// What is lost with the power then is an estimate that was too high.
-func (s *Store) handleForCall(e CallEnd) *sql.DB {
-	ended := e.Call != CallFailed && e.Call != CallInterrupted
-	if ended || !e.Estimated && e.Usage.InputTokens+e.Usage.OutputTokens > 0 {
-		return s.durable
-	}
-	return s.quick
 }

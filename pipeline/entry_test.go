@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -232,5 +233,39 @@ func TestWhatBecameOfACallIsOneWord(t *testing.T) {
 		if got := becameOf(test.ctx, model.Answer{Stop: test.stop}, test.err); got != test.want {
 			t.Errorf("%+v: %s", test, got)
 		}
+	}
+}
+
+// recording is a ledger that keeps how calls began.
+type recording struct {
+	nobodys
+	begun []store.Call
+}
+
+func (r *recording) BeginCall(_ context.Context, c store.Call) (int64, memoir.Usage, error) {
+	r.begun = append(r.begun, c)
+	return 0, memoir.Usage{}, nil
+}
+
+func TestTheNextCallOfAWorkMakesTheLastOneLast(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	meter, kept := alone(config.Limits{}, &now), &recording{}
+	meter.ledger = kept
+	m := meter.of(spending(7), model.Options{})
+	for _, work := range []string{"a", "b"} {
+		ctx, _ := begin(t.Context(), store.Call{Work: work, Phase: phaseExtract})
+		for range 2 {
+			if _, err := m.Call(ctx, model.Request{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	var got []string
+	for _, c := range kept.begun {
+		got = append(got, fmt.Sprint(c.Work, c.Durable))
+	}
+	if diff := cmp.Diff([]string{"afalse", "atrue", "bfalse", "btrue"}, got); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -35,7 +35,9 @@ type Exchange struct{ Answer, Objection string }
 type Answer struct {
 	Text  string
 	Stop  Stop
-	Usage memoir.Usage // of this call: Calls is 1
+	Usage memoir.Usage // of this call: Calls is 1, or 2 where the API had to be asked in another way
+	// Estimated says that nobody told the tokens of Usage: it is what the texts come to.
+	Estimated bool
 }
 
 // Stop is why an answer ended.

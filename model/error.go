@@ -37,6 +37,7 @@ type Error struct {
 	RetryAfter time.Duration // what the server asked for; 0 if nothing
 	Message    string        // the server's words, at most 500 bytes: foreign text, not redacted
 	Usage      memoir.Usage  // what the call cost all the same
+	Estimated  bool          // as in Answer
 	Err        error         // the cause; may be nil
 }
 

@@ -154,7 +154,8 @@ func (p *program) read(out printed, call invocation, s scratch) (Answer, error) 
 	text := strings.TrimSpace(strings.ToValidUTF8(r.text, "\uFFFD"))
 	usage := r.usage
 	usage.Calls = 1
-	if usage.InputTokens+usage.OutputTokens == 0 { // not told: an estimate is better than nothing
+	estimated := usage.InputTokens+usage.OutputTokens == 0
+	if estimated { // better than nothing
 		usage.InputTokens, usage.OutputTokens = int64(memoir.Tokens(call.stdin)), int64(memoir.Tokens(text))
 	}
 	if p.o.Price != (Price{}) {
@@ -167,7 +168,7 @@ func (p *program) read(out printed, call invocation, s scratch) (Answer, error) 
 			class = classify(message)
 		}
 		e := p.failed(class, out.status, message, nil)
-		e.Usage = usage
+		e.Usage, e.Estimated = usage, estimated
 		return Answer{}, e
 	}
 	if strings.HasPrefix(text, memoir.OwnRunMarker) {
@@ -177,7 +178,7 @@ func (p *program) read(out printed, call invocation, s scratch) (Answer, error) 
 	if text == "" && stop == StopEnd {
 		stop = StopEmpty
 	}
-	return Answer{Text: text, Stop: stop, Usage: usage}, nil
+	return Answer{Text: text, Stop: stop, Usage: usage, Estimated: estimated}, nil
 }
 
 func (p *program) failed(class Class, status int, message string, err error) *Error {

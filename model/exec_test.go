@@ -137,6 +137,7 @@ func TestAProgramThatPrintsOddThings(t *testing.T) {
 			t.Parallel()
 			m, _ := script(t, tt.text, Options{})
 			a := ask(t, m, Request{Input: strings.Repeat("a long question ", 100_000)})
+			tt.want.Estimated = true // it tells no tokens
 			if a.Usage = (memoir.Usage{}); a != tt.want {
 				t.Errorf("%+v", a)
 			}

@@ -93,7 +93,7 @@ func (u *unreadable) Error() string { return u.why }
 
 // answer makes an answer of what was heard.
 func (m *openAI) answer(q Request, h heard) Answer {
-	a := Answer{Text: h.text, Stop: StopEnd, Usage: m.usage(q, h)}
+	a := Answer{Text: h.text, Stop: StopEnd, Usage: m.usage(q, h), Estimated: h.usage == nil}
 	switch {
 	case h.refused:
 		a.Stop = StopRefusal

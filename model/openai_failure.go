@@ -14,7 +14,7 @@ import (
 func (m *openAI) failed(ctx, within context.Context, q Request, h heard, err error) error {
 	e := &Error{Model: m.Name(), Class: ClassTemporary, Err: err}
 	if h.begun {
-		e.Usage = m.usage(q, h)
+		e.Usage, e.Estimated = m.usage(q, h), h.usage == nil
 	}
 	var r *refusal
 	var u *unreadable

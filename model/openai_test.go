@@ -221,7 +221,7 @@ func TestOpenAIUsageThatIsNotToldIsEstimated(t *testing.T) {
 			}
 			s := openAIs[api](t, step(modeltest.Step{Raw: raw}))
 			got, err := openModel(t, Options{API: api, BaseURL: s.URL, Price: Price{Input: 1, Output: 1}}).Call(t.Context(), q)
-			if diff := cmp.Diff(Answer{Text: "12345678", Stop: StopEnd, Usage: want}, got); err != nil || diff != "" {
+			if diff := cmp.Diff(Answer{Text: "12345678", Stop: StopEnd, Usage: want, Estimated: true}, got); err != nil || diff != "" {
 				t.Errorf("%v (-want +got):\n%s", err, diff)
 			}
 		})

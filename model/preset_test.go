@@ -36,38 +36,38 @@ var said = []struct {
 	want                 Answer
 }{
 	{"claude", "a text", `{"type":"result","subtype":"success","is_error":false,"result":"north","stop_reason":"end_turn","total_cost_usd":0.5,"usage":{"input_tokens":10,"cache_creation_input_tokens":20,"cache_read_input_tokens":70,"output_tokens":9}}`,
-		Answer{"north", StopEnd, memoir.Usage{Calls: 1, InputTokens: 100, CachedTokens: 70, OutputTokens: 9, Cost: 0.5}}},
+		Answer{Text: "north", Stop: StopEnd, Usage: memoir.Usage{Calls: 1, InputTokens: 100, CachedTokens: 70, OutputTokens: 9, Cost: 0.5}}},
 	{"claude", "a text in a form", `{"type":"result","is_error":false,"result":"Done.","structured_output":{"lamp":"north"},"usage":{"input_tokens":10,"output_tokens":9}}`,
-		Answer{`{"lamp":"north"}`, StopEnd, memoir.Usage{Calls: 1, InputTokens: 10, OutputTokens: 9}}},
+		Answer{Text: `{"lamp":"north"}`, Stop: StopEnd, Usage: memoir.Usage{Calls: 1, InputTokens: 10, OutputTokens: 9}}},
 	{"claude", "half a text", `{"type":"result","result":"nor","stop_reason":"max_tokens","usage":{"input_tokens":10,"output_tokens":9}}`,
-		Answer{"nor", StopLength, memoir.Usage{Calls: 1, InputTokens: 10, OutputTokens: 9}}},
+		Answer{Text: "nor", Stop: StopLength, Usage: memoir.Usage{Calls: 1, InputTokens: 10, OutputTokens: 9}}},
 	{"claude", "no", `{"type":"result","result":"","stop_reason":"refusal","usage":{"input_tokens":10,"output_tokens":9}}`,
-		Answer{"", StopRefusal, memoir.Usage{Calls: 1, InputTokens: 10, OutputTokens: 9}}},
+		Answer{Text: "", Stop: StopRefusal, Usage: memoir.Usage{Calls: 1, InputTokens: 10, OutputTokens: 9}}},
 	{"codex", "a text after a hitch", `{"type":"thread.started","thread_id":"x"}
 {"type":"error","message":"Reconnecting... 1/5"}
 {"type":"item.completed","item":{"id":"0","type":"reasoning","text":"hm"}}
 {"type":"item.completed","item":{"id":"1","type":"agent_message","text":"north"}}
 {"type":"turn.completed","usage":{"input_tokens":100,"cached_input_tokens":70,"output_tokens":9}}`,
-		Answer{"north", StopEnd, memoir.Usage{Calls: 1, InputTokens: 100, CachedTokens: 70, OutputTokens: 9}}},
+		Answer{Text: "north", Stop: StopEnd, Usage: memoir.Usage{Calls: 1, InputTokens: 100, CachedTokens: 70, OutputTokens: 9}}},
 	{"pi", "a text after another try", `{"type":"session","id":"x"}
 {"type":"message_end","message":{"role":"user","content":[{"type":"text","text":"which?"}]}}
 {"type":"message_end","message":{"role":"assistant","content":[],"stopReason":"error","errorMessage":"500"}}
 {"type":"message_end","message":{"role":"assistant","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"no"},{"type":"text","text":"rth"}],"stopReason":"stop","usage":{"input":30,"output":9,"cacheRead":60,"cacheWrite":10,"cost":{"total":0.5}}}}`,
-		Answer{"north", StopEnd, memoir.Usage{Calls: 1, InputTokens: 100, CachedTokens: 60, OutputTokens: 9, Cost: 0.5}}},
+		Answer{Text: "north", Stop: StopEnd, Usage: memoir.Usage{Calls: 1, InputTokens: 100, CachedTokens: 60, OutputTokens: 9, Cost: 0.5}}},
 	{"omp", "half a text", `{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"nor"}],"stopReason":"length","usage":{"input":30,"output":9}}}`,
-		Answer{"nor", StopLength, memoir.Usage{Calls: 1, InputTokens: 30, OutputTokens: 9}}},
+		Answer{Text: "nor", Stop: StopLength, Usage: memoir.Usage{Calls: 1, InputTokens: 30, OutputTokens: 9}}},
 	{"opencode", "a text", `{"type":"step_start","part":{}}
 {"type":"text","part":{"type":"text","text":"north"}}
 {"type":"step_finish","part":{"reason":"stop","cost":0.5,"tokens":{"input":30,"output":5,"reasoning":4,"cache":{"read":60,"write":10}}}}`,
-		Answer{"north", StopEnd, memoir.Usage{Calls: 1, InputTokens: 100, CachedTokens: 60, OutputTokens: 9, Cost: 0.5}}},
+		Answer{Text: "north", Stop: StopEnd, Usage: memoir.Usage{Calls: 1, InputTokens: 100, CachedTokens: 60, OutputTokens: 9, Cost: 0.5}}},
 	{"opencode", "half a text", `{"type":"text","part":{"text":"nor"}}
 {"type":"step_finish","part":{"reason":"length","tokens":{"input":30,"output":5}}}`,
-		Answer{"nor", StopLength, memoir.Usage{Calls: 1, InputTokens: 30, OutputTokens: 5}}},
+		Answer{Text: "nor", Stop: StopLength, Usage: memoir.Usage{Calls: 1, InputTokens: 30, OutputTokens: 5}}},
 	{"gemini", "a text", `{"session_id":"x","response":"north","stats":{"models":{"a":{"tokens":{"prompt":100,"candidates":5,"thoughts":4,"cached":60}}}}}`,
-		Answer{"north", StopEnd, memoir.Usage{Calls: 1, InputTokens: 100, CachedTokens: 60, OutputTokens: 9}}},
+		Answer{Text: "north", Stop: StopEnd, Usage: memoir.Usage{Calls: 1, InputTokens: 100, CachedTokens: 60, OutputTokens: 9}}},
 	{"gemini", "nothing", `{"response":"","stats":{"models":{"a":{"tokens":{"prompt":100}}}}}`,
-		Answer{"", StopEmpty, memoir.Usage{Calls: 1, InputTokens: 100}}},
-	{"llm", "a text", "north", Answer{"north", StopEnd, memoir.Usage{Calls: 1}}},
+		Answer{Text: "", Stop: StopEmpty, Usage: memoir.Usage{Calls: 1, InputTokens: 100}}},
+	{"llm", "a text", "north", Answer{Text: "north", Stop: StopEnd, Usage: memoir.Usage{Calls: 1}, Estimated: true}},
 }
 
 func TestWhatAnAgentSaysIsRead(t *testing.T) {

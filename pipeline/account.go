@@ -6,27 +6,29 @@ import (
 	"time"
 
 	"memoir"
+	"memoir/store"
 )
 
 // An account adds up what one piece of work spends on metered models, whatever
 // becomes of the work: also when it fails, panics or is waited for no longer.
 type account struct {
-	phase string
+	of store.Call // what the ledger is told of each call: which work it is for
 
 	mu     sync.Mutex
 	spent  memoir.Usage
 	bytes  int64         // asked in the calls whose input tokens are known
 	told   memoir.Usage  // by the worker, of models that are not metered
-	flying int           // calls under way
+	flying memoir.Usage  // what calls under way are estimated to spend
 	landed chan struct{} // closed when none is; nil if none ever was
 	barred bool          // a limit kept a call from being made
+	fault  error         // the ledger could not be written
 }
 
 type accountKey struct{}
 
 // begin opens an account for what is done with the context.
-func begin(ctx context.Context, phase string) (context.Context, *account) {
-	a := &account{phase: phase}
+func begin(ctx context.Context, of store.Call) (context.Context, *account) {
+	a := &account{of: of}
 	return context.WithValue(ctx, accountKey{}, a), a
 }
 
@@ -39,21 +41,22 @@ func accountOf(ctx context.Context) *account {
 }
 
 // takeoff enters that a call begins.
-func (a *account) takeoff() {
+func (a *account) takeoff(expected memoir.Usage) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.flying == 0 {
+	if a.flying.Calls == 0 {
 		a.landed = make(chan struct{})
 	}
-	a.flying++
+	a.flying = a.flying.Add(expected)
 }
 
 // land enters what a call spent.
-func (a *account) land(u memoir.Usage, bytes int64) {
+func (a *account) land(expected, used memoir.Usage, bytes int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.spent, a.bytes = a.spent.Add(u), a.bytes+bytes
-	if a.flying--; a.flying == 0 {
+	a.spent, a.bytes = a.spent.Add(used), a.bytes+bytes
+	if a.flying = less(a.flying, expected); a.flying.Calls == 0 {
+		a.flying = memoir.Usage{} // without what is lost in adding up prices
 		close(a.landed)
 	}
 }
@@ -70,6 +73,26 @@ func (a *account) isBarred() bool {
 	return a.barred
 }
 
+// hasSpent reports whether a call has ended that cost something.
+func (a *account) hasSpent() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.spent.InputTokens+a.spent.OutputTokens > 0
+}
+
+// fail enters that no call can be made for want of a ledger.
+func (a *account) fail(err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.fault = err
+}
+
+func (a *account) failed() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.fault
+}
+
 // tell enters what a worker says that it spent. It counts if no call was metered.
 func (a *account) tell(u memoir.Usage) {
 	a.mu.Lock()
@@ -77,14 +100,14 @@ func (a *account) tell(u memoir.Usage) {
 	a.told = a.told.Add(u)
 }
 
-// total is what was spent so far.
+// total is what was spent so far. Calls under way count by their estimate, as in the ledger.
 func (a *account) total() (u memoir.Usage, bytes int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.spent.Calls == 0 {
+	if u = a.spent.Add(a.flying); u.Calls == 0 {
 		return a.told, 0
 	}
-	return a.spent, a.bytes
+	return u, a.bytes
 }
 
 // landWithin is how long calls may take to notice that they were given up.
@@ -94,7 +117,7 @@ const landWithin = 200 * time.Millisecond
 // up end at once, but need not have ended yet.
 func (a *account) settled() (u memoir.Usage, bytes int64) {
 	a.mu.Lock()
-	landed, flying := a.landed, a.flying
+	landed, flying := a.landed, a.flying.Calls
 	a.mu.Unlock()
 	if flying > 0 {
 		select {

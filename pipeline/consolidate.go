@@ -161,7 +161,7 @@ func (r *run) consolidateProject(ctx context.Context, project store.ProjectRow) 
 	})
 	defer release()
 
-	held, spent := begin(held, phaseConsolidate)
+	held, spent := begin(held, store.Call{Work: claim.Token, Phase: phaseConsolidate, ProjectID: project.ID})
 	for round := 1; ; round++ {
 		report, err = r.makeGeneration(held, root, project, claim, report)
 		if memoir.CodeOf(err) != memoir.CodeChanged || round == maxRounds {
@@ -172,11 +172,15 @@ func (r *run) consolidateProject(ctx context.Context, project store.ProjectRow) 
 	r.addUsage(usage)
 	after := context.WithoutCancel(ctx)
 	enter := func(outcome string) {
-		r.addLedger(after, "project "+project.Name, store.LedgerEntry{Phase: phaseConsolidate, ProjectID: project.ID,
+		r.addLedger(ctx, "project "+project.Name, store.LedgerEntry{Work: claim.Token, Phase: phaseConsolidate, ProjectID: project.ID,
 			Model: r.consolidator.Name(), Usage: usage, InputBytes: bytes, Duration: time.Since(attempt), Outcome: outcome})
 	}
 	if err != nil && spent.isBarred() && !limited(err) {
 		err = r.meter.stop().err()
+	}
+	if fault := spent.failed(); err != nil && fault != nil && ctx.Err() == nil {
+		err = fault
+		r.fail(fault)
 	}
 	switch {
 	case err == nil && report.Outcome == OutcomePublished: // and entered with that
@@ -188,7 +192,7 @@ func (r *run) consolidateProject(ctx context.Context, project store.ProjectRow) 
 		enter(store.OutcomeLost)
 		report.Outcome, report.Detail = OutcomeBusy, "its lease was lost to another process"
 		return report, nil
-	case ctx.Err() != nil, ownFault(err), modelFault(err), limited(err):
+	case ctx.Err() != nil, spent.failed() != nil, ownFault(err), modelFault(err), limited(err):
 		back := r.store.GiveBackProject(after, claim)
 		if limited(err) {
 			enter(store.OutcomeLimit)

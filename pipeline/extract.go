@@ -106,7 +106,7 @@ func (r *run) work(ctx context.Context, claim store.Claim, attempt time.Time) {
 	})
 	defer release()
 
-	held, spent := begin(held, phaseExtract)
+	held, spent := begin(held, store.Call{Work: claim.Token, Phase: phaseExtract, SessionKey: claim.Session.Key(), ProjectID: claim.Session.ProjectID})
 	result, err := apart(held, r, func() (extracted, error) { return r.extractOne(held, claim) })
 	result.Usage, result.InputBytes = spent.settled()
 	result.Duration = time.Since(attempt)
@@ -117,6 +117,10 @@ func (r *run) work(ctx context.Context, claim store.Claim, attempt time.Time) {
 		return
 	case memoir.CodeOf(context.Cause(held)) == memoir.CodeLeaseLost:
 		r.lost(ctx, claim, result)
+		return
+	case err != nil && spent.failed() != nil:
+		r.enter(ctx, claim, result, store.OutcomeInterrupted)
+		r.halt(ctx, claim, spent.failed())
 		return
 	case modelFault(err):
 		r.enter(ctx, claim, result, store.OutcomeFailed)
@@ -288,10 +292,10 @@ func (r *run) giveBack(ctx context.Context, claim store.Claim, result extracted,
 	r.enter(ctx, claim, result, outcome)
 }
 
-// enter puts into the ledger what work on a session cost that nothing is stored of.
+// enter puts into the ledger what became of work on a session that nothing is stored of.
 func (r *run) enter(ctx context.Context, claim store.Claim, result extracted, outcome string) {
 	r.addLedger(ctx, "session "+claim.Session.ID, store.LedgerEntry{
-		Phase: phaseExtract, SessionKey: claim.Session.Key(), ProjectID: claim.Session.ProjectID,
+		Work: claim.Token, Phase: phaseExtract, SessionKey: claim.Session.Key(), ProjectID: claim.Session.ProjectID,
 		Model: r.extractor.Name(), Usage: result.Usage, InputBytes: result.InputBytes, Duration: result.Duration, Outcome: outcome,
 	})
 }

@@ -27,6 +27,7 @@ const runVariable = "PIPELINE_TEST_RUN"
 type processOptions struct {
 	Home, Sessions string
 	Merge          [2]memoir.Project // merge these instead of running
+	URL            string            // of a server that Phase 1 asks; empty: none
 }
 
 func TestMain(m *testing.M) {
@@ -58,7 +59,11 @@ func runAsProcess(text string) int {
 		}
 		return 0
 	}
-	report, err := pipeline.Run(ctx, st, options(o.Home, o.Sessions))
+	opts := options(o.Home, o.Sessions)
+	if o.URL != "" {
+		opts = ofURL(opts, o.URL)
+	}
+	report, err := pipeline.Run(ctx, st, opts)
 	if err != nil {
 		os.Stderr.WriteString(err.Error() + "\n")
 		return 1

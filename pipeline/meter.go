@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -17,6 +16,9 @@ import (
 // work that is left is for a later run.
 type meter struct {
 	limits config.Limits
+	run    string // its id, in the ledger
+	ledger ledger
+	warn   func(message, hint string)
 	// others returns what other runs have spent since a moment.
 	others func(ctx context.Context, since time.Time) (memoir.Usage, error)
 	now    func() time.Time
@@ -29,11 +31,12 @@ type meter struct {
 	flying  memoir.Usage  // what calls under way are estimated to spend
 	landed  chan struct{} // closed when one of them ends
 	stopped *Stopped
+	warned  bool // that a call's end is not in the ledger
 }
 
-func newMeter(limits config.Limits, st *store.Store, run string) *meter {
+func newMeter(limits config.Limits, st *store.Store, run string, warn func(message, hint string)) *meter {
 	return &meter{
-		limits: limits, now: time.Now, landed: make(chan struct{}),
+		limits: limits, run: run, ledger: st, warn: warn, now: time.Now, landed: make(chan struct{}),
 		others: func(ctx context.Context, since time.Time) (memoir.Usage, error) {
 			return st.SpentBeside(ctx, since, run)
 		},
@@ -72,47 +75,39 @@ func (m *meter) named(name string) *metered {
 }
 
 // Call makes the call unless it would exceed a limit: then the error has the code
-// memoir.CodeLimit.
-func (m *metered) Call(ctx context.Context, q model.Request) (model.Answer, error) {
+// memoir.CodeLimit. Nor is it made when it cannot be entered into the ledger.
+func (m *metered) Call(ctx context.Context, q model.Request) (answer model.Answer, err error) {
 	a := accountOf(ctx)
-	expected := m.expected(a.phase, q)
+	expected := m.expected(a.of.Phase, q)
 	if err := m.meter.admit(ctx, expected); err != nil {
 		if limited(err) {
 			a.bar()
 		}
 		return model.Answer{}, err
 	}
-	a.takeoff()
-	var used memoir.Usage
-	var bytes int64
-	defer func() { // also when the call panics
-		m.meter.land(expected, used)
-		m.learn(a.phase, used, bytes)
-		a.land(used, bytes)
-	}()
-	answer, err := m.Model.Call(ctx, q)
-	used = answer.Usage
+	a.takeoff(expected)
+	e, err := m.meter.enter(ctx, a, m.Name(), expected)
 	if err != nil {
-		used = usageOf(err)
+		m.meter.land(expected, memoir.Usage{})
+		a.land(expected, memoir.Usage{}, 0)
+		return model.Answer{}, err
 	}
-	if used.InputTokens > 0 {
-		bytes = asked(q)
+	end := store.CallEnd{Usage: expected, Call: store.CallFailed, Estimated: true} // if it panics: nobody knows what it took
+	defer func() {
+		m.meter.land(expected, end.Usage)
+		m.learn(a.of.Phase, end.Usage, end.InputBytes)
+		e.end(ctx, end)
+		a.land(expected, end.Usage, end.InputBytes)
+	}()
+	answer, err = m.Model.Call(ctx, q)
+	end = store.CallEnd{Usage: answer.Usage, Estimated: answer.Estimated, Call: becameOf(ctx, answer, err)}
+	if err != nil {
+		end.Usage, end.Estimated = usageOf(err)
+	}
+	if end.Usage.InputTokens > 0 && !end.Estimated {
+		end.InputBytes = asked(q)
 	}
 	return answer, err
-}
-
-// usageOf is what a failed call cost. One that reached somebody counts as a call,
-// whatever it cost.
-func usageOf(err error) memoir.Usage {
-	var failed *model.Error
-	if !errors.As(err, &failed) {
-		return memoir.Usage{}
-	}
-	used := failed.Usage
-	if used.Calls == 0 && failed.Class != model.ClassUnreachable && failed.Class != model.ClassProgram {
-		used.Calls = 1
-	}
-	return used
 }
 
 // admit waits until there is room for a call within the limits, and takes it. Calls
@@ -125,7 +120,7 @@ func (m *meter) admit(ctx context.Context, expected memoir.Usage) error {
 		}
 		var others memoir.Usage
 		day := m.midnight()
-		if m.limits.TokensPerDay > 0 || m.limits.CostPerDay > 0 {
+		if m.perDay() {
 			var err error
 			if others, err = m.others(ctx, day); err != nil {
 				return err
@@ -157,6 +152,25 @@ func (m *meter) admit(ctx context.Context, expected memoir.Usage) error {
 		}
 	}
 }
+
+// confirm looks again at a call that was admitted and is in the ledger, once what
+// others have spent is known for certain. A call that is refused still has to land.
+func (m *meter) confirm(day time.Time, expected, others memoir.Usage) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.turn(day)
+	if stop, _ := m.exceeded(expected, others); stop != nil && m.perDay() {
+		if m.stopped == nil {
+			m.stopped = stop
+			m.wake()
+		}
+		return m.stopped.err()
+	}
+	return nil
+}
+
+// perDay reports whether there are limits that other runs count for.
+func (m *meter) perDay() bool { return m.limits.TokensPerDay > 0 || m.limits.CostPerDay > 0 }
 
 // land gives back what was estimated of a call and enters what it spent.
 func (m *meter) land(expected, used memoir.Usage) {

@@ -10,6 +10,7 @@ import (
 	"memoir"
 	"memoir/config"
 	"memoir/model"
+	"memoir/store"
 )
 
 // scripted is a model that does as it is told.
@@ -21,9 +22,18 @@ func (s scripted) Call(_ context.Context, q model.Request) (model.Answer, error)
 	return s(q)
 }
 
+// nobodys is a ledger that nobody reads.
+type nobodys struct{}
+
+func (nobodys) BeginCall(context.Context, store.Call) (int64, memoir.Usage, error) {
+	return 0, memoir.Usage{}, nil
+}
+func (nobodys) EndCall(context.Context, int64, store.CallEnd) error { return nil }
+
 // alone is a meter of the only run, whose clock is at a pointer.
 func alone(limits config.Limits, now *time.Time) *meter {
-	m := newMeter(limits, nil, "")
+	m := newMeter(limits, nil, "", nil)
+	m.ledger = nobodys{}
 	m.now = func() time.Time { return *now }
 	m.others = func(context.Context, time.Time) (memoir.Usage, error) { return memoir.Usage{}, nil }
 	return m
@@ -93,11 +103,12 @@ func TestEveryCallIsCountedWhateverBecomesOfIt(t *testing.T) {
 		"nobody there": {func(model.Request) (model.Answer, error) {
 			return model.Answer{}, &model.Error{Class: model.ClassUnreachable}
 		}, memoir.Usage{}, 0},
-		"panicked": {func(model.Request) (model.Answer, error) { panic("oh") }, memoir.Usage{}, 0},
+		"panicked": {func(model.Request) (model.Answer, error) { panic("oh") },
+			memoir.Usage{Calls: 1, InputTokens: 3, OutputTokens: extractOutput}, 0},
 	} {
 		now := time.Now()
 		meter := alone(config.Limits{}, &now)
-		ctx, account := begin(t.Context(), phaseExtract)
+		ctx, account := begin(t.Context(), store.Call{Phase: phaseExtract})
 		func() {
 			defer func() { _ = recover() }()
 			_, _ = meter.of(test.call, model.Options{}).Call(ctx, model.Request{System: "12345", Input: "678",
@@ -128,7 +139,7 @@ func TestWhatALearnedModelTakesIsBounded(t *testing.T) {
 		{leastCalls, 100000, 8000, 10, 10},
 	} {
 		meter := alone(config.Limits{}, &now)
-		ctx, _ := begin(t.Context(), phaseExtract)
+		ctx, _ := begin(t.Context(), store.Call{Phase: phaseExtract})
 		m := meter.of(scripted(func(model.Request) (model.Answer, error) {
 			return model.Answer{Usage: memoir.Usage{Calls: 1, InputTokens: test.told, OutputTokens: test.answer}}, nil
 		}), model.Options{}).(*metered)

@@ -94,7 +94,7 @@ func newRun(st *store.Store, opts Options) (*run, error) {
 	if r.trusted, err = config.LoadTrust(opts.Home); err != nil {
 		return nil, err
 	}
-	r.meter = newMeter(opts.Settings.Limits, st, r.id)
+	r.meter = newMeter(opts.Settings.Limits, st, r.id, r.warn)
 	return r, nil
 }
 

@@ -38,11 +38,13 @@ func (r *run) addUsage(u memoir.Usage) {
 	r.report.Usage = r.report.Usage.Add(u)
 }
 
-// addLedger enters work of which nothing is stored.
+// addLedger enters what became of work of which nothing is stored.
 func (r *run) addLedger(ctx context.Context, what string, e store.LedgerEntry) {
+	ctx, cancel := lasting(ctx, endWithin)
+	defer cancel()
 	e.At, e.Run = time.Now(), r.id
-	if err := r.store.AddLedger(context.WithoutCancel(ctx), e); err != nil && e.Usage.Calls > 0 {
-		r.warn(fmt.Sprintf("%s: what it cost is not in the ledger: %v", what, err), memoir.HintOf(err))
+	if err := r.store.AddLedger(ctx, e); err != nil && e.Usage.Calls > 0 {
+		r.warn(fmt.Sprintf("%s: what became of it is not in the ledger: %v", what, err), memoir.HintOf(err))
 	}
 }
 

@@ -190,7 +190,7 @@ func (s *Store) FailProject(ctx context.Context, c ProjectClaim, f Failure, p Po
 		if err := s.fail(t, kindConsolidate, c.ProjectID, c.Token, f, p); err != nil {
 			return err
 		}
-		return s.addLedger(t, LedgerEntry{At: s.now(), Run: f.Run, Phase: kindConsolidate, ProjectID: c.ProjectID,
+		return s.addLedger(t, LedgerEntry{Work: c.Token, At: s.now(), Run: f.Run, Phase: kindConsolidate, ProjectID: c.ProjectID,
 			Model: f.Model, Usage: f.Usage, InputBytes: f.InputBytes, Duration: f.Duration, Outcome: f.outcome()})
 	})
 	return s.explain(err, "recording failure of project %s", c.ProjectID)

@@ -27,7 +27,8 @@ func (e Experience) Add(f Experience) Experience {
 	}
 }
 
-// Experience sums up a model's latest work in a phase.
+// Experience sums up a model's latest calls in a phase. Those that are not finished, or
+// whose tokens nobody told, are passed over.
 func (s *Store) Experience(ctx context.Context, model, phase string) (Experience, error) {
 	var e Experience
 	err := s.read(ctx, func(t tx) error {

@@ -7,8 +7,11 @@ import (
 	"memoir"
 )
 
-// LedgerEntry is what one piece of work spent on models.
+// LedgerEntry says what became of one piece of work that models were asked for. Its
+// calls have entries of their own, by BeginCall, which get its outcome. Only for work
+// without any is this an entry by itself, with what the work says that it spent.
 type LedgerEntry struct {
+	Work       string // token of its claim
 	At         time.Time
 	Run        string // id of the run
 	Phase      string // "extract" or "consolidate"
@@ -23,6 +26,7 @@ type LedgerEntry struct {
 
 // The outcomes of work that came to nothing but cost something.
 const (
+	OutcomeUnfinished  = "unfinished" // it is under way, or its process died
 	OutcomeFailed      = "failed"
 	OutcomeRefused     = "refused"     // the answer could not be used
 	OutcomeLost        = "lost"        // another process had taken the work over
@@ -30,8 +34,8 @@ const (
 	OutcomeLimit       = "limit"       // a spending limit stopped it
 )
 
-// AddLedger records what was spent outside a method that records it itself, such
-// as by work whose claim was lost. Entries without a call are left out.
+// AddLedger records what became of work outside a method that records it itself, such
+// as of work whose claim was lost. Entries without a call are left out.
 func (s *Store) AddLedger(ctx context.Context, entries ...LedgerEntry) error {
 	err := s.durably(ctx, func(t tx) error {
 		for _, e := range entries {
@@ -45,6 +49,13 @@ func (s *Store) AddLedger(ctx context.Context, entries ...LedgerEntry) error {
 }
 
 func (s *Store) addLedger(t tx, e LedgerEntry) error {
+	if e.Work != "" {
+		n, err := t.exec(`UPDATE ledger SET outcome = ?, project_id = ? WHERE work = ? AND outcome = 'unfinished'`,
+			e.Outcome, e.ProjectID, e.Work)
+		if err != nil || n > 0 {
+			return err
+		}
+	}
 	if e.Usage.Calls == 0 {
 		return nil
 	}
@@ -52,19 +63,20 @@ func (s *Store) addLedger(t tx, e LedgerEntry) error {
 		e.At = s.now()
 	}
 	_, err := t.exec(`INSERT INTO ledger (at, run, phase, session_key, project_id, model, calls, input_tokens, cached_tokens,
-			output_tokens, cost, duration_ms, outcome, input_bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			output_tokens, cost, duration_ms, outcome, input_bytes, work) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		millis(e.At), e.Run, e.Phase, e.SessionKey, e.ProjectID, e.Model, e.Usage.Calls, e.Usage.InputTokens, e.Usage.CachedTokens,
-		e.Usage.OutputTokens, e.Usage.Cost, e.Duration.Milliseconds(), e.Outcome, e.InputBytes)
+		e.Usage.OutputTokens, e.Usage.Cost, e.Duration.Milliseconds(), e.Outcome, e.InputBytes, e.Work)
 	return err
 }
 
-// Spent sums what was spent from a moment on; the zero time means ever.
+// Spent sums what was spent from a moment on; the zero time means ever. Calls that are
+// not finished count by their estimate.
 func (s *Store) Spent(ctx context.Context, since time.Time) (memoir.Usage, error) {
 	return s.SpentBeside(ctx, since, "")
 }
 
-// SpentBeside is Spent without what one run spent, which that run knows better: the
-// ledger has it only when a piece of work is finished.
+// SpentBeside is Spent without what one run spent, which that run knows better: of its
+// calls under way the ledger has but the estimates.
 func (s *Store) SpentBeside(ctx context.Context, since time.Time, run string) (memoir.Usage, error) {
 	var u memoir.Usage
 	err := s.read(ctx, func(t tx) (err error) {

@@ -60,7 +60,7 @@ func (s *Store) Publish(ctx context.Context, c ProjectClaim, g GenerationRecord,
 		if err := setRedactions(t, kindConsolidate, c.ProjectID, g.Redactions); err != nil {
 			return err
 		}
-		if err := s.addLedger(t, LedgerEntry{At: s.now(), Run: g.Run, Phase: kindConsolidate, ProjectID: c.ProjectID,
+		if err := s.addLedger(t, LedgerEntry{Work: c.Token, At: s.now(), Run: g.Run, Phase: kindConsolidate, ProjectID: c.ProjectID,
 			Model: g.Model, Usage: g.Usage, InputBytes: g.InputBytes, Duration: g.Duration, Outcome: "published"}); err != nil {
 			return err
 		}

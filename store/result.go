@@ -14,11 +14,12 @@ type Result struct {
 	Extraction memoir.Extraction
 	// Withdraw means that what an earlier extraction rested on was undone: an empty
 	// one then replaces it. Otherwise an empty one leaves the earlier.
-	Withdraw   bool
+	Withdraw bool
+	// For the ledger, if it has no call of this work.
 	Usage      memoir.Usage
 	InputBytes int64 // as in LedgerEntry
 	Duration   time.Duration
-	Model      string         // for the ledger; empty means Extraction.Model
+	Model      string         // empty means Extraction.Model
 	Run        string         // id of the run, for the ledger
 	Redactions map[string]int // secrets taken out of the session, by rule
 	Work       *Work          // where the session's work was; nil: not told
@@ -60,7 +61,7 @@ func (s *Store) StoreExtraction(ctx context.Context, c Claim, r Result) error {
 		if err := setSkipped(t, key, r.Skipped); err != nil {
 			return err
 		}
-		if err := s.addLedger(t, LedgerEntry{At: s.now(), Run: r.Run, Phase: kindExtract, SessionKey: key, ProjectID: e.ProjectID,
+		if err := s.addLedger(t, LedgerEntry{Work: c.Token, At: s.now(), Run: r.Run, Phase: kindExtract, SessionKey: key, ProjectID: e.ProjectID,
 			Model: r.Model, Usage: r.Usage, InputBytes: r.InputBytes, Duration: r.Duration, Outcome: outcome}); err != nil {
 			return err
 		}

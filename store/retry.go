@@ -16,7 +16,7 @@ type Failure struct {
 	Message    string
 	Transient  bool          // worth another attempt: a timeout, a limit, an answer that made no sense
 	RetryAfter time.Duration // the least time until then that the other side asked for
-	// What the attempt cost all the same, for the ledger.
+	// What the attempt cost all the same, for the ledger, if it has no call of this work.
 	Usage      memoir.Usage
 	InputBytes int64 // as in LedgerEntry
 	Duration   time.Duration
@@ -67,7 +67,7 @@ func (s *Store) FailClaim(ctx context.Context, c Claim, f Failure, p Policy) err
 		if err := t.get(`SELECT project_id FROM session WHERE key = ?`, []any{key}, &project); err != nil {
 			return err
 		}
-		if err := s.addLedger(t, LedgerEntry{At: s.now(), Run: f.Run, Phase: kindExtract, SessionKey: key, ProjectID: project.String,
+		if err := s.addLedger(t, LedgerEntry{Work: c.Token, At: s.now(), Run: f.Run, Phase: kindExtract, SessionKey: key, ProjectID: project.String,
 			Model: f.Model, Usage: f.Usage, InputBytes: f.InputBytes, Duration: f.Duration, Outcome: f.outcome()}); err != nil {
 			return err
 		}

@@ -34,7 +34,8 @@ func TestMain(m *testing.M) {
 //	json PATH [VALUE]      checks that the last standard output is one JSON object
 //	                       and, with gjson's path syntax, what a value in it is
 //	spend HOME DAY PROJECT MODEL PHASE OUTCOME IN OUT COST
-//	                       enters a call into the ledger
+//	                       enters a call into the ledger; one whose OUTCOME is
+//	                       unfinished only begins
 //	nosecret FILE...       checks that no planted secret is in files or below directories
 func TestScripts(t *testing.T) {
 	t.Parallel()
@@ -79,12 +80,18 @@ func spend(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(err)
 		return n
 	}
-	st, err := store.Open(context.Background(), filepath.Join(ts.MkAbs(args[0]), databaseName), store.Options{})
+	at = at.Add(23 * time.Hour)
+	st, err := store.Open(context.Background(), filepath.Join(ts.MkAbs(args[0]), databaseName), store.Options{Now: func() time.Time { return at }})
 	ts.Check(err)
 	defer st.Close()
+	usage := memoir.Usage{Calls: 1, InputTokens: int64(number(args[6])), OutputTokens: int64(number(args[7])), Cost: number(args[8])}
+	if args[5] == store.OutcomeUnfinished {
+		_, _, err := st.BeginCall(context.Background(), store.Call{Run: "r", ProjectID: args[2], Model: args[3], Phase: args[4], Expected: usage})
+		ts.Check(err)
+		return
+	}
 	ts.Check(st.AddLedger(context.Background(), store.LedgerEntry{
-		At: at.Add(23 * time.Hour), Run: "r", ProjectID: args[2], Model: args[3], Phase: args[4], Outcome: args[5],
-		Usage: memoir.Usage{Calls: 1, InputTokens: int64(number(args[6])), OutputTokens: int64(number(args[7])), Cost: number(args[8])},
+		At: at, Run: "r", ProjectID: args[2], Model: args[3], Phase: args[4], Outcome: args[5], Usage: usage,
 	}))
 }
 

@@ -18,8 +18,9 @@ type usageJSON struct {
 	Projects []spentJSON  `json:"projects"`
 	Models   []spentJSON  `json:"models"`
 	Phases   []spentJSON  `json:"phases"`
-	Outcomes []spentJSON  `json:"outcomes"`
-	Rows     []spentJSON  `json:"rows"` // all of these at once
+	Outcomes []spentJSON  `json:"outcomes"`      // of the work that calls were made for
+	Calls    []spentJSON  `json:"call_outcomes"` // of the calls themselves
+	Rows     []spentJSON  `json:"rows"`          // all of these at once
 }
 
 // spentJSON is what was spent on one thing: the fields that it is not told by are empty.
@@ -30,8 +31,10 @@ type spentJSON struct {
 	Model   string `json:"model,omitempty"`
 	Phase   string `json:"phase,omitempty"`
 	Outcome string `json:"outcome,omitempty"`
+	Call    string `json:"call,omitempty"` // empty in a row where work alone is known
 	memoir.Usage
-	DurationMS int64 `json:"duration_ms"` // of the work, not of the calls alone
+	Estimated  int   `json:"estimated,omitempty"` // of the calls: those whose tokens and cost are an estimate
+	DurationMS int64 `json:"duration_ms"`         // of the calls; of the work where they are not known one by one
 }
 
 // usageSince reads the flags that belong together.
@@ -62,13 +65,14 @@ func usageBy(c *cli.Context, st *store.Store, since time.Time, projects []store.
 	for _, r := range rows {
 		out.Total = out.Total.Add(r.Usage)
 		out.Rows = append(out.Rows, spentJSON{Day: r.Day, Project: r.ProjectID, Name: names[r.ProjectID], Model: r.Model,
-			Phase: r.Phase, Outcome: r.Outcome, Usage: r.Usage, DurationMS: r.Duration.Milliseconds()})
+			Phase: r.Phase, Outcome: r.Outcome, Call: r.Call, Usage: r.Usage, Estimated: r.Estimated, DurationMS: r.Duration.Milliseconds()})
 	}
 	out.Days = sumBy(out.Rows, func(s spentJSON) spentJSON { return spentJSON{Day: s.Day} })
 	out.Projects = sumBy(out.Rows, func(s spentJSON) spentJSON { return spentJSON{Project: s.Project, Name: s.Name} })
 	out.Models = sumBy(out.Rows, func(s spentJSON) spentJSON { return spentJSON{Model: s.Model} })
 	out.Phases = sumBy(out.Rows, func(s spentJSON) spentJSON { return spentJSON{Phase: s.Phase} })
 	out.Outcomes = sumBy(out.Rows, func(s spentJSON) spentJSON { return spentJSON{Outcome: s.Outcome} })
+	out.Calls = sumBy(out.Rows, func(s spentJSON) spentJSON { return spentJSON{Call: s.Call} })
 	return out, nil
 }
 
@@ -84,11 +88,12 @@ func sumBy(rows []spentJSON, key func(spentJSON) spentJSON) []spentJSON {
 			at[k], sums = i, append(sums, k)
 		}
 		sums[i].Usage = sums[i].Usage.Add(row.Usage)
+		sums[i].Estimated += row.Estimated
 		sums[i].DurationMS += row.DurationMS
 	}
 	slices.SortStableFunc(sums, func(a, b spentJSON) int {
 		return cmp.Or(cmp.Compare(a.Day, b.Day), cmp.Compare(a.Project, b.Project), cmp.Compare(a.Model, b.Model),
-			cmp.Compare(a.Phase, b.Phase), cmp.Compare(a.Outcome, b.Outcome))
+			cmp.Compare(a.Phase, b.Phase), cmp.Compare(a.Outcome, b.Outcome), cmp.Compare(a.Call, b.Call))
 	})
 	return sums
 }
@@ -124,5 +129,11 @@ func (p *program) printUsage(u usageJSON) {
 		}
 		row("total", u.Total)
 		p.ui.table(t)
+	}
+	for _, s := range u.Calls {
+		if s.Call == store.CallBegun {
+			p.ui.printf("\nunfinished: %s, under way or of a process that died: counted by an estimate, %d tokens in, %d out\n",
+				count(s.Usage.Calls, "call"), s.InputTokens, s.OutputTokens)
+		}
 	}
 }

@@ -1,0 +1,271 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"memoir"
+	"memoir/config"
+	"memoir/extract"
+	"memoir/model"
+	"memoir/store"
+)
+
+// broken is a ledger that fails.
+type broken struct {
+	ledger
+	begin, end error
+}
+
+func (b broken) BeginCall(ctx context.Context, c store.Call) (int64, memoir.Usage, error) {
+	if b.begin != nil {
+		return 0, memoir.Usage{}, b.begin
+	}
+	return b.ledger.BeginCall(ctx, c)
+}
+
+func (b broken) EndCall(ctx context.Context, id int64, e store.CallEnd) error {
+	if b.end != nil {
+		return b.end
+	}
+	return b.ledger.EndCall(ctx, id, e)
+}
+
+// inquiring asks its model about each session, and does as the built-in one does.
+type inquiring struct {
+	extract.Extractor
+	model model.Model
+}
+
+func (i inquiring) Name() string { return i.model.Name() }
+
+func (i inquiring) Extract(ctx context.Context, in extract.Input) (memoir.Extraction, memoir.Usage, error) {
+	if _, err := i.model.Call(ctx, model.Request{Input: in.Session.ID}); err != nil {
+		return memoir.Extraction{}, memoir.Usage{}, memoir.Errorf(memoir.CodeInvalid, "", "asking: %w", err)
+	}
+	e, _, err := i.Extractor.Extract(ctx, in)
+	return e, memoir.Usage{}, err
+}
+
+// entered is what the ledger has of Phase 1's calls: how many by what became of the work and of them.
+func entered(t *testing.T, st *store.Store) (all memoir.Usage, ends map[string]int) {
+	t.Helper()
+	rows, err := st.UsageRows(t.Context(), time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ends = map[string]int{}
+	for _, row := range rows {
+		all = all.Add(row.Usage)
+		key := row.Outcome + " " + row.Call
+		if row.Estimated > 0 {
+			key += " estimated"
+		}
+		ends[key] += row.Usage.Calls
+	}
+	return all, ends
+}
+
+var errFull = memoir.Errorf(memoir.CodeStorage, "make room", "the disk is full")
+
+func TestNoCallIsMadeThatCannotBeEntered(t *testing.T) {
+	t.Parallel()
+	r := prepared(t)
+	r.meter.ledger = broken{ledger: r.store, begin: errFull}
+	r.extractor = inquiring{r.extractor, r.meter.of(scripted(func(model.Request) (model.Answer, error) {
+		t.Error("a call was made")
+		return model.Answer{}, nil
+	}), model.Options{})}
+	if err := r.steps(t.Context()); !errors.Is(err, errFull) {
+		t.Errorf("ended with %v", err)
+	}
+	status, err := r.store.Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := r.report.Phase1; p.Failed > 0 || p.GivenBack == 0 || len(status.Failed)+len(status.Dead)+len(status.Running) > 0 {
+		t.Errorf("%+v, %+v", p, status)
+	}
+	if all, _ := entered(t, r.store); all != (memoir.Usage{}) || r.report.Usage != all || r.meter.flying != all {
+		t.Errorf("ledger %+v, report %+v, under way %+v", all, r.report.Usage, r.meter.flying)
+	}
+}
+
+func TestACallWhoseEndCannotBeEnteredStaysByItsEstimate(t *testing.T) {
+	t.Parallel()
+	r := prepared(t)
+	r.meter.ledger = broken{ledger: r.store, end: errFull}
+	r.extractor = inquiring{r.extractor, r.meter.of(spending(7), model.Options{MaxOutput: 50})}
+	if err := r.steps(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	all, ends := entered(t, r.store)
+	n := ends["stored begun estimated"] + ends["empty begun estimated"]
+	if n == 0 || n != all.Calls || all.OutputTokens != 50*int64(n) {
+		t.Errorf("%+v, %+v", all, ends)
+	}
+	said := 0
+	for _, w := range r.report.Warnings {
+		if w.Message == "the ledger has but an estimate of what a call took: "+errFull.Error() && w.Hint == errFull.Hint {
+			said++
+		}
+	}
+	if r.report.Usage.InputTokens != 7*int64(n) || said != 1 {
+		t.Errorf("%+v, said %d times", r.report.Usage, said)
+	}
+}
+
+func TestACallThatPanickedStaysByItsEstimate(t *testing.T) {
+	t.Parallel()
+	r := prepared(t)
+	r.extractor = inquiring{r.extractor, r.meter.of(scripted(func(model.Request) (model.Answer, error) { panic("odd") }), model.Options{MaxOutput: 50})}
+	if err := r.steps(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	all, ends := entered(t, r.store)
+	if diff := cmp.Diff(map[string]int{"failed failed estimated": all.Calls}, ends); diff != "" || all.Calls == 0 || all != r.report.Usage {
+		t.Errorf("%s%+v, %+v", diff, all, r.report.Usage)
+	}
+}
+
+func TestACallThatIsDeafToAnInterruptStaysByItsEstimate(t *testing.T) {
+	t.Parallel()
+	r := prepared(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	deaf := make(chan struct{})
+	t.Cleanup(func() { close(deaf) })
+	r.extractor = inquiring{r.extractor, r.meter.of(scripted(func(model.Request) (model.Answer, error) {
+		interrupt()
+		<-deaf
+		return model.Answer{}, nil
+	}), model.Options{MaxOutput: 50})}
+	if err := r.steps(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("ended with %v", err)
+	}
+	all, ends := entered(t, r.store)
+	if diff := cmp.Diff(map[string]int{"interrupted begun estimated": all.Calls}, ends); diff != "" || all.Calls == 0 || all != r.report.Usage {
+		t.Errorf("%s%+v, %+v", diff, all, r.report.Usage)
+	}
+}
+
+func TestWhatAnExtractorSaysThatItSpentIsEntered(t *testing.T) {
+	t.Parallel()
+	r := prepared(t)
+	r.extractor = telling{r.extractor}
+	if err := r.steps(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	all, ends := entered(t, r.store)
+	if ends["stored "] == 0 || ends["stored "]+ends["empty "] != all.Calls || all.InputTokens != 5*int64(all.Calls) || all != r.report.Usage {
+		t.Errorf("%+v, %+v, %+v", all, ends, r.report.Usage)
+	}
+}
+
+// telling is an extractor that says that it made a call of its own.
+type telling struct{ extract.Extractor }
+
+func (e telling) Extract(ctx context.Context, in extract.Input) (memoir.Extraction, memoir.Usage, error) {
+	out, _, err := e.Extractor.Extract(ctx, in)
+	return out, memoir.Usage{Calls: 1, InputTokens: 5}, err
+}
+
+// crowded is a ledger that another run writes to just before us.
+type crowded struct {
+	ledger
+	others memoir.Usage
+}
+
+func (c crowded) BeginCall(ctx context.Context, call store.Call) (int64, memoir.Usage, error) {
+	id, _, err := c.ledger.BeginCall(ctx, call)
+	return id, c.others, err
+}
+
+func TestACallThatAnotherRunLeftNoRoomForIsNotMade(t *testing.T) {
+	t.Parallel()
+	st := prepared(t).store
+	for _, test := range []struct {
+		limits config.Limits
+		made   int
+	}{{config.Limits{TokensPerDay: 100}, 0}, {config.Limits{TokensPerDay: 200}, 1}, {config.Limits{TokensPerRun: 100}, 1}} {
+		now := time.Now()
+		meter := alone(test.limits, &now)
+		meter.ledger = crowded{st, memoir.Usage{Calls: 1, InputTokens: 60}}
+		made := 0
+		m := meter.of(scripted(func(model.Request) (model.Answer, error) {
+			made++
+			return model.Answer{}, &model.Error{Class: model.ClassUnreachable}
+		}), model.Options{MaxOutput: 50})
+		ctx, account := begin(t.Context(), store.Call{Phase: phaseExtract})
+		_, err := m.Call(ctx, model.Request{})
+		if made != test.made || limited(err) != (test.made == 0) || account.isBarred() != limited(err) || (meter.stop() != nil) != limited(err) {
+			t.Errorf("%+v: %d made, %v", test.limits, made, err)
+		}
+		if all, _ := entered(t, st); all.Calls != 0 || meter.flying != (memoir.Usage{}) {
+			t.Errorf("%+v: left behind %+v, %+v", test.limits, all, meter.flying)
+		}
+	}
+}
+
+func TestWhatBecameOfACallIsOneWord(t *testing.T) {
+	t.Parallel()
+	given, give := context.WithCancel(t.Context())
+	give()
+	failed := &model.Error{Class: model.ClassTemporary}
+	for _, test := range []struct {
+		ctx  context.Context
+		stop model.Stop
+		err  error
+		want string
+	}{
+		{t.Context(), model.StopEnd, nil, store.CallAnswered},
+		{given, model.StopEnd, nil, store.CallAnswered}, // it was in time
+		{t.Context(), model.StopLength, nil, store.CallCut},
+		{t.Context(), model.StopRefusal, nil, store.CallRefused},
+		{t.Context(), model.StopEmpty, nil, store.CallEmpty},
+		{t.Context(), "", failed, store.CallFailed},
+		{given, "", failed, store.CallInterrupted},
+	} {
+		if got := becameOf(test.ctx, model.Answer{Stop: test.stop}, test.err); got != test.want {
+			t.Errorf("%+v: %s", test, got)
+		}
+	}
+}
+
+// recording is a ledger that keeps how calls began.
+type recording struct {
+	nobodys
+	begun []store.Call
+}
+
+func (r *recording) BeginCall(_ context.Context, c store.Call) (int64, memoir.Usage, error) {
+	r.begun = append(r.begun, c)
+	return 0, memoir.Usage{}, nil
+}
+
+func TestTheNextCallOfAWorkMakesTheLastOneLast(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	meter, kept := alone(config.Limits{}, &now), &recording{}
+	meter.ledger = kept
+	m := meter.of(spending(7), model.Options{})
+	for _, work := range []string{"a", "b"} {
+		ctx, _ := begin(t.Context(), store.Call{Work: work, Phase: phaseExtract})
+		for range 2 {
+			if _, err := m.Call(ctx, model.Request{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	var got []string
+	for _, c := range kept.begun {
+		got = append(got, fmt.Sprint(c.Work, c.Durable))
+	}
+	if diff := cmp.Diff([]string{"afalse", "atrue", "bfalse", "btrue"}, got); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,246 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"memoir"
+)
+
+// expected is what the calls of these tests are estimated to take, took what they did.
+var (
+	expected = memoir.Usage{Calls: 1, InputTokens: 1000, OutputTokens: 100, Cost: 2}
+	took     = memoir.Usage{Calls: 1, InputTokens: 40, CachedTokens: 8, OutputTokens: 4, Cost: 0.25}
+)
+
+// beginCall begins a call of Phase 1 for the work of a claim.
+func beginCall(t testing.TB, s *Store, work string) int64 {
+	t.Helper()
+	id, _, err := s.BeginCall(t.Context(), Call{Work: work, Run: "r", Phase: kindExtract, SessionKey: "codex:s00", ProjectID: project, Model: "x/y", Expected: expected})
+	must(t, err)
+	return id
+}
+
+// calls tells what the ledger has, call by call that differs.
+func calls(t testing.TB, s *Store) map[string]memoir.Usage {
+	t.Helper()
+	rows, err := s.UsageRows(t.Context(), time.Time{})
+	must(t, err)
+	sums := map[string]memoir.Usage{}
+	for _, r := range rows {
+		key := r.Phase + " " + r.Outcome + " " + r.Call
+		if r.Estimated > 0 {
+			key += " estimated"
+		}
+		sums[key] = sums[key].Add(r.Usage)
+	}
+	return sums
+}
+
+func TestACallCountsByItsEstimateUntilItEnds(t *testing.T) {
+	t.Parallel()
+	s, clock := newStore(t)
+	id := beginCall(t, s, "w")
+	if diff := cmp.Diff(map[string]memoir.Usage{"extract unfinished begun estimated": expected}, calls(t, s)); diff != "" {
+		t.Error(diff)
+	}
+	for run, want := range map[string]memoir.Usage{"r": {}, "another": expected} {
+		if u, err := s.SpentBeside(t.Context(), noon, run); err != nil || u != want {
+			t.Errorf("beside %s: %+v, %v", run, u, err)
+		}
+	}
+	if e, err := s.Experience(t.Context(), "x/y", kindExtract); err != nil || e != (Experience{}) {
+		t.Errorf("learned from an estimate: %+v, %v", e, err)
+	}
+
+	clock.advance(24 * time.Hour) // it counts for the day on which it began
+	must(t, s.EndCall(t.Context(), id, CallEnd{Usage: took, InputBytes: 160, Duration: time.Second, Call: CallCut}))
+	rows, err := s.UsageRows(t.Context(), time.Time{})
+	must(t, err)
+	want := []UsageRow{{Day: "2026-09-01", ProjectID: project, Model: "x/y", Phase: kindExtract, Outcome: OutcomeUnfinished, Call: CallCut, Usage: took, Duration: time.Second}}
+	if diff := cmp.Diff(want, rows); diff != "" {
+		t.Error(diff)
+	}
+	if e, err := s.Experience(t.Context(), "x/y", kindExtract); err != nil || e != (Experience{Calls: 1, InputBytes: 160, InputTokens: 40, OutputTokens: 4, Cost: 0.25}) {
+		t.Errorf("learned %+v, %v", e, err)
+	}
+}
+
+func TestACallThatReachedNobodyIsNone(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(t)
+	must(t, s.EndCall(t.Context(), beginCall(t, s, "w"), CallEnd{Call: CallFailed}))
+	if got := calls(t, s); len(got) > 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestWhatBecomesOfWorkIsToldOfEachOfItsCalls(t *testing.T) {
+	t.Parallel()
+	claimed := func(t *testing.T, s *Store) ProjectClaim {
+		extracted(t, s, worth("a")) // what that took is one entry, of work alone
+		c, ok, err := s.ClaimProject(t.Context(), project, forMinutes)
+		if must(t, err); !ok {
+			t.Fatal("not claimed")
+		}
+		return c
+	}
+	once := memoir.Usage{Calls: 1, InputTokens: 10, OutputTokens: 2, Cost: 0.5}
+	both := expected.Add(took)
+	for name, test := range map[string]struct {
+		end     func(t *testing.T, s *Store, begin func(work string))
+		outcome string
+		others  map[string]memoir.Usage
+	}{
+		"stored": {func(t *testing.T, s *Store, begin func(string)) {
+			c := claimOne(t, s)
+			begin(c.Token)
+			r := worth("a")
+			r.Usage = both // is in the ledger
+			must(t, s.StoreExtraction(t.Context(), c, r))
+		}, "stored", nil},
+		"failed": {func(t *testing.T, s *Store, begin func(string)) {
+			c := claimOne(t, s)
+			begin(c.Token)
+			must(t, s.FailClaim(t.Context(), c, Failure{Message: "no", Usage: both, Outcome: OutcomeRefused}, Policy{}))
+		}, OutcomeRefused, nil},
+		"lost": {func(t *testing.T, s *Store, begin func(string)) {
+			c := claimOne(t, s)
+			begin(c.Token)
+			must(t, s.Clear(t.Context(), project))
+			wantCode(t, s.StoreExtraction(t.Context(), c, worth("a")), memoir.CodeLeaseLost)
+			if _, ok := calls(t, s)["extract unfinished begun estimated"]; !ok {
+				t.Error("a result that was not stored ended the work")
+			}
+			for range 2 {
+				must(t, s.AddLedger(t.Context(), LedgerEntry{Work: c.Token, Usage: memoir.Usage{}, Outcome: OutcomeLost}))
+			}
+		}, OutcomeLost, nil},
+		"published": {func(t *testing.T, s *Store, begin func(string)) {
+			c := claimed(t, s)
+			begin(c.Token)
+			must(t, s.Publish(t.Context(), c, GenerationRecord{N: 1, Usage: both}, func() error { return nil }))
+		}, "published", map[string]memoir.Usage{"extract stored ": once}},
+		"not consolidated": {func(t *testing.T, s *Store, begin func(string)) {
+			c := claimed(t, s)
+			begin(c.Token)
+			must(t, s.FailProject(t.Context(), c, Failure{Message: "no", Usage: both}, Policy{}))
+		}, OutcomeFailed, map[string]memoir.Usage{"extract stored ": once}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, _ := newQueue(t, 1)
+			beginCall(t, s, "of another") // whose process may have died
+			beginCall(t, s, "")           // of no work
+			var late int64
+			test.end(t, s, func(work string) {
+				must(t, s.EndCall(t.Context(), beginCall(t, s, work), CallEnd{Usage: took, Call: CallAnswered}))
+				late = beginCall(t, s, work)
+			})
+			want := map[string]memoir.Usage{
+				"extract unfinished begun estimated":           expected.Add(expected),
+				"extract " + test.outcome + " answered":        took,
+				"extract " + test.outcome + " begun estimated": expected,
+			}
+			for key, u := range test.others {
+				want[key] = u
+			}
+			if diff := cmp.Diff(want, calls(t, s)); diff != "" {
+				t.Error(diff)
+			}
+			// A call may end after its work.
+			must(t, s.EndCall(t.Context(), late, CallEnd{Usage: took, Call: CallAnswered}))
+			delete(want, "extract "+test.outcome+" begun estimated")
+			want["extract "+test.outcome+" answered"] = took.Add(took)
+			if diff := cmp.Diff(want, calls(t, s)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestACallCountsForTheProjectThatItsSessionTurnsOutToBeOf(t *testing.T) {
+	t.Parallel()
+	s, _ := newQueue(t, 1)
+	const other = "other-0123456789ab"
+	register(t, s, other)
+	c := claimOne(t, s)
+	beginCall(t, s, c.Token)
+	must(t, s.MoveSession(t.Context(), "codex:s00", other))
+	must(t, s.StoreExtraction(t.Context(), c, worth("a")))
+	if rows, err := s.UsageRows(t.Context(), time.Time{}); err != nil || len(rows) != 1 || rows[0].ProjectID != other {
+		t.Errorf("%+v, %v", rows, err)
+	}
+}
+
+func TestOfTwoRunsThatBeginACallAtOnceOneSeesTheOthers(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(t)
+	seen := make(chan int64, 2)
+	for _, run := range []string{"one", "two"} {
+		go func() {
+			_, others, err := s.BeginCall(background(), Call{Run: run, Expected: expected, Since: noon})
+			if err != nil {
+				others.InputTokens = -1
+			}
+			seen <- others.InputTokens
+		}()
+	}
+	if sum := <-seen + <-seen; sum != expected.InputTokens {
+		t.Errorf("seen of the other: %d tokens", sum)
+	}
+}
+
+func TestACallIsNotEnteredByOneWhoWasInterrupted(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(t)
+	ctx, cancel := cancelled(t)
+	defer cancel()
+	if _, _, err := s.BeginCall(ctx, Call{}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if got := calls(t, s); len(got) > 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestEntriesOfBeforeStayWhenCallsGetTheirOwn(t *testing.T) {
+	t.Parallel()
+	before := fstest.MapFS{}
+	names, err := fs.Glob(embedded, "migration/*.sql")
+	must(t, err)
+	for _, name := range names {
+		if filepath.Base(name) < "0006" {
+			b, err := fs.ReadFile(embedded, name)
+			must(t, err)
+			before[filepath.Base(name)] = &fstest.MapFile{Data: b}
+		}
+	}
+	path := filepath.Join(newHome(t), "memoir.db")
+	old, err := open(t.Context(), path, Options{}, before)
+	must(t, err)
+	must(t, old.durably(t.Context(), func(t tx) error {
+		_, err := t.exec(`INSERT INTO ledger (at, run, phase, session_key, project_id, model, calls, input_tokens, cached_tokens, output_tokens,
+			cost, duration_ms, outcome, input_bytes) VALUES (?, 'r', 'extract', 'codex:s00', 'p', 'x/y', 2, 30, 1, 4, 0.5, 1000, 'stored', 100)`, millis(noon))
+		return err
+	}))
+	must(t, old.Close())
+	s := openAt(t, path, Options{})
+	rows, err := s.UsageRows(t.Context(), time.Time{})
+	must(t, err)
+	want := []UsageRow{{Day: "2026-09-01", ProjectID: "p", Model: "x/y", Phase: kindExtract, Outcome: "stored", Duration: time.Second,
+		Usage: memoir.Usage{Calls: 2, InputTokens: 30, CachedTokens: 1, OutputTokens: 4, Cost: 0.5}}}
+	if diff := cmp.Diff(want, rows); diff != "" {
+		t.Error(diff)
+	}
+	if e, err := s.Experience(t.Context(), "x/y", kindExtract); err != nil || e.InputTokens != 30 {
+		t.Errorf("%+v, %v", e, err)
+	}
+}

@@ -2,19 +2,20 @@ package config
 
 import (
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"memoir/lazyregexp"
 )
 
 var (
-	providerName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,39}$`)
-	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
-	presetName   = regexp.MustCompile(`^[a-z]{1,20}$`)
-	keyName      = regexp.MustCompile(`(?i)^(api[_-]?)?(key|token|secret)$`)
+	providerName = lazyregexp.New(`^[a-z0-9][a-z0-9_-]{0,39}$`)
+	variableName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
+	presetName   = lazyregexp.New(`^[a-z]{1,20}$`)
+	keyName      = lazyregexp.New(`(?i)^(api[_-]?)?(key|token|secret)$`)
 )
 
 // No check repeats the text that it refuses: it may be a key, put in the wrong place.

@@ -7,12 +7,12 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
 
 	"memoir"
+	"memoir/lazyregexp"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -240,7 +240,7 @@ func printable(text string) string {
 	return fmt.Sprintf("%q", text)
 }
 
-var yamlLine = regexp.MustCompile(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
+var yamlLine = lazyregexp.New(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
 
 // syntaxError turns the YAML library's message into one that begins with the place.
 func syntaxError(file string, err error) error {

@@ -184,7 +184,7 @@ func (k *knowledge) decisions() []string {
 		text, _, ended := strings.Cut(c.text, sinceChanged)
 		if said, ok := strings.CutPrefix(text, "the user: "); ok {
 			quote, _, _ := strings.Cut(said, "”")
-			if said = standing(said); said == "" || (strings.Contains(quote, "?") || wish().MatchString(quote)) && !strings.Contains(said, "agreed: ") {
+			if said = standing(said); said == "" || (strings.Contains(quote, "?") || wish.MatchString(quote)) && !strings.Contains(said, "agreed: ") {
 				continue
 			}
 			text = "the user: " + said

@@ -1,10 +1,10 @@
 package consolidate
 
 import (
-	"regexp"
 	"strings"
 
 	"memoir"
+	"memoir/lazyregexp"
 )
 
 const citing = `\[[A-Za-z0-9][\w.-]* \d{4}-\d{2}-\d{2}(?:, (?:[A-Za-z0-9][\w.-]* \d{4}-\d{2}-\d{2}|\+\d+))*\]`
@@ -12,8 +12,8 @@ const citing = `\[[A-Za-z0-9][\w.-]* \d{4}-\d{2}-\d{2}(?:, (?:[A-Za-z0-9][\w.-]*
 // Brackets that have the form of citations. Whether one is a citation, its ids
 // tell: people write [release 2026-12-01] as well.
 var (
-	brackets    = regexp.MustCompile(citing)
-	lastBracket = regexp.MustCompile(citing + `$`)
+	brackets    = lazyregexp.New(citing)
+	lastBracket = lazyregexp.New(citing + `$`)
 )
 
 // cites lists the ids in the bracket at the end of a line.
@@ -56,7 +56,7 @@ func uncited(line string, own func(id string) bool) string {
 	return strings.Join(strings.Fields(line), " ")
 }
 
-var threadID = regexp.MustCompile(`^(?:(?:codex|claude|pi|omp|opencode|gemini|unknown)-.+|ses_\w+|[0-9a-f]{8}[0-9a-f-]*)$`)
+var threadID = lazyregexp.New(`^(?:(?:codex|claude|pi|omp|opencode|gemini|unknown)-.+|ses_\w+|[0-9a-f]{8}[0-9a-f-]*)$`)
 
 // looksOwn reports whether an id has the form of a session's: agents number their
 // threads in hexadecimal.

@@ -3,6 +3,7 @@ package consolidate
 import (
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"memoir"
@@ -127,7 +128,7 @@ func tokens(text string) []string {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_./#", r)
 	}) {
 		w = strings.Trim(w, "-_./#")
-		if w == "" || fillers[w] {
+		if w == "" || fillers()[w] {
 			continue
 		}
 		if w[0] >= 0x80 { // a script without spaces: compare by pairs of characters
@@ -143,14 +144,14 @@ func tokens(text string) []string {
 	return slices.Compact(out)
 }
 
-var fillers = func() map[string]bool {
+var fillers = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq(`a an the and or but of to in on at for with by from as is are was were be been it its this that these those so then than
 		please also just ok okay i you we me my our your will would should can could do does did done has have had when if into up out`) {
 		m[w] = true
 	}
 	return m
-}()
+})
 
 // stem takes common English endings off a plain word.
 func stem(w string) string {

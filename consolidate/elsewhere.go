@@ -3,12 +3,11 @@ package consolidate
 import (
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"memoir"
+	"memoir/lazyregexp"
 )
 
 const foreignMark = " (in another repository: "
@@ -76,7 +75,7 @@ func (k *knowledge) doneAbroad() []*claim {
 				continue
 			case st.Kind == memoir.StatementCommand:
 				command, verb, _ := splitCommand(strings.Replace(text, foreignMark+elsewhere(text)+")", "", 1))
-				if !named().MatchString(command) {
+				if !named.MatchString(command) {
 					continue
 				}
 				text = "`" + command + "` " + verb + foreignMark + elsewhere(text) + ")"
@@ -103,13 +102,9 @@ func (k *knowledge) doneAbroad() []*claim {
 
 var (
 	// named is the repository that a command is told to work on.
-	named = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?:^| )(?:-R|--repo)[ =]["']?(?:https://[\w.-]+/|[\w.-]+\.[a-z]+/)?([\w.-]+)/([\w.-]+?)(?:\.git)?["']?(?: |$)|\b(?:gh|glab) api (?:.* )?/?repos/([\w.-]+)/([\w.-]+)/`)
-	})
+	named = lazyregexp.New(`(?:^| )(?:-R|--repo)[ =]["']?(?:https://[\w.-]+/|[\w.-]+\.[a-z]+/)?([\w.-]+)/([\w.-]+?)(?:\.git)?["']?(?: |$)|\b(?:gh|glab) api (?:.* )?/?repos/([\w.-]+)/([\w.-]+)/`)
 	// entered is the directory that a command goes to first.
-	entered = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^\(?\s*(?:cd|pushd) ["']?(/[^ "';&)]+|~/[^ "';&)]+)["']?\s*(?:&&|;)`)
-	})
+	entered = lazyregexp.New(`^\(?\s*(?:cd|pushd) ["']?(/[^ "';&)]+|~/[^ "';&)]+)["']?\s*(?:&&|;)`)
 )
 
 // markAbroad marks the statements whose command works on another repository and that
@@ -137,13 +132,13 @@ func markAbroad(sessions []*session, project memoir.Project) {
 // abroadIn is the name of the repository that a command works on, if it names one or
 // goes to a directory that is none of the project's.
 func abroadIn(command, cwd string, project memoir.Project) string {
-	if m := named().FindStringSubmatch(command); m != nil {
+	if m := named.FindStringSubmatch(command); m != nil {
 		if m[2]+m[4] != "" && project.Name != "" {
 			return m[2] + m[4]
 		}
 		return ""
 	}
-	m := entered().FindStringSubmatch(command)
+	m := entered.FindStringSubmatch(command)
 	if m == nil || cwd == "" {
 		return ""
 	}

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"unicode"
 
 	"memoir"
+	"memoir/lazyregexp"
 )
 
 // Bounds of the map of MEMORY.md.
@@ -107,9 +107,7 @@ func proper(w string) bool {
 }
 
 // numbered is a word that is no name: a hash, the number of a session, a version.
-var numbered = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:[0-9a-f]{7,}|[0-9a-f]{4,}(?:-[0-9a-f]{3,})+|v?[\d.,_-]+\w?)$`)
-})
+var numbered = lazyregexp.New(`^(?:[0-9a-f]{7,}|[0-9a-f]{4,}(?:-[0-9a-f]{3,})+|v?[\d.,_-]+\w?)$`)
 
 // nameable is a word as it is searched for; empty if nobody would.
 func nameable(w string, code bool) string {
@@ -118,13 +116,13 @@ func nameable(w string, code bool) string {
 	}
 	w = strings.Trim(w, "-_./'’")
 	low := strings.ToLower(w)
-	if len([]rune(w)) < 3 || len(w) < 4 && !code || strings.ContainsAny(w, "'’") || numbered().MatchString(low) || common[low] || fillers[low] || !code && strings.Contains(w, "/") {
+	if len([]rune(w)) < 3 || len(w) < 4 && !code || strings.ContainsAny(w, "'’") || numbered.MatchString(low) || common()[low] || fillers()[low] || !code && strings.Contains(w, "/") {
 		return ""
 	}
 	return w
 }
 
-var common = func() map[string]bool {
+var common = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq(`because instead which there where after before while every other still only same more most must cannot without about through between
 		adds generated runs passes works fixes changed failed passed editing times worked formats session sessions unresolved error uses used using user says said agent needs need them they what
@@ -134,4 +132,4 @@ var common = func() map[string]bool {
 		m[w] = true
 	}
 	return m
-}()
+})

@@ -2,11 +2,11 @@ package consolidate
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"memoir"
+	"memoir/lazyregexp"
 )
 
 // memoryHeads and summaryHeads are the headings of the two files in their order.
@@ -237,7 +237,7 @@ func (r *renewal) citing(text string) bool {
 	return false
 }
 
-var inBrackets = regexp.MustCompile(`\[[^\[\]]+\]`)
+var inBrackets = lazyregexp.New(`\[[^\[\]]+\]`)
 
 // recite writes the citations of a line in their one form: short id and date, the
 // newest first. Brackets that name anything but selected sessions stay.

@@ -2,11 +2,12 @@ package consolidate
 
 import (
 	"iter"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"memoir/lazyregexp"
 )
 
 // oneLine makes foreign text fit to be one line of a memory: no line breaks, no
@@ -136,7 +137,7 @@ var steering = []string{
 	"tool-use", "tool-result", "command-name", "command-message", "local-command-stdout", "permissions",
 }
 
-var tagOpening = regexp.MustCompile(`<[</\\ ]*(\||[A-Za-z][A-Za-z_-]*)`)
+var tagOpening = lazyregexp.New(`<[</\\ ]*(\||[A-Za-z][A-Za-z_-]*)`)
 
 // withoutFrames replaces the bracket before every tag that steers agents.
 func withoutFrames(text string) string {
@@ -169,7 +170,7 @@ func tame(text string) string {
 	}, text))
 }
 
-var imports = regexp.MustCompile(`(^|[\s(\["'“‘,;:])(@[\w~./][\w~./@-]*)`)
+var imports = lazyregexp.New(`(^|[\s(\["'“‘,;:])(@[\w~./][\w~./@-]*)`)
 
 // inert keeps a line of a skill from doing anything when an agent loads it: agents
 // run !`command` and read @path where it stands outside of a code span.

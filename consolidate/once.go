@@ -73,7 +73,7 @@ func (k *knowledge) once(known []*claim) []*claim {
 	reasons := map[string]int{} // title of a change -> lines
 	for _, c := range order {
 		title, _, _ := strings.Cut(c.text, "”")
-		remark := published(c.text) == 0 && !telling(c.text) && !causal().MatchString(c.text)
+		remark := published(c.text) == 0 && !telling(c.text) && !causal.MatchString(c.text)
 		if len(c.from) < 2 && (page.has(c.text) || remark && answers.has(c.text)) || ofChange(c.text) && reasons[title] == maxReasons {
 			gone[c] = true
 			continue

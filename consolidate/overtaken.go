@@ -2,23 +2,18 @@ package consolidate
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"memoir"
+	"memoir/lazyregexp"
 )
 
 // What an outcome says of files that are no more, or have another name.
 var (
-	gone = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile("\\b(?:[Rr]emoved|[Dd]eleted) (?:the )?(?:(?:old|unused|dead|obsolete) )?(?:files? )?(`[^` ]+`(?: \\([^)]*\\))?(?:(?:, and |, | and )`[^` ]+`(?: \\([^)]*\\))?)*)(?:[.,;]|$)")
-	})
-	renamed = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile("(?:\\b(?:[Rr]enamed|[Mm]oved) |, )`([^` ]+)` (?:→|->|to|into) `([^` ]+)`")
-	})
-	inSpan = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("`([^` ]+)`") })
+	gone    = lazyregexp.New("\\b(?:[Rr]emoved|[Dd]eleted) (?:the )?(?:(?:old|unused|dead|obsolete) )?(?:files? )?(`[^` ]+`(?: \\([^)]*\\))?(?:(?:, and |, | and )`[^` ]+`(?: \\([^)]*\\))?)*)(?:[.,;]|$)")
+	renamed = lazyregexp.New("(?:\\b(?:[Rr]enamed|[Mm]oved) |, )`([^` ]+)` (?:→|->|to|into) `([^` ]+)`")
+	inSpan  = lazyregexp.New("`([^` ]+)`")
 )
 
 // A removal is a file that a session took away, and its new name if it has one.
@@ -37,14 +32,14 @@ func removals(sessions []*session) []removal {
 			if st.Kind != memoir.StatementOutcome || elsewhere(st.Text) != "" {
 				continue
 			}
-			for _, m := range gone().FindAllStringSubmatch(st.Text, -1) {
-				for _, span := range inSpan().FindAllStringSubmatch(m[1], -1) {
+			for _, m := range gone.FindAllStringSubmatch(st.Text, -1) {
+				for _, span := range inSpan.FindAllStringSubmatch(m[1], -1) {
 					if isFile(span[1]) {
 						out = append(out, removal{file: span[1], rank: s.rank})
 					}
 				}
 			}
-			for _, m := range renamed().FindAllStringSubmatch(st.Text, -1) {
+			for _, m := range renamed.FindAllStringSubmatch(st.Text, -1) {
 				if isFile(m[1]) && isFile(m[2]) {
 					out = append(out, removal{file: m[1], to: m[2], rank: s.rank})
 					there[m[2]] = true
@@ -97,7 +92,7 @@ func outdated(c *claim, removals []removal) bool {
 		if c.newest().rank >= r.rank || !strings.Contains(c.text, r.file) {
 			continue
 		}
-		for _, span := range inSpan().FindAllStringSubmatch(c.text, -1) {
+		for _, span := range inSpan.FindAllStringSubmatch(c.text, -1) {
 			if file, _, _ := strings.Cut(span[1], ":"); r.names(file) {
 				return true
 			}
@@ -108,9 +103,7 @@ func outdated(c *claim, removals []removal) bool {
 
 // value is what changes while the line that tells it stays the same: a version, a color, a
 // hash, a count.
-var value = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\bv?\d+(?:\.\d+)+[\w.-]*|#[0-9a-fA-F]{3,8}\b|\b[0-9a-f]{7,40}\b|\b\d[\d_,]*\b|\d{4}-\d{2}-\d{2}`)
-})
+var value = lazyregexp.New(`\bv?\d+(?:\.\d+)+[\w.-]*|#[0-9a-fA-F]{3,8}\b|\b[0-9a-f]{7,40}\b|\b\d[\d_,]*\b|\d{4}-\d{2}-\d{2}`)
 
 // newest leaves of the lines that differ in their values alone, from several sessions,
 // that of the newest.
@@ -121,7 +114,7 @@ func newest(claims []*claim) []*claim {
 		if ofPerson(c.text) || !strings.ContainsAny(c.text, "0123456789#") {
 			continue
 		}
-		key := value().ReplaceAllString(c.text, "¤")
+		key := value.ReplaceAllString(c.text, "¤")
 		if !strings.Contains(key, "¤") {
 			continue
 		}
@@ -139,9 +132,7 @@ func newest(claims []*claim) []*claim {
 }
 
 // A setting of a name to a value, as a list of changes tells it.
-var assigned = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile("`([\\w.-]+)`(?: \\([^)]*\\))?:? (?:(?:from|is|was|=|back to(?: \\w+)?|to) )?(?:`[^`]+` (?:\\([^)]*\\) )?(?:→|to|->) )?`(#[0-9a-fA-F]{3,8}|v?\\d+(?:\\.\\d+)*)`")
-})
+var assigned = lazyregexp.New("`([\\w.-]+)`(?: \\([^)]*\\))?:? (?:(?:from|is|was|=|back to(?: \\w+)?|to) )?(?:`[^`]+` (?:\\([^)]*\\) )?(?:→|to|->) )?`(#[0-9a-fA-F]{3,8}|v?\\d+(?:\\.\\d+)*)`")
 
 // overwritten leaves out of what a session did, in order, the steps of which every
 // value was set again later.
@@ -151,7 +142,7 @@ func overwritten(done []memoir.Statement) map[string]bool {
 	order := slices.DeleteFunc(slices.Clone(done), func(st memoir.Statement) bool { return st.Kind != memoir.StatementOutcome })
 	slices.SortStableFunc(order, func(a, b memoir.Statement) int { return lastItem(a) - lastItem(b) })
 	for _, st := range order {
-		for _, m := range assigned().FindAllStringSubmatch(st.Text, -1) {
+		for _, m := range assigned.FindAllStringSubmatch(st.Text, -1) {
 			last[m[1]] = st.Text
 			sets[st.Text] = append(sets[st.Text], m[1])
 		}

@@ -1,11 +1,11 @@
 package consolidate
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"memoir"
+	"memoir/lazyregexp"
 )
 
 // add puts a note's line where the person put it. A line that is there already,
@@ -136,7 +136,7 @@ func fence(l string) bool {
 	return strings.HasPrefix(l, "```") || strings.HasPrefix(l, "~~~")
 }
 
-var listMark = regexp.MustCompile(`^(?:[-*+]|\d{1,9}[.)])(?: |$)`)
+var listMark = lazyregexp.New(`^(?:[-*+]|\d{1,9}[.)])(?: |$)`)
 
 // isParagraph reports whether a line is one of plain text, which a list below it
 // stands apart from.

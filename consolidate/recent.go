@@ -1,12 +1,11 @@
 package consolidate
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"memoir"
+	"memoir/lazyregexp"
 )
 
 // detailsOf is how many things done are told of a session, by how many sessions
@@ -67,7 +66,7 @@ func (k *knowledge) leftOpen(s *session, what string) bool {
 // little; they stand only where there is nothing better.
 func (s *session) came(above *stated, newer, all int) (status, what string, details []string) {
 	status, what = s.outcome()
-	what = marks().ReplaceAllString(what, "")
+	what = marks.ReplaceAllString(what, "")
 	first := true
 	left := ""
 	again := overwritten(s.statements)
@@ -85,7 +84,7 @@ func (s *session) came(above *stated, newer, all int) (status, what string, deta
 			continue
 		}
 		if substantial(st.Text) && !strings.HasPrefix(strings.ToLower(st.Text), openEnd) {
-			text := marks().ReplaceAllString(st.Text, "")
+			text := marks.ReplaceAllString(st.Text, "")
 			doneAll = append(doneAll, text)
 			if !above.has(text) && elsewhere(text) == "" && !again[st.Text] {
 				done = append(done, text)
@@ -127,9 +126,7 @@ func (s *session) came(above *stated, newer, all int) (status, what string, deta
 }
 
 // marks tick off an entry of a plan.
-var marks = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i) \((?:just |already )(?:completed|done|made|fixed|updated)\)`)
-})
+var marks = lazyregexp.New(`(?i) \((?:just |already )(?:completed|done|made|fixed|updated)\)`)
 
 func weightiest(done []string) {
 	slices.SortStableFunc(done, func(a, b string) int { return weightOf(b) - weightOf(a) })

@@ -1,10 +1,10 @@
 package consolidate
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
+
+	"memoir/lazyregexp"
 )
 
 const (
@@ -13,7 +13,7 @@ const (
 )
 
 // rule is the name of a linter's rule at the end of its message.
-var rule = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\(([a-z][\w/-]*[a-z])\)$`) })
+var rule = lazyregexp.New(`\(([a-z][\w/-]*[a-z])\)$`)
 
 // remedies render failures with what helps against them, those that a command of the
 // project's shows before those that a person saw. An error may be shortened, what
@@ -74,7 +74,7 @@ func (c *claim) remedy() (text string, kind int) {
 	switch edited := strings.Contains(last, "passed after editing") || strings.HasPrefix(last, "mended by editing"); {
 	case strings.HasPrefix(last, "passed when run again"), strings.HasPrefix(last, "unresolved"):
 		return "", 0
-	case edited && len(helps) > 1 && (rule().MatchString(symptom) || strings.HasPrefix(symptom, "the user saw: ")) && !plans(helps[0]):
+	case edited && len(helps) > 1 && (rule.MatchString(symptom) || strings.HasPrefix(symptom, "the user saw: ")) && !plans(helps[0]):
 		helps, kind = helps[:len(helps)-1], byRule // which files were edited helps nobody
 	case edited:
 		return "", 0

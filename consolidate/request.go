@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"unicode"
 
 	"memoir"
+	"memoir/lazyregexp"
 )
 
 const (
@@ -114,19 +114,19 @@ func recurs(from map[*session]bool, of int, what, quote string) *claim {
 // requestable reports whether words say what is wanted: a word alone must be a task
 // of its own, and words that are in any request say nothing.
 func requestable(words []string) bool {
-	telling := slices.ContainsFunc(words, func(w string) bool { return w != linked && !weak[w] && !goingOn[w] })
-	return telling && (len(words) > 1 || !goingOn[words[0]] && len([]rune(words[0])) > 3)
+	telling := slices.ContainsFunc(words, func(w string) bool { return w != linked && !weak[w] && !goingOn()[w] })
+	return telling && (len(words) > 1 || !goingOn()[words[0]] && len([]rune(words[0])) > 3)
 }
 
 // goingOn are words that move a session on, whatever it is about.
-var goingOn = func() map[string]bool {
+var goingOn = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq(`continue proceed go going on yes yeah yep no nope thank thanks great good nice perfect next done stop wait hello hi hey morning try retry again
 		weiter ja nein danke gut moin hallo sí si gracias hola oui merci bonjour non да нет спасибо はい ありがとうございます 继续 好 好的`) {
 		m[w] = true
 	}
 	return m
-}()
+})
 
 // commonest is how a request was mostly said, of equals the newest.
 func commonest(asks []ask) string {
@@ -183,24 +183,20 @@ const askedAgain = " times: “"
 const linked = "…"
 
 var (
-	markdownLink = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[[^\]]*\]\([^)]*\)`) })
-	pathLike     = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^@?[~.]?/?(?:[\w.@-]+/){2,}|/[\w.-]+\.\w{1,5}\b|^@?[\w-]{2,}\.[a-z]{1,4}[,.:;!?]?$`)
-	})
-	clauseEnd = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`[,;:.!?](?:\s|$)|[。！？、，；]|\s[-–—]\s`)
-	})
+	markdownLink = lazyregexp.New(`\[[^\]]*\]\([^)]*\)`)
+	pathLike     = lazyregexp.New(`^@?[~.]?/?(?:[\w.@-]+/){2,}|/[\w.-]+\.\w{1,5}\b|^@?[\w-]{2,}\.[a-z]{1,4}[,.:;!?]?$`)
+	clauseEnd    = lazyregexp.New(`[,;:.!?](?:\s|$)|[。！？、，；]|\s[-–—]\s`)
 )
 
 func newAsk(s *session, text string) ask {
-	text = markdownLink().ReplaceAllString(text, linked)
+	text = markdownLink.ReplaceAllString(text, linked)
 	fields := strings.Fields(text)
 	for i, w := range fields {
 		if bare := strings.TrimRight(w, ".,;:!?)"); strings.Trim(bare, "vV0123456789.") == "" && strings.ContainsAny(bare, "0123456789") {
 			fields[i] = linked + w[len(bare):]
 			continue
 		}
-		if strings.Contains(w, "://") || pathLike().MatchString(w) || strings.Contains(w, "#") && strings.ContainsAny(w, "0123456789") || strings.HasPrefix(w, "@") {
+		if strings.Contains(w, "://") || pathLike.MatchString(w) || strings.Contains(w, "#") && strings.ContainsAny(w, "0123456789") || strings.HasPrefix(w, "@") {
 			fields[i] = linked
 		}
 	}
@@ -209,7 +205,7 @@ func newAsk(s *session, text string) ask {
 		fields = fields[1:]
 	}
 	lead := strings.Join(fields, " ")
-	if at := clauseEnd().FindStringIndex(lead); at != nil {
+	if at := clauseEnd.FindStringIndex(lead); at != nil {
 		lead = lead[:at[0]]
 	}
 	return ask{session: s, lead: lead, opening: requestWords(strings.Fields(lead)), words: requestWords(fields[:min(len(fields), maxAskLength)])}
@@ -234,7 +230,7 @@ func requestWords(fields []string) []string {
 			continue
 		}
 		w = strings.TrimFunc(strings.ToLower(w), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-		if w == "" || passing[w] || courtesy(w) || strings.IndexFunc(w, unicode.IsLetter) < 0 {
+		if w == "" || passing()[w] || courtesy(w) || strings.IndexFunc(w, unicode.IsLetter) < 0 {
 			continue
 		}
 		out = append(out, stem(w))
@@ -243,9 +239,7 @@ func requestWords(fields []string) []string {
 }
 
 // consults is how people say that they want to hear before anything is done.
-var consults = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(?:before (?:you )?(?:do(?:ing)?|chang\w+|edit\w*|cod(?:e|ing)|implement\w*|touch\w*|writ(?:e|ing)) any\w*|(?:let me know|tell me) what you think|(?:don'?t|do not) (?:do|change|edit|implement|code|touch|write|commit|fix)\b[^.,;]{0,30} yet\b|no code yet|(?:plan|proposal|options) first\b|ask (?:me )?first\b|antes de (?:tocar|cambiar|hacer) nada|sans rien (?:modifier|changer|toucher)|(?:bevor du|ohne) (?:et)?was (?:zu )?änder\w*|noch nichts (?:ändern|anfassen))|先(?:别|不要)改|まだ(?:変更|修正)しない`)
-})
+var consults = lazyregexp.New(`(?i)\b(?:before (?:you )?(?:do(?:ing)?|chang\w+|edit\w*|cod(?:e|ing)|implement\w*|touch\w*|writ(?:e|ing)) any\w*|(?:let me know|tell me) what you think|(?:don'?t|do not) (?:do|change|edit|implement|code|touch|write|commit|fix)\b[^.,;]{0,30} yet\b|no code yet|(?:plan|proposal|options) first\b|ask (?:me )?first\b|antes de (?:tocar|cambiar|hacer) nada|sans rien (?:modifier|changer|toucher)|(?:bevor du|ohne) (?:et)?was (?:zu )?änder\w*|noch nichts (?:ändern|anfassen))|先(?:别|不要)改|まだ(?:変更|修正)しない`)
 
 // manner tells how the user works with an agent beyond what they ask for: whether
 // they want to be heard first, and whether they refuse edits.
@@ -260,7 +254,7 @@ func manner(sessions []*session) []*claim {
 			if st.Kind != memoir.StatementTask && st.Kind != memoir.StatementPreference || elsewhere(st.Text) != "" {
 				continue
 			}
-			if at := consults().FindStringIndex(st.Text); at != nil {
+			if at := consults.FindStringIndex(st.Text); at != nil {
 				first[s] = true
 				quote = clauseAround(st.Text, at[0], at[1])
 			}
@@ -279,7 +273,7 @@ func manner(sessions []*session) []*claim {
 // clauseAround is the clause of a text in which a part of it stands.
 func clauseAround(text string, from, to int) string {
 	start := 0
-	for _, at := range clauseEnd().FindAllStringIndex(text, -1) {
+	for _, at := range clauseEnd.FindAllStringIndex(text, -1) {
 		if at[1] <= from {
 			start = at[1]
 		} else if at[0] >= to {

@@ -2,11 +2,12 @@ package consolidate
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"unicode"
+
+	"memoir/lazyregexp"
 )
 
 // asRequired begins the line on what a project asks of everyone.
@@ -14,9 +15,7 @@ const asRequired = "required in this project: "
 
 // namedRule finds what is required in a sentence in which an agent says that it is
 // keeping to it: the words behind "required", "per the" and their kin.
-var namedRule = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(?:\b(?:\w+-)?(?:required|mandatory|prescribed)|\bper (?:the|our)(?: (?:project|repo|repository)['’]s| project| repo| repository)?|\baccording to (?:the|our)|\bfollowing (?:the|our)) +((?:[\w./-]|` + "`[^`]*`" + `)+(?: +(?:[\w./-]|` + "`[^`]*`" + `)+){0,5})`)
-})
+var namedRule = lazyregexp.New(`(?i)(?:\b(?:\w+-)?(?:required|mandatory|prescribed)|\bper (?:the|our)(?: (?:project|repo|repository)['’]s| project| repo| repository)?|\baccording to (?:the|our)|\bfollowing (?:the|our)) +((?:[\w./-]|` + "`[^`]*`" + `)+(?: +(?:[\w./-]|` + "`[^`]*`" + `)+){0,5})`)
 
 // rules puts together what the project asks of everyone, of which agents said again
 // and again, each in the words of its next step, that they keep to it.
@@ -65,13 +64,13 @@ func ruleOf(said string) string {
 	if strings.Contains(strings.ToLower(said), "conventional commit") {
 		return "conventional commits"
 	}
-	at := namedRule().FindStringSubmatchIndex(said)
+	at := namedRule.FindStringSubmatchIndex(said)
 	if at == nil {
 		return ""
 	}
 	var words []string
 	for w := range strings.FieldsSeq(said[at[2]:at[3]]) {
-		if leavesRule[strings.ToLower(w)] {
+		if leavesRule()[strings.ToLower(w)] {
 			break
 		}
 		words = append(words, strings.TrimRight(w, "."))
@@ -90,13 +89,13 @@ func ruleOf(said string) string {
 }
 
 // leavesRule are the words behind the name of a rule.
-var leavesRule = func() map[string]bool {
+var leavesRule = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq("before after and or with to for from in on at by as so then now that which while because when if of this is are here") {
 		m[w] = true
 	}
 	return m
-}()
+})
 
 // sameRule reports whether two names are of one rule: "AI disclosure" and "AI-generated note".
 func sameRule(a, b string) bool {

@@ -1,9 +1,9 @@
 package consolidate
 
 import (
-	"regexp"
 	"strings"
-	"sync"
+
+	"memoir/lazyregexp"
 )
 
 // repliesTo stands between what a person said and what the agent had said before.
@@ -11,18 +11,12 @@ const repliesTo = " — said after the agent"
 
 var (
 	// answering begins what says nothing without the question that it answers.
-	answering = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)^(?:(?:yes|yeah|yep|yup|nope|nah|ok|okay|ja|nein|doch|sí|oui|да|нет)(?:[\s,.!;:—–-]|$)|(?:no|non|si|sure|right|exactly|correct|agreed|true|both|neither|either)(?:[,.!;:—–]|”?$)|(?:はい|いいえ|いえ|对|是的|不是|好的|不对))`)
-	})
+	answering = lazyregexp.New(`(?i)^(?:(?:yes|yeah|yep|yup|nope|nah|ok|okay|ja|nein|doch|sí|oui|да|нет)(?:[\s,.!;:—–-]|$)|(?:no|non|si|sure|right|exactly|correct|agreed|true|both|neither|either)(?:[,.!;:—–]|”?$)|(?:はい|いいえ|いえ|对|是的|不是|好的|不对))`)
 	// subjectless begins what is said of something that was named before.
-	subjectless = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)^(?:needs?|has|have|is|are|was|were|does|should|must|it|it's|its|that|that's|thats|this|these|those|they|them|same|instead|did)\b`)
-	})
+	subjectless = lazyregexp.New(`(?i)^(?:needs?|has|have|is|are|was|were|does|should|must|it|it's|its|that|that's|thats|this|these|those|they|them|same|instead|did)\b`)
 	// wish begins a request, which is done with when it is done.
-	wish = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)^“?(?:(?:ok|okay|now|and|so|then|please|maybe)[, ]+)*(?:could|can|would|will|shall) (?:we|you|i)\b|^“?(?:let's|lets|let us)\b`)
-	})
-	literal = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("\\(about: `(?:#[0-9a-fA-F]{3,8}|[\\d.,x%]+)`\\)") })
+	wish    = lazyregexp.New(`(?i)^“?(?:(?:ok|okay|now|and|so|then|please|maybe)[, ]+)*(?:could|can|would|will|shall) (?:we|you|i)\b|^“?(?:let's|lets|let us)\b`)
+	literal = lazyregexp.New("\\(about: `(?:#[0-9a-fA-F]{3,8}|[\\d.,x%]+)`\\)")
 )
 
 // standing renders a preference so that it can be read without its session: what
@@ -33,10 +27,10 @@ func standing(text string) string {
 	if quote == said { // not in a person's words
 		return said
 	}
-	if literal().MatchString(said) { // one value at one time
+	if literal.MatchString(said) { // one value at one time
 		return ""
 	}
-	leans := answering().MatchString(quote) || subjectless().MatchString(quote) || strings.HasSuffix(strings.TrimSuffix(quote, "”"), "?")
+	leans := answering.MatchString(quote) || subjectless.MatchString(quote) || strings.HasSuffix(strings.TrimSuffix(quote, "”"), "?")
 	switch {
 	case replied:
 		_, agent, _ := strings.Cut(before, "“")

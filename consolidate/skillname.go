@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // maxNameWords is how many words the name of a skill has at most.
@@ -114,7 +115,7 @@ func askWords(label string) []string {
 		if strings.ContainsAny(w, "/#:@<>[]_0123456789") {
 			continue
 		}
-		if w = slugOf(w); w != "" && !passing[w] {
+		if w = slugOf(w); w != "" && !passing()[w] {
 			out = append(out, w)
 		}
 	}
@@ -122,10 +123,10 @@ func askWords(label string) []string {
 }
 
 // passing words say nothing of what an ask is about.
-var passing = func() map[string]bool {
+var passing = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq("ok okay just please the on if any now and is was were are be it its this that same way as to with of in for can you could we i my our your a an hey so then also again too all what s t re") {
 		m[w] = true
 	}
 	return m
-}()
+})

@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"memoir"
 )
@@ -17,14 +18,14 @@ var takesValue = map[string]bool{
 
 // packageVerbs are what package managers do themselves; with npm any other word is
 // an error, with the others it is a script.
-var packageVerbs = func() map[string]bool {
+var packageVerbs = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq(`install i ci add remove rm uninstall un update up upgrade outdated exec dlx x create init publish version pack link unlink audit config view info why ls
 		list store patch patch-commit patch-remove pm login logout whoami prune dedupe import rebuild fetch deploy workspace workspaces node env root bin cache plugin set`) {
 		m[w] = true
 	}
 	return m
-}()
+})
 
 // taskOf returns the named task that a step has a task runner run, and the runner.
 // The same task of another runner is the same step: `npm run build`, `bun run
@@ -53,7 +54,7 @@ func taskOf(step string) (runner, task string) {
 				return runner, "test"
 			}
 			return runner, args[0]
-		case runner != "npm" && !packageVerbs[args[0]] && args[0] != "build":
+		case runner != "npm" && !packageVerbs()[args[0]] && args[0] != "build":
 			return runner, args[0]
 		}
 	case "mise":

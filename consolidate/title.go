@@ -1,11 +1,11 @@
 package consolidate
 
 import (
-	"regexp"
 	"strings"
 	"sync"
 
 	"memoir"
+	"memoir/lazyregexp"
 )
 
 // titleOf names a project: owner and name of its repository if its remote says them, or
@@ -24,7 +24,7 @@ func titleOf(p memoir.Project, sessions []*session) string {
 			if !strings.Contains(st.Text, "/"+p.Name) || elsewhere(st.Text) != "" {
 				continue
 			}
-			for _, m := range repository().FindAllStringSubmatch(st.Text, -1) {
+			for _, m := range repository.FindAllStringSubmatch(st.Text, -1) {
 				switch full := m[1] + "/" + p.Name; {
 				case m[2] != p.Name || full == found:
 				case found != "":
@@ -118,25 +118,17 @@ func (s *session) further(name string) string {
 }
 
 var (
-	titledPull = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?:PR|MR|pull request|merge request) [#!]\d+ “([^”]+)”|\[(?:PR )?[#!]\d+: ([^\]]+)\]`)
-	})
-	titledCommit = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile("^Committed (?:`[0-9a-f]+` )?“([^”]+)”")
-	})
+	titledPull   = lazyregexp.New(`(?:PR|MR|pull request|merge request) [#!]\d+ “([^”]+)”|\[(?:PR )?[#!]\d+: ([^\]]+)\]`)
+	titledCommit = lazyregexp.New("^Committed (?:`[0-9a-f]+` )?“([^”]+)”")
 	// repository is one that an address or a command names with what is only there: a pull
 	// request, an issue, a discussion.
-	repository = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?:\b|/)([\w.-]+)/([\w.-]+?)(?:/-)?(?:/(?:pull|pulls|issues|discussions|merge_requests|actions)/|#\d)`)
-	})
-	address = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`https?://\S+|[\w.-]+/[\w.-]+(?:/(?:discussions|issues|pull|pulls)/\d+|#\d+)|#\d+|\b\d+\b`)
-	})
+	repository = lazyregexp.New(`(?:\b|/)([\w.-]+)/([\w.-]+?)(?:/-)?(?:/(?:pull|pulls|issues|discussions|merge_requests|actions)/|#\d)`)
+	address    = lazyregexp.New(`https?://\S+|[\w.-]+/[\w.-]+(?:/(?:discussions|issues|pull|pulls)/\d+|#\d+)|#\d+|\b\d+\b`)
 )
 
 // changeTitle is the title of the pull request, else of the commit, of which an outcome tells.
 func changeTitle(outcome string) string {
-	for _, form := range []*regexp.Regexp{titledPull(), titledCommit()} {
+	for _, form := range []*lazyregexp.Regexp{titledPull, titledCommit} {
 		if m := form.FindStringSubmatch(outcome); m != nil {
 			return strings.Join(m[1:], "")
 		}
@@ -148,15 +140,15 @@ func changeTitle(outcome string) string {
 // may be asked: "address the feedback", "make a pr to fix it".
 func naming(asked string) bool {
 	n := 0
-	for _, w := range tokens(address().ReplaceAllString(asked, " ")) {
-		if !workWords[w] {
+	for _, w := range tokens(address.ReplaceAllString(asked, " ")) {
+		if !workWords()[w] {
 			n++
 		}
 	}
 	return n >= 2
 }
 
-var workWords = func() map[string]bool {
+var workWords = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq(`address feedback comment review reviewer pr prs pull request issue discussion bug bot fix make create open
 		look at check take see think thought why what whats how fail failing ci build branch local change changes this here there it
@@ -166,4 +158,4 @@ var workWords = func() map[string]bool {
 		m[stem(w)] = true
 	}
 	return m
-}()
+})

@@ -1,10 +1,10 @@
 package consolidate
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
+
+	"memoir/lazyregexp"
 )
 
 // A trouble is a failure in its parts: what failed and how, what made it succeed,
@@ -17,9 +17,7 @@ type trouble struct {
 const maxSymptom = 200
 
 // remedial begins the part of a failure that tells what made it succeed.
-var remedial = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile("^(?:worked|passed|got past it|mended by|the narrower `|`[^`]+` passed )")
-})
+var remedial = lazyregexp.New("^(?:worked|passed|got past it|mended by|the narrower `|`[^`]+` passed )")
 
 // troubleOf takes a failure apart; ok is false for one of another form.
 func troubleOf(text string) (t trouble, ok bool) {
@@ -34,12 +32,12 @@ func troubleOf(text string) (t trouble, ok bool) {
 	}
 	parts := strings.Split(rest, " — ")
 	last := len(parts) - 1
-	if last == 0 || !remedial().MatchString(parts[last]) {
+	if last == 0 || !remedial.MatchString(parts[last]) {
 		return trouble{}, false
 	}
 	t.symptom, t.remedy = parts[0], parts[last]
 	at := 1
-	if at < last && erring().MatchString(parts[at]) { // the failed test, then what it said
+	if at < last && erring.MatchString(parts[at]) { // the failed test, then what it said
 		t.symptom += " — " + parts[at]
 		at++
 	}
@@ -48,9 +46,7 @@ func troubleOf(text string) (t trouble, ok bool) {
 }
 
 // erring is a program's own word on what went wrong.
-var erring = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:[\w./-]+:\d+: |[\w.]*(?:Error|Exception)\b|(?:error|fatal|panic|assertion)\b)`)
-})
+var erring = lazyregexp.New(`^(?:[\w./-]+:\d+: |[\w.]*(?:Error|Exception)\b|(?:error|fatal|panic|assertion)\b)`)
 
 // String renders a failure, what to do about it first: a line cut short loses the
 // cause, and keeps the remedy. Which files were edited is no remedy by itself.
@@ -78,23 +74,19 @@ func (t trouble) teaches() bool {
 	switch {
 	case !t.edited():
 		return true
-	case compiling().MatchString(t.symptom):
+	case compiling.MatchString(t.symptom):
 		_, why, ok := strings.Cut(t.cause, ": ")
 		return telling(t.cause) || ok && len(strings.Fields(why)) > 2
 	}
-	return t.cause != "" || settings().MatchString(t.remedy)
+	return t.cause != "" || settings.MatchString(t.remedy)
 }
 
 // settings is the one file that was edited, if it holds no code.
-var settings = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile("editing `(?:[^`]*(?i:\\.(?:json|ya?ml|toml|ini|cfg|conf|properties|env|xml|kdl))|(?:[^`]*/)?(?:Make|Docker|Just|Task)file)`$")
-})
+var settings = lazyregexp.New("editing `(?:[^`]*(?i:\\.(?:json|ya?ml|toml|ini|cfg|conf|properties|env|xml|kdl))|(?:[^`]*/)?(?:Make|Docker|Just|Task)file)`$")
 
 // compiling is an error that a compiler or a type checker finds in code that is
 // being written.
-var compiling = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\berror (?:TS|CS)\d{3,5}\b|\berror\[E\d{4}\]|: undefined: |cannot find (?:symbol|name|type|function|value|module)\b|has no (?:exported )?member|undeclared|unresolved reference|syntax ?error|unexpected token|does not exist on type|is not assignable|declared and not used|imported and not used|mismatched types|cannot use .* as `)
-})
+var compiling = lazyregexp.New(`(?i)\berror (?:TS|CS)\d{3,5}\b|\berror\[E\d{4}\]|: undefined: |cannot find (?:symbol|name|type|function|value|module)\b|has no (?:exported )?member|undeclared|unresolved reference|syntax ?error|unexpected token|does not exist on type|is not assignable|declared and not used|imported and not used|mismatched types|cannot use .* as `)
 
 // instructive keeps of the failures what a later session can learn from, and tells it in
 // the order in which it is needed. An error in code that was being written, and one of which no

@@ -2,14 +2,14 @@ package consolidate
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"memoir"
+	"memoir/lazyregexp"
 )
 
-var skillName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+var skillName = lazyregexp.New(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
 const maxSkillName = 64
 

@@ -2,7 +2,7 @@ package extract
 
 import "strings"
 
-var achieved = phrases("fixed|opened|created|added|removed|replaced|changed|moved|kept|normalized|applied|updated|implemented|addressed|refactored|renamed|extracted|converted|introduced|restored|merged|released|published|hardened|tightened|switched|dropped|split|rewrote|wired|migrated|bumped|documented|reverted|reduced|simplified|disabled|enabled|excluded|included|cleaned|closed|made|set|used|turned|wrapped|validated|ported|deleted|pushed|committed|replied|completed|resolved|corrected|adjusted|improved")
+var achieved = newPhrases("fixed|opened|created|added|removed|replaced|changed|moved|kept|normalized|applied|updated|implemented|addressed|refactored|renamed|extracted|converted|introduced|restored|merged|released|published|hardened|tightened|switched|dropped|split|rewrote|wired|migrated|bumped|documented|reverted|reduced|simplified|disabled|enabled|excluded|included|cleaned|closed|made|set|used|turned|wrapped|validated|ported|deleted|pushed|committed|replied|completed|resolved|corrected|adjusted|improved")
 
 // impersonal takes the agent out of a sentence that says what it did.
 func impersonal(sentence string) string {

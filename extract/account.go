@@ -102,7 +102,7 @@ func heads(lead string, titled bool, entries []block) bool {
 
 // handled begins what tells of the handling of a change; what was changed stands
 // in the list behind it.
-var handled = phrases("opened|merged|pushed|closed|addressed|committed|replied|resolved|validated|verified|released|published|completed|done|all|both|updated the pr|created the pr|created pr|opened pr")
+var handled = newPhrases("opened|merged|pushed|closed|addressed|committed|replied|resolved|validated|verified|released|published|completed|done|all|both|updated the pr|created the pr|created pr|opened pr")
 
 // below counts the entries of the list that stands under the entry at n.
 func below(all []block, n int) int {
@@ -171,12 +171,12 @@ func touches(text string, objection map[string]bool) bool {
 	return false
 }
 
-var concessions = phrases("i see the issue|i see the problem|actually|du hast recht|vous avez raison|tienes razón|you're right|you are right|you're absolutely right|you are absolutely right|absolutely right|good catch|good point|my mistake|sorry|oops|right , i|i was wrong|i misunderstood|i overcomplicated|fair point|you caught")
+var concessions = newPhrases("i see the issue|i see the problem|actually|du hast recht|vous avez raison|tienes razón|you're right|you are right|you're absolutely right|you are absolutely right|absolutely right|good catch|good point|my mistake|sorry|oops|right , i|i was wrong|i misunderstood|i overcomplicated|fair point|you caught")
 
 var (
 	numberless = newPattern(`^Lines? \d+(?:[-–]\d+)?(?: in|:)? | ?\((?:~?[Ll]ines?|L) ?\d+[^)]*\)| (?:on|at) lines? \d+(?:[-–]\d+)?`)
-	ofChanges  = phrases("change|changes|changed|changes made|made|summary|fix|fixes|fixed|implemented|done|updates|updated|highlights|result|new|created|creates|added|adds|refactoring|now|improvements|i've|i have|what it does|covers|includes|implementation|refactored|moved")
-	notDone    = phrases("option|options|proposal|proposed|suggested|suggestions|recommend|recommended|recommendation|alternatives|next steps|next step|remaining|still|todo|to do|not done|left|limitations|issues found|findings|issues|comments|test plan|you can|could|should|would|want me|if you|plan|questions|problems|phase|validation|verification|tests|verified|checks")
+	ofChanges  = newPhrases("change|changes|changed|changes made|made|summary|fix|fixes|fixed|implemented|done|updates|updated|highlights|result|new|created|creates|added|adds|refactoring|now|improvements|i've|i have|what it does|covers|includes|implementation|refactored|moved")
+	notDone    = newPhrases("option|options|proposal|proposed|suggested|suggestions|recommend|recommended|recommendation|alternatives|next steps|next step|remaining|still|todo|to do|not done|left|limitations|issues found|findings|issues|comments|test plan|you can|could|should|would|want me|if you|plan|questions|problems|phase|validation|verification|tests|verified|checks")
 	handling   = newPattern(`(?:, (?:and )?|; | and )(?:then )?(?:committed|pushed|force-pushed|replied|resolved the|re-ran|reran|posted) .*$`)
 )
 
@@ -248,12 +248,12 @@ func wellOnly(sentence, norm string) bool {
 	return anchors(sentence) == 0 && !strings.ContainsAny(sentence, "0123456789/") && has(norm, wellbeing)
 }
 
-var wellbeing = phrases("no outstanding issues|no outstanding|no remaining issues|no further issues|no more issues|ready to commit|ready to merge|ready to push|ready to ship|ready for review|ready for you|everything is clean|everything is in place|everything looks good|everything works|all set|good to go|good shape|all good")
+var wellbeing = newPhrases("no outstanding issues|no outstanding|no remaining issues|no further issues|no more issues|ready to commit|ready to merge|ready to push|ready to ship|ready for review|ready for you|everything is clean|everything is in place|everything looks good|everything works|all set|good to go|good shape|all good")
 
 // bids reports whether an entry tells somebody to do something.
 func bids(entry string) bool {
 	first, _, _ := strings.Cut(strings.TrimSpace(words(entry)), " ")
-	return imperatives[first]
+	return imperatives()[first]
 }
 
 // unlabelled cuts the short label off an entry: a name, a link, a file.

@@ -6,12 +6,12 @@ import (
 )
 
 var (
-	optionHeads = phrases("option|options|alternative|alternatives|variant|idea|possible fix|possible fixes|possible approaches")
-	planHeads   = phrases("plan|fix plan|implementation plan|phase|proposal|proposed|approach|recommended|recommendation|my recommendation|suggested|suggestion|suggestions|what i'd|next steps|todo|work package|wp|step|how i'd|expanded|design|vorschlag|proposition|propuesta|proposta|предложение|план")
+	optionHeads = newPhrases("option|options|alternative|alternatives|variant|idea|possible fix|possible fixes|possible approaches")
+	planHeads   = newPhrases("plan|fix plan|implementation plan|phase|proposal|proposed|approach|recommended|recommendation|my recommendation|suggested|suggestion|suggestions|what i'd|next steps|todo|work package|wp|step|how i'd|expanded|design|vorschlag|proposition|propuesta|proposta|предложение|план")
 	// Design words: what makes an announced step a decision.
-	designs = phrases("rather than|instead of|while keeping|while preserving|but make|but keep|so that|without|only|unless|with a fallback|but not|mirror|matching|separate from|as real|keep")
+	designs = newPhrases("rather than|instead of|while keeping|while preserving|but make|but keep|so that|without|only|unless|with a fallback|but not|mirror|matching|separate from|as real|keep")
 	// Steps that are of the session alone.
-	routine = phrases("pause|stop|ask|asking|run|running|rerun|rerunning|re-running|check|checking|read|reading|re-read|look|looking|commit|committing|push|pushing|stage|staging|inspect|inspecting|verify|verifying|wait|waiting|review|reviewing|open|opening|report|reporting|monitor|monitoring|watch|grab|grabbing|pull|pulling|switch|switching|reply|replying|post|posting|do|doing|take|taking|search|searching|trace|tracing|let|letting|start|starting|continue|see|give|clean|cleaning|try|trying|confirm|confirming|validate|validating|not|also checking|going to look|going to read|going to check|going to run|re-check|now checking|just")
+	routine = newPhrases("pause|stop|ask|asking|run|running|rerun|rerunning|re-running|check|checking|read|reading|re-read|look|looking|commit|committing|push|pushing|stage|staging|inspect|inspecting|verify|verifying|wait|waiting|review|reviewing|open|opening|report|reporting|monitor|monitoring|watch|grab|grabbing|pull|pulling|switch|switching|reply|replying|post|posting|do|doing|take|taking|search|searching|trace|tracing|let|letting|start|starting|continue|see|give|clean|cleaning|try|trying|confirm|confirming|validate|validating|not|also checking|going to look|going to read|going to check|going to run|re-check|now checking|just")
 )
 
 // optional reports whether a block stands under one of several proposals, of which
@@ -32,7 +32,7 @@ func planned(b block) bool {
 func (g *gathering) fulfilled(line string, s said) bool {
 	norm := words(line)
 	first, _, _ := strings.Cut(strings.TrimSpace(norm), " ")
-	if !imperatives[first] && !has(norm, intends) || begins(norm, phrases("do not|don't|never|avoid")) || !strings.Contains(line, "`") {
+	if !imperatives()[first] && !has(norm, intends) || begins(norm, phrases("do not|don't|never|avoid")) || !strings.Contains(line, "`") {
 		return true
 	}
 	return len(g.r.editsAfter(s.item)) == 0 || g.r.ledger.taken(line, s.item)
@@ -126,7 +126,7 @@ func bidden(text string) string {
 			forms = append(forms, stem[:n-1])
 		}
 		for _, form := range forms {
-			if imperatives[form] {
+			if imperatives()[form] {
 				return form + " " + rest
 			}
 		}

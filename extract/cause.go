@@ -3,6 +3,7 @@ package extract
 import (
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -128,7 +129,7 @@ func (r *reading) withdrawn(sentence string, item int) bool {
 func nameWords(text string) map[string]bool {
 	out := map[string]bool{}
 	for w := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' }) {
-		if len(w) > 3 && !plainWords[w] {
+		if len(w) > 3 && !plainWords()[w] {
 			out[w] = true
 		}
 	}
@@ -136,13 +137,13 @@ func nameWords(text string) map[string]bool {
 }
 
 // plainWords stand in any message of an error.
-var plainWords = func() map[string]bool {
+var plainWords = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq("error errors failed fail file line found such directory command test tests with from this that missing cannot could exit code status the and not run build main src type types argument property value string expected module name function method class object line number result") {
 		m[w] = true
 	}
 	return m
-}()
+})
 
 func shares(a, b map[string]bool) bool {
 	for w := range a {
@@ -181,11 +182,11 @@ func diagnostic(sentence string) int {
 }
 
 var (
-	planStarts  = phrases("i'm|i’m|i am|i'll|i’ll|i will|let me|let's|let’s|now|next|first|we'll|good|great|perfect|done|all|i've|i have|the build|running|checking|rerunning|fixing|i need|i see|i notice")
-	intentions  = phrases("i'll|i’ll|i will|i'm going to|i’m going to|i am going to|we'll|we’ll|let me|ich werde|je vais|voy a|vou|ik ga|я буду")
-	hedges      = phrases("suspicion|suspect|i think|my guess|i guess|my theory|hypothesis|presumably|apparently|i assume|i believe|vermutlich|ich vermute|ich glaube|je pense|sans doute|peut-être|creo que|sospecho|quizá|tal vez|acho que|talvez|forse|misschien|возможно|наверное|likely|probably|maybe|might|perhaps|seems|possibly|may be|could be|waiting|still running|still compiling|if it|if this|wahrscheinlich|vielleicht")
-	successes   = phrases("passes|passed|succeeded|green|works now")
-	oppositions = phrases("but|except|however|while|only")
-	causeWords  = phrases("because|since|which explains|explains|caused by|the cause|root cause|due to|the issue is|the problem is|the reason|that's why|requires|needs|expects|refuses|weil|da|parce que|porque")
-	lackWords   = phrases("not|but|missing|never|only|no|isn't|isn’t|wasn't|wasn’t|doesn't|doesn’t|don't|cannot|can't|can’t|couldn't|absent|lacks|still|already|unavailable|unsupported|wrong|instead of|too|aren't|hasn't|fehlt|nicht|manque")
+	planStarts  = newPhrases("i'm|i’m|i am|i'll|i’ll|i will|let me|let's|let’s|now|next|first|we'll|good|great|perfect|done|all|i've|i have|the build|running|checking|rerunning|fixing|i need|i see|i notice")
+	intentions  = newPhrases("i'll|i’ll|i will|i'm going to|i’m going to|i am going to|we'll|we’ll|let me|ich werde|je vais|voy a|vou|ik ga|я буду")
+	hedges      = newPhrases("suspicion|suspect|i think|my guess|i guess|my theory|hypothesis|presumably|apparently|i assume|i believe|vermutlich|ich vermute|ich glaube|je pense|sans doute|peut-être|creo que|sospecho|quizá|tal vez|acho que|talvez|forse|misschien|возможно|наверное|likely|probably|maybe|might|perhaps|seems|possibly|may be|could be|waiting|still running|still compiling|if it|if this|wahrscheinlich|vielleicht")
+	successes   = newPhrases("passes|passed|succeeded|green|works now")
+	oppositions = newPhrases("but|except|however|while|only")
+	causeWords  = newPhrases("because|since|which explains|explains|caused by|the cause|root cause|due to|the issue is|the problem is|the reason|that's why|requires|needs|expects|refuses|weil|da|parce que|porque")
+	lackWords   = newPhrases("not|but|missing|never|only|no|isn't|isn’t|wasn't|wasn’t|doesn't|doesn’t|don't|cannot|can't|can’t|couldn't|absent|lacks|still|already|unavailable|unsupported|wrong|instead of|too|aren't|hasn't|fehlt|nicht|manque")
 )

@@ -4,12 +4,13 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // changers are programs and subcommands that change the state in which other
 // commands run, beyond the code under work: what is checked out, installed,
 // started, permitted or set. "*" stands for any subcommand.
-var changers = func() map[string]map[string]bool {
+var changers = sync.OnceValue(func() map[string]map[string]bool {
 	m := map[string]map[string]bool{}
 	for program, subs := range map[string]string{
 		"git":            "fetch checkout switch submodule pull merge rebase reset stash clean restore lfs apply config cherry-pick",
@@ -48,7 +49,7 @@ var changers = func() map[string]map[string]bool {
 		m[program] = set
 	}
 	return m
-}()
+})
 
 // altering renders a simple command that changes the state for others, relative
 // to the repository at root; "" for any other.
@@ -72,7 +73,7 @@ func altering(s simple, root string) string {
 					return rendered(s, root)
 				}
 			}
-		} else if changers[path.Base(word)] != nil && changes(path.Base(word), rest) {
+		} else if changers()[path.Base(word)] != nil && changes(path.Base(word), rest) {
 			return rendered(s, root)
 		}
 	case "git":
@@ -96,7 +97,7 @@ func gitArguments(args []string) []string {
 }
 
 func changes(program string, args []string) bool {
-	subs := changers[program]
+	subs := changers()[program]
 	if subs == nil {
 		return false
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"path"
 	"strings"
+	"sync"
 )
 
 // What a command is for.
@@ -177,7 +178,7 @@ func prefix(before []string) string {
 			continue
 		}
 		name, value, _ := strings.Cut(w, "=")
-		if idle[name] || strings.HasPrefix(name, "LC_") || strings.HasPrefix(name, "HOMEBREW_") || len(value) > 60 || strings.ContainsAny(value, "$`\n") {
+		if idle()[name] || strings.HasPrefix(name, "LC_") || strings.HasPrefix(name, "HOMEBREW_") || len(value) > 60 || strings.ContainsAny(value, "$`\n") {
 			continue
 		}
 		out = append(out, w)
@@ -186,14 +187,14 @@ func prefix(before []string) string {
 }
 
 // idle variables change how a program prints, or hold what differs between machines.
-var idle = func() map[string]bool {
+var idle = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq(`CI NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE TERM PAGER GIT_PAGER GH_PAGER PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE RUST_BACKTRACE
 		CARGO_TERM_COLOR DEBIAN_FRONTEND LANG COLUMNS LINES PATH HOME TMPDIR TMP TEMP PWD GIT_EDITOR EDITOR VISUAL NODE_NO_WARNINGS TZ SHELL USER GIT_TERMINAL_PROMPT`) {
 		m[w] = true
 	}
 	return m
-}()
+})
 
 // noise flags change what is printed, not what is done.
 var noise = map[string]bool{

@@ -9,13 +9,13 @@ import (
 
 // Openings with which an agent concedes a point, in several languages.
 var (
-	concedes = phrases("you're right|you are right|you're absolutely right|you are absolutely right|you're completely right|you're correct|you are correct|good catch|great catch|nice catch|good point|great point|fair point|fair enough|good call|good question|my mistake|my bad|i overcomplicated|i was wrong|i misunderstood|i misread|that's right|that is right|that's correct|exactly|agreed|right|true|correct|ah|du hast recht|da hast du recht|sie haben recht|stimmt|guter punkt|gut erkannt|tu as raison|vous avez raison|exact|bien vu|tienes razón|tiene razón|buen punto|cierto|você tem razão|tem razão|bem observado|hai ragione|ты прав|вы правы|верно|хорошее замечание|je hebt gelijk|masz rację")
+	concedes = newPhrases("you're right|you are right|you're absolutely right|you are absolutely right|you're completely right|you're correct|you are correct|good catch|great catch|nice catch|good point|great point|fair point|fair enough|good call|good question|my mistake|my bad|i overcomplicated|i was wrong|i misunderstood|i misread|that's right|that is right|that's correct|exactly|agreed|right|true|correct|ah|du hast recht|da hast du recht|sie haben recht|stimmt|guter punkt|gut erkannt|tu as raison|vous avez raison|exact|bien vu|tienes razón|tiene razón|buen punto|cierto|você tem razão|tem razão|bem observado|hai ragione|ты прав|вы правы|верно|хорошее замечание|je hebt gelijk|masz rację")
 	// Languages without spaces between words.
 	cjkConcedes = []string{"你说得对", "您说得对", "你说的对", "您说的对", "说得对", "好问题", "おっしゃる通り", "おっしゃるとおり", "その通り", "確かに", "ご指摘の通り", "맞습니다", "말씀이 맞"}
 	// Openings that concede only where something was objected to.
-	weakly = phrases("good question|right|true|correct|exactly|agreed|ah|that's right|that is right|that's correct|stimmt|exact|cierto|верно")
+	weakly = newPhrases("good question|right|true|correct|exactly|agreed|ah|that's right|that is right|that's correct|stimmt|exact|cierto|верно")
 	// What makes a question an objection.
-	objections = phrases("why do|why does|why would|why is|why are|why did|why not|why can't|why don't|why isn't|isn't|aren't|doesn't|don't|didn't|shouldn't|wouldn't|couldn't|not|no|but|instead|rather|wait|wrong|hmm|hm|actually|should|i would assume|i'd assume|i thought|none|warum|wieso|nicht|aber|pourquoi|mais|pas|por qué|pero|por que|mas|não|почему|но|не")
+	objections = newPhrases("why do|why does|why would|why is|why are|why did|why not|why can't|why don't|why isn't|isn't|aren't|doesn't|don't|didn't|shouldn't|wouldn't|couldn't|not|no|but|instead|rather|wait|wrong|hmm|hm|actually|should|i would assume|i'd assume|i thought|none|warum|wieso|nicht|aber|pourquoi|mais|pas|por qué|pero|por que|mas|não|почему|но|не")
 )
 
 // opensConceding reports whether an agent's text begins by conceding a point, and what

@@ -3,6 +3,7 @@ package extract
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"memoir"
 )
@@ -116,20 +117,20 @@ func topicOf(sentence string) map[string]bool {
 	before := strings.Fields(sentence[:at[0]])
 	topic := contentWords(strings.Join(before[max(len(before)-3, 0):], " ") + " " + sentence[at[0]:at[1]])
 	for w := range topic {
-		if generic[w] || generic[strings.TrimSuffix(w, "'s")] {
+		if generic()[w] || generic()[strings.TrimSuffix(w, "'s")] {
 			delete(topic, w)
 		}
 	}
 	return topic
 }
 
-var generic = func() map[string]bool {
+var generic = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq("required mandatory prescribed repo repository project team codebase workspace guide guidelines rules policy convention conventions style format checklist with that this using include including following according will repository-required repo-required") {
 		m[w] = true
 	}
 	return m
-}()
+})
 
 // needed are things that a single piece of work requires, not the project.
-var needed = phrases("required change|required changes|required fix|required fixes|required check|required checks|required review|required edit|required edits|required work|required step|required steps|required field|required fields|required argument|required arguments|required parameter|required parameters|required value|required version|required dependency|required dependencies|required file|required files|required imports|required approval|required approvals")
+var needed = newPhrases("required change|required changes|required fix|required fixes|required check|required checks|required review|required edit|required edits|required work|required step|required steps|required field|required fields|required argument|required arguments|required parameter|required parameters|required value|required version|required dependency|required dependencies|required file|required files|required imports|required approval|required approvals")

@@ -82,13 +82,13 @@ func ofNow(s string) bool {
 }
 
 // content tells that there is nothing to be said against a thing.
-var content = phrases("everything works|it all works|all works|works great|works like a charm|works perfectly|you are a|you're a|well done|good job|great job|nice work|nice job|great work|love it|amazing|awesome|brilliant|it's good|is good|looks good|looks fine|looks great|is fine|it's fine|all good|sieht gut aus|ist gut|c'est bon|está bien|está bom")
+var content = newPhrases("everything works|it all works|all works|works great|works like a charm|works perfectly|you are a|you're a|well done|good job|great job|nice work|nice job|great work|love it|amazing|awesome|brilliant|it's good|is good|looks good|looks fine|looks great|is fine|it's fine|all good|sieht gut aus|ist gut|c'est bon|está bien|está bom")
 
 // asksHow begins a question, with a mark of it or without.
-var asksHow = phrases("why|what|how|when|where|who|which|now why|and why|so why|but why|and what|so what|now what|and how|so how|is|are|does|do|did|can|could|should|would|will")
+var asksHow = newPhrases("why|what|how|when|where|who|which|now why|and why|so why|but why|and what|so what|now what|and how|so how|is|are|does|do|did|can|could|should|would|will")
 
 var (
 	// How sentences begin in which a person tells of themselves or thanks.
-	ownDoing = phrases("thanks|thank you|i see|i know|i understand|i get|i have to go|i'm back|hi|hello|hey|good morning|sorry|wonderful|great|perfect|nice|cool|you are|you're|you have|you did|you've|we're done")
-	ownDeeds = phrases("i'll|i will|i'm going|i just|i ran|i tried|i did|i pushed|i merged|i started|i asked|i told|i saw|i noticed|i installed|let me|i've|i am|i'm|i undid|i can see")
+	ownDoing = newPhrases("thanks|thank you|i see|i know|i understand|i get|i have to go|i'm back|hi|hello|hey|good morning|sorry|wonderful|great|perfect|nice|cool|you are|you're|you have|you did|you've|we're done")
+	ownDeeds = newPhrases("i'll|i will|i'm going|i just|i ran|i tried|i did|i pushed|i merged|i started|i asked|i told|i saw|i noticed|i installed|let me|i've|i am|i'm|i undid|i can see")
 )

@@ -7,15 +7,15 @@ import (
 
 var (
 	// What sets what is against what should be.
-	contrasting = phrases(", but|but the|but those|but that|but not|, while|yet|never|already|too late|missing|absent|not yet|instead|without|unused|stale|out of sync|half-present|only|still|even though|although|unlike|no longer")
+	contrasting = newPhrases(", but|but the|but those|but that|but not|, while|yet|never|already|too late|missing|absent|not yet|instead|without|unused|stale|out of sync|half-present|only|still|even though|although|unlike|no longer")
 	// What the agent says of a change that it makes next.
-	announces = phrases("i'm|i am|i'll|i will|i'm going to|let me|let's|now i|next|so i'm|so i'll|then i'll|i need to|i have to|time to|fixing|adding|patching")
-	changing  = phrases("fix|fixing|add|adding|patch|patching|making|make|updating|update|moving|move|factoring|changing|change|switching|switch|stopping|fetching|fetch|restoring|restore|initializing|initialize|applying|apply|renaming|rename|replacing|replace|removing|remove|rewriting|installing|install|creating|create|editing|edit|extending|extend|keeping|keep|wiring|promoting|taking|correcting|converting|resetting|reset|dropping|drop|treating|skip|skipping|split|splitting|merging|cleaning|clean|handle|handling|using|use|running|run|rerun|rerunning")
-	waiting   = phrases("is holding|are holding|is queued|are queued|is downloading|is installing|is fetching|search shows|search now|grep shows|diff shows|still compiling|still building|still running|still progressing|still in progress|waiting for|waiting on|compiling|is building|nothing actionable|so far|in the meantime|has passed|have passed|passed|is in place|are in place|is in|look scoped|looks scoped|no job|no jobs|no failing|no failures|no failed|remain active|remains active|is still active|exit code")
+	announces = newPhrases("i'm|i am|i'll|i will|i'm going to|let me|let's|now i|next|so i'm|so i'll|then i'll|i need to|i have to|time to|fixing|adding|patching")
+	changing  = newPhrases("fix|fixing|add|adding|patch|patching|making|make|updating|update|moving|move|factoring|changing|change|switching|switch|stopping|fetching|fetch|restoring|restore|initializing|initialize|applying|apply|renaming|rename|replacing|replace|removing|remove|rewriting|installing|install|creating|create|editing|edit|extending|extend|keeping|keep|wiring|promoting|taking|correcting|converting|resetting|reset|dropping|drop|treating|skip|skipping|split|splitting|merging|cleaning|clean|handle|handling|using|use|running|run|rerun|rerunning")
+	waiting   = newPhrases("is holding|are holding|is queued|are queued|is downloading|is installing|is fetching|search shows|search now|grep shows|diff shows|still compiling|still building|still running|still progressing|still in progress|waiting for|waiting on|compiling|is building|nothing actionable|so far|in the meantime|has passed|have passed|passed|is in place|are in place|is in|look scoped|looks scoped|no job|no jobs|no failing|no failures|no failed|remain active|remains active|is still active|exit code")
 	// A short sentence that says that the cause was found; it stands in the next.
-	foundIt = phrases("found it|found the issue|found the problem|found the bug|found the cause|found the culprit|found the root cause|i found the issue|i found the problem|i found the bug|i found the cause|i found the root cause|i see the issue|i see the problem|i see the bug|now i see the issue|now i see the problem|i see what|there it is|that's the bug|that's the issue|that's the problem|got it|now i understand|i understand now|here's the issue|here's the problem|this is the issue|this is the problem|mystery solved|ich habe das problem|ich sehe das problem|problem gefunden|trouvé|j'ai trouvé|encontré|encontrei|нашёл|нашел")
+	foundIt = newPhrases("found it|found the issue|found the problem|found the bug|found the cause|found the culprit|found the root cause|i found the issue|i found the problem|i found the bug|i found the cause|i found the root cause|i see the issue|i see the problem|i see the bug|now i see the issue|now i see the problem|i see what|there it is|that's the bug|that's the issue|that's the problem|got it|now i understand|i understand now|here's the issue|here's the problem|this is the issue|this is the problem|mystery solved|ich habe das problem|ich sehe das problem|problem gefunden|trouvé|j'ai trouvé|encontré|encontrei|нашёл|нашел")
 	// A label that says that something found follows.
-	flags = phrases("nuance|caveat|subtlety|wrinkle|gotcha|catch|detail|insight|split point|key point|problem|issue|cause|causes|culprit|finding|spot|failure mode|trick|reason|is right|was right|are right|correct|difference|constraint|limitation|bug|found|note|important|ursache|grund|problem ist|raison|problème|razón|problema|motivo|causa|причина|проблема")
+	flags = newPhrases("nuance|caveat|subtlety|wrinkle|gotcha|catch|detail|insight|split point|key point|problem|issue|cause|causes|culprit|finding|spot|failure mode|trick|reason|is right|was right|are right|correct|difference|constraint|limitation|bug|found|note|important|ursache|grund|problem ist|raison|problème|razón|problema|motivo|causa|причина|проблема")
 )
 
 func contrasts(norm string) bool { return has(norm, contrasting) }
@@ -87,7 +87,7 @@ func unpointed(sentence string) string {
 		return sentence
 	}
 	noun, _, _ := strings.Cut(rest, " ")
-	if noun = strings.ToLower(noun); artefacts[noun] || runnables[noun] || has(" "+noun+" ", verbs) || noun == "one" || noun == "pattern" || noun == "way" || strings.HasSuffix(noun, "ly") {
+	if noun = strings.ToLower(noun); artefacts()[noun] || runnables()[noun] || has(" "+noun+" ", verbs) || noun == "one" || noun == "pattern" || noun == "way" || strings.HasSuffix(noun, "ly") {
 		return sentence
 	}
 	return "The " + rest

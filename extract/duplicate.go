@@ -76,7 +76,7 @@ func quotation(f found) string {
 }
 
 // lacks are words for what is not there or does nothing.
-var lacks = phrases("only have|only has|never used|not used|is unused|are unused|doesn't work|does not work|don't work|doesn't implement|not included|not updated|not implemented|isn't used|aren't used")
+var lacks = newPhrases("only have|only has|never used|not used|is unused|are unused|doesn't work|does not work|don't work|doesn't implement|not included|not updated|not implemented|isn't used|aren't used")
 
 // withoutMended drops what a person said is missing, in their words or in the agent's that
 // granted it, if that was mended before they spoke of something else.

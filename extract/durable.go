@@ -2,6 +2,7 @@ package extract
 
 import (
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -11,7 +12,7 @@ var ongoing = newPattern(` (was|were) ([a-z]+ )?[a-z]{3,}ing `)
 
 // What a session works with. A sentence about one of these is of the session,
 // and means nothing a month later.
-var artefacts = func() map[string]bool {
+var artefacts = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq(`pr prs pull diff diffs fix fixes change changes patch patches commit commits branch review reviews reviewer feedback comment comments reply replies
 		thread threads worktree checkout discussion plan suggestion suggestions formatting question request refactor refactoring diagnosis report selector result results blocker
@@ -19,25 +20,25 @@ var artefacts = func() map[string]bool {
 		m[w] = true
 	}
 	return m
-}()
+})
 
 // What a session runs: a sentence on what became of one run is of the session.
-var runnables = func() map[string]bool {
+var runnables = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq("test tests check checks command commands build builds run runs job jobs suite lint linter script workflow formatter error failure output") {
 		m[w] = true
 	}
 	return m
-}()
+})
 
 var (
-	findable  = phrases("the root cause|the cause|the reason|the actual cause|the real cause|the real reason|the issue is|the issue was|the problem is|the problem was|the bug is|the bug was|the real issue|the real problem|the actual issue|the actual problem|the underlying issue|the underlying problem|the underlying cause|the culprit|the correct fix|the right fix|the proper fix|the right place|the right split")
-	verdicts  = phrases("is clean|are clean|is green|is red|is also red|is fine|is correct|is important|is small|is larger|is bigger|is trivial|is ready|is done|is complete|is in place|already fixed|already there|already in place|is already in|are already in|is already being|are already being|has been|have been|was already|were already|is unchanged|remains accurate|remains intact|stays intact|remain intact|works fine|works now|it passes|tests pass|test passes|all pass|is blocked by|are blocked by|the same fix|looks good|is good|makes sense|is the shortest|is the safest|is the simplest|is the best|is better|is cleaner|sounds cleaner|matches the")
-	meta      = phrases("remains accurate|no circular dependency|no circular dependencies|the author|the reporter|reporter says|the reporter's|pr|prs|pull request|pull requests|reviewer|reviewers|feedback|pr comment|pr comments|review comment|review comments|follow-up|this commit|this change|this fix|this patch|this pr|these changes|these fixes|this branch|this turn|this session|unblock|unblocks|fastest|bugbot|copilot|coderabbit|greptile")
-	vague     = phrases("this file|this helper|this function|this method|this call|this test|that call|that file|those|that one|this one|these two|those two|both of these|the other two|the other three|the other one|the former|the latter|above|below|earlier|previously|as mentioned|as before|this pattern|the first part|the second part|exactly|the same thing|there is|there's|there are")
-	momentary = phrases("is failing|are failing|is broken|is red|currently|right now|at the moment|for now|still expects|still uses|still has|today|just now|this time|so far|locally|on this machine")
-	decided   = phrases("i decided|we decided|decided on|decided to|i chose|we chose|i opted|i went with|i picked|i settled on|we settled on|we agreed")
-	reasons   = phrases("because|since|so that|as|due to|to avoid|to keep|otherwise")
+	findable  = newPhrases("the root cause|the cause|the reason|the actual cause|the real cause|the real reason|the issue is|the issue was|the problem is|the problem was|the bug is|the bug was|the real issue|the real problem|the actual issue|the actual problem|the underlying issue|the underlying problem|the underlying cause|the culprit|the correct fix|the right fix|the proper fix|the right place|the right split")
+	verdicts  = newPhrases("is clean|are clean|is green|is red|is also red|is fine|is correct|is important|is small|is larger|is bigger|is trivial|is ready|is done|is complete|is in place|already fixed|already there|already in place|is already in|are already in|is already being|are already being|has been|have been|was already|were already|is unchanged|remains accurate|remains intact|stays intact|remain intact|works fine|works now|it passes|tests pass|test passes|all pass|is blocked by|are blocked by|the same fix|looks good|is good|makes sense|is the shortest|is the safest|is the simplest|is the best|is better|is cleaner|sounds cleaner|matches the")
+	meta      = newPhrases("remains accurate|no circular dependency|no circular dependencies|the author|the reporter|reporter says|the reporter's|pr|prs|pull request|pull requests|reviewer|reviewers|feedback|pr comment|pr comments|review comment|review comments|follow-up|this commit|this change|this fix|this patch|this pr|these changes|these fixes|this branch|this turn|this session|unblock|unblocks|fastest|bugbot|copilot|coderabbit|greptile")
+	vague     = newPhrases("this file|this helper|this function|this method|this call|this test|that call|that file|those|that one|this one|these two|those two|both of these|the other two|the other three|the other one|the former|the latter|above|below|earlier|previously|as mentioned|as before|this pattern|the first part|the second part|exactly|the same thing|there is|there's|there are")
+	momentary = newPhrases("is failing|are failing|is broken|is red|currently|right now|at the moment|for now|still expects|still uses|still has|today|just now|this time|so far|locally|on this machine")
+	decided   = newPhrases("i decided|we decided|decided on|decided to|i chose|we chose|i opted|i went with|i picked|i settled on|we settled on|we agreed")
+	reasons   = newPhrases("because|since|so that|as|due to|to avoid|to keep|otherwise")
 )
 
 // sessionBound reports whether a sentence is about the session (its pull request,
@@ -66,10 +67,10 @@ func sessionBound(sentence, norm string) bool {
 				break
 			}
 		}
-		if artefacts[w] {
+		if artefacts()[w] {
 			return true
 		}
-		if runnables[w] && i+1 < len(fields) && past(fields[i+1]) {
+		if runnables()[w] && i+1 < len(fields) && past(fields[i+1]) {
 			return true
 		}
 	}

@@ -14,11 +14,11 @@ const (
 )
 
 var (
-	succeeded = phrases("done|fixed|opened|created|pushed|pass|passes|passed|passing|merged|added|implemented|updated|addressed|completed|complete|works|working now|resolved|applied|removed|released|published|all set|ready|green|replaced|succeeded|verified")
-	fellShort = phrases("i could not|i couldn't|unable to|not able to|still failing|still fails|still fail|left to do|not yet|did not finish|didn't finish|is blocked|are blocked|blocked on|blocked by|blocked until|cannot complete|not done|incomplete|partially")
-	awaits    = phrases("should i|shall i|do you want|would you like|want me to|may i|which one|which option|which of|which approach|do you prefer|is that ok|is this ok|does that work|proceed|confirm|approve")
-	anyMore   = phrases("anything else|what's next|what next|what would you like me to do|what else|further|next task|how can i help")
-	gaveUp    = phrases("i couldn't|i could not|i was unable|i'm unable|i am unable|not possible to|gave up|failed to complete")
+	succeeded = newPhrases("done|fixed|opened|created|pushed|pass|passes|passed|passing|merged|added|implemented|updated|addressed|completed|complete|works|working now|resolved|applied|removed|released|published|all set|ready|green|replaced|succeeded|verified")
+	fellShort = newPhrases("i could not|i couldn't|unable to|not able to|still failing|still fails|still fail|left to do|not yet|did not finish|didn't finish|is blocked|are blocked|blocked on|blocked by|blocked until|cannot complete|not done|incomplete|partially")
+	awaits    = newPhrases("should i|shall i|do you want|would you like|want me to|may i|which one|which option|which of|which approach|do you prefer|is that ok|is this ok|does that work|proceed|confirm|approve")
+	anyMore   = newPhrases("anything else|what's next|what next|what would you like me to do|what else|further|next task|how can i help")
+	gaveUp    = newPhrases("i couldn't|i could not|i was unable|i'm unable|i am unable|not possible to|gave up|failed to complete")
 )
 
 // ending judges the last exchanges. The status is empty for a session in which
@@ -110,8 +110,8 @@ func handsOver(line string) bool {
 }
 
 var (
-	handovers = phrases("commit|push|pull request|merge request|pr|prs|mr")
-	moreWork  = phrases("fix|fixes|implement|continue|proceed|add|update|apply|try|revert|remove|run|rerun|address|change|which|instead|approach|option|options|before|first|retry|again")
+	handovers = newPhrases("commit|push|pull request|merge request|pr|prs|mr")
+	moreWork  = newPhrases("fix|fixes|implement|continue|proceed|add|update|apply|try|revert|remove|run|rerun|address|change|which|instead|approach|option|options|before|first|retry|again")
 )
 
 // delivered corrects a status by how the last commit, push and release of the session

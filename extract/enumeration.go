@@ -59,10 +59,10 @@ func lastSentence(text string) string {
 }
 
 // together are verbs as plural subjects have them.
-var together = phrases("add|use|generate|create|return|call|read|write|run|fail|need|require|live|store|keep|take|depend|share|belong|expect|support|contain|include|get|stay|become|lose")
+var together = newPhrases("add|use|generate|create|return|call|read|write|run|fail|need|require|live|store|keep|take|depend|share|belong|expect|support|contain|include|get|stay|become|lose")
 
 // flows are leads of a list that tells how something goes, step by step.
-var flows = phrases("the flow|the flow now|flow is|lifecycle|the sequence|how it works|works like this|works as follows|behaves as follows|works now|goes like this|so funktioniert|der ablauf|voici comment|funciona así")
+var flows = newPhrases("the flow|the flow now|flow is|lifecycle|the sequence|how it works|works like this|works as follows|behaves as follows|works now|goes like this|so funktioniert|der ablauf|voici comment|funciona así")
 
 // flow joins the steps of such a list, which say little one by one.
 func flow(lead string, all []block, root string) (line string, weight float64, used int) {

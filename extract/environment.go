@@ -76,7 +76,7 @@ func remedy(r *reading, at int, name string) (text string, item int) {
 		}
 		for _, s := range later.parts {
 			program := unquote(s.words[0])
-			if readers[program] || s.script {
+			if readers()[program] || s.script {
 				continue
 			}
 			i := slices.IndexFunc(s.words[1:], func(w string) bool { return unquote(w) == name })

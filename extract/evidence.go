@@ -194,7 +194,7 @@ var citation = newPattern(`\s?\[\d[\d ,;–-]*\]`)
 
 // withoutMissing takes the citations out of a line that name an item which was not shown.
 func (ev *evidence) withoutMissing(line string) string {
-	return citation.compiled().ReplaceAllStringFunc(line, func(cited string) string {
+	return citation.ReplaceAllStringFunc(line, func(cited string) string {
 		numbers := citedNumbers(strings.Trim(cited, " []"), ev.shows)
 		if numbers == nil || ev.missing(numbers) > 0 {
 			return ""

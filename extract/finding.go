@@ -110,14 +110,14 @@ func wonders(t *turn) bool {
 	return t.ask != nil && len(t.said.own) > 0 && begins(words(t.said.own[0]), wondering)
 }
 
-var wondering = phrases("does|do|did|is|are|was|can|what|what's|which|who|where|when|why|how|explain|tell me|was ist|warum|wie|welche|gibt es|qu'est-ce|pourquoi|comment|est-ce|qué|cuál|cómo|por qué|o que|como|что|как|почему")
+var wondering = newPhrases("does|do|did|is|are|was|can|what|what's|which|who|where|when|why|how|explain|tell me|was ist|warum|wie|welche|gibt es|qu'est-ce|pourquoi|comment|est-ce|qué|cuál|cómo|por qué|o que|como|что|как|почему")
 
 // assents reports whether the next thing that a person said agrees, which thanks do not.
 func assents(later []*turn) bool {
 	return len(later) > 0 && len(later[0].said.own) > 0 && begins(words(later[0].said.own[0]), assenting)
 }
 
-var assenting = phrases("ok|okay|yes|yeah|yep|sure|sounds good|go ahead|do it|agreed|fine|makes sense|good|great|perfect|let's do|ja|oui|sí|да")
+var assenting = newPhrases("ok|okay|yes|yeah|yep|sure|sounds good|go ahead|do it|agreed|fine|makes sense|good|great|perfect|let's do|ja|oui|sí|да")
 
 // A gathering collects the findings of one turn.
 type gathering struct {
@@ -231,7 +231,7 @@ func (g *gathering) answer(s said) {
 }
 
 // openEnded marks what is left to be done, which some later session does.
-var openEnded = phrases("is the next step|as the next step|are the next step|the next step is|still to be|remains to be|remain to be|is left to do|are left to do|left for later|to be changed after|to be done|still to do|for a follow-up|in a follow-up|nächster schritt|noch zu|prochaine étape|reste à|siguiente paso|queda por|próximo passo|falta ainda|следующий шаг|осталось")
+var openEnded = newPhrases("is the next step|as the next step|are the next step|the next step is|still to be|remains to be|remain to be|is left to do|are left to do|left for later|to be changed after|to be done|still to do|for a follow-up|in a follow-up|nächster schritt|noch zu|prochaine étape|reste à|siguiente paso|queda por|próximo passo|falta ainda|следующий шаг|осталось")
 
 // reply joins a question of the person to an answer that is no sentence without
 // it: "Why …? Because …".

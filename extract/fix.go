@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // A fix is what was different when a command that had failed succeeded.
@@ -199,7 +200,7 @@ func differing(words []string) []string {
 	var out []string
 	for _, w := range words {
 		name, _, _ := strings.Cut(w, "=")
-		if strings.HasPrefix(w, "-") && w != "--" && !selecting[name] || assignment(w) {
+		if strings.HasPrefix(w, "-") && w != "--" && !selecting()[name] || assignment(w) {
 			out = append(out, w)
 		}
 	}
@@ -207,7 +208,7 @@ func differing(words []string) []string {
 }
 
 // selecting options choose a part of the work, or how it is shown.
-var selecting = func() map[string]bool {
+var selecting = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq(`-run --run -k -t -p --package --test --lib --bin --grep -g --filter --testNamePattern --tests -m --only --only-testing -only-testing --spec -count -timeout --timeout
 		-x --exact --nocapture -v -vv --verbose -q --quiet --no-capture -s -i --bail --maxfail --failfast -failfast -j --jobs --tb --name --example --pattern --project --scope --workspace -w
@@ -215,7 +216,7 @@ var selecting = func() map[string]bool {
 		m[w] = true
 	}
 	return m
-}()
+})
 
 // again says what made the difference when the very command that failed
 // succeeded later: what stood in front of it, what was run or edited between.
@@ -273,7 +274,7 @@ func acts(r *run) bool {
 		case "cp", "mv", "rm", "mkdir", "ln", "chmod", "touch", "tee", "patch", "kill", "pkill", "export", "source", "tar", "unzip":
 			return true
 		}
-		if !readers[name] && !compound[name] && name != "git" && name != "gh" && len(r.cmds) == 0 || s.script {
+		if !readers()[name] && !compound[name] && name != "git" && name != "gh" && len(r.cmds) == 0 || s.script {
 			return true
 		}
 	}

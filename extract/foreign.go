@@ -61,26 +61,26 @@ func ideographic(s string) bool {
 }
 
 var (
-	foreignEver = phrases(`immer|nie|niemals|ab jetzt|ab sofort|in zukunft|künftig|zukünftig|grundsätzlich|jedes mal|vor jedem commit|vor jedem push|stets|toujours|jamais|désormais|dorénavant|à l'avenir|à chaque fois|avant chaque commit|
+	foreignEver = newPhrases(`immer|nie|niemals|ab jetzt|ab sofort|in zukunft|künftig|zukünftig|grundsätzlich|jedes mal|vor jedem commit|vor jedem push|stets|toujours|jamais|désormais|dorénavant|à l'avenir|à chaque fois|avant chaque commit|
 		siempre|nunca|jamás|a partir de ahora|de ahora en adelante|en el futuro|cada vez|sempre|mai|d'ora in poi|in futuro|ogni volta|a partir de agora|daqui em diante|de agora em diante|toda vez|jamais|altijd|nooit|voortaan|vanaf nu|
 		alltid|aldrig|всегда|никогда|впредь|отныне|каждый раз|с этого момента|zawsze|nigdy|od teraz|vždy|nikdy|her zaman|asla|bundan sonra|luôn luôn|không bao giờ|selalu|jangan pernah`)
-	foreignForbid = phrases(`bitte nicht|bitte kein|bitte keine|bitte keinen|nicht ohne|anstatt|statt|keine neuen|auf keinen fall|au lieu de|au lieu d'|plutôt que|n'utilise pas|utilise pas|pas de nouvelle|pas de nouvelles|pas de nouveaux|en aucun cas|en vez de|en lugar de|no uses|no usar|
+	foreignForbid = newPhrases(`bitte nicht|bitte kein|bitte keine|bitte keinen|nicht ohne|anstatt|statt|keine neuen|auf keinen fall|au lieu de|au lieu d'|plutôt que|n'utilise pas|utilise pas|pas de nouvelle|pas de nouvelles|pas de nouveaux|en aucun cas|en vez de|en lugar de|no uses|no usar|
 		nada de|de ninguna manera|em vez de|ao invés de|não use|invece di|invece che|al posto di|non usare|niente|in plaats van|gebruik geen|geen nieuwe|вместо|не надо|не нужно|не используй|не используйте|без новых|ни в коем случае|zamiast|nie używaj|místo|yerine|i stället för|istället för`)
-	foreignPolite = phrases(`bitte|verwende|verwenden|benutze|nutze|nimm|soll|sollen|sollst|muss|müssen|darf|dürfen|utilise|utilisez|il faut|doit|doivent|fais|faites|usa|use|usar|utiliza|debe|deben|haz|deve|devem|faça|usare|devono|fai|gebruik|moet|moeten|doe|använd|
+	foreignPolite = newPhrases(`bitte|verwende|verwenden|benutze|nutze|nimm|soll|sollen|sollst|muss|müssen|darf|dürfen|utilise|utilisez|il faut|doit|doivent|fais|faites|usa|use|usar|utiliza|debe|deben|haz|deve|devem|faça|usare|devono|fai|gebruik|moet|moeten|doe|använd|
 		используй|используйте|нужно|надо|должен|должны|делай|используем|używaj|należy|použij|kullan|dùng`)
 	// What is meant for once only.
-	foreignNow = phrases(`vorerst|erstmal|erst mal|fürs erste|für jetzt|für den moment|im moment|diesmal|dieses mal|nur dieses mal|noch nicht|noch kein|noch keine|noch keinen|jetzt nicht|heute|ausnahmsweise|vorübergehend|pour l'instant|pour le moment|cette fois|pas encore|aujourd'hui|temporairement|
+	foreignNow = newPhrases(`vorerst|erstmal|erst mal|fürs erste|für jetzt|für den moment|im moment|diesmal|dieses mal|nur dieses mal|noch nicht|noch kein|noch keine|noch keinen|jetzt nicht|heute|ausnahmsweise|vorübergehend|pour l'instant|pour le moment|cette fois|pas encore|aujourd'hui|temporairement|
 		por ahora|de momento|por el momento|esta vez|todavía no|aún no|hoy|temporalmente|por enquanto|desta vez|dessa vez|ainda não|hoje|temporariamente|per ora|per adesso|per il momento|questa volta|stavolta|non ancora|oggi|temporaneamente|voor nu|voorlopig|deze keer|nog niet|nog geen|vandaag|tijdelijk|
 		пока|пока что|в этот раз|на этот раз|ещё не|еще не|сейчас не|сегодня|временно|na razie|tym razem|jeszcze nie|zatím|tentokrát|şimdilik|bu sefer`)
-	foreignThese = phrases("das|es|dies|diese|diesen|dieses|ça|cela|ceci|cette|ce|cet|esto|eso|esta|este|ese|esa|isso|isto|essa|esse|questo|questa|quello|dit|dat|deze|это|этот|эту|эти|to")
+	foreignThese = newPhrases("das|es|dies|diese|diesen|dieses|ça|cela|ceci|cette|ce|cet|esto|eso|esta|este|ese|esa|isso|isto|essa|esse|questo|questa|quello|dit|dat|deze|это|этот|эту|эти|to")
 	// How a sentence begins that tells what happens rather than what to do.
-	foreignTells = phrases(`der|die|das|es|ich|er|sie|ein|eine|mein|meine|dieser|diese|dieses|le|la|les|l'appli|ça|cela|il|elle|c'est|ce|cette|un|une|mon|ma|je|j'ai|el|los|las|eso|esto|mi|yo|o|a|os|as|isso|ele|ela|um|uma|meu|eu|lo|i|gli|questo|questa|
+	foreignTells = newPhrases(`der|die|das|es|ich|er|sie|ein|eine|mein|meine|dieser|diese|dieses|le|la|les|l'appli|ça|cela|il|elle|c'est|ce|cette|un|une|mon|ma|je|j'ai|el|los|las|eso|esto|mi|yo|o|a|os|as|isso|ele|ela|um|uma|meu|eu|lo|i|gli|questo|questa|
 		de|het|een|dit|dat|ik|hij|zij|это|он|она|оно|они|я|мой|у меня|to|ja|on|ona`)
-	foreignHabit = phrases(`wir verwenden|wir nutzen|wir benutzen|wir arbeiten|wir committen|wir setzen|bei uns|in diesem projekt|in diesem repo|nous utilisons|on utilise|chez nous|dans ce projet|dans ce dépôt|nosotros usamos|usamos|utilizamos|aquí usamos|en este proyecto|en este repositorio|nós usamos|
+	foreignHabit = newPhrases(`wir verwenden|wir nutzen|wir benutzen|wir arbeiten|wir committen|wir setzen|bei uns|in diesem projekt|in diesem repo|nous utilisons|on utilise|chez nous|dans ce projet|dans ce dépôt|nosotros usamos|usamos|utilizamos|aquí usamos|en este proyecto|en este repositorio|nós usamos|
 		neste projeto|neste repositório|noi usiamo|usiamo|utilizziamo|in questo progetto|wij gebruiken|we gebruiken|bij ons|in dit project|мы используем|мы не используем|у нас|в этом проекте`)
-	foreignTastes   = phrases("ich bevorzuge|ich mag keine|ich will keine|mir ist lieber|je préfère|je n'aime pas|je ne veux pas de|prefiero|no me gusta|no quiero|prefiro|não gosto de|não quero|preferisco|non mi piace|ik heb liever|ik wil geen|я предпочитаю|я не люблю|мне больше нравится")
-	foreignSweeping = phrases("alle|jede|jeder|jedes|neue|commits|tests|tous|toutes|chaque|todos|todas|cada|tutti|tutte|ogni|elke|iedere|alle|nieuwe|все|каждый|каждая|новые|любой")
-	foreignDemand   = phrases("soll|sollen|sollte|sollten|muss|müssen|darf|dürfen|brauchen|braucht|doit|doivent|debe|deben|tiene que|tienen que|deve|devem|tem que|têm que|devono|moet|moeten|mag|mogen|должен|должна|должно|должны|нельзя|нужно")
+	foreignTastes   = newPhrases("ich bevorzuge|ich mag keine|ich will keine|mir ist lieber|je préfère|je n'aime pas|je ne veux pas de|prefiero|no me gusta|no quiero|prefiro|não gosto de|não quero|preferisco|non mi piace|ik heb liever|ik wil geen|я предпочитаю|я не люблю|мне больше нравится")
+	foreignSweeping = newPhrases("alle|jede|jeder|jedes|neue|commits|tests|tous|toutes|chaque|todos|todas|cada|tutti|tutte|ogni|elke|iedere|alle|nieuwe|все|каждый|каждая|новые|любой")
+	foreignDemand   = newPhrases("soll|sollen|sollte|sollten|muss|müssen|darf|dürfen|brauchen|braucht|doit|doivent|debe|deben|tiene que|tienen que|deve|devem|tem que|têm que|devono|moet|moeten|mag|mogen|должен|должна|должно|должны|нельзя|нужно")
 )
 
 // swaps reports whether a sentence sets one thing against another: "nicht X,
@@ -177,7 +177,7 @@ func forbidsForeign(norm string) bool {
 }
 
 // What a work shall do without, in the languages that say so with an infinitive or a noun.
-var foreignBreaks = phrases(`neue abhängigkeiten|neuen abhängigkeiten|zu ändern|zu brechen|hinzuzufügen|ajouter|casser|changer|modifier|toucher|nouvelles dépendances|añadir|agregar|romper|cambiar|tocar|nuevas dependencias|adicionar|quebrar|mudar|alterar|novas dependências|
+var foreignBreaks = newPhrases(`neue abhängigkeiten|neuen abhängigkeiten|zu ändern|zu brechen|hinzuzufügen|ajouter|casser|changer|modifier|toucher|nouvelles dépendances|añadir|agregar|romper|cambiar|tocar|nuevas dependencias|adicionar|quebrar|mudar|alterar|novas dependências|
 	aggiungere|rompere|cambiare|toccare|nuove dipendenze|toe te voegen|te wijzigen|te breken|nieuwe afhankelijkheden|новых зависимостей|изменения|изменений|поломки`)
 
 // englishNoun reports whether a word behind "no" is an English plural rather than a verb.

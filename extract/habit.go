@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"memoir"
 )
@@ -62,7 +63,7 @@ func repeatedAsks(r *reading) []found {
 func askKey(text string) map[string]bool {
 	out := map[string]bool{}
 	for w := range strings.FieldsSeq(words(labels(tidy(text)))) {
-		if len(w) < 2 || strings.ContainsAny(w, "/#:.0123456789") || smallWords[w] {
+		if len(w) < 2 || strings.ContainsAny(w, "/#:.0123456789") || smallWords()[w] {
 			continue
 		}
 		out[w] = true
@@ -70,13 +71,13 @@ func askKey(text string) map[string]bool {
 	return out
 }
 
-var smallWords = func() map[string]bool {
+var smallWords = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq("http https a an the and or but of to in on at for with by from as is are it its this that these those please now again also then ok okay just can could you we me my our all any new latest more once") {
 		m[w] = true
 	}
 	return m
-}()
+})
 
 func alike(a, b map[string]bool) bool {
 	both := 0
@@ -128,7 +129,7 @@ func repeatedManners(r *reading) []found {
 				}
 				verb := ""
 				for w := range strings.FieldsSeq(norm[:i]) {
-					if imperatives[w] {
+					if imperatives()[w] {
 						verb = w
 					}
 				}
@@ -154,4 +155,4 @@ func repeatedManners(r *reading) []found {
 	return out
 }
 
-var manners = phrases("in full|step by step|one by one|in parallel|in detail|from scratch|at once|as a table|one at a time|in small commits|without comments")
+var manners = newPhrases("in full|step by step|one by one|in parallel|in detail|from scratch|at once|as a table|one at a time|in small commits|without comments")

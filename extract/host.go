@@ -136,7 +136,7 @@ func hostLook(words []string) string {
 		return ""
 	}
 	verb, _ := next(rest)
-	if !looks[group+"/"+verb] {
+	if !looks()[group+"/"+verb] {
 		return ""
 	}
 	text := base + " " + group + " " + verb

@@ -1,9 +1,12 @@
 package extract
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // imperatives are verbs that requests begin with.
-var imperatives = func() map[string]bool {
+var imperatives = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq(`adapt analyse analyze diagnose measure profile rebuild redeploy repair reproduce reset restart retry add address adjust align bring configure deploy disable draft enable expose finish fold hide inspect introduce modify polish reopen reorder shorten summarise sync tidy trigger tweak unify upload ask answer apply assume be build bump call change check choose clean close comment commit compare convert copy create cut debug
 			delete describe do document drop edit ensure execute explain export extract fetch find fix follow format generate get give go handle ignore implement import
@@ -15,7 +18,7 @@ var imperatives = func() map[string]bool {
 		m[w] = true
 	}
 	return m
-}()
+})
 
 // directive reports whether the adverb stands where an instruction has it: at
 // the beginning of a clause, or behind a modal verb or the person spoken to.
@@ -49,7 +52,7 @@ func commands(norm string) bool {
 		if i > 5 {
 			return false
 		}
-		if imperatives[w] {
+		if imperatives()[w] {
 			return true
 		}
 		switch w {

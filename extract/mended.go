@@ -14,7 +14,7 @@ const sinceChanged = " (before this session; since changed"
 
 // defects are words of what is wrong with a thing, which a change puts right. What a
 // session says of a thing that is as it should be is not over when the thing is edited.
-var defects = phrases("fail|fails|failed|failing|error|errors|broken|breaks|crash|crashes|panic|panics|missing|lacks|lack|wrong|wrongly|incorrect|incorrectly|inaccurate|stale|empty|never|not|no|isn't|wasn't|aren't|won't|doesn't|didn't|don't|can't|cannot|leak|leaks|abort|aborts|bubble|bubbles|hang|hangs|unreachable|unused|dead|duplicated|duplicate|ignores|ignored|loses|lost|drops|swallows|overwrites|old|outdated|bug|bugs|only|unconditionally|hardcoded|hard-coded|still|without|fehlt|fehler|falsch|kaputt|nicht|manque|cassé|erreur|falta|roto|errado|quebrado|não|не|ошибка|нет")
+var defects = newPhrases("fail|fails|failed|failing|error|errors|broken|breaks|crash|crashes|panic|panics|missing|lacks|lack|wrong|wrongly|incorrect|incorrectly|inaccurate|stale|empty|never|not|no|isn't|wasn't|aren't|won't|doesn't|didn't|don't|can't|cannot|leak|leaks|abort|aborts|bubble|bubbles|hang|hangs|unreachable|unused|dead|duplicated|duplicate|ignores|ignored|loses|lost|drops|swallows|overwrites|old|outdated|bug|bugs|only|unconditionally|hardcoded|hard-coded|still|without|fehlt|fehler|falsch|kaputt|nicht|manque|cassé|erreur|falta|roto|errado|quebrado|não|не|ошибка|нет")
 
 // mended reports whether what a text describes as the state of things was changed
 // afterwards: the names or files that it speaks of were taken away, it says so of
@@ -38,10 +38,10 @@ func (r *reading) mended(text string, item int) bool {
 }
 
 // outside says of what others publish: no edit here changes it.
-var outside = phrases("upstream|newest|published|latest release|latest version|registry|crates.io|npmjs|pypi|rubygems|maven central|the vendor|third-party")
+var outside = newPhrases("upstream|newest|published|latest release|latest version|registry|crates.io|npmjs|pypi|rubygems|maven central|the vendor|third-party")
 
 // leftToDo says of a thing that it waits for its change.
-var leftToDo = phrases("still needs|still need|still has to|still have to|still to be|needs fixing|need fixing|needs updating|need updating|needs to be fixed|needs to be updated|not updated|not yet updated|not yet fixed|to be fixed|remains to be|muss noch|müssen noch|reste à|falta|ainda falta|ещё нужно")
+var leftToDo = newPhrases("still needs|still need|still has to|still have to|still to be|needs fixing|need fixing|needs updating|need updating|needs to be fixed|needs to be updated|not updated|not yet updated|not yet fixed|to be fixed|remains to be|muss noch|müssen noch|reste à|falta|ainda falta|ещё нужно")
 
 // leftAlone reports whether a text names a file by its path: what it says of one
 // that was not edited still holds.
@@ -152,7 +152,7 @@ func (r *reading) lastStates(list []found) []found {
 }
 
 // failsNow says of a command that it does not pass.
-var failsNow = phrases("is failing|are failing|is red|still fails|currently fails|fails at|failing at|failing with|fails with|is broken")
+var failsNow = newPhrases("is failing|are failing|is red|still fails|currently fails|fails at|failing at|failing with|fails with|is broken")
 
 // passedSince reports whether a text says that a command fails which passed later.
 func (r *reading) passedSince(text, norm string, item int) bool {
@@ -183,7 +183,7 @@ func (r *reading) overtake(f *found) {
 }
 
 // repairs begin a sentence that says that something wrong was mended.
-var repairs = phrases("fixed|resolved|corrected|repaired|eliminated|behoben|corrigé|corregido|corrigido|исправлено|исправил")
+var repairs = newPhrases("fixed|resolved|corrected|repaired|eliminated|behoben|corrigé|corregido|corrigido|исправлено|исправил")
 
 // actedOn reports whether a file was edited behind an item, before a person spoke again.
 func (r *reading) actedOn(item int) bool {
@@ -201,7 +201,7 @@ func (r *reading) actedOn(item int) bool {
 }
 
 // checked begins a report of what was looked at, not changed.
-var checked = phrases("validated|verified|tested|ran|checked|confirmed|all|tests|lint|ci|geprüft|getestet|vérifié|testé|probado|verificado|проверено")
+var checked = newPhrases("validated|verified|tested|ran|checked|confirmed|all|tests|lint|ci|geprüft|getestet|vérifié|testé|probado|verificado|проверено")
 
 // fixes are the sentences of closing answers that say what was done or is so now.
 func (r *reading) fixes() []found {
@@ -265,7 +265,7 @@ func (r *reading) wasListed(text string, item int) bool {
 	return slices.ContainsFunc(r.listed, func(s said) bool { return s.item == item && strings.Contains(s.text, text[:min(len(text), 60)]) })
 }
 
-var resolvedSince = phrases("already fixed|already handled|already there|already implemented|already done|is fixed now|now fixed|was fixed|were fixed|is resolved|no longer applies|not an issue|bereits behoben|schon behoben|déjà corrigé|ya corregido|já corrigido|уже исправлено")
+var resolvedSince = newPhrases("already fixed|already handled|already there|already implemented|already done|is fixed now|now fixed|was fixed|were fixed|is resolved|no longer applies|not an issue|bereits behoben|schon behoben|déjà corrigé|ya corregido|já corrigido|уже исправлено")
 
 // mendedAlready is where the agent found later that what a text says was mended already.
 func (r *reading) mendedAlready(text string, item int) said {

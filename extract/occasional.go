@@ -107,7 +107,7 @@ func uncommon(s simple, root string) (text string, mutates bool) {
 	switch {
 	case base == "gh" || base == "glab":
 		return hostCommand(s.words)
-	case readers[base] || compound[base] || base == "git" || interpreter(base) || changers[base] != nil || subcommandUse[base] != nil || programUse[base] != "":
+	case readers()[base] || compound[base] || base == "git" || interpreter(base) || changers()[base] != nil || subcommandUse()[base] != nil || programUse()[base] != "":
 		return "", false
 	case strings.ContainsAny(program, "$*=(){}<>`~:;'\"") || strings.HasPrefix(program, "/") || strings.HasPrefix(program, "..") || len(base) < 2 || !lowercase(base):
 		return "", false

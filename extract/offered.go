@@ -16,7 +16,7 @@ var hollowWords = wordSet(`implement do fix fixes make apply take use go with st
 	so well alright can could you would we let's lets i want need too as me us here there thing things something reply discussion`)
 
 // pronouns stand for a thing named before.
-var pronouns = phrases("it|this|that|them|these|those|both|all|one|ones")
+var pronouns = newPhrases("it|this|that|them|these|those|both|all|one|ones")
 
 // saysNothing reports whether the words of an ask are hollow, numbers aside.
 func saysNothing(a ask) bool {
@@ -24,7 +24,7 @@ func saysNothing(a ask) bool {
 		return false
 	}
 	for w := range strings.FieldsSeq(words(strings.Join(a.own, " . "))) {
-		if w = strings.Trim(w, ",.;:!?—–-()"); w != "" && !hollowWords[w] && !isNumber(w) {
+		if w = strings.Trim(w, ",.;:!?—–-()"); w != "" && !hollowWords()[w] && !isNumber(w) {
 			return false
 		}
 	}
@@ -101,7 +101,7 @@ func numbersIn(norm string) []int {
 }
 
 // offerings begin the question with which an agent offers to do something.
-var offerings = phrases("would you like me to|do you want me to|want me to|may i|shall i|should i|soll ich|veux-tu que je|voulez-vous que je|souhaitez-vous que je|quieres que|quiere que|queres que|quer que eu|vuoi che|zal ik|мне")
+var offerings = newPhrases("would you like me to|do you want me to|want me to|may i|shall i|should i|soll ich|veux-tu que je|voulez-vous que je|souhaitez-vous que je|quieres que|quiere que|queres que|quer que eu|vuoi che|zal ik|мне")
 
 // offeredWork is what the question says that an agent's answer ends with, if it offers to
 // do something and names it.

@@ -1,19 +1,22 @@
 package extract
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // What limits a sentence of a person to the work at hand: one request, one run,
 // one day.
-var single = phrases(`that's all|that is all|that will be all|that'll be all|this once|just this once|only this once|for once|this one time|
+var single = newPhrases(`that's all|that is all|that will be all|that'll be all|this once|just this once|only this once|for once|this one time|
 	as an exception|exceptionally|since this morning|since yesterday|since last night|since lunch|before the release|until the release|before the demo|this morning|this afternoon|this evening|
 	ausnahmsweise|diesmal|dieses mal|dieses eine mal|nur heute|für heute|heute|einmalig|vorerst|pour cette fois|cette fois|pour l'instant|aujourd'hui|por esta vez|esta vez|
 	por ahora|de momento|hoy|desta vez|por enquanto|hoje|per questa volta|stavolta|per ora|deze keer|voorlopig|в этот раз|пока|сегодня|tym razem`)
 
 // What ends a request: no more is to be done than it says.
-var noMore = phrases("nothing else|nothing more|nothing beyond|only that|just that|no more than that|sonst nichts|nichts weiter|nichts anderes|rien d'autre|rien de plus|nada más|nada mais|nient'altro|niets anders|больше ничего|nic więcej")
+var noMore = newPhrases("nothing else|nothing more|nothing beyond|only that|just that|no more than that|sonst nichts|nichts weiter|nichts anderes|rien d'autre|rien de plus|nada más|nada mais|nient'altro|niets anders|больше ничего|nic więcej")
 
 // How a permission begins; "you may only" is none.
-var permissions = phrases("you may|you can go ahead|feel free|go ahead and|you're allowed|you are allowed|you have my permission|it's ok to|it is ok to|it's fine to|it is fine to|du darfst|ihr dürft|tu peux|vous pouvez|puedes|pode|puoi|je mag|можешь")
+var permissions = newPhrases("you may|you can go ahead|feel free|go ahead and|you're allowed|you are allowed|you have my permission|it's ok to|it is ok to|it's fine to|it is fine to|du darfst|ihr dürft|tu peux|vous pouvez|puedes|pode|puoi|je mag|можешь")
 
 // forNow reports whether a sentence of a person, in the form of words, holds
 // for the work at hand only: a permission, a limit of one request, a hint at the hour.
@@ -41,9 +44,9 @@ func bare(norm string) bool {
 	handed := false
 	for w := range strings.FieldsSeq(norm) {
 		switch {
-		case handsOn[w]:
+		case handsOn()[w]:
 			handed = true
-		case !trivialWords[w] && !fillers[w] && strings.Trim(w, ",.;:!?—–-()") != "":
+		case !trivialWords()[w] && !fillers()[w] && strings.Trim(w, ",.;:!?—–-()") != "":
 			return false
 		}
 	}
@@ -54,12 +57,9 @@ var handsOn = wordSet("commit push merge squash rebase pr pull-request mr commit
 
 var fillers = wordSet("it this that them these all everything the a an my our your branch changes change work to main master origin as well also both for me us please with force then after afterwards one commits request pull open make create up now")
 
-func wordSet(list string) map[string]bool {
-	m := map[string]bool{}
-	for w := range strings.FieldsSeq(list) {
-		m[w] = true
-	}
-	return m
+// wordSet makes a set of words, parted by spaces, when it is first used.
+func wordSet(list string) func() map[string]bool {
+	return sync.OnceValue(func() map[string]bool { return setOf(strings.Fields(list)) })
 }
 
 // offered reports whether a sentence of an agent, in the form of words, tells what
@@ -68,7 +68,7 @@ func offered(norm string) bool {
 	return has(norm, couldBe)
 }
 
-var couldBe = phrases(`i could|i could also|we could|we can also|could also|i can also|i can then|i can still|i'd suggest|i would suggest|if you want|if you'd like|if you like|if you prefer|if that helps|want me to|would you like|shall i|should i|happy to|let me know|
+var couldBe = newPhrases(`i could|i could also|we could|we can also|could also|i can also|i can then|i can still|i'd suggest|i would suggest|if you want|if you'd like|if you like|if you prefer|if that helps|want me to|would you like|shall i|should i|happy to|let me know|
 	optionally|it would be trivial|would be a trivial|would be easy|would be easy to|it would also|would also be|another option|one option|alternatively|a further step|ich könnte|wir könnten|wenn du willst|wenn du möchtest|auf wunsch|soll ich|je pourrais|on pourrait|si tu veux|
 	si vous voulez|podría|podríamos|si quieres|si quiere|poderia|se quiser|potrei|se vuoi|ik kan ook|als je wilt|могу также|если хочешь|если хотите`)
 
@@ -94,11 +94,11 @@ func tally(sentence string) bool {
 	norm := words(sentence)
 	fields := strings.Fields(norm)
 	for i, w := range fields {
-		if !number10[w] && strings.Trim(w, "0123456789.,/") != "" {
+		if !number10()[w] && strings.Trim(w, "0123456789.,/") != "" {
 			continue
 		}
 		for _, noun := range fields[i+1 : min(i+4, len(fields))] {
-			if counted[noun] && len(fields) < 16 {
+			if counted()[noun] && len(fields) < 16 {
 				return true
 			}
 		}

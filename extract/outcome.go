@@ -119,7 +119,7 @@ func (r *reading) sayLater(list []found, f found) []found {
 }
 
 // removals stay true of a turn that was found fault with.
-var removals = phrases("removed|deleted|cleaned|dropped|closed|merged|released|published")
+var removals = newPhrases("removed|deleted|cleaned|dropped|closed|merged|released|published")
 
 // mainWork picks the line that says most of what the session was for: it shares
 // words with what was asked, and much was changed in its turn.
@@ -169,7 +169,7 @@ func mainWork(r *reading, done []found) int {
 }
 
 // besides is work that goes along with the work asked for.
-var besides = phrases("test|tests|coverage|docs|documentation|comment|comments|wording|help text|typo|formatting|changelog|clean up|cleaned up|test harness")
+var besides = newPhrases("test|tests|coverage|docs|documentation|comment|comments|wording|help text|typo|formatting|changelog|clean up|cleaned up|test harness")
 
 // shared is the share of the words of a that b holds.
 func shared(a, b map[string]bool) float64 {

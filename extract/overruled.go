@@ -60,7 +60,7 @@ func (t *turn) objects() bool {
 	return met != nil
 }
 
-var failing = phrases("failing|fails|failed|broken|still|doesn't work|does not work|not working|crashes|error|errors|wrong|schlägt fehl|geht nicht|kaputt|échoue|ne marche pas|falla|no funciona|falha|não funciona|не работает|падает|ошибка")
+var failing = newPhrases("failing|fails|failed|broken|still|doesn't work|does not work|not working|crashes|error|errors|wrong|schlägt fehl|geht nicht|kaputt|échoue|ne marche pas|falla|no funciona|falha|não funciona|не работает|падает|ошибка")
 
 // span is the first and the last item of a turn, as far as they are known.
 func (t *turn) span() (from, to int) {

@@ -2,6 +2,7 @@ package extract
 
 import (
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -151,15 +152,15 @@ func (a *ask) judge() {
 }
 
 var (
-	refusalStarts = phrases("no ,|no .|no !|no —|no -|no that|no this|no it|no don't|no not|no use|no i|no we|no you|no please|no stop|no the|no just|no leave|nope|nah|don't|do not|dont|not|wrong|that's not|thats not|that is not|this is not|stop|undo|revert|wait , no|never|nein|doch nicht|non|нет|nee|não|nie")
-	refusalNot    = phrases("no worries|no problem|no rush|not sure|not bad|don't worry|no idea|never mind|nevermind|not yet")
-	refusals      = phrases("not correct|is wrong|that's wrong|thats wrong|that's not it|i undid|undid your|revert that|revert this|undo that|not what i|horrible|i said|told you not|you broke|you fucked|not like that|why did you|falsch|faux|incorrecto")
-	confirmations = phrases("thanks|thank you|works|perfect|awesome|looks good|lgtm|amazing|well done|excellent|great|nice|good job|all good|danke|super|merci|parfait|gracias|perfecto|спасибо|отлично")
+	refusalStarts = newPhrases("no ,|no .|no !|no —|no -|no that|no this|no it|no don't|no not|no use|no i|no we|no you|no please|no stop|no the|no just|no leave|nope|nah|don't|do not|dont|not|wrong|that's not|thats not|that is not|this is not|stop|undo|revert|wait , no|never|nein|doch nicht|non|нет|nee|não|nie")
+	refusalNot    = newPhrases("no worries|no problem|no rush|not sure|not bad|don't worry|no idea|never mind|nevermind|not yet")
+	refusals      = newPhrases("not correct|is wrong|that's wrong|thats wrong|that's not it|i undid|undid your|revert that|revert this|undo that|not what i|horrible|i said|told you not|you broke|you fucked|not like that|why did you|falsch|faux|incorrecto")
+	confirmations = newPhrases("thanks|thank you|works|perfect|awesome|looks good|lgtm|amazing|well done|excellent|great|nice|good job|all good|danke|super|merci|parfait|gracias|perfecto|спасибо|отлично")
 	// Languages without spaces between words.
 	foreignRefusals = []string{"不要", "不是", "不对", "别", "いや", "違う", "いいえ", "아니"}
 )
 
-var trivialWords = func() map[string]bool {
+var trivialWords = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq(`yes y yep yeah yup no n nope ok okay k kk sure thanks thank you thx please pls continue go ahead do it proceed next great cool nice perfect
 		good lgtm hi hello hey yo sorry done wow amazing works work it wait hmm hm alright all right on resume carry keep going that's thats fine sounds makes sense i see
@@ -168,7 +169,7 @@ var trivialWords = func() map[string]bool {
 		m[w] = true
 	}
 	return m
-}()
+})
 
 var trivialForeign = map[string]bool{
 	"好": true, "好的": true, "是": true, "是的": true, "对": true, "可以": true, "继续": true, "谢谢": true, "你好": true, "行": true,
@@ -181,7 +182,7 @@ func trivial(norm string) bool {
 		if r, _ := utf8.DecodeRuneInString(w); !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '§' {
 			continue
 		}
-		if !trivialWords[w] && !trivialForeign[w] {
+		if !trivialWords()[w] && !trivialForeign[w] {
 			return false
 		}
 		n++
@@ -200,10 +201,10 @@ func agentCommand(text string) bool {
 	if strings.ContainsAny(name, "/.") { // a path
 		return false
 	}
-	return args == "" || agentCommands[strings.ToLower(name)]
+	return args == "" || agentCommands()[strings.ToLower(name)]
 }
 
-var agentCommands = func() map[string]bool {
+var agentCommands = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq(`add-dir agents allowed-tools approvals approve auth bashes branch btw bug cd changelog chat clear color compact compress config context copy cost
 		debug diff directory doctor editor effort exit export extensions fast feedback fork help hooks hotkeys ide install-github-app keybindings login logout mcp memory mention model
@@ -212,7 +213,7 @@ var agentCommands = func() map[string]bool {
 		m[w] = true
 	}
 	return m
-}()
+})
 
 func interruption(line string) bool {
 	return strings.HasPrefix(line, "[Request interrupted") || strings.HasPrefix(line, "[Image") || strings.HasPrefix(line, "<image") ||
@@ -246,7 +247,7 @@ func introduces(line string) (head string, ok bool) {
 	return "", false
 }
 
-var announcements = phrases("feedback|error|errors|comment|comments|review|log|logs|output|following|warning|message|says|said|this is what|got this|plan|trace|traceback|crash|see below|example|prints|issue|report|diff")
+var announcements = newPhrases("feedback|error|errors|comment|comments|review|log|logs|output|following|warning|message|says|said|this is what|got this|plan|trace|traceback|crash|see below|example|prints|issue|report|diff")
 
 // paste reports whether a line is a log, a prompt with its output, code or data
 // rather than something that a person typed to the agent.

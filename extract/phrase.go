@@ -20,14 +20,17 @@ const (
 	fewPhrases = 3 // are looked up one by one
 )
 
-// phraseSets are the sets that were made, by their source: one is often written
-// where it is used.
+// phraseSets are the sets that are written where they are used, by their source.
 var phraseSets struct {
 	sync.RWMutex
 	made map[string]*phraseSet
 }
 
-// phrases makes a set of phrases, parted by "|", that match whole words in the form of words.
+// newPhrases makes a set of phrases, parted by "|", that match whole words in the form of
+// words. It is for variables of the package, which then cost nothing at the start.
+func newPhrases(list string) *phraseSet { return &phraseSet{source: list} }
+
+// phrases does the same where a set is used, once for each list.
 func phrases(list string) *phraseSet {
 	phraseSets.RLock()
 	p := phraseSets.made[list]

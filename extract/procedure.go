@@ -157,7 +157,7 @@ func nameless(norm string) bool {
 }
 
 // pointers are the pronouns of several languages.
-var pointers = phrases("it|this|that|these|those|them|es|das|dies|ça|cela|le|la|lo|eso|esto|isso|isto|quello|questo|dit|dat|это|to")
+var pointers = newPhrases("it|this|that|these|those|them|es|das|dies|ça|cela|le|la|lo|eso|esto|isso|isto|quello|questo|dit|dat|это|to")
 
 // general is a test command with "…" for the operands that name what this very
 // session wrote into the code: the next time there are others.

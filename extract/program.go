@@ -3,10 +3,11 @@ package extract
 import (
 	"path"
 	"strings"
+	"sync"
 )
 
 // Programs by what they are for, when the first argument does not say.
-var programUse = func() map[string]string {
+var programUse = sync.OnceValue(func() map[string]string {
 	m := map[string]string{}
 	for use, names := range map[string]string{
 		forTest:    "pytest vitest jest mocha ava tap phpunit rspec bats ctest gotestsum cypress nextest behave minitest busted hspec pester",
@@ -21,78 +22,80 @@ var programUse = func() map[string]string {
 		}
 	}
 	return m
-}()
+})
 
 // Programs whose first argument says what they do. A word that is not listed
 // makes the command not worth remembering, except where "*" says otherwise;
 // the value "target" reads the use off the argument itself.
-var subcommandUse = map[string]map[string]string{
-	"go":        {"test": forTest, "build": forBuild, "vet": forLint, "fmt": forFormat, "run": forRun, "generate": forBuild, "install": forInstall, "mod": forInstall, "get": forInstall, "tool": forRun},
-	"cargo":     {"test": forTest, "nextest": forTest, "bench": forTest, "build": forBuild, "check": forLint, "clippy": forLint, "fmt": forFormat, "run": forRun, "install": forInstall, "update": forInstall, "add": forInstall, "publish": forRelease, "release": forRelease, "deny": forLint, "audit": forLint, "doc": forBuild, "insta": forTest, "llvm-cov": forTest, "machete": forLint, "hack": forLint, "xtask": forRun, "fix": forFormat},
-	"rustup":    {"toolchain": forInstall, "component": forInstall, "target": forInstall, "update": forInstall},
-	"dotnet":    {"test": forTest, "build": forBuild, "run": forRun, "restore": forInstall, "format": forFormat, "publish": forRelease, "pack": forRelease},
-	"swift":     {"test": forTest, "build": forBuild, "run": forRun, "package": forInstall},
-	"zig":       {"build": forBuild, "test": forTest, "fmt": forFormat, "run": forRun},
-	"mix":       {"test": forTest, "compile": forBuild, "format": forFormat, "credo": forLint, "deps.get": forInstall, "dialyzer": forLint, "*": "target"},
-	"deno":      {"test": forTest, "lint": forLint, "fmt": forFormat, "check": forLint, "run": forRun, "task": "target", "compile": forBuild},
-	"flutter":   {"test": forTest, "build": forBuild, "analyze": forLint, "run": forRun, "pub": forInstall},
-	"dart":      {"test": forTest, "analyze": forLint, "format": forFormat, "run": forRun, "pub": forInstall, "compile": forBuild},
-	"ruff":      {"check": forLint, "format": forFormat},
-	"biome":     {"check": forLint, "lint": forLint, "format": forFormat, "ci": forLint},
-	"terraform": {"plan": forRun, "apply": forRelease, "validate": forLint, "fmt": forFormat, "init": forInstall, "test": forTest},
-	"tofu":      {"plan": forRun, "apply": forRelease, "validate": forLint, "fmt": forFormat, "init": forInstall, "test": forTest},
-	"kubectl":   {"apply": forRelease, "rollout": forRelease},
-	"helm":      {"lint": forLint, "template": forBuild, "upgrade": forRelease, "install": forRelease},
-	"docker":    {"build": forBuild, "run": forRun, "compose": "target", "buildx": forBuild, "push": forRelease},
-	"podman":    {"build": forBuild, "run": forRun, "compose": "target", "push": forRelease},
-	"nix":       {"build": forBuild, "flake": forLint, "develop": forRun, "run": forRun, "fmt": forFormat},
-	"dune":      {"build": forBuild, "test": forTest, "runtest": forTest, "fmt": forFormat, "exec": forRun},
-	"stack":     {"build": forBuild, "test": forTest, "run": forRun},
-	"cabal":     {"build": forBuild, "test": forTest, "run": forRun},
-	"buf":       {"lint": forLint, "generate": forBuild, "build": forBuild, "format": forFormat, "breaking": forLint},
-	"pip":       {"install": forInstall},
-	"pip3":      {"install": forInstall},
-	"brew":      {"install": forInstall, "upgrade": forInstall, "bundle": forInstall},
-	"apt":       {"install": forInstall},
-	"apt-get":   {"install": forInstall},
-	"dnf":       {"install": forInstall},
-	"apk":       {"add": forInstall},
-	"gem":       {"install": forInstall, "push": forRelease, "build": forBuild},
-	"composer":  {"install": forInstall, "require": forInstall, "update": forInstall, "test": forTest, "*": "target"},
-	"bazel":     {"test": forTest, "build": forBuild, "run": forRun},
-	"npm":       {"test": forTest, "t": forTest, "run": "script", "run-script": "script", "ci": forInstall, "install": forInstall, "i": forInstall, "start": forRun, "publish": forRelease, "version": forRelease, "audit": forLint, "pack": forRelease, "link": forInstall, "exec": "wrap"},
-	"pnpm":      {"run": "script", "install": forInstall, "i": forInstall, "add": forInstall, "exec": "wrap", "dlx": "wrap", "publish": forRelease, "list": "", "ls": "", "why": "", "view": "", "config": "", "store": "", "*": "target"},
-	"yarn":      {"run": "script", "install": forInstall, "add": forInstall, "dlx": "wrap", "exec": "wrap", "info": "", "why": "", "list": "", "config": "", "workspace": "target", "*": "target"},
-	"bun":       {"run": "script", "test": forTest, "install": forInstall, "i": forInstall, "add": forInstall, "x": "wrap", "build": forBuild, "publish": forRelease, "pm": "", "*": "target"},
-	"uv":        {"run": "wrap", "sync": forInstall, "pip": forInstall, "add": forInstall, "lock": forInstall, "build": forBuild, "publish": forRelease, "tool": forInstall},
-	"poetry":    {"run": "wrap", "install": forInstall, "add": forInstall, "lock": forInstall, "build": forBuild, "publish": forRelease},
-	"pdm":       {"run": "wrap", "install": forInstall, "add": forInstall},
-	"hatch":     {"run": "wrap", "test": forTest, "build": forBuild, "fmt": forFormat},
-	"bundle":    {"exec": "wrap", "install": forInstall},
-	"mise":      {"run": "script", "r": "script", "x": "wrap", "exec": "wrap", "install": forInstall, "trust": forInstall},
-	"make":      {"*": "target"},
-	"gmake":     {"*": "target"},
-	"just":      {"*": "target"},
-	"task":      {"*": "target"},
-	"rake":      {"*": "target"},
-	"tox":       {"*": forTest},
-	"nox":       {"*": forTest},
-	"turbo":     {"run": "script", "*": "target"},
-	"nx":        {"run": "script", "affected": "target", "*": "target"},
-	"lerna":     {"run": "script", "publish": forRelease, "version": forRelease},
-	"gradle":    {"*": "target"},
-	"gradlew":   {"*": "target"},
-	"mvn":       {"*": "target"},
-	"mvnw":      {"*": "target"},
-	"sbt":       {"*": "target"},
-	"lein":      {"*": "target"},
-	"git":       {"checkout": "branch", "commit": forVCS, "push": forVCS, "merge": forVCS, "tag": forVCS, "cherry-pick": forVCS, "rebase": forVCS, "pull": forVCS, "switch": forVCS},
-	"gh":        {"pr": "gh", "release": "gh", "issue": "gh", "workflow": "gh", "discussion": "gh"},
-	"glab":      {"mr": "gh", "release": "gh"},
-}
+var subcommandUse = sync.OnceValue(func() map[string]map[string]string {
+	return map[string]map[string]string{
+		"go":        {"test": forTest, "build": forBuild, "vet": forLint, "fmt": forFormat, "run": forRun, "generate": forBuild, "install": forInstall, "mod": forInstall, "get": forInstall, "tool": forRun},
+		"cargo":     {"test": forTest, "nextest": forTest, "bench": forTest, "build": forBuild, "check": forLint, "clippy": forLint, "fmt": forFormat, "run": forRun, "install": forInstall, "update": forInstall, "add": forInstall, "publish": forRelease, "release": forRelease, "deny": forLint, "audit": forLint, "doc": forBuild, "insta": forTest, "llvm-cov": forTest, "machete": forLint, "hack": forLint, "xtask": forRun, "fix": forFormat},
+		"rustup":    {"toolchain": forInstall, "component": forInstall, "target": forInstall, "update": forInstall},
+		"dotnet":    {"test": forTest, "build": forBuild, "run": forRun, "restore": forInstall, "format": forFormat, "publish": forRelease, "pack": forRelease},
+		"swift":     {"test": forTest, "build": forBuild, "run": forRun, "package": forInstall},
+		"zig":       {"build": forBuild, "test": forTest, "fmt": forFormat, "run": forRun},
+		"mix":       {"test": forTest, "compile": forBuild, "format": forFormat, "credo": forLint, "deps.get": forInstall, "dialyzer": forLint, "*": "target"},
+		"deno":      {"test": forTest, "lint": forLint, "fmt": forFormat, "check": forLint, "run": forRun, "task": "target", "compile": forBuild},
+		"flutter":   {"test": forTest, "build": forBuild, "analyze": forLint, "run": forRun, "pub": forInstall},
+		"dart":      {"test": forTest, "analyze": forLint, "format": forFormat, "run": forRun, "pub": forInstall, "compile": forBuild},
+		"ruff":      {"check": forLint, "format": forFormat},
+		"biome":     {"check": forLint, "lint": forLint, "format": forFormat, "ci": forLint},
+		"terraform": {"plan": forRun, "apply": forRelease, "validate": forLint, "fmt": forFormat, "init": forInstall, "test": forTest},
+		"tofu":      {"plan": forRun, "apply": forRelease, "validate": forLint, "fmt": forFormat, "init": forInstall, "test": forTest},
+		"kubectl":   {"apply": forRelease, "rollout": forRelease},
+		"helm":      {"lint": forLint, "template": forBuild, "upgrade": forRelease, "install": forRelease},
+		"docker":    {"build": forBuild, "run": forRun, "compose": "target", "buildx": forBuild, "push": forRelease},
+		"podman":    {"build": forBuild, "run": forRun, "compose": "target", "push": forRelease},
+		"nix":       {"build": forBuild, "flake": forLint, "develop": forRun, "run": forRun, "fmt": forFormat},
+		"dune":      {"build": forBuild, "test": forTest, "runtest": forTest, "fmt": forFormat, "exec": forRun},
+		"stack":     {"build": forBuild, "test": forTest, "run": forRun},
+		"cabal":     {"build": forBuild, "test": forTest, "run": forRun},
+		"buf":       {"lint": forLint, "generate": forBuild, "build": forBuild, "format": forFormat, "breaking": forLint},
+		"pip":       {"install": forInstall},
+		"pip3":      {"install": forInstall},
+		"brew":      {"install": forInstall, "upgrade": forInstall, "bundle": forInstall},
+		"apt":       {"install": forInstall},
+		"apt-get":   {"install": forInstall},
+		"dnf":       {"install": forInstall},
+		"apk":       {"add": forInstall},
+		"gem":       {"install": forInstall, "push": forRelease, "build": forBuild},
+		"composer":  {"install": forInstall, "require": forInstall, "update": forInstall, "test": forTest, "*": "target"},
+		"bazel":     {"test": forTest, "build": forBuild, "run": forRun},
+		"npm":       {"test": forTest, "t": forTest, "run": "script", "run-script": "script", "ci": forInstall, "install": forInstall, "i": forInstall, "start": forRun, "publish": forRelease, "version": forRelease, "audit": forLint, "pack": forRelease, "link": forInstall, "exec": "wrap"},
+		"pnpm":      {"run": "script", "install": forInstall, "i": forInstall, "add": forInstall, "exec": "wrap", "dlx": "wrap", "publish": forRelease, "list": "", "ls": "", "why": "", "view": "", "config": "", "store": "", "*": "target"},
+		"yarn":      {"run": "script", "install": forInstall, "add": forInstall, "dlx": "wrap", "exec": "wrap", "info": "", "why": "", "list": "", "config": "", "workspace": "target", "*": "target"},
+		"bun":       {"run": "script", "test": forTest, "install": forInstall, "i": forInstall, "add": forInstall, "x": "wrap", "build": forBuild, "publish": forRelease, "pm": "", "*": "target"},
+		"uv":        {"run": "wrap", "sync": forInstall, "pip": forInstall, "add": forInstall, "lock": forInstall, "build": forBuild, "publish": forRelease, "tool": forInstall},
+		"poetry":    {"run": "wrap", "install": forInstall, "add": forInstall, "lock": forInstall, "build": forBuild, "publish": forRelease},
+		"pdm":       {"run": "wrap", "install": forInstall, "add": forInstall},
+		"hatch":     {"run": "wrap", "test": forTest, "build": forBuild, "fmt": forFormat},
+		"bundle":    {"exec": "wrap", "install": forInstall},
+		"mise":      {"run": "script", "r": "script", "x": "wrap", "exec": "wrap", "install": forInstall, "trust": forInstall},
+		"make":      {"*": "target"},
+		"gmake":     {"*": "target"},
+		"just":      {"*": "target"},
+		"task":      {"*": "target"},
+		"rake":      {"*": "target"},
+		"tox":       {"*": forTest},
+		"nox":       {"*": forTest},
+		"turbo":     {"run": "script", "*": "target"},
+		"nx":        {"run": "script", "affected": "target", "*": "target"},
+		"lerna":     {"run": "script", "publish": forRelease, "version": forRelease},
+		"gradle":    {"*": "target"},
+		"gradlew":   {"*": "target"},
+		"mvn":       {"*": "target"},
+		"mvnw":      {"*": "target"},
+		"sbt":       {"*": "target"},
+		"lein":      {"*": "target"},
+		"git":       {"checkout": "branch", "commit": forVCS, "push": forVCS, "merge": forVCS, "tag": forVCS, "cherry-pick": forVCS, "rebase": forVCS, "pull": forVCS, "switch": forVCS},
+		"gh":        {"pr": "gh", "release": "gh", "issue": "gh", "workflow": "gh", "discussion": "gh"},
+		"glab":      {"mr": "gh", "release": "gh"},
+	}
+})
 
 // readers only look at things, arrange files or wait: never worth remembering.
-var readers = func() map[string]bool {
+var readers = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	for name := range strings.FieldsSeq(`ls cat sed awk gawk grep egrep fgrep rg ag ack find fd head tail wc sort uniq cut tr echo printf pwd cd which
 		whereis type file stat du df ps top kill pkill killall pgrep sleep wait true false test [ date env export set unset source . mkdir rmdir cp mv rm ln
@@ -103,7 +106,7 @@ var readers = func() map[string]bool {
 		m[name] = true
 	}
 	return m
-}()
+})
 
 // classify names a command's family and what it is for; the use is empty for a
 // command that is not worth remembering.
@@ -115,17 +118,17 @@ func classify(words []string) (family, use string) {
 		return "", ""
 	}
 	switch {
-	case base == "" || readers[base] || strings.ContainsAny(program, "$*=(){}<>"):
+	case base == "" || readers()[base] || strings.ContainsAny(program, "$*=(){}<>"):
 		return "", ""
 	case base == "npx" || base == "bunx" || base == "uvx" || base == "pipx":
 		return wrapped(base, args)
 	case interpreter(base):
 		return interpreted(base, args)
 	}
-	if sub, ok := subcommandUse[base]; ok {
+	if sub, ok := subcommandUse()[base]; ok {
 		return subcommand(base, args, sub)
 	}
-	if use := programUse[base]; use != "" {
+	if use := programUse()[base]; use != "" {
 		return base, use
 	}
 	if strings.Contains(program, "/") && !strings.HasPrefix(program, "/") && !strings.HasPrefix(program, "~") && !strings.HasPrefix(program, "../") {
@@ -238,7 +241,7 @@ func wrapped(prefix string, args []string) (family, use string) {
 		if verb, _ := next(args[1:]); verb == "view" || verb == "info" || verb == "show" || verb == "list" || verb == "ls" || verb == "search" {
 			return "", ""
 		}
-		if readers[path.Base(name)] || strings.ContainsAny(name, "$*=(){}<>") {
+		if readers()[path.Base(name)] || strings.ContainsAny(name, "$*=(){}<>") {
 			return "", ""
 		}
 		return prefix + " " + name, target(path.Base(name))
@@ -261,7 +264,7 @@ func interpreted(base string, args []string) (family, use string) {
 		switch {
 		case w == "-m" && i+1 < len(args):
 			module := unquote(args[i+1])
-			if use := programUse[module]; use != "" {
+			if use := programUse()[module]; use != "" {
 				return base + " -m " + module, use
 			}
 			switch module {

@@ -141,7 +141,7 @@ func announcement(text string) bool {
 		}
 	}
 	for w := range contentWords(string(plain)) {
-		if !housekeeping[w] && strings.Trim(w, "0123456789") != "" && !shortHash(w) {
+		if !housekeeping()[w] && strings.Trim(w, "0123456789") != "" && !shortHash(w) {
 			return false
 		}
 	}
@@ -156,4 +156,4 @@ func shortHash(w string) bool {
 }
 
 // housekeeping are the words that tell of the handling of a change.
-var housekeeping = setOf(strings.Fields("opened created made updated replied resolved addressed pushed posted merged committed closed completed done ready-for-review ready review reviewed draft request requests pull thread threads open discussion issue issues comment comments feedback commit commits branch link links with both latest remaining inline reviewer reviewers change changes this that them have been also successfully"))
+var housekeeping = wordSet("opened created made updated replied resolved addressed pushed posted merged committed closed completed done ready-for-review ready review reviewed draft request requests pull thread threads open discussion issue issues comment comments feedback commit commits branch link links with both latest remaining inline reviewer reviewers change changes this that them have been also successfully")

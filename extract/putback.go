@@ -9,7 +9,7 @@ import (
 const maxPutBack = 30
 
 // reversals ask for another state of a thing than the one that was just made.
-var reversals = phrases(`back to|put back|bring back|put it back|switch back|set it back|change it back|go back|revert|reverted|undo|restore|reinstate|after all|instead|anyway|should stay|must stay|stays|needs to stay|again|still needed|still need|
+var reversals = newPhrases(`back to|put back|bring back|put it back|switch back|set it back|change it back|go back|revert|reverted|undo|restore|reinstate|after all|instead|anyway|should stay|must stay|stays|needs to stay|again|still needed|still need|
 	wieder|zurück|doch|rückgängig|bleibt|de nouveau|remets|remettre|reviens|revenir|rétablis|finalement|vuelve|volver|de vuelta|otra vez|revierte|déjalo|volta|de volta|reverte|torna|ripristina|terug|weer|обратно|верни|снова|z powrotem|przywróć`)
 
 var cjkReversals = []string{"改回", "恢复", "还原", "撤销", "戻して", "戻す", "元に", "되돌", "원래대로"}

@@ -56,7 +56,7 @@ func wordsShared(a, b string) int {
 	other := contentWords(b)
 	for w := range contentWords(a) {
 		for o := range other {
-			if !commonWords[w] && sameRoot(w, o) {
+			if !commonWords()[w] && sameRoot(w, o) {
 				n++
 				break
 			}

@@ -73,7 +73,7 @@ func subset(a, b map[string]bool) bool {
 }
 
 // onTheWay are words on the state in which a failure left things until it was mended.
-var onTheWay = phrases("failed|failing|was not found|were not found|not found|not installed|is installing|are missing|is missing|missing|half-present|half-installed|not checked out|did not recover|didn't recover|refused|stuck")
+var onTheWay = newPhrases("failed|failing|was not found|were not found|not found|not installed|is installing|are missing|is missing|missing|half-present|half-installed|not checked out|did not recover|didn't recover|refused|stuck")
 
 // mendedOnTheWay reports whether the agent said something on its way out of a failure that is
 // told: between what failed and what passed.

@@ -130,7 +130,7 @@ func grantsFault(t *turn) bool {
 }
 
 var (
-	discoveries = phrases("i see the issue|i see the problem|i see it|i see what|now i see|i found the|i found it|found it|found the|here's the issue|here is the issue|here's the problem|that's the issue|that explains")
+	discoveries = newPhrases("i see the issue|i see the problem|i see it|i see what|now i see|i found the|i found it|found it|found the|here's the issue|here is the issue|here's the problem|that's the issue|that explains")
 )
 
 // announced is what follows a sentence that only says that the cause was found:

@@ -154,7 +154,7 @@ func firstWords(r *run, root string) string {
 		parts = parts[g.part : g.part+1]
 	}
 	for _, s := range parts {
-		if !s.script && !readers[unquote(s.words[0])] && unquote(s.words[0]) != "git" {
+		if !s.script && !readers()[unquote(s.words[0])] && unquote(s.words[0]) != "git" {
 			if t := rendered(s, root); t != "" {
 				return t
 			}
@@ -167,7 +167,7 @@ func firstWords(r *run, root string) string {
 // onlyReads reports whether a command line only looks at things.
 func onlyReads(r *run) bool {
 	for _, s := range r.parts {
-		if !readers[unquote(s.words[0])] {
+		if !readers()[unquote(s.words[0])] {
 			return false
 		}
 	}

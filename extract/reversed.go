@@ -6,7 +6,7 @@ import (
 )
 
 // reversing are a person's words that ask for the former state of a thing.
-var reversing = phrases("back to|back in|back on|back off|set back|put back|go back|goes back|change back|switch back|switched back|turn back|bring back|bring it back|put it back|roll back|rolled back|revert|reverted|undo|restore|reinstate|re-enable|vuelve|vuelva|volver a|revierte|deshaz|restaura|zurück|rückgängig|wiederherstellen|remets|remettre|revenir à|annule|rétablis|volta para|voltar|desfaz|reverte|rimetti|ripristina|terug|верни|вернуть|откати|обратно|przywróć|cofnij")
+var reversing = newPhrases("back to|back in|back on|back off|set back|put back|go back|goes back|change back|switch back|switched back|turn back|bring back|bring it back|put it back|roll back|rolled back|revert|reverted|undo|restore|reinstate|re-enable|vuelve|vuelva|volver a|revierte|deshaz|restaura|zurück|rückgängig|wiederherstellen|remets|remettre|revenir à|annule|rétablis|volta para|voltar|desfaz|reverte|rimetti|ripristina|terug|верни|вернуть|откати|обратно|przywróć|cofnij")
 
 // reversed reports whether a person asked, behind an item, for the former state of
 // a thing that a text puts in code marks.

@@ -271,8 +271,8 @@ func (r *reading) remadeSince(t *turn, text string) bool {
 }
 
 var (
-	presentState = phrases("now|new shape")
-	ofTheChange  = phrases("the pr|this pr|the change|this change|the fix|this fix")
+	presentState = newPhrases("now|new shape")
+	ofTheChange  = newPhrases("the pr|this pr|the change|this change|the fix|this fix")
 )
 
 // lastEdited is the last turn that changed files before an item, or the one of the item.

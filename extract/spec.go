@@ -47,7 +47,7 @@ func specifications(r *reading) []found {
 // whatever its directories are called, was attached by nobody.
 func attachment(line, root string) bool {
 	for _, s := range splitShell(line) {
-		if !readers[unquote(s.words[0])] {
+		if !readers()[unquote(s.words[0])] {
 			continue
 		}
 		for _, w := range s.words[1:] {
@@ -123,7 +123,7 @@ func specified(text string, t *turn, item int, later []*turn) []found {
 	return out
 }
 
-var bindingHeads = phrases("principles|principle|constraints|constraint|requirements|non-goals|non goals|out of scope|rules|ground rules|guidelines|conventions|invariants|limitations|assumptions|decisions|key decisions|design decisions|must have|must haves|security|compatibility|grundsätze|vorgaben|anforderungen|nicht-ziele|contraintes|exigences|restricciones|requisitos|约束|要求|原则|制約|要件|原則|요구사항|제약")
+var bindingHeads = newPhrases("principles|principle|constraints|constraint|requirements|non-goals|non goals|out of scope|rules|ground rules|guidelines|conventions|invariants|limitations|assumptions|decisions|key decisions|design decisions|must have|must haves|security|compatibility|grundsätze|vorgaben|anforderungen|nicht-ziele|contraintes|exigences|restricciones|requisitos|约束|要求|原则|制約|要件|原則|요구사항|제약")
 
 // headingOf reports whether a line is a heading: marked as one, or a short line
 // without a full stop, as texts have that were copied from a page.
@@ -233,7 +233,7 @@ func setAside(line string, own []string) bool {
 		shared := 0
 		for w := range contentWords(s) {
 			for o := range tokens {
-				if w == o && !commonWords[w] {
+				if w == o && !commonWords()[w] {
 					shared++
 				}
 			}

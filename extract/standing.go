@@ -3,19 +3,19 @@ package extract
 import "strings"
 
 var (
-	everLasting = phrases("from now on|going forward|in future|in the future|every time|everytime|whenever|each time|at all times|under no circumstances|no matter what|as a rule|for all future|for future|unless i|without asking|without my|ask me before|ask before|ask first|check with me|before you commit|before you push|before committing|before pushing|before every|before each|before any|before opening|before you're done|before you are done|before finishing|after every|after each|on every|for every pr|for every commit|every commit|every pr|every change|each commit|each pr|all commits|all prs|by convention")
-	passing     = phrases("yet|for now|right now|this time|just now|here|at the moment|today|for the moment|this once|just once|only once|just this|until then|while you were|in this pr|in this commit|in this case|in this one|this session|tonight|tomorrow|for this run|for this one|this run|this one time|for this test|for this pr|for this commit|for this branch|for the demo|for this demo|for this release|this release|this round|this week|temporarily|for testing|for debugging|until i|until we|until the|while i|while we|before i get|for a moment|for a minute|first pass|as a quick hack|one-off|one off")
-	deictic     = phrases("this|that|it|these|those|them|here|there|the")
-	notForbid   = phrases("don't worry|don't know|don't think|don't understand|don't mind|don't care|don't see|don't get|don't need|don't have|don't bother|don't forget|don't believe|don't remember|don't tink|do not know|do not think|do not understand|do not need|do not have|do not see|dont know|dont think|dont understand|dont worry|dont need|dont have|don't we|don't you|don't they|don't i|do not worry")
-	weRules     = phrases("we use|we only use|we only|we always|we never|we don't use|we don't want|we don't commit|we don't do|we do not use|we do not|we prefer|we don't support|we don't add|we don't allow|we stay with|we stay on|we stick with|we stick to|we're staying with|we are staying with|we settled on|our convention|our policy|our style|convention is|in this repo|in this repository|in this project|in this codebase|this repo uses|this project uses|house style|coding style|the convention|the rule is|we usually|we normally|we typically|we generally|we tend to|we try to|we like to|we avoid|we keep|we stay away from|our rule|our rules|our standard|our guideline|our guidelines|our team|by policy|i usually|i normally|i typically|i generally|i tend to|i always|i never|i try to keep")
-	tastes      = phrases("i prefer|i'd prefer|i would prefer|i always want|i only want|i would only want|i'd only want|i never want|i don't want|i do not want|i don't like|i do not like|i hate|i want all|i want every|i like my|i like it when|i expect|prefer|please prefer|always prefer|i'd rather|i would rather|i much prefer|i'm not a fan of|i am not a fan of|not a big fan of|i can't stand|i dislike|i insist|i care about|is important to me|matters to me|i value|i love it when|drives me crazy|annoys me|i want my|i don't want any|no need to ever")
+	everLasting = newPhrases("from now on|going forward|in future|in the future|every time|everytime|whenever|each time|at all times|under no circumstances|no matter what|as a rule|for all future|for future|unless i|without asking|without my|ask me before|ask before|ask first|check with me|before you commit|before you push|before committing|before pushing|before every|before each|before any|before opening|before you're done|before you are done|before finishing|after every|after each|on every|for every pr|for every commit|every commit|every pr|every change|each commit|each pr|all commits|all prs|by convention")
+	passing     = newPhrases("yet|for now|right now|this time|just now|here|at the moment|today|for the moment|this once|just once|only once|just this|until then|while you were|in this pr|in this commit|in this case|in this one|this session|tonight|tomorrow|for this run|for this one|this run|this one time|for this test|for this pr|for this commit|for this branch|for the demo|for this demo|for this release|this release|this round|this week|temporarily|for testing|for debugging|until i|until we|until the|while i|while we|before i get|for a moment|for a minute|first pass|as a quick hack|one-off|one off")
+	deictic     = newPhrases("this|that|it|these|those|them|here|there|the")
+	notForbid   = newPhrases("don't worry|don't know|don't think|don't understand|don't mind|don't care|don't see|don't get|don't need|don't have|don't bother|don't forget|don't believe|don't remember|don't tink|do not know|do not think|do not understand|do not need|do not have|do not see|dont know|dont think|dont understand|dont worry|dont need|dont have|don't we|don't you|don't they|don't i|do not worry")
+	weRules     = newPhrases("we use|we only use|we only|we always|we never|we don't use|we don't want|we don't commit|we don't do|we do not use|we do not|we prefer|we don't support|we don't add|we don't allow|we stay with|we stay on|we stick with|we stick to|we're staying with|we are staying with|we settled on|our convention|our policy|our style|convention is|in this repo|in this repository|in this project|in this codebase|this repo uses|this project uses|house style|coding style|the convention|the rule is|we usually|we normally|we typically|we generally|we tend to|we try to|we like to|we avoid|we keep|we stay away from|our rule|our rules|our standard|our guideline|our guidelines|our team|by policy|i usually|i normally|i typically|i generally|i tend to|i always|i never|i try to keep")
+	tastes      = newPhrases("i prefer|i'd prefer|i would prefer|i always want|i only want|i would only want|i'd only want|i never want|i don't want|i do not want|i don't like|i do not like|i hate|i want all|i want every|i like my|i like it when|i expect|prefer|please prefer|always prefer|i'd rather|i would rather|i much prefer|i'm not a fan of|i am not a fan of|not a big fan of|i can't stand|i dislike|i insist|i care about|is important to me|matters to me|i value|i love it when|drives me crazy|annoys me|i want my|i don't want any|no need to ever")
 	// A general subject: what is said of it is said of every one to come.
-	sweeping   = phrases("all|every|each|any|no|only|new|nothing|everything|commits|commit messages|tests|branches|pull requests|prs|comments|docs|documentation|error messages|errors|logs|log messages|functions|names|variables|migrations|public|generated|production")
-	upholds    = phrases("make sure|ensure|be sure|remember to|remember that|please make sure|please ensure|and make sure|also make sure")
-	upheld     = phrases("stay|stays|remain|remains|still works|still work|keep working|keeps working|doesn't break|does not break|don't break|backward compatible|backwards compatible|compatible|doesn't change|does not change|never|always")
-	reproaches = phrases("you keep|you always|you never|i told you|i said|how many times|as i said|like i said|i already told|i already said|why do you always|why do you keep")
-	politeAsks = phrases("can you|could you|please|would you|will you")
-	keepings   = phrases("keep|store|put|track|document|save|write|log|name|please keep|please put|please track")
+	sweeping   = newPhrases("all|every|each|any|no|only|new|nothing|everything|commits|commit messages|tests|branches|pull requests|prs|comments|docs|documentation|error messages|errors|logs|log messages|functions|names|variables|migrations|public|generated|production")
+	upholds    = newPhrases("make sure|ensure|be sure|remember to|remember that|please make sure|please ensure|and make sure|also make sure")
+	upheld     = newPhrases("stay|stays|remain|remains|still works|still work|keep working|keeps working|doesn't break|does not break|don't break|backward compatible|backwards compatible|compatible|doesn't change|does not change|never|always")
+	reproaches = newPhrases("you keep|you always|you never|i told you|i said|how many times|as i said|like i said|i already told|i already said|why do you always|why do you keep")
+	politeAsks = newPhrases("can you|could you|please|would you|will you")
+	keepings   = newPhrases("keep|store|put|track|document|save|write|log|name|please keep|please put|please track")
 )
 
 // standing weighs how much a sentence of a person reads as a lasting rule rather
@@ -119,7 +119,7 @@ func pointedEnd(norm string) bool {
 func question(s string) bool { return strings.HasSuffix(strings.TrimRight(s, `"') `), "?") }
 
 // nextTimes begin what a person wants done otherwise from then on.
-var nextTimes = phrases("next time|the next time|nächstes mal|beim nächsten mal|la prochaine fois|la próxima vez|da próxima vez|la prossima volta|volgende keer|в следующий раз|następnym razem")
+var nextTimes = newPhrases("next time|the next time|nächstes mal|beim nächsten mal|la prochaine fois|la próxima vez|da próxima vez|la prossima volta|volgende keer|в следующий раз|następnym razem")
 
 // rules reports whether a person said nothing but lasting rules.
 func rules(a ask) bool {
@@ -131,7 +131,7 @@ func rules(a ask) bool {
 	return len(a.own) > 0
 }
 
-var needful = phrases("need to be|needs to be|must be|has to be|have to be")
+var needful = newPhrases("need to be|needs to be|must be|has to be|have to be")
 
 // pointed reports whether what a person likes or dislikes is a thing at hand: "I
 // don't like this", not "I don't like it when tests sleep".
@@ -161,8 +161,8 @@ func pointed(norm string) bool {
 }
 
 var (
-	insteads = phrases("use|keep|prefer|only|must")
-	lastings = phrases("as they are|as it is|as is|unchanged|intact|untouched|backward compatible|backwards compatible|stable")
+	insteads = newPhrases("use|keep|prefer|only|must")
+	lastings = newPhrases("as they are|as it is|as is|unchanged|intact|untouched|backward compatible|backwards compatible|stable")
 	modals   = []string{" must ", " may only ", " may not ", " must only ", " must not "}
 )
 

@@ -61,8 +61,8 @@ func pointsFirst(s string) bool {
 }
 
 var (
-	advises     = phrases("consider|please consider|suggestion|suggest|recommend|nit|nitpick|minor|optional|potential issue|high severity|medium severity|low severity")
-	underReview = phrases("the new code|this pr|the pr|this diff|the diff|this change|this patch|in this file|newly added|newly introduced|this new|the updated code|the added code")
+	advises     = newPhrases("consider|please consider|suggestion|suggest|recommend|nit|nitpick|minor|optional|potential issue|high severity|medium severity|low severity")
+	underReview = newPhrases("the new code|this pr|the pr|this diff|the diff|this change|this patch|in this file|newly added|newly introduced|this new|the updated code|the added code")
 )
 
 // within reports whether the first quotation of a text stands in another text.
@@ -112,21 +112,21 @@ func statement(s string, a ask) float64 {
 }
 
 var (
-	demands = phrases("needs to|need to|must|must not|should|shouldn't|has to|have to|may not|cannot|can't|invariant")
-	grounds = phrases("or else|otherwise|because|so that|so the|so we|so users|so people|since the|since we|since our|as we|invariant that|given that|due to|for compliance")
-	asides  = phrases("i|iiuc|maybe|hm|hmm|wtf|dude|why|what|how|again|i think|ok|sorry|yeah|yes|yep|sure|well|good|great|thanks")
+	demands = newPhrases("needs to|need to|must|must not|should|shouldn't|has to|have to|may not|cannot|can't|invariant")
+	grounds = newPhrases("or else|otherwise|because|so that|so the|so we|so users|so people|since the|since we|since our|as we|invariant that|given that|due to|for compliance")
+	asides  = newPhrases("i|iiuc|maybe|hm|hmm|wtf|dude|why|what|how|again|i think|ok|sorry|yeah|yes|yep|sure|well|good|great|thanks")
 
 	// Reasons that a person gives, and what they found out.
-	givens = phrases("reason being|the reason is|the reason being|the reason was|turns out|it turned out|the root cause|my point is|the point is|the problem is that|the issue is that|the goal is|the idea is|the whole point|what matters is|the thing is")
+	givens = newPhrases("reason being|the reason is|the reason being|the reason was|turns out|it turned out|the root cause|my point is|the point is|the problem is that|the issue is that|the goal is|the idea is|the whole point|what matters is|the thing is")
 	// What the work has to put up with.
-	limits = phrases(`can't use|cannot use|can't rely on|cannot rely on|can't depend on|only allows|only supports|only accepts|only works with|only works on|doesn't allow|does not allow|don't allow|doesn't support|does not support|
+	limits = newPhrases(`can't use|cannot use|can't rely on|cannot rely on|can't depend on|only allows|only supports|only accepts|only works with|only works on|doesn't allow|does not allow|don't allow|doesn't support|does not support|
 		is limited to|are limited to|limit of|rate limited|rate limit|is not allowed|isn't allowed|are not allowed|aren't allowed|not permitted|is forbidden|forbids|prohibits|has to support|have to support|must support|need to support|
 		needs to support|has to work|have to work|must work|needs to work|has to run|must run|needs to run|has to stay|have to stay|must stay|needs to stay|must remain|must be|must not|must never|must always|has to be|have to be|
 		our customers|our users|our clients|some customers|customers rely|customers depend|users rely|users depend|for compliance|for legal reasons|legal requires|by contract|security policy|air-gapped|behind a proxy|we ship|we deploy|we target|
 		we support|we still support|is read-only|are read-only|is generated|are generated|is auto-generated|auto-generated|is vendored|is owned by|are owned by|owned by|is maintained by|is deprecated|is frozen|source of truth|we moved|we migrated|we switched|
 		we've moved|we've switched|we've migrated|we have moved|we dropped|we've dropped|we stopped using|we're moving|we're migrating|no longer use|no longer support|no longer have|we no longer|we don't have access|there is no way to`)
 	// A limit that was met in passing.
-	spent   = phrases("i think i|i was|i ran|i tried|i got|i get|i see|last time|yesterday|just now|failing|failed|fails|crashed|crashes")
-	intents = phrases("i just want|i only want|i just need|what i want|what i need|all i want|i want the|i want it to|i want this to|we want the|we want it|i want to be able|we need the|we need it|i meant|what i meant|the intention|the intent")
-	wishes  = phrases("i think it should|i think we should|i think this should|i think that should|i would think|i would expect|i would assume|i'd expect|i'd think|it should|we should|this should|that should|they should|ideally")
+	spent   = newPhrases("i think i|i was|i ran|i tried|i got|i get|i see|last time|yesterday|just now|failing|failed|fails|crashed|crashes")
+	intents = newPhrases("i just want|i only want|i just need|what i want|what i need|all i want|i want the|i want it to|i want this to|we want the|we want it|i want to be able|we need the|we need it|i meant|what i meant|the intention|the intent")
+	wishes  = newPhrases("i think it should|i think we should|i think this should|i think that should|i would think|i would expect|i would assume|i'd expect|i'd think|it should|we should|this should|that should|they should|ideally")
 )

@@ -3,6 +3,7 @@ package extract
 import (
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"memoir"
@@ -91,7 +92,7 @@ func asksOnly(text string) bool {
 }
 
 // faults say what a thing has too little or too much of.
-var faults = phrases("only have|only has|never used|not used|unused|isn't used|aren't used|is missing|are missing|has an old|have an old|no longer used|is hardcoded|is hard-coded|doesn't implement|does not implement|doesn't handle|doesn't call|isn't called|is never called|while rendering|is duplicated")
+var faults = newPhrases("only have|only has|never used|not used|unused|isn't used|aren't used|is missing|are missing|has an old|have an old|no longer used|is hardcoded|is hard-coded|doesn't implement|does not implement|doesn't handle|doesn't call|isn't called|is never called|while rendering|is duplicated")
 
 // putRight reports whether what the agent granted is a fault of the code that it
 // mended in the same turn: it holds no longer, and nothing was settled by it.
@@ -145,8 +146,8 @@ func challenges(a ask) bool {
 }
 
 var (
-	doubts   = phrases("why|wait|hm|hmm|hmmm|but|isn't|aren't|shouldn't|couldn't|wouldn't|doesn't|don't|can't|are you sure|is that|is this|is it|how about|what about|what if|could we|can we|could you|should we|i thought|i think|i would|i'd|i actually|actually|slight|same|not|sooo|so why|so we|like|warum|wieso|pourquoi|por qué|por que|perché|waarom|почему|зачем")
-	doubting = phrases("no ?|right ?|why would|why are|why do|why is|why did|why not|can't we|couldn't we|shouldn't|isn't|aren't|instead|rather|i thought|doesn't look|not correct|is wrong|none of|but|not what")
+	doubts   = newPhrases("why|wait|hm|hmm|hmmm|but|isn't|aren't|shouldn't|couldn't|wouldn't|doesn't|don't|can't|are you sure|is that|is this|is it|how about|what about|what if|could we|can we|could you|should we|i thought|i think|i would|i'd|i actually|actually|slight|same|not|sooo|so why|so we|like|warum|wieso|pourquoi|por qué|por que|perché|waarom|почему|зачем")
+	doubting = newPhrases("no ?|right ?|why would|why are|why do|why is|why did|why not|can't we|couldn't we|shouldn't|isn't|aren't|instead|rather|i thought|doesn't look|not correct|is wrong|none of|but|not what")
 )
 
 // weighty joins the sentences of a person that say something about the matter.
@@ -241,7 +242,7 @@ func subwords(text string, only bool) map[string]bool {
 			}
 		}
 		for part := range strings.FieldsSeq(b.String()) {
-			if len(part) > 3 && !commonWords[part] {
+			if len(part) > 3 && !commonWords()[part] {
 				out[part] = true
 			}
 		}
@@ -250,14 +251,14 @@ func subwords(text string, only bool) map[string]bool {
 }
 
 // commonWords are words of four letters or more that say nothing of the matter.
-var commonWords = func() map[string]bool {
+var commonWords = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	for w := range strings.FieldsSeq(`then that this what when with from have does agent user file code test both also into they them their there which would should could these those just
 		some more only than here were been will about other after before because make like want need part first second thing things using used work works working still`) {
 		m[w] = true
 	}
 	return m
-}()
+})
 
 // listGranted is what an agent grants in a list: the line that leads to it, if it says
 // more than that there is one, and the beginnings of its entries.

@@ -131,8 +131,8 @@ func (r *reading) repaired(text string, item int) bool {
 }
 
 var (
-	placeWords = phrases("this machine|this environment|this sandbox|this shell|this worktree|this checkout|this container|this workspace|this host|this mac|on path|on the path|the sandbox|my environment|the local checkout|the local toolchain|local toolchain|shell's path|shell’s path|on macos|on linux|on windows|under wsl|auf diesem rechner|sur cette machine")
-	absences   = phrases("not|missing|isn't|isn’t|lacks|no|unavailable|cannot|can't|can’t|doesn't|doesn’t|refuses|blocked|only|old|too old|denied|nicht|kein|pas|without")
+	placeWords = newPhrases("this machine|this environment|this sandbox|this shell|this worktree|this checkout|this container|this workspace|this host|this mac|on path|on the path|the sandbox|my environment|the local checkout|the local toolchain|local toolchain|shell's path|shell’s path|on macos|on linux|on windows|under wsl|auf diesem rechner|sur cette machine")
+	absences   = newPhrases("not|missing|isn't|isn’t|lacks|no|unavailable|cannot|can't|can’t|doesn't|doesn’t|refuses|blocked|only|old|too old|denied|nicht|kein|pas|without")
 )
 
 // maxPrompted is how many commands are told that a person showed behind a prompt.

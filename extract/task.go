@@ -82,7 +82,7 @@ func request(s string) bool {
 	return commands(norm) && !begins(norm, phrases("why|what|when|where|who|which|how come")) || has(norm, asksFor) || begins(norm, politeAsks)
 }
 
-var asksFor = phrases("can you|could you|would you|please|i want|i'd like|i would like|we need|we should|you should|i need|let's|lets|should be|how about|can we|could we|needs to|must|i think it should|i think we|it should|this should|that should|they should|, fix it|, fix this|, fix that|, fix them")
+var asksFor = newPhrases("can you|could you|would you|please|i want|i'd like|i would like|we need|we should|you should|i need|let's|lets|should be|how about|can we|could we|needs to|must|i think it should|i think we|it should|this should|that should|they should|, fix it|, fix this|, fix that|, fix them")
 
 // reportsFailure reports whether an ask tells of something that does not work.
 func reportsFailure(text string) bool {
@@ -113,7 +113,7 @@ func mendedBy(turns []*turn) bool {
 }
 
 // underWay tells of checks that had not come to an end when the agent closed.
-var underWay = phrases("queued|is pending|are pending|still pending|in progress|still running|remains|remain|läuft noch|en cours|en curso|em andamento")
+var underWay = newPhrases("queued|is pending|are pending|still pending|in progress|still running|remains|remain|läuft noch|en cours|en curso|em andamento")
 
 // notAtEnd reports whether an answer says that something has not come to an end.
 func notAtEnd(answer string) bool {
@@ -284,7 +284,7 @@ func ofTheSession(s, norm string) bool {
 }
 
 // ownTrial begins what a person does next themselves.
-var ownTrial = phrases("let me try|let me see|let me check|let me test|let me look|ok , let me|okay , let me|i then want|then i want|now i want to try|i now want|next i want")
+var ownTrial = newPhrases("let me try|let me see|let me check|let me test|let me look|ok , let me|okay , let me|i then want|then i want|now i want to try|i now want|next i want")
 
 // inEnglish reports whether a person wrote in English, as far as the words tell.
 func inEnglish(a ask) bool {
@@ -292,10 +292,10 @@ func inEnglish(a ask) bool {
 }
 
 // scoffs hold the agent's own words against it.
-var scoffs = phrases("so much for|so you say|you said|you told me|you claimed|von wegen|soviel zu|so viel zu|tu disais|vous disiez|decías|dijiste")
+var scoffs = newPhrases("so much for|so you say|you said|you told me|you claimed|von wegen|soviel zu|so viel zu|tu disais|vous disiez|decías|dijiste")
 
 // soothing asks for nothing.
-var soothing = phrases("don't worry|dont worry|do not worry|never mind|nevermind|don't bother")
+var soothing = newPhrases("don't worry|dont worry|do not worry|never mind|nevermind|don't bother")
 
 // foremost is the first sentence of an ask that says something.
 func foremost(own []string) []string {

@@ -59,7 +59,7 @@ func topic(before, text string, limit int) string {
 func alone(text string) bool {
 	n := 0
 	for w := range contentWords(text) {
-		if !commonWords[w] {
+		if !commonWords()[w] {
 			n++
 		}
 	}

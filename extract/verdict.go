@@ -75,7 +75,7 @@ func verdict(parts []simple, cmds []command, output string) int {
 			}
 		case i > 0 && parts[i-1].after == "|":
 		case name == "rg" || name == "grep" || name == "git" || len(parts) == 1:
-			searched = searched || readers[name] || name == "git"
+			searched = searched || readers()[name] || name == "git"
 		}
 	}
 	if looksFailed(output) {

@@ -80,7 +80,7 @@ func finding(m remark) (string, float64) {
 	if plain && (!final || !states) || changeEntry(sentence, norm, marks.cause) || !m.headed && (headless(norm) || labelled(sentence)) {
 		return "", 0
 	}
-	if first, _, _ := strings.Cut(strings.TrimSpace(norm), " "); imperatives[first] { // a step proposed or to be taken
+	if first, _, _ := strings.Cut(strings.TrimSpace(norm), " "); imperatives()[first] { // a step proposed or to be taken
 		if !accepted || plain {
 			return "", 0
 		}

@@ -115,7 +115,7 @@ func distinguishing(c command) string {
 	var out []string
 	for i, w := range words {
 		name, _, assigned := strings.Cut(w, "=")
-		if !strings.HasPrefix(w, "-") || w == "--" || selecting[name] {
+		if !strings.HasPrefix(w, "-") || w == "--" || selecting()[name] {
 			continue
 		}
 		out = append(out, w)

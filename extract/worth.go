@@ -70,7 +70,7 @@ func rankItems(items []memoir.Item) []tier {
 // onlyLooks reports whether a command line does no more than look at things.
 func onlyLooks(line string) bool {
 	for _, s := range splitShell(line) {
-		if !readers[unquote(s.words[0])] {
+		if !readers()[unquote(s.words[0])] {
 			return false
 		}
 	}

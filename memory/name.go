@@ -1,10 +1,10 @@
 package memory
 
 import (
-	"regexp"
 	"strings"
 
 	"memoir"
+	"memoir/lazyregexp"
 )
 
 // Bounds of what a root holds. They keep a root readable by people, and an
@@ -19,7 +19,7 @@ const (
 )
 
 // skillName is the form of the Agent Skills specification, at most 64 bytes.
-var skillName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+var skillName = lazyregexp.New(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
 // CheckPath reports why a path may not be a file of a root, with
 // memoir.CodeInvalid. A legal path is relative and slash-separated; each part

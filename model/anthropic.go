@@ -42,19 +42,23 @@ type anthropicModel struct {
 // openAnthropic returns a model that takes key and base URL from the options alone:
 // neither the environment nor a profile of this machine is looked at.
 func openAnthropic(spec Spec, o Options) (Model, error) {
-	if err := checkAnthropic(spec, o); err != nil {
+	o.Key = strings.TrimSpace(o.Key)
+	if err := checkKey(spec, o.Key); err != nil {
 		return nil, err
 	}
 	timeout := cmp.Or(o.Timeout, anthropicTimeout)
 	settings := []option.RequestOption{
 		option.WithoutEnvironmentDefaults(),
 		option.WithoutOpenTelemetry(), // else the environment decides
-		option.WithHTTPClient(anthropicHTTP()),
-		option.WithMiddleware(anthropicAnswered),
+		option.WithHTTPClient(newHTTPClient()),
+		option.WithMiddleware(anthropicAnswered, untold),
 		option.WithMaxRetries(0),
 		option.WithRequestTimeout(timeout),
 	}
 	if o.BaseURL != "" {
+		if err := checkBaseURL(spec, o.BaseURL); err != nil {
+			return nil, err
+		}
 		// The SDK adds the version, which others write as part of the base URL.
 		base := strings.TrimSuffix(strings.TrimRight(o.BaseURL, "/"), "/v1")
 		settings = append(settings, option.WithBaseURL(base))

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 )
 
 func TestAnthropicRetryAfter(t *testing.T) {
@@ -42,25 +41,7 @@ func TestAnthropicRetryAfter(t *testing.T) {
 	}
 }
 
-func TestAnthropicWordsAreClipped(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct{ text, key, want string }{
-		{"a\nb\t\x1b[31mc", "", "a b [31mc"},
-		{"the key abcdef", "abcdef", "the key [key]"},
-		{"the key abcd***wxyz is wrong", "abcdefgh-stuvwxyz", "the key [key] is wrong"},
-		{"no model at all", "no", "no model at all"},
-		{"\xff", "", "\uFFFD"},
-		{strings.Repeat("ä", 251), "", strings.Repeat("ä", 250)},
-		{strings.Repeat("x", 499) + "ä", "", strings.Repeat("x", 499)},
-	} {
-		m := &anthropicModel{options: Options{Key: test.key}}
-		if got := m.words(test.text); got != test.want || !utf8.ValidString(got) {
-			t.Errorf("%q: got %q", test.text, got)
-		}
-	}
-}
-
-func TestAnthropicRedirectIsNotFollowed(t *testing.T) {
+func TestAnthropicRedirectToAnotherServerIsNotFollowed(t *testing.T) {
 	t.Parallel()
 	asked := false
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked = true }))
@@ -98,26 +79,5 @@ func TestAnthropicServerThatCannotBeTalkedToIsOutOfReach(t *testing.T) {
 		if e := errorOf(t, err); e.Class != ClassUnreachable || !strings.Contains(e.Message, want) || strings.Contains(e.Message, "127.0.0.1") {
 			t.Errorf("got %s: %v", e.Class, e)
 		}
-	}
-}
-
-// endlessBody is a body without an end.
-type endlessBody struct{}
-
-func (endlessBody) Read(p []byte) (int, error) { return len(p), nil }
-func (endlessBody) Close() error               { return nil }
-
-func TestAnthropicBodyWithoutAnEndIsNotRead(t *testing.T) {
-	t.Parallel()
-	res, err := anthropicAnswered(nil, func(*http.Request) (*http.Response, error) {
-		return &http.Response{Header: http.Header{"Content-Type": {"application/json"}}, Body: endlessBody{}}, nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	n, err := io.Copy(io.Discard, res.Body)
-	var tooLarge *http.MaxBytesError
-	if n != maxBody || !errors.As(err, &tooLarge) {
-		t.Errorf("read %d bytes: %v", n, err)
 	}
 }

@@ -245,7 +245,7 @@ func TestAnthropicErrorsAreClassified(t *testing.T) {
 		"too large":          {modeltest.Step{Status: 413}, ClassTooLong, 413, 0, "request_too_large"},
 		"invalid":            {modeltest.Step{Status: 400, Message: "max_tokens: 100000 > 64000"}, ClassInvalid, 400, 0, "max_tokens: 100000 > 64000"},
 		"about a context":    {modeltest.Step{Status: 400, Message: "context_management: Extra inputs are not permitted"}, ClassInvalid, 400, 0, "context_management: Extra inputs are not permitted"},
-		"long words":         {modeltest.Step{Status: 400, Message: strings.Repeat("ä", 400)}, ClassInvalid, 400, 0, strings.Repeat("ä", 250)},
+		"long words":         {modeltest.Step{Status: 400, Message: strings.Repeat("ä", 400)}, ClassInvalid, 400, 0, strings.Repeat("ä", 248) + "…"},
 		"cut in mid-body":    {modeltest.Step{Reset: true}, ClassTemporary, 0, 0, "the connection broke in the middle of the answer"},
 		"half an answer":     {modeltest.Step{Raw: `{"id":"msg`}, ClassTemporary, 0, 0, "the server's answer is no JSON"},
 		"another server":     {modeltest.Step{Raw: "<html>"}, ClassMissing, 0, 0, "the server's answer is no JSON: another kind of server, or another path"},
@@ -440,7 +440,7 @@ func TestAnthropicIsNotOpenedWithWhatCannotBeCalled(t *testing.T) {
 	}{
 		"no API":              {Options{}, `provider anthropic has the API "", which is not known`},
 		"no URL":              {Options{API: APIAnthropic, BaseURL: "localhost:80"}, "the baseURL of provider anthropic is no URL of http or https"},
-		"a key with its line": {Options{API: APIAnthropic, Key: rand.Text() + "\n"}, "the key of provider anthropic contains spaces or control characters"},
+		"a key with its line": {Options{API: APIAnthropic, Key: rand.Text() + "\n" + rand.Text()}, "the key of provider anthropic contains spaces or control characters"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -8,12 +8,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
 	"memoir"
+	"memoir/lazyregexp"
 )
 
 // maxAnswer bounds, in bytes, what a program may print.
@@ -129,7 +129,7 @@ func (p *program) run(ctx context.Context, call invocation, s scratch, dir strin
 			return out, err
 		}
 		i := slices.IndexFunc(p.preset.newer, func(name string) bool {
-			return slices.Contains(args, name) && rejecting().MatchString(out.stderr) && strings.Contains(out.stderr, name)
+			return slices.Contains(args, name) && rejecting.MatchString(out.stderr) && strings.Contains(out.stderr, name)
 		})
 		if i < 0 {
 			return out, nil
@@ -141,7 +141,7 @@ func (p *program) run(ctx context.Context, call invocation, s scratch, dir strin
 }
 
 // rejecting is how programs speak of a switch that they do not have.
-var rejecting = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)unknown|unrecogni[sz]ed|unexpected|invalid`) })
+var rejecting = lazyregexp.New(`(?i)unknown|unrecogni[sz]ed|unexpected|invalid`)
 
 // read makes an answer of what was printed.
 func (p *program) read(out printed, call invocation, s scratch) (Answer, error) {

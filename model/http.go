@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"unicode"
 
 	"memoir"
 )
@@ -36,6 +37,22 @@ func newHTTPClient() *http.Client {
 	return client
 }
 
+// untold is the middleware of each SDK: it takes out of a call what the SDK tells of the
+// machine, and bounds the answer.
+func untold(r *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Response, error) {
+	for name := range r.Header {
+		if strings.HasPrefix(name, "X-Stainless-") {
+			r.Header.Del(name)
+		}
+	}
+	r.Header.Set("User-Agent", "memoir")
+	res, err := next(r)
+	if res != nil && res.Body != nil {
+		res.Body = &boundedBody{ReadCloser: res.Body, left: maxBody}
+	}
+	return res, err
+}
+
 // sameServer follows a redirect within a server that repeats the whole request, and
 // hands back any other as the answer.
 func sameServer(r *http.Request, via []*http.Request) error {
@@ -59,6 +76,16 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 		return n, errTooMuch
 	}
 	return n, err
+}
+
+// checkKey fails with memoir.CodeConfig if a key cannot be sent in a header. The error
+// does not repeat it.
+func checkKey(spec Spec, key string) error {
+	if strings.ContainsFunc(key, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
+		return memoir.Errorf(memoir.CodeConfig, "check the provider's keyEnv or keyCommand",
+			"the key of provider %s contains spaces or control characters", spec.Provider)
+	}
+	return nil
 }
 
 // checkBaseURL fails with memoir.CodeConfig unless text is a URL that can be called.

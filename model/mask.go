@@ -1,10 +1,10 @@
 package model
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 	"unicode"
+
+	"memoir/lazyregexp"
 )
 
 // masked stands for a key in a server's words.
@@ -15,7 +15,7 @@ const masked = "[key]"
 const shownOfKey = 4
 
 // word is what a key, or what a server shows of it, is written as.
-var word = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^\s"'` + "`" + `,;:()<>{}\[\]=&?/]+`) })
+var word = lazyregexp.New(`[^\s"'` + "`" + `,;:()<>{}\[\]=&?/]+`)
 
 // maskKey takes a key, and words that start like it or show its end, out of a text.
 func maskKey(text, key string) string {
@@ -25,7 +25,7 @@ func maskKey(text, key string) string {
 	if len(key) >= shownOfKey {
 		text = strings.ReplaceAll(text, key, masked)
 	}
-	return word().ReplaceAllStringFunc(text, func(w string) string {
+	return word.ReplaceAllStringFunc(text, func(w string) string {
 		if startsLike(w, key) || endsLike(w, key) {
 			return masked
 		}

@@ -3,7 +3,6 @@ package model
 import (
 	"context"
 	"errors"
-	"net/http"
 	"strings"
 	"sync"
 
@@ -64,6 +63,9 @@ func newOpenAI(spec Spec, o Options) (Model, error) {
 		return nil, err
 	}
 	o.Key = strings.TrimSpace(o.Key)
+	if err := checkKey(spec, o.Key); err != nil {
+		return nil, err
+	}
 	opts := []option.RequestOption{
 		option.WithBaseURL(o.BaseURL),
 		option.WithHTTPClient(newHTTPClient()),
@@ -80,21 +82,6 @@ func newOpenAI(spec Spec, o Options) (Model, error) {
 		m.api = newChatAPI(o.BaseURL, opts)
 	}
 	return m, nil
-}
-
-// untold takes out of a call what the SDK tells of the machine, and bounds the answer.
-func untold(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
-	for name := range r.Header {
-		if strings.HasPrefix(name, "X-Stainless-") {
-			r.Header.Del(name)
-		}
-	}
-	r.Header.Set("User-Agent", "memoir")
-	res, err := next(r)
-	if res != nil && res.Body != nil {
-		res.Body = &boundedBody{ReadCloser: res.Body, left: maxBody}
-	}
-	return res, err
 }
 
 func (m *openAI) Name() string { return m.spec.String() }

@@ -6,13 +6,13 @@ import (
 	"html"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/tidwall/gjson"
+
+	"memoir/lazyregexp"
 )
 
 // refusal is what a server said instead of an answer, in whichever of the forms
@@ -103,7 +103,7 @@ func refusalIn(body []byte) *refusal {
 	return r
 }
 
-var title = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title>`) })
+var title = lazyregexp.New(`(?is)<title[^>]*>(.*?)</title>`)
 
 // words are what is told of a body that is no JSON: a page is its title.
 func words(body []byte) string {
@@ -111,34 +111,24 @@ func words(body []byte) string {
 	if !bytes.HasPrefix(text, []byte("<")) {
 		return string(text[:min(len(text), 4*maxMessage)])
 	}
-	if found := title().FindSubmatch(text); found != nil {
-		return "a web page instead of JSON: " + html.UnescapeString(string(found[1]))
+	if found := title.FindStringSubmatch(string(text)); found != nil {
+		return "a web page instead of JSON: " + html.UnescapeString(found[1])
 	}
 	return "a web page instead of JSON"
 }
 
 // What servers call the things that their status does not tell.
 var (
-	tooLong = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)context[ _-]?(length|window|size)|too many (input |prompt )?tokens|` +
-			`(prompt|input|request|message|conversation|text)s?( is| are)? too (long|large)|input token count|tokens must be reduced|` +
-			`reduce the length of|string_above_max_length`)
-	})
+	tooLong = lazyregexp.New(`(?i)context[ _-]?(length|window|size)|too many (input |prompt )?tokens|` +
+		`(prompt|input|request|message|conversation|text)s?( is| are)? too (long|large)|input token count|tokens must be reduced|` +
+		`reduce the length of|string_above_max_length`)
 	// tooLarge is a call that alone is more than what a minute allows: no waiting helps.
-	tooLarge    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)request too large|tokens must be reduced`) })
-	noSuchModel = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)model_not_found|not a valid model|unexpected endpoint`)
-	})
-	badKey = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)invalid_api_key|api_key_invalid|api key not valid|incorrect api key`)
-	})
-	noCredit = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(insufficient_quota|billing_hard_limit_reached|billing_not_active|access_terminated)$`)
-	})
-	declined = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(content_filter|content_policy_violation|invalid_prompt)$`)
-	})
-	limited = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^rate_limit`) })
+	tooLarge    = lazyregexp.New(`(?i)request too large|tokens must be reduced`)
+	noSuchModel = lazyregexp.New(`(?i)model_not_found|not a valid model|unexpected endpoint`)
+	badKey      = lazyregexp.New(`(?i)invalid_api_key|api_key_invalid|api key not valid|incorrect api key`)
+	noCredit    = lazyregexp.New(`^(insufficient_quota|billing_hard_limit_reached|billing_not_active|access_terminated)$`)
+	declined    = lazyregexp.New(`^(content_filter|content_policy_violation|invalid_prompt)$`)
+	limited     = lazyregexp.New(`^rate_limit`)
 )
 
 // class says what a refusal means for the next call. Codes and words go before the
@@ -147,24 +137,24 @@ func (r *refusal) class() Class {
 	said := r.code + " " + r.kind + " " + r.message
 	switch r.status {
 	case 0, 400, 413, 422, 500:
-		if tooLong().MatchString(said) {
+		if tooLong.MatchString(said) {
 			return ClassTooLong
 		}
 	case 429:
-		if tooLarge().MatchString(said) {
+		if tooLarge.MatchString(said) {
 			return ClassTooLong
 		}
 	}
 	switch {
-	case noCredit().MatchString(r.code), noCredit().MatchString(r.kind):
+	case noCredit.MatchString(r.code), noCredit.MatchString(r.kind):
 		return ClassDenied
-	case r.status == 429 || r.status == 529 || limited().MatchString(r.code):
+	case r.status == 429 || r.status == 529 || limited.MatchString(r.code):
 		return ClassLimited
 	case r.status == 413:
 		return ClassTooLong
-	case r.status == 401, r.status == 402, r.status == 403, r.status < 500 && badKey().MatchString(said):
+	case r.status == 401, r.status == 402, r.status == 403, r.status < 500 && badKey.MatchString(said):
 		return ClassDenied
-	case r.status == 404, r.status == 405, r.status < 500 && noSuchModel().MatchString(said):
+	case r.status == 404, r.status == 405, r.status < 500 && noSuchModel.MatchString(said):
 		return ClassMissing
 	case 300 <= r.status && r.status < 400:
 		return ClassMissing
@@ -176,7 +166,7 @@ func (r *refusal) class() Class {
 
 // declined reports whether the refusal is a filter's, on what was asked.
 func (r *refusal) declined() bool {
-	return (r.status == 0 || r.status == 400) && (declined().MatchString(r.code) || declined().MatchString(r.kind))
+	return (r.status == 0 || r.status == 400) && (declined.MatchString(r.code) || declined.MatchString(r.kind))
 }
 
 // maxRetryAfter bounds what a server may ask for.

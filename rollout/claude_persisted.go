@@ -4,11 +4,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"syscall"
 
 	"github.com/tidwall/gjson"
+
+	"memoir/lazyregexp"
 )
 
 // A large output of a tool stands in a file of its own, and the result holds its
@@ -18,7 +19,7 @@ import (
 const maxPersisted = 1 << 20
 
 // savedTo finds the path in the words around an output's beginning.
-var savedTo = regexp.MustCompile(`(?m)^Output (?:too large|exceeded the) [^\n]*saved to: ([^\n]+)$`)
+var savedTo = lazyregexp.New(`(?m)^Output (?:too large|exceeded the) [^\n]*saved to: ([^\n]+)$`)
 
 // persisted replaces the beginning of a large output by the file that has all of it. The
 // path is the transcript's word and is not followed: only its last element counts, for

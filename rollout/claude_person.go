@@ -1,8 +1,9 @@
 package rollout
 
 import (
-	"regexp"
 	"strings"
+
+	"memoir/lazyregexp"
 )
 
 // What a person says to a tool stands in its result: why they refused a call, what
@@ -15,10 +16,10 @@ var refusals = []string{
 }
 
 // saidLabel stands before what a person said when refusing a call.
-var saidLabel = regexp.MustCompile(`(?:[Tt]he user said:|reason for the rejection:|[Tt]he user provided the following (?:feedback|reason)[^:\n]*:)\s*`)
+var saidLabel = lazyregexp.New(`(?:[Tt]he user said:|reason for the rejection:|[Tt]he user provided the following (?:feedback|reason)[^:\n]*:)\s*`)
 
 // refusalNote is what the agent adds for the model after it.
-var refusalNote = regexp.MustCompile(`\n\nNote: The user's next message may contain`)
+var refusalNote = lazyregexp.New(`\n\nNote: The user's next message may contain`)
 
 // rejection reports whether a result says that the person refused the call, and
 // what they said to it.
@@ -56,7 +57,7 @@ func clarification(form string) string {
 }
 
 // answered finds the answers in the text of a result that has no structured copy.
-var answered = regexp.MustCompile(`"="((?:[^"]|"[^,. ])*)"`)
+var answered = lazyregexp.New(`"="((?:[^"]|"[^,. ])*)"`)
 
 // claudeAnswers returns what a person answered to the questions of a call, a line an
 // answer. What time chose for them is not theirs.
@@ -96,4 +97,4 @@ func claudeAnswers(structured []byte, output string) string {
 }
 
 // ownTool are the tools of memoir's own server, whatever it is registered by.
-var ownTool = regexp.MustCompile(`^mcp__(?:plugin_\w+_)?memoir__`)
+var ownTool = lazyregexp.New(`^mcp__(?:plugin_\w+_)?memoir__`)

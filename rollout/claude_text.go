@@ -1,10 +1,10 @@
 package rollout
 
 import (
-	"regexp"
 	"strings"
 
 	"memoir"
+	"memoir/lazyregexp"
 )
 
 // claudeEnvelopes are the elements that Claude Code puts before, or instead of,
@@ -29,10 +29,10 @@ var claudeInjected = []string{
 var interrupted = []string{"[Request interrupted by user]", "[Request interrupted by user for tool use]"}
 
 // hookFeedback begins what a hook says: "Stop hook feedback:" and its kin.
-var hookFeedback = regexp.MustCompile(`^[A-Z]\w+(?::\w+)? hook (?:feedback|error|blocking error|additional context|success|stopped continuation)\b`)
+var hookFeedback = lazyregexp.New(`^[A-Z]\w+(?::\w+)? hook (?:feedback|error|blocking error|additional context|success|stopped continuation)\b`)
 
 // plainCommand is a command that was recorded as it was typed.
-var plainCommand = regexp.MustCompile(`^/[a-z][\w:.-]*(?: [^\n]*)?$`)
+var plainCommand = lazyregexp.New(`^/[a-z][\w:.-]*(?: [^\n]*)?$`)
 
 const continuedSession = "This session is being continued from a previous conversation"
 

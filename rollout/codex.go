@@ -5,11 +5,11 @@ import (
 	"cmp"
 	"net/url"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
 	"memoir"
+	"memoir/lazyregexp"
 )
 
 // Codex reads the rollouts of OpenAI's Codex: CLI, desktop and editor extension.
@@ -81,7 +81,7 @@ func isTypeScriptMeta(raw []byte) bool {
 }
 
 // A rollout's name is rollout-<local time>-<thread>[_<rollout>].jsonl.
-var rolloutName = regexp.MustCompile(`(` + uuidForm.String() + `)(?:_(` + uuidForm.String() + `))?$`)
+var rolloutName = lazyregexp.New(`(` + uuid + `)(?:_(` + uuid + `))?$`)
 
 // Head reads the first session_meta; later ones of the same thread only say where
 // it has moved, and those of other threads are replayed history.

@@ -1,11 +1,12 @@
 package rollout
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"memoir/lazyregexp"
 )
 
 // scriptValues works out those expressions of a script that are plain constants:
@@ -201,8 +202,8 @@ func (v *scriptValues) loop(name string) (items []string, ok bool) {
 }
 
 var (
-	scriptForOf = regexp.MustCompile(`for\s*\(\s*(?:const|let|var)\s+([\w$]+)\s+of\s+`)
-	scriptMap   = regexp.MustCompile(`\s*\.(?:map|forEach)\(\s*(?:async\s*)?\(?\s*([\w$]+)\s*\)?\s*=>`)
+	scriptForOf = lazyregexp.New(`for\s*\(\s*(?:const|let|var)\s+([\w$]+)\s+of\s+`)
+	scriptMap   = lazyregexp.New(`\s*\.(?:map|forEach)\(\s*(?:async\s*)?\(?\s*([\w$]+)\s*\)?\s*=>`)
 )
 
 // arrayBefore is the array literal, or the name, that ends at js[:end].

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"context"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/tidwall/gjson"
 	"go.yaml.in/yaml/v3"
 
 	"memoir"
+	"memoir/lazyregexp"
 )
 
 // Copilot reads the sessions of GitHub Copilot CLI: a directory a session, with its
@@ -159,7 +159,7 @@ func (c *copilotContext) fill(context []byte) {
 	}
 }
 
-var ownerAndName = regexp.MustCompile(`^[\w.-]+/[\w.-]+$`)
+var ownerAndName = lazyregexp.New(`^[\w.-]+/[\w.-]+$`)
 
 // remote is the repository's URL, which is recorded as owner and name on a host.
 func (c copilotContext) remote() string {
@@ -379,7 +379,7 @@ func (r *copilotReader) call(call []byte, name string) {
 }
 
 // shellExit is what the shell tools write below the output of a command.
-var shellExit = regexp.MustCompile(`\n?<[^<>\n]*exit(?:ed with exit| code|ed with| with)? code (-?\d+)>\s*$`)
+var shellExit = lazyregexp.New(`\n?<[^<>\n]*exit(?:ed with exit| code|ed with| with)? code (-?\d+)>\s*$`)
 
 func (r *copilotReader) result(data []byte) {
 	id := getText(data, "toolCallId")

@@ -1,11 +1,11 @@
 package rollout
 
 import (
-	"regexp"
 	"strings"
 	"time"
 
 	"memoir"
+	"memoir/lazyregexp"
 )
 
 type geminiReader struct {
@@ -79,7 +79,7 @@ var geminiEnvelopes = []string{"session_context", "hook_context", "system-remind
 var geminiContinue = []string{"System: Please continue.", "Please continue."}
 
 // referenced is what "@file" in a prompt was expanded to.
-var referenced = regexp.MustCompile(`(?s)\n?--- Content from referenced files ---.*?(?:\n?--- End of content ---|$)`)
+var referenced = lazyregexp.New(`(?s)\n?--- Content from referenced files ---.*?(?:\n?--- End of content ---|$)`)
 
 // geminiWords emits a text of the user's role without what the client added.
 func geminiWords(e *emitter, full string, origin memoir.Origin, w where) {

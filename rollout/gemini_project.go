@@ -4,9 +4,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+
+	"memoir/lazyregexp"
 )
 
 // A session's working directory is not in its file. The file lies below
@@ -32,7 +33,7 @@ func geminiPlace(path string) (project, parent string) {
 }
 
 // hashForm is the name of a project's directory in earlier versions.
-var hashForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
+var hashForm = lazyregexp.New(`^[0-9a-f]{64}$`)
 
 // geminiDirectory finds the working directory of a project: what the client wrote
 // beside the sessions, what its list of projects says, or the one of those known

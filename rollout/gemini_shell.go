@@ -1,8 +1,9 @@
 package rollout
 
 import (
-	"regexp"
 	"strings"
+
+	"memoir/lazyregexp"
 )
 
 // geminiResponse reads a tool's response: {"name":…,"response":{"output"|"error":…}}.
@@ -30,13 +31,13 @@ func geminiResponse(tool string, response []byte) outcome {
 }
 
 // shellLabels are the lines that end a shell tool's result.
-var shellLabels = regexp.MustCompile(`^(?:Error|Exit Code|Signal|Background PIDs|Process Group PGID): (.*)$`)
+var shellLabels = lazyregexp.New(`^(?:Error|Exit Code|Signal|Background PIDs|Process Group PGID): (.*)$`)
 
 // shellOpening begins what a command printed.
-var shellOpening = regexp.MustCompile(`\n(?:Output|Stdout): `)
+var shellOpening = lazyregexp.New(`\n(?:Output|Stdout): `)
 
 // lastExit is an exit code below an output without a frame.
-var lastExit = regexp.MustCompile(`(?:^|\n)Exit Code: (-?[0-9]{1,9})\s*$`)
+var lastExit = lazyregexp.New(`(?:^|\n)Exit Code: (-?[0-9]{1,9})\s*$`)
 
 func unframed(s string) outcome {
 	o := outcome{output: s}

@@ -5,11 +5,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
 	"memoir"
+	"memoir/lazyregexp"
 )
 
 // OpenCode reads the sessions of OpenCode: those in its database (see
@@ -112,9 +112,9 @@ func (OpenCode) Head(h *Head, _ string, head, tail [][]byte) {
 }
 
 var (
-	placeholderTitle = regexp.MustCompile(`^(New|Child) session - \d{4}-\d{2}-\d{2}T[0-9:.]+Z?( \(fork #\d+\))?$`)
-	forkTitle        = regexp.MustCompile(`\(fork #\d+\)$`)
-	subagentTitle    = regexp.MustCompile(`\(@[^()]+ subagent\)$`)
+	placeholderTitle = lazyregexp.New(`^(New|Child) session - \d{4}-\d{2}-\d{2}T[0-9:.]+Z?( \(fork #\d+\))?$`)
+	forkTitle        = lazyregexp.New(`\(fork #\d+\)$`)
+	subagentTitle    = lazyregexp.New(`\(@[^()]+ subagent\)$`)
 )
 
 // opencodeTitle is a title, unless it only stands for the one to come.

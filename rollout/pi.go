@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"memoir"
+	"memoir/lazyregexp"
 )
 
 // Pi reads the sessions of pi, versions 1 to 3; OMP those of oh-my-pi, which
@@ -118,7 +118,7 @@ func piHeader(head [][]byte) []byte {
 }
 
 // ompBucket is the form of a directory's name that only oh-my-pi has.
-var ompBucket = regexp.MustCompile(`/(?:home|tmp|abs)-[^/]*-[0-9a-f]{64}/`)
+var ompBucket = lazyregexp.New(`/(?:home|tmp|abs)-[^/]*-[0-9a-f]{64}/`)
 
 func isOMP(path string, head [][]byte) bool {
 	path = filepath.ToSlash(path)
@@ -216,7 +216,7 @@ func piParent(header []byte) string {
 }
 
 // piName is the name of a session's file: a time and the session's id.
-var piName = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}-\d{3}Z_(.+)$`)
+var piName = lazyregexp.New(`^\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}-\d{3}Z_(.+)$`)
 
 // piSessionID is the id in the name of a session's file, or the id that stands in
 // its place; "" if there is none.

@@ -4,8 +4,9 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
+
+	"memoir/lazyregexp"
 )
 
 // piKeys are equal for an entry and its copy in a fork: by id and time, and by id and
@@ -42,7 +43,7 @@ func deadPi(ctx context.Context, t *tape) (func(int) bool, error) {
 
 // piBucket is the name of a directory of sessions, which stands for the working
 // directory and cannot be turned back into it.
-var piBucket = regexp.MustCompile(`^(?:-.*|(?:home|tmp|abs)-.*-[0-9a-f]{64})$`)
+var piBucket = lazyregexp.New(`^(?:-.*|(?:home|tmp|abs)-.*-[0-9a-f]{64})$`)
 
 // piFile finds the file of a session, named by its path or its id, in the tree that
 // another file lies in: beside it, or in a directory beside its directory. A path

@@ -2,10 +2,10 @@ package rollout
 
 import (
 	"context"
-	"regexp"
 	"strings"
 
 	"memoir"
+	"memoir/lazyregexp"
 )
 
 // Read emits a session's living conversation, without what a fork repeats of the
@@ -195,7 +195,7 @@ func (r *piReader) user(m []byte, full string) {
 }
 
 // wallTime is what oh-my-pi writes below the output of a command.
-var wallTime = regexp.MustCompile(`\n+Wall time: [0-9.]+ seconds\s*$`)
+var wallTime = lazyregexp.New(`\n+Wall time: [0-9.]+ seconds\s*$`)
 
 // piExit reads the exit status that the bash tool appends to its output, if it is
 // not 0, and takes what the tool appended off.

@@ -8,11 +8,11 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
 	"memoir"
+	"memoir/lazyregexp"
 )
 
 // Head is what the beginning and the end of one file say of it.
@@ -168,11 +168,13 @@ func firstPrompt(agent Agent, h Head, head [][]byte) (prompt string, begun, ownR
 	return prompt, begun, stats.OwnRun
 }
 
-var uuidForm = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+const uuid = `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`
+
+var uuidForm = lazyregexp.New(uuid)
 
 // legalID is the form of a thread id that may become part of a file's name, a
 // citation and a line on a terminal. The agents' own ids all have it.
-var legalID = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:@+=-]{0,127}$`)
+var legalID = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_.:@+=-]{0,127}$`)
 
 // legalised gives a file's name the form of a thread id, and keeps names apart
 // that come to the same.
@@ -185,7 +187,7 @@ func legalised(name string) string {
 	return fmt.Sprintf("%.48s-%x", cmp.Or(clean, "session"), sum[:4])
 }
 
-var illegal = regexp.MustCompile(`[^A-Za-z0-9_.]+`)
+var illegal = lazyregexp.New(`[^A-Za-z0-9_.]+`)
 
 // stem is a file's name without directory and endings.
 func stem(path string) string {

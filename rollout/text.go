@@ -1,9 +1,10 @@
 package rollout
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"memoir/lazyregexp"
 )
 
 // The forms in which our own injected block may come back in a transcript: as it
@@ -45,7 +46,7 @@ func stripOwn(text string) string {
 }
 
 // dataURL is a URL that holds what it names: a picture that was pasted, mostly.
-var dataURL = regexp.MustCompile(`(data:[a-zA-Z0-9.+/-]*(?:;[a-zA-Z0-9=.+-]+)*;base64,)[A-Za-z0-9+/=_%-]{128,}`)
+var dataURL = lazyregexp.New(`(data:[a-zA-Z0-9.+/-]*(?:;[a-zA-Z0-9=.+-]+)*;base64,)[A-Za-z0-9+/=_%-]{128,}`)
 
 // withoutData shortens the URLs in a text that hold data to what they say it is.
 func withoutData(text string) string {

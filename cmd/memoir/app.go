@@ -1,10 +1,11 @@
 package main
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"memoir/lazyregexp"
 )
 
 // The groups in which help lists the commands.
@@ -81,7 +82,7 @@ func plainFlags(flags []cli.Flag) {
 }
 
 // badValue is how the flag parser reports a value that does not fit its flag.
-var badValue = regexp.MustCompile(`^invalid (boolean )?value ("(?:.*)") for (?:flag )?-(\S+): `)
+var badValue = lazyregexp.New(`^invalid (boolean )?value ("(?:.*)") for (?:flag )?-(\S+): `)
 
 // usageError makes what the flag parser says an error of ours. Flags with values
 // of their own form are texts to the parser, so what it refuses is a number or a

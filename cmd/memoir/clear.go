@@ -7,12 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 
 	"github.com/urfave/cli/v2"
 
 	"memoir"
+	"memoir/lazyregexp"
 	"memoir/memory"
 	"memoir/pipeline"
 	"memoir/store"
@@ -150,7 +150,7 @@ func (p *program) clearProjects(ctx context.Context, st *store.Store, home strin
 }
 
 // folderName is the form of a project's folder, which is its id.
-var folderName = regexp.MustCompile(`^[^./\\][^/\\]*-[0-9a-f]{12}$`)
+var folderName = lazyregexp.New(`^[^./\\][^/\\]*-[0-9a-f]{12}$`)
 
 // withFolders adds the folders that no registered project owns any more.
 func withFolders(home string, ids []string) ([]string, error) {

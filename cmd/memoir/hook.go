@@ -4,8 +4,9 @@ import (
 	"encoding/json"
 	"io"
 	"os"
-	"regexp"
 	"time"
+
+	"memoir/lazyregexp"
 )
 
 // hookInput is what agents write to a hook's standard input, each with its own
@@ -79,7 +80,7 @@ func (in hookInput) session() string {
 
 // sessionID is the form of a session's id. What a hook says of it becomes an
 // argument and stands in a log, so nothing else is taken for one.
-var sessionID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
+var sessionID = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
 
 // directory returns where the agent works, "" if the hook does not say.
 func (in hookInput) directory() string {

@@ -1,0 +1,56 @@
+// Package lazyregexp has regular expressions that are compiled when they are first
+// used. Most commands need few of the hundreds that the rooms have, and agents wait
+// for some of those commands at every start of a session.
+//
+// The linker lays out a variable that New alone makes: starting costs nothing.
+package lazyregexp
+
+import (
+	"regexp"
+	"sync"
+)
+
+// Regexp is a regular expression of the regexp package, with the methods that are in
+// use here. It may be used by several goroutines at once.
+type Regexp struct {
+	expression string
+	once       sync.Once
+	compiled   *regexp.Regexp
+}
+
+// New returns a regular expression that panics when it is first used if it is not
+// valid. The test of this package compiles all that the program has, so expression is
+// to be a constant.
+func New(expression string) *Regexp { return &Regexp{expression: expression} }
+
+func (r *Regexp) get() *regexp.Regexp {
+	r.once.Do(func() { r.compiled = regexp.MustCompile(r.expression) })
+	return r.compiled
+}
+
+func (r *Regexp) MatchString(s string) bool { return r.get().MatchString(s) }
+
+func (r *Regexp) FindString(s string) string     { return r.get().FindString(s) }
+func (r *Regexp) FindStringIndex(s string) []int { return r.get().FindStringIndex(s) }
+func (r *Regexp) FindStringSubmatch(s string) []string {
+	return r.get().FindStringSubmatch(s)
+}
+func (r *Regexp) FindStringSubmatchIndex(s string) []int {
+	return r.get().FindStringSubmatchIndex(s)
+}
+
+func (r *Regexp) FindAllString(s string, n int) []string { return r.get().FindAllString(s, n) }
+func (r *Regexp) FindAllStringIndex(s string, n int) [][]int {
+	return r.get().FindAllStringIndex(s, n)
+}
+func (r *Regexp) FindAllStringSubmatch(s string, n int) [][]string {
+	return r.get().FindAllStringSubmatch(s, n)
+}
+func (r *Regexp) FindAllStringSubmatchIndex(s string, n int) [][]int {
+	return r.get().FindAllStringSubmatchIndex(s, n)
+}
+
+func (r *Regexp) ReplaceAllString(s, with string) string { return r.get().ReplaceAllString(s, with) }
+func (r *Regexp) ReplaceAllStringFunc(s string, with func(string) string) string {
+	return r.get().ReplaceAllStringFunc(s, with)
+}

@@ -18,6 +18,15 @@ type Manifest struct {
 	Files      []FileSum      `json:"files"` // by path
 	Inputs     []Input        `json:"inputs"`
 	Redactions map[string]int `json:"redactions"` // by rule
+
+	// EditedFrom is set on a state that people made by hand: the generation whose
+	// files they edited. It has an archive and never was live.
+	EditedFrom int `json:"edited_from,omitempty"`
+	// RestoredFrom is set on a generation that was restored: the one whose content
+	// it has. RestoredOver is the state that it took the place of, hand edits
+	// included; 0 if there was none.
+	RestoredFrom int `json:"restored_from,omitempty"`
+	RestoredOver int `json:"restored_over,omitempty"`
 }
 
 // FileSum is one file of a generation as it was published.
@@ -111,6 +120,11 @@ func parseManifest(data []byte) (Manifest, error) {
 	}
 	if m.Generation < 1 {
 		return Manifest{}, fmt.Errorf("%s names generation %d", manifestName, m.Generation)
+	}
+	for _, earlier := range []int{m.EditedFrom, m.RestoredFrom, m.RestoredOver} {
+		if earlier < 0 || earlier >= m.Generation {
+			return Manifest{}, fmt.Errorf("%s of generation %d rests on generation %d", manifestName, m.Generation, earlier)
+		}
 	}
 	for i, f := range m.Files {
 		if err := CheckPath(f.Path); err != nil {

@@ -1,5 +1,7 @@
 package memory
 
+import "fmt"
+
 // HandState is a memory as people left it: the files of one generation with what
 // they changed in them.
 type HandState struct {
@@ -46,17 +48,17 @@ func handState(from int, files Files, m Manifest) HandState {
 	return HandState{Files: files, Manifest: Manifest{EditedFrom: from, Inputs: m.Inputs}}
 }
 
-// EditsOver returns how a snapshot of a restored generation differs from the state
-// that it was restored over: what the restoring decided together with what people
-// edited since. For any other snapshot it is what people edited.
-func (r Root) EditsOver(snap Snapshot) ([]Edit, error) {
+// RestoredEdits returns how a snapshot of a restored generation differs from the
+// state that it was restored over: what the restoring decided. For any other
+// snapshot there is none.
+func (r Root) RestoredEdits(snap Snapshot) ([]Edit, error) {
 	over := snap.Manifest.RestoredOver
 	if over == 0 {
-		return snap.Edited, nil
+		return nil, nil
 	}
 	before, err := r.ReadArchive(over)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("tell what generation %d was restored over: %w", snap.Generation, err)
 	}
 	var edits []Edit
 	for _, path := range union(before, snap.Files) {
@@ -64,11 +66,6 @@ func (r Root) EditsOver(snap Snapshot) ([]Edit, error) {
 		now, has := snap.Files[path]
 		if had != has || string(was) != string(now) {
 			edits = append(edits, Edit{Path: path, Published: was, Now: now})
-		}
-	}
-	for _, edit := range snap.Edited {
-		if edit.Late {
-			edits = append(edits, edit)
 		}
 	}
 	return edits, nil

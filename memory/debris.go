@@ -70,7 +70,7 @@ func (r Root) unlinkedArchives(next int, lives []int) ([]int, error) {
 		}
 	}
 	// Of a publication that died between its archives only states by hand are there.
-	if !slices.Contains(archives, next) && len(found) == 0 || !slices.Contains(lives, next) {
+	if !slices.Contains(lives, next) {
 		return nil, nil
 	}
 	slices.Reverse(found)

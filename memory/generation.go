@@ -124,7 +124,7 @@ func (r Root) RewriteArchive(n int, edit func(path string, content []byte) []byt
 	if err != nil {
 		return false, storageError(err, "rewrite the archive of generation %d", n)
 	}
-	packed, err := encodeArchive(rewritten, manifest.describing(n, rewritten).Encode())
+	packed, err := encodeArchive(rewritten, manifest.Describing(n, rewritten).Encode())
 	if err == nil {
 		err = r.writeArchive(n, packed)
 	}

@@ -47,12 +47,12 @@ const manifestVersion = 1
 // NewManifest describes the files of generation n. Inputs may come in any order.
 func NewManifest(n int, files Files, inputs []Input, redactions map[string]int) Manifest {
 	m := Manifest{Generation: n, Inputs: inputs, Redactions: redactions}
-	return m.describing(n, files)
+	return m.Describing(n, files)
 }
 
-// describing returns the manifest with what follows from the files, and in
-// canonical order.
-func (m Manifest) describing(n int, files Files) Manifest {
+// Describing returns the manifest with what follows from the files of generation
+// n, and in canonical order.
+func (m Manifest) Describing(n int, files Files) Manifest {
 	m.Version, m.Generation = manifestVersion, n
 	m.Files = make([]FileSum, 0, len(files))
 	for _, path := range files.Paths() {

@@ -50,7 +50,7 @@ func (r Root) stage(ctx context.Context, n int, files Files, m Manifest) error {
 	if err := r.Discard(n); err != nil { // of an earlier try
 		return err
 	}
-	m = m.describing(n, files)
+	m = m.Describing(n, files)
 	manifest := m.Encode()
 	if err := r.writeTree(ctx, r.Staged(n), files, manifest); err != nil {
 		return err
@@ -100,7 +100,7 @@ func (r Root) stageArchive(n int, files Files, m Manifest) error {
 	if err := r.Discard(n); err != nil { // of an earlier try
 		return err
 	}
-	m = m.describing(n, files)
+	m = m.Describing(n, files)
 	packed, err := encodeArchive(files, m.Encode())
 	if err != nil {
 		return err

@@ -3,34 +3,51 @@ package consolidate
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"memoir"
 )
 
 // Decided returns those of the notes on a restored memory that say what a person
-// decided by restoring it. Left out is what every consolidation writes anew, and in
+// decided by restoring it.
+//
+// What is removed stays away, except what every consolidation writes anew, and in
 // which any two memories differ: head, list of sessions, map, and how often or by
-// whom a line was said that both have.
-func Decided(notes []memoir.Note) []memoir.Note {
-	removed, added := map[memoir.Note]bool{}, map[memoir.Note]bool{}
+// whom a line was said that both have. What is added comes from the sessions again,
+// or is in the memory that a model goes on from; so it counts only where an earlier
+// note would take it away.
+func Decided(notes, earlier []memoir.Note) []memoir.Note {
+	added := map[memoir.Note]bool{}
 	for _, n := range notes {
-		switch n.Action {
-		case memoir.NoteRemoved:
-			removed[bareLine(n)] = true
-		case memoir.NoteAdded:
+		if n.Action == memoir.NoteAdded {
 			added[bareLine(n)] = true
 		}
 	}
 	var out []memoir.Note
 	for _, n := range notes {
-		line := n.Action == memoir.NoteAdded || n.Action == memoir.NoteRemoved
-		if line && (written(n) || removed[bareLine(n)] && added[bareLine(n)]) {
-			continue
+		ours := n.Action == memoir.NoteRemoved && (written(n) || added[bareLine(n)]) || n.Action == memoir.NoteAdded || n.Action == memoir.NoteFile
+		if !ours || slices.ContainsFunc(earlier, func(old memoir.Note) bool { return against(n, old) }) {
+			out = append(out, n)
 		}
-		out = append(out, n)
 	}
 	return out
+}
+
+// against reports whether an earlier note would undo what a note does.
+func against(n, old memoir.Note) bool {
+	if path.Clean(n.File) != path.Clean(old.File) {
+		return false
+	}
+	switch n.Action {
+	case memoir.NoteFile:
+		return old.Action == memoir.NoteFile || old.Action == memoir.NoteDeleted
+	case memoir.NoteAdded:
+		return old.Action == memoir.NoteRemoved && bareLine(n).Text == bareLine(old).Text
+	case memoir.NoteRemoved:
+		return old.Action == memoir.NoteAdded && bareLine(n).Text == bareLine(old).Text
+	}
+	return false
 }
 
 // tally is how a line tells how often something was seen, which grows with each session.

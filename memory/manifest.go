@@ -27,6 +27,9 @@ type Manifest struct {
 	// included; 0 if there was none.
 	RestoredFrom int `json:"restored_from,omitempty"`
 	RestoredOver int `json:"restored_over,omitempty"`
+	// SetAside are sessions that a restoring took back: as they were then, they are
+	// no inputs of this generation or a later one.
+	SetAside []Input `json:"set_aside,omitempty"`
 }
 
 // FileSum is one file of a generation as it was published.
@@ -58,9 +61,7 @@ func (m Manifest) Describing(n int, files Files) Manifest {
 	for _, path := range files.Paths() {
 		m.Files = append(m.Files, FileSum{Path: path, SHA256: sum(files[path]), Size: int64(len(files[path]))})
 	}
-	m.Inputs = slices.SortedFunc(slices.Values(m.Inputs), func(a, b Input) int {
-		return cmp.Or(cmp.Compare(a.Session, b.Session), cmp.Compare(a.Hash, b.Hash))
-	})
+	m.Inputs, m.SetAside = inOrder(m.Inputs), inOrder(m.SetAside)
 	if m.Inputs == nil {
 		m.Inputs = []Input{}
 	}
@@ -68,6 +69,12 @@ func (m Manifest) Describing(n int, files Files) Manifest {
 	maps.Copy(redactions, m.Redactions)
 	m.Redactions = redactions
 	return m
+}
+
+func inOrder(inputs []Input) []Input {
+	return slices.SortedFunc(slices.Values(inputs), func(a, b Input) int {
+		return cmp.Or(cmp.Compare(a.Session, b.Session), cmp.Compare(a.Hash, b.Hash))
+	})
 }
 
 // Encode writes the manifest as manifest.json holds it.

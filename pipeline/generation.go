@@ -62,7 +62,9 @@ func (r *run) makeGeneration(ctx context.Context, root memory.Root, project stor
 	}
 
 	usage, bytes := accountOf(ctx).total()
-	published, err := r.publish(ctx, root, live, claim, files, memory.Manifest{Inputs: manifestInputs(in.Extractions), Redactions: counts}, store.GenerationRecord{
+	published, err := r.publish(ctx, root, live, claim, files, memory.Manifest{
+		Inputs: manifestInputs(in.Extractions), Redactions: counts, SetAside: stillAside(live.Manifest.SetAside, in.Extractions),
+	}, store.GenerationRecord{
 		Inputs: hashes(in.Extractions), Usage: usage, InputBytes: bytes, Duration: time.Since(began), Model: r.consolidator.Name(), Run: r.id,
 	})
 	if err != nil {
@@ -155,7 +157,11 @@ func (r *run) keepEdits(ctx context.Context, root memory.Root, project store.Pro
 	if err != nil {
 		return err
 	}
-	notes := append(decided(memory.Notes(project.ID, restored, r.now())), memory.Notes(project.ID, live.Edited, r.now())...)
+	earlier, err := r.store.NotesBefore(ctx, project.ID, int64(live.Generation))
+	if err != nil {
+		return fmt.Errorf("read notes: %w", err)
+	}
+	notes := append(decided(memory.Notes(project.ID, restored, r.now()), earlier), memory.Notes(project.ID, live.Edited, r.now())...)
 	for i, n := range notes {
 		// As the published files will have it, or the anchors would not be found.
 		notes[i].Text, notes[i].After, notes[i].Section = r.redact(n.Text), r.redact(n.After), r.redact(n.Section)

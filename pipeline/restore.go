@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +20,7 @@ type Restored struct {
 	Generation int      `json:"generation"` // the live one now
 	Over       int      `json:"over"`       // the generation that keeps what was live before; 0: nothing was
 	ByHand     []int    `json:"by_hand"`    // the generations that keep what people had edited
+	SetAside   []string `json:"set_aside"`  // keys of sessions that this content knows nothing of
 	Left       []string `json:"left_out"`   // keys of sessions that were taken out of memory since
 	Lines      int      `json:"left_out_lines"`
 	Unchanged  bool     `json:"unchanged"` // the live memory had that content already
@@ -27,7 +29,10 @@ type Restored struct {
 
 // Restore makes the content of an earlier generation live again, as a generation of
 // its own. What people edited since the last one is kept as another before it. What
-// rests on sessions that were taken out of memory since does not come back.
+// rests on sessions that were taken out of memory since does not come back. What
+// the restoring took away stays away: it is noted like an edit by hand when the next
+// generation is made, and the sessions that the content knows nothing of are set
+// aside until they go on.
 //
 // It takes the project's lease as a consolidation does and waits opts.Wait for it;
 // then the error has the code memoir.CodeBusy. The project stays due for whatever
@@ -74,7 +79,7 @@ func (r *run) holdWhenFree(ctx context.Context, project memoir.Project) (store.P
 
 func (r *run) restore(ctx context.Context, root memory.Root, project memoir.Project, claim *store.ProjectClaim, n int) (out Restored, err error) {
 	defer r.survive(&err)
-	out = Restored{Project: project.ID, Restored: n, ByHand: []int{}, Left: []string{}, Root: root.Link()}
+	out = Restored{Project: project.ID, Restored: n, ByHand: []int{}, SetAside: []string{}, Left: []string{}, Root: root.Link()}
 	if err := r.recoverRoot(ctx, root, claim); err != nil {
 		return out, err
 	}
@@ -101,18 +106,22 @@ func (r *run) restore(ctx context.Context, root memory.Root, project memoir.Proj
 	if err := r.keepEdits(ctx, root, store.ProjectRow{Project: project}, live); err != nil {
 		return out, err
 	}
-	inputs, err := r.restoredInputs(ctx, project.ID, m.Inputs, out.Left)
+	inputs, aside, err := r.restoredInputs(ctx, project.ID, m, live, out.Left)
 	if err != nil {
 		return out, err
 	}
 	published, err := r.publish(ctx, root, live, *claim, files,
-		memory.Manifest{Inputs: inputs, Redactions: counts, RestoredFrom: n},
+		memory.Manifest{Inputs: inputs, Redactions: counts, RestoredFrom: n, SetAside: aside},
 		store.GenerationRecord{Inputs: inputsByKey(inputs), Restored: true, Run: r.id})
 	if err != nil {
 		return out, err
 	}
 	out.Generation, out.Over = published.generation, stateOf(live, published.byHand)
 	out.ByHand = append(out.ByHand, published.byHand...)
+	for _, in := range aside {
+		out.SetAside = append(out.SetAside, in.Session)
+	}
+	slices.Sort(out.SetAside)
 	r.prune(root, project.Name)
 	return out, nil
 }
@@ -139,27 +148,30 @@ func (r *run) takenOutOf(ctx context.Context, projectID string, inputs []memory.
 }
 
 // restoredInputs is what a restored generation rests on: the sessions of the
-// content that it has, and those that the memory before it had taken in. These are
-// not new to the next consolidation, which else would learn anew from them what
-// the restoring took away.
-func (r *run) restoredInputs(ctx context.Context, projectID string, inputs []memory.Input, gone []string) ([]memory.Input, error) {
+// content that it has. What else the memory before it had taken in is set aside: no
+// later consolidation learns from it again what the restoring took away. Of a
+// session that went on in between the later state counts as taken in.
+func (r *run) restoredInputs(ctx context.Context, projectID string, m memory.Manifest, live memory.Snapshot, gone []string) (inputs, aside []memory.Input, err error) {
 	seen, err := r.store.LastInputs(ctx, projectID)
 	if err != nil {
-		return nil, fmt.Errorf("read the last inputs: %w", err)
+		return nil, nil, fmt.Errorf("read the last inputs: %w", err)
 	}
-	for _, in := range inputs {
-		if _, known := seen[in.Session]; !known {
-			seen[in.Session] = in.Hash
+	for _, in := range live.Manifest.SetAside {
+		seen[in.Session] = in.Hash
+	}
+	for _, in := range m.Inputs {
+		hash, known := seen[in.Session]
+		if !known {
+			hash = in.Hash
+		}
+		if delete(seen, in.Session); !slices.Contains(gone, in.Session) {
+			inputs = append(inputs, memory.Input{Session: in.Session, Hash: hash})
 		}
 	}
-	for _, key := range gone {
-		delete(seen, key)
-	}
-	var out []memory.Input
 	for key, hash := range seen {
-		out = append(out, memory.Input{Session: key, Hash: hash})
+		aside = append(aside, memory.Input{Session: key, Hash: hash})
 	}
-	return out, nil // the manifest orders them
+	return inputs, aside, nil // the manifest orders them
 }
 
 func inputsByKey(inputs []memory.Input) map[string]string {
@@ -172,12 +184,12 @@ func inputsByKey(inputs []memory.Input) map[string]string {
 
 // decided are the notes on what a restoring changed that outlive it. The files
 // beside a consolidation are made anew of the sessions.
-func decided(notes []memoir.Note) []memoir.Note {
+func decided(notes, earlier []memoir.Note) []memoir.Note {
 	var kept []memoir.Note
 	for _, n := range notes {
 		if n.File != rawMemoriesFile && !strings.HasPrefix(n.File, summariesDir) {
 			kept = append(kept, n)
 		}
 	}
-	return consolidate.Decided(kept)
+	return consolidate.Decided(kept, earlier)
 }

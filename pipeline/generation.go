@@ -56,14 +56,15 @@ func (r *run) makeGeneration(ctx context.Context, root memory.Root, project stor
 	if err != nil {
 		return report, err
 	}
-	if live.Generation > 0 && len(live.Edited) == 0 && files.Equal(live.Files) {
+	aside, withdrawn := stillAside(live.Manifest.SetAside, in)
+	if live.Generation > 0 && len(live.Edited) == 0 && !withdrawn && files.Equal(live.Files) {
 		report.Outcome = OutcomeUnchanged
 		return report, r.store.FinishProjectUnchanged(ctx, claim)
 	}
 
 	usage, bytes := accountOf(ctx).total()
 	published, err := r.publish(ctx, root, live, claim, files, memory.Manifest{
-		Inputs: manifestInputs(in.Extractions), Redactions: counts, SetAside: stillAside(live.Manifest.SetAside, in.Extractions),
+		Inputs: manifestInputs(in.Extractions), Redactions: counts, SetAside: aside,
 	}, store.GenerationRecord{
 		Inputs: hashes(in.Extractions), Usage: usage, InputBytes: bytes, Duration: time.Since(began), Model: r.consolidator.Name(), Run: r.id,
 	})

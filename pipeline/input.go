@@ -76,11 +76,18 @@ func withoutAside(extractions []memoir.Extraction, aside []memory.Input) (left [
 	return left, keys
 }
 
-// stillAside are the sessions set aside that are no inputs now.
-func stillAside(aside []memory.Input, extractions []memoir.Extraction) []memory.Input {
-	return slices.DeleteFunc(slices.Clone(aside), func(in memory.Input) bool {
-		return slices.ContainsFunc(extractions, func(e memoir.Extraction) bool { return e.SessionKey == in.Session })
-	})
+// stillAside are the sessions set aside that are no inputs now. One that was
+// withdrawn is named no more, which is worth a generation.
+func stillAside(aside []memory.Input, in consolidate.Input) (left []memory.Input, withdrawn bool) {
+	for _, input := range aside {
+		switch {
+		case slices.Contains(in.Withdrawn, input.Session):
+			withdrawn = true
+		case !slices.ContainsFunc(in.Extractions, func(e memoir.Extraction) bool { return e.SessionKey == input.Session }):
+			left = append(left, input)
+		}
+	}
+	return left, withdrawn
 }
 
 // withdrawn lists the sessions that must leave no trace: those that were taken out

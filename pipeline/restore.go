@@ -171,7 +171,9 @@ func (r *run) restoredInputs(ctx context.Context, projectID string, m memory.Man
 	for key, hash := range seen {
 		aside = append(aside, memory.Input{Session: key, Hash: hash})
 	}
-	return inputs, aside, nil // the manifest orders them
+	out, err := r.takenOutOf(ctx, projectID, aside)
+	aside = slices.DeleteFunc(aside, func(in memory.Input) bool { return slices.Contains(out, in.Session) })
+	return inputs, aside, err // the manifest orders them
 }
 
 func inputsByKey(inputs []memory.Input) map[string]string {

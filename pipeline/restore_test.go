@@ -162,6 +162,30 @@ func TestWhatWasForgottenDoesNotComeBackByARestoring(t *testing.T) {
 	}
 }
 
+func TestASessionThatWasSetAsideAndForgottenIsNamedNoMore(t *testing.T) {
+	t.Parallel()
+	a := grown(t)
+	a.restore(1)
+	named := func() bool {
+		manifest, err := os.ReadFile(filepath.Join(a.root().Link(), "manifest.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Contains(string(manifest), "aaaaaaaa-0002")
+	}
+	if !named() {
+		t.Fatal("it was not set aside")
+	}
+	a.do(func(st *store.Store) error { return st.SetForgotten(t.Context(), "codex:aaaaaaaa-0002", true) })
+	a.run()
+	if named() {
+		t.Error("the manifest names it still")
+	}
+	if out := a.restore(3); len(out.SetAside) != 0 || named() {
+		t.Errorf("restoring names it again: %+v", out)
+	}
+}
+
 // The process dies when the link leads to the restored generation, and before the
 // database knows: the database is put back as it was.
 func TestARestoringThatWasNotRecordedHolds(t *testing.T) {

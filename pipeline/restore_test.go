@@ -313,7 +313,7 @@ func (a app) checkGenerations() {
 
 func TestAKilledRestoringIsDoneOrNot(t *testing.T) {
 	t.Parallel()
-	rounds := 12
+	rounds := 7
 	if testing.Short() {
 		rounds = 3
 	}
@@ -323,7 +323,7 @@ func TestAKilledRestoringIsDoneOrNot(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Duration(i*12) * time.Millisecond) // anywhere on the way
+		time.Sleep(time.Duration(i*20) * time.Millisecond) // anywhere on the way
 		_ = cmd.Process.Signal(syscall.SIGKILL)
 		_ = cmd.Wait()
 		a.do(func(st *store.Store) error { return st.Enqueue(t.Context(), a.id) })

@@ -60,6 +60,7 @@ type Memories struct {
 	Phase1InputTokenLimit      int
 	MaxMemorySize              int // bytes
 	GenerationsKept            int
+	GenerationsMaxAgeDays      float64 // 0: no limit
 	BusyTimeoutSeconds         int
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -66,7 +67,7 @@ func publishChild(home string) error {
 	if err := stageAndSwap(context.Background(), r, 3); err != nil {
 		return err
 	}
-	return r.Prune(2)
+	return r.Prune(2, time.Time{})
 }
 
 func recoverChild(home string) error {
@@ -88,7 +89,7 @@ func countChild(home string) error {
 		if err := stageAndSwap(context.Background(), r, 3); err != nil {
 			return err
 		}
-		return r.Prune(2)
+		return r.Prune(2, time.Time{})
 	})(home)
 }
 
@@ -177,7 +178,7 @@ func TestKilledAtEachWriteOfAPublication(t *testing.T) {
 			if snap.Generation == 2 {
 				publish(t, r, 3, generation(3))
 			}
-			if err := r.Prune(2); err != nil {
+			if err := r.Prune(2, time.Time{}); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(want, names(t, r)); diff != "" {

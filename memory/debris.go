@@ -34,15 +34,12 @@ func (r Root) Debris(recorded int) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A crash leaves the archive of at most one generation that was not linked,
-	// the next one, and its directory with it. Other archives are no debris: a
-	// database that was lost or restored may know less than the disk.
-	archives, err := r.archives()
+	unlinked, err := r.unlinkedArchives(max(linked, recorded)+1, lives)
 	if err != nil {
 		return nil, err
 	}
-	if next := max(linked, recorded) + 1; slices.Contains(archives, next) && slices.Contains(lives, next) {
-		debris = append(debris, filepath.Join(archivesName, filepath.Base(r.Archive(next))))
+	for _, n := range unlinked {
+		debris = append(debris, filepath.Join(archivesName, filepath.Base(r.Archive(n))))
 	}
 	previous, err := r.previous(linked)
 	if err != nil {
@@ -54,6 +51,30 @@ func (r Root) Debris(recorded int) ([]string, error) {
 		}
 	}
 	return debris, nil
+}
+
+// unlinkedArchives lists what a crash left of a publication that was not linked:
+// the archive of the next generation and those of the states by hand before it,
+// the last first. Its directory is there too, or it is none: other archives are no
+// debris, as a database that was lost or restored may know less than the disk.
+func (r Root) unlinkedArchives(next int, lives []int) ([]int, error) {
+	archives, err := r.archives()
+	if err != nil {
+		return nil, err
+	}
+	var found []int
+	for ; slices.Contains(archives, next); next++ {
+		found = append(found, next)
+		if _, m, err := openArchive(r.Archive(next), next, false); err != nil || m.EditedFrom == 0 {
+			break
+		}
+	}
+	// Of a publication that died between its archives only states by hand are there.
+	if !slices.Contains(lives, next) {
+		return nil, nil
+	}
+	slices.Reverse(found)
+	return found, nil
 }
 
 func (r Root) withPrefix(dir string, prefixes []string) ([]string, error) {

@@ -120,9 +120,16 @@ func (r Root) RewriteArchive(n int, edit func(path string, content []byte) []byt
 	if rewritten.Equal(files) {
 		return false, nil
 	}
-	packed, err := encodeArchive(rewritten, manifest.describing(n, rewritten).Encode())
+	info, err := os.Stat(r.Archive(n))
+	if err != nil {
+		return false, storageError(err, "rewrite the archive of generation %d", n)
+	}
+	packed, err := encodeArchive(rewritten, manifest.Describing(n, rewritten).Encode())
 	if err == nil {
 		err = r.writeArchive(n, packed)
+	}
+	if err == nil { // its age is that of the generation
+		err = os.Chtimes(r.stagedArchive(n), info.ModTime(), info.ModTime())
 	}
 	if err == nil {
 		err = os.Rename(r.stagedArchive(n), r.Archive(n))

@@ -18,6 +18,18 @@ type Manifest struct {
 	Files      []FileSum      `json:"files"` // by path
 	Inputs     []Input        `json:"inputs"`
 	Redactions map[string]int `json:"redactions"` // by rule
+
+	// EditedFrom is set on a state that people made by hand: the generation whose
+	// files they edited. It has an archive and never was live.
+	EditedFrom int `json:"edited_from,omitempty"`
+	// RestoredFrom is set on a generation that was restored: the one whose content
+	// it has. RestoredOver is the state that it took the place of, hand edits
+	// included; 0 if there was none.
+	RestoredFrom int `json:"restored_from,omitempty"`
+	RestoredOver int `json:"restored_over,omitempty"`
+	// SetAside are sessions that a restoring took back: as they were then, they are
+	// no inputs of this generation or a later one.
+	SetAside []Input `json:"set_aside,omitempty"`
 }
 
 // FileSum is one file of a generation as it was published.
@@ -38,20 +50,18 @@ const manifestVersion = 1
 // NewManifest describes the files of generation n. Inputs may come in any order.
 func NewManifest(n int, files Files, inputs []Input, redactions map[string]int) Manifest {
 	m := Manifest{Generation: n, Inputs: inputs, Redactions: redactions}
-	return m.describing(n, files)
+	return m.Describing(n, files)
 }
 
-// describing returns the manifest with what follows from the files, and in
-// canonical order.
-func (m Manifest) describing(n int, files Files) Manifest {
+// Describing returns the manifest with what follows from the files of generation
+// n, and in canonical order.
+func (m Manifest) Describing(n int, files Files) Manifest {
 	m.Version, m.Generation = manifestVersion, n
 	m.Files = make([]FileSum, 0, len(files))
 	for _, path := range files.Paths() {
 		m.Files = append(m.Files, FileSum{Path: path, SHA256: sum(files[path]), Size: int64(len(files[path]))})
 	}
-	m.Inputs = slices.SortedFunc(slices.Values(m.Inputs), func(a, b Input) int {
-		return cmp.Or(cmp.Compare(a.Session, b.Session), cmp.Compare(a.Hash, b.Hash))
-	})
+	m.Inputs, m.SetAside = inOrder(m.Inputs), inOrder(m.SetAside)
 	if m.Inputs == nil {
 		m.Inputs = []Input{}
 	}
@@ -59,6 +69,12 @@ func (m Manifest) describing(n int, files Files) Manifest {
 	maps.Copy(redactions, m.Redactions)
 	m.Redactions = redactions
 	return m
+}
+
+func inOrder(inputs []Input) []Input {
+	return slices.SortedFunc(slices.Values(inputs), func(a, b Input) int {
+		return cmp.Or(cmp.Compare(a.Session, b.Session), cmp.Compare(a.Hash, b.Hash))
+	})
 }
 
 // Encode writes the manifest as manifest.json holds it.
@@ -111,6 +127,11 @@ func parseManifest(data []byte) (Manifest, error) {
 	}
 	if m.Generation < 1 {
 		return Manifest{}, fmt.Errorf("%s names generation %d", manifestName, m.Generation)
+	}
+	for _, earlier := range []int{m.EditedFrom, m.RestoredFrom, m.RestoredOver} {
+		if earlier < 0 || earlier >= m.Generation {
+			return Manifest{}, fmt.Errorf("%s of generation %d rests on generation %d", manifestName, m.Generation, earlier)
+		}
 	}
 	for i, f := range m.Files {
 		if err := CheckPath(f.Path); err != nil {

@@ -5,12 +5,16 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // Prune removes what is no longer wanted after a publication: the archives
-// beyond the newest keep (at least one; the live generation's always stays), and
-// the live directories before the previous one.
-func (r Root) Prune(keep int) error {
+// beyond the newest keep (at least one), those written before a time, if it is not
+// zero, and the live directories before the previous one.
+//
+// Two archives always stay: the live generation's, and the one of the state that
+// it was restored over. By these it is told what people changed.
+func (r Root) Prune(keep int, before time.Time) error {
 	linked, err := r.linked()
 	if err != nil {
 		return err
@@ -19,9 +23,21 @@ func (r Root) Prune(keep int) error {
 	if err != nil {
 		return err
 	}
-	for _, n := range archives[:max(0, len(archives)-max(keep, 1))] {
-		if n == linked {
+	over := 0
+	if linked > 0 {
+		m, err := r.liveManifest(linked)
+		if err != nil {
+			return err
+		}
+		over = m.RestoredOver
+	}
+	beyond := max(0, len(archives)-max(keep, 1))
+	for i, n := range archives {
+		if n == linked || n == over || i >= beyond && !r.olderThan(n, before) {
 			continue
+		}
+		if err := r.step("remove archive"); err != nil {
+			return err
 		}
 		if err := remove(r.Archive(n)); err != nil {
 			return storageError(err, "remove the archive of generation %d", n)
@@ -32,6 +48,13 @@ func (r Root) Prune(keep int) error {
 		return err
 	}
 	return r.removeLives(func(n int) bool { return n < previous })
+}
+
+// olderThan reports whether an archive was written before a time; what cannot be
+// told is not.
+func (r Root) olderThan(n int, before time.Time) bool {
+	info, err := os.Stat(r.Archive(n))
+	return err == nil && !before.IsZero() && info.ModTime().Before(before)
 }
 
 // RemovePrevious removes the live directories that readers may still have open.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -178,7 +179,7 @@ func TestReadersSeeWholeGenerationsOnly(t *testing.T) {
 	}
 	for n := 2; n <= 201; n++ {
 		publish(t, r, n, generation(n))
-		if err := r.Prune(5); err != nil {
+		if err := r.Prune(5, time.Time{}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -33,7 +33,7 @@ func TestBeforeTheFirstPublicationThereIsNothing(t *testing.T) {
 	if recovered, err := r.Recover(0); err != nil || recovered.Next != 1 {
 		t.Errorf("recovery: %+v, %v", recovered, err)
 	}
-	if err := r.Prune(3); err != nil {
+	if err := r.Prune(3, time.Time{}); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Stat(r.Dir()); !os.IsNotExist(err) {
@@ -182,7 +182,7 @@ func TestAnEditSavedAfterThePublicationIsFoundAtTheNext(t *testing.T) {
 	if err := os.WriteFile(late, []byte("late\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Prune(5); err != nil {
+	if err := r.Prune(5, time.Time{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := r.Recover(2); err != nil {

@@ -50,7 +50,7 @@ func (r Root) stage(ctx context.Context, n int, files Files, m Manifest) error {
 	if err := r.Discard(n); err != nil { // of an earlier try
 		return err
 	}
-	m = m.describing(n, files)
+	m = m.Describing(n, files)
 	manifest := m.Encode()
 	if err := r.writeTree(ctx, r.Staged(n), files, manifest); err != nil {
 		return err
@@ -74,6 +74,41 @@ func (r Root) stage(ctx context.Context, n int, files Files, m Manifest) error {
 		return err
 	}
 	return os.Symlink(linkTarget(n), r.stagedLink(n))
+}
+
+// StageArchive writes the archive of a state that never was live, as people left
+// it: flushed and checked by reading it back. Swap gives it its name together with
+// the generation that follows; Discard drops it.
+func (r Root) StageArchive(n int, files Files, m Manifest) error {
+	err := r.stageArchive(n, files, m)
+	if err == nil {
+		return nil
+	}
+	if memoir.CodeOf(err) == memoir.CodeInternal {
+		err = storageError(err, "stage the archive of generation %d in %s", n, r.dir)
+	}
+	return errors.Join(err, r.Discard(n))
+}
+
+func (r Root) stageArchive(n int, files Files, m Manifest) error {
+	if err := files.check(); err != nil {
+		return err
+	}
+	if err := makeDir(filepath.Join(r.dir, archivesName)); err != nil {
+		return err
+	}
+	if err := r.Discard(n); err != nil { // of an earlier try
+		return err
+	}
+	m = m.Describing(n, files)
+	packed, err := encodeArchive(files, m.Encode())
+	if err != nil {
+		return err
+	}
+	if err := r.writeArchive(n, packed); err != nil {
+		return err
+	}
+	return r.readArchiveBack(n, m)
 }
 
 // writeArchive writes the archive of generation n under its staged name.
@@ -107,6 +142,10 @@ func (r Root) readBack(n int, m Manifest) error {
 	if err != nil {
 		return fmt.Errorf("read back the staged files: %w", err)
 	}
+	return r.readArchiveBack(n, m)
+}
+
+func (r Root) readArchiveBack(n int, m Manifest) error {
 	_, archived, err := openArchive(r.stagedArchive(n), n, true)
 	if err == nil && archived.Hash() != m.Hash() {
 		err = errors.New("its manifest is another")

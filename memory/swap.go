@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"memoir"
@@ -13,11 +14,12 @@ import (
 // Swap publishes the generation n that this Root staged: its directory and its
 // archive get their names, then the link is replaced by one rename. A reader
 // sees the earlier generation whole until that rename, and this one after it.
+// byHand are the states that StageArchive staged, in ascending order.
 //
 // It is renames and flushes of directories alone, and belongs into the caller's
 // transaction that proves its lease. If that transaction fails to commit, the
 // link is ahead of what is recorded, and Recover says so.
-func (r Root) Swap(n int) error {
+func (r Root) Swap(n int, byHand ...int) error {
 	linked, err := r.linked()
 	if err != nil {
 		return err
@@ -28,22 +30,25 @@ func (r Root) Swap(n int) error {
 	if _, err := os.Lstat(r.stagedLink(n)); err != nil {
 		return storageError(err, "publish generation %d, which is not staged", n)
 	}
-	if err := r.swap(n); err != nil {
+	if err := r.swap(n, byHand); err != nil {
 		return storageError(err, "publish generation %d in %s", n, r.dir)
 	}
 	return nil
 }
 
-func (r Root) swap(n int) error {
+func (r Root) swap(n int, byHand []int) error {
 	live, archives := filepath.Join(r.dir, liveName), filepath.Join(r.dir, archivesName)
 	// A directory that stands there was never linked, else Recover would have
 	// said so: it is what a crash left.
 	if err := r.removeLive(n); err != nil {
 		return err
 	}
-	moves := []struct{ step, from, to string }{
-		{"name directory", r.Staged(n), r.Live(n)},
-		{"name archive", r.stagedArchive(n), r.Archive(n)},
+	type move struct{ step, from, to string }
+	// The directory comes first and the archives in their order: by these Debris
+	// knows what a crash left in between.
+	moves := []move{{"name directory", r.Staged(n), r.Live(n)}}
+	for _, h := range append(slices.Clone(byHand), n) {
+		moves = append(moves, move{"name archive", r.stagedArchive(h), r.Archive(h)})
 	}
 	for _, m := range moves {
 		if err := r.step(m.step); err != nil {

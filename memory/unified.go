@@ -12,38 +12,75 @@ import (
 // around is how many unchanged lines a unified diff shows on each side of a change.
 const around = 3
 
-// Diff writes how two generations differ as a unified diff, by path; "" if they
-// do not. Files that are not text are named only.
-func Diff(before, after Files) string {
-	paths := map[string]bool{}
-	for path := range before {
-		paths[path] = true
-	}
-	for path := range after {
-		paths[path] = true
-	}
-	var b strings.Builder
-	for _, path := range slices.Sorted(maps.Keys(paths)) {
+// Change is how one file differs between two generations.
+type Change struct {
+	Path           string
+	Created        bool   // only the later one has it
+	Deleted        bool   // only the earlier one has it
+	Binary         bool   // it is not text, and is named only
+	Added, Removed int    // lines
+	Text           string // as a unified diff
+}
+
+// Changes lists how two generations differ, by path.
+func Changes(before, after Files) []Change {
+	var changes []Change
+	for _, path := range union(before, after) {
 		a, inA := before[path]
 		c, inC := after[path]
 		if inA && inC && bytes.Equal(a, c) {
 			continue
 		}
-		from, to := "a/"+path, "b/"+path
-		if !inA {
-			from = "/dev/null"
-		}
-		if !inC {
-			to = "/dev/null"
-		}
-		if !utf8.Valid(a) || !utf8.Valid(c) {
-			fmt.Fprintf(&b, "Binary files %s and %s differ\n", from, to)
-			continue
-		}
-		fmt.Fprintf(&b, "--- %s\n+++ %s\n", from, to)
-		writeHunks(&b, compareLines(splitLines(string(a)), splitLines(string(c))))
+		changes = append(changes, change(path, a, c, inA, inC))
+	}
+	return changes
+}
+
+func change(path string, a, c []byte, inA, inC bool) Change {
+	out := Change{Path: path, Created: !inA, Deleted: !inC}
+	from, to := "a/"+path, "b/"+path
+	if !inA {
+		from = "/dev/null"
+	}
+	if !inC {
+		to = "/dev/null"
+	}
+	if !utf8.Valid(a) || !utf8.Valid(c) {
+		out.Binary, out.Text = true, fmt.Sprintf("Binary files %s and %s differ\n", from, to)
+		return out
+	}
+	lines := compareLines(splitLines(string(a)), splitLines(string(c)))
+	for _, l := range lines {
+		out.Added += btoi(l.op == '+')
+		out.Removed += btoi(l.op == '-')
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "--- %s\n+++ %s\n", from, to)
+	writeHunks(&b, lines)
+	out.Text = b.String()
+	return out
+}
+
+// Diff writes how two generations differ as a unified diff, by path; "" if they
+// do not. Files that are not text are named only.
+func Diff(before, after Files) string {
+	var b strings.Builder
+	for _, change := range Changes(before, after) {
+		b.WriteString(change.Text)
 	}
 	return b.String()
+}
+
+// union lists the paths of both in order.
+func union(a, b Files) []string {
+	paths := map[string]bool{}
+	for path := range a {
+		paths[path] = true
+	}
+	for path := range b {
+		paths[path] = true
+	}
+	return slices.Sorted(maps.Keys(paths))
 }
 
 // splitLines cuts a text into lines that keep their newline, so that a missing

@@ -56,37 +56,23 @@ func (r *run) makeGeneration(ctx context.Context, root memory.Root, project stor
 	if err != nil {
 		return report, err
 	}
-	if live.Generation > 0 && len(live.Edited) == 0 && files.Equal(live.Files) {
+	aside, withdrawn := stillAside(live.Manifest.SetAside, in)
+	if live.Generation > 0 && len(live.Edited) == 0 && !withdrawn && files.Equal(live.Files) {
 		report.Outcome = OutcomeUnchanged
 		return report, r.store.FinishProjectUnchanged(ctx, claim)
 	}
 
-	next, err := root.Next(int(claim.Generation))
-	if err != nil {
-		return report, err
-	}
-	manifest := memory.NewManifest(next, files, manifestInputs(in.Extractions), counts)
-	if err := root.Stage(ctx, next, files, manifest); err != nil {
-		return report, err
-	}
 	usage, bytes := accountOf(ctx).total()
-	err = r.store.Publish(ctx, claim, store.GenerationRecord{
-		N: int64(next), ManifestHash: manifest.Hash(), Inputs: hashes(in.Extractions), At: r.now(),
-		Redactions: counts, Usage: usage, InputBytes: bytes, Duration: time.Since(began), Model: r.consolidator.Name(), Run: r.id,
-	}, func() error {
-		if same, err := root.Unchanged(live); err != nil || !same {
-			return errors.Join(err, errChanged())
-		}
-		return root.Swap(next)
+	published, err := r.publish(ctx, root, live, claim, files, memory.Manifest{
+		Inputs: manifestInputs(in.Extractions), Redactions: counts, SetAside: aside,
+	}, store.GenerationRecord{
+		Inputs: hashes(in.Extractions), Usage: usage, InputBytes: bytes, Duration: time.Since(began), Model: r.consolidator.Name(), Run: r.id,
 	})
 	if err != nil {
-		return report, errors.Join(err, root.Discard(next))
+		return report, err
 	}
-	r.addRedactions(counts)
-	report.Outcome, report.Generation, report.Root = OutcomePublished, next, root.Link()
-	if err := root.Prune(r.opts.Settings.Memories.GenerationsKept); err != nil {
-		r.warn(fmt.Sprintf("project %s: old generations stay: %v", project.Name, err), memoir.HintOf(err))
-	}
+	report.Outcome, report.Generation, report.ByHand, report.Root = OutcomePublished, published.generation, published.byHand, root.Link()
+	r.prune(root, project.Name)
 	return report, nil
 }
 
@@ -168,7 +154,15 @@ func (r *run) keepEdits(ctx context.Context, root memory.Root, project store.Pro
 	if same, err := root.Unchanged(live); err != nil || !same {
 		return errors.Join(err, errChanged())
 	}
-	notes := memory.Notes(project.ID, live.Edited, r.now())
+	restored, err := root.RestoredEdits(live)
+	if err != nil {
+		return err
+	}
+	earlier, err := r.store.NotesBefore(ctx, project.ID, int64(live.Generation))
+	if err != nil {
+		return fmt.Errorf("read notes: %w", err)
+	}
+	notes := append(decided(memory.Notes(project.ID, restored, r.now()), earlier), memory.Notes(project.ID, live.Edited, r.now())...)
 	for i, n := range notes {
 		// As the published files will have it, or the anchors would not be found.
 		notes[i].Text, notes[i].After, notes[i].Section = r.redact(n.Text), r.redact(n.After), r.redact(n.Section)

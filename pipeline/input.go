@@ -18,6 +18,8 @@ func (r *run) inputs(ctx context.Context, project store.ProjectRow, live memory.
 	if err != nil {
 		return consolidate.Input{}, fmt.Errorf("read extractions: %w", err)
 	}
+	extractions, aside := withoutAside(extractions, live.Manifest.SetAside)
+	others = append(others, aside...) // what cites them, and stands in the memory all the same, may stay
 	draft, err := r.store.Draft(ctx, project.ID, r.consolidator.Name())
 	if err != nil {
 		return consolidate.Input{}, fmt.Errorf("read what was left for this consolidation: %w", err)
@@ -59,6 +61,33 @@ func (r *run) inputs(ctx context.Context, project store.ProjectRow, live memory.
 		return consolidate.Input{}, err
 	}
 	return in, nil
+}
+
+// withoutAside leaves out the extractions that a restoring set aside. A session
+// that went on since is an input again.
+func withoutAside(extractions []memoir.Extraction, aside []memory.Input) (left []memoir.Extraction, keys []string) {
+	for _, e := range extractions {
+		if slices.Contains(aside, memory.Input{Session: e.SessionKey, Hash: e.ContentHash}) {
+			keys = append(keys, e.SessionKey)
+		} else {
+			left = append(left, e)
+		}
+	}
+	return left, keys
+}
+
+// stillAside are the sessions set aside that are no inputs now. One that was
+// withdrawn is named no more, which is worth a generation.
+func stillAside(aside []memory.Input, in consolidate.Input) (left []memory.Input, withdrawn bool) {
+	for _, input := range aside {
+		switch {
+		case slices.Contains(in.Withdrawn, input.Session):
+			withdrawn = true
+		case !slices.ContainsFunc(in.Extractions, func(e memoir.Extraction) bool { return e.SessionKey == input.Session }):
+			left = append(left, input)
+		}
+	}
+	return left, withdrawn
 }
 
 // withdrawn lists the sessions that must leave no trace: those that were taken out

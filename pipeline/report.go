@@ -58,7 +58,8 @@ type ProjectReport struct {
 	Project    string  `json:"project"`
 	Name       string  `json:"name"`
 	Outcome    Outcome `json:"outcome"`
-	Generation int     `json:"generation"` // the live one afterwards; 0: none
+	Generation int     `json:"generation"`        // the live one afterwards; 0: none
+	ByHand     []int   `json:"by_hand,omitempty"` // the generations that keep what people had edited
 	Inputs     int     `json:"inputs"`
 	Root       string  `json:"root,omitempty"` // path of the live memory
 	Detail     string  `json:"detail,omitempty"`

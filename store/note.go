@@ -31,6 +31,11 @@ func (s *Store) RecordNotes(ctx context.Context, projectID string, generation in
 	return s.explain(err, "recording changes made by hand")
 }
 
+// NotesBefore returns what held of a project's notes before those on a generation.
+func (s *Store) NotesBefore(ctx context.Context, projectID string, generation int64) ([]memoir.Note, error) {
+	return s.notes(ctx, `AND base < ?2`, projectID, generation)
+}
+
 // Notes returns what holds of a project's notes, in the order in which they were
 // made. The last word counts: a line that was added in a later generation takes the
 // place of an earlier note that the same line of the same file was removed, in
@@ -38,11 +43,15 @@ func (s *Store) RecordNotes(ctx context.Context, projectID string, generation in
 // one that was deleted, of which only the last content is kept. Notes on one
 // generation do not cancel each other: a line that was moved is both removed and added.
 func (s *Store) Notes(ctx context.Context, projectID string) ([]memoir.Note, error) {
+	return s.notes(ctx, ``, projectID)
+}
+
+func (s *Store) notes(ctx context.Context, which string, args ...any) ([]memoir.Note, error) {
 	notes := []memoir.Note{}
 	err := s.read(ctx, func(t tx) error {
 		earlier, base := 0, int64(-1) // how many of notes are on earlier generations than base
-		return t.each(`SELECT id, base, project_id, file, action, section, after, text, at FROM note WHERE project_id = ? ORDER BY base, id`,
-			[]any{projectID}, func(scan func(...any) error) error {
+		return t.each(`SELECT id, base, project_id, file, action, section, after, text, at FROM note WHERE project_id = ?1 `+which+` ORDER BY base, id`,
+			args, func(scan func(...any) error) error {
 				var n memoir.Note
 				var at, on int64
 				if err := scan(&n.ID, &on, &n.ProjectID, &n.File, (*string)(&n.Action), &n.Section, &n.After, &n.Text, &at); err != nil {

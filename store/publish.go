@@ -19,6 +19,9 @@ type GenerationRecord struct {
 	At           time.Time
 	Seq          int64 // change sequence that it consumes; in Publish, 0 means the claim's
 	Fence        int64 // of the claim that it was published under; set by Publish
+	// Restored says that an earlier content was published again and nothing was
+	// consolidated: what the project is due for it stays due for, and no ledger has it.
+	Restored bool
 
 	// Not part of the generation, but recorded with it.
 	Redactions map[string]int // secrets taken out of the published files, by rule
@@ -40,7 +43,7 @@ type GenerationRecord struct {
 // finds it so.
 func (s *Store) Publish(ctx context.Context, c ProjectClaim, g GenerationRecord, swap func() error) error {
 	g.Fence = c.Fence
-	if g.Seq == 0 {
+	if g.Seq == 0 && !g.Restored {
 		g.Seq = c.Seq
 	}
 	err := s.durably(ctx, func(t tx) error {
@@ -60,16 +63,24 @@ func (s *Store) Publish(ctx context.Context, c ProjectClaim, g GenerationRecord,
 		if err := setRedactions(t, kindConsolidate, c.ProjectID, g.Redactions); err != nil {
 			return err
 		}
-		if err := s.addLedger(t, LedgerEntry{Work: c.Token, At: s.now(), Run: g.Run, Phase: kindConsolidate, ProjectID: c.ProjectID,
-			Model: g.Model, Usage: g.Usage, InputBytes: g.InputBytes, Duration: g.Duration, Outcome: "published"}); err != nil {
-			return err
-		}
-		if err := s.finishProject(t, c); err != nil {
+		if err := s.endPublishing(t, c, g); err != nil {
 			return err
 		}
 		return swap()
 	})
 	return s.explain(err, "publishing generation %d of project %s", g.N, c.ProjectID)
+}
+
+// endPublishing enters what a generation cost and ends the claim.
+func (s *Store) endPublishing(t tx, c ProjectClaim, g GenerationRecord) error {
+	if g.Restored {
+		return giveBack(t, kindConsolidate, c.ProjectID, c.Token)
+	}
+	if err := s.addLedger(t, LedgerEntry{Work: c.Token, At: s.now(), Run: g.Run, Phase: kindConsolidate, ProjectID: c.ProjectID,
+		Model: g.Model, Usage: g.Usage, InputBytes: g.InputBytes, Duration: g.Duration, Outcome: "published"}); err != nil {
+		return err
+	}
+	return s.finishProject(t, c)
 }
 
 // insertGeneration records a generation as the live one. What is recorded already

@@ -56,6 +56,30 @@ func TestPublishingRecordsTheGenerationAndSwapsLast(t *testing.T) {
 	}
 }
 
+func TestARestoredGenerationConsumesNothing(t *testing.T) {
+	t.Parallel()
+	s, clock := newDue(t)
+	before, err := s.Status(t.Context())
+	must(t, err)
+	c := claimProject(t, s)
+	inputs := map[string]string{"codex:s00": "hash of a"}
+	must(t, s.Publish(t.Context(), c, GenerationRecord{N: 3, At: clock.Now(), Restored: true, Inputs: inputs}, func() error { return nil }))
+	if row := projectRow(t, s, project); row.Generation != 3 || row.ConsumedSeq != 0 || !row.Due {
+		t.Errorf("project %+v", row)
+	}
+	after, err := s.Status(t.Context())
+	if must(t, err); after.Usage != before.Usage || len(after.Running) != 0 {
+		t.Errorf("status %+v, before %+v", after, before)
+	}
+	if last, err := s.LastInputs(t.Context(), project); err != nil || !maps.Equal(last, inputs) {
+		t.Errorf("last inputs %v, %v", last, err)
+	}
+	wantCode(t, s.Publish(t.Context(), c, GenerationRecord{N: 4, Restored: true}, func() error { return nil }), memoir.CodeLeaseLost)
+	if again := claimProject(t, s); again.Attempt != 1 {
+		t.Errorf("restoring counted as attempt %d", again.Attempt)
+	}
+}
+
 func TestASwapThatFailsRecordsNothing(t *testing.T) {
 	t.Parallel()
 	s, _ := newDue(t)

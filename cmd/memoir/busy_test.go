@@ -71,6 +71,12 @@ func TestAProjectThatAnotherProcessHoldsIsExitCode4(t *testing.T) {
 	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != exitBusy || !strings.Contains(string(out), lease.Self().Describe()) {
 		t.Errorf("merge: %v\n%s", err, out)
 	}
+	restore := exec.Command("memoir", "restore", "1", "--project", testdata.Papertrail, "--home", home, "--wait", "0.05s")
+	restore.Env = []string{"HOME=" + dir}
+	out, err = restore.CombinedOutput()
+	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != exitBusy || !strings.Contains(string(out), lease.Self().Describe()) {
+		t.Errorf("restore: %v\n%s", err, out)
+	}
 
 	if err := st.GiveBackProject(t.Context(), claim); err != nil {
 		t.Fatal(err)

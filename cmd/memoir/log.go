@@ -21,6 +21,8 @@ type generationJSON struct {
 	Files       int            `json:"files"`
 	Bytes       int64          `json:"bytes"` // of the archive
 	Redactions  map[string]int `json:"redactions"`
+	EditedFrom  int            `json:"edited_from"`   // made by hand of this generation; 0: not by hand
+	Restored    int            `json:"restored_from"` // has the content of this generation; 0: was not restored
 	Error       string         `json:"error"`
 }
 
@@ -28,8 +30,9 @@ func logCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "log", Category: groupMemory,
 		Usage: "list the generations of a project's memory",
-		Description: help("Lists the published generations that are kept, the newest first: of this directory's\n"+
-			"project, of another, or of all.", "memoir log", "memoir log --project mise --json", "memoir log --all"),
+		Description: help("Lists the generations that are kept, the newest first: of this directory's project, of\n"+
+			"another, or of all. What you edited in the live files is a generation of its own from the\n"+
+			"next publication on.", "memoir log", "memoir log --project mise --json", "memoir log --all"),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "project", Usage: "of the project `REF`: an id, a name or a path (default: this directory's)"},
 			&cli.BoolFlag{Name: "all", Usage: "of all projects"},
@@ -68,8 +71,14 @@ func logCommand(p *program) *cli.Command {
 			t.narrower = []step{{"archive", 0}, {"files", 0}, {"project", 12}}
 			for _, g := range generations {
 				note := g.Error
+				switch {
+				case g.EditedFrom > 0:
+					note = strings.TrimSpace(fmt.Sprintf("by hand, of %d %s", g.EditedFrom, note))
+				case g.Restored > 0:
+					note = strings.TrimSpace(fmt.Sprintf("restored from %d %s", g.Restored, note))
+				}
 				if g.Live {
-					note = strings.TrimSpace("live " + note)
+					note = strings.TrimSuffix("live, "+note, ", ")
 				}
 				published := none
 				if g.PublishedAt != nil {
@@ -99,6 +108,7 @@ func generations(home string, projects []store.ProjectRow) ([]generationJSON, er
 			row := generationJSON{
 				Project: project.ID, Generation: g.Number, Live: g.Live, PublishedAt: moments(g.ModTime), Inputs: []string{},
 				Files: len(g.Manifest.Files), Bytes: g.Bytes, Redactions: g.Manifest.Redactions,
+				EditedFrom: g.Manifest.EditedFrom, Restored: g.Manifest.RestoredFrom,
 			}
 			for _, in := range g.Manifest.Inputs {
 				row.Inputs = append(row.Inputs, in.Session)

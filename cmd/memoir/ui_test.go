@@ -166,3 +166,27 @@ func TestNumbersInWords(t *testing.T) {
 		}
 	}
 }
+
+func TestADiffIsInColourOnATerminal(t *testing.T) {
+	t.Parallel()
+	const text = "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n same\n-old \x1b[5m\n--- old rule\n+new"
+	for _, test := range []struct {
+		name     string
+		terminal bool
+		colour   bool
+		want     string
+	}{
+		{"a pipe gets the bytes", false, false, text},
+		{"a terminal without colour", true, false, strings.ReplaceAll(text, "\x1b", "")},
+		{"a terminal", true, true, "\x1b[1m--- a/x\x1b[0m\n\x1b[1m+++ b/x\x1b[0m\n\x1b[36m@@ -1,2 +1,2 @@\x1b[0m\n same\n" +
+			"\x1b[31m-old [5m\x1b[0m\n\x1b[31m--- old rule\x1b[0m\n\x1b[32m+new\x1b[0m\n"},
+	} {
+		u, _ := captured(t)
+		var out bytes.Buffer
+		u.out, u.outTTY, u.outColor = bufio.NewWriter(&out), test.terminal, test.colour
+		u.diff(text)
+		if err := u.close(); err != nil || out.String() != test.want {
+			t.Errorf("%s: %q, %v", test.name, out.String(), err)
+		}
+	}
+}

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"memoir"
+	"memoir/memory"
+)
+
+func diffCommand(p *program) *cli.Command {
+	return &cli.Command{
+		Name: "diff", ArgsUsage: "[FROM [TO]]", Category: groupMemory,
+		Usage: "show how two generations of a project's memory differ",
+		Description: help("Prints how the files of one generation differ from those of another as a unified diff: by\n"+
+			"default of the last two that are kept, with one number of that generation and the live\n"+
+			"files as they are now, edits by hand included. The exit code is 0 whether or not they\n"+
+			"differ.", "memoir diff", "memoir diff 3", "memoir diff 3 5 --project mise --stat"),
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "project", Usage: "of the project `REF`: an id, a name or a path (default: this directory's)"},
+			&cli.BoolFlag{Name: "stat", Usage: "list the files with how many lines were added and removed"},
+			&cli.BoolFlag{Name: "json", Usage: "print one JSON object"},
+		},
+		Action: p.diff,
+	}
+}
+
+// changedJSON is one file as `diff --json` gives it.
+type changedJSON struct {
+	Path    string `json:"path"`
+	Status  string `json:"status"` // added, deleted or changed
+	Binary  bool   `json:"binary"`
+	Added   int    `json:"added"` // lines
+	Removed int    `json:"removed"`
+	Diff    string `json:"diff"` // unified; empty with --stat
+}
+
+// side is one of the two that are compared.
+type side struct {
+	n     int // 0: nothing, what the first generation is compared with
+	live  bool
+	files memory.Files
+}
+
+func (s side) String() string {
+	switch {
+	case s.live:
+		return fmt.Sprintf("the live files (generation %d)", s.n)
+	case s.n == 0:
+		return "nothing"
+	}
+	return fmt.Sprintf("generation %d", s.n)
+}
+
+func (p *program) diff(c *cli.Context) error {
+	id, err := p.projectID(c)
+	if err != nil {
+		return err
+	}
+	home, err := p.home(c)
+	if err != nil {
+		return err
+	}
+	root := memory.At(home, id)
+	from, to, err := p.sides(c, root)
+	if err != nil {
+		return err
+	}
+	changes := memory.Changes(from.files, to.files)
+	if c.Bool("json") {
+		return p.diffJSON(c, id, from, to, changes)
+	}
+	if len(changes) == 0 {
+		p.ui.say("%s and %s do not differ", from, to)
+		return nil
+	}
+	if c.Bool("stat") {
+		p.diffStat(changes)
+	} else {
+		for _, change := range changes {
+			p.ui.diff(change.Text)
+		}
+	}
+	p.ui.say("%s to %s: %s", from, to, count(len(changes), "file")+" changed")
+	return nil
+}
+
+// sides reads what is to be compared.
+func (p *program) sides(c *cli.Context, root memory.Root) (from, to side, err error) {
+	if c.NArg() > 2 {
+		return from, to, usagef("", "diff takes two generations at most, not also %q", c.Args().Get(2))
+	}
+	var numbers []int
+	for _, text := range c.Args().Slice() {
+		n, err := generationNumber(text)
+		if err != nil {
+			return from, to, err
+		}
+		numbers = append(numbers, n)
+	}
+	if len(numbers) == 0 {
+		kept, err := root.Generations()
+		if err != nil {
+			return from, to, err
+		}
+		if len(kept) == 0 {
+			return from, to, memoir.Errorf(memoir.CodeNotFound, "`memoir run` publishes the first", "no generation is kept")
+		}
+		if len(kept) > 1 {
+			from.n = kept[len(kept)-2].Number
+		}
+		to.n = kept[len(kept)-1].Number
+	} else {
+		from.n, to.live = numbers[0], len(numbers) == 1
+		to.n = numbers[len(numbers)-1]
+	}
+	if from.n > 0 {
+		if from.files, err = root.ReadArchive(from.n); err != nil {
+			return from, to, err
+		}
+	}
+	if !to.live {
+		to.files, err = root.ReadArchive(to.n)
+		return from, to, err
+	}
+	live, err := root.Current()
+	to.n, to.files = live.Generation, live.Files
+	return from, to, err
+}
+
+func (p *program) diffStat(changes []memory.Change) {
+	t := newTable("file", "added", "removed", "")
+	for _, change := range changes {
+		added, removed, note := fmt.Sprintf("+%d", change.Added), fmt.Sprintf("-%d", change.Removed), ""
+		if change.Binary {
+			added, removed, note = none, none, "not text"
+		}
+		if s := statusOf(change); s != "changed" {
+			note = strings.TrimSpace(s + " " + note)
+		}
+		t.row(change.Path, added, removed, note)
+	}
+	p.ui.table(t)
+}
+
+func (p *program) diffJSON(c *cli.Context, id string, from, to side, changes []memory.Change) error {
+	files := []changedJSON{}
+	for _, change := range changes {
+		row := changedJSON{Path: change.Path, Status: statusOf(change), Binary: change.Binary, Added: change.Added, Removed: change.Removed}
+		if !c.Bool("stat") {
+			row.Diff = change.Text
+		}
+		files = append(files, row)
+	}
+	return p.ui.json(struct {
+		Project string        `json:"project"`
+		From    int           `json:"from"` // 0: nothing
+		To      int           `json:"to"`
+		Live    bool          `json:"live"` // compared with the live files as they are now
+		Files   []changedJSON `json:"files"`
+	}{id, from.n, to.n, to.live, files})
+}
+
+func statusOf(change memory.Change) string {
+	switch {
+	case change.Created:
+		return "added"
+	case change.Deleted:
+		return "deleted"
+	}
+	return "changed"
+}

@@ -1,0 +1,72 @@
+package memory
+
+import "fmt"
+
+// HandState is a memory as people left it: the files of one generation with what
+// they changed in them.
+type HandState struct {
+	Files    Files
+	Manifest Manifest // EditedFrom and Inputs are set
+}
+
+// HandStates returns the states that people made since the live generation was
+// published, each to be kept as a generation of its own: the previous generation
+// as it was saved too late, then the live one as it was edited. Mostly there is none.
+func (r Root) HandStates(snap Snapshot) ([]HandState, error) {
+	var states []HandState
+	late, live := Files{}, false
+	for _, edit := range snap.Edited {
+		if edit.Late {
+			late[edit.Path] = edit.Now
+		} else {
+			live = true
+		}
+	}
+	if len(late) > 0 {
+		previous, err := r.previous(snap.Generation)
+		if err != nil {
+			return nil, err
+		}
+		// What was saved late was told by the archive; if it went meanwhile, or the
+		// files do not go together, the notes alone have the edit.
+		if files, m, err := r.ReadGeneration(previous); err == nil {
+			for path, content := range late {
+				files[path] = content
+			}
+			if files.check() == nil {
+				states = append(states, handState(previous, files, m))
+			}
+		}
+	}
+	if live {
+		states = append(states, handState(snap.Generation, snap.Files, snap.Manifest))
+	}
+	return states, nil
+}
+
+func handState(from int, files Files, m Manifest) HandState {
+	return HandState{Files: files, Manifest: Manifest{EditedFrom: from, Inputs: m.Inputs}}
+}
+
+// RestoredEdits returns how a snapshot of a restored generation differs from the
+// state that it was restored over: what the restoring decided. For any other
+// snapshot there is none.
+func (r Root) RestoredEdits(snap Snapshot) ([]Edit, error) {
+	over := snap.Manifest.RestoredOver
+	if over == 0 {
+		return nil, nil
+	}
+	before, err := r.ReadArchive(over)
+	if err != nil {
+		return nil, fmt.Errorf("tell what generation %d was restored over: %w", snap.Generation, err)
+	}
+	var edits []Edit
+	for _, path := range union(before, snap.Files) {
+		was, had := before[path]
+		now, has := snap.Files[path]
+		if had != has || string(was) != string(now) {
+			edits = append(edits, Edit{Path: path, Published: was, Now: now})
+		}
+	}
+	return edits, nil
+}

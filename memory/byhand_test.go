@@ -1,0 +1,310 @@
+//go:build unix
+
+package memory_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"memoir"
+	"memoir/memory"
+)
+
+func init() {
+	children["publish edited"] = func(home string) error {
+		return publishEdited(context.Background(), memory.At(home, project).WithHook(killer()))
+	}
+	children["count edited"] = counting(func(r memory.Root) error { return publishEdited(context.Background(), r) })
+}
+
+// publishEdited keeps what was edited of generation 2 as 3, and publishes 4.
+func publishEdited(ctx context.Context, r memory.Root) error {
+	snap, err := r.Current()
+	if err != nil {
+		return err
+	}
+	states, err := r.HandStates(snap)
+	if err != nil || len(states) != 1 {
+		return fmt.Errorf("%d states by hand, %w", len(states), err)
+	}
+	if err := r.StageArchive(3, states[0].Files, states[0].Manifest); err != nil {
+		return err
+	}
+	if err := r.Stage(ctx, 4, generation(4), manifest(4)); err != nil {
+		return err
+	}
+	return r.Swap(4, 3)
+}
+
+// edited is a home with generations 1 and 2, of which the live one was edited.
+func edited(t *testing.T) (string, memory.Root) {
+	t.Helper()
+	home, r := twoGenerations(t)
+	write(t, r, "MEMORY.md", "by hand\n")
+	return home, r
+}
+
+func TestAnEditedStateIsKeptWithTheGenerationThatFollows(t *testing.T) {
+	t.Parallel()
+	_, r := edited(t)
+	if err := publishEdited(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	files, m, err := r.ReadGeneration(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := generation(2)
+	want["MEMORY.md"] = []byte("by hand\n")
+	if !files.Equal(want) || m.EditedFrom != 2 {
+		t.Errorf("generation 3 is of %d: %s", m.EditedFrom, memory.Diff(want, files))
+	}
+	if diff := cmp.Diff(manifest(2).Inputs, m.Inputs); diff != "" {
+		t.Errorf("it rests on other sessions:\n%s", diff)
+	}
+	snap := current(t, r)
+	if snap.Generation != 4 || len(snap.Edited) > 0 || !snap.Files.Equal(generation(4)) {
+		t.Errorf("generation %d is live, edits %v", snap.Generation, snap.Edited)
+	}
+	if recovered, err := r.Recover(4); err != nil || len(recovered.Removed) != 1 || recovered.Next != 5 {
+		t.Errorf("recovered %+v, %v", recovered, err)
+	}
+	if _, err := os.Lstat(r.Live(3)); !os.IsNotExist(err) {
+		t.Errorf("a state by hand has a live directory: %v", err)
+	}
+}
+
+func TestWithoutEditsThereIsNoStateByHand(t *testing.T) {
+	t.Parallel()
+	_, r := twoGenerations(t)
+	if states, err := r.HandStates(current(t, r)); err != nil || len(states) > 0 {
+		t.Errorf("%v, %v", states, err)
+	}
+}
+
+func TestAFileThatWasSavedTooLateIsAStateOfTheGenerationBefore(t *testing.T) {
+	t.Parallel()
+	_, r := twoGenerations(t)
+	if err := os.WriteFile(filepath.Join(r.Live(1), "MEMORY.md"), []byte("late\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	write(t, r, "notes.md", "in time\n")
+	states, err := r.HandStates(current(t, r))
+	if err != nil || len(states) != 2 {
+		t.Fatalf("%d states, %v", len(states), err)
+	}
+	late := generation(1)
+	late["MEMORY.md"] = []byte("late\n")
+	if !states[0].Files.Equal(late) || states[0].Manifest.EditedFrom != 1 {
+		t.Errorf("the late one: %s", memory.Diff(late, states[0].Files))
+	}
+	inTime := generation(2)
+	inTime["notes.md"] = []byte("in time\n")
+	if !states[1].Files.Equal(inTime) || states[1].Manifest.EditedFrom != 2 {
+		t.Errorf("the one in time: %s", memory.Diff(inTime, states[1].Files))
+	}
+}
+
+// The process is killed before each write while it publishes over an edited memory:
+// the edit is live still, or kept in an archive of its own; recovery leaves nothing
+// half, and a second try gives what an undisturbed one gives.
+func TestKilledAtEachWriteOverAnEditedMemory(t *testing.T) {
+	t.Parallel()
+	undisturbedHome, undisturbed := edited(t)
+	steps := countSteps(t, "count edited", undisturbedHome)
+	if steps < 35 {
+		t.Fatalf("only %d steps", steps)
+	}
+	if _, err := undisturbed.Recover(4); err != nil {
+		t.Fatal(err)
+	}
+	want := names(t, undisturbed)
+	for at := 1; at <= steps; at++ {
+		home, r := edited(t)
+		if _, err := child(t, "publish edited", home, fmt.Sprintf("%s=%d", killAt, at)); err == nil {
+			t.Fatal("the process was not killed")
+		}
+		recovered, err := r.Recover(2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch snap := current(t, r); snap.Generation {
+		case 2:
+			if string(snap.Files["MEMORY.md"]) != "by hand\n" || len(snap.Edited) != 1 {
+				t.Errorf("killed at %d: the edit is lost", at)
+			}
+			if recovered.Next != 3 {
+				t.Errorf("killed at %d: the next generation is %d", at, recovered.Next)
+			}
+			if err := publishEdited(t.Context(), r); err != nil {
+				t.Errorf("killed at %d: %v", at, err)
+			}
+		case 4:
+			if !snap.Files.Equal(generation(4)) || recovered.Ahead == nil {
+				t.Errorf("killed at %d: %+v", at, recovered)
+			}
+		default:
+			t.Errorf("killed at %d: generation %d is live", at, snap.Generation)
+		}
+		if _, err := r.Recover(4); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, names(t, r)); diff != "" {
+			t.Errorf("killed at %d: not what an undisturbed run leaves:\n%s", at, diff)
+		}
+		if files, err := r.ReadArchive(3); err != nil || string(files["MEMORY.md"]) != "by hand\n" {
+			t.Errorf("killed at %d: the edit is in no archive: %v", at, err)
+		}
+	}
+}
+
+func TestEachWriteOfAnArchiveByHandMayFail(t *testing.T) {
+	t.Parallel()
+	_, r := edited(t)
+	before := names(t, r)
+	for at := 1; ; at++ {
+		step := 0
+		failing := r.WithHook(func(string) error {
+			if step++; step == at {
+				return &os.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}
+			}
+			return nil
+		})
+		err := failing.StageArchive(3, generation(2), memory.Manifest{EditedFrom: 2})
+		if err == nil {
+			if step >= at || at < 5 {
+				t.Errorf("%d steps, %d failed", step, at-1)
+			}
+			return
+		}
+		if memoir.CodeOf(err) != memoir.CodeStorage || !strings.Contains(memoir.HintOf(err), "free some disk space") {
+			t.Errorf("step %d: %v", at, err)
+		}
+		if diff := cmp.Diff(before, names(t, r)); diff != "" {
+			t.Errorf("step %d leaves something:\n%s", at, diff)
+		}
+	}
+}
+
+func TestWhatARestoringDecidedIsToldByTheStateBefore(t *testing.T) {
+	t.Parallel()
+	_, r := twoGenerations(t)
+	m := manifest(1)
+	m.RestoredFrom, m.RestoredOver = 1, 2
+	if err := r.Stage(t.Context(), 3, generation(1), m); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Swap(3); err != nil {
+		t.Fatal(err)
+	}
+	snap := current(t, r)
+	restored, err := r.RestoredEdits(snap)
+	if err != nil || len(restored) != len(generation(1)) || len(snap.Edited) != 0 {
+		t.Fatalf("%d restored, %d edited, %v", len(restored), len(snap.Edited), err)
+	}
+	if e := restored[0]; e.Path != "MEMORY.md" || string(e.Published) != string(generation(2)["MEMORY.md"]) || string(e.Now) != string(generation(1)["MEMORY.md"]) {
+		t.Errorf("got %+v", e)
+	}
+	if err := r.Prune(1, time.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := r.RestoredEdits(snap); err != nil || len(again) != len(restored) {
+		t.Errorf("the state before was pruned: %v", err)
+	}
+	if _, err := r.ReadArchive(1); memoir.CodeOf(err) != memoir.CodeNotFound {
+		t.Errorf("generation 1 is still kept: %v", err)
+	}
+}
+
+func TestOldArchivesGoByCountAndAge(t *testing.T) {
+	t.Parallel()
+	hour := func(n int) time.Time { return time.Date(2026, 5, 1, n, 0, 0, 0, time.UTC) }
+	tests := []struct {
+		name   string
+		keep   int
+		before time.Time
+		want   []int
+	}{
+		{"neither", 10, time.Time{}, []int{1, 2, 3, 4, 5}},
+		{"by count", 2, time.Time{}, []int{4, 5}},
+		{"at least one", 0, time.Time{}, []int{5}},
+		{"by age", 10, hour(3), []int{3, 4, 5}},
+		{"whichever is stricter", 2, hour(2), []int{4, 5}},
+		{"the live one, however old", 10, hour(20), []int{5}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			r := memory.At(quickDir(t), project)
+			for n := 1; n <= 5; n++ {
+				publish(t, r, n, generation(n))
+				if err := os.Chtimes(r.Archive(n), hour(n), hour(n)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := r.Prune(test.keep, test.before); err != nil {
+				t.Fatal(err)
+			}
+			generations, err := r.Generations()
+			var got []int
+			for _, g := range generations {
+				got = append(got, g.Number)
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" || err != nil {
+				t.Errorf("%v\n%s", err, diff)
+			}
+		})
+	}
+}
+
+func TestPruningThatFailsLosesNothingElse(t *testing.T) {
+	t.Parallel()
+	_, r := twoGenerations(t)
+	failing := r.WithHook(func(step string) error {
+		if step == "remove archive" {
+			return syscall.EROFS
+		}
+		return nil
+	})
+	if err := failing.Prune(1, time.Time{}); err == nil || !errors.Is(err, syscall.EROFS) {
+		t.Fatalf("error %v", err)
+	}
+	if files, err := r.ReadArchive(1); err != nil || !files.Equal(generation(1)) {
+		t.Errorf("generation 1: %v", err)
+	}
+}
+
+func TestRewritingAnArchiveKeepsItsAge(t *testing.T) {
+	t.Parallel()
+	_, r := twoGenerations(t)
+	at := time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)
+	if err := os.Chtimes(r.Archive(1), at, at); err != nil {
+		t.Fatal(err)
+	}
+	changed, err := r.RewriteArchive(1, func(_ string, content []byte) []byte { return append(content, "x\n"...) })
+	if err != nil || !changed {
+		t.Fatalf("changed %v, %v", changed, err)
+	}
+	if info, err := os.Stat(r.Archive(1)); err != nil || !info.ModTime().Equal(at) {
+		t.Errorf("it is from %v now, %v", info.ModTime(), err)
+	}
+}
+
+func TestAManifestThatRestsOnALaterGenerationIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, m := range []memory.Manifest{{EditedFrom: 3}, {RestoredFrom: 4}, {RestoredFrom: 1, RestoredOver: 3}, {EditedFrom: -1}} {
+		_, r := twoGenerations(t)
+		if err := r.Stage(t.Context(), 3, generation(3), m); err == nil {
+			t.Errorf("%+v was staged", m)
+		}
+	}
+}

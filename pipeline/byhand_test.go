@@ -1,0 +1,325 @@
+package pipeline_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"memoir"
+	"memoir/consolidate"
+	"memoir/extract"
+	"memoir/memory"
+	"memoir/pipeline"
+	"memoir/store"
+)
+
+// app is a project with one session, and what is asked of it.
+type app struct {
+	t         *testing.T
+	dir, home string
+	id        string
+}
+
+func newApp(t *testing.T) app {
+	t.Helper()
+	a := app{t: t, dir: t.TempDir(), home: t.TempDir()}
+	a.session("aaaaaaaa-0001", "Never use npm, always use pnpm.")
+	a.id = a.run().Phase2[0].Project
+	return a
+}
+
+// session writes a session; its id must be of the form that citations have.
+func (a app) session(id, prompt string) string {
+	a.t.Helper()
+	return codexSession(a.t, a.dir, id, "/srv/app", "main", prompt)
+}
+
+func (a app) run() pipeline.Report { a.t.Helper(); return run(a.t, options(a.home, a.dir)) }
+
+func (a app) root() memory.Root { return memory.At(a.home, a.id) }
+
+func (a app) live() memory.Snapshot {
+	a.t.Helper()
+	snap, err := a.root().Current()
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return snap
+}
+
+func (a app) text(file string) string { a.t.Helper(); return string(a.live().Files[file]) }
+
+func (a app) edit(file, line string) {
+	a.t.Helper()
+	path := filepath.Join(a.root().Link(), file)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		a.t.Fatal(err)
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err == nil {
+		_, err = f.WriteString(line + "\n")
+		err = errorsOf(err, f.Close())
+	}
+	if err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+// do opens the store.
+func (a app) do(what func(*store.Store) error) {
+	a.t.Helper()
+	st := open(a.t, a.home)
+	defer st.Close()
+	if err := what(st); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+func (a app) tryRestore(n int, wait time.Duration) (out pipeline.Restored, err error) {
+	a.t.Helper()
+	o := options(a.home, a.dir)
+	o.Wait = wait
+	st := open(a.t, a.home)
+	defer st.Close()
+	row, err := st.FindProject(a.t.Context(), a.id)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return pipeline.Restore(a.t.Context(), st, o, row.Project, n)
+}
+
+func (a app) restore(n int) pipeline.Restored {
+	a.t.Helper()
+	out, err := a.tryRestore(n, 0)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return out
+}
+
+// kinds lists the generations: what each was made of.
+func (a app) kinds() []string {
+	a.t.Helper()
+	generations, err := a.root().Generations()
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	var out []string
+	for _, g := range generations {
+		kind := "published"
+		switch {
+		case g.Manifest.EditedFrom > 0:
+			kind = "by hand of " + string(rune('0'+g.Manifest.EditedFrom))
+		case g.Manifest.RestoredFrom > 0:
+			kind = "restored from " + string(rune('0'+g.Manifest.RestoredFrom))
+		}
+		out = append(out, kind)
+	}
+	return out
+}
+
+func (a app) wantKinds(want ...string) {
+	a.t.Helper()
+	if diff := cmp.Diff(want, a.kinds()); diff != "" {
+		a.t.Errorf("generations:\n%s", diff)
+	}
+}
+
+func TestAnEditIsAGenerationOfItsOwnBeforeTheNext(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	a.edit("MEMORY.md", "\n## Ours\n\n- ask Ada before a release")
+	a.edit("notes/plan.md", "the plan")
+	a.edit("notes/raw.bin", "\xff\xfe\x00")
+	edited := a.live().Files
+	if report := a.run(); len(report.Phase2) != 0 {
+		t.Errorf("an edit alone makes a project due: %+v", report.Phase2)
+	}
+	a.wantKinds("published")
+
+	a.session("aaaaaaaa-0002", "Always sign tags with git tag -s.")
+	report := a.run()
+	a.wantKinds("published", "by hand of 1", "published")
+	if p := report.Phase2[0]; p.Generation != 3 || !cmp.Equal(p.ByHand, []int{2}) {
+		t.Errorf("reported %+v", p)
+	}
+	kept, err := a.root().ReadArchive(2)
+	if err != nil || !kept.Equal(edited) {
+		t.Errorf("%v: %s", err, memory.Diff(edited, kept))
+	}
+	for _, want := range []string{"- ask Ada before a release", "pnpm", "git tag -s"} {
+		if !strings.Contains(a.text("MEMORY.md"), want) {
+			t.Errorf("%q is not in the next one", want)
+		}
+	}
+
+	// A second edit is one more; no edit is none.
+	a.edit("MEMORY.md", "- and Bob")
+	a.session("aaaaaaaa-0003", "Never push on a Friday, always wait for Monday.")
+	a.run()
+	a.session("aaaaaaaa-0004", "Always write the header of a fixture.")
+	a.run()
+	a.wantKinds("published", "by hand of 1", "published", "by hand of 3", "published", "published")
+	if text := a.text("MEMORY.md"); strings.Count(text, "- and Bob\n") != 1 || strings.Count(text, "- ask Ada before a release\n") != 1 {
+		t.Errorf("hand-written lines are not there once:\n%s", text)
+	}
+}
+
+func TestTheSameEditsGiveTheSameBytes(t *testing.T) {
+	t.Parallel()
+	var trees []map[string]string
+	dir := t.TempDir()
+	for range 2 {
+		a := app{t: t, dir: dir, home: t.TempDir()}
+		o := options(a.home, a.dir)
+		codexSession(t, dir, "aaaaaaaa-0001", "/srv/app", "main", "Never use npm, always use pnpm.")
+		_ = os.Remove(filepath.Join(dir, "aaaaaaaa-0002.jsonl"))
+		a.id = run(t, o).Phase2[0].Project
+		a.edit("MEMORY.md", "- ask Ada")
+		a.session("aaaaaaaa-0002", "Always sign tags with git tag -s.")
+		a.run()
+		a.restore(1)
+		trees = append(trees, tree(t, a.home))
+	}
+	if diff := cmp.Diff(trees[0], trees[1]); diff != "" {
+		t.Errorf("the same edits gave other bytes:\n%s", diff)
+	}
+}
+
+func TestASecretThatAPersonWroteIsInNoArchive(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	_, all := fixtures(t)
+	var planted []string // those that need no context to be known
+	for _, secret := range all {
+		if strings.HasPrefix(secret, "ghp_") || strings.HasPrefix(secret, "AKIA") {
+			planted = append(planted, secret)
+		}
+	}
+	for _, secret := range planted {
+		a.edit("MEMORY.md", "- the key is "+secret)
+	}
+	a.session("aaaaaaaa-0002", "Always sign tags with git tag -s.")
+	a.run()
+	a.wantKinds("published", "by hand of 1", "published")
+	kept, m, err := a.root().ReadGeneration(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, secret := range planted {
+		if strings.Contains(string(kept["MEMORY.md"]), secret) {
+			t.Error("a secret is in the archive of the edited state")
+		}
+	}
+	if len(planted) == 0 || len(m.Redactions) == 0 {
+		t.Errorf("%d planted, redactions %v", len(planted), m.Redactions)
+	}
+}
+
+// A live memory that cannot be told apart from an attack or a loss is not replaced.
+func TestAnInvalidEditIsNeverOverwritten(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name    string
+		damage  func(root memory.Root) error
+		outcome pipeline.Outcome
+	}{
+		{"the manifest deleted, which its archive has too", func(r memory.Root) error { return os.Remove(filepath.Join(r.Live(1), "manifest.json")) }, pipeline.OutcomePublished},
+		{"the summary deleted", func(r memory.Root) error { return os.Remove(filepath.Join(r.Live(1), memory.SummaryFile)) }, pipeline.OutcomePublished},
+		{"a file replaced by a symbolic link", func(r memory.Root) error {
+			path := filepath.Join(r.Live(1), memory.MemoryFile)
+			return errorsOf(os.Remove(path), os.Symlink("/etc/hostname", path))
+		}, pipeline.OutcomeFailed},
+		{"an edit whose archive is gone", func(r memory.Root) error {
+			return errorsOf(os.WriteFile(filepath.Join(r.Live(1), memory.MemoryFile), []byte("mine\n"), 0o600), os.Remove(r.Archive(1)))
+		}, pipeline.OutcomeFailed},
+		{"garbage in a file's place", func(r memory.Root) error {
+			return os.WriteFile(filepath.Join(r.Live(1), memory.MemoryFile), []byte("\x00\xff\xfe garbage \x01\n"), 0o600)
+		}, pipeline.OutcomePublished},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			a := newApp(t)
+			if err := test.damage(a.root()); err != nil {
+				t.Fatal(err)
+			}
+			a.session("aaaaaaaa-0002", "Always sign tags with git tag -s.")
+			report := a.run()
+			if len(report.Phase2) != 1 || report.Phase2[0].Outcome != test.outcome {
+				t.Fatalf("got %+v", report.Phase2)
+			}
+			if test.outcome == pipeline.OutcomeFailed {
+				if target, err := os.Readlink(a.root().Link()); err != nil || target != filepath.Join("live", "1") {
+					t.Errorf("the link leads to %s, %v", target, err)
+				}
+				return
+			}
+			if text := a.text("MEMORY.md"); !strings.Contains(text, "git tag -s") {
+				t.Errorf("the next one:\n%s", text)
+			}
+		})
+	}
+}
+
+// A person saves while the run consolidates: it is made again from what they saved.
+func TestAnEditDuringAConsolidationIsNotOverwritten(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	a.session("aaaaaaaa-0002", "Always sign tags with git tag -s.")
+	o, edits := options(a.home, a.dir), 0
+	o.Phases = editingPhases(func() {
+		if edits++; edits < 3 {
+			a.edit("MEMORY.md", "- saved in the middle")
+		}
+	})
+	report := run(t, o)
+	if edits != 3 || report.Phase2[0].Outcome != pipeline.OutcomePublished {
+		t.Fatalf("consolidated %d times: %+v", edits, report.Phase2)
+	}
+	a.wantKinds("published", "by hand of 1", "published")
+	if text := a.text("MEMORY.md"); !strings.Contains(text, "- saved in the middle") || !strings.Contains(text, "git tag -s") {
+		t.Errorf("the next one:\n%s", text)
+	}
+	if kept, err := a.root().ReadArchive(2); err != nil || strings.Count(string(kept["MEMORY.md"]), "- saved in the middle\n") != 2 {
+		t.Errorf("%v: the archive has\n%s", err, kept["MEMORY.md"])
+	}
+}
+
+func TestOldGenerationsGoByAge(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	old := time.Now().Add(-49 * time.Hour)
+	if err := os.Chtimes(a.root().Archive(1), old, old); err != nil {
+		t.Fatal(err)
+	}
+	a.session("aaaaaaaa-0002", "Always sign tags with git tag -s.")
+	o := options(a.home, a.dir)
+	o.Settings.Memories.GenerationsMaxAgeDays = 2
+	run(t, o)
+	if generations, err := a.root().Generations(); err != nil || len(generations) != 1 || generations[0].Number != 2 {
+		t.Errorf("%v, %v", generations, err)
+	}
+}
+
+// editing does something before each consolidation of the built-in model.
+type editing struct {
+	consolidate.Consolidator
+	before func()
+}
+
+func (e editing) Consolidate(ctx context.Context, in consolidate.Input) (memoir.Consolidation, memoir.Usage, error) {
+	e.before()
+	return e.Consolidator.Consolidate(ctx, in)
+}
+
+func editingPhases(before func()) func(pipeline.Meter) (extract.Extractor, consolidate.Consolidator, error) {
+	return func(pipeline.Meter) (extract.Extractor, consolidate.Consolidator, error) {
+		return extract.NewBuiltin(), editing{consolidate.NewBuiltin(), before}, nil
+	}
+}

@@ -1,0 +1,106 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"memoir"
+	"memoir/memory"
+	"memoir/store"
+)
+
+// published says which generations a publication made.
+type published struct {
+	generation int
+	byHand     []int // the states before it that people had made
+}
+
+// publish makes files the live generation in place of a snapshot. What people
+// edited since that was published becomes a generation of its own before it, in
+// the same step. The manifest needs inputs and redactions; both it and the record
+// are completed. The error code CodeChanged says that the live files changed.
+func (r *run) publish(ctx context.Context, root memory.Root, live memory.Snapshot, claim store.ProjectClaim,
+	files memory.Files, manifest memory.Manifest, record store.GenerationRecord) (out published, err error) {
+	next, err := root.Next(int(claim.Generation))
+	if err != nil {
+		return out, err
+	}
+	defer func() {
+		if err != nil {
+			for n := next; n <= next+len(out.byHand); n++ {
+				err = errors.Join(err, root.Discard(n))
+			}
+			out = published{}
+		}
+	}()
+	if out.byHand, err = r.stageEdits(root, live, next); err != nil {
+		return out, err
+	}
+	out.generation = next + len(out.byHand)
+	if manifest.RestoredFrom > 0 {
+		manifest.RestoredOver = stateOf(live, out.byHand)
+	}
+	manifest = manifest.Describing(out.generation, files)
+	if err := root.Stage(ctx, out.generation, files, manifest); err != nil {
+		return out, err
+	}
+	record.N, record.ManifestHash, record.At, record.Redactions = int64(out.generation), manifest.Hash(), r.now(), manifest.Redactions
+	err = r.store.Publish(ctx, claim, record, func() error {
+		if same, err := root.Unchanged(live); err != nil || !same {
+			return errors.Join(err, errChanged())
+		}
+		return root.Swap(out.generation, out.byHand...)
+	})
+	if err != nil {
+		return out, err
+	}
+	r.addRedactions(manifest.Redactions)
+	return out, nil
+}
+
+// stageEdits stages what people made of the live files, redacted as all that is
+// published, as the generations from next on.
+func (r *run) stageEdits(root memory.Root, live memory.Snapshot, next int) (numbers []int, err error) {
+	states, err := root.HandStates(live)
+	if err != nil {
+		return nil, err
+	}
+	for i, state := range states {
+		files, counts, err := r.cleanFiles(state.Files)
+		if err != nil {
+			return numbers, fmt.Errorf("keep the edits of generation %d: %w", state.Manifest.EditedFrom, err)
+		}
+		state.Manifest.Redactions = counts
+		if err := root.StageArchive(next+i, files, state.Manifest); err != nil {
+			return numbers, err
+		}
+		numbers = append(numbers, next+i)
+	}
+	return numbers, nil
+}
+
+// stateOf is the generation whose archive has the live files as they are now. An
+// edit of the live files comes last of those by hand.
+func stateOf(live memory.Snapshot, byHand []int) int {
+	for _, edit := range live.Edited {
+		if !edit.Late && len(byHand) > 0 {
+			return byHand[len(byHand)-1]
+		}
+	}
+	return live.Generation
+}
+
+// prune removes the archives that the settings do not keep. Their age is that of
+// the files, so it is told by the clock, whatever time the run was given.
+func (r *run) prune(root memory.Root, name string) {
+	memories := r.opts.Settings.Memories
+	var before time.Time
+	if days := memories.GenerationsMaxAgeDays; days > 0 {
+		before = time.Now().Add(-time.Duration(days * 24 * float64(time.Hour)))
+	}
+	if err := root.Prune(memories.GenerationsKept, before); err != nil {
+		r.warn(fmt.Sprintf("project %s: old generations stay: %v", name, err), memoir.HintOf(err))
+	}
+}

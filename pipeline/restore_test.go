@@ -1,0 +1,340 @@
+package pipeline_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"memoir"
+	"memoir/lease"
+	"memoir/memory"
+	"memoir/store"
+)
+
+// grown is an app with two generations, of which the second learned from a session
+// more and was edited.
+func grown(t *testing.T) app {
+	t.Helper()
+	a := newApp(t)
+	a.session("aaaaaaaa-0002", "Always sign tags with git tag -s.")
+	a.run()
+	a.edit("MEMORY.md", "- ask Ada")
+	return a
+}
+
+func (a app) wantText(present, absent []string) {
+	a.t.Helper()
+	text := a.text("MEMORY.md")
+	for _, line := range present {
+		if !strings.Contains(text, line) {
+			a.t.Errorf("%q is not there:\n%s", line, text)
+		}
+	}
+	for _, line := range absent {
+		if strings.Contains(text, line) {
+			a.t.Errorf("%q is there:\n%s", line, text)
+		}
+	}
+}
+
+func TestRestoringIsAGenerationWithTheContentOfAnother(t *testing.T) {
+	t.Parallel()
+	a := grown(t)
+	first, err := a.root().ReadArchive(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := a.restore(1)
+	if out.Generation != 4 || out.Over != 3 || !cmp.Equal(out.ByHand, []int{3}) || !cmp.Equal(out.SetAside, []string{"codex:aaaaaaaa-0002"}) || out.Unchanged {
+		t.Errorf("got %+v", out)
+	}
+	a.wantKinds("published", "published", "by hand of 2", "restored from 1")
+	if live := a.live(); live.Generation != 4 || !live.Files.Equal(first) || len(live.Edited) != 0 {
+		t.Errorf("generation %d is live: %s", live.Generation, memory.Diff(first, live.Files))
+	}
+	if again := a.restore(1); !again.Unchanged || again.Generation != 4 {
+		t.Errorf("again: %+v", again)
+	}
+	if report := a.run(); len(report.Phase2) != 0 {
+		t.Errorf("restoring makes a project due: %+v", report.Phase2)
+	}
+}
+
+func TestWhatARestoringTookAwayDoesNotComeBack(t *testing.T) {
+	t.Parallel()
+	a := grown(t)
+	a.restore(1)
+	a.session("aaaaaaaa-0003", "Never push on a Friday, always wait for Monday.")
+	a.run()
+	a.wantText([]string{"pnpm", "Friday"}, []string{"git tag -s", "ask Ada"})
+	a.edit("MEMORY.md", "- ask Bob")
+	path := a.session("aaaaaaaa-0004", "Always write the header of a fixture.")
+	a.run()
+	a.wantText([]string{"pnpm", "Friday", "header of a fixture", "ask Bob"}, []string{"git tag -s", "ask Ada"})
+
+	// A session that was set aside and goes on counts again; what was taken away stays so.
+	appendLine(t, filepath.Join(filepath.Dir(path), "aaaaaaaa-0002.jsonl"),
+		`{"timestamp":"2026-05-01T11:00:00Z","type":"event_msg","payload":{"type":"user_message","message":"Never rebase a published branch."}}`)
+	a.run()
+	a.wantText([]string{"pnpm", "Friday", "rebase a published branch"}, []string{"git tag -s", "ask Ada"})
+}
+
+func TestARestoringCanBeTakenBack(t *testing.T) {
+	t.Parallel()
+	a := grown(t)
+	out := a.restore(1)
+	back := a.restore(out.Over)
+	if len(back.SetAside) != 0 || len(back.ByHand) != 0 || back.Generation != 5 {
+		t.Errorf("got %+v", back)
+	}
+	a.wantText([]string{"pnpm", "git tag -s", "ask Ada"}, nil)
+	a.session("aaaaaaaa-0003", "Never push on a Friday, always wait for Monday.")
+	a.run()
+	a.wantText([]string{"pnpm", "git tag -s", "ask Ada", "Friday"}, nil)
+}
+
+func TestRestoringTheLiveGenerationUndoesAnEditAndKeepsIt(t *testing.T) {
+	t.Parallel()
+	a := grown(t)
+	out := a.restore(2)
+	if out.Generation != 4 || len(out.SetAside) != 0 {
+		t.Errorf("got %+v", out)
+	}
+	a.wantText([]string{"git tag -s"}, []string{"ask Ada"})
+	kept, err := a.root().ReadArchive(3)
+	if err != nil || !strings.Contains(string(kept["MEMORY.md"]), "ask Ada") {
+		t.Errorf("the edit is lost: %v", err)
+	}
+	a.session("aaaaaaaa-0003", "Never push on a Friday, always wait for Monday.")
+	a.run()
+	a.wantText([]string{"git tag -s", "Friday"}, []string{"ask Ada"})
+}
+
+func TestAProjectStaysDueThroughARestoring(t *testing.T) {
+	t.Parallel()
+	a := grown(t)
+	a.do(func(st *store.Store) error { return st.Enqueue(t.Context(), a.id) })
+	a.restore(1)
+	if report := a.run(); len(report.Phase2) != 1 {
+		t.Errorf("got %+v", report.Phase2)
+	}
+	a.wantText([]string{"pnpm"}, []string{"git tag -s", "ask Ada"})
+}
+
+func TestWhatWasForgottenDoesNotComeBackByARestoring(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name string
+		take func(*store.Store) error
+	}{
+		{"forgotten", func(st *store.Store) error { return st.SetForgotten(t.Context(), "codex:aaaaaaaa-0002", true) }},
+		{"disabled", func(st *store.Store) error { return st.SetDisabled(t.Context(), "codex:aaaaaaaa-0002", true) }},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			a := grown(t)
+			a.edit("notes.md", "what aaaaaaaa-0002 said")
+			a.session("aaaaaaaa-0003", "Never push on a Friday, always wait for Monday.")
+			a.run()
+			a.do(test.take)
+			a.run()
+			generation := a.live().Generation
+			for _, n := range []int{2, 3, 4} { // published, by hand, published
+				out := a.restore(n)
+				if !cmp.Equal(out.Left, []string{"codex:aaaaaaaa-0002"}) || out.Lines == 0 || out.Generation <= generation {
+					t.Errorf("generation %d: %+v", n, out)
+				}
+				for path, content := range a.live().Files {
+					if text := path + string(content); strings.Contains(text, "aaaaaaaa-0002") || strings.Contains(text, "git tag -s") {
+						t.Errorf("generation %d brings it back in %s", n, path)
+					}
+				}
+				a.wantText([]string{"pnpm"}, nil)
+			}
+		})
+	}
+}
+
+func TestASessionThatWasSetAsideAndForgottenIsNamedNoMore(t *testing.T) {
+	t.Parallel()
+	a := grown(t)
+	a.restore(1)
+	named := func() bool {
+		manifest, err := os.ReadFile(filepath.Join(a.root().Link(), "manifest.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Contains(string(manifest), "aaaaaaaa-0002")
+	}
+	if !named() {
+		t.Fatal("it was not set aside")
+	}
+	a.do(func(st *store.Store) error { return st.SetForgotten(t.Context(), "codex:aaaaaaaa-0002", true) })
+	a.run()
+	if named() {
+		t.Error("the manifest names it still")
+	}
+	if out := a.restore(3); len(out.SetAside) != 0 || named() {
+		t.Errorf("restoring names it again: %+v", out)
+	}
+}
+
+// The process dies when the link leads to the restored generation, and before the
+// database knows: the database is put back as it was.
+func TestARestoringThatWasNotRecordedHolds(t *testing.T) {
+	t.Parallel()
+	a := grown(t)
+	database := filepath.Join(a.home, "memoir.db")
+	before, err := os.ReadFile(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.restore(1)
+	for _, name := range []string{database + "-wal", database + "-shm"} {
+		if err := os.Remove(name); err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(database, before, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a.session("aaaaaaaa-0003", "Never push on a Friday, always wait for Monday.")
+	if report := a.run(); report.Phase2[0].Generation != 5 {
+		t.Errorf("got %+v", report.Phase2)
+	}
+	a.wantText([]string{"pnpm", "Friday"}, []string{"git tag -s", "ask Ada"})
+}
+
+func TestRestoringWaitsForTheLease(t *testing.T) {
+	t.Parallel()
+	a := grown(t)
+	st := open(t, a.home)
+	defer st.Close()
+	claim, _, err := st.ClaimProject(t.Context(), a.id, store.ProjectClaimOptions{Holder: lease.Self(), Lease: time.Hour, Always: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, wait := range []time.Duration{0, 50 * time.Millisecond} {
+		if _, err := a.tryRestore(1, wait); memoir.CodeOf(err) != memoir.CodeBusy {
+			t.Errorf("waited %s: %v", wait, err)
+		}
+	}
+	a.wantKinds("published", "published")
+	free := make(chan error)
+	go func() { free <- st.GiveBackProject(t.Context(), claim) }()
+	if out, err := a.tryRestore(1, time.Minute); err != nil || out.Generation != 4 {
+		t.Errorf("%+v, %v", out, err)
+	}
+	if err := <-free; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestRestoringWhatIsNotThereIsAnError(t *testing.T) {
+	t.Parallel()
+	a := grown(t)
+	before := tree(t, a.home)
+	if _, err := a.tryRestore(9, 0); memoir.CodeOf(err) != memoir.CodeNotFound {
+		t.Errorf("error %v", err)
+	}
+	if err := os.WriteFile(a.root().Archive(1), []byte("no archive"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	before[filepath.Join("projects", a.id, "generations", "1.tar.zst")] = "no archive"
+	if _, err := a.tryRestore(1, 0); memoir.CodeOf(err) != memoir.CodeStorage {
+		t.Errorf("error %v", err)
+	}
+	if diff := cmp.Diff(before, tree(t, a.home)); diff != "" {
+		t.Errorf("a failed restoring changed something:\n%s", diff)
+	}
+	if out := a.restore(2); out.Generation != 4 {
+		t.Errorf("the project is still held, or worse: %+v", out)
+	}
+}
+
+// Two processes restore, and two consolidate, at once: each finds the memory free or
+// busy, and what is live at the end is one of the generations, whole.
+func TestRestoringAndConsolidatingAtOnce(t *testing.T) {
+	t.Parallel()
+	a := grown(t)
+	a.session("aaaaaaaa-0003", "Never push on a Friday, always wait for Monday.")
+	project := memoir.Project{ID: a.id, Name: "app"}
+	cmds := make([]*exec.Cmd, 4)
+	outputs := make([]bytes.Buffer, len(cmds))
+	for i := range cmds {
+		o := processOptions{Home: a.home, Sessions: a.dir}
+		if i%2 == 0 {
+			o.Merge[0], o.Restore = project, 1
+		}
+		cmds[i] = processOf(t, o)
+		cmds[i].Stderr = &outputs[i]
+		if err := cmds[i].Start(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, cmd := range cmds {
+		if code := exitCode(cmd.Wait()); code != 0 && code != 4 {
+			t.Errorf("exit code %d: %s", code, outputs[i].String())
+		}
+	}
+	a.run() // what is due still
+	a.checkGenerations()
+	a.wantText([]string{"pnpm", "Friday"}, nil)
+}
+
+// checkGenerations: numbers without a gap, archives that can be read, one of them
+// live and unedited, and no debris.
+func (a app) checkGenerations() {
+	a.t.Helper()
+	generations, err := a.root().Generations()
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	for i, g := range generations {
+		if _, err := a.root().ReadArchive(g.Number); err != nil || g.Number != i+1 {
+			a.t.Errorf("generation %d at place %d: %v", g.Number, i+1, err)
+		}
+	}
+	live := a.live()
+	if live.Generation != len(generations) || len(live.Edited) > 0 {
+		a.t.Errorf("generation %d of %d is live, edits %v", live.Generation, len(generations), live.Edited)
+	}
+	if debris, err := a.root().Debris(live.Generation); err != nil || len(debris) > 0 {
+		a.t.Errorf("debris %v, %v", debris, err)
+	}
+}
+
+func TestAKilledRestoringIsDoneOrNot(t *testing.T) {
+	t.Parallel()
+	rounds := 7
+	if testing.Short() {
+		rounds = 3
+	}
+	for i := range rounds {
+		a := grown(t)
+		cmd := processOf(t, processOptions{Home: a.home, Sessions: a.dir, Restore: 1, Merge: [2]memoir.Project{{ID: a.id, Name: "app"}}})
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(i*20) * time.Millisecond) // anywhere on the way
+		_ = cmd.Process.Signal(syscall.SIGKILL)
+		_ = cmd.Wait()
+		a.do(func(st *store.Store) error { return st.Enqueue(t.Context(), a.id) })
+		restored := a.live().Generation == 4
+		if !restored {
+			a.wantText([]string{"pnpm", "git tag -s", "ask Ada"}, nil)
+			a.restore(1)
+		}
+		a.run()
+		a.wantText([]string{"pnpm"}, []string{"git tag -s", "ask Ada"})
+		a.wantKinds("published", "published", "by hand of 2", "restored from 1")
+		a.checkGenerations()
+	}
+}

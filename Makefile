@@ -25,7 +25,7 @@ export CGO_ENABLED := 1
 # The version comes from git describe; a checkout owned by somebody else must build too.
 export GOFLAGS := $(GOFLAGS) -buildvcs=false
 
-.PHONY: build run test lint bench sessions clean help
+.PHONY: build run test torture lint bench sessions clean help
 
 build: ## build bin/memoir
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/memoir ./cmd/memoir
@@ -57,6 +57,9 @@ lint: $(STATICCHECK) ## gofmt, vet, staticcheck
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt -w $$unformatted"; exit 1; }
 	go vet $(PACKAGES)
 	$(STATICCHECK) $(PACKAGES)
+
+torture: ## kill, stop and starve a run at each of its writes: minutes
+	MEMOIR_TORTURE_TESTS=1 go test -count=1 -v -timeout 25m -run '^(TestARunThat|TestManyProcesses|TestAProcessThatWasStopped)' ./cmd/memoir
 
 bench: ## benchmarks, as ratios taken in the same run where a number has to be held
 	go test -run '^$$' -bench . -benchmem -timeout 60m $(PACKAGES)

@@ -28,7 +28,7 @@ export CGO_ENABLED := 1
 # urfave/cli's tag leaves out its manual pages, whose library would cost every start.
 export GOFLAGS := $(GOFLAGS) -buildvcs=false -tags=urfave_cli_no_docs
 
-.PHONY: build run test lint bench sessions clean help
+.PHONY: build run test torture lint bench sessions clean help
 
 build: ## build bin/memoir
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/memoir ./cmd/memoir
@@ -60,6 +60,9 @@ lint: $(STATICCHECK) ## gofmt, vet, staticcheck
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt -w $$unformatted"; exit 1; }
 	go vet $(PACKAGES)
 	$(STATICCHECK) $(PACKAGES)
+
+torture: ## kill, stop and starve a run at each of its writes: minutes
+	MEMOIR_TORTURE_TESTS=1 go test -count=1 -v -timeout 25m -run '^(TestARunThat|TestManyProcesses|TestAProcessThatWasStopped)' ./cmd/memoir
 
 bench: ## benchmarks, as ratios taken in the same run where a number has to be held
 	go test -run '^$$' -bench . -benchmem -timeout 60m $(PACKAGES)

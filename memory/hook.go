@@ -1,6 +1,10 @@
 package memory
 
-import "sync"
+import (
+	"sync"
+
+	"memoir/failpoint"
+)
 
 // hook lets a test stop a publication before any of its writes. Steps have
 // names; those of different files may come in any order.
@@ -12,7 +16,7 @@ type hook struct {
 // step is called before each write. What it returns stands for the write's failure.
 func (r Root) step(name string) error {
 	if r.hook == nil {
-		return nil
+		return failpoint.Before(name)
 	}
 	r.hook.mu.Lock()
 	defer r.hook.mu.Unlock()

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/mattn/go-sqlite3"
+
+	"memoir/failpoint"
 )
 
 // purpose of a connection.
@@ -159,8 +161,26 @@ func (s *Store) write(ctx context.Context, db *sql.DB, fn func(tx) error) error 
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	return s.transact(ctx, db, "BEGIN IMMEDIATE", fn)
+	if failpoint.Before("begin") != nil {
+		return errFull
+	}
+	err := s.transact(ctx, db, "BEGIN IMMEDIATE", func(t tx) error {
+		if err := fn(t); err != nil {
+			return err
+		}
+		if failpoint.Before("commit") != nil {
+			return errFull
+		}
+		return nil
+	})
+	if err == nil {
+		failpoint.After("committed")
+	}
+	return err
 }
+
+// errFull is what SQLite says where the disk is full.
+var errFull = sqlite3.Error{Code: sqlite3.ErrFull}
 
 // read runs fn on one snapshot of the database.
 func (s *Store) read(ctx context.Context, fn func(tx) error) error {

@@ -1,0 +1,279 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
+
+	"memoir"
+	"memoir/store"
+	"memoir/testdata"
+)
+
+// multiply writes copies of a fixture session, each a session of its own, for a
+// number of projects.
+func multiply(t *testing.T, sessions, projects int) string {
+	t.Helper()
+	from := fixtures(t)
+	var source string
+	for _, s := range testdata.Expected {
+		if s.Source == memoir.SourceCodex && len(s.Files) == 1 && s.Reason == memoir.ReasonEligible && s.Project == testdata.Lanternd {
+			source = filepath.Join(from, filepath.FromSlash(s.Files[0]))
+			break
+		}
+	}
+	text, err := os.ReadFile(source)
+	must(t, err)
+	id := gjson.GetBytes(text, "payload.id").String()
+	cwd := gjson.GetBytes(text, "payload.cwd").String()
+	if id == "" || cwd == "" {
+		t.Fatalf("%s names no thread or directory", source)
+	}
+	dir := filepath.Join(t.TempDir(), "many")
+	must(t, os.Mkdir(dir, 0o700))
+	for i := range sessions {
+		own := fmt.Sprintf("019e%04x-0000-7000-8000-%012x", i/256, i)
+		copied := bytes.ReplaceAll(text, []byte(id), []byte(own))
+		copied = bytes.ReplaceAll(copied, []byte(cwd), fmt.Appendf(nil, "%s-%d", cwd, i%projects))
+		copied = bytes.ReplaceAll(copied, []byte("github.com"), fmt.Appendf(nil, "git%d.example.com", i%projects))
+		must(t, os.WriteFile(filepath.Join(dir, "rollout-2026-05-04T09-02-11-"+own+".jsonl"), copied, 0o600))
+	}
+	return dir
+}
+
+// Eight processes work off one home and are killed and started again at random.
+// Every session is extracted from once, one process publishes at a time, all that
+// is left is what one process leaves.
+func TestManyProcessesOnOneHomeThatAreKilledEndAsOneAlone(t *testing.T) {
+	t.Parallel()
+	sessions, kills := 60, 4
+	if os.Getenv(tortureVariable) != "" {
+		sessions, kills = 2000, 40
+	}
+	x := &torture{binary: withFailpoints(t), sessions: multiply(t, sessions, 3)}
+	limit := []string{"MEMOIR_MEMORIES_MAXROLLOUTSPERSTARTUP=" + strconv.Itoa(sessions), "MEMOIR_MEMORIES_BUSYTIMEOUTSECONDS=120"}
+	start := func(home, failpoint string) (*exec.Cmd, *bytes.Buffer) {
+		cmd := x.command(home, "")
+		cmd.Env = append(cmd.Env, limit...)
+		if failpoint != "" {
+			cmd.Env = append(cmd.Env, "FAILPOINT="+failpoint)
+		}
+		errs := new(bytes.Buffer)
+		cmd.Stderr = errs
+		must(t, cmd.Start())
+		return cmd, errs
+	}
+	alone := filepath.Join(t.TempDir(), "alone")
+	if cmd, errs := start(alone, ""); cmd.Wait() != nil {
+		t.Fatal(errs.String())
+	}
+
+	home, log := filepath.Join(t.TempDir(), "shared"), filepath.Join(t.TempDir(), "log")
+	var mu sync.Mutex
+	killed := map[int]bool{}
+	random := rand.New(rand.NewPCG(3, 4))
+	began := time.Now()
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for {
+				cmd, errs := start(home, "log "+log)
+				mu.Lock()
+				kill := kills > 0
+				after := time.Duration(random.Int64N(int64(2 * time.Second)))
+				if kill {
+					kills--
+					killed[cmd.Process.Pid] = true
+				}
+				mu.Unlock()
+				if kill {
+					time.Sleep(after) // the moment of death is anywhere
+					_ = cmd.Process.Signal(syscall.SIGKILL)
+				}
+				err := cmd.Wait()
+				if kill {
+					continue
+				}
+				if code := cmd.ProcessState.ExitCode(); code == exitBusy {
+					continue // another one was at it
+				} else if err != nil {
+					t.Errorf("%v: %s", err, errs)
+				}
+				return
+			}
+		})
+	}
+	wg.Wait()
+	took := time.Since(began)
+
+	got, want := stateOf(t, home), stateOf(t, alone)
+	// How many generations it took depends on who finished when; what the last says does not.
+	if diff := cmp.Diff(lastOf(t, alone), lastOf(t, home)); diff != "" {
+		t.Errorf("the memory differs from that of one process:\n%s", diff)
+	}
+	if diff := cmp.Diff(want.extractions, got.extractions); diff != "" {
+		t.Errorf("extractions differ:\n%s", diff)
+	}
+	b, err := os.ReadFile(log)
+	must(t, err)
+	stored, publisher := 0, 0
+	for line := range strings.Lines(string(b)) {
+		pid, moment, _ := strings.Cut(strings.TrimSpace(line), " ")
+		n, err := strconv.Atoi(pid)
+		must(t, err)
+		switch moment {
+		case "committed store.(*Store).StoreExtraction":
+			stored++
+		case "replace link memory.Root.Swap":
+			if publisher != 0 && publisher != n && !killed[publisher] {
+				t.Errorf("process %d published while %d did", n, publisher)
+			}
+			publisher = n
+		case "committed store.(*Store).Publish":
+			publisher = 0
+		}
+	}
+	// A process may be killed between its commit and the line that says so.
+	if stored > sessions || stored < sessions-8*len(killed) {
+		t.Errorf("%d extractions were stored of %d sessions", stored, sessions)
+	}
+	st := openStore(t, home)
+	defer st.Close()
+	rows, err := st.Sessions(t.Context(), store.Filter{})
+	must(t, err)
+	if left := slices.DeleteFunc(rows, func(s memoir.Session) bool { return s.Reason == memoir.ReasonUpToDate }); len(left) > 0 {
+		t.Errorf("%d sessions are left, such as %+v", len(left), left[0])
+	}
+	t.Logf("8 processes, %d sessions, %d killed: %s", sessions, len(killed), took.Round(time.Millisecond))
+}
+
+// lastOf are the live files of a home.
+func lastOf(t *testing.T, home string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	links, err := filepath.Glob(filepath.Join(home, "projects", "*", "memory"))
+	must(t, err)
+	for _, link := range links {
+		to, err := filepath.EvalSymlinks(link)
+		must(t, err)
+		for path, text := range files(t, to) {
+			if path != "manifest.json" {
+				out[filepath.Join(filepath.Base(filepath.Dir(link)), path)] = text
+			}
+		}
+	}
+	return out
+}
+
+// A process that is stopped for longer than its lease, while another does its work,
+// must change nothing when it goes on.
+func TestAProcessThatWasStoppedBeyondItsLeaseChangesNothing(t *testing.T) {
+	t.Parallel()
+	x := newTorture(t, fixtures(t), "")
+	short := []string{"MEMOIR_MEMORIES_STAGE1LEASESECONDS=2", "MEMOIR_MEMORIES_PHASE2LEASESECONDS=2", "MEMOIR_MEMORIES_HEARTBEATSECONDS=1"}
+	// Stopped inside a write it would hold the database, as it does until it goes on.
+	moments := map[string]int{}
+	for i, point := range x.points {
+		_, name, _ := strings.Cut(point, " ")
+		if strings.HasPrefix(name, "commit ") || strings.HasPrefix(name, "replace link") || strings.HasPrefix(name, "set aside") || strings.HasPrefix(name, "name ") {
+			continue
+		}
+		if _, ok := moments[name]; !ok || strings.Contains(name, "StoreExtraction") && len(moments)%2 == 0 {
+			moments[name] = i + 1
+		}
+	}
+	var names []string
+	for name := range moments {
+		if os.Getenv(tortureVariable) != "" || strings.HasPrefix(name, "begin store.(*Store).StoreExtraction") || strings.HasPrefix(name, "begin store.(*Store).Publish") {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	var wg sync.WaitGroup
+	room := make(chan struct{}, 8)
+	for _, name := range names {
+		wg.Go(func() {
+			room <- struct{}{}
+			defer func() { <-room }()
+			home := x.home(t)
+			late := x.command(home, fmt.Sprintf("stop %d", moments[name]))
+			late.Env = append(late.Env, short...)
+			var errs bytes.Buffer
+			late.Stderr = &errs
+			must(t, late.Start())
+			var status syscall.WaitStatus
+			if _, err := syscall.Wait4(late.Process.Pid, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
+				t.Errorf("%s: did not stop: %v", name, err)
+				return
+			}
+			other := x.command(home, "")
+			other.Env = append(other.Env, short...)
+			other.Args = append(other.Args, "--wait", "20s")
+			for range 100 { // until the leases are over
+				again := exec.Command(other.Path, other.Args[1:]...)
+				again.Env = other.Env
+				out, err := again.CombinedOutput()
+				if code := again.ProcessState.ExitCode(); err != nil && code != exitBusy {
+					t.Errorf("%s: the other run: %v: %s", name, err, out)
+					break
+				}
+				if done(t, home) {
+					break
+				}
+				time.Sleep(200 * time.Millisecond) // a real process, a real lease
+			}
+			taken := stateOf(t, home)
+			if diff := cmp.Diff(x.want, taken, cmp.AllowUnexported(state{})); diff != "" {
+				t.Errorf("%s: what the other run left differs:\n%s", name, diff)
+			}
+			must(t, late.Process.Signal(syscall.SIGCONT))
+			_ = late.Wait()
+			if strings.Contains(errs.String(), "goroutine ") {
+				t.Errorf("%s: %s", name, errs.String())
+			}
+			after := stateOf(t, home)
+			if diff := cmp.Diff(taken, after, cmp.AllowUnexported(state{})); diff != "" {
+				t.Errorf("%s: the late process changed:\n%s", name, diff)
+			}
+		})
+	}
+	wg.Wait()
+	t.Logf("%d moments", len(names))
+}
+
+// done reports whether nothing runs, and no project is due.
+func done(t *testing.T, home string) bool {
+	t.Helper()
+	st := openStore(t, home)
+	if st == nil {
+		return false
+	}
+	defer st.Close()
+	status, err := st.Status(t.Context())
+	must(t, err)
+	projects, err := st.Projects(t.Context())
+	must(t, err)
+	for _, p := range projects {
+		if p.Due {
+			return false
+		}
+	}
+	open, err := st.Sessions(t.Context(), store.Filter{Reason: memoir.ReasonEligible})
+	must(t, err)
+	return len(status.Running) == 0 && len(open) == 0 && len(projects) > 0
+}

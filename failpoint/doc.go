@@ -1,0 +1,15 @@
+// Package failpoint names the moments before and after each write of the program, so
+// that a test can kill the process there, or let the disk be full. It does so only in
+// a program that was built with the tag failpoint; in any other its functions do
+// nothing and cost nothing.
+//
+// The variable FAILPOINT says what happens, to the program that was built so:
+//
+//	log FILE         each moment is added to FILE, one a line: process, name, on whose behalf
+//	kill N           the process kills itself at the Nth moment, counted from 1
+//	fail N [COUNT]   the Nth write, and those after it up to COUNT in all (0: every
+//	                 later one), find no room on the disk
+//	stop N           the process stops itself (SIGSTOP) at the Nth moment
+//
+// The order of moments is the same for each run only where one worker writes.
+package failpoint

@@ -1,0 +1,93 @@
+//go:build failpoint && unix
+
+package failpoint
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// Variable says what happens, as the package comment has it.
+const Variable = "FAILPOINT"
+
+var (
+	mu     sync.Mutex
+	passed int
+	plan   = read(os.Getenv(Variable))
+)
+
+type order struct {
+	do    string
+	file  *os.File
+	at, n int
+}
+
+func read(text string) (o order) {
+	words := strings.Fields(text)
+	if len(words) < 2 {
+		return o
+	}
+	o.do, o.n = words[0], 1
+	var err error
+	if o.do == "log" {
+		o.file, err = os.OpenFile(words[1], os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	} else {
+		o.at, err = strconv.Atoi(words[1])
+	}
+	if err == nil && len(words) > 2 {
+		o.n, err = strconv.Atoi(words[2])
+	}
+	if err != nil {
+		panic(fmt.Sprintf("%s: %v", Variable, err))
+	}
+	return o
+}
+
+// Before is called before a write. What it returns stands for the write's failure.
+func Before(name string) error { return pass(name, true) }
+
+// After is called after a write.
+func After(name string) { _ = pass(name, false) }
+
+func pass(name string, canFail bool) error {
+	mu.Lock()
+	defer mu.Unlock()
+	passed++
+	switch plan.do {
+	case "log":
+		fmt.Fprintf(plan.file, "%d %s %s\n", os.Getpid(), name, caller())
+	case "kill":
+		if passed == plan.at {
+			syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			select {}
+		}
+	case "stop":
+		if passed == plan.at {
+			syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+		}
+	case "fail":
+		if canFail && passed >= plan.at && (plan.n == 0 || passed < plan.at+plan.n) {
+			return syscall.ENOSPC
+		}
+	}
+	return nil
+}
+
+// caller names the exported function on whose behalf a write happens.
+func caller() string {
+	var pcs [24]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(4, pcs[:])])
+	for {
+		frame, more := frames.Next()
+		name := path.Base(frame.Function)
+		if i := strings.LastIndexByte(name, '.'); i >= 0 && i+1 < len(name) && name[i+1] >= 'A' && name[i+1] <= 'Z' || !more {
+			return name
+		}
+	}
+}

@@ -17,19 +17,6 @@ const (
 	passMargin   = 64   // tokens that a day and a directory said again take at most, about
 )
 
-// usualKnown is about how many tokens what is known of a session takes in its later passes.
-const usualKnown = 1500
-
-// Passes is about how many calls a model needs that reads a session of so many tokens, with a
-// budget for each call, when it may make at most so many. A budget of 0 is no limit.
-func Passes(tokens, budget, most int) int {
-	if budget <= 0 || tokens <= budget {
-		return 1
-	}
-	more := max(budget-usualKnown, budget/2, 1)
-	return max(min(1+(tokens-budget+more-1)/more, most), 1)
-}
-
 // nextPass is how many of some items the next pass reads, when each can take a number of
 // tokens and there may be so many passes. They get about as much each, and end before
 // what a person says where they can. When there are too few, each gets more than it can

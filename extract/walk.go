@@ -10,15 +10,7 @@ import (
 // Extract reads what is to be read of the session, pass by pass. One that fails fails all:
 // a session is not half read.
 func (x llm) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir.Usage, error) {
-	in.Items = readable(in.Items)
-	w := walk{rest: in.Items, passes: max(x.Passes, 1)}
-	if in.Earlier != nil && in.Earlier.Model != BuiltinName { // the built-in model's is none that a reader made
-		if rest := after(in.Items, in.Since); len(rest) > 0 {
-			if w.known = newEarlier(*in.Earlier, in.Since, in.Items); w.known != nil {
-				w.rest = rest
-			}
-		}
-	}
+	w := x.walk(&in)
 	told := Report{Session: in.Session.Key(), Grown: w.known != nil}
 	var used memoir.Usage
 	var out memoir.Extraction
@@ -58,6 +50,21 @@ type walk struct {
 	rest   []memoir.Item // that are to be read
 	passes int           // that may still be made
 	afresh bool          // what was known left no room, and all is read in one pass
+}
+
+// walk begins a way through a session, whose texts it cleans.
+func (x llm) walk(in *Input) walk {
+	in.Items = readable(in.Items)
+	w := walk{rest: in.Items, passes: max(x.Passes, 1)}
+	if in.Earlier == nil || in.Earlier.Model == BuiltinName { // which finds less than a reader would
+		return w
+	}
+	if rest := after(in.Items, in.Since); len(rest) > 0 {
+		if w.known = newEarlier(*in.Earlier, in.Since, in.Items); w.known != nil {
+			w.rest = rest
+		}
+	}
+	return w
 }
 
 // begin is the next pass. Where what is known would take too much of its budget, and of

@@ -108,6 +108,12 @@ func TestWhatIsSaidOfAGrownSessionIsHeldAgainstIt(t *testing.T) {
 			}
 		})
 	}
+	// What was found true once need not be shown again.
+	known := grownInput()
+	known.Earlier.RawMemory += "\n## Decisions\n- `a word of a text that was longer then` [5]\n"
+	if e, _, err := ask(t, &script{turns: []any{reply(known.Earlier.RawMemory, goodSummary, goodSlug)}}, extract.LLM{}, known); err != nil || !strings.Contains(e.RawMemory, "longer then") {
+		t.Errorf("%v:\n%s", err, e.RawMemory)
+	}
 	// Item 3 was read before and nothing cited it then: nobody can know what it says.
 	in := grownInput()
 	in.Earlier.RawMemory = strings.ReplaceAll(in.Earlier.RawMemory, "[2, 3]", "[2]")
@@ -300,7 +306,7 @@ func TestALargeSessionIsReadInPasses(t *testing.T) {
 				t.Errorf("%d calls, used %+v, told %+v", n, used, told)
 			}
 			last := 0
-			var spent int64
+			var spent, asked int64
 			for i, q := range r.asked {
 				items, before := shownIn(q)
 				if before != last || !slices.IsSorted(items) || len(items) == 0 {
@@ -317,6 +323,11 @@ func TestALargeSessionIsReadInPasses(t *testing.T) {
 					t.Errorf("pass %d has %d tokens", i+1, memoir.Tokens(q.System)+memoir.Tokens(q.Input))
 				}
 				spent += int64(len(q.Input) / 4)
+				asked += int64(len(q.System) + len(q.Input) + len(q.Schema))
+			}
+			calls, bytes, err := extract.NewLLM(tt.o).(extract.Estimator).Estimate(in)
+			if err != nil || calls < len(r.asked)-1 || calls > len(r.asked)+1 || bytes < asked*8/10 || bytes > asked*12/10 {
+				t.Errorf("%d calls with %d bytes are estimated, %d with %d are made; %v", calls, bytes, len(r.asked), asked, err)
 			}
 			if used.InputTokens != spent {
 				t.Errorf("used %d tokens, want %d", used.InputTokens, spent)

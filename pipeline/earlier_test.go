@@ -98,6 +98,11 @@ func TestASessionThatGrewIsReadFromWhatIsNew(t *testing.T) {
 	}
 
 	put(t, path, talk(21), 2)
+	dry := o
+	dry.DryRun = true
+	if would := run(t, dry).Would; len(would) == 0 || would[0].Action != "extract" || 8*would[0].Tokens > 4*len(first) {
+		t.Errorf("a dry run estimates %+v, of a session that was read with %d bytes", would, len(first))
+	}
 	second := next("grown", 1, stored)[0]
 	_, transcript, _ := strings.Cut(second, "<transcript>")
 	if !strings.Contains(second, "- Step 1, please.") || !strings.Contains(transcript, "Understood, turn 21.") || !strings.Contains(transcript, `"Step 21, please.`) || strings.Contains(transcript, "Understood, turn 19.") {

@@ -1,6 +1,23 @@
 package store
 
-import "memoir"
+import (
+	"context"
+
+	"memoir"
+)
+
+// Prior returns what is stored of a session and how far it was read for that; nil for
+// nothing.
+func (s *Store) Prior(ctx context.Context, key string) (e *memoir.Extraction, marks []memoir.Mark, err error) {
+	err = s.read(ctx, func(t tx) error {
+		if e, err = selectExtraction(t, key); err != nil {
+			return err
+		}
+		marks, err = selectMarks(t, key)
+		return err
+	})
+	return e, marks, s.explain(err, "reading what was extracted from session %s", key)
+}
 
 // setMarks replaces the marks of an extraction. Where there is none, none are kept.
 func setMarks(t tx, key string, marks []memoir.Mark) error {

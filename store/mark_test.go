@@ -41,8 +41,14 @@ func TestAnExtractionKeepsHowFarItsSessionWasRead(t *testing.T) {
 		scan(t, s, session("s00", grown))
 		extracted(t, s, tt.second)
 		scan(t, s, session("s00", grown, grown))
-		if c := claimOne(t, s); !slices.Equal(c.PriorMarks, tt.want) {
-			t.Errorf("%s: %v, want %v", tt.name, c.PriorMarks, tt.want)
+		e, marks, err := s.Prior(t.Context(), "codex:s00")
+		must(t, err)
+		c := claimOne(t, s)
+		if !slices.Equal(c.PriorMarks, tt.want) || !slices.Equal(marks, tt.want) {
+			t.Errorf("%s: %v, and %v, want %v", tt.name, c.PriorMarks, marks, tt.want)
+		}
+		if (e == nil) != (c.Prior == nil) || e != nil && *e != *c.Prior {
+			t.Errorf("%s: %+v, and %+v", tt.name, e, c.Prior)
 		}
 	}
 }

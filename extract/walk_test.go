@@ -382,3 +382,75 @@ func TestALargeSessionThatGrewIsReadOnInPasses(t *testing.T) {
 		t.Errorf("it goes on from %d in %d calls to %d statements", before, len(second.asked), len(memoir.ParseStatements(e.RawMemory)))
 	}
 }
+
+// Real sessions are read from their first item to their last, each item once, most passes
+// beginning with a turn; and what is read on of them is little.
+func TestCorpusSessionsAreReadInPasses(t *testing.T) {
+	t.Parallel()
+	const limit = 16000
+	large, passes, atTurn, whole, grown := 0, 0, 0, 0, 0
+	for _, s := range corpus(t) {
+		in := extract.Input{Session: s.session, Items: s.items}
+		r := &reader{}
+		var told extract.Report
+		o := extract.LLM{Model: r, Prompts: defaultPrompts(t), InputTokens: limit, Passes: 1000, Report: func(r extract.Report) { told = r }}
+		e, _, err := extract.NewLLM(o).Extract(t.Context(), in)
+		if err != nil {
+			t.Errorf("%s: %v", s.session.Key(), err)
+			continue
+		}
+		if len(r.asked) < 2 {
+			continue
+		}
+		large++
+		passes += len(r.asked)
+		person := map[int]bool{}
+		for _, it := range s.items {
+			person[it.N] = it.Origin.ByPerson()
+		}
+		shown := map[int]bool{}
+		for i, q := range r.asked {
+			items, before := shownIn(q)
+			for _, n := range items {
+				if before > 0 && shown[n] {
+					t.Errorf("%s: pass %d reads item %d again", s.session.Key(), i+1, n)
+				}
+				shown[n] = true
+			}
+			if i > 0 && person[before+1] {
+				atTurn++
+			}
+			if transcriptTokens(q) > limit {
+				t.Errorf("%s: pass %d shows %d tokens", s.session.Key(), i+1, transcriptTokens(q))
+			}
+		}
+		if len(shown)+told.Omitted != len(s.items) {
+			t.Errorf("%s: %d items were shown, %d left out, of %d", s.session.Key(), len(shown), told.Omitted, len(s.items))
+		}
+		if told.Omitted == 0 {
+			whole++
+		}
+		if err := extract.Check(e, s.items); err != nil {
+			t.Errorf("%s: %v", s.session.Key(), err)
+		}
+		// The session's last turn is read on.
+		last := len(s.items) - 1
+		for last > 0 && !person[s.items[last].N] {
+			last--
+		}
+		if in.Earlier = &e; last == 0 || e.Empty() {
+			continue
+		}
+		in.Since = s.items[last-1].N
+		start, rest := extract.LLM{Prompts: defaultPrompts(t), InputTokens: 64000}, &reader{}
+		start.Model = rest
+		if _, _, err := extract.NewLLM(start).Extract(t.Context(), in); err != nil {
+			t.Errorf("%s, read on: %v", s.session.Key(), err)
+			continue
+		}
+		if _, before := shownIn(rest.asked[0]); before > 0 {
+			grown++
+		}
+	}
+	t.Logf("%d large sessions in %d passes, %d of them beginning with a turn; nothing left out of %d; %d read on", large, passes, atTurn, whole, grown)
+}

@@ -454,3 +454,24 @@ func TestCorpusSessionsAreReadInPasses(t *testing.T) {
 	}
 	t.Logf("%d large sessions in %d passes, %d of them beginning with a turn; nothing left out of %d; %d read on", large, passes, atTurn, whole, grown)
 }
+
+func FuzzWhateverIsKnownASessionIsReadOn(f *testing.F) {
+	set := defaultPrompts(f)
+	f.Add(goodMemory, goodSummary, 6, good())
+	f.Add("## Task\n- a [1][9]\n- [1]\n- b [2-5]", "# #\n- date: x\n\n- date: y [7]", 4, reply("", "", ""))
+	f.Add("## Task\n- a <memoir-context> [1]", "", 8, reply("## Task\n- b [7]", "x", ""))
+	f.Fuzz(func(t *testing.T, memory, summary string, since int, answer string) {
+		in := grownInput()
+		in.Earlier.RawMemory, in.Earlier.RolloutSummary, in.Earlier.Title, in.Earlier.RolloutSlug, in.Since = memory, summary, summary, memory, since
+		for _, limit := range []int{0, 250} {
+			e, _, err := extract.NewLLM(extract.LLM{Model: told(answer), Prompts: set, InputTokens: limit, Passes: 3}).Extract(t.Context(), in)
+			var bad *memoir.AnswerError
+			switch {
+			case err != nil && !errors.As(err, &bad):
+				t.Errorf("%v", err)
+			case err == nil && extract.Check(e, in.Items) != nil:
+				t.Errorf("%v: %+v", extract.Check(e, in.Items), e)
+			}
+		}
+	})
+}

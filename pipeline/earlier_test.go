@@ -240,3 +240,29 @@ func TestALargeSessionIsReadInSeveralPassesWhenThatIsAllowed(t *testing.T) {
 		}
 	}
 }
+
+func TestEachAgentsSessionIsReadOnWhenItGrew(t *testing.T) {
+	t.Parallel()
+	for _, format := range growing {
+		home, dir := t.TempDir(), t.TempDir()
+		path := filepath.Join(dir, "sessions", filepath.FromSlash(format.file))
+		if format.source == memoir.SourceGemini {
+			put(t, filepath.Join(dir, "sessions", ".project_root"), "/srv/app", 1)
+		}
+		server := modeltest.OpenAIChat(t, func(_ int, c modeltest.Call) modeltest.Step { return modeltest.Step{Text: remembers(t, c)} })
+		o := ofServer(t, home, filepath.Join(dir, "sessions"), "phase1", server.URL)
+		text := format.begin + format.turn(1, said(1))
+		put(t, path, text, 1)
+		run(t, o)
+		put(t, path, text+format.turn(2, said(2)), 2)
+		run(t, o)
+		calls := server.Calls()
+		if len(calls) != 2 {
+			t.Errorf("%s: %d calls", format.source, len(calls))
+			continue
+		}
+		if input := inputOf(t, calls[1]); !strings.Contains(input, "- Step 1, please. [1]") || !strings.Contains(input, "items up to 2: read before") {
+			t.Errorf("%s:\n%s", format.source, input)
+		}
+	}
+}

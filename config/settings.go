@@ -58,6 +58,7 @@ type Memories struct {
 	MaxAttempts                int
 	RolloutPayloadPercent      float64
 	Phase1InputTokenLimit      int
+	MaxPassesPerSession        int
 	MaxMemorySize              int // bytes
 	GenerationsKept            int
 	GenerationsMaxAgeDays      float64 // 0: no limit

@@ -18,8 +18,8 @@
 //	prose.go, phrase.go, wording.go, person.go    how sentences are read and compared
 //	duplicate.go, repeated.go   what is said under two kinds
 //
-// llm.go asks a language model instead: what it is shown (shown.go, fit.go with piece and
-// worth), how its answer is read (reply.go, bullets.go) and what the session must show of
+// llm.go asks a language model instead: in how many parts (walk.go, pass.go) and what is known before
+// each (earlier.go), what it is shown (shown.go, fit.go with piece and worth), how its answer is read (reply.go, bullets.go) and what the session must show of
 // it (evidence.go, verbatim.go).
 package extract
 
@@ -33,6 +33,13 @@ import (
 type Input struct {
 	Session memoir.Session
 	Items   []memoir.Item // redacted, in conversation order
+
+	// Earlier is what was extracted when the session held no more than the items up to
+	// Since, which have not changed; nil: nothing that can be used. It may rest on later
+	// ones, which have. A language model is then shown it, and the items after Since; the
+	// built-in model reads all anew.
+	Earlier *memoir.Extraction
+	Since   int // an item's number
 }
 
 // Extractor makes an Extraction of one session.

@@ -22,6 +22,10 @@ type LLM struct {
 	Payload     float64 // share of the model's window that a session may fill, above 0 to 1; 0: DefaultPayload
 	MaxOutput   int     // tokens of an answer; 0: as the model is configured
 
+	// Passes is in how many parts a session may be read that is larger than one call takes;
+	// 0 or 1: in one, with what says least left out.
+	Passes int
+
 	// Report is told what became of each answer that was used; nil: nobody. It must
 	// be safe for concurrent use.
 	Report func(Report)
@@ -36,6 +40,8 @@ type Report struct {
 	Shown   int    // items that the model saw
 	Omitted int    // items left out for length
 	Calls   int    // that it took
+	Passes  int    // in which it was read
+	Grown   bool   // what is new was read, and an earlier extraction
 	Kept    int    // statements
 	Dropped Dropped
 }
@@ -47,6 +53,21 @@ type Dropped struct {
 	Ungrounded int // statements with a command, path, flag or quotation that is not in the items they cite, or next to them
 	Crowded    int // statements that are said twice, or one too many
 	Summary    int // lines of the summary with such a quotation
+}
+
+// count enters a pass.
+func (r *Report) count(s shown, got used) {
+	r.Passes++
+	r.Shown += len(s.items) - s.again
+	r.Omitted += s.omitted
+	if !got.Empty() {
+		r.Kept = got.kept
+	}
+	r.Dropped.Uncited += got.dropped.Uncited
+	r.Dropped.Missing += got.dropped.Missing
+	r.Dropped.Ungrounded += got.dropped.Ungrounded
+	r.Dropped.Crowded += got.dropped.Crowded
+	r.Dropped.Summary += got.dropped.Summary
 }
 
 // Statements is how many statements were dropped.
@@ -65,7 +86,7 @@ var _ Extractor = llm{}
 
 // NewLLM returns an extractor that asks a language model.
 //
-// A session costs one call as a rule. One more is made where the model says that
+// A session costs one call as a rule, and one for each further pass. In each, one more is made where the model says that
 // the input is too long (half of it is shown), where the cap on its output cut the answer
 // (the cap is doubled, else half of the session is shown), and where the answer can't be
 // used (the model is shown its answer and what is wrong with it); each once. The usage is
@@ -82,11 +103,14 @@ var answerSchema = json.RawMessage(`{"type":"object","properties":{` +
 	`"raw_memory":{"type":"string"},"rollout_summary":{"type":"string"},"rollout_slug":{"type":"string"}},` +
 	`"required":["raw_memory","rollout_summary","rollout_slug"],"additionalProperties":false}`)
 
-// inquiry is the state of one extraction.
+// inquiry is the state of one pass over a session.
 type inquiry struct {
-	in       Input // with cleaned texts
-	budget   int   // tokens of the session that are shown; 0: all
-	output   int   // cap on the answer
+	in       Input         // with cleaned texts
+	known    *earlier      // of the items before; nil: nothing
+	context  []memoir.Item // of those, shown again
+	items    []memoir.Item // that are read
+	budget   int           // tokens of the session that are shown; 0: all
+	output   int           // cap on the answer
 	earlier  []model.Exchange
 	used     memoir.Usage
 	calls    int
@@ -96,22 +120,16 @@ type inquiry struct {
 	objected bool // the model was shown its error
 }
 
-// Extract asks the model, and once more for each thing that can be mended.
-func (x llm) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir.Usage, error) {
-	in.Items = readable(in.Items)
-	a := &inquiry{in: in, output: x.MaxOutput}
-	var err error
-	if a.budget, err = x.budget(in.Session); err != nil {
-		return memoir.Extraction{}, a.used, err
-	}
+// ask asks the model, and once more for each thing that can be mended.
+func (x llm) ask(ctx context.Context, a *inquiry) (shown, used, error) {
 	for {
 		if err := ctx.Err(); err != nil {
-			return memoir.Extraction{}, a.used, err
+			return shown{}, used{}, err
 		}
-		shown := fitShown(a.in.Items, a.budget)
-		q, err := x.request(a, shown)
+		s := a.show()
+		q, err := x.request(a, s)
 		if err != nil {
-			return memoir.Extraction{}, a.used, err
+			return s, used{}, err
 		}
 		answer, err := x.Model.Call(ctx, q)
 		a.calls++
@@ -120,30 +138,31 @@ func (x llm) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir.U
 			if errors.As(err, &failed) {
 				a.used = a.used.Add(failed.Usage)
 			}
-			if a.mend(err, shown, x.MaxOutput) {
+			if a.mend(err, s, x.MaxOutput) {
 				continue
 			}
-			return memoir.Extraction{}, a.used, x.failure(err)
+			return s, used{}, x.failure(err)
 		}
 		a.used = a.used.Add(answer.Usage)
 		if answer.Stop == model.StopLength {
 			if a.extended {
-				return memoir.Extraction{}, a.used, x.unusable(answer, memoir.CodeModel,
+				return s, used{}, x.unusable(answer, memoir.CodeModel,
 					"raise the model's cap on output, or lower memories.phase1InputTokenLimit", "its answer was cut by the cap on output, twice")
 			}
-			a.extend(answer, q, shown, x.Model.Window())
+			a.extend(answer, q, s, x.Model.Window())
 			continue
 		}
 		if err := x.declined(answer); err != nil {
-			return memoir.Extraction{}, a.used, err
+			return s, used{}, err
 		}
-		got, bad := readAnswer(answer.Text, a.in, shown)
-		if bad == nil {
-			x.report(a, shown, got)
-			return x.finish(got.Extraction, in.Session), a.used, nil
-		}
-		if a.objected {
-			return memoir.Extraction{}, a.used, x.unusable(answer, memoir.CodeInvalid,
+		got, bad := readAnswer(answer.Text, a.in, s, a.known)
+		switch {
+		case bad == nil:
+			return s, got, nil
+		case a.objected && bad.mended != nil:
+			return s, *bad.mended, nil
+		case a.objected:
+			return s, used{}, x.unusable(answer, memoir.CodeInvalid,
 				"another model may do better; memoir retry tries it again", "its answer can't be used: "+bad.reason)
 		}
 		a.objected = true
@@ -151,14 +170,22 @@ func (x llm) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir.U
 	}
 }
 
-// budget is how many tokens of a session are shown; 0 if nothing limits them.
-func (x llm) budget(s memoir.Session) (int, error) {
-	limit := x.InputTokens
+// budget is how many tokens of a session are shown beside what is known of it; 0 if nothing
+// limits them.
+func (x llm) budget(s memoir.Session, known *earlier) (int, error) {
+	most := x.InputTokens
+	taken := 0
+	if known != nil {
+		taken = known.tokens()
+	}
 	window := x.Model.Window()
 	if window <= 0 {
-		return limit, nil
+		if most > 0 {
+			most = max(most-taken, minBudget)
+		}
+		return most, nil
 	}
-	system, frame, err := x.Prompts.StageOne(vars(s, shown{text: "[]"}))
+	system, frame, err := x.Prompts.StageOne(vars(s, shown{text: "[]"}, known))
 	if err != nil {
 		return 0, err
 	}
@@ -167,27 +194,31 @@ func (x llm) budget(s memoir.Session) (int, error) {
 		share = DefaultPayload
 	}
 	answer := cmp.Or(x.MaxOutput, min(answerRoom, window/4))
-	room := min(int(share*float64(window)), window-memoir.Tokens(system)-memoir.Tokens(frame)-answer)
-	if limit > 0 {
-		room = min(room, limit)
+	room := min(int(share*float64(window))-taken, window-memoir.Tokens(system)-memoir.Tokens(frame)-answer)
+	if most > 0 {
+		room = min(room, most-taken)
 	}
 	return max(room, minBudget), nil
 }
 
 // request puts a session as it is shown into a question.
 func (x llm) request(a *inquiry, s shown) (model.Request, error) {
-	system, input, err := x.Prompts.StageOne(vars(a.in.Session, s))
+	system, input, err := x.Prompts.StageOne(vars(a.in.Session, s, a.known))
 	return model.Request{
 		System: system, Input: input, Earlier: a.earlier,
 		Schema: answerSchema, SchemaName: "extraction", MaxOutput: a.output,
 	}, err
 }
 
-func vars(s memoir.Session, shown shown) prompts.StageOneVars {
-	return prompts.StageOneVars{
+func vars(s memoir.Session, shown shown, known *earlier) prompts.StageOneVars {
+	v := prompts.StageOneVars{
 		ThreadID: s.ID, Agent: string(s.Source), CWD: s.CWD, Branch: s.Branch, StartedAt: s.CreatedAt, EndedAt: s.UpdatedAt,
-		ItemCount: len(shown.items) + shown.omitted, OmittedCount: shown.omitted, ResponseItemsJSON: shown.text,
+		ItemCount: len(shown.items) - shown.again + shown.omitted, OmittedCount: shown.omitted, ResponseItemsJSON: shown.text,
 	}
+	if known != nil {
+		v.EarlierItems, v.EarlierMemory, v.EarlierSummary = known.since, known.memory(), known.summary()
+	}
+	return v
 }
 
 // mend changes the question after a call that failed; false if that would not help.
@@ -221,8 +252,8 @@ func (a *inquiry) extend(answer model.Answer, q model.Request, s shown, window i
 // halve shows half of what was shown. An objection to an answer that rested on more
 // is withdrawn with it.
 func (a *inquiry) halve(s shown) {
-	a.budget = max(memoir.Tokens(s.text)/2, 1)
-	a.earlier = nil
+	a.budget = max(memoir.Tokens(render(s.items[s.again:]))/2, 1)
+	a.context, a.earlier = nil, nil
 }
 
 // declined is the error of an answer that says nothing.
@@ -253,12 +284,6 @@ func (x llm) failure(err error) error {
 		return err
 	}
 	return memoir.Errorf(memoir.CodeModel, failed.Hint(), "%w", err)
-}
-
-func (x llm) report(a *inquiry, s shown, got used) {
-	if x.Report != nil {
-		x.Report(Report{Session: a.in.Session.Key(), Shown: len(s.items), Omitted: s.omitted, Calls: a.calls, Kept: got.kept, Dropped: got.dropped})
-	}
 }
 
 // finish says what an extraction is of.

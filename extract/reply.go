@@ -3,6 +3,7 @@ package extract
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -34,20 +35,25 @@ type used struct {
 }
 
 // A complaint is why an answer can't be used: the reason for a person, without the
-// answer's words, and the objection for the model that gave it.
-type complaint struct{ reason, objection string }
+// answer's words, and the objection for the model that gave it. Mended is what is used
+// if the model insists; nil: nothing can be.
+type complaint struct {
+	reason, objection string
+	mended            *used
+}
 
 // object makes an objection that has no word of the answer in it.
 func object(format string, args ...any) *complaint {
 	reason := fmt.Sprintf(format, args...)
-	return &complaint{reason, "That can't be used: " + reason + ". " + answerAgain}
+	return &complaint{reason: reason, objection: "That can't be used: " + reason + ". " + answerAgain}
 }
 
 const answerAgain = "Answer again with the whole JSON object and nothing else, by the rules that you were given."
 
 // readAnswer makes an extraction of a model's answer: what it says of the session
-// is held against what was shown of it. No texts mean that nothing was worth keeping.
-func readAnswer(text string, in Input, s shown) (used, *complaint) {
+// is held against what was shown of it. No texts mean that nothing was worth keeping, or that
+// nothing is to be changed of what is known.
+func readAnswer(text string, in Input, s shown, known *earlier) (used, *complaint) {
 	fields, bad := readFields(text)
 	if bad != nil {
 		return used{}, bad
@@ -58,12 +64,43 @@ func readAnswer(text string, in Input, s shown) (used, *complaint) {
 		}
 		return used{}, object("%s is empty and %s is not; both are, if nothing is worth keeping", fieldMemory, fieldSummary)
 	}
-	ev := newEvidence(in.Session, s.items)
+	ev := evidenceOf(in, s, known)
 	var out used
-	kept, why := out.hold(readStatements(fields[fieldMemory], ev.shows), ev)
+	kept, why := out.hold(readStatements(fields[fieldMemory], ev.shows), ev, known)
 	if len(kept) == 0 {
 		return used{}, noStatements(why)
 	}
+	whole, bad := out.write(fields, kept, in, ev)
+	if bad != nil || known == nil {
+		return whole, bad
+	}
+	if lost := known.lost(kept); 2*len(lost) > len(known.statements) {
+		return used{}, forgetful(lost, out.mend(fields, lost, kept, in, ev, known))
+	}
+	return whole, nil
+}
+
+// mend makes of an answer that is about the new items alone one about the whole session.
+func (u used) mend(fields map[string]string, lost, kept []memoir.Statement, in Input, ev *evidence, known *earlier) *used {
+	fields = maps.Clone(fields)
+	fields[fieldSlug] = known.extraction.RolloutSlug
+	heading, lines := readSummary(fields[fieldSummary])
+	if known.extraction.Title != "" {
+		heading = known.extraction.Title
+	}
+	later := strings.Join(lines, "\n")
+	for _, body := range []string{known.body + "\n\n" + later, later, ""} { // as long as it may be
+		fields[fieldSummary] = "# " + heading + "\n\n" + body
+		if mended, bad := u.write(fields, known.join(lost, kept), in, ev); bad == nil {
+			return &mended
+		}
+	}
+	return nil
+}
+
+// write makes the texts of an extraction.
+func (u used) write(fields map[string]string, kept []memoir.Statement, in Input, ev *evidence) (used, *complaint) {
+	out := u
 	out.kept = len(kept)
 	out.RawMemory = memoir.FormatStatements(kept)
 	heading, lines := readSummary(fields[fieldSummary])
@@ -83,8 +120,8 @@ func readAnswer(text string, in Input, s shown) (used, *complaint) {
 	if len(out.RawMemory) > MaxRawMemory || len(out.RolloutSummary) > MaxRolloutSummary {
 		return used{}, object("it is too long: %s may have %d bytes, %s %d", fieldMemory, MaxRawMemory, fieldSummary, MaxRolloutSummary)
 	}
-	if err := Check(out.Extraction, s.items); err != nil {
-		return used{}, &complaint{"it breaks a rule of extractions", err.Error() + ". " + answerAgain}
+	if err := Check(out.Extraction, ev.items); err != nil {
+		return used{}, &complaint{reason: "it breaks a rule of extractions", objection: err.Error() + ". " + answerAgain}
 	}
 	return out, nil
 }
@@ -115,7 +152,7 @@ func readFields(text string) (map[string]string, *complaint) {
 }
 
 // hold keeps the statements that the items bear out, and tells of the others.
-func (u *used) hold(statements []memoir.Statement, ev *evidence) (kept []memoir.Statement, why []string) {
+func (u *used) hold(statements []memoir.Statement, ev *evidence, known *earlier) (kept []memoir.Statement, why []string) {
 	type key struct {
 		kind memoir.StatementKind
 		text string
@@ -137,6 +174,7 @@ func (u *used) hold(statements []memoir.Statement, ev *evidence) (kept []memoir.
 		case seen[key{st.Kind, st.Text}] || len(kept) == maxStatements:
 			u.dropped.Crowded++
 			problem = "is said twice, or one too many"
+		case known.says(st): // its quotations were looked for when it was made
 		default:
 			if strange := ev.strange(st); strange != "" {
 				u.dropped.Ungrounded++
@@ -167,6 +205,25 @@ func noStatements(why []string) *complaint {
 		objection: "That can't be used: the transcript shows none of these statements.\n" + strings.Join(why, "\n") + more +
 			"\nState only what the items show, cite them, and copy commands, paths, flags and quotations from them. " + answerAgain +
 			" All three texts are empty if nothing is worth keeping.",
+	}
+}
+
+// forgetful is the objection to an answer without most of what was known before.
+func forgetful(lost []memoir.Statement, mended *used) *complaint {
+	listed, more := lost, ""
+	if n := len(lost) - maxListed; n > 0 {
+		listed, more = lost[:maxListed], fmt.Sprintf("\n- and %d more", n)
+	}
+	var b strings.Builder
+	for _, st := range listed {
+		b.WriteString("- under " + string(st.Kind) + ": " + shorten(st.Text, 120) + cite(st.Items) + "\n")
+	}
+	return &complaint{
+		reason: "it loses most of what was known of the session before",
+		objection: "Most of what was written down before is missing:\n" + strings.TrimSuffix(b.String(), "\n") + more +
+			"\nThe raw memory is that of the whole session: keep each statement that still holds, with its numbers, and leave out only what the new items overtook. " +
+			answerAgain,
+		mended: mended,
 	}
 }
 

@@ -3,6 +3,7 @@ package extract
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"memoir"
@@ -11,7 +12,8 @@ import (
 // shown is what a language model sees of a session.
 type shown struct {
 	items   []memoir.Item
-	omitted int
+	again   int    // of them, at the beginning, were read before
+	omitted int    // of the others
 	text    string // the items as a JSON array
 }
 
@@ -75,32 +77,47 @@ func fitShown(items []memoir.Item, tokens int) shown {
 
 // render writes items as JSON, one a line.
 func render(items []memoir.Item) string {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	var day, cwd, branch string
+	var b strings.Builder
+	var r renderer
 	b.WriteString("[\n")
 	for i, it := range items {
 		if i > 0 {
-			b.Truncate(b.Len() - 1) // the line feed that the encoder wrote
 			b.WriteString(",\n")
 		}
-		one := shownItem{
-			N: it.N, Kind: it.Kind, Final: it.Final, Text: it.Text, Tool: it.Tool, Input: it.Input, Output: it.Output, Exit: it.Exit, Failed: it.Failed,
-			CWD: changed(&cwd, it.CWD), Branch: changed(&branch, it.Branch),
-		}
-		if it.Kind != memoir.ItemTool {
-			one.Role, one.Origin = it.Role, string(it.Origin)
-		}
-		if !it.At.IsZero() {
-			one.Day = changed(&day, it.At.UTC().Format(time.DateOnly))
-		}
-		if err := encoder.Encode(one); err != nil {
-			panic(err) // strings and numbers have a JSON form
-		}
+		b.WriteString(r.line(it))
+	}
+	if len(items) > 0 {
+		b.WriteByte('\n')
 	}
 	b.WriteString("]")
 	return b.String()
+}
+
+// A renderer knows what was said already.
+type renderer struct {
+	day, cwd, branch string
+	buffer           bytes.Buffer
+}
+
+// line is the next item as JSON.
+func (r *renderer) line(it memoir.Item) string {
+	one := shownItem{
+		N: it.N, Kind: it.Kind, Final: it.Final, Text: it.Text, Tool: it.Tool, Input: it.Input, Output: it.Output, Exit: it.Exit, Failed: it.Failed,
+		CWD: changed(&r.cwd, it.CWD), Branch: changed(&r.branch, it.Branch),
+	}
+	if it.Kind != memoir.ItemTool {
+		one.Role, one.Origin = it.Role, string(it.Origin)
+	}
+	if !it.At.IsZero() {
+		one.Day = changed(&r.day, it.At.UTC().Format(time.DateOnly))
+	}
+	r.buffer.Reset()
+	encoder := json.NewEncoder(&r.buffer)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(one); err != nil {
+		panic(err) // strings and numbers have a JSON form
+	}
+	return strings.TrimSuffix(r.buffer.String(), "\n")
 }
 
 // changed returns a value if it is another than the last one, else nothing.

@@ -28,6 +28,9 @@ func summary(in Input, e memoir.Extraction, kept []memoir.Statement) string {
 	return summaryHead(in, e, kept) + summarySections(kept)
 }
 
+// headFields are what summaryHead may say of a session.
+var headFields = []string{"date", "session", "directory", "branch", "outcome"}
+
 // summaryHead is the title and what the session was.
 func summaryHead(in Input, e memoir.Extraction, kept []memoir.Statement) string {
 	var b strings.Builder

@@ -188,11 +188,11 @@ func (r *run) extractOne(ctx context.Context, claim store.Claim) (extracted, err
 	if err != nil {
 		return extracted{}, err
 	}
-	loaded, err := Load(ctx, r.scanner, parts)
+	loaded, err := Load(ctx, r.scanner, parts, claim.PriorMarks...)
 	if err != nil {
 		return extracted{}, err
 	}
-	out := extracted{Result: store.Result{Redactions: loaded.Redactions, Model: r.extractor.Name(), Run: r.id}}
+	out := extracted{Result: store.Result{Redactions: loaded.Redactions, Model: r.extractor.Name(), Run: r.id, Marks: loaded.Marks}}
 	out.Extraction.ContentHash = loaded.Hash
 	out.Skipped = r.skipped(loaded.Stats)
 	if loaded.Hash == claim.DoneHash && claim.DoneFilterVersion == rollout.FilterVersion {
@@ -210,7 +210,8 @@ func (r *run) extractOne(ctx context.Context, claim store.Claim) (extracted, err
 	out.Work = &work
 	session := movedTo(claim.Session, work, loaded.Items)
 	session.Title, _ = r.scanner.Redact(session.Title)
-	extraction, usage, err := r.extractor.Extract(ctx, extract.Input{Session: session, Items: loaded.Items})
+	earlier, since := r.earlier(claim.Prior, loaded)
+	extraction, usage, err := r.extractor.Extract(ctx, extract.Input{Session: session, Items: loaded.Items, Earlier: earlier, Since: since})
 	accountOf(ctx).tell(usage) // spent, whatever comes of it
 	if err != nil {
 		return out, fmt.Errorf("extract: %w", err)
@@ -220,7 +221,8 @@ func (r *run) extractOne(ctx context.Context, claim store.Claim) (extracted, err
 	}
 	out.Extraction = extraction
 	// What an earlier extraction rested on may have been undone since.
-	out.Withdraw = extraction.Empty() && loaded.Stats.Undone > 0
+	out.Grown = earlier != nil && restsOn(*earlier, since)
+	out.Withdraw = extraction.Empty() && loaded.Stats.Undone > 0 && !out.Grown
 	return out, nil
 }
 

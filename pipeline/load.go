@@ -23,21 +23,25 @@ type Loaded struct {
 	Items      []memoir.Item
 	Stats      rollout.Stats
 	Hash       string         // of the filtered items, before redaction and bounds
+	Marks      []memoir.Mark  // how far the session was read, for Load to know it again
+	Same       int            // number of the last item at which an earlier mark still holds; 0: none does
 	Redactions secrets.Counts // by rule
 	Omitted    int            // items, and texts of items, that gave way to maxHeld
+
+	again func(string) string // redacts a text of earlier with the secrets that are known now
 }
 
 // Load reads a session's files in order. Nothing of the text leaves this function
-// unredacted.
-func Load(ctx context.Context, scanner *secrets.Scanner, parts []rollout.Part) (Loaded, error) {
+// unredacted. Marks are those of an earlier reading.
+func Load(ctx context.Context, scanner *secrets.Scanner, parts []rollout.Part, marks ...memoir.Mark) (Loaded, error) {
 	var (
 		out      Loaded
 		held     holding
-		hasher   rollout.Hasher
+		trail    = rollout.NewTrail(marks)
 		redactor = scanner.Session()
 	)
 	stats, err := rollout.Read(ctx, parts, func(it memoir.Item) error {
-		hasher.Add(it)
+		trail.Add(it)
 		it = redactor.Item(it)
 		it.Text = cutMiddle(it.Text, maxMessage)
 		it.Input = cutMiddle(it.Input, maxInput)
@@ -53,8 +57,9 @@ func Load(ctx context.Context, scanner *secrets.Scanner, parts []rollout.Part) (
 	for i, it := range out.Items {
 		out.Items[i] = redactor.Again(it)
 	}
-	out.Hash = hasher.Sum()
+	out.Hash, out.Marks, out.Same = trail.Sum(), trail.Marks(), trail.Same()
 	out.Redactions = redactor.Counts()
+	out.again = redactor.AgainText
 	return out, nil
 }
 

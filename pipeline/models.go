@@ -202,6 +202,7 @@ func (r *run) chooseModels(ctx context.Context) error {
 		r.extractor = extract.NewLLM(extract.LLM{
 			Model: extractor, Prompts: files,
 			InputTokens: settings.Memories.Phase1InputTokenLimit, Payload: settings.Memories.RolloutPayloadPercent,
+			Passes: settings.Memories.MaxPassesPerSession,
 		})
 	}
 	if consolidator != nil {

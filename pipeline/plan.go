@@ -67,7 +67,11 @@ func (r *run) planExtractions(ctx context.Context, sessions []memoir.Session) ([
 			p := Planned{Session: s.ID, Source: s.Source, Project: s.ProjectID, Title: s.Title, Action: "extract",
 				Tokens: min(int(s.Bytes/4), r.opts.Settings.Memories.Phase1InputTokenLimit)}
 			if m != nil {
-				p = m.plan(phaseExtract, p, frame+4*int64(r.fitted(ctx, m, s, p.Tokens)), m.output(phaseExtract))
+				calls, bytes, ok := r.reading(ctx, s)
+				if !ok {
+					calls, bytes = 1, frame+4*int64(r.fitted(ctx, m, s, p.Tokens))
+				}
+				p = m.plan(phaseExtract, p, bytes, int64(calls)*m.output(phaseExtract))
 			}
 			planned[i] = p
 			return ctx.Err()

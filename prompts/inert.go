@@ -7,7 +7,7 @@ import (
 )
 
 // frames are the tags that hold data in the prompts of this package.
-var frames = lazyregexp.New(`(?i)<([\s\p{Z}]*/?[\s\p{Z}]*(?:memoir-context|transcript|current-memory|current-summary|current-skills|` +
+var frames = lazyregexp.New(`(?i)<([\s\p{Z}]*/?[\s\p{Z}]*(?:memoir-context|transcript|earlier-memory|earlier-summary|current-memory|current-summary|current-skills|` +
 	`hand-edits|new-sessions|changed-sessions|withdrawn-sessions|raw-memories|rollout-summaries))`)
 
 // inert makes a text unable to close or to imitate the tags around it. It is

@@ -46,6 +46,7 @@ type Claim struct {
 	DoneHash          string             // content hash of what was last extracted; empty if nothing was
 	DoneFilterVersion int                // of the filter that DoneHash was made with
 	Prior             *memoir.Extraction // what is stored of an earlier version, nil if nothing
+	PriorMarks        []memoir.Mark      // how far the session was read for it
 	StartedAt         time.Time          // by the store's clock
 	LeaseUntil        time.Time
 }
@@ -170,7 +171,9 @@ func claimSession(t tx, key string, o ClaimOptions, now time.Time) (Claim, error
 	if err != nil {
 		return c, err
 	}
-	prior, err := selectExtraction(t, key)
-	c.Prior = prior
+	if c.Prior, err = selectExtraction(t, key); err != nil || c.Prior == nil {
+		return c, err
+	}
+	c.PriorMarks, err = selectMarks(t, key)
 	return c, err
 }

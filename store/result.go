@@ -15,6 +15,11 @@ type Result struct {
 	// Withdraw means that what an earlier extraction rested on was undone: an empty
 	// one then replaces it. Otherwise an empty one leaves the earlier.
 	Withdraw bool
+	// Marks say how far the session was read.
+	Marks []memoir.Mark
+	// Grown means that one of the claim's marks still holds, so that an earlier
+	// extraction that an empty one leaves is one of what was read now, too.
+	Grown bool
 	// For the ledger, if it has no call of this work.
 	Usage      memoir.Usage
 	InputBytes int64 // as in LedgerEntry
@@ -55,6 +60,11 @@ func (s *Store) StoreExtraction(ctx context.Context, c Claim, r Result) error {
 		if err != nil {
 			return err
 		}
+		if outcome != outcomeKept || r.Grown {
+			if err := setMarks(t, key, r.Marks); err != nil {
+				return err
+			}
+		}
 		if err := setRedactions(t, kindExtract, key, r.Redactions); err != nil {
 			return err
 		}
@@ -70,6 +80,9 @@ func (s *Store) StoreExtraction(ctx context.Context, c Claim, r Result) error {
 	return s.explain(err, "storing extraction of session %s", key)
 }
 
+// outcomeKept is that of an empty answer which left an earlier extraction as it was.
+const outcomeKept = "kept"
+
 // storeExtraction returns what became of it, in a word for the ledger.
 func (s *Store) storeExtraction(t tx, e memoir.Extraction, withdraw bool) (outcome string, err error) {
 	prior, err := selectExtraction(t, e.SessionKey)
@@ -81,7 +94,7 @@ func (s *Store) storeExtraction(t tx, e memoir.Extraction, withdraw bool) (outco
 		case prior == nil:
 			return "empty", nil
 		case !withdraw:
-			return "kept", nil
+			return outcomeKept, nil
 		}
 		if !prior.Empty() && prior.ProjectID != "" {
 			if _, err := bump(t, prior.ProjectID); err != nil {

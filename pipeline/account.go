@@ -13,13 +13,16 @@ import (
 type account struct {
 	phase string
 
-	mu     sync.Mutex
-	spent  memoir.Usage
-	bytes  int64         // asked in the calls whose input tokens are known
-	told   memoir.Usage  // by the worker, of models that are not metered
-	flying int           // calls under way
-	landed chan struct{} // closed when none is; nil if none ever was
-	barred bool          // a limit kept a call from being made
+	mu      sync.Mutex
+	spent   memoir.Usage
+	bytes   int64         // asked in the calls whose input tokens are known
+	told    memoir.Usage  // by the worker, of models that are not metered
+	flying  int           // calls under way
+	landed  chan struct{} // closed when none is; nil if none ever was
+	barred  bool          // a limit kept a call from being made
+	refused bool          // a call was not made, its model being out of service
+	failing bool          // its last call failed
+	from    int           // calls to the model that were answered when the failing began
 }
 
 type accountKey struct{}
@@ -62,6 +65,37 @@ func (a *account) bar() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.barred = true
+}
+
+// refuse enters that a call was not made because nobody serves it.
+func (a *account) refuse() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.refused = true
+}
+
+func (a *account) isRefused() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.refused
+}
+
+// heard enters how a call ended, and how many calls to its model had been answered by then.
+func (a *account) heard(err error, answered int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err == nil {
+		a.failing = false
+	} else if !a.failing {
+		a.failing, a.from = true, answered
+	}
+}
+
+// failure says since how many answers to anybody the work has been failing, if it is.
+func (a *account) failure() (from int, failing bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.from, a.failing
 }
 
 func (a *account) isBarred() bool {

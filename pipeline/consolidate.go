@@ -40,6 +40,10 @@ func (r *run) phase2(ctx context.Context) error {
 			reports[i] = ProjectReport{Project: project.ID, Name: project.Name, Generation: int(project.Generation), Outcome: OutcomeStopped, Detail: stop.Reason}
 			continue
 		}
+		if out := r.unserved(r.consolidator.Name()); out != nil {
+			reports[i] = ProjectReport{Project: project.ID, Name: project.Name, Generation: int(project.Generation), Outcome: OutcomeStopped, Detail: out.Reason}
+			continue
+		}
 		group.Go(func() error {
 			reports[i] = r.settle(ctx, project)
 			if reports[i].Outcome != OutcomeBusy {
@@ -89,11 +93,11 @@ func (r *run) settle(ctx context.Context, project store.ProjectRow) ProjectRepor
 	}
 	report.Outcome, report.Detail = OutcomeFailed, cmp.Or(report.Detail, r.redact(err.Error()))
 	switch {
-	case ctx.Err() != nil, limited(err):
+	case ctx.Err() != nil, limited(err), errors.Is(err, errUnserved):
 		report.Outcome = OutcomeStopped
 	case memoir.CodeOf(err) == memoir.CodeCorrupt:
 		r.fail(err)
-	case modelFault(err):
+	case errors.As(err, &endsRun{}):
 		r.fail(r.ofModel(err))
 	default:
 		r.warn(fmt.Sprintf("project %s: %s", project.Name, report.Detail), hintOf(err))
@@ -178,6 +182,10 @@ func (r *run) consolidateProject(ctx context.Context, project store.ProjectRow) 
 	if err != nil && spent.isBarred() && !limited(err) {
 		err = r.meter.stop().err()
 	}
+	blame := itsOwn
+	if err != nil && ctx.Err() == nil {
+		blame = r.judge(r.consolidator.Name(), spent, err)
+	}
 	switch {
 	case err == nil && report.Outcome == OutcomePublished: // and entered with that
 		return report, nil
@@ -188,7 +196,18 @@ func (r *run) consolidateProject(ctx context.Context, project store.ProjectRow) 
 		enter(store.OutcomeLost)
 		report.Outcome, report.Detail = OutcomeBusy, "its lease was lost to another process"
 		return report, nil
-	case ctx.Err() != nil, ownFault(err), modelFault(err), limited(err):
+	case blame == postponed:
+		failure := r.failureOf(phaseConsolidate, project.ID, project.ID, err)
+		failure.Usage, failure.InputBytes, failure.Duration = usage, bytes, time.Since(attempt)
+		if _, failed := r.store.PostponeProject(after, claim, failure, r.projectRetryPolicy()); failed != nil {
+			enter(store.OutcomeLost)
+			return report, errors.Join(err, failed)
+		}
+		report.Detail = failure.Message
+	case ctx.Err() != nil, ownFault(err), blame == ends, blame == unasked, limited(err):
+		if blame == ends {
+			err = endsRun{err}
+		}
 		back := r.store.GiveBackProject(after, claim)
 		if limited(err) {
 			enter(store.OutcomeLimit)
@@ -199,8 +218,8 @@ func (r *run) consolidateProject(ctx context.Context, project store.ProjectRow) 
 			return report, errors.Join(err, back)
 		}
 	default:
-		failure := store.Failure{Message: r.redact(err.Error()) + r.keepAnswer(phaseConsolidate, project.ID, project.ID, err), Transient: true, RetryAfter: retryAfter(err),
-			Usage: usage, InputBytes: bytes, Duration: time.Since(attempt), Model: r.consolidator.Name(), Run: r.id, Outcome: outcomeOf(err)}
+		failure := r.failureOf(phaseConsolidate, project.ID, project.ID, err)
+		failure.Usage, failure.InputBytes, failure.Duration = usage, bytes, time.Since(attempt)
 		if failed := r.store.FailProject(after, claim, failure, r.projectRetryPolicy()); failed != nil {
 			enter(store.OutcomeLost)
 			return report, errors.Join(err, failed)

@@ -23,17 +23,18 @@ type meter struct {
 	models []*metered
 
 	mu      sync.Mutex
-	spent   memoir.Usage  // by this run
-	day     time.Time     // on which today was spent
-	today   memoir.Usage  // by this run
-	flying  memoir.Usage  // what calls under way are estimated to spend
-	landed  chan struct{} // closed when one of them ends
+	healths map[string]*health // by model
+	spent   memoir.Usage       // by this run
+	day     time.Time          // on which today was spent
+	today   memoir.Usage       // by this run
+	flying  memoir.Usage       // what calls under way are estimated to spend
+	landed  chan struct{}      // closed when one of them ends
 	stopped *Stopped
 }
 
 func newMeter(limits config.Limits, st *store.Store, run string) *meter {
 	return &meter{
-		limits: limits, now: time.Now, landed: make(chan struct{}),
+		limits: limits, now: time.Now, landed: make(chan struct{}), healths: map[string]*health{},
 		others: func(ctx context.Context, since time.Time) (memoir.Usage, error) {
 			return st.SpentBeside(ctx, since, run)
 		},
@@ -74,7 +75,11 @@ func (m *meter) named(name string) *metered {
 // Call makes the call unless it would exceed a limit: then the error has the code
 // memoir.CodeLimit.
 func (m *metered) Call(ctx context.Context, q model.Request) (model.Answer, error) {
-	a := accountOf(ctx)
+	a, h := accountOf(ctx), m.meter.health(m.Name())
+	if h.err() != nil {
+		a.refuse()
+		return model.Answer{}, memoir.Errorf(memoir.CodeModel, waitHint, "%s: %w", m.Name(), errUnserved)
+	}
 	expected := m.expected(a.phase, q)
 	if err := m.meter.admit(ctx, expected); err != nil {
 		if limited(err) {
@@ -91,6 +96,8 @@ func (m *metered) Call(ctx context.Context, q model.Request) (model.Answer, erro
 		a.land(used, bytes)
 	}()
 	answer, err := m.Model.Call(ctx, q)
+	h.heard(err)
+	a.heard(err, h.count())
 	used = answer.Usage
 	if err != nil {
 		used = usageOf(err)

@@ -233,7 +233,7 @@ func (r *run) modelOf(ctx context.Context, role Role) (model.Model, error) {
 		return nil, role.name(err)
 	}
 	policy := retries
-	policy.Sleep = r.opts.Sleep
+	policy.Sleep = r.patience(m.Name())
 	return model.Retrying(r.meter.of(m, o), policy), nil
 }
 

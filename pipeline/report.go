@@ -16,6 +16,7 @@ type Report struct {
 	Would      []Planned       `json:"would,omitempty"`    // of a dry run
 	Estimate   *memoir.Usage   `json:"estimate,omitempty"` // of a dry run: what the language models would take
 	Stopped    *Stopped        `json:"stopped,omitempty"`  // by a spending limit
+	Unserved   []Unserved      `json:"unserved,omitempty"` // models that were asked no more, because they did not serve
 	Warnings   []Warning       `json:"warnings,omitempty"`
 }
 
@@ -35,6 +36,7 @@ type Phase1Report struct {
 	Unchanged int `json:"unchanged"` // touched files with the content already extracted
 	Failed    int `json:"failed"`
 	GivenBack int `json:"given_back"`
+	Postponed int `json:"postponed,omitempty"` // of those given back: a model's server failed them, and they wait
 }
 
 // Outcome says what became of a project in Phase 2.
@@ -88,9 +90,10 @@ type Warning struct {
 // Busy reports whether another process's lease kept a project from being consolidated.
 func (r Report) Busy() bool { return r.has(OutcomeBusy) }
 
-// Partly reports whether something of the run failed, or a spending limit stopped it.
+// Partly reports whether something of the run failed, or a spending limit or a server
+// that does not serve stopped it.
 func (r Report) Partly() bool {
-	return r.Phase1.Failed > 0 || r.has(OutcomeFailed) || r.Stopped != nil
+	return r.Phase1.Failed > 0 || r.Phase1.Postponed > 0 || r.has(OutcomeFailed) || r.Stopped != nil || len(r.Unserved) > 0
 }
 
 func (r Report) has(o Outcome) bool {

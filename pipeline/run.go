@@ -60,6 +60,9 @@ func Run(ctx context.Context, st *store.Store, opts Options) (Report, error) {
 	if r.report.Stopped = r.meter.stop(); r.report.Stopped != nil {
 		r.warn("stopped by a limit: "+r.report.Stopped.Reason, r.report.Stopped.hint())
 	}
+	if unserved := r.endUnserved(); err == nil {
+		err = unserved
+	}
 	r.report.DurationMS = time.Since(r.began).Milliseconds()
 	if ctx.Err() != nil {
 		err = memoir.Errorf(memoir.CodeInterrupted, "run it again: what was finished is kept", "interrupted: %w", context.Cause(ctx))
@@ -119,7 +122,7 @@ func (r *run) steps(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.meter.stop() != nil || r.capLeft() == 0 { // otherwise what is eligible is in the hands of other processes
+	if r.meter.stop() != nil || r.unserved(r.extractor.Name()) != nil || r.capLeft() == 0 { // otherwise what is eligible is in the hands of other processes
 		r.report.Left = reasons[memoir.ReasonEligible] + reasons[memoir.ReasonOverCap]
 	}
 	return r.phase2(ctx)

@@ -44,6 +44,8 @@ func (p *program) sayReport(r pipeline.Report, limited bool) {
 	}
 	if r.Left > 0 && r.Stopped != nil {
 		u.say("%s left by %s", countAre(r.Left, "session"), r.Stopped.Limit) // what to do is said with the limit
+	} else if r.Left > 0 && len(r.Unserved) > 0 {
+		u.say("%s left: %s does not serve", countAre(r.Left, "session"), r.Unserved[0].Model)
 	} else if r.Left > 0 {
 		u.say("%s left by the cap", countAre(r.Left, "session"))
 		if limited {
@@ -122,7 +124,8 @@ func sayPhase1(r pipeline.Phase1Report) string {
 		{r.Empty, "with nothing worth keeping"},
 		{r.Failed, "failed"},
 		{r.Unchanged, "touched but unchanged"},
-		{r.GivenBack, "given back"},
+		{r.GivenBack - r.Postponed, "given back"},
+		{r.Postponed, "postponed"},
 	} {
 		if part.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.what))

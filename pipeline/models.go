@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"net/netip"
+	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"memoir"
@@ -107,11 +110,28 @@ func choose(s config.Settings, role Role) (Choice, error) {
 		}
 		o.BaseURL = cmp.Or(o.BaseURL, known.BaseURL)
 		if c.Key.Variable == "" && len(c.Key.Command) == 0 {
-			c.Key.Variable = variable
+			c.Key.Variable, c.Key.Optional = variable, variable != "" && nearby(o.BaseURL)
 		}
 	}
 	c.Options = o
 	return c, nil
+}
+
+// nearby reports whether a URL is of this machine or of the network around it, as
+// far as its name tells: servers there mostly ask for no key.
+func nearby(baseURL string) bool {
+	u, err := url.Parse(baseURL)
+	if err != nil {
+		return false
+	}
+	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
+	if ip, err := netip.ParseAddr(host); err == nil {
+		ip = ip.Unmap()
+		return ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast() || ip.IsUnspecified()
+	}
+	_, top, dotted := strings.Cut(host, ".")
+	top = top[strings.LastIndexByte(top, '.')+1:]
+	return host != "" && (!dotted || slices.Contains([]string{"localhost", "local", "lan", "internal"}, top))
 }
 
 // parseSpec reads the name of a model whose provider is known or configured.

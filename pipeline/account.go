@@ -11,7 +11,8 @@ import (
 // An account adds up what one piece of work spends on metered models, whatever
 // becomes of the work: also when it fails, panics or is waited for no longer.
 type account struct {
-	phase string
+	phase  string
+	budget *budget // of the project that it is for, if that has limits of its own
 
 	mu      sync.Mutex
 	spent   memoir.Usage

@@ -36,7 +36,7 @@ func (r *run) phase2(ctx context.Context) error {
 		if ctx.Err() != nil || r.faulty() != nil {
 			break
 		}
-		if stop := r.meter.stop(); stop != nil && r.meter.named(r.consolidator.Name()) != nil {
+		if stop := r.meter.stopOf(r.budgetOf(ctx, project.ID)); stop != nil && r.meter.named(r.consolidator.Name()) != nil {
 			reports[i] = ProjectReport{Project: project.ID, Name: project.Name, Generation: int(project.Generation), Outcome: OutcomeStopped, Detail: stop.Reason}
 			continue
 		}
@@ -166,6 +166,7 @@ func (r *run) consolidateProject(ctx context.Context, project store.ProjectRow) 
 	defer release()
 
 	held, spent := begin(held, phaseConsolidate)
+	spent.budget = r.budgetOf(ctx, project.ID)
 	for round := 1; ; round++ {
 		report, err = r.makeGeneration(held, root, project, claim, report)
 		if memoir.CodeOf(err) != memoir.CodeChanged || round == maxRounds {
@@ -180,7 +181,7 @@ func (r *run) consolidateProject(ctx context.Context, project store.ProjectRow) 
 			Model: r.consolidator.Name(), Usage: usage, InputBytes: bytes, Duration: time.Since(attempt), Outcome: outcome})
 	}
 	if err != nil && spent.isBarred() && !limited(err) {
-		err = r.meter.stop().err()
+		err = r.meter.stopOf(spent.budget).err()
 	}
 	blame := itsOwn
 	if err != nil && ctx.Err() == nil {

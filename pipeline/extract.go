@@ -56,7 +56,7 @@ func (r *run) drain(ctx context.Context, workers int, suspects bool) error {
 				Holder:   r.holder,
 				Lease:    r.stage1Lease(),
 				Limit:    slots,
-				Window:   r.window(),
+				Window:   r.claimable(),
 				Largest:  !suspects && r.takesAll(),
 				Suspects: suspects,
 			})
@@ -107,6 +107,7 @@ func (r *run) work(ctx context.Context, claim store.Claim, attempt time.Time) {
 	defer release()
 
 	held, spent := begin(held, phaseExtract)
+	spent.budget = r.budgetOf(ctx, claim.Session.ProjectID)
 	result, err := apart(held, r, func() (extracted, error) { return r.extractOne(held, claim) })
 	result.Usage, result.InputBytes = spent.settled()
 	result.Duration = time.Since(attempt)

@@ -16,26 +16,26 @@ import (
 // that would exceed a limit. Once a limit kept one, no further call is made: the
 // work that is left is for a later run.
 type meter struct {
-	limits config.Limits
-	// others returns what other runs have spent since a moment.
-	others func(ctx context.Context, since time.Time) (memoir.Usage, error)
+	budget // of the whole run
+	// others returns what other runs have spent since a moment; on one project, if its id is given.
+	others func(ctx context.Context, since time.Time, project string) (memoir.Usage, error)
 	now    func() time.Time
 	models []*metered
 
 	mu      sync.Mutex
 	healths map[string]*health // by model
-	spent   memoir.Usage       // by this run
 	day     time.Time          // on which today was spent
-	today   memoir.Usage       // by this run
-	flying  memoir.Usage       // what calls under way are estimated to spend
-	landed  chan struct{}      // closed when one of them ends
-	stopped *Stopped
+	landed  chan struct{}      // closed when a call under way ends
+	own     map[string]*budget // by project: those whose own settings limit them
 }
 
 func newMeter(limits config.Limits, st *store.Store, run string) *meter {
 	return &meter{
-		limits: limits, now: time.Now, landed: make(chan struct{}), healths: map[string]*health{},
-		others: func(ctx context.Context, since time.Time) (memoir.Usage, error) {
+		budget: budget{limits: limits}, own: map[string]*budget{}, now: time.Now, landed: make(chan struct{}), healths: map[string]*health{},
+		others: func(ctx context.Context, since time.Time, project string) (memoir.Usage, error) {
+			if project != "" {
+				return st.SpentOn(ctx, project, since, run)
+			}
 			return st.SpentBeside(ctx, since, run)
 		},
 	}
@@ -91,7 +91,7 @@ func (m *metered) Call(ctx context.Context, q model.Request) (model.Answer, erro
 	var used memoir.Usage
 	var bytes int64
 	defer func() { // also when the call panics
-		m.meter.land(expected, used)
+		m.meter.land(expected, used, a.budget)
 		m.learn(a.phase, used, bytes)
 		a.land(used, bytes)
 	}()
@@ -126,33 +126,43 @@ func usageOf(err error) memoir.Usage {
 // under way count as they are estimated, so that many at once exceed nothing; when
 // they end, what they did not need is room again.
 func (m *meter) admit(ctx context.Context, expected memoir.Usage) error {
+	budgets := []*budget{&m.budget}
+	if own := accountOf(ctx).budget; own != nil {
+		budgets = append(budgets, own)
+	}
+	others := make([]memoir.Usage, len(budgets))
 	for {
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
 		}
-		var others memoir.Usage
 		day := m.midnight()
-		if m.limits.TokensPerDay > 0 || m.limits.CostPerDay > 0 {
-			var err error
-			if others, err = m.others(ctx, day); err != nil {
-				return err
+		for i, b := range budgets {
+			if b.limits.TokensPerDay > 0 || b.limits.CostPerDay > 0 {
+				var err error
+				if others[i], err = m.others(ctx, day, b.project); err != nil {
+					return err
+				}
 			}
 		}
 		m.mu.Lock()
-		if m.stopped != nil {
-			defer m.mu.Unlock()
-			return m.stopped.err()
-		}
 		m.turn(day)
-		stop, wait := m.exceeded(expected, others)
-		switch {
-		case stop != nil:
-			m.stopped = stop
-			m.wake()
+		waits := false
+		for i, b := range budgets {
+			if b.stopped == nil {
+				var wait bool
+				if b.stopped, wait = b.exceeded(expected, others[i]); b.stopped == nil {
+					waits = waits || wait
+					continue
+				}
+				m.wake()
+			}
 			defer m.mu.Unlock()
-			return stop.err()
-		case !wait:
-			m.flying = m.flying.Add(expected)
+			return b.stopped.err()
+		}
+		if !waits {
+			for _, b := range budgets {
+				b.flying = b.flying.Add(expected)
+			}
 			m.mu.Unlock()
 			return nil
 		}
@@ -165,14 +175,19 @@ func (m *meter) admit(ctx context.Context, expected memoir.Usage) error {
 	}
 }
 
-// land gives back what was estimated of a call and enters what it spent.
-func (m *meter) land(expected, used memoir.Usage) {
+// land gives back what was estimated of a call and enters what it spent; own is the
+// budget of its project, if it has one.
+func (m *meter) land(expected, used memoir.Usage, own *budget) {
 	day := m.midnight()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.turn(day)
-	m.flying = less(m.flying, expected)
-	m.spent, m.today = m.spent.Add(used), m.today.Add(used)
+	for _, b := range []*budget{&m.budget, own} {
+		if b != nil {
+			b.flying = less(b.flying, expected)
+			b.spent, b.today = b.spent.Add(used), b.today.Add(used)
+		}
+	}
 	m.wake()
 }
 
@@ -186,6 +201,11 @@ func (m *meter) wake() {
 func (m *meter) turn(day time.Time) {
 	if day.After(m.day) {
 		m.day, m.today = day, memoir.Usage{}
+		for _, b := range m.own {
+			if b != nil {
+				b.today = memoir.Usage{}
+			}
+		}
 	}
 }
 

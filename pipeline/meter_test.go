@@ -25,7 +25,7 @@ func (s scripted) Call(_ context.Context, q model.Request) (model.Answer, error)
 func alone(limits config.Limits, now *time.Time) *meter {
 	m := newMeter(limits, nil, "")
 	m.now = func() time.Time { return *now }
-	m.others = func(context.Context, time.Time) (memoir.Usage, error) { return memoir.Usage{}, nil }
+	m.others = func(context.Context, time.Time, string) (memoir.Usage, error) { return memoir.Usage{}, nil }
 	return m
 }
 

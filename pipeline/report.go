@@ -5,19 +5,20 @@ import "memoir"
 // Report is what a run did; its JSON form is the interface of `run --json`, to
 // which fields are only ever added.
 type Report struct {
-	Scan       ScanReport      `json:"scan"`
-	Phase1     Phase1Report    `json:"phase1"`
-	Phase2     []ProjectReport `json:"phase2"`
-	Usage      memoir.Usage    `json:"usage"`
-	Redactions map[string]int  `json:"redactions"` // by rule, of this run
-	Left       int             `json:"left"`       // sessions that the cap, or a spending limit, kept out
-	DurationMS int64           `json:"duration_ms"`
-	DryRun     bool            `json:"dry_run,omitempty"`
-	Would      []Planned       `json:"would,omitempty"`    // of a dry run
-	Estimate   *memoir.Usage   `json:"estimate,omitempty"` // of a dry run: what the language models would take
-	Stopped    *Stopped        `json:"stopped,omitempty"`  // by a spending limit
-	Unserved   []Unserved      `json:"unserved,omitempty"` // models that were asked no more, because they did not serve
-	Warnings   []Warning       `json:"warnings,omitempty"`
+	Scan            ScanReport      `json:"scan"`
+	Phase1          Phase1Report    `json:"phase1"`
+	Phase2          []ProjectReport `json:"phase2"`
+	Usage           memoir.Usage    `json:"usage"`
+	Redactions      map[string]int  `json:"redactions"` // by rule, of this run
+	Left            int             `json:"left"`       // sessions that the cap, or a spending limit, kept out
+	DurationMS      int64           `json:"duration_ms"`
+	DryRun          bool            `json:"dry_run,omitempty"`
+	Would           []Planned       `json:"would,omitempty"`            // of a dry run
+	Estimate        *memoir.Usage   `json:"estimate,omitempty"`         // of a dry run: what the language models would take
+	Stopped         *Stopped        `json:"stopped,omitempty"`          // by a spending limit
+	StoppedProjects []Stopped       `json:"stopped_projects,omitempty"` // by limits of their own settings
+	Unserved        []Unserved      `json:"unserved,omitempty"`         // models that were asked no more, because they did not serve
+	Warnings        []Warning       `json:"warnings,omitempty"`
 }
 
 // ScanReport counts what the scan saw.
@@ -93,7 +94,7 @@ func (r Report) Busy() bool { return r.has(OutcomeBusy) }
 // Partly reports whether something of the run failed, or a spending limit or a server
 // that does not serve stopped it.
 func (r Report) Partly() bool {
-	return r.Phase1.Failed > 0 || r.Phase1.Postponed > 0 || r.has(OutcomeFailed) || r.Stopped != nil || len(r.Unserved) > 0
+	return r.Phase1.Failed > 0 || r.Phase1.Postponed > 0 || r.has(OutcomeFailed) || r.Stopped != nil || len(r.StoppedProjects) > 0 || len(r.Unserved) > 0
 }
 
 func (r Report) has(o Outcome) bool {

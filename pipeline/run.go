@@ -60,6 +60,10 @@ func Run(ctx context.Context, st *store.Store, opts Options) (Report, error) {
 	if r.report.Stopped = r.meter.stop(); r.report.Stopped != nil {
 		r.warn("stopped by a limit: "+r.report.Stopped.Reason, r.report.Stopped.hint())
 	}
+	for _, stop := range r.meter.stoppedProjects() {
+		r.report.StoppedProjects = append(r.report.StoppedProjects, *stop)
+		r.warn("stopped by a limit: "+stop.Reason, stop.hint())
+	}
 	if unserved := r.endUnserved(); err == nil {
 		err = unserved
 	}
@@ -122,7 +126,7 @@ func (r *run) steps(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.meter.stop() != nil || r.unserved(r.extractor.Name()) != nil || r.capLeft() == 0 { // otherwise what is eligible is in the hands of other processes
+	if r.meter.stop() != nil || len(r.meter.stoppedProjects()) > 0 || r.unserved(r.extractor.Name()) != nil || r.capLeft() == 0 { // otherwise what is eligible is in the hands of other processes
 		r.report.Left = reasons[memoir.ReasonEligible] + reasons[memoir.ReasonOverCap]
 	}
 	return r.phase2(ctx)

@@ -44,6 +44,8 @@ func (p *program) sayReport(r pipeline.Report, limited bool) {
 	}
 	if r.Left > 0 && r.Stopped != nil {
 		u.say("%s left by %s", countAre(r.Left, "session"), r.Stopped.Limit) // what to do is said with the limit
+	} else if r.Left > 0 && len(r.StoppedProjects) > 0 {
+		u.say("%s left by limits of %s", countAre(r.Left, "session"), count(len(r.StoppedProjects), "project"))
 	} else if r.Left > 0 && len(r.Unserved) > 0 {
 		u.say("%s left: %s does not serve", countAre(r.Left, "session"), r.Unserved[0].Model)
 	} else if r.Left > 0 {

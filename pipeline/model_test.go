@@ -44,6 +44,12 @@ func TestAModelThatCannotBeHadEndsTheRunBeforeItBegins(t *testing.T) {
 			o := options(t.TempDir(), t.TempDir())
 			o.Settings, o.DryRun = load(t, test.yaml), dry
 			report, err := tryRun(t.Context(), t, o)
+			if dry && (strings.Contains(test.want, "has no key") || strings.Contains(test.want, "keyCommand")) { // it is not needed yet
+				if err != nil || len(report.Warnings) == 0 || !strings.Contains(report.Warnings[0].Message+"; "+report.Warnings[0].Hint, test.want) {
+					t.Errorf("got %v, %v, want %s", err, report.Warnings, test.want)
+				}
+				continue
+			}
 			if memoir.CodeOf(err) != memoir.CodeConfig || !strings.Contains(err.Error()+"; "+memoir.HintOf(err), test.want) || memoir.HintOf(err) == "" {
 				t.Errorf("got %v; %s, want %s", err, memoir.HintOf(err), test.want)
 			}

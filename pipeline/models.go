@@ -189,7 +189,7 @@ func (c Choice) Program() string {
 }
 
 // chooseModels puts the models that are set in the place of the built-in ones. It comes before anything is claimed: a model that cannot be had costs no
-// session an attempt, and is never replaced by another. A dry run asks for no key.
+// session an attempt, and is never replaced by another. A dry run needs no key.
 func (r *run) chooseModels(ctx context.Context) error {
 	settings := r.opts.Settings
 	if err := CheckModels(settings); err != nil {
@@ -204,6 +204,7 @@ func (r *run) chooseModels(ctx context.Context) error {
 	if err != nil {
 		return memoir.Errorf(memoir.CodeOf(err), memoir.HintOf(err), "prompts.dir (%s): %w", settings.Origin("prompts.dir"), err)
 	}
+	r.prompts = files
 	if r.opts.Phases != nil {
 		r.extractor, r.consolidator, err = r.opts.Phases(r.meter.of)
 		return err
@@ -239,10 +240,14 @@ func (r *run) modelOf(ctx context.Context, role Role) (model.Model, error) {
 	if err != nil || choice.Spec.Builtin() {
 		return nil, err
 	}
-	if err := choice.Check(r.getenv); err != nil {
+	o := choice.Options
+	switch err := choice.name(choice.Key.Check(r.getenv)); {
+	case err == nil:
+	case r.opts.DryRun:
+		r.warn(err.Error(), memoir.HintOf(err))
+	default:
 		return nil, err
 	}
-	o := choice.Options
 	if !r.opts.DryRun {
 		if o.Key, err = r.key(ctx, choice.Key); err != nil {
 			return nil, role.name(err)

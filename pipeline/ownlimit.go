@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"memoir"
 	"memoir/config"
 	"memoir/store"
 )
@@ -60,6 +61,27 @@ func (r *run) doubtCost(b *budget) {
 			return
 		}
 	}
+}
+
+// foresee says which projects' own limits would stop what is planned for them.
+func (r *run) foresee(ctx context.Context, planned map[string]memoir.Usage) error {
+	for _, id := range slices.Sorted(maps.Keys(planned)) {
+		b := r.budgetOf(ctx, id)
+		if b == nil {
+			continue
+		}
+		others, err := r.store.SpentOn(ctx, id, r.meter.midnight(), "")
+		if err != nil {
+			return err
+		}
+		r.meter.mu.Lock()
+		stop, _ := b.exceeded(planned[id], others)
+		r.meter.mu.Unlock()
+		if stop != nil {
+			r.warn(fmt.Sprintf("%s of project %s would stop its part before its end", stop.Limit, b.name), stop.hint())
+		}
+	}
+	return nil
 }
 
 // tighter are the limits that are below those of all.

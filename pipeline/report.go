@@ -5,20 +5,21 @@ import "memoir"
 // Report is what a run did; its JSON form is the interface of `run --json`, to
 // which fields are only ever added.
 type Report struct {
-	Scan            ScanReport      `json:"scan"`
-	Phase1          Phase1Report    `json:"phase1"`
-	Phase2          []ProjectReport `json:"phase2"`
-	Usage           memoir.Usage    `json:"usage"`
-	Redactions      map[string]int  `json:"redactions"` // by rule, of this run
-	Left            int             `json:"left"`       // sessions that the cap, or a spending limit, kept out
-	DurationMS      int64           `json:"duration_ms"`
-	DryRun          bool            `json:"dry_run,omitempty"`
-	Would           []Planned       `json:"would,omitempty"`            // of a dry run
-	Estimate        *memoir.Usage   `json:"estimate,omitempty"`         // of a dry run: what the language models would take
-	Stopped         *Stopped        `json:"stopped,omitempty"`          // by a spending limit
-	StoppedProjects []Stopped       `json:"stopped_projects,omitempty"` // by limits of their own settings
-	Unserved        []Unserved      `json:"unserved,omitempty"`         // models that were asked no more, because they did not serve
-	Warnings        []Warning       `json:"warnings,omitempty"`
+	Scan            ScanReport              `json:"scan"`
+	Phase1          Phase1Report            `json:"phase1"`
+	Phase2          []ProjectReport         `json:"phase2"`
+	Usage           memoir.Usage            `json:"usage"`
+	Redactions      map[string]int          `json:"redactions"` // by rule, of this run
+	Left            int                     `json:"left"`       // sessions that the cap, or a spending limit, kept out
+	DurationMS      int64                   `json:"duration_ms"`
+	DryRun          bool                    `json:"dry_run,omitempty"`
+	Would           []Planned               `json:"would,omitempty"`            // of a dry run
+	Estimate        *memoir.Usage           `json:"estimate,omitempty"`         // of a dry run: what the language models would take
+	EstimateBy      map[string]memoir.Usage `json:"estimate_by,omitempty"`      // the same by action
+	Stopped         *Stopped                `json:"stopped,omitempty"`          // by a spending limit
+	StoppedProjects []Stopped               `json:"stopped_projects,omitempty"` // by limits of their own settings
+	Unserved        []Unserved              `json:"unserved,omitempty"`         // models that were asked no more, because they did not serve
+	Warnings        []Warning               `json:"warnings,omitempty"`
 }
 
 // ScanReport counts what the scan saw.
@@ -78,6 +79,7 @@ type Planned struct {
 
 	// Of a language model.
 	Model        string  `json:"model,omitempty"`
+	Calls        float64 `json:"calls,omitempty"` // as a rule: repairs and retries included
 	OutputTokens int     `json:"output_tokens,omitempty"`
 	Cost         float64 `json:"cost,omitempty"` // US dollars; 0 if unknown
 }

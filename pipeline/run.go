@@ -13,6 +13,7 @@ import (
 	"memoir/consolidate"
 	"memoir/extract"
 	"memoir/lease"
+	"memoir/prompts"
 	"memoir/rollout"
 	"memoir/secrets"
 	"memoir/store"
@@ -25,6 +26,7 @@ type run struct {
 	scanner      *secrets.Scanner
 	extractor    extract.Extractor
 	consolidator consolidate.Consolidator
+	prompts      *prompts.Set      // those of the settings, or the program's own
 	secretKeys   map[string]string // by provider, for as long as models are opened
 	meter        *meter
 	holder       lease.Holder

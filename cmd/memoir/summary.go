@@ -197,6 +197,11 @@ func (p *program) sayPlan(r pipeline.Report) {
 		}
 	}
 	if r.Estimate != nil {
+		for i, phase := range []string{"extract", "consolidate"} {
+			if u, ok := r.EstimateBy[phase]; ok && len(r.EstimateBy) > 1 {
+				p.ui.say("estimate of Phase %d: %s", i+1, sayUsage(u))
+			}
+		}
 		p.ui.say("estimate: %s", sayUsage(*r.Estimate))
 	}
 	if r.Left > 0 {

@@ -14,6 +14,17 @@ type LLM struct {
 	Model       model.Model  // tries again by itself where that helps
 	Prompts     *prompts.Set // nil: the program's own
 	InputTokens int          // of one question; 0: what the model's window leaves
+
+	// Report is told what became of the lines of each answer that was used; nil:
+	// nobody. It must be safe for concurrent use.
+	Report func(Report)
+}
+
+// Report counts the lines of MEMORY.md in an answer that was used.
+type Report struct {
+	Project string // its id
+	Kept    int    // those that cite a session
+	Uncited int    // those that cite none, and were dropped
 }
 
 type llm struct{ o LLM }
@@ -67,6 +78,9 @@ func (m *llm) Consolidate(ctx context.Context, in Input) (memoir.Consolidation, 
 			return failed(err)
 		}
 		r.took(q.batch, out)
+		if m.o.Report != nil {
+			m.o.Report(Report{Project: in.Project.ID, Kept: r.cited, Uncited: r.uncited})
+		}
 	}
 	return r.present, usage, nil
 }

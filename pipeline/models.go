@@ -211,11 +211,11 @@ func (r *run) chooseModels(ctx context.Context) error {
 	}
 	defer clear(r.secretKeys)
 	one, two := phases(settings.ModelRoles)
-	extractor, err := r.modelOf(ctx, one)
+	extractor, called, err := r.modelOf(ctx, one)
 	if err != nil {
 		return err
 	}
-	consolidator, err := r.modelOf(ctx, two)
+	consolidator, _, err := r.modelOf(ctx, two)
 	if err != nil {
 		return err
 	}
@@ -223,10 +223,11 @@ func (r *run) chooseModels(ctx context.Context) error {
 		r.extractor = extract.NewLLM(extract.LLM{
 			Model: extractor, Prompts: files,
 			InputTokens: settings.Memories.Phase1InputTokenLimit, Payload: settings.Memories.RolloutPayloadPercent,
+			MaxOutput: called.MaxOutput, Report: r.extracted,
 		})
 	}
 	if consolidator != nil {
-		r.consolidator = consolidate.NewLLM(consolidate.LLM{Model: consolidator, Prompts: files})
+		r.consolidator = consolidate.NewLLM(consolidate.LLM{Model: consolidator, Prompts: files, Report: r.consolidated})
 	}
 	for _, w := range settings.Warnings() {
 		r.warn(w.Message, w.Hint)
@@ -234,11 +235,12 @@ func (r *run) chooseModels(ctx context.Context) error {
 	return nil
 }
 
-// modelOf is the language model of a role, ready to be called; nil for the built-in one.
-func (r *run) modelOf(ctx context.Context, role Role) (model.Model, error) {
+// modelOf is the language model of a role, ready to be called, with what it is called
+// with but the key; nil for the built-in one.
+func (r *run) modelOf(ctx context.Context, role Role) (model.Model, model.Options, error) {
 	choice, err := Choose(r.opts.Settings, role)
 	if err != nil || choice.Spec.Builtin() {
-		return nil, err
+		return nil, model.Options{}, err
 	}
 	o := choice.Options
 	switch err := choice.name(choice.Key.Check(r.getenv)); {
@@ -246,20 +248,20 @@ func (r *run) modelOf(ctx context.Context, role Role) (model.Model, error) {
 	case r.opts.DryRun:
 		r.warn(err.Error(), memoir.HintOf(err))
 	default:
-		return nil, err
+		return nil, model.Options{}, err
 	}
 	if !r.opts.DryRun {
 		if o.Key, err = r.key(ctx, choice.Key); err != nil {
-			return nil, role.name(err)
+			return nil, model.Options{}, role.name(err)
 		}
 	}
 	m, err := model.Open(choice.Spec, o)
 	if err != nil {
-		return nil, role.name(err)
+		return nil, model.Options{}, role.name(err)
 	}
 	policy := retries
 	policy.Sleep = r.patience(m.Name())
-	return model.Retrying(r.meter.of(m, o), policy), nil
+	return model.Retrying(r.meter.of(m, o), policy), choice.Options, nil
 }
 
 // key returns the key of a provider. A command that prints it, and may ask a person

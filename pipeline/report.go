@@ -9,8 +9,9 @@ type Report struct {
 	Phase1          Phase1Report            `json:"phase1"`
 	Phase2          []ProjectReport         `json:"phase2"`
 	Usage           memoir.Usage            `json:"usage"`
-	Redactions      map[string]int          `json:"redactions"` // by rule, of this run
-	Left            int                     `json:"left"`       // sessions that the cap, or a spending limit, kept out
+	Redactions      map[string]int          `json:"redactions"`          // by rule, of this run
+	Grounding       *Grounding              `json:"grounding,omitempty"` // of what language models said
+	Left            int                     `json:"left"`                // sessions that the cap, or a spending limit, kept out
 	DurationMS      int64                   `json:"duration_ms"`
 	DryRun          bool                    `json:"dry_run,omitempty"`
 	Would           []Planned               `json:"would,omitempty"`            // of a dry run
@@ -21,6 +22,27 @@ type Report struct {
 	Unserved        []Unserved              `json:"unserved,omitempty"`         // models that were asked no more, because they did not serve
 	Warnings        []Warning               `json:"warnings,omitempty"`
 }
+
+// Grounding counts what was kept of the models' answers, and what was dropped because
+// nothing that they were shown bears it out.
+type Grounding struct {
+	Statements int            `json:"statements"` // of extractions, kept
+	Lines      int            `json:"lines"`      // of MEMORY.md that cite a session, in the answers that were used
+	Dropped    map[string]int `json:"dropped"`    // by reason, one of those below
+}
+
+// The reasons for which something of an answer is dropped.
+const (
+	DroppedUncited    = "uncited"    // a statement cites no item
+	DroppedMissing    = "missing"    // it cites one that was not shown
+	DroppedUngrounded = "ungrounded" // it quotes what is not in the items that it cites
+	DroppedCrowded    = "crowded"    // it is there twice, or is one too many
+	DroppedSummary    = "summary"    // a line of the summary quotes what the session does not show
+	DroppedLine       = "line"       // a line of MEMORY.md cites no session
+)
+
+// DroppedReasons lists them in the order in which they are told.
+var DroppedReasons = []string{DroppedUncited, DroppedMissing, DroppedUngrounded, DroppedCrowded, DroppedSummary, DroppedLine}
 
 // ScanReport counts what the scan saw.
 type ScanReport struct {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"memoir"
@@ -42,6 +43,9 @@ func (p *program) sayReport(r pipeline.Report, limited bool) {
 	if r.Usage.Calls > 0 {
 		u.say("model: %s", sayUsage(r.Usage))
 	}
+	if r.Grounding != nil {
+		u.detail("%s", sayGrounding(*r.Grounding))
+	}
 	if r.Left > 0 && r.Stopped != nil {
 		u.say("%s left by %s", countAre(r.Left, "session"), r.Stopped.Limit) // what to do is said with the limit
 	} else if r.Left > 0 && len(r.StoppedProjects) > 0 {
@@ -60,6 +64,30 @@ func (p *program) sayReport(r pipeline.Report, limited bool) {
 		u.say("nothing to do")
 		u.sayHint(whyNothing(r.Scan))
 	}
+}
+
+// whyDropped says for what reasons something of an answer is dropped.
+var whyDropped = map[string]string{
+	pipeline.DroppedUncited:    "citing no item",
+	pipeline.DroppedMissing:    "citing items that were not shown",
+	pipeline.DroppedUngrounded: "with a quotation that the cited items do not have",
+	pipeline.DroppedCrowded:    "said twice or one too many",
+	pipeline.DroppedSummary:    "lines of summaries with a quotation that the session does not have",
+	pipeline.DroppedLine:       "lines of memory citing no session",
+}
+
+// sayGrounding tells what was kept and dropped of models' answers.
+func sayGrounding(g pipeline.Grounding) string {
+	text := fmt.Sprintf("answers: %s and %s of memory kept", count(g.Statements, "statement"), count(g.Lines, "line"))
+	for i, reason := range slices.DeleteFunc(slices.Clone(pipeline.DroppedReasons), func(r string) bool { return g.Dropped[r] == 0 }) {
+		if i == 0 {
+			text += "; dropped"
+		} else {
+			text += ","
+		}
+		text += fmt.Sprintf(" %d %s", g.Dropped[reason], whyDropped[reason])
+	}
+	return text
 }
 
 // sayUsage leaves out the cost where it is not known.

@@ -14,7 +14,9 @@ import (
 // asked is the question of a call.
 func asked(t *testing.T, c modeltest.Call) (question string, consolidates bool) {
 	t.Helper()
-	var body struct{ Messages []struct{ Role, Content string } }
+	var body struct {
+		Messages []struct{ Role, Content string }
+	}
 	if err := json.Unmarshal(c.Body, &body); err != nil {
 		t.Error(err)
 		return "", false
@@ -44,7 +46,7 @@ func between(question, tag string) string {
 
 var (
 	listedNew = regexp.MustCompile(`(?m)^- (\S+ \d{4}-\d{2}-\d{2})$`)
-	header = regexp.MustCompile(`always write the header of fixture (\w+)`)
+	header    = regexp.MustCompile(`always write the header of fixture (\w+)`)
 )
 
 // answers is a model that extracts what the person said, and folds each session that is

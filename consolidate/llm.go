@@ -36,7 +36,8 @@ var _ Consolidator = (*llm)(nil)
 // their size takes, so that the cost follows what is new: without such sessions it
 // asks nothing. What is withdrawn is taken out before the model sees it, what
 // people wrote by hand is put back after it answered. An answer that breaks a rule
-// is sent back once; then Consolidate fails with a *memoir.AnswerError. The usage
+// is sent back once; then Consolidate fails with a *memoir.AnswerError. What was made before a
+// failure, question by question, comes in a *Partly. The usage
 // counts also beside an error.
 func NewLLM(o LLM) Consolidator { return &llm{o} }
 
@@ -49,8 +50,13 @@ func (m *llm) Consolidate(ctx context.Context, in Input) (memoir.Consolidation, 
 	if len(sessions) == 0 {
 		return memoir.Consolidation{}, usage, memoir.Errorf(memoir.CodeInvalid, "", "nothing to consolidate: the project has no extractions")
 	}
+	var r *renewal
 	failed := func(err error) (memoir.Consolidation, memoir.Usage, error) {
-		return memoir.Consolidation{}, usage, fmt.Errorf("consolidating %s: %w", in.Project.Name, err)
+		err = fmt.Errorf("consolidating %s: %w", in.Project.Name, err)
+		if r != nil {
+			err = r.partly(err)
+		}
+		return memoir.Consolidation{}, usage, err
 	}
 	if err := ctx.Err(); err != nil {
 		return failed(err)
@@ -62,7 +68,7 @@ func (m *llm) Consolidate(ctx context.Context, in Input) (memoir.Consolidation, 
 			return failed(err)
 		}
 	}
-	r := newRenewal(in, sessions)
+	r = newRenewal(in, sessions)
 	if len(r.due) == 0 {
 		out, err := r.asIs()
 		if err != nil {
@@ -78,6 +84,7 @@ func (m *llm) Consolidate(ctx context.Context, in Input) (memoir.Consolidation, 
 			return failed(err)
 		}
 		r.took(q.batch, out)
+		r.steps++
 		if m.o.Report != nil {
 			m.o.Report(Report{Project: in.Project.ID, Kept: r.cited, Uncited: r.uncited})
 		}

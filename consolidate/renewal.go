@@ -28,6 +28,7 @@ type renewal struct {
 	known          map[*session]bool    // sessions that the memory cited at the beginning
 	lines          map[string]string    // lines of the memory, by what a model makes of them
 	times          map[string]int       // how often a line without its citations stands in it
+	steps          int                  // answers that were taken over
 	cited, uncited int                  // lines of MEMORY.md in the last answer that cite a session, and that do not
 	stated         []*saying            // what the sessions state, for comparison; nil until asked for
 }

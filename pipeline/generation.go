@@ -40,6 +40,15 @@ func (r *run) makeGeneration(ctx context.Context, root memory.Root, project stor
 	}
 	began := time.Now()
 	result, err := r.makeMemory(ctx, in, live)
+	var part *consolidate.Partly
+	if errors.As(err, &part) && ctx.Err() == nil {
+		made, published := r.publishPart(ctx, root, claim, part, in, live)
+		if published != nil {
+			return report, errors.Join(err, published)
+		}
+		report.Generation, report.Root = made, root.Link()
+		return report, err
+	}
 	if err != nil {
 		return report, err
 	}

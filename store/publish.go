@@ -39,10 +39,32 @@ type GenerationRecord struct {
 // link is ahead of the database; RecordGeneration is for the next start, which
 // finds it so.
 func (s *Store) Publish(ctx context.Context, c ProjectClaim, g GenerationRecord, swap func() error) error {
-	g.Fence = c.Fence
 	if g.Seq == 0 {
 		g.Seq = c.Seq
 	}
+	return s.publish(ctx, c, g, swap, func(t tx) error {
+		if err := s.addLedger(t, LedgerEntry{At: s.now(), Run: g.Run, Phase: kindConsolidate, ProjectID: c.ProjectID,
+			Model: g.Model, Usage: g.Usage, InputBytes: g.InputBytes, Duration: g.Duration, Outcome: "published"}); err != nil {
+			return err
+		}
+		return s.finishProject(t, c)
+	})
+}
+
+// PublishPart makes a generation the live one that holds a part of what the project
+// is due for. The claim stays ours, the project stays due, and nothing enters the
+// ledger: whoever ends the claim does that. What a person asked to be done again is from
+// then on a matter of what the generation's inputs say.
+func (s *Store) PublishPart(ctx context.Context, c ProjectClaim, g GenerationRecord, swap func() error) error {
+	g.Seq = 0
+	return s.publish(ctx, c, g, swap, func(t tx) error {
+		_, err := t.exec(`UPDATE project SET forced_seq = min(forced_seq, consumed_seq) WHERE id = ? AND change_seq > consumed_seq`, c.ProjectID)
+		return err
+	})
+}
+
+func (s *Store) publish(ctx context.Context, c ProjectClaim, g GenerationRecord, swap func() error, end func(tx) error) error {
+	g.Fence = c.Fence
 	err := s.durably(ctx, func(t tx) error {
 		if err := s.held(t, c, true); err != nil {
 			return err
@@ -60,11 +82,7 @@ func (s *Store) Publish(ctx context.Context, c ProjectClaim, g GenerationRecord,
 		if err := setRedactions(t, kindConsolidate, c.ProjectID, g.Redactions); err != nil {
 			return err
 		}
-		if err := s.addLedger(t, LedgerEntry{At: s.now(), Run: g.Run, Phase: kindConsolidate, ProjectID: c.ProjectID,
-			Model: g.Model, Usage: g.Usage, InputBytes: g.InputBytes, Duration: g.Duration, Outcome: "published"}); err != nil {
-			return err
-		}
-		if err := s.finishProject(t, c); err != nil {
+		if err := end(t); err != nil {
 			return err
 		}
 		return swap()

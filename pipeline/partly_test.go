@@ -1,0 +1,122 @@
+package pipeline_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"memoir/config"
+	"memoir/model/modeltest"
+	"memoir/pipeline"
+)
+
+// folded lists the sessions that a server was asked to fold in, in order.
+func folded(t *testing.T, server *modeltest.Server) []string {
+	t.Helper()
+	var out []string
+	for _, c := range server.Calls() {
+		if c.Step.Status != 0 || c.Step.Text == "useless" {
+			continue
+		}
+		question, _ := asked(t, c)
+		for _, m := range listedNew.FindAllStringSubmatch(between(question, "new-sessions")+"\n"+between(question, "changed-sessions"), -1) {
+			out = append(out, m[1])
+		}
+	}
+	return out
+}
+
+func TestWhatEarlierQuestionsMadeIsKeptWhenALaterOneFails(t *testing.T) {
+	t.Parallel()
+	for name, bad := range map[string]modeltest.Step{
+		"an answer that is no use": {Text: "useless"},
+		"a server that is down":    {Status: http.StatusServiceUnavailable, Message: "down"},
+		"a key that is refused":    {Status: http.StatusUnauthorized, Message: "no"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			home, dir := prompted(t, 90)
+			broken := true
+			server := modeltest.OpenAIChat(t, func(n int, c modeltest.Call) modeltest.Step {
+				if broken && n >= 1 {
+					return bad
+				}
+				question, consolidates := asked(t, c)
+				return modeltest.Step{Text: answers(t, question, consolidates, "")}
+			})
+			o := ofServer(t, home, dir, "phase2", server.URL)
+			o.Settings = load(t, "modelRoles: {phase2: mine/m}\nproviders: {mine: {api: openai-chat, baseURL: '"+server.URL+"/v1', window: 16000}}")
+			first, err := tryRun(t.Context(), t, o)
+			if len(first.Phase2) != 1 && err == nil || len(first.Phase2) == 1 && (first.Phase2[0].Outcome != pipeline.OutcomeFailed || first.Phase2[0].Generation != 1) {
+				t.Fatalf("%+v, %v", first.Phase2, err)
+			}
+			early := folded(t, server)
+			if len(early) == 0 || len(early) == 90 {
+				t.Fatalf("%d sessions were folded in", len(early))
+			}
+			st := open(t, home)
+			projects, err := st.Projects(t.Context())
+			if err != nil || len(projects) != 1 || projects[0].Generation != 1 || !projects[0].Due {
+				t.Fatalf("%+v, %v", projects, err)
+			}
+			if _, err := st.Retry(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			st.Close()
+
+			broken = false
+			report := run(t, o)
+			if len(report.Phase2) != 1 || report.Phase2[0].Outcome != pipeline.OutcomePublished {
+				t.Fatalf("%+v, %+v", report.Phase2, report.Warnings)
+			}
+			all := folded(t, server)
+			slices.Sort(all)
+			if len(all) != 90 || len(slices.Compact(slices.Clone(all))) != 90 {
+				t.Errorf("%d sessions were paid for", len(all))
+			}
+			memory := memoryOf(t, report, projects[0].Name, "MEMORY.md")
+			if n := strings.Count(memory, "needs its own care"); n != 90 {
+				t.Errorf("%d lines of 90 sessions", n)
+			}
+			// Then there is nothing left to do.
+			calls := len(server.Calls())
+			if again := run(t, o); len(again.Phase2) != 0 || len(server.Calls()) != calls {
+				t.Errorf("%+v", again.Phase2)
+			}
+		})
+	}
+}
+
+func TestALimitLetsAConsolidationGoOnNextTime(t *testing.T) {
+	t.Parallel()
+	home, dir := prompted(t, 90)
+	server := modeltest.OpenAIChat(t, func(_ int, c modeltest.Call) modeltest.Step {
+		question, consolidates := asked(t, c)
+		return modeltest.Step{Text: answers(t, question, consolidates, "")}
+	})
+	o := ofServer(t, home, dir, "phase2", server.URL)
+	o.Settings = load(t, "modelRoles: {phase2: mine/m}\nproviders: {mine: {api: openai-chat, baseURL: '"+server.URL+"/v1', window: 16000}}")
+	o.Settings.Limits = config.Limits{TokensPerRun: 25000}
+	stopped := 0
+	for range 20 {
+		report := run(t, o)
+		if len(report.Phase2) == 0 {
+			break
+		}
+		if report.Phase2[0].Outcome == pipeline.OutcomeStopped {
+			stopped++
+		}
+	}
+	all := folded(t, server)
+	once := slices.Compact(slices.Sorted(slices.Values(all)))
+	if stopped == 0 || len(once) != 90 {
+		t.Fatalf("stopped %d times, %d sessions", stopped, len(once))
+	}
+	slices.Sort(all)
+	if diff := cmp.Diff(once, all); diff != "" {
+		t.Errorf("paid for twice: %s", diff)
+	}
+}

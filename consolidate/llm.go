@@ -34,7 +34,7 @@ var _ Consolidator = (*llm)(nil)
 // NewLLM returns a consolidator that asks a language model. It shows the memory
 // that is there and the sessions that are new or changed, in as many questions as
 // their size takes, so that the cost follows what is new: without such sessions it
-// asks nothing. What is withdrawn is taken out before the model sees it, what
+// asks nothing, unless Forced. What is withdrawn is taken out before the model sees it, what
 // people wrote by hand is put back after it answered. An answer that breaks a rule
 // is sent back once; then Consolidate fails with a *memoir.AnswerError. What was made before a
 // failure, question by question, comes in a *Partly. The usage

@@ -1,6 +1,10 @@
 package consolidate
 
-import "memoir"
+import (
+	"errors"
+
+	"memoir"
+)
 
 // Partly is a consolidation that failed when a part of it was made: what earlier
 // answers made of some sessions, or what is left without those that were withdrawn. It
@@ -34,4 +38,26 @@ func (r *renewal) partly(err error) error {
 		p.Open = append(p.Open, s.SessionKey)
 	}
 	return p
+}
+
+// A Pruner takes withdrawn sessions out of a memory without asking anybody.
+type Pruner interface {
+	// Prune returns the memory without what rests on withdrawn sessions; nil if there is
+	// no trace of them, or what is left is no memory.
+	Prune(in Input) *Partly
+}
+
+var _ Pruner = (*llm)(nil)
+
+// Prune does what Consolidate does before it asks.
+func (m *llm) Prune(in Input) *Partly {
+	in.Extractions = without(in.Extractions, in.Withdrawn)
+	if len(in.Extractions) == 0 || in.Current == nil {
+		return nil
+	}
+	var part *Partly
+	if !errors.As(newRenewal(in, arrange(in.Extractions)).partly(errors.New("only what was withdrawn is taken out")), &part) {
+		return nil
+	}
+	return part
 }

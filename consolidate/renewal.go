@@ -49,7 +49,7 @@ func newRenewal(in Input, sessions []*session) *renewal {
 		}
 	} else {
 		for _, s := range sessions {
-			due[s] = in.Changed[s.SessionKey]
+			due[s] = in.Forced || in.Changed[s.SessionKey]
 		}
 		current := tamed(*in.Current)
 		for _, id := range allCited(current) {

@@ -37,11 +37,11 @@ func (r *run) phase2(ctx context.Context) error {
 			break
 		}
 		if stop := r.meter.stopOf(r.budgetOf(ctx, project.ID)); stop != nil && r.meter.named(r.consolidator.Name()) != nil {
-			reports[i] = ProjectReport{Project: project.ID, Name: project.Name, Generation: int(project.Generation), Outcome: OutcomeStopped, Detail: stop.Reason}
+			reports[i] = r.forget(ctx, project, ProjectReport{Project: project.ID, Name: project.Name, Generation: int(project.Generation), Outcome: OutcomeStopped, Detail: stop.Reason})
 			continue
 		}
 		if out := r.unserved(r.consolidator.Name()); out != nil {
-			reports[i] = ProjectReport{Project: project.ID, Name: project.Name, Generation: int(project.Generation), Outcome: OutcomeStopped, Detail: out.Reason}
+			reports[i] = r.forget(ctx, project, ProjectReport{Project: project.ID, Name: project.Name, Generation: int(project.Generation), Outcome: OutcomeStopped, Detail: out.Reason})
 			continue
 		}
 		group.Go(func() error {
@@ -151,7 +151,7 @@ func (r *run) consolidateProject(ctx context.Context, project store.ProjectRow) 
 	case err != nil:
 		return report, err
 	case !ok:
-		return declined(report, claim), nil
+		return r.forget(ctx, project, declined(report, claim)), nil
 	}
 
 	held, release := lease.Keep(ctx, lease.Options{

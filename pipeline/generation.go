@@ -34,6 +34,7 @@ func (r *run) makeGeneration(ctx context.Context, root memory.Root, project stor
 	if err != nil {
 		return report, err
 	}
+	in.Forced = claim.Forced
 	report.Inputs, report.Generation = len(in.Extractions), live.Generation
 	if live.Generation > 0 {
 		report.Root = root.Link()

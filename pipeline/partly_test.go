@@ -120,3 +120,97 @@ func TestALimitLetsAConsolidationGoOnNextTime(t *testing.T) {
 		t.Errorf("paid for twice: %s", diff)
 	}
 }
+
+func TestForgettingWaitsForNoModel(t *testing.T) {
+	t.Parallel()
+	for name, step := range map[string]modeltest.Step{
+		"it is down":        {Status: http.StatusServiceUnavailable, Message: "down"},
+		"its key is old":    {Status: http.StatusUnauthorized, Message: "no"},
+		"it waits already":  {Status: http.StatusTooManyRequests, RetryAfter: "7200", Message: "later"},
+		"a limit is in way": {Text: "useless"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			home, dir := prompted(t, 4)
+			broken := false
+			server := modeltest.OpenAIChat(t, func(n int, c modeltest.Call) modeltest.Step {
+				if broken {
+					return step
+				}
+				question, consolidates := asked(t, c)
+				return modeltest.Step{Text: answers(t, question, consolidates, "")}
+			})
+			o := ofServer(t, home, dir, "phase2", server.URL)
+			first := run(t, o)
+			before := memoryOf(t, first, "app", "MEMORY.md")
+			if !strings.Contains(before, "the part s01 needs") || !strings.Contains(before, "the part s02 needs") {
+				t.Fatal(before)
+			}
+			broken = true
+			if step.Text != "" {
+				o.Settings.Limits.TokensPerRun = 1
+			}
+			// A session that is new has the model asked, in vain.
+			claudeSession(t, dir, "t00", "/srv/open/app", "always write the header of fixture 77")
+			if step.RetryAfter != "" {
+				if _, err := tryRun(t.Context(), t, o); err != nil {
+					t.Fatal(err)
+				}
+			}
+			st := open(t, home)
+			if err := st.SetDisabled(t.Context(), "claude:s01", true); err != nil {
+				t.Fatal(err)
+			}
+			st.Close()
+			_, _ = tryRun(t.Context(), t, o)
+			after := memoryOf(t, first, "app", "MEMORY.md")
+			if strings.Contains(after, "s01") || !strings.Contains(after, "the part s02 needs") {
+				t.Errorf("got\n%s", after)
+			}
+			// What was new is still to come.
+			broken = false
+			o.Settings.Limits.TokensPerRun = 0
+			st = open(t, home)
+			if _, err := st.Retry(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			st.Close()
+			if next := run(t, o); len(next.Phase2) != 1 || next.Phase2[0].Outcome != pipeline.OutcomePublished || !strings.Contains(memoryOf(t, next, "app", "MEMORY.md"), "the part t00 needs") {
+				t.Errorf("%+v", next.Phase2)
+			}
+		})
+	}
+}
+
+func TestWhoAsksForARebuildHasTheModelAsked(t *testing.T) {
+	t.Parallel()
+	home, dir := prompted(t, 4)
+	server := modeltest.OpenAIChat(t, func(_ int, c modeltest.Call) modeltest.Step {
+		question, consolidates := asked(t, c)
+		return modeltest.Step{Text: answers(t, question, consolidates, "")}
+	})
+	o := ofServer(t, home, dir, "phase2", server.URL)
+	first := run(t, o)
+	calls := len(server.Calls())
+	st := open(t, home)
+	if err := st.Enqueue(t.Context(), first.Phase2[0].Project); err != nil {
+		t.Fatal(err)
+	}
+	st.Close()
+	dry := o
+	dry.DryRun = true
+	if planned := run(t, dry); planned.Estimate == nil || planned.Estimate.Calls != 1 {
+		t.Errorf("%+v", planned.Would)
+	}
+	run(t, o)
+	if len(server.Calls()) != calls+1 {
+		t.Fatalf("%d calls more", len(server.Calls())-calls)
+	}
+	question, _ := asked(t, server.Calls()[calls])
+	if n := len(listedNew.FindAllString(between(question, "changed-sessions"), -1)); n != 4 {
+		t.Errorf("it is shown %d sessions", n)
+	}
+	if again := run(t, o); len(again.Phase2) != 0 || len(server.Calls()) != calls+1 {
+		t.Errorf("%+v", again.Phase2)
+	}
+}

@@ -144,6 +144,7 @@ func (r *run) planConsolidation(ctx context.Context, project store.ProjectRow, f
 		if err != nil {
 			return planned, err
 		}
+		in.Forced = project.Forced
 		questions, bytes, err := e.Estimate(in, fresh, usualExtraction)
 		if err != nil || questions == 0 {
 			return planned, err

@@ -20,6 +20,7 @@ type Input struct {
 	Project        memoir.Project
 	Extractions    []memoir.Extraction   // all selected, ordered by SessionKey
 	Changed        map[string]bool       // session keys that are new or changed since Current
+	Forced         bool                  // a person asked for it: a model is asked about all of them again
 	Withdrawn      []string              // session keys that must leave no trace
 	Known          []string              // session keys that are inputs too, but were not selected: the cap left them out; citing them is legal
 	Current        *memoir.Consolidation // live, nil if none

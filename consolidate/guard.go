@@ -69,6 +69,7 @@ func (r *renewal) read(text string, b batch) (memoir.Consolidation, []string) {
 	if summary > tolerated {
 		faults = append(faults, fmt.Sprintf("memory_summary has %d tokens of 4 characters, and may have %d", memoir.Tokens(d.summary.String()), tokens))
 	}
+	r.cited, r.uncited = d.cited, d.uncited
 	if d.uncited > d.cited {
 		faults = append(faults, fmt.Sprintf("%d lines of memory_md cite no session, and %d do: each must end with the sessions it rests on", d.uncited, d.cited))
 	}

@@ -14,6 +14,17 @@ type LLM struct {
 	Model       model.Model  // tries again by itself where that helps
 	Prompts     *prompts.Set // nil: the program's own
 	InputTokens int          // of one question; 0: what the model's window leaves
+
+	// Report is told what became of the lines of each answer that was used; nil:
+	// nobody. It must be safe for concurrent use.
+	Report func(Report)
+}
+
+// Report counts the lines of MEMORY.md in an answer that was used.
+type Report struct {
+	Project string // its id
+	Kept    int    // those that cite a session
+	Uncited int    // those that cite none, and were dropped
 }
 
 type llm struct{ o LLM }
@@ -23,9 +34,10 @@ var _ Consolidator = (*llm)(nil)
 // NewLLM returns a consolidator that asks a language model. It shows the memory
 // that is there and the sessions that are new or changed, in as many questions as
 // their size takes, so that the cost follows what is new: without such sessions it
-// asks nothing. What is withdrawn is taken out before the model sees it, what
+// asks nothing, unless Forced. What is withdrawn is taken out before the model sees it, what
 // people wrote by hand is put back after it answered. An answer that breaks a rule
-// is sent back once; then Consolidate fails with a *memoir.AnswerError. The usage
+// is sent back once; then Consolidate fails with a *memoir.AnswerError. What was made before a
+// failure, question by question, comes in a *Partly. The usage
 // counts also beside an error.
 func NewLLM(o LLM) Consolidator { return &llm{o} }
 
@@ -38,8 +50,13 @@ func (m *llm) Consolidate(ctx context.Context, in Input) (memoir.Consolidation, 
 	if len(sessions) == 0 {
 		return memoir.Consolidation{}, usage, memoir.Errorf(memoir.CodeInvalid, "", "nothing to consolidate: the project has no extractions")
 	}
+	var r *renewal
 	failed := func(err error) (memoir.Consolidation, memoir.Usage, error) {
-		return memoir.Consolidation{}, usage, fmt.Errorf("consolidating %s: %w", in.Project.Name, err)
+		err = fmt.Errorf("consolidating %s: %w", in.Project.Name, err)
+		if r != nil {
+			err = r.partly(err)
+		}
+		return memoir.Consolidation{}, usage, err
 	}
 	if err := ctx.Err(); err != nil {
 		return failed(err)
@@ -51,7 +68,7 @@ func (m *llm) Consolidate(ctx context.Context, in Input) (memoir.Consolidation, 
 			return failed(err)
 		}
 	}
-	r := newRenewal(in, sessions)
+	r = newRenewal(in, sessions)
 	if len(r.due) == 0 {
 		out, err := r.asIs()
 		if err != nil {
@@ -67,6 +84,10 @@ func (m *llm) Consolidate(ctx context.Context, in Input) (memoir.Consolidation, 
 			return failed(err)
 		}
 		r.took(q.batch, out)
+		r.steps++
+		if m.o.Report != nil {
+			m.o.Report(Report{Project: in.Project.ID, Kept: r.cited, Uncited: r.uncited})
+		}
 	}
 	return r.present, usage, nil
 }

@@ -19,16 +19,18 @@ type renewal struct {
 	by       map[string]*session // short id -> session
 	texts    map[*session][]memoir.Statement
 
-	present memoir.Consolidation // the memory so far; without files if there is none
-	index   []*line              // of earlier generations: sessions that were not selected this time
-	pruned  bool                 // something of it was withdrawn
-	gone    []*saying            // what went with the withdrawn sessions
-	forgot  map[string]bool      // ids of those, as they were cited
-	due     []*session           // to be folded in, oldest first
-	known   map[*session]bool    // sessions that the memory cited at the beginning
-	lines   map[string]string    // lines of the memory, by what a model makes of them
-	times   map[string]int       // how often a line without its citations stands in it
-	stated  []*saying            // what the sessions state, for comparison; nil until asked for
+	present        memoir.Consolidation // the memory so far; without files if there is none
+	index          []*line              // of earlier generations: sessions that were not selected this time
+	pruned         bool                 // something of it was withdrawn
+	gone           []*saying            // what went with the withdrawn sessions
+	forgot         map[string]bool      // ids of those, as they were cited
+	due            []*session           // to be folded in, oldest first
+	known          map[*session]bool    // sessions that the memory cited at the beginning
+	lines          map[string]string    // lines of the memory, by what a model makes of them
+	times          map[string]int       // how often a line without its citations stands in it
+	steps          int                  // answers that were taken over
+	cited, uncited int                  // lines of MEMORY.md in the last answer that cite a session, and that do not
+	stated         []*saying            // what the sessions state, for comparison; nil until asked for
 }
 
 func newRenewal(in Input, sessions []*session) *renewal {
@@ -47,7 +49,7 @@ func newRenewal(in Input, sessions []*session) *renewal {
 		}
 	} else {
 		for _, s := range sessions {
-			due[s] = in.Changed[s.SessionKey]
+			due[s] = in.Forced || in.Changed[s.SessionKey]
 		}
 		current := tamed(*in.Current)
 		for _, id := range allCited(current) {

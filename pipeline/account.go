@@ -12,16 +12,20 @@ import (
 // An account adds up what one piece of work spends on metered models, whatever
 // becomes of the work: also when it fails, panics or is waited for no longer.
 type account struct {
-	of store.Call // what the ledger is told of each call: which work it is for
+	of     store.Call // what the ledger is told of each call: which work it is for
+	budget *budget    // of the project that it is for, if that has limits of its own
 
-	mu     sync.Mutex
-	spent  memoir.Usage
-	bytes  int64         // asked in the calls whose input tokens are known
-	told   memoir.Usage  // by the worker, of models that are not metered
-	flying memoir.Usage  // what calls under way are estimated to spend
-	landed chan struct{} // closed when none is; nil if none ever was
-	barred bool          // a limit kept a call from being made
-	fault  error         // the ledger could not be written
+	mu      sync.Mutex
+	spent   memoir.Usage
+	bytes   int64         // asked in the calls whose input tokens are known
+	told    memoir.Usage  // by the worker, of models that are not metered
+	flying  memoir.Usage  // what calls under way are estimated to spend
+	landed  chan struct{} // closed when none is; nil if none ever was
+	barred  bool          // a limit kept a call from being made
+	fault   error         // the ledger could not be written
+	refused bool          // a call was not made, its model being out of service
+	failing bool          // its last call failed
+	from    int           // calls to the model that were answered when the failing began
 }
 
 type accountKey struct{}
@@ -65,6 +69,37 @@ func (a *account) bar() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.barred = true
+}
+
+// refuse enters that a call was not made because nobody serves it.
+func (a *account) refuse() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.refused = true
+}
+
+func (a *account) isRefused() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.refused
+}
+
+// heard enters how a call ended, and how many calls to its model had been answered by then.
+func (a *account) heard(err error, answered int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err == nil {
+		a.failing = false
+	} else if !a.failing {
+		a.failing, a.from = true, answered
+	}
+}
+
+// failure says since how many answers to anybody the work has been failing, if it is.
+func (a *account) failure() (from int, failing bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.from, a.failing
 }
 
 func (a *account) isBarred() bool {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"memoir"
 	"memoir/model"
 	"memoir/model/modeltest"
 	"memoir/pipeline"
@@ -103,5 +104,56 @@ func TestEachPhaseAsksTheModelOfItsRole(t *testing.T) {
 				break
 			}
 		}
+	}
+}
+
+func TestAServerNearbyNeedsNoKey(t *testing.T) {
+	t.Parallel()
+	for at, need := range map[string]bool{
+		"http://127.0.0.1:4000/v1": false, "http://localhost:1/v1": false, "http://LOCALHOST.:1": false, "http://[::1]:9/v1": false,
+		"http://192.168.1.5:1": false, "http://10.1.2.3": false, "http://box:11434/v1": false, "http://gpu.local": false, "http://host.docker.internal:1": false,
+		"http://0.0.0.0:1": false, "https://proxy.example/v1": true, "https://8.8.8.8/v1": true, "https://localhost.example/v1": true, "https://[2606:4700::1]/v1": true,
+		"https://api.openai.com/v1": true, "https://internal.example": true,
+	} {
+		for _, name := range []string{"openai", "anthropic"} {
+			settings := load(t, "providers: {"+name+": {baseURL: '"+at+"'}}")
+			c, err := pipeline.Choose(settings, pipeline.Role{Setting: "modelRoles.default", Model: name + "/m"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := c.Check(getenv(nil)); (err != nil) != need {
+				t.Errorf("%s at %s: %v", name, at, err)
+			}
+		}
+	}
+	// A variable that a person named is wanted wherever the server is, and so is a command.
+	settings := load(t, "providers: {openai: {baseURL: 'http://127.0.0.1:1/v1', keyEnv: MINE}}")
+	c, err := pipeline.Choose(settings, pipeline.Role{Setting: "modelRoles.default", Model: "openai/m"})
+	if err == nil {
+		err = c.Check(getenv(map[string]string{"OPENAI_API_KEY": "k"}))
+	}
+	if memoir.CodeOf(err) != memoir.CodeConfig || !strings.Contains(err.Error(), "the variable MINE is not set") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAKnownProviderAtALocalServerWorksWithoutAKey(t *testing.T) {
+	t.Parallel()
+	server := modeltest.OpenAIChat(t, modeltest.Script(modeltest.Step{Text: emptyExtraction}))
+	home, dir := prompted(t, 2)
+	for _, key := range []string{"", "k-of-mine"} {
+		o := options(home, dir)
+		o.Settings = load(t, "modelRoles: {phase1: openai/m}\nproviders: {openai: {api: openai-chat, baseURL: '"+server.URL+"/v1'}}")
+		o.Env.Getenv = getenv(map[string]string{"OPENAI_API_KEY": key})
+		if report := run(t, o); report.Phase1.Empty != 2 {
+			t.Fatalf("%+v", report.Phase1)
+		}
+		for _, call := range server.Calls() {
+			if got := strings.TrimPrefix(call.Header.Get("Authorization"), "Bearer "); got != key {
+				t.Errorf("sent %q, want %q", got, key)
+			}
+		}
+		home, dir = prompted(t, 2)
+		server = modeltest.OpenAIChat(t, modeltest.Script(modeltest.Step{Text: emptyExtraction}))
 	}
 }

@@ -36,8 +36,12 @@ func (r *run) phase2(ctx context.Context) error {
 		if ctx.Err() != nil || r.faulty() != nil {
 			break
 		}
-		if stop := r.meter.stop(); stop != nil && r.meter.named(r.consolidator.Name()) != nil {
-			reports[i] = ProjectReport{Project: project.ID, Name: project.Name, Generation: int(project.Generation), Outcome: OutcomeStopped, Detail: stop.Reason}
+		if stop := r.meter.stopOf(r.budgetOf(ctx, project.ID)); stop != nil && r.meter.named(r.consolidator.Name()) != nil {
+			reports[i] = r.forget(ctx, project, ProjectReport{Project: project.ID, Name: project.Name, Generation: int(project.Generation), Outcome: OutcomeStopped, Detail: stop.Reason})
+			continue
+		}
+		if out := r.unserved(r.consolidator.Name()); out != nil {
+			reports[i] = r.forget(ctx, project, ProjectReport{Project: project.ID, Name: project.Name, Generation: int(project.Generation), Outcome: OutcomeStopped, Detail: out.Reason})
 			continue
 		}
 		group.Go(func() error {
@@ -89,11 +93,11 @@ func (r *run) settle(ctx context.Context, project store.ProjectRow) ProjectRepor
 	}
 	report.Outcome, report.Detail = OutcomeFailed, cmp.Or(report.Detail, r.redact(err.Error()))
 	switch {
-	case ctx.Err() != nil, limited(err):
+	case ctx.Err() != nil, limited(err), errors.Is(err, errUnserved):
 		report.Outcome = OutcomeStopped
 	case memoir.CodeOf(err) == memoir.CodeCorrupt:
 		r.fail(err)
-	case modelFault(err):
+	case errors.As(err, &endsRun{}):
 		r.fail(r.ofModel(err))
 	default:
 		r.warn(fmt.Sprintf("project %s: %s", project.Name, report.Detail), hintOf(err))
@@ -147,7 +151,7 @@ func (r *run) consolidateProject(ctx context.Context, project store.ProjectRow) 
 	case err != nil:
 		return report, err
 	case !ok:
-		return declined(report, claim), nil
+		return r.forget(ctx, project, declined(report, claim)), nil
 	}
 
 	held, release := lease.Keep(ctx, lease.Options{
@@ -162,6 +166,7 @@ func (r *run) consolidateProject(ctx context.Context, project store.ProjectRow) 
 	defer release()
 
 	held, spent := begin(held, store.Call{Work: claim.Token, Phase: phaseConsolidate, ProjectID: project.ID})
+	spent.budget = r.budgetOf(ctx, project.ID)
 	for round := 1; ; round++ {
 		report, err = r.makeGeneration(held, root, project, claim, report)
 		if memoir.CodeOf(err) != memoir.CodeChanged || round == maxRounds {
@@ -176,7 +181,11 @@ func (r *run) consolidateProject(ctx context.Context, project store.ProjectRow) 
 			Model: r.consolidator.Name(), Usage: usage, InputBytes: bytes, Duration: time.Since(attempt), Outcome: outcome})
 	}
 	if err != nil && spent.isBarred() && !limited(err) {
-		err = r.meter.stop().err()
+		err = r.meter.stopOf(spent.budget).err()
+	}
+	blame := itsOwn
+	if err != nil && ctx.Err() == nil {
+		blame = r.judge(r.consolidator.Name(), spent, err)
 	}
 	if fault := spent.failed(); err != nil && fault != nil && ctx.Err() == nil {
 		err = fault
@@ -192,7 +201,18 @@ func (r *run) consolidateProject(ctx context.Context, project store.ProjectRow) 
 		enter(store.OutcomeLost)
 		report.Outcome, report.Detail = OutcomeBusy, "its lease was lost to another process"
 		return report, nil
-	case ctx.Err() != nil, spent.failed() != nil, ownFault(err), modelFault(err), limited(err):
+	case blame == postponed:
+		failure := r.failureOf(phaseConsolidate, project.ID, project.ID, err)
+		failure.Usage, failure.InputBytes, failure.Duration = usage, bytes, time.Since(attempt)
+		if _, failed := r.store.PostponeProject(after, claim, failure, r.projectRetryPolicy()); failed != nil {
+			enter(store.OutcomeLost)
+			return report, errors.Join(err, failed)
+		}
+		report.Detail = failure.Message
+	case ctx.Err() != nil, spent.failed() != nil, ownFault(err), blame == ends, blame == unasked, limited(err):
+		if blame == ends {
+			err = endsRun{err}
+		}
 		back := r.store.GiveBackProject(after, claim)
 		if limited(err) {
 			enter(store.OutcomeLimit)
@@ -203,8 +223,8 @@ func (r *run) consolidateProject(ctx context.Context, project store.ProjectRow) 
 			return report, errors.Join(err, back)
 		}
 	default:
-		failure := store.Failure{Message: r.redact(err.Error()) + r.keepAnswer(phaseConsolidate, project.ID, project.ID, err), Transient: true, RetryAfter: retryAfter(err),
-			Usage: usage, InputBytes: bytes, Duration: time.Since(attempt), Model: r.consolidator.Name(), Run: r.id, Outcome: outcomeOf(err)}
+		failure := r.failureOf(phaseConsolidate, project.ID, project.ID, err)
+		failure.Usage, failure.InputBytes, failure.Duration = usage, bytes, time.Since(attempt)
 		if failed := r.store.FailProject(after, claim, failure, r.projectRetryPolicy()); failed != nil {
 			enter(store.OutcomeLost)
 			return report, errors.Join(err, failed)

@@ -50,13 +50,13 @@ func (r *run) drain(ctx context.Context, workers int, suspects bool) error {
 			fail = r.faulty()
 		}
 		slots := min(workers, r.capLeft()) - busy
-		if slots > 0 && ctx.Err() == nil && fail == nil && r.meter.stop() == nil {
+		if slots > 0 && ctx.Err() == nil && fail == nil && r.meter.stop() == nil && r.unserved(r.extractor.Name()) == nil {
 			attempt := time.Now()
 			claims, err := r.store.ClaimSessions(ctx, store.ClaimOptions{
 				Holder:   r.holder,
 				Lease:    r.stage1Lease(),
 				Limit:    slots,
-				Window:   r.window(),
+				Window:   r.claimable(),
 				Largest:  !suspects && r.takesAll(),
 				Suspects: suspects,
 			})
@@ -107,10 +107,15 @@ func (r *run) work(ctx context.Context, claim store.Claim, attempt time.Time) {
 	defer release()
 
 	held, spent := begin(held, store.Call{Work: claim.Token, Phase: phaseExtract, SessionKey: claim.Session.Key(), ProjectID: claim.Session.ProjectID})
+	spent.budget = r.budgetOf(ctx, claim.Session.ProjectID)
 	result, err := apart(held, r, func() (extracted, error) { return r.extractOne(held, claim) })
 	result.Usage, result.InputBytes = spent.settled()
 	result.Duration = time.Since(attempt)
 	r.addUsage(result.Usage)
+	blame := itsOwn
+	if err != nil && ctx.Err() == nil {
+		blame = r.judge(r.extractor.Name(), spent, err)
+	}
 	switch {
 	case ctx.Err() != nil:
 		r.giveBack(ctx, claim, result, store.OutcomeInterrupted)
@@ -122,9 +127,14 @@ func (r *run) work(ctx context.Context, claim store.Claim, attempt time.Time) {
 		r.enter(ctx, claim, result, store.OutcomeInterrupted)
 		r.halt(ctx, claim, spent.failed())
 		return
-	case modelFault(err):
-		r.enter(ctx, claim, result, store.OutcomeFailed)
-		r.halt(ctx, claim, r.ofModel(err))
+	case blame == ends:
+		r.endWith(ctx, claim, result, err)
+		return
+	case blame == postponed:
+		r.postpone(ctx, claim, result, err)
+		return
+	case blame == unasked:
+		r.giveBack(ctx, claim, result, store.OutcomeInterrupted)
 		return
 	case err != nil && (spent.isBarred() || limited(err)):
 		r.giveBack(ctx, claim, result, store.OutcomeLimit)
@@ -258,11 +268,8 @@ func lastSaid(items []memoir.Item, otherwise time.Time) time.Time {
 // file changes; other errors are tried again.
 func (r *run) failClaim(ctx context.Context, claim store.Claim, spent extracted, cause error) {
 	ctx = context.WithoutCancel(ctx)
-	failure := store.Failure{
-		Message: r.redact(cause.Error()) + r.keepAnswer(phaseExtract, claim.Session.ProjectID, claim.Session.Key(), cause), Transient: memoir.CodeOf(cause) != memoir.CodeUnreadable,
-		RetryAfter: retryAfter(cause),
-		Usage:      spent.Usage, InputBytes: spent.InputBytes, Duration: spent.Duration, Model: r.extractor.Name(), Run: r.id, Outcome: outcomeOf(cause),
-	}
+	failure := r.failureOf(phaseExtract, claim.Session.ProjectID, claim.Session.Key(), cause)
+	failure.Usage, failure.InputBytes, failure.Duration = spent.Usage, spent.InputBytes, spent.Duration
 	err := r.store.FailClaim(ctx, claim, failure, r.retryPolicy())
 	r.count(func(p *Phase1Report) { p.Claimed++; p.Failed++ })
 	r.warn(fmt.Sprintf("session %s: %s", claim.Session.ID, failure.Message), hintOf(cause))

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"time"
 
@@ -40,6 +41,11 @@ func modelFault(err error) bool {
 	return false
 }
 
+// endsRun is a fault of a model that ends the run.
+type endsRun struct{ error }
+
+func (e endsRun) Unwrap() error { return e.error }
+
 // ofModel is a fault of a model as a person is told it. What a server says is foreign text.
 func (r *run) ofModel(err error) error {
 	return &memoir.Error{Code: memoir.CodeModel, Message: r.redact(err.Error()), Hint: hintOf(err), Err: err}
@@ -62,6 +68,86 @@ func retryAfter(err error) time.Duration {
 		return 0
 	}
 	return failed.RetryAfter
+}
+
+// unservedDelay is the longest that a session or project waits whose model did not
+// serve, where the server asked for nothing.
+const unservedDelay = 10 * time.Minute
+
+// endWith ends the run with a fault of the model. The session whose text a server
+// forbade is left for later, so that it cannot end each run if it is to blame itself.
+func (r *run) endWith(ctx context.Context, claim store.Claim, spent extracted, err error) {
+	var failed *model.Error
+	if errors.As(err, &failed) && forbidden(failed) {
+		r.postpone(ctx, claim, spent, err)
+		r.fail(r.ofModel(err))
+		return
+	}
+	r.enter(ctx, claim, spent, store.OutcomeFailed)
+	r.halt(ctx, claim, r.ofModel(err))
+}
+
+// postpone gives a claim back whose model did not serve. It counts no attempt unless
+// that happened to this session before and the model served others since.
+func (r *run) postpone(ctx context.Context, claim store.Claim, spent extracted, cause error) {
+	ctx = context.WithoutCancel(ctx)
+	failure := r.failureOf(phaseExtract, claim.Session.ProjectID, claim.Session.Key(), cause)
+	failure.Usage, failure.InputBytes, failure.Duration = spent.Usage, spent.InputBytes, spent.Duration
+	counted, err := r.store.PostponeClaim(ctx, claim, failure, r.retryPolicy())
+	r.count(func(p *Phase1Report) {
+		if counted {
+			p.Claimed++
+			p.Failed++
+		} else {
+			p.GivenBack++
+			p.Postponed++
+		}
+	})
+	said := fmt.Sprintf("session %s: %s", claim.Session.ID, failure.Message)
+	if !counted {
+		said += " (no attempt counted)"
+	}
+	r.warn(said, hintOf(cause))
+	if err != nil {
+		r.enter(ctx, claim, spent, store.OutcomeLost)
+	}
+	if err != nil && memoir.CodeOf(err) != memoir.CodeLeaseLost {
+		r.warn(fmt.Sprintf("session %s: its failure could not be recorded: %v", claim.Session.ID, err), memoir.HintOf(err))
+	}
+	r.finished(claim.Session.ID)
+}
+
+// failureOf is what is recorded of work that failed; what it cost is yet to be filled in.
+func (r *run) failureOf(phase, projectID, key string, cause error) store.Failure {
+	name := r.extractor.Name()
+	if phase == phaseConsolidate {
+		name = r.consolidator.Name()
+	}
+	return store.Failure{
+		Message:   r.redact(cause.Error()) + r.keepAnswer(phase, projectID, key, cause),
+		Transient: memoir.CodeOf(cause) != memoir.CodeUnreadable, RetryAfter: retryAfter(cause),
+		Model: name, Run: r.id, Outcome: outcomeOf(cause), PostponedFor: unservedDelay,
+	}
+}
+
+// patience waits before another try of a call to a model, as long as there is sense in one.
+func (r *run) patience(name string) func(context.Context, time.Duration) error {
+	h := r.meter.health(name)
+	return func(ctx context.Context, d time.Duration) error {
+		return h.sleep(ctx, func(ctx context.Context) error {
+			if r.opts.Sleep != nil {
+				return r.opts.Sleep(ctx, d)
+			}
+			timer := time.NewTimer(d)
+			defer timer.Stop()
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-timer.C:
+				return nil
+			}
+		})
+	}
 }
 
 // halt gives a claim back because of a fault that ends the run: the other sessions

@@ -34,12 +34,22 @@ func (r *run) makeGeneration(ctx context.Context, root memory.Root, project stor
 	if err != nil {
 		return report, err
 	}
+	in.Forced = claim.Forced
 	report.Inputs, report.Generation = len(in.Extractions), live.Generation
 	if live.Generation > 0 {
 		report.Root = root.Link()
 	}
 	began := time.Now()
 	result, err := r.makeMemory(ctx, in, live)
+	var part *consolidate.Partly
+	if errors.As(err, &part) && ctx.Err() == nil {
+		made, published := r.publishPart(ctx, root, claim, part, in, live)
+		if published != nil {
+			return report, errors.Join(err, published)
+		}
+		report.Generation, report.Root = made, root.Link()
+		return report, err
+	}
 	if err != nil {
 		return report, err
 	}
@@ -67,7 +77,7 @@ func (r *run) makeGeneration(ctx context.Context, root memory.Root, project stor
 		Inputs: manifestInputs(in.Extractions), Redactions: counts, SetAside: aside,
 	}, store.GenerationRecord{
 		Inputs: hashes(in.Extractions), Usage: usage, InputBytes: bytes, Duration: time.Since(began), Model: r.consolidator.Name(), Run: r.id,
-	})
+	}, r.store.Publish)
 	if err != nil {
 		return report, err
 	}

@@ -26,6 +26,7 @@ type Key struct {
 	Variable string   // of the environment; empty: none
 	Command  []string // program and arguments; runs where the variable is not set; nil: none
 	Origin   string   // of Command: file:line
+	Optional bool     // the variable is sent if it is set, and not missed if it is not
 }
 
 // Source says where the key comes from, as a person is told it.
@@ -35,7 +36,7 @@ func (k Key) Source(getenv func(string) string) string {
 		return "$" + k.Variable
 	case len(k.Command) > 0:
 		return "the command in " + k.Origin
-	case k.Variable != "":
+	case k.Variable != "" && !k.Optional:
 		return "$" + k.Variable + ", which is not set"
 	}
 	return "none needed"
@@ -57,7 +58,7 @@ func (k Key) Check(getenv func(string) string) error {
 		if _, err := exec.LookPath(k.Command[0]); err != nil {
 			return k.failed("its program cannot be run: %v", errors.Unwrap(err))
 		}
-	case k.Variable != "":
+	case k.Variable != "" && !k.Optional:
 		return memoir.Errorf(memoir.CodeConfig, fmt.Sprintf("set it, or say where the key is with providers.%s.keyEnv or keyCommand", k.Provider),
 			"provider %s has no key: the variable %s is not set", k.Provider, k.Variable)
 	}

@@ -45,6 +45,9 @@ func TestWhereAKeyComesFrom(t *testing.T) {
 		"a command with arguments":     {Key{Command: []string{script(t, `test "$1" = '$x y' && echo got`), "$x y"}}, "got", "the command in f:1", ""},
 		"no hooks for what it starts":  {Key{Command: []string{script(t, `echo "$MEMOIR_CHILD"`)}}, "1", "the command in f:1", ""},
 		"an unset variable":            {Key{Variable: "BLANK"}, "", "$BLANK, which is not set", "provider p has no key: the variable BLANK is not set"},
+		"one that need not be set":     {Key{Variable: "BLANK", Optional: true}, "", "none needed", ""},
+		"one that is set all the same": {Key{Variable: "SET", Optional: true}, "from-variable", "$SET", ""},
+		"no other than those named":    {Key{Variable: "BLANK"}, "", "$BLANK, which is not set", "set it, or say where the key is with providers.p.keyEnv"},
 		"a variable that is no key":    {Key{Variable: "TWO"}, "", "$TWO", "provider p: the variable TWO holds spaces"},
 		"no such program":              {Key{Command: []string{secret}}, "", "the command in f:1", "f:1: providers.p.keyCommand: its program cannot be run: executable file not found"},
 		"it fails":                     {Key{Command: []string{script(t, "echo "+secret+" >&2; exit 3")}}, "", "the command in f:1", "f:1: providers.p.keyCommand: failed: exit status 3"},
@@ -67,7 +70,7 @@ func TestWhereAKeyComesFrom(t *testing.T) {
 			switch {
 			case test.err == "" && (err != nil || got != test.want):
 				t.Errorf("got %q, %v", got, err)
-			case test.err != "" && (memoir.CodeOf(err) != memoir.CodeConfig || !strings.Contains(err.Error(), test.err) || memoir.HintOf(err) == ""):
+			case test.err != "" && (memoir.CodeOf(err) != memoir.CodeConfig || !strings.Contains(err.Error()+"; "+memoir.HintOf(err), test.err) || memoir.HintOf(err) == ""):
 				t.Errorf("got %v; %s", err, memoir.HintOf(err))
 			case err != nil && strings.Contains(err.Error()+memoir.HintOf(err), secret):
 				t.Errorf("the error holds the key: %v", err)

@@ -15,29 +15,30 @@ import (
 // that would exceed a limit. Once a limit kept one, no further call is made: the
 // work that is left is for a later run.
 type meter struct {
-	limits config.Limits
 	run    string // its id, in the ledger
 	ledger ledger
 	warn   func(message, hint string)
-	// others returns what other runs have spent since a moment.
-	others func(ctx context.Context, since time.Time) (memoir.Usage, error)
+	budget // of the whole run
+	// others returns what other runs have spent since a moment; on one project, if its id is given.
+	others func(ctx context.Context, since time.Time, project string) (memoir.Usage, error)
 	now    func() time.Time
 	models []*metered
 
 	mu      sync.Mutex
-	spent   memoir.Usage  // by this run
-	day     time.Time     // on which today was spent
-	today   memoir.Usage  // by this run
-	flying  memoir.Usage  // what calls under way are estimated to spend
-	landed  chan struct{} // closed when one of them ends
-	stopped *Stopped
-	warned  bool // that a call's end is not in the ledger
+	healths map[string]*health // by model
+	day     time.Time          // on which today was spent
+	landed  chan struct{}      // closed when a call under way ends
+	own     map[string]*budget // by project: those whose own settings limit them
+	warned  bool               // that a call's end is not in the ledger
 }
 
 func newMeter(limits config.Limits, st *store.Store, run string, warn func(message, hint string)) *meter {
 	return &meter{
-		limits: limits, run: run, ledger: st, warn: warn, now: time.Now, landed: make(chan struct{}),
-		others: func(ctx context.Context, since time.Time) (memoir.Usage, error) {
+		budget: budget{limits: limits}, run: run, ledger: st, warn: warn, own: map[string]*budget{}, now: time.Now, landed: make(chan struct{}), healths: map[string]*health{},
+		others: func(ctx context.Context, since time.Time, project string) (memoir.Usage, error) {
+			if project != "" {
+				return st.SpentOn(ctx, project, since, run)
+			}
 			return st.SpentBeside(ctx, since, run)
 		},
 	}
@@ -77,7 +78,11 @@ func (m *meter) named(name string) *metered {
 // Call makes the call unless it would exceed a limit: then the error has the code
 // memoir.CodeLimit. Nor is it made when it cannot be entered into the ledger.
 func (m *metered) Call(ctx context.Context, q model.Request) (answer model.Answer, err error) {
-	a := accountOf(ctx)
+	a, h := accountOf(ctx), m.meter.health(m.Name())
+	if h.err() != nil {
+		a.refuse()
+		return model.Answer{}, memoir.Errorf(memoir.CodeModel, waitHint, "%s: %w", m.Name(), errUnserved)
+	}
 	expected := m.expected(a.of.Phase, q)
 	if err := m.meter.admit(ctx, expected); err != nil {
 		if limited(err) {
@@ -88,18 +93,20 @@ func (m *metered) Call(ctx context.Context, q model.Request) (answer model.Answe
 	a.takeoff(expected)
 	e, err := m.meter.enter(ctx, a, m.Name(), expected)
 	if err != nil {
-		m.meter.land(expected, memoir.Usage{})
+		m.meter.land(expected, memoir.Usage{}, a.budget)
 		a.land(expected, memoir.Usage{}, 0)
 		return model.Answer{}, err
 	}
 	end := store.CallEnd{Usage: expected, Call: store.CallFailed, Estimated: true} // if it panics: nobody knows what it took
 	defer func() {
-		m.meter.land(expected, end.Usage)
+		m.meter.land(expected, end.Usage, a.budget)
 		m.learn(a.of.Phase, end.Usage, end.InputBytes)
 		e.end(ctx, end)
 		a.land(expected, end.Usage, end.InputBytes)
 	}()
 	answer, err = m.Model.Call(ctx, q)
+	h.heard(err)
+	a.heard(err, h.count())
 	end = store.CallEnd{Usage: answer.Usage, Estimated: answer.Estimated, Call: becameOf(ctx, answer, err)}
 	if err != nil {
 		end.Usage, end.Estimated = usageOf(err)
@@ -114,33 +121,43 @@ func (m *metered) Call(ctx context.Context, q model.Request) (answer model.Answe
 // under way count as they are estimated, so that many at once exceed nothing; when
 // they end, what they did not need is room again.
 func (m *meter) admit(ctx context.Context, expected memoir.Usage) error {
+	budgets := []*budget{&m.budget}
+	if own := accountOf(ctx).budget; own != nil {
+		budgets = append(budgets, own)
+	}
+	others := make([]memoir.Usage, len(budgets))
 	for {
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
 		}
-		var others memoir.Usage
 		day := m.midnight()
-		if m.perDay() {
-			var err error
-			if others, err = m.others(ctx, day); err != nil {
-				return err
+		for i, b := range budgets {
+			if b.perDay() {
+				var err error
+				if others[i], err = m.others(ctx, day, b.project); err != nil {
+					return err
+				}
 			}
 		}
 		m.mu.Lock()
-		if m.stopped != nil {
-			defer m.mu.Unlock()
-			return m.stopped.err()
-		}
 		m.turn(day)
-		stop, wait := m.exceeded(expected, others)
-		switch {
-		case stop != nil:
-			m.stopped = stop
-			m.wake()
+		waits := false
+		for i, b := range budgets {
+			if b.stopped == nil {
+				var wait bool
+				if b.stopped, wait = b.exceeded(expected, others[i]); b.stopped == nil {
+					waits = waits || wait
+					continue
+				}
+				m.wake()
+			}
 			defer m.mu.Unlock()
-			return stop.err()
-		case !wait:
-			m.flying = m.flying.Add(expected)
+			return b.stopped.err()
+		}
+		if !waits {
+			for _, b := range budgets {
+				b.flying = b.flying.Add(expected)
+			}
 			m.mu.Unlock()
 			return nil
 		}
@@ -169,17 +186,19 @@ func (m *meter) confirm(day time.Time, expected, others memoir.Usage) error {
 	return nil
 }
 
-// perDay reports whether there are limits that other runs count for.
-func (m *meter) perDay() bool { return m.limits.TokensPerDay > 0 || m.limits.CostPerDay > 0 }
-
-// land gives back what was estimated of a call and enters what it spent.
-func (m *meter) land(expected, used memoir.Usage) {
+// land gives back what was estimated of a call and enters what it spent; own is the
+// budget of its project, if it has one.
+func (m *meter) land(expected, used memoir.Usage, own *budget) {
 	day := m.midnight()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.turn(day)
-	m.flying = less(m.flying, expected)
-	m.spent, m.today = m.spent.Add(used), m.today.Add(used)
+	for _, b := range []*budget{&m.budget, own} {
+		if b != nil {
+			b.flying = less(b.flying, expected)
+			b.spent, b.today = b.spent.Add(used), b.today.Add(used)
+		}
+	}
 	m.wake()
 }
 
@@ -193,6 +212,11 @@ func (m *meter) wake() {
 func (m *meter) turn(day time.Time) {
 	if day.After(m.day) {
 		m.day, m.today = day, memoir.Usage{}
+		for _, b := range m.own {
+			if b != nil {
+				b.today = memoir.Usage{}
+			}
+		}
 	}
 }
 

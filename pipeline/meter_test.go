@@ -35,7 +35,7 @@ func alone(limits config.Limits, now *time.Time) *meter {
 	m := newMeter(limits, nil, "", nil)
 	m.ledger = nobodys{}
 	m.now = func() time.Time { return *now }
-	m.others = func(context.Context, time.Time) (memoir.Usage, error) { return memoir.Usage{}, nil }
+	m.others = func(context.Context, time.Time, string) (memoir.Usage, error) { return memoir.Usage{}, nil }
 	return m
 }
 

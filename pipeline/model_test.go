@@ -44,6 +44,12 @@ func TestAModelThatCannotBeHadEndsTheRunBeforeItBegins(t *testing.T) {
 			o := options(t.TempDir(), t.TempDir())
 			o.Settings, o.DryRun = load(t, test.yaml), dry
 			report, err := tryRun(t.Context(), t, o)
+			if dry && (strings.Contains(test.want, "has no key") || strings.Contains(test.want, "keyCommand")) { // it is not needed yet
+				if err != nil || len(report.Warnings) == 0 || !strings.Contains(report.Warnings[0].Message+"; "+report.Warnings[0].Hint, test.want) {
+					t.Errorf("got %v, %v, want %s", err, report.Warnings, test.want)
+				}
+				continue
+			}
 			if memoir.CodeOf(err) != memoir.CodeConfig || !strings.Contains(err.Error()+"; "+memoir.HintOf(err), test.want) || memoir.HintOf(err) == "" {
 				t.Errorf("got %v; %s, want %s", err, memoir.HintOf(err), test.want)
 			}
@@ -130,9 +136,9 @@ func TestALimitOfTheServerIsWaitedForAsLongAsItAsks(t *testing.T) {
 	dir, _ := fixtures(t)
 	home := t.TempDir()
 	began := time.Now()
-	report := run(t, ofServer(t, home, dir, "phase1", server.URL))
-	if report.Phase1.Failed == 0 || report.Phase1.Stored != 0 {
-		t.Errorf("got %+v", report.Phase1)
+	report, err := tryRun(t.Context(), t, ofServer(t, home, dir, "phase1", server.URL))
+	if memoir.CodeOf(err) != memoir.CodeModel || report.Phase1.Postponed == 0 || report.Phase1.Failed+report.Phase1.Stored != 0 {
+		t.Errorf("got %v, %+v", err, report.Phase1)
 	}
 	st := open(t, home)
 	defer st.Close()

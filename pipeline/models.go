@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"net/netip"
+	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"memoir"
@@ -107,11 +110,28 @@ func choose(s config.Settings, role Role) (Choice, error) {
 		}
 		o.BaseURL = cmp.Or(o.BaseURL, known.BaseURL)
 		if c.Key.Variable == "" && len(c.Key.Command) == 0 {
-			c.Key.Variable = variable
+			c.Key.Variable, c.Key.Optional = variable, variable != "" && nearby(o.BaseURL)
 		}
 	}
 	c.Options = o
 	return c, nil
+}
+
+// nearby reports whether a URL is of this machine or of the network around it, as
+// far as its name tells: servers there mostly ask for no key.
+func nearby(baseURL string) bool {
+	u, err := url.Parse(baseURL)
+	if err != nil {
+		return false
+	}
+	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
+	if ip, err := netip.ParseAddr(host); err == nil {
+		ip = ip.Unmap()
+		return ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast() || ip.IsUnspecified()
+	}
+	_, top, dotted := strings.Cut(host, ".")
+	top = top[strings.LastIndexByte(top, '.')+1:]
+	return host != "" && (!dotted || slices.Contains([]string{"localhost", "local", "lan", "internal"}, top))
 }
 
 // parseSpec reads the name of a model whose provider is known or configured.
@@ -169,7 +189,7 @@ func (c Choice) Program() string {
 }
 
 // chooseModels puts the models that are set in the place of the built-in ones. It comes before anything is claimed: a model that cannot be had costs no
-// session an attempt, and is never replaced by another. A dry run asks for no key.
+// session an attempt, and is never replaced by another. A dry run needs no key.
 func (r *run) chooseModels(ctx context.Context) error {
 	settings := r.opts.Settings
 	if err := CheckModels(settings); err != nil {
@@ -184,17 +204,18 @@ func (r *run) chooseModels(ctx context.Context) error {
 	if err != nil {
 		return memoir.Errorf(memoir.CodeOf(err), memoir.HintOf(err), "prompts.dir (%s): %w", settings.Origin("prompts.dir"), err)
 	}
+	r.prompts = files
 	if r.opts.Phases != nil {
 		r.extractor, r.consolidator, err = r.opts.Phases(r.meter.of)
 		return err
 	}
 	defer clear(r.secretKeys)
 	one, two := phases(settings.ModelRoles)
-	extractor, err := r.modelOf(ctx, one)
+	extractor, called, err := r.modelOf(ctx, one)
 	if err != nil {
 		return err
 	}
-	consolidator, err := r.modelOf(ctx, two)
+	consolidator, _, err := r.modelOf(ctx, two)
 	if err != nil {
 		return err
 	}
@@ -202,11 +223,12 @@ func (r *run) chooseModels(ctx context.Context) error {
 		r.extractor = extract.NewLLM(extract.LLM{
 			Model: extractor, Prompts: files,
 			InputTokens: settings.Memories.Phase1InputTokenLimit, Payload: settings.Memories.RolloutPayloadPercent,
-			Passes: settings.Memories.MaxPassesPerSession,
+			Passes:    settings.Memories.MaxPassesPerSession,
+			MaxOutput: called.MaxOutput, Report: r.extracted,
 		})
 	}
 	if consolidator != nil {
-		r.consolidator = consolidate.NewLLM(consolidate.LLM{Model: consolidator, Prompts: files})
+		r.consolidator = consolidate.NewLLM(consolidate.LLM{Model: consolidator, Prompts: files, Report: r.consolidated})
 	}
 	for _, w := range settings.Warnings() {
 		r.warn(w.Message, w.Hint)
@@ -214,28 +236,33 @@ func (r *run) chooseModels(ctx context.Context) error {
 	return nil
 }
 
-// modelOf is the language model of a role, ready to be called; nil for the built-in one.
-func (r *run) modelOf(ctx context.Context, role Role) (model.Model, error) {
+// modelOf is the language model of a role, ready to be called, with what it is called
+// with but the key; nil for the built-in one.
+func (r *run) modelOf(ctx context.Context, role Role) (model.Model, model.Options, error) {
 	choice, err := Choose(r.opts.Settings, role)
 	if err != nil || choice.Spec.Builtin() {
-		return nil, err
-	}
-	if err := choice.Check(r.getenv); err != nil {
-		return nil, err
+		return nil, model.Options{}, err
 	}
 	o := choice.Options
+	switch err := choice.name(choice.Key.Check(r.getenv)); {
+	case err == nil:
+	case r.opts.DryRun:
+		r.warn(err.Error(), memoir.HintOf(err))
+	default:
+		return nil, model.Options{}, err
+	}
 	if !r.opts.DryRun {
 		if o.Key, err = r.key(ctx, choice.Key); err != nil {
-			return nil, role.name(err)
+			return nil, model.Options{}, role.name(err)
 		}
 	}
 	m, err := model.Open(choice.Spec, o)
 	if err != nil {
-		return nil, role.name(err)
+		return nil, model.Options{}, role.name(err)
 	}
 	policy := retries
-	policy.Sleep = r.opts.Sleep
-	return model.Retrying(r.meter.of(m, o), policy), nil
+	policy.Sleep = r.patience(m.Name())
+	return model.Retrying(r.meter.of(m, o), policy), choice.Options, nil
 }
 
 // key returns the key of a provider. A command that prints it, and may ask a person

@@ -3,10 +3,14 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"maps"
+	"math"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
 	"memoir"
+	"memoir/consolidate"
 	"memoir/extract"
 	"memoir/memory"
 	"memoir/prompts"
@@ -53,11 +57,15 @@ func (r *run) planExtractions(ctx context.Context, sessions []memoir.Session) ([
 	var frame int64
 	m := r.meter.named(r.extractor.Name())
 	if m != nil {
-		system, input, err := prompts.StageOne(prompts.StageOneVars{})
+		system, input, err := r.prompts.StageOne(prompts.StageOneVars{})
 		if err != nil {
 			return nil, err
 		}
 		frame = int64(len(system) + len(input))
+	}
+	each, err := r.callsEach(ctx)
+	if err != nil {
+		return nil, err
 	}
 	planned := make([]Planned, len(sessions))
 	var g errgroup.Group
@@ -71,7 +79,7 @@ func (r *run) planExtractions(ctx context.Context, sessions []memoir.Session) ([
 				if !ok {
 					calls, bytes = 1, frame+4*int64(r.fitted(ctx, m, s, p.Tokens))
 				}
-				p = m.plan(phaseExtract, p, bytes, int64(calls)*m.output(phaseExtract))
+				p = m.plan(phaseExtract, p, max(each, float64(calls)), bytes/int64(calls), m.output(phaseExtract))
 			}
 			planned[i] = p
 			return ctx.Err()
@@ -130,7 +138,24 @@ func (r *run) planConsolidation(ctx context.Context, project store.ProjectRow, f
 	if len(extractions)+fresh == 0 { // nothing to ask about
 		return planned, nil
 	}
-	system, input, err := prompts.Consolidate(prompts.ConsolidateVars{})
+	output := m.output(phaseConsolidate)
+	if e, ok := r.consolidator.(consolidate.Estimator); ok {
+		live, err := memory.At(r.opts.Home, project.ID).Current()
+		if err != nil {
+			live = memory.Snapshot{} // what cannot be read is a fault of the run, not of its plan
+		}
+		in, err := r.inputs(ctx, project, live)
+		if err != nil {
+			return planned, err
+		}
+		in.Forced = project.Forced
+		questions, bytes, err := e.Estimate(in, fresh, usualExtraction)
+		if err != nil || questions == 0 {
+			return planned, err
+		}
+		return m.plan(phaseConsolidate, planned, float64(questions), bytes/int64(questions), output), nil
+	}
+	system, input, err := r.prompts.Consolidate(prompts.ConsolidateVars{})
 	if err != nil {
 		return planned, err
 	}
@@ -145,18 +170,32 @@ func (r *run) planConsolidation(ctx context.Context, project store.ProjectRow, f
 			}
 		}
 	}
-	output := m.output(phaseConsolidate)
 	if w := int64(m.Window()); w > 0 {
 		bytes = int(min(int64(bytes), 4*max(w-output, 0)))
 	}
-	return m.plan(phaseConsolidate, planned, int64(bytes), output), nil
+	return m.plan(phaseConsolidate, planned, 1, int64(bytes), output), nil
 }
 
-// plan fills in what one call takes.
-func (m *metered) plan(phase string, p Planned, bytes, output int64) Planned {
-	u := m.priced(phase, memoir.Usage{Calls: 1, InputTokens: m.input(phase, bytes), OutputTokens: output})
-	p.Model, p.Tokens, p.OutputTokens, p.Cost = m.Name(), int(u.InputTokens), int(u.OutputTokens), u.Cost
+// plan fills in what a number of calls take, each of them with so many bytes and
+// tokens of an answer.
+func (m *metered) plan(phase string, p Planned, calls float64, bytes, output int64) Planned {
+	times := func(n int64) int64 { return int64(math.Round(float64(n) * calls)) }
+	u := m.priced(phase, memoir.Usage{Calls: 1, InputTokens: times(m.input(phase, bytes)), OutputTokens: times(output)})
+	p.Model, p.Calls, p.Tokens, p.OutputTokens, p.Cost = m.Name(), calls, int(u.InputTokens), int(u.OutputTokens), u.Cost
 	return p
+}
+
+// mostCalls is the most calls for one session that are believed: some are retries of
+// hours in which a server was busy.
+const mostCalls = 4
+
+// callsEach is how many calls a session took as a rule, repairs and retries included.
+func (r *run) callsEach(ctx context.Context) (float64, error) {
+	calls, works, err := r.store.CallsOfWork(ctx, r.extractor.Name(), phaseExtract)
+	if err != nil || works < leastCalls {
+		return 1, err
+	}
+	return min(max(float64(calls)/float64(works), 1), mostCalls), nil
 }
 
 // sumUp adds up what is planned, and says which limit would stop it.
@@ -165,14 +204,25 @@ func (r *run) sumUp(ctx context.Context) error {
 		return nil
 	}
 	var sum memoir.Usage
+	calls, by, of := map[string]float64{}, map[string]memoir.Usage{}, map[string]memoir.Usage{}
 	for _, p := range r.report.Would {
 		if p.Model != "" {
-			sum = sum.Add(memoir.Usage{Calls: 1, InputTokens: int64(p.Tokens), OutputTokens: int64(p.OutputTokens), Cost: p.Cost})
+			u := memoir.Usage{InputTokens: int64(p.Tokens), OutputTokens: int64(p.OutputTokens), Cost: p.Cost}
+			by[p.Action], of[p.Project] = by[p.Action].Add(u), of[p.Project].Add(u)
+			calls[p.Action] += p.Calls
 		}
 	}
-	r.report.Estimate = &sum
+	for _, phase := range slices.Sorted(maps.Keys(by)) {
+		u := by[phase]
+		u.Calls = int(math.Ceil(calls[phase] - cent))
+		by[phase], sum = u, sum.Add(u)
+	}
+	r.report.Estimate, r.report.EstimateBy = &sum, by
 	if sum.Calls == 0 {
 		return nil
+	}
+	if err := r.foresee(ctx, of); err != nil {
+		return err
 	}
 	others, err := r.store.Spent(ctx, r.meter.midnight())
 	if err != nil {

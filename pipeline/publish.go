@@ -17,12 +17,16 @@ type published struct {
 	byHand     []int // the states before it that people had made
 }
 
+// A committer records a generation and calls swap as the last step of the transaction.
+type committer func(ctx context.Context, claim store.ProjectClaim, record store.GenerationRecord, swap func() error) error
+
 // publish makes files the live generation in place of a snapshot. What people
 // edited since that was published becomes a generation of its own before it, in
 // the same step. The manifest needs inputs and redactions; both it and the record
-// are completed. The error code CodeChanged says that the live files changed.
+// are completed. Commit is store.Publish or store.PublishPart. The error code
+// CodeChanged says that the live files changed.
 func (r *run) publish(ctx context.Context, root memory.Root, live memory.Snapshot, claim store.ProjectClaim,
-	files memory.Files, manifest memory.Manifest, record store.GenerationRecord) (out published, err error) {
+	files memory.Files, manifest memory.Manifest, record store.GenerationRecord, commit committer) (out published, err error) {
 	next, err := root.Next(int(claim.Generation))
 	if err != nil {
 		return out, err
@@ -47,7 +51,7 @@ func (r *run) publish(ctx context.Context, root memory.Root, live memory.Snapsho
 		return out, err
 	}
 	record.N, record.ManifestHash, record.At, record.Redactions = int64(out.generation), manifest.Hash(), r.now(), manifest.Redactions
-	err = r.store.Publish(ctx, claim, record, func() error {
+	err = commit(ctx, claim, record, func() error {
 		if same, err := root.Unchanged(live); err != nil || !same {
 			return errors.Join(err, errChanged())
 		}

@@ -5,19 +5,44 @@ import "memoir"
 // Report is what a run did; its JSON form is the interface of `run --json`, to
 // which fields are only ever added.
 type Report struct {
-	Scan       ScanReport      `json:"scan"`
-	Phase1     Phase1Report    `json:"phase1"`
-	Phase2     []ProjectReport `json:"phase2"`
-	Usage      memoir.Usage    `json:"usage"`
-	Redactions map[string]int  `json:"redactions"` // by rule, of this run
-	Left       int             `json:"left"`       // sessions that the cap, or a spending limit, kept out
-	DurationMS int64           `json:"duration_ms"`
-	DryRun     bool            `json:"dry_run,omitempty"`
-	Would      []Planned       `json:"would,omitempty"`    // of a dry run
-	Estimate   *memoir.Usage   `json:"estimate,omitempty"` // of a dry run: what the language models would take
-	Stopped    *Stopped        `json:"stopped,omitempty"`  // by a spending limit
-	Warnings   []Warning       `json:"warnings,omitempty"`
+	Scan            ScanReport              `json:"scan"`
+	Phase1          Phase1Report            `json:"phase1"`
+	Phase2          []ProjectReport         `json:"phase2"`
+	Usage           memoir.Usage            `json:"usage"`
+	Redactions      map[string]int          `json:"redactions"`          // by rule, of this run
+	Grounding       *Grounding              `json:"grounding,omitempty"` // of what language models said
+	Left            int                     `json:"left"`                // sessions that the cap, or a spending limit, kept out
+	DurationMS      int64                   `json:"duration_ms"`
+	DryRun          bool                    `json:"dry_run,omitempty"`
+	Would           []Planned               `json:"would,omitempty"`            // of a dry run
+	Estimate        *memoir.Usage           `json:"estimate,omitempty"`         // of a dry run: what the language models would take
+	EstimateBy      map[string]memoir.Usage `json:"estimate_by,omitempty"`      // the same by action
+	Stopped         *Stopped                `json:"stopped,omitempty"`          // by a spending limit
+	StoppedProjects []Stopped               `json:"stopped_projects,omitempty"` // by limits of their own settings
+	Unserved        []Unserved              `json:"unserved,omitempty"`         // models that were asked no more, because they did not serve
+	Warnings        []Warning               `json:"warnings,omitempty"`
 }
+
+// Grounding counts what was kept of the models' answers, and what was dropped because
+// nothing that they were shown bears it out.
+type Grounding struct {
+	Statements int            `json:"statements"` // of extractions, kept
+	Lines      int            `json:"lines"`      // of MEMORY.md that cite a session, in the answers that were used
+	Dropped    map[string]int `json:"dropped"`    // by reason, one of those below
+}
+
+// The reasons for which something of an answer is dropped.
+const (
+	DroppedUncited    = "uncited"    // a statement cites no item
+	DroppedMissing    = "missing"    // it cites one that was not shown
+	DroppedUngrounded = "ungrounded" // it quotes what is not in the items that it cites
+	DroppedCrowded    = "crowded"    // it is there twice, or is one too many
+	DroppedSummary    = "summary"    // a line of the summary quotes what the session does not show
+	DroppedLine       = "line"       // a line of MEMORY.md cites no session
+)
+
+// DroppedReasons lists them in the order in which they are told.
+var DroppedReasons = []string{DroppedUncited, DroppedMissing, DroppedUngrounded, DroppedCrowded, DroppedSummary, DroppedLine}
 
 // ScanReport counts what the scan saw.
 type ScanReport struct {
@@ -35,6 +60,7 @@ type Phase1Report struct {
 	Unchanged int `json:"unchanged"` // touched files with the content already extracted
 	Failed    int `json:"failed"`
 	GivenBack int `json:"given_back"`
+	Postponed int `json:"postponed,omitempty"` // of those given back: a model's server failed them, and they wait
 }
 
 // Outcome says what became of a project in Phase 2.
@@ -76,6 +102,7 @@ type Planned struct {
 
 	// Of a language model.
 	Model        string  `json:"model,omitempty"`
+	Calls        float64 `json:"calls,omitempty"` // as a rule: repairs and retries included
 	OutputTokens int     `json:"output_tokens,omitempty"`
 	Cost         float64 `json:"cost,omitempty"` // US dollars; 0 if unknown
 }
@@ -89,9 +116,10 @@ type Warning struct {
 // Busy reports whether another process's lease kept a project from being consolidated.
 func (r Report) Busy() bool { return r.has(OutcomeBusy) }
 
-// Partly reports whether something of the run failed, or a spending limit stopped it.
+// Partly reports whether something of the run failed, or a spending limit or a server
+// that does not serve stopped it.
 func (r Report) Partly() bool {
-	return r.Phase1.Failed > 0 || r.has(OutcomeFailed) || r.Stopped != nil
+	return r.Phase1.Failed > 0 || r.Phase1.Postponed > 0 || r.has(OutcomeFailed) || r.Stopped != nil || len(r.StoppedProjects) > 0 || len(r.Unserved) > 0
 }
 
 func (r Report) has(o Outcome) bool {

@@ -112,7 +112,7 @@ func (r *run) restore(ctx context.Context, root memory.Root, project memoir.Proj
 	}
 	published, err := r.publish(ctx, root, live, *claim, files,
 		memory.Manifest{Inputs: inputs, Redactions: counts, RestoredFrom: n, SetAside: aside},
-		store.GenerationRecord{Inputs: inputsByKey(inputs), Restored: true, Run: r.id})
+		store.GenerationRecord{Inputs: inputsByKey(inputs), Restored: true, Run: r.id}, r.store.Publish)
 	if err != nil {
 		return out, err
 	}

@@ -13,6 +13,7 @@ import (
 	"memoir/consolidate"
 	"memoir/extract"
 	"memoir/lease"
+	"memoir/prompts"
 	"memoir/rollout"
 	"memoir/secrets"
 	"memoir/store"
@@ -25,6 +26,7 @@ type run struct {
 	scanner      *secrets.Scanner
 	extractor    extract.Extractor
 	consolidator consolidate.Consolidator
+	prompts      *prompts.Set      // those of the settings, or the program's own
 	secretKeys   map[string]string // by provider, for as long as models are opened
 	meter        *meter
 	holder       lease.Holder
@@ -59,6 +61,13 @@ func Run(ctx context.Context, st *store.Store, opts Options) (Report, error) {
 	err = r.steps(ctx)
 	if r.report.Stopped = r.meter.stop(); r.report.Stopped != nil {
 		r.warn("stopped by a limit: "+r.report.Stopped.Reason, r.report.Stopped.hint())
+	}
+	for _, stop := range r.meter.stoppedProjects() {
+		r.report.StoppedProjects = append(r.report.StoppedProjects, *stop)
+		r.warn("stopped by a limit: "+stop.Reason, stop.hint())
+	}
+	if unserved := r.endUnserved(); err == nil {
+		err = unserved
 	}
 	r.report.DurationMS = time.Since(r.began).Milliseconds()
 	if ctx.Err() != nil {
@@ -119,7 +128,7 @@ func (r *run) steps(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.meter.stop() != nil || r.capLeft() == 0 { // otherwise what is eligible is in the hands of other processes
+	if r.meter.stop() != nil || len(r.meter.stoppedProjects()) > 0 || r.unserved(r.extractor.Name()) != nil || r.capLeft() == 0 { // otherwise what is eligible is in the hands of other processes
 		r.report.Left = reasons[memoir.ReasonEligible] + reasons[memoir.ReasonOverCap]
 	}
 	return r.phase2(ctx)

@@ -196,12 +196,20 @@ func (s *Store) FailProject(ctx context.Context, c ProjectClaim, f Failure, p Po
 	return s.explain(err, "recording failure of project %s", c.ProjectID)
 }
 
-// GiveBackProject returns a claim that is still ours without counting an attempt.
+// GiveBackProject returns a claim that is still ours without counting an attempt. A
+// project that had to wait goes on waiting.
 // Like GiveBack, it goes on for a second when ctx has ended.
 func (s *Store) GiveBackProject(ctx context.Context, c ProjectClaim) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackWithin)
 	defer cancel()
-	err := s.quickly(ctx, func(t tx) error { return giveBack(t, kindConsolidate, c.ProjectID, c.Token) })
+	err := s.quickly(ctx, func(t tx) error {
+		if err := giveBack(t, kindConsolidate, c.ProjectID, c.Token); err != nil {
+			return err
+		}
+		_, err := t.exec(`UPDATE job SET status = 'error' WHERE kind = 'consolidate' AND key = ? AND status = 'pending' AND next_attempt_at > ?`,
+			c.ProjectID, millis(s.now()))
+		return err
+	})
 	return s.explain(err, "giving back project %s", c.ProjectID)
 }
 

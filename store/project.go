@@ -19,6 +19,7 @@ type ProjectRow struct {
 	Extractions int       // inputs that a consolidation would have
 	Generation  int64     // the live one; 0: none yet
 	PublishedAt time.Time // of the live one
+	Forced      bool      // a person asked for a consolidation
 	Due         bool      // something changed since the last consolidation began, or a person asked for one
 	ChangeSeq   int64
 	ConsumedSeq int64
@@ -103,14 +104,14 @@ const isDue = `(p.change_seq > p.consumed_seq OR p.forced_seq > p.consumed_seq)`
 func selectProjects(t tx, where string, args ...any) ([]ProjectRow, error) {
 	rows := []ProjectRow{}
 	at := map[string]int{}
-	err := t.each(`SELECT p.id, p.name, p.identity, p.remote, p.change_seq, p.consumed_seq, p.generation, p.published_at, `+isDue+`,
+	err := t.each(`SELECT p.id, p.name, p.identity, p.remote, p.change_seq, p.consumed_seq, p.generation, p.published_at, p.forced_seq > p.consumed_seq, `+isDue+`,
 			(SELECT count(*) FROM session s WHERE s.project_id = p.id),
 			(SELECT count(*) FROM extraction e WHERE e.project_id = p.id AND `+isInput+`)
 		FROM project p `+where+` ORDER BY p.id`, args,
 		func(scan func(...any) error) error {
 			var r ProjectRow
 			var published int64
-			err := scan(&r.ID, &r.Name, &r.Identity, &r.Remote, &r.ChangeSeq, &r.ConsumedSeq, &r.Generation, &published, &r.Due, &r.Sessions, &r.Extractions)
+			err := scan(&r.ID, &r.Name, &r.Identity, &r.Remote, &r.ChangeSeq, &r.ConsumedSeq, &r.Generation, &published, &r.Forced, &r.Due, &r.Sessions, &r.Extractions)
 			r.PublishedAt = moment(published)
 			at[r.ID] = len(rows)
 			rows = append(rows, r)

@@ -46,6 +46,23 @@ func (s *Store) Publish(ctx context.Context, c ProjectClaim, g GenerationRecord,
 	if g.Seq == 0 && !g.Restored {
 		g.Seq = c.Seq
 	}
+	return s.publish(ctx, c, g, swap, func(t tx) error { return s.endPublishing(t, c, g) })
+}
+
+// PublishPart makes a generation the live one that holds a part of what the project
+// is due for. The claim stays ours, the project stays due, and nothing enters the
+// ledger: whoever ends the claim does that. What a person asked to be done again is from
+// then on a matter of what the generation's inputs say.
+func (s *Store) PublishPart(ctx context.Context, c ProjectClaim, g GenerationRecord, swap func() error) error {
+	g.Seq = 0
+	return s.publish(ctx, c, g, swap, func(t tx) error {
+		_, err := t.exec(`UPDATE project SET forced_seq = min(forced_seq, consumed_seq) WHERE id = ? AND change_seq > consumed_seq`, c.ProjectID)
+		return err
+	})
+}
+
+func (s *Store) publish(ctx context.Context, c ProjectClaim, g GenerationRecord, swap func() error, end func(tx) error) error {
+	g.Fence = c.Fence
 	err := s.durably(ctx, func(t tx) error {
 		if err := s.held(t, c, true); err != nil {
 			return err
@@ -63,7 +80,7 @@ func (s *Store) Publish(ctx context.Context, c ProjectClaim, g GenerationRecord,
 		if err := setRedactions(t, kindConsolidate, c.ProjectID, g.Redactions); err != nil {
 			return err
 		}
-		if err := s.endPublishing(t, c, g); err != nil {
+		if err := end(t); err != nil {
 			return err
 		}
 		return swap()

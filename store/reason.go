@@ -24,6 +24,8 @@ type Window struct {
 	// projects; empty: no restriction.
 	Keys     []string
 	Projects []string
+	// Without leaves out sessions of these projects.
+	Without []string
 	// ExcludeKey is a session that goes on now, whatever its times say.
 	ExcludeKey string
 	// IncludeAutomation takes sessions that a script drove, too.
@@ -115,6 +117,10 @@ func (w Window) restriction() (clause string, args []any) {
 	if len(w.Projects) > 0 {
 		b.WriteString(` AND s.project_id IN (SELECT value FROM json_each(?))`)
 		args = append(args, jsonList(w.Projects))
+	}
+	if len(w.Without) > 0 {
+		b.WriteString(` AND s.project_id NOT IN (SELECT value FROM json_each(?))`)
+		args = append(args, jsonList(w.Without))
 	}
 	return b.String(), args
 }

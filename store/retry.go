@@ -23,6 +23,8 @@ type Failure struct {
 	Model      string
 	Run        string
 	Outcome    string // empty is OutcomeFailed
+
+	PostponedFor time.Duration // the longest wait of what is postponed, where the other side asked for none
 }
 
 func (f Failure) outcome() string { return cmp.Or(f.Outcome, OutcomeFailed) }

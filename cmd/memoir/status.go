@@ -161,7 +161,11 @@ func (p *program) printStatus(s statusJSON) {
 		p.ui.printf("%-10s %s %s by %s since %s\n", state, j.Kind, oneLine(j.Key), oneLine(j.Holder), whenSet(j.Since))
 	}
 	for _, j := range s.Failed {
-		p.ui.printf("%-10s %s %s: %s (attempt %d, next %s)\n", "failed", j.Kind, oneLine(j.Session), oneLine(j.Error), j.Attempts, whenSet(j.Next))
+		attempt := fmt.Sprintf("attempt %d", j.Attempts)
+		if j.Attempts == 0 && j.Crashes == 0 {
+			attempt = "no attempt counted"
+		}
+		p.ui.printf("%-10s %s %s: %s (%s, next %s)\n", "failed", j.Kind, oneLine(j.Session), oneLine(j.Error), attempt, whenSet(j.Next))
 	}
 	for _, j := range s.Dead {
 		p.ui.printf("%-10s %s %s: %s\n", "dead", j.Kind, oneLine(j.Session), oneLine(j.Error))

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"memoir"
@@ -42,8 +43,15 @@ func (p *program) sayReport(r pipeline.Report, limited bool) {
 	if r.Usage.Calls > 0 {
 		u.say("model: %s", sayUsage(r.Usage))
 	}
+	if r.Grounding != nil {
+		u.detail("%s", sayGrounding(*r.Grounding))
+	}
 	if r.Left > 0 && r.Stopped != nil {
 		u.say("%s left by %s", countAre(r.Left, "session"), r.Stopped.Limit) // what to do is said with the limit
+	} else if r.Left > 0 && len(r.StoppedProjects) > 0 {
+		u.say("%s left by limits of %s", countAre(r.Left, "session"), count(len(r.StoppedProjects), "project"))
+	} else if r.Left > 0 && len(r.Unserved) > 0 {
+		u.say("%s left: %s does not serve", countAre(r.Left, "session"), r.Unserved[0].Model)
 	} else if r.Left > 0 {
 		u.say("%s left by the cap", countAre(r.Left, "session"))
 		if limited {
@@ -56,6 +64,30 @@ func (p *program) sayReport(r pipeline.Report, limited bool) {
 		u.say("nothing to do")
 		u.sayHint(whyNothing(r.Scan))
 	}
+}
+
+// whyDropped says for what reasons something of an answer is dropped.
+var whyDropped = map[string]string{
+	pipeline.DroppedUncited:    "citing no item",
+	pipeline.DroppedMissing:    "citing items that were not shown",
+	pipeline.DroppedUngrounded: "with a quotation that the cited items do not have",
+	pipeline.DroppedCrowded:    "said twice or one too many",
+	pipeline.DroppedSummary:    "lines of summaries with a quotation that the session does not have",
+	pipeline.DroppedLine:       "lines of memory citing no session",
+}
+
+// sayGrounding tells what was kept and dropped of models' answers.
+func sayGrounding(g pipeline.Grounding) string {
+	text := fmt.Sprintf("answers: %s and %s of memory kept", count(g.Statements, "statement"), count(g.Lines, "line"))
+	for i, reason := range slices.DeleteFunc(slices.Clone(pipeline.DroppedReasons), func(r string) bool { return g.Dropped[r] == 0 }) {
+		if i == 0 {
+			text += "; dropped"
+		} else {
+			text += ","
+		}
+		text += fmt.Sprintf(" %d %s", g.Dropped[reason], whyDropped[reason])
+	}
+	return text
 }
 
 // sayUsage leaves out the cost where it is not known.
@@ -122,7 +154,8 @@ func sayPhase1(r pipeline.Phase1Report) string {
 		{r.Empty, "with nothing worth keeping"},
 		{r.Failed, "failed"},
 		{r.Unchanged, "touched but unchanged"},
-		{r.GivenBack, "given back"},
+		{r.GivenBack - r.Postponed, "given back"},
+		{r.Postponed, "postponed"},
 	} {
 		if part.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.what))
@@ -195,6 +228,11 @@ func (p *program) sayPlan(r pipeline.Report) {
 		}
 	}
 	if r.Estimate != nil {
+		for i, phase := range []string{"extract", "consolidate"} {
+			if u, ok := r.EstimateBy[phase]; ok && len(r.EstimateBy) > 1 {
+				p.ui.say("estimate of Phase %d: %s", i+1, sayUsage(u))
+			}
+		}
 		p.ui.say("estimate: %s", sayUsage(*r.Estimate))
 	}
 	if r.Left > 0 {

@@ -1,0 +1,25 @@
+package main
+
+import (
+	"testing"
+
+	"memoir/pipeline"
+)
+
+func TestWhatIsDroppedOfAnswersIsTold(t *testing.T) {
+	t.Parallel()
+	for want, g := range map[string]pipeline.Grounding{
+		"answers: 1 statement and 2 lines of memory kept": {Statements: 1, Lines: 2},
+		"answers: 5 statements and 0 lines of memory kept; dropped 2 citing no item, 1 with a quotation that the cited items do not have": {
+			Statements: 5, Dropped: map[string]int{pipeline.DroppedUngrounded: 1, pipeline.DroppedUncited: 2}},
+	} {
+		if got := sayGrounding(g); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	for _, reason := range pipeline.DroppedReasons {
+		if whyDropped[reason] == "" {
+			t.Errorf("%s has no words", reason)
+		}
+	}
+}

@@ -1,0 +1,208 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+
+	"memoir"
+	"memoir/model"
+)
+
+// outAfter is how many pieces of work, one after another, must fail through all their
+// retries, with no answer to anybody between them, before a server counts as out of
+// service: a single one may be to blame itself.
+const outAfter = 2
+
+// deniedAfter is the same for texts that a provider forbids after it has answered.
+const deniedAfter = 3
+
+// errUnserved is in the chain of the error of a call that was not made, or not made
+// again, because the model's server is out of service.
+var errUnserved = errors.New("out of service")
+
+// A health says whether a model's server answers in this run.
+type health struct {
+	mu      sync.Mutex
+	served  int           // calls that somebody answered, with whatever
+	strikes int           // pieces of work that failed since the last of them
+	out     error         // why no more calls are made; nil: they are
+	ended   chan struct{} // closed when out is set
+}
+
+// count is how many calls were answered so far.
+func (h *health) count() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.served
+}
+
+// heard enters how a call ended. A server that refuses a request for what is in it answers.
+func (h *health) heard(err error) {
+	if class, _ := model.ClassOf(err); err != nil && class != model.ClassTooLong && class != model.ClassInvalid {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.served++
+	h.strikes = 0
+}
+
+// strike enters that a piece of work failed though nobody was answered since a
+// number of calls, and reports whether that makes it enough.
+func (h *health) strike(since, enough int) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.served > since {
+		return false
+	}
+	h.strikes++
+	return h.strikes >= enough
+}
+
+// end makes a model out of service.
+func (h *health) end(why error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.out == nil {
+		h.out = why
+		close(h.ended)
+	}
+}
+
+// err is why no more calls are made.
+func (h *health) err() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.out
+}
+
+// sleep is a wait for another try, which ends with errUnserved when there is no
+// sense in one any more.
+func (h *health) sleep(ctx context.Context, wait func(context.Context) error) error {
+	within, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	waited := make(chan struct{})
+	defer close(waited)
+	go func() {
+		select {
+		case <-h.ended:
+			cancel(errUnserved)
+		case <-waited:
+		}
+	}()
+	if err := wait(within); err != nil {
+		return context.Cause(within)
+	}
+	return nil
+}
+
+// health is that of the model of a name.
+func (m *meter) health(name string) *health {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	h := m.healths[name]
+	if h == nil {
+		h = &health{ended: make(chan struct{})}
+		m.healths[name] = h
+	}
+	return h
+}
+
+// Unserved is a model that did not serve, through all retries of several calls.
+type Unserved struct {
+	Model  string `json:"model"`
+	Reason string `json:"reason"`
+}
+
+// unserved is why a model is asked no more in this run; nil if it is.
+func (r *run) unserved(name string) *Unserved {
+	if r.meter.named(name) == nil {
+		return nil
+	}
+	if err := r.meter.health(name).err(); err != nil {
+		return &Unserved{Model: name, Reason: r.redact(err.Error())}
+	}
+	return nil
+}
+
+const waitHint = "nothing is lost: run again when it serves; memoir retry does not wait"
+
+// A verdict says what becomes of work that a model failed.
+type verdict int
+
+const (
+	itsOwn    verdict = iota // the session or project is to blame: an attempt
+	ends                     // every call would meet it: the run ends
+	postponed                // the server is to blame: tried again later, no attempt
+	unasked                  // as postponed, but no call of this work failed
+)
+
+// judge says who is to blame for an error of work with a model, and enters it.
+func (r *run) judge(name string, a *account, err error) verdict {
+	var failed *model.Error
+	known := errors.As(err, &failed)
+	from, failing := a.failure()
+	switch {
+	case errors.Is(err, errUnserved) || a.isRefused():
+		if failing {
+			return postponed
+		}
+		return unasked
+	case !known:
+		return itsOwn
+	case r.meter.named(name) == nil:
+		if modelFault(err) {
+			return ends
+		}
+		return itsOwn
+	}
+	h := r.meter.health(name)
+	switch {
+	case forbidden(failed) && h.count() > 0:
+		if h.strike(h.count(), deniedAfter) {
+			return ends
+		}
+		return itsOwn
+	case modelFault(err):
+		return ends
+	case failed.Class != model.ClassLimited && failed.Class != model.ClassTemporary:
+		return itsOwn
+	case failed.Class == model.ClassTemporary && h.count() > from:
+		return itsOwn
+	}
+	// What a server asks to wait for beyond all patience is plain at once.
+	if h.strike(from, outAfter) || failed.RetryAfter > retries.MaxWait {
+		h.end(fmt.Errorf("%s does not serve: %w", name, err))
+	}
+	return postponed
+}
+
+// forbidden reports whether a server refused one call that may have been about what it said: some
+// moderate what they are asked in this way.
+func forbidden(e *model.Error) bool {
+	return e.Class == model.ClassDenied && e.Status == http.StatusForbidden && e.Program == ""
+}
+
+// endUnserved closes a run in which a model did not serve. One in which nothing was
+// done otherwise has failed.
+func (r *run) endUnserved() error {
+	one := r.report.Phase1
+	done := one.Stored+one.Empty+one.Unchanged > 0 || r.report.has(OutcomePublished) || r.report.has(OutcomeUnchanged)
+	for _, name := range []string{r.extractor.Name(), r.consolidator.Name()} {
+		u := r.unserved(name)
+		if u == nil || len(r.report.Unserved) > 0 && r.report.Unserved[0].Model == name {
+			continue
+		}
+		r.report.Unserved = append(r.report.Unserved, *u)
+		if done {
+			r.warn(u.Reason, waitHint)
+		}
+	}
+	if len(r.report.Unserved) > 0 && !done {
+		return memoir.Errorf(memoir.CodeModel, waitHint, "%s", r.report.Unserved[0].Reason)
+	}
+	return nil
+}

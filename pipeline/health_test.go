@@ -1,0 +1,229 @@
+package pipeline_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"memoir"
+	"memoir/model"
+	"memoir/model/modeltest"
+	"memoir/pipeline"
+)
+
+// emptyExtraction is an answer that says that nothing is worth keeping.
+const emptyExtraction = `{"raw_memory":"","rollout_summary":"","rollout_slug":""}`
+
+func TestAServerThatDoesNotServeEndsTheRunAndCostsNobodyAnAttempt(t *testing.T) {
+	t.Parallel()
+	for name, step := range map[string]modeltest.Step{
+		"busy":             {Status: http.StatusTooManyRequests, Message: "slow down"},
+		"overloaded":       {Status: 529, Message: "overloaded"},
+		"broken":           {Status: http.StatusServiceUnavailable, Message: "down"},
+		"it asks for long": {Status: http.StatusTooManyRequests, RetryAfter: "7200", Message: "slow down"},
+		"no connection":    {Reset: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			home, dir := prompted(t, 40)
+			server := modeltest.OpenAIChat(t, modeltest.Script(step))
+			began := time.Now()
+			report, err := tryRun(t.Context(), t, ofServer(t, home, dir, "default", server.URL))
+			if memoir.CodeOf(err) != memoir.CodeModel || !strings.Contains(err.Error(), "mine/m does not serve") || memoir.HintOf(err) == "" {
+				t.Fatalf("got %v; %s", err, memoir.HintOf(err))
+			}
+			if calls := len(server.Calls()); calls > 9*4 { // a worker is free for one more before it is plain
+				t.Errorf("the server was asked %d times", calls)
+			}
+			one := report.Phase1
+			if one.Failed != 0 || one.Claimed != 0 || one.Postponed == 0 || one.GivenBack > 16 || report.Left == 0 || len(report.Unserved) != 1 {
+				t.Errorf("%+v, %+v", one, report.Unserved)
+			}
+			_, _, status := ledger(t, home)
+			if len(status.Dead) > 0 || len(status.Failed) != one.Postponed {
+				t.Errorf("%+v", status)
+			}
+			least := time.Minute
+			if step.RetryAfter != "" {
+				least = 2 * time.Hour
+			}
+			for _, job := range status.Failed {
+				if job.Attempts != 0 || job.Next.Before(began.Add(least)) || !strings.Contains(job.Error, "mine/m") {
+					t.Errorf("%+v", job)
+				}
+			}
+			// Once it serves, nothing is missing.
+			st := open(t, home)
+			if _, err := st.Retry(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			st.Close()
+			if report := run(t, options(home, dir)); report.Phase1.Stored != 40 {
+				t.Errorf("then: %+v", report.Phase1)
+			}
+		})
+	}
+}
+
+// after closes a channel once n sessions are done.
+func after(n int, done chan struct{}) func(pipeline.Progress) {
+	return func(p pipeline.Progress) {
+		if p.Stage == pipeline.StageExtract && p.Warn == "" {
+			if n--; n == 0 {
+				close(done)
+			}
+		}
+	}
+}
+
+func TestAServerThatStopsServingLeavesWhatIsDone(t *testing.T) {
+	t.Parallel()
+	home, dir := prompted(t, 40)
+	o, gone := options(home, dir), make(chan struct{})
+	o.Progress = after(5, gone)
+	server := modeltest.OpenAIChat(t, func(n int, _ modeltest.Call) modeltest.Step {
+		if n < 5 {
+			return modeltest.Step{Text: "ok"}
+		}
+		<-gone
+		return modeltest.Step{Status: http.StatusServiceUnavailable, Message: "down"}
+	})
+	o.Phases = asks(t, server, model.Options{}, 0)
+	report := run(t, o)
+	if report.Phase1.Stored != 5 || report.Phase1.Failed != 0 || !report.Partly() || report.Left == 0 || len(report.Unserved) != 1 {
+		t.Errorf("%+v, %+v, %d left", report.Phase1, report.Unserved, report.Left)
+	}
+	if len(report.Phase2) != 1 || report.Phase2[0].Outcome != pipeline.OutcomeStopped || !strings.Contains(report.Phase2[0].Detail, "does not serve") {
+		t.Errorf("%+v", report.Phase2)
+	}
+	if calls := len(server.Calls()); calls > 5+16*3 {
+		t.Errorf("the server was asked %d times", calls)
+	}
+	if _, _, status := ledger(t, home); len(status.Failed) != report.Phase1.Postponed || status.Failed[0].Attempts != 0 {
+		t.Errorf("%+v", status.Failed)
+	}
+}
+
+func TestASessionThatAloneIsNotServedIsToBlame(t *testing.T) {
+	t.Parallel()
+	for name, step := range map[string]modeltest.Step{
+		"it breaks":  {Status: http.StatusInternalServerError, Message: "boom"},
+		"it is told": {Status: http.StatusForbidden, Message: "flagged by moderation"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			home, dir := prompted(t, 19)
+			// The largest is asked about first, the smallest last.
+			longer := strings.Repeat(" and the header", 20)
+			if step.Status == http.StatusForbidden {
+				longer = ""
+			}
+			claudeSession(t, dir, "bad", "/srv/open/app", "always write the poison"+longer)
+			served := make(chan struct{})
+			good := 0
+			server := modeltest.OpenAIChat(t, func(_ int, c modeltest.Call) modeltest.Step {
+				if strings.Contains(string(c.Body), "the poison") {
+					return step
+				}
+				if good++; good == 12 {
+					close(served)
+				}
+				return modeltest.Step{Text: emptyExtraction}
+			})
+			o := ofServer(t, home, dir, "phase1", server.URL)
+			o.Sleep = func(ctx context.Context, _ time.Duration) error {
+				select {
+				case <-served:
+					return nil
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			}
+			report := run(t, o)
+			if report.Phase1.Failed != 1 || report.Phase1.Empty != 19 || len(report.Unserved) != 0 {
+				t.Errorf("%+v, %+v", report.Phase1, report.Warnings)
+			}
+			if _, _, status := ledger(t, home); len(status.Failed) != 1 || status.Failed[0].Attempts != 1 {
+				t.Errorf("%+v", status.Failed)
+			}
+		})
+	}
+}
+
+func TestALimitThatOthersAreWithinCostsASessionNoAttempt(t *testing.T) {
+	t.Parallel()
+	home, dir := prompted(t, 20)
+	served := make(chan struct{})
+	good := 0
+	server := modeltest.OpenAIChat(t, func(_ int, c modeltest.Call) modeltest.Step {
+		if strings.Contains(string(c.Body), "of fixture 7\\") {
+			return modeltest.Step{Status: http.StatusTooManyRequests, Message: "too many at once"}
+		}
+		if good++; good == 5 {
+			close(served)
+		}
+		return modeltest.Step{Text: emptyExtraction}
+	})
+	o := ofServer(t, home, dir, "phase1", server.URL)
+	o.Sleep = func(context.Context, time.Duration) error { <-served; return nil }
+	report := run(t, o)
+	if report.Phase1.Failed != 0 || report.Phase1.Postponed != 1 || report.Phase1.Empty != 19 || !report.Partly() {
+		t.Errorf("%+v, %+v", report.Phase1, report.Warnings)
+	}
+}
+
+func TestAServerThatForbidsAllEndsTheRun(t *testing.T) {
+	t.Parallel()
+	for name, answered := range map[string]int{"from the beginning": 0, "later": 5} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			home, dir := prompted(t, 40)
+			gone := make(chan struct{})
+			server := modeltest.OpenAIChat(t, func(n int, _ modeltest.Call) modeltest.Step {
+				if n < answered {
+					return modeltest.Step{Text: emptyExtraction}
+				}
+				if answered > 0 {
+					<-gone
+				}
+				return modeltest.Step{Status: http.StatusForbidden, Message: "no access"}
+			})
+			o := ofServer(t, home, dir, "phase1", server.URL)
+			o.Progress = after(answered, gone)
+			report, err := tryRun(t.Context(), t, o)
+			if memoir.CodeOf(err) != memoir.CodeModel || !strings.Contains(memoir.HintOf(err), "check the key") {
+				t.Fatalf("got %v", err)
+			}
+			if most := min(answered, 2); report.Phase1.Failed > most || len(server.Calls()) > answered+16 {
+				t.Errorf("%+v after %d calls", report.Phase1, len(server.Calls()))
+			}
+		})
+	}
+}
+
+func TestAProjectWhoseModelDoesNotServeIsPostponed(t *testing.T) {
+	t.Parallel()
+	home, dir := prompted(t, 3)
+	server := modeltest.OpenAIChat(t, modeltest.Script(modeltest.Step{Status: http.StatusBadGateway, Message: "down"}))
+	o := ofServer(t, home, dir, "phase2", server.URL)
+	report := run(t, o)
+	if report.Phase1.Stored != 3 || len(report.Phase2) != 1 || report.Phase2[0].Outcome != pipeline.OutcomeFailed || !report.Partly() {
+		t.Errorf("%+v, %+v", report.Phase1, report.Phase2)
+	}
+	_, _, status := ledger(t, home)
+	if len(status.Failed) != 1 || status.Failed[0].Attempts != 0 || status.Failed[0].Kind != "consolidate" {
+		t.Errorf("%+v", status.Failed)
+	}
+	// While it waits, nobody is asked.
+	calls := len(server.Calls())
+	if report := run(t, o); len(server.Calls()) != calls || report.Phase2[0].Outcome != pipeline.OutcomeBackoff {
+		t.Errorf("%+v", report.Phase2)
+	}
+	st := open(t, home)
+	defer st.Close()
+	if projects, err := st.Projects(t.Context()); err != nil || len(projects) != 1 || !projects[0].Due {
+		t.Errorf("%+v, %v", projects, err)
+	}
+}

@@ -20,6 +20,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if book := os.Getenv(scribeVariable); book != "" {
+		os.Exit(answerAsScribe(book))
+	}
 	if os.Getenv(peakVariable) != "" {
 		os.Exit(startAndSayPeak())
 	}

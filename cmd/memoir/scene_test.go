@@ -195,24 +195,21 @@ func sameUsage(a, b memoir.Usage) bool {
 	return a == b && cost < 1e-9 && cost > -1e-9
 }
 
-func minus(a, b memoir.Usage) memoir.Usage {
-	return memoir.Usage{Calls: a.Calls - b.Calls, InputTokens: a.InputTokens - b.InputTokens, CachedTokens: a.CachedTokens - b.CachedTokens,
-		OutputTokens: a.OutputTokens - b.OutputTokens, Cost: a.Cost - b.Cost}
-}
-
 // addsUp checks that the ledger, however it is summed up, has what was counted.
 func (s scene) addsUp(now statusJSON, want memoir.Usage) {
 	s.t.Helper()
-	if !sameUsage(now.UsageBy.Total, want) || !sameUsage(now.Usage, want) {
-		s.t.Errorf("%+v was counted, the ledger has %+v, status says %+v", want, now.UsageBy.Total, now.Usage)
+	total := now.UsageBy.Total
+	if !sameUsage(total, want) || !sameUsage(now.Usage, want) {
+		s.t.Errorf("%+v was counted, the ledger has %+v, status says %+v", want, total, now.Usage)
+		return
 	}
 	for _, list := range [][]spentJSON{now.UsageBy.Days, now.UsageBy.Projects, now.UsageBy.Models, now.UsageBy.Phases, now.UsageBy.Outcomes, now.UsageBy.Rows} {
 		var sum memoir.Usage
 		for _, one := range list {
 			sum = sum.Add(one.Usage)
 		}
-		if !sameUsage(sum, want) {
-			s.t.Errorf("%+v adds up to %+v, not to %+v", list, sum, want)
+		if !sameUsage(sum, total) {
+			s.t.Errorf("%+v adds up to %+v, not to %+v", list, sum, total)
 		}
 	}
 }

@@ -42,7 +42,7 @@ func ended(message string) fate { return fate{exit: exitFailed, job: "pending", 
 type bad struct {
 	name  string
 	phase scribe.Phase
-	step  func(w wire, n int, q scribe.Question, good modeltest.Step) modeltest.Step // n counts the questions of the phase, from 0 on
+	step  behaviour
 	fate  fate
 	calls int    // of the phase; 0: any number
 	more  string // settings of the provider
@@ -55,7 +55,7 @@ type bad struct {
 	// estimated says that of calls that broke no tokens were told: those that had begun
 	// to answer are entered with an estimate.
 	estimated bool
-	check func(t *testing.T, files map[string]string)
+	check     func(t *testing.T, files map[string]string)
 }
 
 // writeSession writes a session in which a person said things, and the agent ran commands.
@@ -311,8 +311,8 @@ func (b bad) happens(t *testing.T, provider string, counted func() memoir.Usage,
 // addsUp is that of the scene, but for what is estimated.
 func (b bad) addsUp(s scene, now statusJSON, want memoir.Usage) {
 	s.t.Helper()
-	if total := now.UsageBy.Total; b.estimated && total.InputTokens > want.InputTokens {
-		want.InputTokens = total.InputTokens
+	if total := now.UsageBy.Total; b.estimated && total.InputTokens >= want.InputTokens && total.OutputTokens >= want.OutputTokens {
+		want.InputTokens, want.OutputTokens = total.InputTokens, total.OutputTokens
 		want.Cost = price.Cost(want)
 	}
 	s.addsUp(now, want)
@@ -326,8 +326,9 @@ func (s scene) safe(files map[string]string) {
 		if strings.Contains(name, "..") || strings.Contains(name, " ") || strings.ContainsAny(name, `\:`) {
 			s.t.Errorf("strange name: %q", name)
 		}
-		for _, part := range []string{"<memoir-context", "</memoir-context", "</transcript", "<raw-memories", "\x1b", secret()} {
-			if strings.Contains(text, part) {
+		told := !strings.HasSuffix(name, "/raw_memories.md") && !strings.Contains(name, "/rollout_summaries/") // to agents
+		for part, anywhere := range map[string]bool{"<memoir-context": true, "</memoir-context": true, "\x1b": true, secret(): true, "</transcript": false, "<raw-memories": false} {
+			if (anywhere || told) && strings.Contains(text, part) {
 				s.t.Errorf("%s holds %q", name, part)
 			}
 		}

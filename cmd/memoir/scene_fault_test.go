@@ -9,12 +9,12 @@ import (
 )
 
 // stepping gives the same step to every question.
-func stepping(step modeltest.Step) func(wire, int, scribe.Question, modeltest.Step) modeltest.Step {
+func stepping(step modeltest.Step) behaviour {
 	return func(wire, int, scribe.Question, modeltest.Step) modeltest.Step { return step }
 }
 
 // first gives a step to the first question and answers the others well.
-func first(step modeltest.Step) func(wire, int, scribe.Question, modeltest.Step) modeltest.Step {
+func first(step modeltest.Step) behaviour {
 	return func(_ wire, n int, _ scribe.Question, good modeltest.Step) modeltest.Step {
 		if n == 0 {
 			return step

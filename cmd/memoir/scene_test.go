@@ -91,6 +91,10 @@ func (s scene) asks(provider string) {
 	}
 }
 
+// executing is held while a command line is executed: the library that reads flags has
+// one of its own for help, which all command lines of a process share.
+var executing sync.Mutex
+
 // memoir runs one command line and returns its exit code and what it printed and said.
 func (s scene) memoir(args ...string) (code int, out, said string) {
 	s.t.Helper()
@@ -101,7 +105,11 @@ func (s scene) memoir(args ...string) (code int, out, said string) {
 	p := newProgram([]string{"HOME=" + s.user, "SCENE_KEY=" + sceneKey})
 	u.redact, p.ui = p.redact, u
 	p.sleep = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
-	err := p.execute(s.t.Context(), append(args, "--home", s.home))
+	err := func() error {
+		executing.Lock()
+		defer executing.Unlock()
+		return p.execute(s.t.Context(), append(args, "--home", s.home))
+	}()
 	if closed := u.close(); err == nil {
 		err = closed
 	}

@@ -86,7 +86,7 @@ func (r *renewal) read(text string, b batch) (memoir.Consolidation, []string) {
 	after := claimsIn(out)
 	was, told := citingLines(r.present.MemorySummary), citingLines(out.MemorySummary)
 	switch {
-	case len(after) == 0:
+	case citingLines(out.MemoryMD) == 0:
 		faults = append(faults, "memory_md holds no line that cites a session")
 	case told == 0:
 		faults = append(faults, "memory_summary holds no line that cites a session")

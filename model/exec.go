@@ -172,7 +172,9 @@ func (p *program) read(out printed, call invocation, s scratch) (Answer, error) 
 		return Answer{}, e
 	}
 	if strings.HasPrefix(text, memoir.OwnRunMarker) {
-		return Answer{}, p.failed(ClassProgram, 0, "it printed the question instead of an answer", nil)
+		e := p.failed(ClassProgram, 0, "it printed the question instead of an answer", nil)
+		e.Usage = usage
+		return Answer{}, e
 	}
 	stop := cmp.Or(r.stop, StopEnd)
 	if text == "" && stop == StopEnd {

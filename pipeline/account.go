@@ -145,8 +145,10 @@ func (a *account) total() (u memoir.Usage, bytes int64) {
 	return u, a.bytes
 }
 
-// landWithin is how long calls may take to notice that they were given up.
-const landWithin = 200 * time.Millisecond
+// landWithin is how long calls may take to notice that they were given up. Those to a
+// server end at once; a program that is deaf to what it is asked is made to end after
+// half a second, and what it started with it, which nobody would do once we are gone.
+const landWithin = 800 * time.Millisecond
 
 // settled is total once the calls under way have ended. Those of work that was given
 // up end at once, but need not have ended yet.

@@ -1,6 +1,9 @@
 package secrets
 
 import (
+	"errors"
+	"io/fs"
+	"os"
 	"sync"
 	"unicode/utf8"
 )
@@ -35,15 +38,25 @@ type Finding struct {
 // is never used costs nothing; only when ConfigPath names a file are they compiled
 // here, so that its mistakes are reported: memoir.CodeConfig with the rule and the
 // file in the message.
+//
+// Scanners without rules of a person's own are one and the same: a process compiles
+// the rules once, whatever it makes of them.
 func New(options Options) (*Scanner, error) {
+	if options.ConfigPath == "" {
+		return ours, nil
+	}
+	if _, err := os.Stat(options.ConfigPath); errors.Is(err, fs.ErrNotExist) {
+		return ours, nil
+	}
 	s := newScanner(options.ConfigPath, true)
-	if options.ConfigPath != "" {
-		if _, err := s.load(); err != nil {
-			return nil, err
-		}
+	if _, err := s.load(); err != nil {
+		return nil, err
 	}
 	return s, nil
 }
+
+// ours has the rules that every Scanner has.
+var ours = newScanner("", true)
 
 // newScanner makes a Scanner with or without the built-in extra rules.
 func newScanner(configPath string, extra bool) *Scanner {

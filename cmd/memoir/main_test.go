@@ -20,10 +20,25 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if book := os.Getenv(scribeVariable); book != "" {
+		os.Exit(answerAsScribe(book))
+	}
 	if os.Getenv(peakVariable) != "" {
 		os.Exit(startAndSayPeak())
 	}
-	testscript.Main(m, map[string]func(){"memoir": main})
+	testscript.Main(tidied{m}, map[string]func(){"memoir": main})
+}
+
+// tidied removes, when all tests have ended, what they shared.
+type tidied struct{ *testing.M }
+
+func (m tidied) Run() int {
+	defer func() {
+		for _, dir := range sceneDirs {
+			_ = os.RemoveAll(dir)
+		}
+	}()
+	return m.M.Run()
 }
 
 // TestScripts runs testdata/script: one behaviour a file. Besides testscript's own

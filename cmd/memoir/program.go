@@ -7,6 +7,7 @@ import (
 	"os/user"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -21,6 +22,8 @@ type program struct {
 	args    []string // the command line
 	cleaner cleaner
 	hook    *hookCall // set once it is known that an agent is answered, not a person
+	// sleep waits before a language model is called again; nil: a real wait.
+	sleep func(ctx context.Context, d time.Duration) error
 }
 
 // newProgram makes a program of the process's files and an environment. Cron and

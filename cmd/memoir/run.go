@@ -147,6 +147,7 @@ func (p *program) runOptions(c *cli.Context) (opts pipeline.Options, home string
 		MaxAge:          time.Duration(settings.Memories.MaxRolloutAgeDays * 24 * float64(time.Hour)),
 		Limit:           settings.Memories.MaxRolloutsPerStartup,
 		StartingSession: c.String("starting"),
+		Sleep:           p.sleep,
 		Progress:        p.ui.progress,
 	}
 	if opts.Now, err = moment(c, "now"); err != nil {

@@ -25,6 +25,7 @@ type Step struct {
 	Code       string        // of the error, as the format has one: context_length_exceeded, …
 	Message    string        // of the error
 	Hang       bool          // never answers, until the caller gives up or the test ends
+	Left       func()        // of Hang: called once the caller has given up; may be nil
 	Reset      bool          // breaks the connection in the middle of the body
 	Latency    time.Duration // before the answer
 	Raw        string        // the body as it is, instead of one in the format
@@ -94,6 +95,9 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, f format, c Call
 	if step.Hang {
 		select {
 		case <-r.Context().Done():
+			if step.Left != nil {
+				step.Left()
+			}
 		case <-s.stop:
 		}
 		return

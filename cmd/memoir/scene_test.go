@@ -1,0 +1,300 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"memoir"
+	"memoir/model"
+	"memoir/model/modeltest"
+	"memoir/model/modeltest/scribe"
+	"memoir/pipeline"
+)
+
+// A scene is a home, sessions, and settings that have both phases ask one model. Its
+// commands run in this process, but for the waits between calls, which take no time.
+type scene struct {
+	t        *testing.T
+	home     string
+	sessions string
+	user     string // home directory of the person, with config.yml
+}
+
+// price is what tokens of the model cost in every scene.
+var price = model.Price{Input: 2, Cached: 0.5, Output: 8}
+
+const (
+	sceneModel = "mine/m"
+	sceneKey   = "k-0123456789-scene"
+)
+
+// A wire is a way to reach a model by HTTP.
+type wire struct {
+	api   string
+	serve func(testing.TB, func(int, modeltest.Call) modeltest.Step) *modeltest.Server
+	base  string // behind the server's root
+}
+
+var wires = []wire{
+	{"openai-responses", modeltest.OpenAIResponses, "/v1"},
+	{"openai-chat", modeltest.OpenAIChat, "/v1"},
+	{"anthropic", modeltest.Anthropic, ""},
+}
+
+// reply says what a model does with question n, from 0 on. good is how it answers well.
+type reply func(n int, q scribe.Question, good modeltest.Step) modeltest.Step
+
+func well(_ int, _ scribe.Question, good modeltest.Step) modeltest.Step { return good }
+
+// start starts a server that answers by a reply.
+func (w wire) start(t testing.TB, r reply) *modeltest.Server {
+	t.Helper()
+	return w.serve(t, func(n int, c modeltest.Call) modeltest.Step {
+		q := scribe.Asked(c)
+		return r(n, q, modeltest.Step{Text: q.Answer()})
+	})
+}
+
+// provider is the setting that names a server, with settings added to it.
+func (w wire) provider(url, more string) string {
+	return fmt.Sprintf("api: %s, baseURL: '%s%s', keyEnv: SCENE_KEY%s", w.api, url, w.base, more)
+}
+
+// newScene prepares a scene in which a provider is asked.
+func newScene(t *testing.T, sessions, provider string) scene {
+	t.Helper()
+	s := scene{t: t, home: filepath.Join(t.TempDir(), "home"), sessions: sessions, user: t.TempDir()}
+	s.asks(provider)
+	return s
+}
+
+// asks has both phases ask a provider from now on.
+func (s scene) asks(provider string) {
+	s.t.Helper()
+	dir := filepath.Join(s.user, ".config", "memoir")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		s.t.Fatal(err)
+	}
+	text := fmt.Sprintf("modelRoles: {default: %s}\nproviders: {mine: {%s, inputPrice: 2, cachedPrice: 0.5, outputPrice: 8}}\n", sceneModel, provider)
+	if err := os.WriteFile(filepath.Join(dir, "config.yml"), []byte(text), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// executing is held while a command line is executed: the library that reads flags has
+// one of its own for help, which all command lines of a process share.
+var executing sync.Mutex
+
+// memoir runs one command line and returns its exit code and what it printed and said.
+func (s scene) memoir(args ...string) (code int, out, said string) {
+	s.t.Helper()
+	words := func() *bytes.Buffer { return new(bytes.Buffer) }
+	u, _ := captured(s.t)
+	results, errors := words(), words()
+	u.out, u.errw = bufio.NewWriter(results), errors
+	p := newProgram([]string{"HOME=" + s.user, "SCENE_KEY=" + sceneKey})
+	u.redact, p.ui = p.redact, u
+	p.sleep = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
+	err := func() error {
+		executing.Lock()
+		defer executing.Unlock()
+		return p.execute(s.t.Context(), append(args, "--home", s.home))
+	}()
+	if closed := u.close(); err == nil {
+		err = closed
+	}
+	if _, silent := err.(status); err != nil && !silent {
+		u.fail(err)
+	}
+	return exitCode(err), results.String(), errors.String()
+}
+
+// run makes one run over all sessions.
+func (s scene) run(want int) pipeline.Report {
+	s.t.Helper()
+	code, out, said := s.memoir("run", "--json", "--sessions", s.sessions, "--max-age", "0", "--min-idle", "0", "--limit", "1000")
+	var report pipeline.Report
+	if err := json.Unmarshal([]byte(out), &report); err != nil {
+		s.t.Fatalf("run: %v\n%s", err, said)
+	}
+	if code != want {
+		s.t.Errorf("run: exit code %d, want %d\n%s", code, want, said)
+	}
+	if strings.Contains(out+said, sceneKey) {
+		s.t.Errorf("run says the key:\n%s%s", out, said)
+	}
+	return report
+}
+
+// status is what `status --usage --json` says.
+func (s scene) status() statusJSON {
+	s.t.Helper()
+	code, out, said := s.memoir("status", "--usage", "--json")
+	var now statusJSON
+	if err := json.Unmarshal([]byte(out), &now); err != nil || code != exitDone {
+		s.t.Fatalf("status: %d, %v\n%s", code, err, said)
+	}
+	return now
+}
+
+// memory reads the live memory of every project, by path below the home.
+func (s scene) memory() map[string]string {
+	s.t.Helper()
+	files := map[string]string{}
+	roots, err := filepath.Glob(filepath.Join(s.home, "projects", "*", "memory"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, root := range roots {
+		if err := fs.WalkDir(os.DirFS(root), ".", func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			content, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
+			files[filepath.Base(filepath.Dir(root))+"/"+name] = string(content)
+			return err
+		}); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	return files
+}
+
+// kept reads the answers that are kept for inspection.
+func (s scene) kept() []string {
+	s.t.Helper()
+	paths, err := filepath.Glob(filepath.Join(s.home, "log", "answers", "*.txt"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var out []string
+	for _, path := range paths {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		out = append(out, string(content))
+	}
+	return out
+}
+
+// counted is what a server counted: every call that reached it, and the tokens that it told of.
+func counted(server *modeltest.Server) memoir.Usage {
+	used := server.Used()
+	used.Calls = len(server.Calls())
+	used.Cost = price.Cost(used)
+	return used
+}
+
+// sameUsage reports whether two usages differ at most in the last digits of their costs.
+func sameUsage(a, b memoir.Usage) bool {
+	cost := a.Cost - b.Cost
+	a.Cost, b.Cost = 0, 0
+	return a == b && cost < 1e-9 && cost > -1e-9
+}
+
+// addsUp checks that the ledger, however it is summed up, has what was counted.
+func (s scene) addsUp(now statusJSON, want memoir.Usage) {
+	s.t.Helper()
+	total := now.UsageBy.Total
+	if !sameUsage(total, want) || !sameUsage(now.Usage, want) {
+		s.t.Errorf("%+v was counted, the ledger has %+v, status says %+v", want, total, now.Usage)
+		return
+	}
+	for _, list := range [][]spentJSON{now.UsageBy.Days, now.UsageBy.Projects, now.UsageBy.Models, now.UsageBy.Phases, now.UsageBy.Outcomes, now.UsageBy.Rows} {
+		var sum memoir.Usage
+		for _, one := range list {
+			sum = sum.Add(one.Usage)
+		}
+		if !sameUsage(sum, total) {
+			s.t.Errorf("%+v adds up to %+v, not to %+v", list, sum, total)
+		}
+	}
+}
+
+// scribeVariable makes the test binary a program that answers the question on its
+// standard input. Its value is a file into which each call is entered, as JSON.
+const scribeVariable = "SCRIBE_BOOK"
+
+// entered is a line of that file.
+type entered struct{ In, Out int } // tokens
+
+func answerAsScribe(book string) int {
+	var stdin bytes.Buffer
+	if _, err := stdin.ReadFrom(os.Stdin); err != nil {
+		return 1
+	}
+	answer := scribe.Read(stdin.String()).Answer()
+	line, err := json.Marshal(entered{memoir.Tokens(stdin.String()), memoir.Tokens(answer)})
+	if err != nil {
+		return 1
+	}
+	file, err := os.OpenFile(book, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return 1
+	}
+	defer file.Close()
+	if _, err := file.Write(append(line, '\n')); err != nil {
+		return 1
+	}
+	_, err = os.Stdout.WriteString(answer + "\n")
+	if err != nil {
+		return 1
+	}
+	return 0
+}
+
+// script writes a shell script that is a model: body, in which "$scribe" answers well.
+func script(t testing.TB, body string) (provider, book string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "model.sh")
+	book = path + ".book"
+	text := fmt.Sprintf("#!/bin/sh\nbook='%s'\nscribe() { %s='%s' '%s'; }\n%s\n", book, scribeVariable, book, os.Args[0], body)
+	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("api: exec, command: ['%s']", path), book
+}
+
+// entries is what the programs of a script counted.
+func entries(t testing.TB, book string) (used memoir.Usage) {
+	t.Helper()
+	content, err := os.ReadFile(book)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	for l := range strings.Lines(string(content)) {
+		var one entered
+		if err := json.Unmarshal([]byte(l), &one); err != nil {
+			t.Fatal(err)
+		}
+		used = used.Add(memoir.Usage{Calls: 1, InputTokens: int64(one.In), OutputTokens: int64(one.Out)})
+	}
+	used.Cost = price.Cost(used)
+	return used
+}
+
+// once makes a value at the first call; tests that run side by side share it.
+func once[T any](make func(t *testing.T) T) func(t *testing.T) T {
+	var mu sync.Mutex
+	var value *T
+	return func(t *testing.T) T {
+		mu.Lock()
+		defer mu.Unlock()
+		if value == nil {
+			v := make(t)
+			value = &v
+		}
+		return *value
+	}
+}

@@ -1,0 +1,121 @@
+// Package scribe is a language model for tests that answers well. It knows nothing
+// but the question, as a server or a program was asked it: of a session it tells what
+// people typed and which commands ran, each with the number of its item; into a memory
+// it folds what the sessions state, citing them. The same question has the same answer.
+//
+// Read extraction.go for Phase 1 and memory.go for Phase 2.
+package scribe
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"memoir/model/modeltest"
+)
+
+// Phase is what a question is for.
+type Phase string
+
+// The phases.
+const (
+	Extract     Phase = "extract"
+	Consolidate Phase = "consolidate"
+)
+
+// Question is what a model was asked.
+type Question struct {
+	Phase     Phase  // empty if it is neither
+	Input     string // with the data between its tags
+	MaxOutput int    // cap on the answer; 0: none was named
+	Objection string // what was wrong with an earlier answer; empty: there was none
+	Schema    bool   // the answer's form was demanded, or offered as a tool's
+}
+
+// Asked reads a call to a server, in whichever format it came.
+func Asked(c modeltest.Call) Question {
+	var q Question
+	body := gjson.ParseBytes(c.Body)
+	turns := body.Get("messages")
+	if strings.HasSuffix(c.Path, "/responses") {
+		turns = body.Get("input")
+	}
+	for _, turn := range turns.Array() {
+		if turn.Get("role").Str != "user" {
+			continue
+		}
+		text := turn.Get("content").Str
+		for _, part := range turn.Get("content").Array() {
+			text += part.Get("text").Str
+		}
+		if q.Input == "" {
+			q.Input = text
+		} else {
+			q.Objection = text
+		}
+	}
+	for _, name := range []string{"max_output_tokens", "max_completion_tokens", "max_tokens"} {
+		q.MaxOutput = max(q.MaxOutput, int(body.Get(name).Int()))
+	}
+	q.Schema = body.Get("text.format.type").Str == "json_schema" || body.Get("response_format.type").Str == "json_schema" || body.Get("tools.0").Exists()
+	q.Phase = phaseOf(q.Input)
+	return q
+}
+
+// Read reads the question that a program has on its standard input.
+func Read(stdin string) Question {
+	const objects = "\n\nThat answer could not be used: "
+	q := Question{Input: stdin, Schema: strings.Contains(stdin, "JSON Schema:\n")}
+	if input, rest, ok := strings.Cut(stdin, "\n\nYou answered:\n\n"); ok {
+		q.Input = input
+		if at := strings.LastIndex(rest, objects); at >= 0 {
+			q.Objection = rest[at+len(objects):]
+		}
+	}
+	q.Phase = phaseOf(q.Input)
+	return q
+}
+
+func phaseOf(input string) Phase {
+	switch {
+	case strings.Contains(input, "<transcript>\n"):
+		return Extract
+	case strings.Contains(input, "<raw-memories>\n"):
+		return Consolidate
+	}
+	return ""
+}
+
+// Answer answers well.
+func (q Question) Answer() string {
+	switch q.Phase {
+	case Extract:
+		return encode(q.Extraction())
+	case Consolidate:
+		return encode(q.Memory())
+	}
+	return "ok"
+}
+
+func encode(answer any) string {
+	text, err := json.Marshal(answer)
+	if err != nil {
+		panic(err) // texts have a JSON form
+	}
+	return string(text)
+}
+
+// between is what a question shows between two tags. Data cannot imitate them: what
+// looks like one has an entity for its bracket, and keeps it in an answer.
+func (q Question) between(tag string) string {
+	_, rest, ok := strings.Cut(q.Input, "<"+tag+">\n")
+	if !ok {
+		return ""
+	}
+	text, _, _ := strings.Cut(rest, "\n</"+tag+">")
+	if text == "(none)" {
+		return ""
+	}
+	return text
+}

@@ -137,6 +137,9 @@ func (u *used) hold(statements []memoir.Statement, ev *evidence) (kept []memoir.
 		case seen[key{st.Kind, st.Text}] || len(kept) == maxStatements:
 			u.dropped.Crowded++
 			problem = "is said twice, or one too many"
+		case unnamed(st):
+			u.dropped.Ungrounded++
+			problem = "copies nothing from the transcript: put the command or the path itself in backticks"
 		default:
 			if strange := ev.strange(st); strange != "" {
 				u.dropped.Ungrounded++

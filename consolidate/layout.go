@@ -11,7 +11,7 @@ import (
 
 // memoryHeads and summaryHeads are the headings of the two files in their order.
 var (
-	memoryHeads  = []string{headPreferences, headCommands, headKnown, headFailures, headFiles, headEnvironment, headRecent, headOpen, headNotes}
+	memoryHeads  = []string{headPreferences, headCommands, headKnown, headFailures, headFiles, headEnvironment, headAbroad, headRecent, headOpen, headNotes}
 	summaryHeads = []string{headByHand, headManner, headWants, headBuild, headAvoid, headWorth, headEnds}
 )
 

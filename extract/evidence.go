@@ -216,8 +216,9 @@ func (ev *evidence) found(l verbatim, in func(part string) bool) bool {
 // listMarks begin the lines of a list or of a quotation, which one that quotes it leaves out.
 var listMarks = newPattern(`(?m)^[ \t]*(?:(?:[-*+•>]|\d{1,3}[.)])[ \t]+)+`)
 
-// leftOut is what stands for something else: an ellipsis, <name>, and N for a number.
-var leftOut = newPattern(`\[?(?:…|\.\.\.)\]?|<[A-Za-z][\w -]*>|\bN\b`)
+// leftOut is what stands for something else: an ellipsis, <name>, N for a number, and what
+// is written in the place of a secret.
+var leftOut = newPattern(`\[REDACTED:[\w-]*\]|\[?(?:…|\.\.\.)\]?|<[A-Za-z][\w -]*>|\bN\b`)
 
 // minPart is how many bytes the longest part of a shortened quotation has at least.
 const minPart = 4

@@ -33,7 +33,7 @@ func LoadDir(dir string) (*Set, error) {
 	}
 	set, err := Load(os.DirFS(dir))
 	if err != nil {
-		return nil, memoir.Errorf(memoir.CodeOf(err), memoir.HintOf(err), "prompts in %s: %w", dir, err)
+		return nil, memoir.Errorf(memoir.CodeOf(err), memoir.HintOf(err), "%w (in %s)", err, dir)
 	}
 	return set, nil
 }

@@ -31,7 +31,7 @@ var resolving = sync.OnceValue(func() *regexp.Regexp {
 		`((?:fixed|solved|resolved|mended|corrected|avoided|cured|worked around|passed|passes|worked|works|succeeded|succeeds) (?:by|with|after|once|when|using|without|through|via|if|instead)\b|(?:the )?(?:fix|solution|remedy|workaround)(?: is| was|:) )`)
 })
 
-// open ends a failure that nobody mended.
+// unmended ends a failure that nobody mended.
 var unmended = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)(?:[;,.:(]| [—–-]) *(?:still |was |is )*(?:unresolved|unsolved|unfixed|not (?:yet )?(?:fixed|solved|resolved)|failing|open)[.)]*$`)
 })

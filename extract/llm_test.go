@@ -213,6 +213,7 @@ func TestWhatTheItemsDoNotShowIsDroppedAndCounted(t *testing.T) {
 		"a shortened quotation":               {"- the user: “The uploader must retry … first” [1]", "- the user: “The uploader must retry … first” [1]", extract.Dropped{}},
 		"a quotation with marks of code":      {"- “Always run the `linter` **first**” [1]", "- “Always run the `linter` first” [1]", extract.Dropped{}},
 		"a placeholder":                       {"- `upload.go:N: status <code>` is printed [2]", "- `upload.go:N: status <code>` is printed [2]", extract.Dropped{}},
+		"a secret taken out":                  {"- `upload.go:[REDACTED:secret]: status 503` is printed [2]", "- `upload.go:[REDACTED:secret]: status 503` is printed [2]", extract.Dropped{}},
 		"nothing but placeholders":            {"- `N <code> …` is printed [2]", "", extract.Dropped{Ungrounded: 1}},
 		"of the next item":                    {"- `status 503` came back [1]", "- `status 503` came back [1]", extract.Dropped{}},
 		"of an item far away":                 {"- `status 503` came back [5]", "", extract.Dropped{Ungrounded: 1}},

@@ -187,20 +187,43 @@ func endings(sessions []*session) []*claim {
 	return out
 }
 
-// outcome splits a session's outcome into its status and what came of it.
+// outcome splits a session's outcome into its status and what came of it. Where each task
+// has its own, as language models write them, the first that is not done is the
+// session's, which then is done in part at best.
 func (s *session) outcome() (status, what string) {
+	first, mixed := true, false
 	for _, st := range s.statements {
 		if st.Kind != memoir.StatementOutcome {
 			continue
 		}
-		status, what, _ = strings.Cut(st.Text, " ")
-		switch status = strings.ToLower(strings.Trim(status, ":,.—-*`")); status {
-		case "done", "partial", "failed", "unknown":
-			return status, strings.TrimSpace(strings.TrimLeft(what, "—–-: "))
+		one, came := statusOf(st.Text)
+		switch {
+		case first:
+			if first, status, what = false, one, came; one == "" {
+				return "", st.Text
+			}
+		case one == "" || one == status:
+		case status == "done":
+			status, what, mixed = one, came, true
+		default:
+			mixed = true
 		}
-		return "", st.Text
 	}
-	return "", ""
+	if mixed {
+		status = "partial"
+	}
+	return status, what
+}
+
+// statusOf splits an outcome into its status, empty if it begins with none, and what
+// came of it.
+func statusOf(text string) (status, what string) {
+	status, what, _ = strings.Cut(text, " ")
+	switch status = strings.ToLower(strings.Trim(status, ":,.—-*`")); status {
+	case "done", "partial", "failed", "unknown":
+		return status, strings.TrimSpace(strings.TrimLeft(what, "—–-: "))
+	}
+	return "", text
 }
 
 // unanswered is what the agent asked at the end of a session, if it did.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"memoir"
+	"memoir/lazyregexp"
 )
 
 // tallyCommands joins the runs of one command over all sessions, and the
@@ -296,14 +297,26 @@ func ran(verb string, runs int) string {
 	return " " + verb
 }
 
-// fileNote is what a statement tells of a file beyond counts: " (adds `…`)".
+// counted is how often a session changed or read a file, behind its path.
+var counted = lazyregexp.New(`^ ?[—–-] ?(?:changed|read)(?: (?:\d+ times|once|twice))?`)
+
+// fileNote is what a statement tells of a file beyond counts: " (adds `…`)", or what a
+// language model says that it is for.
 func fileNote(text string) string {
 	for _, begin := range []string{" (adds ", " (generated"} {
 		if i := strings.Index(text, begin); i >= 0 && strings.HasSuffix(text, ")") {
 			return text[i:]
 		}
 	}
-	return ""
+	end := strings.LastIndexByte(text[:strings.IndexByte(text+" ", ' ')], '`') + 1
+	note := strings.Trim(counted.ReplaceAllString(text[end:], ""), " :;,.—–-")
+	if strings.HasPrefix(note, "(") && strings.HasSuffix(note, ")") {
+		note = note[1 : len(note)-1]
+	}
+	if len(strings.Fields(note)) < 2 {
+		return ""
+	}
+	return " (" + note + ")"
 }
 
 // tallyFiles joins what sessions say of one file.
@@ -337,15 +350,19 @@ func tallyFiles(sessions []*session) []*claim {
 					n = k
 				}
 			}
-			if strings.Contains(what, "read") {
+			switch {
+			case strings.HasPrefix(what, "— read"):
 				reads[c] += n
-			} else {
+			case counted.MatchString(what):
 				c.runs += n
 			}
 		}
 	}
 	for _, c := range claims {
 		switch {
+		case c.runs == 0 && reads[c] == 0:
+			c.text = "`" + c.text + "` — " + cmp.Or(strings.TrimSuffix(strings.TrimPrefix(notes[c], " ("), ")"), "matters")
+			continue
 		case c.runs == 0:
 			c.text = fmt.Sprintf("`%s` — read %d times", c.text, reads[c])
 		case len(c.from) > 1:

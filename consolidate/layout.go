@@ -11,7 +11,7 @@ import (
 
 // memoryHeads and summaryHeads are the headings of the two files in their order.
 var (
-	memoryHeads  = []string{headPreferences, headCommands, headKnown, headFailures, headFiles, headEnvironment, headRecent, headOpen, headNotes}
+	memoryHeads  = []string{headPreferences, headCommands, headKnown, headFailures, headFiles, headEnvironment, headAbroad, headRecent, headOpen, headNotes}
 	summaryHeads = []string{headByHand, headManner, headWants, headBuild, headAvoid, headWorth, headEnds}
 )
 
@@ -53,7 +53,7 @@ func (r *renewal) layOut(memory, summary *page, skills []memoir.Skill) *draught 
 	summary.inOrder(summaryHeads, headWorth, false, func(h string) bool { return briefing.find(h) != nil })
 	d.tidy(summary, said)
 
-	name := r.in.Project.Name
+	name := r.title
 	memory.head = headOf(name, r.sessions, len(skills))
 	list := memory.section(headSessions)
 	list.lines = r.listed()

@@ -237,7 +237,7 @@ func TestThePromptAsksForTheLayoutOfTheBuiltInModel(t *testing.T) {
 		}
 		return out
 	}
-	one := session(3, id(4), "Environment: Go 1.25 is installed", "Decisions: `cmd/main.go` starts the server because there is one binary")
+	one := session(3, id(4), "Environment: Go 1.25 is installed", "Environment: Terraform is installed there (in another repository: infra)", "Decisions: `cmd/main.go` starts the server because there is one binary")
 	c := build(t, input(first, second, third, one))
 	headings := func(text string) []string {
 		var out []string

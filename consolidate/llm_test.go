@@ -129,7 +129,10 @@ func grown(t *testing.T) consolidate.Input {
 
 func TestAModelThatAnswersAsTheBuiltInOneGivesTheSameMemory(t *testing.T) {
 	t.Parallel()
-	for name, in := range map[string]consolidate.Input{"three": input(first, second, third), "many": input(history(25)...)} {
+	remote, addressed := input(first, second, third), input(first, second, third,
+		session(3, id(4), "Outcome: done — opened https://github.com/acme/app/pull/7", "Decisions: `cmd/main.go` starts the server because there is one binary"))
+	remote.Project.Remote = "github.com/acme/app"
+	for name, in := range map[string]consolidate.Input{"three": input(first, second, third), "many": input(history(25)...), "a remote with an owner": remote, "an owner in an address": addressed} {
 		want := build(t, in)
 		var skills []map[string]any
 		for _, s := range want.Skills {
@@ -144,6 +147,9 @@ func TestAModelThatAnswersAsTheBuiltInOneGivesTheSameMemory(t *testing.T) {
 		got, usage, err := ask(t, in, &scripted{answers: []func(model.Request) (model.Answer, error){says(reply(want.MemoryMD, want.MemorySummary, skills...))}})
 		if err != nil || usage != spent {
 			t.Fatalf("%s: %v, %v", name, usage, err)
+		}
+		if owned := name != "three" && name != "many"; owned != strings.HasPrefix(want.MemoryMD, "# Memory of acme/app\n") {
+			t.Errorf("%s: the title is not what is tested:\n%s", name, want.MemoryMD)
 		}
 		if got.MemoryMD != want.MemoryMD {
 			t.Errorf("%s: got\n%s\nwant\n%s", name, got.MemoryMD, want.MemoryMD)

@@ -10,7 +10,7 @@ import (
 // what people wrote by hand, and a line that says that nothing else is left. It is
 // independent of the time and of what was published before.
 func OnlyNotes(in Input) memoir.Consolidation {
-	name := projectName(in.Project.Name)
+	name := projectName(titleOf(in.Project, nil))
 	notes := LiveNotes(in.Notes, in)
 	left := "Nothing"
 	for _, n := range notes {

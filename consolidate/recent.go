@@ -65,8 +65,8 @@ func (k *knowledge) leftOpen(s *session, what string) bool {
 // is left out. Links and reports of state ("PR is up", "checks are green") say
 // little; they stand only where there is nothing better.
 func (s *session) came(above *stated, newer, all int) (status, what string, details []string) {
-	status, what = s.outcome()
-	what = marks.ReplaceAllString(what, "")
+	status, whole := s.outcome()
+	what = marks.ReplaceAllString(whole, "")
 	first := true
 	left := ""
 	again := overwritten(s.statements)
@@ -77,14 +77,22 @@ func (s *session) came(above *stated, newer, all int) (status, what string, deta
 		}
 		if first {
 			first = false
-			continue
+			if _, came := statusOf(st.Text); came == whole {
+				continue
+			}
 		}
 		if strings.HasPrefix(st.Text, notCommitted) {
 			left = st.Text
 			continue
 		}
-		if substantial(st.Text) && !strings.HasPrefix(strings.ToLower(st.Text), openEnd) {
-			text := marks.ReplaceAllString(st.Text, "")
+		said := st.Text
+		if one, came := statusOf(said); one == "done" { // of one of several tasks
+			said = came
+		} else if came == whole {
+			continue
+		}
+		if substantial(said) && !strings.HasPrefix(strings.ToLower(said), openEnd) {
+			text := marks.ReplaceAllString(said, "")
 			doneAll = append(doneAll, text)
 			if !above.has(text) && elsewhere(text) == "" && !again[st.Text] {
 				done = append(done, text)

@@ -15,6 +15,7 @@ type renewal struct {
 	register register
 	notes    []memoir.Note // live ones
 	hand     map[string]bool
+	title    string              // of the project, as the built-in model writes it
 	sessions []*session          // oldest first
 	by       map[string]*session // short id -> session
 	texts    map[*session][]memoir.Statement
@@ -36,7 +37,7 @@ type renewal struct {
 func newRenewal(in Input, sessions []*session) *renewal {
 	r := &renewal{
 		in: in, register: in.register(), notes: LiveNotes(in.Notes, in), hand: handLines(in), sessions: sessions,
-		by: map[string]*session{}, texts: map[*session][]memoir.Statement{}, known: map[*session]bool{}, forgot: map[string]bool{},
+		title: titleAmong(in.Project, sessions), by: map[string]*session{}, texts: map[*session][]memoir.Statement{}, known: map[*session]bool{}, forgot: map[string]bool{},
 	}
 	for _, s := range sessions {
 		r.by[s.short] = s

@@ -52,6 +52,7 @@ func arrange(extractions []memoir.Extraction) []*session {
 				}
 			}
 			if st.Text = oneLine(st.Text); st.Text != "" {
+				st.Text = formed(st)
 				s.statements = append(s.statements, st)
 			}
 		}

@@ -1,6 +1,7 @@
 package consolidate
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -39,6 +40,19 @@ func titleOf(p memoir.Project, sessions []*session) string {
 		return p.Name
 	}
 	return found
+}
+
+// titleAmong is titleOf for sessions that nobody has marked for what they say of other
+// repositories; it leaves them as they are.
+func titleAmong(p memoir.Project, sessions []*session) string {
+	marked := make([]*session, len(sessions))
+	for i, s := range sessions {
+		one := *s
+		one.statements = slices.Clone(s.statements)
+		marked[i] = &one
+	}
+	markAbroad(marked, p)
+	return titleOf(p, marked)
 }
 
 // ownerOf splits a remote, which is HOST/OWNER/…/NAME, with or without a scheme.

@@ -16,8 +16,10 @@ type trouble struct {
 // maxSymptom is how much of an error is told: enough to know it again.
 const maxSymptom = 200
 
-// remedial begins the part of a failure that tells what made it succeed.
-var remedial = lazyregexp.New("^(?:worked|passed|got past it|mended by|the narrower `|`[^`]+` passed )")
+// remedial begins the part of a failure that tells what made it succeed: in the built-in
+// extractor's words, or in those that a language model has for it.
+var remedial = lazyregexp.New("^(?:worked|passed|got past it|mended by|the narrower `|`[^`]+` passed |" +
+	"(?:fixed|solved|resolved|corrected|avoided|cured|mended|passes|works|succeeded|succeeds) |(?:the )?(?:fix|solution|remedy|workaround)(?: is| was|:) )")
 
 // troubleOf takes a failure apart; ok is false for one of another form.
 func troubleOf(text string) (t trouble, ok bool) {
@@ -27,8 +29,8 @@ func troubleOf(text string) (t trouble, ok bool) {
 		t.what = what + " failed"
 	case strings.HasPrefix(text, "the user saw: "):
 		t.what, rest = "the user saw", strings.TrimPrefix(text, "the user saw: ")
-	default:
-		return trouble{}, false
+	default: // an error that no command is named with
+		rest = text
 	}
 	parts := strings.Split(rest, " — ")
 	last := len(parts) - 1
@@ -51,7 +53,10 @@ var erring = lazyregexp.New(`^(?:[\w./-]+:\d+: |[\w.]*(?:Error|Exception)\b|(?:e
 // String renders a failure, what to do about it first: a line cut short loses the
 // cause, and keeps the remedy. Which files were edited is no remedy by itself.
 func (t trouble) String() string {
-	text := t.what + ": " + cut(t.symptom, maxSymptom)
+	text := cut(t.symptom, maxSymptom)
+	if t.what != "" {
+		text = t.what + ": " + text
+	}
 	if t.edited() && t.cause != "" {
 		return text + " — " + t.cause + " — " + t.remedy
 	}
@@ -64,7 +69,7 @@ func (t trouble) String() string {
 
 // edited reports whether all that is known of the remedy is which files were changed.
 func (t trouble) edited() bool {
-	return strings.HasPrefix(t.remedy, "passed after editing ") || strings.HasPrefix(t.remedy, "mended by editing ")
+	return strings.HasPrefix(t.remedy, "passed after editing ") || strings.HasPrefix(t.remedy, "mended by editing ") || strings.HasPrefix(t.remedy, "fixed by editing ")
 }
 
 // teaches reports whether a failure of one session is worth telling: if more helped than

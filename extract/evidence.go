@@ -78,38 +78,110 @@ func (ev *evidence) missing(items []int) int {
 	return 0
 }
 
-// strange is the first verbatim part of a statement that stands neither in the items that it
-// cites nor in those next to them, empty if all do. The name that begins a procedure
-// is no quotation.
+// strange is the first verbatim part of a statement that the session does not bear out,
+// empty if there is none. A part is borne out by the items that are cited, those next to
+// them and between them, and by what the agent said in answer to a person's words that are. Where
+// one part is, the others may also stand further up: citations name the items that matter most.
 func (ev *evidence) strange(st memoir.Statement) string {
-	text := st.Text
-	if st.Kind == memoir.StatementProcedure && strings.HasPrefix(text, "“") {
-		if _, steps, ok := strings.Cut(text, "”:"); ok {
-			text = steps
-		}
-	}
-	all := verbatims(text)
+	all := verbatims(copied(st))
 	if len(all) > maxVerbatims {
 		return all[maxVerbatims].text
 	}
-	var near []int
-	for _, n := range st.Items {
-		i := ev.at[n]
-		near = append(near, i-1, i, i+1)
-	}
-	slices.Sort(near)
-	near = slices.Compact(near)
+	near, upTo := ev.around(st.Items)
+	anchored := false
+	var far []verbatim
 	for _, l := range all {
 		in := func(part string) bool {
-			return ev.facts.holds(part, l.quoted) || slices.ContainsFunc(near, func(i int) bool {
-				return i >= 0 && i < len(ev.items) && ev.textOf(i).holds(part, l.quoted)
-			})
+			return slices.ContainsFunc(near, func(i int) bool { return ev.textOf(i).holds(part, l.quoted) })
 		}
-		if !ev.found(l, in) {
+		if st.Kind == memoir.StatementProcedure && slices.ContainsFunc(near, func(i int) bool { return inOrder(l.text, ev.items[i].Input) }) {
+			anchored = true
+			continue
+		}
+		switch {
+		case ev.found(l, in):
+			anchored = true
+		case !ev.found(l, func(part string) bool { return ev.facts.holds(part, l.quoted) || in(part) }):
+			far = append(far, l)
+		}
+	}
+	for _, l := range far {
+		if !anchored || !ev.found(l, func(part string) bool {
+			for i := range upTo {
+				if ev.textOf(i).holds(part, l.quoted) {
+					return true
+				}
+			}
+			return ev.facts.holds(part, l.quoted)
+		}) {
 			return l.text
 		}
 	}
 	return ""
+}
+
+// copied is the text of a statement in which verbatim parts are looked for. The name that
+// begins a procedure is no quotation.
+func copied(st memoir.Statement) string {
+	if st.Kind == memoir.StatementProcedure && strings.HasPrefix(st.Text, "“") {
+		if _, steps, ok := strings.Cut(st.Text, "”:"); ok {
+			return steps
+		}
+	}
+	return st.Text
+}
+
+// unnamed reports whether a statement of what can be copied from a session copies nothing
+// of it: a command, a file or a procedure that no verbatim part names could be anyone's.
+func unnamed(st memoir.Statement) bool {
+	switch st.Kind {
+	case memoir.StatementCommand, memoir.StatementFile, memoir.StatementProcedure:
+		return len(verbatims(copied(st))) == 0
+	}
+	return false
+}
+
+// inOrder reports whether the words of a step are those of a call, in their order: a
+// procedure leaves out what the call was pointed at.
+func inOrder(step, input string) bool {
+	words := strings.Fields(step)
+	if len(words) < 2 || len(words) > 12 {
+		return false
+	}
+	for word := range strings.FieldsSeq(input) {
+		if len(words) > 0 && word == words[0] {
+			words = words[1:]
+		}
+	}
+	return len(words) == 0
+}
+
+// around lists the items by which a statement that cites some is borne out, as indices in
+// order, and tells the end of what a person could have read when the last of them
+// was written.
+func (ev *evidence) around(cited []int) (near []int, upTo int) {
+	for _, n := range cited {
+		i := ev.at[n]
+		near = append(near, i-1, i, i+1)
+		if ev.items[i].Origin.ByPerson() {
+			for j := i + 1; j < len(ev.items) && !ev.items[j].Origin.ByPerson(); j++ {
+				if ev.items[j].Kind == memoir.ItemMessage {
+					near = append(near, j)
+				}
+			}
+		}
+	}
+	if len(cited) > 1 {
+		for i := ev.at[slices.Min(cited)]; i < ev.at[slices.Max(cited)]; i++ {
+			near = append(near, i)
+		}
+	}
+	slices.Sort(near)
+	near = slices.DeleteFunc(slices.Compact(near), func(i int) bool { return i < 0 || i >= len(ev.items) })
+	if len(near) > 0 {
+		upTo = near[len(near)-1] + 1
+	}
+	return near, upTo
 }
 
 // strangeAnywhere reports whether a line has a verbatim part that no item has.
@@ -150,7 +222,11 @@ func (ev *evidence) found(l verbatim, in func(part string) bool) bool {
 		if in(loose(form)) {
 			return true
 		}
-		parts := strings.Split(leftOut.ReplaceAllString(form, "\x00"), "\x00")
+		gaps := leftOut.ReplaceAllString(form, "\x00")
+		if l.quoted {
+			gaps = strings.NewReplacer("; ", "\x00", " — ", "\x00").Replace(gaps) // where lines were joined
+		}
+		parts := strings.Split(gaps, "\x00")
 		if longest := slices.MaxFunc(parts, func(a, b string) int { return len(a) - len(b) }); len(parts) > 1 && len(strings.TrimSpace(longest)) >= minPart &&
 			!slices.ContainsFunc(parts, func(p string) bool { return !in(loose(p)) }) {
 			return true
@@ -159,8 +235,12 @@ func (ev *evidence) found(l verbatim, in func(part string) bool) bool {
 	return false
 }
 
-// leftOut is what stands for something else: an ellipsis, <name>, and N for a number.
-var leftOut = newPattern(`\[?(?:…|\.\.\.)\]?|<[A-Za-z][\w -]*>|\bN\b`)
+// listMarks begin the lines of a list or of a quotation, which one that quotes it leaves out.
+var listMarks = newPattern(`(?m)^[ \t]*(?:(?:[-*+•>]|\d{1,3}[.)])[ \t]+)+`)
+
+// leftOut is what stands for something else: an ellipsis, <name>, N for a number, and what
+// is written in the place of a secret.
+var leftOut = newPattern(`\[REDACTED:[\w-]*\]|\[?(?:…|\.\.\.)\]?|<[A-Za-z][\w -]*>|\bN\b`)
 
 // minPart is how many bytes the longest part of a shortened quotation has at least.
 const minPart = 4
@@ -180,7 +260,11 @@ func (ev *evidence) textOf(i int) looseText {
 		}
 		flat := loose(text) + "\x00" // which no part holds
 		if strings.Contains(text, `\`) {
-			flat += loose(unescape.Replace(text)) + "\x00"
+			text = unescape.Replace(text)
+			flat += loose(text) + "\x00"
+		}
+		if listMarks.MatchString(text) {
+			flat += loose(listMarks.ReplaceAllString(text, "")) + "\x00"
 		}
 		ev.texts[i] = newLooseText(flat)
 	}

@@ -213,6 +213,7 @@ func TestWhatTheItemsDoNotShowIsDroppedAndCounted(t *testing.T) {
 		"a shortened quotation":               {"- the user: “The uploader must retry … first” [1]", "- the user: “The uploader must retry … first” [1]", extract.Dropped{}},
 		"a quotation with marks of code":      {"- “Always run the `linter` **first**” [1]", "- “Always run the `linter` first” [1]", extract.Dropped{}},
 		"a placeholder":                       {"- `upload.go:N: status <code>` is printed [2]", "- `upload.go:N: status <code>` is printed [2]", extract.Dropped{}},
+		"a secret taken out":                  {"- `upload.go:[REDACTED:secret]: status 503` is printed [2]", "- `upload.go:[REDACTED:secret]: status 503` is printed [2]", extract.Dropped{}},
 		"nothing but placeholders":            {"- `N <code> …` is printed [2]", "", extract.Dropped{Ungrounded: 1}},
 		"of the next item":                    {"- `status 503` came back [1]", "- `status 503` came back [1]", extract.Dropped{}},
 		"of an item far away":                 {"- `status 503` came back [5]", "", extract.Dropped{Ungrounded: 1}},
@@ -463,6 +464,41 @@ func TestFailedCallsKeepTheirMeaning(t *testing.T) {
 
 // What the built-in model finds is copied from sessions, so that a model which answers
 // with it must be believed.
+// A statement of a command, a file or a procedure that copies nothing can't be held
+// against the session, and is nobody's.
+func TestWhatCanBeCopiedMustBe(t *testing.T) {
+	t.Parallel()
+	in := llmInput()
+	for name, tt := range map[string]struct {
+		section, line string
+		kept          bool
+	}{
+		"a command in words":             {"Commands", "run fakectl deploy prod before each merge [1]", false},
+		"numbers":                        {"Commands", "ports are 4711 and the version is 9.9.9 [2]", false},
+		"a command of the session":       {"Commands", "`go test ./...` fails until it is mended [2]", true},
+		"another command":                {"Commands", "`go test ./other/...` passes [2]", false},
+		"a file in words":                {"Files", "the uploader's main file holds the loop [2]", false},
+		"a file of the session":          {"Files", "`upload.go` — holds the loop [2]", true},
+		"a procedure in words":           {"Procedure", "“retry”: change the loop, then test it [2]", false},
+		"the ask of a procedure alone":   {"Procedure", "“The uploader must retry”: change it [1]", false},
+		"a procedure of the session":     {"Procedure", "“retry”: `go test ./...` → `go test ./...` [2, 3]", true},
+		"words where words are expected": {"Environment", "retries help against overload here [2]", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var told extract.Report
+			o := extract.LLM{Report: func(r extract.Report) { told = r }}
+			e, _, err := ask(t, &script{turns: []any{reply("## Task\n- Make the uploader retry [1]\n\n## "+tt.section+"\n- "+tt.line, goodSummary, goodSlug)}}, o, in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if kept := strings.Contains(e.RawMemory, tt.line); kept != tt.kept || (told.Dropped.Ungrounded == 0) != tt.kept {
+				t.Errorf("kept %v, %+v:\n%s", kept, told.Dropped, e.RawMemory)
+			}
+		})
+	}
+}
+
 func TestCorpusSessionsBearOutWhatTheBuiltinModelSays(t *testing.T) {
 	t.Parallel()
 	kept, dropped := 0, extract.Dropped{}
@@ -494,7 +530,7 @@ func TestCorpusSessionsBearOutWhatTheBuiltinModelSays(t *testing.T) {
 		}
 	}
 	t.Logf("%d statements kept, %+v", kept, dropped)
-	if all := kept + dropped.Statements(); dropped.Statements()*10 > all {
+	if all := kept + dropped.Statements(); dropped.Statements()*100 > all {
 		t.Errorf("%d of %d statements were dropped", dropped.Statements(), all)
 	}
 }

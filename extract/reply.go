@@ -175,6 +175,9 @@ func (u *used) hold(statements []memoir.Statement, ev *evidence, known *earlier)
 			u.dropped.Crowded++
 			problem = "is said twice, or one too many"
 		case known.says(st): // its quotations were looked for when it was made
+		case unnamed(st):
+			u.dropped.Ungrounded++
+			problem = "copies nothing from the transcript: put the command or the path itself in backticks"
 		default:
 			if strange := ev.strange(st); strange != "" {
 				u.dropped.Ungrounded++

@@ -31,5 +31,9 @@ func LoadDir(dir string) (*Set, error) {
 			return nil, memoir.Errorf(memoir.CodeConfig, "the prompts are "+strings.Join(known, ", "), "%s is none of the prompts", filepath.Join(dir, name))
 		}
 	}
-	return Load(os.DirFS(dir))
+	set, err := Load(os.DirFS(dir))
+	if err != nil {
+		return nil, memoir.Errorf(memoir.CodeOf(err), memoir.HintOf(err), "%w (in %s)", err, dir)
+	}
+	return set, nil
 }

@@ -52,6 +52,9 @@ func TestADirectoryOfPromptsThatIsNoUse(t *testing.T) {
 			}
 		}
 		_, err := LoadDir(dir)
+		if err != nil && !strings.Contains(err.Error(), dir) {
+			t.Errorf("%s: %v does not name the directory", name, err)
+		}
 		if memoir.CodeOf(err) != memoir.CodeConfig || !strings.Contains(err.Error(), test.want) || memoir.HintOf(err) == "" {
 			t.Errorf("%s: got %v", name, err)
 		}

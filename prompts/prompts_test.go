@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -49,6 +50,7 @@ func TestStageOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	golden(t, "stage_one_system", system)
 	golden(t, "stage_one_input", input)
 	if strings.Count(input, "</transcript>") != 1 {
 		t.Error("the transcript can close its own frame")
@@ -120,7 +122,7 @@ func TestThePromptsExampleIsARawMemory(t *testing.T) {
 			t.Errorf("%q cites nothing", s.Text)
 		}
 	}
-	if diff := cmp.Diff(memoir.StatementKinds, kinds); diff != "" {
+	if diff := cmp.Diff(memoir.StatementKinds, slices.Compact(kinds)); diff != "" {
 		t.Errorf("sections of the example:\n%s", diff)
 	}
 	if got := memoir.FormatStatements(statements); strings.TrimSpace(got) != strings.TrimSpace(example.String()) {
@@ -129,6 +131,57 @@ func TestThePromptsExampleIsARawMemory(t *testing.T) {
 	for _, key := range []string{"raw_memory", "rollout_summary", "rollout_slug"} {
 		if !strings.Contains(system, `"`+key+`": ""`) {
 			t.Errorf("the empty answer lacks %s", key)
+		}
+	}
+}
+
+// Every field that an item is shown with is explained, and so is who speaks: whose
+// words are the person's is what all else rests on.
+func TestThePromptExplainsItems(t *testing.T) {
+	t.Parallel()
+	system, _, err := StageOne(StageOneVars{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, fields, _ := strings.Cut(system, "# What you are given\n")
+	fields, _, _ = strings.Cut(fields, "\n# ")
+	for _, field := range []string{"n", "kind", "role", "origin", "final", "day", "cwd", "branch", "tool", "input", "output", "exit", "failed",
+		memoir.ItemMessage, memoir.ItemTool, memoir.ItemSummary, "user_shell"} {
+		if !strings.Contains(fields, "`"+field+"`") {
+			t.Errorf("%s is not explained", field)
+		}
+	}
+	flat := strings.Join(strings.Fields(fields), " ")
+	person, others, ok := strings.Cut(flat, "Nothing else is:")
+	_, person, ok2 := strings.Cut(person, "The person's own words are")
+	if !ok || !ok2 {
+		t.Fatal("it does not say whose words are the person's")
+	}
+	for _, o := range []memoir.Origin{memoir.OriginTyped, memoir.OriginQueued, memoir.OriginSlashCommand, memoir.OriginShell, memoir.OriginPlanHandover,
+		memoir.OriginInjected, memoir.OriginCompactionSummary, memoir.OriginSubagentTask, memoir.OriginRejection, memoir.OriginAnswer, memoir.OriginAgent} {
+		if named := "`" + string(o) + "`"; strings.Contains(person, named) != o.ByPerson() || strings.Contains(others, named) == o.ByPerson() {
+			t.Errorf("%s: %v that a person wrote it", o, o.ByPerson())
+		}
+	}
+}
+
+// Both phases believe the same.
+func TestThePromptsAgreeOnWhomToBelieve(t *testing.T) {
+	t.Parallel()
+	one, _, err := StageOne(StageOneVars{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, _, err := Consolidate(ConsolidateVars{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, system := range map[string]string{"extraction": one, "consolidation": two} {
+		flat := strings.ToLower(strings.Join(strings.Fields(system), " "))
+		for _, want := range []string{"the person about what they want and whether it was right", "tool results about what happened", "the agent", "[redacted:", "2026-07-02"} {
+			if !strings.Contains(flat, want) {
+				t.Errorf("%s does not say %q", name, want)
+			}
 		}
 	}
 }
@@ -147,6 +200,7 @@ func TestConsolidate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	golden(t, "consolidation_system", system)
 	golden(t, "consolidation", input)
 	for _, tag := range regexp.MustCompile(`(?m)^<([a-z-]+)>$`).FindAllStringSubmatch(input, -1) {
 		if n := strings.Count(strings.ToLower(input), "</"+tag[1]+">"); n != 1 {

@@ -36,8 +36,12 @@ func TestATemplateUsesExactlyItsVariables(t *testing.T) {
 		{"one unknown", "{{a}} {{b}} {{c}}", "prompt x.md: unknown variable {{c}}; its variables are a, b"},
 		{"case counts", "{{A}} {{b}}", "prompt x.md: unknown variable {{A}}"},
 		{"an empty one", "{{a}} {{b}} {{}}", "prompt x.md: unknown variable {{}}"},
-		{"not closed", "{{a}} {{b}} {{a", "prompt x.md: "},
-		{"nothing", " \n", "prompt x.md is empty"},
+		{"not closed", "{{a}} {{b}} {{a", `prompt x.md, line 1: "{{a" is not closed; close each {{ with }}`},
+		{"not closed on its line", "{{a}}\n{{b\n}} and the rest", `prompt x.md, line 2: "{{b" is not closed`},
+		{"two braces that open nothing", `{{a}} {{b}} ${{"{{"}} secrets }}`, ""},
+		{"a mark of the byte order", "\ufeff{{a}} {{b}}", ""},
+		{"nothing but that mark", "\ufeff", "prompt x.md is empty; write the prompt, or remove the file"},
+		{"nothing", " \n", "prompt x.md is empty; write the prompt, or remove the file"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -70,6 +74,26 @@ func TestValuesAreNotExpanded(t *testing.T) {
 	}
 	if _, err := tmpl.render(map[string]string{"a": ""}); err == nil || !strings.Contains(err.Error(), "x.md: variable b has no value") {
 		t.Errorf("a value is missing: %v", err)
+	}
+}
+
+func TestTwoBracesCanBeWritten(t *testing.T) {
+	t.Parallel()
+	tmpl, err := parse("x.md", "\ufeff${{ \"{{\" }} x }} is {{a}}", []string{"a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := tmpl.render(map[string]string{"a": "1"}); err != nil || got != "${{ x }} is 1" {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+// What was left open is told, not all that follows it.
+func TestAnOpenTagIsToldInALine(t *testing.T) {
+	t.Parallel()
+	_, err := parse("x.md", "{{a}}\n\n{{b and "+strings.Repeat("the rest of it ", 400), []string{"a", "b"})
+	if err == nil || len(err.Error()) > 120 || !strings.Contains(err.Error(), "line 3") {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -232,7 +232,7 @@ func TestAProcessThatWasStoppedBeyondItsLeaseChangesNothing(t *testing.T) {
 					t.Errorf("%s: the other run: %v: %s", name, err, out)
 					break
 				}
-				if done(t, home) {
+				if settled(t, home) {
 					break
 				}
 				time.Sleep(200 * time.Millisecond) // a real process, a real lease
@@ -256,8 +256,8 @@ func TestAProcessThatWasStoppedBeyondItsLeaseChangesNothing(t *testing.T) {
 	t.Logf("%d moments", len(names))
 }
 
-// done reports whether nothing runs, and no project is due.
-func done(t *testing.T, home string) bool {
+// settled reports whether nothing runs, and no project is due.
+func settled(t *testing.T, home string) bool {
 	t.Helper()
 	st := openStore(t, home)
 	if st == nil {

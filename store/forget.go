@@ -84,8 +84,19 @@ func (s *Store) BeginForgetting(ctx context.Context, c ProjectClaim, f Forgettin
 		if err != nil {
 			return err
 		}
+		// Sessions move: the memory of a project may rest on one of another.
+		homes, err := keysOf(t, `SELECT DISTINCT project_id FROM extraction WHERE project_id IS NOT NULL AND project_id <> ?
+			AND session_key IN (SELECT value FROM json_each(?))`, c.ProjectID, jsonList(append([]string{}, keys...)))
+		if err != nil {
+			return err
+		}
 		if err := s.entomb(t, c.ProjectID, keys); err != nil {
 			return err
+		}
+		for _, id := range homes {
+			if _, err := beginWithdrawal(t, id, "", f.Purge); err != nil {
+				return err
+			}
 		}
 		if f.Purge {
 			if _, err := t.exec(`UPDATE counter SET n = 1 WHERE name = 'purge'`); err != nil {
@@ -95,25 +106,31 @@ func (s *Store) BeginForgetting(ctx context.Context, c ProjectClaim, f Forgettin
 		if c.ProjectID == "" {
 			return s.deleteExtracted(t, keys)
 		}
-		if c.Seq, err = bump(t, c.ProjectID); err != nil {
-			return err
-		}
-		if _, err := t.exec(`INSERT INTO withdrawal (project_id, text, seq, purge) VALUES (?, ?, ?, ?)
-			ON CONFLICT (project_id, text) DO UPDATE SET seq = excluded.seq, purge = max(purge, excluded.purge)`,
-			c.ProjectID, f.Text, c.Seq, f.Purge); err != nil {
-			return err
-		}
-		for _, statement := range []string{
-			`DELETE FROM draft WHERE project_id = ?`,
-			`UPDATE job SET last_error = '' WHERE kind = 'consolidate' AND key = ?`,
-		} {
-			if _, err := t.exec(statement, c.ProjectID); err != nil {
-				return err
-			}
-		}
-		return nil
+		c.Seq, err = beginWithdrawal(t, c.ProjectID, f.Text, f.Purge)
+		return err
 	})
 	return c, s.explain(err, "forgetting sessions")
+}
+
+// beginWithdrawal makes a project due, and notes that its memory is to be rid of what
+// was forgotten. It returns the new change sequence.
+func beginWithdrawal(t tx, projectID, text string, purge bool) (seq int64, err error) {
+	if seq, err = bump(t, projectID); err != nil {
+		return 0, err
+	}
+	if _, err := t.exec(`INSERT INTO withdrawal (project_id, text, seq, purge) VALUES (?, ?, ?, ?)
+		ON CONFLICT (project_id, text) DO UPDATE SET seq = excluded.seq, purge = max(purge, excluded.purge)`, projectID, text, seq, purge); err != nil {
+		return 0, err
+	}
+	for _, statement := range []string{
+		`DELETE FROM draft WHERE project_id = ?`,
+		`UPDATE job SET last_error = '' WHERE kind = 'consolidate' AND key = ?`,
+	} {
+		if _, err := t.exec(statement, projectID); err != nil {
+			return 0, err
+		}
+	}
+	return seq, nil
 }
 
 // withSubagents adds the sessions that agents started in those: they say what they were told there.
@@ -127,13 +144,16 @@ func withSubagents(t tx, keys []string) ([]string, error) {
 	return slices.Compact(out), err
 }
 
-// entomb marks sessions as forgotten and blanks what the registry says of them but
+// entomb marks sessions as forgotten, under the project that they belong to or else
+// the one given, and blanks what the registry says of them but
 // for what they are recognised by.
 func (s *Store) entomb(t tx, projectID string, keys []string) error {
 	list := jsonList(append([]string{}, keys...))
-	_, err := t.exec(`INSERT INTO mark (session_key, forgotten, at, project_id) SELECT value, 1, ?, ? FROM json_each(?) WHERE true
+	_, err := t.exec(`INSERT INTO mark (session_key, forgotten, at, project_id)
+		SELECT value, 1, ?, coalesce((SELECT project_id FROM extraction WHERE session_key = value), (SELECT project_id FROM session WHERE key = value), ?)
+			FROM json_each(?) WHERE true
 		ON CONFLICT (session_key) DO UPDATE SET forgotten = 1, at = iif(forgotten, at, excluded.at),
-			project_id = iif(excluded.project_id = '', project_id, excluded.project_id)`, millis(s.now()), projectID, list)
+			project_id = iif(forgotten AND project_id <> '', project_id, excluded.project_id)`, millis(s.now()), projectID, list)
 	if err != nil {
 		return err
 	}

@@ -281,3 +281,36 @@ func (r *run) finishForgetting(ctx context.Context) error {
 	}
 	return nil
 }
+
+// ForgetProject withdraws a project for good, with all its sessions, its memory and
+// its generations, and returns how many sessions that were. It waits for opts.Wait
+// while another process holds it; then the error has the code memoir.CodeBusy.
+func ForgetProject(ctx context.Context, st *store.Store, opts Options, id string, purge bool) (sessions int, removed []string, err error) {
+	r, err := newRun(st, opts)
+	if err != nil {
+		return 0, nil, err
+	}
+	if err := FinishMoves(ctx, st, opts.Home); err != nil {
+		return 0, nil, err
+	}
+	err = r.holding(ctx, id, opts.Wait, func(ctx context.Context, _ *store.ProjectClaim) (err error) {
+		if purge {
+			if err := st.BeginPurge(ctx); err != nil {
+				return err
+			}
+		}
+		sessions, err = st.ForgetProject(ctx, id)
+		return err
+	})
+	if err != nil {
+		return 0, nil, err
+	}
+	if err := FinishMoves(ctx, st, opts.Home); err != nil {
+		return sessions, nil, err
+	}
+	if err := DropAnswers(opts.Home, id); err != nil || !purge {
+		return sessions, nil, err
+	}
+	removed, err = Purge(ctx, st, opts.Home)
+	return sessions, removed, err
+}

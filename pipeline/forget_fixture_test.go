@@ -1,13 +1,16 @@
 package pipeline_test
 
 import (
+	"crypto/sha256"
 	"database/sql"
+	"encoding/hex"
 	"path/filepath"
 	"testing"
 	"time"
 
 	_ "github.com/mattn/go-sqlite3" // the driver
 
+	"memoir"
 	"memoir/lease"
 	"memoir/store"
 )
@@ -38,4 +41,27 @@ func held(t *testing.T, home, project string) (release func()) {
 		}
 		st.Close()
 	}
+}
+
+// openImpatient opens a home's database without much patience for others.
+func openImpatient(t *testing.T, home string) *store.Store {
+	t.Helper()
+	st, err := store.Open(t.Context(), filepath.Join(home, "memoir.db"), store.Options{BusyTimeout: 300 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
+}
+
+func wantBusy(t *testing.T, err error) {
+	t.Helper()
+	if memoir.CodeOf(err) != memoir.CodeBusy {
+		t.Fatalf("the error is %v", err)
+	}
+}
+
+// answerName is what the name of a kept answer has for a project.
+func answerName(project string) string {
+	sum := sha256.Sum256([]byte(project))
+	return hex.EncodeToString(sum[:6])
 }

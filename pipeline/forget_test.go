@@ -44,7 +44,7 @@ func liveText(t *testing.T, home, project string) string {
 
 const (
 	secretID = "aaaaaaaa-1111-4222-8333-444444444444"
-	besideID  = "bbbbbbbb-1111-4222-8333-444444444444"
+	besideID = "bbbbbbbb-1111-4222-8333-444444444444"
 )
 
 // twoSessions is a home with the memory of two sessions of one project, of which the

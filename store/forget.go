@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"memoir"
@@ -325,4 +326,22 @@ func (s *Store) Remembering(ctx context.Context, keys []string) (map[string][]st
 		slices.Sort(keys)
 	}
 	return found, s.explain(err, "looking for memories of sessions")
+}
+
+// ExtractedSaying returns the keys of sessions whose extraction holds a text, which is
+// in lower case, in upper or lower case.
+func (s *Store) ExtractedSaying(ctx context.Context, text string) (map[string]bool, error) {
+	keys := map[string]bool{}
+	err := s.read(ctx, func(t tx) error {
+		return t.each(`SELECT session_key, raw_memory || char(10) || rollout_summary || char(10) || rollout_slug || char(10) || title || char(10) || cwd || char(10) || branch
+			FROM extraction`, nil, func(scan func(...any) error) error {
+			var key, all string
+			err := scan(&key, &all)
+			if strings.Contains(strings.ToLower(all), text) {
+				keys[key] = true
+			}
+			return err
+		})
+	})
+	return keys, s.explain(err, "looking for a text in extractions")
 }

@@ -45,24 +45,26 @@ func (s *Store) Purge(ctx context.Context) (removed []string, err error) {
 	if removed, err = s.removeCopies(); err != nil {
 		return removed, err
 	}
-	err = s.patiently(ctx, func() error {
+	if err := s.alone(ctx, `VACUUM`); err != nil {
+		return removed, s.explain(err, "purging database")
+	}
+	if err := s.truncateLog(ctx); err != nil {
+		return removed, err
+	}
+	return removed, s.explain(s.alone(ctx, `UPDATE counter SET n = 0 WHERE name = 'purge'`), "recording that the database was purged")
+}
+
+// alone runs a statement outside a transaction.
+func (s *Store) alone(ctx context.Context, statement string) error {
+	return s.patiently(ctx, func() error {
 		conn, err := s.durable.Conn(ctx)
 		if err != nil {
 			return err
 		}
 		defer conn.Close()
-		t := tx{ctx: context.WithoutCancel(ctx), on: conn}
-		for _, statement := range []string{`VACUUM`, `UPDATE counter SET n = 0 WHERE name = 'purge'`} {
-			if _, err := t.exec(statement); err != nil {
-				return err
-			}
-		}
-		return nil
+		_, err = tx{ctx: context.WithoutCancel(ctx), on: conn}.exec(statement)
+		return err
 	})
-	if err != nil {
-		return removed, s.explain(err, "purging database")
-	}
-	return removed, s.truncateLog(ctx)
 }
 
 // truncateLog empties the write-ahead log, which holds pages as they were.
@@ -85,7 +87,7 @@ func (s *Store) truncateLog(ctx context.Context) error {
 		return nil
 	})
 	if errors.Is(err, errReading) {
-		return memoir.Errorf(memoir.CodeBusy, "the log is emptied when the last process closes the database", "another process has the database open, so its log still holds what was deleted")
+		return memoir.Errorf(memoir.CodeBusy, "the next `memoir run` empties it", "another process has the database open, so its log still holds what was deleted")
 	}
 	return s.explain(err, "emptying the log of the database")
 }

@@ -23,10 +23,10 @@ type forgetting struct {
 	register   register
 	hand       map[string]bool
 	statements []*saying // of the forgotten sessions
-	said       []string  // the same as texts
+	said       []string  // what they say in words of their own, in lower case
 	texts      []string  // in lower case
-	forgotten  string    // all that was extracted from the forgotten sessions
-	kept       string    // all that was extracted from the others
+	forgotten  string    // all that was extracted from the forgotten sessions, in lower case
+	kept       string    // all that was extracted from the others, in lower case
 }
 
 func (f Forgotten) in(in Input) *forgetting {
@@ -38,17 +38,22 @@ func (f Forgotten) in(in Input) *forgetting {
 	}
 	var gone, kept strings.Builder
 	for _, e := range f.Extractions {
-		gone.WriteString(e.RawMemory + "\n" + e.RolloutSummary + "\n" + e.Title + "\n")
+		for line := range strings.Lines(e.RawMemory + "\n" + e.RolloutSummary + "\n" + e.Title + "\n") {
+			if !isHeading(strings.TrimSpace(line)) || e.Title != "" && strings.Contains(line, e.Title) { // other headings are the form's
+				gone.WriteString(line)
+			}
+		}
 		for _, st := range allStatements(e) {
 			text := oneLine(st.Text)
-			out.said = append(out.said, text)
+			out.said = append(out.said, tellings(text)...)
 			out.statements = append(out.statements, newSaying(text))
 		}
 	}
 	for _, e := range without(in.Extractions, in.Withdrawn) {
 		kept.WriteString(e.RawMemory + "\n" + e.RolloutSummary + "\n" + e.Title + "\n")
 	}
-	out.forgotten, out.kept = gone.String(), kept.String()
+	out.forgotten, out.kept = strings.ToLower(gone.String()), strings.ToLower(kept.String())
+	out.said = slices.DeleteFunc(out.said, func(text string) bool { return strings.Contains(out.kept, text) })
 	return out
 }
 
@@ -63,19 +68,35 @@ func (f *forgetting) holds(line string) bool {
 
 // quotes reports whether a line says, word for word, what forgotten sessions alone said.
 func (f *forgetting) quotes(line string) bool {
-	line = strings.TrimSpace(listMark.ReplaceAllString(strings.TrimSpace(line), ""))
+	line = plainly(listMark.ReplaceAllString(strings.TrimSpace(line), ""))
 	if len(line) < leastTelling {
 		return false
 	}
 	if strings.Contains(f.forgotten, line) && !strings.Contains(f.kept, line) {
 		return true
 	}
-	return slices.ContainsFunc(f.said, func(text string) bool {
-		return len(text) >= leastTelling && strings.Contains(line, text) && !strings.Contains(f.kept, text)
-	})
+	return slices.ContainsFunc(f.said, func(text string) bool { return strings.Contains(line, text) })
 }
 
-// Line is a line that a person wrote as it may stand: without citations of
+// plainly is a text in lower case, without the marks around it: of a comment, a
+// quotation, the end of a sentence.
+func plainly(text string) string {
+	return strings.ToLower(strings.Trim(text, "#/*>“”\"'` .,;:!?—-"))
+}
+
+// tellings are the parts of a statement that tell where a text has it from: the
+// whole, and what it quotes.
+func tellings(text string) []string {
+	out := []string{plainly(text)}
+	for part := range strings.SplitSeq(text, "“") {
+		if quoted, _, ok := strings.Cut(part, "”"); ok {
+			out = append(out, plainly(quoted))
+		}
+	}
+	return slices.DeleteFunc(out, func(part string) bool { return len(part) < leastTelling })
+}
+
+// line is a line that a person wrote as it may stand: without citations of
 // withdrawn sessions. One that rests on such sessions alone, names one in full or
 // holds a forgotten text may not stand.
 func (f *forgetting) line(line string) (string, bool) {
@@ -237,7 +258,7 @@ func (g *forgetting) withoutUncited(r *renewal, c memoir.Consolidation) (memoir.
 // only forgotten sessions said: in a skill word for word, elsewhere about.
 func (g *forgetting) alone(r *renewal, line string, literal bool) bool {
 	text := strings.TrimSpace(line)
-	if text == "" || isHeading(text) || r.hand[text] || slices.ContainsFunc(brackets.FindAllString(text, -1), func(b string) bool {
+	if text == "" || r.hand[text] || slices.ContainsFunc(brackets.FindAllString(text, -1), func(b string) bool {
 		return slices.ContainsFunc(bracketIDs(b), r.register.cited)
 	}) {
 		return false

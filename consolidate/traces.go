@@ -66,7 +66,7 @@ func (g *forgetting) trace(line string) string {
 		return what
 	}
 	cites := slices.ContainsFunc(brackets.FindAllString(line, -1), func(b string) bool { return slices.ContainsFunc(bracketIDs(b), g.register.cited) })
-	if text := strings.TrimSpace(line); !cites && !isHeading(text) && !g.hand[text] && g.quotes(text) {
+	if text := strings.TrimSpace(line); !cites && !g.hand[text] && g.quotes(text) {
 		return "says what only a forgotten session said"
 	}
 	return ""

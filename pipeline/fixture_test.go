@@ -27,6 +27,7 @@ const runVariable = "PIPELINE_TEST_RUN"
 type processOptions struct {
 	Home, Sessions string
 	Merge          [2]memoir.Project // merge these instead of running
+	Forget         pipeline.Forgetting
 }
 
 func TestMain(m *testing.M) {
@@ -53,6 +54,13 @@ func runAsProcess(text string) int {
 		case memoir.CodeOf(err) == memoir.CodeBusy:
 			return 4
 		case err != nil:
+			os.Stderr.WriteString(err.Error() + "\n")
+			return 1
+		}
+		return 0
+	}
+	if len(o.Forget.Keys) > 0 {
+		if _, err := pipeline.Forget(ctx, st, options(o.Home, o.Sessions), o.Forget); err != nil {
 			os.Stderr.WriteString(err.Error() + "\n")
 			return 1
 		}

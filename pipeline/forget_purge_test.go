@@ -29,7 +29,7 @@ func holding(t *testing.T, home, text string) []string {
 			return err
 		}
 		if strings.HasSuffix(path, ".zst") {
-			z, err := zstd.NewReader(bytes.NewReader(content))
+			z, err := zstd.NewReader(nil)
 			if err != nil {
 				return err
 			}

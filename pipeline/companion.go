@@ -17,18 +17,19 @@ const (
 )
 
 // beside are the files that a consolidation has no place for: the companions,
-// as people rewrote them, and what people put there themselves.
-func beside(in consolidate.Input, live memory.Snapshot) memory.Files {
+// as people rewrote them, and what people put there themselves; none with a line that
+// rests on withdrawn sessions alone.
+func (r *run) beside(in consolidate.Input, live memory.Snapshot) memory.Files {
 	files := companions(in.Extractions)
 	for path, content := range live.Files.Extra() {
 		if path != rawMemoriesFile && !strings.HasPrefix(path, summariesDir) {
-			files[path] = content
+			files[path] = []byte(r.clean(string(content), in))
 		}
 	}
 	for _, note := range in.Notes {
 		_, ours := files[note.File]
 		if note.Action == memoir.NoteFile && (ours || theirs(note.File)) {
-			files[note.File] = []byte(note.Text)
+			files[note.File] = []byte(r.clean(note.Text, in))
 		}
 	}
 	return files

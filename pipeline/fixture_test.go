@@ -29,6 +29,7 @@ type processOptions struct {
 	Merge          [2]memoir.Project // merge these instead of running
 	URL            string            // of a server that Phase 1 asks; empty: none
 	Restore        int               // restore this generation of Merge[0] instead
+	Forget         pipeline.Forgetting
 }
 
 func TestMain(m *testing.M) {
@@ -65,6 +66,13 @@ func runAsProcess(text string) int {
 		case memoir.CodeOf(err) == memoir.CodeBusy:
 			return 4
 		case err != nil:
+			os.Stderr.WriteString(err.Error() + "\n")
+			return 1
+		}
+		return 0
+	}
+	if len(o.Forget.Keys) > 0 {
+		if _, err := pipeline.Forget(ctx, st, options(o.Home, o.Sessions), o.Forget); err != nil {
 			os.Stderr.WriteString(err.Error() + "\n")
 			return 1
 		}

@@ -126,7 +126,11 @@ func (r *run) takenOut(ctx context.Context, projectID, key string) (bool, error)
 	}
 	s := sessions[0]
 	elsewhere := s.ProjectID != "" && s.ProjectID != projectID
-	return s.Reason == memoir.ReasonDisabled || s.Reason == memoir.ReasonForgotten || elsewhere, nil
+	if s.Reason == memoir.ReasonDisabled || elsewhere {
+		return true, nil
+	}
+	forgotten, err := r.store.Forgotten(ctx)
+	return forgotten[key], err
 }
 
 // recoverRoot removes what a killed run left behind, and records a generation
@@ -223,7 +227,7 @@ func free(files memory.Files, name string) string {
 
 // files lays the artifact set out and redacts each file and name in it.
 func (r *run) files(c memoir.Consolidation, in consolidate.Input, live memory.Snapshot) (memory.Files, secrets.Counts, error) {
-	files, err := memory.Layout(c, beside(in, live))
+	files, err := memory.Layout(c, r.beside(in, live))
 	if err != nil {
 		return nil, nil, fmt.Errorf("lay out the memory: %w", err)
 	}

@@ -60,6 +60,9 @@ func (r *run) inputs(ctx context.Context, project store.ProjectRow, live memory.
 	if err != nil {
 		return consolidate.Input{}, err
 	}
+	if r.forgetting != nil {
+		r.forgetting.restrict(&in, live)
+	}
 	return in, nil
 }
 
@@ -94,14 +97,19 @@ func stillAside(aside []memory.Input, in consolidate.Input) (left []memory.Input
 // by a person or a setting, and those of the last inputs that are none any more.
 func (r *run) withdrawn(ctx context.Context, project store.ProjectRow, missing map[string]string) ([]string, error) {
 	keys := maps.Clone(missing)
-	for _, reason := range []memoir.Reason{memoir.ReasonDisabled, memoir.ReasonForgotten} {
-		sessions, err := r.store.Sessions(ctx, store.Filter{Project: project.ID, Reason: reason})
-		if err != nil {
-			return nil, fmt.Errorf("list withdrawn sessions: %w", err)
-		}
-		for _, s := range sessions {
-			keys[s.Key()] = ""
-		}
+	sessions, err := r.store.Sessions(ctx, store.Filter{Project: project.ID, Reason: memoir.ReasonDisabled})
+	if err != nil {
+		return nil, fmt.Errorf("list withdrawn sessions: %w", err)
+	}
+	for _, s := range sessions {
+		keys[s.Key()] = ""
+	}
+	forgotten, err := r.store.ForgottenOf(ctx, project.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range forgotten {
+		keys[key] = ""
 	}
 	return slices.Sorted(maps.Keys(keys)), nil
 }

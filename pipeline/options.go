@@ -56,6 +56,7 @@ const (
 	StageScan        Stage = "scan"
 	StageExtract     Stage = "extract"
 	StageConsolidate Stage = "consolidate"
+	StageSearch      Stage = "search" // of transcripts, for what is to be forgotten
 )
 
 // Progress reports how far a stage is. Total is 0 while it is not known.

@@ -38,6 +38,7 @@ type run struct {
 	heads        map[string]rollout.Head // of the files that the scan looked at, by path
 	starting     string                  // key of the session to leave alone
 	switched     projectFiles
+	forgetting   *forgetting // nil unless a project's memory is made for the sake of forgetting
 
 	placing sync.Mutex // for finder and switched, once workers run
 	finder  *finder    // made at first use, when the scan has registered all
@@ -118,6 +119,9 @@ func (r *run) steps(ctx context.Context) error {
 		return r.plan(ctx)
 	}
 	if err := r.unite(ctx); err != nil {
+		return err
+	}
+	if err := r.finishForgetting(ctx); err != nil {
 		return err
 	}
 	r.total = min(r.report.Scan.Reasons[memoir.ReasonEligible], r.opts.Limit)

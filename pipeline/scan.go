@@ -293,7 +293,7 @@ func assemble(key string, rows []store.FileRow) (memoir.Session, error) {
 	files := map[string]memoir.File{}
 	for _, row := range rows {
 		files[row.Path] = row.File
-		if row.Error != "" {
+		if row.Error != "" || len(row.Head) == 0 { // of a session that was forgotten, only what it is recognised by is kept
 			continue
 		}
 		part := rollout.Part{Path: row.Path}

@@ -28,14 +28,13 @@ func (s *Store) ClearAll(ctx context.Context) error {
 }
 
 func clearProject(t tx, id string) error {
+	const sessions = `(SELECT key FROM session WHERE project_id = ?1 UNION SELECT session_key FROM mark WHERE forgotten AND project_id = ?1)`
 	for _, statement := range []string{
 		// An extraction is at first where its session is; but sessions move.
-		`DELETE FROM extraction WHERE project_id = ?1 OR session_key IN (SELECT key FROM session WHERE project_id = ?1)`,
-		`DELETE FROM job WHERE kind = 'consolidate' AND key = ?1
-			OR kind = 'extract' AND key IN (SELECT key FROM session WHERE project_id = ?1)`,
-		`DELETE FROM redaction WHERE scope = 'consolidate' AND key = ?1
-			OR scope = 'extract' AND key IN (SELECT key FROM session WHERE project_id = ?1)`,
-		`DELETE FROM session WHERE project_id = ?1`,
+		`DELETE FROM extraction WHERE project_id = ?1 OR session_key IN ` + sessions,
+		`DELETE FROM job WHERE kind = 'consolidate' AND key = ?1 OR kind = 'extract' AND key IN ` + sessions,
+		`DELETE FROM redaction WHERE scope = 'consolidate' AND key = ?1 OR scope = 'extract' AND key IN ` + sessions,
+		`DELETE FROM session WHERE key IN ` + sessions,
 		`UPDATE folder_move SET into_id = '' WHERE into_id = ?1`,
 		`DELETE FROM project WHERE id = ?1`,
 	} {

@@ -122,6 +122,9 @@ func (s *Store) saveScan(t tx, scan SessionScan) error {
 	}
 	if scan.Session.ID != "" {
 		key = sql.NullString{String: scan.Session.Key(), Valid: true}
+		if err := forgotten(t, &scan); err != nil {
+			return err
+		}
 		if err := s.saveSession(t, scan.Session, Fingerprint(read)); err != nil {
 			return err
 		}
@@ -164,6 +167,25 @@ func (s *Store) saveScan(t tx, scan SessionScan) error {
 		return nil
 	}
 	return s.settle(t, key.String)
+}
+
+// forgotten blanks what a scan found out about a session that was forgotten, but for
+// what it is recognised by.
+func forgotten(t tx, scan *SessionScan) error {
+	var one int
+	err := t.get(`SELECT 1 FROM mark WHERE session_key = ? AND forgotten`, []any{scan.Session.Key()}, &one)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	se := &scan.Session
+	se.ProjectID, se.Title, se.CWD, se.WorkCWD, se.Branch, se.Remote, se.Error = "", "", "", "", "", "", ""
+	scan.Files = slices.Clone(scan.Files)
+	for i := range scan.Files {
+		scan.Files[i].Head, scan.Files[i].Error = nil, ""
+	}
+	return nil
 }
 
 func (s *Store) saveSession(t tx, se memoir.Session, version string) error {

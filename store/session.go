@@ -142,53 +142,40 @@ func (s *Store) SetDisabled(ctx context.Context, key string, disabled bool) erro
 	return s.explain(err, "marking session %s", key)
 }
 
-// SetForgotten withdraws a session for good: its extraction is deleted, a claim on
-// it loses, and the mark stays when the project is cleared, so that no scan brings
-// it back. False takes the mark off; the session is then as if never extracted, and
-// the next scan looks for its project if it has none.
+// SetForgotten withdraws a session for good, as BeginForgetting and FinishForgetting
+// do for one of a project, but without a word to the memory that rests on it: the
+// next consolidation sees to that. False takes the tombstone off; the session is
+// then as if never extracted, and the next scan looks at it again.
 func (s *Store) SetForgotten(ctx context.Context, key string, forgotten bool) error {
 	err := s.durably(ctx, func(t tx) error {
-		changed, err := t.exec(`INSERT INTO mark (session_key, forgotten, at) SELECT ?1, ?2, ?3
-			WHERE ?2 <> coalesce((SELECT forgotten FROM mark WHERE session_key = ?1), 0)
-			ON CONFLICT (session_key) DO UPDATE SET forgotten = excluded.forgotten, at = excluded.at`,
-			key, forgotten, millis(s.now()))
-		if err != nil || changed == 0 {
+		var was bool
+		var project string
+		err := t.get(`SELECT coalesce((SELECT forgotten FROM mark WHERE session_key = ?1), 0),
+			coalesce((SELECT project_id FROM extraction WHERE session_key = ?1), (SELECT project_id FROM session WHERE key = ?1), '')`, []any{key}, &was, &project)
+		if err != nil || was == forgotten {
+			return err
+		}
+		if !forgotten {
+			_, err := t.exec(`UPDATE mark SET forgotten = 0, project_id = '', at = ? WHERE session_key = ?`, millis(s.now()), key)
+			if err != nil {
+				return err
+			}
+			if err := s.markChanged(t, key); err != nil {
+				return err
+			}
+			// No file has this time, so the next scan takes it for a changed one.
+			_, err = t.exec(`UPDATE file SET mtime_ns = 0 WHERE session_key = ?`, key)
 			return err
 		}
 		if err := s.markChanged(t, key); err != nil {
 			return err
 		}
-		if !forgotten {
-			// No file has this time, so the next scan takes it for a changed one.
-			_, err := t.exec(`UPDATE file SET mtime_ns = 0 WHERE session_key IN (SELECT key FROM session WHERE key = ? AND project_id IS NULL)`, key)
+		if err := s.entomb(t, project, []string{key}); err != nil {
 			return err
 		}
-		for _, statement := range []string{
-			`DELETE FROM extraction WHERE session_key = ?`,
-			`DELETE FROM redaction WHERE scope = 'extract' AND key = ?`,
-			`DELETE FROM job WHERE kind = 'extract' AND key = ?`,
-		} {
-			if _, err := t.exec(statement, key); err != nil {
-				return err
-			}
-		}
-		return nil
+		return s.deleteExtracted(t, []string{key})
 	})
 	return s.explain(err, "forgetting session %s", key)
-}
-
-// Forgotten returns the keys of sessions that were forgotten. A scan finds no
-// project for them: what they belonged to does not come back.
-func (s *Store) Forgotten(ctx context.Context) (map[string]bool, error) {
-	forgotten := map[string]bool{}
-	err := s.read(ctx, func(t tx) error {
-		keys, err := keysOf(t, `SELECT session_key FROM mark WHERE forgotten`)
-		for _, key := range keys {
-			forgotten[key] = true
-		}
-		return err
-	})
-	return forgotten, s.explain(err, "listing what was forgotten")
 }
 
 // markChanged lets a changed mark take effect: on the session's reason, and on its

@@ -119,5 +119,6 @@ func TestAForgottenSessionIsWithdrawnAndStaysAway(t *testing.T) {
 	scan(t, s, session("s00", grown), session("s01", grown), session("never-seen"))
 	wantIDs(t, claim(t, s, claimOptions(9)), "s02")
 	must(t, s.SetForgotten(t.Context(), "codex:s00", false))
+	scan(t, s, session("s00", grown))
 	wantIDs(t, claim(t, s, claimOptions(9)), "s00")
 }

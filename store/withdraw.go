@@ -58,26 +58,14 @@ func (s *Store) ForgetProject(ctx context.Context, projectID string) (sessions i
 			return err
 		}
 		sessions = len(keys)
-		list := jsonList(append([]string{}, keys...))
-		_, err = t.exec(`INSERT INTO mark (session_key, forgotten, at) SELECT value, 1, ? FROM json_each(?) WHERE true
-			ON CONFLICT (session_key) DO UPDATE SET forgotten = 1, at = excluded.at`, millis(s.now()), list)
-		if err != nil {
+		if keys, err = withSubagents(t, keys); err != nil {
 			return err
 		}
-		for _, statement := range []string{
-			`DELETE FROM extraction WHERE session_key IN (SELECT value FROM json_each(?))`,
-			`DELETE FROM redaction WHERE scope = 'extract' AND key IN (SELECT value FROM json_each(?))`,
-			`DELETE FROM job WHERE kind = 'extract' AND key IN (SELECT value FROM json_each(?))`,
-			`UPDATE session SET project_id = NULL WHERE key IN (SELECT value FROM json_each(?))`,
-		} {
-			if _, err := t.exec(statement, list); err != nil {
-				return err
-			}
+		if err := s.entomb(t, projectID, keys); err != nil {
+			return err
 		}
-		for _, key := range keys {
-			if err := s.settle(t, key); err != nil {
-				return err
-			}
+		if err := s.deleteExtracted(t, keys); err != nil {
+			return err
 		}
 		for _, statement := range []string{
 			`DELETE FROM redaction WHERE scope = 'consolidate' AND key = ?`,

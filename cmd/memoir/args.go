@@ -47,6 +47,10 @@ func arrange(app *cli.App, args []string) (commandLine, error) {
 			for _, flag := range splitShort(arg, arity) {
 				name, _, hasValue := strings.Cut(strings.TrimLeft(flag, "-"), "=")
 				if takes, known := arity[name]; known && takes && !hasValue {
+					if name == "project" && line.command == "forget" && (i+1 == len(args) || strings.HasPrefix(args[i+1], "-")) {
+						flags = append(flags, parsedFlag{name, flag + "=."}) // this directory's
+						continue
+					}
 					if i+1 == len(args) {
 						return line, usagef("", "flag --%s needs a value", name)
 					}

@@ -16,6 +16,7 @@ var stageNames = map[pipeline.Stage]string{
 	pipeline.StageScan:        "scanning",
 	pipeline.StageExtract:     "extracting",
 	pipeline.StageConsolidate: "consolidating",
+	pipeline.StageSearch:      "searching",
 }
 
 // stageBar shows how far one stage of a run is.

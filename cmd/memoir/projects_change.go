@@ -1,7 +1,6 @@
 package main
 
 import (
-	"path/filepath"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -151,9 +150,12 @@ func forgetProjectCommand(p *program) *cli.Command {
 		Description: help("Forgets every session of a project for good, and deletes what was extracted from them, the\n"+
 			"project's memory with all generations, and what was merged into it. The agents' own files\n"+
 			"stay, but are not read again. New sessions begin a new project: to keep a directory out,\n"+
-			"name it in the setting exclude. Asks first; without a terminal it needs --yes.",
+			"name it in the setting exclude. The same as memoir forget --project. Asks first; without a\n"+
+			"terminal it needs --yes.",
 			"memoir projects forget scratch", "memoir projects forget ~/src/secret --yes"),
 		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "purge", Usage: "also from logs, and the database's copies and free pages"},
+			&cli.StringFlag{Name: "wait", Usage: "wait up to `TIME` for a project that another process holds"},
 			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask"},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON object"},
 		},
@@ -166,7 +168,7 @@ func (p *program) forgetProject(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	home, err := p.home(c)
+	opts, err := p.forgetOptions(c)
 	if err != nil {
 		return err
 	}
@@ -175,42 +177,14 @@ func (p *program) forgetProject(c *cli.Context) error {
 		return err
 	}
 	defer st.Close()
-	if err := pipeline.FinishMoves(c.Context, st, home); err != nil {
+	if err := pipeline.FinishMoves(c.Context, st, opts.Home); err != nil {
 		return err
 	}
 	project, err := p.projectNamed(c, st, ref)
 	if err != nil {
 		return err
 	}
-	if err := p.confirm(c, "the memory of "+project.ID+" and forget its "+count(project.Sessions, "session"), home); err != nil {
-		return err
-	}
-	n, err := st.ForgetProject(c.Context, project.ID)
-	if err != nil {
-		return err
-	}
-	if err := pipeline.FinishMoves(c.Context, st, home); err != nil {
-		return err
-	}
-	if err := pipeline.DropAnswers(home, project.ID); err != nil {
-		return err
-	}
-	p.ui.say("forgot %s with %s", project.ID, count(n, "session"))
-	if len(project.Directories) > 0 && filepath.IsAbs(project.Directories[0]) {
-		p.ui.sayHint("new sessions there begin a new project; to keep it out, add " + p.redact(project.Directories[0]) + " to exclude in config.yml")
-	}
-	if !c.Bool("json") {
-		return nil
-	}
-	out := struct {
-		Forgotten struct {
-			ID       string `json:"id"`
-			Name     string `json:"name"`
-			Sessions int    `json:"sessions"`
-		} `json:"forgotten"`
-	}{}
-	out.Forgotten.ID, out.Forgotten.Name, out.Forgotten.Sessions = project.ID, p.redact(project.Name), n
-	return p.ui.json(out)
+	return p.forgetWholeProject(c, st, opts, project)
 }
 
 // twoArguments returns the two arguments of a command that needs both.

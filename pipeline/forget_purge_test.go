@@ -1,0 +1,183 @@
+package pipeline_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+
+	"memoir/memory"
+	"memoir/pipeline"
+)
+
+// holding lists the files of a home whose bytes hold a text, compressed ones unpacked.
+func holding(t *testing.T, home, text string) []string {
+	t.Helper()
+	var found []string
+	err := filepath.WalkDir(home, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if strings.HasSuffix(path, ".zst") {
+			z, err := zstd.NewReader(nil)
+			if err != nil {
+				return err
+			}
+			defer z.Close()
+			if content, err = z.DecodeAll(content, nil); err != nil {
+				return err
+			}
+		}
+		if bytes.Contains(bytes.ToLower(content), []byte(text)) || strings.Contains(path, text) {
+			rel, _ := filepath.Rel(home, path)
+			found = append(found, rel)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func TestAfterAPurgeNoByteOfTheHomeTellsOfIt(t *testing.T) {
+	t.Parallel()
+	home, dir, project := twoSessions(t)
+	root := memory.At(home, project)
+	appendLine(t, filepath.Join(root.Link(), "MEMORY.md"), "\n- zanzibar by hand [aaaaaaaa 2026-05-01]\n- ask Ada")
+	// The session grows, and its memory with it: more generations, more freed pages.
+	for _, more := range []string{"Never restart zanzibar.", "Always greet zanzibar."} {
+		appendLine(t, filepath.Join(dir, secretID+".jsonl"), `{"timestamp":"2026-05-01T11:00:01Z","type":"event_msg","payload":{"type":"user_message","message":"`+more+`"}}`)
+		run(t, options(home, dir))
+	}
+	for name, text := range map[string]string{
+		"log/run.log": "memoir: session: zanzibar\n", "log/startup.log.1": "zanzibar\n", "log/answers/x-extract-" + answerName(project) + "-abcdef.txt": "zanzibar\n",
+	} {
+		path := filepath.Join(home, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := copyDatabase(t, filepath.Join(home, "memoir.db"), filepath.Join(home, "memoir.db.v5.bak")); err != nil {
+		t.Fatal(err)
+	}
+	if before := holding(t, home, "zanzibar"); len(before) < 8 {
+		t.Fatalf("only %v hold it to begin with", before)
+	}
+	report := forgotten(t, options(home, dir), pipeline.Forgetting{Keys: []string{"codex:" + secretID}, Purge: true})
+	if found := holding(t, home, "zanzibar"); len(found) > 0 {
+		t.Errorf("it is left in %v", found)
+	}
+	if len(report.Projects[0].Archives) != 3 || len(report.Removed) != 3 {
+		t.Errorf("%+v", report)
+	}
+	if text := liveText(t, home, project); !strings.Contains(text, "ask Ada") || !strings.Contains(text, "header of a fixture") {
+		t.Errorf("more than that is gone:\n%s", text)
+	}
+	run(t, options(home, dir))
+	if found := holding(t, home, "zanzibar"); len(found) > 0 {
+		t.Errorf("the next run brought it back into %v", found)
+	}
+}
+
+func TestAPurgedProjectLeavesNoByte(t *testing.T) {
+	t.Parallel()
+	home, dir, project := twoSessions(t)
+	st := open(t, home)
+	defer st.Close()
+	if n, _, err := pipeline.ForgetProject(t.Context(), st, options(home, dir), project, true); err != nil || n != 2 {
+		t.Fatalf("%d sessions, %v", n, err)
+	}
+	if found := holding(t, home, "zanzibar"); len(found) > 0 {
+		t.Errorf("it is left in %v", found)
+	}
+}
+
+func TestAPurgeReachesWhatWasMerged(t *testing.T) {
+	t.Parallel()
+	home, dir, project := twoSessions(t)
+	codexSession(t, dir, "cccccccc-1", "/srv/lib", "main", "Never print the ledger.")
+	run(t, options(home, dir))
+	into := find(t, home, "lib")
+	if err := mergeNow(t, home, dir, find(t, home, project), into); err != nil {
+		t.Fatal(err)
+	}
+	run(t, options(home, dir))
+	report := forgotten(t, options(home, dir), pipeline.Forgetting{Keys: []string{"codex:" + secretID}})
+	merged := 0
+	for _, name := range report.Projects[0].Archives {
+		if strings.HasPrefix(name, "merged/") {
+			merged++
+		}
+	}
+	if merged != 1 {
+		t.Errorf("the merged one is not named: %+v", report)
+	}
+	forgotten(t, options(home, dir), pipeline.Forgetting{Keys: []string{"codex:" + secretID}, Purge: true})
+	if found := holding(t, home, "zanzibar"); len(found) > 0 {
+		t.Errorf("it is left in %v", found)
+	}
+	if text := liveText(t, home, into.ID); !strings.Contains(text, "print the ledger") || !strings.Contains(text, "header of a fixture") {
+		t.Errorf("more than that is gone:\n%s", text)
+	}
+}
+
+func TestASessionOfNoProjectIsForgottenToo(t *testing.T) {
+	t.Parallel()
+	dir, home := t.TempDir(), t.TempDir()
+	codexSession(t, dir, secretID, "/", "main", "Never deploy to zanzibar.")
+	run(t, options(home, dir))
+	if len(holding(t, home, "zanzibar")) == 0 {
+		t.Fatal("the registry does not know of it to begin with")
+	}
+	forgotten(t, options(home, dir), pipeline.Forgetting{Keys: []string{"codex:" + secretID}, Purge: true})
+	run(t, options(home, dir))
+	if found := holding(t, home, "zanzibar"); len(found) > 0 {
+		t.Errorf("it is left in %v", found)
+	}
+}
+
+// A reader that has the database open for a while keeps its log from being emptied:
+// that is said, and a later run does it.
+func TestAPurgeThatAReaderHoldsUpIsFinishedLater(t *testing.T) {
+	t.Parallel()
+	home, dir, _ := twoSessions(t)
+	db, err := sql.Open("sqlite3", "file:"+filepath.ToSlash(filepath.Join(home, "memoir.db"))+"?mode=ro")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	tx, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var n int
+	if err := tx.QueryRowContext(context.Background(), "SELECT count(*) FROM session").Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	st := openImpatient(t, home)
+	_, err = pipeline.Forget(t.Context(), st, options(home, dir), pipeline.Forgetting{Keys: []string{"codex:" + secretID}, Purge: true})
+	st.Close()
+	wantBusy(t, err)
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	db.Close()
+	run(t, options(home, dir))
+	if found := holding(t, home, "zanzibar"); len(found) > 0 {
+		t.Errorf("it is left in %v", found)
+	}
+}

@@ -1,0 +1,210 @@
+package pipeline_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"memoir"
+	"memoir/memory"
+	"memoir/pipeline"
+)
+
+// forget withdraws sessions in a home.
+func forget(t *testing.T, o pipeline.Options, f pipeline.Forgetting) (pipeline.ForgetReport, error) {
+	t.Helper()
+	st := open(t, o.Home)
+	defer st.Close()
+	return pipeline.Forget(t.Context(), st, o, f)
+}
+
+func forgotten(t *testing.T, o pipeline.Options, f pipeline.Forgetting) pipeline.ForgetReport {
+	t.Helper()
+	report, err := forget(t, o, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+// liveText is all that the live files of a project say, with their names.
+func liveText(t *testing.T, home, project string) string {
+	t.Helper()
+	live, err := memory.At(home, project).Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, path := range live.Files.Paths() {
+		b.WriteString("== " + path + "\n" + string(live.Files[path]))
+	}
+	return b.String()
+}
+
+const (
+	secretID = "aaaaaaaa-1111-4222-8333-444444444444"
+	besideID = "bbbbbbbb-1111-4222-8333-444444444444"
+)
+
+// twoSessions is a home with the memory of two sessions of one project, of which the
+// first says something of its own.
+func twoSessions(t *testing.T) (home, dir, project string) {
+	t.Helper()
+	home, dir = t.TempDir(), t.TempDir()
+	codexSession(t, dir, secretID, "/srv/app", "wip/zanzibar", "Never deploy to the zanzibar cluster on Fridays, always use pnpm.")
+	codexSession(t, dir, besideID, "/srv/app", "main", "Always write the header of a fixture, and always use pnpm.")
+	report := run(t, options(home, dir))
+	project = report.Phase2[0].Project
+	if text := liveText(t, home, project); !strings.Contains(text, "zanzibar") || !strings.Contains(text, secretID[:8]) {
+		t.Fatalf("the session is not in memory to begin with:\n%s", text)
+	}
+	return home, dir, project
+}
+
+func TestAForgottenSessionIsInNoLiveFile(t *testing.T) {
+	t.Parallel()
+	home, dir, project := twoSessions(t)
+	report := forgotten(t, options(home, dir), pipeline.Forgetting{Keys: []string{"codex:" + secretID}})
+	if len(report.Projects) != 1 || report.Projects[0].Outcome != pipeline.OutcomePublished || report.Projects[0].Generation != 2 ||
+		len(report.Projects[0].Archives) != 1 || report.Projects[0].Archives[0] != "generations/1.tar.zst" {
+		t.Errorf("%+v", report)
+	}
+	text := liveText(t, home, project)
+	for _, word := range []string{"zanzibar", secretID[:8]} {
+		if strings.Contains(text, word) {
+			t.Errorf("%q is left:\n%s", word, text)
+		}
+	}
+	if !strings.Contains(text, "header of a fixture") || !strings.Contains(text, "pnpm") {
+		t.Errorf("what another session said is gone:\n%s", text)
+	}
+	if again := run(t, options(home, dir)); len(again.Phase2) != 0 || again.Phase1.Claimed != 0 {
+		t.Errorf("the next run: %+v", again)
+	}
+}
+
+func TestForgettingBeatsHandEditsThatCiteWhatIsForgotten(t *testing.T) {
+	t.Parallel()
+	home, dir, project := twoSessions(t)
+	root := memory.At(home, project).Link()
+	appendLine(t, filepath.Join(root, "MEMORY.md"), "\n## Ours\n\n- the zanzibar cluster is Ada's [aaaaaaaa 2026-05-01]\n- ask Ada before a release\n- fixtures and zebras [aaaaaaaa 2026-05-01, bbbbbbbb 2026-05-01]")
+	if err := os.WriteFile(filepath.Join(root, "page.md"), []byte("mine\nas session "+secretID+" says of zanzibar\nalso mine\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(root, "skills/deploy/scripts"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"SKILL.md":       "---\nname: deploy\ndescription: how we deploy\n---\n\n- not to zanzibar [aaaaaaaa 2026-05-01]\n- to the other one\n",
+		"scripts/run.sh": "#!/bin/sh\n# zanzibar [aaaaaaaa 2026-05-01]\necho deploy\n",
+	} {
+		if err := os.WriteFile(filepath.Join(root, "skills/deploy", name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	forgotten(t, options(home, dir), pipeline.Forgetting{Keys: []string{"codex:" + secretID}})
+	text := liveText(t, home, project)
+	for _, word := range []string{"zanzibar", secretID[:8]} {
+		if strings.Contains(text, word) {
+			t.Errorf("%q is left:\n%s", word, text)
+		}
+	}
+	for _, line := range []string{"- ask Ada before a release", "- fixtures and zebras [bbbbbbbb 2026-05-01]", "mine\nalso mine\n", "- to the other one", "echo deploy"} {
+		if !strings.Contains(text, line) {
+			t.Errorf("%q is gone:\n%s", line, text)
+		}
+	}
+	// A later generation does not bring back what notes once said.
+	codexSession(t, dir, "cccccccc-1", "/srv/app", "main", "Never print the ledger.")
+	run(t, options(home, dir))
+	text = liveText(t, home, project)
+	if strings.Contains(text, "zanzibar") || !strings.Contains(text, "print the ledger") || !strings.Contains(text, "ask Ada") {
+		t.Errorf("the next generation:\n%s", text)
+	}
+}
+
+func TestAForgottenSessionDoesNotComeBack(t *testing.T) {
+	t.Parallel()
+	home, dir, project := twoSessions(t)
+	key := "codex:" + secretID
+	forgotten(t, options(home, dir), pipeline.Forgetting{Keys: []string{key}})
+	path := filepath.Join(dir, secretID+".jsonl")
+	check := func(what string) {
+		t.Helper()
+		report := run(t, options(home, dir))
+		if report.Phase1.Claimed > 0 && what != "cleared" {
+			t.Errorf("%s: %+v", what, report.Phase1)
+		}
+		if text := liveText(t, home, project); strings.Contains(text, "zanzibar") {
+			t.Errorf("%s: it came back:\n%s", what, text)
+		}
+		if text := databaseText(t, home); strings.Contains(text, "zanzibar") {
+			t.Errorf("%s: the database knows of it", what)
+		}
+	}
+	appendLine(t, path, `{"timestamp":"2026-05-02T10:00:01Z","type":"event_msg","payload":{"type":"user_message","message":"And always ask in zanzibar first."}}`)
+	check("grown")
+	if err := os.Rename(path, filepath.Join(dir, "moved-"+filepath.Base(path))); err != nil {
+		t.Fatal(err)
+	}
+	check("moved")
+	st := open(t, home)
+	if err := st.Clear(t.Context(), project); err != nil {
+		t.Fatal(err)
+	}
+	st.Close()
+	if err := memory.At(home, project).Clear(true); err != nil {
+		t.Fatal(err)
+	}
+	check("cleared")
+
+	st = open(t, home)
+	defer st.Close()
+	if err := st.SetForgotten(t.Context(), key, false); err != nil {
+		t.Fatal(err)
+	}
+	run(t, options(home, dir))
+	if text := liveText(t, home, project); !strings.Contains(text, "zanzibar") {
+		t.Errorf("it was taken back, and is not there:\n%s", text)
+	}
+}
+
+// databaseText is every text that the tables of a home's database hold now.
+func databaseText(t *testing.T, home string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "copy.db")
+	st := open(t, home)
+	defer st.Close()
+	if err := copyDatabase(t, filepath.Join(home, "memoir.db"), path); err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+func TestAProjectThatIsHeldForgetsNothing(t *testing.T) {
+	t.Parallel()
+	home, dir, project := twoSessions(t)
+	release := held(t, home, project)
+	before := tree(t, home)
+	_, err := forget(t, options(home, dir), pipeline.Forgetting{Keys: []string{"codex:" + secretID}})
+	if memoir.CodeOf(err) != memoir.CodeBusy {
+		t.Fatalf("held, and it says %v", err)
+	}
+	for path, content := range tree(t, home) {
+		if before[path] != content {
+			t.Errorf("%s changed", path)
+		}
+	}
+	st := open(t, home)
+	if stones, err := st.Tombstones(t.Context()); err != nil || len(stones) != 0 {
+		t.Errorf("%+v, %v", stones, err)
+	}
+	st.Close()
+	release()
+	forgotten(t, options(home, dir), pipeline.Forgetting{Keys: []string{"codex:" + secretID}})
+}

@@ -1,0 +1,347 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"memoir"
+)
+
+// Tombstone is what stays of a session that was forgotten: no scan and no clear
+// brings it back.
+type Tombstone struct {
+	Key       string
+	ProjectID string // whose memory it was withdrawn from; empty: none's
+	At        time.Time
+}
+
+// Tombstones lists the sessions that were forgotten, by key.
+func (s *Store) Tombstones(ctx context.Context) ([]Tombstone, error) {
+	stones := []Tombstone{}
+	err := s.read(ctx, func(t tx) error {
+		return t.each(`SELECT session_key, project_id, at FROM mark WHERE forgotten ORDER BY session_key`, nil, func(scan func(...any) error) error {
+			var stone Tombstone
+			var at int64
+			err := scan(&stone.Key, &stone.ProjectID, &at)
+			stone.At = moment(at)
+			stones = append(stones, stone)
+			return err
+		})
+	})
+	return stones, s.explain(err, "listing what was forgotten")
+}
+
+// Forgotten returns the keys of sessions that were forgotten. A scan finds no
+// project for them: what they belonged to does not come back.
+func (s *Store) Forgotten(ctx context.Context) (map[string]bool, error) {
+	forgotten := map[string]bool{}
+	err := s.read(ctx, func(t tx) error {
+		keys, err := keysOf(t, `SELECT session_key FROM mark WHERE forgotten`)
+		for _, key := range keys {
+			forgotten[key] = true
+		}
+		return err
+	})
+	return forgotten, s.explain(err, "listing what was forgotten")
+}
+
+// ForgottenOf returns the keys of sessions that were withdrawn from a project.
+func (s *Store) ForgottenOf(ctx context.Context, projectID string) (keys []string, err error) {
+	err = s.read(ctx, func(t tx) (err error) {
+		keys, err = keysOf(t, `SELECT session_key FROM mark WHERE forgotten AND project_id = ? ORDER BY 1`, projectID)
+		return err
+	})
+	return keys, s.explain(err, "listing what project %s forgot", projectID)
+}
+
+// Forgetting says what is to be forgotten.
+type Forgetting struct {
+	Keys  []string // sessions; those of their subagents go with them
+	Text  string   // lines that hold it go, too; empty: none
+	Purge bool     // as in Withdrawal
+}
+
+// BeginForgetting puts a tombstone on sessions of the claimed project, and notes
+// that its memory is to be rid of them: one durable transaction, after which they
+// are no inputs any more, claims on them lose, and nothing in the registry says what
+// they were about. What was extracted from them stays stored until FinishForgetting,
+// to tell what is to be removed. The claim that it returns consumes this change, too.
+//
+// With a claim on no project (the zero ProjectClaim) the sessions must be in none;
+// then nothing is left to be finished.
+func (s *Store) BeginForgetting(ctx context.Context, c ProjectClaim, f Forgetting) (ProjectClaim, error) {
+	err := s.durably(ctx, func(t tx) error {
+		if c.ProjectID != "" {
+			if err := s.held(t, c, true); err != nil {
+				return err
+			}
+		}
+		keys, err := withSubagents(t, f.Keys)
+		if err != nil {
+			return err
+		}
+		// Sessions move: the memory of a project may rest on one of another.
+		homes, err := keysOf(t, `SELECT DISTINCT project_id FROM extraction WHERE project_id IS NOT NULL AND project_id <> ?
+			AND session_key IN (SELECT value FROM json_each(?))`, c.ProjectID, jsonList(append([]string{}, keys...)))
+		if err != nil {
+			return err
+		}
+		if err := s.entomb(t, c.ProjectID, keys); err != nil {
+			return err
+		}
+		for _, id := range homes {
+			if _, err := beginWithdrawal(t, id, "", f.Purge); err != nil {
+				return err
+			}
+		}
+		if f.Purge {
+			if _, err := t.exec(`UPDATE counter SET n = 1 WHERE name = 'purge'`); err != nil {
+				return err
+			}
+		}
+		if c.ProjectID == "" {
+			return s.deleteExtracted(t, keys)
+		}
+		c.Seq, err = beginWithdrawal(t, c.ProjectID, f.Text, f.Purge)
+		return err
+	})
+	return c, s.explain(err, "forgetting sessions")
+}
+
+// beginWithdrawal makes a project due, and notes that its memory is to be rid of what
+// was forgotten. It returns the new change sequence.
+func beginWithdrawal(t tx, projectID, text string, purge bool) (seq int64, err error) {
+	if seq, err = bump(t, projectID); err != nil {
+		return 0, err
+	}
+	if _, err := t.exec(`INSERT INTO withdrawal (project_id, text, seq, purge) VALUES (?, ?, ?, ?)
+		ON CONFLICT (project_id, text) DO UPDATE SET seq = excluded.seq, purge = max(purge, excluded.purge)`, projectID, text, seq, purge); err != nil {
+		return 0, err
+	}
+	for _, statement := range []string{
+		`DELETE FROM draft WHERE project_id = ?`,
+		`UPDATE job SET last_error = '' WHERE kind = 'consolidate' AND key = ?`,
+	} {
+		if _, err := t.exec(statement, projectID); err != nil {
+			return 0, err
+		}
+	}
+	return seq, nil
+}
+
+// withSubagents adds the sessions that agents started in those: they say what they were told there.
+func withSubagents(t tx, keys []string) ([]string, error) {
+	below, err := keysOf(t, `WITH RECURSIVE below (key, source, thread_id) AS (
+			SELECT key, source, thread_id FROM session WHERE key IN (SELECT value FROM json_each(?))
+			UNION SELECT s.key, s.source, s.thread_id FROM session s JOIN below b ON s.kind = 'subagent' AND s.source = b.source AND s.parent = b.thread_id
+		) SELECT key FROM below`, jsonList(append([]string{}, keys...)))
+	out := append(slices.Clone(keys), below...)
+	slices.Sort(out)
+	return slices.Compact(out), err
+}
+
+// entomb marks sessions as forgotten, under the project that they belong to or else
+// the one given, and blanks what the registry says of them but
+// for what they are recognised by.
+func (s *Store) entomb(t tx, projectID string, keys []string) error {
+	list := jsonList(append([]string{}, keys...))
+	_, err := t.exec(`INSERT INTO mark (session_key, forgotten, at, project_id)
+		SELECT value, 1, ?, coalesce((SELECT project_id FROM extraction WHERE session_key = value), (SELECT project_id FROM session WHERE key = value), ?)
+			FROM json_each(?) WHERE true
+		ON CONFLICT (session_key) DO UPDATE SET forgotten = 1, at = iif(forgotten, at, excluded.at),
+			project_id = iif(forgotten AND project_id <> '', project_id, excluded.project_id)`, millis(s.now()), projectID, list)
+	if err != nil {
+		return err
+	}
+	for _, statement := range []string{
+		`DELETE FROM job WHERE kind = 'extract' AND key IN (SELECT value FROM json_each(?))`,
+		`UPDATE session SET ` + blanked + `, error = '' WHERE key IN (SELECT value FROM json_each(?))`,
+		`UPDATE file SET head = '', error = '' WHERE session_key IN (SELECT value FROM json_each(?))`,
+	} {
+		if _, err := t.exec(statement, list); err != nil {
+			return err
+		}
+	}
+	return t.each(`SELECT key FROM session WHERE key IN (SELECT value FROM json_each(?))`, []any{list}, func(scan func(...any) error) error {
+		var key string
+		if err := scan(&key); err != nil {
+			return err
+		}
+		return s.settle(t, key)
+	})
+}
+
+// blanked are the columns of a session that say what it was about.
+const blanked = `project_id = NULL, title = '', cwd = '', branch = '', remote = '', work_cwd = ''`
+
+// deleteExtracted deletes what was extracted from sessions.
+func (s *Store) deleteExtracted(t tx, keys []string) error {
+	for _, statement := range []string{
+		`DELETE FROM extraction WHERE session_key IN (SELECT value FROM json_each(?))`,
+		`DELETE FROM redaction WHERE scope = 'extract' AND key IN (SELECT value FROM json_each(?))`,
+		`DELETE FROM skipped_record WHERE session_key IN (SELECT value FROM json_each(?))`,
+	} {
+		if _, err := t.exec(statement, jsonList(append([]string{}, keys...))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Withdrawal is forgetting that was begun, and is to be finished.
+type Withdrawal struct {
+	ProjectID string
+	Texts     []string // lines that hold one of them go, too
+	Seq       int64    // as FinishForgetting wants it
+	Purge     bool     // earlier generations that rest on what was forgotten go, too
+}
+
+// Withdrawals lists what is to be finished, by project.
+func (s *Store) Withdrawals(ctx context.Context) ([]Withdrawal, error) {
+	var all []Withdrawal
+	err := s.read(ctx, func(t tx) error {
+		return t.each(`SELECT project_id, text, seq, purge FROM withdrawal ORDER BY project_id, text`, nil, func(scan func(...any) error) error {
+			var w Withdrawal
+			var text string
+			if err := scan(&w.ProjectID, &text, &w.Seq, &w.Purge); err != nil {
+				return err
+			}
+			if n := len(all); n == 0 || all[n-1].ProjectID != w.ProjectID {
+				all = append(all, Withdrawal{ProjectID: w.ProjectID})
+			}
+			last := &all[len(all)-1]
+			last.Seq, last.Purge = max(last.Seq, w.Seq), last.Purge || w.Purge
+			if text != "" {
+				last.Texts = append(last.Texts, text)
+			}
+			return nil
+		})
+	})
+	return all, s.explain(err, "listing what is to be withdrawn")
+}
+
+// WithdrawnExtractions returns what was extracted from the sessions that were
+// withdrawn from a project, as long as FinishForgetting did not delete it.
+func (s *Store) WithdrawnExtractions(ctx context.Context, projectID string) ([]memoir.Extraction, error) {
+	extractions := []memoir.Extraction{}
+	err := s.read(ctx, func(t tx) error {
+		return t.each(`SELECT `+extractionColumns+` FROM extraction e JOIN mark m ON m.session_key = e.session_key
+			WHERE m.forgotten AND m.project_id = ? ORDER BY e.session_key`, []any{projectID}, func(scan func(...any) error) error {
+			e, err := scanExtraction(scan)
+			extractions = append(extractions, e)
+			return err
+		})
+	})
+	return extractions, s.explain(err, "reading what was forgotten")
+}
+
+// FinishForgetting ends what was begun up to a change sequence, once the project's
+// memory is rid of it: what was extracted from the sessions is deleted, and each
+// change that a person made by hand becomes what edit makes of it, or is deleted if
+// edit says false.
+func (s *Store) FinishForgetting(ctx context.Context, projectID string, seq int64, edit func(memoir.Note) (memoir.Note, bool)) error {
+	err := s.durably(ctx, func(t tx) error {
+		keys, err := keysOf(t, `SELECT session_key FROM mark WHERE forgotten AND project_id = ?`, projectID)
+		if err != nil {
+			return err
+		}
+		if err := s.deleteExtracted(t, keys); err != nil {
+			return err
+		}
+		if err := editNotes(t, projectID, edit); err != nil {
+			return err
+		}
+		_, err = t.exec(`DELETE FROM withdrawal WHERE project_id = ? AND seq <= ?`, projectID, seq)
+		return err
+	})
+	return s.explain(err, "forgetting in project %s", projectID)
+}
+
+func editNotes(t tx, projectID string, edit func(memoir.Note) (memoir.Note, bool)) error {
+	var notes []memoir.Note
+	err := t.each(`SELECT id, file, action, section, after, text FROM note WHERE project_id = ? ORDER BY id`, []any{projectID}, func(scan func(...any) error) error {
+		var n memoir.Note
+		err := scan(&n.ID, &n.File, (*string)(&n.Action), &n.Section, &n.After, &n.Text)
+		notes = append(notes, n)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, n := range notes {
+		edited, keep := edit(n)
+		switch {
+		case !keep:
+			_, err = t.exec(`DELETE FROM note WHERE id = ?`, n.ID)
+		case edited != n: // another note may say the same by now
+			_, err = t.exec(`UPDATE OR REPLACE note SET section = ?, after = ?, text = ? WHERE id = ?`, edited.Section, edited.After, edited.Text, n.ID)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Remembering tells which projects' memories rest on sessions, or did in an earlier
+// generation: project id -> those of the keys. A session that no memory rests on
+// stands under the project that it belongs to, "" if that is none.
+func (s *Store) Remembering(ctx context.Context, keys []string) (map[string][]string, error) {
+	found := map[string][]string{}
+	err := s.read(ctx, func(t tx) error {
+		wanted := map[string]bool{}
+		for _, key := range keys {
+			wanted[key] = true
+			var project string
+			err := t.get(`SELECT coalesce((SELECT project_id FROM extraction WHERE session_key = ?1), (SELECT project_id FROM session WHERE key = ?1),
+				(SELECT project_id FROM mark WHERE session_key = ?1 AND project_id IN (SELECT id FROM project)), '')`, []any{key}, &project)
+			if err != nil && !errors.Is(err, sql.ErrNoRows) {
+				return err
+			}
+			found[project] = append(found[project], key)
+		}
+		return t.each(`SELECT project_id, inputs FROM generation`, nil, func(scan func(...any) error) error {
+			var project, list string
+			if err := scan(&project, &list); err != nil {
+				return err
+			}
+			inputs := map[string]string{}
+			if err := json.Unmarshal([]byte(list), &inputs); err != nil {
+				return err
+			}
+			for key := range inputs {
+				if wanted[key] && !slices.Contains(found[project], key) {
+					found[project] = append(found[project], key)
+				}
+			}
+			return nil
+		})
+	})
+	for _, keys := range found {
+		slices.Sort(keys)
+	}
+	return found, s.explain(err, "looking for memories of sessions")
+}
+
+// ExtractedSaying returns the keys of sessions whose extraction holds a text, which is
+// in lower case, in upper or lower case.
+func (s *Store) ExtractedSaying(ctx context.Context, text string) (map[string]bool, error) {
+	keys := map[string]bool{}
+	err := s.read(ctx, func(t tx) error {
+		return t.each(`SELECT session_key, raw_memory || char(10) || rollout_summary || char(10) || rollout_slug || char(10) || title || char(10) || cwd || char(10) || branch
+			FROM extraction`, nil, func(scan func(...any) error) error {
+			var key, all string
+			err := scan(&key, &all)
+			if strings.Contains(strings.ToLower(all), text) {
+				keys[key] = true
+			}
+			return err
+		})
+	})
+	return keys, s.explain(err, "looking for a text in extractions")
+}

@@ -23,7 +23,7 @@ func (s *Store) PostponeClaim(ctx context.Context, c Claim, f Failure, p Policy)
 		if err := t.get(`SELECT project_id FROM session WHERE key = ?`, []any{key}, &project); err != nil {
 			return err
 		}
-		if err := s.addLedger(t, LedgerEntry{At: s.now(), Run: f.Run, Phase: kindExtract, SessionKey: key, ProjectID: project.String,
+		if err := s.addLedger(t, LedgerEntry{Work: c.Token, At: s.now(), Run: f.Run, Phase: kindExtract, SessionKey: key, ProjectID: project.String,
 			Model: f.Model, Usage: f.Usage, InputBytes: f.InputBytes, Duration: f.Duration, Outcome: f.outcome()}); err != nil {
 			return err
 		}
@@ -41,7 +41,7 @@ func (s *Store) PostponeProject(ctx context.Context, c ProjectClaim, f Failure, 
 		if err != nil {
 			return err
 		}
-		return s.addLedger(t, LedgerEntry{At: s.now(), Run: f.Run, Phase: kindConsolidate, ProjectID: c.ProjectID,
+		return s.addLedger(t, LedgerEntry{Work: c.Token, At: s.now(), Run: f.Run, Phase: kindConsolidate, ProjectID: c.ProjectID,
 			Model: f.Model, Usage: f.Usage, InputBytes: f.InputBytes, Duration: f.Duration, Outcome: f.outcome()})
 	})
 	return counted, s.explain(err, "postponing project %s", c.ProjectID)

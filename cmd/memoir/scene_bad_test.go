@@ -25,6 +25,7 @@ type fate struct {
 	job   string // done, error (to be tried again) or pending (given back, no attempt used)
 	error string // in status, and in what is said
 	kept  bool   // the answer, for inspection
+	free  bool   // an error that used up no attempt
 }
 
 func done() fate { return fate{exit: exitDone, job: "done"} }
@@ -37,6 +38,21 @@ func refused(message string) fate {
 
 // ended is the fate where the fault is the model's: the run ends, and nobody is blamed.
 func ended(message string) fate { return fate{exit: exitFailed, job: "pending", error: message} }
+
+// postponed is the fate where the server is to blame: the job waits, and no attempt is used.
+func postponed(message string) fate {
+	return fate{exit: exitPartly, job: "error", error: message, free: true}
+}
+
+// unserved is postponed where it is plain at once that nobody will be served. A run in
+// which nothing else was done has failed.
+func unserved(phase scribe.Phase, message string) fate {
+	f := postponed(message)
+	if phase == scribe.Extract {
+		f.exit = exitFailed
+	}
+	return f
+}
 
 // A bad way in which a model answers one phase.
 type bad struct {
@@ -277,7 +293,11 @@ func (b bad) happens(t *testing.T, provider string, counted func() memoir.Usage,
 			break
 		}
 		job := now.Failed[0]
-		if job.Kind != string(b.phase) || job.Attempts != 1 || job.Next == nil || !job.Next.After(time.Now().Add(-time.Hour)) || !strings.Contains(job.Error, b.fate.error) {
+		attempts := 1
+		if b.fate.free {
+			attempts = 0
+		}
+		if job.Kind != string(b.phase) || job.Attempts != attempts || job.Next == nil || !job.Next.After(time.Now().Add(-time.Hour)) || !strings.Contains(job.Error, b.fate.error) {
 			t.Errorf("status says %+v, not %q", job, b.fate.error)
 		}
 	}

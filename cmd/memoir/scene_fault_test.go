@@ -47,16 +47,16 @@ func TestAServerThatFailsChangesNoMemory(t *testing.T) {
 	for _, phase := range []scribe.Phase{scribe.Extract, scribe.Consolidate} {
 		for _, b := range []bad{
 			{name: "429 once", step: first(limited), fate: done(), calls: 2},
-			{name: "429 for two hours", step: stepping(late), fate: failed("429"), calls: 1},
-			{name: "429 always", step: stepping(limited), fate: failed("429"), calls: 4},
+			{name: "429 for two hours", step: stepping(late), fate: unserved(phase, "429"), calls: 1},
+			{name: "429 always", step: stepping(limited), fate: postponed("429"), calls: 4},
 			{name: "529 once", step: first(status(529, "overloaded")), fate: done(), calls: 2},
 			{name: "500 once", step: first(status(500, "oops")), fate: done(), calls: 2},
-			{name: "500 always", step: stepping(status(500, "oops")), fate: failed("500"), calls: 4},
+			{name: "500 always", step: stepping(status(500, "oops")), fate: postponed("500"), calls: 4},
 			{name: "a reset once", step: first(modeltest.Step{Reset: true}), fate: done(), calls: 2, estimated: true},
-			{name: "a reset always", step: stepping(modeltest.Step{Reset: true}), fate: failed("mine/m"), calls: 4, estimated: true},
+			{name: "a reset always", step: stepping(modeltest.Step{Reset: true}), fate: postponed("mine/m"), calls: 4, estimated: true},
 			{name: "400", step: stepping(status(400, "no such thing as that")), fate: failed("400"), calls: 1},
 			{name: "401", step: stepping(status(401, "bad key "+sceneKey)), fate: ended("401"), calls: 1},
-			{name: "403", step: stepping(status(403, "not for you")), fate: ended("403"), calls: 1},
+			{name: "403", step: stepping(status(403, "not for you")), fate: forbidden(phase), calls: 1},
 			{name: "404", step: stepping(status(404, "no such model")), fate: ended("404"), calls: 1},
 			{name: "too long once", fate: done(), calls: 2, step: func(w wire, n int, _ scribe.Question, good modeltest.Step) modeltest.Step {
 				if n == 0 {
@@ -74,7 +74,7 @@ func TestAServerThatFailsChangesNoMemory(t *testing.T) {
 			{name: "cut always", fate: refused("cut by the cap"), calls: 2, step: func(_ wire, _ int, _ scribe.Question, good modeltest.Step) modeltest.Step { return halved(good) }},
 			{name: "a refusal", step: stepping(modeltest.Step{Text: "I will not, " + secret(), Stop: "refusal"}), fate: refused("declined to answer"), calls: 1},
 			{name: "nothing", step: stepping(modeltest.Step{}), fate: failed("empty"), calls: 1},
-			{name: "a web page", step: stepping(modeltest.Step{Raw: "<html>maintenance</html>"}), fate: failed("mine/m"), wires: wires[:2]},
+			{name: "a web page", step: stepping(modeltest.Step{Raw: "<html>maintenance</html>"}), fate: postponed("mine/m"), wires: wires[:2]},
 			{name: "a web page", step: stepping(modeltest.Step{Raw: "<html>maintenance</html>"}), fate: ended("no JSON"), wires: wires[2:]},
 			{name: "no schema", fate: done(), calls: 2, asides: 1, step: func(_ wire, _ int, _ scribe.Question, good modeltest.Step) modeltest.Step {
 				good.NoSchema = true
@@ -91,14 +91,23 @@ func TestAServerThatFailsChangesNoMemory(t *testing.T) {
 	misbehave(t, cases)
 }
 
+// forbidden is the fate of a job whose question the model may not answer. Where others
+// were answered before, it is one question that is refused.
+func forbidden(phase scribe.Phase) fate {
+	if phase == scribe.Consolidate {
+		return failed("403")
+	}
+	return unserved(phase, "403")
+}
+
 // A time limit cannot be shorter than a second, which these tests really wait.
 func TestAServerThatDoesNotAnswerChangesNoMemory(t *testing.T) {
 	t.Parallel()
 	hang := modeltest.Step{Hang: true}
 	misbehave(t, []bad{
 		{name: "once in extract", phase: scribe.Extract, step: first(hang), fate: done(), calls: 2, more: ", timeoutSeconds: 1", wires: wires},
-		{name: "always in extract", phase: scribe.Extract, step: stepping(hang), fate: failed("mine/m"), calls: 4, more: ", timeoutSeconds: 1"},
+		{name: "always in extract", phase: scribe.Extract, step: stepping(hang), fate: postponed("mine/m"), calls: 4, more: ", timeoutSeconds: 1"},
 		{name: "once in consolidate", phase: scribe.Consolidate, step: first(hang), fate: done(), calls: 2, more: ", timeoutSeconds: 1", wires: wires},
-		{name: "always in consolidate", phase: scribe.Consolidate, step: stepping(hang), fate: failed("mine/m"), calls: 4, more: ", timeoutSeconds: 1"},
+		{name: "always in consolidate", phase: scribe.Consolidate, step: stepping(hang), fate: postponed("mine/m"), calls: 4, more: ", timeoutSeconds: 1"},
 	})
 }

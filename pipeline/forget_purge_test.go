@@ -81,7 +81,7 @@ func TestAfterAPurgeNoByteOfTheHomeTellsOfIt(t *testing.T) {
 	if found := holding(t, home, "zanzibar"); len(found) > 0 {
 		t.Errorf("it is left in %v", found)
 	}
-	if len(report.Projects[0].Archives) != 3 || len(report.Removed) != 3 {
+	if len(report.Projects[0].Archives) != 4 || len(report.Removed) != 3 {
 		t.Errorf("%+v", report)
 	}
 	if text := liveText(t, home, project); !strings.Contains(text, "ask Ada") || !strings.Contains(text, "header of a fixture") {

@@ -25,6 +25,8 @@ type openAI struct {
 
 	mu    sync.Mutex
 	knows dialect
+
+	limits limits
 }
 
 // openAIAPI is one of the two APIs.
@@ -99,7 +101,7 @@ func untold(r *http.Request, next option.MiddlewareNext) (*http.Response, error)
 
 func (m *openAI) Name() string { return m.spec.String() }
 
-func (m *openAI) Window() int { return m.o.Window }
+func (m *openAI) Window() int { return m.limits.windowOf(m.o.Window) }
 
 // Call asks, and asks again without what the server refuses to be asked with. Such a
 // refusal costs nothing, so that it is one call all the same.
@@ -113,6 +115,10 @@ func (m *openAI) Call(ctx context.Context, q Request) (Answer, error) {
 	m.mu.Lock()
 	d := m.knows
 	m.mu.Unlock()
+	if m.limits.hopeless(q, m.o, 0) {
+		return Answer{}, noMoreOutput(m.Name(), m.limits.most())
+	}
+	lowered := false
 	for {
 		a := m.ask(q, d)
 		h, err := m.once(within, a)
@@ -129,8 +135,13 @@ func (m *openAI) Call(ctx context.Context, q Request) (Answer, error) {
 		if r.declined() {
 			return Answer{Text: plain(r.message, m.o.Key), Stop: StopRefusal, Usage: memoir.Usage{Calls: 1}}, nil
 		}
+		most := capIn(r.param, r.message)
+		if !lowered && m.limits.refit(&q, m.o, 0, a.max, r.lengthOf(), most) {
+			lowered = true
+			continue
+		}
 		f, ok := refusedIn(r, m.api.ways(), a.used)
-		if !ok {
+		if !ok || f == featCap && most > 0 {
 			return Answer{}, m.failed(ctx, within, q, h, err)
 		}
 		d[f]++
@@ -156,10 +167,7 @@ func (m *openAI) ask(q Request, d dialect) asked {
 	if q.Schema != nil && a.format != formatSchema {
 		a.System = strings.TrimSpace(q.System + "\n\nAnswer with one JSON object and nothing else. It follows this JSON schema:\n" + string(q.Schema))
 	}
-	limit := q.MaxOutput
-	if limit == 0 {
-		limit = m.o.MaxOutput
-	}
+	limit := m.limits.cap(q, m.o, 0)
 	if use(featCap, limit > 0) {
 		a.max, a.maxBy = limit, d[featCap]
 	}

@@ -166,8 +166,11 @@ func (p *program) read(out printed, call invocation, s scratch) (Answer, error) 
 		class := ClassProgram
 		if p.preset != nil {
 			class = classify(message)
+		} else if told := classify(tail(out.stderr)); told == ClassLimited || told == ClassDenied || told == ClassTooLong {
+			class = told // a person's own command may speak of anything else
 		}
 		e := p.failed(class, out.status, message, nil)
+		e.detail("", message, length{})
 		e.Usage, e.Estimated = usage, estimated
 		return Answer{}, e
 	}

@@ -27,6 +27,7 @@ type openAI struct {
 	knows dialect
 
 	limits limits
+	unread unread
 }
 
 // openAIAPI is one of the two APIs.
@@ -126,6 +127,7 @@ func (m *openAI) Call(ctx context.Context, q Request) (Answer, error) {
 			m.mu.Lock()
 			m.knows = m.knows.join(d)
 			m.mu.Unlock()
+			m.unread.look(m.Name(), q, h.usage, m.o.Warn)
 			return m.answer(q, h), nil
 		}
 		var r *refusal

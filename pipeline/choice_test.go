@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"memoir"
 	"memoir/model"
 	"memoir/model/modeltest"
 	"memoir/pipeline"
@@ -59,7 +60,7 @@ models:
 			t.Errorf("%s: %v", test.model, err)
 			continue
 		}
-		c.Key.Origin = ""
+		c.Key.Origin, c.Key.VariableOrigin = "", ""
 		if diff := cmp.Diff(test.want, c.Options); diff != "" {
 			t.Errorf("%s: %s", test.model, diff)
 		}
@@ -102,6 +103,30 @@ func TestEachPhaseAsksTheModelOfItsRole(t *testing.T) {
 				t.Errorf("%s: asked %s with %s", yaml, c.Body, c.Header.Get("Authorization"))
 				break
 			}
+		}
+	}
+}
+
+func TestAModelThatCannotBeHadIsToldWithItsPlaceAndANearName(t *testing.T) {
+	t.Parallel()
+	for yaml, want := range map[string][2]string{
+		"modelRoles:\n  phase1: opnai/gpt-5\n":                                   {"config.yml:2: modelRoles.phase1: provider \"opnai\" is neither known nor configured", "did you mean openai/gpt-5?"},
+		"modelRoles: {default: antropic/a/b}\n":                                  {"config.yml:1: modelRoles.default: provider", "did you mean anthropic/a/b?"},
+		"modelRoles: {smol: exec/cluade/opus}\n":                                 {"config.yml:1: modelRoles.smol: no command is known", "did you mean exec/claude/opus?"},
+		"modelRoles: {smol: mien/x}\nproviders: {mine: {baseURL: 'http://x'}}\n": {"config.yml:1: modelRoles.smol: provider", "did you mean mine/x?"},
+		"modelRoles: {default: bultin}\n":                                        {"config.yml:1: modelRoles.default: model", "did you mean builtin?"},
+		"modelRoles: {default: somewhere/x}\n":                                   {"config.yml:1: modelRoles.default: provider", "use builtin, "},
+		"modelRoles: {default: gpt-5}\n":                                         {"config.yml:1: modelRoles.default: model", "write provider/model"},
+	} {
+		settings := load(t, yaml)
+		var err error
+		for _, role := range pipeline.Roles(settings.ModelRoles) {
+			if _, failed := pipeline.Choose(settings, role); failed != nil {
+				err = failed
+			}
+		}
+		if err == nil || !strings.Contains(err.Error(), want[0]) || !strings.Contains(memoir.HintOf(err), want[1]) {
+			t.Errorf("%s: got %v; %s", yaml, err, memoir.HintOf(err))
 		}
 	}
 }

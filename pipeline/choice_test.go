@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
 
 	"memoir"
 	"memoir/model"
@@ -127,6 +128,38 @@ func TestAModelThatCannotBeHadIsToldWithItsPlaceAndANearName(t *testing.T) {
 		}
 		if err == nil || !strings.Contains(err.Error(), want[0]) || !strings.Contains(memoir.HintOf(err), want[1]) {
 			t.Errorf("%s: got %v; %s", yaml, err, memoir.HintOf(err))
+		}
+	}
+}
+
+func TestBothPhasesKnowTheConfiguredCapAndWarnOfWhatIsNotRead(t *testing.T) {
+	t.Parallel()
+	for role, least := range map[string]int64{"phase1": 700, "phase2": 5000} {
+		server := modeltest.OpenAIChat(t, func(int, modeltest.Call) modeltest.Step {
+			return modeltest.Step{Text: "{}", Usage: memoir.Usage{InputTokens: 50, OutputTokens: 1}}
+		})
+		dir, _ := fixtures(t)
+		o := options(t.TempDir(), dir)
+		o.Settings = load(t, "modelRoles: {"+role+": mine/m}\nproviders: {mine: {baseURL: '"+server.URL+"/v1', maxOutputTokens: 700, window: 100000}}")
+		report, err := tryRun(t.Context(), t, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		calls := server.Calls()
+		if len(calls) == 0 {
+			t.Fatalf("%s: nobody was asked", role)
+		}
+		if asked := gjson.GetBytes(calls[0].Body, "max_tokens").Int(); asked < least || role == "phase1" && asked != least {
+			t.Errorf("%s: asked for %d tokens", role, asked)
+		}
+		warned := 0
+		for _, w := range report.Warnings {
+			if strings.Contains(w.Message, "mine/m read 50 tokens of about") && strings.Contains(w.Hint, "OLLAMA_CONTEXT_LENGTH") {
+				warned++
+			}
+		}
+		if role == "phase2" && warned != 1 { // the sessions are short, a memory's question is not
+			t.Errorf("%s: %d warnings: %+v", role, warned, report.Warnings)
 		}
 	}
 }

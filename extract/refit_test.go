@@ -62,11 +62,11 @@ func TestASessionIsFittedToTheWindowThatTheServerNames(t *testing.T) {
 			if _, _, err := x.Extract(t.Context(), large()); err != nil {
 				t.Fatal(err)
 			}
-			// What was learned of the first is known of the second; our count may still be off by some.
-			if second := len(s.Calls()) - first; second > 2 {
+			// What was learned of the first is known of the second.
+			if second := len(s.Calls()) - first; second > 1 {
 				t.Errorf("the second session took %d calls", second)
 			}
-			if m.Window() != 8192 {
+			if m.Window() > 8192 || m.Window() < 5000 {
 				t.Errorf("window %d", m.Window())
 			}
 		})

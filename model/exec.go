@@ -87,7 +87,9 @@ func (p *program) Call(ctx context.Context, q Request) (Answer, error) {
 			return Answer{}, p.failed(ClassProgram, 0, "", err)
 		}
 	}
-	q.MaxOutput = cmp.Or(q.MaxOutput, p.o.MaxOutput)
+	if q.MaxOutput == 0 && p.o.MaxOutput > 0 {
+		q.MaxOutput = max(p.o.MaxOutput, q.Output)
+	}
 	call := invocation{stdin: prompt(q, true, true)}
 	if p.preset != nil {
 		if call, err = p.preset.invoke(question{Request: q, model: p.model, effort: p.o.Effort, temperature: p.o.Temperature}, s); err != nil {

@@ -13,16 +13,24 @@ import (
 // methods are safe for concurrent use.
 type limits struct {
 	mu     sync.Mutex
-	window int // tokens of a call; 0: nothing was said
+	window int // tokens of a call, as we count; 0: nothing was said
 	output int // tokens of an answer; 0: nothing was said
 }
 
-// learn takes in the length of a call that was refused.
-func (l *limits) learn(told length) {
+// maxDensity is how many tokens of a server's count are believed to come to one of ours.
+const maxDensity = 2
+
+// learn takes in the length of a call of sent tokens, as we count, that was refused. Where
+// the server counts more in the same text, its window holds less of ours.
+func (l *limits) learn(told length, sent int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if told.limit > 0 && (l.window == 0 || told.limit < l.window) {
-		l.window = told.limit
+	window := told.limit
+	if told.asked > sent && told.asked <= maxDensity*sent {
+		window = int(float64(window) * float64(sent) / float64(told.asked))
+	}
+	if window > 0 && (l.window == 0 || window < l.window) {
+		l.window = window
 	}
 }
 
@@ -35,7 +43,8 @@ func (l *limits) learnCap(most int) {
 	}
 }
 
-// windowOf is the smaller of the window that was configured and the one that was learned.
+// windowOf is the smaller of the window that was configured and the one that was learned,
+// in tokens as we count.
 func (l *limits) windowOf(configured int) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -123,7 +132,7 @@ func (e *Error) Fit(sent, answer int) int {
 // with a cap that it lowers: to the one that the server names, or to what the question
 // leaves of the window.
 func (l *limits) refit(q *Request, o Options, usual, sent int, told length, most int) bool {
-	l.learn(told)
+	l.learn(told, sizeOf(*q))
 	if most > 0 && most < sent {
 		l.learnCap(most)
 		return !l.hopeless(*q, o, usual)

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -133,6 +134,18 @@ func TestACallThatIsTooLongTeachesTheWindow(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestAWindowHoldsLessOfATextThatTheServerCountsCloser(t *testing.T) {
+	t.Parallel()
+	for asked, want := range map[int]int{12000: 6666, 20000: 4000, 9000: 8000, 90000: 8000} {
+		words := fmt.Sprintf("request (%d tokens) exceeds the available context size (8000 tokens), try increasing it", asked)
+		m, _ := openWith(t, APIChat, Options{}, modeltest.Step{Status: 400, Message: words})
+		refused(t, m, Request{Input: strings.Repeat("four", 10000)})
+		if m.Window() != want {
+			t.Errorf("asked with 10000 tokens, counted as %d: window %d, want %d", asked, m.Window(), want)
+		}
 	}
 }
 

@@ -52,7 +52,7 @@ func TestProviderSettings(t *testing.T) {
 		{"the built-in model", "providers: {builtin: {}}\n", "providers.builtin is the name of the model that needs no provider"},
 
 		{"a model with a URL", "models: {x/y: {baseURL: 'http://h'}}\n", "models.x/y.baseURL belongs to the provider; a model has effort, temperature"},
-		{"a model's unknown field", "models: {x/y: {efort: low}}\n", "models.x/y.efort is an unknown setting; a model has effort, temperature"},
+		{"a model's unknown field", "models: {x/y: {efort: low}}\n", "models.x/y.efort is an unknown setting; did you mean effort?"},
 		{"a model without its provider", "models:\n  gpt-5: {effort: low}\n", `config.yml:2: models has a model named "gpt-5"; write provider/model`},
 		{"a model twice", "models:\n  x/y: {}\n  x/y: {}\n", `config.yml:3: models names "x/y" twice`},
 		{"a relative directory of prompts", "prompts: {dir: mine}\n", `config.yml:1: prompts.dir must be a path in full, or from ~, not "mine"`},

@@ -131,7 +131,11 @@ func (s *Settings) fields(e entry, callOnly bool, home string) (Provider, error)
 				what = "a model has "
 			}
 			at.name = e.name + "." + strings.Trim(printable(key.Value), `"`)
-			return at.errorf(what+strings.Join(fieldNames(callOnly), ", "), "is an unknown setting")
+			hint := what + strings.Join(fieldNames(callOnly), ", ")
+			if near, ok := Nearest(key.Value, fieldNames(callOnly)); ok {
+				hint = "did you mean " + near + "?"
+			}
+			return at.errorf(hint, "is an unknown setting")
 		}
 		f := providerFields[i]
 		if err := f.read(&p, at, home); err != nil {

@@ -7,6 +7,15 @@ import (
 // didYouMean returns the hint for a name that is unknown: the known name that is
 // nearest to it, or where to find all of them.
 func didYouMean(name string, known []string) string {
+	if best, ok := Nearest(name, known); ok {
+		return "did you mean " + best + "?"
+	}
+	return "`memoir config` lists every setting"
+}
+
+// Nearest returns the known name that a misspelt one most likely means; false if none
+// is near.
+func Nearest(name string, known []string) (string, bool) {
 	best, bestDistance := "", max(3, len(name)/4+1)
 	folded := fold(name)
 	for _, k := range known {
@@ -20,10 +29,7 @@ func didYouMean(name string, known []string) string {
 			best, bestDistance = k, distance
 		}
 	}
-	if best == "" {
-		return "`memoir config` lists every setting"
-	}
-	return "did you mean " + best + "?"
+	return best, best != ""
 }
 
 // fold drops what people vary when they write a name: case, dashes, underscores.

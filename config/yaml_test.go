@@ -65,7 +65,7 @@ func TestConfigFile(t *testing.T) {
 		{"projects as a list", "projects: [/a]\n", "projects must be a section, not a list"},
 
 		{"providers", "providers:\n  ollama: {baseURL: 'http://localhost:11434/v1'}\n  x: {keyEnv: X_KEY}\n", ""},
-		{"an unknown field of a provider", "providers:\n  x:\n    baseUrl: http://x\n", "config.yml:3: providers.x.baseUrl is an unknown setting; a provider has api, baseURL, keyEnv,"},
+		{"an unknown field of a provider", "providers:\n  x:\n    baseUrl: http://x\n", "config.yml:3: providers.x.baseUrl is an unknown setting; did you mean baseURL?"},
 		{"no URL", "providers: {x: {baseURL: 'localhost:80'}}\n", "providers.x.baseURL must be an http or https URL"},
 		{"a provider twice", "providers:\n  x: {}\n  x: {}\n", `config.yml:3: providers names "x" twice`},
 		{"a provider's odd name", "providers: {X/Y: {}}\n", `providers has a provider named "X/Y"`},

@@ -14,6 +14,7 @@ type LLM struct {
 	Model       model.Model  // tries again by itself where that helps
 	Prompts     *prompts.Set // nil: the program's own
 	InputTokens int          // of one question; 0: what the model's window leaves
+	MaxOutput   int          // tokens of an answer, as the model is configured; 0: nobody said
 
 	// Report is told what became of the lines of each answer that was used; nil:
 	// nobody. It must be safe for concurrent use.

@@ -22,7 +22,8 @@ type question struct {
 	fixed   int // tokens of the question without sessions
 }
 
-// settle asks. A question that is too long is asked once with half the sessions, an
+// settle asks. A question that is too long is asked once with half the sessions, or as
+// often as less fits with what the server says that it takes. An
 // answer that the output cap cut is asked for once with a larger cap, and one that
 // breaks a rule is sent back once.
 func (q *question) settle(ctx context.Context) (memoir.Consolidation, memoir.Usage, error) {
@@ -35,8 +36,8 @@ func (q *question) settle(ctx context.Context) (memoir.Consolidation, memoir.Usa
 		return memoir.Consolidation{}, usage, err
 	}
 	r, name := q.renewal, q.llm.Name()
-	request := model.Request{System: system, Input: input, Schema: answerSchema, SchemaName: "memory"}
-	halved, longer := false, false
+	request := model.Request{System: system, Input: input, Schema: answerSchema, SchemaName: "memory", Output: q.sizes.output}
+	halved, longer := 0, false
 	for {
 		a, err := q.llm.o.Model.Call(ctx, request)
 		if err != nil {
@@ -44,15 +45,15 @@ func (q *question) settle(ctx context.Context) (memoir.Consolidation, memoir.Usa
 			if errors.As(err, &e) {
 				usage = usage.Add(e.Usage)
 			}
-			if class, _ := model.ClassOf(err); class != model.ClassTooLong || halved {
+			room, ok := q.less(e, request, halved)
+			if !ok {
+				return memoir.Consolidation{}, usage, hinted(e, err, longer)
+			}
+			halved++
+			if request.System, request.Input, err = q.render(room); err != nil {
 				return memoir.Consolidation{}, usage, err
 			}
-			halved = true
-			half := (memoir.Tokens(request.System)+memoir.Tokens(request.Input))/2 - q.fixed
-			if request.System, request.Input, err = q.render(max(half, leastRoom)); err != nil {
-				return memoir.Consolidation{}, usage, err
-			}
-			request.Earlier = nil
+			request.Earlier, request.Output = nil, q.sizes.output
 			continue
 		}
 		usage = usage.Add(a.Usage)
@@ -68,7 +69,7 @@ func (q *question) settle(ctx context.Context) (memoir.Consolidation, memoir.Usa
 			}
 			fallthrough
 		case a.Stop == model.StopLength:
-			return failed(a.Text, memoir.Errorf(memoir.CodeModel, "raise the model's output cap, or lower memories.maxMemorySize", "the answer of %s was cut by the cap on its output", name))
+			return failed(a.Text, memoir.Errorf(memoir.CodeModel, "raise the model's maxOutputTokens, or lower memories.maxMemorySize", "the answer of %s was cut by the cap on its output", name))
 		}
 		out, faults := r.read(a.Text, q.batch)
 		if len(faults) == 0 {

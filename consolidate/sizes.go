@@ -15,7 +15,7 @@ const (
 type sizes struct {
 	window        int // tokens; 0: unknown
 	input         int // tokens that a question may have
-	output        int // tokens that an answer may need
+	output        int // tokens that an answer may need, or may have if that is more
 	memoryBytes   int // what the model is asked to keep MEMORY.md within
 	summaryTokens int
 }
@@ -32,6 +32,7 @@ func sizeOf(o LLM, r *renewal, bytes, tokens int) sizes {
 	s.memoryBytes = max(s.memoryBytes-len(r.list())-300, s.memoryBytes/2)
 	s.summaryTokens = max(s.summaryTokens*4/5, 200)
 	s.output = (s.memoryBytes/4+s.summaryTokens)*23/20 + answerFrame // JSON's own marks
+	s.output = max(s.output, o.MaxOutput)
 	s.input = anyInput
 	if s.window > 0 {
 		s.output = min(s.output, s.window/2)
@@ -43,9 +44,10 @@ func sizeOf(o LLM, r *renewal, bytes, tokens int) sizes {
 	return s
 }
 
-// longer is a larger cap for an answer that was cut; 0 if there is none.
+// longer is a larger cap for an answer that was cut; 0 if there is none. What was asked
+// for is s.output at least, wherever there was a cap.
 func (s sizes) longer(q model.Request, cut memoir.Usage) int {
-	n := max(s.output*3/2, 2*int(cut.OutputTokens), 2*q.MaxOutput)
+	n := max(s.output*3/2, 2*int(cut.OutputTokens))
 	if s.window > 0 {
 		n = min(n, s.window-memoir.Tokens(q.System)-memoir.Tokens(q.Input))
 	}

@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -87,7 +86,8 @@ var _ Extractor = llm{}
 // NewLLM returns an extractor that asks a language model.
 //
 // A session costs one call as a rule, and one for each further pass. In each, one more is made where the model says that
-// the input is too long (half of it is shown), where the cap on its output cut the answer
+// the input is too long (half of it is shown, or as
+// much as the server says that it takes), where the cap on its output cut the answer
 // (the cap is doubled, else half of the session is shown), and where the answer can't be
 // used (the model is shown its answer and what is wrong with it); each once. The usage is
 // that of all calls, also beside an error. An answer that is of no use leads to a
@@ -114,7 +114,7 @@ type inquiry struct {
 	earlier  []model.Exchange
 	used     memoir.Usage
 	calls    int
-	shrunk   bool // less was shown because the input was too long
+	shrunk   int  // times that less was shown because the input was too long
 	extended bool // more output, or less input, because an answer was cut
 	raised   bool // it was more output
 	objected bool // the model was shown its error
@@ -139,6 +139,7 @@ func (x llm) ask(ctx context.Context, a *inquiry) (shown, used, error) {
 				a.used = a.used.Add(failed.Usage)
 			}
 			if a.mend(err, s, x.MaxOutput) {
+				x.refit(a, failed, q, s)
 				continue
 			}
 			return s, used{}, x.failure(err)
@@ -147,7 +148,7 @@ func (x llm) ask(ctx context.Context, a *inquiry) (shown, used, error) {
 		if answer.Stop == model.StopLength {
 			if a.extended {
 				return s, used{}, x.unusable(answer, memoir.CodeModel,
-					"raise the model's cap on output, or lower memories.phase1InputTokenLimit", "its answer was cut by the cap on output, twice")
+					"raise the model's maxOutputTokens, or lower memories.phase1InputTokenLimit", "its answer was cut by the cap on output, twice")
 			}
 			a.extend(answer, q, s, x.Model.Window())
 			continue
@@ -193,7 +194,7 @@ func (x llm) budget(s memoir.Session, known *earlier) (int, error) {
 	if share <= 0 || share > 1 {
 		share = DefaultPayload
 	}
-	answer := cmp.Or(x.MaxOutput, min(answerRoom, window/4))
+	answer := x.answerRoom(window)
 	room := min(int(share*float64(window))-taken, window-memoir.Tokens(system)-memoir.Tokens(frame)-answer)
 	if most > 0 {
 		room = min(room, most-taken)
@@ -224,8 +225,8 @@ func vars(s memoir.Session, shown shown, known *earlier) prompts.StageOneVars {
 // mend changes the question after a call that failed; false if that would not help.
 func (a *inquiry) mend(err error, s shown, output int) bool {
 	switch class, _ := model.ClassOf(err); {
-	case class == model.ClassTooLong && !a.shrunk:
-		a.shrunk = true
+	case class == model.ClassTooLong && a.mayShrink(err):
+		a.shrunk++
 		a.halve(s)
 		return true
 	case class == model.ClassInvalid && a.raised: // the model has no larger cap
@@ -241,8 +242,8 @@ func (a *inquiry) mend(err error, s shown, output int) bool {
 // to have it, else half of the session.
 func (a *inquiry) extend(answer model.Answer, q model.Request, s shown, window int) {
 	a.extended = true
-	more := 2 * max(a.output, int(answer.Usage.OutputTokens))
-	if more == 0 || window > 0 && memoir.Tokens(q.System)+memoir.Tokens(q.Input)+more > window {
+	more := a.moreOutput(answer)
+	if window > 0 && memoir.Tokens(q.System)+memoir.Tokens(q.Input)+more > window {
 		a.halve(s)
 		return
 	}

@@ -406,7 +406,7 @@ func TestWhatDidNotFitIsAskedWithLess(t *testing.T) {
 		"too long without a budget":    {extract.LLM{}, 0, []any{tooLong, good()}, []int{0, 0}, []float64{1, 0.5}, ""},
 		"too long twice":               {extract.LLM{InputTokens: 20000}, 0, []any{tooLong, tooLong}, []int{0, 0}, []float64{1, 0.5}, "too many tokens"},
 		"an answer that was cut":       {extract.LLM{InputTokens: 20000, MaxOutput: 500}, 0, []any{cut, good()}, []int{500, 1000}, []float64{1, 1}, ""},
-		"cut at an unknown cap":        {extract.LLM{InputTokens: 20000}, 0, []any{cut, good()}, []int{0, 200}, []float64{1, 1}, ""},
+		"cut at an unknown cap":        {extract.LLM{InputTokens: 20000}, 0, []any{cut, good()}, []int{0, 8192}, []float64{1, 1}, ""},
 		"cut, and no room for more":    {extract.LLM{InputTokens: 20000, MaxOutput: 9000, Payload: 1}, 32000, []any{cut, good()}, []int{9000, 9000}, []float64{1, 0.5}, ""},
 		"cut, and more is not allowed": {extract.LLM{InputTokens: 20000, MaxOutput: 500}, 0, []any{cut, invalid, good()}, []int{500, 1000, 500}, []float64{1, 1, 0.5}, ""},
 		"cut twice":                    {extract.LLM{InputTokens: 20000, MaxOutput: 500}, 0, []any{cut, cut}, []int{500, 1000}, []float64{1, 1}, "its answer was cut by the cap on output, twice"},

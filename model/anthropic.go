@@ -37,6 +37,7 @@ type anthropicModel struct {
 	// unforced is set once the server has refused to be told which tool to call, as
 	// it does for models that always think. From then on the model is only offered it.
 	unforced atomic.Bool
+	limits   limits
 }
 
 // openAnthropic returns a model that takes key and base URL from the options alone:
@@ -73,14 +74,18 @@ func openAnthropic(spec Spec, o Options) (Model, error) {
 }
 
 func (m *anthropicModel) Name() string { return m.spec.String() }
-func (m *anthropicModel) Window() int  { return m.options.Window }
+func (m *anthropicModel) Window() int  { return m.limits.windowOf(m.options.Window) }
 
 // Call sends one request; a second one if the first was refused for forcing a tool.
 func (m *anthropicModel) Call(ctx context.Context, q Request) (Answer, error) {
 	if q.Schema != nil && !json.Valid(q.Schema) {
 		return Answer{}, &Error{Class: ClassInvalid, Model: m.Name(), Message: "the schema of the answer is no JSON"}
 	}
+	if m.limits.hopeless(q, m.options, anthropicOutput) {
+		return Answer{}, noMoreOutput(m.Name(), m.limits.most())
+	}
 	var used memoir.Usage
+	lowered := false
 	for {
 		params := m.params(q, !m.unforced.Load())
 		answer, err := m.send(ctx, params)
@@ -91,6 +96,15 @@ func (m *anthropicModel) Call(ctx context.Context, q Request) (Answer, error) {
 		}
 		if refusesForce(err, params) {
 			m.unforced.Store(true)
+			continue
+		}
+		told := length{limit: err.Limit, asked: err.Asked, output: err.Output}
+		most := 0
+		if err.Class == ClassInvalid {
+			most = capIn("", err.Message)
+		}
+		if !lowered && m.limits.refit(&q, m.options, anthropicOutput, int(params.MaxTokens), told, most) {
+			lowered = true
 			continue
 		}
 		err.Usage = used

@@ -60,6 +60,7 @@ func (m *anthropicModel) refused(told *anthropic.Error) *Error {
 		e.RetryAfter = retryAfter(told.Response.Header, time.Now())
 	}
 	e.Class = anthropicClass(e.Status, body.Error.Type, strings.ToLower(text))
+	e.detail("", text, length{})
 	return e
 }
 

@@ -14,7 +14,7 @@ import (
 func (m *anthropicModel) params(q Request, force bool) anthropic.MessageNewParams {
 	p := anthropic.MessageNewParams{
 		Model:     m.spec.Model,
-		MaxTokens: int64(cmp.Or(q.MaxOutput, m.options.MaxOutput, anthropicOutput)),
+		MaxTokens: int64(m.limits.cap(q, m.options, anthropicOutput)),
 		Messages:  []anthropic.MessageParam{anthropic.NewUserMessage(anthropic.NewTextBlock(q.Input))},
 	}
 	if q.System != "" {

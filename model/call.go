@@ -12,7 +12,7 @@ type Model interface {
 	// Name is what a person calls it: provider/model.
 	Name() string
 	// Window is how many tokens a call may hold, input and output together; 0 if
-	// nobody said so.
+	// nobody said so, neither a person nor the server when it refused a call.
 	Window() int
 	// Call asks once, without a second try. It fails with an *Error.
 	Call(ctx context.Context, q Request) (Answer, error)
@@ -26,6 +26,7 @@ type Request struct {
 	Schema     json.RawMessage // JSON Schema of the answer; nil: free text
 	SchemaName string          // letters, digits and underscores
 	MaxOutput  int             // tokens; 0: as the model is configured
+	Output     int             // tokens that the answer may need: a configured cap below is raised to it; 0: unknown
 }
 
 // Exchange is an answer that could not be used, and why.

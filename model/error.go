@@ -36,9 +36,21 @@ type Error struct {
 	Status     int           // of HTTP, or the exit status of a command; 0 if there is none
 	RetryAfter time.Duration // what the server asked for; 0 if nothing
 	Message    string        // the server's words, at most 500 bytes: foreign text, not redacted
-	Usage      memoir.Usage  // what the call cost all the same
-	Estimated  bool          // as in Answer
-	Err        error         // the cause; may be nil
+
+	// What a server said of a call that is too long; 0 where it did not.
+	Limit  int // tokens that a call may hold
+	Asked  int // tokens of the question, by its count
+	Output int // tokens of the cap on the answer, where it counts them in
+
+	// Setting is, of ClassInvalid, the setting of ours that the server refuses, such as
+	// maxOutputTokens; empty if it names none.
+	Setting string
+	// Always says that each call would be refused as this one was, whatever it asks.
+	Always bool
+
+	Usage     memoir.Usage // what the call cost all the same
+	Estimated bool         // as in Answer
+	Err       error        // the cause; may be nil
 }
 
 // Error says which model failed and how.
@@ -93,7 +105,9 @@ func (e *Error) Hint() string {
 	case ClassUnreachable:
 		return "check that the provider's baseURL is reachable from here"
 	case ClassTooLong:
-		return "lower memories.phase1InputTokenLimit, or set the provider's window"
+		return e.tooLongHint()
+	case ClassInvalid:
+		return e.invalidHint()
 	}
 	return ""
 }

@@ -87,7 +87,9 @@ func (p *program) Call(ctx context.Context, q Request) (Answer, error) {
 			return Answer{}, p.failed(ClassProgram, 0, "", err)
 		}
 	}
-	q.MaxOutput = cmp.Or(q.MaxOutput, p.o.MaxOutput)
+	if q.MaxOutput == 0 && p.o.MaxOutput > 0 {
+		q.MaxOutput = max(p.o.MaxOutput, q.Output)
+	}
 	call := invocation{stdin: prompt(q, true, true)}
 	if p.preset != nil {
 		if call, err = p.preset.invoke(question{Request: q, model: p.model, effort: p.o.Effort, temperature: p.o.Temperature}, s); err != nil {
@@ -166,8 +168,11 @@ func (p *program) read(out printed, call invocation, s scratch) (Answer, error) 
 		class := ClassProgram
 		if p.preset != nil {
 			class = classify(message)
+		} else if told := classify(tail(out.stderr)); told == ClassLimited || told == ClassDenied || told == ClassTooLong {
+			class = told // a person's own command may speak of anything else
 		}
 		e := p.failed(class, out.status, message, nil)
+		e.detail("", message, length{})
 		e.Usage, e.Estimated = usage, estimated
 		return Answer{}, e
 	}

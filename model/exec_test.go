@@ -52,6 +52,27 @@ func failure(t *testing.T, err error) *Error {
 	return e
 }
 
+func TestAFailureOfAPersonsOwnCommandIsClassifiedByWhatItSays(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]Class{
+		"echo 'error: 429 Too Many Requests' >&2; exit 1":                             ClassLimited,
+		"echo 'you exceeded your current quota' >&2; exit 1":                          ClassLimited,
+		"echo 'hourly rate limit reached' >&2; exit 2":                                ClassLimited,
+		"echo 'not logged in: run lamp login' >&2; exit 1":                            ClassDenied,
+		"echo 'invalid API key' >&2; exit 1":                                          ClassDenied,
+		"echo 'prompt is too long: 9000 tokens > 4096 maximum' >&2; exit 1":           ClassTooLong,
+		"echo 'no such file: 404.html' >&2; exit 1":                                   ClassProgram,
+		"echo 'the session was about a 429 of another server'; exit 1":                ClassProgram,
+		"echo 'rate limit: 12 calls left' >&2; echo 'segmentation fault' >&2; exit 1": ClassLimited,
+	} {
+		m, _ := script(t, text, Options{})
+		_, err := m.Call(t.Context(), Request{Input: "in"})
+		if e := failure(t, err); e.Class != want || want == ClassTooLong && e.Limit != 4096 {
+			t.Errorf("%s: got %s, %+v", text, e.Class, e)
+		}
+	}
+}
+
 func TestAProgramReadsThePromptAndPrintsTheAnswer(t *testing.T) {
 	t.Parallel()
 	m, dir := script(t, `cat >"$1/prompt"; echo " the north one"`, Options{Window: 1000})

@@ -24,6 +24,9 @@ type openAI struct {
 
 	mu    sync.Mutex
 	knows dialect
+
+	limits limits
+	unread unread
 }
 
 // openAIAPI is one of the two APIs.
@@ -86,7 +89,7 @@ func newOpenAI(spec Spec, o Options) (Model, error) {
 
 func (m *openAI) Name() string { return m.spec.String() }
 
-func (m *openAI) Window() int { return m.o.Window }
+func (m *openAI) Window() int { return m.limits.windowOf(m.o.Window) }
 
 // Call asks, and asks again without what the server refuses to be asked with. Such a
 // refusal costs nothing, so that it is one call all the same.
@@ -100,6 +103,10 @@ func (m *openAI) Call(ctx context.Context, q Request) (Answer, error) {
 	m.mu.Lock()
 	d := m.knows
 	m.mu.Unlock()
+	if m.limits.hopeless(q, m.o, 0) {
+		return Answer{}, noMoreOutput(m.Name(), m.limits.most())
+	}
+	lowered := false
 	for {
 		a := m.ask(q, d)
 		h, err := m.once(within, a)
@@ -107,6 +114,7 @@ func (m *openAI) Call(ctx context.Context, q Request) (Answer, error) {
 			m.mu.Lock()
 			m.knows = m.knows.join(d)
 			m.mu.Unlock()
+			m.unread.look(m.Name(), q, h.usage, m.o.Warn)
 			return m.answer(q, h), nil
 		}
 		var r *refusal
@@ -116,8 +124,13 @@ func (m *openAI) Call(ctx context.Context, q Request) (Answer, error) {
 		if r.declined() {
 			return Answer{Text: plain(r.message, m.o.Key), Stop: StopRefusal, Usage: memoir.Usage{Calls: 1}}, nil
 		}
+		most := capIn(r.param, r.message)
+		if !lowered && m.limits.refit(&q, m.o, 0, a.max, r.lengthOf(), most) {
+			lowered = true
+			continue
+		}
 		f, ok := refusedIn(r, m.api.ways(), a.used)
-		if !ok {
+		if !ok || f == featCap && most > 0 {
 			return Answer{}, m.failed(ctx, within, q, h, err)
 		}
 		d[f]++
@@ -143,10 +156,7 @@ func (m *openAI) ask(q Request, d dialect) asked {
 	if q.Schema != nil && a.format != formatSchema {
 		a.System = strings.TrimSpace(q.System + "\n\nAnswer with one JSON object and nothing else. It follows this JSON schema:\n" + string(q.Schema))
 	}
-	limit := q.MaxOutput
-	if limit == 0 {
-		limit = m.o.MaxOutput
-	}
+	limit := m.limits.cap(q, m.o, 0)
 	if use(featCap, limit > 0) {
 		a.max, a.maxBy = limit, d[featCap]
 	}

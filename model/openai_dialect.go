@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // feature is a part of a call that not every server of this API takes, or not for
@@ -42,7 +43,7 @@ type ways struct {
 
 // The names are compared without case, and as whole words.
 var (
-	formatNames      = []string{"response_format", "text.format", "json_schema", "json_object", "response_schema", "responseSchema", "structured output", "structured outputs", "grammar"}
+	formatNames      = []string{"response_format", "text.format", "json_schema", "json_object", "response_schema", "responseSchema", "structured output", "structured outputs", "grammar", "json schema"}
 	temperatureNames = []string{"temperature"}
 	streamUsageNames = []string{"stream_options", "include_usage"}
 	storeNames       = []string{"store"}
@@ -53,8 +54,11 @@ var (
 // used; false if it is about none. The parameter that the server names decides, then
 // a name in quotes, then one in the text.
 func refusedIn(r *refusal, known [features]ways, used []feature) (feature, bool) {
-	if r.status != 400 && r.status != 422 && r.status != 501 || r.class() != ClassInvalid {
+	if !r.ofForm() {
 		return 0, false
+	}
+	if badGrammar().MatchString(r.message) && slices.Contains(used, featFormat) {
+		return featFormat, true
 	}
 	param := strings.ToLower(r.param)
 	for _, f := range used {
@@ -75,6 +79,20 @@ func refusedIn(r *refusal, known [features]ways, used []feature) (feature, bool)
 		}
 	}
 	return 0, false
+}
+
+// badGrammar is how llama.cpp says that it cannot make a grammar of a schema. It is
+// one of its failures, so that it comes with the status of a fault.
+var badGrammar = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(parse|parsing|initiali[sz]e|initiali[sz]ing|compile|compiling|invalid|empty) (the )?(grammar|samplers?)\b|grammar (is )?(invalid|empty)|json schema conversion failed`)
+})
+
+// ofForm reports whether a refusal may be about a feature of the call.
+func (r *refusal) ofForm() bool {
+	if r.status == 500 && badGrammar().MatchString(r.message) {
+		return true
+	}
+	return (r.status == 400 || r.status == 422 || r.status == 501) && r.class() == ClassInvalid
 }
 
 // join keeps of two dialects what either has learned.

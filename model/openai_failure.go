@@ -27,6 +27,7 @@ func (m *openAI) failed(ctx, within context.Context, q Request, h heard, err err
 		e.Err, e.Message = nil, fmt.Sprintf("no answer within %s", m.o.Timeout)
 	case errors.As(err, &r):
 		e.Class, e.Status, e.RetryAfter, e.Message = r.class(), r.status, r.retryAfter, r.message
+		e.detail(r.param, r.message, r.length)
 		e.Err = nil
 	case errors.As(err, &u), errors.Is(err, errTooMuch):
 		e.Message = "the answer cannot be read: " + err.Error()

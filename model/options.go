@@ -30,6 +30,10 @@ type Options struct {
 	Window      int      // tokens of a call; 0: unknown
 	Timeout     time.Duration
 	Price       Price
+
+	// Warn is told, once a kind, what is wrong with answers that came all the same, and what
+	// to do about it; nil: nobody. It must be safe for concurrent use.
+	Warn func(message, hint string)
 }
 
 // Price is in US dollars for a million tokens; zero is unknown.

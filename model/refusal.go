@@ -24,6 +24,7 @@ type refusal struct {
 	param      string        // the parameter that it is about
 	message    string        // foreign text, of any length
 	retryAfter time.Duration // 0: not said
+	length     length        // in fields of their own
 }
 
 // Error is for errors.As: what is shown is an *Error.
@@ -81,6 +82,7 @@ func refusalIn(body []byte) *refusal {
 		return nil
 	}
 	r := &refusal{code: e.Get("code").String(), kind: e.Get("type").String(), param: e.Get("param").String(), message: e.Get("message").String()}
+	r.length = length{limit: int(e.Get("n_ctx").Int()), asked: int(e.Get("n_prompt_tokens").Int())}.credible()
 	if n := e.Get("code").Int(); 400 <= n && n < 600 {
 		r.status, r.code = int(n), ""
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
 
 	"memoir"
 	"memoir/model"
@@ -60,7 +61,7 @@ models:
 			t.Errorf("%s: %v", test.model, err)
 			continue
 		}
-		c.Key.Origin = ""
+		c.Key.Origin, c.Key.VariableOrigin = "", ""
 		if diff := cmp.Diff(test.want, c.Options); diff != "" {
 			t.Errorf("%s: %s", test.model, diff)
 		}
@@ -103,6 +104,62 @@ func TestEachPhaseAsksTheModelOfItsRole(t *testing.T) {
 				t.Errorf("%s: asked %s with %s", yaml, c.Body, c.Header.Get("Authorization"))
 				break
 			}
+		}
+	}
+}
+
+func TestAModelThatCannotBeHadIsToldWithItsPlaceAndANearName(t *testing.T) {
+	t.Parallel()
+	for yaml, want := range map[string][2]string{
+		"modelRoles:\n  phase1: opnai/gpt-5\n":                                   {"config.yml:2: modelRoles.phase1: provider \"opnai\" is neither known nor configured", "did you mean openai/gpt-5?"},
+		"modelRoles: {default: antropic/a/b}\n":                                  {"config.yml:1: modelRoles.default: provider", "did you mean anthropic/a/b?"},
+		"modelRoles: {smol: exec/cluade/opus}\n":                                 {"config.yml:1: modelRoles.smol: no command is known", "did you mean exec/claude/opus?"},
+		"modelRoles: {smol: mien/x}\nproviders: {mine: {baseURL: 'http://x'}}\n": {"config.yml:1: modelRoles.smol: provider", "did you mean mine/x?"},
+		"modelRoles: {default: bultin}\n":                                        {"config.yml:1: modelRoles.default: model", "did you mean builtin?"},
+		"modelRoles: {default: somewhere/x}\n":                                   {"config.yml:1: modelRoles.default: provider", "use builtin, "},
+		"modelRoles: {default: gpt-5}\n":                                         {"config.yml:1: modelRoles.default: model", "write provider/model"},
+	} {
+		settings := load(t, yaml)
+		var err error
+		for _, role := range pipeline.Roles(settings.ModelRoles) {
+			if _, failed := pipeline.Choose(settings, role); failed != nil {
+				err = failed
+			}
+		}
+		if err == nil || !strings.Contains(err.Error(), want[0]) || !strings.Contains(memoir.HintOf(err), want[1]) {
+			t.Errorf("%s: got %v; %s", yaml, err, memoir.HintOf(err))
+		}
+	}
+}
+
+func TestBothPhasesKnowTheConfiguredCapAndWarnOfWhatIsNotRead(t *testing.T) {
+	t.Parallel()
+	for role, least := range map[string]int64{"phase1": 700, "phase2": 5000} {
+		server := modeltest.OpenAIChat(t, func(int, modeltest.Call) modeltest.Step {
+			return modeltest.Step{Text: "{}", Usage: memoir.Usage{InputTokens: 50, OutputTokens: 1}}
+		})
+		dir, _ := fixtures(t)
+		o := options(t.TempDir(), dir)
+		o.Settings = load(t, "modelRoles: {"+role+": mine/m}\nproviders: {mine: {baseURL: '"+server.URL+"/v1', maxOutputTokens: 700, window: 100000}}")
+		report, err := tryRun(t.Context(), t, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		calls := server.Calls()
+		if len(calls) == 0 {
+			t.Fatalf("%s: nobody was asked", role)
+		}
+		if asked := gjson.GetBytes(calls[0].Body, "max_tokens").Int(); asked < least || role == "phase1" && asked != least {
+			t.Errorf("%s: asked for %d tokens", role, asked)
+		}
+		warned := 0
+		for _, w := range report.Warnings {
+			if strings.Contains(w.Message, "mine/m read 50 tokens of about") && strings.Contains(w.Hint, "OLLAMA_CONTEXT_LENGTH") {
+				warned++
+			}
+		}
+		if role == "phase2" && warned != 1 { // the sessions are short, a memory's question is not
+			t.Errorf("%s: %d warnings: %+v", role, warned, report.Warnings)
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 
 const (
 	keyTime  = 10 * time.Second // how long a command may take to print a key
-	keyGrace = time.Second      // how long what it leaves behind may hold its output open
+	keyGrace = time.Second      // of that, what it leaves behind may hold its output open
 	maxKey   = 16 << 10         // bytes
 )
 
@@ -27,6 +27,8 @@ type Key struct {
 	Command  []string // program and arguments; runs where the variable is not set; nil: none
 	Origin   string   // of Command: file:line
 	Optional bool     // the variable is sent if it is set, and not missed if it is not
+
+	VariableOrigin string // of Variable: file:line; empty: it is the provider's own
 }
 
 // Source says where the key comes from, as a person is told it.
@@ -53,7 +55,7 @@ func (k Key) fromEnvironment(getenv func(string) string) string {
 func (k Key) Check(getenv func(string) string) error {
 	switch key := k.fromEnvironment(getenv); {
 	case key != "":
-		return k.usable(key, "the variable "+k.Variable)
+		return k.usable(key, k.setting("keyEnv", k.VariableOrigin), "the variable "+k.Variable)
 	case len(k.Command) > 0:
 		if _, err := exec.LookPath(k.Command[0]); err != nil {
 			return k.failed("its program cannot be run: %v", errors.Unwrap(err))
@@ -66,11 +68,20 @@ func (k Key) Check(getenv func(string) string) error {
 }
 
 // usable fails if a text can be no key, without repeating it.
-func (k Key) usable(key, from string) error {
+func (k Key) usable(key, setting, from string) error {
 	if strings.ContainsFunc(key, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
-		return memoir.Errorf(memoir.CodeConfig, "it must be the key alone", "provider %s: %s holds spaces or more than one line", k.Provider, from)
+		return memoir.Errorf(memoir.CodeConfig, "it must be the key alone", "%s: %s holds spaces or more than one line", setting, from)
 	}
 	return nil
+}
+
+// setting names a setting of the provider, with its place if it is known. The provider's own
+// variable is set nowhere.
+func (k Key) setting(name, origin string) string {
+	if origin == "" {
+		return "provider " + k.Provider
+	}
+	return origin + ": providers." + k.Provider + "." + name
 }
 
 // failed is an error of the command. The program's name is left out: where people
@@ -90,15 +101,18 @@ func (k Key) read(ctx context.Context, getenv func(string) string) (string, erro
 }
 
 // run runs the command, without a shell and with nothing on its standard input, and
-// returns the one line that it prints.
+// returns the one line that it prints. Where it prints none in time, all that it started ends
+// with it.
 func (k Key) run(ctx context.Context, limit time.Duration) (string, error) {
-	within, cancel := context.WithTimeout(ctx, limit)
+	within, cancel := context.WithTimeout(ctx, limit-min(keyGrace, limit/10))
 	defer cancel()
 	var out printedKey
 	cmd := exec.CommandContext(within, k.Command[0], k.Command[1:]...)
 	cmd.Env = append(os.Environ(), memoir.ChildVariable+"=1")
 	cmd.Stdout = &out
-	cmd.WaitDelay = keyGrace
+	ownGroup(cmd)
+	cmd.Cancel = func() error { return endGroup(cmd) }
+	cmd.WaitDelay = min(keyGrace, limit/10)
 	err := cmd.Run()
 	var exit *exec.ExitError
 	switch {
@@ -117,7 +131,7 @@ func (k Key) run(ctx context.Context, limit time.Duration) (string, error) {
 	if key == "" {
 		return "", k.failed("printed nothing")
 	}
-	return key, k.usable(key, "what its keyCommand prints")
+	return key, k.usable(key, k.setting("keyCommand", k.Origin), "what the command prints")
 }
 
 // printedKey keeps what a command prints, up to maxKey bytes.

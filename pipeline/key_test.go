@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -49,11 +50,12 @@ func TestWhereAKeyComesFrom(t *testing.T) {
 		"one that is set all the same": {Key{Variable: "SET", Optional: true}, "from-variable", "$SET", ""},
 		"no other than those named":    {Key{Variable: "BLANK"}, "", "$BLANK, which is not set", "set it, or say where the key is with providers.p.keyEnv"},
 		"a variable that is no key":    {Key{Variable: "TWO"}, "", "$TWO", "provider p: the variable TWO holds spaces"},
+		"a named one that is no key":   {Key{Variable: "TWO", VariableOrigin: "f:2"}, "", "$TWO", "f:2: providers.p.keyEnv: the variable TWO holds spaces"},
 		"no such program":              {Key{Command: []string{secret}}, "", "the command in f:1", "f:1: providers.p.keyCommand: its program cannot be run: executable file not found"},
 		"it fails":                     {Key{Command: []string{script(t, "echo "+secret+" >&2; exit 3")}}, "", "the command in f:1", "f:1: providers.p.keyCommand: failed: exit status 3"},
 		"it fails after it has spoken": {Key{Command: []string{script(t, "echo "+secret+"; exit 1")}}, "", "the command in f:1", "failed: exit status 1"},
 		"it prints nothing":            {Key{Command: []string{script(t, "true")}}, "", "the command in f:1", "printed nothing"},
-		"it prints two lines":          {Key{Command: []string{script(t, "echo "+secret+"; echo b")}}, "", "the command in f:1", "what its keyCommand prints holds spaces or more than one line"},
+		"it prints two lines":          {Key{Command: []string{script(t, "echo "+secret+"; echo b")}}, "", "the command in f:1", "f:1: providers.p.keyCommand: what the command prints holds spaces or more than one line"},
 		"it prints without end":        {Key{Command: []string{script(t, "while echo "+secret+"; do :; done | head -c 100000")}}, "", "the command in f:1", "printed more than a key"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -79,6 +81,13 @@ func TestWhereAKeyComesFrom(t *testing.T) {
 	}
 }
 
+// alive reports whether a process runs that is not a corpse waiting to be collected.
+func alive(pid string) bool {
+	out, err := exec.Command("ps", "-o", "stat=", "-p", pid).Output()
+	state := strings.TrimSpace(string(out))
+	return err == nil && state != "" && !strings.HasPrefix(state, "Z")
+}
+
 func TestACommandThatPrintsNoKeyInTimeIsEnded(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat("/bin/sh"); err != nil {
@@ -88,6 +97,15 @@ func TestACommandThatPrintsNoKeyInTimeIsEnded(t *testing.T) {
 	_, err := k.run(t.Context(), 50*time.Millisecond)
 	if memoir.CodeOf(err) != memoir.CodeConfig || !strings.Contains(err.Error(), "printed no key within 50ms") {
 		t.Errorf("got %v", err)
+	}
+	mark := filepath.Join(t.TempDir(), "pid")
+	k.Command = []string{script(t, "tail -f /dev/null & echo $! >"+mark+"; wait")}
+	if _, err := k.run(t.Context(), 2*time.Second); memoir.CodeOf(err) != memoir.CodeConfig {
+		t.Errorf("got %v", err)
+	}
+	// What it started is gone, or about to be: it was killed before the error came.
+	if pid, err := os.ReadFile(mark); err != nil || alive(strings.TrimSpace(string(pid))) {
+		t.Errorf("process %s, which it started, still runs: %v", pid, err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(memoir.Errorf(memoir.CodeInterrupted, "", "stopped"))

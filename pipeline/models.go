@@ -28,28 +28,29 @@ var retries = model.RetryPolicy{Attempts: 4, Base: time.Second, MaxWait: time.Mi
 type Role struct {
 	Setting string // modelRoles.phase1
 	Model   string // provider/model, or builtin; empty: not set
+	Origin  string // file:line, or what else set it; empty: not looked up
 }
 
 // Roles lists the settings that name a model, as far as they are set.
 func Roles(m config.ModelRoles) []Role {
 	return slices.DeleteFunc([]Role{
-		{"modelRoles.default", m.Default}, {"modelRoles.smol", m.Smol},
-		{"modelRoles.phase1", m.Phase1}, {"modelRoles.phase2", m.Phase2},
+		{Setting: "modelRoles.default", Model: m.Default}, {Setting: "modelRoles.smol", Model: m.Smol},
+		{Setting: "modelRoles.phase1", Model: m.Phase1}, {Setting: "modelRoles.phase2", Model: m.Phase2},
 	}, func(r Role) bool { return r.Model == "" })
 }
 
 // phases picks the role of either phase.
 func phases(m config.ModelRoles) (one, two Role) {
-	one = Role{"modelRoles.default", m.Default}
+	one = Role{Setting: "modelRoles.default", Model: m.Default}
 	two = one
 	if m.Smol != "" {
-		two = Role{"modelRoles.smol", m.Smol}
+		two = Role{Setting: "modelRoles.smol", Model: m.Smol}
 	}
 	if m.Phase1 != "" {
-		one = Role{"modelRoles.phase1", m.Phase1}
+		one = Role{Setting: "modelRoles.phase1", Model: m.Phase1}
 	}
 	if m.Phase2 != "" {
-		two = Role{"modelRoles.phase2", m.Phase2}
+		two = Role{Setting: "modelRoles.phase2", Model: m.Phase2}
 	}
 	return one, two
 }
@@ -65,16 +66,21 @@ type Choice struct {
 // Choose finds out what a role's model is called with. Errors have
 // memoir.CodeConfig and name the role.
 func Choose(s config.Settings, role Role) (Choice, error) {
+	role.Origin = s.Origin(role.Setting)
 	c, err := choose(s, role)
 	return c, role.name(err)
 }
 
-// name adds the role's name to an error.
+// name adds the role's place and name to an error.
 func (r Role) name(err error) error {
 	if err == nil {
 		return nil
 	}
-	return memoir.Errorf(memoir.CodeOf(err), memoir.HintOf(err), "%s: %w", r.Setting, err)
+	place := r.Setting
+	if r.Origin != "" {
+		place = r.Origin + ": " + r.Setting
+	}
+	return memoir.Errorf(memoir.CodeOf(err), memoir.HintOf(err), "%s: %w", place, err)
 }
 
 func choose(s config.Settings, role Role) (Choice, error) {
@@ -104,6 +110,9 @@ func choose(s config.Settings, role Role) (Choice, error) {
 	}
 	c.Key = Key{Provider: spec.Provider, Variable: provider.KeyEnv, Command: provider.KeyCommand,
 		Origin: s.Origin("providers." + spec.Provider + ".keyCommand")}
+	if provider.KeyEnv != "" {
+		c.Key.VariableOrigin = s.Origin("providers." + spec.Provider + ".keyEnv")
+	}
 	if o.API != model.APIExec {
 		if o.BaseURL == "" && !isKnown { // another account at the API's own server
 			known, variable, _ = model.Known(makerOf(o.API))
@@ -136,7 +145,27 @@ func nearby(baseURL string) bool {
 
 // parseSpec reads the name of a model whose provider is known or configured.
 func parseSpec(s config.Settings, name string) (model.Spec, error) {
-	return model.ParseSpec(name, slices.Collect(maps.Keys(s.Providers))...)
+	configured := slices.Sorted(maps.Keys(s.Providers))
+	spec, err := model.ParseSpec(name, configured...)
+	if err == nil {
+		return spec, nil
+	}
+	// A provider or preset whose name is near to a known one is misspelt.
+	provider, rest, _ := strings.Cut(strings.TrimSpace(name), "/")
+	known := slices.Concat(model.KnownProviders(), configured, []string{model.Builtin, string(model.APIExec)})
+	switch near, ok := config.Nearest(provider, known); {
+	case len(provider) < 3: // near to anything
+	case ok && near == model.Builtin:
+		return spec, memoir.Errorf(memoir.CodeOf(err), "did you mean "+near+"?", "%w", err)
+	case ok && near != provider && rest != "":
+		return spec, memoir.Errorf(memoir.CodeOf(err), "did you mean "+near+"/"+rest+"?", "%w", err)
+	case provider == string(model.APIExec):
+		preset, rest, _ := strings.Cut(rest, "/")
+		if near, ok := config.Nearest(preset, model.Presets()); ok && near != preset {
+			return spec, memoir.Errorf(memoir.CodeOf(err), "did you mean "+strings.TrimSuffix(provider+"/"+near+"/"+rest, "/")+"?", "%w", err)
+		}
+	}
+	return spec, err
 }
 
 // makerOf is the provider that made an API.
@@ -215,7 +244,7 @@ func (r *run) chooseModels(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	consolidator, _, err := r.modelOf(ctx, two)
+	consolidator, asked, err := r.modelOf(ctx, two)
 	if err != nil {
 		return err
 	}
@@ -228,7 +257,7 @@ func (r *run) chooseModels(ctx context.Context) error {
 		})
 	}
 	if consolidator != nil {
-		r.consolidator = consolidate.NewLLM(consolidate.LLM{Model: consolidator, Prompts: files, Report: r.consolidated})
+		r.consolidator = consolidate.NewLLM(consolidate.LLM{Model: consolidator, Prompts: files, MaxOutput: asked.MaxOutput, Report: r.consolidated})
 	}
 	for _, w := range settings.Warnings() {
 		r.warn(w.Message, w.Hint)
@@ -243,7 +272,9 @@ func (r *run) modelOf(ctx context.Context, role Role) (model.Model, model.Option
 	if err != nil || choice.Spec.Builtin() {
 		return nil, model.Options{}, err
 	}
+	role = choice.Role // with its place
 	o := choice.Options
+	o.Warn = r.warn
 	switch err := choice.name(choice.Key.Check(r.getenv)); {
 	case err == nil:
 	case r.opts.DryRun:

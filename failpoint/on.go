@@ -5,6 +5,7 @@ package failpoint
 import (
 	"fmt"
 	"os"
+	"os/signal"
 	"path"
 	"runtime"
 	"strconv"
@@ -69,7 +70,11 @@ func pass(name string, canFail bool) error {
 		}
 	case "stop":
 		if passed == plan.at {
+			// Another thread may take the signal, and this one must not go on until it did.
+			goesOn := make(chan os.Signal, 1)
+			signal.Notify(goesOn, syscall.SIGCONT)
 			syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+			<-goesOn
 		}
 	case "fail":
 		if canFail && passed >= plan.at && (plan.n == 0 || passed < plan.at+plan.n) {

@@ -28,7 +28,7 @@ func tooLong(w wire) modeltest.Step {
 	if w.api == "anthropic" {
 		return modeltest.Step{Status: http.StatusBadRequest, Message: "prompt is too long: 250000 tokens > 200000 maximum"}
 	}
-	return modeltest.Step{Status: http.StatusBadRequest, Code: "context_length_exceeded", Message: "This model's maximum context length is 8192 tokens."}
+	return modeltest.Step{Status: http.StatusBadRequest, Code: "context_length_exceeded", Message: "This model's maximum context length is 16384 tokens."}
 }
 
 func halved(good modeltest.Step) modeltest.Step {
@@ -64,7 +64,7 @@ func TestAServerThatFailsChangesNoMemory(t *testing.T) {
 				}
 				return good
 			}, other: true},
-			{name: "too long always", fate: failed("mine/m answered with status 400"), calls: 2, step: func(w wire, _ int, _ scribe.Question, _ modeltest.Step) modeltest.Step { return tooLong(w) }},
+			{name: "too long always", fate: failed("mine/m answered with status 400"), calls: 4, step: func(w wire, _ int, _ scribe.Question, _ modeltest.Step) modeltest.Step { return tooLong(w) }},
 			{name: "cut once", fate: done(), calls: 2, step: func(_ wire, n int, _ scribe.Question, good modeltest.Step) modeltest.Step {
 				if n == 0 {
 					return halved(good)

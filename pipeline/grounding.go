@@ -9,6 +9,12 @@ import (
 func (r *run) extracted(e extract.Report) {
 	r.ground(func(g *Grounding) {
 		g.Statements += e.Kept
+		if e.Grown {
+			g.Grown++
+		}
+		if e.Passes > 1 {
+			g.InPasses++
+		}
 		d := e.Dropped
 		for reason, n := range map[string]int{
 			DroppedUncited: d.Uncited, DroppedMissing: d.Missing, DroppedUngrounded: d.Ungrounded, DroppedCrowded: d.Crowded, DroppedSummary: d.Summary,

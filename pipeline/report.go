@@ -29,6 +29,8 @@ type Grounding struct {
 	Statements int            `json:"statements"` // of extractions, kept
 	Lines      int            `json:"lines"`      // of MEMORY.md that cite a session, in the answers that were used
 	Dropped    map[string]int `json:"dropped"`    // by reason, one of those below
+	Grown      int            `json:"grown"`      // sessions that were read on from where they had been left
+	InPasses   int            `json:"in_passes"`  // sessions that were read in several calls
 }
 
 // The reasons for which something of an answer is dropped.

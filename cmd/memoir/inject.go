@@ -203,6 +203,7 @@ func (p *program) context(c *cli.Context, settings config.Settings, dir, agent s
 	}
 	files, err := prompts.LoadDir(settings.Prompts.Dir)
 	if err != nil {
+		err = memoir.Errorf(memoir.CodeOf(err), memoir.HintOf(err), "prompts.dir (%s): %w", settings.Origin("prompts.dir"), err)
 		if p.hook == nil {
 			return "", "", err
 		}

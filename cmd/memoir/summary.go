@@ -76,7 +76,7 @@ var whyDropped = map[string]string{
 	pipeline.DroppedLine:       "lines of memory citing no session",
 }
 
-// sayGrounding tells what was kept and dropped of models' answers.
+// sayGrounding tells how sessions were read, and what was kept and dropped of models' answers.
 func sayGrounding(g pipeline.Grounding) string {
 	text := fmt.Sprintf("answers: %s and %s of memory kept", count(g.Statements, "statement"), count(g.Lines, "line"))
 	for i, reason := range slices.DeleteFunc(slices.Clone(pipeline.DroppedReasons), func(r string) bool { return g.Dropped[r] == 0 }) {
@@ -86,6 +86,12 @@ func sayGrounding(g pipeline.Grounding) string {
 			text += ","
 		}
 		text += fmt.Sprintf(" %d %s", g.Dropped[reason], whyDropped[reason])
+	}
+	if g.Grown > 0 {
+		text += fmt.Sprintf("; %s read on from where they were left", count(g.Grown, "session"))
+	}
+	if g.InPasses > 0 {
+		text += fmt.Sprintf("; %s read in several calls", count(g.InPasses, "session"))
 	}
 	return text
 }

@@ -10,6 +10,8 @@ func TestWhatIsDroppedOfAnswersIsTold(t *testing.T) {
 	t.Parallel()
 	for want, g := range map[string]pipeline.Grounding{
 		"answers: 1 statement and 2 lines of memory kept": {Statements: 1, Lines: 2},
+		"answers: 1 statement and 0 lines of memory kept; 2 sessions read on from where they were left; 1 session read in several calls": {
+			Statements: 1, Grown: 2, InPasses: 1},
 		"answers: 5 statements and 0 lines of memory kept; dropped 2 citing no item, 1 with a quotation that the cited items do not have": {
 			Statements: 5, Dropped: map[string]int{pipeline.DroppedUngrounded: 1, pipeline.DroppedUncited: 2}},
 	} {

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,10 @@ const outAfter = 2
 // deniedAfter is the same for texts that a provider forbids after it has answered.
 const deniedAfter = 3
 
+// uselessAfter is how many answers that cannot be used, one after another, are enough to
+// tell that a model cannot do the work: each session would be paid for twice, time and again.
+const uselessAfter = 5
+
 // errUnserved is in the chain of the error of a call that was not made, or not made
 // again, because the model's server is out of service.
 var errUnserved = errors.New("out of service")
@@ -28,6 +33,7 @@ type health struct {
 	mu      sync.Mutex
 	served  int           // calls that somebody answered, with whatever
 	strikes int           // pieces of work that failed since the last of them
+	useless int           // pieces of work without a usable answer since the last with one
 	out     error         // why no more calls are made; nil: they are
 	ended   chan struct{} // closed when out is set
 }
@@ -60,6 +66,22 @@ func (h *health) strike(since, enough int) bool {
 	}
 	h.strikes++
 	return h.strikes >= enough
+}
+
+// disappoint enters that the answers to a piece of work could not be used, and reports
+// whether that makes it enough.
+func (h *health) disappoint() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.useless++
+	return h.useless >= uselessAfter
+}
+
+// satisfy enters that one could.
+func (h *health) satisfy() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.useless = 0
 }
 
 // end makes a model out of service.
@@ -115,6 +137,7 @@ func (m *meter) health(name string) *health {
 type Unserved struct {
 	Model  string `json:"model"`
 	Reason string `json:"reason"`
+	hint   string
 }
 
 // unserved is why a model is asked no more in this run; nil if it is.
@@ -123,7 +146,7 @@ func (r *run) unserved(name string) *Unserved {
 		return nil
 	}
 	if err := r.meter.health(name).err(); err != nil {
-		return &Unserved{Model: name, Reason: r.redact(err.Error())}
+		return &Unserved{Model: name, Reason: r.redact(err.Error()), hint: cmp.Or(memoir.HintOf(err), waitHint)}
 	}
 	return nil
 }
@@ -152,6 +175,7 @@ func (r *run) judge(name string, a *account, err error) verdict {
 		}
 		return unasked
 	case !known:
+		r.disappointed(name, err)
 		return itsOwn
 	case r.meter.named(name) == nil:
 		if modelFault(err) {
@@ -180,6 +204,18 @@ func (r *run) judge(name string, a *account, err error) verdict {
 	return postponed
 }
 
+// disappointed asks a model no more whose answers are of no use again and again.
+func (r *run) disappointed(name string, err error) {
+	var answer *memoir.AnswerError
+	if !errors.As(err, &answer) || r.meter.named(name) == nil {
+		return
+	}
+	if h := r.meter.health(name); h.disappoint() {
+		h.end(memoir.Errorf(memoir.CodeModel, "try another model; memoir status says what is wrong with the answers, memoir retry tries again",
+			"%s gave no answer of use to %d pieces of work in a row", name, uselessAfter))
+	}
+}
+
 // forbidden reports whether a server refused one call that may have been about what it said: some
 // moderate what they are asked in this way.
 func forbidden(e *model.Error) bool {
@@ -198,11 +234,11 @@ func (r *run) endUnserved() error {
 		}
 		r.report.Unserved = append(r.report.Unserved, *u)
 		if done {
-			r.warn(u.Reason, waitHint)
+			r.warn(u.Reason, u.hint)
 		}
 	}
 	if len(r.report.Unserved) > 0 && !done {
-		return memoir.Errorf(memoir.CodeModel, waitHint, "%s", r.report.Unserved[0].Reason)
+		return memoir.Errorf(memoir.CodeModel, r.report.Unserved[0].hint, "%s", r.report.Unserved[0].Reason)
 	}
 	return nil
 }

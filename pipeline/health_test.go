@@ -227,3 +227,32 @@ func TestAProjectWhoseModelDoesNotServeIsPostponed(t *testing.T) {
 		t.Errorf("%+v, %v", projects, err)
 	}
 }
+
+func TestAModelWhoseAnswersAreOfNoUseIsAskedNoMore(t *testing.T) {
+	t.Parallel()
+	home, dir := prompted(t, 40)
+	server := modeltest.OpenAIChat(t, modeltest.Script(modeltest.Step{Text: "I am a teapot."}))
+	report, err := tryRun(t.Context(), t, ofServer(t, home, dir, "default", server.URL))
+	if memoir.CodeOf(err) != memoir.CodeModel || !strings.Contains(err.Error(), "mine/m gave no answer of use") || !strings.Contains(memoir.HintOf(err), "another model") {
+		t.Fatalf("got %v; %s", err, memoir.HintOf(err))
+	}
+	if calls := len(server.Calls()); calls > 2*(4+8) { // each is shown its error once; eight are at work when it is plain
+		t.Errorf("the model was asked %d times", calls)
+	}
+	if report.Phase1.Failed < 5 || report.Phase1.Failed > 12 || report.Left < 28 || len(report.Unserved) != 1 {
+		t.Errorf("%+v, %d left, %+v", report.Phase1, report.Left, report.Unserved)
+	}
+	// One that is good for something now and then is not given up.
+	home, dir = prompted(t, 40)
+	server = modeltest.OpenAIChat(t, func(n int, _ modeltest.Call) modeltest.Step {
+		if n%8 == 0 {
+			return modeltest.Step{Text: emptyExtraction}
+		}
+		return modeltest.Step{Text: "I am a teapot."}
+	})
+	opts := ofServer(t, home, dir, "default", server.URL)
+	opts.Settings.Memories.Concurrency = 1
+	if report := run(t, opts); len(report.Unserved) != 0 || report.Phase1.Failed+report.Phase1.Empty != 40 {
+		t.Errorf("%+v, %+v", report.Phase1, report.Unserved)
+	}
+}

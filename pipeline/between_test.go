@@ -163,3 +163,49 @@ func TestAnAnswerAboutASessionThatIsForgottenMeanwhileIsNotKept(t *testing.T) {
 		t.Errorf("%v", outcomes)
 	}
 }
+
+func TestTheBuiltinModelTakesOverFromAPart(t *testing.T) {
+	t.Parallel()
+	home, dir := prompted(t, 90)
+	server := modeltest.OpenAIChat(t, func(n int, c modeltest.Call) modeltest.Step {
+		if n > 0 {
+			return modeltest.Step{Status: http.StatusServiceUnavailable, Message: "down"}
+		}
+		question, consolidates := asked(t, c)
+		return modeltest.Step{Text: answers(t, question, consolidates, "")}
+	})
+	o := ofServer(t, home, dir, "phase2", server.URL)
+	o.Settings = load(t, "modelRoles: {phase2: mine/m}\nproviders: {mine: {api: openai-chat, baseURL: '"+server.URL+"/v1', window: 16000}}")
+	_, _ = tryRun(t.Context(), t, o)
+	st := open(t, home)
+	projects, err := st.Projects(t.Context())
+	if err != nil || len(projects) != 1 || projects[0].Generation != 1 {
+		t.Fatalf("%+v, %v", projects, err)
+	}
+	if _, err := st.Retry(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	st.Close()
+	root := memory.At(home, projects[0].ID)
+	appendLine(t, filepath.Join(root.Link(), "MEMORY.md"), "- ask Ada first")
+	report := run(t, options(home, dir))
+	if len(report.Phase2) != 1 || report.Phase2[0].Outcome != pipeline.OutcomePublished || report.Phase2[0].Inputs != 90 || !slices.Equal(report.Phase2[0].ByHand, []int{2}) {
+		t.Fatalf("%+v, %+v", report.Phase2, report.Warnings)
+	}
+	text := memoryOf(t, report, projects[0].Name, "MEMORY.md")
+	if !strings.Contains(text, "- ask Ada first") || strings.Contains(text, "needs its own care") {
+		t.Error(text)
+	}
+	live, err := root.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, in := range live.Manifest.Inputs {
+		if in.Hash == "" {
+			t.Errorf("%s is open still", in.Session)
+		}
+	}
+	if again := run(t, options(home, dir)); len(again.Phase2) != 0 {
+		t.Errorf("%+v", again.Phase2)
+	}
+}

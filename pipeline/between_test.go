@@ -1,11 +1,13 @@
 package pipeline_test
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"memoir/memory"
@@ -207,5 +209,40 @@ func TestTheBuiltinModelTakesOverFromAPart(t *testing.T) {
 	}
 	if again := run(t, options(home, dir)); len(again.Phase2) != 0 {
 		t.Errorf("%+v", again.Phase2)
+	}
+}
+
+func TestAnEditDuringAConsolidationCostsNothingThatWasPaidFor(t *testing.T) {
+	t.Parallel()
+	home, dir := prompted(t, 4)
+	edit := func() {}
+	calls := 0
+	server := modeltest.OpenAIChat(t, func(_ int, c modeltest.Call) modeltest.Step {
+		if calls++; calls > 2 {
+			edit()
+			return modeltest.Step{Status: http.StatusServiceUnavailable, Message: "down"}
+		}
+		question, consolidates := asked(t, c)
+		return modeltest.Step{Text: answers(t, question, consolidates, "")}
+	})
+	o := ofServer(t, home, dir, "phase2", server.URL)
+	o.Settings = load(t, "modelRoles: {phase2: mine/m}\nproviders: {mine: {api: openai-chat, baseURL: '"+server.URL+"/v1', window: 16000}}")
+	id := run(t, o).Phase2[0].Project
+	root := memory.At(home, id)
+	for n := range 90 {
+		claudeSession(t, dir, fmt.Sprintf("t%02d", n), "/srv/open/app", fmt.Sprintf("always write the header of fixture %d", 100+n))
+	}
+	var once sync.Once
+	edit = func() {
+		once.Do(func() { appendLine(t, filepath.Join(root.Link(), "MEMORY.md"), "- ask Ada first") })
+	}
+	report, _ := tryRun(t.Context(), t, o)
+	live, err := root.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(live.Files["MEMORY.md"])
+	if live.Generation != 3 || !strings.Contains(text, "- ask Ada first") || strings.Count(text, "needs its own care") <= 4 {
+		t.Errorf("generation %d, %+v:\n%s", live.Generation, report.Phase2, text)
 	}
 }

@@ -44,7 +44,7 @@ func (r *run) makeGeneration(ctx context.Context, root memory.Root, project stor
 	result, err := r.makeMemory(ctx, in, live)
 	var part *consolidate.Partly
 	if errors.As(err, &part) && ctx.Err() == nil {
-		made, published := r.publishPart(ctx, root, claim, part, in, live)
+		made, published := r.publishPaid(ctx, root, project, claim, part, in, live)
 		if published != nil {
 			return report, errors.Join(err, published)
 		}

@@ -49,6 +49,33 @@ func (r *run) publishPart(ctx context.Context, root memory.Root, claim store.Pro
 	return made, err
 }
 
+// publishPaid is publishPart, again with what a person edited meanwhile, so that an edit
+// does not cost what was paid for.
+func (r *run) publishPaid(ctx context.Context, root memory.Root, project store.ProjectRow, claim store.ProjectClaim, part *consolidate.Partly, in consolidate.Input, live memory.Snapshot) (published, error) {
+	for round := 1; ; round++ {
+		made, err := r.publishPart(ctx, root, claim, part, in, live)
+		for memoir.CodeOf(err) == memoir.CodeChanged && round < maxRounds {
+			if live, err = root.Current(); err == nil {
+				err = r.keepEdits(ctx, root, project, live)
+			}
+			if err == nil {
+				break
+			}
+			round++
+		}
+		if err != nil {
+			return made, err
+		}
+		if made.generation > 0 {
+			return made, nil
+		}
+		if in.Notes, err = r.store.Notes(ctx, project.ID); err != nil {
+			return made, err
+		}
+		in.Current = live.Consolidation()
+	}
+}
+
 // forget takes what was withdrawn out of the memory of a project that is not
 // consolidated now, because its model waits or must not be asked: that needs no model.
 func (r *run) forget(ctx context.Context, project store.ProjectRow, report ProjectReport) ProjectReport {

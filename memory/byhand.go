@@ -50,7 +50,7 @@ func handState(from int, files Files, m Manifest) HandState {
 
 // RestoredEdits returns how a snapshot of a restored generation differs from the
 // state that it was restored over: what the restoring decided. For any other
-// snapshot there is none.
+// snapshot there is none. The error that nobody kept that state is fs.ErrNotExist.
 func (r Root) RestoredEdits(snap Snapshot) ([]Edit, error) {
 	over := snap.Manifest.RestoredOver
 	if over == 0 {

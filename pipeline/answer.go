@@ -24,8 +24,8 @@ const (
 )
 
 // keepAnswer keeps the answer that a failure is about, if it is about one, and returns
-// what to add to the failure's message. An answer that cannot be written is no
-// failure of its own.
+// its path; empty: there is none. An answer that cannot be written is no failure of
+// its own.
 func (r *run) keepAnswer(phase, projectID, key string, cause error) string {
 	var answer *memoir.AnswerError
 	if !errors.As(cause, &answer) || strings.TrimSpace(answer.Answer) == "" {
@@ -36,7 +36,18 @@ func (r *run) keepAnswer(phase, projectID, key string, cause error) string {
 		r.log.Warn("an answer is not kept", "error", err)
 		return ""
 	}
-	return "; the answer is kept in " + path
+	return path
+}
+
+// dropLost removes the answer of a failure that could not be recorded because the work is
+// no longer ours: a person may have had the session forgotten.
+func (r *run) dropLost(err error, path string) {
+	if path == "" || memoir.CodeOf(err) != memoir.CodeLeaseLost {
+		return
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		r.log.Warn("an answer of work that was lost stays", "error", err)
+	}
 }
 
 func (r *run) writeAnswer(phase, projectID, key string, answer *memoir.AnswerError) (path string, err error) {

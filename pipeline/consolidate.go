@@ -202,9 +202,10 @@ func (r *run) consolidateProject(ctx context.Context, project store.ProjectRow) 
 		report.Outcome, report.Detail = OutcomeBusy, "its lease was lost to another process"
 		return report, nil
 	case blame == postponed:
-		failure := r.failureOf(phaseConsolidate, project.ID, project.ID, err)
+		failure, answer := r.failureOf(phaseConsolidate, project.ID, project.ID, err)
 		failure.Usage, failure.InputBytes, failure.Duration = usage, bytes, time.Since(attempt)
 		if _, failed := r.store.PostponeProject(after, claim, failure, r.projectRetryPolicy()); failed != nil {
+			r.dropLost(failed, answer)
 			enter(store.OutcomeLost)
 			return report, errors.Join(err, failed)
 		}
@@ -223,9 +224,10 @@ func (r *run) consolidateProject(ctx context.Context, project store.ProjectRow) 
 			return report, errors.Join(err, back)
 		}
 	default:
-		failure := r.failureOf(phaseConsolidate, project.ID, project.ID, err)
+		failure, answer := r.failureOf(phaseConsolidate, project.ID, project.ID, err)
 		failure.Usage, failure.InputBytes, failure.Duration = usage, bytes, time.Since(attempt)
 		if failed := r.store.FailProject(after, claim, failure, r.projectRetryPolicy()); failed != nil {
+			r.dropLost(failed, answer)
 			enter(store.OutcomeLost)
 			return report, errors.Join(err, failed)
 		}

@@ -42,9 +42,18 @@ func (m *meter) enter(ctx context.Context, a *account, name string, expected mem
 		return entry{}, err
 	}
 	e := entry{meter: m, id: id, began: time.Now()}
-	if err := m.confirm(day, expected, others); err != nil {
+	err = m.confirm(&m.budget, day, expected, others)
+	if own := a.budget; err == nil && own != nil && own.perDay() {
+		// The entry stands: of two processes that look now, at least one sees the other's.
+		if others, err = m.others(ctx, day, own.project); err == nil {
+			err = m.confirm(own, day, expected, others)
+		}
+	}
+	if err != nil {
 		e.end(ctx, store.CallEnd{})
-		a.bar()
+		if limited(err) {
+			a.bar()
+		}
 		return entry{}, err
 	}
 	return e, nil

@@ -268,9 +268,10 @@ func lastSaid(items []memoir.Item, otherwise time.Time) time.Time {
 // file changes; other errors are tried again.
 func (r *run) failClaim(ctx context.Context, claim store.Claim, spent extracted, cause error) {
 	ctx = context.WithoutCancel(ctx)
-	failure := r.failureOf(phaseExtract, claim.Session.ProjectID, claim.Session.Key(), cause)
+	failure, answer := r.failureOf(phaseExtract, claim.Session.ProjectID, claim.Session.Key(), cause)
 	failure.Usage, failure.InputBytes, failure.Duration = spent.Usage, spent.InputBytes, spent.Duration
 	err := r.store.FailClaim(ctx, claim, failure, r.retryPolicy())
+	r.dropLost(err, answer)
 	r.count(func(p *Phase1Report) { p.Claimed++; p.Failed++ })
 	r.warn(fmt.Sprintf("session %s: %s", claim.Session.ID, failure.Message), hintOf(cause))
 	if err != nil {

@@ -93,9 +93,10 @@ func (r *run) endWith(ctx context.Context, claim store.Claim, spent extracted, e
 // that happened to this session before and the model served others since.
 func (r *run) postpone(ctx context.Context, claim store.Claim, spent extracted, cause error) {
 	ctx = context.WithoutCancel(ctx)
-	failure := r.failureOf(phaseExtract, claim.Session.ProjectID, claim.Session.Key(), cause)
+	failure, answer := r.failureOf(phaseExtract, claim.Session.ProjectID, claim.Session.Key(), cause)
 	failure.Usage, failure.InputBytes, failure.Duration = spent.Usage, spent.InputBytes, spent.Duration
 	counted, err := r.store.PostponeClaim(ctx, claim, failure, r.retryPolicy())
+	r.dropLost(err, answer)
 	r.count(func(p *Phase1Report) {
 		if counted {
 			p.Claimed++
@@ -120,16 +121,21 @@ func (r *run) postpone(ctx context.Context, claim store.Claim, spent extracted, 
 }
 
 // failureOf is what is recorded of work that failed; what it cost is yet to be filled in.
-func (r *run) failureOf(phase, projectID, key string, cause error) store.Failure {
+// The answer that it is about is kept at a path, if there is one.
+func (r *run) failureOf(phase, projectID, key string, cause error) (failure store.Failure, answer string) {
 	name := r.extractor.Name()
 	if phase == phaseConsolidate {
 		name = r.consolidator.Name()
 	}
+	message := r.redact(cause.Error())
+	if answer = r.keepAnswer(phase, projectID, key, cause); answer != "" {
+		message += "; the answer is kept in " + answer
+	}
 	return store.Failure{
-		Message:   r.redact(cause.Error()) + r.keepAnswer(phase, projectID, key, cause),
+		Message:   message,
 		Transient: memoir.CodeOf(cause) != memoir.CodeUnreadable, RetryAfter: retryAfter(cause),
 		Model: name, Run: r.id, Outcome: outcomeOf(cause), PostponedFor: unservedDelay,
-	}
+	}, answer
 }
 
 // patience waits before another try of a call to a model, as long as there is sense in one.

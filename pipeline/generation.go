@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 	"strings"
 	"time"
@@ -43,11 +44,11 @@ func (r *run) makeGeneration(ctx context.Context, root memory.Root, project stor
 	result, err := r.makeMemory(ctx, in, live)
 	var part *consolidate.Partly
 	if errors.As(err, &part) && ctx.Err() == nil {
-		made, published := r.publishPart(ctx, root, claim, part, in, live)
+		made, published := r.publishPaid(ctx, root, project, claim, part, in, live)
 		if published != nil {
 			return report, errors.Join(err, published)
 		}
-		report.Generation, report.Root = made, root.Link()
+		report.Generation, report.ByHand, report.Root = made.generation, made.byHand, root.Link()
 		return report, err
 	}
 	if err != nil {
@@ -67,7 +68,10 @@ func (r *run) makeGeneration(ctx context.Context, root memory.Root, project stor
 		return report, err
 	}
 	aside, withdrawn := stillAside(live.Manifest.SetAside, in)
-	if live.Generation > 0 && len(live.Edited) == 0 && !withdrawn && files.Equal(live.Files) {
+	// A purge may remove the archive by which it is told what restoring took away. That
+	// is noted by now, and the next generation does not ask for it.
+	purges := r.forgetting != nil && r.forgetting.purge && live.Manifest.RestoredOver > 0
+	if live.Generation > 0 && len(live.Edited) == 0 && !withdrawn && !purges && files.Equal(live.Files) {
 		report.Outcome = OutcomeUnchanged
 		return report, r.store.FinishProjectUnchanged(ctx, claim)
 	}
@@ -169,6 +173,11 @@ func (r *run) keepEdits(ctx context.Context, root memory.Root, project store.Pro
 		return errors.Join(err, errChanged())
 	}
 	restored, err := root.RestoredEdits(live)
+	if errors.Is(err, fs.ErrNotExist) {
+		r.warn(fmt.Sprintf("project %s: what restoring took away may come back: the archive of generation %d is gone, so nobody can tell what that was",
+			project.Name, live.Manifest.RestoredOver), "take out by hand what comes back")
+		err = nil
+	}
 	if err != nil {
 		return err
 	}

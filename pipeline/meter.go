@@ -79,15 +79,25 @@ func (m *meter) named(name string) *metered {
 // memoir.CodeLimit. Nor is it made when it cannot be entered into the ledger.
 func (m *metered) Call(ctx context.Context, q model.Request) (answer model.Answer, err error) {
 	a, h := accountOf(ctx), m.meter.health(m.Name())
-	if h.err() != nil {
+	unserved := func() error {
+		if h.err() == nil {
+			return nil
+		}
 		a.refuse()
-		return model.Answer{}, memoir.Errorf(memoir.CodeModel, waitHint, "%s: %w", m.Name(), errUnserved)
+		return memoir.Errorf(memoir.CodeModel, waitHint, "%s: %w", m.Name(), errUnserved)
+	}
+	if err := unserved(); err != nil {
+		return model.Answer{}, err
 	}
 	expected := m.expected(a.of.Phase, q)
 	if err := m.meter.admit(ctx, expected); err != nil {
 		if limited(err) {
 			a.bar()
 		}
+		return model.Answer{}, err
+	}
+	if err := unserved(); err != nil { // by now: it may have waited long for room
+		m.meter.land(expected, memoir.Usage{}, a.budget)
 		return model.Answer{}, err
 	}
 	a.takeoff(expected)
@@ -172,16 +182,16 @@ func (m *meter) admit(ctx context.Context, expected memoir.Usage) error {
 
 // confirm looks again at a call that was admitted and is in the ledger, once what
 // others have spent is known for certain. A call that is refused still has to land.
-func (m *meter) confirm(day time.Time, expected, others memoir.Usage) error {
+func (m *meter) confirm(b *budget, day time.Time, expected, others memoir.Usage) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.turn(day)
-	if stop, _ := m.exceeded(expected, others); stop != nil && m.perDay() {
-		if m.stopped == nil {
-			m.stopped = stop
+	if stop, _ := b.exceeded(expected, others); stop != nil && b.perDay() {
+		if b.stopped == nil {
+			b.stopped = stop
 			m.wake()
 		}
-		return m.stopped.err()
+		return b.stopped.err()
 	}
 	return nil
 }

@@ -15,14 +15,14 @@ import (
 // publishPart makes a part of a consolidation live, so that it is not paid for again and
 // what was withdrawn is gone, whatever becomes of the rest. The sessions that are not in
 // it yet stay new, or changed, to the next consolidation.
-func (r *run) publishPart(ctx context.Context, root memory.Root, claim store.ProjectClaim, part *consolidate.Partly, in consolidate.Input, live memory.Snapshot) (int, error) {
+func (r *run) publishPart(ctx context.Context, root memory.Root, claim store.ProjectClaim, part *consolidate.Partly, in consolidate.Input, live memory.Snapshot) (made published, err error) {
 	result := consolidate.ApplyNotes(part.Result, consolidate.LiveNotes(in.Notes, in))
 	if err := consolidate.Verify(result, in); err != nil {
-		return 0, fmt.Errorf("check a part of the consolidation: %w", err)
+		return made, fmt.Errorf("check a part of the consolidation: %w", err)
 	}
 	files, counts, err := r.files(result, in, live)
 	if err != nil {
-		return 0, err
+		return made, err
 	}
 	last := map[string]bool{}
 	for _, input := range live.Manifest.Inputs {
@@ -41,13 +41,39 @@ func (r *run) publishPart(ctx context.Context, root memory.Root, claim store.Pro
 		listed = append(listed, memory.Input{Session: e.SessionKey, Hash: hash})
 	}
 	aside, _ := stillAside(live.Manifest.SetAside, in)
-	made, err := r.publish(ctx, root, live, claim, files, memory.Manifest{Inputs: listed, Redactions: counts, SetAside: aside},
+	made, err = r.publish(ctx, root, live, claim, files, memory.Manifest{Inputs: listed, Redactions: counts, SetAside: aside},
 		store.GenerationRecord{Inputs: inputs, Model: r.consolidator.Name(), Run: r.id}, r.store.PublishPart)
-	if err != nil {
-		return 0, err
+	if err == nil {
+		r.prune(root, in.Project.Name)
 	}
-	r.prune(root, in.Project.Name)
-	return made.generation, nil
+	return made, err
+}
+
+// publishPaid is publishPart, again with what a person edited meanwhile, so that an edit
+// does not cost what was paid for.
+func (r *run) publishPaid(ctx context.Context, root memory.Root, project store.ProjectRow, claim store.ProjectClaim, part *consolidate.Partly, in consolidate.Input, live memory.Snapshot) (published, error) {
+	for round := 1; ; round++ {
+		made, err := r.publishPart(ctx, root, claim, part, in, live)
+		for memoir.CodeOf(err) == memoir.CodeChanged && round < maxRounds {
+			if live, err = root.Current(); err == nil {
+				err = r.keepEdits(ctx, root, project, live)
+			}
+			if err == nil {
+				break
+			}
+			round++
+		}
+		if err != nil {
+			return made, err
+		}
+		if made.generation > 0 {
+			return made, nil
+		}
+		if in.Notes, err = r.store.Notes(ctx, project.ID); err != nil {
+			return made, err
+		}
+		in.Current = live.Consolidation()
+	}
 }
 
 // forget takes what was withdrawn out of the memory of a project that is not
@@ -62,8 +88,8 @@ func (r *run) forget(ctx context.Context, project store.ProjectRow, report Proje
 		return report // another process is at it
 	}
 	made, err := r.pruneProject(ctx, pruner, project, claim)
-	if err == nil && made > 0 {
-		report.Generation, report.Root = made, memory.At(r.opts.Home, project.ID).Link()
+	if err == nil && made.generation > 0 {
+		report.Generation, report.ByHand, report.Root = made.generation, made.byHand, memory.At(r.opts.Home, project.ID).Link()
 	}
 	if err := errors.Join(err, r.store.GiveBackProject(context.WithoutCancel(ctx), claim)); err != nil && memoir.CodeOf(err) != memoir.CodeLeaseLost {
 		r.warn(fmt.Sprintf("project %s: what was withdrawn is not taken out yet: %v", project.Name, err), memoir.HintOf(err))
@@ -71,34 +97,35 @@ func (r *run) forget(ctx context.Context, project store.ProjectRow, report Proje
 	return report
 }
 
-// pruneProject returns the number of the generation that it made; 0 for none.
-func (r *run) pruneProject(ctx context.Context, pruner consolidate.Pruner, project store.ProjectRow, claim store.ProjectClaim) (made int, err error) {
+// pruneProject returns the generations that it made, if any.
+func (r *run) pruneProject(ctx context.Context, pruner consolidate.Pruner, project store.ProjectRow, claim store.ProjectClaim) (made published, err error) {
 	defer r.survive(&err)
 	root := memory.At(r.opts.Home, project.ID)
 	if err := r.recoverRoot(ctx, root, &claim); err != nil {
-		return 0, err
+		return made, err
 	}
 	live, err := root.Current()
 	if err != nil {
-		return 0, fmt.Errorf("read the live memory: %w", err)
+		return made, fmt.Errorf("read the live memory: %w", err)
 	}
 	if err := r.keepEdits(ctx, root, project, live); err != nil {
-		return 0, err
+		return made, err
 	}
 	in, err := r.inputs(ctx, project, live)
 	if err != nil || len(in.Withdrawn) == 0 {
-		return 0, err
+		return made, err
 	}
+	in.Forced = claim.Forced // else nothing would say from then on that all are to be asked about
 	part := pruner.Prune(in)
 	if len(in.Extractions) == 0 { // what people wrote is all that may be left
 		left, err := r.makeMemory(ctx, in, live)
 		if err != nil || left == nil {
-			return 0, err
+			return made, err
 		}
 		part = &consolidate.Partly{Result: *left}
 	}
 	if part == nil {
-		return 0, nil
+		return made, nil
 	}
 	return r.publishPart(ctx, root, claim, part, in, live)
 }

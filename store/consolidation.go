@@ -36,11 +36,12 @@ type ProjectClaim struct {
 	ProjectID  string
 	Token      string
 	Fence      int64 // greater than that of every earlier claim on the project
-	Seq        int64 // the change sequence that is consumed when the claim ends well
+	Seq        int64 // the change sequence that is consumed when the claim ends well; 0: none
 	Generation int64 // the live one
 	Forced     bool  // a person asked for it, whether or not anything changed
 	Attempt    int   // from 1
 	Crashes    int
+	dead       bool      // it failed too often before somebody claimed it all the same
 	StartedAt  time.Time // by the store's clock
 	LeaseUntil time.Time
 
@@ -93,6 +94,7 @@ func (s *Store) claimProject(t tx, id string, o ProjectClaimOptions) (c ProjectC
 	case status == "running":
 		return c, false, busy(holder, moment(since), moment(until))
 	case o.Always:
+		c.dead = status == "dead" && input == version
 	case !due:
 		c.Declined = DeclinedNotDue
 		return c, false, nil
@@ -174,6 +176,9 @@ func (s *Store) FinishProjectUnchanged(ctx context.Context, c ProjectClaim) erro
 }
 
 func (s *Store) finishProject(t tx, c ProjectClaim) error {
+	if c.Seq == 0 { // nothing of what it is due for was done: its model is not asked sooner
+		return s.giveBackProject(t, c)
+	}
 	if _, err := t.exec(`UPDATE project SET consumed_seq = max(consumed_seq, ?) WHERE id = ?`, c.Seq, c.ProjectID); err != nil {
 		return err
 	}
@@ -197,20 +202,20 @@ func (s *Store) FailProject(ctx context.Context, c ProjectClaim, f Failure, p Po
 }
 
 // GiveBackProject returns a claim that is still ours without counting an attempt. A
-// project that had to wait goes on waiting.
+// project that had to wait goes on waiting, and one that failed too often stays so.
 // Like GiveBack, it goes on for a second when ctx has ended.
 func (s *Store) GiveBackProject(ctx context.Context, c ProjectClaim) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackWithin)
 	defer cancel()
-	err := s.quickly(ctx, func(t tx) error {
-		if err := giveBack(t, kindConsolidate, c.ProjectID, c.Token); err != nil {
-			return err
-		}
-		_, err := t.exec(`UPDATE job SET status = 'error' WHERE kind = 'consolidate' AND key = ? AND status = 'pending' AND next_attempt_at > ?`,
-			c.ProjectID, millis(s.now()))
-		return err
-	})
+	err := s.quickly(ctx, func(t tx) error { return s.giveBackProject(t, c) })
 	return s.explain(err, "giving back project %s", c.ProjectID)
+}
+
+func (s *Store) giveBackProject(t tx, c ProjectClaim) error {
+	_, err := t.exec(`UPDATE job SET owner = '', holder = '', lease_until = 0,
+			status = CASE WHEN ?1 THEN 'dead' WHEN next_attempt_at > ?2 THEN 'error' ELSE 'pending' END
+		WHERE kind = 'consolidate' AND key = ?3 AND owner = ?4 AND status = 'running'`, c.dead, millis(s.now()), c.ProjectID, c.Token)
+	return err
 }
 
 // Enqueue makes a project due whether or not anything changed, also when a

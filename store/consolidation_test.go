@@ -212,6 +212,47 @@ func TestGivingAProjectBackCountsNothingAndLeavesItDue(t *testing.T) {
 	}
 }
 
+func TestOtherWorkOnAProjectThatWaitsLeavesItWaiting(t *testing.T) {
+	t.Parallel()
+	for name, do := range map[string]func(*Store, ProjectClaim) error{
+		"given back": func(s *Store, c ProjectClaim) error { return s.GiveBackProject(background(), c) },
+		"restored": func(s *Store, c ProjectClaim) error {
+			return s.Publish(background(), c, GenerationRecord{N: 1, At: noon, Restored: true}, func() error { return nil })
+		},
+		"published, and nothing consumed": func(s *Store, c ProjectClaim) error {
+			c.Seq = 0
+			return s.Publish(background(), c, GenerationRecord{N: 1, At: noon}, func() error { return nil })
+		},
+	} {
+		s, clock := newDue(t)
+		wait := func(want Declined, failures int) {
+			t.Helper()
+			wantDeclined(t, s, want)
+			must(t, do(s, hold(t, s, project)))
+			wantDeclined(t, s, want)
+			status, err := s.Status(t.Context())
+			must(t, err)
+			if len(status.Failed)+len(status.Dead) != 1 || !projectRow(t, s, project).Due {
+				t.Errorf("%s: %+v", name, status)
+			}
+			if want == DeclinedBackoff && status.Failed[0].Attempts != failures {
+				t.Errorf("%s: %+v", name, status.Failed)
+			}
+		}
+		must(t, s.FailProject(t.Context(), claimProject(t, s), transient, Policy{Base: time.Minute}))
+		if name == "given back" { // the others make the only generation
+			wait(DeclinedBackoff, 1)
+		}
+		for range 2 {
+			clock.advance(time.Hour)
+			must(t, s.FailProject(t.Context(), claimProject(t, s), transient, Policy{Base: time.Minute}))
+		}
+		wait(DeclinedDead, 3)
+		must(t, s.Enqueue(t.Context(), project))
+		claimProject(t, s)
+	}
+}
+
 func TestAnExpiredLeaseThatNobodyTookCanBeExtended(t *testing.T) {
 	t.Parallel()
 	s, clock := newDue(t)

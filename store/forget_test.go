@@ -54,6 +54,24 @@ func TestForgettingIsBegunAndFinished(t *testing.T) {
 	}
 }
 
+func TestASessionThatIsRememberedAgainBeforeForgettingIsFinishedStartsFromScratch(t *testing.T) {
+	t.Parallel()
+	s, _ := newDue(t)
+	const key = "codex:s00"
+	c := claimProject(t, s)
+	must(t, s.Publish(t.Context(), c, GenerationRecord{N: 1, Inputs: map[string]string{key: "h"}, At: noon}, func() error { return nil }))
+	c, err := s.BeginForgetting(t.Context(), hold(t, s, project), Forgetting{Keys: []string{key}})
+	must(t, err)
+	must(t, s.GiveBackProject(t.Context(), c))
+	must(t, s.SetForgotten(t.Context(), key, false))
+	if prior, marks, err := s.Prior(t.Context(), key); err != nil || prior != nil || len(marks) != 0 {
+		t.Errorf("%+v, %v, %v", prior, marks, err)
+	}
+	if row := projectRow(t, s, project); !row.Due {
+		t.Errorf("%+v", row)
+	}
+}
+
 func TestSubagentsAreForgottenWithTheirSession(t *testing.T) {
 	t.Parallel()
 	s, _ := newStore(t)

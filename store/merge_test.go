@@ -118,6 +118,24 @@ func TestWhatWasFoundBeforeAMergeIsSavedAfterIt(t *testing.T) {
 	}
 }
 
+func TestAPurgeThatIsBegunOutlastsAMerge(t *testing.T) {
+	t.Parallel()
+	for _, purged := range []string{project, other} {
+		s := mergeable(t)
+		for _, id := range []string{project, other} {
+			c, err := s.BeginForgetting(t.Context(), hold(t, s, id), Forgetting{Text: "x", Purge: id == purged})
+			must(t, err)
+			must(t, s.GiveBackProject(t.Context(), c))
+		}
+		merge(t, s)
+		left, err := s.Withdrawals(t.Context())
+		must(t, err)
+		if len(left) != 1 || left[0].ProjectID != project || !left[0].Purge || left[0].Seq != projectRow(t, s, project).ChangeSeq {
+			t.Errorf("purge of %s: %+v", purged, left)
+		}
+	}
+}
+
 func TestMergingNeedsBothClaims(t *testing.T) {
 	t.Parallel()
 	s := mergeable(t)

@@ -91,7 +91,7 @@ func (s *Store) publish(ctx context.Context, c ProjectClaim, g GenerationRecord,
 // endPublishing enters what a generation cost and ends the claim.
 func (s *Store) endPublishing(t tx, c ProjectClaim, g GenerationRecord) error {
 	if g.Restored {
-		return giveBack(t, kindConsolidate, c.ProjectID, c.Token)
+		return s.giveBackProject(t, c)
 	}
 	if err := s.addLedger(t, LedgerEntry{Work: c.Token, At: s.now(), Run: g.Run, Phase: kindConsolidate, ProjectID: c.ProjectID,
 		Model: g.Model, Usage: g.Usage, InputBytes: g.InputBytes, Duration: g.Duration, Outcome: "published"}); err != nil {

@@ -163,6 +163,10 @@ func (s *Store) SetForgotten(ctx context.Context, key string, forgotten bool) er
 			if err := s.markChanged(t, key); err != nil {
 				return err
 			}
+			// Forgetting may not be finished, and would not find it any more.
+			if err := s.deleteExtracted(t, []string{key}); err != nil {
+				return err
+			}
 			// No file has this time, so the next scan takes it for a changed one.
 			_, err = t.exec(`UPDATE file SET mtime_ns = 0 WHERE session_key = ?`, key)
 			return err

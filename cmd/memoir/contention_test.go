@@ -193,6 +193,9 @@ func TestAProcessThatWasStoppedBeyondItsLeaseChangesNothing(t *testing.T) {
 		if strings.HasPrefix(name, "commit ") || strings.HasPrefix(name, "replace link") || strings.HasPrefix(name, "set aside") || strings.HasPrefix(name, "name ") {
 			continue
 		}
+		if !strings.Contains(name, "store.") { // one file is like another
+			name, _, _ = strings.Cut(name, " ")
+		}
 		if _, ok := moments[name]; !ok || strings.Contains(name, "StoreExtraction") && len(moments)%2 == 0 {
 			moments[name] = i + 1
 		}
@@ -237,8 +240,9 @@ func TestAProcessThatWasStoppedBeyondItsLeaseChangesNothing(t *testing.T) {
 				}
 				time.Sleep(200 * time.Millisecond) // a real process, a real lease
 			}
+			// It may have published before the lease on the last session was over.
 			taken := stateOf(t, home)
-			if diff := cmp.Diff(x.want, taken, cmp.AllowUnexported(state{})); diff != "" {
+			if diff := cmp.Diff(x.last, lastOf(t, home)); diff != "" {
 				t.Errorf("%s: what the other run left differs:\n%s", name, diff)
 			}
 			must(t, late.Process.Signal(syscall.SIGCONT))

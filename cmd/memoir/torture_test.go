@@ -37,8 +37,9 @@ type torture struct {
 	sessions string
 	before   string // a home to begin with; empty: none
 	want     state
-	points   []string // the moments of an undisturbed run
-	total    int      // sessions that it extracts from
+	last     map[string]string // the live files alone
+	points   []string          // the moments of an undisturbed run
+	total    int               // sessions that it extracts from
 }
 
 // newTorture builds the program and lets it run undisturbed.
@@ -50,7 +51,7 @@ func newTorture(t *testing.T, sessions, before string) *torture {
 	if err != nil {
 		t.Fatalf("undisturbed run: %v: %s", err, out.stderr)
 	}
-	x.want = stateOf(t, home)
+	x.want, x.last = stateOf(t, home), lastOf(t, home)
 	x.total = int(gjson.Get(out.stdout, "phase1.claimed").Int())
 	b, err := os.ReadFile(log)
 	if err != nil {

@@ -217,7 +217,7 @@ func (r *run) consolidateProject(ctx context.Context, project store.ProjectRow) 
 			return report, errors.Join(err, failed)
 		}
 		report.Detail = failure.Message
-	case ctx.Err() != nil, spent.failed() != nil, ownFault(err), blame == ends, blame == unasked, limited(err):
+	case ctx.Err() != nil, spent.failed() != nil, ownFault(err), memoir.CodeOf(err) == memoir.CodeConfig, blame == ends, blame == unasked, limited(err):
 		if blame == ends {
 			err = endsRun{err}
 		}

@@ -22,6 +22,7 @@ type account struct {
 	flying  memoir.Usage  // what calls under way are estimated to spend
 	landed  chan struct{} // closed when none is; nil if none ever was
 	barred  bool          // a limit kept a call from being made
+	excess  *excess       // the call that was too large for a limit, if one was
 	fault   error         // the ledger could not be written
 	refused bool          // a call was not made, its model being out of service
 	failing bool          // its last call failed
@@ -69,6 +70,20 @@ func (a *account) bar() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.barred = true
+}
+
+// exceed enters that a call is too large for a limit.
+func (a *account) exceed(e *excess) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.excess = e
+}
+
+// tooLarge is the call that no run would have room for; nil if there was none.
+func (a *account) tooLarge() *excess {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.excess
 }
 
 // refuse enters that a call was not made because nobody serves it.

@@ -180,7 +180,15 @@ func (r *run) consolidateProject(ctx context.Context, project store.ProjectRow) 
 		r.addLedger(ctx, "project "+project.Name, store.LedgerEntry{Work: claim.Token, Phase: phaseConsolidate, ProjectID: project.ID,
 			Model: r.consolidator.Name(), Usage: usage, InputBytes: bytes, Duration: time.Since(attempt), Outcome: outcome})
 	}
-	if err != nil && spent.isBarred() && !limited(err) {
+	excess := spent.tooLarge()
+	if err != nil && excess != nil {
+		r.setAside(project.ID, excess)
+	}
+	switch {
+	case err == nil || !spent.isBarred() || limited(err):
+	case excess != nil:
+		err = excess.err()
+	default:
 		err = r.meter.stopOf(spent.budget).err()
 	}
 	blame := itsOwn
@@ -210,7 +218,7 @@ func (r *run) consolidateProject(ctx context.Context, project store.ProjectRow) 
 			return report, errors.Join(err, failed)
 		}
 		report.Detail = failure.Message
-	case ctx.Err() != nil, spent.failed() != nil, ownFault(err), blame == ends, blame == unasked, limited(err):
+	case ctx.Err() != nil, spent.failed() != nil, ownFault(err), memoir.CodeOf(err) == memoir.CodeConfig, blame == ends, blame == unasked, limited(err):
 		if blame == ends {
 			err = endsRun{err}
 		}

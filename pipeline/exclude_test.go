@@ -8,6 +8,7 @@ import (
 
 	"memoir"
 	"memoir/config"
+	"memoir/pipeline"
 	"memoir/testdata"
 )
 
@@ -143,4 +144,43 @@ func loadFrom(t *testing.T, dir string) config.Settings {
 		t.Fatal(err)
 	}
 	return settings
+}
+
+func TestAProjectFileThatWasMendedIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	for _, mended := range []string{"limits: {tokensPerRun: 5}\n", "memories: {enabled: false}\n", ""} {
+		t.Run(mended, func(t *testing.T) {
+			t.Parallel()
+			home, dir, work := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "repo")
+			checkout(t, work)
+			claudeSession(t, dir, "one", work, "always write the header of a fixture")
+			o := options(home, dir)
+			first := run(t, o)
+			st := open(t, home)
+			if err := st.Enqueue(t.Context(), first.Phase2[0].Project); err != nil {
+				t.Fatal(err)
+			}
+			st.Close()
+			file := filepath.Join(work, config.ProjectFileName)
+			if err := os.WriteFile(file, []byte("limits: {tokensPerRun: -5}\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				report := run(t, o)
+				if len(report.Phase2) != 1 || report.Phase2[0].Outcome != pipeline.OutcomeFailed || !strings.Contains(report.Phase2[0].Detail, "-5") {
+					t.Fatalf("%+v", report.Phase2)
+				}
+			}
+			if _, _, status := ledger(t, home); len(status.Failed)+len(status.Dead) > 0 {
+				t.Errorf("%+v", status)
+			}
+			if err := os.WriteFile(file, []byte(mended), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			report := run(t, o)
+			if len(report.Phase2) != 1 || report.Phase2[0].Outcome == pipeline.OutcomeBackoff || report.Partly() {
+				t.Errorf("%+v", report.Phase2)
+			}
+		})
+	}
 }

@@ -137,6 +137,9 @@ func (r *run) work(ctx context.Context, claim store.Claim, attempt time.Time) {
 		r.giveBack(ctx, claim, result, store.OutcomeInterrupted)
 		return
 	case err != nil && (spent.isBarred() || limited(err)):
+		if excess := spent.tooLarge(); excess != nil { // before it can be claimed again
+			r.setAside(claim.Session.Key(), excess)
+		}
 		r.giveBack(ctx, claim, result, store.OutcomeLimit)
 		return
 	case err != nil:

@@ -52,27 +52,35 @@ type budget struct {
 // perDay reports whether there are limits that other runs count for.
 func (b *budget) perDay() bool { return b.limits.TokensPerDay > 0 || b.limits.CostPerDay > 0 }
 
-// exceeded says which limit a call would exceed. If there would be room for it once
-// calls under way have ended, which may need less than estimated, it has to wait. the
-// meter's mu is held.
-func (b *budget) exceeded(expected, others memoir.Usage) (stop *Stopped, wait bool) {
+// A bound is one of a budget's limits, and how a call stands to it.
+type bound struct {
+	name              string
+	most, spent, next float64 // no limit if most is 0
+	flying            float64
+	say               func(float64) string
+	by                string
+}
+
+// bounds lists the limits, set or not; the meter's mu is held.
+func (b *budget) bounds(expected, others memoir.Usage) []bound {
 	l, day := b.limits, b.today.Add(others)
-	whose := ""
-	if b.project != "" {
-		whose = " for project " + b.name
-	}
-	for _, limit := range []struct {
-		name              string
-		most, spent, next float64
-		flying            float64
-		say               func(float64) string
-		by                string
-	}{
+	return []bound{
 		{"limits.tokensPerRun", float64(l.TokensPerRun), tokens(b.spent), tokens(expected), tokens(b.flying), sayTokens, "by this run"},
 		{"limits.tokensPerDay", float64(l.TokensPerDay), tokens(day), tokens(expected), tokens(b.flying), sayTokens, "today"},
 		{"limits.costPerRun", l.CostPerRun, b.spent.Cost, expected.Cost, b.flying.Cost, sayCost, "by this run"},
 		{"limits.costPerDay", l.CostPerDay, day.Cost, expected.Cost, b.flying.Cost, sayCost, "today"},
-	} {
+	}
+}
+
+// exceeded says which limit a call would exceed. If there would be room for it once
+// calls under way have ended, which may need less than estimated, it has to wait. the
+// meter's mu is held.
+func (b *budget) exceeded(expected, others memoir.Usage) (stop *Stopped, wait bool) {
+	whose := ""
+	if b.project != "" {
+		whose = " for project " + b.name
+	}
+	for _, limit := range b.bounds(expected, others) {
 		switch {
 		case limit.most <= 0:
 		case limit.spent+limit.next > limit.most+cent:

@@ -13,7 +13,8 @@ import (
 
 // A meter adds up what the calls of a run spend, and keeps those from being made
 // that would exceed a limit. Once a limit kept one, no further call is made: the
-// work that is left is for a later run.
+// work that is left is for a later run. A call that no run would have room for keeps
+// back its own work alone.
 type meter struct {
 	run    string // its id, in the ledger
 	ledger ledger
@@ -131,9 +132,9 @@ func (m *metered) Call(ctx context.Context, q model.Request) (answer model.Answe
 // under way count as they are estimated, so that many at once exceed nothing; when
 // they end, what they did not need is room again.
 func (m *meter) admit(ctx context.Context, expected memoir.Usage) error {
-	budgets := []*budget{&m.budget}
-	if own := accountOf(ctx).budget; own != nil {
-		budgets = append(budgets, own)
+	a, budgets := accountOf(ctx), []*budget{&m.budget}
+	if a.budget != nil {
+		budgets = append(budgets, a.budget)
 	}
 	others := make([]memoir.Usage, len(budgets))
 	for {
@@ -151,6 +152,11 @@ func (m *meter) admit(ctx context.Context, expected memoir.Usage) error {
 		}
 		m.mu.Lock()
 		m.turn(day)
+		if excess := oversized(a.of.Phase, budgets, expected); excess != nil {
+			m.mu.Unlock()
+			a.exceed(excess)
+			return excess.err()
+		}
 		waits := false
 		for i, b := range budgets {
 			if b.stopped == nil {

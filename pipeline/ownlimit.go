@@ -123,10 +123,11 @@ func (m *meter) stoppedProjects() []*Stopped {
 	return out
 }
 
-// claimable is the window without the projects whose own limits are reached: their
-// sessions stay eligible for a later run.
+// claimable is the window without the projects whose own limits are reached, and
+// without what no limit has room for: such sessions stay eligible for a later run.
 func (r *run) claimable() store.Window {
 	w := r.window()
+	w.WithoutKeys = r.setAsideSessions()
 	for _, stop := range r.meter.stoppedProjects() {
 		w.Without = append(w.Without, stop.Project)
 	}

@@ -204,12 +204,19 @@ func (r *run) sumUp(ctx context.Context) error {
 		return nil
 	}
 	var sum memoir.Usage
+	var fits memoir.Usage // what no limit sets aside
 	calls, by, of := map[string]float64{}, map[string]memoir.Usage{}, map[string]memoir.Usage{}
+	without := aside{}
 	for _, p := range r.report.Would {
 		if p.Model != "" {
 			u := memoir.Usage{InputTokens: int64(p.Tokens), OutputTokens: int64(p.OutputTokens), Cost: p.Cost}
-			by[p.Action], of[p.Project] = by[p.Action].Add(u), of[p.Project].Add(u)
+			by[p.Action] = by[p.Action].Add(u)
 			calls[p.Action] += p.Calls
+			if e := r.foreseeExcess(ctx, p); e != nil {
+				without[p.Action+" "+p.Project+" "+memoir.SessionKey(p.Source, p.Session)] = e
+				continue
+			}
+			fits, of[p.Project] = fits.Add(u), of[p.Project].Add(u)
 		}
 	}
 	for _, phase := range slices.Sorted(maps.Keys(by)) {
@@ -221,6 +228,9 @@ func (r *run) sumUp(ctx context.Context) error {
 	if sum.Calls == 0 {
 		return nil
 	}
+	for _, o := range without.sum() {
+		r.warn(o.Reason, o.hint())
+	}
 	if err := r.foresee(ctx, of); err != nil {
 		return err
 	}
@@ -229,9 +239,9 @@ func (r *run) sumUp(ctx context.Context) error {
 		return err
 	}
 	r.meter.mu.Lock()
-	stop, _ := r.meter.exceeded(sum, others)
+	stop, _ := r.meter.exceeded(fits, others)
 	r.meter.mu.Unlock()
-	if stop != nil {
+	if stop != nil && fits != (memoir.Usage{}) {
 		r.warn(stop.Limit+" would stop this before its end", stop.hint())
 	}
 	return nil

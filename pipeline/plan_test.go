@@ -62,10 +62,35 @@ func TestADryRunSaysWhichLimitWouldStopIt(t *testing.T) {
 	home, dir := prompted(t, 5)
 	o := options(home, dir)
 	o.Phases = asks(t, taking(t, 10, 10), model.Options{}, 0)
-	o.Settings.Limits.TokensPerRun, o.DryRun = 100, true
+	o.Settings.Limits.TokensPerRun, o.DryRun = 15000, true
 	report := run(t, o)
 	if len(report.Warnings) != 1 || report.Warnings[0].Message != "limits.tokensPerRun would stop this before its end" || report.Stopped != nil {
 		t.Errorf("%+v, %+v", report.Warnings, report.Stopped)
+	}
+}
+
+func TestADryRunSaysWhatALimitHasNoRoomFor(t *testing.T) {
+	t.Parallel()
+	home, dir := prompted(t, 2)
+	for _, id := range []string{"t00", "t01"} {
+		claudeSession(t, dir, id, "/srv/open/app", strings.Repeat("the header goes above the fixture ", 400)+id)
+	}
+	o := options(home, dir)
+	o.Phases = asks(t, taking(t, 10, 10), model.Options{}, 0)
+	o.Settings.Limits.TokensPerRun, o.DryRun = 6000, true
+	report := run(t, o)
+	want := []string{
+		"2 sessions need more than limits.tokensPerRun allows in one call: up to about ",
+		"1 consolidation needs more than limits.tokensPerRun allows in one call: about ",
+		"limits.tokensPerRun would stop this before its end", // the two others
+	}
+	if len(report.Warnings) != len(want) {
+		t.Fatalf("%+v", report.Warnings)
+	}
+	for i, begins := range want {
+		if !strings.HasPrefix(report.Warnings[i].Message, begins) {
+			t.Errorf("%q, want %s", report.Warnings[i].Message, begins)
+		}
 	}
 }
 

@@ -24,8 +24,9 @@ type Window struct {
 	// projects; empty: no restriction.
 	Keys     []string
 	Projects []string
-	// Without leaves out sessions of these projects.
-	Without []string
+	// Without leaves out sessions of these projects, and WithoutKeys these sessions.
+	Without     []string
+	WithoutKeys []string
 	// ExcludeKey is a session that goes on now, whatever its times say.
 	ExcludeKey string
 	// IncludeAutomation takes sessions that a script drove, too.
@@ -121,6 +122,10 @@ func (w Window) restriction() (clause string, args []any) {
 	if len(w.Without) > 0 {
 		b.WriteString(` AND s.project_id NOT IN (SELECT value FROM json_each(?))`)
 		args = append(args, jsonList(w.Without))
+	}
+	if len(w.WithoutKeys) > 0 {
+		b.WriteString(` AND s.key NOT IN (SELECT value FROM json_each(?))`)
+		args = append(args, jsonList(w.WithoutKeys))
 	}
 	return b.String(), args
 }

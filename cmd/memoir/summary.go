@@ -46,14 +46,20 @@ func (p *program) sayReport(r pipeline.Report, limited bool) {
 	if r.Grounding != nil {
 		u.detail("%s", sayGrounding(*r.Grounding))
 	}
-	if r.Left > 0 && r.Stopped != nil {
-		u.say("%s left by %s", countAre(r.Left, "session"), r.Stopped.Limit) // what to do is said with the limit
-	} else if r.Left > 0 && len(r.StoppedProjects) > 0 {
-		u.say("%s left by limits of %s", countAre(r.Left, "session"), count(len(r.StoppedProjects), "project"))
-	} else if r.Left > 0 && len(r.Unserved) > 0 {
-		u.say("%s left: %s does not serve", countAre(r.Left, "session"), r.Unserved[0].Model)
-	} else if r.Left > 0 {
-		u.say("%s left by the cap", countAre(r.Left, "session"))
+	left := r.Left
+	for _, o := range r.Oversize { // said in the warnings
+		if o.Action == "extract" {
+			left = max(left-o.Count, 0)
+		}
+	}
+	if left > 0 && r.Stopped != nil {
+		u.say("%s left by %s", countAre(left, "session"), r.Stopped.Limit) // what to do is said with the limit
+	} else if left > 0 && len(r.StoppedProjects) > 0 {
+		u.say("%s left by limits of %s", countAre(left, "session"), count(len(r.StoppedProjects), "project"))
+	} else if left > 0 && len(r.Unserved) > 0 {
+		u.say("%s left: %s does not serve", countAre(left, "session"), r.Unserved[0].Model)
+	} else if left > 0 {
+		u.say("%s left by the cap", countAre(left, "session"))
 		if limited {
 			u.sayHint("run again, or raise --limit")
 		} else {

@@ -45,6 +45,10 @@ func (p *program) sayReport(r pipeline.Report, limited bool) {
 	}
 	if r.Grounding != nil {
 		u.detail("%s", sayGrounding(*r.Grounding))
+		if r.Grounding.Cut > 0 {
+			u.say("%s", sayCut(*r.Grounding))
+			u.sayHint("raise memories.maxPassesPerSession to read one in more calls, or memories.phase1InputTokenLimit if the model takes more")
+		}
 	}
 	if r.Left > 0 && r.Stopped != nil {
 		u.say("%s left by %s", countAre(r.Left, "session"), r.Stopped.Limit) // what to do is said with the limit
@@ -71,7 +75,7 @@ var whyDropped = map[string]string{
 	pipeline.DroppedUncited:    "citing no item",
 	pipeline.DroppedMissing:    "citing items that were not shown",
 	pipeline.DroppedUngrounded: "with a quotation that the cited items do not have",
-	pipeline.DroppedCrowded:    "said twice or one too many",
+	pipeline.DroppedCrowded:    "repeated, or more than one answer may hold",
 	pipeline.DroppedSummary:    "lines of summaries with a quotation that the session does not have",
 	pipeline.DroppedLine:       "lines of memory citing no session",
 }
@@ -88,12 +92,21 @@ func sayGrounding(g pipeline.Grounding) string {
 		text += fmt.Sprintf(" %d %s", g.Dropped[reason], whyDropped[reason])
 	}
 	if g.Grown > 0 {
-		text += fmt.Sprintf("; %s read on from where they were left", count(g.Grown, "session"))
+		left := "they were"
+		if g.Grown == 1 {
+			left = "it was"
+		}
+		text += fmt.Sprintf("; %s read on from where %s left", count(g.Grown, "session"), left)
 	}
 	if g.InPasses > 0 {
 		text += fmt.Sprintf("; %s read in several calls", count(g.InPasses, "session"))
 	}
 	return text
+}
+
+// sayCut tells how much of sessions was left out.
+func sayCut(g pipeline.Grounding) string {
+	return fmt.Sprintf("%s too large for the calls to be made: %d of %s not read", countAre(g.Cut, "session"), g.Omitted, count(g.CutItems, "item"))
 }
 
 // sayUsage leaves out the cost where it is not known.

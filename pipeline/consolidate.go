@@ -251,7 +251,7 @@ func declined(report ProjectReport, claim store.ProjectClaim) ProjectReport {
 		report.Detail = fmt.Sprintf("failed before (%s), tried again from %s", claim.LastError, claim.RetryAt.Format(time.RFC3339))
 	case store.DeclinedDead:
 		report.Outcome = OutcomeBackoff
-		report.Detail = fmt.Sprintf("failed too often (%s); memoir retry %s tries again", claim.LastError, report.Project)
+		report.Detail = fmt.Sprintf("failed too often (%s); `memoir retry %s` tries again", claim.LastError, report.Project)
 	}
 	return report
 }

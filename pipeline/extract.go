@@ -230,7 +230,7 @@ func (r *run) extractOne(ctx context.Context, claim store.Claim) (extracted, err
 	extraction, usage, err := r.extractor.Extract(ctx, extract.Input{Session: session, Items: loaded.Items, Earlier: earlier, Since: since})
 	accountOf(ctx).tell(usage) // spent, whatever comes of it
 	if err != nil {
-		return out, fmt.Errorf("extract: %w", err)
+		return out, err
 	}
 	if err := r.seal(&extraction, session, loaded); err != nil {
 		return out, &memoir.AnswerError{Answer: extraction.RawMemory + "\n\n" + extraction.RolloutSummary, Err: err}

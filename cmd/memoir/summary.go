@@ -216,6 +216,9 @@ func sayProject(r pipeline.ProjectReport) string {
 	case pipeline.OutcomeBusy:
 		text = "busy"
 	case pipeline.OutcomeBackoff:
+		if r.Detail != "" { // why, and until when
+			return name + ": " + r.Detail
+		}
 		text = "failed before, tried again later"
 	case pipeline.OutcomeStopped:
 		text = "stopped"

@@ -2,7 +2,6 @@ package consolidate
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -34,7 +33,7 @@ func (builtin) Consolidate(ctx context.Context, in Input) (memoir.Consolidation,
 		return memoir.Consolidation{}, memoir.Usage{}, memoir.Errorf(memoir.CodeInvalid, "", "nothing to consolidate: the project has no extractions")
 	}
 	if err := ctx.Err(); err != nil {
-		return memoir.Consolidation{}, memoir.Usage{}, fmt.Errorf("consolidating %s: %w", in.Project.Name, err)
+		return memoir.Consolidation{}, memoir.Usage{}, err
 	}
 	markAbroad(sessions, in.Project)
 	notes := LiveNotes(in.Notes, in)

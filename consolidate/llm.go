@@ -2,7 +2,6 @@ package consolidate
 
 import (
 	"context"
-	"fmt"
 
 	"memoir"
 	"memoir/model"
@@ -53,7 +52,6 @@ func (m *llm) Consolidate(ctx context.Context, in Input) (memoir.Consolidation, 
 	}
 	var r *renewal
 	failed := func(err error) (memoir.Consolidation, memoir.Usage, error) {
-		err = fmt.Errorf("consolidating %s: %w", in.Project.Name, err)
 		if r != nil {
 			err = r.partly(err)
 		}

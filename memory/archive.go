@@ -157,8 +157,8 @@ func (u *unpacker) manifest() (Manifest, error) {
 func openArchive(path string, n int, whole bool) (Files, Manifest, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, Manifest{}, memoir.Errorf(memoir.CodeNotFound, "`memoir log` lists the generations that are kept",
-			"generation %d is not kept: %w", n, err)
+		return nil, Manifest{}, &memoir.Error{Code: memoir.CodeNotFound, Hint: "`memoir log` lists the generations that are kept",
+			Message: fmt.Sprintf("generation %d is not kept", n), Err: err} // where it would be is of no use to anybody
 	}
 	if err != nil {
 		return nil, Manifest{}, storageError(err, "open the archive of generation %d", n)

@@ -32,6 +32,9 @@ func (r *run) phase2(ctx context.Context) error {
 	var group errgroup.Group
 	group.SetLimit(max(1, r.opts.Settings.Memories.Concurrency))
 	var done atomic.Int64
+	if len(projects) > 0 {
+		r.progress(Progress{Stage: StageConsolidate, Total: len(projects)})
+	}
 	for i, project := range projects {
 		if ctx.Err() != nil || r.faulty() != nil {
 			break
@@ -45,9 +48,15 @@ func (r *run) phase2(ctx context.Context) error {
 			continue
 		}
 		group.Go(func() error {
+			consolidating := func(what string, since time.Duration) {
+				r.progress(Progress{Stage: StageConsolidate, Done: int(done.Load()), Total: len(projects), What: what, Since: since})
+			}
+			stop := during(func(since time.Duration) { consolidating(project.Name, since) })
 			reports[i] = r.settle(ctx, project)
+			stop()
 			if reports[i].Outcome != OutcomeBusy {
-				r.progress(Progress{Stage: StageConsolidate, Done: int(done.Add(1)), Total: len(projects), What: project.Name})
+				done.Add(1)
+				consolidating("", 0)
 			}
 			return nil
 		})
@@ -252,7 +261,7 @@ func declined(report ProjectReport, claim store.ProjectClaim) ProjectReport {
 		report.Detail = fmt.Sprintf("failed before (%s), tried again from %s", claim.LastError, claim.RetryAt.Format(time.RFC3339))
 	case store.DeclinedDead:
 		report.Outcome = OutcomeBackoff
-		report.Detail = fmt.Sprintf("failed too often (%s); memoir retry %s tries again", claim.LastError, report.Project)
+		report.Detail = fmt.Sprintf("failed too often (%s); `memoir retry %s` tries again", claim.LastError, report.Project)
 	}
 	return report
 }

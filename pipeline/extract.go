@@ -20,6 +20,9 @@ import (
 // with its process come last, one at a time, so that they cannot take others along.
 func (r *run) phase1(ctx context.Context) error {
 	workers := r.opts.Settings.Memories.Concurrency
+	if r.total > 0 {
+		r.extracting("", 0)
+	}
 	if err := r.drain(ctx, workers, false); err != nil {
 		return err
 	}
@@ -106,6 +109,9 @@ func (r *run) work(ctx context.Context, claim store.Claim, attempt time.Time) {
 	})
 	defer release()
 
+	stop := during(func(since time.Duration) { r.extracting(claim.Session.ID, since) })
+	defer stop()
+
 	held, spent := begin(held, store.Call{Work: claim.Token, Phase: phaseExtract, SessionKey: claim.Session.Key(), ProjectID: claim.Session.ProjectID})
 	spent.budget = r.budgetOf(ctx, claim.Session.ProjectID)
 	result, err := apart(held, r, func() (extracted, error) { return r.extractOne(held, claim) })
@@ -185,7 +191,7 @@ func (r *run) work(ctx context.Context, claim store.Claim, attempt time.Time) {
 	if !result.unchanged && result.excluded == "" {
 		r.addRedactions(result.Redactions)
 	}
-	r.finished(claim.Session.ID)
+	r.finished()
 }
 
 // extracted is what extractOne hands to work.
@@ -227,7 +233,7 @@ func (r *run) extractOne(ctx context.Context, claim store.Claim) (extracted, err
 	extraction, usage, err := r.extractor.Extract(ctx, extract.Input{Session: session, Items: loaded.Items, Earlier: earlier, Since: since})
 	accountOf(ctx).tell(usage) // spent, whatever comes of it
 	if err != nil {
-		return out, fmt.Errorf("extract: %w", err)
+		return out, err
 	}
 	if err := r.seal(&extraction, session, loaded); err != nil {
 		return out, &memoir.AnswerError{Answer: extraction.RawMemory + "\n\n" + extraction.RolloutSummary, Err: err}
@@ -283,7 +289,7 @@ func (r *run) failClaim(ctx context.Context, claim store.Claim, spent extracted,
 	if err != nil && memoir.CodeOf(err) != memoir.CodeLeaseLost {
 		r.warn(fmt.Sprintf("session %s: its failure could not be recorded: %v", claim.Session.ID, err), memoir.HintOf(err))
 	}
-	r.finished(claim.Session.ID)
+	r.finished()
 }
 
 // lost reports a claim that another process has taken over. Nothing of the result

@@ -117,7 +117,7 @@ func (r *run) postpone(ctx context.Context, claim store.Claim, spent extracted, 
 	if err != nil && memoir.CodeOf(err) != memoir.CodeLeaseLost {
 		r.warn(fmt.Sprintf("session %s: its failure could not be recorded: %v", claim.Session.ID, err), memoir.HintOf(err))
 	}
-	r.finished(claim.Session.ID)
+	r.finished()
 }
 
 // failureOf is what is recorded of work that failed; what it cost is yet to be filled in.

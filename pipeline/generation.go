@@ -112,7 +112,7 @@ func (r *run) makeMemory(ctx context.Context, in consolidate.Input, live memory.
 		return c, err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("consolidate: %w", err)
+		return nil, err
 	}
 	result = consolidate.ApplyNotes(result, consolidate.LiveNotes(in.Notes, in))
 	if err := consolidate.Verify(result, in); err != nil {

@@ -16,6 +16,11 @@ func (r *run) extracted(e extract.Report) {
 		if e.Passes > 1 {
 			g.InPasses++
 		}
+		if e.Omitted > 0 {
+			g.Cut++
+			g.CutItems += e.Shown + e.Omitted
+			g.Omitted += e.Omitted
+		}
 		d := e.Dropped
 		for reason, n := range map[string]int{
 			DroppedUncited: d.Uncited, DroppedMissing: d.Missing, DroppedUngrounded: d.Ungrounded, DroppedCrowded: d.Crowded, DroppedSummary: d.Summary,

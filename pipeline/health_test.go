@@ -70,10 +70,9 @@ func TestAServerThatDoesNotServeEndsTheRunAndCostsNobodyAnAttempt(t *testing.T) 
 // after closes a channel once n sessions are done.
 func after(n int, done chan struct{}) func(pipeline.Progress) {
 	return func(p pipeline.Progress) {
-		if p.Stage == pipeline.StageExtract && p.Warn == "" {
-			if n--; n == 0 {
-				close(done)
-			}
+		if p.Stage == pipeline.StageExtract && p.Done >= n && done != nil {
+			close(done)
+			done = nil
 		}
 	}
 }

@@ -64,8 +64,9 @@ type Progress struct {
 	Stage Stage
 	Done  int
 	Total int
-	What  string // the file, session or project just finished; safe to print
-	Warn  string // a problem that did not stop the run; safe to print
-	Hint  string // what can be done about Warn
-	Minor bool   // Warn is worth a line, but not to someone who asked for silence
+	What  string        // the session or project that begins, or goes on; safe to print
+	Since time.Duration // how long ago it began; 0: it begins
+	Warn  string        // a problem that did not stop the run; safe to print
+	Hint  string        // what can be done about Warn
+	Minor bool          // Warn is worth a line, but not to someone who asked for silence
 }

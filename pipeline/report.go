@@ -32,6 +32,9 @@ type Grounding struct {
 	Dropped    map[string]int `json:"dropped"`    // by reason, one of those below
 	Grown      int            `json:"grown"`      // sessions that were read on from where they had been left
 	InPasses   int            `json:"in_passes"`  // sessions that were read in several calls
+	Cut        int            `json:"cut"`        // sessions of which items were left out for length
+	CutItems   int            `json:"cut_items"`  // that were to be read of those
+	Omitted    int            `json:"omitted"`    // of them, those that no call was shown
 }
 
 // The reasons for which something of an answer is dropped.

@@ -74,7 +74,12 @@ func Run(ctx context.Context, st *store.Store, opts Options) (Report, error) {
 	}
 	r.report.DurationMS = time.Since(r.began).Milliseconds()
 	if ctx.Err() != nil {
-		err = memoir.Errorf(memoir.CodeInterrupted, "run it again: what was finished is kept", "interrupted: %w", context.Cause(ctx))
+		const hint = "run it again: what was finished is kept"
+		if cause := context.Cause(ctx); memoir.CodeOf(cause) == memoir.CodeInterrupted { // which says so itself
+			err = memoir.Errorf(memoir.CodeInterrupted, hint, "%w", cause)
+		} else {
+			err = memoir.Errorf(memoir.CodeInterrupted, hint, "interrupted: %w", cause)
+		}
 	}
 	return r.report, err
 }

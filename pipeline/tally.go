@@ -83,28 +83,6 @@ func (r *run) tell(p Progress) {
 	r.send(p)
 }
 
-// finished reports one session of Phase 1 as finished.
-func (r *run) finished(session string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	p := r.report.Phase1
-	done := p.Claimed + p.Unchanged
-	r.send(Progress{Stage: StageExtract, Done: done, Total: max(r.total, done), What: session})
-}
-
-func (r *run) progress(p Progress) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.send(p)
-}
-
-// send calls the listener; mu is held, so it is called by one goroutine at a time.
-func (r *run) send(p Progress) {
-	if r.opts.Progress != nil {
-		r.opts.Progress(p)
-	}
-}
-
 // redact makes a text safe to print and to store.
 func (r *run) redact(text string) string {
 	clean, _ := r.scanner.Redact(text)

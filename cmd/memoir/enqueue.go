@@ -9,7 +9,8 @@ func enqueueCommand(p *program) *cli.Command {
 		Name: "enqueue", Aliases: []string{"rebuild"}, Category: groupMemory,
 		Usage: "make the next run consolidate a project even if nothing is new",
 		Description: help("Marks this directory's project, another, or all of them as due. The next run consolidates\n"+
-			"them from what was extracted.", "memoir rebuild --all && memoir run -q     # a line for cron", "memoir enqueue --project mise"),
+			"them from what was extracted. A language model is asked about all their sessions again;\n"+
+			"`memoir run --dry-run` says what that costs.", "memoir rebuild --all && memoir run -q     # a line for cron", "memoir enqueue --project mise"),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "project", Usage: "the project `REF`: an id, a name or a path (default: this directory's)"},
 			&cli.BoolFlag{Name: "all", Usage: "all projects"},

@@ -32,8 +32,10 @@ func (u *ui) progress(p pipeline.Progress) {
 	if p.Warn != "" && !(p.Minor && u.quiet) {
 		u.warn(p.Hint, "%s", p.Warn)
 	}
-	if p.What != "" {
+	if p.What != "" && p.Since == 0 {
 		u.detail("%s %s", stageNames[p.Stage], p.What)
+	} else if p.What != "" {
+		u.detail("%s %s: %s so far", stageNames[p.Stage], p.What, p.Since.Round(time.Second))
 	}
 	if u.quiet || p.Stage == "" {
 		return
@@ -67,13 +69,17 @@ func (u *ui) advance(p pipeline.Progress) (line bool) {
 	if total <= 0 {
 		total = -1 // a spinner
 	}
+	throttle := 65 * time.Millisecond
+	if p.Stage == pipeline.StageExtract || p.Stage == pipeline.StageConsolidate {
+		throttle = 0 // the next step, which would draw what a line has erased, may be minutes off
+	}
 	if b.bar == nil {
 		b.bar = progressbar.NewOptions(total,
 			progressbar.OptionSetWriter(u.errw),
 			progressbar.OptionSetDescription("memoir: "+stageNames[p.Stage]),
 			progressbar.OptionSetWidth(24),
 			progressbar.OptionShowCount(),
-			progressbar.OptionThrottle(65*time.Millisecond),
+			progressbar.OptionThrottle(throttle),
 			progressbar.OptionClearOnFinish(),
 			progressbar.OptionSetElapsedTime(false),
 			progressbar.OptionSetPredictTime(false),

@@ -45,6 +45,10 @@ func (p *program) sayReport(r pipeline.Report, limited bool) {
 	}
 	if r.Grounding != nil {
 		u.detail("%s", sayGrounding(*r.Grounding))
+		if r.Grounding.Cut > 0 {
+			u.say("%s", sayCut(*r.Grounding))
+			u.sayHint("raise memories.maxPassesPerSession to read one in more calls, or memories.phase1InputTokenLimit if the model takes more")
+		}
 	}
 	left := r.Left
 	for _, o := range r.Oversize { // said in the warnings
@@ -77,7 +81,7 @@ var whyDropped = map[string]string{
 	pipeline.DroppedUncited:    "citing no item",
 	pipeline.DroppedMissing:    "citing items that were not shown",
 	pipeline.DroppedUngrounded: "with a quotation that the cited items do not have",
-	pipeline.DroppedCrowded:    "said twice or one too many",
+	pipeline.DroppedCrowded:    "repeated, or more than one answer may hold",
 	pipeline.DroppedSummary:    "lines of summaries with a quotation that the session does not have",
 	pipeline.DroppedLine:       "lines of memory citing no session",
 }
@@ -94,12 +98,21 @@ func sayGrounding(g pipeline.Grounding) string {
 		text += fmt.Sprintf(" %d %s", g.Dropped[reason], whyDropped[reason])
 	}
 	if g.Grown > 0 {
-		text += fmt.Sprintf("; %s read on from where they were left", count(g.Grown, "session"))
+		left := "they were"
+		if g.Grown == 1 {
+			left = "it was"
+		}
+		text += fmt.Sprintf("; %s read on from where %s left", count(g.Grown, "session"), left)
 	}
 	if g.InPasses > 0 {
 		text += fmt.Sprintf("; %s read in several calls", count(g.InPasses, "session"))
 	}
 	return text
+}
+
+// sayCut tells how much of sessions was left out.
+func sayCut(g pipeline.Grounding) string {
+	return fmt.Sprintf("%s too large for the calls to be made: %d of %s not read", countAre(g.Cut, "session"), g.Omitted, count(g.CutItems, "item"))
 }
 
 // sayUsage leaves out the cost where it is not known.
@@ -209,6 +222,9 @@ func sayProject(r pipeline.ProjectReport) string {
 	case pipeline.OutcomeBusy:
 		text = "busy"
 	case pipeline.OutcomeBackoff:
+		if r.Detail != "" { // why, and until when
+			return name + ": " + r.Detail
+		}
 		text = "failed before, tried again later"
 	case pipeline.OutcomeStopped:
 		text = "stopped"

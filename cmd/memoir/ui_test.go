@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"memoir"
@@ -56,6 +57,10 @@ func TestWordsForAPerson(t *testing.T) {
 			func(u *ui) { u.progress(pipeline.Progress{Stage: pipeline.StageExtract, Done: 1, Total: 2, What: "x"}) }, ""},
 		{"progress in detail", false, true,
 			func(u *ui) { u.progress(pipeline.Progress{Stage: pipeline.StageExtract, Done: 1, Total: 2, What: "x"}) }, "memoir: extracting x\n"},
+		{"progress of what goes on", false, true,
+			func(u *ui) {
+				u.progress(pipeline.Progress{Stage: pipeline.StageExtract, Total: 2, What: "x", Since: time.Minute})
+			}, "memoir: extracting x: 1m0s so far\n"},
 	} {
 		u, words := captured(t)
 		u.quiet, u.verbose = test.quiet, test.verbose
@@ -93,6 +98,23 @@ func TestAProgressBarIsErasedBeforeWords(t *testing.T) {
 	u.stopBar()
 	if u.bar != nil {
 		t.Error("the bar stays")
+	}
+}
+
+func TestAProgressBarIsDrawnAtOnceAndAfterEachLine(t *testing.T) {
+	t.Parallel()
+	u, words := captured(t)
+	u.errTTY, u.verbose = true, true
+	for _, step := range []struct {
+		what string
+		done int
+		want string
+	}{{"", 0, "(0/3"}, {"x", 0, "(0/3"}, {"", 1, "(1/3"}, {"y", 1, "(1/3"}} { // a line erases the bar
+		words.Reset()
+		u.progress(pipeline.Progress{Stage: pipeline.StageExtract, Done: step.done, Total: 3, What: step.what})
+		if text := words.String(); !strings.Contains(text[strings.LastIndexByte(text, '\n')+1:], step.want) {
+			t.Errorf("%+v: no bar: %q", step, text)
+		}
 	}
 }
 

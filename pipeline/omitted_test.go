@@ -1,0 +1,21 @@
+package pipeline
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"memoir/extract"
+)
+
+func TestWhatIsLeftOutForLengthIsCounted(t *testing.T) {
+	t.Parallel()
+	r := &run{}
+	r.extracted(extract.Report{Session: "claude:1", Shown: 562, Omitted: 205, Passes: 1})
+	r.extracted(extract.Report{Session: "claude:2", Shown: 3, Passes: 1})
+	r.extracted(extract.Report{Session: "claude:3", Shown: 10, Omitted: 1, Passes: 2})
+	want := &Grounding{Cut: 2, CutItems: 778, Omitted: 206, InPasses: 1, Dropped: map[string]int{}}
+	if diff := cmp.Diff(want, r.report.Grounding); diff != "" {
+		t.Error(diff)
+	}
+}

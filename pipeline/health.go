@@ -128,7 +128,19 @@ func (r *run) unserved(name string) *Unserved {
 	return nil
 }
 
-const waitHint = "nothing is lost: run again when it serves; memoir retry does not wait"
+const (
+	waitHint = "nothing is lost: run again when it serves; memoir retry does not wait"
+	slowHint = "nothing is lost: if the model is slow, set a larger timeoutSeconds; else run again when it serves"
+)
+
+// unservedHint says what to do about a model that does not serve.
+func unservedHint(why error) string {
+	var failed *model.Error
+	if errors.As(why, &failed) && failed.TimedOut > 0 {
+		return slowHint
+	}
+	return waitHint
+}
 
 // A verdict says what becomes of work that a model failed.
 type verdict int
@@ -198,11 +210,12 @@ func (r *run) endUnserved() error {
 		}
 		r.report.Unserved = append(r.report.Unserved, *u)
 		if done {
-			r.warn(u.Reason, waitHint)
+			r.warn(u.Reason, unservedHint(r.meter.health(name).err()))
 		}
 	}
 	if len(r.report.Unserved) > 0 && !done {
-		return memoir.Errorf(memoir.CodeModel, waitHint, "%s", r.report.Unserved[0].Reason)
+		first := r.report.Unserved[0]
+		return memoir.Errorf(memoir.CodeModel, unservedHint(r.meter.health(first.Model).err()), "%s", first.Reason)
 	}
 	return nil
 }

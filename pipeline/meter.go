@@ -79,9 +79,9 @@ func (m *meter) named(name string) *metered {
 // memoir.CodeLimit. Nor is it made when it cannot be entered into the ledger.
 func (m *metered) Call(ctx context.Context, q model.Request) (answer model.Answer, err error) {
 	a, h := accountOf(ctx), m.meter.health(m.Name())
-	if h.err() != nil {
+	if why := h.err(); why != nil {
 		a.refuse()
-		return model.Answer{}, memoir.Errorf(memoir.CodeModel, waitHint, "%s: %w", m.Name(), errUnserved)
+		return model.Answer{}, memoir.Errorf(memoir.CodeModel, unservedHint(why), "%s: %w", m.Name(), errUnserved)
 	}
 	expected := m.expected(a.of.Phase, q)
 	if err := m.meter.admit(ctx, expected); err != nil {
@@ -109,7 +109,7 @@ func (m *metered) Call(ctx context.Context, q model.Request) (answer model.Answe
 	a.heard(err, h.count())
 	end = store.CallEnd{Usage: answer.Usage, Estimated: answer.Estimated, Call: becameOf(ctx, answer, err)}
 	if err != nil {
-		end.Usage, end.Estimated = usageOf(err)
+		end.Usage, end.Estimated = usageOf(err, m.question(a.of.Phase, q))
 	}
 	if end.Usage.InputTokens > 0 && !end.Estimated {
 		end.InputBytes = asked(q)

@@ -119,6 +119,8 @@ func (m *anthropicModel) send(ctx context.Context, params anthropic.MessageNewPa
 	}
 	limited, cancel := context.WithTimeout(ctx, m.timeout)
 	defer cancel()
+	var s sending
+	limited = s.watch(limited)
 	var message *anthropic.Message
 	var err error
 	if params.MaxTokens >= anthropicStreamed {
@@ -133,7 +135,9 @@ func (m *anthropicModel) send(ctx context.Context, params anthropic.MessageNewPa
 		answer.Stop = anthropicStop(message.StopReason, answer.Text)
 		return answer, nil
 	case limited.Err() != nil:
-		return answer, m.interrupted(ctx)
+		e := m.interrupted(ctx)
+		e.Untold = s.begun.Load() && answer.Usage.InputTokens+answer.Usage.OutputTokens == 0
+		return answer, e
 	case err == nil:
 		return answer, &Error{Class: ClassMissing, Model: m.Name(), Message: "the server's answer is no message of this API"}
 	}

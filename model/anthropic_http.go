@@ -3,7 +3,6 @@ package model
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -40,8 +39,7 @@ func anthropicAnswered(r *http.Request, next func(*http.Request) (*http.Response
 func (m *anthropicModel) interrupted(ctx context.Context) *Error {
 	e := &Error{Class: ClassTemporary, Model: m.Name(), Message: "the call was given up", Err: ctx.Err()}
 	if e.Err == nil {
-		// No cause: it would look like a deadline of the caller's.
-		e.Message = fmt.Sprintf("no answer within %s", m.timeout)
+		e.timedOut(m.timeout)
 	}
 	return e
 }

@@ -406,7 +406,7 @@ func TestAnthropicTimeLimit(t *testing.T) {
 	s := modeltest.Anthropic(t, modeltest.Script(modeltest.Step{Hang: true}))
 	for _, capped := range []int{100, 30000} {
 		_, err := anthropicOf(t, s, Options{Timeout: 20 * time.Millisecond}).Call(t.Context(), Request{Input: "in", MaxOutput: capped})
-		if e := errorOf(t, err); e.Class != ClassTemporary || e.Message != "no answer within 20ms" || errors.Is(err, context.DeadlineExceeded) {
+		if e := errorOf(t, err); e.Class != ClassTemporary || e.Message != "no answer within 20ms; a slow model needs a larger timeoutSeconds" || e.TimedOut != 20*time.Millisecond || !strings.Contains(e.Hint(), "timeoutSeconds") || errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("got %s: %v", e.Class, e)
 		}
 	}
@@ -421,10 +421,10 @@ func TestAnthropicIsInterrupted(t *testing.T) {
 			return modeltest.Step{Hang: true}
 		})
 		m := anthropicOf(t, s, Options{})
-		for range 2 { // on its way, and before it
+		for _, asked := range []bool{true, false} { // on its way, and before it
 			_, err := m.Call(ctx, Request{Input: "in", MaxOutput: capped})
-			if errorOf(t, err); !errors.Is(err, context.Canceled) {
-				t.Errorf("got %v", err)
+			if e := errorOf(t, err); !errors.Is(err, context.Canceled) || e.Untold != asked {
+				t.Errorf("got %+v", err)
 			}
 		}
 		if n := len(s.Calls()); n != 1 {

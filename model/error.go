@@ -50,7 +50,12 @@ type Error struct {
 
 	Usage     memoir.Usage // what the call cost all the same
 	Estimated bool         // as in Answer
-	Err       error        // the cause; may be nil
+	// Untold says that the server or program had the question when the call ended by a
+	// time limit or an interrupt, and told nothing of what it took: Usage has no tokens.
+	Untold bool
+	// TimedOut is the model's time limit, if that is what ended the call; else 0.
+	TimedOut time.Duration
+	Err      error // the cause; may be nil
 }
 
 // Error says which model failed and how.
@@ -65,6 +70,13 @@ func (e *Error) Error() string {
 		return e.Model + ": " + message
 	}
 	return fmt.Sprintf("%s: %s", e.Model, e.Class)
+}
+
+// timedOut makes e a call that the model's time limit ended. It has no cause: that
+// would look like a deadline of the caller's.
+func (e *Error) timedOut(limit time.Duration) {
+	e.Class, e.Err, e.TimedOut = ClassTemporary, nil, limit
+	e.Message = fmt.Sprintf("no answer within %s; a slow model needs a larger timeoutSeconds", limit)
 }
 
 // short cuts a text to maxMessage bytes, in front of a character.
@@ -85,6 +97,8 @@ func (e *Error) Unwrap() error { return e.Err }
 // Hint says what a person can do about it; empty if nothing but waiting.
 func (e *Error) Hint() string {
 	switch {
+	case e.TimedOut > 0:
+		return "if the model is slow, set a larger timeoutSeconds"
 	case e.Program == "":
 	case e.Class == ClassDenied:
 		return "log in with " + e.Program + " in a terminal, or give it its key"

@@ -96,17 +96,23 @@ func (p *program) Call(ctx context.Context, q Request) (Answer, error) {
 			return Answer{}, p.failed(ClassProgram, 0, "", err)
 		}
 	}
+	within := ctx
 	if p.o.Timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, p.o.Timeout)
+		within, cancel = context.WithTimeout(ctx, p.o.Timeout)
 		defer cancel()
 	}
-	out, err := p.run(ctx, call, s, dir)
+	out, err := p.run(within, call, s, dir)
 	switch {
-	case errors.Is(err, context.DeadlineExceeded):
-		return Answer{}, p.failed(ClassTemporary, 0, strings.TrimRight("no answer in time: "+tail(out.stderr), ": "), err)
 	case err != nil && ctx.Err() != nil:
-		return Answer{}, p.failed(ClassTemporary, 0, "stopped before it answered", err)
+		e := p.failed(ClassTemporary, 0, "stopped before it answered", err)
+		e.Untold = out.begun
+		return Answer{}, e
+	case errors.Is(err, context.DeadlineExceeded):
+		e := p.failed(ClassTemporary, 0, "", nil)
+		e.timedOut(p.o.Timeout)
+		e.Message, e.Untold = short(strings.TrimSuffix(e.Message+": "+out.stderr, ": ")), out.begun
+		return Answer{}, e
 	case err != nil:
 		return Answer{}, p.failed(ClassProgram, 0, err.Error(), err)
 	}
@@ -156,7 +162,8 @@ func (p *program) read(out printed, call invocation, s scratch) (Answer, error) 
 	text := strings.TrimSpace(strings.ToValidUTF8(r.text, "\uFFFD"))
 	usage := r.usage
 	usage.Calls = 1
-	estimated := usage.InputTokens+usage.OutputTokens == 0
+	// One that fails by itself has mostly not asked anybody, as when nobody is logged in.
+	estimated := usage.InputTokens+usage.OutputTokens == 0 && out.status <= 0
 	if estimated { // better than nothing
 		usage.InputTokens, usage.OutputTokens = int64(memoir.Tokens(call.stdin)), int64(memoir.Tokens(text))
 	}
@@ -178,7 +185,7 @@ func (p *program) read(out printed, call invocation, s scratch) (Answer, error) 
 	}
 	if strings.HasPrefix(text, memoir.OwnRunMarker) {
 		e := p.failed(ClassProgram, 0, "it printed the question instead of an answer", nil)
-		e.Usage = usage
+		e.Usage, e.Estimated = usage, estimated
 		return Answer{}, e
 	}
 	stop := cmp.Or(r.stop, StopEnd)

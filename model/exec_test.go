@@ -203,7 +203,7 @@ func TestNothingSurvivesACall(t *testing.T) {
 				cancel()
 			}()
 			_, err := m.Call(ctx, Request{Input: "x"})
-			if e := failure(t, err); !errors.Is(err, context.Canceled) || e.Class != ClassTemporary {
+			if e := failure(t, err); !errors.Is(err, context.Canceled) || e.Class != ClassTemporary || !e.Untold {
 				t.Error(err)
 			}
 			gone(t, dir, "pid")
@@ -228,11 +228,34 @@ func TestACallEndsInTime(t *testing.T) {
 	t.Parallel()
 	m, dir := script(t, `echo $$ >"$1/pid"; sleep 600`, Options{Timeout: 200 * time.Millisecond})
 	_, err := m.Call(t.Context(), Request{Input: "x"})
-	if e := failure(t, err); !errors.Is(err, context.DeadlineExceeded) || e.Class != ClassTemporary || !e.Again() {
+	if e := failure(t, err); errors.Is(err, context.DeadlineExceeded) || e.Class != ClassTemporary || !e.Again() ||
+		e.Message != "no answer within 200ms; a slow model needs a larger timeoutSeconds" || !strings.Contains(e.Hint(), "timeoutSeconds") {
 		t.Error(err)
 	}
 	if b, _ := os.ReadFile(filepath.Join(dir, "pid")); bytes.HasSuffix(b, []byte("\n")) {
 		gone(t, dir, "pid")
+	}
+}
+
+func TestAProgramThatFailsByItselfCostsWhatItTold(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		text      string
+		want      memoir.Usage
+		estimated bool
+	}{
+		"with a status": {`cat >/dev/null; echo "not logged in"; exit 1`, memoir.Usage{Calls: 1}, false},
+		"killed":        {`cat >/dev/null; kill -9 $$`, memoir.Usage{Calls: 1, InputTokens: int64(memoir.Tokens(prompt(Request{Input: "x"}, true, true)))}, true},
+		"echoing":       {`cat`, memoir.Usage{Calls: 1, InputTokens: int64(memoir.Tokens(prompt(Request{Input: "x"}, true, true))), OutputTokens: int64(memoir.Tokens(strings.TrimSpace(prompt(Request{Input: "x"}, true, true))))}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m, _ := script(t, c.text, Options{})
+			_, err := m.Call(t.Context(), Request{Input: "x"})
+			if e := failure(t, err); e.Usage != c.want || e.Estimated != c.estimated || e.Untold {
+				t.Errorf("%+v", e)
+			}
+		})
 	}
 }
 

@@ -1,11 +1,14 @@
 package model
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"unicode"
 
 	"memoir"
@@ -51,6 +54,15 @@ func untold(r *http.Request, next func(*http.Request) (*http.Response, error)) (
 		res.Body = &boundedBody{ReadCloser: res.Body, left: maxBody}
 	}
 	return res, err
+}
+
+// A sending watches whether a request got as far as a server.
+type sending struct{ begun atomic.Bool }
+
+// watch returns the context to send the request with. A connection is what counts:
+// all that is left then is to write to it.
+func (s *sending) watch(ctx context.Context) context.Context {
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { s.begun.Store(true) }})
 }
 
 // sameServer follows a redirect within a server that repeats the whole request, and

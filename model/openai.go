@@ -109,7 +109,9 @@ func (m *openAI) Call(ctx context.Context, q Request) (Answer, error) {
 	lowered := false
 	for {
 		a := m.ask(q, d)
-		h, err := m.once(within, a)
+		var s sending
+		h, err := m.once(s.watch(within), a)
+		h.asked = s.begun.Load()
 		if err == nil {
 			m.mu.Lock()
 			m.knows = m.knows.join(d)

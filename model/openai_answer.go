@@ -18,6 +18,7 @@ import (
 // heard is what came of an answer so far.
 type heard struct {
 	text    string
+	asked   bool // the request went to a server
 	begun   bool // the model was at work: what it cost is owed
 	refused bool
 	cut     bool          // by the cap on the output

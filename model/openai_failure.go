@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"net"
 	"net/url"
 	"strings"
@@ -21,10 +20,10 @@ func (m *openAI) failed(ctx, within context.Context, q Request, h heard, err err
 	var unsent *url.Error
 	switch {
 	case ctx.Err() != nil:
-		e.Err, e.Message = ctx.Err(), "the call was given up"
+		e.Err, e.Message, e.Untold = ctx.Err(), "the call was given up", h.asked && !h.begun
 	case within.Err() != nil:
-		// Not the deadline of whoever called, which this error must not look like.
-		e.Err, e.Message = nil, fmt.Sprintf("no answer within %s", m.o.Timeout)
+		e.timedOut(m.o.Timeout)
+		e.Untold = h.asked && !h.begun
 	case errors.As(err, &r):
 		e.Class, e.Status, e.RetryAfter, e.Message = r.class(), r.status, r.retryAfter, r.message
 		e.detail(r.param, r.message, r.length)

@@ -130,7 +130,7 @@ func TestOpenAITimeLimitIsTemporary(t *testing.T) {
 	inBoth(t, func(t *testing.T, open func(reply, Options) (*openAI, *modeltest.Server)) {
 		m, _ := open(step(modeltest.Step{Hang: true}), Options{Timeout: 20 * time.Millisecond})
 		e := fail(t, m)
-		if e.Class != ClassTemporary || e.Message != "no answer within 20ms" || errors.Is(e, context.DeadlineExceeded) {
+		if e.Class != ClassTemporary || e.Message != "no answer within 20ms; a slow model needs a larger timeoutSeconds" || e.TimedOut != 20*time.Millisecond || !strings.Contains(e.Hint(), "timeoutSeconds") || errors.Is(e, context.DeadlineExceeded) {
 			t.Errorf("got %+v", e)
 		}
 	})
@@ -145,8 +145,12 @@ func TestOpenAICallIsGivenUpWithItsContext(t *testing.T) {
 			return modeltest.Step{Hang: true}
 		}, Options{Timeout: time.Hour})
 		var e *Error
-		if _, err := m.Call(ctx, Request{Input: "?"}); !errors.As(err, &e) || !errors.Is(err, context.Canceled) {
-			t.Errorf("got %v", err)
+		if _, err := m.Call(ctx, Request{Input: "?"}); !errors.As(err, &e) || !errors.Is(err, context.Canceled) || !e.Untold || e.Usage != (memoir.Usage{}) {
+			t.Errorf("got %+v", err)
+		}
+		// Now nobody is asked.
+		if _, err := m.Call(ctx, Request{Input: "?"}); !errors.As(err, &e) || e.Untold {
+			t.Errorf("got %+v", err)
 		}
 	})
 	t.Run("in the middle of a stream", func(t *testing.T) {

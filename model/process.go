@@ -18,6 +18,7 @@ const stopTime = 500 * time.Millisecond
 
 // printed is what a program left.
 type printed struct {
+	begun  bool // it was started
 	stdout []byte
 	stderr string // its end
 	status int    // 0: it succeeded; -1: a signal ended it, as stderr says
@@ -54,7 +55,7 @@ func run(ctx context.Context, s start) (printed, error) {
 	}
 	err := cmd.Wait()
 	killAll(cmd, s.mark)
-	out := printed{stdout: stdout.all(), stderr: stderr.text()}
+	out := printed{begun: true, stdout: stdout.all(), stderr: stderr.text()}
 	if ctx.Err() != nil {
 		return out, context.Cause(ctx)
 	}

@@ -111,11 +111,14 @@ func becameOf(ctx context.Context, answer model.Answer, err error) string {
 }
 
 // usageOf is what a failed call cost. One that reached somebody counts as a call,
-// whatever it cost.
-func usageOf(err error) (used memoir.Usage, estimated bool) {
+// whatever it cost; one that nobody told of by what its question is estimated at.
+func usageOf(err error, question memoir.Usage) (used memoir.Usage, estimated bool) {
 	var failed *model.Error
 	if !errors.As(err, &failed) {
 		return memoir.Usage{}, false
+	}
+	if failed.Untold {
+		return question, true
 	}
 	used = failed.Usage
 	if used.Calls == 0 && failed.Class != model.ClassUnreachable && failed.Class != model.ClassProgram {

@@ -101,6 +101,11 @@ func (m *metered) expected(phase string, q model.Request) memoir.Usage {
 	return m.priced(phase, u)
 }
 
+// question is what a call spends that is asked and does not answer.
+func (m *metered) question(phase string, q model.Request) memoir.Usage {
+	return m.priced(phase, memoir.Usage{Calls: 1, InputTokens: m.input(phase, asked(q))})
+}
+
 // asked is how many bytes a request has.
 func asked(q model.Request) int64 {
 	n := len(q.System) + len(q.Input) + len(q.Schema)

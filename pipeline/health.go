@@ -146,12 +146,27 @@ func (r *run) unserved(name string) *Unserved {
 		return nil
 	}
 	if err := r.meter.health(name).err(); err != nil {
-		return &Unserved{Model: name, Reason: r.redact(err.Error()), hint: cmp.Or(memoir.HintOf(err), waitHint)}
+		return &Unserved{Model: name, Reason: r.redact(err.Error()), hint: unservedHint(err)}
 	}
 	return nil
 }
 
-const waitHint = "nothing is lost: run again when it serves; memoir retry does not wait"
+const (
+	waitHint = "nothing is lost: run again when it serves; memoir retry does not wait"
+	slowHint = "nothing is lost: if the model is slow, set a larger timeoutSeconds; else run again when it serves"
+)
+
+// unservedHint says what to do about a model that does not serve.
+func unservedHint(why error) string {
+	var failed *model.Error
+	switch {
+	case !errors.As(why, &failed): // it answers, but to no use
+		return cmp.Or(memoir.HintOf(why), waitHint)
+	case failed.TimedOut > 0:
+		return slowHint
+	}
+	return waitHint
+}
 
 // A verdict says what becomes of work that a model failed.
 type verdict int

@@ -77,6 +77,11 @@ func TestAnInterruptedCallIsInTheLedgerAndCostsNoAttempt(t *testing.T) {
 	if memoir.CodeOf(err) != memoir.CodeInterrupted || report.Phase1.GivenBack != 3 {
 		t.Errorf("%v, %+v", err, report.Phase1)
 	}
+	// A server that was asked has read the questions; there are no answers.
+	all, _, calls := ends(t, home)
+	if diff := cmp.Diff(map[string]int{"extract interrupted: interrupted, estimated": 3}, calls); diff != "" || all.InputTokens == 0 || all.OutputTokens > 0 || report.Usage != all {
+		t.Errorf("%s%+v, the report has %+v", diff, all, report.Usage)
+	}
 	_, outcomes, status := ledger(t, home)
 	if diff := cmp.Diff(map[string]int{"extract interrupted": 3}, outcomes); diff != "" {
 		t.Error(diff)

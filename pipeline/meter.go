@@ -85,7 +85,7 @@ func (m *metered) Call(ctx context.Context, q model.Request) (answer model.Answe
 			return nil
 		}
 		a.refuse()
-		return memoir.Errorf(memoir.CodeModel, waitHint, "%s: %w", m.Name(), errUnserved)
+		return memoir.Errorf(memoir.CodeModel, unservedHint(h.err()), "%s: %w", m.Name(), errUnserved)
 	}
 	if err := unserved(); err != nil {
 		return model.Answer{}, err
@@ -120,7 +120,7 @@ func (m *metered) Call(ctx context.Context, q model.Request) (answer model.Answe
 	a.heard(err, h.count())
 	end = store.CallEnd{Usage: answer.Usage, Estimated: answer.Estimated, Call: becameOf(ctx, answer, err)}
 	if err != nil {
-		end.Usage, end.Estimated = usageOf(err)
+		end.Usage, end.Estimated = usageOf(err, m.question(a.of.Phase, q))
 	}
 	if end.Usage.InputTokens > 0 && !end.Estimated {
 		end.InputBytes = asked(q)

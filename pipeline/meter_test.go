@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -150,6 +151,50 @@ func TestWhatALearnedModelTakesIsBounded(t *testing.T) {
 		}
 		if in, out := m.input(phaseExtract, 1000), m.output(phaseExtract); in != test.want || out != test.out {
 			t.Errorf("after %d calls: %d in, %d out; want %d and %d", test.calls, in, out, test.want, test.out)
+		}
+	}
+}
+
+func TestAFailedCallCountsByWhatItWasAskedIfNobodyTold(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	price := model.Price{Input: 2, Output: 10}
+	question := memoir.Usage{Calls: 1, InputTokens: 100}
+	question.Cost = price.Cost(question)
+	for name, c := range map[string]struct {
+		err  model.Error
+		want memoir.Usage
+	}{
+		"timed out":         {model.Error{Class: model.ClassTemporary, Untold: true, TimedOut: time.Second}, question},
+		"a program, ended":  {model.Error{Class: model.ClassProgram, Untold: true}, question},
+		"told":              {model.Error{Class: model.ClassTemporary, Usage: memoir.Usage{Calls: 1, InputTokens: 7}}, memoir.Usage{Calls: 1, InputTokens: 7}},
+		"turned away":       {model.Error{Class: model.ClassLimited}, memoir.Usage{Calls: 1}},
+		"not reached":       {model.Error{Class: model.ClassUnreachable}, memoir.Usage{}},
+		"a program, failed": {model.Error{Class: model.ClassProgram, Status: 1, Usage: memoir.Usage{Calls: 1}}, memoir.Usage{Calls: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			meter := alone(config.Limits{}, &now)
+			m := meter.of(scripted(func(model.Request) (model.Answer, error) { return model.Answer{}, &c.err }), model.Options{MaxOutput: 50, Price: price})
+			if _, err := m.Call(t.Context(), model.Request{Input: strings.Repeat("four", 100)}); !errors.Is(err, &c.err) {
+				t.Fatal(err)
+			}
+			if meter.spent != c.want || meter.flying != (memoir.Usage{}) {
+				t.Errorf("spent %+v, want %+v; left under way: %+v", meter.spent, c.want, meter.flying)
+			}
+		})
+	}
+}
+
+func TestAModelThatIsTooSlowIsToldApartFromOneThatDoesNotServe(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	for timedOut, want := range map[time.Duration]string{0: waitHint, time.Second: slowHint} {
+		meter := alone(config.Limits{}, &now)
+		m := meter.of(spending(1), model.Options{})
+		meter.health(m.Name()).end(fmt.Errorf("x/y does not serve: %w", &model.Error{TimedOut: timedOut}))
+		if _, err := m.Call(t.Context(), model.Request{}); !errors.Is(err, errUnserved) || memoir.HintOf(err) != want {
+			t.Errorf("timed out after %s: %v, hint %q", timedOut, err, memoir.HintOf(err))
 		}
 	}
 }

@@ -68,8 +68,8 @@ type bad struct {
 	// asides are calls in which OpenAI's APIs refuse a form of the question: the call
 	// that is then made in another form counts as one with them.
 	asides int
-	// estimated says that of calls that broke no tokens were told: those that had begun
-	// to answer are entered with an estimate.
+	// estimated says that of calls that broke, or timed out, no tokens were told: those
+	// are entered with an estimate.
 	estimated bool
 	check     func(t *testing.T, files map[string]string)
 }

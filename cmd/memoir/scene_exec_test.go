@@ -25,9 +25,9 @@ func TestAProgramThatFailsChangesNoMemory(t *testing.T) {
 		more       string // settings
 		estimated  bool
 	}{
-		{name: "it fails", body: `echo "not today: $secret" >&2; ` + enter + `; exit 1`, fate: failed("not today"), estimated: true},
-		{name: "it fails without a word", body: enter + `; exit 3`, fate: failed("status 3"), estimated: true},
-		{name: "it hangs", body: enter + `; sleep 600 & wait`, fate: postponed("no answer in time"), more: ", timeoutSeconds: 4"},
+		{name: "it fails", body: `echo "not today: $secret" >&2; ` + enter + `; exit 1`, fate: failed("not today")},
+		{name: "it fails without a word", body: enter + `; exit 3`, fate: failed("status 3")},
+		{name: "it hangs", body: enter + `; sleep 600 & wait`, fate: postponed("no answer within 4s; a slow model needs a larger timeoutSeconds"), more: ", timeoutSeconds: 4", estimated: true},
 		{name: "it prints nothing", body: enter, fate: failed("empty"), estimated: true},
 		{name: "it prints the question", body: enter + `; cat`, fate: failed("printed the question"), estimated: true},
 		{name: "it is killed", body: enter + `; kill -9 $$`, fate: failed("killed"), estimated: true},

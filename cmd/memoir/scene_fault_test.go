@@ -105,9 +105,9 @@ func TestAServerThatDoesNotAnswerChangesNoMemory(t *testing.T) {
 	t.Parallel()
 	hang := modeltest.Step{Hang: true}
 	misbehave(t, []bad{
-		{name: "once in extract", phase: scribe.Extract, step: first(hang), fate: done(), calls: 2, more: ", timeoutSeconds: 1", wires: wires},
-		{name: "always in extract", phase: scribe.Extract, step: stepping(hang), fate: postponed("mine/m"), calls: 4, more: ", timeoutSeconds: 1"},
-		{name: "once in consolidate", phase: scribe.Consolidate, step: first(hang), fate: done(), calls: 2, more: ", timeoutSeconds: 1", wires: wires},
-		{name: "always in consolidate", phase: scribe.Consolidate, step: stepping(hang), fate: postponed("mine/m"), calls: 4, more: ", timeoutSeconds: 1"},
+		{name: "once in extract", phase: scribe.Extract, step: first(hang), fate: done(), calls: 2, more: ", timeoutSeconds: 1", estimated: true, wires: wires},
+		{name: "always in extract", phase: scribe.Extract, step: stepping(hang), fate: postponed("no answer within 1s; a slow model needs a larger timeoutSeconds"), calls: 4, more: ", timeoutSeconds: 1", estimated: true},
+		{name: "once in consolidate", phase: scribe.Consolidate, step: first(hang), fate: done(), calls: 2, more: ", timeoutSeconds: 1", estimated: true, wires: wires},
+		{name: "always in consolidate", phase: scribe.Consolidate, step: stepping(hang), fate: postponed("no answer within 1s; a slow model needs a larger timeoutSeconds"), calls: 4, more: ", timeoutSeconds: 1", estimated: true},
 	})
 }

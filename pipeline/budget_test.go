@@ -19,8 +19,7 @@ func TestACallThatWaitedForRoomIsNotMadeToAModelThatServesNoMore(t *testing.T) {
 		now := time.Now()
 		meter := alone(config.Limits{TokensPerRun: 150}, &now)
 		made, proceed := 0, make(chan struct{})
-		var m *metered
-		m = meter.of(scripted(func(model.Request) (model.Answer, error) {
+		m := meter.of(scripted(func(model.Request) (model.Answer, error) {
 			made++
 			<-proceed
 			return model.Answer{Usage: memoir.Usage{Calls: 1}}, nil
@@ -50,7 +49,6 @@ func TestACallThatWaitedForRoomIsNotMadeToAModelThatServesNoMore(t *testing.T) {
 
 // rival is a ledger in which another process enters a call at the same moment.
 type rival struct {
-	nobodys
 	entered *bool
 	ended   *int
 }

@@ -5,12 +5,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"memoir/config"
 	"memoir/extract"
 )
 
 func TestWhatIsLeftOutForLengthIsCounted(t *testing.T) {
 	t.Parallel()
-	r := &run{}
+	r := &run{extractor: extract.NewBuiltin(), meter: newMeter(config.Limits{}, nil, "", nil)}
 	r.extracted(extract.Report{Session: "claude:1", Shown: 562, Omitted: 205, Passes: 1})
 	r.extracted(extract.Report{Session: "claude:2", Shown: 3, Passes: 1})
 	r.extracted(extract.Report{Session: "claude:3", Shown: 10, Omitted: 1, Passes: 2})

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"memoir"
 	"memoir/model"
 	"memoir/model/modeltest"
 	"memoir/pipeline"
@@ -76,8 +77,15 @@ func TestOfManyAnswersTheLatestFiftyAreKept(t *testing.T) {
 	server := modeltest.OpenAIChat(t, modeltest.Script(modeltest.Step{Text: "useless"}))
 	o := options(home, dir)
 	o.Phases = asks(t, server, model.Options{}, 0)
-	if report := run(t, o); report.Phase1.Failed != 60 {
-		t.Fatalf("%+v", report.Phase1)
+	failed := 0
+	for range 60 { // each run gives up after a few
+		report, err := tryRun(t.Context(), t, o)
+		if failed += report.Phase1.Failed; report.Phase1.Failed == 0 || err != nil && memoir.CodeOf(err) != memoir.CodeModel {
+			t.Fatalf("%+v, %v", report.Phase1, err)
+		}
+		if failed == 60 {
+			break
+		}
 	}
 	entries, err := os.ReadDir(filepath.Join(home, "log", "answers"))
 	if err != nil || len(entries) != 50 {

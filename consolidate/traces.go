@@ -14,6 +14,7 @@ type Trace struct {
 	What string // as in "cites session X"
 }
 
+// String is path:line and what stands there.
 func (t Trace) String() string {
 	if t.Line == 0 {
 		return t.Path + " " + t.What

@@ -28,29 +28,47 @@ func (r *Regexp) get() *regexp.Regexp {
 	return r.compiled
 }
 
+// MatchString is the method of regexp.Regexp.
 func (r *Regexp) MatchString(s string) bool { return r.get().MatchString(s) }
 
-func (r *Regexp) FindString(s string) string     { return r.get().FindString(s) }
+// FindString is the method of regexp.Regexp.
+func (r *Regexp) FindString(s string) string { return r.get().FindString(s) }
+
+// FindStringIndex is the method of regexp.Regexp.
 func (r *Regexp) FindStringIndex(s string) []int { return r.get().FindStringIndex(s) }
+
+// FindStringSubmatch is the method of regexp.Regexp.
 func (r *Regexp) FindStringSubmatch(s string) []string {
 	return r.get().FindStringSubmatch(s)
 }
+
+// FindStringSubmatchIndex is the method of regexp.Regexp.
 func (r *Regexp) FindStringSubmatchIndex(s string) []int {
 	return r.get().FindStringSubmatchIndex(s)
 }
 
+// FindAllString is the method of regexp.Regexp.
 func (r *Regexp) FindAllString(s string, n int) []string { return r.get().FindAllString(s, n) }
+
+// FindAllStringIndex is the method of regexp.Regexp.
 func (r *Regexp) FindAllStringIndex(s string, n int) [][]int {
 	return r.get().FindAllStringIndex(s, n)
 }
+
+// FindAllStringSubmatch is the method of regexp.Regexp.
 func (r *Regexp) FindAllStringSubmatch(s string, n int) [][]string {
 	return r.get().FindAllStringSubmatch(s, n)
 }
+
+// FindAllStringSubmatchIndex is the method of regexp.Regexp.
 func (r *Regexp) FindAllStringSubmatchIndex(s string, n int) [][]int {
 	return r.get().FindAllStringSubmatchIndex(s, n)
 }
 
+// ReplaceAllString is the method of regexp.Regexp.
 func (r *Regexp) ReplaceAllString(s, with string) string { return r.get().ReplaceAllString(s, with) }
+
+// ReplaceAllStringFunc is the method of regexp.Regexp.
 func (r *Regexp) ReplaceAllStringFunc(s string, with func(string) string) string {
 	return r.get().ReplaceAllStringFunc(s, with)
 }

@@ -39,7 +39,7 @@ type retrying struct {
 // that failed may have cost too. A context that is done ends a wait at once.
 func Retrying(m Model, p RetryPolicy) Model {
 	if p.Sleep == nil {
-		p.Sleep = sleep
+		p.Sleep = Sleep
 	}
 	if p.Random == nil {
 		p.Random = rand.Float64
@@ -92,8 +92,8 @@ func (p RetryPolicy) wait(attempt int, asked time.Duration) time.Duration {
 	return asked + min(jitter, p.MaxWait-asked)
 }
 
-// sleep waits until d has passed or the context is done.
-func sleep(ctx context.Context, d time.Duration) error {
+// Sleep waits until d has passed or the context is done.
+func Sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

@@ -141,7 +141,7 @@ func TestAnInterruptionEndsAWait(t *testing.T) {
 	p := RetryPolicy{Attempts: 2, MaxWait: 2 * time.Hour}
 	p.Sleep = func(ctx context.Context, d time.Duration) error {
 		cancel()
-		return sleep(ctx, d) // the real one: it must return though nobody waits an hour
+		return Sleep(ctx, d) // the real one: it must return though nobody waits an hour
 	}
 	_, err := Retrying(m, p).Call(ctx, Request{})
 	if e := errorOf(t, err); !errors.Is(err, context.Canceled) || e.Usage.Calls != 1 || m.calls != 1 {
@@ -163,7 +163,7 @@ func TestAnInterruptedCallIsNotRepeated(t *testing.T) {
 
 func TestTheRealSleepEnds(t *testing.T) {
 	t.Parallel()
-	if err := sleep(t.Context(), 0); err != nil {
+	if err := Sleep(t.Context(), 0); err != nil {
 		t.Error(err)
 	}
 }

@@ -146,14 +146,7 @@ func (r *run) patience(name string) func(context.Context, time.Duration) error {
 			if r.opts.Sleep != nil {
 				return r.opts.Sleep(ctx, d)
 			}
-			timer := time.NewTimer(d)
-			defer timer.Stop()
-			select {
-			case <-ctx.Done():
-				return ctx.Err()
-			case <-timer.C:
-				return nil
-			}
+			return model.Sleep(ctx, d)
 		})
 	}
 }

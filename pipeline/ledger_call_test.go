@@ -12,9 +12,6 @@ import (
 	"memoir/pipeline"
 )
 
-// useful is an answer of Phase 1 that says nothing, and is good.
-const useful = `{"raw_memory":"","rollout_summary":"","rollout_slug":""}`
-
 // ends tells what became of work and of its calls, how many calls each, and what
 // those took whose tokens are no estimate.
 func ends(t *testing.T, home string) (all, known memoir.Usage, calls map[string]int) {
@@ -46,7 +43,7 @@ func TestLedgerReportAndServerAgree(t *testing.T) {
 	t.Parallel()
 	const sessions = 3
 	used := memoir.Usage{InputTokens: 1000, CachedTokens: 100, OutputTokens: 10}
-	answer := modeltest.Step{Text: useful, Usage: used}
+	answer := modeltest.Step{Text: emptyExtraction, Usage: used}
 	// Every other call is odd: the first one about each session.
 	alternately := func(odd modeltest.Step) func(n int, c modeltest.Call) modeltest.Step {
 		return func(n int, _ modeltest.Call) modeltest.Step {
@@ -101,7 +98,7 @@ func TestAKilledRunLeavesItsCallsInTheLedger(t *testing.T) {
 			asked <- true
 			return modeltest.Step{Hang: true}
 		}
-		return modeltest.Step{Text: useful}
+		return modeltest.Step{Text: emptyExtraction}
 	})
 	cmd := processOf(t, processOptions{Home: home, Sessions: dir, URL: server.URL})
 	if err := cmd.Start(); err != nil {

@@ -19,15 +19,7 @@ func (s *Store) PostponeClaim(ctx context.Context, c Claim, f Failure, p Policy)
 		if err != nil {
 			return err
 		}
-		var project sql.NullString
-		if err := t.get(`SELECT project_id FROM session WHERE key = ?`, []any{key}, &project); err != nil {
-			return err
-		}
-		if err := s.addLedger(t, LedgerEntry{Work: c.Token, At: s.now(), Run: f.Run, Phase: kindExtract, SessionKey: key, ProjectID: project.String,
-			Model: f.Model, Usage: f.Usage, InputBytes: f.InputBytes, Duration: f.Duration, Outcome: f.outcome()}); err != nil {
-			return err
-		}
-		return s.settle(t, key)
+		return s.enterFailure(t, c, f)
 	})
 	return counted, s.explain(err, "postponing session %s", key)
 }

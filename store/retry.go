@@ -65,17 +65,24 @@ func (s *Store) FailClaim(ctx context.Context, c Claim, f Failure, p Policy) err
 		if err := s.fail(t, kindExtract, key, c.Token, f, p); err != nil {
 			return err
 		}
-		var project sql.NullString
-		if err := t.get(`SELECT project_id FROM session WHERE key = ?`, []any{key}, &project); err != nil {
-			return err
-		}
-		if err := s.addLedger(t, LedgerEntry{Work: c.Token, At: s.now(), Run: f.Run, Phase: kindExtract, SessionKey: key, ProjectID: project.String,
-			Model: f.Model, Usage: f.Usage, InputBytes: f.InputBytes, Duration: f.Duration, Outcome: f.outcome()}); err != nil {
-			return err
-		}
-		return s.settle(t, key)
+		return s.enterFailure(t, c, f)
 	})
 	return s.explain(err, "recording failure of session %s", key)
+}
+
+// enterFailure enters into the ledger what a session's failed work cost, and judges the
+// session anew.
+func (s *Store) enterFailure(t tx, c Claim, f Failure) error {
+	key := c.Session.Key()
+	var project sql.NullString
+	if err := t.get(`SELECT project_id FROM session WHERE key = ?`, []any{key}, &project); err != nil {
+		return err
+	}
+	if err := s.addLedger(t, LedgerEntry{Work: c.Token, At: s.now(), Run: f.Run, Phase: kindExtract, SessionKey: key, ProjectID: project.String,
+		Model: f.Model, Usage: f.Usage, InputBytes: f.InputBytes, Duration: f.Duration, Outcome: f.outcome()}); err != nil {
+		return err
+	}
+	return s.settle(t, key)
 }
 
 // handleFor chooses durability by whether there is something to enter in the ledger.

@@ -119,18 +119,9 @@ func (p *program) forget(c *cli.Context) error {
 	return p.forgetFound(c, st, opts, found, match)
 }
 
-func (p *program) forgetOptions(c *cli.Context) (opts pipeline.Options, err error) {
-	opts = pipeline.Options{Env: p.env(), Progress: p.ui.progress}
-	if opts.Wait, err = span(c, "wait"); err != nil {
-		return opts, err
-	}
-	if opts.Settings, err = p.settings(c, nil); err != nil {
-		return opts, err
-	}
-	if opts.Home, err = p.home(c); err != nil {
-		return opts, err
-	}
-	opts.ConfigDir, err = p.configDir(c)
+func (p *program) forgetOptions(c *cli.Context) (pipeline.Options, error) {
+	opts, err := p.changeOptions(c)
+	opts.Progress = p.ui.progress
 	return opts, err
 }
 

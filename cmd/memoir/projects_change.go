@@ -30,22 +30,30 @@ func mergeCommand(p *program) *cli.Command {
 	}
 }
 
+// changeOptions are those of a command that changes a project while nobody else works
+// on it, and waits for that as --wait says.
+func (p *program) changeOptions(c *cli.Context) (opts pipeline.Options, err error) {
+	opts.Env = p.env()
+	if opts.Wait, err = span(c, "wait"); err != nil {
+		return opts, err
+	}
+	if opts.Settings, err = p.settings(c, nil); err != nil {
+		return opts, err
+	}
+	if opts.Home, err = p.home(c); err != nil {
+		return opts, err
+	}
+	opts.ConfigDir, err = p.configDir(c)
+	return opts, err
+}
+
 func (p *program) mergeProjects(c *cli.Context) error {
 	from, into, err := twoArguments(c, "two projects: which one, and into which")
 	if err != nil {
 		return err
 	}
-	opts := pipeline.Options{Env: p.env()}
-	if opts.Wait, err = span(c, "wait"); err != nil {
-		return err
-	}
-	if opts.Settings, err = p.settings(c, nil); err != nil {
-		return err
-	}
-	if opts.Home, err = p.home(c); err != nil {
-		return err
-	}
-	if opts.ConfigDir, err = p.configDir(c); err != nil {
+	opts, err := p.changeOptions(c)
+	if err != nil {
 		return err
 	}
 	st, err := p.openForWriting(c)

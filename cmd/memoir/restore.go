@@ -40,17 +40,8 @@ func (p *program) restore(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	opts := pipeline.Options{Env: p.env()}
-	if opts.Wait, err = span(c, "wait"); err != nil {
-		return err
-	}
-	if opts.Settings, err = p.settings(c, nil); err != nil {
-		return err
-	}
-	if opts.Home, err = p.home(c); err != nil {
-		return err
-	}
-	if opts.ConfigDir, err = p.configDir(c); err != nil {
+	opts, err := p.changeOptions(c)
+	if err != nil {
 		return err
 	}
 	st, err := p.openForWriting(c)

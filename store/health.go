@@ -9,7 +9,6 @@ import (
 type Oddities struct {
 	Sessions int // that ended after now
 	Waits    int // jobs that wait for longer than any delay or server asks for
-	Leases   int // of running jobs that last longer than any lease
 	Ledger   int // calls made after now: they count for limits until their day is over
 	Newest   time.Time
 }
@@ -21,9 +20,9 @@ func (s *Store) Oddities(ctx context.Context, skew, longest time.Duration) (o Od
 	err = s.read(ctx, func(t tx) error {
 		var newest int64
 		err := t.get(`SELECT (SELECT count(*) FROM session WHERE updated_at > ?1), (SELECT count(*) FROM job WHERE status = 'error' AND next_attempt_at > ?2),
-				(SELECT count(*) FROM job WHERE status = 'running' AND lease_until > ?2), (SELECT count(*) FROM ledger WHERE at > ?1),
+				(SELECT count(*) FROM ledger WHERE at > ?1),
 				(SELECT coalesce(max(updated_at), 0) FROM session)`,
-			[]any{millis(now.Add(skew)), millis(now.Add(longest))}, &o.Sessions, &o.Waits, &o.Leases, &o.Ledger, &newest)
+			[]any{millis(now.Add(skew)), millis(now.Add(longest))}, &o.Sessions, &o.Waits, &o.Ledger, &newest)
 		o.Newest = moment(newest)
 		return err
 	})

@@ -1,0 +1,46 @@
+package memory
+
+import (
+	"os"
+	"path/filepath"
+)
+
+// rearchive makes the archive of a live generation again that is gone or damaged, as
+// long as its files are those that were published: hand edits are told by it. Where
+// people changed them meanwhile, what was published is lost, and nothing is done.
+func (r Root) rearchive(n int) error {
+	if _, _, err := r.ReadGeneration(n); err == nil {
+		return nil
+	}
+	root, err := r.openLive(n)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	files, _, err := readTree(root)
+	if err != nil {
+		return err
+	}
+	data, err := readBounded(root, manifestName, maxFile)
+	if err != nil {
+		return nil // without it nothing tells what was published
+	}
+	m, err := parseManifest(data)
+	if err != nil || m.Generation != n || m.verify(files) != nil {
+		return nil
+	}
+	packed, err := encodeArchive(files, m.Encode())
+	if err == nil {
+		err = makeDir(filepath.Join(r.dir, archivesName))
+	}
+	if err == nil {
+		err = r.writeArchive(n, packed)
+	}
+	if err == nil {
+		err = os.Rename(r.stagedArchive(n), r.Archive(n))
+	}
+	if err != nil {
+		return storageError(err, "make the archive of generation %d again", n)
+	}
+	return syncIfThere(filepath.Join(r.dir, archivesName))
+}

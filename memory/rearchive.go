@@ -1,6 +1,8 @@
 package memory
 
 import (
+	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 )
@@ -43,4 +45,38 @@ func (r Root) rearchive(n int) error {
 		return storageError(err, "make the archive of generation %d again", n)
 	}
 	return syncIfThere(filepath.Join(r.dir, archivesName))
+}
+
+// remanifest puts back the manifest of a live generation that is gone or damaged, from
+// its archive.
+func (r Root) remanifest(n int) error {
+	root, err := r.openLive(n)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if data, err := readBounded(root, manifestName, maxFile); err == nil {
+		if m, err := parseManifest(data); err == nil && m.Generation == n {
+			return nil
+		}
+	}
+	_, m, err := openArchive(r.Archive(n), n, false)
+	if err != nil {
+		return nil // whoever reads the live memory says so
+	}
+	staged := stagePrefix + manifestName + "-" + r.attempt
+	if err = r.writeFile(context.Background(), root, staged, m.Encode()); err == nil {
+		err = root.Rename(staged, manifestName)
+	}
+	if err != nil {
+		return storageError(err, "put the manifest of generation %d back", n)
+	}
+	return nil
+}
+
+// ManifestStands reports whether the live directory has the manifest
+// that a snapshot went by: where its own is gone or damaged, that is the archive's.
+func (r Root) ManifestStands(snap Snapshot) bool {
+	data, err := os.ReadFile(filepath.Join(r.Live(snap.Generation), manifestName))
+	return err == nil && bytes.Equal(data, snap.Manifest.Encode())
 }

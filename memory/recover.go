@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,7 +32,7 @@ func (r Root) Recover(recorded int) (Recovered, error) {
 		return out, err
 	}
 	if out.Linked > 0 {
-		if err := r.rearchive(out.Linked); err != nil {
+		if err := errors.Join(r.rearchive(out.Linked), r.remanifest(out.Linked)); err != nil {
 			return out, err
 		}
 	}

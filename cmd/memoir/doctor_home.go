@@ -92,7 +92,7 @@ func (d *doctor) permissions(home string) {
 	}
 	if len(open) > 0 {
 		fix := "chmod go= " + shellWord(open[0])
-		if len(open) > 1 {
+		if len(open) > 1 || filepath.Base(open[0]) == databaseName { // the files beside the database get its mode
 			fix = "chmod -R go= " + shellWord(home)
 		}
 		d.add(checkWarn, "permissions", fix, fmt.Sprintf("others may read %s, such as %s (%s)", count(len(open), "path"), open[0], mode))

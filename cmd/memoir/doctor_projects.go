@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"memoir"
 	"memoir/memory"
 	"memoir/store"
 )
@@ -34,7 +35,8 @@ func (d *doctor) project(ctx context.Context, root memory.Root, st *store.Store,
 	d.archives(root, row, again)
 	snap, err := root.Current()
 	if err != nil {
-		d.check(name, "", err)
+		hint := strings.ReplaceAll(memoir.HintOf(err), "`memoir rebuild`", "`memoir rebuild --project "+row.ID+"`")
+		d.add(checkFail, name, strings.ReplaceAll(hint, "`memoir clear`", "`memoir clear --project "+row.ID+"`"), err.Error())
 		return
 	}
 	switch recorded := int(row.Generation); {
@@ -59,8 +61,12 @@ func (d *doctor) live(ctx context.Context, root memory.Root, st *store.Store, ro
 	}
 	i := slices.IndexFunc(recorded, func(g store.GenerationRecord) bool { return int(g.N) == snap.Generation })
 	if i >= 0 && recorded[i].ManifestHash != "" && recorded[i].ManifestHash != snap.Manifest.Hash() {
-		d.add(checkFail, name, fmt.Sprintf("rm -r %s, then `memoir rebuild --project %s` and `memoir run` put back what was published", shellWord(root.Live(snap.Generation)), row.ID),
+		d.add(checkFail, name, fmt.Sprintf("rm -r %s, keeping a copy of what you edited there, then `memoir rebuild --project %s` and `memoir run` put back what was published", shellWord(root.Live(snap.Generation)), row.ID),
 			fmt.Sprintf("the manifest of generation %d is not the one that was recorded", snap.Generation))
+		return
+	}
+	if !root.ManifestStands(snap) {
+		d.add(checkWarn, name, "`memoir rebuild --project "+row.ID+"` and `memoir run` put it back", fmt.Sprintf("the manifest of generation %d is gone or damaged; the archive has another", snap.Generation))
 		return
 	}
 	var damaged []string

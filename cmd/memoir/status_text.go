@@ -14,7 +14,7 @@ import (
 // What status shows of long lists and texts without -v.
 const (
 	maxListed = 10
-	maxError  = 300 // characters
+	maxError  = 200 // characters
 	maxTitle  = 60
 )
 
@@ -103,15 +103,21 @@ func (p *program) printStatus(s statusJSON) {
 
 // status is the whole state, the most general first.
 func (v *view) status(s statusJSON) {
-	due := 0
+	var due []string
 	for _, p := range s.Projects {
 		if p.Due {
-			due++
+			due = append(due, p.ID)
 		}
+	}
+	projects := fmt.Sprintf("%d, %d due", len(s.Projects), len(due))
+	if len(due) > 0 && v.verbose {
+		projects += ": " + strings.Join(due, ", ")
+	} else if len(due) > 0 {
+		projects += ": " + shortened(due)
 	}
 	for _, l := range [][2]string{
 		{"sessions", sayReasons(s.Sessions)}, {"jobs", byRule(s.Jobs)},
-		{"projects", fmt.Sprintf("%d, %d due", len(s.Projects), due)}, {"redacted", byRule(s.Redactions)},
+		{"projects", projects}, {"redacted", byRule(s.Redactions)},
 	} {
 		v.line(l[0], cmp.Or(l[1], "none"))
 	}

@@ -36,6 +36,9 @@ func newPatients(t *testing.T) func(t *testing.T) patient {
 	}
 	first.must(os.MkdirAll(first.tmp, 0o700), os.MkdirAll(first.user, 0o700))
 	first.memoir(exitDone, "run")
+	if found := first.findings(exitDone); len(found) > 0 {
+		t.Fatalf("of a sound home: %+v", found)
+	}
 	return func(t *testing.T) patient {
 		t.Helper()
 		p, own := first, t.TempDir()
@@ -275,9 +278,6 @@ func TestEachFindingOfDoctorIsGoneOnceItsHintIsFollowed(t *testing.T) {
 				t.Skip("needs root, to give a file to another user")
 			}
 			p := fresh(t)
-			if found := p.findings(exitDone); len(found) > 0 {
-				t.Fatalf("before: %+v", found)
-			}
 			test.spoil(p)
 			found := p.findings(test.code)
 			i := slices.IndexFunc(found, func(c check) bool {

@@ -37,7 +37,7 @@ func crowded(n int) statusJSON {
 
 func TestStatusFitsATerminalHoweverMuchThereIs(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct{ projects, lines int }{{1, 40}, {8, 150}, {500, 150}} {
+	for _, test := range []struct{ projects, lines int }{{1, 40}, {8, 200}, {500, 200}} {
 		s := crowded(test.projects)
 		v := view{width: 80}
 		v.status(s)

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,13 +22,19 @@ type Recovered struct {
 // Staged and unlinked directories are removed, except the one before the live
 // generation, which readers may still have open. So is the archive of a
 // generation that never was linked. A link or a live directory that is gone
-// altogether is made again from what was kept. The link itself is never taken
+// altogether is made again from what was kept, and so is the archive of what is
+// live. The link itself is never taken
 // back: what readers were shown stays, and is reported as Ahead.
 func (r Root) Recover(recorded int) (Recovered, error) {
 	var out Recovered
 	var err error
 	if out.Linked, out.Rebuilt, err = r.relinked(recorded); err != nil {
 		return out, err
+	}
+	if out.Linked > 0 {
+		if err := errors.Join(r.rearchive(out.Linked), r.remanifest(out.Linked)); err != nil {
+			return out, err
+		}
 	}
 	if out.Linked > recorded {
 		m, err := r.liveManifest(out.Linked)

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"memoir"
+	"memoir/config"
 	"memoir/model"
 	"memoir/store"
 )
@@ -142,4 +143,29 @@ func (r *run) recall(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// Unpriced names a model whose cost nobody knows, though a limit on costs is set: the
+// limit cannot be kept. It is empty if there is none. The store may be nil.
+func Unpriced(ctx context.Context, st *store.Store, s config.Settings) (string, error) {
+	if s.Limits.CostPerRun+s.Limits.CostPerDay == 0 {
+		return "", nil
+	}
+	one, two := phases(s.ModelRoles)
+	for phase, role := range map[string]Role{phaseExtract: one, phaseConsolidate: two} {
+		c, err := Choose(s, role)
+		if err != nil || c.Spec.Builtin() {
+			continue // what is wrong with a role is told with it
+		}
+		m := &metered{price: c.Options.Price, known: map[string]store.Experience{}}
+		if st != nil {
+			if m.known[phase], err = st.Experience(ctx, c.Spec.String(), phase); err != nil {
+				return "", err
+			}
+		}
+		if !m.canPrice(phase) {
+			return c.Spec.String(), nil
+		}
+	}
+	return "", nil
 }

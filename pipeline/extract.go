@@ -282,7 +282,7 @@ func (r *run) failClaim(ctx context.Context, claim store.Claim, spent extracted,
 	err := r.store.FailClaim(ctx, claim, failure, r.retryPolicy())
 	r.dropLost(err, answer)
 	r.count(func(p *Phase1Report) { p.Claimed++; p.Failed++ })
-	r.warn(fmt.Sprintf("session %s: %s", claim.Session.ID, failure.Message), hintOf(cause))
+	r.fold(claim.Session.ID, failure.Message, hintOf(cause))
 	if err != nil {
 		r.enter(ctx, claim, spent, store.OutcomeLost)
 	}

@@ -106,11 +106,11 @@ func (r *run) postpone(ctx context.Context, claim store.Claim, spent extracted, 
 			p.Postponed++
 		}
 	})
-	said := fmt.Sprintf("session %s: %s", claim.Session.ID, failure.Message)
+	said := failure.Message
 	if !counted {
 		said += " (no attempt counted)"
 	}
-	r.warn(said, hintOf(cause))
+	r.fold(claim.Session.ID, said, hintOf(cause))
 	if err != nil {
 		r.enter(ctx, claim, spent, store.OutcomeLost)
 	}

@@ -82,6 +82,7 @@ func Forget(ctx context.Context, st *store.Store, opts Options, f Forgetting) (F
 		one, err := r.forgetIn(ctx, id, &store.Forgetting{Keys: found[id], Text: f.Text, Purge: f.Purge})
 		if err != nil {
 			errs = append(errs, fmt.Errorf("project %s: %w", id, err))
+			r.noteUnforgotten(ctx, id, err)
 		}
 		report.Projects = append(report.Projects, one)
 	}
@@ -266,6 +267,7 @@ func (r *run) finishForgetting(ctx context.Context) error {
 				return context.Cause(ctx)
 			case err != nil:
 				r.warn(fmt.Sprintf("project %s: forgetting is not finished: %s", w.ProjectID, r.redact(err.Error())), cmp.Or(memoir.HintOf(err), "a later run tries again"))
+				r.noteUnforgotten(ctx, w.ProjectID, err)
 			}
 		}
 	}

@@ -19,18 +19,20 @@ import (
 
 // plan says what the run would do, and what language models would take for it.
 func (r *run) plan(ctx context.Context) error {
-	r.report.DryRun = true
 	sessions, err := r.store.Sessions(ctx, store.Filter{})
 	if err != nil {
 		return fmt.Errorf("list sessions: %w", err)
 	}
-	var eligible []memoir.Session
+	eligible := slices.DeleteFunc(sessions, func(s memoir.Session) bool { return s.Reason != memoir.ReasonEligible || !r.concerns(s) })
+	return r.planFor(ctx, eligible)
+}
+
+// planFor says what the run would do that extracts from some sessions.
+func (r *run) planFor(ctx context.Context, eligible []memoir.Session) (err error) {
+	r.report.DryRun = true
 	fresh := map[string]int{} // sessions to be extracted, by project
-	for _, s := range sessions {
-		if s.Reason == memoir.ReasonEligible && r.concerns(s) {
-			eligible = append(eligible, s)
-			fresh[s.ProjectID]++
-		}
+	for _, s := range eligible {
+		fresh[s.ProjectID]++
 	}
 	if r.report.Would, err = r.planExtractions(ctx, eligible); err != nil {
 		return err
@@ -75,7 +77,10 @@ func (r *run) planExtractions(ctx context.Context, sessions []memoir.Session) ([
 			p := Planned{Session: s.ID, Source: s.Source, Project: s.ProjectID, Title: s.Title, Action: "extract",
 				Tokens: min(int(s.Bytes/4), r.opts.Settings.Memories.Phase1InputTokenLimit)}
 			if m != nil {
-				calls, bytes, ok := r.reading(ctx, s)
+				calls, bytes, ok := 1, frame+4*int64(p.Tokens), r.glance
+				if !ok {
+					calls, bytes, ok = r.reading(ctx, s)
+				}
 				if !ok {
 					calls, bytes = 1, frame+4*int64(r.fitted(ctx, m, s, p.Tokens))
 				}

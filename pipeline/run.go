@@ -44,7 +44,10 @@ type run struct {
 	placing sync.Mutex // for finder and switched, once workers run
 	finder  *finder    // made at first use, when the scan has registered all
 
+	glance bool // nothing of a session is opened: sizes tell
+
 	mu     sync.Mutex
+	folded []foldedWarning // of sessions, until Phase 1 has ended
 	report Report
 	fault  error // what ends the run, found by a worker
 	total  int   // sessions that Phase 1 expects to see
@@ -57,10 +60,19 @@ func Run(ctx context.Context, st *store.Store, opts Options) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
+	r.recordBegin(ctx)
+	report, err := r.whole(ctx)
+	r.recordEnd(ctx, err)
+	return report, err
+}
+
+// whole is Run without the record of it.
+func (r *run) whole(ctx context.Context) (Report, error) {
 	if err := r.chooseModels(ctx); err != nil {
 		return Report{}, err
 	}
-	err = r.steps(ctx)
+	err := r.steps(ctx)
+	r.sayFolded()
 	if r.report.Stopped = r.meter.stop(); r.report.Stopped != nil {
 		r.warn("stopped by a limit: "+r.report.Stopped.Reason, r.report.Stopped.hint())
 	}
@@ -131,8 +143,13 @@ func (r *run) steps(ctx context.Context) error {
 	if err := r.finishForgetting(ctx); err != nil {
 		return err
 	}
+	if err := r.store.DeleteOrphans(ctx); err != nil {
+		return err
+	}
 	r.total = min(r.report.Scan.Reasons[memoir.ReasonEligible], r.opts.Limit)
-	if err := r.phase1(ctx); err != nil {
+	err := r.phase1(ctx)
+	r.sayFolded()
+	if err != nil {
 		return err
 	}
 	reasons, err := r.refreshReasons(ctx)

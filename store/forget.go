@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -120,12 +121,13 @@ func beginWithdrawal(t tx, projectID, text string, purge bool) (seq int64, err e
 		return 0, err
 	}
 	if _, err := t.exec(`INSERT INTO withdrawal (project_id, text, seq, purge) VALUES (?, ?, ?, ?)
-		ON CONFLICT (project_id, text) DO UPDATE SET seq = excluded.seq, purge = max(purge, excluded.purge)`, projectID, text, seq, purge); err != nil {
+		ON CONFLICT (project_id, text) DO UPDATE SET seq = excluded.seq, purge = max(purge, excluded.purge), error = ''`, projectID, text, seq, purge); err != nil {
 		return 0, err
 	}
 	for _, statement := range []string{
 		`DELETE FROM draft WHERE project_id = ?`,
 		`UPDATE job SET last_error = '' WHERE kind = 'consolidate' AND key = ?`,
+		`UPDATE withdrawal SET error = '' WHERE project_id = ?`,
 	} {
 		if _, err := t.exec(statement, projectID); err != nil {
 			return 0, err
@@ -162,6 +164,7 @@ func (s *Store) entomb(t tx, projectID string, keys []string) error {
 		`DELETE FROM job WHERE kind = 'extract' AND key IN (SELECT value FROM json_each(?))`,
 		`UPDATE session SET ` + blanked + `, error = '' WHERE key IN (SELECT value FROM json_each(?))`,
 		`UPDATE file SET head = '', error = '' WHERE session_key IN (SELECT value FROM json_each(?))`,
+		`UPDATE run SET reason = '', hint = '' WHERE ?1 <> '[]' AND reason <> ''`, // it may quote one of them
 	} {
 		if _, err := t.exec(statement, list); err != nil {
 			return err
@@ -198,6 +201,7 @@ type Withdrawal struct {
 	ProjectID string
 	Texts     []string // lines that hold one of them go, too
 	Seq       int64    // as FinishForgetting wants it
+	Error     string   // why it could not be finished; empty: nobody tried, or it is under way
 	Purge     bool     // earlier generations that rest on what was forgotten go, too
 }
 
@@ -205,10 +209,10 @@ type Withdrawal struct {
 func (s *Store) Withdrawals(ctx context.Context) ([]Withdrawal, error) {
 	var all []Withdrawal
 	err := s.read(ctx, func(t tx) error {
-		return t.each(`SELECT project_id, text, seq, purge FROM withdrawal ORDER BY project_id, text`, nil, func(scan func(...any) error) error {
+		return t.each(`SELECT project_id, text, seq, purge, error FROM withdrawal ORDER BY project_id, text`, nil, func(scan func(...any) error) error {
 			var w Withdrawal
 			var text string
-			if err := scan(&w.ProjectID, &text, &w.Seq, &w.Purge); err != nil {
+			if err := scan(&w.ProjectID, &text, &w.Seq, &w.Purge, &w.Error); err != nil {
 				return err
 			}
 			if n := len(all); n == 0 || all[n-1].ProjectID != w.ProjectID {
@@ -216,6 +220,7 @@ func (s *Store) Withdrawals(ctx context.Context) ([]Withdrawal, error) {
 			}
 			last := &all[len(all)-1]
 			last.Seq, last.Purge = max(last.Seq, w.Seq), last.Purge || w.Purge
+			last.Error = cmp.Or(last.Error, w.Error)
 			if text != "" {
 				last.Texts = append(last.Texts, text)
 			}
@@ -223,6 +228,16 @@ func (s *Store) Withdrawals(ctx context.Context) ([]Withdrawal, error) {
 		})
 	})
 	return all, s.explain(err, "listing what is to be withdrawn")
+}
+
+// WithdrawalFailed notes why forgetting in a project could not be finished; the reason
+// is redacted.
+func (s *Store) WithdrawalFailed(ctx context.Context, projectID, reason string) error {
+	err := s.quickly(ctx, func(t tx) error {
+		_, err := t.exec(`UPDATE withdrawal SET error = ? WHERE project_id = ? AND error <> ?`, reason, projectID, reason)
+		return err
+	})
+	return s.explain(err, "noting why project %s could not forget", projectID)
 }
 
 // WithdrawnExtractions returns what was extracted from the sessions that were

@@ -59,7 +59,7 @@ func (s *Store) postpone(t tx, kind, key, token string, f Failure, p Policy, ser
 	}
 	now := s.now()
 	_, err = t.exec(`UPDATE job SET status = 'error', owner = '', holder = '', lease_until = 0, crashes = 0,
-			next_attempt_at = ?, last_error = ?, finished_at = ? WHERE kind = ? AND key = ?`,
-		millis(now.Add(max(delay, f.RetryAfter))), f.Message, millis(now), kind, key)
+			next_attempt_at = ?, last_error = ?, model = ?, finished_at = ? WHERE kind = ? AND key = ?`,
+		millis(now.Add(max(delay, f.RetryAfter))), f.Message, f.Model, millis(now), kind, key)
 	return false, err
 }

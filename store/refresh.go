@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"time"
 
 	"memoir"
+	"memoir/lease"
 )
 
 // RefreshReasons brings the reason of every session in the window up to date and
@@ -13,7 +15,7 @@ import (
 // of claims (newest first, then those that a process died over) are over_cap.
 // When nothing changed, nothing is written.
 func (s *Store) RefreshReasons(ctx context.Context, w Window) (map[memoir.Reason]int, error) {
-	counts, changes, err := s.reasons(ctx, w)
+	counts, changes, _, err := s.reasons(ctx, w)
 	if err != nil {
 		return nil, s.explain(err, "working out which sessions to take")
 	}
@@ -37,18 +39,33 @@ func (s *Store) RefreshReasons(ctx context.Context, w Window) (map[memoir.Reason
 	return counts, nil
 }
 
+// Foresee works out what RefreshReasons would, and writes nothing: how many sessions
+// would have each reason, and the keys of those that are eligible, in the order of
+// claims. Sessions that a living process works on are not among them.
+func (s *Store) Foresee(ctx context.Context, w Window) (counts map[memoir.Reason]int, eligible []string, err error) {
+	counts, _, eligible, err = s.reasons(ctx, w)
+	if err != nil {
+		return nil, nil, s.explain(err, "working out which sessions to take")
+	}
+	return counts, eligible, nil
+}
+
 // reasonChange is one change of reason, and the sessions that it happens to.
 type reasonChange struct {
 	from, to memoir.Reason
 	keys     []string
 }
 
-func (s *Store) reasons(ctx context.Context, w Window) (counts map[memoir.Reason]int, changes []reasonChange, err error) {
+func (s *Store) reasons(ctx context.Context, w Window) (counts map[memoir.Reason]int, changes []reasonChange, eligible []string, err error) {
 	clock := s.now()
 	err = s.read(ctx, func(t tx) error {
 		counts = map[memoir.Reason]int{}
+		held, err := heldSessions(t, clock)
+		if err != nil {
+			return err
+		}
 		within, args := w.restriction()
-		err := t.each(`SELECT s.reason, count(*) FROM session s WHERE 1`+within+` GROUP BY s.reason`, args,
+		err = t.each(`SELECT s.reason, count(*) FROM session s WHERE 1`+within+` GROUP BY s.reason`, args,
 			func(scan func(...any) error) error {
 				var reason memoir.Reason
 				var n int
@@ -64,6 +81,8 @@ func (s *Store) reasons(ctx context.Context, w Window) (counts map[memoir.Reason
 			if reason == memoir.ReasonEligible {
 				if taken++; w.Cap > 0 && taken > w.Cap {
 					reason = memoir.ReasonOverCap
+				} else if !held[f.key] {
+					eligible = append(eligible, f.key)
 				}
 			}
 			if reason != f.reason {
@@ -104,7 +123,24 @@ func (s *Store) reasons(ctx context.Context, w Window) (counts map[memoir.Reason
 			delete(counts, reason)
 		}
 	}
-	return counts, changes, err
+	return counts, changes, eligible, err
+}
+
+// heldSessions are those that somebody works on, as far as is known.
+func heldSessions(t tx, now time.Time) (map[string]bool, error) {
+	held := map[string]bool{}
+	err := t.each(`SELECT key, owner, holder, lease_until FROM job INDEXED BY job_running WHERE status = 'running' AND kind = 'extract'`, nil,
+		func(scan func(...any) error) error {
+			var key, holder string
+			var l lease.Lease
+			var until int64
+			err := scan(&key, &l.Owner, &holder, &until)
+			l.Holder, _ = lease.ParseHolder(holder)
+			l.Until = moment(until)
+			held[key] = !l.Free(now)
+			return err
+		})
+	return held, err
 }
 
 // settle stores the reason that a session has whatever the window; one that

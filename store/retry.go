@@ -113,8 +113,8 @@ func (s *Store) fail(t tx, kind, key, token string, f Failure, p Policy) error {
 	}
 	// That the process lived to say so clears it of what was suspected.
 	_, err = t.exec(`UPDATE job SET status = ?, owner = '', holder = '', lease_until = 0, attempts = ?, crashes = 0,
-		next_attempt_at = ?, last_error = ?, finished_at = ? WHERE kind = ? AND key = ?`,
-		status, attempts, next, f.Message, millis(now), kind, key)
+		next_attempt_at = ?, last_error = ?, model = ?, finished_at = ? WHERE kind = ? AND key = ?`,
+		status, attempts, next, f.Message, f.Model, millis(now), kind, key)
 	return err
 }
 

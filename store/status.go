@@ -23,6 +23,7 @@ type Status struct {
 type RunningJob struct {
 	Kind   string // "extract" or "consolidate"
 	Key    string // a session's key, or a project's id
+	Title  string // of the session; as its agent gave it, redacted
 	Holder lease.Holder
 	Since  time.Time
 	Until  time.Time // end of the lease
@@ -33,11 +34,17 @@ type RunningJob struct {
 type FailedJob struct {
 	Kind     string
 	Key      string
+	Title    string // of the session
 	Error    string
+	Model    string // that failed; empty: not known, or none did
 	Attempts int
 	Crashes  int
+	Suspect  bool      // a process died over it, so that it is tried last and alone; never of one that is dead
 	Next     time.Time // of the next attempt; zero: none, or at once
 }
+
+// jobTitle is the title of the session that a job is about.
+const jobTitle = `coalesce((SELECT title FROM session WHERE session.key = job.key AND job.kind = 'extract'), '')`
 
 // Status returns how the queue stands, on one snapshot.
 func (s *Store) Status(ctx context.Context) (Status, error) {
@@ -53,12 +60,12 @@ func (s *Store) Status(ctx context.Context) (Status, error) {
 		if err := count(t, st.Redactions, `SELECT rule, sum(n) FROM redaction GROUP BY rule`); err != nil {
 			return err
 		}
-		err := t.each(`SELECT kind, key, owner, holder, started_at, lease_until FROM job INDEXED BY job_running WHERE status = 'running' ORDER BY started_at, kind, key`, nil,
+		err := t.each(`SELECT kind, key, `+jobTitle+`, owner, holder, started_at, lease_until FROM job INDEXED BY job_running WHERE status = 'running' ORDER BY started_at, kind, key`, nil,
 			func(scan func(...any) error) error {
 				var j RunningJob
 				var holder, owner string
 				var since, until int64
-				if err := scan(&j.Kind, &j.Key, &owner, &holder, &since, &until); err != nil {
+				if err := scan(&j.Kind, &j.Key, &j.Title, &owner, &holder, &since, &until); err != nil {
 					return err
 				}
 				j.Holder, _ = lease.ParseHolder(holder)
@@ -73,14 +80,15 @@ func (s *Store) Status(ctx context.Context) (Status, error) {
 		if st.Usage, err = spent(t, time.Time{}, ""); err != nil {
 			return err
 		}
-		return t.each(`SELECT status, kind, key, last_error, attempts, crashes, next_attempt_at FROM job
+		return t.each(`SELECT status, kind, key, `+jobTitle+`, last_error, model, attempts, crashes, next_attempt_at FROM job
 			WHERE status IN ('error', 'dead') OR status = 'pending' AND crashes > 0 ORDER BY next_attempt_at, kind, key`, nil,
 			func(scan func(...any) error) error {
 				var j FailedJob
 				var status string
 				var next int64
-				err := scan(&status, &j.Kind, &j.Key, &j.Error, &j.Attempts, &j.Crashes, &next)
+				err := scan(&status, &j.Kind, &j.Key, &j.Title, &j.Error, &j.Model, &j.Attempts, &j.Crashes, &next)
 				j.Next = moment(next)
+				j.Suspect = j.Crashes > 0 && status != "dead"
 				if status == "dead" {
 					st.Dead = append(st.Dead, j)
 				} else {

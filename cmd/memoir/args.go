@@ -47,8 +47,8 @@ func arrange(app *cli.App, args []string) (commandLine, error) {
 			for _, flag := range splitShort(arg, arity) {
 				name, _, hasValue := strings.Cut(strings.TrimLeft(flag, "-"), "=")
 				if takes, known := arity[name]; known && takes && !hasValue {
-					if name == "project" && line.command == "forget" && (i+1 == len(args) || strings.HasPrefix(args[i+1], "-")) {
-						flags = append(flags, parsedFlag{name, flag + "=."}) // this directory's
+					if value, ok := withoutValue(line.command, name, args[i+1:]); ok {
+						flags = append(flags, parsedFlag{name, flag + "=" + value})
 						continue
 					}
 					if i+1 == len(args) {
@@ -125,6 +125,22 @@ func helpFor(app *cli.App, names []string) ([]*cli.Command, error) {
 		path, commands = append(path, c), c.Subcommands
 	}
 	return path, nil
+}
+
+// withoutValue is the value of a flag that may be given without one: what follows on the
+// command line, if it is not there or none.
+func withoutValue(command, flag string, rest []string) (value string, ok bool) {
+	next := ""
+	if len(rest) > 0 {
+		next = rest[0]
+	}
+	switch {
+	case flag == "project" && command == "forget" && (len(rest) == 0 || strings.HasPrefix(next, "-")):
+		return ".", true // this directory's
+	case flag == "watch" && (next == "" || next[0] < '0' || next[0] > '9'):
+		return watchEvery, true
+	}
+	return "", false
 }
 
 // splitShort takes -qv apart where every letter is a flag without a value.

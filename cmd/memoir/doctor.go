@@ -3,19 +3,15 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"memoir"
 	"memoir/config"
-	"memoir/memory"
-	"memoir/rollout"
+	"memoir/pipeline"
 	"memoir/store"
 )
 
@@ -23,9 +19,10 @@ func doctorCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "doctor", Category: groupSetup,
 		Usage: "check the installation and the data",
-		Description: help("Checks settings, the database, permissions, where agents keep sessions, what was not\n"+
-			"understood of them, and every project's live files against their manifest. Nothing is\n"+
-			"changed. Exit code 1 says that something is wrong.", "memoir doctor", "memoir doctor --json"),
+		Description: help("Checks settings, the database and its rows, permissions, the disk, where agents keep\n"+
+			"sessions, what was not understood of them, what killed runs left behind, and every project's\n"+
+			"live files and archives against their manifests. Each finding says what to do about it.\n"+
+			"Nothing is changed. Exit code 1 says that something is wrong.", "memoir doctor", "memoir doctor --json"),
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print one JSON object"}},
 		Action: func(c *cli.Context) error {
 			d := &doctor{program: p}
@@ -70,6 +67,8 @@ func (d *doctor) examine(c *cli.Context) {
 		}
 	}
 	d.agents()
+	d.scratch()
+	d.configuration(c)
 	home, err := d.home(c)
 	if err != nil {
 		d.check("home", "", err)
@@ -77,9 +76,12 @@ func (d *doctor) examine(c *cli.Context) {
 	}
 	if _, err := os.Stat(home); errors.Is(err, fs.ErrNotExist) {
 		d.add(checkWarn, "home", "`memoir run` makes it", home+" does not exist yet")
+		d.limits(c.Context, nil, settings)
 		return
 	}
 	d.permissions(home)
+	d.space(home)
+	d.leftovers(home)
 	st, err := d.openForReading(c)
 	if memoir.CodeOf(err) == memoir.CodeNotFound {
 		d.add(checkWarn, "database", memoir.HintOf(err), err.Error())
@@ -101,8 +103,28 @@ func (d *doctor) examine(c *cli.Context) {
 	if len(damage) == 0 {
 		d.add(checkOK, "database", "", st.Path()+" is sound")
 	}
+	d.limits(c.Context, st, settings)
 	d.unread(c.Context, st)
-	d.projects(c.Context, home, st)
+	d.rows(c.Context, home, st)
+	rows, err := st.Projects(c.Context)
+	if err != nil {
+		d.check("projects", "", err)
+		return
+	}
+	d.projects(c.Context, home, st, rows)
+	d.folders(c.Context, home, st, rows)
+}
+
+// limits says that a limit on costs holds nothing back where nobody knows the costs.
+func (d *doctor) limits(ctx context.Context, st *store.Store, settings config.Settings) {
+	name, err := pipeline.Unpriced(ctx, st, settings)
+	switch {
+	case err != nil:
+		d.check("limits", "", err)
+	case name != "":
+		d.add(checkWarn, "limits", "say the provider's inputPrice and outputPrice, or use limits.tokensPerRun and limits.tokensPerDay",
+			"a limit on costs is set, but what "+name+" costs is not known: the limit does not hold")
+	}
 }
 
 // check adds a check that err fails.
@@ -121,99 +143,4 @@ func (d *doctor) configFile(c *cli.Context) string {
 		return config.FileName
 	}
 	return filepath.Join(dir, config.FileName)
-}
-
-// agents says whose sessions are found.
-func (d *doctor) agents() {
-	any := false
-	for _, agent := range rollout.Agents {
-		var found []string
-		for _, root := range agent.Roots(d.env()) {
-			if isDirectory(root.Dir) {
-				found = append(found, root.Dir)
-			}
-		}
-		any = any || len(found) > 0
-		if len(found) > 0 {
-			d.add(checkOK, "agent "+string(agent.Source()), "", strings.Join(found, ", "))
-		} else {
-			d.add(checkOK, "agent "+string(agent.Source()), "", "no sessions on this machine")
-		}
-	}
-	if !any {
-		d.add(checkWarn, "agents", "`memoir run --sessions DIR` reads sessions from anywhere", "no agent's sessions were found")
-	}
-}
-
-// permissions looks for what others could read.
-func (d *doctor) permissions(home string) {
-	if runtime.GOOS == "windows" {
-		return
-	}
-	open, first := 0, ""
-	err := filepath.WalkDir(home, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		info, err := entry.Info()
-		if err != nil || entry.Type()&fs.ModeSymlink != 0 {
-			return nil
-		}
-		if info.Mode().Perm()&0o077 != 0 {
-			if open++; first == "" {
-				first = fmt.Sprintf("%s (%s)", path, info.Mode().Perm())
-			}
-		}
-		return nil
-	})
-	switch {
-	case err != nil:
-		d.check("permissions", "", err)
-	case open > 0:
-		d.add(checkWarn, "permissions", "chmod -R go= "+home, fmt.Sprintf("others may read %s, such as %s", count(open, "path"), first))
-	default:
-		d.add(checkOK, "permissions", "", home+" is readable by you alone")
-	}
-}
-
-// projects compares each project's files with what was published and recorded.
-func (d *doctor) projects(ctx context.Context, home string, st *store.Store) {
-	rows, err := st.Projects(ctx)
-	if err != nil {
-		d.check("projects", "", err)
-		return
-	}
-	for _, row := range rows {
-		if ctx.Err() != nil {
-			return
-		}
-		root := memory.At(home, row.ID)
-		name := "project " + row.ID
-		snap, err := root.Current()
-		if err != nil {
-			d.check(name, "", err)
-			continue
-		}
-		switch recorded := int(row.Generation); {
-		case snap.Generation == 0 && recorded > 0:
-			d.add(checkFail, name, "`memoir rebuild --project "+row.ID+"` and `memoir run` make it again",
-				fmt.Sprintf("generation %d is recorded, but there is no live memory", recorded))
-		case snap.Generation != recorded:
-			d.add(checkWarn, name, "the next run records it",
-				fmt.Sprintf("generation %d is live, %d is recorded", snap.Generation, recorded))
-		case snap.Generation == 0:
-			d.add(checkOK, name, "", "nothing published yet")
-		case len(snap.Edited) > 0:
-			d.add(checkOK, name, "", fmt.Sprintf("generation %d, %s edited by hand: the next run keeps that", recorded, count(len(snap.Edited), "file")))
-		default:
-			d.add(checkOK, name, "", fmt.Sprintf("generation %d, %s as published", recorded, count(len(snap.Files), "file")))
-		}
-		debris, err := root.Debris(int(row.Generation))
-		if err != nil {
-			d.check(name, "", err)
-		} else if len(debris) > 0 {
-			d.add(checkWarn, name, "the next run that consolidates it removes them",
-				fmt.Sprintf("%s of a run that was killed: %s", count(len(debris), "leftover"), strings.Join(debris, ", ")))
-		}
-	}
 }

@@ -28,7 +28,8 @@ func forgetCommand(p *program) *cli.Command {
 			"which also removes logs of background runs and copies of the database made before\n"+
 			"upgrades, and empties its free pages. Asks first; without a terminal it needs --yes.",
 			"memoir forget 019f1fd6", "memoir forget session codex:019f1fd6 --purge", "memoir forget --project .",
-			"memoir forget --match 'acme corp' --dry-run", "memoir forget --list", "memoir forget --undo 019f1fd6"),
+			"memoir forget --match 'acme corp' --dry-run", "memoir forget --list", "memoir forget --undo 019f1fd6",
+			"memoir forget --give-up mise               # a line that it cannot get rid of was looked at"),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "project", Usage: "the whole project `REF`: an id, a name or a path; with --match: only there"},
 			&cli.StringFlag{Name: "match", Usage: "the sessions, and lines of live memory, that say `TEXT`, in upper or lower case"},
@@ -36,6 +37,7 @@ func forgetCommand(p *program) *cli.Command {
 			&cli.BoolFlag{Name: "dry-run", Usage: "show what would be forgotten, and forget nothing"},
 			&cli.BoolFlag{Name: "list", Usage: "list what was forgotten"},
 			&cli.BoolFlag{Name: "undo", Usage: "let sessions in again that were forgotten: the next run reads them anew"},
+			&cli.StringFlag{Name: "give-up", Usage: "end forgetting that the project `REF` cannot finish; status says which and why"},
 			&cli.StringFlag{Name: "wait", Usage: "wait up to `TIME` for a project that another process holds"},
 			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask"},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON object"},
@@ -66,6 +68,10 @@ func (p *program) forget(c *cli.Context) error {
 			return usagef("", "--list stands alone")
 		}
 		return p.listForgotten(c)
+	case c.IsSet("give-up"):
+		if len(refs) > 0 || c.IsSet("project") || c.IsSet("match") || c.Bool("undo") || c.String("give-up") == "" {
+			return usagef("", "--give-up takes a project, and stands alone")
+		}
 	case c.IsSet("match") && strings.IndexFunc(match, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) < 0:
 		return usagef("", "--match needs a text with a letter or a digit in it")
 	case len(refs) > 0 && (c.IsSet("project") || c.IsSet("match")):
@@ -86,6 +92,9 @@ func (p *program) forget(c *cli.Context) error {
 		return err
 	}
 	defer st.Close()
+	if c.IsSet("give-up") {
+		return p.giveUpForgetting(c, st, opts.Home, c.String("give-up"))
+	}
 	if c.Bool("undo") {
 		return p.undoForgetting(c, st, refs)
 	}

@@ -1,186 +1,212 @@
 package main
 
 import (
-	"fmt"
-	"strings"
+	"context"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"memoir"
+	"memoir/memory"
+	"memoir/pipeline"
 	"memoir/store"
 )
-
-// statusJSON is what `status --json` prints.
-type statusJSON struct {
-	Jobs       map[string]int        `json:"jobs"` // by status
-	Sessions   map[memoir.Reason]int `json:"sessions"`
-	Running    []runningJSON         `json:"running"`
-	Failed     []failedJSON          `json:"failed"`
-	Dead       []failedJSON          `json:"dead"`
-	Projects   []projectJSON         `json:"projects"`
-	Usage      memoir.Usage          `json:"usage"`
-	Redactions map[string]int        `json:"redactions"`
-	UsageBy    *usageJSON            `json:"usage_by,omitempty"` // with --usage
-}
-
-type runningJSON struct {
-	Kind   string     `json:"kind"`
-	Key    string     `json:"key"`
-	Holder string     `json:"holder"`
-	Since  *time.Time `json:"since"`
-	Until  *time.Time `json:"until"`
-	Stale  bool       `json:"stale"` // the next run takes it over
-}
-
-type failedJSON struct {
-	Kind     string     `json:"kind"`
-	Session  string     `json:"session"` // its key, or the project's id if kind is consolidate
-	Error    string     `json:"error"`
-	Attempts int        `json:"attempts"`
-	Crashes  int        `json:"crashes"`
-	Next     *time.Time `json:"next"` // null: at once, or never if dead
-}
 
 func statusCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "status", Category: groupSession,
 		Usage: "show how the queue stands: running, failed and dead jobs, what is due",
-		Description: help("Shows jobs by status, what is running and who runs it, what failed and when it is tried\n"+
-			"again, what was given up, and which projects are due. With --usage it shows instead what\n"+
-			"language models were used, by day (of UTC), project and model.",
-			"memoir status", "memoir status --json", "memoir status --usage --since 30d"),
+		Description: help("Shows at a glance what is queued, what is running and who runs it, what failed and when it\n"+
+			"is tried again, what was given up, how the last run ended, what the next would do, and from\n"+
+			"what each project was last consolidated. Long lists are cut; -v shows all. Times are UTC.\n"+
+			"With --watch it is shown again and again until q or Ctrl-C, with --json one object a line.\n"+
+			"With --usage it shows instead what language models were used, by day, project and model.",
+			"memoir status", "memoir status --json", "memoir status --watch", "memoir status --watch 10 --json",
+			"memoir status --usage --since 30d"),
 		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "watch", Usage: "show it again every `SECONDS` (2 if none are given) until q or Ctrl-C"},
 			&cli.BoolFlag{Name: "usage", Usage: "show what was spent on language models"},
 			&cli.StringFlag{Name: "since", Usage: "with --usage: spent since `TIME`: 30d, 2w, 2026-07-01"},
+			&cli.StringFlag{Name: "now", Usage: "judge ages as of `TIME`: 2026-07-01 or 2026-07-01T12:00:00Z"},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON object"},
 		},
-		Action: func(c *cli.Context) error {
-			since, err := usageSince(c)
-			if err != nil {
-				return err
-			}
-			home, err := p.home(c)
-			if err != nil {
-				return err
-			}
-			st, rows, err := p.registered(c)
-			if err != nil {
-				return err
-			}
-			var now store.Status
-			if st != nil {
-				defer st.Close()
-				if now, err = st.Status(c.Context); err != nil {
-					return err
-				}
-			}
-			for _, jobs := range [][]store.FailedJob{now.Failed, now.Dead} {
-				for i := range jobs {
-					jobs[i].Error = p.redact(jobs[i].Error)
-				}
-			}
-			out := asStatusJSON(home, now, rows)
-			if c.Bool("usage") {
-				if out.UsageBy, err = usageBy(c, st, since, rows); err != nil {
-					return err
-				}
-			}
-			switch {
-			case c.Bool("json"):
-				return p.ui.json(out)
-			case c.Bool("usage"):
-				p.printUsage(*out.UsageBy)
-			case st != nil:
-				p.printStatus(out)
-			}
-			return nil
-		},
+		Action: p.status,
 	}
 }
 
-func asStatusJSON(home string, now store.Status, rows []store.ProjectRow) statusJSON {
-	out := statusJSON{
-		Jobs: map[string]int{}, Sessions: map[memoir.Reason]int{}, Running: []runningJSON{}, Failed: failedJobs(now.Failed), Dead: failedJobs(now.Dead),
-		Projects: asProjectsJSON(home, rows), Usage: now.Usage, Redactions: map[string]int{},
+func (p *program) status(c *cli.Context) error {
+	since, err := usageSince(c)
+	if err != nil {
+		return err
 	}
-	for status, n := range now.Jobs {
-		out.Jobs[status] = n
+	opts, home, err := p.runOptions(c)
+	if err != nil {
+		return err
 	}
-	for reason, n := range now.Reasons {
-		out.Sessions[reason] = n
+	if c.IsSet("watch") {
+		return p.watchStatus(c, opts)
 	}
-	for rule, n := range now.Redactions {
-		out.Redactions[rule] = n
+	st, rows, err := p.registered(c)
+	if err != nil {
+		return err
 	}
-	for _, j := range now.Running {
-		out.Running = append(out.Running, runningJSON{j.Kind, j.Key, j.Holder.Describe(), moments(j.Since), moments(j.Until), j.Stale})
+	if st != nil {
+		defer st.Close()
 	}
-	return out
+	if c.Bool("usage") && !c.Bool("json") {
+		by, err := usageBy(c, st, since, rows)
+		if err == nil {
+			p.printUsage(*by)
+		}
+		return err
+	}
+	out, err := p.statusOf(c.Context, st, rows, home, opts)
+	if err != nil {
+		return err
+	}
+	if c.Bool("usage") {
+		if out.UsageBy, err = usageBy(c, st, since, rows); err != nil {
+			return err
+		}
+	}
+	switch {
+	case c.Bool("json"):
+		return p.ui.json(out)
+	case st != nil:
+		p.printStatus(out)
+	}
+	return nil
 }
 
-func failedJobs(jobs []store.FailedJob) []failedJSON {
-	out := []failedJSON{}
-	for _, j := range jobs {
-		out = append(out, failedJSON{j.Kind, j.Key, j.Error, j.Attempts, j.Crashes, moments(j.Next)})
+// statusOf looks at all that status shows; st is nil where nothing is registered.
+func (p *program) statusOf(ctx context.Context, st *store.Store, rows []store.ProjectRow, home string, opts pipeline.Options) (statusJSON, error) {
+	out := emptyStatus(time.Now())
+	if st == nil {
+		return out, nil
 	}
-	return out
+	now, err := st.Status(ctx)
+	if err != nil {
+		return out, err
+	}
+	standings, err := st.Standings(ctx)
+	if err != nil {
+		return out, err
+	}
+	runs, err := st.Runs(ctx)
+	if err != nil {
+		return out, err
+	}
+	out.addJobs(now)
+	out.addRuns(runs)
+	out.Projects = asProjectStatuses(home, rows, standings)
+	outlook, err := pipeline.Glance(ctx, st, opts)
+	if err != nil && ctx.Err() != nil {
+		return out, err
+	}
+	out.addOutlook(outlook, err, standings)
+	if err == nil {
+		out.doubtWaits(outlook)
+	}
+	if err := p.addUnfinished(ctx, &out, st, home); err != nil {
+		return out, err
+	}
+	p.cleanStatus(&out)
+	return out, nil
 }
 
-func (p *program) printStatus(s statusJSON) {
-	line := func(name, text string) {
-		if text == "" {
-			text = "none"
+// addUnfinished lists what was begun and waits for the next run.
+func (p *program) addUnfinished(ctx context.Context, out *statusJSON, st *store.Store, home string) error {
+	add := func(what, project, detail, hint string) {
+		out.Unfinished = append(out.Unfinished, unfinishedJSON{what, project, detail, hint})
+	}
+	withdrawals, err := st.Withdrawals(ctx)
+	if err != nil {
+		return err
+	}
+	for _, w := range withdrawals {
+		if w.Error == "" {
+			add("forgetting", w.ProjectID, "its memory is yet to be rid of what was forgotten", "the next run does it")
+			continue
 		}
-		p.ui.printf("%-10s %s\n", name, oneLine(text))
+		add("forgetting", w.ProjectID, "not verified: "+w.Error, "each run tries again; `memoir forget --give-up "+w.ProjectID+"` ends that")
 	}
-	line("sessions", sayReasons(s.Sessions))
-	line("jobs", byRule(s.Jobs))
-	var due []string
-	for _, project := range s.Projects {
-		if project.Due {
-			due = append(due, project.ID)
+	purging, err := st.Purging(ctx)
+	if err != nil {
+		return err
+	}
+	if purging {
+		add("purge", "", "copies, logs and free pages are yet to be rid of what was forgotten", "the next run does it, once nothing is left to forget")
+	}
+	moves, err := st.FolderMoves(ctx)
+	if err != nil {
+		return err
+	}
+	for _, m := range moves {
+		detail := "its folder is to be removed"
+		if m.Into != "" {
+			detail = "its folder is to be put below that of " + m.Into
+		}
+		add("folder", m.ProjectID, detail, "the next run does it")
+	}
+	for _, project := range out.Projects {
+		// What cannot be read is doctor's business.
+		if linked, err := memory.At(home, project.ID).Linked(); err == nil && int64(linked) > project.Generation {
+			project := project.ID
+			add("publication", project, "a generation is live that is not recorded yet: its run, or restore, was killed", "the next run that consolidates it records it: `memoir rebuild --project "+project+"`")
 		}
 	}
-	text := fmt.Sprintf("%d, %d due", len(s.Projects), len(due))
-	if len(due) > 0 {
-		text += ": " + strings.Join(due, ", ")
-	}
-	line("projects", text)
-	line("redacted", byRule(s.Redactions))
-	if s.Usage.Calls > 0 {
-		line("usage", sayUsage(s.Usage))
-	}
-	stale := 0
-	for _, j := range s.Running {
-		state := "running"
-		if j.Stale {
-			state = "stale"
-			stale++
-		}
-		p.ui.printf("%-10s %s %s by %s since %s\n", state, j.Kind, oneLine(j.Key), oneLine(j.Holder), whenSet(j.Since))
-	}
-	for _, j := range s.Failed {
-		attempt := fmt.Sprintf("attempt %d", j.Attempts)
-		if j.Attempts == 0 && j.Crashes == 0 {
-			attempt = "no attempt counted"
-		}
-		p.ui.printf("%-10s %s %s: %s (%s, next %s)\n", "failed", j.Kind, oneLine(j.Session), oneLine(j.Error), attempt, whenSet(j.Next))
-	}
-	for _, j := range s.Dead {
-		p.ui.printf("%-10s %s %s: %s\n", "dead", j.Kind, oneLine(j.Session), oneLine(j.Error))
-	}
-	if stale > 0 {
-		p.ui.sayHint("stale: the process is dead or its lease is over; the next run takes the work over")
-	}
-	if len(s.Dead) > 0 {
-		p.ui.sayHint("`memoir retry SESSION` or `memoir retry --all` tries dead jobs again")
-	}
+	return nil
 }
 
-func whenSet(t *time.Time) string {
-	if t == nil {
-		return "at once"
+// cleanStatus takes secrets out of what others wrote.
+func (p *program) cleanStatus(s *statusJSON) {
+	for i := range s.Running {
+		s.Running[i].Title = p.redact(s.Running[i].Title)
 	}
-	return when(*t)
+	for _, jobs := range [][]failedJSON{s.Failed, s.Dead} {
+		for i := range jobs {
+			jobs[i].Error, jobs[i].Title = p.redact(jobs[i].Error), p.redact(jobs[i].Title)
+		}
+	}
+	for i := range s.Unfinished {
+		s.Unfinished[i].Detail = p.redact(s.Unfinished[i].Detail)
+	}
+	if s.LastRun != nil {
+		s.LastRun.Reason = p.redact(s.LastRun.Reason)
+	}
+	for i := range s.Next.Warnings {
+		s.Next.Warnings[i].Message = p.redact(s.Next.Warnings[i].Message)
+	}
+	s.Next.Error = p.redact(s.Next.Error)
+}
+
+// addOutlook fills in what the next run would do, or why that cannot be told.
+func (s *statusJSON) addOutlook(o pipeline.Outlook, err error, standings map[string]store.Standing) {
+	if err != nil {
+		s.Next.Error, s.Next.Hint = err.Error(), memoir.HintOf(err)
+		return
+	}
+	s.Limits = list(o.Limits)
+	s.Next.Left, s.Next.Reasons, s.Next.Estimate, s.Next.Warnings = o.Left, o.Scan.Reasons, o.Estimate, list(o.Warnings)
+	at := map[string]int{}
+	of := func(id string) *nextProjectJSON {
+		i, ok := at[id]
+		if !ok {
+			i = len(s.Next.Projects)
+			at[id] = i
+			s.Next.Projects = append(s.Next.Projects, nextProjectJSON{Project: id, Why: []string{}})
+		}
+		return &s.Next.Projects[i]
+	}
+	for _, w := range o.Would {
+		next := of(w.Project)
+		if w.Action == "extract" {
+			s.Next.Sessions++
+			next.Sessions++
+			continue
+		}
+		standing := standings[w.Project]
+		next.Consolidate, next.Why = true, whyDue(standing)
+		next.Waits, next.Dead = moments(standing.RetryAt), standing.Dead
+	}
 }

@@ -1,6 +1,7 @@
 package main
 
-// This file is the only one that talks to the terminal. Its rules:
+// This file, with screen.go for what is drawn in place, is the only one that talks to
+// the terminal. Its rules:
 //
 //   - Results go to standard output, everything said to a person to standard
 //     error, so that a pipe carries results alone.

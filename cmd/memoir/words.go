@@ -79,3 +79,40 @@ func list[T any](items []T) []T {
 	}
 	return items
 }
+
+// ago says how long ago a moment was: "12 min ago".
+func ago(now, t time.Time) string {
+	if now.Sub(t) < time.Minute {
+		return "just now"
+	}
+	return length(now.Sub(t)) + " ago"
+}
+
+// until says when something is: "in 12 min (14:03)", or "at once".
+func until(now time.Time, t *time.Time) string {
+	if t == nil || !t.After(now) {
+		return "at once"
+	}
+	return "in " + length(t.Sub(now)) + " (" + clock(now, *t) + ")"
+}
+
+// length is a length of time in the largest unit that still says much.
+func length(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return "less than a min"
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%d min", d/time.Minute)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h", d/time.Hour)
+	}
+	return fmt.Sprintf("%d days", d/(24*time.Hour))
+}
+
+// clock is a moment of today by its time alone, any other with its day. Both are UTC.
+func clock(now, t time.Time) string {
+	if now.UTC().Truncate(24 * time.Hour).Equal(t.UTC().Truncate(24 * time.Hour)) {
+		return t.UTC().Format("15:04")
+	}
+	return when(t)
+}

@@ -1,0 +1,328 @@
+package main
+
+import (
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"memoir/lease"
+	"memoir/testdata"
+)
+
+// patient is an installation that doctor looks at: a home of its own, with the memory
+// that the fixture sessions give.
+type patient struct {
+	t                         *testing.T
+	home, sessions, user, tmp string
+	project                   string // folder of one project
+}
+
+// newPatients makes the installation once; each call gives a copy of it.
+func newPatients(t *testing.T) func(t *testing.T) patient {
+	t.Helper()
+	dir := t.TempDir()
+	first := patient{t: t, home: filepath.Join(dir, "home"), sessions: filepath.Join(dir, "sessions"), user: filepath.Join(dir, "user"), tmp: filepath.Join(dir, "tmp")}
+	if _, err := testdata.Write(first.sessions); err != nil {
+		t.Fatal(err)
+	}
+	first.must(os.MkdirAll(first.tmp, 0o700), os.MkdirAll(first.user, 0o700))
+	first.memoir(exitDone, "run")
+	if found := first.findings(exitDone); len(found) > 0 {
+		t.Fatalf("of a sound home: %+v", found)
+	}
+	return func(t *testing.T) patient {
+		t.Helper()
+		p, own := first, t.TempDir()
+		p.t, p.home, p.user, p.tmp = t, filepath.Join(own, "home"), filepath.Join(own, "user"), filepath.Join(own, "tmp")
+		p.must(os.MkdirAll(p.tmp, 0o700), os.MkdirAll(p.user, 0o700))
+		if out, err := exec.Command("cp", "-a", first.home, p.home).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		folders, err := filepath.Glob(filepath.Join(p.home, "projects", "lanternd-*"))
+		if err != nil || len(folders) != 1 {
+			t.Fatalf("%v, %v", folders, err)
+		}
+		p.project = folders[0]
+		return p
+	}
+}
+
+func (p patient) must(errs ...error) {
+	p.t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// memoir runs a command line in a process of its own and returns what it printed.
+func (p patient) memoir(want int, args ...string) string {
+	p.t.Helper()
+	args = append(args, "--home", p.home)
+	switch args[0] {
+	case "run":
+		args = append(args, "--sessions", p.sessions, "--now", testdata.Now.Format(time.RFC3339))
+	case "clear", "forget", "restore":
+		args = append(args, "--yes")
+	}
+	cmd := exec.Command("memoir", args...)
+	cmd.Env = []string{"HOME=" + p.user, "TMPDIR=" + p.tmp, "PATH=" + os.Getenv("PATH")}
+	var said strings.Builder
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	code := 0
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		code = exit.ExitCode()
+	} else if err != nil {
+		p.t.Fatal(err)
+	}
+	if code != want {
+		p.t.Fatalf("memoir %s: exit code %d, want %d\n%s%s", strings.Join(args, " "), code, want, out, said.String())
+	}
+	return string(out)
+}
+
+// findings are what doctor does not call ok.
+func (p patient) findings(want int) []check {
+	p.t.Helper()
+	var out struct{ Checks []check }
+	p.must(json.Unmarshal([]byte(p.memoir(want, "doctor", "--json")), &out))
+	return slices.DeleteFunc(out.Checks, func(c check) bool {
+		return c.Status == checkOK || c.Name == "memories.enabled" || c.Name == "agents" // of every home here
+	})
+}
+
+var (
+	shellHint  = regexp.MustCompile(`(?:^|or )((?:rm|chmod|chown) [^,:]*[^,: ])`)
+	memoirHint = regexp.MustCompile("`memoir ([^`]*)`")
+)
+
+// follow does what a hint says, as a person would: a command of the shell, memoir's own,
+// or a run.
+func (p patient) follow(hint string) {
+	p.t.Helper()
+	did := false
+	for _, m := range shellHint.FindAllStringSubmatch(hint, -1) {
+		did = true
+		if out, err := exec.Command("sh", "-c", m[1]).CombinedOutput(); err != nil {
+			p.t.Fatalf("%s: %v\n%s", m[1], err, out)
+		}
+	}
+	for _, m := range memoirHint.FindAllStringSubmatch(hint, -1) {
+		did = true
+		p.memoir(exitDone, strings.Fields(m[1])...)
+	}
+	if !did && strings.Contains(hint, "next run") {
+		did = true
+		p.memoir(exitDone, "run")
+	}
+	if !did {
+		p.t.Fatalf("nothing in this hint can be done: %s", hint)
+	}
+}
+
+// sql changes the database behind the program's back.
+func (p patient) sql(query string, args ...any) {
+	p.t.Helper()
+	db, err := sql.Open("sqlite3", filepath.Join(p.home, databaseName))
+	p.must(err)
+	defer db.Close()
+	_, err = db.Exec(query, args...)
+	p.must(err)
+}
+
+// write makes a file of the home, with its folder.
+func (p patient) write(name, content string) string {
+	p.t.Helper()
+	path := name
+	if !filepath.IsAbs(name) {
+		path = filepath.Join(p.home, name)
+	}
+	p.must(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(content), 0o600))
+	return path
+}
+
+// aged makes a file that nobody touched for a time.
+func (p patient) aged(path string, by time.Duration) {
+	p.t.Helper()
+	then := time.Now().Add(-by)
+	p.must(os.Chtimes(path, then, then))
+}
+
+// another publishes a second generation of the project, and a third of what was edited.
+func (p patient) another() {
+	p.t.Helper()
+	f, err := os.OpenFile(filepath.Join(p.project, "memory", "MEMORY.md"), os.O_APPEND|os.O_WRONLY, 0)
+	p.must(err)
+	_, err = f.WriteString("- a line of mine\n")
+	p.must(err, f.Close())
+	p.memoir(exitDone, "rebuild", "--project", filepath.Base(p.project))
+	p.memoir(exitDone, "run")
+}
+
+// deadHolder is a process of this machine that has ended.
+func deadHolder(t *testing.T) string {
+	t.Helper()
+	cmd := exec.Command("true")
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	h := lease.Self()
+	h.PID, h.Start = cmd.Process.Pid, "1"
+	return h.String()
+}
+
+func TestEachFindingOfDoctorIsGoneOnceItsHintIsFollowed(t *testing.T) {
+	t.Parallel()
+	fresh := newPatients(t)
+	in := func(p patient, name string) string { return filepath.Join(p.project, name) }
+	for _, test := range []struct {
+		name     string
+		spoil    func(p patient)
+		check    string // its name, or how it begins
+		says     string
+		code     int
+		needRoot bool
+	}{
+		{"a file that others may read", func(p patient) { p.must(os.Chmod(filepath.Join(p.home, databaseName), 0o644)) },
+			"permissions", "others may read 1 path", 0, false},
+		{"several that others may read", func(p patient) { p.must(os.Chmod(p.home, 0o755), os.Chmod(p.project, 0o750)) },
+			"permissions", "others may read 2 paths", 0, false},
+		{"a file of another user", func(p patient) { p.must(os.Chown(filepath.Join(p.home, databaseName), 65534, -1)) },
+			"owner", "1 path is not yours", 0, true},
+		{"settings that others may change", func(p patient) {
+			p.must(os.Chmod(p.write(filepath.Join(p.user, ".config", "memoir", "config.yml"), "memories: {enabled: true}\n"), 0o666))
+		}, "configuration", "others may change", 0, false},
+		{"a staged generation", func(p patient) { p.write(in(p, "live/.stage-2-abc/MEMORY.md"), "x") },
+			"project lanternd-", "1 leftover of a run that was killed: live/.stage-2-abc", 0, false},
+		{"a generation that was never linked", func(p patient) { p.write(in(p, "live/7/MEMORY.md"), "x") },
+			"project lanternd-", "live/7", 0, false},
+		{"a link that was never put in its place", func(p patient) { p.must(os.Symlink("live/2", in(p, ".memory-2-abc"))) },
+			"project lanternd-", ".memory-2-abc", 0, false},
+		{"a staged archive", func(p patient) { p.write(in(p, "generations/.2-abc.tar.zst"), "x") },
+			"project lanternd-", "generations/.2-abc.tar.zst", 0, false},
+		{"a live archive that is cut", func(p patient) { p.must(os.Truncate(in(p, "generations/1.tar.zst"), 100)) },
+			"project lanternd-", "the archive of generation 1, which is live, is damaged", 1, false},
+		{"a live archive that is gone", func(p patient) { p.must(os.Remove(in(p, "generations/1.tar.zst"))) },
+			"project lanternd-", "its archive is gone", 0, false},
+		{"an earlier archive with a flipped bit", func(p patient) {
+			p.another()
+			content, err := os.ReadFile(in(p, "generations/1.tar.zst"))
+			p.must(err)
+			content[len(content)/2] ^= 1
+			p.write(in(p, "generations/1.tar.zst"), string(content))
+		}, "project lanternd-", "generations/1.tar.zst is damaged", 1, false},
+		{"a live file that was emptied", func(p patient) { p.must(os.Truncate(in(p, "memory/MEMORY.md"), 0)) },
+			"project lanternd-", "MEMORY.md, which no edit by hand leaves so", 1, false},
+		{"a live file that is no text any more", func(p patient) { p.write(in(p, "memory/memory_summary.md"), "\x00\x00\x00\xff") },
+			"project lanternd-", "memory_summary.md, which no edit", 1, false},
+		{"a manifest that was never published", func(p patient) {
+			content, err := os.ReadFile(in(p, "memory/manifest.json"))
+			p.must(err)
+			p.write(in(p, "memory/manifest.json"), strings.Replace(string(content), `"inputs": [`, `"inputs": [{"session": "a:b", "hash": "c"}, `, 1))
+		}, "project lanternd-", "not the one that was recorded", 1, false},
+		{"a manifest that is cut", func(p patient) { p.must(os.Truncate(in(p, "memory/manifest.json"), 10)) },
+			"project lanternd-", "the manifest of generation 1 is gone or damaged", 0, false},
+		{"live files that are gone", func(p patient) { p.must(os.RemoveAll(in(p, "live/1"))) },
+			"project lanternd-", "are gone", 1, false},
+		{"a folder of no project", func(p patient) { p.write("projects/ghost-0123456789ab/generations/1.tar.zst", "x") },
+			"folder ghost-0123456789ab", "no registered project has it", 0, false},
+		{"a folder that was put aside", func(p patient) { p.write("projects/.gone-p-abc/x", "x") },
+			"leftovers", "a folder of a project that was removed", 0, false},
+		{"what a repair kept", func(p patient) { p.write("memoir.db.damaged-1", "x") },
+			"leftovers", "1 damaged file", 0, false},
+		{"a temporary file", func(p patient) { p.aged(p.write(".trust.yml123", "x"), 2*time.Hour) },
+			"leftovers", "1 temporary file", 0, false},
+		{"an old log", func(p patient) { p.aged(p.write("log/run.log.1", "x"), 100*24*time.Hour) },
+			"leftovers", "1 old log", 0, false},
+		{"the directory of a program that was asked", func(p patient) {
+			dir := filepath.Join(p.tmp, "memoir-exec-1")
+			p.must(os.Mkdir(dir, 0o700))
+			p.aged(dir, 48*time.Hour)
+		}, "leftovers", "1 directory of killed runs", 0, false},
+		{"a job of no session", func(p patient) { p.sql(`INSERT INTO job (kind, key, status) VALUES ('extract', 'codex:gone', 'dead')`) },
+			"rows", "1 row belong", 0, false},
+		{"redactions of no project", func(p patient) {
+			p.sql(`INSERT INTO redaction (scope, key, rule, n) VALUES ('consolidate', 'gone', 'jwt', 1)`)
+		},
+			"rows", "1 count of redactions", 0, false},
+		{"an extraction of a forgotten session", func(p patient) {
+			p.sql(`INSERT INTO mark (session_key, forgotten, at, project_id) SELECT session_key, 1, 1, project_id FROM extraction LIMIT 1`)
+		}, "rows", "what was extracted from 1 session is stored, though forgotten", 0, false},
+		{"work of a dead process", func(p patient) {
+			p.sql(`UPDATE job SET status = 'running', owner = 'x', holder = ?, lease_until = ? WHERE kind = 'consolidate' AND key = ?`,
+				deadHolder(p.t), time.Now().Add(time.Hour).UnixMilli(), filepath.Base(p.project))
+			p.memoir(exitDone, "rebuild", "--project", filepath.Base(p.project))
+		}, "jobs", "1 job is held by a process that is dead", 0, false},
+		{"a wait for years", func(p patient) {
+			p.sql(`UPDATE job SET status = 'error', next_attempt_at = ? WHERE kind = 'consolidate' AND key = ?`, time.Now().AddDate(3, 0, 0).UnixMilli(), filepath.Base(p.project))
+		}, "clock", "1 job waits", 0, false},
+		{"forgetting that was begun", func(p patient) {
+			p.sql(`INSERT INTO withdrawal (project_id, text, seq, purge) SELECT id, '', change_seq, 0 FROM project WHERE id = ?`, filepath.Base(p.project))
+		}, "unfinished", "forgetting lanternd-", 0, false},
+		{"forgetting that cannot be verified", func(p patient) {
+			p.sql(`INSERT INTO withdrawal (project_id, text, seq, purge, error) SELECT id, 'zzz', change_seq, 0, 'left' FROM project WHERE id = ?`, filepath.Base(p.project))
+		}, "unfinished", "not verified: left", 0, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			if test.needRoot && os.Geteuid() != 0 {
+				t.Skip("needs root, to give a file to another user")
+			}
+			p := fresh(t)
+			test.spoil(p)
+			found := p.findings(test.code)
+			i := slices.IndexFunc(found, func(c check) bool {
+				return strings.HasPrefix(c.Name, test.check) && strings.Contains(c.Detail, test.says)
+			})
+			if i < 0 {
+				t.Fatalf("%q, %q is not among %+v", test.check, test.says, found)
+			}
+			if fail := found[i].Status == checkFail; fail != (test.code == exitFailed) {
+				t.Errorf("%+v", found[i])
+			}
+			p.follow(found[i].Hint)
+			if left := p.findings(exitDone); len(left) > 0 {
+				t.Errorf("after %s: %+v", found[i].Hint, left)
+			}
+		})
+	}
+}
+
+func TestDoctorDoubtsTimesFromTheFuture(t *testing.T) {
+	t.Parallel()
+	p := newPatients(t)(t)
+	later := time.Now().AddDate(1, 0, 0).UnixMilli()
+	p.sql(`UPDATE session SET updated_at = ? WHERE key = (SELECT max(key) FROM session)`, later)
+	p.sql(`INSERT INTO ledger (at, run, phase, session_key, project_id, model, calls, input_tokens, cached_tokens, output_tokens, cost, duration_ms, outcome)
+		VALUES (?, 'r', 'extract', '', '', 'm', 1, 1, 0, 1, 0, 0, 'stored')`, later)
+	said := fmt.Sprint(p.findings(exitDone))
+	for _, want := range []string{"1 session ended after now", "1 call is in the ledger from after now"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("%q was not said: %s", want, said)
+		}
+	}
+}
+
+func TestDoctorSaysThatALimitOnCostsDoesNotHold(t *testing.T) {
+	t.Parallel()
+	p := newPatients(t)(t)
+	settings := "memories: {enabled: true}\nlimits: {costPerDay: 1}\nmodelRoles: {default: mine/m}\nproviders: {mine: {baseURL: 'http://127.0.0.1:1'%s}}\n"
+	path := p.write(filepath.Join(p.user, ".config", "memoir", "config.yml"), fmt.Sprintf(settings, ""))
+	found := p.findings(exitDone)
+	if len(found) != 1 || found[0].Name != "limits" || !strings.Contains(found[0].Detail, "mine/m costs is not known: the limit does not hold") {
+		t.Fatalf("%+v", found)
+	}
+	p.write(path, fmt.Sprintf(settings, ", inputPrice: 1, outputPrice: 2"))
+	if found := p.findings(exitDone); len(found) > 0 {
+		t.Errorf("%+v", found)
+	}
+}

@@ -1,0 +1,196 @@
+package pipeline_test
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"memoir"
+	"memoir/model"
+	"memoir/model/modeltest"
+	"memoir/pipeline"
+	"memoir/store"
+)
+
+// lastRun is what a home knows of the run that began last.
+func lastRun(t *testing.T, home string) store.RunRow {
+	t.Helper()
+	st := open(t, home)
+	defer st.Close()
+	runs, err := st.Runs(t.Context())
+	if err != nil || len(runs) == 0 {
+		t.Fatalf("%v, %v", runs, err)
+	}
+	return runs[0]
+}
+
+func TestHowARunEndedIsKept(t *testing.T) {
+	t.Parallel()
+	t.Run("done, with the cap", func(t *testing.T) {
+		t.Parallel()
+		home, dir := prompted(t, 5)
+		o := options(home, dir)
+		o.Limit = 2
+		run(t, o)
+		if r := lastRun(t, home); r.Outcome != store.RunDone || r.Left != 3 || r.Reason != "" || r.Ended.IsZero() {
+			t.Errorf("%+v", r)
+		}
+	})
+	t.Run("a key that is refused", func(t *testing.T) {
+		t.Parallel()
+		home, dir := prompted(t, 5)
+		server := modeltest.OpenAIChat(t, modeltest.Script(modeltest.Step{Status: http.StatusUnauthorized, Message: "no such key"}))
+		if _, err := tryRun(t.Context(), t, ofServer(t, home, dir, "default", server.URL)); err == nil {
+			t.Fatal("it did not fail")
+		}
+		if r := lastRun(t, home); r.Outcome != store.RunFailed || r.Left != 5 || !strings.Contains(r.Reason, "no such key") || r.Hint == "" {
+			t.Errorf("%+v", r)
+		}
+	})
+	t.Run("a limit", func(t *testing.T) {
+		t.Parallel()
+		home, dir := prompted(t, 5)
+		o := options(home, dir)
+		o.Phases = asks(t, taking(t, 5000, 10), model.Options{}, 0)
+		o.Settings.Limits.TokensPerRun, o.Settings.Memories.Concurrency = 9000, 1
+		run(t, o)
+		if r := lastRun(t, home); r.Outcome != store.RunPartly || r.Left == 0 || !strings.Contains(r.Reason, "limits.tokensPerRun") {
+			t.Errorf("%+v", r)
+		}
+	})
+	t.Run("interrupted", func(t *testing.T) {
+		t.Parallel()
+		home, dir := prompted(t, 5)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		o := options(home, dir)
+		o.Progress = func(p pipeline.Progress) {
+			if p.Stage == pipeline.StageExtract {
+				cancel(memoir.Errorf(memoir.CodeInterrupted, "", "interrupted by a test"))
+			}
+		}
+		if _, err := tryRun(ctx, t, o); memoir.CodeOf(err) != memoir.CodeInterrupted {
+			t.Fatal(err)
+		}
+		if r := lastRun(t, home); r.Outcome != store.RunInterrupted || !strings.Contains(r.Reason, "by a test") || r.Ended.IsZero() {
+			t.Errorf("%+v", r)
+		}
+	})
+	t.Run("killed", func(t *testing.T) {
+		t.Parallel()
+		home, dir := prompted(t, 5)
+		asked := make(chan struct{}, 100)
+		server := modeltest.OpenAIChat(t, func(int, modeltest.Call) modeltest.Step {
+			asked <- struct{}{}
+			<-t.Context().Done()
+			return modeltest.Step{Text: "ok"}
+		})
+		cmd := processOf(t, processOptions{Home: home, Sessions: dir, URL: server.URL})
+		cmd.Stderr = os.Stderr
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		<-asked
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait()
+		r := lastRun(t, home)
+		if alive, known := r.Holder.Alive(); !r.Ended.IsZero() || r.Holder.PID != cmd.Process.Pid || alive || !known {
+			t.Errorf("%+v, alive %v", r, alive)
+		}
+	})
+}
+
+func TestADryRunIsNoRun(t *testing.T) {
+	t.Parallel()
+	home, dir := prompted(t, 1)
+	o := options(home, dir)
+	o.DryRun = true
+	run(t, o)
+	st := open(t, home)
+	defer st.Close()
+	if runs, err := st.Runs(t.Context()); err != nil || len(runs) > 0 {
+		t.Errorf("%+v, %v", runs, err)
+	}
+}
+
+func TestWhatManySessionsFailOfIsOneWarning(t *testing.T) {
+	t.Parallel()
+	home, dir := prompted(t, 4)
+	o := options(home, dir)
+	var said []string
+	o.Progress = func(p pipeline.Progress) {
+		if p.Warn != "" {
+			said = append(said, p.Warn)
+		}
+	}
+	server := modeltest.OpenAIChat(t, modeltest.Script(modeltest.Step{Status: http.StatusBadRequest, Message: "cannot do that"}))
+	o.Phases = asks(t, server, model.Options{}, 0)
+	report := run(t, o)
+	if report.Phase1.Failed != 4 {
+		t.Fatalf("%+v", report.Phase1)
+	}
+	var about []pipeline.Warning
+	for _, w := range report.Warnings {
+		if strings.Contains(w.Message, "cannot do that") {
+			about = append(about, w)
+		}
+	}
+	if len(about) != 1 || !strings.HasPrefix(about[0].Message, "session ") || !strings.Contains(about[0].Message, " and 3 others: ") {
+		t.Errorf("%+v", about)
+	}
+	if n := strings.Count(strings.Join(said, "\n"), "cannot do that"); n != 1 {
+		t.Errorf("said %d times: %q", n, said)
+	}
+}
+
+func TestAGlanceIsTheNextRunAndOpensNoSession(t *testing.T) {
+	t.Parallel()
+	home, dir := prompted(t, 5)
+	o := options(home, dir)
+	dry := o
+	dry.DryRun = true
+	want := run(t, dry)
+	if err := os.RemoveAll(dir); err != nil { // nothing of it can be read
+		t.Fatal(err)
+	}
+	before := tree(t, home)
+	st := open(t, home)
+	defer st.Close()
+	glance := func(o pipeline.Options) pipeline.Outlook {
+		t.Helper()
+		out, err := pipeline.Glance(t.Context(), st, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	if got := glance(o); len(got.Would) != len(want.Would) || len(got.Would) != 6 || got.Left != 0 || got.Extractor != "builtin" {
+		t.Errorf("%+v instead of %+v", got, want.Would)
+	}
+	o.Limit = 2
+	if got := glance(o); len(got.Would) != 3 || got.Left != 3 {
+		t.Errorf("with a cap: %+v", got)
+	}
+	o.Now, o.MaxAge = o.Now.AddDate(1, 0, 0), 24*time.Hour
+	if got := glance(o); len(got.Would) != 0 || got.Scan.Reasons[memoir.ReasonTooOld] != 5 {
+		t.Errorf("a year later: %+v", got)
+	}
+	server := modeltest.OpenAIChat(t, modeltest.Script(modeltest.Step{Text: "ok"}))
+	o = options(home, dir)
+	o.Phases = asks(t, server, model.Options{Price: price}, 0)
+	o.Settings.Limits.CostPerDay, o.Settings.Limits.TokensPerDay = 0.0001, 1000
+	got := glance(o)
+	if got.Estimate == nil || got.Estimate.Calls != 6 || got.Estimate.Cost <= 0 || len(got.Warnings) == 0 || len(server.Calls()) != 0 {
+		t.Errorf("of a model: %+v, %+v", got.Estimate, got.Warnings)
+	}
+	if len(got.Limits) != 2 || got.Limits[0].Left != 1000 || got.Limits[1].Most != 0.0001 {
+		t.Errorf("%+v", got.Limits)
+	}
+	if after := tree(t, home); len(after) != len(before) {
+		t.Errorf("it wrote: %v", after)
+	}
+}

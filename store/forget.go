@@ -125,7 +125,8 @@ func beginWithdrawal(t tx, projectID, text string, purge bool) (seq int64, err e
 	}
 	for _, statement := range []string{
 		`DELETE FROM draft WHERE project_id = ?`,
-		`UPDATE job SET last_error = '' WHERE kind = 'consolidate' AND key = ?`,
+		// It may quote what is to be forgotten. That the project failed stays known.
+		`UPDATE job SET last_error = '` + unsaid + `' WHERE kind = 'consolidate' AND key = ? AND last_error <> ''`,
 	} {
 		if _, err := t.exec(statement, projectID); err != nil {
 			return 0, err
@@ -133,6 +134,9 @@ func beginWithdrawal(t tx, projectID, text string, purge bool) (seq int64, err e
 	}
 	return seq, nil
 }
+
+// unsaid stands in the place of an error's message that was forgotten.
+const unsaid = `the message was removed, as something was forgotten since`
 
 // withSubagents adds the sessions that agents started in those: they say what they were told there.
 func withSubagents(t tx, keys []string) ([]string, error) {

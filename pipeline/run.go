@@ -57,6 +57,16 @@ func Run(ctx context.Context, st *store.Store, opts Options) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
+	// Forgetting needs no model, so what a model lacks does not hold it up.
+	if !opts.DryRun {
+		err := r.finishForgetting(ctx)
+		if ctx.Err() != nil {
+			return Report{}, interruption(ctx)
+		}
+		if err != nil {
+			return Report{}, err
+		}
+	}
 	if err := r.chooseModels(ctx); err != nil {
 		return Report{}, err
 	}
@@ -74,14 +84,19 @@ func Run(ctx context.Context, st *store.Store, opts Options) (Report, error) {
 	}
 	r.report.DurationMS = time.Since(r.began).Milliseconds()
 	if ctx.Err() != nil {
-		const hint = "run it again: what was finished is kept"
-		if cause := context.Cause(ctx); memoir.CodeOf(cause) == memoir.CodeInterrupted { // which says so itself
-			err = memoir.Errorf(memoir.CodeInterrupted, hint, "%w", cause)
-		} else {
-			err = memoir.Errorf(memoir.CodeInterrupted, hint, "interrupted: %w", cause)
-		}
+		err = interruption(ctx)
 	}
 	return r.report, err
+}
+
+// interruption is the error of a run whose context has ended.
+func interruption(ctx context.Context) error {
+	const hint = "run it again: what was finished is kept"
+	cause := context.Cause(ctx)
+	if memoir.CodeOf(cause) == memoir.CodeInterrupted { // which says so itself
+		return memoir.Errorf(memoir.CodeInterrupted, hint, "%w", cause)
+	}
+	return memoir.Errorf(memoir.CodeInterrupted, hint, "interrupted: %w", cause)
 }
 
 // Scan refreshes the registry and every session's reason, and does nothing else.
@@ -126,9 +141,6 @@ func (r *run) steps(ctx context.Context) error {
 		return r.plan(ctx)
 	}
 	if err := r.unite(ctx); err != nil {
-		return err
-	}
-	if err := r.finishForgetting(ctx); err != nil {
 		return err
 	}
 	r.total = min(r.report.Scan.Reasons[memoir.ReasonEligible], r.opts.Limit)

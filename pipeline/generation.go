@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -173,7 +174,8 @@ func (r *run) keepEdits(ctx context.Context, root memory.Root, project store.Pro
 		return errors.Join(err, errChanged())
 	}
 	restored, err := root.RestoredEdits(live)
-	if errors.Is(err, fs.ErrNotExist) {
+	lost := errors.Is(err, fs.ErrNotExist)
+	if lost {
 		r.warn(fmt.Sprintf("project %s: what restoring took away may come back: the archive of generation %d is gone, so nobody can tell what that was",
 			project.Name, live.Manifest.RestoredOver), "take out by hand what comes back")
 		err = nil
@@ -185,7 +187,13 @@ func (r *run) keepEdits(ctx context.Context, root memory.Root, project store.Pro
 	if err != nil {
 		return fmt.Errorf("read notes: %w", err)
 	}
-	notes := append(decided(memory.Notes(project.ID, restored, r.now()), earlier), memory.Notes(project.ID, live.Edited, r.now())...)
+	decisions := decided(memory.Notes(project.ID, restored, r.now()), earlier)
+	if lost { // an earlier attempt may have been able to tell
+		if decisions, err = r.notedOn(ctx, project.ID, live); err != nil {
+			return err
+		}
+	}
+	notes := append(decisions, memory.Notes(project.ID, live.Edited, r.now())...)
 	for i, n := range notes {
 		// As the published files will have it, or the anchors would not be found.
 		notes[i].Text, notes[i].After, notes[i].Section = r.redact(n.Text), r.redact(n.After), r.redact(n.Section)
@@ -195,6 +203,27 @@ func (r *run) keepEdits(ctx context.Context, root memory.Root, project store.Pro
 		return fmt.Errorf("keep the edits of %s: %w", project.Name, err)
 	}
 	return nil
+}
+
+// notedOn are the notes that are stored on the live generation and that its files bear out.
+func (r *run) notedOn(ctx context.Context, projectID string, live memory.Snapshot) ([]memoir.Note, error) {
+	all, err := r.store.NotesOn(ctx, projectID, int64(live.Generation))
+	if err != nil {
+		return nil, fmt.Errorf("read notes: %w", err)
+	}
+	return slices.DeleteFunc(all, func(n memoir.Note) bool {
+		content, there := live.Files[n.File]
+		has := slices.Contains(strings.Split(string(content), "\n"), strings.TrimRight(n.Text, "\n"))
+		switch n.Action {
+		case memoir.NoteAdded:
+			return !has
+		case memoir.NoteRemoved:
+			return has
+		case memoir.NoteFile:
+			return !there
+		}
+		return there
+	}), nil
 }
 
 func errChanged() error {

@@ -159,6 +159,9 @@ func (r *run) restoredInputs(ctx context.Context, projectID string, m memory.Man
 	for _, in := range live.Manifest.SetAside {
 		seen[in.Session] = in.Hash
 	}
+	if err := r.fillTakenIn(ctx, projectID, seen); err != nil {
+		return nil, nil, err
+	}
 	for _, in := range m.Inputs {
 		hash, known := seen[in.Session]
 		if !known {
@@ -174,6 +177,42 @@ func (r *run) restoredInputs(ctx context.Context, projectID string, m memory.Man
 	out, err := r.takenOutOf(ctx, projectID, aside)
 	aside = slices.DeleteFunc(aside, func(in memory.Input) bool { return slices.Contains(out, in.Session) })
 	return inputs, aside, err // the manifest orders them
+}
+
+// fillTakenIn says of sessions that a part of a consolidation left open, which have no
+// hash, what memory took in of them before, or else what is stored of them.
+func (r *run) fillTakenIn(ctx context.Context, projectID string, inputs map[string]string) error {
+	var open []string
+	for key, hash := range inputs {
+		if hash == "" {
+			open = append(open, key)
+		}
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	generations, err := r.store.Generations(ctx, projectID) // the latest first
+	if err != nil {
+		return err
+	}
+	for _, key := range open {
+		for _, g := range generations {
+			if inputs[key] == "" {
+				inputs[key] = g.Inputs[key]
+			}
+		}
+		if inputs[key] != "" {
+			continue
+		}
+		e, _, err := r.store.Prior(ctx, key)
+		if err != nil {
+			return err
+		}
+		if e != nil {
+			inputs[key] = e.ContentHash
+		}
+	}
+	return nil
 }
 
 func inputsByKey(inputs []memory.Input) map[string]string {

@@ -30,6 +30,7 @@ func (f Forgotten) Traces(files map[string][]byte, in Input) []Trace {
 	g := f.in(in)
 	var out []Trace
 	for _, path := range slices.Sorted(maps.Keys(files)) {
+		g.learn(string(files[path]))
 		if what := g.told(path); what != "" {
 			out = append(out, Trace{path, 0, what})
 		}
@@ -42,6 +43,26 @@ func (f Forgotten) Traces(files map[string][]byte, in Input) []Trace {
 		}
 	}
 	return out
+}
+
+// Silenced lists the lines of files, without space around them, and the paths, that
+// hold a forgotten text or say word for word what only forgotten sessions said, and by
+// whose citations that is not told. No line is among them twice.
+func (f Forgotten) Silenced(files map[string][]byte, in Input) []string {
+	g := f.in(in)
+	out := map[string]bool{}
+	for path, content := range files {
+		g.learn(string(content))
+		if g.holds(path) {
+			out[path] = true
+		}
+		for line := range strings.Lines(string(content)) {
+			if g.holds(line) || g.uncited(line) {
+				out[strings.TrimSpace(line)] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(out))
 }
 
 // told says how a line tells of what was forgotten whoever wrote it; empty if it does not.
@@ -66,9 +87,16 @@ func (g *forgetting) trace(line string) string {
 	if what := g.told(line); what != "" {
 		return what
 	}
-	cites := slices.ContainsFunc(brackets.FindAllString(line, -1), func(b string) bool { return slices.ContainsFunc(bracketIDs(b), g.register.cited) })
-	if text := strings.TrimSpace(line); !cites && !g.hand[text] && g.quotes(text) {
+	if g.uncited(line) {
 		return "says what only a forgotten session said"
 	}
 	return ""
+}
+
+// uncited reports whether a line that cites nobody else, and that no person wrote, says
+// word for word what only forgotten sessions said.
+func (g *forgetting) uncited(line string) bool {
+	cites := slices.ContainsFunc(brackets.FindAllString(line, -1), func(b string) bool { return slices.ContainsFunc(bracketIDs(b), g.register.cited) })
+	text := strings.TrimSpace(line)
+	return !cites && !g.hand[text] && g.quotes(text)
 }

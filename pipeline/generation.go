@@ -69,9 +69,10 @@ func (r *run) makeGeneration(ctx context.Context, root memory.Root, project stor
 		return report, err
 	}
 	aside, withdrawn := stillAside(live.Manifest.SetAside, in)
-	// A purge may remove the archive by which it is told what restoring took away. That
-	// is noted by now, and the next generation does not ask for it.
-	purges := r.forgetting != nil && r.forgetting.purge && live.Manifest.RestoredOver > 0
+	// The archive by which it is told what restoring took away may tell of what is
+	// forgotten, and be purged. That is noted by now, and the next generation does not
+	// ask for it.
+	purges := r.forgetting != nil && live.Manifest.RestoredOver > 0
 	if live.Generation > 0 && len(live.Edited) == 0 && !withdrawn && !purges && files.Equal(live.Files) {
 		report.Outcome = OutcomeUnchanged
 		return report, r.store.FinishProjectUnchanged(ctx, claim)

@@ -29,8 +29,8 @@ type Restored struct {
 
 // Restore makes the content of an earlier generation live again, as a generation of
 // its own. What people edited since the last one is kept as another before it. What
-// rests on sessions that were taken out of memory since does not come back. What
-// the restoring took away stays away: it is noted like an edit by hand when the next
+// rests on sessions that were taken out of memory since does not come back, nor do
+// lines that were forgotten. What the restoring took away stays away: it is noted like an edit by hand when the next
 // generation is made, and the sessions that the content knows nothing of are set
 // aside until they go on.
 //
@@ -40,6 +40,9 @@ type Restored struct {
 func Restore(ctx context.Context, st *store.Store, opts Options, project memoir.Project, n int) (Restored, error) {
 	r, err := newRun(st, opts)
 	if err != nil {
+		return Restored{}, err
+	}
+	if err := r.finishBefore(ctx, project); err != nil {
 		return Restored{}, err
 	}
 	claim, err := r.holdWhenFree(ctx, project)
@@ -56,6 +59,19 @@ func Restore(ctx context.Context, st *store.Store, opts Options, project memoir.
 		}
 		return out, err
 	}
+}
+
+// finishBefore ends what a process that died had begun to forget: only then it is known
+// what of an earlier generation may not come back.
+func (r *run) finishBefore(ctx context.Context, project memoir.Project) error {
+	if err := r.finishForgetting(ctx); err != nil {
+		return err
+	}
+	left, err := r.store.Withdrawals(ctx)
+	if err == nil && slices.ContainsFunc(left, func(w store.Withdrawal) bool { return w.ProjectID == project.ID }) {
+		err = memoir.Errorf(memoir.CodeBusy, "`memoir run` finishes it", "what %s forgets is not cleared away yet, so nothing is restored", project.Name)
+	}
+	return err
 }
 
 // holdWhenFree claims a project that need not be due, when nobody else holds it.
@@ -94,7 +110,13 @@ func (r *run) restore(ctx context.Context, root memory.Root, project memoir.Proj
 	if out.Left, err = r.takenOutOf(ctx, project.ID, m.Inputs); err != nil {
 		return out, err
 	}
+	forgotten, err := r.store.ForgottenLines(ctx, project.ID)
+	if err != nil {
+		return out, err
+	}
 	files, out.Lines = without(files, m.Inputs, out.Left)
+	files, silenced := withoutForgotten(files, forgotten)
+	out.Lines += silenced
 	files, counts, err := r.cleanFiles(files)
 	if err != nil {
 		return out, err

@@ -32,11 +32,11 @@ func TestForgettingIsBegunAndFinished(t *testing.T) {
 	if se := found[0]; se.Title+se.CWD+se.Branch+se.ProjectID != "" || se.Reason != memoir.ReasonForgotten {
 		t.Errorf("its row says %+v", se)
 	}
-	must(t, s.FinishForgetting(t.Context(), project, c.Seq-1, func(n memoir.Note) (memoir.Note, bool) { return n, true }))
+	must(t, s.FinishForgetting(t.Context(), project, c.Seq-1, []string{"- of it, too"}, func(n memoir.Note) (memoir.Note, bool) { return n, true }))
 	if left, err := s.Withdrawals(t.Context()); err != nil || len(left) != 1 {
 		t.Errorf("what was begun later is taken for finished: %+v, %v", left, err)
 	}
-	must(t, s.FinishForgetting(t.Context(), project, c.Seq, func(n memoir.Note) (memoir.Note, bool) { return n, n.Text != "- of it" }))
+	must(t, s.FinishForgetting(t.Context(), project, c.Seq, []string{"- of it, too"}, func(n memoir.Note) (memoir.Note, bool) { return n, n.Text != "- of it" }))
 	if left, err := s.Withdrawals(t.Context()); err != nil || len(left) != 0 {
 		t.Errorf("left %+v, %v", left, err)
 	}

@@ -133,28 +133,35 @@ func TestRestoringFirstEndsWhatForgettingBegan(t *testing.T) {
 	}
 }
 
-// A person asks for what a language model put in words of its own: those cite nobody.
+// What a language model wrote, also without a citation, or citing one who never said it.
 func TestRestoringLeavesOutWhatOnlyAForgottenSessionSaid(t *testing.T) {
 	t.Parallel()
-	home, dir, project := twoSessions(t)
-	a := app{t: t, dir: dir, home: home, id: project}
-	quoted := "Never deploy to the zanzibar cluster on Fridays, always use pnpm."
-	model := &scripted{answers: []string{answerOf(t, "# app\n\n## Rules\n\n- "+quoted+"\n- Always write the header of a fixture [bbbbbbbb 2026-05-01]\n", "- Headers are written.\n")}}
-	o := model.consolidates(options(home, dir))
-	st := open(t, home)
-	if err := st.Enqueue(t.Context(), project); err != nil {
-		t.Fatal(err)
+	home, dir := t.TempDir(), t.TempDir()
+	codexSession(t, dir, secretID, "/srv/app", "main", "Never deploy to the zanzibar cluster on Fridays. Always use pnpm instead of npm here.")
+	codexSession(t, dir, besideID, "/srv/app", "main", "Always write the header of a fixture first. Always use pnpm instead of npm here.")
+	both := "[aaaaaaaa 2026-05-01, bbbbbbbb 2026-05-01]"
+	m := &scripted{answers: []string{answerOf(t,
+		"## User preferences\n\n- always use pnpm instead of npm here "+both+"\n- always write the header of a fixture first [bbbbbbbb 2026-05-01]\n- zanzibar sleeps on Sundays "+both+"\n",
+		"## What the user wants\n\n- never deploy to the zanzibar cluster on Fridays\n- always use pnpm instead of npm here\n",
+		skillOf("fix", "# Fix\n\n- write the header of the fixture first "+both+"\n", map[string]string{"path": "fix.sh", "content": "# Never deploy to the zanzibar cluster on Fridays.\nmake header\n"}),
+	)}}
+	o := m.consolidates(options(home, dir))
+	a := app{t: t, dir: dir, home: home, id: run(t, o).Phase2[0].Project}
+	if before := liveText(t, home, a.id); strings.Count(before, "zanzibar") < 3 {
+		t.Fatalf("it is not there to begin with:\n%s", before)
 	}
-	st.Close()
-	run(t, o)
-	if text := a.text("MEMORY.md"); !strings.Contains(text, quoted) {
-		t.Fatalf("the answer was changed:\n%s", text)
-	}
-	n := a.live().Generation
 	forgotten(t, o, pipeline.Forgetting{Keys: []string{"codex:" + secretID}})
-	a.restore(n)
-	if text := liveText(t, home, project); strings.Contains(text, "zanzibar") || !strings.Contains(text, "header of a fixture") {
-		t.Errorf("restored as\n%s", text)
+	a.restore(1)
+	text := liveText(t, home, a.id)
+	for _, gone := range []string{"zanzibar", "aaaaaaaa", "fix.sh"} {
+		if strings.Contains(text, gone) {
+			t.Errorf("%q is restored:\n%s", gone, text)
+		}
+	}
+	for _, kept := range []string{"- always use pnpm instead of npm here [bbbbbbbb 2026-05-01]", "header of a fixture", "skills/fix/SKILL.md"} {
+		if !strings.Contains(text, kept) {
+			t.Errorf("%q is not restored:\n%s", kept, text)
+		}
 	}
 }
 

@@ -114,8 +114,8 @@ func (r *run) restore(ctx context.Context, root memory.Root, project memoir.Proj
 	if err != nil {
 		return out, err
 	}
+	files, silenced := withoutForgotten(files, forgotten) // which knows lines with all that they cite
 	files, out.Lines = without(files, m.Inputs, out.Left)
-	files, silenced := withoutForgotten(files, forgotten)
 	out.Lines += silenced
 	files, counts, err := r.cleanFiles(files)
 	if err != nil {

@@ -45,7 +45,7 @@ func (r *run) makeGeneration(ctx context.Context, root memory.Root, project stor
 	result, err := r.makeMemory(ctx, in, live)
 	var part *consolidate.Partly
 	if errors.As(err, &part) && ctx.Err() == nil {
-		made, published := r.publishPaid(ctx, root, project, claim, part, in, live)
+		made, published := r.publishPaid(ctx, root, project, claim, part, in, live, r.store.PublishPart)
 		if published != nil {
 			return report, errors.Join(err, published)
 		}
@@ -84,6 +84,17 @@ func (r *run) makeGeneration(ctx context.Context, root memory.Root, project stor
 	}, store.GenerationRecord{
 		Inputs: hashes(in.Extractions), Usage: usage, InputBytes: bytes, Duration: time.Since(began), Model: r.consolidator.Name(), Run: r.id,
 	}, r.store.Publish)
+	if memoir.CodeOf(err) == memoir.CodeChanged && usage.Calls > 0 {
+		// Asking again would cost as much again, and a person who goes on editing could
+		// make it cost that without end.
+		commit := func(ctx context.Context, claim store.ProjectClaim, record store.GenerationRecord, swap func() error) error {
+			record.Usage, record.InputBytes, record.Duration = usage, bytes, time.Since(began)
+			return r.store.Publish(ctx, claim, record, swap)
+		}
+		if published, err = r.publishPaid(ctx, root, project, claim, &consolidate.Partly{Result: *result}, in, live, commit); err != nil {
+			report.Outcome = OutcomeEdited
+		}
+	}
 	if err != nil {
 		return report, err
 	}

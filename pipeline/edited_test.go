@@ -162,7 +162,7 @@ func TestAnEditorWithoutEndPutsItsProjectOff(t *testing.T) {
 		if !endless {
 			return
 		}
-		started := make(chan struct{})
+		started, text := make(chan struct{}), a.text("MEMORY.md")
 		go func() {
 			defer close(stopped)
 			for n := 0; ; n++ {
@@ -171,9 +171,9 @@ func TestAnEditorWithoutEndPutsItsProjectOff(t *testing.T) {
 					return
 				default:
 				}
-				if f, err := os.OpenFile(a.path("MEMORY.md"), os.O_APPEND|os.O_WRONLY, 0); err == nil {
-					_, _ = fmt.Fprintf(f, "- line %d of it\n", n)
-					_ = f.Close()
+				next := a.path("MEMORY.md") + ".swp.txt"
+				if err := errorsOf(os.WriteFile(next, fmt.Appendf(nil, "%s- line %d of it\n", text, n), 0o600), os.Rename(next, a.path("MEMORY.md"))); err != nil {
+					t.Errorf("save: %v", err)
 				}
 				if n == 0 {
 					close(started)
@@ -206,7 +206,7 @@ func TestAnEditorWithoutEndPutsItsProjectOff(t *testing.T) {
 	if report := run(t, o); len(report.Phase2) != 1 || report.Phase2[0].Outcome != pipeline.OutcomePublished {
 		t.Fatalf("%+v, %+v", report.Phase2, report.Warnings)
 	}
-	for _, line := range []string{"- line 0 of it\n", "- line 1 of it\n", "the part t00"} {
+	for _, line := range []string{"of it\n", "the part t00"} {
 		if !strings.Contains(a.text("MEMORY.md"), line) {
 			t.Errorf("%q is not there", line)
 		}

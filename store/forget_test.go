@@ -43,6 +43,13 @@ func TestForgettingIsBegunAndFinished(t *testing.T) {
 	if notes, err := s.Notes(t.Context(), project); err != nil || len(notes) != 1 || notes[0].Text != "- theirs" {
 		t.Errorf("notes %+v, %v", notes, err)
 	}
+	if lines, err := s.ForgottenLines(t.Context(), project); err != nil || lines.Len() != 1 || !lines.Has("- of it, too") || lines.Has("- theirs") {
+		t.Errorf("%d lines are known, %v", lines.Len(), err)
+	}
+	must(t, s.FinishForgetting(t.Context(), project, c.Seq, nil, func(n memoir.Note) (memoir.Note, bool) { return n, true }))
+	if lines, err := s.ForgottenLines(t.Context(), project); err != nil || lines.Len() != 0 {
+		t.Errorf("after a purge %d lines are known, %v", lines.Len(), err)
+	}
 	if known, err := s.WithdrawnExtractions(t.Context(), project); err != nil || len(known) != 0 {
 		t.Errorf("what was extracted is kept: %+v, %v", known, err)
 	}

@@ -11,7 +11,7 @@ import (
 // Forgotten is what must leave no trace in a memory.
 type Forgotten struct {
 	Extractions []memoir.Extraction // of the withdrawn sessions, as far as they are still known
-	Texts       []string            // lines that hold one of them go, in upper or lower case
+	Texts       []string            // lines that hold one of them, or a part of one that goes on over their end, go; see memoir.Folded
 }
 
 // leastTelling is how many bytes of a statement, or of a line, are enough to
@@ -22,20 +22,22 @@ const leastTelling = 16
 type forgetting struct {
 	register   register
 	hand       map[string]bool
-	statements []*saying // of the forgotten sessions
-	said       []string  // what they say in words of their own, in lower case
-	texts      []string  // in lower case
-	forgotten  string    // all that was extracted from the forgotten sessions, in lower case
-	kept       string    // all that was extracted from the others, in lower case
+	statements []*saying       // of the forgotten sessions
+	said       []string        // what they say in words of their own, in lower case
+	texts      []string        // folded
+	spanned    map[string]bool // lines, without space around them, that hold a part of a text
+	forgotten  string          // all that was extracted from the forgotten sessions, in lower case
+	kept       string          // all that was extracted from the others, in lower case
 }
 
 func (f Forgotten) in(in Input) *forgetting {
-	out := &forgetting{register: in.register(), hand: handLines(in)}
+	out := &forgetting{register: in.register(), hand: handLines(in), spanned: map[string]bool{}}
 	for _, text := range f.Texts {
 		if text != "" {
-			out.texts = append(out.texts, strings.ToLower(text))
+			out.texts = append(out.texts, memoir.Folded(text))
 		}
 	}
+	out.learnSpans(in)
 	var gone, kept strings.Builder
 	for _, e := range f.Extractions {
 		for line := range strings.Lines(e.RawMemory + "\n" + e.RolloutSummary + "\n" + e.Title + "\n") {
@@ -57,13 +59,57 @@ func (f Forgotten) in(in Input) *forgetting {
 	return out
 }
 
-// holds reports whether a line holds one of the texts.
+// learnSpans finds the lines of a memory, and of what a person changed in it, on which a
+// text stands that goes on over their end.
+func (f *forgetting) learnSpans(in Input) {
+	if len(f.texts) == 0 {
+		return
+	}
+	if in.Current != nil {
+		for _, text := range open(*in.Current).text {
+			f.learn(text)
+		}
+	}
+	var added strings.Builder // the lines that were added to a file one after the other
+	file := ""
+	for _, n := range in.Notes {
+		if n.Action == memoir.NoteFile {
+			f.learn(n.Text)
+		}
+		if n.Action != memoir.NoteAdded {
+			continue
+		}
+		if n.File != file {
+			f.learn(added.String())
+			added.Reset()
+			file = n.File
+		}
+		added.WriteString(strings.TrimRight(n.Text, "\n") + "\n")
+	}
+	f.learn(added.String())
+}
+
+// learn finds the lines of a text that hold a part of one that is to be forgotten.
+func (f *forgetting) learn(content string) {
+	for _, text := range f.texts {
+		numbers := memoir.LinesHolding(content, text)
+		if len(numbers) == 0 {
+			continue
+		}
+		lines := strings.Split(content, "\n")
+		for _, n := range numbers {
+			f.spanned[strings.TrimSpace(lines[n-1])] = true
+		}
+	}
+}
+
+// holds reports whether a line holds one of the texts, or a part of one.
 func (f *forgetting) holds(line string) bool {
 	if len(f.texts) == 0 {
 		return false
 	}
-	line = strings.ToLower(line)
-	return slices.ContainsFunc(f.texts, func(text string) bool { return strings.Contains(line, text) })
+	folded := memoir.Folded(line)
+	return f.spanned[strings.TrimSpace(line)] || slices.ContainsFunc(f.texts, func(text string) bool { return strings.Contains(folded, text) })
 }
 
 // quotes reports whether a line says, word for word, what forgotten sessions alone said.
@@ -117,6 +163,7 @@ func (f Forgotten) Clean(text string, in Input) string {
 
 func (f *forgetting) clean(text string) string {
 	var out strings.Builder
+	f.learn(text)
 	for line := range strings.Lines(text) {
 		if line, ok := f.line(line); ok {
 			out.WriteString(line)

@@ -13,6 +13,7 @@ import (
 
 const (
 	summariesDir    = "rollout_summaries/"
+	skillsDir       = "skills/"
 	rawMemoriesFile = "raw_memories.md"
 )
 

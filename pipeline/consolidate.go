@@ -178,7 +178,7 @@ func (r *run) consolidateProject(ctx context.Context, project store.ProjectRow) 
 	spent.budget = r.budgetOf(ctx, project.ID)
 	for round := 1; ; round++ {
 		report, err = r.makeGeneration(held, root, project, claim, report)
-		if memoir.CodeOf(err) != memoir.CodeChanged || round == maxRounds {
+		if memoir.CodeOf(err) != memoir.CodeChanged || round == maxRounds || report.Outcome == OutcomeEdited {
 			break
 		}
 	}
@@ -201,7 +201,7 @@ func (r *run) consolidateProject(ctx context.Context, project store.ProjectRow) 
 		err = r.meter.stopOf(spent.budget).err()
 	}
 	blame := itsOwn
-	if err != nil && ctx.Err() == nil {
+	if err != nil && ctx.Err() == nil && memoir.CodeOf(err) != memoir.CodeChanged {
 		blame = r.judge(r.consolidator.Name(), spent, err)
 	}
 	if fault := spent.failed(); err != nil && fault != nil && ctx.Err() == nil {
@@ -218,6 +218,11 @@ func (r *run) consolidateProject(ctx context.Context, project store.ProjectRow) 
 		enter(store.OutcomeLost)
 		report.Outcome, report.Detail = OutcomeBusy, "its lease was lost to another process"
 		return report, nil
+	case memoir.CodeOf(err) == memoir.CodeChanged && ctx.Err() == nil: // no fault of the project's
+		enter(store.OutcomeInterrupted)
+		report.Outcome, report.Detail = OutcomeEdited, r.redact(err.Error())
+		r.warn(fmt.Sprintf("project %s: its files were edited all the time, so nothing was published", project.Name), memoir.HintOf(err))
+		return report, r.store.GiveBackProject(after, claim)
 	case blame == postponed:
 		failure, answer := r.failureOf(phaseConsolidate, project.ID, project.ID, err)
 		failure.Usage, failure.InputBytes, failure.Duration = usage, bytes, time.Since(attempt)

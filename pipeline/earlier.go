@@ -50,7 +50,7 @@ func (r *run) reading(ctx context.Context, s memoir.Session) (calls int, bytes i
 		if err != nil {
 			return out, err
 		}
-		loaded, err := Load(ctx, r.scanner, parts, marks...)
+		loaded, err := load(ctx, r.scanner, parts, r.beginningsGone, marks)
 		if err != nil {
 			return out, err
 		}

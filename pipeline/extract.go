@@ -207,7 +207,7 @@ func (r *run) extractOne(ctx context.Context, claim store.Claim) (extracted, err
 	if err != nil {
 		return extracted{}, err
 	}
-	loaded, err := Load(ctx, r.scanner, parts, claim.PriorMarks...)
+	loaded, err := load(ctx, r.scanner, parts, r.beginningsGone, claim.PriorMarks)
 	if err != nil {
 		return extracted{}, err
 	}
@@ -229,6 +229,9 @@ func (r *run) extractOne(ctx context.Context, claim store.Claim) (extracted, err
 	out.Work = &work
 	session := movedTo(claim.Session, work, loaded.Items)
 	session.Title, _ = r.scanner.Redact(session.Title)
+	if loaded.Forgotten > 0 { // it may be what a forgotten session was about
+		session.Title = ""
+	}
 	earlier, since := r.earlier(claim.Prior, loaded)
 	extraction, usage, err := r.extractor.Extract(ctx, extract.Input{Session: session, Items: loaded.Items, Earlier: earlier, Since: since})
 	accountOf(ctx).tell(usage) // spent, whatever comes of it

@@ -68,8 +68,12 @@ func Forget(ctx context.Context, st *store.Store, opts Options, f Forgetting) (F
 			found[id] = nil
 		}
 	}
+	beginnings, err := r.beginnings(ctx, f.Keys)
+	if err != nil {
+		return report, err
+	}
 	if keys := found[""]; len(keys) > 0 {
-		if _, err := st.BeginForgetting(ctx, store.ProjectClaim{}, store.Forgetting{Keys: keys, Purge: f.Purge}); err != nil {
+		if _, err := st.BeginForgetting(ctx, store.ProjectClaim{}, store.Forgetting{Keys: keys, Purge: f.Purge, Beginnings: of(beginnings, keys)}); err != nil {
 			return report, err
 		}
 		if err := DropAnswers(opts.Home, ""); err != nil {
@@ -79,7 +83,7 @@ func Forget(ctx context.Context, st *store.Store, opts Options, f Forgetting) (F
 	delete(found, "")
 	var errs []error
 	for _, id := range slices.Sorted(maps.Keys(found)) {
-		one, err := r.forgetIn(ctx, id, &store.Forgetting{Keys: found[id], Text: f.Text, Purge: f.Purge})
+		one, err := r.forgetIn(ctx, id, &store.Forgetting{Keys: found[id], Text: f.Text, Purge: f.Purge, Beginnings: of(beginnings, found[id])})
 		if err != nil {
 			errs = append(errs, fmt.Errorf("project %s: %w", id, err))
 			r.noteUnforgotten(ctx, id, err)
@@ -235,15 +239,20 @@ func (r *run) settleForgetting(ctx context.Context, row store.ProjectRow, claim 
 	if f.keys, err = r.store.Forgotten(ctx); err != nil {
 		return err
 	}
-	if out.Archives, err = f.archives(root); err != nil {
+	if f.lines, err = r.store.ForgottenLines(ctx, row.ID); err != nil {
+		return err
+	}
+	var lines []string
+	if out.Archives, lines, err = f.archives(root); err != nil {
 		return err
 	}
 	if f.purge {
 		if err := f.purgeRoot(root); err != nil {
 			return err
 		}
+		lines = nil
 	}
-	return r.store.FinishForgetting(ctx, row.ID, f.seq, f.what.Editor(f.in))
+	return r.store.FinishForgetting(ctx, row.ID, f.seq, lines, f.edit)
 }
 
 // finishForgetting does what a process that died, or was interrupted, had begun.
@@ -295,13 +304,21 @@ func ForgetProject(ctx context.Context, st *store.Store, opts Options, id string
 	if err := FinishMoves(ctx, st, opts.Home); err != nil {
 		return 0, nil, err
 	}
+	ofProject, err := st.Sessions(ctx, store.Filter{Project: id})
+	if err != nil {
+		return 0, nil, err
+	}
+	beginnings, err := r.beginningsOf(ctx, ofProject)
+	if err != nil {
+		return 0, nil, err
+	}
 	err = r.holding(ctx, id, opts.Wait, func(ctx context.Context, _ *store.ProjectClaim) (err error) {
 		if purge {
 			if err := st.BeginPurge(ctx); err != nil {
 				return err
 			}
 		}
-		sessions, err = st.ForgetProject(ctx, id)
+		sessions, err = st.ForgetProject(ctx, id, beginnings)
 		return err
 	})
 	if err != nil {

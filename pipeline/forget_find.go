@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -15,28 +16,55 @@ import (
 	"memoir/store"
 )
 
-// Found is what says a text, in upper or lower case.
+// Found is what says a text, as memoir.Folded compares it.
 type Found struct {
 	Sessions []memoir.Session // the latest first
 	Lines    []FoundLine      // of live memories, by project, path and number
+	Noted    []string         // ids of the projects where a change that a person made by hand says it
+	Archives []FoundArchive   // earlier generations, those of merged projects included
 	Unread   int              // sessions whose transcripts could not be read
+}
+
+// FoundArchive is an earlier generation.
+type FoundArchive struct {
+	Project string `json:"project"`
+	Path    string `json:"path"` // in the project's folder
+}
+
+// Empty reports whether nothing says it.
+func (f Found) Empty() bool {
+	return len(f.Sessions)+len(f.Lines)+len(f.Noted)+len(f.Archives) == 0
+}
+
+// Projects are the ids of the projects whose memories say it, sorted.
+func (f Found) Projects() []string {
+	ids := slices.Clone(f.Noted)
+	for _, line := range f.Lines {
+		ids = append(ids, line.Project)
+	}
+	for _, archive := range f.Archives {
+		ids = append(ids, archive.Project)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
 }
 
 // FoundLine is a line of a live memory.
 type FoundLine struct {
 	Project string `json:"project"`
 	Path    string `json:"path"`
-	Line    int    `json:"line"` // from 1
+	Line    int    `json:"line"` // from 1; 0: the path itself says it
 	Text    string `json:"text"`
 }
 
 // FindText looks for a text in all transcripts that memory may be made of, as Phase 1
 // sees them but before secrets are taken out, in what was extracted from sessions, in
-// what the registry says of them, and in the live memories. Sessions that are
+// what the registry says of them, in the live memories, in what people changed in them
+// and in earlier generations. Sessions that are
 // forgotten already are left out. opts.ProjectIDs limits it to projects.
 func FindText(ctx context.Context, st *store.Store, opts Options, text string) (Found, error) {
 	var out Found
-	text = strings.ToLower(text)
+	text = memoir.Folded(text)
 	sessions, err := st.Sessions(ctx, store.Filter{})
 	if err != nil {
 		return out, err
@@ -79,8 +107,7 @@ func FindText(ctx context.Context, st *store.Store, opts Options, text string) (
 			out.Sessions = append(out.Sessions, s)
 		}
 	}
-	out.Lines, err = linesSaying(ctx, st, opts, text)
-	return out, err
+	return out, out.inMemories(ctx, st, opts, text)
 }
 
 // errSays ends the reading of a session that says the text.
@@ -88,7 +115,7 @@ var errSays = errors.New("it says the text")
 
 func saysText(ctx context.Context, s memoir.Session, text string) (found bool, err error) {
 	for _, of := range []string{s.Title, s.CWD, s.WorkCWD, s.Branch, s.Remote, s.Error} {
-		if strings.Contains(strings.ToLower(of), text) {
+		if strings.Contains(memoir.Folded(of), text) {
 			return true, nil
 		}
 	}
@@ -101,7 +128,7 @@ func saysText(ctx context.Context, s memoir.Session, text string) (found bool, e
 	}
 	_, err = rollout.Read(ctx, parts, func(it memoir.Item) error {
 		for _, of := range []string{it.Text, it.Input, it.Output} {
-			if strings.Contains(strings.ToLower(of), text) {
+			if strings.Contains(memoir.Folded(of), text) {
 				found = true
 				return errSays
 			}
@@ -114,31 +141,72 @@ func saysText(ctx context.Context, s memoir.Session, text string) (found bool, e
 	return found, err
 }
 
-// linesSaying lists the lines of live memories that hold a text.
-func linesSaying(ctx context.Context, st *store.Store, opts Options, text string) ([]FoundLine, error) {
-	var out []FoundLine
+// inMemories looks for a text in what memoir has made.
+func (f *Found) inMemories(ctx context.Context, st *store.Store, opts Options, text string) error {
+	noted, err := st.NotedSaying(ctx, text)
+	if err != nil {
+		return err
+	}
 	projects, err := st.Projects(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, p := range projects {
 		if len(opts.ProjectIDs) > 0 && !slices.Contains(opts.ProjectIDs, p.ID) {
 			continue
 		}
-		live, err := memory.At(opts.Home, p.ID).Current()
+		if noted[p.ID] {
+			f.Noted = append(f.Noted, p.ID)
+		}
+		root := memory.At(opts.Home, p.ID)
+		live, err := root.Current()
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, path := range live.Files.Paths() {
-			n := 0
-			for line := range strings.Lines(string(live.Files[path])) {
-				if n++; strings.Contains(strings.ToLower(line), text) {
-					out = append(out, FoundLine{p.ID, path, n, strings.TrimSpace(line)})
-				}
+			if strings.Contains(memoir.Folded(path), text) {
+				f.Lines = append(f.Lines, FoundLine{Project: p.ID, Path: path})
+			}
+			lines := strings.Split(string(live.Files[path]), "\n")
+			for _, n := range memoir.LinesHolding(string(live.Files[path]), text) {
+				f.Lines = append(f.Lines, FoundLine{p.ID, path, n, strings.TrimSpace(lines[n-1])})
 			}
 		}
+		err = eachRoot(root, func(at memory.Root) error { return f.inArchives(ctx, p.ID, root, at, text) })
+		if err != nil {
+			return err
+		}
 	}
-	return out, nil
+	return nil
+}
+
+// inArchives looks for a text in the earlier generations of a root.
+func (f *Found) inArchives(ctx context.Context, id string, root, at memory.Root, text string) error {
+	generations, err := at.Generations()
+	if err != nil {
+		return err
+	}
+	for _, g := range generations {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if files, err := at.ReadArchive(g.Number); err != nil || g.Live && at == root || !says(files, text) {
+			continue // what cannot be read is told by doctor
+		}
+		name, err := filepath.Rel(root.Dir(), at.Archive(g.Number))
+		if err != nil {
+			return err
+		}
+		f.Archives = append(f.Archives, FoundArchive{id, filepath.ToSlash(name)})
+	}
+	return nil
+}
+
+// says reports whether a file, or its path, holds a folded text.
+func says(files memory.Files, text string) bool {
+	return slices.ContainsFunc(files.Paths(), func(path string) bool {
+		return strings.Contains(memoir.Folded(path), text) || len(memoir.LinesHolding(string(files[path]), text)) > 0
+	})
 }
 
 // Forks are the sessions that began as copies of some, and are not forgotten: what

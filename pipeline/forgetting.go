@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"memoir"
 	"memoir/consolidate"
 	"memoir/memory"
 	"memoir/store"
@@ -20,6 +21,8 @@ type forgetting struct {
 	purge bool
 	keys  map[string]bool   // of all sessions that were forgotten
 	in    consolidate.Input // of the generation that was made
+	lines store.Hashes      // that earlier forgettings left in archives
+	edit  func(memoir.Note) (memoir.Note, bool)
 }
 
 // load reads what was begun for a project.
@@ -48,10 +51,10 @@ func (f *forgetting) restrict(in *consolidate.Input, live memory.Snapshot) {
 	if live.Generation == 0 { // there is no memory to forget anything
 		in.Extractions = nil
 	}
-	edit := f.what.Editor(*in)
+	f.edit = f.what.Editor(*in)
 	notes := in.Notes[:0:0]
 	for _, n := range in.Notes {
-		if n, keep := edit(n); keep {
+		if n, keep := f.edit(n); keep {
 			notes = append(notes, n)
 		}
 	}
@@ -86,20 +89,28 @@ func (r *run) clean(text string, in consolidate.Input) string {
 }
 
 // archives names the earlier generations that rest on what was forgotten, or tell of
-// it, those of merged projects included, by their paths in the project's folder.
-func (f *forgetting) archives(root memory.Root) ([]string, error) {
-	names := []string{}
-	err := f.each(root, func(at memory.Root, n int) error {
+// it, those of merged projects included, by their paths in the project's folder. Lines
+// are those by which they tell of it without a citation.
+func (f *forgetting) archives(root memory.Root) (names, lines []string, err error) {
+	names, lines = []string{}, []string{}
+	err = f.each(root, func(at memory.Root, n int) error {
 		name, err := filepath.Rel(root.Dir(), at.Archive(n))
 		names = append(names, filepath.ToSlash(name))
-		return err
+		if err != nil {
+			return err
+		}
+		if files, err := at.ReadArchive(n); err == nil {
+			lines = append(lines, f.what.Silenced(files, f.in)...)
+		}
+		return nil
 	})
-	return names, err
+	slices.Sort(lines)
+	return names, slices.Compact(lines), err
 }
 
 // purgeRoot removes them, and the live directories that are no longer linked.
 func (f *forgetting) purgeRoot(root memory.Root) error {
-	if err := f.below(root, memory.Root.RemovePrevious); err != nil {
+	if err := eachRoot(root, memory.Root.RemovePrevious); err != nil {
 		return err
 	}
 	return f.each(root, func(at memory.Root, n int) error {
@@ -117,7 +128,7 @@ func (f *forgetting) purgeRoot(root memory.Root) error {
 // each calls fn for each archive that rests on what was forgotten, but for the live
 // one of the project itself.
 func (f *forgetting) each(root memory.Root, fn func(at memory.Root, n int) error) error {
-	return f.below(root, func(at memory.Root) error {
+	return eachRoot(root, func(at memory.Root) error {
 		generations, err := at.Generations()
 		if err != nil {
 			return err
@@ -141,7 +152,7 @@ func (f *forgetting) taints(at memory.Root, g memory.Generation) bool {
 		return true
 	}
 	files, err := at.ReadArchive(g.Number)
-	if err != nil || len(f.what.Traces(files, f.in)) > 0 {
+	if err != nil || len(f.what.Traces(files, f.in)) > 0 || tells(files, f.lines) {
 		return true
 	}
 	if !g.Live {
@@ -151,8 +162,26 @@ func (f *forgetting) taints(at memory.Root, g memory.Generation) bool {
 	return err != nil || len(f.what.Traces(live.Files, f.in)) > 0
 }
 
-// below visits a root, and those that were merged into it.
-func (f *forgetting) below(root memory.Root, visit func(memory.Root) error) error {
+// tells reports whether files have a line, or a path, that was forgotten.
+func tells(files memory.Files, lines store.Hashes) bool {
+	if lines.Len() == 0 {
+		return false
+	}
+	for path, content := range files {
+		if lines.Has(path) {
+			return true
+		}
+		for line := range strings.Lines(string(content)) {
+			if lines.Has(strings.TrimSpace(line)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// eachRoot visits a root, and those that were merged into it.
+func eachRoot(root memory.Root, visit func(memory.Root) error) error {
 	if err := visit(root); err != nil {
 		return err
 	}
@@ -161,7 +190,7 @@ func (f *forgetting) below(root memory.Root, visit func(memory.Root) error) erro
 		return err
 	}
 	for _, m := range merged {
-		if err := f.below(m, visit); err != nil {
+		if err := eachRoot(m, visit); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,7 +45,7 @@ func (r *run) makeGeneration(ctx context.Context, root memory.Root, project stor
 	result, err := r.makeMemory(ctx, in, live)
 	var part *consolidate.Partly
 	if errors.As(err, &part) && ctx.Err() == nil {
-		made, published := r.publishPaid(ctx, root, project, claim, part, in, live)
+		made, published := r.publishPaid(ctx, root, project, claim, part, in, live, r.store.PublishPart)
 		if published != nil {
 			return report, errors.Join(err, published)
 		}
@@ -68,9 +69,10 @@ func (r *run) makeGeneration(ctx context.Context, root memory.Root, project stor
 		return report, err
 	}
 	aside, withdrawn := stillAside(live.Manifest.SetAside, in)
-	// A purge may remove the archive by which it is told what restoring took away. That
-	// is noted by now, and the next generation does not ask for it.
-	purges := r.forgetting != nil && r.forgetting.purge && live.Manifest.RestoredOver > 0
+	// The archive by which it is told what restoring took away may tell of what is
+	// forgotten, and be purged. That is noted by now, and the next generation does not
+	// ask for it.
+	purges := r.forgetting != nil && live.Manifest.RestoredOver > 0
 	if live.Generation > 0 && len(live.Edited) == 0 && !withdrawn && !purges && files.Equal(live.Files) {
 		report.Outcome = OutcomeUnchanged
 		return report, r.store.FinishProjectUnchanged(ctx, claim)
@@ -82,6 +84,17 @@ func (r *run) makeGeneration(ctx context.Context, root memory.Root, project stor
 	}, store.GenerationRecord{
 		Inputs: hashes(in.Extractions), Usage: usage, InputBytes: bytes, Duration: time.Since(began), Model: r.consolidator.Name(), Run: r.id,
 	}, r.store.Publish)
+	if memoir.CodeOf(err) == memoir.CodeChanged && usage.Calls > 0 {
+		// Asking again would cost as much again, and a person who goes on editing could
+		// make it cost that without end.
+		commit := func(ctx context.Context, claim store.ProjectClaim, record store.GenerationRecord, swap func() error) error {
+			record.Usage, record.InputBytes, record.Duration = usage, bytes, time.Since(began)
+			return r.store.Publish(ctx, claim, record, swap)
+		}
+		if published, err = r.publishPaid(ctx, root, project, claim, &consolidate.Partly{Result: *result}, in, live, commit); err != nil {
+			report.Outcome = OutcomeEdited
+		}
+	}
 	if err != nil {
 		return report, err
 	}
@@ -173,7 +186,8 @@ func (r *run) keepEdits(ctx context.Context, root memory.Root, project store.Pro
 		return errors.Join(err, errChanged())
 	}
 	restored, err := root.RestoredEdits(live)
-	if errors.Is(err, fs.ErrNotExist) {
+	lost := errors.Is(err, fs.ErrNotExist)
+	if lost {
 		r.warn(fmt.Sprintf("project %s: what restoring took away may come back: the archive of generation %d is gone, so nobody can tell what that was",
 			project.Name, live.Manifest.RestoredOver), "take out by hand what comes back")
 		err = nil
@@ -185,7 +199,13 @@ func (r *run) keepEdits(ctx context.Context, root memory.Root, project store.Pro
 	if err != nil {
 		return fmt.Errorf("read notes: %w", err)
 	}
-	notes := append(decided(memory.Notes(project.ID, restored, r.now()), earlier), memory.Notes(project.ID, live.Edited, r.now())...)
+	decisions := decided(memory.Notes(project.ID, restored, r.now()), earlier)
+	if lost { // an earlier attempt may have been able to tell
+		if decisions, err = r.notedOn(ctx, project.ID, live); err != nil {
+			return err
+		}
+	}
+	notes := append(decisions, memory.Notes(project.ID, live.Edited, r.now())...)
 	for i, n := range notes {
 		// As the published files will have it, or the anchors would not be found.
 		notes[i].Text, notes[i].After, notes[i].Section = r.redact(n.Text), r.redact(n.After), r.redact(n.Section)
@@ -195,6 +215,27 @@ func (r *run) keepEdits(ctx context.Context, root memory.Root, project store.Pro
 		return fmt.Errorf("keep the edits of %s: %w", project.Name, err)
 	}
 	return nil
+}
+
+// notedOn are the notes that are stored on the live generation and that its files bear out.
+func (r *run) notedOn(ctx context.Context, projectID string, live memory.Snapshot) ([]memoir.Note, error) {
+	all, err := r.store.NotesOn(ctx, projectID, int64(live.Generation))
+	if err != nil {
+		return nil, fmt.Errorf("read notes: %w", err)
+	}
+	return slices.DeleteFunc(all, func(n memoir.Note) bool {
+		content, there := live.Files[n.File]
+		has := slices.Contains(strings.Split(string(content), "\n"), strings.TrimRight(n.Text, "\n"))
+		switch n.Action {
+		case memoir.NoteAdded:
+			return !has
+		case memoir.NoteRemoved:
+			return has
+		case memoir.NoteFile:
+			return !there
+		}
+		return there
+	}), nil
 }
 
 func errChanged() error {

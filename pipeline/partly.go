@@ -15,7 +15,7 @@ import (
 // publishPart makes a part of a consolidation live, so that it is not paid for again and
 // what was withdrawn is gone, whatever becomes of the rest. The sessions that are not in
 // it yet stay new, or changed, to the next consolidation.
-func (r *run) publishPart(ctx context.Context, root memory.Root, claim store.ProjectClaim, part *consolidate.Partly, in consolidate.Input, live memory.Snapshot) (made published, err error) {
+func (r *run) publishPart(ctx context.Context, root memory.Root, claim store.ProjectClaim, part *consolidate.Partly, in consolidate.Input, live memory.Snapshot, commit committer) (made published, err error) {
 	result := consolidate.ApplyNotes(part.Result, consolidate.LiveNotes(in.Notes, in))
 	if err := consolidate.Verify(result, in); err != nil {
 		return made, fmt.Errorf("check a part of the consolidation: %w", err)
@@ -42,7 +42,7 @@ func (r *run) publishPart(ctx context.Context, root memory.Root, claim store.Pro
 	}
 	aside, _ := stillAside(live.Manifest.SetAside, in)
 	made, err = r.publish(ctx, root, live, claim, files, memory.Manifest{Inputs: listed, Redactions: counts, SetAside: aside},
-		store.GenerationRecord{Inputs: inputs, Model: r.consolidator.Name(), Run: r.id}, r.store.PublishPart)
+		store.GenerationRecord{Inputs: inputs, Model: r.consolidator.Name(), Run: r.id}, commit)
 	if err == nil {
 		r.prune(root, in.Project.Name)
 	}
@@ -51,9 +51,9 @@ func (r *run) publishPart(ctx context.Context, root memory.Root, claim store.Pro
 
 // publishPaid is publishPart, again with what a person edited meanwhile, so that an edit
 // does not cost what was paid for.
-func (r *run) publishPaid(ctx context.Context, root memory.Root, project store.ProjectRow, claim store.ProjectClaim, part *consolidate.Partly, in consolidate.Input, live memory.Snapshot) (published, error) {
+func (r *run) publishPaid(ctx context.Context, root memory.Root, project store.ProjectRow, claim store.ProjectClaim, part *consolidate.Partly, in consolidate.Input, live memory.Snapshot, commit committer) (published, error) {
 	for round := 1; ; round++ {
-		made, err := r.publishPart(ctx, root, claim, part, in, live)
+		made, err := r.publishPart(ctx, root, claim, part, in, live, commit)
 		for memoir.CodeOf(err) == memoir.CodeChanged && round < maxRounds {
 			if live, err = root.Current(); err == nil {
 				err = r.keepEdits(ctx, root, project, live)
@@ -127,5 +127,5 @@ func (r *run) pruneProject(ctx context.Context, pruner consolidate.Pruner, proje
 	if part == nil {
 		return made, nil
 	}
-	return r.publishPart(ctx, root, claim, part, in, live)
+	return r.publishPart(ctx, root, claim, part, in, live, r.store.PublishPart)
 }

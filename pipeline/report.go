@@ -125,7 +125,7 @@ func (r Report) Busy() bool { return r.has(OutcomeBusy) }
 // Partly reports whether something of the run failed, or a spending limit or a server
 // that does not serve stopped it.
 func (r Report) Partly() bool {
-	return r.Phase1.Failed > 0 || r.Phase1.Postponed > 0 || r.has(OutcomeFailed) || r.Stopped != nil || len(r.StoppedProjects) > 0 || len(r.Oversize) > 0 || len(r.Unserved) > 0
+	return r.Phase1.Failed > 0 || r.Phase1.Postponed > 0 || r.has(OutcomeFailed) || r.has(OutcomeEdited) || r.Stopped != nil || len(r.StoppedProjects) > 0 || len(r.Oversize) > 0 || len(r.Unserved) > 0
 }
 
 func (r Report) has(o Outcome) bool {

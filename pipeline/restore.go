@@ -29,8 +29,8 @@ type Restored struct {
 
 // Restore makes the content of an earlier generation live again, as a generation of
 // its own. What people edited since the last one is kept as another before it. What
-// rests on sessions that were taken out of memory since does not come back. What
-// the restoring took away stays away: it is noted like an edit by hand when the next
+// rests on sessions that were taken out of memory since does not come back, nor do
+// lines that were forgotten. What the restoring took away stays away: it is noted like an edit by hand when the next
 // generation is made, and the sessions that the content knows nothing of are set
 // aside until they go on.
 //
@@ -40,6 +40,9 @@ type Restored struct {
 func Restore(ctx context.Context, st *store.Store, opts Options, project memoir.Project, n int) (Restored, error) {
 	r, err := newRun(st, opts)
 	if err != nil {
+		return Restored{}, err
+	}
+	if err := r.finishBefore(ctx, project); err != nil {
 		return Restored{}, err
 	}
 	claim, err := r.holdWhenFree(ctx, project)
@@ -56,6 +59,19 @@ func Restore(ctx context.Context, st *store.Store, opts Options, project memoir.
 		}
 		return out, err
 	}
+}
+
+// finishBefore ends what a process that died had begun to forget: only then it is known
+// what of an earlier generation may not come back.
+func (r *run) finishBefore(ctx context.Context, project memoir.Project) error {
+	if err := r.finishForgetting(ctx); err != nil {
+		return err
+	}
+	left, err := r.store.Withdrawals(ctx)
+	if err == nil && slices.ContainsFunc(left, func(w store.Withdrawal) bool { return w.ProjectID == project.ID }) {
+		err = memoir.Errorf(memoir.CodeBusy, "`memoir run` finishes it", "what %s forgets is not cleared away yet, so nothing is restored", project.Name)
+	}
+	return err
 }
 
 // holdWhenFree claims a project that need not be due, when nobody else holds it.
@@ -94,7 +110,13 @@ func (r *run) restore(ctx context.Context, root memory.Root, project memoir.Proj
 	if out.Left, err = r.takenOutOf(ctx, project.ID, m.Inputs); err != nil {
 		return out, err
 	}
+	forgotten, err := r.store.ForgottenLines(ctx, project.ID)
+	if err != nil {
+		return out, err
+	}
+	files, silenced := withoutForgotten(files, forgotten) // which knows lines with all that they cite
 	files, out.Lines = without(files, m.Inputs, out.Left)
+	out.Lines += silenced
 	files, counts, err := r.cleanFiles(files)
 	if err != nil {
 		return out, err
@@ -159,6 +181,9 @@ func (r *run) restoredInputs(ctx context.Context, projectID string, m memory.Man
 	for _, in := range live.Manifest.SetAside {
 		seen[in.Session] = in.Hash
 	}
+	if err := r.fillTakenIn(ctx, projectID, seen); err != nil {
+		return nil, nil, err
+	}
 	for _, in := range m.Inputs {
 		hash, known := seen[in.Session]
 		if !known {
@@ -174,6 +199,42 @@ func (r *run) restoredInputs(ctx context.Context, projectID string, m memory.Man
 	out, err := r.takenOutOf(ctx, projectID, aside)
 	aside = slices.DeleteFunc(aside, func(in memory.Input) bool { return slices.Contains(out, in.Session) })
 	return inputs, aside, err // the manifest orders them
+}
+
+// fillTakenIn says of sessions that a part of a consolidation left open, which have no
+// hash, what memory took in of them before, or else what is stored of them.
+func (r *run) fillTakenIn(ctx context.Context, projectID string, inputs map[string]string) error {
+	var open []string
+	for key, hash := range inputs {
+		if hash == "" {
+			open = append(open, key)
+		}
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	generations, err := r.store.Generations(ctx, projectID) // the latest first
+	if err != nil {
+		return err
+	}
+	for _, key := range open {
+		for _, g := range generations {
+			if inputs[key] == "" {
+				inputs[key] = g.Inputs[key]
+			}
+		}
+		if inputs[key] != "" {
+			continue
+		}
+		e, _, err := r.store.Prior(ctx, key)
+		if err != nil {
+			return err
+		}
+		if e != nil {
+			inputs[key] = e.ContentHash
+		}
+	}
+	return nil
 }
 
 func inputsByKey(inputs []memory.Input) map[string]string {

@@ -21,25 +21,26 @@ import (
 
 // run is one run's state. Workers share report through mu.
 type run struct {
-	store        *store.Store
-	opts         Options
-	scanner      *secrets.Scanner
-	extractor    extract.Extractor
-	consolidator consolidate.Consolidator
-	prompts      *prompts.Set      // those of the settings, or the program's own
-	secretKeys   map[string]string // by provider, for as long as models are opened
-	meter        *meter
-	holder       lease.Holder
-	log          *slog.Logger
-	began        time.Time
-	keys         []string // the sessions to claim from, sorted; empty: all
-	aside        aside    // what no limit has room for; guarded by mu
-	id           string   // of this run, in the ledger
-	trusted      config.TrustStore
-	heads        map[string]rollout.Head // of the files that the scan looked at, by path
-	starting     string                  // key of the session to leave alone
-	switched     projectFiles
-	forgetting   *forgetting // nil unless a project's memory is made for the sake of forgetting
+	store          *store.Store
+	opts           Options
+	scanner        *secrets.Scanner
+	extractor      extract.Extractor
+	consolidator   consolidate.Consolidator
+	prompts        *prompts.Set      // those of the settings, or the program's own
+	secretKeys     map[string]string // by provider, for as long as models are opened
+	meter          *meter
+	holder         lease.Holder
+	log            *slog.Logger
+	began          time.Time
+	keys           []string // the sessions to claim from, sorted; empty: all
+	aside          aside    // what no limit has room for; guarded by mu
+	id             string   // of this run, in the ledger
+	trusted        config.TrustStore
+	heads          map[string]rollout.Head // of the files that the scan looked at, by path
+	starting       string                  // key of the session to leave alone
+	switched       projectFiles
+	beginningsGone store.Hashes // how forgotten sessions began
+	forgetting     *forgetting  // nil unless a project's memory is made for the sake of forgetting
 
 	placing sync.Mutex // for finder and switched, once workers run
 	finder  *finder    // made at first use, when the scan has registered all
@@ -68,6 +69,16 @@ func Run(ctx context.Context, st *store.Store, opts Options) (Report, error) {
 
 // whole is Run without the record of it.
 func (r *run) whole(ctx context.Context) (Report, error) {
+	// Forgetting needs no model, so what a model lacks does not hold it up.
+	if !r.opts.DryRun {
+		err := r.finishForgetting(ctx)
+		if ctx.Err() != nil {
+			return Report{}, interruption(ctx)
+		}
+		if err != nil {
+			return Report{}, err
+		}
+	}
 	if err := r.chooseModels(ctx); err != nil {
 		return Report{}, err
 	}
@@ -86,14 +97,19 @@ func (r *run) whole(ctx context.Context) (Report, error) {
 	}
 	r.report.DurationMS = time.Since(r.began).Milliseconds()
 	if ctx.Err() != nil {
-		const hint = "run it again: what was finished is kept"
-		if cause := context.Cause(ctx); memoir.CodeOf(cause) == memoir.CodeInterrupted { // which says so itself
-			err = memoir.Errorf(memoir.CodeInterrupted, hint, "%w", cause)
-		} else {
-			err = memoir.Errorf(memoir.CodeInterrupted, hint, "interrupted: %w", cause)
-		}
+		err = interruption(ctx)
 	}
 	return r.report, err
+}
+
+// interruption is the error of a run whose context has ended.
+func interruption(ctx context.Context) error {
+	const hint = "run it again: what was finished is kept"
+	cause := context.Cause(ctx)
+	if memoir.CodeOf(cause) == memoir.CodeInterrupted { // which says so itself
+		return memoir.Errorf(memoir.CodeInterrupted, hint, "%w", cause)
+	}
+	return memoir.Errorf(memoir.CodeInterrupted, hint, "interrupted: %w", cause)
 }
 
 // Scan refreshes the registry and every session's reason, and does nothing else.
@@ -134,20 +150,21 @@ func (r *run) steps(ctx context.Context) error {
 	if err := r.recall(ctx); err != nil {
 		return err
 	}
+	var err error
+	if r.beginningsGone, err = r.store.ForgottenBeginnings(ctx); err != nil {
+		return err
+	}
 	if r.opts.DryRun {
 		return r.plan(ctx)
 	}
 	if err := r.unite(ctx); err != nil {
 		return err
 	}
-	if err := r.finishForgetting(ctx); err != nil {
-		return err
-	}
 	if err := r.store.DeleteOrphans(ctx); err != nil {
 		return err
 	}
 	r.total = min(r.report.Scan.Reasons[memoir.ReasonEligible], r.opts.Limit)
-	err := r.phase1(ctx)
+	err = r.phase1(ctx)
 	r.sayFolded()
 	if err != nil {
 		return err

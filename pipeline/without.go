@@ -10,6 +10,7 @@ import (
 	"memoir"
 	"memoir/consolidate"
 	"memoir/memory"
+	"memoir/store"
 )
 
 // without takes what rests on some sessions alone out of the files of a generation:
@@ -47,6 +48,53 @@ func without(files memory.Files, inputs []memory.Input, gone []string) (memory.F
 		left += lines(string(files[at])) - lines(clean)
 	}
 	return dropSkills(files, out, in), left
+}
+
+// withoutForgotten takes the lines that were forgotten out of files. A file beside a skill
+// goes whole, as half a script is none, and so does what has such a path. It returns
+// how many lines went.
+func withoutForgotten(files memory.Files, forgotten store.Hashes) (memory.Files, int) {
+	if !tells(files, forgotten) {
+		return files, 0
+	}
+	out, left := memory.Files{}, 0
+	for _, at := range files.Paths() {
+		var kept strings.Builder
+		for line := range strings.Lines(string(files[at])) {
+			if !forgotten.Has(strings.TrimSpace(line)) {
+				kept.WriteString(line)
+			}
+		}
+		whole := forgotten.Has(at) || strings.HasPrefix(at, skillsDir) && kept.Len() < len(files[at]) &&
+			(path.Base(at) != memory.SkillFile || !strings.HasPrefix(kept.String(), skillHead(string(files[at]))))
+		left += lines(string(files[at]))
+		if !whole {
+			left -= lines(kept.String())
+			out[at] = []byte(kept.String())
+		}
+	}
+	for _, at := range out.Paths() { // a skill without its page is none
+		if dir, ok := skillDir(at); ok && files[dir+memory.SkillFile] != nil && out[dir+memory.SkillFile] == nil {
+			left += lines(string(out[at]))
+			delete(out, at)
+		}
+	}
+	return out, left
+}
+
+// skillDir is the folder of the skill that a path belongs to.
+func skillDir(at string) (dir string, ok bool) {
+	rest, ok := strings.CutPrefix(at, skillsDir)
+	name, _, inside := strings.Cut(rest, "/")
+	return skillsDir + name + "/", ok && inside
+}
+
+// skillHead is what a SKILL.md says of itself before its text.
+func skillHead(text string) string {
+	if end := strings.Index(text, "\n---\n"); strings.HasPrefix(text, "---\n") && end > 0 {
+		return text[:end]
+	}
+	return ""
 }
 
 func lines(text string) int { return strings.Count(text, "\n") }

@@ -41,7 +41,6 @@ type ProjectClaim struct {
 	Forced     bool  // a person asked for it, whether or not anything changed
 	Attempt    int   // from 1
 	Crashes    int
-	dead       bool      // it failed too often before somebody claimed it all the same
 	StartedAt  time.Time // by the store's clock
 	LeaseUntil time.Time
 
@@ -89,12 +88,15 @@ func (s *Store) claimProject(t tx, id string, o ProjectClaimOptions) (c ProjectC
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return c, false, err
 	}
-	version := strconv.FormatInt(c.Seq, 10)
+	version, errand := strconv.FormatInt(c.Seq, 10), 0
 	switch {
 	case status == "running":
 		return c, false, busy(holder, moment(since), moment(until))
 	case o.Always:
-		c.dead = status == "dead" && input == version
+		errand = 1
+		if status == "dead" && input == version {
+			errand = 2
+		}
 	case !due:
 		c.Declined = DeclinedNotDue
 		return c, false, nil
@@ -113,14 +115,14 @@ func (s *Store) claimProject(t tx, id string, o ProjectClaimOptions) (c ProjectC
 	if _, err := t.exec(`UPDATE project SET fence = ? WHERE id = ?`, c.Fence, id); err != nil {
 		return c, false, err
 	}
-	err = t.get(`INSERT INTO job (kind, key, status, owner, holder, lease_until, input_version, started_at)
-		VALUES ('consolidate', ?1, 'running', ?2, ?3, ?4, ?5, ?6)
-		ON CONFLICT (kind, key) DO UPDATE SET status = 'running', owner = ?2, holder = ?3, lease_until = ?4, started_at = ?6,
+	err = t.get(`INSERT INTO job (kind, key, status, owner, holder, lease_until, input_version, started_at, errand)
+		VALUES ('consolidate', ?1, 'running', ?2, ?3, ?4, ?5, ?6, ?7)
+		ON CONFLICT (kind, key) DO UPDATE SET status = 'running', owner = ?2, holder = ?3, lease_until = ?4, started_at = ?6, errand = ?7,
 			attempts = CASE WHEN input_version = ?5 THEN attempts ELSE 0 END,
 			crashes = CASE WHEN input_version = ?5 THEN crashes ELSE min(crashes, 1) END,
 			input_version = ?5
 		RETURNING attempts + 1, crashes`,
-		[]any{id, c.Token, o.Holder.String(), millis(c.LeaseUntil), version, millis(now)}, &c.Attempt, &c.Crashes)
+		[]any{id, c.Token, o.Holder.String(), millis(c.LeaseUntil), version, millis(now), errand}, &c.Attempt, &c.Crashes)
 	return c, err == nil, err
 }
 
@@ -213,8 +215,8 @@ func (s *Store) GiveBackProject(ctx context.Context, c ProjectClaim) error {
 
 func (s *Store) giveBackProject(t tx, c ProjectClaim) error {
 	_, err := t.exec(`UPDATE job SET owner = '', holder = '', lease_until = 0,
-			status = CASE WHEN ?1 THEN 'dead' WHEN next_attempt_at > ?2 THEN 'error' ELSE 'pending' END
-		WHERE kind = 'consolidate' AND key = ?3 AND owner = ?4 AND status = 'running'`, c.dead, millis(s.now()), c.ProjectID, c.Token)
+			status = CASE WHEN errand = 2 THEN 'dead' WHEN next_attempt_at > ?1 THEN 'error' ELSE 'pending' END
+		WHERE kind = 'consolidate' AND key = ?2 AND owner = ?3 AND status = 'running'`, millis(s.now()), c.ProjectID, c.Token)
 	return err
 }
 

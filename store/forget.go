@@ -65,6 +65,9 @@ type Forgetting struct {
 	Keys  []string // sessions; those of their subagents go with them
 	Text  string   // lines that hold it go, too; empty: none
 	Purge bool     // as in Withdrawal
+	// Hashes of the items with which sessions begin, by key, up to each point at which a
+	// copy may go on otherwise. What a session begins with alike is not read from it.
+	Beginnings map[string][]string
 }
 
 // BeginForgetting puts a tombstone on sessions of the claimed project, and notes
@@ -93,6 +96,9 @@ func (s *Store) BeginForgetting(ctx context.Context, c ProjectClaim, f Forgettin
 			return err
 		}
 		if err := s.entomb(t, c.ProjectID, keys); err != nil {
+			return err
+		}
+		if err := keepBeginnings(t, f.Beginnings); err != nil {
 			return err
 		}
 		for _, id := range homes {
@@ -126,8 +132,9 @@ func beginWithdrawal(t tx, projectID, text string, purge bool) (seq int64, err e
 	}
 	for _, statement := range []string{
 		`DELETE FROM draft WHERE project_id = ?`,
-		`UPDATE job SET last_error = '' WHERE kind = 'consolidate' AND key = ?`,
 		`UPDATE withdrawal SET error = '' WHERE project_id = ?`,
+		// It may quote what is to be forgotten. That the project failed stays known.
+		`UPDATE job SET last_error = '` + unsaid + `' WHERE kind = 'consolidate' AND key = ? AND last_error <> ''`,
 	} {
 		if _, err := t.exec(statement, projectID); err != nil {
 			return 0, err
@@ -135,6 +142,9 @@ func beginWithdrawal(t tx, projectID, text string, purge bool) (seq int64, err e
 	}
 	return seq, nil
 }
+
+// unsaid stands in the place of an error's message that was forgotten.
+const unsaid = `the message was removed, as something was forgotten since`
 
 // withSubagents adds the sessions that agents started in those: they say what they were told there.
 func withSubagents(t tx, keys []string) ([]string, error) {
@@ -258,8 +268,9 @@ func (s *Store) WithdrawnExtractions(ctx context.Context, projectID string) ([]m
 // FinishForgetting ends what was begun up to a change sequence, once the project's
 // memory is rid of it: what was extracted from the sessions is deleted, and each
 // change that a person made by hand becomes what edit makes of it, or is deleted if
-// edit says false.
-func (s *Store) FinishForgetting(ctx context.Context, projectID string, seq int64, edit func(memoir.Note) (memoir.Note, bool)) error {
+// edit says false. Lines are those of earlier generations that ForgottenLines is to
+// know from now on; nil says that no generation has such lines any more.
+func (s *Store) FinishForgetting(ctx context.Context, projectID string, seq int64, lines []string, edit func(memoir.Note) (memoir.Note, bool)) error {
 	err := s.durably(ctx, func(t tx) error {
 		keys, err := keysOf(t, `SELECT session_key FROM mark WHERE forgotten AND project_id = ?`, projectID)
 		if err != nil {
@@ -269,6 +280,9 @@ func (s *Store) FinishForgetting(ctx context.Context, projectID string, seq int6
 			return err
 		}
 		if err := editNotes(t, projectID, edit); err != nil {
+			return err
+		}
+		if err := keepLines(t, projectID, lines); err != nil {
 			return err
 		}
 		_, err = t.exec(`DELETE FROM withdrawal WHERE project_id = ? AND seq <= ?`, projectID, seq)
@@ -343,8 +357,7 @@ func (s *Store) Remembering(ctx context.Context, keys []string) (map[string][]st
 	return found, s.explain(err, "looking for memories of sessions")
 }
 
-// ExtractedSaying returns the keys of sessions whose extraction holds a text, which is
-// in lower case, in upper or lower case.
+// ExtractedSaying returns the keys of sessions whose extraction holds a folded text.
 func (s *Store) ExtractedSaying(ctx context.Context, text string) (map[string]bool, error) {
 	keys := map[string]bool{}
 	err := s.read(ctx, func(t tx) error {
@@ -352,11 +365,28 @@ func (s *Store) ExtractedSaying(ctx context.Context, text string) (map[string]bo
 			FROM extraction`, nil, func(scan func(...any) error) error {
 			var key, all string
 			err := scan(&key, &all)
-			if strings.Contains(strings.ToLower(all), text) {
+			if strings.Contains(memoir.Folded(all), text) {
 				keys[key] = true
 			}
 			return err
 		})
 	})
 	return keys, s.explain(err, "looking for a text in extractions")
+}
+
+// NotedSaying returns the ids of projects in which what a person changed by hand
+// holds a folded text.
+func (s *Store) NotedSaying(ctx context.Context, text string) (map[string]bool, error) {
+	ids := map[string]bool{}
+	err := s.read(ctx, func(t tx) error {
+		return t.each(`SELECT project_id, file || char(10) || section || char(10) || after || char(10) || text FROM note`, nil, func(scan func(...any) error) error {
+			var id, all string
+			err := scan(&id, &all)
+			if strings.Contains(memoir.Folded(all), text) {
+				ids[id] = true
+			}
+			return err
+		})
+	})
+	return ids, s.explain(err, "looking for a text in what people changed")
 }

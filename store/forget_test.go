@@ -32,16 +32,23 @@ func TestForgettingIsBegunAndFinished(t *testing.T) {
 	if se := found[0]; se.Title+se.CWD+se.Branch+se.ProjectID != "" || se.Reason != memoir.ReasonForgotten {
 		t.Errorf("its row says %+v", se)
 	}
-	must(t, s.FinishForgetting(t.Context(), project, c.Seq-1, func(n memoir.Note) (memoir.Note, bool) { return n, true }))
+	must(t, s.FinishForgetting(t.Context(), project, c.Seq-1, []string{"- of it, too"}, func(n memoir.Note) (memoir.Note, bool) { return n, true }))
 	if left, err := s.Withdrawals(t.Context()); err != nil || len(left) != 1 {
 		t.Errorf("what was begun later is taken for finished: %+v, %v", left, err)
 	}
-	must(t, s.FinishForgetting(t.Context(), project, c.Seq, func(n memoir.Note) (memoir.Note, bool) { return n, n.Text != "- of it" }))
+	must(t, s.FinishForgetting(t.Context(), project, c.Seq, []string{"- of it, too"}, func(n memoir.Note) (memoir.Note, bool) { return n, n.Text != "- of it" }))
 	if left, err := s.Withdrawals(t.Context()); err != nil || len(left) != 0 {
 		t.Errorf("left %+v, %v", left, err)
 	}
 	if notes, err := s.Notes(t.Context(), project); err != nil || len(notes) != 1 || notes[0].Text != "- theirs" {
 		t.Errorf("notes %+v, %v", notes, err)
+	}
+	if lines, err := s.ForgottenLines(t.Context(), project); err != nil || lines.Len() != 1 || !lines.Has("- of it, too") || lines.Has("- theirs") {
+		t.Errorf("%d lines are known, %v", lines.Len(), err)
+	}
+	must(t, s.FinishForgetting(t.Context(), project, c.Seq, nil, func(n memoir.Note) (memoir.Note, bool) { return n, true }))
+	if lines, err := s.ForgottenLines(t.Context(), project); err != nil || lines.Len() != 0 {
+		t.Errorf("after a purge %d lines are known, %v", lines.Len(), err)
 	}
 	if known, err := s.WithdrawnExtractions(t.Context(), project); err != nil || len(known) != 0 {
 		t.Errorf("what was extracted is kept: %+v, %v", known, err)

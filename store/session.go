@@ -163,6 +163,9 @@ func (s *Store) SetForgotten(ctx context.Context, key string, forgotten bool) er
 			if err := s.markChanged(t, key); err != nil {
 				return err
 			}
+			if _, err := t.exec(`DELETE FROM forgotten_beginning WHERE session_key = ?`, key); err != nil {
+				return err
+			}
 			// Forgetting may not be finished, and would not find it any more.
 			if err := s.deleteExtracted(t, []string{key}); err != nil {
 				return err

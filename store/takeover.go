@@ -47,17 +47,19 @@ func (s *Store) takeOver(t tx, kind string, now time.Time) (running int, err err
 		return 0, err
 	}
 	for _, f := range free {
-		if err := s.crash(t, kind, f.key, f.because, `1 - isolated`); err != nil {
+		if err := s.crash(t, kind, f.key, f.because, `(1 - isolated) * (errand = 0)`); err != nil {
 			return 0, err
 		}
 	}
 	return running, nil
 }
 
-// crash frees a running job; by is the SQL expression of how many crashes it was.
+// crash frees a running job; by is the SQL expression of how many crashes it was. What
+// it was held for besides its own work leaves it as it was.
 func (s *Store) crash(t tx, kind, key, because, by string) error {
-	_, err := t.exec(`UPDATE job SET crashes = crashes + `+by+`, status = CASE WHEN crashes + `+by+` >= ? THEN 'dead' ELSE 'pending' END,
-			owner = '', holder = '', lease_until = 0, last_error = ?, finished_at = ? WHERE kind = ? AND key = ?`,
+	_, err := t.exec(`UPDATE job SET crashes = crashes + `+by+`,
+			status = CASE WHEN errand = 2 OR errand = 0 AND crashes + `+by+` >= ? THEN 'dead' ELSE 'pending' END,
+			owner = '', holder = '', lease_until = 0, last_error = iif(errand > 0 AND last_error <> '', last_error, ?), finished_at = ? WHERE kind = ? AND key = ?`,
 		maxCrashes, because, millis(s.now()), kind, key)
 	if err != nil || kind != kindExtract {
 		return err

@@ -2,12 +2,15 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"memoir"
 	"memoir/memory"
+	"memoir/pipeline"
 )
 
 func diffCommand(p *program) *cli.Command {
@@ -68,6 +71,7 @@ func (p *program) diff(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	p.warnOfForgotten(c, root, id, from, to)
 	changes := memory.Changes(from.files, to.files)
 	if c.Bool("json") {
 		return p.diffJSON(c, id, from, to, changes)
@@ -85,6 +89,30 @@ func (p *program) diff(c *cli.Context) error {
 	}
 	p.ui.say("%s to %s: %s", from, to, count(len(changes), "file")+" changed")
 	return nil
+}
+
+// warnOfForgotten says which sides tell of what was forgotten. It is no part of the
+// comparison, which needs no database.
+func (p *program) warnOfForgotten(c *cli.Context, root memory.Root, id string, sides ...side) {
+	st, err := p.openForListing(c)
+	if err != nil || st == nil {
+		return
+	}
+	defer st.Close()
+	kept, err := root.Generations()
+	if err != nil {
+		return
+	}
+	kept = slices.DeleteFunc(kept, func(g memory.Generation) bool {
+		return !slices.ContainsFunc(sides, func(s side) bool { return s.n == g.Number && !s.live })
+	})
+	telling, err := pipeline.TellOfForgotten(c.Context, st, root, id, kept)
+	if err != nil {
+		return
+	}
+	for _, n := range slices.Sorted(maps.Keys(telling)) {
+		p.ui.warn("`memoir forget` with --purge removes such generations", "generation %d tells of what was forgotten", n)
+	}
 }
 
 // sides reads what is to be compared.

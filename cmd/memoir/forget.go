@@ -48,12 +48,14 @@ func forgetCommand(p *program) *cli.Command {
 
 // forgetJSON is what `forget --json` prints.
 type forgetJSON struct {
-	DryRun   bool                   `json:"dry_run,omitempty"`
-	Sessions []string               `json:"sessions"` // keys
-	Lines    []pipeline.FoundLine   `json:"lines"`    // of live memory that hold the text
-	Projects []pipeline.ForgottenIn `json:"projects"`
-	Forks    []string               `json:"forks"`   // sessions that began as copies of them, and are not forgotten
-	Removed  []string               `json:"removed"` // files, by --purge
+	DryRun   bool                    `json:"dry_run,omitempty"`
+	Sessions []string                `json:"sessions"` // keys
+	Lines    []pipeline.FoundLine    `json:"lines"`    // of live memory that hold the text
+	Notes    []string                `json:"notes"`    // ids of projects with changes by hand that hold it
+	Archives []pipeline.FoundArchive `json:"archives"` // earlier generations that hold it
+	Projects []pipeline.ForgottenIn  `json:"projects"`
+	Forks    []string                `json:"forks"`   // sessions that began as copies of them, and are not forgotten
+	Removed  []string                `json:"removed"` // files, by --purge
 }
 
 func (p *program) forget(c *cli.Context) error {
@@ -72,8 +74,8 @@ func (p *program) forget(c *cli.Context) error {
 		if len(refs) > 0 || c.IsSet("project") || c.IsSet("match") || c.Bool("undo") || c.String("give-up") == "" {
 			return usagef("", "--give-up takes a project, and stands alone")
 		}
-	case c.IsSet("match") && strings.IndexFunc(match, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) < 0:
-		return usagef("", "--match needs a text with a letter or a digit in it")
+	case c.IsSet("match") && !tellingText(match):
+		return usagef("say more of it: it is looked for inside words, too", "--match needs a text with at least three letters or digits")
 	case len(refs) > 0 && (c.IsSet("project") || c.IsSet("match")):
 		return usagef("", "sessions and --project or --match exclude each other")
 	case len(refs) == 0 && !c.IsSet("project") && !c.IsSet("match"):
@@ -128,6 +130,22 @@ func (p *program) forget(c *cli.Context) error {
 	return p.forgetFound(c, st, opts, found, match)
 }
 
+// tellingText reports whether a text is long enough to be looked for in all that was
+// said: a shorter one stands in most sessions. Scripts whose letters are syllables or
+// words need two of them.
+func tellingText(text string) bool {
+	n := 0
+	for _, r := range memoir.Folded(text) {
+		switch {
+		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul):
+			n += 2
+		case unicode.IsLetter(r), unicode.IsDigit(r):
+			n++
+		}
+	}
+	return n >= 3
+}
+
 func (p *program) forgetOptions(c *cli.Context) (pipeline.Options, error) {
 	opts, err := p.changeOptions(c)
 	opts.Progress = p.ui.progress
@@ -160,14 +178,11 @@ func (p *program) sessionsToForget(ctx context.Context, st *store.Store, refs []
 
 // forgetFound shows what is to be forgotten, asks, and forgets it.
 func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Options, found pipeline.Found, match string) error {
-	out := forgetJSON{DryRun: c.Bool("dry-run"), Sessions: []string{}, Lines: []pipeline.FoundLine{}, Projects: []pipeline.ForgottenIn{}, Forks: []string{}, Removed: []string{}}
-	var projects []string
+	out := forgetJSON{DryRun: c.Bool("dry-run"), Sessions: []string{}, Lines: []pipeline.FoundLine{}, Notes: list(found.Noted), Archives: list(found.Archives),
+		Projects: []pipeline.ForgottenIn{}, Forks: []string{}, Removed: []string{}}
 	for _, line := range found.Lines {
 		line.Path, line.Text = p.redact(line.Path), p.redact(line.Text)
 		out.Lines = append(out.Lines, line)
-		if !slices.Contains(projects, line.Project) {
-			projects = append(projects, line.Project)
-		}
 	}
 	for _, s := range found.Sessions {
 		out.Sessions = append(out.Sessions, s.Key())
@@ -182,11 +197,11 @@ func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Opt
 	if found.Unread > 0 {
 		p.ui.warn("`memoir sessions --reason unreadable` may tell why", "%s could not be searched", count(found.Unread, "transcript"))
 	}
-	if len(out.Sessions) == 0 && len(out.Lines) == 0 {
+	if found.Empty() {
 		p.ui.say("nothing says that")
 		return p.forgetResult(c, out)
 	}
-	p.showForgetting(c, found.Sessions, out.Lines)
+	p.showForgetting(c, found.Sessions, out)
 	if out.DryRun {
 		p.ui.say("would forget %s", whatIsForgotten(out))
 		return p.forgetResult(c, out)
@@ -194,7 +209,7 @@ func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Opt
 	if err := p.confirm(c, "what memory has of "+whatIsForgotten(out), opts.Home); err != nil {
 		return err
 	}
-	report, err := pipeline.Forget(c.Context, st, opts, pipeline.Forgetting{Keys: out.Sessions, Text: match, Projects: projects, Purge: c.Bool("purge")})
+	report, err := pipeline.Forget(c.Context, st, opts, pipeline.Forgetting{Keys: out.Sessions, Text: match, Projects: found.Projects(), Purge: c.Bool("purge")})
 	if report.Projects != nil {
 		out.Projects, out.Removed = report.Projects, list(report.Removed)
 	}
@@ -222,14 +237,20 @@ func whatIsForgotten(out forgetJSON) string {
 	if n := len(out.Lines); n > 0 {
 		parts = append(parts, count(n, "line"))
 	}
+	if n := len(out.Notes); n > 0 && len(out.Lines) == 0 {
+		parts = append(parts, "what was changed by hand in "+count(n, "project"))
+	}
+	if n := len(out.Archives); n > 0 && len(parts) == 0 {
+		parts = append(parts, "what "+count(n, "earlier generation")+" said")
+	}
 	return strings.Join(parts, " and ")
 }
 
-// maxShown bounds how many lines are shown of those that hold a text.
+// maxShown bounds how many lines are shown before a question, of those that hold a text.
 const maxShown = 40
 
 // showForgetting shows what is to be forgotten before it is.
-func (p *program) showForgetting(c *cli.Context, sessions []memoir.Session, lines []pipeline.FoundLine) {
+func (p *program) showForgetting(c *cli.Context, sessions []memoir.Session, out forgetJSON) {
 	if c.Bool("json") {
 		return
 	}
@@ -240,12 +261,15 @@ func (p *program) showForgetting(c *cli.Context, sessions []memoir.Session, line
 		t.row(s.Key(), when(s.UpdatedAt), orDash(s.ProjectID), orDash(s.Title))
 	}
 	p.ui.table(t)
-	for i, line := range lines {
-		if i == maxShown {
-			p.ui.say("and %s more", count(len(lines)-i, "line"))
+	for i, line := range out.Lines {
+		if i == maxShown && !out.DryRun {
+			p.ui.say("and %s more", count(len(out.Lines)-i, "line"))
 			break
 		}
 		p.ui.printf("%s %s:%d: %s\n", line.Project, line.Path, line.Line, oneLine(line.Text))
+	}
+	for _, archive := range out.Archives {
+		p.ui.printf("%s %s\n", archive.Project, archive.Path)
 	}
 }
 

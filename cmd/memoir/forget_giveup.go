@@ -32,7 +32,7 @@ func (p *program) giveUpForgetting(c *cli.Context, st *store.Store, home, ref st
 	if err := p.confirm(c, "what is stored to tell what "+project.ID+" must forget, though its memory may still tell of it", home); err != nil {
 		return err
 	}
-	if err := st.FinishForgetting(c.Context, project.ID, all[i].Seq, func(n memoir.Note) (memoir.Note, bool) { return n, true }); err != nil {
+	if err := st.FinishForgetting(c.Context, project.ID, all[i].Seq, []string{}, func(n memoir.Note) (memoir.Note, bool) { return n, true }); err != nil {
 		return err
 	}
 	p.ui.say("%s: no run tries again; what was forgotten stays out of what is extracted", project.ID)

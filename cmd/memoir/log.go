@@ -1,13 +1,16 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"memoir/memory"
+	"memoir/pipeline"
 	"memoir/store"
 )
 
@@ -23,6 +26,7 @@ type generationJSON struct {
 	Redactions  map[string]int `json:"redactions"`
 	EditedFrom  int            `json:"edited_from"`   // made by hand of this generation; 0: not by hand
 	Restored    int            `json:"restored_from"` // has the content of this generation; 0: was not restored
+	Forgotten   bool           `json:"forgotten"`     // it tells of what was forgotten
 	Error       string         `json:"error"`
 }
 
@@ -58,7 +62,7 @@ func logCommand(p *program) *cli.Command {
 					return err
 				}
 			}
-			generations, err := generations(home, projects)
+			generations, err := generations(c.Context, st, home, projects)
 			if err != nil {
 				return err
 			}
@@ -77,6 +81,9 @@ func logCommand(p *program) *cli.Command {
 				case g.Restored > 0:
 					note = strings.TrimSpace(fmt.Sprintf("restored from %d %s", g.Restored, note))
 				}
+				if g.Forgotten {
+					note = strings.TrimPrefix(note+", ", ", ") + "tells of what was forgotten"
+				}
 				if g.Live {
 					note = strings.TrimSuffix("live, "+note, ", ")
 				}
@@ -90,25 +97,33 @@ func logCommand(p *program) *cli.Command {
 			if st != nil {
 				p.ui.say("%s", count(len(generations), "generation"))
 			}
+			if slices.ContainsFunc(generations, func(g generationJSON) bool { return g.Forgotten && !g.Live }) {
+				p.ui.sayHint("`memoir forget` with --purge removes the generations that tell of what was forgotten; restoring one leaves it out")
+			}
 			return nil
 		},
 	}
 }
 
 // generations lists the archives of projects, the newest first.
-func generations(home string, projects []store.ProjectRow) ([]generationJSON, error) {
+func generations(ctx context.Context, st *store.Store, home string, projects []store.ProjectRow) ([]generationJSON, error) {
 	var out []generationJSON
 	for _, project := range projects {
-		kept, err := memory.At(home, project.ID).Generations()
+		root := memory.At(home, project.ID)
+		kept, err := root.Generations()
 		if err != nil {
 			return nil, fmt.Errorf("list the generations of %s: %w", project.ID, err)
+		}
+		telling, err := pipeline.TellOfForgotten(ctx, st, root, project.ID, kept)
+		if err != nil {
+			return nil, err
 		}
 		for i := len(kept) - 1; i >= 0; i-- {
 			g := kept[i]
 			row := generationJSON{
 				Project: project.ID, Generation: g.Number, Live: g.Live, PublishedAt: moments(g.ModTime), Inputs: []string{},
 				Files: len(g.Manifest.Files), Bytes: g.Bytes, Redactions: g.Manifest.Redactions,
-				EditedFrom: g.Manifest.EditedFrom, Restored: g.Manifest.RestoredFrom,
+				EditedFrom: g.Manifest.EditedFrom, Restored: g.Manifest.RestoredFrom, Forgotten: telling[g.Number],
 			}
 			for _, in := range g.Manifest.Inputs {
 				row.Inputs = append(row.Inputs, in.Session)

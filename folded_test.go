@@ -1,0 +1,53 @@
+package memoir_test
+
+import (
+	"slices"
+	"testing"
+
+	"memoir"
+)
+
+func TestTextsThatReadAlikeFoldAlike(t *testing.T) {
+	t.Parallel()
+	for _, same := range [][]string{
+		{"acme corp", "ACME Corp", "acme\ncorp", "acme \t\r\n  corp", "acme\u00a0corp", "ac\u00adme cor\u200bp"},
+		{"café", "cafe\u0301", "CAFÉ", "ｃａｆé"},
+		{"file", "ﬁle"},
+		{"a.*b[c", "A.*B[C"},
+		{"ключ", "КЛЮЧ"},
+	} {
+		for _, text := range same {
+			if got, want := memoir.Folded(text), memoir.Folded(same[0]); got != want {
+				t.Errorf("%q folds to %q, not %q", text, got, want)
+			}
+			if once := memoir.Folded(text); memoir.Folded(once) != once {
+				t.Errorf("%q folds twice", text)
+			}
+		}
+	}
+	if memoir.Folded("acmecorp") == memoir.Folded("acme corp") {
+		t.Error("a blank is lost")
+	}
+}
+
+func TestLinesThatHoldAText(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		text, want string
+		lines      []int
+	}{
+		{"one\ntwo\nthree\n", "two", []int{2}},
+		{"one\ntwo\nthree", "o", []int{1, 2}},
+		{"- of Acme\n  Corp alone\n- else\n", "acme corp", []int{1, 2}},
+		{"Acme\n\nCorp\n", "acme corp", nil},
+		{"a b\nc d\ne f\n", "b c d e", []int{1, 2, 3}},
+		{"aa\naa\n", "a a", []int{1, 2}},
+		{"x", "", nil},
+		{"", "x", nil},
+		{"\n\n  \nx y\n", "x y", []int{4}},
+	} {
+		if got := memoir.LinesHolding(tt.text, tt.want); !slices.Equal(got, tt.lines) {
+			t.Errorf("%q stands on %v of %q, want %v", tt.want, got, tt.text, tt.lines)
+		}
+	}
+}

@@ -1,0 +1,214 @@
+package pipeline_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"memoir/model/modeltest"
+	"memoir/pipeline"
+)
+
+// paid is an app whose memory a language model makes, which does something during each
+// of its calls.
+func paid(t *testing.T, during func(call int, a app)) (a app, o pipeline.Options, calls *int) {
+	t.Helper()
+	home, dir := prompted(t, 3)
+	a, calls = app{t: t, dir: dir, home: home}, new(int)
+	server := modeltest.OpenAIChat(t, func(_ int, c modeltest.Call) modeltest.Step {
+		question, consolidates := asked(t, c)
+		if a.id != "" {
+			*calls++
+			during(*calls, a)
+		}
+		return modeltest.Step{Text: answers(t, question, consolidates, "")}
+	})
+	o = ofServer(t, home, dir, "phase2", server.URL)
+	a.id = run(t, o).Phase2[0].Project
+	claudeSession(t, dir, "t00", "/srv/open/app", "always write the header of fixture 777")
+	return a, o, calls
+}
+
+func (a app) path(file string) string { return filepath.Join(a.root().Link(), file) }
+
+func (a app) write(file, text string) {
+	a.t.Helper()
+	if err := errorsOf(os.MkdirAll(filepath.Dir(a.path(file)), 0o700), os.WriteFile(a.path(file), []byte(text), 0o600)); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+// saveAs writes as editors do: beside the file, and over it by a rename.
+func (a app) saveAs(file, text string) {
+	a.t.Helper()
+	a.write(file+".swp.txt", text)
+	if err := os.Rename(a.path(file+".swp.txt"), a.path(file)); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+// What a person saves while a language model answers is in the next generation, and the
+// call is not made again for it.
+func TestAnEditWhileAModelAnswersIsCarriedOverAndCostsNothing(t *testing.T) {
+	t.Parallel()
+	const skill = "---\nname: ours\ndescription: ours\n---\n\n- as Ada does it\n"
+	for name, test := range map[string]struct {
+		edit          func(a app)
+		file          string
+		present, gone string
+	}{
+		"MEMORY.md":              {func(a app) { a.edit("MEMORY.md", "- ask Ada first") }, "MEMORY.md", "- ask Ada first", ""},
+		"a line taken out":       {func(a app) { a.saveAs("MEMORY.md", strings.Replace(a.text("MEMORY.md"), "the part s01", "", 1)) }, "MEMORY.md", "", "the part s01"},
+		"the summary":            {func(a app) { a.edit("memory_summary.md", "- ask Ada first") }, "memory_summary.md", "- ask Ada first", ""},
+		"a new skill":            {func(a app) { a.write("skills/ours/SKILL.md", skill) }, "skills/ours/SKILL.md", "as Ada does it", ""},
+		"a page of one's own":    {func(a app) { a.write("page.md", "mine\n") }, "page.md", "mine", ""},
+		"an editor's rename":     {func(a app) { a.saveAs("MEMORY.md", a.text("MEMORY.md")+"- ask Ada first\n") }, "MEMORY.md", "- ask Ada first", ""},
+		"equal in size and time": {sameSizeAndTime, "MEMORY.md", "the fart s01", "the part s01"},
+		"a companion deleted":    {func(a app) { a.remove("raw_memories.md") }, "MEMORY.md", "the part t00", ""},
+		"a deleted file restored": {func(a app) {
+			text := a.text("MEMORY.md")
+			a.remove("MEMORY.md")
+			a.write("MEMORY.md", text+"- ask Ada first\n")
+		}, "MEMORY.md", "- ask Ada first", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a, o, calls := paid(t, func(n int, a app) {
+				if n == 1 {
+					test.edit(a)
+				}
+			})
+			report := run(t, o)
+			if len(report.Phase2) != 1 || report.Phase2[0].Outcome != pipeline.OutcomePublished || *calls != 1 {
+				t.Fatalf("%d calls, %+v, %+v", *calls, report.Phase2, report.Warnings)
+			}
+			text := a.text(test.file)
+			if !strings.Contains(text, test.present) || test.gone != "" && strings.Contains(text, test.gone) || !strings.Contains(a.text("MEMORY.md"), "the part t00") {
+				t.Errorf("published:\n%s", text)
+			}
+			if again := run(t, o); len(again.Phase2) != 0 || *calls != 1 {
+				t.Errorf("the next run: %d calls, %+v", *calls, again.Phase2)
+			}
+			all, outcomes, _ := ledger(t, a.home)
+			if outcomes["consolidate published"] != all.Calls {
+				t.Errorf("the ledger says %v", outcomes)
+			}
+		})
+	}
+}
+
+func (a app) remove(file string) {
+	a.t.Helper()
+	if err := os.Remove(a.path(file)); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+// sameSizeAndTime changes a letter, and puts the time of the file back.
+func sameSizeAndTime(a app) {
+	a.t.Helper()
+	info, err := os.Stat(a.path("MEMORY.md"))
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	a.write("MEMORY.md", strings.ReplaceAll(a.text("MEMORY.md"), "the part s01", "the fart s01"))
+	if err := os.Chtimes(a.path("MEMORY.md"), info.ModTime(), info.ModTime()); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+func TestAnEditThatNobodyCanFollowPublishesNothing(t *testing.T) {
+	t.Parallel()
+	for name, edit := range map[string]func(a app){
+		"a link in a file's place":      func(a app) { a.remove("MEMORY.md"); must(a.t, os.Symlink("/etc/hostname", a.path("MEMORY.md"))) },
+		"a directory in a file's place": func(a app) { a.remove("MEMORY.md"); must(a.t, os.Mkdir(a.path("MEMORY.md"), 0o700)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a, o, _ := paid(t, func(n int, a app) {
+				if n == 1 {
+					edit(a)
+				}
+			})
+			report, err := tryRun(t.Context(), t, o)
+			if target, _ := os.Readlink(a.root().Link()); target != filepath.Join("live", "1") && name == "a link in a file's place" {
+				t.Errorf("the link leads to %s: %+v, %v", target, report.Phase2, err)
+			}
+			if name == "a directory in a file's place" && len(report.Phase2) == 1 && report.Phase2[0].Outcome == pipeline.OutcomePublished {
+				if text := a.text("MEMORY.md"); !strings.Contains(text, "the part t00") {
+					t.Errorf("published:\n%s", text)
+				}
+			}
+		})
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Somebody who saves without end puts their project off, and that is all: its model is
+// asked once in a run, no attempt counts, and the run after they stopped publishes.
+func TestAnEditorWithoutEndPutsItsProjectOff(t *testing.T) {
+	t.Parallel()
+	endless := true
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	a, o, calls := paid(t, func(_ int, a app) {
+		if !endless {
+			return
+		}
+		started, text := make(chan struct{}), a.text("MEMORY.md")
+		go func() {
+			defer close(stopped)
+			for n := 0; ; n++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				next := a.path("MEMORY.md") + ".swp.txt"
+				if err := errorsOf(os.WriteFile(next, fmt.Appendf(nil, "%s- line %d of it\n", text, n), 0o600), os.Rename(next, a.path("MEMORY.md"))); err != nil {
+					t.Errorf("save: %v", err)
+				}
+				if n == 0 {
+					close(started)
+				}
+			}
+		}()
+		<-started
+	})
+	const runs = 4
+	for n := range runs {
+		stop, stopped = make(chan struct{}), make(chan struct{})
+		report := run(t, o)
+		close(stop)
+		<-stopped
+		if len(report.Phase2) != 1 || report.Phase2[0].Outcome != pipeline.OutcomeEdited || !report.Partly() || len(report.Warnings) != 1 {
+			t.Fatalf("run %d: %+v, %+v", n, report.Phase2, report.Warnings)
+		}
+	}
+	if *calls != runs {
+		t.Errorf("%d calls were made in %d runs", *calls, runs)
+	}
+	if live := a.live(); live.Generation != 1 {
+		t.Errorf("generation %d is live", live.Generation)
+	}
+	_, _, status := ledger(t, a.home)
+	if len(status.Failed)+len(status.Dead) != 0 {
+		t.Errorf("%+v", status)
+	}
+	endless = false
+	if report := run(t, o); len(report.Phase2) != 1 || report.Phase2[0].Outcome != pipeline.OutcomePublished {
+		t.Fatalf("%+v, %+v", report.Phase2, report.Warnings)
+	}
+	for _, line := range []string{"of it\n", "the part t00"} {
+		if !strings.Contains(a.text("MEMORY.md"), line) {
+			t.Errorf("%q is not there", line)
+		}
+	}
+}

@@ -13,10 +13,10 @@ type Lease struct {
 	Until  time.Time // it may be taken by others from this moment on
 }
 
-// Free reports whether the work may be claimed at now: nobody holds it, its time
+// Free reports whether the work may be claimed at now, as Now tells it: nobody holds it, its time
 // has passed, or its holder is known to be dead.
 func (l Lease) Free(now time.Time) bool {
-	if l.Owner == "" || !now.Before(l.Until) {
+	if l.Owner == "" || !l.Holder.clock(now).Before(l.Until) {
 		return true
 	}
 	alive, known := l.Holder.Alive()

@@ -218,7 +218,7 @@ func (r *run) consolidateProject(ctx context.Context, project store.ProjectRow) 
 		enter(store.OutcomeLost)
 		report.Outcome, report.Detail = OutcomeBusy, "its lease was lost to another process"
 		return report, nil
-	case blame == postponed:
+	case blame == postponed && !ownFault(err):
 		failure, answer := r.failureOf(phaseConsolidate, project.ID, project.ID, err)
 		failure.Usage, failure.InputBytes, failure.Duration = usage, bytes, time.Since(attempt)
 		if _, failed := r.store.PostponeProject(after, claim, failure, r.projectRetryPolicy()); failed != nil {

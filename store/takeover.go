@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"time"
 
 	"memoir/lease"
 )
@@ -12,7 +11,8 @@ const maxCrashes = 3
 
 // takeOver sets free the running jobs of a kind that nobody works on any more, and
 // returns how many are left running.
-func (s *Store) takeOver(t tx, kind string, now time.Time) (running int, err error) {
+func (s *Store) takeOver(t tx, kind string) (running int, err error) {
+	now := s.ticks()
 	type freed struct{ key, because string }
 	var free []freed
 	holders := map[string]lease.Holder{}

@@ -1,0 +1,59 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"os"
+	"syscall"
+
+	"github.com/mattn/go-sqlite3"
+)
+
+// reserveSize is more than giving back all claims of a run takes, in bytes.
+const reserveSize = 256 << 10
+
+// reservePath is a file that holds nothing but room on the disk: a claim must be given
+// back where there is none, or it would look as if a process had died over its work.
+func (s *Store) reservePath() string { return s.path + "-reserve" }
+
+// reserve takes the room, unless it is taken. A disk without any is left alone.
+func (s *Store) reserve() {
+	if info, err := os.Stat(s.reservePath()); err == nil && info.Size() == reserveSize {
+		return
+	}
+	f, err := os.OpenFile(s.reservePath(), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return
+	}
+	_, err = f.Write(make([]byte, reserveSize))
+	if err = errors.Join(err, f.Close()); err != nil {
+		_ = os.Remove(s.reservePath())
+	}
+}
+
+// release runs fn in a quick write transaction, and once more with the room of the
+// reserve, and what the write-ahead log can give, if the disk has none.
+func (s *Store) release(ctx context.Context, fn func(tx) error) error {
+	err := s.quickly(ctx, fn)
+	if !isFull(err) {
+		return err
+	}
+	_ = os.Remove(s.reservePath())
+	if _, failed := s.quick.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)"); failed != nil && !isFull(failed) {
+		return errors.Join(err, failed)
+	}
+	return s.quickly(ctx, fn)
+}
+
+// isFull reports that the disk, a quota or a limit on a file's size has no room left.
+func isFull(err error) bool {
+	var e sqlite3.Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	switch e.SystemErrno {
+	case syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG:
+		return true
+	}
+	return e.Code == sqlite3.ErrFull
+}

@@ -3,3 +3,6 @@
 // directory is fit for a home. It knows nothing of what is kept there.
 // Read hint.go, then fit.go.
 package disk
+
+// Least is what a reader of a database needs beside it: 32 KiB of shared memory.
+const Least = 32 << 10

@@ -11,8 +11,5 @@ func Full(dir string) bool {
 	if err := unix.Statfs(dir, &stat); err != nil {
 		return false
 	}
-	return stat.Blocks > 0 && stat.Bavail*uint64(stat.Bsize) < least || stat.Files > 0 && stat.Ffree == 0
+	return stat.Blocks > 0 && stat.Bavail*uint64(stat.Bsize) < Least || stat.Files > 0 && stat.Ffree == 0
 }
-
-// least is what a reader of a database needs beside it: 32 KiB of shared memory.
-const least = 32 << 10

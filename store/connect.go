@@ -88,6 +88,11 @@ func unwritable(path string) bool {
 	if disk.Remote(filepath.Dir(path)) { // where nobody can lock, and so nobody writes
 		return true
 	}
+	dir := filepath.Dir(path)
+	shared, err := os.Stat(path + "-shm")
+	if disk.Full(dir) && (err != nil || shared.Size() < disk.Least) { // nobody has it open
+		return true
+	}
 	probe, err := os.OpenFile(path+"-shm", os.O_RDWR, 0)
 	if err == nil {
 		probe.Close()
@@ -96,8 +101,7 @@ func unwritable(path string) bool {
 	if !errors.Is(err, os.ErrNotExist) {
 		return true
 	}
-	dir := filepath.Dir(path)
-	return !writableDir(dir) || disk.Full(dir)
+	return !writableDir(dir)
 }
 
 // tx is a transaction. It is not cancelled half way: transactions are short, and

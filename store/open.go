@@ -109,7 +109,9 @@ func open(ctx context.Context, path string, o Options, migrations fs.FS) (*Store
 		return nil, errors.Join(err, s.Close())
 	}
 	if !o.ReadOnly {
-		s.reserve()
+		if err := s.reserve(); err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
 	}
 	return s, nil
 }

@@ -16,19 +16,20 @@ const reserveSize = 256 << 10
 // back where there is none, or it would look as if a process had died over its work.
 func (s *Store) reservePath() string { return s.path + "-reserve" }
 
-// reserve takes the room, unless it is taken. A disk without any is left alone.
-func (s *Store) reserve() {
+// reserve takes the room, unless it is taken. Without it nothing is begun.
+func (s *Store) reserve() error {
 	if info, err := os.Stat(s.reservePath()); err == nil && info.Size() == reserveSize {
-		return
+		return nil
 	}
 	f, err := os.OpenFile(s.reservePath(), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
-		return
+		return storageError(err, "reserving room for database %s", s.path)
 	}
 	_, err = f.Write(make([]byte, reserveSize))
 	if err = errors.Join(err, f.Close()); err != nil {
-		_ = os.Remove(s.reservePath())
+		return storageError(errors.Join(err, os.Remove(s.reservePath())), "reserving %d KiB for database %s", reserveSize>>10, s.path)
 	}
+	return nil
 }
 
 // release runs fn in a quick write transaction, and once more with the room of the

@@ -39,3 +39,12 @@ func Handles(n int) error {
 	}
 	return nil
 }
+
+// Sizes is an error of memoir.CodeStorage unless the process may write files of n bytes.
+func Sizes(n int64) error {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_FSIZE, &limit); err != nil || uint64(limit.Cur) >= uint64(n) {
+		return nil
+	}
+	return memoir.Errorf(memoir.CodeStorage, Hint(unix.EFBIG), "files may have %d KiB, and %d are needed", uint64(limit.Cur)>>10, n>>10)
+}

@@ -7,10 +7,16 @@ import (
 	"syscall"
 
 	"github.com/mattn/go-sqlite3"
+
+	"memoir/disk"
 )
 
 // reserveSize is more than giving back all claims of a run takes, in bytes.
 const reserveSize = 256 << 10
+
+// logSize is by how much the database, or its log, may grow in a run as a rule: twice
+// what SQLite lets a log grow to before it is moved into the database.
+const logSize = 8 << 20
 
 // reservePath is a file that holds nothing but room on the disk: a claim must be given
 // back where there is none, or it would look as if a process had died over its work.
@@ -18,6 +24,13 @@ func (s *Store) reservePath() string { return s.path + "-reserve" }
 
 // reserve takes the room, unless it is taken. Without it nothing is begun.
 func (s *Store) reserve() error {
+	size := int64(logSize)
+	if info, err := os.Stat(s.path); err == nil {
+		size += info.Size()
+	}
+	if err := disk.Sizes(size); err != nil {
+		return err
+	}
 	if info, err := os.Stat(s.reservePath()); err == nil && info.Size() == reserveSize {
 		return nil
 	}

@@ -11,5 +11,8 @@
 //	                 later one), find no room on the disk
 //	stop N           the process stops itself (SIGSTOP) at the Nth moment
 //
+// The variable FAILPOINT_CLOCK names a file with a duration, such as -24h: the wall clock
+// of such a program is wrong by as much, from the moment that the file says so.
+//
 // The order of moments is the same for each run only where one worker writes.
 package failpoint

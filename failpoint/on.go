@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // Variable says what happens, as the package comment has it.
@@ -55,6 +56,27 @@ func Before(name string) error { return pass(name, true) }
 
 // After is called after a write.
 func After(name string) { _ = pass(name, false) }
+
+// ClockVariable names a file that says, as a duration, by how much the wall clock is
+// wrong from now on. It is read at each look at the clock.
+const ClockVariable = "FAILPOINT_CLOCK"
+
+// Now is the wall clock.
+func Now() time.Time {
+	path := os.Getenv(ClockVariable)
+	if path == "" {
+		return time.Now()
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		panic(fmt.Sprintf("%s: %v", ClockVariable, err))
+	}
+	wrong, err := time.ParseDuration(strings.TrimSpace(string(text)))
+	if err != nil {
+		panic(fmt.Sprintf("%s: %v", ClockVariable, err))
+	}
+	return time.Now().Round(0).Add(wrong)
+}
 
 func pass(name string, canFail bool) error {
 	mu.Lock()

@@ -36,9 +36,15 @@
 //
 // # Clocks
 //
-// Until is wall-clock time, since it must be understood by other processes and
-// survive a restart. A clock set forward, or a laptop's sleep, makes leases look
-// expired: others take them over, the former owners lose by their tokens. A clock
-// set back makes the lease of a holder that can't be examined last longer; a
-// holder on this machine that is dead is seen to be dead at once.
+// Until is told by the holder's Now: the wall clock as it stood when the process began,
+// and from there on the monotonic clock. A holder says where its Now stands by the
+// monotonic clock of the machine, so that processes of one boot agree on how long a
+// lease lasts, whoever sets the wall clock and whenever they began. A day forward ends
+// no lease of theirs, a day back makes none last longer. A laptop's sleep takes no time:
+// the holder slept as well. Only SIGSTOP, and what else stops one process and not the
+// others, lets a lease run out.
+//
+// Of a holder on another machine, or in another time namespace, only the wall clock is
+// known. One set forward makes its leases look expired: others take them over, and the
+// former owner loses by its token.
 package lease

@@ -16,13 +16,19 @@ type Holder struct {
 	Start string `json:"start,omitempty"` // when the process began, in the kernel's own count; empty if unknown
 	Boot  string `json:"boot,omitempty"`  // which start of the machine; empty if unknown
 	Space string `json:"space,omitempty"` // the namespace that PID counts in; empty where there is only one
+	Clock string `json:"clock,omitempty"` // the monotonic clock of this boot that Zero is of; empty if unknown
+	Zero  int64  `json:"zero,omitempty"`  // when that clock stood at zero, by the process's clock of leases, in unix milliseconds
 }
 
 var self = sync.OnceValue(func() Holder {
 	host, _ := os.Hostname()
 	pid := os.Getpid()
 	start, _ := lookup(pid)
-	return Holder{Host: host, PID: pid, Start: start, Boot: bootID(), Space: pidSpace()}
+	h := Holder{Host: host, PID: pid, Start: start, Boot: bootID(), Space: pidSpace()}
+	if ticks, name, ok := monotonic(); ok && h.Boot != "" {
+		h.Clock, h.Zero = name, Now().Add(-ticks).UnixMilli()
+	}
+	return h
 })
 
 // Self is the running process.

@@ -13,14 +13,20 @@ type Lease struct {
 	Until  time.Time // it may be taken by others from this moment on
 }
 
-// Free reports whether the work may be claimed at now: nobody holds it, its time
+// Free reports whether the work may be claimed at now, as Now tells it: nobody holds it, its time
 // has passed, or its holder is known to be dead.
 func (l Lease) Free(now time.Time) bool {
-	if l.Owner == "" || !now.Before(l.Until) {
+	if l.Over(now) {
 		return true
 	}
 	alive, known := l.Holder.Alive()
 	return known && !alive
+}
+
+// Over reports whether nobody holds the work at now, as Now tells it, or its time has
+// passed: all of Free but whether the holder lives.
+func (l Lease) Over(now time.Time) bool {
+	return l.Owner == "" || !l.Holder.clock(now).Before(l.Until)
 }
 
 // NewToken returns an owner token that no other claim has or will have.

@@ -105,6 +105,12 @@ func (r Root) openLive(n int) (*os.Root, error) {
 			"the files of generation %d are gone from %s", n, r.dir)
 	}
 	if err != nil {
+		for _, path := range []string{filepath.Join(r.dir, liveName), r.Live(n)} {
+			if info, statErr := os.Lstat(path); statErr == nil && info.Mode()&fs.ModeSymlink != 0 {
+				return nil, memoir.Errorf(memoir.CodeStorage, "put what it leads to in its place; a home can be elsewhere as a whole, with --home DIR or MEMOIR_HOME",
+					"%s is a symbolic link, which is not followed out of the project's folder", path)
+			}
+		}
 		return nil, storageError(err, "open %s", r.Live(n))
 	}
 	return root, nil

@@ -9,28 +9,20 @@ import (
 	"syscall"
 
 	"memoir"
+	"memoir/disk"
 )
 
 // storageError says that the disk refused something, and what a person can do.
 // An error that already carries a code keeps it.
 func storageError(err error, format string, args ...any) error {
-	hint := "the memory that was published before is unchanged"
+	const unchanged = "the memory that was published before is unchanged"
 	var coded *memoir.Error
-	switch {
-	case errors.As(err, &coded):
+	if errors.As(err, &coded) {
 		return memoir.Errorf(coded.Code, coded.Hint, format+": %w", append(args, err)...)
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG):
-		hint = "free some disk space and run again; " + hint
-	case errors.Is(err, syscall.EROFS):
-		hint = "the file system is mounted read-only; " + hint
-	case errors.Is(err, fs.ErrPermission):
-		hint = "give yourself read and write permission there; " + hint
-	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
-		hint = "too many files are open: raise the limit (ulimit -n) or lower the concurrency; " + hint
-	case errors.Is(err, syscall.EXDEV):
-		hint = "keep a project's folder on one file system; " + hint
-	case errors.Is(err, syscall.ENOTDIR), errors.Is(err, fs.ErrExist):
-		hint = "something else stands at that path: move it away; " + hint
+	}
+	hint := unchanged
+	if known := disk.Hint(err); known != "" {
+		hint = known + "; " + unchanged
 	}
 	return memoir.Errorf(memoir.CodeStorage, hint, format+": %w", append(args, err)...)
 }

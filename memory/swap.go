@@ -83,10 +83,13 @@ func (r Root) removeLive(n int) error {
 	if err := r.step("set aside"); err != nil {
 		return err
 	}
-	if err := os.Rename(r.Live(n), aside); err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
+	switch err := os.Rename(r.Live(n), aside); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case errors.Is(err, syscall.EXDEV):
+		// A directory of an overlay's lower layer can't be moved, but it is not linked.
+		return os.RemoveAll(r.Live(n))
+	case err != nil:
 		return err
 	}
 	if linked, err := r.linked(); err == nil && linked == n {

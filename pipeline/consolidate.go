@@ -223,7 +223,7 @@ func (r *run) consolidateProject(ctx context.Context, project store.ProjectRow) 
 		report.Outcome, report.Detail = OutcomeEdited, r.redact(err.Error())
 		r.warn(fmt.Sprintf("project %s: its files were edited all the time, so nothing was published", project.Name), memoir.HintOf(err))
 		return report, r.store.GiveBackProject(after, claim)
-	case blame == postponed:
+	case blame == postponed && !ownFault(err):
 		failure, answer := r.failureOf(phaseConsolidate, project.ID, project.ID, err)
 		failure.Usage, failure.InputBytes, failure.Duration = usage, bytes, time.Since(attempt)
 		if _, failed := r.store.PostponeProject(after, claim, failure, r.projectRetryPolicy()); failed != nil {

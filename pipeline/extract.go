@@ -148,6 +148,13 @@ func (r *run) work(ctx context.Context, claim store.Claim, attempt time.Time) {
 		}
 		r.giveBack(ctx, claim, result, store.OutcomeLimit)
 		return
+	case err != nil && ownFault(err):
+		r.enter(ctx, claim, result, store.OutcomeInterrupted)
+		r.halt(ctx, claim, err)
+		return
+	case err != nil && failing(err):
+		r.postpone(ctx, claim, result, err)
+		return
 	case err != nil:
 		r.failClaim(held, claim, result, err)
 		return
@@ -291,6 +298,10 @@ func (r *run) failClaim(ctx context.Context, claim store.Claim, spent extracted,
 	}
 	if err != nil && memoir.CodeOf(err) != memoir.CodeLeaseLost {
 		r.warn(fmt.Sprintf("session %s: its failure could not be recorded: %v", claim.Session.ID, err), memoir.HintOf(err))
+	}
+	if ownFault(err) {
+		_ = r.store.GiveBack(ctx, []store.Claim{claim}) // or a process would seem to have died over it
+		r.fail(err)
 	}
 	r.finished()
 }

@@ -23,6 +23,15 @@ func ownFault(err error) bool {
 	return false
 }
 
+// failing reports that the system could not read a session's file, for another reason
+// than that it is gone or forbidden: its disk fails, or is away. What is in the file
+// is not to blame.
+func failing(err error) bool {
+	var system *fs.PathError
+	return memoir.CodeOf(err) == memoir.CodeUnreadable && errors.As(err, &system) &&
+		!errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission)
+}
+
 // modelFault reports an error that every call to a model would meet: nobody answers
 // there, the key is refused, there is no such model, or its program is gone. As with
 // an own fault, no session or project is to blame. What may pass by itself, such as
@@ -116,6 +125,10 @@ func (r *run) postpone(ctx context.Context, claim store.Claim, spent extracted, 
 	}
 	if err != nil && memoir.CodeOf(err) != memoir.CodeLeaseLost {
 		r.warn(fmt.Sprintf("session %s: its failure could not be recorded: %v", claim.Session.ID, err), memoir.HintOf(err))
+	}
+	if ownFault(err) {
+		_ = r.store.GiveBack(ctx, []store.Claim{claim}) // or a process would seem to have died over it
+		r.fail(err)
 	}
 	r.finished()
 }

@@ -46,6 +46,9 @@ func (r *run) makeGeneration(ctx context.Context, root memory.Root, project stor
 	var part *consolidate.Partly
 	if errors.As(err, &part) && ctx.Err() == nil {
 		made, published := r.publishPaid(ctx, root, project, claim, part, in, live, r.store.PublishPart)
+		if ownFault(published) || memoir.CodeOf(published) == memoir.CodeLeaseLost {
+			return report, errors.Join(published, err) // the first one's code counts
+		}
 		if published != nil {
 			return report, errors.Join(err, published)
 		}

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"memoir"
+	"memoir/disk"
 	"memoir/rollout"
 	"memoir/store"
 )
@@ -194,6 +195,9 @@ func (r *run) probeAll(ctx context.Context, known map[string]store.FileRow, chan
 			if probed[i].err = e.Err; e.Err == nil {
 				probed[i].raw, probed[i].err = find(e, known[e.Path], heads[e.Path])
 				probed[i].head = r.cleanHead(probed[i].raw)
+			}
+			if disk.Lacking(probed[i].err) { // which says nothing of the file
+				return probed[i].err
 			}
 			return nil
 		})

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"memoir"
+	"memoir/failpoint"
 	"memoir/store"
 )
 
@@ -42,7 +42,7 @@ func (r *run) addUsage(u memoir.Usage) {
 func (r *run) addLedger(ctx context.Context, what string, e store.LedgerEntry) {
 	ctx, cancel := lasting(ctx, endWithin)
 	defer cancel()
-	e.At, e.Run = time.Now(), r.id
+	e.At, e.Run = failpoint.Now(), r.id
 	if err := r.store.AddLedger(ctx, e); err != nil && e.Usage.Calls > 0 {
 		r.warn(fmt.Sprintf("%s: what became of it is not in the ledger: %v", what, err), memoir.HintOf(err))
 	}

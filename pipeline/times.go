@@ -3,6 +3,7 @@ package pipeline
 import (
 	"time"
 
+	"memoir/lease"
 	"memoir/store"
 )
 
@@ -22,8 +23,8 @@ func (r *run) heartbeat(lease time.Duration) time.Duration {
 	return min(seconds(r.opts.Settings.Memories.HeartbeatSeconds), lease/3)
 }
 
-// leaseUntil is on the real clock, which Options.Now does not move.
-func (r *run) leaseUntil(lease time.Duration) time.Time { return time.Now().Add(lease) }
+// leaseUntil is on the clock of leases, which Options.Now does not move.
+func (r *run) leaseUntil(duration time.Duration) time.Time { return lease.Now().Add(duration) }
 
 // retryPolicy says when failed sessions are tried again.
 func (r *run) retryPolicy() store.Policy {

@@ -14,6 +14,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"memoir"
+	"memoir/disk"
 )
 
 var zstdMagic = []byte{0x28, 0xB5, 0x2F, 0xFD}
@@ -108,10 +109,12 @@ func (z *zstdFile) Close() error {
 
 func openError(path string, err error) error {
 	switch {
+	case disk.Lacking(err):
+		return memoir.Errorf(memoir.CodeStorage, disk.Hint(err), "read session %s: %w", path, err)
 	case errors.Is(err, fs.ErrPermission):
 		return memoir.Errorf(memoir.CodeUnreadable, "allow your user to read it", "read session %s: %w", path, err)
 	case errors.Is(err, fs.ErrNotExist):
 		return memoir.Errorf(memoir.CodeUnreadable, "", "the session file is gone: %w", err)
 	}
-	return memoir.Errorf(memoir.CodeUnreadable, "", "read session %s: %w", path, err)
+	return memoir.Errorf(memoir.CodeUnreadable, disk.Hint(err), "read session %s: %w", path, err)
 }

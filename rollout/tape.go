@@ -5,8 +5,6 @@ import (
 	"errors"
 	"io"
 	"os"
-
-	"memoir"
 )
 
 // tape is a thread's records in reading order. It can be played more than once:
@@ -102,7 +100,7 @@ func (t *tape) eachOf(ctx context.Context, count bool, at *place, fn func(place,
 			return nil
 		}
 		if err != nil {
-			return memoir.Errorf(memoir.CodeUnreadable, "", "read session %s: %w", path, err)
+			return openError(path, err)
 		}
 		at.end = r.read - int64(r.end-r.pos)
 		if count {
@@ -168,7 +166,7 @@ func readHead(path string, budget int64) (head [][]byte, whole bool, r *Reader, 
 			return head, r.eof, r, nil
 		}
 		if err != nil {
-			return head, false, r, memoir.Errorf(memoir.CodeUnreadable, "", "read session %s: %w", path, err)
+			return head, false, r, openError(path, err)
 		}
 		head = append(head, append([]byte(nil), raw...))
 	}

@@ -55,7 +55,7 @@ func (s *Store) BeginCall(ctx context.Context, c Call) (id int64, others memoir.
 	}
 	err = s.write(ctx, db, func(t tx) error {
 		if !c.Since.IsZero() {
-			if others, err = spent(t, c.Since, c.Run); err != nil {
+			if others, err = s.spent(t, c.Since, c.Run); err != nil {
 				return err
 			}
 		}

@@ -61,7 +61,7 @@ func (s *Store) ClaimSessions(ctx context.Context, o ClaimOptions) ([]Claim, err
 	err := s.quickly(ctx, func(t tx) error {
 		claims = nil
 		now := s.now()
-		running, err := s.takeOver(t, kindExtract, now)
+		running, err := s.takeOver(t, kindExtract)
 		if err != nil {
 			return err
 		}
@@ -77,7 +77,7 @@ func (s *Store) ClaimSessions(ctx context.Context, o ClaimOptions) ([]Claim, err
 			return err
 		}
 		for _, key := range keys {
-			claim, err := claimSession(t, key, o, now)
+			claim, err := s.claimSession(t, key, o, now)
 			if err != nil {
 				return fmt.Errorf("session %s: %w", key, err)
 			}
@@ -138,8 +138,8 @@ func candidates(t tx, o ClaimOptions, clock time.Time, limit int) ([]string, err
 	return keys, err
 }
 
-func claimSession(t tx, key string, o ClaimOptions, now time.Time) (Claim, error) {
-	c := Claim{Token: lease.NewToken(), StartedAt: moment(millis(now)), LeaseUntil: moment(millis(now.Add(o.Lease)))}
+func (s *Store) claimSession(t tx, key string, o ClaimOptions, now time.Time) (Claim, error) {
+	c := Claim{Token: lease.NewToken(), StartedAt: moment(millis(now)), LeaseUntil: moment(millis(s.ticks().Add(o.Lease)))}
 	var err error
 	err = t.each(`SELECT `+sessionColumns+`, s.version FROM session s WHERE s.key = ?`, []any{key}, func(scan func(...any) error) error {
 		c.Session, err = scanSession(scan, &c.InputVersion)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mattn/go-sqlite3"
 
+	"memoir/disk"
 	"memoir/failpoint"
 )
 
@@ -84,6 +85,14 @@ func unwritable(path string) bool {
 	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
 		return false
 	}
+	if disk.Remote(filepath.Dir(path)) { // where nobody can lock, and so nobody writes
+		return true
+	}
+	dir := filepath.Dir(path)
+	shared, err := os.Stat(path + "-shm")
+	if disk.Full(dir) && (err != nil || shared.Size() < disk.Least) { // nobody has it open
+		return true
+	}
 	probe, err := os.OpenFile(path+"-shm", os.O_RDWR, 0)
 	if err == nil {
 		probe.Close()
@@ -92,7 +101,7 @@ func unwritable(path string) bool {
 	if !errors.Is(err, os.ErrNotExist) {
 		return true
 	}
-	return !writableDir(filepath.Dir(path))
+	return !writableDir(dir)
 }
 
 // tx is a transaction. It is not cancelled half way: transactions are short, and

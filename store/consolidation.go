@@ -78,13 +78,13 @@ func (s *Store) claimProject(t tx, id string, o ProjectClaimOptions) (c ProjectC
 	if err != nil {
 		return c, false, err
 	}
-	if _, err := s.takeOver(t, kindConsolidate, now); err != nil {
+	if _, err := s.takeOver(t, kindConsolidate); err != nil {
 		return c, false, err
 	}
 	var status, holder, input string
-	var since, until, next int64
-	err = t.get(`SELECT status, holder, started_at, lease_until, input_version, next_attempt_at, last_error FROM job
-		WHERE kind = 'consolidate' AND key = ?`, []any{id}, &status, &holder, &since, &until, &input, &next, &c.LastError)
+	var since, until, next, failed int64
+	err = t.get(`SELECT status, holder, started_at, lease_until, input_version, next_attempt_at, coalesce(finished_at, 0), last_error FROM job
+		WHERE kind = 'consolidate' AND key = ?`, []any{id}, &status, &holder, &since, &until, &input, &next, &failed, &c.LastError)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return c, false, err
 	}
@@ -103,12 +103,12 @@ func (s *Store) claimProject(t tx, id string, o ProjectClaimOptions) (c ProjectC
 	case status == "dead" && input == version:
 		c.Declined = DeclinedDead
 		return c, false, nil
-	case next > millis(now):
+	case waits(next, failed, now):
 		c.Declined, c.RetryAt = DeclinedBackoff, moment(next)
 		return c, false, nil
 	}
 	c.Token, c.LastError = lease.NewToken(), ""
-	c.StartedAt, c.LeaseUntil = moment(millis(now)), moment(millis(now.Add(o.Lease)))
+	c.StartedAt, c.LeaseUntil = moment(millis(now)), moment(millis(s.ticks().Add(o.Lease)))
 	if err := t.get(`UPDATE counter SET n = n + 1 WHERE name = 'fence' RETURNING n`, nil, &c.Fence); err != nil {
 		return c, false, err
 	}
@@ -158,7 +158,7 @@ func (s *Store) held(t tx, c ProjectClaim, unexpired bool) error {
 		return err
 	case err != nil, c.Token == "", owner != c.Token, fence != c.Fence:
 		return lost("project " + c.ProjectID)
-	case unexpired && until <= millis(s.now()):
+	case unexpired && until <= millis(s.ticks()):
 		return memoir.Errorf(memoir.CodeLeaseLost, "a later run does it again",
 			"the lease on project %s ended at %s", c.ProjectID, moment(until).Format(time.RFC3339))
 	}
@@ -209,7 +209,7 @@ func (s *Store) FailProject(ctx context.Context, c ProjectClaim, f Failure, p Po
 func (s *Store) GiveBackProject(ctx context.Context, c ProjectClaim) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackWithin)
 	defer cancel()
-	err := s.quickly(ctx, func(t tx) error { return s.giveBackProject(t, c) })
+	err := s.release(ctx, func(t tx) error { return s.giveBackProject(t, c) })
 	return s.explain(err, "giving back project %s", c.ProjectID)
 }
 

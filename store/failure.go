@@ -1,19 +1,21 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
+	"syscall"
 
 	"github.com/mattn/go-sqlite3"
 
 	"memoir"
+	"memoir/disk"
 )
 
 const (
 	corruptHint = "nothing was changed; to begin anew move the file aside, with its -wal and -shm files, and keep it: it may be repaired, or an earlier copy (.bak) put in its place"
-	storageHint = "make room on the disk, or make the folder writable for you; nothing was changed"
+	storageHint = "make room on the disk, or make the folder and the file writable for you"
 	busyHint    = "another program holds the database; wait for it, or end it, and try again"
 )
 
@@ -44,19 +46,25 @@ func (s *Store) explain(err error, doing string, args ...any) error {
 	case sqlite3.ErrCorrupt, sqlite3.ErrNotADB, sqlite3.ErrFormat:
 		return memoir.Errorf(memoir.CodeCorrupt, corruptHint, "%s: database %s is damaged: %w", doing, s.path, err)
 	case sqlite3.ErrFull, sqlite3.ErrReadonly, sqlite3.ErrIoErr, sqlite3.ErrCantOpen, sqlite3.ErrPerm, sqlite3.ErrAuth, sqlite3.ErrNoLFS:
-		return memoir.Errorf(memoir.CodeStorage, storageHint, "%s: database %s can't be read or written: %w", doing, s.path, err)
+		return memoir.Errorf(memoir.CodeStorage, sqliteHint(e), "%s: database %s can't be read or written: %w", doing, s.path, err)
 	case sqlite3.ErrBusy, sqlite3.ErrLocked, sqlite3.ErrProtocol:
 		return memoir.Errorf(memoir.CodeBusy, busyHint, "%s: database %s was locked for %s: %w", doing, s.path, s.busy, err)
 	}
 	return fmt.Errorf("%s: database %s: %w", doing, s.path, err)
 }
 
-func storageError(err error, doing string, args ...any) error {
-	hint := storageHint
-	if errors.Is(err, fs.ErrPermission) {
-		hint = "make the folder and the file writable for you, or choose another with --home"
+// sqliteHint says what to do about an error of the disk that SQLite met. What can't
+// be opened for another reason than those that are known is most often a file beside
+// the database that there is no room for.
+func sqliteHint(e sqlite3.Error) string {
+	if e.Code == sqlite3.ErrFull {
+		return disk.Hint(syscall.ENOSPC)
 	}
-	return memoir.Errorf(memoir.CodeStorage, hint, "%s: %w", fmt.Sprintf(doing, args...), err)
+	return cmp.Or(disk.Hint(e.SystemErrno), storageHint)
+}
+
+func storageError(err error, doing string, args ...any) error {
+	return memoir.Errorf(memoir.CodeStorage, cmp.Or(disk.Hint(err), storageHint), "%s: %w", fmt.Sprintf(doing, args...), err)
 }
 
 // lost is the error of one whose claim another process has taken over, or that a

@@ -47,7 +47,7 @@ func (s *Store) GiveBack(ctx context.Context, claims []Claim) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackWithin)
 	defer cancel()
-	err := s.quickly(ctx, func(t tx) error {
+	err := s.release(ctx, func(t tx) error {
 		for _, c := range claims {
 			if err := giveBack(t, kindExtract, c.Session.Key(), c.Token); err != nil {
 				return err
@@ -81,7 +81,7 @@ func (c Claim) holds(t tx) error {
 // extracting now.
 func (s *Store) Outstanding(ctx context.Context, projectID string, self lease.Holder) (int, error) {
 	n := 0
-	now := s.now()
+	now := s.ticks()
 	err := s.read(ctx, func(t tx) error {
 		return t.each(`SELECT j.owner, j.holder, j.lease_until FROM job j INDEXED BY job_running JOIN session s ON s.key = j.key
 			WHERE j.kind = 'extract' AND j.status = 'running' AND s.project_id = ?`, []any{projectID},

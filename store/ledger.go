@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"memoir"
@@ -80,16 +81,26 @@ func (s *Store) Spent(ctx context.Context, since time.Time) (memoir.Usage, error
 func (s *Store) SpentBeside(ctx context.Context, since time.Time, run string) (memoir.Usage, error) {
 	var u memoir.Usage
 	err := s.read(ctx, func(t tx) (err error) {
-		u, err = spent(t, since, run)
+		u, err = s.spent(t, since, run)
 		return err
 	})
 	return u, s.explain(err, "adding up the ledger")
 }
 
-func spent(t tx, since time.Time, beside string) (memoir.Usage, error) {
+// dated is the latest time, in ms, that counts as since a moment. What is dated further
+// ahead than a day was entered by a clock that was wrong: it is no part of today, or it
+// would be of each day until then.
+func (s *Store) dated(since time.Time) int64 {
+	if since.IsZero() {
+		return math.MaxInt64
+	}
+	return millis(s.now().Add(24 * time.Hour))
+}
+
+func (s *Store) spent(t tx, since time.Time, beside string) (memoir.Usage, error) {
 	var u memoir.Usage
 	err := t.get(`SELECT coalesce(sum(calls), 0), coalesce(sum(input_tokens), 0), coalesce(sum(cached_tokens), 0),
-			coalesce(sum(output_tokens), 0), coalesce(sum(cost), 0.0) FROM ledger WHERE at >= ?1 AND (?2 = '' OR run <> ?2)`,
-		[]any{millis(since), beside}, &u.Calls, &u.InputTokens, &u.CachedTokens, &u.OutputTokens, &u.Cost)
+			coalesce(sum(output_tokens), 0), coalesce(sum(cost), 0.0) FROM ledger WHERE at >= ?1 AND at <= ?3 AND (?2 = '' OR run <> ?2)`,
+		[]any{millis(since), beside, s.dated(since)}, &u.Calls, &u.InputTokens, &u.CachedTokens, &u.OutputTokens, &u.Cost)
 	return u, err
 }

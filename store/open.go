@@ -13,6 +13,9 @@ import (
 	"time"
 
 	"memoir"
+	"memoir/disk"
+	"memoir/failpoint"
+	"memoir/lease"
 )
 
 //go:embed migration/*.sql
@@ -33,7 +36,8 @@ type Options struct {
 // Store is an open database.
 type Store struct {
 	path    string
-	now     func() time.Time
+	now     func() time.Time // of delays and the ledger
+	ticks   func() time.Time // of leases
 	rand    func() float64
 	busy    time.Duration
 	durable *sql.DB       // one connection, synchronous=FULL: survives power loss
@@ -63,8 +67,11 @@ func open(ctx context.Context, path string, o Options, migrations fs.FS) (*Store
 		return nil, memoir.Errorf(memoir.CodeStorage, "", "finding database %s: %w", path, err)
 	}
 	s := &Store{path: path, now: o.Now, rand: o.Rand, busy: o.BusyTimeout, writing: make(chan struct{}, 1)}
-	if s.now == nil {
-		s.now = time.Now
+	if o.Now == nil {
+		s.now = failpoint.Now
+		s.ticks = lease.Now
+	} else {
+		s.ticks = o.Now
 	}
 	if s.rand == nil {
 		s.rand = rand.Float64
@@ -101,6 +108,11 @@ func open(ctx context.Context, path string, o Options, migrations fs.FS) (*Store
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
+	if !o.ReadOnly {
+		if err := s.reserve(); err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+	}
 	return s, nil
 }
 
@@ -124,6 +136,9 @@ func (s *Store) Close() error {
 func create(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return storageError(err, "creating folder of database %s", path)
+	}
+	if err := disk.Fit(filepath.Dir(path)); err != nil {
+		return err
 	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

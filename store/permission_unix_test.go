@@ -17,6 +17,7 @@ func TestADatabaseThatMayNotBeWrittenCanBeRead(t *testing.T) {
 	t.Parallel()
 	s, _ := newDue(t)
 	must(t, s.Close())
+	must(t, os.Remove(s.reservePath()))
 	home := filepath.Dir(s.Path())
 	must(t, os.Chmod(s.Path(), 0o444))
 	must(t, os.Chmod(home, 0o555))

@@ -380,6 +380,7 @@ func TestAProcessThatWasStoppedBeyondItsLeaseWritesNothing(t *testing.T) {
 	t.Parallel()
 	s, _ := newDue(t)
 	s.now = func() time.Time { return time.Now().Add(time.Hour) }
+	s.ticks = s.now
 	stopped := play(t, "late", s.Path())
 	if line := stopped.line(t); line != "claimed" {
 		t.Fatal(line)

@@ -45,6 +45,7 @@ type facts struct {
 	dead                   bool          // this version was given up
 	updated                int64         // ms
 	nextAttempt            int64         // ms
+	failedAt               int64         // ms; when nextAttempt was set
 	suspect                bool          // a process died while working on it
 	reason                 memoir.Reason // as stored
 }
@@ -53,13 +54,13 @@ type facts struct {
 const (
 	factColumns = `s.key, s.kind, coalesce(m.forgotten, 0), coalesce(m.disabled OR m.excluded, 0), s.error <> '', s.project_id IS NOT NULL,
 		coalesce(j.done_version = s.version, 0), coalesce(j.status = 'dead' AND j.input_version = s.version, 0),
-		s.updated_at, coalesce(j.next_attempt_at, 0), coalesce(j.crashes, 0) > 0, s.reason`
+		s.updated_at, coalesce(j.next_attempt_at, 0), coalesce(j.finished_at, 0), coalesce(j.crashes, 0) > 0, s.reason`
 	factTables = `session s LEFT JOIN job j ON j.kind = 'extract' AND j.key = s.key LEFT JOIN mark m ON m.session_key = s.key`
 )
 
 func (f *facts) fields() []any {
 	return []any{&f.key, &f.kind, &f.forgotten, &f.disabled, &f.unreadable, &f.hasProject,
-		&f.current, &f.dead, &f.updated, &f.nextAttempt, &f.suspect, &f.reason}
+		&f.current, &f.dead, &f.updated, &f.nextAttempt, &f.failedAt, &f.suspect, &f.reason}
 }
 
 // reason is what becomes of a session in a window, and why: the first that
@@ -94,12 +95,22 @@ func (w Window) reason(f facts, clock time.Time) memoir.Reason {
 		return memoir.ReasonTooRecent
 	case w.MaxAge > 0 && since > w.MaxAge.Milliseconds():
 		return memoir.ReasonTooOld
-	case f.nextAttempt > millis(clock):
+	case waits(f.nextAttempt, f.failedAt, clock):
 		return memoir.ReasonBackoff
 	case f.dead:
 		return memoir.ReasonDead
 	}
 	return memoir.ReasonEligible
+}
+
+// clockSlack is by how much the clock may be set back without putting delays in doubt.
+const clockSlack = time.Minute
+
+// waits reports whether a job that failed waits for its next attempt, both in ms. A
+// failure that lies in the future was entered by a clock that has been set back since:
+// the delay that began with it would last until the clock is there again.
+func waits(next, failed int64, clock time.Time) bool {
+	return next > millis(clock) && failed <= millis(clock.Add(clockSlack))
 }
 
 // isOpen selects the sessions whose reason may change with time or window alone;

@@ -14,8 +14,8 @@ func (s *Store) SpentOn(ctx context.Context, projectID string, since time.Time, 
 	err := s.read(ctx, func(t tx) error {
 		return t.get(`SELECT coalesce(sum(calls), 0), coalesce(sum(input_tokens), 0), coalesce(sum(cached_tokens), 0),
 				coalesce(sum(output_tokens), 0), coalesce(sum(cost), 0.0)
-			FROM ledger WHERE at >= ? AND run <> ? AND project_id = ?`,
-			[]any{millis(since), beside, projectID}, &u.Calls, &u.InputTokens, &u.CachedTokens, &u.OutputTokens, &u.Cost)
+			FROM ledger WHERE at >= ? AND at <= ? AND run <> ? AND project_id = ?`,
+			[]any{millis(since), s.dated(since), beside, projectID}, &u.Calls, &u.InputTokens, &u.CachedTokens, &u.OutputTokens, &u.Cost)
 	})
 	return u, s.explain(err, "adding up what a project cost")
 }

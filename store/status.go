@@ -49,7 +49,7 @@ const jobTitle = `coalesce((SELECT title FROM session WHERE session.key = job.ke
 // Status returns how the queue stands, on one snapshot.
 func (s *Store) Status(ctx context.Context) (Status, error) {
 	st := Status{Jobs: map[string]int{}, Reasons: map[memoir.Reason]int{}, Redactions: map[string]int{}}
-	now := s.now()
+	now := s.ticks()
 	err := s.read(ctx, func(t tx) error {
 		if err := count(t, st.Jobs, `SELECT status, count(*) FROM job GROUP BY status`); err != nil {
 			return err
@@ -77,17 +77,19 @@ func (s *Store) Status(ctx context.Context) (Status, error) {
 		if err != nil {
 			return err
 		}
-		if st.Usage, err = spent(t, time.Time{}, ""); err != nil {
+		if st.Usage, err = s.spent(t, time.Time{}, ""); err != nil {
 			return err
 		}
-		return t.each(`SELECT status, kind, key, `+jobTitle+`, last_error, model, attempts, crashes, next_attempt_at FROM job
+		return t.each(`SELECT status, kind, key, `+jobTitle+`, last_error, model, attempts, crashes, next_attempt_at, finished_at FROM job
 			WHERE status IN ('error', 'dead') OR status = 'pending' AND crashes > 0 ORDER BY next_attempt_at, kind, key`, nil,
 			func(scan func(...any) error) error {
 				var j FailedJob
 				var status string
-				var next int64
-				err := scan(&status, &j.Kind, &j.Key, &j.Title, &j.Error, &j.Model, &j.Attempts, &j.Crashes, &next)
-				j.Next = moment(next)
+				var next, failed int64
+				err := scan(&status, &j.Kind, &j.Key, &j.Title, &j.Error, &j.Model, &j.Attempts, &j.Crashes, &next, &failed)
+				if now := s.now(); next <= millis(now) || waits(next, failed, now) {
+					j.Next = moment(next)
+				}
 				j.Suspect = j.Crashes > 0 && status != "dead"
 				if status == "dead" {
 					st.Dead = append(st.Dead, j)

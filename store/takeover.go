@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"time"
 
 	"memoir/lease"
 )
@@ -12,7 +11,8 @@ const maxCrashes = 3
 
 // takeOver sets free the running jobs of a kind that nobody works on any more, and
 // returns how many are left running.
-func (s *Store) takeOver(t tx, kind string, now time.Time) (running int, err error) {
+func (s *Store) takeOver(t tx, kind string) (running int, err error) {
+	now := s.ticks()
 	type freed struct{ key, because string }
 	var free []freed
 	holders := map[string]lease.Holder{}
@@ -26,17 +26,17 @@ func (s *Store) takeOver(t tx, kind string, now time.Time) (running int, err err
 			if err := scan(&key, &l.Owner, &holder, &until); err != nil {
 				return err
 			}
-			l.Until = moment(until)
 			if _, ok := holders[holder]; !ok {
 				h, _ := lease.ParseHolder(holder) // one that can't be read is unknown: its lease ends it
 				holders[holder] = h
 				alive, known := h.Alive()
 				dead[holder] = known && !alive
 			}
+			l.Until, l.Holder = moment(until), holders[holder]
 			switch {
 			case dead[holder]:
 				free = append(free, freed{key, holders[holder].Describe() + " ended while working on it"})
-			case l.Free(now):
+			case l.Over(now):
 				free = append(free, freed{key, holders[holder].Describe() + " did not extend its lease"})
 			default:
 				running++

@@ -17,10 +17,14 @@ import (
 	"strings"
 
 	"memoir"
+	"memoir/disk"
 )
 
 // Version is what a build says it is: go build -ldflags "-X main.Version=v1.2.3".
 var Version string
+
+// leastHandles is how many files any command must be able to open.
+const leastHandles = 24
 
 func main() {
 	os.Exit(start(os.Args[1:], os.Environ()))
@@ -31,7 +35,15 @@ func start(args, environ []string) (code int) {
 	p := newProgram(environ)
 	ctx, stop := untilSignal(context.Background(), os.Exit)
 	defer stop()
-	var err error
+	err := disk.Handles(leastHandles)
+	if err != nil {
+		// Nothing can be opened, a log neither.
+		if isStartup(args) || slices.Contains(args, "inject") {
+			return exitDone
+		}
+		p.ui.fail(err)
+		return exitCode(err)
+	}
 	func() {
 		defer func() {
 			if v := recover(); v != nil {

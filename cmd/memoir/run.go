@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"memoir"
+	"memoir/disk"
 	"memoir/pipeline"
 	"memoir/store"
 )
@@ -76,6 +77,9 @@ func (p *program) run(c *cli.Context) error {
 			memoir.Errorf(memoir.CodeInterrupted, "", "the time of --timeout %s is over", c.String("timeout")))
 		defer cancel()
 	}
+	if err := disk.Handles(handlesToRun(opts.Settings.Memories.Concurrency)); err != nil {
+		return err
+	}
 	st, err := p.openStore(ctx, home, opts.Settings)
 	if err != nil {
 		return err
@@ -114,6 +118,11 @@ func (p *program) run(c *cli.Context) error {
 	}
 	return nil
 }
+
+// handlesToRun is how many files a run may have open at once: the database and its
+// readers, and for each worker a session with what is beside it, or the directories of
+// a memory and the files that are written there side by side.
+func handlesToRun(workers int) int { return 32 + 16*workers }
 
 // runOptions reads the flags of `run`.
 func (p *program) runOptions(c *cli.Context) (opts pipeline.Options, home string, err error) {

@@ -277,6 +277,12 @@ func fixtures(t *testing.T) string {
 // later than the memory.
 func grown(t *testing.T) (sessions, home string) {
 	t.Helper()
+	return grownBy(t, withFailpoints(t))
+}
+
+// grownBy is grown by a build of the program.
+func grownBy(t *testing.T, binary string) (sessions, home string) {
+	t.Helper()
 	sessions = fixtures(t)
 	aside := filepath.Join(t.TempDir(), "aside")
 	var later []string
@@ -293,7 +299,7 @@ func grown(t *testing.T) (sessions, home string) {
 	}
 	move(sessions, aside)
 	home = filepath.Join(t.TempDir(), "before")
-	x := torture{binary: withFailpoints(t), sessions: sessions}
+	x := torture{binary: binary, sessions: sessions}
 	if out, err := x.run(t, home, ""); err != nil {
 		t.Fatalf("%v: %s", err, out.stderr)
 	}

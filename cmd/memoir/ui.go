@@ -87,7 +87,7 @@ func (u *ui) detail(format string, args ...any) {
 
 // warn reports a problem that does not stop the command; hint may be empty.
 func (u *ui) warn(hint, format string, args ...any) {
-	u.line("33", "warning: ", fmt.Sprintf(format, args...))
+	u.line("33", "warning: ", joined(fmt.Sprintf(format, args...)))
 	u.hint(hint)
 }
 
@@ -100,7 +100,7 @@ func (u *ui) hint(text string) {
 
 // fail reports the error that ends the command, in one line and a hint.
 func (u *ui) fail(err error) {
-	u.line("31", "error: ", err.Error())
+	u.line("31", "error: ", joined(err.Error()))
 	hint := memoir.HintOf(err)
 	if hint == "" && memoir.CodeOf(err) == memoir.CodeUsage {
 		hint = "`memoir help` lists the commands"
@@ -109,6 +109,11 @@ func (u *ui) fail(err error) {
 		}
 	}
 	u.hint(hint)
+}
+
+// joined puts between errors that came together what tells them apart on one line.
+func joined(text string) string {
+	return strings.ReplaceAll(strings.TrimSpace(text), "\n", "; ")
 }
 
 // line writes one line to standard error, after the results written so far: both

@@ -45,7 +45,7 @@ func TestWordsForAPerson(t *testing.T) {
 		{"error without a hint", true, false, func(u *ui) { u.fail(errors.New("broken")) }, "memoir: error: broken\n"},
 		{"error with a hint", true, false, func(u *ui) { u.fail(memoir.Errorf(memoir.CodeStorage, "make room", "disk full")) },
 			"memoir: error: disk full\nmemoir: hint: make room\n"},
-		{"an error is one line", false, false, func(u *ui) { u.fail(errors.New("a\nb\tc")) }, "memoir: error: a b c\n"},
+		{"an error is one line", false, false, func(u *ui) { u.fail(errors.New("a\nb\tc")) }, "memoir: error: a; b c\n"},
 		{"no escape sequence passes", false, false, func(u *ui) { u.say("title \x1b[31mred\x1b]0;x\x07 \u202eabc") },
 			"memoir: title [31mred]0;x abc\n"},
 		{"a warning of the run", false, false, func(u *ui) { u.progress(pipeline.Progress{Warn: "session x: cut", Hint: "try"}) },

@@ -1,0 +1,317 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"memoir/testdata"
+)
+
+// namespaceVariable says to a process of these tests that it may mount what it likes.
+const namespaceVariable = "MEMOIR_TEST_NAMESPACE"
+
+// mounting runs the test once more in a process with mounts of its own, and reports
+// whether this is that process.
+func mounting(t *testing.T) bool {
+	t.Helper()
+	if os.Getenv(namespaceVariable) != "" {
+		if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
+			t.Fatal(err)
+		}
+		return true
+	}
+	if os.Geteuid() != 0 {
+		t.Skip("only root may mount")
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
+	cmd.Env = append(os.Environ(), namespaceVariable+"=1")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
+	out, err := cmd.CombinedOutput()
+	switch {
+	case strings.Contains(fmt.Sprint(err), "operation not permitted"):
+		t.Skipf("no mount namespace here: %v", err)
+	case err != nil:
+		t.Errorf("%v\n%s", err, out)
+	default:
+		t.Logf("%s", out)
+	}
+	return false
+}
+
+// An afflicted is a home with a memory, sessions that came after it, and what a run that
+// nothing disturbs makes of them.
+type afflicted struct {
+	*torture
+	expected state
+	newest   map[string]string // the live files alone
+}
+
+func newAfflicted(t *testing.T) afflicted {
+	t.Helper()
+	binary, err := exec.LookPath("memoir") // the test binary under its name
+	must(t, err)
+	sessions, before := grownBy(t, binary)
+	p := afflicted{torture: &torture{binary: binary, sessions: sessions, before: before}}
+	home := p.home(t)
+	if out, err := p.run(t, home, ""); err != nil {
+		t.Fatalf("undisturbed run: %v: %s", err, out.stderr)
+	}
+	p.expected, p.newest = stateOf(t, home), lastOf(t, home)
+	return p
+}
+
+// a told is what a command said and how it ended.
+type told struct {
+	output
+	code int
+}
+
+// tell runs a command line of a shell in which $memoir is the program, home and user
+// as given. As is for the process; nil: as this one.
+func (p afflicted) tell(t *testing.T, home, line string, as *syscall.SysProcAttr, environ ...string) told {
+	t.Helper()
+	cmd := exec.Command("sh", "-c", line)
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Dir(home), "MEMOIR_HOME=" + home,
+		"RUN=" + strings.Join([]string{p.binary, "run", "--all", "--sessions", p.sessions, "--min-idle=0", "--max-age=0", "--now=" + testdata.Now.Format("2006-01-02T15:04:05Z")}, " "),
+		"memoir=" + p.binary}, environ...)
+	cmd.SysProcAttr = as
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	if err != nil && cmd.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return told{output{out.String(), errs.String()}, cmd.ProcessState.ExitCode()}
+}
+
+// earlier are the files of the first generation, which no fault may touch.
+func earlier(t *testing.T, home string) map[string]string {
+	t.Helper()
+	out := files(t, filepath.Join(home, "projects"))
+	maps.DeleteFunc(out, func(path, _ string) bool {
+		return !strings.Contains(path, "/live/1/") && !strings.HasSuffix(path, "/generations/1.tar.zst")
+	})
+	if len(out) == 0 {
+		t.Fatal("there is no first generation")
+	}
+	return out
+}
+
+// readable checks that memory and registry can be read.
+func (p afflicted) readable(t *testing.T, home, what string, as *syscall.SysProcAttr) {
+	t.Helper()
+	for _, line := range []string{"view --project lanternd", "cat --project lanternd MEMORY.md", "status", "sessions", "projects", "log --project lanternd",
+		"inject --format plain --project lanternd"} {
+		got := p.tell(t, home, "$memoir "+line, as, "MEMOIR_MEMORIES_ENABLED=true")
+		if got.code != exitDone || got.stdout == "" {
+			t.Errorf("%s: %s: exit code %d: %s", what, line, got.code, got.stderr)
+		}
+	}
+}
+
+// refuses checks how a command fails: with a code, one line for each thing that went
+// wrong, a hint that says what to do, and no trace of the program's inside.
+func (got told) refuses(t *testing.T, what, hint string, codes ...int) {
+	t.Helper()
+	if !slices.Contains(codes, got.code) || !strings.Contains(got.stderr, "memoir: hint: ") || !strings.Contains(got.stderr, hint) {
+		t.Errorf("%s: exit code %d, want one of %v and the hint %q:\n%s", what, got.code, codes, hint, got.stderr)
+	}
+	if strings.Contains(got.stderr, "goroutine ") || strings.Contains(got.stderr, "fatal error") || strings.Contains(got.stderr, "panic") {
+		t.Errorf("%s: a stack trace:\n%s", what, got.stderr)
+	}
+	for line := range strings.Lines(got.stderr) {
+		if !strings.HasPrefix(line, "memoir: ") {
+			t.Errorf("%s: says %q", what, line)
+		}
+	}
+}
+
+// silent checks that a hook hears nothing of it.
+func (p afflicted) silent(t *testing.T, home, what string, as *syscall.SysProcAttr) {
+	t.Helper()
+	got := p.tell(t, home, "$memoir run --startup --sessions /nowhere --dry-run </dev/null", as, "MEMOIR_MEMORIES_ENABLED=true", "MEMOIR_CHILD=")
+	if got.code != exitDone || got.stdout != "" {
+		t.Errorf("%s: run --startup: exit code %d, %q", what, got.code, got.stdout)
+	}
+}
+
+// recovers checks that nothing was blamed on a session or project, and that the next
+// run, with the fault gone, ends as if there had been none.
+func (p afflicted) recovers(t *testing.T, home, what string) {
+	t.Helper()
+	p.blameless(t, home, what)
+	if got := p.tell(t, home, "$RUN -q", nil); got.code != exitDone {
+		t.Errorf("%s: the next run: exit code %d: %s", what, got.code, got.stderr)
+		return
+	}
+	if diff := cmp.Diff(p.expected, stateOf(t, home), cmp.AllowUnexported(state{})); diff != "" {
+		t.Errorf("%s: what the next run leaves differs:\n%s", what, diff)
+	}
+	p.blameless(t, home, what+", after the next run")
+}
+
+func copyHome(t *testing.T, from, to string) {
+	t.Helper()
+	must(t, os.CopyFS(to, os.DirFS(from)))
+	must(t, filepath.WalkDir(to, func(path string, entry os.DirEntry, err error) error {
+		if err == nil && entry.IsDir() {
+			err = os.Chmod(path, 0o700)
+		}
+		return err
+	}))
+}
+
+func TestADiskWithoutRoomLosesNothingAndBlamesNobody(t *testing.T) {
+	if !mounting(t) {
+		return
+	}
+	p := newAfflicted(t)
+	at := t.TempDir()
+	for _, free := range thorough(0, 128, 384, 448)(0, 8, 32, 64, 96, 112, 120, 128, 136, 144, 160, 176, 192, 208, 224, 256, 288, 320, 352, 384, 416, 448, 480, 512) {
+		what := fmt.Sprintf("%d KiB free", free)
+		must(t, syscall.Mount("tmpfs", at, "tmpfs", 0, "size=8m,mode=700"))
+		home := filepath.Join(at, "home")
+		copyHome(t, p.before, home)
+		before := earlier(t, home)
+		fill(t, at, free)
+		for n := range 4 { // three crashes would make a session or a project dead
+			got := p.tell(t, home, "$RUN -q", nil)
+			if got.code == exitDone && n > 0 {
+				break // the first may have left less to do
+			}
+			if got.code != exitDone || free < 256 {
+				got.refuses(t, what, "free some disk space", exitFailed, exitPartly)
+			}
+			if diff := cmp.Diff(before, earlier(t, home)); diff != "" {
+				t.Errorf("%s: the earlier memory changed:\n%s", what, diff)
+			}
+		}
+		p.readable(t, home, what, nil)
+		p.silent(t, home, what, nil)
+		must(t, os.Remove(filepath.Join(at, "filler")))
+		p.recovers(t, home, what)
+		must(t, syscall.Unmount(at, syscall.MNT_DETACH))
+	}
+}
+
+// thorough chooses between some cases and all of them.
+func thorough(some ...int) func(all ...int) []int {
+	return func(all ...int) []int {
+		if os.Getenv(tortureVariable) != "" {
+			return all
+		}
+		return some
+	}
+}
+
+// fill leaves so many KiB free on a file system.
+func fill(t *testing.T, at string, free int) {
+	t.Helper()
+	var stat syscall.Statfs_t
+	must(t, syscall.Statfs(at, &stat))
+	size := int(stat.Bavail)*int(stat.Bsize) - free<<10
+	must(t, os.WriteFile(filepath.Join(at, "filler"), make([]byte, size), 0o600))
+}
+
+func TestADiskWithoutInodesLosesNothing(t *testing.T) {
+	if !mounting(t) {
+		return
+	}
+	p := newAfflicted(t)
+	at := t.TempDir()
+	for _, free := range thorough(0, 4, 12)(0, 1, 2, 3, 4, 6, 9, 12, 14, 20) {
+		what := fmt.Sprintf("%d files free", free)
+		must(t, syscall.Mount("tmpfs", at, "tmpfs", 0, "size=8m,nr_inodes=400,mode=700"))
+		home := filepath.Join(at, "home")
+		copyHome(t, p.before, home)
+		before := earlier(t, home)
+		var stat syscall.Statfs_t
+		must(t, syscall.Statfs(at, &stat))
+		must(t, os.Mkdir(filepath.Join(at, "fillers"), 0o700))
+		for n := range int(stat.Ffree) - free - 1 {
+			must(t, os.WriteFile(filepath.Join(at, "fillers", fmt.Sprint(n)), nil, 0o600))
+		}
+		p.tell(t, home, "$RUN -q", nil).refuses(t, what, "disk", exitFailed, exitPartly)
+		if diff := cmp.Diff(before, earlier(t, home)); diff != "" {
+			t.Errorf("%s: the earlier memory changed:\n%s", what, diff)
+		}
+		p.readable(t, home, what, nil)
+		must(t, os.RemoveAll(filepath.Join(at, "fillers")))
+		p.recovers(t, home, what)
+		must(t, syscall.Unmount(at, syscall.MNT_DETACH))
+	}
+}
+
+func TestAReadOnlyHomeIsReadAndNotWritten(t *testing.T) {
+	if !mounting(t) {
+		return
+	}
+	p := newAfflicted(t)
+	home := p.home(t)
+	before := files(t, home)
+	must(t, syscall.Mount(home, home, "", syscall.MS_BIND, ""))
+	must(t, syscall.Mount("", home, "", syscall.MS_BIND|syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
+	p.readable(t, home, "read-only", nil)
+	p.silent(t, home, "read-only", nil)
+	for _, line := range []string{"$RUN", "$RUN --dry-run", "$memoir enqueue --project lanternd", "$memoir retry --all", "$memoir restore 1 --project lanternd",
+		"$memoir clear --project lanternd --yes", "$memoir forget --match nothing-of-the-kind"} {
+		p.tell(t, home, line, nil).refuses(t, line, "mounted read-only", exitFailed)
+	}
+	must(t, syscall.Unmount(home, 0))
+	if diff := cmp.Diff(before, files(t, home)); diff != "" {
+		t.Errorf("changed:\n%s", diff)
+	}
+	p.recovers(t, home, "mounted for writing again")
+}
+
+func TestALimitOnTheSizeOfFilesLosesNothing(t *testing.T) {
+	t.Parallel()
+	p := newAfflicted(t)
+	for _, blocks := range thorough(8, 280)(0, 8, 32, 64, 128, 200, 280, 300, 320) { // of 512 bytes, or KiB, as the shell has it
+		what := fmt.Sprintf("ulimit -f %d", blocks)
+		home := p.home(t)
+		before := earlier(t, home)
+		for range 2 {
+			p.tell(t, home, "ulimit -f "+fmt.Sprint(blocks)+"; $RUN -q", nil).refuses(t, what, "ulimit -f", exitFailed, exitPartly)
+		}
+		if diff := cmp.Diff(before, earlier(t, home)); diff != "" {
+			t.Errorf("%s: the earlier memory changed:\n%s", what, diff)
+		}
+		p.readable(t, home, what, nil)
+		p.recovers(t, home, what)
+	}
+}
+
+func TestTooFewHandlesAreSeenBeforeAnythingIsDone(t *testing.T) {
+	t.Parallel()
+	p := newAfflicted(t)
+	home := p.home(t)
+	for _, n := range thorough(6, 7, 13, 14, 40)(5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 24, 28, 29, 30, 31, 32, 40, 48, 56, 64) {
+		what := fmt.Sprintf("ulimit -n %d", n)
+		p.tell(t, home, fmt.Sprintf("ulimit -n %d; $RUN -q", n), nil).refuses(t, what, "ulimit -n", exitFailed)
+		got := p.tell(t, home, fmt.Sprintf("ulimit -n %d; $memoir run --startup", n), nil)
+		if got.code != exitDone || got.stdout+got.stderr != "" {
+			t.Errorf("%s: run --startup: exit code %d, %q, %s", what, got.code, got.stdout, got.stderr)
+		}
+	}
+	if diff := cmp.Diff(files(t, p.before), files(t, home)); diff != "" {
+		t.Errorf("changed:\n%s", diff)
+	}
+	if got := p.tell(t, home, "ulimit -n 64; $memoir status", nil); got.code != exitDone {
+		t.Errorf("status needs less: %s", got.stderr)
+	}
+	if got := p.tell(t, home, "ulimit -n 60; $RUN -q", nil, "MEMOIR_MEMORIES_CONCURRENCY=1"); got.code != exitDone {
+		t.Errorf("one worker needs less: %s", got.stderr)
+	}
+	p.recovers(t, home, "few handles")
+}

@@ -1,0 +1,232 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestWhatIsForbiddenInAHomeIsNamed(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("only root may act as nobody, and see to it that the next run may")
+	}
+	p := newAfflicted(t)
+	nobody := &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	root := t.TempDir() // its parents may be entered by anybody, as those of t.TempDir of another test may not
+	must(t, os.Chmod(filepath.Dir(root), 0o755))
+	must(t, os.Chmod(root, 0o755))
+	p.publicly(t, root)
+	for _, test := range []struct {
+		path string
+		mode fs.FileMode
+		hint string
+		code int
+		read bool // what there is can be read all the same
+	}{
+		{".", 0, "permission there", exitFailed, false},
+		{".", 0o500, "writable for you", exitFailed, true},
+		{"memoir.db", 0, "permission there", exitFailed, false},
+		{"memoir.db", 0o400, "permission there", exitFailed, true},
+		{"projects", 0, "permission there", exitPartly, false},
+		{"projects/*", 0o500, "permission there", exitPartly, true},
+		{"projects/*/live", 0, "permission there", exitPartly, false},
+		{"projects/*/live", 0o500, "permission there", exitPartly, true},
+		{"projects/*/live/1/manifest.json", 0, "permission there", exitPartly, true},
+		{"projects/*/generations", 0o500, "permission there", exitPartly, true},
+	} {
+		what := fmt.Sprintf("%s %s", test.path, test.mode)
+		home := filepath.Join(root, strings.NewReplacer("/", "_", "*", "x", " ", "_").Replace(what), "home")
+		must(t, os.MkdirAll(filepath.Dir(home), 0o755))
+		copyHome(t, p.before, home)
+		must(t, filepath.WalkDir(home, func(path string, _ fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			return os.Lchown(path, 65534, 65534)
+		}))
+		paths, err := filepath.Glob(filepath.Join(home, test.path))
+		if must(t, err); len(paths) == 0 {
+			t.Fatalf("no %s", test.path)
+		}
+		was := map[string]fs.FileMode{}
+		for _, path := range paths {
+			info, err := os.Stat(path)
+			must(t, err)
+			was[path] = info.Mode().Perm()
+			must(t, os.Chmod(path, test.mode))
+		}
+		before := earlier(t, home)
+		p.tell(t, home, "$RUN -q", nobody).refuses(t, what, test.hint, test.code)
+		if test.read {
+			p.readable(t, home, what, nobody)
+		}
+		p.silent(t, home, what, nobody)
+		if diff := cmp.Diff(before, earlier(t, home)); diff != "" {
+			t.Errorf("%s: the earlier memory changed:\n%s", what, diff)
+		}
+		for path, mode := range was {
+			must(t, os.Chmod(path, mode))
+		}
+		p.recovers(t, home, what)
+	}
+}
+
+// publicly puts the program and the sessions where anybody can read them.
+func (p *afflicted) publicly(t *testing.T, root string) {
+	t.Helper()
+	binary, err := os.ReadFile(p.binary)
+	must(t, err)
+	path := filepath.Join(root, "bin", "memoir")
+	must(t, os.Mkdir(filepath.Dir(path), 0o755))
+	must(t, os.WriteFile(path, binary, 0o755))
+	p.binary = path
+	// The registry knows the sessions by their paths, so it is these that are opened up.
+	for dir := p.sessions; dir != filepath.Dir(os.TempDir()) && dir != "/"; dir = filepath.Dir(dir) {
+		if dir != os.TempDir() {
+			must(t, os.Chmod(dir, 0o755))
+		}
+	}
+	must(t, filepath.WalkDir(p.sessions, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return os.Chmod(path, 0o755)
+	}))
+}
+
+func TestAProjectsFolderOnAnotherDevice(t *testing.T) {
+	if !mounting(t) {
+		return
+	}
+	p := newAfflicted(t)
+	other := t.TempDir()
+	for _, place := range []string{"projects", "projects/*", "projects/*/live", "projects/*/generations"} {
+		for _, linked := range []bool{false, true} {
+			what := fmt.Sprintf("%s, a symbolic link: %v", place, linked)
+			must(t, syscall.Mount("tmpfs", other, "tmpfs", 0, "size=8m,mode=700"))
+			home := p.home(t)
+			paths, err := filepath.Glob(filepath.Join(home, place))
+			must(t, err)
+			for i, path := range paths {
+				to := filepath.Join(other, fmt.Sprint(i))
+				copyHome(t, path, to)
+				if linked {
+					must(t, os.RemoveAll(path))
+					must(t, os.Symlink(to, path))
+				} else {
+					must(t, syscall.Mount(to, path, "", syscall.MS_BIND, ""))
+				}
+			}
+			got := p.tell(t, home, "$RUN -q", nil)
+			if linked && place == "projects/*/live" {
+				got.refuses(t, what, "put what it leads to in its place", exitPartly)
+				for _, path := range paths {
+					to, err := os.Readlink(path)
+					must(t, err)
+					must(t, os.Remove(path))
+					copyHome(t, to, path)
+				}
+				p.recovers(t, home, what)
+			} else if got.code != exitDone {
+				t.Errorf("%s: exit code %d: %s", what, got.code, got.stderr)
+			}
+			if diff := cmp.Diff(p.newest, lastOf(t, home)); diff != "" {
+				t.Errorf("%s: the memory differs:\n%s", what, diff)
+			}
+			if !linked {
+				for _, path := range paths {
+					must(t, syscall.Unmount(path, syscall.MNT_DETACH))
+				}
+			}
+			must(t, syscall.Unmount(other, syscall.MNT_DETACH))
+		}
+	}
+}
+
+// A directory of a lower layer can't be renamed: what was live once is removed all the same.
+func TestAHomeThatCameWithAnOverlay(t *testing.T) {
+	if !mounting(t) {
+		return
+	}
+	p := newAfflicted(t)
+	at := t.TempDir()
+	must(t, syscall.Mount("tmpfs", at, "tmpfs", 0, "size=16m,mode=700"))
+	for _, name := range []string{"upper", "work", "home"} {
+		must(t, os.Mkdir(filepath.Join(at, name), 0o700))
+	}
+	home := filepath.Join(at, "home")
+	options := fmt.Sprintf("lowerdir=%s,upperdir=%s/upper,workdir=%s/work", p.before, at, at)
+	if err := syscall.Mount("overlay", home, "overlay", 0, options); err != nil {
+		t.Skipf("no overlay here: %v", err)
+	}
+	defer syscall.Unmount(at, syscall.MNT_DETACH)
+	defer syscall.Unmount(home, syscall.MNT_DETACH)
+	p.recovers(t, home, "overlay")
+	for range 2 {
+		if got := p.tell(t, home, "for p in $(ls $MEMOIR_HOME/projects); do echo more >> $MEMOIR_HOME/projects/$p/memory/MEMORY.md; $memoir enqueue -q --project $p; done; $RUN -q", nil); got.code != exitDone || got.stderr != "" {
+			t.Errorf("exit code %d: %s", got.code, got.stderr)
+		}
+	}
+	left, err := filepath.Glob(filepath.Join(home, "projects", "*", "live", "1"))
+	if must(t, err); len(left) > 0 {
+		t.Errorf("what was live stays: %v", left)
+	}
+}
+
+// The memory of a process can be opened as a file, and to read it fails like a bad disk.
+func TestASessionThatTheDiskFailsToReadIsTriedAgainUncounted(t *testing.T) {
+	t.Parallel()
+	p := newAfflicted(t)
+	home := p.home(t)
+	var victim string
+	must(t, filepath.WalkDir(p.sessions, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.Type().IsRegular() && strings.Contains(path, "codex") && strings.HasSuffix(path, ".jsonl") && victim == "" {
+			victim = path
+		}
+		return err
+	}))
+	must(t, os.Rename(victim, victim+".away"))
+	must(t, os.Symlink("/proc/self/mem", victim))
+	got := p.tell(t, home, "$RUN", nil)
+	if got.code != exitDone || !strings.Contains(got.stderr, "input/output error") || !strings.Contains(got.stderr, "the disk failed") {
+		t.Errorf("exit code %d: %s", got.code, got.stderr)
+	}
+	must(t, os.Remove(victim))
+	must(t, os.Rename(victim+".away", victim))
+	p.recovers(t, home, "a bad disk")
+}
+
+func TestALogThatCantBeWrittenDisturbsNoSession(t *testing.T) {
+	t.Parallel()
+	p := newAfflicted(t)
+	for name, make := range map[string]func(path string) error{
+		"a file":          func(path string) error { return os.WriteFile(path, nil, 0o600) },
+		"a link to a lie": func(path string) error { return os.Symlink("/dev/null/x", path) },
+		"a directory":     func(path string) error { return os.MkdirAll(filepath.Join(path, "run.log"), 0o700) },
+	} {
+		home := p.home(t)
+		must(t, os.RemoveAll(filepath.Join(home, "log")))
+		must(t, make(filepath.Join(home, "log")))
+		p.silent(t, home, name, nil)
+		p.recovers(t, home, name)
+	}
+}
+
+func TestTemporaryFilesAreNotNeeded(t *testing.T) {
+	t.Parallel()
+	p := newAfflicted(t)
+	home := p.home(t)
+	link := filepath.Join(t.TempDir(), "link")
+	must(t, os.Symlink(home, link))
+	if got := p.tell(t, link, "$RUN -q", nil, "TMPDIR=/nowhere"); got.code != exitDone || got.stderr != "" {
+		t.Errorf("exit code %d: %s", got.code, got.stderr)
+	}
+	p.recovers(t, home, "by a link, without TMPDIR")
+}

@@ -1,0 +1,45 @@
+package disk
+
+import (
+	"errors"
+	"io/fs"
+	"syscall"
+)
+
+// Hint says what a person can do about an error of a file system; empty if nothing
+// is known.
+func Hint(err error) string {
+	switch {
+	case errors.Is(err, syscall.ENOSPC):
+		return "free some disk space, or files if there are too many (df, df -i), and run again"
+	case errors.Is(err, syscall.EDQUOT):
+		return "your quota is used up: free some of it and run again"
+	case errors.Is(err, syscall.EFBIG):
+		return "the limit of a file's size is reached: raise it (ulimit -f), or free some disk space, and run again"
+	case errors.Is(err, syscall.EROFS):
+		return "the file system is mounted read-only: mount it for writing, or choose another folder with --home"
+	case errors.Is(err, syscall.EMFILE):
+		return "too many files are open: raise the limit (ulimit -n) or lower memories.concurrency"
+	case errors.Is(err, syscall.ENFILE):
+		return "too many files are open on this machine: end what opened them, or raise fs.file-max, and run again"
+	case errors.Is(err, syscall.ENOMEM):
+		return "memory has run out: end other programs and run again"
+	case errors.Is(err, syscall.EXDEV):
+		return "keep a project's folder on one file system"
+	case errors.Is(err, syscall.EBUSY):
+		return "something is mounted at that path: unmount it, or choose another folder with --home"
+	case errors.Is(err, syscall.EIO):
+		return "the disk failed: see the system's log, and copy what you need to another one"
+	case errors.Is(err, syscall.ENOTDIR), errors.Is(err, fs.ErrExist):
+		return "something else stands at that path: move it away"
+	case errors.Is(err, fs.ErrPermission):
+		return "give yourself read and write permission there, or choose another folder with --home"
+	}
+	return ""
+}
+
+// Lacking reports an error that says nothing of the file it came up with: the
+// process or the machine has run out of what opening any file takes.
+func Lacking(err error) bool {
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOMEM)
+}

@@ -27,7 +27,7 @@ type run struct {
 	extractor    extract.Extractor
 	consolidator consolidate.Consolidator
 	prompts      *prompts.Set      // those of the settings, or the program's own
-	secretKeys   map[string]string // by provider, for as long as models are opened
+	secretKeys   map[string]string // by provider, for as long as models are opened, or processes of their own
 	meter        *meter
 	holder       lease.Holder
 	log          *slog.Logger
@@ -39,7 +39,9 @@ type run struct {
 	heads        map[string]rollout.Head // of the files that the scan looked at, by path
 	starting     string                  // key of the session to leave alone
 	switched     projectFiles
-	forgetting   *forgetting // nil unless a project's memory is made for the sake of forgetting
+	spared       map[string]bool // keys of sessions left for the next run; guarded by mu
+	unstartable  bool            // no process of its own can be started; guarded by mu
+	forgetting   *forgetting     // nil unless a project's memory is made for the sake of forgetting
 
 	placing sync.Mutex // for finder and switched, once workers run
 	finder  *finder    // made at first use, when the scan has registered all
@@ -60,6 +62,7 @@ func Run(ctx context.Context, st *store.Store, opts Options) (Report, error) {
 	if err := r.chooseModels(ctx); err != nil {
 		return Report{}, err
 	}
+	defer clear(r.secretKeys)
 	err = r.steps(ctx)
 	if r.report.Stopped = r.meter.stop(); r.report.Stopped != nil {
 		r.warn("stopped by a limit: "+r.report.Stopped.Reason, r.report.Stopped.hint())
@@ -96,7 +99,7 @@ func Scan(ctx context.Context, st *store.Store, opts Options) (Report, error) {
 }
 
 func newRun(st *store.Store, opts Options) (*run, error) {
-	r := &run{store: st, opts: opts, holder: lease.Self(), aside: aside{}, log: opts.Log, began: time.Now(), id: lease.NewToken(), secretKeys: map[string]string{}}
+	r := &run{store: st, opts: opts, holder: lease.Self(), aside: aside{}, spared: map[string]bool{}, log: opts.Log, began: time.Now(), id: lease.NewToken(), secretKeys: map[string]string{}}
 	if r.log == nil {
 		r.log = slog.New(slog.DiscardHandler)
 	}

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -72,8 +71,8 @@ func layers(t *testing.T, n int) (dir string) {
 }
 
 const outOfMemory = `
-	size=$(awk '/^VmSize/ {print $2}' /proc/$PPID/status)
-	prlimit --pid $PPID --as=$(((size + 1024) * 1024)) || exit 9
+	size=$(awk '/^VmData/ {print $2}' /proc/$PPID/status)
+	prlimit --pid $PPID --data=$(((size + 1024) * 1024)): || exit 9
 	head -c 16000000 /dev/zero | tr '\0' 'x'; exit`
 
 func TestASessionThatKillsItsProcessIsRetriedLastAndAloneAndGivenUp(t *testing.T) {
@@ -104,8 +103,8 @@ func TestASessionThatKillsItsProcessIsRetriedLastAndAloneAndGivenUp(t *testing.T
 			if p := report.Phase1; code != exitPartly || p.Failed != 1 || p.Crashed != 1 || !strings.Contains(said, "(crash 2 of 3)") {
 				t.Fatalf("the second run: exit code %d, %+v\n%s", code, p, said)
 			}
-			if asked, err := os.ReadFile(book); err != nil || !!strings.HasPrefix(string(asked), "Always keep layer 20\n") || strings.Count(string(asked), "layer 2\n") != 1 {
-				t.Errorf("what nobody died over does not come first: %s %v", asked, err)
+			if asked, err := os.ReadFile(book); err != nil || !strings.HasPrefix(string(asked), "Always keep layer 20\n") || strings.Count(string(asked), "layer 2\n") != 1 {
+				t.Errorf("what nobody died over does not come first: %q %v", asked, err)
 			}
 			if !strings.Contains(said, "extracting 0b1c7a52-0000-4000-8000-000000000002 in a process of its own, since one died over it") {
 				t.Errorf("nobody is told:\n%s", said)
@@ -153,15 +152,4 @@ func TestASessionThatKillsItsProcessIsRetriedLastAndAloneAndGivenUp(t *testing.T
 			}
 		})
 	}
-}
-
-// asBuilt is what an undisturbed process makes of a scene's sessions.
-func (s scene) asBuilt() map[string]string {
-	s.t.Helper()
-	fresh := s
-	fresh.home = filepath.Join(s.t.TempDir(), "home")
-	if code, _, said := fresh.process(); code != exitDone {
-		s.t.Fatalf("undisturbed: exit code %d\n%s", code, said)
-	}
-	return files(s.t, filepath.Join(fresh.home, "projects"))
 }

@@ -31,15 +31,14 @@ type victim struct {
 type ending struct {
 	code        int // -1: by a signal
 	stdout, say string
-	took        time.Duration // from begin on
 }
 
 // run makes a run in a process group of its own, and waits until nothing that it
-// started is left. During is called while it runs; may be nil.
-func (v victim) run(t testing.TB, failpoint string, during func(group int), more ...string) ending {
+// started is left.
+func (v victim) run(t testing.TB, failpoint string) ending {
 	t.Helper()
 	args := []string{"run", "--json", "--home", v.home, "--sessions", v.sessions, "--min-idle", "0", "--max-age", "0", "--limit", "1000", "--now", testdata.Now.Format(time.RFC3339)}
-	cmd := exec.Command(v.binary, append(args, more...)...)
+	cmd := exec.Command(v.binary, args...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + v.user, "SCENE_KEY=" + sceneKey, "FAILPOINT=" + failpoint}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	alive, ours, err := os.Pipe() // ours is open for as long as any of them lives
@@ -48,14 +47,10 @@ func (v victim) run(t testing.TB, failpoint string, during func(group int), more
 	cmd.ExtraFiles = []*os.File{ours}
 	var out, say bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &say
-	began := time.Now()
 	must(t, cmd.Start())
 	must(t, ours.Close())
-	if during != nil {
-		during(cmd.Process.Pid)
-	}
 	err = cmd.Wait()
-	e := ending{stdout: out.String(), say: say.String(), took: time.Since(began)}
+	e := ending{stdout: out.String(), say: say.String()}
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		e.code = exit.ExitCode()
 	} else if err != nil {
@@ -88,7 +83,7 @@ func lives(t *testing.T) map[string]victim {
 func (v victim) undisturbed(t *testing.T) (home string) {
 	t.Helper()
 	v.home = filepath.Join(t.TempDir(), "home")
-	if e := v.run(t, "", nil); e.code != exitDone {
+	if e := v.run(t, ""); e.code != exitDone {
 		t.Fatalf("undisturbed: %d %s", e.code, e.say)
 	}
 	return v.home
@@ -113,7 +108,7 @@ func TestARunThatOthersKillAHundredTimesMakesNothingDead(t *testing.T) {
 				if random.IntN(3) > 0 {
 					failpoint = fmt.Sprintf("isolated kill %d %s", 1+random.IntN(5), []string{"parent", "group"}[random.IntN(2)])
 				}
-				e := v.run(t, failpoint, nil)
+				e := v.run(t, failpoint)
 				switch {
 				case e.code == -1:
 					killed++
@@ -138,7 +133,7 @@ func TestARunThatOthersKillAHundredTimesMakesNothingDead(t *testing.T) {
 					}
 				}
 			}
-			if e := v.run(t, "", nil); e.code != exitDone {
+			if e := v.run(t, ""); e.code != exitDone {
 				t.Errorf("the next run: exit code %d: %s", e.code, e.say)
 			}
 			if diff := cmp.Diff(lastOf(t, v.undisturbed(t)), lastOf(t, v.home)); diff != "" {

@@ -153,3 +153,48 @@ func TestASessionThatKillsItsProcessIsRetriedLastAndAloneAndGivenUp(t *testing.T
 		})
 	}
 }
+
+func TestAProjectThatKillsItsProcessComesLastAndHoldsUpNobody(t *testing.T) {
+	t.Parallel()
+	setting, _, mend := poisonous(t, "raw-memories", "kill -9 $PPID; wait")
+	dir := layers(t, 2) // of the project that is poison
+	for day := 3; day <= 5; day++ {
+		writeSession(t, dir, day, []string{fmt.Sprintf("Always keep layer %d free of global state.", day)}, []string{"make check"})
+		path := fmt.Sprintf("%s/0b1c7a52-0000-4000-8000-0000000%05d.jsonl", dir, day)
+		b, err := os.ReadFile(path)
+		must(t, err)
+		must(t, os.WriteFile(path, bytes.ReplaceAll(b, []byte("/srv/open/app"), fmt.Appendf(nil, "/srv/open/other%d", day)), 0o600))
+	}
+	s := newScene(t, dir, setting)
+	if code, report, said := s.process(); code == exitDone || len(report.Phase2) > 0 {
+		t.Fatalf("the process lives: %+v\n%s", report, said)
+	}
+	for crash := 2; crash <= store.MaxCrashes; crash++ {
+		code, report, said := s.process()
+		if code != exitPartly || !strings.Contains(said, fmt.Sprintf("its process died: killed by SIGKILL (crash %d of 3)", crash)) {
+			t.Fatalf("crash %d: exit code %d\n%s", crash, code, said)
+		}
+		for _, p := range report.Phase2 {
+			if (p.Outcome == pipeline.OutcomeFailed) != (p.Name == "app") {
+				t.Errorf("crash %d: %+v", crash, p)
+			}
+		}
+		if memories := s.memory(); crash == 2 && len(memories) == 0 {
+			t.Error("the others have no memory")
+		}
+	}
+	now := s.status()
+	if len(now.Dead) != 1 || now.Dead[0].Kind != "consolidate" || now.Dead[0].Crashes != store.MaxCrashes || now.Dead[0].Error != "its process died: killed by SIGKILL" || now.Sessions["up_to_date"] != 5 {
+		t.Fatalf("status: %+v", now)
+	}
+	if code, report, said := s.process(); code != exitDone || len(report.Phase2) != 1 || report.Phase2[0].Outcome != pipeline.OutcomeBackoff {
+		t.Errorf("with a dead project: exit code %d, %+v\n%s", code, report.Phase2, said)
+	}
+	mend()
+	if code, _, said := s.memoir("retry", now.Dead[0].Session); code != exitDone {
+		t.Errorf("retry: %s", said)
+	}
+	if code, report, said := s.process(); code != exitDone || len(report.Phase2) != 1 || report.Phase2[0].Outcome != pipeline.OutcomePublished || !strings.Contains(said, "consolidating app in a process of its own") {
+		t.Errorf("mended: exit code %d, %+v\n%s", code, report.Phase2, said)
+	}
+}

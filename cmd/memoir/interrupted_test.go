@@ -123,13 +123,19 @@ func TestAnInterruptReachesTheProcessThatWorksAlone(t *testing.T) {
 					must(t, os.CopyFS(v.home, os.DirFS(before)))
 					what := fmt.Sprintf("interrupted at moment %d of %d (%s): %s", n, len(points), points[n-1], whom)
 					e := v.run(t, fmt.Sprintf("isolated interrupt %d %s", n, whom))
-					switch {
-					case whom == "" && (e.code == exitDone || e.code == exitPartly): // the run itself goes on without it
-						v.interruptedOnce(t, ending{code: exitInterrupted, say: "memoir: error: interrupted by signal: "}, what, 1)
-					default:
+					if whom != "" {
 						v.interruptedOnce(t, e, what, 1)
+						v.finishes(t, want, what)
+						continue
 					}
-					v.finishes(t, want, what)
+					// The run itself goes on without what its processes were to do.
+					if e.code != exitDone || !strings.Contains(e.say, "left for the next run") {
+						t.Errorf("%s: exit code %d: %s", what, e.code, e.say)
+					}
+					e = v.run(t, "")
+					if now := v.jobs(t); e.code != exitDone || gjson.Get(now, "jobs|@values|#").Int() != 1 {
+						t.Errorf("%s: the next run: %d %s\n%s", what, e.code, e.say, now)
+					}
 				}
 			}
 		})

@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"path"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -28,11 +29,19 @@ type order struct {
 	do    string
 	file  *os.File
 	at, n int
+	whom  string
 }
+
+// isolated is how a process of its own is marked, and what is to happen to it.
+const isolated = "isolated"
 
 func read(text string) (o order) {
 	words := strings.Fields(text)
-	if len(words) < 2 {
+	forIsolated := len(words) > 0 && words[0] == isolated
+	if forIsolated {
+		words = words[1:]
+	}
+	if len(words) < 2 || forIsolated != slices.Contains(os.Args, "--"+isolated) {
 		return o
 	}
 	o.do, o.n = words[0], 1
@@ -42,7 +51,9 @@ func read(text string) (o order) {
 	} else {
 		o.at, err = strconv.Atoi(words[1])
 	}
-	if err == nil && len(words) > 2 {
+	if err == nil && len(words) > 2 && (o.do == "kill" || o.do == "interrupt") {
+		o.whom = words[2]
+	} else if err == nil && len(words) > 2 {
 		o.n, err = strconv.Atoi(words[2])
 	}
 	if err != nil {
@@ -87,8 +98,19 @@ func pass(name string, canFail bool) error {
 		fmt.Fprintf(plan.file, "%d %s %s\n", os.Getpid(), name, caller())
 	case "kill":
 		if passed == plan.at {
-			syscall.Kill(os.Getpid(), syscall.SIGKILL)
-			select {}
+			syscall.Kill(plan.target(), syscall.SIGKILL)
+			if plan.whom != "parent" {
+				select {}
+			}
+		}
+	case "interrupt":
+		if passed == plan.at {
+			heard := make(chan os.Signal, 1)
+			signal.Notify(heard, os.Interrupt)
+			syscall.Kill(plan.target(), syscall.SIGINT)
+			if plan.whom != "parent" {
+				<-heard
+			}
 		}
 	case "stop":
 		if passed == plan.at {
@@ -104,6 +126,17 @@ func pass(name string, canFail bool) error {
 		}
 	}
 	return nil
+}
+
+// target is the process, or the group, that a signal goes to.
+func (o order) target() int {
+	switch o.whom {
+	case "parent":
+		return os.Getppid()
+	case "group":
+		return 0
+	}
+	return os.Getpid()
 }
 
 // caller names the exported function on whose behalf a write happens.

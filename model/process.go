@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -40,6 +41,8 @@ type start struct {
 // started survives: not its process group, nor, on Linux, whatever has the mark in its
 // environment. On Windows only the program itself is ended.
 func run(ctx context.Context, s start) (printed, error) {
+	runtime.LockOSThread() // dieWithUs is about the thread
+	defer runtime.UnlockOSThread()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	cmd := exec.CommandContext(ctx, s.command[0], s.command[1:]...)

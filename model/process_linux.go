@@ -5,7 +5,13 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"syscall"
 )
+
+// dieWithUs has the kernel kill a program when we are killed, so that it does not go on
+// asking, and being paid for, with nobody left to hear it. It ends with the thread that
+// started it, which run therefore keeps.
+func dieWithUs(a *syscall.SysProcAttr) { a.Pdeathsig = syscall.SIGKILL }
 
 // killRounds bounds the search for processes that start others meanwhile.
 const killRounds = 10

@@ -9,7 +9,10 @@ import (
 
 // own makes a command the head of a session of its own: it has no terminal to ask at,
 // and ends with all that it started.
-func own(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
+func own(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	dieWithUs(cmd.SysProcAttr)
+}
 
 func terminate(cmd *exec.Cmd) error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 

@@ -35,33 +35,55 @@ func (r *run) phase2(ctx context.Context) error {
 	if len(projects) > 0 {
 		r.progress(Progress{Stage: StageConsolidate, Total: len(projects)})
 	}
+	keptBack := func(project store.ProjectRow) (report ProjectReport, kept bool) {
+		if stop := r.meter.stopOf(r.budgetOf(ctx, project.ID)); stop != nil && r.meter.named(r.consolidator.Name()) != nil {
+			return r.forget(ctx, project, ProjectReport{Project: project.ID, Name: project.Name, Generation: int(project.Generation), Outcome: OutcomeStopped, Detail: stop.Reason}), true
+		}
+		if out := r.unserved(r.consolidator.Name()); out != nil {
+			return r.forget(ctx, project, ProjectReport{Project: project.ID, Name: project.Name, Generation: int(project.Generation), Outcome: OutcomeStopped, Detail: out.Reason}), true
+		}
+		return report, false
+	}
+	consolidate := func(i int, suspect bool) {
+		project := projects[i]
+		consolidating := func(what string, since time.Duration) {
+			r.progress(Progress{Stage: StageConsolidate, Done: int(done.Load()), Total: len(projects), What: what, Since: since, Alone: suspect && what != ""})
+		}
+		stop := during(func(since time.Duration) { consolidating(project.Name, since) })
+		reports[i] = r.settle(ctx, project, suspect)
+		stop()
+		if reports[i].Outcome != OutcomeBusy && reports[i].Outcome != outcomeSuspect {
+			done.Add(1)
+			consolidating("", 0)
+		}
+	}
 	for i, project := range projects {
 		if ctx.Err() != nil || r.faulty() != nil {
 			break
 		}
-		if stop := r.meter.stopOf(r.budgetOf(ctx, project.ID)); stop != nil && r.meter.named(r.consolidator.Name()) != nil {
-			reports[i] = r.forget(ctx, project, ProjectReport{Project: project.ID, Name: project.Name, Generation: int(project.Generation), Outcome: OutcomeStopped, Detail: stop.Reason})
-			continue
-		}
-		if out := r.unserved(r.consolidator.Name()); out != nil {
-			reports[i] = r.forget(ctx, project, ProjectReport{Project: project.ID, Name: project.Name, Generation: int(project.Generation), Outcome: OutcomeStopped, Detail: out.Reason})
+		var kept bool
+		if reports[i], kept = keptBack(project); kept {
 			continue
 		}
 		group.Go(func() error {
-			consolidating := func(what string, since time.Duration) {
-				r.progress(Progress{Stage: StageConsolidate, Done: int(done.Load()), Total: len(projects), What: what, Since: since})
-			}
-			stop := during(func(since time.Duration) { consolidating(project.Name, since) })
-			reports[i] = r.settle(ctx, project)
-			stop()
-			if reports[i].Outcome != OutcomeBusy {
-				done.Add(1)
-				consolidating("", 0)
-			}
+			consolidate(i, false)
 			return nil
 		})
 	}
-	_ = group.Wait() // no goroutine returns an error
+	_ = group.Wait()                   // no goroutine returns an error
+	for i, project := range projects { // what a process died over comes last, one at a time
+		if reports[i].Outcome != outcomeSuspect {
+			continue
+		}
+		reports[i] = ProjectReport{}
+		if ctx.Err() != nil || r.faulty() != nil {
+			continue
+		}
+		var kept bool
+		if reports[i], kept = keptBack(project); !kept {
+			consolidate(i, true)
+		}
+	}
 	var busy []store.ProjectRow
 	for i, report := range reports {
 		if report.Outcome == OutcomeBusy {
@@ -82,7 +104,10 @@ func (r *run) phase2(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		report := r.settle(ctx, project)
+		report := r.settle(ctx, project, false)
+		if report.Outcome == outcomeSuspect { // the other process died over it
+			report = r.settle(ctx, project, true)
+		}
 		if report.Outcome == "" {
 			report.Outcome, report.Detail = OutcomeElsewhere, "another process consolidated it meanwhile"
 		}
@@ -94,9 +119,15 @@ func (r *run) phase2(ctx context.Context) error {
 	return nil
 }
 
-// settle consolidates a project and makes a report of what goes wrong.
-func (r *run) settle(ctx context.Context, project store.ProjectRow) ProjectReport {
-	report, err := r.consolidateWhenFree(ctx, project)
+// settle consolidates a project and makes a report of what goes wrong. One that a
+// process died over has the outcome outcomeSuspect unless it is to be taken, too.
+func (r *run) settle(ctx context.Context, project store.ProjectRow, suspect bool) ProjectReport {
+	report, err := r.consolidateWhenFree(ctx, project, suspect)
+	return r.conclude(ctx, project, report, err)
+}
+
+// conclude makes a report of what went wrong with a project.
+func (r *run) conclude(ctx context.Context, project store.ProjectRow, report ProjectReport, err error) ProjectReport {
 	if err == nil {
 		return report
 	}
@@ -115,10 +146,10 @@ func (r *run) settle(ctx context.Context, project store.ProjectRow) ProjectRepor
 }
 
 // consolidateWhenFree tries until the project is free or the time to wait has passed.
-func (r *run) consolidateWhenFree(ctx context.Context, project store.ProjectRow) (ProjectReport, error) {
+func (r *run) consolidateWhenFree(ctx context.Context, project store.ProjectRow, suspect bool) (ProjectReport, error) {
 	deadline := time.Now().Add(r.opts.Wait)
 	for {
-		report, err := r.consolidateProject(ctx, project)
+		report, err := r.consolidateProject(ctx, project, suspect)
 		if err != nil || report.Outcome != OutcomeBusy || time.Now().After(deadline) {
 			return report, err
 		}
@@ -132,8 +163,7 @@ func (r *run) consolidateWhenFree(ctx context.Context, project store.ProjectRow)
 
 // consolidateProject makes and publishes one generation. A report without an
 // outcome says that there was nothing to do.
-func (r *run) consolidateProject(ctx context.Context, project store.ProjectRow) (ProjectReport, error) {
-	root := memory.At(r.opts.Home, project.ID)
+func (r *run) consolidateProject(ctx context.Context, project store.ProjectRow, suspect bool) (ProjectReport, error) {
 	report := ProjectReport{Project: project.ID, Name: project.Name, Generation: int(project.Generation)}
 
 	// While another process still extracts for this project, consolidating would
@@ -149,8 +179,9 @@ func (r *run) consolidateProject(ctx context.Context, project store.ProjectRow) 
 		return report, nil
 	}
 
+	alone := suspect && r.opts.Isolate.Set()
 	attempt := time.Now()
-	claim, ok, err := r.store.ClaimProject(ctx, project.ID, store.ProjectClaimOptions{Holder: r.holder, Lease: r.phase2Lease()})
+	claim, ok, err := r.store.ClaimProject(ctx, project.ID, store.ProjectClaimOptions{Holder: r.holder, Lease: r.phase2Lease(), NoSuspects: !suspect, Isolated: alone})
 	switch {
 	case memoir.CodeOf(err) == memoir.CodeBusy:
 		report.Outcome, report.Detail = OutcomeBusy, err.Error()
@@ -159,11 +190,20 @@ func (r *run) consolidateProject(ctx context.Context, project store.ProjectRow) 
 		return report, nil
 	case err != nil:
 		return report, err
+	case !ok && claim.Declined == store.DeclinedSuspect:
+		report.Outcome = outcomeSuspect
+		return report, nil
 	case !ok:
 		return r.forget(ctx, project, declined(report, claim)), nil
+	case alone:
+		return r.consolidateAlone(ctx, project, claim, attempt, report)
 	}
+	return r.consolidateClaimed(ctx, project, claim, attempt, report)
+}
 
-	held, release := lease.Keep(ctx, lease.Options{
+// keepProject keeps a claim's lease.
+func (r *run) keepProject(ctx context.Context, project store.ProjectRow, claim store.ProjectClaim, attempt time.Time) (held context.Context, release func()) {
+	return lease.Keep(ctx, lease.Options{
 		Lease:    r.phase2Lease(),
 		Interval: r.heartbeat(r.phase2Lease()),
 		Since:    attempt,
@@ -172,8 +212,15 @@ func (r *run) consolidateProject(ctx context.Context, project store.ProjectRow) 
 			return r.store.ExtendProject(ctx, claim, r.leaseUntil(r.phase2Lease()))
 		},
 	})
+}
+
+// consolidateClaimed makes and publishes the generation of a project that was claimed.
+func (r *run) consolidateClaimed(ctx context.Context, project store.ProjectRow, claim store.ProjectClaim, attempt time.Time, report ProjectReport) (ProjectReport, error) {
+	held, release := r.keepProject(ctx, project, claim, attempt)
 	defer release()
 
+	var err error
+	root := memory.At(r.opts.Home, project.ID)
 	held, spent := begin(held, store.Call{Work: claim.Token, Phase: phaseConsolidate, ProjectID: project.ID})
 	spent.budget = r.budgetOf(ctx, project.ID)
 	for round := 1; ; round++ {

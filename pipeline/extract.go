@@ -17,7 +17,8 @@ import (
 
 // phase1 claims eligible sessions as workers free up, until the run's cap or
 // until nothing is left, and extracts from each. Sessions whose last attempt died
-// with its process come last, one at a time, so that they cannot take others along.
+// with its process come last, one at a time and in a process of its own each, so that
+// they cannot take others along.
 func (r *run) phase1(ctx context.Context) error {
 	workers := r.opts.Settings.Memories.Concurrency
 	if r.total > 0 {
@@ -47,13 +48,18 @@ func (r *run) drain(ctx context.Context, workers int, suspects bool) error {
 		done = make(chan struct{}, workers)
 		busy int
 		fail error
+		do   = r.work
 	)
+	alone := suspects && r.opts.Isolate.Set()
+	if alone {
+		do = r.workAlone
+	}
 	for {
 		if fail == nil {
 			fail = r.faulty()
 		}
 		slots := min(workers, r.capLeft()) - busy
-		if slots > 0 && ctx.Err() == nil && fail == nil && r.meter.stop() == nil && r.unserved(r.extractor.Name()) == nil {
+		if slots > 0 && ctx.Err() == nil && fail == nil && !(suspects && r.isUnstartable()) && r.meter.stop() == nil && r.unserved(r.extractor.Name()) == nil {
 			attempt := time.Now()
 			claims, err := r.store.ClaimSessions(ctx, store.ClaimOptions{
 				Holder:   r.holder,
@@ -62,6 +68,7 @@ func (r *run) drain(ctx context.Context, workers int, suspects bool) error {
 				Window:   r.claimable(),
 				Largest:  !suspects && r.takesAll(),
 				Suspects: suspects,
+				Isolated: alone,
 			})
 			if err != nil {
 				fail = fmt.Errorf("claim sessions: %w", err)
@@ -70,7 +77,7 @@ func (r *run) drain(ctx context.Context, workers int, suspects bool) error {
 				busy++
 				g.Go(func() error {
 					defer func() { done <- struct{}{} }()
-					r.work(ctx, claim, attempt)
+					do(ctx, claim, attempt)
 					return nil
 				})
 			}
@@ -97,16 +104,7 @@ func (r *run) drain(ctx context.Context, workers int, suspects bool) error {
 // work extracts from one claimed session and stores what came of it. The job's
 // fate is in the store; what work returns goes into the report.
 func (r *run) work(ctx context.Context, claim store.Claim, attempt time.Time) {
-	held, release := lease.Keep(ctx, lease.Options{
-		Lease:    r.stage1Lease(),
-		Interval: r.heartbeat(r.stage1Lease()),
-		Since:    attempt,
-		What:     "session " + claim.Session.ID,
-		Extend: func(ctx context.Context) (bool, error) {
-			lost, err := r.store.ExtendClaims(ctx, []string{claim.Token}, r.leaseUntil(r.stage1Lease()))
-			return len(lost) == 0, err
-		},
-	})
+	held, release := r.keepSession(ctx, claim, attempt)
 	defer release()
 
 	stop := during(func(since time.Duration) { r.extracting(claim.Session.ID, since) })
@@ -199,6 +197,20 @@ func (r *run) work(ctx context.Context, claim store.Claim, attempt time.Time) {
 		r.addRedactions(result.Redactions)
 	}
 	r.finished()
+}
+
+// keepSession keeps a claim's lease.
+func (r *run) keepSession(ctx context.Context, claim store.Claim, attempt time.Time) (held context.Context, release func()) {
+	return lease.Keep(ctx, lease.Options{
+		Lease:    r.stage1Lease(),
+		Interval: r.heartbeat(r.stage1Lease()),
+		Since:    attempt,
+		What:     "session " + claim.Session.ID,
+		Extend: func(ctx context.Context) (bool, error) {
+			lost, err := r.store.ExtendClaims(ctx, []string{claim.Token}, r.leaseUntil(r.stage1Lease()))
+			return len(lost) == 0, err
+		},
+	})
 }
 
 // extracted is what extractOne hands to work.

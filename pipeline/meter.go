@@ -34,15 +34,16 @@ type meter struct {
 }
 
 func newMeter(limits config.Limits, st *store.Store, run string, warn func(message, hint string)) *meter {
-	return &meter{
+	m := &meter{
 		budget: budget{limits: limits}, run: run, ledger: st, warn: warn, own: map[string]*budget{}, now: time.Now, landed: make(chan struct{}), healths: map[string]*health{},
-		others: func(ctx context.Context, since time.Time, project string) (memoir.Usage, error) {
-			if project != "" {
-				return st.SpentOn(ctx, project, since, run)
-			}
-			return st.SpentBeside(ctx, since, run)
-		},
 	}
+	m.others = func(ctx context.Context, since time.Time, project string) (memoir.Usage, error) {
+		if project != "" {
+			return st.SpentOn(ctx, project, since, m.run)
+		}
+		return st.SpentBeside(ctx, since, m.run)
+	}
+	return m
 }
 
 var _ model.Model = (*metered)(nil)

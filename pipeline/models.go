@@ -238,7 +238,9 @@ func (r *run) chooseModels(ctx context.Context) error {
 		r.extractor, r.consolidator, err = r.opts.Phases(r.meter.of)
 		return err
 	}
-	defer clear(r.secretKeys)
+	if !r.opts.Isolate.Set() {
+		defer clear(r.secretKeys)
+	}
 	one, two := phases(settings.ModelRoles)
 	extractor, called, err := r.modelOf(ctx, one)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"memoir/config"
 	"memoir/consolidate"
 	"memoir/extract"
+	"memoir/isolate"
 	"memoir/model"
 	"memoir/rollout"
 )
@@ -30,6 +31,7 @@ type Options struct {
 	Wait    time.Duration // how long to wait for another process's lease; 0: not at all
 
 	StartingSession string // id of a session that is just beginning: left alone; may be empty
+	Version         string // of the program, to know it again in another process
 
 	// Sleep waits before a call to a model is tried again, or returns the context's
 	// error as soon as it is done. Nil is a real one.
@@ -39,6 +41,10 @@ type Options struct {
 	// name. Each model that they call they have from meter, which is given the model
 	// and the options that it was opened with: what is not metered is in no limit.
 	Phases func(meter Meter) (extract.Extractor, consolidate.Consolidator, error)
+
+	// Isolate starts this program in such a way that it calls Isolated. What a process
+	// died over is worked on by a process of its own then; else by this one.
+	Isolate isolate.Command
 
 	Progress func(Progress) // called from one goroutine at a time; may be nil
 	Log      *slog.Logger   // may be nil
@@ -66,6 +72,7 @@ type Progress struct {
 	Total int
 	What  string        // the session or project that begins, or goes on; safe to print
 	Since time.Duration // how long ago it began; 0: it begins
+	Alone bool          // What is worked on in a process of its own, since one died over it
 	Warn  string        // a problem that did not stop the run; safe to print
 	Hint  string        // what can be done about Warn
 	Minor bool          // Warn is worth a line, but not to someone who asked for silence

@@ -353,9 +353,19 @@ func TestKillingTheProcessThatWatchesIsNoSessionsFault(t *testing.T) {
 			t.Fatalf("%d crashes, want %d", got[0].Crashes, crashes)
 		}
 		must(t, s.CrashClaim(t.Context(), got[0], "signal: killed"))
+		// Whoever kills the one that watches does not hide what the session did.
+		o.Holder = deadHolder()
+		if crashes < 2 {
+			claim(t, s, o)
+		}
+		o.Holder = lease.Self()
 		wantCode(t, s.CrashClaim(t.Context(), got[0], "twice"), memoir.CodeLeaseLost)
 	}
 	wantIDs(t, claim(t, s, o))
+	status, err := s.Status(t.Context())
+	if must(t, err); status.Dead[0].Error != "signal: killed" {
+		t.Errorf("status: %+v", status.Dead)
+	}
 	found, err := s.FindSessions(t.Context(), "s00")
 	if must(t, err); found[0].Reason != memoir.ReasonDead || found[0].Error != "signal: killed" {
 		t.Fatalf("session %+v", found[0])

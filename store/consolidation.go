@@ -16,8 +16,13 @@ type ProjectClaimOptions struct {
 	Holder lease.Holder
 	Lease  time.Duration // how long the claim lasts unless extended
 	// Always claims a project that is not due or has to wait, too: for work on it
-	// other than a consolidation. GiveBackProject ends such a claim.
+	// other than a consolidation. GiveBackProject ends such a claim. That its holder
+	// dies says nothing about consolidating.
 	Always bool
+	// NoSuspects declines a project that a process died over: those come last in a run.
+	NoSuspects bool
+	// Isolated is as in ClaimOptions; CrashProject reports the death.
+	Isolated bool
 }
 
 // Declined says why a project that nobody works on was not claimed.
@@ -28,6 +33,7 @@ const (
 	DeclinedNotDue  Declined = "not_due" // nothing changed since the last consolidation, and nobody asked for one
 	DeclinedBackoff Declined = "backoff" // it failed, and is tried again at RetryAt
 	DeclinedDead    Declined = "dead"    // it failed too often; a change or Retry revives it
+	DeclinedSuspect Declined = "suspect" // a process died over it, and NoSuspects was asked for
 )
 
 // ProjectClaim is the right to consolidate one project, for as long as its token
@@ -83,8 +89,8 @@ func (s *Store) claimProject(t tx, id string, o ProjectClaimOptions) (c ProjectC
 	}
 	var status, holder, input string
 	var since, until, next, failed int64
-	err = t.get(`SELECT status, holder, started_at, lease_until, input_version, next_attempt_at, coalesce(finished_at, 0), last_error FROM job
-		WHERE kind = 'consolidate' AND key = ?`, []any{id}, &status, &holder, &since, &until, &input, &next, &failed, &c.LastError)
+	err = t.get(`SELECT status, holder, started_at, lease_until, input_version, next_attempt_at, coalesce(finished_at, 0), last_error, crashes FROM job
+		WHERE kind = 'consolidate' AND key = ?`, []any{id}, &status, &holder, &since, &until, &input, &next, &failed, &c.LastError, &c.Crashes)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return c, false, err
 	}
@@ -106,6 +112,9 @@ func (s *Store) claimProject(t tx, id string, o ProjectClaimOptions) (c ProjectC
 	case waits(next, failed, now):
 		c.Declined, c.RetryAt = DeclinedBackoff, moment(next)
 		return c, false, nil
+	case o.NoSuspects && c.Crashes > 0:
+		c.Declined = DeclinedSuspect
+		return c, false, nil
 	}
 	c.Token, c.LastError = lease.NewToken(), ""
 	c.StartedAt, c.LeaseUntil = moment(millis(now)), moment(millis(s.ticks().Add(o.Lease)))
@@ -115,14 +124,14 @@ func (s *Store) claimProject(t tx, id string, o ProjectClaimOptions) (c ProjectC
 	if _, err := t.exec(`UPDATE project SET fence = ? WHERE id = ?`, c.Fence, id); err != nil {
 		return c, false, err
 	}
-	err = t.get(`INSERT INTO job (kind, key, status, owner, holder, lease_until, input_version, started_at, errand)
-		VALUES ('consolidate', ?1, 'running', ?2, ?3, ?4, ?5, ?6, ?7)
-		ON CONFLICT (kind, key) DO UPDATE SET status = 'running', owner = ?2, holder = ?3, lease_until = ?4, started_at = ?6, errand = ?7,
+	err = t.get(`INSERT INTO job (kind, key, status, owner, holder, lease_until, input_version, started_at, errand, isolated)
+		VALUES ('consolidate', ?1, 'running', ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+		ON CONFLICT (kind, key) DO UPDATE SET status = 'running', owner = ?2, holder = ?3, lease_until = ?4, started_at = ?6, errand = ?7, isolated = ?8,
 			attempts = CASE WHEN input_version = ?5 THEN attempts ELSE 0 END,
 			crashes = CASE WHEN input_version = ?5 THEN crashes ELSE min(crashes, 1) END,
 			input_version = ?5
 		RETURNING attempts + 1, crashes`,
-		[]any{id, c.Token, o.Holder.String(), millis(c.LeaseUntil), version, millis(now), errand}, &c.Attempt, &c.Crashes)
+		[]any{id, c.Token, o.Holder.String(), millis(c.LeaseUntil), version, millis(now), errand, o.Isolated}, &c.Attempt, &c.Crashes)
 	return c, err == nil, err
 }
 

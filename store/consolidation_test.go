@@ -284,3 +284,65 @@ func TestTheProjectsThatAreDueAreListed(t *testing.T) {
 	}
 	wantCode(t, s.Enqueue(t.Context(), "none"), memoir.CodeNotFound)
 }
+
+func TestAProjectThatAProcessDiedOverComesLastAndOnlyWhatDiesAloneCounts(t *testing.T) {
+	t.Parallel()
+	s, _ := newQueue(t, 1)
+	must(t, s.StoreExtraction(t.Context(), claimOne(t, s), worth("a")))
+	o := ProjectClaimOptions{Holder: deadHolder(), Lease: time.Minute, NoSuspects: true}
+	claimed := func(o ProjectClaimOptions) ProjectClaim {
+		t.Helper()
+		c, ok, err := s.ClaimProject(t.Context(), project, o)
+		if must(t, err); !ok {
+			t.Fatalf("not claimed: %+v", c)
+		}
+		return c
+	}
+	declined := func(o ProjectClaimOptions, want Declined) {
+		t.Helper()
+		if c, ok, err := s.ClaimProject(t.Context(), project, o); err != nil || ok || c.Declined != want {
+			t.Fatalf("%+v %v %v, want it declined as %s", c, ok, err, want)
+		}
+	}
+
+	// Who works on it otherwise may be killed as often as anybody likes.
+	for range 5 {
+		claimed(ProjectClaimOptions{Holder: deadHolder(), Lease: time.Minute, Always: true})
+	}
+	if c := claimed(o); c.Crashes != 0 {
+		t.Fatalf("%d crashes", c.Crashes)
+	}
+	declined(o, DeclinedSuspect)
+	o.NoSuspects, o.Isolated = false, true
+	for range 100 {
+		if c := claimed(o); c.Crashes != 1 {
+			t.Fatalf("%d crashes", c.Crashes)
+		}
+	}
+	o.Holder = lease.Self()
+	for crashes := 1; crashes < MaxCrashes; crashes++ {
+		c := claimed(o)
+		if c.Crashes != crashes {
+			t.Fatalf("%d crashes, want %d", c.Crashes, crashes)
+		}
+		must(t, s.CrashProject(t.Context(), c, "killed by SIGKILL"))
+		wantCode(t, s.CrashProject(t.Context(), c, "twice"), memoir.CodeLeaseLost)
+	}
+	declined(o, DeclinedDead)
+	st, err := s.Status(t.Context())
+	if must(t, err); len(st.Dead) != 1 || st.Dead[0].Key != project || st.Dead[0].Error != "killed by SIGKILL" || st.Dead[0].Crashes != MaxCrashes {
+		t.Errorf("status: %+v", st.Dead)
+	}
+
+	// A person, or something new, revives it, with what is known of it.
+	must(t, s.Enqueue(t.Context(), project))
+	o.NoSuspects = true
+	declined(o, DeclinedSuspect)
+	o.NoSuspects = false
+	must(t, s.FinishProjectUnchanged(t.Context(), claimed(o)))
+	must(t, s.Enqueue(t.Context(), project))
+	o.NoSuspects = true
+	if c := claimed(o); c.Crashes != 0 {
+		t.Errorf("%d crashes after it went well", c.Crashes)
+	}
+}

@@ -34,7 +34,7 @@ func TestWhoDiesOverOtherWorkLeavesADeadProjectDead(t *testing.T) {
 func TestWhoDiesOverOtherWorkMakesNoProjectDead(t *testing.T) {
 	t.Parallel()
 	s, _ := newDue(t)
-	for range maxCrashes + 1 {
+	for range MaxCrashes + 1 {
 		errand(t, s)
 	}
 	if c := claimProject(t, s); c.Crashes != 0 {

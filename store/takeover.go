@@ -6,8 +6,8 @@ import (
 	"memoir/lease"
 )
 
-// maxCrashes is how often a process may die over a job before the job is dead.
-const maxCrashes = 3
+// MaxCrashes is how often a process may die over a job before the job is dead.
+const MaxCrashes = 3
 
 // takeOver sets free the running jobs of a kind that nobody works on any more, and
 // returns how many are left running.
@@ -55,12 +55,14 @@ func (s *Store) takeOver(t tx, kind string) (running int, err error) {
 }
 
 // crash frees a running job; by is the SQL expression of how many crashes it was. What
-// it was held for besides its own work leaves it as it was.
+// counts as none leaves the error of one that did, and what a project was held for besides
+// its own work leaves it as it was.
 func (s *Store) crash(t tx, kind, key, because, by string) error {
 	_, err := t.exec(`UPDATE job SET crashes = crashes + `+by+`,
 			status = CASE WHEN errand = 2 OR errand = 0 AND crashes + `+by+` >= ? THEN 'dead' ELSE 'pending' END,
-			owner = '', holder = '', lease_until = 0, last_error = iif(errand > 0 AND last_error <> '', last_error, ?), finished_at = ? WHERE kind = ? AND key = ?`,
-		maxCrashes, because, millis(s.now()), kind, key)
+			owner = '', holder = '', lease_until = 0, last_error = CASE WHEN `+by+` = 0 AND last_error <> '' THEN last_error ELSE ? END,
+			finished_at = ? WHERE kind = ? AND key = ?`,
+		MaxCrashes, because, millis(s.now()), kind, key)
 	if err != nil || kind != kindExtract {
 		return err
 	}
@@ -79,4 +81,15 @@ func (s *Store) CrashClaim(ctx context.Context, c Claim, message string) error {
 		return s.crash(t, kindExtract, key, message, `1`)
 	})
 	return s.explain(err, "recording crash of session %s", key)
+}
+
+// CrashProject is CrashClaim for a claim on a project (ProjectClaimOptions.Isolated).
+func (s *Store) CrashProject(ctx context.Context, c ProjectClaim, message string) error {
+	err := s.quickly(ctx, func(t tx) error {
+		if err := s.held(t, c, false); err != nil {
+			return err
+		}
+		return s.crash(t, kindConsolidate, c.ProjectID, message, `1`)
+	})
+	return s.explain(err, "recording crash of project %s", c.ProjectID)
 }

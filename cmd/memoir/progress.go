@@ -33,7 +33,11 @@ func (u *ui) progress(p pipeline.Progress) {
 		u.warn(p.Hint, "%s", p.Warn)
 	}
 	if p.What != "" && p.Since == 0 {
-		u.detail("%s %s", stageNames[p.Stage], p.What)
+		how := ""
+		if p.Alone {
+			how = " in a process of its own, since one died over it"
+		}
+		u.detail("%s %s%s", stageNames[p.Stage], p.What, how)
 	} else if p.What != "" {
 		u.detail("%s %s: %s so far", stageNames[p.Stage], p.What, p.Since.Round(time.Second))
 	}

@@ -35,7 +35,7 @@ func (p *program) startup(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	args, err := p.backgroundArgs(c, home)
+	args, err := repeatedArgs(c, home, "background", "startup", "json")
 	if err != nil {
 		return err
 	}
@@ -73,10 +73,10 @@ func (p *program) sayBackground() {
 	p.ui.say("%s: memoir %s", time.Now().UTC().Format(time.RFC3339), strings.Join(p.args, " "))
 }
 
-// backgroundArgs repeats the flags of this command line for a run that has home
-// as its working directory.
-func (p *program) backgroundArgs(c *cli.Context, home string) ([]string, error) {
-	args := []string{"run", "--background", "--home=" + home}
+// repeatedArgs repeats the flags of this command line, but for some, for a run with the
+// switch as that is set; its working directory may be another.
+func repeatedArgs(c *cli.Context, home, as string, without ...string) ([]string, error) {
+	args := []string{"run", "--" + as, "--home=" + home}
 	if dir := c.String("config"); dir != "" {
 		abs, err := filepath.Abs(dir)
 		if err != nil {
@@ -86,7 +86,7 @@ func (p *program) backgroundArgs(c *cli.Context, home string) ([]string, error) 
 	}
 	for _, f := range c.Command.Flags {
 		name := f.Names()[0]
-		if !c.IsSet(name) || name == "startup" || name == "json" {
+		if !c.IsSet(name) || name == as || slices.Contains(without, name) {
 			continue
 		}
 		value := fmt.Sprint(c.Value(name))

@@ -1,0 +1,143 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
+)
+
+// points are the moments of an undisturbed run, or of the first of the processes of its
+// own that it starts.
+func (v victim) points(t *testing.T, isolated string) []string {
+	t.Helper()
+	log := filepath.Join(t.TempDir(), "points")
+	if e := v.run(t, isolated+"log "+log); e.code != exitDone {
+		t.Fatalf("exit code %d: %s", e.code, e.say)
+	}
+	b, err := os.ReadFile(log)
+	must(t, err)
+	all := strings.Split(strings.TrimSpace(string(b)), "\n")
+	pid, _, _ := strings.Cut(all[0], " ")
+	return slices.DeleteFunc(all, func(line string) bool { return !strings.HasPrefix(line, pid+" ") })
+}
+
+// interruptedOnce checks what an interrupted run leaves: nothing that is running, and
+// nothing that counts against a session or a project beyond what did before.
+func (v victim) interruptedOnce(t *testing.T, e ending, what string, crashes int64) {
+	t.Helper()
+	if e.code != exitInterrupted || !strings.Contains(e.say, "memoir: error: interrupted by signal: ") {
+		t.Errorf("%s: exit code %d: %s", what, e.code, e.say)
+	}
+	if _, err := os.Stat(filepath.Join(v.home, databaseName)); err != nil {
+		return
+	}
+	now := v.jobs(t)
+	if n := gjson.Get(now, "running.#").Int() + gjson.Get(now, "jobs.running").Int(); n != 0 {
+		t.Errorf("%s: %d jobs were not given back: %s", what, n, gjson.Get(now, "running"))
+	}
+	for _, job := range gjson.Get(now, "[failed,dead]|@flatten").Array() {
+		if job.Get("attempts").Int() > 0 || job.Get("crashes").Int() > crashes {
+			t.Errorf("%s: it counts: %s", what, job)
+		}
+	}
+}
+
+func TestARunThatIsInterruptedAtAnyMomentGivesBackAndIsFinishedByTheNext(t *testing.T) {
+	t.Parallel()
+	for name, v := range lives(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			want := stateOf(t, v.undisturbed(t))
+			v.home = filepath.Join(t.TempDir(), "measured")
+			points := v.points(t, "")
+			nth := len(points)/4 + 1
+			if os.Getenv(tortureVariable) != "" {
+				nth = 1
+			}
+			tried := 0
+			for n := 1; n <= len(points); n += nth {
+				whom := []string{"", " group"}[tried%2]
+				tried++
+				what := fmt.Sprintf("interrupted at moment %d of %d (%s)%s", n, len(points), points[n-1], whom)
+				v.home = filepath.Join(t.TempDir(), fmt.Sprint("home", n))
+				e := v.run(t, fmt.Sprintf("interrupt %d%s", n, whom))
+				if e.code == exitDone { // the signal came with the last step
+					continue
+				}
+				v.interruptedOnce(t, e, what, 0)
+				v.finishes(t, want, what)
+			}
+			t.Logf("%d of %d moments", tried, len(points))
+		})
+	}
+}
+
+// finishes runs once more, undisturbed.
+func (v victim) finishes(t *testing.T, want state, what string) {
+	t.Helper()
+	if e := v.run(t, ""); e.code != exitDone {
+		t.Errorf("%s: the next run: %d %s", what, e.code, e.say)
+	}
+	now := stateOf(t, v.home)
+	now.ledger, want.ledger = nil, nil // calls that were given up are in it
+	if diff := cmp.Diff(want, now, cmp.AllowUnexported(state{})); diff != "" {
+		t.Errorf("%s: what the next run leaves differs:\n%s", what, diff)
+	}
+}
+
+func TestAnInterruptReachesTheProcessThatWorksAlone(t *testing.T) {
+	t.Parallel()
+	for name, v := range lives(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			want := stateOf(t, v.undisturbed(t))
+			before := filepath.Join(t.TempDir(), "before")
+			v.home = before
+			for n := 20; ; n++ { // until a session has a process's death against it
+				if e := v.run(t, fmt.Sprintf("kill %d", n)); e.code != -1 {
+					t.Fatalf("not killed: %d %s", e.code, e.say)
+				}
+				if gjson.Get(v.jobs(t), "jobs.running").Int() > 0 {
+					break
+				}
+			}
+			measured := filepath.Join(t.TempDir(), "measured")
+			must(t, os.CopyFS(measured, os.DirFS(before)))
+			v.home = measured
+			points := v.points(t, "isolated ")
+			step := 2
+			if os.Getenv(tortureVariable) != "" {
+				step = 1
+			}
+			for n := 1; n <= len(points); n += step {
+				for _, whom := range []string{"parent", "group", ""} {
+					v.home = filepath.Join(t.TempDir(), fmt.Sprint("home", n, whom))
+					must(t, os.CopyFS(v.home, os.DirFS(before)))
+					what := fmt.Sprintf("interrupted at moment %d of %d (%s): %s", n, len(points), points[n-1], whom)
+					e := v.run(t, fmt.Sprintf("isolated interrupt %d %s", n, whom))
+					if whom != "" {
+						v.interruptedOnce(t, e, what, 1)
+						v.finishes(t, want, what)
+						continue
+					}
+					// The run itself goes on without what its processes were to do.
+					if e.code != exitDone || !strings.Contains(e.say, "left for the next run") {
+						t.Errorf("%s: exit code %d: %s", what, e.code, e.say)
+					}
+					e = v.run(t, "")
+					if now := v.jobs(t); e.code != exitDone || gjson.Get(now, "jobs|@values|#").Int() != 1 {
+						t.Errorf("%s: the next run: %d %s\n%s", what, e.code, e.say, now)
+					}
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package isolate
+
+func yield() {}
+
+func oomKills() int { return 0 }

@@ -165,7 +165,11 @@ func (r rewriting) apply(t tx) (int64, error) {
 			continue
 		}
 		set = append(set, quoted(r.table.text[i])+" = ?")
-		to = append(to, now)
+		if _, blob := r.row[len(r.table.key)+i].([]byte); blob {
+			to = append(to, []byte(now))
+		} else {
+			to = append(to, now)
+		}
 		where = append(where, quoted(r.table.text[i])+" = ?")
 		is = append(is, r.row[len(r.table.key)+i])
 	}

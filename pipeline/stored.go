@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -34,7 +35,7 @@ type StoredPlace struct {
 }
 
 // Container is the file that a place in an archive or in the database is in.
-func (p StoredPlace) Container() string { return p.shown }
+func (p StoredPlace) Container() string { return cmp.Or(p.shown, p.Path) }
 
 // StoredReport is what looking through all that is stored found.
 type StoredReport struct {

@@ -102,6 +102,7 @@ func (d *doctor) examine(c *cli.Context) {
 		d.add(checkOK, "database", "", st.Path()+" is sound")
 	}
 	d.unread(c.Context, st)
+	d.storedRules(c, st)
 	d.projects(c.Context, home, st)
 }
 

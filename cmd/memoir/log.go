@@ -23,6 +23,7 @@ type generationJSON struct {
 	Redactions  map[string]int `json:"redactions"`
 	EditedFrom  int            `json:"edited_from"`   // made by hand of this generation; 0: not by hand
 	Restored    int            `json:"restored_from"` // has the content of this generation; 0: was not restored
+	Redacted    int            `json:"redacted_from"` // is this generation without secrets that were found later; 0: is not
 	Error       string         `json:"error"`
 }
 
@@ -76,6 +77,8 @@ func logCommand(p *program) *cli.Command {
 					note = strings.TrimSpace(fmt.Sprintf("by hand, of %d %s", g.EditedFrom, note))
 				case g.Restored > 0:
 					note = strings.TrimSpace(fmt.Sprintf("restored from %d %s", g.Restored, note))
+				case g.Redacted > 0:
+					note = strings.TrimSpace(fmt.Sprintf("redacted from %d %s", g.Redacted, note))
 				}
 				if g.Live {
 					note = strings.TrimSuffix("live, "+note, ", ")
@@ -108,7 +111,7 @@ func generations(home string, projects []store.ProjectRow) ([]generationJSON, er
 			row := generationJSON{
 				Project: project.ID, Generation: g.Number, Live: g.Live, PublishedAt: moments(g.ModTime), Inputs: []string{},
 				Files: len(g.Manifest.Files), Bytes: g.Bytes, Redactions: g.Manifest.Redactions,
-				EditedFrom: g.Manifest.EditedFrom, Restored: g.Manifest.RestoredFrom,
+				EditedFrom: g.Manifest.EditedFrom, Restored: g.Manifest.RestoredFrom, Redacted: g.Manifest.RedactedFrom,
 			}
 			for _, in := range g.Manifest.Inputs {
 				row.Inputs = append(row.Inputs, in.Session)

@@ -14,7 +14,7 @@ import (
 func redactCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "redact", Category: groupSecret, ArgsUsage: "[FILE|-]",
-		Usage: "copy text to standard output without its secrets, or take them out of all that is stored",
+		Usage: "copy text without its secrets, or take them out of all that is stored",
 		Description: help("Copies a file or standard input to standard output and replaces each secret by\n"+
 			"[REDACTED:rule-id]. What was replaced is counted on standard error. With --diff it shows\n"+
 			"the lines that change instead, the secrets masked.\n"+

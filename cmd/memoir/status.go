@@ -93,6 +93,7 @@ func statusCommand(p *program) *cli.Command {
 				p.printUsage(*out.UsageBy)
 			case st != nil:
 				p.printStatus(out)
+				p.ui.sayHint(p.rulesHint(c.Context, c, st))
 			}
 			return nil
 		},

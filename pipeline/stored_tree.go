@@ -135,7 +135,7 @@ func (s *sweep) file(ctx context.Context, at storedFile, look looker) error {
 }
 
 // pieceSize is how much of a file is looked at in one piece, in bytes.
-const pieceSize = 4 << 20
+const pieceSize = 1 << 20
 
 // trustName is the file of a home that says which project files are trusted.
 const trustName = "trust.yml"

@@ -20,7 +20,7 @@ import (
 
 // maxScanned bounds a file that scan reads whole, in bytes; larger ones are read
 // in pieces of this size, cut at line ends.
-const maxScanned = 4 << 20
+const maxScanned = 1 << 20
 
 func scanCommand(p *program) *cli.Command {
 	return &cli.Command{

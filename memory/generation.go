@@ -104,40 +104,72 @@ func (r Root) RemoveArchive(n int) error {
 // archive in one step; a nil result drops the file. It reports whether anything
 // changed. The live generation cannot be rewritten: publish another instead.
 func (r Root) RewriteArchive(n int, edit func(path string, content []byte) []byte) (bool, error) {
+	_, changed, err := r.ReplaceArchive(n, func(files Files, m Manifest) (Files, Manifest, error) {
+		rewritten := Files{}
+		for _, path := range files.Paths() {
+			if content := edit(path, files[path]); content != nil {
+				rewritten[path] = content
+			}
+		}
+		return rewritten, m, nil
+	})
+	return changed, err
+}
+
+// ReplaceArchive is RewriteArchive for whoever gives files other names, or has more to
+// say in the manifest, which is returned as the archive has it now. The error
+// memoir.CodeInvalid says that what edit returned is no memory.
+func (r Root) ReplaceArchive(n int, edit func(Files, Manifest) (Files, Manifest, error)) (m Manifest, changed bool, err error) {
 	if err := r.notLive(n); err != nil {
-		return false, err
+		return m, false, err
 	}
 	files, manifest, err := r.ReadGeneration(n)
 	if err != nil {
-		return false, err
+		return m, false, err
 	}
-	rewritten := Files{}
-	for _, path := range files.Paths() {
-		if content := edit(path, files[path]); content != nil {
-			rewritten[path] = content
-		}
+	rewritten, m, err := edit(files, manifest)
+	if err != nil || rewritten.Equal(files) {
+		return manifest, false, err
 	}
-	if rewritten.Equal(files) {
-		return false, nil
+	if err := rewritten.check(); err != nil {
+		return manifest, false, err
 	}
+	m = m.Describing(n, rewritten)
+	if err := r.replaceArchive(n, rewritten, m); err != nil {
+		return manifest, false, storageError(errors.Join(err, remove(r.stagedArchive(n))), "rewrite the archive of generation %d", n)
+	}
+	return m, true, nil
+}
+
+func (r Root) replaceArchive(n int, files Files, m Manifest) error {
 	info, err := os.Stat(r.Archive(n))
 	if err != nil {
-		return false, storageError(err, "rewrite the archive of generation %d", n)
+		return err
 	}
-	packed, err := encodeArchive(rewritten, manifest.Describing(n, rewritten).Encode())
-	if err == nil {
-		err = r.writeArchive(n, packed)
+	if err := remove(r.stagedArchive(n)); err != nil {
+		return err
 	}
-	if err == nil { // its age is that of the generation
-		err = os.Chtimes(r.stagedArchive(n), info.ModTime(), info.ModTime())
-	}
-	if err == nil {
-		err = os.Rename(r.stagedArchive(n), r.Archive(n))
-	}
+	packed, err := encodeArchive(files, m.Encode())
 	if err != nil {
-		return false, storageError(errors.Join(err, remove(r.stagedArchive(n))), "rewrite the archive of generation %d", n)
+		return err
 	}
-	return true, syncIfThere(filepath.Join(r.dir, archivesName))
+	if err := r.writeArchive(n, packed); err != nil {
+		return err
+	}
+	// Its age is that of the generation.
+	if err := os.Chtimes(r.stagedArchive(n), info.ModTime(), info.ModTime()); err != nil {
+		return err
+	}
+	if err := r.readArchiveBack(n, m); err != nil {
+		return err
+	}
+	if err := r.step("replace archive"); err != nil {
+		return err
+	}
+	if err := os.Rename(r.stagedArchive(n), r.Archive(n)); err != nil {
+		return err
+	}
+	return r.sync(filepath.Join(r.dir, archivesName))
 }
 
 func (r Root) notLive(n int) error {

@@ -27,6 +27,9 @@ type Manifest struct {
 	// included; 0 if there was none.
 	RestoredFrom int `json:"restored_from,omitempty"`
 	RestoredOver int `json:"restored_over,omitempty"`
+	// RedactedFrom is set on a generation that has the content of another but for
+	// secrets that were found in it later.
+	RedactedFrom int `json:"redacted_from,omitempty"`
 	// SetAside are sessions that a restoring took back: as they were then, they are
 	// no inputs of this generation or a later one.
 	SetAside []Input `json:"set_aside,omitempty"`
@@ -128,7 +131,7 @@ func parseManifest(data []byte) (Manifest, error) {
 	if m.Generation < 1 {
 		return Manifest{}, fmt.Errorf("%s names generation %d", manifestName, m.Generation)
 	}
-	for _, earlier := range []int{m.EditedFrom, m.RestoredFrom, m.RestoredOver} {
+	for _, earlier := range []int{m.EditedFrom, m.RestoredFrom, m.RestoredOver, m.RedactedFrom} {
 		if earlier < 0 || earlier >= m.Generation {
 			return Manifest{}, fmt.Errorf("%s of generation %d rests on generation %d", manifestName, m.Generation, earlier)
 		}

@@ -212,7 +212,7 @@ func (r *run) keepEdits(ctx context.Context, root memory.Root, project store.Pro
 	for i, n := range notes {
 		// As the published files will have it, or the anchors would not be found.
 		notes[i].Text, notes[i].After, notes[i].Section = r.redact(n.Text), r.redact(n.After), r.redact(n.Section)
-		notes[i].File, _ = r.scanner.Name(n.File)
+		notes[i].File, _ = r.cleanName(n.File)
 	}
 	if err := r.store.RecordNotes(ctx, project.ID, int64(live.Generation), notes); err != nil {
 		return fmt.Errorf("keep the edits of %s: %w", project.Name, err)
@@ -248,21 +248,27 @@ func errChanged() error {
 // cleanFiles redacts the files that are to be published, their names included. A
 // secret that a rule sees in one of them is removed from all.
 func (r *run) cleanFiles(files memory.Files) (memory.Files, secrets.Counts, error) {
-	redactor, texts := r.scanner.Session(), map[string]string{}
+	redactor, texts := r.known, map[string]string{}
+	if redactor == nil {
+		redactor = r.scanner.Session()
+	}
+	before := redactor.Counts()
 	for _, at := range files.Paths() {
 		texts[at] = redactor.Text(string(files[at]))
 	}
 	clean, names := make(memory.Files, len(files)), secrets.Counts{}
 	for _, at := range files.Paths() {
-		name, n := r.scanner.Name(at)
-		names.Merge(n)
+		name, n := r.cleanName(at)
+		if r.known == nil {
+			names.Merge(n)
+		}
 		name = free(clean, name)
 		if err := memory.CheckPath(name); err != nil {
 			return nil, nil, err
 		}
 		clean[name] = []byte(redactor.AgainText(texts[at]))
 	}
-	counts := redactor.Counts()
+	counts := since(before, redactor.Counts())
 	counts.Merge(names)
 	return clean, counts, nil
 }

@@ -39,10 +39,11 @@ type run struct {
 	heads          map[string]rollout.Head // of the files that the scan looked at, by path
 	starting       string                  // key of the session to leave alone
 	switched       projectFiles
-	spared         map[string]bool // keys of sessions left for the next run; guarded by mu
-	unstartable    bool            // no process of its own can be started; guarded by mu
-	beginningsGone store.Hashes    // how forgotten sessions began
-	forgetting     *forgetting     // nil unless a project's memory is made for the sake of forgetting
+	spared         map[string]bool   // keys of sessions left for the next run; guarded by mu
+	unstartable    bool              // no process of its own can be started; guarded by mu
+	beginningsGone store.Hashes      // how forgotten sessions began
+	forgetting     *forgetting       // nil unless a project's memory is made for the sake of forgetting
+	known          *secrets.Redactor // knows the secrets of the whole home; nil unless that is redacted
 
 	placing sync.Mutex // for finder and switched, once workers run
 	finder  *finder    // made at first use, when the scan has registered all
@@ -147,6 +148,14 @@ func newRun(st *store.Store, opts Options) (*run, error) {
 }
 
 func (r *run) steps(ctx context.Context) error {
+	// Of a home in which nothing is stored yet, all will have been held against these rules.
+	if empty, err := r.store.NothingStored(ctx); err != nil {
+		return err
+	} else if empty {
+		if err := noteRules(ctx, r.store, r.opts.ConfigDir, r.scanner); err != nil {
+			return err
+		}
+	}
 	if err := r.scan(ctx); err != nil {
 		return err
 	}

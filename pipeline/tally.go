@@ -85,6 +85,9 @@ func (r *run) tell(p Progress) {
 
 // redact makes a text safe to print and to store.
 func (r *run) redact(text string) string {
+	if r.known != nil {
+		return r.known.Text(text)
+	}
 	clean, _ := r.scanner.Redact(text)
 	return clean
 }

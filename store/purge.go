@@ -92,9 +92,12 @@ func (s *Store) truncateLog(ctx context.Context) error {
 	return s.explain(err, "emptying the log of the database")
 }
 
+// copyPatterns are what the names of copies made before migrations add to the database's.
+var copyPatterns = []string{".v*.bak", ".v*.bak.tmp"}
+
 // removeCopies deletes the copies that were made before migrations.
 func (s *Store) removeCopies() (removed []string, err error) {
-	for _, pattern := range []string{".v*.bak", ".v*.bak.tmp"} {
+	for _, pattern := range copyPatterns {
 		paths, err := filepath.Glob(globQuoted(s.path) + pattern)
 		if err != nil {
 			return removed, err

@@ -27,6 +27,7 @@ type generationJSON struct {
 	EditedFrom  int            `json:"edited_from"`   // made by hand of this generation; 0: not by hand
 	Restored    int            `json:"restored_from"` // has the content of this generation; 0: was not restored
 	Forgotten   bool           `json:"forgotten"`     // it tells of what was forgotten
+	Redacted    int            `json:"redacted_from"` // is this generation without secrets that were found later; 0: is not
 	Error       string         `json:"error"`
 }
 
@@ -80,6 +81,8 @@ func logCommand(p *program) *cli.Command {
 					note = strings.TrimSpace(fmt.Sprintf("by hand, of %d %s", g.EditedFrom, note))
 				case g.Restored > 0:
 					note = strings.TrimSpace(fmt.Sprintf("restored from %d %s", g.Restored, note))
+				case g.Redacted > 0:
+					note = strings.TrimSpace(fmt.Sprintf("redacted from %d %s", g.Redacted, note))
 				}
 				if g.Forgotten {
 					note = strings.TrimPrefix(note+", ", ", ") + "tells of what was forgotten"
@@ -123,7 +126,7 @@ func generations(ctx context.Context, st *store.Store, home string, projects []s
 			row := generationJSON{
 				Project: project.ID, Generation: g.Number, Live: g.Live, PublishedAt: moments(g.ModTime), Inputs: []string{},
 				Files: len(g.Manifest.Files), Bytes: g.Bytes, Redactions: g.Manifest.Redactions,
-				EditedFrom: g.Manifest.EditedFrom, Restored: g.Manifest.RestoredFrom, Forgotten: telling[g.Number],
+				EditedFrom: g.Manifest.EditedFrom, Restored: g.Manifest.RestoredFrom, Forgotten: telling[g.Number], Redacted: g.Manifest.RedactedFrom,
 			}
 			for _, in := range g.Manifest.Inputs {
 				row.Inputs = append(row.Inputs, in.Session)

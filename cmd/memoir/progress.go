@@ -17,6 +17,8 @@ var stageNames = map[pipeline.Stage]string{
 	pipeline.StageExtract:     "extracting",
 	pipeline.StageConsolidate: "consolidating",
 	pipeline.StageSearch:      "searching",
+	pipeline.StageSecrets:     "looking for secrets",
+	pipeline.StageRedact:      "redacting",
 }
 
 // stageBar shows how far one stage of a run is.

@@ -1,9 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -14,37 +14,44 @@ import (
 
 	"memoir"
 	"memoir/config"
+	"memoir/pipeline"
 	"memoir/secrets"
 )
 
 // maxScanned bounds a file that scan reads whole, in bytes; larger ones are read
 // in pieces of this size, cut at line ends.
-const maxScanned = 32 << 20
-
-// scanFinding is one line of `scan --json`. It never holds the secret.
-type scanFinding struct {
-	Rule   string `json:"rule"`
-	Path   string `json:"path"`
-	Line   int    `json:"line"`
-	Column int    `json:"column"`
-	Hint   string `json:"hint"`
-}
+const maxScanned = 1 << 20
 
 func scanCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "scan", Category: groupSecret, ArgsUsage: "[PATH|-]...",
-		Usage: "look for secrets in files",
+		Usage: "look for secrets in files, or in all that is stored",
 		Description: help("Looks for secrets with the rules that guard the memory, in files, in all files below a\n"+
-			"directory, or in standard input. A finding is shown by rule, place and a masked hint,\n"+
+			"directory, in standard input, or with --stored in all that memoir keeps: the database,\n"+
+			"live files, every generation, logs. A finding is shown by rule, place and a masked hint,\n"+
 			"never by the secret. Exit code 1 says that something was found.",
-			"memoir scan .", "git diff | memoir scan -", "memoir scan --json ~/.local/share/memoir/projects"),
-		Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print one JSON object"}},
+			"memoir scan .", "git diff | memoir scan -", "memoir scan --stored", "memoir scan --sarif . > secrets.sarif"),
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "stored", Usage: "look through all that memoir keeps, generations too"},
+			&cli.StringFlag{Name: "project", Usage: "with --stored: only what is kept of the project `REF`: an id, a name or a path"},
+			&cli.BoolFlag{Name: "json", Usage: "print one JSON object"},
+			&cli.BoolFlag{Name: "sarif", Usage: "print a SARIF 2.1.0 log, as code hosts show it"},
+		},
 		Action: func(c *cli.Context) error {
+			if c.Bool("json") && c.Bool("sarif") {
+				return usagef("", "--json and --sarif exclude each other")
+			}
+			if c.Bool("stored") {
+				return p.scanStored(c)
+			}
+			if c.IsSet("project") {
+				return usagef("", "--project needs --stored")
+			}
 			scanner, err := p.scanner(c)
 			if err != nil {
 				return err
 			}
-			s := &secretScan{program: p, scanner: scanner, findings: []scanFinding{}}
+			s := &secretScan{program: p, scanner: scanner, findings: []pipeline.StoredPlace{}}
 			paths := c.Args().Slice()
 			if len(paths) == 0 {
 				if p.ui.inTTY {
@@ -57,7 +64,7 @@ func scanCommand(p *program) *cli.Command {
 					return err
 				}
 			}
-			return s.report(c.Bool("json"))
+			return s.report(c)
 		},
 	}
 }
@@ -75,7 +82,7 @@ func (p *program) scanner(c *cli.Context) (*secrets.Scanner, error) {
 type secretScan struct {
 	*program
 	scanner  *secrets.Scanner
-	findings []scanFinding
+	findings []pipeline.StoredPlace
 	files    int
 	unread   int
 }
@@ -128,62 +135,18 @@ func (s *secretScan) file(ctx context.Context, path string) error {
 func (s *secretScan) read(ctx context.Context, path string, r io.Reader) error {
 	s.files++
 	line := 0
-	return pieces(ctx, r, maxScanned, func(piece string) error {
+	return pipeline.Pieces(ctx, r, maxScanned, func(piece string) error {
 		for _, f := range s.scanner.Find(piece) {
-			s.findings = append(s.findings, scanFinding{f.Rule, path, line + f.Line, f.Column, f.Hint})
+			s.findings = append(s.findings, pipeline.StoredPlace{Rule: f.Rule, Path: path, Line: line + f.Line, Column: f.Column, Hint: f.Hint})
 		}
 		line += strings.Count(piece, "\n")
 		return nil
 	})
 }
 
-// pieces hands a text on in pieces of about size bytes that end at line ends,
-// where there are any.
-func pieces(ctx context.Context, r io.Reader, size int, fn func(string) error) error {
-	buffer := make([]byte, 0, 64<<10)
-	for {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if len(buffer) == cap(buffer) {
-			buffer = append(make([]byte, 0, min(2*cap(buffer), size+1)), buffer...)
-		}
-		n, err := r.Read(buffer[len(buffer):cap(buffer)])
-		buffer = buffer[:len(buffer)+n]
-		if err != nil && err != io.EOF {
-			return err
-		}
-		if err == io.EOF {
-			if len(buffer) == 0 {
-				return nil
-			}
-			return fn(string(buffer))
-		}
-		if len(buffer) < size {
-			continue
-		}
-		cut := bytes.LastIndexByte(buffer, '\n') + 1
-		if cut == 0 {
-			cut = len(buffer)
-		}
-		if err := fn(string(buffer[:cut])); err != nil {
-			return err
-		}
-		buffer = append(buffer[:0], buffer[cut:]...)
-	}
-}
-
-func (s *secretScan) report(asJSON bool) error {
-	if asJSON {
-		if err := s.ui.json(struct {
-			Findings []scanFinding `json:"findings"`
-		}{s.findings}); err != nil {
-			return err
-		}
-	} else {
-		for _, f := range s.findings {
-			s.ui.printf("%s:%d:%d: %s %s\n", oneLine(f.Path), f.Line, f.Column, f.Rule, oneLine(f.Hint))
-		}
+func (s *secretScan) report(c *cli.Context) error {
+	if err := s.showFindings(c, s.scanner, s.findings); err != nil {
+		return err
 	}
 	switch {
 	case len(s.findings) > 0:
@@ -194,4 +157,28 @@ func (s *secretScan) report(asJSON bool) error {
 	}
 	s.ui.say("no secrets in %s", count(s.files, "file"))
 	return nil
+}
+
+// showFindings prints what was found in the form that was asked for.
+func (p *program) showFindings(c *cli.Context, scanner *secrets.Scanner, findings []pipeline.StoredPlace) error {
+	switch {
+	case c.Bool("sarif"):
+		return p.ui.json(sarifOf(scanner.Rules(), findings))
+	case c.Bool("json"):
+		return p.ui.json(struct {
+			Findings []pipeline.StoredPlace `json:"findings"`
+		}{findings})
+	}
+	for _, f := range findings {
+		p.ui.printf("%s: %s %s\n", oneLine(placeText(f)), f.Rule, oneLine(f.Hint))
+	}
+	return nil
+}
+
+// placeText is a place as a person reads it.
+func placeText(f pipeline.StoredPlace) string {
+	if f.Line == 0 {
+		return f.Path + " (its name)"
+	}
+	return fmt.Sprintf("%s:%d:%d", f.Path, f.Line, f.Column)
 }

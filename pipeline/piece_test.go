@@ -1,10 +1,12 @@
-package main
+package pipeline_test
 
 import (
 	"context"
 	"slices"
 	"strings"
 	"testing"
+
+	"memoir/pipeline"
 )
 
 func TestPiecesEndAtLinesAndLoseNothing(t *testing.T) {
@@ -17,11 +19,13 @@ func TestPiecesEndAtLinesAndLoseNothing(t *testing.T) {
 		{"empty", "", 8, nil},
 		{"one piece", "a\nb", 8, []string{"a\nb"}},
 		{"several", "aaaa\nbbbb\ncccc\ndd", 8, []string{"aaaa\n", "bbbb\n", "cccc\ndd"}},
+		{"a block stays whole", "aaaaaa\n-----BEGIN K\nbb\ncc\n-----END K\nd", 32, []string{"aaaaaa\n", "-----BEGIN K\nbb\ncc\n-----END K\nd"}},
+		{"a block that is longer than a piece", "-----BEGIN K\nbb\ncc\n-----END K\nd", 17, []string{"-----BEGIN K\nbb\n", "cc\n-----END K\nd"}},
 		{"a line that is longer than a piece", "aaaaaaaaaaaaaaaa\nb", 8, []string{"aaaaaaaa", "aaaaaaaa", "\nb"}},
 	} {
 		var got []string
 		r := oneByteReader{strings.NewReader(test.text)}
-		err := pieces(context.Background(), r, test.size, func(piece string) error {
+		err := pipeline.Pieces(context.Background(), r, test.size, func(piece string) error {
 			got = append(got, piece)
 			return nil
 		})

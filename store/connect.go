@@ -199,6 +199,10 @@ func (s *Store) transact(ctx context.Context, db *sql.DB, begin string, fn func(
 		t = tx{ctx: context.WithoutCancel(ctx), on: conn}
 		if _, err = t.exec(begin); err != nil {
 			rollback(t.ctx, conn) // BEGIN may have succeeded, and what follows it not
+			if db == s.readers && isBusy(err) {
+				discard(conn)
+				return err
+			}
 			return errors.Join(err, conn.Close())
 		}
 		return nil
@@ -234,6 +238,12 @@ func rollback(ctx context.Context, conn *sql.Conn) {
 		}
 		return driver.ErrBadConn
 	})
+}
+
+// discard has a connection that waits for its first lock thrown away, so that the next
+// try opens the file anew: a repair, which holds such a lock, puts another in its place.
+func discard(conn *sql.Conn) {
+	_ = conn.Raw(func(any) error { return driver.ErrBadConn })
 }
 
 // patiently repeats try while the database is locked by others, until the busy

@@ -75,9 +75,16 @@ func open(ctx context.Context, path string, o Options, migrations fs.FS) (*Store
 	if err := checkKind(path); err != nil {
 		return nil, err
 	}
+	if err := checkRepair(path); err != nil {
+		return nil, err
+	}
 	if !o.ReadOnly {
 		if err := create(path); err != nil {
 			return nil, err
+		}
+		// What was just made may stand where a repair is about to put a database.
+		if exists(path + repairedSuffix) {
+			return nil, checkRepair(path)
 		}
 	}
 	if err := checkHeader(path); err != nil {

@@ -55,7 +55,7 @@ func (p *program) openForReading(c *cli.Context) (*store.Store, error) {
 		return nil, err
 	}
 	path := filepath.Join(home, databaseName)
-	if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {
+	if !store.Exists(path) {
 		return nil, memoir.Errorf(memoir.CodeNotFound, "`memoir run` looks for sessions", "nothing is registered in %s yet", home)
 	}
 	st, err := store.Open(c.Context, path, store.Options{ReadOnly: true, BusyTimeout: busyTimeout(settings)})

@@ -30,6 +30,9 @@ const (
 // here, where a cancelled context ends it.
 const patience = 100 * time.Millisecond
 
+// noticeable is how long a wait lasts before it is told of.
+const noticeable = time.Second
+
 // applicationID marks a database file as memoir's (bytes 68 to 71 of the file).
 const applicationID = 0x6d656d72 // "memr"
 
@@ -249,7 +252,8 @@ func discard(conn *sql.Conn) {
 // patiently repeats try while the database is locked by others, until the busy
 // timeout or the context ends. SQLite waits inside try, so there is no pause here.
 func (s *Store) patiently(ctx context.Context, try func() error) error {
-	deadline := time.Now().Add(s.busy)
+	start := time.Now()
+	deadline, told := start.Add(s.busy), s.waiting == nil
 	for {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -258,6 +262,10 @@ func (s *Store) patiently(ctx context.Context, try func() error) error {
 		err := try()
 		if !isBusy(err) || time.Now().After(deadline) {
 			return err
+		}
+		if !told && time.Since(start) > noticeable {
+			told = true
+			s.waiting()
 		}
 		// Some locks (recovery, a change of journal mode) are refused at once.
 		if rest := time.Millisecond - time.Since(began); rest > 0 {

@@ -41,6 +41,7 @@ func (s *salvage) settle() error {
 		// A fence that was given out must not be given out again.
 		`UPDATE counter SET n = max(n, coalesce((SELECT max(fence) FROM project), 0), coalesce((SELECT max(fence) FROM generation), 0)) WHERE name = 'fence'`,
 		`UPDATE project SET generation = max(generation, coalesce((SELECT max(n) FROM generation WHERE project_id = project.id), 0)),
+			published_at = max(published_at, coalesce((SELECT max(at) FROM generation WHERE project_id = project.id), 0)),
 			change_seq = max(change_seq, consumed_seq, coalesce((SELECT max(seq) FROM extraction WHERE project_id = project.id), 0))`,
 	)
 	// A session whose extraction is lost is read again. Where nobody can tell whether there

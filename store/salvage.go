@@ -99,6 +99,9 @@ func (s *salvage) all() error {
 			return err
 		}
 	}
+	if err := s.dropStrangers(); err != nil {
+		return err
+	}
 	return s.compare()
 }
 

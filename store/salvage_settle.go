@@ -24,7 +24,9 @@ func (s *salvage) settle() error {
 			statements = append(statements, `DELETE FROM `+name)
 		}
 	}
-	statements = append(statements, projectsReferredTo(has)...)
+	if s.damaged["project"] {
+		statements = append(statements, projectsReferredTo(has)...)
+	}
 	statements = append(statements,
 		// Sessions whose row is lost, as far as the extraction tells about them.
 		`INSERT INTO session (key, source, thread_id, project_id, kind, parent, title, cwd, branch, remote, bytes, created_at, updated_at, version, error, reason)
@@ -56,6 +58,11 @@ func (s *salvage) settle() error {
 		}
 	}
 	statements = append(statements, s.orphans()...)
+	if s.damaged["session"] {
+		// The next run finds it again, unless its row was overwritten.
+		statements = append(statements, `DELETE FROM session WHERE key NOT IN (SELECT session_key FROM extraction)
+			AND key NOT IN (SELECT key FROM job WHERE kind = 'extract' AND done_version <> '') AND key NOT IN (SELECT session_key FROM mark)`)
+	}
 	for _, statement := range statements {
 		if _, err := s.into.exec(statement); err != nil {
 			return err
@@ -64,6 +71,36 @@ func (s *salvage) settle() error {
 	// A session's reason follows from the rest.
 	return s.reopen()
 }
+
+// dropStrangers deletes the rows of projects that there are not, where all projects are
+// known: such a row was overwritten.
+func (s *salvage) dropStrangers() error {
+	if s.damaged["project"] {
+		return nil
+	}
+	for _, ref := range projectReferences {
+		name, column, _ := strings.Cut(ref, ".")
+		if s.catalog.tables[name] == nil {
+			continue
+		}
+		statement := `DELETE FROM ` + name
+		if name == "session" {
+			statement = `UPDATE session SET project_id = NULL`
+		}
+		n, err := s.into.exec(statement + ` WHERE ` + column + ` NOT IN (SELECT id FROM project)`)
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			s.damaged[name] = true
+		}
+	}
+	return nil
+}
+
+// projectReferences are the columns that name a project whose row must be there.
+var projectReferences = []string{"extraction.project_id", "session.project_id", "generation.project_id", "note.project_id",
+	"project_directory.project_id", "project_alias.project_id", "withdrawal.project_id", "project_union.into_id"}
 
 // reopen gives the sessions that were closed for good, and are to be read again, a
 // reason that runs look at.
@@ -116,8 +153,7 @@ func (s *salvage) entomb(key, project string) error {
 // What they are called follows from their id; the next run finds out the rest.
 func projectsReferredTo(has func(string) bool) []string {
 	var from []string
-	for _, ref := range []string{"extraction.project_id", "session.project_id", "generation.project_id", "note.project_id",
-		"project_directory.project_id", "project_alias.project_id", "withdrawal.project_id", "project_union.into_id"} {
+	for _, ref := range projectReferences {
 		name, column, _ := strings.Cut(ref, ".")
 		if has(name) {
 			from = append(from, `SELECT `+column+` AS id FROM `+name+` WHERE coalesce(`+column+`, '') <> ''`)

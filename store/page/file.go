@@ -47,15 +47,10 @@ func Open(db io.ReaderAt, size int64, log io.ReaderAt, logSize int64) (*File, er
 	if n, err := db.ReadAt(head, 0); n < len(head) && !errors.Is(err, io.EOF) && err != nil {
 		return nil, fmt.Errorf("read the header: %w", err)
 	}
-	sizes := []int{usualSize}
-	if said := pageSize(head); bytes.HasPrefix(head, []byte(magic)) && said != 0 && said != usualSize {
-		sizes = append(sizes, said)
-	}
-	best := -1
-	for _, try := range sizes {
-		if n := f.likely(try); n > best {
-			best, f.size = n, try
-		}
+	f.size = usualSize
+	// At a size that is too large fewer pages are found to be of a tree.
+	if said := pageSize(head); bytes.HasPrefix(head, []byte(magic)) && said != 0 && (size < usualSize || f.likely(said) >= f.likely(usualSize)) {
+		f.size = said
 	}
 	f.usable = f.size
 	f.pages = uint32(min((size+int64(f.size)-1)/int64(f.size), 1<<31))
@@ -90,17 +85,17 @@ func pageSize(head []byte) int {
 	return n
 }
 
-// likely counts the pages among the first that look like one of a tree, if pages had
-// that size.
+// likely counts the pages at the begin of the file that look like one of a tree, if
+// pages had that size.
 func (f *File) likely(size int) int {
 	n := 0
 	b := make([]byte, 1)
-	for at := int64(size); at < f.inFile && at < int64(size)*256; at += int64(size) {
+	for at := int64(size); at < f.inFile && at < 1<<20; at += int64(size) {
 		if _, err := f.db.ReadAt(b, at); err == nil && (b[0] == leafTable || b[0] == leafIndex || b[0] == innerTable || b[0] == innerIndex) {
 			n++
 		}
 	}
-	return n * size // as many bytes of the file
+	return n
 }
 
 // Pages is how many pages there are; they are numbered from 1.

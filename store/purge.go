@@ -92,9 +92,9 @@ func (s *Store) truncateLog(ctx context.Context) error {
 	return s.explain(err, "emptying the log of the database")
 }
 
-// removeCopies deletes the copies that were made before migrations.
+// removeCopies deletes the copies that were made before migrations, and what repairs kept.
 func (s *Store) removeCopies() (removed []string, err error) {
-	for _, pattern := range []string{".v*.bak", ".v*.bak.tmp"} {
+	for _, pattern := range []string{".v*.bak", ".v*.bak.tmp", damagedMark + "*Z", damagedMark + "*Z-*"} {
 		paths, err := filepath.Glob(globQuoted(s.path) + pattern)
 		if err != nil {
 			return removed, err

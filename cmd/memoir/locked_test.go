@@ -160,7 +160,7 @@ func TestInjectSaysNothingOfALockedDatabase(t *testing.T) {
 func TestALockInTheMiddleOfARunLosesNothing(t *testing.T) {
 	t.Parallel()
 	x := newTorture(t, fixtures(t), "")
-	x.each(t, 31, func(t *testing.T, n int, what string) {
+	x.each(t, 97, func(t *testing.T, n int, what string) {
 		home := x.home(t)
 		cmd := x.command(home, fmt.Sprintf("stop %d", n))
 		cmd.Env = append(cmd.Env, "MEMOIR_MEMORIES_STAGE1LEASESECONDS=2", "MEMOIR_MEMORIES_PHASE2LEASESECONDS=2", "MEMOIR_MEMORIES_HEARTBEATSECONDS=1")

@@ -51,10 +51,9 @@ type Repair struct {
 	// LogCut says that the end of the log can't be used: the last transactions are lost.
 	LogCut bool
 
-	path    string
-	busy    time.Duration
-	unlock  []func() error
-	version int64
+	path   string
+	busy   time.Duration
+	unlock []func() error
 }
 
 // BeginRepair examines the database at path and, if it is damaged or missing, makes a new

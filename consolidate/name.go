@@ -108,3 +108,23 @@ func day(e memoir.Extraction) string {
 	}
 	return at.UTC().Format("2006-01-02")
 }
+
+// SlugIn is the slug in the name that SummaryFileName gave the summary of a session,
+// without its folder; empty if it is no such name.
+func SlugIn(name, sessionKey string) string {
+	const date = len("2006-01-02-")
+	name = strings.TrimSuffix(name, ".md")
+	if len(name) < date {
+		return ""
+	}
+	name = name[date:]
+	source, id := memoir.SplitKey(sessionKey)
+	id = citable(id)
+	for at := range len(name) {
+		short := name[at+1:]
+		if name[at] == '-' && (len(short) >= min(shortLen, len(id)) && strings.HasPrefix(id, short) || short == string(source)+"-"+id) {
+			return name[:at]
+		}
+	}
+	return ""
+}

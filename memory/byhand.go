@@ -60,13 +60,5 @@ func (r Root) RestoredEdits(snap Snapshot) ([]Edit, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tell what generation %d was restored over: %w", snap.Generation, err)
 	}
-	var edits []Edit
-	for _, path := range union(before, snap.Files) {
-		was, had := before[path]
-		now, has := snap.Files[path]
-		if had != has || string(was) != string(now) {
-			edits = append(edits, Edit{Path: path, Published: was, Now: now})
-		}
-	}
-	return edits, nil
+	return differences(before, snap.Files), nil
 }

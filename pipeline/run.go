@@ -159,6 +159,9 @@ func (r *run) steps(ctx context.Context) error {
 	if err := r.scan(ctx); err != nil {
 		return err
 	}
+	if err := r.adoptUnknown(ctx); err != nil {
+		return err
+	}
 	if err := r.recall(ctx); err != nil {
 		return err
 	}

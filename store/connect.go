@@ -31,6 +31,9 @@ const (
 // here, where a cancelled context ends it.
 const patience = 100 * time.Millisecond
 
+// noticeable is how long a wait lasts before it is told of.
+const noticeable = time.Second
+
 // applicationID marks a database file as memoir's (bytes 68 to 71 of the file).
 const applicationID = 0x6d656d72 // "memr"
 
@@ -208,6 +211,10 @@ func (s *Store) transact(ctx context.Context, db *sql.DB, begin string, fn func(
 		t = tx{ctx: context.WithoutCancel(ctx), on: conn}
 		if _, err = t.exec(begin); err != nil {
 			rollback(t.ctx, conn) // BEGIN may have succeeded, and what follows it not
+			if db == s.readers && isBusy(err) {
+				discard(conn)
+				return err
+			}
 			return errors.Join(err, conn.Close())
 		}
 		return nil
@@ -245,10 +252,17 @@ func rollback(ctx context.Context, conn *sql.Conn) {
 	})
 }
 
+// discard has a connection that waits for its first lock thrown away, so that the next
+// try opens the file anew: a repair, which holds such a lock, puts another in its place.
+func discard(conn *sql.Conn) {
+	_ = conn.Raw(func(any) error { return driver.ErrBadConn })
+}
+
 // patiently repeats try while the database is locked by others, until the busy
 // timeout or the context ends. SQLite waits inside try, so there is no pause here.
 func (s *Store) patiently(ctx context.Context, try func() error) error {
-	deadline := time.Now().Add(s.busy)
+	start := time.Now()
+	deadline, told := start.Add(s.busy), s.waiting == nil
 	for {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -257,6 +271,10 @@ func (s *Store) patiently(ctx context.Context, try func() error) error {
 		err := try()
 		if !isBusy(err) || time.Now().After(deadline) {
 			return err
+		}
+		if !told && time.Since(start) > noticeable {
+			told = true
+			s.waiting()
 		}
 		// Some locks (recovery, a change of journal mode) are refused at once.
 		if rest := time.Millisecond - time.Since(began); rest > 0 {

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	corruptHint = "nothing was changed; to begin anew move the file aside, with its -wal and -shm files, and keep it: it may be repaired, or an earlier copy (.bak) put in its place"
+	corruptHint = repairHint
 	storageHint = "make room on the disk, or make the folder and the file writable for you"
 	busyHint    = "another program holds the database; wait for it, or end it, and try again"
 )

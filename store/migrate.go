@@ -124,6 +124,9 @@ func (s *Store) migrate(ctx context.Context, migrations fs.FS) error {
 		defer conn.Close()
 		t := tx{ctx: context.WithoutCancel(ctx), on: conn}
 		if now, err = s.schemaAtOnce(t); err != nil || now.version > want {
+			if isBusy(err) {
+				discard(conn)
+			}
 			return err
 		}
 		var mode string
@@ -172,13 +175,7 @@ func (s *Store) migrateNow(ctx context.Context, migrations fs.FS, want int64) (b
 			return "", err
 		}
 	}
-	provider, err := goose.NewProvider(goose.DialectSQLite3, db, migrations,
-		goose.WithDisableGlobalRegistry(true), goose.WithVerbose(false),
-		goose.WithIsolateDDL(true)) // no transactions of its own
-	if err != nil {
-		return backup, err
-	}
-	if _, err := provider.Up(t.ctx); err != nil {
+	if err := apply(t.ctx, db, migrations, want); err != nil {
 		return backup, err
 	}
 	dangling := 0
@@ -199,6 +196,18 @@ func (s *Store) migrateNow(ctx context.Context, migrations fs.FS, want int64) (b
 		}
 	}
 	return backup, nil
+}
+
+// apply brings the schema that a connection sees to a version.
+func apply(ctx context.Context, db *sql.DB, migrations fs.FS, version int64) error {
+	provider, err := goose.NewProvider(goose.DialectSQLite3, db, migrations,
+		goose.WithDisableGlobalRegistry(true), goose.WithVerbose(false),
+		goose.WithIsolateDDL(true)) // no transactions of its own
+	if err != nil {
+		return err
+	}
+	_, err = provider.UpTo(ctx, version)
+	return err
 }
 
 // backup copies the database, as last committed, to a file beside it that names

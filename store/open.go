@@ -29,6 +29,9 @@ type Options struct {
 	Now func() time.Time
 	// BusyTimeout is how long to wait for a database that others write to; 0 means 10 s.
 	BusyTimeout time.Duration
+	// Waiting is called when the database has been waited for so long that a person would
+	// ask why, once each time. It may be called by several goroutines. Nil: nobody asks.
+	Waiting func()
 	// Rand spreads delays; it returns a number in [0, 1). Nil means a random one.
 	Rand func() float64
 }
@@ -40,6 +43,7 @@ type Store struct {
 	ticks   func() time.Time // of leases
 	rand    func() float64
 	busy    time.Duration
+	waiting func()
 	durable *sql.DB       // one connection, synchronous=FULL: survives power loss
 	quick   *sql.DB       // one connection, synchronous=NORMAL: may lose the last commits, never more
 	readers *sql.DB       // refuses to write
@@ -66,7 +70,7 @@ func open(ctx context.Context, path string, o Options, migrations fs.FS) (*Store
 	if err != nil {
 		return nil, memoir.Errorf(memoir.CodeStorage, "", "finding database %s: %w", path, err)
 	}
-	s := &Store{path: path, now: o.Now, rand: o.Rand, busy: o.BusyTimeout, writing: make(chan struct{}, 1)}
+	s := &Store{path: path, now: o.Now, rand: o.Rand, busy: o.BusyTimeout, waiting: o.Waiting, writing: make(chan struct{}, 1)}
 	if o.Now == nil {
 		s.now = failpoint.Now
 		s.ticks = lease.Now
@@ -82,9 +86,16 @@ func open(ctx context.Context, path string, o Options, migrations fs.FS) (*Store
 	if err := checkKind(path); err != nil {
 		return nil, err
 	}
+	if err := checkRepair(path); err != nil {
+		return nil, err
+	}
 	if !o.ReadOnly {
 		if err := create(path); err != nil {
 			return nil, err
+		}
+		// What was just made may stand where a repair is about to put a database.
+		if exists(path + repairedSuffix) {
+			return nil, checkRepair(path)
 		}
 	}
 	if err := checkHeader(path); err != nil {

@@ -92,10 +92,10 @@ func (s *Store) truncateLog(ctx context.Context) error {
 	return s.explain(err, "emptying the log of the database")
 }
 
-// copyPatterns are what the names of copies made before migrations add to the database's.
-var copyPatterns = []string{".v*.bak", ".v*.bak.tmp"}
+// copyPatterns are what the names of copies made before migrations, and what repairs kept, add to the database's.
+var copyPatterns = []string{".v*.bak", ".v*.bak.tmp", damagedMark + "*Z", damagedMark + "*Z-*"}
 
-// removeCopies deletes the copies that were made before migrations.
+// removeCopies deletes the copies that were made before migrations, and what repairs kept.
 func (s *Store) removeCopies() (removed []string, err error) {
 	for _, pattern := range copyPatterns {
 		paths, err := filepath.Glob(globQuoted(s.path) + pattern)

@@ -112,30 +112,3 @@ func count[K ~string](t tx, into map[K]int, query string, args ...any) error {
 		return err
 	})
 }
-
-// Check examines the whole database and returns what is wrong with it, a line
-// each; nothing if all is well. It reads every page.
-func (s *Store) Check(ctx context.Context) ([]string, error) {
-	var found []string
-	err := s.read(ctx, func(t tx) error {
-		err := t.each(`PRAGMA integrity_check`, nil, func(scan func(...any) error) error {
-			var line string
-			err := scan(&line)
-			if line != "ok" {
-				found = append(found, line)
-			}
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		return t.each(`SELECT "table" || ' refers to a row of ' || parent || ' that is not there' FROM pragma_foreign_key_check`, nil,
-			func(scan func(...any) error) error {
-				var line string
-				err := scan(&line)
-				found = append(found, line)
-				return err
-			})
-	})
-	return found, s.explain(err, "checking database")
-}

@@ -23,7 +23,7 @@ type Text struct {
 // of the whole database for "". What is a text is told by the schema, not by a list.
 func (s *Store) Texts(ctx context.Context, projectID string, fn func(Text) error) error {
 	err := s.read(ctx, func(t tx) error {
-		return eachRow(t, projectID, func(tab table, row []any) error {
+		return eachRow(t, projectID, func(tab textTable, row []any) error {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
@@ -40,7 +40,7 @@ func (s *Store) Texts(ctx context.Context, projectID string, fn func(Text) error
 	return s.explain(err, "reading all texts")
 }
 
-func eachRow(t tx, projectID string, fn func(table, []any) error) error {
+func eachRow(t tx, projectID string, fn func(textTable, []any) error) error {
 	tables, err := textTables(t)
 	if err != nil {
 		return err
@@ -69,7 +69,7 @@ func eachRow(t tx, projectID string, fn func(table, []any) error) error {
 }
 
 // at is the text of a row's i-th text column.
-func (t table) at(row []any, i int) Text {
+func (t textTable) at(row []any, i int) Text {
 	var key []string
 	for _, v := range row[:len(t.key)] {
 		key = append(key, plainValue(v))
@@ -115,7 +115,7 @@ func (s *Store) Rewrite(ctx context.Context, projectID string, edit func(Text) s
 		return err
 	}
 	err = s.read(ctx, func(t tx) error {
-		return eachRow(t, projectID, func(tab table, row []any) error {
+		return eachRow(t, projectID, func(tab textTable, row []any) error {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
@@ -147,7 +147,7 @@ func (s *Store) Rewrite(ctx context.Context, projectID string, edit func(Text) s
 // rewriting is one row and the texts of it that change, by their place among the
 // table's texts.
 type rewriting struct {
-	table  table
+	table  textTable
 	row    []any
 	edited map[int]string
 }

@@ -50,8 +50,8 @@ var identities = map[string]string{
 // asName are the texts that are names of files.
 var asName = []string{"extraction.rollout_slug", "note.file"}
 
-// table is one table with its columns.
-type table struct {
+// textTable is one table with its columns.
+type textTable struct {
 	name string
 	key  []string // columns that name a row
 	text []string // that hold text, identities included
@@ -59,14 +59,14 @@ type table struct {
 }
 
 // textTables lists the tables that hold text, by name, as the database itself says.
-func textTables(t tx) ([]table, error) {
+func textTables(t tx) ([]textTable, error) {
 	names, err := keysOf(t, `SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name`)
 	if err != nil {
 		return nil, err
 	}
-	var tables []table
+	var tables []textTable
 	for _, name := range names {
-		one := table{name: name}
+		one := textTable{name: name}
 		err := t.each(`SELECT name, upper(type), pk FROM pragma_table_info(?) ORDER BY cid`, []any{name}, func(scan func(...any) error) error {
 			var column, kind string
 			var pk int
@@ -98,7 +98,7 @@ func textTables(t tx) ([]table, error) {
 
 // of is the condition for rows of a project, with ?1 for its id; false: the table has
 // none that are a project's.
-func (t table) of() (condition string, ok bool) {
+func (t textTable) of() (condition string, ok bool) {
 	const sessions = `(SELECT key FROM session WHERE project_id = ?1 UNION SELECT session_key FROM extraction WHERE project_id = ?1)`
 	has := func(column string) bool { return slices.Contains(t.all, column) }
 	switch {
@@ -119,7 +119,7 @@ func (t table) of() (condition string, ok bool) {
 }
 
 // query selects the columns that name a row, and then its texts.
-func (t table) query(projectID string) (sql string, args []any, ok bool) {
+func (t textTable) query(projectID string) (sql string, args []any, ok bool) {
 	var columns []string
 	for _, c := range append(slices.Clone(t.key), t.text...) {
 		columns = append(columns, quoted(c))

@@ -42,7 +42,7 @@ func TestEveryTextOfTheDatabaseIsLookedAt(t *testing.T) {
 	if err := rows.Err(); err != nil {
 		t.Fatal(err)
 	}
-	var tables []table
+	var tables []textTable
 	if err := s.read(t.Context(), func(t tx) (err error) { tables, err = textTables(t); return err }); err != nil {
 		t.Fatal(err)
 	}

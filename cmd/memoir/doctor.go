@@ -22,9 +22,15 @@ func doctorCommand(p *program) *cli.Command {
 		Description: help("Checks settings, the database and its rows, permissions, the disk, where agents keep\n"+
 			"sessions, what was not understood of them, what killed runs left behind, and every project's\n"+
 			"live files and archives against their manifests. Each finding says what to do about it.\n"+
-			"Nothing is changed. Exit code 1 says that something is wrong.", "memoir doctor", "memoir doctor --json"),
-		Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print one JSON object"}},
+			"Nothing is changed. Exit code 1 says that something is wrong.\n\n"+repairHelp,
+			"memoir doctor", "memoir doctor --json", "memoir doctor --repair --dry-run", "memoir doctor --repair --yes"),
+		Flags: append([]cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print one JSON object"}}, repairFlags()...),
 		Action: func(c *cli.Context) error {
+			if repairs, err := asksToRepair(c); err != nil {
+				return err
+			} else if repairs {
+				return p.repair(c)
+			}
 			d := &doctor{program: p}
 			d.examine(c)
 			if c.Bool("json") {
@@ -98,7 +104,7 @@ func (d *doctor) examine(c *cli.Context) {
 		return
 	}
 	for _, line := range damage {
-		d.add(checkFail, "database", "keep a copy of "+st.Path()+" before anything else", line)
+		d.add(checkFail, "database", "`memoir doctor --repair` makes a new database of what can be read, and keeps the old one", line)
 	}
 	if len(damage) == 0 {
 		d.add(checkOK, "database", "", st.Path()+" is sound")

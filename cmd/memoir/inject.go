@@ -255,7 +255,7 @@ func (p *program) memoryOf(c *cli.Context, home string, here place, settings con
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
-	st, err := store.Open(c.Context, path, store.Options{ReadOnly: true, BusyTimeout: busyTimeout(settings)})
+	st, err := store.Open(c.Context, path, store.Options{ReadOnly: true, BusyTimeout: min(busyTimeout(settings), injectDatabase)})
 	if errors.Is(err, store.ErrOutdated) {
 		return "", nil // the next run brings it up to date
 	}

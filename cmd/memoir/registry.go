@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -23,7 +24,7 @@ func (p *program) openStore(ctx context.Context, home string, settings config.Se
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return nil, memoir.Errorf(memoir.CodeStorage, "say where data may go with --home DIR or MEMOIR_HOME", "make %s: %w", home, err)
 	}
-	return store.Open(ctx, filepath.Join(home, databaseName), store.Options{BusyTimeout: busyTimeout(settings)})
+	return store.Open(ctx, filepath.Join(home, databaseName), p.forWork(settings))
 }
 
 // openForWriting opens the database of a home that must exist.
@@ -40,7 +41,7 @@ func (p *program) openForWriting(c *cli.Context) (*store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return store.Open(c.Context, path, store.Options{BusyTimeout: busyTimeout(settings)})
+	return store.Open(c.Context, path, p.forWork(settings))
 }
 
 // openForReading opens a home's database without a write transaction. Where
@@ -55,12 +56,14 @@ func (p *program) openForReading(c *cli.Context) (*store.Store, error) {
 		return nil, err
 	}
 	path := filepath.Join(home, databaseName)
-	if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {
+	if !store.Exists(path) {
 		return nil, memoir.Errorf(memoir.CodeNotFound, "`memoir run` looks for sessions", "nothing is registered in %s yet", home)
 	}
-	st, err := store.Open(c.Context, path, store.Options{ReadOnly: true, BusyTimeout: busyTimeout(settings)})
+	reading := p.forWork(settings)
+	reading.ReadOnly, reading.BusyTimeout = true, min(reading.BusyTimeout, readPatience)
+	st, err := store.Open(c.Context, path, reading)
 	if errors.Is(err, store.ErrOutdated) {
-		return store.Open(c.Context, path, store.Options{BusyTimeout: busyTimeout(settings)})
+		return store.Open(c.Context, path, p.forWork(settings))
 	}
 	return st, err
 }
@@ -75,6 +78,21 @@ func (p *program) openForListing(c *cli.Context) (*store.Store, error) {
 		return nil, nil
 	}
 	return st, err
+}
+
+// How long what only reads waits for a database that another program has for itself. A
+// writer alone, such as another run, keeps nobody from reading.
+const (
+	readPatience   = 10 * time.Second
+	injectDatabase = 300 * time.Millisecond // a session starts only when inject has ended
+)
+
+// forWork is how a database is opened for what a person asked for: it is waited for, and
+// the wait is told of once.
+func (p *program) forWork(settings config.Settings) store.Options {
+	return store.Options{BusyTimeout: busyTimeout(settings), Waiting: sync.OnceFunc(func() {
+		p.ui.say("waiting for the database, which another program has locked")
+	})}
 }
 
 func busyTimeout(settings config.Settings) time.Duration {

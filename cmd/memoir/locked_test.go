@@ -1,0 +1,210 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"database/sql"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"memoir/testdata"
+)
+
+// lockedBy takes a lock on a home's database, as a program that is not memoir would:
+// this process against the memoir that a test starts.
+func lockedBy(t *testing.T, home, begin string) (release func()) {
+	t.Helper()
+	db, err := sql.Open("sqlite3", filepath.Join(home, databaseName))
+	must(t, err)
+	db.SetMaxOpenConns(1)
+	if _, err := db.Exec(begin); err != nil {
+		db.Close()
+		t.Fatal(err)
+	}
+	return func() { _, _ = db.Exec("ROLLBACK"); db.Close() }
+}
+
+const exclusively = "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE"
+
+// A stand is a home with a memory, and sessions of which some were not read yet.
+type stand struct {
+	t              *testing.T
+	sessions, home string
+}
+
+func newStand(t *testing.T) *stand {
+	t.Helper()
+	s := &stand{t: t, sessions: fixtures(t), home: filepath.Join(t.TempDir(), "home")}
+	if code, out := s.do(nil, "run", "-q", "--limit", "3"); code != exitDone {
+		t.Fatalf("exit code %d: %s", code, out)
+	}
+	return s
+}
+
+func (s *stand) command(env []string, args ...string) *exec.Cmd {
+	if args[0] == "run" {
+		args = append(args, "--sessions", s.sessions, "--now", testdata.Now.Format(time.RFC3339), "--min-idle", "0", "--max-age", "0")
+	}
+	cmd := exec.Command("memoir", append(args, "--home", s.home)...)
+	cmd.Env = append([]string{"HOME=" + filepath.Dir(s.home)}, env...)
+	return cmd
+}
+
+func (s *stand) do(env []string, args ...string) (code int, out string) {
+	s.t.Helper()
+	cmd := s.command(env, args...)
+	b, err := cmd.CombinedOutput()
+	if cmd.ProcessState == nil {
+		s.t.Fatal(err)
+	}
+	return cmd.ProcessState.ExitCode(), string(b)
+}
+
+// whileWaiting starts a command and calls then when it says that it waits.
+func (s *stand) whileWaiting(then func(cmd *exec.Cmd), args ...string) (code int, out string) {
+	s.t.Helper()
+	cmd := s.command([]string{"MEMOIR_MEMORIES_BUSYTIMEOUTSECONDS=600"}, args...)
+	stderr, err := cmd.StderrPipe()
+	must(s.t, err)
+	must(s.t, cmd.Start())
+	var said bytes.Buffer
+	lines, waits := bufio.NewScanner(stderr), false
+	for lines.Scan() {
+		fmt.Fprintln(&said, lines.Text())
+		if strings.Contains(lines.Text(), "waiting for the database, which another program has locked") {
+			waits = true
+			then(cmd)
+		}
+	}
+	_ = cmd.Wait()
+	if !waits {
+		s.t.Errorf("%s did not say that it waits: %s", args[0], said.String())
+	}
+	return cmd.ProcessState.ExitCode(), said.String()
+}
+
+func TestARunWaitsForALockedDatabaseAndSaysSo(t *testing.T) {
+	t.Parallel()
+	for _, begin := range []string{"BEGIN IMMEDIATE", exclusively} {
+		s := newStand(t)
+		release := lockedBy(t, s.home, begin)
+		code, out := s.whileWaiting(func(*exec.Cmd) { release() }, "run")
+		if code != exitDone || !strings.Contains(out, "published generation 2") {
+			t.Errorf("%s: exit code %d:\n%s", begin, code, out)
+		}
+	}
+}
+
+func TestALockThatOutlastsPatienceIsBusyAndClaimsNothing(t *testing.T) {
+	t.Parallel()
+	s := newStand(t)
+	before := stateOf(t, s.home)
+	release := lockedBy(t, s.home, exclusively)
+	for _, args := range [][]string{{"run"}, {"run", "--dry-run"}, {"status"}, {"sessions"}, {"projects"}, {"doctor", "--repair", "--yes"},
+		{"forget", "--match", "x", "--yes"}, {"enqueue", "--project", testdata.Papertrail}, {"clear", "--all", "--yes"}} {
+		code, out := s.do([]string{"MEMOIR_MEMORIES_BUSYTIMEOUTSECONDS=0"}, args...)
+		if code != exitBusy || !strings.Contains(out, "locked") || !strings.Contains(out, "memoir: hint: ") || strings.Contains(out, "goroutine") {
+			t.Errorf("%v: exit code %d:\n%s", args, code, out)
+		}
+	}
+	release()
+	if diff := cmp.Diff(before, stateOf(t, s.home), cmp.AllowUnexported(state{})); diff != "" {
+		t.Errorf("something was changed:\n%s", diff)
+	}
+	st := openStore(t, s.home)
+	defer st.Close()
+	if now, err := st.Status(t.Context()); err != nil || len(now.Running) > 0 {
+		t.Errorf("claimed: %+v, %v", now.Running, err)
+	}
+}
+
+func TestAnInterruptEndsTheWaitForALockedDatabase(t *testing.T) {
+	t.Parallel()
+	s := newStand(t)
+	defer lockedBy(t, s.home, exclusively)()
+	code, out := s.whileWaiting(func(cmd *exec.Cmd) { must(t, cmd.Process.Signal(os.Interrupt)) }, "run")
+	if code != exitInterrupted {
+		t.Errorf("exit code %d:\n%s", code, out)
+	}
+}
+
+func TestInjectSaysNothingOfALockedDatabase(t *testing.T) {
+	t.Parallel()
+	s := newStand(t)
+	defer lockedBy(t, s.home, exclusively)()
+	on := []string{"MEMOIR_MEMORIES_ENABLED=true"}
+	cmd := s.command(on, "inject", "--agent", "claude")
+	cmd.Dir = t.TempDir() // of no project, so that the registry is asked
+	cmd.Stdin = strings.NewReader(`{"hook_event_name":"SessionStart","cwd":"/nowhere/at/all"}`)
+	out, err := cmd.CombinedOutput()
+	if err != nil || len(out) > 0 {
+		t.Errorf("%v: %s", err, out)
+	}
+	// Memory that is found by its identity needs no database.
+	code, text := s.do(nil, "cat", "memory://root", "--project", testdata.Papertrail)
+	if code != exitBusy && code != exitDone {
+		t.Errorf("exit code %d: %s", code, text)
+	}
+}
+
+// A lock that is taken between any two transactions of a run, and held for longer than
+// its leases, costs nothing but time.
+func TestALockInTheMiddleOfARunLosesNothing(t *testing.T) {
+	t.Parallel()
+	if os.Getenv(tortureVariable) == "" {
+		t.Skip(tortureVariable + " is not set: each moment waits for real leases")
+	}
+	x := newTorture(t, fixtures(t), "")
+	x.each(t, 1, func(t *testing.T, n int, what string) {
+		home := x.home(t)
+		cmd := x.command(home, fmt.Sprintf("stop %d", n))
+		cmd.Env = append(cmd.Env, "MEMOIR_MEMORIES_STAGE1LEASESECONDS=2", "MEMOIR_MEMORIES_PHASE2LEASESECONDS=2", "MEMOIR_MEMORIES_HEARTBEATSECONDS=1")
+		var errs bytes.Buffer
+		cmd.Stderr = &errs
+		must(t, cmd.Start())
+		var status syscall.WaitStatus
+		if _, err := syscall.Wait4(cmd.Process.Pid, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
+			t.Errorf("%s: did not stop: %v", what, err)
+			return
+		}
+		db, err := sql.Open("sqlite3", filepath.Join(home, databaseName)+"?_busy_timeout=0")
+		must(t, err)
+		db.SetMaxOpenConns(1)
+		_, locked := db.Exec("BEGIN IMMEDIATE") // refused where the run itself is writing
+		must(t, cmd.Process.Signal(syscall.SIGCONT))
+		if locked == nil {
+			time.Sleep(2500 * time.Millisecond) // longer than a lease: a real lock, a real lease
+			_, _ = db.Exec("ROLLBACK")
+		}
+		db.Close()
+		if err := cmd.Wait(); err != nil {
+			// Its leases may have run out; what it had is then done again.
+			if code := cmd.ProcessState.ExitCode(); code != exitBusy && code != exitPartly {
+				t.Errorf("%s: %v: %s", what, err, errs.String())
+			}
+		}
+		if strings.Contains(errs.String(), "goroutine ") {
+			t.Errorf("%s: %s", what, errs.String())
+		}
+		out, err := x.run(t, home, "")
+		if err != nil {
+			t.Errorf("%s: the next run: %v: %s", what, err, out.stderr)
+			return
+		}
+		got := stateOf(t, home)
+		if diff := cmp.Diff(x.want.extractions, got.extractions); diff != "" {
+			t.Errorf("%s: extractions differ:\n%s", what, diff)
+		}
+		if diff := cmp.Diff(x.last, lastOf(t, home)); diff != "" {
+			t.Errorf("%s: the memory differs:\n%s", what, diff)
+		}
+	})
+}

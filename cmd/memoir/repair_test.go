@@ -1,0 +1,288 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
+)
+
+const pageBytes = 4096
+
+// A ruin is a home with two generations, an edit by hand and a session that was
+// forgotten, to be damaged.
+type ruin struct {
+	*stand
+	database  []byte
+	live      map[string]string
+	forgotten string
+}
+
+func newRuin(t *testing.T) *ruin {
+	t.Helper()
+	r := &ruin{stand: newStand(t)}
+	memories, err := filepath.Glob(filepath.Join(r.home, "projects", "*", "memory", "MEMORY.md"))
+	must(t, err)
+	for _, path := range memories {
+		b, err := os.ReadFile(path)
+		must(t, err)
+		must(t, os.WriteFile(path, append(b, "\n## House rules\n\n- never on a Friday\n"...), 0o600))
+	}
+	r.must("run", "-q")
+	st := openStore(t, r.home)
+	projects, err := st.Projects(t.Context())
+	must(t, err)
+	extractions, err := st.Extractions(t.Context(), projects[0].ID)
+	must(t, err)
+	must(t, st.Close())
+	r.forgotten = extractions[0].SessionKey
+	r.must("forget", "session", r.forgotten, "--yes", "-q")
+	r.must("run", "-q")
+	r.database, err = os.ReadFile(filepath.Join(r.home, databaseName))
+	must(t, err)
+	r.live = lastOf(t, r.home)
+	if len(r.live) == 0 || len(r.database)%pageBytes != 0 {
+		t.Fatalf("%d files, %d bytes", len(r.live), len(r.database))
+	}
+	return r
+}
+
+func (s *stand) must(args ...string) string {
+	s.t.Helper()
+	code, out := s.do(nil, args...)
+	if code != exitDone {
+		s.t.Fatalf("%v: exit code %d:\n%s", args, code, out)
+	}
+	return out
+}
+
+// damaged is a copy of the home with another database.
+func (r *ruin) damaged(database []byte) *stand {
+	r.t.Helper()
+	s := &stand{t: r.t, sessions: r.sessions, home: filepath.Join(r.t.TempDir(), "home")}
+	must(r.t, os.CopyFS(s.home, os.DirFS(r.home)))
+	must(r.t, os.WriteFile(filepath.Join(s.home, databaseName), database, 0o600))
+	return s
+}
+
+// garble are ways in which a page is lost.
+var garble = map[string]func(page []byte, n uint64){
+	"zeros": func(page []byte, _ uint64) { clear(page) },
+	"noise": func(page []byte, n uint64) {
+		noise := rand.NewChaCha8([32]byte{byte(n), byte(n >> 8)})
+		_, _ = noise.Read(page)
+	},
+	"a lost head": func(page []byte, _ uint64) { clear(page[:16]) },
+}
+
+func TestADatabaseWithADamagedPageIsRepairedAndNothingIsLost(t *testing.T) {
+	t.Parallel()
+	r := newRuin(t)
+	every := 13
+	if os.Getenv(tortureVariable) != "" {
+		every = 1
+	}
+	tried, refused := 0, 0
+	for n := 0; n < len(r.database)/pageBytes; n += every {
+		for way, spoil := range garble {
+			tried++
+			what := fmt.Sprintf("page %d with %s", n+1, way)
+			database := bytes.Clone(r.database)
+			spoil(database[n*pageBytes:][:pageBytes], uint64(n))
+			s := r.damaged(database)
+			for _, args := range [][]string{{"run", "--dry-run"}, {"status"}, {"doctor"}} {
+				code, out := s.do(nil, args...)
+				if strings.Contains(out, "goroutine") || code != exitDone && !strings.Contains(out, "doctor --repair") {
+					t.Errorf("%s: %v: exit code %d:\n%s", what, args, code, out)
+				}
+				if code != exitDone {
+					refused++
+				}
+			}
+			if diff := cmp.Diff(r.live, lastOf(t, s.home)); diff != "" {
+				t.Errorf("%s: the memory was changed before the repair:\n%s", what, diff)
+			}
+			s.must("doctor", "--repair", "--yes")
+			s.must("run", "-q")
+			if diff := cmp.Diff(r.live, lastOf(t, s.home)); diff != "" {
+				t.Errorf("%s: the memory differs:\n%s", what, diff)
+			}
+			if out := s.must("doctor"); strings.Contains(out, "fail  ") {
+				t.Errorf("%s: not sound:\n%s", what, out)
+			}
+			st := openStore(t, s.home)
+			gone, err := st.Forgotten(t.Context())
+			must(t, err)
+			if !gone[r.forgotten] {
+				t.Errorf("%s: what was forgotten is not", what)
+			}
+			must(t, st.Close())
+		}
+	}
+	t.Logf("%d damages, %d commands that refused", tried, refused)
+}
+
+func TestARepairKeepsTheOldDatabaseAsItWas(t *testing.T) {
+	t.Parallel()
+	r := newRuin(t)
+	database := bytes.Clone(r.database)
+	clear(database[4*pageBytes : 5*pageBytes])
+	s := r.damaged(database)
+	before := lastOf(t, s.home)
+	out := s.must("doctor", "--repair", "--dry-run")
+	if !strings.Contains(out, "nothing was changed") {
+		t.Errorf("dry run: %s", out)
+	}
+	if code, out := s.do(nil, "doctor", "--repair"); code != exitUsage || !strings.Contains(out, "--yes") {
+		t.Errorf("without anybody to ask: exit code %d: %s", code, out)
+	}
+	b, err := os.ReadFile(filepath.Join(s.home, databaseName))
+	must(t, err)
+	if !bytes.Equal(b, database) {
+		t.Error("the database was changed before anybody said yes")
+	}
+	code, out := s.do(nil, "doctor", "--repair", "--yes", "--json")
+	kept := gjson.Get(out, "kept").String()
+	if code != exitDone || !gjson.Get(out, "repaired").Bool() || kept == "" {
+		t.Fatalf("exit code %d: %s", code, out)
+	}
+	b, err = os.ReadFile(kept)
+	must(t, err)
+	if info, err := os.Stat(kept); err != nil || info.Mode().Perm() != 0o600 || !bytes.Equal(b, database) {
+		t.Errorf("%s is not what was there: %v", kept, err)
+	}
+	if diff := cmp.Diff(before, lastOf(t, s.home)); diff != "" {
+		t.Errorf("the repair changed the memory:\n%s", diff)
+	}
+	if out := s.must("doctor", "--repair", "--yes"); !strings.Contains(out, "nothing to repair") {
+		t.Errorf("a sound database: %s", out)
+	}
+}
+
+func TestADatabaseThatIsGoneIsMadeAgainFromTheMemory(t *testing.T) {
+	t.Parallel()
+	r := newRuin(t)
+	for name, repair := range map[string]func(s *stand){
+		"by doctor": func(s *stand) { s.must("doctor", "--repair", "--yes") },
+		"by a run":  func(s *stand) {},
+	} {
+		s := r.damaged(nil)
+		must(t, os.Remove(filepath.Join(s.home, databaseName)))
+		repair(s)
+		// Of sessions that are too old to be read again the memory stays as well.
+		code, out := s.do(nil, "run", "--max-age", "1h")
+		if code != exitDone {
+			t.Errorf("%s: exit code %d:\n%s", name, code, out)
+		}
+		if diff := cmp.Diff(r.live["MEMORY.md"], lastOf(t, s.home)["MEMORY.md"]); diff != "" {
+			t.Errorf("%s: the memory differs:\n%s", name, diff)
+		}
+		for path, text := range lastOf(t, s.home) {
+			if strings.HasSuffix(path, "MEMORY.md") && !strings.Contains(text, "never on a Friday") {
+				t.Errorf("%s: %s lost what a person wrote", name, path)
+			}
+		}
+		st := openStore(t, s.home)
+		projects, err := st.Projects(t.Context())
+		must(t, err)
+		for _, p := range projects {
+			if p.Generation == 0 || p.Extractions == 0 {
+				t.Errorf("%s: %+v", name, p)
+			}
+		}
+		must(t, st.Close())
+	}
+}
+
+func TestWhatIsNoDatabaseOfThisProgramIsRefusedOrKept(t *testing.T) {
+	t.Parallel()
+	r := newRuin(t)
+	newer := bytes.Clone(r.database)
+	newer[63] = 99 // user_version
+	for name, c := range map[string]struct {
+		database []byte
+		code     int // of a repair
+		says     string
+	}{
+		"newer":    {newer, exitFailed, "newer memoir"},
+		"zeros":    {make([]byte, 2*pageBytes), exitDone, "is repaired"},
+		"a text":   {[]byte("# notes\n"), exitDone, "is repaired"},
+		"one page": {r.database[:pageBytes], exitDone, "is repaired"},
+		"a half":   {r.database[:len(r.database)/2+100], exitDone, "is repaired"},
+	} {
+		s := r.damaged(c.database)
+		if code, out := s.do(nil, "run"); code != exitFailed || !strings.Contains(out, "memoir: hint: ") {
+			t.Errorf("%s: run: exit code %d: %s", name, code, out)
+		}
+		b, err := os.ReadFile(filepath.Join(s.home, databaseName))
+		must(t, err)
+		if !bytes.Equal(b, c.database) {
+			t.Errorf("%s: the file was changed", name)
+		}
+		code, out := s.do(nil, "doctor", "--repair", "--yes")
+		if code != c.code || !strings.Contains(out, c.says) {
+			t.Errorf("%s: repair: exit code %d: %s", name, code, out)
+		}
+		if diff := cmp.Diff(r.live, lastOf(t, s.home)); diff != "" {
+			t.Errorf("%s: the memory was changed:\n%s", name, diff)
+		}
+	}
+}
+
+// A repair that is killed at any moment is finished, or begun anew, by the next.
+func TestARepairThatIsKilledLosesNothing(t *testing.T) {
+	t.Parallel()
+	r := newRuin(t)
+	binary := withFailpoints(t)
+	database := bytes.Clone(r.database)
+	clear(database[4*pageBytes : 5*pageBytes])
+	for n := 1; ; n++ {
+		s := r.damaged(database)
+		cmd := s.command([]string{fmt.Sprintf("FAILPOINT=kill %d", n)}, "doctor", "--repair", "--yes")
+		cmd.Path = binary
+		if err := cmd.Run(); err == nil {
+			t.Logf("%d moments", n-1)
+			if n < 5 {
+				t.Errorf("killed at %d moments only", n-1)
+			}
+			return
+		}
+		kept, err := filepath.Glob(filepath.Join(s.home, databaseName+".damaged-*Z"))
+		must(t, err)
+		_, err = os.Stat(filepath.Join(s.home, databaseName))
+		done := len(kept) == 1 && err == nil // the last rename was the last moment
+		if code, out := s.do(nil, "run", "-q"); !done && (code == exitDone || !strings.Contains(out, "doctor --repair")) {
+			t.Errorf("moment %d: a run before the repair was done again: exit code %d: %s", n, code, out)
+		}
+		s.must("doctor", "--repair", "--yes")
+		s.must("run", "-q")
+		if diff := cmp.Diff(r.live, lastOf(t, s.home)); diff != "" {
+			t.Errorf("moment %d: the memory differs:\n%s", n, diff)
+		}
+		kept, err = filepath.Glob(filepath.Join(s.home, databaseName+".damaged-*Z"))
+		must(t, err)
+		if len(kept) != 1 {
+			t.Errorf("moment %d: kept %v", n, kept)
+		}
+	}
+}
+
+func TestARepairIsRefusedWhileAnotherProcessUsesTheDatabase(t *testing.T) {
+	t.Parallel()
+	r := newRuin(t)
+	database := bytes.Clone(r.database)
+	clear(database[len(database)-pageBytes:])
+	s := r.damaged(database)
+	release := lockedBy(t, s.home, "BEGIN; SELECT count(*) FROM sqlite_schema")
+	code, out := s.do(nil, "doctor", "--repair", "--yes")
+	release()
+	if code != exitBusy || !strings.Contains(out, "in use by another process") {
+		t.Errorf("exit code %d: %s", code, out)
+	}
+}

@@ -1,0 +1,81 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"io/fs"
+	"slices"
+)
+
+// Check examines the whole database and returns what is wrong with it, a line
+// each; nothing if all is well. It reads every page.
+func (s *Store) Check(ctx context.Context) ([]string, error) {
+	var found []string
+	err := s.read(ctx, func(t tx) error {
+		err := t.each(`PRAGMA integrity_check`, nil, func(scan func(...any) error) error {
+			var line string
+			err := scan(&line)
+			if line != "ok" {
+				found = append(found, line)
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		err = t.each(`SELECT "table" || ' refers to a row of ' || parent || ' that is not there' FROM pragma_foreign_key_check`, nil,
+			func(scan func(...any) error) error {
+				var line string
+				err := scan(&line)
+				found = append(found, line)
+				return err
+			})
+		if err != nil {
+			return err
+		}
+		missing, err := missingObjects(ctx, t)
+		found = append(found, missing...)
+		return err
+	})
+	return found, s.explain(err, "checking database")
+}
+
+// missingObjects lists the tables and indexes that the database's version of the schema
+// has and the database has not.
+func missingObjects(ctx context.Context, t tx) (missing []string, err error) {
+	migrations, err := fs.Sub(embedded, "migration")
+	if err != nil {
+		return nil, err
+	}
+	var version int64
+	if err := t.get(`PRAGMA user_version`, nil, &version); err != nil {
+		return nil, err
+	}
+	want, err := newest(migrations)
+	if err != nil || version < 1 || version > want {
+		return nil, err
+	}
+	db, err := sql.Open("sqlite3", ":memory:")
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	c, err := newDatabase(ctx, db, migrations, version)
+	if err != nil {
+		return nil, err
+	}
+	var has []object
+	err = t.each(`SELECT type, name, tbl_name FROM sqlite_schema`, nil, func(scan func(...any) error) error {
+		var o object
+		err := scan(&o.kind, &o.name, &o.table)
+		has = append(has, o)
+		return err
+	})
+	for _, o := range c.objects {
+		if !slices.Contains(has, o) {
+			missing = append(missing, "the "+o.kind+" "+o.name+" is missing")
+		}
+	}
+	return missing, err
+}

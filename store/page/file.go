@@ -1,0 +1,225 @@
+package page
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+)
+
+const (
+	magic       = "SQLite format 3\x00"
+	headerSize  = 100 // of the database, at the begin of page 1
+	usualSize   = 4096
+	logHeader   = 32
+	frameHeader = 24
+)
+
+// File is a database as it was last committed: its pages, those in its write-ahead
+// log before those in the file.
+type File struct {
+	db      io.ReaderAt
+	log     io.ReaderAt
+	size    int    // of a page, in bytes
+	usable  int    // what of a page may be used, in bytes
+	pages   uint32 // how many there are
+	inFile  int64  // bytes of the database file
+	inLog   map[uint32]int64
+	left    int64 // bytes that may yet be read from overflow pages
+	cut     bool
+	Header  Header
+	Unusual bool // the header is not that of a database, and usual values stand for it
+}
+
+// Header is what a database says about itself in its first bytes.
+type Header struct {
+	Magic         bool
+	UserVersion   uint32
+	ApplicationID uint32
+}
+
+// Open reads a database of size bytes, and its log of logSize bytes; log may be nil.
+// Nothing is too damaged to be opened, but a failure to read is an error.
+func Open(db io.ReaderAt, size int64, log io.ReaderAt, logSize int64) (*File, error) {
+	f := &File{db: db, log: log, inFile: size, inLog: map[uint32]int64{}}
+	head := make([]byte, headerSize)
+	if n, err := db.ReadAt(head, 0); n < len(head) && !errors.Is(err, io.EOF) && err != nil {
+		return nil, fmt.Errorf("read the header: %w", err)
+	}
+	f.size = usualSize
+	// At a size that is too large fewer pages are found to be of a tree.
+	if said := pageSize(head); bytes.HasPrefix(head, []byte(magic)) && said != 0 && (size < usualSize || f.likely(said) >= f.likely(usualSize)) {
+		f.size = said
+	}
+	f.usable = f.size
+	f.pages = uint32(min((size+int64(f.size)-1)/int64(f.size), 1<<31))
+	if log != nil {
+		if err := f.readLog(logSize); err != nil {
+			return nil, err
+		}
+	}
+	f.left = 4 * (size + logSize)
+	first := f.Page(1)
+	if len(first) >= headerSize {
+		copy(head, first)
+	}
+	f.Header = Header{
+		Magic:         bytes.HasPrefix(head, []byte(magic)),
+		UserVersion:   binary.BigEndian.Uint32(head[60:]),
+		ApplicationID: binary.BigEndian.Uint32(head[68:]),
+	}
+	f.Unusual = !f.Header.Magic || pageSize(head) != f.size
+	return f, nil
+}
+
+// pageSize is what a header says; 0 if it makes no sense.
+func pageSize(head []byte) int {
+	n := int(binary.BigEndian.Uint16(head[16:]))
+	if n == 1 {
+		return 65536
+	}
+	if n < 512 || n&(n-1) != 0 {
+		return 0
+	}
+	return n
+}
+
+// likely counts the pages at the begin of the file that look like one of a tree, if
+// pages had that size.
+func (f *File) likely(size int) int {
+	n := 0
+	b := make([]byte, 1)
+	for at := int64(size); at < f.inFile && at < 1<<20; at += int64(size) {
+		if _, err := f.db.ReadAt(b, at); err == nil && (b[0] == leafTable || b[0] == leafIndex || b[0] == innerTable || b[0] == innerIndex) {
+			n++
+		}
+	}
+	return n
+}
+
+// Pages is how many pages there are; they are numbered from 1.
+func (f *File) Pages() uint32 { return f.pages }
+
+// LogCut reports that the log goes on behind the last frame that can be used: its end
+// was lost or damaged. A process that was killed in the middle of a transaction leaves
+// such a log, too.
+func (f *File) LogCut() bool { return f.cut }
+
+// Page returns the bytes of a page; those of one that is cut off are filled with
+// zeros. It is nil if there is no such page, or it can't be read.
+func (f *File) Page(n uint32) []byte {
+	if n == 0 || n > f.pages {
+		return nil
+	}
+	b := make([]byte, f.size)
+	if at, ok := f.inLog[n]; ok {
+		if _, err := f.log.ReadAt(b, at); err != nil {
+			return nil
+		}
+		return b
+	}
+	got, err := f.db.ReadAt(b, int64(n-1)*int64(f.size))
+	if err != nil && (!errors.Is(err, io.EOF) || got == 0) {
+		return nil
+	}
+	return b
+}
+
+// readLog finds the last state of each page in the frames up to the last commit. What
+// follows a frame with a wrong checksum was not committed, or belongs to an earlier log.
+func (f *File) readLog(size int64) error {
+	head := make([]byte, logHeader)
+	if size < logHeader {
+		f.cut = size > 0
+		return nil
+	}
+	if _, err := f.log.ReadAt(head, 0); err != nil {
+		return fmt.Errorf("read the log: %w", err)
+	}
+	var order binary.ByteOrder = binary.LittleEndian
+	number := binary.BigEndian.Uint32(head)
+	if number&1 != 0 {
+		order = binary.BigEndian
+	}
+	sum := checksum{order: order}
+	sum.add(head[:24])
+	if number&^1 != 0x377f0682 || int(binary.BigEndian.Uint32(head[8:])) != f.size || !sum.is(head[24:]) {
+		f.cut = true
+		return nil
+	}
+	salt := head[16:24]
+	frame := make([]byte, frameHeader+f.size)
+	pending := map[uint32]int64{}
+	var at int64
+	for at = logHeader; at+int64(len(frame)) <= size; at += int64(len(frame)) {
+		if _, err := f.log.ReadAt(frame, at); err != nil {
+			return fmt.Errorf("read the log: %w", err)
+		}
+		if !bytes.Equal(frame[8:16], salt) {
+			return nil // of an earlier log
+		}
+		sum.add(frame[:8])
+		sum.add(frame[frameHeader:])
+		page := binary.BigEndian.Uint32(frame)
+		if page == 0 || !sum.is(frame[16:]) {
+			f.cut = true
+			return nil
+		}
+		pending[page] = at + frameHeader
+		if pages := binary.BigEndian.Uint32(frame[4:]); pages != 0 { // a commit
+			for n, where := range pending {
+				f.inLog[n] = where
+			}
+			clear(pending)
+			f.pages = min(pages, 1<<31)
+		}
+	}
+	f.cut = at < size || len(pending) > 0
+	return nil
+}
+
+// checksum is that of a log, over words of 4 bytes.
+type checksum struct {
+	order binary.ByteOrder
+	a, b  uint32
+}
+
+func (c *checksum) add(data []byte) {
+	for ; len(data) >= 8; data = data[8:] {
+		c.a += c.order.Uint32(data) + c.b
+		c.b += c.order.Uint32(data[4:]) + c.a
+	}
+}
+
+func (c *checksum) is(data []byte) bool {
+	return binary.BigEndian.Uint32(data) == c.a && binary.BigEndian.Uint32(data[4:]) == c.b
+}
+
+// Free returns the pages that are in no tree, as far as their list can be read. What
+// they hold was deleted.
+func (f *File) Free() map[uint32]bool {
+	free := map[uint32]bool{}
+	first := f.Page(1)
+	if first == nil || f.Unusual {
+		return free
+	}
+	for trunk := binary.BigEndian.Uint32(first[32:]); trunk > 1 && trunk <= f.pages && !free[trunk]; {
+		b := f.Page(trunk)
+		if b == nil {
+			break
+		}
+		free[trunk] = true
+		n := binary.BigEndian.Uint32(b[4:])
+		if int64(n) > int64(f.usable/4-2) {
+			break
+		}
+		for i := range n {
+			if leaf := binary.BigEndian.Uint32(b[8+4*i:]); leaf > 1 && leaf <= f.pages {
+				free[leaf] = true
+			}
+		}
+		trunk = binary.BigEndian.Uint32(b)
+	}
+	return free
+}

@@ -1,0 +1,189 @@
+package store
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// settle makes a consistent database of the rows that were read: what they refer to is
+// there, nothing is in the hands of a process, and what was lost is not taken for done.
+func (s *salvage) settle() error {
+	if err := s.keepForgotten(); err != nil {
+		return err
+	}
+	lost, err := s.lostKeys("extraction")
+	if err != nil {
+		return err
+	}
+	all := s.damaged["extraction"] && !s.sure["extraction"]
+	has := func(table string) bool { return s.catalog.tables[table] != nil }
+	var statements []string
+	for _, name := range rebuilt {
+		if s.damaged[name] || s.damaged["session"] || s.damaged["project"] {
+			statements = append(statements, `DELETE FROM `+name)
+		}
+	}
+	if s.damaged["project"] {
+		statements = append(statements, projectsReferredTo(has)...)
+	}
+	statements = append(statements,
+		// Sessions whose row is lost, as far as the extraction tells about them.
+		`INSERT INTO session (key, source, thread_id, project_id, kind, parent, title, cwd, branch, remote, bytes, created_at, updated_at, version, error, reason)
+			SELECT session_key, substr(session_key, 1, instr(session_key, ':') - 1), substr(session_key, instr(session_key, ':') + 1), project_id,
+				'main', '', title, cwd, branch, '', 0, started_at, ended_at,
+				coalesce((SELECT done_version FROM job WHERE kind = 'extract' AND key = session_key), ''), '', 'up_to_date'
+			FROM extraction WHERE session_key NOT IN (SELECT key FROM session)`,
+		// One whose job is lost is read once more, and costs no call if it is what it was.
+		`INSERT INTO job (kind, key, status, done_hash, filter_version) SELECT 'extract', session_key, 'done', content_hash, filter_version
+			FROM extraction WHERE true ON CONFLICT DO NOTHING`,
+		// Nobody holds anything: the processes that did are gone.
+		`UPDATE job SET status = CASE WHEN next_attempt_at > 0 THEN 'error' ELSE 'pending' END, owner = '', holder = '', lease_until = 0
+			WHERE status = 'running'`,
+		// A fence that was given out must not be given out again.
+		`UPDATE counter SET n = max(n, coalesce((SELECT max(fence) FROM project), 0), coalesce((SELECT max(fence) FROM generation), 0)) WHERE name = 'fence'`,
+		`UPDATE project SET generation = max(generation, coalesce((SELECT max(n) FROM generation WHERE project_id = project.id), 0)),
+			published_at = max(published_at, coalesce((SELECT max(at) FROM generation WHERE project_id = project.id), 0)),
+			change_seq = max(change_seq, consumed_seq, coalesce((SELECT max(seq) FROM extraction WHERE project_id = project.id), 0))`,
+	)
+	// A session whose extraction is lost is read again. Where nobody can tell whether there
+	// was one, all are that have none.
+	undone := `UPDATE job SET status = 'pending', done_version = '', done_hash = '' WHERE kind = 'extract' AND status = 'done' AND done_hash <> ''
+		AND key NOT IN (SELECT session_key FROM extraction)`
+	if all {
+		statements = append(statements, undone)
+	} else if len(lost) > 0 {
+		if _, err := s.into.exec(undone+` AND key IN (SELECT value FROM json_each(?))`, jsonList(lost)); err != nil {
+			return err
+		}
+	}
+	statements = append(statements, s.orphans()...)
+	if s.damaged["session"] {
+		// The next run finds it again, unless its row was overwritten.
+		statements = append(statements, `DELETE FROM session WHERE key NOT IN (SELECT session_key FROM extraction)
+			AND key NOT IN (SELECT key FROM job WHERE kind = 'extract' AND done_version <> '') AND key NOT IN (SELECT session_key FROM mark)`)
+	}
+	for _, statement := range statements {
+		if _, err := s.into.exec(statement); err != nil {
+			return err
+		}
+	}
+	// A session's reason follows from the rest.
+	return s.reopen()
+}
+
+// dropStrangers deletes the rows of projects that there are not, where all projects are
+// known: such a row was overwritten.
+func (s *salvage) dropStrangers() error {
+	if s.damaged["project"] {
+		return nil
+	}
+	for _, ref := range projectReferences {
+		name, column, _ := strings.Cut(ref, ".")
+		if s.catalog.tables[name] == nil {
+			continue
+		}
+		statement := `DELETE FROM ` + name
+		if name == "session" {
+			statement = `UPDATE session SET project_id = NULL`
+		}
+		n, err := s.into.exec(statement + ` WHERE ` + column + ` NOT IN (SELECT id FROM project)`)
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			s.damaged[name] = true
+		}
+	}
+	return nil
+}
+
+// projectReferences are the columns that name a project whose row must be there.
+var projectReferences = []string{"extraction.project_id", "session.project_id", "generation.project_id", "note.project_id",
+	"project_directory.project_id", "project_alias.project_id", "withdrawal.project_id", "project_union.into_id"}
+
+// reopen gives the sessions that were closed for good, and are to be read again, a
+// reason that runs look at.
+func (s *salvage) reopen() error {
+	_, err := s.into.exec(`UPDATE session SET reason = 'eligible' WHERE reason = 'up_to_date'
+		AND version <> coalesce((SELECT done_version FROM job WHERE kind = 'extract' AND job.key = session.key), '')`)
+	if err != nil {
+		return err
+	}
+	_, err = s.into.exec(`UPDATE session SET reason = 'forgotten', project_id = NULL, title = '', cwd = '', branch = '', remote = '', error = ''
+		WHERE key IN (SELECT session_key FROM mark WHERE forgotten)`)
+	return err
+}
+
+// keepForgotten sees to it that what was forgotten stays so: tombstones are taken from
+// their index and from the sessions' reasons, too.
+func (s *salvage) keepForgotten() error {
+	if !s.damaged["mark"] {
+		return nil
+	}
+	for _, key := range slices.Sorted(maps.Keys(s.stones)) {
+		if err := s.entomb(key, s.stones[key]); err != nil {
+			return err
+		}
+	}
+	keys, err := keysOf(s.into, `SELECT key FROM session WHERE reason = 'forgotten'`)
+	if err != nil {
+		return err
+	}
+	for _, key := range keys {
+		if err := s.entomb(key, ""); err != nil {
+			return err
+		}
+	}
+	_, err = s.into.exec(`INSERT INTO mark (session_key, disabled, at) SELECT key, 1, 0 FROM session WHERE reason = 'disabled' ON CONFLICT DO NOTHING`)
+	return err
+}
+
+func (s *salvage) entomb(key, project string) error {
+	names, marks := `session_key, forgotten, at`, `?1, 1, 0`
+	args := []any{key}
+	if slices.ContainsFunc(s.catalog.tables["mark"].columns, func(c column) bool { return c.name == "project_id" }) {
+		names, marks, args = names+`, project_id`, marks+`, ?2`, append(args, project)
+	}
+	_, err := s.into.exec(`INSERT INTO mark (`+names+`) VALUES (`+marks+`) ON CONFLICT (session_key) DO UPDATE SET forgotten = 1`, args...)
+	return err
+}
+
+// projectsReferredTo makes rows for projects that are lost and that other rows name.
+// What they are called follows from their id; the next run finds out the rest.
+func projectsReferredTo(has func(string) bool) []string {
+	var from []string
+	for _, ref := range projectReferences {
+		name, column, _ := strings.Cut(ref, ".")
+		if has(name) {
+			from = append(from, `SELECT `+column+` AS id FROM `+name+` WHERE coalesce(`+column+`, '') <> ''`)
+		}
+	}
+	return []string{`INSERT INTO project (id, name, identity, remote, change_seq)
+		SELECT DISTINCT id, substr(id, 1, length(id) - 13), id, '', 1 FROM (` + strings.Join(from, " UNION ") + `)
+		WHERE id NOT IN (SELECT id FROM project)`}
+}
+
+// orphans deletes rows whose parent is lost.
+func (s *salvage) orphans() []string {
+	var out []string
+	for _, o := range [][3]string{
+		{"file", "session_key IS NOT NULL AND session_key", "session (key)"},
+		{"skipped_record", "session_key", "session (key)"},
+		{"extraction_mark", "session_key", "extraction (session_key)"},
+		{"draft", "project_id", "project (id)"},
+		{"project_union", "from_id", "project (id)"},
+	} {
+		if s.catalog.tables[o[0]] == nil {
+			continue
+		}
+		parent, column, _ := strings.Cut(strings.TrimSuffix(o[2], ")"), " (")
+		out = append(out, `DELETE FROM `+o[0]+` WHERE `+o[1]+` NOT IN (SELECT `+column+` FROM `+parent+`)`)
+	}
+	// Of what is forgotten nothing may come back from a page that no tree leads to.
+	kept := ``
+	if s.catalog.tables["withdrawal"] != nil {
+		kept = ` AND coalesce(project_id, '') NOT IN (SELECT project_id FROM withdrawal)`
+	}
+	return append([]string{`DELETE FROM extraction WHERE session_key IN (SELECT session_key FROM mark WHERE forgotten)` + kept}, out...)
+}

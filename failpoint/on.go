@@ -3,10 +3,13 @@
 package failpoint
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
 	"path"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -82,6 +85,50 @@ func pass(name string, canFail bool) error {
 		}
 	}
 	return nil
+}
+
+// Remove is os.Remove. Where nothing is there, there is no moment.
+func Remove(path string) error {
+	if _, err := os.Lstat(path); err == nil {
+		if err := Before("remove"); err != nil {
+			return &fs.PathError{Op: "remove", Path: path, Err: err}
+		}
+	}
+	return os.Remove(path)
+}
+
+// RemoveAll is os.RemoveAll, with a moment before each file and directory.
+func RemoveAll(path string) error {
+	entries, err := os.ReadDir(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+		return err
+	}
+	for _, e := range entries {
+		below := filepath.Join(path, e.Name())
+		if e.IsDir() {
+			err = RemoveAll(below)
+		} else {
+			err = Remove(below)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	if err := Remove(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+func writeFile(path string, content []byte, mode fs.FileMode) error {
+	half := len(content) / 2
+	if err := os.WriteFile(path, content[:half], mode); err != nil {
+		return err
+	}
+	if err := Before("write the rest"); err != nil {
+		return &fs.PathError{Op: "write", Path: path, Err: err}
+	}
+	return os.WriteFile(path, content, mode)
 }
 
 // caller names the exported function on whose behalf a write happens.

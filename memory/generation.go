@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"memoir"
+	"memoir/failpoint"
 )
 
 // Generation is one archived state of a memory.
@@ -94,7 +95,7 @@ func (r Root) RemoveArchive(n int) error {
 	if err := r.notLive(n); err != nil {
 		return err
 	}
-	if err := os.Remove(r.Archive(n)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := failpoint.Remove(r.Archive(n)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return storageError(err, "remove the archive of generation %d", n)
 	}
 	return syncIfThere(filepath.Join(r.dir, archivesName))
@@ -129,10 +130,13 @@ func (r Root) RewriteArchive(n int, edit func(path string, content []byte) []byt
 		err = r.writeArchive(n, packed)
 	}
 	if err == nil { // its age is that of the generation
+		err = failpoint.Before("date archive")
+	}
+	if err == nil {
 		err = os.Chtimes(r.stagedArchive(n), info.ModTime(), info.ModTime())
 	}
 	if err == nil {
-		err = os.Rename(r.stagedArchive(n), r.Archive(n))
+		err = failpoint.Rename(r.stagedArchive(n), r.Archive(n))
 	}
 	if err != nil {
 		return false, storageError(errors.Join(err, remove(r.stagedArchive(n))), "rewrite the archive of generation %d", n)
@@ -160,7 +164,7 @@ func syncIfThere(dir string) error {
 
 // remove deletes a file, if it is there.
 func remove(path string) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := failpoint.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil

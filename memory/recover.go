@@ -1,9 +1,10 @@
 package memory
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
+
+	"memoir/failpoint"
 )
 
 // Recovered says what Recover found and did.
@@ -59,7 +60,7 @@ func (r Root) removeDebris(name string) error {
 			return r.removeLive(n)
 		}
 	}
-	return os.RemoveAll(filepath.Join(r.dir, name))
+	return failpoint.RemoveAll(filepath.Join(r.dir, name))
 }
 
 // Next is the number of the generation to follow: one more than the given one

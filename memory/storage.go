@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"memoir"
+	"memoir/failpoint"
 )
 
 // storageError says that the disk refused something, and what a person can do.
@@ -40,6 +41,9 @@ func syncDir(path string) error {
 	if runtime.GOOS == "windows" {
 		return nil // a directory cannot be flushed there
 	}
+	if err := failpoint.Before("sync directory " + filepath.Base(path)); err != nil {
+		return err
+	}
 	d, err := os.Open(path)
 	if err != nil {
 		return err
@@ -67,7 +71,7 @@ func makeDir(path string) error {
 	if err := makeDir(parent); err != nil {
 		return err
 	}
-	if err := os.Mkdir(path, dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := failpoint.Mkdir(path, dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	return syncDir(parent)

@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"memoir"
+	"memoir/failpoint"
 	"memoir/lazyregexp"
 	"memoir/memory"
 	"memoir/pipeline"
@@ -135,7 +136,7 @@ func (p *program) clearProjects(ctx context.Context, st *store.Store, home strin
 		if err := root.Clear(true); err != nil {
 			return err
 		}
-		if err := os.RemoveAll(root.Dir()); err != nil {
+		if err := failpoint.RemoveAll(root.Dir()); err != nil {
 			return memoir.Errorf(memoir.CodeStorage, "", "remove the folder of %s: %w", id, err)
 		}
 		if err := pipeline.DropAnswers(home, id); err != nil {

@@ -62,13 +62,13 @@ func multiply(t *testing.T, sessions, projects int) string {
 func TestManyProcessesOnOneHomeThatAreKilledEndAsOneAlone(t *testing.T) {
 	t.Parallel()
 	sessions, kills := 60, 4
-	if os.Getenv(tortureVariable) != "" {
+	if tortures(t) {
 		sessions, kills = 2000, 40
 	}
-	x := &torture{binary: withFailpoints(t), sessions: multiply(t, sessions, 3)}
+	x := newTorture(t, multiply(t, sessions, 3), "")
 	limit := []string{"MEMOIR_MEMORIES_MAXROLLOUTSPERSTARTUP=" + strconv.Itoa(sessions), "MEMOIR_MEMORIES_BUSYTIMEOUTSECONDS=120"}
-	start := func(home, failpoint string) (*exec.Cmd, *bytes.Buffer) {
-		cmd := x.command(home, "")
+	start := func(in trial, failpoint string) (*exec.Cmd, *bytes.Buffer) {
+		cmd := in.command("")
 		cmd.Env = append(cmd.Env, limit...)
 		if failpoint != "" {
 			cmd.Env = append(cmd.Env, "FAILPOINT="+failpoint)
@@ -78,12 +78,12 @@ func TestManyProcessesOnOneHomeThatAreKilledEndAsOneAlone(t *testing.T) {
 		must(t, cmd.Start())
 		return cmd, errs
 	}
-	alone := filepath.Join(t.TempDir(), "alone")
+	alone, shared := x.trial(t), x.trial(t)
 	if cmd, errs := start(alone, ""); cmd.Wait() != nil {
 		t.Fatal(errs.String())
 	}
 
-	home, log := filepath.Join(t.TempDir(), "shared"), filepath.Join(t.TempDir(), "log")
+	home, log := shared.home, filepath.Join(t.TempDir(), "log")
 	var mu sync.Mutex
 	killed := map[int]bool{}
 	random := rand.New(rand.NewPCG(3, 4))
@@ -92,7 +92,7 @@ func TestManyProcessesOnOneHomeThatAreKilledEndAsOneAlone(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			for {
-				cmd, errs := start(home, "log "+log)
+				cmd, errs := start(shared, "log "+log)
 				mu.Lock()
 				kill := kills > 0
 				after := time.Duration(random.Int64N(int64(2 * time.Second)))
@@ -121,12 +121,12 @@ func TestManyProcessesOnOneHomeThatAreKilledEndAsOneAlone(t *testing.T) {
 	wg.Wait()
 	took := time.Since(began)
 
-	got, want := stateOf(t, home), stateOf(t, alone)
+	got, want := stateOf(t, home), stateOf(t, alone.home)
 	// How many generations it took depends on who finished when; what the last says does not.
-	if diff := cmp.Diff(lastOf(t, alone), lastOf(t, home)); diff != "" {
+	if diff := cmp.Diff(lastOf(t, alone.home), lastOf(t, home)); diff != "" {
 		t.Errorf("the memory differs from that of one process:\n%s", diff)
 	}
-	if diff := cmp.Diff(want.extractions, got.extractions); diff != "" {
+	if diff := cmp.Diff(want.Rows["extraction"], got.Rows["extraction"]); diff != "" {
 		t.Errorf("extractions differ:\n%s", diff)
 	}
 	b, err := os.ReadFile(log)
@@ -162,34 +162,18 @@ func TestManyProcessesOnOneHomeThatAreKilledEndAsOneAlone(t *testing.T) {
 	t.Logf("8 processes, %d sessions, %d killed: %s", sessions, len(killed), took.Round(time.Millisecond))
 }
 
-// lastOf are the live files of a home.
-func lastOf(t *testing.T, home string) map[string]string {
-	t.Helper()
-	out := map[string]string{}
-	links, err := filepath.Glob(filepath.Join(home, "projects", "*", "memory"))
-	must(t, err)
-	for _, link := range links {
-		to, err := filepath.EvalSymlinks(link)
-		must(t, err)
-		for path, text := range files(t, to) {
-			if path != "manifest.json" {
-				out[filepath.Join(filepath.Base(filepath.Dir(link)), path)] = text
-			}
-		}
-	}
-	return out
-}
-
 // A process that is stopped for longer than its lease, while another does its work,
 // must change nothing when it goes on.
 func TestAProcessThatWasStoppedBeyondItsLeaseChangesNothing(t *testing.T) {
 	t.Parallel()
-	x := newTorture(t, fixtures(t), "")
+	all := tortures(t)
+	x := newTorture(t, few(t, len(fewNames)), "")
+	x.undisturbed(t)
 	short := []string{"MEMOIR_MEMORIES_STAGE1LEASESECONDS=2", "MEMOIR_MEMORIES_PHASE2LEASESECONDS=2", "MEMOIR_MEMORIES_HEARTBEATSECONDS=1"}
 	// Stopped inside a write it would hold the database, as it does until it goes on.
 	moments := map[string]int{}
 	for i, point := range x.points {
-		_, name, _ := strings.Cut(point, " ")
+		name := point
 		if strings.HasPrefix(name, "commit ") || strings.HasPrefix(name, "replace link") || strings.HasPrefix(name, "set aside") || strings.HasPrefix(name, "name ") {
 			continue
 		}
@@ -202,7 +186,7 @@ func TestAProcessThatWasStoppedBeyondItsLeaseChangesNothing(t *testing.T) {
 	}
 	var names []string
 	for name := range moments {
-		if os.Getenv(tortureVariable) != "" || strings.HasPrefix(name, "begin store.(*Store).StoreExtraction") || strings.HasPrefix(name, "begin store.(*Store).Publish") {
+		if all || strings.HasPrefix(name, "begin store.(*Store).StoreExtraction") || strings.HasPrefix(name, "begin store.(*Store).Publish") {
 			names = append(names, name)
 		}
 	}
@@ -213,8 +197,10 @@ func TestAProcessThatWasStoppedBeyondItsLeaseChangesNothing(t *testing.T) {
 		wg.Go(func() {
 			room <- struct{}{}
 			defer func() { <-room }()
-			home := x.home(t)
-			late := x.command(home, fmt.Sprintf("stop %d", moments[name]))
+			try := x.trial(t)
+			defer try.remove()
+			home := try.home
+			late := try.command(fmt.Sprintf("stop %d", moments[name]))
 			late.Env = append(late.Env, short...)
 			var errs bytes.Buffer
 			late.Stderr = &errs
@@ -224,7 +210,7 @@ func TestAProcessThatWasStoppedBeyondItsLeaseChangesNothing(t *testing.T) {
 				t.Errorf("%s: did not stop: %v", name, err)
 				return
 			}
-			other := x.command(home, "")
+			other := try.command("")
 			other.Env = append(other.Env, short...)
 			other.Args = append(other.Args, "--wait", "20s")
 			for range 100 { // until the leases are over
@@ -251,7 +237,7 @@ func TestAProcessThatWasStoppedBeyondItsLeaseChangesNothing(t *testing.T) {
 				t.Errorf("%s: %s", name, errs.String())
 			}
 			after := stateOf(t, home)
-			if diff := cmp.Diff(taken, after, cmp.AllowUnexported(state{})); diff != "" {
+			if diff := cmp.Diff(taken.published(), after.published()); diff != "" {
 				t.Errorf("%s: the late process changed:\n%s", name, diff)
 			}
 		})

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -34,7 +35,11 @@ type tidied struct{ *testing.M }
 
 func (m tidied) Run() int {
 	defer func() {
-		for _, dir := range sceneDirs {
+		var self, children syscall.Rusage
+		syscall.Getrusage(syscall.RUSAGE_SELF, &self)
+		syscall.Getrusage(syscall.RUSAGE_CHILDREN, &children)
+		println("CPU", self.Utime.Sec, self.Stime.Sec, children.Utime.Sec, children.Stime.Sec)
+		for _, dir := range sceneDirs.all {
 			_ = os.RemoveAll(dir)
 		}
 	}()

@@ -99,18 +99,14 @@ func Remove(path string) error {
 
 // RemoveAll is os.RemoveAll, with a moment before each file and directory.
 func RemoveAll(path string) error {
-	entries, err := os.ReadDir(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
-		return err
+	var entries []fs.DirEntry
+	if info, err := os.Lstat(path); err == nil && info.IsDir() {
+		if entries, err = os.ReadDir(path); err != nil {
+			return err
+		}
 	}
 	for _, e := range entries {
-		below := filepath.Join(path, e.Name())
-		if e.IsDir() {
-			err = RemoveAll(below)
-		} else {
-			err = Remove(below)
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := RemoveAll(filepath.Join(path, e.Name())); err != nil {
 			return err
 		}
 	}

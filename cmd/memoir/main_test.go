@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -35,10 +34,6 @@ type tidied struct{ *testing.M }
 
 func (m tidied) Run() int {
 	defer func() {
-		var self, children syscall.Rusage
-		syscall.Getrusage(syscall.RUSAGE_SELF, &self)
-		syscall.Getrusage(syscall.RUSAGE_CHILDREN, &children)
-		println("CPU", self.Utime.Sec, self.Stime.Sec, children.Utime.Sec, children.Stime.Sec)
 		for _, dir := range sceneDirs.all {
 			_ = os.RemoveAll(dir)
 		}

@@ -63,7 +63,7 @@ lint: $(STATICCHECK) ## gofmt, vet, staticcheck
 
 torture: ## kill, stop and starve what writes, at each write: minutes
 	MEMOIR_TORTURE_TESTS=all go test -count=1 -v -timeout 25m \
-		-run '^(TestACommandThatIsDisturbed|TestARunThatIsKilled|TestARunWithAModelThatIsDisturbed|TestManyProcesses|TestAProcessThatWasStopped)' ./cmd/memoir
+		-run '^(TestACommandThatIsDisturbed|TestARunThatIsKilled|TestARunWithAModelThatIsDisturbed|TestAMigrationThatIsDisturbed|TestCommandsOfAllKinds|TestManyProcesses|TestAProcessThatWasStopped)' ./cmd/memoir
 
 bench: ## benchmarks, as ratios taken in the same run where a number has to be held
 	go test -run '^$$' -bench . -benchmem -timeout 60m $(PACKAGES)

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -266,4 +267,96 @@ func settled(t *testing.T, home string) bool {
 	open, err := st.Sessions(t.Context(), store.Filter{Reason: memoir.ReasonEligible})
 	must(t, err)
 	return len(status.Running) == 0 && len(open) == 0 && len(projects) > 0
+}
+
+// Commands of all kinds on one home at once: each succeeds or says that it was busy, and
+// what is left is what its invariants allow.
+func TestCommandsOfAllKindsAtOnceLeaveAHomeInOrder(t *testing.T) {
+	t.Parallel()
+	sessions, rounds := 24, 3
+	if tortures(t) {
+		sessions, rounds = 200, 25
+	}
+	x := newTorture(t, multiply(t, sessions, 3), "")
+	x.env = []string{"MEMOIR_MEMORIES_MAXROLLOUTSPERSTARTUP=" + strconv.Itoa(sessions), "MEMOIR_MEMORIES_BUSYTIMEOUTSECONDS=120"}
+	try := x.trial(t)
+	if out, err := try.run(""); err != nil {
+		t.Fatalf("%v: %s", err, out.stderr)
+	}
+	st := openStore(t, try.home)
+	projects, err := st.Projects(t.Context())
+	must(t, err)
+	must(t, st.Close())
+	id := func(i int) string { return fmt.Sprintf("019e%04x-0000-7000-8000-%012x", i/256, i) }
+	commands := []func(i int) []string{
+		func(int) []string { return nil },
+		func(i int) []string {
+			return []string{"run", "--project", projects[i%len(projects)].ID, "--sessions", x.sessions, "--min-idle", "0", "--max-age", "0"}
+		},
+		func(i int) []string { return []string{"forget", id(i), "--yes", "--wait", "2m"} },
+		func(int) []string { return []string{"retry", "--all"} },
+		func(i int) []string {
+			return []string{"clear", "--project", projects[i%len(projects)].ID, "--yes"}
+		},
+		func(int) []string { return []string{"status", "--json"} },
+		func(int) []string { return []string{"inject"} },
+		func(int) []string { return []string{"sessions", "--json"} },
+	}
+	began := time.Now()
+	var wg sync.WaitGroup
+	for k, command := range commands {
+		wg.Go(func() {
+			for i := range rounds {
+				args := command(i)
+				out, err := try.run("", args...)
+				code := 0
+				if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+					code = exit.ExitCode()
+				} else if err != nil {
+					t.Error(err)
+				}
+				// A project that was cleared is not there until the next run.
+				gone := strings.Contains(out.stderr, "no project is called") || strings.Contains(out.stderr, "no session is called") || strings.Contains(out.stderr, "no project has the id")
+				if code != 0 && code != exitBusy && !gone {
+					t.Errorf("command %d, %v: exit code %d: %s", k, args, code, out.stderr)
+				}
+				if strings.Contains(out.stderr, "database is locked") || strings.Contains(out.stderr, "goroutine ") {
+					t.Errorf("command %d, %v: %s", k, args, out.stderr)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for range 2 { // what the last one cleared is read anew, and then all is done
+		if out, err := try.run(""); err != nil {
+			t.Errorf("the last run: %v: %s", err, out.stderr)
+		}
+	}
+	st = openStore(t, try.home)
+	defer st.Close()
+	rows, err := st.Sessions(t.Context(), store.Filter{})
+	must(t, err)
+	for _, s := range rows {
+		if s.Reason != memoir.ReasonUpToDate && s.Reason != memoir.ReasonForgotten {
+			t.Errorf("%s is left %s", s.ID, s.Reason)
+		}
+	}
+	stones, err := st.Tombstones(t.Context())
+	must(t, err)
+	for _, stone := range stones {
+		for path, text := range lastOf(t, try.home) {
+			if _, id := memoir.SplitKey(stone.Key); strings.Contains(text, id) {
+				t.Errorf("%s still tells of %s, which was forgotten", path, id)
+			}
+		}
+	}
+	if !settled(t, try.home) {
+		t.Error("something is left to do")
+	}
+	for path := range files(t, try.home) {
+		if strings.HasPrefix(filepath.Base(path), ".") && path != "." {
+			t.Errorf("%s is left lying about", path)
+		}
+	}
+	t.Logf("%d commands of %d kinds in %s, %d sessions forgotten", rounds*len(commands), len(commands), time.Since(began).Round(time.Millisecond), len(stones))
 }

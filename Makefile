@@ -61,8 +61,9 @@ lint: $(STATICCHECK) ## gofmt, vet, staticcheck
 	go vet $(PACKAGES)
 	$(STATICCHECK) $(PACKAGES)
 
-torture: ## kill, stop and starve a run at each of its writes: minutes
-	MEMOIR_TORTURE_TESTS=1 go test -count=1 -v -timeout 25m -run '^(TestARunThat|TestManyProcesses|TestAProcessThatWasStopped)' ./cmd/memoir
+torture: ## kill, stop and starve what writes, at each write: minutes
+	MEMOIR_TORTURE_TESTS=all go test -count=1 -v -timeout 25m \
+		-run '^Test(ACommandThatIsDisturbed|ARunThatIs|ARunThatOthers|ARunWithAModelThatIsDisturbed|AMigrationThatIsDisturbed|RedactingThatIs|AnInterruptReaches|CommandsOfAllKinds|ManyProcesses|AProcessThatWasStopped|ADatabaseWithADamagedPage|ALockInTheMiddle|ADiskWithout|ALimitOn|TooFewHandles)' ./cmd/memoir
 
 bench: ## benchmarks, as ratios taken in the same run where a number has to be held
 	go test -run '^$$' -bench . -benchmem -timeout 60m $(PACKAGES)

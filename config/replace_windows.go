@@ -5,11 +5,16 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"memoir/failpoint"
 )
 
 // replaceFile puts data in the place of a file. Windows promises no step that is
 // atomic; what comes nearest is a rename over the old file.
 func replaceFile(path string, data []byte, mode fs.FileMode) error {
+	if err := failpoint.Before("replace file"); err != nil {
+		return err
+	}
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-")
 	if err != nil {
 		return err

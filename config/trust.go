@@ -4,11 +4,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"memoir"
+	"memoir/failpoint"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -91,7 +91,7 @@ func changeTrust(home string, change func(hashes map[string]string)) error {
 	if err != nil {
 		return memoir.Errorf(memoir.CodeInternal, "", "cannot write what is trusted: %w", err)
 	}
-	if err := os.MkdirAll(home, 0o700); err != nil {
+	if err := failpoint.MkdirAll(home, 0o700); err != nil {
 		return memoir.Errorf(memoir.CodeStorage, "", "cannot record trust: %w", err)
 	}
 	path := filepath.Join(home, trustFile)

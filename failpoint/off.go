@@ -1,8 +1,12 @@
-//go:build !failpoint
+//go:build !failpoint || !unix
 
 package failpoint
 
-import "time"
+import (
+	"io/fs"
+	"os"
+	"time"
+)
 
 // Before is called before a write. What it returns stands for the write's failure.
 func Before(string) error { return nil }
@@ -12,3 +16,13 @@ func Now() time.Time { return time.Now() }
 
 // After is called after a write.
 func After(string) {}
+
+// Remove is os.Remove.
+func Remove(path string) error { return os.Remove(path) }
+
+// RemoveAll is os.RemoveAll.
+func RemoveAll(path string) error { return os.RemoveAll(path) }
+
+func writeFile(path string, content []byte, mode fs.FileMode) error {
+	return os.WriteFile(path, content, mode)
+}

@@ -3,10 +3,13 @@
 package failpoint
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
 	"path"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -139,6 +142,46 @@ func (o order) target() int {
 	return os.Getpid()
 }
 
+// Remove is os.Remove. Where nothing is there, there is no moment.
+func Remove(path string) error {
+	if _, err := os.Lstat(path); err == nil {
+		if err := Before("remove"); err != nil {
+			return &fs.PathError{Op: "remove", Path: path, Err: err}
+		}
+	}
+	return os.Remove(path)
+}
+
+// RemoveAll is os.RemoveAll, with a moment before each file and directory.
+func RemoveAll(path string) error {
+	var entries []fs.DirEntry
+	if info, err := os.Lstat(path); err == nil && info.IsDir() {
+		if entries, err = os.ReadDir(path); err != nil {
+			return err
+		}
+	}
+	for _, e := range entries {
+		if err := RemoveAll(filepath.Join(path, e.Name())); err != nil {
+			return err
+		}
+	}
+	if err := Remove(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+func writeFile(path string, content []byte, mode fs.FileMode) error {
+	half := len(content) / 2
+	if err := os.WriteFile(path, content[:half], mode); err != nil {
+		return err
+	}
+	if err := Before("write the rest"); err != nil {
+		return &fs.PathError{Op: "write", Path: path, Err: err}
+	}
+	return os.WriteFile(path, content, mode)
+}
+
 // caller names the exported function on whose behalf a write happens.
 func caller() string {
 	var pcs [24]uintptr
@@ -146,7 +189,7 @@ func caller() string {
 	for {
 		frame, more := frames.Next()
 		name := path.Base(frame.Function)
-		if i := strings.LastIndexByte(name, '.'); i >= 0 && i+1 < len(name) && name[i+1] >= 'A' && name[i+1] <= 'Z' || !more {
+		if i := strings.LastIndexByte(name, '.'); !strings.HasPrefix(name, "failpoint.") && i >= 0 && i+1 < len(name) && name[i+1] >= 'A' && name[i+1] <= 'Z' || !more {
 			return name
 		}
 	}

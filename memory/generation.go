@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"memoir"
+	"memoir/failpoint"
 )
 
 // Generation is one archived state of a memory.
@@ -94,7 +95,7 @@ func (r Root) RemoveArchive(n int) error {
 	if err := r.notLive(n); err != nil {
 		return err
 	}
-	if err := os.Remove(r.Archive(n)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := failpoint.Remove(r.Archive(n)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return storageError(err, "remove the archive of generation %d", n)
 	}
 	return syncIfThere(filepath.Join(r.dir, archivesName))
@@ -156,6 +157,9 @@ func (r Root) replaceArchive(n int, files Files, m Manifest) error {
 	if err := r.writeArchive(n, packed); err != nil {
 		return err
 	}
+	if err := failpoint.Before("date archive"); err != nil {
+		return err
+	}
 	// Its age is that of the generation.
 	if err := os.Chtimes(r.stagedArchive(n), info.ModTime(), info.ModTime()); err != nil {
 		return err
@@ -166,7 +170,7 @@ func (r Root) replaceArchive(n int, files Files, m Manifest) error {
 	if err := r.step("replace archive"); err != nil {
 		return err
 	}
-	if err := os.Rename(r.stagedArchive(n), r.Archive(n)); err != nil {
+	if err := failpoint.Rename(r.stagedArchive(n), r.Archive(n)); err != nil {
 		return err
 	}
 	return r.sync(filepath.Join(r.dir, archivesName))
@@ -192,7 +196,7 @@ func syncIfThere(dir string) error {
 
 // remove deletes a file, if it is there.
 func remove(path string) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := failpoint.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"memoir/failpoint"
 )
 
 const (
@@ -52,7 +54,7 @@ func (r Root) Keep(other Root) (string, error) {
 		to = filepath.Join(merged, filepath.Base(other.dir)+"."+strconv.Itoa(i))
 	}
 	if err == nil {
-		err = os.Rename(other.dir, to)
+		err = failpoint.Rename(other.dir, to)
 	}
 	if err == nil {
 		err = errors.Join(syncDir(merged), syncDir(r.dir), syncDir(filepath.Dir(other.dir)))
@@ -66,7 +68,7 @@ func (r Root) Keep(other Root) (string, error) {
 // PutAside takes a project's whole folder out of the way in one step. A project
 // that begins anew under the same name is not touched when SweepRemoved deletes it.
 func (r Root) PutAside() error {
-	err := os.Rename(r.dir, filepath.Join(filepath.Dir(r.dir), goneFolderStart+r.attempt))
+	err := failpoint.Rename(r.dir, filepath.Join(filepath.Dir(r.dir), goneFolderStart+r.attempt))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -89,7 +91,7 @@ func SweepRemoved(home string) error {
 	}
 	for _, entry := range entries {
 		if strings.HasPrefix(entry.Name(), goneFolderStart) {
-			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, entry.Name())))
+			err = errors.Join(err, failpoint.RemoveAll(filepath.Join(dir, entry.Name())))
 		}
 	}
 	if err != nil {

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"memoir/failpoint"
 )
 
 // Prune removes what is no longer wanted after a publication: the archives
@@ -97,7 +99,7 @@ func (r Root) Clear(archives bool) error {
 		dirs = append(dirs, archivesName)
 	}
 	for _, dir := range dirs {
-		if err := os.RemoveAll(filepath.Join(r.dir, dir)); err != nil {
+		if err := failpoint.RemoveAll(filepath.Join(r.dir, dir)); err != nil {
 			return storageError(err, "remove %s", filepath.Join(r.dir, dir))
 		}
 	}

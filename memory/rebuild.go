@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"memoir"
+	"memoir/failpoint"
 )
 
 // relinked sees to it that the link leads to a generation that is there. That is
@@ -87,17 +88,17 @@ func (r Root) rebuild(n int) error {
 	}
 	live := filepath.Join(r.dir, liveName)
 	aside := filepath.Join(live, gonePrefix+filepath.Base(r.Live(n))+"-"+r.attempt)
-	err = errors.Join(makeDir(live), os.RemoveAll(r.Staged(n)))
+	err = errors.Join(makeDir(live), failpoint.RemoveAll(r.Staged(n)))
 	if err == nil {
 		err = r.writeTree(context.Background(), r.Staged(n), files, m.Encode())
 	}
 	if err == nil {
-		if err = os.Rename(r.Live(n), aside); errors.Is(err, fs.ErrNotExist) {
+		if err = failpoint.Rename(r.Live(n), aside); errors.Is(err, fs.ErrNotExist) {
 			err = nil
 		}
 	}
 	if err == nil {
-		err = os.Rename(r.Staged(n), r.Live(n))
+		err = failpoint.Rename(r.Staged(n), r.Live(n))
 	}
 	if err == nil {
 		err = syncDir(live)
@@ -112,10 +113,10 @@ func (r Root) rebuild(n int) error {
 func (r Root) relink(n int) error {
 	err := remove(r.stagedLink(n))
 	if err == nil {
-		err = os.Symlink(linkTarget(n), r.stagedLink(n))
+		err = failpoint.Symlink(linkTarget(n), r.stagedLink(n))
 	}
 	if err == nil {
-		err = os.Rename(r.stagedLink(n), r.Link())
+		err = failpoint.Rename(r.stagedLink(n), r.Link())
 	}
 	if err == nil {
 		err = syncDir(r.dir)

@@ -2,9 +2,10 @@ package memory
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
+
+	"memoir/failpoint"
 )
 
 // Recovered says what Recover found and did.
@@ -57,6 +58,17 @@ func (r Root) Recover(recorded int) (Recovered, error) {
 	return out, err
 }
 
+// Disturbed reports whether a crash left anything that Recover would put in order,
+// but for a link or a live directory that is gone. recorded is as in Recover.
+func (r Root) Disturbed(recorded int) (bool, error) {
+	linked, err := r.linked()
+	if err != nil || linked > recorded {
+		return err == nil, err
+	}
+	debris, err := r.Debris(recorded)
+	return len(debris) > 0, err
+}
+
 func (r Root) removeDebris(name string) error {
 	if err := r.step("remove debris"); err != nil {
 		return err
@@ -66,7 +78,7 @@ func (r Root) removeDebris(name string) error {
 			return r.removeLive(n)
 		}
 	}
-	return os.RemoveAll(filepath.Join(r.dir, name))
+	return failpoint.RemoveAll(filepath.Join(r.dir, name))
 }
 
 // Next is the number of the generation to follow: one more than the given one

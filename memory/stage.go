@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"memoir"
+	"memoir/failpoint"
 )
 
 // Stage writes generation n whole, flushed and checked by reading it back:
@@ -159,7 +160,7 @@ func (r Root) readArchiveBack(n int, m Manifest) error {
 // Discard drops what this Root staged of generation n; published generations,
 // and what other processes stage, are left alone.
 func (r Root) Discard(n int) error {
-	err := errors.Join(os.RemoveAll(r.Staged(n)), remove(r.stagedArchive(n)), remove(r.stagedLink(n)))
+	err := errors.Join(failpoint.RemoveAll(r.Staged(n)), remove(r.stagedArchive(n)), remove(r.stagedLink(n)))
 	if err != nil && !isNotDir(err) {
 		return storageError(err, "discard the staged generation %d", n)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"memoir"
 	"memoir/disk"
+	"memoir/failpoint"
 )
 
 // storageError says that the disk refused something, and what a person can do.
@@ -31,6 +32,9 @@ func storageError(err error, format string, args ...any) error {
 func syncDir(path string) error {
 	if runtime.GOOS == "windows" {
 		return nil // a directory cannot be flushed there
+	}
+	if err := failpoint.Before("sync directory " + filepath.Base(path)); err != nil {
+		return err
 	}
 	d, err := os.Open(path)
 	if err != nil {
@@ -59,7 +63,7 @@ func makeDir(path string) error {
 	if err := makeDir(parent); err != nil {
 		return err
 	}
-	if err := os.Mkdir(path, dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := failpoint.Mkdir(path, dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	return syncDir(parent)

@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"memoir"
+	"memoir/failpoint"
 )
 
 // Swap publishes the generation n that this Root staged: its directory and its
@@ -93,12 +94,12 @@ func (r Root) removeLive(n int) error {
 		return err
 	}
 	if linked, err := r.linked(); err == nil && linked == n {
-		return os.Rename(aside, r.Live(n))
+		return failpoint.Rename(aside, r.Live(n))
 	}
 	if err := r.step("remove"); err != nil {
 		return err
 	}
-	return os.RemoveAll(aside)
+	return failpoint.RemoveAll(aside)
 }
 
 // isNotDir reports that a parent of a path is a file, so that nothing can stand there.

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"memoir"
+	"memoir/failpoint"
 	"memoir/lazyregexp"
 )
 
@@ -76,6 +77,9 @@ func (p *program) Program() string { return p.command[0] }
 
 // Call runs the program once.
 func (p *program) Call(ctx context.Context, q Request) (Answer, error) {
+	if err := failpoint.Before("make scratch directory"); err != nil {
+		return Answer{}, p.failed(ClassProgram, 0, "", err)
+	}
 	dir, err := os.MkdirTemp("", "memoir-exec-")
 	if err != nil {
 		return Answer{}, p.failed(ClassProgram, 0, "", err)
@@ -83,7 +87,7 @@ func (p *program) Call(ctx context.Context, q Request) (Answer, error) {
 	defer removeAll(dir)
 	s := scratch{work: filepath.Join(dir, "work"), files: filepath.Join(dir, "files"), temp: filepath.Join(dir, "tmp")}
 	for _, d := range []string{s.work, s.files, s.temp} {
-		if err := os.Mkdir(d, 0o700); err != nil {
+		if err := failpoint.Mkdir(d, 0o700); err != nil {
 			return Answer{}, p.failed(ClassProgram, 0, "", err)
 		}
 	}
@@ -238,7 +242,7 @@ func environ(ours []string, s scratch) []string {
 
 // removeAll removes a directory, and what its user may not write to in it.
 func removeAll(dir string) {
-	if os.RemoveAll(dir) == nil {
+	if failpoint.RemoveAll(dir) == nil {
 		return
 	}
 	_ = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
@@ -247,7 +251,7 @@ func removeAll(dir string) {
 		}
 		return nil
 	})
-	_ = os.RemoveAll(dir)
+	_ = failpoint.RemoveAll(dir)
 }
 
 // exitStatus says how a program ended that a signal ended.

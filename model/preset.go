@@ -2,12 +2,12 @@ package model
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"regexp"
 	"sync"
 
 	"memoir"
+	"memoir/failpoint"
 )
 
 // preset is an agent that answers a question as a model does: without tools, without
@@ -64,7 +64,7 @@ type scratch struct {
 // write puts a file among those that the program is told to read, and returns its path.
 func (s scratch) write(name, content string) (string, error) {
 	path := filepath.Join(s.files, name)
-	return path, os.WriteFile(path, []byte(content), 0o600)
+	return path, failpoint.WriteFile(path, []byte(content), 0o600)
 }
 
 // invocation is what a program is started with.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"memoir"
+	"memoir/failpoint"
 )
 
 // gemini is Gemini CLI. It keeps each run as a session and each directory that it ran in
@@ -21,10 +22,10 @@ var gemini = preset{
 			return invocation{}, err
 		}
 		settings := filepath.Join(s.work, ".gemini", "settings.json")
-		if err := os.Mkdir(filepath.Dir(settings), 0o700); err != nil {
+		if err := failpoint.Mkdir(filepath.Dir(settings), 0o700); err != nil {
 			return invocation{}, err
 		}
-		if err := os.WriteFile(settings, []byte(object(map[string]any{
+		if err := failpoint.WriteFile(settings, []byte(object(map[string]any{
 			"general":     map[string]any{"maxAttempts": 2}, // who calls tries again, and waits for longer
 			"hooksConfig": map[string]any{"enabled": false},
 			"context":     map[string]any{"fileName": []string{"memoir-reads-none.md"}},
@@ -93,7 +94,7 @@ func geminiHome(s scratch) (string, error) {
 		}
 	}
 	home := filepath.Join(s.files, "home")
-	if err := os.MkdirAll(filepath.Join(home, ".gemini"), 0o700); err != nil {
+	if err := failpoint.MkdirAll(filepath.Join(home, ".gemini"), 0o700); err != nil {
 		return "", err
 	}
 	entries, err := os.ReadDir(filepath.Join(theirs, ".gemini"))
@@ -106,12 +107,12 @@ func geminiHome(s scratch) (string, error) {
 			continue
 		}
 		name := filepath.Join(".gemini", e.Name())
-		if err := os.Symlink(filepath.Join(theirs, name), filepath.Join(home, name)); err != nil {
+		if err := failpoint.Symlink(filepath.Join(theirs, name), filepath.Join(home, name)); err != nil {
 			return "", err
 		}
 	}
 	if _, err := os.Stat(filepath.Join(theirs, ".env")); err == nil {
-		return home, os.Symlink(filepath.Join(theirs, ".env"), filepath.Join(home, ".env"))
+		return home, failpoint.Symlink(filepath.Join(theirs, ".env"), filepath.Join(home, ".env"))
 	}
 	return home, nil
 }

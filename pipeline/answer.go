@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"memoir"
+	"memoir/failpoint"
 	"memoir/lease"
 )
 
@@ -45,7 +46,7 @@ func (r *run) dropLost(err error, path string) {
 	if path == "" || memoir.CodeOf(err) != memoir.CodeLeaseLost {
 		return
 	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := failpoint.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		r.log.Warn("an answer of work that was lost stays", "error", err)
 	}
 }
@@ -55,7 +56,7 @@ func (r *run) writeAnswer(phase, projectID, key string, answer *memoir.AnswerErr
 	if err != nil {
 		return "", err
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := failpoint.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
 	now := r.meter.now().UTC()
@@ -63,7 +64,7 @@ func (r *run) writeAnswer(phase, projectID, key string, answer *memoir.AnswerErr
 	text += cutMiddle(r.redact(cutMiddle(answer.Answer, maxUnclean)), maxAnswer-len(text)-len(cutMark)) + "\n"
 	// The names are in the order of time, and no two are alike.
 	path = filepath.Join(dir, now.Format("20060102T150405.000Z")+"-"+phase+"-"+answerOf(projectID)+"-"+lease.NewToken()[:6]+answerSuffix)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+	if err := failpoint.WriteFile(path, []byte(text), 0o600); err != nil {
 		return "", err
 	}
 	if err := pruneAnswers(dir); err != nil {
@@ -90,7 +91,7 @@ func DropAnswers(home, projectID string) error {
 		if !strings.Contains(e.Name(), "-"+answerOf(projectID)+"-") {
 			continue
 		}
-		if err := os.Remove(filepath.Join(dir, e.Name())); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := failpoint.Remove(filepath.Join(dir, e.Name())); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return memoir.Errorf(memoir.CodeStorage, "", "remove an answer that is kept: %w", err)
 		}
 	}
@@ -105,7 +106,7 @@ func pruneAnswers(dir string) error {
 	}
 	entries = slices.DeleteFunc(entries, func(e os.DirEntry) bool { return !strings.HasSuffix(e.Name(), answerSuffix) })
 	for _, e := range entries[:max(len(entries)-maxAnswers, 0)] {
-		if err := os.Remove(filepath.Join(dir, e.Name())); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := failpoint.Remove(filepath.Join(dir, e.Name())); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
 	}

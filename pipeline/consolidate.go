@@ -24,8 +24,11 @@ const maxRounds = 5
 // fails or is held by another process does not keep the others from their turn. What
 // is reported comes in the order of the projects.
 func (r *run) phase2(ctx context.Context) error {
-	projects, err := r.dueProjects(ctx)
+	projects, others, err := r.dueProjects(ctx)
 	if err != nil {
+		return err
+	}
+	if err := r.tidy(ctx, others); err != nil {
 		return err
 	}
 	reports := make([]ProjectReport, len(projects))

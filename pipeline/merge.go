@@ -112,8 +112,8 @@ func (r *run) keepForMerge(ctx context.Context, p memoir.Project, claim *store.P
 	return r.keepEdits(ctx, root, store.ProjectRow{Project: p}, live)
 }
 
-// FinishMoves does with the folders of projects that were merged or forgotten what
-// is left to do: they are put below the other project's, or removed.
+// FinishMoves does with the folders of projects that were merged, cleared or forgotten
+// what is left to do: they are put below the other project's, or removed.
 func FinishMoves(ctx context.Context, st *store.Store, home string) error {
 	moves, err := st.FolderMoves(ctx)
 	if err != nil {
@@ -123,7 +123,7 @@ func FinishMoves(ctx context.Context, st *store.Store, home string) error {
 	for _, m := range moves {
 		root := memory.At(home, m.ProjectID)
 		if m.Into == "" {
-			err = root.PutAside()
+			err = errors.Join(root.PutAside(), DropAnswers(home, m.ProjectID))
 		} else {
 			_, err = memory.At(home, m.Into).Keep(root)
 		}

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"memoir"
+	"memoir/failpoint"
 	"memoir/store"
 )
 
@@ -21,7 +21,7 @@ func Purge(ctx context.Context, st *store.Store, home string) (removed []string,
 	removed = []string{}
 	for _, name := range logFiles {
 		path := filepath.Join(home, filepath.FromSlash(name))
-		switch err := os.Remove(path); {
+		switch err := failpoint.Remove(path); {
 		case err == nil:
 			removed = append(removed, path)
 		case !errors.Is(err, fs.ErrNotExist):

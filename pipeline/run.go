@@ -211,19 +211,23 @@ func (r *run) selected(projectID string) bool {
 	return len(r.opts.ProjectIDs) == 0 || slices.Contains(r.opts.ProjectIDs, projectID)
 }
 
-// dueProjects lists the projects to consolidate, in a fixed order.
-func (r *run) dueProjects(ctx context.Context) ([]store.ProjectRow, error) {
+// dueProjects lists the projects to consolidate, and the others that the run may work
+// on, each in a fixed order.
+func (r *run) dueProjects(ctx context.Context) (due, others []store.ProjectRow, err error) {
 	projects, err := r.store.Projects(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("list projects: %w", err)
+		return nil, nil, fmt.Errorf("list projects: %w", err)
 	}
-	var due []store.ProjectRow
 	for _, p := range projects {
-		if p.Due && r.selected(p.ID) {
+		switch {
+		case !r.selected(p.ID):
+		case p.Due:
 			due = append(due, p)
+		default:
+			others = append(others, p)
 		}
 	}
-	return due, nil
+	return due, others, nil
 }
 
 // now is the run's clock for eligibility and written dates.

@@ -14,6 +14,7 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"memoir"
+	"memoir/failpoint"
 )
 
 // newest is the number of the last migration: the schema that this program needs.
@@ -133,6 +134,9 @@ func (s *Store) migrate(ctx context.Context, migrations fs.FS) error {
 		if err := t.get("PRAGMA journal_mode", nil, &mode); err != nil || mode == "wal" {
 			return err
 		}
+		if failpoint.Before("begin a log") != nil {
+			return errFull
+		}
 		if err := t.get("PRAGMA journal_mode = WAL", nil, &mode); err != nil || mode == "wal" {
 			return err
 		}
@@ -163,6 +167,9 @@ func (s *Store) migrateNow(ctx context.Context, migrations fs.FS, want int64) (b
 	defer db.Close()
 	db.SetMaxOpenConns(1)
 	t := tx{ctx: context.WithoutCancel(ctx), on: db}
+	if failpoint.Before("begin") != nil {
+		return "", errFull
+	}
 	if err := s.patiently(ctx, func() error { _, err := t.exec("BEGIN IMMEDIATE"); return err }); err != nil {
 		return "", err
 	}
@@ -186,6 +193,9 @@ func (s *Store) migrateNow(ctx context.Context, migrations fs.FS, want int64) (b
 	if dangling > 0 {
 		return backup, fmt.Errorf("%d rows would refer to rows that are gone", dangling)
 	}
+	if failpoint.Before("commit") != nil {
+		return backup, errFull
+	}
 	for _, statement := range []string{
 		fmt.Sprintf("PRAGMA application_id = %d", applicationID),
 		fmt.Sprintf("PRAGMA user_version = %d", want),
@@ -195,6 +205,7 @@ func (s *Store) migrateNow(ctx context.Context, migrations fs.FS, want int64) (b
 			return backup, err
 		}
 	}
+	failpoint.After("committed")
 	return backup, nil
 }
 
@@ -215,18 +226,24 @@ func apply(ctx context.Context, db *sql.DB, migrations fs.FS, version int64) err
 func (s *Store) backup(ctx context.Context, version int64) (path string, err error) {
 	path = fmt.Sprintf("%s.v%d.bak", s.path, version)
 	unfinished := path + ".tmp"
-	defer os.Remove(unfinished)
+	defer failpoint.Remove(unfinished)
+	if err := failpoint.Before("create copy"); err != nil {
+		return "", storageError(err, "copying database %s", s.path)
+	}
 	// SQLite writes into an empty file that exists, and keeps its mode.
 	f, err := os.OpenFile(unfinished, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return "", storageError(err, "copying database %s", s.path)
 	}
 	defer f.Close()
+	if err := failpoint.Before("copy"); err != nil {
+		return "", storageError(err, "copying database %s", s.path)
+	}
 	_, err = s.readers.ExecContext(ctx, "VACUUM INTO ?", unfinished)
 	if err != nil {
 		return "", s.explain(err, "copying database to %s", path)
 	}
-	if err := errors.Join(f.Sync(), f.Close(), os.Rename(unfinished, path), syncDir(filepath.Dir(path))); err != nil {
+	if err := errors.Join(failpoint.Before("sync copy"), f.Sync(), f.Close(), failpoint.Rename(unfinished, path), syncDir(filepath.Dir(path))); err != nil {
 		return "", storageError(err, "copying database %s", s.path)
 	}
 	return path, nil

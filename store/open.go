@@ -132,6 +132,7 @@ func (s *Store) Path() string { return s.path }
 
 // Close closes the database.
 func (s *Store) Close() error {
+	failpoint.After("close") // the last one to close moves what is in the log
 	var errs []error
 	for _, db := range []*sql.DB{s.readers, s.quick, s.durable} {
 		if db != nil {
@@ -145,11 +146,14 @@ func (s *Store) Close() error {
 // the file never exists with a mode other than 0600. SQLite gives its own files
 // beside it the same mode.
 func create(path string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	if err := failpoint.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return storageError(err, "creating folder of database %s", path)
 	}
 	if err := disk.Fit(filepath.Dir(path)); err != nil {
 		return err
+	}
+	if err := failpoint.Before("create database"); err != nil {
+		return storageError(err, "opening database %s", path)
 	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"memoir"
+	"memoir/failpoint"
 )
 
 // BeginPurge notes that what was deleted is to be taken out of free pages and
@@ -56,6 +56,9 @@ func (s *Store) Purge(ctx context.Context) (removed []string, err error) {
 
 // alone runs a statement outside a transaction.
 func (s *Store) alone(ctx context.Context, statement string) error {
+	if failpoint.Before("statement") != nil {
+		return errFull
+	}
 	return s.patiently(ctx, func() error {
 		conn, err := s.durable.Conn(ctx)
 		if err != nil {
@@ -70,6 +73,9 @@ func (s *Store) alone(ctx context.Context, statement string) error {
 // truncateLog empties the write-ahead log, which holds pages as they were.
 func (s *Store) truncateLog(ctx context.Context) error {
 	errReading := errors.New("another process is reading")
+	if failpoint.Before("empty the log") != nil {
+		return s.explain(errFull, "emptying the log of the database")
+	}
 	err := s.patiently(ctx, func() error {
 		conn, err := s.durable.Conn(ctx)
 		if err != nil {
@@ -103,7 +109,7 @@ func (s *Store) removeCopies() (removed []string, err error) {
 			return removed, err
 		}
 		for _, path := range paths {
-			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := failpoint.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return removed, storageError(err, "removing the copy %s", path)
 			}
 			removed = append(removed, path)

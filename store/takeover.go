@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"memoir/lease"
 )
@@ -9,12 +10,41 @@ import (
 // MaxCrashes is how often a process may die over a job before the job is dead.
 const MaxCrashes = 3
 
+// AbandonedProjects lists the projects whose consolidation nobody works on any more,
+// although a process claimed it and did not end the claim. The next claim of any
+// project sets them free.
+func (s *Store) AbandonedProjects(ctx context.Context) (ids []string, err error) {
+	err = s.read(ctx, func(t tx) error {
+		free, _, err := s.abandoned(t, kindConsolidate, s.ticks())
+		for _, f := range free {
+			ids = append(ids, f.key)
+		}
+		return err
+	})
+	return ids, s.explain(err, "looking for projects that nobody works on any more")
+}
+
 // takeOver sets free the running jobs of a kind that nobody works on any more, and
 // returns how many are left running.
 func (s *Store) takeOver(t tx, kind string) (running int, err error) {
-	now := s.ticks()
-	type freed struct{ key, because string }
-	var free []freed
+	free, running, err := s.abandoned(t, kind, s.ticks())
+	if err != nil {
+		return 0, err
+	}
+	for _, f := range free {
+		if err := s.crash(t, kind, f.key, f.because, `(1 - isolated) * (errand = 0)`); err != nil {
+			return 0, err
+		}
+	}
+	return running, nil
+}
+
+// freed is a running job whose holder is gone.
+type freed struct{ key, because string }
+
+// abandoned lists the running jobs of a kind that nobody works on any more, and counts
+// the others.
+func (s *Store) abandoned(t tx, kind string, now time.Time) (free []freed, running int, err error) {
 	holders := map[string]lease.Holder{}
 	dead := map[string]bool{}
 	// Without statistics SQLite would rather read all jobs of the kind.
@@ -43,15 +73,7 @@ func (s *Store) takeOver(t tx, kind string) (running int, err error) {
 			}
 			return nil
 		})
-	if err != nil {
-		return 0, err
-	}
-	for _, f := range free {
-		if err := s.crash(t, kind, f.key, f.because, `(1 - isolated) * (errand = 0)`); err != nil {
-			return 0, err
-		}
-	}
-	return running, nil
+	return free, running, err
 }
 
 // crash frees a running job; by is the SQL expression of how many crashes it was. What

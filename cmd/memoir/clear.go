@@ -118,7 +118,7 @@ func (p *program) confirm(c *cli.Context, what, home string) error {
 }
 
 // clearProjects removes rows first: then no run can publish into a folder that
-// is being removed.
+// is being removed, and if this process dies, the next run removes the folders.
 func (p *program) clearProjects(ctx context.Context, st *store.Store, home string, ids []string, all bool) error {
 	if all {
 		if err := st.ClearAll(ctx); err != nil {
@@ -131,16 +131,15 @@ func (p *program) clearProjects(ctx context.Context, st *store.Store, home strin
 				return err
 			}
 		}
-		root := memory.At(home, id)
-		if err := root.Clear(true); err != nil {
+		// Folders that no row tells of go, too.
+		if err := errors.Join(memory.At(home, id).PutAside(), pipeline.DropAnswers(home, id)); err != nil {
 			return err
 		}
-		if err := os.RemoveAll(root.Dir()); err != nil {
-			return memoir.Errorf(memoir.CodeStorage, "", "remove the folder of %s: %w", id, err)
-		}
-		if err := pipeline.DropAnswers(home, id); err != nil {
-			return err
-		}
+	}
+	if err := pipeline.FinishMoves(ctx, st, home); err != nil {
+		return err
+	}
+	for _, id := range ids {
 		p.ui.say("cleared %s", id)
 	}
 	if len(ids) == 0 {

@@ -21,7 +21,7 @@ import (
 )
 
 // clocked is a run whose wall clock is wrong by what a file says.
-func (x *torture) clocked(t *testing.T, home, failpoint, wrong string) (cmd *exec.Cmd, errs *bytes.Buffer, clock string) {
+func (x *runner) clocked(t *testing.T, home, failpoint, wrong string) (cmd *exec.Cmd, errs *bytes.Buffer, clock string) {
 	t.Helper()
 	clock = filepath.Join(t.TempDir(), "clock")
 	must(t, os.WriteFile(clock, []byte(wrong), 0o600))
@@ -39,7 +39,7 @@ func (x *torture) clocked(t *testing.T, home, failpoint, wrong string) (cmd *exe
 func TestProcessesWhoseClocksAreDaysApartShareTheWork(t *testing.T) {
 	t.Parallel()
 	const sessions = 40
-	x := &torture{binary: withFailpoints(t), sessions: multiply(t, sessions, 3)}
+	x := &runner{binary: withFailpoints(t), sessions: multiply(t, sessions, 3)}
 	alone, home := filepath.Join(t.TempDir(), "alone"), filepath.Join(t.TempDir(), "shared")
 	if out, err := x.run(t, alone, ""); err != nil {
 		t.Fatalf("%v: %s", err, out.stderr)
@@ -99,12 +99,11 @@ func TestProcessesWhoseClocksAreDaysApartShareTheWork(t *testing.T) {
 // one comes. It has its lease still, so nothing is taken from it, and it ends well.
 func TestAProcessKeepsItsWorkThoughTheClockIsSet(t *testing.T) {
 	t.Parallel()
-	x := newTorture(t, fixtures(t), "")
+	x := newRunner(t, withFailpoints(t), fixtures(t), "")
 	moments := map[string]int{}
 	for i, point := range x.points {
-		_, name, _ := strings.Cut(point, " ")
-		if _, ok := moments[name]; !ok {
-			moments[name] = i + 1
+		if _, ok := moments[point]; !ok {
+			moments[point] = i + 1
 		}
 	}
 	for _, moment := range []string{"begin store.(*Store).StoreExtraction", "begin store.(*Store).Publish"} {
@@ -149,7 +148,7 @@ func TestAProcessKeepsItsWorkThoughTheClockIsSet(t *testing.T) {
 }
 
 // blameless checks that no job failed, was crashed over, or is still held.
-func (x *torture) blameless(t *testing.T, home, what string) {
+func (x *runner) blameless(t *testing.T, home, what string) {
 	t.Helper()
 	st := openStore(t, home)
 	defer st.Close()

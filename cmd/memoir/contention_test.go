@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -62,13 +63,13 @@ func multiply(t *testing.T, sessions, projects int) string {
 func TestManyProcessesOnOneHomeThatAreKilledEndAsOneAlone(t *testing.T) {
 	t.Parallel()
 	sessions, kills := 60, 4
-	if os.Getenv(tortureVariable) != "" {
+	if tortures(t) {
 		sessions, kills = 2000, 40
 	}
-	x := &torture{binary: withFailpoints(t), sessions: multiply(t, sessions, 3)}
+	x := newTorture(t, multiply(t, sessions, 3), "")
 	limit := []string{"MEMOIR_MEMORIES_MAXROLLOUTSPERSTARTUP=" + strconv.Itoa(sessions), "MEMOIR_MEMORIES_BUSYTIMEOUTSECONDS=120"}
-	start := func(home, failpoint string) (*exec.Cmd, *bytes.Buffer) {
-		cmd := x.command(home, "")
+	start := func(in trial, failpoint string) (*exec.Cmd, *bytes.Buffer) {
+		cmd := in.command("")
 		cmd.Env = append(cmd.Env, limit...)
 		if failpoint != "" {
 			cmd.Env = append(cmd.Env, "FAILPOINT="+failpoint)
@@ -78,12 +79,12 @@ func TestManyProcessesOnOneHomeThatAreKilledEndAsOneAlone(t *testing.T) {
 		must(t, cmd.Start())
 		return cmd, errs
 	}
-	alone := filepath.Join(t.TempDir(), "alone")
+	alone, shared := x.trial(t), x.trial(t)
 	if cmd, errs := start(alone, ""); cmd.Wait() != nil {
 		t.Fatal(errs.String())
 	}
 
-	home, log := filepath.Join(t.TempDir(), "shared"), filepath.Join(t.TempDir(), "log")
+	home, log := shared.home, filepath.Join(t.TempDir(), "log")
 	var mu sync.Mutex
 	killed := map[int]bool{}
 	random := rand.New(rand.NewPCG(3, 4))
@@ -92,7 +93,7 @@ func TestManyProcessesOnOneHomeThatAreKilledEndAsOneAlone(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			for {
-				cmd, errs := start(home, "log "+log)
+				cmd, errs := start(shared, "log "+log)
 				mu.Lock()
 				kill := kills > 0
 				after := time.Duration(random.Int64N(int64(2 * time.Second)))
@@ -121,12 +122,12 @@ func TestManyProcessesOnOneHomeThatAreKilledEndAsOneAlone(t *testing.T) {
 	wg.Wait()
 	took := time.Since(began)
 
-	got, want := stateOf(t, home), stateOf(t, alone)
+	got, want := stateOf(t, home), stateOf(t, alone.home)
 	// How many generations it took depends on who finished when; what the last says does not.
-	if diff := cmp.Diff(lastOf(t, alone), lastOf(t, home)); diff != "" {
+	if diff := cmp.Diff(lastOf(t, alone.home), lastOf(t, home)); diff != "" {
 		t.Errorf("the memory differs from that of one process:\n%s", diff)
 	}
-	if diff := cmp.Diff(want.extractions, got.extractions); diff != "" {
+	if diff := cmp.Diff(want.Rows["extraction"], got.Rows["extraction"]); diff != "" {
 		t.Errorf("extractions differ:\n%s", diff)
 	}
 	b, err := os.ReadFile(log)
@@ -162,34 +163,18 @@ func TestManyProcessesOnOneHomeThatAreKilledEndAsOneAlone(t *testing.T) {
 	t.Logf("8 processes, %d sessions, %d killed: %s", sessions, len(killed), took.Round(time.Millisecond))
 }
 
-// lastOf are the live files of a home.
-func lastOf(t *testing.T, home string) map[string]string {
-	t.Helper()
-	out := map[string]string{}
-	links, err := filepath.Glob(filepath.Join(home, "projects", "*", "memory"))
-	must(t, err)
-	for _, link := range links {
-		to, err := filepath.EvalSymlinks(link)
-		must(t, err)
-		for path, text := range files(t, to) {
-			if path != "manifest.json" {
-				out[filepath.Join(filepath.Base(filepath.Dir(link)), path)] = text
-			}
-		}
-	}
-	return out
-}
-
 // A process that is stopped for longer than its lease, while another does its work,
 // must change nothing when it goes on.
 func TestAProcessThatWasStoppedBeyondItsLeaseChangesNothing(t *testing.T) {
 	t.Parallel()
-	x := newTorture(t, fixtures(t), "")
+	all := tortures(t)
+	x := newTorture(t, few(t, len(fewNames)), "")
+	x.undisturbed(t)
 	short := []string{"MEMOIR_MEMORIES_STAGE1LEASESECONDS=2", "MEMOIR_MEMORIES_PHASE2LEASESECONDS=2", "MEMOIR_MEMORIES_HEARTBEATSECONDS=1"}
 	// Stopped inside a write it would hold the database, as it does until it goes on.
 	moments := map[string]int{}
 	for i, point := range x.points {
-		_, name, _ := strings.Cut(point, " ")
+		name := point
 		if strings.HasPrefix(name, "commit ") || strings.HasPrefix(name, "replace link") || strings.HasPrefix(name, "set aside") || strings.HasPrefix(name, "name ") {
 			continue
 		}
@@ -202,7 +187,7 @@ func TestAProcessThatWasStoppedBeyondItsLeaseChangesNothing(t *testing.T) {
 	}
 	var names []string
 	for name := range moments {
-		if os.Getenv(tortureVariable) != "" || strings.HasPrefix(name, "begin store.(*Store).StoreExtraction") || strings.HasPrefix(name, "begin store.(*Store).Publish") {
+		if all || strings.HasPrefix(name, "begin store.(*Store).StoreExtraction") || strings.HasPrefix(name, "begin store.(*Store).Publish") {
 			names = append(names, name)
 		}
 	}
@@ -213,8 +198,10 @@ func TestAProcessThatWasStoppedBeyondItsLeaseChangesNothing(t *testing.T) {
 		wg.Go(func() {
 			room <- struct{}{}
 			defer func() { <-room }()
-			home := x.home(t)
-			late := x.command(home, fmt.Sprintf("stop %d", moments[name]))
+			try := x.trial(t)
+			defer try.remove()
+			home := try.home
+			late := try.command(fmt.Sprintf("stop %d", moments[name]))
 			late.Env = append(late.Env, short...)
 			var errs bytes.Buffer
 			late.Stderr = &errs
@@ -224,7 +211,7 @@ func TestAProcessThatWasStoppedBeyondItsLeaseChangesNothing(t *testing.T) {
 				t.Errorf("%s: did not stop: %v", name, err)
 				return
 			}
-			other := x.command(home, "")
+			other := try.command("")
 			other.Env = append(other.Env, short...)
 			other.Args = append(other.Args, "--wait", "20s")
 			for range 100 { // until the leases are over
@@ -251,7 +238,7 @@ func TestAProcessThatWasStoppedBeyondItsLeaseChangesNothing(t *testing.T) {
 				t.Errorf("%s: %s", name, errs.String())
 			}
 			after := stateOf(t, home)
-			if diff := cmp.Diff(taken, after, cmp.AllowUnexported(state{})); diff != "" {
+			if diff := cmp.Diff(taken.published(), after.published()); diff != "" {
 				t.Errorf("%s: the late process changed:\n%s", name, diff)
 			}
 		})
@@ -280,4 +267,96 @@ func settled(t *testing.T, home string) bool {
 	open, err := st.Sessions(t.Context(), store.Filter{Reason: memoir.ReasonEligible})
 	must(t, err)
 	return len(status.Running) == 0 && len(open) == 0 && len(projects) > 0
+}
+
+// Commands of all kinds on one home at once: each succeeds or says that it was busy, and
+// what is left is what its invariants allow.
+func TestCommandsOfAllKindsAtOnceLeaveAHomeInOrder(t *testing.T) {
+	t.Parallel()
+	sessions, rounds := 24, 3
+	if tortures(t) {
+		sessions, rounds = 200, 25
+	}
+	x := newTorture(t, multiply(t, sessions, 3), "")
+	x.env = []string{"MEMOIR_MEMORIES_MAXROLLOUTSPERSTARTUP=" + strconv.Itoa(sessions), "MEMOIR_MEMORIES_BUSYTIMEOUTSECONDS=120"}
+	try := x.trial(t)
+	if out, err := try.run(""); err != nil {
+		t.Fatalf("%v: %s", err, out.stderr)
+	}
+	st := openStore(t, try.home)
+	projects, err := st.Projects(t.Context())
+	must(t, err)
+	must(t, st.Close())
+	id := func(i int) string { return fmt.Sprintf("019e%04x-0000-7000-8000-%012x", i/256, i) }
+	commands := []func(i int) []string{
+		func(int) []string { return nil },
+		func(i int) []string {
+			return []string{"run", "--project", projects[i%len(projects)].ID, "--sessions", x.sessions, "--min-idle", "0", "--max-age", "0"}
+		},
+		func(i int) []string { return []string{"forget", id(i), "--yes", "--wait", "2m"} },
+		func(int) []string { return []string{"retry", "--all"} },
+		func(i int) []string {
+			return []string{"clear", "--project", projects[i%len(projects)].ID, "--yes"}
+		},
+		func(int) []string { return []string{"status", "--json"} },
+		func(int) []string { return []string{"inject"} },
+		func(int) []string { return []string{"sessions", "--json"} },
+	}
+	began := time.Now()
+	var wg sync.WaitGroup
+	for k, command := range commands {
+		wg.Go(func() {
+			for i := range rounds {
+				args := command(i)
+				out, err := try.run("", args...)
+				code := 0
+				if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+					code = exit.ExitCode()
+				} else if err != nil {
+					t.Error(err)
+				}
+				// A project that was cleared is not there until the next run.
+				gone := strings.Contains(out.stderr, "no project is called") || strings.Contains(out.stderr, "no session is called") || strings.Contains(out.stderr, "no project has the id")
+				if code != 0 && code != exitBusy && !gone {
+					t.Errorf("command %d, %v: exit code %d: %s", k, args, code, out.stderr)
+				}
+				if strings.Contains(out.stderr, "database is locked") || strings.Contains(out.stderr, "goroutine ") {
+					t.Errorf("command %d, %v: %s", k, args, out.stderr)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for range 2 { // what the last one cleared is read anew, and then all is done
+		if out, err := try.run(""); err != nil {
+			t.Errorf("the last run: %v: %s", err, out.stderr)
+		}
+	}
+	st = openStore(t, try.home)
+	defer st.Close()
+	rows, err := st.Sessions(t.Context(), store.Filter{})
+	must(t, err)
+	for _, s := range rows {
+		if s.Reason != memoir.ReasonUpToDate && s.Reason != memoir.ReasonForgotten {
+			t.Errorf("%s is left %s", s.ID, s.Reason)
+		}
+	}
+	stones, err := st.Tombstones(t.Context())
+	must(t, err)
+	for _, stone := range stones {
+		for path, text := range lastOf(t, try.home) {
+			if _, id := memoir.SplitKey(stone.Key); strings.Contains(text, id) {
+				t.Errorf("%s still tells of %s, which was forgotten", path, id)
+			}
+		}
+	}
+	if !settled(t, try.home) {
+		t.Error("something is left to do")
+	}
+	for path := range files(t, try.home) {
+		if strings.HasPrefix(filepath.Base(path), ".") && path != "." {
+			t.Errorf("%s is left lying about", path)
+		}
+	}
+	t.Logf("%d commands of %d kinds in %s, %d sessions forgotten", rounds*len(commands), len(commands), time.Since(began).Round(time.Millisecond), len(stones))
 }

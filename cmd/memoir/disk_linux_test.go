@@ -51,9 +51,7 @@ func mounting(t *testing.T) bool {
 // An afflicted is a home with a memory, sessions that came after it, and what a run that
 // nothing disturbs makes of them.
 type afflicted struct {
-	*torture
-	expected state
-	newest   map[string]string // the live files alone
+	*runner
 }
 
 func newAfflicted(t *testing.T) afflicted {
@@ -61,13 +59,7 @@ func newAfflicted(t *testing.T) afflicted {
 	binary, err := exec.LookPath("memoir") // the test binary under its name
 	must(t, err)
 	sessions, before := grownBy(t, binary)
-	p := afflicted{torture: &torture{binary: binary, sessions: sessions, before: before}}
-	home := p.home(t)
-	if out, err := p.run(t, home, ""); err != nil {
-		t.Fatalf("undisturbed run: %v: %s", err, out.stderr)
-	}
-	p.expected, p.newest = stateOf(t, home), lastOf(t, home)
-	return p
+	return afflicted{newRunner(t, binary, sessions, before)}
 }
 
 // a told is what a command said and how it ended.
@@ -154,7 +146,7 @@ func (p afflicted) recovers(t *testing.T, home, what string) {
 		t.Errorf("%s: the next run: exit code %d: %s", what, got.code, got.stderr)
 		return
 	}
-	if diff := cmp.Diff(p.expected, stateOf(t, home), cmp.AllowUnexported(state{})); diff != "" {
+	if diff := p.want.differences(stateOf(t, home)); diff != "" {
 		t.Errorf("%s: what the next run leaves differs:\n%s", what, diff)
 	}
 	p.blameless(t, home, what+", after the next run")
@@ -177,7 +169,7 @@ func TestADiskWithoutRoomLosesNothingAndBlamesNobody(t *testing.T) {
 	}
 	p := newAfflicted(t)
 	at := t.TempDir()
-	for _, free := range thorough(0, 128, 384, 448)(0, 8, 32, 64, 96, 112, 120, 128, 136, 144, 160, 176, 192, 208, 224, 256, 288, 320, 352, 384, 416, 448, 480, 512) {
+	for _, free := range thorough(t, 0, 128, 384, 448)(0, 8, 32, 64, 96, 112, 120, 128, 136, 144, 160, 176, 192, 208, 224, 256, 288, 320, 352, 384, 416, 448, 480, 512) {
 		what := fmt.Sprintf("%d KiB free", free)
 		must(t, syscall.Mount("tmpfs", at, "tmpfs", 0, "size=8m,mode=700"))
 		home := filepath.Join(at, "home")
@@ -205,9 +197,10 @@ func TestADiskWithoutRoomLosesNothingAndBlamesNobody(t *testing.T) {
 }
 
 // thorough chooses between some cases and all of them.
-func thorough(some ...int) func(all ...int) []int {
+func thorough(t testing.TB, some ...int) func(all ...int) []int {
+	t.Helper()
 	return func(all ...int) []int {
-		if os.Getenv(tortureVariable) != "" {
+		if tortures(t) {
 			return all
 		}
 		return some
@@ -229,7 +222,7 @@ func TestADiskWithoutInodesLosesNothing(t *testing.T) {
 	}
 	p := newAfflicted(t)
 	at := t.TempDir()
-	for _, free := range thorough(0, 4, 12)(0, 1, 2, 3, 4, 6, 9, 12, 14, 20) {
+	for _, free := range thorough(t, 0, 4, 12)(0, 1, 2, 3, 4, 6, 9, 12, 14, 20) {
 		what := fmt.Sprintf("%d files free", free)
 		must(t, syscall.Mount("tmpfs", at, "tmpfs", 0, "size=8m,nr_inodes=400,mode=700"))
 		home := filepath.Join(at, "home")
@@ -277,7 +270,7 @@ func TestAReadOnlyHomeIsReadAndNotWritten(t *testing.T) {
 func TestALimitOnTheSizeOfFilesLosesNothing(t *testing.T) {
 	t.Parallel()
 	p := newAfflicted(t)
-	for _, blocks := range thorough(8, 280)(0, 8, 32, 64, 128, 200, 280, 300, 320) { // of 512 bytes, or KiB, as the shell has it
+	for _, blocks := range thorough(t, 8, 280)(0, 8, 32, 64, 128, 200, 280, 300, 320) { // of 512 bytes, or KiB, as the shell has it
 		what := fmt.Sprintf("ulimit -f %d", blocks)
 		home := p.home(t)
 		before := earlier(t, home)
@@ -296,7 +289,7 @@ func TestTooFewHandlesAreSeenBeforeAnythingIsDone(t *testing.T) {
 	t.Parallel()
 	p := newAfflicted(t)
 	home := p.home(t)
-	for _, n := range thorough(6, 7, 13, 14, 40)(5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 24, 28, 29, 30, 31, 32, 40, 48, 56, 64) {
+	for _, n := range thorough(t, 6, 7, 13, 14, 40)(5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 24, 28, 29, 30, 31, 32, 40, 48, 56, 64) {
 		what := fmt.Sprintf("ulimit -n %d", n)
 		p.tell(t, home, fmt.Sprintf("ulimit -n %d; $RUN -q", n), nil).refuses(t, what, "ulimit -n", exitFailed)
 		got := p.tell(t, home, fmt.Sprintf("ulimit -n %d; $memoir run --startup", n), nil)

@@ -137,7 +137,7 @@ func TestAProjectsFolderOnAnotherDevice(t *testing.T) {
 			} else if got.code != exitDone {
 				t.Errorf("%s: exit code %d: %s", what, got.code, got.stderr)
 			}
-			if diff := cmp.Diff(p.newest, lastOf(t, home)); diff != "" {
+			if diff := cmp.Diff(p.last, lastOf(t, home)); diff != "" {
 				t.Errorf("%s: the memory differs:\n%s", what, diff)
 			}
 			if !linked {

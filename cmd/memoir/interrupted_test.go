@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/tidwall/gjson"
 )
 
@@ -59,7 +58,7 @@ func TestARunThatIsInterruptedAtAnyMomentGivesBackAndIsFinishedByTheNext(t *test
 			v.home = filepath.Join(t.TempDir(), "measured")
 			points := v.points(t, "")
 			nth := len(points)/4 + 1
-			if os.Getenv(tortureVariable) != "" {
+			if tortures(t) {
 				nth = 1
 			}
 			tried := 0
@@ -86,9 +85,8 @@ func (v victim) finishes(t *testing.T, want state, what string) {
 	if e := v.run(t, ""); e.code != exitDone {
 		t.Errorf("%s: the next run: %d %s", what, e.code, e.say)
 	}
-	now := stateOf(t, v.home)
-	now.ledger, want.ledger = nil, nil // calls that were given up are in it
-	if diff := cmp.Diff(want, now, cmp.AllowUnexported(state{})); diff != "" {
+	// Calls that were given up are in the ledger.
+	if diff := want.without("ledger").differences(stateOf(t, v.home).without("ledger")); diff != "" {
 		t.Errorf("%s: what the next run leaves differs:\n%s", what, diff)
 	}
 }
@@ -114,7 +112,7 @@ func TestAnInterruptReachesTheProcessThatWorksAlone(t *testing.T) {
 			v.home = measured
 			points := v.points(t, "isolated ")
 			step := 2
-			if os.Getenv(tortureVariable) != "" {
+			if tortures(t) {
 				step = 1
 			}
 			for n := 1; n <= len(points); n += step {

@@ -92,7 +92,7 @@ func (v victim) undisturbed(t *testing.T) (home string) {
 func TestARunThatOthersKillAHundredTimesMakesNothingDead(t *testing.T) {
 	t.Parallel()
 	kills := 12
-	if os.Getenv(tortureVariable) != "" {
+	if tortures(t) {
 		kills = 100
 	}
 	for name, v := range lives(t) {

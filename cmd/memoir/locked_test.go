@@ -116,7 +116,7 @@ func TestALockThatOutlastsPatienceIsBusyAndClaimsNothing(t *testing.T) {
 		}
 	}
 	release()
-	if diff := cmp.Diff(before, stateOf(t, s.home), cmp.AllowUnexported(state{})); diff != "" {
+	if diff := before.differences(stateOf(t, s.home)); diff != "" {
 		t.Errorf("something was changed:\n%s", diff)
 	}
 	st := openStore(t, s.home)
@@ -159,11 +159,11 @@ func TestInjectSaysNothingOfALockedDatabase(t *testing.T) {
 // its leases, costs nothing but time.
 func TestALockInTheMiddleOfARunLosesNothing(t *testing.T) {
 	t.Parallel()
-	if os.Getenv(tortureVariable) == "" {
-		t.Skip(tortureVariable + " is not set: each moment waits for real leases")
+	if !tortures(t) {
+		t.Skip(tortureVariable + " is not all: each moment waits for real leases")
 	}
-	x := newTorture(t, fixtures(t), "")
-	x.each(t, 1, func(t *testing.T, n int, what string) {
+	x := newRunner(t, withFailpoints(t), few(t, 7), "")
+	x.each(t, 1, x.points, func(t *testing.T, n int, what string) {
 		home := x.home(t)
 		cmd := x.command(home, fmt.Sprintf("stop %d", n))
 		cmd.Env = append(cmd.Env, "MEMOIR_MEMORIES_STAGE1LEASESECONDS=2", "MEMOIR_MEMORIES_PHASE2LEASESECONDS=2", "MEMOIR_MEMORIES_HEARTBEATSECONDS=1")
@@ -200,7 +200,7 @@ func TestALockInTheMiddleOfARunLosesNothing(t *testing.T) {
 			return
 		}
 		got := stateOf(t, home)
-		if diff := cmp.Diff(x.want.extractions, got.extractions); diff != "" {
+		if diff := cmp.Diff(x.want.Rows["extraction"], got.Rows["extraction"]); diff != "" {
 			t.Errorf("%s: extractions differ:\n%s", what, diff)
 		}
 		if diff := cmp.Diff(x.last, lastOf(t, home)); diff != "" {

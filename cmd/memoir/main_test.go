@@ -34,7 +34,7 @@ type tidied struct{ *testing.M }
 
 func (m tidied) Run() int {
 	defer func() {
-		for _, dir := range sceneDirs {
+		for _, dir := range sceneDirs.all {
 			_ = os.RemoveAll(dir)
 		}
 	}()

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -13,6 +12,7 @@ import (
 
 	"memoir"
 	"memoir/config"
+	"memoir/failpoint"
 	"memoir/store"
 )
 
@@ -21,7 +21,7 @@ const databaseName = "memoir.db"
 
 // openStore opens a home's database for work, and makes the home if there is none.
 func (p *program) openStore(ctx context.Context, home string, settings config.Settings) (*store.Store, error) {
-	if err := os.MkdirAll(home, 0o700); err != nil {
+	if err := failpoint.MkdirAll(home, 0o700); err != nil {
 		return nil, memoir.Errorf(memoir.CodeStorage, "say where data may go with --home DIR or MEMOIR_HOME", "make %s: %w", home, err)
 	}
 	return store.Open(ctx, filepath.Join(home, databaseName), p.forWork(settings))

@@ -85,7 +85,7 @@ func TestADatabaseWithADamagedPageIsRepairedAndNothingIsLost(t *testing.T) {
 	t.Parallel()
 	r := newRuin(t)
 	every := 13
-	if os.Getenv(tortureVariable) != "" {
+	if tortures(t) {
 		every = 1
 	}
 	tried, refused := 0, 0

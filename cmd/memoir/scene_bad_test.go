@@ -130,7 +130,7 @@ var withWork = once(func(t *testing.T) published {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sceneDirs = append(sceneDirs, dir)
+	removeAtTheEnd(dir)
 	p := published{dir: dir, sessions: filepath.Join(dir, "sessions")}
 	if err := os.Mkdir(p.sessions, 0o700); err != nil {
 		t.Fatal(err)
@@ -179,7 +179,16 @@ var withWork = once(func(t *testing.T) published {
 })
 
 // sceneDirs are removed when all tests have ended.
-var sceneDirs []string
+var sceneDirs struct {
+	sync.Mutex
+	all []string
+}
+
+func removeAtTheEnd(dir string) {
+	sceneDirs.Lock()
+	defer sceneDirs.Unlock()
+	sceneDirs.all = append(sceneDirs.all, dir)
+}
 
 // fileOf is the path of the only file of a name.
 func fileOf(files map[string]string, name string) string {

@@ -12,6 +12,7 @@ import (
 
 	"memoir"
 	"memoir/config"
+	"memoir/failpoint"
 )
 
 // How long `run --startup` waits for the hook's input. It must be back within
@@ -125,14 +126,17 @@ func (p *program) logStartup(args []string, cause error) {
 // openLog opens a file of home's log directory for appending.
 func openLog(home, name string) (*os.File, error) {
 	dir := filepath.Join(home, "log")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := failpoint.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the log directory: %w", err)
 	}
 	path := filepath.Join(dir, name)
 	if info, err := os.Stat(path); err == nil && info.Size() > maxLog {
-		if err := os.Rename(path, path+".1"); err != nil {
+		if err := failpoint.Rename(path, path+".1"); err != nil {
 			return nil, fmt.Errorf("set the old log aside: %w", err)
 		}
+	}
+	if err := failpoint.Before("open log"); err != nil {
+		return nil, fmt.Errorf("open the log: %w", err)
 	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {

@@ -4,388 +4,372 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/tidwall/gjson"
-	"golang.org/x/sync/errgroup"
+	"golang.org/x/sys/unix"
 
-	"memoir"
-	"memoir/store"
 	"memoir/testdata"
 )
 
-// tortureVariable, set to anything, has these tests go through every moment instead
-// of one in many. `make torture` sets it.
+// tortureVariable says how much these tests do: all, every moment, as `make torture`
+// does; none, nothing, for who does all in another step; a number, that moment of each
+// command; else some moments of many.
 const tortureVariable = "MEMOIR_TORTURE_TESTS"
 
-// A torture is a run that is disturbed, and what it would have come to.
-type torture struct {
-	binary   string // built with failpoints
-	sessions string
-	before   string // a home to begin with; empty: none
-	want     state
-	last     map[string]string // the live files alone
-	points   []string          // the moments of an undisturbed run
-	total    int               // sessions that it extracts from
-}
-
-// newTorture builds the program and lets it run undisturbed.
-func newTorture(t *testing.T, sessions, before string) *torture {
+// tortures reports whether all is done, and skips a test where nothing is.
+func tortures(t testing.TB) (all bool) {
 	t.Helper()
-	x := &torture{binary: withFailpoints(t), sessions: sessions, before: before}
-	home, log := x.home(t), filepath.Join(t.TempDir(), "points")
-	out, err := x.run(t, home, "log "+log)
-	if err != nil {
-		t.Fatalf("undisturbed run: %v: %s", err, out.stderr)
+	if os.Getenv(tortureVariable) == "none" {
+		t.Skip(tortureVariable + " is none")
 	}
-	x.want, x.last = stateOf(t, home), lastOf(t, home)
-	x.total = int(gjson.Get(out.stdout, "phase1.claimed").Int())
-	b, err := os.ReadFile(log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	x.points = strings.Split(strings.TrimSpace(string(b)), "\n")
-	if len(x.want.live) == 0 || x.total == 0 {
-		t.Fatalf("an undisturbed run published nothing: %s", out.stdout)
-	}
-	return x
+	return os.Getenv(tortureVariable) == "all"
 }
 
-// withFailpoints is the program with failpoints in it, built once.
-func withFailpoints(t *testing.T) string {
+// A torture is a command that is disturbed, and what must become of it.
+type torture struct {
+	binary   string   // built with failpoints
+	scratch  string   // where homes are made
+	sessions string   // that runs read
+	before   string   // a home to begin with; empty: none
+	args     []string // the command; none: a run
+	env      []string // of all commands
+	asks     asking   // a model; nil: the built-in one
+
+	points []string          // the moments of the command
+	total  int               // sessions that it extracts from
+	calls  int               // of the model
+	last   map[string]string // what is live in the end
+	// What the command and a run leave, and a run alone, where that is another.
+	ends []state
+	// The live files of each project: before, between and after.
+	lives []map[string]map[string]string
+}
+
+// withFailpoints is the program with failpoints in it.
+var withFailpoints = once(func(t *testing.T) string {
 	t.Helper()
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("no go here to build the program with failpoints")
 	}
-	path := filepath.Join(t.TempDir(), "memoir")
-	cmd := exec.Command("go", "build", "-tags", "failpoint", "-o", path, ".")
+	dir, err := os.MkdirTemp("", "memoir-torture-")
+	must(t, err)
+	removeAtTheEnd(dir)
+	path := filepath.Join(dir, "memoir")
+	cmd := exec.Command("go", "build", "-tags", "failpoint,urfave_cli_no_docs", "-o", path, ".")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("build with failpoints: %v\n%s", err, out)
 	}
 	return path
+})
+
+// inMemory is a directory in memory if there is room for it: on a disk most of the time
+// would go into flushing it.
+func inMemory(t testing.TB) string {
+	t.Helper()
+	const shm, enough = "/dev/shm", 512 << 20
+	var room unix.Statfs_t
+	if err := unix.Statfs(shm, &room); err != nil || uint64(room.Bavail)*uint64(room.Bsize) < enough {
+		return t.TempDir()
+	}
+	dir, err := os.MkdirTemp(shm, "memoir-torture-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
 }
 
-// home is a home to run in, as it is before the run.
-func (x *torture) home(t testing.TB) string {
+// newTorture prepares a command to be disturbed; undisturbed finds out what it does if
+// it is not.
+func newTorture(t *testing.T, sessions, before string, args ...string) *torture {
 	t.Helper()
-	home := filepath.Join(t.TempDir(), "home")
-	if x.before != "" {
-		if err := os.CopyFS(home, os.DirFS(x.before)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return home
+	return &torture{binary: withFailpoints(t), scratch: inMemory(t), sessions: sessions, before: before, args: args}
 }
+
+// undisturbed finds out what the command does when it is left alone.
+func (x *torture) undisturbed(t *testing.T) {
+	t.Helper()
+	try := x.trial(t)
+	defer try.remove()
+	log := filepath.Join(t.TempDir(), "points")
+	x.lives = append(x.lives, livesOf(t, try.home))
+	out, err := try.run("log "+log, x.args...)
+	if err != nil {
+		t.Fatalf("undisturbed: %v: %s", err, out.stderr)
+	}
+	x.total = int(gjson.Get(out.stdout, "phase1.claimed").Int())
+	x.lives = append(x.lives, livesOf(t, try.home))
+	b, err := os.ReadFile(log)
+	must(t, err)
+	x.points = strings.Split(strings.TrimSpace(string(b)), "\n")
+	for i, point := range x.points {
+		_, x.points[i], _ = strings.Cut(point, " ")
+	}
+	x.end(t, try)
+	x.last = lastOf(t, try.home)
+	if x.asks != nil {
+		x.calls = x.asks.calls(t, try)
+	}
+	if len(x.args) == 0 {
+		return
+	}
+	alone := x.trial(t)
+	defer alone.remove()
+	x.end(t, alone)
+}
+
+// end makes the next run and remembers how it ends.
+func (x *torture) end(t *testing.T, try trial) {
+	t.Helper()
+	if out, err := try.run(""); err != nil {
+		t.Fatalf("the run that follows: %v: %s", err, out.stderr)
+	}
+	x.ends = append(x.ends, x.stateOf(t, try))
+	x.lives = append(x.lives, livesOf(t, try.home))
+}
+
+// stateOf is stateOf without the calls of a model, which a disturbed run has more of.
+func (x *torture) stateOf(t testing.TB, try trial) state {
+	t.Helper()
+	s := stateOf(t, try.home)
+	if x.asks != nil {
+		return s.without("ledger")
+	}
+	return s
+}
+
+// A trial is a home in which the command is disturbed once.
+type trial struct {
+	*torture
+	dir, home, user, temp string
+}
+
+func (x *torture) trial(t testing.TB) trial {
+	t.Helper()
+	dir, err := os.MkdirTemp(x.scratch, "")
+	must(t, err)
+	try := trial{x, dir, filepath.Join(dir, "home"), filepath.Join(dir, "user"), filepath.Join(dir, "tmp")}
+	must(t, errors.Join(os.Mkdir(try.user, 0o700), os.Mkdir(try.temp, 0o700)))
+	if x.before != "" {
+		must(t, os.CopyFS(try.home, os.DirFS(x.before)))
+	}
+	if x.asks != nil {
+		x.asks.configure(t, try)
+	}
+	return try
+}
+
+func (try trial) remove() { _ = os.RemoveAll(try.dir) }
 
 type output struct{ stdout, stderr string }
 
-func (x *torture) command(home, failpoint string) *exec.Cmd {
-	cmd := exec.Command(x.binary, "run", "--json", "--all", "--sessions", x.sessions, "--home", home,
-		"--min-idle", "0", "--max-age", "0", "--now", testdata.Now.Format(time.RFC3339))
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Dir(home)}
+// command is a command line in the home; without arguments it is a run over all sessions.
+func (try trial) command(failpoint string, args ...string) *exec.Cmd {
+	if len(args) == 0 {
+		args = []string{"run", "--json", "--all", "--sessions", try.sessions, "--min-idle", "0", "--max-age", "0", "--now", testdata.Now.Format(time.RFC3339)}
+	}
+	cmd := exec.Command(try.binary, append(slices.Clip(args), "--home", try.home)...)
+	cmd.Dir = try.user
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + try.user, "TMPDIR=" + try.temp}, try.env...)
+	if try.asks != nil {
+		cmd.Env = append(cmd.Env, try.asks.environ(try)...)
+	}
 	if failpoint != "" {
 		cmd.Env = append(cmd.Env, "FAILPOINT="+failpoint, "MEMOIR_MEMORIES_CONCURRENCY=1")
 	}
 	return cmd
 }
 
-func (x *torture) run(t testing.TB, home, failpoint string) (output, error) {
-	t.Helper()
-	cmd := x.command(home, failpoint)
+func (try trial) run(failpoint string, args ...string) (output, error) {
+	cmd := try.command(failpoint, args...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err := cmd.Run()
 	return output{out.String(), errs.String()}, err
 }
 
-// finish runs again, undisturbed, and compares what there is then with what an
-// undisturbed run leaves.
-func (x *torture) finish(t *testing.T, home, what string) {
+// whole checks that of each project the live files are those of one generation.
+func (try trial) whole(t *testing.T, what string) {
 	t.Helper()
-	stored := extracted(t, home)
-	out, err := x.run(t, home, "")
+	now := livesOf(t, try.home)
+	known := map[string]bool{}
+	for _, lives := range try.lives {
+		for project := range lives {
+			known[project] = true
+		}
+	}
+	for project := range known {
+		if !slices.ContainsFunc(try.lives, func(lives map[string]map[string]string) bool {
+			return maps.Equal(lives[project], now[project])
+		}) {
+			t.Errorf("%s: what is live of %s is none of its generations", what, project)
+		}
+	}
+}
+
+// finish brings what was disturbed to its end, and says which of the ends it is: 0, as
+// if the command had not been disturbed; 1, as if it had not been given.
+func (try trial) finish(t *testing.T, what string) int {
+	t.Helper()
+	try.whole(t, what)
+	stored, base := extracted(t, try.home), 0
+	if try.before != "" {
+		base = extracted(t, try.before)
+	}
+	out, err := try.run("")
 	if err != nil {
 		t.Errorf("%s: the next run: %v: %s", what, err, out.stderr)
-		return
-	}
-	if diff := cmp.Diff(x.want, stateOf(t, home), cmp.AllowUnexported(state{})); diff != "" {
-		t.Errorf("%s: what the next run leaves differs:\n%s", what, diff)
-	}
-	base := 0
-	if x.before != "" {
-		base = extracted(t, x.before)
-	}
-	if claimed := int(gjson.Get(out.stdout, "phase1.claimed").Int()); claimed != x.total-(stored-base) {
-		t.Errorf("%s: %d of %d sessions were stored, and the next run extracted %d", what, stored-base, x.total, claimed)
-	}
-	if rand.IntN(8) > 0 { // what is left over would show in one place like in another
-		return
-	}
-	if out, err := x.run(t, home, ""); err != nil || gjson.Get(out.stdout, "phase1.claimed").Int() != 0 || gjson.Get(out.stdout, "phase2.#").Int() != 0 {
-		t.Errorf("%s: something was left over: %v %s", what, err, out.stdout)
-	}
-}
-
-// state is what a home holds, without the bookkeeping of jobs.
-type state struct {
-	live        map[string]string // the files of the projects' folders
-	extractions map[string]string
-	generations map[string]string
-	ledger      []string
-}
-
-func stateOf(t testing.TB, home string) state {
-	t.Helper()
-	s := state{live: files(t, filepath.Join(home, "projects")), extractions: map[string]string{}, generations: map[string]string{}}
-	st := openStore(t, home)
-	if st == nil {
-		return s
-	}
-	defer st.Close()
-	ctx := t.Context()
-	projects, err := st.Projects(ctx)
-	must(t, err)
-	for _, p := range projects {
-		extractions, err := st.Extractions(ctx, p.ID)
-		must(t, err)
-		for _, e := range extractions {
-			e.Seq = 0 // the order in which sessions were done
-			s.extractions[e.SessionKey] = fmt.Sprintf("%+v", e)
-		}
-		generations, err := st.Generations(ctx, p.ID)
-		must(t, err)
-		for _, g := range generations {
-			inputs, err := json.Marshal(g.Inputs)
-			must(t, err)
-			s.generations[fmt.Sprintf("%s %d", p.ID, g.N)] = g.ManifestHash + " " + string(inputs)
-		}
-	}
-	rows, err := st.UsageRows(ctx, time.Time{})
-	must(t, err)
-	for _, r := range rows {
-		s.ledger = append(s.ledger, fmt.Sprintf("%s %s %s %s %+v", r.ProjectID, r.Model, r.Phase, r.Outcome, r.Usage))
-	}
-	return s
-}
-
-// openStore opens the database of a home; nil if there is none yet.
-func openStore(t testing.TB, home string) *store.Store {
-	t.Helper()
-	path := filepath.Join(home, databaseName)
-	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
-		return nil
-	}
-	st, err := store.Open(t.Context(), path, store.Options{})
-	must(t, err)
-	return st
-}
-
-// extracted is how many sessions were extracted from.
-func extracted(t testing.TB, home string) int {
-	t.Helper()
-	st := openStore(t, home)
-	if st == nil {
 		return 0
 	}
-	defer st.Close()
-	done, err := st.Sessions(t.Context(), store.Filter{Reason: memoir.ReasonUpToDate})
-	must(t, err)
-	return len(done)
+	if claimed := int(gjson.Get(out.stdout, "phase1.claimed").Int()); len(try.args) == 0 && claimed != try.total-(stored-base) {
+		t.Errorf("%s: %d of %d sessions were stored, and the next run extracted %d", what, stored-base, try.total, claimed)
+	}
+	got, end := try.stateOf(t, try), 0
+	differences := try.ends[0].differences(got)
+	if differences != "" && len(try.ends) > 1 {
+		end = 1
+		got.Rows["note"] = try.ends[1].Rows["note"] // the command may have been the first to see an edit by hand
+		if other := try.ends[1].differences(got); other == "" {
+			differences = ""
+		} else {
+			differences += "\nand from what it leaves alone:\n" + other
+		}
+	}
+	if differences != "" {
+		t.Errorf("%s: what the next run leaves differs:\n%s", what, differences)
+	}
+	if left := files(t, try.temp); len(left) > 1 && try.asks == nil {
+		t.Errorf("%s: %v are left in the directory for temporary files", what, slices.Sorted(maps.Keys(left)))
+	}
+	if try.asks != nil {
+		try.addsUp(t, what)
+	}
+	if rand.IntN(8) > 0 { // what is left to do would show in one trial like in another
+		return end
+	}
+	if out, err := try.run(""); err != nil || gjson.Get(out.stdout, "phase1.claimed").Int() != 0 || gjson.Get(out.stdout, "phase2.#").Int() != 0 {
+		t.Errorf("%s: something was left to do: %v %s", what, err, out.stdout)
+	}
+	return end
 }
 
-// files reads all below a directory; a link is where it leads.
-func files(t testing.TB, dir string) map[string]string {
+// room bounds how many trials of all tests go on at a time.
+var room = make(chan struct{}, runtime.GOMAXPROCS(0))
+
+// tried counts trials, for the log.
+var tried atomic.Int64
+
+// each tries the moments of the command, all or some, and returns how each ended.
+func (x *torture) each(t *testing.T, some int, once func(t *testing.T, try trial, n int, what string) int) []int {
 	t.Helper()
-	out := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) && path == dir {
-			return nil
+	step := 1
+	if !tortures(t) {
+		step = max(1, len(x.points)/some)
+	}
+	ends := make([]int, len(x.points))
+	var wg sync.WaitGroup
+	count := 0
+	first := rand.IntN(step)
+	if only, err := strconv.Atoi(os.Getenv(tortureVariable)); err == nil {
+		first, step = only-1, len(x.points)
+	}
+	for i := first; i < len(x.points); i += step {
+		count++
+		room <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-room }()
+			try := x.trial(t)
+			defer try.remove()
+			ends[i] = once(t, try, i+1, fmt.Sprintf("moment %d of %d (%s)", i+1, len(x.points), x.points[i]))
+		})
+	}
+	wg.Wait()
+	tried.Add(int64(count))
+	t.Logf("%d of %d moments, %d of them different", count, len(x.points), len(slices.Compact(slices.Sorted(slices.Values(x.points)))))
+	return ends
+}
+
+// killed kills the command at each moment.
+func (x *torture) killed(t *testing.T) {
+	ends := x.each(t, 3, func(t *testing.T, try trial, n int, what string) int {
+		what = "killed at " + what
+		_, err := try.run(fmt.Sprintf("kill %d", n), x.args...)
+		if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+			t.Errorf("%s: not killed: %v", what, err)
+			return 0
 		}
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(dir, path)
-		if err != nil {
-			return err
-		}
-		switch {
-		case entry.IsDir():
-			out[rel] = "directory"
-		case entry.Type()&fs.ModeSymlink != 0:
-			out[rel], err = os.Readlink(path)
-		default:
-			var b []byte
-			b, err = os.ReadFile(path)
-			out[rel] = string(b)
-		}
-		return err
+		return try.finish(t, what)
 	})
-	must(t, err)
-	return out
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
+	// What was begun is not taken back by being killed later.
+	if tortures(t) && !slices.IsSortedFunc(ends, func(a, b int) int { return b - a }) {
+		t.Errorf("the command was done, and later it was not: %v", ends)
 	}
 }
 
-// each tries the moments of a run: all of them, or every nth.
-func (x *torture) each(t *testing.T, nth int, try func(t *testing.T, n int, what string)) {
-	t.Helper()
-	if os.Getenv(tortureVariable) != "" {
-		nth = 1
-	}
-	var g errgroup.Group
-	g.SetLimit(4)
-	tried := 0
-	for n := 1; n <= len(x.points); n += nth {
-		tried++
-		g.Go(func() error {
-			try(t, n, fmt.Sprintf("moment %d of %d (%s)", n, len(x.points), x.points[n-1]))
-			return nil
-		})
-	}
-	_ = g.Wait() // no goroutine returns an error
-	t.Logf("%d of %d moments", tried, len(x.points))
-}
-
-// fixtures writes the fixture sessions.
-func fixtures(t *testing.T) string {
-	t.Helper()
-	dir := filepath.Join(t.TempDir(), "sessions")
-	_, err := testdata.Write(dir)
-	must(t, err)
-	return dir
-}
-
-// grown is a home with a memory that a person edited, and sessions of which some came
-// later than the memory.
-func grown(t *testing.T) (sessions, home string) {
-	t.Helper()
-	return grownBy(t, withFailpoints(t))
-}
-
-// grownBy is grown by a build of the program.
-func grownBy(t *testing.T, binary string) (sessions, home string) {
-	t.Helper()
-	sessions = fixtures(t)
-	aside := filepath.Join(t.TempDir(), "aside")
-	var later []string
-	for _, s := range testdata.Expected {
-		if len(s.Files) == 1 && s.Reason == "eligible" && len(later) < 4 {
-			later = append(later, filepath.FromSlash(s.Files[0]))
+// starved lets the disk be full from each moment on.
+func (x *torture) starved(t *testing.T) {
+	x.each(t, 3, func(t *testing.T, try trial, n int, what string) int {
+		what = "no room from " + what
+		out, err := try.run(fmt.Sprintf("fail %d 0", n), x.args...)
+		if strings.Contains(out.stderr, "goroutine ") {
+			t.Errorf("%s: a stack trace: %s", what, out.stderr)
 		}
-	}
-	move := func(from, to string) {
-		for _, name := range later {
-			must(t, os.MkdirAll(filepath.Dir(filepath.Join(to, name)), 0o700))
-			must(t, os.Rename(filepath.Join(from, name), filepath.Join(to, name)))
+		if exit, ok := errors.AsType[*exec.ExitError](err); ok && !slices.Contains([]int{exitFailed, exitPartly}, exit.ExitCode()) ||
+			err != nil && !strings.Contains(out.stderr, "no space left") && !strings.Contains(out.stderr, "full") {
+			t.Errorf("%s: %v: %s", what, err, out.stderr)
 		}
-	}
-	move(sessions, aside)
-	home = filepath.Join(t.TempDir(), "before")
-	x := torture{binary: binary, sessions: sessions}
-	if out, err := x.run(t, home, ""); err != nil {
-		t.Fatalf("%v: %s", err, out.stderr)
-	}
-	move(aside, sessions)
-	memories, err := filepath.Glob(filepath.Join(home, "projects", "*", "memory", "MEMORY.md"))
-	must(t, err)
-	for _, path := range memories {
-		b, err := os.ReadFile(path)
-		must(t, err)
-		must(t, os.WriteFile(path, append(b, "\n## House rules\n\n- never on a Friday\n"...), 0o600))
-	}
-	return sessions, home
+		return try.finish(t, what)
+	})
 }
 
-func TestARunThatIsKilledAtAnyWriteIsFinishedByTheNext(t *testing.T) {
-	t.Parallel()
-	sessions, before := grown(t)
-	for name, x := range map[string]*torture{
-		"first run": newTorture(t, sessions, ""),
-		"next run":  newTorture(t, sessions, before),
-	} {
-		x.each(t, 40, func(t *testing.T, n int, what string) {
-			home := x.home(t)
-			_, err := x.run(t, home, fmt.Sprintf("kill %d", n))
-			if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
-				t.Errorf("%s, %s: not killed: %v", name, what, err)
-				return
-			}
-			x.finish(t, home, name+", killed at "+what)
-		})
-	}
-}
-
-func TestARunThatFindsNoRoomAtAnyWriteLosesNothing(t *testing.T) {
-	t.Parallel()
-	sessions, before := grown(t)
-	for name, x := range map[string]*torture{
-		"first run": newTorture(t, sessions, ""),
-		"next run":  newTorture(t, sessions, before),
-	} {
-		earlier := map[string]string{}
-		if x.before != "" {
-			earlier = files(t, filepath.Join(x.before, "projects"))
-		}
-		x.each(t, 40, func(t *testing.T, n int, what string) {
-			home := x.home(t)
-			out, err := x.run(t, home, fmt.Sprintf("fail %d 0", n))
-			if strings.Contains(out.stderr, "goroutine ") {
-				t.Errorf("%s, %s: a stack trace: %s", name, what, out.stderr)
-			}
-			if exit, ok := errors.AsType[*exec.ExitError](err); ok && !slices.Contains([]int{1, 3}, exit.ExitCode()) || err != nil && !strings.Contains(out.stderr, "no space left") && !strings.Contains(out.stderr, "full") {
-				t.Errorf("%s, %s: %v: %s", name, what, err, out.stderr)
-			}
-			now := files(t, filepath.Join(home, "projects"))
-			for path, text := range earlier {
-				if strings.Contains(path, "/live/1/") && now[path] != text {
-					t.Errorf("%s, %s: %s is not what it was", name, what, path)
-				}
-			}
-			x.finish(t, home, name+", no room from "+what)
-		})
-	}
-}
-
+// A run that is killed at any time, between writes or within one.
 func TestARunThatIsKilledAtAnyTimeIsFinishedByTheNext(t *testing.T) {
 	t.Parallel()
-	sessions, _ := grown(t)
-	x := newTorture(t, sessions, "")
-	began := time.Now()
-	if _, err := x.run(t, x.home(t), ""); err != nil {
-		t.Fatal(err)
-	}
-	lasts := time.Since(began)
 	times := 6
-	if os.Getenv(tortureVariable) != "" {
+	if tortures(t) {
 		times = 200
 	}
+	x := newTorture(t, few(t, 7), "")
+	x.undisturbed(t)
+	calm := x.trial(t)
+	began := time.Now()
+	_, err := calm.run("")
+	must(t, err)
+	lasts := time.Since(began)
+	calm.remove()
 	random := rand.New(rand.NewPCG(1, 2))
+	var wg sync.WaitGroup
 	for range times {
 		after := time.Duration(random.Int64N(int64(lasts)))
-		home := x.home(t)
-		cmd := x.command(home, "")
-		must(t, cmd.Start())
-		time.Sleep(after) // the moment of death is anywhere in the run
-		_ = cmd.Process.Signal(syscall.SIGKILL)
-		_ = cmd.Wait()
-		x.finish(t, home, "killed after "+after.String())
+		room <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-room }()
+			try := x.trial(t)
+			defer try.remove()
+			cmd := try.command("")
+			must(t, cmd.Start())
+			time.Sleep(after) // the moment of death is anywhere in the run
+			_ = cmd.Process.Signal(syscall.SIGKILL)
+			_ = cmd.Wait()
+			try.finish(t, "killed after "+after.String())
+		})
 	}
+	wg.Wait()
+	t.Logf("%d moments at random", times)
 }

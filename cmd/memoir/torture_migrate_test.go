@@ -1,0 +1,83 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pressly/goose/v3"
+)
+
+// older makes of a home one whose database has an earlier schema, with as much of what
+// it holds as that schema has room for.
+func older(t *testing.T, home string, version int64) {
+	t.Helper()
+	path := filepath.Join(home, databaseName)
+	must(t, os.Rename(path, path+".newer"))
+	db, err := sql.Open("sqlite3", "file:"+path+"?_foreign_keys=off")
+	must(t, err)
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	provider, err := goose.NewProvider(goose.DialectSQLite3, db, os.DirFS(filepath.Join("..", "..", "store", "migration")), goose.WithDisableGlobalRegistry(true))
+	must(t, err)
+	_, err = provider.UpTo(context.Background(), version)
+	must(t, err)
+	run := func(statement string) {
+		t.Helper()
+		_, err := db.Exec(statement)
+		must(t, err)
+	}
+	run(`ATTACH '` + path + `.newer' AS newer`)
+	for _, table := range columnOf(t, db, `SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> 'goose_db_version'`) {
+		if table == "counter" { // its rows are made by migrations
+			run(`UPDATE counter SET n = (SELECT n FROM newer.counter c WHERE c.name = counter.name)`)
+			continue
+		}
+		now := columnOf(t, db, `SELECT name FROM pragma_table_info('`+table+`', 'newer')`)
+		var columns []string
+		for _, column := range columnOf(t, db, `SELECT name FROM pragma_table_info('`+table+`', 'main')`) {
+			if slices.Contains(now, column) {
+				columns = append(columns, column)
+			}
+		}
+		list := strings.Join(columns, ", ")
+		run(`INSERT INTO main.` + table + ` (` + list + `) SELECT ` + list + ` FROM newer.` + table)
+	}
+	run(`DETACH newer`)
+	const applicationID = 0x6d656d72 // as in package store
+	run(fmt.Sprintf(`PRAGMA application_id = %d`, applicationID))
+	run(fmt.Sprintf(`PRAGMA user_version = %d`, version))
+	must(t, os.Remove(path+".newer"))
+}
+
+// Each earlier schema is migrated, and the migration disturbed at each of its writes.
+func TestAMigrationThatIsDisturbedAtAnyWriteIsFinishedByTheNextRun(t *testing.T) {
+	t.Parallel()
+	migrations, err := filepath.Glob(filepath.Join("..", "..", "store", "migration", "*.sql"))
+	must(t, err)
+	for n := range int64(len(migrations) - 1) {
+		t.Run(fmt.Sprintf("from schema %d", n+1), func(t *testing.T) {
+			t.Parallel()
+			tortures(t)
+			sessions, home := grown(t)
+			older(t, home, n+1)
+			x := newTorture(t, sessions, home)
+			x.undisturbed(t)
+			// What comes after it is disturbed elsewhere.
+			migrated := slices.Index(x.points, "committed store.Open")
+			if migrated < 0 {
+				t.Fatalf("nothing was migrated: %v", x.points[:min(len(x.points), 20)])
+			}
+			x.points = x.points[:migrated+1]
+			x.killed(t)
+			x.starved(t)
+		})
+	}
+}

@@ -1,0 +1,279 @@
+//go:build unix
+
+package main
+
+import (
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"memoir"
+	"memoir/memory"
+	"memoir/store"
+)
+
+// state is all that a home holds, but for what depends on when things happened.
+type state struct {
+	Files map[string]string   // of the whole home, by path
+	Rows  map[string][]string // of the database, by table
+}
+
+// published is the state without what is about to be published, or to be removed.
+func (s state) published() state {
+	files := map[string]string{}
+	for path, text := range s.Files {
+		if !strings.HasPrefix(path, databaseName) && !strings.Contains(path, "/.") {
+			files[path] = text
+		}
+	}
+	return state{files, s.Rows}
+}
+
+// without is the state but for a table.
+func (s state) without(table string) state {
+	rows := maps.Clone(s.Rows)
+	delete(rows, table)
+	return state{s.Files, rows}
+}
+
+// differences says in short how another state differs; empty if it does not.
+func (s state) differences(other state) string {
+	var b strings.Builder
+	for _, path := range slices.Sorted(maps.Keys(s.Files)) {
+		text, ok := other.Files[path]
+		if !ok {
+			fmt.Fprintf(&b, "- %s\n", path)
+		} else if text != s.Files[path] {
+			fmt.Fprintf(&b, "%s differs: %.1000s\n", path, cmp.Diff(s.Files[path], text))
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(other.Files)) {
+		if _, ok := s.Files[path]; !ok {
+			fmt.Fprintf(&b, "+ %s\n", path)
+		}
+	}
+	for _, table := range slices.Sorted(maps.Keys(s.Rows)) {
+		if diff := cmp.Diff(s.Rows[table], other.Rows[table]); diff != "" {
+			fmt.Fprintf(&b, "%s differs: %.2000s\n", table, diff)
+		}
+	}
+	return b.String()
+}
+
+// bookkeeping are the columns that tell of times, processes and the order of events.
+// A table without columns is bookkeeping altogether.
+var bookkeeping = map[string][]string{
+	"counter":          {"n"},
+	"extraction":       {"seq", "stored_at"},
+	"generation":       {"fence", "seq", "at"},
+	"goose_db_version": {"id", "tstamp"},
+	"job": {"owner", "holder", "lease_until", "attempts", "crashes", "isolated", "errand", "next_attempt_at",
+		"last_error", "input_version", "done_version", "started_at", "finished_at"},
+	"ledger": {"id", "at", "run", "duration_ms", "work"},
+	"mark":   {"at"},
+	// Hashes by a key that is made at random in each home.
+	"forgotten_key":       nil,
+	"forgotten_line":      {"hash"},
+	"forgotten_beginning": {"hash"},
+	"run":                 nil,
+	"note":                {"id", "at"},
+	"project":             {"change_seq", "consumed_seq", "forced_seq", "fence", "published_at"},
+	"withdrawal":          {"seq"},
+}
+
+func stateOf(t testing.TB, home string) state {
+	t.Helper()
+	s := state{Files: files(t, home), Rows: rowsOf(t, home)}
+	for path := range s.Files {
+		switch base := filepath.Base(path); {
+		case base == databaseName, strings.HasSuffix(base, ".bak"), strings.HasPrefix(path, "log/") && s.Files[path] != "directory":
+			s.Files[path] = "" // what is in it is compared by row, or tells when things happened
+		case strings.HasSuffix(base, ".tar.zst"):
+			s.Files[path] = inArchive(t, home, path)
+		}
+	}
+	return s
+}
+
+// inArchive is what an archive holds; packing it again need not give the same bytes.
+func inArchive(t testing.TB, home, path string) string {
+	t.Helper()
+	parts := strings.Split(filepath.ToSlash(path), "/")
+	n, err := strconv.Atoi(strings.TrimSuffix(parts[len(parts)-1], ".tar.zst"))
+	if err != nil || len(parts) != 4 { // staged, or in the folder of a merged project
+		return "an archive"
+	}
+	files, err := memory.At(home, parts[1]).ReadArchive(n)
+	must(t, err)
+	return fmt.Sprintf("%q", files)
+}
+
+func rowsOf(t testing.TB, home string) map[string][]string {
+	t.Helper()
+	path := filepath.Join(home, databaseName)
+	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
+		return nil
+	}
+	db, err := sql.Open("sqlite3", "file:"+path+"?mode=ro")
+	must(t, err)
+	defer db.Close()
+	out := map[string][]string{}
+	for _, name := range columnOf(t, db, `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`) {
+		if left, ok := bookkeeping[name]; ok && left == nil {
+			continue
+		}
+		rows, err := db.Query(`SELECT * FROM "` + name + `"`)
+		must(t, err)
+		columns, err := rows.Columns()
+		must(t, err)
+		for rows.Next() {
+			values, into := make([]any, len(columns)), make([]any, len(columns))
+			for i := range values {
+				into[i] = &values[i]
+			}
+			must(t, rows.Scan(into...))
+			var row strings.Builder
+			for i, column := range columns {
+				if !slices.Contains(bookkeeping[name], column) {
+					fmt.Fprintf(&row, "%s=%v ", column, hexed(values[i]))
+				}
+			}
+			// A claim that was given back, or never ended, leaves no trace but this.
+			settled := strings.Replace(row.String(), "status=pending", "status=done", 1)
+			if strings.HasPrefix(settled, "kind=consolidate") {
+				out[name] = append(out[name], settled)
+				continue
+			}
+			out[name] = append(out[name], row.String())
+		}
+		must(t, errors.Join(rows.Err(), rows.Close()))
+		slices.Sort(out[name])
+	}
+	return out
+}
+
+func hexed(value any) any {
+	if b, ok := value.([]byte); ok {
+		return hex.EncodeToString(b)
+	}
+	return value
+}
+
+func columnOf(t testing.TB, db *sql.DB, query string) (out []string) {
+	t.Helper()
+	rows, err := db.Query(query)
+	must(t, err)
+	defer rows.Close()
+	for rows.Next() {
+		var one string
+		must(t, rows.Scan(&one))
+		out = append(out, one)
+	}
+	must(t, rows.Err())
+	return out
+}
+
+// lastOf are the live files of a home.
+func lastOf(t testing.TB, home string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	for project, live := range livesOf(t, home) {
+		for path, text := range live {
+			if path != "manifest.json" {
+				out[filepath.Join(project, path)] = text
+			}
+		}
+	}
+	return out
+}
+
+// livesOf are the live files of each project that has any.
+func livesOf(t testing.TB, home string) map[string]map[string]string {
+	t.Helper()
+	out := map[string]map[string]string{}
+	links, err := filepath.Glob(filepath.Join(home, "projects", "*", "memory"))
+	must(t, err)
+	for _, link := range links {
+		to, err := filepath.EvalSymlinks(link)
+		if errors.Is(err, fs.ErrNotExist) { // it leads nowhere
+			continue
+		}
+		must(t, err)
+		out[filepath.Base(filepath.Dir(link))] = files(t, to)
+	}
+	return out
+}
+
+// openStore opens the database of a home; nil if there is none yet.
+func openStore(t testing.TB, home string) *store.Store {
+	t.Helper()
+	path := filepath.Join(home, databaseName)
+	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
+		return nil
+	}
+	st, err := store.Open(t.Context(), path, store.Options{})
+	must(t, err)
+	return st
+}
+
+// extracted is how many sessions were extracted from.
+func extracted(t testing.TB, home string) int {
+	t.Helper()
+	st := openStore(t, home)
+	if st == nil {
+		return 0
+	}
+	defer st.Close()
+	done, err := st.Sessions(t.Context(), store.Filter{Reason: memoir.ReasonUpToDate})
+	must(t, err)
+	return len(done)
+}
+
+// files reads all below a directory; a link is where it leads.
+func files(t testing.TB, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) && path == dir {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		switch {
+		case entry.IsDir():
+			out[rel] = "directory"
+		case entry.Type()&fs.ModeSymlink != 0:
+			out[rel], err = os.Readlink(path)
+		default:
+			var b []byte
+			b, err = os.ReadFile(path)
+			out[rel] = string(b)
+		}
+		return err
+	})
+	must(t, err)
+	return out
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,128 @@
+package failpoint
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// writes are the functions and methods that change a disk, by name, whatever they are
+// called on; of those in package os alone are osWrites.
+var (
+	writes = []string{
+		"Chmod", "Chown", "Chtimes", "Create", "CreateTemp", "Mkdir", "MkdirAll", "MkdirTemp", "OpenFile",
+		"Remove", "RemoveAll", "Rename", "Symlink", "Sync", "WriteFile", "ExecContext",
+	}
+	osWrites = []string{"Link", "Truncate"}
+)
+
+// without are the functions that have fewer moments than writes, and why.
+var without = map[string]string{
+	"config.replaceFile":   "one moment before a sequence of writes that replaces a file in one step",
+	"main.emptyDirectory":  "what smoke writes is compared and thrown away",
+	"main.smoke":           "the same",
+	"model.removeAll":      "it makes removable what the removal, which has moments, could not remove",
+	"rollout.openDatabase": "the database of an agent, opened for reading",
+	"store.exec":           "a statement of a transaction, which has moments",
+	"store.rollback":       "it leaves what was before",
+	"store.syncDir":        "it follows a rename, which has a moment",
+	"store.transact":       "write has moments for those that write",
+	"store.unwritable":     "it opens what is there",
+}
+
+// TestEveryWriteHasAMoment reads the source: as many moments stand in a function as
+// writes, so that who adds a write is told to let tests disturb the program there.
+func TestEveryWriteHasAMoment(t *testing.T) {
+	t.Parallel()
+	used := map[string]bool{}
+	err := filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			if slices.Contains([]string{"failpoint", "bench", "testdata", "modeltest", ".git", ".tools"}, entry.Name()) {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			return err
+		}
+		for _, decl := range file.Decls {
+			fn, ok := decl.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			name := file.Name.Name + "." + fn.Name.Name
+			found, moments := count(fn)
+			if len(found) <= moments {
+				continue
+			}
+			if _, ok := without[name]; ok {
+				used[name] = true
+				continue
+			}
+			t.Errorf("%s: %s writes (%s) and has %d moments: call failpoint.Before, or one of its functions instead of os's", path, name, strings.Join(found, ", "), moments)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range without {
+		if !used[name] {
+			t.Errorf("%s is excused and needs no excuse", name)
+		}
+	}
+}
+
+// count tells which writes a function makes, and how many moments it has.
+func count(fn *ast.FuncDecl) (found []string, moments int) {
+	ast.Inspect(fn, func(node ast.Node) bool {
+		// Statements of SQL are executed on a tx; whoever makes one may write.
+		if literal, ok := node.(*ast.CompositeLit); ok && fmt.Sprint(literal.Type) == "tx" {
+			found = append(found, "tx")
+		}
+		call, ok := node.(*ast.CallExpr)
+		if !ok {
+			return true
+		}
+		selector, ok := call.Fun.(*ast.SelectorExpr)
+		if !ok {
+			return true
+		}
+		on, name := fmt.Sprint(selector.X), selector.Sel.Name
+		switch {
+		case on == "failpoint" && (name == "Before" || name == "After"), name == "step":
+			moments++
+		case on == "failpoint":
+		case name == "OpenFile" && reads(call):
+		case slices.Contains(writes, name), on == "os" && slices.Contains(osWrites, name):
+			found = append(found, on+"."+name)
+		}
+		return true
+	})
+	return found, moments
+}
+
+// reads reports whether a file is opened for nothing else.
+func reads(open *ast.CallExpr) bool {
+	only := false
+	ast.Inspect(open, func(node ast.Node) bool {
+		if id, ok := node.(*ast.Ident); ok && id.Name == "O_RDONLY" {
+			only = true
+		}
+		return true
+	})
+	return only
+}

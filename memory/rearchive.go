@@ -3,8 +3,12 @@ package memory
 import (
 	"bytes"
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+
+	"memoir/failpoint"
 )
 
 // rearchive makes the archive of a live generation again that is gone or damaged, as
@@ -39,7 +43,7 @@ func (r Root) rearchive(n int) error {
 		err = r.writeArchive(n, packed)
 	}
 	if err == nil {
-		err = os.Rename(r.stagedArchive(n), r.Archive(n))
+		err = failpoint.Rename(r.stagedArchive(n), r.Archive(n))
 	}
 	if err != nil {
 		return storageError(err, "make the archive of generation %d again", n)
@@ -55,7 +59,11 @@ func (r Root) remanifest(n int) error {
 		return err
 	}
 	defer root.Close()
-	if data, err := readBounded(root, manifestName, maxFile); err == nil {
+	data, err := readBounded(root, manifestName, maxFile)
+	if errors.Is(err, fs.ErrPermission) {
+		return nil // it may be sound; whoever reads it says what is wrong
+	}
+	if err == nil {
 		if m, err := parseManifest(data); err == nil && m.Generation == n {
 			return nil
 		}
@@ -66,6 +74,9 @@ func (r Root) remanifest(n int) error {
 	}
 	staged := stagePrefix + manifestName + "-" + r.attempt
 	if err = r.writeFile(context.Background(), root, staged, m.Encode()); err == nil {
+		err = failpoint.Before("put back manifest")
+	}
+	if err == nil {
 		err = root.Rename(staged, manifestName)
 	}
 	if err != nil {

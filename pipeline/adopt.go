@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"memoir"
@@ -44,6 +45,9 @@ type AdoptedProject struct {
 // database that lost them. Files are read, and none is changed.
 func Adopt(ctx context.Context, st *store.Store, o AdoptOptions) ([]AdoptedProject, error) {
 	entries, err := os.ReadDir(filepath.Join(o.Home, "projects"))
+	if errors.Is(err, syscall.ENOTDIR) { // whoever publishes there says so
+		return nil, nil
+	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, memoir.Errorf(memoir.CodeStorage, "make the folder readable for you", "list projects: %w", err)
 	}

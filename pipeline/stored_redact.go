@@ -190,7 +190,7 @@ func (s *sweep) sweepUnfinished() error {
 		if err != nil || entry.IsDir() || !strings.HasPrefix(entry.Name(), unfinishedStart) || s.placeOf(path).area == inLive {
 			return nil
 		}
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := failpoint.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return memoir.Errorf(memoir.CodeStorage, "", "remove a file that was not finished: %w", err)
 		}
 		return nil

@@ -340,7 +340,7 @@ func (r *Repair) earlier() (paths []string) {
 // removeAll removes a database that nobody uses, with the files beside it.
 func removeAll(path string) error {
 	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
-		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := failpoint.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}

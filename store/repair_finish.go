@@ -117,7 +117,7 @@ func checkRepair(path string) error {
 			return memoir.Errorf(memoir.CodeCorrupt, repairHint, "database %s is gone, but its log is there", path)
 		}
 	}
-	if _, err := os.Lstat(path + repairedSuffix); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(path + repairedSuffix); err != nil { // why it can't be looked at is told by who opens the database
 		return nil
 	}
 	return memoir.Errorf(memoir.CodeCorrupt, "`memoir doctor --repair` finishes it", "the repair of database %s is not finished", path)

@@ -47,6 +47,13 @@ func (s state) without(table string) state {
 	return state{s.Files, rows}
 }
 
+// withoutLogs is the state but for what runs in the background said.
+func (s state) withoutLogs() state {
+	kept := maps.Clone(s.Files)
+	maps.DeleteFunc(kept, func(path, _ string) bool { return path == "log" || strings.HasPrefix(path, "log/") })
+	return state{kept, s.Rows}
+}
+
 // differences says in short how another state differs; empty if it does not.
 func (s state) differences(other state) string {
 	var b strings.Builder

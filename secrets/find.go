@@ -53,20 +53,35 @@ func (b bitset) all() iter.Seq[int32] {
 	}
 }
 
-// search returns gitleaks' findings in text and those that appear once JSON's escape
-// sequences are resolved, by the position of the secret.
-func (set *ruleSet) search(text string) []finding {
+// search returns gitleaks' findings in text, those that appear once JSON's escape
+// sequences are resolved or lines that a terminal broke are joined, and those in what
+// is base64 in it, by the position of the secret.
+func (set *ruleSet) search(text string) []finding { return set.searchDeep(text, maxDepth) }
+
+func (set *ruleSet) searchDeep(text string, depth int) []finding {
 	found := set.find(text)
+	var more []finding
 	resolved, changed := resolve(text)
-	if !changed {
+	if changed {
+		more = set.find(resolved)
+	}
+	more = append(more, set.findWrapped(text)...)
+	if depth > 0 {
+		more = append(more, set.findEncoded(text, depth-1)...)
+		if changed {
+			more = append(more, set.findEncoded(resolved, depth-1)...)
+		}
+	}
+	if len(more) == 0 {
 		return dropCovered(found)
 	}
 	known := map[place]bool{}
 	for _, f := range found {
 		known[f.place()] = true
 	}
-	for _, f := range set.find(resolved) {
+	for _, f := range more {
 		if !known[f.place()] {
+			known[f.place()] = true
 			found = append(found, f)
 		}
 	}

@@ -97,9 +97,10 @@ func translate(c config.ViperConfig) (config.Config, error) {
 }
 
 func newRuleSet(c config.Config, own map[string]bool) (*ruleSet, error) {
-	set := &ruleSet{byID: map[string]*rule{}, global: newAllowlists(c.Allowlists), labels: map[string]bool{}}
+	lists := allowlists{}
+	set := &ruleSet{byID: map[string]*rule{}, global: lists.of(c.Allowlists), labels: map[string]bool{}}
 	for _, id := range slices.Compact(slices.Sorted(slices.Values(c.OrderedRules))) {
-		r := &rule{Rule: c.Rules[id], label: label(id), allow: newAllowlists(c.Rules[id].Allowlists)}
+		r := &rule{Rule: c.Rules[id], label: label(id), allow: lists.of(c.Rules[id].Allowlists)}
 		if r.Regex == nil {
 			continue // a rule about file names; a text has none
 		}

@@ -16,53 +16,55 @@ import (
 // characters that depend on the value alone, so those around it do not matter.
 func disguises(value string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		seen := map[string]bool{value: true}
-		form := func(s string) bool {
-			if seen[s] {
-				return true
-			}
-			seen[s] = true
-			return yield(s)
-		}
-		for _, s := range escapes(value) {
-			if !form(s) {
-				return
-			}
-		}
-		digits := hex.EncodeToString([]byte(value))
-		if !form(digits) || !form(strings.ToUpper(digits)) {
-			return
-		}
-		for _, s := range []string{value, value + "\n"} { // as echo writes it
-			for offset := range 3 {
-				std := middle(base64.RawStdEncoding, s, offset)
-				if !form(std) || !form(middle(base64.RawURLEncoding, s, offset)) {
+		if strings.ContainsFunc(value, needsEscape) {
+			for _, s := range escapes(value) {
+				if s != value && !yield(s) {
 					return
 				}
 			}
 		}
+		digits := hex.EncodeToString([]byte(value))
+		if !yield(digits) || !yield(strings.ToUpper(digits)) {
+			return
+		}
+		for offset := range 3 {
+			standard := middle(value, offset)
+			if !yield(standard) || !yield(urlAlphabet.Replace(standard)) {
+				return
+			}
+		}
 	}
 }
+
+// needsEscape reports whether some encoder writes a character as another than itself.
+func needsEscape(c rune) bool {
+	return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' && c != '_' && c != '.'
+}
+
+var (
+	urlAlphabet = strings.NewReplacer("+", "-", "/", "_")
+	fewer       = strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&")
+	more        = strings.NewReplacer("=", `\u003d`, "'", `\u0027`, "+", `\u002b`)
+	again       = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+	entities    = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
+	apostrophes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&apos;")
+)
 
 // escapes lists the value as JSON, HTML, URLs and shells write it, each by the
 // encoders that are most in use.
 func escapes(value string) []string {
 	quoted, _ := json.Marshal(value) // a string is always valid
 	escaped := string(quoted[1 : len(quoted)-1])
-	plain := strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(escaped)
+	plain := fewer.Replace(escaped)
 	query := url.QueryEscape(value)
 	path := url.PathEscape(value)
 	component := strings.ReplaceAll(query, "+", "%20")
-	out := []string{
-		escaped, plain, strings.ReplaceAll(plain, "/", `\/`),
-		strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(plain), // JSON in JSON
-		strings.NewReplacer("=", `\u003d`, "'", `\u0027`, "+", `\u002b`).Replace(escaped),
+	return []string{
+		escaped, plain, strings.ReplaceAll(plain, "/", `\/`), again.Replace(plain), more.Replace(escaped),
 		query, path, component, lowerEscapes(query), lowerEscapes(path), lowerEscapes(component),
-		html.EscapeString(value), strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;").Replace(value),
-		strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&apos;").Replace(value),
+		html.EscapeString(value), entities.Replace(value), apostrophes.Replace(value),
 		strings.ReplaceAll(value, "'", `'\''`),
 	}
-	return out
 }
 
 // lowerEscapes writes the digits of percent escapes in lower case.
@@ -78,8 +80,9 @@ func lowerEscapes(s string) string {
 
 // middle encodes a value that begins so many bytes after a group of three, and leaves
 // out the characters that share bits with what is before and behind it.
-func middle(encoding *base64.Encoding, value string, offset int) string {
-	encoded := encoding.EncodeToString([]byte(strings.Repeat("\x00", offset) + value))
+func middle(value string, offset int) string {
+	padded := make([]byte, offset, offset+len(value))
+	encoded := base64.RawStdEncoding.EncodeToString(append(padded, value...))
 	from := (offset*8 + 5) / 6
 	to := (offset + len(value)) * 8 / 6
 	return encoded[min(from, to):to]

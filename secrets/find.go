@@ -162,7 +162,9 @@ func (s *search) enabled(n int32) bool { return !s.set.rules[n].needsKeyword || 
 // findHits turns the hits of each rule into its findings.
 func (s *search) findHits() {
 	hits := s.hits
-	slices.SortStableFunc(hits, func(a, b ruleHit) int { return cmp.Compare(a.rule, b.rule) })
+	slices.SortStableFunc(hits, func(a, b ruleHit) int {
+		return cmp.Or(s.turn(a.rule)-s.turn(b.rule), cmp.Compare(a.rule, b.rule))
+	})
 	for len(hits) > 0 {
 		n := hits[0].rule
 		var own []hit
@@ -176,7 +178,9 @@ func (s *search) findHits() {
 		}
 		if matches, ok := r.matches(s.text, own); ok {
 			for _, m := range matches {
-				s.judge(r, m[0], m[1])
+				if !r.fallback || !s.foundIn(m[0], m[1]) {
+					s.judge(r, m[0], m[1])
+				}
 			}
 		} else {
 			s.appendWhole(r)
@@ -184,13 +188,32 @@ func (s *search) findHits() {
 	}
 }
 
+// turn sorts the rules that need not look at what others have found behind those.
+func (s *search) turn(n int32) int {
+	if s.set.rules[n].fallback {
+		return 1
+	}
+	return 0
+}
+
+// foundIn reports whether what a match is about has been found: a secret that begins
+// behind a quote, a space or an equals sign and ends with the match or right before it.
+func (s *search) foundIn(start, end int) bool {
+	return slices.ContainsFunc(s.found, func(f finding) bool {
+		return start < f.start && f.start < end && f.end <= end && end-f.end <= 1 && f.end-f.start >= minRepeated &&
+			strings.IndexByte("\"'` =\t\n", s.text[f.start-1]) >= 0
+	})
+}
+
 // findSlowly searches as gitleaks does: each rule of which the text has a keyword
 // runs over the whole text.
 func (s *search) findSlowly() {
 	lower := strings.ToLower(s.text)
-	for _, r := range s.set.rules {
-		if r.hasKeyword(lower) {
-			s.appendWhole(r)
+	for _, late := range []bool{false, true} {
+		for _, r := range s.set.rules {
+			if r.fallback == late && r.hasKeyword(lower) {
+				s.appendWhole(r)
+			}
 		}
 	}
 }
@@ -202,7 +225,9 @@ func (r *rule) hasKeyword(lower string) bool {
 
 func (s *search) appendWhole(r *rule) {
 	for _, m := range r.Regex.FindAllStringIndex(s.text, -1) {
-		s.judge(r, m[0], m[1])
+		if !r.fallback || !s.foundIn(m[0], m[1]) {
+			s.judge(r, m[0], m[1])
+		}
 	}
 }
 

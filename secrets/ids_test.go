@@ -32,7 +32,7 @@ var ids = []string{
 	"PublicKey = {sum256}", "age1{crockfordlower58}", "public_key: {sum256}", "recipient: age1{crockfordlower58}",
 	"RW{b64-54}", "key fingerprint: {fingerprint}", "{fingerprint}", "keyid {hex16}", "gpg: key {hexupper16}: public key imported",
 	`"sha": "{hex40}"`, `"hash": "{hex64}"`, `"digest": "sha256:{hex64}"`, `"checksum": "{hex32}"`, `"fingerprint": "{hex64}"`,
-	"cache key: {hex64}", "Cache restored from key: Linux-go-{hex64}", "build id {hex40}", "BuildID[sha1]={hex40}",
+	"cache_key: {hex64}", "Cache restored from key: Linux-go-{hex64}", "build id {hex40}", "BuildID[sha1]={hex40}",
 	"narHash = \"sha256-{sum256}\"", "sha256 = \"{base32lower52}\"", "/nix/store/{base32lower32}-hello-2.12",
 	"main.{hex8}.js", "chunk-{base32lower8}.mjs", "/_next/static/{nano21}/_buildManifest.js", "sourceMappingURL=app.{hex20}.js.map",
 	"terraform-{digits26}", "snowflake {digits18}", "order {hexupper8}-{digits6}", "ticket ABC-{digits5}", "ISBN 978{digits10}",

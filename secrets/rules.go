@@ -23,11 +23,16 @@ const (
 	rankGeneric              // gitleaks' generic-api-key
 )
 
+// fallbackTag marks rules for what others leave. They are many, and most secrets
+// have a name that one of them knows.
+const fallbackTag = "fallback"
+
 // rule is one rule with what is known about its expression.
 type rule struct {
 	config.Rule
 	label    string // the id in the form in which a marker carries it
 	rank     rank
+	fallback bool   // it need not look at what other rules have found
 	fragment []bool // by group: it captures only a piece of what is secret
 	allow    []*allowlist
 	searcher
@@ -114,6 +119,7 @@ func newRuleSet(c config.Config, own map[string]bool) (*ruleSet, error) {
 		if err != nil {
 			return nil, fmt.Errorf("parse the expression of rule %s: %w", id, err)
 		}
+		r.fallback = slices.Contains(r.Tags, fallbackTag)
 		r.fragment = fragments(tree, r.Regex.NumSubexp())
 		r.searcher = newSearcher(tree, r.Regex.String(), r.Keywords)
 		set.rules = append(set.rules, r)

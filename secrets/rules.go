@@ -48,8 +48,8 @@ type ruleSet struct {
 }
 
 // loadRules reads and compiles gitleaks' default rules, the built-in extra ones
-// if wanted, and a person's own.
-func loadRules(configPath string, extra bool) (*ruleSet, error) {
+// if wanted, a person's own, and a project's.
+func loadRules(options Options, extra bool) (*ruleSet, error) {
 	merged, err := parseConfig(config.DefaultConfig)
 	if err != nil {
 		return nil, fmt.Errorf("read gitleaks' default rules: %w", err)
@@ -65,15 +65,23 @@ func loadRules(configPath string, extra bool) (*ruleSet, error) {
 		}
 		merge(&merged, more)
 	}
-	if configPath != "" {
-		if err := mergeFile(&merged, configPath, 0); err != nil {
+	at := ""
+	if options.ConfigPath != "" {
+		at = options.ConfigPath
+		if err := mergeFile(&merged, at, 0); err != nil {
+			return nil, err
+		}
+	}
+	if options.ProjectPath != "" {
+		at = options.ProjectPath
+		if err := mergeProject(&merged, at, options.ProjectTrusted); err != nil {
 			return nil, err
 		}
 	}
 	compiled, err := translate(merged)
 	if err != nil {
-		if configPath != "" {
-			return nil, configError(configPath, err)
+		if at != "" {
+			return nil, configError(at, err)
 		}
 		return nil, fmt.Errorf("compile the built-in rules: %w", err)
 	}

@@ -50,7 +50,7 @@ func (r *run) reading(ctx context.Context, s memoir.Session) (calls int, bytes i
 		if err != nil {
 			return out, err
 		}
-		loaded, err := Load(ctx, r.scanner, parts, marks...)
+		loaded, err := Load(ctx, r.scannerOf(s.CWD), parts, marks...)
 		if err != nil {
 			return out, err
 		}

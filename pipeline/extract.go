@@ -207,7 +207,8 @@ func (r *run) extractOne(ctx context.Context, claim store.Claim) (extracted, err
 	if err != nil {
 		return extracted{}, err
 	}
-	loaded, err := Load(ctx, r.scanner, parts, claim.PriorMarks...)
+	scanner := r.scannerOf(claim.Session.CWD)
+	loaded, err := Load(ctx, scanner, parts, claim.PriorMarks...)
 	if err != nil {
 		return extracted{}, err
 	}
@@ -228,7 +229,7 @@ func (r *run) extractOne(ctx context.Context, claim store.Claim) (extracted, err
 	}
 	out.Work = &work
 	session := movedTo(claim.Session, work, loaded.Items)
-	session.Title, _ = r.scanner.Redact(session.Title)
+	session.Title, _ = scanner.Redact(session.Title)
 	earlier, since := r.earlier(claim.Prior, loaded)
 	extraction, usage, err := r.extractor.Extract(ctx, extract.Input{Session: session, Items: loaded.Items, Earlier: earlier, Since: since})
 	accountOf(ctx).tell(usage) // spent, whatever comes of it
@@ -247,7 +248,7 @@ func (r *run) extractOne(ctx context.Context, claim store.Claim) (extracted, err
 
 // seal redacts what the extractor wrote, checks it, and fills in what it rests on.
 func (r *run) seal(e *memoir.Extraction, s memoir.Session, loaded Loaded) error {
-	redacted, counts := r.scanner.Extraction(*e)
+	redacted, counts := r.scannerOf(s.CWD).Extraction(*e)
 	loaded.Redactions.Merge(counts)
 	*e = redacted
 	if err := extract.Check(*e, loaded.Items); err != nil {

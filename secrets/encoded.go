@@ -83,7 +83,9 @@ var standard = strings.NewReplacer("-", "+", "_", "/")
 
 // decode decodes as many whole groups as there are, in either alphabet.
 func decode(code string) string {
-	code = standard.Replace(code)
+	if strings.ContainsAny(code, "-_") {
+		code = standard.Replace(code)
+	}
 	if len(code)%4 == 1 {
 		code = code[:len(code)-1]
 	}
@@ -94,10 +96,19 @@ func decode(code string) string {
 	return string(decoded)
 }
 
+// groupOfText tells which characters a group of base64 begins with whose first byte is
+// printable or white space in ASCII.
+var groupOfText = func() (set [256]bool) {
+	for _, c := range []byte("CDIJKLMNOPQRSTUVWXYZabcdef") {
+		set[c] = true
+	}
+	return set
+}()
+
 // isText reports whether base64 of whole groups is that of text.
 func isText(code string) bool {
-	for _, c := range []byte(decode(code)) {
-		if c < ' ' && c != '\n' && c != '\t' && c != '\r' || c == 0x7f {
+	for at := 0; at < len(code); at += 4 {
+		if !groupOfText[code[at]] {
 			return false
 		}
 	}

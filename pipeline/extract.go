@@ -226,7 +226,8 @@ func (r *run) extractOne(ctx context.Context, claim store.Claim) (extracted, err
 	if err != nil {
 		return extracted{}, err
 	}
-	loaded, err := load(ctx, r.scanner, parts, r.beginningsGone, claim.PriorMarks)
+	scanner := r.scannerOf(claim.Session.CWD)
+	loaded, err := load(ctx, scanner, parts, r.beginningsGone, claim.PriorMarks)
 	if err != nil {
 		return extracted{}, err
 	}
@@ -247,7 +248,7 @@ func (r *run) extractOne(ctx context.Context, claim store.Claim) (extracted, err
 	}
 	out.Work = &work
 	session := movedTo(claim.Session, work, loaded.Items)
-	session.Title, _ = r.scanner.Redact(session.Title)
+	session.Title, _ = scanner.Redact(session.Title)
 	if loaded.Forgotten > 0 { // it may be what a forgotten session was about
 		session.Title = ""
 	}
@@ -269,7 +270,7 @@ func (r *run) extractOne(ctx context.Context, claim store.Claim) (extracted, err
 
 // seal redacts what the extractor wrote, checks it, and fills in what it rests on.
 func (r *run) seal(e *memoir.Extraction, s memoir.Session, loaded Loaded) error {
-	redacted, counts := r.scanner.Extraction(*e)
+	redacted, counts := r.scannerOf(s.CWD).Extraction(*e)
 	loaded.Redactions.Merge(counts)
 	*e = redacted
 	if err := extract.Check(*e, loaded.Items); err != nil {

@@ -21,29 +21,30 @@ import (
 
 // run is one run's state. Workers share report through mu.
 type run struct {
-	store          *store.Store
-	opts           Options
-	scanner        *secrets.Scanner
-	extractor      extract.Extractor
-	consolidator   consolidate.Consolidator
-	prompts        *prompts.Set      // those of the settings, or the program's own
-	secretKeys     map[string]string // by provider, for as long as models are opened, or processes of their own
-	meter          *meter
-	holder         lease.Holder
-	log            *slog.Logger
-	began          time.Time
-	keys           []string // the sessions to claim from, sorted; empty: all
-	aside          aside    // what no limit has room for; guarded by mu
-	id             string   // of this run, in the ledger
-	trusted        config.TrustStore
-	heads          map[string]rollout.Head // of the files that the scan looked at, by path
-	starting       string                  // key of the session to leave alone
-	switched       projectFiles
-	spared         map[string]bool   // keys of sessions left for the next run; guarded by mu
-	unstartable    bool              // no process of its own can be started; guarded by mu
-	beginningsGone store.Hashes      // how forgotten sessions began
-	forgetting     *forgetting       // nil unless a project's memory is made for the sake of forgetting
-	known          *secrets.Redactor // knows the secrets of the whole home; nil unless that is redacted
+	store           *store.Store
+	opts            Options
+	scanner         *secrets.Scanner
+	extractor       extract.Extractor
+	consolidator    consolidate.Consolidator
+	prompts         *prompts.Set      // those of the settings, or the program's own
+	secretKeys      map[string]string // by provider, for as long as models are opened, or processes of their own
+	meter           *meter
+	holder          lease.Holder
+	log             *slog.Logger
+	began           time.Time
+	keys            []string // the sessions to claim from, sorted; empty: all
+	aside           aside    // what no limit has room for; guarded by mu
+	id              string   // of this run, in the ledger
+	trusted         config.TrustStore
+	heads           map[string]rollout.Head // of the files that the scan looked at, by path
+	starting        string                  // key of the session to leave alone
+	switched        projectFiles
+	spared          map[string]bool // keys of sessions left for the next run; guarded by mu
+	unstartable     bool            // no process of its own can be started; guarded by mu
+	beginningsGone  store.Hashes    // how forgotten sessions began
+	forgetting      *forgetting     // nil unless a project's memory is made for the sake of forgetting
+	projectScanners projectScanners
+	known           *secrets.Redactor // knows the secrets of the whole home; nil unless that is redacted
 
 	placing sync.Mutex // for finder and switched, once workers run
 	finder  *finder    // made at first use, when the scan has registered all

@@ -14,13 +14,20 @@ type allowlist struct {
 	automaton func() *dfa // nil without expressions
 }
 
-func newAllowlists(lists []*config.Allowlist) []*allowlist {
+// allowlists makes each list once: many rules share those that name their targets,
+// and an automaton grows with what it reads.
+type allowlists map[*config.Allowlist]*allowlist
+
+func (known allowlists) of(lists []*config.Allowlist) []*allowlist {
 	out := make([]*allowlist, len(lists))
 	for i, list := range lists {
-		out[i] = &allowlist{Allowlist: list}
-		if len(list.Regexes) > 0 {
-			out[i].automaton = sync.OnceValue(func() *dfa { return joined(list) })
+		if known[list] == nil {
+			known[list] = &allowlist{Allowlist: list}
+			if len(list.Regexes) > 0 {
+				known[list].automaton = sync.OnceValue(func() *dfa { return joined(list) })
+			}
 		}
+		out[i] = known[list]
 	}
 	return out
 }

@@ -53,6 +53,38 @@ func mergeFile(into *config.ViperConfig, path string, depth int) error {
 	return nil
 }
 
+// mergeProject merges a project's configuration. Of one that is not trusted only
+// rules under new ids count, without their allowlists.
+func mergeProject(into *config.ViperConfig, path string, trusted bool) error {
+	if trusted {
+		return mergeFile(into, path, 0)
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return configError(path, err)
+	}
+	project, err := parseConfig(string(content))
+	if err == nil {
+		err = check(project)
+	}
+	if err != nil {
+		return configError(path, err)
+	}
+	known := map[string]bool{}
+	for _, r := range into.Rules {
+		known[r.ID] = true
+	}
+	added := config.ViperConfig{}
+	for _, r := range project.Rules {
+		if !known[r.ID] {
+			r.Allowlists, r.AllowList, r.Required, r.SkipReport = nil, nil, nil, false
+			added.Rules = append(added.Rules, r)
+		}
+	}
+	merge(into, added)
+	return nil
+}
+
 func configError(path string, err error) error {
 	if memoir.CodeOf(err) == memoir.CodeConfig {
 		return err

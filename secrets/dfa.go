@@ -45,7 +45,7 @@ const (
 
 // maxStates bounds what a dfa keeps. When it is reached all states are forgotten and
 // made anew as needed; searches under way go on with those that they hold.
-const maxStates = 1024
+const maxStates = 4096
 
 // newDFA compiles an expression; one for reading backwards must be reversed.
 func newDFA(tree *syntax.Regexp) *dfa {

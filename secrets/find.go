@@ -53,20 +53,35 @@ func (b bitset) all() iter.Seq[int32] {
 	}
 }
 
-// search returns gitleaks' findings in text and those that appear once JSON's escape
-// sequences are resolved, by the position of the secret.
-func (set *ruleSet) search(text string) []finding {
+// search returns gitleaks' findings in text, those that appear once JSON's escape
+// sequences are resolved or lines that a terminal broke are joined, and those in what
+// is base64 in it, by the position of the secret.
+func (set *ruleSet) search(text string) []finding { return set.searchDeep(text, maxDepth) }
+
+func (set *ruleSet) searchDeep(text string, depth int) []finding {
 	found := set.find(text)
+	var more []finding
 	resolved, changed := resolve(text)
-	if !changed {
+	if changed {
+		more = set.find(resolved)
+	}
+	more = append(more, set.findWrapped(text)...)
+	if depth > 0 {
+		more = append(more, set.findEncoded(text, depth-1)...)
+		if changed {
+			more = append(more, set.findEncoded(resolved, depth-1)...)
+		}
+	}
+	if len(more) == 0 {
 		return dropCovered(found)
 	}
 	known := map[place]bool{}
 	for _, f := range found {
 		known[f.place()] = true
 	}
-	for _, f := range set.find(resolved) {
+	for _, f := range more {
 		if !known[f.place()] {
+			known[f.place()] = true
 			found = append(found, f)
 		}
 	}
@@ -147,7 +162,9 @@ func (s *search) enabled(n int32) bool { return !s.set.rules[n].needsKeyword || 
 // findHits turns the hits of each rule into its findings.
 func (s *search) findHits() {
 	hits := s.hits
-	slices.SortStableFunc(hits, func(a, b ruleHit) int { return cmp.Compare(a.rule, b.rule) })
+	slices.SortStableFunc(hits, func(a, b ruleHit) int {
+		return cmp.Or(s.turn(a.rule)-s.turn(b.rule), cmp.Compare(a.rule, b.rule))
+	})
 	for len(hits) > 0 {
 		n := hits[0].rule
 		var own []hit
@@ -161,7 +178,9 @@ func (s *search) findHits() {
 		}
 		if matches, ok := r.matches(s.text, own); ok {
 			for _, m := range matches {
-				s.judge(r, m[0], m[1])
+				if !r.fallback || !s.foundIn(m[0], m[1]) {
+					s.judge(r, m[0], m[1])
+				}
 			}
 		} else {
 			s.appendWhole(r)
@@ -169,13 +188,32 @@ func (s *search) findHits() {
 	}
 }
 
+// turn sorts the rules that need not look at what others have found behind those.
+func (s *search) turn(n int32) int {
+	if s.set.rules[n].fallback {
+		return 1
+	}
+	return 0
+}
+
+// foundIn reports whether what a match is about has been found: a secret that begins
+// behind a quote, a space or an equals sign and ends with the match or right before it.
+func (s *search) foundIn(start, end int) bool {
+	return slices.ContainsFunc(s.found, func(f finding) bool {
+		return start < f.start && f.start < end && f.end <= end && end-f.end <= 1 && f.end-f.start >= minRepeated &&
+			strings.IndexByte("\"'` =\t\n", s.text[f.start-1]) >= 0
+	})
+}
+
 // findSlowly searches as gitleaks does: each rule of which the text has a keyword
 // runs over the whole text.
 func (s *search) findSlowly() {
 	lower := strings.ToLower(s.text)
-	for _, r := range s.set.rules {
-		if r.hasKeyword(lower) {
-			s.appendWhole(r)
+	for _, late := range []bool{false, true} {
+		for _, r := range s.set.rules {
+			if r.fallback == late && r.hasKeyword(lower) {
+				s.appendWhole(r)
+			}
 		}
 	}
 }
@@ -187,7 +225,9 @@ func (r *rule) hasKeyword(lower string) bool {
 
 func (s *search) appendWhole(r *rule) {
 	for _, m := range r.Regex.FindAllStringIndex(s.text, -1) {
-		s.judge(r, m[0], m[1])
+		if !r.fallback || !s.foundIn(m[0], m[1]) {
+			s.judge(r, m[0], m[1])
+		}
 	}
 }
 

@@ -110,7 +110,7 @@ func TestGeneratedSecretsMatchTheirExpression(t *testing.T) {
 
 func mustLoad(t testing.TB, extra bool) *ruleSet {
 	t.Helper()
-	set, err := loadRules("", extra)
+	set, err := loadRules(Options{}, extra)
 	if err != nil {
 		t.Fatal(err)
 	}

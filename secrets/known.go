@@ -3,6 +3,8 @@ package secrets
 import (
 	"slices"
 	"strings"
+
+	"memoir/lazyregexp"
 )
 
 const (
@@ -20,7 +22,7 @@ const (
 type knownSet struct {
 	filter [1 << 7]uint64 // bits by hash of a secret's first eight bytes
 	byHead map[uint64][]knownSecret
-	count  int
+	count  int // of values, without their encoded forms
 }
 
 // knownSecret is a secret and the rule that found it first.
@@ -33,10 +35,22 @@ func newKnownSet() *knownSet { return &knownSet{byHead: map[uint64][]knownSecret
 
 func (k *knownSet) empty() bool { return k == nil || k.count == 0 }
 
-// add remembers a secret if its other occurrences can be taken for the same secret.
+// add remembers a secret, and the forms that encodings give it, if its other
+// occurrences can be taken for the same secret.
 func (k *knownSet) add(value string, r *rule) {
-	if !telling(value, r) {
+	if !telling(value, r) || !k.insert(value, r) {
 		return
+	}
+	k.count++
+	for form := range disguises(value) {
+		k.insert(form, r)
+	}
+}
+
+// insert reports whether the value is a new one.
+func (k *knownSet) insert(value string, r *rule) bool {
+	if len(value) < minRepeated {
+		return false
 	}
 	head := headOf(value, 0)
 	group := k.byHead[head]
@@ -47,23 +61,31 @@ func (k *knownSet) add(value string, r *rule) {
 		return strings.Compare(s.value, v)
 	})
 	if found {
-		return
+		return false
 	}
 	k.byHead[head] = slices.Insert(group, at, knownSecret{value, r})
-	k.count++
 	h := hashHead(head)
 	k.filter[h>>6] |= 1 << (h & 63)
+	return true
 }
 
 // telling reports whether a secret is unlikely to stand elsewhere as something else.
 // Passwords, which only this package's rules look for, can be words: "database" must
 // not go from a whole session because it once was a password.
 func telling(value string, r *rule) bool {
-	if r.rank == rankExtra && len(value) < longWord && !strings.ContainsFunc(value, notLetter) {
+	switch {
+	case len(value) < minRepeated, r.rank == rankGeneric && name.MatchString(value):
 		return false
+	case r.rank == rankExtra && len(value) < longWord:
+		return strings.ContainsFunc(value, notLetter)
 	}
-	return len(value) >= minRepeated
+	return true
 }
+
+// name matches what programs call things: words in camel case, with a number perhaps.
+// The generic rule takes some for secrets; one that went from a whole session would
+// leave code that nobody can read.
+var name = lazyregexp.New(`^_*[A-Z]{0,4}[a-z]{2,}(?:\d{0,4}[A-Z]{1,4}[a-z]{2,})+\d{0,4}$`)
 
 func notLetter(c rune) bool { return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') }
 

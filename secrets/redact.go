@@ -39,6 +39,9 @@ func (set *ruleSet) redact(text string, counts Counts, known *knownSet) string {
 			}
 			spans = append(spans, span{start: start, end: end, rule: f.rule})
 			known.add(text[start:end], f.rule)
+			if f.hidden != "" {
+				known.add(f.hidden, f.rule)
+			}
 		}
 		spans = append(spans, known.occurrences(text)...)
 		if len(spans) == 0 {

@@ -23,11 +23,16 @@ const (
 	rankGeneric              // gitleaks' generic-api-key
 )
 
+// fallbackTag marks rules for what others leave. They are many, and most secrets
+// have a name that one of them knows.
+const fallbackTag = "fallback"
+
 // rule is one rule with what is known about its expression.
 type rule struct {
 	config.Rule
 	label    string // the id in the form in which a marker carries it
 	rank     rank
+	fallback bool   // it need not look at what other rules have found
 	fragment []bool // by group: it captures only a piece of what is secret
 	allow    []*allowlist
 	searcher
@@ -43,8 +48,8 @@ type ruleSet struct {
 }
 
 // loadRules reads and compiles gitleaks' default rules, the built-in extra ones
-// if wanted, and a person's own.
-func loadRules(configPath string, extra bool) (*ruleSet, error) {
+// if wanted, a person's own, and a project's.
+func loadRules(options Options, extra bool) (*ruleSet, error) {
 	merged, err := parseConfig(config.DefaultConfig)
 	if err != nil {
 		return nil, fmt.Errorf("read gitleaks' default rules: %w", err)
@@ -60,15 +65,23 @@ func loadRules(configPath string, extra bool) (*ruleSet, error) {
 		}
 		merge(&merged, more)
 	}
-	if configPath != "" {
-		if err := mergeFile(&merged, configPath, 0); err != nil {
+	at := ""
+	if options.ConfigPath != "" {
+		at = options.ConfigPath
+		if err := mergeFile(&merged, at, 0); err != nil {
+			return nil, err
+		}
+	}
+	if options.ProjectPath != "" {
+		at = options.ProjectPath
+		if err := mergeProject(&merged, at, options.ProjectTrusted); err != nil {
 			return nil, err
 		}
 	}
 	compiled, err := translate(merged)
 	if err != nil {
-		if configPath != "" {
-			return nil, configError(configPath, err)
+		if at != "" {
+			return nil, configError(at, err)
 		}
 		return nil, fmt.Errorf("compile the built-in rules: %w", err)
 	}
@@ -97,9 +110,10 @@ func translate(c config.ViperConfig) (config.Config, error) {
 }
 
 func newRuleSet(c config.Config, own map[string]bool) (*ruleSet, error) {
-	set := &ruleSet{byID: map[string]*rule{}, global: newAllowlists(c.Allowlists), labels: map[string]bool{}}
+	lists := allowlists{}
+	set := &ruleSet{byID: map[string]*rule{}, global: lists.of(c.Allowlists), labels: map[string]bool{}}
 	for _, id := range slices.Compact(slices.Sorted(slices.Values(c.OrderedRules))) {
-		r := &rule{Rule: c.Rules[id], label: label(id), allow: newAllowlists(c.Rules[id].Allowlists)}
+		r := &rule{Rule: c.Rules[id], label: label(id), allow: lists.of(c.Rules[id].Allowlists)}
 		if r.Regex == nil {
 			continue // a rule about file names; a text has none
 		}
@@ -113,6 +127,7 @@ func newRuleSet(c config.Config, own map[string]bool) (*ruleSet, error) {
 		if err != nil {
 			return nil, fmt.Errorf("parse the expression of rule %s: %w", id, err)
 		}
+		r.fallback = slices.Contains(r.Tags, fallbackTag)
 		r.fragment = fragments(tree, r.Regex.NumSubexp())
 		r.searcher = newSearcher(tree, r.Regex.String(), r.Keywords)
 		set.rules = append(set.rules, r)

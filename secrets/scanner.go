@@ -17,6 +17,12 @@ type Options struct {
 	// except for those that extend.disabledRules names. A path at which no file
 	// is means no rules of one's own.
 	ConfigPath string
+	// ProjectPath names a project's .gitleaks.toml, read after the person's own. A
+	// checkout is a stranger: unless it is trusted, its file can add rules, and nothing
+	// of it that would let a secret through counts: allowlists, disabledRules, [extend]
+	// and rules under an id that there is already.
+	ProjectPath    string
+	ProjectTrusted bool
 }
 
 // Scanner finds secrets. It is safe for concurrent use; one per process is enough.
@@ -35,24 +41,32 @@ type Finding struct {
 }
 
 // New makes a Scanner. The rules are compiled at the first use, so a Scanner that
-// is never used costs nothing; only when ConfigPath names a file are they compiled
-// here, so that its mistakes are reported: memoir.CodeConfig with the rule and the
+// is never used costs nothing; only when a path names a file are they compiled here, so that its mistakes are reported: memoir.CodeConfig with the rule and the
 // file in the message.
 //
 // Scanners without rules of a person's own are one and the same: a process compiles
 // the rules once, whatever it makes of them.
 func New(options Options) (*Scanner, error) {
-	if options.ConfigPath == "" {
+	options.ConfigPath, options.ProjectPath = existing(options.ConfigPath), existing(options.ProjectPath)
+	if options.ConfigPath == "" && options.ProjectPath == "" {
 		return ours, nil
 	}
-	if _, err := os.Stat(options.ConfigPath); errors.Is(err, fs.ErrNotExist) {
-		return ours, nil
-	}
-	s := newScanner(options.ConfigPath, true)
+	s := newScannerOf(options, true)
 	if _, err := s.load(); err != nil {
 		return nil, err
 	}
 	return s, nil
+}
+
+// existing returns a path unless no file is there.
+func existing(path string) string {
+	if path == "" {
+		return ""
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	return path
 }
 
 // ours has the rules that every Scanner has.
@@ -60,8 +74,12 @@ var ours = newScanner("", true)
 
 // newScanner makes a Scanner with or without the built-in extra rules.
 func newScanner(configPath string, extra bool) *Scanner {
+	return newScannerOf(Options{ConfigPath: configPath}, extra)
+}
+
+func newScannerOf(options Options, extra bool) *Scanner {
 	return &Scanner{load: sync.OnceValues(func() (*ruleSet, error) {
-		return loadRules(configPath, extra)
+		return loadRules(options, extra)
 	})}
 }
 

@@ -16,6 +16,7 @@ type finding struct {
 	line       int // as gitleaks counts it
 	column     int
 	text       string // in which it was found
+	hidden     string // the secret, where it does not stand in the text as it is
 }
 
 func (f finding) secret() string { return f.text[f.start:f.end] }

@@ -1,19 +1,23 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
+	"memoir"
 	"memoir/config"
+	"memoir/secrets"
 )
 
 func trustCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "trust", Category: groupSetup, ArgsUsage: "[DIR]",
-		Usage: "let a project's .memoir.yml change more than it may by itself",
-		Description: help("A project's own .memoir.yml may switch memory off and tighten limits. What goes further\n"+
-			"needs this, once, and again when the file changes: read the file first.",
+		Usage: "let a project's own files change more than they may by themselves",
+		Description: help("A project's own .memoir.yml may switch memory off and tighten limits, and its .gitleaks.toml\n"+
+			"may add rules for secrets. What goes further, such as settings and allowlists that loosen,\n"+
+			"needs this, once, and again when a file changes: read the files first.",
 			"memoir trust", "memoir trust ~/src/app", "memoir trust --undo ~/src/app", "memoir trust --list"),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "undo", Usage: "take the trust back"},
@@ -52,13 +56,35 @@ func trustCommand(p *program) *cli.Command {
 			if c.Bool("undo") {
 				return p.distrust(home, file)
 			}
-			if err := config.Trust(home, file); err != nil {
-				return err
-			}
-			p.ui.say("%s is trusted as it is now", file)
-			return nil
+			return p.trust(home, file)
 		},
 	}
+}
+
+// trust records trust in a project's file and in its secret rules, of which one may be
+// missing.
+func (p *program) trust(home, file string) error {
+	rules := config.RulesFile(filepath.Dir(file))
+	if _, err := os.Stat(rules); err != nil {
+		rules = ""
+	} else if _, err := secrets.New(secrets.Options{ProjectPath: rules, ProjectTrusted: true}); err != nil {
+		return err
+	}
+	err := config.Trust(home, file)
+	if err != nil && (rules == "" || memoir.CodeOf(err) != memoir.CodeNotFound) {
+		return err
+	}
+	if err == nil {
+		p.ui.say("%s is trusted as it is now", file)
+	}
+	if rules == "" {
+		return nil
+	}
+	if err := config.TrustRules(home, rules); err != nil {
+		return err
+	}
+	p.ui.say("%s is trusted as it is now", rules)
+	return nil
 }
 
 // distrust takes a file's trust back, and says so if it had any.
@@ -68,8 +94,10 @@ func (p *program) distrust(home, file string) error {
 		return err
 	}
 	if len(before.Files()) > 0 { // else there is no home to write to
-		if err := config.Distrust(home, file); err != nil {
-			return err
+		for _, name := range []string{file, config.RulesFile(filepath.Dir(file))} {
+			if err := config.Distrust(home, name); err != nil {
+				return err
+			}
 		}
 	}
 	after, err := config.LoadTrust(home)

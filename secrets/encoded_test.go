@@ -1,0 +1,92 @@
+package secrets
+
+import (
+	"encoding/base64"
+	"strings"
+	"testing"
+)
+
+func TestWhatIsBase64IsLookedInto(t *testing.T) {
+	t.Parallel()
+	s := newScanner("", true)
+	token := fake("ghp", "_", "k3Jd9sLq0WmZx7Yt2Rv5Bn8Cf4Hg6Pa1Ue0o")
+	config := "user: deploy\nhost: db.internal\ntoken: " + token + "\nretries: 3\n"
+	once := base64.StdEncoding.EncodeToString([]byte(config))
+	twice := base64.StdEncoding.EncodeToString([]byte("data: " + once))
+	lines := func(code, margin string) string {
+		var b strings.Builder
+		for len(code) > 76 {
+			b.WriteString(margin + code[:76] + "\n")
+			code = code[76:]
+		}
+		return b.String() + margin + code + "\n"
+	}
+	for name, text := range map[string]string{
+		"base64":              "config: " + once,
+		"without padding":     "config=" + strings.TrimRight(once, "=") + "&x=1",
+		"of URLs":             base64.URLEncoding.EncodeToString([]byte(config + "\u00ff\u00fe?>")),
+		"of base64":           "x " + twice + " y",
+		"in lines":            "$ base64 config\n" + lines(once, "") + "$",
+		"in indented lines":   "data: |\n" + lines(once, "    ") + "kind: x",
+		"in escaped lines":    `{"out":"` + strings.ReplaceAll(lines(once, ""), "\n", `\n`) + `"}`,
+		"of a line in a line": `{"auth":"` + base64.StdEncoding.EncodeToString([]byte("anna:"+token)) + `"}`,
+	} {
+		out, counts := s.Redact(text)
+		if len(counts) == 0 {
+			t.Errorf("%s: nothing found in %s", name, text)
+		}
+		for at := 0; at+40 <= len(text); at++ {
+			if piece := text[at : at+40]; strings.Contains(decode(piece), "k3Jd9sLq0W") && strings.Contains(out, piece) {
+				t.Errorf("%s: left in %s", name, out)
+				break
+			}
+		}
+		checkRedaction(t, s, text)
+	}
+	for _, harmless := range []string{config[:30], "lorem ipsum dolor sit amet, consectetur", "{\"alg\":\"none\"}"} {
+		text := "x " + base64.StdEncoding.EncodeToString([]byte(harmless)) + " y"
+		if out, _ := s.Redact(text); out != text {
+			t.Errorf("%q became %q", text, out)
+		}
+	}
+}
+
+func TestSecretsThatATerminalBrokeAreFound(t *testing.T) {
+	t.Parallel()
+	s := newScanner("", true)
+	token := fake("github", "_pat_", strings.Repeat("k3Jd9sLq0WmZx7Yt2Rv5", 4)+"ab")
+	for _, margin := range []string{"", "  ", "> ", "│ "} {
+		for width := 60; width <= 100; width += 7 {
+			line := "export GITHUB_TOKEN_FOR_THE_RELEASE=" + token + " && make release"
+			var b strings.Builder
+			b.WriteString(margin + "$ true\n")
+			for len(line) > width {
+				b.WriteString(margin + line[:width] + "\n")
+				line = line[width:]
+			}
+			b.WriteString(margin + line + "\n" + margin + "done\n")
+			out, _ := s.Redact(b.String())
+			for at := 0; at+12 <= len(token); at += 6 {
+				if strings.Contains(out, token[at:at+12]) {
+					t.Fatalf("left at width %d behind %q:\n%s", width, margin, out)
+				}
+			}
+			checkRedaction(t, s, b.String())
+		}
+	}
+	text := "curl -H \"Authorization: Bearer " + fakeOpaque + "\\\n" + fakeOpaque + "\" https://api.test"
+	if out, _ := s.Redact(text); strings.Contains(out, fakeOpaque[:12]) {
+		t.Errorf("left behind a backslash: %s", out)
+	}
+}
+
+func TestLinesThatEndInWordsAreNotJoined(t *testing.T) {
+	t.Parallel()
+	s := newScanner("", true)
+	text := "The commit 8f3a1c9be27d4056f1a2b3c4d5e6f70819a0b1c2 changes how the run-length\n" +
+		"encoder2 works and the branch of version-1.2.3-rc4 has it since release-2026.05\n" +
+		"and later2 ones too, as github.com/google/go-cmp@v0.7.0 and the others with it do\n"
+	if out, counts := s.Redact(text); out != text {
+		t.Errorf("became %s, %v", out, counts)
+	}
+}

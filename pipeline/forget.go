@@ -185,8 +185,11 @@ func (r *run) holding(ctx context.Context, id string, wait time.Duration, do fun
 			defer r.letGo(ctx, claim)
 			return do(held, &claim)
 		}
-		if memoir.CodeOf(err) != memoir.CodeBusy || time.Now().After(deadline) {
+		if memoir.CodeOf(err) != memoir.CodeBusy {
 			return err
+		}
+		if time.Now().After(deadline) {
+			return memoir.Errorf(memoir.CodeBusy, memoir.HintOf(err), "busy: %w", err)
 		}
 		select {
 		case <-ctx.Done():

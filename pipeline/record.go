@@ -54,7 +54,7 @@ func (r *run) end(err error) store.RunEnd {
 		end.Outcome = store.RunBusy
 		for _, p := range rep.Phase2 {
 			if p.Outcome == OutcomeBusy {
-				end.Reason = cmp.Or(end.Reason, p.Name+": "+p.Detail)
+				end.Reason = cmp.Or(end.Reason, p.Name+": busy: "+p.Detail)
 			}
 		}
 	}

@@ -29,6 +29,20 @@ func lastRun(t *testing.T, home string) store.RunRow {
 
 func TestHowARunEndedIsKept(t *testing.T) {
 	t.Parallel()
+	t.Run("another process holds a project", func(t *testing.T) {
+		t.Parallel()
+		home, dir, project := twoSessions(t)
+		st := open(t, home)
+		if err := st.Enqueue(t.Context(), project); err != nil {
+			t.Fatal(err)
+		}
+		st.Close()
+		defer held(t, home, project)()
+		run(t, options(home, dir))
+		if r := lastRun(t, home); r.Outcome != store.RunBusy || !strings.Contains(r.Reason, ": busy: consolidated by process") {
+			t.Errorf("%+v", r)
+		}
+	})
 	t.Run("done, with the cap", func(t *testing.T) {
 		t.Parallel()
 		home, dir := prompted(t, 5)

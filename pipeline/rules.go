@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"strings"
 
 	"memoir"
 	"memoir/config"
@@ -15,11 +14,12 @@ import (
 	"memoir/store"
 )
 
-// RulesFingerprint stands for the rules by which secrets are found: the names of all, and
-// the text of a person's own. What an [extend] of theirs names besides goes unseen.
-func RulesFingerprint(configDir string, scanner *secrets.Scanner) (int64, error) {
+// RulesFingerprint stands for the rules by which secrets are found: the text of those that
+// are built in, and of a person's own. What an [extend] of theirs names besides goes
+// unseen. No rule is compiled: status asks each time.
+func RulesFingerprint(configDir string) (int64, error) {
 	h := sha256.New()
-	h.Write([]byte(strings.Join(scanner.Rules(), "\n")))
+	h.Write([]byte(secrets.BuiltIn()))
 	if path := config.RulesFile(configDir); path != "" {
 		own, err := os.ReadFile(path)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -35,8 +35,8 @@ func RulesFingerprint(configDir string, scanner *secrets.Scanner) (int64, error)
 
 // RulesChanged reports whether the rules are others than those that all that is stored
 // was last held against: what was stored before may hold what they find.
-func RulesChanged(ctx context.Context, st *store.Store, configDir string, scanner *secrets.Scanner) (bool, error) {
-	now, err := RulesFingerprint(configDir, scanner)
+func RulesChanged(ctx context.Context, st *store.Store, configDir string) (bool, error) {
+	now, err := RulesFingerprint(configDir)
 	if err != nil {
 		return false, err
 	}
@@ -49,8 +49,8 @@ func RulesChanged(ctx context.Context, st *store.Store, configDir string, scanne
 }
 
 // noteRules keeps which rules nothing was found by.
-func noteRules(ctx context.Context, st *store.Store, configDir string, scanner *secrets.Scanner) error {
-	now, err := RulesFingerprint(configDir, scanner)
+func noteRules(ctx context.Context, st *store.Store, configDir string) error {
+	now, err := RulesFingerprint(configDir)
 	if err != nil {
 		return err
 	}
@@ -60,9 +60,5 @@ func noteRules(ctx context.Context, st *store.Store, configDir string, scanner *
 // NoteRules keeps which rules all that is stored was held against, after a ScanStored of
 // the whole home that found nothing.
 func NoteRules(ctx context.Context, st *store.Store, opts Options) error {
-	scanner, err := secrets.New(secrets.Options{ConfigPath: config.RulesFile(opts.ConfigDir)})
-	if err != nil {
-		return err
-	}
-	return noteRules(ctx, st, opts.ConfigDir, scanner)
+	return noteRules(ctx, st, opts.ConfigDir)
 }

@@ -153,7 +153,7 @@ func (r *run) steps(ctx context.Context) error {
 	if empty, err := r.store.NothingStored(ctx); err != nil {
 		return err
 	} else if empty {
-		if err := noteRules(ctx, r.store, r.opts.ConfigDir, r.scanner); err != nil {
+		if err := noteRules(ctx, r.store, r.opts.ConfigDir); err != nil {
 			return err
 		}
 	}

@@ -7,10 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"memoir/config"
 	"memoir/memory"
 	"memoir/pipeline"
-	"memoir/secrets"
 )
 
 // lateRule is a rule that nobody had when the sessions were read; its tokens are made by
@@ -132,13 +130,4 @@ func (l late) wantGone(t *testing.T) {
 	if len(live.Edited) > 0 {
 		t.Errorf("what was rewritten looks as if a person had edited it: %+v", live.Edited)
 	}
-}
-
-func scannerOf(t *testing.T, dir string) *secrets.Scanner {
-	t.Helper()
-	scanner, err := secrets.New(secrets.Options{ConfigPath: config.RulesFile(dir)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return scanner
 }

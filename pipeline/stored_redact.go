@@ -106,7 +106,7 @@ func (s *sweep) redactAll(ctx context.Context, out *StoredRedaction) (err error)
 	if s.project != "" || len(out.Left.Places) > 0 || len(out.Left.Unread) > 0 {
 		return nil
 	}
-	return noteRules(ctx, s.store, s.opts.ConfigDir, s.scanner)
+	return noteRules(ctx, s.store, s.opts.ConfigDir)
 }
 
 // waitForOthers waits until nobody holds work.

@@ -339,7 +339,7 @@ func (r *Repair) earlier() (paths []string) {
 
 // removeAll removes a database that nobody uses, with the files beside it.
 func removeAll(path string) error {
-	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
+	for _, suffix := range []string{"", "-wal", "-shm", "-journal", "-reserve"} {
 		if err := failpoint.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

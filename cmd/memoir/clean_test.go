@@ -100,3 +100,11 @@ func TestTheProjectsThatANameMayMeanAreNotTakenForSecrets(t *testing.T) {
 		}
 	}
 }
+
+func TestAnEmptyTextNeedsNoRules(t *testing.T) {
+	t.Parallel()
+	var c cleaner
+	if got := c.clean(""); got != "" || c.scanner != nil {
+		t.Errorf("%q, and a scanner was made: %t", got, c.scanner != nil)
+	}
+}

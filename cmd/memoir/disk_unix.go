@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"io/fs"
 	"syscall"
 
@@ -17,6 +18,9 @@ func ownerOf(info fs.FileInfo) (uid int, ok bool) {
 	}
 	return int(st.Uid), true
 }
+
+// readOnlyPlace reports that nothing can be written where a directory is, whoever asks.
+func readOnlyPlace(dir string) bool { return errors.Is(unix.Access(dir, unix.W_OK), unix.EROFS) }
 
 // freeSpace is how many bytes there is room for in a directory.
 func freeSpace(dir string) (bytes uint64, ok bool) {

@@ -127,8 +127,12 @@ func (d *doctor) configuration(c *cli.Context) {
 	}
 }
 
-// space says that the disk is nearly full.
+// space says that the disk takes nothing, or little more.
 func (d *doctor) space(home string) {
+	if readOnlyPlace(home) {
+		d.add(checkFail, "disk", "mount it for writing, or keep the data elsewhere with --home DIR", home+" is on a file system that is mounted read-only: what is there can be read, and nothing can be learned")
+		return
+	}
 	free, ok := freeSpace(home)
 	if ok && free < littleSpace {
 		d.add(checkWarn, "disk", "make room there, or keep the data elsewhere with --home DIR", fmt.Sprintf("%s has %s left", home, size(int64(free))))

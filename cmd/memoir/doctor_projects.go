@@ -136,6 +136,11 @@ func (d *doctor) folders(ctx context.Context, home string, st *store.Store, rows
 			slices.ContainsFunc(moves, func(m store.FolderMove) bool { return m.ProjectID == id }) {
 			continue
 		}
+		if !isProjectFolder(home, id) {
+			path := filepath.Join(home, "projects", id)
+			d.add(checkWarn, "folder "+id, "rm -r "+shellWord(path)+", once nothing in it is missed", path+" is no memory of a project")
+			continue
+		}
 		d.add(checkWarn, "folder "+id, "a run over its sessions takes it up again; `memoir clear --project "+shellWord(id)+"` removes it", "no registered project has it")
 	}
 }

@@ -74,6 +74,8 @@ func (p *program) forget(c *cli.Context) error {
 		if len(refs) > 0 || c.IsSet("project") || c.IsSet("match") || c.Bool("undo") || c.String("give-up") == "" {
 			return usagef("", "--give-up takes a project, and stands alone")
 		}
+	case c.Bool("undo") && len(refs) == 0:
+		return usagef("`memoir forget --list` lists those that were forgotten", "--undo needs sessions")
 	case c.IsSet("match") && !tellingText(match):
 		return usagef("say more of it: it is looked for inside words, too", "--match needs a text with at least three letters or digits")
 	case len(refs) > 0 && (c.IsSet("project") || c.IsSet("match")):
@@ -82,8 +84,6 @@ func (p *program) forget(c *cli.Context) error {
 		return usagef("`memoir sessions` lists sessions", "forget needs a session, --project or --match")
 	case slices.Contains(refs, ""):
 		return usagef("", "forget needs a session, and what was given is empty")
-	case c.Bool("undo") && len(refs) == 0:
-		return usagef("", "--undo needs sessions")
 	}
 	opts, err := p.forgetOptions(c)
 	if err != nil {

@@ -49,6 +49,13 @@ func liveRoot(home, projectID string) string {
 // registered opens the registry for a listing and reads its projects, redacted.
 // The store is nil where nothing is registered, which a person was told.
 func (p *program) registered(c *cli.Context) (*store.Store, []store.ProjectRow, error) {
+	st, rows, err := p.registeredAsIs(c)
+	p.cleanProjects(rows)
+	return st, rows, err
+}
+
+// registeredAsIs is registered for who shows no more of the projects than their ids.
+func (p *program) registeredAsIs(c *cli.Context) (*store.Store, []store.ProjectRow, error) {
 	st, err := p.openForListing(c)
 	if st == nil {
 		return nil, nil, err
@@ -57,10 +64,13 @@ func (p *program) registered(c *cli.Context) (*store.Store, []store.ProjectRow, 
 	if err != nil {
 		return nil, nil, errors.Join(err, st.Close())
 	}
+	return st, rows, nil
+}
+
+func (p *program) cleanProjects(rows []store.ProjectRow) {
 	for i := range rows {
 		rows[i].Project = p.cleanProject(rows[i].Project)
 	}
-	return st, rows, nil
 }
 
 func asProjectsJSON(home string, rows []store.ProjectRow) []projectJSON {

@@ -86,10 +86,10 @@ func (p *program) reportRedaction(c *cli.Context, done pipeline.StoredRedaction)
 		p.sayKept(done.Left, len(out.Kept))
 	}
 	switch {
-	case out.DryRun:
-		p.ui.say("would take %s out of %s", count(len(out.Findings), "secret"), count(done.Found.Texts, "text"))
 	case len(out.Findings) == 0:
 		p.ui.say("no secrets in %s that memoir keeps", count(done.Found.Texts, "text"))
+	case out.DryRun:
+		p.ui.say("would take %s out of %s", count(len(out.Findings), "secret"), count(done.Found.Texts, "text"))
 	default:
 		for _, g := range out.Generations {
 			p.ui.say("%s: generation %d is generation %d without secrets", p.redact(g.Project), g.Generation, g.From)

@@ -160,6 +160,9 @@ func TestARepairKeepsTheOldDatabaseAsItWas(t *testing.T) {
 	if diff := cmp.Diff(before, lastOf(t, s.home)); diff != "" {
 		t.Errorf("the repair changed the memory:\n%s", diff)
 	}
+	if left, err := filepath.Glob(filepath.Join(s.home, "*.repair*")); err != nil || len(left) > 0 {
+		t.Errorf("the repair left %v, %v", left, err)
+	}
 	if out := s.must("doctor", "--repair", "--yes"); !strings.Contains(out, "nothing to repair") {
 		t.Errorf("a sound database: %s", out)
 	}

@@ -29,7 +29,8 @@ func scanCommand(p *program) *cli.Command {
 		Description: help("Looks for secrets with the rules that guard the memory, in files, in all files below a\n"+
 			"directory, in standard input, or with --stored in all that memoir keeps: the database,\n"+
 			"live files, every generation, logs. A finding is shown by rule, place and a masked hint,\n"+
-			"never by the secret. Exit code 1 says that something was found.",
+			"never by the secret. Rules of your own stand in .gitleaks.toml beside config.yml, in the\n"+
+			"form of gitleaks. Exit code 1 says that something was found.",
 			"memoir scan .", "git diff | memoir scan -", "memoir scan --stored", "memoir scan --sarif . > secrets.sarif"),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "stored", Usage: "look through all that memoir keeps, generations too"},

@@ -82,13 +82,17 @@ func (s *screen) draw(lines []string) {
 		lines = append(lines[:h-1:h-1], fmt.Sprintf("… %s more: make the terminal higher", count(more, "line")))
 	}
 	b.WriteString("\x1b[H")
+	// A row is emptied before it is written: after a line as wide as the terminal the
+	// cursor stands on its last character, which would be emptied with the rest.
 	for i, line := range lines {
 		if i > 0 {
 			b.WriteString("\r\n")
 		}
-		b.WriteString(line + "\x1b[K")
+		b.WriteString("\x1b[K" + line)
 	}
-	b.WriteString("\x1b[J")
+	if len(lines) < h {
+		b.WriteString("\r\n\x1b[J")
+	}
 	s.ui.handOn(b.String())
 }
 

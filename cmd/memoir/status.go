@@ -46,12 +46,15 @@ func (p *program) status(c *cli.Context) error {
 	if c.IsSet("watch") {
 		return p.watchStatus(c, opts)
 	}
-	st, rows, err := p.registered(c)
+	st, rows, err := p.registeredAsIs(c)
 	if err != nil {
 		return err
 	}
 	if st != nil {
 		defer st.Close()
+	}
+	if c.Bool("json") || c.Bool("usage") { // the text shows ids alone, and is to be quick
+		p.cleanProjects(rows)
 	}
 	if c.Bool("usage") && !c.Bool("json") {
 		by, err := usageBy(c, st, since, rows)

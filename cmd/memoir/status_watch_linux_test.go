@@ -109,7 +109,8 @@ func (e *emulated) put(r rune) {
 }
 
 func (e *emulated) obey(sequence string) {
-	rest := func() { e.rows[e.y] = e.rows[e.y][:min(e.x, len(e.rows[e.y]))] }
+	// Behind a full row the cursor stands on its last character.
+	rest := func() { e.rows[e.y] = e.rows[e.y][:min(e.x, e.w-1, len(e.rows[e.y]))] }
 	switch {
 	case sequence == "[2J":
 		e.rows = make([][]rune, e.h)

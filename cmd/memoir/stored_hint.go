@@ -17,11 +17,7 @@ func (p *program) rulesHint(ctx context.Context, c *cli.Context, st *store.Store
 	if err != nil {
 		return ""
 	}
-	scanner, err := p.scanner(c)
-	if err != nil {
-		return ""
-	}
-	if changed, err := pipeline.RulesChanged(ctx, st, dir, scanner); err != nil || !changed {
+	if changed, err := pipeline.RulesChanged(ctx, st, dir); err != nil || !changed {
 		return ""
 	}
 	return "the rules for secrets changed since all that is stored was looked through: `memoir scan --stored`"

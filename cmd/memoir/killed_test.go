@@ -63,7 +63,9 @@ func (v victim) run(t testing.TB, failpoint string) ending {
 // jobs is how the queue of a home stands: jobs by status, and those that failed.
 func (v victim) jobs(t testing.TB) string {
 	t.Helper()
-	out, err := exec.Command(v.binary, "status", "--json", "--home", v.home).Output()
+	cmd := exec.Command(v.binary, "status", "--json", "--home", v.home)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + v.user} // without variables of these tests, which it would refuse
+	out, err := cmd.Output()
 	must(t, err)
 	return string(out)
 }

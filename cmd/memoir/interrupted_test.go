@@ -63,9 +63,10 @@ func TestARunThatIsInterruptedAtAnyMomentGivesBackAndIsFinishedByTheNext(t *test
 				n++ // moments are counted from 1
 				whom := []string{"", " group"}[i%2]
 				tried.interrupted.Add(1)
-				what := fmt.Sprintf("interrupted at moment %d of %d (%s)%s", n, len(points), points[n-1], whom)
+				signal := []string{"interrupt", "terminate"}[i/2%2]
+				what := fmt.Sprintf("%s at moment %d of %d (%s)%s", signal, n, len(points), points[n-1], whom)
 				v.home = filepath.Join(scratch, fmt.Sprint("home", n))
-				e := v.run(t, fmt.Sprintf("interrupt %d%s", n, whom))
+				e := v.run(t, fmt.Sprintf("%s %d%s", signal, n, whom))
 				if e.code == exitDone { // the signal came with the last step
 					continue
 				}
@@ -111,7 +112,7 @@ func TestAnInterruptReachesTheProcessThatWorksAlone(t *testing.T) {
 			v.home = measured
 			points := v.points(t, "isolated ")
 			scratch := inMemory(t)
-			for _, n := range chosenOf(t, "interrupt", len(points), by(t, 2, every, every)) {
+			for _, n := range chosenOf(t, "interrupt", len(points), by(t, 2, 8, every)) {
 				n++ // moments are counted from 1
 				tried.interrupted.Add(1)
 				for _, whom := range []string{"parent", "group", ""} {

@@ -23,6 +23,9 @@ AGENTS_PREFIX ?= $(CURDIR)/.tools/agents
 AGENTS ?=
 INSTALL ?=
 
+# How much `make torture` does: dense, a sample of moments chosen at random; all.
+DEPTH ?= dense
+
 export CGO_ENABLED := 1
 # The version comes from git describe; a checkout owned by somebody else must build too.
 # urfave/cli's tag leaves out its manual pages, whose library would cost every start.
@@ -61,8 +64,8 @@ lint: $(STATICCHECK) ## gofmt, vet, staticcheck
 	go vet $(PACKAGES)
 	$(STATICCHECK) $(PACKAGES)
 
-torture: ## kill, stop and starve what writes, at each write: minutes
-	MEMOIR_TORTURE_TESTS=all go test -count=1 -v -timeout 25m \
+torture: ## kill, stop and starve what writes: minutes; DEPTH=all: at each write, hours
+	MEMOIR_TORTURE_TESTS=$(DEPTH) go test -count=1 -v -timeout $(if $(filter all,$(DEPTH)),10h,20m) \
 		-run '^Test(ACommandThatIsDisturbed|ARunThatIs|ARunThatOthers|ARunWithAModelThatIsDisturbed|AMigrationThatIsDisturbed|RedactingThatIs|AnInterruptReaches|CommandsOfAllKinds|ManyProcesses|AProcessThatWasStopped|ADatabaseWithADamagedPage|ALockInTheMiddle|ADiskWithout|ALimitOn|TooFewHandles)' ./cmd/memoir
 
 bench: ## benchmarks, as ratios taken in the same run where a number has to be held

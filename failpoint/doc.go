@@ -10,6 +10,8 @@
 //	                 parent, or its group (WHOM is parent or group)
 //	interrupt N [WHOM]
 //	                 the process sends itself SIGINT at the Nth moment, or WHOM, and goes on
+//	terminate N [WHOM]
+//	                 the same with SIGTERM
 //	fail N [COUNT]   the Nth write, and those after it up to COUNT in all (0: every
 //	                 later one), find no room on the disk
 //	stop N           the process stops itself (SIGSTOP) at the Nth moment

@@ -54,7 +54,7 @@ func read(text string) (o order) {
 	} else {
 		o.at, err = strconv.Atoi(words[1])
 	}
-	if err == nil && len(words) > 2 && (o.do == "kill" || o.do == "interrupt") {
+	if err == nil && len(words) > 2 && (o.do == "kill" || o.do == "interrupt" || o.do == "terminate") {
 		o.whom = words[2]
 	} else if err == nil && len(words) > 2 {
 		o.n, err = strconv.Atoi(words[2])
@@ -106,11 +106,15 @@ func pass(name string, canFail bool) error {
 				select {}
 			}
 		}
-	case "interrupt":
+	case "interrupt", "terminate":
 		if passed == plan.at {
+			sent := syscall.SIGINT
+			if plan.do == "terminate" {
+				sent = syscall.SIGTERM
+			}
 			heard := make(chan os.Signal, 1)
-			signal.Notify(heard, os.Interrupt)
-			syscall.Kill(plan.target(), syscall.SIGINT)
+			signal.Notify(heard, sent)
+			syscall.Kill(plan.target(), sent)
 			if plan.whom != "parent" {
 				<-heard
 			}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"memoir"
 	"memoir/failpoint"
@@ -30,6 +31,7 @@ type program struct {
 	preset  *preset // nil: a person's own command, which is given no switches
 	o       Options
 
+	swept   sync.Once // of what killed processes left
 	mu      sync.Mutex
 	unknown []string // switches of the preset that this version of the program does not have
 }
@@ -80,7 +82,8 @@ func (p *program) Call(ctx context.Context, q Request) (Answer, error) {
 	if err := failpoint.Before("make scratch directory"); err != nil {
 		return Answer{}, p.failed(ClassProgram, 0, "", err)
 	}
-	dir, err := os.MkdirTemp("", "memoir-exec-")
+	p.swept.Do(func() { sweep(os.TempDir(), time.Now()) })
+	dir, err := os.MkdirTemp("", scratchPrefix)
 	if err != nil {
 		return Answer{}, p.failed(ClassProgram, 0, "", err)
 	}

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -62,10 +61,7 @@ func multiply(t *testing.T, sessions, projects int) string {
 // is left is what one process leaves.
 func TestManyProcessesOnOneHomeThatAreKilledEndAsOneAlone(t *testing.T) {
 	t.Parallel()
-	sessions, kills := 60, 4
-	if tortures(t) {
-		sessions, kills = 2000, 40
-	}
+	sessions, kills := by(t, 60, 2000, 2000), by(t, 4, 40, 40)
 	x := newTorture(t, multiply(t, sessions, 3), "")
 	limit := []string{"MEMOIR_MEMORIES_MAXROLLOUTSPERSTARTUP=" + strconv.Itoa(sessions), "MEMOIR_MEMORIES_BUSYTIMEOUTSECONDS=120"}
 	start := func(in trial, failpoint string) (*exec.Cmd, *bytes.Buffer) {
@@ -87,7 +83,7 @@ func TestManyProcessesOnOneHomeThatAreKilledEndAsOneAlone(t *testing.T) {
 	home, log := shared.home, filepath.Join(t.TempDir(), "log")
 	var mu sync.Mutex
 	killed := map[int]bool{}
-	random := rand.New(rand.NewPCG(3, 4))
+	random := chance(t, "kill")
 	began := time.Now()
 	var wg sync.WaitGroup
 	for range 8 {
@@ -167,7 +163,7 @@ func TestManyProcessesOnOneHomeThatAreKilledEndAsOneAlone(t *testing.T) {
 // must change nothing when it goes on.
 func TestAProcessThatWasStoppedBeyondItsLeaseChangesNothing(t *testing.T) {
 	t.Parallel()
-	all := tortures(t)
+	all := by(t, false, true, true)
 	x := newTorture(t, few(t, len(fewNames)), "")
 	x.undisturbed(t)
 	short := []string{"MEMOIR_MEMORIES_STAGE1LEASESECONDS=2", "MEMOIR_MEMORIES_PHASE2LEASESECONDS=2", "MEMOIR_MEMORIES_HEARTBEATSECONDS=1"}
@@ -273,10 +269,7 @@ func settled(t *testing.T, home string) bool {
 // what is left is what its invariants allow.
 func TestCommandsOfAllKindsAtOnceLeaveAHomeInOrder(t *testing.T) {
 	t.Parallel()
-	sessions, rounds := 24, 3
-	if tortures(t) {
-		sessions, rounds = 200, 25
-	}
+	sessions, rounds := by(t, 24, 60, 200), by(t, 3, 8, 25)
 	x := newTorture(t, multiply(t, sessions, 3), "")
 	x.env = []string{"MEMOIR_MEMORIES_MAXROLLOUTSPERSTARTUP=" + strconv.Itoa(sessions), "MEMOIR_MEMORIES_BUSYTIMEOUTSECONDS=120"}
 	try := x.trial(t)

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -64,7 +63,9 @@ func (v victim) run(t testing.TB, failpoint string) ending {
 // jobs is how the queue of a home stands: jobs by status, and those that failed.
 func (v victim) jobs(t testing.TB) string {
 	t.Helper()
-	out, err := exec.Command(v.binary, "status", "--json", "--home", v.home).Output()
+	cmd := exec.Command(v.binary, "status", "--json", "--home", v.home)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + v.user} // without variables of these tests, which it would refuse
+	out, err := cmd.Output()
 	must(t, err)
 	return string(out)
 }
@@ -91,15 +92,12 @@ func (v victim) undisturbed(t *testing.T) (home string) {
 
 func TestARunThatOthersKillAHundredTimesMakesNothingDead(t *testing.T) {
 	t.Parallel()
-	kills := 12
-	if tortures(t) {
-		kills = 100
-	}
+	kills := by(t, 12, 50, 100) // with each model
 	for name, v := range lives(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			v.home = filepath.Join(t.TempDir(), "home")
-			random := rand.New(rand.NewPCG(7, 9))
+			v.home = filepath.Join(inMemory(t), "home")
+			random := chance(t, "kill")
 			killed, finished, alone := 0, 0, 0
 			for killed < kills {
 				// Its own death, and that which comes from the process that works for it alone:
@@ -112,6 +110,7 @@ func TestARunThatOthersKillAHundredTimesMakesNothingDead(t *testing.T) {
 				switch {
 				case e.code == -1:
 					killed++
+					tried.byOthers.Add(1)
 					if strings.HasPrefix(failpoint, "isolated") {
 						alone++
 					}

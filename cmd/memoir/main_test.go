@@ -34,6 +34,7 @@ type tidied struct{ *testing.M }
 
 func (m tidied) Run() int {
 	defer func() {
+		sayTried()
 		for _, dir := range sceneDirs.all {
 			_ = os.RemoveAll(dir)
 		}

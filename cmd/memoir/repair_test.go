@@ -84,12 +84,8 @@ var garble = map[string]func(page []byte, n uint64){
 func TestADatabaseWithADamagedPageIsRepairedAndNothingIsLost(t *testing.T) {
 	t.Parallel()
 	r := newRuin(t)
-	every := 13
-	if tortures(t) {
-		every = 1
-	}
 	tried, refused := 0, 0
-	for n := 0; n < len(r.database)/pageBytes; n += every {
+	for _, n := range chosenOf(t, "damage", len(r.database)/pageBytes, by(t, 3, 12, every)) {
 		for way, spoil := range garble {
 			tried++
 			what := fmt.Sprintf("page %d with %s", n+1, way)

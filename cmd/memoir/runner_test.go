@@ -72,14 +72,12 @@ func (x *runner) run(t testing.TB, home, failpoint string) (output, error) {
 	return output{out.String(), errs.String()}, err
 }
 
-// each tries moments: all of them where the tests are to be thorough, else every nth.
-func (x *runner) each(t *testing.T, nth int, points []string, try func(t *testing.T, n int, what string)) {
+// each tries moments.
+func (x *runner) each(t *testing.T, purpose string, many int, points []string, try func(t *testing.T, n int, what string)) {
 	t.Helper()
-	if tortures(t) {
-		nth = 1
-	}
+	chosen := chosenOf(t, purpose, len(points), many)
 	var wg sync.WaitGroup
-	for i := 0; i < len(points); i += nth {
+	for _, i := range chosen {
 		room <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-room }()
@@ -87,7 +85,7 @@ func (x *runner) each(t *testing.T, nth int, points []string, try func(t *testin
 		})
 	}
 	wg.Wait()
-	t.Logf("%d moments, every %d. tried", len(points), nth)
+	t.Logf("%s: %d of %d moments", purpose, len(chosen), len(points))
 }
 
 // grownBy is a home with a memory that a person edited, made by a build of the program,

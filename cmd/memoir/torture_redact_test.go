@@ -126,7 +126,8 @@ func TestRedactingThatIsKilledOrFindsNoRoomAtAnyWriteIsFinishedWhenCalledAgain(t
 	if len(l.points) < 40 {
 		t.Fatalf("only %d moments", len(l.points))
 	}
-	l.each(t, 20, l.points, func(t *testing.T, n int, what string) {
+	l.each(t, "killed", by(t, 3, 24, every), l.points, func(t *testing.T, n int, what string) {
+		tried.killed.Add(1)
 		home := l.home(t)
 		_, err := l.redact(home, fmt.Sprintf("kill %d", n))
 		if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
@@ -134,7 +135,8 @@ func TestRedactingThatIsKilledOrFindsNoRoomAtAnyWriteIsFinishedWhenCalledAgain(t
 		}
 		l.finishRedaction(t, home, "killed at "+what)
 	})
-	l.each(t, 31, l.points, func(t *testing.T, n int, what string) {
+	l.each(t, "no room", by(t, 2, 12, every), l.points, func(t *testing.T, n int, what string) {
+		tried.starved.Add(1)
 		home := l.home(t)
 		out, err := l.redact(home, fmt.Sprintf("fail %d 0", n))
 		if exit, ok := errors.AsType[*exec.ExitError](err); strings.Contains(out.stderr, "goroutine ") || ok && !slices.Contains([]int{1, 3}, exit.ExitCode()) {

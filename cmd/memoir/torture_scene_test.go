@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"path/filepath"
@@ -86,51 +87,57 @@ func edit(t *testing.T, home string) {
 }
 
 // old is a home with several generations and hand edits, all sessions of which are done,
-// and one more hand edit that no run has seen.
-func old(t *testing.T) (sessions, home string) {
+// and one more hand edit that no run has seen. Who disturbs it works on a copy.
+var old = once(func(t *testing.T) (o struct{ sessions, home string }) {
 	t.Helper()
-	sessions, home = grown(t)
-	x := newTorture(t, sessions, home)
-	try := x.trial(t)
+	sessions, home := grown(t)
+	dir, err := os.MkdirTemp("", "memoir-old-")
+	must(t, err)
+	removeAtTheEnd(dir)
+	o.sessions, o.home = filepath.Join(dir, "sessions"), filepath.Join(dir, "home")
+	must(t, errors.Join(os.CopyFS(o.sessions, os.DirFS(sessions)), os.CopyFS(o.home, os.DirFS(home))))
+	try := newTorture(t, o.sessions, o.home).trial(t)
 	if out, err := try.run(""); err != nil {
 		t.Fatalf("%v: %s", err, out.stderr)
 	}
 	edit(t, try.home)
-	return sessions, try.home
-}
+	must(t, errors.Join(os.RemoveAll(o.home), os.CopyFS(o.home, os.DirFS(try.home))))
+	return o
+})
 
 // on disturbs a command in an old home.
 func on(args ...string) func(t *testing.T) *torture {
 	return func(t *testing.T) *torture {
-		sessions, home := old(t)
-		return newTorture(t, sessions, home, args...)
+		o := old(t)
+		return newTorture(t, o.sessions, o.home, args...)
 	}
 }
 
 // A scene of torture is a command in a home.
 var tortureScenes = []struct {
-	name string
-	make func(t *testing.T) *torture
+	name  string
+	dense int // moments of a dense sample; 0: as many as of any
+	make  func(t *testing.T) *torture
 }{
-	{"first run", func(t *testing.T) *torture { return newTorture(t, few(t, len(fewNames)), "") }},
-	{"next run, after hand edits", func(t *testing.T) *torture {
+	{"first run", 100, func(t *testing.T) *torture { return newTorture(t, few(t, len(fewNames)), "") }},
+	{"next run, after hand edits", 110, func(t *testing.T) *torture {
 		sessions, home := grown(t)
 		return newTorture(t, sessions, home)
 	}},
-	{"run over damage", damaged},
-	{"forget a session", on("forget", "019e3048", "--yes")},
-	{"forget and purge", on("forget", "019e3048", "--purge", "--yes")},
-	{"forget a text", on("forget", "--match", "exit with code 3", "--yes")},
-	{"forget a project", on("forget", "--project", "papertrail", "--yes")},
-	{"restore", on("restore", "1", "--project", "papertrail", "--yes")},
-	{"merge", on("projects", "merge", "papertrail", "lanternd")},
-	{"rename", on("projects", "rename", "papertrail", "receipts")},
-	{"disable", on("sessions", "disable", "019e3048")},
-	{"enqueue", on("enqueue", "--project", "papertrail")},
-	{"clear a project", on("clear", "--project", "papertrail", "--yes")},
-	{"clear all", on("clear", "--all", "--yes")},
-	{"retry", failures},
-	{"trust", trusted},
+	{"run over damage", 20, damaged},
+	{"forget a session", 0, on("forget", "019e3048", "--yes")},
+	{"forget and purge", 0, on("forget", "019e3048", "--purge", "--yes")},
+	{"forget a text", 0, on("forget", "--match", "exit with code 3", "--yes")},
+	{"forget a project", 0, on("forget", "--project", "papertrail", "--yes")},
+	{"restore", 0, on("restore", "1", "--project", "papertrail", "--yes")},
+	{"merge", 0, on("projects", "merge", "papertrail", "lanternd")},
+	{"rename", 0, on("projects", "rename", "papertrail", "receipts")},
+	{"disable", 0, on("sessions", "disable", "019e3048")},
+	{"enqueue", 0, on("enqueue", "--project", "papertrail")},
+	{"clear a project", 0, on("clear", "--project", "papertrail", "--yes")},
+	{"clear all", 0, on("clear", "--all", "--yes")},
+	{"retry", 0, failures},
+	{"trust", 0, trusted},
 }
 
 // damaged is a home of which one memory has lost its link and another its files, and
@@ -179,8 +186,9 @@ func TestACommandThatIsDisturbedAtAnyWriteIsFinishedByTheNextRun(t *testing.T) {
 	for _, scene := range tortureScenes {
 		t.Run(scene.name, func(t *testing.T) {
 			t.Parallel()
-			tortures(t)
+			by(t, 0, 0, 0) // skip before anything is prepared
 			x := scene.make(t)
+			x.dense = cmp.Or(scene.dense, x.dense)
 			x.undisturbed(t)
 			x.killed(t)
 			x.starved(t)

@@ -13,10 +13,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -27,20 +25,6 @@ import (
 	"memoir/testdata"
 )
 
-// tortureVariable says how much these tests do: all, every moment, as `make torture`
-// does; none, nothing, for who does all in another step; a number, that moment of each
-// command; else some moments of many.
-const tortureVariable = "MEMOIR_TORTURE_TESTS"
-
-// tortures reports whether all is done, and skips a test where nothing is.
-func tortures(t testing.TB) (all bool) {
-	t.Helper()
-	if os.Getenv(tortureVariable) == "none" {
-		t.Skip(tortureVariable + " is none")
-	}
-	return os.Getenv(tortureVariable) == "all"
-}
-
 // A torture is a command that is disturbed, and what must become of it.
 type torture struct {
 	binary   string   // built with failpoints
@@ -50,6 +34,7 @@ type torture struct {
 	args     []string // the command; none: a run
 	env      []string // of all commands
 	asks     asking   // a model; nil: the built-in one
+	dense    int      // moments at which a dense sample kills it; half as many find no room
 
 	points []string          // the moments of the command
 	total  int               // sessions that it extracts from
@@ -99,7 +84,7 @@ func inMemory(t testing.TB) string {
 // it is not.
 func newTorture(t *testing.T, sessions, before string, args ...string) *torture {
 	t.Helper()
-	return &torture{binary: withFailpoints(t), scratch: inMemory(t), sessions: sessions, before: before, args: args}
+	return &torture{binary: withFailpoints(t), scratch: inMemory(t), sessions: sessions, before: before, args: args, dense: 12}
 }
 
 // undisturbed finds out what the command does when it is left alone.
@@ -272,42 +257,30 @@ func (try trial) finish(t *testing.T, what string) int {
 // room bounds how many trials of all tests go on at a time.
 var room = make(chan struct{}, runtime.GOMAXPROCS(0))
 
-// tried counts trials, for the log.
-var tried atomic.Int64
-
-// each tries the moments of the command, all or some, and returns how each ended.
-func (x *torture) each(t *testing.T, some int, once func(t *testing.T, try trial, n int, what string) int) []int {
+// each tries moments of the command, and returns how each ended, in their order.
+func (x *torture) each(t *testing.T, purpose string, dense int, once func(t *testing.T, try trial, n int, what string) int) []int {
 	t.Helper()
-	step := 1
-	if !tortures(t) {
-		step = max(1, len(x.points)/some)
-	}
-	ends := make([]int, len(x.points))
+	chosen := chosenOf(t, purpose, len(x.points), by(t, 3, dense, every))
+	ends := make([]int, len(chosen))
 	var wg sync.WaitGroup
-	count := 0
-	first := rand.IntN(step)
-	if only, err := strconv.Atoi(os.Getenv(tortureVariable)); err == nil {
-		first, step = only-1, len(x.points)
-	}
-	for i := first; i < len(x.points); i += step {
-		count++
+	for k, i := range chosen {
 		room <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-room }()
 			try := x.trial(t)
 			defer try.remove()
-			ends[i] = once(t, try, i+1, fmt.Sprintf("moment %d of %d (%s)", i+1, len(x.points), x.points[i]))
+			ends[k] = once(t, try, i+1, fmt.Sprintf("moment %d of %d (%s)", i+1, len(x.points), x.points[i]))
 		})
 	}
 	wg.Wait()
-	tried.Add(int64(count))
-	t.Logf("%d of %d moments, %d of them different", count, len(x.points), len(slices.Compact(slices.Sorted(slices.Values(x.points)))))
+	t.Logf("%s: %d of %d moments, %d of them of different names", purpose, len(chosen), len(x.points), len(slices.Compact(slices.Sorted(slices.Values(x.points)))))
 	return ends
 }
 
 // killed kills the command at each moment.
 func (x *torture) killed(t *testing.T) {
-	ends := x.each(t, 3, func(t *testing.T, try trial, n int, what string) int {
+	ends := x.each(t, "killed", x.dense, func(t *testing.T, try trial, n int, what string) int {
+		tried.killed.Add(1)
 		what = "killed at " + what
 		_, err := try.run(fmt.Sprintf("kill %d", n), x.args...)
 		if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
@@ -317,14 +290,15 @@ func (x *torture) killed(t *testing.T) {
 		return try.finish(t, what)
 	})
 	// What was begun is not taken back by being killed later.
-	if tortures(t) && !slices.IsSortedFunc(ends, func(a, b int) int { return b - a }) {
+	if !slices.IsSortedFunc(ends, func(a, b int) int { return b - a }) {
 		t.Errorf("the command was done, and later it was not: %v", ends)
 	}
 }
 
 // starved lets the disk be full from each moment on.
 func (x *torture) starved(t *testing.T) {
-	x.each(t, 3, func(t *testing.T, try trial, n int, what string) int {
+	x.each(t, "no room", (x.dense+1)/2, func(t *testing.T, try trial, n int, what string) int {
+		tried.starved.Add(1)
 		what = "no room from " + what
 		out, err := try.run(fmt.Sprintf("fail %d 0", n), x.args...)
 		if strings.Contains(out.stderr, "goroutine ") {
@@ -341,10 +315,7 @@ func (x *torture) starved(t *testing.T) {
 // A run that is killed at any time, between writes or within one.
 func TestARunThatIsKilledAtAnyTimeIsFinishedByTheNext(t *testing.T) {
 	t.Parallel()
-	times := 6
-	if tortures(t) {
-		times = 200
-	}
+	times := by(t, 6, 200, 1000)
 	x := newTorture(t, few(t, 7), "")
 	x.undisturbed(t)
 	calm := x.trial(t)
@@ -353,7 +324,7 @@ func TestARunThatIsKilledAtAnyTimeIsFinishedByTheNext(t *testing.T) {
 	must(t, err)
 	lasts := time.Since(began)
 	calm.remove()
-	random := rand.New(rand.NewPCG(1, 2))
+	random := chance(t, "kill")
 	var wg sync.WaitGroup
 	for range times {
 		after := time.Duration(random.Int64N(int64(lasts)))
@@ -367,6 +338,7 @@ func TestARunThatIsKilledAtAnyTimeIsFinishedByTheNext(t *testing.T) {
 			time.Sleep(after) // the moment of death is anywhere in the run
 			_ = cmd.Process.Signal(syscall.SIGKILL)
 			_ = cmd.Wait()
+			tried.atRandom.Add(1)
 			try.finish(t, "killed after "+after.String())
 		})
 	}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"fmt"
+	"hash/fnv"
+	"io"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// tortureVariable says how much these tests do: all, every moment, which takes hours;
+// dense, as many as fit into minutes, as `make torture` does; none, nothing, for who does
+// more in another step; a number, that moment of each command; else a few.
+const tortureVariable = "MEMOIR_TORTURE_TESTS"
+
+// every is more moments than any command has.
+const every = 1 << 30
+
+// by chooses by how much these tests are to do, and skips one where nothing is to be done.
+func by[T any](t testing.TB, few, dense, all T) T {
+	t.Helper()
+	switch os.Getenv(tortureVariable) {
+	case "none":
+		t.Skip(tortureVariable + " is none")
+	case "dense":
+		return dense
+	case "all":
+		return all
+	}
+	return few
+}
+
+// seedVariable is what chance begins with, so that a choice can be made again.
+const seedVariable = "MEMOIR_TORTURE_SEED"
+
+var seed = func() uint64 {
+	if n, err := strconv.ParseUint(os.Getenv(seedVariable), 10, 64); err == nil {
+		return n
+	}
+	return uint64(time.Now().UnixNano()) % 1_000_000
+}()
+
+// chance is the same for the same seed, test and purpose.
+func chance(t testing.TB, purpose string) *rand.Rand {
+	h := fnv.New64a()
+	_, _ = io.WriteString(h, t.Name()+"\n"+purpose)
+	return rand.New(rand.NewPCG(seed, h.Sum64()))
+}
+
+// chosenOf chooses so many of n, counted from 0: one at random of each of as many stretches
+// of equal length.
+func chosenOf(t testing.TB, purpose string, n, many int) []int {
+	t.Helper()
+	if only, err := strconv.Atoi(os.Getenv(tortureVariable)); err == nil {
+		if only < 1 || only > n {
+			return nil
+		}
+		return []int{only - 1}
+	}
+	many = min(many, n)
+	random, out := chance(t, purpose), make([]int, many)
+	for i := range out {
+		from, to := i*n/many, (i+1)*n/many
+		out[i] = from + random.IntN(to-from)
+	}
+	return out
+}
+
+// tried counts what these tests did to the program, for the log.
+var tried struct {
+	killed, starved, atRandom, interrupted, byOthers atomic.Int64
+}
+
+// sayTried says what was tried in one line, if anything was.
+func sayTried() {
+	if k, s, r, i, o := tried.killed.Load(), tried.starved.Load(), tried.atRandom.Load(), tried.interrupted.Load(), tried.byOthers.Load(); k+s+r+i+o > 0 {
+		fmt.Printf("torture: killed at %d moments and %d times at random, no room from %d moments, interrupted at %d, killed by others %d times; %s=%d\n",
+			k, r, s, i, o, seedVariable, seed)
+	}
+}

@@ -188,7 +188,7 @@ func TestAnEditSavedAfterThePublicationIsFoundAtTheNext(t *testing.T) {
 	if _, err := r.Recover(2); err != nil {
 		t.Fatal(err)
 	}
-	want := []memory.Edit{{Path: "MEMORY.md", Published: generation(1)["MEMORY.md"], Now: []byte("late\n"), Late: true}}
+	want := []memory.Edit{{Path: "MEMORY.md", Published: generation(1)["MEMORY.md"], Now: []byte("late\n"), Late: true, From: 1}}
 	snap := current(t, r)
 	if diff := cmp.Diff(want, snap.Edited); diff != "" {
 		t.Error(diff)

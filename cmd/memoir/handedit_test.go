@@ -112,8 +112,9 @@ var handEdits = []handEdit{
 		}, nil},
 }
 
-// refused replaces MEMORY.md by what no memory may hold, and takes it away again.
-func refused(name string, put func(dir, aside string) error, takeAway func(path string) error) handEdit {
+// replaced puts what no memory may hold in the place of MEMORY.md. The person takes it
+// away again, and puts back what they set aside.
+func replaced(name string, put func(dir, aside string) error, takeAway func(path string) error) handEdit {
 	aside := func(dir string) string {
 		return filepath.Join(filepath.Dir(filepath.Dir(dir)), "aside-"+filepath.Base(dir)+".md")
 	}
@@ -128,8 +129,8 @@ func refused(name string, put func(dir, aside string) error, takeAway func(path 
 
 func init() {
 	handEdits = append(handEdits,
-		refused("a file is replaced by a symbolic link", func(dir, aside string) error { return os.Symlink(aside, filepath.Join(dir, "MEMORY.md")) }, os.Remove),
-		refused("a file is replaced by a directory", func(dir, _ string) error {
+		replaced("a file is replaced by a symbolic link", func(dir, aside string) error { return os.Symlink(aside, filepath.Join(dir, "MEMORY.md")) }, os.Remove),
+		replaced("a file is replaced by a directory", func(dir, _ string) error {
 			path := filepath.Join(dir, "MEMORY.md")
 			return errors.Join(os.Mkdir(path, 0o700), os.WriteFile(filepath.Join(path, "notes.md"), []byte("- mine\n"), 0o600))
 		}, os.RemoveAll))

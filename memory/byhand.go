@@ -1,6 +1,9 @@
 package memory
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // HandState is a memory as people left it: the files of one generation with what
 // they changed in them.
@@ -10,34 +13,11 @@ type HandState struct {
 }
 
 // HandStates returns the states that people made since the live generation was
-// published, each to be kept as a generation of its own: the previous generation
+// published, each to be kept as a generation of its own: an earlier generation
 // as it was saved too late, then the live one as it was edited. Mostly there is none.
 func (r Root) HandStates(snap Snapshot) ([]HandState, error) {
-	var states []HandState
-	late, live := Files{}, false
-	for _, edit := range snap.Edited {
-		if edit.Late {
-			late[edit.Path] = edit.Now
-		} else {
-			live = true
-		}
-	}
-	if len(late) > 0 {
-		previous, err := r.previous(snap.Generation)
-		if err != nil {
-			return nil, err
-		}
-		// What was saved late was told by the archive; if it went meanwhile, or the
-		// files do not go together, the notes alone have the edit.
-		if files, m, err := r.ReadGeneration(previous); err == nil {
-			for path, content := range late {
-				files[path] = content
-			}
-			if files.check() == nil {
-				states = append(states, handState(previous, files, m))
-			}
-		}
-	}
+	states := r.lateBy(snap)
+	live := slices.ContainsFunc(snap.Edited, func(e Edit) bool { return !e.Late })
 	if live {
 		states = append(states, handState(snap.Generation, snap.Files, snap.Manifest))
 	}

@@ -46,7 +46,7 @@ func (r Root) Debris(recorded int) ([]string, error) {
 		return nil, err
 	}
 	for _, n := range lives {
-		if n != linked && n != previous {
+		if r.unwanted(n, linked, previous) {
 			debris = append(debris, linkTarget(n))
 		}
 	}

@@ -2,7 +2,6 @@ package memory
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 )
@@ -12,10 +11,11 @@ type Edit struct {
 	Path      string
 	Published []byte // nil: the file is new
 	Now       []byte // nil: the file was deleted
-	// Late says that the file was saved in the previous generation's directory
-	// after this one was published: by an editor that had it open, say. The live
-	// files do not show such an edit.
+	// Late says that the file was saved in, or deleted from, an earlier generation's
+	// directory after the live one was made: by an editor that had it open, say. The
+	// live files do not show such an edit. From is that generation.
 	Late bool
+	From int
 }
 
 // edits compares a snapshot with what was published.
@@ -58,54 +58,6 @@ func (r Root) compare(n int, m Manifest, files Files) ([]Edit, error) {
 		edits[i].Published = archived[edits[i].Path]
 	}
 	return edits, nil
-}
-
-// lateEdits finds what was saved in the previous generation's directory after
-// the link was made that left it. What cannot be told is passed over: the
-// previous directory is kept as a courtesy.
-func (r Root) lateEdits(linked int) []Edit {
-	previous, err := r.previous(linked)
-	if err != nil || previous == 0 {
-		return nil
-	}
-	link, err := os.Lstat(r.Link())
-	if err != nil {
-		return nil
-	}
-	root, err := r.openLive(previous)
-	if err != nil {
-		return nil
-	}
-	defer root.Close()
-	tree, err := listTree(root)
-	if err != nil {
-		return nil
-	}
-	// A deletion leaves no time of its own, so none is told.
-	fresh := Files{}
-	for _, f := range tree {
-		if f.info.ModTime().Before(link.ModTime()) {
-			continue
-		}
-		if content, err := readBounded(root, f.name, maxFile); err == nil {
-			fresh[f.path] = content
-		}
-	}
-	if len(fresh) == 0 {
-		return nil
-	}
-	archived, err := r.ReadArchive(previous)
-	if err != nil {
-		return nil
-	}
-	var edits []Edit
-	for _, path := range fresh.Paths() {
-		before, known := archived[path]
-		if !known || string(before) != string(fresh[path]) {
-			edits = append(edits, Edit{Path: path, Published: before, Now: fresh[path], Late: true})
-		}
-	}
-	return edits
 }
 
 // previous is the newest live directory below the linked generation, 0 if there

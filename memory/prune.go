@@ -12,7 +12,8 @@ import (
 
 // Prune removes what is no longer wanted after a publication: the archives
 // beyond the newest keep (at least one), those written before a time, if it is not
-// zero, and the live directories before the previous one.
+// zero, and the live directories before the previous one, unless somebody saved
+// something there that no generation has: the next publication will have it.
 //
 // Two archives always stay: the live generation's, and the one of the state that
 // it was restored over. By these it is told what people changed.
@@ -49,7 +50,7 @@ func (r Root) Prune(keep int, before time.Time) error {
 	if err != nil {
 		return err
 	}
-	return r.removeLives(func(n int) bool { return n < previous })
+	return r.removeLives(func(n int) bool { return n < previous && r.unwanted(n, linked, previous) })
 }
 
 // olderThan reports whether an archive was written before a time; what cannot be

@@ -188,7 +188,7 @@ func TestAnEditSavedAfterThePublicationIsFoundAtTheNext(t *testing.T) {
 	if _, err := r.Recover(2); err != nil {
 		t.Fatal(err)
 	}
-	want := []memory.Edit{{Path: "MEMORY.md", Published: generation(1)["MEMORY.md"], Now: []byte("late\n"), Late: true}}
+	want := []memory.Edit{{Path: "MEMORY.md", Published: generation(1)["MEMORY.md"], Now: []byte("late\n"), Late: true, From: 1}}
 	snap := current(t, r)
 	if diff := cmp.Diff(want, snap.Edited); diff != "" {
 		t.Error(diff)
@@ -199,6 +199,51 @@ func TestAnEditSavedAfterThePublicationIsFoundAtTheNext(t *testing.T) {
 	publish(t, r, 3, generation(3))
 	if snap := current(t, r); len(snap.Edited) != 0 {
 		t.Errorf("it is found once more: %v", snap.Edited)
+	}
+}
+
+// What is saved in a directory from two generations ago, after the last look at it, keeps
+// the directory until a publication has it; so does a deletion.
+func TestWhatIsSavedInAnOlderDirectoryKeepsItUntilItIsPublished(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		edit func(dir string) error
+		want memory.Edit
+	}{
+		"saved": {func(dir string) error { return os.WriteFile(filepath.Join(dir, "MEMORY.md"), []byte("late\n"), 0o600) },
+			memory.Edit{Path: "MEMORY.md", Published: generation(1)["MEMORY.md"], Now: []byte("late\n"), Late: true, From: 1}},
+		"deleted": {func(dir string) error { return os.Remove(filepath.Join(dir, "raw_memories.md")) },
+			memory.Edit{Path: "raw_memories.md", Published: generation(1)["raw_memories.md"], Late: true, From: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := memory.At(t.TempDir(), project)
+			publish(t, r, 1, generation(1))
+			publish(t, r, 2, generation(2))
+			publish(t, r, 3, generation(3))
+			if err := test.edit(r.Live(1)); err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Prune(5, time.Time{}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := r.Recover(3); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff([]memory.Edit{test.want}, current(t, r).Edited); diff != "" {
+				t.Fatal(diff)
+			}
+			publish(t, r, 4, generation(4))
+			if err := r.Prune(5, time.Time{}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := os.Stat(r.Live(1)); err == nil {
+				t.Error("it is there still")
+			}
+			if late, err := r.Late(); err != nil || late {
+				t.Errorf("it is found once more: %v", err)
+			}
+		})
 	}
 }
 

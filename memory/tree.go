@@ -25,6 +25,13 @@ type liveFile struct {
 	info fs.FileInfo
 }
 
+// What only a file, and only a directory, may be called in a memory: another one would
+// be in the way of the next publication.
+var (
+	onlyFiles       = []string{MemoryFile, SummaryFile, "raw_memories.md"}
+	onlyDirectories = []string{SkillsDir, "rollout_summaries"}
+)
+
 // listTree lists the regular files of a live directory, the manifest and the
 // droppings of editors left out. A symbolic link or a special file in it is an
 // error: memoir writes none, and following one would publish what it leads to.
@@ -45,6 +52,10 @@ func listTree(root *os.Root) ([]liveFile, error) {
 				return fs.SkipDir
 			}
 			return nil
+		}
+		if dir := entry.IsDir(); dir && slices.Contains(onlyFiles, name) || !dir && slices.Contains(onlyDirectories, name) {
+			return memoir.Errorf(memoir.CodeStorage, "give it another name: the memory needs this one",
+				"%s is a %s", filepath.Join(root.Name(), name), kind(entry.Type()))
 		}
 		if entry.IsDir() {
 			return nil

@@ -229,6 +229,15 @@ func (s *Store) giveBackProject(t tx, c ProjectClaim) error {
 	return err
 }
 
+// MakeDue makes a project due for something that changed outside of the database.
+func (s *Store) MakeDue(ctx context.Context, projectID string) error {
+	err := s.durably(ctx, func(t tx) error {
+		_, err := bump(t, projectID)
+		return err
+	})
+	return s.explain(err, "making project due")
+}
+
 // Enqueue makes a project due whether or not anything changed, also when a
 // consolidation that runs now ends later. One that was given up is tried again.
 func (s *Store) Enqueue(ctx context.Context, projectID string) error {

@@ -219,6 +219,9 @@ func sayProject(r pipeline.ProjectReport) string {
 		text = fmt.Sprintf("unchanged, generation %d stays", r.Generation)
 	case pipeline.OutcomeEmpty:
 		text = "nothing worth keeping yet"
+		if r.Generation > 0 {
+			text = fmt.Sprintf("nothing is left to make a memory of, and nobody took it out; generation %d stays", r.Generation)
+		}
 	case pipeline.OutcomeBusy:
 		text = "busy"
 	case pipeline.OutcomeBackoff:

@@ -1,0 +1,233 @@
+//go:build unix
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"memoir/memory"
+)
+
+// heldUp lets a run stop at a moment, does something meanwhile and lets it go on.
+func (try trial) heldUp(t *testing.T, n int, meanwhile func()) (output, error) {
+	t.Helper()
+	var out, errs strings.Builder
+	cmd := try.command(fmt.Sprintf("stop %d", n), try.args...)
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	must(t, cmd.Start())
+	var status syscall.WaitStatus
+	if _, err := syscall.Wait4(cmd.Process.Pid, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
+		t.Fatalf("it did not stop at moment %d: %v", n, err)
+	}
+	meanwhile()
+	must(t, cmd.Process.Signal(syscall.SIGCONT))
+	err := cmd.Wait()
+	return output{out.String(), errs.String()}, err
+}
+
+// byTheirHand is what a person writes, and byTheirSkill where they put a skill.
+const (
+	byTheirHand  = "- paint the shutters before the rain"
+	byTheirSkill = "skills/shutters/SKILL.md"
+)
+
+// A handEdit is what a person does to the live files of a project.
+type handEdit struct {
+	name string
+	// do does it, below the live directory.
+	do func(dir string) error
+	// done says what is missing of it in the files that are live in the end.
+	done func(files map[string]string) string
+	// byHand reports whether a state that was kept has it.
+	byHand func(files memory.Files) bool
+	// undo is what a person does when a run refuses to go on; nil: no run does.
+	undo func(dir string) error
+}
+
+func lineIsThere(files map[string]string) string {
+	if n := strings.Count(files["MEMORY.md"], byTheirHand); n != 1 {
+		return fmt.Sprintf("the line is there %d times", n)
+	}
+	return ""
+}
+
+func lineIsKept(files memory.Files) bool {
+	return strings.Contains(string(files["MEMORY.md"]), byTheirHand)
+}
+
+// appended is MEMORY.md with the person's line.
+func appended(dir string) ([]byte, error) {
+	b, err := os.ReadFile(filepath.Join(dir, "MEMORY.md"))
+	return append(b, "\n## House rules\n\n"+byTheirHand+"\n"...), err
+}
+
+var handEdits = []handEdit{
+	{"a line is added", func(dir string) error {
+		f, err := os.OpenFile(filepath.Join(dir, "MEMORY.md"), os.O_APPEND|os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		_, err = f.WriteString("\n## House rules\n\n" + byTheirHand + "\n")
+		return errors.Join(err, f.Close())
+	}, lineIsThere, lineIsKept, nil},
+	{"an editor saves by renaming", func(dir string) error {
+		b, err := appended(dir)
+		return errors.Join(err, os.WriteFile(filepath.Join(dir, ".MEMORY.md.swp"), b, 0o600),
+			os.Rename(filepath.Join(dir, ".MEMORY.md.swp"), filepath.Join(dir, "MEMORY.md")))
+	}, lineIsThere, lineIsKept, nil},
+	{"a skill is added", func(dir string) error {
+		path := filepath.Join(dir, filepath.FromSlash(byTheirSkill))
+		return errors.Join(os.MkdirAll(filepath.Dir(path), 0o700),
+			os.WriteFile(path, []byte("---\nname: shutters\ndescription: How to paint shutters.\n---\n\n"+byTheirHand+"\n"), 0o600))
+	}, func(files map[string]string) string {
+		if !strings.Contains(files[filepath.FromSlash(byTheirSkill)], byTheirHand) {
+			return "the skill is not there"
+		}
+		return ""
+	}, func(files memory.Files) bool { return strings.Contains(string(files[byTheirSkill]), byTheirHand) }, nil},
+	{"a skill is deleted", func(dir string) error { return os.RemoveAll(filepath.Join(dir, "skills", "release")) },
+		func(files map[string]string) string {
+			for path := range files {
+				if strings.HasPrefix(path, "skills/release") {
+					return path + " is back"
+				}
+			}
+			return ""
+		}, func(files memory.Files) bool {
+			for path := range files {
+				if strings.HasPrefix(path, "skills/release") {
+					return false
+				}
+			}
+			return true
+		}, nil},
+}
+
+// replaced puts what no memory may hold in the place of MEMORY.md. The person takes it
+// away again, and puts back what they set aside.
+func replaced(name string, put func(dir, aside string) error, takeAway func(path string) error) handEdit {
+	aside := func(dir string) string {
+		return filepath.Join(filepath.Dir(filepath.Dir(dir)), "aside-"+filepath.Base(dir)+".md")
+	}
+	return handEdit{name, func(dir string) error {
+		b, err := appended(dir)
+		return errors.Join(err, os.WriteFile(aside(dir), b, 0o600), os.Remove(filepath.Join(dir, "MEMORY.md")), put(dir, aside(dir)))
+	}, lineIsThere, lineIsKept, func(dir string) error {
+		path := filepath.Join(dir, "MEMORY.md")
+		return errors.Join(takeAway(path), os.Rename(aside(dir), path))
+	}}
+}
+
+func init() {
+	handEdits = append(handEdits,
+		replaced("a file is replaced by a symbolic link", func(dir, aside string) error { return os.Symlink(aside, filepath.Join(dir, "MEMORY.md")) }, os.Remove),
+		replaced("a file is replaced by a directory", func(dir, _ string) error {
+			path := filepath.Join(dir, "MEMORY.md")
+			return errors.Join(os.Mkdir(path, 0o700), os.WriteFile(filepath.Join(path, "notes.md"), []byte("- mine\n"), 0o600))
+		}, os.RemoveAll))
+}
+
+// A person edits the live files of each project between any two writes of a run. What
+// they did is in what is live after the next run, once, and was kept as a state by hand,
+// unless it was done to files that nothing took the place of.
+func TestAnEditByHandAtAnyMomentOfARunIsInWhatTheNextOneLeaves(t *testing.T) {
+	t.Parallel()
+	all := tortures(t)
+	sessions, aside, later := few(t, len(fewNames)), t.TempDir(), fewNames[4:]
+	move(t, sessions, aside, later...)
+	home := made(t, sessions)
+	move(t, aside, sessions, later...)
+	x := newTorture(t, sessions, home)
+	x.undisturbed(t)
+	first := slices.Index(x.points, "begin store.(*Store).ClaimProject")
+	swap := slices.Index(x.points, "set aside memory.Root.Swap") // nothing is looked at from here on
+	if first < 0 || swap < first {
+		t.Fatalf("the run has no publication: %q", x.points)
+	}
+	var wg sync.WaitGroup
+	for i, edit := range handEdits {
+		moments := []int{swap + 1 + i%6, first + 1 + rand.IntN(len(x.points)-first)}
+		if all {
+			moments = moments[:0]
+			for n := first + 1; n <= len(x.points); n++ {
+				moments = append(moments, n)
+			}
+		}
+		for _, n := range moments {
+			room <- struct{}{}
+			wg.Go(func() {
+				defer func() { <-room }()
+				try := x.trial(t)
+				defer try.remove()
+				try.edited(t, edit, n)
+			})
+		}
+	}
+	wg.Wait()
+}
+
+// edited does an edit at a moment of a run, makes another run, and looks for the edit.
+func (try trial) edited(t *testing.T, edit handEdit, n int) {
+	what := fmt.Sprintf("%s at moment %d (%s)", edit.name, n, try.points[n-1])
+	links, err := filepath.Glob(filepath.Join(try.home, "projects", "*", "memory"))
+	must(t, err)
+	dirs := map[string]string{} // that were edited, by link
+	out, err := try.heldUp(t, n, func() {
+		for _, link := range links {
+			dir, err := filepath.EvalSymlinks(link)
+			if must(t, err); edit.name == "a skill is deleted" && !strings.Contains(link, "lanternd") {
+				continue // it has none
+			}
+			must(t, edit.do(dir))
+			dirs[link] = dir
+		}
+	})
+	if edit.undo == nil && err != nil {
+		t.Errorf("%s: %v: %s", what, err, out.stderr)
+	} else if err != nil && !strings.Contains(out.stderr, "MEMORY.md is a ") {
+		t.Errorf("%s: it does not say what is in its way: %v: %s", what, err, out.stderr)
+	}
+	if edit.undo != nil {
+		for _, dir := range dirs {
+			must(t, edit.undo(dir))
+		}
+	}
+	if out, err := try.run(""); err != nil {
+		t.Errorf("%s: the next run: %v: %s", what, err, out.stderr)
+	}
+	for link, dir := range dirs {
+		live, err := filepath.EvalSymlinks(link)
+		must(t, err)
+		if missing := edit.done(files(t, live)); missing != "" {
+			t.Errorf("%s, in %s: %s", what, live, missing)
+		}
+		if live == dir { // what was edited is live still
+			continue
+		}
+		root := memory.At(try.home, filepath.Base(filepath.Dir(link)))
+		generations, err := root.Generations()
+		must(t, err)
+		kept := 0
+		for _, g := range generations {
+			if g.Manifest.EditedFrom == 0 {
+				continue
+			}
+			files, err := root.ReadArchive(g.Number)
+			if must(t, err); edit.byHand(files) {
+				kept++
+			}
+		}
+		if kept != 1 {
+			t.Errorf("%s, in %s: %d states by hand have it", what, link, kept)
+		}
+	}
+}

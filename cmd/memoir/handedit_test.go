@@ -5,7 +5,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -141,7 +140,7 @@ func init() {
 // unless it was done to files that nothing took the place of.
 func TestAnEditByHandAtAnyMomentOfARunIsInWhatTheNextOneLeaves(t *testing.T) {
 	t.Parallel()
-	all := tortures(t)
+	many := by(t, 1, 6, every)
 	sessions, aside, later := few(t, len(fewNames)), t.TempDir(), fewNames[4:]
 	move(t, sessions, aside, later...)
 	home := made(t, sessions)
@@ -155,12 +154,9 @@ func TestAnEditByHandAtAnyMomentOfARunIsInWhatTheNextOneLeaves(t *testing.T) {
 	}
 	var wg sync.WaitGroup
 	for i, edit := range handEdits {
-		moments := []int{swap + 1 + i%6, first + 1 + rand.IntN(len(x.points)-first)}
-		if all {
-			moments = moments[:0]
-			for n := first + 1; n <= len(x.points); n++ {
-				moments = append(moments, n)
-			}
+		moments := []int{swap + 1 + i%6}
+		for _, n := range chosenOf(t, edit.name, len(x.points)-first, many) {
+			moments = append(moments, first+1+n)
 		}
 		for _, n := range moments {
 			room <- struct{}{}

@@ -26,6 +26,7 @@ func inOrder(texts []string) []string {
 
 // read makes a memory of an answer, or tells every rule that it breaks.
 func (r *renewal) read(text string, b batch) (memoir.Consolidation, []string) {
+	r.foreignTold = 0
 	a, faults := parseAnswer(text)
 	if len(faults) > 0 {
 		return memoir.Consolidation{}, faults
@@ -46,6 +47,11 @@ func (r *renewal) read(text string, b batch) (memoir.Consolidation, []string) {
 			faults = append(faults, fault)
 		case slices.ContainsFunc(skills, func(o memoir.Skill) bool { return o.Name == s.Name }):
 			faults = append(faults, "the skill "+s.Name+" is there twice")
+		case r.unheard(s) != "":
+			r.foreignTold++
+			if present, there := r.skill(s.Name); there { // stays as it was
+				skills = append(skills, present)
+			}
 		default:
 			skills = append(skills, s)
 		}

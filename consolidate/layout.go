@@ -147,6 +147,10 @@ func (d *draught) tidy(p *page, said map[string]string) {
 					continue
 				}
 			}
+			if !kept && r.foreign(s.heading, text) {
+				r.foreignTold++
+				continue
+			}
 			if !kept && !isEntry(strings.TrimSpace(text)) {
 				text = "- " + text
 			}

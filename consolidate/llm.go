@@ -25,6 +25,7 @@ type Report struct {
 	Project string // its id
 	Kept    int    // those that cite a session
 	Uncited int    // those that cite none, and were dropped
+	Foreign int    // lines and skills that were dropped: wishes of nobody, steps that nobody took
 }
 
 type llm struct{ o LLM }
@@ -85,7 +86,7 @@ func (m *llm) Consolidate(ctx context.Context, in Input) (memoir.Consolidation, 
 		r.took(q.batch, out)
 		r.steps++
 		if m.o.Report != nil {
-			m.o.Report(Report{Project: in.Project.ID, Kept: r.cited, Uncited: r.uncited})
+			m.o.Report(Report{Project: in.Project.ID, Kept: r.cited, Uncited: r.uncited, Foreign: r.foreignTold})
 		}
 	}
 	return r.present, usage, nil

@@ -126,7 +126,7 @@ func TestThePromptsExampleOfAMemoryHasItsForm(t *testing.T) {
 	memory, rest, _ := strings.Cut(rest, "\n# memory_summary\n")
 	summary, _, _ := strings.Cut(rest, "\n# skills\n")
 	one := session(0, "019f1fd6-aaaa-7000-8000-000000000001", "Task: x")
-	two := session(1, "019f231b-aaaa-7000-8000-000000000002", "Task: y")
+	two := session(1, "019f231b-aaaa-7000-8000-000000000002", "Task: address pr feedback", "Preferences: “the person's words”")
 	in := input(one, two)
 	m := &scripted{answers: []func(model.Request) (model.Answer, error){says(reply(examples(memory), examples(summary)))}}
 	c, _, err := ask(t, in, m)

@@ -32,6 +32,8 @@ type renewal struct {
 	steps          int                  // answers that were taken over
 	cited, uncited int                  // lines of MEMORY.md in the last answer that cite a session, and that do not
 	stated         []*saying            // what the sessions state, for comparison; nil until asked for
+	commands       string               // what may be a skill's step, for comparison; empty until asked for
+	foreignTold    int                  // lines and skills in the last answer that were dropped as nobody's wish and no step
 }
 
 func newRenewal(in Input, sessions []*session) *renewal {
@@ -125,7 +127,7 @@ func (r *renewal) session(id string) *session {
 }
 
 func (r *renewal) setPresent(c memoir.Consolidation) {
-	r.present = c
+	r.present, r.commands = c, ""
 	r.lines, r.times = map[string]string{}, map[string]int{}
 	for _, text := range open(c).text {
 		for l := range strings.Lines(text) {

@@ -23,6 +23,8 @@ type evidence struct {
 	facts looseText    // what was shown of the session besides its items
 	texts []looseText  // of the items; made when asked for
 	whole looseText    // all of them
+
+	spoken *voices // made when asked for
 }
 
 // looseText is a text as loose writes it.

@@ -50,6 +50,7 @@ type Dropped struct {
 	Uncited    int // statements without an item
 	Missing    int // statements that cite an item which was not shown
 	Ungrounded int // statements with a command, path, flag or quotation that is not in the items they cite, or next to them
+	Foreign    int // statements that make a wish, a rule or a step of what only a tool, a file or a page said
 	Crowded    int // statements that are said twice, or one too many
 	Summary    int // lines of the summary with such a quotation
 }
@@ -65,12 +66,15 @@ func (r *Report) count(s shown, got used) {
 	r.Dropped.Uncited += got.dropped.Uncited
 	r.Dropped.Missing += got.dropped.Missing
 	r.Dropped.Ungrounded += got.dropped.Ungrounded
+	r.Dropped.Foreign += got.dropped.Foreign
 	r.Dropped.Crowded += got.dropped.Crowded
 	r.Dropped.Summary += got.dropped.Summary
 }
 
 // Statements is how many statements were dropped.
-func (d Dropped) Statements() int { return d.Uncited + d.Missing + d.Ungrounded + d.Crowded }
+func (d Dropped) Statements() int {
+	return d.Uncited + d.Missing + d.Ungrounded + d.Foreign + d.Crowded
+}
 
 const (
 	minBudget   = 200      // tokens of a session that are shown at least

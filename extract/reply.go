@@ -9,6 +9,7 @@ import (
 
 	"memoir"
 	"memoir/model"
+	"memoir/prompts"
 )
 
 // The fields of an answer.
@@ -104,7 +105,7 @@ func (u used) write(fields map[string]string, kept []memoir.Statement, in Input,
 	out.kept = len(kept)
 	out.RawMemory = memoir.FormatStatements(kept)
 	heading, lines := readSummary(fields[fieldSummary])
-	if out.Title = plainTitle(shorten(heading, maxTitle)); heading == "" {
+	if out.Title = plainTitle(shorten(heading, maxTitle)); heading == "" || prompts.Instructs(heading) && !ev.gaveInstruction(heading) {
 		out.Title = title(in.Session, kept)
 	}
 	name := strings.TrimSpace(fields[fieldSlug])
@@ -182,6 +183,8 @@ func (u *used) hold(statements []memoir.Statement, ev *evidence, known *earlier)
 			if strange := ev.strange(st); strange != "" {
 				u.dropped.Ungrounded++
 				problem = fmt.Sprintf("has %q, which is not in the items that it cites", shorten(strange, 80))
+			} else if problem = ev.putInMouth(st); problem != "" {
+				u.dropped.Foreign++
 			}
 		}
 		if problem != "" {
@@ -272,7 +275,7 @@ func (u *used) holdSummary(lines []string, ev *evidence) string {
 			line = shorten(line, maxLine)
 		}
 		line = ev.withoutMissing(line)
-		if ev.strangeAnywhere(line) {
+		if ev.strangeAnywhere(line) || prompts.Instructs(line) && !ev.gaveInstruction(line) {
 			u.dropped.Summary++
 			continue
 		}

@@ -3,6 +3,8 @@ package extract
 import (
 	"strings"
 	"unicode"
+
+	"memoir/prompts"
 )
 
 // succeeded reports whether a command of a run is known to have succeeded.
@@ -84,10 +86,13 @@ func keyLine(output string, roots ...string) string {
 		if len(line) < 4 || !hasLetter(line) {
 			continue
 		}
+		rank := errorRank(line)
+		if (rank > 0 || len(line) <= 300) && prompts.Instructs(line) {
+			continue // not of this program, whatever it ran
+		}
 		if len(line) <= 300 {
 			last = line
 		}
-		rank := errorRank(line)
 		if why == "" && strings.HasPrefix(line, "E  ") {
 			why = strings.TrimSpace(line[1:])
 		}

@@ -189,7 +189,7 @@ func unescape(cells []cell) []cell {
 	out := cells[:0]
 	for i := 0; i < len(cells); {
 		if r, n := escape(cells[i:]); n > 0 {
-			if r < 0x80 || !hidden(r) {
+			if r < 0x80 || !Hidden(r) {
 				out = append(out, cell{fold(r), cells[i].start, cells[i+n-1].end})
 			}
 			i += n

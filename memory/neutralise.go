@@ -40,16 +40,16 @@ func visible(text string) string {
 			}
 		case r == '\u2028', r == '\u2029', r == '\u0085', r == '\v', r == '\f':
 			b.WriteByte('\n')
-		case r == '\n', r == '\t', !hidden(r):
+		case r == '\n', r == '\t', !Hidden(r):
 			b.WriteRune(r) // a broken byte becomes U+FFFD
 		}
 	}
 	return b.String()
 }
 
-// hidden reports whether a character shows nothing: controls, format characters
+// Hidden reports whether a character shows nothing: controls, format characters
 // (zero-width, bidirectional, tags), variation selectors, fillers.
-func hidden(r rune) bool {
+func Hidden(r rune) bool {
 	switch {
 	case r < 0x80:
 		return r < ' ' || r == 0x7f

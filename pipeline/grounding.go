@@ -23,7 +23,7 @@ func (r *run) extracted(e extract.Report) {
 		}
 		d := e.Dropped
 		for reason, n := range map[string]int{
-			DroppedUncited: d.Uncited, DroppedMissing: d.Missing, DroppedUngrounded: d.Ungrounded, DroppedCrowded: d.Crowded, DroppedSummary: d.Summary,
+			DroppedUncited: d.Uncited, DroppedMissing: d.Missing, DroppedUngrounded: d.Ungrounded, DroppedForeign: d.Foreign, DroppedCrowded: d.Crowded, DroppedSummary: d.Summary,
 		} {
 			if n > 0 {
 				g.Dropped[reason] += n
@@ -39,6 +39,9 @@ func (r *run) consolidated(c consolidate.Report) {
 		g.Lines += c.Kept
 		if c.Uncited > 0 {
 			g.Dropped[DroppedLine] += c.Uncited
+		}
+		if c.Foreign > 0 {
+			g.Dropped[DroppedForeign] += c.Foreign
 		}
 	})
 }

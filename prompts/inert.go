@@ -2,18 +2,35 @@ package prompts
 
 import (
 	"strings"
+	"unicode"
 
 	"memoir/lazyregexp"
 )
 
 // frames are the tags that hold data in the prompts of this package.
-var frames = lazyregexp.New(`(?i)<([\s\p{Z}]*/?[\s\p{Z}]*(?:memoir-context|transcript|earlier-memory|earlier-summary|current-memory|current-summary|current-skills|` +
+var frames = lazyregexp.New(`(?i)[<＜﹤]([\s\p{Z}]*[/／\\]?[\s\p{Z}]*(?:memoir-context|transcript|earlier-memory|earlier-summary|current-memory|current-summary|current-skills|` +
 	`hand-edits|new-sessions|changed-sessions|withdrawn-sessions|raw-memories|rollout-summaries))`)
 
 // inert makes a text unable to close or to imitate the tags around it. It is
 // otherwise left as it is, broken UTF-8 apart, which no model's interface takes.
 func inert(text string) string {
-	return frames.ReplaceAllString(strings.ToValidUTF8(text, "\uFFFD"), "&lt;$1")
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if strings.ContainsFunc(text, concealed) {
+		text = strings.Map(func(r rune) rune {
+			if concealed(r) {
+				return -1
+			}
+			return r
+		}, text)
+	}
+	return frames.ReplaceAllString(text, "&lt;$1")
+}
+
+// concealed reports whether a character shows nothing and may stand within a tag or spell
+// what no reader sees: zero-width and bidirectional marks, tag characters, variation selectors.
+func concealed(r rune) bool {
+	return r >= 0x80 && unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) &&
+		!unicode.Is(unicode.Prepended_Concatenation_Mark, r)
 }
 
 // block is a text between tags: inert, and visibly empty if it is.

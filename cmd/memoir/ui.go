@@ -33,6 +33,7 @@ import (
 	"golang.org/x/term"
 
 	"memoir"
+	"memoir/memory"
 )
 
 // ui is where a command's results and words go. Its methods are safe for
@@ -283,7 +284,7 @@ func (u *ui) width() int {
 func oneLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
-		case r == '\n' || r == '\t' || r == '\r':
+		case r == '\n', r == '\t', r == '\r', r == '\u2028', r == '\u2029':
 			return ' '
 		case hostile(r):
 			return -1
@@ -302,7 +303,8 @@ func plain(text string) string {
 	}, text)
 }
 
-// hostile reports whether a rune steers a terminal or the direction of text.
+// hostile reports whether a rune steers a terminal or the direction of text, or shows
+// nothing, so that two names that differ look the same.
 func hostile(r rune) bool {
-	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == unicode.ReplacementChar
+	return r == unicode.ReplacementChar || r == '\u2028' || r == '\u2029' || r >= 0x80 && memory.Hidden(r) || unicode.IsControl(r)
 }

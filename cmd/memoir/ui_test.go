@@ -48,6 +48,8 @@ func TestWordsForAPerson(t *testing.T) {
 		{"an error is one line", false, false, func(u *ui) { u.fail(errors.New("a\nb\tc")) }, "memoir: error: a; b c\n"},
 		{"no escape sequence passes", false, false, func(u *ui) { u.say("title \x1b[31mred\x1b]0;x\x07 \u202eabc") },
 			"memoir: title [31mred]0;x abc\n"},
+		{"what shows nothing does not pass", false, false, func(u *ui) { u.say("a\u200bb\u2060c\ufeff \U000e0041\ufe0f\u3164d\u2028e\u009b31m") },
+			"memoir: abc d e31m\n"},
 		{"a warning of the run", false, false, func(u *ui) { u.progress(pipeline.Progress{Warn: "session x: cut", Hint: "try"}) },
 			"memoir: warning: session x: cut\nmemoir: hint: try\n"},
 		{"a file left out", false, false, func(u *ui) { u.progress(pipeline.Progress{Warn: "x is empty", Minor: true}) },

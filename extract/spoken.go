@@ -1,0 +1,171 @@
+package extract
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+
+	"memoir"
+	"memoir/prompts"
+)
+
+// copiedRun is how many words in a row, found in one text and not in another, tell that a
+// statement was copied from the first.
+const copiedRun = 5
+
+// voices are the texts of a session by whose they are, as words and loosely.
+type voices struct {
+	person, agent, tool string          // words with single spaces around each
+	typed, done         looseText       // what people wrote; that, what agents wrote and what was run
+	orders              map[string]bool // words of the lines in which people wrote like an instruction to an agent
+}
+
+// voices tells apart what people wrote, what agents wrote, what was run, and what came back.
+func (ev *evidence) voices() voices {
+	if ev.spoken == nil {
+		var person, agent, tool, done strings.Builder
+		for _, it := range ev.items {
+			switch {
+			case it.Origin.ByPerson():
+				person.WriteString("\n" + it.Text)
+				if it.Kind == memoir.ItemTool {
+					person.WriteString("\n" + it.Input)
+					tool.WriteString("\n" + it.Output)
+				}
+			case it.Kind == memoir.ItemTool:
+				agent.WriteString("\n" + it.Input)
+				tool.WriteString("\n" + it.Output + "\n" + it.Text)
+			case it.Origin == memoir.OriginInjected:
+				tool.WriteString("\n" + it.Text)
+			default:
+				agent.WriteString("\n" + it.Text)
+			}
+		}
+		done.WriteString(person.String() + "\n" + agent.String())
+		flat := loose(done.String())
+		if strings.Contains(done.String(), `\`) {
+			flat += "\x00" + loose(unescape.Replace(done.String()))
+		}
+		orders := map[string]bool{}
+		for line := range strings.Lines(person.String()) {
+			if prompts.Instructs(line) {
+				maps.Copy(orders, contentWords(line))
+			}
+		}
+		ev.spoken = &voices{
+			person: spaced(person.String()), agent: spaced(agent.String()), tool: spaced(tool.String()),
+			typed: newLooseText(loose(person.String())), done: newLooseText(flat), orders: orders,
+		}
+	}
+	return *ev.spoken
+}
+
+// spaced writes the words of a text in lower case with one space before and behind each;
+// of scripts without spaces each character is a word.
+func spaced(text string) string {
+	var b strings.Builder
+	b.WriteByte(' ')
+	gap := true
+	for _, r := range text {
+		switch {
+		case unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.M, r):
+			alone := unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai)
+			if alone && !gap {
+				b.WriteByte(' ')
+			}
+			b.WriteRune(unicode.ToLower(r))
+			if gap = alone; alone {
+				b.WriteByte(' ')
+			}
+		case r == '\'' || r == '’': // don't is one word
+		case !gap:
+			b.WriteByte(' ')
+			gap = true
+		}
+	}
+	if !gap {
+		b.WriteByte(' ')
+	}
+	return b.String()
+}
+
+// putInMouth says what is wrong with a statement that gives one voice of a session the
+// words of another; empty if nothing is. What a person wants stands in that person's
+// words, what is to be run was run or was said by one who takes part, and what only a
+// tool, a file or a page said is no rule and no instruction.
+func (ev *evidence) putInMouth(st memoir.Statement) string {
+	v := ev.voices()
+	if st.Kind == memoir.StatementPreference {
+		near, _ := ev.around(st.Items)
+		if !slices.ContainsFunc(near, func(i int) bool { return ev.items[i].Origin.ByPerson() }) {
+			return "is no wish of the person: cite the item in which they say so"
+		}
+		for _, l := range verbatims(st.Text) {
+			if l.quoted && !ev.found(l, func(part string) bool { return v.typed.holds(part, true) }) {
+				return "quotes as the person's what they did not write"
+			}
+		}
+		if !meets(spaced(st.Text), v.person) {
+			return "has no word that the person wrote"
+		}
+	}
+	rule := st.Kind == memoir.StatementPreference || standing(st.Text, ask{}) > 0 || prompts.Instructs(st.Text)
+	if rule && copies(spaced(st.Text), v) {
+		return "makes a rule of what only a tool or a page said"
+	}
+	if prompts.Instructs(st.Text) && !ev.gaveInstruction(st.Text) {
+		return "is an instruction that no person gave"
+	}
+	switch st.Kind {
+	case memoir.StatementCommand, memoir.StatementProcedure, memoir.StatementPreference, memoir.StatementTask:
+		for _, l := range verbatims(copied(st)) {
+			if l.quoted || !strings.Contains(strings.TrimSpace(l.text), " ") {
+				continue
+			}
+			if !ev.found(l, func(part string) bool { return v.done.holds(part, false) }) &&
+				!slices.ContainsFunc(ev.items, func(it memoir.Item) bool { return inOrder(l.text, it.Input) }) {
+				return "tells to run what nobody ran and only a tool or a page said"
+			}
+		}
+	}
+	return ""
+}
+
+// gaveInstruction reports whether a person wrote, in words like those of a text, what reads
+// as an instruction to the agent: they may.
+func (ev *evidence) gaveInstruction(text string) bool {
+	said, want := ev.voices().orders, contentWords(text)
+	return len(want) > 0 && 2*held(want, said) >= len(want)
+}
+
+// copies reports whether some words in a row stand in what tools returned, and neither in
+// what people nor in what agents wrote.
+func copies(text string, v voices) bool {
+	words := strings.Fields(text)
+	for i := 0; i+copiedRun <= len(words); i++ {
+		row := " " + strings.Join(words[i:i+copiedRun], " ") + " "
+		if strings.Contains(v.tool, row) && !strings.Contains(v.person, row) && !strings.Contains(v.agent, row) {
+			return true
+		}
+	}
+	return false
+}
+
+// meets reports whether a word of some length is in both texts, in some form of it.
+func meets(text, other string) bool {
+	long := 0
+	for w := range strings.FieldsSeq(text) {
+		runes := []rune(w)
+		switch {
+		case ideographic(w):
+		case len(runes) < 4:
+			continue
+		}
+		long++
+		if stem := string(runes[:min(len(runes), 5)]); strings.Contains(other, " "+stem) {
+			return true
+		}
+	}
+	return long == 0
+}

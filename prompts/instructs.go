@@ -1,0 +1,74 @@
+package prompts
+
+import (
+	"strings"
+	"unicode"
+
+	"memoir/lazyregexp"
+)
+
+// instructions are forms in which a text that an agent reads poses as its user, as its
+// system prompt or as a wish to be remembered. They go by form: verbs and what they are
+// about, speakers' labels at a beginning, images that are fetched with something filled in.
+var instructions = []*lazyregexp.Regexp{
+	lazyregexp.New(`(?i)\b(?:ignore|disregard|forget|override|bypass|drop)\b[^.!?\n]{0,30}\b(?:previous|prior|above|earlier|preceding|other|existing|all|any|your|system)\b[^.!?\n]{0,30}\b(?:instructions?|prompts?|rules?|guidelines?|directions?|context|polic(?:y|ies)|guardrails?)\b`),
+	lazyregexp.New(`(?i)\b(?:new|updated|revised|hidden|real|actual|important|urgent|system|admin|developer)\s+(?:system\s+)?(?:instructions?|prompts?|directives?)\b\s*(?:[:!-]|(?:for|to)\s+(?:the\s+|an?\s+|all\s+)?(?:ai|llm|agents?|assistants?|models?)\b)`),
+	lazyregexp.New(`(?i)\b(?:remember|memori[sz]e|note|keep in mind|don't forget|do not forget)\b[^.!?\n]{0,40}\b(?:the|this|that|your|my)\s+(?:user|human|owner|person|customer)\b`),
+	lazyregexp.New(`(?i)\bremember\s+(?:to\s+(?:always|never)|that\s+(?:you|i|we|always|never)|(?:this|the following)\s*(?:[:!]|for|in|as|always|forever)|forever|permanently|for (?:all|every|future))`),
+	lazyregexp.New(`(?i)\b(?:save|store|add|write|record|persist|commit|update|put|append|insert|include|keep|preserve)\b[^.!?\n]{0,60}\b(?:to|in|into|from|of|across|with)?\s*(?:your|the (?:agent|assistant|user|model|ai)['’]s|long[- ]term|persistent|permanent|saved|the bio|bio tool|all future)\s+(?:memor(?:y|ies)|bio|context|summar(?:y|ies)|sessions?|conversations?)\b`),
+	lazyregexp.New(`(?i)\b(?:memory|bio|to=bio)\s+(?:updated?|tool|write)\s*[:=(]`),
+	lazyregexp.New(`(?i)\b(?:the|this|your)\s+(?:user|human)\s+(?:always|never|wants|prefers|likes|would like|has (?:asked|requested|approved|authori[sz]ed|agreed|consented)|expects|insists|requires|demands)\b`),
+	lazyregexp.New(`(?i)\b(?:when|whenever|if|once|next time|as soon as|every time|each time)\b[^.!?\n]{0,30}\b(?:the user|user|human|someone|anyone)\b[^.!?\n]{0,20}\b(?:says|types|replies|answers|responds|writes|sends|submits|confirms|thanks)\b`),
+	lazyregexp.New(`(?i)\b(?:you are|you're|act as|as) (?:now )?(?:an? |the )?(?:ai|llm|language model|coding agent|ai agent|ai assistant|assistant|unrestricted|developer mode|dan)\b`),
+	lazyregexp.New(`(?i)\b(?:all|any|every|the|dear|attention|note to|hey|hello)\s+(?:ai|llm|coding|automated)?\s*(?:agents?|assistants?|llms?|language models?|copilots?)\b[^.!?\n]{0,20}\b(?:must|should|shall|always|never|have to|need to|are (?:required|instructed|asked|ordered) to|reading this)\b`),
+	lazyregexp.New(`(?i)\b(?:do not|don't|never|without)\s+(?:tell(?:ing)?|mention(?:ing)?|inform(?:ing)?|reveal(?:ing)?|notify(?:ing)?|warn(?:ing)?|show(?:ing)?|disclos(?:e|ing)|ask(?:ing)?)\b[^.!?\n]{0,30}\b(?:user|human|developer|owner|person|anyone)\b`),
+	lazyregexp.New(`(?i)\b(?:always|never|from now on|going forward|in (?:all )?future (?:sessions?|conversations?|chats?|responses?)|for (?:all|every) future)\b[^.!?\n]{0,60}(?:\b(?:curl|wget|iwr|irm|Invoke-WebRequest)\b|https?://|\|\s*(?:ba|z|da)?sh\b|base64\s+-{1,2}d)`),
+	lazyregexp.New(`(?i)\b(?:from now on|going forward|in (?:all )?future (?:sessions?|conversations?|chats?|responses?)|for (?:all|every) future (?:sessions?|conversations?|tasks?))\b`),
+	lazyregexp.New(`(?i)\b(?:decode|execute|run|follow|obey|eval(?:uate)?)\b[^.!?\n]{0,40}\b(?:base64|rot13|hex)\b[^.!?\n]{0,40}\b(?:instructions?|commands?|steps?|payload|message|it)\b`),
+	lazyregexp.New(`(?i)\[/?(?:user|human|system|assistant|developer|inst)\]`),
+	lazyregexp.New(`(?:^|\n|[.!?]["'”)]?\s)\s*(?:#{1,4}\s*)?(?:\*\*)?(?:[Hh]uman|HUMAN|User|USER|System|SYSTEM|Developer|DEVELOPER|Assistant|ASSISTANT|(?:[Ss]ystem|SYSTEM) (?:[Pp]rompt|PROMPT|[Mm]essage|MESSAGE)|(?:[Uu]ser|USER) (?:[Mm]essage|MESSAGE)|[Ee]nd of (?:document|context|tool output|transcript))(?:\*\*)?:\s*\S`),
+	lazyregexp.New(`(?i)(?:<|‹|&lt;)\s*/?\s*(?:\||system[-_](?:reminder|prompt|message)|(?:system|user|human|assistant|developer|important|instructions?|transcript|conversation|raw-memories|hand-edits|current-memory)\s*(?:>|›|&gt;))`),
+	lazyregexp.New(`!\[[^\]]*\]\((?:https?:)?//`),
+}
+
+// Instructs reports whether a text reads as an instruction to the model or agent that
+// reads it: one that no program prints and no document holds for its own sake. It knows
+// published forms and not every other; what it misses is data that is told as such.
+func Instructs(text string) bool {
+	text = legible(text)
+	for _, form := range instructions {
+		if form.MatchString(text) {
+			return true
+		}
+	}
+	return false
+}
+
+// legible is a text as one reads it aloud: without what hides between letters, look-alike
+// letters as those that they look like.
+func legible(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r < 0x80:
+			return r
+		case unicode.Is(unicode.Cf, r), unicode.Is(unicode.Variation_Selector, r), unicode.Is(unicode.Mn, r):
+			return -1
+		case r >= '！' && r <= '～':
+			return r - '！' + '!'
+		case unicode.IsSpace(r):
+			return ' '
+		}
+		if plain, ok := lookAlikes[r]; ok {
+			return plain
+		}
+		return r
+	}, text)
+}
+
+// lookAlikes are letters of other scripts by the Latin ones that they look like.
+var lookAlikes = map[rune]rune{
+	'а': 'a', 'е': 'e', 'о': 'o', 'с': 'c', 'р': 'p', 'х': 'x', 'у': 'y', 'і': 'i', 'ѕ': 's', 'ј': 'j', 'һ': 'h', 'ԁ': 'd', 'ո': 'n', 'ԛ': 'q', 'ԝ': 'w', 'м': 'm', 'т': 't', 'к': 'k', 'в': 'b', 'н': 'h', 'г': 'r',
+	'А': 'A', 'В': 'B', 'Е': 'E', 'К': 'K', 'М': 'M', 'Н': 'H', 'О': 'O', 'Р': 'P', 'С': 'C', 'Т': 'T', 'Х': 'X', 'І': 'I', 'Ѕ': 'S',
+	'ο': 'o', 'ι': 'i', 'α': 'a', 'ν': 'v', 'ρ': 'p', 'υ': 'u', 'τ': 't', 'κ': 'k', 'ε': 'e', 'η': 'n', 'χ': 'x', 'Ι': 'I', 'Α': 'A', 'Β': 'B', 'Ε': 'E', 'Η': 'H', 'Κ': 'K', 'Μ': 'M', 'Ν': 'N', 'Ο': 'O', 'Ρ': 'P', 'Τ': 'T', 'Υ': 'Y', 'Χ': 'X',
+	'ı': 'i', 'ɡ': 'g', 'ⅼ': 'l', 'ᴏ': 'o', 'ᴍ': 'm', 'ᴇ': 'e',
+}

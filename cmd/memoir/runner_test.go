@@ -78,8 +78,22 @@ func (x *runner) each(t *testing.T, nth int, points []string, try func(t *testin
 	if tortures(t) {
 		nth = 1
 	}
+	x.every(t, nth, points, try)
+}
+
+// some tries few moments, or many where the tests are to be thorough, at even distances.
+func (x *runner) some(t *testing.T, few, many int, try func(t *testing.T, n int, what string)) {
+	t.Helper()
+	if tortures(t) {
+		few = many
+	}
+	x.every(t, max(1, len(x.points)/few), x.points, try)
+}
+
+func (x *runner) every(t *testing.T, nth int, points []string, try func(t *testing.T, n int, what string)) {
+	t.Helper()
 	var wg sync.WaitGroup
-	for i := 0; i < len(points); i += nth {
+	for i := (nth - 1) / 2; i < len(points); i += nth {
 		room <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-room }()

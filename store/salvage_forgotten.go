@@ -116,11 +116,9 @@ func (s *salvage) recallMarks(rows [][]any) {
 }
 
 // keepForgotten sees to it that what was forgotten stays so: tombstones are taken from
-// their index and from the sessions' reasons, too.
+// their index and from the sessions' reasons, too. A mark that was garbled into another
+// looks sound, so they are held against each other even where no row was lost.
 func (s *salvage) keepForgotten() error {
-	if !s.damaged["mark"] {
-		return nil
-	}
 	for _, key := range slices.Sorted(maps.Keys(s.stones)) {
 		if err := s.entomb(key, s.stones[key]); err != nil {
 			return err
@@ -135,7 +133,8 @@ func (s *salvage) keepForgotten() error {
 			return err
 		}
 	}
-	_, err = s.into.exec(`INSERT INTO mark (session_key, disabled, at) SELECT key, 1, 0 FROM session WHERE reason = 'disabled' ON CONFLICT DO NOTHING`)
+	_, err = s.into.exec(`INSERT INTO mark (session_key, disabled, at) SELECT key, 1, 0 FROM session WHERE reason = 'disabled'
+		ON CONFLICT (session_key) DO UPDATE SET disabled = 1 WHERE NOT excluded AND NOT forgotten`)
 	return err
 }
 

@@ -16,6 +16,9 @@ type Hashes struct {
 // hashSize is how many bytes of a hash are kept: enough that none is met by chance.
 const hashSize = 16
 
+// keySize is how many bytes the key of the hashes has.
+const keySize = 32
+
 func hashed(key []byte, text string) []byte {
 	h := hmac.New(sha256.New, key)
 	h.Write([]byte(text))

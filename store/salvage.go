@@ -40,6 +40,7 @@ type salvage struct {
 	counted map[string]int             // by table: rows that a sound index counts
 	lost    map[string]int             // by table: keys that are known and were not read
 	sure    map[string]bool            // tables of which all keys are known
+	hasKey  bool                       // the key of the hashes of what was forgotten was read
 	stones  map[string]string          // what was forgotten, session key -> project, wherever it says so
 }
 
@@ -153,8 +154,11 @@ func (s *salvage) insert(tb *table, values []any) error {
 		names = append(names, `"`+c.name+`"`)
 	}
 	conflict := "DO NOTHING"
-	if tb.name == "counter" {
+	switch tb.name { // a new database has rows of these
+	case "counter":
 		conflict = "DO UPDATE SET n = max(n, excluded.n)"
+	case keyTable:
+		conflict, s.hasKey = "DO UPDATE SET key = excluded.key", true
 	}
 	_, err := s.into.exec(`INSERT INTO "`+tb.name+`" (`+strings.Join(names, ", ")+`) VALUES (?`+strings.Repeat(", ?", len(values)-1)+`)
 		ON CONFLICT `+conflict, values...)
@@ -197,39 +201,6 @@ func (s *salvage) index(o object) {
 	if whole && len(bad) == 0 {
 		s.counted[tb.name] = max(s.counted[tb.name], rows)
 		s.sure[tb.name] = s.sure[tb.name] || isKey
-	}
-}
-
-// recallForgotten takes tombstones from another database, as far as it can be read.
-func (s *salvage) recallForgotten(path string) {
-	file, closeFiles, err := readPages(path)
-	if err != nil {
-		return
-	}
-	defer closeFiles()
-	other := &salvage{file: file, read: map[uint32]bool{}}
-	other.readSchema()
-	tb := s.catalog.tables["mark"]
-	place := func(name string) int {
-		return slices.IndexFunc(tb.columns, func(c column) bool { return c.name == name })
-	}
-	forgotten, project := place("forgotten"), place("project_id")
-	if root := other.roots[tb.name]; root != 0 {
-		file.Tree(root, !tb.withID, func(found page.Found) {
-			for _, row := range found.Rows {
-				values, ok := tb.fit(row)
-				if !ok || forgotten >= len(values) || values[forgotten] != int64(1) {
-					continue
-				}
-				key, id := values[0].(string), ""
-				if project >= 0 && project < len(values) {
-					id, _ = values[project].(string)
-				}
-				if s.stones[key] == "" {
-					s.stones[key] = id
-				}
-			}
-		})
 	}
 }
 
@@ -350,10 +321,8 @@ func copyReadable(ctx context.Context, file *page.File, db *sql.DB, c *catalog, 
 	if err := s.all(); err != nil {
 		return nil, err
 	}
-	if s.damaged["mark"] {
-		for _, path := range earlier {
-			s.recallForgotten(path)
-		}
+	if err := s.recallForgotten(earlier); err != nil {
+		return nil, err
 	}
 	if err := s.settle(); err != nil {
 		return nil, err

@@ -1,8 +1,6 @@
 package store
 
 import (
-	"maps"
-	"slices"
 	"strings"
 )
 
@@ -110,42 +108,8 @@ func (s *salvage) reopen() error {
 	if err != nil {
 		return err
 	}
-	_, err = s.into.exec(`UPDATE session SET reason = 'forgotten', project_id = NULL, title = '', cwd = '', branch = '', remote = '', error = ''
+	_, err = s.into.exec(`UPDATE session SET reason = CASE WHEN reason IN ('subagent', 'automation', 'own_run') THEN reason ELSE 'forgotten' END, project_id = NULL, title = '', cwd = '', branch = '', remote = '', error = ''
 		WHERE key IN (SELECT session_key FROM mark WHERE forgotten)`)
-	return err
-}
-
-// keepForgotten sees to it that what was forgotten stays so: tombstones are taken from
-// their index and from the sessions' reasons, too.
-func (s *salvage) keepForgotten() error {
-	if !s.damaged["mark"] {
-		return nil
-	}
-	for _, key := range slices.Sorted(maps.Keys(s.stones)) {
-		if err := s.entomb(key, s.stones[key]); err != nil {
-			return err
-		}
-	}
-	keys, err := keysOf(s.into, `SELECT key FROM session WHERE reason = 'forgotten'`)
-	if err != nil {
-		return err
-	}
-	for _, key := range keys {
-		if err := s.entomb(key, ""); err != nil {
-			return err
-		}
-	}
-	_, err = s.into.exec(`INSERT INTO mark (session_key, disabled, at) SELECT key, 1, 0 FROM session WHERE reason = 'disabled' ON CONFLICT DO NOTHING`)
-	return err
-}
-
-func (s *salvage) entomb(key, project string) error {
-	names, marks := `session_key, forgotten, at`, `?1, 1, 0`
-	args := []any{key}
-	if slices.ContainsFunc(s.catalog.tables["mark"].columns, func(c column) bool { return c.name == "project_id" }) {
-		names, marks, args = names+`, project_id`, marks+`, ?2`, append(args, project)
-	}
-	_, err := s.into.exec(`INSERT INTO mark (`+names+`) VALUES (`+marks+`) ON CONFLICT (session_key) DO UPDATE SET forgotten = 1`, args...)
 	return err
 }
 

@@ -40,7 +40,7 @@ func (tb *table) fit(row page.Row) ([]any, bool) {
 		}
 		values[i] = value
 	}
-	if tb.name == "counter" && values[0] != "fence" && values[0] != "purge" {
+	if tb.name == "counter" && values[0] != "fence" && values[0] != "purge" && values[0] != rulesCounter {
 		return nil, false
 	}
 	for i, name := range tb.key { // before the columns that may be missing
@@ -58,7 +58,7 @@ func (c column) fit(v any) (any, bool) {
 	case nil:
 		return nil, !c.notNull
 	case []byte:
-		return v, c.kind == "BLOB"
+		return v, c.kind == "BLOB" && (c.name != "hash" || len(v) == hashSize) && (c.name != "key" || len(v) == keySize)
 	case float64:
 		return v, c.kind == "REAL" && !math.IsNaN(v) && !math.IsInf(v, 0)
 	case int64:

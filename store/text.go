@@ -2,10 +2,7 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
-	"net/url"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -179,18 +176,4 @@ func (r rewriting) apply(t tx) (int64, error) {
 	// Two rows may differ in what was taken out alone: then one of them stays.
 	return t.exec(fmt.Sprintf(`UPDATE OR REPLACE %s SET %s WHERE %s`, quoted(r.table.name), strings.Join(set, ", "), strings.Join(where, " AND ")),
 		append(to, is...)...)
-}
-
-// TextsOfCopy calls fn for every text of another database of this form: a copy that
-// was made before a migration, or put aside. Nothing is written, beside it either.
-func TextsOfCopy(ctx context.Context, path string, fn func(Text) error) error {
-	s := &Store{path: path, writing: make(chan struct{}, 1)}
-	dsn := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: "mode=ro&immutable=1", OmitHost: true}
-	db, err := sql.Open("sqlite3", dsn.String())
-	if err != nil {
-		return s.explain(err, "opening %s", path)
-	}
-	defer db.Close()
-	s.readers = db
-	return s.Texts(ctx, "", fn)
 }

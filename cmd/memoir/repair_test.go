@@ -2,8 +2,9 @@ package main
 
 import (
 	"bytes"
+	"database/sql"
+	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,17 +12,20 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidwall/gjson"
+
+	"memoir/testdata"
 )
 
 const pageBytes = 4096
 
-// A ruin is a home with two generations, an edit by hand and a session that was
-// forgotten, to be damaged.
+// A ruin is a home with several generations, edits by hand, a session that was
+// forgotten, one that was disabled, and calls of a model, to be damaged.
 type ruin struct {
 	*stand
-	database  []byte
-	live      map[string]string
-	forgotten string
+	database            []byte
+	live                map[string]string
+	rows                map[string][]string
+	forgotten, disabled string
 }
 
 func newRuin(t *testing.T) *ruin {
@@ -41,9 +45,18 @@ func newRuin(t *testing.T) *ruin {
 	extractions, err := st.Extractions(t.Context(), projects[0].ID)
 	must(t, err)
 	must(t, st.Close())
-	r.forgotten = extractions[0].SessionKey
+	r.forgotten, r.disabled = extractions[0].SessionKey, extractions[1].SessionKey
 	r.must("forget", "session", r.forgotten, "--yes", "-q")
+	r.must("sessions", "disable", r.disabled, "-q")
+	db, err := sql.Open("sqlite3", filepath.Join(r.home, databaseName))
+	must(t, err)
+	_, err = db.Exec(`WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 100)
+		INSERT INTO ledger (at, run, phase, session_key, project_id, model, calls, input_tokens, cached_tokens, output_tokens, cost, duration_ms, outcome)
+		SELECT ?1 + n, 'run' || n, 'extract', ?2, ?3, 'some/model', 1, 1000 + n, 0, 10, 0.001 * n, 5, 'stored' FROM n`,
+		testdata.Now.UnixMilli(), extractions[2].SessionKey, projects[0].ID)
+	must(t, errors.Join(err, db.Close()))
 	r.must("run", "-q")
+	r.rows = rowsOf(t, r.home)
 	r.database, err = os.ReadFile(filepath.Join(r.home, databaseName))
 	must(t, err)
 	r.live = lastOf(t, r.home)
@@ -65,63 +78,15 @@ func (s *stand) must(args ...string) string {
 // damaged is a copy of the home with another database.
 func (r *ruin) damaged(database []byte) *stand {
 	r.t.Helper()
-	s := &stand{t: r.t, sessions: r.sessions, home: filepath.Join(r.t.TempDir(), "home")}
+	return r.damagedIn(filepath.Join(inMemory(r.t), "home"), database)
+}
+
+func (r *ruin) damagedIn(home string, database []byte) *stand {
+	r.t.Helper()
+	s := &stand{t: r.t, sessions: r.sessions, home: home}
 	must(r.t, os.CopyFS(s.home, os.DirFS(r.home)))
 	must(r.t, os.WriteFile(filepath.Join(s.home, databaseName), database, 0o600))
 	return s
-}
-
-// garble are ways in which a page is lost.
-var garble = map[string]func(page []byte, n uint64){
-	"zeros": func(page []byte, _ uint64) { clear(page) },
-	"noise": func(page []byte, n uint64) {
-		noise := rand.NewChaCha8([32]byte{byte(n), byte(n >> 8)})
-		_, _ = noise.Read(page)
-	},
-	"a lost head": func(page []byte, _ uint64) { clear(page[:16]) },
-}
-
-func TestADatabaseWithADamagedPageIsRepairedAndNothingIsLost(t *testing.T) {
-	t.Parallel()
-	r := newRuin(t)
-	tried, refused := 0, 0
-	for _, n := range chosenOf(t, "damage", len(r.database)/pageBytes, by(t, 3, 12, every)) {
-		for way, spoil := range garble {
-			tried++
-			what := fmt.Sprintf("page %d with %s", n+1, way)
-			database := bytes.Clone(r.database)
-			spoil(database[n*pageBytes:][:pageBytes], uint64(n))
-			s := r.damaged(database)
-			for _, args := range [][]string{{"run", "--dry-run"}, {"status"}, {"doctor"}} {
-				code, out := s.do(nil, args...)
-				if strings.Contains(out, "goroutine") || code != exitDone && !strings.Contains(out, "doctor --repair") {
-					t.Errorf("%s: %v: exit code %d:\n%s", what, args, code, out)
-				}
-				if code != exitDone {
-					refused++
-				}
-			}
-			if diff := cmp.Diff(r.live, lastOf(t, s.home)); diff != "" {
-				t.Errorf("%s: the memory was changed before the repair:\n%s", what, diff)
-			}
-			s.must("doctor", "--repair", "--yes")
-			s.must("run", "-q")
-			if diff := cmp.Diff(r.live, lastOf(t, s.home)); diff != "" {
-				t.Errorf("%s: the memory differs:\n%s", what, diff)
-			}
-			if out := s.must("doctor"); strings.Contains(out, "fail  ") {
-				t.Errorf("%s: not sound:\n%s", what, out)
-			}
-			st := openStore(t, s.home)
-			gone, err := st.Forgotten(t.Context())
-			must(t, err)
-			if !gone[r.forgotten] {
-				t.Errorf("%s: what was forgotten is not", what)
-			}
-			must(t, st.Close())
-		}
-	}
-	t.Logf("%d damages, %d commands that refused", tried, refused)
 }
 
 func TestARepairKeepsTheOldDatabaseAsItWas(t *testing.T) {

@@ -55,12 +55,12 @@ func (s *salvage) settle() error {
 			return err
 		}
 	}
-	statements = append(statements, s.orphans()...)
 	if s.damaged["session"] {
 		// The next run finds it again, unless its row was overwritten.
 		statements = append(statements, `DELETE FROM session WHERE key NOT IN (SELECT session_key FROM extraction)
 			AND key NOT IN (SELECT key FROM job WHERE kind = 'extract' AND done_version <> '') AND key NOT IN (SELECT session_key FROM mark)`)
 	}
+	statements = append(statements, s.orphans()...) // after all else that deletes
 	for _, statement := range statements {
 		if _, err := s.into.exec(statement); err != nil {
 			return err

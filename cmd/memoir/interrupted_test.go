@@ -58,7 +58,7 @@ func TestARunThatIsInterruptedAtAnyMomentGivesBackAndIsFinishedByTheNext(t *test
 			v.home = filepath.Join(t.TempDir(), "measured")
 			points := v.points(t, "")
 			scratch := inMemory(t)
-			chosen := chosenOf(t, "interrupt", len(points), by(t, 4, 30, every))
+			chosen := chosenOf(t, "interrupt", len(points), by(t, 4, 16, every))
 			for i, n := range chosen {
 				n++ // moments are counted from 1
 				whom := []string{"", " group"}[i%2]

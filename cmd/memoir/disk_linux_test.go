@@ -56,8 +56,7 @@ type afflicted struct {
 
 func newAfflicted(t *testing.T) afflicted {
 	t.Helper()
-	binary, err := exec.LookPath("memoir") // the test binary under its name
-	must(t, err)
+	binary := released(t)
 	sessions, before := grownBy(t, binary)
 	return afflicted{newRunner(t, binary, sessions, before)}
 }

@@ -53,7 +53,7 @@ func (s *stand) command(env []string, args ...string) *exec.Cmd {
 	if args[0] == "run" {
 		args = append(args, "--sessions", s.sessions, "--now", testdata.Now.Format(time.RFC3339), "--min-idle", "0", "--max-age", "0")
 	}
-	cmd := exec.Command("memoir", append(args, "--home", s.home)...)
+	cmd := exec.Command(released(s.t), append(args, "--home", s.home)...)
 	cmd.Env = append([]string{"HOME=" + filepath.Dir(s.home)}, env...)
 	return cmd
 }

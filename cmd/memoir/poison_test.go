@@ -19,16 +19,12 @@ import (
 // process makes a run of a scene in a process of its own, as a person does.
 func (s scene) process(more ...string) (code int, report pipeline.Report, said string) {
 	s.t.Helper()
-	program, err := exec.LookPath("memoir") // testscript.Main put this program there
-	if err != nil {
-		s.t.Fatal(err)
-	}
 	args := []string{"run", "--json", "-v", "--home", s.home, "--sessions", s.sessions, "--max-age", "0", "--min-idle", "0"}
-	cmd := exec.Command(program, append(args, more...)...)
+	cmd := exec.Command(released(s.t), append(args, more...)...)
 	cmd.Env = []string{"HOME=" + s.user, "SCENE_KEY=" + sceneKey, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + s.t.TempDir()}
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	err = cmd.Run()
+	err := cmd.Run()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		code = exit.ExitCode()
 	} else if err != nil {

@@ -90,7 +90,7 @@ func parseAnswer(text string) (a answer, faults []string) {
 // description only: others of its fields give an agent rights.
 func (r *renewal) skillOf(a answeredSkill) (s memoir.Skill, fault string) {
 	name := strings.TrimSpace(a.Name)
-	if len(name) > maxSkillName || !skillName.MatchString(name) {
+	if !legalSkill(name) {
 		return s, fmt.Sprintf("%q is no name of a skill: lower-case words joined by single hyphens", cut(oneLine(name), 80))
 	}
 	present, there := r.skill(name)

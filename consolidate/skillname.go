@@ -14,6 +14,15 @@ const maxNameWords = 4
 // name is what the procedure is called: the words that its asks share, in the
 // order of the ask that has most of them, else what its last steps do.
 func (r *recurrence) name() string {
+	name := r.said()
+	if device(name) {
+		name += "-steps"
+	}
+	return name
+}
+
+// said is the name in the words of the asks or the steps, whatever else it may mean.
+func (r *recurrence) said() string {
 	counts := map[string]int{}
 	labelled := 0
 	for _, p := range r.procs {

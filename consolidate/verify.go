@@ -36,7 +36,7 @@ func Verify(c memoir.Consolidation, in Input) error {
 	}
 	seen := map[string]bool{}
 	for _, s := range c.Skills {
-		if len(s.Name) > maxSkillName || !skillName.MatchString(s.Name) {
+		if !legalSkill(s.Name) {
 			return invalid("%q is no name of a skill", s.Name)
 		}
 		if seen[s.Name] {
@@ -103,13 +103,21 @@ func notesBytes(notes []memoir.Note) int {
 	return n
 }
 
+// Bounds of a path in a folder of a skill, below those of a root's paths by what stands
+// before it.
+const (
+	maxSkillPath  = 150
+	maxSkillPart  = 128
+	maxSkillDepth = 5
+)
+
 // legalPath reports whether a file of a skill stays in its folder on every system.
 func legalPath(p string) bool {
-	if p == "" || len(p) > 200 || path.Clean(p) != p || strings.HasPrefix(p, "/") || strings.ContainsAny(p, "\\:\x00") {
+	if p == "" || len(p) > maxSkillPath || strings.Count(p, "/") >= maxSkillDepth || path.Clean(p) != p || strings.HasPrefix(p, "/") || strings.ContainsAny(p, "\\:\x00") {
 		return false
 	}
 	for part := range strings.SplitSeq(p, "/") {
-		if part == "" || part == "." || part == ".." || strings.HasPrefix(part, ".") || strings.Trim(part, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") != "" {
+		if part == "" || part == "." || part == ".." || len(part) > maxSkillPart || device(part) || strings.ContainsRune(".-", rune(part[0])) || strings.HasSuffix(part, ".") || strings.Trim(part, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") != "" {
 			return false
 		}
 	}

@@ -52,6 +52,7 @@ func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir
 		tasks(r), ended, wanted, failed, retries(r), saw, worked(r), occasional(r), prompted(r),
 		known, changed, hooks(r), unsaid(surroundings(r), failed), procedures(r),
 	))))
+	all = withoutOrders(all, in)
 	if !worthKeeping(all, r) {
 		return out, memoir.Usage{}, nil
 	}

@@ -16,15 +16,16 @@ const copiedRun = 5
 
 // voices are the texts of a session by whose they are, as words and loosely.
 type voices struct {
-	person, agent, tool string          // words with single spaces around each
-	typed, done         looseText       // what people wrote; that, what agents wrote and what was run
+	person, input, tool string          // what people wrote, what tools were given and what came back, as words with single spaces around each
+	typed, done         looseText       // what people wrote; that and what tools were given
+	agent, printed      looseText       // what agents said; what tools gave back
 	orders              map[string]bool // words of the lines in which people wrote like an instruction to an agent
 }
 
 // voices tells apart what people wrote, what agents wrote, what was run, and what came back.
 func (ev *evidence) voices() voices {
 	if ev.spoken == nil {
-		var person, agent, tool, done strings.Builder
+		var person, input, tool, agent strings.Builder
 		for _, it := range ev.items {
 			switch {
 			case it.Origin.ByPerson():
@@ -34,7 +35,7 @@ func (ev *evidence) voices() voices {
 					tool.WriteString("\n" + it.Output)
 				}
 			case it.Kind == memoir.ItemTool:
-				agent.WriteString("\n" + it.Input)
+				input.WriteString("\n" + it.Input)
 				tool.WriteString("\n" + it.Output + "\n" + it.Text)
 			case it.Origin == memoir.OriginInjected:
 				tool.WriteString("\n" + it.Text)
@@ -42,10 +43,12 @@ func (ev *evidence) voices() voices {
 				agent.WriteString("\n" + it.Text)
 			}
 		}
-		done.WriteString(person.String() + "\n" + agent.String())
-		flat := loose(done.String())
-		if strings.Contains(done.String(), `\`) {
-			flat += "\x00" + loose(unescape.Replace(done.String()))
+		flat := func(text string) looseText {
+			out := loose(text)
+			if strings.Contains(text, `\`) {
+				out += "\x00" + loose(unescape.Replace(text))
+			}
+			return newLooseText(out)
 		}
 		orders := map[string]bool{}
 		for line := range strings.Lines(person.String()) {
@@ -54,8 +57,9 @@ func (ev *evidence) voices() voices {
 			}
 		}
 		ev.spoken = &voices{
-			person: spaced(person.String()), agent: spaced(agent.String()), tool: spaced(tool.String()),
-			typed: newLooseText(loose(person.String())), done: newLooseText(flat), orders: orders,
+			person: spaced(person.String()), input: spaced(input.String()), tool: spaced(tool.String()),
+			typed: newLooseText(loose(person.String())), done: flat(person.String() + "\n" + input.String()),
+			agent: flat(agent.String()), printed: flat(tool.String()), orders: orders,
 		}
 	}
 	return *ev.spoken
@@ -119,11 +123,15 @@ func (ev *evidence) putInMouth(st memoir.Statement) string {
 	}
 	switch st.Kind {
 	case memoir.StatementCommand, memoir.StatementProcedure, memoir.StatementPreference, memoir.StatementTask:
+		wanted := st.Kind == memoir.StatementPreference || st.Kind == memoir.StatementTask // agents propose, people agree
 		for _, l := range verbatims(copied(st)) {
 			if l.quoted || !strings.Contains(strings.TrimSpace(l.text), " ") {
 				continue
 			}
-			if !ev.found(l, func(part string) bool { return v.done.holds(part, false) }) &&
+			run := func(part string) bool {
+				return v.done.holds(part, false) || wanted && v.agent.holds(part, false) && !v.printed.holds(part, false)
+			}
+			if !ev.found(l, run) &&
 				!slices.ContainsFunc(ev.items, func(it memoir.Item) bool { return inOrder(l.text, it.Input) }) {
 				return "tells to run what nobody ran and only a tool or a page said"
 			}
@@ -140,12 +148,12 @@ func (ev *evidence) gaveInstruction(text string) bool {
 }
 
 // copies reports whether some words in a row stand in what tools returned, and neither in
-// what people nor in what agents wrote.
+// what people wrote nor in what tools were given: that an agent repeats it makes it nobody else's.
 func copies(text string, v voices) bool {
 	words := strings.Fields(text)
 	for i := 0; i+copiedRun <= len(words); i++ {
 		row := " " + strings.Join(words[i:i+copiedRun], " ") + " "
-		if strings.Contains(v.tool, row) && !strings.Contains(v.person, row) && !strings.Contains(v.agent, row) {
+		if strings.Contains(v.tool, row) && !strings.Contains(v.person, row) && !strings.Contains(v.input, row) {
 			return true
 		}
 	}

@@ -54,7 +54,7 @@ func companions(extractions []memoir.Extraction) memory.Files {
 	files := memory.Files{}
 	for _, e := range extractions {
 		name := consolidate.SummaryFileName(e, short[e.SessionKey])
-		files[name] = []byte(header(e) + strings.TrimSpace(e.RolloutSummary) + "\n")
+		files[name] = []byte(header(e) + strings.TrimSpace(memory.Neutralise(e.RolloutSummary)) + "\n")
 	}
 
 	newestFirst := slices.Clone(extractions)
@@ -62,7 +62,7 @@ func companions(extractions []memoir.Extraction) memory.Files {
 	var raw strings.Builder
 	raw.WriteString("# Raw memories\n\nWhat was extracted from each session, newest first; numbers in brackets are items of that session.\n")
 	for _, e := range newestFirst {
-		fmt.Fprintf(&raw, "\n# %s %s\n\n%s%s\n", short[e.SessionKey], oneLine(e.Title), header(e), strings.TrimSpace(e.RawMemory))
+		fmt.Fprintf(&raw, "\n# %s %s\n\n%s%s\n", short[e.SessionKey], oneLine(e.Title), header(e), strings.TrimSpace(memory.Neutralise(e.RawMemory)))
 	}
 	files[rawMemoriesFile] = []byte(raw.String())
 	return files

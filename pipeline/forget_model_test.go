@@ -64,10 +64,10 @@ func TestForgettingAsksNoLanguageModel(t *testing.T) {
 	codexSession(t, dir, besideID, "/srv/app", "main", "Always write the header of a fixture first. Always use pnpm instead of npm here.")
 	both := "[aaaaaaaa 2026-05-01, bbbbbbbb 2026-05-01]"
 	m := &scripted{answers: []string{answerOf(t,
-		"## User preferences\n\n- never deploy to the zanzibar cluster on Fridays [aaaaaaaa 2026-05-01]\n- always use pnpm instead of npm here "+both+"\n- always write the header of a fixture first [bbbbbbbb 2026-05-01]\n- zanzibar sleeps on Sundays "+both+"\n",
+		"## User preferences\n\n- never deploy to the zanzibar cluster on Fridays [aaaaaaaa 2026-05-01]\n- always use pnpm instead of npm here "+both+"\n- always write the header of a fixture first [bbbbbbbb 2026-05-01]\n\n## What is known\n\n- zanzibar sleeps on Sundays "+both+"\n",
 		"## What the user wants\n\n- never deploy to the zanzibar cluster on Fridays\n- always use pnpm instead of npm here\n",
 		skillOf("ship", "# Ship\n\n- leave zanzibar alone on Fridays [aaaaaaaa 2026-05-01]\n"),
-		skillOf("fix", "# Fix\n\n- write the header of the fixture first "+both+"\n", map[string]string{"path": "fix.sh", "content": "# Never deploy to the zanzibar cluster on Fridays.\nmake header\n"}),
+		skillOf("fix", "# Fix\n\n- write the header of the fixture first "+both+"\n", map[string]string{"path": "fix.sh", "content": "# Never deploy to the zanzibar cluster on Fridays.\necho header\n"}),
 	)}}
 	o := m.consolidates(options(home, dir))
 	report := run(t, o)

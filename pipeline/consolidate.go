@@ -36,6 +36,7 @@ func (r *run) phase2(ctx context.Context) error {
 	group.SetLimit(max(1, r.opts.Settings.Memories.Concurrency))
 	var done atomic.Int64
 	if len(projects) > 0 {
+		r.recordBegin(ctx)
 		r.progress(Progress{Stage: StageConsolidate, Total: len(projects)})
 	}
 	keptBack := func(project store.ProjectRow) (report ProjectReport, kept bool) {

@@ -10,12 +10,13 @@ import (
 	"memoir/store"
 )
 
-// recordBegin notes that the run began. That it cannot be noted is no fault: what
-// ails the database is met by the run itself.
+// recordBegin notes, once there is something to do, that the run began. That it cannot be
+// noted is no fault: what ails the database is met by the run itself.
 func (r *run) recordBegin(ctx context.Context) {
-	if r.opts.DryRun {
+	if r.opts.DryRun || r.recorded {
 		return
 	}
+	r.recorded = true
 	if err := r.store.BeginRun(ctx, r.id, r.holder); err != nil {
 		r.log.Warn("the run is not noted", "error", err)
 	}
@@ -27,6 +28,10 @@ func (r *run) recordEnd(ctx context.Context, err error) {
 		return
 	}
 	end := r.end(err)
+	if !r.recorded && end.Outcome == store.RunDone && r.endedWell(ctx) {
+		return // it had nothing to do, and changes no byte
+	}
+	r.recordBegin(ctx)
 	if end.Outcome == store.RunFailed && ctx.Err() == nil { // what was given back was not counted
 		if reasons, err := r.refreshReasons(ctx); err == nil {
 			end.Left = reasons[memoir.ReasonEligible] + reasons[memoir.ReasonOverCap]
@@ -36,6 +41,12 @@ func (r *run) recordEnd(ctx context.Context, err error) {
 	if err := r.store.EndRun(ctx, r.id, end); err != nil {
 		r.log.Warn("the run's end is not noted", "error", err)
 	}
+}
+
+// endedWell reports whether nothing is known against the run before this one.
+func (r *run) endedWell(ctx context.Context) bool {
+	runs, err := r.store.Runs(ctx)
+	return err == nil && len(runs) > 0 && runs[0].Outcome == store.RunDone
 }
 
 // end is how the run ended, and why it did not do all.

@@ -52,11 +52,12 @@ type run struct {
 
 	glance bool // nothing of a session is opened: sizes tell
 
-	mu     sync.Mutex
-	folded []foldedWarning // of sessions, until Phase 1 has ended
-	report Report
-	fault  error // what ends the run, found by a worker
-	total  int   // sessions that Phase 1 expects to see
+	mu       sync.Mutex
+	folded   []foldedWarning // of sessions, until Phase 1 has ended
+	report   Report
+	recorded bool  // that it began
+	fault    error // what ends the run, found by a worker
+	total    int   // sessions that Phase 1 expects to see
 }
 
 // Run scans, extracts and consolidates. It returns what was done also when it
@@ -66,7 +67,6 @@ func Run(ctx context.Context, st *store.Store, opts Options) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	r.recordBegin(ctx)
 	report, err := r.whole(ctx)
 	r.recordEnd(ctx, err)
 	return report, err
@@ -181,6 +181,9 @@ func (r *run) steps(ctx context.Context) error {
 		return err
 	}
 	r.total = min(r.report.Scan.Reasons[memoir.ReasonEligible], r.opts.Limit)
+	if r.total > 0 {
+		r.recordBegin(ctx)
+	}
 	err = r.phase1(ctx)
 	r.sayFolded()
 	if err != nil {

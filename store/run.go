@@ -15,7 +15,7 @@ type RunOutcome string
 
 // The outcomes of runs.
 const (
-	RunDone        RunOutcome = "done"        // also when there was nothing to do
+	RunDone        RunOutcome = "done"
 	RunPartly      RunOutcome = "partly"      // something failed, or a limit stopped it
 	RunBusy        RunOutcome = "busy"        // another process held what it wanted
 	RunFailed      RunOutcome = "failed"      // an error ended it

@@ -23,7 +23,7 @@ AGENTS_PREFIX ?= $(CURDIR)/.tools/agents
 AGENTS ?=
 INSTALL ?=
 
-# How much `make torture` does: dense, a sample of moments chosen at random; all.
+# How much `make torture` does: few moments; dense, a sample chosen at random; all.
 DEPTH ?= dense
 
 export CGO_ENABLED := 1
@@ -56,7 +56,7 @@ endif
 	done
 
 test: lint ## vet, staticcheck, and every test under the race detector
-	go test -race -timeout 20m $(PACKAGES)
+	go test -race -timeout 25m $(PACKAGES)
 	.ci/forbidden
 
 lint: $(STATICCHECK) ## gofmt, vet, staticcheck

@@ -41,9 +41,16 @@ func (r *renewal) value(p *page) {
 	}
 }
 
+// size tells how large the pages are, in bytes and tokens, with what was dropped from
+// them as nobody's wish.
+func (d *draught) size() (memory, summary int) {
+	return len(d.memory.String()) + d.foreignMemory, memoir.Tokens(d.summary.String()) + d.foreignSummary/4
+}
+
 // excess tells by how much the pages exceed their limits, as a share of those.
 func (d *draught) excess(bytes, tokens int) (memory, summary float64) {
-	return float64(len(d.memory.String()))/float64(bytes) - 1, float64(memoir.Tokens(d.summary.String()))/float64(tokens) - 1
+	m, s := d.size()
+	return float64(m)/float64(bytes) - 1, float64(s)/float64(tokens) - 1
 }
 
 // cut makes the memory keep its limits, whatever that takes, and applies what

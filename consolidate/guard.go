@@ -68,12 +68,13 @@ func (r *renewal) read(text string, b batch) (memoir.Consolidation, []string) {
 
 	bytes, tokens := r.limits()
 	d := r.layOut(readPage(a.memory), readPage(a.summary), skills)
+	hasBytes, hasTokens := d.size()
 	memory, summary := d.excess(bytes, tokens)
 	if memory > tolerated {
-		faults = append(faults, fmt.Sprintf("memory_md has %d bytes, and may have %d", len(d.memory.String()), bytes))
+		faults = append(faults, fmt.Sprintf("memory_md has %d bytes, and may have %d", hasBytes, bytes))
 	}
 	if summary > tolerated {
-		faults = append(faults, fmt.Sprintf("memory_summary has %d tokens of 4 characters, and may have %d", memoir.Tokens(d.summary.String()), tokens))
+		faults = append(faults, fmt.Sprintf("memory_summary has %d tokens of 4 characters, and may have %d", hasTokens, tokens))
 	}
 	r.cited, r.uncited = d.cited, d.uncited
 	if d.uncited > d.cited {

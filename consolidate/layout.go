@@ -21,6 +21,10 @@ type draught struct {
 	memory, summary *page
 	skills          []memoir.Skill
 	uncited, cited  int // lines of MEMORY.md that cite nothing, and were dropped; and those that do
+
+	// Bytes of the lines that were dropped as nobody's wish, which count where the size of
+	// an answer is judged: one that is too large is none, whatever it consists of.
+	foreignMemory, foreignSummary int
 }
 
 // layOut gives two pages the form in which the built-in model writes them: the
@@ -149,6 +153,11 @@ func (d *draught) tidy(p *page, said map[string]string) {
 			}
 			if !kept && r.foreign(s.heading, text) {
 				r.foreignTold++
+				if said == nil {
+					d.foreignMemory += len(text) + 1
+				} else {
+					d.foreignSummary += len(text) + 1
+				}
 				continue
 			}
 			if !kept && !isEntry(strings.TrimSpace(text)) {

@@ -2,6 +2,7 @@ package isolate
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -13,6 +14,7 @@ type Death struct {
 	OutOfMemory bool   // as far as that can be told
 }
 
+// Error tells how the worker ended, and the line of its stderr that tells most.
 func (d *Death) Error() string {
 	text := d.State
 	if d.OutOfMemory {
@@ -50,6 +52,10 @@ func (s *said) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// reasons begin the line in which Go's runtime says why it gives up. The line of a signal
+// is last: where C code gave up, what it says stands before it.
+var reasons = []string{"fatal error: ", "panic: ", "runtime/cgo: ", "SIG"}
+
 // telling is the line that says why a program of Go ended, which its stack follows, else
 // the last one.
 func (s *said) telling() string {
@@ -58,7 +64,7 @@ func (s *said) telling() string {
 	last := ""
 	for line := range strings.Lines(strings.ToValidUTF8(string(s.head)+string(s.tail), "\uFFFD")) {
 		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, "fatal error: ") || strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "SIG") {
+		if slices.ContainsFunc(reasons, func(begin string) bool { return strings.HasPrefix(line, begin) }) {
 			return short(line)
 		}
 		if line != "" {
@@ -75,11 +81,12 @@ func short(line string) string {
 	return line
 }
 
-// outOfMemory reports whether the worker itself said so.
+// outOfMemory reports whether the worker itself said so. Of a thread that cannot be had
+// for want of memory the C library says that resources are unavailable.
 func (s *said) outOfMemory() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, sign := range []string{"out of memory", "cannot allocate memory"} {
+	for _, sign := range []string{"out of memory", "cannot allocate memory", "pthread_create failed"} {
 		if bytes.Contains(s.head, []byte(sign)) {
 			return true
 		}

@@ -120,11 +120,17 @@ func TestADeathAtWorkSaysHowItDied(t *testing.T) {
 
 func TestADeathForWantOfMemoryIsToldAsSuch(t *testing.T) {
 	t.Parallel()
-	s := &said{}
-	fmt.Fprint(s, "runtime: out of memory: cannot allocate 4194304-byte block (83591168 in use)\nfatal error: out of memory\n\ngoroutine 1:\n"+strings.Repeat("frame\n", 4000))
-	d := Death{State: "exit status 2", Said: s.telling(), OutOfMemory: s.outOfMemory()}
-	if got, want := d.Error(), "out of memory, exit status 2: fatal error: out of memory"; got != want {
-		t.Errorf("%s, want %s", got, want)
+	stack := "\n\ngoroutine 1:\n" + strings.Repeat("frame\n", 4000)
+	for words, want := range map[string]string{
+		"runtime: out of memory: cannot allocate 4194304-byte block (83591168 in use)\nfatal error: out of memory":                       "fatal error: out of memory",
+		"runtime/cgo: pthread_create failed: Resource temporarily unavailable\nSIGABRT: abort\nPC=0x7f m=0 sigcode=18446744073709551610": "runtime/cgo: pthread_create failed: Resource temporarily unavailable",
+	} {
+		s := &said{}
+		fmt.Fprint(s, words+stack)
+		d := Death{State: "exit status 2", Said: s.telling(), OutOfMemory: s.outOfMemory()}
+		if got, want := d.Error(), "out of memory, exit status 2: "+want; got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
 	}
 }
 

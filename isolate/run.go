@@ -41,7 +41,10 @@ type Command struct {
 // started, or could not prepare for it.
 type Unstarted struct{ Err error }
 
+// Error says that there is no process, and why.
 func (u *Unstarted) Error() string { return "no process of its own: " + u.Err.Error() }
+
+// Unwrap is what kept the process from its work.
 func (u *Unstarted) Unwrap() error { return u.Err }
 
 // Set reports whether the command starts anything.

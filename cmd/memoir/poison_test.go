@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -21,7 +23,7 @@ func (s scene) process(more ...string) (code int, report pipeline.Report, said s
 	s.t.Helper()
 	args := []string{"run", "--json", "-v", "--home", s.home, "--sessions", s.sessions, "--max-age", "0", "--min-idle", "0"}
 	cmd := exec.Command(released(s.t), append(args, more...)...)
-	cmd.Env = []string{"HOME=" + s.user, "SCENE_KEY=" + sceneKey, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + s.t.TempDir()}
+	cmd.Env = []string{"HOME=" + s.user, "SCENE_KEY=" + sceneKey, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + s.t.TempDir(), "ASKED=" + s.asked}
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err := cmd.Run()
@@ -39,21 +41,22 @@ func (s scene) process(more ...string) (code int, report pipeline.Report, said s
 }
 
 // poisonous is a model that answers well, but that does harm to the process that asks
-// about one session, until it is mended. It writes down of which days it was asked.
-func poisonous(t *testing.T, phase, harm string) (setting, book string, mend func()) {
+// about one session, until it is mended. It writes down of which days it was asked, in
+// a file of the process that asks: models outlive a process that was killed.
+func poisonous(t *testing.T, phase, harm string) (setting string, mend func()) {
 	t.Helper()
-	setting, book = script(t, `
+	setting, book := script(t, `
 harm() { `+harm+`
 }
 question=$(mktemp)
 cat >"$question"
 if grep -q '^<`+phase+`>$' "$question"; then
-	grep -o 'Always keep layer [0-9]*' "$question" | head -1 >>"$0.asked"
+	grep -o 'Always keep layer [0-9]*' "$question" | head -1 >>"${ASKED:-/dev/null}"
 	if ! test -e "$0.mended" && grep -q 'layer 2 free' "$question"; then harm; fi
 fi
 scribe <"$question"`)
 	program := strings.TrimSuffix(book, ".book")
-	return setting, program + ".asked", func() { must(t, os.WriteFile(program+".mended", nil, 0o600)) }
+	return setting, func() { must(t, os.WriteFile(program+".mended", nil, 0o600)) }
 }
 
 // layers writes sessions, of one project, of which the second is poison.
@@ -74,9 +77,9 @@ const outOfMemory = `
 func TestASessionThatKillsItsProcessIsRetriedLastAndAloneAndGivenUp(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, harm, death string }{
-		{"killed", "kill -9 $PPID; wait", "its process died: killed by SIGKILL"},
+		{"killed", "kill -9 $PPID; wait", "its process died: killed by SIGKILL$"},
 		{"segmentation fault", "kill -SEGV $PPID; wait", "its process died: exit status 2: SIGSEGV: segmentation violation"},
-		{"out of memory", outOfMemory, "its process died: out of memory, exit status 2: fatal error: "},
+		{"out of memory", outOfMemory, "its process died: out of memory, exit status 2: (fatal error|runtime/cgo): "},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -86,27 +89,28 @@ func TestASessionThatKillsItsProcessIsRetriedLastAndAloneAndGivenUp(t *testing.T
 				}
 			}
 			const sessions = 5 // of which one comes later
-			setting, book, mend := poisonous(t, "transcript", test.harm)
+			setting, mend := poisonous(t, "transcript", test.harm)
 			s := newScene(t, layers(t, sessions-1), setting)
+			death := regexp.MustCompile("^" + test.death)
 			key := "claude:0b1c7a52-0000-4000-8000-000000000002"
 
 			if code, report, said := s.process(); code == exitDone || report.Phase1.Claimed > 0 {
 				t.Fatalf("the process lives: %+v\n%s", report, said)
 			}
-			must(t, os.Truncate(book, 0))
+			s.asked = filepath.Join(t.TempDir(), "asked")
 			writeSession(t, s.sessions, 20, []string{"Always keep layer 20 free of global state."}, []string{"make check"})
 			code, report, said := s.process()
 			if p := report.Phase1; code != exitPartly || p.Failed != 1 || p.Crashed != 1 || !strings.Contains(said, "(crash 2 of 3)") {
 				t.Fatalf("the second run: exit code %d, %+v\n%s", code, p, said)
 			}
-			if asked, err := os.ReadFile(book); err != nil || !strings.HasPrefix(string(asked), "Always keep layer 20\n") || strings.Count(string(asked), "layer 2\n") != 1 {
+			if asked, err := os.ReadFile(s.asked); err != nil || !strings.HasPrefix(string(asked), "Always keep layer 20\n") || strings.Count(string(asked), "layer 2\n") != 1 {
 				t.Errorf("what nobody died over does not come first: %q %v", asked, err)
 			}
 			if !strings.Contains(said, "extracting 0b1c7a52-0000-4000-8000-000000000002 in a process of its own, since one died over it") {
 				t.Errorf("nobody is told:\n%s", said)
 			}
 			now := s.status()
-			if len(now.Failed) != 1 || now.Failed[0].Session != key || now.Failed[0].Crashes != 2 || !strings.HasPrefix(now.Failed[0].Error, test.death) {
+			if len(now.Failed) != 1 || now.Failed[0].Session != key || now.Failed[0].Crashes != 2 || !death.MatchString(now.Failed[0].Error) {
 				t.Errorf("status: %+v", now.Failed)
 			}
 			if now.Sessions["up_to_date"] != sessions-1 || len(s.memory()) == 0 {
@@ -117,13 +121,12 @@ func TestASessionThatKillsItsProcessIsRetriedLastAndAloneAndGivenUp(t *testing.T
 				t.Fatalf("the third run: exit code %d, %+v\n%s", code, report.Phase1, said)
 			}
 			now = s.status()
-			if len(now.Failed) != 0 || len(now.Dead) != 1 || now.Dead[0].Session != key || now.Dead[0].Crashes != store.MaxCrashes || !strings.HasPrefix(now.Dead[0].Error, test.death) {
+			if len(now.Failed) != 0 || len(now.Dead) != 1 || now.Dead[0].Session != key || now.Dead[0].Crashes != store.MaxCrashes || !death.MatchString(now.Dead[0].Error) {
 				t.Errorf("status: %+v", now)
 			}
-			if _, out, _ := s.memoir("status"); !strings.Contains(out, "dead") || !strings.Contains(out, test.death) {
+			if _, out, _ := s.memoir("status"); !strings.Contains(out, "dead") || !strings.Contains(out, now.Dead[0].Error) {
 				t.Errorf("status does not say so:\n%s", out)
 			}
-			must(t, os.Truncate(book, 0))
 			if code, report, said := s.process(); code != exitDone || report.Phase1.Claimed != 0 {
 				t.Errorf("with a dead session: exit code %d, %+v\n%s", code, report.Phase1, said)
 			}
@@ -152,7 +155,7 @@ func TestASessionThatKillsItsProcessIsRetriedLastAndAloneAndGivenUp(t *testing.T
 
 func TestAProjectThatKillsItsProcessComesLastAndHoldsUpNobody(t *testing.T) {
 	t.Parallel()
-	setting, _, mend := poisonous(t, "raw-memories", "kill -9 $PPID; wait")
+	setting, mend := poisonous(t, "raw-memories", "kill -9 $PPID; wait")
 	dir := layers(t, 2) // of the project that is poison
 	for day := 3; day <= 5; day++ {
 		writeSession(t, dir, day, []string{fmt.Sprintf("Always keep layer %d free of global state.", day)}, []string{"make check"})

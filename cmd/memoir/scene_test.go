@@ -28,6 +28,7 @@ type scene struct {
 	home     string
 	sessions string
 	user     string // home directory of the person, with config.yml
+	asked    string // the file in which poisonous models of a process say what they were asked
 }
 
 // price is what tokens of the model cost in every scene.

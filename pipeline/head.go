@@ -3,6 +3,7 @@ package pipeline
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"net/url"
 	"strings"
 
 	"memoir"
@@ -22,6 +23,11 @@ func (r *run) cleanHead(h rollout.Head) rollout.Head {
 	h.CWD, h.Branch = r.redact(h.CWD), r.redact(h.Branch)
 	h.Remote, _, _ = strings.Cut(h.Remote, "?") // what follows is no part of a repository's name
 	h.Remote = r.redact(h.Remote)
+	if plain, err := url.PathUnescape(h.Remote); err == nil { // no rule sees through its escapes
+		if clean := r.redact(plain); clean != plain {
+			h.Remote = clean
+		}
+	}
 	for _, id := range []*string{&h.ID, &h.FileID, &h.BaseID, &h.ParentID} {
 		if *id != "" && len(r.scanner.Find(*id)) > 0 {
 			sum := sha256.Sum256([]byte(*id))

@@ -49,7 +49,7 @@ type ruleSet struct {
 
 // BuiltIn is the text of all built-in rules: as long as it stays the same, they find the
 // same. It costs nothing, where a Scanner would have to compile them.
-func BuiltIn() string { return config.DefaultConfig + extraConfig }
+func BuiltIn() string { return config.DefaultConfig + extraConfig + "\n# boundary: " + wider + "\n" }
 
 // loadRules reads and compiles gitleaks' default rules, the built-in extra ones
 // if wanted, a person's own, and a project's.
@@ -60,6 +60,7 @@ func loadRules(options Options, extra bool) (*ruleSet, error) {
 	}
 	own := map[string]bool{}
 	if extra {
+		widen(&merged)
 		more, err := parseConfig(extraConfig)
 		if err != nil {
 			return nil, fmt.Errorf("read the built-in extra rules: %w", err)

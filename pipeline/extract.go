@@ -77,7 +77,9 @@ func (r *run) drain(ctx context.Context, workers int, suspects bool) error {
 				busy++
 				g.Go(func() error {
 					defer func() { done <- struct{}{} }()
-					do(ctx, claim, attempt)
+					if !r.declines(ctx, claim) {
+						do(ctx, claim, attempt)
+					}
 					return nil
 				})
 			}

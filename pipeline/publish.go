@@ -41,7 +41,7 @@ func (r *run) publish(ctx context.Context, root memory.Root, live memory.Snapsho
 		}
 	}()
 	var gone secrets.Counts
-	if out.byHand, gone, err = r.stageEdits(root, live, next); err != nil {
+	if out.byHand, gone, err = r.stageEdits(root, claim.ProjectID, live, next); err != nil {
 		return out, err
 	}
 	out.generation = next + len(out.byHand)
@@ -73,14 +73,14 @@ func (r *run) publish(ctx context.Context, root memory.Root, live memory.Snapsho
 
 // stageEdits stages what people made of the live files, redacted as all that is
 // published, as the generations from next on.
-func (r *run) stageEdits(root memory.Root, live memory.Snapshot, next int) (numbers []int, gone secrets.Counts, err error) {
+func (r *run) stageEdits(root memory.Root, projectID string, live memory.Snapshot, next int) (numbers []int, gone secrets.Counts, err error) {
 	gone = secrets.Counts{}
 	states, err := root.HandStates(live)
 	if err != nil {
 		return nil, gone, err
 	}
 	for i, state := range states {
-		files, counts, err := r.cleanFiles(state.Files)
+		files, counts, err := r.cleanFiles(projectID, state.Files)
 		if err != nil {
 			return numbers, gone, fmt.Errorf("keep the edits of generation %d: %w", state.Manifest.EditedFrom, err)
 		}

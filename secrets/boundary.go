@@ -12,6 +12,7 @@ import (
 // calls, addresses, tags, tables and at the end of a sentence.
 const (
 	boundary = `(?:[\x60'"\s;]|\\[nr]|$)`
+	spaced   = `(?:\s|\z)`
 	wider    = `(?:[\x60'"\s;,)&<>\]}|\\:*]|[.!?](?:\s|$)|$)`
 )
 
@@ -27,6 +28,9 @@ func widen(c *config.ViperConfig) {
 			continue
 		}
 		head, ok := strings.CutSuffix(c.Rules[i].Regex, boundary)
+		if !ok {
+			head, ok = strings.CutSuffix(c.Rules[i].Regex, spaced)
+		}
 		if ok && !strings.HasSuffix(head, `")`) { // where the secret has its quotes, nothing is to be gained
 			c.Rules[i].Regex = head + wider
 		}

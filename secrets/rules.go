@@ -54,16 +54,33 @@ func BuiltIn() string { return config.DefaultConfig + extraConfig + "\n# boundar
 // loadRules reads and compiles gitleaks' default rules, the built-in extra ones
 // if wanted, a person's own, and a project's.
 func loadRules(options Options, extra bool) (*ruleSet, error) {
+	compiled, own, err := readRules(options, extra)
+	if err != nil {
+		return nil, err
+	}
+	return newRuleSet(compiled, own)
+}
+
+// Check reads the rules that a Scanner of these options would have, and returns the error
+// that New would, without preparing a search: it takes a fraction of the time.
+func Check(options Options) error {
+	options.ConfigPath, options.ProjectPath = existing(options.ConfigPath), existing(options.ProjectPath)
+	_, _, err := readRules(options, true)
+	return err
+}
+
+// readRules is loadRules without what a search needs. It names the rules of extra.toml.
+func readRules(options Options, extra bool) (compiled config.Config, own map[string]bool, err error) {
 	merged, err := parseConfig(config.DefaultConfig)
 	if err != nil {
-		return nil, fmt.Errorf("read gitleaks' default rules: %w", err)
+		return compiled, nil, fmt.Errorf("read gitleaks' default rules: %w", err)
 	}
-	own := map[string]bool{}
+	own = map[string]bool{}
 	if extra {
 		widen(&merged)
 		more, err := parseConfig(extraConfig)
 		if err != nil {
-			return nil, fmt.Errorf("read the built-in extra rules: %w", err)
+			return compiled, nil, fmt.Errorf("read the built-in extra rules: %w", err)
 		}
 		for _, r := range more.Rules {
 			own[r.ID] = true
@@ -74,23 +91,23 @@ func loadRules(options Options, extra bool) (*ruleSet, error) {
 	if options.ConfigPath != "" {
 		at = options.ConfigPath
 		if err := mergeFile(&merged, at, 0); err != nil {
-			return nil, err
+			return compiled, nil, err
 		}
 	}
 	if options.ProjectPath != "" {
 		at = options.ProjectPath
 		if err := mergeProject(&merged, at, options.ProjectTrusted); err != nil {
-			return nil, err
+			return compiled, nil, err
 		}
 	}
-	compiled, err := translate(merged)
+	compiled, err = translate(merged)
 	if err != nil {
 		if at != "" {
-			return nil, configError(at, err)
+			return compiled, nil, configError(at, err)
 		}
-		return nil, fmt.Errorf("compile the built-in rules: %w", err)
+		return compiled, nil, fmt.Errorf("compile the built-in rules: %w", err)
 	}
-	return newRuleSet(compiled, own)
+	return compiled, own, nil
 }
 
 // parseConfig reads a configuration in gitleaks' TOML form. It uses a viper of

@@ -2,10 +2,10 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -124,6 +124,8 @@ func (f *flock) refuse(n int, _ scribe.Question, _ modeltest.Step) modeltest.Ste
 	return modeltest.Step{Status: 401, Message: say("message")}
 }
 
+var unnamable = regexp.MustCompile(`[^a-zA-Z0-9._-]+`)
+
 // edit changes live memories by hand: a line, a file and a skill with canaries in them.
 func (f *flock) edit(s scene, most int) {
 	f.t.Helper()
@@ -139,7 +141,10 @@ func (f *flock) edit(s scene, most int) {
 		skill := filepath.Join(root, "skills", "by-hand")
 		must(f.t, os.MkdirAll(skill, 0o700))
 		must(f.t, os.WriteFile(filepath.Join(skill, "SKILL.md"), []byte("---\nname: by-hand\ndescription: "+f.add("Use it with", "a skill by hand")+"\n---\n\n1. `make`\n"), 0o600))
-		name := f.plant("a file's name by hand", func(match string) string { return "notes " + strings.NewReplacer("/", "", "\n", "").Replace(match) })
+		// A name is redacted in the form in which it is kept.
+		name := f.plant("a file's name by hand", func(match string) string {
+			return "notes-" + strings.Trim(unnamable.ReplaceAllString(match, "-"), "-.")
+		})
 		if len(name) < 100 {
 			must(f.t, os.WriteFile(filepath.Join(root, name+".md"), []byte("# Notes\n"), 0o600))
 		}
@@ -259,5 +264,4 @@ func (f *flock) release(t *testing.T, round, texts, alone int, answers func(*flo
 		}
 		t.Errorf("%s", what)
 	}
-	_ = fmt.Sprint()
 }

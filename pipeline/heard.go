@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"encoding/json"
 
 	"memoir/model"
 	"memoir/secrets"
@@ -24,8 +25,50 @@ func (g guarded) Call(ctx context.Context, q model.Request) (model.Answer, error
 		var counts secrets.Counts
 		answer.Text, counts = scanner.Redact(answer.Text)
 		a.redacted(counts)
+		answer.Text = eachString(answer.Text, func(text string) string {
+			text, counts = scanner.Redact(text)
+			a.redacted(counts)
+			return text
+		})
 	}
 	return answer, err
+}
+
+// eachString changes the strings of a JSON object: some rules look at whole lines, and what
+// is a line of a string is none of the object. A text that is no object stays as it is.
+func eachString(text string, change func(string) string) string {
+	var object map[string]any
+	if json.Unmarshal([]byte(text), &object) != nil {
+		return text
+	}
+	changed := false
+	var walk func(value any) any
+	walk = func(value any) any {
+		switch v := value.(type) {
+		case string:
+			out := change(v)
+			changed = changed || out != v
+			return out
+		case []any:
+			for i := range v {
+				v[i] = walk(v[i])
+			}
+		case map[string]any:
+			for key := range v {
+				v[key] = walk(v[key])
+			}
+		}
+		return value
+	}
+	walk(object)
+	if !changed {
+		return text
+	}
+	out, err := json.Marshal(object)
+	if err != nil {
+		return text
+	}
+	return string(out)
 }
 
 // redactBy names the rules that count for the work beside those of the run.

@@ -143,10 +143,10 @@ func (f *flock) edit(s scene, most int) {
 		must(f.t, os.WriteFile(filepath.Join(skill, "SKILL.md"), []byte("---\nname: by-hand\ndescription: "+f.add("Use it with", "a skill by hand")+"\n---\n\n1. `make`\n"), 0o600))
 		// A name is redacted in the form in which it is kept.
 		name := f.plant("a file's name by hand", func(match string) string {
-			return "notes-" + strings.Trim(unnamable.ReplaceAllString(match, "-"), "-.")
+			return "notes-" + strings.Trim(unnamable.ReplaceAllString(match, "-"), "-.") + ".md"
 		})
 		if len(name) < 100 {
-			must(f.t, os.WriteFile(filepath.Join(root, name+".md"), []byte("# Notes\n"), 0o600))
+			must(f.t, os.WriteFile(filepath.Join(root, name), []byte("# Notes\n"), 0o600))
 		}
 	}
 }
@@ -190,7 +190,7 @@ func (f *flock) given(call func(...string) string, args []string) {
 // Every session, answer, error, edit and argument has canaries; none comes out anywhere.
 func TestNoSecretComesOutAnywhere(t *testing.T) {
 	t.Parallel()
-	rounds, texts, alone := by(t, 1, 68, 272), by(t, 10, 40, 40), by(t, 16, 60, 60)
+	rounds, texts, alone := by(t, 1, 8, 272), by(t, 3, 12, 24), by(t, 8, 40, 60)
 	models := []struct {
 		name  string
 		reply func(f *flock) reply

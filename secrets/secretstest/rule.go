@@ -108,10 +108,10 @@ func (r Rule) Plant(random *rand.Rand, ways ...func(match string) string) (Canar
 			text := way(match)
 			for _, f := range r.detector.DetectString(text) {
 				secret := f.Secret
-				if r.whole || len(secret) < minPart {
+				if r.whole {
 					secret = f.Match
 				}
-				if parts := parts(secret); len(parts) > 0 {
+				if parts := parts(secret, !r.whole); len(parts) > 0 {
 					return Canary{Rule: r.ID, Text: text, Parts: parts}, true
 				}
 			}
@@ -127,7 +127,7 @@ var odd = regexp.MustCompile(`\\[NR]$`)
 // bounds are the lines around a key, which are no part of it.
 var bounds = regexp.MustCompile(`-----(?:BEGIN|END)[^-\n]*-----`)
 
-func parts(secret string) []string {
+func parts(secret string, tails bool) []string {
 	var out []string
 	lines := strings.Split(strings.Trim(bounds.ReplaceAllString(secret, "\n"), "\n"), "\n")
 	for _, line := range lines {
@@ -136,7 +136,7 @@ func parts(secret string) []string {
 			continue
 		}
 		out = append(out, line)
-		if len(line) >= 2*tailPart {
+		if tails && len(line) >= 2*tailPart {
 			out = append(out, line[len(line)-tailPart:])
 		}
 	}

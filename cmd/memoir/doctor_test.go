@@ -74,7 +74,7 @@ func (p patient) memoir(want int, args ...string) string {
 		args = append(args, "--yes")
 	}
 	cmd := exec.Command("memoir", args...)
-	cmd.Env = []string{"HOME=" + p.user, "TMPDIR=" + p.tmp, "PATH=" + os.Getenv("PATH")}
+	cmd.Env = environment("HOME="+p.user, "TMPDIR="+p.tmp)
 	var said strings.Builder
 	cmd.Stderr = &said
 	out, err := cmd.Output()

@@ -23,7 +23,7 @@ func (s scene) process(more ...string) (code int, report pipeline.Report, said s
 	s.t.Helper()
 	args := []string{"run", "--json", "-v", "--home", s.home, "--sessions", s.sessions, "--max-age", "0", "--min-idle", "0"}
 	cmd := exec.Command(released(s.t), append(args, more...)...)
-	cmd.Env = []string{"HOME=" + s.user, "SCENE_KEY=" + sceneKey, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + s.t.TempDir(), "ASKED=" + s.asked}
+	cmd.Env = environment("HOME="+s.user, "SCENE_KEY="+sceneKey, "TMPDIR="+s.t.TempDir(), "ASKED="+s.asked)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err := cmd.Run()

@@ -35,7 +35,7 @@ func interrupted(t *testing.T, setting string, ready func(sessions int)) {
 	}
 	cmd := exec.Command(program, "run", "--home", s.home, "--sessions", dir, "--max-age", "0", "--min-idle", "0")
 	temp := t.TempDir()
-	cmd.Env = []string{"HOME=" + s.user, "SCENE_KEY=" + sceneKey, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + temp}
+	cmd.Env = environment("HOME="+s.user, "SCENE_KEY="+sceneKey, "TMPDIR="+temp)
 	said := new(strings.Builder)
 	cmd.Stderr = said
 	if err := cmd.Start(); err != nil {

@@ -197,7 +197,7 @@ func TestAWatchFollowsADatabaseThatIsMadeAndRemoved(t *testing.T) {
 	if _, err := testdata.Write(sessions); err != nil {
 		t.Fatal(err)
 	}
-	env := []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH")}
+	env := environment("HOME=" + dir)
 	e := onTerminal(t, 80, 40, env, "status", "--watch", "0.2", "--home", home)
 	e.until("", "nothing is registered", "`memoir run` looks for sessions")
 	run := exec.Command("memoir", "run", "-q", "--home", home, "--sessions", sessions, "--now", testdata.Now.Format(time.RFC3339))

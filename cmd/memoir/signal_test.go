@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -44,8 +43,7 @@ func TestAnInterruptEndsACommandThatWaits(t *testing.T) {
 		}
 		err = cmd.Wait()
 		stdin.Close()
-		exit, ok := errors.AsType[*exec.ExitError](err)
-		if !ok || exit.ExitCode() != exitInterrupted {
+		if codeOf(t, err) != exitInterrupted {
 			t.Errorf("%s: %v", args, err)
 		}
 		if took := time.Since(began); took > 10*time.Second {

@@ -85,11 +85,7 @@ func (p *program) forget(c *cli.Context) error {
 	case slices.Contains(refs, ""):
 		return usagef("", "forget needs a session, and what was given is empty")
 	}
-	opts, err := p.forgetOptions(c)
-	if err != nil {
-		return err
-	}
-	st, err := p.openForWriting(c)
+	opts, st, err := p.openToChange(c, p.forgetOptions)
 	if err != nil {
 		return err
 	}

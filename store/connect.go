@@ -42,8 +42,12 @@ type connector struct {
 	driver *sqlite3.SQLiteDriver
 }
 
+// Connect opens the file, without looking at the context: what it waits for is bounded by
+// the busy timeout.
 func (c connector) Connect(context.Context) (driver.Conn, error) { return c.driver.Open(c.dsn) }
-func (c connector) Driver() driver.Driver                        { return c.driver }
+
+// Driver is SQLite's.
+func (c connector) Driver() driver.Driver { return c.driver }
 
 // connector holds every pragma of a connection. The busy timeout comes first
 // because each of the others may find the database locked.

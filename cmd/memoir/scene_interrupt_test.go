@@ -20,7 +20,7 @@ import (
 func interrupted(t *testing.T, setting string, ready func(sessions int)) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
-		t.Skip("windows has no signals between processes")
+		t.Skip("needs signals between processes, which windows has not")
 	}
 	const sessions = 3
 	dir := t.TempDir()

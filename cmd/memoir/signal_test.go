@@ -16,7 +16,7 @@ import (
 func TestAnInterruptEndsACommandThatWaits(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
-		t.Skip("windows has no signals between processes")
+		t.Skip("needs signals between processes, which windows has not")
 	}
 	memoir, err := exec.LookPath("memoir") // testscript.Main put this program there
 	if err != nil {

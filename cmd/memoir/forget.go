@@ -85,7 +85,11 @@ func (p *program) forget(c *cli.Context) error {
 	case slices.Contains(refs, ""):
 		return usagef("", "forget needs a session, and what was given is empty")
 	}
-	opts, st, err := p.openToChange(c, p.forgetOptions)
+	opts, err := p.forgetOptions(c)
+	if err != nil {
+		return err
+	}
+	st, err := p.openForWriting(c)
 	if err != nil {
 		return err
 	}

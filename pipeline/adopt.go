@@ -42,7 +42,9 @@ type AdoptedProject struct {
 
 // Adopt takes over what the live memory of each project tells: the extractions that it
 // rests on, the generation that is live, what people changed by hand. It is for a
-// database that lost them. Files are read, and none is changed.
+// database that lost them. Files are read, and none is changed. A memory that cannot be read
+// has its error among what is returned; an error of the database, or a folder that cannot be
+// listed (memoir.CodeStorage), ends it.
 func Adopt(ctx context.Context, st *store.Store, o AdoptOptions) ([]AdoptedProject, error) {
 	entries, err := os.ReadDir(filepath.Join(o.Home, "projects"))
 	if errors.Is(err, syscall.ENOTDIR) { // whoever publishes there says so

@@ -55,6 +55,7 @@ func modelFault(err error) bool {
 // endsRun is a fault of a model that ends the run.
 type endsRun struct{ error }
 
+// Unwrap is the fault itself.
 func (e endsRun) Unwrap() error { return e.error }
 
 // ofModel is a fault of a model as a person is told it. What a server says is foreign text.

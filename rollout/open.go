@@ -102,6 +102,7 @@ type zstdFile struct {
 	file *os.File
 }
 
+// Close closes the file, whose error it returns.
 func (z *zstdFile) Close() error {
 	z.Decoder.Close()
 	return z.file.Close()

@@ -112,7 +112,7 @@ func TestWalkDirGivesEveryFileInOrder(t *testing.T) {
 func TestWalkEntersEachDirectoryOnce(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
-		t.Skip("symbolic links need rights there")
+		t.Skip("needs symbolic links, for which windows wants rights")
 	}
 	dir := t.TempDir()
 	writeAt(t, filepath.Join(dir, "a", "x.jsonl"), "x")
@@ -139,7 +139,7 @@ func TestWalkEntersEachDirectoryOnce(t *testing.T) {
 func TestALinkIntoAnotherAgentsDirectoryHidesNothing(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
-		t.Skip("symbolic links need rights there")
+		t.Skip("needs symbolic links, for which windows wants rights")
 	}
 	home := t.TempDir()
 	writeAt(t, filepath.Join(home, ".claude", "projects", "-src-app", "a.jsonl"), "x")
@@ -168,7 +168,7 @@ func TestALinkIntoAnotherAgentsDirectoryHidesNothing(t *testing.T) {
 func TestWalkReportsALinkThatLeadsToItself(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
-		t.Skip("symbolic links need rights there")
+		t.Skip("needs symbolic links, for which windows wants rights")
 	}
 	dir := t.TempDir()
 	writeAt(t, filepath.Join(dir, "open.jsonl"), "x")
@@ -193,7 +193,7 @@ func TestWalkReportsALinkThatLeadsToItself(t *testing.T) {
 func TestWalkReportsWhatItCannotRead(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() == 0 || runtime.GOOS == "windows" {
-		t.Skip("nothing is forbidden to this user")
+		t.Skip("needs another user than root, and permissions of files, which windows has not")
 	}
 	dir := t.TempDir()
 	writeAt(t, filepath.Join(dir, "closed", "x.jsonl"), "x")

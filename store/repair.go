@@ -307,6 +307,7 @@ func readPages(path string) (file *page.File, closeFiles func(), err error) {
 
 type emptyFile struct{}
 
+// ReadAt is at the end, wherever it reads.
 func (emptyFile) ReadAt([]byte, int64) (int, error) { return 0, io.EOF }
 
 // openRegular opens a file for reading; nil if there is none, or something else there.

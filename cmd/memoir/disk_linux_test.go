@@ -31,7 +31,7 @@ func mounting(t *testing.T) bool {
 		return true
 	}
 	if os.Geteuid() != 0 {
-		t.Skip("only root may mount")
+		t.Skip("needs root, to mount file systems")
 	}
 	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
 	cmd.Env = append(os.Environ(), namespaceVariable+"=1")

@@ -78,13 +78,7 @@ func (p patient) memoir(want int, args ...string) string {
 	var said strings.Builder
 	cmd.Stderr = &said
 	out, err := cmd.Output()
-	code := 0
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-		code = exit.ExitCode()
-	} else if err != nil {
-		p.t.Fatal(err)
-	}
-	if code != want {
+	if code := codeOf(p.t, err); code != want {
 		p.t.Fatalf("memoir %s: exit code %d, want %d\n%s%s", strings.Join(args, " "), code, want, out, said.String())
 	}
 	return string(out)

@@ -296,7 +296,7 @@ func (p *program) sayForgotten(c *cli.Context, out forgetJSON, failed error) {
 		if n := len(project.Archives); n > 0 && c.Bool("purge") {
 			p.ui.say("%s: removed %s: %s", name, count(n, "earlier generation"), shortened(project.Archives))
 		} else if n > 0 {
-			p.ui.warn("--purge removes them", "%s: %s still tell of it: %s", name, count(n, "earlier generation"), shortened(project.Archives))
+			p.ui.warn("--purge removes them", "%s: it still stands in %s: %s", name, count(n, "earlier generation"), shortened(project.Archives))
 		}
 	}
 	if failed != nil {

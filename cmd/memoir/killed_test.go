@@ -4,7 +4,6 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -49,12 +48,7 @@ func (v victim) run(t testing.TB, failpoint string) ending {
 	must(t, cmd.Start())
 	must(t, ours.Close())
 	err = cmd.Wait()
-	e := ending{stdout: out.String(), say: say.String()}
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-		e.code = exit.ExitCode()
-	} else if err != nil {
-		t.Fatal(err)
-	}
+	e := ending{code: codeOf(t, err), stdout: out.String(), say: say.String()}
 	_, err = io.Copy(io.Discard, alive)
 	must(t, err)
 	return e

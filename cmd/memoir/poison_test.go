@@ -5,7 +5,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -26,12 +25,7 @@ func (s scene) process(more ...string) (code int, report pipeline.Report, said s
 	cmd.Env = environment("HOME="+s.user, "SCENE_KEY="+sceneKey, "TMPDIR="+s.t.TempDir(), "ASKED="+s.asked)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	err := cmd.Run()
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-		code = exit.ExitCode()
-	} else if err != nil {
-		s.t.Fatal(err)
-	}
+	code = codeOf(s.t, cmd.Run())
 	if out.Len() > 0 {
 		if err := json.Unmarshal(out.Bytes(), &report); err != nil {
 			s.t.Fatalf("%v: %s", err, out.String())

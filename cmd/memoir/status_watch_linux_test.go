@@ -175,14 +175,7 @@ func (e *emulated) ends(key string, want int) {
 		for range e.written {
 		}
 	}()
-	err := e.cmd.Wait()
-	code := 0
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-		code = exit.ExitCode()
-	} else if err != nil {
-		e.t.Fatal(err)
-	}
-	if code != want {
+	if code := codeOf(e.t, e.cmd.Wait()); code != want {
 		e.t.Errorf("%q: exit code %d, want %d", key, code, want)
 	}
 	if mode, err := unix.IoctlGetTermios(int(e.slave.Fd()), unix.TCGETS); err != nil || mode.Lflag&unix.ECHO == 0 {

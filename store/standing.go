@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -16,7 +18,8 @@ type Standing struct {
 	// What the project is due for; all zero if it is not.
 	New       int  // sessions that the memory does not have
 	Changed   int  // that it has, and that were extracted anew
-	Withdrawn int  // that it has, and that are no inputs any more
+	Withdrawn int  // that it has, and that were taken out
+	Lost      int  // that it has, and whose extraction is lost: what it has of them stays
 	Asked     bool // a person asked for a consolidation
 
 	// What stands in the way of consolidating it.
@@ -72,7 +75,6 @@ func (s *Store) Standings(ctx context.Context) (map[string]Standing, error) {
 // standingOfExtractions fills in what depends on each extraction; due are the inputs of
 // the live generations of the projects that are due.
 func standingOfExtractions(t tx, all map[string]Standing, due map[string]map[string]string) error {
-	still := map[string]int{} // inputs that are inputs yet, by project
 	err := t.each(`SELECT e.project_id, e.session_key, e.ended_at, e.seq > p.consumed_seq FROM extraction e JOIN project p ON p.id = e.project_id WHERE `+isInput, nil,
 		func(scan func(...any) error) error {
 			var id, key string
@@ -90,9 +92,6 @@ func standingOfExtractions(t tx, all map[string]Standing, due map[string]map[str
 			case isDue && fresh:
 				st.New++
 			}
-			if known {
-				still[id]++
-			}
 			if !fresh || known {
 				if at := moment(ended); at.After(st.Newest) {
 					st.Newest = at
@@ -101,10 +100,17 @@ func standingOfExtractions(t tx, all map[string]Standing, due map[string]map[str
 			all[id] = st
 			return nil
 		})
+	if err != nil {
+		return err
+	}
 	for id, of := range due {
+		withdrawn, lost, err := absent(t, id, slices.Sorted(maps.Keys(of)))
+		if err != nil {
+			return err
+		}
 		st := all[id]
-		st.Withdrawn = len(of) - still[id]
+		st.Withdrawn, st.Lost = len(withdrawn), len(lost)
 		all[id] = st
 	}
-	return err
+	return nil
 }

@@ -25,6 +25,7 @@ type Standing struct {
 	// What stands in the way of consolidating it.
 	RetryAt time.Time // it failed, and waits until then
 	Dead    bool      // it failed too often
+	Crashes int       // of processes that died over it, of MaxCrashes
 }
 
 // Standings returns how the memory of each project stands, by project id. Sizes are
@@ -35,7 +36,7 @@ func (s *Store) Standings(ctx context.Context) (map[string]Standing, error) {
 		inputs := map[string]map[string]string{} // of those that are due
 		err := t.each(`SELECT p.id, `+isDue+`, p.forced_seq > p.consumed_seq, coalesce(g.inputs, '{}'), p.published_at,
 				coalesce(j.status, ''), coalesce(j.finished_at, 0), coalesce(j.next_attempt_at, 0),
-				coalesce(j.status = 'dead' AND j.input_version = cast(p.change_seq AS TEXT), 0)
+				coalesce(j.status = 'dead' AND j.input_version = cast(p.change_seq AS TEXT), 0), coalesce(j.crashes, 0)
 			FROM project p LEFT JOIN generation g ON g.project_id = p.id AND g.n = p.generation
 				LEFT JOIN job j ON j.kind = 'consolidate' AND j.key = p.id ORDER BY p.id`, nil,
 			func(scan func(...any) error) error {
@@ -43,7 +44,7 @@ func (s *Store) Standings(ctx context.Context) (map[string]Standing, error) {
 				var due bool
 				var list, status string
 				var published, finished, next int64
-				if err := scan(&st.ProjectID, &due, &st.Asked, &list, &published, &status, &finished, &next, &st.Dead); err != nil {
+				if err := scan(&st.ProjectID, &due, &st.Asked, &list, &published, &status, &finished, &next, &st.Dead, &st.Crashes); err != nil {
 					return err
 				}
 				of := map[string]string{}
@@ -55,7 +56,7 @@ func (s *Store) Standings(ctx context.Context) (map[string]Standing, error) {
 					inputs[st.ProjectID] = of
 				}
 				st.Consolidated = moment(published)
-				if status == "done" {
+				if status == "done" && finished > 0 {
 					st.Consolidated = moment(finished)
 				}
 				if next > millis(s.now()) {

@@ -24,9 +24,9 @@ func (r *run) inputs(ctx context.Context, project store.ProjectRow, live memory.
 	if err != nil {
 		return consolidate.Input{}, fmt.Errorf("read what was left for this consolidation: %w", err)
 	}
-	last, err := r.store.LastInputs(ctx, project.ID)
+	last, err := r.lastInputs(ctx, project.ID, live)
 	if err != nil {
-		return consolidate.Input{}, fmt.Errorf("read the last inputs: %w", err)
+		return consolidate.Input{}, err
 	}
 	notes, err := r.store.Notes(ctx, project.ID)
 	if err != nil {

@@ -126,14 +126,14 @@ func (r *run) takeBackInputs(ctx context.Context, project store.ProjectRow, live
 	if live.Generation == 0 {
 		return nil
 	}
-	lost, err := r.lostInputs(ctx, project.ID)
+	lost, err := r.lostInputs(ctx, project.ID, live)
 	if err != nil || len(lost) == 0 {
 		return err
 	}
 	if err := r.adoptLost(ctx, project.ID); err != nil {
 		return err
 	}
-	left, err := r.lostInputs(ctx, project.ID)
+	left, err := r.lostInputs(ctx, project.ID, live)
 	if err != nil {
 		return err
 	}
@@ -158,11 +158,24 @@ func (r *run) takeBackInputs(ctx context.Context, project store.ProjectRow, live
 }
 
 // lostInputs are the sessions that a project's memory rests on and whose extraction is lost.
-func (r *run) lostInputs(ctx context.Context, projectID string) ([]string, error) {
+func (r *run) lostInputs(ctx context.Context, projectID string, live memory.Snapshot) ([]string, error) {
+	last, err := r.lastInputs(ctx, projectID, live)
+	if err != nil {
+		return nil, err
+	}
+	_, lost, err := r.store.Absent(ctx, projectID, slices.Sorted(maps.Keys(last)))
+	return lost, err
+}
+
+// lastInputs are what a project's memory rests on, with content hashes. Where the
+// database lost the record of the live generation its manifest tells.
+func (r *run) lastInputs(ctx context.Context, projectID string, live memory.Snapshot) (map[string]string, error) {
 	last, err := r.store.LastInputs(ctx, projectID)
 	if err != nil {
 		return nil, fmt.Errorf("read the last inputs: %w", err)
 	}
-	_, lost, err := r.store.Absent(ctx, projectID, slices.Sorted(maps.Keys(last)))
-	return lost, err
+	if len(last) == 0 {
+		last = inputsByKey(live.Manifest.Inputs)
+	}
+	return last, nil
 }

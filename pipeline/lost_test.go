@@ -97,6 +97,7 @@ func TestExtractionsThatAreGoneFromTheDatabaseAreNotTakenForWithdrawn(t *testing
 			{", jobs too", `DELETE FROM job WHERE kind = 'extract' AND key NOT IN (SELECT session_key FROM extraction)`},
 			{", sessions too", `DELETE FROM session WHERE key NOT IN (SELECT session_key FROM extraction)`},
 			{", known by no version before", `UPDATE job SET gave = 0`},
+			{", generations too", `DELETE FROM generation`},
 		} {
 			for _, files := range []string{"there", "gone"} {
 				for _, written := range []bool{true, false} {

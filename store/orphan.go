@@ -7,7 +7,6 @@ import "context"
 type Orphans struct {
 	Jobs       int // of sessions or projects that are not registered
 	Redactions int // the same
-	Marks      int // sessions of which it is known how far they were read, and not what for
 	// Forgotten are extractions of sessions that were forgotten, which no withdrawal is
 	// about: forgetting them again deletes them.
 	Forgotten []string
@@ -19,8 +18,6 @@ const (
 		OR kind = 'consolidate' AND NOT EXISTS (SELECT 1 FROM project WHERE project.id = job.key))`
 	orphanRedaction = `(scope = 'extract' AND NOT EXISTS (SELECT 1 FROM session WHERE session.key = redaction.key)
 		OR scope = 'consolidate' AND NOT EXISTS (SELECT 1 FROM project WHERE project.id = redaction.key))`
-	// The schema forbids it, and other programs need not look after that.
-	orphanMark = `NOT EXISTS (SELECT 1 FROM extraction WHERE extraction.session_key = extraction_mark.session_key)`
 )
 
 // Orphans looks for rows that belong to nothing.
@@ -37,12 +34,11 @@ func (s *Store) Orphans(ctx context.Context) (o Orphans, err error) {
 }
 
 func countOrphans(t tx) (o Orphans, err error) {
-	err = t.get(`SELECT (SELECT count(*) FROM job WHERE `+orphanJob+`), (SELECT count(*) FROM redaction WHERE `+orphanRedaction+`),
-		(SELECT count(DISTINCT session_key) FROM extraction_mark WHERE `+orphanMark+`)`, nil, &o.Jobs, &o.Redactions, &o.Marks)
+	err = t.get(`SELECT (SELECT count(*) FROM job WHERE `+orphanJob+`), (SELECT count(*) FROM redaction WHERE `+orphanRedaction+`)`, nil, &o.Jobs, &o.Redactions)
 	return o, err
 }
 
-// DeleteOrphans deletes the jobs, redactions and marks among them. Where there are none,
+// DeleteOrphans deletes the jobs and redactions among them. Where there are none,
 // nothing is written.
 func (s *Store) DeleteOrphans(ctx context.Context) error {
 	var found Orphans
@@ -50,9 +46,9 @@ func (s *Store) DeleteOrphans(ctx context.Context) error {
 		found, err = countOrphans(t)
 		return err
 	})
-	if err == nil && found.Jobs+found.Redactions+found.Marks > 0 {
+	if err == nil && found.Jobs+found.Redactions > 0 {
 		err = s.quickly(ctx, func(t tx) error {
-			for _, statement := range []string{`DELETE FROM job WHERE ` + orphanJob, `DELETE FROM redaction WHERE ` + orphanRedaction, `DELETE FROM extraction_mark WHERE ` + orphanMark} {
+			for _, statement := range []string{`DELETE FROM job WHERE ` + orphanJob, `DELETE FROM redaction WHERE ` + orphanRedaction} {
 				if _, err := t.exec(statement); err != nil {
 					return err
 				}

@@ -69,9 +69,6 @@ func (d *doctor) orphans(ctx context.Context, st *store.Store) error {
 		d.add(checkWarn, "rows", "`memoir run` takes it over from the memory, or extracts it anew",
 			"what was extracted from "+count(n, "session")+" is gone from the database, though nobody took that out: "+shortened(keys))
 	}
-	if n := o.Marks; n > 0 && len(lost) == 0 {
-		d.add(checkWarn, "rows", "the next run removes it", "how far sessions were read is known, though what was extracted from them is not: "+count(n, "session"))
-	}
 	if n := o.Jobs + o.Redactions; n > 0 {
 		d.add(checkWarn, "rows", "the next run removes them", fmt.Sprintf("%s belong to nothing: %s, %s of redactions", count(n, "row"), count(o.Jobs, "job"), count(o.Redactions, "count")))
 	}

@@ -266,10 +266,6 @@ func TestEachFindingOfDoctorIsGoneOnceItsHintIsFollowed(t *testing.T) {
 			"rows", "1 count of redactions", 0, false},
 		{"extractions that are gone", func(p patient) { p.sql(`DELETE FROM extraction`) },
 			"rows", "is gone from the database, though nobody took that out", 0, false},
-		{"what is left of extractions that are gone", func(p patient) {
-			p.sql(`DELETE FROM extraction`)
-			p.sql(`UPDATE job SET gave = 0`)
-		}, "rows", "how far sessions were read", 0, false},
 		{"an extraction of a forgotten session", func(p patient) {
 			p.sql(`INSERT INTO mark (session_key, forgotten, at, project_id) SELECT session_key, 1, 1, project_id FROM extraction LIMIT 1`)
 		}, "rows", "what was extracted from 1 session is stored, though forgotten", 0, false},

@@ -3,7 +3,7 @@
 -- What the last extraction of a session came to: 0 nothing, or not known; 1 an extraction,
 -- which is to be there; 2 nothing, as what an earlier one rested on was undone. That an
 -- extraction is missing says nothing by itself: it may be lost.
-ALTER TABLE job ADD COLUMN gave INTEGER NOT NULL DEFAULT 0 CHECK (gave IN (0, 1, 2));
+ALTER TABLE job ADD COLUMN gave INTEGER NOT NULL DEFAULT 0;
 UPDATE job SET gave = 1 WHERE kind = 'extract' AND key IN (SELECT session_key FROM extraction);
 CREATE INDEX job_gave ON job (key) WHERE gave = 1;
 

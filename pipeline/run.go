@@ -54,6 +54,7 @@ type run struct {
 
 	mu       sync.Mutex
 	folded   []foldedWarning // of sessions, until Phase 1 has ended
+	toldLost map[string]bool // keys of lost sessions that a warning was about
 	report   Report
 	recorded bool  // that it began
 	fault    error // what ends the run, found by a worker
@@ -130,7 +131,7 @@ func Scan(ctx context.Context, st *store.Store, opts Options) (Report, error) {
 }
 
 func newRun(st *store.Store, opts Options) (*run, error) {
-	r := &run{store: st, opts: opts, holder: lease.Self(), aside: aside{}, spared: map[string]bool{}, log: opts.Log, began: time.Now(), id: lease.NewToken(), secretKeys: map[string]string{}}
+	r := &run{store: st, opts: opts, holder: lease.Self(), aside: aside{}, spared: map[string]bool{}, toldLost: map[string]bool{}, log: opts.Log, began: time.Now(), id: lease.NewToken(), secretKeys: map[string]string{}}
 	if r.log == nil {
 		r.log = slog.New(slog.DiscardHandler)
 	}
@@ -162,6 +163,9 @@ func (r *run) steps(ctx context.Context) error {
 		return err
 	}
 	if err := r.adoptUnknown(ctx); err != nil {
+		return err
+	}
+	if err := r.takeBack(ctx); err != nil {
 		return err
 	}
 	if err := r.recall(ctx); err != nil {

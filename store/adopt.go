@@ -3,8 +3,9 @@ package store
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 
 	"memoir"
 )
@@ -30,7 +31,7 @@ type Adopted struct {
 	Project     bool // it was registered
 	Extractions int
 	Notes       int
-	Lost        []string // sessions that the memory rests on and nothing is left of
+	Lost        []string // sessions that the memory rests on and nothing else is left of: what it has of them stays
 }
 
 // IsNew reports whether no project was ever claimed in this database: memory that
@@ -90,7 +91,7 @@ func (s *Store) Adopt(ctx context.Context, a Adoption) (out Adopted, err error) 
 			return err
 		}
 		if a.ExtractionsLost {
-			out.Lost, err = dropUnknownInputs(t, a)
+			_, out.Lost, err = absent(t, a.Project.ID, slices.Sorted(maps.Keys(a.Generation.Inputs)))
 		}
 		return err
 	})
@@ -106,13 +107,14 @@ func upsertKnown(t tx, p memoir.Project) error {
 	return upsertProject(t, p)
 }
 
-// adoptExtraction stores one unless there is one, or its session was forgotten. Its
-// session counts as read if it has no files; otherwise it is read once more, which costs
-// nothing if it is what it was.
+// adoptExtraction stores one unless there is one, its session was forgotten, or what it
+// gave was undone. Its session counts as read if it has no files, or was read to the same
+// content; otherwise it is read once more, which costs nothing if it is what it was.
 func (s *Store) adoptExtraction(t tx, projectID string, e memoir.Extraction) (bool, error) {
 	var known bool
 	err := t.get(`SELECT EXISTS (SELECT 1 FROM extraction WHERE session_key = ?1)
-		OR EXISTS (SELECT 1 FROM mark WHERE session_key = ?1 AND forgotten)`, []any{e.SessionKey}, &known)
+		OR EXISTS (SELECT 1 FROM mark WHERE session_key = ?1 AND forgotten)
+		OR EXISTS (SELECT 1 FROM job WHERE kind = 'extract' AND key = ?1 AND gave = 2)`, []any{e.SessionKey}, &known)
 	if err != nil || known {
 		return false, err
 	}
@@ -133,8 +135,16 @@ func (s *Store) adoptExtraction(t tx, projectID string, e memoir.Extraction) (bo
 	if err != nil {
 		return false, err
 	}
-	_, err = t.exec(`INSERT INTO job (kind, key, status, done_hash, filter_version) VALUES ('extract', ?1, 'done', ?2, ?3)
-		ON CONFLICT (kind, key) DO UPDATE SET done_hash = excluded.done_hash, done_version = '', filter_version = excluded.filter_version`,
+	// Marks of a later reading would say that what is new since is in it.
+	_, err = t.exec(`DELETE FROM extraction_mark WHERE session_key = ?1
+		AND NOT EXISTS (SELECT 1 FROM job WHERE kind = 'extract' AND key = ?1 AND done_hash = ?2 AND filter_version = ?3)`,
+		e.SessionKey, e.ContentHash, e.FilterVersion)
+	if err != nil {
+		return false, err
+	}
+	_, err = t.exec(`INSERT INTO job (kind, key, status, done_hash, filter_version, gave) VALUES ('extract', ?1, 'done', ?2, ?3, 1)
+		ON CONFLICT (kind, key) DO UPDATE SET gave = 1, done_hash = excluded.done_hash, filter_version = excluded.filter_version,
+			done_version = iif(done_hash = excluded.done_hash AND filter_version = excluded.filter_version, done_version, '')`,
 		e.SessionKey, e.ContentHash, e.FilterVersion)
 	if err != nil {
 		return false, err
@@ -161,42 +171,4 @@ func adoptNotes(t tx, a Adoption) (n int, err error) {
 		}
 	}
 	return n, nil
-}
-
-// dropUnknownInputs takes out of the record of the live generation the sessions that
-// nothing is known of any more: missing inputs would count as withdrawn.
-func dropUnknownInputs(t tx, a Adoption) (lost []string, err error) {
-	var list string
-	err = t.get(`SELECT inputs FROM generation WHERE project_id = ? AND n = ?`, []any{a.Project.ID, a.Generation.N}, &list)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil
-	} else if err != nil {
-		return nil, err
-	}
-	inputs := map[string]string{}
-	if err := json.Unmarshal([]byte(list), &inputs); err != nil {
-		return nil, err
-	}
-	lost, err = keysOf(t, `SELECT value FROM json_each(?) WHERE value NOT IN (SELECT session_key FROM extraction)
-		AND value NOT IN (SELECT session_key FROM mark WHERE forgotten) ORDER BY value`, jsonList(keysIn(inputs)))
-	if err != nil || len(lost) == 0 {
-		return nil, err
-	}
-	for _, key := range lost {
-		delete(inputs, key)
-	}
-	text, err := json.Marshal(inputs)
-	if err != nil {
-		return nil, err
-	}
-	_, err = t.exec(`UPDATE generation SET inputs = ? WHERE project_id = ? AND n = ?`, string(text), a.Project.ID, a.Generation.N)
-	return lost, err
-}
-
-func keysIn(inputs map[string]string) []string {
-	keys := []string{}
-	for key := range inputs {
-		keys = append(keys, key)
-	}
-	return keys
 }

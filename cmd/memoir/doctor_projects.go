@@ -33,6 +33,11 @@ func (d *doctor) project(ctx context.Context, root memory.Root, st *store.Store,
 		d.add(checkWarn, name, again+" remove them", fmt.Sprintf("%s of a run that was killed: %s", count(len(debris), "leftover"), strings.Join(debris, ", ")))
 	}
 	d.archives(root, row, again)
+	if n, lost, err := root.LinkLost(int(row.Generation)); err == nil && lost {
+		d.add(checkFail, name, again+" link it again; leave the files where they are until then",
+			fmt.Sprintf("the link %s is lost, so agents see no memory; the files of generation %d are in %s", root.Link(), n, root.Live(n)))
+		return
+	}
 	snap, err := root.Current()
 	if err != nil {
 		hint := strings.ReplaceAll(memoir.HintOf(err), "`memoir rebuild`", "`memoir rebuild --project "+row.ID+"`")

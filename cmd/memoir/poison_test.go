@@ -175,6 +175,24 @@ func TestAProjectThatKillsItsProcessComesLastAndHoldsUpNobody(t *testing.T) {
 		if memories := s.memory(); crash == 2 && len(memories) == 0 {
 			t.Error("the others have no memory")
 		}
+		_, out, _ := s.memoir("status")
+		says := []string{"suspect    consolidate app-", "its process died: killed by SIGKILL (2 of 3 crashes, next last and alone)", ", 2 of 3 crashes\n"}
+		if crash == store.MaxCrashes {
+			says = []string{"dead       consolidate app-", "its process died: killed by SIGKILL (3 of 3 crashes)", ", 3 of 3 crashes\n"}
+		}
+		for _, want := range says {
+			if !strings.Contains(out, want) {
+				t.Errorf("crash %d: status does not say %q:\n%s", crash, want, out)
+			}
+		}
+		if crash == 2 { // the cause is not mended, and everything begins anew
+			if code, _, said := s.memoir("retry", "--all"); code != exitDone || !strings.Contains(said, "1 job is tried again") {
+				t.Errorf("retry: %d\n%s", code, said)
+			}
+			if code, _, said := s.process(); code != exitPartly || !strings.Contains(said, "its process died: killed by SIGKILL (crash 2 of 3)") {
+				t.Errorf("after retry: exit code %d\n%s", code, said)
+			}
+		}
 	}
 	now := s.status()
 	if len(now.Dead) != 1 || now.Dead[0].Kind != "consolidate" || now.Dead[0].Crashes != store.MaxCrashes || now.Dead[0].Error != "its process died: killed by SIGKILL" || now.Sessions["up_to_date"] != 5 {

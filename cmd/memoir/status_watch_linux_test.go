@@ -222,6 +222,57 @@ func TestAWatchFollowsADatabaseThatIsMadeAndRemoved(t *testing.T) {
 	e.ends("\x03", exitInterrupted)
 }
 
+// scribble is what others leave on a terminal that they had the use of, in its usual mode.
+func (e *emulated) scribble(usual *unix.Termios) {
+	e.t.Helper()
+	if err := unix.IoctlSetTermios(int(e.slave.Fd()), unix.TCSETS, usual); err != nil {
+		e.t.Fatal(err)
+	}
+	for i := range e.rows {
+		e.rows[i] = []rune("$ something else")
+	}
+}
+
+func TestAWatchThatWasStoppedTakesTheTerminalAgain(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	// Looks are so rare that no other draws what is asked for here.
+	e := onTerminal(t, 80, 24, []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH")}, "status", "--watch", "1h", "--home", filepath.Join(dir, "home"))
+	usual, err := unix.IoctlGetTermios(int(e.slave.Fd()), unix.TCGETS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	usual.Lflag |= unix.ECHO | unix.ICANON | unix.ISIG // whether or not it has begun by now
+	usual.Iflag |= unix.ICRNL
+	usual.Oflag |= unix.OPOST
+	for name, stop := range map[string]func() error{
+		"by its key": func() error { // where no shell is there to stop it for, it goes on at once
+			_, err := e.master.WriteString("\x1a")
+			return err
+		},
+		"by a signal": func() error {
+			return errors.Join(e.cmd.Process.Signal(syscall.SIGSTOP), e.cmd.Process.Signal(syscall.SIGCONT))
+		},
+	} {
+		e.until("", "q ends", "nothing is registered")
+		if name == "by a signal" {
+			e.scribble(usual)
+		} else {
+			for i := range e.rows {
+				e.rows[i] = []rune("$ something else")
+			}
+		}
+		if err := stop(); err != nil {
+			t.Fatal(err)
+		}
+		e.until("something else", "q ends", "nothing is registered")
+		if mode, err := unix.IoctlGetTermios(int(e.slave.Fd()), unix.TCGETS); err != nil || mode.Lflag&(unix.ECHO|unix.ICANON) != 0 {
+			t.Errorf("%s: keys do not come at once: %v", name, err)
+		}
+	}
+	e.ends("q", exitDone)
+}
+
 func TestAWatchOfNoTerminalIsOneObjectALine(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

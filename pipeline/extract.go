@@ -153,7 +153,7 @@ func (r *run) work(ctx context.Context, claim store.Claim, attempt time.Time) {
 	case err != nil && failing(err):
 		r.postpone(ctx, claim, result, err)
 		return
-	case err != nil && withheld(err):
+	case err != nil && withheld(claim.Session, err):
 		r.leaveUnread(ctx, claim, result, err)
 		return
 	case err != nil:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -51,11 +52,13 @@ func (r *run) sayLeftOutMore() {
 	}
 }
 
-// withheld reports that a session's file is gone, forbidden or no file, since it was
-// registered or as long as it is: its session is unreadable, as if the scan had seen it.
-func withheld(err error) bool {
+// withheld reports that a session cannot be read for a reason that is not in what was said
+// in it: its file is gone, forbidden or no file, or was written over by something else
+// since it was registered. It is unreadable, as if the scan had seen it so.
+func withheld(s memoir.Session, err error) bool {
 	_, ok := rollout.Withheld(err)
-	return ok
+	return ok || memoir.CodeOf(err) == memoir.CodeUnreadable &&
+		slices.ContainsFunc(s.Files, func(f memoir.File) bool { return !untouched(f) })
 }
 
 // leaveUnread gives such a session back.

@@ -9,6 +9,7 @@ import (
 
 	"memoir"
 	"memoir/model"
+	"memoir/rollout"
 	"memoir/store"
 )
 
@@ -28,8 +29,8 @@ func ownFault(err error) bool {
 // is not to blame.
 func failing(err error) bool {
 	var system *fs.PathError
-	return memoir.CodeOf(err) == memoir.CodeUnreadable && errors.As(err, &system) &&
-		!errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission)
+	_, withheld := rollout.Withheld(err)
+	return memoir.CodeOf(err) == memoir.CodeUnreadable && errors.As(err, &system) && !withheld
 }
 
 // modelFault reports an error that every call to a model would meet: nobody answers

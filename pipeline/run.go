@@ -55,6 +55,7 @@ type run struct {
 	mu       sync.Mutex
 	folded   []foldedWarning // of sessions, until Phase 1 has ended
 	toldLost map[string]bool // keys of lost sessions that a warning was about
+	leftOut  int             // files that cannot be read, named or counted
 	report   Report
 	recorded bool  // that it began
 	fault    error // what ends the run, found by a worker
@@ -190,6 +191,7 @@ func (r *run) steps(ctx context.Context) error {
 	}
 	err = r.phase1(ctx)
 	r.sayFolded()
+	r.sayLeftOutMore()
 	if err != nil {
 		return err
 	}

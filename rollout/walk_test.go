@@ -208,6 +208,24 @@ func TestWalkReportsWhatItCannotRead(t *testing.T) {
 	}
 }
 
+// A root that is there and cannot be entered is told, whatever it is.
+func TestWalkReportsARootThatCannotBeEntered(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	root := filepath.Join(home, ".claude", "projects")
+	if err := os.Mkdir(filepath.Dir(root), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(root, root); err != nil {
+		t.Skip("no symbolic links here")
+	}
+	writeAt(t, filepath.Join(home, ".pi"), "of another program")
+	entries := collect(t, func(fn func(Entry) error) error { return Walk(t.Context(), Env{Home: home}, fn) })
+	if len(entries) != 1 || entries[0].Path != root || memoir.CodeOf(entries[0].Err) != memoir.CodeUnreadable || memoir.HintOf(entries[0].Err) == "" {
+		t.Errorf("entries %+v", entries)
+	}
+}
+
 func TestWalkStopsWhenItIsCancelled(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -25,13 +25,13 @@ func sampleOf(c context) rune {
 // classes divides all characters into those that a program cannot tell apart: the same
 // instructions read them, and its assertions see the same in them.
 type classes struct {
-	firsts   []rune  // the first character of each range, ascending
+	firsts   []rune   // the first character of each range, ascending
 	class    []uint16 // by range
 	ascii    [utf8.RuneSelf]uint16
 	contexts []context // by class
 	words    bool      // the program asks for word boundaries
 	breaks   bool      // it asks for the ends of lines
-	set      []uint16 // by instruction: which set of characters it reads
+	set      []uint16  // by instruction: which set of characters it reads
 	reads    [][]bool  // by set and class
 }
 

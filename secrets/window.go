@@ -29,6 +29,7 @@ type searcher struct {
 	anchors        []*anchorSearch
 	needsKeyword   bool // a match does not imply that the text has a keyword
 	foreignKeyword bool // a keyword is not in ASCII
+	tracer         func() *tracer
 	first          func() *regexp.Regexp
 	inside         func() *regexp.Regexp
 }
@@ -51,6 +52,7 @@ type hit struct {
 
 func newSearcher(tree *syntax.Regexp, expr string, keywords []string) searcher {
 	s := searcher{
+		tracer: sync.OnceValue(func() *tracer { return newTracer(expr) }),
 		first:  sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\A(?:` + expr + `)`) }),
 		inside: sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\A(?s:.)(?:` + expr + `)`) }),
 	}
@@ -126,6 +128,9 @@ func (s *searcher) matches(text string, hits []hit) (found [][2]int, ok bool) {
 // prefer returns the end of the match that begins at start, of which the largest
 // possible end is known.
 func (s *searcher) prefer(text string, start, end int) (int, bool) {
+	if groups, ok := s.tracer().trace(text, start, end); ok && groups != nil {
+		return groups[1], true
+	}
 	for _, cut := range []int{min(len(text), end+utf8.UTFMax), len(text)} {
 		if start == 0 {
 			if m := s.first().FindStringIndex(text[:cut]); m != nil && m[1] <= end {

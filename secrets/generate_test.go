@@ -117,8 +117,8 @@ func mustLoad(t testing.TB, extra bool) *ruleSet {
 	return set
 }
 
-// mustParse parses the expression of a rule.
-func mustParse(t testing.TB, r *rule) *syntax.Regexp {
+// treeOf parses the expression of a rule.
+func treeOf(t testing.TB, r *rule) *syntax.Regexp {
 	t.Helper()
 	tree, err := syntax.Parse(r.Regex.String(), syntax.Perl)
 	if err != nil {

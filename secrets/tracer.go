@@ -52,11 +52,7 @@ const (
 // newTracer makes a tracer of an expression. It returns nil for one that can go round
 // without reading anything, as (a*)* does: regexp has rules of its own there.
 func newTracer(expr string) *tracer {
-	tree, err := syntax.Parse(expr, syntax.Perl)
-	if err != nil {
-		panic("secrets: a valid expression does not parse: " + err.Error())
-	}
-	prog, err := syntax.Compile(tree.Simplify())
+	prog, err := syntax.Compile(mustParse(expr).Simplify())
 	if err != nil {
 		panic("secrets: a valid expression does not compile: " + err.Error())
 	}

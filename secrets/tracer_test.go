@@ -70,7 +70,7 @@ func TestATraceOfEveryRuleIsWhatItsExpressionCaptures(t *testing.T) {
 			continue
 		}
 		for range 12 {
-			text := damaged(generate(mustParse(t, r), random), random)
+			text := damaged(generate(treeOf(t, r), random), random)
 			want := r.first().FindStringSubmatchIndex(text)
 			got, ok := tracer.trace(text, 0, len(text))
 			if !ok {
@@ -109,7 +109,7 @@ func TestATracerStaysRightWhenItsStatesAreForgotten(t *testing.T) {
 func FuzzATraceIsWhatTheExpressionCaptures(f *testing.F) {
 	set := mustLoad(f, true)
 	for n, r := range set.rules {
-		f.Add(uint16(n), generate(mustParse(f, r), newRandom(uint64(n))))
+		f.Add(uint16(n), generate(treeOf(f, r), newRandom(uint64(n))))
 	}
 	f.Fuzz(func(t *testing.T, n uint16, text string) {
 		r := set.rules[int(n)%len(set.rules)]

@@ -21,7 +21,7 @@ type matcher struct {
 
 const (
 	gramLength = 3
-	filterBits = 15
+	filterBits = 17
 )
 
 // gramSlot names the entries of a gram.
@@ -33,8 +33,11 @@ type gramSlot struct {
 // gramEntry is a literal that is looked for where a gram stands.
 type gramEntry struct {
 	literal int32
-	offset  int32 // of the gram in it
-	next    int32 // the next entry of the same gram, -1 if there is none
+	length  int32
+	offset  int32  // of the gram in it
+	next    int32  // the next entry of the same gram, -1 if there is none
+	wordAt  int32  // of four bytes that have the gram in them, where there are four
+	word    uint32 // these bytes, as foldByte gives them
 }
 
 // shortLiteral is a literal that is shorter than a gram, and the part of a gram that it is.
@@ -75,7 +78,12 @@ func newMatcher(literals []string) *matcher {
 		gram := gramAt(literal, offset)
 		m.pass(gram)
 		slot := m.slot(gram)
-		m.entries = append(m.entries, gramEntry{int32(id), int32(offset), slot.first})
+		at := max(0, min(offset, len(literal)-4))
+		word := gramAt(literal, at)
+		if at+4 <= len(literal) {
+			word |= foldByte(literal[at+3]) << 24
+		}
+		m.entries = append(m.entries, gramEntry{int32(id), int32(len(literal)), int32(offset), slot.first, int32(at), word})
 		*slot = gramSlot{gram, int32(len(m.entries) - 1)}
 	}
 	return m
@@ -156,7 +164,17 @@ func (m *matcher) scan(text string, hit func(literal int32, end int)) {
 func (m *matcher) look(text string, at int, gram uint32, hit func(literal int32, end int)) {
 	for n := m.slot(gram).first; n >= 0; n = m.entries[n].next {
 		e := &m.entries[n]
-		m.compare(text, at-int(e.offset), e.literal, hit)
+		start := at - int(e.offset)
+		if start < 0 || len(text)-start < int(e.length) {
+			continue
+		}
+		if e.length > gramLength {
+			s := text[start+int(e.wordAt):][:4]
+			if (uint32(s[0])|uint32(s[1])<<8|uint32(s[2])<<16|uint32(s[3])<<24)|0x20202020 != e.word {
+				continue
+			}
+		}
+		m.compare(text, start, e.literal, hit)
 	}
 	for _, s := range m.short {
 		if gram&s.mask == s.gram {

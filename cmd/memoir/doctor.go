@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -88,7 +89,7 @@ func (d *doctor) examine(c *cli.Context) {
 	d.permissions(home)
 	d.space(home)
 	d.leftovers(home)
-	st, err := d.openForReading(c)
+	st, err := d.openAsItIs(c)
 	if memoir.CodeOf(err) == memoir.CodeNotFound {
 		d.add(checkWarn, "database", memoir.HintOf(err), err.Error())
 		return
@@ -105,6 +106,9 @@ func (d *doctor) examine(c *cli.Context) {
 	}
 	for _, line := range damage {
 		d.add(checkFail, "database", "`memoir doctor --repair` makes a new database of what can be read, and keeps the old one", line)
+	}
+	if st.ForeignLog() {
+		d.add(checkWarn, "database", foreignLogHint, fmt.Sprintf(foreignLog, st.Path()))
 	}
 	if len(damage) == 0 {
 		d.add(checkOK, "database", "", st.Path()+" is sound")

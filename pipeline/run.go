@@ -164,6 +164,9 @@ func (r *run) steps(ctx context.Context) error {
 	if err := r.adoptUnknown(ctx); err != nil {
 		return err
 	}
+	if err := r.adoptAhead(ctx); err != nil {
+		return err
+	}
 	if err := r.recall(ctx); err != nil {
 		return err
 	}

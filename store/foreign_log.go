@@ -23,6 +23,17 @@ const foreignMark = "-wal.foreign-"
 // database's. What is read is the file alone.
 func (s *Store) ForeignLog() bool { return s.foreign }
 
+// LogBreaksOff reports that the log of the database at path ends in the middle of a
+// transaction: what is written right now, or what a process could not end.
+func LogBreaksOff(path string) bool {
+	file, closeFiles, err := readPages(path)
+	if err != nil {
+		return false
+	}
+	defer closeFiles()
+	return file.LogCut()
+}
+
 // hasForeignLog reports whether the log beside a database is another's. SQLite takes
 // the pages of any log for the database's, if only the log's own checksums are right,
 // and overwrites the database with them.

@@ -105,10 +105,16 @@ func (s *salvage) all() error {
 			s.index(o)
 		}
 	}
+	if err := s.notice(); err != nil {
+		return err
+	}
 	if len(s.damaged) > 0 {
 		if err := s.strays(); err != nil {
 			return err
 		}
+	}
+	if err := s.mendIDs(); err != nil {
+		return err
 	}
 	if err := s.dropStrangers(); err != nil {
 		return err
@@ -212,6 +218,21 @@ func (s *salvage) index(o object) {
 		s.counted[tb.name] = max(s.counted[tb.name], rows)
 		s.sure[tb.name] = s.sure[tb.name] || isKey
 	}
+}
+
+// notice counts a table as damaged that has fewer rows than a sound index of it: a page
+// that took the place of another leads to other rows, and nothing about it looks wrong.
+func (s *salvage) notice() error {
+	for name, rows := range s.counted {
+		var read int
+		if err := s.into.get(`SELECT count(*) FROM "`+name+`"`, nil, &read); err != nil {
+			return err
+		}
+		if read < rows {
+			s.damaged[name] = true
+		}
+	}
+	return nil
 }
 
 // strays looks through the pages that no tree led to. A page belongs to the damaged

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -72,6 +73,9 @@ func (p *program) openAsItIs(c *cli.Context) (*store.Store, error) {
 	}
 	path := filepath.Join(home, databaseName)
 	if !store.Exists(path) {
+		if err := memoryAlone(home); err != nil {
+			return nil, err
+		}
 		return nil, memoir.Errorf(memoir.CodeNotFound, "`memoir run` looks for sessions", "nothing is registered in %s yet", home)
 	}
 	reading := p.forWork(settings)
@@ -80,7 +84,29 @@ func (p *program) openAsItIs(c *cli.Context) (*store.Store, error) {
 	if errors.Is(err, store.ErrOutdated) {
 		return store.Open(c.Context, path, p.forWork(settings))
 	}
+	if memoir.CodeOf(err) == memoir.CodeNotFound { // an empty file
+		if alone := memoryAlone(home); alone != nil {
+			return nil, alone
+		}
+	}
 	return st, err
+}
+
+// memoryAlone is the error of a home whose database is gone or empty, and whose memory is
+// there; nil if there is none either.
+func memoryAlone(home string) error {
+	entries, err := os.ReadDir(filepath.Join(home, "projects"))
+	n := 0
+	for _, entry := range entries {
+		if isDirectory(filepath.Join(home, "projects", entry.Name(), "memory")) {
+			n++
+		}
+	}
+	if err != nil || n == 0 {
+		return nil
+	}
+	return memoir.Errorf(memoir.CodeNotFound, "`memoir run` takes over what their files tell, and so does `memoir doctor --repair`; neither knows what was forgotten or disabled",
+		"the database of %s is gone or empty, but the memory of %s is there", home, count(n, "project"))
 }
 
 // openForListing is openForReading for commands that have an answer where

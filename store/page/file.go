@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -30,8 +31,10 @@ type File struct {
 	cut     bool
 	foreign bool
 	sized   bool // the file says itself of what size its pages are
-	Header  Header
-	Unusual bool // the header is not that of a database, and usual values stand for it
+	// Change counters of the first and the last commit of page 1 in the log; 0: none.
+	oldest, newest uint32
+	Header         Header
+	Unusual        bool // the header is not that of a database, and usual values stand for it
 }
 
 // Header is what a database says about itself in its first bytes.
@@ -128,12 +131,19 @@ func (f *File) IgnoreLog() {
 }
 
 // logOfAnother holds the first page in the log against the header in the file. A
-// database that was just made has no mark in its file yet.
+// database that was just made has no mark in its file yet. Each commit that changes that
+// page counts on by one at most from what it finds, and what is in the file is what the
+// log began from, or one of its states: another count is that of a copy from before or after.
 func (f *File) logOfAnother(inFile []byte) bool {
 	if _, ok := f.inLog[1]; !ok || !bytes.HasPrefix(inFile, []byte(magic)) || binary.BigEndian.Uint32(inFile[68:]) == 0 {
 		return false
 	}
-	return f.Header.Magic && f.Header.ApplicationID != binary.BigEndian.Uint32(inFile[68:])
+	if f.Header.Magic && f.Header.ApplicationID != binary.BigEndian.Uint32(inFile[68:]) {
+		return true
+	}
+	counter := binary.BigEndian.Uint32(inFile[24:])
+	sure := counter == binary.BigEndian.Uint32(inFile[92:]) && f.oldest > 0 // it stands there twice
+	return sure && (counter+1 < f.oldest || counter > f.newest)
 }
 
 func (f *File) pagesInFile() uint32 {
@@ -208,6 +218,14 @@ func (f *File) readLog(size int64) error {
 		if pages := binary.BigEndian.Uint32(frame[4:]); pages != 0 { // a commit
 			for n, where := range pending {
 				f.inLog[n] = where
+			}
+			if where, ok := pending[1]; ok {
+				counter := make([]byte, 4)
+				if _, err := f.log.ReadAt(counter, where+24); err != nil {
+					return fmt.Errorf("read the log: %w", err)
+				}
+				f.newest = binary.BigEndian.Uint32(counter)
+				f.oldest = cmp.Or(f.oldest, f.newest)
 			}
 			clear(pending)
 			f.pages = min(pages, 1<<31)

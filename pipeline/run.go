@@ -166,6 +166,9 @@ func (r *run) steps(ctx context.Context) error {
 	if err := r.adoptUnknown(ctx); err != nil {
 		return err
 	}
+	if err := r.adoptAhead(ctx); err != nil {
+		return err
+	}
 	if err := r.takeBack(ctx); err != nil {
 		return err
 	}

@@ -21,6 +21,10 @@ type Adoption struct {
 	// ExtractionsLost says that extractions that the memory rests on may be lost. Otherwise
 	// those that are missing were withdrawn, and stay so.
 	ExtractionsLost bool
+	// Ahead says that the database is from before the memory: of the extractions those are
+	// lost of which it does not know that there ever was one, and the project stays due
+	// for what it is due for.
+	Ahead bool
 	// Notes by the generation that was edited. Those on a generation that has notes
 	// already are left out.
 	Notes map[int64][]memoir.Note
@@ -73,8 +77,10 @@ func (s *Store) Adopt(ctx context.Context, a Adoption) (out Adopted, err error) 
 			a.ExtractionsLost = true
 		}
 		for _, e := range a.Extractions {
-			if !a.ExtractionsLost {
-				break
+			if lost, err := a.lost(t, e.SessionKey); err != nil {
+				return err
+			} else if !lost {
+				continue
 			}
 			stored, err := s.adoptExtraction(t, a.Project.ID, e)
 			if err != nil {
@@ -96,6 +102,16 @@ func (s *Store) Adopt(ctx context.Context, a Adoption) (out Adopted, err error) 
 		return err
 	})
 	return out, s.explain(err, "taking over the memory of project %s", a.Project.ID)
+}
+
+// lost reports whether a session's extraction, if it is missing, was lost rather than
+// withdrawn.
+func (a Adoption) lost(t tx, key string) (lost bool, err error) {
+	if a.ExtractionsLost || !a.Ahead {
+		return a.ExtractionsLost, nil
+	}
+	err = t.get(`SELECT NOT EXISTS (SELECT 1 FROM job WHERE kind = 'extract' AND key = ? AND done_version <> '')`, []any{key}, &lost)
+	return lost, err
 }
 
 // upsertKnown registers a project. That it was known by its id is no name of it.

@@ -297,7 +297,9 @@ func readPages(path string) (file *page.File, closeFiles func(), err error) {
 		}
 		readers[i], sizes[i] = f, info.Size()
 	}
-	file, err = page.Open(readers[0], sizes[0], readers[1], sizes[1])
+	if file, err = page.Open(readers[0], sizes[0], readers[1], sizes[1]); err == nil && sizes[1] > 0 {
+		err = ignoreOtherHome(file, readers[0], sizes[0])
+	}
 	if err != nil {
 		closeFiles()
 		return nil, nil, storageError(err, "reading database %s", path)

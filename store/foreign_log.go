@@ -44,12 +44,34 @@ func hasForeignLog(path string) (bool, error) {
 	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
 		return false, nil
 	}
-	file, closeFiles, err := readPages(path)
-	if err != nil {
-		return false, nil
+	for range 8 {
+		before := beginnings(path)
+		file, closeFiles, err := readPages(path)
+		if err != nil {
+			return false, nil
+		}
+		foreign := file.ForeignLog()
+		closeFiles()
+		if !foreign || before == beginnings(path) {
+			return foreign, nil
+		}
 	}
-	defer closeFiles()
-	return file.ForeignLog(), nil
+	return false, nil // one that others write to all the time is their own
+}
+
+// beginnings are the headers of a database and its log. While other processes write, a
+// log may be begun anew between the reading of the one and the other: then they are
+// others before and after.
+func beginnings(path string) (heads [2][100]byte) {
+	for i, name := range []string{path, path + "-wal"} {
+		if f, _, err := openRegular(name, i == 0); err == nil && f != nil {
+			_, _ = io.ReadFull(io.NewSectionReader(f, 0, int64(len(heads[i]))), heads[i][:])
+			if f != held(path) {
+				f.Close()
+			}
+		}
+	}
+	return heads
 }
 
 // ignoreOtherHome leaves a log out that is of another home's database: the key that each

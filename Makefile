@@ -31,6 +31,10 @@ export CGO_ENABLED := 1
 # urfave/cli's tag leaves out its manual pages, whose library would cost every start.
 export GOFLAGS := $(GOFLAGS) -buildvcs=false -tags=urfave_cli_no_docs
 
+# A program with the race detector sleeps for a second before it exits, in case another
+# goroutine is about to report a race, and the tests start hundreds of programs.
+export GORACE := atexit_sleep_ms=0 $(GORACE)
+
 .PHONY: build run test torture lint bench sessions clean help
 
 build: ## build bin/memoir

@@ -147,7 +147,7 @@ func TestADirectoryOfPromptsIsAPathInFull(t *testing.T) {
 func TestAKeyCommandThatOthersMayReadIsAWarning(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
-		t.Skip("files have no such permissions there")
+		t.Skip("needs permissions of files, which windows has not in this form")
 	}
 	for _, test := range []struct {
 		yaml string

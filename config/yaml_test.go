@@ -154,7 +154,7 @@ func TestConfigFileThatCannotBeRead(t *testing.T) {
 	t.Run("not permitted", func(t *testing.T) {
 		t.Parallel()
 		if os.Geteuid() == 0 {
-			t.Skip("root may read everything")
+			t.Skip("needs another user than root, who may read everything")
 		}
 		dir := t.TempDir()
 		write(t, filepath.Join(dir, FileName), "")

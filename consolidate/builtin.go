@@ -25,8 +25,11 @@ var _ Consolidator = builtin{}
 // the order of the extractions and of earlier generations.
 func NewBuiltin() Consolidator { return builtin{} }
 
+// Name is BuiltinName.
 func (builtin) Name() string { return BuiltinName }
 
+// Consolidate makes the files of the extractions alone; the usage is zero. Its error is of
+// memoir.CodeInvalid where there are no extractions, else that of the context.
 func (builtin) Consolidate(ctx context.Context, in Input) (memoir.Consolidation, memoir.Usage, error) {
 	sessions := arrange(without(in.Extractions, in.Withdrawn))
 	if len(sessions) == 0 {

@@ -23,6 +23,7 @@ type Input struct {
 	Forced         bool                  // a person asked for it: a model is asked about all of them again
 	Withdrawn      []string              // session keys that must leave no trace
 	Known          []string              // session keys that are inputs too, but were not selected: the cap left them out; citing them is legal
+	Lost           []string              // of Known, those whose extraction is lost: what Current has of them alone stays, by KeepLost
 	Current        *memoir.Consolidation // live, nil if none
 	Notes          []memoir.Note
 	Draft          []byte // as the last consolidation left it; nil, or of another version, makes no difference to the result

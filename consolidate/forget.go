@@ -211,8 +211,11 @@ var _ Consolidator = withdrawal{}
 // cites nobody goes if only forgotten sessions said what it says.
 func NewWithdrawal(f Forgotten) Consolidator { return withdrawal{f} }
 
+// Name tells a generation that forgetting made, in its manifest.
 func (withdrawal) Name() string { return "memoir/withdrawal" }
 
+// Consolidate asks nobody; the usage is zero. Its error is of memoir.CodeInvalid where there
+// are no extractions or no memory, else that of Verify or of the context.
 func (w withdrawal) Consolidate(ctx context.Context, in Input) (memoir.Consolidation, memoir.Usage, error) {
 	in.Extractions = without(in.Extractions, in.Withdrawn)
 	sessions := arrange(in.Extractions)

@@ -42,8 +42,12 @@ var _ Consolidator = (*llm)(nil)
 // counts also beside an error.
 func NewLLM(o LLM) Consolidator { return &llm{o} }
 
+// Name is that of the model: provider/model.
 func (m *llm) Name() string { return m.o.Model.Name() }
 
+// Consolidate asks as NewLLM says. Its error is of memoir.CodeInvalid where there are no
+// extractions, else a *memoir.AnswerError, the model's, that of the
+// prompts or of the context, in a *Partly where something had been done by then.
 func (m *llm) Consolidate(ctx context.Context, in Input) (memoir.Consolidation, memoir.Usage, error) {
 	var usage memoir.Usage
 	in.Extractions = without(in.Extractions, in.Withdrawn)

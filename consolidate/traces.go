@@ -47,6 +47,26 @@ func (f Forgotten) Traces(files map[string][]byte, in Input) []Trace {
 	return out
 }
 
+// Places lists the lines of a file, from 1, that tell of what is to be forgotten: those that
+// rest on it alone, and would go, and those that cite other sessions, too.
+func (f Forgotten) Places(content []byte, in Input) (alone, shared []int) {
+	g := f.in(in)
+	g.learn(string(content))
+	n := 0
+	for line := range strings.Lines(string(content)) {
+		n++
+		if g.trace(line) == "" {
+			continue
+		}
+		if _, stays := g.line(line); stays && g.told(line) != "" {
+			shared = append(shared, n)
+		} else {
+			alone = append(alone, n)
+		}
+	}
+	return alone, shared
+}
+
 // Silenced lists the lines of files, without space around them, and the paths, of which
 // citations alone do not tell that they may not come back: they hold a forgotten text, say
 // word for word what only forgotten sessions said, or cite such a session together with

@@ -28,10 +28,11 @@ func Verify(c memoir.Consolidation, in Input) error {
 	if strings.TrimSpace(c.MemorySummary) == "" {
 		return invalid("%s is empty", summaryFile)
 	}
-	if limit := orDefault(in.MaxMemoryBytes, DefaultMemoryBytes) + notesBytes(in.Notes); len(c.MemoryMD) > limit {
+	kept := notesBytes(in.Notes) + notesBytes(lostNotes(in))
+	if limit := orDefault(in.MaxMemoryBytes, DefaultMemoryBytes) + kept; len(c.MemoryMD) > limit {
 		return invalid("%s has %d bytes, more than %d", memoryFile, len(c.MemoryMD), limit)
 	}
-	if limit := orDefault(in.SummaryTokens, DefaultSummaryTokens); memoir.Tokens(c.MemorySummary) > limit+notesBytes(in.Notes)/4 {
+	if limit := orDefault(in.SummaryTokens, DefaultSummaryTokens); memoir.Tokens(c.MemorySummary) > limit+kept/4 {
 		return invalid("%s has %d tokens, more than %d", summaryFile, memoir.Tokens(c.MemorySummary), limit)
 	}
 	seen := map[string]bool{}

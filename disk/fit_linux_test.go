@@ -117,7 +117,7 @@ func TestAProgramsFileSystemWithoutSharedMemoryIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	if lacks == "" {
-		t.Skip("this kernel shares memory in spite of direct_io")
+		t.Skip("needs a kernel that shares no memory of files under direct_io")
 	}
 	if err := Fit(at); memoir.CodeOf(err) != memoir.CodeStorage || !strings.Contains(err.Error(), lacks) {
 		t.Errorf("%v", err)
@@ -128,7 +128,7 @@ func TestAProgramsFileSystemWithoutSharedMemoryIsRefused(t *testing.T) {
 func TestFilesOfAnotherMachineAreRefused(t *testing.T) {
 	server := "/usr/lib/openssh/sftp-server"
 	if _, err := os.Stat(server); err != nil {
-		t.Skip("no sftp-server here")
+		t.Skip("no " + server + " here")
 	}
 	at := mounted(t, "sshfs", func(from, at string) *exec.Cmd {
 		script := filepath.Join(t.TempDir(), "ssh")

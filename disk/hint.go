@@ -28,6 +28,8 @@ func Hint(err error) string {
 		return "keep a project's folder on one file system"
 	case errors.Is(err, syscall.EBUSY):
 		return "something is mounted at that path: unmount it, or choose another folder with --home"
+	case errors.Is(err, syscall.ELOOP):
+		return "a symbolic link leads back to itself: mend it or take it away"
 	case errors.Is(err, syscall.EIO):
 		return "the disk failed: see the system's log, and copy what you need to another one"
 	case errors.Is(err, syscall.ENOTDIR), errors.Is(err, fs.ErrExist):

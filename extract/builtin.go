@@ -23,8 +23,11 @@ var _ Extractor = builtin{}
 // milliseconds a session.
 func NewBuiltin() Extractor { return builtin{} }
 
+// Name is BuiltinName.
 func (builtin) Name() string { return BuiltinName }
 
+// Extract makes the memory of one session, of at most maxRawTokens; the usage is zero. Its
+// error is that of the context.
 func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir.Usage, error) {
 	if err := ctx.Err(); err != nil {
 		return memoir.Extraction{}, memoir.Usage{}, err

@@ -37,6 +37,7 @@ type said struct {
 	head, tail []byte
 }
 
+// Write takes all of p, and never fails; the middle of what is written is lost.
 func (s *said) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

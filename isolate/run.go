@@ -162,12 +162,13 @@ func listen(r *io.PipeReader) (all frame) {
 }
 
 // Encode and Decode are how tasks and answers become bytes: every text stays as it is,
-// whatever its encoding.
+// whatever its encoding. An error says that the value is of a type that gob does not take.
 func Encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	err := gob.NewEncoder(&b).Encode(v)
 	return b.Bytes(), err
 }
 
-// Decode is the inverse of Encode.
+// Decode is the inverse of Encode; v is a pointer. Bytes of another type or program are an
+// error.
 func Decode(b []byte, v any) error { return gob.NewDecoder(bytes.NewReader(b)).Decode(v) }

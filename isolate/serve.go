@@ -20,7 +20,9 @@ const exitCode = 130
 type Work func(ctx context.Context) (answer []byte, err error)
 
 // Serve is the worker's side of Command.Run, with stdin and stdout as they are. What
-// prepare returns an error about, or a death in it, is not the work's fault.
+// prepare returns an error about, or a death in it, is not the work's fault. The error is that
+// of the work, of memoir.CodeUsage where no task comes, of memoir.CodeInterrupted once the
+// watcher is gone or asks for an end, or of writing to out.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, prepare func(ctx context.Context, task []byte) (Work, error)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

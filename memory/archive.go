@@ -143,7 +143,8 @@ func decodeArchive(r io.Reader) (Files, Manifest, error) {
 
 // EachArchived calls fn for each entry of the archive at a path, one after the other, the
 // manifest included: for who looks at all that is kept, whatever it is. The error
-// memoir.CodeStorage says that the archive is damaged.
+// memoir.CodeStorage says that the archive is damaged or cannot be read; an error of fn ends
+// it, and is returned as it is.
 func EachArchived(path string, fn func(name string, content []byte) error) error {
 	f, err := os.Open(path)
 	if err != nil {

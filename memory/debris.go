@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// Debris lists what Recover would remove, relative to the project's folder.
+// Debris lists what Recover would remove, relative to the project's folder. Where the
+// link is lost, what it would lead to again is none.
 func (r Root) Debris(recorded int) ([]string, error) {
 	linked, err := r.linked()
 	if err != nil {
@@ -34,6 +35,9 @@ func (r Root) Debris(recorded int) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	if linked == 0 {
+		linked = r.unlinked(recorded, lives)
+	}
 	unlinked, err := r.unlinkedArchives(max(linked, recorded)+1, lives)
 	if err != nil {
 		return nil, err
@@ -51,6 +55,35 @@ func (r Root) Debris(recorded int) ([]string, error) {
 		}
 	}
 	return debris, nil
+}
+
+// unlinked is the generation that a link which is lost led to: the recorded one if it is
+// there, else the newest that was published; 0 if there is none.
+func (r Root) unlinked(recorded int, lives []int) int {
+	if recorded > 0 && slices.Contains(lives, recorded) {
+		return recorded
+	}
+	for _, n := range slices.Backward(lives) {
+		if n != recorded+1 { // which a crash may have left
+			return n
+		}
+	}
+	return 0
+}
+
+// LinkLost reports that the link is gone while the files that it led to are there, and
+// which generation those are. recorded is as in Recover.
+func (r Root) LinkLost(recorded int) (n int, lost bool, err error) {
+	linked, err := r.linked()
+	if err != nil || linked > 0 {
+		return 0, false, err
+	}
+	lives, err := r.lives()
+	if err != nil {
+		return 0, false, err
+	}
+	n = r.unlinked(recorded, lives)
+	return n, n > 0, nil
 }
 
 // unlinkedArchives lists what a crash left of a publication that was not linked:

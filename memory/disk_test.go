@@ -130,7 +130,7 @@ func TestSomethingElseStandsWhereMemoirWrites(t *testing.T) {
 func TestADiskThatForbids(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() == 0 {
-		t.Skip("nothing is forbidden to root")
+		t.Skip("needs another user than root, to whom nothing is forbidden")
 	}
 	_, r := twoGenerations(t)
 	live := filepath.Join(r.Dir(), "live")

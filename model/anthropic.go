@@ -73,8 +73,12 @@ func openAnthropic(spec Spec, o Options) (Model, error) {
 	}, nil
 }
 
+// Name is provider/model.
 func (m *anthropicModel) Name() string { return m.spec.String() }
-func (m *anthropicModel) Window() int  { return m.limits.windowOf(m.options.Window) }
+
+// Window is in tokens: the smaller of what was configured and what the server said when it
+// refused a call; 0: unknown.
+func (m *anthropicModel) Window() int { return m.limits.windowOf(m.options.Window) }
 
 // Call sends one request; a second one if the first was refused for forcing a tool.
 func (m *anthropicModel) Call(ctx context.Context, q Request) (Answer, error) {

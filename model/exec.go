@@ -71,8 +71,11 @@ func newProgram(spec Spec, o Options) (*program, error) {
 	return p, nil
 }
 
+// Name is provider/model.
 func (p *program) Name() string { return p.spec }
-func (p *program) Window() int  { return p.o.Window }
+
+// Window is in tokens, as it was configured; 0: unknown.
+func (p *program) Window() int { return p.o.Window }
 
 // Program is the path of what is started.
 func (p *program) Program() string { return p.command[0] }

@@ -87,8 +87,11 @@ func newOpenAI(spec Spec, o Options) (Model, error) {
 	return m, nil
 }
 
+// Name is provider/model.
 func (m *openAI) Name() string { return m.spec.String() }
 
+// Window is in tokens: the smaller of what was configured and what the server said when it
+// refused a call; 0: unknown.
 func (m *openAI) Window() int { return m.limits.windowOf(m.o.Window) }
 
 // Call asks, and asks again without what the server refuses to be asked with. Such a

@@ -90,6 +90,7 @@ func (m *openAI) listen(res *http.Response) (heard, error) {
 // unreadable is an answer that is none.
 type unreadable struct{ why string }
 
+// Error says why it is none.
 func (u *unreadable) Error() string { return u.why }
 
 // answer makes an answer of what was heard.

@@ -82,6 +82,8 @@ type bounded struct {
 	full func()
 }
 
+// Write takes all of p, or nothing: beyond the bound it calls full and fails with
+// errOutputTooLong.
 func (b *bounded) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -104,6 +106,7 @@ type ending struct {
 	kept []byte
 }
 
+// Write takes all of p, and never fails; what comes before the last 4*maxMessage bytes is lost.
 func (e *ending) Write(p []byte) (int, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -92,7 +92,7 @@ func (p RetryPolicy) wait(attempt int, asked time.Duration) time.Duration {
 	return asked + min(jitter, p.MaxWait-asked)
 }
 
-// Sleep waits until d has passed or the context is done.
+// Sleep waits until d has passed, or the context is done, whose error it returns.
 func Sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

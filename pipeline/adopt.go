@@ -42,7 +42,9 @@ type AdoptedProject struct {
 
 // Adopt takes over what the live memory of each project tells: the extractions that it
 // rests on, the generation that is live, what people changed by hand. It is for a
-// database that lost them. Files are read, and none is changed.
+// database that lost them. Files are read, and none is changed. A memory that cannot be read
+// has its error among what is returned; an error of the database, or a folder that cannot be
+// listed (memoir.CodeStorage), ends it.
 func Adopt(ctx context.Context, st *store.Store, o AdoptOptions) ([]AdoptedProject, error) {
 	entries, err := os.ReadDir(filepath.Join(o.Home, "projects"))
 	if errors.Is(err, syscall.ENOTDIR) { // whoever publishes there says so
@@ -102,12 +104,8 @@ func adoptionOf(id string, sessions []memoir.Session, o AdoptOptions) (store.Ado
 		return store.Adoption{Project: projectOf(id, sessions, nil, o)}, err
 	}
 	m := live.Manifest
-	inputs := make(map[string]string, len(m.Inputs))
-	for _, in := range m.Inputs {
-		inputs[in.Session] = in.Hash
-	}
 	a := store.Adoption{ExtractionsLost: o.ExtractionsLost, Generation: store.GenerationRecord{
-		N: int64(m.Generation), ManifestHash: m.Hash(), Inputs: inputs, At: publishedAt(root, m.Generation), Redactions: m.Redactions,
+		N: int64(m.Generation), ManifestHash: m.Hash(), Inputs: inputsByKey(m.Inputs), At: publishedAt(root, m.Generation), Redactions: m.Redactions,
 	}}
 	a.Extractions = extractionsIn(live.Files, m.Inputs)
 	a.Project = projectOf(id, sessions, a.Extractions, o)
@@ -155,7 +153,7 @@ func projectOf(id string, sessions []memoir.Session, extractions []memoir.Extrac
 }
 
 // extractionsIn reads back the extractions that companions wrote down. What a person
-// changed in those files is taken as it is.
+// changed in those files is taken as it is. One of which a part is gone is none.
 func extractionsIn(files memory.Files, inputs []memory.Input) []memoir.Extraction {
 	found := map[string]*memoir.Extraction{}
 	take := func(text string) (*memoir.Extraction, string, bool) {
@@ -187,7 +185,7 @@ func extractionsIn(files memory.Files, inputs []memory.Input) []memoir.Extractio
 	var out []memoir.Extraction
 	for _, in := range inputs {
 		e := found[in.Session]
-		if e == nil || e.Empty() {
+		if e == nil || e.RawMemory == "" || e.RolloutSummary == "" {
 			continue
 		}
 		e.ContentHash, e.FilterVersion = in.Hash, rollout.FilterVersion

@@ -82,6 +82,7 @@ type beginning struct {
 	telling bool
 }
 
+// Add takes the next item.
 func (b *beginning) Add(it memoir.Item) {
 	b.Hasher.Add(it)
 	b.telling = b.telling || !it.Origin.ByPerson()

@@ -72,8 +72,7 @@ func TestWhatAPersonAskedForOutlastsATakingOut(t *testing.T) {
 				if broken {
 					return modeltest.Step{Status: http.StatusTooManyRequests, RetryAfter: "7200", Message: "later"}
 				}
-				question, consolidates := asked(t, c)
-				return modeltest.Step{Text: answers(t, question, consolidates, "")}
+				return answeredWell(t, c)
 			})
 			o := ofServer(t, home, dir, "phase2", server.URL)
 			id := run(t, o).Phase2[0].Project
@@ -125,8 +124,7 @@ func TestAServerThatAskedToBeLeftAloneIsThoughTheProjectForgets(t *testing.T) {
 		if broken {
 			return modeltest.Step{Status: http.StatusTooManyRequests, RetryAfter: "7200", Message: "later"}
 		}
-		question, consolidates := asked(t, c)
-		return modeltest.Step{Text: answers(t, question, consolidates, "")}
+		return answeredWell(t, c)
 	})
 	o := ofServer(t, home, dir, "phase2", server.URL)
 	run(t, o)
@@ -173,11 +171,9 @@ func TestTheBuiltinModelTakesOverFromAPart(t *testing.T) {
 		if n > 0 {
 			return modeltest.Step{Status: http.StatusServiceUnavailable, Message: "down"}
 		}
-		question, consolidates := asked(t, c)
-		return modeltest.Step{Text: answers(t, question, consolidates, "")}
+		return answeredWell(t, c)
 	})
-	o := ofServer(t, home, dir, "phase2", server.URL)
-	o.Settings = load(t, "modelRoles: {phase2: mine/m}\nproviders: {mine: {api: openai-chat, baseURL: '"+server.URL+"/v1', window: 16000}}")
+	o := ofNarrow(t, home, dir, "phase2", server.URL)
 	_, _ = tryRun(t.Context(), t, o)
 	st := open(t, home)
 	projects, err := st.Projects(t.Context())
@@ -222,11 +218,9 @@ func TestAnEditDuringAConsolidationCostsNothingThatWasPaidFor(t *testing.T) {
 			edit()
 			return modeltest.Step{Status: http.StatusServiceUnavailable, Message: "down"}
 		}
-		question, consolidates := asked(t, c)
-		return modeltest.Step{Text: answers(t, question, consolidates, "")}
+		return answeredWell(t, c)
 	})
-	o := ofServer(t, home, dir, "phase2", server.URL)
-	o.Settings = load(t, "modelRoles: {phase2: mine/m}\nproviders: {mine: {api: openai-chat, baseURL: '"+server.URL+"/v1', window: 16000}}")
+	o := ofNarrow(t, home, dir, "phase2", server.URL)
 	id := run(t, o).Phase2[0].Project
 	root := memory.At(home, id)
 	for n := range 90 {

@@ -19,9 +19,19 @@ const (
 
 // beside are the files that a consolidation has no place for: the companions,
 // as people rewrote them, and what people put there themselves; none with a line that
-// rests on withdrawn sessions alone.
+// rests on withdrawn sessions alone. Of sessions that are lost, what is there stays.
 func (r *run) beside(in consolidate.Input, live memory.Snapshot) memory.Files {
 	files := companions(in.Extractions)
+	for _, section := range sections(string(live.Files[rawMemoriesFile])) {
+		if _, after, _ := strings.Cut(section, "\n\n"); isAbout(after, in.Lost) {
+			files[rawMemoriesFile] = append(files[rawMemoriesFile], "\n"+strings.TrimSpace(section)+"\n"...)
+		}
+	}
+	for path, content := range live.Files {
+		if strings.HasPrefix(path, summariesDir) && isAbout(string(content), in.Lost) {
+			files[path] = content
+		}
+	}
 	for path, content := range live.Files.Extra() {
 		if path != rawMemoriesFile && !strings.HasPrefix(path, summariesDir) {
 			files[path] = []byte(r.clean(string(content), in))

@@ -155,6 +155,9 @@ func (r *run) work(ctx context.Context, claim store.Claim, attempt time.Time) {
 	case err != nil && failing(err):
 		r.postpone(ctx, claim, result, err)
 		return
+	case err != nil && withheld(claim.Session, err):
+		r.leaveUnread(ctx, claim, result, err)
+		return
 	case err != nil:
 		r.failClaim(held, claim, result, err)
 		return

@@ -9,6 +9,7 @@ import (
 
 	"memoir"
 	"memoir/model"
+	"memoir/rollout"
 	"memoir/store"
 )
 
@@ -28,8 +29,8 @@ func ownFault(err error) bool {
 // is not to blame.
 func failing(err error) bool {
 	var system *fs.PathError
-	return memoir.CodeOf(err) == memoir.CodeUnreadable && errors.As(err, &system) &&
-		!errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission)
+	_, withheld := rollout.Withheld(err)
+	return memoir.CodeOf(err) == memoir.CodeUnreadable && errors.As(err, &system) && !withheld
 }
 
 // modelFault reports an error that every call to a model would meet: nobody answers
@@ -55,6 +56,7 @@ func modelFault(err error) bool {
 // endsRun is a fault of a model that ends the run.
 type endsRun struct{ error }
 
+// Unwrap is the fault itself.
 func (e endsRun) Unwrap() error { return e.error }
 
 // ofModel is a fault of a model as a person is told it. What a server says is foreign text.

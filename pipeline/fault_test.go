@@ -19,7 +19,7 @@ import (
 func TestARunThatRanOutOfRoomCostsNothingOnceThereIsRoom(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("sh"); err != nil {
-		t.Skip("no shell to set a limit with")
+		t.Skip("no sh here to set a limit with")
 	}
 	dir, _ := fixtures(t)
 	enlarge(t, dir, 4)
@@ -93,7 +93,7 @@ func TestAFileThatCannotBeReadIsNamedOnceAndTriedAgain(t *testing.T) {
 	}
 	invalid := filepath.Join(dir, "inv\xff.jsonl")
 	if err := os.WriteFile(invalid, nil, 0o600); err != nil {
-		t.Skip("the file system takes no such name")
+		t.Skip("needs a file system that takes names of any bytes: ", err)
 	}
 	report := run(t, options(home, dir))
 	if len(report.Warnings) != 2 || !strings.Contains(report.Warnings[0].Message, "inv") || !strings.Contains(report.Warnings[1].Message, "loop.jsonl") {
@@ -126,7 +126,7 @@ func TestAFileThatCannotBeReadIsNamedOnceAndTriedAgain(t *testing.T) {
 func TestLeaveToReadIsNoticedThoughTheFileDidNotChange(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() == 0 {
-		t.Skip("root may read everything")
+		t.Skip("needs another user than root, who may read everything")
 	}
 	home, dir := t.TempDir(), t.TempDir()
 	shut := filepath.Join(dir, "shut")

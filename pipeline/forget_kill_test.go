@@ -5,7 +5,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -46,15 +45,7 @@ func TestForgettingThatIsKilledIsDoneByTheNextRunOrNotBegun(t *testing.T) {
 	for range rounds {
 		home := copyOf()
 		cmd := processOf(t, processOptions{Home: home, Sessions: dir, Forget: f})
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		// Any moment will do.
-		time.Sleep(time.Duration(random.Int64N(int64(takes))))
-		if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
-			t.Logf("already done: %v", err)
-		}
-		_ = cmd.Wait()
+		killedAfter(t, cmd, time.Duration(random.Int64N(int64(takes))))
 		st := open(t, home)
 		stones, err := st.Tombstones(t.Context())
 		if err != nil {

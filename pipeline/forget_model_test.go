@@ -57,17 +57,27 @@ func skillOf(name, content string, scripts ...map[string]string) any {
 	return map[string]any{"name": name, "description": "how it is done", "content": content, "scripts": append(none, scripts...), "templates": none, "examples": none}
 }
 
+// agreeing writes a session that is to be forgotten and one beside it, which agree on one
+// thing. It returns how both are cited, and a skill that cites both, whose script says what
+// only the first one said.
+func agreeing(t *testing.T, dir string) (both string, fix any) {
+	t.Helper()
+	codexSession(t, dir, secretID, "/srv/app", "main", "Never deploy to the zanzibar cluster on Fridays. Always use pnpm instead of npm here.")
+	codexSession(t, dir, besideID, "/srv/app", "main", "Always write the header of a fixture first. Always use pnpm instead of npm here.")
+	both = "[aaaaaaaa 2026-05-01, bbbbbbbb 2026-05-01]"
+	script := map[string]string{"path": "fix.sh", "content": "# Never deploy to the zanzibar cluster on Fridays.\necho header\n"}
+	return both, skillOf("fix", "# Fix\n\n- write the header of the fixture first "+both+"\n", script)
+}
+
 func TestForgettingAsksNoLanguageModel(t *testing.T) {
 	t.Parallel()
 	home, dir := t.TempDir(), t.TempDir()
-	codexSession(t, dir, secretID, "/srv/app", "main", "Never deploy to the zanzibar cluster on Fridays. Always use pnpm instead of npm here.")
-	codexSession(t, dir, besideID, "/srv/app", "main", "Always write the header of a fixture first. Always use pnpm instead of npm here.")
-	both := "[aaaaaaaa 2026-05-01, bbbbbbbb 2026-05-01]"
+	both, fix := agreeing(t, dir)
 	m := &scripted{answers: []string{answerOf(t,
 		"## User preferences\n\n- never deploy to the zanzibar cluster on Fridays [aaaaaaaa 2026-05-01]\n- always use pnpm instead of npm here "+both+"\n- always write the header of a fixture first [bbbbbbbb 2026-05-01]\n\n## What is known\n\n- zanzibar sleeps on Sundays "+both+"\n",
 		"## What the user wants\n\n- never deploy to the zanzibar cluster on Fridays\n- always use pnpm instead of npm here\n",
 		skillOf("ship", "# Ship\n\n- leave zanzibar alone on Fridays [aaaaaaaa 2026-05-01]\n"),
-		skillOf("fix", "# Fix\n\n- write the header of the fixture first "+both+"\n", map[string]string{"path": "fix.sh", "content": "# Never deploy to the zanzibar cluster on Fridays.\necho header\n"}),
+		fix,
 	)}}
 	o := m.consolidates(options(home, dir))
 	report := run(t, o)

@@ -137,13 +137,11 @@ func TestRestoringFirstEndsWhatForgettingBegan(t *testing.T) {
 func TestRestoringLeavesOutWhatOnlyAForgottenSessionSaid(t *testing.T) {
 	t.Parallel()
 	home, dir := t.TempDir(), t.TempDir()
-	codexSession(t, dir, secretID, "/srv/app", "main", "Never deploy to the zanzibar cluster on Fridays. Always use pnpm instead of npm here.")
-	codexSession(t, dir, besideID, "/srv/app", "main", "Always write the header of a fixture first. Always use pnpm instead of npm here.")
-	both := "[aaaaaaaa 2026-05-01, bbbbbbbb 2026-05-01]"
+	both, fix := agreeing(t, dir)
 	m := &scripted{answers: []string{answerOf(t,
 		"## User preferences\n\n- always use pnpm instead of npm here "+both+"\n- always write the header of a fixture first [bbbbbbbb 2026-05-01]\n\n## What is known\n\n- zanzibar sleeps on Sundays "+both+"\n",
 		"## What the user wants\n\n- never deploy to the zanzibar cluster on Fridays\n- always use pnpm instead of npm here\n",
-		skillOf("fix", "# Fix\n\n- write the header of the fixture first "+both+"\n", map[string]string{"path": "fix.sh", "content": "# Never deploy to the zanzibar cluster on Fridays.\necho header\n"}),
+		fix,
 	)}}
 	o := m.consolidates(options(home, dir))
 	a := app{t: t, dir: dir, home: home, id: run(t, o).Phase2[0].Project}

@@ -90,13 +90,13 @@ func (r *run) clean(text string, in consolidate.Input) string {
 
 // archives names the earlier generations that rest on what was forgotten, or tell of
 // it, those of merged projects included, by their paths in the project's folder. Lines
-// are those by which they tell of it without a citation.
+// are those by which they tell of it without a citation, unless the archives go.
 func (f *forgetting) archives(root memory.Root) (names, lines []string, err error) {
 	names, lines = []string{}, []string{}
 	err = f.each(root, func(at memory.Root, n int) error {
 		name, err := filepath.Rel(root.Dir(), at.Archive(n))
 		names = append(names, filepath.ToSlash(name))
-		if err != nil {
+		if err != nil || f.purge { // then nothing of it is left to tell by
 			return err
 		}
 		if files, err := at.ReadArchive(n); err == nil {

@@ -32,6 +32,9 @@ func (r *run) makeGeneration(ctx context.Context, root memory.Root, project stor
 	if err := r.keepEdits(ctx, root, project, live); err != nil {
 		return report, err
 	}
+	if err := r.takeBackInputs(ctx, project, live); err != nil {
+		return report, err
+	}
 	in, err := r.inputs(ctx, project, live)
 	if err != nil {
 		return report, err
@@ -84,10 +87,11 @@ func (r *run) makeGeneration(ctx context.Context, root memory.Root, project stor
 	}
 
 	usage, bytes := accountOf(ctx).total()
+	inputs := restingOn(in, live)
 	published, err := r.publish(ctx, root, live, claim, files, memory.Manifest{
-		Inputs: manifestInputs(in.Extractions), Redactions: counts, SetAside: aside,
+		Inputs: inputs, Redactions: counts, SetAside: aside,
 	}, store.GenerationRecord{
-		Inputs: hashes(in.Extractions), Usage: usage, InputBytes: bytes, Duration: time.Since(began), Model: r.consolidator.Name(), Run: r.id,
+		Inputs: inputsByKey(inputs), Usage: usage, InputBytes: bytes, Duration: time.Since(began), Model: r.consolidator.Name(), Run: r.id,
 	}, r.store.Publish)
 	if memoir.CodeOf(err) == memoir.CodeChanged && usage.Calls > 0 {
 		// Asking again would cost as much again, and a person who goes on editing could
@@ -110,18 +114,32 @@ func (r *run) makeGeneration(ctx context.Context, root memory.Root, project stor
 
 // makeMemory consolidates and checks the result; nil says that there is nothing to
 // make memory of. Zero inputs never wipe a root: only when all that a memory rests
-// on was taken out by a person or a setting is what they wrote by hand left alone.
+// on was taken out by a person or a setting is what they wrote by hand left alone. Where
+// the rest of it is lost, the memory stays as it is but for what was taken out.
 func (r *run) makeMemory(ctx context.Context, in consolidate.Input, live memory.Snapshot) (*memoir.Consolidation, error) {
 	if len(in.Extractions) == 0 {
 		if live.Generation == 0 || len(live.Manifest.Inputs) == 0 {
 			return nil, nil
 		}
+		out := 0
 		for _, input := range live.Manifest.Inputs {
+			if slices.Contains(in.Lost, input.Session) {
+				continue
+			}
 			if takenOut, err := r.takenOut(ctx, in.Project.ID, input.Session); err != nil || !takenOut {
 				return nil, err
 			}
+			out++
 		}
-		left := consolidate.OnlyNotes(in)
+		switch {
+		case len(in.Lost) == 0:
+			left := consolidate.OnlyNotes(in)
+			return &left, nil
+		case out == 0:
+			return nil, nil
+		}
+		files, _ := without(live.Files, live.Manifest.Inputs, in.Withdrawn)
+		left := files.Consolidation()
 		return &left, nil
 	}
 	result, err := apart(ctx, r, func() (memoir.Consolidation, error) {
@@ -132,7 +150,7 @@ func (r *run) makeMemory(ctx context.Context, in consolidate.Input, live memory.
 	if err != nil {
 		return nil, err
 	}
-	result = consolidate.ApplyNotes(result, consolidate.LiveNotes(in.Notes, in))
+	result = consolidate.KeepLost(consolidate.ApplyNotes(result, consolidate.LiveNotes(in.Notes, in)), in)
 	if err := consolidate.Verify(result, in); err != nil {
 		return nil, fmt.Errorf("check the consolidation: %w", &memoir.AnswerError{Answer: result.MemoryMD, Err: err})
 	}

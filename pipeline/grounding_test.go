@@ -76,6 +76,13 @@ func answers(t *testing.T, question string, consolidates bool, more string) stri
 	return object(map[string]any{"memory_md": memory, "memory_summary": summary, "skills": []any{}})
 }
 
+// answeredWell is what such a model answers to a call.
+func answeredWell(t *testing.T, c modeltest.Call) modeltest.Step {
+	t.Helper()
+	question, consolidates := asked(t, c)
+	return modeltest.Step{Text: answers(t, question, consolidates, "")}
+}
+
 func TestWhatAModelSaidWithoutGroundIsCounted(t *testing.T) {
 	t.Parallel()
 	home, dir := prompted(t, 3)

@@ -24,9 +24,9 @@ func (r *run) inputs(ctx context.Context, project store.ProjectRow, live memory.
 	if err != nil {
 		return consolidate.Input{}, fmt.Errorf("read what was left for this consolidation: %w", err)
 	}
-	last, err := r.store.LastInputs(ctx, project.ID)
+	last, err := r.lastInputs(ctx, project.ID, live)
 	if err != nil {
-		return consolidate.Input{}, fmt.Errorf("read the last inputs: %w", err)
+		return consolidate.Input{}, err
 	}
 	notes, err := r.store.Notes(ctx, project.ID)
 	if err != nil {
@@ -56,10 +56,10 @@ func (r *run) inputs(ctx context.Context, project store.ProjectRow, live memory.
 	for _, key := range others {
 		delete(last, key)
 	}
-	in.Withdrawn, err = r.withdrawn(ctx, project, last)
-	if err != nil {
+	if in.Withdrawn, in.Lost, err = r.withdrawn(ctx, project, last); err != nil {
 		return consolidate.Input{}, err
 	}
+	in.Known = append(in.Known, in.Lost...)
 	if r.forgetting != nil {
 		r.forgetting.restrict(&in, live)
 	}
@@ -93,40 +93,40 @@ func stillAside(aside []memory.Input, in consolidate.Input) (left []memory.Input
 	return left, withdrawn
 }
 
-// withdrawn lists the sessions that must leave no trace: those that were taken out
-// by a person or a setting, and those of the last inputs that are none any more.
-func (r *run) withdrawn(ctx context.Context, project store.ProjectRow, missing map[string]string) ([]string, error) {
-	keys := maps.Clone(missing)
+// withdrawn lists the sessions that must leave no trace: those that were taken out by a
+// person or a setting, and those of the last inputs of which it is known why they are none
+// any more. The others of those are lost.
+func (r *run) withdrawn(ctx context.Context, project store.ProjectRow, missing map[string]string) (withdrawn, lost []string, err error) {
+	withdrawn, lost, err = r.store.Absent(ctx, project.ID, slices.Sorted(maps.Keys(missing)))
+	if err != nil {
+		return nil, nil, err
+	}
 	sessions, err := r.store.Sessions(ctx, store.Filter{Project: project.ID, Reason: memoir.ReasonDisabled})
 	if err != nil {
-		return nil, fmt.Errorf("list withdrawn sessions: %w", err)
+		return nil, nil, fmt.Errorf("list withdrawn sessions: %w", err)
 	}
 	for _, s := range sessions {
-		keys[s.Key()] = ""
+		withdrawn = append(withdrawn, s.Key())
 	}
 	forgotten, err := r.store.ForgottenOf(ctx, project.ID)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	for _, key := range forgotten {
-		keys[key] = ""
-	}
-	return slices.Sorted(maps.Keys(keys)), nil
+	withdrawn = append(withdrawn, forgotten...)
+	slices.Sort(withdrawn)
+	return slices.Compact(withdrawn), lost, nil
 }
 
-// hashes says what a generation rests on: session keys and content hashes.
-func hashes(extractions []memoir.Extraction) map[string]string {
-	inputs := make(map[string]string, len(extractions))
-	for _, e := range extractions {
-		inputs[e.SessionKey] = e.ContentHash
+// restingOn are the sessions that a generation rests on: those that it was made from, and
+// those that are lost, of which it has what the live one had.
+func restingOn(in consolidate.Input, live memory.Snapshot) []memory.Input {
+	before := inputsByKey(live.Manifest.Inputs)
+	inputs := make([]memory.Input, 0, len(in.Extractions)+len(in.Lost))
+	for _, e := range in.Extractions {
+		inputs = append(inputs, memory.Input{Session: e.SessionKey, Hash: e.ContentHash})
 	}
-	return inputs
-}
-
-func manifestInputs(extractions []memoir.Extraction) []memory.Input {
-	inputs := make([]memory.Input, len(extractions))
-	for i, e := range extractions {
-		inputs[i] = memory.Input{Session: e.SessionKey, Hash: e.ContentHash}
+	for _, key := range in.Lost {
+		inputs = append(inputs, memory.Input{Session: key, Hash: before[key]})
 	}
 	return inputs
 }

@@ -140,6 +140,8 @@ type printedKey struct {
 	full bool
 }
 
+// Write takes all of b, and never fails: what goes beyond the bound is not kept, and full
+// tells of it.
 func (p *printedKey) Write(b []byte) (int, error) {
 	room := min(len(b), maxKey-len(p.text))
 	p.text = append(p.text, b[:room]...)

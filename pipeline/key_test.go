@@ -25,7 +25,7 @@ func script(t *testing.T, text string) string {
 func TestWhereAKeyComesFrom(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat("/bin/sh"); err != nil {
-		t.Skip("no shell for scripts")
+		t.Skip("no /bin/sh here to run scripts")
 	}
 	environment := func(name string) string {
 		return map[string]string{"SET": " from-variable\n", "BLANK": " ", "TWO": "a b"}[name]
@@ -91,7 +91,7 @@ func alive(pid string) bool {
 func TestACommandThatPrintsNoKeyInTimeIsEnded(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat("/bin/sh"); err != nil {
-		t.Skip("no shell for scripts")
+		t.Skip("no /bin/sh here to run scripts")
 	}
 	k := Key{Provider: "p", Origin: "f:1", Command: []string{script(t, "exec tail -f /dev/null")}}
 	_, err := k.run(t.Context(), 50*time.Millisecond)

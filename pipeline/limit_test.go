@@ -129,7 +129,7 @@ func TestARunWithNothingNewIsNotStoppedByALimit(t *testing.T) {
 
 func TestALimitSetsASessionAsideThatNoRunHasRoomFor(t *testing.T) {
 	t.Parallel()
-	const input, output = 10, 100
+	const input, output = 40, 100             // as many for its bytes as the estimate of a call that nothing is known of
 	price := model.Price{Input: 1, Output: 1} // a millionth of a dollar for a token
 	for _, test := range []struct {
 		limits  config.Limits

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -270,15 +269,7 @@ func TestAMergeThatIsKilledIsDoneOrNotDone(t *testing.T) {
 	for range rounds {
 		home := copyOf()
 		cmd := processOf(t, processOptions{Home: home, Sessions: sessions, Merge: [2]memoir.Project{from, into}})
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		// Any moment will do; none may leave a half.
-		time.Sleep(time.Duration(random.IntN(200)) * time.Millisecond)
-		if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
-			t.Logf("already done: %v", err)
-		}
-		_ = cmd.Wait()
+		killedAfter(t, cmd, time.Duration(random.IntN(200))*time.Millisecond) // no moment may leave a half
 		target := find(t, home, testdata.Papertrail)
 		if target.ID != into.ID {
 			if target.ID != from.ID {

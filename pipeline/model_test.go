@@ -77,6 +77,15 @@ func ofServer(t *testing.T, home, sessions, role, url string) pipeline.Options {
 	return o
 }
 
+// ofNarrow is ofServer with a model that reads at most 16,000 tokens and needs no key: a
+// consolidation of many sessions takes several calls.
+func ofNarrow(t *testing.T, home, sessions, role, url string) pipeline.Options {
+	t.Helper()
+	o := ofServer(t, home, sessions, role, url)
+	o.Settings = load(t, "modelRoles: {"+role+": mine/m}\nproviders: {mine: {api: openai-chat, baseURL: '"+url+"/v1', window: 16000}}")
+	return o
+}
+
 func TestAFaultOfTheModelEndsTheRunAndCostsNobodyAnAttempt(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -16,7 +16,7 @@ import (
 // what was withdrawn is gone, whatever becomes of the rest. The sessions that are not in
 // it yet stay new, or changed, to the next consolidation.
 func (r *run) publishPart(ctx context.Context, root memory.Root, claim store.ProjectClaim, part *consolidate.Partly, in consolidate.Input, live memory.Snapshot, commit committer) (made published, err error) {
-	result := consolidate.ApplyNotes(part.Result, consolidate.LiveNotes(in.Notes, in))
+	result := consolidate.KeepLost(consolidate.ApplyNotes(part.Result, consolidate.LiveNotes(in.Notes, in)), in)
 	if err := consolidate.Verify(result, in); err != nil {
 		return made, fmt.Errorf("check a part of the consolidation: %w", err)
 	}
@@ -28,21 +28,18 @@ func (r *run) publishPart(ctx context.Context, root memory.Root, claim store.Pro
 	for _, input := range live.Manifest.Inputs {
 		last[input.Session] = true
 	}
-	inputs := map[string]string{}
 	var listed []memory.Input
-	for _, e := range in.Extractions {
-		hash := e.ContentHash
-		if slices.Contains(part.Open, e.SessionKey) {
-			if hash = ""; !last[e.SessionKey] {
+	for _, input := range restingOn(in, live) {
+		if slices.Contains(part.Open, input.Session) {
+			if input.Hash = ""; !last[input.Session] {
 				continue
 			}
 		}
-		inputs[e.SessionKey] = hash
-		listed = append(listed, memory.Input{Session: e.SessionKey, Hash: hash})
+		listed = append(listed, input)
 	}
 	aside, _ := stillAside(live.Manifest.SetAside, in)
 	made, err = r.publish(ctx, root, live, claim, files, memory.Manifest{Inputs: listed, Redactions: counts, SetAside: aside},
-		store.GenerationRecord{Inputs: inputs, Model: r.consolidator.Name(), Run: r.id}, commit)
+		store.GenerationRecord{Inputs: inputsByKey(listed), Model: r.consolidator.Name(), Run: r.id}, commit)
 	if err == nil {
 		r.prune(root, in.Project.Name)
 	}
@@ -109,6 +106,9 @@ func (r *run) pruneProject(ctx context.Context, pruner consolidate.Pruner, proje
 		return made, fmt.Errorf("read the live memory: %w", err)
 	}
 	if err := r.keepEdits(ctx, root, project, live); err != nil {
+		return made, err
+	}
+	if err := r.takeBackInputs(ctx, project, live); err != nil {
 		return made, err
 	}
 	in, err := r.inputs(ctx, project, live)

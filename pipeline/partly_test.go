@@ -44,11 +44,9 @@ func TestWhatEarlierQuestionsMadeIsKeptWhenALaterOneFails(t *testing.T) {
 				if broken && n >= 1 {
 					return bad
 				}
-				question, consolidates := asked(t, c)
-				return modeltest.Step{Text: answers(t, question, consolidates, "")}
+				return answeredWell(t, c)
 			})
-			o := ofServer(t, home, dir, "phase2", server.URL)
-			o.Settings = load(t, "modelRoles: {phase2: mine/m}\nproviders: {mine: {api: openai-chat, baseURL: '"+server.URL+"/v1', window: 16000}}")
+			o := ofNarrow(t, home, dir, "phase2", server.URL)
 			first, err := tryRun(t.Context(), t, o)
 			if len(first.Phase2) != 1 && err == nil || len(first.Phase2) == 1 && (first.Phase2[0].Outcome != pipeline.OutcomeFailed || first.Phase2[0].Generation != 1) {
 				t.Fatalf("%+v, %v", first.Phase2, err)
@@ -94,11 +92,9 @@ func TestALimitLetsAConsolidationGoOnNextTime(t *testing.T) {
 	t.Parallel()
 	home, dir := prompted(t, 90)
 	server := modeltest.OpenAIChat(t, func(_ int, c modeltest.Call) modeltest.Step {
-		question, consolidates := asked(t, c)
-		return modeltest.Step{Text: answers(t, question, consolidates, "")}
+		return answeredWell(t, c)
 	})
-	o := ofServer(t, home, dir, "phase2", server.URL)
-	o.Settings = load(t, "modelRoles: {phase2: mine/m}\nproviders: {mine: {api: openai-chat, baseURL: '"+server.URL+"/v1', window: 16000}}")
+	o := ofNarrow(t, home, dir, "phase2", server.URL)
 	o.Settings.Limits = config.Limits{TokensPerRun: 25000}
 	stopped := 0
 	for range 20 {
@@ -137,8 +133,7 @@ func TestForgettingWaitsForNoModel(t *testing.T) {
 				if broken {
 					return step
 				}
-				question, consolidates := asked(t, c)
-				return modeltest.Step{Text: answers(t, question, consolidates, "")}
+				return answeredWell(t, c)
 			})
 			o := ofServer(t, home, dir, "phase2", server.URL)
 			first := run(t, o)
@@ -186,8 +181,7 @@ func TestWhoAsksForARebuildHasTheModelAsked(t *testing.T) {
 	t.Parallel()
 	home, dir := prompted(t, 4)
 	server := modeltest.OpenAIChat(t, func(_ int, c modeltest.Call) modeltest.Step {
-		question, consolidates := asked(t, c)
-		return modeltest.Step{Text: answers(t, question, consolidates, "")}
+		return answeredWell(t, c)
 	})
 	o := ofServer(t, home, dir, "phase2", server.URL)
 	first := run(t, o)

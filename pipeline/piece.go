@@ -6,9 +6,10 @@ import (
 	"io"
 )
 
-// Pieces hands a text on in pieces of at most size bytes and a little, so that texts of any
-// length can be looked through for secrets. Pieces end at line ends, where there are
-// any, and not in a block between BEGIN and END lines, unless it is longer than maxBlock.
+// Pieces hands a text on in pieces of at most size bytes, so that texts of any length can be
+// looked through for secrets. Pieces end at line ends, where there are any, and not in a
+// block between BEGIN and END lines, unless it is longer than maxBlock. The error is that of
+// r, of fn, or the cause of the context that is done.
 func Pieces(ctx context.Context, r io.Reader, size int, fn func(string) error) error {
 	buffer := make([]byte, 0, min(64<<10, size))
 	for {

@@ -61,16 +61,7 @@ func TestAKilledRunIsFinishedAtOnceByTheNext(t *testing.T) {
 		home := t.TempDir()
 		stored := 0
 		cmd := process(t, home, dir)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		// The moment of death is anywhere in the run; none of the outcomes may
-		// depend on it.
-		time.Sleep(time.Duration(random.IntN(250)) * time.Millisecond)
-		if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
-			t.Logf("already done: %v", err)
-		}
-		_ = cmd.Wait()
+		killedAfter(t, cmd, time.Duration(random.IntN(250))*time.Millisecond)
 
 		st := open(t, home)
 		status, err := st.Status(t.Context())
@@ -92,6 +83,20 @@ func TestAKilledRunIsFinishedAtOnceByTheNext(t *testing.T) {
 			t.Errorf("%d jobs were done, %d claimed again", stored, p.Claimed)
 		}
 	}
+}
+
+// killedAfter starts a process and kills it after a while, in which it may have ended. The
+// moment of death is anywhere in its work: no outcome of a test may depend on it.
+func killedAfter(t *testing.T, cmd *exec.Cmd, while time.Duration) {
+	t.Helper()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(while)
+	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
+		t.Logf("already done: %v", err)
+	}
+	_ = cmd.Wait()
 }
 
 func exitCode(err error) int {

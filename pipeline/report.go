@@ -85,6 +85,7 @@ type Phase1Report struct {
 	Postponed int `json:"postponed,omitempty"` // of those given back: a model's server failed them, and they wait
 	Crashed   int `json:"crashed,omitempty"`   // of those failed: the process of its own that worked on it died
 	Unstarted int `json:"unstarted,omitempty"` // of those given back: no process of its own could be started
+	Unread    int `json:"unread,omitempty"`    // of those given back: the system does not let their files be read
 }
 
 // add adds what another process did.
@@ -98,6 +99,7 @@ func (p *Phase1Report) add(o Phase1Report) {
 	p.Postponed += o.Postponed
 	p.Crashed += o.Crashed
 	p.Unstarted += o.Unstarted
+	p.Unread += o.Unread
 }
 
 // Outcome says what became of a project in Phase 2.

@@ -23,11 +23,9 @@ func TestRestoringEndsARebuildOfWhichAPartWasPublished(t *testing.T) {
 		if calls++; broken && calls > 1 {
 			return modeltest.Step{Status: http.StatusServiceUnavailable, Message: "down"}
 		}
-		question, consolidates := asked(t, c)
-		return modeltest.Step{Text: answers(t, question, consolidates, "")}
+		return answeredWell(t, c)
 	})
-	o := ofServer(t, home, dir, "phase2", server.URL)
-	o.Settings = load(t, "modelRoles: {phase2: mine/m}\nproviders: {mine: {api: openai-chat, baseURL: '"+server.URL+"/v1', window: 16000}}")
+	o := ofNarrow(t, home, dir, "phase2", server.URL)
 	id := run(t, o).Phase2[0].Project
 	claudeSession(t, dir, "t00", "/srv/open/app", "always write the header of fixture 777")
 	run(t, o)
@@ -80,8 +78,7 @@ func TestWhatARestoringDecidedIsKeptWhenItsArchiveIsLost(t *testing.T) {
 		if broken {
 			return modeltest.Step{Text: "useless"}
 		}
-		question, consolidates := asked(t, c)
-		return modeltest.Step{Text: answers(t, question, consolidates, "")}
+		return answeredWell(t, c)
 	})
 	o := ofServer(t, home, dir, "phase2", server.URL)
 	a := app{t: t, dir: dir, home: home, id: run(t, o).Phase2[0].Project}

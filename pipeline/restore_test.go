@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -320,12 +319,7 @@ func TestAKilledRestoringIsDoneOrNot(t *testing.T) {
 	for i := range rounds {
 		a := grown(t)
 		cmd := processOf(t, processOptions{Home: a.home, Sessions: a.dir, Restore: 1, Merge: [2]memoir.Project{{ID: a.id, Name: "app"}}})
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Duration(i*20) * time.Millisecond) // anywhere on the way
-		_ = cmd.Process.Signal(syscall.SIGKILL)
-		_ = cmd.Wait()
+		killedAfter(t, cmd, time.Duration(i*20)*time.Millisecond)
 		a.do(func(st *store.Store) error { return st.Enqueue(t.Context(), a.id) })
 		restored := a.live().Generation == 4
 		if !restored {

@@ -54,6 +54,8 @@ type run struct {
 
 	mu       sync.Mutex
 	folded   []foldedWarning // of sessions, until Phase 1 has ended
+	toldLost map[string]bool // keys of lost sessions that a warning was about
+	leftOut  int             // files that cannot be read, named or counted
 	report   Report
 	recorded bool  // that it began
 	fault    error // what ends the run, found by a worker
@@ -130,7 +132,7 @@ func Scan(ctx context.Context, st *store.Store, opts Options) (Report, error) {
 }
 
 func newRun(st *store.Store, opts Options) (*run, error) {
-	r := &run{store: st, opts: opts, holder: lease.Self(), aside: aside{}, spared: map[string]bool{}, log: opts.Log, began: time.Now(), id: lease.NewToken(), secretKeys: map[string]string{}}
+	r := &run{store: st, opts: opts, holder: lease.Self(), aside: aside{}, spared: map[string]bool{}, toldLost: map[string]bool{}, log: opts.Log, began: time.Now(), id: lease.NewToken(), secretKeys: map[string]string{}}
 	if r.log == nil {
 		r.log = slog.New(slog.DiscardHandler)
 	}
@@ -164,6 +166,12 @@ func (r *run) steps(ctx context.Context) error {
 	if err := r.adoptUnknown(ctx); err != nil {
 		return err
 	}
+	if err := r.adoptAhead(ctx); err != nil {
+		return err
+	}
+	if err := r.takeBack(ctx); err != nil {
+		return err
+	}
 	if err := r.recall(ctx); err != nil {
 		return err
 	}
@@ -186,6 +194,7 @@ func (r *run) steps(ctx context.Context) error {
 	}
 	err = r.phase1(ctx)
 	r.sayFolded()
+	r.sayLeftOutMore()
 	if err != nil {
 		return err
 	}

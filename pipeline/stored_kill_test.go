@@ -4,7 +4,6 @@ import (
 	"math/rand/v2"
 	"os/exec"
 	"path/filepath"
-	"syscall"
 	"testing"
 	"time"
 
@@ -48,15 +47,7 @@ func TestRedactingThatIsKilledIsFinishedWhenCalledAgain(t *testing.T) {
 	for range rounds {
 		one := l.copied(t)
 		cmd := processOf(t, processOptions{Home: one.home, Sessions: l.dir, Redact: l.config})
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		// Any moment will do.
-		time.Sleep(time.Duration(random.Int64N(int64(takes))))
-		if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
-			t.Logf("already done: %v", err)
-		}
-		_ = cmd.Wait()
+		killedAfter(t, cmd, time.Duration(random.Int64N(int64(takes))))
 		if one.redact(t).Resumed {
 			begun++
 		}

@@ -73,11 +73,9 @@ func TestWhateverARunComesToItsLedgerAddsUpToWhatItReports(t *testing.T) {
 				if step := test.reply(n, interrupt); step.Status != 0 {
 					return step
 				}
-				question, consolidates := asked(t, c)
-				return modeltest.Step{Text: answers(t, question, consolidates, "")}
+				return answeredWell(t, c)
 			})
-			o := ofServer(t, home, dir, test.role, server.URL)
-			o.Settings = load(t, "modelRoles: {"+test.role+": mine/m}\nproviders: {mine: {api: openai-chat, baseURL: '"+server.URL+"/v1', window: 16000}}")
+			o := ofNarrow(t, home, dir, test.role, server.URL)
 			o.Settings.Memories.Concurrency, o.Settings.Limits.TokensPerRun = 1, test.limit
 			report, _ := tryRun(ctx, t, o)
 			all, outcomes, _ := ledger(t, home)

@@ -1,14 +1,17 @@
 package pipeline
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"memoir"
+	"memoir/rollout"
 	"memoir/store"
 )
 
@@ -19,20 +22,63 @@ const maxUnreadable = 10
 // or to be no sessions. Those that were so before are not among probed: their
 // reason stays with them.
 func (r *run) sayUnreadable(probed []probe) {
-	said, more := 0, 0
 	for _, p := range probed {
-		switch {
-		case p.err == nil:
-		case said == maxUnreadable:
-			more++
-		default:
-			said++
-			r.mention("left out: "+r.redact(p.err.Error()), memoir.HintOf(p.err))
+		if p.err != nil {
+			r.sayLeftOut(r.redact(p.err.Error()), memoir.HintOf(p.err))
 		}
 	}
+	r.sayLeftOutMore()
+}
+
+// sayLeftOut names a file that is left out, or counts it if many were named.
+func (r *run) sayLeftOut(message, hint string) {
+	r.mu.Lock()
+	r.leftOut++
+	many := r.leftOut > maxUnreadable
+	r.mu.Unlock()
+	if !many {
+		r.mention("left out: "+message, hint)
+	}
+}
+
+// sayLeftOutMore says how many were counted, and begins anew.
+func (r *run) sayLeftOutMore() {
+	r.mu.Lock()
+	more := r.leftOut - maxUnreadable
+	r.leftOut = 0
+	r.mu.Unlock()
 	if more > 0 {
 		r.mention(fmt.Sprintf("left out: %d more", more), "`memoir sessions --reason unreadable` lists them all")
 	}
+}
+
+// withheld reports that a session cannot be read for a reason that is not in what was said
+// in it: its file is gone, forbidden or no file, or was written over by something else
+// since it was registered. It is unreadable, as if the scan had seen it so.
+func withheld(s memoir.Session, err error) bool {
+	_, ok := rollout.Withheld(err)
+	return ok || memoir.CodeOf(err) == memoir.CodeUnreadable &&
+		slices.ContainsFunc(s.Files, func(f memoir.File) bool { return !untouched(f) })
+}
+
+// leaveUnread gives such a session back.
+func (r *run) leaveUnread(ctx context.Context, claim store.Claim, spent extracted, cause error) {
+	path, _ := rollout.Withheld(cause)
+	message := r.redact(cause.Error())
+	err := r.store.LeaveUnread(context.WithoutCancel(ctx), claim, path, message)
+	switch {
+	case memoir.CodeOf(err) == memoir.CodeLeaseLost:
+		r.lost(ctx, claim, spent)
+		return
+	case err != nil:
+		r.enter(ctx, claim, spent, store.OutcomeFailed)
+		r.halt(ctx, claim, err)
+		return
+	}
+	r.enter(ctx, claim, spent, store.OutcomeFailed)
+	r.count(func(p *Phase1Report) { p.GivenBack++; p.Unread++ })
+	r.sayLeftOut(message, memoir.HintOf(cause))
+	r.finished()
 }
 
 // refused reports that the system would not let the file be read. Leave to read it

@@ -67,7 +67,7 @@ func TestWhatIsOneProjectAndWhatIsNot(t *testing.T) {
 			g := newGround(t)
 			test.make(g)
 			if strings.Contains(test.name, "where the case counts") && foldsCase(g) {
-				t.Skip("this file system takes names in any case")
+				t.Skip("needs a file system that tells upper from lower case")
 			}
 			ids := map[string]bool{}
 			for _, s := range test.seen {

@@ -160,7 +160,7 @@ func BenchmarkLineage(b *testing.B) {
 func BenchmarkGrow(b *testing.B) {
 	content, err := os.ReadFile(filepath.Join(corpusDir(b), "claude/entire/f744aef5-5139-4c21-91e5-3f44ce902105.jsonl"))
 	if err != nil {
-		b.Skip(err)
+		b.Skip("not in the corpus: ", err)
 	}
 	path := filepath.Join(b.TempDir(), "session.jsonl")
 	writeAt(b, path, string(content[:len(content)*99/100]))

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"memoir"
 )
@@ -98,12 +99,12 @@ func Missing(paths []string) []string {
 	var missing []string
 	databases := map[string]map[string]bool{} // by path: those of their sessions; nil: not known
 	for _, path := range paths {
-		if _, err := os.Lstat(path); err == nil {
-			if supplanted(path) {
+		if info, err := os.Stat(path); err == nil {
+			if !info.Mode().IsRegular() && !info.IsDir() || supplanted(path) {
 				missing = append(missing, path)
 			}
 			continue
-		} else if !errors.Is(err, fs.ErrNotExist) {
+		} else if !gone(err) {
 			continue
 		}
 		database, _, ok := splitMember(path)
@@ -121,6 +122,12 @@ func Missing(paths []string) []string {
 		}
 	}
 	return missing
+}
+
+// gone reports an error that says that nothing is at a path, and not only that it
+// cannot be looked at.
+func gone(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
 // supplanted reports that a file is no session, but stands for others: a database

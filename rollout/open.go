@@ -52,6 +52,20 @@ func open(path string) (io.ReadCloser, error) {
 	return &zstdFile{dec, f}, nil
 }
 
+// errNoFile is what is said of a directory, a named pipe and the like.
+var errNoFile = errors.New("it is not a file")
+
+// Withheld reports an error of a session whose file is gone, forbidden, no file any more
+// or behind a link that leads to itself. It says nothing of what was said in the session, and passes without a change to it. The
+// path is the file's; empty if it is not known.
+func Withheld(err error) (path string, ok bool) {
+	var system *fs.PathError
+	if memoir.CodeOf(err) != memoir.CodeUnreadable || !errors.As(err, &system) {
+		return "", false
+	}
+	return system.Path, gone(err) || errors.Is(err, fs.ErrPermission) || errors.Is(err, errNoFile) || errors.Is(err, syscall.ELOOP)
+}
+
 // openFile opens a regular file. What took its place since it was found may be a
 // named pipe, whose opening would wait for a writer.
 func openFile(path string) (*os.File, error) {
@@ -61,7 +75,7 @@ func openFile(path string) (*os.File, error) {
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("it is not a file")
+		err = &fs.PathError{Op: "read", Path: path, Err: errNoFile}
 	}
 	if err != nil {
 		f.Close()
@@ -102,6 +116,7 @@ type zstdFile struct {
 	file *os.File
 }
 
+// Close closes the file, whose error it returns.
 func (z *zstdFile) Close() error {
 	z.Decoder.Close()
 	return z.file.Close()

@@ -31,6 +31,7 @@ func newPieces(seq iter.Seq2[[]byte, error]) *pieces {
 	return p
 }
 
+// Read fails with io.EOF where the pieces end, else with the error of the piece that is next.
 func (p *pieces) Read(b []byte) (int, error) {
 	for len(p.rest) == 0 {
 		piece, err, ok := p.next()
@@ -47,6 +48,7 @@ func (p *pieces) Read(b []byte) (int, error) {
 	return n, nil
 }
 
+// Close ends seq, also before its end. The error is that of onClose.
 func (p *pieces) Close() error {
 	p.stop()
 	if p.onClose != nil {

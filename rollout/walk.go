@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"memoir"
 )
@@ -96,8 +97,8 @@ func (w *walker) dir(dir, rel, real string, root bool) error {
 	w.seen[here] = true
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		if root && (errors.Is(err, fs.ErrNotExist) || !isDir(dir)) {
-			return nil
+		if errors.Is(err, fs.ErrNotExist) || root && errors.Is(err, syscall.ENOTDIR) {
+			return nil // gone since, or an agent that is not here
 		}
 		if ferr := w.fn(Entry{File: memoir.File{Path: dir}, Source: w.source, Err: openError(dir, err)}); ferr != nil {
 			return ferr

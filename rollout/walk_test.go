@@ -112,7 +112,7 @@ func TestWalkDirGivesEveryFileInOrder(t *testing.T) {
 func TestWalkEntersEachDirectoryOnce(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
-		t.Skip("symbolic links need rights there")
+		t.Skip("needs symbolic links, for which windows wants rights")
 	}
 	dir := t.TempDir()
 	writeAt(t, filepath.Join(dir, "a", "x.jsonl"), "x")
@@ -139,7 +139,7 @@ func TestWalkEntersEachDirectoryOnce(t *testing.T) {
 func TestALinkIntoAnotherAgentsDirectoryHidesNothing(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
-		t.Skip("symbolic links need rights there")
+		t.Skip("needs symbolic links, for which windows wants rights")
 	}
 	home := t.TempDir()
 	writeAt(t, filepath.Join(home, ".claude", "projects", "-src-app", "a.jsonl"), "x")
@@ -168,7 +168,7 @@ func TestALinkIntoAnotherAgentsDirectoryHidesNothing(t *testing.T) {
 func TestWalkReportsALinkThatLeadsToItself(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
-		t.Skip("symbolic links need rights there")
+		t.Skip("needs symbolic links, for which windows wants rights")
 	}
 	dir := t.TempDir()
 	writeAt(t, filepath.Join(dir, "open.jsonl"), "x")
@@ -193,7 +193,7 @@ func TestWalkReportsALinkThatLeadsToItself(t *testing.T) {
 func TestWalkReportsWhatItCannotRead(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() == 0 || runtime.GOOS == "windows" {
-		t.Skip("nothing is forbidden to this user")
+		t.Skip("needs another user than root, and permissions of files, which windows has not")
 	}
 	dir := t.TempDir()
 	writeAt(t, filepath.Join(dir, "closed", "x.jsonl"), "x")
@@ -204,6 +204,24 @@ func TestWalkReportsWhatItCannotRead(t *testing.T) {
 	t.Cleanup(func() { os.Chmod(filepath.Join(dir, "closed"), 0o700) })
 	entries := collect(t, func(fn func(Entry) error) error { return WalkDir(t.Context(), dir, fn) })
 	if len(entries) != 2 || entries[0].Err == nil || entries[1].Err != nil {
+		t.Errorf("entries %+v", entries)
+	}
+}
+
+// A root that is there and cannot be entered is told, whatever it is.
+func TestWalkReportsARootThatCannotBeEntered(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	root := filepath.Join(home, ".claude", "projects")
+	if err := os.Mkdir(filepath.Dir(root), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(root, root); err != nil {
+		t.Skip("no symbolic links here")
+	}
+	writeAt(t, filepath.Join(home, ".pi"), "of another program")
+	entries := collect(t, func(fn func(Entry) error) error { return Walk(t.Context(), Env{Home: home}, fn) })
+	if len(entries) != 1 || entries[0].Path != root || memoir.CodeOf(entries[0].Err) != memoir.CodeUnreadable || memoir.HintOf(entries[0].Err) == "" {
 		t.Errorf("entries %+v", entries)
 	}
 }

@@ -4,43 +4,32 @@ import (
 	"regexp/syntax"
 	"strings"
 	"sync"
-
-	"github.com/zricethezav/gitleaks/v8/config"
+	"unicode"
 )
 
 // allowlist is one of gitleaks' allowlists with an automaton for its expressions.
 type allowlist struct {
-	*config.Allowlist
-	automaton func() *dfa // nil without expressions
+	listSpec
+	automaton func() *dfa     // nil without expressions
+	stops     func() *matcher // nil without stop words
 }
 
-// allowlists makes each list once: many rules share those that name their targets,
-// and an automaton grows with what it reads.
-type allowlists map[*config.Allowlist]*allowlist
-
-func (known allowlists) of(lists []*config.Allowlist) []*allowlist {
-	out := make([]*allowlist, len(lists))
-	for i, list := range lists {
-		if known[list] == nil {
-			known[list] = &allowlist{Allowlist: list}
-			if len(list.Regexes) > 0 {
-				known[list].automaton = sync.OnceValue(func() *dfa { return joined(list) })
-			}
-		}
-		out[i] = known[list]
+func newAllowlist(from listSpec) *allowlist {
+	list := &allowlist{listSpec: from}
+	if len(from.regexes) > 0 {
+		list.automaton = sync.OnceValue(func() *dfa { return joined(from.regexes) })
 	}
-	return out
+	if len(from.stopWords) > 0 {
+		list.stops = sync.OnceValue(func() *matcher { return newMatcher(from.stopWords) })
+	}
+	return list
 }
 
 // joined compiles the expressions of a list as gitleaks does, into one alternation of
 // their texts. A flag such as (?i) at the beginning of one thus holds for those after
 // it; verdicts depend on that.
-func joined(list *config.Allowlist) *dfa {
-	texts := make([]string, len(list.Regexes))
-	for i, re := range list.Regexes {
-		texts[i] = re.String()
-	}
-	tree, err := syntax.Parse("(?s:.*?)(?:"+strings.Join(texts, "|")+")", syntax.Perl)
+func joined(regexes []string) *dfa {
+	tree, err := syntax.Parse("(?s:.*?)(?:"+strings.Join(regexes, "|")+")", syntax.Perl)
 	if err != nil {
 		panic("secrets: an allowlist that gitleaks compiled does not parse: " + err.Error())
 	}
@@ -71,30 +60,24 @@ func (t allowTarget) allowed(lists []*allowlist) bool {
 }
 
 func (t allowTarget) allows(list *allowlist) bool {
-	if list.MatchCondition == config.AllowlistMatchAnd {
+	if list.all {
 		// There is neither a path nor a commit, so a list that demands one never holds.
-		if len(list.Paths) > 0 || len(list.Commits) > 0 {
-			return false
-		}
-		if len(list.Regexes) > 0 && !t.regexAllowed(list) {
-			return false
-		}
-		if len(list.StopWords) > 0 {
-			stopped, _ := list.ContainsStopWord(t.secret)
-			return stopped
-		}
-		return true
+		return !list.elsewhere && (list.automaton == nil || t.regexAllowed(list)) &&
+			(list.stops == nil || list.stopped(t.secret))
 	}
-	if len(list.StopWords) > 0 {
-		if stopped, _ := list.ContainsStopWord(t.secret); stopped {
-			return true
-		}
+	return list.stops != nil && list.stopped(t.secret) || list.automaton != nil && t.regexAllowed(list)
+}
+
+// stopped reports whether a secret has one of the list's stop words in it, in whatever case.
+func (list *allowlist) stopped(secret string) bool {
+	if strings.ContainsFunc(secret, func(c rune) bool { return c > unicode.MaxASCII }) {
+		secret = strings.ToLower(secret)
 	}
-	return len(list.Regexes) > 0 && t.regexAllowed(list)
+	return list.stops().has(secret)
 }
 
 func (t allowTarget) regexAllowed(list *allowlist) bool {
-	switch list.RegexTarget {
+	switch list.target {
 	case "match":
 		return list.matches(t.match)
 	case "line":

@@ -18,8 +18,18 @@ import (
 // outside of ASCII that fold to ASCII (foldHazards).
 type anchor struct {
 	literals []string
-	before   *syntax.Regexp
-	from     *syntax.Regexp // the literal, exactly, and what follows it
+	path     []int // how to come to it: see parts
+}
+
+// parts returns what stands before an anchor's literal, and the literal, exactly, with
+// what follows it. The path has the place of an alternation and of one of its branches,
+// as often as branches are entered, and then the place of the literal.
+func parts(tree *syntax.Regexp, path []int) (before, from *syntax.Regexp) {
+	seq := flatten(tree)
+	for ; len(path) > 1; path = path[2:] {
+		seq = slices.Concat(seq[:path[0]], flatten(seq[path[0]].Sub[path[1]]), seq[path[0]+1:])
+	}
+	return concat(seq[:path[0]]), concat(seq[path[0]:])
 }
 
 const (
@@ -59,7 +69,7 @@ func locate(seq []*syntax.Regexp, splits int) (best []anchor, score int) {
 			}
 			if n := shortest(literals); n > score {
 				score = n
-				best = []anchor{{literals: literals, before: concat(seq[:i]), from: concat(seq[i:])}}
+				best = []anchor{{literals: literals, path: []int{i}}}
 			}
 		}
 	}
@@ -72,13 +82,16 @@ func locate(seq []*syntax.Regexp, splits int) (best []anchor, score int) {
 		}
 		var all []anchor
 		least := maxLiteral
-		for _, branch := range node.Sub {
+		for which, branch := range node.Sub {
 			some, n := locate(slices.Concat(seq[:i], flatten(branch), seq[i+1:]), splits-1)
 			if some == nil {
 				all = nil
 				break
 			}
-			all, least = append(all, some...), min(least, n)
+			for _, a := range some {
+				all = append(all, anchor{a.literals, slices.Concat([]int{i, which}, a.path)})
+			}
+			least = min(least, n)
 		}
 		if all != nil && least > score {
 			best, score = all, least

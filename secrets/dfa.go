@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -17,34 +16,40 @@ import (
 type dfa struct {
 	prog    *syntax.Prog
 	classes classes
-	mu      sync.Mutex
-	states  map[string]*state
-	starts  [contexts]atomic.Pointer[state]
+	mu      sync.Mutex // held by who adds a state
+	closure closure
+	key     []byte
+	insts   []uint32
+	table   atomic.Pointer[table]
+}
+
+// table holds the states, a row of next each, and in it an entry for each class of
+// characters: the row of the state that follows, shifted by entryBits, with what is
+// true of that state, or 0 if it is not known yet. It is replaced by a larger one when
+// it is full: who reads an old one asks for what it lacks and goes on with the new one.
+type table struct {
+	next   []uint32 // atomic
+	states []state  // by row
+	rows   map[string]uint32
+	starts [contexts]uint32 // atomic
 }
 
 // state is a set of instructions that may come next, before assertions that
 // depend on the next character are looked at.
 type state struct {
-	insts    []uint32
-	context  context // of the character just read
-	accepted bool    // the expression matched just before that character
-	dead     bool    // no instruction is left
-	next     []atomic.Pointer[state]
+	insts   []uint32
+	context context // of the character just read
 }
 
-// context is as much of a neighbouring character as assertions look at.
-type context int
-
 const (
-	atEdge context = iota // no character: the text begins or ends here
-	atBreak
-	atWord
-	atOther
-	contexts
+	entryAccepted = 1 << iota // the expression matched just before the character just read
+	entryDead                 // no instruction is left
+
+	entryBits = iota
 )
 
 // maxStates bounds what a dfa keeps. When it is reached all states are forgotten and
-// made anew as needed; searches under way go on with those that they hold.
+// made anew as needed.
 const maxStates = 4096
 
 // newDFA compiles an expression; one for reading backwards must be reversed.
@@ -53,19 +58,25 @@ func newDFA(tree *syntax.Regexp) *dfa {
 	if err != nil {
 		panic("secrets: a part of a valid expression does not compile: " + err.Error())
 	}
-	return &dfa{prog: prog, classes: newClasses(prog), states: map[string]*state{}}
+	d := &dfa{prog: prog, classes: newClasses(prog)}
+	d.table.Store(d.newTable())
+	return d
 }
+
+func (d *dfa) newTable() *table {
+	// Row 0 belongs to no state: an entry of 0 says that nothing is known.
+	return &table{next: make([]uint32, 8*d.stride()), states: make([]state, 1, 8), rows: map[string]uint32{}}
+}
+
+// stride is the length of a row.
+func (d *dfa) stride() int { return d.classes.edge() + 1 }
 
 // forward runs from text[at:]. It returns the ends of the shortest and the longest
 // match, -1 if there is none, and how many characters it read.
 func (d *dfa) forward(text string, at int) (shortest, longest, read int) {
 	shortest, longest = -1, -1
-	previous := atEdge
-	if at > 0 {
-		c, _ := utf8.DecodeLastRuneInString(text[:at])
-		previous = contextOf(c)
-	}
-	s := d.start(previous)
+	t := d.table.Load()
+	t, entry := d.start(t, d.contextBefore(text, at))
 	for i := at; i < len(text); read++ {
 		class, width := 0, 1
 		if c := text[i]; c < utf8.RuneSelf {
@@ -75,18 +86,23 @@ func (d *dfa) forward(text string, at int) (shortest, longest, read int) {
 			r, width = utf8.DecodeRuneInString(text[i:])
 			class = d.classes.of(r)
 		}
-		s = d.step(s, class)
-		if s.accepted {
-			if longest = i; shortest < 0 {
-				shortest = i
-			}
+		at := int(entry>>entryBits) + class
+		if entry = atomic.LoadUint32(&t.next[at]); entry == 0 {
+			t, entry = d.derive(t, at-class, class)
 		}
-		if s.dead {
-			return shortest, longest, read
+		if entry&(entryAccepted|entryDead) != 0 {
+			if entry&entryAccepted != 0 {
+				if longest = i; shortest < 0 {
+					shortest = i
+				}
+			}
+			if entry&entryDead != 0 {
+				return shortest, longest, read
+			}
 		}
 		i += width
 	}
-	if d.step(s, d.classes.edge()).accepted {
+	if _, entry = d.step(t, entry, d.classes.edge()); entry&entryAccepted != 0 {
 		if longest = len(text); shortest < 0 {
 			shortest = longest
 		}
@@ -96,30 +112,30 @@ func (d *dfa) forward(text string, at int) (shortest, longest, read int) {
 
 // accepts reports whether the expression matches some beginning of text.
 func (d *dfa) accepts(text string) bool {
-	s := d.start(atEdge)
+	t, entry := d.start(d.table.Load(), atEdge)
 	for i := 0; i < len(text); {
-		c, width := rune(text[i]), 1
-		if c >= utf8.RuneSelf {
-			c, width = utf8.DecodeRuneInString(text[i:])
+		class, width := 0, 1
+		if c := text[i]; c < utf8.RuneSelf {
+			class = int(d.classes.ascii[c])
+		} else {
+			var r rune
+			r, width = utf8.DecodeRuneInString(text[i:])
+			class = d.classes.of(r)
 		}
-		if s = d.step(s, d.classes.of(c)); s.accepted || s.dead {
-			return s.accepted
+		if t, entry = d.step(t, entry, class); entry&(entryAccepted|entryDead) != 0 {
+			return entry&entryAccepted != 0
 		}
 		i += width
 	}
-	return d.step(s, d.classes.edge()).accepted
+	_, entry = d.step(t, entry, d.classes.edge())
+	return entry&entryAccepted != 0
 }
 
 // backward runs from text[:at] towards the start of the text and no farther than
 // limit. It returns the start of the longest match, -1 if there is none.
 func (d *dfa) backward(text string, at, limit int) (start, read int) {
 	start = -1
-	previous := atEdge
-	if at < len(text) {
-		c, _ := utf8.DecodeRuneInString(text[at:])
-		previous = contextOf(c)
-	}
-	s := d.start(previous)
+	t, entry := d.start(d.table.Load(), d.contextAt(text, at))
 	for i := at; i > 0; read++ {
 		class, width := 0, 1
 		if c := text[i-1]; c < utf8.RuneSelf {
@@ -129,191 +145,168 @@ func (d *dfa) backward(text string, at, limit int) (start, read int) {
 			r, width = utf8.DecodeLastRuneInString(text[:i])
 			class = d.classes.of(r)
 		}
-		s = d.step(s, class)
-		if s.accepted {
+		t, entry = d.step(t, entry, class)
+		if entry&entryAccepted != 0 {
 			start = i
 		}
-		if i -= width; s.dead || i < limit {
+		if i -= width; entry&entryDead != 0 || i < limit {
 			return start, read
 		}
 	}
-	if d.step(s, d.classes.edge()).accepted {
+	if _, entry = d.step(t, entry, d.classes.edge()); entry&entryAccepted != 0 {
 		start = 0
 	}
 	return start, read
 }
 
-func (d *dfa) start(previous context) *state {
-	if s := d.starts[previous].Load(); s != nil {
-		return s
+// contextBefore is the context of the character before an offset.
+func (d *dfa) contextBefore(text string, at int) context {
+	if at == 0 {
+		return atEdge
 	}
-	s := d.state([]uint32{uint32(d.prog.Start)}, previous, false)
-	d.starts[previous].Store(s)
-	return s
+	if c := text[at-1]; c < utf8.RuneSelf {
+		return d.classes.contextOf(rune(c))
+	}
+	return atOther
 }
 
-func (d *dfa) step(s *state, class int) *state {
-	if n := s.next[class].Load(); n != nil {
-		return n
+// contextAt is the context of the character at an offset.
+func (d *dfa) contextAt(text string, at int) context {
+	if at == len(text) {
+		return atEdge
 	}
-	n := d.derive(s, class)
-	s.next[class].Store(n)
-	return n
+	if c := text[at]; c < utf8.RuneSelf {
+		return d.classes.contextOf(rune(c))
+	}
+	return atOther
 }
 
-// derive computes the state after s and a character of a class.
-func (d *dfa) derive(s *state, class int) *state {
-	c := d.classes.sample(class)
-	following := atEdge
-	if c >= 0 {
-		following = contextOf(c)
+// start returns the entry of the state before the first character.
+func (d *dfa) start(t *table, previous context) (*table, uint32) {
+	if entry := atomic.LoadUint32(&t.starts[previous]); entry != 0 {
+		return t, entry
 	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.insts = append(d.insts[:0], uint32(d.prog.Start))
+	t, entry := d.intern(d.insts, previous, false)
+	atomic.StoreUint32(&t.starts[previous], entry)
+	return t, entry
+}
+
+// step returns the entry that follows one in a table, and the table that it is of.
+func (d *dfa) step(t *table, entry uint32, class int) (*table, uint32) {
+	row := int(entry >> entryBits)
+	if n := atomic.LoadUint32(&t.next[row+class]); n != 0 {
+		return t, n
+	}
+	return d.derive(t, row, class)
+}
+
+// derive computes what follows the state in a row of a table and a character of a class.
+func (d *dfa) derive(t *table, row, class int) (*table, uint32) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s := t.states[row/d.stride()]
+	following := d.classes.context(class)
 	holds := syntax.EmptyOpContext(sampleOf(s.context), sampleOf(following))
-	reached, accepted := d.closure(s.insts, holds)
-	var next []uint32
-	for _, pc := range reached {
-		inst := &d.prog.Inst[pc]
-		if c >= 0 && inst.MatchRune(c) && !slices.Contains(next, inst.Out) {
-			next = append(next, inst.Out)
+	reached, accepted := d.closure.of(d.prog, s.insts, holds)
+	next := d.insts[:0]
+	if class != d.classes.edge() {
+		for _, pc := range reached {
+			if d.classes.matches(pc, class) {
+				next = append(next, d.prog.Inst[pc].Out)
+			}
 		}
+		slices.Sort(next)
+		next = slices.Compact(next)
 	}
-	slices.Sort(next)
-	return d.state(next, following, accepted)
+	d.insts = next
+	now, entry := d.intern(next, following, accepted)
+	if row/d.stride() < len(now.states) && sameState(now.states[row/d.stride()], s) {
+		atomic.StoreUint32(&now.next[row+class], entry)
+	}
+	return now, entry
 }
 
-// closure follows the instructions that read nothing; it returns those that read
-// a character, and whether the expression has matched.
-func (d *dfa) closure(insts []uint32, holds syntax.EmptyOp) (reached []uint32, accepted bool) {
-	seen := make(map[uint32]bool, 2*len(insts))
-	stack := slices.Clone(insts)
-	for len(stack) > 0 {
-		pc := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		if seen[pc] {
+// sameState reports whether two states are one. It is false for one that was forgotten.
+func sameState(a, b state) bool {
+	return a.context == b.context && slices.Equal(a.insts, b.insts)
+}
+
+// intern returns the entry of a state, which it adds if need be, and the table that
+// has it from then on.
+func (d *dfa) intern(insts []uint32, context context, accepted bool) (*table, uint32) {
+	key := append(d.key[:0], byte(context))
+	for _, pc := range insts {
+		key = append(key, byte(pc), byte(pc>>8), byte(pc>>16), byte(pc>>24))
+	}
+	d.key = key
+	t := d.table.Load()
+	row, known := t.rows[string(key)]
+	if !known {
+		if len(t.states) == maxStates {
+			t = d.newTable()
+			d.table.Store(t)
+		}
+		row = uint32(len(t.states) * d.stride())
+		if int(row) == len(t.next) {
+			t = &table{next: slices.Concat(t.next, make([]uint32, len(t.next))), states: t.states, rows: t.rows, starts: t.starts}
+			d.table.Store(t)
+		}
+		t.states = append(t.states, state{slices.Clone(insts), context})
+		t.rows[string(key)] = row
+	}
+	entry := row << entryBits
+	if accepted {
+		entry |= entryAccepted
+	}
+	if len(insts) == 0 {
+		entry |= entryDead
+	}
+	return t, entry
+}
+
+// closure follows the instructions that read nothing.
+type closure struct {
+	seen    []uint32 // by instruction: the round in which it was
+	round   uint32
+	stack   []uint32
+	reached []uint32
+}
+
+// of returns the instructions that read a character, valid until the next call, and
+// whether the expression has matched.
+func (c *closure) of(prog *syntax.Prog, insts []uint32, holds syntax.EmptyOp) (reached []uint32, accepted bool) {
+	if c.seen == nil {
+		c.seen = make([]uint32, len(prog.Inst))
+	}
+	c.round++
+	c.stack = append(c.stack[:0], insts...)
+	c.reached = c.reached[:0]
+	for len(c.stack) > 0 {
+		pc := c.stack[len(c.stack)-1]
+		c.stack = c.stack[:len(c.stack)-1]
+		if c.seen[pc] == c.round {
 			continue
 		}
-		seen[pc] = true
-		inst := &d.prog.Inst[pc]
+		c.seen[pc] = c.round
+		inst := &prog.Inst[pc]
 		switch inst.Op {
 		case syntax.InstAlt, syntax.InstAltMatch:
-			stack = append(stack, inst.Out, inst.Arg)
+			c.stack = append(c.stack, inst.Out, inst.Arg)
 		case syntax.InstCapture, syntax.InstNop:
-			stack = append(stack, inst.Out)
+			c.stack = append(c.stack, inst.Out)
 		case syntax.InstEmptyWidth:
 			if syntax.EmptyOp(inst.Arg)&^holds == 0 {
-				stack = append(stack, inst.Out)
+				c.stack = append(c.stack, inst.Out)
 			}
 		case syntax.InstMatch:
 			accepted = true
 		case syntax.InstFail:
 		default:
-			reached = append(reached, pc)
+			c.reached = append(c.reached, pc)
 		}
 	}
-	return reached, accepted
-}
-
-// state returns the one state of a kind, making it if need be.
-func (d *dfa) state(insts []uint32, context context, accepted bool) *state {
-	key := make([]byte, 1, 1+4*len(insts))
-	key[0] = byte(context) << 1
-	if accepted {
-		key[0]++
-	}
-	for _, pc := range insts {
-		key = append(key, byte(pc), byte(pc>>8), byte(pc>>16), byte(pc>>24))
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if s, ok := d.states[string(key)]; ok {
-		return s
-	}
-	if len(d.states) == maxStates {
-		clear(d.states)
-		for i := range d.starts {
-			d.starts[i].Store(nil)
-		}
-	}
-	s := &state{
-		insts: insts, context: context, accepted: accepted, dead: len(insts) == 0,
-		next: make([]atomic.Pointer[state], d.classes.edge()+1),
-	}
-	d.states[string(key)] = s
-	return s
-}
-
-func contextOf(c rune) context {
-	switch {
-	case c == '\n':
-		return atBreak
-	case syntax.IsWordChar(c):
-		return atWord
-	}
-	return atOther
-}
-
-func sampleOf(c context) rune {
-	return [contexts]rune{atEdge: -1, atBreak: '\n', atWord: 'a', atOther: ' '}[c]
-}
-
-// classes divides all characters into those that a program cannot tell apart.
-type classes struct {
-	firsts []rune // the first character of each class, ascending
-	ascii  [utf8.RuneSelf]uint16
-}
-
-func newClasses(prog *syntax.Prog) classes {
-	firsts := []rune{0, '\n', '\n' + 1, '0', '9' + 1, 'A', 'Z' + 1, '_', '_' + 1, 'a', 'z' + 1}
-	split := func(from, to rune) { firsts = append(firsts, from, to+1) }
-	for _, inst := range prog.Inst {
-		switch inst.Op {
-		case syntax.InstRune, syntax.InstRune1:
-			if len(inst.Rune) == 1 {
-				c := inst.Rune[0]
-				split(c, c)
-				if syntax.Flags(inst.Arg)&syntax.FoldCase != 0 {
-					for f := unicode.SimpleFold(c); f != c; f = unicode.SimpleFold(f) {
-						split(f, f)
-					}
-				}
-				continue
-			}
-			for i := 0; i+1 < len(inst.Rune); i += 2 {
-				split(inst.Rune[i], inst.Rune[i+1])
-			}
-		}
-	}
-	slices.Sort(firsts)
-	c := classes{firsts: slices.Compact(firsts)}
-	for i := range c.ascii {
-		c.ascii[i] = uint16(c.search(rune(i)))
-	}
-	return c
-}
-
-// of returns the class of a character.
-func (c *classes) of(r rune) int {
-	if r < utf8.RuneSelf {
-		return int(c.ascii[r])
-	}
-	return c.search(r)
-}
-
-func (c *classes) search(r rune) int {
-	at, found := slices.BinarySearch(c.firsts, r)
-	if found {
-		return at
-	}
-	return at - 1
-}
-
-// edge is the class of what stands where the text has ended.
-func (c *classes) edge() int { return len(c.firsts) }
-
-// sample returns a character of a class, -1 for the edge.
-func (c *classes) sample(class int) rune {
-	if class == c.edge() {
-		return -1
-	}
-	return c.firsts[class]
+	return c.reached, accepted
 }

@@ -30,7 +30,7 @@ func TestADFAStaysRightWhenItsStatesAreForgotten(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if len(d.states) > maxStates {
-		t.Errorf("keeps %d states", len(d.states))
+	if len(d.table.Load().states) > maxStates {
+		t.Errorf("keeps %d states", len(d.table.Load().states))
 	}
 }

@@ -98,7 +98,7 @@ func (set *ruleSet) find(text string) []finding {
 	words := len(set.rules)/64 + 1
 	both := make(bitset, 2*words)
 	s := &search{set: set, text: text, lines: newLineIndex(text), seen: both[:words], whole: both[words:]}
-	set.index.automaton.scan(text, s.visit)
+	set.index.matcher.scan(text, s.visit)
 	if s.hazard {
 		s.findSlowly()
 	} else {

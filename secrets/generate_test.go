@@ -64,3 +64,13 @@ func mustLoad(t testing.TB, extra bool) *ruleSet {
 	}
 	return set
 }
+
+// treeOf parses the expression of a rule.
+func treeOf(t testing.TB, r *rule) *syntax.Regexp {
+	t.Helper()
+	tree, err := syntax.Parse(r.Regex.String(), syntax.Perl)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
+}

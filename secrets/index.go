@@ -4,12 +4,12 @@ import "slices"
 
 // index knows for every literal of every rule what to do where it stands.
 type index struct {
-	automaton *automaton
-	literals  []literal
-	odd       []int32 // rules that have no anchor, or a keyword outside of ASCII
+	matcher  *matcher
+	literals []literal
+	odd      []int32 // rules that have no anchor, or a keyword that the matcher does not look for
 }
 
-// literal is what one string of the automaton means.
+// literal is what one string of the matcher means.
 type literal struct {
 	length  int
 	anchors []anchorRef
@@ -59,6 +59,6 @@ func newIndex(rules []*rule) index {
 	for _, text := range foldHazards {
 		entry(text).hazard = true
 	}
-	x.automaton = newAutomaton(texts)
+	x.matcher = newMatcher(texts)
 	return x
 }

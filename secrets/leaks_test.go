@@ -62,11 +62,23 @@ func (m maker) strong(special string) string {
 	return m.text(uppers, 1) + m.text(letters, 4) + m.text(special, 1) + m.text(letters, 4) + m.text(numbers, 1) + m.text(special, 1) + m.text(letters, 1)
 }
 
+// plain are the values of one alphabet, and how long they are in bytes.
+var plain = map[string]struct {
+	alphabet string
+	bytes    int
+}{
+	"alnum": {letters, 32}, "alnum16": {letters, 16}, "alnum33": {letters, 33}, "alnum40": {letters, 40}, "alnum68": {letters, 68},
+	"hex32": {hexes, 32}, "hex40": {hexes, 40}, "hex64": {hexes, 64}, "hex128": {hexes, 128}, "aws": {letters + "/+", 40},
+}
+
 // value makes one value, and what of it must not stay.
 func (m maker) value(kind string) (string, []string) {
 	one := func(s string) (string, []string) { return s, []string{s} }
 	lines := func(s string) (string, []string) {
 		return s, regexp.MustCompile(`[A-Za-z0-9+/]{20,}`).FindAllString(s, -1)
+	}
+	if p, ok := plain[kind]; ok {
+		return one(m.text(p.alphabet, p.bytes))
 	}
 	switch kind {
 	case "weak":
@@ -89,24 +101,6 @@ func (m maker) value(kind string) (string, []string) {
 		return one(url.QueryEscape(m.base64(31) + "="))
 	case "salt":
 		return one(m.text(letters, 10) + m.text("!#$%^&*()-_[]{}|;:,.?/~+=", 6) + m.text(letters, 8) + m.text("!#$%^*()-_[]|;:,.?/~+=", 4) + m.text(letters, 22))
-	case "alnum":
-		return one(m.text(letters, 32))
-	case "alnum16":
-		return one(m.text(letters, 16))
-	case "alnum33":
-		return one(m.text(letters, 33))
-	case "alnum40":
-		return one(m.text(letters, 40))
-	case "alnum68":
-		return one(m.text(letters, 68))
-	case "hex32":
-		return one(m.text(hexes, 32))
-	case "hex40":
-		return one(m.text(hexes, 40))
-	case "hex64":
-		return one(m.text(hexes, 64))
-	case "hex128":
-		return one(m.text(hexes, 128))
 	case "hexupper":
 		return one(strings.ToUpper(m.text(hexes, 28)))
 	case "hexupper40":
@@ -125,8 +119,6 @@ func (m maker) value(kind string) (string, []string) {
 		return one(base64.StdEncoding.EncodeToString([]byte(m.word(2) + ":" + m.strong("!#%"))))
 	case "uuid":
 		return one(m.text(hexes, 8) + "-" + m.text(hexes, 4) + "-4" + m.text(hexes, 3) + "-a" + m.text(hexes, 3) + "-" + m.text(hexes, 12))
-	case "aws":
-		return one(m.text(letters+"/+", 40))
 	case "awsid":
 		return one("AKI" + "A" + m.text(uppers+"234567", 16))
 	case "awstemp":

@@ -63,7 +63,7 @@ type span struct {
 // URL, captured by a group that repeats.
 func (f finding) span(text string) (start, end int) {
 	start, end = f.start, f.end
-	if start >= end || f.rule.fragment[f.group] {
+	if start >= end || f.rule.fragment()[f.group] {
 		start, end = f.matchStart, f.matchEnd
 	}
 	return tidy(text, start, end)

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-
-	"github.com/zricethezav/gitleaks/v8/config"
 )
 
 // report drops the findings that gitleaks drops after all rules have run, and
@@ -46,9 +44,9 @@ func (set *ruleSet) composite(found []finding) []finding {
 
 // satisfied reports whether each rule that f's rule requires has a finding near f.
 func satisfied(f finding, found []finding) bool {
-	for _, required := range f.rule.RequiredRules {
+	for _, required := range f.rule.required {
 		if !slices.ContainsFunc(found, func(other finding) bool {
-			return other.rule.RuleID == required.RuleID && near(f, other, required)
+			return other.rule.RuleID == required.id && near(f, other, required)
 		}) {
 			return false
 		}
@@ -56,11 +54,9 @@ func satisfied(f finding, found []finding) bool {
 	return true
 }
 
-func near(f, other finding, required *config.Required) bool {
-	if required.WithinLines != nil && abs(f.line-other.line) > *required.WithinLines {
-		return false
-	}
-	return required.WithinColumns == nil || abs(f.column-other.column) <= *required.WithinColumns
+func near(f, other finding, required requirement) bool {
+	return (required.lines < 0 || abs(f.line-other.line) <= required.lines) &&
+		(required.columns < 0 || abs(f.column-other.column) <= required.columns)
 }
 
 func abs(n int) int {

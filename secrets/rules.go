@@ -4,12 +4,16 @@ import (
 	_ "embed"
 	"fmt"
 	"regexp/syntax"
-	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/viper"
 	"github.com/zricethezav/gitleaks/v8/config"
+
+	"memoir/lazyregexp"
 )
+
+//go:generate go test -run ^TestTheBuiltInRulesAreThoseOfTheConfigurations$ -update .
 
 //go:embed extra.toml
 var extraConfig string
@@ -27,18 +31,18 @@ const (
 // have a name that one of them knows.
 const fallbackTag = "fallback"
 
-// rule is one rule with what is known about its expression.
+// rule is one rule with what is made of its expression when a text asks for it.
 type rule struct {
-	config.Rule
-	label    string // the id in the form in which a marker carries it
-	rank     rank
-	fallback bool   // it need not look at what other rules have found
-	fragment []bool // by group: it captures only a piece of what is secret
+	ruleSpec
+	Regex    *lazyregexp.Regexp
+	Path     *lazyregexp.Regexp // nil unless the rule is for files of certain names
+	label    string             // the id in the form in which a marker carries it
+	fragment func() []bool      // by group: it captures only a piece of what is secret
 	allow    []*allowlist
 	searcher
 }
 
-// ruleSet is everything that a Scanner compiles.
+// ruleSet is everything that a Scanner has.
 type ruleSet struct {
 	rules  []*rule // in the order of their ids
 	byID   map[string]*rule
@@ -51,36 +55,39 @@ type ruleSet struct {
 // same. It costs nothing, where a Scanner would have to compile them.
 func BuiltIn() string { return config.DefaultConfig + extraConfig + "\n# boundary: " + wider + "\n" }
 
-// loadRules reads and compiles gitleaks' default rules, the built-in extra ones
-// if wanted, a person's own, and a project's.
+// loadRules returns gitleaks' default rules, the built-in extra ones if wanted, a
+// person's own, and a project's.
 func loadRules(options Options, extra bool) (*ruleSet, error) {
-	compiled, own, err := readRules(options, extra)
+	if extra && options.ConfigPath == "" && options.ProjectPath == "" {
+		return newRuleSet(builtIn), nil
+	}
+	s, err := readRules(options, extra)
 	if err != nil {
 		return nil, err
 	}
-	return newRuleSet(compiled, own)
+	return newRuleSet(s), nil
 }
 
 // Check reads the rules that a Scanner of these options would have, and returns the error
-// that New would, without preparing a search: it takes a fraction of the time.
+// that New would, without preparing a search.
 func Check(options Options) error {
 	options.ConfigPath, options.ProjectPath = existing(options.ConfigPath), existing(options.ProjectPath)
-	_, _, err := readRules(options, true)
+	_, err := readRules(options, true)
 	return err
 }
 
-// readRules is loadRules without what a search needs. It names the rules of extra.toml.
-func readRules(options Options, extra bool) (compiled config.Config, own map[string]bool, err error) {
+// readRules reads the rules from the configurations that they come from.
+func readRules(options Options, extra bool) (specs, error) {
 	merged, err := parseConfig(config.DefaultConfig)
 	if err != nil {
-		return compiled, nil, fmt.Errorf("read gitleaks' default rules: %w", err)
+		return specs{}, fmt.Errorf("read gitleaks' default rules: %w", err)
 	}
-	own = map[string]bool{}
+	own := map[string]bool{}
 	if extra {
 		widen(&merged)
 		more, err := parseConfig(extraConfig)
 		if err != nil {
-			return compiled, nil, fmt.Errorf("read the built-in extra rules: %w", err)
+			return specs{}, fmt.Errorf("read the built-in extra rules: %w", err)
 		}
 		for _, r := range more.Rules {
 			own[r.ID] = true
@@ -91,23 +98,23 @@ func readRules(options Options, extra bool) (compiled config.Config, own map[str
 	if options.ConfigPath != "" {
 		at = options.ConfigPath
 		if err := mergeFile(&merged, at, 0); err != nil {
-			return compiled, nil, err
+			return specs{}, err
 		}
 	}
 	if options.ProjectPath != "" {
 		at = options.ProjectPath
 		if err := mergeProject(&merged, at, options.ProjectTrusted); err != nil {
-			return compiled, nil, err
+			return specs{}, err
 		}
 	}
-	compiled, err = translate(merged)
+	compiled, err := translate(merged)
 	if err != nil {
 		if at != "" {
-			return compiled, nil, configError(at, err)
+			return specs{}, configError(at, err)
 		}
-		return compiled, nil, fmt.Errorf("compile the built-in rules: %w", err)
+		return specs{}, fmt.Errorf("compile the built-in rules: %w", err)
 	}
-	return compiled, own, nil
+	return newSpecs(compiled, own)
 }
 
 // parseConfig reads a configuration in gitleaks' TOML form. It uses a viper of
@@ -131,33 +138,43 @@ func translate(c config.ViperConfig) (config.Config, error) {
 	return c.Translate()
 }
 
-func newRuleSet(c config.Config, own map[string]bool) (*ruleSet, error) {
-	lists := allowlists{}
-	set := &ruleSet{byID: map[string]*rule{}, global: lists.of(c.Allowlists), labels: map[string]bool{}}
-	for _, id := range slices.Compact(slices.Sorted(slices.Values(c.OrderedRules))) {
-		r := &rule{Rule: c.Rules[id], label: label(id), allow: lists.of(c.Rules[id].Allowlists)}
-		if r.Regex == nil {
-			continue // a rule about file names; a text has none
+func newRuleSet(s specs) *ruleSet {
+	lists := make([]*allowlist, len(s.lists))
+	for i, list := range s.lists {
+		lists[i] = newAllowlist(list)
+	}
+	named := func(places []int) []*allowlist {
+		out := make([]*allowlist, len(places))
+		for i, at := range places {
+			out[i] = lists[at]
 		}
-		switch {
-		case strings.Contains(strings.ToLower(id), "generic"):
-			r.rank = rankGeneric
-		case own[id] || r.Path != nil:
-			r.rank = rankExtra
+		return out
+	}
+	set := &ruleSet{byID: make(map[string]*rule, len(s.rules)), global: named(s.global), labels: make(map[string]bool, len(s.rules))}
+	for _, from := range s.rules {
+		r := &rule{
+			ruleSpec: from, label: label(from.RuleID), allow: named(from.lists), Regex: lazyregexp.New(from.expr),
+			fragment: sync.OnceValue(func() []bool { return fragments(mustParse(from.expr)) }),
+			searcher: newSearcher(from.expr, from.places, from.Keywords),
 		}
-		tree, err := syntax.Parse(r.Regex.String(), syntax.Perl)
-		if err != nil {
-			return nil, fmt.Errorf("parse the expression of rule %s: %w", id, err)
+		if from.path != "" {
+			r.Path = lazyregexp.New(from.path)
 		}
-		r.fallback = slices.Contains(r.Tags, fallbackTag)
-		r.fragment = fragments(tree, r.Regex.NumSubexp())
-		r.searcher = newSearcher(tree, r.Regex.String(), r.Keywords)
 		set.rules = append(set.rules, r)
-		set.byID[id] = r
+		set.byID[from.RuleID] = r
 		set.labels[r.label] = true
 	}
 	set.index = newIndex(set.rules)
-	return set, nil
+	return set
+}
+
+// mustParse parses an expression that has been parsed before.
+func mustParse(expr string) *syntax.Regexp {
+	tree, err := syntax.Parse(expr, syntax.Perl)
+	if err != nil {
+		panic("secrets: a valid expression does not parse: " + err.Error())
+	}
+	return tree
 }
 
 func (set *ruleSet) ids() []string {
@@ -188,8 +205,8 @@ func label(id string) string {
 // fragments tells which groups of an expression capture a mere piece of the secret:
 // the last of several repetitions, like four digits inside of a UUID, or a fixed
 // string, like the name of a token's header.
-func fragments(tree *syntax.Regexp, groups int) []bool {
-	out := make([]bool, groups+1)
+func fragments(tree *syntax.Regexp) []bool {
+	out := make([]bool, tree.MaxCap()+1)
 	var walk func(re *syntax.Regexp, repeated bool)
 	walk = func(re *syntax.Regexp, repeated bool) {
 		switch re.Op {

@@ -34,7 +34,10 @@ func (r *rule) judge(lines *lineIndex, start, end int, global []*allowlist) (fin
 	// gitleaks looks for the groups in the match alone, without what surrounds it. It
 	// nearly always begins where the match does; looking there only is cheaper.
 	secretStart, secretEnd, group := 0, len(match), 0
-	groups := r.first().FindStringSubmatchIndex(match)
+	groups, ok := r.tracer().trace(match, 0, len(match))
+	if !ok {
+		groups = r.first().FindStringSubmatchIndex(match)
+	}
 	if groups == nil {
 		groups = r.Regex.FindStringSubmatchIndex(match)
 	}

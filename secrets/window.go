@@ -3,7 +3,6 @@ package secrets
 import (
 	"cmp"
 	"regexp"
-	"regexp/syntax"
 	"slices"
 	"strings"
 	"sync"
@@ -28,7 +27,8 @@ import (
 type searcher struct {
 	anchors        []*anchorSearch
 	needsKeyword   bool // a match does not imply that the text has a keyword
-	foreignKeyword bool // a keyword is not in ASCII
+	foreignKeyword bool // a keyword is not in ASCII, or too short to be looked for
+	tracer         func() *tracer
 	first          func() *regexp.Regexp
 	inside         func() *regexp.Regexp
 }
@@ -49,17 +49,24 @@ type hit struct {
 	end    int // the largest
 }
 
-func newSearcher(tree *syntax.Regexp, expr string, keywords []string) searcher {
+func newSearcher(expr string, anchors []anchor, keywords []string) searcher {
 	s := searcher{
+		tracer: sync.OnceValue(func() *tracer { return newTracer(expr) }),
 		first:  sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\A(?:` + expr + `)`) }),
 		inside: sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\A(?s:.)(?:` + expr + `)`) }),
 	}
 	implied := true
-	for _, a := range anchorsOf(tree) {
+	for _, a := range anchors {
 		s.anchors = append(s.anchors, &anchorSearch{
-			anchor:    a,
-			backwards: sync.OnceValue(func() *dfa { return newDFA(reverse(a.before)) }),
-			forwards:  sync.OnceValue(func() *dfa { return newDFA(a.from) }),
+			anchor: a,
+			backwards: sync.OnceValue(func() *dfa {
+				before, _ := parts(mustParse(expr), a.path)
+				return newDFA(reverse(before))
+			}),
+			forwards: sync.OnceValue(func() *dfa {
+				_, from := parts(mustParse(expr), a.path)
+				return newDFA(from)
+			}),
 		})
 		for _, text := range a.literals {
 			implied = implied && slices.ContainsFunc(keywords, func(k string) bool { return strings.Contains(text, k) })
@@ -67,7 +74,7 @@ func newSearcher(tree *syntax.Regexp, expr string, keywords []string) searcher {
 	}
 	s.needsKeyword = len(keywords) > 0 && (s.anchors == nil || !implied)
 	s.foreignKeyword = slices.ContainsFunc(keywords, func(k string) bool {
-		return k == "" || strings.ContainsFunc(k, func(c rune) bool { return c > unicode.MaxASCII })
+		return len(k) < minLiteral || strings.ContainsFunc(k, func(c rune) bool { return c > unicode.MaxASCII })
 	})
 	return s
 }
@@ -126,6 +133,9 @@ func (s *searcher) matches(text string, hits []hit) (found [][2]int, ok bool) {
 // prefer returns the end of the match that begins at start, of which the largest
 // possible end is known.
 func (s *searcher) prefer(text string, start, end int) (int, bool) {
+	if groups, ok := s.tracer().trace(text, start, end); ok && groups != nil {
+		return groups[1], true
+	}
 	for _, cut := range []int{min(len(text), end+utf8.UTFMax), len(text)} {
 		if start == 0 {
 			if m := s.first().FindStringIndex(text[:cut]); m != nil && m[1] <= end {

@@ -19,7 +19,7 @@ func allMatches(s *searcher, text string) ([][2]int, bool) {
 		}
 	}
 	var hits []hit
-	newAutomaton(literals).scan(text, func(id int32, end int) {
+	newMatcher(literals).scan(text, func(id int32, end int) {
 		if h, ok, _ := owners[id].probe(text, end-len(literals[id])); ok {
 			hits = append(hits, h)
 		}
@@ -42,7 +42,7 @@ func TestASearcherFindsTheMatchesOfItsExpression(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := newSearcher(tree, expr, nil)
+		s := newSearcher(expr, anchorsOf(tree), nil)
 		if s.anchors == nil {
 			t.Errorf("%s has no anchor", expr)
 			continue
@@ -135,15 +135,15 @@ func TestATextThatWouldTakeTooLongIsSearchedInTheOrdinaryWay(t *testing.T) {
 	}
 }
 
-func TestAnAutomatonFindsEveryLiteral(t *testing.T) {
+func TestAMatcherFindsEveryLiteral(t *testing.T) {
 	t.Parallel()
 	literals := []string{"he", "she", "hers", "his", "s.", "e"}
 	random := newRandom(5)
-	a := newAutomaton(literals)
+	m := newMatcher(literals)
 	for range 500 {
 		text := randomText([]string{"h", "e", "S", "r", "i", "s", ".", "é"}, random.IntN(20), random)
 		got := map[[2]int]bool{}
-		a.scan(text, func(id int32, end int) { got[[2]int{int(id), end}] = true })
+		m.scan(text, func(id int32, end int) { got[[2]int{int(id), end}] = true })
 		want := map[[2]int]bool{}
 		for id, l := range literals {
 			for end := len(l); end <= len(text); end++ {

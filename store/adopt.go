@@ -3,8 +3,9 @@ package store
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 
 	"memoir"
 )
@@ -20,6 +21,10 @@ type Adoption struct {
 	// ExtractionsLost says that extractions that the memory rests on may be lost. Otherwise
 	// those that are missing were withdrawn, and stay so.
 	ExtractionsLost bool
+	// Ahead says that the database is from before the memory: of the extractions those are
+	// lost of which it does not know that there ever was one, and the project stays due
+	// for what it is due for.
+	Ahead bool
 	// Notes by the generation that was edited. Those on a generation that has notes
 	// already are left out.
 	Notes map[int64][]memoir.Note
@@ -30,7 +35,7 @@ type Adopted struct {
 	Project     bool // it was registered
 	Extractions int
 	Notes       int
-	Lost        []string // sessions that the memory rests on and nothing is left of
+	Lost        []string // sessions that the memory rests on and nothing else is left of: what it has of them stays
 }
 
 // IsNew reports whether no project was ever claimed in this database: memory that
@@ -72,8 +77,10 @@ func (s *Store) Adopt(ctx context.Context, a Adoption) (out Adopted, err error) 
 			a.ExtractionsLost = true
 		}
 		for _, e := range a.Extractions {
-			if !a.ExtractionsLost {
-				break
+			if lost, err := a.lost(t, e.SessionKey); err != nil {
+				return err
+			} else if !lost {
+				continue
 			}
 			stored, err := s.adoptExtraction(t, a.Project.ID, e)
 			if err != nil {
@@ -90,11 +97,21 @@ func (s *Store) Adopt(ctx context.Context, a Adoption) (out Adopted, err error) 
 			return err
 		}
 		if a.ExtractionsLost {
-			out.Lost, err = dropUnknownInputs(t, a)
+			_, out.Lost, err = absent(t, a.Project.ID, slices.Sorted(maps.Keys(a.Generation.Inputs)))
 		}
 		return err
 	})
 	return out, s.explain(err, "taking over the memory of project %s", a.Project.ID)
+}
+
+// lost reports whether a session's extraction, if it is missing, was lost rather than
+// withdrawn.
+func (a Adoption) lost(t tx, key string) (lost bool, err error) {
+	if a.ExtractionsLost || !a.Ahead {
+		return a.ExtractionsLost, nil
+	}
+	err = t.get(`SELECT NOT EXISTS (SELECT 1 FROM job WHERE kind = 'extract' AND key = ? AND done_version <> '')`, []any{key}, &lost)
+	return lost, err
 }
 
 // upsertKnown registers a project. That it was known by its id is no name of it.
@@ -106,13 +123,14 @@ func upsertKnown(t tx, p memoir.Project) error {
 	return upsertProject(t, p)
 }
 
-// adoptExtraction stores one unless there is one, or its session was forgotten. Its
-// session counts as read if it has no files; otherwise it is read once more, which costs
-// nothing if it is what it was.
+// adoptExtraction stores one unless there is one, its session was forgotten, or what it
+// gave was undone. Its session counts as read if it has no files, or was read to the same
+// content; otherwise it is read once more, which costs nothing if it is what it was.
 func (s *Store) adoptExtraction(t tx, projectID string, e memoir.Extraction) (bool, error) {
 	var known bool
 	err := t.get(`SELECT EXISTS (SELECT 1 FROM extraction WHERE session_key = ?1)
-		OR EXISTS (SELECT 1 FROM mark WHERE session_key = ?1 AND forgotten)`, []any{e.SessionKey}, &known)
+		OR EXISTS (SELECT 1 FROM mark WHERE session_key = ?1 AND forgotten)
+		OR EXISTS (SELECT 1 FROM job WHERE kind = 'extract' AND key = ?1 AND gave = 2)`, []any{e.SessionKey}, &known)
 	if err != nil || known {
 		return false, err
 	}
@@ -133,8 +151,16 @@ func (s *Store) adoptExtraction(t tx, projectID string, e memoir.Extraction) (bo
 	if err != nil {
 		return false, err
 	}
-	_, err = t.exec(`INSERT INTO job (kind, key, status, done_hash, filter_version) VALUES ('extract', ?1, 'done', ?2, ?3)
-		ON CONFLICT (kind, key) DO UPDATE SET done_hash = excluded.done_hash, done_version = '', filter_version = excluded.filter_version`,
+	// Marks of a later reading would say that what is new since is in it.
+	_, err = t.exec(`DELETE FROM extraction_mark WHERE session_key = ?1
+		AND NOT EXISTS (SELECT 1 FROM job WHERE kind = 'extract' AND key = ?1 AND done_hash = ?2 AND filter_version = ?3)`,
+		e.SessionKey, e.ContentHash, e.FilterVersion)
+	if err != nil {
+		return false, err
+	}
+	_, err = t.exec(`INSERT INTO job (kind, key, status, done_hash, filter_version, gave) VALUES ('extract', ?1, 'done', ?2, ?3, 1)
+		ON CONFLICT (kind, key) DO UPDATE SET gave = 1, done_hash = excluded.done_hash, filter_version = excluded.filter_version,
+			done_version = iif(done_hash = excluded.done_hash AND filter_version = excluded.filter_version, done_version, '')`,
 		e.SessionKey, e.ContentHash, e.FilterVersion)
 	if err != nil {
 		return false, err
@@ -161,42 +187,4 @@ func adoptNotes(t tx, a Adoption) (n int, err error) {
 		}
 	}
 	return n, nil
-}
-
-// dropUnknownInputs takes out of the record of the live generation the sessions that
-// nothing is known of any more: missing inputs would count as withdrawn.
-func dropUnknownInputs(t tx, a Adoption) (lost []string, err error) {
-	var list string
-	err = t.get(`SELECT inputs FROM generation WHERE project_id = ? AND n = ?`, []any{a.Project.ID, a.Generation.N}, &list)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil
-	} else if err != nil {
-		return nil, err
-	}
-	inputs := map[string]string{}
-	if err := json.Unmarshal([]byte(list), &inputs); err != nil {
-		return nil, err
-	}
-	lost, err = keysOf(t, `SELECT value FROM json_each(?) WHERE value NOT IN (SELECT session_key FROM extraction)
-		AND value NOT IN (SELECT session_key FROM mark WHERE forgotten) ORDER BY value`, jsonList(keysIn(inputs)))
-	if err != nil || len(lost) == 0 {
-		return nil, err
-	}
-	for _, key := range lost {
-		delete(inputs, key)
-	}
-	text, err := json.Marshal(inputs)
-	if err != nil {
-		return nil, err
-	}
-	_, err = t.exec(`UPDATE generation SET inputs = ? WHERE project_id = ? AND n = ?`, string(text), a.Project.ID, a.Generation.N)
-	return lost, err
-}
-
-func keysIn(inputs map[string]string) []string {
-	keys := []string{}
-	for key := range inputs {
-		keys = append(keys, key)
-	}
-	return keys
 }

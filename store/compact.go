@@ -20,15 +20,11 @@ func (s *Store) SetManifestHash(ctx context.Context, projectID string, n int64, 
 // write-ahead log. It needs the database for itself for a moment: CodeBusy says that
 // another process reads or writes.
 func (s *Store) Compact(ctx context.Context) error {
-	if s.durable == nil {
-		return errReadOnly
+	done, err := s.turn(ctx)
+	if err != nil {
+		return err
 	}
-	select {
-	case s.writing <- struct{}{}:
-		defer func() { <-s.writing }()
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	defer done()
 	if err := s.alone(ctx, `VACUUM`); err != nil {
 		return s.explain(err, "compacting database")
 	}

@@ -42,8 +42,12 @@ type connector struct {
 	driver *sqlite3.SQLiteDriver
 }
 
+// Connect opens the file, without looking at the context: what it waits for is bounded by
+// the busy timeout.
 func (c connector) Connect(context.Context) (driver.Conn, error) { return c.driver.Open(c.dsn) }
-func (c connector) Driver() driver.Driver                        { return c.driver }
+
+// Driver is SQLite's.
+func (c connector) Driver() driver.Driver { return c.driver }
 
 // connector holds every pragma of a connection. The busy timeout comes first
 // because each of the others may find the database locked.
@@ -56,7 +60,7 @@ func (s *Store) connector(p purpose) driver.Connector {
 	switch p {
 	case forReading:
 		query.Set("mode", "ro")
-		if s.quick == nil && unwritable(s.path) {
+		if s.foreign || s.quick == nil && unwritable(s.path) {
 			query.Set("immutable", "1")
 		}
 	case forQuickWrites:
@@ -163,20 +167,30 @@ func (s *Store) quickly(ctx context.Context, fn func(tx) error) error {
 	return s.write(ctx, s.quick, fn)
 }
 
-func (s *Store) write(ctx context.Context, db *sql.DB, fn func(tx) error) error {
-	if db == nil {
-		return errReadOnly
+// turn waits until nothing else in this process writes; done ends the turn. The error is
+// errReadOnly, or the cause of a context that is done.
+func (s *Store) turn(ctx context.Context) (done func(), err error) {
+	if s.durable == nil {
+		return nil, errReadOnly
 	}
 	select {
 	case s.writing <- struct{}{}:
-		defer func() { <-s.writing }()
+		return func() { <-s.writing }, nil
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	}
+}
+
+func (s *Store) write(ctx context.Context, db *sql.DB, fn func(tx) error) error {
+	done, err := s.turn(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
 	if failpoint.Before("begin") != nil {
 		return errFull
 	}
-	err := s.transact(ctx, db, "BEGIN IMMEDIATE", func(t tx) error {
+	err = s.transact(ctx, db, "BEGIN IMMEDIATE", func(t tx) error {
 		if err := fn(t); err != nil {
 			return err
 		}

@@ -213,7 +213,8 @@ func (s *Store) FailProject(ctx context.Context, c ProjectClaim, f Failure, p Po
 }
 
 // GiveBackProject returns a claim that is still ours without counting an attempt. A
-// project that had to wait goes on waiting, and one that failed too often stays so.
+// project that had to wait goes on waiting, one that failed too often stays so, and one that
+// is not due, as it was held for other work, is done.
 // Like GiveBack, it goes on for a second when ctx has ended.
 func (s *Store) GiveBackProject(ctx context.Context, c ProjectClaim) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackWithin)
@@ -224,7 +225,8 @@ func (s *Store) GiveBackProject(ctx context.Context, c ProjectClaim) error {
 
 func (s *Store) giveBackProject(t tx, c ProjectClaim) error {
 	_, err := t.exec(`UPDATE job SET owner = '', holder = '', lease_until = 0,
-			status = CASE WHEN errand = 2 THEN 'dead' WHEN next_attempt_at > ?1 THEN 'error' ELSE 'pending' END
+			status = CASE WHEN errand = 2 THEN 'dead' WHEN next_attempt_at > ?1 THEN 'error'
+				WHEN EXISTS (SELECT 1 FROM project p WHERE p.id = job.key AND NOT `+isDue+`) THEN 'done' ELSE 'pending' END
 		WHERE kind = 'consolidate' AND key = ?2 AND owner = ?3 AND status = 'running'`, millis(s.now()), c.ProjectID, c.Token)
 	return err
 }

@@ -53,3 +53,34 @@ func TestAWaitingProjectThatForgetsSaysStillThatItFailed(t *testing.T) {
 		t.Errorf("its last error is %q", c.LastError)
 	}
 }
+
+func TestAProjectThatWasHeldForOtherWorkIsPendingOnlyIfItIsDue(t *testing.T) {
+	t.Parallel()
+	s, _ := newDue(t)
+	status := func() (status string) {
+		must(t, s.read(t.Context(), func(t tx) error {
+			return t.get(`SELECT status FROM job WHERE kind = 'consolidate' AND key = ?`, []any{project}, &status)
+		}))
+		return status
+	}
+	must(t, s.GiveBackProject(t.Context(), claimAlways(t, s)))
+	if got := status(); got != "pending" {
+		t.Errorf("due, it is %s", got)
+	}
+	must(t, s.FinishProjectUnchanged(t.Context(), claimProject(t, s)))
+	before, err := s.Standings(t.Context())
+	must(t, err)
+	must(t, s.GiveBackProject(t.Context(), claimAlways(t, s)))
+	if got := status(); got != "done" {
+		t.Errorf("not due, it is %s", got)
+	}
+	after, err := s.Standings(t.Context())
+	if must(t, err); !after[project].Consolidated.Equal(before[project].Consolidated) || before[project].Consolidated.IsZero() {
+		t.Errorf("consolidated %v, and %v before", after[project].Consolidated, before[project].Consolidated)
+	}
+	must(t, s.Enqueue(t.Context(), project))
+	must(t, s.GiveBackProject(t.Context(), claimAlways(t, s)))
+	if got := status(); got != "pending" {
+		t.Errorf("asked for, it is %s", got)
+	}
+}

@@ -182,16 +182,20 @@ func (s *Store) migrateNow(ctx context.Context, migrations fs.FS, want int64) (b
 			return "", err
 		}
 	}
-	if err := apply(t.ctx, db, migrations, want); err != nil {
-		return backup, err
-	}
-	dangling := 0
-	err = t.each("PRAGMA foreign_key_check", nil, func(func(...any) error) error { dangling++; return nil })
+	// Another program may have deleted rows without looking after references: doctor tells.
+	before, err := dangling(t)
 	if err != nil {
 		return backup, err
 	}
-	if dangling > 0 {
-		return backup, fmt.Errorf("%d rows would refer to rows that are gone", dangling)
+	if err := apply(t.ctx, db, migrations, want); err != nil {
+		return backup, err
+	}
+	after, err := dangling(t)
+	if err != nil {
+		return backup, err
+	}
+	if n := after - before; n > 0 {
+		return backup, fmt.Errorf("%d rows would refer to rows that are gone", n)
 	}
 	if failpoint.Before("commit") != nil {
 		return backup, errFull
@@ -207,6 +211,12 @@ func (s *Store) migrateNow(ctx context.Context, migrations fs.FS, want int64) (b
 	}
 	failpoint.After("committed")
 	return backup, nil
+}
+
+// dangling counts the rows that refer to rows that are gone.
+func dangling(t tx) (n int, err error) {
+	err = t.each("PRAGMA foreign_key_check", nil, func(func(...any) error) error { n++; return nil })
+	return n, err
 }
 
 // apply brings the schema that a connection sees to a version.

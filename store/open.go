@@ -32,6 +32,9 @@ type Options struct {
 	// Waiting is called when the database has been waited for so long that a person would
 	// ask why, once each time. It may be called by several goroutines. Nil: nobody asks.
 	Waiting func()
+	// LogMoved is called when a log of another database lay beside this one and was moved
+	// aside, with where it is now. Nil: nobody asks.
+	LogMoved func(to string)
 	// Rand spreads delays; it returns a number in [0, 1). Nil means a random one.
 	Rand func() float64
 }
@@ -47,6 +50,7 @@ type Store struct {
 	durable *sql.DB       // one connection, synchronous=FULL: survives power loss
 	quick   *sql.DB       // one connection, synchronous=NORMAL: may lose the last commits, never more
 	readers *sql.DB       // refuses to write
+	foreign bool          // the log beside it is another database's, and is not looked at
 	writing chan struct{} // holds a token while this process writes: the two handles don't compete
 }
 
@@ -100,6 +104,18 @@ func open(ctx context.Context, path string, o Options, migrations fs.FS) (*Store
 	}
 	if err := checkHeader(path); err != nil {
 		return nil, err
+	}
+	if s.foreign, err = hasForeignLog(path); err != nil {
+		return nil, err
+	}
+	if s.foreign && !o.ReadOnly {
+		to, err := moveLog(path)
+		if err != nil {
+			return nil, err
+		}
+		if s.foreign = false; o.LogMoved != nil && to != "" {
+			o.LogMoved(to)
+		}
 	}
 	if o.ReadOnly {
 		s.readers = sql.OpenDB(s.connector(forReading))

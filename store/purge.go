@@ -33,15 +33,11 @@ func (s *Store) Purging(ctx context.Context) (purging bool, err error) {
 // the database for itself for a moment: CodeBusy says that another process reads or
 // writes. BeginPurge comes before.
 func (s *Store) Purge(ctx context.Context) (removed []string, err error) {
-	if s.durable == nil {
-		return nil, errReadOnly
+	done, err := s.turn(ctx)
+	if err != nil {
+		return nil, err
 	}
-	select {
-	case s.writing <- struct{}{}:
-		defer func() { <-s.writing }()
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
+	defer done()
 	if removed, err = s.removeCopies(); err != nil {
 		return removed, err
 	}

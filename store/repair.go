@@ -297,7 +297,9 @@ func readPages(path string) (file *page.File, closeFiles func(), err error) {
 		}
 		readers[i], sizes[i] = f, info.Size()
 	}
-	file, err = page.Open(readers[0], sizes[0], readers[1], sizes[1])
+	if file, err = page.Open(readers[0], sizes[0], readers[1], sizes[1]); err == nil && sizes[1] > 0 {
+		err = ignoreOtherHome(file, readers[0], sizes[0])
+	}
 	if err != nil {
 		closeFiles()
 		return nil, nil, storageError(err, "reading database %s", path)
@@ -307,6 +309,7 @@ func readPages(path string) (file *page.File, closeFiles func(), err error) {
 
 type emptyFile struct{}
 
+// ReadAt is at the end, wherever it reads.
 func (emptyFile) ReadAt([]byte, int64) (int, error) { return 0, io.EOF }
 
 // openRegular opens a file for reading; nil if there is none, or something else there.

@@ -18,7 +18,12 @@ func (r *Repair) Fill(ctx context.Context, fn func(*Store) error) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(fn(s), s.Close())
+	err = errors.Join(fn(s), s.Close())
+	// The database that takes the old one's place makes its own.
+	if gone := failpoint.Remove(s.reservePath()); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
+		err = errors.Join(err, storageError(gone, "repairing database %s", r.path))
+	}
+	return err
 }
 
 // Finish moves the old database aside, with its log, and puts the new one in its place.

@@ -91,8 +91,10 @@ func (s *Store) storeExtraction(t tx, e memoir.Extraction, withdraw bool) (outco
 	}
 	if e.Empty() {
 		switch {
+		case prior == nil && withdraw:
+			return "empty", setGave(t, e.SessionKey, gaveUndone)
 		case prior == nil:
-			return "empty", nil
+			return "empty", setGave(t, e.SessionKey, gaveNothing)
 		case !withdraw:
 			return outcomeKept, nil
 		}
@@ -101,8 +103,10 @@ func (s *Store) storeExtraction(t tx, e memoir.Extraction, withdraw bool) (outco
 				return "", err
 			}
 		}
-		_, err := t.exec(`DELETE FROM extraction WHERE session_key = ?`, e.SessionKey)
-		return "withdrawn", err
+		if _, err := t.exec(`DELETE FROM extraction WHERE session_key = ?`, e.SessionKey); err != nil {
+			return "", err
+		}
+		return "withdrawn", setGave(t, e.SessionKey, gaveUndone)
 	}
 	outcome = "unchanged"
 	if prior != nil {
@@ -126,7 +130,10 @@ func (s *Store) storeExtraction(t tx, e memoir.Extraction, withdraw bool) (outco
 			seq = excluded.seq, stored_at = excluded.stored_at`,
 		e.SessionKey, e.ProjectID, e.RawMemory, e.RolloutSummary, e.RolloutSlug, e.Title, e.CWD, e.Branch,
 		millis(e.StartedAt), millis(e.EndedAt), e.ContentHash, e.FilterVersion, e.Model, e.Seq, millis(s.now()))
-	return outcome, err
+	if err != nil {
+		return "", err
+	}
+	return outcome, setGave(t, e.SessionKey, gaveExtraction)
 }
 
 // sameMemory reports whether a consolidation can't tell two extractions apart.

@@ -118,9 +118,10 @@ func (s *Store) fail(t tx, kind, key, token string, f Failure, p Policy) error {
 	return err
 }
 
-// Retry makes dead and failed jobs claimable again at once, with all their
-// attempts: those of the given sessions' keys and projects' ids, or all of them.
-// One that processes died over still runs last and alone. It returns how many.
+// Retry makes jobs that were given up, that failed, or that processes died over claimable
+// again at once, with all their attempts: those of the given sessions' keys and
+// projects' ids, or all of them. It returns how many. Of one that processes died over
+// all deaths but one are taken back, so that it still runs last and alone.
 func (s *Store) Retry(ctx context.Context, keys ...string) (int, error) {
 	var revived []string
 	err := s.quickly(ctx, func(t tx) (err error) {
@@ -129,7 +130,7 @@ func (s *Store) Retry(ctx context.Context, keys ...string) (int, error) {
 			where, args = ` AND key IN (SELECT value FROM json_each(?))`, append(args, jsonList(keys))
 		}
 		revived, err = keysOf(t, `UPDATE job SET status = 'pending', attempts = 0, crashes = min(crashes, 1), next_attempt_at = 0
-			WHERE status IN ('error', 'dead')`+where+` RETURNING key`, args...)
+			WHERE (status IN ('error', 'dead') OR status = 'pending' AND crashes > 0)`+where+` RETURNING key`, args...)
 		if err != nil {
 			return err
 		}

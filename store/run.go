@@ -67,7 +67,7 @@ func (s *Store) EndRun(ctx context.Context, id string, end RunEnd) error {
 	return s.explain(err, "noting how a run ended")
 }
 
-// Runs lists the latest runs, the last begun first.
+// Runs lists the latest runs, at most runsKept, the last begun first.
 func (s *Store) Runs(ctx context.Context) ([]RunRow, error) {
 	runs := []RunRow{}
 	err := s.read(ctx, func(t tx) error {

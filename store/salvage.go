@@ -60,20 +60,30 @@ func (s *salvage) isForeign() bool {
 // readSchema finds the roots of the trees. An entry that can't be read leaves its tree
 // without a name: its pages are then told by what their rows look like.
 func (s *salvage) readSchema() {
-	s.roots = map[string]uint32{}
-	s.file.Tree(1, false, func(found page.Found) {
+	var pages []uint32
+	s.roots, pages = rootsOf(s.file)
+	for _, n := range pages {
+		s.read[n] = true
+	}
+}
+
+// rootsOf lists the roots of a database's trees by name, and the pages that tell them.
+func rootsOf(file *page.File) (roots map[string]uint32, pages []uint32) {
+	roots = map[string]uint32{}
+	file.Tree(1, false, func(found page.Found) {
 		for _, row := range found.Rows {
 			if len(row.Values) != 5 {
 				continue
 			}
 			name, isName := row.Values[1].(string)
 			root, isRoot := row.Values[3].(int64)
-			if isName && isRoot && root > 1 && root <= int64(s.file.Pages()) {
-				s.roots[name] = uint32(root)
+			if isName && isRoot && root > 1 && root <= int64(file.Pages()) {
+				roots[name] = uint32(root)
 			}
 		}
-		s.read[found.Page] = true
+		pages = append(pages, found.Page)
 	})
+	return roots, pages
 }
 
 // all copies every table.
@@ -95,10 +105,16 @@ func (s *salvage) all() error {
 			s.index(o)
 		}
 	}
+	if err := s.notice(); err != nil {
+		return err
+	}
 	if len(s.damaged) > 0 {
 		if err := s.strays(); err != nil {
 			return err
 		}
+	}
+	if err := s.mendIDs(); err != nil {
+		return err
 	}
 	if err := s.dropStrangers(); err != nil {
 		return err
@@ -202,6 +218,21 @@ func (s *salvage) index(o object) {
 		s.counted[tb.name] = max(s.counted[tb.name], rows)
 		s.sure[tb.name] = s.sure[tb.name] || isKey
 	}
+}
+
+// notice counts a table as damaged that has fewer rows than a sound index of it: a page
+// that took the place of another leads to other rows, and nothing about it looks wrong.
+func (s *salvage) notice() error {
+	for name, rows := range s.counted {
+		var read int
+		if err := s.into.get(`SELECT count(*) FROM "`+name+`"`, nil, &read); err != nil {
+			return err
+		}
+		if read < rows {
+			s.damaged[name] = true
+		}
+	}
+	return nil
 }
 
 // strays looks through the pages that no tree led to. A page belongs to the damaged

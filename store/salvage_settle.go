@@ -10,6 +10,9 @@ func (s *salvage) settle() error {
 	if err := s.keepForgotten(); err != nil {
 		return err
 	}
+	if err := s.dropGarbled(); err != nil {
+		return err
+	}
 	lost, err := s.lostKeys("extraction")
 	if err != nil {
 		return err
@@ -70,35 +73,34 @@ func (s *salvage) settle() error {
 	return s.reopen()
 }
 
-// dropStrangers deletes the rows of projects that there are not, where all projects are
-// known: such a row was overwritten.
-func (s *salvage) dropStrangers() error {
-	if s.damaged["project"] {
-		return nil
-	}
-	for _, ref := range projectReferences {
-		name, column, _ := strings.Cut(ref, ".")
-		if s.catalog.tables[name] == nil {
+// dropGarbled deletes what was read under a key that was overwritten: a sound index does
+// not know it, and no other row names it.
+func (s *salvage) dropGarbled() error {
+	for name, statement := range map[string]string{
+		"extraction": `DELETE FROM extraction WHERE session_key NOT IN (SELECT value FROM json_each(?))
+			AND session_key NOT IN (SELECT key FROM session) AND session_key NOT IN (SELECT key FROM job)`,
+		"session": `DELETE FROM session WHERE key NOT IN (SELECT value FROM json_each(?))
+			AND key NOT IN (SELECT session_key FROM extraction) AND key NOT IN (SELECT key FROM job)
+			AND key NOT IN (SELECT session_key FROM file WHERE session_key IS NOT NULL)`,
+	} {
+		if !s.sure[name] {
 			continue
 		}
-		statement := `DELETE FROM ` + name
-		if name == "session" {
-			statement = `UPDATE session SET project_id = NULL`
+		keys := []string{}
+		for key := range s.known[name] {
+			keys = append(keys, strings.TrimSuffix(strings.TrimPrefix(key, "["), "]"))
 		}
-		n, err := s.into.exec(statement + ` WHERE ` + column + ` NOT IN (SELECT id FROM project)`)
+		n, err := s.into.exec(statement, jsonList(keys))
 		if err != nil {
 			return err
 		}
 		if n > 0 {
 			s.damaged[name] = true
+			s.lost[name] = max(s.lost[name], int(n))
 		}
 	}
 	return nil
 }
-
-// projectReferences are the columns that name a project whose row must be there.
-var projectReferences = []string{"extraction.project_id", "session.project_id", "generation.project_id", "note.project_id",
-	"project_directory.project_id", "project_alias.project_id", "withdrawal.project_id", "project_union.into_id"}
 
 // reopen gives the sessions that were closed for good, and are to be read again, a
 // reason that runs look at.

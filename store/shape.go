@@ -12,7 +12,7 @@ import (
 )
 
 // projectID is the form of a project's id, which is the name of its folder.
-var projectIDForm = lazyregexp.New(`^[^./\\][^/\\]*-[0-9a-f]{12}$`)
+var projectIDForm = lazyregexp.New(`^[^./\\:][^/\\:]*-[0-9a-f]{12}$`)
 
 // flags are the columns that say yes or no.
 var flags = map[string]bool{"disabled": true, "excluded": true, "forgotten": true, "purge": true, "estimated": true, "isolated": true, "renamed": true}

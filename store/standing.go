@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -16,12 +18,14 @@ type Standing struct {
 	// What the project is due for; all zero if it is not.
 	New       int  // sessions that the memory does not have
 	Changed   int  // that it has, and that were extracted anew
-	Withdrawn int  // that it has, and that are no inputs any more
+	Withdrawn int  // that it has, and that were taken out
+	Lost      int  // that it has, and whose extraction is lost: what it has of them stays
 	Asked     bool // a person asked for a consolidation
 
 	// What stands in the way of consolidating it.
 	RetryAt time.Time // it failed, and waits until then
 	Dead    bool      // it failed too often
+	Crashes int       // of processes that died over it, of MaxCrashes
 }
 
 // Standings returns how the memory of each project stands, by project id. Sizes are
@@ -32,7 +36,7 @@ func (s *Store) Standings(ctx context.Context) (map[string]Standing, error) {
 		inputs := map[string]map[string]string{} // of those that are due
 		err := t.each(`SELECT p.id, `+isDue+`, p.forced_seq > p.consumed_seq, coalesce(g.inputs, '{}'), p.published_at,
 				coalesce(j.status, ''), coalesce(j.finished_at, 0), coalesce(j.next_attempt_at, 0),
-				coalesce(j.status = 'dead' AND j.input_version = cast(p.change_seq AS TEXT), 0)
+				coalesce(j.status = 'dead' AND j.input_version = cast(p.change_seq AS TEXT), 0), coalesce(j.crashes, 0)
 			FROM project p LEFT JOIN generation g ON g.project_id = p.id AND g.n = p.generation
 				LEFT JOIN job j ON j.kind = 'consolidate' AND j.key = p.id ORDER BY p.id`, nil,
 			func(scan func(...any) error) error {
@@ -40,7 +44,7 @@ func (s *Store) Standings(ctx context.Context) (map[string]Standing, error) {
 				var due bool
 				var list, status string
 				var published, finished, next int64
-				if err := scan(&st.ProjectID, &due, &st.Asked, &list, &published, &status, &finished, &next, &st.Dead); err != nil {
+				if err := scan(&st.ProjectID, &due, &st.Asked, &list, &published, &status, &finished, &next, &st.Dead, &st.Crashes); err != nil {
 					return err
 				}
 				of := map[string]string{}
@@ -52,7 +56,7 @@ func (s *Store) Standings(ctx context.Context) (map[string]Standing, error) {
 					inputs[st.ProjectID] = of
 				}
 				st.Consolidated = moment(published)
-				if status == "done" {
+				if status == "done" && finished > 0 {
 					st.Consolidated = moment(finished)
 				}
 				if next > millis(s.now()) {
@@ -72,7 +76,6 @@ func (s *Store) Standings(ctx context.Context) (map[string]Standing, error) {
 // standingOfExtractions fills in what depends on each extraction; due are the inputs of
 // the live generations of the projects that are due.
 func standingOfExtractions(t tx, all map[string]Standing, due map[string]map[string]string) error {
-	still := map[string]int{} // inputs that are inputs yet, by project
 	err := t.each(`SELECT e.project_id, e.session_key, e.ended_at, e.seq > p.consumed_seq FROM extraction e JOIN project p ON p.id = e.project_id WHERE `+isInput, nil,
 		func(scan func(...any) error) error {
 			var id, key string
@@ -90,9 +93,6 @@ func standingOfExtractions(t tx, all map[string]Standing, due map[string]map[str
 			case isDue && fresh:
 				st.New++
 			}
-			if known {
-				still[id]++
-			}
 			if !fresh || known {
 				if at := moment(ended); at.After(st.Newest) {
 					st.Newest = at
@@ -101,10 +101,17 @@ func standingOfExtractions(t tx, all map[string]Standing, due map[string]map[str
 			all[id] = st
 			return nil
 		})
+	if err != nil {
+		return err
+	}
 	for id, of := range due {
+		withdrawn, lost, err := absent(t, id, slices.Sorted(maps.Keys(of)))
+		if err != nil {
+			return err
+		}
 		st := all[id]
-		st.Withdrawn = len(of) - still[id]
+		st.Withdrawn, st.Lost = len(withdrawn), len(lost)
 		all[id] = st
 	}
-	return err
+	return nil
 }

@@ -92,7 +92,7 @@ func plainValue(v any) string {
 const rewriteBatch = 200
 
 // Rewrite replaces each text that is no identity by what edit makes of it, in
-// transactions of some rows, each durable. A row that another process changed in
+// transactions of at most rewriteBatch rows, each durable. A row that another process changed in
 // between is left to the next call. What a consolidator left to itself is deleted
 // instead: it may be lost at any time. It returns how many rows changed.
 func (s *Store) Rewrite(ctx context.Context, projectID string, edit func(Text) string) (changed int, err error) {

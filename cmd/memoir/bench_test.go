@@ -99,7 +99,7 @@ func enlarge(b *testing.B, path string, content []byte, session string, size int
 // BenchmarkPeakMemory runs memoir over a session of 1 GB: the bar is 100 MiB.
 func BenchmarkPeakMemory(b *testing.B) {
 	if _, err := os.Stat("/proc/self/status"); err != nil {
-		b.Skip("the system does not say what a process holds at most")
+		b.Skip("needs /proc/self/status, which tells what a process held at most")
 	}
 	const size = 1 << 30
 	for _, s := range []struct{ agent, file, session, name string }{

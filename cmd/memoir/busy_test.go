@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -28,13 +27,7 @@ func TestAProjectThatAnotherProcessHoldsIsExitCode4(t *testing.T) {
 		cmd := exec.Command("memoir", args...)
 		cmd.Env = []string{"HOME=" + dir}
 		out, err := cmd.CombinedOutput()
-		code := 0
-		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-			code = exit.ExitCode()
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		if code != want {
+		if code := codeOf(t, err); code != want {
 			t.Fatalf("%s: exit code %d, want %d\n%s", args, code, want, out)
 		}
 		return string(out)
@@ -68,13 +61,13 @@ func TestAProjectThatAnotherProcessHoldsIsExitCode4(t *testing.T) {
 	merge := exec.Command("memoir", "projects", "merge", testdata.Papertrail, testdata.Lanternd, "--home", home)
 	merge.Env = []string{"HOME=" + dir}
 	out, err := merge.CombinedOutput()
-	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != exitBusy || !strings.Contains(string(out), lease.Self().Describe()) {
+	if codeOf(t, err) != exitBusy || !strings.Contains(string(out), lease.Self().Describe()) {
 		t.Errorf("merge: %v\n%s", err, out)
 	}
 	restore := exec.Command("memoir", "restore", "1", "--project", testdata.Papertrail, "--home", home, "--wait", "0.05s")
 	restore.Env = []string{"HOME=" + dir}
 	out, err = restore.CombinedOutput()
-	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != exitBusy || !strings.Contains(string(out), lease.Self().Describe()) {
+	if codeOf(t, err) != exitBusy || !strings.Contains(string(out), lease.Self().Describe()) {
 		t.Errorf("restore: %v\n%s", err, out)
 	}
 

@@ -4,7 +4,6 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -302,12 +301,7 @@ func TestCommandsOfAllKindsAtOnceLeaveAHomeInOrder(t *testing.T) {
 			for i := range rounds {
 				args := command(i)
 				out, err := try.run("", args...)
-				code := 0
-				if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-					code = exit.ExitCode()
-				} else if err != nil {
-					t.Error(err)
-				}
+				code := codeOf(t, err)
 				// A project that was cleared is not there until the next run.
 				gone := strings.Contains(out.stderr, "no project is called") || strings.Contains(out.stderr, "no session is called") || strings.Contains(out.stderr, "no project has the id")
 				if code != 0 && code != exitBusy && !gone {

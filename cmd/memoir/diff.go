@@ -47,6 +47,7 @@ type side struct {
 	files memory.Files
 }
 
+// String is what a person is told that is compared.
 func (s side) String() string {
 	switch {
 	case s.live:

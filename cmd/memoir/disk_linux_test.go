@@ -31,7 +31,7 @@ func mounting(t *testing.T) bool {
 		return true
 	}
 	if os.Geteuid() != 0 {
-		t.Skip("only root may mount")
+		t.Skip("needs root, to mount file systems")
 	}
 	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
 	cmd.Env = append(os.Environ(), namespaceVariable+"=1")
@@ -72,9 +72,9 @@ type told struct {
 func (p afflicted) tell(t *testing.T, home, line string, as *syscall.SysProcAttr, environ ...string) told {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", line)
-	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Dir(home), "MEMOIR_HOME=" + home,
-		"RUN=" + strings.Join([]string{p.binary, "run", "--all", "--sessions", p.sessions, "--min-idle=0", "--max-age=0", "--now=" + testdata.Now.Format("2006-01-02T15:04:05Z")}, " "),
-		"memoir=" + p.binary}, environ...)
+	cmd.Env = append(environment("HOME="+filepath.Dir(home), "MEMOIR_HOME="+home,
+		"RUN="+strings.Join([]string{p.binary, "run", "--all", "--sessions", p.sessions, "--min-idle=0", "--max-age=0", "--now=" + testdata.Now.Format("2006-01-02T15:04:05Z")}, " "),
+		"memoir="+p.binary), environ...)
 	cmd.SysProcAttr = as
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs

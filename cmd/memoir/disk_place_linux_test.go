@@ -15,7 +15,7 @@ import (
 func TestWhatIsForbiddenInAHomeIsNamed(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
-		t.Skip("only root may act as nobody, and see to it that the next run may")
+		t.Skip("needs root, to act as nobody and to give files to others")
 	}
 	p := newAfflicted(t)
 	nobody := &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}

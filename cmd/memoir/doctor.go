@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -88,7 +90,8 @@ func (d *doctor) examine(c *cli.Context) {
 	d.permissions(home)
 	d.space(home)
 	d.leftovers(home)
-	st, err := d.openForReading(c)
+	d.brokenLog(filepath.Join(home, databaseName))
+	st, err := d.openAsItIs(c)
 	if memoir.CodeOf(err) == memoir.CodeNotFound {
 		d.add(checkWarn, "database", memoir.HintOf(err), err.Error())
 		return
@@ -105,6 +108,9 @@ func (d *doctor) examine(c *cli.Context) {
 	}
 	for _, line := range damage {
 		d.add(checkFail, "database", "`memoir doctor --repair` makes a new database of what can be read, and keeps the old one", line)
+	}
+	if st.ForeignLog() {
+		d.add(checkWarn, "database", foreignLogHint, fmt.Sprintf(foreignLog, st.Path()))
 	}
 	if len(damage) == 0 {
 		d.add(checkOK, "database", "", st.Path()+" is sound")
@@ -132,6 +138,16 @@ func (d *doctor) limits(ctx context.Context, st *store.Store, settings config.Se
 	case name != "":
 		d.add(checkWarn, "limits", "say the provider's inputPrice and outputPrice, or use limits.tokensPerRun and limits.tokensPerDay",
 			"a limit on costs is set, but what "+name+" costs is not known: the limit does not hold")
+	}
+}
+
+// brokenLog says that the log ends in the middle of a transaction. One that is being
+// written looks so for a moment, too.
+func (d *doctor) brokenLog(path string) {
+	info, err := os.Stat(path + "-wal")
+	if err == nil && time.Since(info.ModTime()) > time.Minute && store.LogBreaksOff(path) {
+		d.add(checkWarn, "log", "`memoir run` does again what was lost; `memoir forget` again what must not come back, if that was last",
+			path+"-wal breaks off in the middle of what was written last, as after a loss of power: all before counts")
 	}
 }
 

@@ -160,6 +160,7 @@ func (d *doctor) leftovers(home string) {
 		}
 	}
 	old(home, func(name string) bool { return strings.Contains(name, ".damaged") }, 0, "damaged file", ", once nothing in it is missed")
+	old(home, func(name string) bool { return strings.Contains(name, ".foreign-") }, 0, "log of another database", ", once nothing in it is missed")
 	old(home, func(name string) bool {
 		return strings.HasPrefix(name, ".") || strings.HasSuffix(name, ".tmp")
 	}, oldTempFile, "temporary file", "")

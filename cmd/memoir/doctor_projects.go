@@ -33,6 +33,11 @@ func (d *doctor) project(ctx context.Context, root memory.Root, st *store.Store,
 		d.add(checkWarn, name, again+" remove them", fmt.Sprintf("%s of a run that was killed: %s", count(len(debris), "leftover"), strings.Join(debris, ", ")))
 	}
 	d.archives(root, row, again)
+	if n, lost, err := root.LinkLost(int(row.Generation)); err == nil && lost {
+		d.add(checkFail, name, again+" link it again; leave the files where they are until then",
+			fmt.Sprintf("the link %s is lost, so agents see no memory; the files of generation %d are in %s", root.Link(), n, root.Live(n)))
+		return
+	}
 	snap, err := root.Current()
 	if err != nil {
 		hint := strings.ReplaceAll(memoir.HintOf(err), "`memoir rebuild`", "`memoir rebuild --project "+row.ID+"`")
@@ -42,6 +47,8 @@ func (d *doctor) project(ctx context.Context, root memory.Root, st *store.Store,
 	switch recorded := int(row.Generation); {
 	case snap.Generation == 0 && recorded > 0:
 		d.add(checkFail, name, again+" make it again", fmt.Sprintf("generation %d is recorded, but there is no live memory", recorded))
+	case snap.Generation > recorded:
+		d.add(checkWarn, name, "`memoir run` records it, and takes over from its files what the database lost", fmt.Sprintf("generation %d is live, and the database knows %d at most%s", snap.Generation, recorded, d.unknownInputs(ctx, st, row, snap)))
 	case snap.Generation != recorded:
 		d.add(checkWarn, name, again+" record it", fmt.Sprintf("generation %d is live, %d is recorded", snap.Generation, recorded))
 	case snap.Generation == 0:
@@ -49,6 +56,24 @@ func (d *doctor) project(ctx context.Context, root memory.Root, st *store.Store,
 	default:
 		d.live(ctx, root, st, row, snap)
 	}
+}
+
+// unknownInputs says how many sessions a memory rests on that the database has nothing of.
+func (d *doctor) unknownInputs(ctx context.Context, st *store.Store, row store.ProjectRow, snap memory.Snapshot) string {
+	stored, err := st.Extractions(ctx, row.ID)
+	if err != nil {
+		return ""
+	}
+	unknown := 0
+	for _, in := range snap.Manifest.Inputs {
+		if !slices.ContainsFunc(stored, func(e memoir.Extraction) bool { return e.SessionKey == in.Session }) {
+			unknown++
+		}
+	}
+	if unknown == 0 {
+		return ""
+	}
+	return fmt.Sprintf(": it lost what was written last, with %s of %d that the memory rests on", count(unknown, "session"), len(snap.Manifest.Inputs))
 }
 
 // live holds the live files against their manifest, and that against the database.

@@ -175,7 +175,12 @@ func (p *program) sayRepair(out repairJSON, logCut, needed bool) {
 		p.ui.say("the database is sound: there is nothing to repair")
 		return
 	case out.Missing:
-		p.ui.say("the database is gone")
+		extractions, notes := 0, 0
+		for _, a := range out.Projects {
+			extractions, notes = extractions+a.Extractions, notes+a.Notes
+		}
+		p.ui.say("the database is gone or empty: what the memory of %s tells is taken over, %s and %s",
+			count(len(out.Projects), "project"), count(extractions, "extraction"), count(notes, "edit")+" by hand")
 	}
 	const shown = 3
 	for i, line := range out.Damage {
@@ -190,6 +195,7 @@ func (p *program) sayRepair(out repairJSON, logCut, needed bool) {
 	}
 	for _, t := range out.Tables {
 		switch {
+		case out.Missing: // of all of them nobody can tell
 		case t.Unknown:
 			p.ui.printf("%s: %s read, an unknown number lost\n", t.Table, count(t.Rows, "row"))
 		case t.Lost > 0:

@@ -57,6 +57,18 @@ func (d *doctor) orphans(ctx context.Context, st *store.Store) error {
 	if err != nil {
 		return err
 	}
+	lost, err := st.LostExtractions(ctx)
+	if err != nil {
+		return err
+	}
+	if n := len(lost); n > 0 {
+		keys := make([]string, n)
+		for i := range lost {
+			keys[i] = lost[i].Key
+		}
+		d.add(checkWarn, "rows", "`memoir run` takes it over from the memory, or extracts it anew",
+			"what was extracted from "+count(n, "session")+" is gone from the database, though nobody took that out: "+shortened(keys))
+	}
 	if n := o.Jobs + o.Redactions; n > 0 {
 		d.add(checkWarn, "rows", "the next run removes them", fmt.Sprintf("%s belong to nothing: %s, %s of redactions", count(n, "row"), count(o.Jobs, "job"), count(o.Redactions, "count")))
 	}

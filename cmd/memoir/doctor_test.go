@@ -74,17 +74,11 @@ func (p patient) memoir(want int, args ...string) string {
 		args = append(args, "--yes")
 	}
 	cmd := exec.Command("memoir", args...)
-	cmd.Env = []string{"HOME=" + p.user, "TMPDIR=" + p.tmp, "PATH=" + os.Getenv("PATH")}
+	cmd.Env = environment("HOME="+p.user, "TMPDIR="+p.tmp)
 	var said strings.Builder
 	cmd.Stderr = &said
 	out, err := cmd.Output()
-	code := 0
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-		code = exit.ExitCode()
-	} else if err != nil {
-		p.t.Fatal(err)
-	}
-	if code != want {
+	if code := codeOf(p.t, err); code != want {
 		p.t.Fatalf("memoir %s: exit code %d, want %d\n%s%s", strings.Join(args, " "), code, want, out, said.String())
 	}
 	return string(out)
@@ -233,6 +227,12 @@ func TestEachFindingOfDoctorIsGoneOnceItsHintIsFollowed(t *testing.T) {
 			"project lanternd-", "the manifest of generation 1 is gone or damaged", 0, false},
 		{"live files that are gone", func(p patient) { p.must(os.RemoveAll(in(p, "live/1"))) },
 			"project lanternd-", "are gone", 1, false},
+		{"a link that is lost", func(p patient) { p.must(os.Remove(in(p, "memory"))) },
+			"project lanternd-", "is lost, so agents see no memory; the files of generation 1 are in ", 1, false},
+		{"a link that is lost, of a memory with generations", func(p patient) {
+			p.another()
+			p.must(os.Remove(in(p, "memory")))
+		}, "project lanternd-", "is lost, so agents see no memory; the files of generation 3 are in ", 1, false},
 		{"a folder of no project", func(p patient) { p.write("projects/ghost-0123456789ab/generations/1.tar.zst", "x") },
 			"folder ghost-0123456789ab", "no registered project has it", 0, false},
 		{"a folder that memoir did not make", func(p patient) { p.write("projects/notes/x", "x") },
@@ -258,6 +258,8 @@ func TestEachFindingOfDoctorIsGoneOnceItsHintIsFollowed(t *testing.T) {
 			p.sql(`INSERT INTO redaction (scope, key, rule, n) VALUES ('consolidate', 'gone', 'jwt', 1)`)
 		},
 			"rows", "1 count of redactions", 0, false},
+		{"extractions that are gone", func(p patient) { p.sql(`DELETE FROM extraction`) },
+			"rows", "is gone from the database, though nobody took that out", 0, false},
 		{"an extraction of a forgotten session", func(p patient) {
 			p.sql(`INSERT INTO mark (session_key, forgotten, at, project_id) SELECT session_key, 1, 1, project_id FROM extraction LIMIT 1`)
 		}, "rows", "what was extracted from 1 session is stored, though forgotten", 0, false},

@@ -20,6 +20,7 @@ const (
 // status ends a command with an exit code after everything has been said.
 type status int
 
+// Error says nothing that a person needs: all has been said.
 func (s status) Error() string { return "exit" }
 
 // exitCode returns the exit code that err stands for.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os/exec"
 	"testing"
 
 	"memoir"
@@ -30,4 +31,19 @@ func TestExitCodes(t *testing.T) {
 			t.Errorf("%v: exit code %d, want %d", test.err, got, test.want)
 		}
 	}
+}
+
+// codeOf is the exit code of a process that ended with err: -1 if a signal ended it. It may
+// be called from any goroutine: a process that could not be run fails the test, with -2.
+func codeOf(t testing.TB, err error) int {
+	t.Helper()
+	if err == nil {
+		return exitDone
+	}
+	exit, ok := errors.AsType[*exec.ExitError](err)
+	if !ok {
+		t.Error(err)
+		return -2
+	}
+	return exit.ExitCode()
 }

@@ -54,8 +54,9 @@ type forgetJSON struct {
 	Notes    []string                `json:"notes"`    // ids of projects with changes by hand that hold it
 	Archives []pipeline.FoundArchive `json:"archives"` // earlier generations that hold it
 	Projects []pipeline.ForgottenIn  `json:"projects"`
-	Forks    []string                `json:"forks"`   // sessions that began as copies of them, and are not forgotten
-	Removed  []string                `json:"removed"` // files, by --purge
+	Forks    []string                `json:"forks"`           // sessions that began as copies of them, and are not forgotten
+	Removed  []string                `json:"removed"`         // files, by --purge
+	Would    []pipeline.WouldForget  `json:"would,omitempty"` // with --dry-run: what memories have of it
 }
 
 func (p *program) forget(c *cli.Context) error {
@@ -89,7 +90,11 @@ func (p *program) forget(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	st, err := p.openForWriting(c)
+	open := p.openForWriting
+	if c.Bool("dry-run") {
+		open = p.openForReading
+	}
+	st, err := open(c)
 	if err != nil {
 		return err
 	}
@@ -105,8 +110,10 @@ func (p *program) forget(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := pipeline.FinishMoves(c.Context, st, opts.Home); err != nil {
-			return err
+		if !c.Bool("dry-run") {
+			if err := pipeline.FinishMoves(c.Context, st, opts.Home); err != nil {
+				return err
+			}
 		}
 		project, err := p.projectNamed(c, st, ref)
 		if err != nil {
@@ -203,8 +210,7 @@ func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Opt
 	}
 	p.showForgetting(c, found.Sessions, out)
 	if out.DryRun {
-		p.ui.say("would forget %s", whatIsForgotten(out))
-		return p.forgetResult(c, out)
+		return p.previewForgetting(c, st, opts, out, pipeline.Forgetting{Keys: out.Sessions, Text: match, Projects: found.Projects()})
 	}
 	if err := p.confirm(c, "what memory has of "+whatIsForgotten(out), opts.Home); err != nil {
 		return err
@@ -296,7 +302,7 @@ func (p *program) sayForgotten(c *cli.Context, out forgetJSON, failed error) {
 		if n := len(project.Archives); n > 0 && c.Bool("purge") {
 			p.ui.say("%s: removed %s: %s", name, count(n, "earlier generation"), shortened(project.Archives))
 		} else if n > 0 {
-			p.ui.warn("--purge removes them", "%s: %s still tell of it: %s", name, count(n, "earlier generation"), shortened(project.Archives))
+			p.ui.warn("--purge removes them", "%s: it still stands in %s: %s", name, count(n, "earlier generation"), shortened(project.Archives))
 		}
 	}
 	if failed != nil {

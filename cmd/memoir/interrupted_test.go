@@ -49,34 +49,40 @@ func (v victim) interruptedOnce(t *testing.T, e ending, what string, crashes int
 	}
 }
 
-func TestARunThatIsInterruptedAtAnyMomentGivesBackAndIsFinishedByTheNext(t *testing.T) {
-	t.Parallel()
+// eachLife tests each kind of work, with the state that an undisturbed run leaves.
+func eachLife(t *testing.T, test func(t *testing.T, v victim, want state)) {
 	for name, v := range lives(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			want := stateOf(t, v.undisturbed(t))
-			v.home = filepath.Join(t.TempDir(), "measured")
-			points := v.points(t, "")
-			scratch := inMemory(t)
-			chosen := chosenOf(t, "interrupt", len(points), by(t, 4, 16, every))
-			for i, n := range chosen {
-				n++ // moments are counted from 1
-				whom := []string{"", " group"}[i%2]
-				tried.interrupted.Add(1)
-				signal := []string{"interrupt", "terminate"}[i/2%2]
-				what := fmt.Sprintf("%s at moment %d of %d (%s)%s", signal, n, len(points), points[n-1], whom)
-				v.home = filepath.Join(scratch, fmt.Sprint("home", n))
-				e := v.run(t, fmt.Sprintf("%s %d%s", signal, n, whom))
-				if e.code == exitDone { // the signal came with the last step
-					continue
-				}
-				v.interruptedOnce(t, e, what, 0)
-				v.finishes(t, want, what)
-				must(t, os.RemoveAll(v.home))
-			}
-			t.Logf("%d of %d moments", len(chosen), len(points))
+			test(t, v, stateOf(t, v.undisturbed(t)))
 		})
 	}
+}
+
+func TestARunThatIsInterruptedAtAnyMomentGivesBackAndIsFinishedByTheNext(t *testing.T) {
+	t.Parallel()
+	eachLife(t, func(t *testing.T, v victim, want state) {
+		v.home = filepath.Join(t.TempDir(), "measured")
+		points := v.points(t, "")
+		scratch := inMemory(t)
+		chosen := chosenOf(t, "interrupt", len(points), by(t, 4, 16, every))
+		for i, n := range chosen {
+			n++ // moments are counted from 1
+			whom := []string{"", " group"}[i%2]
+			tried.interrupted.Add(1)
+			signal := []string{"interrupt", "terminate"}[i/2%2]
+			what := fmt.Sprintf("%s at moment %d of %d (%s)%s", signal, n, len(points), points[n-1], whom)
+			v.home = filepath.Join(scratch, fmt.Sprint("home", n))
+			e := v.run(t, fmt.Sprintf("%s %d%s", signal, n, whom))
+			if e.code == exitDone { // the signal came with the last step
+				continue
+			}
+			v.interruptedOnce(t, e, what, 0)
+			v.finishes(t, want, what)
+			must(t, os.RemoveAll(v.home))
+		}
+		t.Logf("%d of %d moments", len(chosen), len(points))
+	})
 }
 
 // finishes runs once more, undisturbed.
@@ -93,50 +99,46 @@ func (v victim) finishes(t *testing.T, want state, what string) {
 
 func TestAnInterruptReachesTheProcessThatWorksAlone(t *testing.T) {
 	t.Parallel()
-	for name, v := range lives(t) {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			want := stateOf(t, v.undisturbed(t))
-			before := filepath.Join(t.TempDir(), "before")
-			v.home = before
-			for n := 20; ; n++ { // until a session has a process's death against it
-				if e := v.run(t, fmt.Sprintf("kill %d", n)); e.code != -1 {
-					t.Fatalf("not killed: %d %s", e.code, e.say)
+	eachLife(t, func(t *testing.T, v victim, want state) {
+		before := filepath.Join(t.TempDir(), "before")
+		v.home = before
+		for n := 20; ; n++ { // until a session has a process's death against it
+			if e := v.run(t, fmt.Sprintf("kill %d", n)); e.code != -1 {
+				t.Fatalf("not killed: %d %s", e.code, e.say)
+			}
+			if gjson.Get(v.jobs(t), "jobs.running").Int() > 0 {
+				break
+			}
+		}
+		measured := filepath.Join(t.TempDir(), "measured")
+		must(t, os.CopyFS(measured, os.DirFS(before)))
+		v.home = measured
+		points := v.points(t, "isolated ")
+		scratch := inMemory(t)
+		for _, n := range chosenOf(t, "interrupt", len(points), by(t, 2, 8, every)) {
+			n++ // moments are counted from 1
+			tried.interrupted.Add(1)
+			for _, whom := range []string{"parent", "group", ""} {
+				v.home = filepath.Join(scratch, fmt.Sprint("home", n, whom))
+				must(t, os.CopyFS(v.home, os.DirFS(before)))
+				what := fmt.Sprintf("interrupted at moment %d of %d (%s): %s", n, len(points), points[n-1], whom)
+				e := v.run(t, fmt.Sprintf("isolated interrupt %d %s", n, whom))
+				if whom != "" {
+					v.interruptedOnce(t, e, what, 1)
+					v.finishes(t, want, what)
+					continue
 				}
-				if gjson.Get(v.jobs(t), "jobs.running").Int() > 0 {
-					break
+				// The run itself goes on without what its processes were to do. One that
+				// closes the database has done it.
+				done := strings.Contains(points[n-1], " close ") && e.code == exitDone
+				if !done && (e.code != exitDone || !strings.Contains(e.say, "left for the next run")) {
+					t.Errorf("%s: exit code %d: %s", what, e.code, e.say)
+				}
+				e = v.run(t, "")
+				if now := v.jobs(t); e.code != exitDone || gjson.Get(now, "jobs|@values|#").Int() != 1 {
+					t.Errorf("%s: the next run: %d %s\n%s", what, e.code, e.say, now)
 				}
 			}
-			measured := filepath.Join(t.TempDir(), "measured")
-			must(t, os.CopyFS(measured, os.DirFS(before)))
-			v.home = measured
-			points := v.points(t, "isolated ")
-			scratch := inMemory(t)
-			for _, n := range chosenOf(t, "interrupt", len(points), by(t, 2, 8, every)) {
-				n++ // moments are counted from 1
-				tried.interrupted.Add(1)
-				for _, whom := range []string{"parent", "group", ""} {
-					v.home = filepath.Join(scratch, fmt.Sprint("home", n, whom))
-					must(t, os.CopyFS(v.home, os.DirFS(before)))
-					what := fmt.Sprintf("interrupted at moment %d of %d (%s): %s", n, len(points), points[n-1], whom)
-					e := v.run(t, fmt.Sprintf("isolated interrupt %d %s", n, whom))
-					if whom != "" {
-						v.interruptedOnce(t, e, what, 1)
-						v.finishes(t, want, what)
-						continue
-					}
-					// The run itself goes on without what its processes were to do. One that
-					// closes the database has done it.
-					done := strings.Contains(points[n-1], " close ") && e.code == exitDone
-					if !done && (e.code != exitDone || !strings.Contains(e.say, "left for the next run")) {
-						t.Errorf("%s: exit code %d: %s", what, e.code, e.say)
-					}
-					e = v.run(t, "")
-					if now := v.jobs(t); e.code != exitDone || gjson.Get(now, "jobs|@values|#").Int() != 1 {
-						t.Errorf("%s: the next run: %d %s\n%s", what, e.code, e.say, now)
-					}
-				}
-			}
-		})
-	}
+		}
+	})
 }

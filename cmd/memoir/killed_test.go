@@ -4,7 +4,6 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -38,7 +37,7 @@ func (v victim) run(t testing.TB, failpoint string) ending {
 	t.Helper()
 	args := []string{"run", "--json", "--home", v.home, "--sessions", v.sessions, "--min-idle", "0", "--max-age", "0", "--limit", "1000", "--now", testdata.Now.Format(time.RFC3339)}
 	cmd := exec.Command(v.binary, args...)
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + v.user, "SCENE_KEY=" + sceneKey, "FAILPOINT=" + failpoint}
+	cmd.Env = environment("HOME="+v.user, "SCENE_KEY="+sceneKey, "FAILPOINT="+failpoint)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	alive, ours, err := os.Pipe() // ours is open for as long as any of them lives
 	must(t, err)
@@ -49,12 +48,7 @@ func (v victim) run(t testing.TB, failpoint string) ending {
 	must(t, cmd.Start())
 	must(t, ours.Close())
 	err = cmd.Wait()
-	e := ending{stdout: out.String(), say: say.String()}
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-		e.code = exit.ExitCode()
-	} else if err != nil {
-		t.Fatal(err)
-	}
+	e := ending{code: codeOf(t, err), stdout: out.String(), say: say.String()}
 	_, err = io.Copy(io.Discard, alive)
 	must(t, err)
 	return e
@@ -64,7 +58,7 @@ func (v victim) run(t testing.TB, failpoint string) ending {
 func (v victim) jobs(t testing.TB) string {
 	t.Helper()
 	cmd := exec.Command(v.binary, "status", "--json", "--home", v.home)
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + v.user} // without variables of these tests, which it would refuse
+	cmd.Env = environment("HOME=" + v.user) // without variables of these tests, which it would refuse
 	out, err := cmd.Output()
 	must(t, err)
 	return string(out)

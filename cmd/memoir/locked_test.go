@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -51,7 +52,10 @@ func newStand(t *testing.T) *stand {
 
 func (s *stand) command(env []string, args ...string) *exec.Cmd {
 	if args[0] == "run" {
-		args = append(args, "--sessions", s.sessions, "--now", testdata.Now.Format(time.RFC3339), "--min-idle", "0", "--max-age", "0")
+		args = append(args, "--sessions", s.sessions, "--now", testdata.Now.Format(time.RFC3339), "--min-idle", "0")
+		if !slices.Contains(args, "--max-age") {
+			args = append(args, "--max-age", "0")
+		}
 	}
 	cmd := exec.Command(released(s.t), append(args, "--home", s.home)...)
 	cmd.Env = append([]string{"HOME=" + filepath.Dir(s.home)}, env...)

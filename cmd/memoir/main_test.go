@@ -64,6 +64,7 @@ func TestScripts(t *testing.T) {
 			for _, name := range []string{"XDG_DATA_HOME", "XDG_CONFIG_HOME", "NO_COLOR"} {
 				env.Setenv(name, "")
 			}
+			env.Setenv("GORACE", os.Getenv("GORACE"))
 			return os.MkdirAll(home, 0o700)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
@@ -73,6 +74,11 @@ func TestScripts(t *testing.T) {
 			"spend":    spend,
 		},
 	})
+}
+
+// environment is that of a program which a test starts: nothing of a person's own.
+func environment(more ...string) []string {
+	return append([]string{"PATH=" + os.Getenv("PATH"), "GORACE=" + os.Getenv("GORACE")}, more...)
 }
 
 func writeFixtures(ts *testscript.TestScript, neg bool, args []string) {

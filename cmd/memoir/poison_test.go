@@ -5,7 +5,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -23,15 +22,10 @@ func (s scene) process(more ...string) (code int, report pipeline.Report, said s
 	s.t.Helper()
 	args := []string{"run", "--json", "-v", "--home", s.home, "--sessions", s.sessions, "--max-age", "0", "--min-idle", "0"}
 	cmd := exec.Command(released(s.t), append(args, more...)...)
-	cmd.Env = []string{"HOME=" + s.user, "SCENE_KEY=" + sceneKey, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + s.t.TempDir(), "ASKED=" + s.asked}
+	cmd.Env = environment("HOME="+s.user, "SCENE_KEY="+sceneKey, "TMPDIR="+s.t.TempDir(), "ASKED="+s.asked)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	err := cmd.Run()
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-		code = exit.ExitCode()
-	} else if err != nil {
-		s.t.Fatal(err)
-	}
+	code = codeOf(s.t, cmd.Run())
 	if out.Len() > 0 {
 		if err := json.Unmarshal(out.Bytes(), &report); err != nil {
 			s.t.Fatalf("%v: %s", err, out.String())
@@ -180,6 +174,24 @@ func TestAProjectThatKillsItsProcessComesLastAndHoldsUpNobody(t *testing.T) {
 		}
 		if memories := s.memory(); crash == 2 && len(memories) == 0 {
 			t.Error("the others have no memory")
+		}
+		_, out, _ := s.memoir("status")
+		says := []string{"suspect    consolidate app-", "its process died: killed by SIGKILL (2 of 3 crashes, next last and alone)", ", 2 of 3 crashes\n"}
+		if crash == store.MaxCrashes {
+			says = []string{"dead       consolidate app-", "its process died: killed by SIGKILL (3 of 3 crashes)", ", 3 of 3 crashes\n"}
+		}
+		for _, want := range says {
+			if !strings.Contains(out, want) {
+				t.Errorf("crash %d: status does not say %q:\n%s", crash, want, out)
+			}
+		}
+		if crash == 2 { // the cause is not mended, and everything begins anew
+			if code, _, said := s.memoir("retry", "--all"); code != exitDone || !strings.Contains(said, "1 job is tried again") {
+				t.Errorf("retry: %d\n%s", code, said)
+			}
+			if code, _, said := s.process(); code != exitPartly || !strings.Contains(said, "its process died: killed by SIGKILL (crash 2 of 3)") {
+				t.Errorf("after retry: exit code %d\n%s", code, said)
+			}
 		}
 	}
 	now := s.status()

@@ -47,16 +47,23 @@ func (p *program) changeOptions(c *cli.Context) (opts pipeline.Options, err erro
 	return opts, err
 }
 
+// openToChange opens the database for such a command, with its options: of changeOptions,
+// or of what adds to them.
+func (p *program) openToChange(c *cli.Context, options func(*cli.Context) (pipeline.Options, error)) (pipeline.Options, *store.Store, error) {
+	opts, err := options(c)
+	if err != nil {
+		return opts, nil, err
+	}
+	st, err := p.openForWriting(c)
+	return opts, st, err
+}
+
 func (p *program) mergeProjects(c *cli.Context) error {
 	from, into, err := twoArguments(c, "two projects: which one, and into which")
 	if err != nil {
 		return err
 	}
-	opts, err := p.changeOptions(c)
-	if err != nil {
-		return err
-	}
-	st, err := p.openForWriting(c)
+	opts, st, err := p.openToChange(c, p.changeOptions)
 	if err != nil {
 		return err
 	}
@@ -176,11 +183,7 @@ func (p *program) forgetProject(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	opts, err := p.forgetOptions(c)
-	if err != nil {
-		return err
-	}
-	st, err := p.openForWriting(c)
+	opts, st, err := p.openToChange(c, p.forgetOptions)
 	if err != nil {
 		return err
 	}

@@ -32,11 +32,7 @@ func (p *program) redactStored(c *cli.Context) error {
 	case c.Bool("diff"):
 		return usagef("`memoir redact --stored --dry-run` lists what would change", "--diff and --stored exclude each other")
 	}
-	opts, err := p.storedOptions(c)
-	if err != nil {
-		return err
-	}
-	st, err := p.openForWriting(c)
+	opts, st, err := p.openToChange(c, p.storedOptions)
 	if err != nil {
 		return err
 	}

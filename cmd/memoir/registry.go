@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -29,7 +30,7 @@ func (p *program) openStore(ctx context.Context, home string, settings config.Se
 
 // openForWriting opens the database of a home that must exist.
 func (p *program) openForWriting(c *cli.Context) (*store.Store, error) {
-	st, err := p.openForReading(c)
+	st, err := p.openAsItIs(c)
 	if err != nil {
 		return nil, err
 	}
@@ -47,6 +48,21 @@ func (p *program) openForWriting(c *cli.Context) (*store.Store, error) {
 // openForReading opens a home's database without a write transaction. Where
 // there is none the error is memoir.CodeNotFound.
 func (p *program) openForReading(c *cli.Context) (*store.Store, error) {
+	st, err := p.openAsItIs(c)
+	if err == nil && st.ForeignLog() {
+		p.ui.warn(foreignLogHint, foreignLog, st.Path())
+	}
+	return st, err
+}
+
+// What is said of the log of another database, by the database's path.
+const (
+	foreignLog     = "%s-wal is the log of another database, and is not looked at"
+	foreignLogHint = "the next run moves it aside"
+)
+
+// openAsItIs is openForReading for who tells of all that is odd.
+func (p *program) openAsItIs(c *cli.Context) (*store.Store, error) {
 	settings, err := p.settings(c, nil)
 	if err != nil {
 		return nil, err
@@ -57,6 +73,9 @@ func (p *program) openForReading(c *cli.Context) (*store.Store, error) {
 	}
 	path := filepath.Join(home, databaseName)
 	if !store.Exists(path) {
+		if err := memoryAlone(home); err != nil {
+			return nil, err
+		}
 		return nil, memoir.Errorf(memoir.CodeNotFound, "`memoir run` looks for sessions", "nothing is registered in %s yet", home)
 	}
 	reading := p.forWork(settings)
@@ -65,7 +84,29 @@ func (p *program) openForReading(c *cli.Context) (*store.Store, error) {
 	if errors.Is(err, store.ErrOutdated) {
 		return store.Open(c.Context, path, p.forWork(settings))
 	}
+	if memoir.CodeOf(err) == memoir.CodeNotFound { // an empty file
+		if alone := memoryAlone(home); alone != nil {
+			return nil, alone
+		}
+	}
 	return st, err
+}
+
+// memoryAlone is the error of a home whose database is gone or empty, and whose memory is
+// there; nil if there is none either.
+func memoryAlone(home string) error {
+	entries, err := os.ReadDir(filepath.Join(home, "projects"))
+	n := 0
+	for _, entry := range entries {
+		if isDirectory(filepath.Join(home, "projects", entry.Name(), "memory")) {
+			n++
+		}
+	}
+	if err != nil || n == 0 {
+		return nil
+	}
+	return memoir.Errorf(memoir.CodeNotFound, "`memoir run` takes over what their files tell, and so does `memoir doctor --repair`; neither knows what was forgotten or disabled",
+		"the database of %s is gone or empty, but the memory of %s is there", home, count(n, "project"))
 }
 
 // openForListing is openForReading for commands that have an answer where
@@ -92,7 +133,9 @@ const (
 func (p *program) forWork(settings config.Settings) store.Options {
 	return store.Options{BusyTimeout: busyTimeout(settings), Waiting: sync.OnceFunc(func() {
 		p.ui.say("waiting for the database, which another program has locked")
-	})}
+	}), LogMoved: func(to string) {
+		p.ui.warn("remove it, once nothing in it is missed", "the log of another database lay beside memoir's: it was moved aside, to %s", to)
+	}}
 }
 
 func busyTimeout(settings config.Settings) time.Duration {

@@ -40,11 +40,7 @@ func (p *program) restore(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	opts, err := p.changeOptions(c)
-	if err != nil {
-		return err
-	}
-	st, err := p.openForWriting(c)
+	opts, st, err := p.openToChange(c, p.changeOptions)
 	if err != nil {
 		return err
 	}

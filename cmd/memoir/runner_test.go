@@ -68,7 +68,7 @@ func (x *runner) home(t testing.TB) string {
 func (x *runner) command(home, failpoint string) *exec.Cmd {
 	cmd := exec.Command(x.binary, "run", "--json", "--all", "--sessions", x.sessions, "--home", home,
 		"--min-idle", "0", "--max-age", "0", "--now", testdata.Now.Format(time.RFC3339))
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Dir(home)}
+	cmd.Env = environment("HOME=" + filepath.Dir(home))
 	if failpoint != "" {
 		cmd.Env = append(cmd.Env, "FAILPOINT="+failpoint, "MEMOIR_MEMORIES_CONCURRENCY=1")
 	}

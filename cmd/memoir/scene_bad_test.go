@@ -77,7 +77,13 @@ type bad struct {
 // writeSession writes a session in which a person said things, and the agent ran commands.
 func writeSession(t *testing.T, dir string, day int, said, ran []string) {
 	t.Helper()
-	id := fmt.Sprintf("0b1c7a52-0000-4000-8000-0000000%05d", day)
+	writeSessionIn(t, dir, "/srv/open/app", day, day, said, ran)
+}
+
+// writeSessionIn writes the nth session, which went on in a directory.
+func writeSessionIn(t *testing.T, dir, cwd string, nth, day int, said, ran []string) {
+	t.Helper()
+	id := fmt.Sprintf("0b1c7a52-0000-4000-8000-0000000%05d", nth)
 	var b strings.Builder
 	n := 0
 	entry := func(role, content string) {
@@ -87,10 +93,10 @@ func writeSession(t *testing.T, dir string, day int, said, ran []string) {
 		}
 		parent := "null"
 		if n > 0 {
-			parent = fmt.Sprintf(`"e%d"`, n-1)
+			parent = fmt.Sprintf(`"%d-e%d"`, nth, n-1)
 		}
-		fmt.Fprintf(&b, `{"type":%q,"uuid":"e%d","parentUuid":%s,"sessionId":%q,"cwd":"/srv/open/app","timestamp":"2026-05-%02dT10:%02d:%02dZ","message":%s}`+"\n",
-			kind, n, parent, id, day, n/60, n%60, message)
+		fmt.Fprintf(&b, `{"type":%q,"uuid":"%d-e%d","parentUuid":%s,"sessionId":%q,"cwd":%q,"timestamp":"2026-05-%02dT10:%02d:%02dZ","message":%s}`+"\n",
+			kind, nth, n, parent, id, cwd, day, n/60, n%60, message)
 		n++
 	}
 	for _, text := range said {

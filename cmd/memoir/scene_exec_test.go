@@ -16,7 +16,7 @@ import (
 func TestAProgramThatFailsChangesNoMemory(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
-		t.Skip("the program is a shell script")
+		t.Skip("needs sh, which windows has not: the program is a script")
 	}
 	const enter = `printf '{"In":0,"Out":0}\n' >>"$book"` // a call that told no tokens
 	for _, test := range []struct {
@@ -63,7 +63,7 @@ if grep -q '^`+tag+`$' "$question"; then bad <"$question"; else scribe <"$questi
 func TestAProgramThatIsMissingEndsTheRunBeforeAnythingIsClaimed(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
-		t.Skip("the program is a shell script")
+		t.Skip("needs sh, which windows has not: the program is a script")
 	}
 	p := withWork(t)
 	setting, book := script(t, "scribe")

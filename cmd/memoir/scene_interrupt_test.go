@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -21,7 +20,7 @@ import (
 func interrupted(t *testing.T, setting string, ready func(sessions int)) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
-		t.Skip("windows has no signals between processes")
+		t.Skip("needs signals between processes, which windows has not")
 	}
 	const sessions = 3
 	dir := t.TempDir()
@@ -35,7 +34,7 @@ func interrupted(t *testing.T, setting string, ready func(sessions int)) {
 	}
 	cmd := exec.Command(program, "run", "--home", s.home, "--sessions", dir, "--max-age", "0", "--min-idle", "0")
 	temp := t.TempDir()
-	cmd.Env = []string{"HOME=" + s.user, "SCENE_KEY=" + sceneKey, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + temp}
+	cmd.Env = environment("HOME="+s.user, "SCENE_KEY="+sceneKey, "TMPDIR="+temp)
 	said := new(strings.Builder)
 	cmd.Stderr = said
 	if err := cmd.Start(); err != nil {
@@ -48,8 +47,7 @@ func interrupted(t *testing.T, setting string, ready func(sessions int)) {
 	}
 	err = cmd.Wait()
 	t.Logf("it ended %s after the interrupt", time.Since(began).Round(time.Millisecond))
-	exit, ok := errors.AsType[*exec.ExitError](err)
-	if !ok || exit.ExitCode() != exitInterrupted || !strings.Contains(said.String(), "memoir: error: interrupted by signal: interrupt") {
+	if codeOf(t, err) != exitInterrupted || !strings.Contains(said.String(), "memoir: error: interrupted by signal: interrupt") {
 		t.Errorf("%v:\n%s", err, said)
 	}
 	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {

@@ -9,8 +9,11 @@ import (
 	"golang.org/x/term"
 )
 
-// ctrlC is what the key sends where the terminal makes no signal of it.
-const ctrlC = 3
+// What keys send where the terminal makes no signals of them.
+const (
+	ctrlC = 3
+	ctrlZ = 26
+)
 
 // screen is a terminal that frames are drawn on, one in the place of the other. What
 // was on it before scrolls away; no other screen is switched to, so that the last
@@ -19,18 +22,18 @@ type screen struct {
 	ui      *ui
 	keys    chan byte      // what is typed; nothing where standard input is no terminal
 	resized chan os.Signal // the terminal has another size
-	restore func()
-	w, h    int // of the last frame; 0: there was none
+	resumed chan os.Signal // the process goes on after it was stopped
+	before  *term.State    // of the terminal; nil if it was not changed
+	w, h    int            // of the last frame; 0: there was none
 }
 
 // openScreen takes the terminal: keys come at once and are not shown. The caller must
 // close it, or the terminal stays so.
 func (u *ui) openScreen() *screen {
-	s := &screen{ui: u, keys: make(chan byte), resized: make(chan os.Signal, 1), restore: func() {}}
+	s := &screen{ui: u, keys: make(chan byte), resized: make(chan os.Signal, 1), resumed: make(chan os.Signal, 1)}
 	if u.inTTY {
-		fd := int(u.stdin.Fd())
-		if before, err := term.MakeRaw(fd); err == nil {
-			s.restore = func() { _ = term.Restore(fd, before) }
+		if before, err := term.MakeRaw(int(u.stdin.Fd())); err == nil {
+			s.before = before
 		}
 		go func() {
 			key := make([]byte, 1)
@@ -44,14 +47,46 @@ func (u *ui) openScreen() *screen {
 		}()
 	}
 	onResize(s.resized)
-	u.handOn("\x1b[?25l\x1b[?7l") // no cursor; lines that are too long are cut
+	onResume(s.resumed)
+	u.handOn(screenMode)
 	return s
 }
 
+// screenMode asks for no cursor, and for lines that are too long to be cut; usualMode
+// takes that back.
+const (
+	screenMode = "\x1b[?25l\x1b[?7l"
+	usualMode  = "\x1b[?7h\x1b[?25h\r\n"
+)
+
 func (s *screen) close() {
 	signal.Stop(s.resized)
-	s.ui.handOn("\x1b[?7h\x1b[?25h\r\n")
-	s.restore()
+	signal.Stop(s.resumed)
+	s.giveBack()
+}
+
+// giveBack leaves the terminal as it was.
+func (s *screen) giveBack() {
+	s.ui.handOn(usualMode)
+	if s.before != nil {
+		_ = term.Restore(int(s.ui.stdin.Fd()), s.before)
+	}
+}
+
+// suspend stops the process, as the key does elsewhere, until it is resumed.
+func (s *screen) suspend() {
+	s.giveBack()
+	stopSelf()
+	s.resume()
+}
+
+// resume takes the terminal again, of which others had the use meanwhile.
+func (s *screen) resume() {
+	if s.before != nil {
+		_, _ = term.MakeRaw(int(s.ui.stdin.Fd()))
+	}
+	s.ui.handOn(screenMode)
+	s.w, s.h = 0, 0
 }
 
 func (s *screen) width() int {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -8,8 +9,12 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"memoir"
 )
 
 // TestAnInterruptEndsACommandThatWaits starts a command that waits for input
@@ -19,12 +24,12 @@ func TestAnInterruptEndsACommandThatWaits(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("windows has no signals between processes")
 	}
-	memoir, err := exec.LookPath("memoir") // testscript.Main put this program there
+	program, err := exec.LookPath("memoir") // testscript.Main put this program there
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"redact"}, {"scan", "-"}} {
-		cmd := exec.Command(memoir, append(args, "--home", filepath.Join(t.TempDir(), "home"))...)
+		cmd := exec.Command(program, append(args, "--home", filepath.Join(t.TempDir(), "home"))...)
 		stdin, err := cmd.StdinPipe()
 		if err != nil {
 			t.Fatal(err)
@@ -55,4 +60,31 @@ func TestAnInterruptEndsACommandThatWaits(t *testing.T) {
 			t.Errorf("%s: said %q", args, stderr)
 		}
 	}
+}
+
+func TestASecondSignalEndsAtOnceButTheEchoOfTheFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		signals, done := make(chan os.Signal), make(chan struct{})
+		exited := 0
+		go heed(signals, done, cancel, func(code int) {
+			if code != exitInterrupted {
+				t.Errorf("exit code %d", code)
+			}
+			exited++
+		})
+		for _, step := range []struct {
+			after  time.Duration
+			signal os.Signal
+			exited int
+		}{{0, os.Interrupt, 0}, {0, os.Interrupt, 0}, {echo, syscall.SIGTERM, 0}, {time.Millisecond, os.Interrupt, 1}} {
+			time.Sleep(step.after)
+			signals <- step.signal
+			synctest.Wait()
+			if cause := context.Cause(ctx); exited != step.exited || memoir.CodeOf(cause) != memoir.CodeInterrupted || !strings.Contains(cause.Error(), "interrupted by signal: interrupt") {
+				t.Errorf("%v after %s: %d exits, %v", step.signal, step.after, exited, cause)
+			}
+		}
+		close(done)
+	})
 }

@@ -59,10 +59,11 @@ type projectStatusJSON struct {
 	projectJSON
 	Inputs         int        `json:"inputs"` // sessions that the live generation was made from
 	NewestInput    *time.Time `json:"newest_input"`
-	ConsolidatedAt *time.Time `json:"consolidated_at"` // also when that changed nothing
-	Why            []string   `json:"why"`             // it is due
-	Waits          *time.Time `json:"waits,omitempty"` // it failed, and is tried again then
-	Dead           bool       `json:"dead,omitempty"`  // it failed too often
+	ConsolidatedAt *time.Time `json:"consolidated_at"`   // also when that changed nothing
+	Why            []string   `json:"why"`               // it is due
+	Waits          *time.Time `json:"waits,omitempty"`   // it failed, and is tried again then
+	Dead           bool       `json:"dead,omitempty"`    // it failed too often
+	Crashes        int        `json:"crashes,omitempty"` // of processes that died over it, while it is due
 }
 
 // lastRunJSON is the run that began last.
@@ -152,7 +153,7 @@ func asProjectStatuses(home string, rows []store.ProjectRow, standings map[strin
 		p := projectStatusJSON{projectJSON: asProjectJSON(home, r), Inputs: st.Inputs, NewestInput: moments(st.Newest),
 			ConsolidatedAt: moments(st.Consolidated), Why: []string{}}
 		if r.Due {
-			p.Why, p.Waits, p.Dead = whyDue(st), moments(st.RetryAt), st.Dead
+			p.Why, p.Waits, p.Dead, p.Crashes = whyDue(st), moments(st.RetryAt), st.Dead, st.Crashes
 		}
 		out = append(out, p)
 	}
@@ -165,7 +166,7 @@ func whyDue(st store.Standing) []string {
 	for _, part := range []struct {
 		n    int
 		what string
-	}{{st.New, "new"}, {st.Changed, "changed"}, {st.Withdrawn, "withdrawn"}} {
+	}{{st.New, "new"}, {st.Changed, "changed"}, {st.Withdrawn, "withdrawn"}, {st.Lost, "lost"}} {
 		if part.n > 0 {
 			why = append(why, fmt.Sprintf("%d %s", part.n, part.what))
 		}

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"memoir"
+	"memoir/store"
 )
 
 // What status shows of long lists and texts without -v.
@@ -299,16 +300,23 @@ func (v *view) jobs(s statusJSON) {
 	})
 	v.each(len(suspects), "suspects", func(i int) {
 		j := suspects[i]
-		v.line("suspect", fmt.Sprintf("%s %s: %s (%d of 3 crashes, next last and alone)%s", j.Kind, j.Session, v.short(j.Error, maxError), j.Crashes, v.titled(j.Title)))
+		v.line("suspect", fmt.Sprintf("%s %s: %s (%s, next last and alone)%s", j.Kind, j.Session, v.short(j.Error, maxError), crashes(j.Crashes), v.titled(j.Title)))
 	})
 	v.each(len(s.Dead), "dead", func(i int) {
 		j := s.Dead[i]
-		v.line("dead", fmt.Sprintf("%s %s: %s%s", j.Kind, j.Session, v.short(j.Error, maxError), v.titled(j.Title)))
+		text := fmt.Sprintf("%s %s: %s", j.Kind, j.Session, v.short(j.Error, maxError))
+		if j.Crashes > 0 {
+			text += " (" + crashes(j.Crashes) + ")"
+		}
+		v.line("dead", text+v.titled(j.Title))
 	})
 	if len(s.Dead) > 0 {
 		v.hint("`memoir retry SESSION` or `memoir retry --all` tries dead jobs again")
 	}
 }
+
+// crashes says how often processes died over a job.
+func crashes(n int) string { return fmt.Sprintf("%d of %d crashes", n, store.MaxCrashes) }
 
 // projects is a table of how each memory was made; those that are due first.
 func (v *view) projects(s statusJSON) {
@@ -341,6 +349,9 @@ func (v *view) projects(s statusJSON) {
 		}
 		if p.Due {
 			waits = cmp.Or(strings.Join(p.Why, ", "), "due")
+			if p.Crashes > 0 {
+				waits += ", " + crashes(p.Crashes)
+			}
 		}
 		t.row(p.ID, generation, when(consolidated(p)), from, waits)
 	}

@@ -56,7 +56,11 @@ func (p *program) watchStatus(c *cli.Context, opts pipeline.Options) error {
 				return nil
 			case ctrlC:
 				return status(exitInterrupted)
+			case ctrlZ:
+				s.suspend()
 			}
+		case <-s.resumed:
+			s.resume()
 		case <-s.resized:
 		case <-tick.C:
 		}

@@ -175,14 +175,7 @@ func (e *emulated) ends(key string, want int) {
 		for range e.written {
 		}
 	}()
-	err := e.cmd.Wait()
-	code := 0
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-		code = exit.ExitCode()
-	} else if err != nil {
-		e.t.Fatal(err)
-	}
-	if code != want {
+	if code := codeOf(e.t, e.cmd.Wait()); code != want {
 		e.t.Errorf("%q: exit code %d, want %d", key, code, want)
 	}
 	if mode, err := unix.IoctlGetTermios(int(e.slave.Fd()), unix.TCGETS); err != nil || mode.Lflag&unix.ECHO == 0 {
@@ -197,7 +190,7 @@ func TestAWatchFollowsADatabaseThatIsMadeAndRemoved(t *testing.T) {
 	if _, err := testdata.Write(sessions); err != nil {
 		t.Fatal(err)
 	}
-	env := []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH")}
+	env := environment("HOME=" + dir)
 	e := onTerminal(t, 80, 40, env, "status", "--watch", "0.2", "--home", home)
 	e.until("", "nothing is registered", "`memoir run` looks for sessions")
 	run := exec.Command("memoir", "run", "-q", "--home", home, "--sessions", sessions, "--now", testdata.Now.Format(time.RFC3339))
@@ -227,6 +220,57 @@ func TestAWatchFollowsADatabaseThatIsMadeAndRemoved(t *testing.T) {
 	e = onTerminal(t, 80, 24, env, "status", "--watch", "--home", home)
 	e.until("", "q ends")
 	e.ends("\x03", exitInterrupted)
+}
+
+// scribble is what others leave on a terminal that they had the use of, in its usual mode.
+func (e *emulated) scribble(usual *unix.Termios) {
+	e.t.Helper()
+	if err := unix.IoctlSetTermios(int(e.slave.Fd()), unix.TCSETS, usual); err != nil {
+		e.t.Fatal(err)
+	}
+	for i := range e.rows {
+		e.rows[i] = []rune("$ something else")
+	}
+}
+
+func TestAWatchThatWasStoppedTakesTheTerminalAgain(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	// Looks are so rare that no other draws what is asked for here.
+	e := onTerminal(t, 80, 24, []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH")}, "status", "--watch", "1h", "--home", filepath.Join(dir, "home"))
+	usual, err := unix.IoctlGetTermios(int(e.slave.Fd()), unix.TCGETS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	usual.Lflag |= unix.ECHO | unix.ICANON | unix.ISIG // whether or not it has begun by now
+	usual.Iflag |= unix.ICRNL
+	usual.Oflag |= unix.OPOST
+	for name, stop := range map[string]func() error{
+		"by its key": func() error { // where no shell is there to stop it for, it goes on at once
+			_, err := e.master.WriteString("\x1a")
+			return err
+		},
+		"by a signal": func() error {
+			return errors.Join(e.cmd.Process.Signal(syscall.SIGSTOP), e.cmd.Process.Signal(syscall.SIGCONT))
+		},
+	} {
+		e.until("", "q ends", "nothing is registered")
+		if name == "by a signal" {
+			e.scribble(usual)
+		} else {
+			for i := range e.rows {
+				e.rows[i] = []rune("$ something else")
+			}
+		}
+		if err := stop(); err != nil {
+			t.Fatal(err)
+		}
+		e.until("something else", "q ends", "nothing is registered")
+		if mode, err := unix.IoctlGetTermios(int(e.slave.Fd()), unix.TCGETS); err != nil || mode.Lflag&(unix.ECHO|unix.ICANON) != 0 {
+			t.Errorf("%s: keys do not come at once: %v", name, err)
+		}
+	}
+	e.ends("q", exitDone)
 }
 
 func TestAWatchOfNoTerminalIsOneObjectALine(t *testing.T) {

@@ -180,7 +180,8 @@ func sayPhase1(r pipeline.Phase1Report) string {
 		{r.Empty, "with nothing worth keeping"},
 		{r.Failed, "failed"},
 		{r.Unchanged, "touched but unchanged"},
-		{r.GivenBack - r.Postponed, "given back"},
+		{r.GivenBack - r.Postponed - r.Unread, "given back"},
+		{r.Unread, "unreadable"},
 		{r.Postponed, "postponed"},
 	} {
 		if part.n > 0 {

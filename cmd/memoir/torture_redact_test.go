@@ -63,7 +63,7 @@ keywords = ["pass phrase"]
 
 func (l *lateHome) redact(home, failpoint string) (output, error) {
 	cmd := exec.Command(l.binary, "redact", "--stored", "--yes", "--home", home, "--config", l.config)
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Dir(home), "FAILPOINT=" + failpoint}
+	cmd.Env = environment("HOME="+filepath.Dir(home), "FAILPOINT="+failpoint)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err := cmd.Run()

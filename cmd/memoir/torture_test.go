@@ -171,7 +171,7 @@ func (try trial) command(failpoint string, args ...string) *exec.Cmd {
 	}
 	cmd := exec.Command(try.binary, append(slices.Clip(args), "--home", try.home)...)
 	cmd.Dir = try.user
-	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + try.user, "TMPDIR=" + try.temp}, try.env...)
+	cmd.Env = append(environment("HOME="+try.user, "TMPDIR="+try.temp), try.env...)
 	if try.asks != nil {
 		cmd.Env = append(cmd.Env, try.asks.environ(try)...)
 	}

@@ -225,6 +225,8 @@ type interruptible struct {
 	r   io.Reader
 }
 
+// Read reads what is there, at least a byte. Its error is that of the reader, io.EOF among
+// them, or the cause of the context that is done.
 func (i *interruptible) Read(p []byte) (int, error) {
 	type result struct {
 		n   int

@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -28,8 +29,12 @@ type File struct {
 	inLog   map[uint32]int64
 	left    int64 // bytes that may yet be read from overflow pages
 	cut     bool
-	Header  Header
-	Unusual bool // the header is not that of a database, and usual values stand for it
+	foreign bool
+	sized   bool // the file says itself of what size its pages are
+	// Change counters of the first and the last commit of page 1 in the log; 0: none.
+	oldest, newest uint32
+	Header         Header
+	Unusual        bool // the header is not that of a database, and usual values stand for it
 }
 
 // Header is what a database says about itself in its first bytes.
@@ -50,19 +55,27 @@ func Open(db io.ReaderAt, size int64, log io.ReaderAt, logSize int64) (*File, er
 	f.size = usualSize
 	// At a size that is too large fewer pages are found to be of a tree.
 	if said := pageSize(head); bytes.HasPrefix(head, []byte(magic)) && said != 0 && (size < usualSize || f.likely(said) >= f.likely(usualSize)) {
-		f.size = said
+		f.size, f.sized = said, true
 	}
 	f.usable = f.size
-	f.pages = uint32(min((size+int64(f.size)-1)/int64(f.size), 1<<31))
+	f.pages = f.pagesInFile()
 	if log != nil {
 		if err := f.readLog(logSize); err != nil {
 			return nil, err
 		}
 	}
 	f.left = 4 * (size + logSize)
-	first := f.Page(1)
-	if len(first) >= headerSize {
-		copy(head, first)
+	if f.readHeader(head); f.foreign || f.logOfAnother(head) {
+		f.IgnoreLog()
+	}
+	return f, nil
+}
+
+// readHeader takes the header of the first page, or that of the file where there is none.
+func (f *File) readHeader(inFile []byte) {
+	head := inFile
+	if first := f.Page(1); len(first) >= headerSize {
+		head = first
 	}
 	f.Header = Header{
 		Magic:         bytes.HasPrefix(head, []byte(magic)),
@@ -70,7 +83,6 @@ func Open(db io.ReaderAt, size int64, log io.ReaderAt, logSize int64) (*File, er
 		ApplicationID: binary.BigEndian.Uint32(head[68:]),
 	}
 	f.Unusual = !f.Header.Magic || pageSize(head) != f.size
-	return f, nil
 }
 
 // pageSize is what a header says; 0 if it makes no sense.
@@ -105,6 +117,38 @@ func (f *File) Pages() uint32 { return f.pages }
 // was lost or damaged. A process that was killed in the middle of a transaction leaves
 // such a log, too.
 func (f *File) LogCut() bool { return f.cut }
+
+// ForeignLog reports that the log is that of another database, and was left out: its
+// pages are of another size, or the first of them says that another program made it.
+// SQLite takes any log for the database's whose own checksums are right.
+func (f *File) ForeignLog() bool { return f.foreign }
+
+// IgnoreLog makes it the database as the file alone has it, for a log that is another's.
+func (f *File) IgnoreLog() {
+	f.inLog, f.cut, f.foreign = map[uint32]int64{}, false, true
+	f.pages = f.pagesInFile()
+	f.readHeader(make([]byte, headerSize))
+}
+
+// logOfAnother holds the first page in the log against the header in the file. A
+// database that was just made has no mark in its file yet. Each commit that changes that
+// page counts on by one at most from what it finds, and what is in the file is what the
+// log began from, or one of its states: another count is that of a copy from before or after.
+func (f *File) logOfAnother(inFile []byte) bool {
+	if _, ok := f.inLog[1]; !ok || !bytes.HasPrefix(inFile, []byte(magic)) || binary.BigEndian.Uint32(inFile[68:]) == 0 {
+		return false
+	}
+	if f.Header.Magic && f.Header.ApplicationID != binary.BigEndian.Uint32(inFile[68:]) {
+		return true
+	}
+	counter := binary.BigEndian.Uint32(inFile[24:])
+	sure := counter == binary.BigEndian.Uint32(inFile[92:]) && f.oldest > 0 // it stands there twice
+	return sure && (counter+1 < f.oldest || counter > f.newest)
+}
+
+func (f *File) pagesInFile() uint32 {
+	return uint32(min((f.inFile+int64(f.size)-1)/int64(f.size), 1<<31))
+}
 
 // Page returns the bytes of a page; those of one that is cut off are filled with
 // zeros. It is nil if there is no such page, or it can't be read.
@@ -144,8 +188,12 @@ func (f *File) readLog(size int64) error {
 	}
 	sum := checksum{order: order}
 	sum.add(head[:24])
-	if number&^1 != 0x377f0682 || int(binary.BigEndian.Uint32(head[8:])) != f.size || !sum.is(head[24:]) {
+	if number&^1 != 0x377f0682 || !sum.is(head[24:]) {
 		f.cut = true
+		return nil
+	}
+	if int(binary.BigEndian.Uint32(head[8:])) != f.size {
+		f.foreign, f.cut = f.sized, !f.sized
 		return nil
 	}
 	salt := head[16:24]
@@ -170,6 +218,14 @@ func (f *File) readLog(size int64) error {
 		if pages := binary.BigEndian.Uint32(frame[4:]); pages != 0 { // a commit
 			for n, where := range pending {
 				f.inLog[n] = where
+			}
+			if where, ok := pending[1]; ok {
+				counter := make([]byte, 4)
+				if _, err := f.log.ReadAt(counter, where+24); err != nil {
+					return fmt.Errorf("read the log: %w", err)
+				}
+				f.newest = binary.BigEndian.Uint32(counter)
+				f.oldest = cmp.Or(f.oldest, f.newest)
 			}
 			clear(pending)
 			f.pages = min(pages, 1<<31)

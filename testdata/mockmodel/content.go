@@ -8,6 +8,8 @@ import (
 // content is the text of a message: a string, or blocks some of which hold text.
 type content string
 
+// UnmarshalJSON takes a string, or the texts of blocks, a line each; anything else is no text,
+// and no error.
 func (c *content) UnmarshalJSON(b []byte) error {
 	var text string
 	if json.Unmarshal(b, &text) == nil {

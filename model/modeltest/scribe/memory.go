@@ -56,6 +56,7 @@ const headRecent = "## Recent work"
 // A session as it is cited: its short id and date.
 type session struct{ id, date string }
 
+// String is how the session is cited, without brackets.
 func (s session) String() string { return s.id + " " + s.date }
 
 var (
@@ -86,6 +87,7 @@ func parseLine(text string) line {
 	return l
 }
 
+// String is the line with its citations, the newest session first.
 func (l line) String() string {
 	if len(l.cites) == 0 {
 		return l.text

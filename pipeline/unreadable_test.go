@@ -1,0 +1,112 @@
+package pipeline_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"memoir"
+	"memoir/pipeline"
+	"memoir/rollout"
+	"memoir/store"
+)
+
+// A registered session that can no longer be read when its turn comes costs nothing, and is
+// read as soon as it can be, though nothing about its file has changed.
+func TestASessionThatIsOutOfReachIsReadOnceItIsBack(t *testing.T) {
+	t.Parallel()
+	const id = "01a20000-0000-7000-8000-000000000001"
+	const outOfReach = "rollout-2026-05-01T10-00-00-" + id + ".jsonl"
+	text := fmt.Sprintf(`{"timestamp":"2026-05-01T10:00:00Z","type":"session_meta","payload":{"id":%q,"timestamp":"2026-05-01T10:00:00Z","cwd":"/src/x"}}
+{"timestamp":"2026-05-01T10:00:01Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"always run make check first"}]}}
+`, id)
+	for _, test := range []struct {
+		name   string
+		away   func(path string) error // takes the sessions' directory away
+		back   func(path string) error
+		reason string
+	}{
+		{"its directory is a link to itself",
+			func(path string) error { return os.Symlink(path, path) }, os.Remove, "read session"},
+		{"its directory is a file",
+			func(path string) error { return os.WriteFile(path, nil, 0o600) }, os.Remove, "its files are gone"},
+		{"its directory is an empty one",
+			func(path string) error { return os.Mkdir(path, 0o700) }, os.Remove, "its files are gone"},
+		{"its directory is gone",
+			func(string) error { return nil }, func(string) error { return nil }, "its files are gone"},
+		{"it is a directory",
+			func(path string) error { return os.MkdirAll(filepath.Join(path, outOfReach), 0o700) }, os.RemoveAll, "its files are gone"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			home, dir := t.TempDir(), t.TempDir()
+			shut, aside := filepath.Join(dir, ".codex", "sessions"), filepath.Join(t.TempDir(), "aside")
+			if err := os.MkdirAll(shut, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(shut, outOfReach), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			options := func(home string) pipeline.Options {
+				o := options(home, "")
+				o.Env = rollout.Env{Home: dir}
+				return o
+			}
+			dry := options(home)
+			dry.DryRun = true
+			run(t, dry)
+			if err := os.Rename(shut, aside); err != nil {
+				t.Fatal(err)
+			}
+			if err := test.away(shut); err != nil {
+				t.Skip(err)
+			}
+			for range 2 {
+				report := run(t, options(home))
+				if report.Partly() || report.Phase1.Claimed+report.Phase1.Failed > 0 {
+					t.Errorf("out of reach: %+v, %+v", report.Phase1, report.Warnings)
+				}
+				if got := session(t, home, id); got.Reason != memoir.ReasonUnreadable || !strings.Contains(got.Error, test.reason) || got.ProjectID == "" {
+					t.Errorf("out of reach: %+v", got)
+				}
+			}
+			if err := test.back(shut); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Rename(aside, shut); err != nil {
+				t.Fatal(err)
+			}
+			report := run(t, options(home))
+			if got := session(t, home, id); report.Phase1.Stored != 1 || got.Reason != memoir.ReasonUpToDate || got.Error != "" {
+				t.Errorf("within reach again: %+v, %+v, %+v", report.Phase1, report.Scan, got)
+			}
+			undisturbed := t.TempDir()
+			run(t, options(undisturbed))
+			if diff := cmp.Diff(tree(t, undisturbed), tree(t, home)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// session is the registered session of an id.
+func session(t *testing.T, home, id string) memoir.Session {
+	t.Helper()
+	st := open(t, home)
+	defer st.Close()
+	sessions, err := st.Sessions(t.Context(), store.Filter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range sessions {
+		if s.ID == id {
+			return s
+		}
+	}
+	t.Fatalf("no session %s in %+v", id, sessions)
+	return memoir.Session{}
+}

@@ -1,0 +1,159 @@
+package secrets
+
+import (
+	"regexp/syntax"
+	"slices"
+	"unicode"
+	"unicode/utf8"
+)
+
+// context is as much of a neighbouring character as assertions look at.
+type context int
+
+const (
+	atEdge context = iota // no character: the text begins or ends here
+	atBreak
+	atWord
+	atOther
+	contexts
+)
+
+func sampleOf(c context) rune {
+	return [contexts]rune{atEdge: -1, atBreak: '\n', atWord: 'a', atOther: ' '}[c]
+}
+
+// classes divides all characters into those that a program cannot tell apart: the same
+// instructions read them, and its assertions see the same in them.
+type classes struct {
+	firsts   []rune   // the first character of each range, ascending
+	class    []uint16 // by range
+	ascii    [utf8.RuneSelf]uint16
+	contexts []context // by class
+	words    bool      // the program asks for word boundaries
+	breaks   bool      // it asks for the ends of lines
+	set      []uint16  // by instruction: which set of characters it reads
+	reads    [][]bool  // by set and class
+}
+
+func newClasses(prog *syntax.Prog) classes {
+	c := classes{set: make([]uint16, len(prog.Inst))}
+	var sets []*syntax.Inst // one instruction of each set
+	known := map[string]uint16{}
+	firsts := []rune{0}
+	split := func(from, to rune) { firsts = append(firsts, from, to+1) }
+	for pc := range prog.Inst {
+		inst := &prog.Inst[pc]
+		switch inst.Op {
+		case syntax.InstEmptyWidth:
+			op := syntax.EmptyOp(inst.Arg)
+			c.words = c.words || op&(syntax.EmptyWordBoundary|syntax.EmptyNoWordBoundary) != 0
+			c.breaks = c.breaks || op&(syntax.EmptyBeginLine|syntax.EmptyEndLine) != 0
+		case syntax.InstRune, syntax.InstRune1, syntax.InstRuneAny, syntax.InstRuneAnyNotNL:
+			key := string(rune(inst.Op)) + string(rune(inst.Arg)) + string(inst.Rune)
+			n, ok := known[key]
+			if !ok {
+				n = uint16(len(sets))
+				known[key] = n
+				sets = append(sets, inst)
+				splitInst(inst, split)
+			}
+			c.set[pc] = n
+		}
+	}
+	if c.words {
+		firsts = append(firsts, '0', '9'+1, 'A', 'Z'+1, '_', '_'+1, 'a', 'z'+1)
+	}
+	if c.breaks {
+		firsts = append(firsts, '\n', '\n'+1)
+	}
+	slices.Sort(firsts)
+	c.firsts = slices.Compact(firsts)
+	c.reads = make([][]bool, len(sets))
+	byKind := map[string]uint16{}
+	kind := make([]byte, len(sets)+1)
+	for _, r := range c.firsts {
+		for n, inst := range sets {
+			kind[n] = 0
+			if inst.MatchRune(r) {
+				kind[n] = 1
+			}
+		}
+		kind[len(sets)] = byte(c.contextOf(r))
+		class, ok := byKind[string(kind)]
+		if !ok {
+			class = uint16(len(byKind))
+			byKind[string(kind)] = class
+			c.contexts = append(c.contexts, c.contextOf(r))
+			for n := range sets {
+				c.reads[n] = append(c.reads[n], kind[n] == 1)
+			}
+		}
+		c.class = append(c.class, class)
+	}
+	for i := range c.ascii {
+		c.ascii[i] = c.search(rune(i))
+	}
+	return c
+}
+
+// splitInst splits the characters where an instruction tells them apart.
+func splitInst(inst *syntax.Inst, split func(from, to rune)) {
+	switch {
+	case inst.Op == syntax.InstRuneAnyNotNL:
+		split('\n', '\n')
+	case inst.Op == syntax.InstRuneAny:
+	case len(inst.Rune) == 1:
+		c := inst.Rune[0]
+		split(c, c)
+		if syntax.Flags(inst.Arg)&syntax.FoldCase != 0 {
+			for f := unicode.SimpleFold(c); f != c; f = unicode.SimpleFold(f) {
+				split(f, f)
+			}
+		}
+	default:
+		for i := 0; i+1 < len(inst.Rune); i += 2 {
+			split(inst.Rune[i], inst.Rune[i+1])
+		}
+	}
+}
+
+// contextOf returns as much of the context of a character as the program asks for.
+func (c *classes) contextOf(r rune) context {
+	switch {
+	case r == '\n' && c.breaks:
+		return atBreak
+	case c.words && syntax.IsWordChar(r):
+		return atWord
+	}
+	return atOther
+}
+
+// of returns the class of a character.
+func (c *classes) of(r rune) int {
+	if r < utf8.RuneSelf {
+		return int(c.ascii[r])
+	}
+	return int(c.search(r))
+}
+
+func (c *classes) search(r rune) uint16 {
+	at, found := slices.BinarySearch(c.firsts, r)
+	if !found {
+		at--
+	}
+	return c.class[at]
+}
+
+// edge is the class of what stands where the text has ended.
+func (c *classes) edge() int { return len(c.contexts) }
+
+// context returns the context of the characters of a class.
+func (c *classes) context(class int) context {
+	if class == c.edge() {
+		return atEdge
+	}
+	return c.contexts[class]
+}
+
+// matches reports whether an instruction that reads a character reads those of a class.
+func (c *classes) matches(pc uint32, class int) bool { return c.reads[c.set[pc]][class] }

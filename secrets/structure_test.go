@@ -86,10 +86,10 @@ func TestDocumentsStayValidAndHoldNoSecret(t *testing.T) {
 		var block strings.Builder
 		for i, secret := range p.secrets {
 			if len(secret) < 20 { // a password, which its name tells
-				fmt.Fprintf(&block, "k%d: |\n  first\n  DB_PASSWORD=%s\n  last\npassword%d: '%s'\n", i, secret, i, secret)
+				fmt.Fprintf(&block, "k%d: |\n  first\n  DB_PASSWORD=%s\npassword%d: '%s'\n", i, secret, i, secret)
 				continue
 			}
-			fmt.Fprintf(&block, "k%d: |\n  first\n  %s\n  last\nf%d: >-\n  %s\n%s: [%s, '%s', \"%s\"]\n", i, secret, i, secret, p.word()+fmt.Sprint(i), "x", secret, secret)
+			fmt.Fprintf(&block, "k%d: |\n  first\n  %s\nf%d: >-\n  %s\n%s: [%s, '%s', \"%s\"]\n", i, secret, i, secret, p.word()+fmt.Sprint(i), "x", secret, secret)
 		}
 		for _, form := range []struct {
 			name, text string

@@ -107,11 +107,11 @@ func (r Rule) Plant(random *rand.Rand, ways ...func(match string) string) (Canar
 		for _, way := range ways {
 			text := way(match)
 			for _, f := range r.detector.DetectString(text) {
-				secret := f.Secret
-				if r.whole {
+				secret, whole := f.Secret, r.whole || len(f.Secret) < minPart
+				if whole { // a piece of what is secret, such as a group of an address
 					secret = f.Match
 				}
-				if parts := parts(secret, !r.whole); len(parts) > 0 {
+				if parts := parts(secret, !whole); len(parts) > 0 {
 					return Canary{Rule: r.ID, Text: text, Parts: parts}, true
 				}
 			}

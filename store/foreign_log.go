@@ -131,7 +131,9 @@ func moveLog(path string) (to string, err error) {
 	}
 	err = errors.Join(failpoint.Rename(path+"-wal", to), syncDir(filepath.Dir(path)))
 	if err == nil {
-		_ = os.Chmod(to, 0o600)
+		if failpoint.Before("protect log") == nil {
+			_ = os.Chmod(to, 0o600)
+		}
 		return to, nil
 	}
 	if errors.Is(err, fs.ErrNotExist) {

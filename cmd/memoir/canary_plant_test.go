@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/zricethezav/gitleaks/v8/config"
@@ -30,8 +31,11 @@ var canaryRules = once(func(t *testing.T) []secretstest.Rule {
 
 // A flock plants canaries, the next of a rule each time, and remembers where.
 type flock struct {
-	t      *testing.T
-	rules  []secretstest.Rule
+	t     *testing.T
+	rules []secretstest.Rule
+	plain bool
+
+	mu     sync.Mutex // models plant, too
 	next   int
 	random *rand.Rand
 	all    map[string]string // what must not turn up: of which rule, and where it was planted
@@ -40,7 +44,7 @@ type flock struct {
 
 func newFlock(t *testing.T, round int) *flock {
 	t.Helper()
-	return &flock{t: t, rules: canaryRules(t), next: round, random: chance(t, fmt.Sprint("canaries", round)),
+	return &flock{t: t, rules: canaryRules(t), plain: by(t, true, false, false), next: round, random: chance(t, fmt.Sprint("canaries", round)),
 		all: map[string]string{}, seen: map[string]bool{}}
 }
 
@@ -56,10 +60,12 @@ func (f *flock) add(text, field string) string {
 
 func (f *flock) plant(field string, ways ...func(string) string) string {
 	f.t.Helper()
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	for range f.rules {
 		rule := f.rules[f.next%len(f.rules)]
 		f.next++
-		if c, ok := rule.Plant(f.random, ways...); ok {
+		if c, ok := rule.Plant(f.random, f.plain, ways...); ok {
 			for _, part := range c.Parts {
 				f.all[part] = c.Rule + " in " + field
 			}
@@ -67,7 +73,7 @@ func (f *flock) plant(field string, ways ...func(string) string) string {
 			return c.Text
 		}
 	}
-	f.t.Fatalf("no rule sees a secret in %s", field)
+	f.t.Errorf("no rule sees a secret in %s", field)
 	return ""
 }
 

@@ -176,6 +176,9 @@ func (f *flock) look(s scene, said func(what string, text ...string)) {
 		}
 		call("inject", "--format", "plain", "--project", id)
 	}
+	if f.plain {
+		return // what a person just typed is shown to nobody else
+	}
 	for _, args := range [][]string{{"show"}, {"retry"}, {"view", "--project"}, {"cat"}, {"run", "--max-age"}, {"diff", "1"}, {"forget"}, {}, {"run", "--lost"}} {
 		f.given(call, args)
 	}

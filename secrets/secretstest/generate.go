@@ -11,7 +11,10 @@ import (
 const most = 24
 
 // Generate makes a random string that an expression matches, assertions aside.
-func Generate(re *syntax.Regexp, random *rand.Rand) string {
+func Generate(re *syntax.Regexp, random *rand.Rand) string { return generate(re, random, false) }
+
+// generate is Generate. A plain string has letters and digits wherever it may.
+func generate(re *syntax.Regexp, random *rand.Rand, plain bool) string {
 	var b strings.Builder
 	var write func(re *syntax.Regexp)
 	times := func(re *syntax.Regexp, least, bound int) {
@@ -27,9 +30,9 @@ func Generate(re *syntax.Regexp, random *rand.Rand) string {
 		case syntax.OpLiteral:
 			b.WriteString(string(re.Rune))
 		case syntax.OpCharClass:
-			b.WriteRune(pick(re.Rune, random))
+			b.WriteRune(pick(re.Rune, random, plain))
 		case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
-			b.WriteByte(byte(' ' + random.IntN(95)))
+			b.WriteRune(pick([]rune{' ', '~'}, random, plain))
 		case syntax.OpCapture, syntax.OpConcat:
 			for _, sub := range re.Sub {
 				write(sub)
@@ -51,12 +54,18 @@ func Generate(re *syntax.Regexp, random *rand.Rand) string {
 }
 
 // pick chooses a character of a class, in ASCII if it has any.
-func pick(ranges []rune, random *rand.Rand) rune {
-	var choice []rune
+func pick(ranges []rune, random *rand.Rand, plain bool) rune {
+	var choice, words []rune
 	for i := 0; i < len(ranges); i += 2 {
 		for c := max(ranges[i], ' '); c <= ranges[i+1] && c < 127; c++ {
 			choice = append(choice, c)
+			if c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' {
+				words = append(words, c)
+			}
 		}
+	}
+	if plain && len(words) > 0 {
+		choice = words
 	}
 	if len(choice) == 0 {
 		return ranges[0]

@@ -87,17 +87,19 @@ func newRule(all config.Config, id string) (Rule, error) {
 		return r, err
 	}
 	random, bare := rand.New(rand.NewPCG(1, 2)), func(s string) string { return s }
-	a, found := r.Plant(random, bare)
-	b, again := r.Plant(random, bare)
+	a, found := r.Plant(random, false, bare)
+	b, again := r.Plant(random, false, bare)
 	r.whole = found && again && slices.Equal(a.Parts, b.Parts)
 	return r, nil
 }
 
 // Plant puts a secret into a text by the first of some ways in which the detector finds it
-// there. It reports false if there is none: not every rule can see a secret in every place.
-func (r Rule) Plant(random *rand.Rand, ways ...func(match string) string) (Canary, bool) {
+// there. A plain one is made of letters and digits wherever the rule's expression lets it,
+// others of all characters that it allows: quotes, braces, backslashes. Plant reports false
+// if there is no such way: not every rule can see a secret in every place.
+func (r Rule) Plant(random *rand.Rand, plain bool, ways ...func(match string) string) (Canary, bool) {
 	for try := range tries {
-		match := Generate(r.tree, random)
+		match := generate(r.tree, random, plain)
 		if n := len(r.keywords); n > 0 && try%2 == 1 { // it may have to stand elsewhere in the text
 			match = r.keywords[random.IntN(n)] + " " + match
 		}

@@ -42,8 +42,8 @@ func (set *ruleSet) redact(text string, counts Counts, known *knownSet) string {
 			if f.hidden != "" {
 				known.add(f.hidden, f.rule)
 			}
-			if word := quotes.Replace(text[start:end]); f.rule.rank == rankExtra && len(word) < end-start {
-				known.add(word, f.rule)
+			if f.rule.rank == rankExtra && strings.ContainsAny(text[start:end], `"'`) {
+				known.add(quotes.Replace(text[start:end]), f.rule)
 			}
 		}
 		spans = append(spans, known.occurrences(text)...)

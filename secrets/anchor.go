@@ -14,8 +14,8 @@ import (
 //
 // for one of them, and a search needs to look only where a literal stands. Literals
 // are in lower case and are looked for without regard to case. They cover at least
-// what the expression accepts, as long as the text holds none of the letters
-// outside of ASCII that fold to ASCII (foldHazards).
+// what the expression accepts, once the letters outside of ASCII that fold
+// to ASCII (foldHazards) are taken for those.
 type anchor struct {
 	literals []string
 	path     []int // how to come to it: see parts
@@ -45,8 +45,16 @@ const (
 
 // foldHazards are the letters that equal an ASCII letter without regard to case:
 // the long s and the Kelvin sign to an expression, the Kelvin sign and the dotted I
-// to gitleaks' search for keywords. A text that holds one is searched the slow way.
+// to gitleaks' search for keywords.
 var foldHazards = []string{"\u017f", "\u212a", "\u0130"}
+
+// foldsTo is the letter that one of foldHazards equals; 0: it is none.
+func foldsTo(c rune) byte {
+	if at := slices.Index(foldHazards, string(c)); at >= 0 {
+		return "ski"[at]
+	}
+	return 0
+}
 
 // anchorsOf finds anchors for an expression; nil means that it has none, and can
 // match anywhere.
@@ -201,7 +209,7 @@ func spellClass(ranges []rune) ([]string, bool) {
 	var out []string
 	for i := 0; i < len(ranges); i += 2 {
 		for c := ranges[i]; c <= ranges[i+1]; c++ {
-			if isFoldHazard(c) {
+			if foldsTo(c) != 0 {
 				continue
 			}
 			if c > unicode.MaxASCII {
@@ -216,8 +224,6 @@ func spellClass(ranges []rune) ([]string, bool) {
 	out = distinct(out)
 	return out, len(out) > 0 && len(out) <= maxClassWidth
 }
-
-func isFoldHazard(c rune) bool { return slices.Contains(foldHazards, string(c)) }
 
 func lowerASCII(c byte) byte {
 	if 'A' <= c && c <= 'Z' {

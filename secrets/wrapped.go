@@ -74,6 +74,9 @@ func named(text string) bool {
 	if at == 0 || at == len(text) {
 		return false
 	}
+	if rest := strings.TrimLeft(text[at:], " \t"); len(rest) < len(text)-at { // a word that was broken is not followed by what sets it
+		return rest != "" && (rest[0] == '=' || rest[0] == ':')
+	}
 	after := byte('\n')
 	if at+1 < len(text) {
 		after = text[at+1]

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -121,12 +122,12 @@ func TestASessionThatAloneIsNotServedIsToBlame(t *testing.T) {
 			}
 			claudeSession(t, dir, "bad", "/srv/open/app", "always write the poison"+longer)
 			served := make(chan struct{})
-			good := 0
+			var good atomic.Int32
 			server := modeltest.OpenAIChat(t, func(_ int, c modeltest.Call) modeltest.Step {
 				if strings.Contains(string(c.Body), "the poison") {
 					return step
 				}
-				if good++; good == 12 {
+				if good.Add(1) == 12 {
 					close(served)
 				}
 				return modeltest.Step{Text: emptyExtraction}
@@ -155,12 +156,12 @@ func TestALimitThatOthersAreWithinCostsASessionNoAttempt(t *testing.T) {
 	t.Parallel()
 	home, dir := prompted(t, 20)
 	served := make(chan struct{})
-	good := 0
+	var good atomic.Int32
 	server := modeltest.OpenAIChat(t, func(_ int, c modeltest.Call) modeltest.Step {
 		if strings.Contains(string(c.Body), "of fixture 7\\") {
 			return modeltest.Step{Status: http.StatusTooManyRequests, Message: "too many at once"}
 		}
-		if good++; good == 5 {
+		if good.Add(1) == 5 {
 			close(served)
 		}
 		return modeltest.Step{Text: emptyExtraction}

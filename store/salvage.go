@@ -317,9 +317,6 @@ func (s *salvage) lostKeys(name string) (keys []string, err error) {
 	return keys, nil
 }
 
-// rebuilt are tables that the next run fills again by itself, or can do without.
-var rebuilt = []string{"draft", "file"}
-
 // report says what became of each table.
 func (s *salvage) report() ([]Salvaged, error) {
 	var out []Salvaged

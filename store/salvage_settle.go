@@ -19,11 +19,11 @@ func (s *salvage) settle() error {
 	}
 	all := s.damaged["extraction"] && !s.sure["extraction"]
 	has := func(table string) bool { return s.catalog.tables[table] != nil }
-	var statements []string
-	for _, name := range rebuilt {
-		if s.damaged[name] || s.damaged["session"] || s.damaged["project"] {
-			statements = append(statements, `DELETE FROM `+name)
-		}
+	// No index tells of a title or a directory that is another now, so the next run looks
+	// at every file again. It reads none anew that is what it was.
+	statements := []string{`DELETE FROM file`}
+	if s.damaged["draft"] || s.damaged["session"] || s.damaged["project"] {
+		statements = append(statements, `DELETE FROM draft`)
 	}
 	if s.damaged["project"] {
 		statements = append(statements, projectsReferredTo(has)...)

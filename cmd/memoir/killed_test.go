@@ -90,10 +90,15 @@ func TestARunThatOthersKillAHundredTimesMakesNothingDead(t *testing.T) {
 	for name, v := range lives(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			v.home = filepath.Join(inMemory(t), "home")
-			random := chance(t, "kill")
-			killed, finished, alone := 0, 0, 0
+			random, scratch := chance(t, "kill"), inMemory(t)
+			killed, alone, finished, all := 0, 0, 0, 0
+			v.home = filepath.Join(scratch, "home")
 			for killed < kills {
+				if finished == 8 { // each session was written: there is another life
+					v.outlives(t, killed)
+					v, finished = lives(t)[name], 0
+					v.home = filepath.Join(scratch, fmt.Sprint("home", all))
+				}
 				// Its own death, and that which comes from the process that works for it alone:
 				// of it, and of both. When the run has come to an end, there is more to do.
 				failpoint := fmt.Sprintf("kill %d", 1+random.IntN(60))
@@ -109,10 +114,10 @@ func TestARunThatOthersKillAHundredTimesMakesNothingDead(t *testing.T) {
 						alone++
 					}
 				case e.code == exitDone:
-					finished++
+					finished, all = finished+1, all+1
 					for i := range 3 {
 						n := 3*finished + i
-						writeSession(t, v.sessions, 1+n%27, []string{fmt.Sprintf("Always keep part %d free of global state.", n)}, []string{"make check"})
+						writeSession(t, v.sessions, 1+n, []string{fmt.Sprintf("Always keep part %d free of global state.", n)}, []string{"make check"})
 					}
 				default:
 					t.Fatalf("%s: exit code %d: %s", failpoint, e.code, e.say)
@@ -126,17 +131,23 @@ func TestARunThatOthersKillAHundredTimesMakesNothingDead(t *testing.T) {
 					}
 				}
 			}
-			if e := v.run(t, ""); e.code != exitDone {
-				t.Errorf("the next run: exit code %d: %s", e.code, e.say)
-			}
-			if diff := cmp.Diff(lastOf(t, v.undisturbed(t)), lastOf(t, v.home)); diff != "" {
-				t.Errorf("after %d kills:\n%s", killed, diff)
-			}
-			now := v.jobs(t)
-			if gjson.Get(now, "jobs.done").Int() == 0 || gjson.Get(now, "jobs|@values|#").Int() != 1 {
-				t.Errorf("jobs: %s", gjson.Get(now, "jobs"))
-			}
-			t.Logf("%d kills, %d of them while a process of its own was at work; %d runs came to their end", killed, alone, finished)
+			v.outlives(t, killed)
+			t.Logf("%d kills, %d of them while a process of its own was at work; %d runs came to their end", killed, alone, all)
 		})
+	}
+}
+
+// outlives checks that the next run ends as if nobody had killed those before.
+func (v victim) outlives(t *testing.T, killed int) {
+	t.Helper()
+	if e := v.run(t, ""); e.code != exitDone {
+		t.Errorf("the next run: exit code %d: %s", e.code, e.say)
+	}
+	if diff := cmp.Diff(lastOf(t, v.undisturbed(t)), lastOf(t, v.home)); diff != "" {
+		t.Errorf("after %d kills:\n%s", killed, diff)
+	}
+	now := v.jobs(t)
+	if gjson.Get(now, "jobs.done").Int() == 0 || gjson.Get(now, "jobs|@values|#").Int() != 1 {
+		t.Errorf("jobs: %s", gjson.Get(now, "jobs"))
 	}
 }

@@ -131,7 +131,9 @@ type published struct {
 
 func (p published) home() string { return filepath.Join(p.dir, "home") }
 
-var withWork = once(func(t *testing.T) published {
+// unpublished is one that begins, without sessions, in a directory that all tests share.
+func unpublished(t *testing.T) published {
+	t.Helper()
 	dir, err := os.MkdirTemp("", "memoir-scene-")
 	if err != nil {
 		t.Fatal(err)
@@ -141,6 +143,11 @@ var withWork = once(func(t *testing.T) published {
 	if err := os.Mkdir(p.sessions, 0o700); err != nil {
 		t.Fatal(err)
 	}
+	return p
+}
+
+var withWork = once(func(t *testing.T) published {
+	p := unpublished(t)
 	for day := 1; day <= 3; day++ {
 		var said []string
 		for _, part := range []string{"queue", "parser", "printer"} {

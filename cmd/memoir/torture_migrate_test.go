@@ -48,6 +48,7 @@ func older(t *testing.T, home string, version int64) {
 			}
 		}
 		list := strings.Join(columns, ", ")
+		run(`DELETE FROM main.` + table) // a migration may have made rows
 		run(`INSERT INTO main.` + table + ` (` + list + `) SELECT ` + list + ` FROM newer.` + table)
 	}
 	run(`DETACH newer`)

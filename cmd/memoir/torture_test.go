@@ -37,6 +37,7 @@ type torture struct {
 	dense    int      // moments at which a dense sample kills it; half as many find no room
 
 	points []string          // the moments of the command
+	base   int               // sessions that were extracted from before
 	total  int               // sessions that it extracts from
 	calls  int               // of the model
 	last   map[string]string // what is live in the end
@@ -90,6 +91,11 @@ func newTorture(t *testing.T, sessions, before string, args ...string) *torture 
 // undisturbed finds out what the command does when it is left alone.
 func (x *torture) undisturbed(t *testing.T) {
 	t.Helper()
+	if x.before != "" {
+		same := x.trial(t) // others copy that home at any time, and opening it changes it
+		x.base = extracted(t, same.home)
+		same.remove()
+	}
 	try := x.trial(t)
 	defer try.remove()
 	log := filepath.Join(t.TempDir(), "points")
@@ -213,10 +219,7 @@ func (try trial) whole(t *testing.T, what string) {
 func (try trial) finish(t *testing.T, what string) int {
 	t.Helper()
 	try.whole(t, what)
-	stored, base := extracted(t, try.home), 0
-	if try.before != "" {
-		base = extracted(t, try.before)
-	}
+	stored, base := extracted(t, try.home), try.base
 	out, err := try.run("")
 	if err != nil {
 		t.Errorf("%s: the next run: %v: %s", what, err, out.stderr)

@@ -121,7 +121,7 @@ func (p *program) Call(ctx context.Context, q Request) (Answer, error) {
 	case errors.Is(err, context.DeadlineExceeded):
 		e := p.failed(ClassTemporary, 0, "", nil)
 		e.timedOut(p.o.Timeout)
-		e.Message, e.Untold = short(strings.TrimSuffix(e.Message+": "+out.stderr, ": ")), out.begun
+		e.Message, e.Untold = short(strings.TrimSuffix(e.Message+": "+p.o.redact(out.stderr), ": ")), out.begun
 		return Answer{}, e
 	case err != nil:
 		return Answer{}, p.failed(ClassProgram, 0, err.Error(), err)
@@ -181,7 +181,7 @@ func (p *program) read(out printed, call invocation, s scratch) (Answer, error) 
 		usage.Cost = p.o.Price.Cost(usage)
 	}
 	if out.status != 0 || r.objection != "" {
-		message := cmp.Or(r.objection, out.stderr, tail(text), "ended without an answer")
+		message := cmp.Or(r.objection, out.stderr, tail(p.o.redact(text)), "ended without an answer")
 		class := ClassProgram
 		if p.preset != nil {
 			class = classify(message)
@@ -209,7 +209,7 @@ func (p *program) failed(class Class, status int, message string, err error) *Er
 	if message == "" && err != nil {
 		message = err.Error()
 	}
-	return &Error{Class: class, Model: p.spec, Program: filepath.Base(p.command[0]), Status: max(status, 0), Message: tail(message), Err: err}
+	return &Error{Class: class, Model: p.spec, Program: filepath.Base(p.command[0]), Status: max(status, 0), Message: tail(p.o.redact(message)), Err: err}
 }
 
 // prompt is a question in one text. The marker comes first, where a session that the

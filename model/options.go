@@ -34,6 +34,25 @@ type Options struct {
 	// Warn is told, once a kind, what is wrong with answers that came all the same, and what
 	// to do about it; nil: nobody. It must be safe for concurrent use.
 	Warn func(message, hint string)
+
+	// Redact takes secrets out of what a server or a program says of a failure, before that
+	// is folded into a line and cut: half a secret is not recognised. Nil: nobody does. It
+	// must be safe for concurrent use.
+	Redact func(text string) string
+}
+
+// plain makes one short line of what a server says. The key goes before secrets do, since a
+// rule may see only a part of it.
+func (o Options) plain(text string) string {
+	return plain(o.redact(maskKey(text, o.Key)), o.Key)
+}
+
+// redact takes secrets out of a text, if it was said how.
+func (o Options) redact(text string) string {
+	if o.Redact == nil {
+		return text
+	}
+	return o.Redact(text)
 }
 
 // Price is in US dollars for a million tokens; zero is unknown.

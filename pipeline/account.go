@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"memoir"
+	"memoir/secrets"
 	"memoir/store"
 )
 
@@ -27,6 +28,9 @@ type account struct {
 	refused bool          // a call was not made, its model being out of service
 	failing bool          // its last call failed
 	from    int           // calls to the model that were answered when the failing began
+
+	scanners []*secrets.Scanner // by whose rules answers are redacted; none: the run's
+	counts   secrets.Counts     // what that took out
 }
 
 type accountKey struct{}

@@ -29,7 +29,7 @@ func TestPublishedNamesAndFilesAreRedacted(t *testing.T) {
 		"notes/" + token("e1p") + ".md":   []byte("two"),
 		"skills/deploy/scripts/deploy.sh": []byte("password=\"" + value + "\""),
 	}
-	out, counts, err := r.cleanFiles(in)
+	out, counts, err := r.cleanFiles("", in)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,6 +40,10 @@ func (r *run) phase2(ctx context.Context) error {
 		r.progress(Progress{Stage: StageConsolidate, Total: len(projects)})
 	}
 	keptBack := func(project store.ProjectRow) (report ProjectReport, kept bool) {
+		if fault := r.obey(project.Project); fault != nil {
+			r.misrule(project.ID, fault)
+			return r.forget(ctx, project, ProjectReport{Project: project.ID, Name: project.Name, Generation: int(project.Generation), Outcome: OutcomeFailed, Detail: r.redact(fault.Error())}), true
+		}
 		if stop := r.meter.stopOf(r.budgetOf(ctx, project.ID)); stop != nil && r.meter.named(r.consolidator.Name()) != nil {
 			return r.forget(ctx, project, ProjectReport{Project: project.ID, Name: project.Name, Generation: int(project.Generation), Outcome: OutcomeStopped, Detail: stop.Reason}), true
 		}

@@ -77,7 +77,9 @@ func (r *run) drain(ctx context.Context, workers int, suspects bool) error {
 				busy++
 				g.Go(func() error {
 					defer func() { done <- struct{}{} }()
-					do(ctx, claim, attempt)
+					if !r.declines(ctx, claim) {
+						do(ctx, claim, attempt)
+					}
 					return nil
 				})
 			}
@@ -230,6 +232,7 @@ func (r *run) extractOne(ctx context.Context, claim store.Claim) (extracted, err
 		return extracted{}, err
 	}
 	scanner := r.scannerOf(claim.Session.CWD)
+	accountOf(ctx).redactBy(scanner)
 	loaded, err := load(ctx, scanner, parts, r.beginningsGone, claim.PriorMarks)
 	if err != nil {
 		return extracted{}, err
@@ -258,6 +261,7 @@ func (r *run) extractOne(ctx context.Context, claim store.Claim) (extracted, err
 	earlier, since := r.earlier(claim.Prior, loaded)
 	extraction, usage, err := r.extractor.Extract(ctx, extract.Input{Session: session, Items: loaded.Items, Earlier: earlier, Since: since})
 	accountOf(ctx).tell(usage) // spent, whatever comes of it
+	loaded.Redactions.Merge(accountOf(ctx).redactions())
 	if err != nil {
 		return out, err
 	}

@@ -45,6 +45,7 @@ func (r *run) makeGeneration(ctx context.Context, root memory.Root, project stor
 		report.Root = root.Link()
 	}
 	began := time.Now()
+	accountOf(ctx).redactBy(r.scannersFor(project.ID)...)
 	result, err := r.makeMemory(ctx, in, live)
 	var part *consolidate.Partly
 	if errors.As(err, &part) && ctx.Err() == nil {
@@ -74,6 +75,7 @@ func (r *run) makeGeneration(ctx context.Context, root memory.Root, project stor
 	if err != nil {
 		return report, err
 	}
+	counts.Merge(accountOf(ctx).redactions())
 	aside, withdrawn := stillAside(live.Manifest.SetAside, in)
 	// The archive by which it is told what restoring took away may tell of what is
 	// forgotten, and be purged. That is noted by now, and the next generation does not
@@ -199,6 +201,7 @@ func (r *run) recoverRoot(ctx context.Context, root memory.Root, claim *store.Pr
 // keepEdits records what people changed in the live files since they were
 // published, before anything replaces those files.
 func (r *run) keepEdits(ctx context.Context, root memory.Root, project store.ProjectRow, live memory.Snapshot) error {
+	_ = r.obey(project.Project) // where they are invalid, the run does not come here but to take something out
 	if live.Generation == 0 {
 		return nil
 	}
@@ -229,8 +232,8 @@ func (r *run) keepEdits(ctx context.Context, root memory.Root, project store.Pro
 	notes := append(decisions, memory.Notes(project.ID, live.Edited, r.now())...)
 	for i, n := range notes {
 		// As the published files will have it, or the anchors would not be found.
-		notes[i].Text, notes[i].After, notes[i].Section = r.redact(n.Text), r.redact(n.After), r.redact(n.Section)
-		notes[i].File, _ = r.cleanName(n.File)
+		notes[i].Text, notes[i].After, notes[i].Section = r.redactFor(project.ID, n.Text), r.redactFor(project.ID, n.After), r.redactFor(project.ID, n.Section)
+		notes[i].File = r.cleanNameFor(project.ID, n.File)
 	}
 	if err := r.store.RecordNotes(ctx, project.ID, int64(live.Generation), notes); err != nil {
 		return fmt.Errorf("keep the edits of %s: %w", project.Name, err)
@@ -265,18 +268,31 @@ func errChanged() error {
 
 // cleanFiles redacts the files that are to be published, their names included. A
 // secret that a rule sees in one of them is removed from all.
-func (r *run) cleanFiles(files memory.Files) (memory.Files, secrets.Counts, error) {
-	redactor, texts := r.known, map[string]string{}
-	if redactor == nil {
-		redactor = r.scanner.Session()
+func (r *run) cleanFiles(projectID string, files memory.Files) (memory.Files, secrets.Counts, error) {
+	if r.known != nil {
+		return r.cleanFilesBy(r.known, r.cleanName, files)
 	}
+	all := secrets.Counts{}
+	for _, scanner := range r.scannersFor(projectID) {
+		clean, counts, err := r.cleanFilesBy(scanner.Session(), scanner.Name, files)
+		if err != nil {
+			return nil, nil, err
+		}
+		files = clean
+		all.Merge(counts)
+	}
+	return files, all, nil
+}
+
+func (r *run) cleanFilesBy(redactor *secrets.Redactor, named func(string) (string, secrets.Counts), files memory.Files) (memory.Files, secrets.Counts, error) {
+	texts := map[string]string{}
 	before := redactor.Counts()
 	for _, at := range files.Paths() {
 		texts[at] = redactor.Text(string(files[at]))
 	}
 	clean, names := make(memory.Files, len(files)), secrets.Counts{}
 	for _, at := range files.Paths() {
-		name, n := r.cleanName(at)
+		name, n := named(at)
 		if r.known == nil {
 			names.Merge(n)
 		}
@@ -308,5 +324,5 @@ func (r *run) files(c memoir.Consolidation, in consolidate.Input, live memory.Sn
 	if err != nil {
 		return nil, nil, fmt.Errorf("lay out the memory: %w", err)
 	}
-	return r.cleanFiles(files)
+	return r.cleanFiles(in.Project.ID, files)
 }

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"net/url"
 	"strings"
 
 	"memoir"
@@ -18,10 +19,17 @@ const redactedID = "redacted-"
 // stand for the file any more, and the next scan does not build on it.
 func (r *run) cleanHead(h rollout.Head) rollout.Head {
 	raw := h
-	h.Title = memoir.ShortTitle(r.redact(h.Title))
-	h.CWD, h.Branch = r.redact(h.CWD), r.redact(h.Branch)
+	own, _ := r.scannerOf(h.CWD).Redact(h.Title) // by the rules of its project
+	h.Title = memoir.ShortTitle(own)
+	own, _ = r.scannerOf(h.CWD).Redact(h.Branch)
+	h.CWD, h.Branch = r.redact(h.CWD), own
 	h.Remote, _, _ = strings.Cut(h.Remote, "?") // what follows is no part of a repository's name
 	h.Remote = r.redact(h.Remote)
+	if plain, err := url.PathUnescape(h.Remote); err == nil { // no rule sees through its escapes
+		if clean := r.redact(plain); clean != plain {
+			h.Remote = clean
+		}
+	}
 	for _, id := range []*string{&h.ID, &h.FileID, &h.BaseID, &h.ParentID} {
 		if *id != "" && len(r.scanner.Find(*id)) > 0 {
 			sum := sha256.Sum256([]byte(*id))

@@ -276,7 +276,7 @@ func (r *run) modelOf(ctx context.Context, role Role) (model.Model, model.Option
 	}
 	role = choice.Role // with its place
 	o := choice.Options
-	o.Warn = r.warn
+	o.Warn, o.Redact = r.warn, r.redact
 	switch err := choice.name(choice.Key.Check(r.getenv)); {
 	case err == nil:
 	case r.opts.DryRun:
@@ -295,7 +295,7 @@ func (r *run) modelOf(ctx context.Context, role Role) (model.Model, model.Option
 	}
 	policy := retries
 	policy.Sleep = r.patience(m.Name())
-	return model.Retrying(r.meter.of(m, o), policy), choice.Options, nil
+	return model.Retrying(guarded{r.meter.of(m, o), r}, policy), choice.Options, nil
 }
 
 // key returns the key of a provider. A command that prints it, and may ask a person

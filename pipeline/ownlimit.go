@@ -123,13 +123,14 @@ func (m *meter) stoppedProjects() []*Stopped {
 	return out
 }
 
-// claimable is the window without the projects whose own limits are reached, and
-// without what no limit has room for or a process died over: such sessions stay eligible for a later run.
+// claimable is the window without the projects whose own limits are reached, or whose own
+// rules for secrets are invalid, and without what no limit has room for or a process died over: such sessions stay eligible for a later run.
 func (r *run) claimable() store.Window {
 	w := r.window()
 	w.WithoutKeys = r.leftSessions()
 	for _, stop := range r.meter.stoppedProjects() {
 		w.Without = append(w.Without, stop.Project)
 	}
+	w.Without = append(w.Without, r.misruledProjects()...)
 	return w
 }

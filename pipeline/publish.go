@@ -8,6 +8,7 @@ import (
 
 	"memoir"
 	"memoir/memory"
+	"memoir/secrets"
 	"memoir/store"
 )
 
@@ -39,7 +40,8 @@ func (r *run) publish(ctx context.Context, root memory.Root, live memory.Snapsho
 			out = published{}
 		}
 	}()
-	if out.byHand, err = r.stageEdits(root, live, next); err != nil {
+	var gone secrets.Counts
+	if out.byHand, gone, err = r.stageEdits(root, claim.ProjectID, live, next); err != nil {
 		return out, err
 	}
 	out.generation = next + len(out.byHand)
@@ -61,28 +63,35 @@ func (r *run) publish(ctx context.Context, root memory.Root, live memory.Snapsho
 		return out, err
 	}
 	r.addRedactions(manifest.Redactions)
+	if gone.Total() > 0 { // which else would stand there until the next publication
+		if err := root.RemovePrevious(); err != nil {
+			r.warn(fmt.Sprintf("what was edited by hand held secrets and stays in %s: %v", root.Live(live.Generation), err), "remove that directory")
+		}
+	}
 	return out, nil
 }
 
 // stageEdits stages what people made of the live files, redacted as all that is
 // published, as the generations from next on.
-func (r *run) stageEdits(root memory.Root, live memory.Snapshot, next int) (numbers []int, err error) {
+func (r *run) stageEdits(root memory.Root, projectID string, live memory.Snapshot, next int) (numbers []int, gone secrets.Counts, err error) {
+	gone = secrets.Counts{}
 	states, err := root.HandStates(live)
 	if err != nil {
-		return nil, err
+		return nil, gone, err
 	}
 	for i, state := range states {
-		files, counts, err := r.cleanFiles(state.Files)
+		files, counts, err := r.cleanFiles(projectID, state.Files)
 		if err != nil {
-			return numbers, fmt.Errorf("keep the edits of generation %d: %w", state.Manifest.EditedFrom, err)
+			return numbers, gone, fmt.Errorf("keep the edits of generation %d: %w", state.Manifest.EditedFrom, err)
 		}
+		gone.Merge(counts)
 		state.Manifest.Redactions = counts
 		if err := root.StageArchive(next+i, files, state.Manifest); err != nil {
-			return numbers, err
+			return numbers, gone, err
 		}
 		numbers = append(numbers, next+i)
 	}
-	return numbers, nil
+	return numbers, gone, nil
 }
 
 // stateOf is the generation whose archive has the live files as they are now. An

@@ -81,6 +81,8 @@ func whyPartly(rep Report) (reason, hint string) {
 		return "stopped by a limit: " + rep.StoppedProjects[0].Reason, rep.StoppedProjects[0].hint()
 	case len(rep.Unserved) > 0:
 		return rep.Unserved[0].Reason, rep.Unserved[0].hint
+	case len(rep.Misruled) > 0:
+		return "project " + rep.Misruled[0].Project + " waits: " + rep.Misruled[0].Error, rep.Misruled[0].Hint
 	case rep.Phase1.Failed+rep.Phase1.Postponed > 0:
 		return fmt.Sprintf("%d of the sessions failed", rep.Phase1.Failed+rep.Phase1.Postponed), ""
 	case len(rep.Oversize) > 0:

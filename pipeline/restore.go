@@ -117,7 +117,10 @@ func (r *run) restore(ctx context.Context, root memory.Root, project memoir.Proj
 	files, silenced := withoutForgotten(files, forgotten) // which knows lines with all that they cite
 	files, out.Lines = without(files, m.Inputs, out.Left)
 	out.Lines += silenced
-	files, counts, err := r.cleanFiles(files)
+	if err := r.obey(project); err != nil {
+		return out, err
+	}
+	files, counts, err := r.cleanFiles(project.ID, files)
 	if err != nil {
 		return out, err
 	}

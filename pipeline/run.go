@@ -202,7 +202,7 @@ func (r *run) steps(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.meter.stop() != nil || len(r.meter.stoppedProjects()) > 0 || r.unserved(r.extractor.Name()) != nil || r.capLeft() == 0 { // otherwise what is eligible is in the hands of other processes
+	if r.meter.stop() != nil || len(r.meter.stoppedProjects()) > 0 || r.unserved(r.extractor.Name()) != nil || r.capLeft() == 0 || len(r.misruledProjects()) > 0 { // otherwise what is eligible is in the hands of other processes
 		r.report.Left = reasons[memoir.ReasonEligible] + reasons[memoir.ReasonOverCap]
 	} else {
 		r.report.Left = len(r.setAsideSessions())

@@ -188,3 +188,15 @@ func (r *run) cleanName(name string) (string, secrets.Counts) {
 	before := r.known.Counts()
 	return asName(name, r.known.Text(name)), since(before, r.known.Counts())
 }
+
+// cleanNameFor is cleanName by the rules of a project.
+func (r *run) cleanNameFor(projectID, name string) string {
+	if r.known != nil {
+		name, _ = r.cleanName(name)
+		return name
+	}
+	for _, scanner := range r.scannersFor(projectID) {
+		name, _ = scanner.Name(name)
+	}
+	return name
+}

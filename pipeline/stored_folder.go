@@ -130,7 +130,7 @@ func (s *sweep) publishRedacted(ctx context.Context, root memory.Root, row store
 	if err := s.keepEdits(ctx, root, row, live); err != nil {
 		return err
 	}
-	files, counts, err := s.cleanFiles(live.Files)
+	files, counts, err := s.cleanFiles("", live.Files)
 	if err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func (s *sweep) redactUnowned(ctx context.Context, root memory.Root, out *Stored
 			return err
 		}
 		if dirty {
-			files, counts, err := s.cleanFiles(live.Files)
+			files, counts, err := s.cleanFiles("", live.Files)
 			if err != nil {
 				return err
 			}
@@ -210,7 +210,7 @@ func (s *sweep) redactArchives(ctx context.Context, root memory.Root, out *Store
 			continue
 		}
 		_, changed, err := root.ReplaceArchive(g.Number, func(files memory.Files, m memory.Manifest) (memory.Files, memory.Manifest, error) {
-			clean, counts, err := s.cleanFiles(files)
+			clean, counts, err := s.cleanFiles("", files)
 			if err != nil {
 				return nil, m, err
 			}

@@ -3,6 +3,8 @@ package secrets
 import (
 	"regexp/syntax"
 	"testing"
+
+	"memoir/secrets/secretstest"
 )
 
 // The first three benchmarks read the same texts, the corpus with a secret of every
@@ -71,7 +73,7 @@ func benchmarkTexts(b *testing.B) []string {
 		}
 		random := newRandom(uint64(n))
 		for _, p := range plantings {
-			texts = append(texts, p.plant(r.RuleID, generate(tree, random)))
+			texts = append(texts, p.plant(r.RuleID, secretstest.Generate(tree, random)))
 		}
 	}
 	return texts

@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/zricethezav/gitleaks/v8/detect"
+
+	"memoir/secrets/secretstest"
 )
 
 // gitleaksFindings runs gitleaks' own detector, as a library, over one text.
@@ -61,7 +63,7 @@ func TestSameFindingsAsGitleaksOnSecretsOfEveryRuleInEveryContext(t *testing.T) 
 		random := newRandom(uint64(n))
 		for range rounds {
 			for _, p := range plantings {
-				secret := generate(tree, random)
+				secret := secretstest.Generate(tree, random)
 				text := p.plant(r.RuleID, secret)
 				texts++
 				want, got := gitleaksFindings(d, text), ourFindings(set, text)
@@ -109,7 +111,7 @@ func TestSameFindingsAsGitleaksOnMixedAndDamagedTexts(t *testing.T) {
 		var b strings.Builder
 		for range 1 + random.IntN(5) {
 			b.WriteString(glue[random.IntN(len(glue))])
-			b.WriteString(generate(trees[random.IntN(len(trees))], random))
+			b.WriteString(secretstest.Generate(trees[random.IntN(len(trees))], random))
 			b.WriteString(glue[random.IntN(len(glue))])
 		}
 		text := []byte(b.String())

@@ -63,13 +63,17 @@ func (set *ruleSet) searchDeep(text string, depth int) []finding {
 	var more []finding
 	resolved, changed := resolve(text)
 	if changed {
-		more = set.find(resolved)
+		for _, f := range set.find(resolved.text) {
+			more = append(more, resolved.place(f, text))
+		}
 	}
 	more = append(more, set.findWrapped(text)...)
 	if depth > 0 {
 		more = append(more, set.findEncoded(text, depth-1)...)
 		if changed {
-			more = append(more, set.findEncoded(resolved, depth-1)...)
+			for _, f := range set.findEncoded(resolved.text, depth-1) {
+				more = append(more, resolved.place(f, text))
+			}
 		}
 	}
 	if len(more) == 0 {

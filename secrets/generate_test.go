@@ -6,61 +6,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"memoir/secrets/secretstest"
 )
-
-// generate makes a random string that an expression matches, assertions aside.
-func generate(re *syntax.Regexp, random *rand.Rand) string {
-	var b strings.Builder
-	var write func(re *syntax.Regexp)
-	times := func(re *syntax.Regexp, least, most int) {
-		if most < 0 || most > least+24 {
-			most = least + 24
-		}
-		for range least + random.IntN(most-least+1) {
-			write(re)
-		}
-	}
-	write = func(re *syntax.Regexp) {
-		switch re.Op {
-		case syntax.OpLiteral:
-			b.WriteString(string(re.Rune))
-		case syntax.OpCharClass:
-			b.WriteRune(pick(re.Rune, random))
-		case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
-			b.WriteByte(byte(' ' + random.IntN(95)))
-		case syntax.OpCapture, syntax.OpConcat:
-			for _, sub := range re.Sub {
-				write(sub)
-			}
-		case syntax.OpAlternate:
-			write(re.Sub[random.IntN(len(re.Sub))])
-		case syntax.OpStar:
-			times(re.Sub[0], 0, 8)
-		case syntax.OpPlus:
-			times(re.Sub[0], 1, 24)
-		case syntax.OpQuest:
-			times(re.Sub[0], 0, 1)
-		case syntax.OpRepeat:
-			times(re.Sub[0], re.Min, re.Max)
-		}
-	}
-	write(re)
-	return b.String()
-}
-
-// pick chooses a character of a class, in ASCII if it has any.
-func pick(ranges []rune, random *rand.Rand) rune {
-	var choice []rune
-	for i := 0; i < len(ranges); i += 2 {
-		for c := max(ranges[i], ' '); c <= ranges[i+1] && c < 127; c++ {
-			choice = append(choice, c)
-		}
-	}
-	if len(choice) == 0 {
-		return ranges[0]
-	}
-	return choice[random.IntN(len(choice))]
-}
 
 // contexts are the ways in which a secret stands in a transcript.
 var plantings = []struct {
@@ -98,7 +46,7 @@ func TestGeneratedSecretsMatchTheirExpression(t *testing.T) {
 		}
 		random, matched := newRandom(1), 0
 		for range 50 {
-			if r.Regex.MatchString(generate(tree, random)) {
+			if r.Regex.MatchString(secretstest.Generate(tree, random)) {
 				matched++
 			}
 		}

@@ -5,6 +5,8 @@ import (
 	"regexp/syntax"
 	"strings"
 	"testing"
+
+	"memoir/secrets/secretstest"
 )
 
 func TestRedactReplacesEverySecretByItsRule(t *testing.T) {
@@ -117,7 +119,7 @@ func TestWhatARuleFindsIsGoneAfterwardsAndStructureStays(t *testing.T) {
 		}
 		random := newRandom(uint64(n) + 1000)
 		for range 2 {
-			secret := generate(tree, random)
+			secret := secretstest.Generate(tree, random)
 			for _, p := range plantings {
 				checkRedaction(t, s, p.plant(r.RuleID, secret))
 			}

@@ -53,7 +53,7 @@ type ruleSet struct {
 
 // BuiltIn is the text of all built-in rules: as long as it stays the same, they find the
 // same. It costs nothing, where a Scanner would have to compile them.
-func BuiltIn() string { return config.DefaultConfig + extraConfig }
+func BuiltIn() string { return config.DefaultConfig + extraConfig + "\n# boundary: " + wider + "\n" }
 
 // loadRules returns gitleaks' default rules, the built-in extra ones if wanted, a
 // person's own, and a project's.
@@ -68,6 +68,14 @@ func loadRules(options Options, extra bool) (*ruleSet, error) {
 	return newRuleSet(s), nil
 }
 
+// Check reads the rules that a Scanner of these options would have, and returns the error
+// that New would, without preparing a search.
+func Check(options Options) error {
+	options.ConfigPath, options.ProjectPath = existing(options.ConfigPath), existing(options.ProjectPath)
+	_, err := readRules(options, true)
+	return err
+}
+
 // readRules reads the rules from the configurations that they come from.
 func readRules(options Options, extra bool) (specs, error) {
 	merged, err := parseConfig(config.DefaultConfig)
@@ -76,6 +84,7 @@ func readRules(options Options, extra bool) (specs, error) {
 	}
 	own := map[string]bool{}
 	if extra {
+		widen(&merged)
 		more, err := parseConfig(extraConfig)
 		if err != nil {
 			return specs{}, fmt.Errorf("read the built-in extra rules: %w", err)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"memoir/secrets/secretstest"
 )
 
 // checkTrace compares a tracer with the expression it is of, at every place of a text.
@@ -70,7 +72,7 @@ func TestATraceOfEveryRuleIsWhatItsExpressionCaptures(t *testing.T) {
 			continue
 		}
 		for range 12 {
-			text := damaged(generate(treeOf(t, r), random), random)
+			text := damaged(secretstest.Generate(treeOf(t, r), random), random)
 			want := r.first().FindStringSubmatchIndex(text)
 			got, ok := tracer.trace(text, 0, len(text))
 			if !ok {
@@ -109,7 +111,7 @@ func TestATracerStaysRightWhenItsStatesAreForgotten(t *testing.T) {
 func FuzzATraceIsWhatTheExpressionCaptures(f *testing.F) {
 	set := mustLoad(f, true)
 	for n, r := range set.rules {
-		f.Add(uint16(n), generate(treeOf(f, r), newRandom(uint64(n))))
+		f.Add(uint16(n), secretstest.Generate(treeOf(f, r), newRandom(uint64(n))))
 	}
 	f.Fuzz(func(t *testing.T, n uint16, text string) {
 		r := set.rules[int(n)%len(set.rules)]

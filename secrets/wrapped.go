@@ -60,8 +60,26 @@ func broken(text string, start, end int) bool {
 	for to < len(text) && tokenChar[text[to]] && to-next < minJoined {
 		to++
 	}
-	return to > next && end-at+to-next >= minJoined &&
+	return to > next && end-at+to-next >= minJoined && !named(text[next:]) &&
 		(strings.ContainsAny(text[at:end], "0123456789") || strings.ContainsAny(text[next:to], "0123456789"))
+}
+
+// named reports whether a line begins with a name and what it is set to, as in YAML or a
+// file of settings: it goes on with nothing.
+func named(text string) bool {
+	at := 0
+	for at < len(text) && (text[at]|0x20 >= 'a' && text[at]|0x20 <= 'z' || at > 0 && (text[at] == '_' || text[at] == '-' || text[at] == '.' || text[at] >= '0' && text[at] <= '9')) {
+		at++
+	}
+	if at == 0 || at == len(text) {
+		return false
+	}
+	after := byte('\n')
+	if at+1 < len(text) {
+		after = text[at+1]
+	}
+	space := after == ' ' || after == '\t' || after == '\r' || after == '\n'
+	return text[at] == ':' && space || text[at] == '=' && !space && after != '=' // that ends base64
 }
 
 // trimBreak takes from a line what ends it.

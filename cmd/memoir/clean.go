@@ -1,10 +1,13 @@
 package main
 
 import (
+	"os"
 	"slices"
 	"sync"
 
 	"memoir"
+	"memoir/config"
+	"memoir/pipeline"
 	"memoir/secrets"
 )
 
@@ -33,11 +36,18 @@ func (c *cleaner) clean(text string) string {
 	defer c.mu.Unlock()
 	if c.scanner == nil {
 		var err error
-		if c.scanner, err = secrets.New(secrets.Options{ConfigPath: c.rules}); err != nil {
-			// The command that needs the rules reports what is wrong with them.
-			if c.scanner, err = secrets.New(secrets.Options{}); err != nil {
-				return ""
+		options := secrets.Options{ConfigPath: c.rules}
+		if dir, err := os.Getwd(); err == nil { // what a project's rules add; its allow-lists need not count here
+			options.ProjectPath, _, _ = pipeline.ProjectRules(dir, config.TrustStore{})
+		}
+		// The command that needs the rules reports what is wrong with them.
+		for _, options := range []secrets.Options{options, {ConfigPath: c.rules}, {}} {
+			if c.scanner, err = secrets.New(options); err == nil {
+				break
 			}
+		}
+		if err != nil {
+			return ""
 		}
 	}
 	text, _ = c.scanner.Redact(text)

@@ -124,6 +124,7 @@ func (d *doctor) examine(c *cli.Context) {
 		d.check("projects", "", err)
 		return
 	}
+	d.projectRules(c, home, rows)
 	d.projects(c.Context, home, st, rows)
 	d.folders(c.Context, home, st, rows)
 }

@@ -50,7 +50,7 @@ func (p *program) redactText(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	scanner, err := p.scanner(c)
+	scanner, err := p.scannerHere(c)
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,8 @@ func scanCommand(p *program) *cli.Command {
 			"directory, in standard input, or with --stored in all that memoir keeps: the database,\n"+
 			"live files, every generation, logs. A finding is shown by rule, place and a masked hint,\n"+
 			"never by the secret. Rules of your own stand in .gitleaks.toml beside config.yml, in the\n"+
-			"form of gitleaks. Exit code 1 says that something was found.",
+			"form of gitleaks; one in this directory or above it adds rules, and its allow-lists count\n"+
+			"after `memoir trust`. Exit code 1 says that something was found.",
 			"memoir scan .", "git diff | memoir scan -", "memoir scan --stored", "memoir scan --sarif . > secrets.sarif"),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "stored", Usage: "look through all that memoir keeps, generations too"},
@@ -48,7 +49,7 @@ func scanCommand(p *program) *cli.Command {
 			if c.IsSet("project") {
 				return usagef("", "--project needs --stored")
 			}
-			scanner, err := p.scanner(c)
+			scanner, err := p.scannerHere(c)
 			if err != nil {
 				return err
 			}
@@ -71,12 +72,35 @@ func scanCommand(p *program) *cli.Command {
 }
 
 // scanner returns the secret scanner with a person's own rules, if they have any.
-func (p *program) scanner(c *cli.Context) (*secrets.Scanner, error) {
-	dir, err := p.configDir(c)
+func (p *program) scanner(c *cli.Context) (*secrets.Scanner, error) { return p.scannerIn(c, "") }
+
+// scannerHere is scanner with the rules of the project in this directory, too.
+func (p *program) scannerHere(c *cli.Context) (*secrets.Scanner, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		dir = "" // it was removed, with what was in it
+	}
+	return p.scannerIn(c, dir)
+}
+
+// scannerIn is scanner with the rules of the project in a directory, too: all of a file
+// that is trusted, else what it adds.
+func (p *program) scannerIn(c *cli.Context, dir string) (*secrets.Scanner, error) {
+	own, err := p.configDir(c)
 	if err != nil {
 		return nil, err
 	}
-	return secrets.New(secrets.Options{ConfigPath: config.RulesFile(dir)})
+	options := secrets.Options{ConfigPath: config.RulesFile(own)}
+	if dir != "" {
+		trusted := config.TrustStore{}
+		if home, err := p.home(c); err == nil { // without a home, nothing was trusted
+			if trusted, err = config.LoadTrust(home); err != nil {
+				return nil, err
+			}
+		}
+		options.ProjectPath, options.ProjectTrusted, _ = pipeline.ProjectRules(dir, trusted)
+	}
+	return secrets.New(options)
 }
 
 // secretScan is one run of `memoir scan`.

@@ -49,11 +49,11 @@ func (p *program) show(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	scanner, err := p.scanner(c)
+	session, parts, err := p.sessionOrFile(c, name)
 	if err != nil {
 		return err
 	}
-	session, parts, err := p.sessionOrFile(c, name)
+	scanner, err := p.scannerIn(c, session.CWD)
 	if err != nil {
 		return err
 	}

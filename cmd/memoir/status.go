@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"memoir"
+	"memoir/config"
 	"memoir/memory"
 	"memoir/pipeline"
 	"memoir/store"
@@ -111,6 +112,11 @@ func (p *program) statusOf(ctx context.Context, st *store.Store, rows []store.Pr
 	if err == nil {
 		out.doubtWaits(outlook)
 	}
+	trusted, err := config.LoadTrust(home)
+	if err != nil {
+		return out, err
+	}
+	out.Misruled = list(pipeline.FindMisruled(rows, opts.ConfigDir, trusted))
 	if err := p.addUnfinished(ctx, &out, st, home); err != nil {
 		return out, err
 	}
@@ -174,6 +180,9 @@ func (p *program) cleanStatus(s *statusJSON) {
 	}
 	for i := range s.Unfinished {
 		s.Unfinished[i].Detail = p.redact(s.Unfinished[i].Detail)
+	}
+	for i := range s.Misruled {
+		s.Misruled[i].Error = p.redact(s.Misruled[i].Error)
 	}
 	if s.LastRun != nil {
 		s.LastRun.Reason = p.redact(s.LastRun.Reason)

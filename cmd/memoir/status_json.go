@@ -25,6 +25,7 @@ type statusJSON struct {
 	LastRun    *lastRunJSON          `json:"last_run"`
 	Next       nextJSON              `json:"next"`
 	Unfinished []unfinishedJSON      `json:"unfinished"`
+	Misruled   []pipeline.Misruled   `json:"invalid_rules"`      // projects that wait for their rules for secrets to be corrected
 	UsageBy    *usageJSON            `json:"usage_by,omitempty"` // with --usage
 }
 
@@ -108,7 +109,7 @@ type unfinishedJSON struct {
 func emptyStatus(at time.Time) statusJSON {
 	return statusJSON{
 		At: at.UTC(), Jobs: map[string]int{}, Sessions: map[memoir.Reason]int{}, Running: []runningJSON{}, Failed: []failedJSON{}, Dead: []failedJSON{},
-		Projects: []projectStatusJSON{}, Redactions: map[string]int{}, Limits: []pipeline.LimitLeft{}, Unfinished: []unfinishedJSON{},
+		Projects: []projectStatusJSON{}, Redactions: map[string]int{}, Limits: []pipeline.LimitLeft{}, Unfinished: []unfinishedJSON{}, Misruled: []pipeline.Misruled{},
 		Next: nextJSON{Projects: []nextProjectJSON{}, Reasons: map[memoir.Reason]int{}, Warnings: []pipeline.Warning{}},
 	}
 }

@@ -32,7 +32,7 @@ type view struct {
 }
 
 // colors of labels, for those who look for trouble.
-var colors = map[string]string{"running": "32", "stale": "33", "suspect": "33", "failed": "31", "dead": "31", "unfinished": "33"}
+var colors = map[string]string{"running": "32", "stale": "33", "suspect": "33", "failed": "31", "dead": "31", "rules": "31", "unfinished": "33"}
 
 // line adds a text with a label, wrapped to the width below the label.
 func (v *view) line(label, text string) {
@@ -138,6 +138,11 @@ func (v *view) status(s statusJSON) {
 	v.each(len(s.Unfinished), "unfinished", func(i int) {
 		u := s.Unfinished[i]
 		v.line("unfinished", strings.TrimSpace(u.What+" "+u.Project)+": "+u.Detail+" ("+u.Hint+")")
+	})
+	v.each(len(s.Misruled), "projects whose rules are invalid", func(i int) {
+		m := s.Misruled[i]
+		v.line("rules", m.Project+" waits: "+m.Error)
+		v.hint(m.Hint)
 	})
 	v.projects(s)
 }

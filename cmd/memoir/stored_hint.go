@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"memoir/config"
 	"memoir/pipeline"
 	"memoir/store"
 )
@@ -21,6 +22,26 @@ func (p *program) rulesHint(ctx context.Context, c *cli.Context, st *store.Store
 		return ""
 	}
 	return "the rules for secrets changed since all that is stored was looked through: `memoir scan --stored`"
+}
+
+// projectRules is doctor's check of the rules that projects add.
+func (d *doctor) projectRules(c *cli.Context, home string, rows []store.ProjectRow) {
+	dir, err := d.configDir(c)
+	if err != nil {
+		return // and the settings cannot be read, which was said
+	}
+	trusted, err := config.LoadTrust(home)
+	if err != nil {
+		d.check("projects' rules", "", err)
+		return
+	}
+	misruled := pipeline.FindMisruled(rows, dir, trusted)
+	for _, m := range misruled {
+		d.add(checkFail, "rules of project "+m.Project, m.Hint, m.Error)
+	}
+	if len(misruled) == 0 {
+		d.add(checkOK, "projects' rules", "", "valid")
+	}
 }
 
 // storedRules is doctor's check of the same.

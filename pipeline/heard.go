@@ -1,0 +1,131 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"strings"
+
+	"memoir/model"
+	"memoir/secrets"
+)
+
+// guarded is a model whose answers are redacted before anything reads them: what is
+// checked, quoted in an objection, asked again, kept or stored holds no secret then.
+type guarded struct {
+	model.Model
+	run *run
+}
+
+var _ model.Model = guarded{}
+
+// Call asks the model. The rules are those of the work that the context is for. What was
+// taken out counts once the answer is used.
+func (g guarded) Call(ctx context.Context, q model.Request) (model.Answer, error) {
+	answer, err := g.Model.Call(ctx, q)
+	if err != nil {
+		return answer, err
+	}
+	a, taken := accountOf(ctx), secrets.Counts{}
+	for _, scanner := range a.scannersOr(g.run.scanner) {
+		redact := func(text string) string {
+			text, counts := scanner.Redact(text)
+			taken.Merge(counts)
+			return text
+		}
+		answer.Text = eachString(redact(answer.Text), redact)
+	}
+	accepted := answer.Accepted
+	answer.Accepted = func() {
+		a.redacted(taken)
+		if accepted != nil {
+			accepted()
+		}
+	}
+	return answer, nil
+}
+
+// eachString changes the strings of a JSON object in a text: some rules look at whole lines, and
+// what is a line of a string is none of the object. What stands around it stays as it is.
+func eachString(text string, change func(string) string) string {
+	var b strings.Builder
+	rest := text
+	next := func(mark string) bool { // and what is before it
+		at := strings.Index(rest, mark)
+		if at >= 0 {
+			b.WriteString(rest[:at])
+			rest = rest[at:]
+		}
+		return at >= 0
+	}
+	if !next("{") {
+		return text
+	}
+	for next(`"`) {
+		end := 1
+		for end < len(rest) && rest[end] != '"' {
+			if rest[end] == '\\' {
+				end++
+			}
+			end++
+		}
+		if end >= len(rest) {
+			break // it was cut
+		}
+		literal := rest[:end+1]
+		rest = rest[end+1:]
+		b.WriteString(changed(literal, change))
+	}
+	return b.String() + rest
+}
+
+// changed changes a JSON string as it is written.
+func changed(literal string, change func(string) string) string {
+	var old string
+	if json.Unmarshal([]byte(literal), &old) != nil {
+		return literal
+	}
+	text := change(old)
+	if text == old {
+		return literal
+	}
+	out, err := json.Marshal(text)
+	if err != nil {
+		return literal
+	}
+	return string(out)
+}
+
+// redactBy names the rules that count for the work, which begins: what was taken out of
+// answers before does not count for it.
+func (a *account) redactBy(scanners ...*secrets.Scanner) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.scanners, a.counts = scanners, secrets.Counts{}
+}
+
+func (a *account) scannersOr(scanner *secrets.Scanner) []*secrets.Scanner {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.scanners) == 0 {
+		return []*secrets.Scanner{scanner}
+	}
+	return a.scanners
+}
+
+// redacted enters what was taken out of an answer that is used.
+func (a *account) redacted(counts secrets.Counts) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.counts == nil {
+		a.counts = secrets.Counts{}
+	}
+	a.counts.Merge(counts)
+}
+
+// redactions are what was taken out of the answers that were used.
+func (a *account) redactions() secrets.Counts {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return maps.Clone(a.counts)
+}

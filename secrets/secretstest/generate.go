@@ -1,0 +1,74 @@
+package secretstest
+
+import (
+	"math/rand/v2"
+	"regexp/syntax"
+	"strings"
+)
+
+// most is how often a part is repeated, beyond what it must be, where its expression
+// names no bound.
+const most = 24
+
+// Generate makes a random string that an expression matches, assertions aside.
+func Generate(re *syntax.Regexp, random *rand.Rand) string { return generate(re, random, false) }
+
+// generate is Generate. A plain string has letters and digits wherever it may.
+func generate(re *syntax.Regexp, random *rand.Rand, plain bool) string {
+	var b strings.Builder
+	var write func(re *syntax.Regexp)
+	times := func(re *syntax.Regexp, least, bound int) {
+		if bound < 0 || bound > least+most {
+			bound = least + most
+		}
+		for range least + random.IntN(bound-least+1) {
+			write(re)
+		}
+	}
+	write = func(re *syntax.Regexp) {
+		switch re.Op {
+		case syntax.OpLiteral:
+			b.WriteString(string(re.Rune))
+		case syntax.OpCharClass:
+			b.WriteRune(pick(re.Rune, random, plain))
+		case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+			b.WriteRune(pick([]rune{' ', '~'}, random, plain))
+		case syntax.OpCapture, syntax.OpConcat:
+			for _, sub := range re.Sub {
+				write(sub)
+			}
+		case syntax.OpAlternate:
+			write(re.Sub[random.IntN(len(re.Sub))])
+		case syntax.OpStar:
+			times(re.Sub[0], 0, 8)
+		case syntax.OpPlus:
+			times(re.Sub[0], 1, most)
+		case syntax.OpQuest:
+			times(re.Sub[0], 0, 1)
+		case syntax.OpRepeat:
+			times(re.Sub[0], re.Min, re.Max)
+		}
+	}
+	write(re)
+	return b.String()
+}
+
+// pick chooses a character of a class, in ASCII if it has any.
+func pick(ranges []rune, random *rand.Rand, plain bool) rune {
+	var choice, words []rune
+	for i := 0; i < len(ranges); i += 2 {
+		for c := max(ranges[i], ' '); c <= ranges[i+1] && c < 127; c++ {
+			choice = append(choice, c)
+			if c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' {
+				words = append(words, c)
+			}
+		}
+	}
+	if plain && len(words) > 0 {
+		choice = words
+	}
+	if len(choice) == 0 {
+		return ranges[0]
+	}
+	return choice[random.IntN(len(choice))]
+}

@@ -1,0 +1,146 @@
+package secretstest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
+
+	"github.com/spf13/viper"
+	"github.com/zricethezav/gitleaks/v8/config"
+	"github.com/zricethezav/gitleaks/v8/detect"
+)
+
+// Rule makes secrets that a rule finds, in the judgement of gitleaks' own detector.
+type Rule struct {
+	ID       string
+	tree     *syntax.Regexp
+	keywords []string
+	detector *detect.Detector
+	whole    bool // what the detector takes for the secret is a piece that all have alike
+}
+
+// A Canary is a secret in its text.
+type Canary struct {
+	Rule string
+	Text string
+	// Parts are what must not turn up anywhere: the secret, of a secret of several lines
+	// each long one, and of a long one its last characters.
+	Parts []string
+}
+
+const (
+	tries    = 200 // to make a secret that the detector finds
+	minPart  = 8   // bytes
+	tailPart = 16
+)
+
+// Rules reads configurations in gitleaks' form, which count together. A rule about files
+// of some names is taken for one about all.
+func Rules(configs ...string) ([]Rule, error) {
+	var all config.ViperConfig
+	for _, text := range configs {
+		var c config.ViperConfig
+		v := viper.New()
+		v.SetConfigType("toml")
+		if err := v.ReadConfig(strings.NewReader(text)); err != nil {
+			return nil, err
+		}
+		if err := v.Unmarshal(&c); err != nil {
+			return nil, err
+		}
+		all.Rules, all.Allowlists = append(all.Rules, c.Rules...), append(all.Allowlists, c.Allowlists...)
+	}
+	whole, err := all.Translate()
+	if err != nil {
+		return nil, err
+	}
+	var out []Rule
+	for _, id := range whole.OrderedRules {
+		r, err := newRule(whole, id)
+		if err != nil {
+			return nil, fmt.Errorf("rule %s: %w", id, err)
+		}
+		if r.tree != nil {
+			out = append(out, r)
+		}
+	}
+	return out, nil
+}
+
+func newRule(all config.Config, id string) (Rule, error) {
+	one := all.Rules[id]
+	if one.Regex == nil {
+		return Rule{}, nil
+	}
+	one.Path, one.SkipReport = nil, false
+	all.Rules, all.OrderedRules, all.Keywords = map[string]config.Rule{id: one}, []string{id}, map[string]struct{}{}
+	for _, k := range one.Keywords {
+		all.Keywords[k] = struct{}{}
+	}
+	tree, err := syntax.Parse(one.Regex.String(), syntax.Perl)
+	r := Rule{ID: id, tree: tree, keywords: one.Keywords, detector: detect.NewDetector(all)}
+	r.detector.IgnoreGitleaksAllow = true
+	if err != nil {
+		return r, err
+	}
+	random, bare := rand.New(rand.NewPCG(1, 2)), func(s string) string { return s }
+	a, found := r.Plant(random, false, bare)
+	b, again := r.Plant(random, false, bare)
+	r.whole = found && again && slices.Equal(a.Parts, b.Parts)
+	return r, nil
+}
+
+// Plant puts a secret into a text by the first of some ways in which the detector finds it
+// there. A plain one is made of letters and digits wherever the rule's expression lets it,
+// others of all characters that it allows: quotes, braces, backslashes. Plant reports false
+// if there is no such way: not every rule can see a secret in every place.
+func (r Rule) Plant(random *rand.Rand, plain bool, ways ...func(match string) string) (Canary, bool) {
+	for try := range tries {
+		match := generate(r.tree, random, plain)
+		if n := len(r.keywords); n > 0 && try%2 == 1 { // it may have to stand elsewhere in the text
+			match = r.keywords[random.IntN(n)] + " " + match
+		}
+		if odd.MatchString(match) {
+			continue
+		}
+		for _, way := range ways {
+			text := way(match)
+			for _, f := range r.detector.DetectString(text) {
+				secret, whole := f.Secret, r.whole || len(f.Secret) < minPart
+				if whole { // a piece of what is secret, such as a group of an address
+					secret = f.Match
+				}
+				if parts := parts(secret, !whole); len(parts) > 0 {
+					return Canary{Rule: r.ID, Text: text, Parts: parts}, true
+				}
+			}
+		}
+	}
+	return Canary{}, false
+}
+
+// odd matches what passes for an escaped line break where letters may be of either case,
+// and is none.
+var odd = regexp.MustCompile(`\\[NR]$`)
+
+// bounds are the lines around a key, which are no part of it.
+var bounds = regexp.MustCompile(`-----(?:BEGIN|END)[^-\n]*-----`)
+
+func parts(secret string, tails bool) []string {
+	var out []string
+	lines := strings.Split(strings.Trim(bounds.ReplaceAllString(secret, "\n"), "\n"), "\n")
+	for _, line := range lines {
+		line = strings.Trim(line, " \t\r\"'`\\")
+		if len(line) < minPart || len(lines) > 1 && len(line) < tailPart {
+			continue
+		}
+		out = append(out, line)
+		if tails && len(line) >= 2*tailPart {
+			out = append(out, line[len(line)-tailPart:])
+		}
+	}
+	return out
+}

@@ -1,0 +1,43 @@
+package secretstest_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/zricethezav/gitleaks/v8/config"
+
+	"memoir/secrets"
+	"memoir/secrets/secretstest"
+)
+
+func TestASecretOfEveryRuleCanBePlanted(t *testing.T) {
+	t.Parallel()
+	rules, err := secretstest.Rules(config.DefaultConfig, strings.TrimPrefix(secrets.BuiltIn(), config.DefaultConfig))
+	if err != nil {
+		t.Fatal(err)
+	}
+	scanner, err := secrets.New(secrets.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := rand.New(rand.NewPCG(3, 4))
+	for i, r := range slices.Concat(rules, rules) {
+		c, ok := r.Plant(random, i < len(rules), func(match string) string { return match }, func(match string) string { return "x\n" + match + "\ny" })
+		if !ok {
+			t.Errorf("no secret of %s can be planted", r.ID)
+			continue
+		}
+		out, _ := scanner.Redact(c.Text)
+		for _, part := range c.Parts {
+			if !strings.Contains(c.Text, part) {
+				t.Errorf("%s: what was planted is not in its text", r.ID)
+			}
+			if strings.Contains(out, part) {
+				t.Errorf("%s: %q is left in %q", r.ID, part, out)
+			}
+		}
+	}
+	t.Logf("%d rules", len(rules))
+}

@@ -3,12 +3,12 @@ package consolidate
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"memoir"
+	"memoir/lazyregexp"
 )
 
 // KeepLost puts back into a consolidation what the memory that is live now has of sessions
@@ -48,7 +48,7 @@ func citedOf(keys []string, text string) (n int) {
 }
 
 // learned is what MEMORY.md says first: of how many sessions it is, and from when.
-var learned = regexp.MustCompile(`(?m)^Learned from (\d+) sessions? \((\d{4}-\d\d-\d\d)(?: to (\d{4}-\d\d-\d\d))?\)`)
+var learned = lazyregexp.New(`(?m)^Learned from (\d+) sessions? \((\d{4}-\d\d-\d\d)(?: to (\d{4}-\d\d-\d\d))?\)`)
 
 // recounted has the head of a memory count some sessions more, which an earlier memory
 // was of, too.

@@ -94,7 +94,7 @@ func keyLine(output string, roots ...string) string {
 		}
 		rank := errorRank(line)
 		ofUse := rank > 0 || bare || strings.HasPrefix(line, "E  ") || strings.HasPrefix(line, "not ok ")
-		if !ofUse || (rank > 0 || len(line) <= 300) && prompts.Instructs(line) {
+		if !ofUse || prompts.Instructs(line) {
 			continue // an instruction is not of this program, whatever it ran
 		}
 		if why == "" && strings.HasPrefix(line, "E  ") {

@@ -184,12 +184,8 @@ func (r *run) recoverRoot(ctx context.Context, root memory.Root, claim *store.Pr
 	if m == nil {
 		return nil
 	}
-	inputs := make(map[string]string, len(m.Inputs))
-	for _, in := range m.Inputs {
-		inputs[in.Session] = in.Hash
-	}
 	err = r.store.RecordGeneration(ctx, claim.ProjectID, store.GenerationRecord{
-		N: int64(m.Generation), ManifestHash: m.Hash(), Inputs: inputs, At: r.now(), Fence: claim.Fence, Redactions: m.Redactions,
+		N: int64(m.Generation), ManifestHash: m.Hash(), Inputs: inputsByKey(m.Inputs), At: r.now(), Fence: claim.Fence, Redactions: m.Redactions,
 	})
 	if err != nil {
 		return fmt.Errorf("record generation %d: %w", m.Generation, err)

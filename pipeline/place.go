@@ -103,6 +103,10 @@ func (r *run) assignProjects(ctx context.Context, scans []store.SessionScan) err
 	if err != nil {
 		return err
 	}
+	before, err := r.registeredUnreadable(ctx, scans)
+	if err != nil {
+		return err
+	}
 	found := map[string]memoir.Project{} // by id
 	var order []string
 	place := func(s *memoir.Session, p memoir.Project) {
@@ -124,7 +128,11 @@ func (r *run) assignProjects(ctx context.Context, scans []store.SessionScan) err
 	for i := range scans {
 		s := &scans[i].Session
 		s.ProjectID, s.WorkCWD = "", ""
-		if s.Error != "" || forgotten[s.Key()] {
+		if forgotten[s.Key()] {
+			continue
+		}
+		if s.Error != "" { // it stays where it was, if it is one
+			s.ProjectID, s.WorkCWD = before[s.Key()].ProjectID, before[s.Key()].WorkCWD
 			continue
 		}
 		if w, ok := worked[s.Key()]; ok && w.CWD == s.CWD && w.ProjectID != "" {
@@ -172,6 +180,26 @@ func (r *run) assignProjects(ctx context.Context, scans []store.SessionScan) err
 		}
 	}
 	return nil
+}
+
+// registeredUnreadable are those of the scanned sessions that cannot be read now, as they
+// are registered, by key.
+func (r *run) registeredUnreadable(ctx context.Context, scans []store.SessionScan) (map[string]memoir.Session, error) {
+	var keys []string
+	for _, scan := range scans {
+		if scan.Session.Error != "" {
+			keys = append(keys, scan.Session.Key())
+		}
+	}
+	before := map[string]memoir.Session{}
+	if len(keys) == 0 {
+		return before, nil
+	}
+	sessions, err := r.store.Sessions(ctx, store.Filter{Keys: keys})
+	for _, s := range sessions {
+		before[s.Key()] = s
+	}
+	return before, err
 }
 
 // tallies reads sessions that began in no project through once, several at a time,

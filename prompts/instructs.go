@@ -72,9 +72,9 @@ var wordsOf = sync.OnceValue(func() map[string]uint32 {
 	return forms
 })
 
-// possible are the forms that may match a text in lower case, as bits.
-func possible(lower string) (forms uint32) {
-	words := wordsOf()
+// possible are the forms that may match a text, as bits.
+func possible(text string) (forms uint32) {
+	words, lower := wordsOf(), lowerASCII(text)
 	for at := 0; at < len(lower); at++ {
 		begin := at
 		for at < len(lower) && isWordByte(lower[at]) {
@@ -92,6 +92,17 @@ func possible(lower string) (forms uint32) {
 	return forms
 }
 
+// lowerASCII leaves other letters as they are: of some the lower case is an ASCII letter,
+// which would join the word beside it.
+func lowerASCII(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, text)
+}
+
 // isWordByte reports what regular expressions take for a part of a word, of lower case.
 func isWordByte(b byte) bool {
 	return b >= 'a' && b <= 'z' || b >= '0' && b <= '9' || b == '_'
@@ -102,7 +113,7 @@ func isWordByte(b byte) bool {
 // published forms and not every other; what it misses is data that is told as such.
 func Instructs(text string) bool {
 	text = legible(text)
-	for forms := possible(strings.ToLower(text)); forms != 0; forms &= forms - 1 {
+	for forms := possible(text); forms != 0; forms &= forms - 1 {
 		if instructions[bits.TrailingZeros32(forms)].form.MatchString(text) {
 			return true
 		}

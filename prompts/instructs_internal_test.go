@@ -11,9 +11,9 @@ func TestNoFormMatchesATextWithoutItsWords(t *testing.T) {
 	t.Parallel()
 	chance := rand.New(rand.NewPCG(1, 2))
 	matched := make([]int, len(instructions))
-	for range 60_000 {
+	for range 8_000 {
 		text := legible(talk(chance))
-		forms := possible(strings.ToLower(text))
+		forms := possible(text)
 		for i, in := range instructions {
 			if forms>>i&1 == 1 && matched[i] > 50 || !in.form.MatchString(text) {
 				continue
@@ -48,7 +48,7 @@ func talk(chance *rand.Rand) string {
 	var b strings.Builder
 	for range 1 + chance.IntN(4) {
 		b.WriteString([]func() string{verb, object, mark}[chance.IntN(3)]())
-		b.WriteString(of(" ", " ", "\n", ". ", "_", "x", "-", ""))
+		b.WriteString(of(" ", " ", "\n", ". ", "_", "x", "-", "", "İ", "\u212a", "ẞ"))
 	}
 	return b.String()
 }

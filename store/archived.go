@@ -1,29 +1,16 @@
 package store
 
-import (
-	"context"
-	"errors"
-)
+import "context"
 
 // RecordArchived records generations as their archives tell them: what is recorded of
-// them otherwise is replaced. It returns how many rows that changes; with look it changes
-// none.
-func (s *Store) RecordArchived(ctx context.Context, projectID string, archived []GenerationRecord, look bool) (n int, err error) {
-	change := func(t tx) error {
+// them otherwise is replaced. It returns how many rows that changes.
+func (s *Store) RecordArchived(ctx context.Context, projectID string, archived []GenerationRecord) (n int, err error) {
+	err = s.durably(ctx, func(t tx) error {
 		n, err = recordArchived(t, projectID, archived)
-		if err == nil && look {
-			err = errLooked
-		}
 		return err
-	}
-	if err = s.durably(ctx, change); errors.Is(err, errLooked) {
-		err = nil
-	}
+	})
 	return n, s.explain(err, "recording the generations of project %s", projectID)
 }
-
-// errLooked takes back what a transaction changed to see what it would change.
-var errLooked = errors.New("only looked")
 
 func recordArchived(t tx, projectID string, archived []GenerationRecord) (changed int, err error) {
 	for _, g := range archived {

@@ -157,7 +157,9 @@ func absent(t tx, projectID string, keys []string) (withdrawn, lost []string, er
 	return withdrawn, lost, err
 }
 
+// setGave notes what an extraction came to. That one gave nothing takes back no undoing:
+// a memory may rest yet on what was undone.
 func setGave(t tx, key string, gave int) error {
-	_, err := t.exec(`UPDATE job SET gave = ? WHERE kind = 'extract' AND key = ? AND gave <> ?`, gave, key, gave)
+	_, err := t.exec(`UPDATE job SET gave = ?1 WHERE kind = 'extract' AND key = ?2 AND gave <> ?1 AND (?1 <> ?3 OR gave <> ?4)`, gave, key, gaveNothing, gaveUndone)
 	return err
 }

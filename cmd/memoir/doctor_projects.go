@@ -64,9 +64,13 @@ func (d *doctor) unknownInputs(ctx context.Context, st *store.Store, row store.P
 	if err != nil {
 		return ""
 	}
+	known := map[string]bool{}
+	for _, e := range stored {
+		known[e.SessionKey] = true
+	}
 	unknown := 0
 	for _, in := range snap.Manifest.Inputs {
-		if !slices.ContainsFunc(stored, func(e memoir.Extraction) bool { return e.SessionKey == in.Session }) {
+		if !known[in.Session] {
 			unknown++
 		}
 	}

@@ -1,10 +1,10 @@
 package main
 
 import (
+	"errors"
 	"maps"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -97,7 +97,7 @@ func (p *program) repair(c *cli.Context) error {
 			return err
 		}
 		done = true
-		return p.recordArchived(c, home, busyTimeout(settings), out)
+		return p.recordArchived(c, home, out)
 	}
 	if needed {
 		if out.Projects, err = p.adopt(c, r, settings, home); err != nil {
@@ -142,16 +142,24 @@ func keptAs(path string) string {
 }
 
 // recordArchived mends what SQLite cannot tell to be damaged in a sound database: what it
-// says of generations.
-func (p *program) recordArchived(c *cli.Context, home string, busy time.Duration, out repairJSON) error {
-	st, err := store.Open(c.Context, filepath.Join(home, databaseName), store.Options{BusyTimeout: busy})
+// says of generations. Where that is right, nothing is opened for writing.
+func (p *program) recordArchived(c *cli.Context, home string, out repairJSON) error {
+	st, err := p.openForReading(c)
 	if err != nil {
 		return err
 	}
-	defer st.Close()
-	changed, err := pipeline.RecordArchived(c.Context, st, home, c.Bool("dry-run"))
-	if err != nil {
+	changed, err := pipeline.UnlikeArchives(c.Context, st, home)
+	if err = errors.Join(err, st.Close()); err != nil {
 		return err
+	}
+	if len(changed) > 0 && !c.Bool("dry-run") {
+		if st, err = p.openForWriting(c); err != nil {
+			return err
+		}
+		defer st.Close()
+		if changed, err = pipeline.RecordArchived(c.Context, st, home); err != nil {
+			return err
+		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(changed)) {
 		out.Projects = append(out.Projects, adoptedJSON{Project: id, Generations: changed[id], Lost: []string{}})

@@ -28,16 +28,22 @@ type ruin struct {
 	forgotten, disabled string
 }
 
-func newRuin(t *testing.T) *ruin {
+// editByHand writes a rule into each live memory of a home.
+func editByHand(t *testing.T, home string) {
 	t.Helper()
-	r := &ruin{stand: newStand(t)}
-	memories, err := filepath.Glob(filepath.Join(r.home, "projects", "*", "memory", "MEMORY.md"))
+	memories, err := filepath.Glob(filepath.Join(home, "projects", "*", "memory", "MEMORY.md"))
 	must(t, err)
 	for _, path := range memories {
 		b, err := os.ReadFile(path)
 		must(t, err)
 		must(t, os.WriteFile(path, append(b, "\n## House rules\n\n- never on a Friday\n"...), 0o600))
 	}
+}
+
+func newRuin(t *testing.T) *ruin {
+	t.Helper()
+	r := &ruin{stand: newStand(t)}
+	editByHand(t, r.home)
 	r.must("run", "-q")
 	st := openStore(t, r.home)
 	projects, err := st.Projects(t.Context())

@@ -23,8 +23,8 @@ func (r *run) cleanHead(h rollout.Head) rollout.Head {
 	h.Title = memoir.ShortTitle(own)
 	own, _ = r.scannerOf(h.CWD).Redact(h.Branch)
 	h.CWD, h.Branch = r.redact(h.CWD), own
-	h.Remote, _, _ = strings.Cut(h.Remote, "?") // what follows is no part of a repository's name
-	h.Remote = r.redact(h.Remote)
+	h.Remote = r.redact(h.Remote)                             // whole: half a secret is not recognised
+	h.Remote, _, _ = strings.Cut(h.Remote, "?")               // what follows is no part of a repository's name
 	if plain, err := url.PathUnescape(h.Remote); err == nil { // no rule sees through its escapes
 		if clean := r.redact(plain); clean != plain {
 			h.Remote = clean

@@ -160,6 +160,26 @@ func fromIdentity(identity string) memoir.Project {
 	return memoir.Project{ID: id(name, identity), Name: name, Identity: identity}
 }
 
+// Changed is a project whose texts a function has changed: its identity, and with that its
+// id and its name, where it has been seen and what it was called.
+func Changed(p memoir.Project, change func(string) string) memoir.Project {
+	if identity := change(p.Identity); identity != p.Identity {
+		named := fromIdentity(identity)
+		p.ID, p.Name, p.Identity = named.ID, named.Name, named.Identity
+	}
+	p.Remote = change(p.Remote)
+	p.Directories, p.Aliases = each(p.Directories, change), each(p.Aliases, change)
+	return p
+}
+
+func each(texts []string, change func(string) string) []string {
+	var out []string
+	for _, text := range texts {
+		out = append(out, change(text))
+	}
+	return out
+}
+
 // facts are what is known of one directory.
 type facts struct {
 	dir       string // cleaned, links followed as far as they exist

@@ -121,7 +121,7 @@ func (f *flock) sowDirectories(dir, work string, x template) []string {
 		url := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(strings.ReplaceAll(remotes[i], "\n", " "))
 		config := "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = \"" + url + "\"\n"
 		must(f.t, os.WriteFile(filepath.Join(git, "config"), []byte(config), 0o600))
-		f.sown(x.copyOf(900000+i), "a directory's session, ").in(at).write(f.t, dir)
+		x.copyOf(900000+i).in(at).write(f.t, dir)
 	}
 	return dirs
 }

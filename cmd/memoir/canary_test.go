@@ -21,15 +21,16 @@ import (
 func TestNoSecretComesOutAnywhere(t *testing.T) {
 	t.Parallel()
 	rounds := by(t, 1, 2, 272)
-	for i, m := range []struct {
+	models := []struct {
 		name  string
 		reply func(f *flock) reply
 	}{
 		{"the built-in model", nil},
-		{"a model that answers well", func(*flock) reply { return well }},
 		{"a model that fails", func(f *flock) reply { return f.refuses }},
 		{"a model that echoes secrets", func(f *flock) reply { return f.echoes }},
-	} {
+		{"a model that answers well", func(*flock) reply { return well }},
+	}
+	for i, m := range models[:by(t, 3, 4, 4)] {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
 			pairs, planted := map[string]bool{}, 0
@@ -83,7 +84,7 @@ func (f *flock) release(round int, answers func(*flock) reply) {
 	run()
 	held := openStore(t, e.home) // so that the database's log stays
 	defer held.Close()
-	f.edit(e.home, 3)
+	f.edit(e.home, by(t, 1, 3, 3))
 	e.call("enqueue", "--all") // the edits go when the memories are published again
 	run()
 	f.look(e, dirs)

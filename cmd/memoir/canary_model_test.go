@@ -15,19 +15,19 @@ import (
 
 // answering is a hand for the answer to a question, and how often that was asked before. Which
 // one is asked first is nothing that a seed decides.
-func (f *flock) answering(q scribe.Question) (h hand, before int) {
+func (f *flock) answering(q scribe.Question) hand {
 	key := strings.ReplaceAll(fmt.Sprint(q.Phase, q.Input, q.Objection != ""), f.base, "")
 	f.mu.Lock()
-	before = f.asked[key]
+	before := f.asked[key]
 	f.asked[key]++
 	f.mu.Unlock()
-	return f.another(fmt.Sprint(key, before)), before
+	return f.another(fmt.Sprint(key, before))
 }
 
 // echoes is a model that says canaries in each field of its answers, and in its errors.
 func (f *flock) echoes(_ int, q scribe.Question, good modeltest.Step) modeltest.Step {
-	h, _ := f.answering(q)
-	if h.random.IntN(5) == 0 {
+	h := f.answering(q)
+	if h.random.IntN(5) == 0 && !f.healed.Load() {
 		return h.refusal()
 	}
 	say := func(field string) string { return h.add("the key is", "an answer's "+field) }
@@ -72,10 +72,10 @@ func (f *flock) echoes(_ int, q scribe.Question, good modeltest.Step) modeltest.
 
 // refuses is a model that fails, and says canaries of it.
 func (f *flock) refuses(_ int, q scribe.Question, good modeltest.Step) modeltest.Step {
-	h, before := f.answering(q)
-	if before > 1 {
-		return good // or nothing would be left to fail of
+	if f.healed.Load() {
+		return good
 	}
+	h := f.answering(q)
 	return h.refusal()
 }
 

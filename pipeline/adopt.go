@@ -31,6 +31,8 @@ type AdoptOptions struct {
 	ExtractionsLost bool
 	// NotesLost takes what people changed by hand from the archives.
 	NotesLost bool
+	// GenerationsLost has the archives tell which generations there were, and what of.
+	GenerationsLost bool
 }
 
 // AdoptedProject is what was taken over from one project's files.
@@ -107,6 +109,11 @@ func adoptionOf(id string, sessions []memoir.Session, o AdoptOptions) (store.Ado
 	a := store.Adoption{ExtractionsLost: o.ExtractionsLost, Generation: store.GenerationRecord{
 		N: int64(m.Generation), ManifestHash: m.Hash(), Inputs: inputsByKey(m.Inputs), At: publishedAt(root, m.Generation), Redactions: m.Redactions,
 	}}
+	if o.GenerationsLost {
+		if a.Archived, err = archived(root, live.Generation); err != nil {
+			return a, err
+		}
+	}
 	a.Extractions = extractionsIn(live.Files, m.Inputs)
 	a.Project = projectOf(id, sessions, a.Extractions, o)
 	if o.NotesLost {
@@ -115,6 +122,57 @@ func adoptionOf(id string, sessions []memoir.Session, o AdoptOptions) (store.Ado
 		}
 	}
 	return a, nil
+}
+
+// archived are the generations up to the live one that were published and that an archive
+// is kept of.
+func archived(root memory.Root, live int) ([]store.GenerationRecord, error) {
+	kept, err := root.Generations()
+	if err != nil {
+		return nil, err
+	}
+	var out []store.GenerationRecord
+	for _, g := range kept {
+		if g.Number > live || g.Err != nil || g.Manifest.EditedFrom > 0 {
+			continue
+		}
+		_, m, err := root.ReadGeneration(g.Number)
+		if err != nil {
+			continue // `doctor` tells of it
+		}
+		out = append(out, store.GenerationRecord{N: int64(g.Number), ManifestHash: m.Hash(), Inputs: inputsByKey(m.Inputs), At: g.ModTime})
+	}
+	return out, nil
+}
+
+// RecordArchived has the database say of each project's generations what their archives
+// tell, and returns how many rows of which projects that changes. With look it changes
+// none. A project whose memory cannot be read is left as it is.
+func RecordArchived(ctx context.Context, st *store.Store, home string, look bool) (map[string]int, error) {
+	projects, err := st.Projects(ctx)
+	if err != nil {
+		return nil, err
+	}
+	changed := map[string]int{}
+	for _, p := range projects {
+		root := memory.At(home, p.ID)
+		linked, err := root.Linked()
+		if err != nil || linked == 0 || int64(linked) != p.Generation {
+			continue // a run records it
+		}
+		kept, err := archived(root, linked)
+		if err != nil {
+			continue
+		}
+		n, err := st.RecordArchived(ctx, p.ID, kept, look)
+		if err != nil {
+			return changed, err
+		}
+		if n > 0 {
+			changed[p.ID] = n
+		}
+	}
+	return changed, nil
 }
 
 // publishedAt is when a generation was published, as its archive tells.
@@ -241,7 +299,7 @@ func (r *run) adoptUnknown(ctx context.Context) error {
 	if err != nil || !isNew || r.opts.DryRun {
 		return err
 	}
-	adopted, err := Adopt(ctx, r.store, AdoptOptions{Home: r.opts.Home, Identify: r.resolver().Identify, Unregistered: true, ExtractionsLost: true, NotesLost: true})
+	adopted, err := Adopt(ctx, r.store, AdoptOptions{Home: r.opts.Home, Identify: r.resolver().Identify, Unregistered: true, ExtractionsLost: true, NotesLost: true, GenerationsLost: true})
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -73,9 +72,9 @@ func lastInputs(t tx, where string, args ...any) (map[string]map[string]string, 
 			if err := scan(&id, &list); err != nil {
 				return err
 			}
-			inputs := map[string]string{}
+			inputs, err := inputsIn(list)
 			all[id] = inputs
-			return json.Unmarshal([]byte(list), &inputs)
+			return err
 		})
 	return all, err
 }

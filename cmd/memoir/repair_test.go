@@ -89,6 +89,37 @@ func (r *ruin) damagedIn(home string, database []byte) *stand {
 	return s
 }
 
+// What a database says of generations is in their archives, too.
+func TestARecordOfGenerationsThatIsDamagedIsMadeFromTheirArchives(t *testing.T) {
+	t.Parallel()
+	r := newRuin(t)
+	for name, spoil := range map[string]string{
+		"inputs that cannot be read": `UPDATE generation SET inputs = substr(inputs, 2)`,
+		"another hash":               `UPDATE generation SET manifest_hash = replace(manifest_hash, 'a', 'b')`,
+		"other inputs":               `UPDATE generation SET inputs = '{}'`,
+		"gone":                       `DELETE FROM generation WHERE n < (SELECT generation FROM project WHERE id = project_id)`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &stand{t: t, sessions: r.sessions, home: r.damagedIn(filepath.Join(t.TempDir(), "home"), r.database).home}
+			db, err := sql.Open("sqlite3", filepath.Join(s.home, databaseName))
+			must(t, err)
+			_, err = db.Exec(spoil)
+			must(t, errors.Join(err, db.Close()))
+			if diff := cmp.Diff(r.rows["generation"], rowsOf(t, s.home)["generation"]); diff == "" {
+				t.Fatal("nothing was spoilt")
+			}
+			s.must("doctor", "--repair", "--yes")
+			if diff := cmp.Diff(r.rows["generation"], rowsOf(t, s.home)["generation"]); diff != "" {
+				t.Error(diff)
+			}
+			if again := s.must("doctor", "--repair", "--yes"); !strings.Contains(again, "nothing to repair") {
+				t.Error(again)
+			}
+		})
+	}
+}
+
 func TestARepairKeepsTheOldDatabaseAsItWas(t *testing.T) {
 	t.Parallel()
 	r := newRuin(t)

@@ -88,16 +88,18 @@ type resolver struct {
 
 func (r *run) resolver() resolver {
 	var known sync.Map
-	return resolver{project.NewResolver(project.Options{
-		Home:     r.opts.Env.Home,
-		Explicit: func(dir string) string { return r.opts.Settings.ProjectName(dir, r.trusted) },
-	}), func(text string) string {
+	redact := func(text string) string {
 		clean, ok := known.Load(text)
 		if !ok {
 			clean, _ = known.LoadOrStore(text, r.redact(text))
 		}
 		return clean.(string)
-	}}
+	}
+	return resolver{project.NewResolver(project.Options{
+		Home:     r.opts.Env.Home,
+		Explicit: func(dir string) string { return r.opts.Settings.ProjectName(dir, r.trusted) },
+		Clean:    r.cleanRemote,
+	}), redact}
 }
 
 // Identify is the project of a directory and a recorded remote, without the secrets that

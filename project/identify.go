@@ -68,6 +68,10 @@ type Options struct {
 
 	// TempDirs are the directories for temporary files; nil: DefaultTempDirs.
 	TempDirs []string
+
+	// Clean changes the URL of a remote that git's files name, before anything is made of
+	// it: of half a secret nobody can tell what it is. May be nil.
+	Clean func(url string) string
 }
 
 // Input is one question: which project do these belong to?
@@ -275,7 +279,11 @@ func (r *Resolver) read(cwd string) facts {
 		repo, ok = worktreeOf(f.dir)
 	}
 	if ok {
-		remote := r.normalise(repo.remoteURL(r.opts.Home), 0)
+		url := repo.remoteURL(r.opts.Home)
+		if r.opts.Clean != nil && url != "" {
+			url = r.opts.Clean(url)
+		}
+		remote := r.normalise(url, 0)
 		// A home directory kept in git does not own what lies below it.
 		commonDir := commonIdentity(repo.common)
 		if r.places.never(repo.top) != "" || remote == "" && r.places.never(filepath.FromSlash(commonDir)) != "" {

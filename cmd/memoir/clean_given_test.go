@@ -1,6 +1,8 @@
 package main
 
 import (
+	"encoding/base64"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -72,5 +74,43 @@ func TestARepositoryWhoseRemoteHoldsASecretIsKnownWithoutIt(t *testing.T) {
 	n.search("projects", []byte(out))
 	if n.home(t, s.home, "") == 0 || len(n.caught) > 0 {
 		t.Errorf("caught: %v", n.caught)
+	}
+}
+
+// Of a key that a person puts into a memory, no line is kept as a note: it tells nothing by
+// itself.
+func TestAKeyThatIsWrittenIntoAMemoryIsKeptInNoLine(t *testing.T) {
+	t.Parallel()
+	sessions := t.TempDir()
+	writeSession(t, sessions, 1, []string{"Always keep the parser free of global state."}, []string{"make check"})
+	s := newScene(t, sessions, "")
+	must(t, os.WriteFile(filepath.Join(s.user, ".config", "memoir", "config.yml"), []byte("memories: {enabled: true}\n"), 0o600))
+	s.run(exitDone)
+	live, err := filepath.Glob(filepath.Join(s.home, "projects", "*", "memory", "MEMORY.md"))
+	must(t, err)
+	old, err := os.ReadFile(live[0])
+	must(t, err)
+	random := rand.New(rand.NewPCG(1, 2))
+	lines, canaries := "", map[string]string{}
+	for range 6 {
+		line := make([]byte, 48)
+		for i := range line {
+			line[i] = byte(random.Uint32())
+		}
+		text := base64.StdEncoding.EncodeToString(line)
+		lines += text + "\n"
+		canaries[text] = "a line of a key"
+	}
+	const kind = "RSA PRIVATE KEY-----"
+	must(t, os.WriteFile(live[0], []byte(string(old)+"\n-----BEGIN "+kind+"\n"+lines+"-----END "+kind+"\n"), 0o600))
+	if code, _, said := s.memoir("enqueue", "--all"); code != exitDone {
+		t.Fatal(said)
+	}
+	s.run(exitDone)
+	now, err := os.ReadFile(live[0])
+	must(t, err)
+	n := newNet(canaries)
+	if n.home(t, s.home, ""); len(n.caught) > 0 || !strings.Contains(string(now), "[REDACTED:private-key]") {
+		t.Errorf("caught: %v\n%s", n.caught, now)
 	}
 }

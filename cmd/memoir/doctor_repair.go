@@ -190,7 +190,7 @@ func (p *program) adopt(c *cli.Context, r *store.Repair, settings config.Setting
 		return nil, err
 	}
 	resolver := project.NewResolver(project.Options{Home: p.env().Home,
-		Explicit: func(dir string) string { return settings.ProjectName(dir, trusted) }})
+		Explicit: func(dir string) string { return settings.ProjectName(dir, trusted) }, Clean: p.redact})
 	identify := func(cwd, remote string) (memoir.Project, project.Status) {
 		found, status := resolver.Identify(cwd, remote)
 		return project.Changed(found, p.redact), status

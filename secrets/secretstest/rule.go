@@ -122,11 +122,14 @@ func (r Rule) plant(j judge, random *rand.Rand, plain bool, ways ...func(match s
 		for _, way := range ways {
 			text := way(match)
 			for _, f := range j.DetectString(text) {
-				secret, whole := f.Secret, j.whole || bits(f.Secret) < minBits
-				if whole { // a piece of what is secret, such as a group of an address
+				if slices.ContainsFunc(r.keywords, func(k string) bool { return strings.EqualFold(f.Secret, k) }) {
+					continue // the one before it tells what is none
+				}
+				secret := f.Secret
+				if j.whole { // a group of an address
 					secret = f.Match
 				}
-				if parts := parts(secret, !whole); len(parts) > 0 {
+				if parts := parts(secret, f.Match, !j.whole); len(parts) > 0 {
 					return Canary{Rule: r.ID, Text: text, Parts: parts}, true
 				}
 			}
@@ -138,9 +141,6 @@ func (r Rule) plant(j judge, random *rand.Rand, plain bool, ways ...func(match s
 // odd matches what passes for an escaped line break where letters may be of either case,
 // and is none.
 var odd = regexp.MustCompile(`\\[NR]$`)
-
-// bounds are the lines around a key, which are no part of it.
-var bounds = regexp.MustCompile(`-----(?:BEGIN|END)[^-\n]*-----`)
 
 // bits is how much it takes to guess a text whose characters are of the kinds that it has.
 func bits(text string) float64 {
@@ -164,18 +164,35 @@ func bits(text string) float64 {
 	return math.Log2(float64(choice)) * float64(len(text))
 }
 
-func parts(secret string, tails bool) []string {
-	var out []string
-	lines := strings.Split(strings.Trim(bounds.ReplaceAllString(secret, "\n"), "\n"), "\n")
-	for _, line := range lines {
-		line = strings.Trim(line, " \t\r\"'`\\")
-		if len(line) < minPart || len(lines) > 1 && len(line) < tailPart {
-			continue
+// key matches what a line of a key is made of; the rest are marks of who shows it.
+var key = regexp.MustCompile(`[A-Za-z0-9+/=_-]{16,}`)
+
+// parts are what must not turn up of a secret in its match.
+func parts(secret, match string, tails bool) (out []string) {
+	lines := strings.Split(strings.Trim(secret, "\n"), "\n")
+	if len(lines) > 1 {
+		for _, line := range lines {
+			if part := key.FindString(line); bits(part) >= minBits && !strings.Contains(part, "---") {
+				out = append(out, part)
+			}
 		}
-		out = append(out, line)
-		if tails && len(line) >= 2*tailPart {
-			out = append(out, line[len(line)-tailPart:])
+		return out
+	}
+	line := strings.Trim(lines[0], " \t\r\"'`\\")
+	if bits(line) < minBits { // with what is before it
+		end := strings.LastIndex(match, line) + len(line)
+		from := end - len(line)
+		for from > 0 && (bits(match[from:end]) < minBits || end-from < minPart) {
+			from--
 		}
+		line, tails = match[from:end], false
+	}
+	if bits(line) < minBits || strings.Contains(line, "\n") {
+		return nil
+	}
+	out = append(out, line)
+	if tails && len(line) >= 2*tailPart {
+		out = append(out, line[len(line)-tailPart:])
 	}
 	return out
 }

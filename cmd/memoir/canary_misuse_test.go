@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -20,7 +21,13 @@ func (f *flock) misuse(e ears) {
 	f.random.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
 	lines = append([][]string{{}, {"forget", "--text"}}, lines...)
 	for _, line := range lines[:min(by(f.t, 12, len(lines), len(lines)), len(lines))] {
-		word := f.plant("an argument of "+strings.Join(line, " "), func(match string) string { return "x " + match }, func(match string) string { return match })
+		where := "an argument of " + strings.Join(line, " ")
+		word := ""
+		if slices.Contains(line, "--keep") { // which makes a directory
+			word = f.named(f.all, f.base, "kept", where)
+		} else {
+			word = f.plant(where, func(match string) string { return "x " + match }, func(match string) string { return match })
+		}
 		e.call(append(line, word)...)
 	}
 }

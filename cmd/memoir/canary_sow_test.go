@@ -109,22 +109,25 @@ func (f *flock) sowDirectories(dir, work string, x template) []string {
 	remotes := []string{
 		"https://git.example/app.git",
 		f.plant("the account of a remote", func(match string) string { return "https://ci:" + word(match) + "@git.example/plain.git" }, func(match string) string { return "https://git.example/plain?token=" + word(match) }),
-		f.plant("the name of a remote", func(match string) string { return "https://git.example/" + word(match) + "/other.git" }, func(match string) string { return "git@git.example:app " + match + ".git" }),
+		f.plant("the name of a remote", func(match string) string { return "https://git.example/" + word(match) + "/other.git" }, func(match string) string { return "git@git.example:app " + line(match) + ".git" }),
 	}
 	for i, at := range dirs {
 		git := filepath.Join(at, ".git")
 		for _, d := range []string{"objects", "refs"} {
 			must(f.t, os.MkdirAll(filepath.Join(git, d), 0o700))
 		}
-		branch := f.add("ref: refs/heads/fix", "the name of a branch")
-		must(f.t, os.WriteFile(filepath.Join(git, "HEAD"), []byte(strings.ReplaceAll(branch, "\n", " ")+"\n"), 0o600))
-		url := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(strings.ReplaceAll(remotes[i], "\n", " "))
+		branch := f.plant("the name of a branch", func(match string) string { return "ref: refs/heads/fix " + line(match) })
+		must(f.t, os.WriteFile(filepath.Join(git, "HEAD"), []byte(branch+"\n"), 0o600))
+		url := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(remotes[i])
 		config := "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = \"" + url + "\"\n"
 		must(f.t, os.WriteFile(filepath.Join(git, "config"), []byte(config), 0o600))
 		x.copyOf(900000+i).in(at).write(f.t, dir)
 	}
 	return dirs
 }
+
+// line is a canary on one line.
+func line(match string) string { return strings.Join(strings.Fields(match), " ") }
 
 // word is a canary without what ends a word.
 func word(match string) string { return strings.Join(strings.Fields(match), "") }

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -94,28 +95,51 @@ func (h *hand) refusal() modeltest.Step {
 
 var unnamable = regexp.MustCompile(`[^a-zA-Z0-9._-]+`)
 
+// An edited memory is one that a person changed: what they wrote is theirs until it is
+// published again.
+type edited struct {
+	root, live string
+	canaries   map[string]string
+}
+
+// published reports whether another generation took the place of the edited one.
+func (e edited) published() bool {
+	live, err := os.Readlink(e.root)
+	return err == nil && live != e.live
+}
+
 // edit changes live memories by hand: a line, a file and a skill with canaries in them.
-func (f *flock) edit(home string, most int) {
+func (f *flock) edit(home string, most int) (all []edited) {
 	f.t.Helper()
 	roots, err := filepath.Glob(filepath.Join(home, "projects", "*", "memory"))
 	must(f.t, err)
 	slices.Sort(roots)
 	for _, root := range roots[:min(most, len(roots))] {
+		live, err := os.Readlink(root)
+		must(f.t, err)
+		e := edited{root, live, map[string]string{}}
+		all = append(all, e)
+		after := func(text, field string) string {
+			return f.plantIn(e.canaries, field, func(match string) string { return text + " " + match }, func(match string) string { return text + "\n" + match + "\nand so on" })
+		}
 		for _, name := range []string{"MEMORY.md", "memory_summary.md"} {
 			path := filepath.Join(root, name)
 			old, err := os.ReadFile(path)
 			must(f.t, err)
-			must(f.t, os.WriteFile(path, append(old, "\n- "+f.add("ask Ada for", "a line by hand")+"\n"...), 0o600))
+			must(f.t, os.WriteFile(path, append(old, "\n- "+after("ask Ada for", "a line by hand")+"\n"...), 0o600))
 		}
 		skill := filepath.Join(root, "skills", "by-hand")
 		must(f.t, os.MkdirAll(skill, 0o700))
-		must(f.t, os.WriteFile(filepath.Join(skill, "SKILL.md"), []byte("---\nname: by-hand\ndescription: "+f.add("Use it with", "a skill by hand")+"\n---\n\n1. `make`\n"), 0o600))
+		must(f.t, os.WriteFile(filepath.Join(skill, "SKILL.md"), []byte("---\nname: by-hand\ndescription: "+after("Use it with", "a skill by hand")+"\n---\n\n1. `make`\n"), 0o600))
 		// A name is redacted in the form in which it is kept.
-		name := f.plant("a file's name by hand", func(match string) string {
+		named := map[string]string{}
+		name := f.plantIn(named, "a file's name by hand", func(match string) string {
 			return "notes-" + strings.Trim(unnamable.ReplaceAllString(match, "-"), "-.") + ".md"
 		})
 		if len(name) < 100 {
 			must(f.t, os.WriteFile(filepath.Join(root, name), []byte("# Notes\n"), 0o600))
+			maps.Copy(e.canaries, named)
 		}
 	}
+	return all
 }

@@ -90,10 +90,17 @@ func (f *flock) release(round int, answers func(*flock) reply) {
 		t.Error("the home is empty")
 	}
 	f.healed.Store(true)
-	f.edit(e.home, by(t, 1, 3, 3))
+	edits := f.edit(e.home, by(t, 1, 3, 3))
 	e.call("retry", "--all")
 	e.call("enqueue", "--all") // what a person wrote goes when the memory is published again
 	run()
+	for _, edit := range edits {
+		if edit.published() {
+			maps.Copy(f.all, edit.canaries)
+		} else if answers == nil {
+			t.Errorf("%s was not published again", edit.root)
+		}
+	}
 	f.look(e, dirs)
 	if answers == nil || by(t, false, true, true) {
 		f.misuse(e)

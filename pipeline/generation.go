@@ -225,7 +225,7 @@ func (r *run) keepEdits(ctx context.Context, root memory.Root, project store.Pro
 			return err
 		}
 	}
-	notes := append(decisions, memory.Notes(project.ID, live.Edited, r.now())...)
+	notes := append(decisions, memory.Notes(project.ID, r.cleanEdits(project.ID, live.Edited), r.now())...)
 	for i, n := range notes {
 		// As the published files will have it, or the anchors would not be found.
 		notes[i].Text, notes[i].After, notes[i].Section = r.redactFor(project.ID, n.Text), r.redactFor(project.ID, n.After), r.redactFor(project.ID, n.Section)
@@ -235,6 +235,17 @@ func (r *run) keepEdits(ctx context.Context, root memory.Root, project store.Pro
 		return fmt.Errorf("keep the edits of %s: %w", project.Name, err)
 	}
 	return nil
+}
+
+// cleanEdits redacts files as a whole: no line of a key tells by itself that it is one.
+func (r *run) cleanEdits(projectID string, edits []memory.Edit) []memory.Edit {
+	clean := slices.Clone(edits)
+	for i, e := range clean {
+		if e.Now != nil {
+			clean[i].Now = []byte(r.redactFor(projectID, string(e.Now)))
+		}
+	}
+	return clean
 }
 
 // notedOn are the notes that are stored on the live generation and that its files bear out.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"memoir"
 	"memoir/config"
 	"memoir/pipeline"
 	"memoir/project"
@@ -197,8 +198,12 @@ func (p *program) adopt(c *cli.Context, r *store.Repair, settings config.Setting
 		return nil, err
 	}
 	resolver := project.NewResolver(project.Options{Home: p.env().Home,
-		Explicit: func(dir string) string { return settings.ProjectName(dir, trusted) }})
-	o := pipeline.AdoptOptions{Home: home, Identify: resolver.Identify,
+		Explicit: func(dir string) string { return settings.ProjectName(dir, trusted) }, Clean: p.redact})
+	identify := func(cwd, remote string) (memoir.Project, project.Status) {
+		found, status := resolver.Identify(cwd, remote)
+		return project.Changed(found, p.redact), status
+	}
+	o := pipeline.AdoptOptions{Home: home, Identify: identify,
 		Unregistered: r.Missing || damaged["project"], ExtractionsLost: r.Missing || damaged["extraction"], NotesLost: r.Missing || damaged["note"],
 		GenerationsLost: r.Missing || damaged["generation"]}
 	if !o.Unregistered && !o.ExtractionsLost && !o.NotesLost && !o.GenerationsLost {

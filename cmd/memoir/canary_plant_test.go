@@ -70,7 +70,7 @@ func canarySeed(t *testing.T) uint64 {
 func newFlock(t *testing.T, round int) *flock {
 	t.Helper()
 	f := &flock{
-		t: t, rules: canaryRules(t), plain: by(t, true, false, false), seed: canarySeed(t) + uint64(round)<<32,
+		t: t, rules: canaryRules(t), plain: by(t, true, true, false), seed: canarySeed(t) + uint64(round)<<32,
 		base: t.TempDir(), all: map[string]string{}, paths: map[string]string{}, seen: map[string]bool{}, asked: map[string]int{},
 	}
 	f.hand = f.another("the first")

@@ -20,7 +20,7 @@ import (
 // anywhere. What is planted follows from the seed.
 func TestNoSecretComesOutAnywhere(t *testing.T) {
 	t.Parallel()
-	rounds := by(t, 1, 2, 272)
+	rounds := by(t, 1, 1, 272)
 	models := []struct {
 		name  string
 		reply func(f *flock) reply
@@ -30,7 +30,7 @@ func TestNoSecretComesOutAnywhere(t *testing.T) {
 		{"a model that echoes secrets", func(f *flock) reply { return f.echoes }},
 		{"a model that answers well", func(*flock) reply { return well }},
 	}
-	for i, m := range models[:by(t, 3, 4, 4)] {
+	for i, m := range models[:by(t, 3, 3, 4)] {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
 			pairs, planted := map[string]bool{}, 0
@@ -90,7 +90,7 @@ func (f *flock) release(round int, answers func(*flock) reply) {
 		t.Error("the home is empty")
 	}
 	f.healed.Store(true)
-	edits := f.edit(e.home, by(t, 1, 3, 3))
+	edits := f.edit(e.home, by(t, 1, 1, 3))
 	e.call("retry", "--all")
 	e.call("enqueue", "--all") // what a person wrote goes when the memory is published again
 	run()
@@ -102,7 +102,7 @@ func (f *flock) release(round int, answers func(*flock) reply) {
 		}
 	}
 	f.look(e, dirs)
-	if answers == nil || by(t, false, true, true) {
+	if answers == nil || by(t, false, false, true) {
 		f.misuse(e)
 		f.misset(e)
 	}

@@ -17,13 +17,18 @@ var durationUnits = []struct {
 	{"w", 7 * 24 * time.Hour},
 	{"d", 24 * time.Hour},
 	{"h", time.Hour},
+	{"ms", time.Millisecond}, // before m, with which it begins
 	{"m", time.Minute},
 	{"s", time.Second},
+	{"us", time.Microsecond},
+	{"µs", time.Microsecond}, // the micro sign
+	{"μs", time.Microsecond}, // the Greek letter
+	{"ns", time.Nanosecond},
 }
 
 // ParseDuration reads a length of time as people write it: numbers with the
-// units w, d, h, m or s, such as 12h, 30d, 90m, 2w or 1d12h. A bare 0 needs no
-// unit. Negative lengths and lengths above a hundred years are errors.
+// units w, d, h, m, s, or Go's smaller ones, such as 12h, 30d, 90m, 2w, 1d12h or 500ms. A
+// bare 0 needs no unit. Negative lengths and lengths above a hundred years are errors.
 func ParseDuration(text string) (time.Duration, error) {
 	rest := strings.TrimSpace(text)
 	if rest == "0" {

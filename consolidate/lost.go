@@ -1,11 +1,14 @@
 package consolidate
 
 import (
+	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"memoir"
+	"memoir/lazyregexp"
 )
 
 // KeepLost puts back into a consolidation what the memory that is live now has of sessions
@@ -14,7 +17,55 @@ import (
 func KeepLost(c memoir.Consolidation, in Input) memoir.Consolidation {
 	there := open(c)
 	notes := slices.DeleteFunc(lostNotes(in), func(n memoir.Note) bool { return n.Action == memoir.NoteFile && there.has(n.File) })
-	return ApplyNotes(c, notes)
+	if len(notes) == 0 {
+		return c
+	}
+	kept := ApplyNotes(c, notes)
+	if n := citedOf(in.Lost, kept.MemoryMD) - citedOf(in.Lost, c.MemoryMD); n > 0 {
+		kept.MemoryMD = recounted(kept.MemoryMD, n, in.Current.MemoryMD)
+	}
+	return kept
+}
+
+// citedOf counts those of the sessions that a text cites.
+func citedOf(keys []string, text string) (n int) {
+	short := map[string]bool{}
+	for line := range strings.Lines(text) {
+		for _, id := range cites(line) {
+			short[id] = true
+		}
+	}
+	for _, key := range keys {
+		alone := Input{Known: []string{key}}.register()
+		for id := range short {
+			if alone.cited(id) {
+				n++
+				break
+			}
+		}
+	}
+	return n
+}
+
+// learned is what MEMORY.md says first: of how many sessions it is, and from when.
+var learned = lazyregexp.New(`(?m)^Learned from (\d+) sessions? \((\d{4}-\d\d-\d\d)(?: to (\d{4}-\d\d-\d\d))?\)`)
+
+// recounted has the head of a memory count some sessions more, which an earlier memory
+// was of, too.
+func recounted(text string, more int, earlier string) string {
+	now, before := learned.FindStringSubmatch(text), learned.FindStringSubmatch(earlier)
+	if now == nil || before == nil {
+		return text
+	}
+	n, err := strconv.Atoi(now[1])
+	if err != nil {
+		return text
+	}
+	when := min(now[2], before[2])
+	if last := max(now[2], now[3], before[2], before[3]); last != when {
+		when += " to " + last
+	}
+	return strings.Replace(text, now[0], fmt.Sprintf("Learned from %s (%s)", plural(n+more, "session"), when), 1)
 }
 
 // lostNotes are what KeepLost puts back. Lines of other sessions' that people took out are

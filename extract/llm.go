@@ -163,8 +163,10 @@ func (x llm) ask(ctx context.Context, a *inquiry) (shown, used, error) {
 		got, bad := readAnswer(answer.Text, a.in, s, a.known)
 		switch {
 		case bad == nil:
+			answer.Accept()
 			return s, got, nil
 		case a.objected && bad.mended != nil:
+			answer.Accept()
 			return s, *bad.mended, nil
 		case a.objected:
 			return s, used{}, x.unusable(answer, memoir.CodeInvalid,

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -78,20 +79,23 @@ func keyLine(output string, roots ...string) string {
 	if len(output) > 2*window {
 		output = output[:window] + "\n" + output[len(output)-window:]
 	}
-	best, bestRank, last, why := "", 0, "", ""
+	best, bestRank, why := "", 0, ""
 	bare := false // the best line so far names what failed, not why
 	test, first := false, ""
-	for line := range strings.Lines(clean(output)) {
+	lines := slices.Collect(strings.Lines(clean(output)))
+	for i, line := range lines {
 		line = trimLine(line)
 		if len(line) < 4 || !hasLetter(line) {
+			line = ""
+		}
+		lines[i] = line
+		if line == "" {
 			continue
 		}
 		rank := errorRank(line)
-		if (rank > 0 || len(line) <= 300) && prompts.Instructs(line) {
-			continue // not of this program, whatever it ran
-		}
-		if len(line) <= 300 {
-			last = line
+		ofUse := rank > 0 || bare || strings.HasPrefix(line, "E  ") || strings.HasPrefix(line, "not ok ")
+		if !ofUse || prompts.Instructs(line) {
+			continue // an instruction is not of this program, whatever it ran
 		}
 		if why == "" && strings.HasPrefix(line, "E  ") {
 			why = strings.TrimSpace(line[1:])
@@ -118,7 +122,12 @@ func keyLine(output string, roots ...string) string {
 	case first != "":
 		best = first
 	case best == "":
-		best = last
+		for _, line := range slices.Backward(lines) {
+			if line != "" && len(line) <= 300 && !prompts.Instructs(line) {
+				best = line
+				break
+			}
+		}
 	}
 	return shorten(strings.ReplaceAll(local(best, roots...), "`", "'"), 180)
 }

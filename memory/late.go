@@ -20,8 +20,9 @@ func (r Root) Late() (bool, error) {
 }
 
 // lateEdits finds what was saved in an earlier generation's directory, or deleted from
-// it, after the link was made that left it. What cannot be told is passed over:
-// earlier directories are kept as a courtesy.
+// it, after the link was made that left it. What cannot be told is passed over, and so
+// are deletions where files went that each memory has: earlier directories are kept as
+// a courtesy.
 func (r Root) lateEdits(linked int) []Edit {
 	lives, err := r.lives()
 	if err != nil {
@@ -43,6 +44,11 @@ func (r Root) lateEdits(linked int) []Edit {
 		left, _, err := r.leftAs(n, linked)
 		if err != nil {
 			continue
+		}
+		for _, at := range []string{MemoryFile, SummaryFile} { // which each memory has: who deletes one clears up
+			if _, had := left[at]; had && !whole[at] {
+				gone = false
+			}
 		}
 		for _, at := range union(left, fresh) {
 			was, had := left[at]

@@ -52,7 +52,7 @@ func (m *anthropicModel) refused(told *anthropic.Error) *Error {
 	if json.Unmarshal([]byte(text), &body) == nil {
 		text = cmp.Or(body.Error.Message, body.Error.Type, text)
 	}
-	e := &Error{Model: m.Name(), Status: told.StatusCode, Message: plain(m.options.redact(text), m.options.Key)}
+	e := &Error{Model: m.Name(), Status: told.StatusCode, Message: m.options.plain(text)}
 	if told.StatusCode < http.StatusBadRequest {
 		e.Status = anthropicStatus[body.Error.Type]
 	}

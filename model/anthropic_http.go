@@ -50,7 +50,7 @@ func (m *anthropicModel) unanswered(err error) *Error {
 	if errors.As(err, &request) {
 		err = request.Err // the outer error quotes the URL, which may hold a secret
 	}
-	e := &Error{Class: ClassTemporary, Model: m.Name(), Message: plain(m.options.redact(err.Error()), m.options.Key), Err: err}
+	e := &Error{Class: ClassTemporary, Model: m.Name(), Message: m.options.plain(err.Error()), Err: err}
 	switch {
 	case errors.Is(err, errRedirect), errors.Is(err, errOtherServer):
 		e.Class = ClassMissing

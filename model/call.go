@@ -39,6 +39,15 @@ type Answer struct {
 	Usage memoir.Usage // of this call: Calls is 1, or 2 where the API had to be asked in another way
 	// Estimated says that nobody told the tokens of Usage: it is what the texts come to.
 	Estimated bool
+	// Accepted is called when the answer is used; nil: nobody wants to know.
+	Accepted func()
+}
+
+// Accept says that the answer is used: it was neither refused nor asked for again.
+func (a Answer) Accept() {
+	if a.Accepted != nil {
+		a.Accepted()
+	}
 }
 
 // Stop is why an answer ended.

@@ -127,7 +127,7 @@ func (m *openAI) Call(ctx context.Context, q Request) (Answer, error) {
 			return Answer{}, m.failed(ctx, within, q, h, err)
 		}
 		if r.declined() {
-			return Answer{Text: plain(m.o.redact(r.message), m.o.Key), Stop: StopRefusal, Usage: memoir.Usage{Calls: 1}}, nil
+			return Answer{Text: m.o.plain(r.message), Stop: StopRefusal, Usage: memoir.Usage{Calls: 1}}, nil
 		}
 		most := capIn(r.param, r.message)
 		if !lowered && m.limits.refit(&q, m.o, 0, a.max, r.lengthOf(), most) {

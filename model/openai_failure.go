@@ -40,7 +40,7 @@ func (m *openAI) failed(ctx, within context.Context, q Request, h heard, err err
 	default:
 		e.Message = "the connection broke: " + err.Error()
 	}
-	e.Message = plain(m.o.redact(e.Message), m.o.Key)
+	e.Message = m.o.plain(e.Message)
 	return e
 }
 

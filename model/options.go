@@ -41,6 +41,12 @@ type Options struct {
 	Redact func(text string) string
 }
 
+// plain makes one short line of what a server says. The key goes before secrets do, since a
+// rule may see only a part of it.
+func (o Options) plain(text string) string {
+	return plain(o.redact(maskKey(text, o.Key)), o.Key)
+}
+
 // redact takes secrets out of a text, if it was said how.
 func (o Options) redact(text string) string {
 	if o.Redact == nil {

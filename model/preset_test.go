@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"memoir"
 )
 
@@ -83,8 +85,8 @@ func TestWhatAnAgentSaysIsRead(t *testing.T) {
 			if tt.preset == "llm" { // it tells no tokens
 				a.Usage.InputTokens, a.Usage.OutputTokens = 0, 0
 			}
-			if a != tt.want {
-				t.Errorf("%+v, want %+v", a, tt.want)
+			if diff := cmp.Diff(tt.want, a); diff != "" {
+				t.Error(diff)
 			}
 		})
 	}

@@ -31,6 +31,8 @@ type AdoptOptions struct {
 	ExtractionsLost bool
 	// NotesLost takes what people changed by hand from the archives.
 	NotesLost bool
+	// GenerationsLost has the archives tell which generations there were, and what of.
+	GenerationsLost bool
 }
 
 // AdoptedProject is what was taken over from one project's files.
@@ -107,6 +109,11 @@ func adoptionOf(id string, sessions []memoir.Session, o AdoptOptions) (store.Ado
 	a := store.Adoption{ExtractionsLost: o.ExtractionsLost, Generation: store.GenerationRecord{
 		N: int64(m.Generation), ManifestHash: m.Hash(), Inputs: inputsByKey(m.Inputs), At: publishedAt(root, m.Generation), Redactions: m.Redactions,
 	}}
+	if o.GenerationsLost {
+		if a.Archived, err = archived(root, live.Generation); err != nil {
+			return a, err
+		}
+	}
 	a.Extractions = extractionsIn(live.Files, m.Inputs)
 	a.Project = projectOf(id, sessions, a.Extractions, o)
 	if o.NotesLost {
@@ -241,7 +248,7 @@ func (r *run) adoptUnknown(ctx context.Context) error {
 	if err != nil || !isNew || r.opts.DryRun {
 		return err
 	}
-	adopted, err := Adopt(ctx, r.store, AdoptOptions{Home: r.opts.Home, Identify: r.resolver().Identify, Unregistered: true, ExtractionsLost: true, NotesLost: true})
+	adopted, err := Adopt(ctx, r.store, AdoptOptions{Home: r.opts.Home, Identify: r.resolver().Identify, Unregistered: true, ExtractionsLost: true, NotesLost: true, GenerationsLost: true})
 	if err != nil {
 		return err
 	}

@@ -145,11 +145,7 @@ func memoryOfSession(t *testing.T, home string) string {
 	st := open(t, home)
 	defer st.Close()
 	var all string
-	projects, err := st.Projects(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range projects {
+	for _, p := range projectsIn(t, st) {
 		extractions, err := st.Extractions(t.Context(), p.ID)
 		if err != nil {
 			t.Fatal(err)

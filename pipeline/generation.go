@@ -184,12 +184,8 @@ func (r *run) recoverRoot(ctx context.Context, root memory.Root, claim *store.Pr
 	if m == nil {
 		return nil
 	}
-	inputs := make(map[string]string, len(m.Inputs))
-	for _, in := range m.Inputs {
-		inputs[in.Session] = in.Hash
-	}
 	err = r.store.RecordGeneration(ctx, claim.ProjectID, store.GenerationRecord{
-		N: int64(m.Generation), ManifestHash: m.Hash(), Inputs: inputs, At: r.now(), Fence: claim.Fence, Redactions: m.Redactions,
+		N: int64(m.Generation), ManifestHash: m.Hash(), Inputs: inputsByKey(m.Inputs), At: r.now(), Fence: claim.Fence, Redactions: m.Redactions,
 	})
 	if err != nil {
 		return fmt.Errorf("record generation %d: %w", m.Generation, err)
@@ -229,7 +225,7 @@ func (r *run) keepEdits(ctx context.Context, root memory.Root, project store.Pro
 			return err
 		}
 	}
-	notes := append(decisions, memory.Notes(project.ID, live.Edited, r.now())...)
+	notes := append(decisions, memory.Notes(project.ID, r.cleanEdits(project.ID, live.Edited), r.now())...)
 	for i, n := range notes {
 		// As the published files will have it, or the anchors would not be found.
 		notes[i].Text, notes[i].After, notes[i].Section = r.redactFor(project.ID, n.Text), r.redactFor(project.ID, n.After), r.redactFor(project.ID, n.Section)
@@ -239,6 +235,17 @@ func (r *run) keepEdits(ctx context.Context, root memory.Root, project store.Pro
 		return fmt.Errorf("keep the edits of %s: %w", project.Name, err)
 	}
 	return nil
+}
+
+// cleanEdits redacts files as a whole: no line of a key tells by itself that it is one.
+func (r *run) cleanEdits(projectID string, edits []memory.Edit) []memory.Edit {
+	clean := slices.Clone(edits)
+	for i, e := range clean {
+		if e.Now != nil {
+			clean[i].Now = []byte(r.redactFor(projectID, string(e.Now)))
+		}
+	}
+	return clean
 }
 
 // notedOn are the notes that are stored on the live generation and that its files bear out.

@@ -23,13 +23,7 @@ func (r *run) cleanHead(h rollout.Head) rollout.Head {
 	h.Title = memoir.ShortTitle(own)
 	own, _ = r.scannerOf(h.CWD).Redact(h.Branch)
 	h.CWD, h.Branch = r.redact(h.CWD), own
-	h.Remote, _, _ = strings.Cut(h.Remote, "?") // what follows is no part of a repository's name
-	h.Remote = r.redact(h.Remote)
-	if plain, err := url.PathUnescape(h.Remote); err == nil { // no rule sees through its escapes
-		if clean := r.redact(plain); clean != plain {
-			h.Remote = clean
-		}
-	}
+	h.Remote = r.cleanRemote(h.Remote)
 	for _, id := range []*string{&h.ID, &h.FileID, &h.BaseID, &h.ParentID} {
 		if *id != "" && len(r.scanner.Find(*id)) > 0 {
 			sum := sha256.Sum256([]byte(*id))
@@ -41,4 +35,16 @@ func (r *run) cleanHead(h rollout.Head) rollout.Head {
 		h.Mark = rollout.Mark{}
 	}
 	return h
+}
+
+// cleanRemote redacts the URL of a repository, and leaves out what follows its name.
+func (r *run) cleanRemote(remote string) string {
+	remote = r.redact(remote) // whole: half a secret is not recognised
+	remote, _, _ = strings.Cut(remote, "?")
+	if plain, err := url.PathUnescape(remote); err == nil { // no rule sees through its escapes
+		if clean := r.redact(plain); clean != plain {
+			return clean
+		}
+	}
+	return remote
 }

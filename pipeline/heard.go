@@ -3,6 +3,8 @@ package pipeline
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"strings"
 
 	"memoir/model"
 	"memoir/secrets"
@@ -17,65 +19,89 @@ type guarded struct {
 
 var _ model.Model = guarded{}
 
-// Call asks the model. The rules are those of the work that the context is for.
+// Call asks the model. The rules are those of the work that the context is for. What was
+// taken out counts once the answer is used.
 func (g guarded) Call(ctx context.Context, q model.Request) (model.Answer, error) {
 	answer, err := g.Model.Call(ctx, q)
-	a := accountOf(ctx)
-	for _, scanner := range a.scannersOr(g.run.scanner) {
-		var counts secrets.Counts
-		answer.Text, counts = scanner.Redact(answer.Text)
-		a.redacted(counts)
-		answer.Text = eachString(answer.Text, func(text string) string {
-			text, counts = scanner.Redact(text)
-			a.redacted(counts)
-			return text
-		})
+	if err != nil {
+		return answer, err
 	}
-	return answer, err
+	a, taken := accountOf(ctx), secrets.Counts{}
+	for _, scanner := range a.scannersOr(g.run.scanner) {
+		redact := func(text string) string {
+			text, counts := scanner.Redact(text)
+			taken.Merge(counts)
+			return text
+		}
+		answer.Text = eachString(redact(answer.Text), redact)
+	}
+	accepted := answer.Accepted
+	answer.Accepted = func() {
+		a.redacted(taken)
+		if accepted != nil {
+			accepted()
+		}
+	}
+	return answer, nil
 }
 
-// eachString changes the strings of a JSON object: some rules look at whole lines, and what
-// is a line of a string is none of the object. A text that is no object stays as it is.
+// eachString changes the strings of a JSON object in a text: some rules look at whole lines, and
+// what is a line of a string is none of the object. What stands around it stays as it is.
 func eachString(text string, change func(string) string) string {
-	var object map[string]any
-	if json.Unmarshal([]byte(text), &object) != nil {
-		return text
-	}
-	changed := false
-	var walk func(value any) any
-	walk = func(value any) any {
-		switch v := value.(type) {
-		case string:
-			out := change(v)
-			changed = changed || out != v
-			return out
-		case []any:
-			for i := range v {
-				v[i] = walk(v[i])
-			}
-		case map[string]any:
-			for key := range v {
-				v[key] = walk(v[key])
-			}
+	var b strings.Builder
+	rest := text
+	next := func(mark string) bool { // and what is before it
+		at := strings.Index(rest, mark)
+		if at >= 0 {
+			b.WriteString(rest[:at])
+			rest = rest[at:]
 		}
-		return value
+		return at >= 0
 	}
-	walk(object)
-	if !changed {
+	if !next("{") {
 		return text
 	}
-	out, err := json.Marshal(object)
+	for next(`"`) {
+		end := 1
+		for end < len(rest) && rest[end] != '"' {
+			if rest[end] == '\\' {
+				end++
+			}
+			end++
+		}
+		if end >= len(rest) {
+			break // it was cut
+		}
+		literal := rest[:end+1]
+		rest = rest[end+1:]
+		b.WriteString(changed(literal, change))
+	}
+	return b.String() + rest
+}
+
+// changed changes a JSON string as it is written.
+func changed(literal string, change func(string) string) string {
+	var old string
+	if json.Unmarshal([]byte(literal), &old) != nil {
+		return literal
+	}
+	text := change(old)
+	if text == old {
+		return literal
+	}
+	out, err := json.Marshal(text)
 	if err != nil {
-		return text
+		return literal
 	}
 	return string(out)
 }
 
-// redactBy names the rules that count for the work beside those of the run.
+// redactBy names the rules that count for the work, which begins: what was taken out of
+// answers before does not count for it.
 func (a *account) redactBy(scanners ...*secrets.Scanner) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.scanners = scanners
+	a.scanners, a.counts = scanners, secrets.Counts{}
 }
 
 func (a *account) scannersOr(scanner *secrets.Scanner) []*secrets.Scanner {
@@ -87,7 +113,7 @@ func (a *account) scannersOr(scanner *secrets.Scanner) []*secrets.Scanner {
 	return a.scanners
 }
 
-// redacted enters what was taken out of answers.
+// redacted enters what was taken out of an answer that is used.
 func (a *account) redacted(counts secrets.Counts) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -97,11 +123,9 @@ func (a *account) redacted(counts secrets.Counts) {
 	a.counts.Merge(counts)
 }
 
-// redactions are what was taken out of answers since it was asked last.
+// redactions are what was taken out of the answers that were used.
 func (a *account) redactions() secrets.Counts {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	counts := a.counts
-	a.counts = nil
-	return counts
+	return maps.Clone(a.counts)
 }

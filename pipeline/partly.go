@@ -24,6 +24,7 @@ func (r *run) publishPart(ctx context.Context, root memory.Root, claim store.Pro
 	if err != nil {
 		return made, err
 	}
+	counts.Merge(accountOf(ctx).redactions())
 	last := map[string]bool{}
 	for _, input := range live.Manifest.Inputs {
 		last[input.Session] = true

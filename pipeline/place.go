@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -20,7 +21,7 @@ import (
 // project that is known to have lived in that directory, be it from another
 // agent's session of the same scan.
 type finder struct {
-	resolver *project.Resolver
+	resolver resolver
 	homes    map[string]memoir.Project // by directory; only of projects that more than a directory identifies
 	known    map[string]bool           // identities of registered projects
 	idOf     func(memoir.Project) string
@@ -79,12 +80,33 @@ func (f *finder) homeOf(dir string) (memoir.Project, bool) {
 	}
 }
 
-// resolver finds projects by the settings, a trusted project file and git's files.
-func (r *run) resolver() *project.Resolver {
-	return project.NewResolver(project.Options{
+// A resolver finds projects by the settings, a trusted project file and git's files.
+type resolver struct {
+	*project.Resolver
+	redact func(string) string // remembers what it was asked: many sessions are of one project
+}
+
+func (r *run) resolver() resolver {
+	var known sync.Map
+	redact := func(text string) string {
+		clean, ok := known.Load(text)
+		if !ok {
+			clean, _ = known.LoadOrStore(text, r.redact(text))
+		}
+		return clean.(string)
+	}
+	return resolver{project.NewResolver(project.Options{
 		Home:     r.opts.Env.Home,
 		Explicit: func(dir string) string { return r.opts.Settings.ProjectName(dir, r.trusted) },
-	})
+		Clean:    r.cleanRemote,
+	}), redact}
+}
+
+// Identify is the project of a directory and a recorded remote, without the secrets that
+// git's files, or what a link leads to, have in their names.
+func (r resolver) Identify(cwd, remote string) (memoir.Project, project.Status) {
+	p, status := r.Resolver.Identify(cwd, remote)
+	return project.Changed(p, r.redact), status
 }
 
 // assignProjects finds the project of each scanned session and registers those
@@ -100,6 +122,10 @@ func (r *run) assignProjects(ctx context.Context, scans []store.SessionScan) err
 		return err
 	}
 	forgotten, err := r.store.Forgotten(ctx)
+	if err != nil {
+		return err
+	}
+	before, err := r.registeredUnreadable(ctx, scans)
 	if err != nil {
 		return err
 	}
@@ -124,7 +150,11 @@ func (r *run) assignProjects(ctx context.Context, scans []store.SessionScan) err
 	for i := range scans {
 		s := &scans[i].Session
 		s.ProjectID, s.WorkCWD = "", ""
-		if s.Error != "" || forgotten[s.Key()] {
+		if forgotten[s.Key()] {
+			continue
+		}
+		if s.Error != "" { // it stays where it was, if it is one
+			s.ProjectID, s.WorkCWD = before[s.Key()].ProjectID, before[s.Key()].WorkCWD
 			continue
 		}
 		if w, ok := worked[s.Key()]; ok && w.CWD == s.CWD && w.ProjectID != "" {
@@ -172,6 +202,26 @@ func (r *run) assignProjects(ctx context.Context, scans []store.SessionScan) err
 		}
 	}
 	return nil
+}
+
+// registeredUnreadable are those of the scanned sessions that cannot be read now, as they
+// are registered, by key.
+func (r *run) registeredUnreadable(ctx context.Context, scans []store.SessionScan) (map[string]memoir.Session, error) {
+	var keys []string
+	for _, scan := range scans {
+		if scan.Session.Error != "" {
+			keys = append(keys, scan.Session.Key())
+		}
+	}
+	before := map[string]memoir.Session{}
+	if len(keys) == 0 {
+		return before, nil
+	}
+	sessions, err := r.store.Sessions(ctx, store.Filter{Keys: keys})
+	for _, s := range sessions {
+		before[s.Key()] = s
+	}
+	return before, err
 }
 
 // tallies reads sessions that began in no project through once, several at a time,
@@ -251,6 +301,9 @@ func (r *run) moveOn(ctx context.Context) error {
 			if strings.EqualFold(filepath.ToSlash(d), k.Identity) {
 				dir = d
 			}
+		}
+		if p, _ := resolver.Resolver.Identify(dir, ""); p.Identity == k.Identity {
+			continue // without looking for secrets, which a run that finds nothing new does without
 		}
 		p, status := resolver.Identify(dir, "")
 		if status.OK() && status != project.Explicit && p.Identity != k.Identity {

@@ -153,7 +153,7 @@ func (r *run) misrule(projectID string, fault error) {
 	}
 }
 
-// misruled lists the projects that are kept out, and reports whether there are any.
+// misruledProjects lists the ids of the projects that are kept out.
 func (r *run) misruledProjects() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -183,9 +183,7 @@ func (r *run) declines(ctx context.Context, claim store.Claim) bool {
 // FindMisruled lists the registered projects whose own rules for secrets are invalid.
 // Rules are read and checked, and not compiled for searching.
 func FindMisruled(projects []store.ProjectRow, configDir string, trusted config.TrustStore) []Misruled {
-	if secrets.Check(secrets.Options{ConfigPath: config.RulesFile(configDir)}) != nil {
-		return nil // no run begins by a person's own rules, which says so
-	}
+	own := sync.OnceValue(func() error { return secrets.Check(secrets.Options{ConfigPath: config.RulesFile(configDir)}) })
 	var out []Misruled
 	checked := map[string]error{}
 	for _, p := range projects {
@@ -193,6 +191,9 @@ func FindMisruled(projects []store.ProjectRow, configDir string, trusted config.
 			file, isTrusted, ok := ProjectRules(dir, trusted)
 			if !ok {
 				continue
+			}
+			if own() != nil {
+				return nil // then no run begins, and says so
 			}
 			err, known := checked[file]
 			if !known {

@@ -159,11 +159,18 @@ type probe struct {
 	raw   rollout.Head // for reading the file in this run
 	head  rollout.Head // redacted, to be stored
 	err   error
+	// The session that a file is registered for which the system does not let be read now,
+	// and what its head was; empty if there is none.
+	of     string
+	before json.RawMessage
 }
 
 // key is the session that the file belongs to; a file that is no session is one
 // of its own, named by its path.
 func (p probe) key() string {
+	if p.of != "" {
+		return p.of
+	}
 	if p.err != nil {
 		return memoir.SessionKey(cmp.Or(p.entry.Source, memoir.SourceUnknown), printablePath(p.entry.Path))
 	}
@@ -199,6 +206,9 @@ func (r *run) probeAll(ctx context.Context, known map[string]store.FileRow, chan
 			if disk.Lacking(probed[i].err) { // which says nothing of the file
 				return probed[i].err
 			}
+			if p := &probed[i]; p.err != nil && refused(p.err) && len(heads[e.Path]) > 0 {
+				p.of, p.before = known[e.Path].SessionKey, heads[e.Path]
+			}
 			return nil
 		})
 	}
@@ -227,6 +237,7 @@ func (r *run) register(ctx context.Context, known map[string]store.FileRow, seen
 		row := store.FileRow{File: p.entry.File, SessionKey: p.key()}
 		if p.err != nil {
 			row.Error = r.redact(p.err.Error())
+			row.Head = p.before
 			if refused(p.err) {
 				row.ModTime = time.Unix(0, 0)
 			}
@@ -294,13 +305,13 @@ func (r *run) register(ctx context.Context, known map[string]store.FileRow, seen
 // assemble makes a session of its files.
 func assemble(key string, rows []store.FileRow) (memoir.Session, error) {
 	var parts []rollout.Part
-	files := map[string]memoir.File{}
+	files := map[string]store.FileRow{}
 	for _, row := range rows {
-		files[row.Path] = row.File
-		if row.Error != "" || len(row.Head) == 0 { // of a session that was forgotten, only what it is recognised by is kept
+		files[row.Path] = row
+		if len(row.Head) == 0 { // it is no session, or one that was forgotten, of which only what it is recognised by is kept
 			continue
 		}
-		part := rollout.Part{Path: row.Path}
+		part := rollout.Part{Path: row.Path, Withheld: row.Error != ""}
 		if err := json.Unmarshal(row.Head, &part.Head); err != nil {
 			return memoir.Session{}, fmt.Errorf("read the recorded head of %s: %w", row.Path, err)
 		}
@@ -324,7 +335,8 @@ func assemble(key string, rows []store.FileRow) (memoir.Session, error) {
 	session.CWD, session.CreatedAt = first.CWD, first.CreatedAt
 	for _, p := range ordered {
 		f := files[p.Path]
-		session.Files = append(session.Files, f)
+		session.Files = append(session.Files, f.File)
+		session.Error = cmp.Or(session.Error, f.Error) // all of it waits for what cannot be read now
 		session.Bytes += cmp.Or(p.Head.Size, f.Size)
 		session.Title = cmp.Or(session.Title, p.Head.Title)
 		session.Branch = cmp.Or(p.Head.Branch, session.Branch)

@@ -1,6 +1,7 @@
 package pipeline_test
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -88,6 +89,72 @@ func TestASessionThatIsOutOfReachIsReadOnceItIsBack(t *testing.T) {
 			run(t, options(undisturbed))
 			if diff := cmp.Diff(tree(t, undisturbed), tree(t, home)); diff != "" {
 				t.Error(diff)
+			}
+		})
+	}
+}
+
+// A file that the system does not let be read any more is still that of its session,
+// which waits for it, and costs the memory nothing meanwhile.
+func TestASessionWhoseFileIsForbiddenIsNoSecondSession(t *testing.T) {
+	t.Parallel()
+	const id = "aaaaaaaa-1"
+	for _, test := range []struct {
+		name   string
+		later  string // when another file of the session begins, which goes on meanwhile
+		reason memoir.Reason
+	}{
+		{"its only file", "", memoir.ReasonUnreadable},
+		{"one of two", "T11:", memoir.ReasonUnreadable},
+		{"one of two copies", "T10:", memoir.ReasonUpToDate},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			dir, home := t.TempDir(), t.TempDir()
+			path, later := codexSession(t, dir, id, "/srv/app", "main", "Never use npm, always use pnpm."), ""
+			if test.later != "" {
+				later = codexSession(t, filepath.Join(dir, "later"), id, "/srv/app", "main", "Never use npm, always use pnpm.")
+				b, err := os.ReadFile(later)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(later, bytes.ReplaceAll(b, []byte("T10:"), []byte(test.later)), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			run(t, options(home, dir))
+			before, files := session(t, home, id), stated(t, home)
+			aside := filepath.Join(t.TempDir(), "aside")
+			if err := os.Rename(path, aside); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Symlink(path, path); err != nil { // which cannot be opened, by root neither
+				t.Skip(err)
+			}
+			for range 2 {
+				if later != "" {
+					appendLine(t, later, `{"timestamp":"2026-05-01T11:00:03Z","type":"event_msg","payload":{"type":"token_count"}}`)
+				}
+				if report := run(t, options(home, dir)); report.Partly() || report.Scan.Sessions != 1 || report.Phase1.Stored != 0 {
+					t.Errorf("forbidden: %+v, %+v", report.Scan, report.Phase1)
+				}
+				if got := session(t, home, id); got.Reason != test.reason || got.Title != before.Title || got.ProjectID != before.ProjectID {
+					t.Errorf("forbidden: %+v", got)
+				}
+				if diff := cmp.Diff(files, stated(t, home)); diff != "" {
+					t.Errorf("forbidden: the memory differs:\n%s", diff)
+				}
+				enqueueAll(t, home)
+			}
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Rename(aside, path); err != nil {
+				t.Fatal(err)
+			}
+			report := run(t, options(home, dir))
+			if got := session(t, home, id); got.Reason != memoir.ReasonUpToDate || got.Error != "" || later == "" && (!cmp.Equal(before, got) || report.Phase1.Claimed != 0) {
+				t.Errorf("readable again: %+v, %+v", report.Phase1, got)
 			}
 		})
 	}

@@ -68,6 +68,10 @@ type Options struct {
 
 	// TempDirs are the directories for temporary files; nil: DefaultTempDirs.
 	TempDirs []string
+
+	// Clean changes the URL of a remote that git's files name, before anything is made of
+	// it: of half a secret nobody can tell what it is. May be nil.
+	Clean func(url string) string
 }
 
 // Input is one question: which project do these belong to?
@@ -158,6 +162,26 @@ func (r *Resolver) Identify(cwd, remote string) (memoir.Project, Status) {
 func fromIdentity(identity string) memoir.Project {
 	name := nameOf(identity)
 	return memoir.Project{ID: id(name, identity), Name: name, Identity: identity}
+}
+
+// Changed is a project whose texts a function has changed: its identity, and with that its
+// id and its name, where it has been seen and what it was called.
+func Changed(p memoir.Project, change func(string) string) memoir.Project {
+	if identity := change(p.Identity); identity != p.Identity {
+		named := fromIdentity(identity)
+		p.ID, p.Name, p.Identity = named.ID, named.Name, named.Identity
+	}
+	p.Remote = change(p.Remote)
+	p.Directories, p.Aliases = each(p.Directories, change), each(p.Aliases, change)
+	return p
+}
+
+func each(texts []string, change func(string) string) []string {
+	var out []string
+	for _, text := range texts {
+		out = append(out, change(text))
+	}
+	return out
 }
 
 // facts are what is known of one directory.
@@ -255,7 +279,11 @@ func (r *Resolver) read(cwd string) facts {
 		repo, ok = worktreeOf(f.dir)
 	}
 	if ok {
-		remote := r.normalise(repo.remoteURL(r.opts.Home), 0)
+		url := repo.remoteURL(r.opts.Home)
+		if r.opts.Clean != nil && url != "" {
+			url = r.opts.Clean(url)
+		}
+		remote := r.normalise(url, 0)
 		// A home directory kept in git does not own what lies below it.
 		commonDir := commonIdentity(repo.common)
 		if r.places.never(repo.top) != "" || remote == "" && r.places.never(filepath.FromSlash(commonDir)) != "" {

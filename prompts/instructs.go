@@ -1,34 +1,111 @@
 package prompts
 
 import (
+	"math/bits"
+	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"memoir/lazyregexp"
 )
 
-// instructions are forms in which a text that an agent reads poses as its user, as its
-// system prompt or as a wish to be remembered. They go by form: verbs and what they are
-// about, speakers' labels at a beginning, images that are fetched with something filled in.
-var instructions = []*lazyregexp.Regexp{
-	lazyregexp.New(`(?i)\b(?:ignore|disregard|forget|override|bypass|drop)\b[^.!?\n]{0,30}\b(?:previous|prior|above|earlier|preceding|other|existing|all|any|your|system)\b[^.!?\n]{0,30}\b(?:instructions?|prompts?|rules?|guidelines?|directions?|context|polic(?:y|ies)|guardrails?)\b`),
-	lazyregexp.New(`(?i)\b(?:new|updated|revised|hidden|real|actual|important|urgent|system|admin|developer)\s+(?:system\s+)?(?:instructions?|prompts?|directives?)\b\s*(?:[:!-]|(?:for|to)\s+(?:the\s+|an?\s+|all\s+)?(?:ai|llm|agents?|assistants?|models?)\b)`),
-	lazyregexp.New(`(?i)\b(?:remember|memori[sz]e|note|keep in mind|don't forget|do not forget)\b[^.!?\n]{0,40}\b(?:the|this|that|your|my)\s+(?:user|human|owner|person|customer)\b`),
-	lazyregexp.New(`(?i)\bremember\s+(?:to\s+(?:always|never)|that\s+(?:you|i|we|always|never)|(?:this|the following)\s*(?:[:!]|for|in|as|always|forever)|forever|permanently|for (?:all|every|future))`),
-	lazyregexp.New(`(?i)\b(?:save|store|add|write|record|persist|commit|update|put|append|insert|include|keep|preserve)\b[^.!?\n]{0,60}\b(?:to|in|into|from|of|across|with)?\s*(?:your|the (?:agent|assistant|user|model|ai)['’]s|long[- ]term|persistent|permanent|saved|the bio|bio tool|all future)\s+(?:memor(?:y|ies)|bio|context|summar(?:y|ies)|sessions?|conversations?)\b`),
-	lazyregexp.New(`(?i)\b(?:memory|bio|to=bio)\s+(?:updated?|tool|write)\s*[:=(]`),
-	lazyregexp.New(`(?i)\b(?:the|this|your)\s+(?:user|human)\s+(?:always|never|wants|prefers|likes|would like|has (?:asked|requested|approved|authori[sz]ed|agreed|consented)|expects|insists|requires|demands)\b`),
-	lazyregexp.New(`(?i)\b(?:when|whenever|if|once|next time|as soon as|every time|each time)\b[^.!?\n]{0,30}\b(?:the user|user|human|someone|anyone)\b[^.!?\n]{0,20}\b(?:says|types|replies|answers|responds|writes|sends|submits|confirms|thanks)\b`),
-	lazyregexp.New(`(?i)\b(?:you are|you're|act as|as) (?:now )?(?:an? |the )?(?:ai|llm|language model|coding agent|ai agent|ai assistant|assistant|unrestricted|developer mode|dan)\b`),
-	lazyregexp.New(`(?i)\b(?:(?:all|any|every|dear|attention|note to|hey|hello)\s+(?:(?:ai|llm|coding|automated)\s+)?|(?:the|an?)\s+(?:ai|llm|coding|automated)\s+)(?:agents?|assistants?|llms?|language models?|copilots?)\b[^.!?\n]{0,20}\b(?:must|should|shall|always|never|have to|need to|are (?:required|instructed|asked|ordered) to|reading this)\b`),
-	lazyregexp.New(`(?i)\b(?:do not|don't|never|without)\s+(?:tell(?:ing)?|mention(?:ing)?|inform(?:ing)?|reveal(?:ing)?|notify(?:ing)?|warn(?:ing)?|show(?:ing)?|disclos(?:e|ing)|ask(?:ing)?)\b[^.!?\n]{0,30}\b(?:user|human|developer|owner|person|anyone)\b`),
-	lazyregexp.New(`(?i)\b(?:always|never|from now on|going forward|in (?:all )?future (?:sessions?|conversations?|chats?|responses?)|for (?:all|every) future)\b[^.!?\n]{0,60}(?:\b(?:curl|wget|iwr|irm|Invoke-WebRequest)\b|https?://|\|\s*(?:ba|z|da)?sh\b|base64\s+-{1,2}d)`),
-	lazyregexp.New(`(?i)\b(?:in|for|to|across) (?:all|every|each|any) future (?:sessions?|conversations?|chats?|responses?|answers?)\b`),
-	lazyregexp.New(`(?i)\b(?:decode|execute|run|follow|obey|eval(?:uate)?)\b[^.!?\n]{0,40}\b(?:base64|rot13|hex)\b[^.!?\n]{0,40}\b(?:instructions?|commands?|steps?|payload|message|it)\b`),
-	lazyregexp.New(`(?i)\[/?(?:user|human|system|assistant|developer|inst)\]`),
-	lazyregexp.New(`(?:^|\n|[.!?]["'”)]?\s)\s*(?:#{1,4}\s*)?(?:\*\*)?(?:[Hh]uman|HUMAN|User|USER|System|SYSTEM|Developer|DEVELOPER|Assistant|ASSISTANT|(?:[Ss]ystem|SYSTEM) (?:[Pp]rompt|PROMPT|[Mm]essage|MESSAGE)|(?:[Uu]ser|USER) (?:[Mm]essage|MESSAGE)|[Ee]nd of (?:document|context|tool output|transcript))(?:\*\*)?:\s*\S`),
-	lazyregexp.New(`(?i)(?:<|‹|&lt;)\s*/?\s*(?:\||system[-_](?:reminder|prompt|message)|(?:system|user|human|assistant|developer|important|instructions?|transcript|conversation|raw-memories|hand-edits|current-memory)\s*(?:>|›|&gt;))`),
-	lazyregexp.New(`!\[[^\]]*\]\((?:https?:)?//`),
+// An instruction is a form in which a text that an agent reads poses as its user, as its
+// system prompt or as a wish to be remembered. Forms are verbs and what they are about,
+// speakers' labels at a beginning, images that are fetched with something filled in.
+type instruction struct {
+	form *lazyregexp.Regexp
+	// What a text in lower case has to hold for the form to match, which is quicker to tell
+	// than that it does not: one of these words, with no letter, digit or underscore beside
+	// it, or one of these marks.
+	words string
+	marks []string
+}
+
+var instructions = []instruction{
+	{form: lazyregexp.New(`(?i)\b(?:ignore|disregard|forget|override|bypass|drop)\b[^.!?\n]{0,30}\b(?:previous|prior|above|earlier|preceding|other|existing|all|any|your|system)\b[^.!?\n]{0,30}\b(?:instructions?|prompts?|rules?|guidelines?|directions?|context|polic(?:y|ies)|guardrails?)\b`),
+		words: "ignore disregard forget override bypass drop"},
+	{form: lazyregexp.New(`(?i)\b(?:new|updated|revised|hidden|real|actual|important|urgent|system|admin|developer)\s+(?:system\s+)?(?:instructions?|prompts?|directives?)\b\s*(?:[:!-]|(?:for|to)\s+(?:the\s+|an?\s+|all\s+)?(?:ai|llm|agents?|assistants?|models?)\b)`),
+		words: "instruction instructions prompt prompts directive directives"},
+	{form: lazyregexp.New(`(?i)\b(?:remember|memori[sz]e|note|keep in mind|don't forget|do not forget)\b[^.!?\n]{0,40}\b(?:the|this|that|your|my)\s+(?:user|human|owner|person|customer)\b`),
+		words: "remember memorize memorise note keep forget"},
+	{form: lazyregexp.New(`(?i)\bremember\s+(?:to\s+(?:always|never)|that\s+(?:you|i|we|always|never)|(?:this|the following)\s*(?:[:!]|for|in|as|always|forever)|forever|permanently|for (?:all|every|future))`),
+		words: "remember"},
+	{form: lazyregexp.New(`(?i)\b(?:save|store|add|write|record|persist|commit|update|put|append|insert|include|keep|preserve)\b[^.!?\n]{0,60}\b(?:to|in|into|from|of|across|with)?\s*(?:your|the (?:agent|assistant|user|model|ai)['’]s|long[- ]term|persistent|permanent|saved|the bio|bio tool|all future)\s+(?:memor(?:y|ies)|bio|context|summar(?:y|ies)|sessions?|conversations?)\b`),
+		words: "memory memories bio context summary summaries session sessions conversation conversations"},
+	{form: lazyregexp.New(`(?i)\b(?:memory|bio|to=bio)\s+(?:updated?|tool|write)\s*[:=(]`),
+		words: "memory bio"},
+	{form: lazyregexp.New(`(?i)\b(?:the|this|your)\s+(?:user|human)\s+(?:always|never|wants|prefers|likes|would like|has (?:asked|requested|approved|authori[sz]ed|agreed|consented)|expects|insists|requires|demands)\b`),
+		words: "user human"},
+	{form: lazyregexp.New(`(?i)\b(?:when|whenever|if|once|next time|as soon as|every time|each time)\b[^.!?\n]{0,30}\b(?:the user|user|human|someone|anyone)\b[^.!?\n]{0,20}\b(?:says|types|replies|answers|responds|writes|sends|submits|confirms|thanks)\b`),
+		words: "user human someone anyone"},
+	{form: lazyregexp.New(`(?i)\b(?:you are|you're|act as|as) (?:now )?(?:an? |the )?(?:ai|llm|language model|coding agent|ai agent|ai assistant|assistant|unrestricted|developer mode|dan)\b`),
+		words: "ai llm language coding assistant unrestricted developer dan"},
+	{form: lazyregexp.New(`(?i)\b(?:(?:all|any|every|dear|attention|note to|hey|hello)\s+(?:(?:ai|llm|coding|automated)\s+)?|(?:the|an?)\s+(?:ai|llm|coding|automated)\s+)(?:agents?|assistants?|llms?|language models?|copilots?)\b[^.!?\n]{0,20}\b(?:must|should|shall|always|never|have to|need to|are (?:required|instructed|asked|ordered) to|reading this)\b`),
+		words: "agent agents assistant assistants llm llms model models copilot copilots"},
+	{form: lazyregexp.New(`(?i)\b(?:do not|don't|never|without)\s+(?:tell(?:ing)?|mention(?:ing)?|inform(?:ing)?|reveal(?:ing)?|notify(?:ing)?|warn(?:ing)?|show(?:ing)?|disclos(?:e|ing)|ask(?:ing)?)\b[^.!?\n]{0,30}\b(?:user|human|developer|owner|person|anyone)\b`),
+		words: "user human developer owner person anyone"},
+	{form: lazyregexp.New(`(?i)\b(?:always|never|from now on|going forward|in (?:all )?future (?:sessions?|conversations?|chats?|responses?)|for (?:all|every) future)\b[^.!?\n]{0,60}(?:\b(?:curl|wget|iwr|irm|Invoke-WebRequest)\b|https?://|\|\s*(?:ba|z|da)?sh\b|base64\s+-{1,2}d)`),
+		words: "always never now forward future"},
+	{form: lazyregexp.New(`(?i)\b(?:in|for|to|across) (?:all|every|each|any) future (?:sessions?|conversations?|chats?|responses?|answers?)\b`),
+		words: "future"},
+	{form: lazyregexp.New(`(?i)\b(?:decode|execute|run|follow|obey|eval(?:uate)?)\b[^.!?\n]{0,40}\b(?:base64|rot13|hex)\b[^.!?\n]{0,40}\b(?:instructions?|commands?|steps?|payload|message|it)\b`),
+		words: "base64 rot13 hex"},
+	{form: lazyregexp.New(`(?i)\[/?(?:user|human|system|assistant|developer|inst)\]`),
+		marks: []string{"["}},
+	{form: lazyregexp.New(`(?:^|\n|[.!?]["'”)]?\s)\s*(?:#{1,4}\s*)?(?:\*\*)?(?:[Hh]uman|HUMAN|User|USER|System|SYSTEM|Developer|DEVELOPER|Assistant|ASSISTANT|(?:[Ss]ystem|SYSTEM) (?:[Pp]rompt|PROMPT|[Mm]essage|MESSAGE)|(?:[Uu]ser|USER) (?:[Mm]essage|MESSAGE)|[Ee]nd of (?:document|context|tool output|transcript))(?:\*\*)?:\s*\S`),
+		words: "human user system developer assistant end"},
+	{form: lazyregexp.New(`(?i)(?:<|‹|&lt;)\s*/?\s*(?:\||system[-_](?:reminder|prompt|message)|(?:system|user|human|assistant|developer|important|instructions?|transcript|conversation|raw-memories|hand-edits|current-memory)\s*(?:>|›|&gt;))`),
+		marks: []string{"<", "‹", "&lt;"}},
+	{form: lazyregexp.New(`!\[[^\]]*\]\((?:https?:)?//`),
+		marks: []string{"!["}},
+}
+
+// wordsOf are the words of all forms, each with the numbers of its forms as bits.
+var wordsOf = sync.OnceValue(func() map[string]uint32 {
+	forms := map[string]uint32{}
+	for i, in := range instructions {
+		for word := range strings.FieldsSeq(in.words) {
+			forms[word] |= 1 << i
+		}
+	}
+	return forms
+})
+
+// possible are the forms that may match a text, as bits.
+func possible(text string) (forms uint32) {
+	words, lower := wordsOf(), lowerASCII(text)
+	for at := 0; at < len(lower); at++ {
+		begin := at
+		for at < len(lower) && isWordByte(lower[at]) {
+			at++
+		}
+		if at > begin {
+			forms |= words[lower[begin:at]]
+		}
+	}
+	for i, in := range instructions {
+		if slices.ContainsFunc(in.marks, func(mark string) bool { return strings.Contains(lower, mark) }) {
+			forms |= 1 << i
+		}
+	}
+	return forms
+}
+
+// lowerASCII leaves other letters as they are: of some the lower case is an ASCII letter,
+// which would join the word beside it.
+func lowerASCII(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, text)
+}
+
+// isWordByte reports what regular expressions take for a part of a word, of lower case.
+func isWordByte(b byte) bool {
+	return b >= 'a' && b <= 'z' || b >= '0' && b <= '9' || b == '_'
 }
 
 // Instructs reports whether a text reads as an instruction to the model or agent that
@@ -36,8 +113,8 @@ var instructions = []*lazyregexp.Regexp{
 // published forms and not every other; what it misses is data that is told as such.
 func Instructs(text string) bool {
 	text = legible(text)
-	for _, form := range instructions {
-		if form.MatchString(text) {
+	for forms := possible(text); forms != 0; forms &= forms - 1 {
+		if instructions[bits.TrailingZeros32(forms)].form.MatchString(text) {
 			return true
 		}
 	}
@@ -70,5 +147,5 @@ var lookAlikes = map[rune]rune{
 	'а': 'a', 'е': 'e', 'о': 'o', 'с': 'c', 'р': 'p', 'х': 'x', 'у': 'y', 'і': 'i', 'ѕ': 's', 'ј': 'j', 'һ': 'h', 'ԁ': 'd', 'ո': 'n', 'ԛ': 'q', 'ԝ': 'w', 'м': 'm', 'т': 't', 'к': 'k', 'в': 'b', 'н': 'h', 'г': 'r',
 	'А': 'A', 'В': 'B', 'Е': 'E', 'К': 'K', 'М': 'M', 'Н': 'H', 'О': 'O', 'Р': 'P', 'С': 'C', 'Т': 'T', 'Х': 'X', 'І': 'I', 'Ѕ': 'S',
 	'ο': 'o', 'ι': 'i', 'α': 'a', 'ν': 'v', 'ρ': 'p', 'υ': 'u', 'τ': 't', 'κ': 'k', 'ε': 'e', 'η': 'n', 'χ': 'x', 'Ι': 'I', 'Α': 'A', 'Β': 'B', 'Ε': 'E', 'Η': 'H', 'Κ': 'K', 'Μ': 'M', 'Ν': 'N', 'Ο': 'O', 'Ρ': 'P', 'Τ': 'T', 'Υ': 'Y', 'Χ': 'X',
-	'ı': 'i', 'ɡ': 'g', 'ⅼ': 'l', 'ᴏ': 'o', 'ᴍ': 'm', 'ᴇ': 'e',
+	'ſ': 's', '\u212a': 'K', 'ı': 'i', 'ɡ': 'g', 'ⅼ': 'l', 'ᴏ': 'o', 'ᴍ': 'm', 'ᴇ': 'e',
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // Assemble puts the files of one thread in reading order. Of copies of the same
-// file one stays: from a database rather than of the files that came before it,
+// file one stays: one that can be read, from a database rather than of the files that came before it,
 // plain rather than compressed, from sessions rather than the
 // archive, larger rather than smaller. Where files continue each other, the
 // newest one and the chain of those it rests on are read; what a revert left
@@ -111,6 +111,7 @@ func dropCopies(parts []Part) (kept, dropped []Part) {
 
 func better(a, b Part) bool {
 	return cmp.Or(
+		cmpBool(!a.Withheld, !b.Withheld),
 		cmpBool(isMember(a.Path), isMember(b.Path)),
 		cmpBool(!compressed(a.Path), !compressed(b.Path)),
 		cmpBool(!archived(a.Path), !archived(b.Path)),

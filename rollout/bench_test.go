@@ -47,7 +47,7 @@ func threadsBelow(b *testing.B, dir string) (threads [][]Part, content []byte) {
 		if err != nil {
 			return err
 		}
-		threads, content = append(threads, []Part{{e.Path, head}}), append(content, more...)
+		threads, content = append(threads, []Part{{Path: e.Path, Head: head}}), append(content, more...)
 		return nil
 	})
 	if err != nil {

@@ -72,7 +72,7 @@ func TestCodexRevertLeavesADeadFile(t *testing.T) {
 	one := segment(t, dir, prefix+".jsonl", 1, "", 0, 0, "first", "second")
 	dead := segment(t, dir, prefix+"_"+seg2+".jsonl", 5, thread, 3, 3, "dead")
 	live := segment(t, dir, prefix+"_"+seg3+".jsonl", 9, thread, 2, 2, "live")
-	parts := []Part{{dead, probe(t, dead)}, {live, probe(t, live)}, {one, probe(t, one)}}
+	parts := []Part{{Path: dead, Head: probe(t, dead)}, {Path: live, Head: probe(t, live)}, {Path: one, Head: probe(t, one)}}
 	ordered, dropped := Assemble(parts)
 	if len(ordered) != 2 || ordered[0].Path != one || ordered[1].Path != live || len(dropped) != 1 || dropped[0].Path != dead {
 		t.Fatalf("ordered %d, dropped %d", len(ordered), len(dropped))
@@ -88,10 +88,10 @@ func TestAssembleKeepsTheBestOfCopies(t *testing.T) {
 		name string
 		a, b Part // a is better
 	}{
-		{"plain beats compressed", Part{"/h/sessions/a.jsonl", head(1)}, Part{"/h/sessions/a.jsonl.zst", head(9)}},
-		{"sessions beat the archive", Part{"/h/sessions/2026/a.jsonl", head(1)}, Part{"/h/archived_sessions/a.jsonl", head(9)}},
-		{"larger beats smaller", Part{"/x/b.jsonl", head(9)}, Part{"/x/a.jsonl", head(1)}},
-		{"and else the name decides", Part{"/x/a.jsonl", head(1)}, Part{"/x/b.jsonl", head(1)}},
+		{"plain beats compressed", Part{Path: "/h/sessions/a.jsonl", Head: head(1)}, Part{Path: "/h/sessions/a.jsonl.zst", Head: head(9)}},
+		{"sessions beat the archive", Part{Path: "/h/sessions/2026/a.jsonl", Head: head(1)}, Part{Path: "/h/archived_sessions/a.jsonl", Head: head(9)}},
+		{"larger beats smaller", Part{Path: "/x/b.jsonl", Head: head(9)}, Part{Path: "/x/a.jsonl", Head: head(1)}},
+		{"and else the name decides", Part{Path: "/x/a.jsonl", Head: head(1)}, Part{Path: "/x/b.jsonl", Head: head(1)}},
 	}
 	for _, tt := range tests {
 		for _, parts := range [][]Part{{tt.a, tt.b}, {tt.b, tt.a}} {
@@ -231,7 +231,7 @@ func TestCompressedFilesReadLikePlainOnes(t *testing.T) {
 	}
 	cut := filepath.Join(t.TempDir(), "cut.zst")
 	writeAt(t, cut, string(whole[:len(whole)-5]))
-	_, stats := readParts(t, []Part{{cut, a}})
+	_, stats := readParts(t, []Part{{Path: cut, Head: a}})
 	if !stats.CutTail {
 		t.Error("a compressed file that was cut is cut")
 	}

@@ -169,7 +169,7 @@ func checkPrefixes(t *testing.T, records []string, whole []memoir.Item, step int
 		if err != nil {
 			continue // nothing recognisable yet
 		}
-		items, _ := readParts(t, []Part{{path, head}})
+		items, _ := readParts(t, []Part{{Path: path, Head: head}})
 		for len(items) > 0 {
 			last := items[len(items)-1]
 			if last.Kind != memoir.ItemTool || last.Output != "" {
@@ -279,7 +279,7 @@ func FuzzReadersNeverPanic(f *testing.F) {
 			return
 		}
 		size := 0
-		items, _ := readParts(t, []Part{{file.Name(), head}})
+		items, _ := readParts(t, []Part{{Path: file.Name(), Head: head}})
 		for i, it := range items {
 			size += len(it.Text) + len(it.Input) + len(it.Output)
 			if it.N != i+1 || it.Kind == "" || it.Role == "" || it.Origin == "" {

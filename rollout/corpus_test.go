@@ -22,7 +22,7 @@ func TestCorpusReadsWithoutDamage(t *testing.T) {
 					t.Error(err)
 					continue
 				}
-				items, stats := readParts(t, []Part{{e.Path, head}})
+				items, stats := readParts(t, []Part{{Path: e.Path, Head: head}})
 				if head.Source != source || head.Kind != memoir.KindMain || head.ID == "" || head.CreatedAt.IsZero() || head.UpdatedAt.Before(head.CreatedAt) {
 					t.Errorf("%s: head %+v", e.Path, head)
 				}
@@ -111,7 +111,7 @@ func TestCorpusCodexHome(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		threads[head.ID] = append(threads[head.ID], Part{e.Path, head})
+		threads[head.ID] = append(threads[head.ID], Part{Path: e.Path, Head: head})
 	}
 	const prefix = "01a20000-0000-7000-8000-0000000000"
 	tests := []struct {

@@ -170,7 +170,7 @@ func TestASessionStaysWhatItWasTakenFor(t *testing.T) {
 	if err != nil || h.Source != memoir.SourcePi || h.ID != before.ID {
 		t.Errorf("%+v, %v", h, err)
 	}
-	items, _ := readParts(t, []Part{{path, h}})
+	items, _ := readParts(t, []Part{{Path: path, Head: h}})
 	expect(t, items, "typed: b")
 	if h, err := Probe(look(t, path)); err != nil || h.Source != memoir.SourceOMP {
 		t.Errorf("one that is new: %+v, %v", h, err)

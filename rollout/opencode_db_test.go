@@ -524,7 +524,7 @@ func FuzzOpenCodeDatabase(f *testing.F) {
 				return nil
 			}
 			n := 0
-			_, err = Read(t.Context(), []Part{{e.Path, head}}, func(it memoir.Item) error {
+			_, err = Read(t.Context(), []Part{{Path: e.Path, Head: head}}, func(it memoir.Item) error {
 				if n++; it.N != n || it.Kind == "" || it.Role == "" || it.Origin == "" {
 					t.Errorf("item %+v", it)
 				}

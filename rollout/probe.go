@@ -198,22 +198,20 @@ func stem(path string) string {
 	return name
 }
 
-// withoutCredentials takes the user information off a repository's URL.
+// withoutCredentials takes the user information off a repository's URL. The rest stays as it
+// is spelled: what is a secret in it may be none with other escapes.
 func withoutCredentials(remote string) string {
-	if !strings.Contains(remote, "://") {
+	scheme, rest, ok := strings.Cut(remote, "://")
+	if !ok {
 		return remote
 	}
-	u, err := url.Parse(remote)
-	if err != nil {
-		if scheme, rest, ok := strings.Cut(remote, "://"); ok {
-			if at := strings.LastIndexByte(rest, '@'); at >= 0 {
-				return scheme + "://" + rest[at+1:]
-			}
+	server := len(rest)
+	if _, err := url.Parse(remote); err == nil {
+		if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+			server = end
 		}
-		return remote
-	}
-	u.User = nil
-	return u.String()
+	} // else a password may hold what would end it
+	return scheme + "://" + rest[strings.LastIndexByte(rest[:server], '@')+1:]
 }
 
 // latest returns the last time that any of the records bears in a member.

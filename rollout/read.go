@@ -10,8 +10,9 @@ import (
 
 // Part is one file of a thread.
 type Part struct {
-	Path string
-	Head Head
+	Path     string
+	Head     Head
+	Withheld bool // the system does not let it be read now: a copy that can be read is better
 }
 
 // Stats is what reading a thread met with.

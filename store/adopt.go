@@ -15,6 +15,9 @@ import (
 type Adoption struct {
 	Project    memoir.Project
 	Generation GenerationRecord // the live one; its number is 0 if there is none
+	// Archived are the generations of which there is an archive. What is recorded of them
+	// otherwise is replaced, since archives tell whether they are whole, and rows do not.
+	Archived []GenerationRecord
 	// Extractions as far as the live files have them. One that is stored already, or
 	// whose session was forgotten, is left as it is.
 	Extractions []memoir.Extraction
@@ -35,6 +38,7 @@ type Adopted struct {
 	Project     bool // it was registered
 	Extractions int
 	Notes       int
+	Generations int      // that were not recorded, or otherwise
 	Lost        []string // sessions that the memory rests on and nothing else is left of: what it has of them stays
 }
 
@@ -94,6 +98,9 @@ func (s *Store) Adopt(ctx context.Context, a Adoption) (out Adopted, err error) 
 			return err
 		}
 		if err := s.insertGeneration(t, a.Project.ID, a.Generation); err != nil {
+			return err
+		}
+		if out.Generations, err = recordArchived(t, a.Project.ID, a.Archived); err != nil {
 			return err
 		}
 		if a.ExtractionsLost {

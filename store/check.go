@@ -44,8 +44,17 @@ func (s *Store) Check(ctx context.Context) ([]string, error) {
 		if err != nil || len(found) > 0 {
 			return err
 		}
-		found, err = unreadableIndexes(t)
-		return err
+		if found, err = unreadableIndexes(t); err != nil {
+			return err
+		}
+		return t.each(`SELECT 'the inputs of generation ' || n || ' of project ' || project_id || ' cannot be read' FROM generation WHERE NOT json_valid(inputs)
+			UNION ALL SELECT 'session ' || key || ' goes by another key' FROM session WHERE key <> source || ':' || thread_id`, nil,
+			func(scan func(...any) error) error {
+				var line string
+				err := scan(&line)
+				found = append(found, line)
+				return err
+			})
 	})
 	return found, s.explain(err, "checking database")
 }

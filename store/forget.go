@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -339,8 +338,8 @@ func (s *Store) Remembering(ctx context.Context, keys []string) (map[string][]st
 			if err := scan(&project, &list); err != nil {
 				return err
 			}
-			inputs := map[string]string{}
-			if err := json.Unmarshal([]byte(list), &inputs); err != nil {
+			inputs, err := inputsIn(list)
+			if err != nil {
 				return err
 			}
 			for key := range inputs {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -73,9 +72,9 @@ func lastInputs(t tx, where string, args ...any) (map[string]map[string]string, 
 			if err := scan(&id, &list); err != nil {
 				return err
 			}
-			inputs := map[string]string{}
+			inputs, err := inputsIn(list)
 			all[id] = inputs
-			return json.Unmarshal([]byte(list), &inputs)
+			return err
 		})
 	return all, err
 }
@@ -158,7 +157,9 @@ func absent(t tx, projectID string, keys []string) (withdrawn, lost []string, er
 	return withdrawn, lost, err
 }
 
+// setGave notes what an extraction came to. That one gave nothing takes back no undoing:
+// a memory may rest yet on what was undone.
 func setGave(t tx, key string, gave int) error {
-	_, err := t.exec(`UPDATE job SET gave = ? WHERE kind = 'extract' AND key = ? AND gave <> ?`, gave, key, gave)
+	_, err := t.exec(`UPDATE job SET gave = ?1 WHERE kind = 'extract' AND key = ?2 AND gave <> ?1 AND (?1 <> ?3 OR gave <> ?4)`, gave, key, gaveNothing, gaveUndone)
 	return err
 }

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"memoir"
@@ -100,19 +99,33 @@ func (s *Store) endPublishing(t tx, c ProjectClaim, g GenerationRecord) error {
 	return s.finishProject(t, c)
 }
 
+// inputs are the inputs as a row has them, in the order of their keys.
+func (g GenerationRecord) inputs() (string, error) {
+	if g.Inputs == nil {
+		return "{}", nil
+	}
+	list, err := json.Marshal(g.Inputs)
+	return string(list), err
+}
+
+// inputsIn reads what inputs wrote.
+func inputsIn(list string) (map[string]string, error) {
+	inputs := map[string]string{}
+	if err := json.Unmarshal([]byte(list), &inputs); err != nil {
+		return nil, memoir.Errorf(memoir.CodeCorrupt, repairHint, "the inputs of a generation cannot be read: %w", err)
+	}
+	return inputs, nil
+}
+
 // insertGeneration records a generation as the live one. What is recorded already
 // under its number stays.
 func (s *Store) insertGeneration(t tx, projectID string, g GenerationRecord) error {
-	inputs := g.Inputs
-	if inputs == nil {
-		inputs = map[string]string{}
-	}
-	list, err := json.Marshal(inputs) // in the order of its keys
+	list, err := g.inputs()
 	if err != nil {
 		return err
 	}
 	_, err = t.exec(`INSERT INTO generation (project_id, n, fence, manifest_hash, inputs, seq, at) VALUES (?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (project_id, n) DO NOTHING`, projectID, g.N, g.Fence, g.ManifestHash, string(list), g.Seq, millis(g.At))
+		ON CONFLICT (project_id, n) DO NOTHING`, projectID, g.N, g.Fence, g.ManifestHash, list, g.Seq, millis(g.At))
 	if err != nil {
 		return err
 	}
@@ -151,7 +164,8 @@ func (s *Store) LastInputs(ctx context.Context, projectID string) (map[string]st
 		} else if err != nil {
 			return err
 		}
-		return json.Unmarshal([]byte(list), &inputs)
+		inputs, err = inputsIn(list)
+		return err
 	})
 	return inputs, s.explain(err, "reading the last inputs of project %s", projectID)
 }
@@ -169,11 +183,10 @@ func (s *Store) Generations(ctx context.Context, projectID string) ([]Generation
 					return err
 				}
 				g.At = moment(at)
-				if err := json.Unmarshal([]byte(inputs), &g.Inputs); err != nil {
-					return fmt.Errorf("inputs of generation %d: %w", g.N, err)
-				}
+				var err error
+				g.Inputs, err = inputsIn(inputs)
 				generations = append(generations, g)
-				return nil
+				return err
 			})
 	})
 	return generations, s.explain(err, "listing generations of project %s", projectID)

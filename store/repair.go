@@ -173,6 +173,9 @@ func examine(ctx context.Context, path string, migrations fs.FS, busy time.Durat
 // examineOlder is for a database that waits for a migration.
 func examineOlder(ctx context.Context, path string, migrations fs.FS, busy time.Duration) (damage []string, missing bool, err error) {
 	s := &Store{path: path, now: time.Now, busy: busy}
+	if s.foreign, err = hasForeignLog(path); err != nil {
+		return nil, false, err
+	}
 	s.readers = sql.OpenDB(s.connector(forReading))
 	damage, err = s.Check(ctx)
 	err = errors.Join(err, s.Close())

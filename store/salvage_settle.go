@@ -35,6 +35,8 @@ func (s *salvage) settle() error {
 				'main', '', title, cwd, branch, '', 0, started_at, ended_at,
 				coalesce((SELECT done_version FROM job WHERE kind = 'extract' AND key = session_key), ''), '', 'up_to_date'
 			FROM extraction WHERE session_key NOT IN (SELECT key FROM session)`,
+		// Of the two the key is the one that an index tells.
+		`UPDATE session SET source = substr(key, 1, instr(key, ':') - 1), thread_id = substr(key, instr(key, ':') + 1) WHERE key <> source || ':' || thread_id`,
 		// One whose job is lost is read once more, and costs no call if it is what it was.
 		`INSERT INTO job (kind, key, status, done_hash, filter_version) SELECT 'extract', session_key, 'done', content_hash, filter_version
 			FROM extraction WHERE true ON CONFLICT DO NOTHING`,

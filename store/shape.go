@@ -86,6 +86,8 @@ func (c column) fitText(v string) bool {
 		return v == "" && c.name != "id" || projectIDForm.MatchString(v)
 	case "session_key":
 		return v == "" || isSessionKey(v)
+	case "manifest_hash":
+		return v == "" || len(v) == 64 && strings.Trim(v, "0123456789abcdef") == ""
 	case "phase":
 		return v == kindExtract || v == kindConsolidate
 	case "path":

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"maps"
 	"slices"
 	"time"
@@ -47,8 +46,8 @@ func (s *Store) Standings(ctx context.Context) (map[string]Standing, error) {
 				if err := scan(&st.ProjectID, &due, &st.Asked, &list, &published, &status, &finished, &next, &st.Dead, &st.Crashes); err != nil {
 					return err
 				}
-				of := map[string]string{}
-				if err := json.Unmarshal([]byte(list), &of); err != nil {
+				of, err := inputsIn(list)
+				if err != nil {
 					return err
 				}
 				st.Inputs = len(of)

@@ -44,6 +44,14 @@ func (l *checklist) failed() int {
 	return n
 }
 
+// clean takes secrets out of what checks say: of settings, of paths, of errors.
+func (l *checklist) clean(redact func(string) string) {
+	for i := range l.checks {
+		c := &l.checks[i]
+		c.Name, c.Detail, c.Hint = redact(c.Name), redact(c.Detail), redact(c.Hint)
+	}
+}
+
 // printChecks writes a line for each check, and its hint where there is one.
 func (u *ui) printChecks(checks []check) {
 	for _, c := range checks {

@@ -2,7 +2,9 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"memoir"
@@ -17,6 +19,21 @@ type cleaner struct {
 	mu      sync.Mutex
 	rules   string // path of a person's own rules; "" if there are none, or it is not known yet
 	scanner *secrets.Scanner
+	words   []string          // that the program was called with
+	given   *secrets.Redactor // knows the secrets in those and in config.yml
+}
+
+// hear makes the cleaner know secrets that the program was called with: an error quotes
+// them in another form, or as a part of a path, in which no rule sees them.
+func (c *cleaner) hear(args, environ []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.words, c.given = slices.Clone(args), nil
+	for _, entry := range environ {
+		if name, value, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "MEMOIR_") {
+			c.words = append(c.words, value)
+		}
+	}
 }
 
 // obey makes the cleaner use a person's own rules, too.
@@ -24,7 +41,7 @@ func (c *cleaner) obey(rules string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.rules != rules {
-		c.rules, c.scanner = rules, nil
+		c.rules, c.scanner, c.given = rules, nil, nil
 	}
 }
 
@@ -50,8 +67,19 @@ func (c *cleaner) clean(text string) string {
 			return ""
 		}
 	}
+	if c.given == nil {
+		c.given = c.scanner.Session()
+		for _, word := range c.words {
+			c.given.Text(word)
+		}
+		if c.rules != "" {
+			if settings, err := os.ReadFile(filepath.Join(filepath.Dir(c.rules), config.FileName)); err == nil {
+				c.given.Text(string(settings))
+			}
+		}
+	}
 	text, _ = c.scanner.Redact(text)
-	return text
+	return c.given.AgainText(text)
 }
 
 // redact makes a text fit to be said or logged.

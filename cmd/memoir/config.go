@@ -96,6 +96,12 @@ func (p *program) keys(settings config.Settings) []keyJSON {
 }
 
 func (p *program) printSettings(asJSON bool, home, dir string, values []config.Value, keys []keyJSON) error {
+	for i := range values { // an address may have a password in it, and a command a key
+		values[i].Name, values[i].Value = p.redact(values[i].Name), p.redact(values[i].Value)
+	}
+	for i := range keys {
+		keys[i].Provider, keys[i].Source = p.redact(keys[i].Provider), p.redact(keys[i].Source)
+	}
 	if asJSON {
 		out := struct {
 			Home      string        `json:"home"`

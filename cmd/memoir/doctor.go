@@ -35,6 +35,7 @@ func doctorCommand(p *program) *cli.Command {
 			}
 			d := &doctor{program: p}
 			d.examine(c)
+			d.clean(p.redact)
 			if c.Bool("json") {
 				err := p.ui.json(struct {
 					OK      bool          `json:"ok"`

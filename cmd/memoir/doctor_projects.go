@@ -32,7 +32,7 @@ func (d *doctor) project(ctx context.Context, root memory.Root, st *store.Store,
 	if err == nil && len(debris) > 0 {
 		d.add(checkWarn, name, again+" remove them", fmt.Sprintf("%s of a run that was killed: %s", count(len(debris), "leftover"), strings.Join(debris, ", ")))
 	}
-	d.archives(root, row, again)
+	d.archives(ctx, root, st, row, again)
 	if n, lost, err := root.LinkLost(int(row.Generation)); err == nil && lost {
 		d.add(checkFail, name, again+" link it again; leave the files where they are until then",
 			fmt.Sprintf("the link %s is lost, so agents see no memory; the files of generation %d are in %s", root.Link(), n, root.Live(n)))
@@ -64,9 +64,13 @@ func (d *doctor) unknownInputs(ctx context.Context, st *store.Store, row store.P
 	if err != nil {
 		return ""
 	}
+	known := map[string]bool{}
+	for _, e := range stored {
+		known[e.SessionKey] = true
+	}
 	unknown := 0
 	for _, in := range snap.Manifest.Inputs {
-		if !slices.ContainsFunc(stored, func(e memoir.Extraction) bool { return e.SessionKey == in.Session }) {
+		if !known[in.Session] {
 			unknown++
 		}
 	}
@@ -86,6 +90,10 @@ func (d *doctor) live(ctx context.Context, root memory.Root, st *store.Store, ro
 	}
 	i := slices.IndexFunc(recorded, func(g store.GenerationRecord) bool { return int(g.N) == snap.Generation })
 	if i >= 0 && recorded[i].ManifestHash != "" && recorded[i].ManifestHash != snap.Manifest.Hash() {
+		if _, m, err := root.ReadGeneration(snap.Generation); err == nil && m.Hash() == snap.Manifest.Hash() {
+			d.add(checkFail, name, recordAgain, fmt.Sprintf("the record of generation %d in the database is damaged", snap.Generation))
+			return
+		}
 		d.add(checkFail, name, fmt.Sprintf("rm -r %s, keeping a copy of what you edited there, then `memoir rebuild --project %s` and `memoir run` put back what was published", shellWord(root.Live(snap.Generation)), row.ID),
 			fmt.Sprintf("the manifest of generation %d is not the one that was recorded", snap.Generation))
 		return
@@ -119,9 +127,20 @@ func looksDamaged(e memory.Edit) bool {
 	return len(e.Now) == 0 || !utf8.Valid(e.Now) || bytes.IndexByte(e.Now, 0) >= 0
 }
 
+const recordAgain = "`memoir doctor --repair` records it as its archive says"
+
 // archives reads every archive whole: each holds the sums of its own files.
-func (d *doctor) archives(root memory.Root, row store.ProjectRow, again string) {
+func (d *doctor) archives(ctx context.Context, root memory.Root, st *store.Store, row store.ProjectRow, again string) {
 	name := "project " + row.ID
+	records, err := st.Generations(ctx, row.ID)
+	if err != nil {
+		d.check(name, "", err)
+		return
+	}
+	recorded := map[int]string{}
+	for _, g := range records {
+		recorded[int(g.N)] = g.ManifestHash
+	}
 	kept, err := root.Generations()
 	if err != nil {
 		d.check(name, "", err)
@@ -131,7 +150,10 @@ func (d *doctor) archives(root memory.Root, row store.ProjectRow, again string) 
 	has := linked == 0
 	for _, g := range kept {
 		has = has || g.Number == linked
-		if _, _, err := root.ReadGeneration(g.Number); err == nil {
+		if _, m, err := root.ReadGeneration(g.Number); err == nil {
+			if hash := recorded[g.Number]; g.Number != linked && hash != "" && hash != m.Hash() {
+				d.add(checkWarn, name, recordAgain, fmt.Sprintf("the database says another thing of generation %d than its archive", g.Number))
+			}
 			continue
 		} else if g.Number == linked {
 			d.add(checkFail, name, again+" make it again, if nobody changed the live files", fmt.Sprintf("the archive of generation %d, which is live, is damaged: %v", g.Number, err))

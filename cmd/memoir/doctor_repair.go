@@ -1,10 +1,14 @@
 package main
 
 import (
+	"errors"
+	"maps"
 	"path/filepath"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
+	"memoir"
 	"memoir/config"
 	"memoir/pipeline"
 	"memoir/project"
@@ -55,8 +59,9 @@ type adoptedJSON struct {
 	Project     string   `json:"project"`
 	Extractions int      `json:"extractions"`
 	Notes       int      `json:"notes"`
-	Lost        []string `json:"lost"`  // sessions of its memory of which nothing is left
-	Error       string   `json:"error"` // why its memory can't be read
+	Generations int      `json:"generations"` // that the database did not know, or otherwise
+	Lost        []string `json:"lost"`        // sessions of its memory of which nothing is left
+	Error       string   `json:"error"`       // why its memory can't be read
 }
 
 // repair replaces a damaged database.
@@ -88,6 +93,13 @@ func (p *program) repair(c *cli.Context) error {
 		out.Tables = append(out.Tables, repairedTable{t.Table, t.Rows, t.Lost, t.Unknown})
 	}
 	needed := r.Missing || len(r.Damage) > 0
+	if !needed && !r.Resumed {
+		if err := r.Abandon(); err != nil {
+			return err
+		}
+		done = true
+		return p.recordArchived(c, home, out)
+	}
 	if needed {
 		if out.Projects, err = p.adopt(c, r, settings, home); err != nil {
 			return err
@@ -130,6 +142,51 @@ func keptAs(path string) string {
 	return "; the old one is kept as " + path
 }
 
+// recordArchived mends what SQLite cannot tell to be damaged in a sound database: what it
+// says of generations. Where that is right, nothing is opened for writing.
+func (p *program) recordArchived(c *cli.Context, home string, out repairJSON) error {
+	st, err := p.openForReading(c)
+	if err != nil {
+		return err
+	}
+	changed, err := pipeline.UnlikeArchives(c.Context, st, home)
+	if err = errors.Join(err, st.Close()); err != nil {
+		return err
+	}
+	if len(changed) > 0 && !c.Bool("dry-run") {
+		if st, err = p.openForWriting(c); err != nil {
+			return err
+		}
+		defer st.Close()
+		if changed, err = pipeline.RecordArchived(c.Context, st, home); err != nil {
+			return err
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(changed)) {
+		out.Projects = append(out.Projects, adoptedJSON{Project: id, Generations: changed[id], Lost: []string{}})
+	}
+	if c.Bool("json") {
+		return p.ui.json(out)
+	}
+	if len(changed) == 0 {
+		p.ui.say("the database is sound: there is nothing to repair")
+	}
+	p.sayGenerations(out)
+	if c.Bool("dry-run") {
+		p.ui.say("nothing was changed")
+	}
+	return nil
+}
+
+// sayGenerations tells of which generations archives told.
+func (p *program) sayGenerations(out repairJSON) {
+	for _, a := range out.Projects {
+		if a.Generations > 0 {
+			p.ui.printf("%s: %s recorded as its archives say\n", a.Project, count(a.Generations, "generation"))
+		}
+	}
+}
+
 // adopt takes what is lost from the files of the memories.
 func (p *program) adopt(c *cli.Context, r *store.Repair, settings config.Settings, home string) ([]adoptedJSON, error) {
 	damaged := map[string]bool{}
@@ -141,17 +198,22 @@ func (p *program) adopt(c *cli.Context, r *store.Repair, settings config.Setting
 		return nil, err
 	}
 	resolver := project.NewResolver(project.Options{Home: p.env().Home,
-		Explicit: func(dir string) string { return settings.ProjectName(dir, trusted) }})
-	o := pipeline.AdoptOptions{Home: home, Identify: resolver.Identify,
-		Unregistered: r.Missing || damaged["project"], ExtractionsLost: r.Missing || damaged["extraction"], NotesLost: r.Missing || damaged["note"]}
-	if !o.Unregistered && !o.ExtractionsLost && !o.NotesLost && !damaged["generation"] {
+		Explicit: func(dir string) string { return settings.ProjectName(dir, trusted) }, Clean: p.redact})
+	identify := func(cwd, remote string) (memoir.Project, project.Status) {
+		found, status := resolver.Identify(cwd, remote)
+		return project.Changed(found, p.redact), status
+	}
+	o := pipeline.AdoptOptions{Home: home, Identify: identify,
+		Unregistered: r.Missing || damaged["project"], ExtractionsLost: r.Missing || damaged["extraction"], NotesLost: r.Missing || damaged["note"],
+		GenerationsLost: r.Missing || damaged["generation"]}
+	if !o.Unregistered && !o.ExtractionsLost && !o.NotesLost && !o.GenerationsLost {
 		return []adoptedJSON{}, nil
 	}
 	out := []adoptedJSON{}
 	err = r.Fill(c.Context, func(st *store.Store) error {
 		adopted, err := pipeline.Adopt(c.Context, st, o)
 		for _, a := range adopted {
-			row := adoptedJSON{Project: a.ID, Extractions: a.Extractions, Notes: a.Notes, Lost: list(a.Lost)}
+			row := adoptedJSON{Project: a.ID, Extractions: a.Extractions, Notes: a.Notes, Generations: a.Generations, Lost: list(a.Lost)}
 			if a.Err != nil {
 				row.Error = p.redact(a.Err.Error())
 			}
@@ -170,9 +232,6 @@ func (p *program) sayRepair(out repairJSON, logCut, needed bool) {
 		return
 	case !needed && out.Missing:
 		p.ui.say("there is no database, and no memory: there is nothing to repair")
-		return
-	case !needed:
-		p.ui.say("the database is sound: there is nothing to repair")
 		return
 	case out.Missing:
 		extractions, notes := 0, 0
@@ -216,6 +275,7 @@ func (p *program) sayRepair(out repairJSON, logCut, needed bool) {
 			p.ui.warn("they are read again if their files are still there", "project %s: nothing is left of %s that its memory rests on", a.Project, count(len(a.Lost), "session"))
 		}
 	}
+	p.sayGenerations(out)
 	for _, t := range out.Tables {
 		if t.Table == "mark" && (t.Unknown || t.Lost > 0) && !out.Missing {
 			p.ui.warn("`memoir forget` again what must not come back, before the next run", "what was forgotten or disabled is not all known any more: %s left", count(t.Rows, "mark"))

@@ -223,6 +223,12 @@ func TestEachFindingOfDoctorIsGoneOnceItsHintIsFollowed(t *testing.T) {
 			p.must(err)
 			p.write(in(p, "memory/manifest.json"), strings.Replace(string(content), `"inputs": [`, `"inputs": [{"session": "a:b", "hash": "c"}, `, 1))
 		}, "project lanternd-", "not the one that was recorded", 1, false},
+		{"a record of a generation that is another", func(p patient) { p.sql(`UPDATE generation SET manifest_hash = replace(manifest_hash, 'a', 'b')`) },
+			"project ", "the record of generation 1 in the database is damaged", 1, false},
+		{"a record of an earlier generation that is another", func(p patient) {
+			p.another()
+			p.sql(`UPDATE generation SET manifest_hash = replace(manifest_hash, 'a', 'b') WHERE n = 1 AND project_id = ?`, filepath.Base(p.project))
+		}, "project lanternd-", "another thing of generation 1 than its archive", 0, false},
 		{"a manifest that is cut", func(p patient) { p.must(os.Truncate(in(p, "memory/manifest.json"), 10)) },
 			"project lanternd-", "the manifest of generation 1 is gone or damaged", 0, false},
 		{"live files that are gone", func(p patient) { p.must(os.RemoveAll(in(p, "live/1"))) },

@@ -53,6 +53,7 @@ func (p *program) getenv(name string) string {
 // execute runs one command line.
 func (p *program) execute(ctx context.Context, args []string) error {
 	p.args = args
+	p.cleaner.hear(args, p.environ)
 	app := newApp(p)
 	line, err := arrange(app, args)
 	p.ui.command = line.command

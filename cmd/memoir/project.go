@@ -10,6 +10,7 @@ import (
 
 	"memoir"
 	"memoir/config"
+	"memoir/lazyregexp"
 	"memoir/memory"
 	"memoir/project"
 	"memoir/store"
@@ -82,7 +83,8 @@ func (p *program) projectHere(ctx context.Context, st *store.Store, here place) 
 		}
 	}
 	row, err := st.FindProject(ctx, here.top)
-	if err == nil && here.status == project.Remote && row.Remote != "" && row.Remote != here.project.Remote {
+	other := here.status == project.Remote && row.Remote != "" && row.Remote != here.project.Remote
+	if err == nil && other && !redacted.MatchString(row.Remote) {
 		// The directory holds another repository than it did.
 		err = memoir.Errorf(memoir.CodeNotFound, "", "no project is known as %q", here.project.Identity)
 	}
@@ -95,6 +97,9 @@ func (p *program) projectHere(ctx context.Context, st *store.Store, here place) 
 	return store.ProjectRow{}, memoir.Errorf(memoir.CodeNotFound, "`memoir run` looks for sessions, `memoir projects` lists projects",
 		"no session of %s (%s) was seen yet", here.dir, here.project.ID)
 }
+
+// redacted matches a remote that held a secret: nobody can tell of which one it is.
+var redacted = lazyregexp.New(`(?i)\[redacted:`)
 
 // findProject returns the registered project that ref names: an id, a name or a path.
 func (p *program) findProject(c *cli.Context, st *store.Store, settings config.Settings, ref string) (store.ProjectRow, error) {

@@ -147,13 +147,7 @@ func TestALogThatLostItsEndCostsNoMemory(t *testing.T) {
 	t.Parallel()
 	r := newStand(t)
 	withFailpoints(t)
-	memories, err := filepath.Glob(filepath.Join(r.home, "projects", "*", "memory", "MEMORY.md"))
-	must(t, err)
-	for _, path := range memories {
-		b, err := os.ReadFile(path)
-		must(t, err)
-		must(t, os.WriteFile(path, append(b, "\n## House rules\n\n- never on a Friday\n"...), 0o600))
-	}
+	editByHand(t, r.home)
 	whole := &stand{t: t, sessions: r.sessions, home: filepath.Join(inMemory(t), "home")}
 	must(t, os.CopyFS(whole.home, os.DirFS(r.home)))
 	whole.must("run", "-q")

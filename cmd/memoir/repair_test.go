@@ -28,16 +28,22 @@ type ruin struct {
 	forgotten, disabled string
 }
 
-func newRuin(t *testing.T) *ruin {
+// editByHand writes a rule into each live memory of a home.
+func editByHand(t *testing.T, home string) {
 	t.Helper()
-	r := &ruin{stand: newStand(t)}
-	memories, err := filepath.Glob(filepath.Join(r.home, "projects", "*", "memory", "MEMORY.md"))
+	memories, err := filepath.Glob(filepath.Join(home, "projects", "*", "memory", "MEMORY.md"))
 	must(t, err)
 	for _, path := range memories {
 		b, err := os.ReadFile(path)
 		must(t, err)
 		must(t, os.WriteFile(path, append(b, "\n## House rules\n\n- never on a Friday\n"...), 0o600))
 	}
+}
+
+func newRuin(t *testing.T) *ruin {
+	t.Helper()
+	r := &ruin{stand: newStand(t)}
+	editByHand(t, r.home)
 	r.must("run", "-q")
 	st := openStore(t, r.home)
 	projects, err := st.Projects(t.Context())
@@ -87,6 +93,37 @@ func (r *ruin) damagedIn(home string, database []byte) *stand {
 	must(r.t, os.CopyFS(s.home, os.DirFS(r.home)))
 	must(r.t, os.WriteFile(filepath.Join(s.home, databaseName), database, 0o600))
 	return s
+}
+
+// What a database says of generations is in their archives, too.
+func TestARecordOfGenerationsThatIsDamagedIsMadeFromTheirArchives(t *testing.T) {
+	t.Parallel()
+	r := newRuin(t)
+	for name, spoil := range map[string]string{
+		"inputs that cannot be read": `UPDATE generation SET inputs = substr(inputs, 2)`,
+		"another hash":               `UPDATE generation SET manifest_hash = replace(manifest_hash, 'a', 'b')`,
+		"other inputs":               `UPDATE generation SET inputs = '{}'`,
+		"gone":                       `DELETE FROM generation WHERE n < (SELECT generation FROM project WHERE id = project_id)`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &stand{t: t, sessions: r.sessions, home: r.damagedIn(filepath.Join(t.TempDir(), "home"), r.database).home}
+			db, err := sql.Open("sqlite3", filepath.Join(s.home, databaseName))
+			must(t, err)
+			_, err = db.Exec(spoil)
+			must(t, errors.Join(err, db.Close()))
+			if diff := cmp.Diff(r.rows["generation"], rowsOf(t, s.home)["generation"]); diff == "" {
+				t.Fatal("nothing was spoilt")
+			}
+			s.must("doctor", "--repair", "--yes")
+			if diff := cmp.Diff(r.rows["generation"], rowsOf(t, s.home)["generation"]); diff != "" {
+				t.Error(diff)
+			}
+			if again := s.must("doctor", "--repair", "--yes"); !strings.Contains(again, "nothing to repair") {
+				t.Error(again)
+			}
+		})
+	}
 }
 
 func TestARepairKeepsTheOldDatabaseAsItWas(t *testing.T) {

@@ -29,6 +29,8 @@ type scene struct {
 	sessions string
 	user     string // home directory of the person, with config.yml
 	asked    string // the file in which poisonous models of a process say what they were asked
+	input    string // what commands are given on their standard input
+	env      []string
 }
 
 // price is what tokens of the model cost in every scene.
@@ -103,7 +105,10 @@ func (s scene) memoir(args ...string) (code int, out, said string) {
 	u, _ := captured(s.t)
 	results, errors := words(), words()
 	u.out, u.errw = bufio.NewWriter(results), errors
-	p := newProgram([]string{"HOME=" + s.user, "SCENE_KEY=" + sceneKey})
+	if s.input != "" {
+		u.stdin = inputOf(s.t, s.input)
+	}
+	p := newProgram(append([]string{"HOME=" + s.user, "SCENE_KEY=" + sceneKey}, s.env...))
 	u.redact, p.ui = p.redact, u
 	p.sleep = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 	err := func() error {
@@ -118,6 +123,17 @@ func (s scene) memoir(args ...string) (code int, out, said string) {
 		u.fail(err)
 	}
 	return exitCode(err), results.String(), errors.String()
+}
+
+// inputOf is a file with a text in it, open at its beginning.
+func inputOf(t *testing.T, text string) *os.File {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "input")
+	must(t, os.WriteFile(path, []byte(text), 0o600))
+	f, err := os.Open(path)
+	must(t, err)
+	t.Cleanup(func() { f.Close() })
+	return f
 }
 
 // run makes one run over all sessions.

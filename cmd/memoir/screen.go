@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"time"
 
 	"golang.org/x/term"
 )
@@ -77,8 +78,15 @@ func (s *screen) giveBack() {
 func (s *screen) suspend() {
 	s.giveBack()
 	stopSelf()
+	select { // another thread may be the one that is told, a moment later
+	case <-s.resumed:
+	case <-time.After(stopsWithin): // or nothing stops, as where no shell is there to go on from
+	}
 	s.resume()
 }
+
+// stopsWithin is how long a process may yet run that was told to stop.
+const stopsWithin = 100 * time.Millisecond
 
 // resume takes the terminal again, of which others had the use meanwhile.
 func (s *screen) resume() {

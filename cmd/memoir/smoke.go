@@ -77,6 +77,7 @@ func (p *program) smoke(c *cli.Context) error {
 	}
 	report, err := s.examine(c.Context)
 	p.ui.stopBar()
+	s.clean(p.redact)
 	if err != nil {
 		return err
 	}

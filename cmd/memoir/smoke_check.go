@@ -143,7 +143,11 @@ func summarise(files memory.Files) []string {
 	var out []string
 	for _, place := range slices.Sorted(maps.Keys(places)) {
 		if strings.HasSuffix(place, "/") {
-			place = fmt.Sprintf("%s (%d)", place, places[place])
+			what := count(places[place], "file")
+			if place == memory.SkillsDir+"/" {
+				what = count(len(files.Consolidation().Skills), "skill") + ", " + what
+			}
+			place = fmt.Sprintf("%s (%s)", place, what)
 		}
 		out = append(out, place)
 	}

@@ -2,24 +2,31 @@ package secretstest
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"regexp"
 	"regexp/syntax"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/viper"
 	"github.com/zricethezav/gitleaks/v8/config"
 	"github.com/zricethezav/gitleaks/v8/detect"
 )
 
-// Rule makes secrets that a rule finds, in the judgement of gitleaks' own detector.
+// Rule makes secrets that a rule finds, in the judgement of gitleaks' own detector. It is
+// safe for concurrent use.
 type Rule struct {
 	ID       string
 	tree     *syntax.Regexp
 	keywords []string
-	detector *detect.Detector
-	whole    bool // what the detector takes for the secret is a piece that all have alike
+	judge    func() judge // made at the first use
+}
+
+type judge struct {
+	*detect.Detector
+	whole bool // what it takes for the secret is a piece that all have alike
 }
 
 // A Canary is a secret in its text.
@@ -34,7 +41,8 @@ type Canary struct {
 const (
 	tries    = 200 // to make a secret that the detector finds
 	minPart  = 8   // bytes
-	tailPart = 16
+	minBits  = 40  // fewer, and a text may hold the same by chance
+	tailPart = 16  // bytes
 )
 
 // Rules reads configurations in gitleaks' form, which count together. A rule about files
@@ -81,16 +89,17 @@ func newRule(all config.Config, id string) (Rule, error) {
 		all.Keywords[k] = struct{}{}
 	}
 	tree, err := syntax.Parse(one.Regex.String(), syntax.Perl)
-	r := Rule{ID: id, tree: tree, keywords: one.Keywords, detector: detect.NewDetector(all)}
-	r.detector.IgnoreGitleaksAllow = true
-	if err != nil {
-		return r, err
-	}
-	random, bare := rand.New(rand.NewPCG(1, 2)), func(s string) string { return s }
-	a, found := r.Plant(random, false, bare)
-	b, again := r.Plant(random, false, bare)
-	r.whole = found && again && slices.Equal(a.Parts, b.Parts)
-	return r, nil
+	r := Rule{ID: id, tree: tree, keywords: one.Keywords}
+	r.judge = sync.OnceValue(func() judge {
+		j := judge{Detector: detect.NewDetector(all)}
+		j.IgnoreGitleaksAllow = true
+		random, bare := rand.New(rand.NewPCG(1, 2)), func(s string) string { return s }
+		a, found := r.plant(j, random, false, bare)
+		b, again := r.plant(j, random, false, bare)
+		j.whole = found && again && slices.Equal(a.Parts, b.Parts)
+		return j
+	})
+	return r, err
 }
 
 // Plant puts a secret into a text by the first of some ways in which the detector finds it
@@ -98,6 +107,10 @@ func newRule(all config.Config, id string) (Rule, error) {
 // others of all characters that it allows: quotes, braces, backslashes. Plant reports false
 // if there is no such way: not every rule can see a secret in every place.
 func (r Rule) Plant(random *rand.Rand, plain bool, ways ...func(match string) string) (Canary, bool) {
+	return r.plant(r.judge(), random, plain, ways...)
+}
+
+func (r Rule) plant(j judge, random *rand.Rand, plain bool, ways ...func(match string) string) (Canary, bool) {
 	for try := range tries {
 		match := generate(r.tree, random, plain)
 		if n := len(r.keywords); n > 0 && try%2 == 1 { // it may have to stand elsewhere in the text
@@ -108,12 +121,15 @@ func (r Rule) Plant(random *rand.Rand, plain bool, ways ...func(match string) st
 		}
 		for _, way := range ways {
 			text := way(match)
-			for _, f := range r.detector.DetectString(text) {
-				secret, whole := f.Secret, r.whole || len(f.Secret) < minPart
-				if whole { // a piece of what is secret, such as a group of an address
+			for _, f := range j.DetectString(text) {
+				if slices.ContainsFunc(r.keywords, func(k string) bool { return strings.EqualFold(f.Secret, k) }) {
+					continue // the one before it tells what is none
+				}
+				secret := f.Secret
+				if j.whole { // a group of an address
 					secret = f.Match
 				}
-				if parts := parts(secret, !whole); len(parts) > 0 {
+				if parts := parts(secret, f.Match, !j.whole); len(parts) > 0 {
 					return Canary{Rule: r.ID, Text: text, Parts: parts}, true
 				}
 			}
@@ -126,21 +142,57 @@ func (r Rule) Plant(random *rand.Rand, plain bool, ways ...func(match string) st
 // and is none.
 var odd = regexp.MustCompile(`\\[NR]$`)
 
-// bounds are the lines around a key, which are no part of it.
-var bounds = regexp.MustCompile(`-----(?:BEGIN|END)[^-\n]*-----`)
+// bits is how much it takes to guess a text whose characters are of the kinds that it has.
+func bits(text string) float64 {
+	kinds := map[int]bool{}
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c >= '0' && c <= '9':
+			kinds[10] = true
+		case c >= 'a' && c <= 'f', c >= 'A' && c <= 'F':
+			kinds[6] = true
+		case c >= 'g' && c <= 'z', c >= 'G' && c <= 'Z':
+			kinds[20] = true
+		default:
+			kinds[30] = true
+		}
+	}
+	choice := 1
+	for n := range kinds {
+		choice += n
+	}
+	return math.Log2(float64(choice)) * float64(len(text))
+}
 
-func parts(secret string, tails bool) []string {
-	var out []string
-	lines := strings.Split(strings.Trim(bounds.ReplaceAllString(secret, "\n"), "\n"), "\n")
-	for _, line := range lines {
-		line = strings.Trim(line, " \t\r\"'`\\")
-		if len(line) < minPart || len(lines) > 1 && len(line) < tailPart {
-			continue
+// key matches what a line of a key is made of; the rest are marks of who shows it.
+var key = regexp.MustCompile(`[A-Za-z0-9+/=_-]{16,}`)
+
+// parts are what must not turn up of a secret in its match.
+func parts(secret, match string, tails bool) (out []string) {
+	lines := strings.Split(strings.Trim(secret, "\n"), "\n")
+	if len(lines) > 1 {
+		for _, line := range lines {
+			if part := key.FindString(line); bits(part) >= minBits && !strings.Contains(part, "---") {
+				out = append(out, part)
+			}
 		}
-		out = append(out, line)
-		if tails && len(line) >= 2*tailPart {
-			out = append(out, line[len(line)-tailPart:])
+		return out
+	}
+	line := strings.Trim(lines[0], " \t\r\"'`\\")
+	if bits(line) < minBits { // with what is before it
+		end := strings.LastIndex(match, line) + len(line)
+		from := end - len(line)
+		for from > 0 && (bits(match[from:end]) < minBits || end-from < minPart) {
+			from--
 		}
+		line, tails = match[from:end], false
+	}
+	if bits(line) < minBits || strings.Contains(line, "\n") {
+		return nil
+	}
+	out = append(out, line)
+	if tails && len(line) >= 2*tailPart {
+		out = append(out, line[len(line)-tailPart:])
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/binary"
@@ -181,12 +182,8 @@ func (f *File) readLog(size int64) error {
 	if _, err := f.log.ReadAt(head, 0); err != nil {
 		return fmt.Errorf("read the log: %w", err)
 	}
-	var order binary.ByteOrder = binary.LittleEndian
 	number := binary.BigEndian.Uint32(head)
-	if number&1 != 0 {
-		order = binary.BigEndian
-	}
-	sum := checksum{order: order}
+	sum := checksum{big: number&1 != 0}
 	sum.add(head[:24])
 	if number&^1 != 0x377f0682 || !sum.is(head[24:]) {
 		f.cut = true
@@ -198,10 +195,12 @@ func (f *File) readLog(size int64) error {
 	}
 	salt := head[16:24]
 	frame := make([]byte, frameHeader+f.size)
+	frames := bufio.NewReaderSize(io.NewSectionReader(f.log, logHeader, size-logHeader), int(min(size, 256<<10))) // commands that are to be quick read it, too
 	pending := map[uint32]int64{}
+	var counter uint32 // of the first page, as it was written last
 	var at int64
 	for at = logHeader; at+int64(len(frame)) <= size; at += int64(len(frame)) {
-		if _, err := f.log.ReadAt(frame, at); err != nil {
+		if _, err := io.ReadFull(frames, frame); err != nil {
 			return fmt.Errorf("read the log: %w", err)
 		}
 		if !bytes.Equal(frame[8:16], salt) {
@@ -214,20 +213,18 @@ func (f *File) readLog(size int64) error {
 			f.cut = true
 			return nil
 		}
-		pending[page] = at + frameHeader
+		if pending[page] = at + frameHeader; page == 1 {
+			counter = binary.BigEndian.Uint32(frame[frameHeader+24:])
+		}
 		if pages := binary.BigEndian.Uint32(frame[4:]); pages != 0 { // a commit
 			for n, where := range pending {
 				f.inLog[n] = where
 			}
-			if where, ok := pending[1]; ok {
-				counter := make([]byte, 4)
-				if _, err := f.log.ReadAt(counter, where+24); err != nil {
-					return fmt.Errorf("read the log: %w", err)
-				}
-				f.newest = binary.BigEndian.Uint32(counter)
+			if _, ok := pending[1]; ok {
+				f.newest = counter
 				f.oldest = cmp.Or(f.oldest, f.newest)
 			}
-			clear(pending)
+			pending = map[uint32]int64{} // which clear would leave as large as the largest transaction
 			f.pages = min(pages, 1<<31)
 		}
 	}
@@ -237,15 +234,24 @@ func (f *File) readLog(size int64) error {
 
 // checksum is that of a log, over words of 4 bytes.
 type checksum struct {
-	order binary.ByteOrder
-	a, b  uint32
+	big  bool // the words begin with their highest byte
+	a, b uint32
 }
 
 func (c *checksum) add(data []byte) {
-	for ; len(data) >= 8; data = data[8:] {
-		c.a += c.order.Uint32(data) + c.b
-		c.b += c.order.Uint32(data[4:]) + c.a
+	a, b := c.a, c.b
+	if c.big {
+		for ; len(data) >= 8; data = data[8:] {
+			a += binary.BigEndian.Uint32(data) + b
+			b += binary.BigEndian.Uint32(data[4:]) + a
+		}
+	} else {
+		for ; len(data) >= 8; data = data[8:] {
+			a += binary.LittleEndian.Uint32(data) + b
+			b += binary.LittleEndian.Uint32(data[4:]) + a
+		}
 	}
+	c.a, c.b = a, b
 }
 
 func (c *checksum) is(data []byte) bool {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -145,6 +146,29 @@ func TestALogCountsUpToItsLastWholeTransaction(t *testing.T) {
 	f := open(t, db, garbled)
 	if got, bad := read(f, roots(f)["a"], false); len(bad) > 0 || len(got) >= rows || len(got) <= rows/2 || !f.LogCut() {
 		t.Errorf("a flipped bit in the log: %d rows, bad pages %v, cut %v", len(got), bad, f.LogCut())
+	}
+}
+
+// counted counts the readings of a file.
+type counted struct {
+	io.ReaderAt
+	n int
+}
+
+func (c *counted) ReadAt(b []byte, at int64) (int, error) {
+	c.n++
+	return c.ReaderAt.ReadAt(b, at)
+}
+
+// Each command that opens a database looks at the log that another process has open.
+func TestALogIsReadInLargePieces(t *testing.T) {
+	t.Parallel()
+	db, log := sample(t, 512)
+	file := &counted{ReaderAt: bytes.NewReader(log)}
+	f, err := Open(bytes.NewReader(db), int64(len(db)), file, int64(len(log)))
+	must(t, err)
+	if frames := len(log) / (512 + frameHeader); frames < 100 || f.Pages() == 0 || file.n > 4+len(log)>>17 {
+		t.Errorf("a log of %d bytes and %d frames took %d readings", len(log), frames, file.n)
 	}
 }
 

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// misuse calls commands, in the dense form all, with a canary as an argument and as the value
+// of each flag: what is wrong with it is said without it.
+func (f *flock) misuse(e ears) {
+	f.t.Helper()
+	var lines [][]string
+	for _, c := range newApp(newProgram(nil)).Commands {
+		lines = append(lines, linesOf(c, nil)...)
+	}
+	f.random.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
+	lines = append([][]string{{}, {"forget", "--text"}}, lines...)
+	for _, line := range lines[:min(by(f.t, 12, len(lines), len(lines)), len(lines))] {
+		where := "an argument of " + strings.Join(line, " ")
+		word := ""
+		if slices.Contains(line, "--keep") { // which makes a directory
+			word = f.named(f.all, f.base, "kept", where)
+		} else {
+			word = f.plant(where, func(match string) string { return "x " + match }, func(match string) string { return match })
+		}
+		e.call(append(line, word)...)
+	}
+}
+
+// linesOf are the command lines of a command, and of those below it, that lack a value.
+func linesOf(c *cli.Command, before []string) (lines [][]string) {
+	name := append(before[:len(before):len(before)], c.Name)
+	lines = append(lines, name)
+	for _, flag := range c.Flags {
+		switch flag.(type) {
+		case *cli.StringFlag, *cli.StringSliceFlag, *cli.IntFlag, *cli.DurationFlag:
+			lines = append(lines, append(name[:len(name):len(name)], "--"+flag.Names()[0]))
+		}
+	}
+	for _, below := range c.Subcommands {
+		lines = append(lines, linesOf(below, name)...)
+	}
+	return lines
+}
+
+// misset has settings hold canaries: in values that are right and in those that are wrong, in
+// config.yml, in the environment and in a project's own file.
+func (f *flock) misset(e ears) {
+	f.t.Helper()
+	e.user = f.t.TempDir()
+	dir := filepath.Join(e.user, ".config", "memoir")
+	must(f.t, os.MkdirAll(dir, 0o700))
+	in := func(place, form string) string {
+		return f.plant(place, func(match string) string { return fmt.Sprintf(form, word(match)) }, func(match string) string { return fmt.Sprintf(form, match) })
+	}
+	yaml := func(value string) string { return string(quoted(value)) } // JSON is YAML, too
+	for _, config := range []string{
+		"modelRoles: {default: mine/m}\nproviders: {mine: {api: openai-chat, baseURL: " + yaml(in("a provider's address", "http://ci:%s@127.0.0.1:1/v1")) + "}}",
+		"modelRoles: {default: mine/m}\nproviders: {mine: {api: exec, command: [" + yaml(filepath.Join(e.user, "no-program")) + ", --header, " + yaml(in("a provider's command", "Authorization: Bearer %s")) + "]}}",
+		"modelRoles: {default: mine/m}\nproviders: {mine: {api: openai-chat, baseURL: 'http://127.0.0.1:1/v1', keyEnv: " + yaml(in("a key's variable", "%s")) + "}}",
+		"modelRoles: {default: mine/m}\nproviders: {mine: {api: openai-chat, baseURL: 'http://127.0.0.1:1/v1', keyCommand: [" + yaml(filepath.Join(e.user, "no-program")) + ", " + yaml(in("a key's command", "%s")) + "]}}",
+		"modelRoles: {default: " + yaml(in("a model's name", "mine/%s")) + "}",
+		yaml(in("a name of a setting", "%s")) + ": 1",
+		"memories: {maxRolloutAgeDays: " + yaml(in("a value of a setting", "%s")) + "}",
+		"prompts: {dir: " + yaml(in("a directory of prompts", "/srv/%s")) + "}",
+		"memories: {enabled: true\n  " + in("what is no YAML", "x: %s"),
+	} {
+		must(f.t, os.WriteFile(filepath.Join(dir, "config.yml"), []byte(config+"\n"), 0o600))
+		for _, args := range [][]string{{"config"}, {"config", "--json"}, {"doctor"}, {"run", "--sessions", e.user, "--max-age", "0", "--min-idle", "0"}, {"run", "--startup"}} {
+			e.call(args...)
+		}
+	}
+	must(f.t, os.Remove(filepath.Join(dir, "config.yml")))
+	for _, name := range []string{"MEMOIR_MEMORIES_CONCURRENCY", "MEMOIR_MODELROLES_DEFAULT", "MEMOIR_NOBODYS"} {
+		e.env = []string{name + "=" + in("a variable", "%s")}
+		e.call("config")
+		e.call("run", "--startup")
+	}
+}

@@ -1,0 +1,277 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/zricethezav/gitleaks/v8/config"
+
+	"memoir/bench/memory/scenario"
+	"memoir/bench/memory/transcript"
+	"memoir/secrets"
+	"memoir/secrets/secretstest"
+	"memoir/testdata"
+)
+
+// canaryRules are the rules that every scanner has.
+var canaryRules = once(func(t *testing.T) []secretstest.Rule {
+	t.Helper()
+	rules, err := secretstest.Rules(config.DefaultConfig, strings.TrimPrefix(secrets.BuiltIn(), config.DefaultConfig))
+	must(t, err)
+	return rules
+})
+
+// A flock is the canaries of one home.
+type flock struct {
+	hand  // of what is planted in a fixed order
+	t     *testing.T
+	rules []secretstest.Rule
+	plain bool
+	seed  uint64
+	base  string // where it all stands, which is not the same in each run
+
+	healed atomic.Bool // models fail no more
+
+	mu    sync.Mutex        // models plant, too
+	all   map[string]string // what must not turn up: of which rule, and where it was planted
+	paths map[string]string // the same of what stands in paths of sessions, which are kept
+	seen  map[string]bool   // rules and fields, each pair
+	asked map[string]int    // how often a model was asked the same
+}
+
+// A hand plants canaries, the next of a rule each time. What it plants follows from the
+// flock's seed and its name, whatever others plant meanwhile.
+type hand struct {
+	flock  *flock
+	next   int
+	random *rand.Rand
+}
+
+// canarySeed is the same in each run, unless all is to be done or a seed is named: what
+// somebody's change broke is told from what chance found.
+func canarySeed(t *testing.T) uint64 {
+	if os.Getenv(seedVariable) == "" && !by(t, false, false, true) {
+		return 1
+	}
+	return seed
+}
+
+func newFlock(t *testing.T, round int) *flock {
+	t.Helper()
+	f := &flock{
+		t: t, rules: canaryRules(t), plain: by(t, true, true, false), seed: canarySeed(t) + uint64(round)<<32,
+		base: t.TempDir(), all: map[string]string{}, paths: map[string]string{}, seen: map[string]bool{}, asked: map[string]int{},
+	}
+	f.hand = f.another("the first")
+	return f
+}
+
+// another is a hand of a name.
+func (f *flock) another(name string) hand {
+	h := fnv.New64a()
+	_, _ = io.WriteString(h, name)
+	random := rand.New(rand.NewPCG(f.seed, h.Sum64()))
+	return hand{f, random.IntN(len(f.rules)), random}
+}
+
+// add plants a canary in a text: on a line of its own if it has several, else after a space.
+// Of the rules that cannot see a secret there, the next one is taken.
+func (h *hand) add(text, field string) string {
+	ways := []func(string) string{func(match string) string { return text + " " + match }}
+	if strings.ContainsAny(text, " \n") {
+		ways = append(ways, func(match string) string { return text + "\n" + match + "\nand so on" })
+	}
+	return h.plant(field, ways...)
+}
+
+func (h *hand) plant(field string, ways ...func(string) string) string {
+	return h.plantIn(h.flock.all, field, ways...)
+}
+
+func (h *hand) plantIn(canaries map[string]string, field string, ways ...func(string) string) string {
+	f := h.flock
+	f.t.Helper()
+	for range f.rules {
+		rule := f.rules[h.next%len(f.rules)]
+		h.next++
+		c, ok := rule.Plant(h.random, f.plain, ways...)
+		if !ok {
+			continue
+		}
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		for _, part := range c.Parts {
+			canaries[part] = c.Rule + " in " + field
+		}
+		f.seen[c.Rule+" "+field] = true
+		return c.Text
+	}
+	f.t.Errorf("no rule sees a secret in %s", field)
+	return ""
+}
+
+// A template is a session of an agent, as it is written.
+type template struct {
+	agent, path, id string
+	data            []byte
+}
+
+// templates are the fixture sessions of one file, and one of each agent with all that a
+// session can be made of.
+var templates = once(func(t *testing.T) []template {
+	t.Helper()
+	dir := t.TempDir()
+	_, err := testdata.Write(dir)
+	must(t, err)
+	var out []template
+	for _, s := range testdata.Expected {
+		if len(s.Files) != 1 || s.ID == "" || s.Kind != "main" || !strings.Contains(s.Files[0], s.ID) {
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(s.Files[0])))
+		must(t, err)
+		out = append(out, template{string(s.Source), s.Files[0], s.ID, data})
+	}
+	all, err := scenario.ReadAll(filepath.FromSlash("../../bench/memory/testdata/sessions"))
+	must(t, err)
+	for _, p := range all {
+		for _, s := range p.Sessions {
+			for _, agent := range scenario.Agents {
+				s.Agent = string(agent)
+				f := transcript.New(p, s)
+				out = append(out, template{s.Agent, f.Path, f.ID, f.Data})
+			}
+		}
+	}
+	return out
+})
+
+// copyOf is the template's session under another id. An id is told by its last characters.
+func (x template) copyOf(n int) template {
+	digits := fmt.Sprintf("%06d", n)
+	id := x.id[:len(x.id)-len(digits)] + digits
+	x.path, x.data = strings.ReplaceAll(x.path, x.id, id), bytes.ReplaceAll(x.data, []byte(x.id), []byte(id))
+	if short := x.id[:8]; !strings.Contains(x.path, id) { // some name files by the beginning of the id
+		x.path = strings.Replace(x.path, short, short+digits, 1)
+	}
+	x.id = id
+	return x
+}
+
+func (x template) write(t *testing.T, dir string) {
+	t.Helper()
+	path := filepath.Join(dir, filepath.FromSlash(x.path))
+	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must(t, os.WriteFile(path, x.data, 0o600))
+}
+
+// holding matches the names of fields that hold a record together, or decide what becomes
+// of a session. Each is planted into alone.
+var holding = regexp.MustCompile(`(?i)(?:^|\.)(?:type|role|kind|name|tool|toolName|status|state|subtype|mode|source|originator|model\w*|provider\w*|api|version\w*|cli_version|history_mode|\w*(?:id|ids|uuid|hash)|\w*cwd|directory|directories|root|workdir|worktree|path|\w*time\w*|\w*At|start|end|created|updated|reason|command|cmd|exit\w*|entrypoint|userType|success|event)$`)
+
+// rewrite changes the texts of JSON by the keys that lead to them, also of JSON in a text,
+// and leaves all else as it is, the order of keys too.
+func rewrite(data []byte, under string, change func(path, text string) string) []byte {
+	var out bytes.Buffer
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	type level struct {
+		object, value bool   // value: a key has been read
+		n             int    // members, or elements
+		prefix, path  string // of the object; of the value to be read
+	}
+	levels := []level{{path: under}}
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return out.Bytes()
+		}
+		at := &levels[len(levels)-1]
+		path := at.path
+		if token == json.Delim('}') || token == json.Delim(']') {
+			levels = levels[:len(levels)-1]
+			fmt.Fprint(&out, token)
+			continue
+		}
+		if key, isKey := token.(string); at.object && !at.value && isKey {
+			if at.n++; at.n > 1 {
+				out.WriteByte(',')
+			}
+			out.Write(quoted(key))
+			out.WriteByte(':')
+			at.value, at.path = true, at.prefix+key
+			continue
+		}
+		if at.object {
+			at.value = false
+		} else if at.n++; at.n > 1 && len(levels) > 1 {
+			out.WriteByte(',')
+		}
+		switch v := token.(type) {
+		case json.Delim:
+			levels = append(levels, level{object: v == '{', prefix: path + ".", path: path})
+			fmt.Fprint(&out, v)
+		case string:
+			if inner := strings.TrimSpace(v); strings.HasPrefix(inner, "{") && json.Valid([]byte(inner)) {
+				v = string(rewrite([]byte(inner), path, change))
+			} else {
+				v = change(path, v)
+			}
+			out.Write(quoted(v))
+		case nil:
+			out.WriteString("null")
+		default:
+			fmt.Fprint(&out, v)
+		}
+	}
+}
+
+func quoted(text string) []byte {
+	b, err := json.Marshal(text)
+	if err != nil {
+		panic(err) // a text is always valid
+	}
+	return b
+}
+
+// fields changes the texts of a session; its file is one document, or has one a line.
+func (x template) fields(change func(path, text string) string) template {
+	if json.Valid(x.data) {
+		x.data = rewrite(x.data, "", change)
+		return x
+	}
+	var out []byte
+	for line := range bytes.Lines(x.data) {
+		if trimmed := bytes.TrimSpace(line); len(trimmed) > 0 && json.Valid(trimmed) {
+			line = append(rewrite(trimmed, "", change), '\n')
+		}
+		out = append(out, line...)
+	}
+	x.data = out
+	return x
+}
+
+// fieldNames lists a template's fields that hold it together.
+func (x template) fieldNames() []string {
+	var names []string
+	seen := map[string]bool{}
+	x.fields(func(path, text string) string {
+		if holding.MatchString(path) && text != "" && !seen[path] {
+			seen[path] = true
+			names = append(names, path)
+		}
+		return text
+	})
+	return names
+}

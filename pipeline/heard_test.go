@@ -1,0 +1,119 @@
+package pipeline_test
+
+import (
+	"encoding/json"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"memoir/memory"
+	"memoir/model/modeltest"
+	"memoir/model/modeltest/scribe"
+	"memoir/pipeline"
+	"memoir/testdata"
+)
+
+// fake makes a secret that a rule finds.
+func fake(t *testing.T, rule string) string {
+	t.Helper()
+	value, _, ok := testdata.Fake(rule)
+	if !ok {
+		t.Fatalf("there is no fake for %s", rule)
+	}
+	return value
+}
+
+// encoded is an answer as a model gives it.
+func encoded(t *testing.T, answer any) modeltest.Step {
+	t.Helper()
+	text, err := json.Marshal(answer)
+	if err != nil {
+		t.Error(err)
+	}
+	return modeltest.Step{Text: string(text)}
+}
+
+// manifestOf is that of the only project's live memory.
+func manifestOf(t *testing.T, home string, report pipeline.Report) memory.Manifest {
+	t.Helper()
+	live, err := memory.At(home, report.Phase2[0].Project).Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return live.Manifest
+}
+
+// An answer that is refused is quoted to its model, and one that was cut is asked for
+// again: what was taken out of them stands nowhere.
+func TestOnlyWhatIsTakenOutOfAnswersThatAreUsedIsCounted(t *testing.T) {
+	t.Parallel()
+	refused, used := fake(t, "github-pat"), fake(t, "gitlab-pat")
+	for name, bad := range map[string]modeltest.Step{
+		"it was refused": {Text: "I say no JSON, but " + refused},
+		"it was cut":     {Text: `{"raw_memory": "` + refused, Stop: "length"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			home, dir := prompted(t, 1)
+			var mu sync.Mutex
+			asked := map[scribe.Phase]int{}
+			server := modeltest.OpenAIChat(t, func(_ int, c modeltest.Call) modeltest.Step {
+				q := scribe.Asked(c)
+				mu.Lock()
+				defer mu.Unlock()
+				if asked[q.Phase]++; asked[q.Phase] == 1 {
+					return bad
+				}
+				if q.Phase == scribe.Extract {
+					e := q.Extraction()
+					e.RolloutSummary += "\n- the deploy went through with " + used + "\n"
+					return encoded(t, e)
+				}
+				m := q.Memory()
+				m.MemorySummary += "\nThe deploy goes through with " + used + "\n"
+				return encoded(t, m)
+			})
+			report := run(t, ofServer(t, home, dir, "default", server.URL))
+			if len(report.Phase2) != 1 || report.Phase2[0].Outcome != pipeline.OutcomePublished || asked[scribe.Extract] != 2 || asked[scribe.Consolidate] != 2 {
+				t.Fatalf("%+v, asked %v", report.Phase2, asked)
+			}
+			if diff := cmp.Diff(map[string]int{"gitlab-pat": 2}, map[string]int(report.Redactions)); diff != "" {
+				t.Error(diff)
+			}
+			if got := manifestOf(t, home, report).Redactions; got["gitlab-pat"] != 1 || len(got) != 1 {
+				t.Errorf("the manifest counts %v", got)
+			}
+			for _, c := range server.Calls() {
+				for _, secret := range []string{refused, used} {
+					if strings.Contains(string(c.Body), secret) {
+						t.Error("a secret was sent to the model")
+					}
+				}
+			}
+		})
+	}
+}
+
+// What an earlier question made is published when a later one fails, with its count.
+func TestWhatIsTakenOutOfAPartThatIsPublishedIsCounted(t *testing.T) {
+	t.Parallel()
+	refused, used := fake(t, "github-pat"), fake(t, "gitlab-pat")
+	home, dir := prompted(t, 90)
+	server := modeltest.OpenAIChat(t, func(n int, c modeltest.Call) modeltest.Step {
+		if n > 0 {
+			return modeltest.Step{Text: "useless, but " + refused}
+		}
+		m := scribe.Asked(c).Memory()
+		m.MemorySummary += "\nThe deploy goes through with " + used + "\n"
+		return encoded(t, m)
+	})
+	report, _ := tryRun(t.Context(), t, ofNarrow(t, home, dir, "phase2", server.URL))
+	if len(report.Phase2) != 1 || report.Phase2[0].Generation != 1 {
+		t.Fatalf("%+v", report.Phase2)
+	}
+	if got := manifestOf(t, home, report).Redactions; got["gitlab-pat"] != 1 || len(got) != 1 {
+		t.Errorf("the manifest counts %v", got)
+	}
+}

@@ -1,0 +1,71 @@
+package pipeline_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// twoGenerations makes a home whose memory was published twice, and returns the live
+// directory of the first generation, which the second left.
+func twoGenerations(t *testing.T, dir, home string) string {
+	t.Helper()
+	codexSession(t, dir, "aaaaaaaa-1", "/srv/app", "main", "Never use npm, always use pnpm.")
+	run(t, options(home, dir))
+	codexSession(t, dir, "bbbbbbbb-2", "/srv/app", "main", "Always write the header of a fixture.")
+	run(t, options(home, dir))
+	earlier, err := filepath.Glob(filepath.Join(home, "projects", "*", "live", "1"))
+	if err != nil || len(earlier) != 1 {
+		t.Fatal(earlier, err)
+	}
+	return earlier[0]
+}
+
+func TestWhoClearsUpAnEarlierDirectoryTakesNothingOutOfTheMemory(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"MEMORY.md", "*.md", "raw_memories.md"} {
+		dir, home := t.TempDir(), t.TempDir()
+		earlier := twoGenerations(t, dir, home)
+		before := stated(t, home)
+		paths, err := filepath.Glob(filepath.Join(earlier, path))
+		if err != nil || len(paths) == 0 {
+			t.Fatal(paths, err)
+		}
+		for _, path := range paths {
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+		}
+		enqueueAll(t, home)
+		run(t, options(home, dir))
+		if diff := cmp.Diff(before, stated(t, home)); diff != "" {
+			t.Errorf("%s: %s", path, diff)
+		}
+	}
+}
+
+func TestAnEditThatWasSavedTooLateIsForetoldAndKept(t *testing.T) {
+	t.Parallel()
+	dir, home := t.TempDir(), t.TempDir()
+	earlier := twoGenerations(t, dir, home)
+	dry := options(home, dir)
+	dry.DryRun = true
+	if would := run(t, dry).Would; len(would) != 0 {
+		t.Fatalf("before: %+v", would)
+	}
+	appendLine(t, filepath.Join(earlier, "MEMORY.md"), "\n## House rules\n\n- never on a Friday")
+	if would := run(t, dry).Would; len(would) != 1 || would[0].Action != "consolidate" {
+		t.Errorf("foretold: %+v", would)
+	}
+	run(t, options(home, dir))
+	live, err := os.ReadFile(filepath.Join(earlier, "..", "..", "memory", "MEMORY.md"))
+	if err != nil || !strings.Contains(string(live), "never on a Friday") {
+		t.Errorf("%v: %s", err, live)
+	}
+	if would := run(t, dry).Would; len(would) != 0 {
+		t.Errorf("afterwards: %+v", would)
+	}
+}

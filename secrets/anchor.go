@@ -14,8 +14,8 @@ import (
 //
 // for one of them, and a search needs to look only where a literal stands. Literals
 // are in lower case and are looked for without regard to case. They cover at least
-// what the expression accepts, as long as the text holds none of the letters
-// outside of ASCII that fold to ASCII (foldHazards).
+// what the expression accepts, once the letters outside of ASCII that fold
+// to ASCII (foldHazards) are taken for those.
 type anchor struct {
 	literals []string
 	path     []int // how to come to it: see parts
@@ -39,12 +39,22 @@ const (
 	minLiteral    = 2   // bytes; a shorter literal stands everywhere
 	goodLiteral   = 4   // bytes; from here on, splitting an alternation gains nothing
 	maxSplits     = 2   // of alternations in alternations
+	longLiteral   = 6   // bytes; from here on, more of them are not worth more than so many literals
+	manyLiterals  = 12
 )
 
 // foldHazards are the letters that equal an ASCII letter without regard to case:
 // the long s and the Kelvin sign to an expression, the Kelvin sign and the dotted I
-// to gitleaks' search for keywords. A text that holds one is searched the slow way.
+// to gitleaks' search for keywords.
 var foldHazards = []string{"\u017f", "\u212a", "\u0130"}
+
+// foldsTo is the letter that one of foldHazards equals; 0: it is none.
+func foldsTo(c rune) byte {
+	if at := slices.Index(foldHazards, string(c)); at >= 0 {
+		return "ski"[at]
+	}
+	return 0
+}
 
 // anchorsOf finds anchors for an expression; nil means that it has none, and can
 // match anywhere.
@@ -67,7 +77,7 @@ func locate(seq []*syntax.Regexp, splits int) (best []anchor, score int) {
 			if !ok {
 				break
 			}
-			if n := shortest(literals); n > score {
+			if n := shortest(literals); n > score && (score < longLiteral || len(literals) <= manyLiterals) {
 				score = n
 				best = []anchor{{literals: literals, path: []int{i}}}
 			}
@@ -123,8 +133,8 @@ func concat(seq []*syntax.Regexp) *syntax.Regexp {
 	return &syntax.Regexp{Op: syntax.OpConcat, Sub: slices.Clone(seq)}
 }
 
-// spell lists the lower-case strings that an expression matches, or a superset of
-// them, if they are few and in ASCII.
+// spell lists the strings that an expression matches, their ASCII letters in lower case,
+// or a superset of them, if they are few and no case of other letters is disregarded.
 func spell(re *syntax.Regexp) ([]string, bool) {
 	switch re.Op {
 	case syntax.OpEmptyMatch, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText,
@@ -133,10 +143,14 @@ func spell(re *syntax.Regexp) ([]string, bool) {
 	case syntax.OpLiteral:
 		var b strings.Builder
 		for _, c := range re.Rune {
-			if c > unicode.MaxASCII {
+			switch {
+			case c <= unicode.MaxASCII:
+				b.WriteByte(lowerASCII(byte(c)))
+			case re.Flags&syntax.FoldCase == 0:
+				b.WriteRune(c)
+			default:
 				return nil, false
 			}
-			b.WriteByte(lowerASCII(byte(c)))
 		}
 		return []string{b.String()}, b.Len() <= maxLiteral
 	case syntax.OpCharClass:
@@ -195,7 +209,7 @@ func spellClass(ranges []rune) ([]string, bool) {
 	var out []string
 	for i := 0; i < len(ranges); i += 2 {
 		for c := ranges[i]; c <= ranges[i+1]; c++ {
-			if isFoldHazard(c) {
+			if foldsTo(c) != 0 {
 				continue
 			}
 			if c > unicode.MaxASCII {
@@ -210,8 +224,6 @@ func spellClass(ranges []rune) ([]string, bool) {
 	out = distinct(out)
 	return out, len(out) > 0 && len(out) <= maxClassWidth
 }
-
-func isFoldHazard(c rune) bool { return slices.Contains(foldHazards, string(c)) }
 
 func lowerASCII(c byte) byte {
 	if 'A' <= c && c <= 'Z' {

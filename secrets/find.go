@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // What the automata of one rule may read in one text before the rule runs over the
@@ -26,6 +27,7 @@ type search struct {
 	seen   bitset // rules of which the text has a keyword
 	whole  bitset // rules that run over the whole text
 	hazard bool   // the text has letters that fold in unexpected ways
+	gated  bitset // rules that a keyword of theirs lets run; nil: what they match implies it
 	found  []finding
 }
 
@@ -53,28 +55,31 @@ func (b bitset) all() iter.Seq[int32] {
 	}
 }
 
-// search returns gitleaks' findings in text, those that appear once JSON's escape
-// sequences are resolved or lines that a terminal broke are joined, and those in what
-// is base64 in it, by the position of the secret.
+// search returns gitleaks' findings in text, those that appear once escape sequences,
+// references and escapes of URLs are resolved or lines that a terminal broke are joined,
+// and those in what is base64 in it, by the position of the secret.
 func (set *ruleSet) search(text string) []finding { return set.searchDeep(text, maxDepth) }
 
 func (set *ruleSet) searchDeep(text string, depth int) []finding {
 	found := set.find(text)
 	var more []finding
-	resolved, changed := resolve(text)
-	if changed {
-		for _, f := range set.find(resolved.text) {
-			more = append(more, resolved.place(f, text))
+	for _, read := range readings {
+		v, changed := read(text)
+		if !changed {
+			continue
+		}
+		for _, f := range set.find(v.text) {
+			more = append(more, v.place(f, text))
+		}
+		if depth > 0 {
+			for _, f := range set.findEncoded(v.text, depth-1) {
+				more = append(more, v.place(f, text))
+			}
 		}
 	}
 	more = append(more, set.findWrapped(text)...)
 	if depth > 0 {
 		more = append(more, set.findEncoded(text, depth-1)...)
-		if changed {
-			for _, f := range set.findEncoded(resolved.text, depth-1) {
-				more = append(more, resolved.place(f, text))
-			}
-		}
 	}
 	if len(more) == 0 {
 		return dropCovered(found)
@@ -98,28 +103,72 @@ func (set *ruleSet) find(text string) []finding {
 	words := len(set.rules)/64 + 1
 	both := make(bitset, 2*words)
 	s := &search{set: set, text: text, lines: newLineIndex(text), seen: both[:words], whole: both[words:]}
-	set.index.matcher.scan(text, s.visit)
+	set.index.matcher.scan(text, func(id int32, end int) { s.visit(id, end-set.index.literals[id].length) })
 	if s.hazard {
-		s.findSlowly()
-	} else {
-		s.findWhole()
-		s.findHits()
+		s.visitFolded()
 	}
+	s.findWhole()
+	s.findHits()
 	return set.report(s.found)
 }
 
-// visit takes note of a literal that ends at an offset.
-func (s *search) visit(id int32, end int) {
+// visitFolded takes note of the literals of a text with letters that are not in ASCII and
+// that expressions may take for letters that are. Of the keywords gitleaks looks for in
+// the text in lower case, which is another thing.
+func (s *search) visitFolded() {
+	s.hits, s.read = nil, nil
+	clear(s.seen)
+	clear(s.whole)
+	s.gated = make(bitset, len(s.seen))
+	lower := strings.ToLower(s.text)
+	for n, r := range s.set.rules {
+		if r.hasKeyword(lower) {
+			s.gated.add(int32(n))
+			s.seen.add(int32(n))
+		}
+	}
+	v := folded(s.text)
+	s.set.index.matcher.scan(v.text, func(id int32, end int) { s.visit(id, v.raw(end-s.set.index.literals[id].length)) })
+}
+
+// folded is a text with the letters of foldHazards as those that they fold to.
+func folded(text string) view {
+	var v view
+	out := make([]byte, 0, len(text))
+	from := 0 // what is copied up to
+	for at, c := range text {
+		if c < utf8.RuneSelf {
+			continue
+		}
+		plain := foldsTo(c)
+		if plain == 0 {
+			continue
+		}
+		out = append(out, text[from:at]...)
+		from = at + utf8.RuneLen(c)
+		v.mark(len(out), at)
+		out = append(out, plain)
+		v.mark(len(out), from)
+	}
+	out = append(out, text[from:]...)
+	v.text = string(out)
+	return v
+}
+
+// visit takes note of a literal that begins at an offset.
+func (s *search) visit(id int32, at int) {
 	l := &s.set.index.literals[id]
-	for _, n := range l.enables {
-		s.seen.add(n)
+	if s.gated == nil {
+		for _, n := range l.enables {
+			s.seen.add(n)
+		}
 	}
 	s.hazard = s.hazard || l.hazard
 	for _, ref := range l.anchors {
 		if s.whole.has(ref.rule) {
 			continue
 		}
-		h, ok, read := s.set.rules[ref.rule].anchors[ref.anchor].probe(s.text, end-l.length)
+		h, ok, read := s.set.rules[ref.rule].anchors[ref.anchor].probe(s.text, at)
 		if ok {
 			s.hits = append(s.hits, ruleHit{ref.rule, h})
 		}
@@ -161,7 +210,12 @@ func (s *search) findWhole() {
 
 // enabled reports whether the text has a keyword of a rule, as far as that is not
 // implied by a match.
-func (s *search) enabled(n int32) bool { return !s.set.rules[n].needsKeyword || s.seen.has(n) }
+func (s *search) enabled(n int32) bool {
+	if s.gated != nil {
+		return s.gated.has(n)
+	}
+	return !s.set.rules[n].needsKeyword || s.seen.has(n)
+}
 
 // findHits turns the hits of each rule into its findings.
 func (s *search) findHits() {
@@ -207,19 +261,6 @@ func (s *search) foundIn(start, end int) bool {
 		return start < f.start && f.start < end && f.end <= end && end-f.end <= 1 && f.end-f.start >= minRepeated &&
 			strings.IndexByte("\"'` =\t\n", s.text[f.start-1]) >= 0
 	})
-}
-
-// findSlowly searches as gitleaks does: each rule of which the text has a keyword
-// runs over the whole text.
-func (s *search) findSlowly() {
-	lower := strings.ToLower(s.text)
-	for _, late := range []bool{false, true} {
-		for _, r := range s.set.rules {
-			if r.fallback == late && r.hasKeyword(lower) {
-				s.appendWhole(r)
-			}
-		}
-	}
 }
 
 func (r *rule) hasKeyword(lower string) bool {

@@ -24,9 +24,23 @@ func FuzzRedactKeepsItsPromises(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) { checkRedaction(t, s, text) })
 }
 
+// findSlowly searches as gitleaks does: each rule of which the text has a keyword runs
+// over the whole text.
+func (s *search) findSlowly() {
+	lower := strings.ToLower(s.text)
+	for _, late := range []bool{false, true} {
+		for _, r := range s.set.rules {
+			if r.fallback == late && r.hasKeyword(lower) {
+				s.appendWhole(r)
+			}
+		}
+	}
+}
+
 func FuzzFindIsWhatTheSlowSearchFinds(f *testing.F) {
 	f.Add("key = " + fakeOpaque)
 	f.Add("curl -H 'Authorization: Bearer " + fakeOpaque + "'\n" + beginKey)
+	f.Add("pa\u017f\u017fword = " + fakeOpaque + " AP\u0130_\u212aEY=" + fakeOpaque)
 	f.Add("sk-" + fakeOpaque + " sourcegraph " + strings.Repeat("a1b2", 10))
 	set := mustLoad(f, true)
 	f.Fuzz(func(t *testing.T, text string) {

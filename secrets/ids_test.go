@@ -38,6 +38,9 @@ var ids = []string{
 	"terraform-{digits26}", "snowflake {digits18}", "order {hexupper8}-{digits6}", "ticket ABC-{digits5}", "ISBN 978{digits10}",
 	"blob:https://app.test/{uuid}", "urn:uuid:{uuid}", "{uuidupper}", "{{uuid}}", "GUID {hex32}", "device {mac}",
 	"\"prompt_cache_key\":\"{uuid}\"", "\"turn_id\":\"{uuid}\"", "\"leafUuid\":\"{uuid}\"", "conversation {uuid}", "thread_{alnum24}",
+	"golang.org/x/oauth2 v0.24.0 h1:{sum256}", "cloud.google.com/go/auth v0.9.3/go.mod h1:{sum256}", "modernc.org/token v1.1.0 h1:{sum256}",
+	"github.com/hashicorp/vault/api v1.29.4 h1:{sum256}", "key={uuid}", `"key": "{uuid}"`, `data-key="{uuid}"`, `"ChangeToken": "{uuid}"`, "client_request_token = {uuid}",
+	"verify_key: {hex64}", "restore-keys: npm-{hex16}", `"key":"01{crockford24}"`,
 	"openapi_spec_hash: {hex32}", "api_version_hash = {hex40}", "accessibility_hash: {hex32}",
 }
 
@@ -138,7 +141,13 @@ func TestHashesAndIdentifiersStayAsTheyAre(t *testing.T) {
 		}
 	}
 	if out, counts := s.Redact(all.String()); out != all.String() && !t.Failed() {
-		t.Errorf("all of them together lost %v", counts)
+		was, is := strings.Split(all.String(), "\n"), strings.Split(out, "\n")
+		for i := range was {
+			if was[i] != is[i] {
+				t.Errorf("all of them together lost %v: %s became %s", counts, was[i], is[i])
+				break
+			}
+		}
 	}
 	t.Logf("%d of %d forms", total, len(ids))
 }

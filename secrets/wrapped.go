@@ -74,6 +74,9 @@ func named(text string) bool {
 	if at == 0 || at == len(text) {
 		return false
 	}
+	if rest := strings.TrimLeft(text[at:], " \t"); len(rest) < len(text)-at { // a word that was broken is not followed by what sets it
+		return rest != "" && (rest[0] == '=' || rest[0] == ':')
+	}
 	after := byte('\n')
 	if at+1 < len(text) {
 		after = text[at+1]
@@ -131,7 +134,7 @@ func (set *ruleSet) findJoined(text string, start int) (found []finding, last in
 		return pieces[i].text + offset - pieces[i].joined
 	}
 	for _, f := range set.find(joined) {
-		from, to := f.span(joined)
+		from, to := f.strict(joined)
 		over := false
 		for _, p := range pieces[1:] {
 			over = over || from < p.joined && p.joined < to

@@ -26,6 +26,7 @@ type search struct {
 	seen   bitset // rules of which the text has a keyword
 	whole  bitset // rules that run over the whole text
 	hazard bool   // the text has letters that fold in unexpected ways
+	spots  []spot
 	found  []finding
 }
 
@@ -59,11 +60,11 @@ func (b bitset) all() iter.Seq[int32] {
 func (set *ruleSet) search(text string) []finding { return set.searchDeep(text, maxDepth) }
 
 func (set *ruleSet) searchDeep(text string, depth int) []finding {
-	found := set.find(text)
+	found := set.findAll(text)
 	var more []finding
 	resolved, changed := resolve(text)
 	if changed {
-		for _, f := range set.find(resolved.text) {
+		for _, f := range set.findAll(resolved.text) {
 			more = append(more, resolved.place(f, text))
 		}
 	}
@@ -95,6 +96,22 @@ func (set *ruleSet) searchDeep(text string, depth int) []finding {
 
 // find returns gitleaks' findings in text, by the position of the secret.
 func (set *ruleSet) find(text string) []finding {
+	found, _ := set.findRules(text)
+	return found
+}
+
+// findAll returns the findings of find, and those in values that stand apart from their
+// names.
+func (set *ruleSet) findAll(text string) []finding {
+	found, spots := set.findRules(text)
+	if more := set.findApart(text, spots); len(more) > 0 {
+		found = append(found, more...)
+		slices.SortFunc(found, byPlace)
+	}
+	return found
+}
+
+func (set *ruleSet) findRules(text string) ([]finding, []spot) {
 	words := len(set.rules)/64 + 1
 	both := make(bitset, 2*words)
 	s := &search{set: set, text: text, lines: newLineIndex(text), seen: both[:words], whole: both[words:]}
@@ -105,7 +122,7 @@ func (set *ruleSet) find(text string) []finding {
 		s.findWhole()
 		s.findHits()
 	}
-	return set.report(s.found)
+	return set.report(s.found), s.spots
 }
 
 // visit takes note of a literal that ends at an offset.
@@ -115,6 +132,9 @@ func (s *search) visit(id int32, end int) {
 		s.seen.add(n)
 	}
 	s.hazard = s.hazard || l.hazard
+	if l.spot != noSpot {
+		s.spots = append(s.spots, spot{l.spot, end - l.length, end})
+	}
 	for _, ref := range l.anchors {
 		if s.whole.has(ref.rule) {
 			continue

@@ -46,6 +46,11 @@ func TestValuesThatStandApartFromTheirNamesAreRedacted(t *testing.T) {
 		{"an access key's file", "Access key ID,Secret access key\n{{awsid}},{{aws}}\n"},
 		{"an access key's table", "||  SecretAccessKey |  {{aws}}  ||\n"},
 		{"inserted rows", "INSERT INTO users (id, name, password) VALUES (1, 'O''Hara', '{{weak}}'), (2, 'b', '{{camel}}');\n"},
+		{"a list", "tokens = [\"{{alnum}}\", \"{{hex40}}\"]\n"},
+		{"a list of lines", "passwords:\n  - {{weak}}\n  - \"{{strongplain}}\"\nport: 80\n"},
+		{"a list of one line", "api_tokens: [{{hex40}}, {{alnum}}]\n"},
+		{"several of one kind", "api_tokens: { first: {{hex40}}, other: \"{{alnum}}\" }\n"},
+		{"a row with a colon", "| Password: | {{strongplain}} |\n"},
 		{"copied rows", "COPY public.keys (id, name, secret) FROM stdin;\n1\tci\t{{alnum40}}\n2\tcd\t{{alnum40}}\n\\.\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -91,6 +96,10 @@ func TestFieldsAndCellsThatHoldNoSecretStay(t *testing.T) {
 		"users, tokens, passwords\nand, of course, keys\n",
 		"INSERT INTO users (name, password) VALUES ($1, $2), (?, :password);\n",
 		"COPY t (id, token) FROM stdin;\n1\tword\n\\.\n",
+		"tokens := []string{\"first\", \"second2\"}\n",
+		"tokens: [IDENT, NUMBER, plus_token2]\n",
+		"secrets:\n  - name: db\n  - db-credentials\n",
+		"passwords: [password, \"changeme\"]\n",
 		"if token.Kind == token.OPERATOR || a | b.secret2Value {\n",
 	} {
 		if out, counts := s.Redact(text); out != text {

@@ -21,6 +21,7 @@ var headParts = []string{
 // of Markdown and those that databases and other programs print, or it is of separated
 // values.
 func (a *apart) cell(at, end int) {
+	a.under(at, end)
 	start := at
 	for start > 0 && cellChar(a.text[start-1]) {
 		start--
@@ -54,7 +55,7 @@ func (a *apart) cell(at, end int) {
 const separators = ",;\t"
 
 // cellChar tells what a name in a cell and the marks around it are made of.
-func cellChar(c byte) bool { return nameChar(c) || strings.IndexByte(" .*`\"'", c) >= 0 }
+func cellChar(c byte) bool { return nameChar(c) || strings.IndexByte(" .*`\"':", c) >= 0 }
 
 // barred reads a line of a table that has bars between its columns: a name and its value,
 // or the heads of columns.
@@ -62,6 +63,9 @@ func (a *apart) barred(line extent, bar string) {
 	cells, closed := a.cells(line, bar)
 	if len(cells) < 2 {
 		return
+	}
+	for i := range cells {
+		cells[i] = trimExtent(a.text, cells[i], ":*`")
 	}
 	if name := cells[0].of(a.text); isCellName(name) && (closed || name == strings.ToUpper(name)) {
 		a.add(cells[0], cells[1])

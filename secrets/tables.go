@@ -7,6 +7,7 @@ import (
 
 const (
 	maxCells     = 60 // columns of a table
+	maxHead      = 40 // bytes of a cell in either direction of a word that names a secret
 	maxCellWords = 3  // of a name in a cell
 )
 
@@ -23,14 +24,14 @@ var headParts = []string{
 func (a *apart) cell(at, end int) {
 	a.under(at, end)
 	start := at
-	for start > 0 && cellChar(a.text[start-1]) {
-		start--
-	}
-	for end < len(a.text) && cellChar(a.text[end]) {
+	for last := min(len(a.text), end+maxHead); end < last && cellChar[a.text[end]]; {
 		end++
 	}
+	for first := max(0, start-maxHead); start > first && cellChar[a.text[start-1]]; {
+		start--
+	}
 	bar := ""
-	for _, b := range []string{"|", "│"} {
+	for _, b := range bars {
 		if strings.HasPrefix(a.text[end:], b) || strings.HasSuffix(a.text[:start], b) {
 			bar = b
 		}
@@ -52,10 +53,17 @@ func (a *apart) cell(at, end int) {
 	}
 }
 
+var bars = [...]string{"|", "│"}
+
 const separators = ",;\t"
 
 // cellChar tells what a name in a cell and the marks around it are made of.
-func cellChar(c byte) bool { return nameChar(c) || strings.IndexByte(" .*`\"':", c) >= 0 }
+var cellChar = func() (set [256]bool) {
+	for c := range set {
+		set[c] = nameChar(byte(c)) || strings.IndexByte(" .*`\"':", byte(c)) >= 0
+	}
+	return set
+}()
 
 // barred reads a line of a table that has bars between its columns: a name and its value,
 // or the heads of columns.

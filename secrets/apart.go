@@ -113,12 +113,30 @@ func (a *apart) add(name, value extent) {
 func (a *apart) addBare(name, value extent) {
 	value = trimExtent(a.text, value, " \t\r")
 	n, v := name.of(a.text), value.of(a.text)
-	if !worth(n) || v == "" || len(v) > maxValue || strings.ContainsAny(v, "\"'`\n(") {
+	if !worth(n) || v == "" || len(v) > maxValue || strings.ContainsAny(v, "\"'`\n(") || humped(v) {
 		return
 	}
 	a.lines.WriteString(n + ": ")
 	a.values = append(a.values, segment{a.lines.Len(), value.start, len(v)})
 	a.lines.WriteString(v + "\n")
+}
+
+// humped reports whether a value is a name in camel case: each capital begins a word.
+func humped(value string) bool {
+	words := 0
+	for i := 1; i < len(value); i++ {
+		if !nameChar(value[i]) {
+			return false
+		}
+		if value[i] < 'A' || value[i] > 'Z' {
+			continue
+		}
+		if i+1 == len(value) || value[i-1] >= 'A' && value[i-1] <= 'Z' || value[i+1] < 'a' || value[i+1] > 'z' {
+			return false
+		}
+		words++
+	}
+	return words > 1
 }
 
 // worth reports whether a name may be one of a secret.

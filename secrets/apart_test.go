@@ -100,6 +100,8 @@ func TestFieldsAndCellsThatHoldNoSecretStay(t *testing.T) {
 		"tokens: [IDENT, NUMBER, plus_token2]\n",
 		"secrets:\n  - name: db\n  - db-credentials\n",
 		"passwords: [password, \"changeme\"]\n",
+		"{\n\tname: \"token\",\n\tvalue: x2ExchangeSyntheticToken,\n}\n",
+		`"credentials": {"$ref": "CloudIntegrationsV1Credential"}`,
 		"if token.Kind == token.OPERATOR || a | b.secret2Value {\n",
 	} {
 		if out, counts := s.Redact(text); out != text {

@@ -17,7 +17,8 @@ func (a *apart) under(at, end int) {
 		start--
 	}
 	pos := end
-	if pos < len(text) && (text[pos] == '"' || text[pos] == '\'') {
+	quoted := pos < len(text) && (text[pos] == '"' || text[pos] == '\'')
+	if quoted {
 		pos++
 	}
 	pos = skip(text, pos, " \t")
@@ -30,8 +31,12 @@ func (a *apart) under(at, end int) {
 	}
 	name := extent{start, end - 1}
 	switch text[pos] {
-	case '[', '{':
-		a.inline(name, pos+1, text[pos])
+	case '{':
+		if !quoted { // in JSON, what has such a name mostly describes them
+			a.inline(name, pos+1, '{')
+		}
+	case '[':
+		a.inline(name, pos+1, '[')
 	case '\n':
 		a.listed(name, pos+1)
 	}

@@ -28,6 +28,7 @@ type search struct {
 	whole  bitset // rules that run over the whole text
 	hazard bool   // the text has letters that fold in unexpected ways
 	gated  bitset // rules that a keyword of theirs lets run; nil: what they match implies it
+	spots  []spot
 	found  []finding
 }
 
@@ -61,14 +62,14 @@ func (b bitset) all() iter.Seq[int32] {
 func (set *ruleSet) search(text string) []finding { return set.searchDeep(text, maxDepth) }
 
 func (set *ruleSet) searchDeep(text string, depth int) []finding {
-	found := set.find(text)
+	found := set.findAll(text)
 	var more []finding
 	for _, read := range readings {
 		v, changed := read(text)
 		if !changed {
 			continue
 		}
-		for _, f := range set.find(v.text) {
+		for _, f := range set.findAll(v.text) {
 			more = append(more, v.place(f, text))
 		}
 		if depth > 0 {
@@ -100,23 +101,39 @@ func (set *ruleSet) searchDeep(text string, depth int) []finding {
 
 // find returns gitleaks' findings in text, by the position of the secret.
 func (set *ruleSet) find(text string) []finding {
+	found, _ := set.findRules(text)
+	return found
+}
+
+// findAll returns the findings of find, and those in values that stand apart from their
+// names.
+func (set *ruleSet) findAll(text string) []finding {
+	found, spots := set.findRules(text)
+	if more := set.findApart(text, spots); len(more) > 0 {
+		found = append(found, more...)
+		slices.SortFunc(found, byPlace)
+	}
+	return found
+}
+
+func (set *ruleSet) findRules(text string) ([]finding, []spot) {
 	words := len(set.rules)/64 + 1
 	both := make(bitset, 2*words)
 	s := &search{set: set, text: text, lines: newLineIndex(text), seen: both[:words], whole: both[words:]}
-	set.index.matcher.scan(text, func(id int32, end int) { s.visit(id, end-set.index.literals[id].length) })
+	set.index.matcher.scan(text, func(id int32, end int) { s.visit(id, end-set.index.literals[id].length, end) })
 	if s.hazard {
 		s.visitFolded()
 	}
 	s.findWhole()
 	s.findHits()
-	return set.report(s.found)
+	return set.report(s.found), s.spots
 }
 
 // visitFolded takes note of the literals of a text with letters that are not in ASCII and
 // that expressions may take for letters that are. Of the keywords gitleaks looks for in
 // the text in lower case, which is another thing.
 func (s *search) visitFolded() {
-	s.hits, s.read = nil, nil
+	s.hits, s.read, s.spots = nil, nil, nil
 	clear(s.seen)
 	clear(s.whole)
 	s.gated = make(bitset, len(s.seen))
@@ -128,7 +145,7 @@ func (s *search) visitFolded() {
 		}
 	}
 	v := folded(s.text)
-	s.set.index.matcher.scan(v.text, func(id int32, end int) { s.visit(id, v.raw(end-s.set.index.literals[id].length)) })
+	s.set.index.matcher.scan(v.text, func(id int32, end int) { s.visit(id, v.raw(end-s.set.index.literals[id].length), v.raw(end)) })
 }
 
 // folded is a text with the letters of foldHazards as those that they fold to.
@@ -155,8 +172,8 @@ func folded(text string) view {
 	return v
 }
 
-// visit takes note of a literal that begins at an offset.
-func (s *search) visit(id int32, at int) {
+// visit takes note of a literal that stands between two offsets.
+func (s *search) visit(id int32, at, end int) {
 	l := &s.set.index.literals[id]
 	if s.gated == nil {
 		for _, n := range l.enables {
@@ -164,6 +181,9 @@ func (s *search) visit(id int32, at int) {
 		}
 	}
 	s.hazard = s.hazard || l.hazard
+	if l.spot != noSpot {
+		s.spots = append(s.spots, spot{l.spot, at, end})
+	}
 	for _, ref := range l.anchors {
 		if s.whole.has(ref.rule) {
 			continue

@@ -1,6 +1,9 @@
 package secrets
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // index knows for every literal of every rule what to do where it stands.
 type index struct {
@@ -15,6 +18,7 @@ type literal struct {
 	anchors []anchorRef
 	enables []int32 // rules of which it is a keyword
 	hazard  bool
+	spot    spotKind
 }
 
 // anchorRef names an anchor of a rule by their places in the rule set.
@@ -58,6 +62,9 @@ func newIndex(rules []*rule) index {
 	}
 	for _, text := range foldHazards {
 		entry(text).hazard = true
+	}
+	for _, text := range slices.Sorted(maps.Keys(spotWords)) {
+		entry(text).spot = spotWords[text]
 	}
 	x.matcher = newMatcher(texts)
 	return x

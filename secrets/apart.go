@@ -1,0 +1,204 @@
+package secrets
+
+import (
+	"slices"
+	"strings"
+)
+
+// Much of what is configured has a name in one place and its value in another: two fields
+// of a record, or a column's head and a cell below it. Rules know names that stand right
+// before their values. apart reads them that way: as lines of `"name":"value"`.
+type apart struct {
+	text   string
+	lines  strings.Builder
+	values []segment
+	read   []int // where lines begin that were read as a table's
+}
+
+// segment says which part of the lines is a value, and where in the text that is.
+type segment struct{ at, raw, length int }
+
+const (
+	maxNameApart = 80   // bytes of a name
+	maxValue     = 4096 // bytes of a value
+	maxRecord    = 600  // bytes of a record that are looked at, in either direction
+	maxFields    = 8    // fields of a record, or lines, in either direction
+)
+
+// nameParts are what a name must have one of, in lower case, to be worth a look.
+var nameParts = []string{
+	"pass", "pwd", "pw", "psk", "secret", "token", "cred", "key", "auth", "cookie", "session", "salt", "csrf", "xsrf",
+	"signature", "pepper", "seed", "mnemonic", "sid",
+}
+
+// A spot is a place where something begins that may keep names and values apart.
+type spot struct {
+	kind       spotKind
+	start, end int // of the word that says so
+}
+
+type spotKind uint8
+
+const (
+	noSpot     spotKind = iota
+	fieldSpot           // the name of a field that tells a value
+	cellSpot            // a part of a name that may stand in a table
+	insertSpot          // SQL's INSERT
+	copySpot            // PostgreSQL's COPY
+)
+
+// spotWords are looked for together with what rules look for.
+var spotWords = func() map[string]spotKind {
+	words := map[string]spotKind{"value": fieldSpot, "default": fieldSpot, "insert into": insertSpot, "from stdin;": copySpot}
+	for _, part := range headParts {
+		words[part] = cellSpot
+	}
+	return words
+}()
+
+// findApart returns the findings in values that stand apart from their names.
+func (set *ruleSet) findApart(text string, spots []spot) []finding {
+	a := apart{text: text}
+	for _, s := range spots {
+		switch s.kind {
+		case fieldSpot:
+			a.fieldAt(s.start, s.end)
+		case cellSpot:
+			a.cell(s.start, s.end)
+		case insertSpot:
+			a.inserted(s.end)
+		case copySpot:
+			a.copied(s.start)
+		}
+	}
+	if len(a.values) == 0 {
+		return nil
+	}
+	var found []finding
+	for _, f := range set.find(a.lines.String()) {
+		i, same := slices.BinarySearchFunc(a.values, f.start, func(v segment, at int) int { return v.at - at })
+		if !same {
+			i--
+		}
+		if i < 0 || f.end > a.values[i].at+a.values[i].length {
+			continue
+		}
+		v := a.values[i]
+		f.text = text
+		f.start, f.end = v.raw+f.start-v.at, v.raw+f.end-v.at
+		f.matchStart, f.matchEnd = f.start, f.end
+		found = append(found, f)
+	}
+	return found
+}
+
+// extent is a part of a text.
+type extent struct{ start, end int }
+
+func (e extent) of(text string) string { return text[e.start:e.end] }
+
+// add notes that a name and a value belong together.
+func (a *apart) add(name, value extent) {
+	value = trimExtent(a.text, value, " \t\r")
+	n, v := name.of(a.text), value.of(a.text)
+	if !worth(n) || v == "" || strings.EqualFold(n, v) || len(v) > maxValue || strings.ContainsAny(v, "\"\n") {
+		return
+	}
+	a.lines.WriteString(`"` + n + `":"`)
+	a.values = append(a.values, segment{a.lines.Len(), value.start, len(v)})
+	a.lines.WriteString(v + "\"\n")
+}
+
+// addBare is for a value without quotes in code, which may be a name itself.
+func (a *apart) addBare(name, value extent) {
+	value = trimExtent(a.text, value, " \t\r")
+	n, v := name.of(a.text), value.of(a.text)
+	if !worth(n) || v == "" || len(v) > maxValue || strings.ContainsAny(v, "\"'`\n(") || humped(v) {
+		return
+	}
+	a.lines.WriteString(n + ": ")
+	a.values = append(a.values, segment{a.lines.Len(), value.start, len(v)})
+	a.lines.WriteString(v + "\n")
+}
+
+// humped reports whether a value is a name in camel case: each capital begins a word.
+func humped(value string) bool {
+	words := 0
+	for i := 1; i < len(value); i++ {
+		if !nameChar(value[i]) {
+			return false
+		}
+		if value[i] < 'A' || value[i] > 'Z' {
+			continue
+		}
+		if i+1 == len(value) || value[i-1] >= 'A' && value[i-1] <= 'Z' || value[i+1] < 'a' || value[i+1] > 'z' {
+			return false
+		}
+		words++
+	}
+	return words > 1
+}
+
+// worth reports whether a name may be one of a secret.
+func worth(name string) bool {
+	if name == "" || len(name) > maxNameApart || strings.ContainsAny(name, "\"\n") {
+		return false
+	}
+	lower := strings.ToLower(name)
+	return slices.ContainsFunc(nameParts, func(part string) bool { return strings.Contains(lower, part) })
+}
+
+func trimExtent(text string, e extent, cut string) extent {
+	for e.start < e.end && strings.IndexByte(cut, text[e.start]) >= 0 {
+		e.start++
+	}
+	for e.start < e.end && strings.IndexByte(cut, text[e.end-1]) >= 0 {
+		e.end--
+	}
+	return e
+}
+
+// lineStart returns where the line begins that an offset is in. A text inside of a string
+// of JSON begins behind the string's quote.
+func lineStart(text string, at int) int {
+	start := strings.LastIndexByte(text[:at], '\n') + 1
+	for _, opening := range []string{`":"`, `": "`} {
+		if i := strings.LastIndex(text[start:at], opening); i >= 0 {
+			start += i + len(opening)
+		}
+	}
+	return start
+}
+
+// lineEnd returns where the line ends that an offset is in. A text inside of a string of
+// JSON ends before the string's quote.
+func lineEnd(text string, at int) int {
+	end := len(text)
+	if i := strings.IndexByte(text[at:], '\n'); i >= 0 {
+		end = at + i
+	}
+	for i := at; i < end; i++ {
+		quote := strings.IndexByte(text[i:end], '"')
+		if quote < 0 {
+			break
+		}
+		if i += quote; closes(text[i+1 : end]) {
+			return i
+		}
+	}
+	return end
+}
+
+// closes reports whether a quote before this text ends a string of JSON.
+func closes(after string) bool {
+	if after != "" && (after[0] == '}' || after[0] == ']') {
+		return true
+	}
+	after, comma := strings.CutPrefix(after, ",")
+	after, quote := strings.CutPrefix(strings.TrimLeft(after, " "), `"`)
+	n := 0
+	for n < len(after) && nameChar(after[n]) {
+		n++
+	}
+	return comma && quote && strings.HasPrefix(after[n:], `":`)
+}

@@ -1,0 +1,111 @@
+package secrets
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+)
+
+func TestValuesThatStandApartFromTheirNamesAreRedacted(t *testing.T) {
+	t.Parallel()
+	s := newScanner("", true)
+	for n, test := range []struct{ name, text string }{
+		{"a container's environment", "env:\n  - name: POSTGRES_PASSWORD\n    value: {{weak}}\n  - name: PORT\n    value: 80\n"},
+		{"the same in quotes", "  - name: JWT_SECRET\n    value: \"{{alnum}}\"\n"},
+		{"the value first", "  - value: {{camel}}\n    name: DB_PASSWORD\n"},
+		{"a name in camel case", "- name: adminPassword\n  value: {{camel}}\n"},
+		{"in braces", "- {name: REDIS_PASSWORD, value: {{weak}}}\n"},
+		{"with a comment between", "- name: API_TOKEN\n  type: string\n  value: {{hex40}}\n"},
+		{"a task's definition", `{"environment":[{"name":"DB_PASSWORD","value":"{{weak}}"},{"name":"PORT","value":"80"}]}`},
+		{"the value first in JSON", `[{"value":"{{weak}}","name":"DB_PASSWORD"}]`},
+		{"fields between", `{"key":"password","enabled":true,"type":"text","value":"{{strongplain}}"}`},
+		{"on lines of their own", "{\n  \"key\": \"api_token\",\n  \"value\": \"{{hex40}}\"\n}\n"},
+		{"a recorded cookie", `{"name":"Cookie","value":"sid={{alnum}}; theme=dark"}`},
+		{"a recorded header", `{"name":"Authorization","value":"Basic {{basic}}"}`},
+		{"a recorded key", `{"key":"X-API-Key","value":"{{alnum}}"}`},
+		{"a template's parameter", `{"ParameterKey":"DbPassword","ParameterValue":"{{weak}}"}`},
+		{"a parameter's default", `"AdminPassword": {"Type": "String", "Default": "{{weak}}"}`},
+		{"an output", `{"db_password":{"sensitive":true,"type":"string","value":"{{strongplain}}"}}`},
+		{"a variable's default", "variable \"db_password\" {\n  type    = string\n  default = \"{{weak}}\"\n}\n"},
+		{"a parameter of a path", `{"Parameter":{"Name":"/app/db/password","Type":"SecureString","Value":"{{weak}}"}}`},
+		{"a block", "credentials:\n  user: app\n  value: {{alnum}}\n"},
+		{"settings", "[[env]]\nname = \"DB_PASSWORD\"\nvalue = \"{{weak}}\"\n"},
+		{"elements", "<property>\n  <name>javax.jdo.password</name>\n  <value>{{camel}}</value>\n</property>\n"},
+		{"an element in another", `<property name="password"><value>{{camel}}</value></property>`},
+		{"an object in code", `env: [{ name: 'DB_PASSWORD', value: '{{weak}}' }]`},
+		{"a row", "| DB_PASSWORD | {{weak}} |\n"},
+		{"a row that is drawn", "│ DB_PASSWORD │ {{camel}} │\n"},
+		{"a row without a frame", "ADMIN_PASSWORD | {{camel}}\n"},
+		{"a table", "| user | Password |\n|------|:--------:|\n| ada | `{{weak}}` |\n| bob | **{{strongplain}}** |\n"},
+		{"a table of a database", "+------+----------+\n| name | password |\n+------+----------+\n| ada  | {{weak}} |\n+------+----------+\n"},
+		{"a table without a frame", " id | login | api_token\n----+-------+-----------\n  1 | ada   | {{hex40}}\n"},
+		{"a drawn table", "┌──────┬──────────┐\n│ user │ password │\n├──────┼──────────┤\n│ ada  │ {{camel}} │\n└──────┴──────────┘\n"},
+		{"separated values", "url,username,password,note\nhttps://a.test,ada,{{weak}},x\nhttps://b.test,bob,\"{{strongplain}}\",\n"},
+		{"values separated by tabs", "name\ttoken\nci\t{{hex40}}\n"},
+		{"an access key's file", "Access key ID,Secret access key\n{{awsid}},{{aws}}\n"},
+		{"an access key's table", "||  SecretAccessKey |  {{aws}}  ||\n"},
+		{"inserted rows", "INSERT INTO users (id, name, password) VALUES (1, 'O''Hara', '{{weak}}'), (2, 'b', '{{camel}}');\n"},
+		{"a list", "tokens = [\"{{alnum}}\", \"{{hex40}}\"]\n"},
+		{"a list of lines", "passwords:\n  - {{weak}}\n  - \"{{strongplain}}\"\nport: 80\n"},
+		{"a list of one line", "api_tokens: [{{hex40}}, {{alnum}}]\n"},
+		{"several of one kind", "api_tokens: { first: {{hex40}}, other: \"{{alnum}}\" }\n"},
+		{"a row with a colon", "| Password: | {{strongplain}} |\n"},
+		{"copied rows", "COPY public.keys (id, name, secret) FROM stdin;\n1\tci\t{{alnum40}}\n2\tcd\t{{alnum40}}\n\\.\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			m := maker{newRandom(uint64(n))}
+			var values []string
+			text := placeholder.ReplaceAllStringFunc(test.text, func(p string) string {
+				value, _ := m.value(p[2 : len(p)-2])
+				values = append(values, value)
+				return value
+			})
+			for depth := range 3 {
+				out, _ := s.Redact(text)
+				for _, value := range values {
+					if strings.Contains(out, value) {
+						t.Errorf("%s is left at depth %d in %s", value, depth, out)
+					}
+				}
+				if again, _ := s.Redact(out); again != out {
+					t.Errorf("redacted again %s becomes %s", out, again)
+				}
+				text = `{"output":` + strconv.Quote(text) + `}`
+			}
+		})
+	}
+}
+
+func TestFieldsAndCellsThatHoldNoSecretStay(t *testing.T) {
+	t.Parallel()
+	s := newScanner("", true)
+	for _, text := range []string{
+		"- name: DB_PASSWORD\n  valueFrom:\n    secretKeyRef: {name: db-credentials2, key: password}\n",
+		"- name: DB_PASSWORD\n  value: ${DB_PASSWORD}\n- name: API_TOKEN\n  value: \"{{ .Values.token }}\"\n",
+		"- name: password\n  description: the password\n- name: commit\n  value: 8f3a1c9be27d4056f1a2b3c4d5e6f70819a0b1c2\n",
+		`{ name: 'password', value: formPassword2 }`,
+		"Name:  \"password\",\nValue: userPassword2,\n",
+		`{"name":"password","value":"string"}`,
+		`"password": {"type": "string", "default": "changeme"}`,
+		`{"name":"token","value":null},{"name":"commit","value":"8f3a1c9be27d4056f1a2b3c4d5e6f70819a0b1c2"}`,
+		"| Password | the password of the user |\n| Token | string |\n",
+		"| flag | token |\n|---|---|\n| --all | `IDENT_2` |\n| -n | `NUMBER` |\n",
+		"| 1Password | `1password` | vault |\n",
+		"name,token,kind\nplus,PLUS,operator\nident,identifier,word\n",
+		"users, tokens, passwords\nand, of course, keys\n",
+		"INSERT INTO users (name, password) VALUES ($1, $2), (?, :password);\n",
+		"COPY t (id, token) FROM stdin;\n1\tword\n\\.\n",
+		"tokens := []string{\"first\", \"second2\"}\n",
+		"tokens: [IDENT, NUMBER, plus_token2]\n",
+		"secrets:\n  - name: db\n  - db-credentials\n",
+		"passwords: [password, \"changeme\"]\n",
+		"{\n\tname: \"token\",\n\tvalue: x2ExchangeSyntheticToken,\n}\n",
+		`"credentials": {"$ref": "CloudIntegrationsV1Credential"}`,
+		"if token.Kind == token.OPERATOR || a | b.secret2Value {\n",
+	} {
+		if out, counts := s.Redact(text); out != text {
+			t.Errorf("Redact(%q) = %q, %v", text, out, counts)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package secrets
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+)
+
+func TestSecretsThatTheirPlaceTellsAreRedacted(t *testing.T) {
+	t.Parallel()
+	s := newScanner("", true)
+	for n, text := range []string{
+		// what counts unless the environment says something else
+		"const secret = process.env.SECRET || '{{camel}}';", `const key = process.env.API_KEY ?? "{{alnum}}";`,
+		"token = os.getenv('TOKEN') or '{{alnum}}'", `pwd = getpass.getpass() or "{{camel}}"`,
+		"password: <%= ENV['X'] || '{{camel}}' %>", "password: ${RABBIT_PASSWORD:{{camel}}}", "X=${DB_PASSWORD:-{{weak}}}",
+		`@Value("${api.key:{{alnum}}}") String key;`, "secret = ENV['JWT_SECRET'] || '{{camel}}'",
+		// declarations with a type
+		`var password: String? = "{{weak}}"`, `char pass[] = "{{camel}}";`, `public string Password { get; set; } = "{{strongplain}}";`,
+		`password <- "{{camel}}"`, `const SECRET: &str = "{{alnum}}";`, `passwd := []byte("{{weak}}")`, `secretToken: String? = "{{alnum}}"`,
+		"password = '''{{weak}}'''", `config.pepper = '{{hex128}}'`,
+		// names and values that people choose
+		"db_pass: {{camel}}", "  admin_password = {{camel}}", "pw: {{camel}}", "LDAP_BIND_PW={{camel}}", "DB_PASSWORD={{word}}{{word}}",
+		// what is handed over by place
+		`DriverManager.getConnection(url, "app", "{{weak}}")`, `mysqli_connect("db", "root", "{{weak}}", "shop")`,
+		`pymysql.connect("db", "app", "{{camel}}", "shop")`, `new Sequelize('shop', 'app', '{{weak}}', {})`,
+		`DBI->connect($dsn, "app", "{{camel}}")`, `smtp.PlainAuth("", "ada@mail.test", "{{strongplain}}", "mail.test")`,
+		`http.basic_auth 'ada', '{{weak}}'`, `client.basic_auth("ada", Some("{{camel}}"))`, `db.auth("app", "{{camel}}")`,
+		`WiFi.begin("net", "{{camel}}");`, `creds = ("app", "{{camel}}")`,
+		`jwt.sign({ id }, '{{camel}}', { expiresIn: '1h' })`, `jwt.verify(t, "{{alnum}}")`, `jwt.encode(payload, "{{camel}}", algorithm="HS256")`,
+		`JWT.encode payload, '{{camel}}', 'HS256'`, `token.SignedString([]byte("{{camel}}"))`, `sessions.NewCookieStore([]byte("{{alnum}}"))`,
+		`secret := []byte("{{alnum}}")`, `new SecretKeySpec("{{alnum16}}".getBytes(), "AES")`, `.signWith(SignatureAlgorithm.HS256, "{{alnum}}")`,
+		`crypto.createCipheriv('aes-256-cbc', '{{alnum}}', iv)`, `openssl_encrypt($d, 'aes-256-cbc', '{{alnum}}')`,
+		`var key = Encoding.UTF8.GetBytes("{{alnum}}");`, `new AuthenticationHeaderValue("Bearer", "{{alnum}}")`,
+		`fill_in 'Password', with: '{{camel}}'`, `page.fill('input[type="password"]', '{{weak}}')`,
+		`cy.get('input[name=password]').type('{{strongplain}}')`,
+		// what programs print and people tell
+		"[password] => {{camel}}\n", `["password"]=> string(12) "{{weak}}"`, "{Username:app Password:{{camel}} Host:db}",
+		"A temporary password is generated for root@localhost: {{strongplain}}", "credentials: admin:{{weak}}\n", "SMTP_CREDENTIALS=ada:{{camel}}\n",
+		"log in with user admin and password {{weak}}", "it uses the password {{weak}} now", "use the api key {{alnum}} and go on",
+		"I set `DB_PASSWORD` to `{{weak}}`.", "$ pass show shop/db\n{{strongplain}}\n", "$ openssl rand -hex 32\n{{hex64}}\n",
+		"$ cat /run/secrets/db_password\n{{alnum16}}\n", "$ terraform output db_password\n\"{{strongplain}}\"\n",
+		`MNEMONIC="kor vel tum ran dok lim saf ber nor pel wim tas"`,
+	} {
+		t.Run(text, func(t *testing.T) {
+			t.Parallel()
+			m := maker{newRandom(uint64(n))}
+			leaked := []string{"kor vel tum"}
+			text := placeholder.ReplaceAllStringFunc(text, func(p string) string {
+				value, _ := m.value(p[2 : len(p)-2])
+				leaked = append(leaked, value)
+				return value
+			})
+			for _, text := range []string{text, "a line\n" + text + "\nanother\n", `{"output":` + strconv.Quote("x\n"+text+"\ny") + `}`} {
+				out, _ := s.Redact(text)
+				for _, value := range leaked {
+					if strings.Contains(out, value) {
+						t.Errorf("%s is left in %s", value, out)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestWhatStandsInTheirPlaceAndIsNoSecretStays(t *testing.T) {
+	t.Parallel()
+	s := newScanner("", true)
+	for _, text := range []string{
+		"const secret = process.env.SECRET || 'development-secret';", "token = token || 'none'", `if token == "" || name == "value1" {`,
+		"X=${DB_PASSWORD:-changeme} Y=${TOKEN:?is missing} Z=${TOKEN:0:12} W=${SECRET:-$OTHER}", "password: ${DB_PASSWORD}",
+		"key = os.getenv('API_KEY') or config.api_key", "password: hashedPassword", "pass: passThrough", "passwordKey: userPassword2",
+		"password: encodePassBase64", "secretToken: String? = null", "char pass[] = \"\";", "token: identifierToken12", "api_key: apiKeyHeader",
+		`token = "string1234"`, `"token": "item2024"`, "pw := newWriter(w)", "PASSWORD=$(pass show db)", "PASSWORD=password",
+		`DriverManager.getConnection(url, "app", password)`, `mysqli_connect("localhost", "root", "", "shop")`,
+		`smtp.PlainAuth("", user, password, "mail.example.com")`, `jwt.sign(payload, secret, { algorithm: 'HS256' })`,
+		`jwt.verify(token, publicKey, { algorithms: ['RS256'] })`, `createHmac('sha256', secret)`, `createCipheriv('aes-256-cbc', key, iv)`,
+		`secret := []byte("secret")`, `fill_in 'Password', with: password`, `page.fill('input[name="password"]', user.password)`,
+		"[password] => Array\n", "{Name:app Token:IDENT Value:x}", "credentials: include\n", "credentials: 'same-origin'\n",
+		"enter the user name and password below", "with the password field empty", "set `DB_PASSWORD` to `string`", "the token identifier and so on",
+		"use the api key from the settings-page-of-the-service", "$ cat secrets.go\npackage secrets\n", "$ pass show\nPassword Store\n",
+		"$ openssl rand -hex 32 > key\nok\n", "seed phrase: the words that you wrote down when you made your wallet must be kept with care",
+		"passphrase = \"enter the words here\"",
+	} {
+		if out, counts := s.Redact(text); out != text {
+			t.Errorf("Redact(%q) = %q, %v", text, out, counts)
+		}
+	}
+}

@@ -1,0 +1,281 @@
+package secrets
+
+import (
+	"slices"
+	"strings"
+)
+
+const (
+	maxCells     = 60 // columns of a table
+	maxHead      = 40 // bytes of a cell in either direction of a word that names a secret
+	maxCellWords = 3  // of a name in a cell
+)
+
+// headParts are what the head of a column must have one of, in lower case.
+var headParts = []string{
+	"pass", "pwd", "psk", "secret", "token", "credential", "apikey", "api_key", "api key", "api-key", "access_key",
+	"access key", "private_key", "private key",
+}
+
+// cell looks at a place where a part of a name ends, and reads the table if it is the head
+// of a column or the first cell of a row. A table has bars between its columns, as those
+// of Markdown and those that databases and other programs print, or it is of separated
+// values.
+func (a *apart) cell(at, end int) {
+	a.under(at, end)
+	start := at
+	for last := min(len(a.text), end+maxHead); end < last && cellChar[a.text[end]]; {
+		end++
+	}
+	for first := max(0, start-maxHead); start > first && cellChar[a.text[start-1]]; {
+		start--
+	}
+	bar := ""
+	for _, b := range bars {
+		if strings.HasPrefix(a.text[end:], b) || strings.HasSuffix(a.text[:start], b) {
+			bar = b
+		}
+	}
+	if bar == "" && !(end < len(a.text) && strings.IndexByte(separators+"\r\n", a.text[end]) >= 0 &&
+		(start == 0 || strings.IndexByte(separators+"\n", a.text[start-1]) >= 0)) {
+		return
+	}
+	from := lineStart(a.text, at)
+	if n := len(a.read); n > 0 && a.read[n-1] >= from {
+		return
+	}
+	a.read = append(a.read, from)
+	line := extent{from, lineEnd(a.text, end)}
+	if bar == "" {
+		a.columns(line)
+	} else {
+		a.barred(line, bar)
+	}
+}
+
+var bars = [...]string{"|", "│"}
+
+const separators = ",;\t"
+
+// cellChar tells what a name in a cell and the marks around it are made of.
+var cellChar = func() (set [256]bool) {
+	for c := range set {
+		set[c] = nameChar(byte(c)) || strings.IndexByte(" .*`\"':", byte(c)) >= 0
+	}
+	return set
+}()
+
+// barred reads a line of a table that has bars between its columns: a name and its value,
+// or the heads of columns.
+func (a *apart) barred(line extent, bar string) {
+	cells, closed := a.cells(line, bar)
+	if len(cells) < 2 {
+		return
+	}
+	for i := range cells {
+		cells[i] = trimExtent(a.text, cells[i], ":*`")
+	}
+	if name := cells[0].of(a.text); isCellName(name) && (closed || name == strings.ToUpper(name)) {
+		a.add(cells[0], cells[1])
+	}
+	if line.start > 0 {
+		above := extent{lineStart(a.text, line.start-1), line.start - 1}
+		if rule := isRule(above.of(a.text)); rule && above.start > 0 {
+			above = extent{lineStart(a.text, above.start-1), above.start - 1}
+			if above.start == above.end {
+				above.end = line.start - 1
+			}
+		}
+		if strings.Contains(above.of(a.text), bar) {
+			return // it is not the first one
+		}
+	}
+	at := line.end + 1
+	if at < len(a.text) && !closed && !isRule(a.text[at:lineEnd(a.text, at)]) {
+		return
+	}
+	for at < len(a.text) {
+		row := extent{at, lineEnd(a.text, at)}
+		at = row.end + 1
+		if isRule(row.of(a.text)) {
+			continue
+		}
+		if !strings.Contains(row.of(a.text), bar) {
+			return
+		}
+		if values, _ := a.cells(row, bar); len(values) > 0 {
+			a.below(cells, values)
+		}
+	}
+}
+
+// below pairs the cells of a row with the heads of their columns.
+func (a *apart) below(head, cells []extent) {
+	if len(head) != len(cells) {
+		return
+	}
+	for i, name := range head {
+		if n := name.of(a.text); isCellName(n) && isHead(n) {
+			a.add(name, cells[i])
+		}
+	}
+}
+
+func isHead(name string) bool {
+	lower := strings.ToLower(name)
+	return slices.ContainsFunc(headParts, func(part string) bool { return strings.Contains(lower, part) })
+}
+
+// isRule reports whether a line is drawn, between the head of a table and its rows.
+func isRule(line string) bool {
+	return len(line) >= 3 && strings.Trim(line, "+-=|: ─━═┼├┤┌┬┐└┴┘╞╪╡╒╤╕│>\t\r") == ""
+}
+
+// cells returns the cells of a row without the marks around what they hold, and whether
+// the row has a bar at both ends.
+func (a *apart) cells(line extent, bar string) (cells []extent, closed bool) {
+	row := strings.TrimSpace(line.of(a.text))
+	closed = strings.HasPrefix(row, bar) && strings.HasSuffix(row, bar)
+	for at := line.start; len(cells) < maxCells; {
+		end := strings.Index(a.text[at:line.end], bar)
+		last := end < 0
+		if end += at; last {
+			end = line.end
+		}
+		if cell := trimExtent(a.text, extent{at, end}, " \t\r*`\"'"); cell.start < cell.end || len(cells) > 0 && !last {
+			cells = append(cells, cell)
+		}
+		if at = end + len(bar); last {
+			break
+		}
+	}
+	for closed && len(cells) > 0 && cells[len(cells)-1].start == cells[len(cells)-1].end {
+		cells = cells[:len(cells)-1]
+	}
+	return cells, closed
+}
+
+// isCellName reports whether a cell may be a name: a few words of letters.
+func isCellName(cell string) bool {
+	words := 1
+	for i := range len(cell) {
+		if cell[i] == ' ' {
+			words++
+		} else if !nameChar(cell[i]) && cell[i] != '.' {
+			return false
+		}
+	}
+	return cell != "" && words <= maxCellWords
+}
+
+// columns reads the rows below a line of names.
+func (a *apart) columns(line extent) {
+	separator := byte(',')
+	for _, other := range []byte("\t;") {
+		if strings.IndexByte(line.of(a.text), other) >= 0 {
+			separator = other
+			break
+		}
+	}
+	head := a.split(line, separator)
+	if len(head) < 2 || slices.ContainsFunc(head, func(e extent) bool { return !isCellName(e.of(a.text)) }) {
+		return
+	}
+	for at := line.end + 1; at < len(a.text); {
+		end := lineEnd(a.text, at)
+		row := a.split(extent{at, end}, separator)
+		if len(row) != len(head) {
+			return
+		}
+		a.below(head, row)
+		at = end + 1
+	}
+}
+
+// split returns the cells of a line of separated values, which may be in quotes.
+func (a *apart) split(line extent, separator byte) []extent {
+	var cells []extent
+	for at := line.start; len(cells) < maxCells; {
+		end := at
+		if at < line.end && a.text[at] == '"' {
+			if i := strings.IndexByte(a.text[at+1:line.end], '"'); i >= 0 {
+				end = at + 1 + i
+			}
+		}
+		if i := strings.IndexByte(a.text[end:line.end], separator); i >= 0 {
+			end += i
+		} else {
+			end = line.end
+		}
+		cells = append(cells, trimExtent(a.text, extent{at, end}, " \t\r\"'"))
+		if at = end + 1; end == line.end {
+			break
+		}
+	}
+	return cells
+}
+
+// inserted reads the rows of SQL's INSERT, behind these words.
+func (a *apart) inserted(at int) {
+	open := strings.IndexByte(a.text[at:min(len(a.text), at+2*maxNameApart)], '(')
+	if open < 0 {
+		return
+	}
+	head, at := a.tuple(at + open)
+	if !slices.ContainsFunc(head, func(e extent) bool { return isHead(e.of(a.text)) }) {
+		return
+	}
+	at = skip(a.text, at, " \t\r\n")
+	if !strings.EqualFold(a.text[at:min(len(a.text), at+6)], "values") {
+		return
+	}
+	for at = skip(a.text, at+6, " \t\r\n"); at < len(a.text) && a.text[at] == '('; at = skip(a.text, at, ", \t\r\n") {
+		var row []extent
+		row, at = a.tuple(at)
+		a.below(head, row)
+	}
+}
+
+// tuple reads a list in parentheses and returns where it ends.
+func (a *apart) tuple(at int) (items []extent, end int) {
+	text := a.text
+	for at++; at < len(text) && len(items) < maxCells; at++ {
+		at = skip(text, at, " \t\r\n")
+		start := at
+		if at < len(text) && text[at] == '\'' {
+			for at++; at < len(text) && (text[at] != '\'' || at+1 < len(text) && text[at+1] == '\''); at++ {
+				if text[at] == '\\' || text[at] == '\'' {
+					at++
+				}
+			}
+		}
+		for at < len(text) && text[at] != ',' && text[at] != ')' {
+			at++
+		}
+		at = min(at, len(text))
+		items = append(items, trimExtent(text, extent{start, at}, " \t\r\n'\"`[]"))
+		if at < len(text) && text[at] == ')' {
+			return items, at + 1
+		}
+	}
+	return items, min(at, len(text))
+}
+
+// copied reads the rows of PostgreSQL's COPY, behind its words.
+func (a *apart) copied(at int) {
+	line := lineStart(a.text, at)
+	open := strings.LastIndexByte(a.text[line:at], '(')
+	if open < 0 {
+		return
+	}
+	head, _ := a.tuple(line + open)
+	for at = lineEnd(a.text, at) + 1; at < len(a.text); {
+		row := extent{at, lineEnd(a.text, at)}
+		cells := a.split(row, '\t')
+		if len(cells) != len(head) {
+			return
+		}
+		a.below(head, cells)
+		at = row.end + 1
+	}
+}

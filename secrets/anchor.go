@@ -39,6 +39,8 @@ const (
 	minLiteral    = 2   // bytes; a shorter literal stands everywhere
 	goodLiteral   = 4   // bytes; from here on, splitting an alternation gains nothing
 	maxSplits     = 2   // of alternations in alternations
+	longLiteral   = 6   // bytes; from here on, more of them are not worth more than so many literals
+	manyLiterals  = 12
 )
 
 // foldHazards are the letters that equal an ASCII letter without regard to case:
@@ -67,7 +69,7 @@ func locate(seq []*syntax.Regexp, splits int) (best []anchor, score int) {
 			if !ok {
 				break
 			}
-			if n := shortest(literals); n > score {
+			if n := shortest(literals); n > score && (score < longLiteral || len(literals) <= manyLiterals) {
 				score = n
 				best = []anchor{{literals: literals, path: []int{i}}}
 			}
@@ -123,8 +125,8 @@ func concat(seq []*syntax.Regexp) *syntax.Regexp {
 	return &syntax.Regexp{Op: syntax.OpConcat, Sub: slices.Clone(seq)}
 }
 
-// spell lists the lower-case strings that an expression matches, or a superset of
-// them, if they are few and in ASCII.
+// spell lists the strings that an expression matches, their ASCII letters in lower case,
+// or a superset of them, if they are few and no case of other letters is disregarded.
 func spell(re *syntax.Regexp) ([]string, bool) {
 	switch re.Op {
 	case syntax.OpEmptyMatch, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText,
@@ -133,10 +135,14 @@ func spell(re *syntax.Regexp) ([]string, bool) {
 	case syntax.OpLiteral:
 		var b strings.Builder
 		for _, c := range re.Rune {
-			if c > unicode.MaxASCII {
+			switch {
+			case c <= unicode.MaxASCII:
+				b.WriteByte(lowerASCII(byte(c)))
+			case re.Flags&syntax.FoldCase == 0:
+				b.WriteRune(c)
+			default:
 				return nil, false
 			}
-			b.WriteByte(lowerASCII(byte(c)))
 		}
 		return []string{b.String()}, b.Len() <= maxLiteral
 	case syntax.OpCharClass:

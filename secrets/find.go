@@ -53,28 +53,31 @@ func (b bitset) all() iter.Seq[int32] {
 	}
 }
 
-// search returns gitleaks' findings in text, those that appear once JSON's escape
-// sequences are resolved or lines that a terminal broke are joined, and those in what
-// is base64 in it, by the position of the secret.
+// search returns gitleaks' findings in text, those that appear once escape sequences,
+// references and escapes of URLs are resolved or lines that a terminal broke are joined,
+// and those in what is base64 in it, by the position of the secret.
 func (set *ruleSet) search(text string) []finding { return set.searchDeep(text, maxDepth) }
 
 func (set *ruleSet) searchDeep(text string, depth int) []finding {
 	found := set.find(text)
 	var more []finding
-	resolved, changed := resolve(text)
-	if changed {
-		for _, f := range set.find(resolved.text) {
-			more = append(more, resolved.place(f, text))
+	for _, read := range readings {
+		v, changed := read(text)
+		if !changed {
+			continue
+		}
+		for _, f := range set.find(v.text) {
+			more = append(more, v.place(f, text))
+		}
+		if depth > 0 {
+			for _, f := range set.findEncoded(v.text, depth-1) {
+				more = append(more, v.place(f, text))
+			}
 		}
 	}
 	more = append(more, set.findWrapped(text)...)
 	if depth > 0 {
 		more = append(more, set.findEncoded(text, depth-1)...)
-		if changed {
-			for _, f := range set.findEncoded(resolved.text, depth-1) {
-				more = append(more, resolved.place(f, text))
-			}
-		}
 	}
 	if len(more) == 0 {
 		return dropCovered(found)

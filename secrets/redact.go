@@ -42,6 +42,9 @@ func (set *ruleSet) redact(text string, counts Counts, known *knownSet) string {
 			if f.hidden != "" {
 				known.add(f.hidden, f.rule)
 			}
+			if f.rule.rank == rankExtra && strings.ContainsAny(text[start:end], `"'`) {
+				known.add(quotes.Replace(text[start:end]), f.rule)
+			}
 		}
 		spans = append(spans, known.occurrences(text)...)
 		if len(spans) == 0 {
@@ -52,6 +55,9 @@ func (set *ruleSet) redact(text string, counts Counts, known *knownSet) string {
 	return text
 }
 
+// quotes takes from a word of a shell the quotes that its parts stand in.
+var quotes = strings.NewReplacer(`"`, "", "'", "")
+
 // span is a part of a text that must go.
 type span struct {
 	start, end int
@@ -60,13 +66,56 @@ type span struct {
 
 // span returns what must go for a finding: its secret, or the whole match where
 // gitleaks takes a mere piece for the secret, as four digits of a UUID in a webhook's
-// URL, captured by a group that repeats.
+// URL, captured by a group that repeats. A token goes to its end.
 func (f finding) span(text string) (start, end int) {
+	start, end = f.strict(text)
+	if f.rule.rank == rankSpecific {
+		end = tokenEnd(text, start, end)
+	}
+	return start, end
+}
+
+// strict is span without what of a token goes on behind the finding.
+func (f finding) strict(text string) (start, end int) {
 	start, end = f.start, f.end
 	if start >= end || f.rule.fragment()[f.group] {
 		start, end = f.matchStart, f.matchEnd
 	}
 	return tidy(text, start, end)
+}
+
+// tokenEnd returns where the token ends that a span ends inside of. A rule that knows its
+// tokens by their beginning and a length takes the head of a longer one, whose tail would
+// stay.
+func tokenEnd(text string, start, end int) int {
+	if start >= end || end == len(text) || !wordChar(text[end-1]) {
+		return end
+	}
+	end = wordEnd(text, end)
+	for end < len(text) && text[end] == '.' {
+		next := wordEnd(text, end+1)
+		if next-end <= minRepeated || !strings.ContainsAny(text[end:next], "0123456789") {
+			break
+		}
+		end = next
+	}
+	return end
+}
+
+// wordEnd returns where the word of letters, digits, dashes and underscores ends that goes
+// on at an offset.
+func wordEnd(text string, at int) int {
+	end := at
+	for ; at < len(text) && (wordChar(text[at]) || text[at] == '-'); at++ {
+		if text[at] != '-' {
+			end = at + 1
+		}
+	}
+	return end
+}
+
+func wordChar(c byte) bool {
+	return c == '_' || c >= '0' && c <= '9' || lowerASCII(c) >= 'a' && lowerASCII(c) <= 'z'
 }
 
 // tidy keeps a span from tearing what surrounds it: quotes around a secret stay,

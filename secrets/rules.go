@@ -16,7 +16,13 @@ import (
 //go:generate go test -run ^TestTheBuiltInRulesAreThoseOfTheConfigurations$ -update .
 
 //go:embed extra.toml
-var extraConfig string
+var extraRules string
+
+//go:embed passwords.toml
+var passwordRules string
+
+// extraConfig is the built-in extra rules.
+var extraConfig = extraRules + "\n" + passwordRules
 
 // rank orders rules that see the same secret: the lowest names it.
 type rank int

@@ -95,7 +95,6 @@ var placed = []struct {
 	{"a node's address", "node-address", "URL=https://mainnet.infura.io/v3/", func(m maker) string { return m.text(hexes, 32) }, "\n"},
 	{"accounts", "wallet-key", `accounts: ["`, func(m maker) string { return "0x" + m.text(hexes, 64) }, `"]`},
 	{"a key of bytes", "byte-key", "SOLANA_KEYPAIR=[", byteList, "]\n"},
-	{"a user of an address", "url-token", "git remote set-url origin https://", func(m maker) string { return m.text(letters, 20) + "7" }, "@git.test/x.git"},
 	{"an id's secret in a call", "paired-secret", `Session("` + "AKI" + `AQ2W3E4R5T6Y7U2I3", "`, aws, `")`},
 	{"an id's secret on the next line", "paired-secret", `client("s3", "` + "AKI" + "AQ2W3E4R5T6Y7U2I3\",\n    \"", aws, "\")\n"},
 	{"an id's secret behind a colon", "paired-secret", "AKI" + "AQ2W3E4R5T6Y7U2I3:", aws, "\n"},
@@ -183,7 +182,7 @@ func TestWhatHasTheFormOfATokenOnlyStays(t *testing.T) {
 	for _, form := range []string{
 		"task-{hex32}", "disk-{hex40}", "cache-key-{hex32}", "restored cache-key-{hex32}-us", "{hex32}-users.json", "sk-fading-circle sk-spinner-three-bounce",
 		"secret_key_base secret_name_of_the_service", "pk_id pk_user_id", "pattern.{hex64}", "dp.state.next", "{sum43}/EAA{b64-90}/{b64-30}",
-		"infura.io/v3/YOUR-PROJECT-ID", "https://user@git.test/x.git", "https://my-long-user-name-here@git.test/x.git", "https://{hex32}@o1.ingest.test/4501",
+		"infura.io/v3/YOUR-PROJECT-ID", "https://user@git.test/x.git", "https://my-long-user-name-here@git.test/x.git",
 		"AKI" + "AIOSFODNN7EXAMPLE\n{hex40}x", "kubeadm join --token abcdef.0123456789abcdef", "docker login --username foo --password-stdin",
 		"docker login -u foo --password $TOKEN", "gpg --passphrase-file /run/secret1", "keytool -storepass changeit",
 		"redis-server --requirepass ${REDIS_PASSWORD}", "useradd -m dana -p $(openssl passwd -1)", "openssl enc -k $KEY", "set -x PATH /usr/local/bin2 $PATH",

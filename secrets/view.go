@@ -45,12 +45,16 @@ func (v view) place(f finding, text string) finding {
 	return f
 }
 
-// resolve reads text with JSON's escape sequences replaced by what they stand for, in
-// whatever depth of nesting: `\"` and `\\\"` become a quote. Transcripts hold much JSON
-// inside of JSON, where a key and its value are otherwise torn apart. It reports false if
-// there is no escape sequence.
+// resolve reads text with escape sequences replaced by what they stand for, in whatever
+// depth of nesting, and without those that colour a terminal: `\"` and `\\\"` become a
+// quote. Transcripts hold much JSON inside of JSON, where a key and its value are
+// otherwise torn apart. It reports false if there is no escape sequence.
 func resolve(text string) (view, bool) {
-	at := nextEscape(text, 0)
+	begins := `\`
+	if strings.IndexByte(text, escapeChar) >= 0 {
+		begins = `\` + string(escapeChar)
+	}
+	at := nextEscape(text, 0, begins)
 	if at < 0 {
 		return view{}, false
 	}
@@ -63,42 +67,93 @@ func resolve(text string) (view, bool) {
 			last++
 		}
 		// The run ends before the escaped character.
-		c, end := byte(0), last
-		if last < len(text) {
-			if c = escaped(text[last]); c == 0 && text[last] == 'u' && last+5 <= len(text) {
-				if c = codePoint(text[last+1 : last+5]); c != 0 {
-					end = last + 4
-				}
+		switch c, end := unescape(text, last); c {
+		case 0:
+		case escapeChar:
+			if length := sequence(text[end+1:]); length > 0 {
+				out = append(out, text[from:at]...)
+				from = end + 1 + length
+				v.mark(len(out), from)
+				last = from
 			}
-		}
-		if c != 0 {
+		default:
 			out = append(out, text[from:at]...)
-			v.marks = append(v.marks, mark{len(out), end})
+			v.mark(len(out), end)
 			out = append(out, c)
 			from = end + 1
 			last = from
 		}
-		at = nextEscape(text, last)
+		at = nextEscape(text, max(last, at+1), begins)
 	}
 	v.text = string(append(out, text[from:]...))
 	return v, len(v.marks) > 0
 }
 
-// nextEscape returns the next backslash before an escaped character or another
-// backslash.
-func nextEscape(text string, from int) int {
+// mark notes where an offset of the view is in the text.
+func (v *view) mark(at, raw int) {
+	if n := len(v.marks); n > 0 && v.marks[n-1].at == at {
+		v.marks[n-1].raw = raw
+		return
+	}
+	v.marks = append(v.marks, mark{at, raw})
+}
+
+// nextEscape returns the next escape character itself, or the next backslash before an
+// escaped character or another backslash. What it looks for first is in begins.
+func nextEscape(text string, from int, begins string) int {
 	for from < len(text) {
-		i := strings.IndexByte(text[from:], '\\')
+		i := strings.IndexAny(text[from:], begins)
 		if i < 0 || from+i+1 >= len(text) {
 			return -1
 		}
 		from += i
-		if c := text[from+1]; c == '\\' || c == 'u' || escaped(c) != 0 {
+		c := text[from+1]
+		if text[from] == escapeChar || c == '\\' || c == 'u' || c == 'x' || c == '0' || c == 'e' || escaped(c) != 0 {
 			return from
 		}
 		from++
 	}
 	return -1
+}
+
+// escapeChar begins what terminals obey.
+const escapeChar = '\x1b'
+
+// unescape returns what the characters from an offset on, behind a backslash, stand for,
+// and the offset of the last of them; 0 if that is nothing that matters here.
+func unescape(text string, at int) (c byte, last int) {
+	if at >= len(text) {
+		return 0, at
+	}
+	switch text[at] {
+	case escapeChar, 'e':
+		return escapeChar, at
+	case 'u':
+		return codePoint(text[at+1:], 4), at + 4
+	case 'x':
+		return codePoint(text[at+1:], 2), at + 2
+	case '0':
+		if strings.HasPrefix(text[at:], "033") {
+			return escapeChar, at + 2
+		}
+	}
+	return escaped(text[at]), at
+}
+
+// sequence returns the length of the terminal's sequence that text, behind the escape
+// character, begins with.
+func sequence(text string) int {
+	if !strings.HasPrefix(text, "[") {
+		return 0
+	}
+	at := 1
+	for at < len(text) && (text[at] >= '0' && text[at] <= '9' || text[at] == ';') {
+		at++
+	}
+	if at < len(text) && (text[at] == 'm' || text[at] == 'K') {
+		return at + 1
+	}
+	return 0
 }
 
 // escaped returns what a character after a backslash stands for; 0 if the pair is
@@ -115,17 +170,21 @@ func escaped(c byte) byte {
 	return 0
 }
 
-// codePoint returns the ASCII character of four hexadecimal digits, else 0.
-func codePoint(digits string) byte {
+// codePoint returns the character of so many hexadecimal digits if it is in ASCII and
+// printable, or the escape character, else 0.
+func codePoint(digits string, count int) byte {
+	if len(digits) < count {
+		return 0
+	}
 	n := 0
-	for i := range len(digits) {
+	for i := range count {
 		at := strings.IndexByte("0123456789abcdef", lowerASCII(digits[i]))
 		if at < 0 {
 			return 0
 		}
 		n = n<<4 | at
 	}
-	if n < ' ' || n > '~' {
+	if (n < ' ' || n > '~') && n != escapeChar {
 		return 0
 	}
 	return byte(n)

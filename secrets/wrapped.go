@@ -131,7 +131,7 @@ func (set *ruleSet) findJoined(text string, start int) (found []finding, last in
 		return pieces[i].text + offset - pieces[i].joined
 	}
 	for _, f := range set.find(joined) {
-		from, to := f.span(joined)
+		from, to := f.strict(joined)
 		over := false
 		for _, p := range pieces[1:] {
 			over = over || from < p.joined && p.joined < to

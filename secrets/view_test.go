@@ -1,0 +1,42 @@
+package secrets
+
+import "testing"
+
+func TestAViewHasWhatTheTextStandsForAndItsPlaces(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name       string
+		read       func(string) (view, bool)
+		text, want string
+	}{
+		{"JSON", resolve, `a\"b\nc\u003dd`, "a\"b\nc=d"},
+		{"JSON in JSON", resolve, `a\\\"b\\nc\\u003dd`, "a\"b\nc=d"},
+		{"what Go quotes", resolve, `\x22a\x20b\\x22`, `"a b"`},
+		{"what is no escape", resolve, `C:\windows \\server \d\s \xzz`, ""},
+		{"colours", resolve, "\x1b[1;32mname\x1b[0m: \x1b[Kvalue", "name: value"},
+		{"escaped colours", resolve, `\u001b[32mname\x1b[m: \033[31mval\e[0mue`, "name: value"},
+		{"an escape character that colours nothing", resolve, "a\x1bb\x1b", ""},
+		{"many colours", resolve, "\x1b[1m\x1b[2ma\x1b[0m\x1b[K\x1b[0mb", "ab"},
+		{"HTML", unmarked, "&quot;a&quot;:&#39;b&#x27;&lt;c&gt; &amp;amp;", `"a":'b'<c> &amp;`},
+		{"no references", unmarked, "a && b; &quota &lt c &#x1;", ""},
+		{"a URL", unquoted, "%7B%22a%22%3a%22b%22%7D%0Ac", "{\"a\":\"b\"}\nc"},
+		{"no escapes of a URL", unquoted, "100%3 %zz %2", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			v, changed := test.read(test.text)
+			if changed != (test.want != "") || changed && v.text != test.want {
+				t.Fatalf("read %q as %q, %v", test.text, v.text, changed)
+			}
+			for at := range len(v.text) {
+				raw := v.raw(at)
+				if raw < 0 || raw >= len(test.text) || at > 0 && raw <= v.raw(at-1) {
+					t.Fatalf("%q is at %d of %q", v.text[at:], raw, test.text)
+				}
+				if c := v.text[at]; c >= 'a' && c <= 'z' && test.text[raw] != c {
+					t.Errorf("%q is taken for %q", test.text[raw:], v.text[at:])
+				}
+			}
+		})
+	}
+}

@@ -15,7 +15,7 @@ const (
 	boundary = `(?:[\x60'"\s;]|\\[nr]|$)`
 	spaced   = `(?:\s|\z)`
 	wider    = `(?:[\x60'"\s;,)&<>\]}|\\:*]|[.!?](?:\s|$)|$)`
-	widest   = `(?:[^A-Za-z0-9+]|$)`
+	widest   = `(?:[^A-Za-z0-9+.]|\.(?:[^A-Za-z0-9]|$)|$)`
 
 	wordStart = `\b(`
 	tokenHead = `(?:\b|_|%[0-9A-Fa-f]{2})(` // emphasis of Markdown, an escape of an address

@@ -106,6 +106,8 @@ var placed = []struct {
 	{"docker", "command-password", "docker login --username deploy --password ", camel, " registry.test"},
 	{"svn", "command-password", "svn co --username dana --password ", camel, " https://svn.test/x"},
 	{"gpg", "command-password", "gpg --batch --passphrase ", camel, " -d x.gpg"},
+	{"jarsigner", "command-password", "jarsigner -keypass ", camel, " -keystore k.jks a.jar x\n"},
+	{"a header's key", "authorization-key", "Authorization: key=", func(m maker) string { return m.text(letters, 39) + "7" }, "\r\n"},
 	{"keytool", "command-password", "keytool -list -keystore k.jks -storepass ", camel, "\n"},
 	{"a cache", "command-password", "command: redis-server --requirepass ", camel, " --appendonly yes"},
 	{"a hash", "command-password", "useradd -p $(openssl passwd -1 ", camel, ") dana"},

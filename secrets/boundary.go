@@ -18,7 +18,7 @@ const (
 	widest   = `(?:[^A-Za-z0-9+.]|\.(?:[^A-Za-z0-9]|$)|$)`
 
 	wordStart = `\b(`
-	tokenHead = `(?:\b|_|%[0-9A-Fa-f]{2})(` // emphasis of Markdown, an escape of an address
+	tokenHead = `(?:\b|_|%[0-9A-Fa-f]{2}){1}(` // emphasis of Markdown, an escape of an address; {1} keeps anchors from being looked for in it
 )
 
 // asNames are the rules that take names of variables and of functions for secrets where

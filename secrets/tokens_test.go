@@ -32,7 +32,7 @@ var tokens = []struct {
 	{"platform-token", func(m maker) string { return "dp." + "st.prd." + m.text(letters, 43) }},
 	{"platform-token", func(m maker) string { return "NR" + "AK-" + m.text(uppers+numbers, 27) }},
 	{"platform-token", func(m maker) string { return "sq" + "p_" + m.text(hexes, 40) }},
-	{"platform-token", func(m maker) string { return "pa" + "t" + m.text(letters, 14) + "." + m.text(hexes, 64) }},
+	{"airtable-personnal-access-token", func(m maker) string { return "pa" + "t" + m.text(letters, 14) + "." + m.text(hexes, 64) }},
 	{"platform-token", func(m maker) string {
 		return "xox" + "c-" + m.text(numbers, 12) + "-" + m.text(numbers, 12) + "-" + m.text(numbers, 13) + "-" + m.text(hexes, 64)
 	}},

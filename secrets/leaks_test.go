@@ -70,6 +70,7 @@ var plain = map[string]struct {
 	"alnum": {letters, 32}, "alnum16": {letters, 16}, "alnum33": {letters, 33}, "alnum40": {letters, 40}, "alnum68": {letters, 68},
 	"alnum17": {letters, 17}, "alnum22": {letters, 22}, "alnum24": {letters, 24}, "alnum35": {letters, 35},
 	"base32": {uppers + "234567", 32}, "bech58": {"QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L", 58}, "slackteam": {uppers + numbers, 9},
+	"alnum48": {letters, 48}, "alnum107": {letters, 107}, "bech58lower": {"qpzry9x8gf2tvdw0s3jn54khce6mua7l", 58},
 	"lower26": {lowers + numbers, 26}, "base64url43": {letters + "-_", 43}, "crypt8": {crypted, 8}, "crypt22": {crypted, 22},
 	"hex32": {hexes, 32}, "hex40": {hexes, 40}, "hex64": {hexes, 64}, "hex128": {hexes, 128}, "aws": {letters + "/+", 40},
 }
@@ -120,6 +121,8 @@ func (m maker) value(kind string) (string, []string) {
 		return one(m.base64(48))
 	case "b64weak":
 		return one(base64.StdEncoding.EncodeToString([]byte(m.word(3) + m.text(numbers, 2))))
+	case "discord":
+		return one("M" + m.text(letters, 23) + "." + m.text(letters, 6) + "." + m.text(letters, 27))
 	case "basic":
 		return one(base64.StdEncoding.EncodeToString([]byte(m.word(2) + ":" + m.strong("!#%"))))
 	case "uuid":

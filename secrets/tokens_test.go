@@ -101,7 +101,7 @@ var placed = []struct {
 	{"an id's secret in a list", "paired-secret", "me," + "AKI" + "AQ2W3E4R5T6Y7U2I3,", aws, ",https://console.test\n"},
 	{"an id's secret behind a date", "paired-secret", "ACCESSKEY\t" + "AKI" + "AQ2W3E4R5T6Y7U2I3\t2026-01-14T09:12:44Z\t", aws, "\tActive\n"},
 	{"an answer to a question", "paired-secret", "AWS Secret Access Key [None]: ", aws, "\n"},
-	{"a table", "paired-secret", "||  SecretAccessKey |  ", aws, "   ||\n"},
+	{"a table", "aws-secret-access-key", "||  SecretAccessKey |  ", aws, "   ||\n"},
 	{"an account's token", "paired-secret", `new Client("` + "A" + "C0123456789abcdef0123456789abcdef\", \"", func(m maker) string { return m.text(hexes, 32) }, `")`},
 	{"docker", "command-password", "docker login --username deploy --password ", camel, " registry.test"},
 	{"svn", "command-password", "svn co --username dana --password ", camel, " https://svn.test/x"},

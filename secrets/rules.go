@@ -59,7 +59,9 @@ type ruleSet struct {
 
 // BuiltIn is the text of all built-in rules: as long as it stays the same, they find the
 // same. It costs nothing, where a Scanner would have to compile them.
-func BuiltIn() string { return config.DefaultConfig + extraConfig + "\n# boundary: " + wider + "\n" }
+func BuiltIn() string {
+	return config.DefaultConfig + extraConfig + "\n# boundary: " + wider + widest + tokenHead + "\n"
+}
 
 // loadRules returns gitleaks' default rules, the built-in extra ones if wanted, a
 // person's own, and a project's.

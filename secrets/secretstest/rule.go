@@ -59,7 +59,12 @@ func Rules(configs ...string) ([]Rule, error) {
 		if err := v.Unmarshal(&c); err != nil {
 			return nil, err
 		}
-		all.Rules, all.Allowlists = append(all.Rules, c.Rules...), append(all.Allowlists, c.Allowlists...)
+		for _, r := range c.Rules {
+			if r.Regex != "" || r.Path != "" { // another only adds to one of the same id
+				all.Rules = append(all.Rules, r)
+			}
+		}
+		all.Allowlists = append(all.Allowlists, c.Allowlists...)
 	}
 	whole, err := all.Translate()
 	if err != nil {

@@ -94,6 +94,8 @@ func TestFieldsAndCellsThatHoldNoSecretStay(t *testing.T) {
 		"| 1Password | `1password` | vault |\n",
 		"name,token,kind\nplus,PLUS,operator\nident,identifier,word\n",
 		"users, tokens, passwords\nand, of course, keys\n",
+		"apt\tbase-files\t12.4\napt\tpasswd\t4.13.1\napt\tlibx11-6:amd64\t1.8.4-2\napt\tpyth3n-token2\t9.1\n",
+		"            'Test::Event::Pass'    => '1.302190',\n",
 		"INSERT INTO users (name, password) VALUES ($1, $2), (?, :password);\n",
 		"COPY t (id, token) FROM stdin;\n1\tword\n\\.\n",
 		"tokens := []string{\"first\", \"second2\"}\n",

@@ -347,7 +347,7 @@ var builtIn = specs{
 		{all: false, elsewhere: false, regexes: []string{`^[A-Za-z_]+\.`, `\.[A-Za-z_]+$`}},
 		{all: false, elsewhere: false, regexes: []string{"^[A-Za-z]+$"}},
 		{all: false, elsewhere: false, regexes: []string{"^[A-Za-z]+$"}},
-		{all: false, elsewhere: false, regexes: []string{`^["']?[A-Za-z]+(?:[ _.:,/-]+[A-Za-z]+)*[.:,;!?]?\\*["']?$`, `^["']?(?:[A-Za-z_]\w*(?:\.|::|->|\?\.))+[A-Za-z_]\w*\\*["']?$`, `^["']?(?:(?:/[\w.@-]+)+/?$|/$|\./|\.\./|~/|[A-Za-z]:\\|[a-z]+://|file:|\^)`, `\w\(|\)$|^["']?[A-Za-z_][\w.]*\[|=>|&&|\|\|`, `(?i:\b(?:required|confirmed|nullable|min|max|length|minlength|maxlength):)`, `^["']?\d{1,2}\\*["']?$`, `^["']?[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\\*["']?$`}},
+		{all: false, elsewhere: false, regexes: []string{`^["']?[A-Za-z]+(?:[ _.:,/-]+[A-Za-z]+)*[.:,;!?]?\\*["']?$`, `^["']?(?:[A-Za-z_]\w*(?:\.|::|->|\?\.))+[A-Za-z_]\w*\\*["']?$`, `^["']?(?:(?:/[\w.@-]+)+/?$|/$|\./|\.\./|~/|[A-Za-z]:\\|[a-z]+://|file:|\^)`, `\w\(|\)$|^["']?[A-Za-z_][\w.]*\[|=>|&&|\|\|`, `(?i:\b(?:required|confirmed|nullable|min|max|length|minlength|maxlength):)`, `^["']?\d{1,2}\\*["']?$`, `^["']?v?\d{1,6}(?:\.\d{1,9}){1,3}["']?$`, `^["']?[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\\*["']?$`}},
 		{all: false, elsewhere: false, regexes: []string{`^abcdef\.0123456789abcdef$`}},
 		{all: false, elsewhere: false, regexes: []string{"^[A-Za-z]+(?:[-_./:][A-Za-z]+)*$", `^\d{1,5}$`, `^(?:/|\./|\.\./|~)`, "^(?:file|env|fd|stdin|pass):", `\.(?:txt|json|ya?ml|gpg|pem|key|env|conf)$`}},
 		{all: false, elsewhere: false, regexes: []string{"^[a-z]+(?:[-_./:][a-z]+)*$", "^[A-Z_]+$"}},

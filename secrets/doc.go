@@ -6,7 +6,8 @@
 // Read scanner.go first (the API), then find.go (from a text to findings),
 // verdict.go (gitleaks' judgement of one match), window.go with anchor.go and
 // dfa.go (why that is fast and exact), view.go, markup.go, encoded.go and wrapped.go (other
-// ways to read a text), redact.go (from findings to a text without them) and disguise.go
+// ways to read a text), apart.go with records.go, tables.go and lists.go (names and values that
+// stand apart), redact.go (from findings to a text without them) and disguise.go
 // (the forms in which a secret stands elsewhere). The package's own rules are in extra.toml
 // and passwords.toml.
 package secrets

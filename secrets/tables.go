@@ -168,7 +168,8 @@ func isCellName(cell string) bool {
 	return cell != "" && words <= maxCellWords
 }
 
-// columns reads the rows below a line of names.
+// columns reads the rows below a line of names, which is the first of its table: a word
+// that names a secret may stand in any row.
 func (a *apart) columns(line extent) {
 	separator := byte(',')
 	for _, other := range []byte("\t;") {
@@ -180,6 +181,12 @@ func (a *apart) columns(line extent) {
 	head := a.split(line, separator)
 	if len(head) < 2 || slices.ContainsFunc(head, func(e extent) bool { return !isCellName(e.of(a.text)) }) {
 		return
+	}
+	if line.start > 0 {
+		above := extent{lineStart(a.text, line.start-1), line.start - 1}
+		if len(a.split(above, separator)) == len(head) {
+			return
+		}
 	}
 	for at := line.end + 1; at < len(a.text); {
 		end := lineEnd(a.text, at)

@@ -39,7 +39,7 @@ var ids = []string{
 	"blob:https://app.test/{uuid}", "urn:uuid:{uuid}", "{uuidupper}", "{{uuid}}", "GUID {hex32}", "device {mac}",
 	"\"prompt_cache_key\":\"{uuid}\"", "\"turn_id\":\"{uuid}\"", "\"leafUuid\":\"{uuid}\"", "conversation {uuid}", "thread_{alnum24}",
 	"golang.org/x/oauth2 v0.24.0 h1:{sum256}", "cloud.google.com/go/auth v0.9.3/go.mod h1:{sum256}", "modernc.org/token v1.1.0 h1:{sum256}",
-	"github.com/hashicorp/vault/api v1.29.4 h1:{sum256}", "key={uuid}", `"key": "{uuid}"`, `data-key="{uuid}"`, `"ChangeToken": "{uuid}"`, "client_request_token = {uuid}",
+	"github.com/hashicorp/vault/api v1.29.4 h1:{sum256}", "key={uuid}", `"key": "{uuid}"`, `data-key="{uuid}"`, `"ChangeToken": "{uuid}"`, `<li data-key="{nano21}">`, `"token": "vault:secret/data/{lower5}#password"`, "DB_PASSWORD: '@Microsoft.KeyVault(SecretUri=https://x/{hex32})'", "client_request_token = {uuid}",
 	"verify_key: {hex64}", "restore-keys: npm-{hex16}", `"key":"01{crockford24}"`,
 	"openapi_spec_hash: {hex32}", "api_version_hash = {hex40}", "accessibility_hash: {hex32}",
 }

@@ -61,6 +61,7 @@ endif
 
 test: lint ## vet, staticcheck, and every test under the race detector
 	go test -race -timeout 25m $(PACKAGES)
+	go test -run '^TestSameFindings' ./secrets
 	.ci/forbidden
 
 lint: $(STATICCHECK) ## gofmt, vet, staticcheck

@@ -48,7 +48,17 @@ func newDetector(t testing.TB) *detect.Detector {
 	return d
 }
 
+// compares is for tests that gitleaks' detector spends minutes in when the race detector
+// watches it. They start no goroutine of ours.
+func compares(t *testing.T) {
+	t.Helper()
+	if raced {
+		t.Skip("under the race detector, most of its time is gitleaks' own: `make test` runs it without")
+	}
+}
+
 func TestSameFindingsAsGitleaksOnSecretsOfEveryRuleInEveryContext(t *testing.T) {
+	compares(t)
 	d, set := newDetector(t), mustLoad(t, false)
 	rounds := 2
 	if os.Getenv("MEMOIR_THOROUGH") != "" {
@@ -93,6 +103,7 @@ var glue = []string{
 }
 
 func TestSameFindingsAsGitleaksOnMixedAndDamagedTexts(t *testing.T) {
+	compares(t)
 	d, set := newDetector(t), mustLoad(t, false)
 	rounds := 2000
 	if os.Getenv("MEMOIR_THOROUGH") != "" {
@@ -147,6 +158,7 @@ func TestSameFindingsAsGitleaksOnMixedAndDamagedTexts(t *testing.T) {
 }
 
 func TestSameFindingsAsGitleaksOnTheCorpus(t *testing.T) {
+	compares(t)
 	texts := corpusTexts(t)
 	d, set := newDetector(t), mustLoad(t, false)
 	findings := 0

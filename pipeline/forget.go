@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"slices"
 	"time"
@@ -132,7 +133,7 @@ func (r *run) forgetIn(ctx context.Context, id string, f *store.Forgetting) (For
 		return out, err
 	}
 	out.Name, out.Generation = row.Name, int(row.Generation)
-	began := false
+	began, deadline := false, time.Now().Add(r.opts.Wait)
 	for round := 1; ; round++ {
 		err := r.holding(ctx, id, r.opts.Wait, func(ctx context.Context, claim *store.ProjectClaim) error {
 			if f != nil && !began {
@@ -144,6 +145,12 @@ func (r *run) forgetIn(ctx context.Context, id string, f *store.Forgetting) (For
 			}
 			return r.withdraw(ctx, row, claim, &out)
 		})
+		if memoir.CodeOf(err) == memoir.CodeLeaseLost { // to a process that clears the project, which is over soon
+			if time.Now().Before(deadline) && ctx.Err() == nil {
+				continue
+			}
+			err = memoir.Errorf(memoir.CodeBusy, "wait for it, for instance with --wait", "busy: %w", err)
+		}
 		if memoir.CodeOf(err) == memoir.CodeBusy {
 			out.Outcome, out.Detail = OutcomeBusy, err.Error()
 		}
@@ -159,7 +166,7 @@ func (r *run) forgetIn(ctx context.Context, id string, f *store.Forgetting) (For
 	err = r.holding(ctx, id, max(r.opts.Wait, finishWithin), func(ctx context.Context, claim *store.ProjectClaim) error {
 		return r.settleForgetting(ctx, row, claim, &out)
 	})
-	if memoir.CodeOf(err) == memoir.CodeBusy {
+	if code := memoir.CodeOf(err); code == memoir.CodeBusy || code == memoir.CodeLeaseLost {
 		err = memoir.Errorf(memoir.CodeBusy, "the next `memoir run` finishes it", "its memory forgot, and what is left to clear away waits: %w", err)
 	}
 	return out, err
@@ -183,7 +190,7 @@ func (r *run) holding(ctx context.Context, id string, wait time.Duration, do fun
 			})
 			defer release()
 			defer r.letGo(ctx, claim)
-			return do(held, &claim)
+			return r.lostTo(ctx, &claim, do(held, &claim))
 		}
 		if memoir.CodeOf(err) != memoir.CodeBusy {
 			return err
@@ -197,6 +204,18 @@ func (r *run) holding(ctx context.Context, id string, wait time.Duration, do fun
 		case <-time.After(min(200*time.Millisecond, wait)):
 		}
 	}
+}
+
+// lostTo makes an error of a lost lease of one that says that files are gone, if the claim
+// is: another process removed both.
+func (r *run) lostTo(ctx context.Context, claim *store.ProjectClaim, err error) error {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if held, asked := r.store.ExtendProject(ctx, *claim, r.leaseUntil(r.phase2Lease())); asked != nil || held {
+		return err
+	}
+	return memoir.Errorf(memoir.CodeLeaseLost, memoir.HintOf(err), "the project was cleared meanwhile: %w", err)
 }
 
 // withdraw publishes a generation without what was forgotten.

@@ -95,7 +95,8 @@ var old = once(func(t *testing.T) (o struct{ sessions, home string }) {
 	must(t, err)
 	removeAtTheEnd(dir)
 	o.sessions, o.home = filepath.Join(dir, "sessions"), filepath.Join(dir, "home")
-	must(t, errors.Join(os.CopyFS(o.sessions, os.DirFS(sessions)), os.CopyFS(o.home, os.DirFS(home))))
+	must(t, errors.Join(os.CopyFS(o.sessions, os.DirFS(sessions)), os.CopyFS(o.home, os.DirFS(home)),
+		os.RemoveAll(sessions))) // which goes with the test that asked first, and is to be gone for all
 	try := newTorture(t, o.sessions, o.home).trial(t)
 	if out, err := try.run(""); err != nil {
 		t.Fatalf("%v: %s", err, out.stderr)

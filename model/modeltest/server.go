@@ -44,11 +44,13 @@ type Call struct {
 type Server struct {
 	URL string // of the server's root; a format adds its path
 
-	mu    sync.Mutex
-	reply func(n int, c Call) Step
-	calls []Call
-	used  memoir.Usage
-	stop  chan struct{}
+	mu      sync.Mutex
+	reply   func(n int, c Call) Step
+	calls   []Call
+	used    memoir.Usage
+	writing int // answers that are being written
+	written *sync.Cond
+	stop    chan struct{}
 }
 
 // format writes the answer of a step to a call, and says which tokens it told.
@@ -58,6 +60,7 @@ type format func(w http.ResponseWriter, c Call, s Step) memoir.Usage
 func serve(t testing.TB, f format, reply func(n int, c Call) Step) *Server {
 	t.Helper()
 	s := &Server{reply: reply, stop: make(chan struct{})}
+	s.written = sync.NewCond(&s.mu)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
@@ -112,11 +115,19 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, f format, c Call
 		_ = http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler)
 	}
-	used := f(w, c, step)
-	used.Calls = 1
 	s.mu.Lock()
-	s.used = s.used.Add(used)
+	s.writing++
 	s.mu.Unlock()
+	var used memoir.Usage
+	defer func() { // also where writing is broken off
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.used = s.used.Add(used)
+		s.writing--
+		s.written.Broadcast()
+	}()
+	used = f(w, c, step)
+	used.Calls = 1
 }
 
 // Calls returns what was asked, in order.
@@ -130,6 +141,9 @@ func (s *Server) Calls() []Call {
 func (s *Server) Used() memoir.Usage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for s.writing > 0 { // who was answered may ask before that is counted
+		s.written.Wait()
+	}
 	return s.used
 }
 

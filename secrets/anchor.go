@@ -18,7 +18,8 @@ import (
 // to ASCII (foldHazards) are taken for those.
 type anchor struct {
 	literals []string
-	path     []int // how to come to it: see parts
+	path     []int     // how to come to it: see parts
+	behind   []byteSet // what may stand behind a literal: see behind
 }
 
 // parts returns what stands before an anchor's literal, and the literal, exactly, with
@@ -60,6 +61,10 @@ func foldsTo(c rune) byte {
 // match anywhere.
 func anchorsOf(tree *syntax.Regexp) []anchor {
 	anchors, _ := locate(flatten(tree), maxSplits)
+	for i := range anchors {
+		_, from := parts(tree, anchors[i].path)
+		anchors[i].behind = behind(from, anchors[i].literals)
+	}
 	return anchors
 }
 
@@ -99,7 +104,7 @@ func locate(seq []*syntax.Regexp, splits int) (best []anchor, score int) {
 				break
 			}
 			for _, a := range some {
-				all = append(all, anchor{a.literals, slices.Concat([]int{i, which}, a.path)})
+				all = append(all, anchor{literals: a.literals, path: slices.Concat([]int{i, which}, a.path)})
 			}
 			least = min(least, n)
 		}

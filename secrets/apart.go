@@ -9,10 +9,37 @@ import (
 // of a record, or a column's head and a cell below it. Rules know names that stand right
 // before their values. apart reads them that way: as lines of `"name":"value"`.
 type apart struct {
-	text   string
-	lines  strings.Builder
-	values []segment
-	read   []int // where lines begin that were read as a table's
+	text    string
+	at      textLines
+	names   stretch // without an end of a name
+	scalars stretch // without an end of a value
+	items   stretch // without an end of a line
+	parts   stretch // without an end of a tuple's item
+	tabs    stretch
+	halves  stretch // without a semicolon
+	words   stretch // of a name's characters alone
+	lines   strings.Builder
+	values  []segment
+	known   map[pairing]bool
+	tables  []grid
+	head    int // where the last line begins that was read as a table's head, -1: none was
+	list    int // where the last name ends that was looked at as a list's
+}
+
+// pairing is what add and addBare were told.
+type pairing struct {
+	name          string
+	start, length int // of the value
+	bare          bool
+}
+
+func newApart(text string) *apart {
+	return &apart{
+		text: text, at: newTextLines(text), head: -1, list: -1,
+		names: stretch{stops: nameStops}, scalars: stretch{stops: valueStops}, items: stretch{stops: lineStops},
+		parts: stretch{stops: tupleStops}, words: stretch{stops: wordStops},
+		tabs: stretch{stops: tabStops}, halves: stretch{stops: halfStops},
+	}
 }
 
 // segment says which part of the lines is a value, and where in the text that is.
@@ -23,6 +50,7 @@ const (
 	maxValue     = 4096 // bytes of a value
 	maxRecord    = 600  // bytes of a record that are looked at, in either direction
 	maxFields    = 8    // fields of a record, or lines, in either direction
+	maxGrowth    = 32   // times the text's length: what names and values together come to
 )
 
 // nameParts are what a name must have one of, in lower case, to be worth a look.
@@ -56,9 +84,9 @@ var spotWords = func() map[string]spotKind {
 	return words
 }()
 
-// findApart returns the findings in values that stand apart from their names.
-func (set *ruleSet) findApart(text string, spots []spot) []finding {
-	a := apart{text: text}
+// readApart reads the names and values of a text that stand apart.
+func readApart(text string, spots []spot) *apart {
+	a := newApart(text)
 	for _, s := range spots {
 		switch s.kind {
 		case fieldSpot:
@@ -71,6 +99,16 @@ func (set *ruleSet) findApart(text string, spots []spot) []finding {
 			a.copied(s.start)
 		}
 	}
+	a.readTables()
+	return a
+}
+
+// findApart returns the findings in values that stand apart from their names.
+func (set *ruleSet) findApart(text string, spots []spot) []finding {
+	if len(spots) == 0 {
+		return nil
+	}
+	a := readApart(text, spots)
 	if len(a.values) == 0 {
 		return nil
 	}
@@ -101,7 +139,7 @@ func (e extent) of(text string) string { return text[e.start:e.end] }
 func (a *apart) add(name, value extent) {
 	value = trimExtent(a.text, value, " \t\r")
 	n, v := name.of(a.text), value.of(a.text)
-	if !worth(n) || v == "" || strings.EqualFold(n, v) || len(v) > maxValue || strings.ContainsAny(v, "\"\n") {
+	if !worth(n) || v == "" || strings.EqualFold(n, v) || len(v) > maxValue || strings.ContainsAny(v, "\"\n") || !a.isNew(n, value, false) {
 		return
 	}
 	a.lines.WriteString(`"` + n + `":"`)
@@ -113,12 +151,29 @@ func (a *apart) add(name, value extent) {
 func (a *apart) addBare(name, value extent) {
 	value = trimExtent(a.text, value, " \t\r")
 	n, v := name.of(a.text), value.of(a.text)
-	if !worth(n) || v == "" || len(v) > maxValue || strings.ContainsAny(v, "\"'`\n(") || humped(v) {
+	if !worth(n) || v == "" || len(v) > maxValue || strings.ContainsAny(v, "\"'`\n(") || humped(v) || !a.isNew(n, value, true) {
 		return
 	}
 	a.lines.WriteString(n + ": ")
 	a.values = append(a.values, segment{a.lines.Len(), value.start, len(v)})
 	a.lines.WriteString(v + "\n")
+}
+
+// isNew reports whether a name and a value come together for the first time. Where names
+// stand close to one another, many of them see the same value, or values that overlap.
+func (a *apart) isNew(name string, value extent, bare bool) bool {
+	if a.lines.Len() > maxGrowth*len(a.text) {
+		return false
+	}
+	p := pairing{name, value.start, value.end - value.start, bare}
+	if a.known[p] {
+		return false
+	}
+	if a.known == nil {
+		a.known = map[pairing]bool{}
+	}
+	a.known[p] = true
+	return true
 }
 
 // humped reports whether a value is a name in camel case: each capital begins a word.
@@ -156,49 +211,4 @@ func trimExtent(text string, e extent, cut string) extent {
 		e.end--
 	}
 	return e
-}
-
-// lineStart returns where the line begins that an offset is in. A text inside of a string
-// of JSON begins behind the string's quote.
-func lineStart(text string, at int) int {
-	start := strings.LastIndexByte(text[:at], '\n') + 1
-	for _, opening := range []string{`":"`, `": "`} {
-		if i := strings.LastIndex(text[start:at], opening); i >= 0 {
-			start += i + len(opening)
-		}
-	}
-	return start
-}
-
-// lineEnd returns where the line ends that an offset is in. A text inside of a string of
-// JSON ends before the string's quote.
-func lineEnd(text string, at int) int {
-	end := len(text)
-	if i := strings.IndexByte(text[at:], '\n'); i >= 0 {
-		end = at + i
-	}
-	for i := at; i < end; i++ {
-		quote := strings.IndexByte(text[i:end], '"')
-		if quote < 0 {
-			break
-		}
-		if i += quote; closes(text[i+1 : end]) {
-			return i
-		}
-	}
-	return end
-}
-
-// closes reports whether a quote before this text ends a string of JSON.
-func closes(after string) bool {
-	if after != "" && (after[0] == '}' || after[0] == ']') {
-		return true
-	}
-	after, comma := strings.CutPrefix(after, ",")
-	after, quote := strings.CutPrefix(strings.TrimLeft(after, " "), `"`)
-	n := 0
-	for n < len(after) && nameChar(after[n]) {
-		n++
-	}
-	return comma && quote && strings.HasPrefix(after[n:], `":`)
 }

@@ -50,6 +50,13 @@ func TestValuesThatStandApartFromTheirNamesAreRedacted(t *testing.T) {
 		{"a list of one line", "api_tokens: [{{hex40}}, {{alnum}}]\n"},
 		{"several of one kind", "api_tokens: { first: {{hex40}}, other: \"{{alnum}}\" }\n"},
 		{"a row with a colon", "| Password: | {{strongplain}} |\n"},
+		{"a field's kind", `{"type":"password","value":"{{weak}}","temporary":false}`},
+		{"an element with attributes", "<String>\n<Key>Password</Key>\n<Value ProtectInMemory=\"True\">{{weak}}</Value>\n</String>\n"},
+		{"a record of a database", "-[ RECORD 1 ]-+-----\nid            | 7\nclient_secret | {{alnum40}}\n"},
+		{"a row whose last cell is empty", " id | api_key | reset\n----+---------+-------\n  1 | {{hex40}} |\n"},
+		{"a table of a wiki", "|| env || user || password ||\n| stage | ada | {{weak}} |\n"},
+		{"a variable's default behind its meaning", "| Variable | Meaning | Default |\n|---|---|---|\n| `DB_PASSWORD` | what opens it | `{{weak}}` |\n"},
+		{"a list of a database", "id|token\n1|{{alnum40}}\n2|{{hex40}}\n"},
 		{"copied rows", "COPY public.keys (id, name, secret) FROM stdin;\n1\tci\t{{alnum40}}\n2\tcd\t{{alnum40}}\n\\.\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -2,6 +2,8 @@ package secrets
 
 import (
 	"regexp/syntax"
+	"strconv"
+	"strings"
 	"testing"
 
 	"memoir/secrets/secretstest"
@@ -86,5 +88,22 @@ func BenchmarkFirstSmallText(b *testing.B) {
 		"\tpassword := os.Getenv(\"DB_PASSWORD\")\n\treturn open(token, password) // curl -u is for tests\n"
 	for b.Loop() {
 		newScanner("", true).Redact(text)
+	}
+}
+
+// BenchmarkLongLines reads texts that repeat a name: what one takes by the byte may not grow
+// with its length.
+func BenchmarkLongLines(b *testing.B) {
+	s := newScanner("", true)
+	for _, piece := range append(longLines, "--pwd=&quot;", "cGFzc3dvcmQ9c2VjcmV0\n", "password=Xy12zQ9!ab ", "_AKI"+"AQYLPMN5HHHFPZAM2") {
+		for _, size := range []int{16 << 10, 128 << 10} {
+			text := strings.Repeat(piece, size/len(piece))
+			b.Run(strconv.Quote(piece)+"/"+strconv.Itoa(size>>10), func(b *testing.B) {
+				b.SetBytes(int64(len(text)))
+				for b.Loop() {
+					s.Redact(text)
+				}
+			})
+		}
 	}
 }

@@ -14,8 +14,8 @@ import (
 const (
 	boundary = `(?:[\x60'"\s;]|\\[nr]|$)`
 	spaced   = `(?:\s|\z)`
-	wider    = `(?:[\x60'"\s;,)&<>\]}|\\:*]|[.!?](?:\s|$)|$)`
-	widest   = `(?:[^A-Za-z0-9+.]|\.(?:[^A-Za-z0-9]|$)|$)`
+	wider    = `(?:[\x60'"\s;,)&<>\]}|\\:*]|[.!?](?:[\x60'"\s)]|$)|$)`
+	widest   = `(?:[^A-Za-z0-9+.(]|\.(?:[^A-Za-z0-9]|$)|$)`
 
 	wordStart = `\b(`
 	tokenHead = `(?:\b|_|%[0-9A-Fa-f]{2}){1}(` // emphasis of Markdown, an escape of an address; {1} keeps anchors from being looked for in it

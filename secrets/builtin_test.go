@@ -81,7 +81,12 @@ func write(t *testing.T, s specs) []byte {
 		if r.places != nil {
 			b.WriteString(", places: []anchor{")
 			for _, a := range r.places {
-				fmt.Fprintf(&b, "{literals: []string{%s}, path: %#v}, ", quoted(a.literals), a.path)
+				fmt.Fprintf(&b, "{literals: []string{%s}, path: %#v", quoted(a.literals), a.path)
+				for i, set := range a.behind {
+					b.WriteString([]string{", behind: []byteSet{", ", "}[min(i, 1)])
+					fmt.Fprintf(&b, "{%#x, %#x}", set[0], set[1])
+				}
+				b.WriteString([]string{"}, ", "}}, "}[min(len(a.behind), 1)])
 			}
 			b.WriteString("}")
 		}

@@ -39,7 +39,8 @@ func newClasses(prog *syntax.Prog) classes {
 	c := classes{set: make([]uint16, len(prog.Inst))}
 	var sets []*syntax.Inst // one instruction of each set
 	known := map[string]uint16{}
-	firsts := []rune{0}
+	firsts := make([]rune, 1, 128)
+	var key []byte
 	split := func(from, to rune) { firsts = append(firsts, from, to+1) }
 	for pc := range prog.Inst {
 		inst := &prog.Inst[pc]
@@ -49,11 +50,14 @@ func newClasses(prog *syntax.Prog) classes {
 			c.words = c.words || op&(syntax.EmptyWordBoundary|syntax.EmptyNoWordBoundary) != 0
 			c.breaks = c.breaks || op&(syntax.EmptyBeginLine|syntax.EmptyEndLine) != 0
 		case syntax.InstRune, syntax.InstRune1, syntax.InstRuneAny, syntax.InstRuneAnyNotNL:
-			key := string(rune(inst.Op)) + string(rune(inst.Arg)) + string(inst.Rune)
-			n, ok := known[key]
+			key = append(key[:0], byte(inst.Op), byte(inst.Arg))
+			for _, r := range inst.Rune {
+				key = utf8.AppendRune(key, r)
+			}
+			n, ok := known[string(key)]
 			if !ok {
 				n = uint16(len(sets))
-				known[key] = n
+				known[string(key)] = n
 				sets = append(sets, inst)
 				splitInst(inst, split)
 			}
@@ -68,7 +72,8 @@ func newClasses(prog *syntax.Prog) classes {
 	}
 	slices.Sort(firsts)
 	c.firsts = slices.Compact(firsts)
-	c.reads = make([][]bool, len(sets))
+	c.class = make([]uint16, 0, len(c.firsts))
+	var kinds []byte // of each class
 	byKind := map[string]uint16{}
 	kind := make([]byte, len(sets)+1)
 	for _, r := range c.firsts {
@@ -84,14 +89,24 @@ func newClasses(prog *syntax.Prog) classes {
 			class = uint16(len(byKind))
 			byKind[string(kind)] = class
 			c.contexts = append(c.contexts, c.contextOf(r))
-			for n := range sets {
-				c.reads[n] = append(c.reads[n], kind[n] == 1)
-			}
+			kinds = append(kinds, kind...)
 		}
 		c.class = append(c.class, class)
 	}
+	c.reads = make([][]bool, len(sets))
+	reads := make([]bool, len(sets)*len(byKind))
+	for n := range sets {
+		c.reads[n] = reads[n*len(byKind) : (n+1)*len(byKind)]
+		for class := range len(byKind) {
+			c.reads[n][class] = kinds[class*len(kind)+n] == 1
+		}
+	}
+	at := 0
 	for i := range c.ascii {
-		c.ascii[i] = c.search(rune(i))
+		for at+1 < len(c.firsts) && c.firsts[at+1] <= rune(i) {
+			at++
+		}
+		c.ascii[i] = c.class[at]
 	}
 	return c
 }

@@ -3,25 +3,54 @@ package secrets
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/zricethezav/gitleaks/v8/config"
 
 	"memoir"
+	"memoir/lazyregexp"
 )
 
 // maxExtendDepth bounds how many files may extend one another, as in gitleaks.
 const maxExtendDepth = 2
 
+// maxRules bounds a file of rules, in bytes.
+const maxRules = 4 << 20
+
+// ReadRules reads a file of rules. A repository may make its own a link to anything: what is
+// no regular file is never opened, and what has more than 4 MiB is not read. Either is
+// memoir.CodeConfig; any other error is that of the file system.
+func ReadRules(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	const hint = "put a file of rules there, or move it away"
+	switch {
+	case !info.Mode().IsRegular():
+		return nil, memoir.Errorf(memoir.CodeConfig, hint, "read secret rules: %s is not a file", path)
+	case info.Size() > maxRules:
+		return nil, memoir.Errorf(memoir.CodeConfig, hint, "read secret rules: %s is larger than %d bytes", path, maxRules)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxRules))
+}
+
 // mergeFile merges a person's configuration, and the one that its extend.path
 // names, into the rules so far.
 func mergeFile(into *config.ViperConfig, path string, depth int) error {
-	content, err := os.ReadFile(path)
+	content, err := ReadRules(path)
 	if errors.Is(err, fs.ErrNotExist) && depth == 0 {
 		return nil
 	}
@@ -59,7 +88,7 @@ func mergeProject(into *config.ViperConfig, path string, trusted bool) error {
 	if trusted {
 		return mergeFile(into, path, 0)
 	}
-	content, err := os.ReadFile(path)
+	content, err := ReadRules(path)
 	if err != nil {
 		return configError(path, err)
 	}
@@ -83,6 +112,38 @@ func mergeProject(into *config.ViperConfig, path string, trusted bool) error {
 	}
 	merge(into, added)
 	return nil
+}
+
+// lineNamed says on which line of a configuration a mistake is, where the error knows.
+func lineNamed(err error) error {
+	at, ok := errors.AsType[interface {
+		error
+		Position() (row, column int)
+	}](err)
+	if !ok {
+		return err
+	}
+	line, column := at.Position()
+	return fmt.Errorf("line %d, column %d: %w", line, column, at)
+}
+
+// ruleAt is how errors of decoding call a rule.
+var ruleAt = lazyregexp.New(`'Rules\[(\d+)\]\.(\w+)'`)
+
+// ruleNamed has an error call a rule by its id, and not only by its number.
+func ruleNamed(err error, c config.ViperConfig) error {
+	if err == nil {
+		return nil
+	}
+	at := ruleAt.FindStringSubmatch(err.Error())
+	if at == nil {
+		return err
+	}
+	n, _ := strconv.Atoi(at[1])
+	if n >= len(c.Rules) {
+		return err
+	}
+	return fmt.Errorf("rule %q: %s: %w", c.Rules[n].ID, strings.ToLower(at[2]), err)
 }
 
 func configError(path string, err error) error {

@@ -138,7 +138,8 @@ func TestAConfigurationCanExtendAnother(t *testing.T) {
 func TestAMistakeInAConfigurationNamesTheFileAndTheRule(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, config, mentions string }{
-		{"not TOML", "[[rules]\n", ""},
+		{"not TOML", "[[rules]]\nid = 'x'\nregex = [[\n", "line 3"},
+		{"a word for a number", "[[rules]]\nid = 'x'\nregex = 'x'\n[[rules]]\nid = 'acme'\nregex = 'x'\nentropy = 'high'\n", `rule "acme": entropy`},
 		{"a broken expression", "[[rules]]\nid = \"acme\"\nregex = '''(acme'''\n", "acme"},
 		{"a broken expression in an allowlist", "[[rules]]\nid = \"acme\"\nregex = '''x'''\n[[rules.allowlists]]\nregexes = ['''[''']\n", "acme"},
 		{"a broken expression in an older allowlist", "[[rules]]\nid = \"acme\"\nregex = '''x'''\n[rules.allowlist]\nregexes = ['''[''']\n", "acme"},

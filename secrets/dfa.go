@@ -72,23 +72,24 @@ func (d *dfa) newTable() *table {
 func (d *dfa) stride() int { return d.classes.edge() + 1 }
 
 // forward runs from text[at:]. It returns the ends of the shortest and the longest
-// match, -1 if there is none, and how many characters it read.
+// match, -1 if there is none, and how many bytes it read.
 func (d *dfa) forward(text string, at int) (shortest, longest, read int) {
 	shortest, longest = -1, -1
-	t := d.table.Load()
-	t, entry := d.start(t, d.contextBefore(text, at))
-	for i := at; i < len(text); read++ {
+	t, entry := d.start(d.table.Load(), d.contextBefore(text, at))
+	ascii, next := &d.classes.ascii, t.next
+	for i := at; i < len(text); {
 		class, width := 0, 1
 		if c := text[i]; c < utf8.RuneSelf {
-			class = int(d.classes.ascii[c])
+			class = int(ascii[c])
 		} else {
 			var r rune
 			r, width = utf8.DecodeRuneInString(text[i:])
 			class = d.classes.of(r)
 		}
-		at := int(entry>>entryBits) + class
-		if entry = atomic.LoadUint32(&t.next[at]); entry == 0 {
-			t, entry = d.derive(t, at-class, class)
+		row := int(entry >> entryBits)
+		if entry = atomic.LoadUint32(&next[row+class]); entry == 0 {
+			t, entry = d.derive(t, row, class)
+			next = t.next
 		}
 		if entry&(entryAccepted|entryDead) != 0 {
 			if entry&entryAccepted != 0 {
@@ -97,7 +98,7 @@ func (d *dfa) forward(text string, at int) (shortest, longest, read int) {
 				}
 			}
 			if entry&entryDead != 0 {
-				return shortest, longest, read
+				return shortest, longest, i + width - at
 			}
 		}
 		i += width
@@ -107,7 +108,7 @@ func (d *dfa) forward(text string, at int) (shortest, longest, read int) {
 			shortest = longest
 		}
 	}
-	return shortest, longest, read
+	return shortest, longest, len(text) - at
 }
 
 // accepts reports whether the expression matches some beginning of text.

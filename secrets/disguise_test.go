@@ -53,6 +53,23 @@ func TestASecretGoesInEveryFormThatAnEncodingGivesIt(t *testing.T) {
 	}
 }
 
+func TestASecretGoesFromNamesThatWereMadeOfIt(t *testing.T) {
+	t.Parallel()
+	m := maker{newRandom(17)}
+	token := "gh" + "p_" + m.text(letters, 36)
+	r := newScanner("", true).Session()
+	r.Learn(token)
+	name := "print-ghp-" + strings.ToLower(token[4:]) + "-in-a-log.md"
+	if out := r.Text(name); out != "print-[REDACTED:github-pat]-in-a-log.md" {
+		t.Errorf("%s became %s", name, out)
+	}
+	password := "Blue" + "_Horse-Staple"
+	r.Learn("password: '" + password + "'")
+	if name := "blue-horse-staple.md"; r.Text(name) != name {
+		t.Errorf("words of a password went: %s", r.Text(name))
+	}
+}
+
 func TestWordsThatWereAPasswordOnceStayElsewhere(t *testing.T) {
 	t.Parallel()
 	for _, word := range []string{"changeme", "localhost", "true", "database", "postgres", "required"} {

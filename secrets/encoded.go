@@ -23,44 +23,7 @@ var base64Char = func() (set [256]bool) {
 // then the secret: what is left of it when a piece is cut out would be of no use.
 func (set *ruleSet) findEncoded(text string, depth int) []finding {
 	var found []finding
-	for at := minEncoded - 1; at < len(text); {
-		if !base64Char[text[at]] {
-			at += minEncoded
-			continue
-		}
-		start, end := at, at
-		for start > 0 && base64Char[text[start-1]] {
-			start--
-		}
-		for end < len(text) && base64Char[text[end]] {
-			end++
-		}
-		at = end + minEncoded
-		if end-start < minEncoded || !isText(text[start:start+sniffed]) {
-			continue
-		}
-		code := text[start:end]
-		for code != "" { // lines that it was broken into
-			next := strings.TrimLeft(text[end:], "\r\n \t")
-			skipped := len(text) - end - len(next)
-			n := 0
-			for n < len(next) && base64Char[next[n]] {
-				n++
-			}
-			if skipped == 0 || skipped > 16 || n < 4 || len(code) < 40 || strings.IndexByte(text[end:end+skipped], '\n') < 0 {
-				break
-			}
-			code += next[:n]
-			end += skipped + n
-		}
-		for end < len(text) && text[end] == '=' {
-			end++
-		}
-		at = end + minEncoded
-		decoded := decode(code)
-		if !mostlyText(decoded) {
-			continue
-		}
+	for code, decoded, ok := encoded(text, 0); ok; code, decoded, ok = encoded(text, code.end) {
 		for _, f := range set.searchDeep(decoded, depth) {
 			from, to := f.span(decoded)
 			if from >= to || set.isMarker(decoded, from, to) {
@@ -72,11 +35,77 @@ func (set *ruleSet) findEncoded(text string, depth int) []finding {
 			}
 			found = append(found, finding{
 				rule: f.rule, text: text, hidden: hidden,
-				matchStart: start, matchEnd: end, start: start, end: end,
+				matchStart: code.start, matchEnd: code.end, start: code.start, end: code.end,
 			})
 		}
 	}
 	return found
+}
+
+// encoded returns where the next part of a text is, from an offset on, that is other text in
+// base64, and what that is. It reports false if there is none.
+func encoded(text string, from int) (code extent, decoded string, ok bool) {
+	for at := from + minEncoded - 1; at < len(text); {
+		if !base64Char[text[at]] {
+			at += minEncoded
+			continue
+		}
+		start, end := at, at
+		for start > from && base64Char[text[start-1]] {
+			start--
+		}
+		for end < len(text) && base64Char[text[end]] {
+			end++
+		}
+		at = end + minEncoded
+		if end-start < minEncoded || !isText(text[start:start+sniffed]) && !isWide(text[start:start+sniffed]) {
+			continue
+		}
+		code, end := codeOf(text, start, end)
+		at = end + minEncoded
+		decoded := decode(code)
+		if isWide(code[:sniffed]) {
+			decoded = narrow(decoded)
+		}
+		if mostlyText(decoded) {
+			return extent{start, end}, decoded, true
+		}
+	}
+	return extent{}, "", false
+}
+
+// codeOf returns the base64 that a part of a text is or begins, in the lines that it was
+// broken into, and where it ends.
+func codeOf(text string, start, end int) (string, int) {
+	code, width := text[start:end], end-1-strings.LastIndexByte(text[:start], '\n')
+	for {
+		next := strings.TrimLeft(text[end:], "\r\n \t")
+		skipped := len(text) - end - len(next)
+		n := 0
+		for n < len(next) && base64Char[next[n]] {
+			n++
+		}
+		if skipped == 0 || skipped > 16 || n < 4 || n > width || len(code) < 40 || strings.IndexByte(text[end:end+skipped], '\n') < 0 ||
+			!goesOn(code, next[:n], next[n:]) {
+			break
+		}
+		code += next[:n]
+		end += skipped + n
+	}
+	for end < len(text) && text[end] == '=' {
+		end++
+	}
+	return code, end
+}
+
+// goesOn reports whether base64 goes on with what a line begins with, and not with a name
+// that happens to be of the same characters: nothing else is on that line, and it is a long
+// one or brings the code to whole groups.
+func goesOn(code, line, behind string) bool {
+	padded := strings.TrimLeft(behind, "=")
+	rest := strings.TrimLeft(padded, " \t\r")
+	return (len(line) >= minEncoded || (len(code)+len(line)+len(behind)-len(padded))%4 == 0) &&
+		(rest == "" || strings.IndexByte("\n\"'`\\|<,;)]}", rest[0]) >= 0)
 }
 
 var standard = strings.NewReplacer("-", "+", "_", "/")
@@ -113,6 +142,30 @@ func isText(code string) bool {
 		}
 	}
 	return mostlyText(decode(code))
+}
+
+// isWide reports whether base64 of whole groups is that of UTF-16 with characters of ASCII,
+// the lower byte first: each second byte is 0.
+func isWide(code string) bool {
+	if code[4] != 'A' || code[7] != 'A' {
+		return false
+	}
+	decoded := decode(code)
+	for at := 1; at < len(decoded); at += 2 {
+		if decoded[at] != 0 {
+			return false
+		}
+	}
+	return mostlyText(narrow(decoded))
+}
+
+// narrow takes every second byte from a text.
+func narrow(text string) string {
+	b := make([]byte, 0, len(text)/2)
+	for at := 0; at < len(text); at += 2 {
+		b = append(b, text[at])
+	}
+	return string(b)
 }
 
 // mostlyText reports whether at least nine bytes of ten are printable ASCII.

@@ -90,3 +90,37 @@ func TestLinesThatEndInWordsAreNotJoined(t *testing.T) {
 		t.Errorf("became %s, %v", out, counts)
 	}
 }
+
+func TestWhatFollowsALineThatEndsInASecretStays(t *testing.T) {
+	t.Parallel()
+	s, m := newScanner("", true), maker{newRandom(3)}
+	for _, test := range []struct{ name, line, next string }{
+		{"an item of a list", "    password: {{alnum40}}", "- name: basic"},
+		{"a sentence", "our API token for all of this is {{alnum40}}", "Please never send it by mail."},
+		{"a name", "token                            {{alnum40}}", "token_accessor   {{word}}"},
+		{"a longer line", "export SECRET_TOKEN_OF_ALL={{alnum40}}", "v12 is what all of these are built with, as the notes of the release say at length"},
+		{"a line of a log", "2031-03-12T10:11:12Z export SECRET_TOKEN={{alnum40}}", "2031-03-12T10:11:13Z fine"},
+		{"a cell", ".a.test\tTRUE\t/\tTRUE\t1700000000\tsessionid\t{{alnum40}}", "b2.test\tTRUE\t/"},
+	} {
+		value := m.text(letters, 40)
+		line, next := strings.ReplaceAll(test.line, "{{alnum40}}", value), strings.ReplaceAll(test.next, "{{word}}", m.word(4))
+		out, _ := s.Redact("x\n" + line + "\n" + next + "\ny\n")
+		if strings.Contains(out, value) || !strings.Contains(out, "\n"+next+"\n") {
+			t.Errorf("%s: became %s", test.name, out)
+		}
+	}
+}
+
+func TestAnEscapedLineBreakEndsAValue(t *testing.T) {
+	t.Parallel()
+	s := newScanner("", true)
+	for _, text := range []string{
+		`{"output":"8f3a1c9 fix the password check\n1935cda add another 2\n"}`,
+		`{"output":"messages.required=Password is required\nkey.serializer=x2\n"}`,
+		`{"output":"das Passwort ist falsch\nluis: 2 mal\n"}`,
+	} {
+		if out, counts := s.Redact(text); out != text {
+			t.Errorf("%s became %s, %v", text, out, counts)
+		}
+	}
+}

@@ -14,8 +14,12 @@ import (
 // otherwise take time that grows with its length squared.
 const (
 	freeRead = 256 // characters at one place that are not counted
-	maxRead  = 8   // times the text's length
+	maxRead  = 64  // times the text's length; regexp takes longer than an automaton by more than that
 )
+
+// minOverrun is how much of a value must stand before an escaped line break for the break
+// to end it.
+const minOverrun = 5
 
 // search is one text being searched.
 type search struct {
@@ -30,6 +34,8 @@ type search struct {
 	gated  bitset // rules that a keyword of theirs lets run; nil: what they match implies it
 	spots  []spot
 	found  []finding
+	ends   map[int][]int // where the first of found begin, by where they end
+	known  int           // how many of found are in ends
 }
 
 // ruleHit is a hit of a rule's searcher.
@@ -62,14 +68,11 @@ func (b bitset) all() iter.Seq[int32] {
 func (set *ruleSet) search(text string) []finding { return set.searchDeep(text, maxDepth) }
 
 func (set *ruleSet) searchDeep(text string, depth int) []finding {
-	found := set.findAll(text)
+	found, spots := set.findAll(text)
 	var more []finding
-	for _, read := range readings {
-		v, changed := read(text)
-		if !changed {
-			continue
-		}
-		for _, f := range set.findAll(v.text) {
+	look := func(v view) []spot {
+		seen, spots := set.findAll(v.text)
+		for _, f := range seen {
 			more = append(more, v.place(f, text))
 		}
 		if depth > 0 {
@@ -77,10 +80,27 @@ func (set *ruleSet) searchDeep(text string, depth int) []finding {
 				more = append(more, v.place(f, text))
 			}
 		}
+		return spots
+	}
+	if v, changed := numbered(text, spots); changed {
+		look(v)
+	}
+	for _, read := range set.readings() {
+		v, changed := read(text)
+		if !changed {
+			continue
+		}
+		if n, changed := numbered(v.text, look(v)); changed {
+			look(n.over(v))
+		}
 	}
 	more = append(more, set.findWrapped(text)...)
 	if depth > 0 {
 		more = append(more, set.findEncoded(text, depth-1)...)
+		more = append(more, set.findQuoted(text, depth-1)...)
+	}
+	if strings.IndexByte(text, '\\') >= 0 {
+		found = slices.DeleteFunc(found, func(f finding) bool { return f.overruns(more) })
 	}
 	if len(more) == 0 {
 		return dropCovered(found)
@@ -99,21 +119,36 @@ func (set *ruleSet) searchDeep(text string, depth int) []finding {
 	return dropCovered(found)
 }
 
+// overruns reports whether a finding of a rule of ours takes an escaped line break for a
+// part of a value, which the text with its escapes resolved shows to end there. A value of
+// a few characters before it is no better known so.
+func (f finding) overruns(resolved []finding) bool {
+	if f.rule.rank != rankExtra {
+		return false
+	}
+	secret := f.secret()
+	breaks := strings.Index(secret, `\n`)
+	if breaks < minOverrun {
+		return false
+	}
+	return !slices.ContainsFunc(resolved, func(r finding) bool { return r.rule == f.rule && r.start == f.start && r.end == f.end })
+}
+
 // find returns gitleaks' findings in text, by the position of the secret.
 func (set *ruleSet) find(text string) []finding {
 	found, _ := set.findRules(text)
 	return found
 }
 
-// findAll returns the findings of find, and those in values that stand apart from their
-// names.
-func (set *ruleSet) findAll(text string) []finding {
+// findAll returns the findings of find, those in values that stand apart from their names,
+// and where such names are.
+func (set *ruleSet) findAll(text string) ([]finding, []spot) {
 	found, spots := set.findRules(text)
 	if more := set.findApart(text, spots); len(more) > 0 {
 		found = append(found, more...)
 		slices.SortFunc(found, byPlace)
 	}
-	return found
+	return found, spots
 }
 
 func (set *ruleSet) findRules(text string) ([]finding, []spot) {
@@ -188,7 +223,11 @@ func (s *search) visit(id int32, at, end int) {
 		if s.whole.has(ref.rule) {
 			continue
 		}
-		h, ok, read := s.set.rules[ref.rule].anchors[ref.anchor].probe(s.text, at)
+		a := s.set.rules[ref.rule].anchors[ref.anchor]
+		if !a.stands(s.text, end) {
+			continue
+		}
+		h, ok, read := a.probe(s.text, at)
 		if ok {
 			s.hits = append(s.hits, ruleHit{ref.rule, h})
 		}
@@ -277,10 +316,19 @@ func (s *search) turn(n int32) int {
 // foundIn reports whether what a match is about has been found: a secret that begins
 // behind a quote, a space or an equals sign and ends with the match or right before it.
 func (s *search) foundIn(start, end int) bool {
-	return slices.ContainsFunc(s.found, func(f finding) bool {
-		return start < f.start && f.start < end && f.end <= end && end-f.end <= 1 && f.end-f.start >= minRepeated &&
-			strings.IndexByte("\"'` =\t\n", s.text[f.start-1]) >= 0
-	})
+	if s.ends == nil {
+		s.ends = map[int][]int{}
+	}
+	for ; s.known < len(s.found); s.known++ {
+		f := s.found[s.known]
+		s.ends[f.end] = append(s.ends[f.end], f.start)
+	}
+	begins := func(at, end int) bool {
+		return slices.ContainsFunc(s.ends[end], func(from int) bool {
+			return start < from && from < at && end-from >= minRepeated && strings.IndexByte("\"'` =\t\n", s.text[from-1]) >= 0
+		})
+	}
+	return begins(end, end) || begins(end, end-1)
 }
 
 func (r *rule) hasKeyword(lower string) bool {

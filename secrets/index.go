@@ -28,8 +28,9 @@ type anchorRef struct {
 
 func newIndex(rules []*rule) index {
 	var x index
-	place := map[string]int{}
-	var texts []string
+	place := make(map[string]int, 16*len(rules))
+	texts := make([]string, 0, 16*len(rules))
+	x.literals = make([]literal, 0, 16*len(rules))
 	entry := func(text string) *literal {
 		at, ok := place[text]
 		if !ok {

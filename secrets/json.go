@@ -6,16 +6,19 @@ import (
 )
 
 // replaceKeepingJSON replaces spans so that what was JSON before is JSON after: the
-// whole text, or else any of its lines. Most secrets lie inside one string and need
-// no care; the others are a number, or reach over several strings.
-func replaceKeepingJSON(text string, spans []span, counts Counts) string {
+// whole text, or else any of its lines, which may be lines of a longer document. Most secrets lie inside one string and need
+// no care; the others are a number, or reach over several strings. Those that begin in p
+// are counted; p itself is returned as it is in the new text.
+func replaceKeepingJSON(text string, p part, spans []span, counts Counts) (string, part) {
 	var edits []edit
 	doc := document{end: -1}
 	if looksJSON(text) && json.Valid([]byte(text)) {
 		doc = newDocument(text, 0, len(text))
 	}
 	for _, s := range spans {
-		counts[s.rule.label]++
+		if p.start <= s.start && s.start < p.end {
+			counts[s.rule.label]++
+		}
 		plain := s.start // of the part that lies in no document
 		for at := s.start; at < s.end; {
 			if at >= doc.end {
@@ -35,7 +38,7 @@ func replaceKeepingJSON(text string, spans []span, counts Counts) string {
 			edits = append(edits, edit{plain, s.end, s.rule, false})
 		}
 	}
-	return apply(text, edits)
+	return apply(text, p, edits)
 }
 
 // edit replaces a part of a text by a marker, in quotes if it stood where JSON
@@ -46,24 +49,38 @@ type edit struct {
 	quoted     bool
 }
 
-func apply(text string, edits []edit) string {
+func apply(text string, p part, edits []edit) (string, part) {
 	var b strings.Builder
 	b.Grow(len(text))
-	at := 0
+	at, now := 0, p
 	for _, e := range edits {
+		now.move(p, at, e.start, b.Len(), true)
 		b.WriteString(text[at:e.start])
 		if e.quoted {
 			b.WriteString(`"` + marker(e.rule) + `"`)
 		} else {
 			b.WriteString(marker(e.rule))
 		}
-		for range strings.Count(text[e.start:e.end], "\n") {
+		for at = e.start; ; {
+			length := strings.IndexByte(text[at:e.end], '\n')
+			if length < 0 {
+				break
+			}
+			end := at + length
+			now.move(p, at, end, b.Len(), false)
+			if length > 0 && text[end-1] == '\r' {
+				b.WriteByte('\r')
+			}
 			b.WriteByte('\n')
+			at = end + 1
+			now.move(p, end, at, b.Len(), false)
 		}
+		now.move(p, at, e.end, b.Len(), false)
 		at = e.end
 	}
+	now.move(p, at, len(text), b.Len(), true)
 	b.WriteString(text[at:])
-	return b.String()
+	return b.String(), now
 }
 
 // document is a part of a text that may be one JSON value.
@@ -88,10 +105,50 @@ func lineDocument(text string, at int) document {
 	if i := strings.IndexByte(text[at:], '\n'); i >= 0 {
 		end = at + i + 1
 	}
-	if line := text[start:end]; looksJSON(line) && json.Valid([]byte(line)) {
+	if line := text[start:end]; looksJSON(line) && (json.Valid([]byte(line)) || ofJSON(line)) {
 		return newDocument(text, start, end)
 	}
 	return document{end: end}
+}
+
+// ofJSON reports whether a line may be one of a longer document: it has strings, and nothing
+// that is not JSON.
+func ofJSON(line string) bool {
+	var strung, value bool // the last token was a value
+	for at := 0; at < len(line); {
+		c := line[at]
+		switch {
+		case strings.IndexByte(" \t\r\n", c) >= 0:
+			at++
+			continue
+		case strings.IndexByte("{}[]:,", c) >= 0:
+			value = false
+			at++
+			continue
+		case value:
+			return false
+		}
+		end := at + 1
+		if c == '"' {
+			strung = true
+			for end < len(line) && line[end] != '"' {
+				if line[end] == '\\' {
+					end++
+				}
+				end++
+			}
+			end++
+		} else {
+			for end < len(line) && strings.IndexByte(" \t\r\n{}[]:,\"", line[end]) < 0 {
+				end++
+			}
+		}
+		if end > len(line) || !json.Valid([]byte(line[at:end])) {
+			return false
+		}
+		at, value = end, true
+	}
+	return strung
 }
 
 func looksJSON(text string) bool {

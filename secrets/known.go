@@ -20,9 +20,14 @@ const (
 // unlike an automaton that would be built anew for each secret. A nil *knownSet is
 // empty.
 type knownSet struct {
-	filter [1 << 7]uint64 // bits by hash of a secret's first eight bytes
+	plain, stripped headIndex // what stands in a text, and in a stripped one
+	count           int       // of values, without their encoded forms
+}
+
+// headIndex finds values by their first eight bytes.
+type headIndex struct {
+	filter [1 << 7]uint64 // bits by hash of them
 	byHead map[uint64][]knownSecret
-	count  int // of values, without their encoded forms
 }
 
 // knownSecret is a secret and the rule that found it first.
@@ -31,29 +36,44 @@ type knownSecret struct {
 	rule  *rule
 }
 
-func newKnownSet() *knownSet { return &knownSet{byHead: map[uint64][]knownSecret{}} }
+func newKnownSet() *knownSet {
+	return &knownSet{plain: headIndex{byHead: map[uint64][]knownSecret{}}, stripped: headIndex{byHead: map[uint64][]knownSecret{}}}
+}
 
 func (k *knownSet) empty() bool { return k == nil || k.count == 0 }
+
+// minLine is how long a line of a secret of several lines must be, in bytes, to be one of
+// its own: of a key each line is.
+const minLine = 40
 
 // add remembers a secret, and the forms that encodings give it, if its other
 // occurrences can be taken for the same secret.
 func (k *knownSet) add(value string, r *rule) {
-	if !telling(value, r) || !k.insert(value, r) {
+	if !telling(value, r) || !k.plain.insert(value, r) {
 		return
 	}
 	k.count++
+	bare, _ := strip(value)
+	k.stripped.insert(bare.text, r)
 	for form := range disguises(value) {
-		k.insert(form, r)
+		k.stripped.insert(form, r)
+	}
+	if strings.Contains(value, "\n") {
+		for line := range strings.Lines(value) {
+			if line = strings.Trim(line, margin+"\r\n"); len(line) >= minLine && !strings.ContainsAny(line, " ") {
+				k.plain.insert(line, r)
+			}
+		}
 	}
 }
 
 // insert reports whether the value is a new one.
-func (k *knownSet) insert(value string, r *rule) bool {
+func (x *headIndex) insert(value string, r *rule) bool {
 	if len(value) < minRepeated {
 		return false
 	}
 	head := headOf(value, 0)
-	group := k.byHead[head]
+	group := x.byHead[head]
 	at, found := slices.BinarySearchFunc(group, value, func(s knownSecret, v string) int {
 		if len(s.value) != len(v) {
 			return len(v) - len(s.value) // longest first
@@ -63,9 +83,9 @@ func (k *knownSet) insert(value string, r *rule) bool {
 	if found {
 		return false
 	}
-	k.byHead[head] = slices.Insert(group, at, knownSecret{value, r})
+	x.byHead[head] = slices.Insert(group, at, knownSecret{value, r})
 	h := hashHead(head)
-	k.filter[h>>6] |= 1 << (h & 63)
+	x.filter[h>>6] |= 1 << (h & 63)
 	return true
 }
 
@@ -89,19 +109,42 @@ var name = lazyregexp.New(`^_*[A-Z]{0,4}[a-z]{2,}(?:\d{0,4}[A-Z]{1,4}[a-z]{2,})+
 
 func notLetter(c rune) bool { return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') }
 
-// occurrences returns where the known secrets stand in text.
+// occurrences returns where the known secrets stand in text, in whatever form.
 func (k *knownSet) occurrences(text string) []span {
 	if k.empty() {
 		return nil
 	}
+	return k.occurrencesDeep(text, maxDepth)
+}
+
+func (k *knownSet) occurrencesDeep(text string, depth int) []span {
+	spans := k.plain.occurrences(text)
+	bare, changed := strip(text)
+	for _, s := range k.stripped.occurrences(bare.text) {
+		if changed {
+			s.start, s.end = bare.span(text, s.start, s.end)
+		}
+		spans = append(spans, s)
+	}
+	if depth > 0 {
+		for code, decoded, ok := encoded(text, 0); ok; code, decoded, ok = encoded(text, code.end) {
+			if inside := k.occurrencesDeep(decoded, depth-1); len(inside) > 0 {
+				spans = append(spans, span{code.start, code.end, inside[0].rule})
+			}
+		}
+	}
+	return spans
+}
+
+func (x *headIndex) occurrences(text string) []span {
 	var spans []span
 	for i := 0; i+minRepeated <= len(text); i++ {
 		head := headOf(text, i)
 		h := hashHead(head)
-		if k.filter[h>>6]&(1<<(h&63)) == 0 {
+		if x.filter[h>>6]&(1<<(h&63)) == 0 {
 			continue
 		}
-		for _, s := range k.byHead[head] {
+		for _, s := range x.byHead[head] {
 			if strings.HasPrefix(text[i:], s.value) {
 				spans = append(spans, span{start: i, end: i + len(s.value), rule: s.rule})
 				break

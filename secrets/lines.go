@@ -14,6 +14,7 @@ type lineIndex struct {
 	built   bool
 	breaks  []int // offsets of the line breaks
 	verdict map[lineVerdict]bool
+	last    extent // of the last line from the last match on that was asked for
 }
 
 // lineVerdict names one answer of lineAllowed.
@@ -67,11 +68,13 @@ func (x *lineIndex) line(start, end int) (from, to int) {
 		}
 		return from, max(to, end)
 	}
-	to = end
-	for to < len(x.text) && x.text[to] != '\n' && x.text[to] != '\r' {
-		to++
+	if end < x.last.start || end > x.last.end {
+		x.last = extent{end, end}
+		for x.last.end < len(x.text) && x.text[x.last.end] != '\n' && x.text[x.last.end] != '\r' {
+			x.last.end++
+		}
 	}
-	return 0, to
+	return 0, x.last.end
 }
 
 // lineAllowed applies an allowlist to the line of a match. Answers are kept: the

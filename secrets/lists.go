@@ -9,13 +9,10 @@ const maxItems = 64
 // one of, in brackets, in braces or on lines below it: `tokens: [a, b]`.
 func (a *apart) under(at, end int) {
 	text := a.text
-	for end < len(text) && nameChar(text[end]) {
-		end++
+	if end = a.words.next(text, end, len(text)); end == a.list {
+		return
 	}
-	start := at
-	for start > 0 && (nameChar(text[start-1]) || text[start-1] == '.') {
-		start--
-	}
+	a.list = end
 	pos := end
 	quoted := pos < len(text) && (text[pos] == '"' || text[pos] == '\'')
 	if quoted {
@@ -25,11 +22,15 @@ func (a *apart) under(at, end int) {
 	if pos >= len(text) || text[pos] != ':' && text[pos] != '=' {
 		return
 	}
+	if block := skip(text, pos+1, " \t"); text[pos] == ':' && block < len(text) && (text[block] == '|' || text[block] == '>') {
+		a.scalarBlock(extent{a.nameStart(at), end}, block)
+		return
+	}
 	pos = skip(text, pos+1, "=> \t")
 	if text[end-1]|0x20 != 's' || pos == len(text) {
 		return
 	}
-	name := extent{start, end - 1}
+	name := extent{a.nameStart(at), end - 1}
 	switch text[pos] {
 	case '{':
 		if !quoted { // in JSON, what has such a name mostly describes them
@@ -39,6 +40,19 @@ func (a *apart) under(at, end int) {
 		a.inline(name, pos+1, '[')
 	case '\n':
 		a.listed(name, pos+1)
+	}
+}
+
+// scalarBlock reads a block of YAML that has one line, of one word.
+func (a *apart) scalarBlock(name extent, at int) {
+	next := skip(a.text, skip(a.text, at+1, "+-0123456789"), " \t\r")
+	if next == len(a.text) || a.text[next] != '\n' {
+		return
+	}
+	line := extent{next + 1, a.at.end(next + 1)}
+	value := trimExtent(a.text, line, margin+"\r")
+	if value.start > line.start && value.start < value.end && strings.IndexByte(value.of(a.text), ' ') < 0 {
+		a.add(name, value)
 	}
 }
 
@@ -54,7 +68,7 @@ func (a *apart) inline(name extent, at int, open byte) {
 		if open == '{' {
 			item, at, ok = a.field(at)
 		} else {
-			item.value, at, ok = a.scalar(at, "\n,}]")
+			item.value, at, ok = a.scalar(at, &a.scalars)
 		}
 		if !ok {
 			return
@@ -71,7 +85,7 @@ func (a *apart) listed(name extent, at int) {
 			return
 		}
 		pos = skip(a.text, pos+1, " \t")
-		if value, end, ok := a.scalar(pos, "\n"); ok {
+		if value, end, ok := a.scalar(pos, &a.items); ok {
 			if v := value.of(a.text); strings.HasSuffix(v, "\"") { // of a string of JSON that the text is in
 				value.end--
 			}

@@ -6,195 +6,252 @@ import (
 )
 
 // matcher finds all occurrences of many literals in one pass, without regard to the
-// case of ASCII letters. Each literal has a gram, the three bytes of it that are
-// rarest. At most places of a text one look-up tells that no literal's gram stands
-// there; the look-ups do not wait for one another, as those of an automaton would. It
-// costs little to make.
+// case of ASCII letters. Each literal has a key, the four bytes of it that are rarest, or
+// all of it where it is shorter. At most places of a text one look-up tells that no key
+// stands there; the look-ups do not wait for one another, as those of an automaton would.
+// It costs little to make.
 type matcher struct {
 	literals []string
-	filter   [1 << (filterBits - 6)]uint64 // bits by hash of a gram
-	slots    []gramSlot                    // by hash of a gram, the next free one where taken
+	filter   [1 << (filterBits - 6)]uint64 // bits by hash of the first three bytes of a key
+	keys     [1 << (keyBits - 6)]uint64    // bits by hash of a key
+	slots    []keySlot                     // by hash of a key, the next free one where taken
 	shift    int
-	entries  []gramEntry
-	short    []shortLiteral
+	entries  []keyEntry
+	lengths  [keyLength + 1]bool // of the keys that there are
 }
 
 const (
 	gramLength = 3
+	keyLength  = 4
 	filterBits = 17
+	keyBits    = 16
+	maxCrowd   = 6 // literals of one key
 )
 
-// gramSlot names the entries of a gram.
-type gramSlot struct {
-	gram  uint32
+// keySlot names the entries of a key.
+type keySlot struct {
+	key   uint32
 	first int32 // the place of its first entry, -1 if the slot is free
+	count int32
 }
 
-// gramEntry is a literal that is looked for where a gram stands.
-type gramEntry struct {
+// keyEntry is a literal that is looked for where its key stands.
+type keyEntry struct {
 	literal int32
 	length  int32
-	offset  int32  // of the gram in it
-	next    int32  // the next entry of the same gram, -1 if there is none
-	wordAt  int32  // of four bytes that have the gram in them, where there are four
-	word    uint32 // these bytes, as foldByte gives them
-}
-
-// shortLiteral is a literal that is shorter than a gram, and the part of a gram that it is.
-type shortLiteral struct {
-	literal    int32
-	gram, mask uint32
+	offset  int32  // of the key in it
+	next    int32  // the next entry of the same key, -1 if there is none
+	end     uint32 // its last four bytes, as foldByte gives them, where it has four
 }
 
 // newMatcher makes a matcher of literals in lower case. An empty one is nowhere, and one
 // of a single byte makes every place worth a look.
 func newMatcher(literals []string) *matcher {
-	m := &matcher{literals: literals, entries: make([]gramEntry, 0, len(literals))}
+	m := &matcher{literals: literals, entries: make([]keyEntry, 0, len(literals))}
 	size := bits.Len(uint(2*len(literals) + 1))
-	m.slots = make([]gramSlot, 1<<size)
+	m.slots = make([]keySlot, 1<<size)
 	m.shift = 32 - size
 	for i := range m.slots {
 		m.slots[i].first = -1
 	}
 	for id, literal := range literals {
-		switch len(literal) {
+		length := min(len(literal), keyLength)
+		e := keyEntry{literal: int32(id), length: int32(len(literal))}
+		switch length {
 		case 0:
 			continue
 		case 1:
-			m.short = append(m.short, shortLiteral{int32(id), foldByte(literal[0]), 0xff})
 			for i := range m.filter {
 				m.filter[i] = ^uint64(0)
 			}
-			continue
 		case 2:
-			head := foldByte(literal[0]) | foldByte(literal[1])<<8
-			m.short = append(m.short, shortLiteral{int32(id), head, 0xffff})
+			head := keyAt(literal, 0, 2)
 			for c := range 256 {
 				m.pass(head | foldByte(byte(c))<<16)
 			}
-			continue
+		case keyLength:
+			e.offset = int32(m.rarest(literal))
+			e.end = keyAt(literal, len(literal)-keyLength, keyLength)
+			fallthrough
+		default:
+			m.pass(keyAt(literal, int(e.offset), gramLength))
 		}
-		offset := rarest(literal)
-		gram := gramAt(literal, offset)
-		m.pass(gram)
-		slot := m.slot(gram)
-		at := max(0, min(offset, len(literal)-4))
-		word := gramAt(literal, at)
-		if at+4 <= len(literal) {
-			word |= foldByte(literal[at+3]) << 24
-		}
-		m.entries = append(m.entries, gramEntry{int32(id), int32(len(literal)), int32(offset), slot.first, int32(at), word})
-		*slot = gramSlot{gram, int32(len(m.entries) - 1)}
+		key := keyAt(literal, int(e.offset), length)
+		m.lengths[length] = true
+		h := key * hashFactor >> (32 - keyBits)
+		m.keys[h>>6] |= 1 << (h & 63)
+		slot := m.slot(key)
+		e.next = slot.first
+		m.entries = append(m.entries, e)
+		*slot = keySlot{key, int32(len(m.entries) - 1), slot.count + 1}
 	}
 	return m
 }
 
-// pass lets a gram through the filter.
+// pass lets a gram, the beginning of a key, through the filter.
 func (m *matcher) pass(gram uint32) {
-	h := gram * gramFactor >> (32 - filterBits)
+	h := gram * hashFactor >> (32 - filterBits)
 	m.filter[h>>6] |= 1 << (h & 63)
 }
 
-// gramFactor spreads the 24 bits of a gram over the upper ones of 32.
-const gramFactor = 0x9E3779B1
+// hashFactor spreads the bits of a key over the upper ones of 32.
+const hashFactor = 0x9E3779B1
 
-// slot returns the slot of a gram, or the free one where it belongs.
-func (m *matcher) slot(gram uint32) *gramSlot {
-	for at := gram * gramFactor >> m.shift; ; at++ {
+// slot returns the slot of a key, or the free one where it belongs.
+func (m *matcher) slot(key uint32) *keySlot {
+	for at := key * hashFactor >> m.shift; ; at++ {
 		s := &m.slots[int(at)&(len(m.slots)-1)]
-		if s.first < 0 || s.gram == gram {
+		if s.first < 0 || s.key == key {
 			return s
 		}
 	}
 }
 
 // foldByte makes one of the two cases of a letter, and of some other bytes that a
-// look at the literal then tells apart.
+// look at the literal then tells apart. It never gives 0: keys of several lengths differ.
 func foldByte(c byte) uint32 { return uint32(c | 0x20) }
 
-func gramAt(s string, at int) uint32 {
-	return foldByte(s[at]) | foldByte(s[at+1])<<8 | foldByte(s[at+2])<<16
+// keyAt returns so many bytes from an offset on as foldByte gives them.
+func keyAt(s string, at, length int) (key uint32) {
+	for n := range length {
+		key |= foldByte(s[at+n]) << (8 * n)
+	}
+	return key
 }
 
 // gramRanks tells for the common grams how common they are: the most common has 1.
 var gramRanks = sync.OnceValue(func() map[uint32]int {
 	ranks := make(map[uint32]int, len(commonGrams)/gramLength)
 	for at := 0; at < len(commonGrams); at += gramLength {
-		ranks[gramAt(commonGrams, at)] = at/gramLength + 1
+		ranks[keyAt(commonGrams, at, gramLength)] = at/gramLength + 1
 	}
 	return ranks
 })
 
-// rarest returns the offset of the gram of a literal that texts hold least.
-func rarest(literal string) (offset int) {
-	ranks, best := gramRanks(), 0
-	for at := 0; at+gramLength <= len(literal); at++ {
-		rank, common := ranks[gramAt(literal, at)]
-		if !common {
+// rarest returns the offset of the key of a literal that texts hold least, and of few other
+// literals where there is a choice.
+func (m *matcher) rarest(literal string) (offset int) {
+	ranks := gramRanks()
+	rare, best := false, 0
+	for at := 0; at+keyLength <= len(literal); at++ {
+		rank, common := ranks[keyAt(literal, at, gramLength)]
+		switch {
+		case !common && m.slot(keyAt(literal, at, keyLength)).count < maxCrowd:
 			return at
-		}
-		if rank > best {
+		case !common && !rare:
+			rare, offset = true, at
+		case !rare && rank > best:
 			best, offset = rank, at
 		}
 	}
 	return offset
 }
 
-// scan calls hit for every literal in text, with the offset of its end.
+const (
+	foldWord = 0x20202020
+	foldAll  = foldWord<<32 | foldWord
+	gramMask = 1<<(8*gramLength) - 1
+	inWord   = 8 - gramLength + 1 // grams in a word of eight bytes
+)
+
+// scan calls hit for every literal in text, with the offset of its end. Those that do not
+// overlap come in the order of the text.
 func (m *matcher) scan(text string, hit func(literal int32, end int)) {
 	i := 0
-	for ; i+4 <= len(text); i++ {
-		s := text[i : i+4]
-		gram := (uint32(s[0])|uint32(s[1])<<8|uint32(s[2])<<16|uint32(s[3])<<24)&0xffffff | 0x202020
-		h := gram * gramFactor >> (32 - filterBits)
-		if m.filter[h>>6]>>(h&63)&1 != 0 {
-			m.look(text, i, gram, hit)
+	for ; i+8 <= len(text); i += inWord {
+		s := text[i : i+8]
+		word := (uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+			uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56) | foldAll
+		if m.passes(word) {
+			m.look(text, i, hit)
+		}
+		if m.passes(word >> 8) {
+			m.look(text, i+1, hit)
+		}
+		if m.passes(word >> 16) {
+			m.look(text, i+2, hit)
+		}
+		if m.passes(word >> 24) {
+			m.look(text, i+3, hit)
+		}
+		if m.passes(word >> 32) {
+			m.look(text, i+4, hit)
+		}
+		if m.passes(word >> 40) {
+			m.look(text, i+5, hit)
 		}
 	}
 	for ; i < len(text); i++ {
-		gram := uint32(0)
-		for n := min(gramLength, len(text)-i) - 1; n >= 0; n-- {
-			gram = gram<<8 | foldByte(text[i+n])
-		}
-		m.look(text, i, gram, hit)
+		m.look(text, i, hit)
 	}
 }
 
-// look calls hit for the literals whose gram stands at an offset.
-func (m *matcher) look(text string, at int, gram uint32, hit func(literal int32, end int)) {
-	for n := m.slot(gram).first; n >= 0; n = m.entries[n].next {
+// passes reports whether a key may begin where a word does.
+func (m *matcher) passes(word uint64) bool {
+	h := uint32(word) & gramMask * hashFactor >> (32 - filterBits)
+	return m.filter[h>>6]>>(h&63)&1 != 0
+}
+
+// look calls hit for the literals whose key stands at an offset.
+func (m *matcher) look(text string, at int, hit func(literal int32, end int)) {
+	var key uint32
+	left := len(text) - at
+	if left >= keyLength {
+		s := text[at : at+keyLength]
+		key = uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24 | foldWord
+		if m.hasKey(key) {
+			m.compareAll(text, at, key, hit)
+		}
+	} else {
+		key = keyAt(text, at, left)
+	}
+	if key &= 1<<24 - 1; m.lengths[3] && left >= 3 && m.hasKey(key) {
+		m.compareAll(text, at, key, hit)
+	}
+	if key &= 1<<16 - 1; m.lengths[2] && left >= 2 && m.hasKey(key) {
+		m.compareAll(text, at, key, hit)
+	}
+	if key &= 1<<8 - 1; m.lengths[1] && m.hasKey(key) {
+		m.compareAll(text, at, key, hit)
+	}
+}
+
+// hasKey reports whether a key may be one of the matcher's.
+func (m *matcher) hasKey(key uint32) bool {
+	h := key * hashFactor >> (32 - keyBits)
+	return m.keys[h>>6]>>(h&63)&1 != 0
+}
+
+// compareAll calls hit for the literals with a key that stands at an offset.
+func (m *matcher) compareAll(text string, at int, key uint32, hit func(literal int32, end int)) {
+	for n := m.slot(key).first; n >= 0; n = m.entries[n].next {
 		e := &m.entries[n]
 		start := at - int(e.offset)
-		if start < 0 || len(text)-start < int(e.length) {
+		end := start + int(e.length)
+		if start < 0 || end > len(text) {
 			continue
 		}
-		if e.length > gramLength {
-			s := text[start+int(e.wordAt):][:4]
-			if (uint32(s[0])|uint32(s[1])<<8|uint32(s[2])<<16|uint32(s[3])<<24)|0x20202020 != e.word {
+		if e.length >= keyLength {
+			s := text[end-keyLength : end]
+			if uint32(s[0])|uint32(s[1])<<8|uint32(s[2])<<16|uint32(s[3])<<24|foldWord != e.end {
 				continue
 			}
 		}
-		m.compare(text, start, e.literal, hit)
-	}
-	for _, s := range m.short {
-		if gram&s.mask == s.gram {
-			m.compare(text, at, s.literal, hit)
+		if equalFolded(text[start:end], m.literals[e.literal]) {
+			hit(e.literal, end)
 		}
 	}
 }
 
-// compare calls hit for a literal if it begins at an offset.
-func (m *matcher) compare(text string, start int, literal int32, hit func(literal int32, end int)) {
-	want := m.literals[literal]
-	if start < 0 || len(text)-start < len(want) {
-		return
-	}
-	for i := range len(want) {
-		if lowerASCII(text[start+i]) != want[i] {
-			return
+// equalFolded reports whether a text is a literal of the same length, without regard to
+// the case of ASCII letters.
+func equalFolded(text, literal string) bool {
+	for i := range len(literal) {
+		if c := text[i]; c != literal[i] && lowerASCII(c) != literal[i] {
+			return false
 		}
 	}
-	hit(literal, start+len(want))
+	return true
 }
 
 // has reports whether one of the literals is in text.

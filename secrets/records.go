@@ -25,10 +25,13 @@ type field struct {
 
 // fieldAt looks at a place where the name of a field may end that tells a value.
 func (a *apart) fieldAt(start, end int) {
+	if end == len(a.text) || nameChar(a.text[end]) { // each run of such characters is read once
+		return
+	}
 	for start > 0 && nameChar(a.text[start-1]) {
 		start--
 	}
-	if end == len(a.text) || nameChar(a.text[end]) || !valueFields[joints.Replace(strings.ToLower(a.text[start:end]))] {
+	if !valueFields[joints.Replace(strings.ToLower(a.text[start:end]))] {
 		return
 	}
 	if start > 0 && a.text[start-1] == '<' {
@@ -51,7 +54,7 @@ func nameChar(c byte) bool {
 // and tells where it ends.
 func (a *apart) field(at int) (f field, end int, ok bool) {
 	text := a.text
-	if f.name, at, ok = a.scalar(at, ":= \t\n"); !ok {
+	if f.name, at, ok = a.scalar(at, &a.names); !ok {
 		return f, at, false
 	}
 	at = skip(text, at, " \t")
@@ -68,12 +71,12 @@ func (a *apart) field(at int) (f field, end int, ok bool) {
 		return f, at, false
 	}
 	f.quoted = at < len(text) && strings.IndexByte("\"'`", text[at]) >= 0
-	f.value, end, ok = a.scalar(at, "\n,}]")
+	f.value, end, ok = a.scalar(at, &a.scalars)
 	return f, end, ok
 }
 
-// scalar reads a string in quotes, or else up to one of the given characters.
-func (a *apart) scalar(at int, until string) (e extent, end int, ok bool) {
+// scalar reads a string in quotes, or else up to a character that ends it.
+func (a *apart) scalar(at int, until *stretch) (e extent, end int, ok bool) {
 	text := a.text
 	if at == len(text) || strings.IndexByte("{[(<", text[at]) >= 0 {
 		return e, at, false
@@ -89,10 +92,7 @@ func (a *apart) scalar(at int, until string) (e extent, end int, ok bool) {
 		}
 		return e, at, false
 	}
-	i := at
-	for i < limit && strings.IndexByte(until, text[i]) < 0 {
-		i++
-	}
+	i := until.next(text, at, limit)
 	return extent{at, i}, i, i > at && i-at < maxValue
 }
 
@@ -105,8 +105,8 @@ func skip(text string, at int, set string) int {
 
 // record finds the name that belongs to the value in a field.
 func (a *apart) record(at int, value field) {
-	line := lineStart(a.text, at)
-	if a.text[at] != '"' && strings.Trim(a.text[line:at], margin+"-+") == "" {
+	line := a.at.start(at)
+	if a.text[at] != '"' && strings.TrimRight(a.text[line:at], margin+"-+") == "" {
 		a.block(line, at-line, value)
 		return
 	}
@@ -135,6 +135,12 @@ func (a *apart) record(at int, value field) {
 }
 
 func (a *apart) isName(f field) bool {
+	if name := f.name.of(a.text); name == "type" || name == "kind" {
+		switch strings.ToLower(f.value.of(a.text)) {
+		case "password", "passphrase", "secret", "client_secret", "api_key", "apikey":
+			return true
+		}
+	}
 	return nameFields[joints.Replace(strings.ToLower(f.name.of(a.text)))]
 }
 
@@ -160,11 +166,18 @@ func (a *apart) before(open int) (extent, bool) {
 		}
 		return extent{start, at}, start > 0 && a.text[start-1] == '"'
 	}
+	start := a.nameStart(at)
+	return extent{start, at}, start < at
+}
+
+// nameStart returns where the name of settings begins that ends at an offset, or a place
+// that is too far from there for a name.
+func (a *apart) nameStart(at int) int {
 	start := at
-	for start > 0 && (nameChar(a.text[start-1]) || a.text[start-1] == '.') {
+	for start > 0 && at-start <= maxNameApart && (nameChar(a.text[start-1]) || a.text[start-1] == '.') {
 		start--
 	}
-	return extent{start, at}, start < at
+	return start
 }
 
 // block finds the name that belongs to a value in lines of fields, which begin in the same
@@ -179,7 +192,7 @@ func (a *apart) block(line, column int, value field) {
 	}
 	if strings.IndexByte(a.text[line:line+column], '-') < 0 {
 		for from, n := line, 0; from > 0 && a.text[from-1] == '\n' && n < maxFields; n++ {
-			from = lineStart(a.text, from-1)
+			from = a.at.start(from - 1)
 			f, first, ok := a.line(from, column)
 			if !ok {
 				if name, ok := a.parent(from, column); ok {
@@ -228,7 +241,7 @@ func (a *apart) line(at, column int) (f field, first, ok bool) {
 
 // parent reads the name of a block from the line above it, which begins further left.
 func (a *apart) parent(at, column int) (extent, bool) {
-	end := lineEnd(a.text, at)
+	end := a.at.end(at)
 	start := skip(a.text, at, margin+"-+")
 	text := strings.TrimRight(a.text[start:end], " \t\r")
 	if start-at >= column {
@@ -246,9 +259,11 @@ func (a *apart) parent(at, column int) (extent, bool) {
 // element pairs an element of XML that tells a value with the one before it that tells a
 // name, or with the name of the one around it.
 func (a *apart) element(start, end int) {
-	if a.text[end] != '>' {
+	open := strings.IndexByte(a.text[end:min(len(a.text), end+maxNameApart)], '>')
+	if open < 0 || open > 0 && a.text[end] != ' ' || strings.IndexByte(a.text[end:end+open], '<') >= 0 || strings.HasSuffix(a.text[:end+open], "/") {
 		return
 	}
+	end += open
 	to := strings.IndexByte(a.text[end:min(len(a.text), end+maxValue)], '<')
 	if to < 0 {
 		return
@@ -256,7 +271,7 @@ func (a *apart) element(start, end int) {
 	value := extent{end + 1, end + to}
 	head := strings.TrimRight(a.text[max(0, start-1-maxRecord):start-1], " \t\r\n")
 	base := max(0, start-1-maxRecord)
-	open := strings.LastIndexByte(head, '<')
+	open = strings.LastIndexByte(head, '<')
 	if open < 0 || !strings.HasSuffix(head, ">") {
 		return
 	}

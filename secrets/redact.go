@@ -17,16 +17,16 @@ const maxPasses = 8
 // one value a line, stays JSON. Redacting the result again changes nothing.
 func (s *Scanner) Redact(text string) (string, Counts) {
 	counts := Counts{}
-	return s.rules().redact(text, counts, nil), counts
+	return s.rules().redact(text, all(text), counts, nil), counts
 }
 
-// redact takes the secrets out of text, remembers them in known where that is not
-// nil, and removes from text what known already held.
-func (set *ruleSet) redact(text string, counts Counts, known *knownSet) string {
+// redact takes the secrets out of a part of a text, remembers all that are found in known
+// where that is not nil, and removes from the part what known already held.
+func (set *ruleSet) redact(text string, p part, counts Counts, known *knownSet) string {
 	for range maxPasses {
 		found := set.search(text)
 		if len(found) == 0 && known.empty() {
-			return text
+			break
 		}
 		if known == nil {
 			known = newKnownSet()
@@ -48,11 +48,11 @@ func (set *ruleSet) redact(text string, counts Counts, known *knownSet) string {
 		}
 		spans = append(spans, known.occurrences(text)...)
 		if len(spans) == 0 {
-			return text
+			break
 		}
-		text = replaceKeepingJSON(text, mergeSpans(spans), counts)
+		text, p = replaceKeepingJSON(text, p, mergeSpans(spans), counts)
 	}
-	return text
+	return text[p.start:p.end]
 }
 
 // quotes takes from a word of a shell the quotes that its parts stand in.
@@ -69,8 +69,11 @@ type span struct {
 // URL, captured by a group that repeats. A token goes to its end.
 func (f finding) span(text string) (start, end int) {
 	start, end = f.strict(text)
-	if f.rule.rank == rankSpecific {
+	switch f.rule.rank {
+	case rankSpecific:
 		end = tokenEnd(text, start, end)
+	case rankExtra:
+		end = valueEnd(text, start, end)
 	}
 	return start, end
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"regexp/syntax"
 	"strings"
-	"sync"
 
 	"github.com/spf13/viper"
 	"github.com/zricethezav/gitleaks/v8/config"
@@ -21,8 +20,11 @@ var extraRules string
 //go:embed passwords.toml
 var passwordRules string
 
+//go:embed told.toml
+var toldRules string
+
 // extraConfig is the built-in extra rules.
-var extraConfig = extraRules + "\n" + passwordRules
+var extraConfig = extraRules + "\n" + passwordRules + "\n" + toldRules
 
 // rank orders rules that see the same secret: the lowest names it.
 type rank int
@@ -40,12 +42,17 @@ const fallbackTag = "fallback"
 // rule is one rule with what is made of its expression when a text asks for it.
 type rule struct {
 	ruleSpec
-	Regex    *lazyregexp.Regexp
-	Path     *lazyregexp.Regexp // nil unless the rule is for files of certain names
-	label    string             // the id in the form in which a marker carries it
-	fragment func() []bool      // by group: it captures only a piece of what is secret
-	allow    []*allowlist
-	searcher
+	Regex  *lazyregexp.Regexp
+	Path   *lazyregexp.Regexp // nil unless the rule is for files of certain names
+	label  string             // the id in the form in which a marker carries it
+	pieces lazy[[]bool]
+	allow  []*allowlist
+	*searcher
+}
+
+// fragment tells by group whether it captures only a piece of what is secret.
+func (r *rule) fragment() []bool {
+	return r.pieces.get(func() []bool { return fragments(r.parsed()) })
 }
 
 // ruleSet is everything that a Scanner has.
@@ -132,11 +139,11 @@ func parseConfig(text string) (config.ViperConfig, error) {
 	v := viper.New()
 	v.SetConfigType("toml")
 	if err := v.ReadConfig(strings.NewReader(text)); err != nil {
-		return c, err
+		return c, lineNamed(err)
 	}
 	err := v.Unmarshal(&c)
 	upgrade(&c)
-	return c, err
+	return c, ruleNamed(err, c)
 }
 
 // translate compiles a merged configuration with gitleaks' own checks.
@@ -162,7 +169,6 @@ func newRuleSet(s specs) *ruleSet {
 	for _, from := range s.rules {
 		r := &rule{
 			ruleSpec: from, label: label(from.RuleID), allow: named(from.lists), Regex: lazyregexp.New(from.expr),
-			fragment: sync.OnceValue(func() []bool { return fragments(mustParse(from.expr)) }),
 			searcher: newSearcher(from.expr, from.places, from.Keywords),
 		}
 		if from.path != "" {
@@ -204,8 +210,8 @@ func label(id string) string {
 		}
 		return '-'
 	}, id)
-	if len(safe) > 64 {
-		safe = safe[:64]
+	if len(safe) > maxLabel {
+		safe = safe[:maxLabel]
 	}
 	return safe
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"strings"
 	"sync"
 	"unicode/utf8"
 )
@@ -105,36 +106,44 @@ func (s *Scanner) Find(text string) []Finding {
 		return nil
 	}
 	found := make([]Finding, 0, len(raw))
-	line, lineStart, seen := 1, 0, 0
+	at := cursor{text: text, line: 1, column: 1}
 	for _, f := range raw {
 		start, end := f.span(text)
 		if rules.isMarker(text, start, end) {
 			continue
 		}
-		for ; seen < start; seen++ {
-			if text[seen] == '\n' {
-				line, lineStart = line+1, seen+1
-			}
-		}
-		if start < lineStart { // findings are sorted by secret, spans may begin earlier
-			line, lineStart, seen = position(text, start)
-		}
+		at.move(start)
 		found = append(found, Finding{
 			Rule: f.rule.label, Start: start, End: end,
-			Line: line, Column: utf8.RuneCountInString(text[lineStart:start]) + 1,
+			Line: at.line, Column: at.column,
 			Hint: hint(text[start:end]),
 		})
 	}
 	return found
 }
 
-// position returns the line of an offset, that line's start, and the offset.
-func position(text string, offset int) (line, lineStart, seen int) {
-	line = 1
-	for i := range offset {
-		if text[i] == '\n' {
-			line, lineStart = line+1, i+1
-		}
+// cursor tells the line and column of one offset after another.
+type cursor struct {
+	text         string
+	at           int
+	line, column int
+}
+
+// move goes to an offset. Findings are sorted by secret, so that it is mostly ahead; spans may
+// begin earlier.
+func (c *cursor) move(to int) {
+	if to < c.at {
+		c.line -= strings.Count(c.text[to:c.at], "\n")
+		c.at = to
+		c.column = utf8.RuneCountInString(c.text[strings.LastIndexByte(c.text[:to], '\n')+1:to]) + 1
+		return
 	}
-	return line, lineStart, offset
+	between := c.text[c.at:to]
+	if breaks := strings.Count(between, "\n"); breaks > 0 {
+		c.line += breaks
+		c.column = 1
+		between = between[strings.LastIndexByte(between, '\n')+1:]
+	}
+	c.column += utf8.RuneCountInString(between)
+	c.at = to
 }

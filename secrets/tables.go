@@ -6,15 +6,29 @@ import (
 )
 
 const (
-	maxCells     = 60 // columns of a table
-	maxHead      = 40 // bytes of a cell in either direction of a word that names a secret
-	maxCellWords = 3  // of a name in a cell
+	maxCells     = 60   // columns of a table
+	maxHead      = 40   // bytes of a cell in either direction of a word that names a secret
+	maxCellWords = 3    // of a name in a cell
+	maxRows      = 64   // above a row that are looked at for the head of its table
+	maxOverlap   = 8    // tables whose rows are the same lines
+	maxColumns   = 4096 // bytes of the names of columns
 )
+
+// grid is a head whose rows are read once all heads are known: some lines look like heads
+// of further tables among the rows of another. A row belongs to the nearest few before it.
+type grid struct {
+	head      []extent
+	at        int    // of the head
+	rows      int    // where they begin
+	bar       string // between the cells, or none
+	separator byte   // between them where there is no bar
+}
 
 // headParts are what the head of a column must have one of, in lower case.
 var headParts = []string{
 	"pass", "pwd", "psk", "secret", "token", "credential", "apikey", "api_key", "api key", "api-key", "access_key",
-	"access key", "private_key", "private key",
+	"access key", "private_key", "private key", "encryption_key", "encryption-key", "encryptionkey", "signing_key", "signing-key",
+	"master_key", "auth_key", "session_key", "account_key", "app_key", "jwt_key",
 }
 
 // cell looks at a place where a part of a name ends, and reads the table if it is the head
@@ -40,12 +54,12 @@ func (a *apart) cell(at, end int) {
 		(start == 0 || strings.IndexByte(separators+"\n", a.text[start-1]) >= 0)) {
 		return
 	}
-	from := lineStart(a.text, at)
-	if n := len(a.read); n > 0 && a.read[n-1] >= from {
+	from := a.at.start(at)
+	if a.head >= from {
 		return
 	}
-	a.read = append(a.read, from)
-	line := extent{from, lineEnd(a.text, end)}
+	a.head = from
+	line := extent{from, a.at.end(end)}
 	if bar == "" {
 		a.columns(line)
 	} else {
@@ -69,19 +83,27 @@ var cellChar = func() (set [256]bool) {
 // or the heads of columns.
 func (a *apart) barred(line extent, bar string) {
 	cells, closed := a.cells(line, bar)
+	if strings.HasPrefix(strings.TrimSpace(line.of(a.text)), bar+bar) { // a head in a wiki
+		cells, closed = a.cells(line, bar+bar)
+	}
 	if len(cells) < 2 {
 		return
 	}
 	for i := range cells {
 		cells[i] = trimExtent(a.text, cells[i], ":*`")
 	}
-	if name := cells[0].of(a.text); isCellName(name) && (closed || name == strings.ToUpper(name)) {
-		a.add(cells[0], cells[1])
+	if name := cells[0].of(a.text); isCellName(name) {
+		if closed || name == strings.ToUpper(name) || len(cells) == 2 && a.aligned(line, bar) {
+			a.add(cells[0], cells[1])
+		}
+		if last := len(cells) - 1; last > 1 && name == strings.ToUpper(name) {
+			a.add(cells[0], cells[last]) // its default, or what it is set to
+		}
 	}
 	if line.start > 0 {
-		above := extent{lineStart(a.text, line.start-1), line.start - 1}
+		above := extent{a.at.start(line.start - 1), line.start - 1}
 		if rule := isRule(above.of(a.text)); rule && above.start > 0 {
-			above = extent{lineStart(a.text, above.start-1), above.start - 1}
+			above = extent{a.at.start(above.start - 1), above.start - 1}
 			if above.start == above.end {
 				above.end = line.start - 1
 			}
@@ -91,22 +113,65 @@ func (a *apart) barred(line extent, bar string) {
 		}
 	}
 	at := line.end + 1
-	if at < len(a.text) && !closed && !isRule(a.text[at:lineEnd(a.text, at)]) {
+	if at < len(a.text) && !closed && strings.Contains(line.of(a.text), " ") && !isRule(a.text[at:a.at.end(at)]) {
 		return
 	}
-	for at < len(a.text) {
-		row := extent{at, lineEnd(a.text, at)}
-		at = row.end + 1
-		if isRule(row.of(a.text)) {
+	a.tables = append(a.tables, grid{head: cells, at: line.start, rows: at, bar: bar})
+}
+
+// readTables reads the rows of all tables.
+func (a *apart) readTables() {
+	for i, t := range a.tables {
+		limit := len(a.text)
+		if i+maxOverlap < len(a.tables) {
+			limit = a.tables[i+maxOverlap].at
+		}
+		if !slices.ContainsFunc(t.head, a.isSecret) {
 			continue
 		}
-		if !strings.Contains(row.of(a.text), bar) {
-			return
-		}
-		if values, _ := a.cells(row, bar); len(values) > 0 {
-			a.below(cells, values)
+		for at := t.rows; at < limit; {
+			row := extent{at, a.at.end(at)}
+			at = row.end + 1
+			if t.bar == "" {
+				cells := a.split(row, t.separator)
+				if len(cells) != len(t.head) {
+					break
+				}
+				a.below(t.head, cells)
+				continue
+			}
+			if isRule(row.of(a.text)) {
+				continue
+			}
+			if !strings.Contains(row.of(a.text), t.bar) {
+				break
+			}
+			cells, _ := a.cells(row, t.bar)
+			if len(cells)+1 == len(t.head) && strings.HasSuffix(strings.TrimSpace(row.of(a.text)), t.bar) {
+				cells = append(cells, extent{row.end, row.end}) // the last one is empty
+			}
+			if len(cells) > 0 {
+				a.below(t.head, cells)
+			}
 		}
 	}
+}
+
+// isSecret reports whether a column has a secret's name.
+func (a *apart) isSecret(head extent) bool {
+	name := head.of(a.text)
+	return isCellName(name) && isHead(name)
+}
+
+// aligned reports whether the line above has its bar in the same column, as where a
+// database prints a record with a line for each of its fields.
+func (a *apart) aligned(line extent, bar string) bool {
+	if line.start == 0 {
+		return false
+	}
+	above := a.text[a.at.start(line.start-1) : line.start-1]
+	column := strings.Index(line.of(a.text), bar)
+	return column > 0 && (strings.Index(above, bar) == column || strings.HasPrefix(above, "-[ "))
 }
 
 // below pairs the cells of a row with the heads of their columns.
@@ -115,13 +180,16 @@ func (a *apart) below(head, cells []extent) {
 		return
 	}
 	for i, name := range head {
-		if n := name.of(a.text); isCellName(n) && isHead(n) {
+		if a.isSecret(name) {
 			a.add(name, cells[i])
 		}
 	}
 }
 
 func isHead(name string) bool {
+	if len(name) > maxNameApart {
+		return false
+	}
 	lower := strings.ToLower(name)
 	return slices.ContainsFunc(headParts, func(part string) bool { return strings.Contains(lower, part) })
 }
@@ -168,34 +236,60 @@ func isCellName(cell string) bool {
 	return cell != "" && words <= maxCellWords
 }
 
-// columns reads the rows below a line of names, which is the first of its table: a word
+// columns notes a line of names, which is the first of its table: a word
 // that names a secret may stand in any row.
 func (a *apart) columns(line extent) {
 	separator := byte(',')
-	for _, other := range []byte("\t;") {
-		if strings.IndexByte(line.of(a.text), other) >= 0 {
-			separator = other
-			break
-		}
+	if a.tabs.next(a.text, line.start, line.end) < line.end {
+		separator = '\t'
+	} else if a.halves.next(a.text, line.start, line.end) < line.end {
+		separator = ';'
 	}
 	head := a.split(line, separator)
-	if len(head) < 2 || slices.ContainsFunc(head, func(e extent) bool { return !isCellName(e.of(a.text)) }) {
+	if len(head) < 2 {
 		return
 	}
 	if line.start > 0 {
-		above := extent{lineStart(a.text, line.start-1), line.start - 1}
+		above := extent{a.at.start(line.start - 1), line.start - 1}
 		if len(a.split(above, separator)) == len(head) {
+			if slices.ContainsFunc(head, func(e extent) bool { return isCellName(e.of(a.text)) && isHead(e.of(a.text)) }) {
+				a.named(line, head, separator)
+			}
 			return
 		}
 	}
-	for at := line.end + 1; at < len(a.text); {
-		end := lineEnd(a.text, at)
-		row := a.split(extent{at, end}, separator)
-		if len(row) != len(head) {
-			return
+	if slices.ContainsFunc(head, func(e extent) bool { return !isCellName(e.of(a.text)) }) {
+		return
+	}
+	a.tables = append(a.tables, grid{head: head, at: line.start, rows: line.end + 1, separator: separator})
+}
+
+// named pairs two cells of a row in a table whose head calls one the name and the other the
+// value.
+func (a *apart) named(line extent, row []extent, separator byte) {
+	start := line.start
+	for range maxRows {
+		if start == 0 {
+			break
 		}
-		a.below(head, row)
-		at = end + 1
+		above := extent{a.at.start(start - 1), start - 1}
+		if len(a.split(above, separator)) != len(row) {
+			break
+		}
+		start = above.start
+	}
+	head := a.split(extent{start, a.at.end(start)}, separator)
+	name, value := -1, -1
+	for i, e := range head {
+		switch field := joints.Replace(strings.ToLower(e.of(a.text))); {
+		case nameFields[field]:
+			name = i
+		case valueFields[field]:
+			value = i
+		}
+	}
+	if name >= 0 && value >= 0 && isCellName(row[name].of(a.text)) {
+		a.add(row[name], row[value])
 	}
 }
 
@@ -256,10 +350,7 @@ func (a *apart) tuple(at int) (items []extent, end int) {
 				}
 			}
 		}
-		for at < len(text) && text[at] != ',' && text[at] != ')' {
-			at++
-		}
-		at = min(at, len(text))
+		at = a.parts.next(text, min(at, len(text)), len(text))
 		items = append(items, trimExtent(text, extent{start, at}, " \t\r\n'\"`[]"))
 		if at < len(text) && text[at] == ')' {
 			return items, at + 1
@@ -268,21 +359,13 @@ func (a *apart) tuple(at int) (items []extent, end int) {
 	return items, min(at, len(text))
 }
 
-// copied reads the rows of PostgreSQL's COPY, behind its words.
+// copied notes the names in PostgreSQL's COPY, before these words.
 func (a *apart) copied(at int) {
-	line := lineStart(a.text, at)
+	line := max(a.at.start(at), at-maxColumns)
 	open := strings.LastIndexByte(a.text[line:at], '(')
 	if open < 0 {
 		return
 	}
 	head, _ := a.tuple(line + open)
-	for at = lineEnd(a.text, at) + 1; at < len(a.text); {
-		row := extent{at, lineEnd(a.text, at)}
-		cells := a.split(row, '\t')
-		if len(cells) != len(head) {
-			return
-		}
-		a.below(head, cells)
-		at = row.end + 1
-	}
+	a.tables = append(a.tables, grid{head: head, at: line + open, rows: a.at.end(at) + 1, separator: '\t'})
 }

@@ -58,6 +58,12 @@ func (r *rule) judge(lines *lineIndex, start, end int, global []*allowlist) (fin
 		}
 	}
 	secret := match[secretStart:secretEnd]
+	if r.rank == rankExtra { // backslashes behind it escape the quote that it stands in
+		secret = strings.TrimRight(secret, `\`)
+		if at := start + lead + secretStart; breaksOff(text, at, at+len(secret)) {
+			return finding{}, false
+		}
+	}
 	if r.Entropy != 0 && entropy(secret) <= r.Entropy {
 		return finding{}, false
 	}

@@ -36,9 +36,32 @@ func (v view) rawEnd(at int) int {
 	return v.raw(at-1) + 1
 }
 
+// over is a view of what another view reads, as one of the text below both.
+func (v view) over(below view) view {
+	both := view{text: v.text}
+	for i := -1; i < len(v.marks); i++ {
+		m, end := mark{}, len(v.text)
+		if i >= 0 {
+			m = v.marks[i]
+		}
+		if i+1 < len(v.marks) {
+			end = v.marks[i+1].at
+		}
+		both.mark(m.at, below.raw(m.raw))
+		next, _ := slices.BinarySearchFunc(below.marks, m.raw+1, func(m mark, at int) int { return cmp.Compare(m.at, at) })
+		for ; next < len(below.marks) && below.marks[next].at-m.raw < end-m.at; next++ {
+			both.mark(m.at+below.marks[next].at-m.raw, below.marks[next].raw)
+		}
+	}
+	return both
+}
+
 // place gives a finding in the view the place that it has in the text.
 func (v view) place(f finding, text string) finding {
 	f.text = text
+	if f.end-f.start >= 2 && quoteMark(v.text[f.start]) && v.text[f.start] == v.text[f.end-1] {
+		f.start, f.end = f.start+1, f.end-1
+	}
 	f.matchStart, f.matchEnd = v.raw(f.matchStart), v.rawEnd(f.matchEnd)
 	f.start, f.end = v.raw(f.start), v.rawEnd(f.end)
 	f.end, f.matchEnd = max(f.start, f.end), max(f.matchStart, f.matchEnd)
@@ -157,14 +180,14 @@ func sequence(text string) int {
 }
 
 // escaped returns what a character after a backslash stands for; 0 if the pair is
-// no escape sequence that separates words.
+// no escape sequence that separates words or stands in a name or an address.
 func escaped(c byte) byte {
 	switch c {
 	case 'n', 'r':
 		return '\n'
 	case 't':
 		return '\t'
-	case '"', '\'':
+	case '"', '\'', '/', ':', '=', '_', '|':
 		return c
 	}
 	return 0

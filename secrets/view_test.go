@@ -17,6 +17,7 @@ func TestAViewHasWhatTheTextStandsForAndItsPlaces(t *testing.T) {
 		{"escaped colours", resolve, `\u001b[32mname\x1b[m: \033[31mval\e[0mue`, "name: value"},
 		{"an escape character that colours nothing", resolve, "a\x1bb\x1b", ""},
 		{"many colours", resolve, "\x1b[1m\x1b[2ma\x1b[0m\x1b[K\x1b[0mb", "ab"},
+		{"slashes in JSON", resolve, `https:\/\/a.test\/b`, "https://a.test/b"},
 		{"HTML", unmarked, "&quot;a&quot;:&#39;b&#x27;&lt;c&gt; &amp;amp;", `"a":'b'<c> &amp;`},
 		{"no references", unmarked, "a && b; &quota &lt c &#x1;", ""},
 		{"a URL", unquoted, "%7B%22a%22%3a%22b%22%7D%0Ac", "{\"a\":\"b\"}\nc"},

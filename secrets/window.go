@@ -3,6 +3,7 @@ package secrets
 import (
 	"cmp"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 	"sync"
@@ -28,16 +29,66 @@ type searcher struct {
 	anchors        []*anchorSearch
 	needsKeyword   bool // a match does not imply that the text has a keyword
 	foreignKeyword bool // a keyword is not in ASCII, or too short to be looked for
-	tracer         func() *tracer
-	first          func() *regexp.Regexp
-	inside         func() *regexp.Regexp
+
+	source string
+	tree   lazy[*syntax.Regexp]
+	trace  lazy[*tracer]
+	start  lazy[*regexp.Regexp]
+	amid   lazy[*regexp.Regexp]
 }
 
-// anchorSearch is an anchor with its automata, which are built at the first use.
+// anchorSearch is an anchor with its automata.
 type anchorSearch struct {
 	anchor
-	backwards func() *dfa
-	forwards  func() *dfa
+	of     *searcher
+	before lazy[*dfa]
+	from   lazy[*dfa]
+}
+
+// lazy is made at the first use. There are thousands: a function for each would cost more
+// than most texts do.
+type lazy[T any] struct {
+	once  sync.Once
+	value T
+}
+
+func (l *lazy[T]) get(make func() T) T {
+	l.once.Do(func() { l.value = make() })
+	return l.value
+}
+
+func (s *searcher) parsed() *syntax.Regexp {
+	return s.tree.get(func() *syntax.Regexp { return mustParse(s.source) })
+}
+
+func (s *searcher) tracer() *tracer {
+	return s.trace.get(func() *tracer { return newTracer(s.source) })
+}
+
+// first is the expression at the beginning of a text.
+func (s *searcher) first() *regexp.Regexp {
+	return s.start.get(func() *regexp.Regexp { return regexp.MustCompile(`\A(?:` + s.source + `)`) })
+}
+
+// inside is the expression behind one character.
+func (s *searcher) inside() *regexp.Regexp {
+	return s.amid.get(func() *regexp.Regexp { return regexp.MustCompile(`\A(?s:.)(?:` + s.source + `)`) })
+}
+
+// backwards reads what stands before the literal.
+func (a *anchorSearch) backwards() *dfa {
+	return a.before.get(func() *dfa {
+		before, _ := parts(a.of.parsed(), a.path)
+		return newDFA(reverse(before))
+	})
+}
+
+// forwards reads the literal and what follows.
+func (a *anchorSearch) forwards() *dfa {
+	return a.from.get(func() *dfa {
+		_, from := parts(a.of.parsed(), a.path)
+		return newDFA(from)
+	})
 }
 
 // hit is a place that matches may pass through.
@@ -49,25 +100,13 @@ type hit struct {
 	end    int // the largest
 }
 
-func newSearcher(expr string, anchors []anchor, keywords []string) searcher {
-	s := searcher{
-		tracer: sync.OnceValue(func() *tracer { return newTracer(expr) }),
-		first:  sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\A(?:` + expr + `)`) }),
-		inside: sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\A(?s:.)(?:` + expr + `)`) }),
-	}
+func newSearcher(expr string, anchors []anchor, keywords []string) *searcher {
+	s := &searcher{source: expr}
+	own := make([]anchorSearch, len(anchors))
 	implied := true
-	for _, a := range anchors {
-		s.anchors = append(s.anchors, &anchorSearch{
-			anchor: a,
-			backwards: sync.OnceValue(func() *dfa {
-				before, _ := parts(mustParse(expr), a.path)
-				return newDFA(reverse(before))
-			}),
-			forwards: sync.OnceValue(func() *dfa {
-				_, from := parts(mustParse(expr), a.path)
-				return newDFA(from)
-			}),
-		})
+	for i, a := range anchors {
+		own[i].anchor, own[i].of = a, s
+		s.anchors = append(s.anchors, &own[i])
 		for _, text := range a.literals {
 			implied = implied && slices.ContainsFunc(keywords, func(k string) bool { return strings.Contains(text, k) })
 		}
@@ -101,14 +140,16 @@ func (s *searcher) matches(text string, hits []hit) (found [][2]int, ok bool) {
 		h := hits[0]
 		if h.start < from {
 			// The last match has taken the text where this hit's match would begin.
-			hits = hits[1:]
-			if h.at < from {
-				continue
+			rest := hits[1:]
+			if h.at >= from {
+				if h.start, _ = h.anchor.backwards().backward(text, h.at, from); h.start >= 0 {
+					at, _ := slices.BinarySearchFunc(rest, h, order)
+					copy(hits, rest[:at])
+					hits[at] = h
+					continue
+				}
 			}
-			if h.start, _ = h.anchor.backwards().backward(text, h.at, from); h.start >= 0 {
-				at, _ := slices.BinarySearchFunc(hits, h, order)
-				hits = slices.Insert(hits, at, h)
-			}
+			hits = rest
 			continue
 		}
 		least, end := h.least, h.end

@@ -51,7 +51,7 @@ func TestASearcherFindsTheMatchesOfItsExpression(t *testing.T) {
 		random := newRandom(3)
 		for range 1500 {
 			text := randomText(alphabet, 1+random.IntN(14), random)
-			got, ok := allMatches(&s, text)
+			got, ok := allMatches(s, text)
 			if !ok {
 				t.Fatalf("%s gave up on %q", expr, text)
 			}

@@ -1,12 +1,18 @@
 package secrets
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 const (
+	minAlike   = 6   // bytes that the beginnings of two lines have in common
 	minWrapped = 40  // bytes of a line that a terminal may have broken
 	minJoined  = 20  // bytes of a secret that is taken together from two lines
 	maxJoined  = 16  // lines that one secret may stand on
 	maxAround  = 400 // bytes of a line that are looked at
+	minWord    = 3   // letters of a word that stands alone, at least
+	maxWord    = 13  // and fewer than these of any
 )
 
 // tokenChar tells which characters secrets of one word are made of.
@@ -44,9 +50,20 @@ func (set *ruleSet) findWrapped(text string) []finding {
 	}
 }
 
-// broken reports whether a word with a digit may go on from one line to the next.
+// broken reports whether a word with a digit may go on from one line to the next, which is
+// not longer, unless a backslash says that it goes on.
 func broken(text string, start, end int) bool {
+	full := end - start
 	end = trimBreak(text, start, end)
+	if text[end] != '\\' {
+		after := len(text) - (start + full + 1)
+		if i := strings.IndexByte(text[start+full+1:], '\n'); i >= 0 {
+			after = i
+		}
+		if after > full && utf8.RuneCountInString(text[start+full+1:][:after]) > utf8.RuneCountInString(text[start:][:full]) {
+			return false
+		}
+	}
 	at := end
 	for at > start && tokenChar[text[at-1]] {
 		at--
@@ -60,8 +77,69 @@ func broken(text string, start, end int) bool {
 	for to < len(text) && tokenChar[text[to]] && to-next < minJoined {
 		to++
 	}
-	return to > next && end-at+to-next >= minJoined && !named(text[next:]) &&
+	word := text[at:end]
+	if len(word) < minJoined && strings.IndexByte(".:", word[len(word)-1]) >= 0 { // of a sentence
+		return false
+	}
+	return to > next && end-at+to-next >= minJoined && !named(text[next:]) && !begins(text[next:]) && !apartFrom(text, start, at, end, next) &&
 		(strings.ContainsAny(text[at:end], "0123456789") || strings.ContainsAny(text[next:to], "0123456789"))
+}
+
+// apartFrom reports whether a line has nothing to do with the word that the line before it
+// ends in, from at to end: it is longer than that line, which can then not have been broken;
+// or one of both words is an ordinary one, a mark of a list, or the first cell of a row.
+func apartFrom(text string, start, at, end, next int) bool {
+	broke := end + strings.IndexByte(text[end:], '\n')
+	after := nextLine(text, broke+1)
+	if after-broke-2 > broke-start && text[end] != '\\' {
+		return true
+	}
+	if ordinaryWord(text[at:end]) && (at == start || strings.IndexByte(" \t\"'", text[at-1]) >= 0) {
+		return true
+	}
+	to := next
+	for to < len(text) && tokenChar[text[to]] {
+		to++
+	}
+	word := text[next:to]
+	if strings.Trim(word, "-+*") == "" {
+		return true
+	}
+	if beginAlike(text[start:broke], text[broke+1:]) {
+		return true
+	}
+	return to < len(text) && (text[to] == '\t' || text[to] == ' ' && ordinaryWord(word))
+}
+
+// beginAlike reports whether two lines begin in the same way, as those of a log or a list.
+func beginAlike(a, b string) bool {
+	a, b = strings.TrimLeft(a, margin), strings.TrimLeft(b, margin)
+	if !strings.ContainsAny(a, " \t") {
+		return false // nothing but a piece of what was broken
+	}
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n >= minAlike
+}
+
+// ordinaryWord reports whether a word is one of a text or a name in it: of letters, a first
+// one in upper case at most, with dashes, underscores or dots between its parts.
+func ordinaryWord(word string) bool {
+	if len(word) < 4 {
+		return false
+	}
+	for i := range len(word) {
+		switch c := word[i]; {
+		case c >= 'a' && c <= 'z', i == 0 && c >= 'A' && c <= 'Z':
+		case i > 0 && i+1 < len(word) && (c == '-' || c == '_' || c == '.'):
+		case i+1 == len(word) && (c == '.' || c == ':'):
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // named reports whether a line begins with a name and what it is set to, as in YAML or a
@@ -82,7 +160,42 @@ func named(text string) bool {
 		after = text[at+1]
 	}
 	space := after == ' ' || after == '\t' || after == '\r' || after == '\n'
+	if name := text[:at]; text[at] == '=' && space && len(name) > minWord && (name == strings.ToLower(name) || name == strings.ToUpper(name)) {
+		return !strings.ContainsAny(name, "0123456789")
+	}
 	return text[at] == ':' && space || text[at] == '=' && !space && after != '=' // that ends base64
+}
+
+// begins reports whether a line begins with a word or the mark of a list: what is left of a
+// word without sense seldom looks like one.
+func begins(line string) bool {
+	at := 0
+	for at < len(line) && line[at] >= '0' && line[at] <= '9' {
+		at++
+	}
+	if at == 0 && strings.HasPrefix(line, "-") || at > 0 && at <= 2 && strings.HasPrefix(line[at:], ".") {
+		return len(line) > at+1 && line[at+1] == ' '
+	}
+	if at > 0 {
+		return false
+	}
+	if line[0] >= 'A' && line[0] <= 'Z' {
+		at++
+	}
+	for at < len(line) && line[at] >= 'a' && line[at] <= 'z' {
+		at++
+	}
+	if at == 0 || at >= maxWord {
+		return false
+	}
+	rest := strings.TrimLeft(line[at:], " \t\r")
+	switch {
+	case rest == "" || rest[0] == '\n':
+		return at >= minWord
+	case len(rest) < len(line)-at: // prose, or a command and its arguments
+		return at >= minWord || rest[0] >= 'a' && rest[0] <= 'z'
+	}
+	return strings.IndexByte(".,:;)", rest[0]) >= 0
 }
 
 // trimBreak takes from a line what ends it.

@@ -117,9 +117,14 @@ func (r Rule) Plant(random *rand.Rand, plain bool, ways ...func(match string) st
 
 func (r Rule) plant(j judge, random *rand.Rand, plain bool, ways ...func(match string) string) (Canary, bool) {
 	for try := range tries {
-		match := generate(r.tree, random, plain)
+		match, keyword, rest := generate(r.tree, random, plain), "", ""
+		if r.tree.Op == syntax.OpLiteral { // what all these secrets begin with
+			rest = generate(restOfToken, random, plain)
+			match += rest
+		}
 		if n := len(r.keywords); n > 0 && try%2 == 1 { // it may have to stand elsewhere in the text
-			match = r.keywords[random.IntN(n)] + " " + match
+			keyword = r.keywords[random.IntN(n)]
+			match = keyword + " " + match
 		}
 		if odd.MatchString(match) {
 			continue
@@ -127,12 +132,15 @@ func (r Rule) plant(j judge, random *rand.Rand, plain bool, ways ...func(match s
 		for _, way := range ways {
 			text := way(match)
 			for _, f := range j.DetectString(text) {
-				if slices.ContainsFunc(r.keywords, func(k string) bool { return strings.EqualFold(f.Secret, k) }) {
-					continue // the one before it tells what is none
+				if keyword != "" && strings.HasPrefix(strings.TrimLeft(f.Match, " \t\r\n\"'`"), keyword) {
+					continue // a word that every such text has tells of the next such word, not of a secret
 				}
 				secret := f.Secret
 				if j.whole { // a group of an address
 					secret = f.Match
+				}
+				if rest != "" {
+					return Canary{Rule: r.ID, Text: text, Parts: []string{rest}}, true
 				}
 				if parts := parts(secret, f.Match, !j.whole); len(parts) > 0 {
 					return Canary{Rule: r.ID, Text: text, Parts: parts}, true
@@ -143,14 +151,28 @@ func (r Rule) plant(j judge, random *rand.Rand, plain bool, ways ...func(match s
 	return Canary{}, false
 }
 
+// restOfToken is behind what a rule finds that knows no more of its secrets than how they begin.
+var restOfToken = func() *syntax.Regexp {
+	tree, err := syntax.Parse("[A-Za-z0-9]{24}", syntax.Perl)
+	if err != nil {
+		panic(err) // it is written down here
+	}
+	return tree
+}()
+
 // odd matches what passes for an escaped line break where letters may be of either case,
 // and is none.
 var odd = regexp.MustCompile(`\\[NR]$`)
 
 // bits is how much it takes to guess a text whose characters are of the kinds that it has.
+// White space tells nothing: programs print much of it.
 func bits(text string) float64 {
-	kinds := map[int]bool{}
+	kinds, telling := map[int]bool{}, 0
 	for i := range len(text) {
+		if strings.IndexByte(" \t\r\n\v\f", text[i]) >= 0 {
+			continue
+		}
+		telling++
 		switch c := text[i]; {
 		case c >= '0' && c <= '9':
 			kinds[10] = true
@@ -166,7 +188,7 @@ func bits(text string) float64 {
 	for n := range kinds {
 		choice += n
 	}
-	return math.Log2(float64(choice)) * float64(len(text))
+	return math.Log2(float64(choice)) * float64(telling)
 }
 
 // key matches what a line of a key is made of; the rest are marks of who shows it.
@@ -196,8 +218,8 @@ func parts(secret, match string, tails bool) (out []string) {
 		return nil
 	}
 	out = append(out, line)
-	if tails && len(line) >= 2*tailPart {
-		out = append(out, line[len(line)-tailPart:])
+	if tail := line[max(0, len(line)-tailPart):]; tails && len(line) >= 2*tailPart && bits(tail) >= minBits {
+		out = append(out, tail)
 	}
 	return out
 }

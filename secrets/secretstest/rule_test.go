@@ -41,3 +41,23 @@ func TestASecretOfEveryRuleCanBePlanted(t *testing.T) {
 	}
 	t.Logf("%d rules", len(rules))
 }
+
+func TestWhatMustNotTurnUpIsNothingThatProgramsPrintAnyway(t *testing.T) {
+	t.Parallel()
+	rules, err := secretstest.Rules("[[rules]]\nid = \"x\"\nregex = '''(?i):_auth\\s*((?:[0-9a-f]{2},[ ]{9,12}){9,12}[0-9a-f]{2}|:_auth=[a-z]{9,12})'''\nkeywords = [\":_auth\"]\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 40 {
+		c, ok := rules[0].Plant(random, true, func(match string) string { return "x " + match })
+		if !ok {
+			t.Fatal("no secret can be planted")
+		}
+		for _, part := range c.Parts {
+			if len(strings.Join(strings.Fields(part), "")) < 8 || strings.EqualFold(part, ":_auth") {
+				t.Errorf("%q must not turn up", part)
+			}
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package secrets
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+)
+
+func TestWhatIsToldOrHandedOverIsRedacted(t *testing.T) {
+	t.Parallel()
+	s := newScanner("", true)
+	for n, text := range []string{
+		// people
+		"the API key for the weather thing: {{alnum33}}\n", "- **Maps API key**: `{{alnum33}}`\n", "WARN api key {{alnum40}} is about to expire",
+		"admin panel: `admin` / `{{weak}}`", "our cloud: ada@mail.test / {{weak}}", "log in with admin/{{camel}} and go on", "the break-glass account: ada / {{camel}}",
+		"PW for the archive is {{weak}}", "Das Passwort lautet {{weak}}", "Le mot de passe est {{weak}}", "user ada, Kennwort {{camel}}", "The PSK is {{weak}}.",
+		"I reset your password to \"{{camel}}\", please change it", "The demo account is **a**, password **{{camel}}**.", "ssh key passphrase - {{weak}}",
+		"USERS = [(\"ada@mail.test\", \"{{weak}}\")]",
+		// words
+		"MAIL_PASSWORD=\"kori velu tumo rand\"", "app.use(session({ secret: 'kori velu' }))", "FASTLANE_PASSWORD=kori-velu-tumo-rand", "auth: { user: 'a', pass: 'korivelutumorand' }",
+		// calls
+		"handler = WebhookHandler('{{hex32}}')", "Client::new().with_secret(\"{{hex64}}\")", "w3.eth.account.from_key('0x{{hex64}}')", "red:auth(\"{{weak}}\")",
+		"let password = String::from(\"{{weak}}\");", "let(:password) { '{{weak}}' }", "Net::FTP.open('ftp.test', 'ada', '{{weak}}')", "$smtp->auth('ada@mail.test', '{{weak}}');",
+		"r.setValue(\"{{uuid}}\", forHTTPHeaderField: \"X-API-Key\")", "r.setValue(\"Basic {{basic}}\", forHTTPHeaderField: \"Authorization\")", "proxy_set_header X-Api-Key {{alnum40}};",
+		// beside its name
+		":session-secret \"{{alnum33}}\"", "set steam_webApiKey \"{{hex32}}\"", "  api_secret   '{{alnum33}}'", "api_key     {{alnum33}}\n", "secret_id             {{uuid}}\n",
+		"encrypt = \"{{b32bytes}}\"", "key1  FULL  {{b64bytes}}", "PasswordPlain={{weak}}", "pop3pass={{weak}}", "DB_PASS ?= {{weak}}", "password: kori.velu28\n",
+		"#define MQTT_PASS \"{{weak}}\"", "TOTP_SECRET = \"{{base32}}\"", "basic.auth.user.info=APP:{{alnum33}}", "\"ada\" \"{{camel}}\"\n",
+		"chpasswd:\n  expire: false\n  list: |\n    root:{{weak}}\n    ubuntu:{{camel}}\n", "\"type\": \"random_password\",\n\"name\": \"db\",\n\"result\": \"{{alnum33}}\"\n",
+		"define( 'NONCE_SALT', '{{alnum33}} {{alnum33}}' );",
+		// servers and devices
+		"user ada on >{{camel}} ~* +@all", "sentinel auth-pass main {{camel}}", ": RSA key.pem \"{{weak}}\"", "register => 123:{{camel}}@sip.test/1", "createUser ada SHA \"{{weak}}\" AES \"{{camel}}\"",
+		"rocommunity {{camel}} 10.0.0.0/8", "echo 'db db/root_password password {{camel}}' | debconf-set-selections", "\toption key '{{camel}}'", "set snmp community {{camel}} authorization read-only",
+		"334 UGFzc3dvcmQ6\n{{basic}}\n235 ok", "Password for the [elastic] user successfully reset.\nNew value: {{alnum33}}\n",
+		// commands
+		"$ aws ssm get-parameter --name /db --query Parameter.Value --output text\n{{alnum33}}\n", "$ wg genkey\n{{b32bytes}}\n", "mosquitto_passwd -b /etc/passwd ada {{camel}}",
+		"mc alias set local http://x.test:9000 admin {{camel}}", "oathtool --totp -b {{base32}}", "doveadm pw -s CRYPT -p {{camel}}", "echo '{{camel}}' | sudo openconnect --passwd-on-stdin vpn.test",
+		">>> os.environ[\"DB_PASSWORD\"]\n'{{weak}}'\n", "irb(main):002:0> User.first.api_token\n=> \"{{alnum40}}\"\n", "Set-Item -Path Env:API_TOKEN -Value \"{{alnum33}}\"",
+		"BUNDLE_GEMS__TEST=ada:{{alnum33}}", "User.update(password: bcrypt('{{weak}}'))", "az sql server create -u ada -p {{camel}}", "drush upwd admin \"{{camel}}\"",
+		"{ \"primaryKey\": \"{{b32bytes}}\" }", "$ bin/shop config:show payment/private_key\n{{hex32}}\n", "the Pre-shared key: {{weak}}",
+		// addresses
+		`{"url":"mysql:\/\/root:{{camel}}@db.test\/shop"}`, "https://chat.test/hooks/{{hook}}", "https://hc-ping.com/{{uuid}}",
+	} {
+		m := maker{newRandom(uint64(n))}
+		leaked := []string{"kori velu", "korivelu", "kori-velu", "kori.velu28"}
+		text := placeholder.ReplaceAllStringFunc(text, func(p string) string {
+			value := ""
+			switch kind := p[2 : len(p)-2]; kind {
+			case "b32bytes":
+				value = m.base64(32)
+			case "b64bytes":
+				value = m.base64(64)
+			case "hook":
+				value = m.text(lowers+numbers, 26)
+			default:
+				value, _ = m.value(kind)
+			}
+			leaked = append(leaked, value)
+			return value
+		})
+		for _, text := range []string{text, "a line\n" + text + "\nanother\n", `{"output":` + strconv.Quote("x\n"+text+"\ny") + `}`} {
+			out, _ := s.Redact(text)
+			for _, value := range leaked {
+				if strings.Contains(out, value) {
+					t.Errorf("%s is left in %s", value, out)
+				}
+			}
+		}
+	}
+}
+
+func TestWhatReadsAsIfASecretWereToldStays(t *testing.T) {
+	t.Parallel()
+	s := newScanner("", true)
+	for _, text := range []string{
+		"the API key for the service: see the vault", "api key some-name-of-a-thing-in-the-docs is missing",
+		"admin/users-v2 and root/packages.json", "see admin/index2.html", "ada@mail.test / 2031-01-02", "(\"ada@mail.test\", \"ada-2\")", "das Passwort ist falsch", "la contraseña es incorrecta",
+		"the mot de passe est oublié", "password for the next user is empty", "reset your password to continue", "PASSWORD=\"enter the words here\"", "secret: 'session expired'",
+		"session: { secret: 'the words' }", "pass: 'authenticationok'", "password: confirmationcode", "app.auth('administrator')", "token.New(\"identifier\")", "apiKey(\"name-of-the-key-2\")",
+		"setValue(\"application/json2\", forHTTPHeaderField: \"Content-Type\")", "proxy_set_header X-Token $http_x_token;", "\"Basic authentication\"", "token \"identifier-of-a-thing\"",
+		"case \"token\" \"8f3a\"", "secret    name-of-the-secret-in-the-vault", "SecretID: none", "encrypt = \"yes\"", "\"a\" \"b2\"\n", "\"GET\" \"/index2.html\"\n",
+		"password: config.password2", "password: settings.sha256", "password = user.oauth2Token", "password: AgB" + strings.Repeat("k3Jd9sLq0WmZx7Yt2Rv5", 12),
+		"docker login -u ci -p $CI_JOB_TOKEN registry.test", "sed -i \"s/password=.*/password=$NEW/\" app.conf", "/verify/the-mail-address-of-a-person-who-asked",
+		"otp = \"enabled\"", "option key 'ifname'", "community = \"public\"", "{\"type\":\"token\",\"value\":\"identifier\"}", "a \\/ b.c\\/d: 2",
+		">>> settings.SECRET_KEY\n'django.core.key'\n", ">>> user.token\n'identifier'\n", "primaryKey: 'user_account_id'", "bcrypt('password')",
+	} {
+		if out, counts := s.Redact(text); out != text {
+			t.Errorf("%q became %q, %v", text, out, counts)
+		}
+	}
+}

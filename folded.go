@@ -16,16 +16,28 @@ func Folded(text string) string {
 	if isFolded(text) {
 		return text
 	}
-	text = strings.ToLower(norm.NFKC.String(text))
+	text = norm.NFKC.String(text)
 	var b strings.Builder
 	b.Grow(len(text))
 	space := false
 	for _, r := range text {
 		switch {
+		case r > ' ' && r < utf8.RuneSelf: // most of what there is
+			if space {
+				b.WriteByte(' ')
+				space = false
+			}
+			if r >= 'A' && r <= 'Z' {
+				r += 'a' - 'A'
+			}
+			b.WriteByte(byte(r))
+			continue
 		case unicode.IsSpace(r):
 			space = true
 			continue
-		case r == '\u00ad', r == '\ufeff', r >= '\u200b' && r <= '\u200f', r >= '\u2060' && r <= '\u2064':
+		}
+		r = unicode.ToLower(r)
+		if r == '\u00ad' || r == '\ufeff' || r >= '\u200b' && r <= '\u200f' || r >= '\u2060' && r <= '\u2064' {
 			continue
 		}
 		if space {

@@ -108,6 +108,7 @@ func (r *renewal) skillOf(a answeredSkill) (s memoir.Skill, fault string) {
 		to   *[]memoir.SkillFile
 	}{{"scripts/", a.Scripts, &s.Scripts}, {"templates/", a.Templates, &s.Templates}, {"examples/", a.Examples, &s.Examples}} {
 		taken := map[string]bool{}
+		spelled := map[string]string{} // each file and folder by its lower-case form, a folder with a slash behind it
 		for _, f := range set.from {
 			f.Path = strings.TrimPrefix(f.Path, set.dir)
 			switch folded := strings.ToLower(f.Path); {
@@ -120,7 +121,13 @@ func (r *renewal) skillOf(a answeredSkill) (s memoir.Skill, fault string) {
 			default:
 				taken[folded] = true
 			}
+			if other, free := spell(spelled, f.Path); !free {
+				return s, fmt.Sprintf("in the skill %s the file %s is in the way of %s", name, path.Join(set.dir, f.Path), path.Join(set.dir, other))
+			}
 			f.Content = tame(strings.ReplaceAll(f.Content, "\r\n", "\n"))
+			if strings.EqualFold(path.Ext(f.Path), ".md") {
+				f.Content = Passive(f.Content)
+			}
 			*set.to = append(*set.to, f)
 			files++
 		}
@@ -133,6 +140,26 @@ func (r *renewal) skillOf(a answeredSkill) (s memoir.Skill, fault string) {
 	}
 	s.Content = r.skillText(name, a.Description, strings.ReplaceAll(a.Content, "\r\n", "\n"))
 	return s, ""
+}
+
+// spell notes a path with its folders, unless one of them is spelled otherwise, or is file and
+// folder both: other is the one that stands there.
+func spell(spelled map[string]string, p string) (other string, free bool) {
+	for end := range len(p) + 1 {
+		name := p[:end] + "/"
+		switch {
+		case end == len(p):
+			name = p
+		case p[end] != '/':
+			continue
+		}
+		fold := strings.TrimSuffix(strings.ToLower(name), "/")
+		if seen, known := spelled[fold]; known && seen != name {
+			return seen, false
+		}
+		spelled[fold] = name
+	}
+	return "", true
 }
 
 // skillText makes SKILL.md of a description and what a model wrote.
@@ -151,19 +178,13 @@ func (r *renewal) skillText(name, description, content string) string {
 	}
 	var b strings.Builder
 	b.WriteString("---\nname: " + yamlName(name) + "\ndescription: " + yamlString(description) + "\n---\n\n")
-	fenced := false
+	p := passivity{skill: true}
 	for l := range strings.SplitSeq(strings.Trim(body, "\n"), "\n") {
-		if fence(l) {
-			fenced = !fenced
-		}
+		made := strings.TrimRight(p.inert(withoutFrames(tame(r.recite(l)))), " \t\r")
 		if have, ok := r.lines[asShown(l)]; ok {
-			b.WriteString(have + "\n")
-			continue
+			made = have
 		}
-		if l = withoutFrames(tame(r.recite(l))); !fenced {
-			l = inert(l)
-		}
-		b.WriteString(strings.TrimRight(l, " \t\r") + "\n")
+		b.WriteString(made + "\n")
 	}
 	return tidyBreaks(b.String())
 }

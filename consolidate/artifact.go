@@ -48,8 +48,38 @@ func (a *artifacts) put(name, text string) {
 		return
 	}
 	if skill, file, ok := skillPath(name); ok && skillName.MatchString(skill) && (file == skillFile || skillFolder(file) != "") {
+		a.clear(name)
 		a.text[name] = text
 	}
+}
+
+// clear makes room for a file: one that differs from it in capitals alone goes, and so does
+// one that lies where it has a directory, or the other way round; directories get its spelling.
+func (a *artifacts) clear(name string) {
+	for _, other := range slices.Sorted(mapKeys(a.text)) {
+		if other == name {
+			continue
+		}
+		text, moved := a.text[other], other
+		for i := range len(name) {
+			if name[i] == '/' && len(moved) > i && moved[i] == '/' && strings.EqualFold(moved[:i], name[:i]) {
+				moved = name[:i] + moved[i:]
+			}
+		}
+		if moved == other && !blocks(other, name) {
+			continue
+		}
+		delete(a.text, other)
+		if _, taken := a.text[moved]; !taken && !blocks(moved, name) {
+			a.text[moved] = text
+		}
+	}
+}
+
+// blocks reports whether two files cannot be beside each other on every system.
+func blocks(a, b string) bool {
+	a, b = strings.ToLower(a), strings.ToLower(b)
+	return a == b || strings.HasPrefix(a, b+"/") || strings.HasPrefix(b, a+"/")
 }
 
 // remove deletes a file; without its SKILL.md a skill is gone.

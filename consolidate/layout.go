@@ -233,7 +233,7 @@ func (r *renewal) line(text string) string {
 			body = "- " + rest
 		}
 	}
-	body = withoutTags(strings.Join(strings.Fields(strings.Map(shown, body)), " "))
+	body = withoutTags(strings.Join(strings.Fields(memoir.WithoutFloods(strings.Map(shown, body))), " "))
 	if body == "" {
 		return ""
 	}

@@ -57,6 +57,16 @@ func skill(name, content string) map[string]any {
 	return map[string]any{"name": name, "description": "", "content": content, "scripts": files{}, "templates": files{}, "examples": files{}}
 }
 
+// holding is a skill with scripts of some names.
+func holding(paths ...string) map[string]any {
+	s, scripts := skill("release", "# Release\n"), files{}
+	for _, p := range paths {
+		scripts = append(scripts, map[string]string{"path": p, "content": "ls\n"})
+	}
+	s["scripts"] = scripts
+	return s
+}
+
 func reply(memory, summary string, skills ...map[string]any) string {
 	if skills == nil {
 		skills = []map[string]any{}
@@ -259,22 +269,38 @@ func TestABadAnswerIsSentBackOnceAndThenRefused(t *testing.T) {
 			s["scripts"] = files{{"path": "a.sh", "content": "echo \x1b]0;title\x07\n"}}
 			return s
 		}()), "control character"},
-		"an unknown session":         {reply(whole.Memory+"- new [deadbeef 2026-07-03]\n", whole.Summary), "deadbeef, which is not among the input"},
-		"an invented bracket":        {reply(whole.Memory+"- new [release 2026-12-01]\n", whole.Summary), "session release"},
-		"an unknown one in the list": {reply(whole.Memory, whole.Summary+"- new [00001003 2026-07-03, cafe0123 2026-07-03]\n"), "cafe0123"},
-		"no citations":               {reply("## What is known\n\n- a new thing\n- another new thing\n", whole.Summary), "cite no session"},
-		"too large a memory":         {reply(whole.Memory+many(1200, cited), whole.Summary), "bytes, and may have 65536"},
-		"too large a summary":        {reply(whole.Memory, "## What to know\n\n"+many(500, cited)), "tokens of 4 characters, and may have 5000"},
-		"an endless line":            {reply(whole.Memory+"- "+strings.Repeat("on and ", 2000)+cited+"\n", whole.Summary), "more than 4000 bytes"},
-		"a skill's bad name":         {reply(whole.Memory, whole.Summary, skill("../Release", "# R\n")), "no name of a skill"},
-		"an empty skill":             {reply(whole.Memory, whole.Summary, skill("unheard-of", "")), "there is none of that name"},
-		"a skill twice":              {reply(whole.Memory, whole.Summary, skill("release", "# R\n"), skill("release", "# R\n")), "there twice"},
-		"a path out of a skill": {reply(whole.Memory, whole.Summary, func() map[string]any {
-			s := skill("release", "# Release\n")
-			s["scripts"] = files{{"path": "../../run.sh", "content": "ls\n"}}
-			return s
-		}()), "must be relative"},
-		"a skill of no form": {`{"memory_md": "x", "memory_summary": "x", "skills": [{"name": 1}]}`, "form of a skill"},
+		"an unknown session":              {reply(whole.Memory+"- new [deadbeef 2026-07-03]\n", whole.Summary), "deadbeef, which is not among the input"},
+		"an invented bracket":             {reply(whole.Memory+"- new [release 2026-12-01]\n", whole.Summary), "session release"},
+		"an unknown one in the list":      {reply(whole.Memory, whole.Summary+"- new [00001003 2026-07-03, cafe0123 2026-07-03]\n"), "cafe0123"},
+		"no citations":                    {reply("## What is known\n\n- a new thing\n- another new thing\n", whole.Summary), "cite no session"},
+		"too large a memory":              {reply(whole.Memory+many(1200, cited), whole.Summary), "bytes, and may have 65536"},
+		"too large a summary":             {reply(whole.Memory, "## What to know\n\n"+many(500, cited)), "tokens of 4 characters, and may have 5000"},
+		"an endless line":                 {reply(whole.Memory+"- "+strings.Repeat("on and ", 2000)+cited+"\n", whole.Summary), "more than 4000 bytes"},
+		"a skill's bad name":              {reply(whole.Memory, whole.Summary, skill("../Release", "# R\n")), "no name of a skill"},
+		"an empty skill":                  {reply(whole.Memory, whole.Summary, skill("unheard-of", "")), "there is none of that name"},
+		"a skill twice":                   {reply(whole.Memory, whole.Summary, skill("release", "# R\n"), skill("release", "# R\n")), "there twice"},
+		"a path out of a skill":           {reply(whole.Memory, whole.Summary, holding("../../run.sh")), "must be relative"},
+		"an absolute path":                {reply(whole.Memory, whole.Summary, holding("/etc/cron.d/x")), "must be relative"},
+		"a path of another system":        {reply(whole.Memory, whole.Summary, holding(`..\..\run.bat`)), "must be relative"},
+		"a drive":                         {reply(whole.Memory, whole.Summary, holding("c:run.bat")), "must be relative"},
+		"a stream of a file":              {reply(whole.Memory, whole.Summary, holding("a.md:x")), "must be relative"},
+		"a device":                        {reply(whole.Memory, whole.Summary, holding("b/Aux.tar.gz")), "must be relative"},
+		"a device spelled otherwise":      {reply(whole.Memory, whole.Summary, holding("com¹")), "must be relative"},
+		"a name that ends with a dot":     {reply(whole.Memory, whole.Summary, holding("a./b")), "must be relative"},
+		"a name that ends with a blank":   {reply(whole.Memory, whole.Summary, holding("a ")), "must be relative"},
+		"a hidden name":                   {reply(whole.Memory, whole.Summary, holding("b/.git/hooks/x")), "must be relative"},
+		"a name of two lines":             {reply(whole.Memory, whole.Summary, holding("a\nb")), "must be relative"},
+		"a name with a null":              {reply(whole.Memory, whole.Summary, holding("a\x00b")), "must be relative"},
+		"a name of look-alikes":           {reply(whole.Memory, whole.Summary, holding("ruп.sh")), "must be relative"},
+		"an option":                       {reply(whole.Memory, whole.Summary, holding("-rf")), "must be relative"},
+		"a long name":                     {reply(whole.Memory, whole.Summary, holding(strings.Repeat("a", 140))), "must be relative"},
+		"a long path":                     {reply(whole.Memory, whole.Summary, holding(strings.Repeat("abcdefg/", 4)+strings.Repeat("a", 125))), "must be relative"},
+		"a deep path":                     {reply(whole.Memory, whole.Summary, holding("a/b/c/d/e/f")), "must be relative"},
+		"names that differ by case":       {reply(whole.Memory, whole.Summary, holding("a.sh", "A.sh")), "twice"},
+		"folders that differ by case":     {reply(whole.Memory, whole.Summary, holding("a/x.sh", "A/y.sh")), "in the way"},
+		"a file and a folder of one name": {reply(whole.Memory, whole.Summary, holding("a", "a/b.sh")), "in the way"},
+		"a folder and a file of one name": {reply(whole.Memory, whole.Summary, holding("a/b.sh", "A")), "in the way"},
+		"a skill of no form":              {`{"memory_md": "x", "memory_summary": "x", "skills": [{"name": 1}]}`, "form of a skill"},
 	} {
 		m := &scripted{answers: []func(model.Request) (model.Answer, error){says(test.answer)}}
 		c, usage, err := ask(t, in, m)

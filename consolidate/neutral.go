@@ -2,19 +2,20 @@ package consolidate
 
 import (
 	"iter"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"memoir"
 	"memoir/lazyregexp"
+	"memoir/prompts"
 )
 
 // oneLine makes foreign text fit to be one line of a memory: no line breaks, no
 // control or invisible characters, no tags outside code spans, no frames of
 // agents anywhere, no mark that begins a heading, at most 500 bytes.
 func oneLine(text string) string {
-	text = strings.Join(strings.Fields(strings.Map(shown, text)), " ")
+	text = strings.Join(strings.Fields(memoir.WithoutFloods(strings.Map(shown, text))), " ")
 	return cut(strings.TrimSpace(strings.TrimLeft(withoutTags(text), "#")), 500)
 }
 
@@ -37,20 +38,10 @@ func hidden(r rune) bool {
 }
 
 // withoutTags writes the brackets of tags and type arguments as ‹ and ›: outside
-// code spans of all, inside of those by which agents tell whose word a text is.
+// code spans of all, inside of those by which agents tell whose word a text is. What
+// else of a line would load something goes as well; see Passive.
 func withoutTags(text string) string {
-	if !strings.Contains(text, "<") {
-		return text
-	}
-	var b strings.Builder
-	for part, code := range pieces(text) {
-		if code {
-			b.WriteString(withoutFrames(part))
-		} else {
-			b.WriteString(plainAngles(part))
-		}
-	}
-	return b.String()
+	return prose{sure: spansClose(text)}.passive(text)
 }
 
 // pieces splits a line into prose and code spans; a span comes with its marks.
@@ -130,20 +121,12 @@ func bracketed(rest string) bool {
 	return strings.ContainsRune("/!?|&_<\\", r) || unicode.IsLetter(r) && rest[0] != ' '
 }
 
-// steering are the tags by which agents mark text as not the user's.
-var steering = []string{
-	"system-reminder", "system", "developer", "instructions", "user-instructions", "environment-context",
-	"session-start-hook", "user-prompt-submit-hook", "hook-context", "function-calls", "function-results",
-	"tool-use", "tool-result", "command-name", "command-message", "local-command-stdout", "permissions",
-}
-
 var tagOpening = lazyregexp.New(`<[</\\ ]*(\||[A-Za-z][A-Za-z_-]*)`)
 
 // withoutFrames replaces the bracket before every tag that steers agents.
 func withoutFrames(text string) string {
 	return tagOpening.ReplaceAllStringFunc(text, func(tag string) string {
-		name := strings.ReplaceAll(strings.ToLower(strings.TrimLeft(tag, `</\ `)), "_", "-")
-		if name == "|" || strings.HasPrefix(name, "memoir-") || slices.Contains(steering, name) {
+		if name := strings.ToLower(strings.TrimLeft(tag, `</\ `)); name == "|" || prompts.Steers(name) {
 			return "‹" + strings.ReplaceAll(tag[1:], "<", "‹")
 		}
 		return tag
@@ -162,32 +145,17 @@ func unframe(text string) string {
 
 // tame makes what a person wrote safe to publish: its words and lines stay.
 func tame(text string) string {
-	return unframe(strings.Map(func(r rune) rune {
+	return unframe(memoir.WithoutFloods(strings.Map(func(r rune) rune {
 		if r != '\n' && r != '\t' && hidden(r) {
 			return -1
 		}
 		return r
-	}, text))
-}
-
-var imports = lazyregexp.New(`(^|[\s(\["'“‘,;:])(@[\w~./][\w~./@-]*)`)
-
-// inert keeps a line of a skill from doing anything when an agent loads it: agents
-// run !`command` and read @path where it stands outside of a code span.
-func inert(line string) string {
-	var b strings.Builder
-	for part, code := range pieces(line) {
-		if !code {
-			part = imports.ReplaceAllString(part, "${1}`${2}`")
-		}
-		b.WriteString(part)
-	}
-	return strings.ReplaceAll(b.String(), "!`", "! `")
+	}, text)))
 }
 
 // bare makes a text fit for where nothing is Markdown: no code spans, no tags, no imports.
 func bare(text string) string {
-	text = plainAngles(strings.ReplaceAll(oneLine(text), "`", "'"))
+	text = strings.ReplaceAll(oneLine(strings.ReplaceAll(text, "`", "'")), "`", "") // those that are left are of imports
 	return imports.ReplaceAllStringFunc(text, func(m string) string { return strings.Replace(m, "@", "", 1) })
 }
 

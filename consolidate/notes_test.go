@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"memoir"
 	"memoir/consolidate"
 )
@@ -111,5 +113,29 @@ func TestAHandWrittenFileLosesLinesOfForgottenSessions(t *testing.T) {
 	in.Notes = []memoir.Note{{ID: 1, File: "skills/deploy/SKILL.md", Action: memoir.NoteFile, Text: "---\nname: deploy\n---\n- keep [00001001 2026-07-01]\n- drop [00001002 2026-07-02]\n"}}
 	if all := fmt.Sprint(build(t, in)); !strings.Contains(all, "- keep") || strings.Contains(all, "- drop") {
 		t.Errorf("got %s", all)
+	}
+}
+
+// What a person wrote takes the place of a file that differs in capitals alone, and the spelling
+// of their folder is that of all.
+func TestAFileOfAPersonsTakesThePlaceOfItsTwin(t *testing.T) {
+	t.Parallel()
+	made := memoir.Consolidation{MemoryMD: "m\n", MemorySummary: "s\n", Skills: []memoir.Skill{{Name: "deploy", Content: "x\n",
+		Scripts: []memoir.SkillFile{{Path: "run.sh", Content: "a model's"}, {Path: "lib/a", Content: "a model's"}, {Path: "data", Content: "a model's"}}}}}
+	notes := []memoir.Note{
+		{ID: 1, File: "skills/deploy/scripts/Run.sh", Action: memoir.NoteFile, Text: "mine\n"},
+		{ID: 2, File: "skills/deploy/scripts/Lib/b", Action: memoir.NoteFile, Text: "mine\n"},
+		{ID: 3, File: "skills/deploy/scripts/data/x", Action: memoir.NoteFile, Text: "mine\n"},
+	}
+	out := consolidate.ApplyNotes(made, notes)
+	want := []memoir.SkillFile{{Path: "Lib/a", Content: "a model's"}, {Path: "Lib/b", Content: "mine\n"}, {Path: "Run.sh", Content: "mine\n"}, {Path: "data/x", Content: "mine\n"}}
+	if diff := cmp.Diff(want, out.Skills[0].Scripts); diff != "" {
+		t.Error(diff)
+	}
+	if err := consolidate.Verify(out, input(first)); err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff(out, consolidate.ApplyNotes(out, notes)); diff != "" {
+		t.Errorf("the second time: %s", diff)
 	}
 }

@@ -12,6 +12,7 @@ import (
 type Partly struct {
 	Result memoir.Consolidation
 	Open   []string // keys of the sessions that are yet to be folded in
+	Steps  int      // questions whose answers are in it
 	Err    error    // why it went no further
 }
 
@@ -33,7 +34,7 @@ func (r *renewal) partly(err error) error {
 			return err
 		}
 	}
-	p := &Partly{Result: made, Err: err}
+	p := &Partly{Result: made, Steps: r.steps, Err: err}
 	for _, s := range r.due {
 		p.Open = append(p.Open, s.SessionKey)
 	}

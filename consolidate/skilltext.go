@@ -160,8 +160,9 @@ func (r *recurrence) render(k *knowledge, name string, row []string) string {
 	}
 	var out strings.Builder
 	out.WriteString(front)
+	p := passivity{skill: true}
 	for line := range strings.Lines(b.String()) {
-		out.WriteString(inert(line))
+		out.WriteString(p.inert(strings.TrimSuffix(line, "\n")) + "\n")
 	}
 	return out.String()
 }

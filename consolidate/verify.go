@@ -54,6 +54,9 @@ func Verify(c memoir.Consolidation, in Input) error {
 		}
 	}
 	files := open(c)
+	if a, b := twins(files); a != "" {
+		return invalid("%s and %s cannot be beside each other where capitals do not count", a, b)
+	}
 	sessions, byHand := in.register(), handLines(in)
 	for _, name := range slices.Sorted(mapKeys(files.text)) {
 		n := 0
@@ -77,6 +80,28 @@ func Verify(c memoir.Consolidation, in Input) error {
 		}
 	}
 	return nil
+}
+
+// twins are two files that a system where capitals do not count takes for one, or for a file
+// and its directory; empty if there are none.
+func twins(files *artifacts) (a, b string) {
+	seen := map[string]string{} // files, and directories with a slash, by their lower-case form
+	for _, name := range slices.Sorted(mapKeys(files.text)) {
+		for i := range len(name) + 1 {
+			if i < len(name) && name[i] != '/' {
+				continue
+			}
+			at, fold := name[:i], strings.ToLower(name[:i])
+			if i < len(name) {
+				at += "/"
+			}
+			if other, known := seen[fold]; known && (other != at || i == len(name)) {
+				return other, name
+			}
+			seen[fold] = at
+		}
+	}
+	return "", ""
 }
 
 // handLines are the lines that people wrote: what stands in brackets there is theirs.

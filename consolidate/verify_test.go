@@ -35,6 +35,15 @@ func TestVerifyHoldsAnyModelToTheRules(t *testing.T) {
 		"a path out of a skill": func(c *memoir.Consolidation) {
 			c.Skills = []memoir.Skill{{Name: "x", Content: "x", Scripts: []memoir.SkillFile{{Path: "../../run.sh"}}}}
 		},
+		"scripts that differ by case": func(c *memoir.Consolidation) {
+			c.Skills = []memoir.Skill{{Name: "x", Content: "x", Scripts: []memoir.SkillFile{{Path: "run"}, {Path: "Run"}}}}
+		},
+		"folders that differ by case": func(c *memoir.Consolidation) {
+			c.Skills = []memoir.Skill{{Name: "x", Content: "x", Scripts: []memoir.SkillFile{{Path: "lib/a"}, {Path: "Lib/b"}}}}
+		},
+		"a file that is a folder too": func(c *memoir.Consolidation) {
+			c.Skills = []memoir.Skill{{Name: "x", Content: "x", Examples: []memoir.SkillFile{{Path: "a"}, {Path: "A/b"}}}}
+		},
 		"a citation in a skill": func(c *memoir.Consolidation) {
 			c.Skills = []memoir.Skill{{Name: "x", Content: "- y [deadbeef 2026-07-01]\n"}}
 		},

@@ -4,8 +4,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"memoir"
+	"memoir/lazyregexp"
 )
 
 const (
@@ -16,15 +19,19 @@ const (
 // readStatements reads the raw memory that a model wrote. Beyond what
 // memoir.ParseStatements takes, it knows other bullets and levels of headings, statements
 // of several lines, and other forms of citations. Of a range of items it takes the ends,
-// and between them those that there are.
-func readStatements(markdown string, exists func(n int) bool) []memoir.Statement {
-	var out []memoir.Statement
+// and between them those that there are. Unplaced are statements under no heading of those
+// that there are, as where a model translated them.
+func readStatements(markdown string, exists func(n int) bool) (out []memoir.Statement, unplaced int) {
 	var kind memoir.StatementKind
 	var parts []string // of the statement that is being read
 	flush := func() {
 		text, items := cutCitations(strings.Join(strings.Fields(strings.Join(parts, " ")), " "), exists)
-		if text != "" && kind != "" {
+		switch {
+		case text == "":
+		case kind != "":
 			out = append(out, memoir.Statement{Kind: kind, Text: text, Items: items})
+		case len(items) > 0:
+			unplaced++
 		}
 		parts = nil
 	}
@@ -47,7 +54,7 @@ func readStatements(markdown string, exists func(n int) bool) []memoir.Statement
 		}
 	}
 	flush()
-	return out
+	return out, unplaced
 }
 
 // kindHeading reads a heading; the kind is empty if none has its name.
@@ -70,9 +77,9 @@ func singular(name string) string { return strings.TrimRight(name, "sS") }
 
 // bulletText is the text behind the mark of a list's entry.
 func bulletText(line string) (string, bool) {
-	for _, mark := range []string{"- ", "* ", "+ ", "• ", "– "} {
-		if rest, ok := strings.CutPrefix(line, mark); ok {
-			return strings.TrimSpace(rest), true
+	if mark, size := utf8.DecodeRuneInString(line); strings.ContainsRune("-*+•–・", mark) {
+		if space, _ := utf8.DecodeRuneInString(line[size:]); unicode.IsSpace(space) {
+			return strings.TrimSpace(line[size:]), true
 		}
 	}
 	digits := len(line) - len(strings.TrimLeft(line, "0123456789"))
@@ -87,10 +94,14 @@ func bulletText(line string) (string, bool) {
 }
 
 // cutCitations splits the items off the end of a statement: [1, 2], [1][2], [3-5],
-// [items 1 and 2], with a full stop behind or not.
+// [items 1 and 2], with a full stop behind or not, and in the brackets that are written
+// in Chinese and Japanese.
 func cutCitations(text string, exists func(n int) bool) (string, []int) {
 	var items []int
 	rest := text
+	if at := wideCitations.FindStringIndex(text); at != nil {
+		rest = text[:at[0]] + narrow.Replace(text[at[0]:])
+	}
 	for {
 		end := strings.TrimRight(rest, " .;,")
 		open := strings.LastIndexByte(end, '[')
@@ -111,6 +122,12 @@ func cutCitations(text string, exists func(n int) bool) (string, []int) {
 	items = slices.Compact(items)
 	return strings.TrimSpace(rest), items[:min(len(items), maxCitedItems)]
 }
+
+var (
+	wideCitations = lazyregexp.New(`(?:[【［〔\[][0-9０-９、，,;；\s–-]+[】］〕\]][\s.。,，;；]*)+$`)
+	narrow        = strings.NewReplacer("【", "[", "［", "[", "〔", "[", "】", "]", "］", "]", "〕", "]", "、", ",", "，", ",", "；", ";", "。", ".",
+		"０", "0", "１", "1", "２", "2", "３", "3", "４", "4", "５", "5", "６", "6", "７", "7", "８", "8", "９", "9")
+)
 
 // citedNumbers reads what stands in brackets; nil if it is no list of items.
 func citedNumbers(text string, exists func(n int) bool) []int {

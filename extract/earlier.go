@@ -28,7 +28,8 @@ func newEarlier(e memoir.Extraction, since int, items []memoir.Item) *earlier {
 		}
 	}
 	out := &earlier{since: since, extraction: e, cited: map[int]bool{}}
-	for _, st := range readStatements(e.RawMemory, func(n int) bool { return held[n] }) {
+	statements, _ := readStatements(e.RawMemory, func(n int) bool { return held[n] })
+	for _, st := range statements {
 		if len(st.Items) == 0 || slices.ContainsFunc(st.Items, func(n int) bool { return n > since }) {
 			out.less = true
 			continue

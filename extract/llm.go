@@ -52,6 +52,7 @@ type Dropped struct {
 	Ungrounded int // statements with a command, path, flag or quotation that is not in the items they cite, or next to them
 	Foreign    int // statements that make a wish, a rule or a step of what only a tool, a file or a page said
 	Crowded    int // statements that are said twice, or one too many
+	Unplaced   int // statements under no heading that was named
 	Summary    int // lines of the summary with such a quotation
 }
 
@@ -68,12 +69,13 @@ func (r *Report) count(s shown, got used) {
 	r.Dropped.Ungrounded += got.dropped.Ungrounded
 	r.Dropped.Foreign += got.dropped.Foreign
 	r.Dropped.Crowded += got.dropped.Crowded
+	r.Dropped.Unplaced += got.dropped.Unplaced
 	r.Dropped.Summary += got.dropped.Summary
 }
 
 // Statements is how many statements were dropped.
 func (d Dropped) Statements() int {
-	return d.Uncited + d.Missing + d.Ungrounded + d.Foreign + d.Crowded
+	return d.Uncited + d.Missing + d.Ungrounded + d.Foreign + d.Crowded + d.Unplaced
 }
 
 const (

@@ -177,6 +177,15 @@ func TestAnswersAreReadHoweverTheyAreWrapped(t *testing.T) {
 		"other citations":            reply(strings.NewReplacer(" [2, 4]", " [items 2 and 4].", " [4, 5]", " [4][5]", " [2, 3]", " [#2-3]").Replace(goodMemory), goodSummary, goodSlug),
 		"another status":             reply(strings.Replace(goodMemory, "done — ", "**Done**: ", 1), goodSummary, goodSlug),
 		"a slug that is none":        reply(goodMemory, goodSummary, "../Uploader  Retries!"),
+		"a byte order mark":          "\uFEFF" + good(),
+		"one behind a fence":         "```json\n\uFEFF" + good() + "\n```",
+		"one in each field":          reply("\uFEFF"+goodMemory, "\uFEFF"+goodSummary, "\uFEFF"+goodSlug),
+		"CRLF":                       reply(strings.ReplaceAll(goodMemory, "\n", "\r\n"), strings.ReplaceAll(goodSummary, "\n", "\r\n"), goodSlug+"\r\n"),
+		"CRLF around":                "\r\n" + strings.ReplaceAll(good(), `",`, "\",\r\n") + "\r\n",
+		"CR alone":                   reply(strings.ReplaceAll(goodMemory, "\n", "\r"), strings.ReplaceAll(goodSummary, "\n", "\r"), goodSlug),
+		"other line separators":      reply(strings.ReplaceAll(goodMemory, "\n", "\u2028"), strings.ReplaceAll(goodSummary, "\n", "\u2028"), goodSlug),
+		"other spaces":               reply(strings.ReplaceAll(goodMemory, "- ", "-\u00a0"), goodSummary, goodSlug),
+		"brackets of Chinese":        reply(strings.NewReplacer(" [2, 4]", "【2、4】。", " [4, 5]", " ［４，５］", " [2, 3]", "【2】【3】").Replace(goodMemory), goodSummary, goodSlug),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -589,4 +598,38 @@ func defaultPrompts(t testing.TB) *prompts.Set {
 		t.Fatal(err)
 	}
 	return set
+}
+
+// inGerman is an answer in another language, headings included if asked for.
+func inGerman(headings bool) string {
+	memory := strings.NewReplacer("Make the uploader retry", "Der Uploader soll es noch einmal versuchen", "the uploader tries three times; the tests pass", "der Uploader versucht es dreimal, die Tests laufen",
+		"Run the linter before anything else", "Erst den Linter").Replace(goodMemory)
+	if headings {
+		memory = strings.NewReplacer("## Task", "## Aufgabe", "## Outcome", "## Ergebnis", "## Preferences", "## Vorlieben", "## Failures", "## Fehler", "## Commands", "## Befehle").Replace(memory)
+	}
+	return reply(memory, "# Noch einmal versuchen\n\nDer Uploader versucht es jetzt dreimal.\n", "uploader-noch-einmal")
+}
+
+// A model that answers in another language is understood; headings that it translates, and
+// with them what stands there, are not lost without a word.
+func TestAnAnswerInAnotherLanguageIsUsedAndTranslatedHeadingsAreObjectedTo(t *testing.T) {
+	t.Parallel()
+	e, _, err := ask(t, &script{turns: []any{inGerman(false)}}, extract.LLM{}, llmInput())
+	if err != nil || !strings.Contains(e.RawMemory, "## Preferences\n- Erst den Linter: “Always run the linter first” [1]\n") || !strings.Contains(e.RolloutSummary, "dreimal") || e.RolloutSlug != "uploader-noch-einmal" {
+		t.Fatalf("%v: %s\n%s", err, e.RawMemory, e.RolloutSummary)
+	}
+	want := e.RawMemory
+
+	s := &script{turns: []any{inGerman(true), inGerman(false)}}
+	if e, _, err = ask(t, s, extract.LLM{}, llmInput()); err != nil || e.RawMemory != want {
+		t.Fatalf("%v: %s", err, e.RawMemory)
+	}
+	if said := s.asked[1].Earlier; len(said) != 1 || !strings.Contains(said[0].Objection, "5 statements stand under other headings") || !strings.Contains(said[0].Objection, "## Preferences") {
+		t.Errorf("objection: %+v", said)
+	}
+	var told extract.Report
+	s = &script{turns: []any{inGerman(true), inGerman(true)}}
+	if e, _, err = ask(t, s, extract.LLM{Report: func(r extract.Report) { told = r }}, llmInput()); err != nil || e.RawMemory != want[strings.Index(want, "## Procedure"):] || told.Dropped.Unplaced != 5 {
+		t.Fatalf("%v: %+v\n%s", err, told, e.RawMemory)
+	}
 }

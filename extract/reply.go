@@ -67,16 +67,23 @@ func readAnswer(text string, in Input, s shown, known *earlier) (used, *complain
 	}
 	ev := evidenceOf(in, s, known)
 	var out used
-	kept, why := out.hold(readStatements(fields[fieldMemory], ev.shows), ev, known)
+	read, unplaced := readStatements(fields[fieldMemory], ev.shows)
+	out.dropped.Unplaced = unplaced
+	kept, why := out.hold(read, ev, known)
 	if len(kept) == 0 {
 		return used{}, noStatements(why)
 	}
 	whole, bad := out.write(fields, kept, in, ev)
-	if bad != nil || known == nil {
+	if bad != nil {
 		return whole, bad
 	}
-	if lost := known.lost(kept); 2*len(lost) > len(known.statements) {
-		return used{}, forgetful(lost, out.mend(fields, lost, kept, in, ev, known))
+	if known != nil {
+		if lost := known.lost(kept); 2*len(lost) > len(known.statements) {
+			return used{}, forgetful(lost, out.mend(fields, lost, kept, in, ev, known))
+		}
+	}
+	if unplaced > len(kept) {
+		return used{}, underOtherHeadings(unplaced, whole)
 	}
 	return whole, nil
 }
@@ -212,6 +219,20 @@ func noStatements(why []string) *complaint {
 			"\nState only what the items show, cite them, and copy commands, paths, flags and quotations from them. " + answerAgain +
 			" All three texts are empty if nothing is worth keeping.",
 	}
+}
+
+// underOtherHeadings is the objection to an answer most of which stands under headings that
+// mean nothing here. What stands under the others is used if the model insists.
+func underOtherHeadings(unplaced int, rest used) *complaint {
+	names := make([]string, len(memoir.StatementKinds))
+	for i, kind := range memoir.StatementKinds {
+		names[i] = "## " + string(kind)
+	}
+	c := object("%d statements stand under other headings than those that were named", unplaced)
+	c.objection = "That can't be used: " + c.reason + ". The headings are these, in these words whatever the language of the statements: " +
+		strings.Join(names, ", ") + ". " + answerAgain
+	c.mended = &rest
+	return c
 }
 
 // forgetful is the objection to an answer without most of what was known before.

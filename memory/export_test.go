@@ -20,3 +20,19 @@ var (
 	DecodeArchive = decodeArchive
 	LegalName     = legalName
 )
+
+// Distinct gives the paths in a memory of files with these names on disk, as they are listed.
+func Distinct(names []string) (paths []string, ok bool) {
+	var files []liveFile
+	for _, name := range names {
+		legal, fits := legalName(name)
+		if !fits {
+			return nil, false
+		}
+		files = append(files, liveFile{name: name, path: legal})
+	}
+	for _, f := range distinct(files) {
+		paths = append(paths, f.path)
+	}
+	return paths, true
+}

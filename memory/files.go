@@ -126,6 +126,9 @@ func (f Files) skillPath(path string) (name, folder, rest string, ok bool) {
 
 var skillFolders = []string{"scripts", "templates", "examples"}
 
+// maxSkillName is in bytes.
+const maxSkillName = 64
+
 func legalSkill(name string) bool {
-	return len(name) <= 64 && skillName.MatchString(name) && !windowsDevice(name)
+	return len(name) <= maxSkillName && skillName.MatchString(name) && !windowsDevice(name)
 }

@@ -3,20 +3,15 @@ package memory
 import (
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
+
+	"memoir/prompts"
 )
 
 // frameName is the tag that memoir's own frame has when memory is put into a
 // session; readers of transcripts know injected text by it.
 const frameName = "memoir-context"
-
-// steering lists the tags by which agents mark text as not the user's: a memory
-// that holds one must not be taken for its author. '_' counts as '-'.
-var steering = []string{
-	"system-reminder", "system", "developer", "instructions", "user-instructions", "environment-context",
-	"session-start-hook", "user-prompt-submit-hook", "hook-context", "function-calls", "function-results",
-	"tool-use", "tool-result", "command-name", "command-message", "local-command-stdout", "permissions",
-}
 
 // cell is one character of a text as a reader would take it, with the bytes that
 // it is written by.
@@ -131,13 +126,7 @@ func steers(folded []byte) bool {
 	for end < len(folded) && (folded[end] == '-' || folded[end] == '_' || folded[end] >= 'a' && folded[end] <= 'z') {
 		end++
 	}
-	name := strings.ReplaceAll(string(folded[:end]), "_", "-")
-	for _, tag := range steering {
-		if name == tag {
-			return true
-		}
-	}
-	return strings.HasPrefix(name, "memoir-")
+	return prompts.Steers(string(folded[:end]))
 }
 
 func hasPrefix(b []byte, prefix string) bool {
@@ -148,7 +137,9 @@ func foldText(text string) []cell {
 	cells := make([]cell, 0, len(text))
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRuneInString(text[i:])
-		cells = append(cells, cell{fold(r), i, i + size})
+		if r < utf8.RuneSelf || !unicode.Is(unicode.Mn, r) { // a mark is of the letter before it
+			cells = append(cells, cell{fold(r), i, i + size})
+		}
 		i += size
 	}
 	return cells
@@ -163,24 +154,15 @@ func fold(r rune) byte {
 		return ' '
 	case r < 0x80:
 		return byte(r)
-	case r >= '！' && r <= '～': // full-width forms of ASCII
-		return fold(r - '！' + '!')
 	case r >= '\u2010' && r <= '\u2015', r == '\u2212', r == '\ufe63', r == '\u00ad':
 		return '-'
-	case r == '﹤':
-		return '<'
 	case r == '\u2044', r == '\u2215':
 		return '/'
 	}
-	return lookAlikes[r]
-}
-
-// lookAlikes are letters of other scripts that look like those of the tags.
-var lookAlikes = map[rune]byte{
-	'а': 'a', 'е': 'e', 'о': 'o', 'с': 'c', 'х': 'x', 'і': 'i', 'м': 'm', 'т': 't', 'п': 'n', 'г': 'r', 'ѕ': 's', 'у': 'y',
-	'А': 'a', 'Е': 'e', 'О': 'o', 'С': 'c', 'Х': 'x', 'І': 'i', 'М': 'm', 'Т': 't', 'Ѕ': 's',
-	'ο': 'o', 'ι': 'i', 'χ': 'x', 'τ': 't', 'ε': 'e', 'η': 'n', 'Ο': 'o', 'Ι': 'i', 'Χ': 'x', 'Τ': 't', 'Ε': 'e', 'Ν': 'n', 'Μ': 'm',
-	'ı': 'i', 'ᴏ': 'o', 'ᴍ': 'm', 'ᴇ': 'e',
+	if r = prompts.Plain(r); r < 0x80 {
+		return fold(r)
+	}
+	return 0
 }
 
 // unescape joins the characters of an escape into the one that it stands for, and

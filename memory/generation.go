@@ -23,12 +23,18 @@ type Generation struct {
 	Err      error // why the archive cannot be read; Manifest is then empty
 }
 
-// Generations lists the archives, oldest first. A damaged one is listed with its
-// error. Only manifests are read.
-func (r Root) Generations() ([]Generation, error) {
+// Kept lists the numbers of the archives, ascending. Nothing is read.
+func (r Root) Kept() ([]int, error) { return r.archives() }
+
+// Generations lists the archives, oldest first: all, or those of some numbers. A damaged
+// one is listed with its error. Only manifests are read.
+func (r Root) Generations(only ...int) ([]Generation, error) {
 	numbers, err := r.archives()
 	if err != nil {
 		return nil, err
+	}
+	if len(only) > 0 {
+		numbers = slices.DeleteFunc(numbers, func(n int) bool { return !slices.Contains(only, n) })
 	}
 	linked, err := r.linked()
 	if err != nil {

@@ -101,11 +101,11 @@ func foreign(name string) bool {
 }
 
 // legalName gives a file that a person named freely ("my notes.md") the nearest
-// legal path, so that it is carried on rather than lost. ok is false where no
-// legal path comes near.
+// legal path, so that it is carried on rather than lost, in the spelling that memoir
+// writes. ok is false where no legal path comes near.
 func legalName(path string) (legal string, ok bool) {
 	if CheckPath(path) == nil {
-		return path, true
+		return spelled(path), true
 	}
 	parts := strings.Split(path, "/")
 	for i, part := range parts {
@@ -129,5 +129,8 @@ func legalName(path string) (legal string, ok bool) {
 		}
 	}
 	legal = strings.Join(parts, "/")
-	return legal, CheckPath(legal) == nil
+	if CheckPath(legal) != nil {
+		return "", false
+	}
+	return spelled(legal), true
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"memoir"
 )
 
 // Neutralise makes a text safe to put between other texts, in a prompt or on a
@@ -13,8 +15,8 @@ import (
 // twice changes nothing more.
 func Neutralise(text string) string { return defuse(visible(text)) }
 
-// visible removes control characters with the sequences they introduce, and
-// characters that show nothing.
+// visible removes control characters with the sequences they introduce,
+// characters that show nothing, and floods of marks on one.
 func visible(text string) string {
 	clean := true
 	for i := 0; i < len(text) && clean; i++ {
@@ -44,7 +46,7 @@ func visible(text string) string {
 			b.WriteRune(r) // a broken byte becomes U+FFFD
 		}
 	}
-	return b.String()
+	return memoir.WithoutFloods(b.String())
 }
 
 // Hidden reports whether a character shows nothing: controls, format characters

@@ -11,7 +11,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -91,28 +90,6 @@ func listTree(root *os.Root) ([]liveFile, error) {
 		return nil, err
 	}
 	return distinct(files), nil
-}
-
-// distinct gives a file another path where its own is taken: names that people
-// chose freely may come to the same legal one, or differ only by case.
-func distinct(files []liveFile) []liveFile {
-	taken := map[string]bool{}
-	var rest []int
-	for i, f := range files {
-		if fold := strings.ToLower(f.path); f.path == f.name && !taken[fold] {
-			taken[fold] = true
-		} else {
-			rest = append(rest, i)
-		}
-	}
-	for _, i := range rest {
-		whole, ext := files[i].path, path.Ext(files[i].path)
-		for n := 2; taken[strings.ToLower(files[i].path)]; n++ {
-			files[i].path = fmt.Sprintf("%s-%d%s", strings.TrimSuffix(whole, ext), n, ext)
-		}
-		taken[strings.ToLower(files[i].path)] = true
-	}
-	return files
 }
 
 // readTree reads what listTree lists.

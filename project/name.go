@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"memoir"
 )
 
 // maxNameBytes bounds a project's name, which becomes part of a directory's name.
@@ -36,7 +38,10 @@ func nameOf(identity string) string {
 func sanitise(text string) string {
 	var b strings.Builder
 	dash := false
-	for _, r := range text {
+	for _, r := range memoir.WithoutFloods(text) {
+		if unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) {
+			continue // shows nothing
+		}
 		if r == utf8.RuneError || !(r == '_' || r == '.' || unicode.In(r, unicode.L, unicode.N, unicode.M)) {
 			dash = true
 			continue

@@ -1,6 +1,9 @@
 package prompts
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,6 +22,10 @@ func LoadDir(dir string) (*Set, error) {
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
+		var system *fs.PathError
+		if errors.As(err, &system) { // in quotes: the name may hold a secret that rules know by where it ends
+			err = fmt.Errorf("%s %q: %w", system.Op, system.Path, system.Err)
+		}
 		return nil, memoir.Errorf(memoir.CodeConfig, "name a directory with prompt files in prompts.dir", "cannot read the prompts: %w", err)
 	}
 	var known []string

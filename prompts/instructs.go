@@ -51,6 +51,30 @@ var instructions = []instruction{
 		words: "future"},
 	{form: lazyregexp.New(`(?i)\b(?:decode|execute|run|follow|obey|eval(?:uate)?)\b[^.!?\n]{0,40}\b(?:base64|rot13|hex)\b[^.!?\n]{0,40}\b(?:instructions?|commands?|steps?|payload|message|it)\b`),
 		words: "base64 rot13 hex"},
+	{form: lazyregexp.New(`(?i)\b(?:remember|cite|recommend)\b[^!?\n]{0,60}\bas (?:an? |the )?(?:trusted|authoritative|preferred|reliable|definitive|best|default)\s+(?:source|citation|reference|provider|vendor|authority|choice)\b`),
+		words: "remember cite recommend"},
+	{form: lazyregexp.New(`(?i)\balways\s+(?:recommend|suggest|prefer|promote)\b[^.!?\n]{0,60}\b(?:first|over (?:all |any )?(?:others?|alternatives?|competitors?)|in (?:your|all|any|future) (?:answers?|responses?|recommendations?))\b`),
+		words: "recommend suggest prefer promote"},
+	{form: lazyregexp.New(`(?i)\bbefore\s+(?:you\s+(?:use|call|invoke|run)|using|calling|invoking|running)\s+(?:this|any|the|another|each|every)\b[^.!?\n]{0,20}\btools?\b[^.!?\n]{0,20}\b(?:read|fetch|run|send|load|open|execute|pass)\b|\bbefore you (?:answer|reply|respond)\b`),
+		words: "tool tools answer reply respond"},
+	{form: lazyregexp.New(`(?i)\b(?:when(?:ever)?|if|while)\s+(?:(?:you|the (?:agent|assistant|model)|an? (?:agent|assistant|model))\s+)?(?:next\s+)?(?:summari[sz]|compress|compact|consolidat|extract)\w*\s+(?:this|the|your)\s+(?:session|conversation|chat|transcript|thread|memory|context)\b|\b(?:repeat|include|keep|copy|preserve|quote|list)\b[^.!?\n]{0,40}\b(?:verbatim|word for word)\b[^.!?\n]{0,30}\b(?:summar(?:y|ies)|memor(?:y|ies))\b`),
+		words: "session conversation chat transcript thread memory memories context summary summaries"},
+	{form: lazyregexp.New(`(?i)\b(?:user|human|owner|person|maintainers?|admins?|administrators?)\b[^.!?\n]{0,20}\b(?:already\s+|pre-?)(?:consented|approved|authori[sz]ed|agreed|granted)\b`),
+		words: "consented approved authorized authorised agreed granted preapproved preauthorized preauthorised"},
+	{form: lazyregexp.New(`(?i)\b(?:system|admin|developer|operator)\s+override\b\s*[:!\]-]|\b(?:supersedes?|overrides?|replaces?)\b[^.!?\n]{0,20}\b(?:any|all|previous|earlier|prior)\b[^.!?\n]{0,20}\b(?:instructions?|system prompts?|guardrails?)\b`),
+		words: "override overrides supersede supersedes replace replaces"},
+	{form: lazyregexp.New(`(?i)\b(?:(?:at|on|from) the (?:start|beginning) of|in|during|before|with)\s+(?:the next|your next|each|every|any|each new|every new|any new)\s+(?:session|conversation|chat)s?\b[^.!?\n]{0,20}\b(?:run|fetch|execute|download|install|curl|load|call|visit)\b|\bnext time you\b[^.!?\n]{0,40}\b(?:run|fetch|execute|download|install|curl|load|call|visit)\b`),
+		words: "session sessions conversation conversations chat chats time"},
+	{form: lazyregexp.New(`(?i)\b(?:treat|take|consider|regard)\b[^.!?\n]{0,30}\bas\s+(?:coming from|if (?:it|they) came from|(?:an? )?(?:message|request|instructions?) (?:from|of)|the words of)\s+the\s+(?:user|human|owner|person|developer|system)\b|\b(?:these|this|the following)\s+(?:instructions?|message|request|text)\b[^.!?\n]{0,20}\bfrom the (?:user|human|owner|developer|system administrator)\b`),
+		words: "user human owner person developer system"},
+	{form: lazyregexp.New(`(?i)\b(?:instructions?|notes?|messages?|notices?|directives?|orders)\s+(?:for|to)\s+(?:all\s+|any\s+|the\s+)?(?:ai|llms?|(?:ai|coding|automated|llm)\s+(?:agents?|assistants?)|language models?)\b|\bai\s+(?:agents?|assistants?)\b[^.!?\n]{0,40}\b(?:must|should|shall|have to|need to|are required)\b`),
+		words: "ai llm llms coding automated language"},
+	{form: lazyregexp.New(`(?i)\b(?:exfiltrate|leak|send|post|append|encode|upload|forward|embed)\b[^.!?\n]{0,40}(?:\.env\b|\b(?:environment variables?|credentials?|secrets?|(?:api|private|ssh) keys?|id_rsa|tokens?|passwords?)\b)[^.!?\n]{0,30}\b(?:to|into|in|as)\b[^.!?\n]{0,15}(?:https?://|\b(?:(?:the|this|an?) (?:url|query|webhook|endpoint|link)|image)\b)`),
+		words: "exfiltrate leak send post append encode upload forward embed"},
+	{form: lazyregexp.New(`(?i)\b(?:reveal|print|output|repeat|show|leak|disclose)\b[^.!?\n]{0,20}\b(?:your|the)\s+(?:system prompt|initial (?:instructions|prompt)|instructions above|hidden (?:prompt|instructions))\b`),
+		words: "prompt instructions"},
+	{form: lazyregexp.New(`(?i)\bstop what you are doing\b|\b(?:the|your) (?:real|new|actual|true) (?:task|goal|role|objective|mission) is\b|\bfrom now on,? you (?:are|will|must|shall)\b`),
+		words: "doing task goal role objective mission now"},
 	{form: lazyregexp.New(`(?i)\[/?(?:user|human|system|assistant|developer|inst)\]`),
 		marks: []string{"["}},
 	{form: lazyregexp.New(`(?:^|\n|[.!?]["'”)]?\s)\s*(?:#{1,4}\s*)?(?:\*\*)?(?:[Hh]uman|HUMAN|User|USER|System|SYSTEM|Developer|DEVELOPER|Assistant|ASSISTANT|(?:[Ss]ystem|SYSTEM) (?:[Pp]rompt|PROMPT|[Mm]essage|MESSAGE)|(?:[Uu]ser|USER) (?:[Mm]essage|MESSAGE)|[Ee]nd of (?:document|context|tool output|transcript))(?:\*\*)?:\s*\S`),
@@ -108,10 +132,28 @@ func isWordByte(b byte) bool {
 	return b >= 'a' && b <= 'z' || b >= '0' && b <= '9' || b == '_'
 }
 
+// elsewhere are the first of these forms in other languages, as they are written, with a mark
+// that each has.
+var elsewhere = []struct {
+	mark string
+	form *lazyregexp.Regexp
+}{
+	{"gnor", lazyregexp.New(`(?i)\bignor(?:ier(?:e|en sie|t)?|ez|er|a|ar|ad|á|e|en|eer)\s[^.!?\n]{0,40}\b(?:anweisung(?:en)?|instruktion(?:en)?|vorgaben|instructions|consignes|instruc(?:ciones|ções|c[ií]ones)|istruzioni|instructies)\b`)},
+	{"忽略", lazyregexp.New(`(?:忽略|无视|無視)[^。！？\n]{0,20}(?:指令|指示|提示|说明|規則|规则)`)},
+	{"無視", lazyregexp.New(`(?:指示|命令|プロンプト|指令)[^。！？\n]{0,10}無視`)},
+	{"무시", lazyregexp.New(`(?:지시|명령|지침|프롬프트)[^.!?\n]{0,10}무시`)},
+	{"гнорир", lazyregexp.New(`(?i)игнорир(?:уй|уйте|овать)[^.!?\n]{0,40}(?:инструкци|указани|правил)`)},
+}
+
 // Instructs reports whether a text reads as an instruction to the model or agent that
 // reads it: one that no program prints and no document holds for its own sake. It knows
 // published forms and not every other; what it misses is data that is told as such.
 func Instructs(text string) bool {
+	for _, e := range elsewhere {
+		if strings.Contains(text, e.mark) && e.form.MatchString(text) {
+			return true
+		}
+	}
 	text = legible(text)
 	for forms := possible(text); forms != 0; forms &= forms - 1 {
 		if instructions[bits.TrailingZeros32(forms)].form.MatchString(text) {
@@ -130,22 +172,9 @@ func legible(text string) string {
 			return r
 		case unicode.Is(unicode.Cf, r), unicode.Is(unicode.Variation_Selector, r), unicode.Is(unicode.Mn, r):
 			return -1
-		case r >= '！' && r <= '～':
-			return r - '！' + '!'
 		case unicode.IsSpace(r):
 			return ' '
 		}
-		if plain, ok := lookAlikes[r]; ok {
-			return plain
-		}
-		return r
+		return Plain(r)
 	}, text)
-}
-
-// lookAlikes are letters of other scripts by the Latin ones that they look like.
-var lookAlikes = map[rune]rune{
-	'а': 'a', 'е': 'e', 'о': 'o', 'с': 'c', 'р': 'p', 'х': 'x', 'у': 'y', 'і': 'i', 'ѕ': 's', 'ј': 'j', 'һ': 'h', 'ԁ': 'd', 'ո': 'n', 'ԛ': 'q', 'ԝ': 'w', 'м': 'm', 'т': 't', 'к': 'k', 'в': 'b', 'н': 'h', 'г': 'r',
-	'А': 'A', 'В': 'B', 'Е': 'E', 'К': 'K', 'М': 'M', 'Н': 'H', 'О': 'O', 'Р': 'P', 'С': 'C', 'Т': 'T', 'Х': 'X', 'І': 'I', 'Ѕ': 'S',
-	'ο': 'o', 'ι': 'i', 'α': 'a', 'ν': 'v', 'ρ': 'p', 'υ': 'u', 'τ': 't', 'κ': 'k', 'ε': 'e', 'η': 'n', 'χ': 'x', 'Ι': 'I', 'Α': 'A', 'Β': 'B', 'Ε': 'E', 'Η': 'H', 'Κ': 'K', 'Μ': 'M', 'Ν': 'N', 'Ο': 'O', 'Ρ': 'P', 'Τ': 'T', 'Υ': 'Y', 'Χ': 'X',
-	'ſ': 's', '\u212a': 'K', 'ı': 'i', 'ɡ': 'g', 'ⅼ': 'l', 'ᴏ': 'o', 'ᴍ': 'm', 'ᴇ': 'e',
 }

@@ -27,6 +27,7 @@ func rejection(output string) (words string, ok bool) {
 	if !hasAnyPrefix(output, refusals) {
 		return "", false
 	}
+	output, _, _ = strings.Cut(output, "\nRejected plan:") // the agent's words, whatever they say of the person's
 	label := saidLabel.FindStringIndex(output)
 	if label == nil {
 		return "", true

@@ -152,7 +152,7 @@ func (r *claudeReader) replayed(at int, l claudeLine) bool {
 func (r *claudeReader) user(at int, l claudeLine) {
 	content := get(l.message, "content")
 	if l.compact {
-		r.e.summary(removeElements(contentText(content), "system-reminder"), r.w)
+		r.e.summary(removeReminders(contentText(content)), r.w)
 		return
 	}
 	origin := memoir.OriginTyped

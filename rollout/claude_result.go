@@ -29,8 +29,10 @@ func (r *claudeReader) result(block, structured []byte) {
 		o.output = "" // memory is not made of memory
 		r.e.injected()
 	}
-	words, rejected := rejection(output)
-	o.failed = o.failed || rejected
+	words := ""
+	if isTrue(get(block, "is_error")) { // a result that only begins with the words of a refusal is the tool's
+		words, _ = rejection(output)
+	}
 	r.e.result(id, o, r.w)
 	if words != "" {
 		r.e.user(memoir.OriginRejection, words, r.w)

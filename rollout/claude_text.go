@@ -42,7 +42,7 @@ func splitClaudeUser(full string) (origin memoir.Origin, own string, stripped in
 	own = stripOwn(full)
 	if strings.Contains(own, "<system-reminder>") {
 		before := own
-		if own = removeElements(own, "system-reminder"); own != before {
+		if own = removeReminders(own); own != before {
 			stripped++
 		}
 	}
@@ -105,7 +105,7 @@ func slashCommand(s string) (string, bool) {
 // claudeOutput takes the agent's notes off a tool's result.
 func claudeOutput(s string) string {
 	if strings.Contains(s, "<system-reminder>") {
-		s = removeElements(s, "system-reminder")
+		s = removeReminders(s)
 	}
 	s = strings.TrimSpace(s)
 	if inner, rest, ok := cutElement(s, "persisted-output"); ok {

@@ -82,13 +82,11 @@ func splitCodex(full string, envelopes []string) (origin memoir.Origin, own stri
 		}
 		if strings.HasPrefix(own, agentsHeading) {
 			_, rest, ok := strings.Cut(own, "<INSTRUCTIONS>")
-			if ok {
-				_, rest, ok = strings.Cut(rest, "</INSTRUCTIONS>")
-			}
-			if !ok {
+			end := strings.LastIndex(rest, "</INSTRUCTIONS>") // the file may write one too
+			if !ok || end < 0 {
 				return origin, "", stripped + 1
 			}
-			own, stripped = strings.TrimSpace(rest), stripped+1
+			own, stripped = strings.TrimSpace(rest[end+len("</INSTRUCTIONS>"):]), stripped+1
 		}
 		if own == before {
 			break
@@ -98,11 +96,11 @@ func splitCodex(full string, envelopes []string) (origin memoir.Origin, own stri
 		return origin, "", stripped + 1
 	}
 	if hasAnyPrefix(own, ideHeadings) {
-		_, request, ok := strings.Cut(own, ideRequest)
-		if !ok {
+		begin := strings.LastIndex(own, ideRequest) // what was selected may hold one too
+		if begin < 0 {
 			return origin, "", stripped + 1
 		}
-		own = strings.TrimSpace(request)
+		own = strings.TrimSpace(own[begin+len(ideRequest):])
 	}
 	switch {
 	case strings.HasPrefix(own, "PLEASE IMPLEMENT THIS PLAN:"),
@@ -130,7 +128,7 @@ func cutExternal(text string) (rest string, ok bool) {
 	if end < 0 {
 		return text, false
 	}
-	_, rest, ok = cutElement(text, text[1:end])
+	rest, ok = cutEnvelope(text, text[1:end])
 	return strings.TrimLeft(rest, " \t\r\n"), ok
 }
 

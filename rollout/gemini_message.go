@@ -78,14 +78,14 @@ var geminiEnvelopes = []string{"session_context", "hook_context", "system-remind
 // geminiContinue are the texts with which the clients go on by themselves.
 var geminiContinue = []string{"System: Please continue.", "Please continue."}
 
-// referenced is what "@file" in a prompt was expanded to.
-var referenced = lazyregexp.New(`(?s)\n?--- Content from referenced files ---.*?(?:\n?--- End of content ---|$)`)
+// referenced is what "@file" in a prompt was expanded to. A file may hold an end of its own.
+var referenced = lazyregexp.New(`(?s)\n?--- Content from referenced files ---(?:.*--- End of content ---|.*$)`)
 
 // geminiWords emits a text of the user's role without what the client added.
 func geminiWords(e *emitter, full string, origin memoir.Origin, w where) {
 	own, n := cutElements(stripOwn(full), geminiEnvelopes)
 	if strings.Contains(own, "<system-reminder>") {
-		own, n = removeElements(own, "system-reminder"), n+1
+		own, n = removeReminders(own), n+1
 	}
 	if cut := referenced.ReplaceAllString(own, ""); cut != own {
 		own, n = cut, n+1
@@ -150,9 +150,10 @@ func (r *geminiReader) call(call []byte) {
 
 // result joins a result to its call, and gives what the person said to it.
 func (r *geminiReader) result(id string, o outcome) {
-	waits := r.e.waiting(id) != nil
+	call := r.e.waiting(id)
+	plan := call != nil && call.Tool == "exit_plan_mode" // any other result may begin with these words
 	r.e.result(id, o, r.w)
-	if waits {
+	if plan {
 		geminiRejection(r.e, o.output, r.w)
 	}
 }

@@ -77,9 +77,7 @@ func grown(entry Entry, known memoir.File, before Head) (Head, bool) {
 	if untimed {
 		h.UpdatedAt = entry.ModTime.UTC()
 	}
-	if h.Title = firstLine(h.Title); h.Title == "" {
-		h.Title = before.Title
-	}
+	h.entitle(h.Title, before.Title)
 	h.Size = entry.Size
 	h.Mark = markAt(entry.File, max(from, end), untimed)
 	return h, true

@@ -240,7 +240,8 @@ func checkGrowth(t *testing.T, name string, content []byte, cut int) (resumed bo
 	if before.Source == memoir.SourcePi && want.Source == memoir.SourceOMP {
 		got.Source = want.Source // it stays what it was taken for
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	want.told, got.told = "", "" // of a title that was known before, only its line is
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(Head{})); diff != "" {
 		t.Errorf("cut at %d (-probed +grown):\n%s", cut, diff)
 	}
 	return resumed

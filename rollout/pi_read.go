@@ -173,7 +173,8 @@ func (r *piReader) user(m []byte, full string) {
 	}
 	if attributes, after, ok := strings.Cut(own, ">"); ok && strings.HasPrefix(attributes, "<skill name=\"") {
 		name, _, _ := strings.Cut(strings.TrimPrefix(attributes, "<skill name=\""), "\"")
-		if _, rest, ok := strings.Cut(after, "</skill>"); ok {
+		if end := strings.LastIndex(after, "</skill>"); end >= 0 { // the skill may write one too
+			rest := after[end+len("</skill>"):]
 			r.e.user(memoir.OriginSlashCommand, strings.TrimSpace("/skill:"+name+" "+strings.TrimSpace(rest)), r.w)
 			return
 		}

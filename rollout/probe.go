@@ -37,6 +37,8 @@ type Head struct {
 	OwnRun       bool
 	Size         int64 // bytes of the file, or of the session where it is not one file
 	Mark         Mark  // from where on the file is read when it has grown
+
+	told string // what Title is the first line of, where that may be a line of a secret
 }
 
 // Probe reads a file's head and tail and says what session it belongs to. It
@@ -100,9 +102,7 @@ func Probe(entry Entry) (Head, error) {
 	if begun && r.appended() {
 		h.Mark = markAt(entry.File, end, untimed)
 	}
-	if h.Title = firstLine(h.Title); h.Title == "" {
-		h.Title = firstLine(prompt)
-	}
+	h.entitle(h.Title, prompt)
 	if h.OwnRun = ownRun; ownRun {
 		h.Kind = memoir.KindOwnRun
 	}

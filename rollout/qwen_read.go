@@ -273,7 +273,7 @@ var qwenContext = struct{ opening, closing string }{"<qwen:user-prompt-submit-co
 // qwenText is geminiText without what a hook added.
 func qwenText(parts []byte) string {
 	s := geminiText(parts)
-	if i := strings.LastIndex(s, qwenContext.opening); i >= 0 && strings.HasSuffix(strings.TrimSpace(s), qwenContext.closing) {
+	if i := strings.Index(s, qwenContext.opening); i >= 0 && strings.HasSuffix(strings.TrimSpace(s), qwenContext.closing) {
 		s = s[:i]
 	}
 	return s

@@ -2,7 +2,6 @@ package rollout
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"memoir/lazyregexp"
 )
@@ -59,6 +58,43 @@ func withoutData(text string) string {
 // cutElement splits off the element <tag …>…</tag> that a text begins with. An
 // element that is not closed is not split off.
 func cutElement(text, tag string) (inner, rest string, ok bool) {
+	return cutTo(strings.Index, text, tag)
+}
+
+// cutEnvelope is cutElement for an element that a client put before a person's words. It
+// reaches to the last end of its tag: a file or a page that stands in it may write an end
+// too, and what it says behind that would pass for the person's.
+func cutEnvelope(text, tag string) (rest string, ok bool) {
+	to := strings.LastIndex
+	if tag == reminder {
+		to = ownEnd
+	}
+	_, rest, ok = cutTo(to, text, tag)
+	return rest, ok
+}
+
+// reminder is the element in which clients speak for themselves. There may be several in
+// a text, before and after a person's words.
+const reminder = "system-reminder"
+
+// ownEnd finds the end of an element in what follows its opening: the first end of its
+// tag, and each that follows it without an opening between them.
+func ownEnd(after, closing string) int {
+	opening := "<" + closing[len("</"):len(closing)-1]
+	end := strings.Index(after, closing)
+	for end >= 0 {
+		behind := end + len(closing)
+		next := strings.Index(after[behind:], closing)
+		if next < 0 || strings.Contains(after[behind:behind+next], opening) {
+			break
+		}
+		end = behind + next
+	}
+	return end
+}
+
+// cutTo is cutElement with the end that a search finds in what follows the opening.
+func cutTo(search func(after, closing string) int, text, tag string) (inner, rest string, ok bool) {
 	after, ok := strings.CutPrefix(text, "<"+tag)
 	if !ok || after == "" || after[0] != '>' && after[0] != ' ' && after[0] != '\n' {
 		return "", text, false
@@ -70,7 +106,7 @@ func cutElement(text, tag string) (inner, rest string, ok bool) {
 		}
 	}
 	open := strings.IndexByte(after, '>')
-	end := strings.Index(after, closing)
+	end := search(after, closing)
 	if open < 0 || end < open {
 		return "", text, false
 	}
@@ -87,33 +123,39 @@ func element(text, tag string) (string, bool) {
 	return inner, ok
 }
 
-// removeElements takes every closed element of a tag out of a text.
-func removeElements(text, tag string) string {
-	opening := "<" + tag
-	for from := 0; ; {
+// removeReminders takes what clients say for themselves out of a text.
+func removeReminders(text string) string {
+	const opening, closing = "<" + reminder, "</" + reminder + ">"
+	var b strings.Builder
+	for done, from, last := 0, 0, strings.LastIndex(text, closing); ; {
 		i := strings.Index(text[from:], opening)
-		if i < 0 {
-			return text
+		if i += from; i < from || i > last {
+			b.WriteString(text[done:])
+			return b.String()
 		}
-		i += from
-		_, rest, ok := cutElement(text[i:], tag)
-		if !ok {
-			from = i + len(opening)
-			continue
+		from = i + len(opening)
+		if !strings.ContainsAny(text[from:from+1], "> \n") {
+			continue // another word
 		}
-		text, from = text[:i]+rest, i
+		if rest, ok := cutEnvelope(text[i:], reminder); ok {
+			b.WriteString(text[done:i])
+			done = len(text) - len(rest)
+			from = done
+		} else { // the first bracket is that of an end
+			from += strings.Index(text[from:], closing) + len(closing)
+		}
 	}
 }
 
-// cutElements splits off every leading element whose tag is listed, and says how
-// many there were.
+// cutElements splits off what clients put before a person's words: every leading element
+// whose tag is listed. It says how many there were, those of one tag in a row as one.
 func cutElements(text string, tags []string) (rest string, n int) {
 	rest = strings.TrimLeft(text, " \t\r\n")
 next:
 	for {
 		if strings.HasPrefix(rest, "<") {
 			for _, tag := range tags {
-				if _, after, ok := cutElement(rest, tag); ok {
+				if after, ok := cutEnvelope(rest, tag); ok {
 					rest, n = strings.TrimLeft(after, " \t\r\n"), n+1
 					continue next
 				}
@@ -121,31 +163,6 @@ next:
 		}
 		return rest, n
 	}
-}
-
-// maxTitle is how many runes of a title are kept here: far more than is shown, so
-// that a secret in it is whole, and found, when the title is redacted and cut.
-const maxTitle = 2000
-
-// firstLine returns the first line of a text that is not blank, cut at white space
-// to maxTitle runes.
-func firstLine(text string) string {
-	for line := range strings.Lines(text) {
-		fields := strings.Fields(line)
-		if len(fields) == 0 {
-			continue
-		}
-		line = strings.Join(fields, " ")
-		if utf8.RuneCountInString(line) <= maxTitle {
-			return line
-		}
-		cut := string([]rune(line)[:maxTitle])
-		if end := strings.LastIndexByte(cut, ' '); end > 0 {
-			return cut[:end]
-		}
-		return "" // one word without end is data
-	}
-	return ""
 }
 
 func hasAnyPrefix(text string, prefixes []string) bool {

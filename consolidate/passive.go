@@ -1,0 +1,168 @@
+package consolidate
+
+import (
+	"strings"
+
+	"memoir/lazyregexp"
+)
+
+// Passive makes Markdown do nothing when it is shown or when an agent loads it: images
+// become links, elements of HTML and comments text, addresses that run scripts no links,
+// and what agents read in as a file (@path) code, where the path leads out of the memory. Code
+// stays as it is, where every reader of Markdown takes it for code.
+func Passive(text string) string {
+	var b strings.Builder
+	var p passivity
+	for l := range strings.Lines(text) {
+		body := strings.TrimRight(l, "\r\n")
+		b.WriteString(p.line(body) + l[len(body):])
+	}
+	return b.String()
+}
+
+// A passivity makes the lines of a text passive, one after the other.
+type passivity struct {
+	mark    string // of the fence that is open; empty: none is
+	indent  int    // spaces before it
+	unsure  bool   // a fence stands where readers differ on its end: nothing counts as fenced any more
+	skill   bool   // no path may be read in, wherever it leads to
+	dangles bool   // a backtick of the paragraph has no partner yet: one in a later line may be it
+}
+
+func (p *passivity) line(l string) string {
+	if strings.TrimSpace(l) == "" {
+		p.dangles = false
+		return l
+	}
+	indent, mark, info := fenceOf(l)
+	switch {
+	case p.unsure:
+	case p.mark != "":
+		switch {
+		case indent < p.indent: // ends a list's entry, and with it the fence
+			p.mark, p.unsure = "", true
+		case mark != "" && mark[0] == p.mark[0] && len(mark) >= len(p.mark) && info == "" && indent <= 3:
+			p.mark = ""
+			return l
+		default:
+			return l
+		}
+	case mark != "" && indent <= 3:
+		p.mark, p.indent, p.dangles = mark, indent, false
+		return l
+	case strings.Contains(l, "```"), strings.Contains(l, "~~~"): // perhaps in a list or a quotation
+		p.unsure = true
+	}
+	sure := !p.dangles && spansClose(l)
+	p.dangles = p.dangles || !spansClose(l)
+	return prose{sure: sure && !p.unsure, anyPath: p.skill, fields: true}.passive(l)
+}
+
+// fenceOf reads the fence that a line is: the spaces before it, its marks, and what follows.
+// mark is empty if it is none.
+func fenceOf(l string) (indent int, mark, info string) {
+	rest := strings.TrimLeft(l, " ")
+	indent = len(l) - len(rest)
+	if rest == "" || rest[0] != '`' && rest[0] != '~' {
+		return indent, "", ""
+	}
+	info = strings.TrimLeft(rest, rest[:1])
+	mark = rest[:len(rest)-len(info)]
+	if info = strings.TrimSpace(info); len(mark) < 3 || mark[0] == '`' && strings.Contains(info, "`") {
+		return indent, "", ""
+	}
+	return indent, mark, info
+}
+
+// spansClose reports whether every reader of a line finds the code spans in it that pieces
+// does: each run of backticks has its partner, none is escaped.
+func spansClose(l string) bool {
+	if strings.Contains(l, "\\`") {
+		return false
+	}
+	for part, code := range pieces(l) {
+		if !code && strings.Contains(part, "`") {
+			return false
+		}
+	}
+	return true
+}
+
+// prose says what a line of a text is.
+type prose struct {
+	sure    bool // what looks like code in it is code
+	anyPath bool // no path may be read in, wherever it leads to
+	fields  bool // <name> may stand for something that the reader knows
+}
+
+// passive is a line of prose that loads nothing.
+func (p prose) passive(l string) string {
+	if !strings.ContainsAny(l, "<@!]") {
+		return l
+	}
+	var b strings.Builder
+	for part, code := range pieces(l) {
+		if code && p.sure {
+			b.WriteString(withoutFrames(part))
+			continue
+		}
+		part = scripts.ReplaceAllString(images.ReplaceAllString(p.angles(part), "! ["), "] $1")
+		part = imports.ReplaceAllStringFunc(part, func(found string) string {
+			at := strings.IndexByte(found, '@')
+			switch before, name := found[:at], found[at:]; {
+			case !p.anyPath && !leadsOut(name[1:]):
+				return found
+			case p.sure:
+				return before + "`" + name + "`"
+			default:
+				return before + "@ " + name[1:]
+			}
+		})
+		b.WriteString(part)
+	}
+	return b.String()
+}
+
+var (
+	images  = lazyregexp.New(`!\[`)
+	scripts = lazyregexp.New(`(?i)\]((?:\(|:)\s*[<‹]?\s*(?:(?:java|vb|live)script|data|[^\s)/?#:]*&[#a-z0-9]+;?[^\s)/?#:]*):)`)
+	imports = lazyregexp.New(`(^|[\s(\[{<>"'“‘«‹,;:!*_~|–—])(@[\pL\pN_~./\\][\pL\pN_~./\\@-]*)`)
+)
+
+// angles is a text without elements; fields stay where they may.
+func (p prose) angles(text string) string {
+	if !p.fields {
+		return plainAngles(text)
+	}
+	var b strings.Builder
+	done := 0
+	for _, at := range field.FindAllStringSubmatchIndex(text, -1) {
+		name := strings.ToLower(text[at[2]:at[3]])
+		if !strings.Contains(hiding, " "+name+" ") && withoutFrames(text[at[0]:at[1]]) == text[at[0]:at[1]] {
+			b.WriteString(plainAngles(text[done:at[0]]) + text[at[0]:at[1]])
+			done = at[1]
+		}
+	}
+	return b.String() + plainAngles(text[done:])
+}
+
+// field is an element without attributes, as which people write what stands for something.
+var field = lazyregexp.New(`</?([A-Za-z][A-Za-z0-9_-]*)>`)
+
+// hiding are the elements of HTML that hide what follows them, or hold more than text.
+const hiding = " applet audio base body canvas datalist details dialog embed fieldset form frame frameset head html iframe img input link listing map marquee" +
+	" math meta noembed noframes noscript object option picture plaintext portal script select slot source style svg template textarea title track video xmp "
+
+// leadsOut reports whether a path may be of a file outside of the directory that it is read
+// from.
+func leadsOut(path string) bool {
+	return strings.ContainsAny(path[:1], "/~\\") || strings.Contains(path, "..")
+}
+
+// inert makes a line of a skill passive, also where agents look for commands without regard
+// to code: they run !`command` wherever it stands, and what a fence marked by ! holds.
+func (p *passivity) inert(line string) string {
+	return strings.ReplaceAll(runFence.ReplaceAllString(p.line(line), "$1 "), "!`", "! `")
+}
+
+var runFence = lazyregexp.New("(```|~~~)[ \t]*!+")

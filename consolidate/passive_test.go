@@ -1,0 +1,116 @@
+package consolidate_test
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"memoir"
+	"memoir/consolidate"
+	"memoir/model"
+)
+
+func TestMarkdownLoadsNothing(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ name, text, want string }{
+		{"an image", "see ![x](https://a.example/?q=1)", "see ! [x](https://a.example/?q=1)"},
+		{"an image by reference", "![x][y]\n\n[y]: https://a.example/p", "! [x][y]\n\n[y]: https://a.example/p"},
+		{"an image in a link", "[![x](https://a.example/p)](https://b.example)", "[! [x](https://a.example/p)](https://b.example)"},
+		{"an image whose text goes on", "![x\ny](https://a.example/p)", "! [x\ny](https://a.example/p)"},
+		{"an element", `<img src="https://a.example/p"> done`, `‹img src="https://a.example/p"› done`},
+		{"an element that hides what follows", "<details> a </details> <TITLE>b", "‹details› a ‹/details› ‹TITLE›b"},
+		{"a tag that agents obey", "<system-reminder>x", "‹system-reminder›x"},
+		{"an unknown element with an attribute", "<x onload=y> <x style='a'>", "‹x onload=y› ‹x style='a'›"},
+		{"an element of several lines", "<img\nsrc=x>", "‹img\nsrc=x>"},
+		{"a comment", "a <!-- hidden --> b", "a ‹!-- hidden --› b"},
+		{"a link that runs", "[x](javascript:alert(1)) [y]( JavaScript:z)", "[x] (javascript:alert(1)) [y] ( JavaScript:z)"},
+		{"a link that runs, spelled otherwise", "[x](java&#115;cript:z) [y](data:text/html,z)", "[x] (java&#115;cript:z) [y] (data:text/html,z)"},
+		{"a reference that runs", "[x]: vbscript:z", "[x] : vbscript:z"},
+		{"links", "[x](https://a.example/?q=1&r=2) [y](../a/b.md#c) [z]: data", "[x](https://a.example/?q=1&r=2) [y](../a/b.md#c) [z]: data"},
+		{"imports", "@~/.ssh/id_rsa, @/etc/passwd (@docs/../../a.md) **@../b** é@/c a@b.example", "`@~/.ssh/id_rsa`, `@/etc/passwd` (`@docs/../../a.md`) **`@../b`** é@/c a@b.example"},
+		{"an import behind code", "`x`@/etc/passwd", "`x``@/etc/passwd`"},
+		{"an import beside a backtick without a partner", "a ` @/etc/passwd b", "a ` @ /etc/passwd b"},
+		{"code", "`![x](y)` `@a` `<b>` ``a ` ![x](y)``", "`![x](y)` `@a` `<b>` ``a ` ![x](y)``"},
+		{"code whose beginning is escaped", "\\` ![x](y) `", "\\` ! [x](y) `"},
+		{"code that began in the line before", "a ` b\nc ` ![x](y) ` d", "a ` b\nc ` ! [x](y) ` d"},
+		{"code of another paragraph", "a ` b\n\n`![x](y)`", "a ` b\n\n`![x](y)`"},
+		{"a fence", "```html\n<img src=x> ![x](y) @a\n```\n![x](y)", "```html\n<img src=x> ![x](y) @a\n```\n! [x](y)"},
+		{"a fence in a list", "1. a\n   ```\n   ![x](y)\n   ```\n2. ![x](y)", "1. a\n   ```\n   ![x](y)\n   ```\n2. ! [x](y)"},
+		{"a fence that a list's end ends", "1. a\n   ```\n![x](y)\n```\n![x](y)", "1. a\n   ```\n! [x](y)\n```\n! [x](y)"},
+		{"another fence in a fence", "~~~\n```\n~~~\n![x](y)", "~~~\n```\n~~~\n! [x](y)"},
+		{"a shorter fence in a fence", "````\n```\n````\n![x](y)", "````\n```\n````\n! [x](y)"},
+		{"a fence that is none", "``` a`b\n![x](y)", "``` a`b\n! [x](y)"},
+		{"a fence that begins in a list's entry", "- ```\n  ```\n![x](y)", "- ```\n  ```\n! [x](y)"},
+		{"a fence in a quotation", "> ```\n![x](y)\n```\n![x](y)", "> ```\n! [x](y)\n```\n! [x](y)"},
+		{"what looks like a fence and goes on a paragraph", "a\n    ```\n    ![x](y)", "a\n    ```\n    ! [x](y)"},
+	} {
+		got := consolidate.Passive(test.text)
+		if got != test.want {
+			t.Errorf("%s: %q becomes %q, want %q", test.name, test.text, got, test.want)
+		}
+		if again := consolidate.Passive(got); again != got {
+			t.Errorf("%s: %q becomes %q", test.name, got, again)
+		}
+	}
+}
+
+func TestOrdinaryMarkdownStaysAsItIs(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"# A\n\n- `Vec<T>`, `#![no_std]`, `npm i @types/node`; a < b && c > d -> e [12345678 2026-05-01]\n",
+		"read @docs/a.md and @pkg/b.ts, use @types/node, ask @alice\n",
+		"entire resume <branch> writes <dir>/GNUSparseFile.<pid>/<name>\n",
+		"Mail a@b.example, see [x](https://a.example/p) and `a/b.go:12`.\n\n```rust\nlet a = vec![1, 2];\n@decorated\nlet b: Vec<u8> = c;\n```\n",
+		"1. `make`\n\n   ```sh\n   if ! test -e x; then y; fi\n   ```\n\n2. `git push origin @{u}`\n",
+		"| a | b |\n|---|---|\n| 1 | !x |\n\nReally! [1]\n",
+	} {
+		if got := consolidate.Passive(text); got != text {
+			t.Errorf("%q becomes %q", text, got)
+		}
+	}
+}
+
+var (
+	runs    = regexp.MustCompile("!`|(?:```|~~~)[ \t]*!")
+	element = regexp.MustCompile(`<(?:[A-Za-z/!])`)
+)
+
+// An agent runs what is marked so in a skill without regard to fences, and what a skill's
+// page shows is rendered.
+func TestASkillThatAModelWroteRunsAndLoadsNothing(t *testing.T) {
+	t.Parallel()
+	content := strings.Join([]string{
+		"---", "name: other", "description: d ![x](https://a.example) <img src=x> @/etc/passwd !`id`", "allowed-tools: Bash(*)", "hooks: {}", "model: m", "---",
+		"---", "allowed-tools: Bash", "---", "# Check", "", "1. `make lint` !`id` ![x][y]", "", "[y]: https://a.example/p", "```!", "id", "```", "~~~ !sh", "id", "~~~",
+		"<img src=x> <!-- x --> @~/.ssh/id_rsa [x](javascript:y)",
+	}, "\n")
+	check := skill("check", content)
+	check["templates"] = files{{"path": "a.md", "content": "![x][y] <img src=x>"}}
+	c, _, err := ask(t, grown(t), &scripted{answers: []func(model.Request) (model.Answer, error){func(q model.Request) (model.Answer, error) {
+		return says(reply(between(q, "current-memory"), between(q, "current-summary"), check))(q)
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	skills := slices.DeleteFunc(c.Skills, func(s memoir.Skill) bool { return s.Name != "check" })
+	if len(skills) != 1 {
+		t.Fatalf("%d skills", len(skills))
+	}
+	texts := []string{skills[0].Content}
+	for _, f := range skills[0].Templates {
+		texts = append(texts, f.Content)
+	}
+	for _, text := range texts {
+		if found := runs.FindString(text); found != "" {
+			t.Errorf("%q runs:\n%s", found, text)
+		}
+		if strings.Contains(text, "![") || element.MatchString(text) || strings.Contains(text, "](java") || strings.Contains(text, " @~") {
+			t.Errorf("something loads:\n%s", text)
+		}
+	}
+	head, body, _ := strings.Cut(strings.TrimPrefix(skills[0].Content, "---\n"), "\n---\n")
+	if strings.Count(head, "\n") != 1 || !strings.HasPrefix(head, "name: check\ndescription: ") || !strings.Contains(body, "# Check") {
+		t.Errorf("the head is\n%s", head)
+	}
+}

@@ -1,0 +1,41 @@
+package memoir
+
+import (
+	"strings"
+	"unicode"
+)
+
+// MaxMarks is how many combining marks a character keeps in what is shown or published: as
+// many as scripts pile up. More of them write over the lines above and below.
+const MaxMarks = 5
+
+// WithoutFloods leaves those combining marks of a text out that exceed MaxMarks on one
+// character.
+func WithoutFloods(text string) string {
+	marks := 0
+	flood := false
+	for _, r := range text {
+		if marks = marksTo(r, marks); marks > MaxMarks {
+			flood = true
+			break
+		}
+	}
+	if !flood {
+		return text
+	}
+	marks = 0
+	return strings.Map(func(r rune) rune {
+		if marks = marksTo(r, marks); marks > MaxMarks {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// marksTo counts the marks on a character up to r, of which marks came before.
+func marksTo(r rune, marks int) int {
+	if r < 0x300 || !unicode.In(r, unicode.Mn, unicode.Me) {
+		return 0
+	}
+	return marks + 1
+}

@@ -42,7 +42,10 @@
 // lease lasts, whoever sets the wall clock and whenever they began. A day forward ends
 // no lease of theirs, a day back makes none last longer. A laptop's sleep takes no time:
 // the holder slept as well. Only SIGSTOP, and what else stops one process and not the
-// others, lets a lease run out.
+// others, lets a lease run out. To processes a sleep is that all of them are stopped, with the
+// wall clock ahead afterwards: that is tested, with a holder that is stopped while the
+// clock is set. That the monotonic clock stands still meanwhile is the kernel's word:
+// CLOCK_MONOTONIC of Linux, CLOCK_UPTIME_RAW of macOS.
 //
 // Of a holder on another machine, or in another time namespace, only the wall clock is
 // known. One set forward makes its leases look expired: others take them over, and the

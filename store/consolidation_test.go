@@ -346,3 +346,69 @@ func TestAProjectThatAProcessDiedOverComesLastAndOnlyWhatDiesAloneCounts(t *test
 		t.Errorf("%d crashes after it went well", c.Crashes)
 	}
 }
+
+// What a project's memory is made of is its own; one that is worked on, or waits, holds up no
+// other, in either phase.
+func TestProjectsAreWorkedOnApart(t *testing.T) {
+	t.Parallel()
+	const other = "other-0123456789ab"
+	s, _ := newQueue(t, 2)
+	register(t, s, other)
+	theirs := func(se *memoir.Session) { se.ProjectID = other }
+	scan(t, s, session("t00", ended(time.Hour+24*time.Hour), theirs), session("t01", ended(2*time.Hour+24*time.Hour), theirs))
+	of := func(id string) ClaimOptions {
+		o := claimOptions(1)
+		o.Window.Projects, o.RunningCap = []string{id}, 3
+		return o
+	}
+	ours, them := claim(t, s, of(project)), claim(t, s, of(other))
+	wantIDs(t, ours, "s00")
+	wantIDs(t, them, "t00")
+	must(t, s.StoreExtraction(t.Context(), ours[0], worth("ours")))
+	must(t, s.StoreExtraction(t.Context(), them[0], worth("theirs")))
+	for id, want := range map[string]string{project: "ours", other: "theirs"} {
+		all, err := s.Extractions(t.Context(), id)
+		if must(t, err); len(all) != 1 || all[0].RawMemory != want {
+			t.Errorf("%s rests on %+v", id, all)
+		}
+		if selected, others, err := s.Selected(t.Context(), id, 1); err != nil || len(selected) != 1 || selected[0].RawMemory != want || len(others) != 0 {
+			t.Errorf("%s is made of %+v and %v, %v", id, selected, others, err)
+		}
+	}
+	held := claimProject(t, s)
+	c, ok, err := s.ClaimProject(t.Context(), other, forMinutes)
+	if must(t, err); !ok {
+		t.Fatalf("held up by another project: %+v", c)
+	}
+	must(t, s.FailProject(t.Context(), held, transient, Policy{Base: time.Hour}))
+	must(t, s.Publish(t.Context(), c, GenerationRecord{N: 1}, func() error { return nil }))
+	if row := projectRow(t, s, project); !row.Due || row.Generation != 0 {
+		t.Errorf("the other's publication changed it: %+v", row)
+	}
+	wantIDs(t, claim(t, s, of(other)), "t01")
+}
+
+// A delay after a failure holds though the project changes, or a person asks for it; that
+// they have it tried again ends it.
+func TestADelayOfAProjectHoldsThoughItChanges(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*Store){
+		"an extraction": func(s *Store) { extracted(t, s, worth("b")) },
+		"a request":     func(s *Store) { must(t, s.Enqueue(t.Context(), project)) },
+		"a withdrawal":  func(s *Store) { must(t, s.SetDisabled(t.Context(), "codex:s00", true)) },
+	} {
+		s, clock := newDue(t)
+		must(t, s.FailProject(t.Context(), claimProject(t, s), transient, Policy{Base: time.Hour}))
+		change(s)
+		if c := wantDeclined(t, s, DeclinedBackoff); !c.RetryAt.Equal(noon.Add(time.Hour)) {
+			t.Errorf("%s: tried again at %s", name, c.RetryAt)
+		}
+		if _, err := s.Retry(t.Context(), project); err != nil {
+			t.Fatal(err)
+		}
+		must(t, s.GiveBackProject(t.Context(), claimProject(t, s)))
+		must(t, s.FailProject(t.Context(), claimProject(t, s), transient, Policy{Base: time.Hour}))
+		clock.advance(time.Hour)
+		claimProject(t, s)
+	}
+}

@@ -61,4 +61,14 @@ func TestTheNewestSessionsAreSelectedAndTheOthersNamed(t *testing.T) {
 			t.Errorf("of %d: %v and %v, want %v", most, got, others, want)
 		}
 	}
+	// One that went on is the newest from then on.
+	oldest := byEnd[3].SessionKey
+	_, id := memoir.SplitKey(oldest)
+	scan(t, s, session(id, grown))
+	r := worth("went on")
+	r.Extraction.EndedAt = noon
+	extracted(t, s, r)
+	if selected, _, err := s.Selected(t.Context(), project, 1); err != nil || len(selected) != 1 || selected[0].SessionKey != oldest {
+		t.Errorf("after %s went on: %+v, %v", oldest, selected, err)
+	}
 }

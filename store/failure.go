@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"syscall"
 
 	"github.com/mattn/go-sqlite3"
@@ -42,6 +43,9 @@ func (s *Store) explain(err error, doing string, args ...any) error {
 	if !errors.As(err, &e) {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
+	if lacks(e) {
+		return memoir.Errorf(memoir.CodeCorrupt, corruptHint, "%s: a part of database %s is missing: %w", doing, s.path, err)
+	}
 	switch e.Code {
 	case sqlite3.ErrCorrupt, sqlite3.ErrNotADB, sqlite3.ErrFormat:
 		return memoir.Errorf(memoir.CodeCorrupt, corruptHint, "%s: database %s is damaged: %w", doing, s.path, err)
@@ -51,6 +55,12 @@ func (s *Store) explain(err error, doing string, args ...any) error {
 		return memoir.Errorf(memoir.CodeBusy, busyHint, "%s: database %s was locked for %s: %w", doing, s.path, s.busy, err)
 	}
 	return fmt.Errorf("%s: database %s: %w", doing, s.path, err)
+}
+
+// lacks reports that a statement names a part of the schema that the database has not:
+// somebody dropped a table or an index, or deleted its entry. SQLite has no code for it.
+func lacks(e sqlite3.Error) bool {
+	return e.Code == sqlite3.ErrError && (strings.HasPrefix(e.Error(), "no such ") || e.Error() == "no query solution")
 }
 
 // sqliteHint says what to do about an error of the disk that SQLite met. What can't

@@ -227,9 +227,17 @@ func apply(ctx context.Context, db *sql.DB, migrations fs.FS, version int64) err
 	if err != nil {
 		return err
 	}
-	_, err = provider.UpTo(ctx, version)
-	return err
+	if _, err = provider.UpTo(ctx, version); err != nil || version < sumsVersion {
+		return err
+	}
+	if failpoint.Before("sum up texts") != nil {
+		return errFull
+	}
+	return sumUp(tx{ctx: ctx, on: db}, "")
 }
+
+// sumsVersion is the version of the schema from which on extractions have a fingerprint.
+const sumsVersion = 12
 
 // backup copies the database, as last committed, to a file beside it that names
 // the schema's version, and replaces an earlier copy of that version.

@@ -174,6 +174,10 @@ func (r rewriting) apply(t tx) (int64, error) {
 		return t.exec(`DELETE FROM draft WHERE `+strings.Join(where, " AND "), is...)
 	}
 	// Two rows may differ in what was taken out alone: then one of them stays.
-	return t.exec(fmt.Sprintf(`UPDATE OR REPLACE %s SET %s WHERE %s`, quoted(r.table.name), strings.Join(set, ", "), strings.Join(where, " AND ")),
+	n, err := t.exec(fmt.Sprintf(`UPDATE OR REPLACE %s SET %s WHERE %s`, quoted(r.table.name), strings.Join(set, ", "), strings.Join(where, " AND ")),
 		append(to, is...)...)
+	if err == nil && n > 0 && r.table.name == "extraction" {
+		err = sumUp(t, plainValue(r.row[0]))
+	}
+	return n, err
 }

@@ -21,7 +21,7 @@ var notText = map[string]string{
 	"session.source": isWord, "session.kind": isWord, "session.reason": isWord, "session.version": isHash,
 	"job.kind": isWord, "job.status": isWord, "job.owner": isToken, "job.holder": isProc,
 	"job.input_version": isHash, "job.done_version": isHash, "job.done_hash": isHash,
-	"extraction.content_hash": isHash, "extraction_mark.hash": isHash,
+	"extraction.content_hash": isHash, "extraction.text_sum": isHash, "extraction_mark.hash": isHash,
 	"ledger.run": isToken, "ledger.work": isToken, "ledger.phase": isWord, "ledger.outcome": isWord, "ledger.call": isWord,
 	"generation.manifest_hash": isHash,
 	"generation.inputs":        "session keys, which are looked at in their own rows, and hashes",

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"time"
 
 	"memoir"
 )
@@ -11,6 +12,12 @@ import (
 // apart runs fn in a goroutine of its own. When ctx ends, fn is waited for no
 // longer, however deaf to ctx it is: what it returns is dropped.
 func apart[T any](ctx context.Context, r *run, fn func() (T, error)) (T, error) {
+	return apartFor(ctx, r, 0, fn)
+}
+
+// apartFor is apart for what has something to hand over when ctx ends: it is given a moment
+// for that.
+func apartFor[T any](ctx context.Context, r *run, moment time.Duration, fn func() (T, error)) (T, error) {
 	type outcome struct {
 		value T
 		err   error
@@ -26,6 +33,11 @@ func apart[T any](ctx context.Context, r *run, fn func() (T, error)) (T, error) 
 	case out := <-done:
 		return out.value, out.err
 	case <-ctx.Done():
+	}
+	select {
+	case out := <-done:
+		return out.value, out.err
+	case <-time.After(moment):
 		var none T
 		return none, context.Cause(ctx)
 	}

@@ -64,7 +64,7 @@ func companions(extractions []memoir.Extraction) memory.Files {
 	files := memory.Files{}
 	for _, e := range extractions {
 		name := consolidate.SummaryFileName(e, short[e.SessionKey])
-		files[name] = []byte(header(e) + strings.TrimSpace(memory.Neutralise(e.RolloutSummary)) + "\n")
+		files[name] = []byte(header(e) + passive(e.RolloutSummary) + "\n")
 	}
 
 	newestFirst := slices.Clone(extractions)
@@ -72,10 +72,15 @@ func companions(extractions []memoir.Extraction) memory.Files {
 	var raw strings.Builder
 	raw.WriteString("# Raw memories\n\nWhat was extracted from each session, newest first; numbers in brackets are items of that session.\n")
 	for _, e := range newestFirst {
-		fmt.Fprintf(&raw, "\n# %s %s\n\n%s%s\n", short[e.SessionKey], oneLine(e.Title), header(e), strings.TrimSpace(memory.Neutralise(e.RawMemory)))
+		fmt.Fprintf(&raw, "\n# %s %s\n\n%s%s\n", short[e.SessionKey], passive(oneLine(e.Title)), header(e), passive(e.RawMemory))
 	}
 	files[rawMemoriesFile] = []byte(raw.String())
 	return files
+}
+
+// passive is a text that may stand in a file of a memory: it steers, hides and loads nothing.
+func passive(text string) string {
+	return consolidate.Passive(strings.TrimSpace(memory.Neutralise(text)))
 }
 
 // header says which session a text is about.
@@ -84,10 +89,10 @@ func header(e memoir.Extraction) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "session: %s\nagent: %s\nended: %s\n", oneLine(id), source, e.EndedAt.UTC().Format(time.RFC3339))
 	if e.CWD != "" {
-		fmt.Fprintf(&b, "cwd: %s\n", oneLine(e.CWD))
+		fmt.Fprintf(&b, "cwd: %s\n", passive(oneLine(e.CWD)))
 	}
 	if e.Branch != "" {
-		fmt.Fprintf(&b, "branch: %s\n", oneLine(e.Branch))
+		fmt.Fprintf(&b, "branch: %s\n", passive(oneLine(e.Branch)))
 	}
 	return b.String() + "\n"
 }

@@ -73,6 +73,10 @@ func (r *run) phase2(ctx context.Context) error {
 		if reports[i], kept = keptBack(project); kept {
 			continue
 		}
+		if r.doubts(phaseConsolidate, r.consolidator.Name()) {
+			consolidate(i, false)
+			continue
+		}
 		group.Go(func() error {
 			consolidate(i, false)
 			return nil

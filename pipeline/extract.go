@@ -59,6 +59,9 @@ func (r *run) drain(ctx context.Context, workers int, suspects bool) error {
 			fail = r.faulty()
 		}
 		slots := min(workers, r.capLeft()) - busy
+		if r.doubts(phaseExtract, r.extractor.Name()) {
+			slots = min(slots, 1-busy)
+		}
 		if slots > 0 && ctx.Err() == nil && fail == nil && !(suspects && r.isUnstartable()) && r.meter.stop() == nil && r.unserved(r.extractor.Name()) == nil {
 			attempt := time.Now()
 			claims, err := r.store.ClaimSessions(ctx, store.ClaimOptions{
@@ -233,7 +236,11 @@ func (r *run) extractOne(ctx context.Context, claim store.Claim) (extracted, err
 	}
 	scanner := r.scannerOf(claim.Session.CWD)
 	accountOf(ctx).redactBy(scanner)
+	before := lookAt(claim.Session.Files)
 	loaded, err := load(ctx, scanner, parts, r.beginningsGone, claim.PriorMarks)
+	if err == nil {
+		err = before.whole()
+	}
 	if err != nil {
 		return extracted{}, err
 	}

@@ -23,6 +23,13 @@ type forgetting struct {
 	in    consolidate.Input // of the generation that was made
 	lines store.Hashes      // that earlier forgettings left in archives
 	edit  func(memoir.Note) (memoir.Note, bool)
+	found []tainted // by archives
+}
+
+// tainted is an archive that rests on what was forgotten, or tells of it.
+type tainted struct {
+	at memory.Root
+	n  int
 }
 
 // load reads what was begun for a project.
@@ -93,7 +100,9 @@ func (r *run) clean(text string, in consolidate.Input) string {
 // are those by which they tell of it without a citation, unless the archives go.
 func (f *forgetting) archives(root memory.Root) (names, lines []string, err error) {
 	names, lines = []string{}, []string{}
+	f.found = nil
 	err = f.each(root, func(at memory.Root, n int) error {
+		f.found = append(f.found, tainted{at, n})
 		name, err := filepath.Rel(root.Dir(), at.Archive(n))
 		names = append(names, filepath.ToSlash(name))
 		if err != nil || f.purge { // then nothing of it is left to tell by
@@ -108,21 +117,25 @@ func (f *forgetting) archives(root memory.Root) (names, lines []string, err erro
 	return names, slices.Compact(lines), err
 }
 
-// purgeRoot removes them, and the live directories that are no longer linked.
+// purgeRoot removes those that archives found, and the live directories that are no longer
+// linked.
 func (f *forgetting) purgeRoot(root memory.Root) error {
 	if err := eachRoot(root, memory.Root.RemovePrevious); err != nil {
 		return err
 	}
-	return f.each(root, func(at memory.Root, n int) error {
-		if at != root { // nothing is published there any more, so its live files may go
-			if live, err := at.Current(); err != nil || live.Generation == n {
-				if err := at.Clear(false); err != nil {
+	for _, t := range f.found {
+		if t.at != root { // nothing is published there any more, so its live files may go
+			if live, err := t.at.Current(); err != nil || live.Generation == t.n {
+				if err := t.at.Clear(false); err != nil {
 					return err
 				}
 			}
 		}
-		return at.RemoveArchive(n)
-	})
+		if err := t.at.RemoveArchive(t.n); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // each calls fn for each archive that rests on what was forgotten, but for the live

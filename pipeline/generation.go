@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -47,8 +48,14 @@ func (r *run) makeGeneration(ctx context.Context, root memory.Root, project stor
 	began := time.Now()
 	accountOf(ctx).redactBy(r.scannersFor(project.ID)...)
 	result, err := r.makeMemory(ctx, in, live)
+	stopped := ctx.Err() != nil
+	if paid, _ := accountOf(ctx).total(); paid.Calls > 0 {
+		var done func()
+		ctx, done = keeping(ctx)
+		defer done()
+	}
 	var part *consolidate.Partly
-	if errors.As(err, &part) && ctx.Err() == nil {
+	if errors.As(err, &part) && ctx.Err() == nil && (!stopped || part.Steps > 0) {
 		made, published := r.publishPaid(ctx, root, project, claim, part, in, live, r.store.PublishPart)
 		if ownFault(published) || memoir.CodeOf(published) == memoir.CodeLeaseLost {
 			return report, errors.Join(published, err) // the first one's code counts
@@ -61,6 +68,9 @@ func (r *run) makeGeneration(ctx context.Context, root memory.Root, project stor
 	}
 	if err != nil {
 		return report, err
+	}
+	if result == nil && savedLate(live) {
+		result, in = r.asEdited(in, live)
 	}
 	if result == nil {
 		report.Outcome = OutcomeEmpty
@@ -112,6 +122,33 @@ func (r *run) makeGeneration(ctx context.Context, root memory.Root, project stor
 	return report, nil
 }
 
+// keepWithin is what is left for making live what was paid for when a run is interrupted,
+// which is to exit within a second.
+const keepWithin = 400 * time.Millisecond
+
+// handOver is how long a consolidator may take to say what it had made when a run is interrupted.
+const handOver = 150 * time.Millisecond
+
+// keeping is a context that outlasts another by keepWithin, unless that ended as the lease
+// was lost.
+func keeping(ctx context.Context) (context.Context, func()) {
+	kept, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		cause := context.Cause(ctx)
+		if memoir.CodeOf(cause) != memoir.CodeLeaseLost {
+			select {
+			case <-time.After(keepWithin):
+			case <-kept.Done():
+			}
+		}
+		cancel(cause)
+	})
+	return kept, func() {
+		stop()
+		cancel(nil)
+	}
+}
+
 // makeMemory consolidates and checks the result; nil says that there is nothing to
 // make memory of. Zero inputs never wipe a root: only when all that a memory rests
 // on was taken out by a person or a setting is what they wrote by hand left alone. Where
@@ -126,23 +163,26 @@ func (r *run) makeMemory(ctx context.Context, in consolidate.Input, live memory.
 			if slices.Contains(in.Lost, input.Session) {
 				continue
 			}
-			if takenOut, err := r.takenOut(ctx, in.Project.ID, input.Session); err != nil || !takenOut {
+			takenOut, err := r.takenOut(ctx, in.Project.ID, input.Session)
+			if err != nil {
 				return nil, err
 			}
-			out++
+			if takenOut {
+				out++
+			}
 		}
 		switch {
-		case len(in.Lost) == 0:
+		case out == len(live.Manifest.Inputs):
 			left := consolidate.OnlyNotes(in)
 			return &left, nil
 		case out == 0:
 			return nil, nil
 		}
 		files, _ := without(live.Files, live.Manifest.Inputs, in.Withdrawn)
-		left := files.Consolidation()
+		left := consolidate.ApplyNotes(files.Consolidation(), consolidate.LiveNotes(in.Notes, in))
 		return &left, nil
 	}
-	result, err := apart(ctx, r, func() (memoir.Consolidation, error) {
+	result, err := apartFor(ctx, r, handOver, func() (memoir.Consolidation, error) {
 		c, usage, err := r.consolidator.Consolidate(ctx, in)
 		accountOf(ctx).tell(usage) // spent, whatever comes of it
 		return c, err
@@ -155,6 +195,24 @@ func (r *run) makeMemory(ctx context.Context, in consolidate.Input, live memory.
 		return nil, fmt.Errorf("check the consolidation: %w", &memoir.AnswerError{Answer: result.MemoryMD, Err: err})
 	}
 	return &result, nil
+}
+
+// savedLate reports whether somebody saved, or deleted, something in an earlier directory.
+func savedLate(live memory.Snapshot) bool {
+	return slices.ContainsFunc(live.Edited, func(e memory.Edit) bool { return e.Late })
+}
+
+// asEdited is the memory as it is, with what people saved too late, where nothing is left to
+// make another of: without it nobody would ever see that, and it would make the project
+// due in each run. What the memory rests on stays what it rests on.
+func (r *run) asEdited(in consolidate.Input, live memory.Snapshot) (*memoir.Consolidation, consolidate.Input) {
+	in.Lost = nil
+	for _, input := range live.Manifest.Inputs {
+		in.Lost = append(in.Lost, input.Session)
+	}
+	in.Withdrawn = slices.DeleteFunc(slices.Clone(in.Withdrawn), func(key string) bool { return slices.Contains(in.Lost, key) })
+	edited := consolidate.ApplyNotes(live.Files.Consolidation(), consolidate.LiveNotes(in.Notes, in))
+	return &edited, in
 }
 
 // takenOut reports whether a person or a setting took a session out of memory, or
@@ -274,12 +332,22 @@ func errChanged() error {
 }
 
 // cleanFiles redacts the files that are to be published, their names included. A
-// secret that a rule sees in one of them is removed from all.
+// secret that a rule sees in one of them is removed from all; where one has another name
+// for it, the others call it by that.
 func (r *run) cleanFiles(projectID string, files memory.Files) (memory.Files, secrets.Counts, error) {
-	if r.known != nil {
-		return r.cleanFilesBy(r.known, r.cleanName, files)
-	}
 	all := secrets.Counts{}
+	if r.known != nil {
+		for _, redactor := range r.judgeOf(projectID).redactors {
+			named := func(name string) (string, secrets.Counts) { return asName(name, redactor.Text(name)), nil }
+			clean, counts, err := r.cleanFilesBy(redactor, named, files)
+			if err != nil {
+				return nil, nil, err
+			}
+			files = clean
+			all.Merge(counts)
+		}
+		return files, all, nil
+	}
 	for _, scanner := range r.scannersFor(projectID) {
 		clean, counts, err := r.cleanFilesBy(scanner.Session(), scanner.Name, files)
 		if err != nil {
@@ -298,6 +366,7 @@ func (r *run) cleanFilesBy(redactor *secrets.Redactor, named func(string) (strin
 		texts[at] = redactor.Text(string(files[at]))
 	}
 	clean, names := make(memory.Files, len(files)), secrets.Counts{}
+	renamed := map[string]string{}
 	for _, at := range files.Paths() {
 		name, n := named(at)
 		if r.known == nil {
@@ -308,10 +377,29 @@ func (r *run) cleanFilesBy(redactor *secrets.Redactor, named func(string) (strin
 			return nil, nil, err
 		}
 		clean[name] = []byte(redactor.AgainText(texts[at]))
+		if name != at {
+			renamed[at] = name
+		}
 	}
 	counts := since(before, redactor.Counts())
 	counts.Merge(names)
+	relink(clean, renamed, redactor)
 	return clean, counts, nil
+}
+
+// relink has redacted texts call files by the names that they got.
+func relink(clean memory.Files, renamed map[string]string, redactor *secrets.Redactor) {
+	if len(renamed) == 0 {
+		return
+	}
+	var names []string
+	for _, was := range slices.Sorted(maps.Keys(renamed)) {
+		names = append(names, redactor.AgainText(path.Base(was)), path.Base(renamed[was]))
+	}
+	links := strings.NewReplacer(names...)
+	for at, text := range clean {
+		clean[at] = []byte(links.Replace(string(text)))
+	}
 }
 
 // free is a name that no file has yet: two names may differ in their secret alone.
@@ -327,7 +415,8 @@ func free(files memory.Files, name string) string {
 
 // files lays the artifact set out and redacts each file and name in it.
 func (r *run) files(c memoir.Consolidation, in consolidate.Input, live memory.Snapshot) (memory.Files, secrets.Counts, error) {
-	files, err := memory.Layout(c, r.beside(in, live))
+	theirs := r.beside(in, live)
+	files, err := memory.Layout(memory.GiveWay(c, theirs), theirs)
 	if err != nil {
 		return nil, nil, fmt.Errorf("lay out the memory: %w", err)
 	}

@@ -7,7 +7,7 @@ import (
 
 // extracted enters what became of a model's extraction.
 func (r *run) extracted(e extract.Report) {
-	r.meter.health(r.extractor.Name()).satisfy()
+	r.meter.health(r.extractor.Name()).satisfy(phaseExtract)
 	r.ground(func(g *Grounding) {
 		g.Statements += e.Kept
 		if e.Grown {
@@ -23,7 +23,7 @@ func (r *run) extracted(e extract.Report) {
 		}
 		d := e.Dropped
 		for reason, n := range map[string]int{
-			DroppedUncited: d.Uncited, DroppedMissing: d.Missing, DroppedUngrounded: d.Ungrounded, DroppedForeign: d.Foreign, DroppedCrowded: d.Crowded, DroppedSummary: d.Summary,
+			DroppedUncited: d.Uncited, DroppedMissing: d.Missing, DroppedUngrounded: d.Ungrounded, DroppedForeign: d.Foreign, DroppedCrowded: d.Crowded, DroppedUnplaced: d.Unplaced, DroppedSummary: d.Summary,
 		} {
 			if n > 0 {
 				g.Dropped[reason] += n
@@ -34,7 +34,7 @@ func (r *run) extracted(e extract.Report) {
 
 // consolidated enters what became of a model's consolidation.
 func (r *run) consolidated(c consolidate.Report) {
-	r.meter.health(r.consolidator.Name()).satisfy()
+	r.meter.health(r.consolidator.Name()).satisfy(phaseConsolidate)
 	r.ground(func(g *Grounding) {
 		g.Lines += c.Kept
 		if c.Uncited > 0 {

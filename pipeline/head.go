@@ -19,10 +19,12 @@ const redactedID = "redacted-"
 // stand for the file any more, and the next scan does not build on it.
 func (r *run) cleanHead(h rollout.Head) rollout.Head {
 	raw := h
-	own, _ := r.scannerOf(h.CWD).Redact(h.Title) // by the rules of its project
-	h.Title = memoir.ShortTitle(own)
-	own, _ = r.scannerOf(h.CWD).Redact(h.Branch)
-	h.CWD, h.Branch = r.redact(h.CWD), own
+	byOwn := func(text string) string { // by the rules of its project
+		text, _ = r.scannerOf(raw.CWD).Redact(text)
+		return text
+	}
+	h.Title = memoir.ShortTitle(h.CleanTitle(byOwn))
+	h.CWD, h.Branch = r.redact(h.CWD), byOwn(h.Branch)
 	h.Remote = r.cleanRemote(h.Remote)
 	for _, id := range []*string{&h.ID, &h.FileID, &h.BaseID, &h.ParentID} {
 		if *id != "" && len(r.scanner.Find(*id)) > 0 {

@@ -31,11 +31,12 @@ var errUnserved = errors.New("out of service")
 // A health says whether a model's server answers in this run.
 type health struct {
 	mu      sync.Mutex
-	served  int           // calls that somebody answered, with whatever
-	strikes int           // pieces of work that failed since the last of them
-	useless int           // pieces of work without a usable answer since the last with one
-	out     error         // why no more calls are made; nil: they are
-	ended   chan struct{} // closed when out is set
+	served  int            // calls that somebody answered, with whatever
+	strikes int            // pieces of work that failed since the last of them
+	useless int            // pieces of work without a usable answer since the last with one
+	doubted map[string]int // by phase: of earlier runs, if they were enough; gone once an answer was of use
+	out     error          // why no more calls are made; nil: they are
+	ended   chan struct{}  // closed when out is set
 }
 
 // count is how many calls were answered so far.
@@ -68,20 +69,45 @@ func (h *health) strike(since, enough int) bool {
 	return h.strikes >= enough
 }
 
-// disappoint enters that the answers to a piece of work could not be used, and reports
-// whether that makes it enough.
-func (h *health) disappoint() bool {
+// disappoint enters that the answers to a piece of work could not be used. It returns how many
+// in a row could not, those of earlier runs included, if they are enough; else 0.
+func (h *health) disappoint(phase string) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.useless++
-	return h.useless >= uselessAfter
+	if earlier := h.doubted[phase]; earlier > 0 {
+		return earlier + h.useless
+	}
+	if h.useless < uselessAfter {
+		return 0
+	}
+	return h.useless
 }
 
 // satisfy enters that one could.
-func (h *health) satisfy() {
+func (h *health) satisfy(phase string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.useless = 0
+	delete(h.doubted, phase)
+}
+
+// doubt enters what was learned in earlier runs.
+func (h *health) doubt(phase string, works int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.doubted == nil {
+		h.doubted = map[string]int{}
+	}
+	h.doubted[phase] = works
+}
+
+// isDoubted reports whether a model is asked about one piece of work of a phase at a time,
+// until one of its answers is of use.
+func (h *health) isDoubted(phase string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.doubted[phase] > 0
 }
 
 // end makes a model out of service.
@@ -190,7 +216,7 @@ func (r *run) judge(name string, a *account, err error) verdict {
 		}
 		return unasked
 	case !known:
-		r.disappointed(name, err)
+		r.disappointed(name, a.of.Phase, err)
 		return itsOwn
 	case r.meter.named(name) == nil:
 		if modelFault(err) {
@@ -220,15 +246,40 @@ func (r *run) judge(name string, a *account, err error) verdict {
 }
 
 // disappointed asks a model no more whose answers are of no use again and again.
-func (r *run) disappointed(name string, err error) {
+func (r *run) disappointed(name, phase string, err error) {
 	var answer *memoir.AnswerError
 	if !errors.As(err, &answer) || r.meter.named(name) == nil {
 		return
 	}
-	if h := r.meter.health(name); h.disappoint() {
+	h := r.meter.health(name)
+	if n := h.disappoint(phase); n > 0 {
 		h.end(memoir.Errorf(memoir.CodeModel, "try another model; memoir status says what is wrong with the answers, memoir retry tries again",
-			"%s gave no answer of use to %d pieces of work in a row", name, uselessAfter))
+			"%s gave no answer of use to %d pieces of work in a row", name, n))
 	}
+}
+
+// recallDoubts looks in the ledger whether a model was of no use when it was asked last. It is
+// then asked about one piece of work, and no more if that is of no use either: so what a
+// run costs is little, as long as nobody changes the model.
+func (r *run) recallDoubts(ctx context.Context) error {
+	for phase, name := range map[string]string{phaseExtract: r.extractor.Name(), phaseConsolidate: r.consolidator.Name()} {
+		if r.meter.named(name) == nil {
+			continue
+		}
+		works, err := r.store.Disappointments(ctx, name, phase)
+		if err != nil {
+			return err
+		}
+		if works >= uselessAfter {
+			r.meter.health(name).doubt(phase, works)
+		}
+	}
+	return nil
+}
+
+// doubts reports whether the model of a phase is asked about one piece of work at a time.
+func (r *run) doubts(phase, name string) bool {
+	return r.meter.named(name) != nil && r.meter.health(name).isDoubted(phase)
 }
 
 // forbidden reports whether a server refused one call that may have been about what it said: some

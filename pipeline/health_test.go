@@ -256,3 +256,43 @@ func TestAModelWhoseAnswersAreOfNoUseIsAskedNoMore(t *testing.T) {
 		t.Errorf("%+v, %+v", report.Phase1, report.Unserved)
 	}
 }
+
+// A model that was of no use is asked about one session in each later run, until it is of use.
+func TestAModelThatWasOfNoUseIsAskedAboutOnePieceOfWorkARun(t *testing.T) {
+	t.Parallel()
+	home, dir := prompted(t, 40)
+	var calls atomic.Int64
+	var healed atomic.Bool
+	server := modeltest.OpenAIChat(t, func(_ int, c modeltest.Call) modeltest.Step {
+		question, consolidates := asked(t, c)
+		if calls.Add(1); healed.Load() {
+			return modeltest.Step{Text: answers(t, question, consolidates, "")}
+		}
+		return modeltest.Step{Text: "I am a teapot."}
+	})
+	opts := ofServer(t, home, dir, "default", server.URL)
+	failed := 0
+	for n := range 4 {
+		before := calls.Load()
+		report, err := tryRun(t.Context(), t, opts)
+		if memoir.CodeOf(err) != memoir.CodeModel || !strings.Contains(err.Error(), "mine/m gave no answer of use") {
+			t.Fatalf("run %d: %v", n, err)
+		}
+		if failed += report.Phase1.Failed; n > 0 && (calls.Load()-before != 2 || report.Phase1.Failed != 1) {
+			t.Errorf("run %d asked %d times: %+v", n, calls.Load()-before, report.Phase1)
+		}
+		_, _, status := ledger(t, home)
+		if len(status.Failed) != failed || len(status.Dead) > 0 || !strings.Contains(status.Failed[0].Error, "can't be used") {
+			t.Errorf("run %d: status tells of %d of %d: %+v", n, len(status.Failed), failed, status)
+		}
+		st := open(t, home)
+		runs, err := st.Runs(t.Context())
+		if st.Close(); err != nil || !strings.Contains(runs[0].Reason, "no answer of use") || runs[0].Hint == "" {
+			t.Errorf("run %d: how it ended: %+v, %v", n, runs[0], err)
+		}
+	}
+	healed.Store(true)
+	if report := run(t, opts); report.Phase1.Stored != 40-failed || len(report.Unserved) != 0 {
+		t.Errorf("once it is of use: %+v", report.Phase1)
+	}
+}

@@ -33,7 +33,7 @@ func (g guarded) Call(ctx context.Context, q model.Request) (model.Answer, error
 			taken.Merge(counts)
 			return text
 		}
-		answer.Text = eachString(redact(answer.Text), redact)
+		answer.Text = redact(eachString(answer.Text, redact))
 	}
 	accepted := answer.Accepted
 	answer.Accepted = func() {
@@ -46,7 +46,8 @@ func (g guarded) Call(ctx context.Context, q model.Request) (model.Answer, error
 }
 
 // eachString changes the strings of a JSON object in a text: some rules look at whole lines, and
-// what is a line of a string is none of the object. What stands around it stays as it is.
+// what is a line of a string is none of the object. What stands around it stays as it is. It
+// comes before the text as a whole: of a secret that was cut out in part, no rule knows the rest.
 func eachString(text string, change func(string) string) string {
 	var b strings.Builder
 	rest := text

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -78,6 +79,7 @@ func (f *failed) err() error {
 // healthState is a health between processes.
 type healthState struct {
 	Served, Strikes, Useless int
+	Doubted                  map[string]int
 	Out                      *failed
 }
 
@@ -87,7 +89,7 @@ func (m *meter) healthStates() map[string]healthState {
 	defer m.mu.Unlock()
 	for name, h := range m.healths {
 		h.mu.Lock()
-		s := healthState{Served: h.served, Strikes: h.strikes, Useless: h.useless}
+		s := healthState{Served: h.served, Strikes: h.strikes, Useless: h.useless, Doubted: maps.Clone(h.doubted)}
 		if h.out != nil {
 			s.Out = failedOf(h.out)
 			s.Out.Hint = unservedHint(h.out)
@@ -102,7 +104,7 @@ func (m *meter) setHealth(states map[string]healthState) {
 	for name, s := range states {
 		h := m.health(name)
 		h.mu.Lock()
-		h.served, h.strikes, h.useless = s.Served, s.Strikes, s.Useless
+		h.served, h.strikes, h.useless, h.doubted = s.Served, s.Strikes, s.Useless, s.Doubted
 		h.mu.Unlock()
 		if s.Out != nil {
 			h.end(s.Out.err())

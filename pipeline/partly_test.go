@@ -1,13 +1,16 @@
 package pipeline_test
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"memoir"
 	"memoir/config"
 	"memoir/model/modeltest"
 	"memoir/pipeline"
@@ -206,5 +209,45 @@ func TestWhoAsksForARebuildHasTheModelAsked(t *testing.T) {
 	}
 	if again := run(t, o); len(again.Phase2) != 0 || len(server.Calls()) != calls+1 {
 		t.Errorf("%+v", again.Phase2)
+	}
+}
+
+// An interrupt costs no answer that was paid for: what earlier questions made is published
+// at once, and the next run asks about the rest alone.
+func TestAnInterruptKeepsWhatEarlierQuestionsMade(t *testing.T) {
+	t.Parallel()
+	home, dir := prompted(t, 90)
+	ctx, cancel := context.WithCancel(t.Context())
+	var interrupted atomic.Bool
+	server := modeltest.OpenAIChat(t, func(n int, c modeltest.Call) modeltest.Step {
+		if n == 1 && !interrupted.Swap(true) {
+			cancel()
+			return modeltest.Step{Text: "useless", Hang: true}
+		}
+		return answeredWell(t, c)
+	})
+	o := ofNarrow(t, home, dir, "phase2", server.URL)
+	if _, err := tryRun(ctx, t, o); memoir.CodeOf(err) != memoir.CodeInterrupted {
+		t.Fatal(err)
+	}
+	early := folded(t, server)
+	st := open(t, home)
+	projects, err := st.Projects(t.Context())
+	status, failed := st.Status(t.Context())
+	st.Close()
+	if err != nil || failed != nil || len(early) == 0 || len(projects) != 1 || projects[0].Generation != 1 || !projects[0].Due || len(status.Failed)+len(status.Running) != 0 {
+		t.Fatalf("%d sessions, %+v, %+v, %v, %v", len(early), projects, status, err, failed)
+	}
+	report := run(t, o)
+	if len(report.Phase2) != 1 || report.Phase2[0].Outcome != pipeline.OutcomePublished {
+		t.Fatalf("%+v, %+v", report.Phase2, report.Warnings)
+	}
+	all := folded(t, server)
+	slices.Sort(all)
+	if len(all) != 90 || len(slices.Compact(slices.Clone(all))) != 90 {
+		t.Errorf("%d sessions were paid for", len(all))
+	}
+	if n := strings.Count(memoryOf(t, report, projects[0].Name, "MEMORY.md"), "needs its own care"); n != 90 {
+		t.Errorf("%d lines of 90 sessions", n)
 	}
 }

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -19,8 +18,11 @@ import (
 func ProjectRules(dir string, trusted config.TrustStore) (file string, isTrusted, ok bool) {
 	for filepath.IsAbs(dir) {
 		file := config.RulesFile(dir)
-		if content, err := os.ReadFile(file); err == nil {
+		switch content, err := secrets.ReadRules(file); {
+		case err == nil:
 			return file, trusted.Trusted(file, content), true
+		case memoir.CodeOf(err) == memoir.CodeConfig:
+			return file, false, true // which whoever loads it is told
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {
@@ -126,7 +128,7 @@ func (r *run) scannersFor(projectID string) []*secrets.Scanner {
 // redactFor is redact by the rules of a project.
 func (r *run) redactFor(projectID, text string) string {
 	if r.known != nil {
-		return r.known.Text(text)
+		return r.judgeOf(projectID).text(text)
 	}
 	for _, scanner := range r.scannersFor(projectID) {
 		text, _ = scanner.Redact(text)

@@ -59,12 +59,13 @@ const (
 	DroppedUngrounded = "ungrounded" // it quotes what is not in the items that it cites
 	DroppedForeign    = "foreign"    // it makes a wish, a rule or a step of what only a tool, a file or a page said
 	DroppedCrowded    = "crowded"    // it is there twice, or is one too many
+	DroppedUnplaced   = "unplaced"   // it stands under no heading that was named
 	DroppedSummary    = "summary"    // a line of the summary quotes what the session does not show
 	DroppedLine       = "line"       // a line of MEMORY.md cites no session
 )
 
 // DroppedReasons lists them in the order in which they are told.
-var DroppedReasons = []string{DroppedUncited, DroppedMissing, DroppedUngrounded, DroppedForeign, DroppedCrowded, DroppedSummary, DroppedLine}
+var DroppedReasons = []string{DroppedUncited, DroppedMissing, DroppedUngrounded, DroppedForeign, DroppedCrowded, DroppedUnplaced, DroppedSummary, DroppedLine}
 
 // ScanReport counts what the scan saw.
 type ScanReport struct {

@@ -1,10 +1,13 @@
 package pipeline
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"memoir"
 	"memoir/config"
 )
 
@@ -46,5 +49,26 @@ func TestAProjectsOwnSecretRulesCountForItsSessions(t *testing.T) {
 	}
 	if got := redacted(below); got != "[REDACTED:acme-ticket]" {
 		t.Errorf("changed since it was trusted: %s", got)
+	}
+}
+
+// A repository may make its file of rules a link to what never ends, or as large as it likes.
+func TestRulesThatAreNoFileOfThatKindAreNotReadAndSaidToBeInvalid(t *testing.T) {
+	t.Parallel()
+	for want, make := range map[string]func(path string) error{
+		"is not a file":  func(path string) error { return os.Symlink(os.DevNull, path) },
+		"is larger than": func(path string) error { return errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, 1<<40)) },
+	} {
+		home, project := t.TempDir(), t.TempDir()
+		if err := make(config.RulesFile(project)); err != nil {
+			t.Fatal(err)
+		}
+		r, err := newRun(nil, Options{Home: home})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.rulingIn(project).err; memoir.CodeOf(err) != memoir.CodeConfig || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
 	}
 }

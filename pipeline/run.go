@@ -46,6 +46,7 @@ type run struct {
 	forgetting      *forgetting     // nil unless a project's memory is made for the sake of forgetting
 	projectScanners projectScanners
 	known           *secrets.Redactor // knows the secrets of the whole home; nil unless that is redacted
+	judges          map[string]*judge // by project with rules of its own, and "" for all else; nil as known is
 
 	placing sync.Mutex // for finder and switched, once workers run
 	finder  *finder    // made at first use, when the scan has registered all
@@ -90,6 +91,9 @@ func (r *run) whole(ctx context.Context) (Report, error) {
 		return Report{}, err
 	}
 	defer clear(r.secretKeys)
+	if err := r.recallDoubts(ctx); err != nil {
+		return Report{}, err
+	}
 	err := r.steps(ctx)
 	r.sayFolded()
 	if r.report.Stopped = r.meter.stop(); r.report.Stopped != nil {

@@ -29,9 +29,11 @@ type StoredPlace struct {
 	Key        string `json:"key,omitempty"`        // of the row
 	Kept       string `json:"kept,omitempty"`       // why redacting leaves it as it is; empty: it does not
 
+	owner string // the project whose rules count for it, if it may have its own
 	file  string // that it is in, as it is called
 	shown string // the same, fit to be shown
 	name  bool   // the text is a name
+	piece *Piece // the text is of this, of a file that is longer
 }
 
 // Container is the file that a place in an archive or in the database is in.
@@ -63,7 +65,7 @@ func (r StoredReport) Redactable() (n int) {
 // holds one, only what is that project's is looked at. St may be nil: there is no
 // database.
 func ScanStored(ctx context.Context, st *store.Store, opts Options) (StoredReport, error) {
-	s, err := newSweep(st, opts)
+	s, err := newSweep(ctx, st, opts)
 	if err != nil {
 		return StoredReport{}, err
 	}
@@ -75,16 +77,17 @@ func ScanStored(ctx context.Context, st *store.Store, opts Options) (StoredRepor
 type sweep struct {
 	*run
 	home    string
-	project string           // only what is this project's; empty: all
-	clean   map[textSum]bool // texts in which no rule sees anything
-	texts   int              // looked at, this time
-	total   int              // the last time; 0: there was none
+	project string            // only what is this project's; empty: all
+	owners  map[string]string // projects with rules of their own, by row of the database
+	texts   int               // looked at, this time
+	total   int               // the last time; 0: there was none
 	unread  []string
+	unruled []string       // projects whose own rules are invalid
 	counts  secrets.Counts // replacements, by rule
-	sources []string       // by what the secrets are known; nil: nobody asks
+	sources []source       // by what the secrets are known; nil: nobody asks
 }
 
-func newSweep(st *store.Store, opts Options) (*sweep, error) {
+func newSweep(ctx context.Context, st *store.Store, opts Options) (*sweep, error) {
 	r, err := newRun(st, opts)
 	if err != nil {
 		return nil, err
@@ -93,12 +96,11 @@ func newSweep(st *store.Store, opts Options) (*sweep, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &sweep{run: r, home: home, clean: map[textSum]bool{}, counts: secrets.Counts{}}
-	s.known = s.scanner.Session()
+	s := &sweep{run: r, home: home, counts: secrets.Counts{}}
 	if len(opts.ProjectIDs) > 0 {
 		s.project = opts.ProjectIDs[0]
 	}
-	return s, nil
+	return s, s.appoint(ctx)
 }
 
 // find goes through everything twice: what is a secret in the last text may stand,
@@ -107,8 +109,8 @@ func (s *sweep) find(ctx context.Context) (StoredReport, error) {
 	report := StoredReport{Places: []StoredPlace{}, dirty: map[string]bool{}}
 	s.total, s.unread = 0, nil
 	some := s.known.Secrets() > 0
-	err := s.each(ctx, func(_ StoredPlace, text string) error {
-		some = s.learn(text) || some
+	err := s.each(ctx, func(at StoredPlace, text string) error {
+		some = s.learn(at.owner, text) || some
 		return nil
 	})
 	report.Texts, s.total = s.texts, s.texts
@@ -123,7 +125,7 @@ func (s *sweep) find(ctx context.Context) (StoredReport, error) {
 			return nil
 		})
 	}
-	report.Unread = s.unread
+	report.Unread = append(s.unread, s.unruled...)
 	return report, err
 }
 
@@ -144,6 +146,9 @@ func (s *sweep) each(ctx context.Context, look looker) error {
 		return look(at, text)
 	}
 	if s.store != nil {
+		if err := s.findOwners(ctx); err != nil {
+			return err
+		}
 		at := StoredPlace{file: s.store.Path()}
 		if err := s.store.Texts(ctx, s.project, s.rows(at, counted)); err != nil {
 			return err
@@ -160,7 +165,7 @@ func (s *sweep) each(ctx context.Context, look looker) error {
 func (s *sweep) rows(at StoredPlace, look looker) func(store.Text) error {
 	return func(t store.Text) error {
 		row := at
-		row.Table, row.Field, row.Key = t.Table, t.Column, t.Key
+		row.Table, row.Field, row.Key, row.owner = t.Table, t.Column, t.Key, s.ownerOf(t)
 		if row.Kept == "" {
 			row.Kept = t.Kept
 		}
@@ -180,20 +185,11 @@ func (s *sweep) asInterrupt(ctx context.Context, err error) error {
 	return memoir.Errorf(memoir.CodeInterrupted, "call it again: what was done stays done", "interrupted: %w", context.Cause(ctx))
 }
 
-// known values of the whole home, where there are any, go from names as from texts.
-func (r *run) cleanName(name string) (string, secrets.Counts) {
-	if r.known == nil {
-		return r.scanner.Name(name)
-	}
-	before := r.known.Counts()
-	return asName(name, r.known.Text(name)), since(before, r.known.Counts())
-}
-
-// cleanNameFor is cleanName by the rules of a project.
+// cleanNameFor redacts a name by the rules of a project. Known values of the whole home,
+// where there are any, go from it as from texts.
 func (r *run) cleanNameFor(projectID, name string) string {
 	if r.known != nil {
-		name, _ = r.cleanName(name)
-		return name
+		return asName(name, r.judgeOf(projectID).text(name))
 	}
 	for _, scanner := range r.scannersFor(projectID) {
 		name, _ = scanner.Name(name)

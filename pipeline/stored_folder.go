@@ -46,7 +46,7 @@ func (s *sweep) redactProject(ctx context.Context, id string, out *StoredRedacti
 	}
 	row, err := s.store.FindProject(ctx, id)
 	if memoir.CodeOf(err) == memoir.CodeNotFound || err == nil && row.ID != id {
-		return s.redactUnowned(ctx, root, out) // rows are gone, the folder is not
+		return s.redactUnowned(ctx, root, id, out) // rows are gone, the folder is not
 	}
 	if err != nil {
 		return err
@@ -67,7 +67,7 @@ func (s *sweep) redactProject(ctx context.Context, id string, out *StoredRedacti
 		if err := s.recoverRoot(ctx, root, claim); err != nil {
 			return err
 		}
-		if err := s.redactArchives(ctx, root, out); err != nil {
+		if err := s.redactArchives(ctx, root, id, out); err != nil {
 			return err
 		}
 		if err := s.recordArchives(ctx, root, id); err != nil {
@@ -78,7 +78,7 @@ func (s *sweep) redactProject(ctx context.Context, id string, out *StoredRedacti
 			return err
 		}
 		for _, m := range merged {
-			if err := s.redactUnowned(ctx, m, out); err != nil {
+			if err := s.redactUnowned(ctx, m, id, out); err != nil {
 				return err
 			}
 		}
@@ -100,7 +100,7 @@ func (s *sweep) dirtyBelow(dir string, out *StoredRedaction) bool {
 // secret: then all of it gives way to another generation.
 func (s *sweep) liveDirty(ctx context.Context, root memory.Root, live memory.Snapshot) (dirty bool, err error) {
 	look := func(at StoredPlace, text string) error {
-		dirty = dirty || s.mask(text) != text
+		dirty = dirty || s.mask(at.owner, text) != text
 		return nil
 	}
 	if err := s.tree(ctx, filepath.Join(root.Dir(), inLive), look); err != nil || dirty {
@@ -130,7 +130,7 @@ func (s *sweep) publishRedacted(ctx context.Context, root memory.Root, row store
 	if err := s.keepEdits(ctx, root, row, live); err != nil {
 		return err
 	}
-	files, counts, err := s.cleanFiles("", live.Files)
+	files, counts, err := s.cleanFiles(row.ID, live.Files)
 	if err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func (s *sweep) publishRedacted(ctx context.Context, root memory.Root, row store
 }
 
 // redactUnowned redacts a memory in which nothing is published any more.
-func (s *sweep) redactUnowned(ctx context.Context, root memory.Root, out *StoredRedaction) error {
+func (s *sweep) redactUnowned(ctx context.Context, root memory.Root, owner string, out *StoredRedaction) error {
 	recovered, err := root.Recover(0)
 	if err != nil {
 		return err
@@ -165,7 +165,7 @@ func (s *sweep) redactUnowned(ctx context.Context, root memory.Root, out *Stored
 			return err
 		}
 		if dirty {
-			files, counts, err := s.cleanFiles("", live.Files)
+			files, counts, err := s.cleanFiles(owner, live.Files)
 			if err != nil {
 				return err
 			}
@@ -180,12 +180,12 @@ func (s *sweep) redactUnowned(ctx context.Context, root memory.Root, out *Stored
 			}
 		}
 	}
-	if err := s.redactArchives(ctx, root, out); err != nil {
+	if err := s.redactArchives(ctx, root, owner, out); err != nil {
 		return err
 	}
 	merged, err := root.Merged()
 	for _, m := range merged {
-		if err := s.redactUnowned(ctx, m, out); err != nil {
+		if err := s.redactUnowned(ctx, m, owner, out); err != nil {
 			return err
 		}
 	}
@@ -194,7 +194,7 @@ func (s *sweep) redactUnowned(ctx context.Context, root memory.Root, out *Stored
 
 // redactArchives rewrites the archives that hold secrets, and removes the live directories
 // that are no longer linked.
-func (s *sweep) redactArchives(ctx context.Context, root memory.Root, out *StoredRedaction) error {
+func (s *sweep) redactArchives(ctx context.Context, root memory.Root, owner string, out *StoredRedaction) error {
 	if err := root.RemovePrevious(); err != nil {
 		return err
 	}
@@ -210,7 +210,7 @@ func (s *sweep) redactArchives(ctx context.Context, root memory.Root, out *Store
 			continue
 		}
 		_, changed, err := root.ReplaceArchive(g.Number, func(files memory.Files, m memory.Manifest) (memory.Files, memory.Manifest, error) {
-			clean, counts, err := s.cleanFiles("", files)
+			clean, counts, err := s.cleanFiles(owner, files)
 			if err != nil {
 				return nil, m, err
 			}

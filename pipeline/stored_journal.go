@@ -54,10 +54,10 @@ func (s *sweep) recallJournal() (bool, error) {
 			first = false
 			continue
 		}
-		var text string
-		if json.Unmarshal([]byte(line), &text) == nil {
-			s.learn(text)
-			s.sources = append(s.sources, text)
+		var from source
+		if json.Unmarshal([]byte(line), &from) == nil {
+			s.learn(from.Owner, from.Text)
+			s.sources = append(s.sources, from)
 		}
 	}
 }
@@ -68,8 +68,8 @@ func (s *sweep) keepJournal() error {
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	err := enc.Encode(journal{Project: s.project, Dirty: true})
-	for _, text := range s.sources {
-		err = errors.Join(err, enc.Encode(text))
+	for _, from := range s.sources {
+		err = errors.Join(err, enc.Encode(from))
 	}
 	if err != nil {
 		return err
@@ -95,11 +95,32 @@ func (s *sweep) dropJournal() error {
 // around is how many lines on each side of a secret may tell a rule that it is one.
 const linesAround = 4
 
+// source is a text by which secrets are known, and by whose rules. It is written as a string
+// where those are a person's own, as it was before projects' rules counted.
+type source struct{ Owner, Text string }
+
+func (f source) MarshalJSON() ([]byte, error) {
+	if f.Owner == "" {
+		return json.Marshal(f.Text)
+	}
+	return json.Marshal([]string{f.Owner, f.Text})
+}
+
+func (f *source) UnmarshalJSON(data []byte) error {
+	if err := json.Unmarshal(data, &f.Text); err == nil {
+		return nil
+	}
+	var both [2]string
+	err := json.Unmarshal(data, &both)
+	f.Owner, f.Text = both[0], both[1]
+	return err
+}
+
 // source is as much of a text as tells all the secrets in it.
-func (s *sweep) source(text string) string {
+func (s *sweep) source(owner, text string) source {
 	lines := strings.SplitAfter(text, "\n")
 	wanted := make([]bool, len(lines))
-	for _, f := range s.scanner.Find(text) {
+	for _, f := range s.judgeOf(owner).find(text) {
 		last := f.Line + strings.Count(text[f.Start:f.End], "\n")
 		for i := max(0, f.Line-1-linesAround); i < min(len(lines), last+linesAround); i++ {
 			wanted[i] = true
@@ -111,16 +132,16 @@ func (s *sweep) source(text string) string {
 			b.WriteString(line)
 		}
 	}
-	if short := b.String(); slices.Contains(wanted, false) && s.secretsIn(short) == s.secretsIn(text) {
-		return short
+	if short := b.String(); slices.Contains(wanted, false) && s.secretsIn(owner, short) == s.secretsIn(owner, text) {
+		text = short
 	}
-	return text
+	return source{owner, text}
 }
 
-func (s *sweep) secretsIn(text string) int {
-	redactor := s.scanner.Session()
-	redactor.Text(text)
-	return redactor.Secrets()
+func (s *sweep) secretsIn(owner, text string) int {
+	known := s.scanner.Session()
+	newJudge(s.judgeOf(owner).scanners, known).text(text)
+	return known.Secrets()
 }
 
 // replaceFile gives a file a new content in one step, durably, with the mode given.

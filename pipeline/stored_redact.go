@@ -52,11 +52,11 @@ const maxSweeps = 3
 // code memoir.CodeBusy and nothing was changed. A process that dies on the way leaves a
 // journal: calling it again finishes.
 func RedactStored(ctx context.Context, st *store.Store, opts Options, dryRun bool) (out StoredRedaction, err error) {
-	s, err := newSweep(st, opts)
+	s, err := newSweep(ctx, st, opts)
 	if err != nil {
 		return out, err
 	}
-	s.sources = []string{}
+	s.sources = []source{}
 	out.Generations, out.Redactions = []RedactedIn{}, map[string]int{}
 	if dryRun {
 		out.Found, err = s.find(ctx)
@@ -98,7 +98,7 @@ func (s *sweep) redactAll(ctx context.Context, out *StoredRedaction) (err error)
 		if err := s.dropJournal(); err != nil {
 			return err
 		}
-		s.sources = []string{}
+		s.sources = []source{}
 		if out.Left, err = s.find(ctx); err != nil {
 			return err
 		}
@@ -174,11 +174,18 @@ func (s *sweep) redactFile(ctx context.Context, path string) error {
 	if err != nil {
 		return memoir.Errorf(memoir.CodeStorage, "", "rewrite: %w", err)
 	}
+	owner := s.placeOf(path).owner
 	return replaceFile(path, info.Mode().Perm(), func(f *os.File) error {
-		err := Pieces(ctx, in, pieceSize, func(piece string) error {
-			_, err := io.WriteString(f, s.mask(piece))
-			return err
-		})
+		text, encoding, err := Decode(in)
+		if err == nil {
+			_, err = io.WriteString(f, encoding.Mark())
+		}
+		if err == nil {
+			err = Pieces(ctx, text, pieceSize, func(piece Piece) error {
+				_, err := io.WriteString(f, encoding.Encode(s.maskPart(owner, piece)))
+				return err
+			})
+		}
 		return errors.Join(err, os.Chtimes(f.Name(), info.ModTime(), info.ModTime()))
 	})
 }

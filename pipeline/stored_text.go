@@ -24,34 +24,43 @@ func sumOf(text string) (sum textSum) {
 const maxClean = 1 << 20
 
 // learn takes up the secrets that rules see in a text, and reports whether there are any.
-func (s *sweep) learn(text string) bool {
-	sum := sumOf(text)
-	if s.clean[sum] {
+func (s *sweep) learn(owner, text string) bool {
+	j, sum := s.judgeOf(owner), sumOf(text)
+	if j.clean[sum] {
 		return false
 	}
 	before := s.known.Secrets()
-	if s.known.Text(text) != text {
+	if j.text(text) != text {
 		if s.sources != nil && s.known.Secrets() > before {
-			s.sources = append(s.sources, s.source(text))
+			s.sources = append(s.sources, s.source(owner, text))
 		}
 		return true
 	}
-	if len(s.clean) < maxClean {
-		s.clean[sum] = true
+	if len(j.clean) < maxClean {
+		j.clean[sum] = true
 	}
 	return false
 }
 
-// mask is a text without secrets.
-func (s *sweep) mask(text string) string {
-	if s.clean[sumOf(text)] {
-		return s.known.AgainText(text)
+// mask is a text without secrets, by the rules of its owner.
+func (s *sweep) mask(owner, text string) string {
+	j := s.judgeOf(owner)
+	if j.clean[sumOf(text)] {
+		return j.again(text)
 	}
-	return s.known.Text(text)
+	return j.text(text)
+}
+
+// maskPart is mask for the part of a piece.
+func (s *sweep) maskPart(owner string, p Piece) string {
+	if p.Start == 0 && p.End == len(p.Text) {
+		return s.mask(owner, p.Text)
+	}
+	return s.judgeOf(owner).part(p)
 }
 
 // maskName is mask for the name of a file.
-func (s *sweep) maskName(name string) string { return asName(name, s.mask(name)) }
+func (s *sweep) maskName(owner, name string) string { return asName(name, s.mask(owner, name)) }
 
 // asName gives a redacted name the form that secrets.Scanner's Name gives it.
 func asName(name, redacted string) string {
@@ -66,19 +75,20 @@ const markerOpen = "[REDACTED:"
 
 // maskRow is mask for a text of the database.
 func (s *sweep) maskRow(t store.Text) string {
-	switch {
+	switch owner := s.ownerOf(t); {
 	case t.Name:
-		return s.maskName(t.Value)
+		return s.maskName(owner, t.Value)
 	case t.Table == "file" && t.Column == "head":
-		return s.maskHead(t.Value)
+		return s.maskHead(owner, t.Value)
+	default:
+		return s.mask(owner, t.Value)
 	}
-	return s.mask(t.Value)
 }
 
 // maskHead is what cleanHead makes of a head by the rules of now: it does not stand
 // for the file any more, and the next scan does not build on it.
-func (s *sweep) maskHead(text string) string {
-	masked := s.mask(text)
+func (s *sweep) maskHead(owner, text string) string {
+	masked := s.mask(owner, text)
 	if masked == text {
 		return text
 	}
@@ -99,27 +109,27 @@ const elsewhere = "known from another place"
 
 // places lists where a text holds secrets, by line.
 func (s *sweep) places(at StoredPlace, text string) []StoredPlace {
-	masked := s.mask(text)
-	if masked == text {
+	masked := s.mask(at.owner, text)
+	if masked == text || at.piece != nil && s.maskPart(at.owner, *at.piece) == at.piece.Part() {
 		return nil
 	}
 	before := at.Line
 	s.describe(&at)
 	if at.name {
 		at.Rule, at.Hint, at.Line, at.Column = firstRule(masked), elsewhere, 0, 0
-		if found := s.scanner.Find(text); len(found) > 0 {
+		if found := s.judgeOf(at.owner).find(text); len(found) > 0 {
 			at.Rule, at.Hint = found[0].Rule, found[0].Hint
 		}
 		return []StoredPlace{at}
 	}
 	byLine := map[int][]secrets.Finding{}
-	for _, f := range s.scanner.Find(text) {
+	for _, f := range s.judgeOf(at.owner).find(text) {
 		byLine[f.Line] = append(byLine[f.Line], f)
 	}
 	var found []StoredPlace
 	was, is := strings.Split(text, "\n"), strings.Split(masked, "\n")
 	for i := range was {
-		if i >= len(is) || was[i] == is[i] {
+		if i >= len(is) || was[i] == is[i] || !at.piece.has(i) {
 			continue
 		}
 		at.Line = before + i + 1
@@ -141,17 +151,17 @@ func (s *sweep) places(at StoredPlace, text string) []StoredPlace {
 
 // describe makes a place fit to be shown.
 func (s *sweep) describe(at *StoredPlace) {
-	at.shown = s.mask(at.file)
+	at.shown = s.mask(at.owner, at.file)
 	at.Path = at.shown
 	switch {
 	case at.Table != "":
-		at.Key = s.mask(at.Key)
+		at.Key = s.mask(at.owner, at.Key)
 		at.Path += "#" + at.Table + "." + at.Field + "[" + at.Key + "]"
 	case at.File != "":
-		at.File = s.mask(at.File)
+		at.File = s.mask(at.owner, at.File)
 		at.Path += "#" + at.File
 	}
-	at.Project = s.mask(at.Project)
+	at.Project = s.mask(at.owner, at.Project)
 }
 
 // firstRule is the rule of the first marker in a text.

@@ -127,10 +127,13 @@ func (s *sweep) file(ctx context.Context, at storedFile, look looker) error {
 	if path == filepath.Join(s.home, trustName) {
 		at.Kept = keptTrust
 	}
-	return Pieces(ctx, io.MultiReader(bytes.NewReader(head[:n]), f), pieceSize, func(piece string) error {
-		err := look(at.StoredPlace, piece)
-		at.Line += strings.Count(piece, "\n")
+	text, _, err := Decode(io.MultiReader(bytes.NewReader(head[:n]), f))
+	if err != nil {
 		return err
+	}
+	return Pieces(ctx, text, pieceSize, func(piece Piece) error {
+		at.Line, at.piece = piece.Line, &piece
+		return look(at.StoredPlace, piece.Text)
 	})
 }
 
@@ -164,7 +167,7 @@ func (s *sweep) placeOf(path string) storedFile {
 	if len(parts) < 2 || parts[0] != "projects" {
 		return at
 	}
-	at.Project = parts[1]
+	at.Project, at.owner = parts[1], parts[1]
 	at.root = filepath.Join(s.home, parts[0], parts[1])
 	parts = parts[2:]
 	for len(parts) > 1 && parts[0] == "merged" {

@@ -100,13 +100,16 @@ func (p *program) warnOfForgotten(c *cli.Context, root memory.Root, id string, s
 		return
 	}
 	defer st.Close()
-	kept, err := root.Generations()
+	numbers := []int{0}
+	for _, s := range sides {
+		if !s.live {
+			numbers = append(numbers, s.n)
+		}
+	}
+	kept, err := root.Generations(numbers...)
 	if err != nil {
 		return
 	}
-	kept = slices.DeleteFunc(kept, func(g memory.Generation) bool {
-		return !slices.ContainsFunc(sides, func(s side) bool { return s.n == g.Number && !s.live })
-	})
 	telling, err := pipeline.TellOfForgotten(c.Context, st, root, id, kept)
 	if err != nil {
 		return
@@ -130,7 +133,7 @@ func (p *program) sides(c *cli.Context, root memory.Root) (from, to side, err er
 		numbers = append(numbers, n)
 	}
 	if len(numbers) == 0 {
-		kept, err := root.Generations()
+		kept, err := root.Kept()
 		if err != nil {
 			return from, to, err
 		}
@@ -138,9 +141,9 @@ func (p *program) sides(c *cli.Context, root memory.Root) (from, to side, err er
 			return from, to, memoir.Errorf(memoir.CodeNotFound, "`memoir run` publishes the first", "no generation is kept")
 		}
 		if len(kept) > 1 {
-			from.n = kept[len(kept)-2].Number
+			from.n = kept[len(kept)-2]
 		}
-		to.n = kept[len(kept)-1].Number
+		to.n = kept[len(kept)-1]
 	} else {
 		from.n, to.live = numbers[0], len(numbers) == 1
 		to.n = numbers[len(numbers)-1]

@@ -78,6 +78,7 @@ func (d *doctor) examine(c *cli.Context) {
 	d.agents()
 	d.scratch()
 	d.configuration(c)
+	d.ownRules(c)
 	home, err := d.home(c)
 	if err != nil {
 		d.check("home", "", err)

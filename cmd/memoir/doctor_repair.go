@@ -1,10 +1,7 @@
 package main
 
 import (
-	"errors"
-	"maps"
 	"path/filepath"
-	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -62,6 +59,9 @@ type adoptedJSON struct {
 	Generations int      `json:"generations"` // that the database did not know, or otherwise
 	Lost        []string `json:"lost"`        // sessions of its memory of which nothing is left
 	Error       string   `json:"error"`       // why its memory can't be read
+	Mended      int      `json:"mended"`      // extractions that the disk had changed, taken from its memory
+	Again       int      `json:"again"`       // of those whose sessions are read again
+	Stay        int      `json:"stay"`        // of those that neither could be done with: they stay as they are
 }
 
 // repair replaces a damaged database.
@@ -98,7 +98,7 @@ func (p *program) repair(c *cli.Context) error {
 			return err
 		}
 		done = true
-		return p.recordArchived(c, home, out)
+		return p.mendSound(c, home, out)
 	}
 	if needed {
 		if out.Projects, err = p.adopt(c, r, settings, home); err != nil {
@@ -124,11 +124,15 @@ func (p *program) repair(c *cli.Context) error {
 			return err
 		}
 		out.Repaired = true
+		if err := p.mendRepaired(c, home, &out); err != nil {
+			return err
+		}
 	}
 	if c.Bool("json") {
 		return p.ui.json(out)
 	}
 	if out.Repaired {
+		p.sayMended(out)
 		p.ui.say("the database is repaired%s", keptAs(out.Kept))
 		p.ui.sayHint("`memoir run` looks for sessions again, and reads those whose extraction was lost")
 	}
@@ -140,51 +144,6 @@ func keptAs(path string) string {
 		return ""
 	}
 	return "; the old one is kept as " + path
-}
-
-// recordArchived mends what SQLite cannot tell to be damaged in a sound database: what it
-// says of generations. Where that is right, nothing is opened for writing.
-func (p *program) recordArchived(c *cli.Context, home string, out repairJSON) error {
-	st, err := p.openForReading(c)
-	if err != nil {
-		return err
-	}
-	changed, err := pipeline.UnlikeArchives(c.Context, st, home)
-	if err = errors.Join(err, st.Close()); err != nil {
-		return err
-	}
-	if len(changed) > 0 && !c.Bool("dry-run") {
-		if st, err = p.openForWriting(c); err != nil {
-			return err
-		}
-		defer st.Close()
-		if changed, err = pipeline.RecordArchived(c.Context, st, home); err != nil {
-			return err
-		}
-	}
-	for _, id := range slices.Sorted(maps.Keys(changed)) {
-		out.Projects = append(out.Projects, adoptedJSON{Project: id, Generations: changed[id], Lost: []string{}})
-	}
-	if c.Bool("json") {
-		return p.ui.json(out)
-	}
-	if len(changed) == 0 {
-		p.ui.say("the database is sound: there is nothing to repair")
-	}
-	p.sayGenerations(out)
-	if c.Bool("dry-run") {
-		p.ui.say("nothing was changed")
-	}
-	return nil
-}
-
-// sayGenerations tells of which generations archives told.
-func (p *program) sayGenerations(out repairJSON) {
-	for _, a := range out.Projects {
-		if a.Generations > 0 {
-			p.ui.printf("%s: %s recorded as its archives say\n", a.Project, count(a.Generations, "generation"))
-		}
-	}
 }
 
 // adopt takes what is lost from the files of the memories.

@@ -69,6 +69,18 @@ func (d *doctor) orphans(ctx context.Context, st *store.Store) error {
 		d.add(checkWarn, "rows", "`memoir run` takes it over from the memory, or extracts it anew",
 			"what was extracted from "+count(n, "session")+" is gone from the database, though nobody took that out: "+shortened(keys))
 	}
+	garbled, err := st.GarbledExtractions(ctx)
+	if err != nil {
+		return err
+	}
+	if n := len(garbled); n > 0 {
+		keys := make([]string, n)
+		for i := range garbled {
+			keys[i] = garbled[i].SessionKey
+		}
+		d.add(checkFail, "rows", "`memoir doctor --repair` takes it from the memory, or has the session read again",
+			"what was extracted from "+count(n, "session")+" is not what was stored: the disk, or another program, changed it: "+shortened(keys))
+	}
 	if n := o.Jobs + o.Redactions; n > 0 {
 		d.add(checkWarn, "rows", "the next run removes them", fmt.Sprintf("%s belong to nothing: %s, %s of redactions", count(n, "row"), count(o.Jobs, "job"), count(o.Redactions, "count")))
 	}

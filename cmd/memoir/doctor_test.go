@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"memoir/lease"
 	"memoir/testdata"
 )
@@ -266,6 +268,9 @@ func TestEachFindingOfDoctorIsGoneOnceItsHintIsFollowed(t *testing.T) {
 			"rows", "1 count of redactions", 0, false},
 		{"extractions that are gone", func(p patient) { p.sql(`DELETE FROM extraction`) },
 			"rows", "is gone from the database, though nobody took that out", 0, false},
+		{"an extraction that a disk changed", func(p patient) {
+			p.sql(`UPDATE extraction SET raw_memory = replace(raw_memory, 'the', 'tha')`)
+		}, "rows", "is not what was stored", 1, false},
 		{"an extraction of a forgotten session", func(p patient) {
 			p.sql(`INSERT INTO mark (session_key, forgotten, at, project_id) SELECT session_key, 1, 1, project_id FROM extraction LIMIT 1`)
 		}, "rows", "what was extracted from 1 session is stored, though forgotten", 0, false},
@@ -336,5 +341,31 @@ func TestDoctorSaysThatALimitOnCostsDoesNotHold(t *testing.T) {
 	p.write(path, fmt.Sprintf(settings, ", inputPrice: 1, outputPrice: 2"))
 	if found := p.findings(exitDone); len(found) > 0 {
 		t.Errorf("%+v", found)
+	}
+}
+
+// A part of the schema that is gone is no riddle of SQLite's: the run says what it is and what
+// to do, and after that it goes on.
+func TestAnIndexThatIsGoneIsNamedAndRepaired(t *testing.T) {
+	t.Parallel()
+	p := newPatients(t)(t)
+	before := p.memoir(exitDone, "view", "--project", filepath.Base(p.project))
+	p.sql(`DROP INDEX job_gave`)
+	cmd := exec.Command("memoir", "run", "--home", p.home, "--sessions", p.sessions)
+	cmd.Env = environment("HOME="+p.user, "TMPDIR="+p.tmp)
+	said, err := cmd.CombinedOutput()
+	if code := codeOf(t, err); code != exitFailed || !strings.Contains(string(said), "a part of database") || !strings.Contains(string(said), "memoir doctor --repair") {
+		t.Errorf("exit code %d:\n%s", code, said)
+	}
+	if found := p.findings(exitFailed); len(found) != 1 && found[0].Detail != "the index job_gave is missing" {
+		t.Errorf("%+v", found)
+	}
+	p.memoir(exitDone, "doctor", "--repair", "--yes")
+	p.memoir(exitDone, "run")
+	if found := p.findings(exitDone); len(found) != 1 || found[0].Name != "leftovers" {
+		t.Errorf("repaired: %+v", found)
+	}
+	if diff := cmp.Diff(before, p.memoir(exitDone, "view", "--project", filepath.Base(p.project))); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -95,7 +95,7 @@ func (p *program) projectHere(ctx context.Context, st *store.Store, here place) 
 		return store.ProjectRow{}, memoir.Errorf(memoir.CodeNotFound, "say --project; `memoir projects` lists them", "%s is no project: %s", here.dir, here.status)
 	}
 	return store.ProjectRow{}, memoir.Errorf(memoir.CodeNotFound, "`memoir run` looks for sessions, `memoir projects` lists projects",
-		"no session of %s (%s) was seen yet", here.dir, here.project.ID)
+		"no session of %s (%s) was seen yet", here.dir, project.Changed(here.project, p.redact).ID)
 }
 
 // redacted matches a remote that held a secret: nobody can tell of which one it is.

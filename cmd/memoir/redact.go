@@ -1,12 +1,13 @@
 package main
 
 import (
+	"context"
+	"fmt"
 	"io"
 	"os"
 
 	"github.com/urfave/cli/v2"
 
-	"memoir"
 	"memoir/pipeline"
 	"memoir/secrets"
 )
@@ -16,8 +17,11 @@ func redactCommand(p *program) *cli.Command {
 		Name: "redact", Category: groupSecret, ArgsUsage: "[FILE|-]",
 		Usage: "copy text without its secrets, or take them out of all that is stored",
 		Description: help("Copies a file or standard input to standard output and replaces each secret by\n"+
-			"[REDACTED:rule-id]. What was replaced is counted on standard error. With --diff it shows\n"+
-			"the lines that change instead, the secrets masked.\n"+
+			"[REDACTED:rule-id]. What was replaced is counted on standard error. Everything else stays\n"+
+			"as it is: line ends, JSON, UTF-16, bytes that are no text. A file is read twice if it is\n"+
+			"long, so that a value goes from all of it wherever it is told to be a secret; of a pipe\n"+
+			"it goes from there on. With --diff it shows the lines that change instead, the secrets\n"+
+			"masked: that is to be read, not to be applied.\n"+
 			"With --stored it takes the secrets that memoir scan --stored finds out of all that memoir\n"+
 			"keeps: the database and its free pages, logs, every generation, and the live files, of\n"+
 			"which a new generation is made. Nothing is extracted or consolidated because of it. Asks\n"+
@@ -54,25 +58,47 @@ func (p *program) redactText(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	in := p.ui.input(c.Context)
+	in := io.Reader(p.ui.input(c.Context))
+	file := p.ui.stdin
 	if path != "" && path != "-" {
-		f, err := os.Open(path)
+		f, err := openInput(c.Context, path)
 		if err != nil {
-			return memoir.Errorf(memoir.CodeNotFound, "", "redact: %w", err)
+			return fmt.Errorf("redact: %w", err)
 		}
 		defer f.Close()
 		in = f
+		file, _ = f.(*os.File)
 	} else if path == "" && p.ui.inTTY {
 		p.ui.say("reading standard input; end it with ctrl-d")
 	}
-	// One Redactor for all pieces: a secret seen in one is removed from the next.
+	// One Redactor for all pieces: a secret seen in one is removed from the others.
 	redactor := scanner.Session()
+	clean, err := p.learn(c.Context, file, redactor)
+	if err != nil {
+		return err
+	}
+	redact := func(piece pipeline.Piece) string {
+		if clean {
+			return piece.Part()
+		}
+		return redactor.Part(piece.Text, piece.Start, piece.End)
+	}
+	text, encoding, err := pipeline.Decode(in)
+	if err != nil {
+		return err
+	}
 	if c.Bool("diff") {
-		err = p.diffRedacted(c, path, in, redactor)
+		if path == "" {
+			path = "-"
+		}
+		err = p.diffRedacted(c.Context, redactor.Text(path), text, redact)
 	} else {
-		err = pipeline.Pieces(c.Context, in, maxScanned, func(piece string) error {
-			p.ui.write(redactor.Text(piece))
-			return p.ui.outBroken
+		if p.ui.outTTY {
+			encoding = pipeline.Encoding{}
+		}
+		p.ui.write(encoding.Mark())
+		err = p.eachPiece(c.Context, text, func(piece pipeline.Piece) {
+			p.ui.write(encoding.Encode(redact(piece)))
 		})
 	}
 	if n := redactor.Counts(); len(n) > 0 {
@@ -81,18 +107,52 @@ func (p *program) redactText(c *cli.Context) error {
 	return err
 }
 
+// learn reads a file that is longer than one piece once before it is redacted, so that a value
+// goes from the first piece, too, that only the last one tells to be a secret; it
+// reports whether there is nothing to redact. What cannot be read twice, such as a pipe, is left alone.
+func (p *program) learn(ctx context.Context, f *os.File, redactor *secrets.Redactor) (clean bool, err error) {
+	if f == nil {
+		return false, nil
+	}
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return false, nil
+	}
+	from, err := f.Seek(0, io.SeekCurrent)
+	if err != nil || info.Size()-from <= maxScanned {
+		return false, nil
+	}
+	text, _, err := pipeline.Decode(f)
+	if err != nil {
+		return false, err
+	}
+	clean = true
+	err = p.eachPiece(ctx, text, func(piece pipeline.Piece) { clean = !redactor.Learn(piece.Text) && clean })
+	if err == nil {
+		_, err = f.Seek(from, io.SeekStart)
+	}
+	return clean, err
+}
+
+// eachPiece goes through a text, and says how far it is.
+func (p *program) eachPiece(ctx context.Context, text io.Reader, fn func(pipeline.Piece)) error {
+	done := 0
+	defer p.ui.stopBar()
+	return pipeline.Pieces(ctx, text, maxScanned, func(piece pipeline.Piece) error {
+		if done++; !p.ui.outTTY {
+			p.ui.progress(pipeline.Progress{Stage: pipeline.StageSecrets, Done: done})
+		}
+		fn(piece)
+		return p.ui.outBroken
+	})
+}
+
 // diffRedacted shows what redacting changes. Lines keep their number, so they need not be
 // compared; and those that go are shown as they will be, but for a mask where the
 // rule's name will stand.
-func (p *program) diffRedacted(c *cli.Context, path string, in io.Reader, redactor *secrets.Redactor) error {
-	if path == "" {
-		path = "-"
-	}
-	d := maskedDiff{name: oneLine(redactor.Text(path)), write: p.ui.diff}
-	err := pipeline.Pieces(c.Context, in, maxScanned, func(piece string) error {
-		d.add(piece, redactor.Text(piece))
-		return p.ui.outBroken
-	})
+func (p *program) diffRedacted(ctx context.Context, name string, text io.Reader, redact func(pipeline.Piece) string) error {
+	d := maskedDiff{name: oneLine(name), write: p.ui.diff}
+	err := p.eachPiece(ctx, text, func(piece pipeline.Piece) { d.add(piece.Part(), redact(piece)) })
 	d.flush()
 	return err
 }

@@ -1,9 +1,14 @@
 package main
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"net/url"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 
 	"memoir/pipeline"
 )
@@ -16,9 +21,13 @@ type (
 		Runs    []sarifRun `json:"runs"`
 	}
 	sarifRun struct {
-		Tool       sarifTool     `json:"tool"`
-		ColumnKind string        `json:"columnKind"`
-		Results    []sarifResult `json:"results"`
+		Tool        sarifTool         `json:"tool"`
+		Invocations []sarifInvocation `json:"invocations"`
+		ColumnKind  string            `json:"columnKind"`
+		Results     []sarifResult     `json:"results"`
+	}
+	sarifInvocation struct {
+		Successful bool `json:"executionSuccessful"`
 	}
 	sarifTool struct {
 		Driver sarifDriver `json:"driver"`
@@ -37,11 +46,12 @@ type (
 		Text string `json:"text"`
 	}
 	sarifResult struct {
-		RuleID    string          `json:"ruleId"`
-		RuleIndex int             `json:"ruleIndex"`
-		Level     string          `json:"level"`
-		Message   sarifText       `json:"message"`
-		Locations []sarifLocation `json:"locations"`
+		RuleID       string            `json:"ruleId"`
+		RuleIndex    int               `json:"ruleIndex"`
+		Level        string            `json:"level"`
+		Message      sarifText         `json:"message"`
+		Locations    []sarifLocation   `json:"locations"`
+		Fingerprints map[string]string `json:"partialFingerprints"`
 	}
 	sarifLocation struct {
 		Physical sarifPhysical  `json:"physicalLocation"`
@@ -65,15 +75,17 @@ type (
 )
 
 // sarifOf writes findings as a SARIF log. A place in a row of the database or in an
-// archive has the file that holds it, and a logical location beside it.
-func sarifOf(rules []string, findings []pipeline.StoredPlace) sarifLog {
+// archive has the file that holds it, and a logical location beside it. It is whole unless
+// something could not be read.
+func sarifOf(rules []string, findings []pipeline.StoredPlace, whole bool) sarifLog {
 	rules = slices.Clone(rules)
 	for _, f := range findings {
 		if !slices.Contains(rules, f.Rule) {
 			rules = append(rules, f.Rule)
 		}
 	}
-	run := sarifRun{Tool: sarifTool{sarifDriver{Name: "memoir", Version: version(), Rules: []sarifRule{}}}, ColumnKind: "unicodeCodePoints", Results: []sarifResult{}}
+	run := sarifRun{Tool: sarifTool{sarifDriver{Name: "memoir", Version: version(), Rules: []sarifRule{}}},
+		Invocations: []sarifInvocation{{whole}}, ColumnKind: "unicodeCodePoints", Results: []sarifResult{}}
 	index := map[string]int{}
 	for i, id := range rules {
 		index[id] = i
@@ -82,6 +94,7 @@ func sarifOf(rules []string, findings []pipeline.StoredPlace) sarifLog {
 			Help: sarifText{"Revoke the secret where it is in use, then take it out of the file: `memoir redact` does so with a text, `memoir redact --stored` with all that memoir keeps. A form that is no secret can be allowed in .gitleaks.toml."},
 		})
 	}
+	seen := map[string]int{}
 	for _, f := range findings {
 		location := sarifLocation{Physical: sarifPhysical{Artifact: sarifArtifact{uriOf(f)}}}
 		inside := f.Table != "" || f.File != ""
@@ -92,9 +105,18 @@ func sarifOf(rules []string, findings []pipeline.StoredPlace) sarifLog {
 			location.Logical = []sarifLogical{{placeText(f), "member"}}
 		}
 		run.Results = append(run.Results, sarifResult{RuleID: f.Rule, RuleIndex: index[f.Rule], Level: "error",
-			Message: sarifText{"A secret was found: " + f.Hint}, Locations: []sarifLocation{location}})
+			Message: sarifText{"A secret was found: " + f.Hint}, Locations: []sarifLocation{location}, Fingerprints: fingerprintOf(f, seen)})
 	}
 	return sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}}
+}
+
+// fingerprintOf tells a finding from others by what of it does not change when lines are
+// added before it. It is made of what is shown, and seen counts those that look the same.
+func fingerprintOf(f pipeline.StoredPlace, seen map[string]int) map[string]string {
+	shown := strings.Join([]string{f.Rule, f.Container(), f.File, f.Table, f.Field, f.Key, strconv.FormatBool(f.Line == 0), f.Hint}, "\x00")
+	seen[shown]++
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d", shown, seen[shown]))
+	return map[string]string{"memoirFinding/v1": hex.EncodeToString(sum[:16])}
 }
 
 // uriOf names the file of a finding: relative as it was given, or file:// for a whole path.

@@ -17,7 +17,7 @@ func TestFindingsAreASARIFLog(t *testing.T) {
 		{Rule: "b", Path: "/srv/100%/name", Hint: "h"},
 		{Rule: "c", Path: "/home/memoir.db#session.title[k]", Table: "session", Line: 2, Column: 1, Hint: "h"},
 	}
-	text, err := json.Marshal(sarifOf([]string{"a", "b"}, findings))
+	text, err := json.Marshal(sarifOf([]string{"a", "b"}, findings, true))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,8 +18,8 @@ import (
 	"memoir/secrets"
 )
 
-// maxScanned bounds a file that scan reads whole, in bytes; larger ones are read
-// in pieces of this size, cut at line ends.
+// maxScanned bounds, in bytes, a file that scan and redact read whole; larger ones are read
+// in pieces of this size.
 const maxScanned = 1 << 20
 
 func scanCommand(p *program) *cli.Command {
@@ -29,9 +29,11 @@ func scanCommand(p *program) *cli.Command {
 		Description: help("Looks for secrets with the rules that guard the memory, in files, in all files below a\n"+
 			"directory, in standard input, or with --stored in all that memoir keeps: the database,\n"+
 			"live files, every generation, logs. A finding is shown by rule, place and a masked hint,\n"+
-			"never by the secret. Rules of your own stand in .gitleaks.toml beside config.yml, in the\n"+
-			"form of gitleaks; one in this directory or above it adds rules, and its allow-lists count\n"+
-			"after `memoir trust`. Exit code 1 says that something was found.",
+			"never by the secret, also where the name of a file holds one. Below a directory, .git and\n"+
+			"what links lead to are left out. UTF-16 is read as text where a byte order mark tells it;\n"+
+			"archives are not unpacked. Rules of your own stand in .gitleaks.toml beside config.yml,\n"+
+			"in the form of gitleaks; one in this directory or above it adds rules, and its allow-lists\n"+
+			"count after `memoir trust`. Exit code 1 says that something was found, or could not be read.",
 			"memoir scan .", "git diff | memoir scan -", "memoir scan --stored", "memoir scan --sarif . > secrets.sarif"),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "stored", Usage: "look through all that memoir keeps, generations too"},
@@ -53,7 +55,7 @@ func scanCommand(p *program) *cli.Command {
 			if err != nil {
 				return err
 			}
-			s := &secretScan{program: p, scanner: scanner, findings: []pipeline.StoredPlace{}}
+			s := &secretScan{program: p, scanner: scanner, names: scanner.Session(), held: c.Bool("json") || c.Bool("sarif"), findings: []pipeline.StoredPlace{}}
 			paths := c.Args().Slice()
 			if len(paths) == 0 {
 				if p.ui.inTTY {
@@ -107,48 +109,56 @@ func (p *program) scannerIn(c *cli.Context, dir string) (*secrets.Scanner, error
 type secretScan struct {
 	*program
 	scanner  *secrets.Scanner
+	names    *secrets.Redactor // takes secrets out of paths that are shown
+	held     bool              // findings are shown together, when all are known
 	findings []pipeline.StoredPlace
+	found    int
 	files    int
-	unread   int
+	unread   []error
 }
 
+// path scans what a person named. What cannot be read does not end the scan.
 func (s *secretScan) path(ctx context.Context, path string) error {
 	if path == "-" {
 		return s.read(ctx, "-", s.ui.input(ctx))
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return memoir.Errorf(memoir.CodeNotFound, "", "scan %s: %w", path, errors.Unwrap(err))
+		return s.leave(ctx, memoir.Errorf(memoir.CodeNotFound, "", "scan %s: %w", path, errors.Unwrap(err)))
 	}
 	if !info.IsDir() {
-		return s.file(ctx, path)
+		s.name(path)
+		return s.leave(ctx, s.file(ctx, path))
 	}
-	return filepath.WalkDir(path, func(path string, entry fs.DirEntry, err error) error {
+	top := path + string(filepath.Separator) // a link that a person names is followed, others are not
+	return filepath.WalkDir(top, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case err != nil:
-			s.unread++
-			s.ui.warn("", "not scanned: %v", err)
-			return nil
-		case entry.IsDir() && entry.Name() == ".git":
+			return s.leave(ctx, err)
+		case entry.IsDir() && entry.Name() == ".git" && path != top:
 			return fs.SkipDir
-		case !entry.Type().IsRegular():
+		}
+		s.name(path)
+		if !entry.Type().IsRegular() {
 			return nil
 		}
-		if err := s.file(ctx, path); err != nil {
-			if ctx.Err() != nil {
-				return err
-			}
-			s.unread++
-			s.ui.warn("", "not scanned: %v", err)
-		}
-		return nil
+		return s.leave(ctx, s.file(ctx, path))
 	})
 }
 
+// leave takes note of what could not be scanned, unless it was an interrupt that ended it.
+func (s *secretScan) leave(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	s.unread = append(s.unread, err)
+	return nil
+}
+
 func (s *secretScan) file(ctx context.Context, path string) error {
-	f, err := os.Open(path)
+	f, err := openInput(ctx, path)
 	if err != nil {
 		return err
 	}
@@ -159,45 +169,100 @@ func (s *secretScan) file(ctx context.Context, path string) error {
 // read scans a text piece by piece.
 func (s *secretScan) read(ctx context.Context, path string, r io.Reader) error {
 	s.files++
-	line := 0
-	return pipeline.Pieces(ctx, r, maxScanned, func(piece string) error {
-		for _, f := range s.scanner.Find(piece) {
-			s.findings = append(s.findings, pipeline.StoredPlace{Rule: f.Rule, Path: path, Line: line + f.Line, Column: f.Column, Hint: f.Hint})
+	text, _, err := pipeline.Decode(r)
+	if err != nil {
+		return err
+	}
+	return pipeline.Pieces(ctx, text, maxScanned, func(piece pipeline.Piece) error {
+		s.ui.progress(pipeline.Progress{Stage: pipeline.StageSecrets, Done: s.files})
+		for _, f := range s.scanner.Find(piece.Text) {
+			if f.Start < piece.Start || f.Start >= piece.End {
+				continue
+			}
+			at := pipeline.StoredPlace{Rule: f.Rule, Path: s.shown(path), Line: piece.Line + f.Line, Column: f.Column, Hint: f.Hint}
+			if f.Line == 1 {
+				at.Column += piece.Column
+			}
+			s.add(at)
 		}
-		line += strings.Count(piece, "\n")
-		return nil
+		return s.ui.outBroken
 	})
 }
 
+// name looks for secrets in the name of a file.
+func (s *secretScan) name(path string) {
+	name := filepath.Base(path)
+	found := s.scanner.Find(name)
+	if len(found) == 0 {
+		return
+	}
+	for _, f := range found {
+		s.add(pipeline.StoredPlace{Rule: f.Rule, Path: s.shown(path), Hint: f.Hint})
+	}
+}
+
+// shown is a path without the secrets in it.
+func (s *secretScan) shown(path string) string {
+	parts := strings.Split(path, string(filepath.Separator))
+	for i, part := range parts {
+		parts[i] = s.names.Text(part)
+	}
+	return s.names.Text(strings.Join(parts, string(filepath.Separator)))
+}
+
+func (s *secretScan) add(f pipeline.StoredPlace) {
+	if s.found++; s.held {
+		s.findings = append(s.findings, f)
+		return
+	}
+	s.ui.stopBar()
+	s.showFinding(f)
+	s.ui.push()
+}
+
 func (s *secretScan) report(c *cli.Context) error {
-	if err := s.showFindings(c, s.scanner, s.findings); err != nil {
-		return err
+	s.ui.stopBar()
+	if s.files == 0 && len(s.unread) == 1 {
+		return s.unread[0]
+	}
+	if s.held {
+		if err := s.showFindings(c, s.scanner, s.findings, len(s.unread) == 0); err != nil {
+			return err
+		}
+	}
+	for _, err := range s.unread {
+		s.ui.warn("", "not scanned: %v", err)
 	}
 	switch {
-	case len(s.findings) > 0:
-		s.ui.say("%s in %s", count(len(s.findings), "secret"), count(s.files, "file"))
+	case s.found > 0:
+		s.ui.say("%s in %s", count(s.found, "secret"), count(s.files, "file"))
 		return status(exitFailed)
-	case s.unread > 0:
-		return memoir.Errorf(memoir.CodeUnreadable, "", "%s could not be scanned", count(s.unread, "path"))
+	case len(s.unread) > 0:
+		return memoir.Errorf(memoir.CodeUnreadable, "", "%s could not be scanned", count(len(s.unread), "path"))
 	}
 	s.ui.say("no secrets in %s", count(s.files, "file"))
 	return nil
 }
 
-// showFindings prints what was found in the form that was asked for.
-func (p *program) showFindings(c *cli.Context, scanner *secrets.Scanner, findings []pipeline.StoredPlace) error {
+// showFindings prints what was found in the form that was asked for; whole says that
+// everything could be read.
+func (p *program) showFindings(c *cli.Context, scanner *secrets.Scanner, findings []pipeline.StoredPlace, whole bool) error {
 	switch {
 	case c.Bool("sarif"):
-		return p.ui.json(sarifOf(scanner.Rules(), findings))
+		return p.ui.json(sarifOf(scanner.Rules(), findings, whole))
 	case c.Bool("json"):
 		return p.ui.json(struct {
 			Findings []pipeline.StoredPlace `json:"findings"`
 		}{findings})
 	}
 	for _, f := range findings {
-		p.ui.printf("%s: %s %s\n", oneLine(placeText(f)), f.Rule, oneLine(f.Hint))
+		p.showFinding(f)
 	}
 	return nil
+}
+
+func (p *program) showFinding(f pipeline.StoredPlace) {
+	p.ui.printf("%s: %s %s\n", oneLine(placeText(f)), f.Rule, oneLine(f.Hint))
 }
 
 // placeText is a place as a person reads it.

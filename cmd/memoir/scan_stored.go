@@ -37,7 +37,7 @@ func (p *program) scanStored(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := p.showFindings(c, scanner, report.Places); err != nil {
+	if err := p.showFindings(c, scanner, report.Places, len(report.Unread) == 0); err != nil {
 		return err
 	}
 	p.warnUnread(report)

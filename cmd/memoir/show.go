@@ -127,10 +127,10 @@ func (p *program) sessionOrFile(c *cli.Context, name string) (memoir.Session, []
 	case err == nil && info.IsDir():
 		return memoir.Session{}, nil, usagef("name a file in it, or a session's id", "%s is a directory", name)
 	case err == nil:
-		return onlySession(c.Context, name)
+		return p.entitled(onlySession(c.Context, name))
 	case strings.ContainsRune(name, '#'): // perhaps one of a database
 		if f, err := rollout.Stat(name); err == nil {
-			return fileSession(rollout.Entry{File: f})
+			return p.entitled(fileSession(rollout.Entry{File: f}))
 		} else if memoir.CodeOf(err) == memoir.CodeUnreadable {
 			return memoir.Session{}, nil, err
 		}
@@ -149,6 +149,14 @@ func (p *program) sessionOrFile(c *cli.Context, name string) (memoir.Session, []
 		return memoir.Session{}, nil, err
 	}
 	parts, err := pipeline.Parts(c.Context, session)
+	return session, parts, err
+}
+
+// entitled takes secrets out of a title that was read from a file.
+func (p *program) entitled(session memoir.Session, parts []rollout.Part, err error) (memoir.Session, []rollout.Part, error) {
+	if err == nil {
+		session.Title = parts[0].Head.CleanTitle(p.redact)
+	}
 	return session, parts, err
 }
 
@@ -246,7 +254,7 @@ func (p *program) printItems(items []memoir.Item, marks bool) {
 			p.ui.printf("[… %s left out …]\n\n", count(it.N-last-1, "item"))
 		}
 		last = it.N
-		p.ui.printf("%s\n\n", itemText(it))
+		p.ui.write(plain(itemText(it)) + "\n\n") // also for a pipe, which may end at a terminal
 	}
 }
 

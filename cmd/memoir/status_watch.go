@@ -95,7 +95,7 @@ func (p *program) watchLines(ctx context.Context, opts pipeline.Options, every t
 		if err != nil {
 			return err
 		}
-		if !p.ui.handOn(string(line) + "\n") {
+		if !p.ui.handOn(escaped(string(line)) + "\n") {
 			return nil // close says why, if that is not the reader's doing
 		}
 		select {

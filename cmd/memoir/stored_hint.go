@@ -2,11 +2,15 @@ package main
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"os"
 
 	"github.com/urfave/cli/v2"
 
 	"memoir/config"
 	"memoir/pipeline"
+	"memoir/secrets"
 	"memoir/store"
 )
 
@@ -24,11 +28,24 @@ func (p *program) rulesHint(ctx context.Context, c *cli.Context, st *store.Store
 	return "the rules for secrets changed since all that is stored was looked through: `memoir scan --stored`"
 }
 
-// projectRules is doctor's check of the rules that projects add.
-func (d *doctor) projectRules(c *cli.Context, home string, rows []store.ProjectRow) {
+// ownRules is doctor's check of a person's own rules.
+func (d *doctor) ownRules(c *cli.Context) {
 	dir, err := d.configDir(c)
 	if err != nil {
 		return // and the settings cannot be read, which was said
+	}
+	file := config.RulesFile(dir)
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	d.check("secret rules", file+" is valid", secrets.Check(secrets.Options{ConfigPath: file}))
+}
+
+// projectRules is doctor's check of the rules that projects add.
+func (d *doctor) projectRules(c *cli.Context, home string, rows []store.ProjectRow) {
+	dir, err := d.configDir(c)
+	if err != nil || secrets.Check(secrets.Options{ConfigPath: config.RulesFile(dir)}) != nil {
+		return // which was said
 	}
 	trusted, err := config.LoadTrust(home)
 	if err != nil {

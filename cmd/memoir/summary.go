@@ -82,6 +82,7 @@ var whyDropped = map[string]string{
 	pipeline.DroppedMissing:    "citing items that were not shown",
 	pipeline.DroppedUngrounded: "with a quotation that the cited items do not have",
 	pipeline.DroppedForeign:    "that make a wish or a step of what only a tool said",
+	pipeline.DroppedUnplaced:   "under a heading that means nothing",
 	pipeline.DroppedCrowded:    "repeated, or more than one answer may hold",
 	pipeline.DroppedSummary:    "lines of summaries with a quotation that the session does not have",
 	pipeline.DroppedLine:       "lines of memory citing no session",

@@ -29,6 +29,7 @@ import (
 	"sync"
 	"syscall"
 	"unicode"
+	"unicode/utf16"
 
 	"golang.org/x/term"
 
@@ -88,7 +89,7 @@ func (u *ui) detail(format string, args ...any) {
 
 // warn reports a problem that does not stop the command; hint may be empty.
 func (u *ui) warn(hint, format string, args ...any) {
-	u.line("33", "warning: ", joined(fmt.Sprintf(format, args...)))
+	u.line("33", "warning: ", u.joined(fmt.Sprintf(format, args...)))
 	u.hint(hint)
 }
 
@@ -101,7 +102,7 @@ func (u *ui) hint(text string) {
 
 // fail reports the error that ends the command, in one line and a hint.
 func (u *ui) fail(err error) {
-	u.line("31", "error: ", joined(err.Error()))
+	u.line("31", "error: ", u.joined(err.Error()))
 	hint := memoir.HintOf(err)
 	if hint == "" && memoir.CodeOf(err) == memoir.CodeUsage {
 		hint = "`memoir help` lists the commands"
@@ -112,8 +113,12 @@ func (u *ui) fail(err error) {
 	u.hint(hint)
 }
 
-// joined puts between errors that came together what tells them apart on one line.
-func joined(text string) string {
+// joined puts between errors that came together what tells them apart on one line. Secrets go
+// before: a rule may know one of several lines by where they end.
+func (u *ui) joined(text string) string {
+	if u.redact != nil {
+		text = u.redact(text)
+	}
 	return strings.ReplaceAll(strings.TrimSpace(text), "\n", "; ")
 }
 
@@ -181,6 +186,15 @@ func (u *ui) put(text string) {
 	}
 }
 
+// push hands on the results written so far where a person waits for them.
+func (u *ui) push() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.outTTY {
+		u.flush()
+	}
+}
+
 // flush hands on the results written so far; the caller holds the lock.
 func (u *ui) flush() {
 	if err := u.out.Flush(); err != nil && u.outBroken == nil {
@@ -194,13 +208,46 @@ func (u *ui) Write(p []byte) (int, error) {
 	return len(p), u.outBroken
 }
 
-// json writes the one object that --json asks for.
+// json writes the one object that --json asks for. What could steer a terminal, or shows
+// nothing, is escaped in it: a pipe may well end at a terminal.
 func (u *ui) json(v any) error {
-	enc := json.NewEncoder(u)
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(v)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := u.Write([]byte(escaped(b.String())))
+	return err
 }
+
+// escaped is JSON with an escape in the place of each hostile character, and of each mark
+// of a flood.
+func escaped(text string) string {
+	if !strings.ContainsFunc(text, escapable) && memoir.WithoutFloods(text) == text {
+		return text
+	}
+	var b strings.Builder
+	calm := []rune(memoir.WithoutFloods(text))
+	for _, r := range text {
+		flood := len(calm) == 0 || calm[0] != r
+		if !flood {
+			calm = calm[1:]
+		}
+		switch one, two := utf16.EncodeRune(r); {
+		case !flood && !escapable(r):
+			b.WriteRune(r)
+		case one != unicode.ReplacementChar:
+			fmt.Fprintf(&b, `\u%04x\u%04x`, one, two)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
+}
+
+func escapable(r rune) bool { return r != '\n' && r != unicode.ReplacementChar && hostile(r) }
 
 // close flushes standard output. A reader that went away is no error.
 func (u *ui) close() error {
@@ -232,7 +279,7 @@ func (i *interruptible) Read(p []byte) (int, error) {
 		n   int
 		err error
 	}
-	own := make([]byte, len(p)) // p is the caller's again when this returns
+	own := make([]byte, min(len(p), 64<<10)) // p is the caller's again when this returns
 	read := make(chan result, 1)
 	go func() {
 		n, err := i.r.Read(own)
@@ -284,7 +331,7 @@ func (u *ui) width() int {
 
 // oneLine makes text fit for a line of a terminal or a table.
 func oneLine(text string) string {
-	return strings.Map(func(r rune) rune {
+	return memoir.WithoutFloods(strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n', r == '\t', r == '\r', r == '\u2028', r == '\u2029':
 			return ' '
@@ -292,17 +339,17 @@ func oneLine(text string) string {
 			return -1
 		}
 		return r
-	}, text)
+	}, text))
 }
 
 // plain keeps lines and drops what could steer a terminal.
 func plain(text string) string {
-	return strings.Map(func(r rune) rune {
+	return memoir.WithoutFloods(strings.Map(func(r rune) rune {
 		if r != '\n' && r != '\t' && hostile(r) {
 			return -1
 		}
 		return r
-	}, text)
+	}, text))
 }
 
 // hostile reports whether a rune steers a terminal or the direction of text, or shows

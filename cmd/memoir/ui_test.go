@@ -3,8 +3,10 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -212,5 +214,42 @@ func TestADiffIsInColourOnATerminal(t *testing.T) {
 		if err := u.close(); err != nil || out.String() != test.want {
 			t.Errorf("%s: %q, %v", test.name, out.String(), err)
 		}
+	}
+}
+
+// What stands in JSON is what it was, and steers no terminal that the pipe ends at.
+func TestJSONHoldsNoCharacterThatSteersATerminal(t *testing.T) {
+	t.Parallel()
+	title := "a\u009b31m\u202eb\u200b\x7f\x1b]0;x\a\u2066\U000e0041\ufe0f\n\u00e9 \U0001f600 \ufffd\u2028" + "z\u0336\u0336\u0336\u0336\u0336\u0336\u0336\u0336"
+	path := filepath.Join(t.TempDir(), "out")
+	out, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := newUI(nil, out, os.Stderr, func(string) string { return "" })
+	if err := errors.Join(u.json(map[string]string{"title": title}), u.close(), out.Close()); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got map[string]string
+	if err := json.Unmarshal(text, &got); err != nil || got["title"] != title {
+		t.Errorf("%v: %q is read as %q", err, text, got)
+	}
+	if strings.ContainsFunc(string(text), escapable) || memoir.WithoutFloods(string(text)) != string(text) || !strings.Contains(string(text), "\u00e9 \U0001f600") {
+		t.Errorf("got %q", text)
+	}
+}
+
+func TestSecretsGoBeforeLinesOfAnErrorBecomeOne(t *testing.T) {
+	t.Parallel()
+	u, words := captured(t)
+	u.redact = func(text string) string { return strings.ReplaceAll(text, "a secret\nof two lines", "[gone]") }
+	u.fail(errors.New("no a secret\nof two lines"))
+	u.warn("", "no %s", "a secret\nof two lines")
+	if want := "memoir: error: no [gone]\nmemoir: warning: no [gone]\n"; !strings.HasPrefix(words.String(), want) {
+		t.Errorf("said %q", words)
 	}
 }

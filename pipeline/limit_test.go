@@ -153,7 +153,8 @@ func TestALimitSetsASessionAsideThatNoRunHasRoomFor(t *testing.T) {
 				o.Phases = asks(t, server, model.Options{Price: price}, output)
 				o.Settings.Limits, o.Settings.Memories.Concurrency = test.limits, concurrency
 				report := run(t, o)
-				if one := report.Phase1; one.Stored != 4 || one.Claimed != 4 || one.GivenBack != 2 || one.Failed != 0 || report.Left != 2 {
+				// One of the two may be claimed again by who chose before it was set aside.
+				if one := report.Phase1; one.Stored != 4 || one.Claimed != 4 || one.GivenBack < 2 || one.Failed != 0 || report.Left != 2 {
 					t.Errorf("%+v, %d left", one, report.Left)
 				}
 				if report.Stopped != nil || len(report.Oversize) != 1 || !report.Partly() {

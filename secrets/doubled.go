@@ -35,15 +35,20 @@ func undoubled(text string) (view, bool) {
 
 // hasDoubled reports whether a text has a quote that stands inside of others.
 func hasDoubled(text string) bool {
-	last := byte(0)
-	for at := range len(text) {
-		c := text[at]
-		if c == last && (c == '"' || c == '\'') && innerQuote(text, at-1) > 0 {
+	return hasPair(text, `""`) || strings.IndexByte(text, '\'') >= 0 && (hasPair(text, "''") || strings.Contains(text, backslashed) || strings.Contains(text, requoted))
+}
+
+// hasPair reports whether one of the pairs of a quote in a text stands inside of others.
+func hasPair(text, pair string) bool {
+	for at := 0; ; at++ {
+		i := strings.Index(text[at:], pair)
+		if i < 0 {
+			return false
+		}
+		if at += i; innerQuote(text, at) > 0 {
 			return true
 		}
-		last = c
 	}
-	return strings.Contains(text, `'\''`) || strings.Contains(text, `'"'"'`)
 }
 
 // innerQuote returns the length of a quote that stands inside of others, 0 if it is none.

@@ -90,8 +90,10 @@ func (set *ruleSet) searchDeep(text string, depth int) []finding {
 		if !changed {
 			continue
 		}
-		if n, changed := numbered(v.text, look(v)); changed {
-			look(n.over(v))
+		for _, w := range v.windows() {
+			if n, changed := numbered(w.text, look(w)); changed {
+				look(n.over(w))
+			}
 		}
 	}
 	more = append(more, set.findWrapped(text)...)
@@ -223,11 +225,10 @@ func (s *search) visit(id int32, at, end int) {
 		if s.whole.has(ref.rule) {
 			continue
 		}
-		a := s.set.rules[ref.rule].anchors[ref.anchor]
-		if !a.stands(s.text, end) {
+		if !ref.stands(s.text, end) {
 			continue
 		}
-		h, ok, read := a.probe(s.text, at)
+		h, ok, read := ref.probe(s.text, at)
 		if ok {
 			s.hits = append(s.hits, ruleHit{ref.rule, h})
 		}

@@ -13,6 +13,9 @@ const hiddenLeads = "\xc2\xcd\xd8\xe1\xe2\xe3\xef\xf3"
 // seen reads text without the characters that show nothing and stand within a word: what
 // takes them out later would put a secret together again. It reports false if there are none.
 func seen(text string) (view, bool) {
+	if isASCII(text) {
+		return view{}, false
+	}
 	found := false
 	for _, lead := range []byte(hiddenLeads) {
 		for at := 0; !found; at++ {
@@ -41,6 +44,22 @@ func seen(text string) (view, bool) {
 	out.WriteString(text[from:])
 	v.text = out.String()
 	return v, true
+}
+
+// isASCII reports whether a text has nothing but ASCII, eight bytes at a look.
+func isASCII(text string) bool {
+	const high = 0x8080808080808080
+	for ; len(text) >= 8; text = text[8:] {
+		if headOf(text, 0)&high != 0 {
+			return false
+		}
+	}
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 // hiddenWithin measures the characters that show nothing from an offset on, 0 if there are

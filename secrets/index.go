@@ -21,9 +21,10 @@ type literal struct {
 	spot    spotKind
 }
 
-// anchorRef names an anchor of a rule by their places in the rule set.
+// anchorRef is an anchor and the place of its rule in the rule set.
 type anchorRef struct {
-	rule, anchor int32
+	*anchorSearch
+	rule int32
 }
 
 func newIndex(rules []*rule) index {
@@ -42,10 +43,10 @@ func newIndex(rules []*rule) index {
 		return &x.literals[at]
 	}
 	for n, r := range rules {
-		for i, a := range r.anchors {
+		for _, a := range r.anchors {
 			for _, text := range a.literals {
 				l := entry(text)
-				ref := anchorRef{int32(n), int32(i)}
+				ref := anchorRef{a, int32(n)}
 				if !slices.Contains(l.anchors, ref) {
 					l.anchors = append(l.anchors, ref)
 				}

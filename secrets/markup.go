@@ -2,9 +2,12 @@ package secrets
 
 import "strings"
 
-// readings are the ways to read a text in which keys and values may stand apart otherwise.
-func (set *ruleSet) readings() [8]func(text string) (view, bool) {
-	return [...]func(text string) (view, bool){resolve, unmarked, unquoted, submitted, undoubled, set.unmasked, seen, unshelled}
+// A reading is a way to read a text. It reports false if the text stays as it is.
+type reading func(text string) (view, bool)
+
+// readings are those in which keys and values may stand apart otherwise.
+func (set *ruleSet) readings() [8]reading {
+	return [...]reading{resolve, unmarked, unquoted, submitted, undoubled, set.unmasked, seen, unshelled}
 }
 
 // references are what HTML and XML write for characters that separate words.
@@ -16,7 +19,7 @@ var references = map[string]byte{
 // unmarked reads text with references replaced by what they stand for. It reports false
 // if it has neither a quote nor a bracket among them.
 func unmarked(text string) (view, bool) {
-	if !strings.Contains(text, "&quot;") && !strings.Contains(text, "&lt;") && !strings.Contains(text, "&#") {
+	if strings.IndexByte(text, '&') < 0 || !strings.Contains(text, "&quot;") && !strings.Contains(text, "&lt;") && !strings.Contains(text, "&#") {
 		return view{}, false
 	}
 	return rewrite(text, "&", func(rest string) (c byte, length int) {
@@ -100,7 +103,7 @@ func inForm(before, behind string) bool {
 // ends, a quote that is quoted in another way, and the next quotation. It reports false if
 // there is none.
 func unshelled(text string) (view, bool) {
-	if !strings.Contains(text, backslashed) && !strings.Contains(text, requoted) {
+	if strings.IndexByte(text, '\'') < 0 || !strings.Contains(text, backslashed) && !strings.Contains(text, requoted) {
 		return view{}, false
 	}
 	return rewrite(text, "'", func(rest string) (c byte, length int) {

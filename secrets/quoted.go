@@ -1,9 +1,10 @@
 package secrets
 
 import (
-	"encoding/json"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
 )
 
 // minQuoted is how many bytes of a quoted string are worth a look.
@@ -20,7 +21,12 @@ func (set *ruleSet) findQuoted(text string, depth int) []finding {
 	}
 	var found []finding
 	whole := isJSON(text)
-	for at := 0; at < len(text); {
+	for at := 0; ; {
+		quote := strings.IndexByte(text[at:], '"')
+		if quote < 0 {
+			return found
+		}
+		at += strings.LastIndexByte(text[at:at+quote], '\n') + 1
 		end := len(text)
 		if i := strings.IndexByte(text[at:], '\n'); i >= 0 {
 			end = at + i
@@ -28,12 +34,13 @@ func (set *ruleSet) findQuoted(text string, depth int) []finding {
 		if all := whole || isJSON(text[at:end]); all || strings.IndexByte(text[at:end], '\\') >= 0 {
 			found = append(found, set.findStrings(text, at, end, all, depth)...)
 		}
-		at = end + 1
+		if at = end + 1; at > len(text) {
+			return found
+		}
 	}
-	return found
 }
 
-func isJSON(text string) bool { return looksJSON(text) && json.Valid([]byte(text)) }
+func isJSON(text string) bool { return looksJSON(text) && gjson.Valid(text) }
 
 // findStrings returns the findings in the quoted strings of a line: in those that have a
 // backslash, or in all of several words.
@@ -47,11 +54,18 @@ func (set *ruleSet) findStrings(text string, at, end int, all bool, depth int) (
 		length := quotation(text[open:end])
 		at = open + length + 1
 		inside := text[open : open+length]
-		if length < minQuoted || strings.IndexByte(inside, '\\') < 0 && (!all || isWord(inside)) {
+		if length < minQuoted {
 			continue
 		}
-		v := unquote(inside, open)
-		for _, f := range set.searchDeep(v.text, depth) {
+		v := view{text: inside, marks: []mark{{0, open}}}
+		var seen []finding
+		if strings.IndexByte(inside, '\\') >= 0 {
+			v = unquote(inside, open)
+			seen = set.searchDeep(v.text, depth)
+		} else if all && !isWord(inside) {
+			seen, _ = set.findAll(inside) // the other readings of the text have it as it is
+		}
+		for _, f := range seen {
 			from, to := f.span(v.text)
 			if from >= to || set.isMarker(v.text, from, to) {
 				continue

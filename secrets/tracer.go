@@ -5,7 +5,6 @@ import (
 	"regexp/syntax"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"unicode/utf8"
 )
 
@@ -22,20 +21,21 @@ type tracer struct {
 	classes classes
 	order   []uint32 // the instructions that read nothing, each behind those it goes on to
 	readers []uint32 // the others
-	ends    [contexts]atomic.Pointer[reach]
-	mu      sync.Mutex // held by who adds a state
+	mu      sync.RWMutex
+	places  []outcome        // place 0 is none: what is not known yet
+	next    []uint16         // by place and class of the character before it: the place before that
+	ends    [contexts]uint16 // of a text, by the context of what stands behind it
+	known   map[string]uint16
 	key     []byte
-	states  map[string]*reach
 }
 
-// reach is what can come of a place in a text.
-type reach struct {
+// outcome is what can come of a place in a text.
+type outcome struct {
 	reads     set     // the instructions that read the character here and lead to a match
 	following context // of that character
 	// can holds all instructions that lead to a match from here, by the context of the
-	// character before, which assertions look at.
-	can  [contexts]atomic.Pointer[set]
-	next []atomic.Pointer[reach] // the place before that character, by its class
+	// character before, which assertions look at; nil if that is not known yet.
+	can [contexts]set
 }
 
 // set is a set of instructions.
@@ -45,8 +45,9 @@ func (s set) has(pc uint32) bool { return s[pc>>6]&(1<<(pc&63)) != 0 }
 func (s set) add(pc uint32)      { s[pc>>6] |= 1 << (pc & 63) }
 
 const (
-	maxTraced  = 4096    // bytes of a match that is traced; a trail of it is kept
-	maxReaches = 1 << 22 // bytes of the sets that a tracer keeps; then all are forgotten
+	maxTraced = 4096    // bytes of a match that is traced; a trail of it is kept
+	maxPlaces = 1 << 13 // that a tracer keeps when it begins with a text; else all are forgotten
+	maxSets   = 1 << 22 // bytes of their sets, as far
 )
 
 // newTracer makes a tracer of an expression. It returns nil for one that can go round
@@ -56,7 +57,8 @@ func newTracer(expr string) *tracer {
 	if err != nil {
 		panic("secrets: a valid expression does not compile: " + err.Error())
 	}
-	t := &tracer{prog: prog, classes: newClasses(prog), states: map[string]*reach{}}
+	t := &tracer{prog: prog, classes: newClasses(prog)}
+	t.forget()
 	var ok bool
 	if t.order, ok = sorted(prog); !ok {
 		return nil
@@ -111,31 +113,64 @@ func sorted(prog *syntax.Prog) (order []uint32, ok bool) {
 // assertions see the characters around it. It returns the offsets of the match and
 // its groups, none if there is no match, and reports false if it cannot tell.
 func (t *tracer) trace(text string, start, end int) (groups []int, ok bool) {
-	if t == nil || end-start > maxTraced {
+	if t == nil || end-start > maxTraced || !isASCII(text[start:end]) {
 		return nil, false
 	}
-	var short [256]*reach
+	var short [256]uint16
 	trail := short[:]
 	if end-start >= len(short) {
-		trail = make([]*reach, end-start+1)
+		trail = make([]uint16, end-start+1)
 	}
-	at := t.last(t.contextAt(text, end))
-	trail[end-start] = at
-	for i := end - 1; i >= start; i-- {
-		c := text[i]
-		if c >= utf8.RuneSelf {
+	t.mu.RLock()
+	groups, known := t.walk(text, start, end, trail, false)
+	t.mu.RUnlock()
+	if !known {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if len(t.places) > maxPlaces || len(t.places)*len(t.prog.Inst)/8 > maxSets {
+			t.forget()
+		}
+		groups, _ = t.walk(text, start, end, trail, true)
+	}
+	return groups, true
+}
+
+// forget drops all places.
+func (t *tracer) forget() {
+	t.places, t.next, t.ends, t.known = make([]outcome, 1), make([]uint16, t.classes.edge()), [contexts]uint16{}, map[string]uint16{}
+}
+
+// walk is trace along places that are known, or are made where that is wanted. It reports
+// false if it came to one that is not.
+func (t *tracer) walk(text string, start, end int, trail []uint16, grow bool) (groups []int, known bool) {
+	behind := t.contextAt(text, end)
+	at := t.ends[behind]
+	if at == 0 {
+		if !grow {
 			return nil, false
 		}
-		class := int(t.classes.ascii[c])
-		before := at.next[class].Load()
-		if before == nil {
+		at = t.place(make(set, len(t.prog.Inst)/64+1), behind)
+		t.ends[behind] = at
+	}
+	trail[end-start] = at
+	stride, ascii := t.classes.edge(), &t.classes.ascii
+	for i := end - 1; i >= start; i-- {
+		class := int(ascii[text[i]])
+		before := t.next[int(at)*stride+class]
+		if before == 0 {
+			if !grow {
+				return nil, false
+			}
 			before = t.derive(at, class)
 		}
 		at = before
 		trail[i-start] = at
 	}
 	pc, i := uint32(t.prog.Start), start
-	can := t.from(at, t.contextAt(text, i-1))
+	can := t.from(at, t.contextAt(text, i-1), grow)
+	if can == nil {
+		return nil, false
+	}
 	if !can.has(pc) {
 		return nil, true
 	}
@@ -160,7 +195,9 @@ func (t *tracer) trace(text string, start, end int) (groups []int, ok bool) {
 			groups[1] = i
 			return groups, true
 		default:
-			can = t.from(trail[i+1-start], t.classes.contextOf(rune(text[i])))
+			if can = t.from(trail[i+1-start], t.classes.contextOf(rune(text[i])), grow); can == nil {
+				return nil, false
+			}
 			i++
 			pc = inst.Out
 		}
@@ -178,43 +215,30 @@ func (t *tracer) contextAt(text string, at int) context {
 	return atOther
 }
 
-// last returns the end of a text, after which a character of a context stands.
-func (t *tracer) last(following context) *reach {
-	if r := t.ends[following].Load(); r != nil {
-		return r
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	r := t.state(make(set, len(t.prog.Inst)/64+1), following)
-	t.ends[following].Store(r)
-	return r
-}
-
-// derive returns the place before a character of a class, with r behind it.
-func (t *tracer) derive(r *reach, class int) *reach {
+// derive makes the place before a character of a class, with another place behind it.
+func (t *tracer) derive(at uint16, class int) uint16 {
 	context := t.classes.context(class)
-	can := t.from(r, context)
+	can := t.from(at, context, true)
 	reads := make(set, len(can))
 	for _, pc := range t.readers {
 		if can.has(t.prog.Inst[pc].Out) && t.classes.matches(pc, class) {
 			reads.add(pc)
 		}
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	before := t.state(reads, context)
-	r.next[class].Store(before)
+	before := t.place(reads, context)
+	t.next[int(at)*t.classes.edge()+class] = before
 	return before
 }
 
 // from returns the instructions from which a match can be reached at a place behind a
-// character of a context.
-func (t *tracer) from(r *reach, previous context) set {
-	if can := r.can[previous].Load(); can != nil {
-		return *can
+// character of a context, nil if that is not known and not wanted.
+func (t *tracer) from(at uint16, previous context, grow bool) set {
+	p := &t.places[at]
+	if can := p.can[previous]; can != nil || !grow {
+		return can
 	}
-	holds := syntax.EmptyOpContext(sampleOf(previous), sampleOf(r.following))
-	can := slices.Clone(r.reads)
+	holds := syntax.EmptyOpContext(sampleOf(previous), sampleOf(p.following))
+	can := slices.Clone(p.reads)
 	for _, pc := range t.order {
 		inst := &t.prog.Inst[pc]
 		possible := true
@@ -230,27 +254,22 @@ func (t *tracer) from(r *reach, previous context) set {
 			can.add(pc)
 		}
 	}
-	r.can[previous].Store(&can)
+	p.can[previous] = can
 	return can
 }
 
-// state returns the one state of a kind, making it if need be, and forgetting all
-// others if they are too many.
-func (t *tracer) state(reads set, following context) *reach {
+// place returns the one place of a kind, making it if need be.
+func (t *tracer) place(reads set, following context) uint16 {
 	t.key = append(t.key[:0], byte(following))
 	for _, word := range reads {
 		t.key = binary.LittleEndian.AppendUint64(t.key, word)
 	}
-	if r := t.states[string(t.key)]; r != nil {
-		return r
+	if at, ok := t.known[string(t.key)]; ok {
+		return at
 	}
-	if size := 24*len(reads) + 8*t.classes.edge() + 100; len(t.states)*size > maxReaches {
-		clear(t.states)
-		for i := range t.ends {
-			t.ends[i].Store(nil)
-		}
-	}
-	r := &reach{reads: reads, following: following, next: make([]atomic.Pointer[reach], t.classes.edge())}
-	t.states[string(t.key)] = r
-	return r
+	at := uint16(len(t.places))
+	t.places = append(t.places, outcome{reads: reads, following: following})
+	t.next = append(t.next, make([]uint16, t.classes.edge())...)
+	t.known[string(t.key)] = at
+	return at
 }

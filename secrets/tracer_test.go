@@ -103,8 +103,8 @@ func TestATracerStaysRightWhenItsStatesAreForgotten(t *testing.T) {
 			t.Fatalf("%q: %v, want %v", text, got, want)
 		}
 	}
-	if size := len(traced.states) * 16; size > maxReaches {
-		t.Errorf("keeps %d states", len(traced.states))
+	if n := len(traced.places); n > maxPlaces+maxTraced {
+		t.Errorf("keeps %d places", n)
 	}
 }
 

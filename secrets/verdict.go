@@ -29,18 +29,14 @@ func (r *rule) judge(lines *lineIndex, start, end int, global []*allowlist) (fin
 	text := lines.text
 	match := strings.TrimLeft(text[start:end], "\n")
 	lead := end - start - len(match)
+	cut := end - start - lead
 	match = strings.TrimRight(match, "\n")
+	cut -= len(match)
 
 	// gitleaks looks for the groups in the match alone, without what surrounds it. It
 	// nearly always begins where the match does; looking there only is cheaper.
 	secretStart, secretEnd, group := 0, len(match), 0
-	groups, ok := r.tracer().trace(match, 0, len(match))
-	if !ok {
-		groups = r.first().FindStringSubmatchIndex(match)
-	}
-	if groups == nil {
-		groups = r.Regex.FindStringSubmatchIndex(match)
-	}
+	groups := r.groups(match, lead > 0, cut > 0)
 	if len(groups) >= 4 {
 		if r.SecretGroup > 0 {
 			group = r.SecretGroup
@@ -82,6 +78,27 @@ func (r *rule) judge(lines *lineIndex, start, end int, global []*allowlist) (fin
 	}
 	f.line, f.column = lines.position(start)
 	return f, true
+}
+
+// groups returns the offsets of a match and its groups in the match alone, nil if it is none
+// there, once line breaks were cut off at its beginning or end.
+func (r *rule) groups(match string, cutBefore, cut bool) []int {
+	if r.shape().none {
+		return nil
+	}
+	if !cutBefore {
+		if found, ok := r.shape().groups(match, cut); ok {
+			return found[:]
+		}
+	}
+	groups, ok := r.tracer().trace(match, 0, len(match))
+	if !ok {
+		groups = r.first().FindStringSubmatchIndex(match)
+	}
+	if groups == nil {
+		groups = r.Regex.FindStringSubmatchIndex(match)
+	}
+	return groups
 }
 
 // entropy is gitleaks' Shannon entropy: of characters, normalised by bytes.

@@ -56,6 +56,57 @@ func (v view) over(below view) view {
 	return both
 }
 
+// beside is how many bytes before and behind a place where a view differs from its text are
+// searched again, to the ends of their lines; the rest was searched as it stands in the text.
+// What a rule finds is about a name and a value within a few lines, and what is longer, as
+// keys and tables that are escaped, differs on each line.
+const beside = 1024
+
+// windows are the parts of a view that are searched.
+func (v view) windows() []view {
+	if len(v.text) <= 4*beside {
+		return []view{v}
+	}
+	var windows []view
+	from, to, first := 0, 0, 0 // of the window, and its first mark
+	cut := func(last int) {
+		if to > from {
+			windows = append(windows, v.part(from, to, v.marks[first:last]))
+		}
+	}
+	for n, m := range v.marks {
+		if m.at+beside <= to {
+			continue
+		}
+		if begin := m.at - beside; begin > to {
+			if i := strings.LastIndexByte(v.text[to:begin], '\n'); i >= 0 {
+				cut(n)
+				from, first = to+i+1, n
+			}
+		}
+		to = min(len(v.text), m.at+beside)
+		if i := strings.IndexByte(v.text[to:], '\n'); i >= 0 {
+			to += i + 1
+		} else {
+			to = len(v.text)
+		}
+	}
+	cut(len(v.marks))
+	return windows
+}
+
+// part is a part of a view with the marks in it.
+func (v view) part(from, to int, marks []mark) view {
+	p := view{text: v.text[from:to], marks: make([]mark, 0, len(marks)+1)}
+	p.mark(0, v.raw(from))
+	for _, m := range marks {
+		if m.at < to {
+			p.mark(m.at-from, m.raw)
+		}
+	}
+	return p
+}
+
 // place gives a finding in the view the place that it has in the text.
 func (v view) place(f finding, text string) finding {
 	f.text = text

@@ -1,6 +1,9 @@
 package secrets
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestAViewHasWhatTheTextStandsForAndItsPlaces(t *testing.T) {
 	t.Parallel()
@@ -39,5 +42,43 @@ func TestAViewHasWhatTheTextStandsForAndItsPlaces(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestAViewIsSearchedWhereItDiffersFromItsText(t *testing.T) {
+	t.Parallel()
+	line := strings.Repeat("ordinary words ", 5) + "\n"
+	far := strings.Repeat(line, 200)
+	text := far + `{\"password\":\"Xk29vTqLw8\"}` + "\n" + far + far + `a \"word\"` + "\n" + far
+	v, changed := resolve(text)
+	windows := v.windows()
+	if !changed || len(windows) != 2 {
+		t.Fatalf("%v, %d windows", changed, len(windows))
+	}
+	covered, last := 0, 0
+	for _, w := range windows {
+		begin := w.raw(0)
+		if begin < last || begin > 0 && text[begin-1] != '\n' || !strings.HasSuffix(w.text, "\n") {
+			t.Errorf("a window of %d bytes at %d", len(w.text), begin)
+		}
+		last = w.rawEnd(len(w.text))
+		covered += len(w.text)
+		for at := range len(w.text) {
+			if raw := w.raw(at); w.text[at] != text[raw] {
+				t.Fatalf("%q at %d, %q at %d of the text", w.text[at], at, text[raw], raw)
+			}
+		}
+	}
+	if covered > 3*len(far)/5 {
+		t.Errorf("%d bytes of %d", covered, len(text))
+	}
+	if got, counts := ours.Redact(text); strings.Contains(got, "Xk29vTqLw8") || counts.Total() != 1 {
+		t.Errorf("%v", counts)
+	}
+	for _, whole := range []string{`\"a\"`, strings.Repeat(`a long line \"`, 1000)} {
+		v, _ := resolve(whole)
+		if windows := v.windows(); len(windows) != 1 || windows[0].text != v.text {
+			t.Errorf("%d windows of a text without ends of lines", len(windows))
+		}
 	}
 }

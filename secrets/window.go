@@ -32,6 +32,7 @@ type searcher struct {
 
 	source string
 	tree   lazy[*syntax.Regexp]
+	form   lazy[shape]
 	trace  lazy[*tracer]
 	start  lazy[*regexp.Regexp]
 	amid   lazy[*regexp.Regexp]
@@ -63,6 +64,11 @@ func (s *searcher) parsed() *syntax.Regexp {
 
 func (s *searcher) tracer() *tracer {
 	return s.trace.get(func() *tracer { return newTracer(s.source) })
+}
+
+func (s *searcher) shape() *shape {
+	s.form.get(func() shape { return shapeOf(s.parsed()) })
+	return &s.form.value
 }
 
 // first is the expression at the beginning of a text.

@@ -24,14 +24,27 @@ type dfa struct {
 }
 
 // table holds the states, a row of next each, and in it an entry for each class of
-// characters: the row of the state that follows, shifted by entryBits, with what is
+// characters: the number of the state that follows, shifted by entryBits, with what is
 // true of that state, or 0 if it is not known yet. It is replaced by a larger one when
 // it is full: who reads an old one asks for what it lacks and goes on with the new one.
 type table struct {
-	next   []uint32 // atomic
-	states []state  // by row
-	rows   map[string]uint32
-	starts [contexts]uint32 // atomic
+	next    []uint32 // atomic: two entries each, as what is read here and there should stay in a cache
+	stride  int      // entries of a row
+	states  []state
+	numbers map[string]uint32
+	starts  [contexts]uint32 // atomic
+}
+
+// entry returns the entry behind a state for a class of characters.
+func (t *table) entry(state uint32, class int) uint32 {
+	n := int(state)*t.stride + class
+	return atomic.LoadUint32(&t.next[n>>1]) >> (16 * (n & 1)) & (1<<16 - 1)
+}
+
+// set notes an entry; the dfa's mu is held.
+func (t *table) set(state uint32, class int, entry uint32) {
+	n := int(state)*t.stride + class
+	atomic.StoreUint32(&t.next[n>>1], t.next[n>>1]|entry<<(16*(n&1)))
 }
 
 // state is a set of instructions that may come next, before assertions that
@@ -50,7 +63,7 @@ const (
 
 // maxStates bounds what a dfa keeps. When it is reached all states are forgotten and
 // made anew as needed.
-const maxStates = 4096
+const maxStates = 1 << 12 // an entry has 16 bits
 
 // newDFA compiles an expression; one for reading backwards must be reversed.
 func newDFA(tree *syntax.Regexp) *dfa {
@@ -64,8 +77,8 @@ func newDFA(tree *syntax.Regexp) *dfa {
 }
 
 func (d *dfa) newTable() *table {
-	// Row 0 belongs to no state: an entry of 0 says that nothing is known.
-	return &table{next: make([]uint32, 8*d.stride()), states: make([]state, 1, 8), rows: map[string]uint32{}}
+	// State 0 is none: an entry of 0 says that nothing is known.
+	return &table{next: make([]uint32, 4*d.stride()), stride: d.stride(), states: make([]state, 1, 8), numbers: map[string]uint32{}}
 }
 
 // stride is the length of a row.
@@ -76,7 +89,7 @@ func (d *dfa) stride() int { return d.classes.edge() + 1 }
 func (d *dfa) forward(text string, at int) (shortest, longest, read int) {
 	shortest, longest = -1, -1
 	t, entry := d.start(d.table.Load(), d.contextBefore(text, at))
-	ascii, next := &d.classes.ascii, t.next
+	ascii := &d.classes.ascii
 	for i := at; i < len(text); {
 		class, width := 0, 1
 		if c := text[i]; c < utf8.RuneSelf {
@@ -86,10 +99,9 @@ func (d *dfa) forward(text string, at int) (shortest, longest, read int) {
 			r, width = utf8.DecodeRuneInString(text[i:])
 			class = d.classes.of(r)
 		}
-		row := int(entry >> entryBits)
-		if entry = atomic.LoadUint32(&next[row+class]); entry == 0 {
-			t, entry = d.derive(t, row, class)
-			next = t.next
+		state := entry >> entryBits
+		if entry = t.entry(state, class); entry == 0 {
+			t, entry = d.derive(t, state, class)
 		}
 		if entry&(entryAccepted|entryDead) != 0 {
 			if entry&entryAccepted != 0 {
@@ -197,18 +209,17 @@ func (d *dfa) start(t *table, previous context) (*table, uint32) {
 
 // step returns the entry that follows one in a table, and the table that it is of.
 func (d *dfa) step(t *table, entry uint32, class int) (*table, uint32) {
-	row := int(entry >> entryBits)
-	if n := atomic.LoadUint32(&t.next[row+class]); n != 0 {
+	if n := t.entry(entry>>entryBits, class); n != 0 {
 		return t, n
 	}
-	return d.derive(t, row, class)
+	return d.derive(t, entry>>entryBits, class)
 }
 
-// derive computes what follows the state in a row of a table and a character of a class.
-func (d *dfa) derive(t *table, row, class int) (*table, uint32) {
+// derive computes what follows a state of a table and a character of a class.
+func (d *dfa) derive(t *table, number uint32, class int) (*table, uint32) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	s := t.states[row/d.stride()]
+	s := t.states[number]
 	following := d.classes.context(class)
 	holds := syntax.EmptyOpContext(sampleOf(s.context), sampleOf(following))
 	reached, accepted := d.closure.of(d.prog, s.insts, holds)
@@ -224,8 +235,8 @@ func (d *dfa) derive(t *table, row, class int) (*table, uint32) {
 	}
 	d.insts = next
 	now, entry := d.intern(next, following, accepted)
-	if row/d.stride() < len(now.states) && sameState(now.states[row/d.stride()], s) {
-		atomic.StoreUint32(&now.next[row+class], entry)
+	if int(number) < len(now.states) && sameState(now.states[number], s) {
+		now.set(number, class, entry)
 	}
 	return now, entry
 }
@@ -244,21 +255,21 @@ func (d *dfa) intern(insts []uint32, context context, accepted bool) (*table, ui
 	}
 	d.key = key
 	t := d.table.Load()
-	row, known := t.rows[string(key)]
+	number, known := t.numbers[string(key)]
 	if !known {
 		if len(t.states) == maxStates {
 			t = d.newTable()
 			d.table.Store(t)
 		}
-		row = uint32(len(t.states) * d.stride())
-		if int(row) == len(t.next) {
-			t = &table{next: slices.Concat(t.next, make([]uint32, len(t.next))), states: t.states, rows: t.rows, starts: t.starts}
+		number = uint32(len(t.states))
+		if (len(t.states)+1)*t.stride > 2*len(t.next) {
+			t = &table{next: slices.Concat(t.next, make([]uint32, len(t.next))), stride: t.stride, states: t.states, numbers: t.numbers, starts: t.starts}
 			d.table.Store(t)
 		}
 		t.states = append(t.states, state{slices.Clone(insts), context})
-		t.rows[string(key)] = row
+		t.numbers[string(key)] = number
 	}
-	entry := row << entryBits
+	entry := number << entryBits
 	if accepted {
 		entry |= entryAccepted
 	}

@@ -40,7 +40,14 @@ func newKnownSet() *knownSet {
 	return &knownSet{plain: headIndex{byHead: map[uint64][]knownSecret{}}, stripped: headIndex{byHead: map[uint64][]knownSecret{}}}
 }
 
-func (k *knownSet) empty() bool { return k == nil || k.count == 0 }
+func (k *knownSet) empty() bool { return k.size() == 0 }
+
+func (k *knownSet) size() int {
+	if k == nil {
+		return 0
+	}
+	return k.count
+}
 
 // minLine is how long a line of a secret of several lines must be, in bytes, to be one of
 // its own: of a key each line is.

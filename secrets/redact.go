@@ -23,11 +23,16 @@ func (s *Scanner) Redact(text string) (string, Counts) {
 // redact takes the secrets out of a part of a text, remembers all that are found in known
 // where that is not nil, and removes from the part what known already held.
 func (set *ruleSet) redact(text string, p part, counts Counts, known *knownSet) string {
-	for range maxPasses {
-		found := set.search(text)
+	for pass := range maxPasses {
+		parts := []view{{text: text}}
+		if pass > 0 {
+			parts = besideMarkers(text)
+		}
+		found := set.searchParts(text, parts)
 		if len(found) == 0 && known.empty() {
 			break
 		}
+		before := known.size()
 		if known == nil {
 			known = newKnownSet()
 		}
@@ -46,13 +51,49 @@ func (set *ruleSet) redact(text string, p part, counts Counts, known *knownSet) 
 				known.add(quotes.Replace(text[start:end]), f.rule)
 			}
 		}
-		spans = append(spans, known.occurrences(text)...)
+		if known.size() > before {
+			parts = []view{{text: text}}
+		}
+		for _, v := range parts {
+			for _, s := range known.occurrences(v.text) {
+				s.start, s.end = v.raw(s.start), v.rawEnd(s.end)
+				spans = append(spans, s)
+			}
+		}
 		if len(spans) == 0 {
 			break
 		}
 		text, p = replaceKeepingJSON(text, p, mergeSpans(spans), counts)
 	}
 	return text[p.start:p.end]
+}
+
+// besideMarkers returns the parts of a text that stand beside what was replaced in it: the rest
+// is as it was when it was searched.
+func besideMarkers(text string) []view {
+	v := view{text: text}
+	for at := 0; ; at += len(markerOpen) {
+		i := strings.Index(text[at:], markerOpen)
+		if i < 0 {
+			return v.windows()
+		}
+		at += i
+		v.mark(at, at)
+	}
+}
+
+// searchParts is search in parts of a text.
+func (set *ruleSet) searchParts(text string, parts []view) []finding {
+	if len(parts) == 1 && len(parts[0].text) == len(text) {
+		return set.search(text)
+	}
+	var found []finding
+	for _, v := range parts {
+		for _, f := range set.search(v.text) {
+			found = append(found, v.place(f, text))
+		}
+	}
+	return found
 }
 
 // quotes takes from a word of a shell the quotes that its parts stand in.

@@ -1,7 +1,6 @@
 package secrets
 
 import (
-	"slices"
 	"strings"
 
 	"memoir/lazyregexp"
@@ -27,17 +26,11 @@ type knownSet struct {
 // headIndex finds values by their first eight bytes.
 type headIndex struct {
 	filter [1 << 7]uint64 // bits by hash of them
-	byHead map[uint64][]knownSecret
-}
-
-// knownSecret is a secret and the rule that found it first.
-type knownSecret struct {
-	value string
-	rule  *rule
+	byHead map[uint64]*crowd
 }
 
 func newKnownSet() *knownSet {
-	return &knownSet{plain: headIndex{byHead: map[uint64][]knownSecret{}}, stripped: headIndex{byHead: map[uint64][]knownSecret{}}}
+	return &knownSet{plain: headIndex{byHead: map[uint64]*crowd{}}, stripped: headIndex{byHead: map[uint64]*crowd{}}}
 }
 
 func (k *knownSet) empty() bool { return k == nil || k.count == 0 }
@@ -74,16 +67,13 @@ func (x *headIndex) insert(value string, r *rule) bool {
 	}
 	head := headOf(value, 0)
 	group := x.byHead[head]
-	at, found := slices.BinarySearchFunc(group, value, func(s knownSecret, v string) int {
-		if len(s.value) != len(v) {
-			return len(v) - len(s.value) // longest first
-		}
-		return strings.Compare(s.value, v)
-	})
-	if found {
+	if group == nil {
+		group = &crowd{depth: minRepeated}
+		x.byHead[head] = group
+	}
+	if !group.add(value, r) {
 		return false
 	}
-	x.byHead[head] = slices.Insert(group, at, knownSecret{value, r})
 	h := hashHead(head)
 	x.filter[h>>6] |= 1 << (h & 63)
 	return true
@@ -144,10 +134,9 @@ func (x *headIndex) occurrences(text string) []span {
 		if x.filter[h>>6]&(1<<(h&63)) == 0 {
 			continue
 		}
-		for _, s := range x.byHead[head] {
-			if strings.HasPrefix(text[i:], s.value) {
-				spans = append(spans, span{start: i, end: i + len(s.value), rule: s.rule})
-				break
+		if group := x.byHead[head]; group != nil {
+			if length, r := group.longest(text[i:]); length > 0 {
+				spans = append(spans, span{start: i, end: i + length, rule: r})
 			}
 		}
 	}

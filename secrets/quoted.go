@@ -51,8 +51,9 @@ func (set *ruleSet) findStrings(text string, at, end int, all bool, depth int) (
 			continue
 		}
 		v := unquote(inside, open)
+		tails := tails{text: v.text}
 		for _, f := range set.searchDeep(v.text, depth) {
-			from, to := f.span(v.text)
+			from, to := tails.span(f)
 			if from >= to || set.isMarker(v.text, from, to) {
 				continue
 			}

@@ -26,11 +26,11 @@ type knownSet struct {
 // headIndex finds values by their first eight bytes.
 type headIndex struct {
 	filter [1 << 7]uint64 // bits by hash of them
-	byHead map[uint64]*crowd
+	byHead map[uint64]alike
 }
 
 func newKnownSet() *knownSet {
-	return &knownSet{plain: headIndex{byHead: map[uint64]*crowd{}}, stripped: headIndex{byHead: map[uint64]*crowd{}}}
+	return &knownSet{plain: headIndex{byHead: map[uint64]alike{}}, stripped: headIndex{byHead: map[uint64]alike{}}}
 }
 
 func (k *knownSet) empty() bool { return k == nil || k.count == 0 }
@@ -67,13 +67,10 @@ func (x *headIndex) insert(value string, r *rule) bool {
 	}
 	head := headOf(value, 0)
 	group := x.byHead[head]
-	if group == nil {
-		group = &crowd{depth: minRepeated}
-		x.byHead[head] = group
-	}
-	if !group.add(value, r) {
+	if !group.add(minRepeated, value, r) {
 		return false
 	}
+	x.byHead[head] = group
 	h := hashHead(head)
 	x.filter[h>>6] |= 1 << (h & 63)
 	return true
@@ -134,9 +131,9 @@ func (x *headIndex) occurrences(text string) []span {
 		if x.filter[h>>6]&(1<<(h&63)) == 0 {
 			continue
 		}
-		if group := x.byHead[head]; group != nil {
-			if length, r := group.longest(text[i:]); length > 0 {
-				spans = append(spans, span{start: i, end: i + length, rule: r})
+		if group, ok := x.byHead[head]; ok {
+			if s := group.longest(text[i:]); s.value != "" {
+				spans = append(spans, span{start: i, end: i + len(s.value), rule: s.rule})
 			}
 		}
 	}

@@ -119,7 +119,7 @@ func dropCovered(found []finding) []finding {
 		return found
 	}
 	var reach [rankGeneric + 1]int // how far the findings of each rank so far extend
-	kept := found[:0:0]
+	kept := found[:0]
 	for _, f := range found { // by start, so that reach tells all
 		covered := false
 		for r := range f.rule.rank {

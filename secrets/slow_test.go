@@ -2,6 +2,7 @@ package secrets
 
 import (
 	"encoding/base64"
+	"regexp"
 	"regexp/syntax"
 	"strconv"
 	"strings"
@@ -13,21 +14,25 @@ import (
 
 // kept is how many bytes of values a set remembers.
 func (k *knownSet) kept() (bytes int) {
-	var count func(c *crowd)
-	count = func(c *crowd) {
-		for _, v := range c.values {
+	var count func(a alike)
+	count = func(a alike) {
+		if a.more == nil {
+			bytes += len(a.first.value)
+			return
+		}
+		for _, v := range a.more.values {
 			bytes += len(v.value)
 		}
-		for rest := range c.short {
-			bytes += c.depth + len(rest)
+		for rest := range a.more.short {
+			bytes += a.more.depth + len(rest)
 		}
-		for _, d := range c.deeper {
+		for _, d := range a.more.deeper {
 			count(d)
 		}
 	}
 	for _, x := range []headIndex{k.plain, k.stripped} {
-		for _, c := range x.byHead {
-			count(c)
+		for _, a := range x.byHead {
+			count(a)
 		}
 	}
 	return bytes
@@ -78,13 +83,13 @@ func TestACrowdOfValuesTellsTheLongestThatATextBeginsWith(t *testing.T) {
 	random := newRandom(6)
 	const head = "12345678"
 	piece := func() string { return randomText([]string{"a", "b", "aaaaaaaa", "abababab"}, random.IntN(5), random) }
-	for _, size := range []int{5, maxAlikeValues + 1, 400} {
-		c := &crowd{depth: len(head)}
+	for _, size := range []int{5, maxAlike + 1, 400} {
+		var c alike
 		values := map[string]bool{}
 		r := &rule{}
 		for range size {
 			value := head + piece()
-			if c.add(value, r) == values[value] {
+			if c.add(len(head), value, r) == values[value] {
 				t.Fatalf("%q is new: %v", value, values[value])
 			}
 			values[value] = true
@@ -92,23 +97,26 @@ func TestACrowdOfValuesTellsTheLongestThatATextBeginsWith(t *testing.T) {
 		for range 500 {
 			text := head + piece()
 			want := 0
-			for n := len(head); n <= len(text) && want >= 0; n++ {
+			for n := len(head); n <= len(text); n++ {
 				if values[text[:n]] {
 					want = n
 				}
 			}
-			if got, _ := c.longest(text); got != want {
-				t.Fatalf("of %d values the longest in %q has %d bytes, want %d", len(values), text, got, want)
+			if got := c.longest(text); got.value != text[:want] {
+				t.Fatalf("of %d values the longest in %q is %q, want %d bytes", len(values), text, got.value, want)
 			}
 		}
-		var crowded func(c *crowd) bool
-		crowded = func(c *crowd) bool {
-			for _, d := range c.deeper {
+		var crowded func(a alike) bool
+		crowded = func(a alike) bool {
+			if a.more == nil {
+				return false
+			}
+			for _, d := range a.more.deeper {
 				if crowded(d) {
 					return true
 				}
 			}
-			return len(c.values) > maxAlikeValues
+			return len(a.more.values) > maxAlike
 		}
 		if crowded(c) {
 			t.Error("more values than that are compared one by one")
@@ -220,5 +228,39 @@ func TestALineOfBase64IsNotLongerThanTheFirst(t *testing.T) {
 				t.Errorf("behind "+strconv.Quote(before)+" a line of %d goes on with %d", len(code), len(got)-len(code))
 			}
 		}
+	}
+}
+
+func TestWhatMatchesNowhereIsNotLeftToRegexp(t *testing.T) {
+	t.Parallel()
+	random := newRandom(9)
+	alphabet := []string{"a", "b", "key", "=", " ", "\n", "é", "\xff", strings.Repeat("x", soughtPiece/2)}
+	for _, expr := range []string{`key$`, `^key`, `(?m)^key$`, `\bkey\b`, `(?i)KEY=[ab]{2,3}`, `key(?s:.*)=a`, `key[^\n]*=\z`, `aé+b`} {
+		s := newSearcher(expr, nil, nil)
+		plain := regexp.MustCompile(expr)
+		for range 400 {
+			text := randomText(alphabet, random.IntN(8), random)
+			if got, want := s.nowhere(text), !plain.MatchString(text); got != want {
+				t.Fatalf("%s matches nowhere in %.40q: %v, want %v", expr, text, got, want)
+			}
+		}
+		if s.sought().size() > maxSought {
+			t.Errorf("%s takes %d states", expr, s.sought().size())
+		}
+	}
+	set := mustLoad(t, true)
+	text := strings.Repeat("--pwd=&quot;", 2000)
+	words := len(set.rules)/64 + 1
+	s := &search{set: set, text: text, lines: newLineIndex(text), seen: make(bitset, words), whole: make(bitset, words)}
+	set.index.matcher.scan(text, func(id int32, end int) { s.visit(id, end-set.index.literals[id].length, end) })
+	some := false
+	for n := range s.whole.all() {
+		some = true
+		if r := set.rules[n]; !r.nowhere(text) {
+			t.Errorf("%s runs over the whole text", r.RuleID)
+		}
+	}
+	if !some {
+		t.Error("no rule has read too much")
 	}
 }

@@ -30,11 +30,12 @@ type searcher struct {
 	needsKeyword   bool // a match does not imply that the text has a keyword
 	foreignKeyword bool // a keyword is not in ASCII, or too short to be looked for
 
-	source string
-	tree   lazy[*syntax.Regexp]
-	trace  lazy[*tracer]
-	start  lazy[*regexp.Regexp]
-	amid   lazy[*regexp.Regexp]
+	source   string
+	tree     lazy[*syntax.Regexp]
+	trace    lazy[*tracer]
+	start    lazy[*regexp.Regexp]
+	amid     lazy[*regexp.Regexp]
+	anywhere lazy[*dfa]
 }
 
 // anchorSearch is an anchor with its automata.

@@ -39,6 +39,12 @@ func (k *knownSet) empty() bool { return k == nil || k.count == 0 }
 // its own: of a key each line is.
 const minLine = 40
 
+// maxDisguised is of how many secrets the disguises are remembered, which take ten times the
+// memory that they do themselves: of a table with a token in each row they would fill it.
+// Those of later secrets are found where base64 is that of text, but not in hexadecimal or
+// inside of other base64. A session has some, and not thousands.
+const maxDisguised = 1 << 15
+
 // add remembers a secret, and the forms that encodings give it, if its other
 // occurrences can be taken for the same secret.
 func (k *knownSet) add(value string, r *rule) {
@@ -48,8 +54,10 @@ func (k *knownSet) add(value string, r *rule) {
 	k.count++
 	bare, _ := strip(value)
 	k.stripped.insert(bare.text, r)
-	for form := range disguises(value) {
-		k.stripped.insert(form, r)
+	if k.count <= maxDisguised {
+		for form := range disguises(value) {
+			k.stripped.insert(form, r)
+		}
 	}
 	if strings.Contains(value, "\n") {
 		for line := range strings.Lines(value) {

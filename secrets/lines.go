@@ -78,10 +78,16 @@ func (x *lineIndex) line(start, end int) (from, to int) {
 	return 0, x.last.end
 }
 
+// shortLine is how long a line is, in bytes, that costs less to read again than an answer takes.
+const shortLine = 256
+
 // lineAllowed applies an allowlist to the line of a match. Answers are kept: the
 // line can be the whole text, and many matches may stand on it.
 func (x *lineIndex) lineAllowed(list *allowlist, start, end int) bool {
 	from, to := x.line(start, end)
+	if to-from <= shortLine {
+		return x.allows(list, from, to)
+	}
 	key := lineVerdict{list, from, to}
 	allowed, known := x.verdict[key]
 	if !known {

@@ -2,6 +2,7 @@ package secrets
 
 import (
 	"encoding/base64"
+	"encoding/hex"
 	"regexp"
 	"regexp/syntax"
 	"strconv"
@@ -262,5 +263,32 @@ func TestWhatMatchesNowhereIsNotLeftToRegexp(t *testing.T) {
 	}
 	if !some {
 		t.Error("no rule has read too much")
+	}
+}
+
+func TestDisguisesAreRememberedOfSoManySecretsAndNoMore(t *testing.T) {
+	t.Parallel()
+	known := newKnownSet()
+	r := &rule{}
+	secret := func(n int) string { return "secret" + strconv.Itoa(1_000_000+n) }
+	for n := range maxDisguised {
+		known.add(secret(n), r)
+	}
+	before := known.kept()
+	for n := range 1000 {
+		known.add(secret(maxDisguised+n), r)
+	}
+	if size := len(secret(0)); known.kept()-before > 3*1000*size {
+		t.Errorf("%d bytes are remembered of 1000 secrets of %d", known.kept()-before, size)
+	}
+	for _, n := range []int{0, maxDisguised - 1} {
+		if len(known.occurrences(hex.EncodeToString([]byte(secret(n))))) == 0 {
+			t.Errorf("secret %d is not found in hexadecimal", n)
+		}
+	}
+	for _, text := range []string{secret(maxDisguised + 9), "se'cr'et" + secret(maxDisguised + 9)[6:], base64.StdEncoding.EncodeToString([]byte("the " + secret(maxDisguised+9) + " of him"))} {
+		if len(known.occurrences(text)) == 0 {
+			t.Errorf("a later secret is not found in %s", text)
+		}
 	}
 }

@@ -116,7 +116,8 @@ func BenchmarkFirstSmallText(b *testing.B) {
 // with its length.
 func BenchmarkLongLines(b *testing.B) {
 	s := newScanner("", true)
-	for _, piece := range append(longLines, "--pwd=&quot;", "cGFzc3dvcmQ9c2VjcmV0\n", "password=Xy12zQ9!ab ", "_AKI"+"AQYLPMN5HHHFPZAM2") {
+	for _, piece := range append(longLines, "--pwd=&quot;", "cGFzc3dvcmQ9c2VjcmV0\n", "password=Xy12zQ9!ab ", "_AKI"+"AQYLPMN5HHHFPZAM2",
+		"gl"+"pat-IdN43JDUXk1vwntB_IU8", "'md5d8e73036156fc28b363033304333da3c'", "cGFzc3dvcmQ9c2VjcmV0cGFzc3dvcmQ=", "?token=a8Kd92mXq0Lz\r") {
 		for _, size := range []int{16 << 10, 128 << 10} {
 			text := strings.Repeat(piece, size/len(piece))
 			b.Run(strconv.Quote(piece)+"/"+strconv.Itoa(size>>10), func(b *testing.B) {

@@ -24,8 +24,9 @@ var base64Char = func() (set [256]bool) {
 func (set *ruleSet) findEncoded(text string, depth int) []finding {
 	var found []finding
 	for code, decoded, ok := encoded(text, 0); ok; code, decoded, ok = encoded(text, code.end) {
+		tails := tails{text: decoded}
 		for _, f := range set.searchDeep(decoded, depth) {
-			from, to := f.span(decoded)
+			from, to := tails.span(f)
 			if from >= to || set.isMarker(decoded, from, to) {
 				continue
 			}
@@ -77,7 +78,8 @@ func encoded(text string, from int) (code extent, decoded string, ok bool) {
 // codeOf returns the base64 that a part of a text is or begins, in the lines that it was
 // broken into, and where it ends.
 func codeOf(text string, start, end int) (string, int) {
-	code, width := text[start:end], end-1-strings.LastIndexByte(text[:start], '\n')
+	first, length := end, end-start
+	var lines []byte // from the second line on, all of them
 	for {
 		next := strings.TrimLeft(text[end:], "\r\n \t")
 		skipped := len(text) - end - len(next)
@@ -85,12 +87,20 @@ func codeOf(text string, start, end int) (string, int) {
 		for n < len(next) && base64Char[next[n]] {
 			n++
 		}
-		if skipped == 0 || skipped > 16 || n < 4 || n > width || len(code) < 40 || strings.IndexByte(text[end:end+skipped], '\n') < 0 ||
-			!goesOn(code, next[:n], next[n:]) {
+		if skipped == 0 || skipped > 16 || n < 4 || n > first-start && outgrows(text, start, first, n) || length < 40 ||
+			strings.IndexByte(text[end:end+skipped], '\n') < 0 || !goesOn(length, next[:n], next[n:]) {
 			break
 		}
-		code += next[:n]
+		if lines == nil {
+			lines = append(lines, text[start:first]...)
+		}
+		lines = append(lines, next[:n]...)
+		length += n
 		end += skipped + n
+	}
+	code := text[start:first]
+	if lines != nil {
+		code = string(lines)
 	}
 	for end < len(text) && text[end] == '=' {
 		end++
@@ -98,13 +108,19 @@ func codeOf(text string, start, end int) (string, int) {
 	return code, end
 }
 
-// goesOn reports whether base64 goes on with what a line begins with, and not with a name
+// outgrows reports whether so many bytes are more than there are on a line up to where the base64
+// on it ends. It looks no farther back than that: a line may be long, and have much of it.
+func outgrows(text string, start, end, n int) bool {
+	return n > end || strings.IndexByte(text[end-n:start], '\n') >= 0
+}
+
+// goesOn reports whether base64 of a length goes on with what a line begins with, and not with a name
 // that happens to be of the same characters: nothing else is on that line, and it is a long
 // one or brings the code to whole groups.
-func goesOn(code, line, behind string) bool {
+func goesOn(length int, line, behind string) bool {
 	padded := strings.TrimLeft(behind, "=")
 	rest := strings.TrimLeft(padded, " \t\r")
-	return (len(line) >= minEncoded || (len(code)+len(line)+len(behind)-len(padded))%4 == 0) &&
+	return (len(line) >= minEncoded || (length+len(line)+len(behind)-len(padded))%4 == 0) &&
 		(rest == "" || strings.IndexByte("\n\"'`\\|<,;)]}", rest[0]) >= 0)
 }
 

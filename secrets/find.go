@@ -262,8 +262,8 @@ func (s *search) findWhole() {
 		}
 	}
 	for n := range s.whole.all() {
-		if s.enabled(n) {
-			s.appendWhole(s.set.rules[n])
+		if r := s.set.rules[n]; s.enabled(n) && (r.anchors == nil || !r.nowhere(s.text)) {
+			s.appendWhole(r)
 		}
 	}
 }
@@ -284,12 +284,15 @@ func (s *search) findHits() {
 		return cmp.Or(s.turn(a.rule)-s.turn(b.rule), cmp.Compare(a.rule, b.rule))
 	})
 	for len(hits) > 0 {
-		n := hits[0].rule
-		var own []hit
-		for len(hits) > 0 && hits[0].rule == n {
-			own = append(own, hits[0].hit)
-			hits = hits[1:]
+		n, count := hits[0].rule, 1
+		for count < len(hits) && hits[count].rule == n {
+			count++
 		}
+		own := make([]hit, count)
+		for i := range own {
+			own[i] = hits[i].hit
+		}
+		hits = hits[count:]
 		r := s.set.rules[n]
 		if s.whole.has(n) || !s.enabled(n) {
 			continue

@@ -1,7 +1,6 @@
 package secrets
 
 import (
-	"slices"
 	"strings"
 
 	"memoir/lazyregexp"
@@ -27,17 +26,11 @@ type knownSet struct {
 // headIndex finds values by their first eight bytes.
 type headIndex struct {
 	filter [1 << 7]uint64 // bits by hash of them
-	byHead map[uint64][]knownSecret
-}
-
-// knownSecret is a secret and the rule that found it first.
-type knownSecret struct {
-	value string
-	rule  *rule
+	byHead map[uint64]alike
 }
 
 func newKnownSet() *knownSet {
-	return &knownSet{plain: headIndex{byHead: map[uint64][]knownSecret{}}, stripped: headIndex{byHead: map[uint64][]knownSecret{}}}
+	return &knownSet{plain: headIndex{byHead: map[uint64]alike{}}, stripped: headIndex{byHead: map[uint64]alike{}}}
 }
 
 func (k *knownSet) empty() bool { return k.size() == 0 }
@@ -53,6 +46,12 @@ func (k *knownSet) size() int {
 // its own: of a key each line is.
 const minLine = 40
 
+// maxDisguised is of how many secrets the disguises are remembered, which take ten times the
+// memory that they do themselves: of a table with a token in each row they would fill it.
+// Those of later secrets are found where base64 is that of text, but not in hexadecimal or
+// inside of other base64. A session has some, and not thousands.
+const maxDisguised = 1 << 15
+
 // add remembers a secret, and the forms that encodings give it, if its other
 // occurrences can be taken for the same secret.
 func (k *knownSet) add(value string, r *rule) {
@@ -62,8 +61,10 @@ func (k *knownSet) add(value string, r *rule) {
 	k.count++
 	bare, _ := strip(value)
 	k.stripped.insert(bare.text, r)
-	for form := range disguises(value) {
-		k.stripped.insert(form, r)
+	if k.count <= maxDisguised {
+		for form := range disguises(value) {
+			k.stripped.insert(form, r)
+		}
 	}
 	if strings.Contains(value, "\n") {
 		for line := range strings.Lines(value) {
@@ -81,16 +82,10 @@ func (x *headIndex) insert(value string, r *rule) bool {
 	}
 	head := headOf(value, 0)
 	group := x.byHead[head]
-	at, found := slices.BinarySearchFunc(group, value, func(s knownSecret, v string) int {
-		if len(s.value) != len(v) {
-			return len(v) - len(s.value) // longest first
-		}
-		return strings.Compare(s.value, v)
-	})
-	if found {
+	if !group.add(minRepeated, value, r) {
 		return false
 	}
-	x.byHead[head] = slices.Insert(group, at, knownSecret{value, r})
+	x.byHead[head] = group
 	h := hashHead(head)
 	x.filter[h>>6] |= 1 << (h & 63)
 	return true
@@ -151,10 +146,9 @@ func (x *headIndex) occurrences(text string) []span {
 		if x.filter[h>>6]&(1<<(h&63)) == 0 {
 			continue
 		}
-		for _, s := range x.byHead[head] {
-			if strings.HasPrefix(text[i:], s.value) {
+		if group, ok := x.byHead[head]; ok {
+			if s := group.longest(text[i:]); s.value != "" {
 				spans = append(spans, span{start: i, end: i + len(s.value), rule: s.rule})
-				break
 			}
 		}
 	}

@@ -14,7 +14,8 @@ type lineIndex struct {
 	built   bool
 	breaks  []int // offsets of the line breaks
 	verdict map[lineVerdict]bool
-	last    extent // of the last line from the last match on that was asked for
+	begins  map[*allowlist]*beginnings // of the text, as far as lines begin with it
+	last    extent                     // of the last line from the last match on that was asked for
 }
 
 // lineVerdict names one answer of lineAllowed.
@@ -77,18 +78,38 @@ func (x *lineIndex) line(start, end int) (from, to int) {
 	return 0, x.last.end
 }
 
+// shortLine is how long a line is, in bytes, that costs less to read again than an answer takes.
+const shortLine = 256
+
 // lineAllowed applies an allowlist to the line of a match. Answers are kept: the
 // line can be the whole text, and many matches may stand on it.
 func (x *lineIndex) lineAllowed(list *allowlist, start, end int) bool {
 	from, to := x.line(start, end)
+	if to-from <= shortLine {
+		return x.allows(list, from, to)
+	}
 	key := lineVerdict{list, from, to}
 	allowed, known := x.verdict[key]
 	if !known {
-		allowed = list.matches(x.text[from:to])
+		allowed = x.allows(list, from, to)
 		if x.verdict == nil {
 			x.verdict = map[lineVerdict]bool{}
 		}
 		x.verdict[key] = allowed
 	}
 	return allowed
+}
+
+// allows is list.matches for a part of the text.
+func (x *lineIndex) allows(list *allowlist, from, to int) bool {
+	if from > 0 || from == to || list.automaton == nil {
+		return list.matches(x.text[from:to])
+	}
+	if x.begins == nil {
+		x.begins = map[*allowlist]*beginnings{}
+	}
+	if x.begins[list] == nil {
+		x.begins[list] = &beginnings{text: x.text, d: list.automaton()}
+	}
+	return x.begins[list].accept(to)
 }

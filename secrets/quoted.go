@@ -65,8 +65,9 @@ func (set *ruleSet) findStrings(text string, at, end int, all bool, depth int) (
 		} else if all && !isWord(inside) {
 			seen, _ = set.findAll(inside) // the other readings of the text have it as it is
 		}
+		tails := tails{text: v.text}
 		for _, f := range seen {
-			from, to := f.span(v.text)
+			from, to := tails.span(f)
 			if from >= to || set.isMarker(v.text, from, to) {
 				continue
 			}

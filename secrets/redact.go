@@ -37,12 +37,14 @@ func (set *ruleSet) redact(text string, p part, counts Counts, known *knownSet) 
 			known = newKnownSet()
 		}
 		spans := make([]span, 0, len(found))
+		tails := tails{text: text}
 		for _, f := range found {
-			start, end := f.span(text)
+			start, end := tails.span(f)
 			if start >= end || set.isMarker(text, start, end) {
 				continue
 			}
 			spans = append(spans, span{start: start, end: end, rule: f.rule})
+			end = tails.value(f, start, end)
 			known.add(text[start:end], f.rule)
 			if f.hidden != "" {
 				known.add(f.hidden, f.rule)
@@ -103,59 +105,6 @@ var quotes = strings.NewReplacer(`"`, "", "'", "")
 type span struct {
 	start, end int
 	rule       *rule
-}
-
-// span returns what must go for a finding: its secret, or the whole match where
-// gitleaks takes a mere piece for the secret, as four digits of a UUID in a webhook's
-// URL, captured by a group that repeats. A token goes to its end.
-func (f finding) span(text string) (start, end int) {
-	start, end = f.strict(text)
-	switch f.rule.rank {
-	case rankSpecific:
-		end = tokenEnd(text, start, end)
-	case rankExtra:
-		end = valueEnd(text, start, end)
-	}
-	return start, end
-}
-
-// strict is span without what of a token goes on behind the finding.
-func (f finding) strict(text string) (start, end int) {
-	start, end = f.start, f.end
-	if start >= end || f.rule.fragment()[f.group] {
-		start, end = f.matchStart, f.matchEnd
-	}
-	return tidy(text, start, end)
-}
-
-// tokenEnd returns where the token ends that a span ends inside of. A rule that knows its
-// tokens by their beginning and a length takes the head of a longer one, whose tail would
-// stay.
-func tokenEnd(text string, start, end int) int {
-	if start >= end || end == len(text) || !wordChar(text[end-1]) {
-		return end
-	}
-	end = wordEnd(text, end)
-	for end < len(text) && text[end] == '.' {
-		next := wordEnd(text, end+1)
-		if next-end <= minRepeated || !strings.ContainsAny(text[end:next], "0123456789") {
-			break
-		}
-		end = next
-	}
-	return end
-}
-
-// wordEnd returns where the word of letters, digits, dashes and underscores ends that goes
-// on at an offset.
-func wordEnd(text string, at int) int {
-	end := at
-	for ; at < len(text) && (wordChar(text[at]) || text[at] == '-'); at++ {
-		if text[at] != '-' {
-			end = at + 1
-		}
-	}
-	return end
 }
 
 func wordChar(c byte) bool {

@@ -2,6 +2,7 @@ package secrets
 
 import (
 	"cmp"
+	"index/suffixarray"
 	"slices"
 	"strings"
 )
@@ -69,17 +70,46 @@ func abs(n int) int {
 // dropGeneric drops a generic finding if a specific rule has found a secret on the
 // same line that contains it.
 func dropGeneric(found []finding) []finding {
-	specific := map[int][]finding{} // by line
+	specific := map[int]*secretsOf{} // by line
 	for _, f := range found {
 		if f.rule.rank == rankSpecific {
-			specific[f.line] = append(specific[f.line], f)
+			if specific[f.line] == nil {
+				specific[f.line] = &secretsOf{}
+			}
+			specific[f.line].add(f.secret())
 		}
 	}
+	if len(specific) == 0 {
+		return found
+	}
 	return slices.DeleteFunc(found, func(f finding) bool {
-		return f.rule.rank == rankGeneric && slices.ContainsFunc(specific[f.line], func(s finding) bool {
-			return strings.Contains(s.secret(), f.secret())
-		})
+		return f.rule.rank == rankGeneric && specific[f.line].contain(f.secret())
 	})
+}
+
+// fewSecrets is how many secrets of one line are looked into one by one.
+const fewSecrets = 32
+
+// secretsOf are the secrets that specific rules have found on one line, which may have
+// thousands of them, and as many generic findings.
+type secretsOf struct {
+	secrets []string
+	index   *suffixarray.Index // of all of them with a 0 between, which no part has
+}
+
+func (s *secretsOf) add(secret string) { s.secrets = append(s.secrets, secret) }
+
+// contain reports whether one of the secrets has a part in it. A nil *secretsOf has none.
+func (s *secretsOf) contain(part string) bool {
+	switch {
+	case s == nil:
+		return false
+	case len(s.secrets) <= fewSecrets || part == "" || strings.IndexByte(part, 0) >= 0:
+		return slices.ContainsFunc(s.secrets, func(secret string) bool { return strings.Contains(secret, part) })
+	case s.index == nil:
+		s.index = suffixarray.New([]byte(strings.Join(s.secrets, "\x00")))
+	}
+	return len(s.index.Lookup([]byte(part), 1)) > 0
 }
 
 // dropCovered drops findings whose secret lies inside of what a more specific rule
@@ -89,7 +119,7 @@ func dropCovered(found []finding) []finding {
 		return found
 	}
 	var reach [rankGeneric + 1]int // how far the findings of each rank so far extend
-	kept := found[:0:0]
+	kept := found[:0]
 	for _, f := range found { // by start, so that reach tells all
 		covered := false
 		for r := range f.rule.rank {

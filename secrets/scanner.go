@@ -107,8 +107,9 @@ func (s *Scanner) Find(text string) []Finding {
 	}
 	found := make([]Finding, 0, len(raw))
 	at := cursor{text: text, line: 1, column: 1}
+	tails := tails{text: text}
 	for _, f := range raw {
-		start, end := f.span(text)
+		start, end := tails.span(f)
 		if rules.isMarker(text, start, end) {
 			continue
 		}

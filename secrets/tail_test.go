@@ -55,7 +55,7 @@ func TestATokenEndsWhereItsWordDoes(t *testing.T) {
 		"abc1 x": "abc1", "abc1.": "abc1", "abc1. Next": "abc1", "abc1.git": "abc1", "abc1def2": "abc1def2", "abc1-def": "abc1-def",
 		"abc1--": "abc1", "abc1.0123456789": "abc1.0123456789", "abc1.example": "abc1", `abc1\nx`: "abc1", "abc1": "abc1",
 	} {
-		if end := tokenEnd(text, 0, len("abc1")); text[:end] != want {
+		if end := (&tails{text: text}).tokenEnd(0, len("abc1")); text[:end] != want {
 			t.Errorf("%q ends as %q, want %q", text, text[:end], want)
 		}
 	}

@@ -30,12 +30,13 @@ type searcher struct {
 	needsKeyword   bool // a match does not imply that the text has a keyword
 	foreignKeyword bool // a keyword is not in ASCII, or too short to be looked for
 
-	source string
-	tree   lazy[*syntax.Regexp]
-	form   lazy[shape]
-	trace  lazy[*tracer]
-	start  lazy[*regexp.Regexp]
-	amid   lazy[*regexp.Regexp]
+	source   string
+	tree     lazy[*syntax.Regexp]
+	form     lazy[shape]
+	trace    lazy[*tracer]
+	start    lazy[*regexp.Regexp]
+	amid     lazy[*regexp.Regexp]
+	anywhere lazy[*dfa]
 }
 
 // anchorSearch is an anchor with its automata.
@@ -142,14 +143,21 @@ func (s *searcher) matches(text string, hits []hit) (found [][2]int, ok bool) {
 	slices.SortFunc(hits, order)
 	hits = slices.Compact(hits) // literals may begin at the same place
 	from := 0                   // the end of the last match
+	spent := 0                  // characters read, and hits passed, on behalf of those that match elsewhere
 	for len(hits) > 0 {
+		if spent > maxRead*len(text) {
+			return nil, false
+		}
 		h := hits[0]
 		if h.start < from {
 			// The last match has taken the text where this hit's match would begin.
 			rest := hits[1:]
 			if h.at >= from {
-				if h.start, _ = h.anchor.backwards().backward(text, h.at, from); h.start >= 0 {
+				start, read := h.anchor.backwards().backward(text, h.at, from)
+				spent += max(0, read-freeRead)
+				if h.start = start; h.start >= 0 {
 					at, _ := slices.BinarySearchFunc(rest, h, order)
+					spent += max(0, at-freeRead)
 					copy(hits, rest[:at])
 					hits[at] = h
 					continue
@@ -158,13 +166,12 @@ func (s *searcher) matches(text string, hits []hit) (found [][2]int, ok bool) {
 			hits = rest
 			continue
 		}
-		least, end := h.least, h.end
-		for _, other := range hits[1:] {
-			if other.start != h.start {
-				break
-			}
-			least, end = min(least, other.least), max(end, other.end)
+		least, end, same := h.least, h.end, 1
+		for same < len(hits) && hits[same].start == h.start {
+			least, end = min(least, hits[same].least), max(end, hits[same].end)
+			same++
 		}
+		spent += max(0, same-freeRead)
 		if least < end {
 			var known bool
 			if end, known = s.prefer(text, h.start, end); !known {

@@ -320,6 +320,12 @@ func (s *search) turn(n int32) int {
 // foundIn reports whether what a match is about has been found: a secret that begins
 // behind a quote, a space or an equals sign and ends with the match or right before it.
 func (s *search) foundIn(start, end int) bool {
+	starts := func(from, at, end int) bool {
+		return start < from && from < at && end-from >= minRepeated && strings.IndexByte("\"'` =\t\n", s.text[from-1]) >= 0
+	}
+	if len(s.found) <= fewSecrets {
+		return slices.ContainsFunc(s.found, func(f finding) bool { return (f.end == end || f.end == end-1) && starts(f.start, end, f.end) })
+	}
 	if s.ends == nil {
 		s.ends = map[int][]int{}
 	}
@@ -328,9 +334,7 @@ func (s *search) foundIn(start, end int) bool {
 		s.ends[f.end] = append(s.ends[f.end], f.start)
 	}
 	begins := func(at, end int) bool {
-		return slices.ContainsFunc(s.ends[end], func(from int) bool {
-			return start < from && from < at && end-from >= minRepeated && strings.IndexByte("\"'` =\t\n", s.text[from-1]) >= 0
-		})
+		return slices.ContainsFunc(s.ends[end], func(from int) bool { return starts(from, at, end) })
 	}
 	return begins(end, end) || begins(end, end-1)
 }

@@ -31,6 +31,7 @@ func (x *lineIndex) build() {
 		return
 	}
 	x.built = true
+	x.breaks = make([]int, 0, strings.Count(x.text, "\n"))
 	for i := 0; ; i++ {
 		next := strings.IndexByte(x.text[i:], '\n')
 		if next < 0 {

@@ -34,6 +34,9 @@ func byPlace(a, b finding) int {
 // composite keeps the findings of a rule that requires others only where those
 // have findings near it, and drops those of rules that are only required.
 func (set *ruleSet) composite(found []finding) []finding {
+	if !slices.ContainsFunc(found, func(f finding) bool { return f.rule.SkipReport || f.rule.required != nil }) {
+		return found
+	}
 	kept := make([]finding, 0, len(found))
 	for _, f := range found {
 		if !f.rule.SkipReport && satisfied(f, found) {
@@ -70,6 +73,9 @@ func abs(n int) int {
 // dropGeneric drops a generic finding if a specific rule has found a secret on the
 // same line that contains it.
 func dropGeneric(found []finding) []finding {
+	if !slices.ContainsFunc(found, func(f finding) bool { return f.rule.rank == rankGeneric }) {
+		return found
+	}
 	specific := map[int]*secretsOf{} // by line
 	for _, f := range found {
 		if f.rule.rank == rankSpecific {

@@ -36,7 +36,8 @@ func (r *rule) judge(lines *lineIndex, start, end int, global []*allowlist) (fin
 	// gitleaks looks for the groups in the match alone, without what surrounds it. It
 	// nearly always begins where the match does; looking there only is cheaper.
 	secretStart, secretEnd, group := 0, len(match), 0
-	groups := r.groups(match, lead > 0, cut > 0)
+	var few [4]int
+	groups := r.groups(match, lead > 0, cut > 0, &few)
 	if len(groups) >= 4 {
 		if r.SecretGroup > 0 {
 			group = r.SecretGroup
@@ -81,14 +82,15 @@ func (r *rule) judge(lines *lineIndex, start, end int, global []*allowlist) (fin
 }
 
 // groups returns the offsets of a match and its groups in the match alone, nil if it is none
-// there, once line breaks were cut off at its beginning or end.
-func (r *rule) groups(match string, cutBefore, cut bool) []int {
+// there, once line breaks were cut off at its beginning or end. They may be in few.
+func (r *rule) groups(match string, cutBefore, cut bool, few *[4]int) []int {
 	if r.shape().none {
 		return nil
 	}
 	if !cutBefore {
-		if found, ok := r.shape().groups(match, cut); ok {
-			return found[:]
+		var ok bool
+		if *few, ok = r.shape().groups(match, cut); ok {
+			return few[:]
 		}
 	}
 	groups, ok := r.tracer().trace(match, 0, len(match))

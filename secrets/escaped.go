@@ -8,8 +8,12 @@ const maxEscaped = 400 // bytes beside a secret that are looked at
 // of a line, in a text that is escaped: it is found as it should be where the escapes are
 // resolved. A backslash and an n alone may be a part of a password.
 func breaksOff(text string, start, end int) bool {
-	if !hasBreak(text[start:end]) {
+	part := text[start:end]
+	if !hasBreak(part) {
 		return false
+	}
+	if strings.HasSuffix(part, `\n`) {
+		return true
 	}
 	from, to := max(0, start-maxEscaped), min(len(text), end+maxEscaped)
 	from += strings.LastIndexByte(text[from:start], '\n') + 1

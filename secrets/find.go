@@ -17,10 +17,6 @@ const (
 	maxRead  = 64  // times the text's length; regexp takes longer than an automaton by more than that
 )
 
-// minOverrun is how much of a value must stand before an escaped line break for the break
-// to end it.
-const minOverrun = 5
-
 // search is one text being searched.
 type search struct {
 	set    *ruleSet
@@ -101,9 +97,6 @@ func (set *ruleSet) searchDeep(text string, depth int) []finding {
 		more = append(more, set.findEncoded(text, depth-1)...)
 		more = append(more, set.findQuoted(text, depth-1)...)
 	}
-	if strings.IndexByte(text, '\\') >= 0 {
-		found = slices.DeleteFunc(found, func(f finding) bool { return f.overruns(more) })
-	}
 	if len(more) == 0 {
 		return dropCovered(found)
 	}
@@ -119,21 +112,6 @@ func (set *ruleSet) searchDeep(text string, depth int) []finding {
 	}
 	slices.SortFunc(found, byPlace)
 	return dropCovered(found)
-}
-
-// overruns reports whether a finding of a rule of ours takes an escaped line break for a
-// part of a value, which the text with its escapes resolved shows to end there. A value of
-// a few characters before it is no better known so.
-func (f finding) overruns(resolved []finding) bool {
-	if f.rule.rank != rankExtra {
-		return false
-	}
-	secret := f.secret()
-	breaks := strings.Index(secret, `\n`)
-	if breaks < minOverrun {
-		return false
-	}
-	return !slices.ContainsFunc(resolved, func(r finding) bool { return r.rule == f.rule && r.start == f.start && r.end == f.end })
 }
 
 // find returns gitleaks' findings in text, by the position of the secret.

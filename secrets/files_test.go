@@ -31,6 +31,7 @@ func leftIn(t *testing.T, s *Scanner, n int, form string) {
 		leaked = append(leaked, value)
 		return value
 	})
+	leaked = append(leaked, "dimo_1983", "d14m0ndwint43", "bakaka2989")
 	for _, text := range []string{text, "a line\n" + text + "\nanother\n", `{"output":` + strconv.Quote("x\n"+text+"\ny") + `}`} {
 		out, _ := s.Redact(text)
 		for _, value := range leaked {
@@ -52,6 +53,8 @@ func TestAPasswordOfLettersIsRedactedWhereOnlyAValueStands(t *testing.T) {
 		"poll imap.test protocol IMAP username \"ada\" password {{word}}\n", "$db = new mysqli(\"127.0.0.1\", \"adm\", \"{{word}}\", \"shop\");", "params: [{name: password, value: {{word}}}]",
 		"SESSION_SECRET='{{word}}'", "app.secret_key = '{{word}}'", "app.use(session({ secret: '{{word}}', resave: false }));", "jwt.sign(payload, '{{word}}', { expiresIn: '1h' });", "- {name: SECRET, value: {{word}}}",
 		"private static final String SECRET = \"{{word}}\";", "irc.command = \"/msg nickserv identify {{word}}\"",
+		"protocol=noip, login=bob, password={{word}} home.test\n", "airflow users create --username admin --password {{word}} --role Admin", "\toption key '{{word}}'\n", "<keyMaterial>{{word}}</keyMaterial>", "#define WIFI_PASS \"{{word}}\"",
+		"char pass[] = \"{{word}}\";", "machine smtp.test port 587 login ada password {{word}}\n", "password: {{word}}spring\n",
 	} {
 		leftIn(t, s, n, text)
 	}
@@ -67,6 +70,9 @@ func TestFilesOfServersAndDevicesAreRedacted(t *testing.T) {
 		"\tServer = irc.test +6697 {{weak}}\n", "<Pass password>\n\tMethod = sha256\n\tHash = {{hex64}}\n\tSalt = {{alnum}}\n", "N=libera\nI=ada\nP={{weak}}\nJ=#go\n", "rootpw --plaintext {{weak}}\n", "d-i netcfg/wireless_wep string {{weak}}\n",
 		"[vpn-secrets]\nIPSec secret={{weak}}\n", "set protocols bgp group ext authentication-key \"{{weak}}\"\n", "line vty 0 4\n password {{word}}\n login\n", "quote USER ada\nquote PASS {{weak}}\nput x\n", "101 => {{pin}},Ada Ito,ada@mail.test\n",
 		"option httpchk GET / HTTP/1.0\\r\\nAuthorization:\\ Basic\\ {{basic}}\n", "    php_value mysql.default_password {{weak}}\n", "plink -ssh root@10.0.0.1 -pw {{weak}} \"ls\"", "sqlplus ada/{{at}}@ORCL @run.sql", "exp userid=hr/{{camel}} file=hr.dmp", "rman target sys/{{camel}}@PROD",
+		"AuthInfo:smtp.test \"U:ada\" \"I:ada@mail.test\" \"P:{{weak}}\" \"M:PLAIN\"\n", "smtp.mail.test:ada:{{weak}}\n", "*:relay:{{camel}}\n", "open -u web,{{camel}} ftp.test\n", "last=/#sh:root:{{weak}}@10.0.0.4/\n", "register => 12345:{{at}}@sip.test/12345\n",
+		"syncrepl rid=1 bindmethod=simple binddn=\"cn=rep\" credentials={{at}}\n", "local-user ops password simple {{camel}}\n", "snmp-agent community read {{camel}}\n", " radius-server shared-key cipher {{camel}}\n", "ntp authentication-key 1 md5 {{camel}}\n", "        set passwd {{camel}}\n",
+		"<SS N=\"Password\">{{hex128}}</SS>", "icesecretwrite={{camel}}\n", "sv_licenseKey {{lower26}}\n", "'((\"smtp.test\" 587 \"ada\" \"{{camel}}\"))", "imp system/{{at}} full=y", "bob * \"bakaka2989\" 10.0.0.4\n", "secret={{weak}}\n", "vpn.server.google_auth.seed\": \"{{base32}}\"",
 		"auth: \"ada:{{weak}}\"\n", "url,username,password,extra,name\nhttp://sn,,,\"NoteType:Server\nHostname:web1\nPassword:{{weak}}\",web1\nhttps://a.test,ada,{{weak}},,x\n",
 	} {
 		leftIn(t, s, n, text)
@@ -81,7 +87,9 @@ func TestKeysHandedToClientsAreRedacted(t *testing.T) {
 		"JIRA('https://jira.test', basic_auth=('ada', '{{weak}}'))", "userManager.Create(user, \"{{weak}}\");", "smtp.Authenticate(\"ada\", \"{{camel}}\");", "$ua->credentials('h:80', 'realm', 'ada', '{{weak}}');",
 		"db.changeUserPassword(\"app\", \"{{camel}}\")", "require('twilio')('AC" + "0123456789abcdef0123456789abcde1', '{{hex32}}')", "new SymmetricSecurityKey(Encoding.UTF8.GetBytes(\"{{camel}}{{weak}}\"));", "os.environ['KAGGLE_KEY'] = '{{hex32}}'",
 		"<crypt><key><![CDATA[{{hex32}}]]></key></crypt>", "'crypt' => array ('key' => '{{hex32}}'),", "\"github-oauth\": { \"github.com\": \"{{hex40}}\" },", "notifications:\n  slack: acme:{{alnum24}}\n", "<key>ParseClientKey</key>\n\t<string>{{alnum40}}</string>",
-		"PASSWORD = %q({{weak}})", "INSERT INTO `users` VALUES (1,'ada@mail.test','{{hex32}}');", "eth key 0x{{hex64}}\n", "<add key=\"StorageKey\" value=\"{{b64bytes}}\"/>", "text=a&csrf={{hex32}}",
+		"Credentials::new(\"ada\".to_string(), \"{{camel}}\".to_string())", "client.connect(\"esp\", \"mq\", \"{{camel}}\")", "spark.conf.set(\"fs.azure.account.key.a.blob.test\", \"{{b64bytes}}\")", "setup_twitter_oauth(\"{{alnum24}}\", \"{{alnum48}}\")",
+		"byte[] key = \"{{alnum16}}\".getBytes();", "\"Jwt\": { \"Key\": \"{{word}}{{alnum16}}\", \"Issuer\": \"a\" },", "signing-key: {{weak}}\n", "\"tokens\": {\"master\": \"{{uuid}}\", \"agent\": \"{{uuid}}\"}", "char auth[] = \"{{hex32}}\";", "api_dev_key={{hex32}}\n",
+		"private val password by lazy { \"{{weak}}\" }", "PASSWORD = %q({{weak}})", "INSERT INTO `users` VALUES (1,'ada@mail.test','{{hex32}}');", "eth key 0x{{hex64}}\n", "<add key=\"StorageKey\" value=\"{{b64bytes}}\"/>", "text=a&csrf={{hex32}}",
 		"seed: kori velu tumo rand sela miro tavi nolu pera dimo lusa keto\n",
 	} {
 		leftIn(t, s, n, text)
@@ -98,6 +106,8 @@ func TestPasswordsToldInOneBreathAreRedacted(t *testing.T) {
 		"[10:06] ada: user deploy pass {{camel}}\n", "root pw {{weak}}\n", "what's the root password for db2?\nit's `{{camel}}`\n", "{\"text\": \"the root password for db2?\", \"ts\": \"1\"},\n{\"user\": \"U1\", \"text\": \"it's {{weak}}\"}",
 		"I changed the mysql root password to {{camel}} btw", "jenkins login: admin / {{camel}}", "web1 10.0.0.3, root / {{camel}}\n", "The password for the attached zip file is \"{{weak}}\".", "please use the shared secret {{camel}} and log in",
 		"Your initial PIN: {{pin}}\n", "pin for the alarm is {{pin}}", "{\"name\": \"PIN\", \"value\": \"{{pin}}\"}", "Wifi: guest / Key: {{weak}}\n", "{\"name\": \"wifi\", \"notes\": \"key: {{weak}}\"}", "recovery code {{lower26}}",
+		"[10:06] ada: user deploy pass dimo_1983\n", "The new admin credentials are admin:{{camel}} - keep them", "Kennwort für das WLAN: {{camel}}\n", "<p>WiFi password: <b>{{weak}}</b></p>", "cpanel: ada/{{camel}}\n", "FTP: ftp.test / web / {{camel}}\n", "set my_pw_work = \"{{weak}}\"",
+		"password is d14m0ndwint43\n",
 	} {
 		leftIn(t, s, n, text)
 	}
@@ -112,7 +122,7 @@ func TestWhatOnlyLooksLikeAFileOfPasswordsStays(t *testing.T) {
 		"user name pass through", "the username and password combination", "login with password protection", "root passes v2.1", "is the password right?\nit's in the vault\n", "GPIO PIN 13", "pin 1: ground", "see PINs 4 to 8",
 		"main.go:10:20: undefined", "node:18-alpine", "ada:x:1001:1001:Ada:/home/ada:/bin/sh", "daemon:*:18212:0:99999:7:::", "com2sec readonly default public\n", "rocommunity public localhost\n", "a[1]:22 x:y\n", "mail.test    relay:[smtp.test]:587\n",
 		"imp from/where", "exp 2/3", "sqlplus / as sysdba", "line 12\n password field\n", "quote the password", "100 => 200,Ada", "github(\"https://github.test/some/repository\")", "OAuthHandler('the-name-of-a-client')", "Github(\"repository-of-the-project\")",
-		"environ['API_KEY'] = 'name-of-the-key'", "<key>CFBundleKey</key><string>com.acme.the.name.of.a.thing</string>", "slack: engineering\n", "seed: 42\n", "'ada@mail.test','2031-01-02'",
+		"environ['API_KEY'] = 'name-of-the-key'", "<key>CFBundleKey</key><string>com.acme.the.name.of.a.thing</string>", "slack: engineering\n", "open -u web ftp.test", "read the code name as the password of", "credentials are stored/kept", "a simple password simple", "\"master\": \"main\"", "newUint64", "password: newUint64", "password: util.sha256", "secret=none\n", "signing-key: aes-256\n", "cpanel: ada/files\n", "a.test / b / c\n", "seed: 42\n", "'ada@mail.test','2031-01-02'",
 	} {
 		if out, counts := s.Redact(text); out != text {
 			t.Errorf("%q became %q, %v", text, out, counts)

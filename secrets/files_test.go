@@ -55,6 +55,7 @@ func TestAPasswordOfLettersIsRedactedWhereOnlyAValueStands(t *testing.T) {
 		"private static final String SECRET = \"{{word}}\";", "irc.command = \"/msg nickserv identify {{word}}\"",
 		"protocol=noip, login=bob, password={{word}} home.test\n", "airflow users create --username admin --password {{word}} --role Admin", "\toption key '{{word}}'\n", "<keyMaterial>{{word}}</keyMaterial>", "#define WIFI_PASS \"{{word}}\"",
 		"char pass[] = \"{{word}}\";", "machine smtp.test port 587 login ada password {{word}}\n", "password: {{word}}spring\n",
+		"grant all on a.* to b@localhost identified by '{{word}}';", "define(\"DB_PASS\", \"{{word}}\");", "set :scm_passphrase, \"{{word}}\"",
 	} {
 		leftIn(t, s, n, text)
 	}
@@ -70,6 +71,8 @@ func TestFilesOfServersAndDevicesAreRedacted(t *testing.T) {
 		"\tServer = irc.test +6697 {{weak}}\n", "<Pass password>\n\tMethod = sha256\n\tHash = {{hex64}}\n\tSalt = {{alnum}}\n", "N=libera\nI=ada\nP={{weak}}\nJ=#go\n", "rootpw --plaintext {{weak}}\n", "d-i netcfg/wireless_wep string {{weak}}\n",
 		"[vpn-secrets]\nIPSec secret={{weak}}\n", "set protocols bgp group ext authentication-key \"{{weak}}\"\n", "line vty 0 4\n password {{word}}\n login\n", "quote USER ada\nquote PASS {{weak}}\nput x\n", "101 => {{pin}},Ada Ito,ada@mail.test\n",
 		"option httpchk GET / HTTP/1.0\\r\\nAuthorization:\\ Basic\\ {{basic}}\n", "    php_value mysql.default_password {{weak}}\n", "plink -ssh root@10.0.0.1 -pw {{weak}} \"ls\"", "sqlplus ada/{{at}}@ORCL @run.sql", "exp userid=hr/{{camel}} file=hr.dmp", "rman target sys/{{camel}}@PROD",
+		"rdesktop -u Administrator -p {{camel}} 10.0.0.4", "command_line $USER1$/check_mysql -H h -u mon -p {{camel}} }", "$USER4$={{camel}}\n", "cachemgr_passwd {{weak}} all\n", "bob: OBF:{{lower26}},user\n", "admin: {{camel}},admin,user\n",
+		"root = {{at}}, admin\n", "user=ada:{{camel}}\n", "JWT_SECRET: {{at}}\n",
 		"AuthInfo:smtp.test \"U:ada\" \"I:ada@mail.test\" \"P:{{weak}}\" \"M:PLAIN\"\n", "smtp.mail.test:ada:{{weak}}\n", "*:relay:{{camel}}\n", "open -u web,{{camel}} ftp.test\n", "last=/#sh:root:{{weak}}@10.0.0.4/\n", "register => 12345:{{at}}@sip.test/12345\n",
 		"syncrepl rid=1 bindmethod=simple binddn=\"cn=rep\" credentials={{at}}\n", "local-user ops password simple {{camel}}\n", "snmp-agent community read {{camel}}\n", " radius-server shared-key cipher {{camel}}\n", "ntp authentication-key 1 md5 {{camel}}\n", "        set passwd {{camel}}\n",
 		"<SS N=\"Password\">{{hex128}}</SS>", "icesecretwrite={{camel}}\n", "sv_licenseKey {{lower26}}\n", "'((\"smtp.test\" 587 \"ada\" \"{{camel}}\"))", "imp system/{{at}} full=y", "bob * \"bakaka2989\" 10.0.0.4\n", "secret={{weak}}\n", "vpn.server.google_auth.seed\": \"{{base32}}\"",
@@ -107,7 +110,8 @@ func TestPasswordsToldInOneBreathAreRedacted(t *testing.T) {
 		"I changed the mysql root password to {{camel}} btw", "jenkins login: admin / {{camel}}", "web1 10.0.0.3, root / {{camel}}\n", "The password for the attached zip file is \"{{weak}}\".", "please use the shared secret {{camel}} and log in",
 		"Your initial PIN: {{pin}}\n", "pin for the alarm is {{pin}}", "{\"name\": \"PIN\", \"value\": \"{{pin}}\"}", "Wifi: guest / Key: {{weak}}\n", "{\"name\": \"wifi\", \"notes\": \"key: {{weak}}\"}", "recovery code {{lower26}}",
 		"[10:06] ada: user deploy pass dimo_1983\n", "The new admin credentials are admin:{{camel}} - keep them", "Kennwort für das WLAN: {{camel}}\n", "<p>WiFi password: <b>{{weak}}</b></p>", "cpanel: ada/{{camel}}\n", "FTP: ftp.test / web / {{camel}}\n", "set my_pw_work = \"{{weak}}\"",
-		"password is d14m0ndwint43\n",
+		"password is d14m0ndwint43\n", "10:11 - Ada: what's the pw?\n10:12 - Bob: {{camel}}\n", "and the wifi is {{camel}}", "Ada: new pin is {{pin}}", "**Git**: ada / `{{camel}}`", "AWS root: ops@mail.test - {{camel}}\n", "DB (root:{{camel}}@10.0.0.5)",
+		"Host: 10.0.0.3    User: root    Pass: {{camel}}\n", "u: ada p: {{camel}}\n", "admin // {{camel}}\n", "NEXUS = 'admin:{{camel}}'", "admin_credentials=\"admin:{{camel}};radmin:{{weak}}\"",
 	} {
 		leftIn(t, s, n, text)
 	}
@@ -122,7 +126,7 @@ func TestWhatOnlyLooksLikeAFileOfPasswordsStays(t *testing.T) {
 		"user name pass through", "the username and password combination", "login with password protection", "root passes v2.1", "is the password right?\nit's in the vault\n", "GPIO PIN 13", "pin 1: ground", "see PINs 4 to 8",
 		"main.go:10:20: undefined", "node:18-alpine", "ada:x:1001:1001:Ada:/home/ada:/bin/sh", "daemon:*:18212:0:99999:7:::", "com2sec readonly default public\n", "rocommunity public localhost\n", "a[1]:22 x:y\n", "mail.test    relay:[smtp.test]:587\n",
 		"imp from/where", "exp 2/3", "sqlplus / as sysdba", "line 12\n password field\n", "quote the password", "100 => 200,Ada", "github(\"https://github.test/some/repository\")", "OAuthHandler('the-name-of-a-client')", "Github(\"repository-of-the-project\")",
-		"environ['API_KEY'] = 'name-of-the-key'", "<key>CFBundleKey</key><string>com.acme.the.name.of.a.thing</string>", "slack: engineering\n", "open -u web ftp.test", "read the code name as the password of", "credentials are stored/kept", "a simple password simple", "\"master\": \"main\"", "newUint64", "password: newUint64", "password: util.sha256", "secret=none\n", "signing-key: aes-256\n", "cpanel: ada/files\n", "a.test / b / c\n", "seed: 42\n", "'ada@mail.test','2031-01-02'",
+		"environ['API_KEY'] = 'name-of-the-key'", "<key>CFBundleKey</key><string>com.acme.the.name.of.a.thing</string>", "slack: engineering\n", "open -u web ftp.test", "read the code name as the password of", "credentials are stored/kept", "a simple password simple", "\"master\": \"main\"", "newUint64", "password: newUint64", "password: util.sha256", "secret=none\n", "chown root:wheel2 x", "root:x:0:0:root:/root:/bin/sh", "image admin:v2.1.0", "Pass: TestThing\n", "a@mail.test - 2031-01-02\n", "**x**: linux / amd64", "is the pw?\nBob: no\n", "the wifi is down", "user=ada:staff\n", "name = thing, user\n", "signing-key: aes-256\n", "cpanel: ada/files\n", "a.test / b / c\n", "seed: 42\n", "'ada@mail.test','2031-01-02'",
 	} {
 		if out, counts := s.Redact(text); out != text {
 			t.Errorf("%q became %q, %v", text, out, counts)

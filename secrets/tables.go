@@ -133,6 +133,9 @@ func (a *apart) readTables() {
 			row := extent{at, a.at.end(at)}
 			at = row.end + 1
 			if t.bar == "" {
+				if at = a.closing(row); at > row.end+1 {
+					continue
+				}
 				cells := a.split(row, t.separator)
 				if len(cells) != len(t.head) {
 					break
@@ -155,6 +158,24 @@ func (a *apart) readTables() {
 			}
 		}
 	}
+}
+
+// closing returns where the row behind this one begins: a cell in quotes may hold ends of lines.
+func (a *apart) closing(row extent) int {
+	if strings.Count(row.of(a.text), `"`)%2 == 0 {
+		return row.end + 1
+	}
+	for end, n := row.end, 0; end < len(a.text) && n < maxRows; n++ {
+		line := extent{end + 1, a.at.end(min(end+1, len(a.text)))}
+		if line.start > len(a.text) {
+			break
+		}
+		if strings.Count(line.of(a.text), `"`)%2 == 1 {
+			return line.end + 1
+		}
+		end = line.end
+	}
+	return row.end + 1
 }
 
 // isSecret reports whether a column has a secret's name.

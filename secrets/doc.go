@@ -6,7 +6,7 @@
 // Read scanner.go first (the API), then find.go (from a text to findings),
 // verdict.go (gitleaks' judgement of one match), window.go with anchor.go,
 // behind.go and dfa.go (why that is fast and exact), view.go, markup.go, hidden.go, doubled.go, numbered.go,
-// quoted.go, encoded.go and wrapped.go (other ways to read a text), apart.go with records.go,
+// separated.go, quoted.go, encoded.go and wrapped.go (other ways to read a text), apart.go with records.go,
 // tables.go, lists.go and stretch.go (names and values that stand apart), redact.go with tail.go and
 // escaped.go (from findings to a text without them), known.go with stripped.go and
 // disguise.go (the forms in which a secret stands elsewhere). The package's own rules are in

@@ -3,8 +3,8 @@ package secrets
 import "strings"
 
 // readings are the ways to read a text in which keys and values may stand apart otherwise.
-func (set *ruleSet) readings() [8]func(text string) (view, bool) {
-	return [...]func(text string) (view, bool){resolve, unmarked, unquoted, submitted, undoubled, set.unmasked, seen, unshelled}
+func (set *ruleSet) readings() [9]func(text string) (view, bool) {
+	return [...]func(text string) (view, bool){resolve, unmarked, unquoted, submitted, undoubled, set.unmasked, seen, unshelled, separated}
 }
 
 // references are what HTML and XML write for characters that separate words.

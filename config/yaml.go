@@ -232,10 +232,14 @@ func describe(node *yaml.Node) string {
 	return printable(node.Value)
 }
 
-// printable quotes and shortens foreign text for an error.
+// maxQuoted bounds foreign text, in bytes, that an error quotes.
+const maxQuoted = 400
+
+// printable quotes foreign text for an error: whole, since nobody can tell by its beginning
+// that it is a secret, or of a longer one only how long it is.
 func printable(text string) string {
-	if len(text) > 80 {
-		text = strings.ToValidUTF8(text[:80], "") + "…"
+	if len(text) > maxQuoted {
+		return fmt.Sprintf("(%d bytes)", len(text))
 	}
 	return fmt.Sprintf("%q", text)
 }

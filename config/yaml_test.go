@@ -42,6 +42,8 @@ func TestConfigFile(t *testing.T) {
 		{"a fraction", "memories:\n  concurrency: 1.5\n", "memories.concurrency must be a whole number from 1 to 64, not 1.5"},
 		{"a text for a number", "memories:\n  concurrency: \"8\"\n", `memories.concurrency must be a whole number, not the text "8"`},
 		{"a text for a number of days", "memories: {maxRolloutAgeDays: 30d}\n", `memories.maxRolloutAgeDays must be a number, not the text "30d"`},
+		{"a long text for a number", "memories: {maxRolloutAgeDays: x" + strings.Repeat("y", 100) + "z}\n", "not the text \"x" + strings.Repeat("y", 100) + "z\""},
+		{"an endless text for a number", "memories: {maxRolloutAgeDays: x" + strings.Repeat("y", 1000) + "}\n", "memories.maxRolloutAgeDays must be a number, not the text (1001 bytes)"},
 		{"a text for a switch", "memories: {enabled: yes}\n", `memories.enabled must be true or false, not the text "yes"`},
 		{"a number for a text", "modelRoles: {default: 5}\n", `modelRoles.default must be a text, not "5"`},
 		{"no value", "memories:\n  enabled:\n", "config.yml:2: memories.enabled has no value; remove the line for its default, false"},

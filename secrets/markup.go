@@ -6,8 +6,8 @@ import "strings"
 type reading func(text string) (view, bool)
 
 // readings are those in which keys and values may stand apart otherwise.
-func (set *ruleSet) readings() [8]reading {
-	return [...]reading{resolve, unmarked, unquoted, submitted, undoubled, set.unmasked, seen, unshelled}
+func (set *ruleSet) readings() [9]reading {
+	return [...]reading{resolve, unmarked, unquoted, submitted, undoubled, set.unmasked, seen, unshelled, separated}
 }
 
 // references are what HTML and XML write for characters that separate words.

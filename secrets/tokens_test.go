@@ -122,6 +122,10 @@ var placed = []struct {
 	{"expect", "scripted-answer", `expect "password:"; send "`, camel, `\r"`},
 	{"a key without armour", "key-body", `DER = "`, der, `"`},
 	{"a static key", "static-key", "-----BEGIN OpenVPN " + "Static key V1-----", static, "\n-----END OpenVPN " + "Static key V1-----\n"},
+	{"a tunnel's key in a program", "static-key", "-----BEGIN OpenVPN " + "tls-crypt-v2 client key-----", sourced, "\"\n"},
+	{"a wallet's words with blanks behind", "seed-phrase", `{"mnemonic": "`, words, `  "}`},
+	{"a cookie without its host", "cookie-file", "TRUE\t/\tTRUE\t1893456000\tsid\t", func(m maker) string { return m.text(letters, 30) }, "\n"},
+	{"a cookie without its tabs", "cookie-file", ".shop.test TRUE / FALSE 1893456000 sid ", func(m maker) string { return m.text(letters, 30) }, "\n"},
 	{"a key in XML", "xml-key", "<RSAKeyValue><Exponent>AQAB</Exponent><P>", func(m maker) string { return m.base64(64) }, "</P></RSAKeyValue>"},
 	{"a profile's login", "vpn-login", "<auth-user-pass>\ndana\n", camel, "\n</auth-user-pass>\n"},
 	{"a key that signs", "signing-key", "untrusted comment: secret key\n", func(m maker) string { return "RWR" + "TY0Iy" + m.base64(150) }, "\n"},
@@ -158,6 +162,19 @@ func static(m maker) string {
 	var b strings.Builder
 	for range 16 {
 		b.WriteString("\n" + m.text(hexes, 32))
+	}
+	return b.String()
+}
+
+func words(m maker) string {
+	return strings.TrimSpace(strings.Repeat(m.text(lowers, 6)+" "+m.text(lowers, 4)+" "+m.text(lowers, 7)+" ", 4))
+}
+
+// sourced is a key as a program has it, a string a line.
+func sourced(m maker) string {
+	var b strings.Builder
+	for range 6 {
+		b.WriteString("\\n\" +\n" + strings.Repeat(" ", 20) + "\"" + m.text(letters, 64))
 	}
 	return b.String()
 }

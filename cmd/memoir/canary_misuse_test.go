@@ -58,6 +58,10 @@ func (f *flock) misset(e ears) {
 	in := func(place, form string) string {
 		return f.plant(place, func(match string) string { return fmt.Sprintf(form, word(match)) }, func(match string) string { return fmt.Sprintf(form, match) })
 	}
+	// A directory is said in the form in which it is opened.
+	under := func(place, dir string) string {
+		return f.plant(place, func(match string) string { return filepath.Join(dir, word(match)) }, func(match string) string { return filepath.Join(dir, strings.TrimSpace(match)) })
+	}
 	yaml := func(value string) string { return string(quoted(value)) } // JSON is YAML, too
 	for _, config := range []string{
 		"modelRoles: {default: mine/m}\nproviders: {mine: {api: openai-chat, baseURL: " + yaml(in("a provider's address", "http://ci:%s@127.0.0.1:1/v1")) + "}}",
@@ -67,7 +71,7 @@ func (f *flock) misset(e ears) {
 		"modelRoles: {default: " + yaml(in("a model's name", "mine/%s")) + "}",
 		yaml(in("a name of a setting", "%s")) + ": 1",
 		"memories: {maxRolloutAgeDays: " + yaml(in("a value of a setting", "%s")) + "}",
-		"prompts: {dir: " + yaml(in("a directory of prompts", "/srv/%s")) + "}",
+		"prompts: {dir: " + yaml(under("a directory of prompts", "/srv")) + "}",
 		"memories: {enabled: true\n  " + in("what is no YAML", "x: %s"),
 	} {
 		must(f.t, os.WriteFile(filepath.Join(dir, "config.yml"), []byte(config+"\n"), 0o600))

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -9,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/tidwall/gjson"
 
 	"memoir/model/modeltest"
 	"memoir/store"
@@ -101,7 +98,7 @@ func (f *flock) release(round int, answers func(*flock) reply) {
 			t.Errorf("%s was not published again", edit.root)
 		}
 	}
-	f.look(e, dirs)
+	f.look(e, dir, dirs)
 	if answers == nil || by(t, false, false, true) {
 		f.misuse(e)
 		f.misset(e)
@@ -223,31 +220,4 @@ func (f *flock) chosen(many int) []fieldOf {
 	fields := slices.Clone(heldTogether(f.t))
 	f.random.Shuffle(len(fields), func(i, j int) { fields[i], fields[j] = fields[j], fields[i] })
 	return fields[:min(many, len(fields))]
-}
-
-// look calls every command that shows something, and those that hooks call.
-func (f *flock) look(e ears, dirs []string) {
-	f.t.Helper()
-	for _, args := range [][]string{{"status", "--usage", "--json"}, {"status"}, {"doctor"}, {"config"}, {"scan", "--stored", "--json"}, {"sessions"}, {"projects"}} {
-		e.call(args...)
-	}
-	sessions := gjson.Get(e.call("sessions", "--json"), "sessions").Array()
-	for i := range min(by(f.t, 2, 8, 8), len(sessions)) {
-		e.call("show", sessions[(i*7)%len(sessions)].Get("id").Str, "--json")
-	}
-	for _, p := range gjson.Get(e.call("projects", "--json"), "projects").Array()[:1] {
-		id := p.Get("id").Str
-		for _, args := range [][]string{{"view"}, {"log"}, {"diff"}, {"cat", "memory://root/MEMORY.md"}, {"inject", "--format", "plain"}} {
-			e.call(append(args, "--project", id)...)
-		}
-	}
-	for _, dir := range dirs {
-		e.call("view", "--project", dir)
-	}
-	id := f.plant("the id of a session that a hook names", func(match string) string { return match })
-	e.call("run", "--background", "--sessions", f.t.TempDir(), "--starting", id)
-	e.input = fmt.Sprintf(`{"hook_event_name": %s, "session_id": %s, "cwd": %s}`,
-		quoted(f.add("SessionStart", "a hook's event")), quoted(id), quoted(f.add("/srv/app", "a hook's directory")))
-	e.call("inject")
-	e.call("run", "--startup", "--limit", f.add("x", "a hook's argument"))
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"io"
 	"os"
@@ -50,4 +51,18 @@ func unreadableFile(err error) error {
 		return nil
 	}
 	return memoir.Errorf(memoir.CodeUnreadable, "", "%w", err)
+}
+
+// readable is what is read of a file, with a warning if it is a database: its values touch one
+// another, so that no rule sees where a secret begins and ends.
+func (u *ui) readable(path string, r io.Reader) io.Reader {
+	const mark = "SQLite format 3\x00"
+	b := bufio.NewReader(r)
+	if head, _ := b.Peek(len(mark)); string(head) == mark {
+		if path == "" || path == "-" {
+			path = "standard input"
+		}
+		u.warn("have its content as text: `sqlite3 FILE .dump`; `memoir show FILE` reads an agent's own", "%s is a database: secrets in it may be missed", path)
+	}
+	return b
 }

@@ -83,7 +83,7 @@ func (p *program) redactText(c *cli.Context) error {
 		}
 		return redactor.Part(piece.Text, piece.Start, piece.End)
 	}
-	text, encoding, err := pipeline.Decode(in)
+	text, encoding, err := pipeline.Decode(p.ui.readable(path, in))
 	if err != nil {
 		return err
 	}

@@ -169,7 +169,7 @@ func (s *secretScan) file(ctx context.Context, path string) error {
 // read scans a text piece by piece.
 func (s *secretScan) read(ctx context.Context, path string, r io.Reader) error {
 	s.files++
-	text, _, err := pipeline.Decode(r)
+	text, _, err := pipeline.Decode(s.ui.readable(s.shown(path), r))
 	if err != nil {
 		return err
 	}

@@ -142,7 +142,10 @@ func (r Rule) plant(j judge, random *rand.Rand, plain bool, ways ...func(match s
 				if rest != "" {
 					return Canary{Rule: r.ID, Text: text, Parts: []string{rest}}, true
 				}
-				if parts := parts(secret, f.Match, !j.whole); len(parts) > 0 {
+				// What the text has without the secret is none, whatever the rule takes it for.
+				empty := way("")
+				parts := slices.DeleteFunc(parts(secret, f.Match, !j.whole), func(part string) bool { return strings.Contains(empty, part) })
+				if len(parts) > 0 {
 					return Canary{Rule: r.ID, Text: text, Parts: parts}, true
 				}
 			}

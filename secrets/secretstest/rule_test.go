@@ -61,3 +61,20 @@ func TestWhatMustNotTurnUpIsNothingThatProgramsPrintAnyway(t *testing.T) {
 		}
 	}
 }
+
+func TestATextThatIsTakenForASecretWithoutOneIsNoCanary(t *testing.T) {
+	t.Parallel()
+	rules, err := secretstest.Rules("[[rules]]\nid = \"x\"\nregex = '''\\w+:([^:\\s]{4,40})\\b'''\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 40 {
+		c, _ := rules[0].Plant(random, true, func(match string) string { return "ci:127.0.0.1/app " + match })
+		for _, part := range c.Parts {
+			if strings.Contains("ci:127.0.0.1/app ", part) {
+				t.Errorf("%q must not turn up", part)
+			}
+		}
+	}
+}

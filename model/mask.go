@@ -78,5 +78,8 @@ func plain(text, key string) string {
 	for cut > 0 && text[cut]&0xC0 == 0x80 {
 		cut--
 	}
+	if blank := strings.LastIndexByte(text[:cut+1], ' '); blank > 0 {
+		cut = blank // nobody would know what is left of a secret
+	}
 	return text[:cut] + more
 }

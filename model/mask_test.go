@@ -48,6 +48,18 @@ func TestPlain(t *testing.T) {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}
+	words := strings.Repeat("word ", 2*maxMessage/5)
+	if got := plain(words[:maxMessage-20]+strings.Repeat("k", 40), ""); strings.Contains(got, "k") || !strings.HasSuffix(got, "word…") {
+		t.Errorf("a word is cut: %q", got)
+	}
+	if got := tail(strings.Repeat("k", 40) + " " + words[:maxMessage-20]); strings.Contains(got, "k") || !strings.HasPrefix(got, "word") {
+		t.Errorf("a word is cut: %q", got)
+	}
+	var said ending
+	_, _ = said.Write([]byte(strings.Repeat("k", 40) + " " + strings.Repeat("word ", 4*maxMessage/5-3)))
+	if got := said.text(); strings.Contains(got, "k") || !strings.HasPrefix(got, "word") {
+		t.Errorf("a word is cut: %q", got[:40])
+	}
 	for n := range 8 {
 		got := plain(strings.Repeat("x", n)+strings.Repeat("ü€", 400), "")
 		if len(got) > maxMessage || len(got) < maxMessage-6 || !utf8.ValidString(got) || !strings.HasSuffix(got, "…") {

@@ -104,6 +104,7 @@ func (b *bounded) all() []byte {
 type ending struct {
 	mu   sync.Mutex
 	kept []byte
+	lost bool // something was before it
 }
 
 // Write takes all of p, and never fails; what comes before the last 4*maxMessage bytes is lost.
@@ -112,7 +113,7 @@ func (e *ending) Write(p []byte) (int, error) {
 	defer e.mu.Unlock()
 	e.kept = append(e.kept, p...)
 	if over := len(e.kept) - 4*maxMessage; over > 0 {
-		e.kept = append([]byte(nil), e.kept[over:]...)
+		e.kept, e.lost = append([]byte(nil), e.kept[over:]...), true
 	}
 	return len(p), nil
 }
@@ -120,18 +121,31 @@ func (e *ending) Write(p []byte) (int, error) {
 func (e *ending) text() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return strings.TrimSpace(strings.ToValidUTF8(string(e.kept), "\uFFFD"))
+	text := strings.ToValidUTF8(string(e.kept), "\uFFFD")
+	if e.lost {
+		text = wholeWords(text)
+	}
+	return strings.TrimSpace(text)
 }
 
-// tail is the last maxMessage bytes of a text, from the beginning of a character on.
+// tail is the last maxMessage bytes of a text, from the beginning of a word on.
 func tail(text string) string {
 	text = strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD"))
 	if len(text) <= maxMessage {
 		return text
 	}
-	text = text[len(text)-maxMessage:]
+	text = wholeWords(text[len(text)-maxMessage:])
 	for len(text) > 0 && !utf8.RuneStart(text[0]) {
 		text = text[1:]
+	}
+	return text
+}
+
+// wholeWords leaves out the end of a word that a text begins with after it was cut, if there
+// are others: nobody would know what is left of a secret.
+func wholeWords(text string) string {
+	if blank := strings.IndexAny(text, " \t\r\n"); blank >= 0 {
+		return text[blank+1:]
 	}
 	return text
 }

@@ -23,7 +23,7 @@ type matcher struct {
 const (
 	gramLength = 3
 	keyLength  = 4
-	filterBits = 17
+	filterBits = 18
 	keyBits    = 16
 	maxCrowd   = 6 // literals of one key
 )

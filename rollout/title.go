@@ -12,7 +12,7 @@ const (
 	maxTitle = 2000
 
 	maxTold = 8 << 10 // bytes of the text that a title begins
-	keyWord = 12      // bytes of a word that may be a secret, or a part of one
+	keyWord = 8       // bytes of a word that may be a secret, or a part of one
 )
 
 // CleanTitle is the title as it is without secrets, which a function takes out of a text. It

@@ -12,6 +12,7 @@ func TestATitleIsCleanedAsThePartOfItsTextThatItIs(t *testing.T) {
 		{"a line of a key", long + "\n" + long + "\nEND KEY", long + "\n" + long + "\nEND KEY", "<secret>"},
 		{"what tabs tell", "use\tTRUE\t" + long, "use\tTRUE\t" + long, "<secret>"},
 		{"a title of short words", "fix the build\n" + long, "fix the build", "<secret>"},
+		{"a short password", "printf 2J6:Z9I7\n| su", "printf 2J6:Z9I7\n| su", "<secret>"},
 		{"one line", "fix " + long, "fix " + long, "<secret>"},
 	} {
 		var h Head

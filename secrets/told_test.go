@@ -58,12 +58,19 @@ func TestWhatIsToldOrHandedOverIsRedacted(t *testing.T) {
 			leaked = append(leaked, value)
 			return value
 		})
-		for _, text := range []string{text, "a line\n" + text + "\nanother\n", `{"output":` + strconv.Quote("x\n"+text+"\ny") + `}`} {
-			out, _ := s.Redact(text)
-			for _, value := range leaked {
-				if strings.Contains(out, value) {
-					t.Errorf("%s is left in %s", value, out)
-				}
+		checkGone(t, s, text, leaked)
+	}
+}
+
+// checkGone redacts a text, by itself, among other lines and in JSON, and looks for what must be
+// gone.
+func checkGone(t *testing.T, s *Scanner, text string, leaked []string) {
+	t.Helper()
+	for _, text := range []string{text, "a line\n" + text + "\nanother\n", `{"output":` + strconv.Quote("x\n"+text+"\ny") + `}`} {
+		out, _ := s.Redact(text)
+		for _, value := range leaked {
+			if strings.Contains(out, value) {
+				t.Errorf("%s is left in %s", value, out)
 			}
 		}
 	}

@@ -56,6 +56,7 @@ func TestWhatStandsInTheirPlaceAndIsNoSecretStays(t *testing.T) {
 	t.Parallel()
 	s := newScanner("", true)
 	for _, text := range []string{
+		"\t\t} else if x.typ == my_TAG_DIRECTIVE_TOKEN {\n\t\t\tvalue := parsed_tag_directive_t{\n\t\t\t\thandle: x,\n",
 		"const secret = process.env.SECRET || 'development-secret';", "token = token || 'none'", `if token == "" || name == "value1" {`,
 		"X=${DB_PASSWORD:-changeme} Y=${TOKEN:?is missing} Z=${TOKEN:0:12} W=${SECRET:-$OTHER}", "password: ${DB_PASSWORD}",
 		"key = os.getenv('API_KEY') or config.api_key", "password: hashedPassword", "pass: passThrough", "passwordKey: userPassword2",

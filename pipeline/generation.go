@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,7 +52,7 @@ func (r *run) makeGeneration(ctx context.Context, root memory.Root, project stor
 	stopped := ctx.Err() != nil
 	if paid, _ := accountOf(ctx).total(); paid.Calls > 0 {
 		var done func()
-		ctx, done = keeping(ctx)
+		ctx, done = keeping(ctx, r.grace(keepWithin))
 		defer done()
 	}
 	var part *consolidate.Partly
@@ -129,15 +130,18 @@ const keepWithin = 400 * time.Millisecond
 // handOver is how long a consolidator may take to say what it had made when a run is interrupted.
 const handOver = 150 * time.Millisecond
 
-// keeping is a context that outlasts another by keepWithin, unless that ended as the lease
+// grace is how long a step may take once a run is interrupted.
+func (r *run) grace(usual time.Duration) time.Duration { return cmp.Or(r.opts.Grace, usual) }
+
+// keeping is a context that outlasts another by so long, unless that ended as the lease
 // was lost.
-func keeping(ctx context.Context) (context.Context, func()) {
+func keeping(ctx context.Context, within time.Duration) (context.Context, func()) {
 	kept, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
 		cause := context.Cause(ctx)
 		if memoir.CodeOf(cause) != memoir.CodeLeaseLost {
 			select {
-			case <-time.After(keepWithin):
+			case <-time.After(within):
 			case <-kept.Done():
 			}
 		}
@@ -182,7 +186,7 @@ func (r *run) makeMemory(ctx context.Context, in consolidate.Input, live memory.
 		left := consolidate.ApplyNotes(files.Consolidation(), consolidate.LiveNotes(in.Notes, in))
 		return &left, nil
 	}
-	result, err := apartFor(ctx, r, handOver, func() (memoir.Consolidation, error) {
+	result, err := apartFor(ctx, r, r.grace(handOver), func() (memoir.Consolidation, error) {
 		c, usage, err := r.consolidator.Consolidate(ctx, in)
 		accountOf(ctx).tell(usage) // spent, whatever comes of it
 		return c, err

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -227,6 +228,7 @@ func TestAnInterruptKeepsWhatEarlierQuestionsMade(t *testing.T) {
 		return answeredWell(t, c)
 	})
 	o := ofNarrow(t, home, dir, "phase2", server.URL)
+	o.Grace = time.Minute // a slow machine may take
 	if _, err := tryRun(ctx, t, o); memoir.CodeOf(err) != memoir.CodeInterrupted {
 		t.Fatal(err)
 	}

@@ -1,13 +1,10 @@
 package pipeline
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -121,36 +118,6 @@ func (r *run) makeGeneration(ctx context.Context, root memory.Root, project stor
 	report.Outcome, report.Generation, report.ByHand, report.Root = OutcomePublished, published.generation, published.byHand, root.Link()
 	r.prune(root, project.Name)
 	return report, nil
-}
-
-// keepWithin is what is left for making live what was paid for when a run is interrupted,
-// which is to exit within a second.
-const keepWithin = 400 * time.Millisecond
-
-// handOver is how long a consolidator may take to say what it had made when a run is interrupted.
-const handOver = 150 * time.Millisecond
-
-// grace is how long a step may take once a run is interrupted.
-func (r *run) grace(usual time.Duration) time.Duration { return cmp.Or(r.opts.Grace, usual) }
-
-// keeping is a context that outlasts another by so long, unless that ended as the lease
-// was lost.
-func keeping(ctx context.Context, within time.Duration) (context.Context, func()) {
-	kept, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() {
-		cause := context.Cause(ctx)
-		if memoir.CodeOf(cause) != memoir.CodeLeaseLost {
-			select {
-			case <-time.After(within):
-			case <-kept.Done():
-			}
-		}
-		cancel(cause)
-	})
-	return kept, func() {
-		stop()
-		cancel(nil)
-	}
 }
 
 // makeMemory consolidates and checks the result; nil says that there is nothing to
@@ -333,88 +300,6 @@ func (r *run) notedOn(ctx context.Context, projectID string, live memory.Snapsho
 
 func errChanged() error {
 	return memoir.Errorf(memoir.CodeChanged, "it is tried again at the next run", "the live memory was edited while it was consolidated")
-}
-
-// cleanFiles redacts the files that are to be published, their names included. A
-// secret that a rule sees in one of them is removed from all; where one has another name
-// for it, the others call it by that.
-func (r *run) cleanFiles(projectID string, files memory.Files) (memory.Files, secrets.Counts, error) {
-	all := secrets.Counts{}
-	if r.known != nil {
-		for _, redactor := range r.judgeOf(projectID).redactors {
-			named := func(name string) (string, secrets.Counts) { return asName(name, redactor.Text(name)), nil }
-			clean, counts, err := r.cleanFilesBy(redactor, named, files)
-			if err != nil {
-				return nil, nil, err
-			}
-			files = clean
-			all.Merge(counts)
-		}
-		return files, all, nil
-	}
-	for _, scanner := range r.scannersFor(projectID) {
-		clean, counts, err := r.cleanFilesBy(scanner.Session(), scanner.Name, files)
-		if err != nil {
-			return nil, nil, err
-		}
-		files = clean
-		all.Merge(counts)
-	}
-	return files, all, nil
-}
-
-func (r *run) cleanFilesBy(redactor *secrets.Redactor, named func(string) (string, secrets.Counts), files memory.Files) (memory.Files, secrets.Counts, error) {
-	texts := map[string]string{}
-	before := redactor.Counts()
-	for _, at := range files.Paths() {
-		texts[at] = redactor.Text(string(files[at]))
-	}
-	clean, names := make(memory.Files, len(files)), secrets.Counts{}
-	renamed := map[string]string{}
-	for _, at := range files.Paths() {
-		name, n := named(at)
-		if r.known == nil {
-			names.Merge(n)
-		}
-		name = free(clean, name)
-		if err := memory.CheckPath(name); err != nil {
-			return nil, nil, err
-		}
-		clean[name] = []byte(redactor.AgainText(texts[at]))
-		if name != at {
-			renamed[at] = name
-		}
-	}
-	counts := since(before, redactor.Counts())
-	counts.Merge(names)
-	relink(clean, renamed, redactor)
-	return clean, counts, nil
-}
-
-// relink has redacted texts call files by the names that they got.
-func relink(clean memory.Files, renamed map[string]string, redactor *secrets.Redactor) {
-	if len(renamed) == 0 {
-		return
-	}
-	var names []string
-	for _, was := range slices.Sorted(maps.Keys(renamed)) {
-		names = append(names, redactor.AgainText(path.Base(was)), path.Base(renamed[was]))
-	}
-	links := strings.NewReplacer(names...)
-	for at, text := range clean {
-		clean[at] = []byte(links.Replace(string(text)))
-	}
-}
-
-// free is a name that no file has yet: two names may differ in their secret alone.
-func free(files memory.Files, name string) string {
-	stem, ext := strings.TrimSuffix(name, path.Ext(name)), path.Ext(name)
-	for i := 2; ; i++ {
-		if _, taken := files[name]; !taken {
-			return name
-		}
-		name = fmt.Sprintf("%s-%d%s", stem, i, ext)
-	}
 }
 
 // files lays the artifact set out and redacts each file and name in it.

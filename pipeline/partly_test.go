@@ -74,11 +74,7 @@ func TestWhatEarlierQuestionsMadeIsKeptWhenALaterOneFails(t *testing.T) {
 			if len(report.Phase2) != 1 || report.Phase2[0].Outcome != pipeline.OutcomePublished {
 				t.Fatalf("%+v, %+v", report.Phase2, report.Warnings)
 			}
-			all := folded(t, server)
-			slices.Sort(all)
-			if len(all) != 90 || len(slices.Compact(slices.Clone(all))) != 90 {
-				t.Errorf("%d sessions were paid for", len(all))
-			}
+			paidOnce(t, server)
 			memory := memoryOf(t, report, projects[0].Name, "MEMORY.md")
 			if n := strings.Count(memory, "needs its own care"); n != 90 {
 				t.Errorf("%d lines of 90 sessions", n)
@@ -213,6 +209,16 @@ func TestWhoAsksForARebuildHasTheModelAsked(t *testing.T) {
 	}
 }
 
+// paidOnce checks that each of 90 sessions was folded in by one answer, and by no other.
+func paidOnce(t *testing.T, server *modeltest.Server) {
+	t.Helper()
+	all := folded(t, server)
+	slices.Sort(all)
+	if len(all) != 90 || len(slices.Compact(slices.Clone(all))) != 90 {
+		t.Errorf("%d sessions were paid for", len(all))
+	}
+}
+
 // An interrupt costs no answer that was paid for: what earlier questions made is published
 // at once, and the next run asks about the rest alone.
 func TestAnInterruptKeepsWhatEarlierQuestionsMade(t *testing.T) {
@@ -244,11 +250,7 @@ func TestAnInterruptKeepsWhatEarlierQuestionsMade(t *testing.T) {
 	if len(report.Phase2) != 1 || report.Phase2[0].Outcome != pipeline.OutcomePublished {
 		t.Fatalf("%+v, %+v", report.Phase2, report.Warnings)
 	}
-	all := folded(t, server)
-	slices.Sort(all)
-	if len(all) != 90 || len(slices.Compact(slices.Clone(all))) != 90 {
-		t.Errorf("%d sessions were paid for", len(all))
-	}
+	paidOnce(t, server)
 	if n := strings.Count(memoryOf(t, report, projects[0].Name, "MEMORY.md"), "needs its own care"); n != 90 {
 		t.Errorf("%d lines of 90 sessions", n)
 	}

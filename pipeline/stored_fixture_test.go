@@ -31,7 +31,8 @@ secretGroup = 1
 keywords = ["pass phrase"]
 `
 
-func lateToken() string { return "zqx_" + strings.ToLower(rand.Text()[:24]) }
+// lateToken ends in a digit: what ends in "null" is no secret to gitleaks' own list.
+func lateToken() string { return "zqx_" + strings.ToLower(rand.Text()[:23]) + "7" }
 
 // late is a home in which much of what is kept holds a token, and a rule that finds it.
 type late struct {

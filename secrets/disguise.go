@@ -14,7 +14,7 @@ import (
 // also have become a part of a file's name.
 func disguises(value string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		if slug := slugged(value); len(slug) >= minSlug && len(slug) <= maxSlug && slug != value && strings.ContainsAny(slug, "0123456789") && !yield(slug) {
+		if slug := slugged(value); len(slug) >= minSlug && len(slug) <= maxSlug && slug != value && !yield(slug) {
 			return
 		}
 		digits := hex.EncodeToString([]byte(value))

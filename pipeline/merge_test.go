@@ -103,6 +103,52 @@ func TestAMergedProjectHasWhatBothHad(t *testing.T) {
 	}
 }
 
+// Whatever people put into a memory is in the one that it becomes a part of, under its
+// name, or where that is none that a file may have, under one like it.
+func TestAMergeCarriesFilesThatPeoplePutAnywhere(t *testing.T) {
+	t.Parallel()
+	home, sessions, from, into := twoProjects(t)
+	live := memory.At(home, from.ID).Link()
+	want := map[string]string{
+		"notes/deep/er.md":                    "notes/deep/er.md",
+		"Straße & Co.txt":                     "",
+		"skills/loose.md":                     "skills/loose.md",
+		"skills/bare/words.txt":               "skills/bare/words.txt",
+		"skills/whole/SKILL.md":               "skills/whole/SKILL.md",
+		"skills/whole/references/api.md":      "skills/whole/references/api.md",
+		"skills/whole/scripts/run.sh":         "skills/whole/scripts/run.sh",
+		"skills/My Skill!/SKILL.md":           "skills/my-skill/SKILL.md",
+		"skills/My Skill!/assets/logo.svg":    "skills/my-skill/assets/logo.svg",
+		"skills/con/SKILL.md":                 "",
+		"skills/release/examples/of-mine.txt": "",
+	}
+	for path := range want {
+		writeIn(t, filepath.Join(live, filepath.FromSlash(path)), "---\nname: x\ndescription: mine\n---\nmine: "+path+"\n")
+	}
+	if err := mergeNow(t, home, sessions, from, into); err != nil {
+		t.Fatal(err)
+	}
+	for round := range 2 {
+		run(t, options(home, sessions))
+		now, err := memory.At(home, into.ID).Current()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for path, at := range want {
+			found := ""
+			for name, content := range now.Files {
+				if strings.Contains(string(content), "mine: "+path+"\n") {
+					found = name
+				}
+			}
+			if found == "" || at != "" && found != at {
+				t.Errorf("run %d: %s is in %q, not in %q", round, path, found, at)
+			}
+		}
+		appendLine(t, filepath.Join(memory.At(home, into.ID).Link(), "MEMORY.md"), "- one more")
+	}
+}
+
 func TestADirectoryBelowAMergedOneStaysAProjectOfItsOwn(t *testing.T) {
 	t.Parallel()
 	g := newGround(t)

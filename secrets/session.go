@@ -91,6 +91,7 @@ func (r *Redactor) Part(text string, start, end int) string {
 // the others too.
 func (r *Redactor) Item(it memoir.Item) memoir.Item {
 	before := r.Secrets()
+	r.filesOf(it)
 	it = eachText(it, r.Text)
 	if r.Secrets() > before {
 		it = r.Again(it)

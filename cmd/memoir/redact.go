@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -81,6 +82,9 @@ func (p *program) redactText(c *cli.Context) error {
 		if clean {
 			return piece.Part()
 		}
+		if piece.Line == 0 && piece.Column == 0 {
+			redactor.File(path, piece.Text)
+		}
 		return redactor.Part(piece.Text, piece.Start, piece.End)
 	}
 	text, encoding, err := pipeline.Decode(p.ui.readable(path, in))
@@ -151,7 +155,7 @@ func (p *program) eachPiece(ctx context.Context, text io.Reader, fn func(pipelin
 // compared; and those that go are shown as they will be, but for a mask where the
 // rule's name will stand.
 func (p *program) diffRedacted(ctx context.Context, name string, text io.Reader, redact func(pipeline.Piece) string) error {
-	d := maskedDiff{name: oneLine(name), write: p.ui.diff}
+	d := maskedDiff{name: strings.TrimLeft(oneLine(name), "/"), write: p.ui.diff}
 	err := p.eachPiece(ctx, text, func(piece pipeline.Piece) { d.add(piece.Part(), redact(piece)) })
 	d.flush()
 	return err

@@ -175,7 +175,11 @@ func (s *secretScan) read(ctx context.Context, path string, r io.Reader) error {
 	}
 	return pipeline.Pieces(ctx, text, maxScanned, func(piece pipeline.Piece) error {
 		s.ui.progress(pipeline.Progress{Stage: pipeline.StageSecrets, Done: s.files})
-		for _, f := range s.scanner.Find(piece.Text) {
+		name := ""
+		if piece.Line == 0 && piece.Column == 0 {
+			name = path
+		}
+		for _, f := range s.scanner.FindFile(name, piece.Text) {
 			if f.Start < piece.Start || f.Start >= piece.End {
 				continue
 			}

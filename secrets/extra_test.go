@@ -81,6 +81,8 @@ func TestOrdinaryTextStaysAsItIs(t *testing.T) {
 		`"integrity": "sha512-` + strings.Repeat("k9Xz2Lq0", 10) + `pA=="`,
 		"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ" + strings.Repeat("x2Fq", 8) + " me@host",
 		"password: string",
+		":type passphrase: :py:data:`bytes`", "# For a non-default password file location", "the default password callback",
+		":Nread \"machine id password path\"", "machine id password [path/]filename", `extra_args += ["--password", password]`,
 		"password: string;\n  token: string | null",
 		"token := getToken()",
 		"password := os.Getenv(\"PASSWORD\")",

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -39,6 +40,9 @@ func (d *doctor) ownRules(c *cli.Context) {
 		return
 	}
 	d.check("secret rules", file+" is valid", secrets.Check(secrets.Options{ConfigPath: file}))
+	if unread, err := secrets.Unread(file); err == nil && len(unread) > 0 {
+		d.add(checkWarn, "secret rules", "correct their spelling, or take them out: the rules count without them", "nothing reads "+strings.Join(unread, "; "))
+	}
 }
 
 // projectRules is doctor's check of the rules that projects add.

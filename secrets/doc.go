@@ -10,6 +10,7 @@
 // (texts of which rules would read too much), shape.go and tracer.go (what a match captures), apart.go with records.go,
 // tables.go, lists.go and stretch.go (names and values that stand apart), redact.go with tail.go and
 // escaped.go (from findings to a text without them), known.go with crowd.go, stripped.go and
-// disguise.go (the forms in which a secret stands elsewhere). The package's own rules are in
-// extra.toml, passwords.toml and told.toml.
+// disguise.go (the forms in which a secret stands elsewhere), scrambled.go (random letters, told
+// from words), filenamed.go (files whose name says that they are a secret), config.go with unread.go
+// (a person's rules). The package's own rules are in extra.toml, passwords.toml and told.toml.
 package secrets

@@ -99,7 +99,7 @@ func telling(value string, r *rule) bool {
 	case len(value) < minRepeated, r.rank == rankGeneric && name.MatchString(value):
 		return false
 	case r.rank == rankExtra && len(value) < longWord:
-		return strings.ContainsFunc(value, notLetter)
+		return strings.ContainsFunc(value, notLetter) || scrambled(value)
 	}
 	return true
 }

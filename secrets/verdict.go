@@ -65,6 +65,9 @@ func (r *rule) judge(lines *lineIndex, start, end int, global []*allowlist) (fin
 		return finding{}, false
 	}
 	at := allowTarget{lines: lines, start: start, end: start + len(match), match: match, secret: secret}
+	if r.rank == rankExtra && scrambled(secret) {
+		at.secret = asRandom(secret)
+	}
 	if at.allowed(global) || at.allowed(r.allow) {
 		return finding{}, false
 	}

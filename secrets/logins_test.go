@@ -129,6 +129,11 @@ func TestPasswordsMadeOfWordsOrOfLettersAreRedacted(t *testing.T) {
 		"passwd2={{hex16}}7a\n", "admin_passwd = {{marked}}\n", "%any : PSK {{strongplain}}\n", "mysql_real_connect(conn, \"db.test\", \"webapp1\", \"{{weak}}\", \"shop\", 0, NULL, 0)", "mysqli_real_connect($l, 'db', 'webapp1', '{{weak}}', 'shop2')",
 		"let basicAuth = (\"app\", \"{{weak}}\")", "CONNECT system/{{weak}}@//db.test:1521/ORCL\n", "conn app/{{strongplain}}@PROD\n", "Servers\\prod\\Password<|||>1<|||>{{hex20}}4\n", "echo user web {{weak}}>> ftp.txt\n", ":rubygems_api_key: x\n:internal: {{hex32}}\n",
 		`{"type": "random_password", "name": "db", "instances": [{"attributes": {"id": "none", "length": 16, "result": "{{alnum16}}"}}]}`, "\"ada\"	*	\"Banana{{pin}}$\"	10.0.0.5\n", "$ cat config/master.key\n{{hex32}}\n", "session: { secret: '{{wordnumber}}' }", "\"app\" \"7{{lower26}}\"\n",
+		"Const ADMIN_PWD As String = \"{{weak}}\"", "val auth = Credentials.basic(\"ada\", \"{{weak}}\")", "c.connect('db.test', 22, 'webapp1', '{{weak}}')", "c.connect('db.test', 22, 'root', '{{twowords}}')", "local db = driver.mysql():connect(\"shop\", \"root\", \"{{weak}}\", \"db.test\")",
+		"$db = new PDO($dsn, 'root', '{{twowords}}');", "expect \"assword:\" { send \"{{strongplain}}\\r\" }", "machine smtp.test login ada port 587 password {{weak}}\n", "   - password :: {{weak}}\n", "<pre-shared-key>{{word}}</pre-shared-key>", "login = cleartext \"{{weird}}\"\n",
+		"password manager user-name \"admin\" plaintext \"{{weak}}\"\n", "{kernel, [{cookie, \"{{alnum16}}\"}]}", "erl -setcookie {{alnum16}} -sname a", "    - service_key: {{hex32}}\n", "https://x.test/remote.php ada {{camel}}\n", "api:\n  encryption:\n    key: \"{{base64}}\"\n",
+		"java -jar jenkins-cli.jar -s $URL -auth ada:{{hex32}} build x", "JWT_SECRET: {{weak}}\n", "  app:dbPassword: {{joined}}\n", "\tsmtppass = {{twowords}}\n", "d-i passwd/root-password-again password {{twowords}}\n", "radius-server host 10.0.0.2 key \"{{twowords}}\"\n",
+		"Group/Title;Username;Password;URL\nWeb;ada;{{camel}};https://a.test\n",
 	} {
 		form = strings.ReplaceAll(form, "{{hex16}}", "{{hexed16}}")
 		form = strings.ReplaceAll(strings.ReplaceAll(strings.ReplaceAll(form, "{{hexed16}}", "8f3a1c9be27d4056"), "{{hex20}}", "{{hex32}}"), "{{pin}}", "55")
@@ -139,6 +144,8 @@ func TestPasswordsMadeOfWordsOrOfLettersAreRedacted(t *testing.T) {
 		"password: InputPassword\n", "password = \"PasswordField\"\n", "password: someValue2\n", "type=\"Password\"", "password: \"ShowHide\"", "PASSWORD=GetValue\n", "password: 'enter a new password here'", "\"password\": \"passwords do not match\"",
 		"the passphrase is `never stored on the disk`", "--password \"the same as before\"", "password, \"getUserById\"", "<password>PasswordText</password>", "password: user_name2\n", "connect app/server@v2.1.0\n", "Connect to a/b2c@home, then", "passwd = readPassword1\n", "password := FieldValue1\n",
 		"mysqli_real_connect($l, 'db', 'app', $password, 'shop2')", "echo user logged in > log\n", "auth_server : PSKs are kept\n", "\"ada\" \"v2.1\"\n",
+		"// issue 50987\n", "https://a.test/davis ada bob\n", "Const X As String = \"value\"", "c.connect('db.test', 22, 'root', password)", "the \"password\" { sends it", "<psk>required</psk>", "encryption:\n  key: main\n", "  password = FieldNames\n", "in cleartext \"as it is\"",
+		"service_key: name-of-it\n", "{cookie, Value}", "SECRET=default\n",
 	} {
 		if out, counts := s.Redact(text); out != text {
 			t.Errorf("%q became %q, %v", text, out, counts)

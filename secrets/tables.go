@@ -254,7 +254,7 @@ func isCellName(cell string) bool {
 	for i := range len(cell) {
 		if cell[i] == ' ' {
 			words++
-		} else if !nameChar(cell[i]) && cell[i] != '.' {
+		} else if !nameChar(cell[i]) && cell[i] != '.' && cell[i] != '/' {
 			return false
 		}
 	}

@@ -25,6 +25,8 @@ func filled(n int, form string) (text string, values []string) {
 			value = m.text(lowers, 2) + m.text(uppers, 3) + "-" + m.text(uppers, 2) + m.text(lowers, 3) + "-" + m.text(lowers, 3) + m.text(uppers, 2)
 		case "words":
 			value = "kori velu tumo rand"
+		case "hyphened":
+			value = "miro-tavi-nolu"
 		case "three":
 			value = "kori velu tumo"
 		case "mysql":
@@ -125,6 +127,8 @@ func TestPasswordsMadeOfWordsOrOfLettersAreRedacted(t *testing.T) {
 		"set wpa2-pre-shared-key=\"{{twowords}}\"\n", "10.0.0.1 : PSK \"{{twowords}}\"\n", "s.send(b\"PASS {{wordnumber}}\\r\\n\")", "a_password={{twowords}}\nb_password={{twowords}}\nc_password={{twowords}}\n",
 		// phrases
 		"gpg --batch --passphrase \"{{three}}\" -c x\n", "passphrase: {{three}}\n", "password: \"{{words}}\"\n", "keyPassword = '{{words}}'\n", "the passphrase is `{{words}}`, keep it",
+		"passphrase = {{words}}\n", "Passphrase: K{{words}}\n", "BORG_PASSPHRASE=kori-velu-{{hyphened}}\n", "luks passphrase: tumo_rand_{{hyphened}}\n", "password: {{words}}\n", "wpa-psk \"{{three}}\"\n", "psk=\"{{words}}\"\n", "set smtp_pass = \"{{words}}\"\n",
+		"<password>{{words}}</password>", "my passphrase is {{words}}\n", "--passphrase 'kori 7 {{three}}'", "DB_PASSWORD='Th1s is {{words}}!'\n",
 		// settings and calls
 		"passwd2={{hex16}}7a\n", "admin_passwd = {{marked}}\n", "%any : PSK {{strongplain}}\n", "mysql_real_connect(conn, \"db.test\", \"webapp1\", \"{{weak}}\", \"shop\", 0, NULL, 0)", "mysqli_real_connect($l, 'db', 'webapp1', '{{weak}}', 'shop2')",
 		"let basicAuth = (\"app\", \"{{weak}}\")", "CONNECT system/{{weak}}@//db.test:1521/ORCL\n", "conn app/{{strongplain}}@PROD\n", "Servers\\prod\\Password<|||>1<|||>{{hex20}}4\n", "echo user web {{weak}}>> ftp.txt\n", ":rubygems_api_key: x\n:internal: {{hex32}}\n",
@@ -142,7 +146,7 @@ func TestPasswordsMadeOfWordsOrOfLettersAreRedacted(t *testing.T) {
 	}
 	for _, text := range []string{
 		"password: InputPassword\n", "password = \"PasswordField\"\n", "password: someValue2\n", "type=\"Password\"", "password: \"ShowHide\"", "PASSWORD=GetValue\n", "password: 'enter a new password here'", "\"password\": \"passwords do not match\"",
-		"the passphrase is `never stored on the disk`", "--password \"the same as before\"", "password, \"getUserById\"", "<password>PasswordText</password>", "password: user_name2\n", "connect app/server@v2.1.0\n", "Connect to a/b2c@home, then", "passwd = readPassword1\n", "password := FieldValue1\n",
+		"the passphrase is `never stored on the disk`", "password: the one that you were given\n", "passphrase: required for encrypted keys\n", "my passphrase is lost\n", "PASSWORD=\"Enter it here\"\n", "<password>some text of the page</password>", "DB_PASSWORD=db-password-of-the-vault\n", "--password \"the same as before\"", "password, \"getUserById\"", "<password>PasswordText</password>", "password: user_name2\n", "connect app/server@v2.1.0\n", "Connect to a/b2c@home, then", "passwd = readPassword1\n", "password := FieldValue1\n",
 		"mysqli_real_connect($l, 'db', 'app', $password, 'shop2')", "echo user logged in > log\n", "auth_server : PSKs are kept\n", "\"ada\" \"v2.1\"\n",
 		"// issue 50987\n", "https://a.test/davis ada bob\n", "Const X As String = \"value\"", "c.connect('db.test', 22, 'root', password)", "the \"password\" { sends it", "<psk>required</psk>", "encryption:\n  key: main\n", "  password = FieldNames\n", "in cleartext \"as it is\"",
 		"service_key: name-of-it\n", "{cookie, Value}", "SECRET=default\n",

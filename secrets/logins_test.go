@@ -137,7 +137,8 @@ func TestPasswordsMadeOfWordsOrOfLettersAreRedacted(t *testing.T) {
 		"$db = new PDO($dsn, 'root', '{{twowords}}');", "expect \"assword:\" { send \"{{strongplain}}\\r\" }", "machine smtp.test login ada port 587 password {{weak}}\n", "   - password :: {{weak}}\n", "<pre-shared-key>{{word}}</pre-shared-key>", "login = cleartext \"{{weird}}\"\n",
 		"password manager user-name \"admin\" plaintext \"{{weak}}\"\n", "{kernel, [{cookie, \"{{alnum16}}\"}]}", "erl -setcookie {{alnum16}} -sname a", "    - service_key: {{hex32}}\n", "https://x.test/remote.php ada {{camel}}\n", "api:\n  encryption:\n    key: \"{{base64}}\"\n",
 		"java -jar jenkins-cli.jar -s $URL -auth ada:{{hex32}} build x", "JWT_SECRET: {{weak}}\n", "  app:dbPassword: {{joined}}\n", "\tsmtppass = {{twowords}}\n", "d-i passwd/root-password-again password {{twowords}}\n", "radius-server host 10.0.0.2 key \"{{twowords}}\"\n",
-		"Group/Title;Username;Password;URL\nWeb;ada;{{camel}};https://a.test\n",
+		"curl --user {{hex40}}: https://api.test/me\n", "$wgUpgradeKey = \"8f3a1c9be27d4056\";", "VeraCrypt.exe /v D:\\x.hc /l X /p {{weak}} /q", "login serveradmin {{camel}}\n", "PasswordPOP3={{weird}}\n", "* wifi pass -> {{weird}}\n", "the old key was {{alnum40}}, gone", "the password was changed to {{wordnumber}}.",
+		"beaker.session.secret = {{twowords}}\n", "Group/Title;Username;Password;URL\nWeb;ada;{{camel}};https://a.test\n",
 	} {
 		form = strings.ReplaceAll(form, "{{hex16}}", "{{hexed16}}")
 		form = strings.ReplaceAll(strings.ReplaceAll(strings.ReplaceAll(form, "{{hexed16}}", "8f3a1c9be27d4056"), "{{hex20}}", "{{hex32}}"), "{{pin}}", "55")
@@ -149,10 +150,19 @@ func TestPasswordsMadeOfWordsOrOfLettersAreRedacted(t *testing.T) {
 		"the passphrase is `never stored on the disk`", "password: the one that you were given\n", "passphrase: required for encrypted keys\n", "my passphrase is lost\n", "PASSWORD=\"Enter it here\"\n", "<password>some text of the page</password>", "DB_PASSWORD=db-password-of-the-vault\n", "--password \"the same as before\"", "password, \"getUserById\"", "<password>PasswordText</password>", "password: user_name2\n", "connect app/server@v2.1.0\n", "Connect to a/b2c@home, then", "passwd = readPassword1\n", "password := FieldValue1\n",
 		"mysqli_real_connect($l, 'db', 'app', $password, 'shop2')", "echo user logged in > log\n", "auth_server : PSKs are kept\n", "\"ada\" \"v2.1\"\n",
 		"// issue 50987\n", "https://a.test/davis ada bob\n", "Const X As String = \"value\"", "c.connect('db.test', 22, 'root', password)", "the \"password\" { sends it", "<psk>required</psk>", "encryption:\n  key: main\n", "  password = FieldNames\n", "in cleartext \"as it is\"",
-		"service_key: name-of-it\n", "{cookie, Value}", "SECRET=default\n",
+		"service_key: name-of-it\n", "{cookie, Value}", "SECRET=default\n", "curl -u user-name-of-the-service: x\n", "the new key was " + strings.Repeat("8f3a1c9b", 5) + " then", "password -> String\n", "login serveradmin first\n",
 	} {
 		if out, counts := s.Redact(text); out != text {
 			t.Errorf("%q became %q, %v", text, out, counts)
 		}
+	}
+}
+
+func TestAMarkerIsNoUserOfAPassword(t *testing.T) {
+	t.Parallel()
+	s := newScanner("", true)
+	out, _ := s.Redact("curl -u " + idOf(maker{newRandom(3)}, "hex40") + ": https://api.test/me\n")
+	if want := "curl -u [REDACTED:password-filed]: https://api.test/me\n"; out != want {
+		t.Errorf("got %q, want %q", out, want)
 	}
 }

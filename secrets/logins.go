@@ -224,6 +224,8 @@ var (
 	noChoice = lazyregexp.New(`^(?:[A-Za-z]+(?:[-_. /:]*[A-Za-z]+)*[-_]?\d?|[\d.,:/+-]+|[A-Za-z]{1,4}[-_:]?\d+|[0-9a-fA-F]{8}-[0-9a-fA-F-]{20,}|v?\d+(?:\.\w+)+|` +
 		`\w+@[\w-]+(?:\.[\w-]+)+|(?i:u?int|float|utf|sha|md|base|hs|rs|es|aes|varchar)[-_]?\d+\w*|[\w-]+(?:\.[\w-]*[A-Za-z])+|[\w.-]*[/\\:][\w./\\:@-]*|[a-z]+(?:[-_][a-z0-9]+)+|` +
 		`[./~$<{(\[@%&*!-].*[/>})\]%]|[$~/<{%].*|.*(?:\$\{|\{\{|\(|://).*)$`)
+	// coined is a password made of words, or of letters by chance, for which a rule is stricter.
+	coined      = lazyregexp.New(`^(?:(?:[A-Z][a-z]{2,11}){2,3}\d?|[A-Z]?[a-z]{2,11}_[A-Z][a-z]{2,11}\d|[A-Za-z]*[A-Z][a-z][A-Z][A-Za-z]*)$`)
 	hexadecimal = lazyregexp.New(`^[0-9a-fA-F]{8,}$`)
 	counted     = lazyregexp.New(`[A-Za-z].*\d|\d.*[A-Za-z]|[A-Za-z].*[!@#$%^&*?+=]|[!@#$%^&*?+=].*[A-Za-z]`)
 )
@@ -233,5 +235,5 @@ func isChosen(value string, told bool) bool {
 	if len(value) < 6 || len(value) > 64 || strings.ContainsAny(value, " \t\"\\") {
 		return false
 	}
-	return counted.MatchString(value) && !noChoice.MatchString(value) && (told || !hexadecimal.MatchString(value))
+	return told && coined.MatchString(value) || counted.MatchString(value) && !noChoice.MatchString(value) && (told || !hexadecimal.MatchString(value))
 }

@@ -53,7 +53,7 @@ func TestPasswordsBesideTheNamesOfUsersAreRedacted(t *testing.T) {
 		`{"credentials": {"ada": "{{weak}}", "operator": "{{strongplain}}"}, "port": 8080}`, "{\n  \"users\": {\n    \"ada\": \"{{weak}}\",\n    \"bob\": \"{{camel}}\"\n  }\n}\n",
 		`USERS = {"ada": "{{weak}}", "bob": "{{camel}}"}`, "users = { ada: \"{{weak}}\", bob: '{{weak}}' }", "PASSWORDS = {\n  'ada' => '{{weak}}',\n  :bob  => '{{camel}}',\n}\n", "$users = array('ada' => '{{weak}}');", "$users = ['ada' => '{{weak}}'];",
 		"var users = map[string]string{\n\t\"ada\": \"{{weak}}\",\n\t// a guest\n\t\"bob\": \"{{camel}}\",\n}\n", "const accounts: Record<string, string> = { ada: '{{weak}}', bob: '{{strongplain}}' };", "my %users = ('ada' => '{{weak}}');",
-		"[users]\nada = {{weak}}\nbob = {{camel}}\n\n[groups]\nx = ada\n", "kind: Secret\nstringData:\n  redis: {{weak}}\n  url-of-it: plain\n",
+		`{"credentials": {"ada": "{{joined}}", "bob": "{{twowords}}"}}`, "[users]\nada = {{weak}}\nbob = {{camel}}\n\n[groups]\nx = ada\n", "kind: Secret\nstringData:\n  redis: {{weak}}\n  url-of-it: plain\n",
 	} {
 		text, values := filled(n, form)
 		checkGone(t, s, text, values)
@@ -138,6 +138,7 @@ func TestPasswordsMadeOfWordsOrOfLettersAreRedacted(t *testing.T) {
 		"password manager user-name \"admin\" plaintext \"{{weak}}\"\n", "{kernel, [{cookie, \"{{alnum16}}\"}]}", "erl -setcookie {{alnum16}} -sname a", "    - service_key: {{hex32}}\n", "https://x.test/remote.php ada {{camel}}\n", "api:\n  encryption:\n    key: \"{{base64}}\"\n",
 		"java -jar jenkins-cli.jar -s $URL -auth ada:{{hex32}} build x", "JWT_SECRET: {{weak}}\n", "  app:dbPassword: {{joined}}\n", "\tsmtppass = {{twowords}}\n", "d-i passwd/root-password-again password {{twowords}}\n", "radius-server host 10.0.0.2 key \"{{twowords}}\"\n",
 		"curl --user {{hex40}}: https://api.test/me\n", "$wgUpgradeKey = \"8f3a1c9be27d4056\";", "VeraCrypt.exe /v D:\\x.hc /l X /p {{weak}} /q", "login serveradmin {{camel}}\n", "PasswordPOP3={{weird}}\n", "* wifi pass -> {{weird}}\n", "the old key was {{alnum40}}, gone", "the password was changed to {{wordnumber}}.",
+		"//10.0.0.2/x /mnt cifs username=ada,password={{twowords}},uid=1 0 0\n", "password {{joined}}\n", "drpass { restart \"{{weak}}\"; die \"{{weak}}\"; }", "db.auth('app', '{{wordnumber}}');", "crypto isakmp key {{word}} address 10.0.0.2\n", "CONNECT system/{{twowords}}@//db.test/X\n", "stats auth admin:{{twowords}}\n",
 		"beaker.session.secret = {{twowords}}\n", "Group/Title;Username;Password;URL\nWeb;ada;{{camel}};https://a.test\n",
 	} {
 		form = strings.ReplaceAll(form, "{{hex16}}", "{{hexed16}}")
@@ -150,7 +151,7 @@ func TestPasswordsMadeOfWordsOrOfLettersAreRedacted(t *testing.T) {
 		"the passphrase is `never stored on the disk`", "password: the one that you were given\n", "passphrase: required for encrypted keys\n", "my passphrase is lost\n", "PASSWORD=\"Enter it here\"\n", "<password>some text of the page</password>", "DB_PASSWORD=db-password-of-the-vault\n", "--password \"the same as before\"", "password, \"getUserById\"", "<password>PasswordText</password>", "password: user_name2\n", "connect app/server@v2.1.0\n", "Connect to a/b2c@home, then", "passwd = readPassword1\n", "password := FieldValue1\n",
 		"mysqli_real_connect($l, 'db', 'app', $password, 'shop2')", "echo user logged in > log\n", "auth_server : PSKs are kept\n", "\"ada\" \"v2.1\"\n",
 		"// issue 50987\n", "https://a.test/davis ada bob\n", "Const X As String = \"value\"", "c.connect('db.test', 22, 'root', password)", "the \"password\" { sends it", "<psk>required</psk>", "encryption:\n  key: main\n", "  password = FieldNames\n", "in cleartext \"as it is\"",
-		"service_key: name-of-it\n", "{cookie, Value}", "SECRET=default\n", "curl -u user-name-of-the-service: x\n", "the new key was " + strings.Repeat("8f3a1c9b", 5) + " then", "password -> String\n", "login serveradmin first\n",
+		"service_key: name-of-it\n", "{cookie, Value}", "SECRET=default\n", "password FieldName\n", "client.auth('app', 'readWrite')", "drpass { restart \"\"; }", "credentials: {mode: sameOrigin, x: \"SameOrigin\"}", "curl -u user-name-of-the-service: x\n", "the new key was " + strings.Repeat("8f3a1c9b", 5) + " then", "password -> String\n", "login serveradmin first\n",
 	} {
 		if out, counts := s.Redact(text); out != text {
 			t.Errorf("%q became %q, %v", text, out, counts)

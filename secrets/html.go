@@ -35,7 +35,7 @@ func (a *apart) markedUp(at int) {
 	}
 	for range maxTableRows {
 		next := nextTag(a.text, end, "tr")
-		if next < 0 {
+		if next < 0 || lastTag(a.text[end:next], "table") >= 0 || lastTag(a.text[end:next], "/table") >= 0 {
 			return
 		}
 		var cells []extent

@@ -85,7 +85,7 @@ func TestHashesInLinesOfUsersAreRedacted(t *testing.T) {
 		checkGone(t, s, text, values)
 	}
 	for _, text := range []string{
-		"ada:lib/Foo/Bar.c\n", "import:FooBarBazTwo\n", "see ada:Ab3.Cd/Ef5gHk6\n", "ada:Ab3.Cd/Ef5gHk6 x\n", "a:b:Ab3.Cd/Ef5gHk6\n", "ada:ABCDEFGHIJ123\n", "md5:8f3a1c9be27d4056f1a2b3c4d5e6f708\n", "ada:1:8f3a1c9be27d4056f1a2b3c4d5e6f708\n",
+		"ada:lib/Foo/Bar.c\n", "import:FooBarBazTwo\n", "see ada:Ab3.Cd/Ef5gH6\n", "ada:Ab3.Cd/Ef5gH6 x\n", "a:b:Ab3.Cd/Ef5gH6\n", "ada:ABCDEFGHIJ123\n", "md5:8f3a1c9be27d4056f1a2b3c4d5e6f708\n", "ada:1:8f3a1c9be27d4056f1a2b3c4d5e6f708\n",
 		"ada:FooBarBaz2.go\n", "key:HelloWorld12c\n", "a.go:12:8f3a1c9be27d4056f1a2b3c4d5e6f708\n",
 	} {
 		if out, counts := s.Redact(text); out != text {

@@ -24,6 +24,7 @@ type apart struct {
 	tables  []grid
 	head    int // where the last line begins that was read as a table's head, -1: none was
 	list    int // where the last name ends that was looked at as a list's
+	row     int // where the last row of a table of HTML begins that was read, -1: none was
 }
 
 // pairing is what add and addBare were told.
@@ -35,7 +36,7 @@ type pairing struct {
 
 func newApart(text string) *apart {
 	return &apart{
-		text: text, at: newTextLines(text), head: -1, list: -1,
+		text: text, at: newTextLines(text), head: -1, list: -1, row: -1,
 		names: stretch{stops: nameStops}, scalars: stretch{stops: valueStops}, items: stretch{stops: lineStops},
 		parts: stretch{stops: tupleStops}, words: stretch{stops: wordStops},
 		tabs: stretch{stops: tabStops}, halves: stretch{stops: halfStops},
@@ -73,6 +74,7 @@ const (
 	cellSpot            // a part of a name that may stand in a table
 	insertSpot          // SQL's INSERT
 	copySpot            // PostgreSQL's COPY
+	loginSpot           // a name that a map of users and passwords may have
 )
 
 // spotWords are looked for together with what rules look for.
@@ -80,6 +82,9 @@ var spotWords = func() map[string]spotKind {
 	words := map[string]spotKind{"value": fieldSpot, "default": fieldSpot, "insert into": insertSpot, "from stdin;": copySpot}
 	for _, part := range headParts {
 		words[part] = cellSpot
+	}
+	for word := range loginWords {
+		words[word] = loginSpot
 	}
 	return words
 }()
@@ -97,6 +102,8 @@ func readApart(text string, spots []spot) *apart {
 			a.inserted(s.end)
 		case copySpot:
 			a.copied(s.start)
+		case loginSpot:
+			a.logins(s.start, s.end)
 		}
 	}
 	a.readTables()
@@ -105,10 +112,14 @@ func readApart(text string, spots []spot) *apart {
 
 // findApart returns the findings in values that stand apart from their names.
 func (set *ruleSet) findApart(text string, spots []spot) []finding {
-	if len(spots) == 0 {
+	hashed := hashedLogins(text)
+	if len(spots) == 0 && len(hashed) == 0 {
 		return nil
 	}
 	a := readApart(text, spots)
+	for _, h := range hashed {
+		a.addHashed(h)
+	}
 	if len(a.values) == 0 {
 		return nil
 	}
@@ -137,8 +148,13 @@ func (e extent) of(text string) string { return text[e.start:e.end] }
 
 // add notes that a name and a value belong together.
 func (a *apart) add(name, value extent) {
+	a.addAs(name.of(a.text), value)
+}
+
+// addAs is for a value whose name does not stand in the text as a rule would know it.
+func (a *apart) addAs(n string, value extent) {
 	value = trimExtent(a.text, value, " \t\r")
-	n, v := name.of(a.text), value.of(a.text)
+	v := value.of(a.text)
 	if !worth(n) || v == "" || strings.EqualFold(n, v) || len(v) > maxValue || strings.ContainsAny(v, "\"\n") || !a.isNew(n, value, false) {
 		return
 	}

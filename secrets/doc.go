@@ -8,7 +8,7 @@
 // behind.go and dfa.go (why that is fast and exact), view.go, markup.go, hidden.go, doubled.go, numbered.go,
 // separated.go, quoted.go, encoded.go and wrapped.go (other ways to read a text), whole.go with beginnings.go
 // (texts of which rules would read too much), shape.go and tracer.go (what a match captures), apart.go with records.go,
-// tables.go, lists.go and stretch.go (names and values that stand apart), redact.go with tail.go and
+// tables.go, html.go, lists.go, logins.go, hashed.go and stretch.go (names and values that stand apart), redact.go with tail.go and
 // escaped.go (from findings to a text without them), known.go with crowd.go, stripped.go and
 // disguise.go (the forms in which a secret stands elsewhere), scrambled.go (random letters, told
 // from words), filenamed.go (files whose name says that they are a secret), config.go with unread.go

@@ -44,6 +44,10 @@ func (a *apart) cell(at, end int) {
 	for first := max(0, start-maxHead); start > first && cellChar[a.text[start-1]]; {
 		start--
 	}
+	if start > 0 && a.text[start-1] == '>' && strings.HasPrefix(a.text[end:], "</") {
+		a.markedUp(start)
+		return
+	}
 	bar := ""
 	for _, b := range bars {
 		if strings.HasPrefix(a.text[end:], b) || strings.HasSuffix(a.text[:start], b) {
@@ -250,7 +254,7 @@ func isCellName(cell string) bool {
 	for i := range len(cell) {
 		if cell[i] == ' ' {
 			words++
-		} else if !nameChar(cell[i]) && cell[i] != '.' {
+		} else if !nameChar(cell[i]) && cell[i] != '.' && cell[i] != '/' {
 			return false
 		}
 	}

@@ -1,0 +1,169 @@
+package secrets
+
+import (
+	"strings"
+	"testing"
+)
+
+// filled replaces the placeholders of a form and returns the values, too.
+func filled(n int, form string) (text string, values []string) {
+	m := maker{newRandom(uint64(n))}
+	text = placeholder.ReplaceAllStringFunc(form, func(p string) string {
+		var value string
+		switch kind := p[2 : len(p)-2]; kind {
+		case "des":
+			value = m.text(uppers, 1) + m.text(lowers, 2) + m.text(numbers, 1) + m.text(uppers, 2) + m.text("./", 1) + m.text(lowers, 2) + m.text(uppers, 1) + m.text(numbers, 1) + m.text(lowers, 1) + m.text(cryptEnds, 1)
+		case "twowords":
+			value = "Kor" + m.word(1) + "Vel" + m.word(1)
+		case "joined":
+			value = "Kor" + m.word(1) + "_Vel" + m.word(1) + m.text(numbers, 1)
+		case "wordnumber":
+			value = m.word(4) + m.text(numbers, 1)
+		case "mixed":
+			value = m.text(lowers, 3) + m.text(uppers, 1) + m.text(lowers, 1) + m.text(uppers, 3) + m.text(lowers, 2)
+		case "groups":
+			value = m.text(lowers, 2) + m.text(uppers, 3) + "-" + m.text(uppers, 2) + m.text(lowers, 3) + "-" + m.text(lowers, 3) + m.text(uppers, 2)
+		case "words":
+			value = "kori velu tumo rand"
+		case "hyphened":
+			value = "miro-tavi-nolu"
+		case "three":
+			value = "kori velu tumo"
+		case "mysql":
+			value = "*" + strings.ToUpper(m.text(hexes, 40))
+		case "scram":
+			value = "SCRAM-SHA-" + "256$4096:" + m.base64(16) + "$" + m.base64(32) + ":" + m.base64(32)
+		case "marked":
+			value = "!Kor" + m.word(1) + m.text(numbers, 1)
+		default:
+			value, _ = m.value(kind)
+		}
+		values = append(values, value)
+		return value
+	})
+	return text, values
+}
+
+func TestPasswordsBesideTheNamesOfUsersAreRedacted(t *testing.T) {
+	t.Parallel()
+	s := newScanner("", true)
+	for n, form := range []string{
+		"users:\n  ada: \"{{weak}}\"\n  bob: {{weak}}\n  root: '{{camel}}'\n", "users:\n  # people\n  ada: {{weak}}\n  bob: {{twowords}}\nport: 80\n", "passwords:\n  ada: {{weak}}\n",
+		"basic_auth_users:\n- x\nlogins:\n    ada@mail.test: {{strongplain}}\n",
+		`{"credentials": {"ada": "{{weak}}", "operator": "{{strongplain}}"}, "port": 8080}`, "{\n  \"users\": {\n    \"ada\": \"{{weak}}\",\n    \"bob\": \"{{camel}}\"\n  }\n}\n",
+		`USERS = {"ada": "{{weak}}", "bob": "{{camel}}"}`, "users = { ada: \"{{weak}}\", bob: '{{weak}}' }", "PASSWORDS = {\n  'ada' => '{{weak}}',\n  :bob  => '{{camel}}',\n}\n", "$users = array('ada' => '{{weak}}');", "$users = ['ada' => '{{weak}}'];",
+		"var users = map[string]string{\n\t\"ada\": \"{{weak}}\",\n\t// a guest\n\t\"bob\": \"{{camel}}\",\n}\n", "const accounts: Record<string, string> = { ada: '{{weak}}', bob: '{{strongplain}}' };", "my %users = ('ada' => '{{weak}}');",
+		`{"credentials": {"ada": "{{joined}}", "bob": "{{twowords}}"}}`, "[users]\nada = {{weak}}\nbob = {{camel}}\n\n[groups]\nx = ada\n", "kind: Secret\nstringData:\n  redis: {{weak}}\n  url-of-it: plain\n",
+	} {
+		text, values := filled(n, form)
+		checkGone(t, s, text, values)
+	}
+}
+
+func TestMapsOfOtherThingsThanPasswordsStay(t *testing.T) {
+	t.Parallel()
+	s := newScanner("", true)
+	for _, text := range []string{
+		"users:\n  ada: admin\n  bob: editor\n", "users: {ada: \"u-1001\", bob: \"u-1002\"}", "users: {ada: 'ada2@mail.test', bob: 'bob7@mail.test'}", "accounts: {prod: \"123456789012\", dev: \"210987654321\"}",
+		"accounts = { prod = \"8f3a1c9be27d4056\", dev = \"9e27d40568f3a1cb\" }", "users:\n  image: app:v2.1\n  port: p8080\n", `"users": {"type": "object2", "format": "x-form3"}`, "users:\n  ada:\n    id: 12\n    name: Ada2Ito\n",
+		"credentials:\n  ada: vault/secret2\n  bob: ${BOB_PASSWORD}\n", "accounts: {ada: \"https://a.test/x1\"}", "users = {ada: load(\"x1\")}", "[users]\nada = rw\nbob = r\n", "const users = { first: 'user_1a', second: 'user_2b' }",
+		"passwords: {min: 8, max: 64}", "users: {home: \"/home/ada1\", shell: \"/bin/zsh5\"}", "logins:\n  ada: 2031-01-02\n  bob: 2031-02-03\n", "users := map[string]int64{\"ada\": 1}", "users: {ada: \"int64\", bob: \"uint32\"}",
+	} {
+		if out, counts := s.Redact(text); out != text {
+			t.Errorf("%q became %q, %v", text, out, counts)
+		}
+	}
+}
+
+func TestHashesInLinesOfUsersAreRedacted(t *testing.T) {
+	t.Parallel()
+	s := newScanner("", true)
+	for n, form := range []string{
+		"ada:{{des}}\n", "ada:{{des}}\r\nbob.ito:{{des}}\r\n", "ada:The realm:{{hex32}}\n", "GRANT USAGE ON *.* TO 'a'@'b' IDENTIFIED WITH mysql_native_password AS '{{mysql}}';", "\"ro\" \"{{scram}}\"\n",
+	} {
+		text, values := filled(n, form)
+		checkGone(t, s, text, values)
+	}
+	for _, text := range []string{
+		"ada:lib/Foo/Bar.c\n", "import:FooBarBazTwo\n", "see ada:Ab3.Cd/Ef5gH6\n", "ada:Ab3.Cd/Ef5gH6 x\n", "a:b:Ab3.Cd/Ef5gH6\n", "ada:ABCDEFGHIJ123\n", "md5:8f3a1c9be27d4056f1a2b3c4d5e6f708\n", "ada:1:8f3a1c9be27d4056f1a2b3c4d5e6f708\n",
+		"ada:FooBarBaz2.go\n", "key:HelloWorld12c\n", "a.go:12:8f3a1c9be27d4056f1a2b3c4d5e6f708\n",
+	} {
+		if out, counts := s.Redact(text); out != text {
+			t.Errorf("%q became %q, %v", text, out, counts)
+		}
+	}
+}
+
+func TestPasswordsInTablesOfHTMLAreRedacted(t *testing.T) {
+	t.Parallel()
+	s := newScanner("", true)
+	for n, form := range []string{
+		"<table>\n<tr><th>System</th><th>User</th><th>Password</th></tr>\n<tr><td>Jira</td><td>ada</td><td>{{weak}}</td></tr>\n<tr><td>Wiki</td><td>bob</td><td><code>{{strongplain}}</code></td></tr>\n</table>\n",
+		"<TABLE class=\"x\"><THEAD><TR><TH>User</TH><TH><B>Password</B></TH></TR></THEAD><TBODY><TR><TD>ada</TD><TD class=\"y\">{{camel}}</TD></TR></TBODY></TABLE>",
+		"<table><tr><td>User</td><td>ada</td></tr>\n<tr><td>Password:</td><td>{{weak}}</td></tr></table>", "<dl><dt>Password</dt><dd>{{weak}}</dd></dl>",
+		"<table>\n  <tr>\n    <td>user</td>\n    <td>password</td>\n  </tr>\n  <tr>\n    <td>ada</td>\n    <td>{{weak}}</td>\n  </tr>\n</table>\n",
+	} {
+		text, values := filled(n, form)
+		checkGone(t, s, text, values)
+	}
+	for _, text := range []string{
+		"<table><tr><th>Field</th><th>Password</th></tr><tr><td>what</td><td>what opens it</td></tr></table>", "<table><tr><th>Token</th><th>Kind</th></tr><tr><td>IDENT</td><td>name2</td></tr></table>",
+		"<p>Password</p><p>x1y2z3a4</p>", "<td>Password</td>", "<tr><td>Password", "<tr><td>Password</td><td>", "<tr><td>Password</td><td></td></tr>", "<table><tr><td>Password</td></tr><tr><td>abc12345x</td></tr></table>", "<dt>Password</dt>", "<tr></tr>Password</",
+	} {
+		if out, counts := s.Redact(text); out != text {
+			t.Errorf("%q became %q, %v", text, out, counts)
+		}
+	}
+}
+
+func TestPasswordsMadeOfWordsOrOfLettersAreRedacted(t *testing.T) {
+	t.Parallel()
+	s := newScanner("", true)
+	for n, form := range []string{
+		"  password: {{twowords}}\n", "password = \"{{twowords}}\"\n", "DB_PASSWORD={{twowords}}\n", "\"pass\": \"{{twowords}}\",", "<Pass>{{twowords}}</Pass>", "<user name=\"a\" password=\"{{twowords}}\"/>", "mysql --user=root --password='{{twowords}}' x\n",
+		"  password: {{joined}}\n", "MYSQL_ROOT_PASSWORD: {{joined}}\n", "vncviewer -password {{joined}} 10.0.0.2:1\n", "bind_pw = {{joined}}\n", "AuthPass={{twowords}}\n",
+		"spring.mail.password: {{wordnumber}}\n", "  adminPassword: {{wordnumber}}\n", "'PASSWORD': '{{mixed}}',", "\"host=db user=app password={{mixed}} dbname=app\"", "$dbpass = '{{mixed}}';", "\"password\": \"{{groups}}\",", "user=app password={{groups}} to db\n",
+		"CREATE USER 'a'@'%' IDENTIFIED BY '{{twowords}}';", "CREATE LOGIN [a] WITH PASSWORD = N'{{twowords}}', X;", "    var password: String = \"{{twowords}}\"", "ENV DB_PASS {{word}}\n", "masterauth {{twowords}}\n", "rootpw {{mixed}}\n",
+		"set wpa2-pre-shared-key=\"{{twowords}}\"\n", "10.0.0.1 : PSK \"{{twowords}}\"\n", "s.send(b\"PASS {{wordnumber}}\\r\\n\")", "a_password={{twowords}}\nb_password={{twowords}}\nc_password={{twowords}}\n",
+		// phrases
+		"gpg --batch --passphrase \"{{three}}\" -c x\n", "passphrase: {{three}}\n", "password: \"{{words}}\"\n", "keyPassword = '{{words}}'\n", "the passphrase is `{{words}}`, keep it",
+		"passphrase = {{words}}\n", "Passphrase: K{{words}}\n", "BORG_PASSPHRASE=kori-velu-{{hyphened}}\n", "luks passphrase: tumo_rand_{{hyphened}}\n", "password: {{words}}\n", "wpa-psk \"{{three}}\"\n", "psk=\"{{words}}\"\n", "set smtp_pass = \"{{words}}\"\n",
+		"<password>{{words}}</password>", "my passphrase is {{words}}\n", "--passphrase 'kori 7 {{three}}'", "DB_PASSWORD='Th1s is {{words}}!'\n",
+		// settings and calls
+		"passwd2={{hex16}}7a\n", "admin_passwd = {{marked}}\n", "%any : PSK {{strongplain}}\n", "mysql_real_connect(conn, \"db.test\", \"webapp1\", \"{{weak}}\", \"shop\", 0, NULL, 0)", "mysqli_real_connect($l, 'db', 'webapp1', '{{weak}}', 'shop2')",
+		"let basicAuth = (\"app\", \"{{weak}}\")", "CONNECT system/{{weak}}@//db.test:1521/ORCL\n", "conn app/{{strongplain}}@PROD\n", "Servers\\prod\\Password<|||>1<|||>{{hex20}}4\n", "echo user web {{weak}}>> ftp.txt\n", ":rubygems_api_key: x\n:internal: {{hex32}}\n",
+		`{"type": "random_password", "name": "db", "instances": [{"attributes": {"id": "none", "length": 16, "result": "{{alnum16}}"}}]}`, "\"ada\"	*	\"Banana{{pin}}$\"	10.0.0.5\n", "$ cat config/master.key\n{{hex32}}\n", "session: { secret: '{{wordnumber}}' }", "\"app\" \"7{{lower26}}\"\n",
+		"Const ADMIN_PWD As String = \"{{weak}}\"", "val auth = Credentials.basic(\"ada\", \"{{weak}}\")", "c.connect('db.test', 22, 'webapp1', '{{weak}}')", "c.connect('db.test', 22, 'root', '{{twowords}}')", "local db = driver.mysql():connect(\"shop\", \"root\", \"{{weak}}\", \"db.test\")",
+		"$db = new PDO($dsn, 'root', '{{twowords}}');", "expect \"assword:\" { send \"{{strongplain}}\\r\" }", "machine smtp.test login ada port 587 password {{weak}}\n", "   - password :: {{weak}}\n", "<pre-shared-key>{{word}}</pre-shared-key>", "login = cleartext \"{{weird}}\"\n",
+		"password manager user-name \"admin\" plaintext \"{{weak}}\"\n", "{kernel, [{cookie, \"{{alnum16}}\"}]}", "erl -setcookie {{alnum16}} -sname a", "    - service_key: {{hex32}}\n", "https://x.test/remote.php ada {{camel}}\n", "api:\n  encryption:\n    key: \"{{base64}}\"\n",
+		"java -jar jenkins-cli.jar -s $URL -auth ada:{{hex32}} build x", "JWT_SECRET: {{weak}}\n", "  app:dbPassword: {{joined}}\n", "\tsmtppass = {{twowords}}\n", "d-i passwd/root-password-again password {{twowords}}\n", "radius-server host 10.0.0.2 key \"{{twowords}}\"\n",
+		"curl --user {{hex40}}: https://api.test/me\n", "$wgUpgradeKey = \"8f3a1c9be27d4056\";", "VeraCrypt.exe /v D:\\x.hc /l X /p {{weak}} /q", "login serveradmin {{camel}}\n", "PasswordPOP3={{weird}}\n", "* wifi pass -> {{weird}}\n", "the old key was {{alnum40}}, gone", "the password was changed to {{wordnumber}}.",
+		"//10.0.0.2/x /mnt cifs username=ada,password={{twowords}},uid=1 0 0\n", "password {{joined}}\n", "drpass { restart \"{{weak}}\"; die \"{{weak}}\"; }", "db.auth('app', '{{wordnumber}}');", "crypto isakmp key {{word}} address 10.0.0.2\n", "CONNECT system/{{twowords}}@//db.test/X\n", "stats auth admin:{{twowords}}\n",
+		"beaker.session.secret = {{twowords}}\n", "Group/Title;Username;Password;URL\nWeb;ada;{{camel}};https://a.test\n",
+	} {
+		form = strings.ReplaceAll(form, "{{hex16}}", "{{hexed16}}")
+		form = strings.ReplaceAll(strings.ReplaceAll(strings.ReplaceAll(form, "{{hexed16}}", "8f3a1c9be27d4056"), "{{hex20}}", "{{hex32}}"), "{{pin}}", "55")
+		text, values := filled(n, form)
+		checkGone(t, s, text, append(values, "8f3a1c9be27d4056", "Banana55"))
+	}
+	for _, text := range []string{
+		"password: InputPassword\n", "password = \"PasswordField\"\n", "password: someValue2\n", "type=\"Password\"", "password: \"ShowHide\"", "PASSWORD=GetValue\n", "password: 'enter a new password here'", "\"password\": \"passwords do not match\"",
+		"the passphrase is `never stored on the disk`", "password: the one that you were given\n", "passphrase: required for encrypted keys\n", "my passphrase is lost\n", "PASSWORD=\"Enter it here\"\n", "<password>some text of the page</password>", "DB_PASSWORD=db-password-of-the-vault\n", "--password \"the same as before\"", "password, \"getUserById\"", "<password>PasswordText</password>", "password: user_name2\n", "connect app/server@v2.1.0\n", "Connect to a/b2c@home, then", "passwd = readPassword1\n", "password := FieldValue1\n",
+		"mysqli_real_connect($l, 'db', 'app', $password, 'shop2')", "echo user logged in > log\n", "auth_server : PSKs are kept\n", "\"ada\" \"v2.1\"\n",
+		"// issue 50987\n", "https://a.test/davis ada bob\n", "Const X As String = \"value\"", "c.connect('db.test', 22, 'root', password)", "the \"password\" { sends it", "<psk>required</psk>", "encryption:\n  key: main\n", "  password = FieldNames\n", "in cleartext \"as it is\"",
+		"service_key: name-of-it\n", "{cookie, Value}", "SECRET=default\n", "password FieldName\n", "client.auth('app', 'readWrite')", "drpass { restart \"\"; }", "credentials: {mode: sameOrigin, x: \"SameOrigin\"}", "curl -u user-name-of-the-service: x\n", "the new key was " + strings.Repeat("8f3a1c9b", 5) + " then", "password -> String\n", "login serveradmin first\n",
+	} {
+		if out, counts := s.Redact(text); out != text {
+			t.Errorf("%q became %q, %v", text, out, counts)
+		}
+	}
+}
+
+func TestAMarkerIsNoUserOfAPassword(t *testing.T) {
+	t.Parallel()
+	s := newScanner("", true)
+	out, _ := s.Redact("curl -u " + idOf(maker{newRandom(3)}, "hex40") + ": https://api.test/me\n")
+	if want := "curl -u [REDACTED:password-filed]: https://api.test/me\n"; out != want {
+		t.Errorf("got %q, want %q", out, want)
+	}
+}

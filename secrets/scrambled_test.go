@@ -3,9 +3,9 @@ package secrets
 import (
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strings"
 	"testing"
 )
@@ -42,7 +42,11 @@ func TestIdentifiersAreNoRandomLetters(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	identifier := regexp.MustCompile(`\b[A-Za-z]{8,40}\b`)
-	err := filepath.WalkDir(filepath.Join(runtime.GOROOT(), "src", "net"), func(path string, d fs.DirEntry, err error) error {
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Skip("no go command here:", err)
+	}
+	err = filepath.WalkDir(filepath.Join(strings.TrimSpace(string(root)), "src", "net"), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, ".go") {
 			return err
 		}

@@ -26,7 +26,11 @@ func (f *flock) misuse(e ears) {
 		if slices.Contains(line, "--keep") { // which makes a directory
 			word = f.named(f.all, f.base, "kept", where)
 		} else {
-			word = f.plant(where, func(match string) string { return "x " + match }, func(match string) string { return match })
+			as := func(match string) string { return match }
+			if slices.Contains(line, "--project") { // a path is said in the form in which it is opened
+				as = filepath.Clean
+			}
+			word = f.plant(where, func(match string) string { return as("x " + match) }, func(match string) string { return as(match) })
 		}
 		e.call(append(line, word)...)
 	}

@@ -45,7 +45,7 @@ func TestAPasswordOfLettersIsRedactedWhereOnlyAValueStands(t *testing.T) {
 		"poll imap.test protocol IMAP username \"ada\" password {{word}}\n", "$db = new mysqli(\"127.0.0.1\", \"adm\", \"{{word}}\", \"shop\");", "params: [{name: password, value: {{word}}}]",
 		"SESSION_SECRET='{{word}}'", "app.secret_key = '{{word}}'", "app.use(session({ secret: '{{word}}', resave: false }));", "jwt.sign(payload, '{{word}}', { expiresIn: '1h' });", "- {name: SECRET, value: {{word}}}",
 		"private static final String SECRET = \"{{word}}\";", "irc.command = \"/msg nickserv identify {{word}}\"",
-		"protocol=noip, login=bob, password={{word}} home.test\n", "airflow users create --username admin --password {{word}} --role Admin", "\toption key '{{word}}'\n", "<keyMaterial>{{word}}</keyMaterial>", "#define WIFI_PASS \"{{word}}\"",
+		"protocol=noip, login=bob, password={{word}} home.test\n", "login=bob,password={{word}}", "connect(\"host=h user=bob password={{word}}\")", "airflow users create --username admin --password {{word}} --role Admin", "\toption key '{{word}}'\n", "<keyMaterial>{{word}}</keyMaterial>", "#define WIFI_PASS \"{{word}}\"",
 		"char pass[] = \"{{word}}\";", "machine smtp.test port 587 login ada password {{word}}\n", "password: {{word}}spring\n",
 		"grant all on a.* to b@localhost identified by '{{word}}';", "define(\"DB_PASS\", \"{{word}}\");", "set :scm_passphrase, \"{{word}}\"",
 	} {

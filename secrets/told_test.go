@@ -23,7 +23,7 @@ func TestWhatIsToldOrHandedOverIsRedacted(t *testing.T) {
 		"let password = String::from(\"{{weak}}\");", "let(:password) { '{{weak}}' }", "Net::FTP.open('ftp.test', 'ada', '{{weak}}')", "$smtp->auth('ada@mail.test', '{{weak}}');",
 		"r.setValue(\"{{uuid}}\", forHTTPHeaderField: \"X-API-Key\")", "r.setValue(\"Basic {{basic}}\", forHTTPHeaderField: \"Authorization\")", "proxy_set_header X-Api-Key {{alnum40}};",
 		// beside its name
-		":session-secret \"{{alnum33}}\"", "set steam_webApiKey \"{{hex32}}\"", "  api_secret   '{{alnum33}}'", "api_key     {{alnum33}}\n", "secret_id             {{uuid}}\n",
+		":session-secret \"{{alnum33}}\"", "set steam_webApiKey \"{{hex32}}\"", "  api_secret   '{{alnum33}}'", "bash -c 'set steam_webApiKey '\\''{{alnum33}}'\\'''", "sh -c 'set steam_webApiKey \"{{alnum33}}\"'", "-e 'steam_webApiKey \"{{hex32}}\"' -e x", "sh -c 'a; steam_webApiKey '\"'\"'{{alnum33}}'\"'\"''", "api_key     {{alnum33}}\n", "secret_id             {{uuid}}\n",
 		"encrypt = \"{{b32bytes}}\"", "key1  FULL  {{b64bytes}}", "PasswordPlain={{weak}}", "pop3pass={{weak}}", "DB_PASS ?= {{weak}}", "password: kori.velu28\n",
 		"#define MQTT_PASS \"{{weak}}\"", "TOTP_SECRET = \"{{base32}}\"", "basic.auth.user.info=APP:{{alnum33}}", "\"ada\" \"{{camel}}\"\n",
 		"chpasswd:\n  expire: false\n  list: |\n    root:{{weak}}\n    ubuntu:{{camel}}\n", "\"type\": \"random_password\",\n\"name\": \"db\",\n\"result\": \"{{alnum33}}\"\n",

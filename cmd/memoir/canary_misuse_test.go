@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidwall/gjson"
 	"github.com/urfave/cli/v2"
 )
 
@@ -26,7 +27,11 @@ func (f *flock) misuse(e ears) {
 		if slices.Contains(line, "--keep") { // which makes a directory
 			word = f.named(f.all, f.base, "kept", where)
 		} else {
-			word = f.plant(where, func(match string) string { return "x " + match }, func(match string) string { return match })
+			as := func(match string) string { return match }
+			if slices.Contains(line, "--project") { // a path is said in the form in which it is opened
+				as = filepath.Clean
+			}
+			word = f.plant(where, func(match string) string { return as("x " + match) }, func(match string) string { return as(match) })
 		}
 		e.call(append(line, word)...)
 	}
@@ -85,4 +90,46 @@ func (f *flock) misset(e ears) {
 		e.call("config")
 		e.call("run", "--startup")
 	}
+}
+
+// misown has a project's own files hold canaries, where a directory stands for the project.
+func (f *flock) misown(e ears, dir string) {
+	f.t.Helper()
+	in := func(place, form string) string {
+		return f.plant(place, func(match string) string { return fmt.Sprintf(form, word(match)) }, func(match string) string { return fmt.Sprintf(form, match) })
+	}
+	text := func(value string) string { return string(quoted(value)) } // JSON is YAML, and a text of TOML
+	for _, file := range [][2]string{
+		{".memoir.yml", text(in("a name of a project's setting", "%s")) + ": 1"},
+		{".memoir.yml", "memories: {maxRolloutAgeDays: " + text(in("a value of a project's setting", "%s")) + "}"},
+		{".memoir.yml", "modelRoles: {default: " + text(in("a project's model", "mine/%s")) + "}"},
+		{".memoir.yml", "memories: {enabled: true\n  " + in("what is no YAML of a project", "x: %s")},
+		{".gitleaks.toml", "[[rules]]\nid = " + text(in("a project's rule", "%s")) + "\nregex = \"x(\""},
+		{".gitleaks.toml", "[[rules]]\nid = \"x\"\nregex = " + text(in("a project's expression", "(%s"))},
+		{".gitleaks.toml", "[extend]\n" + in("what is no TOML of a project", "x %s")},
+	} {
+		path := filepath.Join(dir, file[0])
+		must(f.t, os.WriteFile(path, []byte(file[1]+"\n"), 0o600))
+		for _, line := range f.some(2, []string{"view", "inject", "log", "scan --stored", "run --dry-run", "enqueue"}) {
+			e.call(append(strings.Fields(line), "--project", dir)...)
+		}
+		for _, args := range [][]string{{"trust", dir}, {"view", "--project", dir}, {"status", "--project", dir}, {"doctor"}} {
+			e.call(args...)
+		}
+		must(f.t, os.Remove(path))
+	}
+}
+
+// change has earlier memories come back, and projects become one.
+func (f *flock) change(e ears) {
+	f.t.Helper()
+	projects := gjson.Get(e.call("projects", "--json"), "projects").Array()
+	for _, p := range projects[:min(3, len(projects))] {
+		e.call("restore", "1", "--yes", "--project", p.Get("id").Str)
+	}
+	if len(projects) > 1 {
+		e.call("projects", "merge", projects[0].Get("id").Str, projects[1].Get("id").Str)
+		e.call("run", "--sessions", e.sessions, "--max-age", "0", "--min-idle", "0")
+	}
+	e.call("projects")
 }

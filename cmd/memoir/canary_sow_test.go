@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	_ "github.com/mattn/go-sqlite3" // the driver "sqlite3"
@@ -68,13 +69,13 @@ func (f *flock) sowTitles(home string, ids []string) {
 // nameless matches what no name of a file holds.
 var nameless = regexp.MustCompile(`[/\x00-\x1f]+`)
 
-// named plants a canary in a name that a file may have, as a part of a path.
-func (h *hand) named(canaries map[string]string, dir, name, field string) string {
+// named plants a canary in a name that a file may have, as a part of a path, with names below it.
+func (h *hand) named(canaries map[string]string, dir, name, field string, below ...string) string {
 	for {
 		path := h.plantIn(canaries, field, func(match string) string {
-			return filepath.Join(dir, name+" "+nameless.ReplaceAllString(strings.TrimSpace(match), " "))
+			return filepath.Join(append([]string{dir, name + " " + nameless.ReplaceAllString(strings.TrimSpace(match), " ")}, below...)...)
 		})
-		if path == "" || len(filepath.Base(path)) < 200 {
+		if !slices.ContainsFunc(strings.Split(path, string(filepath.Separator)), func(part string) bool { return len(part) >= 200 }) {
 			return path
 		}
 	}
@@ -84,7 +85,9 @@ func (h *hand) named(canaries map[string]string, dir, name, field string) string
 // sessions are how a person finds them, and stay: they must not go further.
 func (f *flock) sowPath(dir string, x template) {
 	f.t.Helper()
-	x.path = filepath.Join(filepath.Base(f.named(f.paths, dir, "old", "the path of a session")), filepath.Base(x.path))
+	path, err := filepath.Rel(dir, f.named(f.paths, dir, "old", "the path of a session", filepath.Base(x.path)))
+	must(f.t, err)
+	x.path = path
 	x.write(f.t, dir)
 }
 

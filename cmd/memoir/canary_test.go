@@ -102,7 +102,9 @@ func (f *flock) release(round int, answers func(*flock) reply) {
 	if answers == nil || by(t, false, false, true) {
 		f.misuse(e)
 		f.misset(e)
+		f.misown(e, dirs[1])
 	}
+	f.change(e)
 
 	n, paths := newNet(f.all), newNet(f.paths)
 	for what, text := range e.words {

@@ -329,6 +329,47 @@ func TestABadAnswerIsSentBackOnceAndThenRefused(t *testing.T) {
 	}
 }
 
+func TestAnAnswerThatDropsMostSkillsIsSentBack(t *testing.T) {
+	t.Parallel()
+	in := grown(t)
+	had := *in.Current
+	had.Skills = nil
+	for _, name := range []string{"bake", "build", "release", "test"} {
+		had.Skills = append(had.Skills, memoir.Skill{Name: name, Content: "---\nname: " + name + "\ndescription: \"How to " + name + ".\"\n---\n\n# " + name + "\n\n- run `make " + name + "` [00001001 2026-07-01]\n"})
+	}
+	in.Current = &had
+	good, _ := folds(question(t, in))
+	var whole struct {
+		Memory  string `json:"memory_md"`
+		Summary string `json:"memory_summary"`
+	}
+	if err := json.Unmarshal([]byte(good.Text), &whole); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		stay    []string
+		refused bool
+	}{
+		{nil, true},
+		{[]string{"bake"}, true},
+		{[]string{"bake", "release"}, false},
+		{[]string{"bake", "build", "release", "test"}, false},
+	} {
+		var skills []map[string]any
+		for _, name := range test.stay {
+			skills = append(skills, skill(name, ""))
+		}
+		m := &scripted{answers: []func(model.Request) (model.Answer, error){says(reply(whole.Memory, whole.Summary, skills...))}}
+		c, _, err := ask(t, in, m)
+		if (err != nil) != test.refused || !test.refused && len(c.Skills) != len(test.stay) {
+			t.Errorf("with %v staying: %d skills, %v", test.stay, len(c.Skills), err)
+		}
+		if test.refused && (len(m.asked) != 2 || !strings.Contains(m.asked[1].Earlier[0].Objection, "of 4 present skills are gone")) {
+			t.Errorf("with %v staying: %d calls, %v", test.stay, len(m.asked), err)
+		}
+	}
+}
+
 // question is what a model is asked of an input.
 func question(t *testing.T, in consolidate.Input) model.Request {
 	t.Helper()

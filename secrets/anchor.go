@@ -62,10 +62,24 @@ func foldsTo(c rune) byte {
 func anchorsOf(tree *syntax.Regexp) []anchor {
 	anchors, _ := locate(flatten(tree), maxSplits)
 	for i := range anchors {
+		anchors[i].literals = shortened(anchors[i].literals)
 		_, from := parts(tree, anchors[i].path)
 		anchors[i].behind = behind(from, anchors[i].literals)
 	}
 	return anchors
+}
+
+// shortened drops the literals that begin with another of the same anchor: where they
+// stand, that one stands too.
+func shortened(literals []string) []string {
+	slices.Sort(literals)
+	var kept []string
+	for _, l := range literals {
+		if n := len(kept); n == 0 || !strings.HasPrefix(l, kept[n-1]) {
+			kept = append(kept, l)
+		}
+	}
+	return kept
 }
 
 // locate finds the best anchors of a concatenation, those whose shortest literal is

@@ -277,9 +277,7 @@ func (s *search) findHits() {
 		}
 		if matches, ok := r.matches(s.text, own); ok {
 			for _, m := range matches {
-				if !r.fallback || !s.foundIn(m[0], m[1]) {
-					s.judge(r, m[0], m[1])
-				}
+				s.judge(r, m[0], m[1])
 			}
 		} else {
 			s.appendWhole(r)
@@ -295,14 +293,20 @@ func (s *search) turn(n int32) int {
 	return 0
 }
 
-// foundIn reports whether what a match is about has been found: a secret that begins
-// behind a quote, a space or an equals sign and ends with the match or right before it.
-func (s *search) foundIn(start, end int) bool {
-	starts := func(from, at, end int) bool {
-		return start < from && from < at && end-from >= minRepeated && strings.IndexByte("\"'` =\t\n", s.text[from-1]) >= 0
+// foundIn returns where a secret begins that is what a match is about and has been found
+// already, or -1: one that begins behind a quote, a space or an equals sign and ends with
+// the match or right before it.
+func (s *search) foundIn(start, end int) int {
+	starts := func(from, to int) bool {
+		return start < from && from < to && to-from >= minRepeated && strings.IndexByte("\"'` =\t\n", s.text[from-1]) >= 0
 	}
 	if len(s.found) <= fewSecrets {
-		return slices.ContainsFunc(s.found, func(f finding) bool { return (f.end == end || f.end == end-1) && starts(f.start, end, f.end) })
+		for _, f := range s.found {
+			if (f.end == end || f.end == end-1) && starts(f.start, f.end) {
+				return f.start
+			}
+		}
+		return -1
 	}
 	if s.ends == nil {
 		s.ends = map[int][]int{}
@@ -311,10 +315,14 @@ func (s *search) foundIn(start, end int) bool {
 		f := s.found[s.known]
 		s.ends[f.end] = append(s.ends[f.end], f.start)
 	}
-	begins := func(at, end int) bool {
-		return slices.ContainsFunc(s.ends[end], func(from int) bool { return starts(from, at, end) })
+	for _, to := range []int{end, end - 1} {
+		for _, from := range s.ends[to] {
+			if starts(from, to) {
+				return from
+			}
+		}
 	}
-	return begins(end, end) || begins(end, end-1)
+	return -1
 }
 
 func (r *rule) hasKeyword(lower string) bool {
@@ -324,14 +332,19 @@ func (r *rule) hasKeyword(lower string) bool {
 
 func (s *search) appendWhole(r *rule) {
 	for _, m := range r.Regex.FindAllStringIndex(s.text, -1) {
-		if !r.fallback || !s.foundIn(m[0], m[1]) {
-			s.judge(r, m[0], m[1])
-		}
+		s.judge(r, m[0], m[1])
 	}
 }
 
 func (s *search) judge(r *rule, start, end int) {
-	if f, ok := r.judge(s.lines, start, end, s.set.global); ok {
+	known := -1
+	if r.fallback {
+		if known = s.foundIn(start, end); known >= 0 && s.text[known-1] != '=' {
+			return
+		}
+	}
+	// What was found behind an equals sign may be the rest of a secret that has one.
+	if f, ok := r.judge(s.lines, start, end, s.set.global); ok && (known < 0 || f.start < known) {
 		s.found = append(s.found, f)
 	}
 }

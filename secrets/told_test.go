@@ -96,3 +96,15 @@ func TestWhatReadsAsIfASecretWereToldStays(t *testing.T) {
 		}
 	}
 }
+
+func TestASecretWithAnEqualsSignInItGoesAsAWhole(t *testing.T) {
+	t.Parallel()
+	s := newScanner("", true)
+	one := "q9ZkuEF2" + "=vhTJKm84wnRp56xbs"
+	many := strings.Repeat("api_key = kf83hKd93kdf"+"H38dkfQ2\n", fewSecrets+1)
+	for _, text := range []string{"proxy_set_header X-Api-Key ", many + "proxy_set_header X-Api-Key "} {
+		if out, _ := s.Redact(text + one + ";\n"); !strings.HasSuffix(out, "proxy_set_header X-Api-Key [REDACTED:header-set];\n") {
+			t.Errorf("redacted %q", out)
+		}
+	}
+}

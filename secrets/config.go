@@ -58,11 +58,11 @@ func mergeFile(into *config.ViperConfig, path string, depth int) error {
 		return configError(path, err)
 	}
 	own, err := parseConfig(string(content))
-	if err != nil {
-		return configError(path, err)
+	if err == nil {
+		err = check(own)
 	}
-	if err := check(own); err != nil {
-		return configError(path, err)
+	if err != nil {
+		return configError(path, withoutSecrets(err, content))
 	}
 	if own.Extend.Path != "" {
 		if own.Extend.UseDefault {
@@ -97,7 +97,7 @@ func mergeProject(into *config.ViperConfig, path string, trusted bool) error {
 		err = check(project)
 	}
 	if err != nil {
-		return configError(path, err)
+		return configError(path, withoutSecrets(err, content))
 	}
 	known := map[string]bool{}
 	for _, r := range into.Rules {

@@ -339,11 +339,11 @@ func (s *search) appendWhole(r *rule) {
 func (s *search) judge(r *rule, start, end int) {
 	known := -1
 	if r.fallback {
-		if known = s.foundIn(start, end); known >= 0 && s.text[known-1] != '=' {
+		// What was found may be the rest of a secret, or stand behind it in the same match.
+		if known = s.foundIn(start, end); known >= 0 && !strings.ContainsAny(s.text[start:known], "0123456789") {
 			return
 		}
 	}
-	// What was found behind an equals sign may be the rest of a secret that has one.
 	if f, ok := r.judge(s.lines, start, end, s.set.global); ok && (known < 0 || f.start < known) {
 		s.found = append(s.found, f)
 	}

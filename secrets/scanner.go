@@ -70,8 +70,11 @@ func existing(path string) string {
 	return path
 }
 
-// ours has the rules that every Scanner has.
-var ours = newScanner("", true)
+// ours has the rules that every Scanner has. It is made here and not where it is declared,
+// since reading rules needs it, to clean its errors.
+var ours *Scanner
+
+func init() { ours = newScanner("", true) }
 
 // newScanner makes a Scanner with or without the built-in extra rules.
 func newScanner(configPath string, extra bool) *Scanner {

@@ -21,7 +21,7 @@ func TestWhatIsToldOrHandedOverIsRedacted(t *testing.T) {
 		// calls
 		"handler = WebhookHandler('{{hex32}}')", "Client::new().with_secret(\"{{hex64}}\")", "w3.eth.account.from_key('0x{{hex64}}')", "red:auth(\"{{weak}}\")",
 		"let password = String::from(\"{{weak}}\");", "let(:password) { '{{weak}}' }", "Net::FTP.open('ftp.test', 'ada', '{{weak}}')", "$smtp->auth('ada@mail.test', '{{weak}}');",
-		"r.setValue(\"{{uuid}}\", forHTTPHeaderField: \"X-API-Key\")", "r.setValue(\"Basic {{basic}}\", forHTTPHeaderField: \"Authorization\")", "proxy_set_header X-Api-Key {{alnum40}};",
+		"r.setValue(\"{{uuid}}\", forHTTPHeaderField: \"X-API-Key\")", "r.setValue(\"Basic {{basic}}\", forHTTPHeaderField: \"Authorization\")", "proxy_set_header X-Api-Key {{alnum40}};", "open db.test:5432:*:ada:{{weak}}: no such file",
 		// beside its name
 		":session-secret \"{{alnum33}}\"", "set steam_webApiKey \"{{hex32}}\"", "  api_secret   '{{alnum33}}'", "bash -c 'set steam_webApiKey '\\''{{alnum33}}'\\'''", "sh -c 'set steam_webApiKey \"{{alnum33}}\"'", "-e 'steam_webApiKey \"{{hex32}}\"' -e x", "sh -c 'a; steam_webApiKey '\"'\"'{{alnum33}}'\"'\"''", "api_key     {{alnum33}}\n", "secret_id             {{uuid}}\n",
 		"encrypt = \"{{b32bytes}}\"", "key1  FULL  {{b64bytes}}", "PasswordPlain={{weak}}", "pop3pass={{weak}}", "DB_PASS ?= {{weak}}", "password: kori.velu28\n",
@@ -94,6 +94,16 @@ func TestWhatReadsAsIfASecretWereToldStays(t *testing.T) {
 		if out, counts := s.Redact(text); out != text {
 			t.Errorf("%q became %q, %v", text, out, counts)
 		}
+	}
+}
+
+func TestASecretGoesBesideWhatAnotherRuleFindsBehindIt(t *testing.T) {
+	t.Parallel()
+	s := newScanner("", true)
+	first, second := "3RGvH0DNjmuxwqu5"+"AW2ylQIp0BfD9AbPl8qjOY", "kTfo4wE2GmzUq9bR"+"7yXs1Lp0Vd8Hj3Nc6Key"
+	text := "x.setValue(\"Token " + first + "\", forKey: '" + second + "'"
+	if out, _ := s.Redact(text); strings.Contains(out, first[8:]) || strings.Contains(out, second[:8]) {
+		t.Errorf("redacted %q", out)
 	}
 }
 

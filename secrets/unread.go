@@ -1,6 +1,7 @@
 package secrets
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -23,7 +24,7 @@ func Unread(path string) ([]string, error) {
 	v := viper.New()
 	v.SetConfigType("toml")
 	if err := v.ReadConfig(strings.NewReader(string(content))); err != nil {
-		return nil, configError(path, lineNamed(err))
+		return nil, configError(path, withoutSecrets(lineNamed(err), content))
 	}
 	var c config.ViperConfig
 	if err = v.UnmarshalExact(&c); err == nil {
@@ -38,7 +39,7 @@ func Unread(path string) ([]string, error) {
 		if strings.Contains(m[1], "llow") {
 			owner += "allowlist: "
 		}
-		out = append(out, owner+m[3])
+		out = append(out, withoutSecrets(errors.New(owner+m[3]), content).Error())
 	}
 	return out, nil
 }

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -46,5 +47,37 @@ func TestKeysThatNothingReadsAreNamed(t *testing.T) {
 	}
 	if _, err := Unread(path); memoir.CodeOf(err) != memoir.CodeConfig {
 		t.Error(err)
+	}
+}
+
+func TestMistakesInRulesAreToldWithoutTheSecretsOfTheFile(t *testing.T) {
+	t.Parallel()
+	value, id := "YoUQlQUx2oh"+"us8ErNSzsY", "efcb96a2-24cc-9ea8-"+"2f96-ac9ce9a78163"
+	for content, secret := range map[string]string{
+		"[[rules]]\nid = \"x\"\nregex = \"(password[].EQUALS('" + value + "'\"":       value,
+		"[[rules]]\nid = \"         secret_id           " + id + "\"\nregex = \"x(\"": id,
+		"[[rules]]\nid = \"x\"\nregex = \"x\"\nentropy = \"password=" + value + "\"":  value,
+		"[[rules]]\nid = \"x\"\nregex = \"x\"\n\"password=" + value + "\" = 1":        value,
+		"[[rules]]\nid = \"password=" + value + "\"\nregex = \"x\"\nkeyword = 1":      value,
+		"[extend]\npassword = '" + value:                                              value,
+	} {
+		path := filepath.Join(t.TempDir(), ".gitleaks.toml")
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var said []string
+		for _, options := range []Options{{ConfigPath: path}, {ProjectPath: path}, {ProjectPath: path, ProjectTrusted: true}} {
+			if _, err := New(options); err != nil {
+				said = append(said, err.Error())
+			}
+		}
+		keys, err := Unread(path)
+		said = append(said, keys...)
+		if err != nil {
+			said = append(said, err.Error())
+		}
+		if all := strings.Join(said, "\n"); all == "" || strings.Contains(all, secret[:8]) || strings.Contains(all, secret[len(secret)-8:]) {
+			t.Errorf("of %s it is said: %s", content, all)
+		}
 	}
 }

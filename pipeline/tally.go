@@ -88,6 +88,5 @@ func (r *run) redact(text string) string {
 	if r.known != nil {
 		return r.known.Text(text)
 	}
-	clean, _ := r.scanner.Redact(text)
-	return clean
+	return r.scanner.Message(text)
 }

@@ -78,8 +78,7 @@ func (c *cleaner) clean(text string) string {
 			}
 		}
 	}
-	text, _ = c.scanner.Redact(text)
-	return c.given.AgainText(text)
+	return c.given.AgainText(c.scanner.Message(text))
 }
 
 // redact makes a text fit to be said or logged.

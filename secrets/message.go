@@ -1,0 +1,52 @@
+package secrets
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Message redacts what the program says and stores of its own, such as an error. What it
+// quotes, with %q or in backquotes, is read as a text of its own first: in the middle of a
+// message rules do not see what they see at the beginning or the end of a text.
+func (s *Scanner) Message(text string) string {
+	var out strings.Builder
+	at := 0
+	for {
+		open := strings.IndexAny(text[at:], "\"`")
+		if open < 0 {
+			break
+		}
+		out.WriteString(text[at : at+open])
+		at += open
+		quoted, clean := s.quotation(text[at:])
+		if quoted == "" { // the next quote may be one that opens
+			quoted, clean = text[at:at+1], text[at:at+1]
+		}
+		out.WriteString(clean)
+		at += len(quoted)
+	}
+	out.WriteString(text[at:])
+	clean, _ := s.Redact(out.String())
+	return clean
+}
+
+// quotation returns the quotation that a text begins with and the same without its secrets;
+// nothing if it has none.
+func (s *Scanner) quotation(text string) (quoted, clean string) {
+	quoted, err := strconv.QuotedPrefix(text)
+	if err != nil || len(quoted) < minQuoted {
+		return "", ""
+	}
+	inside, err := strconv.Unquote(quoted)
+	if err != nil {
+		return "", ""
+	}
+	inside, counts := s.Redact(inside)
+	if len(counts) == 0 {
+		return "", ""
+	}
+	if quoted[0] == '`' {
+		return quoted, "`" + inside + "`"
+	}
+	return quoted, strconv.Quote(inside)
+}

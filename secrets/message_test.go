@@ -1,0 +1,44 @@
+package secrets
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestWhatAMessageQuotesIsReadAlone(t *testing.T) {
+	t.Parallel()
+	s := newScanner("", true)
+	long := "lMEW31UWoRP53ErN" + "1P3curgjmekowD3uEqu2S"
+	for _, value := range []string{
+		"SECRETTOKEN " + long + "```",
+		"Dq_PW* ? :: *  ** *** **:" + long + "             ",
+		"Q: SET O4z9PRIVATEKEY2B6VnWnaCS   '" + long + "        */",
+	} {
+		if out, _ := s.Redact(value); strings.Contains(out, long) {
+			t.Fatalf("it is no secret by itself: %q", out)
+		}
+		for _, message := range []string{
+			fmt.Sprintf("config.yml:1: unknown setting %q", value),
+			fmt.Sprintf("%q must be a number, not %q\nhint: \"", "x", value),
+			fmt.Sprintf("run %s: %q", "a\"", value),
+			fmt.Sprintf("missing closing ]: `%s`", strings.ReplaceAll(value, "`", "")),
+		} {
+			out := s.Message(message)
+			if strings.Contains(out, long[:8]) || strings.Contains(out, long[len(long)-8:]) {
+				t.Errorf("said: %s", out)
+			}
+			if again := s.Message(out); again != out {
+				t.Errorf("%s said again: %s", out, again)
+			}
+		}
+	}
+	for _, plain := range []string{
+		"", "\"", "`", "a \"b", "`a` and \"b\\\"c\"", "open \"a/very/long/path\": no such file",
+		"unknown setting \"memories.concurency\": did you mean `memories.concurrency`?", "\"\\x00\\u202e is not printable\"",
+	} {
+		if out := s.Message(plain); out != plain {
+			t.Errorf("%q became %q", plain, out)
+		}
+	}
+}

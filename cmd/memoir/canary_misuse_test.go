@@ -28,7 +28,7 @@ func (f *flock) misuse(e ears) {
 			word = f.named(f.all, f.base, "kept", where)
 		} else {
 			as := func(match string) string { return match }
-			if slices.Contains(line, "--project") { // a path is said in the form in which it is opened
+			if slices.Contains(line, "--project") || slices.Contains(line, "trust") { // a path is said in the form in which it is opened
 				as = filepath.Clean
 			}
 			word = f.plant(where, func(match string) string { return as("x " + match) }, func(match string) string { return as(match) })

@@ -187,10 +187,15 @@ func (s *Store) write(ctx context.Context, db *sql.DB, fn func(tx) error) error 
 		return err
 	}
 	defer done()
+	return s.inTurn(ctx, db, fn)
+}
+
+// inTurn is write for one whose turn it is.
+func (s *Store) inTurn(ctx context.Context, db *sql.DB, fn func(tx) error) error {
 	if failpoint.Before("begin") != nil {
 		return errFull
 	}
-	err = s.transact(ctx, db, "BEGIN IMMEDIATE", func(t tx) error {
+	err := s.transact(ctx, db, "BEGIN IMMEDIATE", func(t tx) error {
 		if err := fn(t); err != nil {
 			return err
 		}

@@ -45,18 +45,29 @@ func (s *Store) reserve() error {
 	return nil
 }
 
-// release runs fn in a quick write transaction, and once more with the room of the
-// reserve, and what the write-ahead log can give, if the disk has none.
+// release runs fn in a quick write transaction, and again with the room of the reserve, and
+// then with what the write-ahead log can give, if the disk has none. Nothing else in this
+// process writes meanwhile: it would take the room.
 func (s *Store) release(ctx context.Context, fn func(tx) error) error {
 	err := s.quickly(ctx, fn)
 	if !isFull(err) {
 		return err
 	}
+	done, err := s.turn(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
 	_ = os.Remove(s.reservePath())
+	if err = s.inTurn(ctx, s.quick, fn); !isFull(err) {
+		return err
+	}
+	// What is in the log takes room in the database before the log gives any back, so this
+	// comes last: a log that others read may give none.
 	if _, failed := s.quick.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)"); failed != nil && !isFull(failed) {
 		return errors.Join(err, failed)
 	}
-	return s.quickly(ctx, fn)
+	return s.inTurn(ctx, s.quick, fn)
 }
 
 // isFull reports that the disk, a quota or a limit on a file's size has no room left.

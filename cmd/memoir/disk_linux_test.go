@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"database/sql"
 	"fmt"
 	"maps"
 	"os"
@@ -11,9 +12,12 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"memoir/lease"
+	"memoir/store"
 	"memoir/testdata"
 )
 
@@ -193,6 +197,42 @@ func TestADiskWithoutRoomLosesNothingAndBlamesNobody(t *testing.T) {
 		p.recovers(t, home, what)
 		must(t, syscall.Unmount(at, syscall.MNT_DETACH))
 	}
+}
+
+// Moving a log into the database takes room, too, and a program that reads keeps the log
+// from giving any back.
+func TestAClaimIsGivenBackOnAFullDiskWhileTheLogIsLongAndRead(t *testing.T) {
+	if !mounting(t) {
+		return
+	}
+	p := newAfflicted(t)
+	at := t.TempDir()
+	must(t, syscall.Mount("tmpfs", at, "tmpfs", 0, "size=8m,mode=700"))
+	defer syscall.Unmount(at, syscall.MNT_DETACH)
+	home := filepath.Join(at, "home")
+	copyHome(t, p.before, home)
+	st := openStore(t, home)
+	defer st.Close()
+	known, err := st.Projects(t.Context())
+	must(t, err)
+	claim, ok, err := st.ClaimProject(t.Context(), known[0].ID, store.ProjectClaimOptions{Holder: lease.Self(), Lease: time.Hour, Always: true})
+	if err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	writer, err := sql.Open("sqlite3", "file:"+filepath.Join(home, databaseName)+"?_journal_mode=wal")
+	must(t, err)
+	defer writer.Close()
+	_, err = writer.Exec("CREATE TABLE filler (room); INSERT INTO filler VALUES (zeroblob(1048576))")
+	must(t, err)
+	reader, err := writer.Conn(t.Context())
+	must(t, err)
+	defer reader.Close()
+	_, err = reader.ExecContext(t.Context(), "BEGIN; SELECT room FROM filler")
+	must(t, err)
+	fill(t, at, 0)
+	must(t, st.GiveBackProject(t.Context(), claim))
+	must(t, os.Remove(filepath.Join(at, "filler")))
+	p.blameless(t, home, "full")
 }
 
 // thorough chooses between some cases and all of them.

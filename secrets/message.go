@@ -6,9 +6,19 @@ import (
 )
 
 // Message redacts what the program says and stores of its own, such as an error. What it
-// quotes, with %q or in backquotes, is read as a text of its own first: in the middle of a
+// quotes, with %q or in backquotes, is read as a text of its own, too: in the middle of a
 // message rules do not see what they see at the beginning or the end of a text.
 func (s *Scanner) Message(text string) string {
+	whole := s.Session()
+	s.quotations(text, func(inside string) { whole.Text(inside) })
+	// The whole goes first: a secret may hold quotes itself.
+	text = s.quotations(whole.Text(text), nil)
+	return whole.AgainText(text)
+}
+
+// quotations is a text without the secrets that its quotations have when they are read by
+// themselves; see is told what is in those, and may be nil.
+func (s *Scanner) quotations(text string, see func(inside string)) string {
 	var out strings.Builder
 	at := 0
 	for {
@@ -18,21 +28,19 @@ func (s *Scanner) Message(text string) string {
 		}
 		out.WriteString(text[at : at+open])
 		at += open
-		quoted, clean := s.quotation(text[at:])
+		quoted, clean := s.quotation(text[at:], see)
 		if quoted == "" { // the next quote may be one that opens
 			quoted, clean = text[at:at+1], text[at:at+1]
 		}
 		out.WriteString(clean)
 		at += len(quoted)
 	}
-	out.WriteString(text[at:])
-	clean, _ := s.Redact(out.String())
-	return clean
+	return out.String() + text[at:]
 }
 
 // quotation returns the quotation that a text begins with and the same without its secrets;
 // nothing if it has none.
-func (s *Scanner) quotation(text string) (quoted, clean string) {
+func (s *Scanner) quotation(text string, see func(inside string)) (quoted, clean string) {
 	quoted, err := strconv.QuotedPrefix(text)
 	if err != nil || len(quoted) < minQuoted {
 		return "", ""
@@ -41,12 +49,15 @@ func (s *Scanner) quotation(text string) (quoted, clean string) {
 	if err != nil {
 		return "", ""
 	}
-	inside, counts := s.Redact(inside)
+	cleaned, counts := s.Redact(inside)
 	if len(counts) == 0 {
 		return "", ""
 	}
-	if quoted[0] == '`' {
-		return quoted, "`" + inside + "`"
+	if see != nil {
+		see(inside)
 	}
-	return quoted, strconv.Quote(inside)
+	if quoted[0] == '`' {
+		return quoted, "`" + cleaned + "`"
+	}
+	return quoted, strconv.Quote(cleaned)
 }

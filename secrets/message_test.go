@@ -33,6 +33,10 @@ func TestWhatAMessageQuotesIsReadAlone(t *testing.T) {
 			}
 		}
 	}
+	parts := "you sent --pass,,,\"pass:" + "Xq7vLr2Kw9" + `"iMOC""Arr6ZjjCA"`
+	if out := s.Message(parts); strings.Contains(out, "Xq7v") || strings.Contains(out, "6ZjjCA") {
+		t.Errorf("of a value with quotes in it: %s", out)
+	}
 	for _, plain := range []string{
 		"", "\"", "`", "a \"b", "`a` and \"b\\\"c\"", "open \"a/very/long/path\": no such file",
 		"unknown setting \"memories.concurency\": did you mean `memories.concurrency`?", "\"\\x00\\u202e is not printable\"",

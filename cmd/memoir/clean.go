@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -21,7 +22,11 @@ type cleaner struct {
 	scanner *secrets.Scanner
 	words   []string          // that the program was called with
 	given   *secrets.Redactor // knows the secrets in those and in config.yml
+	whole   *strings.Replacer // takes their secrets out of words that are said as they are
 }
+
+// minWord is the length in bytes from which on a word is looked for as a whole.
+const minWord = 8
 
 // hear makes the cleaner know secrets that the program was called with: an error quotes
 // them in another form, or as a part of a path, in which no rule sees them.
@@ -69,16 +74,22 @@ func (c *cleaner) clean(text string) string {
 	}
 	if c.given == nil {
 		c.given = c.scanner.Session()
+		var pairs []string
 		for _, word := range c.words {
-			c.given.Text(word)
+			// A password that may be a word goes nowhere but where it was told as one.
+			if clean := c.given.Text(word); clean != word && len(word) >= minWord {
+				quoted, path := strconv.Quote(word), filepath.Clean(word)
+				pairs = append(pairs, word, clean, path, c.given.Text(path), quoted[1:len(quoted)-1], clean)
+			}
 		}
+		c.whole = strings.NewReplacer(pairs...)
 		if c.rules != "" {
 			if settings, err := os.ReadFile(filepath.Join(filepath.Dir(c.rules), config.FileName)); err == nil {
 				c.given.Text(string(settings))
 			}
 		}
 	}
-	return c.given.AgainText(c.scanner.Message(text))
+	return c.given.AgainText(c.scanner.Message(c.whole.Replace(text)))
 }
 
 // redact makes a text fit to be said or logged.

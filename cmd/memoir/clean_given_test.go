@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/base64"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -46,6 +47,25 @@ func TestSecretsThatAProgramIsCalledWithAreSaidInNoForm(t *testing.T) {
 				t.Errorf("said: %q", got)
 			}
 		})
+	}
+}
+
+// A password of letters alone is not looked for where it may be a word, but a path of which
+// it is the end is said with what follows.
+func TestAWordWithASecretIsSaidWithoutItWhateverFollows(t *testing.T) {
+	t.Parallel()
+	const password = "ggjjvjv" + "qxopidz"
+	for _, word := range []string{"x USER=OoUvkwF8s1Li;PASSWD=" + password, "./x//\"y PASSWD=" + password} {
+		var c cleaner
+		c.hear([]string{"trust", word}, nil)
+		for _, text := range []string{
+			"trust /srv/" + word + "/.memoir.yml: there is none", fmt.Sprintf("open %q: no such file", word+"/.memoir.yml"),
+			"open " + filepath.Join("/srv", word, config.FileName),
+		} {
+			if got := c.clean(text); strings.Contains(got, password) {
+				t.Errorf("%q is said as %q", text, got)
+			}
+		}
 	}
 }
 

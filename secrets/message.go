@@ -1,6 +1,7 @@
 package secrets
 
 import (
+	"encoding/json"
 	"strconv"
 	"strings"
 )
@@ -18,7 +19,10 @@ func (s *Scanner) Message(text string) string {
 		}
 		out.WriteString(text[at : at+open])
 		at += open
-		quoted, clean := s.quotation(text[at:])
+		quoted, clean := "", ""
+		if text[at] == '`' || at == 0 || text[at-1] != '\\' { // an escaped quote is inside of a quotation, which it would be read to the end of
+			quoted, clean = s.quotation(text[at:])
+		}
 		if quoted == "" { // the next quote may be one that opens
 			quoted, clean = text[at:at+1], text[at:at+1]
 		}
@@ -48,5 +52,11 @@ func (s *Scanner) quotation(text string) (quoted, clean string) {
 	if quoted[0] == '`' {
 		return quoted, "`" + inside + "`"
 	}
-	return quoted, strconv.Quote(inside)
+	clean = strconv.Quote(inside)
+	if json.Valid([]byte(quoted)) && !json.Valid([]byte(clean)) { // which has no \a, \v, \x and \U
+		if text, err := json.Marshal(inside); err == nil {
+			clean = string(text)
+		}
+	}
+	return quoted, clean
 }

@@ -1,6 +1,7 @@
 package secrets
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -91,8 +92,10 @@ func (r *Redactor) File(name, text string) bool {
 // FindFile is Find with what nothing but the name of its file tells to be a secret.
 func (s *Scanner) FindFile(name, text string) []Finding {
 	found := s.Find(text)
-	for _, value := range inFile(name, text) {
-		at := strings.LastIndex(text, value)
+	before := len(text) // several users may have the same password, and one may be named like it
+	for _, value := range slices.Backward(inFile(name, text)) {
+		at := strings.LastIndex(text[:before], value)
+		before = at
 		covered := false
 		for _, f := range found {
 			covered = covered || f.Start < at+len(value) && at < f.End
@@ -103,6 +106,7 @@ func (s *Scanner) FindFile(name, text string) []Finding {
 			found = append(found, Finding{Rule: told[0].Rule, Start: at, End: at + len(value), Line: place.line, Column: place.column, Hint: hint(value)})
 		}
 	}
+	slices.SortStableFunc(found, func(a, b Finding) int { return cmp.Compare(a.Start, b.Start) })
 	return found
 }
 

@@ -73,3 +73,13 @@ func TestWhatACallReadsFromOrWritesToSuchAFileGoes(t *testing.T) {
 		}
 	}
 }
+
+func TestEachPlaceOfASecretInSuchAFileIsFound(t *testing.T) {
+	t.Parallel()
+	word := fake("p4ss!", "w0rd")
+	text := "backup:" + word + "\r\nada:" + word
+	found := newScanner("", true).FindFile("rsyncd.secrets", text)
+	if len(found) != 2 || found[0].Line != 1 || found[1].Line != 2 || text[found[0].Start:found[0].End] != word || found[1].End != len(text) {
+		t.Errorf("found %+v", found)
+	}
+}

@@ -1,6 +1,7 @@
 package secrets
 
 import (
+	"encoding/json"
 	"strconv"
 	"strings"
 )
@@ -28,7 +29,10 @@ func (s *Scanner) quotations(text string, see func(inside string)) string {
 		}
 		out.WriteString(text[at : at+open])
 		at += open
-		quoted, clean := s.quotation(text[at:], see)
+		quoted, clean := "", ""
+		if text[at] == '`' || at == 0 || text[at-1] != '\\' { // an escaped quote is inside of a quotation, which it would be read to the end of
+			quoted, clean = s.quotation(text[at:], see)
+		}
 		if quoted == "" { // the next quote may be one that opens
 			quoted, clean = text[at:at+1], text[at:at+1]
 		}
@@ -59,5 +63,11 @@ func (s *Scanner) quotation(text string, see func(inside string)) (quoted, clean
 	if quoted[0] == '`' {
 		return quoted, "`" + cleaned + "`"
 	}
-	return quoted, strconv.Quote(cleaned)
+	clean = strconv.Quote(cleaned)
+	if json.Valid([]byte(quoted)) && !json.Valid([]byte(clean)) { // which has no \a, \v, \x and \U
+		if text, err := json.Marshal(cleaned); err == nil {
+			clean = string(text)
+		}
+	}
+	return quoted, clean
 }

@@ -1,6 +1,7 @@
 package secrets
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -43,6 +44,32 @@ func TestWhatAMessageQuotesIsReadAlone(t *testing.T) {
 	} {
 		if out := s.Message(plain); out != plain {
 			t.Errorf("%q became %q", plain, out)
+		}
+	}
+}
+
+func TestAMessageOfEscapedQuotesIsReadOnce(t *testing.T) {
+	t.Parallel()
+	s := newScanner("", true)
+	word := fake("p4ss!", "w0rd-of-it")
+	// Were each of the quotes read to the end of the quotation, this would take hours.
+	out := s.Message("answer \"" + strings.Repeat(`{\"a\":`, 1<<17) + "\" and \"password: " + word + "\"")
+	if strings.Contains(out, word) || !strings.HasSuffix(out, "]\"") {
+		t.Errorf("said: …%s", out[len(out)-80:])
+	}
+}
+
+func TestAMessageOfJSONStaysJSON(t *testing.T) {
+	t.Parallel()
+	s := newScanner("", true)
+	word := fake("p4ss!", "w0rd-of-it")
+	for _, between := range []string{"\\n", "\\u0007", "\\u000b", "\x7f", "\U000e0001"} {
+		out := s.Message(`{"error":"bad` + between + ` password: ` + word + `"}`)
+		if strings.Contains(out, word) || !json.Valid([]byte(out)) {
+			t.Errorf("said: %s", out)
+		}
+		if again := s.Message(out); again != out {
+			t.Errorf("%s said again: %s", out, again)
 		}
 	}
 }

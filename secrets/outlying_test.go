@@ -32,6 +32,13 @@ func TestSecretsOfTestsNotesAndToolsAreRedacted(t *testing.T) {
 		// in settings
 		"user = \"ada:{{weak}}\"\n", "proxy-user = \"ada:{{camel}}\"\n", "environment: {MINIO_ROOT_USER: minio, MINIO_ROOT_PASSWORD: {{weak}}}", "{dbPass: {{camel}}, x: 1}",
 		"AZURE_STORAGE_KEY={{b64bytes}}", "\"primaryMasterKey\": \"{{b64bytes}}\"", "\"auth\": \"{{b64login}}\"",
+		// wrapped, or behind a sign of another language
+		"QString password = QStringLiteral(\"{{weak}}\");", "dbPassword: pulumi.secret(\"{{camel}}\")", "{password, <<\"{{weak}}\">>}", "local db = { password:: '{{weak}}' };",
+		"c.X.cookie_secret = bytes.fromhex('{{hex64}}')", "signing_key = base64.b64decode(\"{{base64}}\")", "{:basic-auth [\"ada\" \"{{weak}}\"] :headers {\"X-Api-Key\" \"{{hex32}}\"}}",
+		"l.simple_bind_s(\"cn=admin,dc=acme\", \"{{weak}}\")", "Connection(server, 'uid=ada,ou=people,dc=acme', '{{camel}}', auto_bind=True)",
+		"DB_PASS := {{weak}}\n", "export API_KEY ?= {{hex32}}\n", "Map(\"fs.s3a.secret.key\" -> \"{{aws}}\")", "gateway.privateKey('{{hex32}}')",
+		"Password (staging): {{camel}}", "socks5 10.0.0.1 1080 ada {{weak}}\n", "netlify deploy --auth {{base64url43}}", "git_basic_authorization: \"{{basic}}\"",
+		"new Api('rzp" + "_live_{{alnum14}}', '{{alnum24}}')", "echo '{{camel}}' | kinit ada@ACME.TEST", "`Basic ${btoa(\"ada:{{weak}}\")}`", "base64.b64encode(b'ada:{{camel}}')", "Keychain.standard.set(\"{{weak}}\", forKey: \"password\")",
 		// by their form
 		"AKI" + "D{{alnum32}}", "new Resend('re" + "_{{alnum8}}_{{alnum24}}')", "RESEND=re" + "_{{alnum8}}_{{alnum24}}", "key_id: rzp" + "_live_{{alnum14}}",
 	} {
@@ -75,6 +82,9 @@ func TestWhatIsLikeSecretsOfTestsNotesAndToolsStays(t *testing.T) {
 		"backup codes: none", "the recovery code for 2031-01-02", "recovery code: 404", "error codes: ab12-cd34", "Recovery codes are 10 codes of 8 digits", "backup code in store-2/main-3.go",
 		"user = \"www-data:www-data\"\n", "user: \"1000:1000\"\n", "user = \"1000:1000\"\n", "user = \"${UID}:${GID}\"\n", "user = \"ns:system2\"\n",
 		"{oldPassword: password1, newPassword: password2}", "{userPassword: req.body.password1}", "{dbPass: string, n: 1}", "{ confirmPassword: hash2, b }", "{dbPassword: getSecret2, b: 1}",
+		"QStringLiteral(\"password\")", "password = QStringLiteral(\"Password\")", "cookie_secret = bytes.fromhex(value)", "masterSecret := fromHex(\"" + "8A43D787EE3804EAD4A2A5B3" + "2972F9896B696295645D7222" + "\")", "password:: std.extVar('password1')", "{password, <<\"password\">>}", "{token, value2}",
+		"search(\"cn=admin,dc=acme\", \"cn=b2,dc=acme\")", "search(\"cn=admin\", \"(uid=ada2)\")", "(\"cn=admin\", \"memberOf\")", "DB_PASS := $(shell cat pass2)\n", "TOKEN := token\n", "SECRET := ./secret2.txt\n", "API_KEY ?= $(KEY2)\n",
+		"\"key\" -> \"the-name-of-some-value-2\"", "gateway.privateKey('name-of-the-key-in-it')", "Password (again): repeat", "password (optional): string2", "http 10.0.0.1 1080\n", "deploy --auth some-plugin-name-2", "btoa(\"user:password\")", "b64encode(b'content-type:text2')", "btoa(user + \":\" + pass2)", "x.set(\"value1\", forKey: \"name\")",
 		"\"auth\": \"basic\"", "\"auth\": \"oauth2Client\"", "\"auth\": \"getUserAuthToken\"", "\"auth\": \"bearer-token-v2\"", "here_is_a_thing_that_is_long_enough_to_be_one",
 	} {
 		if out, counts := s.Redact(text); out != text {

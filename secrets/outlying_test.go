@@ -84,7 +84,7 @@ func TestWhatIsLikeSecretsOfTestsNotesAndToolsStays(t *testing.T) {
 		"{oldPassword: password1, newPassword: password2}", "{userPassword: req.body.password1}", "{dbPass: string, n: 1}", "{ confirmPassword: hash2, b }", "{dbPassword: getSecret2, b: 1}",
 		"QStringLiteral(\"password\")", "password = QStringLiteral(\"Password\")", "cookie_secret = bytes.fromhex(value)", "masterSecret := fromHex(\"" + "8A43D787EE3804EAD4A2A5B3" + "2972F9896B696295645D7222" + "\")", "password:: std.extVar('password1')", "{password, <<\"password\">>}", "{token, value2}",
 		"search(\"cn=admin,dc=acme\", \"cn=b2,dc=acme\")", "search(\"cn=admin\", \"(uid=ada2)\")", "(\"cn=admin\", \"memberOf\")", "DB_PASS := $(shell cat pass2)\n", "TOKEN := token\n", "SECRET := ./secret2.txt\n", "API_KEY ?= $(KEY2)\n",
-		"\"key\" -> \"the-name-of-some-value-2\"", "gateway.privateKey('name-of-the-key-in-it')", "Password (again): repeat", "password (optional): string2", "http 10.0.0.1 1080\n", "deploy --auth some-plugin-name-2", "btoa(\"user:password\")", "b64encode(b'content-type:text2')", "btoa(user + \":\" + pass2)", "x.set(\"value1\", forKey: \"name\")",
+		"\"key\" -> \"the-name-of-some-value-2\"", "gateway.privateKey('name-of-the-key-in-it')", "Password (again): repeat", "password (optional): string2", "http 10.0.0.1 1080\n", "deploy --auth some-plugin-name-of-length-2", "btoa(\"user:password\")", "b64encode(b'content-type:text2')", "btoa(user + \":\" + pass2)", "x.set(\"value1\", forKey: \"name\")",
 		"\"auth\": \"basic\"", "\"auth\": \"oauth2Client\"", "\"auth\": \"getUserAuthToken\"", "\"auth\": \"bearer-token-v2\"", "here_is_a_thing_that_is_long_enough_to_be_one",
 	} {
 		if out, counts := s.Redact(text); out != text {

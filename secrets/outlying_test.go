@@ -1,0 +1,97 @@
+package secrets
+
+import (
+	"strings"
+	"testing"
+)
+
+// Values that stand before their name, in scripts of tests, in notes and in settings of tools.
+func TestSecretsOfTestsNotesAndToolsAreRedacted(t *testing.T) {
+	t.Parallel()
+	s := newScanner("", true)
+	for n, text := range []string{
+		// before their name
+		"<add value=\"{{weak}}\" key=\"AdminPwd\" />", "<input value='{{camel}}' type='text' name='db_password'/>", "<meta content=\"{{hex32}}\" name=\"api-key\">",
+		"r.addValue(\"{{hex32}}\", forHTTPHeaderField: \"X-API-Key\")",
+		"<stringProp name=\"Argument.value\">{{camel}}</stringProp><stringProp name=\"Argument.name\">password</stringProp>",
+		"<stringProp name=\"Argument.value\">{{camel}}</stringProp>\n  <stringProp name=\"Argument.metadata\">=</stringProp>\n  <stringProp name=\"Argument.name\">user.pwd</stringProp>",
+		"password: \"{{ '{{weak}}' | password_hash('sha512') }}\"", "And I enter \"{{weak}}\" into the \"Password\" field", "When I type \"{{camel}}\" in \"user_password\"",
+		// in scripts of tests
+		"When I fill in \"Password\" with \"{{weak}}\"", "${PASSWORD}    {{weak}}\n", "${ADMIN PASSWORD} =    {{camel}}\n", "${API KEY}     {{hex32}}\n",
+		"    Input Password    id=pass    {{camel}}\n", "    Input Text    id:user_password    {{weak}}\n", "    SeleniumLibrary.Input Password  name:pw  {{weak}}\n",
+		// handed over
+		"ssh.connect('10.0.0.2', 22, 'root', '{{camel}}')", "ftp = FTP(\"ftp.acme.test\", \"ada\", \"{{weak}}\")", "ftplib.FTP_TLS('ftp.acme.test', 'ada', '{{camel}}')",
+		"keyring.set_password(\"backup\", \"ada\", \"{{camel}}\")", "key_set_with_value(\"db\", \"ada\", \"{{weak}}\")",
+		// in notes
+		"- **API key:** `{{alnum33}}`", "* **Maps token:** {{alnum40}}", "**Token:** `{{alnum33}}`", "- **Client secret:** {{alnum33}}", "log in with **admin** / **{{weak}}**",
+		"Root pw for server2 = {{camel}}", "[10:05] ada: the pwd for ftp is \"{{weak}}\"", "[10:07] ada: my pass: {{camel}} keep it", "the new password will be {{camel}}",
+		"the wifi pass is {{weak}}", "my pwd is {{weak}}", "ssh ada@10.0.0.1 (pw {{weak}})",
+		"2fa seed = {{base32}}", "TOTP secret: {{base32}}",
+		"backup codes: {{code}}-{{code}} {{code}}-{{code}}\n", "Recovery codes:\n  {{code}}-{{code}}\n  {{code}}-{{code}}\n", "\"backup_codes\": [\"{{code}}-{{code}}\", \"{{code}}-{{code}}\"]", "Recovery code: {{code}}-{{code}}-{{code}}",
+		"recovery codes\n1. {{digits8}}\n2. {{digits8}}\n3. {{digits8}}\n",
+		// in settings
+		"user = \"ada:{{weak}}\"\n", "proxy-user = \"ada:{{camel}}\"\n", "environment: {MINIO_ROOT_USER: minio, MINIO_ROOT_PASSWORD: {{weak}}}", "{dbPass: {{camel}}, x: 1}",
+		"AZURE_STORAGE_KEY={{b64bytes}}", "\"primaryMasterKey\": \"{{b64bytes}}\"", "\"auth\": \"{{b64login}}\"",
+		// wrapped, or behind a sign of another language
+		"QString password = QStringLiteral(\"{{weak}}\");", "dbPassword: pulumi.secret(\"{{camel}}\")", "{password, <<\"{{weak}}\">>}", "local db = { password:: '{{weak}}' };",
+		"c.X.cookie_secret = bytes.fromhex('{{hex64}}')", "signing_key = base64.b64decode(\"{{base64}}\")", "{:basic-auth [\"ada\" \"{{weak}}\"] :headers {\"X-Api-Key\" \"{{hex32}}\"}}",
+		"l.simple_bind_s(\"cn=admin,dc=acme\", \"{{weak}}\")", "Connection(server, 'uid=ada,ou=people,dc=acme', '{{camel}}', auto_bind=True)",
+		"DB_PASS := {{weak}}\n", "export API_KEY ?= {{hex32}}\n", "Map(\"fs.s3a.secret.key\" -> \"{{aws}}\")", "gateway.privateKey('{{hex32}}')",
+		"Password (staging): {{camel}}", "socks5 10.0.0.1 1080 ada {{weak}}\n", "netlify deploy --auth {{base64url43}}", "git_basic_authorization: \"{{basic}}\"",
+		"new Api('rzp" + "_live_{{alnum14}}', '{{alnum24}}')", "echo '{{camel}}' | kinit ada@ACME.TEST", "`Basic ${btoa(\"ada:{{weak}}\")}`", "base64.b64encode(b'ada:{{camel}}')", "Keychain.standard.set(\"{{weak}}\", forKey: \"password\")",
+		// by their form
+		"AKI" + "D{{alnum32}}", "new Resend('re" + "_{{alnum8}}_{{alnum24}}')", "RESEND=re" + "_{{alnum8}}_{{alnum24}}", "key_id: rzp" + "_live_{{alnum14}}",
+	} {
+		m := maker{newRandom(uint64(n))}
+		var leaked []string
+		text := placeholder.ReplaceAllStringFunc(text, func(p string) string {
+			value := ""
+			switch kind := p[2 : len(p)-2]; kind {
+			case "b64bytes":
+				value = "BmT" + "empty" + m.base64(64)[8:]
+			case "b64login":
+				value = "YWRhOk00" + m.text(letters, 4) + "NDM0"
+			case "code":
+				value = m.text(lowers, 2) + m.text(numbers, 3)
+			case "digits8":
+				value = m.text(numbers, 8)
+			case "alnum8", "alnum14", "alnum32":
+				value = m.text(letters, map[string]int{"alnum8": 8, "alnum14": 14, "alnum32": 32}[kind])
+			default:
+				value, _ = m.value(kind)
+			}
+			leaked = append(leaked, value)
+			return value
+		})
+		checkGone(t, s, text, leaked)
+	}
+}
+
+func TestWhatIsLikeSecretsOfTestsNotesAndToolsStays(t *testing.T) {
+	t.Parallel()
+	s := newScanner("", true)
+	for _, text := range []string{
+		"<input value=\"Sign-in\" id=\"reset-password\">", "<option value=\"none\" name=\"secret\">", "<a value=\"{{ password }}\" name=\"password\">", "<input value=\"Password2\" name=\"password\">",
+		"r.addValue(\"application/json2\", forHTTPHeaderField: \"Content-Type\")", "{{ password | password_hash('sha512') }}", "'{{ user }}' | password_hash",
+		"And I enter \"something\" into the \"Password\" field", "When I fill in \"Password\" with \"<password>\"", "I fill in \"Password\" with \"password1\"",
+		"${PASSWORD}    ${EMPTY}\n", "${PASSWORD}    password\n", "${TOKEN}    Get Token    user2\n", "    Input Password    id=pass    ${PASSWORD}\n", "    Input Text    id=user2    ada77\n", "cp ${TOKEN}  ${DIR}\n",
+		"ssh.connect('10.0.0.2', 22, 'root', password)", "FTP(\"ftp.acme.test\", user, password)", "keyring.set_password(service, user, password)",
+		"- **API key:** see the vault for it", "**Token:** the value of a header", "**Token:** `identifier-of-a-thing`", "**admin** / **users**", "- **Secret:** name-of-the-secret-in-the-vault",
+		"the password for users is hashed", "the password is base64-encoded", "my password was 16-char", "the new password will be sent by mail", "the root pass is O(n2)", "the db password is config.password2", "the user password is in v2.13",
+		"the pass is 3x faster", "the server pass = pass2", "my pass: 2nd", "(pw 8chars)", "the first pass is 1.5x slower", "the password is utf8.", "the admin password is at least 8characters",
+		"backup codes: none", "the recovery code for 2031-01-02", "recovery code: 404", "error codes: ab12-cd34", "Recovery codes are 10 codes of 8 digits", "backup code in store-2/main-3.go",
+		"user = \"www-data:www-data\"\n", "user: \"1000:1000\"\n", "user = \"1000:1000\"\n", "user = \"${UID}:${GID}\"\n", "user = \"ns:system2\"\n",
+		"{oldPassword: password1, newPassword: password2}", "{userPassword: req.body.password1}", "{dbPass: string, n: 1}", "{ confirmPassword: hash2, b }", "{dbPassword: getSecret2, b: 1}",
+		"QStringLiteral(\"password\")", "password = QStringLiteral(\"Password\")", "cookie_secret = bytes.fromhex(value)", "masterSecret := fromHex(\"" + "8A43D787EE3804EAD4A2A5B3" + "2972F9896B696295645D7222" + "\")", "password:: std.extVar('password1')", "{password, <<\"password\">>}", "{token, value2}",
+		"search(\"cn=admin,dc=acme\", \"cn=b2,dc=acme\")", "search(\"cn=admin\", \"(uid=ada2)\")", "(\"cn=admin\", \"memberOf\")", "DB_PASS := $(shell cat pass2)\n", "TOKEN := token\n", "SECRET := ./secret2.txt\n", "API_KEY ?= $(KEY2)\n",
+		"\"key\" -> \"the-name-of-some-value-2\"", "gateway.privateKey('name-of-the-key-in-it')", "Password (again): repeat", "password (optional): string2", "http 10.0.0.1 1080\n", "deploy --auth some-plugin-name-of-length-2", "btoa(\"user:password\")", "b64encode(b'content-type:text2')", "btoa(user + \":\" + pass2)", "x.set(\"value1\", forKey: \"name\")",
+		"\"auth\": \"basic\"", "\"auth\": \"oauth2Client\"", "\"auth\": \"getUserAuthToken\"", "\"auth\": \"bearer-token-v2\"", "here_is_a_thing_that_is_long_enough_to_be_one",
+	} {
+		if out, counts := s.Redact(text); out != text {
+			t.Errorf("%q became %q, %v", text, out, counts)
+		}
+	}
+	if out, _ := s.Redact(`{"recovery_codes":["ab123-cd456","ef789-gh012"],"n":1}`); strings.Count(out, `"`)%2 != 0 || !strings.HasSuffix(out, `],"n":1}`) {
+		t.Errorf("redacted %q", out)
+	}
+}

@@ -74,8 +74,12 @@ func scrambled(value string) bool {
 	return cost/(n-1)+changeCost*max(0, float64(changes)/n-freeChanges) > scrambledBy+shortValues/n
 }
 
-// asRandom is a scrambled value as lists of words see it: with a digit inside, since what
-// they say of letters alone is said of words.
+// asRandom is a scrambled value as lists of words see it: with a digit in the place of a
+// letter, since what they say of letters alone is said of words.
 func asRandom(value string) string {
-	return value[:len(value)/2] + "7" + value[len(value)/2:]
+	half := len(value) / 2
+	if at := strings.IndexFunc(value[half:], func(c rune) bool { return !notLetter(c) }); at >= 0 {
+		half += at
+	}
+	return value[:half] + "7" + value[half+1:]
 }

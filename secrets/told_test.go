@@ -31,7 +31,7 @@ func TestWhatIsToldOrHandedOverIsRedacted(t *testing.T) {
 		// servers and devices
 		"user ada on >{{camel}} ~* +@all", "sentinel auth-pass main {{camel}}", ": RSA key.pem \"{{weak}}\"", "register => 123:{{camel}}@sip.test/1", "createUser ada SHA \"{{weak}}\" AES \"{{camel}}\"",
 		"rocommunity {{camel}} 10.0.0.0/8", "echo 'db db/root_password password {{camel}}' | debconf-set-selections", "\toption key '{{camel}}'", "set snmp community {{camel}} authorization read-only",
-		"334 UGFzc3dvcmQ6\n{{basic}}\n235 ok", "+334 UGFzc3dvcmQ6\n+{{basic}}\n", "S: 334 UGFzc3dvcmQ6\nC: {{basic}}\n", "printf '334 UGFzc3dvcmQ6\\r\\n{{basic}}\\r\\n'", "Password for the [elastic] user successfully reset.\nNew value: {{alnum33}}\n",
+		"334 UGFzc3dvcmQ6\n{{basic}}\n235 ok", "+334 UGFzc3dvcmQ6\n+{{basic}}\n", "S: 334 UGFzc3dvcmQ6\nC: {{basic}}\n", "printf '334 UGFzc3dvcmQ6\\r\\n{{basic}}\\r\\n'", "Password for the [elastic] user successfully reset.\nNew value: {{alnum33}}\n", "'Recovery key\nValue:   {{alnum33}} ' '-lc'",
 		// commands
 		"$ aws ssm get-parameter --name /db --query Parameter.Value --output text\n{{alnum33}}\n", "$ wg genkey\n{{b32bytes}}\n", "mosquitto_passwd -b /etc/passwd ada {{camel}}",
 		"mc alias set local http://x.test:9000 admin {{camel}}", "oathtool --totp -b {{base32}}", "doveadm pw -s CRYPT -p {{camel}}", "echo '{{camel}}' | sudo openconnect --passwd-on-stdin vpn.test",

@@ -41,6 +41,10 @@ func TestSecretsOfTestsNotesAndToolsAreRedacted(t *testing.T) {
 		"new Api('rzp" + "_live_{{alnum14}}', '{{alnum24}}')", "echo '{{camel}}' | kinit ada@ACME.TEST", "`Basic ${btoa(\"ada:{{weak}}\")}`", "base64.b64encode(b'ada:{{camel}}')", "Keychain.standard.set(\"{{weak}}\", forKey: \"password\")",
 		// by their form
 		"AKI" + "D{{alnum32}}", "new Resend('re" + "_{{alnum8}}_{{alnum24}}')", "RESEND=re" + "_{{alnum8}}_{{alnum24}}", "key_id: rzp" + "_live_{{alnum14}}",
+		// unless the environment says something else
+		"let t = std::env::var(\"API_TOKEN\").unwrap_or(\"{{alnum14}}\".into());", "env::var(\"DB_PASSWORD\")\n    .unwrap_or_else(|_| \"{{weak}}\".to_string())",
+		"Optional.ofNullable(System.getenv(\"DB_PASSWORD\")).orElse(\"{{weak}}\")", "sys.env.get(\"DB_PASSWORD\").getOrElse(\"{{weak}}\")",
+		"System.get_env(\"SECRET_KEY_BASE\") || \"{{alnum32}}\"",
 	} {
 		m := maker{newRandom(uint64(n))}
 		var leaked []string

@@ -10,8 +10,9 @@ import (
 // tools put between the characters of a word, so that it may be broken there.
 const hiddenLeads = "\xc2\xcd\xd8\xe1\xe2\xe3\xef\xf3"
 
-// seen reads text without the characters that show nothing and stand within a word: what
-// takes them out later would put a secret together again. It reports false if there are none.
+// seen reads text without the characters that show nothing and stand within a word, since
+// what takes them out later would put a secret together again, or before the first one of a
+// line, where files have the mark of their encoding. It reports false if there are none.
 func seen(text string) (view, bool) {
 	if isASCII(text) {
 		return view{}, false
@@ -63,9 +64,10 @@ func isASCII(text string) bool {
 }
 
 // hiddenWithin measures the characters that show nothing from an offset on, 0 if there are
-// none or if they do not stand between two characters of a word.
+// none or if they do not stand between two characters of a word, or before the first one of
+// a line.
 func hiddenWithin(text string, at int) (length int) {
-	if at == 0 || text[at] < utf8.RuneSelf || !wordly(text[at-1]) {
+	if text[at] < utf8.RuneSelf || at > 0 && text[at-1] != '\n' && !wordly(text[at-1]) {
 		return 0
 	}
 	end := at

@@ -19,3 +19,28 @@ func TestASecretIsKnownThoughHiddenCharactersStandInIt(t *testing.T) {
 		}
 	}
 }
+
+// What a program prints of a file may begin with the mark of the file's encoding.
+func TestASecretIsKnownOnALineThatBeginsWithAHiddenCharacter(t *testing.T) {
+	t.Parallel()
+	s := newScanner("", true)
+	value := fake("Zk39", "fjQz7x")
+	for _, line := range []string{
+		"db.acme.test:5432:app:ada:" + value, "pass:" + value, "user=ada:" + value, "admin:" + value, "user,password\nada," + value,
+		"ada:realm:5f4dcc3b5aa765d61d" + "8327deb882cf99",
+	} {
+		want, counts := s.Redact(line)
+		if len(counts) == 0 {
+			t.Fatalf("%q has no secret", line)
+		}
+		for _, before := range []string{"\ufeff", "a file:\n\ufeff", "\u200b\u2060", "a file:\r\n\u200b"} {
+			got, _ := s.Redact(before + line)
+			if got != before+want {
+				t.Errorf("%+q becomes %+q", before+line, got)
+			}
+			if again, _ := s.Redact(got); again != got {
+				t.Errorf("%+q becomes %+q", got, again)
+			}
+		}
+	}
+}

@@ -10,21 +10,29 @@ type StatementKind string
 
 // The kinds of a statement; the value is the section's heading in Markdown.
 const (
-	StatementTask        StatementKind = "Task"        // what was asked
-	StatementOutcome     StatementKind = "Outcome"     // what was done and how it ended
-	StatementPreference  StatementKind = "Preferences" // what a person wants always or never
+	StatementTask        StatementKind = "Task"        // what was asked, with what became of it
+	StatementOutcome     StatementKind = "Outcome"     // what was delivered: a commit, a pull request, an approved plan
+	StatementPreference  StatementKind = "Preferences" // a person's rule or correction
 	StatementFailure     StatementKind = "Failures"    // what failed, and what made it succeed
-	StatementCommand     StatementKind = "Commands"    // a command that works
-	StatementDecision    StatementKind = "Decisions"   // a choice with its reason, a cause found, a fact about the repository
+	StatementCommand     StatementKind = "Commands"    // a command that passed
+	StatementDecision    StatementKind = "Decisions"   // a choice with its reason
+	StatementFinding     StatementKind = "Findings"    // a cause that was found, a fact about the repository
+	StatementRefuted     StatementKind = "Refuted"     // a hypothesis that turned out wrong, and what showed it
 	StatementFile        StatementKind = "Files"       // a file that matters
 	StatementEnvironment StatementKind = "Environment" // versions, services, quirks
 	StatementProcedure   StatementKind = "Procedure"   // ordered steps as actually run
+	StatementOpen        StatementKind = "Open"        // what is left to do
+
+	// StatementClaim holds what only the agent's own words support. It can be found by
+	// searching and never reaches MEMORY.md or memory_summary.md.
+	StatementClaim StatementKind = "Claims of the agent, not verified"
 )
 
 // StatementKinds lists the kinds in the order of their sections.
 var StatementKinds = []StatementKind{
 	StatementTask, StatementOutcome, StatementPreference, StatementFailure, StatementCommand,
-	StatementDecision, StatementFile, StatementEnvironment, StatementProcedure,
+	StatementDecision, StatementFinding, StatementRefuted, StatementFile, StatementEnvironment,
+	StatementProcedure, StatementOpen, StatementClaim,
 }
 
 // Statement is one claim of a raw memory with the items it rests on.

@@ -8,7 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 )
 
 var (

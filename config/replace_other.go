@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/renameio/v2"
 
-	"memoir/failpoint"
+	"memoir/internal/failpoint"
 )
 
 // replaceFile puts data in the place of a file, in one step and for good.

@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"memoir/failpoint"
+	"memoir/internal/failpoint"
 )
 
 // replaceFile puts data in the place of a file. Windows promises no step that is

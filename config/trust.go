@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"memoir"
-	"memoir/failpoint"
+	"memoir/internal/failpoint"
 
 	"go.yaml.in/yaml/v3"
 )

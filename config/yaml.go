@@ -12,7 +12,7 @@ import (
 	"syscall"
 
 	"memoir"
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 
 	"go.yaml.in/yaml/v3"
 )

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"memoir"
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 )
 
 const citing = `\[[A-Za-z0-9][\w.-]* \d{4}-\d{2}-\d{2}(?:, (?:[A-Za-z0-9][\w.-]* \d{4}-\d{2}-\d{2}|\+\d+))*\]`

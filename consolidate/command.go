@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"memoir"
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 )
 
 // tallyCommands joins the runs of one command over all sessions, and the

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"memoir"
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 )
 
 // formed gives a statement the form in which the built-in extractor writes those of its

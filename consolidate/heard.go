@@ -6,7 +6,7 @@ import (
 	"unicode"
 
 	"memoir"
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 	"memoir/prompts"
 )
 

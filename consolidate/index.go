@@ -11,7 +11,7 @@ import (
 	"unicode"
 
 	"memoir"
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 )
 
 // Bounds of the map of MEMORY.md.

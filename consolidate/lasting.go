@@ -4,7 +4,7 @@ import (
 	"strings"
 	"sync"
 
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 )
 
 // sinceChanged marks what was so until the session changed it.

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"memoir"
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 )
 
 // memoryHeads and summaryHeads are the headings of the two files in their order.

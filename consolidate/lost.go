@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"memoir"
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 )
 
 // KeepLost puts back into a consolidation what the memory that is live now has of sessions

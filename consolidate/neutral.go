@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"memoir"
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 	"memoir/prompts"
 )
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 )
 
 // Sentences of an agent that say nothing that lasts: what it meant to do, how

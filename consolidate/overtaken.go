@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"memoir"
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 )
 
 // What an outcome says of files that are no more, or have another name.

@@ -3,7 +3,7 @@ package consolidate
 import (
 	"strings"
 
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 )
 
 // Passive makes Markdown do nothing when it is shown or when an agent loads it: images

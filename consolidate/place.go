@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"memoir"
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 )
 
 // add puts a note's line where the person put it. A line that is there already,

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"memoir"
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 )
 
 // detailsOf is how many things done are told of a session, by how many sessions

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 	"unicode"
 
 	"memoir"
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"unicode"
 
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 )
 
 // asRequired begins the line on what a project asks of everyone.

@@ -3,7 +3,7 @@ package consolidate
 import (
 	"strings"
 
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 )
 
 // repliesTo stands between what a person said and what the agent had said before.

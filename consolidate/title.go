@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"memoir"
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 )
 
 // titleOf names a project: owner and name of its repository if its remote says them, or

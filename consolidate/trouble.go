@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 )
 
 // A trouble is a failure in its parts: what failed and how, what made it succeed,

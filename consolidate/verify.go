@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"memoir"
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 )
 
 var skillName = lazyregexp.New(`^[a-z0-9]+(-[a-z0-9]+)*$`)

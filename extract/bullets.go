@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"memoir"
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 )
 
 const (

@@ -1,6 +1,6 @@
 package extract
 
-import "memoir/lazyregexp"
+import "memoir/internal/lazyregexp"
 
 // A pattern is a regular expression that is compiled when it is first used.
 type pattern = lazyregexp.Regexp

@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"memoir/failpoint"
+	"memoir/internal/failpoint"
 )
 
 var began = sync.OnceValue(func() struct{ wall, ticks time.Time } {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"memoir"
-	"memoir/failpoint"
+	"memoir/internal/failpoint"
 )
 
 // Generation is one archived state of a memory.

@@ -3,7 +3,7 @@ package memory
 import (
 	"sync"
 
-	"memoir/failpoint"
+	"memoir/internal/failpoint"
 )
 
 // hook lets a test stop a publication before any of its writes. Steps have

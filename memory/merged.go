@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"memoir/failpoint"
+	"memoir/internal/failpoint"
 )
 
 const (

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"memoir"
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 )
 
 // Bounds of what a root holds. They keep a root readable by people, and an

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"memoir/failpoint"
+	"memoir/internal/failpoint"
 )
 
 // Prune removes what is no longer wanted after a publication: the archives

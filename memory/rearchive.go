@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"memoir/failpoint"
+	"memoir/internal/failpoint"
 )
 
 // rearchive makes the archive of a live generation again that is gone or damaged, as

@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"memoir"
-	"memoir/failpoint"
+	"memoir/internal/failpoint"
 )
 
 // relinked sees to it that the link leads to a generation that is there. That is

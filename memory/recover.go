@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"memoir/failpoint"
+	"memoir/internal/failpoint"
 )
 
 // Recovered says what Recover found and did.

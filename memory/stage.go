@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"memoir"
-	"memoir/failpoint"
+	"memoir/internal/failpoint"
 )
 
 // Stage writes generation n whole, flushed and checked by reading it back:

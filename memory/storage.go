@@ -9,8 +9,8 @@ import (
 	"syscall"
 
 	"memoir"
-	"memoir/disk"
-	"memoir/failpoint"
+	"memoir/internal/disk"
+	"memoir/internal/failpoint"
 )
 
 // storageError says that the disk refused something, and what a person can do.

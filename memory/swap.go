@@ -9,7 +9,7 @@ import (
 	"syscall"
 
 	"memoir"
-	"memoir/failpoint"
+	"memoir/internal/failpoint"
 )
 
 // Swap publishes the generation n that this Root staged: its directory and its

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"memoir"
-	"memoir/failpoint"
-	"memoir/lazyregexp"
+	"memoir/internal/failpoint"
+	"memoir/internal/lazyregexp"
 )
 
 // maxAnswer bounds, in bytes, what a program may print.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode"
 
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 )
 
 // masked stands for a key in a server's words.

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"memoir"
-	"memoir/failpoint"
+	"memoir/internal/failpoint"
 )
 
 // preset is an agent that answers a question as a model does: without tools, without

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"memoir"
-	"memoir/failpoint"
+	"memoir/internal/failpoint"
 )
 
 // gemini is Gemini CLI. It keeps each run as a session and each directory that it ran in

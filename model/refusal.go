@@ -12,7 +12,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 )
 
 // refusal is what a server said instead of an answer, in whichever of the forms

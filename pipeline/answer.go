@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"memoir"
-	"memoir/failpoint"
+	"memoir/internal/failpoint"
 	"memoir/lease"
 )
 

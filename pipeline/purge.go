@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 
 	"memoir"
-	"memoir/failpoint"
+	"memoir/internal/failpoint"
 	"memoir/store"
 )
 

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"memoir"
-	"memoir/disk"
+	"memoir/internal/disk"
 	"memoir/rollout"
 	"memoir/store"
 )

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"memoir"
-	"memoir/failpoint"
+	"memoir/internal/failpoint"
 )
 
 // journalName is the file of a home that is there while redacting is under way: the

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"memoir"
-	"memoir/failpoint"
+	"memoir/internal/failpoint"
 	"memoir/store"
 )
 

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"memoir"
-	"memoir/failpoint"
+	"memoir/internal/failpoint"
 	"memoir/store"
 )
 

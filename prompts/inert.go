@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 )
 
 // frames are the tags that hold data in the prompts of this package, with '-' for what may

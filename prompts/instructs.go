@@ -7,7 +7,7 @@ import (
 	"sync"
 	"unicode"
 
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 )
 
 // An instruction is a form in which a text that an agent reads poses as its user, as its

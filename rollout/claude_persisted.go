@@ -9,7 +9,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 )
 
 // A large output of a tool stands in a file of its own, and the result holds its

@@ -3,7 +3,7 @@ package rollout
 import (
 	"strings"
 
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 )
 
 // What a person says to a tool stands in its result: why they refused a call, what

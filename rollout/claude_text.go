@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"memoir"
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 )
 
 // claudeEnvelopes are the elements that Claude Code puts before, or instead of,

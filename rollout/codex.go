@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"memoir"
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 )
 
 // Codex reads the rollouts of OpenAI's Codex: CLI, desktop and editor extension.

@@ -6,7 +6,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 )
 
 // scriptValues works out those expressions of a script that are plain constants:

@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"memoir"
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 )
 
 // Copilot reads the sessions of GitHub Copilot CLI: a directory a session, with its

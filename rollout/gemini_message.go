@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"memoir"
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 )
 
 type geminiReader struct {

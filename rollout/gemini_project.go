@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 )
 
 // A session's working directory is not in its file. The file lies below

@@ -3,7 +3,7 @@ package rollout
 import (
 	"strings"
 
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 )
 
 // geminiResponse reads a tool's response: {"name":…,"response":{"output"|"error":…}}.

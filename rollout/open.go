@@ -14,7 +14,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"memoir"
-	"memoir/disk"
+	"memoir/internal/disk"
 )
 
 var zstdMagic = []byte{0x28, 0xB5, 0x2F, 0xFD}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"memoir"
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 )
 
 // OpenCode reads the sessions of OpenCode: those in its database (see

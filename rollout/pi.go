@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"memoir"
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 )
 
 // Pi reads the sessions of pi, versions 1 to 3; OMP those of oh-my-pi, which

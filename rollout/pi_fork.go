@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 )
 
 // piKeys are equal for an entry and its copy in a fork: by id and time, and by id and

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"memoir"
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 )
 
 // Read emits a session's living conversation, without what a fork repeats of the

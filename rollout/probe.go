@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"memoir"
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 )
 
 // Head is what the beginning and the end of one file say of it.

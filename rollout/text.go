@@ -3,7 +3,7 @@ package rollout
 import (
 	"strings"
 
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 )
 
 // The forms in which our own injected block may come back in a transcript: as it

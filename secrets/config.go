@@ -15,7 +15,7 @@ import (
 	"github.com/zricethezav/gitleaks/v8/config"
 
 	"memoir"
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 )
 
 // maxExtendDepth bounds how many files may extend one another, as in gitleaks.

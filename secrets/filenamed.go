@@ -8,7 +8,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"memoir"
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 )
 
 // Some files are a secret as a whole: only their name says so, such as .vault_pass,

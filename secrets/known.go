@@ -3,7 +3,7 @@ package secrets
 import (
 	"strings"
 
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 )
 
 const (

@@ -3,7 +3,7 @@ package secrets
 import (
 	"strings"
 
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 )
 
 // loginWords are the ends of names that a map of users with their passwords has:

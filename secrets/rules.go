@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/viper"
 	"github.com/zricethezav/gitleaks/v8/config"
 
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 )
 
 //go:generate go test -run ^TestTheBuiltInRulesAreThoseOfTheConfigurations$ -update .

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/viper"
 	"github.com/zricethezav/gitleaks/v8/config"
 
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 )
 
 // Unread lists the keys of a file of rules that nothing reads, such as a misspelt

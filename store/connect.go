@@ -13,8 +13,8 @@ import (
 
 	"github.com/mattn/go-sqlite3"
 
-	"memoir/disk"
-	"memoir/failpoint"
+	"memoir/internal/disk"
+	"memoir/internal/failpoint"
 )
 
 // purpose of a connection.

@@ -11,7 +11,7 @@ import (
 	"github.com/mattn/go-sqlite3"
 
 	"memoir"
-	"memoir/disk"
+	"memoir/internal/disk"
 )
 
 const (

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"memoir"
-	"memoir/failpoint"
+	"memoir/internal/failpoint"
 	"memoir/store/page"
 )
 

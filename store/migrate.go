@@ -14,7 +14,7 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"memoir"
-	"memoir/failpoint"
+	"memoir/internal/failpoint"
 )
 
 // newest is the number of the last migration: the schema that this program needs.

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"memoir"
-	"memoir/disk"
-	"memoir/failpoint"
+	"memoir/internal/disk"
+	"memoir/internal/failpoint"
 	"memoir/lease"
 )
 

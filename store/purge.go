@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 
 	"memoir"
-	"memoir/failpoint"
+	"memoir/internal/failpoint"
 )
 
 // BeginPurge notes that what was deleted is to be taken out of free pages and

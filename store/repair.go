@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"memoir"
-	"memoir/failpoint"
+	"memoir/internal/failpoint"
 	"memoir/store/page"
 )
 

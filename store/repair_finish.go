@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"memoir"
-	"memoir/failpoint"
+	"memoir/internal/failpoint"
 )
 
 // Fill calls fn with the new database, for what can be had from elsewhere.

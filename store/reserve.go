@@ -8,7 +8,7 @@ import (
 
 	"github.com/mattn/go-sqlite3"
 
-	"memoir/disk"
+	"memoir/internal/disk"
 )
 
 // reserveSize is more than giving back all claims of a run takes, in bytes.

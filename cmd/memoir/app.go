@@ -5,7 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 )
 
 // The groups in which help lists the commands.

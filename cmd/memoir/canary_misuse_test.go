@@ -24,7 +24,7 @@ func (f *flock) misuse(e ears) {
 	for _, line := range lines[:min(by(f.t, 12, len(lines), len(lines)), len(lines))] {
 		where := "an argument of " + strings.Join(line, " ")
 		word := ""
-		if slices.Contains(line, "--keep") { // which makes a directory
+		if slices.Contains(line, "--keep") || slices.Contains(line, "--home") { // both make a directory
 			word = f.named(f.all, f.base, "kept", where)
 		} else {
 			as := func(match string) string { return match }

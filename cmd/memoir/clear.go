@@ -12,7 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"memoir"
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 	"memoir/memory"
 	"memoir/pipeline"
 	"memoir/store"

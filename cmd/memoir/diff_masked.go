@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 )
 
 // around is how many lines a diff shows on each side of a change.

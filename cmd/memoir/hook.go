@@ -6,7 +6,7 @@ import (
 	"os"
 	"time"
 
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 )
 
 // hookInput is what agents write to a hook's standard input, each with its own

@@ -17,7 +17,7 @@ import (
 	"strings"
 
 	"memoir"
-	"memoir/disk"
+	"memoir/internal/disk"
 )
 
 // Version is what a build says it is: go build -ldflags "-X main.Version=v1.2.3".

@@ -10,7 +10,7 @@ import (
 
 	"memoir"
 	"memoir/config"
-	"memoir/lazyregexp"
+	"memoir/internal/lazyregexp"
 	"memoir/memory"
 	"memoir/project"
 	"memoir/store"

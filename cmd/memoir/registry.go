@@ -13,7 +13,7 @@ import (
 
 	"memoir"
 	"memoir/config"
-	"memoir/failpoint"
+	"memoir/internal/failpoint"
 	"memoir/store"
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"memoir"
-	"memoir/disk"
+	"memoir/internal/disk"
 	"memoir/pipeline"
 	"memoir/store"
 )

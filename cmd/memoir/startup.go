@@ -12,7 +12,7 @@ import (
 
 	"memoir"
 	"memoir/config"
-	"memoir/failpoint"
+	"memoir/internal/failpoint"
 )
 
 // How long `run --startup` waits for the hook's input. It must be back within

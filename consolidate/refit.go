@@ -5,21 +5,17 @@ import (
 	"memoir/model"
 )
 
-// maxLess is how often fewer sessions are put to a model that says how much it takes.
+// maxLess is how often fewer sessions are put to a model after a question that was too long.
 const maxLess = 3
 
-// less is the room for sessions in a question that was too long, in tokens: what the server
-// says that it takes, else half of what it had. False if fewer sessions would not help.
+// less is the room for sessions, in tokens, after a question that was too long: half of
+// what it had. False if fewer sessions would not help.
 func (q *question) less(e *model.Error, asked model.Request, before int) (int, bool) {
-	if e == nil || e.Class != model.ClassTooLong || before > 0 && (e.Limit == 0 || before == maxLess) {
+	if e == nil || e.Class != model.ClassTooLong || before == maxLess {
 		return 0, false
 	}
 	sent := memoir.Tokens(asked.System) + memoir.Tokens(asked.Input)
-	room := e.Fit(sent, q.sizes.output)
-	if room == 0 {
-		room = sent / 2
-	}
-	return max(room-q.fixed, leastRoom), true
+	return max(sent/2-q.fixed, leastRoom), true
 }
 
 // hinted says what can be done about a call that failed for its length, or for that of
@@ -27,10 +23,8 @@ func (q *question) less(e *model.Error, asked model.Request, before int) (int, b
 func hinted(e *model.Error, err error, longer bool) error {
 	switch {
 	case e == nil:
-	case e.Class == model.ClassTooLong && e.Limit == 0:
-		return memoir.Errorf(memoir.CodeModel, "set the window of the provider or model to what it takes, or lower memories.maxMemorySize", "%w", err)
 	case e.Class == model.ClassTooLong:
-		return memoir.Errorf(memoir.CodeModel, e.Hint()+"; or lower memories.maxMemorySize", "%w", err)
+		return memoir.Errorf(memoir.CodeModel, "set the window of the provider or model to what it takes, or lower memories.maxMemorySize", "%w", err)
 	case e.Class == model.ClassInvalid && longer:
 		return memoir.Errorf(memoir.CodeModel, "lower memories.maxMemorySize, or use a model with longer answers", "the memory is longer than an answer may be: %w", err)
 	}

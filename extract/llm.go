@@ -145,7 +145,6 @@ func (x llm) ask(ctx context.Context, a *inquiry) (shown, used, error) {
 				a.used = a.used.Add(failed.Usage)
 			}
 			if a.mend(err, s, x.MaxOutput) {
-				x.refit(a, failed, q, s)
 				continue
 			}
 			return s, used{}, x.failure(err)
@@ -233,7 +232,7 @@ func vars(s memoir.Session, shown shown, known *earlier) prompts.StageOneVars {
 // mend changes the question after a call that failed; false if that would not help.
 func (a *inquiry) mend(err error, s shown, output int) bool {
 	switch class, _ := model.ClassOf(err); {
-	case class == model.ClassTooLong && a.mayShrink(err):
+	case class == model.ClassTooLong && a.shrunk < maxShrinks:
 		a.shrunk++
 		a.halve(s)
 		return true

@@ -413,7 +413,7 @@ func TestWhatDidNotFitIsAskedWithLess(t *testing.T) {
 	}{
 		"too long":                     {extract.LLM{InputTokens: 20000}, 0, []any{tooLong, good()}, []int{0, 0}, []float64{1, 0.5}, ""},
 		"too long without a budget":    {extract.LLM{}, 0, []any{tooLong, good()}, []int{0, 0}, []float64{1, 0.5}, ""},
-		"too long twice":               {extract.LLM{InputTokens: 20000}, 0, []any{tooLong, tooLong}, []int{0, 0}, []float64{1, 0.5}, "too many tokens"},
+		"too long each time":           {extract.LLM{InputTokens: 20000}, 0, []any{tooLong, tooLong, tooLong, tooLong}, []int{0, 0, 0, 0}, []float64{1, 0.5, 0.25, 0.125}, "too many tokens"},
 		"an answer that was cut":       {extract.LLM{InputTokens: 20000, MaxOutput: 500}, 0, []any{cut, good()}, []int{500, 1000}, []float64{1, 1}, ""},
 		"cut at an unknown cap":        {extract.LLM{InputTokens: 20000}, 0, []any{cut, good()}, []int{0, 8192}, []float64{1, 1}, ""},
 		"cut, and no room for more":    {extract.LLM{InputTokens: 20000, MaxOutput: 9000, Payload: 1}, 32000, []any{cut, good()}, []int{9000, 9000}, []float64{1, 0.5}, ""},

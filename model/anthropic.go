@@ -1,221 +1,180 @@
 package model
 
 import (
-	"cmp"
-	"context"
-	"encoding/json"
-	"errors"
+	"net/http"
 	"strings"
-	"sync/atomic"
-	"time"
 
-	"github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
+	"github.com/tidwall/gjson"
 
 	"memoir"
 )
 
 const (
-	// anthropicTimeout is the limit of a call where none is set.
-	anthropicTimeout = 10 * time.Minute
+	anthropicBase    = "https://api.anthropic.com"
+	anthropicVersion = "2023-06-01"
 	// anthropicOutput is the cap on an answer where none is set: this API demands one.
 	anthropicOutput = 8192
-	// anthropicStreamed is the cap from which an answer is streamed. One that is not may
-	// take too long for what stands between us and the server: the API's limit is ten
-	// minutes, or 21,333 tokens.
-	anthropicStreamed = 16000
 )
 
-var _ Model = (*anthropicModel)(nil)
+// anthropicAPI is Anthropic's Messages API.
+type anthropicAPI struct{}
 
-// anthropicModel speaks Anthropic's Messages API.
-type anthropicModel struct {
-	spec    Spec
-	options Options
-	timeout time.Duration
-	client  anthropic.MessageService
-	// unforced is set once the server has refused to be told which tool to call, as
-	// it does for models that always think. From then on the model is only offered it.
-	unforced atomic.Bool
-	limits   limits
+// url accepts base URLs with and without the version.
+func (anthropicAPI) url(base string) string {
+	return join(strings.TrimSuffix(strings.TrimRight(base, "/"), "/v1"), anthropicBase, "v1/messages")
 }
 
-// openAnthropic returns a model that takes key and base URL from the options alone:
-// neither the environment nor a profile of this machine is looked at.
-func openAnthropic(spec Spec, o Options) (Model, error) {
-	o.Key = strings.TrimSpace(o.Key)
-	if err := checkKey(spec, o.Key); err != nil {
-		return nil, err
-	}
-	timeout := cmp.Or(o.Timeout, anthropicTimeout)
-	settings := []option.RequestOption{
-		option.WithoutEnvironmentDefaults(),
-		option.WithoutOpenTelemetry(), // else the environment decides
-		option.WithHTTPClient(newHTTPClient()),
-		option.WithMiddleware(anthropicAnswered, untold),
-		option.WithMaxRetries(0),
-		option.WithRequestTimeout(timeout),
-	}
-	if o.BaseURL != "" {
-		if err := checkBaseURL(spec, o.BaseURL); err != nil {
-			return nil, err
-		}
-		// The SDK adds the version, which others write as part of the base URL.
-		base := strings.TrimSuffix(strings.TrimRight(o.BaseURL, "/"), "/v1")
-		settings = append(settings, option.WithBaseURL(base))
-	}
-	if o.Key != "" {
-		settings = append(settings, option.WithAPIKey(o.Key))
-	}
-	return &anthropicModel{
-		spec: spec, options: o, timeout: timeout,
-		client: anthropic.NewClient(settings...).Messages,
-	}, nil
-}
-
-// Name is provider/model.
-func (m *anthropicModel) Name() string { return m.spec.String() }
-
-// Window is in tokens: the smaller of what was configured and what the server said when it
-// refused a call; 0: unknown.
-func (m *anthropicModel) Window() int { return m.limits.windowOf(m.options.Window) }
-
-// Call sends one request; a second one if the first was refused for forcing a tool.
-func (m *anthropicModel) Call(ctx context.Context, q Request) (Answer, error) {
-	if q.Schema != nil && !json.Valid(q.Schema) {
-		return Answer{}, &Error{Class: ClassInvalid, Model: m.Name(), Message: "the schema of the answer is no JSON"}
-	}
-	if m.limits.hopeless(q, m.options, anthropicOutput) {
-		return Answer{}, noMoreOutput(m.Name(), m.limits.most())
-	}
-	var used memoir.Usage
-	lowered := false
-	for {
-		params := m.params(q, !m.unforced.Load())
-		answer, err := m.send(ctx, params)
-		used = used.Add(answer.Usage)
-		answer.Usage = used
-		if err == nil {
-			return answer, nil
-		}
-		if refusesForce(err, params) {
-			m.unforced.Store(true)
-			continue
-		}
-		told := length{limit: err.Limit, asked: err.Asked, output: err.Output}
-		most := 0
-		if err.Class == ClassInvalid {
-			most = capIn("", err.Message)
-		}
-		if !lowered && m.limits.refit(&q, m.options, anthropicOutput, int(params.MaxTokens), told, most) {
-			lowered = true
-			continue
-		}
-		err.Usage = used
-		return Answer{}, err
+func (anthropicAPI) authorize(h http.Header, key string) {
+	h.Set("Anthropic-Version", anthropicVersion)
+	if key != "" {
+		h.Set("X-Api-Key", key)
 	}
 }
 
-// send makes one request. The usage of the answer is told of failures too.
-func (m *anthropicModel) send(ctx context.Context, params anthropic.MessageNewParams) (Answer, *Error) {
-	if ctx.Err() != nil {
-		return Answer{}, m.interrupted(ctx)
+// body puts the schema into the input of a tool that the model must call. A server that
+// refuses to force a tool, as for models that always think, is only offered it. The
+// system prompt never varies for a kind of call, so it is what the server caches.
+func (anthropicAPI) body(c call) []field {
+	block := func(text string) []any { return []any{map[string]any{"type": "text", "text": text}} }
+	var messages []any
+	for _, m := range conversation(c.Request) {
+		messages = append(messages, map[string]any{"role": m.Role, "content": block(m.Content)})
 	}
-	limited, cancel := context.WithTimeout(ctx, m.timeout)
-	defer cancel()
-	var s sending
-	limited = s.watch(limited)
-	var message *anthropic.Message
-	var err error
-	if params.MaxTokens >= anthropicStreamed {
-		message, err = m.stream(limited, params)
-	} else {
-		message, err = m.client.New(limited, params)
+	limit := c.maxOutput(anthropicOutput)
+	fields := []field{{name: "model", value: c.model}, {name: "max_tokens", value: limit}}
+	if c.System != "" {
+		fields = append(fields, field{name: "system", value: []any{map[string]any{
+			"type": "text", "text": c.System, "cache_control": map[string]any{"type": "ephemeral"}}}})
 	}
-	answer := Answer{Usage: m.usage(message)}
+	fields = append(fields, field{name: "messages", value: messages})
+	budget := thinkingBudget(c, limit)
 	switch {
-	case err == nil && message != nil && message.Type == "message":
-		answer.Text = anthropicText(message)
-		answer.Stop = anthropicStop(message.StopReason, answer.Text)
-		return answer, nil
-	case limited.Err() != nil:
-		e := m.interrupted(ctx)
-		e.Untold = s.begun.Load() && answer.Usage.InputTokens+answer.Usage.OutputTokens == 0
-		return answer, e
-	case err == nil:
-		return answer, &Error{Class: ClassMissing, Model: m.Name(), Message: "the server's answer is no message of this API"}
+	case budget > 0:
+		fields = append(fields, field{name: "thinking", value: map[string]any{"type": "enabled", "budget_tokens": budget}})
+	case c.o.Effort != "" && !thinksByBudget(c.model):
+		fields = append(fields, field{name: "output_config", value: map[string]any{"effort": outputEffort(c.o.Effort)}})
 	}
-	failure := m.failure(err)
-	if failure.Class == ClassUnreachable {
-		answer.Usage = memoir.Usage{}
+	if c.o.Temperature != nil && budget == 0 { // refused together with a budget
+		fields = append(fields, field{name: "temperature", value: *c.o.Temperature})
 	}
-	return answer, failure
+	if c.Schema != nil {
+		fields = append(fields, field{name: "tools", value: []any{map[string]any{
+			"name":         c.name(),
+			"description":  "Takes the answer. Call it once, with the whole answer, instead of writing it.",
+			"input_schema": c.Schema,
+		}}}, field{"tool_choice", map[string]any{"type": "tool", "name": c.name(), "disable_parallel_tool_use": true},
+			[]string{"tool_choice"}})
+	}
+	return without(append(fields, field{"stream", true, []string{"stream", "streaming"}}), c.refused)
 }
 
-var errBrokenOff = errors.New("the answer broke off before its end")
-
-// stream asks for an answer in pieces and puts them together. What is known of
-// it comes back with an error too.
-func (m *anthropicModel) stream(ctx context.Context, params anthropic.MessageNewParams) (*anthropic.Message, error) {
-	events := m.client.NewStreaming(ctx, params)
-	defer func() { _ = events.Close() }()
-	var message anthropic.Message
-	whole := false
-	for events.Next() {
-		event := events.Current()
-		if err := message.Accumulate(event); err != nil {
-			return &message, err
-		}
-		whole = whole || event.Type == "message_stop"
+// outputEffort is the API's word for an effort. It has none below low.
+func outputEffort(effort string) string {
+	if effort == "none" || effort == "minimal" {
+		return "low"
 	}
-	if err := events.Err(); err != nil {
-		return &message, err
-	}
-	if !whole {
-		return &message, errBrokenOff
-	}
-	return &message, nil
+	return effort
 }
 
-// usage counts all input, whether it was read from the cache, written to it or neither.
-func (m *anthropicModel) usage(message *anthropic.Message) memoir.Usage {
-	used := memoir.Usage{Calls: 1}
-	if message != nil {
-		u := message.Usage
-		used.InputTokens = u.InputTokens + u.CacheReadInputTokens + u.CacheCreationInputTokens
-		used.CachedTokens = u.CacheReadInputTokens
-		used.OutputTokens = u.OutputTokens
-		used.Cost = m.options.Price.Cost(used)
+// thinkingBudgets are the tokens that older models may think for an effort.
+var thinkingBudgets = map[string]int{"minimal": 1024, "low": 2048, "medium": 8192, "high": 16384, "xhigh": 32768}
+
+// leastThinking is the smallest budget that the API takes.
+const leastThinking = 1024
+
+// thinkingBudget is for models that know no effort, and for free text alone: a forced
+// tool excludes it. It is at most half of the cap on the output, which it counts towards.
+func thinkingBudget(c call, limit int) int {
+	budget := min(thinkingBudgets[c.o.Effort], limit/2)
+	if c.Schema != nil || !thinksByBudget(c.model) || budget < leastThinking {
+		return 0
 	}
-	return used
+	return budget
 }
 
-// anthropicText is what a message says: the input of the tool that stands for the answer,
-// else its text. A model that is only offered the tool may write the answer instead.
-func anthropicText(message *anthropic.Message) string {
-	var text strings.Builder
-	for _, block := range message.Content {
-		switch block.Type {
-		case "tool_use":
-			if len(block.Input) > 0 && json.Valid(block.Input) {
-				return string(block.Input)
-			}
-		case "text":
-			text.WriteString(block.Text)
+// thinksByBudget reports whether a model takes a budget of tokens instead of an effort:
+// those before Claude Opus 4.5, and the smaller ones before 4.6.
+func thinksByBudget(name string) bool {
+	for _, prefix := range []string{
+		"claude-2", "claude-3", "claude-sonnet-4-0", "claude-sonnet-4-2", "claude-sonnet-4-5",
+		"claude-opus-4-0", "claude-opus-4-1", "claude-opus-4-2", "claude-haiku-4",
+	} {
+		if strings.HasPrefix(name, prefix) {
+			return true
 		}
 	}
-	return text.String()
+	return false
 }
 
-// anthropicStop says why a message ended.
-func anthropicStop(reason anthropic.StopReason, text string) Stop {
-	switch {
-	case reason == anthropic.StopReasonRefusal:
-		return StopRefusal
-	case reason == anthropic.StopReasonMaxTokens, reason == anthropic.StopReasonModelContextWindowExceeded:
-		return StopLength
-	case strings.TrimSpace(text) == "":
-		return StopEmpty
+func (anthropicAPI) whole(data []byte, r *received) error {
+	if refused := refusalIn(data); refused != nil {
+		return refused
 	}
-	return StopEnd
+	said := gjson.ParseBytes(data)
+	if said.Get("type").String() != "message" {
+		return &unreadable{"it is not a message of this API"}
+	}
+	r.begun = true
+	r.tokensOf(said.Get("usage"))
+	for _, block := range said.Get("content").Array() {
+		r.text.WriteString(block.Get("text").String())
+		if block.Get("type").String() == "tool_use" && r.object.Len() == 0 {
+			r.object.WriteString(block.Get("input").Raw)
+		}
+	}
+	r.stopped(said.Get("stop_reason").String())
+	return nil
+}
+
+func (anthropicAPI) event(data []byte, r *received) error {
+	e := gjson.ParseBytes(data)
+	switch e.Get("type").String() {
+	case "message_start":
+		r.tokensOf(e.Get("message.usage"))
+	case "content_block_start":
+		r.text.WriteString(e.Get("content_block.text").String())
+		if e.Get("content_block.type").String() == "tool_use" && r.tool == "" {
+			r.tool = e.Get("index").Raw
+		}
+	case "content_block_delta":
+		r.text.WriteString(e.Get("delta.text").String())
+		if e.Get("index").Raw == r.tool {
+			r.object.WriteString(e.Get("delta.partial_json").String())
+		}
+	case "message_delta":
+		r.tokensOf(e.Get("usage"))
+		r.stopped(e.Get("delta.stop_reason").String())
+	case "message_stop":
+		r.ended = true
+	}
+	return nil
+}
+
+// tokensOf takes a report of tokens. Input counts whether it was read from the cache,
+// written to it or neither. A later report holds only what has changed.
+func (r *received) tokensOf(usage gjson.Result) {
+	if !usage.Exists() {
+		return
+	}
+	if r.usage == nil {
+		r.usage = &memoir.Usage{}
+	}
+	if usage.Get("input_tokens").Exists() {
+		r.usage.CachedTokens = usage.Get("cache_read_input_tokens").Int()
+		r.usage.InputTokens = usage.Get("input_tokens").Int() + r.usage.CachedTokens +
+			usage.Get("cache_creation_input_tokens").Int()
+	}
+	if usage.Get("output_tokens").Exists() {
+		r.usage.OutputTokens = usage.Get("output_tokens").Int()
+	}
+}
+
+// stopped takes the reason for which the answer ended.
+func (r *received) stopped(reason string) {
+	switch reason {
+	case "refusal":
+		r.refused = true
+	case "max_tokens", "model_context_window_exceeded":
+		r.cut = true
+	}
 }

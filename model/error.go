@@ -1,13 +1,16 @@
 package model
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"time"
 	"unicode/utf8"
 
 	"memoir"
+	"memoir/internal/lazyregexp"
 )
 
 // Class says what a failed call means for the next one.
@@ -37,21 +40,16 @@ type Error struct {
 	RetryAfter time.Duration // what the server asked for; 0 if nothing
 	Message    string        // the server's words, at most 500 bytes: foreign text, not redacted
 
-	// What a server said of a call that is too long; 0 where it did not.
-	Limit  int // tokens that a call may hold
-	Asked  int // tokens of the question, by its count
-	Output int // tokens of the cap on the answer, where it counts them in
-
-	// Setting is, of ClassInvalid, the setting of ours that the server refuses, such as
-	// maxOutputTokens; empty if it names none.
+	// Setting is the setting that the server refuses, such as maxOutputTokens; only for
+	// ClassInvalid, empty if it names none.
 	Setting string
-	// Always says that each call would be refused as this one was, whatever it asks.
+	// Always is true if every call would be refused like this one, whatever it asks.
 	Always bool
 
 	Usage     memoir.Usage // what the call cost all the same
 	Estimated bool         // as in Answer
-	// Untold says that the server or program had the question when the call ended by a
-	// time limit or an interrupt, and told nothing of what it took: Usage has no tokens.
+	// Untold is true if a time limit or an interrupt ended the call after the question was
+	// sent and before any usage was reported: Usage has no tokens then.
 	Untold bool
 	// TimedOut is the model's time limit, if that is what ended the call; else 0.
 	TimedOut time.Duration
@@ -119,9 +117,15 @@ func (e *Error) Hint() string {
 	case ClassUnreachable:
 		return "check that the provider's baseURL is reachable from here"
 	case ClassTooLong:
-		return e.tooLongHint()
+		return "set " + e.setting("window") + " to what the model takes, or lower memories.phase1InputTokenLimit"
 	case ClassInvalid:
-		return e.invalidHint()
+		switch {
+		case e.Setting != "":
+			return "remove " + e.setting(e.Setting) + ", or set it to what the model takes"
+		case e.Always:
+			return "check the provider's api and baseURL: the server does not take calls of this form"
+		}
+		return "read the server's message; the provider may need another api"
 	}
 	return ""
 }
@@ -138,4 +142,54 @@ func ClassOf(err error) (Class, bool) {
 		return e.Class, true
 	}
 	return "", false
+}
+
+// The settings that servers refuse.
+const (
+	settingOutput      = "maxOutputTokens"
+	settingTemperature = "temperature"
+	settingEffort      = "effort"
+)
+
+// settingNames are the parameters by which servers refer to our settings.
+var settingNames = []struct {
+	setting string
+	names   *lazyregexp.Regexp
+}{
+	{settingOutput, lazyregexp.New(`(?i)\bmax_(completion_|output_)?tokens\b|\bmaxOutputTokens\b`)},
+	{settingTemperature, lazyregexp.New(`(?i)\btemperature\b`)},
+	{settingEffort, lazyregexp.New(`(?i)\b(reasoning(_effort|\.effort)?|output_config(\.effort)?|effort|budget_tokens|thinking)\b`)},
+}
+
+// badForm matches the message of a server that takes no such call, whatever it asks: it
+// names a parameter that is unknown, or a value that is not allowed.
+var badForm = lazyregexp.New(`(?i)\b(unknown|unrecogni[sz]ed|unsupported|unexpected|invalid|extra|missing required) ` +
+	`(request )?(parameter|argument|field|input|key|value|name)s?\b|extra (inputs|fields) (are )?not permitted|` +
+	`field required|not supported (with|by|for) this model|does not support|` +
+	`(parameter|value|option)s? (is|are) not supported|invalid_value|unsupported_(parameter|value)|cannot find field`)
+
+// badText matches a message about the text of the question.
+var badText = lazyregexp.New(`(?i)^(messages|input|contents|prompt)\b`)
+
+// blame finds what a server refuses: a setting of ours, the form of every call, or
+// neither. param is the parameter that the server names, empty if it names none.
+func (e *Error) blame(param, message string) {
+	if e.Class != ClassInvalid || badText.MatchString(cmp.Or(param, message)) {
+		return
+	}
+	message = message[:min(len(message), 16*maxMessage)]
+	for _, text := range []string{param, message} {
+		for _, s := range settingNames {
+			if e.Setting == "" && s.names.MatchString(text) {
+				e.Setting = s.setting
+			}
+		}
+	}
+	e.Always = e.Setting != "" || param != "" || badForm.MatchString(message)
+}
+
+// setting names a setting of the model that failed.
+func (e *Error) setting(name string) string {
+	provider, _, _ := strings.Cut(e.Model, "/")
+	return name + " of " + `models."` + e.Model + `" or providers.` + provider
 }

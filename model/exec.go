@@ -48,12 +48,12 @@ func newProgram(spec Spec, o Options) (*program, error) {
 		name, p.model = first, rest
 	}
 	if name != "" {
-		i := slices.IndexFunc(presets, func(p *preset) bool { return p.name == name })
+		i := slices.IndexFunc(presets, func(p preset) bool { return p.name == name })
 		if i < 0 {
 			return nil, memoir.Errorf(memoir.CodeConfig, "use one of "+strings.Join(Presets(), ", ")+", or name a command",
 				"%s has the preset %q, which is not known", p.spec, name)
 		}
-		p.preset = presets[i]
+		p.preset = &presets[i]
 		if len(p.command) == 0 {
 			p.command = []string{p.preset.program}
 		}
@@ -189,7 +189,7 @@ func (p *program) read(out printed, call invocation, s scratch) (Answer, error) 
 			class = told // a person's own command may speak of anything else
 		}
 		e := p.failed(class, out.status, message, nil)
-		e.detail("", message, length{})
+		e.blame("", message)
 		e.Usage, e.Estimated = usage, estimated
 		return Answer{}, e
 	}
@@ -266,4 +266,26 @@ func exitStatus(err *exec.ExitError) (int, string) {
 		return code, ""
 	}
 	return -1, fmt.Sprint(err)
+}
+
+// scratchPrefix begins the names of the directories that programs work in.
+const scratchPrefix = "memoir-exec-"
+
+// abandoned is the age from which such a directory is no longer in use: no call lasts a day.
+const abandoned = 24 * time.Hour
+
+// sweep removes the directories in temp that killed processes of this user left behind.
+func sweep(temp string, now time.Time) {
+	entries, err := os.ReadDir(temp)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if !e.IsDir() || !strings.HasPrefix(e.Name(), scratchPrefix) {
+			continue
+		}
+		if info, err := e.Info(); err == nil && mine(info) && now.Sub(info.ModTime()) >= abandoned {
+			removeAll(filepath.Join(temp, e.Name()))
+		}
+	}
 }

@@ -1,169 +1,164 @@
 package model
 
 import (
-	"context"
+	"net/http"
 	"net/url"
 	"strings"
 
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
-	"github.com/openai/openai-go/v3/packages/param"
-	"github.com/openai/openai-go/v3/shared"
+	"github.com/tidwall/gjson"
 
 	"memoir"
 )
 
-// noWords stands for an empty answer in a conversation: servers refuse an empty turn,
-// and some models' templates two turns of the same role in a row.
+// openAIBase is OpenAI's own server.
+const openAIBase = "https://api.openai.com/v1"
+
+// noWords stands for an empty earlier answer: APIs refuse an empty text.
 const noWords = "(no answer)"
 
-// chatAPI is Chat Completions, the API that every server has.
-type chatAPI struct {
-	service openai.ChatCompletionService
-	caps    []string // the names of the cap on the output, in the order in which they are tried
-}
+// formatNames are what servers call the schema of an answer when they refuse it.
+var formatNames = []string{"response_format", "text.format", "json_schema", "response_schema",
+	"structured output", "structured outputs", "grammar", "json schema"}
 
-// newChatAPI names the cap first as the server most likely does. OpenAI's newer models
-// refuse max_tokens; others, Ollama among them, ignore what they do not know, and
-// then nothing would bound the answer.
-func newChatAPI(base string, opts []option.RequestOption) *chatAPI {
-	c := &chatAPI{service: openai.NewChatCompletionService(opts...), caps: []string{"max_tokens", "max_completion_tokens"}}
-	if u, err := url.Parse(base); err == nil && (strings.HasSuffix(u.Hostname(), ".openai.com") || strings.HasSuffix(u.Hostname(), ".azure.com")) {
-		c.caps[0], c.caps[1] = c.caps[1], c.caps[0]
-	}
-	return c
-}
+// chatAPI is OpenAI's Chat Completions, which most other servers speak too.
+type chatAPI struct{ base string }
 
-func (c *chatAPI) ways() [features]ways {
-	return [features]ways{
-		featFormat:      {formatWords, formatNames},
-		featCap:         {len(c.caps), append([]string{"max_output_tokens", "maxOutputTokens"}, c.caps...)},
-		featTemperature: {1, temperatureNames},
-		featStreamUsage: {1, streamUsageNames},
-		featEffort:      {1, []string{"reasoning_effort", "reasoning", "thinking", "think"}},
-		featStream:      {1, streamNames},
+func (chatAPI) url(base string) string { return join(base, openAIBase, "chat/completions") }
+
+func (chatAPI) authorize(h http.Header, key string) {
+	if key != "" {
+		h.Set("Authorization", "Bearer "+key)
 	}
 }
 
-func (c *chatAPI) post(ctx context.Context, a asked, opts ...option.RequestOption) error {
-	p := openai.ChatCompletionNewParams{Model: a.model, ReasoningEffort: shared.ReasoningEffort(a.effort)}
-	if a.System != "" {
-		p.Messages = append(p.Messages, openai.SystemMessage(a.System))
-	}
-	p.Messages = append(p.Messages, openai.UserMessage(a.Input))
-	for _, e := range a.Earlier {
+// message is one message of a conversation.
+type message struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+// conversation is a request as messages, the system prompt not included.
+func conversation(q Request) []message {
+	out := []message{{"user", q.Input}}
+	for _, e := range q.Earlier {
 		answer := e.Answer
 		if strings.TrimSpace(answer) == "" {
 			answer = noWords
 		}
-		p.Messages = append(p.Messages, openai.AssistantMessage(answer), openai.UserMessage(e.Objection))
+		out = append(out, message{"assistant", answer}, message{"user", e.Objection})
 	}
-	if a.Schema != nil {
-		switch a.format {
-		case formatSchema:
-			p.ResponseFormat.OfJSONSchema = &shared.ResponseFormatJSONSchemaParam{
-				JSONSchema: shared.ResponseFormatJSONSchemaJSONSchemaParam{Name: a.SchemaName, Strict: param.NewOpt(true), Schema: a.Schema},
-			}
-		case formatObject:
-			p.ResponseFormat.OfJSONObject = &shared.ResponseFormatJSONObjectParam{}
-		}
-	}
-	if a.max > 0 {
-		opts = append(opts, option.WithJSONSet(c.caps[a.maxBy], a.max))
-	}
-	if a.temperature != nil {
-		p.Temperature = param.NewOpt(*a.temperature)
-	}
-	if a.streamUsage {
-		p.StreamOptions.IncludeUsage = param.NewOpt(true)
-	}
-	_, err := c.service.New(ctx, p, opts...)
-	return err
+	return out
 }
 
-func (c *chatAPI) whole(body []byte) (heard, error) {
-	if r := refusalIn(body); r != nil {
-		return heard{}, r
+func (a chatAPI) body(c call) []field {
+	messages := conversation(c.Request)
+	if system := c.system("response_format"); system != "" {
+		messages = append([]message{{"system", system}}, messages...)
 	}
-	var said openai.ChatCompletion
-	if err := said.UnmarshalJSON(body); err != nil || len(said.Choices) == 0 {
-		return heard{}, &unreadable{"it has no choices"}
+	fields := []field{{name: "model", value: c.model}, {name: "messages", value: messages}}
+	if c.Schema != nil {
+		fields = append(fields, field{"response_format", map[string]any{"type": "json_schema",
+			"json_schema": map[string]any{"name": c.name(), "strict": true, "schema": c.Schema}}, formatNames})
 	}
-	h := heard{begun: true, ended: true}
-	if said.Usage.PromptTokens+said.Usage.CompletionTokens > 0 {
-		h.usage = chatUsage(said.Usage)
+	if limit := c.maxOutput(0); limit > 0 {
+		fields = append(fields, a.limit(c, limit))
 	}
-	choice := said.Choices[0]
-	// A router tells of a provider that failed half-way inside the choice.
-	if r := refusalIn([]byte(choice.RawJSON())); r != nil {
-		return h, r
+	if c.o.Temperature != nil {
+		fields = append(fields, field{name: "temperature", value: *c.o.Temperature})
 	}
-	h.text, h.refused = choice.Message.Content, choice.Message.Refusal != ""
-	if h.refused && h.text == "" {
-		h.text = choice.Message.Refusal
+	if c.o.Effort != "" {
+		fields = append(fields, field{name: "reasoning_effort", value: c.o.Effort})
 	}
-	h.finish(choice.FinishReason)
-	h.text = withoutThoughts(h.text)
-	return h, nil
+	fields = append(fields, field{"stream_options", map[string]any{"include_usage": true}, []string{"stream_options", "include_usage"}},
+		field{"stream", true, []string{"stream", "streaming"}})
+	if c.refused["stream"] {
+		c.refused["stream_options"] = true
+	}
+	return without(fields, c.refused)
 }
 
-func (c *chatAPI) event(data []byte, h *heard) error {
-	if r := refusalIn(data); r != nil {
-		return r
+// limit names the cap on the output as the server most likely does. OpenAI's newer
+// models refuse max_tokens; others ignore what they do not know, and then nothing
+// would bound the answer.
+func (a chatAPI) limit(c call, limit int) field {
+	names := []string{"max_tokens", "max_completion_tokens"}
+	if u, err := url.Parse(a.base); a.base == "" || err == nil &&
+		(strings.HasSuffix(u.Hostname(), ".openai.com") || strings.HasSuffix(u.Hostname(), ".azure.com")) {
+		names[0], names[1] = names[1], names[0]
 	}
-	var chunk openai.ChatCompletionChunk
-	if err := chunk.UnmarshalJSON(data); err != nil {
-		return &unreadable{"an event of the stream is not of the API: " + words(data)}
+	if c.refused[names[0]] {
+		return field{name: names[1], value: limit}
 	}
-	if chunk.Usage.PromptTokens+chunk.Usage.CompletionTokens > 0 {
-		h.usage = chatUsage(chunk.Usage)
+	return field{names[0], limit, []string{names[0]}}
+}
+
+func (chatAPI) whole(data []byte, r *received) error {
+	if refused := refusalIn(data); refused != nil {
+		return refused
 	}
-	for _, choice := range chunk.Choices {
-		if choice.Index != 0 {
-			continue
-		}
-		if r := refusalIn([]byte(choice.RawJSON())); r != nil {
-			return r
-		}
-		h.text += choice.Delta.Content + choice.Delta.Refusal
-		h.refused = h.refused || choice.Delta.Refusal != ""
-		if choice.FinishReason != "" {
-			h.finish(choice.FinishReason)
-			h.text = withoutThoughts(h.text)
-		}
+	said := gjson.ParseBytes(data)
+	choice := said.Get("choices.0")
+	if !choice.Exists() {
+		return &unreadable{"it has no choices"}
+	}
+	r.begun = true
+	return r.chat(said, choice, choice.Get("message"))
+}
+
+func (chatAPI) event(data []byte, r *received) error {
+	said := gjson.ParseBytes(data)
+	choice := said.Get("choices.#(index==0)")
+	if !choice.Exists() {
+		choice = said.Get("choices.0")
+	}
+	return r.chat(said, choice, choice.Get("delta"))
+}
+
+// chat adds one message, or a part of one.
+func (r *received) chat(said, choice, message gjson.Result) error {
+	r.report(said.Get("usage"), "prompt_tokens", "prompt_tokens_details.cached_tokens", "completion_tokens")
+	// A router reports the failure of the provider behind it inside the choice.
+	if refused := refusalIn([]byte(choice.Raw)); refused != nil {
+		return refused
+	}
+	refusal := message.Get("refusal").String()
+	r.text.WriteString(message.Get("content").String() + refusal)
+	r.refused = r.refused || refusal != ""
+	switch reason := choice.Get("finish_reason").String(); reason {
+	case "":
+	case "length":
+		r.ended, r.cut = true, true
+	case "content_filter":
+		r.ended, r.refused = true, true
+	default:
+		r.ended = true
 	}
 	return nil
 }
 
-// finish takes in why an answer ended.
-func (h *heard) finish(reason string) {
-	h.ended = true
-	switch reason {
-	case "length":
-		h.cut = true
-	case "content_filter":
-		h.refused = true
+// report takes the tokens that a server reports; a report without tokens is none.
+func (r *received) report(usage gjson.Result, input, cached, output string) {
+	in, out := usage.Get(input).Int(), usage.Get(output).Int()
+	if in+out > 0 {
+		r.usage = &memoir.Usage{InputTokens: in, CachedTokens: min(usage.Get(cached).Int(), in), OutputTokens: out}
 	}
 }
 
-// chatUsage reads tokens. The output includes what the model thought.
-func chatUsage(u openai.CompletionUsage) *memoir.Usage {
-	return &memoir.Usage{
-		InputTokens:  u.PromptTokens,
-		CachedTokens: min(u.PromptTokensDetails.CachedTokens, u.PromptTokens),
-		OutputTokens: u.CompletionTokens,
+// without drops the fields that the server has refused.
+func without(fields []field, refused map[string]bool) []field {
+	var out []field
+	for _, f := range fields {
+		if f.names == nil || !refused[f.name] {
+			out = append(out, f)
+		}
 	}
+	return out
 }
 
-// withoutThoughts takes off what local servers that know no reasoning leave before an
-// answer.
-func withoutThoughts(text string) string {
-	rest, ok := strings.CutPrefix(strings.TrimSpace(text), "<think>")
-	if !ok {
-		return text
+// join adds a path to a base URL.
+func join(base, usual, path string) string {
+	if base == "" {
+		base = usual
 	}
-	if _, answer, ok := strings.Cut(rest, "</think>"); ok {
-		return strings.TrimSpace(answer)
-	}
-	return text
+	return strings.TrimRight(base, "/") + "/" + path
 }

@@ -19,7 +19,7 @@ import (
 )
 
 // fail calls once and returns the *Error that must come of it.
-func fail(t *testing.T, m *openAI) *Error {
+func fail(t *testing.T, m *remote) *Error {
 	t.Helper()
 	got, err := m.Call(t.Context(), Request{Input: "12345678"})
 	var e *Error
@@ -65,13 +65,13 @@ func TestOpenAIFailures(t *testing.T) {
 		"half-way":        {modeltest.Step{Text: "so", Code: "server_error", Message: "The model failed."}, ClassTemporary, 0, "The model failed.", 0},
 		"limit half-way":  {modeltest.Step{Code: "rate_limit_exceeded", Message: "Slow down."}, ClassLimited, 0, "Slow down.", 0},
 		"length half-way": {modeltest.Step{Code: "context_length_exceeded", Message: "Too much."}, ClassTooLong, 0, "Too much.", 0},
-		"broken stream":   {modeltest.Step{Raw: "data: {\n\n"}, ClassTemporary, 0, "an event of the stream is no JSON", 0},
+		"broken stream":   {modeltest.Step{Raw: "data: {\n\n"}, ClassTemporary, 0, "an event of the stream is not JSON", 0},
 		"cut stream":      {modeltest.Step{Raw: ": keep-alive\n\n"}, ClassTemporary, 0, "the answer broke off", 0},
 		"reset":           {modeltest.Step{Reset: true}, ClassTemporary, 0, "the connection broke: ", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inBoth(t, func(t *testing.T, open func(reply, Options) (*openAI, *modeltest.Server)) {
+			inBoth(t, func(t *testing.T, open func(reply, Options) (*remote, *modeltest.Server)) {
 				m, s := open(step(c.step), Options{})
 				e := fail(t, m)
 				if e.Class != c.class || e.Status != c.status || e.RetryAfter != c.wait || !strings.Contains(e.Message, c.message) {
@@ -87,7 +87,7 @@ func TestOpenAIFailures(t *testing.T) {
 
 func TestAFilterOnTheQuestionIsARefusal(t *testing.T) {
 	t.Parallel()
-	inBoth(t, func(t *testing.T, open func(reply, Options) (*openAI, *modeltest.Server)) {
+	inBoth(t, func(t *testing.T, open func(reply, Options) (*remote, *modeltest.Server)) {
 		for _, s := range []modeltest.Step{
 			{Status: 400, Code: "content_filter", Message: "The prompt was filtered."},
 			{Code: "invalid_prompt", Message: "The prompt was filtered."},
@@ -113,7 +113,7 @@ func TestOpenAIFailuresCostWhatTheServerHadDone(t *testing.T) {
 			memoir.Usage{Calls: 1, InputTokens: 30, OutputTokens: 4}},
 		"a provider behind a router": {APIChat, `{"choices":[{"error":{"code":502,"message":"m"},"finish_reason":"error","message":{"content":"a"}}],"usage":{"prompt_tokens":9,"completion_tokens":1}}`,
 			memoir.Usage{Calls: 1, InputTokens: 9, OutputTokens: 1}},
-		"nothing": {APIChat, `{"error":{"message":"m"}}`, memoir.Usage{}},
+		"nothing": {APIChat, `{"error":{"message":"m"}}`, memoir.Usage{Calls: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -127,7 +127,7 @@ func TestOpenAIFailuresCostWhatTheServerHadDone(t *testing.T) {
 
 func TestOpenAITimeLimitIsTemporary(t *testing.T) {
 	t.Parallel()
-	inBoth(t, func(t *testing.T, open func(reply, Options) (*openAI, *modeltest.Server)) {
+	inBoth(t, func(t *testing.T, open func(reply, Options) (*remote, *modeltest.Server)) {
 		m, _ := open(step(modeltest.Step{Hang: true}), Options{Timeout: 20 * time.Millisecond})
 		e := fail(t, m)
 		if e.Class != ClassTemporary || e.Message != "no answer within 20ms; a slow model needs a larger timeoutSeconds" || e.TimedOut != 20*time.Millisecond || !strings.Contains(e.Hint(), "timeoutSeconds") || errors.Is(e, context.DeadlineExceeded) {
@@ -138,14 +138,14 @@ func TestOpenAITimeLimitIsTemporary(t *testing.T) {
 
 func TestOpenAICallIsGivenUpWithItsContext(t *testing.T) {
 	t.Parallel()
-	inBoth(t, func(t *testing.T, open func(reply, Options) (*openAI, *modeltest.Server)) {
+	inBoth(t, func(t *testing.T, open func(reply, Options) (*remote, *modeltest.Server)) {
 		ctx, cancel := context.WithCancel(t.Context())
 		m, _ := open(func(int, modeltest.Call) modeltest.Step {
 			cancel()
 			return modeltest.Step{Hang: true}
 		}, Options{Timeout: time.Hour})
 		var e *Error
-		if _, err := m.Call(ctx, Request{Input: "?"}); !errors.As(err, &e) || !errors.Is(err, context.Canceled) || !e.Untold || e.Usage != (memoir.Usage{}) {
+		if _, err := m.Call(ctx, Request{Input: "?"}); !errors.As(err, &e) || !errors.Is(err, context.Canceled) || !e.Untold || e.Usage != (memoir.Usage{Calls: 1}) {
 			t.Errorf("got %+v", err)
 		}
 		// Now nobody is asked.

@@ -1,151 +1,99 @@
 package model
 
 import (
-	"context"
-	"strings"
+	"net/http"
 
-	"github.com/openai/openai-go/v3/option"
-	"github.com/openai/openai-go/v3/packages/param"
-	"github.com/openai/openai-go/v3/responses"
-	"github.com/openai/openai-go/v3/shared"
-
-	"memoir"
+	"github.com/tidwall/gjson"
 )
 
-// responsesAPI is Responses, OpenAI's newer API.
-type responsesAPI struct{ service responses.ResponseService }
+// responsesAPI is OpenAI's Responses.
+type responsesAPI struct{}
 
-func newResponsesAPI(opts []option.RequestOption) *responsesAPI {
-	return &responsesAPI{service: responses.NewResponseService(opts...)}
+func (responsesAPI) url(base string) string { return join(base, openAIBase, "responses") }
+
+func (responsesAPI) authorize(h http.Header, key string) { chatAPI{}.authorize(h, key) }
+
+func (responsesAPI) body(c call) []field {
+	fields := []field{{name: "model", value: c.model}}
+	if system := c.system("text"); system != "" {
+		fields = append(fields, field{name: "instructions", value: system})
+	}
+	fields = append(fields, field{name: "input", value: conversation(c.Request)})
+	if c.Schema != nil {
+		fields = append(fields, field{"text", map[string]any{"format": map[string]any{
+			"type": "json_schema", "name": c.name(), "strict": true, "schema": c.Schema}}, formatNames})
+	}
+	if limit := c.maxOutput(0); limit > 0 {
+		fields = append(fields, field{name: "max_output_tokens", value: limit})
+	}
+	if c.o.Temperature != nil {
+		fields = append(fields, field{name: "temperature", value: *c.o.Temperature})
+	}
+	if c.o.Effort != "" {
+		fields = append(fields, field{name: "reasoning", value: map[string]any{"effort": c.o.Effort}})
+	}
+	fields = append(fields, field{"store", false, []string{"store"}}, // the server is to keep nothing
+		field{"stream", true, []string{"stream", "streaming"}})
+	return without(fields, c.refused)
 }
 
-func (*responsesAPI) ways() [features]ways {
-	return [features]ways{
-		featFormat:      {formatWords, formatNames},
-		featCap:         {1, []string{"max_output_tokens", "max_completion_tokens", "max_tokens"}},
-		featTemperature: {1, temperatureNames},
-		featStore:       {1, storeNames},
-		featEffort:      {1, []string{"reasoning.effort", "reasoning_effort", "reasoning", "thinking", "think"}},
-		featStream:      {1, streamNames},
-	}
-}
-
-func (p *responsesAPI) post(ctx context.Context, a asked, opts ...option.RequestOption) error {
-	say := func(role responses.EasyInputMessageRole, text string) responses.ResponseInputItemUnionParam {
-		return responses.ResponseInputItemParamOfMessage(text, role)
-	}
-	items := responses.ResponseInputParam{say(responses.EasyInputMessageRoleUser, a.Input)}
-	for _, e := range a.Earlier {
-		answer := e.Answer
-		if strings.TrimSpace(answer) == "" {
-			answer = noWords
+func (responsesAPI) whole(data []byte, r *received) error {
+	said := gjson.ParseBytes(data)
+	if !said.Get("output").Exists() && !said.Get("status").Exists() {
+		if refused := refusalIn(data); refused != nil {
+			return refused
 		}
-		items = append(items, say(responses.EasyInputMessageRoleAssistant, answer), say(responses.EasyInputMessageRoleUser, e.Objection))
+		return &unreadable{"it has no output"}
 	}
-	q := responses.ResponseNewParams{
-		Model:     a.model,
-		Input:     responses.ResponseNewParamsInputUnion{OfInputItemList: items},
-		Reasoning: shared.ReasoningParam{Effort: shared.ReasoningEffort(a.effort)},
-	}
-	if a.System != "" {
-		q.Instructions = param.NewOpt(a.System)
-	}
-	if a.unstored {
-		q.Store = param.NewOpt(false)
-	}
-	if a.Schema != nil {
-		switch a.format {
-		case formatSchema:
-			// The SDK has a map for the schema, which would lose the order of its
-			// fields: models answer in that order.
-			q.Text.Format.OfJSONSchema = &responses.ResponseFormatTextJSONSchemaConfigParam{Name: a.SchemaName, Strict: param.NewOpt(true)}
-			opts = append(opts, option.WithJSONSet("text.format.schema", a.Schema))
-		case formatObject:
-			q.Text.Format.OfJSONObject = &shared.ResponseFormatJSONObjectParam{}
-		}
-	}
-	if a.max > 0 {
-		q.MaxOutputTokens = param.NewOpt(int64(a.max))
-	}
-	if a.temperature != nil {
-		q.Temperature = param.NewOpt(*a.temperature)
-	}
-	_, err := p.service.New(ctx, q, opts...)
-	return err
+	r.begun = true
+	return r.response(said)
 }
 
-func (*responsesAPI) whole(body []byte) (heard, error) {
-	var said responses.Response
-	if err := said.UnmarshalJSON(body); err != nil || !said.JSON.Output.Valid() && !said.JSON.Status.Valid() {
-		if r := refusalIn(body); r != nil {
-			return heard{}, r
-		}
-		return heard{}, &unreadable{"it has no output"}
-	}
-	var h heard
-	return h, h.take(said)
-}
-
-func (*responsesAPI) event(data []byte, h *heard) error {
-	var e responses.ResponseStreamEventUnion
-	if err := e.UnmarshalJSON(data); err != nil {
-		return &unreadable{"an event of the stream is not of the API: " + words(data)}
-	}
-	switch e.Type {
+func (responsesAPI) event(data []byte, r *received) error {
+	e := gjson.ParseBytes(data)
+	switch e.Get("type").String() {
 	case "response.output_text.delta":
-		h.text += e.Delta
+		r.text.WriteString(e.Get("delta").String())
 	case "response.completed", "response.incomplete", "response.failed", "response.cancelled":
-		return h.take(e.Response)
-	default:
-		if r := refusalIn(data); r != nil {
-			return r
-		}
+		return r.response(e.Get("response"))
 	}
 	return nil
 }
 
-// take takes in a finished response.
-func (h *heard) take(said responses.Response) error {
-	h.begun, h.ended = true, true
-	if said.Usage.InputTokens+said.Usage.OutputTokens > 0 {
-		h.usage = &memoir.Usage{
-			InputTokens:  said.Usage.InputTokens,
-			CachedTokens: min(said.Usage.InputTokensDetails.CachedTokens, said.Usage.InputTokens),
-			OutputTokens: said.Usage.OutputTokens,
+// response takes a finished response. A server may leave out of the last event what it
+// streamed before, so a text that is already here is replaced only by another one.
+func (r *received) response(said gjson.Result) error {
+	r.report(said.Get("usage"), "input_tokens", "input_tokens_details.cached_tokens", "output_tokens")
+	r.ended = true
+	switch status := said.Get("status").String(); status {
+	case "failed", "cancelled":
+		if refused := refusalIn([]byte(said.Raw)); refused != nil {
+			return refused
 		}
+		return &refusal{message: "the response is " + status}
+	case "incomplete":
+		r.refused = said.Get("incomplete_details.reason").String() == "content_filter"
+		r.cut = !r.refused
+	case "queued", "in_progress":
+		return &unreadable{"the response is " + status}
 	}
-	var text, refusals strings.Builder
-	for _, item := range said.Output {
-		if item.Type != "message" { // not what it thought
+	var text, refusals string
+	for _, item := range said.Get("output").Array() {
+		if item.Get("type").String() != "message" { // reasoning
 			continue
 		}
-		for _, part := range item.Content {
-			text.WriteString(part.Text)
-			refusals.WriteString(part.Refusal)
+		for _, part := range item.Get("content").Array() {
+			text += part.Get("text").String()
+			refusals += part.Get("refusal").String()
 		}
 	}
-	switch said.Status {
-	case responses.ResponseStatusFailed, responses.ResponseStatusCancelled:
-		if r := refusalIn([]byte(said.RawJSON())); r != nil {
-			return r
-		}
-		return &refusal{message: "the response is " + string(said.Status)}
-	case responses.ResponseStatusIncomplete:
-		h.cut = said.IncompleteDetails.Reason != "content_filter"
-		h.refused = !h.cut
-	case responses.ResponseStatusQueued, responses.ResponseStatusInProgress:
-		return &unreadable{"the response is " + string(said.Status)}
+	r.refused = r.refused || refusals != ""
+	if text == "" && r.text.Len() == 0 {
+		text = refusals
 	}
-	// A server may leave out of the last event what it streamed before.
-	if text.Len() > 0 || h.text == "" {
-		h.text = text.String()
+	if text != "" {
+		r.text.Reset()
+		r.text.WriteString(text)
 	}
-	if refusals.Len() > 0 {
-		h.refused = true
-		if h.text == "" {
-			h.text = refusals.String()
-		}
-	}
-	h.text = withoutThoughts(h.text)
 	return nil
 }

@@ -22,17 +22,17 @@ var openAIs = map[API]func(testing.TB, reply) *modeltest.Server{
 }
 
 // inBoth runs a test for both APIs, each with answers in a stream and in one piece.
-func inBoth(t *testing.T, test func(t *testing.T, open func(r reply, o Options) (*openAI, *modeltest.Server))) {
+func inBoth(t *testing.T, test func(t *testing.T, open func(r reply, o Options) (*remote, *modeltest.Server))) {
 	for api, serve := range openAIs {
 		for _, way := range []string{"stream", "whole"} {
 			t.Run(string(api)+"/"+way, func(t *testing.T) {
 				t.Parallel()
-				test(t, func(r reply, o Options) (*openAI, *modeltest.Server) {
+				test(t, func(r reply, o Options) (*remote, *modeltest.Server) {
 					s := serve(t, r)
 					o.API, o.BaseURL = api, s.URL+"/v1"
 					m := openModel(t, o)
 					if way == "whole" {
-						m.knows[featStream] = 1
+						m.refused["stream"] = true
 					}
 					return m, s
 				})
@@ -41,13 +41,13 @@ func inBoth(t *testing.T, test func(t *testing.T, open func(r reply, o Options) 
 	}
 }
 
-func openModel(t *testing.T, o Options) *openAI {
+func openModel(t *testing.T, o Options) *remote {
 	t.Helper()
 	m, err := Open(Spec{Provider: "local", Model: "vendor/m-1"}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m.(*openAI)
+	return m.(*remote)
 }
 
 func step(s modeltest.Step) reply { return modeltest.Script(s) }
@@ -151,7 +151,7 @@ func TestOpenAITakesNothingFromTheEnvironment(t *testing.T) {
 
 func TestOpenAIAnswers(t *testing.T) {
 	t.Parallel()
-	inBoth(t, func(t *testing.T, open func(reply, Options) (*openAI, *modeltest.Server)) {
+	inBoth(t, func(t *testing.T, open func(reply, Options) (*remote, *modeltest.Server)) {
 		used := memoir.Usage{InputTokens: 1000, CachedTokens: 600, OutputTokens: 50}
 		steps := []modeltest.Step{
 			{Text: "Grüße, \"quoted\"\n<b>&amp;", Usage: used},
@@ -245,7 +245,6 @@ func refusing(status int, message string, params ...string) reply {
 
 func TestOpenAILeavesOutWhatAServerRefuses(t *testing.T) {
 	t.Parallel()
-	one := 1.0
 	q := Request{System: "Be brief.", Input: "?", Schema: json.RawMessage(schema), SchemaName: "note"}
 	for name, c := range map[string]struct {
 		api     API
@@ -254,32 +253,24 @@ func TestOpenAILeavesOutWhatAServerRefuses(t *testing.T) {
 		path    string // into the body of the answered calls
 		want    string // what is there; "" nothing
 	}{
-		"chat, schema":        {APIChat, step(modeltest.Step{NoSchema: true, Text: "{}"}), 1, "response_format.type", "json_object"},
-		"responses, schema":   {APIResponses, step(modeltest.Step{NoSchema: true, Text: "{}"}), 1, "text.format.type", "json_object"},
-		"chat, any format":    {APIChat, refusing(400, "'%' is not supported", "response_format.type"), 2, "response_format", ""},
-		"responses, any":      {APIResponses, refusing(422, "unknown field % given", "text.format.type"), 2, "text.format", ""},
-		"chat, json_schema":   {APIChat, refusing(400, "This model does not support json_schema", "response_format.type=json_schema"), 1, "response_format.type", "json_object"},
-		"chat, grammar":       {APIChat, refusing(400, "failed to parse grammar", "response_format.type=json_schema"), 1, "response_format.type", "json_object"},
+		"chat, schema":        {APIChat, step(modeltest.Step{NoSchema: true, Text: "{}"}), 1, "response_format", ""},
+		"responses, schema":   {APIResponses, step(modeltest.Step{NoSchema: true, Text: "{}"}), 1, "text", ""},
+		"chat, json_schema":   {APIChat, refusing(400, "This model does not support json_schema", "response_format.type=json_schema"), 1, "response_format", ""},
+		"chat, grammar":       {APIChat, refusing(400, "failed to parse grammar", "response_format.type=json_schema"), 1, "response_format", ""},
+		"chat, grammar, 500":  {APIChat, refusing(500, "Failed to initialize samplers", "response_format.type=json_schema"), 1, "response_format", ""},
 		"chat, max_tokens":    {APIChat, refusing(400, "Unsupported parameter: '%' is not supported with this model. Use 'max_completion_tokens' instead.", "max_tokens"), 1, "max_completion_tokens", "50"},
-		"chat, no cap":        {APIChat, refusing(400, "Extra inputs are not permitted: %", "max_tokens", "max_completion_tokens"), 2, "max_tokens", ""},
-		"responses, no cap":   {APIResponses, refusing(400, "Unknown parameter: '%'.", "max_output_tokens"), 1, "max_output_tokens", ""},
-		"chat, temperature":   {APIChat, refusing(400, "Unsupported value: '%' does not support 1 with this reasoning model.", "temperature"), 1, "temperature", ""},
-		"responses, temp":     {APIResponses, refusing(400, "Unsupported parameter: '%' is not supported with this model.", "temperature"), 1, "temperature", ""},
-		"chat, effort":        {APIChat, refusing(400, "Unrecognized request argument supplied: %", "reasoning_effort"), 1, "reasoning_effort", ""},
-		"chat, thinking":      {APIChat, refusing(400, `"m-1" does not support thinking`, "reasoning_effort"), 1, "reasoning_effort", ""},
-		"responses, effort":   {APIResponses, refusing(400, "Unsupported parameter: '%' is not supported with this model.", "reasoning.effort"), 1, "reasoning", ""},
 		"chat, stream usage":  {APIChat, refusing(400, "Unknown parameter: '%'.", "stream_options"), 1, "stream_options", ""},
 		"chat, stream":        {APIChat, refusing(400, "Your organization must be verified to stream this model.", "stream"), 1, "stream", ""},
 		"responses, stream":   {APIResponses, refusing(400, "streaming is not available", "stream"), 1, "stream", ""},
 		"responses, store":    {APIResponses, refusing(400, "Unknown parameter: '%'.", "store"), 1, "store", ""},
-		"chat, several":       {APIChat, refusing(400, "unknown: %", "temperature", "max_tokens", "stream_options", "reasoning_effort"), 4, "max_completion_tokens", "50"},
+		"chat, several":       {APIChat, refusing(422, "unknown: %", "max_tokens", "stream_options", "response_format.type"), 3, "max_completion_tokens", "50"},
 		"chat, nothing":       {APIChat, step(modeltest.Step{Text: "{}"}), 0, "max_tokens", "50"},
-		"chat, other content": {APIChat, refusing(501, "% is not implemented", "response_format.type=json_schema"), 1, "response_format.type", "json_object"},
+		"chat, other content": {APIChat, refusing(501, "% is not implemented", "response_format.type=json_schema"), 1, "response_format", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := openAIs[c.api](t, c.refuse)
-			m := openModel(t, Options{API: c.api, BaseURL: s.URL, Temperature: &one, Effort: "low", MaxOutput: 50})
+			m := openModel(t, Options{API: c.api, BaseURL: s.URL, MaxOutput: 50})
 			for range 2 {
 				got, err := m.Call(t.Context(), q)
 				if err != nil || got.Text != "{}" || got.Usage.Calls != 1 {
@@ -325,8 +316,8 @@ func TestOpenAIKeepsWhatARefusalIsNotAbout(t *testing.T) {
 		s := modeltest.OpenAIChat(t, step(modeltest.Step{Status: 400, Message: "the stream of your thinking is bad"}))
 		m := openModel(t, Options{API: APIChat, BaseURL: s.URL, Effort: "low"})
 		_, err := m.Call(t.Context(), Request{Input: "?"})
-		if class, _ := ClassOf(err); class != ClassInvalid || m.knows != (dialect{}) {
-			t.Errorf("got %v and learned %v", err, m.knows)
+		if class, _ := ClassOf(err); class != ClassInvalid || len(m.refused) > 0 {
+			t.Errorf("got %v and learned %v", err, m.refused)
 		}
 	})
 }
@@ -346,8 +337,8 @@ func TestOpenAICallsAtTheSameTimeLearnTogether(t *testing.T) {
 	}
 	all.Wait()
 	before := len(s.Calls())
-	if _, err := m.Call(t.Context(), q); err != nil || len(s.Calls()) != before+1 || m.knows[featFormat] != formatObject {
-		t.Errorf("got %v, %d calls more, %v", err, len(s.Calls())-before, m.knows)
+	if _, err := m.Call(t.Context(), q); err != nil || len(s.Calls()) != before+1 || !m.refused["response_format"] {
+		t.Errorf("got %v, %d calls more, %v", err, len(s.Calls())-before, m.refused)
 	}
 }
 
@@ -377,7 +368,7 @@ func TestTheCapIsNamedAsTheServerLikelyDoes(t *testing.T) {
 		"https://notopenai.com/v1":                  "max_tokens",
 		"http://api.openai.com.example.org:8080/v1": "max_tokens",
 	} {
-		if got := newChatAPI(base, nil).caps[0]; got != want {
+		if got := (chatAPI{base}).limit(call{}, 1).name; got != want {
 			t.Errorf("%s: got %s, want %s", base, got, want)
 		}
 	}

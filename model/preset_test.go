@@ -224,25 +224,6 @@ func TestAnAgentWithoutASystemPromptIsGivenAShortOne(t *testing.T) {
 	}
 }
 
-func TestOnlyAStrictSchemaIsGivenToCodex(t *testing.T) {
-	t.Parallel()
-	for schema, want := range map[string]bool{
-		strictSchema:        true,
-		`{"type":"object"}`: false,
-		`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`:                                                          false,
-		`{"type":"object","properties":{"a":{"type":"string"},"b":{}},"required":["a"],"additionalProperties":false}`:                      false,
-		`{"type":"object","properties":{"a":{"type":"array","items":` + strictSchema + `}},"required":["a"],"additionalProperties":false}`: true,
-		`{"type":"object","properties":{"a":{"type":"array","items":{"type":"object"}}},"required":["a"],"additionalProperties":false}`:    false,
-		`{"$defs":{"x":{"type":"object"}},"type":"object","properties":{},"required":[],"additionalProperties":false}`:                     false,
-		``:  false,
-		`[`: false,
-	} {
-		if got := isStrict(json.RawMessage(schema)); got != want {
-			t.Errorf("%t for %s", got, schema)
-		}
-	}
-}
-
 func TestGeminiHasAPersonsLoginAndNotTheirSessions(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("GEMINI_CLI_HOME", home)

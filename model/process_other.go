@@ -2,7 +2,10 @@
 
 package model
 
-import "os/exec"
+import (
+	"io/fs"
+	"os/exec"
+)
 
 // There are no process groups here: only the command itself is ended, at once.
 func own(*exec.Cmd) {}
@@ -10,3 +13,6 @@ func own(*exec.Cmd) {}
 func terminate(cmd *exec.Cmd) error { return cmd.Process.Kill() }
 
 func killAll(cmd *exec.Cmd, _ string) { _ = cmd.Process.Kill() }
+
+// mine cannot tell, so nothing is removed.
+func mine(fs.FileInfo) bool { return false }

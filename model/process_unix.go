@@ -3,6 +3,8 @@
 package model
 
 import (
+	"io/fs"
+	"os"
 	"os/exec"
 	"syscall"
 )
@@ -19,4 +21,10 @@ func terminate(cmd *exec.Cmd) error { return syscall.Kill(-cmd.Process.Pid, sysc
 func killAll(cmd *exec.Cmd, mark string) {
 	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 	killMarked(mark)
+}
+
+// mine reports whether a directory was made by a process of this user, for nobody else.
+func mine(info fs.FileInfo) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(st.Uid) == os.Geteuid() && info.Mode().Perm() == 0o700
 }

@@ -2,10 +2,13 @@ package model
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"html"
 	"net/http"
 	"net/url"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -24,7 +27,6 @@ type refusal struct {
 	param      string        // the parameter that it is about
 	message    string        // foreign text, of any length
 	retryAfter time.Duration // 0: not said
-	length     length        // in fields of their own
 }
 
 // Error is for errors.As: what is shown is an *Error.
@@ -82,16 +84,17 @@ func refusalIn(body []byte) *refusal {
 		return nil
 	}
 	r := &refusal{code: e.Get("code").String(), kind: e.Get("type").String(), param: e.Get("param").String(), message: e.Get("message").String()}
-	r.length = length{limit: int(e.Get("n_ctx").Int()), asked: int(e.Get("n_prompt_tokens").Int())}.credible()
 	if n := e.Get("code").Int(); 400 <= n && n < 600 {
 		r.status, r.code = int(n), ""
+	} else if root.Get("type").Str == "error" {
+		r.status = statusOf[r.kind]
 	}
 	// A router's own message says only that the provider behind it failed.
 	if raw := e.Get("metadata.raw").String(); raw != "" {
 		r.message += ": " + raw
 	}
 	if r.message == "" {
-		r.message = e.Raw
+		r.message = cmp.Or(r.kind, e.Raw)
 	}
 	// Gemini puts what others say in a header among the details.
 	for _, detail := range e.Get("details").Array() {
@@ -119,18 +122,29 @@ func words(body []byte) string {
 	return "a web page instead of JSON"
 }
 
-// What servers call the things that their status does not tell.
+// statusOf is the status that belongs to Anthropic's kinds of errors: one in the middle of
+// a stream has none.
+var statusOf = map[string]int{
+	"invalid_request_error": 400, "authentication_error": 401, "billing_error": 402, "permission_error": 403,
+	"not_found_error": 404, "request_too_large": 413, "rate_limit_error": 429, "api_error": 500,
+	"timeout_error": 504, "overloaded_error": 529,
+}
+
+// What servers say where their status is not enough.
 var (
-	tooLong = lazyregexp.New(`(?i)context[ _-]?(length|window|size)|too many (input |prompt )?tokens|` +
+	tooLong = lazyregexp.New(`(?i)context[ _-]?(length|window|size|limit)|too many (input |prompt )?tokens|` +
 		`(prompt|input|request|message|conversation|text)s?( is| are)? too (long|large)|input token count|tokens must be reduced|` +
 		`reduce the length of|string_above_max_length`)
 	// tooLarge is a call that alone is more than what a minute allows: no waiting helps.
 	tooLarge    = lazyregexp.New(`(?i)request too large|tokens must be reduced`)
 	noSuchModel = lazyregexp.New(`(?i)model_not_found|not a valid model|unexpected endpoint`)
 	badKey      = lazyregexp.New(`(?i)invalid_api_key|api_key_invalid|api key not valid|incorrect api key`)
+	lowCredit   = lazyregexp.New(`(?i)credit balance is too low`)
 	noCredit    = lazyregexp.New(`^(insufficient_quota|billing_hard_limit_reached|billing_not_active|access_terminated)$`)
 	declined    = lazyregexp.New(`^(content_filter|content_policy_violation|invalid_prompt)$`)
-	limited     = lazyregexp.New(`^rate_limit`)
+	limited     = lazyregexp.New(`^(rate_limit|overloaded_error)`)
+	badGrammar  = lazyregexp.New(`(?i)(parse|parsing|initiali[sz]e|initiali[sz]ing|compile|compiling|invalid|empty) ` +
+		`(the )?(grammar|samplers?)\b|grammar (is )?(invalid|empty)|json schema conversion failed`)
 )
 
 // class says what a refusal means for the next call. Codes and words go before the
@@ -148,9 +162,9 @@ func (r *refusal) class() Class {
 		}
 	}
 	switch {
-	case noCredit.MatchString(r.code), noCredit.MatchString(r.kind):
+	case noCredit.MatchString(r.code), noCredit.MatchString(r.kind), r.status == 400 && lowCredit.MatchString(said):
 		return ClassDenied
-	case r.status == 429 || r.status == 529 || limited.MatchString(r.code):
+	case r.status == 429 || r.status == 529 || limited.MatchString(r.code) || limited.MatchString(r.kind):
 		return ClassLimited
 	case r.status == 413:
 		return ClassTooLong
@@ -169,6 +183,42 @@ func (r *refusal) class() Class {
 // declined reports whether the refusal is a filter's, on what was asked.
 func (r *refusal) declined() bool {
 	return (r.status == 0 || r.status == 400) && (declined.MatchString(r.code) || declined.MatchString(r.kind))
+}
+
+// optional returns the optional field that a refusal is about: the one that the server
+// names as its parameter, else in quotes, else as a word of its message. llama.cpp refuses
+// a schema with status 500.
+func (r *refusal) optional(fields []field) (string, bool) {
+	grammar := badGrammar.MatchString(r.message) && (r.status == 400 || r.status == 500)
+	if !grammar && (r.class() != ClassInvalid || r.status != 400 && r.status != 422 && r.status != 501) {
+		return "", false
+	}
+	about := func(matches func(name string) bool) (string, bool) {
+		for _, f := range fields {
+			if slices.ContainsFunc(f.names, matches) {
+				return f.name, true
+			}
+		}
+		return "", false
+	}
+	if grammar {
+		return about(func(name string) bool { return name == "grammar" })
+	}
+	if r.param != "" {
+		if name, ok := about(func(name string) bool {
+			return r.param == name || strings.HasPrefix(r.param, name+".")
+		}); ok {
+			return name, true
+		}
+	}
+	for _, around := range []string{"[\"'`]", `\b`} {
+		if name, ok := about(func(name string) bool {
+			return regexp.MustCompile(`(?i)` + around + regexp.QuoteMeta(name) + around).MatchString(r.message)
+		}); ok {
+			return name, true
+		}
+	}
+	return "", false
 }
 
 // maxRetryAfter bounds what a server may ask for.

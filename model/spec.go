@@ -1,6 +1,7 @@
 package model
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -76,3 +77,34 @@ func ParseSpec(text string, configured ...string) (Spec, error) {
 	}
 	return Spec{}, memoir.Errorf(memoir.CodeConfig, hint, "provider %q is neither known nor configured", provider)
 }
+
+// provider is a provider that is known by name.
+type provider struct {
+	api     API
+	baseURL string
+	keyEnv  string // the variable that the provider's documentation names; empty: no key is needed
+}
+
+// providers need no settings but a key, where they take one. Local servers have the
+// addresses at which they listen by default.
+var providers = map[string]provider{
+	"openai":     {APIResponses, openAIBase, "OPENAI_API_KEY"},
+	"anthropic":  {APIAnthropic, anthropicBase, "ANTHROPIC_API_KEY"},
+	"openrouter": {APIChat, "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"},
+	"gemini":     {APIChat, "https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY"},
+	"ollama":     {APIChat, "http://127.0.0.1:11434/v1", ""},
+	"lmstudio":   {APIChat, "http://127.0.0.1:1234/v1", ""},
+	"llamacpp":   {APIChat, "http://127.0.0.1:8080/v1", ""},
+	"vllm":       {APIChat, "http://127.0.0.1:8000/v1", ""},
+}
+
+// Known returns the options that reach a provider of this name, and the environment
+// variable that holds its key, empty if it needs none. External commands are not known
+// by name.
+func Known(name string) (o Options, keyEnv string, ok bool) {
+	p, ok := providers[name]
+	return Options{API: p.api, BaseURL: p.baseURL}, p.keyEnv, ok
+}
+
+// KnownProviders returns the names that Known knows, sorted.
+func KnownProviders() []string { return slices.Sorted(maps.Keys(providers)) }

@@ -65,8 +65,8 @@ type bad struct {
 	wires []wire // nil: one of them
 	other bool   // if it is done: with another memory than a model makes that answers well
 
-	// asides are calls in which OpenAI's APIs refuse a form of the question: the call
-	// that is then made in another form counts as one with them.
+	// asides are calls that the API refuses for their form. The call that is then made in
+	// another form counts as one with them.
 	asides int
 	// estimated says that of calls that broke, or timed out, no tokens were told: those
 	// are entered with an estimate.
@@ -260,9 +260,7 @@ func misbehave(t *testing.T, cases []bad) {
 				})
 				b.happens(t, w.provider(server.URL, b.more), func() memoir.Usage {
 					used := counted(server)
-					if w.api != "anthropic" {
-						used.Calls -= b.asides
-					}
+					used.Calls -= b.asides
 					return used
 				}, func() { healed.Store(true) })
 				if n := int(asked.Load()); b.calls > 0 && n != b.calls {

@@ -1,0 +1,319 @@
+package model
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"memoir"
+)
+
+// callTimeout is the time limit of a call where none is configured.
+const callTimeout = 10 * time.Minute
+
+// wire is the form of one HTTP API.
+type wire interface {
+	// url is where calls go.
+	url(base string) string
+	// authorize puts the key into a header; an empty key adds nothing.
+	authorize(h http.Header, key string)
+	// body returns the fields of a call in order. It leaves out the optional fields
+	// that c.refused names.
+	body(c call) []field
+	// whole adds an answer that came in one piece, event one event of a stream.
+	whole(data []byte, r *received) error
+	event(data []byte, r *received) error
+}
+
+// call is what a wire makes a body of.
+type call struct {
+	Request
+	model   string
+	o       Options
+	refused map[string]bool // names of optional fields that the server has refused
+}
+
+// maxOutput is the cap on the answer in tokens; usual where nobody set one.
+func (c call) maxOutput(usual int) int {
+	n := cmp.Or(c.MaxOutput, c.o.MaxOutput, usual)
+	if c.MaxOutput == 0 && n > 0 {
+		n = max(n, c.Output)
+	}
+	return n
+}
+
+// system is the system prompt, with the schema in words if the server takes none.
+func (c call) system(formatField string) string {
+	if c.Schema == nil || !c.refused[formatField] {
+		return c.System
+	}
+	return strings.TrimSpace(c.System +
+		"\n\nAnswer with one JSON object and nothing else. It follows this JSON schema:\n" + string(c.Schema))
+}
+
+// field is one field of a body. A field with names is optional: a server that refuses
+// it by one of these names is called without it.
+type field struct {
+	name  string
+	value any
+	names []string
+}
+
+// received is what has arrived of an answer.
+type received struct {
+	text    strings.Builder
+	object  strings.Builder // input of the tool that stands for the answer
+	tool    string          // index of that tool's block in a stream
+	begun   bool            // the model was at work, so the call has a cost
+	ended   bool            // the server marked the end
+	cut     bool            // the cap on the output was reached
+	refused bool
+	usage   *memoir.Usage // nil: not reported
+}
+
+// remote is a model behind an HTTP API.
+type remote struct {
+	spec   Spec
+	o      Options
+	api    wire
+	client *http.Client
+
+	mu      sync.Mutex
+	refused map[string]bool // optional fields that the server does not take
+	warned  sync.Once
+}
+
+var _ Model = (*remote)(nil)
+
+// newRemote takes key and base URL from the options alone, never from the environment.
+func newRemote(spec Spec, o Options, api wire) (*remote, error) {
+	o.Key = strings.TrimSpace(o.Key)
+	if err := checkKey(spec, o.Key); err != nil {
+		return nil, err
+	}
+	if o.BaseURL != "" {
+		if err := checkBaseURL(spec, o.BaseURL); err != nil {
+			return nil, err
+		}
+	}
+	o.Timeout = cmp.Or(o.Timeout, callTimeout)
+	return &remote{spec: spec, o: o, api: api, client: newHTTPClient(), refused: map[string]bool{}}, nil
+}
+
+// Name is provider/model.
+func (m *remote) Name() string { return m.spec.String() }
+
+// Window is in tokens, as configured; 0: unknown.
+func (m *remote) Window() int { return m.o.Window }
+
+// Call asks, and asks again without an optional field that the server refuses. Such a
+// refusal costs nothing, so the usage counts one call.
+func (m *remote) Call(ctx context.Context, q Request) (Answer, error) {
+	if q.Schema != nil && !json.Valid(q.Schema) {
+		return Answer{}, &Error{Class: ClassInvalid, Model: m.Name(), Message: "the schema of the answer is not JSON"}
+	}
+	limited, cancel := context.WithTimeout(ctx, m.o.Timeout)
+	defer cancel()
+	refused := m.known()
+	for {
+		c := call{Request: q, model: m.spec.Model, o: m.o, refused: refused}
+		fields := m.api.body(c)
+		var sent atomic.Bool
+		r, err := m.send(traced(limited, &sent), fields)
+		if err == nil {
+			m.learn(refused)
+			m.warnUnread(q, r)
+			return m.answer(q, r), nil
+		}
+		var said *refusal
+		if errors.As(err, &said) {
+			if said.declined() {
+				return Answer{Text: m.o.plain(said.message), Stop: StopRefusal, Usage: memoir.Usage{Calls: 1}}, nil
+			}
+			if name, ok := said.optional(fields); ok {
+				refused[name] = true
+				continue
+			}
+		}
+		return Answer{}, m.failed(ctx, limited, q, r, err, sent.Load())
+	}
+}
+
+// known returns the fields that the server has refused so far.
+func (m *remote) known() map[string]bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := map[string]bool{}
+	for name := range m.refused {
+		out[name] = true
+	}
+	return out
+}
+
+// learn keeps refused fields once a call without them was answered.
+func (m *remote) learn(refused map[string]bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for name := range refused {
+		m.refused[name] = true
+	}
+}
+
+// send makes one request and reads its answer. What arrived before an error is returned too.
+func (m *remote) send(ctx context.Context, fields []field) (*received, error) {
+	r := &received{}
+	body, err := encode(fields)
+	if err != nil {
+		return r, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, m.api.url(m.o.BaseURL), bytes.NewReader(body))
+	if err != nil {
+		return r, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "text/event-stream, application/json")
+	req.Header.Set("User-Agent", "memoir")
+	m.api.authorize(req.Header, m.o.Key)
+	res, err := m.client.Do(req)
+	if err != nil {
+		return r, err
+	}
+	defer func() { _ = res.Body.Close() }()
+	stream := &boundedBody{Reader: res.Body, left: maxBody}
+	if res.StatusCode >= http.StatusMultipleChoices {
+		data, _ := io.ReadAll(stream)
+		return r, readRefusal(res.StatusCode, res.Header, data)
+	}
+	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind == "text/event-stream" {
+		return r, m.listen(stream, r)
+	}
+	data, err := io.ReadAll(stream)
+	if err != nil {
+		r.begun = true
+		return r, err
+	}
+	if !json.Valid(data) {
+		return r, &unreadable{"no JSON: " + words(data)}
+	}
+	return r, m.api.whole(data, r)
+}
+
+// listen reads a stream of events to its end.
+func (m *remote) listen(stream io.Reader, r *received) error {
+	for data, err := range events(stream) {
+		if err != nil {
+			if r.ended {
+				return nil
+			}
+			return err
+		}
+		r.begun = true
+		if strings.HasPrefix(string(data), "[DONE]") {
+			r.ended = true
+			return nil
+		}
+		if !json.Valid(data) {
+			return &unreadable{"an event of the stream is not JSON: " + words(data)}
+		}
+		if said := refusalIn(data); said != nil {
+			return said
+		}
+		if err := m.api.event(data, r); err != nil {
+			return err
+		}
+	}
+	if !r.ended {
+		return &unreadable{"the answer broke off"}
+	}
+	return nil
+}
+
+// encode writes fields as a JSON object in their order.
+func encode(fields []field) ([]byte, error) {
+	var b bytes.Buffer
+	for i, f := range fields {
+		value, err := json.Marshal(f.value)
+		if err != nil {
+			return nil, fmt.Errorf("field %s: %w", f.name, err)
+		}
+		b.WriteByte("{,"[min(i, 1)])
+		fmt.Fprintf(&b, "%q:%s", f.name, value)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// unreadable is an answer that does not follow the API.
+type unreadable struct{ why string }
+
+// Error returns why.
+func (u *unreadable) Error() string { return u.why }
+
+// answer makes an Answer of what arrived.
+func (m *remote) answer(q Request, r *received) Answer {
+	a := Answer{Text: withoutThoughts(r.text.String()), Stop: StopEnd, Usage: m.usage(q, r), Estimated: r.usage == nil}
+	if object := r.object.String(); json.Valid([]byte(object)) && !r.refused {
+		a.Text = object
+	}
+	switch {
+	case r.refused:
+		a.Stop = StopRefusal
+	case r.cut:
+		a.Stop = StopLength
+	case strings.TrimSpace(a.Text) == "":
+		a.Stop = StopEmpty
+	}
+	return a
+}
+
+// usage is what the server reported, else an estimate from the texts.
+func (m *remote) usage(q Request, r *received) memoir.Usage {
+	u := memoir.Usage{InputTokens: int64(q.tokens()), OutputTokens: int64(memoir.Tokens(r.text.String()))}
+	if r.usage != nil {
+		u = *r.usage
+	}
+	u.Calls = 1
+	u.Cost = m.o.Price.Cost(u)
+	return u
+}
+
+// withoutThoughts removes the reasoning that some local servers leave in front of an answer.
+func withoutThoughts(text string) string {
+	if rest, ok := strings.CutPrefix(strings.TrimSpace(text), "<think>"); ok {
+		if _, answer, ok := strings.Cut(rest, "</think>"); ok {
+			return strings.TrimSpace(answer)
+		}
+	}
+	return text
+}
+
+// longQuestion is the size in tokens from which the reported input is checked.
+const longQuestion = 3000
+
+// warnUnread warns once of a server that cuts what is longer than its window without
+// saying so, as Ollama does: it reports far fewer tokens than it was sent. Token counts
+// of the same text differ by less than a factor of two.
+func (m *remote) warnUnread(q Request, r *received) {
+	sent := q.tokens()
+	if m.o.Warn == nil || r.usage == nil || r.usage.InputTokens == 0 || sent < longQuestion ||
+		r.usage.InputTokens*2 >= int64(sent) {
+		return
+	}
+	m.warned.Do(func() {
+		e := Error{Model: m.Name()}
+		m.o.Warn(fmt.Sprintf("%s read %d of about %d tokens: it seems to cut what exceeds its window",
+			m.Name(), r.usage.InputTokens, sent),
+			"give it a larger window (Ollama: OLLAMA_CONTEXT_LENGTH, or num_ctx of the model), and set "+
+				e.setting("window")+" to the same number")
+	})
+}

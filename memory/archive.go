@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"strings"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -139,49 +138,6 @@ func decodeArchive(r io.Reader) (Files, Manifest, error) {
 		return nil, Manifest{}, err
 	}
 	return files, manifest, manifest.verify(files)
-}
-
-// EachArchived calls fn for each entry of the archive at a path, one after the other, the
-// manifest included: for who looks at all that is kept, whatever it is. The error
-// memoir.CodeStorage says that the archive is damaged or cannot be read; an error of fn ends
-// it, and is returned as it is.
-func EachArchived(path string, fn func(name string, content []byte) error) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return storageError(err, "open the archive %s", path)
-	}
-	defer f.Close()
-	u, err := newUnpacker(f)
-	if err != nil {
-		return storageError(err, "read the archive %s", path)
-	}
-	defer u.z.Close()
-	for {
-		name, content, err := u.next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return memoir.Errorf(memoir.CodeStorage, "restore the file from a backup, or remove it: other generations do not need it",
-				"the archive %s is damaged: %w", path, err)
-		}
-		if err := fn(name, content); err != nil {
-			return err
-		}
-	}
-}
-
-// IsArchive reports whether a file's name is that of an archive.
-func IsArchive(name string) bool { return strings.HasSuffix(name, archiveSuffix) }
-
-// IsManifest reports whether a file is a manifest that memoir wrote: it holds paths, ids
-// and hashes, and no text.
-func IsManifest(name string, content []byte) bool {
-	if name != manifestName {
-		return false
-	}
-	m, err := parseManifest(content)
-	return err == nil && bytes.Equal(m.Encode(), content)
 }
 
 // manifest reads the first entry.

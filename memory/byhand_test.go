@@ -283,22 +283,6 @@ func TestPruningThatFailsLosesNothingElse(t *testing.T) {
 	}
 }
 
-func TestRewritingAnArchiveKeepsItsAge(t *testing.T) {
-	t.Parallel()
-	_, r := twoGenerations(t)
-	at := time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)
-	if err := os.Chtimes(r.Archive(1), at, at); err != nil {
-		t.Fatal(err)
-	}
-	changed, err := r.RewriteArchive(1, func(_ string, content []byte) []byte { return append(content, "x\n"...) })
-	if err != nil || !changed {
-		t.Fatalf("changed %v, %v", changed, err)
-	}
-	if info, err := os.Stat(r.Archive(1)); err != nil || !info.ModTime().Equal(at) {
-		t.Errorf("it is from %v now, %v", info.ModTime(), err)
-	}
-}
-
 func TestAManifestThatRestsOnALaterGenerationIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, m := range []memory.Manifest{{EditedFrom: 3}, {RestoredFrom: 4}, {RestoredFrom: 1, RestoredOver: 3}, {EditedFrom: -1}} {

@@ -16,18 +16,6 @@ import (
 // for it, the others call it by that.
 func (r *run) cleanFiles(projectID string, files memory.Files) (memory.Files, secrets.Counts, error) {
 	all := secrets.Counts{}
-	if r.known != nil {
-		for _, redactor := range r.judgeOf(projectID).redactors {
-			named := func(name string) (string, secrets.Counts) { return asName(name, redactor.Text(name)), nil }
-			clean, counts, err := r.cleanFilesBy(redactor, named, files)
-			if err != nil {
-				return nil, nil, err
-			}
-			files = clean
-			all.Merge(counts)
-		}
-		return files, all, nil
-	}
 	for _, scanner := range r.scannersFor(projectID) {
 		clean, counts, err := r.cleanFilesBy(scanner.Session(), scanner.Name, files)
 		if err != nil {
@@ -49,9 +37,7 @@ func (r *run) cleanFilesBy(redactor *secrets.Redactor, named func(string) (strin
 	renamed := map[string]string{}
 	for _, at := range files.Paths() {
 		name, n := named(at)
-		if r.known == nil {
-			names.Merge(n)
-		}
+		names.Merge(n)
 		name = free(clean, name)
 		if err := memory.CheckPath(name); err != nil {
 			return nil, nil, err
@@ -91,4 +77,23 @@ func free(files memory.Files, name string) string {
 		}
 		name = fmt.Sprintf("%s-%d%s", stem, i, ext)
 	}
+}
+
+// since is what was counted between two moments.
+func since(before, after secrets.Counts) secrets.Counts {
+	counts := secrets.Counts{}
+	for rule, n := range after {
+		if n -= before[rule]; n > 0 {
+			counts[rule] = n
+		}
+	}
+	return counts
+}
+
+// cleanNameFor redacts a name by the rules of a project.
+func (r *run) cleanNameFor(projectID, name string) string {
+	for _, scanner := range r.scannersFor(projectID) {
+		name, _ = scanner.Name(name)
+	}
+	return name
 }

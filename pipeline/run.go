@@ -45,8 +45,6 @@ type run struct {
 	beginningsGone  store.Hashes    // how forgotten sessions began
 	forgetting      *forgetting     // nil unless a project's memory is made for the sake of forgetting
 	projectScanners projectScanners
-	known           *secrets.Redactor // knows the secrets of the whole home; nil unless that is redacted
-	judges          map[string]*judge // by project with rules of its own, and "" for all else; nil as known is
 
 	placing sync.Mutex // for finder and switched, once workers run
 	finder  *finder    // made at first use, when the scan has registered all
@@ -156,14 +154,6 @@ func newRun(st *store.Store, opts Options) (*run, error) {
 }
 
 func (r *run) steps(ctx context.Context) error {
-	// Of a home in which nothing is stored yet, all will have been held against these rules.
-	if empty, err := r.store.NothingStored(ctx); err != nil {
-		return err
-	} else if empty {
-		if err := noteRules(ctx, r.store, r.opts.ConfigDir); err != nil {
-			return err
-		}
-	}
 	if err := r.scan(ctx); err != nil {
 		return err
 	}

@@ -1,90 +1,74 @@
 package pipeline
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 
-	"memoir"
 	"memoir/memory"
 	"memoir/secrets"
 	"memoir/store"
 )
 
-// StoredPlace is where something that memoir keeps holds a secret. No field holds the
-// secret itself.
+// StoredPlace is where a secret was found. No field holds the secret itself.
 type StoredPlace struct {
 	Rule   string `json:"rule"`
-	Path   string `json:"path"`   // of the file; what is in an archive or a row has "#" and its name behind it
+	Path   string `json:"path"`   // of the file; the name of what is inside an archive or a database follows "#"
 	Line   int    `json:"line"`   // from 1; 0: it is in the name
 	Column int    `json:"column"` // in characters, from 1; 0: it is in the name
 	Hint   string `json:"hint"`
 
-	Project    string `json:"project,omitempty"`    // whose folder it is in
-	Generation int    `json:"generation,omitempty"` // whose archive it is in
+	Project    string `json:"project,omitempty"`    // the project that it belongs to
+	Generation int    `json:"generation,omitempty"` // of the archive that it is in
 	File       string `json:"file,omitempty"`       // in the archive
 	Table      string `json:"table,omitempty"`      // of the database
 	Field      string `json:"field,omitempty"`      // column of the table
 	Key        string `json:"key,omitempty"`        // of the row
-	Kept       string `json:"kept,omitempty"`       // why redacting leaves it as it is; empty: it does not
-
-	owner string // the project whose rules count for it, if it may have its own
-	file  string // that it is in, as it is called
-	shown string // the same, fit to be shown
-	name  bool   // the text is a name
-	piece *Piece // the text is of this, of a file that is longer
 }
 
 // Container is the file that a place in an archive or in the database is in.
-func (p StoredPlace) Container() string { return cmp.Or(p.shown, p.Path) }
-
-// StoredReport is what looking through all that is stored found.
-type StoredReport struct {
-	Places []StoredPlace // in the order of the database's tables, then of paths
-	Texts  int           // that were looked at
-	Unread []string      // what could not be read, and why
-
-	dirty map[string]bool // files that redacting changes, and the database's
-}
-
-// Redactable is how many places redacting would change.
-func (r StoredReport) Redactable() (n int) {
-	for _, p := range r.Places {
-		if p.Kept == "" {
-			n++
-		}
+func (p StoredPlace) Container() string {
+	if p.File != "" || p.Table != "" {
+		path, _, _ := strings.Cut(p.Path, "#")
+		return path
 	}
-	return n
+	return p.Path
 }
 
-// ScanStored looks for secrets in all that a home keeps: each text of the database, each
-// file and its name, the contents of archives. Where one text tells that a value is a
-// secret, its other occurrences are found, too: what it finds is what RedactStored
-// changes, and what that would have to leave. With opts.ProjectIDs, which then
-// holds one, only what is that project's is looked at. St may be nil: there is no
-// database.
+// StoredReport is what ScanStored found.
+type StoredReport struct {
+	Places []StoredPlace
+	Texts  int      // that were looked at
+	Unread []string // what could not be read, and why
+}
+
+// ScanStored looks for secrets in what memoir made of sessions: the texts of the database,
+// live memories, the archives of their generations, and logs. A value that a rule knows in
+// one text is found in all others, too. With opts.ProjectIDs, which then holds one, only
+// what is that project's is looked at, and no log.
 func ScanStored(ctx context.Context, st *store.Store, opts Options) (StoredReport, error) {
 	s, err := newSweep(ctx, st, opts)
 	if err != nil {
 		return StoredReport{}, err
 	}
-	report, err := s.find(ctx)
-	return report, s.asInterrupt(ctx, err)
+	return s.find(ctx)
 }
 
 // sweep goes through all that is stored.
 type sweep struct {
 	*run
-	home    string
-	project string            // only what is this project's; empty: all
-	owners  map[string]string // projects with rules of their own, by row of the database
-	texts   int               // looked at, this time
-	total   int               // the last time; 0: there was none
-	unread  []string
-	unruled []string       // projects whose own rules are invalid
-	counts  secrets.Counts // replacements, by rule
-	sources []source       // by what the secrets are known; nil: nobody asks
+	project   string            // only what is this project's; empty: all
+	known     *secrets.Redactor // knows the secrets of all texts seen so far
+	redactors map[string][]*secrets.Redactor
+	projects  []store.ProjectRow
+	texts     int // looked at, this time
+	unread    []string
 }
 
 func newSweep(ctx context.Context, st *store.Store, opts Options) (*sweep, error) {
@@ -92,107 +76,209 @@ func newSweep(ctx context.Context, st *store.Store, opts Options) (*sweep, error
 	if err != nil {
 		return nil, err
 	}
-	home, err := filepath.Abs(opts.Home)
-	if err != nil {
+	s := &sweep{run: r, known: r.scanner.Session(), redactors: map[string][]*secrets.Redactor{}}
+	if s.projects, err = st.Projects(ctx); err != nil {
 		return nil, err
 	}
-	s := &sweep{run: r, home: home, counts: secrets.Counts{}}
 	if len(opts.ProjectIDs) > 0 {
 		s.project = opts.ProjectIDs[0]
+		s.projects = slices.DeleteFunc(s.projects, func(p store.ProjectRow) bool { return p.ID != s.project })
 	}
-	return s, s.appoint(ctx)
+	for _, p := range s.projects {
+		if fault := s.obey(p.Project); fault != nil {
+			return nil, fmt.Errorf("project %s: %w", p.ID, fault)
+		}
+		for _, scanner := range s.scannersFor(p.ID) {
+			s.redactors[p.ID] = append(s.redactors[p.ID], s.known.By(scanner))
+		}
+	}
+	return s, nil
 }
 
-// find goes through everything twice: what is a secret in the last text may stand,
-// with nothing to tell it by, in the first.
+// mask returns a text without secrets, by the rules of its project, and learns those that
+// the rules see.
+func (s *sweep) mask(projectID, text string) string {
+	redactors := s.redactors[projectID]
+	if len(redactors) == 0 {
+		return s.known.Text(text)
+	}
+	for _, redactor := range redactors {
+		text = redactor.Text(text)
+	}
+	return text
+}
+
+// maskName is mask for the name of a file.
+func (s *sweep) maskName(projectID, name string) string {
+	masked := s.mask(projectID, name)
+	if masked == name {
+		return name
+	}
+	return strings.NewReplacer(markerStart, "redacted-", "]", "").Replace(masked)
+}
+
+// markerStart begins what stands in the place of a secret.
+const markerStart = "[REDACTED:"
+
+// find goes through everything twice: a rule may know a value only in the last text that
+// holds it.
 func (s *sweep) find(ctx context.Context) (StoredReport, error) {
-	report := StoredReport{Places: []StoredPlace{}, dirty: map[string]bool{}}
-	s.total, s.unread = 0, nil
-	some := s.known.Secrets() > 0
-	err := s.each(ctx, func(at StoredPlace, text string) error {
-		some = s.learn(at.owner, text) || some
-		return nil
-	})
-	report.Texts, s.total = s.texts, s.texts
-	if err == nil && some {
-		s.unread = nil
-		err = s.each(ctx, func(at StoredPlace, text string) error {
-			found := s.places(at, text)
-			if len(found) > 0 && at.Kept == "" {
-				report.dirty[at.file] = true
-			}
-			report.Places = append(report.Places, found...)
-			return nil
+	report := StoredReport{Places: []StoredPlace{}}
+	err := s.each(ctx, func(at StoredPlace, text string) { s.mask(at.Project, text) })
+	if err == nil && s.known.Secrets() > 0 {
+		err = s.each(ctx, func(at StoredPlace, text string) {
+			report.Places = append(report.Places, s.places(at, text)...)
 		})
 	}
-	report.Unread = append(s.unread, s.unruled...)
+	report.Texts, report.Unread = s.texts, s.unread
 	return report, err
 }
 
-// A looker is called for each text. The line of where it is is the number of lines
-// before it.
-type looker func(at StoredPlace, text string) error
+// A looker is called for each text. The line of a place is 0 if the text is a name, else -1.
+type looker func(at StoredPlace, text string)
 
 // each calls look for everything that is stored.
 func (s *sweep) each(ctx context.Context, look looker) error {
-	s.texts = 0
-	counted := func(at StoredPlace, text string) error {
+	s.texts, s.unread = 0, nil
+	counted := func(at StoredPlace, text string) {
 		if s.texts++; s.texts%64 == 0 {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			s.progress(Progress{Stage: StageSecrets, Done: s.texts, Total: s.total})
+			s.progress(Progress{Stage: StageSecrets, Done: s.texts})
 		}
-		return look(at, text)
+		look(at, text)
 	}
-	if s.store != nil {
-		if err := s.findOwners(ctx); err != nil {
-			return err
+	err := s.store.Texts(ctx, s.project, func(t store.Text) error {
+		at := StoredPlace{Path: s.store.Path(), Line: -1, Project: t.ProjectID, Table: t.Table, Field: t.Column, Key: t.Key}
+		if t.Name {
+			at.Line = 0
 		}
-		at := StoredPlace{file: s.store.Path()}
-		if err := s.store.Texts(ctx, s.project, s.rows(at, counted)); err != nil {
-			return err
-		}
-	}
-	dir := s.home
-	if s.project != "" {
-		dir = memory.At(s.home, s.project).Dir()
-	}
-	return s.tree(ctx, dir, counted)
-}
-
-// rows hands texts of a database on.
-func (s *sweep) rows(at StoredPlace, look looker) func(store.Text) error {
-	return func(t store.Text) error {
-		row := at
-		row.Table, row.Field, row.Key, row.owner = t.Table, t.Column, t.Key, s.ownerOf(t)
-		if row.Kept == "" {
-			row.Kept = t.Kept
-		}
-		return look(row, t.Value)
-	}
-}
-
-func (s *sweep) leaveUnread(path string, err error) {
-	s.unread = append(s.unread, s.redact(fmt.Sprintf("%s: %v", path, err)))
-}
-
-// asInterrupt says that what was interrupted can be done again.
-func (s *sweep) asInterrupt(ctx context.Context, err error) error {
-	if ctx.Err() == nil || err == nil || memoir.CodeOf(err) == memoir.CodeInterrupted {
+		counted(at, t.Value)
+		return nil
+	})
+	if err != nil {
 		return err
 	}
-	return memoir.Errorf(memoir.CodeInterrupted, "call it again: what was done stays done", "interrupted: %w", context.Cause(ctx))
+	for _, p := range s.projects {
+		err := eachRoot(memory.At(s.opts.Home, p.ID), func(root memory.Root) error {
+			return s.eachInRoot(ctx, p.ID, root, counted)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if s.project != "" {
+		return nil
+	}
+	return s.eachLog(counted)
 }
 
-// cleanNameFor redacts a name by the rules of a project. Known values of the whole home,
-// where there are any, go from it as from texts.
-func (r *run) cleanNameFor(projectID, name string) string {
-	if r.known != nil {
-		return asName(name, r.judgeOf(projectID).text(name))
+// eachInRoot calls look for the live files of a root, and for what its archives hold.
+func (s *sweep) eachInRoot(ctx context.Context, projectID string, root memory.Root, look looker) error {
+	live, err := root.Current()
+	if err != nil {
+		return err
 	}
-	for _, scanner := range r.scannersFor(projectID) {
-		name, _ = scanner.Name(name)
+	for _, path := range live.Files.Paths() {
+		at := StoredPlace{Path: filepath.Join(root.Live(live.Generation), filepath.FromSlash(path)), Project: projectID}
+		look(at, path)
+		at.Line = -1
+		look(at, string(live.Files[path]))
 	}
-	return name
+	generations, err := root.Generations()
+	if err != nil {
+		return err
+	}
+	for _, g := range generations {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		archive := root.Archive(g.Number)
+		files, err := root.ReadArchive(g.Number)
+		if err != nil {
+			s.unread = append(s.unread, s.redact(fmt.Sprintf("%s: %v", archive, err)))
+			continue
+		}
+		for _, path := range files.Paths() {
+			at := StoredPlace{Path: archive, Project: projectID, Generation: g.Number, File: path}
+			look(at, path)
+			at.Line = -1
+			look(at, string(files[path]))
+		}
+	}
+	return nil
+}
+
+// eachLog calls look for the files of the log directory.
+func (s *sweep) eachLog(look looker) error {
+	return filepath.WalkDir(filepath.Join(s.opts.Home, "log"), func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.Type().IsRegular() {
+			var text []byte
+			if text, err = os.ReadFile(path); err == nil {
+				look(StoredPlace{Path: path, Line: -1}, string(text))
+			}
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			s.unread = append(s.unread, s.redact(fmt.Sprintf("%s: %v", path, err)))
+		}
+		return nil
+	})
+}
+
+// elsewhere is the hint for a secret that only another text tells from other words.
+const elsewhere = "known from another place"
+
+// places lists where a text holds secrets.
+func (s *sweep) places(at StoredPlace, text string) []StoredPlace {
+	masked := s.mask(at.Project, text)
+	if masked == text {
+		return nil
+	}
+	named := at.Line == 0
+	at = s.shown(at)
+	var found []StoredPlace
+	for _, scanner := range s.scannersFor(at.Project) {
+		for _, f := range scanner.Find(text) {
+			at.Rule, at.Hint, at.Line, at.Column = f.Rule, f.Hint, f.Line, f.Column
+			if named {
+				at.Line, at.Column = 0, 0
+			}
+			found = append(found, at)
+		}
+	}
+	if len(found) > 0 {
+		return slices.Compact(found)
+	}
+	at.Hint = elsewhere
+	same := 0
+	for same < min(len(text), len(masked)) && text[same] == masked[same] {
+		same++
+	}
+	if !named {
+		before := text[:same]
+		at.Line = 1 + strings.Count(before, "\n")
+		at.Column = 1 + len([]rune(before[strings.LastIndexByte(before, '\n')+1:]))
+	}
+	_, marker, _ := strings.Cut(masked, markerStart)
+	at.Rule, _, _ = strings.Cut(marker, "]")
+	return []StoredPlace{at}
+}
+
+// shown makes a place safe to print: no name in it holds a secret.
+func (s *sweep) shown(at StoredPlace) StoredPlace {
+	at.Path, at.Key, at.File = s.mask(at.Project, at.Path), s.mask(at.Project, at.Key), s.mask(at.Project, at.File)
+	switch {
+	case at.Table != "":
+		at.Path += "#" + at.Table + "." + at.Field + "[" + at.Key + "]"
+	case at.File != "":
+		at.Path += "#" + at.File
+	}
+	return at
+}
+
+// archiveName is the path of an archive in the folder of a project.
+func archiveName(at memory.Root, root memory.Root, n int) string {
+	name, err := filepath.Rel(root.Dir(), at.Archive(n))
+	if err != nil {
+		return strconv.Itoa(n)
+	}
+	return filepath.ToSlash(name)
 }

@@ -2,33 +2,28 @@ package pipeline
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"maps"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"memoir"
-	"memoir/internal/failpoint"
+	"memoir/memory"
+	"memoir/rollout"
+	"memoir/secrets"
 	"memoir/store"
 )
 
 // StoredRedaction is what RedactStored did.
 type StoredRedaction struct {
 	Found       StoredReport   // before
-	Left        StoredReport   // after; what is in it is kept, or could not be read
-	Rows        int            // of the database that were rewritten
-	Files       int            // that were rewritten
-	Archives    int            // generations whose archive was rewritten
+	Unread      []string       // what could not be read, and why
+	Rows        int            // texts of the database that were rewritten
+	Archives    int            // of earlier generations that were removed
 	Generations []RedactedIn   // that were published
-	Removed     []string       // copies of the database
+	Removed     []string       // logs and copies of the database
 	Redactions  map[string]int // replacements by rule
-	Resumed     bool           // a process that died had begun
 }
 
 // RedactedIn is a project whose live memory became a new generation.
@@ -38,82 +33,55 @@ type RedactedIn struct {
 	Generation int    `json:"generation"`
 }
 
-// maxSweeps bounds how often everything is gone through again because something was
-// stored meanwhile.
-const maxSweeps = 3
-
-// RedactStored takes the secrets that ScanStored finds out of all that a home keeps. The
-// database's texts are rewritten row by row, its free pages and log emptied, copies
-// of it removed; the live files of a project become a new generation without them,
-// and archives and other files are replaced one by one, each in one step. Hashes that
-// decide what is work stay, so that nothing is extracted or consolidated because of it.
+// RedactStored takes the secrets that ScanStored finds out of what memoir made of sessions.
+// The live files of a project become a new generation without them, archives that hold one
+// are removed, texts of the database are rewritten; then its free pages and its log are
+// emptied, and copies of it and the logs of runs are removed. Hashes that decide what is
+// work stay, so that nothing is extracted again.
 //
-// While another process holds work it waits opts.Wait; then the error has the
-// code memoir.CodeBusy and nothing was changed. A process that dies on the way leaves a
-// journal: calling it again finishes.
+// While another process holds work it waits opts.Wait; then the error has the code
+// memoir.CodeBusy and nothing was changed. After a process died on the way, calling it
+// again does the rest. The error has the code memoir.CodeChanged if secrets were stored
+// meanwhile.
 func RedactStored(ctx context.Context, st *store.Store, opts Options, dryRun bool) (out StoredRedaction, err error) {
+	out = StoredRedaction{Generations: []RedactedIn{}, Removed: []string{}, Redactions: map[string]int{}}
 	s, err := newSweep(ctx, st, opts)
 	if err != nil {
 		return out, err
 	}
-	s.sources = []source{}
-	out.Generations, out.Redactions = []RedactedIn{}, map[string]int{}
-	if dryRun {
-		out.Found, err = s.find(ctx)
-		out.Left = out.Found
-		return out, s.asInterrupt(ctx, err)
-	}
-	err = s.redactAll(ctx, &out)
-	maps.Copy(out.Redactions, s.counts)
-	return out, s.asInterrupt(ctx, err)
-}
-
-func (s *sweep) redactAll(ctx context.Context, out *StoredRedaction) (err error) {
-	if err := s.waitForOthers(ctx); err != nil {
-		return err
-	}
-	if err := FinishMoves(ctx, s.store, s.home); err != nil {
-		return err
-	}
-	if err := s.finishForgetting(ctx); err != nil { // which looks for texts that may be secrets
-		return err
-	}
-	if out.Resumed, err = s.recallJournal(); err != nil {
-		return err
+	if !dryRun {
+		if err := s.quiet(ctx); err != nil {
+			return out, err
+		}
 	}
 	if out.Found, err = s.find(ctx); err != nil {
-		return err
+		return out, err
 	}
-	out.Left = out.Found
-	for round := 1; out.Left.Redactable() > 0 || out.Resumed && round == 1; round++ {
-		if round > maxSweeps {
-			return memoir.Errorf(memoir.CodeChanged, "call it again", "%d places hold secrets that were stored while others were taken out", out.Left.Redactable())
-		}
-		if err := s.keepJournal(); err != nil {
-			return err
-		}
-		if err := s.redactOnce(ctx, out); err != nil {
-			return err
-		}
-		if err := s.dropJournal(); err != nil {
-			return err
-		}
-		s.sources = []source{}
-		if out.Left, err = s.find(ctx); err != nil {
-			return err
-		}
+	out.Unread = out.Found.Unread
+	if dryRun || len(out.Found.Places) == 0 {
+		return out, nil
 	}
-	if s.project != "" || len(out.Left.Places) > 0 || len(out.Left.Unread) > 0 {
-		return nil
+	before := s.known.Counts()
+	if err := s.redactAll(ctx, &out); err != nil {
+		return out, err
 	}
-	return noteRules(ctx, s.store, s.opts.ConfigDir)
+	maps.Copy(out.Redactions, since(before, s.known.Counts()))
+	left, err := s.find(ctx)
+	if err == nil && len(left.Places) > 0 {
+		err = memoir.Errorf(memoir.CodeChanged, "call it again", "%d places hold secrets that were stored meanwhile", len(left.Places))
+	}
+	out.Unread = left.Unread
+	return out, err
 }
 
-// waitForOthers waits until nobody holds work.
-func (s *sweep) waitForOthers(ctx context.Context) error {
+// quiet waits until no other process holds work, and finishes what one that died had begun.
+func (s *sweep) quiet(ctx context.Context) error {
 	deadline := time.Now().Add(s.opts.Wait)
 	for {
 		err := s.store.Working(ctx)
+		if err == nil {
+			break
+		}
 		if memoir.CodeOf(err) != memoir.CodeBusy || time.Now().After(deadline) {
 			return err
 		}
@@ -123,91 +91,185 @@ func (s *sweep) waitForOthers(ctx context.Context) error {
 		case <-time.After(min(200*time.Millisecond, s.opts.Wait)):
 		}
 	}
-}
-
-// redactOnce rewrites all that was found.
-func (s *sweep) redactOnce(ctx context.Context, out *StoredRedaction) error {
-	before := s.known.Counts()
-	rows, err := s.store.Rewrite(ctx, s.project, s.maskRow)
-	out.Rows += rows
-	if err != nil {
+	if err := FinishMoves(ctx, s.store, s.opts.Home); err != nil {
 		return err
 	}
-	if err := s.redactFolders(ctx, out); err != nil {
+	return s.finishForgetting(ctx)
+}
+
+// redactAll rewrites memories first and the database last: a rule may know a value only by
+// what stands beside it there.
+func (s *sweep) redactAll(ctx context.Context, out *StoredRedaction) error {
+	if err := s.store.BeginPurge(ctx); err != nil {
 		return err
 	}
-	for _, path := range slices.Sorted(maps.Keys(out.Left.dirty)) {
-		if at := s.placeOf(path); at.area != "" || path == s.store.Path() || path == s.journalPath() {
-			continue
+	var errs []error
+	for i, p := range s.projects {
+		s.progress(Progress{Stage: StageRedact, Done: i, Total: len(s.projects)})
+		if err := s.redactProject(ctx, p, out); err != nil {
+			errs = append(errs, fmt.Errorf("project %s: %w", p.ID, err))
 		}
-		if s.store.IsCopy(path) {
-			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return memoir.Errorf(memoir.CodeStorage, "", "remove the copy of the database: %w", err)
-			}
-			out.Removed = append(out.Removed, path)
-			continue
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
 		}
-		if err := s.redactFile(ctx, path); err != nil {
-			return err
-		}
-		out.Files++
 	}
-	s.counts.Merge(since(before, s.known.Counts()))
-	if err := s.sweepUnfinished(); err != nil {
-		return err
-	}
-	failpoint.After("rewrote")
-	return s.store.Compact(ctx)
-}
-
-// redactFile replaces one file that is no part of a memory.
-func (s *sweep) redactFile(ctx context.Context, path string) error {
-	in, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return memoir.Errorf(memoir.CodeStorage, "", "rewrite: %w", err)
-	}
-	defer in.Close()
-	info, err := in.Stat()
-	if err != nil {
-		return memoir.Errorf(memoir.CodeStorage, "", "rewrite: %w", err)
-	}
-	owner := s.placeOf(path).owner
-	return replaceFile(path, info.Mode().Perm(), func(f *os.File) error {
-		text, encoding, err := Decode(in)
-		if err == nil {
-			_, err = io.WriteString(f, encoding.Mark())
-		}
-		if err == nil {
-			err = Pieces(ctx, text, pieceSize, func(piece Piece) error {
-				_, err := io.WriteString(f, encoding.Encode(s.maskPart(owner, piece)))
-				return err
-			})
-		}
-		return errors.Join(err, os.Chtimes(f.Name(), info.ModTime(), info.ModTime()))
-	})
-}
-
-// sweepUnfinished removes what processes that died left of files that were to replace
-// others.
-func (s *sweep) sweepUnfinished() error {
-	return filepath.WalkDir(s.home, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || !strings.HasPrefix(entry.Name(), unfinishedStart) || s.placeOf(path).area == inLive {
-			return nil
-		}
-		if err := failpoint.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return memoir.Errorf(memoir.CodeStorage, "", "remove a file that was not finished: %w", err)
-		}
-		return nil
-	})
-}
-
-// joined makes one error of those of several projects.
-func joined(errs []error) error {
 	if err := errors.Join(errs...); err != nil {
 		return worst(errs, fmt.Errorf("redacting: %w", err))
 	}
+	var dirty []store.Text
+	err := s.store.Texts(ctx, s.project, func(t store.Text) error {
+		if s.mask(t.ProjectID, t.Value) != t.Value {
+			dirty = append(dirty, t)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if out.Rows, err = s.store.ReplaceTexts(ctx, dirty, s.maskText); err != nil {
+		return err
+	}
+	if err := DropAnswers(s.opts.Home, s.project); err != nil {
+		return err
+	}
+	out.Removed, err = Purge(ctx, s.store, s.opts.Home)
+	return err
+}
+
+// maskText is mask for a text of the database. The head of a file does not stand for the
+// file any more when it was changed: without its mark, no scan builds on it.
+func (s *sweep) maskText(t store.Text) string {
+	masked := s.mask(t.ProjectID, t.Value)
+	if t.Name {
+		return s.maskName(t.ProjectID, t.Value)
+	}
+	var head rollout.Head
+	if t.Table != "file" || t.Column != "head" || json.Unmarshal([]byte(masked), &head) != nil {
+		return masked
+	}
+	head.Mark = rollout.Mark{}
+	if out, err := json.Marshal(head); err == nil {
+		masked = string(out)
+	}
+	return masked
+}
+
+// redactProject publishes a generation without secrets, if the live one has any, and
+// removes the archives that hold one.
+func (s *sweep) redactProject(ctx context.Context, project store.ProjectRow, out *StoredRedaction) error {
+	root := memory.At(s.opts.Home, project.ID)
+	for round := 1; ; round++ {
+		err := s.holding(ctx, project.ID, s.opts.Wait, func(ctx context.Context, claim *store.ProjectClaim) error {
+			return s.publishRedacted(ctx, root, project, claim, out)
+		})
+		if memoir.CodeOf(err) == memoir.CodeChanged && round < maxRounds {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		break
+	}
+	// Publishing ended the claim.
+	return s.holding(ctx, project.ID, max(s.opts.Wait, finishWithin), func(ctx context.Context, claim *store.ProjectClaim) error {
+		if err := s.recoverRoot(ctx, root, claim); err != nil {
+			return err
+		}
+		removed, err := dropGenerations(root, func(at memory.Root, g memory.Generation) bool {
+			files, err := at.ReadArchive(g.Number)
+			if err == nil && s.dirty(project.ID, files) {
+				return true
+			}
+			if at == root || !g.Live {
+				return false // what cannot be read is reported
+			}
+			live, err := at.Current() // as people changed it since
+			return err == nil && s.dirty(project.ID, live.Files)
+		})
+		out.Archives += len(removed)
+		return err
+	})
+}
+
+// publishRedacted makes a generation of the live files without their secrets.
+func (s *sweep) publishRedacted(ctx context.Context, root memory.Root, project store.ProjectRow, claim *store.ProjectClaim, out *StoredRedaction) (err error) {
+	defer s.survive(&err)
+	if err := s.recoverRoot(ctx, root, claim); err != nil {
+		return err
+	}
+	live, err := root.Current()
+	if err != nil || live.Generation == 0 {
+		return err
+	}
+	published, err := root.ReadArchive(live.Generation)
+	if !s.dirty(project.ID, live.Files) && (err != nil || !s.dirty(project.ID, published)) {
+		return nil
+	}
+	if err := s.keepEdits(ctx, root, project, live); err != nil {
+		return err
+	}
+	files, counts := live.Files, secrets.Counts{}
+	for _, redactor := range s.redactors[project.ID] {
+		named := func(name string) (string, secrets.Counts) { return s.maskName(project.ID, name), nil }
+		clean, found, err := s.cleanFilesBy(redactor, named, files)
+		if err != nil {
+			return err
+		}
+		files = clean
+		counts.Merge(found)
+	}
+	counts.Merge(live.Manifest.Redactions)
+	inputs, err := s.store.LastInputs(ctx, project.ID)
+	if err != nil {
+		return err
+	}
+	made, err := s.publish(ctx, root, live, *claim, files,
+		memory.Manifest{Inputs: live.Manifest.Inputs, Redactions: counts, RedactedFrom: live.Generation, SetAside: live.Manifest.SetAside},
+		store.GenerationRecord{Inputs: inputs, Restored: true, Run: s.id}, s.store.Publish)
+	if err != nil {
+		return err
+	}
+	out.Generations = append(out.Generations, RedactedIn{Project: project.ID, From: live.Generation, Generation: made.generation})
 	return nil
+}
+
+// dirty reports whether a file, or its name, holds a secret.
+func (s *sweep) dirty(projectID string, files memory.Files) bool {
+	for _, path := range files.Paths() {
+		if text := string(files[path]); s.mask(projectID, path) != path || s.mask(projectID, text) != text {
+			return true
+		}
+	}
+	return false
+}
+
+// dropGenerations removes the archives of a project's earlier generations, and of those of
+// projects merged into it, for which drop reports true, and the live directories that are
+// no longer linked. It returns their paths in the project's folder.
+func dropGenerations(root memory.Root, drop func(at memory.Root, g memory.Generation) bool) (removed []string, err error) {
+	err = eachRoot(root, func(at memory.Root) error {
+		if err := at.RemovePrevious(); err != nil {
+			return err
+		}
+		generations, err := at.Generations()
+		if err != nil {
+			return err
+		}
+		for _, g := range generations {
+			if g.Live && at == root || !drop(at, g) {
+				continue
+			}
+			if g.Live { // of a merged project: nothing is published there any more
+				if err := at.Clear(false); err != nil {
+					return err
+				}
+			}
+			if err := at.RemoveArchive(g.Number); err != nil {
+				return err
+			}
+			removed = append(removed, archiveName(at, root, g.Number))
+		}
+		return nil
+	})
+	return removed, err
 }

@@ -1,6 +1,7 @@
 package pipeline_test
 
 import (
+	"crypto/rand"
 	"maps"
 	"os"
 	"path/filepath"
@@ -9,277 +10,229 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"memoir"
 	"memoir/memory"
 	"memoir/pipeline"
 )
 
-func TestASecretThatARuleFindsLateIsFoundEverywhere(t *testing.T) {
+// lateRule finds a token by its form; nobody had it when the sessions were read.
+const lateRule = `title = "own"
+[[rules]]
+id = "late-token"
+description = "a token of a form that was made up"
+regex = '''zqx_[a-z0-9]{24}'''
+keywords = ["zqx_"]
+`
+
+// contextRule finds a token only by what stands before it.
+const contextRule = `title = "own"
+[[rules]]
+id = "late-token"
+description = "a token of a form that was made up"
+regex = '''pass phrase (zqx_[a-z0-9]{24})'''
+secretGroup = 1
+keywords = ["pass phrase"]
+`
+
+// lateToken ends in a digit: what ends in "null" is on gitleaks' list of what is no secret.
+func lateToken() string { return "zqx_" + strings.ToLower(rand.Text()[:23]) + "7" }
+
+// late is a home in which much of what is stored holds a token, and a rule that finds it.
+type late struct {
+	home, dir, config, project, token string
+}
+
+func (l late) options() pipeline.Options {
+	o := options(l.home, l.dir)
+	o.ConfigDir = l.config
+	return o
+}
+
+func writeIn(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// foundLate makes two sessions into three generations, edits the last by hand, and then
+// adds the rule.
+func foundLate(t *testing.T, rule string) late {
+	t.Helper()
+	l := late{home: t.TempDir(), dir: t.TempDir(), config: t.TempDir(), token: lateToken()}
+	codexSession(t, l.dir, secretID, "/srv/app", "wip/"+l.token, "Never print the pass phrase "+l.token+" anywhere, always use pnpm.")
+	codexSession(t, l.dir, besideID, "/srv/app", "main", "Always write the header of a fixture, and always use pnpm.")
+	l.project = run(t, l.options()).Phase2[0].Project
+	for _, more := range []string{"Never restart with " + l.token + " on Fridays.", "Always greet the operators."} {
+		appendLine(t, filepath.Join(l.dir, secretID+".jsonl"), `{"timestamp":"2026-05-01T11:00:01Z","type":"event_msg","payload":{"type":"user_message","message":"`+more+`"}}`)
+		run(t, l.options())
+	}
+	live := memory.At(l.home, l.project).Link()
+	appendLine(t, filepath.Join(live, "MEMORY.md"), "\n- ask Ada for "+l.token)
+	writeIn(t, filepath.Join(live, "notes", l.token+".md"), "# Notes\n\nthe name has it\n")
+	writeIn(t, filepath.Join(l.home, "log", "run.log"), "memoir: session: "+l.token+"\nmemoir: done\n")
+	if err := copyDatabase(t, filepath.Join(l.home, "memoir.db"), filepath.Join(l.home, "memoir.db.v5.bak")); err != nil {
+		t.Fatal(err)
+	}
+	writeIn(t, filepath.Join(l.config, ".gitleaks.toml"), rule)
+	return l
+}
+
+func (l late) redact(t *testing.T) (pipeline.StoredRedaction, error) {
+	t.Helper()
+	st := open(t, l.home)
+	defer st.Close()
+	return pipeline.RedactStored(t.Context(), st, l.options(), false)
+}
+
+func TestASecretThatARuleFindsLateIsFoundWhereverItIsStored(t *testing.T) {
 	t.Parallel()
-	l := foundLate(t, lateRule)
-	places := map[string]int{}
-	for _, p := range l.scan(t).Places {
-		if p.Rule != "late-token" || p.Hint == "" || p.Kept != "" && p.Table == "" {
-			t.Errorf("%+v", p)
-		}
-		for _, text := range []string{p.Path, p.Hint, p.Key, p.File, p.Project} {
-			if strings.Contains(text, l.token) {
-				t.Errorf("the secret is shown: %+v", p)
+	for name, rule := range map[string]string{"by its form": lateRule, "by its context": contextRule} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := foundLate(t, rule)
+			st := open(t, l.home)
+			defer st.Close()
+			report, err := pipeline.ScanStored(t.Context(), st, l.options())
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
-		rel, _ := filepath.Rel(l.home, p.Path)
-		switch {
-		case p.Table != "":
-			rel, _, _ = strings.Cut(rel, "[")
-		case p.Generation > 0:
-			rel = "generation"
-		case p.Project != "":
-			rel = "live"
-		}
-		if p.Line == 0 {
-			rel = "name, " + rel
-		}
-		places[rel]++
-	}
-	for _, want := range []string{"memoir.db#extraction.raw_memory", "memoir.db#extraction.branch", "memoir.db#session.title", "memoir.db#session.branch",
-		"memoir.db#file.head", "memoir.db.v5.bak#extraction.raw_memory", "generation", "live", "name, live", "log/run.log", "mine.txt",
-		"log/answers/x-extract-" + answerName(l.project) + "-abcdef.txt"} {
-		if places[want] == 0 {
-			t.Errorf("nothing was found in %s; it was in %v", want, places)
-		}
-	}
-}
-
-func TestASecretFoundLateIsTakenOutOfAllAndNothingElseChanges(t *testing.T) {
-	t.Parallel()
-	l := foundLate(t, lateRule)
-	before, err := l.root().Current()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := l.redact(t)
-	if out.Left.Redactable() != 0 || len(out.Left.Places) != 0 || len(out.Removed) != 1 || len(out.Generations) != 1 || out.Archives < 3 || out.Files != 3 || out.Rows < 3 {
-		t.Errorf("%+v", out)
-	}
-	l.wantGone(t)
-
-	live, err := l.root().Current()
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := memory.Files{}
-	for path, content := range before.Files {
-		want[l.nameWithout(path)] = []byte(l.without(string(content)))
-	}
-	if !live.Files.Equal(want) {
-		t.Errorf("more than the secret is another: %s", memory.Diff(want, live.Files))
-	}
-	if live.Manifest.RedactedFrom != before.Generation || live.Manifest.Redactions["late-token"] == 0 || !cmp.Equal(live.Manifest.Inputs, before.Manifest.Inputs) {
-		t.Errorf("%+v", live.Manifest)
-	}
-	if text, err := os.ReadFile(filepath.Join(l.home, "log", "run.log")); err != nil || string(text) != "memoir: session: [REDACTED:late-token]\nmemoir: done\n" {
-		t.Errorf("%q, %v", text, err)
-	}
-
-	files := tree(t, l.home)
-	if again := l.redact(t); again.Rows != 0 || len(again.Generations) != 0 || again.Found.Redactable() != 0 {
-		t.Errorf("there was more to do the second time: %+v", again)
-	}
-	report := run(t, l.options())
-	if report.Phase1.Claimed != 0 || report.Phase1.Unchanged != 0 || len(report.Phase2) != 0 || report.Usage.Calls != 0 || report.Scan.Changed != 0 {
-		t.Errorf("the next run found work: %+v", report)
-	}
-	if diff := cmp.Diff(files, tree(t, l.home)); diff != "" {
-		t.Errorf("the next run changed something:\n%s", diff)
+			places := map[string]int{}
+			for _, p := range report.Places {
+				if p.Rule != "late-token" || p.Hint == "" || (p.Line == 0) != (p.Column == 0) {
+					t.Errorf("%+v", p)
+				}
+				if strings.Contains(p.Path+p.Hint+p.Key+p.File+p.Project, l.token) {
+					t.Errorf("the secret is shown: %+v", p)
+				}
+				kind, _ := filepath.Rel(l.home, p.Path)
+				switch {
+				case p.Table != "":
+					kind = p.Table + "." + p.Field
+				case p.Generation > 0:
+					kind = "archive"
+				case p.Project != "" && p.Line == 0:
+					kind = "name"
+				case p.Project != "":
+					kind = "live"
+				}
+				places[kind]++
+			}
+			for _, want := range []string{"extraction.raw_memory", "extraction.branch", "session.title", "session.branch", "file.head",
+				"archive", "live", "name", "log/run.log"} {
+				if places[want] == 0 {
+					t.Errorf("nothing was found in %s; it was in %v", want, places)
+				}
+			}
+		})
 	}
 }
 
-func TestAGenerationThatWasRedactedCanBeRestored(t *testing.T) {
+func TestRedactingWhatIsStoredLeavesNoByteOfTheSecretAndNothingToExtract(t *testing.T) {
+	t.Parallel()
+	for name, rule := range map[string]string{"by its form": lateRule, "by its context": contextRule} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := foundLate(t, rule)
+			root := memory.At(l.home, l.project)
+			before, err := root.Current()
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := l.redact(t)
+			if err != nil || len(out.Generations) != 1 || out.Archives < 3 || out.Rows < 3 || len(out.Removed) < 2 || out.Redactions["late-token"] == 0 {
+				t.Errorf("%+v, %v", out, err)
+			}
+			if found := holding(t, l.home, l.token); len(found) > 0 {
+				t.Errorf("the secret is left in %v", found)
+			}
+			live, err := root.Current()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(live.Edited) > 0 || live.Manifest.RedactedFrom != before.Generation || !cmp.Equal(live.Manifest.Inputs, before.Manifest.Inputs) {
+				t.Errorf("%+v, %+v", live.Edited, live.Manifest)
+			}
+			want := strings.NewReplacer(l.token, "[REDACTED:late-token]", strings.ReplaceAll(l.token, "_", "-"), "redacted-late-token").
+				Replace(string(before.Files["MEMORY.md"]))
+			if got := string(live.Files["MEMORY.md"]); got != want {
+				t.Errorf("more than the secret changed: %s", cmp.Diff(want, got))
+			}
+			if again, err := l.redact(t); err != nil || len(again.Found.Places) != 0 || len(again.Generations) != 0 {
+				t.Errorf("the second time: %+v, %v", again, err)
+			}
+			report := run(t, l.options())
+			if report.Phase1.Claimed != 0 || len(report.Phase2) != 0 {
+				t.Errorf("the next run found work: %+v", report)
+			}
+			if found := holding(t, l.home, l.token); len(found) > 0 {
+				t.Errorf("the next run brought the secret back into %v", found)
+			}
+		})
+	}
+}
+
+func TestRedactingOneProjectLeavesTheOthersAlone(t *testing.T) {
 	t.Parallel()
 	l := foundLate(t, lateRule)
-	then, err := l.root().ReadArchive(2)
-	if err != nil {
-		t.Fatal(err)
+	codexSession(t, l.dir, "cccccccc-1111-4222-8333-444444444444", "/srv/shop", "main", "Always deploy with "+l.token+" and never without.")
+	os.Remove(filepath.Join(l.config, ".gitleaks.toml"))
+	shop := run(t, l.options()).Phase2
+	writeIn(t, filepath.Join(l.config, ".gitleaks.toml"), lateRule)
+	if len(shop) == 0 {
+		t.Fatal("the other project was not consolidated")
 	}
-	l.redact(t)
 	st := open(t, l.home)
 	defer st.Close()
-	out, err := pipeline.Restore(t.Context(), st, l.options(), memoir.Project{ID: l.project, Name: "app"}, 2)
-	if err != nil || out.Unchanged {
-		t.Fatalf("%+v, %v", out, err)
-	}
-	live, err := l.root().Current()
-	if err != nil {
+	o := l.options()
+	o.ProjectIDs = []string{l.project}
+	if _, err := pipeline.RedactStored(t.Context(), st, o, false); err != nil {
 		t.Fatal(err)
 	}
-	for path, content := range then {
-		path = l.nameWithout(path)
-		if want := l.without(string(content)); string(live.Files[path]) != want {
-			t.Errorf("%s is\n%s\ninstead of\n%s", path, live.Files[path], want)
-		}
-	}
-	l.wantGone(t)
-}
-
-// A rule that needs what stands before the value finds it in some texts alone; in the
-// others it is known by its value.
-func TestAValueThatOneTextTellsGoesFromTheOthers(t *testing.T) {
-	t.Parallel()
-	l := foundLate(t, contextRule)
-	bare := 0
-	for _, p := range l.scan(t).Places {
-		if strings.Contains(p.Hint, "another place") {
-			bare++
-		}
-	}
-	if bare == 0 {
-		t.Error("no place is known by the value alone")
-	}
-	l.redact(t)
-	l.wantGone(t)
-	if left := l.scan(t).Places; len(left) > 0 {
-		t.Errorf("%+v", left)
-	}
-}
-
-func TestASessionThatGrowsAfterwardsIsReadFromWhereItStopped(t *testing.T) {
-	t.Parallel()
-	l := foundLate(t, lateRule)
-	l.redact(t)
-	appendLine(t, filepath.Join(l.dir, secretID+".jsonl"), `{"timestamp":"2026-05-01T12:00:01Z","type":"event_msg","payload":{"type":"user_message","message":"Always close the valve, not with `+l.token+`."}}`)
-	report := run(t, l.options())
-	if report.Phase1.Stored != 1 || len(report.Phase2) != 1 || report.Phase2[0].Project != l.project {
-		t.Fatalf("%+v", report)
-	}
-	if text := liveText(t, l.home, l.project); !strings.Contains(text, "close the valve") || !strings.Contains(text, "ask Ada for [REDACTED:late-token]") {
-		t.Errorf("the memory is\n%s", text)
-	}
-	l.wantGone(t)
-}
-
-func TestRedactingOneProjectLeavesTheOthers(t *testing.T) {
-	t.Parallel()
-	l := foundLate(t, lateRule)
-	codexSession(t, l.dir, "cccccccc-1", "/srv/lib", "main", "Never print the ledger, nor "+l.token+".")
-	if err := os.Remove(filepath.Join(l.config, ".gitleaks.toml")); err != nil {
-		t.Fatal(err)
-	}
-	run(t, l.options())
-	other := find(t, l.home, "lib")
-	writeIn(t, filepath.Join(l.config, ".gitleaks.toml"), lateRule)
-
-	st := open(t, l.home)
-	defer st.Close()
-	opts := l.options()
-	opts.ProjectIDs = []string{other.ID}
-	out, err := pipeline.RedactStored(t.Context(), st, opts, false)
-	if err != nil || len(out.Generations) != 1 || out.Generations[0].Project != other.ID || out.Files != 0 {
-		t.Fatalf("%+v, %v", out, err)
-	}
-	if found := holding(t, memory.At(l.home, other.ID).Dir(), l.token); len(found) > 0 {
-		t.Errorf("it is left in %v", found)
-	}
-	if found := holding(t, l.root().Dir(), l.token); len(found) == 0 {
-		t.Error("the other project was rewritten, too")
-	}
-	if changed, err := pipeline.RulesChanged(t.Context(), st, l.config); err != nil || !changed {
-		t.Errorf("%v, %v: a part of the home says nothing about all of it", changed, err)
-	}
-}
-
-func TestWhatWasMergedIsRedactedToo(t *testing.T) {
-	t.Parallel()
-	l := foundLate(t, lateRule)
-	codexSession(t, l.dir, "cccccccc-1", "/srv/lib", "main", "Never print the ledger.")
-	rules := filepath.Join(l.config, ".gitleaks.toml")
-	if err := os.Remove(rules); err != nil {
-		t.Fatal(err)
-	}
-	run(t, l.options())
-	into := find(t, l.home, "lib")
-	if err := mergeNow(t, l.home, l.dir, find(t, l.home, l.project), into); err != nil {
-		t.Fatal(err)
-	}
-	run(t, l.options())
-	writeIn(t, rules, lateRule)
-	l.project = into.ID
-	merged, err := l.root().Merged()
-	if err != nil || len(merged) != 1 {
-		t.Fatalf("%v, %v", merged, err)
-	}
-	kept, err := merged[0].Generations()
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.redact(t)
-	l.wantGone(t)
-	now, err := merged[0].Generations()
-	if err != nil || len(now) != len(kept)+1 {
-		t.Errorf("%d generations became %d, %v", len(kept), len(now), err)
-	}
-	if live, err := merged[0].Current(); err != nil || len(live.Edited) > 0 || live.Generation == 0 {
-		t.Errorf("%+v, %v", live, err)
-	}
-}
-
-func TestADirectoryWithASecretKeepsItsMemory(t *testing.T) {
-	t.Parallel()
-	l := late{home: t.TempDir(), dir: t.TempDir(), config: t.TempDir(), token: lateToken()}
-	cwd := "/srv/" + l.token + "/app"
-	codexSession(t, l.dir, secretID, cwd, "main", "Never print the ledger, always use pnpm.")
-	l.project = run(t, l.options()).Phase2[0].Project
-	writeIn(t, filepath.Join(l.config, ".gitleaks.toml"), lateRule)
-	l.redact(t)
-	l.wantGone(t)
-	appendLine(t, filepath.Join(l.dir, secretID+".jsonl"), `{"timestamp":"2026-05-01T12:00:01Z","type":"event_msg","payload":{"type":"user_message","message":"Always close the valve."}}`)
-	report := run(t, l.options())
-	if report.Phase1.Stored != 1 || len(report.Phase2) != 1 || report.Phase2[0].Project != l.project {
-		t.Errorf("the session went elsewhere: %+v", report)
-	}
-	l.wantGone(t)
-}
-
-func TestWhatNamesAProjectStaysAndIsNamed(t *testing.T) {
-	t.Parallel()
-	l := late{home: t.TempDir(), dir: t.TempDir(), config: t.TempDir(), token: lateToken()}
-	codexSession(t, l.dir, secretID, "/srv/"+l.token, "main", "Never print the ledger, always use pnpm.")
-	l.project = run(t, l.options()).Phase2[0].Project
-	writeIn(t, filepath.Join(l.config, ".gitleaks.toml"), lateRule)
-	out := l.redact(t)
-	why := map[string]bool{}
-	for _, p := range out.Left.Places {
-		why[p.Kept] = true
-	}
-	if len(why) != 2 || why[""] {
-		t.Errorf("what stays is %v", slicesOf(why))
-	}
-	for _, path := range holding(t, l.home, l.token) {
-		if !strings.Contains(path, l.project) && path != "memoir.db" {
-			t.Errorf("it is left in %s", path)
+	for _, p := range shop {
+		held := holding(t, memory.At(l.home, p.Project).Dir(), l.token)
+		if own := p.Project == l.project; own == (len(held) > 0) {
+			t.Errorf("%s holds it in %v", p.Project, held)
 		}
 	}
 }
 
-func slicesOf(set map[string]bool) (all []string) {
-	for name := range maps.Keys(set) {
-		all = append(all, name)
-	}
-	return all
-}
-
-func TestRedactingWaitsForWhoeverHoldsWork(t *testing.T) {
+func TestRedactingWaitsForOtherProcessesAndChangesNothing(t *testing.T) {
 	t.Parallel()
 	l := foundLate(t, lateRule)
 	release := held(t, l.home, l.project)
 	before := tree(t, l.home)
-	st := open(t, l.home)
-	_, err := pipeline.RedactStored(t.Context(), st, l.options(), false)
-	st.Close()
+	_, err := l.redact(t)
 	wantBusy(t, err)
 	if diff := cmp.Diff(before, tree(t, l.home)); diff != "" {
 		t.Errorf("something changed:\n%s", diff)
 	}
 	release()
-	l.redact(t)
-	l.wantGone(t)
+	if out, err := l.redact(t); err != nil || len(out.Generations) != 1 {
+		t.Errorf("%+v, %v", out, err)
+	}
+}
+
+func TestATrialOfRedactingChangesNothing(t *testing.T) {
+	t.Parallel()
+	l := foundLate(t, lateRule)
+	before := tree(t, l.home)
+	st := open(t, l.home)
+	defer st.Close()
+	out, err := pipeline.RedactStored(t.Context(), st, l.options(), true)
+	if err != nil || len(out.Found.Places) == 0 {
+		t.Errorf("%+v, %v", out, err)
+	}
+	after := tree(t, l.home)
+	for path := range maps.Clone(after) {
+		if strings.HasPrefix(path, "memoir.db-") {
+			delete(after, path)
+			delete(before, path)
+		}
+	}
+	if diff := cmp.Diff(before, after); diff != "" {
+		t.Errorf("something changed:\n%s", diff)
+	}
 }

@@ -85,8 +85,5 @@ func (r *run) tell(p Progress) {
 
 // redact makes a text safe to print and to store.
 func (r *run) redact(text string) string {
-	if r.known != nil {
-		return r.known.Text(text)
-	}
 	return r.scanner.Message(text)
 }

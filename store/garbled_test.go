@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"os"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -77,38 +76,6 @@ func TestAnExtractionThatADiskChangedIsFoundAndMended(t *testing.T) {
 	if again, copied, sound := reasonOf(t, s, "again"), reasonOf(t, s, "copied"), reasonOf(t, s, "sound"); again != memoir.ReasonTooRecent && again != memoir.ReasonEligible ||
 		copied != memoir.ReasonUpToDate || sound != memoir.ReasonUpToDate {
 		t.Errorf("what is read again: %s, %s, %s", again, copied, sound)
-	}
-}
-
-// Extractions of before fingerprints get theirs by the migration; redacting keeps them right.
-func TestFingerprintsFollowEveryChangeThatTheProgramMakes(t *testing.T) {
-	t.Parallel()
-	s, _ := newStore(t)
-	register(t, s, project)
-	scan(t, s, session("one"))
-	extracted(t, s, worth("a word"))
-	n, err := s.Rewrite(t.Context(), "", func(text Text) string { return strings.ReplaceAll(text.Value, "word", "[REDACTED]") })
-	if must(t, err); n == 0 {
-		t.Fatal("nothing was rewritten")
-	}
-	garbled := func() int {
-		found, err := s.GarbledExtractions(t.Context())
-		must(t, err)
-		return len(found)
-	}
-	if n := garbled(); n > 0 {
-		t.Error("redacting counts as damage")
-	}
-	must(t, s.durably(t.Context(), func(t tx) error { return sumUpAll(t) }))
-	if n := garbled(); n > 0 {
-		t.Error("the fingerprint of an earlier extraction is another")
-	}
-	must(t, s.durably(t.Context(), func(t tx) error {
-		_, err := t.exec(`UPDATE extraction SET raw_memory = 'x'`)
-		return err
-	}))
-	if n := garbled(); n != 1 {
-		t.Error("a change by another program is not found")
 	}
 }
 

@@ -40,7 +40,7 @@ func (tb *table) fit(row page.Row) ([]any, bool) {
 		}
 		values[i] = value
 	}
-	if tb.name == "counter" && values[0] != "fence" && values[0] != "purge" && values[0] != rulesCounter {
+	if tb.name == "counter" && values[0] != "fence" && values[0] != "purge" && values[0] != "rules" {
 		return nil, false
 	}
 	for i, name := range tb.key { // before the columns that may be missing

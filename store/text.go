@@ -7,177 +7,102 @@ import (
 	"strings"
 )
 
-// Text is one text that the database keeps.
+// Text is one text of the database that was made of sessions, or that a person wrote.
 type Text struct {
 	Table, Column string
-	Key           string // names the row: the values of its key, separated by spaces
+	Key           string // of the row
+	ProjectID     string // the project that it belongs to; empty: none
 	Value         string
-	Name          bool   // it is the name of a file
-	Kept          string // why Rewrite leaves it as it is; empty: it does not
+	Name          bool // it is the name of a file
 }
 
-// Texts calls fn for every text of every table, all of one moment: those of a project, or
-// of the whole database for "". What is a text is told by the schema, not by a list.
+// textTable is a table with columns that hold such texts. Key and project are SQL
+// expressions.
+type textTable struct {
+	name, key, project string
+	columns            []string
+}
+
+// textTables lists the columns that Texts reads and ReplaceTexts writes. Ids and paths by
+// which rows and files are found are not among them.
+var textTables = []textTable{
+	{"extraction", `session_key`, `coalesce(project_id, '')`, []string{"raw_memory", "rollout_summary", "rollout_slug", "title", "branch"}},
+	{"note", `id`, `project_id`, []string{"file", "section", "after", "text"}},
+	{"session", `key`, `coalesce(project_id, '')`, []string{"title", "branch", "error"}},
+	{"file", `path`, `coalesce((SELECT project_id FROM session WHERE key = session_key), '')`, []string{"head", "error"}},
+	{"job", `kind || ' ' || key`, `coalesce((SELECT project_id FROM session WHERE session.key = job.key), key)`, []string{"last_error"}},
+	{"run", `id`, `''`, []string{"reason", "hint"}},
+}
+
+// nameColumns are the texts that are names of files.
+var nameColumns = []string{"extraction.rollout_slug", "note.file"}
+
+// Texts calls fn for every text that is not empty, of one project or of all for "". All
+// are read from one snapshot of the database.
 func (s *Store) Texts(ctx context.Context, projectID string, fn func(Text) error) error {
 	err := s.read(ctx, func(t tx) error {
-		return eachRow(t, projectID, func(tab textTable, row []any) error {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			for i := range tab.text {
-				if text := tab.at(row, i); text.Value != "" {
+		for _, table := range textTables {
+			query := fmt.Sprintf(`SELECT %s, %s AS project, %s FROM %s WHERE ?1 = '' OR project = ?1`,
+				table.key, table.project, strings.Join(table.columns, ", "), table.name)
+			err := t.each(query, []any{projectID}, func(scan func(...any) error) error {
+				if ctx.Err() != nil {
+					return context.Cause(ctx)
+				}
+				var key, project string
+				values := make([]string, len(table.columns))
+				into := []any{&key, &project}
+				for i := range values {
+					into = append(into, &values[i])
+				}
+				if err := scan(into...); err != nil {
+					return err
+				}
+				for i, column := range table.columns {
+					if values[i] == "" {
+						continue
+					}
+					text := Text{table.name, column, key, project, values[i], slices.Contains(nameColumns, table.name+"."+column)}
 					if err := fn(text); err != nil {
 						return err
 					}
 				}
+				return nil
+			})
+			if err != nil {
+				return err
 			}
-			return nil
-		})
+		}
+		return nil
 	})
 	return s.explain(err, "reading all texts")
 }
 
-func eachRow(t tx, projectID string, fn func(textTable, []any) error) error {
-	tables, err := textTables(t)
-	if err != nil {
-		return err
-	}
-	for _, tab := range tables {
-		query, args, ok := tab.query(projectID)
-		if !ok {
-			continue
-		}
-		err := t.each(query, args, func(scan func(...any) error) error {
-			row := make([]any, len(tab.key)+len(tab.text))
-			into := make([]any, len(row))
-			for i := range row {
-				into[i] = &row[i]
-			}
-			if err := scan(into...); err != nil {
+// ReplaceTexts gives texts that Texts returned another value, in one durable transaction. A
+// text that another process changed in between is left as it is. Drafts of consolidations
+// are deleted. It returns how many texts it changed.
+func (s *Store) ReplaceTexts(ctx context.Context, texts []Text, value func(Text) string) (changed int, err error) {
+	err = s.durably(ctx, func(t tx) error {
+		changed = 0
+		for _, text := range texts {
+			n, err := replaceText(t, text, value(text))
+			if err != nil {
 				return err
 			}
-			return fn(tab, row)
-		})
-		if err != nil {
-			return err
+			changed += int(n)
 		}
-	}
-	return nil
-}
-
-// at is the text of a row's i-th text column.
-func (t textTable) at(row []any, i int) Text {
-	var key []string
-	for _, v := range row[:len(t.key)] {
-		key = append(key, plainValue(v))
-	}
-	column := t.name + "." + t.text[i]
-	return Text{Table: t.name, Column: t.text[i], Key: strings.Join(key, " "), Value: plainValue(row[len(t.key)+i]),
-		Name: slices.Contains(asName, column), Kept: identities[column]}
-}
-
-func plainValue(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return ""
-	case []byte:
-		return string(v)
-	case string:
-		return v
-	}
-	return fmt.Sprint(v)
-}
-
-// rewriteBatch bounds how many rows one transaction of Rewrite changes.
-const rewriteBatch = 200
-
-// Rewrite replaces each text that is no identity by what edit makes of it, in
-// transactions of at most rewriteBatch rows, each durable. A row that another process changed in
-// between is left to the next call. What a consolidator left to itself is deleted
-// instead: it may be lost at any time. It returns how many rows changed.
-func (s *Store) Rewrite(ctx context.Context, projectID string, edit func(Text) string) (changed int, err error) {
-	var batch []rewriting
-	flush := func() error {
-		err := s.durably(ctx, func(t tx) error {
-			for _, r := range batch {
-				n, err := r.apply(t)
-				if err != nil {
-					return err
-				}
-				changed += int(n)
-			}
-			return nil
-		})
-		batch = batch[:0]
+		_, err := t.exec(`DELETE FROM draft`)
 		return err
-	}
-	err = s.read(ctx, func(t tx) error {
-		return eachRow(t, projectID, func(tab textTable, row []any) error {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			r := rewriting{table: tab, row: row, edited: map[int]string{}}
-			for i := range tab.text {
-				text := tab.at(row, i)
-				if text.Kept != "" || text.Value == "" {
-					continue
-				}
-				if now := edit(text); now != text.Value {
-					r.edited[i] = now
-				}
-			}
-			if len(r.edited) == 0 {
-				return nil
-			}
-			if batch = append(batch, r); len(batch) < rewriteBatch {
-				return nil
-			}
-			return flush()
-		})
 	})
-	if err == nil && len(batch) > 0 {
-		err = flush()
-	}
 	return changed, s.explain(err, "rewriting texts")
 }
 
-// rewriting is one row and the texts of it that change, by their place among the
-// table's texts.
-type rewriting struct {
-	table  textTable
-	row    []any
-	edited map[int]string
-}
-
-func (r rewriting) apply(t tx) (int64, error) {
-	var where, set []string
-	var to, is []any
-	for i, column := range r.table.key {
-		where = append(where, quoted(column)+" = ?")
-		is = append(is, r.row[i])
-	}
-	for i := range r.table.text {
-		now, edited := r.edited[i]
-		if !edited {
-			continue
-		}
-		set = append(set, quoted(r.table.text[i])+" = ?")
-		if _, blob := r.row[len(r.table.key)+i].([]byte); blob {
-			to = append(to, []byte(now))
-		} else {
-			to = append(to, now)
-		}
-		where = append(where, quoted(r.table.text[i])+" = ?")
-		is = append(is, r.row[len(r.table.key)+i])
-	}
-	if r.table.name == "draft" {
-		return t.exec(`DELETE FROM draft WHERE `+strings.Join(where, " AND "), is...)
-	}
-	// Two rows may differ in what was taken out alone: then one of them stays.
-	n, err := t.exec(fmt.Sprintf(`UPDATE OR REPLACE %s SET %s WHERE %s`, quoted(r.table.name), strings.Join(set, ", "), strings.Join(where, " AND ")),
-		append(to, is...)...)
-	if err == nil && n > 0 && r.table.name == "extraction" {
-		err = sumUp(t, plainValue(r.row[0]))
+func replaceText(t tx, text Text, value string) (int64, error) {
+	i := slices.IndexFunc(textTables, func(table textTable) bool { return table.name == text.Table })
+	// Two notes may differ in their secret alone: then one of them stays.
+	n, err := t.exec(fmt.Sprintf(`UPDATE OR REPLACE %s SET %s = ?1 WHERE %s = ?2 AND %s = ?3`,
+		text.Table, text.Column, textTables[i].key, text.Column), value, text.Key, text.Value)
+	if err == nil && n > 0 && text.Table == "extraction" {
+		err = sumUp(t, text.Key)
 	}
 	return n, err
 }

@@ -122,9 +122,7 @@ func (f *flock) release(round int, answers func(*flock) reply) {
 	n.home(t, e.home, "")
 	paths.home(t, e.home, databaseName)
 	must(t, held.Texts(t.Context(), "", func(text store.Text) error {
-		if text.Kept == "" {
-			paths.search(text.Table+"."+text.Column, []byte(text.Value))
-		}
+		paths.search(text.Table+"."+text.Column, []byte(text.Value))
 		return nil
 	}))
 	maps.Copy(n.caught, paths.caught)

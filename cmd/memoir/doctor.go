@@ -119,7 +119,6 @@ func (d *doctor) examine(c *cli.Context) {
 	}
 	d.limits(c.Context, st, settings)
 	d.unread(c.Context, st)
-	d.storedRules(c, st)
 	d.rows(c.Context, home, st)
 	rows, err := st.Projects(c.Context)
 	if err != nil {

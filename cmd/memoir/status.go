@@ -78,7 +78,6 @@ func (p *program) status(c *cli.Context) error {
 		return p.ui.json(out)
 	case st != nil:
 		p.printStatus(out)
-		p.ui.sayHint(p.rulesHint(c.Context, c, st))
 	}
 	return nil
 }

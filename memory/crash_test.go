@@ -67,7 +67,8 @@ func publishChild(home string) error {
 	if err := stageAndSwap(context.Background(), r, 3); err != nil {
 		return err
 	}
-	return r.Prune(2, time.Time{})
+	_, err := r.Prune(2, time.Time{})
+	return err
 }
 
 func recoverChild(home string) error {
@@ -89,7 +90,8 @@ func countChild(home string) error {
 		if err := stageAndSwap(context.Background(), r, 3); err != nil {
 			return err
 		}
-		return r.Prune(2, time.Time{})
+		_, err := r.Prune(2, time.Time{})
+		return err
 	})(home)
 }
 
@@ -178,7 +180,7 @@ func TestKilledAtEachWriteOfAPublication(t *testing.T) {
 			if snap.Generation == 2 {
 				publish(t, r, 3, generation(3))
 			}
-			if err := r.Prune(2, time.Time{}); err != nil {
+			if _, err := r.Prune(2, time.Time{}); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(want, names(t, r)); diff != "" {

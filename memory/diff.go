@@ -1,127 +1,167 @@
 package memory
 
-// line is one line of a comparison: ' ' in both texts, '-' in the old one only,
-// '+' in the new one only.
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/rogpeppe/go-internal/diff"
+)
+
+// Change is how one file differs between two generations.
+type Change struct {
+	Path           string
+	Created        bool   // only the later generation has it
+	Deleted        bool   // only the earlier generation has it
+	Binary         bool   // not text: Text only names the files
+	Added, Removed int    // lines
+	Text           string // unified diff
+}
+
+// Changes lists how two generations differ, by path.
+func Changes(before, after Files) []Change {
+	var changes []Change
+	for _, e := range differences(before, after) {
+		changes = append(changes, change(e))
+	}
+	return changes
+}
+
+func change(e Edit) Change {
+	out := Change{Path: e.Path, Created: e.Published == nil, Deleted: e.Now == nil}
+	from, to := "a/"+e.Path, "b/"+e.Path
+	if out.Created {
+		from = "/dev/null"
+	}
+	if out.Deleted {
+		to = "/dev/null"
+	}
+	if !utf8.Valid(e.Published) || !utf8.Valid(e.Now) {
+		out.Binary, out.Text = true, fmt.Sprintf("Binary files %s and %s differ\n", from, to)
+		return out
+	}
+	// The first line repeats both names.
+	_, text, _ := bytes.Cut(diff.Diff(from, e.Published, to, e.Now), []byte("\n"))
+	out.Text = string(text)
+	for _, l := range strings.Split(out.Text, "\n")[min(2, strings.Count(out.Text, "\n")):] {
+		switch {
+		case strings.HasPrefix(l, "+"):
+			out.Added++
+		case strings.HasPrefix(l, "-"):
+			out.Removed++
+		}
+	}
+	return out
+}
+
+// Diff returns how two generations differ as a unified diff, by path; "" if they do not.
+// Files that are not text are only named.
+func Diff(before, after Files) string {
+	var b strings.Builder
+	for _, change := range Changes(before, after) {
+		b.WriteString(change.Text)
+	}
+	return b.String()
+}
+
+// differences lists how files were edited, by path.
+func differences(before, after Files) []Edit {
+	paths := map[string]bool{}
+	for path := range before {
+		paths[path] = true
+	}
+	for path := range after {
+		paths[path] = true
+	}
+	var edits []Edit
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
+		was, had := before[path]
+		now, has := after[path]
+		if had != has || !bytes.Equal(was, now) {
+			edits = append(edits, Edit{Path: path, Published: present(was, had), Now: present(now, has)})
+		}
+	}
+	return edits
+}
+
+// present is nil for a missing file, and never nil for one that exists.
+func present(content []byte, exists bool) []byte {
+	if exists && content == nil {
+		return []byte{}
+	}
+	return content
+}
+
+// line is one line of a comparison: ' ' in both texts, '-' only in the old one, '+' only
+// in the new one.
 type line struct {
 	op   byte
 	text string
 }
 
-// maxEdits bounds the work of a comparison, which grows with its square. Texts
-// that differ more are compared as replaced where they differ.
-const maxEdits = 2000
-
-// compareLines finds a shortest edit script from a to b (Myers' algorithm). In a
-// run of changes, removed lines come before added ones.
+// compareLines compares two lists of lines. In a run of changes, removed lines come
+// before added ones.
 func compareLines(a, b []string) []line {
+	text := func(lines []string) []byte {
+		var b bytes.Buffer
+		for _, l := range lines {
+			b.WriteString(l + "\n")
+		}
+		return b.Bytes()
+	}
 	var out []line
-	prefix := 0
-	for prefix < len(a) && prefix < len(b) && a[prefix] == b[prefix] {
-		prefix++
-	}
-	suffix := 0
-	for suffix < len(a)-prefix && suffix < len(b)-prefix && a[len(a)-1-suffix] == b[len(b)-1-suffix] {
-		suffix++
-	}
-	out = appendLines(out, ' ', a[:prefix])
-	out = append(out, middle(a[prefix:len(a)-suffix], b[prefix:len(b)-suffix])...)
-	out = appendLines(out, ' ', a[len(a)-suffix:])
-	return out
-}
-
-func appendLines(out []line, op byte, texts []string) []line {
-	for _, text := range texts {
-		out = append(out, line{op, text})
-	}
-	return out
-}
-
-// middle compares what is left when equal ends are taken off.
-func middle(a, b []string) []line {
-	// furthest[k+limit] is how far in a the furthest path on diagonal k has come;
-	// trace keeps it from before each round, for the way back.
-	limit := min(len(a)+len(b), maxEdits)
-	furthest := make([]int32, 2*limit+2)
-	var trace [][]int32
-	for d := 0; d <= limit; d++ {
-		// Only diagonals -d..d are in use in round d.
-		trace = append(trace, append([]int32(nil), furthest[limit-d:limit+d+1]...))
-		for k := -d; k <= d; k += 2 {
-			x := step(furthest, limit, d, k)
-			for x < len(a) && x-k < len(b) && a[x] == b[x-k] {
-				x++
+	at := 0 // in a: the lines before it are in out
+	header := true
+	for l := range strings.Lines(string(diff.Diff("a", text(a), "b", text(b)))) {
+		l = strings.TrimSuffix(l, "\n")
+		if header = header && !strings.HasPrefix(l, "@@"); header {
+			continue
+		}
+		switch l[0] {
+		case '@':
+			var start, count int
+			if _, err := fmt.Sscanf(l, "@@ -%d,%d", &start, &count); err != nil {
+				return replaced(a, b)
 			}
-			furthest[limit+k] = int32(x)
-			if x >= len(a) && x-k >= len(b) {
-				return script(a, b, trace)
+			for ; at < start-min(count, 1); at++ {
+				out = append(out, line{' ', a[at]})
 			}
-		}
-	}
-	return appendLines(appendLines(nil, '-', a), '+', b)
-}
-
-// step says where in a round d begins on diagonal k: below the path on k+1 or
-// right of that on k-1, whichever came further.
-func step(furthest []int32, offset, d, k int) int {
-	if d == 0 {
-		return 0
-	}
-	if k == -d || k != d && furthest[offset+k-1] < furthest[offset+k+1] {
-		return int(furthest[offset+k+1])
-	}
-	return int(furthest[offset+k-1]) + 1
-}
-
-// script walks the rounds back from the end and returns the lines in order.
-func script(a, b []string, trace [][]int32) []line {
-	var reversed []line
-	x, y := len(a), len(b)
-	for d := len(trace) - 1; d > 0; d-- {
-		before, k := trace[d], x-y // before holds diagonals -d..d as round d found them
-		fromK := k - 1
-		if k == -d || k != d && before[d+k-1] < before[d+k+1] {
-			fromK = k + 1
-		}
-		fromX := int(before[d+fromK])
-		fromY := fromX - fromK
-		for x > fromX && y > fromY {
-			x, y = x-1, y-1
-			reversed = append(reversed, line{' ', a[x]})
-		}
-		if x == fromX {
-			y--
-			reversed = append(reversed, line{'+', b[y]})
-		} else {
-			x--
-			reversed = append(reversed, line{'-', a[x]})
-		}
-	}
-	for x > 0 {
-		x--
-		reversed = append(reversed, line{' ', a[x]})
-	}
-	return removalsFirst(reversed)
-}
-
-// removalsFirst reverses a script that runs backwards and orders each run of changes.
-func removalsFirst(reversed []line) []line {
-	out := make([]line, 0, len(reversed))
-	var added []line
-	flush := func() {
-		out = append(out, added...)
-		added = added[:0]
-	}
-	for i := len(reversed) - 1; i >= 0; i-- {
-		switch l := reversed[i]; l.op {
 		case '+':
-			added = append(added, l)
-		case '-':
-			out = append(out, l)
-		default:
-			flush()
-			out = append(out, l)
+			out = append(out, line{'+', l[1:]})
+		case ' ', '-':
+			out = append(out, line{l[0], a[at]})
+			at++
 		}
 	}
-	flush()
+	for ; at < len(a); at++ {
+		out = append(out, line{' ', a[at]})
+	}
+	return removalsFirst(out)
+}
+
+// replaced is a comparison of texts that have nothing in common.
+func replaced(a, b []string) (out []line) {
+	for _, l := range a {
+		out = append(out, line{'-', l})
+	}
+	for _, l := range b {
+		out = append(out, line{'+', l})
+	}
 	return out
+}
+
+// removalsFirst orders each run of changes.
+func removalsFirst(lines []line) []line {
+	for i := 0; i < len(lines); i++ {
+		end := i
+		for end < len(lines) && lines[end].op != ' ' {
+			end++
+		}
+		slices.SortStableFunc(lines[i:end], func(a, b line) int { return int(b.op) - int(a.op) })
+		i = end
+	}
+	return lines
 }

@@ -1,9 +1,17 @@
 package memory
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
+
+	"memoir/internal/failpoint"
 )
 
 // Edit is one file that a person changed since it was published.
@@ -11,11 +19,6 @@ type Edit struct {
 	Path      string
 	Published []byte // nil: the file is new
 	Now       []byte // nil: the file was deleted
-	// Late says that the file was saved in, or deleted from, an earlier generation's
-	// directory after the live one was made: by an editor that had it open, say. The
-	// live files do not show such an edit. From is that generation.
-	Late bool
-	From int
 }
 
 // edits compares a snapshot with what was published.
@@ -24,7 +27,7 @@ func (r Root) edits(snap Snapshot) ([]Edit, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tell the hand edits of generation %d: %w", snap.Generation, err)
 	}
-	return append(edits, r.lateEdits(snap.Generation)...), nil
+	return edits, nil
 }
 
 // compare lists how files differ from what a manifest and the archive say, by path.
@@ -74,4 +77,126 @@ func (r Root) previous(linked int) (int, error) {
 		}
 	}
 	return previous, nil
+}
+
+// HandState is a memory as people left it: the files of one generation with what
+// they changed in them.
+type HandState struct {
+	Files    Files
+	Manifest Manifest // EditedFrom and Inputs are set
+}
+
+// HandState returns the live memory as people edited it, to be kept as a generation of
+// its own; ok is false if nobody edited it.
+func (s Snapshot) HandState() (state HandState, ok bool) {
+	return HandState{Files: s.Files, Manifest: Manifest{EditedFrom: s.Generation, Inputs: s.Manifest.Inputs}}, len(s.Edited) > 0
+}
+
+// RestoredEdits returns how a snapshot of a restored generation differs from the
+// state that it was restored over: what the restoring decided. For any other
+// snapshot there is none. The error that nobody kept that state is fs.ErrNotExist.
+func (r Root) RestoredEdits(snap Snapshot) ([]Edit, error) {
+	over := snap.Manifest.RestoredOver
+	if over == 0 {
+		return nil, nil
+	}
+	before, err := r.ReadArchive(over)
+	if err != nil {
+		return nil, fmt.Errorf("tell what generation %d was restored over: %w", snap.Generation, err)
+	}
+	return differences(before, snap.Files), nil
+}
+
+// PastEdits is what people changed in one generation, as its archive and that of the
+// state that they made of it tell.
+type PastEdits struct {
+	Base  int       // the generation that was edited
+	At    time.Time // when their state was kept
+	Edits []Edit
+}
+
+// PastEdits lists what people changed in earlier generations, the oldest first, as far
+// as the archives are kept: each state by hand against the generation it was made of.
+func (r Root) PastEdits() ([]PastEdits, error) {
+	generations, err := r.Generations()
+	if err != nil {
+		return nil, err
+	}
+	var past []PastEdits
+	for _, g := range generations {
+		base := g.Manifest.EditedFrom
+		if g.Err != nil || base == 0 {
+			continue
+		}
+		before, err := r.ReadArchive(base)
+		if err != nil {
+			continue
+		}
+		after, err := r.ReadArchive(g.Number)
+		if err != nil {
+			continue
+		}
+		past = append(past, PastEdits{Base: base, At: g.ModTime, Edits: differences(before, after)})
+	}
+	slices.SortStableFunc(past, func(a, b PastEdits) int { return a.Base - b.Base })
+	return past, nil
+}
+
+// unmergedName is a project's folder for files that were saved too late.
+const unmergedName = "unmerged"
+
+// keepLate moves the files of an earlier live directory that somebody saved after the
+// following generation was staged to unmerged/<n>, and returns their new paths. They are
+// not merged: what the next generation has was made without them.
+func (r Root) keepLate(n int) (kept []string, err error) {
+	lives, err := r.lives()
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(lives, func(next int) bool { return next > n })
+	if i < 0 {
+		return nil, nil // it never was live, or still is
+	}
+	staged, err := os.Stat(filepath.Join(r.Live(lives[i]), manifestName))
+	if err != nil {
+		return nil, nil // the directory of the following generation is damaged
+	}
+	root, err := r.openLive(n)
+	if err != nil {
+		return nil, nil // there is no such directory
+	}
+	defer root.Close()
+	list, err := listTree(root)
+	if err != nil {
+		return nil, nil // whatever it holds is not a memory
+	}
+	for _, f := range list {
+		if !f.info.ModTime().After(staged.ModTime()) {
+			continue
+		}
+		to := filepath.Join(r.dir, unmergedName, strconv.Itoa(n), filepath.FromSlash(f.path))
+		if err := makeDir(filepath.Dir(to)); err != nil {
+			return kept, err
+		}
+		if err := failpoint.Rename(filepath.Join(r.Live(n), f.name), to); err != nil {
+			return kept, err
+		}
+		kept = append(kept, to)
+	}
+	return kept, nil
+}
+
+// Unmerged lists the files that were saved into a directory that was no longer live. A
+// person has to copy what they need from them and may remove them.
+func (r Root) Unmerged() (paths []string, err error) {
+	err = filepath.WalkDir(filepath.Join(r.dir, unmergedName), func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			paths = append(paths, path)
+		}
+		return err
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return paths, err
 }

@@ -179,7 +179,7 @@ func TestReadersSeeWholeGenerationsOnly(t *testing.T) {
 	}
 	for n := 2; n <= 201; n++ {
 		publish(t, r, n, generation(n))
-		if err := r.Prune(5, time.Time{}); err != nil {
+		if _, err := r.Prune(5, time.Time{}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,10 +1,15 @@
 package memory
 
 import (
+	"context"
 	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
+	"memoir"
 	"memoir/internal/failpoint"
 )
 
@@ -23,19 +28,13 @@ type Recovered struct {
 // Staged and unlinked directories are removed, except the one before the live
 // generation, which readers may still have open. So is the archive of a
 // generation that never was linked. A link or a live directory that is gone
-// altogether is made again from what was kept, and so is the archive of what is
-// live. The link itself is never taken
-// back: what readers were shown stays, and is reported as Ahead.
+// altogether is made again from what was kept. The link itself is never taken back: what
+// readers were shown stays, and is reported as Ahead.
 func (r Root) Recover(recorded int) (Recovered, error) {
 	var out Recovered
 	var err error
 	if out.Linked, out.Rebuilt, err = r.relinked(recorded); err != nil {
 		return out, err
-	}
-	if out.Linked > 0 {
-		if err := errors.Join(r.rearchive(out.Linked), r.remanifest(out.Linked)); err != nil {
-			return out, err
-		}
 	}
 	if out.Linked > recorded {
 		m, err := r.liveManifest(out.Linked)
@@ -75,7 +74,8 @@ func (r Root) removeDebris(name string) error {
 	}
 	if filepath.Dir(name) == liveName {
 		if n, ok := generation(filepath.Base(name)); ok {
-			return r.removeLive(n)
+			_, err := r.removeLive(n)
+			return err
 		}
 	}
 	return failpoint.RemoveAll(filepath.Join(r.dir, name))
@@ -93,4 +93,234 @@ func (r Root) Next(recorded int) (int, error) {
 		return 0, err
 	}
 	return slices.Max(append(append(lives, archives...), recorded)) + 1, nil
+}
+
+// Debris lists what Recover would remove, relative to the project's folder. Where the
+// link is lost, what it would lead to again is none.
+func (r Root) Debris(recorded int) ([]string, error) {
+	linked, err := r.linked()
+	if err != nil {
+		return nil, err
+	}
+	var debris []string
+	for _, place := range []struct {
+		dir      string
+		prefixes []string
+	}{
+		{"", []string{newLinkPrefix}},
+		{liveName, []string{stagePrefix, gonePrefix}},
+		{archivesName, []string{newArchiveMark}},
+	} {
+		names, err := r.withPrefix(place.dir, place.prefixes)
+		if err != nil {
+			return nil, err
+		}
+		debris = append(debris, names...)
+	}
+	lives, err := r.lives()
+	if err != nil {
+		return nil, err
+	}
+	if linked == 0 {
+		linked = r.unlinked(recorded, lives)
+	}
+	unlinked, err := r.unlinkedArchives(max(linked, recorded)+1, lives)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range unlinked {
+		debris = append(debris, filepath.Join(archivesName, filepath.Base(r.Archive(n))))
+	}
+	previous, err := r.previous(linked)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range lives {
+		if n != linked && n != previous {
+			debris = append(debris, linkTarget(n))
+		}
+	}
+	return debris, nil
+}
+
+// unlinked is the generation that a link which is lost led to: the recorded one if it is
+// there, else the newest that was published; 0 if there is none.
+func (r Root) unlinked(recorded int, lives []int) int {
+	if recorded > 0 && slices.Contains(lives, recorded) {
+		return recorded
+	}
+	for _, n := range slices.Backward(lives) {
+		if n != recorded+1 { // which a crash may have left
+			return n
+		}
+	}
+	return 0
+}
+
+// LinkLost reports that the link is gone while the files that it led to are there, and
+// which generation those are. recorded is as in Recover.
+func (r Root) LinkLost(recorded int) (n int, lost bool, err error) {
+	linked, err := r.linked()
+	if err != nil || linked > 0 {
+		return 0, false, err
+	}
+	lives, err := r.lives()
+	if err != nil {
+		return 0, false, err
+	}
+	n = r.unlinked(recorded, lives)
+	return n, n > 0, nil
+}
+
+// unlinkedArchives lists what a crash left of a publication that was not linked:
+// the archive of the next generation and those of the states by hand before it,
+// the last first. Its directory is there too, or it is none: other archives are no
+// debris, as a database that was lost or restored may know less than the disk.
+func (r Root) unlinkedArchives(next int, lives []int) ([]int, error) {
+	archives, err := r.archives()
+	if err != nil {
+		return nil, err
+	}
+	var found []int
+	for ; slices.Contains(archives, next); next++ {
+		found = append(found, next)
+		if _, m, err := openArchive(r.Archive(next), next, false); err != nil || m.EditedFrom == 0 {
+			break
+		}
+	}
+	// Of a publication that died between its archives only states by hand are there.
+	if !slices.Contains(lives, next) {
+		return nil, nil
+	}
+	slices.Reverse(found)
+	return found, nil
+}
+
+func (r Root) withPrefix(dir string, prefixes []string) ([]string, error) {
+	entries, err := os.ReadDir(filepath.Join(r.dir, dir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, storageError(err, "read %s", filepath.Join(r.dir, dir))
+	}
+	var names []string
+	for _, entry := range entries {
+		if slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(entry.Name(), p) }) {
+			names = append(names, filepath.Join(dir, entry.Name()))
+		}
+	}
+	return names, nil
+}
+
+// relinked sees to it that the link leads to a generation that is there. That is
+// the linked one, else the recorded one, else the newest of which enough is kept;
+// with nothing left there is no link.
+func (r Root) relinked(recorded int) (linked int, rebuilt bool, err error) {
+	linked, err = r.linked()
+	if err != nil {
+		return 0, false, err
+	}
+	if linked > 0 && !r.lost(linked) {
+		return linked, false, nil
+	}
+	lives, err := r.lives()
+	if err != nil {
+		return 0, false, err
+	}
+	unpublished := max(linked, recorded) + 1 // what a crash may have left
+	candidates := []int{linked, recorded}
+	for _, n := range slices.Backward(lives) {
+		if n != unpublished {
+			candidates = append(candidates, n)
+		}
+	}
+	for _, n := range candidates {
+		if n == 0 {
+			continue
+		}
+		if r.lost(n) {
+			err := r.rebuild(n)
+			if code := memoir.CodeOf(err); code == memoir.CodeNotFound {
+				continue
+			}
+			if err != nil {
+				return 0, false, err
+			}
+		} else if _, err := r.liveManifest(n); err != nil {
+			continue
+		}
+		if n == linked {
+			return n, true, nil
+		}
+		return n, true, r.relink(n)
+	}
+	if err := remove(r.Link()); err != nil {
+		return 0, false, storageError(err, "remove %s, which leads nowhere", r.Link())
+	}
+	return 0, false, nil
+}
+
+// liveManifest reads the manifest of a generation that has a live directory.
+func (r Root) liveManifest(n int) (Manifest, error) {
+	root, err := r.openLive(n)
+	if err != nil {
+		return Manifest{}, err
+	}
+	defer root.Close()
+	return r.manifest(root, n, true)
+}
+
+// lost reports whether nothing is left of a live directory.
+func (r Root) lost(n int) bool {
+	entries, err := os.ReadDir(r.Live(n))
+	if errors.Is(err, fs.ErrNotExist) {
+		return true
+	}
+	return err == nil && !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !foreign(e.Name()) })
+}
+
+// rebuild makes the live directory of generation n again from its archive. It
+// fails with memoir.CodeNotFound where that is not kept either.
+func (r Root) rebuild(n int) error {
+	files, m, err := r.ReadGeneration(n)
+	if err != nil {
+		return err
+	}
+	live := filepath.Join(r.dir, liveName)
+	aside := filepath.Join(live, gonePrefix+filepath.Base(r.Live(n))+"-"+r.attempt)
+	err = errors.Join(makeDir(live), failpoint.RemoveAll(r.Staged(n)))
+	if err == nil {
+		err = r.writeTree(context.Background(), r.Staged(n), files, m.Encode())
+	}
+	if err == nil {
+		if err = failpoint.Rename(r.Live(n), aside); errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+	}
+	if err == nil {
+		err = failpoint.Rename(r.Staged(n), r.Live(n))
+	}
+	if err == nil {
+		err = syncDir(live)
+	}
+	if err != nil {
+		return storageError(err, "put the files of generation %d back", n)
+	}
+	return nil
+}
+
+// relink makes the link lead to generation n.
+func (r Root) relink(n int) error {
+	err := remove(r.stagedLink(n))
+	if err == nil {
+		err = failpoint.Symlink(linkTarget(n), r.stagedLink(n))
+	}
+	if err == nil {
+		err = failpoint.Rename(r.stagedLink(n), r.Link())
+	}
+	if err == nil {
+		err = syncDir(r.dir)
+	}
+	if err != nil {
+		return storageError(err, "link generation %d", n)
+	}
+	return nil
 }

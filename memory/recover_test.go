@@ -181,7 +181,7 @@ func TestPruningKeepsTheLiveGeneration(t *testing.T) {
 		publish(t, r, n, generation(n))
 	}
 	for _, step := range []struct{ keep, archives int }{{10, 5}, {3, 3}, {0, 1}, {-1, 1}} {
-		if err := r.Prune(step.keep, time.Time{}); err != nil {
+		if _, err := r.Prune(step.keep, time.Time{}); err != nil {
 			t.Fatal(err)
 		}
 		generations, err := r.Generations()

@@ -1,3 +1,11 @@
+// Package memory is a project's memory on disk: the live root that agents read, the
+// generations kept as archives, the atomic step from one to the next, hand edits, and
+// memory:// paths. It knows no model, no session and no database; the caller holds the
+// lease that allows it to publish.
+//
+// Start with root.go (where things are), then stage.go and swap.go (how a generation is
+// published), recover.go (what a crash leaves), snapshot.go and edit.go (reading back,
+// hand edits), open.go and neutralise.go (the read path).
 package memory
 
 import (
@@ -10,8 +18,10 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 
 	"memoir"
+	"memoir/internal/failpoint"
 )
 
 // The names in a project's folder and in its root.
@@ -137,4 +147,21 @@ func kind(mode fs.FileMode) string {
 		return "symbolic link"
 	}
 	return "special file"
+}
+
+// hook lets a test stop a publication before any of its writes. Steps have names; those of
+// different files may come in any order.
+type hook struct {
+	mu sync.Mutex
+	at func(step string) error
+}
+
+// step is called before each write. What it returns stands for the write's failure.
+func (r Root) step(name string) error {
+	if r.hook == nil {
+		return failpoint.Before(name)
+	}
+	r.hook.mu.Lock()
+	defer r.hook.mu.Unlock()
+	return r.hook.at(name)
 }

@@ -183,5 +183,5 @@ func (r Root) Unchanged(snap Snapshot) (bool, error) {
 			return false, nil
 		}
 	}
-	return sameEdits(r.lateEdits(n), lateOnly(snap.Edited)), nil
+	return true, nil
 }

@@ -33,7 +33,7 @@ func TestBeforeTheFirstPublicationThereIsNothing(t *testing.T) {
 	if recovered, err := r.Recover(0); err != nil || recovered.Next != 1 {
 		t.Errorf("recovery: %+v, %v", recovered, err)
 	}
-	if err := r.Prune(3, time.Time{}); err != nil {
+	if _, err := r.Prune(3, time.Time{}); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Stat(r.Dir()); !os.IsNotExist(err) {
@@ -164,87 +164,6 @@ func TestChangesAfterASnapshotAreNoticed(t *testing.T) {
 			t.Error("a touched file counts as changed")
 		}
 	})
-}
-
-// An editor that had a file open saves it into the directory that it came from.
-func TestAnEditSavedAfterThePublicationIsFoundAtTheNext(t *testing.T) {
-	t.Parallel()
-	r := memory.At(t.TempDir(), project)
-	publish(t, r, 1, generation(1))
-	write(t, r, "memory_summary.md", "known before\n")
-	past := time.Now().Add(-time.Minute)
-	if err := os.Chtimes(filepath.Join(r.Link(), "memory_summary.md"), past, past); err != nil {
-		t.Fatal(err)
-	}
-	open := r.Live(1)
-	publish(t, r, 2, generation(2))
-	late := filepath.Join(open, "MEMORY.md")
-	if err := os.WriteFile(late, []byte("late\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Prune(5, time.Time{}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := r.Recover(2); err != nil {
-		t.Fatal(err)
-	}
-	want := []memory.Edit{{Path: "MEMORY.md", Published: generation(1)["MEMORY.md"], Now: []byte("late\n"), Late: true, From: 1}}
-	snap := current(t, r)
-	if diff := cmp.Diff(want, snap.Edited); diff != "" {
-		t.Error(diff)
-	}
-	if !snap.Files.Equal(generation(2)) {
-		t.Error("a late edit got into the live files")
-	}
-	publish(t, r, 3, generation(3))
-	if snap := current(t, r); len(snap.Edited) != 0 {
-		t.Errorf("it is found once more: %v", snap.Edited)
-	}
-}
-
-// What is saved in a directory from two generations ago, after the last look at it, keeps
-// the directory until a publication has it; so does a deletion.
-func TestWhatIsSavedInAnOlderDirectoryKeepsItUntilItIsPublished(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]struct {
-		edit func(dir string) error
-		want memory.Edit
-	}{
-		"saved": {func(dir string) error { return os.WriteFile(filepath.Join(dir, "MEMORY.md"), []byte("late\n"), 0o600) },
-			memory.Edit{Path: "MEMORY.md", Published: generation(1)["MEMORY.md"], Now: []byte("late\n"), Late: true, From: 1}},
-		"deleted": {func(dir string) error { return os.Remove(filepath.Join(dir, "raw_memories.md")) },
-			memory.Edit{Path: "raw_memories.md", Published: generation(1)["raw_memories.md"], Late: true, From: 1}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			r := memory.At(t.TempDir(), project)
-			publish(t, r, 1, generation(1))
-			publish(t, r, 2, generation(2))
-			publish(t, r, 3, generation(3))
-			if err := test.edit(r.Live(1)); err != nil {
-				t.Fatal(err)
-			}
-			if err := r.Prune(5, time.Time{}); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := r.Recover(3); err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff([]memory.Edit{test.want}, current(t, r).Edited); diff != "" {
-				t.Fatal(diff)
-			}
-			publish(t, r, 4, generation(4))
-			if err := r.Prune(5, time.Time{}); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := os.Stat(r.Live(1)); err == nil {
-				t.Error("it is there still")
-			}
-			if late, err := r.Late(); err != nil || late {
-				t.Errorf("it is found once more: %v", err)
-			}
-		})
-	}
 }
 
 func TestALiveMemoryThatCannotBeTrustedIsAnError(t *testing.T) {

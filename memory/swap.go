@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"syscall"
+	"time"
 
 	"memoir"
 	"memoir/internal/failpoint"
@@ -41,7 +42,7 @@ func (r Root) swap(n int, byHand []int) error {
 	live, archives := filepath.Join(r.dir, liveName), filepath.Join(r.dir, archivesName)
 	// A directory that stands there was never linked, else Recover would have
 	// said so: it is what a crash left.
-	if err := r.removeLive(n); err != nil {
+	if _, err := r.removeLive(n); err != nil {
 		return err
 	}
 	type move struct{ step, from, to string }
@@ -73,34 +74,140 @@ func (r Root) swap(n int, byHand []int) error {
 	return r.sync(r.dir)
 }
 
-// removeLive removes the directory of generation n unless it is linked. It is
-// moved aside first, so that nobody can find it half removed, and moved back if
-// the link turns out to lead there by now.
-func (r Root) removeLive(n int) error {
+// removeLive removes the directory of generation n unless it is linked, and returns the
+// files of it that were saved too late and are kept. The directory is renamed first, so
+// that nobody finds it half removed, and back again if the link leads there by now.
+func (r Root) removeLive(n int) (kept []string, err error) {
 	if linked, err := r.linked(); err != nil || linked == n {
-		return err
+		return nil, err
+	}
+	if kept, err = r.keepLate(n); err != nil {
+		return kept, err
 	}
 	aside := filepath.Join(r.dir, liveName, gonePrefix+filepath.Base(r.Live(n))+"-"+r.attempt)
 	if err := r.step("set aside"); err != nil {
-		return err
+		return kept, err
 	}
 	switch err := os.Rename(r.Live(n), aside); {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil
+		return kept, nil
 	case errors.Is(err, syscall.EXDEV):
-		// A directory of an overlay's lower layer can't be moved, but it is not linked.
-		return os.RemoveAll(r.Live(n))
+		// A directory of an overlay's lower layer cannot be renamed, but it is not linked.
+		return kept, os.RemoveAll(r.Live(n))
 	case err != nil:
-		return err
+		return kept, err
 	}
 	if linked, err := r.linked(); err == nil && linked == n {
-		return failpoint.Rename(aside, r.Live(n))
+		return kept, failpoint.Rename(aside, r.Live(n))
 	}
 	if err := r.step("remove"); err != nil {
-		return err
+		return kept, err
 	}
-	return failpoint.RemoveAll(aside)
+	return kept, failpoint.RemoveAll(aside)
 }
 
 // isNotDir reports that a parent of a path is a file, so that nothing can stand there.
 func isNotDir(err error) bool { return errors.Is(err, syscall.ENOTDIR) }
+
+// Prune removes what is no longer wanted after a publication: the archives
+// beyond the newest keep (at least one), those written before a time, if it is not
+// zero, and the live directories before the previous one. It returns the files that
+// somebody had saved in one of these too late, which are kept (see Unmerged).
+//
+// Two archives always stay: the live generation's, and the one of the state that
+// it was restored over. By these it is told what people changed.
+func (r Root) Prune(keep int, before time.Time) (kept []string, err error) {
+	linked, err := r.linked()
+	if err != nil {
+		return nil, err
+	}
+	archives, err := r.archives()
+	if err != nil {
+		return nil, err
+	}
+	over := 0
+	if linked > 0 {
+		m, err := r.liveManifest(linked)
+		if err != nil {
+			return nil, err
+		}
+		over = m.RestoredOver
+	}
+	beyond := max(0, len(archives)-max(keep, 1))
+	for i, n := range archives {
+		if n == linked || n == over || i >= beyond && !r.olderThan(n, before) {
+			continue
+		}
+		if err := r.step("remove archive"); err != nil {
+			return nil, err
+		}
+		if err := remove(r.Archive(n)); err != nil {
+			return nil, storageError(err, "remove the archive of generation %d", n)
+		}
+	}
+	previous, err := r.previous(linked)
+	if err != nil {
+		return nil, err
+	}
+	return r.removeLives(func(n int) bool { return n < previous })
+}
+
+// olderThan reports whether an archive was written before a time; what cannot be
+// told is not.
+func (r Root) olderThan(n int, before time.Time) bool {
+	info, err := os.Stat(r.Archive(n))
+	return err == nil && !before.IsZero() && info.ModTime().Before(before)
+}
+
+// RemovePrevious removes the live directories that readers may still have open.
+// It is for what must be gone at once; else the next publication does it.
+func (r Root) RemovePrevious() error {
+	linked, err := r.linked()
+	if err != nil {
+		return err
+	}
+	_, err = r.removeLives(func(n int) bool { return n != linked })
+	return err
+}
+
+func (r Root) removeLives(unwanted func(n int) bool) (kept []string, err error) {
+	lives, err := r.lives()
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range lives {
+		if !unwanted(n) {
+			continue
+		}
+		late, err := r.removeLive(n)
+		kept = append(kept, late...)
+		if err != nil {
+			return kept, storageError(err, "remove the earlier live directory %d", n)
+		}
+	}
+	return kept, nil
+}
+
+// Clear removes the live memory, and the archives too if asked. The link goes
+// first: a reader finds the whole memory or none.
+func (r Root) Clear(archives bool) error {
+	if _, err := r.linked(); err != nil {
+		return err
+	}
+	if err := remove(r.Link()); err != nil {
+		return storageError(err, "remove %s", r.Link())
+	}
+	dirs := []string{liveName}
+	if archives {
+		dirs = append(dirs, archivesName)
+	}
+	for _, dir := range dirs {
+		if err := failpoint.RemoveAll(filepath.Join(r.dir, dir)); err != nil {
+			return storageError(err, "remove %s", filepath.Join(r.dir, dir))
+		}
+	}
+	if err := syncDir(r.dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return storageError(err, "flush %s", r.dir)
+	}
+	return nil
+}

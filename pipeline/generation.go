@@ -67,9 +67,6 @@ func (r *run) makeGeneration(ctx context.Context, root memory.Root, project stor
 	if err != nil {
 		return report, err
 	}
-	if result == nil && savedLate(live) {
-		result, in = r.asEdited(in, live)
-	}
 	if result == nil {
 		report.Outcome = OutcomeEmpty
 		return report, r.store.FinishProjectUnchanged(ctx, claim)
@@ -166,24 +163,6 @@ func (r *run) makeMemory(ctx context.Context, in consolidate.Input, live memory.
 		return nil, fmt.Errorf("check the consolidation: %w", &memoir.AnswerError{Answer: result.MemoryMD, Err: err})
 	}
 	return &result, nil
-}
-
-// savedLate reports whether somebody saved, or deleted, something in an earlier directory.
-func savedLate(live memory.Snapshot) bool {
-	return slices.ContainsFunc(live.Edited, func(e memory.Edit) bool { return e.Late })
-}
-
-// asEdited is the memory as it is, with what people saved too late, where nothing is left to
-// make another of: without it nobody would ever see that, and it would make the project
-// due in each run. What the memory rests on stays what it rests on.
-func (r *run) asEdited(in consolidate.Input, live memory.Snapshot) (*memoir.Consolidation, consolidate.Input) {
-	in.Lost = nil
-	for _, input := range live.Manifest.Inputs {
-		in.Lost = append(in.Lost, input.Session)
-	}
-	in.Withdrawn = slices.DeleteFunc(slices.Clone(in.Withdrawn), func(key string) bool { return slices.Contains(in.Lost, key) })
-	edited := consolidate.ApplyNotes(live.Files.Consolidation(), consolidate.LiveNotes(in.Notes, in))
-	return &edited, in
 }
 
 // takenOut reports whether a person or a setting took a session out of memory, or

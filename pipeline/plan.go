@@ -43,7 +43,7 @@ func (r *run) planFor(ctx context.Context, eligible []memoir.Session) (err error
 		return fmt.Errorf("list projects: %w", err)
 	}
 	for _, p := range projects {
-		if r.selected(p.ID) && (p.Due || fresh[p.ID] > 0 || r.late(p)) {
+		if r.selected(p.ID) && (p.Due || fresh[p.ID] > 0) {
 			planned, err := r.planConsolidation(ctx, p, fresh[p.ID])
 			if err != nil {
 				return err

@@ -71,36 +71,28 @@ func (r *run) publish(ctx context.Context, root memory.Root, live memory.Snapsho
 	return out, nil
 }
 
-// stageEdits stages what people made of the live files, redacted as all that is
-// published, as the generations from next on.
-func (r *run) stageEdits(root memory.Root, projectID string, live memory.Snapshot, next int) (numbers []int, gone secrets.Counts, err error) {
-	gone = secrets.Counts{}
-	states, err := root.HandStates(live)
+// stageEdits stages the live files as people edited them, redacted like all that is
+// published, as generation n. It returns n, or nothing if nobody edited them.
+func (r *run) stageEdits(root memory.Root, projectID string, live memory.Snapshot, n int) (numbers []int, gone secrets.Counts, err error) {
+	state, edited := live.HandState()
+	if !edited {
+		return nil, secrets.Counts{}, nil
+	}
+	files, gone, err := r.cleanFiles(projectID, state.Files)
 	if err != nil {
+		return nil, gone, fmt.Errorf("keep the edits of generation %d: %w", live.Generation, err)
+	}
+	state.Manifest.Redactions = gone
+	if err := root.StageArchive(n, files, state.Manifest); err != nil {
 		return nil, gone, err
 	}
-	for i, state := range states {
-		files, counts, err := r.cleanFiles(projectID, state.Files)
-		if err != nil {
-			return numbers, gone, fmt.Errorf("keep the edits of generation %d: %w", state.Manifest.EditedFrom, err)
-		}
-		gone.Merge(counts)
-		state.Manifest.Redactions = counts
-		if err := root.StageArchive(next+i, files, state.Manifest); err != nil {
-			return numbers, gone, err
-		}
-		numbers = append(numbers, next+i)
-	}
-	return numbers, gone, nil
+	return []int{n}, gone, nil
 }
 
-// stateOf is the generation whose archive has the live files as they are now. An
-// edit of the live files comes last of those by hand.
+// stateOf is the generation whose archive has the live files as they are now.
 func stateOf(live memory.Snapshot, byHand []int) int {
-	for _, edit := range live.Edited {
-		if !edit.Late && len(byHand) > 0 {
-			return byHand[len(byHand)-1]
-		}
+	if len(byHand) > 0 {
+		return byHand[len(byHand)-1]
 	}
 	return live.Generation
 }
@@ -113,7 +105,12 @@ func (r *run) prune(root memory.Root, name string) {
 	if days := memories.GenerationsMaxAgeDays; days > 0 {
 		before = time.Now().Add(-time.Duration(days * 24 * float64(time.Hour)))
 	}
-	if err := root.Prune(memories.GenerationsKept, before); err != nil {
+	kept, err := root.Prune(memories.GenerationsKept, before)
+	for _, path := range kept {
+		r.warn(fmt.Sprintf("project %s: %s was saved after a newer generation was published, so it was not merged", name, path),
+			"copy what you need from it into the live memory, then remove it")
+	}
+	if err != nil {
 		r.warn(fmt.Sprintf("project %s: old generations stay: %v", name, err), memoir.HintOf(err))
 	}
 }

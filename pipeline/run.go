@@ -13,7 +13,6 @@ import (
 	"memoir/consolidate"
 	"memoir/extract"
 	"memoir/lease"
-	"memoir/memory"
 	"memoir/prompts"
 	"memoir/rollout"
 	"memoir/secrets"
@@ -231,24 +230,11 @@ func (r *run) dueProjects(ctx context.Context) (due, others []store.ProjectRow, 
 		case !r.selected(p.ID):
 		case p.Due:
 			due = append(due, p)
-		case r.late(p):
-			if err := r.store.MakeDue(ctx, p.ID); err != nil {
-				return nil, nil, err
-			}
-			due = append(due, p)
 		default:
 			others = append(others, p)
 		}
 	}
 	return due, others, nil
-}
-
-// late reports whether a person's edit came between the last look at a project's files
-// and the publication, so that nobody sees it until there is another one. What cannot
-// be told is said where it matters.
-func (r *run) late(p store.ProjectRow) bool {
-	late, err := memory.At(r.opts.Home, p.ID).Late()
-	return err == nil && late
 }
 
 // now is the run's clock for eligibility and written dates.

@@ -28,6 +28,10 @@ func (d *doctor) projects(ctx context.Context, home string, st *store.Store, row
 func (d *doctor) project(ctx context.Context, root memory.Root, st *store.Store, row store.ProjectRow) {
 	name := "project " + row.ID
 	again := "`memoir rebuild --project " + row.ID + "` and `memoir run`"
+	if paths, err := root.Unmerged(); err == nil && len(paths) > 0 {
+		d.add(checkWarn, name, "copy what you need from it into the live memory, then remove it",
+			fmt.Sprintf("%s was saved after a newer generation was published, so it was not merged", paths[0]))
+	}
 	debris, err := root.Debris(int(row.Generation))
 	if err == nil && len(debris) > 0 {
 		d.add(checkWarn, name, again+" remove them", fmt.Sprintf("%s of a run that was killed: %s", count(len(debris), "leftover"), strings.Join(debris, ", ")))
@@ -96,10 +100,6 @@ func (d *doctor) live(ctx context.Context, root memory.Root, st *store.Store, ro
 		}
 		d.add(checkFail, name, fmt.Sprintf("rm -r %s, keeping a copy of what you edited there, then `memoir rebuild --project %s` and `memoir run` put back what was published", shellWord(root.Live(snap.Generation)), row.ID),
 			fmt.Sprintf("the manifest of generation %d is not the one that was recorded", snap.Generation))
-		return
-	}
-	if !root.ManifestStands(snap) {
-		d.add(checkWarn, name, "`memoir rebuild --project "+row.ID+"` and `memoir run` put it back", fmt.Sprintf("the manifest of generation %d is gone or damaged; the archive has another", snap.Generation))
 		return
 	}
 	var damaged []string

@@ -32,11 +32,11 @@ func publishEdited(ctx context.Context, r memory.Root) error {
 	if err != nil {
 		return err
 	}
-	states, err := r.HandStates(snap)
-	if err != nil || len(states) != 1 {
-		return fmt.Errorf("%d states by hand, %w", len(states), err)
+	state, ok := snap.HandState()
+	if !ok {
+		return errors.New("no state by hand")
 	}
-	if err := r.StageArchive(3, states[0].Files, states[0].Manifest); err != nil {
+	if err := r.StageArchive(3, state.Files, state.Manifest); err != nil {
 		return err
 	}
 	if err := r.Stage(ctx, 4, generation(4), manifest(4)); err != nil {
@@ -86,31 +86,37 @@ func TestAnEditedStateIsKeptWithTheGenerationThatFollows(t *testing.T) {
 func TestWithoutEditsThereIsNoStateByHand(t *testing.T) {
 	t.Parallel()
 	_, r := twoGenerations(t)
-	if states, err := r.HandStates(current(t, r)); err != nil || len(states) > 0 {
-		t.Errorf("%v, %v", states, err)
+	if _, ok := current(t, r).HandState(); ok {
+		t.Error("there is one")
 	}
 }
 
-func TestAFileThatWasSavedTooLateIsAStateOfTheGenerationBefore(t *testing.T) {
+func TestAFileThatWasSavedTooLateIsKeptBesideTheMemory(t *testing.T) {
 	t.Parallel()
 	_, r := twoGenerations(t)
-	if err := os.WriteFile(filepath.Join(r.Live(1), "MEMORY.md"), []byte("late\n"), 0o600); err != nil {
+	late := filepath.Join(r.Live(1), "MEMORY.md")
+	if err := os.WriteFile(late, []byte("late\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	write(t, r, "notes.md", "in time\n")
-	states, err := r.HandStates(current(t, r))
-	if err != nil || len(states) != 2 {
-		t.Fatalf("%d states, %v", len(states), err)
+	if err := os.Chtimes(late, time.Time{}, time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
 	}
-	late := generation(1)
-	late["MEMORY.md"] = []byte("late\n")
-	if !states[0].Files.Equal(late) || states[0].Manifest.EditedFrom != 1 {
-		t.Errorf("the late one: %s", memory.Diff(late, states[0].Files))
+	publish(t, r, 3, generation(3))
+	kept, err := r.Prune(10, time.Time{})
+	if err != nil || len(kept) != 1 {
+		t.Fatalf("kept %v, %v", kept, err)
 	}
-	inTime := generation(2)
-	inTime["notes.md"] = []byte("in time\n")
-	if !states[1].Files.Equal(inTime) || states[1].Manifest.EditedFrom != 2 {
-		t.Errorf("the one in time: %s", memory.Diff(inTime, states[1].Files))
+	if content, err := os.ReadFile(kept[0]); err != nil || string(content) != "late\n" {
+		t.Errorf("%s holds %q, %v", kept[0], content, err)
+	}
+	if listed, err := r.Unmerged(); err != nil || !cmp.Equal(listed, kept) {
+		t.Errorf("listed %v, %v", listed, err)
+	}
+	if snap := current(t, r); len(snap.Edited) > 0 || !snap.Files.Equal(generation(3)) {
+		t.Errorf("the live memory has it: %v", snap.Edited)
+	}
+	if again, err := r.Prune(10, time.Time{}); err != nil || len(again) > 0 {
+		t.Errorf("kept again: %v, %v", again, err)
 	}
 }
 
@@ -214,7 +220,7 @@ func TestWhatARestoringDecidedIsToldByTheStateBefore(t *testing.T) {
 	if e := restored[0]; e.Path != "MEMORY.md" || string(e.Published) != string(generation(2)["MEMORY.md"]) || string(e.Now) != string(generation(1)["MEMORY.md"]) {
 		t.Errorf("got %+v", e)
 	}
-	if err := r.Prune(1, time.Now().Add(time.Hour)); err != nil {
+	if _, err := r.Prune(1, time.Now().Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	if again, err := r.RestoredEdits(snap); err != nil || len(again) != len(restored) {
@@ -251,7 +257,7 @@ func TestOldArchivesGoByCountAndAge(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if err := r.Prune(test.keep, test.before); err != nil {
+			if _, err := r.Prune(test.keep, test.before); err != nil {
 				t.Fatal(err)
 			}
 			generations, err := r.Generations()
@@ -275,7 +281,7 @@ func TestPruningThatFailsLosesNothingElse(t *testing.T) {
 		}
 		return nil
 	})
-	if err := failing.Prune(1, time.Time{}); err == nil || !errors.Is(err, syscall.EROFS) {
+	if _, err := failing.Prune(1, time.Time{}); err == nil || !errors.Is(err, syscall.EROFS) {
 		t.Fatalf("error %v", err)
 	}
 	if files, err := r.ReadArchive(1); err != nil || !files.Equal(generation(1)) {

@@ -36,6 +36,11 @@ func (r Root) Recover(recorded int) (Recovered, error) {
 	if out.Linked, out.Rebuilt, err = r.relinked(recorded); err != nil {
 		return out, err
 	}
+	if out.Linked > 0 {
+		if err := r.rearchive(out.Linked); err != nil {
+			return out, err
+		}
+	}
 	if out.Linked > recorded {
 		m, err := r.liveManifest(out.Linked)
 		if err != nil {
@@ -323,4 +328,44 @@ func (r Root) relink(n int) error {
 		return storageError(err, "link generation %d", n)
 	}
 	return nil
+}
+
+// rearchive writes the archive of a live generation again if it is gone or damaged and
+// the live files are those that were published. Hand edits are found by it. If people
+// have changed the files meanwhile, what was published is lost, and nothing is done.
+func (r Root) rearchive(n int) error {
+	if _, _, err := r.ReadGeneration(n); err == nil {
+		return nil
+	}
+	root, err := r.openLive(n)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	files, _, err := readTree(root)
+	if err != nil {
+		return err
+	}
+	data, err := readBounded(root, manifestName, maxFile)
+	if err != nil {
+		return nil // what was published is unknown
+	}
+	m, err := parseManifest(data)
+	if err != nil || m.Generation != n || m.verify(files) != nil {
+		return nil
+	}
+	packed, err := encodeArchive(files, m.Encode())
+	if err == nil {
+		err = makeDir(filepath.Join(r.dir, archivesName))
+	}
+	if err == nil {
+		err = r.writeArchive(n, packed)
+	}
+	if err == nil {
+		err = failpoint.Rename(r.stagedArchive(n), r.Archive(n))
+	}
+	if err != nil {
+		return storageError(err, "make the archive of generation %d again", n)
+	}
+	return syncIfThere(filepath.Join(r.dir, archivesName))
 }

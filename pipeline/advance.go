@@ -6,16 +6,16 @@ import "time"
 const stillEvery = 30 * time.Second
 
 // extracting reports how far Phase 1 is, and what of it begins or goes on.
-func (r *run) extracting(session string, since time.Duration) {
+func (r *run) extracting(session string, alone bool, since time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p := r.report.Phase1
 	done := p.Claimed + p.Unchanged
-	r.send(Progress{Stage: StageExtract, Done: done, Total: max(r.total, done), What: session, Since: since})
+	r.send(Progress{Stage: StageExtract, Done: done, Total: max(r.total, done), What: session, Since: since, Alone: alone})
 }
 
 // finished reports that a session of Phase 1 is done.
-func (r *run) finished() { r.extracting("", 0) }
+func (r *run) finished() { r.extracting("", false, 0) }
 
 // during reports work as begun, and from then on as going on, until it is told to stop.
 func during(report func(since time.Duration)) (stop func()) {

@@ -12,7 +12,7 @@ func TestLongWorkIsReportedAsItBeginsAndGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told []Progress
 		r := &run{total: 3, opts: Options{Progress: func(p Progress) { told = append(told, p) }}}
-		stop := during(func(since time.Duration) { r.extracting("a", since) })
+		stop := during(func(since time.Duration) { r.extracting("a", false, since) })
 		time.Sleep(2*stillEvery + time.Second) // of the bubble's clock
 		stop()
 		r.count(func(p *Phase1Report) { p.Claimed++ })

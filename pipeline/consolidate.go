@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -82,17 +83,22 @@ func (r *run) phase2(ctx context.Context) error {
 			return nil
 		})
 	}
-	_ = group.Wait()                   // no goroutine returns an error
-	for i, project := range projects { // what a process died over comes last, one at a time
-		if reports[i].Outcome != outcomeSuspect {
-			continue
+	_ = group.Wait() // no goroutine returns an error
+	// What a process died over comes last, one at a time, those with the fewest crashes first.
+	var suspects []int
+	for i := range projects {
+		if reports[i].Outcome == outcomeSuspect {
+			suspects = append(suspects, i)
 		}
+	}
+	slices.SortStableFunc(suspects, func(a, b int) int { return cmp.Compare(reports[a].crashes, reports[b].crashes) })
+	for _, i := range suspects {
 		reports[i] = ProjectReport{}
 		if ctx.Err() != nil || r.faulty() != nil {
 			continue
 		}
 		var kept bool
-		if reports[i], kept = keptBack(project); !kept {
+		if reports[i], kept = keptBack(projects[i]); !kept {
 			consolidate(i, true)
 		}
 	}
@@ -191,9 +197,8 @@ func (r *run) consolidateProject(ctx context.Context, project store.ProjectRow, 
 		return report, nil
 	}
 
-	alone := suspect && r.opts.Isolate.Set()
 	attempt := time.Now()
-	claim, ok, err := r.store.ClaimProject(ctx, project.ID, store.ProjectClaimOptions{Holder: r.holder, Lease: r.phase2Lease(), NoSuspects: !suspect, Isolated: alone})
+	claim, ok, err := r.store.ClaimProject(ctx, project.ID, store.ProjectClaimOptions{Holder: r.holder, Lease: r.phase2Lease(), NoSuspects: !suspect})
 	switch {
 	case memoir.CodeOf(err) == memoir.CodeBusy:
 		report.Outcome, report.Detail = OutcomeBusy, err.Error()
@@ -203,12 +208,10 @@ func (r *run) consolidateProject(ctx context.Context, project store.ProjectRow, 
 	case err != nil:
 		return report, err
 	case !ok && claim.Declined == store.DeclinedSuspect:
-		report.Outcome = outcomeSuspect
+		report.Outcome, report.crashes = outcomeSuspect, claim.Crashes
 		return report, nil
 	case !ok:
 		return r.forget(ctx, project, declined(report, claim)), nil
-	case alone:
-		return r.consolidateAlone(ctx, project, claim, attempt, report)
 	}
 	return r.consolidateClaimed(ctx, project, claim, attempt, report)
 }

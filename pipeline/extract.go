@@ -17,12 +17,11 @@ import (
 
 // phase1 claims eligible sessions as workers free up, until the run's cap or
 // until nothing is left, and extracts from each. Sessions whose last attempt died
-// with its process come last, one at a time and in a process of its own each, so that
-// they cannot take others along.
+// with its process come last, one at a time, so that they cannot take others along.
 func (r *run) phase1(ctx context.Context) error {
 	workers := r.opts.Settings.Memories.Concurrency
 	if r.total > 0 {
-		r.extracting("", 0)
+		r.extracting("", false, 0)
 	}
 	if err := r.drain(ctx, workers, false); err != nil {
 		return err
@@ -48,12 +47,7 @@ func (r *run) drain(ctx context.Context, workers int, suspects bool) error {
 		done = make(chan struct{}, workers)
 		busy int
 		fail error
-		do   = r.work
 	)
-	alone := suspects && r.opts.Isolate.Set()
-	if alone {
-		do = r.workAlone
-	}
 	for {
 		if fail == nil {
 			fail = r.faulty()
@@ -62,7 +56,7 @@ func (r *run) drain(ctx context.Context, workers int, suspects bool) error {
 		if r.doubts(phaseExtract, r.extractor.Name()) {
 			slots = min(slots, 1-busy)
 		}
-		if slots > 0 && ctx.Err() == nil && fail == nil && !(suspects && r.isUnstartable()) && r.meter.stop() == nil && r.unserved(r.extractor.Name()) == nil {
+		if slots > 0 && ctx.Err() == nil && fail == nil && r.meter.stop() == nil && r.unserved(r.extractor.Name()) == nil {
 			attempt := time.Now()
 			claims, err := r.store.ClaimSessions(ctx, store.ClaimOptions{
 				Holder:   r.holder,
@@ -71,7 +65,6 @@ func (r *run) drain(ctx context.Context, workers int, suspects bool) error {
 				Window:   r.claimable(),
 				Largest:  !suspects && r.takesAll(),
 				Suspects: suspects,
-				Isolated: alone,
 			})
 			if err != nil {
 				fail = fmt.Errorf("claim sessions: %w", err)
@@ -81,7 +74,7 @@ func (r *run) drain(ctx context.Context, workers int, suspects bool) error {
 				g.Go(func() error {
 					defer func() { done <- struct{}{} }()
 					if !r.declines(ctx, claim) {
-						do(ctx, claim, attempt)
+						r.work(ctx, claim, attempt)
 					}
 					return nil
 				})
@@ -112,7 +105,7 @@ func (r *run) work(ctx context.Context, claim store.Claim, attempt time.Time) {
 	held, release := r.keepSession(ctx, claim, attempt)
 	defer release()
 
-	stop := during(func(since time.Duration) { r.extracting(claim.Session.ID, since) })
+	stop := during(func(since time.Duration) { r.extracting(claim.Session.ID, claim.Crashes > 0, since) })
 	defer stop()
 
 	held, spent := begin(held, store.Call{Work: claim.Token, Phase: phaseExtract, SessionKey: claim.Session.Key(), ProjectID: claim.Session.ProjectID})

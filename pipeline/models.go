@@ -238,9 +238,7 @@ func (r *run) chooseModels(ctx context.Context) error {
 		r.extractor, r.consolidator, err = r.opts.Phases(r.meter.of)
 		return err
 	}
-	if !r.opts.Isolate.Set() {
-		defer clear(r.secretKeys)
-	}
+	defer clear(r.secretKeys)
 	one, two := phases(settings.ModelRoles)
 	extractor, called, err := r.modelOf(ctx, one)
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 	"memoir/config"
 	"memoir/consolidate"
 	"memoir/extract"
-	"memoir/isolate"
 	"memoir/model"
 	"memoir/rollout"
 )
@@ -32,7 +31,6 @@ type Options struct {
 	Grace   time.Duration // how long each step of keeping what was paid for may take once a run is interrupted; 0: what lets it exit within a second
 
 	StartingSession string // id of a session that is just beginning: left alone; may be empty
-	Version         string // of the program, to know it again in another process
 
 	// Sleep waits before a call to a model is tried again, or returns the context's
 	// error as soon as it is done. Nil is a real one.
@@ -42,10 +40,6 @@ type Options struct {
 	// name. Each model that they call they have from meter, which is given the model
 	// and the options that it was opened with: what is not metered is in no limit.
 	Phases func(meter Meter) (extract.Extractor, consolidate.Consolidator, error)
-
-	// Isolate starts this program in such a way that it calls Isolated. What a process
-	// died over is worked on by a process of its own then; else by this one.
-	Isolate isolate.Command
 
 	Progress func(Progress) // called from one goroutine at a time; may be nil
 	Log      *slog.Logger   // may be nil
@@ -75,7 +69,7 @@ type Progress struct {
 	Total int
 	What  string        // the session or project that begins, or goes on; safe to print
 	Since time.Duration // how long ago it began; 0: it begins
-	Alone bool          // What is worked on in a process of its own, since one died over it
+	Alone bool          // What is worked on last and alone, because a process died over it
 	Warn  string        // a problem that did not stop the run; safe to print
 	Hint  string        // what can be done about Warn
 	Minor bool          // Warn is worth a line, but not to someone who asked for silence

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -144,13 +143,6 @@ func (r *run) setAsideSessions() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.aside.sessions()
-}
-
-// leftSessions lists the keys of the sessions that this run does not claim any more.
-func (r *run) leftSessions() []string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return append(r.aside.sessions(), slices.Sorted(maps.Keys(r.spared))...)
 }
 
 // sayAside reports what was set aside; mu is not held, as nobody works any more.

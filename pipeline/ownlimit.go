@@ -124,10 +124,10 @@ func (m *meter) stoppedProjects() []*Stopped {
 }
 
 // claimable is the window without the projects whose own limits are reached, or whose own
-// rules for secrets are invalid, and without what no limit has room for or a process died over: such sessions stay eligible for a later run.
+// rules for secrets are invalid, and without what no limit has room for : such sessions stay eligible for a later run.
 func (r *run) claimable() store.Window {
 	w := r.window()
-	w.WithoutKeys = r.leftSessions()
+	w.WithoutKeys = r.setAsideSessions()
 	for _, stop := range r.meter.stoppedProjects() {
 		w.Without = append(w.Without, stop.Project)
 	}

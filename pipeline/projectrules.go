@@ -171,7 +171,6 @@ func (r *run) declines(ctx context.Context, claim store.Claim) bool {
 		return false
 	}
 	r.misrule(claim.Session.ProjectID, fault)
-	r.spare(claim.Session.Key())
 	if err := r.store.GiveBack(context.WithoutCancel(ctx), []store.Claim{claim}); err != nil && memoir.CodeOf(err) != memoir.CodeLeaseLost {
 		r.fail(err)
 	}

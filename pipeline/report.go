@@ -38,20 +38,6 @@ type Grounding struct {
 	Omitted    int            `json:"omitted"`    // of them, those that no call was shown
 }
 
-// add adds what another process counted.
-func (g *Grounding) add(o Grounding) {
-	g.Statements += o.Statements
-	g.Lines += o.Lines
-	for reason, n := range o.Dropped {
-		g.Dropped[reason] += n
-	}
-	g.Grown += o.Grown
-	g.InPasses += o.InPasses
-	g.Cut += o.Cut
-	g.CutItems += o.CutItems
-	g.Omitted += o.Omitted
-}
-
 // The reasons for which something of an answer is dropped.
 const (
 	DroppedUncited    = "uncited"    // a statement cites no item
@@ -84,23 +70,7 @@ type Phase1Report struct {
 	Failed    int `json:"failed"`
 	GivenBack int `json:"given_back"`
 	Postponed int `json:"postponed,omitempty"` // of those given back: a model's server failed them, and they wait
-	Crashed   int `json:"crashed,omitempty"`   // of those failed: the process of its own that worked on it died
-	Unstarted int `json:"unstarted,omitempty"` // of those given back: no process of its own could be started
 	Unread    int `json:"unread,omitempty"`    // of those given back: the system does not let their files be read
-}
-
-// add adds what another process did.
-func (p *Phase1Report) add(o Phase1Report) {
-	p.Claimed += o.Claimed
-	p.Stored += o.Stored
-	p.Empty += o.Empty
-	p.Unchanged += o.Unchanged
-	p.Failed += o.Failed
-	p.GivenBack += o.GivenBack
-	p.Postponed += o.Postponed
-	p.Crashed += o.Crashed
-	p.Unstarted += o.Unstarted
-	p.Unread += o.Unread
 }
 
 // Outcome says what became of a project in Phase 2.
@@ -131,6 +101,8 @@ type ProjectReport struct {
 	Inputs     int     `json:"inputs"`
 	Root       string  `json:"root,omitempty"` // path of the live memory
 	Detail     string  `json:"detail,omitempty"`
+
+	crashes int // of a suspect
 }
 
 // Planned is what a dry run would do to one session or project.
@@ -161,7 +133,7 @@ func (r Report) Busy() bool { return r.has(OutcomeBusy) }
 // Partly reports whether something of the run failed, or a spending limit or a server
 // that does not serve stopped it.
 func (r Report) Partly() bool {
-	return r.Phase1.Failed > 0 || r.Phase1.Postponed > 0 || r.Phase1.Unstarted > 0 || r.has(OutcomeFailed) || r.has(OutcomeEdited) || r.Stopped != nil || len(r.StoppedProjects) > 0 || len(r.Oversize) > 0 || len(r.Unserved) > 0 || len(r.Misruled) > 0
+	return r.Phase1.Failed > 0 || r.Phase1.Postponed > 0 || r.has(OutcomeFailed) || r.has(OutcomeEdited) || r.Stopped != nil || len(r.StoppedProjects) > 0 || len(r.Oversize) > 0 || len(r.Unserved) > 0 || len(r.Misruled) > 0
 }
 
 func (r Report) has(o Outcome) bool {

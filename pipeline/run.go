@@ -27,7 +27,7 @@ type run struct {
 	extractor       extract.Extractor
 	consolidator    consolidate.Consolidator
 	prompts         *prompts.Set      // those of the settings, or the program's own
-	secretKeys      map[string]string // by provider, for as long as models are opened, or processes of their own
+	secretKeys      map[string]string // by provider, for as long as models are opened
 	meter           *meter
 	holder          lease.Holder
 	log             *slog.Logger
@@ -39,10 +39,8 @@ type run struct {
 	heads           map[string]rollout.Head // of the files that the scan looked at, by path
 	starting        string                  // key of the session to leave alone
 	switched        projectFiles
-	spared          map[string]bool // keys of sessions left for the next run; guarded by mu
-	unstartable     bool            // no process of its own can be started; guarded by mu
-	beginningsGone  store.Hashes    // how forgotten sessions began
-	forgetting      *forgetting     // nil unless a project's memory is made for the sake of forgetting
+	beginningsGone  store.Hashes // how forgotten sessions began
+	forgetting      *forgetting  // nil unless a project's memory is made for the sake of forgetting
 	projectScanners projectScanners
 
 	placing sync.Mutex // for finder and switched, once workers run
@@ -87,7 +85,6 @@ func (r *run) whole(ctx context.Context) (Report, error) {
 	if err := r.chooseModels(ctx); err != nil {
 		return Report{}, err
 	}
-	defer clear(r.secretKeys)
 	if err := r.recallDoubts(ctx); err != nil {
 		return Report{}, err
 	}
@@ -133,7 +130,7 @@ func Scan(ctx context.Context, st *store.Store, opts Options) (Report, error) {
 }
 
 func newRun(st *store.Store, opts Options) (*run, error) {
-	r := &run{store: st, opts: opts, holder: lease.Self(), aside: aside{}, spared: map[string]bool{}, toldLost: map[string]bool{}, log: opts.Log, began: time.Now(), id: lease.NewToken(), secretKeys: map[string]string{}}
+	r := &run{store: st, opts: opts, holder: lease.Self(), aside: aside{}, toldLost: map[string]bool{}, log: opts.Log, began: time.Now(), id: lease.NewToken(), secretKeys: map[string]string{}}
 	if r.log == nil {
 		r.log = slog.New(slog.DiscardHandler)
 	}

@@ -27,12 +27,8 @@ type ClaimOptions struct {
 	// takes all there are, which ends sooner when no large one is left for last.
 	Largest bool
 	// Suspects claims sessions that a process died over, and only those; without
-	// it, only others. They belong last in a run and alone in a process.
+	// it, only others. They belong last in a run, one at a time.
 	Suspects bool
-	// Isolated says that each session is worked on in a process of its own, whose
-	// death the holder survives and reports with CrashClaim. The holder's own death
-	// says nothing about the session then, and is not counted as a crash.
-	Isolated bool
 }
 
 // Claim is the right to extract one session, for as long as its token stands in
@@ -159,14 +155,14 @@ func (s *Store) claimSession(t tx, key string, o ClaimOptions, now time.Time) (C
 	}
 	// A version that was not tried before has its attempts before it; that a process
 	// died over the session is remembered all the same.
-	err = t.get(`INSERT INTO job (kind, key, status, owner, holder, lease_until, input_version, started_at, isolated)
-		VALUES ('extract', ?1, 'running', ?2, ?3, ?4, ?5, ?6, ?7)
-		ON CONFLICT (kind, key) DO UPDATE SET status = 'running', owner = ?2, holder = ?3, lease_until = ?4, started_at = ?6, isolated = ?7,
+	err = t.get(`INSERT INTO job (kind, key, status, owner, holder, lease_until, input_version, started_at)
+		VALUES ('extract', ?1, 'running', ?2, ?3, ?4, ?5, ?6)
+		ON CONFLICT (kind, key) DO UPDATE SET status = 'running', owner = ?2, holder = ?3, lease_until = ?4, started_at = ?6,
 			attempts = CASE WHEN input_version = ?5 THEN attempts ELSE 0 END,
 			crashes = CASE WHEN input_version = ?5 THEN crashes ELSE min(crashes, 1) END,
 			input_version = ?5
 		RETURNING attempts + 1, crashes, done_hash, filter_version`,
-		[]any{key, c.Token, o.Holder.String(), millis(c.LeaseUntil), c.InputVersion, millis(now), o.Isolated},
+		[]any{key, c.Token, o.Holder.String(), millis(c.LeaseUntil), c.InputVersion, millis(now)},
 		&c.Attempt, &c.Crashes, &c.DoneHash, &c.DoneFilterVersion)
 	if err != nil {
 		return c, err

@@ -333,45 +333,6 @@ func TestOutstandingCountsWhatLivingOthersExtract(t *testing.T) {
 	}
 }
 
-func TestKillingTheProcessThatWatchesIsNoSessionsFault(t *testing.T) {
-	t.Parallel()
-	s, _ := newQueue(t, 1)
-	o := claimOptions(1)
-	o.Holder = deadHolder()
-	claim(t, s, o)
-	o.Suspects, o.Isolated = true, true
-	for range 100 {
-		if got := claim(t, s, o); len(got) != 1 || got[0].Crashes != 1 {
-			t.Fatalf("claimed %+v", got)
-		}
-	}
-	// What dies under a process that lives on is poison.
-	o.Holder = lease.Self()
-	for crashes := 1; crashes < 3; crashes++ {
-		got := claim(t, s, o)
-		if wantIDs(t, got, "s00"); got[0].Crashes != crashes {
-			t.Fatalf("%d crashes, want %d", got[0].Crashes, crashes)
-		}
-		must(t, s.CrashClaim(t.Context(), got[0], "signal: killed"))
-		// Whoever kills the one that watches does not hide what the session did.
-		o.Holder = deadHolder()
-		if crashes < 2 {
-			claim(t, s, o)
-		}
-		o.Holder = lease.Self()
-		wantCode(t, s.CrashClaim(t.Context(), got[0], "twice"), memoir.CodeLeaseLost)
-	}
-	wantIDs(t, claim(t, s, o))
-	status, err := s.Status(t.Context())
-	if must(t, err); status.Dead[0].Error != "signal: killed" {
-		t.Errorf("status: %+v", status.Dead)
-	}
-	found, err := s.FindSessions(t.Context(), "s00")
-	if must(t, err); found[0].Reason != memoir.ReasonDead || found[0].Error != "signal: killed" {
-		t.Fatalf("session %+v", found[0])
-	}
-}
-
 func TestTheLargestAreClaimedFirstWhereThatIsAskedFor(t *testing.T) {
 	t.Parallel()
 	s, _ := newStore(t)

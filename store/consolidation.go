@@ -21,8 +21,6 @@ type ProjectClaimOptions struct {
 	Always bool
 	// NoSuspects declines a project that a process died over: those come last in a run.
 	NoSuspects bool
-	// Isolated is as in ClaimOptions; CrashProject reports the death.
-	Isolated bool
 }
 
 // Declined says why a project that nobody works on was not claimed.
@@ -124,14 +122,14 @@ func (s *Store) claimProject(t tx, id string, o ProjectClaimOptions) (c ProjectC
 	if _, err := t.exec(`UPDATE project SET fence = ? WHERE id = ?`, c.Fence, id); err != nil {
 		return c, false, err
 	}
-	err = t.get(`INSERT INTO job (kind, key, status, owner, holder, lease_until, input_version, started_at, errand, isolated)
-		VALUES ('consolidate', ?1, 'running', ?2, ?3, ?4, ?5, ?6, ?7, ?8)
-		ON CONFLICT (kind, key) DO UPDATE SET status = 'running', owner = ?2, holder = ?3, lease_until = ?4, started_at = ?6, errand = ?7, isolated = ?8,
+	err = t.get(`INSERT INTO job (kind, key, status, owner, holder, lease_until, input_version, started_at, errand)
+		VALUES ('consolidate', ?1, 'running', ?2, ?3, ?4, ?5, ?6, ?7)
+		ON CONFLICT (kind, key) DO UPDATE SET status = 'running', owner = ?2, holder = ?3, lease_until = ?4, started_at = ?6, errand = ?7,
 			attempts = CASE WHEN input_version = ?5 THEN attempts ELSE 0 END,
 			crashes = CASE WHEN input_version = ?5 THEN crashes ELSE min(crashes, 1) END,
 			input_version = ?5
 		RETURNING attempts + 1, crashes`,
-		[]any{id, c.Token, o.Holder.String(), millis(c.LeaseUntil), version, millis(now), errand, o.Isolated}, &c.Attempt, &c.Crashes)
+		[]any{id, c.Token, o.Holder.String(), millis(c.LeaseUntil), version, millis(now), errand}, &c.Attempt, &c.Crashes)
 	return c, err == nil, err
 }
 

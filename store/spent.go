@@ -19,16 +19,3 @@ func (s *Store) SpentOn(ctx context.Context, projectID string, since time.Time, 
 	})
 	return u, s.explain(err, "adding up what a project cost")
 }
-
-// SpentFor sums what the ledger has of one piece of work, by the token of its claim.
-// Calls that are not finished count by their estimate.
-func (s *Store) SpentFor(ctx context.Context, work string) (memoir.Usage, error) {
-	var u memoir.Usage
-	err := s.read(ctx, func(t tx) error {
-		return t.get(`SELECT coalesce(sum(calls), 0), coalesce(sum(input_tokens), 0), coalesce(sum(cached_tokens), 0),
-				coalesce(sum(output_tokens), 0), coalesce(sum(cost), 0.0)
-			FROM ledger WHERE work = ? AND work <> ''`,
-			[]any{work}, &u.Calls, &u.InputTokens, &u.CachedTokens, &u.OutputTokens, &u.Cost)
-	})
-	return u, s.explain(err, "adding up what a piece of work cost")
-}

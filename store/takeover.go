@@ -32,7 +32,7 @@ func (s *Store) takeOver(t tx, kind string) (running int, err error) {
 		return 0, err
 	}
 	for _, f := range free {
-		if err := s.crash(t, kind, f.key, f.because, `(1 - isolated) * (errand = 0)`); err != nil {
+		if err := s.crash(t, kind, f.key, f.because, `(errand = 0)`); err != nil {
 			return 0, err
 		}
 	}
@@ -89,29 +89,4 @@ func (s *Store) crash(t tx, kind, key, because, by string) error {
 		return err
 	}
 	return s.settle(t, key)
-}
-
-// CrashClaim ends a claim whose session killed the process that worked on it, as
-// seen by one that watched (ClaimOptions.Isolated). Three crashes make a session
-// dead until it changes or Retry.
-func (s *Store) CrashClaim(ctx context.Context, c Claim, message string) error {
-	key := c.Session.Key()
-	err := s.quickly(ctx, func(t tx) error {
-		if err := c.holds(t); err != nil {
-			return err
-		}
-		return s.crash(t, kindExtract, key, message, `1`)
-	})
-	return s.explain(err, "recording crash of session %s", key)
-}
-
-// CrashProject is CrashClaim for a claim on a project (ProjectClaimOptions.Isolated).
-func (s *Store) CrashProject(ctx context.Context, c ProjectClaim, message string) error {
-	err := s.quickly(ctx, func(t tx) error {
-		if err := s.held(t, c, false); err != nil {
-			return err
-		}
-		return s.crash(t, kindConsolidate, c.ProjectID, message, `1`)
-	})
-	return s.explain(err, "recording crash of project %s", c.ProjectID)
 }

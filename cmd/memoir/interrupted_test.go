@@ -13,12 +13,11 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// points are the moments of an undisturbed run, or of the first of the processes of its
-// own that it starts.
-func (v victim) points(t *testing.T, isolated string) []string {
+// points are the moments of an undisturbed run.
+func (v victim) points(t *testing.T) []string {
 	t.Helper()
 	log := filepath.Join(t.TempDir(), "points")
-	if e := v.run(t, isolated+"log "+log); e.code != exitDone {
+	if e := v.run(t, "log "+log); e.code != exitDone {
 		t.Fatalf("exit code %d: %s", e.code, e.say)
 	}
 	b, err := os.ReadFile(log)
@@ -63,7 +62,7 @@ func TestARunThatIsInterruptedAtAnyMomentGivesBackAndIsFinishedByTheNext(t *test
 	t.Parallel()
 	eachLife(t, func(t *testing.T, v victim, want state) {
 		v.home = filepath.Join(t.TempDir(), "measured")
-		points := v.points(t, "")
+		points := v.points(t)
 		scratch := inMemory(t)
 		chosen := chosenOf(t, "interrupt", len(points), by(t, 4, 16, every))
 		for i, n := range chosen {
@@ -95,50 +94,4 @@ func (v victim) finishes(t *testing.T, want state, what string) {
 	if diff := want.without("ledger").differences(stateOf(t, v.home).without("ledger")); diff != "" {
 		t.Errorf("%s: what the next run leaves differs:\n%s", what, diff)
 	}
-}
-
-func TestAnInterruptReachesTheProcessThatWorksAlone(t *testing.T) {
-	t.Parallel()
-	eachLife(t, func(t *testing.T, v victim, want state) {
-		before := filepath.Join(t.TempDir(), "before")
-		v.home = before
-		for n := 20; ; n++ { // until a session has a process's death against it
-			if e := v.run(t, fmt.Sprintf("kill %d", n)); e.code != -1 {
-				t.Fatalf("not killed: %d %s", e.code, e.say)
-			}
-			if gjson.Get(v.jobs(t), "jobs.running").Int() > 0 {
-				break
-			}
-		}
-		measured := filepath.Join(t.TempDir(), "measured")
-		must(t, os.CopyFS(measured, os.DirFS(before)))
-		v.home = measured
-		points := v.points(t, "isolated ")
-		scratch := inMemory(t)
-		for _, n := range chosenOf(t, "interrupt", len(points), by(t, 2, 8, every)) {
-			n++ // moments are counted from 1
-			tried.interrupted.Add(1)
-			for _, whom := range []string{"parent", "group", ""} {
-				v.home = filepath.Join(scratch, fmt.Sprint("home", n, whom))
-				must(t, os.CopyFS(v.home, os.DirFS(before)))
-				what := fmt.Sprintf("interrupted at moment %d of %d (%s): %s", n, len(points), points[n-1], whom)
-				e := v.run(t, fmt.Sprintf("isolated interrupt %d %s", n, whom))
-				if whom != "" {
-					v.interruptedOnce(t, e, what, 1)
-					v.finishes(t, want, what)
-					continue
-				}
-				// The run itself goes on without what its processes were to do. One that
-				// closes the database has done it.
-				done := strings.Contains(points[n-1], " close ") && e.code == exitDone
-				if !done && (e.code != exitDone || !strings.Contains(e.say, "left for the next run")) {
-					t.Errorf("%s: exit code %d: %s", what, e.code, e.say)
-				}
-				e = v.run(t, "")
-				if now := v.jobs(t); e.code != exitDone || gjson.Get(now, "jobs|@values|#").Int() != 1 {
-					t.Errorf("%s: the next run: %d %s\n%s", what, e.code, e.say, now)
-				}
-			}
-		}
-	})
 }

@@ -4,18 +4,13 @@ package main
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
-	"github.com/tidwall/gjson"
 
 	"memoir/testdata"
 )
@@ -82,72 +77,4 @@ func (v victim) undisturbed(t *testing.T) (home string) {
 		t.Fatalf("undisturbed: %d %s", e.code, e.say)
 	}
 	return v.home
-}
-
-func TestARunThatOthersKillAHundredTimesMakesNothingDead(t *testing.T) {
-	t.Parallel()
-	kills := by(t, 12, 50, 100) // with each model
-	for name, v := range lives(t) {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			random, scratch := chance(t, "kill"), inMemory(t)
-			killed, alone, finished, all := 0, 0, 0, 0
-			v.home = filepath.Join(scratch, "home")
-			for killed < kills {
-				if finished == 8 { // each session was written: there is another life
-					v.outlives(t, killed)
-					v, finished = lives(t)[name], 0
-					v.home = filepath.Join(scratch, fmt.Sprint("home", all))
-				}
-				// Its own death, and that which comes from the process that works for it alone:
-				// of it, and of both. When the run has come to an end, there is more to do.
-				failpoint := fmt.Sprintf("kill %d", 1+random.IntN(60))
-				if random.IntN(3) > 0 {
-					failpoint = fmt.Sprintf("isolated kill %d %s", 1+random.IntN(5), []string{"parent", "group"}[random.IntN(2)])
-				}
-				e := v.run(t, failpoint)
-				switch {
-				case e.code == -1:
-					killed++
-					tried.byOthers.Add(1)
-					if strings.HasPrefix(failpoint, "isolated") {
-						alone++
-					}
-				case e.code == exitDone:
-					finished, all = finished+1, all+1
-					for i := range 3 {
-						n := 3*finished + i
-						writeSession(t, v.sessions, 1+n, []string{fmt.Sprintf("Always keep part %d free of global state.", n)}, []string{"make check"})
-					}
-				default:
-					t.Fatalf("%s: exit code %d: %s", failpoint, e.code, e.say)
-				}
-				if _, err := os.Stat(filepath.Join(v.home, databaseName)); err != nil {
-					continue
-				}
-				for _, job := range gjson.Get(v.jobs(t), "[failed,dead]|@flatten").Array() {
-					if job.Get("crashes").Int() > 1 || job.Get("attempts").Int() > 0 {
-						t.Fatalf("after %d kills, the last by %s: %s", killed, failpoint, job)
-					}
-				}
-			}
-			v.outlives(t, killed)
-			t.Logf("%d kills, %d of them while a process of its own was at work; %d runs came to their end", killed, alone, all)
-		})
-	}
-}
-
-// outlives checks that the next run ends as if nobody had killed those before.
-func (v victim) outlives(t *testing.T, killed int) {
-	t.Helper()
-	if e := v.run(t, ""); e.code != exitDone {
-		t.Errorf("the next run: exit code %d: %s", e.code, e.say)
-	}
-	if diff := cmp.Diff(lastOf(t, v.undisturbed(t)), lastOf(t, v.home)); diff != "" {
-		t.Errorf("after %d kills:\n%s", killed, diff)
-	}
-	now := v.jobs(t)
-	if gjson.Get(now, "jobs.done").Int() == 0 || gjson.Get(now, "jobs|@values|#").Int() != 1 {
-		t.Errorf("jobs: %s", gjson.Get(now, "jobs"))
-	}
 }

@@ -37,7 +37,7 @@ func (u *ui) progress(p pipeline.Progress) {
 	if p.What != "" && p.Since == 0 {
 		how := ""
 		if p.Alone {
-			how = " in a process of its own, since one died over it"
+			how = " alone, because a process died over it"
 		}
 		u.detail("%s %s%s", stageNames[p.Stage], p.What, how)
 	} else if p.What != "" {

@@ -11,7 +11,7 @@ func retryCommand(p *program) *cli.Command {
 		Name: "retry", Category: groupSession, ArgsUsage: "[SESSION]...",
 		Usage: "let failed and dead jobs be tried again at once",
 		Description: help("Names sessions (or projects, whose consolidation failed), or all. The next run tries them\n"+
-			"with all their attempts. What processes died over is tried last, in a process of its own,\n"+
+			"with all their attempts. What processes died over is tried last and alone,\n"+
 			"and given up after two more deaths.", "memoir retry 019f1fd6", "memoir retry --all"),
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "every failed and dead job, and all that processes died over"}},
 		Action: func(c *cli.Context) error {

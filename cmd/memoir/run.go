@@ -43,15 +43,11 @@ func runCommand(p *program) *cli.Command {
 			&cli.StringFlag{Name: "wait", Usage: "wait up to `TIME` for a project that another process holds"},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON object"},
 			&cli.BoolFlag{Name: "background", Hidden: true, Usage: "what is said goes to a log"},
-			&cli.BoolFlag{Name: "isolated", Hidden: true, Usage: "do what another run says on standard input"},
 			&cli.StringFlag{Name: "starting", Hidden: true, Usage: "leave the session `ID` alone: it is just beginning"},
 		},
 		Action: func(c *cli.Context) error {
 			if c.Bool("startup") {
 				return p.startup(c)
-			}
-			if c.Bool("isolated") {
-				return p.runIsolated(c)
 			}
 			if c.Bool("background") {
 				p.sayBackground()
@@ -95,9 +91,6 @@ func (p *program) run(c *cli.Context) error {
 			return err
 		}
 		opts.ProjectIDs = []string{id}
-	}
-	if opts.Isolate, err = p.isolation(c, home); err != nil {
-		return err
 	}
 	report, err := pipeline.Run(ctx, st, opts)
 	p.ui.stopBar()
@@ -163,7 +156,6 @@ func (p *program) runOptions(c *cli.Context) (opts pipeline.Options, home string
 		MaxAge:          time.Duration(settings.Memories.MaxRolloutAgeDays * 24 * float64(time.Hour)),
 		Limit:           settings.Memories.MaxRolloutsPerStartup,
 		StartingSession: c.String("starting"),
-		Version:         version(),
 		Sleep:           p.sleep,
 		Progress:        p.ui.progress,
 	}

@@ -72,13 +72,13 @@ func chosenOf(t testing.TB, purpose string, n, many int) []int {
 
 // tried counts what these tests did to the program, for the log.
 var tried struct {
-	killed, starved, atRandom, interrupted, byOthers atomic.Int64
+	killed, starved, atRandom, interrupted atomic.Int64
 }
 
 // sayTried says what was tried in one line, if anything was.
 func sayTried() {
-	if k, s, r, i, o := tried.killed.Load(), tried.starved.Load(), tried.atRandom.Load(), tried.interrupted.Load(), tried.byOthers.Load(); k+s+r+i+o > 0 {
-		fmt.Printf("torture: killed at %d moments and %d times at random, no room from %d moments, interrupted at %d, killed by others %d times; %s=%d\n",
-			k, r, s, i, o, seedVariable, seed)
+	if k, s, r, i := tried.killed.Load(), tried.starved.Load(), tried.atRandom.Load(), tried.interrupted.Load(); k+s+r+i > 0 {
+		fmt.Printf("torture: killed at %d moments and %d times at random, no room from %d moments, interrupted at %d; %s=%d\n",
+			k, r, s, i, seedVariable, seed)
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -35,16 +34,9 @@ type order struct {
 	whom  string
 }
 
-// isolated is how a process of its own is marked, and what is to happen to it.
-const isolated = "isolated"
-
 func read(text string) (o order) {
 	words := strings.Fields(text)
-	forIsolated := len(words) > 0 && words[0] == isolated
-	if forIsolated {
-		words = words[1:]
-	}
-	if len(words) < 2 || forIsolated != slices.Contains(os.Args, "--"+isolated) {
+	if len(words) < 2 {
 		return o
 	}
 	o.do, o.n = words[0], 1
@@ -102,9 +94,7 @@ func pass(name string, canFail bool) error {
 	case "kill":
 		if passed == plan.at {
 			syscall.Kill(plan.target(), syscall.SIGKILL)
-			if plan.whom != "parent" {
-				select {}
-			}
+			select {}
 		}
 	case "interrupt", "terminate":
 		if passed == plan.at {
@@ -115,9 +105,7 @@ func pass(name string, canFail bool) error {
 			heard := make(chan os.Signal, 1)
 			signal.Notify(heard, sent)
 			syscall.Kill(plan.target(), sent)
-			if plan.whom != "parent" {
-				<-heard
-			}
+			<-heard
 		}
 	case "stop":
 		if passed == plan.at {
@@ -137,10 +125,7 @@ func pass(name string, canFail bool) error {
 
 // target is the process, or the group, that a signal goes to.
 func (o order) target() int {
-	switch o.whom {
-	case "parent":
-		return os.Getppid()
-	case "group":
+	if o.whom == "group" {
 		return 0
 	}
 	return os.Getpid()

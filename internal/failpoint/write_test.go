@@ -27,7 +27,6 @@ var without = map[string]string{
 	"disk.try":             "what it makes is a trial of the file system, and goes again",
 	"disk.twice":           "the same",
 	"disk.links":           "the same",
-	"isolate.yield":        "a file of the kernel's",
 	"store.newDatabase":    "apply has a moment for each migration, and nobody knows the file before its name is changed",
 	"store.BeginRepair":    "the date of a file that nobody knows yet",
 	"store.checkNew":       "it only reads",

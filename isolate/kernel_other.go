@@ -1,7 +1,0 @@
-//go:build !linux
-
-package isolate
-
-func yield() {}
-
-func oomKills() int { return 0 }

@@ -27,7 +27,11 @@ func expandGlob(glob, home string) (string, error) {
 	expanded = strings.TrimRight(slashed(expanded), "/")
 	switch {
 	case len(expanded) > maxGlobBytes || strings.Count(expanded, "{") > maxGlobBraces:
-		return "", fmt.Errorf("has the glob %s, which is too long or has more than %d braces", printable(glob), maxGlobBraces)
+		return "", fmt.Errorf(
+			"has the glob %s, which is too long or has more than %d braces",
+			printable(glob),
+			maxGlobBraces,
+		)
 	case !doublestar.ValidatePattern(expanded):
 		return "", fmt.Errorf("has the glob %s, whose brackets or braces do not match", printable(glob))
 	case !absolute(expanded) && !strings.HasPrefix(expanded, "**/"):

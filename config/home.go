@@ -44,7 +44,12 @@ func userDir(env func(string) string, variable, below, hint string) (string, err
 	}
 	home := homeDir(env)
 	if home == "" {
-		return "", memoir.Errorf(memoir.CodeConfig, hint, "no home directory: neither HOME nor %s is an absolute path", variable)
+		return "", memoir.Errorf(
+			memoir.CodeConfig,
+			hint,
+			"no home directory: neither HOME nor %s is an absolute path",
+			variable,
+		)
 	}
 	return filepath.Join(home, filepath.FromSlash(below), "memoir"), nil
 }

@@ -17,7 +17,11 @@ func (s *Settings) applyProjects(e entry, home string) error {
 			return at.errorf("", "%w", err)
 		}
 		if !filepath.IsAbs(dir) {
-			return at.errorf("write the path in full, or from ~", "names the directory %s, which is relative", printable(key.Value))
+			return at.errorf(
+				"write the path in full, or from ~",
+				"names the directory %s, which is relative",
+				printable(key.Value),
+			)
 		}
 		dir = filepath.Clean(dir)
 		if _, ok := projects[dir]; ok {

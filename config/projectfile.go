@@ -164,7 +164,11 @@ func (s *Settings) excludeMore(e entry, dir string) error {
 	for _, glob := range globs {
 		glob := slashed(strings.TrimSpace(glob))
 		if absolute(glob) || strings.HasPrefix(glob, "~") || slices.Contains(strings.Split(glob, "/"), "..") {
-			return e.errorf("write it relative to the project", "has the glob %s, which leaves the project", printable(glob))
+			return e.errorf(
+				"write it relative to the project",
+				"has the glob %s, which leaves the project",
+				printable(glob),
+			)
 		}
 		expanded, err := expandGlob(escapeGlob(slashed(dir))+"/"+glob, "")
 		if err != nil {

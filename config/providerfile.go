@@ -76,7 +76,11 @@ func (e entry) whole(name string, p Provider) error {
 	exec := p.API == "exec" || p.API == "" && name == "exec"
 	if !exec && (len(p.Command) > 0 || p.Preset != "") {
 		if p.API != "" {
-			return e.errorf("set api: exec, or remove command and preset", "is reached by %s, which takes no command", p.API)
+			return e.errorf(
+				"set api: exec, or remove command and preset",
+				"is reached by %s, which takes no command",
+				p.API,
+			)
 		}
 		return e.errorf("set api: exec", "has a command, but not the API for one")
 	}
@@ -87,7 +91,10 @@ func (e entry) whole(name string, p Provider) error {
 	case p.BaseURL != "":
 		return e.errorf("remove baseURL", "is a command, which has no URL")
 	case p.KeyEnv != "" || len(p.KeyCommand) > 0:
-		return e.errorf("log in with the program, or give it its key in the environment", "is a command, which is given no key")
+		return e.errorf(
+			"log in with the program, or give it its key in the environment",
+			"is a command, which is given no key",
+		)
 	case len(p.Command) == 0 && p.Preset == "" && name != "exec":
 		return e.errorf("set command to a program and its arguments, or name a preset", "has no command")
 	}
@@ -99,7 +106,8 @@ func (s *Settings) applyModels(e entry) error {
 	models := make(map[string]Call)
 	err := e.pairs(e.node, func(key, value *yaml.Node) error {
 		provider, model, _ := strings.Cut(key.Value, "/")
-		if !providerName.MatchString(provider) || model == "" || strings.ContainsFunc(key.Value, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
+		if !providerName.MatchString(provider) || model == "" ||
+			strings.ContainsFunc(key.Value, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
 			at := entry{name: nameModels, file: e.file, line: key.Line}
 			return at.errorf("write provider/model", "has a model named %s", printable(key.Value))
 		}
@@ -124,7 +132,10 @@ func (s *Settings) fields(e entry, callOnly bool, home string) (Provider, error)
 			return at.errorf("a model has "+strings.Join(fieldNames(true), ", "), "belongs to the provider")
 		case i >= 0:
 		case keyName.MatchString(key.Value):
-			return at.errorf("name a variable with keyEnv, or a command with keyCommand", "is no setting: a key is never in a file")
+			return at.errorf(
+				"name a variable with keyEnv, or a command with keyCommand",
+				"is no setting: a key is never in a file",
+			)
 		default:
 			what := "a provider has "
 			if callOnly {

@@ -56,8 +56,13 @@ func (s *Settings) warnOfReaders(path string) {
 			continue
 		}
 		s.warnings = append(s.warnings, Warning{
-			Message: fmt.Sprintf("others may read or change %s (%s), which names a keyCommand for provider %s", path, info.Mode().Perm(), name),
-			Hint:    "chmod 600 " + path,
+			Message: fmt.Sprintf(
+				"others may read or change %s (%s), which names a keyCommand for provider %s",
+				path,
+				info.Mode().Perm(),
+				name,
+			),
+			Hint: "chmod 600 " + path,
 		})
 		return
 	}

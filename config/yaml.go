@@ -64,7 +64,13 @@ func readFile(path string) ([]byte, error) {
 		return nil, memoir.Errorf(memoir.CodeConfig, "", "cannot read settings: %s is not a file", path)
 	}
 	if info.Size() > maxFileSize {
-		return nil, memoir.Errorf(memoir.CodeConfig, "", "cannot read settings: %s is larger than %d bytes", path, maxFileSize)
+		return nil, memoir.Errorf(
+			memoir.CodeConfig,
+			"",
+			"cannot read settings: %s is larger than %d bytes",
+			path,
+			maxFileSize,
+		)
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -125,15 +131,28 @@ func (p *parser) section(prefix string, line int, node *yaml.Node) error {
 		if prefix != "" {
 			what = strings.TrimSuffix(prefix, ".")
 		}
-		return memoir.Errorf(memoir.CodeConfig, "write it as name: value", "%s:%d: %s must be a section of settings, not %s",
-			p.file, line, what, describe(node))
+		return memoir.Errorf(
+			memoir.CodeConfig,
+			"write it as name: value",
+			"%s:%d: %s must be a section of settings, not %s",
+			p.file,
+			line,
+			what,
+			describe(node),
+		)
 	}
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key, value := resolve(node.Content[i]), node.Content[i+1]
 		line := node.Content[i].Line
 		if key.Kind != yaml.ScalarNode {
-			return memoir.Errorf(memoir.CodeConfig, "write it as name: value", "%s:%d: a setting's name must be a text, not %s",
-				p.file, line, describe(key))
+			return memoir.Errorf(
+				memoir.CodeConfig,
+				"write it as name: value",
+				"%s:%d: a setting's name must be a text, not %s",
+				p.file,
+				line,
+				describe(key),
+			)
 		}
 		name := prefix + key.Value
 		if first, ok := p.lines[name]; ok {
@@ -194,7 +213,11 @@ func (e entry) list() ([]string, error) {
 	for _, element := range elements {
 		element = resolve(element)
 		if element.Kind != yaml.ScalarNode || element.ShortTag() != "!!str" || strings.TrimSpace(element.Value) == "" {
-			return nil, e.errorf("write each on its own line after a dash", "must be a list of texts, not %s", describe(element))
+			return nil, e.errorf(
+				"write each on its own line after a dash",
+				"must be a list of texts, not %s",
+				describe(element),
+			)
 		}
 		out = append(out, element.Value)
 	}
@@ -254,5 +277,11 @@ func syntaxError(file string, err error) error {
 			place += ":" + m[1]
 		}
 	}
-	return memoir.Errorf(memoir.CodeConfig, "check indentation, colons and quotes", "%s: not valid YAML: %s", place, message)
+	return memoir.Errorf(
+		memoir.CodeConfig,
+		"check indentation, colons and quotes",
+		"%s: not valid YAML: %s",
+		place,
+		message,
+	)
 }

@@ -17,7 +17,7 @@ type Holder struct {
 	Boot  string `json:"boot,omitempty"`  // which start of the machine; empty if unknown
 	Space string `json:"space,omitempty"` // the namespace that PID counts in; empty where there is only one
 	Clock string `json:"clock,omitempty"` // the monotonic clock of this boot that Zero is of; empty if unknown
-	Zero  int64  `json:"zero,omitempty"`  // when that clock stood at zero, by the process's clock of leases, in unix milliseconds
+	Zero  int64  `json:"zero,omitempty"`  // when that clock was zero, in unix milliseconds
 }
 
 var self = sync.OnceValue(func() Holder {

@@ -157,8 +157,12 @@ func (u *unpacker) manifest() (Manifest, error) {
 func openArchive(path string, n int, whole bool) (Files, Manifest, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, Manifest{}, &memoir.Error{Code: memoir.CodeNotFound, Hint: "`memoir log` lists the generations that are kept",
-			Message: fmt.Sprintf("generation %d is not kept", n), Err: err} // where it would be is of no use to anybody
+		return nil, Manifest{}, &memoir.Error{
+			Code:    memoir.CodeNotFound,
+			Hint:    "`memoir log` lists the generations that are kept",
+			Message: fmt.Sprintf("generation %d is not kept", n),
+			Err:     err,
+		} // where it would be is of no use to anybody
 	}
 	if err != nil {
 		return nil, Manifest{}, storageError(err, "open the archive of generation %d", n)
@@ -179,8 +183,13 @@ func openArchive(path string, n int, whole bool) (Files, Manifest, error) {
 		err = fmt.Errorf("it holds generation %d", manifest.Generation)
 	}
 	if err != nil {
-		return nil, Manifest{}, memoir.Errorf(memoir.CodeStorage, "restore the file from a backup, or remove it: other generations do not need it",
-			"the archive %s is damaged: %w", path, err)
+		return nil, Manifest{}, memoir.Errorf(
+			memoir.CodeStorage,
+			"restore the file from a backup, or remove it: other generations do not need it",
+			"the archive %s is damaged: %w",
+			path,
+			err,
+		)
 	}
 	return files, manifest, nil
 }

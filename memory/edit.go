@@ -89,7 +89,12 @@ type HandState struct {
 // HandState returns the live memory as people edited it, to be kept as a generation of
 // its own; ok is false if nobody edited it.
 func (s Snapshot) HandState() (state HandState, ok bool) {
-	return HandState{Files: s.Files, Manifest: Manifest{EditedFrom: s.Generation, Inputs: s.Manifest.Inputs}}, len(s.Edited) > 0
+	return HandState{
+			Files:    s.Files,
+			Manifest: Manifest{EditedFrom: s.Generation, Inputs: s.Manifest.Inputs},
+		}, len(
+			s.Edited,
+		) > 0
 }
 
 // RestoredEdits returns how a snapshot of a restored generation differs from the

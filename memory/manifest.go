@@ -133,7 +133,12 @@ func parseManifest(data []byte) (Manifest, error) {
 	}
 	for _, earlier := range []int{m.EditedFrom, m.RestoredFrom, m.RestoredOver, m.RedactedFrom} {
 		if earlier < 0 || earlier >= m.Generation {
-			return Manifest{}, fmt.Errorf("%s of generation %d rests on generation %d", manifestName, m.Generation, earlier)
+			return Manifest{}, fmt.Errorf(
+				"%s of generation %d rests on generation %d",
+				manifestName,
+				m.Generation,
+				earlier,
+			)
 		}
 	}
 	for i, f := range m.Files {

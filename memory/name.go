@@ -93,7 +93,8 @@ func windowsDevice(part string) bool {
 	case "con", "prn", "aux", "nul", "conin$", "conout$", "clock$":
 		return true
 	}
-	return len(stem) == 4 && (strings.HasPrefix(stem, "com") || strings.HasPrefix(stem, "lpt")) && '0' <= stem[3] && stem[3] <= '9'
+	return len(stem) == 4 && (strings.HasPrefix(stem, "com") || strings.HasPrefix(stem, "lpt")) && '0' <= stem[3] &&
+		stem[3] <= '9'
 }
 
 // foreign reports whether a name found in a live directory is an editor's or
@@ -237,7 +238,10 @@ func (d *distinction) free(dir, name string, isDir bool) string {
 	if isDir {
 		ext = ""
 	}
-	for n := 2; d.taken[strings.ToLower(at)] || slices.ContainsFunc(other, func(o string) bool { return strings.EqualFold(o, at) }); n++ {
+	reserved := func() bool {
+		return slices.ContainsFunc(other, func(o string) bool { return strings.EqualFold(o, at) })
+	}
+	for n := 2; d.taken[strings.ToLower(at)] || reserved(); n++ {
 		at = path.Join(dir, fmt.Sprintf("%s-%d%s", strings.TrimSuffix(name, ext), n, ext))
 	}
 	d.taken[strings.ToLower(at)] = true

@@ -61,7 +61,8 @@ func Hidden(r rune) bool {
 		return false // format characters by category, but visible
 	}
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) ||
-		r == '\u2800' || 0xE0000 <= r && r <= 0xE0FFF
+		r == '\u2800' ||
+		0xE0000 <= r && r <= 0xE0FFF
 }
 
 // controlSequence measures the terminal sequence that a text begins with, 0 if it
@@ -357,5 +358,6 @@ func escape(cells []cell) (r rune, n int) {
 }
 
 var entities = map[string]rune{
-	"lt": '<', "gt": '>', "amp": '&', "sol": '/', "hyphen": '-', "dash": '-', "lowbar": '_', "nbsp": ' ', "vert": '|', "verbar": '|', "bsol": '\\', "shy": '-',
+	"lt": '<', "gt": '>', "amp": '&', "sol": '/', "hyphen": '-', "dash": '-', "lowbar": '_', "nbsp": ' ',
+	"vert": '|', "verbar": '|', "bsol": '\\', "shy": '-',
 }

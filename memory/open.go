@@ -39,7 +39,11 @@ func (r Root) Open(place string) ([]byte, error) {
 			return nil, err
 		}
 		if n == 0 {
-			return nil, memoir.Errorf(memoir.CodeNotFound, "`memoir run` makes one, of this project's sessions", "there is no memory yet")
+			return nil, memoir.Errorf(
+				memoir.CodeNotFound,
+				"`memoir run` makes one, of this project's sessions",
+				"there is no memory yet",
+			)
 		}
 		content, err := r.open(n, name)
 		// A reader that two publications overtook finds its directory gone.
@@ -82,7 +86,12 @@ func resolve(place string) (string, error) {
 	if len(place) >= len(scheme) && strings.EqualFold(place[:len(scheme)], scheme) {
 		host, rest, _ := strings.Cut(place[len(scheme):], "/")
 		if host != "root" {
-			return "", memoir.Errorf(memoir.CodeUsage, "use memory://root, or memory://root/MEMORY.md", "%q is not an address of this project's memory", place)
+			return "", memoir.Errorf(
+				memoir.CodeUsage,
+				"use memory://root, or memory://root/MEMORY.md",
+				"%q is not an address of this project's memory",
+				place,
+			)
 		}
 		if rest == "" {
 			return SummaryFile, nil
@@ -114,7 +123,12 @@ func resolve(place string) (string, error) {
 }
 
 func outside(place string) error {
-	return memoir.Errorf(memoir.CodeUsage, "name a file of it, such as memory://root/MEMORY.md", "%q is no place in the memory", place)
+	return memoir.Errorf(
+		memoir.CodeUsage,
+		"name a file of it, such as memory://root/MEMORY.md",
+		"%q is no place in the memory",
+		place,
+	)
 }
 
 func list(root *os.Root, name string) ([]byte, error) {

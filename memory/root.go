@@ -115,9 +115,13 @@ func (r Root) linked() (int, error) {
 	}
 	if err != nil {
 		if info, statErr := os.Lstat(r.Link()); statErr == nil && info.Mode()&fs.ModeSymlink == 0 {
-			return 0, memoir.Errorf(memoir.CodeInvalid,
-				"something put a copy there; move it out of the project's folder, then `memoir rebuild` and `memoir run` make the link anew; put your changes into what it links to",
-				"%s is not the link that memoir made, but a %s", r.Link(), kind(info.Mode()))
+			return 0, memoir.Errorf(
+				memoir.CodeInvalid,
+				"move it out of the project's folder, then run `memoir rebuild` and `memoir run`, which make the link again",
+				"%s is not the link that memoir made, but a %s",
+				r.Link(),
+				kind(info.Mode()),
+			)
 		}
 		return 0, storageError(err, "read the link %s", r.Link())
 	}

@@ -107,8 +107,12 @@ func (r Root) openLive(n int) (*os.Root, error) {
 	if err != nil {
 		for _, path := range []string{filepath.Join(r.dir, liveName), r.Live(n)} {
 			if info, statErr := os.Lstat(path); statErr == nil && info.Mode()&fs.ModeSymlink != 0 {
-				return nil, memoir.Errorf(memoir.CodeStorage, "put what it leads to in its place; a home can be elsewhere as a whole, with --home DIR or MEMOIR_HOME",
-					"%s is a symbolic link, which is not followed out of the project's folder", path)
+				return nil, memoir.Errorf(
+					memoir.CodeStorage,
+					"put what it leads to in its place; a home can be elsewhere as a whole, with --home DIR or MEMOIR_HOME",
+					"%s is a symbolic link, which is not followed out of the project's folder",
+					path,
+				)
 			}
 		}
 		return nil, storageError(err, "open %s", r.Live(n))
@@ -134,7 +138,12 @@ func (r Root) manifest(root *os.Root, n int, any bool) (Manifest, error) {
 	}
 	_, m, err := openArchive(r.Archive(n), n, false)
 	if err != nil {
-		return Manifest{}, fmt.Errorf("%s of generation %d is missing or damaged, and so is its archive: %w", manifestName, n, err)
+		return Manifest{}, fmt.Errorf(
+			"%s of generation %d is missing or damaged, and so is its archive: %w",
+			manifestName,
+			n,
+			err,
+		)
 	}
 	return m, nil
 }

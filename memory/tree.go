@@ -37,31 +37,17 @@ var (
 func listTree(root *os.Root) ([]liveFile, error) {
 	var files []liveFile
 	err := fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
 			return nil // an editor's file that came and went
-		}
-		if err != nil {
+		case err != nil:
 			return storageError(err, "read %s", filepath.Join(root.Name(), name))
-		}
-		if name == "." || name == manifestName {
+		case name == "." || name == manifestName:
 			return nil
-		}
-		if foreign(entry.Name()) {
-			if entry.IsDir() {
-				return fs.SkipDir
-			}
+		case foreign(entry.Name()) && entry.IsDir():
+			return fs.SkipDir
+		case foreign(entry.Name()):
 			return nil
-		}
-		if dir := entry.IsDir(); dir && slices.Contains(onlyFiles, name) || !dir && slices.Contains(onlyDirectories, name) {
-			return memoir.Errorf(memoir.CodeStorage, "give it another name: the memory needs this one",
-				"%s is a %s", filepath.Join(root.Name(), name), kind(entry.Type()))
-		}
-		if entry.IsDir() {
-			return nil
-		}
-		if !entry.Type().IsRegular() {
-			return memoir.Errorf(memoir.CodeStorage, "remove it, or put a file in its place: only files and directories belong in a memory",
-				"%s is a %s", filepath.Join(root.Name(), name), kind(entry.Type()))
 		}
 		info, err := entry.Info()
 		if errors.Is(err, fs.ErrNotExist) {
@@ -70,18 +56,13 @@ func listTree(root *os.Root) ([]liveFile, error) {
 		if err != nil {
 			return storageError(err, "read %s", filepath.Join(root.Name(), name))
 		}
-		if info.Size() > maxFile {
-			return memoir.Errorf(memoir.CodeStorage, "move it out of the memory",
-				"%s has %d bytes; a file of a memory has at most %d", filepath.Join(root.Name(), name), info.Size(), maxFile)
+		legal, err := checkEntry(filepath.Join(root.Name(), name), name, info)
+		if err != nil || entry.IsDir() {
+			return err
 		}
 		if len(files) == maxFiles {
 			return memoir.Errorf(memoir.CodeStorage, "move what does not belong there out of it",
 				"%s holds more than %d files", root.Name(), maxFiles)
-		}
-		legal, ok := legalName(name)
-		if !ok {
-			return memoir.Errorf(memoir.CodeStorage, "give it a name of letters, digits, '.', '_' and '-'",
-				"%s has a name that a memory cannot hold", filepath.Join(root.Name(), name))
 		}
 		files = append(files, liveFile{name: name, path: legal, info: info})
 		return nil
@@ -90,6 +71,30 @@ func listTree(root *os.Root) ([]liveFile, error) {
 		return nil, err
 	}
 	return distinct(files), nil
+}
+
+// checkEntry returns the path in a memory of a file, or what is wrong with a file or
+// directory; at is its path on disk.
+func checkEntry(at, name string, info fs.FileInfo) (legal string, err error) {
+	refuse := func(hint, format string, args ...any) (string, error) {
+		return "", memoir.Errorf(memoir.CodeStorage, hint, at+" "+format, args...)
+	}
+	switch dir := info.IsDir(); {
+	case dir && slices.Contains(onlyFiles, name), !dir && slices.Contains(onlyDirectories, name):
+		return refuse("give it another name: the memory needs this one", "is a %s", kind(info.Mode()))
+	case dir:
+		return "", nil
+	case !info.Mode().IsRegular():
+		return refuse("remove it, or put a file in its place: only files and directories belong in a memory",
+			"is a %s", kind(info.Mode()))
+	case info.Size() > maxFile:
+		return refuse("move it out of the memory", "has %d bytes; a file of a memory has at most %d", info.Size(), maxFile)
+	}
+	legal, ok := legalName(name)
+	if !ok {
+		return refuse("give it a name of letters, digits, '.', '_' and '-'", "has a name that a memory cannot hold")
+	}
+	return legal, nil
 }
 
 // readTree reads what listTree lists.

@@ -50,7 +50,10 @@ func (anthropicAPI) body(c call) []field {
 	budget := thinkingBudget(c, limit)
 	switch {
 	case budget > 0:
-		fields = append(fields, field{name: "thinking", value: map[string]any{"type": "enabled", "budget_tokens": budget}})
+		fields = append(
+			fields,
+			field{name: "thinking", value: map[string]any{"type": "enabled", "budget_tokens": budget}},
+		)
 	case c.o.Effort != "" && !thinksByBudget(c.model):
 		fields = append(fields, field{name: "output_config", value: map[string]any{"effort": outputEffort(c.o.Effort)}})
 	}

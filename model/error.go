@@ -158,7 +158,10 @@ var settingNames = []struct {
 }{
 	{settingOutput, lazyregexp.New(`(?i)\bmax_(completion_|output_)?tokens\b|\bmaxOutputTokens\b`)},
 	{settingTemperature, lazyregexp.New(`(?i)\btemperature\b`)},
-	{settingEffort, lazyregexp.New(`(?i)\b(reasoning(_effort|\.effort)?|output_config(\.effort)?|effort|budget_tokens|thinking)\b`)},
+	{
+		settingEffort,
+		lazyregexp.New(`(?i)\b(reasoning(_effort|\.effort)?|output_config(\.effort)?|effort|budget_tokens|thinking)\b`),
+	},
 }
 
 // badForm matches the message of a server that takes no such call, whatever it asks: it

@@ -44,14 +44,20 @@ var _ Model = (*program)(nil)
 func newProgram(spec Spec, o Options) (*program, error) {
 	p := &program{spec: spec.String(), model: spec.Model, command: o.Command, o: o}
 	name := o.Preset
-	if first, rest, _ := strings.Cut(spec.Model, "/"); spec.Provider == string(APIExec) && (name == first || name == "" && len(o.Command) == 0) {
+	if first, rest, _ := strings.Cut(spec.Model, "/"); spec.Provider == string(APIExec) &&
+		(name == first || name == "" && len(o.Command) == 0) {
 		name, p.model = first, rest
 	}
 	if name != "" {
 		i := slices.IndexFunc(presets, func(p preset) bool { return p.name == name })
 		if i < 0 {
-			return nil, memoir.Errorf(memoir.CodeConfig, "use one of "+strings.Join(Presets(), ", ")+", or name a command",
-				"%s has the preset %q, which is not known", p.spec, name)
+			return nil, memoir.Errorf(
+				memoir.CodeConfig,
+				"use one of "+strings.Join(Presets(), ", ")+", or name a command",
+				"%s has the preset %q, which is not known",
+				p.spec,
+				name,
+			)
 		}
 		p.preset = &presets[i]
 		if len(p.command) == 0 {
@@ -59,12 +65,22 @@ func newProgram(spec Spec, o Options) (*program, error) {
 		}
 	}
 	if len(p.command) == 0 || p.command[0] == "" {
-		return nil, memoir.Errorf(memoir.CodeConfig, "name a program and its arguments, or a preset: "+strings.Join(Presets(), ", "),
-			"provider %s has no command", spec.Provider)
+		return nil, memoir.Errorf(
+			memoir.CodeConfig,
+			"name a program and its arguments, or a preset: "+strings.Join(Presets(), ", "),
+			"provider %s has no command",
+			spec.Provider,
+		)
 	}
 	if path, err := exec.LookPath(p.command[0]); err != nil {
-		return nil, memoir.Errorf(memoir.CodeConfig, "install "+p.command[0]+", or give the provider's command another path",
-			"%s: program %s cannot be run: %w", p.spec, p.command[0], errors.Unwrap(err))
+		return nil, memoir.Errorf(
+			memoir.CodeConfig,
+			"install "+p.command[0]+", or give the provider's command another path",
+			"%s: program %s cannot be run: %w",
+			p.spec,
+			p.command[0],
+			errors.Unwrap(err),
+		)
 	} else if path, err = filepath.Abs(path); err == nil { // it is started from another directory
 		p.command = append([]string{path}, p.command[1:]...)
 	}
@@ -102,7 +118,8 @@ func (p *program) Call(ctx context.Context, q Request) (Answer, error) {
 	}
 	call := invocation{stdin: prompt(q, true, true)}
 	if p.preset != nil {
-		if call, err = p.preset.invoke(question{Request: q, model: p.model, effort: p.o.Effort, temperature: p.o.Temperature}, s); err != nil {
+		asked := question{Request: q, model: p.model, effort: p.o.Effort, temperature: p.o.Temperature}
+		if call, err = p.preset.invoke(asked, s); err != nil {
 			return Answer{}, p.failed(ClassProgram, 0, "", err)
 		}
 	}
@@ -135,7 +152,10 @@ func (p *program) run(ctx context.Context, call invocation, s scratch, dir strin
 		p.mu.Lock()
 		unknown := slices.Clone(p.unknown)
 		p.mu.Unlock()
-		args := slices.DeleteFunc(slices.Clone(call.args), func(arg string) bool { return slices.Contains(unknown, arg) })
+		args := slices.DeleteFunc(
+			slices.Clone(call.args),
+			func(arg string) bool { return slices.Contains(unknown, arg) },
+		)
 		out, err := run(ctx, start{
 			command: append(slices.Clone(p.command), args...),
 			dir:     s.work,
@@ -147,7 +167,8 @@ func (p *program) run(ctx context.Context, call invocation, s scratch, dir strin
 			return out, err
 		}
 		i := slices.IndexFunc(p.preset.newer, func(name string) bool {
-			return slices.Contains(args, name) && rejecting.MatchString(out.stderr) && strings.Contains(out.stderr, name)
+			return slices.Contains(args, name) && rejecting.MatchString(out.stderr) &&
+				strings.Contains(out.stderr, name)
 		})
 		if i < 0 {
 			return out, nil
@@ -209,7 +230,14 @@ func (p *program) failed(class Class, status int, message string, err error) *Er
 	if message == "" && err != nil {
 		message = err.Error()
 	}
-	return &Error{Class: class, Model: p.spec, Program: filepath.Base(p.command[0]), Status: max(status, 0), Message: tail(p.o.redact(message)), Err: err}
+	return &Error{
+		Class:   class,
+		Model:   p.spec,
+		Program: filepath.Base(p.command[0]),
+		Status:  max(status, 0),
+		Message: tail(p.o.redact(message)),
+		Err:     err,
+	}
 }
 
 // prompt is a question in one text. The marker comes first, where a session that the
@@ -225,16 +253,37 @@ func prompt(q Request, system, schema bool) string {
 		parts = append(parts, "You answered:", e.Answer, "That answer could not be used: "+e.Objection)
 	}
 	if schema && len(q.Schema) > 0 {
-		parts = append(parts, "Answer with one JSON object that conforms to this JSON Schema, and with nothing before or after it:", string(q.Schema))
+		parts = append(
+			parts,
+			"Answer with one JSON object that conforms to this JSON Schema, and with nothing before or after it:",
+			string(q.Schema),
+		)
 	}
 	return strings.Join(parts, "\n\n") + "\n"
 }
 
 // around are variables by which a session tells its children of itself. A program that
 // a hook started has them, and with them would take itself for a part of that session.
-var around = []string{"CLAUDECODE", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_SSE_PORT",
-	"CLAUDE_ENV_FILE", "CLAUDE_PROJECT_DIR", "AI_AGENT", "AGENT", "CODEX_THREAD_ID", "GEMINI_CLI", "GEMINI_SESSION_ID", "GEMINI_PROJECT_DIR",
-	"GEMINI_CWD", "OPENCODE", "OPENCODE_PID", "COPILOT_CLI", "QWEN_CODE_SESSION_ID"}
+var around = []string{
+	"CLAUDECODE",
+	"CLAUDE_CODE_CHILD_SESSION",
+	"CLAUDE_CODE_ENTRYPOINT",
+	"CLAUDE_CODE_SESSION_ID",
+	"CLAUDE_CODE_SSE_PORT",
+	"CLAUDE_ENV_FILE",
+	"CLAUDE_PROJECT_DIR",
+	"AI_AGENT",
+	"AGENT",
+	"CODEX_THREAD_ID",
+	"GEMINI_CLI",
+	"GEMINI_SESSION_ID",
+	"GEMINI_PROJECT_DIR",
+	"GEMINI_CWD",
+	"OPENCODE",
+	"OPENCODE_PID",
+	"COPILOT_CLI",
+	"QWEN_CODE_SESSION_ID",
+}
 
 // environ is the environment of the program: ours, with what keeps it from starting us
 // and from leaving files behind.

@@ -69,8 +69,11 @@ func (a chatAPI) body(c call) []field {
 	if c.o.Effort != "" {
 		fields = append(fields, field{name: "reasoning_effort", value: c.o.Effort})
 	}
-	fields = append(fields, field{"stream_options", map[string]any{"include_usage": true}, []string{"stream_options", "include_usage"}},
-		field{"stream", true, []string{"stream", "streaming"}})
+	fields = append(
+		fields,
+		field{"stream_options", map[string]any{"include_usage": true}, []string{"stream_options", "include_usage"}},
+		field{"stream", true, []string{"stream", "streaming"}},
+	)
 	if c.refused["stream"] {
 		c.refused["stream_options"] = true
 	}

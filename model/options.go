@@ -65,5 +65,6 @@ func (p Price) Cost(u memoir.Usage) float64 {
 	if cached == 0 {
 		cached = p.Input
 	}
-	return (float64(u.InputTokens-u.CachedTokens)*p.Input + float64(u.CachedTokens)*cached + float64(u.OutputTokens)*p.Output) / 1e6
+	input := float64(u.InputTokens-u.CachedTokens)*p.Input + float64(u.CachedTokens)*cached
+	return (input + float64(u.OutputTokens)*p.Output) / 1e6
 }

@@ -106,9 +106,13 @@ func askClaude(q question, s scratch) (invocation, error) {
 	if effort == "none" || effort == "minimal" {
 		effort = "low" // it has nothing less
 	}
-	args := slices.Concat([]string{"-p", "--output-format", "json", "--tools", "", "--strict-mcp-config", "--setting-sources", "",
-		"--disable-slash-commands", "--no-session-persistence", "--system-prompt-file", system},
-		flag("--model", q.model), flag("--json-schema", string(q.Schema)), flag("--effort", effort))
+	args := slices.Concat(
+		[]string{"-p", "--output-format", "json", "--tools", "", "--strict-mcp-config", "--setting-sources", "",
+			"--disable-slash-commands", "--no-session-persistence", "--system-prompt-file", system},
+		flag("--model", q.model),
+		flag("--json-schema", string(q.Schema)),
+		flag("--effort", effort),
+	)
 	env := []string{"CLAUDE_CODE_DISABLE_AUTO_MEMORY=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
 		"CLAUDE_CODE_MAX_RETRIES=1"} // the caller repeats calls, with longer waits
 	if q.MaxOutput > 0 {
@@ -172,8 +176,13 @@ func askPiLike(q question, s scratch, switches ...string) (invocation, error) {
 	if q.effort == "none" {
 		q.effort = "off"
 	}
-	args := slices.Concat([]string{"-p", "--mode", "json", "--no-session", "--no-tools", "--no-extensions", "--no-skills",
-		"--system-prompt", system}, switches, flag("--model", q.model), flag("--thinking", q.effort))
+	args := slices.Concat(
+		[]string{"-p", "--mode", "json", "--no-session", "--no-tools", "--no-extensions", "--no-skills",
+			"--system-prompt", system},
+		switches,
+		flag("--model", q.model),
+		flag("--thinking", q.effort),
+	)
 	return invocation{args: args, stdin: prompt(q.Request, false, true)}, nil
 }
 
@@ -193,8 +202,11 @@ func askOpenCode(q question, s scratch) (invocation, error) {
 	if q.effort == "none" {
 		q.effort = ""
 	}
-	args := slices.Concat([]string{"run", "--pure", "--format", "json", "--agent", "memoir", "--title", memoir.OwnRunMarker},
-		flag("--model", q.model), flag("--variant", q.effort))
+	args := slices.Concat(
+		[]string{"run", "--pure", "--format", "json", "--agent", "memoir", "--title", memoir.OwnRunMarker},
+		flag("--model", q.model),
+		flag("--variant", q.effort),
+	)
 	env := []string{"OPENCODE_CONFIG_CONTENT=" + config, "OPENCODE_DB=" + filepath.Join(s.files, "sessions.db")}
 	return invocation{args, env, prompt(q.Request, false, true)}, nil
 }

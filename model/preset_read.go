@@ -70,7 +70,12 @@ func readClaude(out printed, _ scratch) reading {
 		for _, e := range said.Get("errors").Array() {
 			errs = append(errs, e.String())
 		}
-		r.objection = cmp.Or(said.Get("result").String(), strings.Join(errs, "; "), said.Get("subtype").String(), "failed")
+		r.objection = cmp.Or(
+			said.Get("result").String(),
+			strings.Join(errs, "; "),
+			said.Get("subtype").String(),
+			"failed",
+		)
 	}
 	return r
 }
@@ -94,7 +99,8 @@ func readCodex(out printed, s scratch) (r reading) {
 			r.objection = e.Get("message").String()
 		}
 	}
-	if last, err := os.ReadFile(filepath.Join(s.files, lastMessage)); err == nil && len(last) > 0 && len(last) <= maxAnswer {
+	if last, err := os.ReadFile(filepath.Join(s.files, lastMessage)); err == nil && len(last) > 0 &&
+		len(last) <= maxAnswer {
 		r.text = string(last)
 	}
 	if r == (reading{}) {
@@ -126,7 +132,10 @@ func readPi(out printed, _ scratch) (r reading) {
 		}
 		used := m.Get("usage")
 		r.usage = r.usage.Add(memoir.Usage{InputTokens: sum(used, "input", "cacheRead", "cacheWrite"),
-			CachedTokens: sum(used, "cacheRead"), OutputTokens: sum(used, "output"), Cost: used.Get("cost.total").Float()})
+			CachedTokens: sum(
+				used,
+				"cacheRead",
+			), OutputTokens: sum(used, "output"), Cost: used.Get("cost.total").Float()})
 	}
 	if !found {
 		return notResult(out.stdout)
@@ -192,15 +201,32 @@ var classes = []struct {
 }{
 	{ClassTooLong, lazyregexp.New(`(?i)prompt is too long|context.?(length|window|limit)|too many (input )?tokens|` +
 		`maximum context|input is too long|exceeds the (context|model)`)},
-	{ClassLimited, lazyregexp.New(`(?i)\b(429|529)\b|(rate|usage|session|weekly|5-hour|hourly|daily).{0,12}limit|quota|` +
-		`too many requests|overloaded|resource.?exhausted`)},
-	{ClassDenied, lazyregexp.New(`(?i)\b(401|403)\b|unauthori[sz]ed|forbidden|authenticat|api.?key|not logged in|log ?in\b|credential`)},
-	{ClassMissing, lazyregexp.New(`(?i)\b404\b|(model|provider).{0,60}(not found|not exist|unknown|not supported|no access)|` +
-		`(unknown|no such|invalid) (model|provider)|issue with the selected model`)},
-	{ClassUnreachable, lazyregexp.New(`(?i)ECONNREFUSED|ENOTFOUND|EAI_AGAIN|connection refused|unable to connect|fetch failed|` +
-		`network (error|unreachable)|getaddrinfo`)},
-	{ClassTemporary, lazyregexp.New(`(?i)\b50[0234]\b|timed? ?out|temporar|high demand|ECONNRESET|connection (error|reset|closed)|` +
-		`disconnected|internal server error|service unavailable`)},
+	{
+		ClassLimited,
+		lazyregexp.New(`(?i)\b(429|529)\b|(rate|usage|session|weekly|5-hour|hourly|daily).{0,12}limit|quota|` +
+			`too many requests|overloaded|resource.?exhausted`),
+	},
+	{
+		ClassDenied,
+		lazyregexp.New(
+			`(?i)\b(401|403)\b|unauthori[sz]ed|forbidden|authenticat|api.?key|not logged in|log ?in\b|credential`,
+		),
+	},
+	{
+		ClassMissing,
+		lazyregexp.New(`(?i)\b404\b|(model|provider).{0,60}(not found|not exist|unknown|not supported|no access)|` +
+			`(unknown|no such|invalid) (model|provider)|issue with the selected model`),
+	},
+	{
+		ClassUnreachable,
+		lazyregexp.New(`(?i)ECONNREFUSED|ENOTFOUND|EAI_AGAIN|connection refused|unable to connect|fetch failed|` +
+			`network (error|unreachable)|getaddrinfo`),
+	},
+	{
+		ClassTemporary,
+		lazyregexp.New(`(?i)\b50[0234]\b|timed? ?out|temporar|high demand|ECONNRESET|connection (error|reset|closed)|` +
+			`disconnected|internal server error|service unavailable`),
+	},
 }
 
 // classify returns the class of a failure that an agent reported.

@@ -83,7 +83,12 @@ func refusalIn(body []byte) *refusal {
 	default:
 		return nil
 	}
-	r := &refusal{code: e.Get("code").String(), kind: e.Get("type").String(), param: e.Get("param").String(), message: e.Get("message").String()}
+	r := &refusal{
+		code:    e.Get("code").String(),
+		kind:    e.Get("type").String(),
+		param:   e.Get("param").String(),
+		message: e.Get("message").String(),
+	}
 	if n := e.Get("code").Int(); 400 <= n && n < 600 {
 		r.status, r.code = int(n), ""
 	} else if root.Get("type").Str == "error" {
@@ -96,8 +101,13 @@ func refusalIn(body []byte) *refusal {
 	if r.message == "" {
 		r.message = cmp.Or(r.kind, e.Raw)
 	}
-	// Gemini puts what others say in a header among the details.
-	for _, detail := range e.Get("details").Array() {
+	r.addDetails(e.Get("details").Array())
+	return r
+}
+
+// addDetails reads Gemini's details, which hold what others say in a header.
+func (r *refusal) addDetails(details []gjson.Result) {
+	for _, detail := range details {
 		if wait, err := time.ParseDuration(detail.Get("retryDelay").String()); err == nil && wait > 0 {
 			r.retryAfter = min(wait, maxRetryAfter)
 		}
@@ -105,7 +115,6 @@ func refusalIn(body []byte) *refusal {
 			r.code = strings.ToLower(detail.Get("reason").String())
 		}
 	}
-	return r
 }
 
 var title = lazyregexp.New(`(?is)<title[^>]*>(.*?)</title>`)
@@ -133,17 +142,19 @@ var statusOf = map[string]int{
 // What servers say where their status is not enough.
 var (
 	tooLong = lazyregexp.New(`(?i)context[ _-]?(length|window|size|limit)|too many (input |prompt )?tokens|` +
-		`(prompt|input|request|message|conversation|text)s?( is| are)? too (long|large)|input token count|tokens must be reduced|` +
-		`reduce the length of|string_above_max_length`)
+		`(prompt|input|request|message|conversation|text)s?( is| are)? too (long|large)|input token count|` +
+		`tokens must be reduced|reduce the length of|string_above_max_length`)
 	// tooLarge is a call that alone is more than what a minute allows: no waiting helps.
 	tooLarge    = lazyregexp.New(`(?i)request too large|tokens must be reduced`)
 	noSuchModel = lazyregexp.New(`(?i)model_not_found|not a valid model|unexpected endpoint`)
 	badKey      = lazyregexp.New(`(?i)invalid_api_key|api_key_invalid|api key not valid|incorrect api key`)
 	lowCredit   = lazyregexp.New(`(?i)credit balance is too low`)
-	noCredit    = lazyregexp.New(`^(insufficient_quota|billing_hard_limit_reached|billing_not_active|access_terminated)$`)
-	declined    = lazyregexp.New(`^(content_filter|content_policy_violation|invalid_prompt)$`)
-	limited     = lazyregexp.New(`^(rate_limit|overloaded_error)`)
-	badGrammar  = lazyregexp.New(`(?i)(parse|parsing|initiali[sz]e|initiali[sz]ing|compile|compiling|invalid|empty) ` +
+	noCredit    = lazyregexp.New(
+		`^(insufficient_quota|billing_hard_limit_reached|billing_not_active|access_terminated)$`,
+	)
+	declined   = lazyregexp.New(`^(content_filter|content_policy_violation|invalid_prompt)$`)
+	limited    = lazyregexp.New(`^(rate_limit|overloaded_error)`)
+	badGrammar = lazyregexp.New(`(?i)(parse|parsing|initiali[sz]e|initiali[sz]ing|compile|compiling|invalid|empty) ` +
 		`(the )?(grammar|samplers?)\b|grammar (is )?(invalid|empty)|json schema conversion failed`)
 )
 

@@ -47,7 +47,13 @@ func ParseSpec(text string, configured ...string) (Spec, error) {
 	case strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f }):
 		return Spec{}, memoir.Errorf(memoir.CodeConfig, write, "the model's name %q contains spaces", text)
 	case strings.EqualFold(provider, Builtin):
-		return Spec{}, memoir.Errorf(memoir.CodeConfig, "write builtin", "the built-in model is %s, not %q", Builtin, text)
+		return Spec{}, memoir.Errorf(
+			memoir.CodeConfig,
+			"write builtin",
+			"the built-in model is %s, not %q",
+			Builtin,
+			text,
+		)
 	case !slash:
 		return Spec{}, memoir.Errorf(memoir.CodeConfig, write, "model %q names no provider", text)
 	case provider == "" || name == "" || strings.HasSuffix(name, "/"):
@@ -65,11 +71,18 @@ func ParseSpec(text string, configured ...string) (Spec, error) {
 		if slices.Contains(Presets(), preset) {
 			return spec, nil
 		}
-		return Spec{}, memoir.Errorf(memoir.CodeConfig, "use one of "+strings.Join(Presets(), ", ")+", or name your own command in providers",
-			"no command is known by the name exec/%s", preset)
+		return Spec{}, memoir.Errorf(
+			memoir.CodeConfig,
+			"use one of "+strings.Join(Presets(), ", ")+", or name your own command in providers",
+			"no command is known by the name exec/%s",
+			preset,
+		)
 	}
 	known := append(KnownProviders(), string(APIExec))
-	hint := "use " + Builtin + ", " + strings.Join(known, ", ") + ", or say in providers." + provider + " where it is reached"
+	hint := "use " + Builtin + ", " + strings.Join(
+		known,
+		", ",
+	) + ", or say in providers." + provider + " where it is reached"
 	for _, k := range slices.Concat(known, configured) {
 		if strings.EqualFold(k, provider) {
 			hint = "write " + k + "/" + name

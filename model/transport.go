@@ -49,7 +49,8 @@ func newHTTPClient() *http.Client {
 // returns any other as the answer.
 func sameServer(r *http.Request, via []*http.Request) error {
 	first := via[0]
-	if len(via) > maxRedirects || r.Method != first.Method || r.URL.Scheme != first.URL.Scheme || r.URL.Host != first.URL.Host {
+	if len(via) > maxRedirects || r.Method != first.Method || r.URL.Scheme != first.URL.Scheme ||
+		r.URL.Host != first.URL.Host {
 		return http.ErrUseLastResponse
 	}
 	return nil

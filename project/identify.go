@@ -254,7 +254,16 @@ func (r *Resolver) look(cwd string) facts {
 // read finds out about a directory.
 func (r *Resolver) read(cwd string) facts {
 	if foreign := windowsDir(cwd); foreign != "" {
-		return r.named(facts{dir: foreign, top: foreign, place: r.spelling(foreign), never: r.places.never(foreign), plain: r.places.plain(foreign)}, cwd)
+		return r.named(
+			facts{
+				dir:   foreign,
+				top:   foreign,
+				place: r.spelling(foreign),
+				never: r.places.never(foreign),
+				plain: r.places.plain(foreign),
+			},
+			cwd,
+		)
 	}
 	if !filepath.IsAbs(cwd) {
 		return facts{never: Nowhere}

@@ -36,20 +36,7 @@ func NormalizeRemote(remote string) string {
 		remote = remote[i+2:]
 	}
 	if scheme, rest, ok := strings.Cut(remote, "://"); ok {
-		if strings.EqualFold(scheme, "file") {
-			if i := strings.IndexByte(rest, '/'); i > 0 {
-				rest = rest[i:] // file://localhost/path
-			}
-			if rest = unescape(rest); len(rest) > 0 && hasDrive(rest[1:]) {
-				rest = rest[1:] // file:///C:/path
-			}
-			return localPath(rest)
-		}
-		authority, p, _ := strings.Cut(rest, "/")
-		if i := strings.IndexAny(p, "?#"); i >= 0 {
-			p = p[:i]
-		}
-		return hostPath(authority, unescape(p))
+		return normalizeURL(scheme, rest)
 	}
 	if strings.HasPrefix(remote, "/") || strings.HasPrefix(remote, `\\`) || hasDrive(remote) {
 		return localPath(remote)
@@ -64,6 +51,24 @@ func NormalizeRemote(remote string) string {
 		return hostPath(remote[:slash], remote[slash+1:])
 	}
 	return ""
+}
+
+// normalizeURL is NormalizeRemote for scheme://rest.
+func normalizeURL(scheme, rest string) string {
+	if strings.EqualFold(scheme, "file") {
+		if i := strings.IndexByte(rest, '/'); i > 0 {
+			rest = rest[i:] // file://localhost/path
+		}
+		if rest = unescape(rest); len(rest) > 0 && hasDrive(rest[1:]) {
+			rest = rest[1:] // file:///C:/path
+		}
+		return localPath(rest)
+	}
+	authority, p, _ := strings.Cut(rest, "/")
+	if i := strings.IndexAny(p, "?#"); i >= 0 {
+		p = p[:i]
+	}
+	return hostPath(authority, unescape(p))
 }
 
 // scpColon finds the colon that ends the host, which may be an IPv6 address in brackets.

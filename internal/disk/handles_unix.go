@@ -30,7 +30,13 @@ func Handles(n int) error {
 		}
 		// At the limit of a process a duplicate is refused with EINVAL by some.
 		if errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) || err != nil && len(opened) > 0 {
-			return memoir.Errorf(memoir.CodeStorage, Hint(unix.EMFILE), "%d more files can be opened, and %d are needed", len(opened), n)
+			return memoir.Errorf(
+				memoir.CodeStorage,
+				Hint(unix.EMFILE),
+				"%d more files can be opened, and %d are needed",
+				len(opened),
+				n,
+			)
 		}
 		if err != nil {
 			return nil // no /dev here: what opens files will say so
@@ -46,5 +52,11 @@ func Sizes(n int64) error {
 	if err := unix.Getrlimit(unix.RLIMIT_FSIZE, &limit); err != nil || uint64(limit.Cur) >= uint64(n) {
 		return nil
 	}
-	return memoir.Errorf(memoir.CodeStorage, Hint(unix.EFBIG), "files may have %d KiB, and %d are needed", uint64(limit.Cur)>>10, n>>10)
+	return memoir.Errorf(
+		memoir.CodeStorage,
+		Hint(unix.EFBIG),
+		"files may have %d KiB, and %d are needed",
+		uint64(limit.Cur)>>10,
+		n>>10,
+	)
 }

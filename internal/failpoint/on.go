@@ -178,7 +178,10 @@ func caller() string {
 	for {
 		frame, more := frames.Next()
 		name := path.Base(frame.Function)
-		if i := strings.LastIndexByte(name, '.'); !strings.HasPrefix(name, "failpoint.") && i >= 0 && i+1 < len(name) && name[i+1] >= 'A' && name[i+1] <= 'Z' || !more {
+		if i := strings.LastIndexByte(name, '.'); !strings.HasPrefix(name, "failpoint.") && i >= 0 && i+1 < len(name) &&
+			name[i+1] >= 'A' &&
+			name[i+1] <= 'Z' ||
+			!more {
 			return name
 		}
 	}

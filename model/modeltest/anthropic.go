@@ -147,7 +147,12 @@ func (a *anthropicFormat) answer(w http.ResponseWriter, c Call, s Step) memoir.U
 		return anthropicError(w, http.StatusBadRequest, "", wrong)
 	}
 	if s.NoSchema && q.forced() {
-		return anthropicError(w, http.StatusBadRequest, "", "tool_choice: forced tool use is not supported for this model.")
+		return anthropicError(
+			w,
+			http.StatusBadRequest,
+			"",
+			"tool_choice: forced tool use is not supported for this model.",
+		)
 	}
 	if s.Code != "" && !q.Stream {
 		return anthropicError(w, 0, s.Code, s.Message)
@@ -210,7 +215,12 @@ func anthropicContent(q anthropicRequest, s Step) (block map[string]any, stop st
 	case s.Text == "":
 	case len(q.Tools) > 0 && json.Unmarshal([]byte(s.Text), &object) == nil:
 		stop = "tool_use"
-		block = map[string]any{"type": "tool_use", "id": "toolu_fake", "name": q.Tools[0].Name, "input": json.RawMessage(s.Text)}
+		block = map[string]any{
+			"type":  "tool_use",
+			"id":    "toolu_fake",
+			"name":  q.Tools[0].Name,
+			"input": json.RawMessage(s.Text),
+		}
 	default:
 		block = map[string]any{"type": "text", "text": s.Text}
 	}

@@ -32,7 +32,10 @@ func openAI(w http.ResponseWriter, c Call, s Step, path, schema string) (done bo
 	case s.Status >= http.StatusBadRequest:
 		writeJSON(w, s.Status, openAIError(s.Status, s.Code, s.Message, ""))
 	case s.NoSchema && gjson.GetBytes(c.Body, schema+".type").Str == "json_schema":
-		message := fmt.Sprintf("Invalid parameter: '%s' of type 'json_schema' is not supported with this model.", schema)
+		message := fmt.Sprintf(
+			"Invalid parameter: '%s' of type 'json_schema' is not supported with this model.",
+			schema,
+		)
 		writeJSON(w, http.StatusBadRequest, openAIError(http.StatusBadRequest, "", message, schema))
 	default:
 		return false

@@ -45,7 +45,11 @@ func chatStream(w http.ResponseWriter, c Call, s Step) memoir.Usage {
 	w.Header().Set("Content-Type", "text/event-stream")
 	usage := gjson.GetBytes(c.Body, "stream_options.include_usage").Bool()
 	send := func(delta map[string]any, finish any) {
-		body := chatBody(c, "chat.completion.chunk", map[string]any{"index": 0, "delta": delta, "finish_reason": finish, "logprobs": nil})
+		body := chatBody(
+			c,
+			"chat.completion.chunk",
+			map[string]any{"index": 0, "delta": delta, "finish_reason": finish, "logprobs": nil},
+		)
 		if usage {
 			body["usage"] = nil
 		}

@@ -22,8 +22,7 @@ import (
 const projectFile = "project.yml"
 
 // Agents are those whose sessions can be written.
-var Agents = []memoir.Source{memoir.SourceCodex, memoir.SourceClaude, memoir.SourcePi, memoir.SourceOMP, memoir.SourceGemini,
-	memoir.SourceQwen, memoir.SourceOpenCode, memoir.SourceCopilot}
+var Agents = []memoir.Source{memoir.SourceCodex, memoir.SourceClaude}
 
 // ReadAll reads the projects below a directory, one folder each, in order of their
 // names; a directory that does not exist holds none. What is not of the form is an

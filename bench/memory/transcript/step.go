@@ -4,49 +4,6 @@ import (
 	"memoir/bench/memory/scenario"
 )
 
-// step is one thing that a session records as one: something said, or an answer of
-// the agent with the call that goes with it.
-type step struct {
-	scenario.Entry                 // of an answer that calls a tool: the call
-	text           string          // of an answer, perhaps empty
-	call           *scenario.Entry // of an answer, nil if it calls nothing
-	refused        bool            // the person rejected the call
-	reason         string          // what they said to it
-	final          bool            // the answer closes the turn
-}
-
-// steps joins what the agent says with the call that it makes next: most agents write
-// these as one message.
-func (b *book) steps() []step {
-	var out []step
-	said := b.session.Said
-	for i := 0; i < len(said); i++ {
-		e := said[i]
-		s := step{Entry: e, final: b.session.Closing(i)}
-		if e.Kind == scenario.Agent {
-			s.text = e.Text
-			if i+1 < len(said) && said[i+1].IsCall() {
-				i++
-				s.Entry = said[i]
-			}
-		}
-		if s.IsCall() {
-			call := s.Entry
-			if s.Kind == scenario.Refused {
-				s.refused, s.reason = true, s.Text
-				call = *s.Call
-				call.At = s.At
-			}
-			s.call = &call
-		}
-		out = append(out, s)
-	}
-	return out
-}
-
-// answer reports whether the step is the agent's.
-func (s step) answer() bool { return s.call != nil || s.Kind == scenario.Agent }
-
 // names are what an agent calls the tools of the kinds, and the arguments in them.
 type names struct {
 	run, read, edit, write, search string

@@ -3,9 +3,8 @@
 // format, one file an agent; it knows no memory. The same session gives the same
 // bytes: ids come from names, times from the scenario.
 //
-// Read transcript.go first, then codex.go (an agent with records of its own for each
-// thing) and pi.go (one with messages); verify.go says what a reader must make of a
-// session.
+// Read transcript.go first, then codex.go and claude.go; verify.go says what a reader must
+// make of a session.
 package transcript
 
 import (
@@ -35,16 +34,6 @@ func New(p scenario.Project, s scenario.Session) File {
 		return writeCodex(b)
 	case memoir.SourceClaude:
 		return writeClaude(b)
-	case memoir.SourcePi, memoir.SourceOMP:
-		return writePi(b)
-	case memoir.SourceGemini:
-		return writeGemini(b)
-	case memoir.SourceQwen:
-		return writeQwen(b)
-	case memoir.SourceOpenCode:
-		return writeOpenCode(b)
-	case memoir.SourceCopilot:
-		return writeCopilot(b)
 	}
 	panic(fmt.Sprintf("no agent is called %q", s.Agent)) // a scenario that was read has one
 }

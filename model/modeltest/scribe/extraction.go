@@ -79,7 +79,13 @@ func (q Question) Extraction() Extraction {
 			if said == "" {
 				continue
 			}
-			outcome = []memoir.Statement{{Kind: memoir.StatementOutcome, Text: "unknown: the agent closed with “" + said + "”", Items: []int{it.N}}}
+			outcome = []memoir.Statement{
+				{
+					Kind:  memoir.StatementOutcome,
+					Text:  "unknown: the agent closed with “" + said + "”",
+					Items: []int{it.N},
+				},
+			}
 			if asked != "" && it.Final {
 				add(&found, memoir.StatementDecision, "asked “"+asked+"”, the agent said “"+said+"”", askedAt, it.N)
 				asked = ""
@@ -164,7 +170,8 @@ func Rules(text string) []string {
 // Command is the line that an item ran; empty if it is none that can be shown in one line.
 func Command(it Item) string {
 	line := strings.TrimSpace(it.Input)
-	if len(line) < 3 || len(line) > 90 || strings.HasPrefix(line, "{") || strings.ContainsAny(line, "`\n\r\t<>[]“”\"'\\*") {
+	if len(line) < 3 || len(line) > 90 || strings.HasPrefix(line, "{") ||
+		strings.ContainsAny(line, "`\n\r\t<>[]“”\"'\\*") {
 		return ""
 	}
 	return line

@@ -43,7 +43,13 @@ var headings = []struct {
 	told    int
 }{
 	{"## User preferences", 40, []memoir.StatementKind{memoir.StatementPreference}, "## What the user wants", 12},
-	{"## Build, test and other commands", 15, []memoir.StatementKind{memoir.StatementCommand}, "## Build, test, run", 6},
+	{
+		"## Build, test and other commands",
+		15,
+		[]memoir.StatementKind{memoir.StatementCommand},
+		"## Build, test, run",
+		6,
+	},
 	{"## What is known", 60, []memoir.StatementKind{memoir.StatementDecision}, "## What to know", 7},
 	{"## Failures and fixes", 30, []memoir.StatementKind{memoir.StatementFailure}, "", 0},
 	{"## Files that matter", 12, []memoir.StatementKind{memoir.StatementFile}, "", 0},
@@ -93,7 +99,10 @@ func (l line) String() string {
 		return l.text
 	}
 	sorted := slices.Clone(l.cites)
-	slices.SortFunc(sorted, func(a, b session) int { return cmp.Or(strings.Compare(b.date, a.date), strings.Compare(b.id, a.id)) })
+	slices.SortFunc(
+		sorted,
+		func(a, b session) int { return cmp.Or(strings.Compare(b.date, a.date), strings.Compare(b.id, a.id)) },
+	)
 	var names []string
 	for _, s := range sorted {
 		names = append(names, s.String())
@@ -280,7 +289,10 @@ func (p *page) summary() string {
 				if n := len(l.cites) - 1; n > 0 {
 					more = fmt.Sprintf(", +%d", n)
 				}
-				newest := slices.MaxFunc(l.cites, func(a, b session) int { return strings.Compare(a.date+a.id, b.date+b.id) })
+				newest := slices.MaxFunc(
+					l.cites,
+					func(a, b session) int { return strings.Compare(a.date+a.id, b.date+b.id) },
+				)
 				b.WriteString(l.text + " [" + newest.String() + more + "]\n")
 			} else {
 				b.WriteString(l.text + "\n")

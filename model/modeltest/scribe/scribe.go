@@ -58,7 +58,9 @@ func Asked(c modeltest.Call) Question {
 	for _, name := range []string{"max_output_tokens", "max_completion_tokens", "max_tokens"} {
 		q.MaxOutput = max(q.MaxOutput, int(body.Get(name).Int()))
 	}
-	q.Schema = body.Get("text.format.type").Str == "json_schema" || body.Get("response_format.type").Str == "json_schema" || body.Get("tools.0").Exists()
+	q.Schema = body.Get("text.format.type").Str == "json_schema" ||
+		body.Get("response_format.type").Str == "json_schema" ||
+		body.Get("tools.0").Exists()
 	q.Phase = phaseOf(q.Input)
 	return q
 }

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 
@@ -22,12 +23,7 @@ type account struct {
 	told    memoir.Usage  // by the worker, of models that are not metered
 	flying  memoir.Usage  // what calls under way are estimated to spend
 	landed  chan struct{} // closed when none is; nil if none ever was
-	barred  bool          // a limit kept a call from being made
-	excess  *excess       // the call that was too large for a limit, if one was
-	fault   error         // the ledger could not be written
-	refused bool          // a call was not made, its model being out of service
-	failing bool          // its last call failed
-	from    int           // calls to the model that were answered when the failing began
+	refused error         // why a call was not made; nil: all were
 
 	scanners []*secrets.Scanner // by whose rules answers are redacted; none: the run's
 	counts   secrets.Counts     // what that took out
@@ -65,66 +61,23 @@ func (a *account) land(expected, used memoir.Usage, bytes int64) {
 	defer a.mu.Unlock()
 	a.spent, a.bytes = a.spent.Add(used), a.bytes+bytes
 	if a.flying = less(a.flying, expected); a.flying.Calls == 0 {
-		a.flying = memoir.Usage{} // without what is lost in adding up prices
+		a.flying = memoir.Usage{} // without what rounding loses in adding up prices
 		close(a.landed)
 	}
 }
 
-func (a *account) bar() {
+// refuse enters why a call was not made.
+func (a *account) refuse(err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.barred = true
+	a.refused = err
 }
 
-// exceed enters that a call is too large for a limit.
-func (a *account) exceed(e *excess) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.excess = e
-}
-
-// tooLarge is the call that no run would have room for; nil if there was none.
-func (a *account) tooLarge() *excess {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.excess
-}
-
-// refuse enters that a call was not made because nobody serves it.
-func (a *account) refuse() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.refused = true
-}
-
-func (a *account) isRefused() bool {
+// refusal is why a call was not made; nil if all were.
+func (a *account) refusal() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.refused
-}
-
-// heard enters how a call ended, and how many calls to its model had been answered by then.
-func (a *account) heard(err error, answered int) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if err == nil {
-		a.failing = false
-	} else if !a.failing {
-		a.failing, a.from = true, answered
-	}
-}
-
-// failure says since how many answers to anybody the work has been failing, if it is.
-func (a *account) failure() (from int, failing bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.from, a.failing
-}
-
-func (a *account) isBarred() bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.barred
 }
 
 // hasSpent reports whether a call has ended that cost something.
@@ -132,19 +85,6 @@ func (a *account) hasSpent() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.spent.InputTokens+a.spent.OutputTokens > 0
-}
-
-// fail enters that no call can be made for want of a ledger.
-func (a *account) fail(err error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.fault = err
-}
-
-func (a *account) failed() error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.fault
 }
 
 // tell enters what a worker says that it spent. It counts if no call was metered.
@@ -165,8 +105,7 @@ func (a *account) total() (u memoir.Usage, bytes int64) {
 }
 
 // landWithin is how long calls may take to notice that they were given up. Those to a
-// server end at once; a program that is deaf to what it is asked is made to end after
-// half a second, and what it started with it, which nobody would do once we are gone.
+// server end at once; a program that ignores what it is asked is ended after half a second.
 const landWithin = 800 * time.Millisecond
 
 // settled is total once the calls under way have ended. Those of work that was given
@@ -182,4 +121,38 @@ func (a *account) settled() (u memoir.Usage, bytes int64) {
 		}
 	}
 	return a.total()
+}
+
+// redactBy names the rules that count for the work, which begins: what was taken out of
+// answers before does not count for it.
+func (a *account) redactBy(scanners ...*secrets.Scanner) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.scanners, a.counts = scanners, secrets.Counts{}
+}
+
+func (a *account) scannersOr(scanner *secrets.Scanner) []*secrets.Scanner {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.scanners) == 0 {
+		return []*secrets.Scanner{scanner}
+	}
+	return a.scanners
+}
+
+// redacted enters what was taken out of an answer that is used.
+func (a *account) redacted(counts secrets.Counts) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.counts == nil {
+		a.counts = secrets.Counts{}
+	}
+	a.counts.Merge(counts)
+}
+
+// redactions are what was taken out of the answers that were used.
+func (a *account) redactions() secrets.Counts {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return maps.Clone(a.counts)
 }

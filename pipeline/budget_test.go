@@ -33,16 +33,16 @@ func TestACallThatWaitedForRoomIsNotMadeToAModelThatServesNoMore(t *testing.T) {
 		account.budget = own
 		go ask(ctx, second)
 		synctest.Wait()
-		meter.health(m.Name()).end(errors.New("down"))
+		meter.service(m.Name()).end(errors.New("down"))
 		close(proceed)
 		if err := <-first; err != nil {
 			t.Error(err)
 		}
-		if err := <-second; !errors.Is(err, errUnserved) || !account.isRefused() || made != 1 {
+		if err := <-second; !errors.Is(err, errUnserved) || account.refusal() == nil || made != 1 {
 			t.Errorf("%v, %d calls", err, made)
 		}
-		if meter.flying != (memoir.Usage{}) || own.flying != (memoir.Usage{}) {
-			t.Errorf("%+v and %+v are under way", meter.flying, own.flying)
+		if meter.reserved != (memoir.Usage{}) || own.reserved != (memoir.Usage{}) {
+			t.Errorf("%+v and %+v are under way", meter.reserved, own.reserved)
 		}
 	})
 }
@@ -77,10 +77,10 @@ func TestTwoProcessesDoNotExceedAProjectsLimitAtOnce(t *testing.T) {
 	ctx, account := begin(t.Context(), store.Call{Phase: phaseExtract, ProjectID: "p"})
 	account.budget = &budget{project: "p", name: "p", limits: config.Limits{TokensPerDay: 100}}
 	_, err := m.Call(ctx, model.Request{})
-	if !limited(err) || !account.isBarred() || made != 0 || ended != 1 {
+	if !limited(err) || !limited(account.refusal()) || made != 0 || ended != 1 {
 		t.Errorf("%v, %d calls, %d ended", err, made, ended)
 	}
-	if account.budget.flying != (memoir.Usage{}) || meter.flying != (memoir.Usage{}) || account.budget.stopped == nil || meter.stopped != nil {
-		t.Errorf("%+v, stopped %+v, the run %+v", account.budget.flying, account.budget.stopped, meter.stopped)
+	if account.budget.reserved != (memoir.Usage{}) || meter.reserved != (memoir.Usage{}) || account.budget.stopped == nil || meter.stopped != nil {
+		t.Errorf("%+v, stopped %+v, the run %+v", account.budget.reserved, account.budget.stopped, meter.stopped)
 	}
 }

@@ -170,7 +170,7 @@ func TestBothPhasesKnowTheConfiguredCapAndWarnOfWhatIsNotRead(t *testing.T) {
 		}
 		warned := 0
 		for _, w := range report.Warnings {
-			if strings.Contains(w.Message, "mine/m read 50 tokens of about") && strings.Contains(w.Hint, "OLLAMA_CONTEXT_LENGTH") {
+			if strings.Contains(w.Message, "mine/m read 50 of about") && strings.Contains(w.Hint, "OLLAMA_CONTEXT_LENGTH") {
 				warned++
 			}
 		}

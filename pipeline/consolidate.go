@@ -74,10 +74,6 @@ func (r *run) phase2(ctx context.Context) error {
 		if reports[i], kept = keptBack(project); kept {
 			continue
 		}
-		if r.doubts(phaseConsolidate, r.consolidator.Name()) {
-			consolidate(i, false)
-			continue
-		}
 		group.Go(func() error {
 			consolidate(i, false)
 			return nil
@@ -251,24 +247,15 @@ func (r *run) consolidateClaimed(ctx context.Context, project store.ProjectRow, 
 		r.addLedger(ctx, "project "+project.Name, store.LedgerEntry{Work: claim.Token, Phase: phaseConsolidate, ProjectID: project.ID,
 			Model: r.consolidator.Name(), Usage: usage, InputBytes: bytes, Duration: time.Since(attempt), Outcome: outcome})
 	}
-	excess := spent.tooLarge()
-	if err != nil && excess != nil {
-		r.setAside(project.ID, excess)
+	refusal := spent.refusal()
+	if err != nil && ctx.Err() == nil {
+		if err = cmp.Or(refusal, err); ownFault(refusal) {
+			r.fail(err)
+		}
 	}
-	switch {
-	case err == nil || !spent.isBarred() || limited(err):
-	case excess != nil:
-		err = excess.err()
-	default:
-		err = r.meter.stopOf(spent.budget).err()
-	}
-	blame := itsOwn
-	if err != nil && ctx.Err() == nil && memoir.CodeOf(err) != memoir.CodeChanged {
-		blame = r.judge(r.consolidator.Name(), spent, err)
-	}
-	if fault := spent.failed(); err != nil && fault != nil && ctx.Err() == nil {
-		err = fault
-		r.fail(fault)
+	blame, unserved := itsOwn, errors.Is(err, errUnserved)
+	if err != nil && ctx.Err() == nil && refusal == nil && memoir.CodeOf(err) != memoir.CodeChanged {
+		blame = r.judge(r.consolidator.Name(), err)
 	}
 	switch {
 	case err == nil && report.Outcome == OutcomePublished: // and entered with that
@@ -294,7 +281,7 @@ func (r *run) consolidateClaimed(ctx context.Context, project store.ProjectRow, 
 			return report, errors.Join(err, failed)
 		}
 		report.Detail = failure.Message
-	case ctx.Err() != nil, spent.failed() != nil, ownFault(err), memoir.CodeOf(err) == memoir.CodeConfig, blame == ends, blame == unasked, limited(err):
+	case ctx.Err() != nil, ownFault(err), memoir.CodeOf(err) == memoir.CodeConfig, blame == ends, unserved, limited(err):
 		if blame == ends {
 			err = endsRun{err}
 		}

@@ -91,8 +91,8 @@ func TestNoCallIsMadeThatCannotBeEntered(t *testing.T) {
 	if p := r.report.Phase1; p.Failed > 0 || p.GivenBack == 0 || len(status.Failed)+len(status.Dead)+len(status.Running) > 0 {
 		t.Errorf("%+v, %+v", p, status)
 	}
-	if all, _ := entered(t, r.store); all != (memoir.Usage{}) || r.report.Usage != all || r.meter.flying != all {
-		t.Errorf("ledger %+v, report %+v, under way %+v", all, r.report.Usage, r.meter.flying)
+	if all, _ := entered(t, r.store); all != (memoir.Usage{}) || r.report.Usage != all || r.meter.reserved != all {
+		t.Errorf("ledger %+v, report %+v, under way %+v", all, r.report.Usage, r.meter.reserved)
 	}
 }
 
@@ -111,7 +111,7 @@ func TestACallWhoseEndCannotBeEnteredStaysByItsEstimate(t *testing.T) {
 	}
 	said := 0
 	for _, w := range r.report.Warnings {
-		if w.Message == "the ledger has but an estimate of what a call took: "+errFull.Error() && w.Hint == errFull.Hint {
+		if w.Message == "the ledger has only an estimate of what a call took: "+errFull.Error() && w.Hint == errFull.Hint {
 			said++
 		}
 	}
@@ -174,17 +174,6 @@ func (e telling) Extract(ctx context.Context, in extract.Input) (memoir.Extracti
 	return out, memoir.Usage{Calls: 1, InputTokens: 5}, err
 }
 
-// crowded is a ledger that another run writes to just before us.
-type crowded struct {
-	ledger
-	others memoir.Usage
-}
-
-func (c crowded) BeginCall(ctx context.Context, call store.Call) (int64, memoir.Usage, error) {
-	id, _, err := c.ledger.BeginCall(ctx, call)
-	return id, c.others, err
-}
-
 func TestACallThatAnotherRunLeftNoRoomForIsNotMade(t *testing.T) {
 	t.Parallel()
 	st := prepared(t).store
@@ -194,7 +183,10 @@ func TestACallThatAnotherRunLeftNoRoomForIsNotMade(t *testing.T) {
 	}{{config.Limits{TokensPerDay: 100}, 0}, {config.Limits{TokensPerDay: 200}, 1}, {config.Limits{TokensPerRun: 100}, 1}} {
 		now := time.Now()
 		meter := alone(test.limits, &now)
-		meter.ledger = crowded{st, memoir.Usage{Calls: 1, InputTokens: 60}}
+		meter.ledger = st
+		meter.others = func(context.Context, time.Time, string) (memoir.Usage, error) {
+			return memoir.Usage{Calls: 1, InputTokens: 60}, nil
+		}
 		made := 0
 		m := meter.of(scripted(func(model.Request) (model.Answer, error) {
 			made++
@@ -202,11 +194,11 @@ func TestACallThatAnotherRunLeftNoRoomForIsNotMade(t *testing.T) {
 		}), model.Options{MaxOutput: 50})
 		ctx, account := begin(t.Context(), store.Call{Phase: phaseExtract})
 		_, err := m.Call(ctx, model.Request{})
-		if made != test.made || limited(err) != (test.made == 0) || account.isBarred() != limited(err) || (meter.stop() != nil) != limited(err) {
+		if made != test.made || limited(err) != (test.made == 0) || limited(account.refusal()) != limited(err) || (meter.stop() != nil) != limited(err) {
 			t.Errorf("%+v: %d made, %v", test.limits, made, err)
 		}
-		if all, _ := entered(t, st); all.Calls != 0 || meter.flying != (memoir.Usage{}) {
-			t.Errorf("%+v: left behind %+v, %+v", test.limits, all, meter.flying)
+		if all, _ := entered(t, st); all.Calls != 0 || meter.reserved != (memoir.Usage{}) {
+			t.Errorf("%+v: left behind %+v, %+v", test.limits, all, meter.reserved)
 		}
 	}
 }

@@ -33,21 +33,8 @@ const (
 	mostPerByte   = 8.0
 )
 
-// learn enters a call into what is known of the model.
-func (m *metered) learn(phase string, used memoir.Usage, bytes int64) {
-	if bytes == 0 {
-		return
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.known[phase] = m.known[phase].Add(store.Experience{Calls: used.Calls, InputBytes: bytes,
-		InputTokens: used.InputTokens, OutputTokens: used.OutputTokens, Cost: used.Cost})
-}
-
 // experience is what is known of the model in a phase, nothing if it is too little.
 func (m *metered) experience(phase string) store.Experience {
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	if e := m.known[phase]; e.Calls >= leastCalls && e.InputBytes > 0 {
 		return e
 	}
@@ -131,9 +118,7 @@ func (r *run) recall(ctx context.Context) error {
 		}
 		for _, same := range r.meter.models {
 			if same.Name() == name {
-				same.mu.Lock()
 				same.known[phase] = known
-				same.mu.Unlock()
 			}
 		}
 		if costs && !m.canPrice(phase) {

@@ -1,7 +1,9 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -53,9 +55,6 @@ func (r *run) drain(ctx context.Context, workers int, suspects bool) error {
 			fail = r.faulty()
 		}
 		slots := min(workers, r.capLeft()) - busy
-		if r.doubts(phaseExtract, r.extractor.Name()) {
-			slots = min(slots, 1-busy)
-		}
 		if slots > 0 && ctx.Err() == nil && fail == nil && r.meter.stop() == nil && r.unserved(r.extractor.Name()) == nil {
 			attempt := time.Now()
 			claims, err := r.store.ClaimSessions(ctx, store.ClaimOptions{
@@ -114,10 +113,6 @@ func (r *run) work(ctx context.Context, claim store.Claim, attempt time.Time) {
 	result.Usage, result.InputBytes = spent.settled()
 	result.Duration = time.Since(attempt)
 	r.addUsage(result.Usage)
-	blame := itsOwn
-	if err != nil && ctx.Err() == nil {
-		blame = r.judge(r.extractor.Name(), spent, err)
-	}
 	switch {
 	case ctx.Err() != nil:
 		r.giveBack(ctx, claim, result, store.OutcomeInterrupted)
@@ -125,37 +120,8 @@ func (r *run) work(ctx context.Context, claim store.Claim, attempt time.Time) {
 	case memoir.CodeOf(context.Cause(held)) == memoir.CodeLeaseLost:
 		r.lost(ctx, claim, result)
 		return
-	case err != nil && spent.failed() != nil:
-		r.enter(ctx, claim, result, store.OutcomeInterrupted)
-		r.halt(ctx, claim, spent.failed())
-		return
-	case blame == ends:
-		r.endWith(ctx, claim, result, err)
-		return
-	case blame == postponed:
-		r.postpone(ctx, claim, result, err)
-		return
-	case blame == unasked:
-		r.giveBack(ctx, claim, result, store.OutcomeInterrupted)
-		return
-	case err != nil && (spent.isBarred() || limited(err)):
-		if excess := spent.tooLarge(); excess != nil { // before it can be claimed again
-			r.setAside(claim.Session.Key(), excess)
-		}
-		r.giveBack(ctx, claim, result, store.OutcomeLimit)
-		return
-	case err != nil && ownFault(err):
-		r.enter(ctx, claim, result, store.OutcomeInterrupted)
-		r.halt(ctx, claim, err)
-		return
-	case err != nil && failing(err):
-		r.postpone(ctx, claim, result, err)
-		return
-	case err != nil && withheld(claim.Session, err):
-		r.leaveUnread(ctx, claim, result, err)
-		return
 	case err != nil:
-		r.failClaim(held, claim, result, err)
+		r.failed(ctx, claim, result, cmp.Or(spent.refusal(), err))
 		return
 	}
 	// What follows must not be cut short by a signal: it is one short transaction.
@@ -198,6 +164,31 @@ func (r *run) work(ctx context.Context, claim store.Claim, attempt time.Time) {
 		r.addRedactions(result.Redactions)
 	}
 	r.finished()
+}
+
+// failed ends a claim whose work failed, by who is to blame.
+func (r *run) failed(ctx context.Context, claim store.Claim, spent extracted, err error) {
+	if limited(err) {
+		r.giveBack(ctx, claim, spent, store.OutcomeLimit)
+		return
+	}
+	if errors.Is(err, errUnserved) {
+		r.giveBack(ctx, claim, spent, store.OutcomeInterrupted)
+		return
+	}
+	switch blame := r.judge(r.extractor.Name(), err); {
+	case blame == ends:
+		r.endWith(ctx, claim, spent, err)
+	case blame == postponed, failing(err):
+		r.postpone(ctx, claim, spent, err)
+	case ownFault(err):
+		r.enter(ctx, claim, spent, store.OutcomeInterrupted)
+		r.halt(ctx, claim, err)
+	case withheld(claim.Session, err):
+		r.leaveUnread(ctx, claim, spent, err)
+	default:
+		r.failClaim(ctx, claim, spent, err)
+	}
 }
 
 // keepSession keeps a claim's lease.

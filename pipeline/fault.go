@@ -155,7 +155,7 @@ func (r *run) failureOf(phase, projectID, key string, cause error) (failure stor
 
 // patience waits before another try of a call to a model, as long as there is sense in one.
 func (r *run) patience(name string) func(context.Context, time.Duration) error {
-	h := r.meter.health(name)
+	h := r.meter.service(name)
 	return func(ctx context.Context, d time.Duration) error {
 		return h.sleep(ctx, func(ctx context.Context) error {
 			if r.opts.Sleep != nil {

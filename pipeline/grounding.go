@@ -7,7 +7,7 @@ import (
 
 // extracted enters what became of a model's extraction.
 func (r *run) extracted(e extract.Report) {
-	r.meter.health(r.extractor.Name()).satisfy(phaseExtract)
+	r.meter.service(r.extractor.Name()).satisfy()
 	r.ground(func(g *Grounding) {
 		g.Statements += e.Kept
 		if e.Grown {
@@ -34,7 +34,7 @@ func (r *run) extracted(e extract.Report) {
 
 // consolidated enters what became of a model's consolidation.
 func (r *run) consolidated(c consolidate.Report) {
-	r.meter.health(r.consolidator.Name()).satisfy(phaseConsolidate)
+	r.meter.service(r.consolidator.Name()).satisfy()
 	r.ground(func(g *Grounding) {
 		g.Lines += c.Kept
 		if c.Uncited > 0 {

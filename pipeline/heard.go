@@ -3,7 +3,6 @@ package pipeline
 import (
 	"context"
 	"encoding/json"
-	"maps"
 	"strings"
 
 	"memoir/model"
@@ -95,38 +94,4 @@ func changed(literal string, change func(string) string) string {
 		return literal
 	}
 	return string(out)
-}
-
-// redactBy names the rules that count for the work, which begins: what was taken out of
-// answers before does not count for it.
-func (a *account) redactBy(scanners ...*secrets.Scanner) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.scanners, a.counts = scanners, secrets.Counts{}
-}
-
-func (a *account) scannersOr(scanner *secrets.Scanner) []*secrets.Scanner {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if len(a.scanners) == 0 {
-		return []*secrets.Scanner{scanner}
-	}
-	return a.scanners
-}
-
-// redacted enters what was taken out of an answer that is used.
-func (a *account) redacted(counts secrets.Counts) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.counts == nil {
-		a.counts = secrets.Counts{}
-	}
-	a.counts.Merge(counts)
-}
-
-// redactions are what was taken out of the answers that were used.
-func (a *account) redactions() secrets.Counts {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return maps.Clone(a.counts)
 }

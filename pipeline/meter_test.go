@@ -118,8 +118,8 @@ func TestEveryCallIsCountedWhateverBecomesOfIt(t *testing.T) {
 		if got, bytes := account.settled(); got != test.want || bytes != test.bytes {
 			t.Errorf("%s: the account has %+v, %d bytes", name, got, bytes)
 		}
-		if meter.spent != test.want || meter.flying != (memoir.Usage{}) {
-			t.Errorf("%s: the run spent %+v, %+v is under way", name, meter.spent, meter.flying)
+		if meter.spent != test.want || meter.reserved != (memoir.Usage{}) {
+			t.Errorf("%s: the run spent %+v, %+v is under way", name, meter.spent, meter.reserved)
 		}
 	}
 }
@@ -139,16 +139,9 @@ func TestWhatALearnedModelTakesIsBounded(t *testing.T) {
 		{leastCalls, 1, 63, 10, 10},
 		{leastCalls, 100000, 8000, 10, 10},
 	} {
-		meter := alone(config.Limits{}, &now)
-		ctx, _ := begin(t.Context(), store.Call{Phase: phaseExtract})
-		m := meter.of(scripted(func(model.Request) (model.Answer, error) {
-			return model.Answer{Usage: memoir.Usage{Calls: 1, InputTokens: test.told, OutputTokens: test.answer}}, nil
-		}), model.Options{}).(*metered)
-		for range test.calls {
-			if _, err := m.Call(ctx, model.Request{Input: string(make([]byte, 1000))}); err != nil {
-				t.Fatal(err)
-			}
-		}
+		m := alone(config.Limits{}, &now).of(spending(0), model.Options{}).(*metered)
+		m.known[phaseExtract] = store.Experience{Calls: test.calls, InputBytes: 1000 * int64(test.calls),
+			InputTokens: test.told * int64(test.calls), OutputTokens: test.answer * int64(test.calls)}
 		if in, out := m.input(phaseExtract, 1000), m.output(phaseExtract); in != test.want || out != test.out {
 			t.Errorf("after %d calls: %d in, %d out; want %d and %d", test.calls, in, out, test.want, test.out)
 		}
@@ -179,8 +172,8 @@ func TestAFailedCallCountsByWhatItWasAskedIfNobodyTold(t *testing.T) {
 			if _, err := m.Call(t.Context(), model.Request{Input: strings.Repeat("four", 100)}); !errors.Is(err, &c.err) {
 				t.Fatal(err)
 			}
-			if meter.spent != c.want || meter.flying != (memoir.Usage{}) {
-				t.Errorf("spent %+v, want %+v; left under way: %+v", meter.spent, c.want, meter.flying)
+			if meter.spent != c.want || meter.reserved != (memoir.Usage{}) {
+				t.Errorf("spent %+v, want %+v; left under way: %+v", meter.spent, c.want, meter.reserved)
 			}
 		})
 	}
@@ -192,7 +185,7 @@ func TestAModelThatIsTooSlowIsToldApartFromOneThatDoesNotServe(t *testing.T) {
 	for timedOut, want := range map[time.Duration]string{0: waitHint, time.Second: slowHint} {
 		meter := alone(config.Limits{}, &now)
 		m := meter.of(spending(1), model.Options{})
-		meter.health(m.Name()).end(fmt.Errorf("x/y does not serve: %w", &model.Error{TimedOut: timedOut}))
+		meter.service(m.Name()).end(fmt.Errorf("x/y does not serve: %w", &model.Error{TimedOut: timedOut}))
 		if _, err := m.Call(t.Context(), model.Request{}); !errors.Is(err, errUnserved) || memoir.HintOf(err) != want {
 			t.Errorf("timed out after %s: %v, hint %q", timedOut, err, memoir.HintOf(err))
 		}

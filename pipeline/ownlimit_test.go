@@ -123,36 +123,3 @@ func TestAProjectCannotRaiseALimit(t *testing.T) {
 		t.Errorf("%+v, %+v, %+v", report.Phase1, report.Stopped, report.StoppedProjects)
 	}
 }
-
-func TestALimitOfAProjectSetsASessionAsideThatNoRunHasRoomFor(t *testing.T) {
-	t.Parallel()
-	home, dir, work := t.TempDir(), t.TempDir(), t.TempDir()
-	long := strings.Repeat("the header goes above the fixture ", 400) // 3400 tokens, by their bytes
-	for _, name := range []string{"thrifty", "free"} {
-		repo := filepath.Join(work, name)
-		checkout(t, repo)
-		claudeSession(t, dir, name+"a", repo, "always write the header of fixture "+name)
-		claudeSession(t, dir, name+"b", repo, long+name)
-	}
-	if err := os.WriteFile(filepath.Join(work, "thrifty", config.ProjectFileName), []byte("limits: {tokensPerRun: 2500}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	o := options(home, dir)
-	o.Phases = asks(t, taking(t, 10, 100), model.Options{}, 100)
-	report := run(t, o)
-	if one := report.Phase1; one.Claimed != 3 || one.GivenBack != 1 || one.Failed != 0 || report.Left != 1 {
-		t.Errorf("%+v, %d left", one, report.Left)
-	}
-	if report.Stopped != nil || len(report.StoppedProjects) != 0 || len(report.Oversize) != 1 || report.Oversize[0].Project == "" || !report.Partly() {
-		t.Fatalf("%+v, %+v, %+v", report.Stopped, report.StoppedProjects, report.Oversize)
-	}
-	said := report.Warnings[len(report.Warnings)-1]
-	if !strings.HasPrefix(said.Message, "1 session needs more than limits.tokensPerRun for project thrifty allows in one call: about ") || !strings.Contains(said.Hint, config.ProjectFileName) {
-		t.Errorf("%+v", said)
-	}
-	for _, p := range report.Phase2 {
-		if p.Outcome != pipeline.OutcomePublished {
-			t.Errorf("%+v", p)
-		}
-	}
-}

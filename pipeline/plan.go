@@ -209,19 +209,12 @@ func (r *run) sumUp(ctx context.Context) error {
 		return nil
 	}
 	var sum memoir.Usage
-	var fits memoir.Usage // what no limit sets aside
-	calls, by, of := map[string]float64{}, map[string]memoir.Usage{}, map[string]memoir.Usage{}
-	without := aside{}
+	calls, by := map[string]float64{}, map[string]memoir.Usage{}
 	for _, p := range r.report.Would {
 		if p.Model != "" {
 			u := memoir.Usage{InputTokens: int64(p.Tokens), OutputTokens: int64(p.OutputTokens), Cost: p.Cost}
 			by[p.Action] = by[p.Action].Add(u)
 			calls[p.Action] += p.Calls
-			if e := r.foreseeExcess(ctx, p); e != nil {
-				without[p.Action+" "+p.Project+" "+memoir.SessionKey(p.Source, p.Session)] = e
-				continue
-			}
-			fits, of[p.Project] = fits.Add(u), of[p.Project].Add(u)
 		}
 	}
 	for _, phase := range slices.Sorted(maps.Keys(by)) {
@@ -233,20 +226,14 @@ func (r *run) sumUp(ctx context.Context) error {
 	if sum.Calls == 0 {
 		return nil
 	}
-	for _, o := range without.sum() {
-		r.warn(o.Reason, o.hint())
-	}
-	if err := r.foresee(ctx, of); err != nil {
-		return err
-	}
 	others, err := r.store.Spent(ctx, r.meter.midnight())
 	if err != nil {
 		return err
 	}
 	r.meter.mu.Lock()
-	stop, _ := r.meter.exceeded(fits, others)
+	stop, _ := r.meter.exceeded(sum, others)
 	r.meter.mu.Unlock()
-	if stop != nil && fits != (memoir.Usage{}) {
+	if stop != nil {
 		r.warn(stop.Limit+" would stop this before its end", stop.hint())
 	}
 	return nil

@@ -69,31 +69,6 @@ func TestADryRunSaysWhichLimitWouldStopIt(t *testing.T) {
 	}
 }
 
-func TestADryRunSaysWhatALimitHasNoRoomFor(t *testing.T) {
-	t.Parallel()
-	home, dir := prompted(t, 2)
-	for _, id := range []string{"t00", "t01"} {
-		claudeSession(t, dir, id, "/srv/open/app", strings.Repeat("the header goes above the fixture ", 400)+id)
-	}
-	o := options(home, dir)
-	o.Phases = asks(t, taking(t, 10, 10), model.Options{}, 0)
-	o.Settings.Limits.TokensPerRun, o.DryRun = 6000, true
-	report := run(t, o)
-	want := []string{
-		"2 sessions need more than limits.tokensPerRun allows in one call: up to about ",
-		"1 consolidation needs more than limits.tokensPerRun allows in one call: about ",
-		"limits.tokensPerRun would stop this before its end", // the two others
-	}
-	if len(report.Warnings) != len(want) {
-		t.Fatalf("%+v", report.Warnings)
-	}
-	for i, begins := range want {
-		if !strings.HasPrefix(report.Warnings[i].Message, begins) {
-			t.Errorf("%q, want %s", report.Warnings[i].Message, begins)
-		}
-	}
-}
-
 func TestASessionIsEstimatedUpToTheLimits(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()

@@ -85,8 +85,6 @@ func whyPartly(rep Report) (reason, hint string) {
 		return "project " + rep.Misruled[0].Project + " waits: " + rep.Misruled[0].Error, rep.Misruled[0].Hint
 	case rep.Phase1.Failed+rep.Phase1.Postponed > 0:
 		return fmt.Sprintf("%d of the sessions failed", rep.Phase1.Failed+rep.Phase1.Postponed), ""
-	case len(rep.Oversize) > 0:
-		return rep.Oversize[0].Reason, rep.Oversize[0].hint()
 	}
 	for _, p := range rep.Phase2 {
 		if p.Outcome == OutcomeFailed {

@@ -19,7 +19,6 @@ type Report struct {
 	EstimateBy      map[string]memoir.Usage `json:"estimate_by,omitempty"`      // the same by action
 	Stopped         *Stopped                `json:"stopped,omitempty"`          // by a spending limit
 	StoppedProjects []Stopped               `json:"stopped_projects,omitempty"` // by limits of their own settings
-	Oversize        []Oversize              `json:"oversize,omitempty"`         // work whose call exceeds a spending limit on its own
 	Unserved        []Unserved              `json:"unserved,omitempty"`         // models that were asked no more, because they did not serve
 	Misruled        []Misruled              `json:"invalid_rules,omitempty"`    // projects that wait for their rules for secrets to be corrected
 	Warnings        []Warning               `json:"warnings,omitempty"`
@@ -133,7 +132,7 @@ func (r Report) Busy() bool { return r.has(OutcomeBusy) }
 // Partly reports whether something of the run failed, or a spending limit or a server
 // that does not serve stopped it.
 func (r Report) Partly() bool {
-	return r.Phase1.Failed > 0 || r.Phase1.Postponed > 0 || r.has(OutcomeFailed) || r.has(OutcomeEdited) || r.Stopped != nil || len(r.StoppedProjects) > 0 || len(r.Oversize) > 0 || len(r.Unserved) > 0 || len(r.Misruled) > 0
+	return r.Phase1.Failed > 0 || r.Phase1.Postponed > 0 || r.has(OutcomeFailed) || r.has(OutcomeEdited) || r.Stopped != nil || len(r.StoppedProjects) > 0 || len(r.Unserved) > 0 || len(r.Misruled) > 0
 }
 
 func (r Report) has(o Outcome) bool {

@@ -33,7 +33,6 @@ type run struct {
 	log             *slog.Logger
 	began           time.Time
 	keys            []string // the sessions to claim from, sorted; empty: all
-	aside           aside    // what no limit has room for; guarded by mu
 	id              string   // of this run, in the ledger
 	trusted         config.TrustStore
 	heads           map[string]rollout.Head // of the files that the scan looked at, by path
@@ -85,9 +84,6 @@ func (r *run) whole(ctx context.Context) (Report, error) {
 	if err := r.chooseModels(ctx); err != nil {
 		return Report{}, err
 	}
-	if err := r.recallDoubts(ctx); err != nil {
-		return Report{}, err
-	}
 	err := r.steps(ctx)
 	r.sayFolded()
 	if r.report.Stopped = r.meter.stop(); r.report.Stopped != nil {
@@ -97,7 +93,6 @@ func (r *run) whole(ctx context.Context) (Report, error) {
 		r.report.StoppedProjects = append(r.report.StoppedProjects, *stop)
 		r.warn("stopped by a limit: "+stop.Reason, stop.hint())
 	}
-	r.sayAside()
 	if unserved := r.endUnserved(); err == nil {
 		err = unserved
 	}
@@ -130,7 +125,7 @@ func Scan(ctx context.Context, st *store.Store, opts Options) (Report, error) {
 }
 
 func newRun(st *store.Store, opts Options) (*run, error) {
-	r := &run{store: st, opts: opts, holder: lease.Self(), aside: aside{}, toldLost: map[string]bool{}, log: opts.Log, began: time.Now(), id: lease.NewToken(), secretKeys: map[string]string{}}
+	r := &run{store: st, opts: opts, holder: lease.Self(), toldLost: map[string]bool{}, log: opts.Log, began: time.Now(), id: lease.NewToken(), secretKeys: map[string]string{}}
 	if r.log == nil {
 		r.log = slog.New(slog.DiscardHandler)
 	}
@@ -194,8 +189,6 @@ func (r *run) steps(ctx context.Context) error {
 	}
 	if r.meter.stop() != nil || len(r.meter.stoppedProjects()) > 0 || r.unserved(r.extractor.Name()) != nil || r.capLeft() == 0 || len(r.misruledProjects()) > 0 { // otherwise what is eligible is in the hands of other processes
 		r.report.Left = reasons[memoir.ReasonEligible] + reasons[memoir.ReasonOverCap]
-	} else {
-		r.report.Left = len(r.setAsideSessions())
 	}
 	return r.phase2(ctx)
 }

@@ -50,29 +50,3 @@ func (s *Store) CallsOfWork(ctx context.Context, model, phase string) (calls, wo
 	})
 	return calls, works, s.explain(err, "learning from the ledger")
 }
-
-// Disappointments says to how many of a model's latest pieces of work in a phase, one
-// after another, it gave no answer of use. What was interrupted or failed otherwise says
-// nothing. It looks at no more than lookback calls.
-func (s *Store) Disappointments(ctx context.Context, model, phase string) (works int, err error) {
-	err = s.read(ctx, func(t tx) error {
-		seen := map[string]bool{}
-		err := t.each(`SELECT run || char(10) || project_id || char(10) || session_key, outcome FROM ledger WHERE model = ? AND phase = ?
-				AND outcome NOT IN (?, ?, ?, ?, ?) ORDER BY id DESC LIMIT ?`,
-			[]any{model, phase, OutcomeUnfinished, OutcomeInterrupted, OutcomeLimit, OutcomeLost, OutcomeFailed, lookback},
-			func(scan func(...any) error) error {
-				var work, outcome string
-				if err := scan(&work, &outcome); err != nil {
-					return err
-				}
-				if outcome != OutcomeRefused {
-					return errStop
-				}
-				seen[work] = true
-				return nil
-			})
-		works = len(seen)
-		return err
-	})
-	return works, s.explain(err, "learning from the ledger")
-}

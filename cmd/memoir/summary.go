@@ -51,11 +51,6 @@ func (p *program) sayReport(r pipeline.Report, limited bool) {
 		}
 	}
 	left := r.Left
-	for _, o := range r.Oversize { // said in the warnings
-		if o.Action == "extract" {
-			left = max(left-o.Count, 0)
-		}
-	}
 	if left > 0 && r.Stopped != nil {
 		u.say("%s left by %s", countAre(left, "session"), r.Stopped.Limit) // what to do is said with the limit
 	} else if left > 0 && len(r.StoppedProjects) > 0 {

@@ -106,12 +106,16 @@ func TestAServerThatStopsServingLeavesWhatIsDone(t *testing.T) {
 	}
 }
 
-func TestASessionThatAloneIsNotServedIsToBlame(t *testing.T) {
+func TestASessionThatAloneIsNotServedKeepsNobodyElseBack(t *testing.T) {
 	t.Parallel()
-	for name, step := range map[string]modeltest.Step{
-		"it breaks":  {Status: http.StatusInternalServerError, Message: "boom"},
-		"it is told": {Status: http.StatusForbidden, Message: "flagged by moderation"},
+	for name, test := range map[string]struct {
+		step                        modeltest.Step
+		failed, postponed, attempts int
+	}{
+		"it breaks":  {modeltest.Step{Status: http.StatusInternalServerError, Message: "boom"}, 0, 1, 0},
+		"it is told": {modeltest.Step{Status: http.StatusForbidden, Message: "flagged by moderation"}, 1, 0, 1},
 	} {
+		step := test.step
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			home, dir := prompted(t, 19)
@@ -142,10 +146,10 @@ func TestASessionThatAloneIsNotServedIsToBlame(t *testing.T) {
 				}
 			}
 			report := run(t, o)
-			if report.Phase1.Failed != 1 || report.Phase1.Empty != 19 || len(report.Unserved) != 0 {
+			if report.Phase1.Failed != test.failed || report.Phase1.Postponed != test.postponed || report.Phase1.Empty != 19 || len(report.Unserved) != 0 {
 				t.Errorf("%+v, %+v", report.Phase1, report.Warnings)
 			}
-			if _, _, status := ledger(t, home); len(status.Failed) != 1 || status.Failed[0].Attempts != 1 {
+			if _, _, status := ledger(t, home); len(status.Failed) != 1 || status.Failed[0].Attempts != test.attempts {
 				t.Errorf("%+v", status.Failed)
 			}
 		})
@@ -254,45 +258,5 @@ func TestAModelWhoseAnswersAreOfNoUseIsAskedNoMore(t *testing.T) {
 	opts.Settings.Memories.Concurrency = 1
 	if report := run(t, opts); len(report.Unserved) != 0 || report.Phase1.Failed+report.Phase1.Empty != 40 {
 		t.Errorf("%+v, %+v", report.Phase1, report.Unserved)
-	}
-}
-
-// A model that was of no use is asked about one session in each later run, until it is of use.
-func TestAModelThatWasOfNoUseIsAskedAboutOnePieceOfWorkARun(t *testing.T) {
-	t.Parallel()
-	home, dir := prompted(t, 40)
-	var calls atomic.Int64
-	var healed atomic.Bool
-	server := modeltest.OpenAIChat(t, func(_ int, c modeltest.Call) modeltest.Step {
-		question, consolidates := asked(t, c)
-		if calls.Add(1); healed.Load() {
-			return modeltest.Step{Text: answers(t, question, consolidates, "")}
-		}
-		return modeltest.Step{Text: "I am a teapot."}
-	})
-	opts := ofServer(t, home, dir, "default", server.URL)
-	failed := 0
-	for n := range 4 {
-		before := calls.Load()
-		report, err := tryRun(t.Context(), t, opts)
-		if memoir.CodeOf(err) != memoir.CodeModel || !strings.Contains(err.Error(), "mine/m gave no answer of use") {
-			t.Fatalf("run %d: %v", n, err)
-		}
-		if failed += report.Phase1.Failed; n > 0 && (calls.Load()-before != 2 || report.Phase1.Failed != 1) {
-			t.Errorf("run %d asked %d times: %+v", n, calls.Load()-before, report.Phase1)
-		}
-		_, _, status := ledger(t, home)
-		if len(status.Failed) != failed || len(status.Dead) > 0 || !strings.Contains(status.Failed[0].Error, "can't be used") {
-			t.Errorf("run %d: status tells of %d of %d: %+v", n, len(status.Failed), failed, status)
-		}
-		st := open(t, home)
-		runs, err := st.Runs(t.Context())
-		if st.Close(); err != nil || !strings.Contains(runs[0].Reason, "no answer of use") || runs[0].Hint == "" {
-			t.Errorf("run %d: how it ended: %+v, %v", n, runs[0], err)
-		}
-	}
-	healed.Store(true)
-	if report := run(t, opts); report.Phase1.Stored != 40-failed || len(report.Unserved) != 0 {
-		t.Errorf("once it is of use: %+v", report.Phase1)
 	}
 }

@@ -50,7 +50,7 @@ func (r *run) reading(ctx context.Context, s memoir.Session) (calls int, bytes i
 		if err != nil {
 			return out, err
 		}
-		loaded, err := load(ctx, r.scannerOf(s.CWD), parts, r.beginningsGone, marks)
+		loaded, err := Load(ctx, r.scannerOf(s.CWD), parts, marks...)
 		if err != nil {
 			return out, err
 		}

@@ -221,7 +221,7 @@ func (r *run) extractOne(ctx context.Context, claim store.Claim) (extracted, err
 	scanner := r.scannerOf(claim.Session.CWD)
 	accountOf(ctx).redactBy(scanner)
 	before := lookAt(claim.Session.Files)
-	loaded, err := load(ctx, scanner, parts, r.beginningsGone, claim.PriorMarks)
+	loaded, err := Load(ctx, scanner, parts, claim.PriorMarks...)
 	if err == nil {
 		err = before.whole()
 	}
@@ -246,9 +246,6 @@ func (r *run) extractOne(ctx context.Context, claim store.Claim) (extracted, err
 	out.Work = &work
 	session := movedTo(claim.Session, work, loaded.Items)
 	session.Title, _ = scanner.Redact(session.Title)
-	if loaded.Forgotten > 0 { // it may be what a forgotten session was about
-		session.Title = ""
-	}
 	earlier, since := r.earlier(claim.Prior, loaded)
 	extraction, usage, err := r.extractor.Extract(ctx, extract.Input{Session: session, Items: loaded.Items, Earlier: earlier, Since: since})
 	accountOf(ctx).tell(usage) // spent, whatever comes of it

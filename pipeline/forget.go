@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"slices"
 	"time"
@@ -69,12 +68,8 @@ func Forget(ctx context.Context, st *store.Store, opts Options, f Forgetting) (F
 			found[id] = nil
 		}
 	}
-	beginnings, err := r.beginnings(ctx, f.Keys)
-	if err != nil {
-		return report, err
-	}
 	if keys := found[""]; len(keys) > 0 {
-		if _, err := st.BeginForgetting(ctx, store.ProjectClaim{}, store.Forgetting{Keys: keys, Purge: f.Purge, Beginnings: of(beginnings, keys)}); err != nil {
+		if _, err := st.BeginForgetting(ctx, store.ProjectClaim{}, store.Forgetting{Keys: keys, Purge: f.Purge}); err != nil {
 			return report, err
 		}
 		if err := DropAnswers(opts.Home, ""); err != nil {
@@ -84,7 +79,7 @@ func Forget(ctx context.Context, st *store.Store, opts Options, f Forgetting) (F
 	delete(found, "")
 	var errs []error
 	for _, id := range slices.Sorted(maps.Keys(found)) {
-		one, err := r.forgetIn(ctx, id, &store.Forgetting{Keys: found[id], Text: f.Text, Purge: f.Purge, Beginnings: of(beginnings, found[id])})
+		one, err := r.forgetIn(ctx, id, &store.Forgetting{Keys: found[id], Text: f.Text, Purge: f.Purge})
 		if err != nil {
 			errs = append(errs, fmt.Errorf("project %s: %w", id, err))
 			r.noteUnforgotten(ctx, id, err)
@@ -133,7 +128,7 @@ func (r *run) forgetIn(ctx context.Context, id string, f *store.Forgetting) (For
 		return out, err
 	}
 	out.Name, out.Generation = row.Name, int(row.Generation)
-	began, deadline := false, time.Now().Add(r.opts.Wait)
+	began := false
 	for round := 1; ; round++ {
 		err := r.holding(ctx, id, r.opts.Wait, func(ctx context.Context, claim *store.ProjectClaim) error {
 			if f != nil && !began {
@@ -145,10 +140,7 @@ func (r *run) forgetIn(ctx context.Context, id string, f *store.Forgetting) (For
 			}
 			return r.withdraw(ctx, row, claim, &out)
 		})
-		if memoir.CodeOf(err) == memoir.CodeLeaseLost { // to a process that clears the project, which is over soon
-			if time.Now().Before(deadline) && ctx.Err() == nil {
-				continue
-			}
+		if memoir.CodeOf(err) == memoir.CodeLeaseLost { // to a process that clears the project
 			err = memoir.Errorf(memoir.CodeBusy, "wait for it, for instance with --wait", "busy: %w", err)
 		}
 		if memoir.CodeOf(err) == memoir.CodeBusy {
@@ -190,7 +182,7 @@ func (r *run) holding(ctx context.Context, id string, wait time.Duration, do fun
 			})
 			defer release()
 			defer r.letGo(ctx, claim)
-			return r.lostTo(ctx, &claim, do(held, &claim))
+			return do(held, &claim)
 		}
 		if memoir.CodeOf(err) != memoir.CodeBusy {
 			return err
@@ -204,18 +196,6 @@ func (r *run) holding(ctx context.Context, id string, wait time.Duration, do fun
 		case <-time.After(min(200*time.Millisecond, wait)):
 		}
 	}
-}
-
-// lostTo makes an error of a lost lease of one that says that files are gone, if the claim
-// is: another process removed both.
-func (r *run) lostTo(ctx context.Context, claim *store.ProjectClaim, err error) error {
-	if !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if held, asked := r.store.ExtendProject(ctx, *claim, r.leaseUntil(r.phase2Lease())); asked != nil || held {
-		return err
-	}
-	return memoir.Errorf(memoir.CodeLeaseLost, memoir.HintOf(err), "the project was cleared meanwhile: %w", err)
 }
 
 // withdraw publishes a generation without what was forgotten.
@@ -261,20 +241,10 @@ func (r *run) settleForgetting(ctx context.Context, row store.ProjectRow, claim 
 	if f.keys, err = r.store.Forgotten(ctx); err != nil {
 		return err
 	}
-	if f.lines, err = r.store.ForgottenLines(ctx, row.ID); err != nil {
+	if out.Archives, err = f.archives(root); err != nil {
 		return err
 	}
-	var lines []string
-	if out.Archives, lines, err = f.archives(root); err != nil {
-		return err
-	}
-	if f.purge {
-		if err := f.purgeRoot(root); err != nil {
-			return err
-		}
-		lines = nil
-	}
-	return r.store.FinishForgetting(ctx, row.ID, f.seq, lines, f.edit)
+	return r.store.FinishForgetting(ctx, row.ID, f.seq, f.edit)
 }
 
 // finishForgetting does what a process that died, or was interrupted, had begun.
@@ -326,21 +296,13 @@ func ForgetProject(ctx context.Context, st *store.Store, opts Options, id string
 	if err := FinishMoves(ctx, st, opts.Home); err != nil {
 		return 0, nil, err
 	}
-	ofProject, err := st.Sessions(ctx, store.Filter{Project: id})
-	if err != nil {
-		return 0, nil, err
-	}
-	beginnings, err := r.beginningsOf(ctx, ofProject)
-	if err != nil {
-		return 0, nil, err
-	}
 	err = r.holding(ctx, id, opts.Wait, func(ctx context.Context, _ *store.ProjectClaim) (err error) {
 		if purge {
 			if err := st.BeginPurge(ctx); err != nil {
 				return err
 			}
 		}
-		sessions, err = st.ForgetProject(ctx, id, beginnings)
+		sessions, err = st.ForgetProject(ctx, id)
 		return err
 	})
 	if err != nil {

@@ -1,10 +1,10 @@
 package pipeline_test
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"memoir/pipeline"
 )
@@ -24,7 +24,7 @@ func findText(t *testing.T, o pipeline.Options, text string) pipeline.Found {
 func forgetText(t *testing.T, o pipeline.Options, text string, purge bool) pipeline.ForgetReport {
 	t.Helper()
 	found := findText(t, o, text)
-	f := pipeline.Forgetting{Text: text, Projects: found.Projects(), Purge: purge}
+	f := pipeline.Forgetting{Text: text, Projects: found.Projects, Purge: purge}
 	for _, s := range found.Sessions {
 		f.Keys = append(f.Keys, s.Key())
 	}
@@ -68,51 +68,23 @@ func TestATextIsForgottenHoweverItIsWritten(t *testing.T) {
 		}
 	}
 	run(t, o)
-	if found := findText(t, o, "café zoe"); len(found.Sessions)+len(found.Lines)+len(found.Noted) != 0 {
+	if found := findText(t, o, "café zoe"); len(found.Sessions)+len(found.Lines) != 0 {
 		t.Errorf("found again: %+v", found)
 	}
 }
 
-// The text stands in a line that a person wrote, and that no live file has any more.
-func TestRestoringBringsBackNoTextThatWasForgotten(t *testing.T) {
+// A purge by text alone reaches archives whose lines are in no live file any more.
+func TestATextThatOnlyArchivesHoldCanBePurged(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
 	o := options(a.home, a.dir)
 	a.edit("MEMORY.md", "- zanzibar is Ada's\n- hers")
-	a.edit("skills/ours/SKILL.md", "---\nname: ours\ndescription: ours\n---\n\n- to zanzibar\n- elsewhere")
-	a.edit("skills/ours/scripts/go.sh", "cd zanzibar\ncd elsewhere")
 	a.session("aaaaaaaa-0002", "Always sign tags with git tag -s.")
 	a.run()
 	forgetText(t, o, "Zanzibar", false)
 	if text := liveText(t, a.home, a.id); strings.Contains(text, "zanzibar") || !strings.Contains(text, "- hers") {
 		t.Fatalf("it is not forgotten:\n%s", text)
 	}
-	kept, err := a.root().Generations()
-	if err != nil {
-		t.Fatal(err)
-	}
-	st := open(t, a.home)
-	telling, err := pipeline.TellOfForgotten(t.Context(), st, a.root(), a.id, kept)
-	st.Close()
-	if err != nil || len(telling) != 2 || !telling[2] || !telling[3] {
-		t.Errorf("generations that tell of it: %v, %v", telling, err)
-	}
-	for _, n := range []int{3, 2} {
-		out := a.restore(n)
-		text := liveText(t, a.home, a.id)
-		if strings.Contains(text, "zanzibar") || !strings.Contains(text, "- hers") || !strings.Contains(text, "- elsewhere") || strings.Contains(text, "go.sh") {
-			t.Errorf("generation %d is restored as\n%s", n, text)
-		}
-		if out.Lines == 0 {
-			t.Errorf("of generation %d nothing was left out, it says", n)
-		}
-	}
-	a.session("aaaaaaaa-0003", "Never print the ledger.")
-	a.run()
-	if text := liveText(t, a.home, a.id) + databaseText(t, a.home); strings.Contains(text, "zanzibar") {
-		t.Error("the next run brings it back")
-	}
-	// It can still be purged, by the text alone.
 	report := forgetText(t, o, "zanzibar", true)
 	if len(report.Projects) != 1 || len(report.Projects[0].Archives) == 0 {
 		t.Fatalf("%+v", report)
@@ -163,62 +135,26 @@ func TestRestoringLeavesOutWhatOnlyAForgottenSessionSaid(t *testing.T) {
 	}
 }
 
-// copied writes a copy of a Claude Code session under another id, which goes on.
-func copied(t *testing.T, dir, from, to, prompt string) {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join(dir, from+".jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(dir, to+".jsonl")
-	if err := os.WriteFile(path, []byte(strings.ReplaceAll(string(text), `"sessionId":"`+from, `"sessionId":"`+to)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	appendLine(t, path, `{"type":"user","uuid":"`+to+`-1","parentUuid":"`+from+`-2","sessionId":"`+to+`","cwd":"/srv/app","timestamp":"2026-05-02T10:00:00Z","message":{"role":"user","content":"`+prompt+`"}}`)
-}
-
-func TestACopyOfAForgottenSessionBringsNothingBack(t *testing.T) {
+func TestASessionThatIsRememberedAgainIsRestoredWhole(t *testing.T) {
 	t.Parallel()
-	for name, test := range map[string]struct{ before, deleted bool }{
-		"made before, and its original is deleted":         {true, true},
-		"made afterwards":                                  {false, false},
-		"made afterwards, and its original is deleted":     {false, true},
-		"made before, and its original stays where it was": {true, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			home, dir := t.TempDir(), t.TempDir()
-			o := options(home, dir)
-			claudeSession(t, dir, "original", "/srv/app", "Never deploy to the zanzibar cluster on Fridays.")
-			claudeSession(t, dir, "another", "/srv/app", "Always write the header of a fixture.")
-			if test.before {
-				copied(t, dir, "original", "thecopy", "Always use pnpm here.")
-			}
-			id := run(t, o).Phase2[0].Project
-			forgotten(t, o, pipeline.Forgetting{Keys: []string{"claude:original"}})
-			if !test.before {
-				copied(t, dir, "original", "thecopy", "Always use pnpm here.")
-			}
-			if test.deleted {
-				if err := os.Remove(filepath.Join(dir, "original.jsonl")); err != nil {
-					t.Fatal(err)
-				}
-			}
-			appendLine(t, filepath.Join(dir, "thecopy.jsonl"), `{"type":"user","uuid":"thecopy-2","parentUuid":"thecopy-1","sessionId":"thecopy","cwd":"/srv/app","timestamp":"2026-05-02T11:00:00Z","message":{"role":"user","content":"Never print the ledger."}}`)
-			run(t, o)
-			text := liveText(t, home, id)
-			if strings.Contains(text, "zanzibar") || !strings.Contains(text, "pnpm") || !strings.Contains(text, "print the ledger") {
-				t.Errorf("the memory says:\n%s", text)
-			}
-			// Who takes it back has all of it again.
-			st := open(t, home)
-			if err := st.SetForgotten(t.Context(), "claude:original", false); err != nil {
-				t.Fatal(err)
-			}
-			if h, err := st.ForgottenBeginnings(t.Context()); err != nil || h.Len() != 0 {
-				t.Errorf("%d beginnings are kept, %v", h.Len(), err)
-			}
-			st.Close()
-		})
+	home, dir, project := twoSessions(t)
+	a := app{t: t, dir: dir, home: home, id: project}
+	before := liveText(t, home, project)
+	o := options(home, dir)
+	forgotten(t, o, pipeline.Forgetting{Keys: []string{"codex:" + secretID}})
+	if err := func() error {
+		st := open(t, home)
+		defer st.Close()
+		return st.SetForgotten(t.Context(), "codex:"+secretID, false)
+	}(); err != nil {
+		t.Fatal(err)
+	}
+	a.restore(1)
+	if diff := cmp.Diff(before, liveText(t, home, project)); diff != "" {
+		t.Errorf("restored otherwise than it was:\n%s", diff)
+	}
+	run(t, o)
+	if text := liveText(t, home, project); !strings.Contains(text, "zanzibar") {
+		t.Errorf("after the next run:\n%s", text)
 	}
 }

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -21,15 +20,7 @@ type forgetting struct {
 	purge bool
 	keys  map[string]bool   // of all sessions that were forgotten
 	in    consolidate.Input // of the generation that was made
-	lines store.Hashes      // that earlier forgettings left in archives
 	edit  func(memoir.Note) (memoir.Note, bool)
-	found []tainted // by archives
-}
-
-// tainted is an archive that rests on what was forgotten, or tells of it.
-type tainted struct {
-	at memory.Root
-	n  int
 }
 
 // load reads what was begun for a project.
@@ -95,67 +86,34 @@ func (r *run) clean(text string, in consolidate.Input) string {
 	return what.Clean(text, in)
 }
 
-// archives names the earlier generations that rest on what was forgotten, or tell of
-// it, those of merged projects included, by their paths in the project's folder. Lines
-// are those by which they tell of it without a citation, unless the archives go.
-func (f *forgetting) archives(root memory.Root) (names, lines []string, err error) {
-	names, lines = []string{}, []string{}
-	f.found = nil
-	err = f.each(root, func(at memory.Root, n int) error {
-		f.found = append(f.found, tainted{at, n})
-		name, err := filepath.Rel(root.Dir(), at.Archive(n))
-		names = append(names, filepath.ToSlash(name))
-		if err != nil || f.purge { // then nothing of it is left to tell by
-			return err
-		}
-		if files, err := at.ReadArchive(n); err == nil {
-			lines = append(lines, f.what.Silenced(files, f.in)...)
-		}
-		return nil
-	})
-	slices.Sort(lines)
-	return names, slices.Compact(lines), err
-}
-
-// purgeRoot removes those that archives found, and the live directories that are no longer
-// linked.
-func (f *forgetting) purgeRoot(root memory.Root) error {
-	if err := eachRoot(root, memory.Root.RemovePrevious); err != nil {
-		return err
+// archives lists the earlier generations that rest on what was forgotten, or tell of it, by
+// their paths in the project's folder. With a purge it removes them.
+func (f *forgetting) archives(root memory.Root) ([]string, error) {
+	if f.purge {
+		removed, err := dropGenerations(root, f.taints)
+		return list(removed), err
 	}
-	for _, t := range f.found {
-		if t.at != root { // nothing is published there any more, so its live files may go
-			if live, err := t.at.Current(); err != nil || live.Generation == t.n {
-				if err := t.at.Clear(false); err != nil {
-					return err
-				}
-			}
-		}
-		if err := t.at.RemoveArchive(t.n); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// each calls fn for each archive that rests on what was forgotten, but for the live
-// one of the project itself.
-func (f *forgetting) each(root memory.Root, fn func(at memory.Root, n int) error) error {
-	return eachRoot(root, func(at memory.Root) error {
+	names := []string{}
+	err := eachRoot(root, func(at memory.Root) error {
 		generations, err := at.Generations()
 		if err != nil {
 			return err
 		}
 		for _, g := range generations {
-			if g.Live && at == root || !f.taints(at, g) {
-				continue
-			}
-			if err := fn(at, g.Number); err != nil {
-				return err
+			if !(g.Live && at == root) && f.taints(at, g) {
+				names = append(names, archiveName(at, root, g.Number))
 			}
 		}
 		return nil
 	})
+	return names, err
+}
+
+func list(names []string) []string {
+	if names == nil {
+		return []string{}
+	}
+	return names
 }
 
 // taints reports whether a generation rests on what was forgotten, or tells of it.
@@ -165,7 +123,7 @@ func (f *forgetting) taints(at memory.Root, g memory.Generation) bool {
 		return true
 	}
 	files, err := at.ReadArchive(g.Number)
-	if err != nil || len(f.what.Traces(files, f.in)) > 0 || tells(files, f.lines) {
+	if err != nil || len(f.what.Traces(files, f.in)) > 0 {
 		return true
 	}
 	if !g.Live {
@@ -173,24 +131,6 @@ func (f *forgetting) taints(at memory.Root, g memory.Generation) bool {
 	}
 	live, err := at.Current() // as people changed it since
 	return err != nil || len(f.what.Traces(live.Files, f.in)) > 0
-}
-
-// tells reports whether files have a line, or a path, that was forgotten.
-func tells(files memory.Files, lines store.Hashes) bool {
-	if lines.Len() == 0 {
-		return false
-	}
-	for path, content := range files {
-		if lines.Has(path) {
-			return true
-		}
-		for line := range strings.Lines(string(content)) {
-			if lines.Has(strings.TrimSpace(line)) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // eachRoot visits a root, and those that were merged into it.
@@ -210,11 +150,11 @@ func eachRoot(root memory.Root, visit func(memory.Root) error) error {
 	return nil
 }
 
-// TombstonesNamed are those of tombstones that a person names by a key, a thread id
-// or the beginning of one.
-func TombstonesNamed(stones []store.Tombstone, ref string) []store.Tombstone {
+// TombstonesNamed returns the tombstones with a key or a thread id, else those whose key or
+// thread id begins with ref.
+func TombstonesNamed(all []store.Tombstone, ref string) []store.Tombstone {
 	match := func(ok func(key, id string) bool) []store.Tombstone {
-		return slices.DeleteFunc(slices.Clone(stones), func(s store.Tombstone) bool {
+		return slices.DeleteFunc(slices.Clone(all), func(s store.Tombstone) bool {
 			_, id, _ := strings.Cut(s.Key, ":")
 			return !ok(s.Key, id)
 		})
@@ -223,4 +163,19 @@ func TombstonesNamed(stones []store.Tombstone, ref string) []store.Tombstone {
 		return exact
 	}
 	return match(func(key, id string) bool { return strings.HasPrefix(key, ref) || strings.HasPrefix(id, ref) })
+}
+
+// TellOfForgotten returns the generations that rest on sessions that were forgotten.
+func TellOfForgotten(ctx context.Context, st *store.Store, generations []memory.Generation) (map[int]bool, error) {
+	forgotten, err := st.Forgotten(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := map[int]bool{}
+	for _, g := range generations {
+		if slices.ContainsFunc(g.Manifest.Inputs, func(in memory.Input) bool { return forgotten[in.Session] }) {
+			out[g.Number] = true
+		}
+	}
+	return out, nil
 }

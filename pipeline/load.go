@@ -8,7 +8,6 @@ import (
 	"memoir"
 	"memoir/rollout"
 	"memoir/secrets"
-	"memoir/store"
 )
 
 // Bounds on one item, in bytes. What exceeds them is cut in the middle; what all
@@ -28,7 +27,6 @@ type Loaded struct {
 	Same       int            // number of the last item at which an earlier mark still holds; 0: none does
 	Redactions secrets.Counts // by rule
 	Omitted    int            // items, and texts of items, that gave way to maxHeld
-	Forgotten  int            // items at the beginning that repeat a forgotten session, and are left out
 
 	again func(string) string // redacts a text of earlier with the secrets that are known now
 }
@@ -36,28 +34,13 @@ type Loaded struct {
 // Load reads a session's files in order. Nothing of the text leaves this function
 // unredacted. Marks are those of an earlier reading.
 func Load(ctx context.Context, scanner *secrets.Scanner, parts []rollout.Part, marks ...memoir.Mark) (Loaded, error) {
-	return load(ctx, scanner, parts, store.Hashes{}, marks)
-}
-
-// load is Load without what the session begins with alike to one that was forgotten.
-func load(ctx context.Context, scanner *secrets.Scanner, parts []rollout.Part, forgotten store.Hashes, marks []memoir.Mark) (Loaded, error) {
 	var (
 		out      Loaded
 		held     holding
-		begun    beginning
-		read     int
 		trail    = rollout.NewTrail(marks)
 		redactor = scanner.Session()
 	)
 	stats, err := rollout.Read(ctx, parts, func(it memoir.Item) error {
-		read++
-		if forgotten.Len() > 0 {
-			begun.Add(it)
-			if begun.telling && forgotten.Has(begun.Sum()) {
-				held, trail, out.Forgotten = holding{}, rollout.NewTrail(marks), read
-				return nil
-			}
-		}
 		trail.Add(it)
 		it = redactor.Item(it)
 		it.Text = cutMiddle(it.Text, maxMessage)

@@ -397,7 +397,7 @@ func TestAForgottenProjectWhoseFolderWasLeftLeavesNothing(t *testing.T) {
 	t.Parallel()
 	home, sessions, from, _ := twoProjects(t)
 	st := open(t, home)
-	if _, err := st.ForgetProject(t.Context(), from.ID, nil); err != nil {
+	if _, err := st.ForgetProject(t.Context(), from.ID); err != nil {
 		t.Fatal(err)
 	}
 	st.Close() // and here it died
@@ -431,7 +431,7 @@ func TestAForgottenProjectDoesNotComeBackWithItsSessions(t *testing.T) {
 	g.run()
 	st := open(t, g.home)
 	defer st.Close()
-	if n, err := st.ForgetProject(t.Context(), find(t, g.home, "app").ID, nil); err != nil || n != 2 {
+	if n, err := st.ForgetProject(t.Context(), find(t, g.home, "app").ID); err != nil || n != 2 {
 		t.Fatalf("forgot %d sessions: %v", n, err)
 	}
 	later := time.Now().Add(time.Hour)

@@ -104,7 +104,7 @@ func (r *run) fitted(ctx context.Context, m *metered, s memoir.Session, otherwis
 		if err != nil {
 			return 0, err
 		}
-		loaded, err := load(ctx, r.scannerOf(s.CWD), parts, r.beginningsGone, nil)
+		loaded, err := Load(ctx, r.scannerOf(s.CWD), parts)
 		if err != nil {
 			return 0, err
 		}

@@ -29,8 +29,7 @@ type Restored struct {
 
 // Restore makes the content of an earlier generation live again, as a generation of
 // its own. What people edited since the last one is kept as another before it. What
-// rests on sessions that were taken out of memory since does not come back, nor do
-// lines that were forgotten. What the restoring took away stays away: it is noted like an edit by hand when the next
+// rests on sessions that were taken out of memory since does not come back. What the restoring took away stays away: it is noted like an edit by hand when the next
 // generation is made, and the sessions that the content knows nothing of are set
 // aside until they go on.
 //
@@ -110,13 +109,7 @@ func (r *run) restore(ctx context.Context, root memory.Root, project memoir.Proj
 	if out.Left, err = r.takenOutOf(ctx, project.ID, m.Inputs); err != nil {
 		return out, err
 	}
-	forgotten, err := r.store.ForgottenLines(ctx, project.ID)
-	if err != nil {
-		return out, err
-	}
-	files, silenced := withoutForgotten(files, forgotten) // which knows lines with all that they cite
-	files, out.Lines = without(files, m.Inputs, out.Left)
-	out.Lines += silenced
+	files, out.Lines = withoutSessions(files, live.Files, m.Inputs, out.Left)
 	if err := r.obey(project); err != nil {
 		return out, err
 	}

@@ -38,8 +38,7 @@ type run struct {
 	heads           map[string]rollout.Head // of the files that the scan looked at, by path
 	starting        string                  // key of the session to leave alone
 	switched        projectFiles
-	beginningsGone  store.Hashes // how forgotten sessions began
-	forgetting      *forgetting  // nil unless a project's memory is made for the sake of forgetting
+	forgetting      *forgetting // nil unless a project's memory is made for the sake of forgetting
 	projectScanners projectScanners
 
 	placing sync.Mutex // for finder and switched, once workers run
@@ -160,10 +159,6 @@ func (r *run) steps(ctx context.Context) error {
 	if err := r.recall(ctx); err != nil {
 		return err
 	}
-	var err error
-	if r.beginningsGone, err = r.store.ForgottenBeginnings(ctx); err != nil {
-		return err
-	}
 	if r.opts.DryRun {
 		return r.plan(ctx)
 	}
@@ -177,7 +172,7 @@ func (r *run) steps(ctx context.Context) error {
 	if r.total > 0 {
 		r.recordBegin(ctx)
 	}
-	err = r.phase1(ctx)
+	err := r.phase1(ctx)
 	r.sayFolded()
 	r.sayLeftOutMore()
 	if err != nil {

@@ -10,7 +10,6 @@ import (
 	"memoir"
 	"memoir/consolidate"
 	"memoir/memory"
-	"memoir/store"
 )
 
 // without takes what rests on some sessions alone out of the files of a generation:
@@ -50,51 +49,55 @@ func without(files memory.Files, inputs []memory.Input, gone []string) (memory.F
 	return dropSkills(files, out, in), left
 }
 
-// withoutForgotten takes the lines that were forgotten out of files. A file beside a skill
-// goes whole, as half a script is none, and so does what has such a path. It returns
-// how many lines went.
-func withoutForgotten(files memory.Files, forgotten store.Hashes) (memory.Files, int) {
-	if !tells(files, forgotten) {
-		return files, 0
+// withoutSessions is without for a generation that is to be restored. A line that cites
+// nobody, or cited a session that is gone together with others, may rest on what is gone:
+// it comes back only if the live memory has it. So does a file of a skill, but for a
+// SKILL.md that cites a session that stays.
+func withoutSessions(published, live memory.Files, inputs []memory.Input, gone []string) (memory.Files, int) {
+	files, left := without(published, inputs, gone)
+	if len(gone) == 0 {
+		return files, left
 	}
-	out, left := memory.Files{}, 0
-	for _, at := range files.Paths() {
-		var kept strings.Builder
-		for line := range strings.Lines(string(files[at])) {
-			if !forgotten.Has(strings.TrimSpace(line)) {
-				kept.WriteString(line)
-			}
+	var in consolidate.Input
+	for _, input := range inputs {
+		if !slices.Contains(gone, input.Session) {
+			in.Extractions = append(in.Extractions, memoir.Extraction{SessionKey: input.Session})
 		}
-		whole := forgotten.Has(at) || strings.HasPrefix(at, skillsDir) && kept.Len() < len(files[at]) &&
-			(path.Base(at) != memory.SkillFile || !strings.HasPrefix(kept.String(), skillHead(string(files[at]))))
-		left += lines(string(files[at]))
-		if !whole {
-			left -= lines(kept.String())
+	}
+	present := map[string]bool{}
+	for _, content := range live {
+		for line := range strings.Lines(string(content)) {
+			present[strings.TrimSpace(line)] = true
+		}
+	}
+	out := memory.Files{}
+	for _, at := range files.Paths() {
+		switch {
+		case at == rawMemoriesFile, strings.HasPrefix(at, summariesDir): // of sessions that stay
+			out[at] = files[at]
+		case strings.HasPrefix(at, skillsDir):
+			if bytes.Equal(files[at], live[at]) || path.Base(at) == memory.SkillFile && citesOne(files[at], in) {
+				out[at] = files[at]
+			} else {
+				left += lines(string(files[at]))
+			}
+		default:
+			before := map[string]bool{}
+			for line := range strings.Lines(string(published[at])) {
+				before[line] = true
+			}
+			var kept strings.Builder
+			for line := range strings.Lines(string(files[at])) {
+				if present[strings.TrimSpace(line)] || before[line] && citesOne([]byte(line), in) {
+					kept.WriteString(line)
+				} else {
+					left++
+				}
+			}
 			out[at] = []byte(kept.String())
 		}
 	}
-	for _, at := range out.Paths() { // a skill without its page is none
-		if dir, ok := skillDir(at); ok && files[dir+memory.SkillFile] != nil && out[dir+memory.SkillFile] == nil {
-			left += lines(string(out[at]))
-			delete(out, at)
-		}
-	}
 	return out, left
-}
-
-// skillDir is the folder of the skill that a path belongs to.
-func skillDir(at string) (dir string, ok bool) {
-	rest, ok := strings.CutPrefix(at, skillsDir)
-	name, _, inside := strings.Cut(rest, "/")
-	return skillsDir + name + "/", ok && inside
-}
-
-// skillHead is what a SKILL.md says of itself before its text.
-func skillHead(text string) string {
-	if end := strings.Index(text, "\n---\n"); strings.HasPrefix(text, "---\n") && end > 0 {
-		return text[:end]
-	}
-	return ""
 }
 
 func lines(text string) int { return strings.Count(text, "\n") }

@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"memoir"
@@ -22,18 +21,18 @@ type Tombstone struct {
 
 // Tombstones lists the sessions that were forgotten, by key.
 func (s *Store) Tombstones(ctx context.Context) ([]Tombstone, error) {
-	stones := []Tombstone{}
+	all := []Tombstone{}
 	err := s.read(ctx, func(t tx) error {
 		return t.each(`SELECT session_key, project_id, at FROM mark WHERE forgotten ORDER BY session_key`, nil, func(scan func(...any) error) error {
-			var stone Tombstone
+			var one Tombstone
 			var at int64
-			err := scan(&stone.Key, &stone.ProjectID, &at)
-			stone.At = moment(at)
-			stones = append(stones, stone)
+			err := scan(&one.Key, &one.ProjectID, &at)
+			one.At = moment(at)
+			all = append(all, one)
 			return err
 		})
 	})
-	return stones, s.explain(err, "listing what was forgotten")
+	return all, s.explain(err, "listing what was forgotten")
 }
 
 // Forgotten returns the keys of sessions that were forgotten. A scan finds no
@@ -64,9 +63,6 @@ type Forgetting struct {
 	Keys  []string // sessions; those of their subagents go with them
 	Text  string   // lines that hold it go, too; empty: none
 	Purge bool     // as in Withdrawal
-	// Hashes of the items with which sessions begin, by key, up to each point at which a
-	// copy may go on otherwise. What a session begins with alike is not read from it.
-	Beginnings map[string][]string
 }
 
 // BeginForgetting puts a tombstone on sessions of the claimed project, and notes
@@ -94,10 +90,7 @@ func (s *Store) BeginForgetting(ctx context.Context, c ProjectClaim, f Forgettin
 		if err != nil {
 			return err
 		}
-		if err := s.entomb(t, c.ProjectID, keys); err != nil {
-			return err
-		}
-		if err := keepBeginnings(t, f.Beginnings); err != nil {
+		if err := s.bury(t, c.ProjectID, keys); err != nil {
 			return err
 		}
 		for _, id := range homes {
@@ -143,7 +136,7 @@ func beginWithdrawal(t tx, projectID, text string, purge bool) (seq int64, err e
 }
 
 // unsaid stands in the place of an error's message that was forgotten.
-const unsaid = `the message was removed, as something was forgotten since`
+const unsaid = `(message removed: something was forgotten since)`
 
 // withSubagents adds the sessions that agents started in those: they say what they were told there.
 func withSubagents(t tx, keys []string) ([]string, error) {
@@ -156,10 +149,10 @@ func withSubagents(t tx, keys []string) ([]string, error) {
 	return slices.Compact(out), err
 }
 
-// entomb marks sessions as forgotten, under the project that they belong to or else
+// bury marks sessions as forgotten, under the project that they belong to or else
 // the one given, and blanks what the registry says of them but
 // for what they are recognised by.
-func (s *Store) entomb(t tx, projectID string, keys []string) error {
+func (s *Store) bury(t tx, projectID string, keys []string) error {
 	list := jsonList(append([]string{}, keys...))
 	_, err := t.exec(`INSERT INTO mark (session_key, forgotten, at, project_id)
 		SELECT value, 1, ?, coalesce((SELECT project_id FROM extraction WHERE session_key = value), (SELECT project_id FROM session WHERE key = value), ?)
@@ -267,9 +260,8 @@ func (s *Store) WithdrawnExtractions(ctx context.Context, projectID string) ([]m
 // FinishForgetting ends what was begun up to a change sequence, once the project's
 // memory is rid of it: what was extracted from the sessions is deleted, and each
 // change that a person made by hand becomes what edit makes of it, or is deleted if
-// edit says false. Lines are those of earlier generations that ForgottenLines is to
-// know from now on; nil says that no generation has such lines any more.
-func (s *Store) FinishForgetting(ctx context.Context, projectID string, seq int64, lines []string, edit func(memoir.Note) (memoir.Note, bool)) error {
+// edit says false.
+func (s *Store) FinishForgetting(ctx context.Context, projectID string, seq int64, edit func(memoir.Note) (memoir.Note, bool)) error {
 	err := s.durably(ctx, func(t tx) error {
 		keys, err := keysOf(t, `SELECT session_key FROM mark WHERE forgotten AND project_id = ?`, projectID)
 		if err != nil {
@@ -279,9 +271,6 @@ func (s *Store) FinishForgetting(ctx context.Context, projectID string, seq int6
 			return err
 		}
 		if err := editNotes(t, projectID, edit); err != nil {
-			return err
-		}
-		if err := keepLines(t, projectID, lines); err != nil {
 			return err
 		}
 		_, err = t.exec(`DELETE FROM withdrawal WHERE project_id = ? AND seq <= ?`, projectID, seq)
@@ -354,38 +343,4 @@ func (s *Store) Remembering(ctx context.Context, keys []string) (map[string][]st
 		slices.Sort(keys)
 	}
 	return found, s.explain(err, "looking for memories of sessions")
-}
-
-// ExtractedSaying returns the keys of sessions whose extraction holds a folded text.
-func (s *Store) ExtractedSaying(ctx context.Context, text string) (map[string]bool, error) {
-	keys := map[string]bool{}
-	err := s.read(ctx, func(t tx) error {
-		return t.each(`SELECT session_key, raw_memory || char(10) || rollout_summary || char(10) || rollout_slug || char(10) || title || char(10) || cwd || char(10) || branch
-			FROM extraction`, nil, func(scan func(...any) error) error {
-			var key, all string
-			err := scan(&key, &all)
-			if strings.Contains(memoir.Folded(all), text) {
-				keys[key] = true
-			}
-			return err
-		})
-	})
-	return keys, s.explain(err, "looking for a text in extractions")
-}
-
-// NotedSaying returns the ids of projects in which what a person changed by hand
-// holds a folded text.
-func (s *Store) NotedSaying(ctx context.Context, text string) (map[string]bool, error) {
-	ids := map[string]bool{}
-	err := s.read(ctx, func(t tx) error {
-		return t.each(`SELECT project_id, file || char(10) || section || char(10) || after || char(10) || text FROM note`, nil, func(scan func(...any) error) error {
-			var id, all string
-			err := scan(&id, &all)
-			if strings.Contains(memoir.Folded(all), text) {
-				ids[id] = true
-			}
-			return err
-		})
-	})
-	return ids, s.explain(err, "looking for a text in what people changed")
 }

@@ -32,29 +32,22 @@ func TestForgettingIsBegunAndFinished(t *testing.T) {
 	if se := found[0]; se.Title+se.CWD+se.Branch+se.ProjectID != "" || se.Reason != memoir.ReasonForgotten {
 		t.Errorf("its row says %+v", se)
 	}
-	must(t, s.FinishForgetting(t.Context(), project, c.Seq-1, []string{"- of it, too"}, func(n memoir.Note) (memoir.Note, bool) { return n, true }))
+	must(t, s.FinishForgetting(t.Context(), project, c.Seq-1, func(n memoir.Note) (memoir.Note, bool) { return n, true }))
 	if left, err := s.Withdrawals(t.Context()); err != nil || len(left) != 1 {
 		t.Errorf("what was begun later is taken for finished: %+v, %v", left, err)
 	}
-	must(t, s.FinishForgetting(t.Context(), project, c.Seq, []string{"- of it, too"}, func(n memoir.Note) (memoir.Note, bool) { return n, n.Text != "- of it" }))
+	must(t, s.FinishForgetting(t.Context(), project, c.Seq, func(n memoir.Note) (memoir.Note, bool) { return n, n.Text != "- of it" }))
 	if left, err := s.Withdrawals(t.Context()); err != nil || len(left) != 0 {
 		t.Errorf("left %+v, %v", left, err)
 	}
 	if notes, err := s.Notes(t.Context(), project); err != nil || len(notes) != 1 || notes[0].Text != "- theirs" {
 		t.Errorf("notes %+v, %v", notes, err)
 	}
-	if lines, err := s.ForgottenLines(t.Context(), project); err != nil || lines.Len() != 1 || !lines.Has("- of it, too") || lines.Has("- theirs") {
-		t.Errorf("%d lines are known, %v", lines.Len(), err)
-	}
-	must(t, s.FinishForgetting(t.Context(), project, c.Seq, nil, func(n memoir.Note) (memoir.Note, bool) { return n, true }))
-	if lines, err := s.ForgottenLines(t.Context(), project); err != nil || lines.Len() != 0 {
-		t.Errorf("after a purge %d lines are known, %v", lines.Len(), err)
-	}
 	if known, err := s.WithdrawnExtractions(t.Context(), project); err != nil || len(known) != 0 {
 		t.Errorf("what was extracted is kept: %+v, %v", known, err)
 	}
-	if stones, err := s.Tombstones(t.Context()); err != nil || len(stones) != 1 || stones[0].ProjectID != project {
-		t.Errorf("%+v, %v", stones, err)
+	if tombstones, err := s.Tombstones(t.Context()); err != nil || len(tombstones) != 1 || tombstones[0].ProjectID != project {
+		t.Errorf("%+v, %v", tombstones, err)
 	}
 	if purging, err := s.Purging(t.Context()); err != nil || !purging {
 		t.Errorf("purging %v, %v", purging, err)
@@ -91,10 +84,10 @@ func TestSubagentsAreForgottenWithTheirSession(t *testing.T) {
 	must(t, s.SetForgotten(t.Context(), "codex:else", false)) // never forgotten: nothing happens
 	_, err := s.BeginForgetting(t.Context(), claimAlways(t, s), Forgetting{Keys: []string{"codex:top"}})
 	must(t, err)
-	stones, err := s.Tombstones(t.Context())
+	tombstones, err := s.Tombstones(t.Context())
 	must(t, err)
 	var keys []string
-	for _, stone := range stones {
+	for _, stone := range tombstones {
 		keys = append(keys, stone.Key)
 	}
 	if !slices.Equal(keys, []string{"codex:below", "codex:deeper", "codex:top"}) {

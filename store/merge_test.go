@@ -181,7 +181,7 @@ func TestForgettingAProjectForgetsItsSessions(t *testing.T) {
 	s := mergeable(t)
 	scan(t, s, session("theirs", grown, func(se *memoir.Session) { se.ProjectID = other }))
 	late := claimOne(t, s)
-	n, err := s.ForgetProject(t.Context(), other, nil)
+	n, err := s.ForgetProject(t.Context(), other)
 	must(t, err)
 	if n != 1 || reasonOf(t, s, "theirs") != memoir.ReasonForgotten {
 		t.Errorf("%d forgotten, %s", n, reasonOf(t, s, "theirs"))
@@ -208,7 +208,7 @@ func TestForgettingAProjectForgetsItsSessions(t *testing.T) {
 func TestASessionThatIsRememberedAgainIsScannedAgain(t *testing.T) {
 	t.Parallel()
 	s := mergeable(t)
-	_, err := s.ForgetProject(t.Context(), other, nil)
+	_, err := s.ForgetProject(t.Context(), other)
 	must(t, err)
 	must(t, s.SetForgotten(t.Context(), "codex:theirs", false))
 	files, err := s.Files(t.Context())

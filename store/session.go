@@ -163,9 +163,6 @@ func (s *Store) SetForgotten(ctx context.Context, key string, forgotten bool) er
 			if err := s.markChanged(t, key); err != nil {
 				return err
 			}
-			if _, err := t.exec(`DELETE FROM forgotten_beginning WHERE session_key = ?`, key); err != nil {
-				return err
-			}
 			// Forgetting may not be finished, and would not find it any more.
 			if err := s.deleteExtracted(t, []string{key}); err != nil {
 				return err
@@ -177,7 +174,7 @@ func (s *Store) SetForgotten(ctx context.Context, key string, forgotten bool) er
 		if err := s.markChanged(t, key); err != nil {
 			return err
 		}
-		if err := s.entomb(t, project, []string{key}); err != nil {
+		if err := s.bury(t, project, []string{key}); err != nil {
 			return err
 		}
 		return s.deleteExtracted(t, []string{key})

@@ -104,3 +104,9 @@ func isSessionKey(key string) bool {
 	source, id := memoir.SplitKey(key)
 	return source != "" && id != "" && strings.IndexByte(key, ':') > 0
 }
+
+// Sizes of blobs in tables that earlier versions wrote, in bytes.
+const (
+	hashSize = 16
+	keySize  = 32
+)

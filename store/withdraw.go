@@ -50,8 +50,7 @@ func (s *Store) RenameProject(ctx context.Context, projectID, name string) error
 // generations and aliases are deleted. A session that comes later begins a new
 // project. What is left to do is the folder: see FolderMoves. It returns how many
 // sessions were forgotten.
-// Beginnings are as in Forgetting.
-func (s *Store) ForgetProject(ctx context.Context, projectID string, beginnings map[string][]string) (sessions int, err error) {
+func (s *Store) ForgetProject(ctx context.Context, projectID string) (sessions int, err error) {
 	err = s.durably(ctx, func(t tx) error {
 		keys, err := keysOf(t, `SELECT key FROM session WHERE project_id = ?1
 			UNION SELECT session_key FROM extraction WHERE project_id = ?1 ORDER BY 1`, projectID)
@@ -62,13 +61,7 @@ func (s *Store) ForgetProject(ctx context.Context, projectID string, beginnings 
 		if keys, err = withSubagents(t, keys); err != nil {
 			return err
 		}
-		if err := s.entomb(t, projectID, keys); err != nil {
-			return err
-		}
-		if err := keepBeginnings(t, beginnings); err != nil {
-			return err
-		}
-		if err := keepLines(t, projectID, nil); err != nil {
+		if err := s.bury(t, projectID, keys); err != nil {
 			return err
 		}
 		if err := s.deleteExtracted(t, keys); err != nil {

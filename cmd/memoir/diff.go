@@ -110,7 +110,7 @@ func (p *program) warnOfForgotten(c *cli.Context, root memory.Root, id string, s
 	if err != nil {
 		return
 	}
-	telling, err := pipeline.TellOfForgotten(c.Context, st, root, id, kept)
+	telling, err := pipeline.TellOfForgotten(c.Context, st, kept)
 	if err != nil {
 		return
 	}

@@ -15,7 +15,7 @@ import (
 // tombstoneJSON is a session that was forgotten.
 type tombstoneJSON struct {
 	Session string     `json:"session"` // its key
-	Project string     `json:"project"` // whose memory it was withdrawn from
+	Project string     `json:"project"` // whose memory it was removed from
 	At      *time.Time `json:"at"`
 }
 
@@ -32,11 +32,11 @@ func (p *program) listForgotten(c *cli.Context) error {
 	t.narrower = []step{{"session", 16}, {"project", 12}}
 	if st != nil {
 		defer st.Close()
-		stones, err := st.Tombstones(c.Context)
+		tombstones, err := st.Tombstones(c.Context)
 		if err != nil {
 			return err
 		}
-		for _, s := range stones {
+		for _, s := range tombstones {
 			key := p.redact(s.Key)
 			out.Forgotten = append(out.Forgotten, tombstoneJSON{key, s.ProjectID, moments(s.At)})
 			t.row(key, when(s.At), orDash(s.ProjectID))
@@ -54,92 +54,91 @@ func (p *program) listForgotten(c *cli.Context) error {
 
 // tombstone finds the one that a person names.
 func (p *program) tombstone(ctx context.Context, st *store.Store, ref string) (store.Tombstone, error) {
-	stones, err := st.Tombstones(ctx)
+	tombstones, err := st.Tombstones(ctx)
 	if err != nil {
 		return store.Tombstone{}, err
 	}
-	found := pipeline.TombstonesNamed(stones, ref)
+	found := pipeline.TombstonesNamed(tombstones, ref)
 	switch len(found) {
 	case 0:
-		return store.Tombstone{}, memoir.Errorf(memoir.CodeNotFound, "`memoir forget --list` lists them", "no session called %q was forgotten", ref)
+		return store.Tombstone{}, memoir.Errorf(memoir.CodeNotFound, "`memoir forget --list` lists them", "no forgotten session is called %q", ref)
 	case 1:
 		return found[0], nil
 	}
-	return store.Tombstone{}, usagef("say more of the id", "%s that were forgotten begin with %q", count(len(found), "session"), ref)
+	return store.Tombstone{}, usagef("use more of the id", "%s that were forgotten begin with %q", count(len(found), "session"), ref)
 }
 
-// undoForgetting takes tombstones off.
+// undoForgetting removes tombstones.
 func (p *program) undoForgetting(c *cli.Context, st *store.Store, refs []string) error {
-	var stones []store.Tombstone
+	var tombstones []store.Tombstone
 	for _, ref := range refs {
-		stone, err := p.tombstone(c.Context, st, ref)
+		tombstone, err := p.tombstone(c.Context, st, ref)
 		if err != nil {
 			return err
 		}
-		stones = append(stones, stone)
+		tombstones = append(tombstones, tombstone)
 	}
 	out := struct {
 		Undone []string `json:"undone"`
 	}{[]string{}}
-	for _, stone := range stones {
+	for _, tombstone := range tombstones {
 		if !c.Bool("dry-run") {
-			if err := st.SetForgotten(c.Context, stone.Key, false); err != nil {
+			if err := st.SetForgotten(c.Context, tombstone.Key, false); err != nil {
 				return err
 			}
 		}
-		out.Undone = append(out.Undone, stone.Key)
-		p.ui.say("%s is no longer forgotten", stone.Key)
+		out.Undone = append(out.Undone, tombstone.Key)
+		p.ui.say("%s is no longer forgotten", tombstone.Key)
 	}
-	p.ui.sayHint("the next run reads them anew, as far as their files are there and not too old")
-	if c.Bool("json") {
-		return p.ui.json(out)
+	p.ui.sayHint("the next run reads it anew if its files are still there and not too old")
+	return p.forgetResult(c, out)
+}
+
+// projectToForget is the one that --project names.
+func (p *program) projectToForget(c *cli.Context, st *store.Store, opts pipeline.Options) (store.ProjectRow, error) {
+	ref, err := projectFlag(c)
+	if err != nil {
+		return store.ProjectRow{}, err
 	}
-	return nil
+	if !c.Bool("dry-run") {
+		if err := pipeline.FinishMoves(c.Context, st, opts.Home); err != nil {
+			return store.ProjectRow{}, err
+		}
+	}
+	return p.projectNamed(c, st, ref)
 }
 
 // forgetWholeProject is `forget --project`, and `projects forget`.
 func (p *program) forgetWholeProject(c *cli.Context, st *store.Store, opts pipeline.Options, project store.ProjectRow) error {
-	of := c.Command.Name == "forget" && c.IsSet("project")
+	what := "the memory of " + project.ID + " and forget its " + count(project.Sessions, "session")
+	sessions := project.Sessions
+	var removed []string
 	if c.Bool("dry-run") {
-		p.ui.say("would remove the memory of %s and forget its %s", project.ID, count(project.Sessions, "session"))
-		return p.forgottenProject(c, of, project, project.Sessions, nil)
-	}
-	if err := p.confirm(c, "the memory of "+project.ID+" and forget its "+count(project.Sessions, "session"), opts.Home); err != nil {
-		return err
-	}
-	n, removed, err := pipeline.ForgetProject(c.Context, st, opts, project.ID, c.Bool("purge"))
-	if err != nil {
-		return err
-	}
-	p.ui.say("forgot %s with %s", project.ID, count(n, "session"))
-	for _, path := range removed {
-		p.ui.say("removed %s", path)
-	}
-	if len(project.Directories) > 0 && filepath.IsAbs(project.Directories[0]) {
-		p.ui.sayHint("new sessions there begin a new project; to keep it out, add " + p.redact(project.Directories[0]) + " to exclude in config.yml")
-	}
-	return p.forgottenProject(c, of, project, n, removed)
-}
-
-// forgottenProject prints what became of a project, if --json asks for it.
-func (p *program) forgottenProject(c *cli.Context, of bool, project store.ProjectRow, sessions int, removed []string) error {
-	if !c.Bool("json") {
-		return nil
+		p.ui.say("would remove %s", what)
+	} else {
+		if err := p.confirm(c, what, opts.Home); err != nil {
+			return err
+		}
+		var err error
+		if sessions, removed, err = pipeline.ForgetProject(c.Context, st, opts, project.ID, c.Bool("purge")); err != nil {
+			return err
+		}
+		p.ui.say("forgot %s with %s", project.ID, count(sessions, "session"))
+		for _, path := range removed {
+			p.ui.say("removed %s", path)
+		}
+		if len(project.Directories) > 0 && filepath.IsAbs(project.Directories[0]) {
+			p.ui.sayHint("new sessions there start a new project; to prevent that, add " + p.redact(project.Directories[0]) + " to exclude in config.yml")
+		}
 	}
 	type forgotten struct {
 		ID       string `json:"id"`
 		Name     string `json:"name"`
 		Sessions int    `json:"sessions"`
 	}
-	one := forgotten{project.ID, p.redact(project.Name), sessions}
-	if !of {
-		return p.ui.json(struct {
-			Forgotten forgotten `json:"forgotten"`
-		}{one})
-	}
-	return p.ui.json(struct {
+	return p.forgetResult(c, struct {
 		DryRun    bool      `json:"dry_run,omitempty"`
 		Forgotten forgotten `json:"forgotten"`
 		Removed   []string  `json:"removed"`
-	}{c.Bool("dry-run"), one, list(removed)})
+	}{c.Bool("dry-run"), forgotten{project.ID, p.redact(project.Name), sessions}, list(removed)})
 }

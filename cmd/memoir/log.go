@@ -117,7 +117,7 @@ func generations(ctx context.Context, st *store.Store, home string, projects []s
 		if err != nil {
 			return nil, fmt.Errorf("list the generations of %s: %w", project.ID, err)
 		}
-		telling, err := pipeline.TellOfForgotten(ctx, st, root, project.ID, kept)
+		telling, err := pipeline.TellOfForgotten(ctx, st, kept)
 		if err != nil {
 			return nil, err
 		}

@@ -183,7 +183,7 @@ func (p *program) forgetProject(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	opts, st, err := p.openToChange(c, p.forgetOptions)
+	opts, st, err := p.openToChange(c, p.changeOptions)
 	if err != nil {
 		return err
 	}

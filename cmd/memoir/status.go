@@ -137,7 +137,7 @@ func (p *program) addUnfinished(ctx context.Context, out *statusJSON, st *store.
 			add("forgetting", w.ProjectID, "its memory is yet to be rid of what was forgotten", "the next run does it")
 			continue
 		}
-		add("forgetting", w.ProjectID, "not verified: "+w.Error, "each run tries again; `memoir forget --give-up "+w.ProjectID+"` ends that")
+		add("forgetting", w.ProjectID, "not verified: "+w.Error, "correct the file that it names; the next run tries again")
 	}
 	purging, err := st.Purging(ctx)
 	if err != nil {

@@ -58,7 +58,7 @@ func runCommand(p *program) *cli.Command {
 }
 
 func (p *program) run(c *cli.Context) error {
-	frugal()
+	limitHeap()
 	if c.IsSet("project") && c.Bool("all") {
 		return usagef("", "--project and --all exclude each other")
 	}

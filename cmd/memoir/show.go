@@ -37,7 +37,7 @@ func showCommand(p *program) *cli.Command {
 }
 
 func (p *program) show(c *cli.Context) error {
-	frugal()
+	limitHeap()
 	name, err := argument(c, "session or a file")
 	if err != nil {
 		return err

@@ -20,12 +20,12 @@ func statusCommand(p *program) *cli.Command {
 		Description: help("Shows at a glance what is queued, what is running and who runs it, what failed and when it\n"+
 			"is tried again, what was given up, how the last run ended, what the next would do, and from\n"+
 			"what each project was last consolidated. Long lists are cut; -v shows all. Times are UTC.\n"+
-			"With --watch it is shown again and again until q or Ctrl-C, with --json one object a line.\n"+
+			"--watch prints it again at each interval until Ctrl-C, with --json as one object a line.\n"+
 			"With --usage it shows instead what language models were used, by day, project and model.",
 			"memoir status", "memoir status --json", "memoir status --watch", "memoir status --watch 10 --json",
 			"memoir status --usage --since 30d"),
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "watch", Usage: "show it again every `SECONDS` (2 if none are given) until q or Ctrl-C"},
+			&cli.StringFlag{Name: "watch", Usage: "print it again every `SECONDS` (default 2) until Ctrl-C"},
 			&cli.BoolFlag{Name: "usage", Usage: "show what was spent on language models"},
 			&cli.StringFlag{Name: "since", Usage: "with --usage: spent since `TIME`: 30d, 2w, 2026-07-01"},
 			&cli.StringFlag{Name: "now", Usage: "judge ages as of `TIME`: 2026-07-01 or 2026-07-01T12:00:00Z"},

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -18,15 +19,15 @@ import (
 	"memoir/store"
 )
 
-// watchEvery is how often status is shown where nothing else is said, in seconds.
+// watchEvery is the default interval, in seconds.
 const watchEvery = "2"
 
 // shortestWatch is the shortest time between two looks.
 const shortestWatch = 100 * time.Millisecond
 
-// watchStatus shows the status again and again: in place on a terminal, else as one
-// JSON object a line. The database is opened for each look, for reading alone, so
-// that it may be made, migrated, replaced or removed meanwhile.
+// watchStatus prints the status at each interval: on a cleared terminal, or as one JSON
+// object a line. The database is opened read-only for each look, so that it may be created,
+// migrated, replaced or removed meanwhile.
 func (p *program) watchStatus(c *cli.Context, opts pipeline.Options) error {
 	every, err := watchInterval(c.String("watch"))
 	if err != nil {
@@ -36,36 +37,31 @@ func (p *program) watchStatus(c *cli.Context, opts pipeline.Options) error {
 		return usagef("", "--watch and --usage exclude each other")
 	}
 	if c.Bool("json") {
-		return p.watchLines(c.Context, opts, every)
+		return p.watch(c.Context, every, func() string { return p.statusLine(c.Context, opts) })
 	}
 	if !p.ui.outTTY || p.getenv("TERM") == "dumb" {
 		return usagef("--json prints one object a line; without --watch it is shown once", "--watch needs a terminal")
 	}
-	s := p.ui.openScreen()
-	defer s.close()
+	return p.watch(c.Context, every, func() string {
+		return clearScreen + strings.Join(p.statusFrame(c.Context, opts, p.ui.width()), "\n") + "\n"
+	})
+}
+
+// clearScreen clears a terminal and puts the cursor at its upper left corner.
+const clearScreen = "\x1b[H\x1b[2J"
+
+// watch writes a text at each interval until it is interrupted or nobody reads any more.
+func (p *program) watch(ctx context.Context, every time.Duration, text func() string) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
-		s.draw(p.statusFrame(c.Context, opts, s.width()))
-		select {
-		case <-c.Context.Done():
-			return status(exitInterrupted)
-		case key := <-s.keys:
-			switch key {
-			case 'q', 'Q':
-				return nil
-			case ctrlC:
-				return status(exitInterrupted)
-			case ctrlZ:
-				s.suspend()
-			}
-		case <-s.resumed:
-			s.resume()
-		case <-s.resized:
-		case <-tick.C:
+		if !p.ui.handOn(text()) {
+			return nil // close reports why, unless the reader went away
 		}
-		if s.broken() {
-			return nil
+		select {
+		case <-ctx.Done():
+			return status(exitInterrupted)
+		case <-tick.C:
 		}
 	}
 }
@@ -82,34 +78,23 @@ func watchInterval(text string) (time.Duration, error) {
 	return every, nil
 }
 
-// watchLines writes one object a line until it is interrupted or nobody reads on.
-func (p *program) watchLines(ctx context.Context, opts pipeline.Options, every time.Duration) error {
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for {
-		out, err := p.look(ctx, opts)
-		if err != nil {
-			out.Error = p.redact(err.Error())
-		}
-		line, err := json.Marshal(out)
-		if err != nil {
-			return err
-		}
-		if !p.ui.handOn(escaped(string(line)) + "\n") {
-			return nil // close says why, if that is not the reader's doing
-		}
-		select {
-		case <-ctx.Done():
-			return status(exitInterrupted)
-		case <-tick.C:
-		}
+// statusLine is one look as a line of JSON.
+func (p *program) statusLine(ctx context.Context, opts pipeline.Options) string {
+	out, err := p.look(ctx, opts)
+	if err != nil {
+		out.Error = p.redact(err.Error())
 	}
+	line, err := json.Marshal(out)
+	if err != nil {
+		return ""
+	}
+	return escaped(string(line)) + "\n"
 }
 
 // statusFrame is one look as a terminal shows it.
 func (p *program) statusFrame(ctx context.Context, opts pipeline.Options, width int) []string {
 	now := time.Now().UTC().Format("15:04:05")
-	head := fmt.Sprintf("memoir status, %s UTC; q ends", now)
+	head := fmt.Sprintf("memoir status, %s UTC; Ctrl-C ends", now)
 	out, err := p.look(ctx, opts)
 	v := view{width: width, color: p.ui.outColor, verbose: p.ui.verbose}
 	if err != nil {
@@ -152,4 +137,13 @@ func (p *program) look(ctx context.Context, opts pipeline.Options) (statusJSON, 
 		rows[i].Project = p.cleanProject(rows[i].Project)
 	}
 	return p.statusOf(ctx, st, rows, opts.Home, opts)
+}
+
+// handOn writes to standard output at once, and reports whether that still works.
+func (u *ui) handOn(text string) bool {
+	u.put(text)
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.flush()
+	return u.outBroken == nil
 }

@@ -7,12 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"memoir"
 	"memoir/config"
+	"memoir/memory"
 	"memoir/pipeline"
 	"memoir/store"
 )
@@ -76,9 +76,7 @@ func (d *doctor) examine(c *cli.Context) {
 		}
 	}
 	d.agents()
-	d.scratch()
 	d.configuration(c)
-	d.ownRules(c)
 	home, err := d.home(c)
 	if err != nil {
 		d.check("home", "", err)
@@ -92,7 +90,6 @@ func (d *doctor) examine(c *cli.Context) {
 	d.permissions(home)
 	d.space(home)
 	d.leftovers(home)
-	d.brokenLog(filepath.Join(home, databaseName))
 	st, err := d.openAsItIs(c)
 	if memoir.CodeOf(err) == memoir.CodeNotFound {
 		d.add(checkWarn, "database", memoir.HintOf(err), err.Error())
@@ -119,14 +116,16 @@ func (d *doctor) examine(c *cli.Context) {
 	}
 	d.limits(c.Context, st, settings)
 	d.unread(c.Context, st)
-	d.rows(c.Context, home, st)
+	d.jobs(c.Context, home, st)
 	rows, err := st.Projects(c.Context)
 	if err != nil {
 		d.check("projects", "", err)
 		return
 	}
 	d.projectRules(c, home, rows)
-	d.projects(c.Context, home, st, rows)
+	for _, row := range rows {
+		d.project(c.Context, memory.At(home, row.ID), st, row)
+	}
 	d.folders(c.Context, home, st, rows)
 }
 
@@ -139,16 +138,6 @@ func (d *doctor) limits(ctx context.Context, st *store.Store, settings config.Se
 	case name != "":
 		d.add(checkWarn, "limits", "say the provider's inputPrice and outputPrice, or use limits.tokensPerRun and limits.tokensPerDay",
 			"a limit on costs is set, but what "+name+" costs is not known: the limit does not hold")
-	}
-}
-
-// brokenLog says that the log ends in the middle of a transaction. One that is being
-// written looks so for a moment, too.
-func (d *doctor) brokenLog(path string) {
-	info, err := os.Stat(path + "-wal")
-	if err == nil && time.Since(info.ModTime()) > time.Minute && store.LogBreaksOff(path) {
-		d.add(checkWarn, "log", "`memoir run` does again what was lost; `memoir forget` again what must not come back, if that was last",
-			path+"-wal breaks off in the middle of what was written last, as after a loss of power: all before counts")
 	}
 }
 

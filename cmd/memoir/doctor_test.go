@@ -181,117 +181,62 @@ func TestEachFindingOfDoctorIsGoneOnceItsHintIsFollowed(t *testing.T) {
 	fresh := newPatients(t)
 	in := func(p patient, name string) string { return filepath.Join(p.project, name) }
 	for _, test := range []struct {
-		name     string
-		spoil    func(p patient)
-		check    string // its name, or how it begins
-		says     string
-		code     int
-		needRoot bool
+		name  string
+		spoil func(p patient)
+		check string // its name, or how it begins
+		says  string
+		code  int
 	}{
 		{"a file that others may read", func(p patient) { p.must(os.Chmod(filepath.Join(p.home, databaseName), 0o644)) },
-			"permissions", "others may read 1 path", 0, false},
-		{"several that others may read", func(p patient) { p.must(os.Chmod(p.home, 0o755), os.Chmod(p.project, 0o750)) },
-			"permissions", "others may read 2 paths", 0, false},
-		{"a file of another user", func(p patient) { p.must(os.Chown(filepath.Join(p.home, databaseName), 65534, -1)) },
-			"owner", "1 path is not yours", 0, true},
+			"permissions", "others may read 1 path", 0},
 		{"settings that others may change", func(p patient) {
 			p.must(os.Chmod(p.write(filepath.Join(p.user, ".config", "memoir", "config.yml"), "memories: {enabled: true}\n"), 0o666))
-		}, "configuration", "others may change", 0, false},
+		}, "configuration", "others may change", 0},
 		{"a staged generation", func(p patient) { p.write(in(p, "live/.stage-2-abc/MEMORY.md"), "x") },
-			"project lanternd-", "1 leftover of a run that was killed: live/.stage-2-abc", 0, false},
-		{"a generation that was never linked", func(p patient) { p.write(in(p, "live/7/MEMORY.md"), "x") },
-			"project lanternd-", "live/7", 0, false},
-		{"a link that was never put in its place", func(p patient) { p.must(os.Symlink("live/2", in(p, ".memory-2-abc"))) },
-			"project lanternd-", ".memory-2-abc", 0, false},
-		{"a staged archive", func(p patient) { p.write(in(p, "generations/.2-abc.tar.zst"), "x") },
-			"project lanternd-", "generations/.2-abc.tar.zst", 0, false},
+			"project lanternd-", "1 leftover of a run that was killed: live/.stage-2-abc", 0},
 		{"a live archive that is cut", func(p patient) { p.must(os.Truncate(in(p, "generations/1.tar.zst"), 100)) },
-			"project lanternd-", "the archive of generation 1, which is live, is damaged", 1, false},
+			"project lanternd-", "the archive of the live generation 1 is damaged", 1},
 		{"a live archive that is gone", func(p patient) { p.must(os.Remove(in(p, "generations/1.tar.zst"))) },
-			"project lanternd-", "its archive is gone", 0, false},
+			"project lanternd-", "the archive of the live generation 1 is missing", 0},
 		{"an earlier archive with a flipped bit", func(p patient) {
 			p.another()
 			content, err := os.ReadFile(in(p, "generations/1.tar.zst"))
 			p.must(err)
 			content[len(content)/2] ^= 1
 			p.write(in(p, "generations/1.tar.zst"), string(content))
-		}, "project lanternd-", "generations/1.tar.zst is damaged", 1, false},
+		}, "project lanternd-", "generations/1.tar.zst is damaged", 1},
 		{"a live file that was emptied", func(p patient) { p.must(os.Truncate(in(p, "memory/MEMORY.md"), 0)) },
-			"project lanternd-", "MEMORY.md, which no edit by hand leaves so", 1, false},
-		{"a live file that is no text any more", func(p patient) { p.write(in(p, "memory/memory_summary.md"), "\x00\x00\x00\xff") },
-			"project lanternd-", "memory_summary.md, which no edit", 1, false},
+			"project lanternd-", "empty or not text: MEMORY.md", 1},
 		{"a manifest that was never published", func(p patient) {
 			content, err := os.ReadFile(in(p, "memory/manifest.json"))
 			p.must(err)
 			p.write(in(p, "memory/manifest.json"), strings.Replace(string(content), `"inputs": [`, `"inputs": [{"session": "a:b", "hash": "c"}, `, 1))
-		}, "project lanternd-", "not the one that was recorded", 1, false},
-		{"a record of a generation that is another", func(p patient) { p.sql(`UPDATE generation SET manifest_hash = replace(manifest_hash, 'a', 'b')`) },
-			"project ", "the record of generation 1 in the database is damaged", 1, false},
-		{"a record of an earlier generation that is another", func(p patient) {
-			p.another()
-			p.sql(`UPDATE generation SET manifest_hash = replace(manifest_hash, 'a', 'b') WHERE n = 1 AND project_id = ?`, filepath.Base(p.project))
-		}, "project lanternd-", "another thing of generation 1 than its archive", 0, false},
+		}, "project lanternd-", "not the one that was recorded", 1},
 		{"live files that are gone", func(p patient) { p.must(os.RemoveAll(in(p, "live/1"))) },
-			"project lanternd-", "are gone", 1, false},
+			"project lanternd-", "are gone", 1},
 		{"a link that is lost", func(p patient) { p.must(os.Remove(in(p, "memory"))) },
-			"project lanternd-", "is lost, so agents see no memory; the files of generation 1 are in ", 1, false},
-		{"a link that is lost, of a memory with generations", func(p patient) {
-			p.another()
-			p.must(os.Remove(in(p, "memory")))
-		}, "project lanternd-", "is lost, so agents see no memory; the files of generation 3 are in ", 1, false},
+			"project lanternd-", "is missing, so agents see no memory; the files of generation 1 are in ", 1},
 		{"a folder of no project", func(p patient) { p.write("projects/ghost-0123456789ab/generations/1.tar.zst", "x") },
-			"folder ghost-0123456789ab", "no registered project has it", 0, false},
+			"folder ghost-0123456789ab", "no registered project has it", 0},
 		{"a folder that memoir did not make", func(p patient) { p.write("projects/notes/x", "x") },
-			"folder notes", "is no memory of a project", 0, false},
-		{"a folder that holds no memory", func(p patient) { p.must(os.Mkdir(filepath.Join(p.home, "projects", "ghost-0123456789ab"), 0o700)) },
-			"folder ghost-0123456789ab", "is no memory of a project", 0, false},
-		{"a folder that was put aside", func(p patient) { p.write("projects/.gone-p-abc/x", "x") },
-			"leftovers", "a folder of a project that was removed", 0, false},
+			"folder notes", "is not a memory of a project", 0},
 		{"what a repair kept", func(p patient) { p.write("memoir.db.damaged-1", "x") },
-			"leftovers", "1 damaged file", 0, false},
+			"leftovers", "1 damaged file", 0},
 		{"a temporary file", func(p patient) { p.aged(p.write(".trust.yml123", "x"), 2*time.Hour) },
-			"leftovers", "1 temporary file", 0, false},
+			"leftovers", "1 temporary file", 0},
 		{"an old log", func(p patient) { p.aged(p.write("log/run.log.1", "x"), 100*24*time.Hour) },
-			"leftovers", "1 old log", 0, false},
-		{"the directory of a program that was asked", func(p patient) {
-			dir := filepath.Join(p.tmp, "memoir-exec-1")
-			p.must(os.Mkdir(dir, 0o700))
-			p.aged(dir, 48*time.Hour)
-		}, "leftovers", "1 directory of killed runs", 0, false},
-		{"a job of no session", func(p patient) { p.sql(`INSERT INTO job (kind, key, status) VALUES ('extract', 'codex:gone', 'dead')`) },
-			"rows", "1 row belong", 0, false},
-		{"redactions of no project", func(p patient) {
-			p.sql(`INSERT INTO redaction (scope, key, rule, n) VALUES ('consolidate', 'gone', 'jwt', 1)`)
-		},
-			"rows", "1 count of redactions", 0, false},
-		{"extractions that are gone", func(p patient) { p.sql(`DELETE FROM extraction`) },
-			"rows", "is gone from the database, though nobody took that out", 0, false},
-		{"an extraction that a disk changed", func(p patient) {
-			p.sql(`UPDATE extraction SET raw_memory = replace(raw_memory, 'the', 'tha')`)
-		}, "rows", "is not what was stored", 1, false},
-		{"an extraction of a forgotten session", func(p patient) {
-			p.sql(`INSERT INTO mark (session_key, forgotten, at, project_id) SELECT session_key, 1, 1, project_id FROM extraction LIMIT 1`)
-		}, "rows", "what was extracted from 1 session is stored, though forgotten", 0, false},
+			"leftovers", "1 old log", 0},
 		{"work of a dead process", func(p patient) {
 			p.sql(`UPDATE job SET status = 'running', owner = 'x', holder = ?, lease_until = ? WHERE kind = 'consolidate' AND key = ?`,
 				deadHolder(p.t), time.Now().Add(time.Hour).UnixMilli(), filepath.Base(p.project))
 			p.memoir(exitDone, "rebuild", "--project", filepath.Base(p.project))
-		}, "jobs", "1 job is held by a process that is dead", 0, false},
-		{"a wait for years", func(p patient) {
-			p.sql(`UPDATE job SET status = 'error', next_attempt_at = ? WHERE kind = 'consolidate' AND key = ?`, time.Now().AddDate(3, 0, 0).UnixMilli(), filepath.Base(p.project))
-		}, "clock", "1 job waits", 0, false},
-		{"forgetting that was begun", func(p patient) {
-			p.sql(`INSERT INTO withdrawal (project_id, text, seq, purge) SELECT id, '', change_seq, 0 FROM project WHERE id = ?`, filepath.Base(p.project))
-		}, "unfinished", "forgetting lanternd-", 0, false},
+		}, "jobs", "1 job is held by a dead process", 0},
 		{"forgetting that cannot be verified", func(p patient) {
 			p.sql(`INSERT INTO withdrawal (project_id, text, seq, purge, error) SELECT id, 'zzz', change_seq, 0, 'left' FROM project WHERE id = ?`, filepath.Base(p.project))
-		}, "unfinished", "not verified: left", 0, false},
+		}, "unfinished", "not verified: left", 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			if test.needRoot && os.Geteuid() != 0 {
-				t.Skip("needs root, to give a file to another user")
-			}
 			p := fresh(t)
 			test.spoil(p)
 			found := p.findings(test.code)
@@ -309,21 +254,6 @@ func TestEachFindingOfDoctorIsGoneOnceItsHintIsFollowed(t *testing.T) {
 				t.Errorf("after %s: %+v", found[i].Hint, left)
 			}
 		})
-	}
-}
-
-func TestDoctorDoubtsTimesFromTheFuture(t *testing.T) {
-	t.Parallel()
-	p := newPatients(t)(t)
-	later := time.Now().AddDate(1, 0, 0).UnixMilli()
-	p.sql(`UPDATE session SET updated_at = ? WHERE key = (SELECT max(key) FROM session)`, later)
-	p.sql(`INSERT INTO ledger (at, run, phase, session_key, project_id, model, calls, input_tokens, cached_tokens, output_tokens, cost, duration_ms, outcome)
-		VALUES (?, 'r', 'extract', '', '', 'm', 1, 1, 0, 1, 0, 0, 'stored')`, later)
-	said := fmt.Sprint(p.findings(exitDone))
-	for _, want := range []string{"1 session ended after now", "1 call is in the ledger from after now"} {
-		if !strings.Contains(said, want) {
-			t.Errorf("%q was not said: %s", want, said)
-		}
 	}
 }
 

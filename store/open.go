@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"memoir"
@@ -52,6 +53,9 @@ type Store struct {
 	readers *sql.DB       // refuses to write
 	foreign bool          // the log beside it is another database's, and is not looked at
 	writing chan struct{} // holds a token while this process writes: the two handles don't compete
+
+	batch         sync.Mutex // guards waitingWrites
+	waitingWrites []*batched
 }
 
 // ErrOutdated means that a database opened ReadOnly needs a migration first.

@@ -38,15 +38,15 @@ type Result struct {
 // still knows what was spent, and says so with AddLedger.
 func (s *Store) StoreExtraction(ctx context.Context, c Claim, r Result) error {
 	key := c.Session.Key()
-	err := s.durably(ctx, func(t tx) error {
+	if r.Model == "" {
+		r.Model = r.Extraction.Model
+	}
+	err := s.together(ctx, func(t tx) error {
 		if err := c.holds(t); err != nil {
 			return err
 		}
 		e := r.Extraction
 		e.SessionKey = key
-		if r.Model == "" {
-			r.Model = e.Model
-		}
 		if r.Work != nil {
 			if err := s.place(t, key, *r.Work); err != nil {
 				return err

@@ -145,9 +145,8 @@ func BenchmarkLineage(b *testing.B) {
 	}
 	b.SetBytes(size)
 	for b.Loop() {
-		l := lineage{mark: claudeMark}
 		for _, path := range paths {
-			theirs, err := l.ownedElsewhere(b.Context(), path)
+			theirs, err := claudeCopies(b.Context(), path)
 			if err != nil || theirs != nil {
 				b.Fatal(theirs, err)
 			}

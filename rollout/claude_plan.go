@@ -43,7 +43,7 @@ func planClaude(ctx context.Context, t *tape, subagent bool) (*claudePlan, error
 	s := claudePlanner{claudePlan: p}
 	if t.heads == nil && !subagent {
 		for _, part := range t.parts {
-			theirs, err := claudeLineage.ownedElsewhere(ctx, part.Path)
+			theirs, err := claudeCopies(ctx, part.Path)
 			if err != nil {
 				return nil, err
 			}

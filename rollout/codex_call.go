@@ -34,9 +34,7 @@ func goalOf(input string) string {
 	if objective := getText([]byte(input), "objective"); objective != "" {
 		return objective
 	}
-	expr, _ := objectValue(input, "objective")
-	objective, _ := newScriptValues(input).text(expr)
-	return objective
+	return scriptArgument(input, "objective")
 }
 
 // result joins a result to its call. That of a command which goes on, and is known
@@ -202,7 +200,7 @@ func (c *codexCells) end(id string, o *outcome, call *memoir.Item) {
 	if len(cell.lines) == 0 || call == nil {
 		return
 	}
-	if call.Tool == "exec" && onlyCommands(call.Input) {
+	if call.Tool == "exec" && callsOnlyCommands(call.Input) {
 		call.Tool, call.Input = "exec_command", clip(strings.Join(cell.lines, "\n"))
 	}
 	if o.exit == nil && o.goesOn == "" {
@@ -213,16 +211,4 @@ func (c *codexCells) end(id string, o *outcome, call *memoir.Item) {
 		o.output = cell.output
 	}
 	cell.lines, cell.output, cell.size = nil, "", 0
-}
-
-// onlyCommands reports whether a script calls nothing but commands, as far as that
-// can be seen.
-func onlyCommands(js string) bool {
-	calls, _ := scriptCalls(js)
-	for _, c := range withoutPlans(calls) {
-		if c.tool != "exec_command" && c.tool != "write_stdin" {
-			return false
-		}
-	}
-	return true
 }

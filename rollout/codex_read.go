@@ -1,7 +1,6 @@
 package rollout
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -35,8 +34,6 @@ type codexReader struct {
 	turn   codexTurn       // the turn in hand
 	goals  map[uint64]bool // hashes of goals that were set
 	summed uint64          // hash of the last compaction's summary
-	self   string          // this agent's name among those of its task; empty: the one that a person talks to
-	mailed uint64          // hash of the last message of another agent
 
 	running codexRunning
 	typing  map[string]bool // ids of calls that type into a running command
@@ -84,8 +81,6 @@ func (r *codexReader) line(at place, l codexLine) {
 		r.event(at, l, said)
 	case "compacted":
 		r.summary(getText(l.payload, "message"))
-	case "inter_agent_communication":
-		r.mail(getText(l.payload, "author"), getText(l.payload, "recipient"), getText(l.payload, "content"))
 	default:
 		if l.payload != nil && !codexTypes[l.kind] {
 			r.e.stats.unknown(l.kind)
@@ -140,9 +135,6 @@ func (r *codexReader) meta(l codexLine) {
 	if cwd := codexDir(meta); cwd != "" {
 		r.w.cwd = cwd
 	}
-	if self := cmp.Or(getText(meta, "agent_path"), getText(meta, "source", "subagent", "thread_spawn", "agent_path")); self != "" {
-		r.self = self
-	}
 	if git := get(meta, "git"); isObject(git) {
 		r.w.branch = getText(git, "branch")
 	}
@@ -181,9 +173,7 @@ func (r *codexReader) item(at place, l codexLine, said utterance) {
 		if input != "" {
 			r.e.lone("web_search_call", input, outcome{}, r.w)
 		}
-	case "agent_message":
-		r.mail(getText(p, "author"), getText(p, "recipient"), contentText(get(p, "content")))
-	case "reasoning", "ghost_snapshot", "compaction", "context_compaction", "compaction_summary",
+	case "reasoning", "agent_message", "ghost_snapshot", "compaction", "context_compaction", "compaction_summary",
 		"additional_tools", "image_generation_call", "compaction_trigger", "configuration_update", "other", "":
 	default:
 		r.e.stats.unknown(l.kind + "/" + l.sub)

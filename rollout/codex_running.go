@@ -2,7 +2,6 @@ package rollout
 
 import (
 	"bytes"
-	"strings"
 )
 
 // A command may outlive the call that started it. The call's result then names a
@@ -67,8 +66,7 @@ func codexAsks(kind string, p []byte) string {
 			return ""
 		}
 		if tool, args := codexScript(getText(p, "input")); tool == "write_stdin" {
-			id, _ := objectValue(args, "session_id")
-			return sessionHandle(strings.Trim(id, `"'`))
+			return sessionHandle(scriptArgument(args, "session_id"))
 		}
 	case name == "write_stdin":
 		return sessionHandle(number(get(callArguments(p), "session_id")))
@@ -82,8 +80,7 @@ func codexAsks(kind string, p []byte) string {
 func typesInto(kind string, p []byte) bool {
 	if kind == "custom_tool_call" {
 		_, args := codexScript(getText(p, "input"))
-		chars, ok := objectValue(args, "chars")
-		return ok && strings.Trim(chars, "\"'`") != ""
+		return scriptArgument(args, "chars") != ""
 	}
 	return getText(callArguments(p), "chars") != ""
 }

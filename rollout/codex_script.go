@@ -1,264 +1,296 @@
 package rollout
 
-import "strings"
+import (
+	"strings"
 
-// codexScript reads a "code mode" call: JavaScript that calls tools. Where it
-// plainly is nothing but commands, or one other call, it is given as that; else
-// as the script it is, under the tool's name "exec". A plan that is kept beside
-// the work is passed over.
+	"memoir/internal/lazyregexp"
+)
+
+// codexScript reads a "code mode" call: JavaScript that calls tools. A script whose
+// calls are all of one tool, with literal arguments, is given as those calls; any other
+// as it stands, under the tool's name "exec". Calls of update_plan beside others are
+// passed over. Nothing is evaluated.
 func codexScript(js string) (tool, input string) {
 	calls, ok := scriptCalls(js)
 	if !ok || len(calls) == 0 {
 		return "exec", js
 	}
-	if work := withoutPlans(calls); len(work) > 0 {
-		calls = work
-	}
+	var inputs []string
+	together := scriptWorkdir(js) != ""
 	for _, c := range calls {
 		if c.tool != calls[0].tool {
 			return "exec", js
 		}
-	}
-	first := calls[0]
-	switch {
-	case first.tool == "exec_command" || first.tool == "shell_command" || first.tool == "shell":
-		if lines, ok := scriptCommands(js, calls); ok {
-			return first.tool, strings.Join(lines, "\n")
-		}
-	case first.tool == "apply_patch":
-		var patches []string
-		v := newScriptValues(js)
-		for _, c := range calls {
-			patch, ok := v.text(c.args)
-			if !ok {
-				return "exec", js
+		one := ""
+		switch c.tool {
+		case "exec_command", "shell_command", "shell":
+			if one = c.arg.field("cmd"); one == "" {
+				one = c.arg.field("command")
 			}
-			patches = append(patches, patch)
-		}
-		return first.tool, strings.Join(patches, "\n")
-	case len(calls) == 1 && first.tool != "exec": // which a script cannot call
-		return first.tool, strings.TrimSpace(first.args)
-	}
-	return "exec", js
-}
-
-func withoutPlans(calls []scriptCall) []scriptCall {
-	var work []scriptCall
-	for _, c := range calls {
-		if c.tool != "update_plan" {
-			work = append(work, c)
-		}
-	}
-	return work
-}
-
-// scriptCommands are the command lines of shell calls; ok is false if one of
-// them is put together when the script runs. Where the calls name different
-// directories, each line changes to its own, in a subshell.
-func scriptCommands(js string, calls []scriptCall) (lines []string, ok bool) {
-	v := newScriptValues(js)
-	apart := strings.Contains(js, "workdir") && scriptWorkdir(js) == ""
-	for _, c := range calls {
-		cmd, found := objectValue(c.args, "cmd")
-		if !found {
-			cmd, found = objectValue(c.args, "command")
-		}
-		if !found {
-			return nil, false
-		}
-		if line, ok := v.text(cmd); ok {
-			if apart {
-				line = inWorkdir(v, c, line)
+			if dir := c.arg.field("workdir"); one != "" && dir != "" && !together {
+				one = inWorkdir(dir, one)
 			}
-			lines = append(lines, line)
-			continue
+		case "apply_patch":
+			one = c.arg.text
+		case "exec": // which a script cannot call
+		default:
+			if len(calls) == 1 {
+				one = c.written
+			}
 		}
-		each, ok := v.loop(cmd)
-		if !ok {
-			return nil, false
+		if one == "" {
+			return "exec", js
 		}
-		lines = append(lines, each...)
+		inputs = append(inputs, one)
 	}
-	return lines, true
+	return calls[0].tool, strings.Join(inputs, "\n")
 }
 
 // inWorkdir puts the directory that a call names in front of its command line.
-func inWorkdir(v *scriptValues, c scriptCall, line string) string {
-	expr, _ := objectValue(c.args, "workdir")
-	dir, ok := v.text(expr)
-	if !ok || dir == "" {
-		return line
-	}
+func inWorkdir(dir, line string) string {
 	if strings.ContainsAny(dir, " \t'\"$&;()") {
 		dir = "'" + strings.ReplaceAll(dir, "'", `'\''`) + "'"
 	}
-	if strings.ContainsAny(line, "#\n") { // where a bracket at the end might be part of something
-		return "(cd " + dir + " && " + line + "\n)"
+	if strings.ContainsAny(line, "#\n") { // a bracket at the end might be part of a comment or a here-document
+		line += "\n"
 	}
 	return "(cd " + dir + " && " + line + ")"
 }
 
-type scriptCall struct{ tool, args string }
-
-// scriptCalls finds every tools.name(…) outside strings and comments; ok is false
-// where the script cannot be followed.
-func scriptCalls(js string) (calls []scriptCall, ok bool) {
-	ok = scriptWalk(js, func(i int) (next int, ok bool) {
-		if !strings.HasPrefix(js[i:], "tools.") || i > 0 && isWordByte(js[i-1]) {
-			return i + 1, true
-		}
-		j := i + len("tools.")
-		for j < len(js) && isWordByte(js[j]) {
-			j++
-		}
-		if j >= len(js) || js[j] != '(' {
-			return 0, false
-		}
-		end := scriptEnd(js, j+1, "")
-		if end < 0 {
-			return 0, false
-		}
-		calls = append(calls, scriptCall{js[i+len("tools.") : j], js[j+1 : end]})
-		return end, true
-	})
-	return calls, ok
+// scriptArgument is a field of the object literal that a call's input is.
+func scriptArgument(input, key string) string {
+	p := scriptParser{js: input, tokens: scriptToken.FindAllStringIndex(input, -1)}
+	value, _ := p.literal(0)
+	return value.field(key)
 }
 
-// scriptWalk calls fn for each byte of a script that is not in a string or a
-// comment; fn says where to go on. It is false where the script cannot be followed.
-func scriptWalk(js string, fn func(i int) (next int, ok bool)) bool {
-	for i := 0; i < len(js); {
-		var ok bool
-		switch end := scriptBlankEnd(js, i); {
-		case end > i:
-			i, ok = end, true
-		case js[i] == '"' || js[i] == '\'' || js[i] == '`':
-			end := scriptStringEnd(js, i)
-			i, ok = end, end >= 0
-		default:
-			i, ok = fn(i)
+// scriptWorkdir is the directory that every command of a script names, "" if they differ.
+func scriptWorkdir(js string) string {
+	if !strings.Contains(js, "workdir") {
+		return ""
+	}
+	calls, _ := scriptCalls(js)
+	dir, first := "", true
+	for _, c := range calls {
+		if c.tool != "exec_command" {
+			continue
 		}
-		if !ok {
+		if !first && c.arg.field("workdir") != dir {
+			return ""
+		}
+		dir, first = c.arg.field("workdir"), false
+	}
+	return dir
+}
+
+// callsOnlyCommands reports whether a script names no tools but those that run commands.
+func callsOnlyCommands(js string) bool {
+	for _, m := range scriptTool.FindAllStringSubmatch(js, -1) {
+		switch m[1] {
+		case "exec_command", "write_stdin", "update_plan":
+		default:
 			return false
 		}
 	}
 	return true
 }
 
-// scriptBlankEnd returns the index after the white space and comments at js[i].
-func scriptBlankEnd(js string, i int) int {
-	for i < len(js) {
-		switch {
-		case strings.IndexByte(" \t\r\n", js[i]) >= 0:
-			i++
-		case strings.HasPrefix(js[i:], "//"), strings.HasPrefix(js[i:], "/*"):
-			closing := "\n"
-			if js[i+1] == '*' {
-				closing = "*/"
+var (
+	scriptTool = lazyregexp.New(`\btools\.(\w+)\(`)
+
+	// scriptToken matches a comment, a string, a word, or one other character.
+	scriptToken = lazyregexp.New("//[^\n]*|(?s:/\\*.*?\\*/)|String\\.raw`[^`]*`" +
+		`|"(?:[^"\\\n]|\\(?s:.))*"|'(?:[^'\\\n]|\\(?s:.))*'|` + "`(?s:[^`\\\\]|\\\\.)*`" + `|[\w$.-]+|[^\s]`)
+	// scriptEscapes are those that JSON does not have and that are not decoded.
+	scriptEscapes = lazyregexp.New(`\\(?:\\|u\{|[0-9v])`)
+	scriptHex     = lazyregexp.New(`\\(\\|x[0-9a-fA-F]{2}|\n)`)
+)
+
+// scriptCall is a call of a tool in a script.
+type scriptCall struct {
+	tool    string
+	arg     scriptValue
+	written string // the argument as it stands in the script
+}
+
+// scriptValue is the value of a literal: a text, which numbers and words have too, or
+// the fields of an object. The elements of an array are not kept.
+type scriptValue struct {
+	text   string
+	fields map[string]scriptValue
+}
+
+func (v scriptValue) field(name string) string { return v.fields[name].text }
+
+// scriptCalls finds every tools.name(…) outside strings and comments, in order. ok is
+// false if an argument is neither a literal nor a name that const binds to one.
+func scriptCalls(js string) (calls []scriptCall, ok bool) {
+	p := scriptParser{js: js, tokens: scriptToken.FindAllStringIndex(js, -1), names: map[string]scriptValue{}, seen: map[string]bool{}}
+	for p.at < len(p.tokens) {
+		word := p.next()
+		switch name, isTool := strings.CutPrefix(word, "tools."); {
+		case strings.ContainsAny(word, "\"'`") && len(word) == 1: // a string that does not end
+			return calls, false
+		case word == "const":
+			p.bind()
+		case isTool && name != "":
+			c := scriptCall{tool: name}
+			if p.next() != "(" {
+				return calls, false
 			}
-			n := strings.Index(js[i+2:], closing)
-			if n < 0 {
-				return len(js)
+			from := p.at
+			if c.arg, ok = p.literal(0); !ok {
+				return calls, false
 			}
-			i += 2 + n + len(closing)
-		default:
-			return i
+			c.written = strings.TrimSpace(js[p.tokens[from][0]:p.tokens[p.at-1][1]])
+			if p.next() != ")" {
+				return calls, false
+			}
+			calls = append(calls, c)
 		}
 	}
-	return i
-}
-
-func isWordByte(c byte) bool {
-	return c == '_' || c == '$' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
-}
-
-// scriptStringEnd returns the index after the string literal at js[i], -1 if it
-// does not end.
-func scriptStringEnd(js string, i int) int {
-	quote := js[i]
-	for j := i + 1; j < len(js); j++ {
-		switch js[j] {
-		case '\\':
-			j++
-		case quote:
-			return j + 1
-		case '\n':
-			if quote != '`' {
-				return -1
-			}
+	var work []scriptCall
+	for _, c := range calls {
+		if c.tool != "update_plan" {
+			work = append(work, c)
 		}
 	}
-	return -1
-}
-
-// scriptEnd returns the index of what ends the expression at js[i]: the bracket
-// that closes what it stands in, or one of the bytes in stops; -1 without either.
-func scriptEnd(js string, i int, stops string) int {
-	depth := 0
-	for i < len(js) {
-		switch c := js[i]; {
-		case c == '"' || c == '\'' || c == '`':
-			if i = scriptStringEnd(js, i); i < 0 {
-				return -1
-			}
-			continue
-		case c == '(' || c == '{' || c == '[':
-			depth++
-		case c == ')' || c == '}' || c == ']':
-			if depth == 0 {
-				return i
-			}
-			depth--
-		case depth == 0 && strings.IndexByte(stops, c) >= 0:
-			return i
-		case c == '/' && i+1 < len(js) && (js[i+1] == '/' || js[i+1] == '*'):
-			i = scriptBlankEnd(js, i)
-			continue
-		}
-		i++
+	if len(work) > 0 {
+		calls = work
 	}
-	return -1
+	return calls, true
 }
 
-// objectValue returns the expression that a key of an object literal has; that of
-// a shorthand {key} is the name.
-func objectValue(args, key string) (string, bool) {
-	args = strings.TrimSpace(args)
-	if !strings.HasPrefix(args, "{") {
+// scriptParser reads the tokens of a script.
+type scriptParser struct {
+	js     string
+	tokens [][]int
+	at     int                    // index of the next token
+	names  map[string]scriptValue // what const binds to a literal
+	seen   map[string]bool        // the names that const bound to anything
+}
+
+// next is the next token other than a comment, "" at the end.
+func (p *scriptParser) next() string {
+	for p.at < len(p.tokens) {
+		token := p.js[p.tokens[p.at][0]:p.tokens[p.at][1]]
+		p.at++
+		if !strings.HasPrefix(token, "//") && !strings.HasPrefix(token, "/*") {
+			return token
+		}
+	}
+	return ""
+}
+
+// bind reads NAME = LITERAL. A name that is bound twice, in two blocks, has no value.
+func (p *scriptParser) bind() {
+	from := p.at
+	name, equals := p.next(), p.next()
+	value, ok := p.literal(0)
+	end := p.at
+	if next := p.next(); next != "" && next != ";" { // the line may end instead, unless the value goes on
+		between := p.js[p.tokens[end-1][1]:p.tokens[p.at-1][0]]
+		ok = ok && strings.Contains(between, "\n") && !strings.Contains("+.,([?`", next[:1])
+	}
+	p.at = from
+	if ok && equals == "=" && !p.seen[name] {
+		p.names[name] = value
+		p.at = end
+	} else {
+		delete(p.names, name)
+	}
+	p.seen[name] = true
+}
+
+const maxScriptDepth = 64
+
+// literal reads a string, number, word, array, object, or a name that is bound to one.
+func (p *scriptParser) literal(depth int) (value scriptValue, ok bool) {
+	token := p.next()
+	switch {
+	case token == "" || depth > maxScriptDepth:
+		return value, false
+	case token == "{":
+		return p.object(depth)
+	case token == "[":
+		for p.peek() != "]" {
+			if _, ok := p.literal(depth + 1); !ok || p.peek() != "," && p.peek() != "]" {
+				return value, false
+			}
+			p.skip(",")
+		}
+		p.next()
+		return value, true
+	case strings.ContainsAny(token[:1], "\"'`") || strings.HasPrefix(token, "String.raw`"):
+		value.text, ok = scriptString(token)
+		return value, ok
+	}
+	if value, ok = p.names[token]; ok {
+		return value, true
+	}
+	return scriptValue{text: token}, token == "true" || token == "false" || token == "null" || strings.IndexByte("-.0123456789", token[0]) >= 0
+}
+
+// object reads the rest of {key: literal, "key": literal, key}.
+func (p *scriptParser) object(depth int) (value scriptValue, ok bool) {
+	value.fields = map[string]scriptValue{}
+	for p.peek() != "}" {
+		key := p.next()
+		field, ok := p.names[key]
+		if p.peek() == ":" {
+			p.next()
+			field, ok = p.literal(depth + 1)
+		}
+		if !ok || p.peek() != "," && p.peek() != "}" {
+			return value, false
+		}
+		p.skip(",")
+		value.fields[strings.Trim(key, `"'`)] = field
+	}
+	p.next()
+	return value, true
+}
+
+func (p *scriptParser) peek() string {
+	at := p.at
+	token := p.next()
+	p.at = at
+	return token
+}
+
+func (p *scriptParser) skip(token string) {
+	if p.peek() == token {
+		p.next()
+	}
+}
+
+// scriptString decodes a string literal. ok is false for a template that fills in
+// values and for escapes that are rarely used.
+func scriptString(token string) (decoded string, ok bool) {
+	if raw, ok := strings.CutPrefix(token, "String.raw`"); ok {
+		raw = strings.TrimSuffix(raw, "`")
+		return raw, !strings.Contains(raw, "${") && !strings.HasSuffix(raw, `\`)
+	}
+	if len(token) < 2 {
 		return "", false
 	}
-	for i := 1; i < len(args); {
-		i = scriptBlankEnd(args, i)
-		if i < len(args) && args[i] == ',' {
-			i++
-			continue
-		}
-		start := i
-		for i < len(args) && (isWordByte(args[i]) || args[i] == '"' || args[i] == '\'') {
-			i++
-		}
-		name := strings.Trim(args[start:i], `"'`)
-		i = scriptBlankEnd(args, i)
-		switch {
-		case name == "" || i >= len(args):
-			return "", false
-		case args[i] == ',' || args[i] == '}':
-			if name == key {
-				return name, true
-			}
-			i++
-			continue
-		case args[i] != ':':
-			return "", false
-		}
-		end := scriptEnd(args, i+1, ",")
-		if end < 0 {
-			return "", false
-		}
-		if name == key {
-			return strings.TrimSpace(args[i+1 : end]), true
-		}
-		i = end
+	inner := token[1 : len(token)-1]
+	if token[0] == '`' && strings.Contains(strings.ReplaceAll(inner, `\${`, ""), "${") {
+		return "", false
 	}
-	return "", false
+	for _, escape := range scriptEscapes.FindAllString(inner, -1) {
+		if escape != `\\` {
+			return "", false
+		}
+	}
+	inner = scriptHex.ReplaceAllStringFunc(inner, func(escape string) string {
+		switch escape[1] {
+		case 'x':
+			return `\u00` + escape[2:]
+		case '\n': // the line goes on
+			return ""
+		}
+		return escape
+	})
+	return text([]byte(`"` + inner + `"`)), true
 }

@@ -280,3 +280,32 @@ func scriptResult(s string) (output string, exit *int, session string, ok bool) 
 	}
 	return text(raw), exit, sessionHandle(number(get(object, "session_id"))), true
 }
+
+// codexWorkdir returns where a tool call ran: the directory that the call itself
+// names, else the turn's.
+func codexWorkdir(kind string, p []byte, turn string) string {
+	var dir string
+	switch kind {
+	case "local_shell_call":
+		dir = getText(p, "action", "working_directory")
+	case "custom_tool_call":
+		if getText(p, "name") == "exec" {
+			dir = scriptWorkdir(getText(p, "input"))
+		}
+	default:
+		arguments := get(p, "arguments")
+		if isString(arguments) {
+			arguments = []byte(text(arguments))
+		}
+		if isObject(arguments) {
+			dir = getText(arguments, "workdir")
+		}
+	}
+	switch {
+	case dir == "":
+		return turn
+	case path.IsAbs(dir) || turn == "" || len(dir) > 1 && dir[1] == ':': // of Windows
+		return dir
+	}
+	return path.Join(turn, dir)
+}

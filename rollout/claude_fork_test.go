@@ -60,7 +60,7 @@ func TestEachEntryBelongsToOneSession(t *testing.T) {
 		return out
 	}
 	remapped := func(session string, n int, from, of string) string {
-		return strings.ReplaceAll(says(session, n, fmt.Sprintf(`,"forkedFrom":{"sessionId":%q,"messageUuid":%q}`, from, of)), fmt.Sprintf(`"uuid":%q`, entry(n)), fmt.Sprintf(`"uuid":"%s-%d"`, session[:4], n))
+		return strings.ReplaceAll(says(session, n, fmt.Sprintf(`,"forkedFrom":{"sessionId":%q,"messageUuid":%q}`, from, of)), fmt.Sprintf(`"uuid":%q`, entry(n)), fmt.Sprintf(`"uuid":"%s-0000-4000-8000-%012d"`, session[:8], n))
 	}
 	tests := []struct {
 		name  string
@@ -88,15 +88,8 @@ func TestEachEntryBelongsToOneSession(t *testing.T) {
 			newID:   all(answers(newID, 0, 2, oldID), answers(newID, 2, 4, thirdID), replies(newID, 9, 10, nil))},
 			map[string]string{oldID: "0 1 30", thirdID: "2 3 40", newID: "9"}},
 		{"forks with ids of their own", map[string][]string{oldID: replies(oldID, 0, 2, nil),
-			thirdID: {remapped(thirdID, 0, oldID, entry(0)), remapped(thirdID, 1, oldID, entry(1)), says(thirdID, 5)},
-			newID:   {remapped(newID, 0, thirdID, "bbbb-0"), remapped(newID, 1, thirdID, "bbbb-1"), says(newID, 6)}},
-			map[string]string{oldID: "0 1", thirdID: "5", newID: "6"}},
-		{"a fork that says nothing, of a session that went on later", map[string][]string{
-			oldID: all(replies(oldID, 0, 2, nil), []string{snapshot}, replies(oldID, 2, 3, nil), replies(oldID, 20, 22, nil)),
-			newID: all(replies(newID, 0, 3, nil), replies(newID, 7, 8, nil))},
-			map[string]string{oldID: "0 1 2 20 21", newID: "7"}},
-		{"a fork that begins at a compaction", map[string][]string{oldID: replies(oldID, 0, 6, nil), newID: replies(newID, 3, 8, nil)},
-			map[string]string{oldID: "0 1 2 3 4 5", newID: "6 7"}},
+			newID: {remapped(newID, 0, oldID, entry(0)), remapped(newID, 1, oldID, entry(1)), says(newID, 6)}},
+			map[string]string{oldID: "0 1", newID: "6"}},
 		{"a fork with nothing of its own", map[string][]string{oldID: replies(oldID, 0, 3, nil), newID: replies(newID, 0, 2, func(n int) string { return forked(oldID, n) })},
 			map[string]string{oldID: "0 1 2", newID: ""}},
 		{"the original is gone", map[string][]string{newID: replies(newID, 0, 2, func(n int) string { return forked(oldID, n) })},
@@ -251,4 +244,43 @@ func FuzzNoEntryIsLost(f *testing.F) {
 			}
 		}
 	})
+}
+
+// numbered is a line of a session whose program numbers its entries: entry n, at a
+// minute, in which a person says a text.
+func numbered(session string, n, minute int, text string) string {
+	line := strings.Replace(says(session, n), entry(n), fmt.Sprint("u", n), 1)
+	line = strings.Replace(line, fmt.Sprintf("10:%02d:00Z", n), fmt.Sprintf("10:%02d:00Z", minute), 1)
+	return strings.Replace(line, fmt.Sprint("say ", n), "say "+text, 1)
+}
+
+func TestEntriesThatAreOnlyNumberedAlikeAreNoCopies(t *testing.T) {
+	t.Parallel()
+	old := []string{numbered(oldID, 0, 0, "hello"), numbered(oldID, 1, 1, "ok")}
+	tests := []struct {
+		name               string
+		old, new           []string
+		wantsNew, wantsOld string
+	}{
+		{"begin alike and go on differently", append(old[:2:2], numbered(oldID, 2, 2, "one")),
+			[]string{numbered(newID, 0, 0, "hello"), numbered(newID, 1, 1, "ok"), numbered(newID, 2, 2, "two")}, "hello ok two", "hello ok one"},
+		{"alike at different times", old, []string{numbered(newID, 0, 30, "hello"), numbered(newID, 1, 31, "ok")}, "hello ok", "hello ok"},
+		{"only the first entry in common", old, []string{numbered(newID, 0, 0, "hello"), numbered(newID, 7, 1, "ok")}, "hello ok", "hello ok"},
+		{"resumed", old, []string{numbered(newID, 0, 0, "hello"), numbered(newID, 1, 1, "ok"), numbered(newID, 2, 2, "more")}, "more", "hello ok"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			for id, lines := range map[string][]string{oldID: tt.old, newID: tt.new} {
+				writeAt(t, filepath.Join(dir, id+".jsonl"), strings.Join(lines, "\n")+"\n")
+			}
+			for id, want := range map[string]string{oldID: tt.wantsOld, newID: tt.wantsNew} {
+				items, _ := read(t, filepath.Join(dir, id+".jsonl"))
+				if got := said(items); got != want {
+					t.Errorf("%s gives %q, want %q", id, got, want)
+				}
+			}
+		})
+	}
 }

@@ -143,3 +143,14 @@ func (f *flock) edit(home string, most int) (all []edited) {
 	}
 	return all
 }
+
+// in adds lines to a section of a raw memory.
+func in(section, lines string) func(e *scribe.Extraction) {
+	return func(e *scribe.Extraction) {
+		if head := "## " + section + "\n"; strings.Contains(e.RawMemory, head) {
+			e.RawMemory = strings.Replace(e.RawMemory, head, head+lines, 1)
+		} else {
+			e.RawMemory += "\n" + head + lines
+		}
+	}
+}

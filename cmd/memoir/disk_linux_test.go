@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"database/sql"
 	"fmt"
 	"maps"
 	"os"
@@ -12,12 +11,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"memoir/lease"
-	"memoir/store"
 	"memoir/testdata"
 )
 
@@ -199,42 +195,6 @@ func TestADiskWithoutRoomLosesNothingAndBlamesNobody(t *testing.T) {
 	}
 }
 
-// Moving a log into the database takes room, too, and a program that reads keeps the log
-// from giving any back.
-func TestAClaimIsGivenBackOnAFullDiskWhileTheLogIsLongAndRead(t *testing.T) {
-	if !mounting(t) {
-		return
-	}
-	p := newAfflicted(t)
-	at := t.TempDir()
-	must(t, syscall.Mount("tmpfs", at, "tmpfs", 0, "size=8m,mode=700"))
-	defer syscall.Unmount(at, syscall.MNT_DETACH)
-	home := filepath.Join(at, "home")
-	copyHome(t, p.before, home)
-	st := openStore(t, home)
-	defer st.Close()
-	known, err := st.Projects(t.Context())
-	must(t, err)
-	claim, ok, err := st.ClaimProject(t.Context(), known[0].ID, store.ProjectClaimOptions{Holder: lease.Self(), Lease: time.Hour, Always: true})
-	if err != nil || !ok {
-		t.Fatal(ok, err)
-	}
-	writer, err := sql.Open("sqlite3", "file:"+filepath.Join(home, databaseName)+"?_journal_mode=wal")
-	must(t, err)
-	defer writer.Close()
-	_, err = writer.Exec("CREATE TABLE filler (room); INSERT INTO filler VALUES (zeroblob(1048576))")
-	must(t, err)
-	reader, err := writer.Conn(t.Context())
-	must(t, err)
-	defer reader.Close()
-	_, err = reader.ExecContext(t.Context(), "BEGIN; SELECT room FROM filler")
-	must(t, err)
-	fill(t, at, 0)
-	must(t, st.GiveBackProject(t.Context(), claim))
-	must(t, os.Remove(filepath.Join(at, "filler")))
-	p.blameless(t, home, "full")
-}
-
 // thorough chooses between some cases and all of them.
 func thorough(t testing.TB, some ...int) func(all ...int) []int {
 	t.Helper()
@@ -248,35 +208,6 @@ func fill(t *testing.T, at string, free int) {
 	must(t, syscall.Statfs(at, &stat))
 	size := int(stat.Bavail)*int(stat.Bsize) - free<<10
 	must(t, os.WriteFile(filepath.Join(at, "filler"), make([]byte, size), 0o600))
-}
-
-func TestADiskWithoutInodesLosesNothing(t *testing.T) {
-	if !mounting(t) {
-		return
-	}
-	p := newAfflicted(t)
-	at := t.TempDir()
-	for _, free := range thorough(t, 0, 4, 12)(0, 1, 2, 3, 4, 6, 9, 12, 14, 20) {
-		what := fmt.Sprintf("%d files free", free)
-		must(t, syscall.Mount("tmpfs", at, "tmpfs", 0, "size=8m,nr_inodes=400,mode=700"))
-		home := filepath.Join(at, "home")
-		copyHome(t, p.before, home)
-		before := earlier(t, home)
-		var stat syscall.Statfs_t
-		must(t, syscall.Statfs(at, &stat))
-		must(t, os.Mkdir(filepath.Join(at, "fillers"), 0o700))
-		for n := range int(stat.Ffree) - free - 1 {
-			must(t, os.WriteFile(filepath.Join(at, "fillers", fmt.Sprint(n)), nil, 0o600))
-		}
-		p.tell(t, home, "$RUN -q", nil).refuses(t, what, "disk", exitFailed, exitPartly)
-		if diff := cmp.Diff(before, earlier(t, home)); diff != "" {
-			t.Errorf("%s: the earlier memory changed:\n%s", what, diff)
-		}
-		p.readable(t, home, what, nil)
-		must(t, os.RemoveAll(filepath.Join(at, "fillers")))
-		p.recovers(t, home, what)
-		must(t, syscall.Unmount(at, syscall.MNT_DETACH))
-	}
 }
 
 func TestAReadOnlyHomeIsReadAndNotWritten(t *testing.T) {
@@ -302,24 +233,6 @@ func TestAReadOnlyHomeIsReadAndNotWritten(t *testing.T) {
 		t.Errorf("changed:\n%s", diff)
 	}
 	p.recovers(t, home, "mounted for writing again")
-}
-
-func TestALimitOnTheSizeOfFilesLosesNothing(t *testing.T) {
-	t.Parallel()
-	p := newAfflicted(t)
-	for _, blocks := range thorough(t, 8, 280)(0, 8, 32, 64, 128, 200, 280, 300, 320) { // of 512 bytes, or KiB, as the shell has it
-		what := fmt.Sprintf("ulimit -f %d", blocks)
-		home := p.home(t)
-		before := earlier(t, home)
-		for range 2 {
-			p.tell(t, home, "ulimit -f "+fmt.Sprint(blocks)+"; $RUN -q", nil).refuses(t, what, "ulimit -f", exitFailed, exitPartly)
-		}
-		if diff := cmp.Diff(before, earlier(t, home)); diff != "" {
-			t.Errorf("%s: the earlier memory changed:\n%s", what, diff)
-		}
-		p.readable(t, home, what, nil)
-		p.recovers(t, home, what)
-	}
 }
 
 func TestTooFewHandlesAreSeenBeforeAnythingIsDone(t *testing.T) {

@@ -150,36 +150,6 @@ func TestAProjectsFolderOnAnotherDevice(t *testing.T) {
 	}
 }
 
-// A directory of a lower layer can't be renamed: what was live once is removed all the same.
-func TestAHomeThatCameWithAnOverlay(t *testing.T) {
-	if !mounting(t) {
-		return
-	}
-	p := newAfflicted(t)
-	at := t.TempDir()
-	must(t, syscall.Mount("tmpfs", at, "tmpfs", 0, "size=16m,mode=700"))
-	for _, name := range []string{"upper", "work", "home"} {
-		must(t, os.Mkdir(filepath.Join(at, name), 0o700))
-	}
-	home := filepath.Join(at, "home")
-	options := fmt.Sprintf("lowerdir=%s,upperdir=%s/upper,workdir=%s/work", p.before, at, at)
-	if err := syscall.Mount("overlay", home, "overlay", 0, options); err != nil {
-		t.Skipf("no overlay here: %v", err)
-	}
-	defer syscall.Unmount(at, syscall.MNT_DETACH)
-	defer syscall.Unmount(home, syscall.MNT_DETACH)
-	p.recovers(t, home, "overlay")
-	for range 2 {
-		if got := p.tell(t, home, "for p in $(ls $MEMOIR_HOME/projects); do echo more >> $MEMOIR_HOME/projects/$p/memory/MEMORY.md; $memoir enqueue -q --project $p; done; $RUN -q", nil); got.code != exitDone || got.stderr != "" {
-			t.Errorf("exit code %d: %s", got.code, got.stderr)
-		}
-	}
-	left, err := filepath.Glob(filepath.Join(home, "projects", "*", "live", "1"))
-	if must(t, err); len(left) > 0 {
-		t.Errorf("what was live stays: %v", left)
-	}
-}
-
 // The memory of a process can be opened as a file, and to read it fails like a bad disk.
 func TestASessionThatTheDiskFailsToReadIsTriedAgainUncounted(t *testing.T) {
 	t.Parallel()
@@ -201,32 +171,4 @@ func TestASessionThatTheDiskFailsToReadIsTriedAgainUncounted(t *testing.T) {
 	must(t, os.Remove(victim))
 	must(t, os.Rename(victim+".away", victim))
 	p.recovers(t, home, "a bad disk")
-}
-
-func TestALogThatCantBeWrittenDisturbsNoSession(t *testing.T) {
-	t.Parallel()
-	p := newAfflicted(t)
-	for name, make := range map[string]func(path string) error{
-		"a file":          func(path string) error { return os.WriteFile(path, nil, 0o600) },
-		"a link to a lie": func(path string) error { return os.Symlink("/dev/null/x", path) },
-		"a directory":     func(path string) error { return os.MkdirAll(filepath.Join(path, "run.log"), 0o700) },
-	} {
-		home := p.home(t)
-		must(t, os.RemoveAll(filepath.Join(home, "log")))
-		must(t, make(filepath.Join(home, "log")))
-		p.silent(t, home, name, nil)
-		p.recovers(t, home, name)
-	}
-}
-
-func TestTemporaryFilesAreNotNeeded(t *testing.T) {
-	t.Parallel()
-	p := newAfflicted(t)
-	home := p.home(t)
-	link := filepath.Join(t.TempDir(), "link")
-	must(t, os.Symlink(home, link))
-	if got := p.tell(t, link, "$RUN -q", nil, "TMPDIR=/nowhere"); got.code != exitDone || got.stderr != "" {
-		t.Errorf("exit code %d: %s", got.code, got.stderr)
-	}
-	p.recovers(t, home, "by a link, without TMPDIR")
 }

@@ -139,7 +139,8 @@ func (p *program) forWork(settings config.Settings) store.Options {
 }
 
 func busyTimeout(settings config.Settings) time.Duration {
-	return time.Duration(settings.Memories.BusyTimeoutSeconds) * time.Second
+	// 0 means the default to the store.
+	return max(time.Duration(settings.Memories.BusyTimeoutSeconds)*time.Second, time.Millisecond)
 }
 
 // findSession finds the one session that a person names.

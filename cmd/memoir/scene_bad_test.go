@@ -19,6 +19,9 @@ import (
 	"memoir/testdata"
 )
 
+// A behaviour is what a model does with question n of its phase.
+type behaviour = func(w wire, n int, q scribe.Question, good modeltest.Step) modeltest.Step
+
 // A fate is what becomes of the job that a model answered badly.
 type fate struct {
 	exit  int    // exit code of the run

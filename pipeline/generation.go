@@ -53,7 +53,8 @@ func (r *run) makeGeneration(ctx context.Context, root memory.Root, project stor
 		defer done()
 	}
 	var part *consolidate.Partly
-	if errors.As(err, &part) && ctx.Err() == nil && (!stopped || part.Steps > 0) {
+	switch {
+	case errors.As(err, &part) && ctx.Err() == nil && (!stopped || part.Steps > 0):
 		made, published := r.publishPaid(ctx, root, project, claim, part, in, live, r.store.PublishPart)
 		if ownFault(published) || memoir.CodeOf(published) == memoir.CodeLeaseLost {
 			return report, errors.Join(published, err) // the first one's code counts
@@ -63,11 +64,9 @@ func (r *run) makeGeneration(ctx context.Context, root memory.Root, project stor
 		}
 		report.Generation, report.ByHand, report.Root = made.generation, made.byHand, root.Link()
 		return report, err
-	}
-	if err != nil {
+	case err != nil:
 		return report, err
-	}
-	if result == nil {
+	case result == nil:
 		report.Outcome = OutcomeEmpty
 		return report, r.store.FinishProjectUnchanged(ctx, claim)
 	}
@@ -76,7 +75,13 @@ func (r *run) makeGeneration(ctx context.Context, root memory.Root, project stor
 			return report, err
 		}
 	}
-	files, counts, err := r.files(*result, in, live)
+	return r.publishResult(ctx, root, project, claim, *result, in, live, began, report)
+}
+
+// publishResult publishes what a consolidation made, unless it is what is live already.
+func (r *run) publishResult(ctx context.Context, root memory.Root, project store.ProjectRow, claim store.ProjectClaim,
+	result memoir.Consolidation, in consolidate.Input, live memory.Snapshot, began time.Time, report ProjectReport) (ProjectReport, error) {
+	files, counts, err := r.files(result, in, live)
 	if err != nil {
 		return report, err
 	}
@@ -93,11 +98,10 @@ func (r *run) makeGeneration(ctx context.Context, root memory.Root, project stor
 
 	usage, bytes := accountOf(ctx).total()
 	inputs := restingOn(in, live)
-	published, err := r.publish(ctx, root, live, claim, files, memory.Manifest{
-		Inputs: inputs, Redactions: counts, SetAside: aside,
-	}, store.GenerationRecord{
-		Inputs: inputsByKey(inputs), Usage: usage, InputBytes: bytes, Duration: time.Since(began), Model: r.consolidator.Name(), Run: r.id,
-	}, r.store.Publish)
+	record := store.GenerationRecord{Inputs: inputsByKey(inputs), Usage: usage, InputBytes: bytes, Duration: time.Since(began),
+		Model: r.consolidator.Name(), Run: r.id}
+	manifest := memory.Manifest{Inputs: inputs, Redactions: counts, SetAside: aside}
+	published, err := r.publish(ctx, root, live, claim, files, manifest, record, r.store.Publish)
 	if memoir.CodeOf(err) == memoir.CodeChanged && usage.Calls > 0 {
 		// Asking again would cost as much again, and a person who goes on editing could
 		// make it cost that without end.
@@ -105,7 +109,7 @@ func (r *run) makeGeneration(ctx context.Context, root memory.Root, project stor
 			record.Usage, record.InputBytes, record.Duration = usage, bytes, time.Since(began)
 			return r.store.Publish(ctx, claim, record, swap)
 		}
-		if published, err = r.publishPaid(ctx, root, project, claim, &consolidate.Partly{Result: *result}, in, live, commit); err != nil {
+		if published, err = r.publishPaid(ctx, root, project, claim, &consolidate.Partly{Result: result}, in, live, commit); err != nil {
 			report.Outcome = OutcomeEdited
 		}
 	}

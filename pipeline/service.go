@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"time"
 
 	"memoir"
 	"memoir/model"
@@ -230,4 +231,17 @@ func (r *run) endUnserved() error {
 		return memoir.Errorf(memoir.CodeModel, r.report.Unserved[0].hint, "%s", r.report.Unserved[0].Reason)
 	}
 	return nil
+}
+
+// patience waits before another try of a call to a model, as long as there is sense in one.
+func (r *run) patience(name string) func(context.Context, time.Duration) error {
+	h := r.meter.service(name)
+	return func(ctx context.Context, d time.Duration) error {
+		return h.sleep(ctx, func(ctx context.Context) error {
+			if r.opts.Sleep != nil {
+				return r.opts.Sleep(ctx, d)
+			}
+			return model.Sleep(ctx, d)
+		})
+	}
 }

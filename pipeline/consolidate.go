@@ -26,7 +26,13 @@ type consolidation struct {
 }
 
 // consolidateClaimed makes and publishes the generation of a project that was claimed.
-func (p *phase2) consolidateClaimed(ctx context.Context, project store.ProjectRow, claim store.ProjectClaim, attempt time.Time, report ProjectReport) (ProjectReport, error) {
+func (p *phase2) consolidateClaimed(
+	ctx context.Context,
+	project store.ProjectRow,
+	claim store.ProjectClaim,
+	attempt time.Time,
+	report ProjectReport,
+) (ProjectReport, error) {
 	held, release := p.keepProject(ctx, project, claim, attempt)
 	defer release()
 
@@ -64,14 +70,23 @@ func (p *phase2) consolidateClaimed(ctx context.Context, project store.ProjectRo
 }
 
 // endFailed ends the claim of a project whose work failed, by who is to blame.
-func (p *phase2) endFailed(ctx context.Context, c consolidation, report ProjectReport, err error) (ProjectReport, error) {
+func (p *phase2) endFailed(
+	ctx context.Context,
+	c consolidation,
+	report ProjectReport,
+	err error,
+) (ProjectReport, error) {
 	if memoir.CodeOf(err) == memoir.CodeChanged && ctx.Err() == nil { // no fault of the project's
 		p.enterProject(ctx, c, store.OutcomeInterrupted)
 		report.Outcome, report.Detail = OutcomeEdited, p.redact(err.Error())
-		p.warn(fmt.Sprintf("project %s: its files were edited all the time, so nothing was published", c.project.Name), memoir.HintOf(err))
+		p.warn(
+			fmt.Sprintf("project %s: its files were edited all the time, so nothing was published", c.project.Name),
+			memoir.HintOf(err),
+		)
 		return report, p.store.GiveBackProject(context.WithoutCancel(ctx), c.claim)
 	}
-	interrupted := ctx.Err() != nil || ownFault(err) || memoir.CodeOf(err) == memoir.CodeConfig || errors.Is(err, errUnserved)
+	interrupted := ctx.Err() != nil || ownFault(err) || memoir.CodeOf(err) == memoir.CodeConfig ||
+		errors.Is(err, errUnserved)
 	if interrupted || limited(err) {
 		return report, p.returnProject(ctx, c, err)
 	}
@@ -114,12 +129,22 @@ func (p *phase2) returnProject(ctx context.Context, c consolidation, err error) 
 
 // enterProject puts into the ledger what became of work on a project that published nothing.
 func (p *phase2) enterProject(ctx context.Context, c consolidation, outcome string) {
-	p.addLedger(ctx, "project "+c.project.Name, store.LedgerEntry{Work: c.claim.Token, Phase: phaseConsolidate, ProjectID: c.project.ID,
-		Model: p.consolidator.Name(), Usage: c.usage, InputBytes: c.bytes, Duration: time.Since(c.attempt), Outcome: outcome})
+	p.addLedger(
+		ctx,
+		"project "+c.project.Name,
+		store.LedgerEntry{Work: c.claim.Token, Phase: phaseConsolidate, ProjectID: c.project.ID,
+			Model: p.consolidator.Name(), Usage: c.usage, InputBytes: c.bytes,
+			Duration: time.Since(c.attempt), Outcome: outcome},
+	)
 }
 
 // keepProject keeps a claim's lease.
-func (p *phase2) keepProject(ctx context.Context, project store.ProjectRow, claim store.ProjectClaim, attempt time.Time) (held context.Context, release func()) {
+func (p *phase2) keepProject(
+	ctx context.Context,
+	project store.ProjectRow,
+	claim store.ProjectClaim,
+	attempt time.Time,
+) (held context.Context, release func()) {
 	return lease.Keep(ctx, lease.Options{
 		Lease:    p.phase2Lease(),
 		Interval: p.heartbeat(p.phase2Lease()),

@@ -37,7 +37,9 @@ func (r *run) extractOne(ctx context.Context, claim store.Claim) (extracted, err
 	if err != nil {
 		return extracted{}, err
 	}
-	out := extracted{Result: store.Result{Redactions: loaded.Redactions, Model: r.extractor.Name(), Run: r.id, Marks: loaded.Marks}}
+	out := extracted{
+		Result: store.Result{Redactions: loaded.Redactions, Model: r.extractor.Name(), Run: r.id, Marks: loaded.Marks},
+	}
 	out.Extraction.ContentHash = loaded.Hash
 	out.Skipped = r.skipped(loaded.Stats)
 	if loaded.Hash == claim.DoneHash && claim.DoneFilterVersion == rollout.FilterVersion {
@@ -56,7 +58,10 @@ func (r *run) extractOne(ctx context.Context, claim store.Claim) (extracted, err
 	session := movedTo(claim.Session, work, loaded.Items)
 	session.Title, _ = scanner.Redact(session.Title)
 	earlier, since := r.earlier(claim.Prior, loaded)
-	extraction, usage, err := r.extractor.Extract(ctx, extract.Input{Session: session, Items: loaded.Items, Earlier: earlier, Since: since})
+	extraction, usage, err := r.extractor.Extract(
+		ctx,
+		extract.Input{Session: session, Items: loaded.Items, Earlier: earlier, Since: since},
+	)
 	accountOf(ctx).tell(usage) // spent, whatever comes of it
 	loaded.Redactions.Merge(accountOf(ctx).redactions())
 	if err != nil {

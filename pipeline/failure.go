@@ -163,7 +163,10 @@ func (p *phase1) postpone(ctx context.Context, claim store.Claim, spent extracte
 		p.enter(ctx, claim, spent, store.OutcomeLost)
 	}
 	if err != nil && memoir.CodeOf(err) != memoir.CodeLeaseLost {
-		p.warn(fmt.Sprintf("session %s: its failure could not be recorded: %v", claim.Session.ID, err), memoir.HintOf(err))
+		p.warn(
+			fmt.Sprintf("session %s: its failure could not be recorded: %v", claim.Session.ID, err),
+			memoir.HintOf(err),
+		)
 	}
 	if ownFault(err) {
 		_ = p.store.GiveBack(ctx, []store.Claim{claim}) // or a process would seem to have died over it
@@ -186,7 +189,10 @@ func (p *phase1) failClaim(ctx context.Context, claim store.Claim, spent extract
 		p.enter(ctx, claim, spent, store.OutcomeLost)
 	}
 	if err != nil && memoir.CodeOf(err) != memoir.CodeLeaseLost {
-		p.warn(fmt.Sprintf("session %s: its failure could not be recorded: %v", claim.Session.ID, err), memoir.HintOf(err))
+		p.warn(
+			fmt.Sprintf("session %s: its failure could not be recorded: %v", claim.Session.ID, err),
+			memoir.HintOf(err),
+		)
 	}
 	if ownFault(err) {
 		_ = p.store.GiveBack(ctx, []store.Claim{claim}) // or a process would seem to have died over it
@@ -227,7 +233,8 @@ func (p *phase1) leaveUnread(ctx context.Context, claim store.Claim, spent extra
 func (p *phase1) enter(ctx context.Context, claim store.Claim, result extracted, outcome string) {
 	p.addLedger(ctx, "session "+claim.Session.ID, store.LedgerEntry{
 		Work: claim.Token, Phase: phaseExtract, SessionKey: claim.Session.Key(), ProjectID: claim.Session.ProjectID,
-		Model: p.extractor.Name(), Usage: result.Usage, InputBytes: result.InputBytes, Duration: result.Duration, Outcome: outcome,
+		Model: p.extractor.Name(), Usage: result.Usage, InputBytes: result.InputBytes,
+		Duration: result.Duration, Outcome: outcome,
 	})
 }
 

@@ -98,7 +98,11 @@ func stillAside(aside []memory.Input, in consolidate.Input) (left []memory.Input
 // withdrawn lists the sessions that must leave no trace: those that were taken out by a
 // person or a setting, and those of the last inputs of which it is known why they are none
 // any more. The others of those are lost.
-func (r *run) withdrawn(ctx context.Context, project store.ProjectRow, missing map[string]string) (withdrawn, lost []string, err error) {
+func (r *run) withdrawn(
+	ctx context.Context,
+	project store.ProjectRow,
+	missing map[string]string,
+) (withdrawn, lost []string, err error) {
 	withdrawn, lost, err = r.store.Absent(ctx, project.ID, slices.Sorted(maps.Keys(missing)))
 	if err != nil {
 		return nil, nil, err
@@ -182,7 +186,8 @@ func putThere(notes []memoir.Note, live memory.Files) map[string]bool {
 	}
 	theirs := map[string]bool{}
 	for path := range all.Extra() {
-		theirs[path] = path != rawMemoriesFile && !strings.HasPrefix(path, summariesDir) && memory.CheckPath(path) == nil
+		theirs[path] = path != rawMemoriesFile && !strings.HasPrefix(path, summariesDir) &&
+			memory.CheckPath(path) == nil
 	}
 	return theirs
 }
@@ -201,9 +206,19 @@ func companions(extractions []memoir.Extraction) memory.Files {
 	newestFirst := slices.Clone(extractions)
 	slices.SortStableFunc(newestFirst, func(a, b memoir.Extraction) int { return b.EndedAt.Compare(a.EndedAt) })
 	var raw strings.Builder
-	raw.WriteString("# Raw memories\n\nWhat was extracted from each session, newest first; numbers in brackets are items of that session.\n")
+	raw.WriteString(
+		"# Raw memories\n\nWhat was extracted from each session, newest first; " +
+			"numbers in brackets are items of that session.\n",
+	)
 	for _, e := range newestFirst {
-		fmt.Fprintf(&raw, "\n# %s %s\n\n%s%s\n", short[e.SessionKey], passive(oneLine(e.Title)), header(e), passive(e.RawMemory))
+		fmt.Fprintf(
+			&raw,
+			"\n# %s %s\n\n%s%s\n",
+			short[e.SessionKey],
+			passive(oneLine(e.Title)),
+			header(e),
+			passive(e.RawMemory),
+		)
 	}
 	files[rawMemoriesFile] = []byte(raw.String())
 	return files

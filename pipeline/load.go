@@ -129,7 +129,21 @@ func (h *holding) add(it memoir.Item) {
 
 // cost is what an item takes of memory, about.
 func cost(it memoir.Item) int {
-	return itemCost + len(it.Text) + len(it.Tool) + len(it.Input) + len(it.Output) + len(it.CWD) + len(it.Branch) + len(it.TurnID)
+	return itemCost + len(
+		it.Text,
+	) + len(
+		it.Tool,
+	) + len(
+		it.Input,
+	) + len(
+		it.Output,
+	) + len(
+		it.CWD,
+	) + len(
+		it.Branch,
+	) + len(
+		it.TurnID,
+	)
 }
 
 // What gives way, first to last; the oldest first in each. A cut leaves the end of
@@ -210,7 +224,12 @@ func partsOf(ctx context.Context, s memoir.Session, seen map[string]rollout.Head
 	}
 	ordered, _ := rollout.Assemble(parts)
 	if len(ordered) == 0 {
-		return nil, memoir.Errorf(memoir.CodeUnreadable, "the agent may have deleted them", "the files of session %s are gone", s.ID)
+		return nil, memoir.Errorf(
+			memoir.CodeUnreadable,
+			"the agent may have deleted them",
+			"the files of session %s are gone",
+			s.ID,
+		)
 	}
 	return ordered, nil
 }
@@ -246,7 +265,12 @@ func (l looks) whole() error {
 	for path, before := range l {
 		after, err := os.Stat(path)
 		if err != nil || !rollout.Appended(path, before, after) {
-			return memoir.Errorf(memoir.CodeUnreadable, "run memoir again, once the agent has ended", "%s was written anew while it was read", path)
+			return memoir.Errorf(
+				memoir.CodeUnreadable,
+				"run memoir again, once the agent has ended",
+				"%s was written anew while it was read",
+				path,
+			)
 		}
 	}
 	return nil

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -40,8 +39,7 @@ func (p *phase1) all(ctx context.Context) error {
 	return p.drain(ctx, 1, true)
 }
 
-// drain claims and extracts until a claim comes back empty with nobody at work. What
-// workers finish while the last results are stored is stored together.
+// drain claims and extracts until a claim comes back empty with nobody at work.
 func (p *phase1) drain(ctx context.Context, workers int, suspects bool) error {
 	most := workers
 	if p.meter.named(p.extractor.Name()) == nil && !suspects {
@@ -49,7 +47,7 @@ func (p *phase1) drain(ctx context.Context, workers int, suspects bool) error {
 	}
 	var (
 		g     errgroup.Group
-		done  = make(chan finished, most)
+		done  = make(chan struct{}, most)
 		turns = make(chan struct{}, workers)
 		busy  int
 		fail  error
@@ -60,7 +58,8 @@ func (p *phase1) drain(ctx context.Context, workers int, suspects bool) error {
 		}
 		// Sessions at work count toward the cap until they turn out to be unchanged.
 		slots := min(most, p.capLeft()) - busy
-		if slots > 0 && ctx.Err() == nil && fail == nil && p.meter.stop() == nil && p.unserved(p.extractor.Name()) == nil {
+		if slots > 0 && ctx.Err() == nil && fail == nil && p.meter.stop() == nil &&
+			p.unserved(p.extractor.Name()) == nil {
 			attempt := time.Now()
 			claims, err := p.claim(ctx, slots, suspects)
 			fail = err
@@ -68,8 +67,10 @@ func (p *phase1) drain(ctx context.Context, workers int, suspects bool) error {
 				busy++
 				g.Go(func() error {
 					turns <- struct{}{}
-					defer func() { <-turns }()
-					done <- p.work(ctx, claim, attempt)
+					f := p.work(ctx, claim, attempt)
+					<-turns
+					p.finish(ctx, f) // the store commits together what several finish at once
+					done <- struct{}{}
 					return nil
 				})
 			}
@@ -77,12 +78,12 @@ func (p *phase1) drain(ctx context.Context, workers int, suspects bool) error {
 		if busy == 0 {
 			break
 		}
-		batch := []finished{<-done}
-		for len(done) > 0 {
-			batch = append(batch, <-done)
+		<-done
+		busy--
+		for len(done) > 0 { // those that finished meanwhile make one claim
+			<-done
+			busy--
 		}
-		busy -= len(batch)
-		p.finish(ctx, batch)
 	}
 	_ = g.Wait() // no goroutine returns an error
 	if fail == nil && ctx.Err() != nil {
@@ -133,7 +134,15 @@ func (p *phase1) work(ctx context.Context, claim store.Claim, attempt time.Time)
 	stop := during(func(since time.Duration) { p.extracting(claim.Session.ID, claim.Crashes > 0, since) })
 	defer stop()
 
-	held, spent := begin(held, store.Call{Work: claim.Token, Phase: phaseExtract, SessionKey: claim.Session.Key(), ProjectID: claim.Session.ProjectID})
+	held, spent := begin(
+		held,
+		store.Call{
+			Work:       claim.Token,
+			Phase:      phaseExtract,
+			SessionKey: claim.Session.Key(),
+			ProjectID:  claim.Session.ProjectID,
+		},
+	)
 	spent.budget = p.budgetOf(ctx, claim.Session.ProjectID)
 	f.result, f.err = apart(held, p.run, func() (extracted, error) { return p.extractOne(held, claim) })
 	f.result.Usage, f.result.InputBytes = spent.settled()
@@ -148,7 +157,11 @@ func (p *phase1) work(ctx context.Context, claim store.Claim, attempt time.Time)
 }
 
 // keepSession keeps a claim's lease.
-func (p *phase1) keepSession(ctx context.Context, claim store.Claim, attempt time.Time) (held context.Context, release func()) {
+func (p *phase1) keepSession(
+	ctx context.Context,
+	claim store.Claim,
+	attempt time.Time,
+) (held context.Context, release func()) {
 	return lease.Keep(ctx, lease.Options{
 		Lease:    p.stage1Lease(),
 		Interval: p.heartbeat(p.stage1Lease()),
@@ -161,44 +174,27 @@ func (p *phase1) keepSession(ctx context.Context, claim store.Claim, attempt tim
 	})
 }
 
-// finish ends claims that were worked on, each by what became of the work. What was
-// extracted is stored together, in a transaction that a signal does not cut short.
-func (p *phase1) finish(ctx context.Context, batch []finished) {
-	var back []store.Claim
-	var extractions []finished
-	for _, f := range batch {
-		switch {
-		case f.misruled:
-			back = append(back, f.claim)
-		case !f.unstopped:
-			back = append(back, f.claim)
-		case f.lost:
-			p.lost(ctx, f.claim, f.result)
-		case f.err != nil:
-			p.failed(ctx, f.claim, f.result, f.err)
-		case f.result.excluded != "":
-			p.settled(ctx, f, p.store.ExcludeClaim(context.WithoutCancel(ctx), f.claim, f.result.excluded))
-		case f.result.unchanged:
-			p.settled(ctx, f, p.store.MarkUnchanged(context.WithoutCancel(ctx), f.claim, f.result.Extraction.ContentHash, f.result.Skipped))
-		default:
-			extractions = append(extractions, f)
-		}
-	}
-	if len(extractions) > 0 {
-		done := make([]store.Finished, len(extractions))
-		for i, f := range extractions {
-			done[i] = store.Finished{Claim: f.claim, Result: f.result.Result}
-		}
-		for i, err := range p.store.StoreExtractions(context.WithoutCancel(ctx), done) {
-			p.settled(ctx, extractions[i], err)
-		}
-	}
-	p.giveBack(ctx, back...)
-	for _, f := range batch {
-		if !f.unstopped && !f.misruled {
-			p.enter(ctx, f.claim, f.result, store.OutcomeInterrupted)
-		}
-		f.release()
+// finish ends a claim that was worked on, by what became of the work. What is stored is
+// stored in a transaction that a signal does not cut short.
+func (p *phase1) finish(ctx context.Context, f finished) {
+	defer f.release()
+	after := context.WithoutCancel(ctx)
+	switch {
+	case f.misruled:
+		p.giveBack(ctx, f.claim)
+	case !f.unstopped:
+		p.giveBack(ctx, f.claim)
+		p.enter(ctx, f.claim, f.result, store.OutcomeInterrupted)
+	case f.lost:
+		p.lost(ctx, f.claim, f.result)
+	case f.err != nil:
+		p.failed(ctx, f.claim, f.result, f.err)
+	case f.result.excluded != "":
+		p.settled(ctx, f, p.store.ExcludeClaim(after, f.claim, f.result.excluded))
+	case f.result.unchanged:
+		p.settled(ctx, f, p.store.MarkUnchanged(after, f.claim, f.result.Extraction.ContentHash, f.result.Skipped))
+	default:
+		p.settled(ctx, f, p.store.StoreExtraction(after, f.claim, f.result.Result))
 	}
 }
 
@@ -237,24 +233,16 @@ func (p *phase1) settled(ctx context.Context, f finished, err error) {
 	p.extracting("", false, 0)
 }
 
-// giveBack returns claims at once, their attempts uncounted.
-func (p *phase1) giveBack(ctx context.Context, claims ...store.Claim) {
-	if len(claims) == 0 {
-		return
+// giveBack returns a claim at once, its attempt uncounted.
+func (p *phase1) giveBack(ctx context.Context, claim store.Claim) {
+	err := p.store.GiveBack(ctx, []store.Claim{claim}) // which goes on when ctx has ended
+	if err != nil && memoir.CodeOf(err) != memoir.CodeLeaseLost {
+		p.warn(
+			fmt.Sprintf("session %s: not given back: %v", claim.Session.ID, err),
+			"it is free when this process has ended",
+		)
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-	defer cancel()
-	if err := p.store.GiveBack(ctx, claims); err != nil && memoir.CodeOf(err) != memoir.CodeLeaseLost {
-		ids := slices.Collect(func(yield func(string) bool) {
-			for _, c := range claims {
-				if !yield(c.Session.ID) {
-					return
-				}
-			}
-		})
-		p.warn(fmt.Sprintf("sessions %v: not given back: %v", ids, err), "they are free when this process has ended")
-	}
-	p.count(func(r *Phase1Report) { r.GivenBack += len(claims) })
+	p.count(func(r *Phase1Report) { r.GivenBack++ })
 }
 
 // extracting reports how far Phase 1 is, and what of it begins or goes on.
@@ -263,5 +251,7 @@ func (p *phase1) extracting(session string, alone bool, since time.Duration) {
 	defer p.mu.Unlock()
 	r := p.report.Phase1
 	done := r.Claimed + r.Unchanged
-	p.send(Progress{Stage: StageExtract, Done: done, Total: max(p.total, done), What: session, Since: since, Alone: alone})
+	p.send(
+		Progress{Stage: StageExtract, Done: done, Total: max(p.total, done), What: session, Since: since, Alone: alone},
+	)
 }

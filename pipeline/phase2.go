@@ -57,7 +57,10 @@ func (p *phase2) all(ctx context.Context) error {
 	_ = group.Wait() // no goroutine returns an error
 
 	suspects := p.having(outcomeSuspect)
-	slices.SortStableFunc(suspects, func(a, b int) int { return cmp.Compare(p.reports[a].crashes, p.reports[b].crashes) })
+	slices.SortStableFunc(
+		suspects,
+		func(a, b int) int { return cmp.Compare(p.reports[a].crashes, p.reports[b].crashes) },
+	)
 	for _, i := range suspects {
 		p.reports[i] = ProjectReport{}
 		if !p.ended(ctx) && !p.keptBack(ctx, i) {
@@ -113,11 +116,11 @@ func (p *phase2) having(outcome Outcome) []int {
 // rules for secrets are invalid, a limit is reached, or its model is out of service.
 func (p *phase2) keptBack(ctx context.Context, i int) bool {
 	project := p.projects[i]
-	report := reportOf(project)
+	report, metered := reportOf(project), p.meter.named(p.consolidator.Name()) != nil
 	if fault := p.obey(project.Project); fault != nil {
 		p.misrule(project.ID, fault)
 		report.Outcome, report.Detail = OutcomeFailed, p.redact(fault.Error())
-	} else if stop := p.meter.stopOf(p.budgetOf(ctx, project.ID)); stop != nil && p.meter.named(p.consolidator.Name()) != nil {
+	} else if stop := p.meter.stopOf(p.budgetOf(ctx, project.ID)); stop != nil && metered {
 		report.Outcome, report.Detail = OutcomeStopped, stop.Reason
 	} else if out := p.unserved(p.consolidator.Name()); out != nil {
 		report.Outcome, report.Detail = OutcomeStopped, out.Reason
@@ -137,7 +140,16 @@ func reportOf(project store.ProjectRow) ProjectReport {
 func (p *phase2) consolidate(ctx context.Context, i int, suspect bool) {
 	project := p.projects[i]
 	consolidating := func(what string, since time.Duration) {
-		p.progress(Progress{Stage: StageConsolidate, Done: int(p.done.Load()), Total: len(p.projects), What: what, Since: since, Alone: suspect && what != ""})
+		p.progress(
+			Progress{
+				Stage: StageConsolidate,
+				Done:  int(p.done.Load()),
+				Total: len(p.projects),
+				What:  what,
+				Since: since,
+				Alone: suspect && what != "",
+			},
+		)
 	}
 	stop := during(func(since time.Duration) { consolidating(project.Name, since) })
 	report, err := p.whenFree(ctx, project, suspect)
@@ -153,7 +165,12 @@ func (p *phase2) consolidate(ctx context.Context, i int, suspect bool) {
 }
 
 // failedProject reports what went wrong with a project.
-func (p *phase2) failedProject(ctx context.Context, project store.ProjectRow, report ProjectReport, err error) ProjectReport {
+func (p *phase2) failedProject(
+	ctx context.Context,
+	project store.ProjectRow,
+	report ProjectReport,
+	err error,
+) ProjectReport {
 	report.Outcome, report.Detail = OutcomeFailed, cmp.Or(report.Detail, p.redact(err.Error()))
 	switch {
 	case ctx.Err() != nil, limited(err), errors.Is(err, errUnserved):
@@ -198,12 +215,19 @@ func (p *phase2) claim(ctx context.Context, project store.ProjectRow, suspect bo
 	}
 	if others > 0 {
 		report.Outcome = OutcomeBusy
-		report.Detail = fmt.Sprintf("another process is extracting from %d of its sessions and consolidates after that", others)
+		report.Detail = fmt.Sprintf(
+			"another process is extracting from %d of its sessions and consolidates after that",
+			others,
+		)
 		return report, nil
 	}
 
 	attempt := time.Now()
-	claim, ok, err := p.store.ClaimProject(ctx, project.ID, store.ProjectClaimOptions{Holder: p.holder, Lease: p.phase2Lease(), NoSuspects: !suspect})
+	claim, ok, err := p.store.ClaimProject(
+		ctx,
+		project.ID,
+		store.ProjectClaimOptions{Holder: p.holder, Lease: p.phase2Lease(), NoSuspects: !suspect},
+	)
 	switch {
 	case memoir.CodeOf(err) == memoir.CodeBusy:
 		report.Outcome, report.Detail = OutcomeBusy, err.Error()
@@ -226,10 +250,18 @@ func declined(report ProjectReport, claim store.ProjectClaim) ProjectReport {
 	switch claim.Declined {
 	case store.DeclinedBackoff:
 		report.Outcome = OutcomeBackoff
-		report.Detail = fmt.Sprintf("failed before (%s), tried again from %s", claim.LastError, claim.RetryAt.Format(time.RFC3339))
+		report.Detail = fmt.Sprintf(
+			"failed before (%s), tried again from %s",
+			claim.LastError,
+			claim.RetryAt.Format(time.RFC3339),
+		)
 	case store.DeclinedDead:
 		report.Outcome = OutcomeBackoff
-		report.Detail = fmt.Sprintf("failed too often (%s); `memoir retry %s` tries again", claim.LastError, report.Project)
+		report.Detail = fmt.Sprintf(
+			"failed too often (%s); `memoir retry %s` tries again",
+			claim.LastError,
+			report.Project,
+		)
 	}
 	return report
 }

@@ -162,7 +162,13 @@ func (c *cutter) piece(end int) Piece {
 			to = end + i + 1
 		}
 	}
-	p := Piece{Text: c.table + string(c.held[:to]), Start: len(c.table) + c.start, End: len(c.table) + end, Line: c.line, Column: c.column}
+	p := Piece{
+		Text:   c.table + string(c.held[:to]),
+		Start:  len(c.table) + c.start,
+		End:    len(c.table) + end,
+		Line:   c.line,
+		Column: c.column,
+	}
 	if c.table != "" {
 		p.Line--
 	}

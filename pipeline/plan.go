@@ -23,7 +23,10 @@ func (r *run) plan(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("list sessions: %w", err)
 	}
-	eligible := slices.DeleteFunc(sessions, func(s memoir.Session) bool { return s.Reason != memoir.ReasonEligible || !r.concerns(s) })
+	eligible := slices.DeleteFunc(
+		sessions,
+		func(s memoir.Session) bool { return s.Reason != memoir.ReasonEligible || !r.concerns(s) },
+	)
 	return r.planFor(ctx, eligible)
 }
 
@@ -186,7 +189,11 @@ func (r *run) planConsolidation(ctx context.Context, project store.ProjectRow, f
 func (m *metered) plan(phase string, p Planned, calls float64, bytes, output int64) Planned {
 	times := func(n int64) int64 { return int64(math.Round(float64(n) * calls)) }
 	u := m.priced(phase, memoir.Usage{Calls: 1, InputTokens: times(m.input(phase, bytes)), OutputTokens: times(output)})
-	p.Model, p.Calls, p.Tokens, p.OutputTokens, p.Cost = m.Name(), calls, int(u.InputTokens), int(u.OutputTokens), u.Cost
+	p.Model, p.Calls, p.Tokens, p.OutputTokens, p.Cost = m.Name(), calls, int(
+		u.InputTokens,
+	), int(
+		u.OutputTokens,
+	), u.Cost
 	return p
 }
 

@@ -163,7 +163,11 @@ func (r *run) cleanFiles(projectID string, files memory.Files) (memory.Files, se
 	return files, all, nil
 }
 
-func (r *run) cleanFilesBy(redactor *secrets.Redactor, named func(string) (string, secrets.Counts), files memory.Files) (memory.Files, secrets.Counts, error) {
+func (r *run) cleanFilesBy(
+	redactor *secrets.Redactor,
+	named func(string) (string, secrets.Counts),
+	files memory.Files,
+) (memory.Files, secrets.Counts, error) {
 	texts := map[string]string{}
 	before := redactor.Counts()
 	for _, at := range files.Paths() {

@@ -21,16 +21,16 @@ type Report struct {
 	Usage           memoir.Usage            `json:"usage"`
 	Redactions      map[string]int          `json:"redactions"`          // by rule, of this run
 	Grounding       *Grounding              `json:"grounding,omitempty"` // of what language models said
-	Left            int                     `json:"left"`                // sessions that the cap, or a spending limit, kept out
+	Left            int                     `json:"left"`                // sessions kept out by the cap or a limit
 	DurationMS      int64                   `json:"duration_ms"`
 	DryRun          bool                    `json:"dry_run,omitempty"`
 	Would           []Planned               `json:"would,omitempty"`            // of a dry run
-	Estimate        *memoir.Usage           `json:"estimate,omitempty"`         // of a dry run: what the language models would take
+	Estimate        *memoir.Usage           `json:"estimate,omitempty"`         // of a dry run, by language models
 	EstimateBy      map[string]memoir.Usage `json:"estimate_by,omitempty"`      // the same by action
 	Stopped         *Stopped                `json:"stopped,omitempty"`          // by a spending limit
 	StoppedProjects []Stopped               `json:"stopped_projects,omitempty"` // by limits of their own settings
-	Unserved        []Unserved              `json:"unserved,omitempty"`         // models that were asked no more, because they did not serve
-	Misruled        []Misruled              `json:"invalid_rules,omitempty"`    // projects that wait for their rules for secrets to be corrected
+	Unserved        []Unserved              `json:"unserved,omitempty"`         // models that were asked no more
+	Misruled        []Misruled              `json:"invalid_rules,omitempty"`    // projects whose rules for secrets are invalid
 	Warnings        []Warning               `json:"warnings,omitempty"`
 }
 
@@ -60,7 +60,16 @@ const (
 )
 
 // DroppedReasons lists them in the order in which they are told.
-var DroppedReasons = []string{DroppedUncited, DroppedMissing, DroppedUngrounded, DroppedForeign, DroppedCrowded, DroppedUnplaced, DroppedSummary, DroppedLine}
+var DroppedReasons = []string{
+	DroppedUncited,
+	DroppedMissing,
+	DroppedUngrounded,
+	DroppedForeign,
+	DroppedCrowded,
+	DroppedUnplaced,
+	DroppedSummary,
+	DroppedLine,
+}
 
 // ScanReport counts what the scan saw.
 type ScanReport struct {
@@ -142,7 +151,11 @@ func (r Report) Busy() bool { return r.has(OutcomeBusy) }
 // Partly reports whether something of the run failed, or a spending limit or a server
 // that does not serve stopped it.
 func (r Report) Partly() bool {
-	return r.Phase1.Failed > 0 || r.Phase1.Postponed > 0 || r.has(OutcomeFailed) || r.has(OutcomeEdited) || r.Stopped != nil || len(r.StoppedProjects) > 0 || len(r.Unserved) > 0 || len(r.Misruled) > 0
+	return r.Phase1.Failed > 0 || r.Phase1.Postponed > 0 || r.has(OutcomeFailed) || r.has(OutcomeEdited) ||
+		r.Stopped != nil ||
+		len(r.StoppedProjects) > 0 ||
+		len(r.Unserved) > 0 ||
+		len(r.Misruled) > 0
 }
 
 func (r Report) has(o Outcome) bool {
@@ -172,7 +185,8 @@ func (r *run) extracted(e extract.Report) {
 		}
 		d := e.Dropped
 		for reason, n := range map[string]int{
-			DroppedUncited: d.Uncited, DroppedMissing: d.Missing, DroppedUngrounded: d.Ungrounded, DroppedForeign: d.Foreign, DroppedCrowded: d.Crowded, DroppedUnplaced: d.Unplaced, DroppedSummary: d.Summary,
+			DroppedUncited: d.Uncited, DroppedMissing: d.Missing, DroppedUngrounded: d.Ungrounded,
+			DroppedForeign: d.Foreign, DroppedCrowded: d.Crowded, DroppedUnplaced: d.Unplaced, DroppedSummary: d.Summary,
 		} {
 			if n > 0 {
 				g.Dropped[reason] += n
@@ -248,7 +262,9 @@ func (r *run) end(err error) store.RunEnd {
 	rep := r.report
 	end := store.RunEnd{Outcome: store.RunDone, Left: rep.Left}
 	switch {
-	case memoir.CodeOf(err) == memoir.CodeInterrupted, errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case memoir.CodeOf(err) == memoir.CodeInterrupted,
+		errors.Is(err, context.Canceled),
+		errors.Is(err, context.DeadlineExceeded):
 		end.Outcome, end.Reason, end.Hint = store.RunInterrupted, err.Error(), memoir.HintOf(err)
 	case err != nil:
 		end.Outcome, end.Reason, end.Hint = store.RunFailed, err.Error(), hintOf(err)

@@ -169,7 +169,9 @@ func (r *run) misruledProjects() []string {
 // FindMisruled lists the registered projects whose own rules for secrets are invalid.
 // Rules are read and checked, and not compiled for searching.
 func FindMisruled(projects []store.ProjectRow, configDir string, trusted config.TrustStore) []Misruled {
-	own := sync.OnceValue(func() error { return secrets.Check(secrets.Options{ConfigPath: config.RulesFile(configDir)}) })
+	own := sync.OnceValue(
+		func() error { return secrets.Check(secrets.Options{ConfigPath: config.RulesFile(configDir)}) },
+	)
 	var out []Misruled
 	checked := map[string]error{}
 	for _, p := range projects {
@@ -183,7 +185,13 @@ func FindMisruled(projects []store.ProjectRow, configDir string, trusted config.
 			}
 			err, known := checked[file]
 			if !known {
-				err = secrets.Check(secrets.Options{ConfigPath: config.RulesFile(configDir), ProjectPath: file, ProjectTrusted: isTrusted})
+				err = secrets.Check(
+					secrets.Options{
+						ConfigPath:     config.RulesFile(configDir),
+						ProjectPath:    file,
+						ProjectTrusted: isTrusted,
+					},
+				)
 				checked[file] = err
 			}
 			if err != nil {

@@ -122,7 +122,16 @@ func Scan(ctx context.Context, st *store.Store, opts Options) (Report, error) {
 }
 
 func newRun(st *store.Store, opts Options) (*run, error) {
-	r := &run{store: st, opts: opts, holder: lease.Self(), toldLost: map[string]bool{}, log: opts.Log, began: time.Now(), id: lease.NewToken(), secretKeys: map[string]string{}}
+	r := &run{
+		store:      st,
+		opts:       opts,
+		holder:     lease.Self(),
+		toldLost:   map[string]bool{},
+		log:        opts.Log,
+		began:      time.Now(),
+		id:         lease.NewToken(),
+		secretKeys: map[string]string{},
+	}
 	if r.log == nil {
 		r.log = slog.New(slog.DiscardHandler)
 	}
@@ -180,7 +189,9 @@ func (r *run) steps(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.meter.stop() != nil || len(r.meter.stoppedProjects()) > 0 || r.unserved(r.extractor.Name()) != nil || r.capLeft() == 0 || len(r.misruledProjects()) > 0 { // otherwise what is eligible is in the hands of other processes
+	if r.meter.stop() != nil || len(r.meter.stoppedProjects()) > 0 || r.unserved(r.extractor.Name()) != nil ||
+		r.capLeft() == 0 ||
+		len(r.misruledProjects()) > 0 { // otherwise what is eligible is in the hands of other processes
 		r.report.Left = reasons[memoir.ReasonEligible] + reasons[memoir.ReasonOverCap]
 	}
 	return (&phase2{run: r}).all(ctx)

@@ -84,8 +84,15 @@ func (s *service) disappoint(name string) {
 	enough := s.useless >= uselessAfter
 	s.mu.Unlock()
 	if enough {
-		s.end(memoir.Errorf(memoir.CodeModel, "try another model; `memoir status` says what is wrong with the answers, `memoir retry` tries again",
-			"%s gave no answer of use to %d pieces of work in a row", name, uselessAfter))
+		s.end(
+			memoir.Errorf(
+				memoir.CodeModel,
+				"try another model; `memoir status` says what is wrong with the answers, `memoir retry` tries again",
+				"%s gave no answer of use to %d pieces of work in a row",
+				name,
+				uselessAfter,
+			),
+		)
 	}
 }
 

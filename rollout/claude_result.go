@@ -6,6 +6,14 @@ import (
 	"memoir"
 )
 
+// reachesOut reports whether somebody else chooses what a tool prints, so that its
+// failure may imitate a refusal: a tool of an MCP server or of the web, or one whose call
+// is not in the file. A real refusal also has a string for toolUseResult, where a result
+// that only contains its words has none or an object.
+func reachesOut(tool string) bool {
+	return tool == "" || strings.HasPrefix(tool, "mcp__") || tool == "WebFetch" || tool == "WebSearch"
+}
+
 // result takes a tool's result in; structured is the copy of it that the agent
 // keeps for itself.
 func (r *claudeReader) result(block, structured []byte) {
@@ -30,7 +38,7 @@ func (r *claudeReader) result(block, structured []byte) {
 		r.e.injected()
 	}
 	words := ""
-	if isTrue(get(block, "is_error")) { // a result that only begins with the words of a refusal is the tool's
+	if isTrue(get(block, "is_error")) && isString(structured) && !reachesOut(tool) {
 		words, _ = rejection(output)
 	}
 	r.e.result(id, o, r.w)

@@ -18,8 +18,6 @@ import (
 	"memoir"
 )
 
-
-
 // Env is what finding an agent's files depends on.
 type Env struct {
 	Home   string                   // the person's home directory

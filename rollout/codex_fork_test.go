@@ -2,7 +2,6 @@ package rollout
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -65,89 +64,6 @@ func TestCodexForkDropsItsParentsPrefix(t *testing.T) {
 			}
 		})
 	}
-}
-
-// Turns of these threads have ids that tell no time, so that only the parent's own
-// file tells what is repeated.
-func TestAForkIsToldByItsParentsFile(t *testing.T) {
-	t.Parallel()
-	const (
-		parent = "01980000-0000-7000-8000-0000000000aa" // of 2025-07-11
-		fork   = "01990000-0000-7000-8000-0000000000bb"
-	)
-	meta := func(id, extra string) string {
-		return `session_meta {"id":"` + id + `","timestamp":"2026-03-01T10:00:00Z","cwd":"/w","source":"cli"` + extra + `}`
-	}
-	past := []string{cxTurn("t1"), cxInput("build it"), cxUser("build it"), cxCall("c1", "shell", `{"command":["make"]}`), cxOutput("c1", q("built")), cxAgent("done"),
-		cxTurn("t2"), cxInput("again"), cxUser("again"), cxAgent("done again")}
-	own := []string{cxTurn("t3"), cxInput("again"), cxUser("again"), cxAgent("mine")}
-	lines := append(append([]string{meta(fork, `,"forked_from_id":"`+parent+`"`), meta(parent, "")}, past...), own...)
-	repeated := strings.Join(cx(lines...), "\n") + "\n"
-	bare := strings.NewReplacer(`,"turn_id":"t1"`, "", `,"turn_id":"t2"`, "", `,"turn_id":"t3"`, "", `"c1"`, `""`)
-	want := []string{"compaction_summary: Forked from another session, whose last request was:\n\nagain", "typed: again", "agent: mine"}
-	parents := []string{"sessions/2025/07/11/", "sessions/2025/07/12/", "sessions/", "archived_sessions/", "sessions/2026/03/01/"}
-	for _, dir := range parents {
-		for _, ids := range []bool{true, false} {
-			t.Run(fmt.Sprint(dir, ids), func(t *testing.T) {
-				t.Parallel()
-				home := t.TempDir()
-				mine, theirs := repeated, strings.Join(cx(append([]string{meta(parent, "")}, past...)...), "\n")
-				if !ids {
-					mine, theirs = bare.Replace(mine), bare.Replace(theirs)
-				}
-				writeAt(t, filepath.Join(home, dir, "rollout-2025-07-11T12-00-00-"+parent+".jsonl"), theirs+"\n")
-				path := filepath.Join(home, "sessions/2026/03/01/rollout-2026-03-01T11-00-00-"+fork+".jsonl")
-				writeAt(t, path, mine)
-				items, stats := read(t, path)
-				expect(t, items, want...)
-				if stats.Replayed == 0 {
-					t.Error("nothing counted as replayed")
-				}
-			})
-		}
-	}
-	t.Run("compressed", func(t *testing.T) {
-		t.Parallel()
-		home := t.TempDir()
-		old := filepath.Join(home, "archived_sessions/rollout-2025-07-11T12-00-00-"+parent+".jsonl")
-		writeAt(t, old, strings.Join(cx(append([]string{meta(parent, "")}, past...)...), "\n")+"\n")
-		compress(t, old)
-		if err := os.Remove(old); err != nil {
-			t.Fatal(err)
-		}
-		path := filepath.Join(home, "sessions/2026/03/01/rollout-2026-03-01T11-00-00-"+fork+".jsonl")
-		writeAt(t, path, repeated)
-		items, _ := read(t, path)
-		expect(t, items, want...)
-	})
-	t.Run("an id that tells no day", func(t *testing.T) {
-		t.Parallel()
-		const old = "5b1b2c3d-0000-4000-8000-0000000000aa"
-		home := t.TempDir()
-		writeAt(t, filepath.Join(home, "sessions/2025/05/02/rollout-2025-05-02T12-00-00-"+old+".jsonl"), strings.Join(cx(append([]string{meta(old, "")}, past...)...), "\n")+"\n")
-		path := filepath.Join(home, "sessions/2026/03/01/rollout-2026-03-01T11-00-00-"+fork+".jsonl")
-		writeAt(t, path, strings.ReplaceAll(repeated, parent, old))
-		items, _ := read(t, path)
-		expect(t, items, want...)
-	})
-	t.Run("a parent of which nothing is repeated", func(t *testing.T) {
-		t.Parallel()
-		home := t.TempDir()
-		writeAt(t, filepath.Join(home, "sessions/2025/07/11/rollout-2025-07-11T12-00-00-"+parent+".jsonl"), strings.Join(cx(append([]string{meta(parent, "")}, past...)...), "\n"))
-		path := filepath.Join(home, "sessions/2026/03/01/rollout-2026-03-01T11-00-00-"+fork+".jsonl")
-		writeAt(t, path, strings.Join(cx(meta(fork, `,"forked_from_id":"`+parent+`"`), cxTurn("x"), cxUser("other")), "\n"))
-		items, _ := read(t, path)
-		expect(t, items, "typed: other")
-	})
-	t.Run("a parent that cannot be read", func(t *testing.T) {
-		t.Parallel()
-		home := t.TempDir()
-		writeAt(t, filepath.Join(home, "sessions/2025/07/11/rollout-2025-07-11T12-00-00-"+parent+".jsonl.zst"), "\x28\xB5\x2F\xFDxxxx")
-		path := filepath.Join(home, "sessions/2026/03/01/rollout-2026-03-01T11-00-00-"+fork+".jsonl")
-		writeAt(t, path, strings.Join(cx(meta(fork, `,"forked_from_id":"`+parent+`"`), cxTurn("x"), cxUser("other")), "\n"))
-		items, _ := read(t, path)
-		expect(t, items, "typed: other")
-	})
 }
 
 func TestASubAgentsInheritedWordsAreNotItsTask(t *testing.T) {

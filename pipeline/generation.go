@@ -252,7 +252,7 @@ func (r *run) keepEdits(ctx context.Context, root memory.Root, project store.Pro
 	if lost {
 		r.warn(
 			fmt.Sprintf(
-				"project %s: what restoring took away may come back: the archive of generation %d, which tells, is gone",
+				"project %s: what restoring took away may come back: the archive of generation %d is gone",
 				project.Name,
 				live.Manifest.RestoredOver,
 			),

@@ -247,10 +247,10 @@ type Consolidation struct {
 	MemorySummary string
 	Skills        []Skill // sorted by name; a skill that is not listed is gone
 
-	// Draft is what the consolidator wants back with the project's next input, so
-	// that it need not work everything out again. It is no part of the memory, holds
-	// no text of a session, and may be lost at any time.
-	Draft []byte
+	// Citations lists all sessions behind a line of MEMORY.md that cites more than one,
+	// newest first, each as "KEY DATE". A line is named by a hash of its words without
+	// citations, so that the list itself tells nothing.
+	Citations map[string][]string
 }
 
 // Skill is one procedure, kept in the Agent Skills form.

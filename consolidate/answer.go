@@ -24,7 +24,7 @@ const filesSchema = `{"type":"array","items":{"type":"object","additionalPropert
 const (
 	maxSkillBytes     = 32 << 10 // of each of its files
 	maxSkillFiles     = 20
-	maxAnsweredSkills = 2 * maxSkills
+	maxAnsweredSkills = 16
 )
 
 // An answer is what a model made of a memory, as it wrote it.
@@ -50,12 +50,16 @@ func parseAnswer(text string) (a answer, faults []string) {
 	if err != nil {
 		return a, []string{"it is not one JSON object: " + err.Error()}
 	}
-	for name, to := range map[string]*string{"memory_md": &a.memory, "memory_summary": &a.summary} {
+	for _, field := range []struct {
+		name string
+		to   *string
+	}{{"memory_md", &a.memory}, {"memory_summary", &a.summary}} {
+		name, to := field.name, field.to
 		switch raw, ok := fields[name]; {
 		case !ok:
 			faults = append(faults, "the field "+name+" is missing")
 		case json.Unmarshal(raw, to) != nil:
-			faults = append(faults, "the field "+name+" is not a text")
+			faults = append(faults, "the field "+name+" is not a string")
 		case strings.TrimSpace(*to) == "":
 			faults = append(faults, "the field "+name+" is empty")
 		}
@@ -64,7 +68,7 @@ func parseAnswer(text string) (a answer, faults []string) {
 	raw, ok := fields["skills"]
 	if !ok || string(raw) == "null" {
 		a.keepSkills = true
-		return a, inOrder(faults)
+		return a, faults
 	}
 	var each []json.RawMessage
 	if json.Unmarshal(raw, &each) != nil {
@@ -82,7 +86,7 @@ func parseAnswer(text string) (a answer, faults []string) {
 		}
 		a.skills = append(a.skills, s)
 	}
-	return a, inOrder(faults)
+	return a, faults
 }
 
 // skillOf makes a skill of what an answer holds for it. A present skill is given
@@ -91,7 +95,7 @@ func parseAnswer(text string) (a answer, faults []string) {
 func (r *renewal) skillOf(a answeredSkill) (s memoir.Skill, fault string) {
 	name := strings.TrimSpace(a.Name)
 	if !legalSkill(name) {
-		return s, fmt.Sprintf("%q is no name of a skill: lower-case words joined by single hyphens", cut(oneLine(name), 80))
+		return s, fmt.Sprintf("%q is not a name of a skill: lower-case words joined by single hyphens", cut(oneLine(name), 80))
 	}
 	present, there := r.skill(name)
 	if strings.TrimSpace(a.Content) == "" {

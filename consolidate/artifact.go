@@ -1,7 +1,6 @@
 package consolidate
 
 import (
-	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -56,7 +55,7 @@ func (a *artifacts) put(name, text string) {
 // clear makes room for a file: one that differs from it in capitals alone goes, and so does
 // one that lies where it has a directory, or the other way round; directories get its spelling.
 func (a *artifacts) clear(name string) {
-	for _, other := range slices.Sorted(mapKeys(a.text)) {
+	for _, other := range sortedKeys(a.text) {
 		if other == name {
 			continue
 		}
@@ -97,13 +96,13 @@ func (a *artifacts) remove(name string) {
 // close puts the files together again; a skill without a SKILL.md is dropped.
 func (a *artifacts) close() memoir.Consolidation {
 	c := memoir.Consolidation{MemoryMD: a.text[memoryFile], MemorySummary: a.text[summaryFile]}
-	for _, name := range slices.Sorted(mapKeys(a.text)) {
+	for _, name := range sortedKeys(a.text) {
 		skill, file, ok := skillPath(name)
 		if !ok || file != skillFile {
 			continue
 		}
 		s := memoir.Skill{Name: skill, Content: a.text[name]}
-		for _, other := range slices.Sorted(mapKeys(a.text)) {
+		for _, other := range sortedKeys(a.text) {
 			if owner, rest, ok := skillPath(other); ok && owner == skill && rest != skillFile {
 				folder := skillFolder(rest)
 				f := memoir.SkillFile{Path: strings.TrimPrefix(rest, folder+"/"), Content: a.text[other]}
@@ -145,4 +144,4 @@ func skillFolder(file string) string {
 	return ""
 }
 
-func mapKeys[V any](m map[string]V) iter.Seq[string] { return maps.Keys(m) }
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

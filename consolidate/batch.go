@@ -18,8 +18,11 @@ type batch struct {
 	tokens         int
 }
 
-// listEntry is how many tokens a session takes in the list of those that are new.
-const listEntry = 12
+const (
+	listEntry      = 12   // tokens that a session takes in the list of those that are new
+	comparedTokens = 200  // of a session that is shown for comparison
+	maxStatement   = 4000 // bytes of a statement that is shown
+)
 
 // fit takes as many of the sessions that are due, oldest first and whole, as a
 // number of tokens holds; one that is too long alone gives its weightiest
@@ -29,7 +32,7 @@ func (r *renewal) fit(room int) batch {
 	var b batch
 	var statements, summaries []string
 	for _, s := range r.due {
-		text, summary := r.block(s, r.texts[s]), summaryBlock(s)
+		text, summary := block(s, statementsOf(s.Extraction)), summaryBlock(s)
 		size := memoir.Tokens(text) + memoir.Tokens(summary) + listEntry
 		if b.tokens+size > room {
 			if len(b.sessions) > 0 {
@@ -37,7 +40,7 @@ func (r *renewal) fit(room int) batch {
 			}
 			summary = ""
 			if size = memoir.Tokens(text) + listEntry; size > room {
-				text = r.weightiest(s, room-listEntry)
+				text = weightiest(s, room-listEntry)
 				size = memoir.Tokens(text) + listEntry
 			}
 		}
@@ -46,18 +49,25 @@ func (r *renewal) fit(room int) batch {
 		if statements = append(statements, text); summary != "" {
 			summaries = append(summaries, summary)
 		}
-		if r.known[s] {
+		if r.known[s.SessionKey] {
 			b.changed = append(b.changed, s.cite())
 		} else {
 			b.fresh = append(b.fresh, s.cite())
 		}
 	}
+	due := map[*session]bool{}
+	for _, s := range r.due {
+		due[s] = true
+	}
 	left := min(room-b.tokens, b.tokens/2)
 	for _, s := range slices.Backward(r.sessions) {
-		if slices.Contains(r.due, s) {
+		if due[s] {
 			continue
 		}
-		text := r.weightiest(s, min(left, 200))
+		if left < comparedTokens/4 {
+			break
+		}
+		text := weightiest(s, min(left, comparedTokens))
 		if size := memoir.Tokens(text); text != "" && size <= left {
 			statements = append(statements, text)
 			left -= size
@@ -68,13 +78,16 @@ func (r *renewal) fit(room int) batch {
 	return b
 }
 
-// block shows statements of a session without the numbers of their items.
-func (r *renewal) block(s *session, statements []memoir.Statement) string {
-	plain := make([]memoir.Statement, len(statements))
-	for i, st := range statements {
-		plain[i] = memoir.Statement{Kind: st.Kind, Text: cut(strings.Join(strings.Fields(st.Text), " "), 4000)}
+// block shows statements of a session without the numbers of their items, and without
+// claims that nothing verified: those never reach a memory.
+func block(s *session, statements []memoir.Statement) string {
+	var plain []memoir.Statement
+	for _, st := range statements {
+		if st.Kind != memoir.StatementClaim {
+			plain = append(plain, memoir.Statement{Kind: st.Kind, Text: cut(strings.Join(strings.Fields(st.Text), " "), maxStatement)})
+		}
 	}
-	return head(s) + strings.ReplaceAll("\n"+memoir.FormatStatements(plain), "\n## ", "\n### ")
+	return head(s) + "\n" + strings.ReplaceAll(memoir.FormatStatements(plain), "## ", "### ")
 }
 
 func head(s *session) string { return "## " + s.cite() + ": " + cut(s.asked(), 100) + "\n" }
@@ -89,16 +102,16 @@ func summaryBlock(s *session) string {
 }
 
 // weights say which statements are kept where not all can be.
-var weights = map[memoir.StatementKind]float64{
-	memoir.StatementPreference: worthPreference, memoir.StatementCommand: worthCommand, memoir.StatementFailure: worthFailure,
-	memoir.StatementDecision: worthKnown, memoir.StatementOutcome: worthOpen, memoir.StatementProcedure: worthOpen,
-	memoir.StatementEnvironment: worthEnvironment, memoir.StatementTask: worthRecent, memoir.StatementFile: worthFile,
+var weights = map[memoir.StatementKind]int{
+	memoir.StatementPreference: 10, memoir.StatementFailure: 8, memoir.StatementCommand: 7, memoir.StatementDecision: 6,
+	memoir.StatementFinding: 6, memoir.StatementRefuted: 6, memoir.StatementOutcome: 5, memoir.StatementOpen: 5,
+	memoir.StatementProcedure: 4, memoir.StatementEnvironment: 4, memoir.StatementTask: 3, memoir.StatementFile: 1,
 }
 
 // weightiest shows the weightiest statements of a session within a number of
 // tokens, in their order; empty if none fits.
-func (r *renewal) weightiest(s *session, room int) string {
-	all := r.texts[s]
+func weightiest(s *session, room int) string {
+	all := statementsOf(s.Extraction)
 	order := make([]int, len(all))
 	for i := range order {
 		order[i] = i
@@ -113,19 +126,19 @@ func (r *renewal) weightiest(s *session, room int) string {
 		if !headed[all[i].Kind] {
 			size += len(all[i].Kind) + 6
 		}
-		if size <= bytes {
+		if size <= bytes && all[i].Kind != memoir.StatementClaim {
 			bytes -= size
 			kept[i], headed[all[i].Kind] = true, true
 			n++
 		}
 	}
-	if n == 0 && len(all) > 0 && bytes > 200 { // a piece of the weightiest says more than nothing
-		first := all[order[0]]
-		first.Text = cut(first.Text, bytes-60)
-		return r.block(s, []memoir.Statement{first})
-	}
 	if n == 0 {
-		return ""
+		if len(all) == 0 || bytes <= comparedTokens {
+			return ""
+		}
+		first := all[order[0]] // a piece of the weightiest says more than nothing
+		first.Text = cut(first.Text, bytes-60)
+		return block(s, []memoir.Statement{first})
 	}
 	var some []memoir.Statement
 	for i, st := range all {
@@ -133,7 +146,7 @@ func (r *renewal) weightiest(s *session, room int) string {
 			some = append(some, st)
 		}
 	}
-	text := r.block(s, some)
+	text := block(s, some)
 	if left := len(all) - n; left > 0 {
 		text += fmt.Sprintf("\n(%s of lesser weight left out)\n", plural(left, "statement"))
 	}

@@ -6,23 +6,19 @@ import (
 	"strings"
 
 	"memoir"
+	"memoir/internal/lazyregexp"
 )
 
 // BuiltinName is the name of the model that needs no network.
 const BuiltinName = "builtin"
 
-// Limits where the input names none.
-const (
-	DefaultMemoryBytes   = 64 << 10
-	DefaultSummaryTokens = 5000
-)
-
 type builtin struct{}
 
 var _ Consolidator = builtin{}
 
-// NewBuiltin returns the built-in model: deterministic, offline, independent of
-// the order of the extractions and of earlier generations.
+// NewBuiltin returns the built-in model: it merges, counts, ages and renders what
+// the sessions state, and adds nothing. It is deterministic, offline, and independent
+// of the order of the extractions and of earlier generations.
 func NewBuiltin() Consolidator { return builtin{} }
 
 // Name is BuiltinName.
@@ -33,223 +29,214 @@ func (builtin) Name() string { return BuiltinName }
 func (builtin) Consolidate(ctx context.Context, in Input) (memoir.Consolidation, memoir.Usage, error) {
 	sessions := arrange(without(in.Extractions, in.Withdrawn))
 	if len(sessions) == 0 {
-		return memoir.Consolidation{}, memoir.Usage{}, memoir.Errorf(memoir.CodeInvalid, "", "nothing to consolidate: the project has no extractions")
+		return memoir.Consolidation{}, memoir.Usage{}, errNothing()
 	}
 	if err := ctx.Err(); err != nil {
 		return memoir.Consolidation{}, memoir.Usage{}, err
 	}
-	markAbroad(sessions, in.Project)
 	notes := LiveNotes(in.Notes, in)
-	name := titleOf(in.Project, sessions)
-	d := takeUp(in.Draft, sessions)
-	k := learn(sessions, d, rejected(notes))
-	skills := skills(k, d)
-	memory := k.memory(name, len(skills), orDefault(in.MaxMemoryBytes, DefaultMemoryBytes))
-	out := memoir.Consolidation{
-		MemoryMD:      memory,
-		MemorySummary: k.summary(name, skills, memory, orDefault(in.SummaryTokens, DefaultSummaryTokens)-(toldBytes(notes)+3)/4),
-		Skills:        skills,
-		Draft:         d.bytes(),
-	}
+	name := projectName(in.Project)
+	k := learn(sessions, rejected(notes))
+	memory, summary := in.budgets()
+	_, tokens := in.limits()
+	page, lists := k.memory(name, memory)
+	out := memoir.Consolidation{MemoryMD: page.String(), Citations: lists, Skills: skills(sessions, k.preferences)}
+	out.MemorySummary = summarise(name, page, out.Skills, min(summary, 4*tokens-noteBytesOf(notes, summaryFile)))
 	return ApplyNotes(out, notes), memoir.Usage{}, nil
 }
 
-func orDefault(n, otherwise int) int {
-	if n <= 0 {
-		return otherwise
-	}
-	return n
+func errNothing() error {
+	return memoir.Errorf(memoir.CodeInvalid, "", "nothing to consolidate: the project has no extractions")
 }
 
-// without leaves out the extractions of withdrawn sessions, should a caller have
-// handed them over.
-func without(extractions []memoir.Extraction, withdrawn []string) []memoir.Extraction {
-	if len(withdrawn) == 0 {
-		return extractions
-	}
-	gone := map[string]bool{}
-	for _, key := range withdrawn {
-		gone[key] = true
-	}
-	var out []memoir.Extraction
-	for _, e := range extractions {
-		if !gone[e.SessionKey] {
-			out = append(out, e)
-		}
-	}
-	return out
-}
-
-// knowledge is what a project's sessions say together.
+// knowledge is what a project's sessions say together, best first.
 type knowledge struct {
 	sessions    []*session // oldest first
-	last        *session
-	ran         map[string]int // command -> rank of the last session in which it succeeded
-	requests    []*claim       // what is asked for time and again
-	manner      []*claim       // how the user works otherwise
 	preferences []*claim
+	required    []*claim
 	commands    []*claim
-	known       []group
+	known       []*claim
 	failures    []*claim
-	files       []*claim
 	environment []*claim
+	files       []*claim
+	recent      []*claim
 	open        []*claim
-	page        *stated // what the sections before Recent work say
 }
 
+// Least support of what counts as lasting, in sessions.
+const (
+	leastRequired = 3
+	leastFiles    = 5
+)
+
+// requiredForm are the statements of what the repository demands, by hooks or files.
+var requiredForm = lazyregexp.New("^(?:commit subjects follow |a commit hook runs |`?[^ `]+`? demands: )")
+
 // learn joins what the sessions say, but for claims that a person rejected.
-func learn(sessions []*session, d *draft, rejected func(text string) bool) *knowledge {
-	k := &knowledge{sessions: sessions, last: sessions[len(sessions)-1], ran: lastRuns(sessions)}
-	k.requests, k.manner = requests(sessions), manner(sessions)
-	k.preferences = settle(d.cluster(sessions, memoir.StatementPreference))
-	k.commands = retire(tallyCommands(sessions), sessions)
-	known := rules(settle(d.cluster(sessions, memoir.StatementDecision)))
-	all := d.cluster(sessions, memoir.StatementFailure)
-	for _, c := range all {
-		if elsewhere(c.text) != "" {
-			continue
+func learn(sessions []*session, rejected func(text string) bool) *knowledge {
+	k := &knowledge{sessions: sessions}
+	k.preferences = settled(gather(sessions, memoir.StatementPreference))
+	for _, c := range gather(sessions, memoir.StatementEnvironment) {
+		switch {
+		case !requiredForm.MatchString(c.text):
+			k.environment = append(k.environment, c)
+		case len(c.sessions) >= leastRequired:
+			k.required = append(k.required, c)
 		}
-		if head, ok := unresolved(c.text); ok {
-			if k.solved(head, c) {
-				continue
+	}
+	for _, c := range commands(sessions) {
+		k.commands = append(k.commands, &c.claim)
+	}
+	for _, kind := range []memoir.StatementKind{memoir.StatementDecision, memoir.StatementFinding, memoir.StatementRefuted} {
+		claims := gather(sessions, kind)
+		for _, c := range claims {
+			if kind == memoir.StatementRefuted && !strings.Contains(strings.ToLower(c.text), "refuted") {
+				c.text = "refuted: " + c.text
 			}
-			k.open = append(k.open, c)
-			continue
 		}
-		k.failures = append(k.failures, c)
+		k.known = append(k.known, claims...)
 	}
-	k.failures = instructive(k.failures)
-	k.open = append(k.open, endings(sessions)...)
-	k.environment = newest(settle(d.cluster(sessions, memoir.StatementEnvironment)))
-	removed := removals(sessions)
-	k.files = leave(tallyFiles(sessions), removed)
-	known = slices.DeleteFunc(newest(known), func(c *claim) bool { return outdated(c, removed) })
-	for _, list := range []*[]*claim{&k.requests, &k.manner, &k.preferences, &k.commands, &known, &k.failures, &k.files, &k.environment, &k.open} {
+	bySupport(k.known)
+	k.failures = gather(sessions, memoir.StatementFailure)
+	k.files = files(sessions)
+	k.recent = recent(sessions)
+	k.open = merge(sessions[max(0, len(sessions)-recentSessions):], memoir.StatementOpen, byWords)
+	slices.SortStableFunc(k.open, byAge)
+	for _, list := range k.lists() {
 		*list = slices.DeleteFunc(*list, func(c *claim) bool { return rejected(c.text) })
-		for _, c := range *list {
-			c.rate(k.last)
-		}
-		byValue(*list)
 	}
-	k.commands = byUse(k.commands)
-	known = k.once(known)
-	k.known = areas(known, homes(sessions))
 	return k
 }
 
-// unresolved returns the command of a failure that no session is known to have mended.
-func unresolved(text string) (command string, ok bool) {
-	if !strings.HasSuffix(text, "— unresolved") && !strings.HasSuffix(text, "(unresolved)") {
-		return "", false
+func (k *knowledge) lists() []*[]*claim {
+	return []*[]*claim{
+		&k.preferences, &k.required, &k.commands, &k.known, &k.failures, &k.environment, &k.files, &k.recent, &k.open,
 	}
-	name, _, _ := splitCommand(text)
-	return name, true
 }
 
-// solved reports whether a later session ran a command with success.
-func (k *knowledge) solved(name string, c *claim) bool {
-	rank, ok := k.ran[name]
-	return ok && rank > c.newest().rank
-}
-
-// lastRuns tells for each command the last session in which it succeeded.
-func lastRuns(sessions []*session) map[string]int {
-	out := map[string]int{}
-	for _, s := range sessions {
-		for _, st := range s.statements {
-			if st.Kind == memoir.StatementCommand && elsewhere(st.Text) == "" {
-				name, _, _ := splitCommand(st.Text)
-				out[name] = s.rank
-			}
-		}
-	}
-	return out
-}
-
-// endings lists the sessions that ended partly, badly, or with a question of the
-// agent that nobody answered.
-func endings(sessions []*session) []*claim {
-	var out []*claim
-	for _, s := range sessions {
-		status, what := s.outcome()
-		question := s.unanswered()
-		if status != "partial" && status != "failed" && question == "" {
-			continue
-		}
-		text := status + ": " + s.asked()
-		if question != "" {
-			text += " — " + question
-		} else if what != "" {
-			text += " — " + what
-		}
-		c := &claim{kind: memoir.StatementOutcome}
-		c.add(s, text)
-		out = append(out, c)
-	}
-	return out
-}
-
-// outcome splits a session's outcome into its status and what came of it. Where each task
-// has its own, as language models write them, the first that is not done is the
-// session's, which then is done in part at best.
-func (s *session) outcome() (status, what string) {
-	first, mixed := true, false
-	for _, st := range s.statements {
-		if st.Kind != memoir.StatementOutcome {
-			continue
-		}
-		one, came := statusOf(st.Text)
+// rejected tells what a person took out of MEMORY.md and did not put back, in
+// whichever words it comes again.
+func rejected(notes []memoir.Note) func(text string) bool {
+	out := map[string]bool{}
+	for _, n := range notes {
+		key := byWords(withoutMark(uncited(n.Text)))
 		switch {
-		case first:
-			if first, status, what = false, one, came; one == "" {
-				return "", st.Text
+		case n.File != memoryFile || key == "":
+		case n.Action == memoir.NoteRemoved && !isHeading(strings.TrimSpace(n.Text)):
+			out[key] = true
+		case n.Action == memoir.NoteAdded:
+			delete(out, key)
+		}
+	}
+	return func(text string) bool { return out[byWords(text)] }
+}
+
+// withoutMark is a line without the mark of a list's entry.
+func withoutMark(line string) string { return listMark.ReplaceAllString(strings.TrimSpace(line), "") }
+
+// edits tells how often a session changed a file.
+var edits = lazyregexp.New(`\s*\(\d+ edits?\)$`)
+
+// files are those that were changed in at least leastFiles sessions; what a session says
+// about one beyond that stays with it.
+func files(sessions []*session) []*claim {
+	all := merge(sessions, memoir.StatementFile, func(text string) string {
+		if m := firstSpan.FindStringSubmatch(text); m != nil {
+			return m[1]
+		}
+		return ""
+	})
+	all = slices.DeleteFunc(all, func(c *claim) bool { return len(c.sessions) < leastFiles })
+	for _, c := range all {
+		c.text = edits.ReplaceAllString(c.text, "")
+	}
+	slices.SortStableFunc(all, func(a, b *claim) int {
+		if n := len(b.sessions) - len(a.sessions); n != 0 {
+			return n
+		}
+		return byAge(a, b)
+	})
+	return all
+}
+
+// Bounds of recent work.
+const (
+	maxRecent      = 20 // lines
+	recentSessions = 20 // that are looked at for what is open
+	perSession     = 3  // lines of one session
+)
+
+// recent lists what the newest sessions were asked and what became of it. A request
+// of which nothing came is left out.
+func recent(sessions []*session) []*claim {
+	var out []*claim
+	seen := map[string]bool{}
+	for _, s := range slices.Backward(sessions) {
+		n := 0
+		for _, text := range s.work() {
+			key := byWords(text)
+			if n == perSession || seen[key] {
+				continue
 			}
-		case one == "" || one == status:
-		case status == "done":
-			status, what, mixed = one, came, true
-		default:
-			mixed = true
+			seen[key] = true
+			c := &claim{}
+			c.add(s, text)
+			if out = append(out, c); len(out) == maxRecent {
+				return out
+			}
+			n++
 		}
 	}
-	if mixed {
-		status = "partial"
-	}
-	return status, what
+	return out
 }
 
-// statusOf splits an outcome into its status, empty if it begins with none, and what
-// came of it.
-func statusOf(text string) (status, what string) {
-	status, what, _ = strings.Cut(text, " ")
-	switch status = strings.ToLower(strings.Trim(status, ":,.—-*`")); status {
-	case "done", "partial", "failed", "unknown":
-		return status, strings.TrimSpace(strings.TrimLeft(what, "—–-: "))
-	}
-	return "", text
-}
+// Marks in the built-in extractor's statements.
+const (
+	became  = " → " // between a request and what became of it
+	further = " — " // between a subject and its body
+)
 
-// unanswered is what the agent asked at the end of a session, if it did.
-func (s *session) unanswered() string {
+// work are the lines of a session's tasks and outcomes. The body of an outcome goes to
+// the task that tells its subject; other outcomes have lines of their own, and in a
+// session of one task follow it.
+func (s *session) work() []string {
+	var tasks, outcomes []string
 	for _, st := range s.statements {
-		if st.Kind == memoir.StatementOutcome && strings.HasPrefix(strings.ToLower(st.Text), openEnd) {
-			return st.Text[len(openEnd):]
+		switch st.Kind {
+		case memoir.StatementTask:
+			tasks = append(tasks, st.Text)
+		case memoir.StatementOutcome:
+			outcomes = append(outcomes, st.Text)
 		}
 	}
-	return ""
-}
-
-// openEnd begins the statement of a question that nobody answered.
-const openEnd = "open at the end: "
-
-// asked is what a session was about.
-func (s *session) asked() string {
-	if t := oneLine(s.Title); t != "" {
-		return t
-	}
-	for _, st := range s.statements {
-		if st.Kind == memoir.StatementTask {
-			return cut(st.Text, 100)
+	var out []string
+	for _, task := range tasks {
+		_, came, told := strings.Cut(task, became)
+		for i, outcome := range outcomes {
+			subject, body, _ := strings.Cut(outcome, further)
+			_, title, _ := strings.Cut(subject, ": ")
+			switch {
+			case told && title != "" && strings.HasSuffix(came, title):
+				if body != "" {
+					task += further + body
+				}
+			case !told && len(tasks) == 1:
+				task += became + outcome
+				told = true
+			default:
+				continue
+			}
+			outcomes = slices.Delete(slices.Clone(outcomes), i, i+1)
+			break
+		}
+		if told {
+			out = append(out, task)
 		}
 	}
-	return "a session"
+	for _, outcome := range outcomes {
+		if !slices.ContainsFunc(out, func(task string) bool { return strings.Contains(task, outcome) }) {
+			out = append(out, outcome)
+		}
+	}
+	return out
 }

@@ -1,6 +1,10 @@
 package consolidate
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
 	"strings"
 
 	"memoir"
@@ -13,24 +17,12 @@ const citing = `\[[A-Za-z0-9][\w.-]* \d{4}-\d{2}-\d{2}(?:, (?:[A-Za-z0-9][\w.-]*
 // tell: people write [release 2026-12-01] as well.
 var (
 	brackets    = lazyregexp.New(citing)
-	lastBracket = lazyregexp.New(citing + `$`)
+	lastBracket = lazyregexp.New(` *` + citing + `\.?$`)
 )
 
-// cites lists the ids in the bracket at the end of a line.
-func cites(line string) []string {
-	line = strings.TrimRight(line, " \t\r\n.")
-	if !strings.HasSuffix(line, "]") {
-		return nil
-	}
-	return bracketIDs(lastBracket.FindString(line))
-}
-
 func bracketIDs(bracket string) []string {
-	if bracket == "" {
-		return nil
-	}
 	var out []string
-	for part := range strings.SplitSeq(bracket[1:len(bracket)-1], ", ") {
+	for part := range strings.SplitSeq(strings.Trim(bracket, "[]"), ", ") {
 		if id, _, ok := strings.Cut(part, " "); ok {
 			out = append(out, id)
 		}
@@ -38,22 +30,48 @@ func bracketIDs(bracket string) []string {
 	return out
 }
 
-// uncited is a line without its citations and surrounding space; own tells which
-// ids are those of sessions.
-func uncited(line string, own func(id string) bool) string {
+// idsIn lists the ids in all brackets of a line.
+func idsIn(line string) []string {
+	var out []string
+	for _, bracket := range brackets.FindAllString(line, -1) {
+		out = append(out, bracketIDs(bracket)...)
+	}
+	return out
+}
+
+// uncited is a line without the citation of sessions at its end and surplus space.
+func uncited(line string) string {
 	line = strings.TrimRight(line, " \t\r\n")
-	if strings.HasSuffix(line, "]") {
-		bracket := lastBracket.FindString(line)
-		ids := bracketIDs(bracket)
-		all := len(ids) > 0
-		for _, id := range ids {
-			all = all && own(id)
-		}
-		if all {
-			line = strings.TrimSuffix(line, bracket)
-		}
+	bracket := lastBracket.FindString(line)
+	if ids := idsIn(bracket); len(ids) > 0 && !slices.ContainsFunc(ids, func(id string) bool { return !looksOwn(id) }) {
+		line = strings.TrimSuffix(line, bracket)
 	}
 	return strings.Join(strings.Fields(line), " ")
+}
+
+// lineKey names a line in memoir.Consolidation.Citations.
+func lineKey(line string) string {
+	sum := sha256.Sum256([]byte(uncited(line)))
+	return hex.EncodeToString(sum[:12])
+}
+
+// cited is a line with the citation of some sessions, newest last: the newest and how
+// many more. lists, where given, notes all of them.
+func cited(text string, sessions []*session, lists map[string][]string) string {
+	newest := sessions[len(sessions)-1]
+	line := text + " [" + newest.cite()
+	if more := len(sessions) - 1; more > 0 {
+		line += fmt.Sprintf(", +%d", more)
+	}
+	line += "]"
+	if lists != nil && len(sessions) > 1 {
+		var all []string
+		for _, s := range slices.Backward(sessions) {
+			all = append(all, s.SessionKey+" "+s.date)
+		}
+		lists[lineKey(line)] = all
+	}
+	return line
 }
 
 var threadID = lazyregexp.New(`^(?:(?:codex|claude|pi|omp|opencode|gemini|unknown)-.+|ses_\w+|[0-9a-f]{8}[0-9a-f-]*)$`)
@@ -63,12 +81,19 @@ var threadID = lazyregexp.New(`^(?:(?:codex|claude|pi|omp|opencode|gemini|unknow
 func looksOwn(id string) bool { return threadID.MatchString(id) }
 
 // A register tells the sessions that may be cited from those that may not.
-type register struct{ inputs, gone []thread }
+type register struct {
+	inputs, gone threads
+	keys         map[string]bool // of the inputs
+}
+
+// threads are sessions by the beginning of their ids.
+type threads map[string][]thread
 
 type thread struct {
 	source memoir.Source
 	id     string // as citations have it
 	whole  string // as the agent has it
+	key    string
 }
 
 func (in Input) register() register {
@@ -76,56 +101,72 @@ func (in Input) register() register {
 	for _, key := range in.Withdrawn {
 		gone[key] = true
 	}
-	var r register
-	add := func(to *[]thread, key string) {
-		source, id := memoir.SplitKey(key)
-		*to = append(*to, thread{source, citable(id), id})
-	}
+	r := register{threads{}, threads{}, map[string]bool{}}
+	keys := slices.Clone(in.Known)
 	for _, e := range in.Extractions {
-		if !gone[e.SessionKey] {
-			add(&r.inputs, e.SessionKey)
-		}
+		keys = append(keys, e.SessionKey)
 	}
-	for _, key := range in.Known {
-		if !gone[key] {
-			add(&r.inputs, key)
+	for _, key := range keys {
+		if !gone[key] && !r.keys[key] {
+			r.keys[key] = true
+			r.inputs.add(key)
 		}
 	}
 	for _, key := range in.Withdrawn {
-		add(&r.gone, key)
+		r.gone.add(key)
 	}
 	return r
 }
 
-// cited reports whether a short id belongs to a session that is an input.
-func (r register) cited(short string) bool { return among(r.inputs, short) }
-
-// withdrawn reports whether a short id belongs to withdrawn sessions alone.
-func (r register) withdrawn(short string) bool { return !r.cited(short) && among(r.gone, short) }
-
-func among(threads []thread, short string) bool {
-	for _, t := range threads {
-		if len(short) >= min(shortLen, len(t.id)) && strings.HasPrefix(t.id, short) || short == string(t.source)+"-"+t.id {
-			return true
-		}
+func (t threads) add(key string) {
+	source, whole := memoir.SplitKey(key)
+	one := thread{source, citable(whole), whole, key}
+	for _, id := range []string{one.id, string(source) + "-" + one.id} {
+		at := id[:min(shortLen, len(id))]
+		t[at] = append(t[at], one)
 	}
-	return false
 }
 
-// names returns the withdrawn thread id that a text contains, if any.
-func (r register) names(text string) string {
-	for _, t := range r.gone {
-		if len(t.whole) >= shortLen && strings.Contains(text, t.whole) {
-			return t.whole
+// key is that of the session that a short id means, empty if there is none.
+func (t threads) key(short string) string {
+	if short == "" {
+		return ""
+	}
+	for _, one := range t[short[:min(shortLen, len(short))]] {
+		if len(short) >= min(shortLen, len(one.id)) && strings.HasPrefix(one.id, short) ||
+			short == string(one.source)+"-"+one.id {
+			return one.key
 		}
 	}
 	return ""
 }
 
+// cited reports whether a short id belongs to a session that is an input.
+func (r register) cited(short string) bool { return r.inputs.key(short) != "" }
+
+// withdrawn reports whether a short id belongs to withdrawn sessions alone.
+func (r register) withdrawn(short string) bool { return !r.cited(short) && r.gone.key(short) != "" }
+
+// names returns the withdrawn thread id that a text contains, if any.
+func (r register) names(text string) string {
+	found := ""
+	for _, all := range r.gone {
+		for _, t := range all {
+			if len(t.whole) >= shortLen && strings.Contains(text, t.whole) && (found == "" || t.whole < found) {
+				found = t.whole
+			}
+		}
+	}
+	return found
+}
+
 // live returns a line that a person wrote as it may stand: without the citations
-// of withdrawn sessions. A line that rests on such sessions alone, or that names
-// one in full, may not stand: forgetting beats a hand edit.
+// of withdrawn sessions. A line that cites such sessions alone, or that names one in
+// full, may not stand: forgetting beats a hand edit.
 func (r register) live(line string) (string, bool) {
+	if len(r.gone) == 0 {
+		return line, true
+	}
 	if r.names(line) != "" {
 		return "", false
 	}
@@ -133,7 +174,7 @@ func (r register) live(line string) (string, bool) {
 	out := brackets.ReplaceAllStringFunc(line, func(bracket string) string {
 		var kept []string
 		dropped := false
-		for part := range strings.SplitSeq(bracket[1:len(bracket)-1], ", ") {
+		for part := range strings.SplitSeq(strings.Trim(bracket, "[]"), ", ") {
 			id, _, ok := strings.Cut(part, " ")
 			if ok && r.withdrawn(id) {
 				dropped = true

@@ -2,124 +2,126 @@ package consolidate
 
 import (
 	"cmp"
-	"fmt"
-	"math"
 	"slices"
 	"strings"
 
 	"memoir"
 )
 
-// A claim is what one or more sessions say in nearly the same words.
+// A claim is what one or more sessions state, in the newest one's words.
 type claim struct {
-	kind    memoir.StatementKind
-	text    string     // as the newest session says it
-	tokens  []string   // of text; nil until they are asked for
-	said    wording    // of the text spelled; see wording
-	spelled string     // the text that said was made of
-	from    []*session // oldest first, each once
-	older   string     // what the claim replaced
-	olderAt string
-	runs    int // of a command, over all sessions
-	order   int // of a command: its kind
-	value   float64
-	seq     int // order in which the claims were first met
+	text     string
+	words    []string
+	sessions []*session // oldest first, each once
 }
 
-// add records that a session says it too; sessions come oldest first.
+func (c *claim) newest() *session { return c.sessions[len(c.sessions)-1] }
+
+// add joins a session's statement; sessions come oldest first.
 func (c *claim) add(s *session, text string) {
-	if n := len(c.from); n == 0 || c.from[n-1] != s {
-		c.from = append(c.from, s)
-	}
-	if text != "" {
-		c.text, c.tokens = text, nil
+	c.text = text
+	if len(c.sessions) == 0 || c.newest() != s {
+		c.sessions = append(c.sessions, s)
 	}
 }
 
-// words are the tokens of the claim's text.
-func (c *claim) words() []string {
-	if c.tokens == nil {
-		c.tokens = tokens(c.text)
+// join takes over the sessions of another claim, and its words if they are newer.
+func (c *claim) join(other *claim) {
+	if other.newest().rank > c.newest().rank {
+		c.text, c.words = other.text, other.words
 	}
-	return c.tokens
+	all := append(slices.Clone(c.sessions), other.sessions...)
+	slices.SortFunc(all, func(a, b *session) int { return a.rank - b.rank })
+	c.sessions = slices.Compact(all)
 }
 
-// wording is what comparisons ask of the text.
-func (c *claim) wording() wording {
-	if c.spelled != c.text {
-		c.said, c.spelled = newWording(c.text), c.text
-	}
-	return c.said
-}
-
-// newest is the last session that supports the claim.
-func (c *claim) newest() *session { return c.from[len(c.from)-1] }
-
-// rate values a claim by support and recency; last is the newest session of all.
-func (c *claim) rate(last *session) {
-	days := last.EndedAt.Sub(c.newest().EndedAt).Hours() / 24
-	c.value = 1.5*math.Log2(1+float64(len(c.from))) + 1/(1+max(days, 0)/45)
-	if elsewhere(c.text) != "" {
-		c.value -= 2
-	}
-	if telling(c.text) {
-		c.value += 0.4
-	}
-	if c.runs > 0 {
-		c.value += 0.3 * math.Log2(1+float64(c.runs))
-	}
-}
-
-// line renders a claim with all its citations.
-func (c *claim) line() string {
-	text := c.text
-	if c.older != "" {
-		text += fmt.Sprintf(" (until %s: %s)", c.olderAt, c.older)
-	}
-	return text + " " + citations(c.from, len(c.from))
-}
-
-// citations cites sessions, the newest first; those beyond the most are counted.
-func citations(from []*session, most int) string {
-	if len(from) == 0 {
-		return ""
-	}
-	sorted := slices.Clone(from)
-	slices.SortFunc(sorted, func(a, b *session) int { return b.rank - a.rank })
-	sorted = slices.Compact(sorted)
-	var parts []string
-	for i, s := range sorted {
-		if i == most {
-			parts = append(parts, fmt.Sprintf("+%d", len(sorted)-most))
-			break
+// merge joins the statements of a kind that have the same key; statements with an
+// empty key are left out. The result is in the order of first appearance.
+func merge(sessions []*session, kind memoir.StatementKind, key func(text string) string) []*claim {
+	by := map[string]*claim{}
+	var out []*claim
+	for _, s := range sessions {
+		for _, st := range s.statements {
+			if st.Kind != kind {
+				continue
+			}
+			k := key(st.Text)
+			if k == "" {
+				continue
+			}
+			c := by[k]
+			if c == nil {
+				c = &claim{}
+				by[k] = c
+				out = append(out, c)
+			}
+			c.add(s, st.Text)
 		}
-		parts = append(parts, s.cite())
 	}
-	return "[" + strings.Join(parts, ", ") + "]"
+	return out
 }
 
-// byValue orders claims: the most valuable first, then the newest, then by text.
-func byValue(claims []*claim) {
-	slices.SortFunc(claims, func(a, b *claim) int {
-		switch {
-		case a.value > b.value:
-			return -1
-		case a.value < b.value:
-			return 1
-		case a.newest().rank != b.newest().rank:
-			return b.newest().rank - a.newest().rank
+// byWords is the key of a statement that is the same whatever its endings, fillers
+// and order of words.
+func byWords(text string) string { return strings.Join(words(text), " ") }
+
+// maxCompared bounds the claims of a kind that are compared pair by pair, so that
+// the time stays linear in the number of sessions.
+const maxCompared = 300
+
+// gather merges the statements of a kind by their words, ranks them and joins those
+// at the top that say nearly the same.
+func gather(sessions []*session, kind memoir.StatementKind) []*claim {
+	all := merge(sessions, kind, byWords)
+	bySupport(all)
+	all = all[:min(len(all), maxCompared)]
+	var out []*claim
+	for _, c := range all {
+		c.words = words(c.text)
+		if i := slices.IndexFunc(out, func(o *claim) bool { return alike(o.words, c.words) }); i >= 0 {
+			out[i].join(c)
+			continue
 		}
-		return cmp.Or(cmp.Compare(a.seq, b.seq), strings.Compare(a.text, b.text))
+		out = append(out, c)
+	}
+	bySupport(out)
+	return out
+}
+
+// bySupport orders claims: those of more sessions first, then the newest, then by text.
+// Support counts in powers of two, so that one session more does not outweigh being new.
+func bySupport(claims []*claim) {
+	steps := func(n int) (log int) {
+		for ; n > 1; n /= 2 {
+			log++
+		}
+		return log
+	}
+	slices.SortStableFunc(claims, func(a, b *claim) int {
+		return cmp.Or(steps(len(b.sessions))-steps(len(a.sessions)), byAge(a, b))
 	})
 }
 
-// telling reports whether a text gives a reason or a rule, or is the user's word.
-func telling(text string) bool {
-	low := " " + strings.ToLower(text) + " "
-	for _, w := range []string{" because ", " since ", " root cause ", " must ", " cannot ", " can't ", " requires ", " only ", " due to ", " never ", " always ", " instead of ", " depends on ", " fails ", "the user: "} {
-		if strings.Contains(low, w) {
-			return true
+// byAge orders claims, the newest first.
+func byAge(a, b *claim) int {
+	return cmp.Or(b.newest().rank-a.newest().rank, strings.Compare(a.text, b.text))
+}
+
+// settled are rules without those that a later one takes back.
+func settled(rules []*claim) []*claim {
+	stances := make([]stance, len(rules))
+	for i, c := range rules {
+		stances[i] = stanceOf(c.text)
+	}
+	var out []*claim
+	for i, c := range rules {
+		overridden := false
+		for j, later := range rules {
+			overridden = overridden || later.newest().rank > c.newest().rank && stances[j].overrides(stances[i])
+		}
+		if !overridden {
+			out = append(out, c)
 		}
 	}
-	return false
+	return out
 }

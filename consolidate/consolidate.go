@@ -3,14 +3,14 @@
 // form of the files; it knows no database, no disk and no transcript.
 //
 // Read consolidate.go (the interface), then builtin.go (the model that needs no
-// network), memory.go (its page; what stands on it: lasting.go, ofmoment.go, rule.go,
-// remedy.go, overtaken.go, once.go, recent.go, title.go, elsewhere.go), livenotes.go and notes.go (hand edits) and verify.go (what every answer must hold).
-// llm.go asks a language model: question.go is one step, batch.go what it shows,
-// layout.go and guard.go what becomes of the answer.
+// network) and memory.go (its page). llm.go asks a language model: question.go is
+// one call, check.go what an answer must hold. notes.go applies hand edits,
+// forget.go takes sessions out, and verify.go checks every result.
 package consolidate
 
 import (
 	"context"
+	"strings"
 
 	"memoir"
 )
@@ -22,13 +22,12 @@ type Input struct {
 	Changed        map[string]bool       // session keys that are new or changed since Current
 	Forced         bool                  // a person asked for it: a model is asked about all of them again
 	Withdrawn      []string              // session keys that must leave no trace
-	Known          []string              // session keys that are inputs too, but were not selected: the cap left them out; citing them is legal
-	Lost           []string              // of Known, those whose extraction is lost: what Current has of them alone stays, by KeepLost
+	Known          []string              // session keys that were not selected but may be cited
+	Lost           []string              // of Known, those whose extraction is lost; see KeepLost
 	Current        *memoir.Consolidation // live, nil if none
 	Notes          []memoir.Note
-	Draft          []byte // as the last consolidation left it; nil, or of another version, makes no difference to the result
-	SummaryTokens  int    // of memory_summary.md, 4 bytes a token; 0 is the default of 5000
-	MaxMemoryBytes int    // of MEMORY.md; 0 is the default of 64 KiB
+	SummaryTokens  int // of memory_summary.md, 4 bytes a token; 0 is the default of 5000
+	MaxMemoryBytes int // of MEMORY.md; 0 is the default of 64 KiB
 }
 
 // Consolidator makes a project's memory files of its extractions.
@@ -38,4 +37,69 @@ type Consolidator interface {
 	// Consolidate returns the files. Without extractions it fails with
 	// memoir.CodeInvalid: a caller never wipes a root for want of input.
 	Consolidate(ctx context.Context, in Input) (memoir.Consolidation, memoir.Usage, error)
+}
+
+// Limits where the input names none.
+const (
+	DefaultMemoryBytes   = 64 << 10
+	DefaultSummaryTokens = 5000
+)
+
+// Budgets: what is written is this small even where the limits allow more.
+const (
+	memoryBudget  = 16 << 10 // bytes of MEMORY.md
+	summaryBudget = 2 << 10  // bytes of memory_summary.md
+)
+
+// limits are the hard bounds of the two files, in bytes and tokens.
+func (in Input) limits() (bytes, tokens int) {
+	bytes, tokens = in.MaxMemoryBytes, in.SummaryTokens
+	if bytes <= 0 {
+		bytes = DefaultMemoryBytes
+	}
+	if tokens <= 0 {
+		tokens = DefaultSummaryTokens
+	}
+	return bytes, tokens
+}
+
+// budgets are what is aimed at within the limits, both in bytes.
+func (in Input) budgets() (memory, summary int) {
+	bytes, tokens := in.limits()
+	return min(bytes, memoryBudget), min(4*tokens, summaryBudget)
+}
+
+// without leaves out the extractions of withdrawn sessions, should a caller have
+// handed them over.
+func without(extractions []memoir.Extraction, withdrawn []string) []memoir.Extraction {
+	gone := map[string]bool{}
+	for _, key := range withdrawn {
+		gone[key] = true
+	}
+	var out []memoir.Extraction
+	for _, e := range extractions {
+		if !gone[e.SessionKey] {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// OnlyNotes is the memory of a project of whose sessions none is an input any more:
+// what people wrote by hand, and a line that says that nothing else is left. It is
+// independent of the time and of what was published before.
+func OnlyNotes(in Input) memoir.Consolidation {
+	name := projectName(in.Project)
+	notes := LiveNotes(in.Notes, in)
+	left := "Nothing"
+	for _, n := range notes {
+		if n.Action == memoir.NoteAdded && strings.TrimSpace(n.Text) != "" || n.Action == memoir.NoteFile {
+			left = "Only what people wrote by hand"
+			break
+		}
+	}
+	return ApplyNotes(memoir.Consolidation{
+		MemoryMD:      "# " + name + ": project memory\n\n" + left + " is left: all sessions were taken out of this memory.\n",
+		MemorySummary: summaryHead(name) + "\n" + left + " is left: all sessions were taken out of memory.\n",
+	}, notes)
 }

@@ -13,7 +13,7 @@ import (
 // decided by restoring it.
 //
 // What is removed stays away, except what every consolidation writes anew, and in
-// which any two memories differ: head, list of sessions, map, and how often or by
+// which any two memories differ: head, map, and how often or by
 // whom a line was said that both have. What is added comes from the sessions again,
 // or is in the memory that a model goes on from; so it counts only where an earlier
 // note would take it away.
@@ -55,19 +55,19 @@ var tally = regexp.MustCompile(` ?\([a-z]+ \d+ times\)| in \d+ (?:of \d+ )?sessi
 
 // bareLine is what a line says and under which heading, without what it rests on.
 func bareLine(n memoir.Note) memoir.Note {
-	text := tally.ReplaceAllString(uncited(n.Text, looksOwn), "")
+	text := tally.ReplaceAllString(uncited(n.Text), "")
 	return memoir.Note{File: path.Clean(n.File), Section: n.Section, Text: text}
 }
 
-// ownHead are the lines with which MEMORY.md begins.
-var ownHead = regexp.MustCompile(`^Learned from \d+ sessions? \(|^Procedures that recur are written down in skills/ \(\d+\)\.$`)
+// ownHead is the line with which MEMORY.md begins.
+var ownHead = regexp.MustCompile(`^From \d+ sessions?, `)
 
 // written reports whether a line is one that the program writes of itself.
 func written(n memoir.Note) bool {
 	text := strings.TrimSpace(n.Text)
 	switch path.Clean(n.File) {
 	case memoryFile:
-		if n.Section == headSessions || text == headSessions || level(n.Section) < 2 && ownHead.MatchString(text) {
+		if level(n.Section) < 2 && ownHead.MatchString(text) {
 			return true
 		}
 	case summaryFile:

@@ -2,6 +2,7 @@ package consolidate
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -11,7 +12,7 @@ import (
 // Forgotten is what must leave no trace in a memory.
 type Forgotten struct {
 	Extractions []memoir.Extraction // of the withdrawn sessions, as far as they are still known
-	Texts       []string            // lines that hold one of them, or a part of one that goes on over their end, go; see memoir.Folded
+	Texts       []string            // lines that hold one of them, or a part of one that goes on over their end, go
 }
 
 // leastTelling is how many bytes of a statement, or of a line, are enough to
@@ -20,24 +21,28 @@ const leastTelling = 16
 
 // A forgetting tells what rests on forgotten sessions alone.
 type forgetting struct {
-	register   register
-	hand       map[string]bool
-	statements []*saying       // of the forgotten sessions
-	said       []string        // what they say in words of their own, in lower case
-	texts      []string        // folded
-	spanned    map[string]bool // lines, without space around them, that hold a part of a text
-	forgotten  string          // all that was extracted from the forgotten sessions, in lower case
-	kept       string          // all that was extracted from the others, in lower case
+	register  register
+	hand      map[string]bool
+	said      []string        // statements of the forgotten sessions alone, in lower case
+	forgotten string          // all that was extracted from the forgotten sessions, in lower case
+	kept      string          // all that was extracted from the others, in lower case
+	texts     []string        // folded
+	spanned   map[string]bool // lines, without space around them, that hold a part of a text
 }
 
 func (f Forgotten) in(in Input) *forgetting {
-	out := &forgetting{register: in.register(), hand: handLines(in), spanned: map[string]bool{}}
+	g := &forgetting{register: in.register(), hand: handLines(in), spanned: map[string]bool{}}
 	for _, text := range f.Texts {
 		if text != "" {
-			out.texts = append(out.texts, memoir.Folded(text))
+			g.texts = append(g.texts, memoir.Folded(text))
 		}
 	}
-	out.learnSpans(in)
+	if in.Current != nil {
+		for _, text := range open(*in.Current).text {
+			g.learn(text)
+		}
+	}
+	g.learn(noteText(in.Notes))
 	var gone, kept strings.Builder
 	for _, e := range f.Extractions {
 		for line := range strings.Lines(e.RawMemory + "\n" + e.RolloutSummary + "\n" + e.Title + "\n") {
@@ -45,59 +50,34 @@ func (f Forgotten) in(in Input) *forgetting {
 				gone.WriteString(line)
 			}
 		}
-		for _, st := range allStatements(e) {
-			text := oneLine(st.Text)
-			out.said = append(out.said, tellings(text)...)
-			out.statements = append(out.statements, newSaying(text))
+		for _, st := range statementsOf(e) {
+			g.said = append(g.said, tellings(oneLine(st.Text))...)
 		}
 	}
 	for _, e := range without(in.Extractions, in.Withdrawn) {
 		kept.WriteString(e.RawMemory + "\n" + e.RolloutSummary + "\n" + e.Title + "\n")
 	}
-	out.forgotten, out.kept = strings.ToLower(gone.String()), strings.ToLower(kept.String())
-	out.said = slices.DeleteFunc(out.said, func(text string) bool { return strings.Contains(out.kept, text) })
-	return out
+	g.forgotten, g.kept = strings.ToLower(gone.String()), strings.ToLower(kept.String())
+	g.said = slices.DeleteFunc(g.said, func(text string) bool { return strings.Contains(g.kept, text) })
+	return g
 }
 
-// learnSpans finds the lines of a memory, and of what a person changed in it, on which a
-// text stands that goes on over their end.
-func (f *forgetting) learnSpans(in Input) {
-	if len(f.texts) == 0 {
-		return
-	}
-	if in.Current != nil {
-		for _, text := range open(*in.Current).text {
-			f.learn(text)
+// noteText is what people wrote, in the order in which they did.
+func noteText(notes []memoir.Note) string {
+	var b strings.Builder
+	for _, n := range notes {
+		if n.Action == memoir.NoteAdded || n.Action == memoir.NoteFile {
+			b.WriteString(strings.TrimRight(n.Text, "\n") + "\n")
 		}
 	}
-	var added strings.Builder // the lines that were added to a file one after the other
-	file := ""
-	for _, n := range in.Notes {
-		if n.Action == memoir.NoteFile {
-			f.learn(n.Text)
-		}
-		if n.Action != memoir.NoteAdded {
-			continue
-		}
-		if n.File != file {
-			f.learn(added.String())
-			added.Reset()
-			file = n.File
-		}
-		added.WriteString(strings.TrimRight(n.Text, "\n") + "\n")
-	}
-	f.learn(added.String())
+	return b.String()
 }
 
 // learn finds the lines of a text that hold a part of one that is to be forgotten.
 func (f *forgetting) learn(content string) {
 	for _, text := range f.texts {
-		numbers := memoir.LinesHolding(content, text)
-		if len(numbers) == 0 {
-			continue
-		}
 		lines := strings.Split(content, "\n")
-		for _, n := range numbers {
+		for _, n := range memoir.LinesHolding(content, text) {
 			f.spanned[strings.TrimSpace(lines[n-1])] = true
 		}
 	}
@@ -114,20 +94,17 @@ func (f *forgetting) holds(line string) bool {
 
 // quotes reports whether a line says, word for word, what forgotten sessions alone said.
 func (f *forgetting) quotes(line string) bool {
-	line = plainly(listMark.ReplaceAllString(strings.TrimSpace(line), ""))
+	line = plainly(withoutMark(uncited(line)))
 	if len(line) < leastTelling {
 		return false
 	}
-	if strings.Contains(f.forgotten, line) && !strings.Contains(f.kept, line) {
-		return true
-	}
-	return slices.ContainsFunc(f.said, func(text string) bool { return strings.Contains(line, text) })
+	return strings.Contains(f.forgotten, line) && !strings.Contains(f.kept, line) ||
+		slices.ContainsFunc(f.said, func(text string) bool { return strings.Contains(line, text) })
 }
 
-// plainly is a text in lower case, without the marks around it: of a comment, a
-// quotation, the end of a sentence.
+// plainly is a text in lower case, without the marks around it.
 func plainly(text string) string {
-	return strings.ToLower(strings.Trim(text, "#/*>“”\"'` .,;:!?—-"))
+	return strings.ToLower(strings.Trim(text, "#/*>“”\"'` .,;:!?—-…"))
 }
 
 // tellings are the parts of a statement that tell where a text has it from: the
@@ -140,6 +117,17 @@ func tellings(text string) []string {
 		}
 	}
 	return slices.DeleteFunc(out, func(part string) bool { return len(part) < leastTelling })
+}
+
+// cites reports whether a line cites a session that is an input.
+func (f *forgetting) cites(line string) bool {
+	return slices.ContainsFunc(idsIn(line), f.register.cited)
+}
+
+// alone reports whether a line that cites nobody, and that no person wrote, says what
+// only forgotten sessions said.
+func (f *forgetting) alone(line string) bool {
+	return !f.cites(line) && !f.hand[strings.TrimSpace(line)] && f.quotes(line)
 }
 
 // line is a line that a person wrote as it may stand: without citations of
@@ -205,10 +193,11 @@ type withdrawal struct{ forgotten Forgotten }
 
 var _ Consolidator = withdrawal{}
 
-// NewWithdrawal returns a consolidator that asks nobody: the present memory comes
+// NewWithdrawal returns a consolidator that asks no model: the present memory comes
 // back without what rests on the withdrawn sessions of the input, and all else stays
 // as it is. A line that others support as well stays without the citation; one that
-// cites nobody goes if only forgotten sessions said what it says.
+// cites nobody goes if only forgotten sessions said what it says. The summary is
+// made anew of what is left.
 func NewWithdrawal(f Forgotten) Consolidator { return withdrawal{f} }
 
 // Name tells a generation that forgetting made, in its manifest.
@@ -226,105 +215,9 @@ func (w withdrawal) Consolidate(ctx context.Context, in Input) (memoir.Consolida
 		return memoir.Consolidation{}, memoir.Usage{}, err
 	}
 	g := w.forgotten.in(in)
-	current, dropped := g.withoutTexts(*in.Current)
-	in.Current = &current
-	r := newRenewal(in, sessions)
-	present, unsaid := g.withoutUncited(r, r.present)
-	if dropped || unsaid {
-		r.pruned = true
-		r.setPresent(present)
-	}
-	out, err := r.asIs()
+	gone := func(line string) bool { return g.holds(line) || g.alone(line) }
+	out, err := newRenewal(in, sessions, gone).asIs()
 	return out, memoir.Usage{}, err
-}
-
-// withoutTexts is a memory without the lines that hold a forgotten text. A skill
-// whose head holds one goes.
-func (g *forgetting) withoutTexts(c memoir.Consolidation) (memoir.Consolidation, bool) {
-	a, any := open(c), false
-	for _, name := range slices.Sorted(mapKeys(a.text)) {
-		if !a.has(name) || !g.holds(a.get(name)) && !g.holds(name) {
-			continue
-		}
-		any = true
-		if _, file, isSkill := skillPath(name); isSkill && (g.holds(name) || file == skillFile && g.holds(frontOf(a.get(name)))) {
-			a.remove(name)
-			continue
-		}
-		var out strings.Builder
-		for line := range strings.Lines(a.get(name)) {
-			if !g.holds(line) {
-				out.WriteString(line)
-			}
-		}
-		a.put(name, out.String())
-	}
-	if !any {
-		return c, false
-	}
-	return a.close(), true
-}
-
-// withoutUncited is a memory without the lines that cite nobody and say what only
-// forgotten sessions said. A file beside a skill goes whole: half a script is none.
-func (g *forgetting) withoutUncited(r *renewal, c memoir.Consolidation) (memoir.Consolidation, bool) {
-	a, any := open(c), false
-	for _, name := range slices.Sorted(mapKeys(a.text)) {
-		if !a.has(name) {
-			continue
-		}
-		_, file, isSkill := skillPath(name)
-		var out strings.Builder
-		lost := 0
-		front := len(strings.SplitAfter(frontOf(a.get(name)), "\n")) - 1
-		n := 0
-		for line := range strings.Lines(a.get(name)) {
-			n++
-			if !g.alone(r, line, isSkill) {
-				out.WriteString(line)
-				continue
-			}
-			lost++
-			if isSkill && (file != skillFile || n <= front) {
-				lost = -1
-				break
-			}
-		}
-		switch {
-		case lost < 0:
-			a.remove(name)
-		case lost > 0:
-			a.put(name, out.String())
-		}
-		any = any || lost != 0
-	}
-	if !any {
-		return c, false
-	}
-	return a.close(), true
-}
-
-// alone reports whether a line that cites nobody and that no person wrote says what
-// only forgotten sessions said: in a skill word for word, elsewhere about.
-func (g *forgetting) alone(r *renewal, line string, literal bool) bool {
-	text := strings.TrimSpace(line)
-	if text == "" || r.hand[text] || slices.ContainsFunc(brackets.FindAllString(text, -1), func(b string) bool {
-		return slices.ContainsFunc(bracketIDs(b), r.register.cited)
-	}) {
-		return false
-	}
-	if g.quotes(text) {
-		return true
-	}
-	if literal || !isEntry(text) {
-		return false
-	}
-	want := r.sayingOf(text)
-	if len(want.words) == 0 {
-		return false
-	}
-	like := func(have *saying) bool { return likeLine(want, have) }
-	return (slices.ContainsFunc(g.statements, like) || slices.ContainsFunc(r.gone, like)) && !r.says(want)
 }
 
 // frontOf is the head of a SKILL.md between its two marks, with them.
@@ -334,6 +227,64 @@ func frontOf(text string) string {
 		if end := strings.Index(rest, "\n"+mark); end >= 0 {
 			return text[:len(mark)+end+1+len(mark)]
 		}
+	}
+	return ""
+}
+
+// A Trace is a place where files still tell of what was forgotten.
+type Trace struct {
+	Path string
+	Line int    // from 1; 0 means the path itself
+	What string // as in "cites session X"
+}
+
+// String is path:line and what stands there.
+func (t Trace) String() string {
+	if t.Line == 0 {
+		return t.Path + " " + t.What
+	}
+	return fmt.Sprintf("%s:%d %s", t.Path, t.Line, t.What)
+}
+
+// Traces lists where files, all those of a root, still cite or name a session that
+// the input says was withdrawn, hold a forgotten text, or say word for word what only
+// forgotten sessions said. What people wrote by hand is theirs, as long as it cites
+// none of those. In the order of paths and lines.
+func (f Forgotten) Traces(files map[string][]byte, in Input) []Trace {
+	g := f.in(in)
+	var out []Trace
+	for _, path := range sortedKeys(files) {
+		g.learn(string(files[path]))
+		if what := g.told(path); what != "" {
+			out = append(out, Trace{path, 0, what})
+		}
+		n := 0
+		for line := range strings.Lines(string(files[path])) {
+			n++
+			what := g.told(line)
+			if what == "" && g.alone(line) {
+				what = "says what only a forgotten session said"
+			}
+			if what != "" {
+				out = append(out, Trace{path, n, what})
+			}
+		}
+	}
+	return out
+}
+
+// told says how a line tells of what was forgotten whoever wrote it; empty if it does not.
+func (g *forgetting) told(line string) string {
+	for _, id := range idsIn(line) {
+		if g.register.withdrawn(id) {
+			return "cites session " + id
+		}
+	}
+	if id := g.register.names(line); id != "" {
+		return "names session " + id
+	}
+	if g.holds(line) {
+		return "holds the text"
 	}
 	return ""
 }

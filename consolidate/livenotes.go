@@ -1,7 +1,6 @@
 package consolidate
 
 import (
-	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -9,15 +8,13 @@ import (
 	"memoir"
 )
 
-// maxHandLine is how many bytes of one hand-written line the briefing shows.
+// maxHandLine is how many bytes of one hand-written line the summary shows.
 const maxHandLine = 300
 
-// LiveNotes prepares notes for ApplyNotes. It takes out the citations of
-// withdrawn sessions, and with them the lines that rest on no other session, or
-// that name one of them in full: forgetting beats a hand edit. Lines that cite
-// sessions which are inputs, selected or not, stay, as does everything else that
-// a person wrote. And it adds notes that bring the lines which people wrote into
-// MEMORY.md into the briefing, which they fill to half of its limit at most.
+// LiveNotes prepares notes for ApplyNotes. It takes out the citations of withdrawn
+// sessions, and with them the lines that cite no other session, or that name one of
+// them in full: forgetting beats a hand edit. And it adds notes that repeat in the
+// summary what people wrote into MEMORY.md, to half of the summary's limit at most.
 func LiveNotes(notes []memoir.Note, in Input) []memoir.Note {
 	r := in.register()
 	var out []memoir.Note
@@ -40,31 +37,26 @@ func LiveNotes(notes []memoir.Note, in Input) []memoir.Note {
 		}
 		out = append(out, n)
 	}
-	return append(out, told(out, orDefault(in.SummaryTokens, DefaultSummaryTokens)*2)...)
+	_, tokens := in.limits()
+	return append(out, repeated(out, 2*tokens)...)
 }
 
-// told are the notes that repeat in the briefing what people wrote into
-// MEMORY.md: rules first, then the newest, within a number of bytes. A paragraph
-// of several lines becomes one entry.
-func told(notes []memoir.Note, room int) []memoir.Note {
-	notes = slices.Clone(notes)
-	slices.SortStableFunc(notes, func(a, b memoir.Note) int { return cmp.Compare(a.ID, b.ID) })
+// repeated are the notes that repeat in the summary what people added to MEMORY.md, one
+// entry a paragraph, the newest within a number of bytes. Code blocks stay away.
+func repeated(notes []memoir.Note, room int) []memoir.Note {
 	var all []memoir.Note
 	fenced := false
 	after := "" // the line of MEMORY.md that the last entry ends with
 	for _, n := range notes {
+		text := strings.TrimSpace(n.Text)
 		if n.Action != memoir.NoteAdded || path.Clean(n.File) != memoryFile {
 			continue
 		}
-		text := strings.TrimSpace(n.Text)
 		if fence(text) {
 			fenced = !fenced
 			continue
 		}
-		if fenced || text == "" || isHeading(text) || n.Section == headSessions || text[0] == '|' || strings.Trim(text, "-*_= ") == "" {
-			continue
-		}
-		if laterRemoved(notes, n) {
+		if fenced || text == "" || isHeading(text) || text[0] == '|' || strings.Trim(text, "-*_= ") == "" || removedLater(notes, n) {
 			continue
 		}
 		joined := after != "" && n.After == after && !isEntry(text) && !strings.HasPrefix(n.Text, "\n")
@@ -73,80 +65,58 @@ func told(notes []memoir.Note, room int) []memoir.Note {
 			all[len(all)-1].Text += " " + text
 			continue
 		}
-		n.File, n.After = summaryFile, ""
-		n.Section = briefingOf(n.Section)
-		n.Text = "- " + strings.TrimSpace(listMark.ReplaceAllString(text, ""))
+		n.File, n.After, n.Section = summaryFile, "", summarySection(n.Section)
+		n.Text = "- " + withoutMark(uncited(tame(text)))
 		all = append(all, n)
 	}
-	order := make([]int, len(all))
-	for i := range all {
-		order[i] = i
-		all[i].Text = cutLine(tame(all[i].Text))
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		ruleA, ruleB := all[a].Section == headWants, all[b].Section == headWants
-		switch {
-		case ruleA && !ruleB:
-			return -1
-		case ruleB && !ruleA:
-			return 1
-		}
-		return b - a
-	})
-	room -= len(headByHand) + 3
-	fits := make([]bool, len(all))
-	for _, i := range order {
-		if size := len(all[i].Text) + 1; size <= room {
-			fits[i] = true
-			room -= size
+	from := len(all)
+	for room -= len(headByHand) + 3; from > 0; from-- {
+		all[from-1].Text = cut(all[from-1].Text, maxHandLine)
+		if room -= len(all[from-1].Text) + 1; room < 0 {
+			break
 		}
 	}
-	var out []memoir.Note
 	last := map[string]string{}
-	for i, n := range all {
-		if fits[i] {
-			n.After = last[n.Section]
-			last[n.Section] = n.Text
-			out = append(out, n)
-		}
+	for i, n := range all[from:] {
+		all[from+i].After = last[n.Section]
+		last[n.Section] = n.Text
 	}
-	return out
+	return all[from:]
 }
 
-// laterRemoved reports whether a person took an added line out again.
-func laterRemoved(notes []memoir.Note, added memoir.Note) bool {
-	want := uncited(added.Text, looksOwn)
+// removedLater reports whether a person took an added line out again.
+func removedLater(notes []memoir.Note, added memoir.Note) bool {
+	want := uncited(added.Text)
 	return slices.ContainsFunc(notes, func(n memoir.Note) bool {
-		return n.Action == memoir.NoteRemoved && n.ID > added.ID && path.Clean(n.File) == memoryFile && uncited(n.Text, looksOwn) == want
+		return n.Action == memoir.NoteRemoved && n.ID > added.ID && path.Clean(n.File) == memoryFile && uncited(n.Text) == want
 	})
 }
 
-// briefingOf is the section of the briefing that a section of MEMORY.md feeds.
-func briefingOf(section string) string {
-	switch section {
-	case headPreferences:
-		return headWants
-	case headCommands:
-		return headBuild
-	case headFailures:
-		return headAvoid
-	case headOpen:
-		return headEnds
+// summarySection is the section of the summary that a section of MEMORY.md feeds.
+func summarySection(heading string) string {
+	for _, part := range briefing {
+		if slices.Contains(part.from, heading) {
+			return part.heading
+		}
 	}
 	return headByHand
 }
 
-// cutLine shortens a line, not its citations.
-func cutLine(line string) string {
-	bracket := lastBracket.FindString(line)
-	return strings.TrimRight(cut(strings.TrimSpace(strings.TrimSuffix(line, bracket)), maxHandLine)+" "+bracket, " ")
+// notesBytes is how many bytes hand-written text may add to a file's limit: what
+// a person wrote is not cut.
+func notesBytes(notes []memoir.Note) (n int) {
+	for _, note := range notes {
+		if note.Action == memoir.NoteAdded || note.Action == memoir.NoteFile {
+			n += len(note.Text) + len(headByHand) + 4
+		}
+	}
+	return n
 }
 
-// toldBytes is how much of the briefing's limit hand-written lines take.
-func toldBytes(notes []memoir.Note) int {
-	n := 0
+// noteBytesOf is how many bytes of a file hand-written lines take.
+func noteBytesOf(notes []memoir.Note, file string) (n int) {
 	for _, note := range notes {
-		if note.Action == memoir.NoteAdded && path.Clean(note.File) == summaryFile {
+		if note.Action == memoir.NoteAdded && path.Clean(note.File) == file {
 			n += len(note.Text) + 1
 		}
 	}

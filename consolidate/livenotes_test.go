@@ -38,10 +38,18 @@ func TestOnlyLinesThatRestOnForgottenSessionsGo(t *testing.T) {
 		if want == "" && contains([]string{c.MemoryMD, c.MemorySummary}, "mine") {
 			t.Errorf("%q is still there", text)
 		}
-		if want != "" && (!strings.Contains(c.MemoryMD, "\n"+want+"\n") || !strings.Contains(c.MemorySummary, "\n"+want+"\n")) {
+		if want != "" && (!strings.Contains(c.MemoryMD, "\n"+want+"\n") || !strings.Contains(c.MemorySummary, "\n"+inSummary(want)+"\n")) {
 			t.Errorf("%q: %q is missing in\n%s%s", text, want, c.MemoryMD, c.MemorySummary)
 		}
 	}
+}
+
+// inSummary is a line of MEMORY.md as the summary repeats it: without citations of sessions.
+func inSummary(line string) string {
+	if at := strings.Index(line, " [0"); at >= 0 {
+		return line[:at]
+	}
+	return strings.TrimSuffix(line, " [cafe0000 2026-07-09]")
 }
 
 func TestLinesThatDifferInABracketOfTheirOwnAreTwo(t *testing.T) {
@@ -95,7 +103,7 @@ func TestHandWrittenLinesReachTheBriefing(t *testing.T) {
 
 func TestHandWrittenLinesLeaveTheBriefingWithinItsLimit(t *testing.T) {
 	t.Parallel()
-	in := input(history(30)...)
+	in := input(project(30)...)
 	for i, w := range words {
 		in.Notes = append(in.Notes, note(int64(i+1), memoir.NoteAdded, "## Environment", "", "- the "+w+" host "+strings.Repeat("is far away ", 9)))
 	}
@@ -131,7 +139,7 @@ func TestWhatWasDeletedFromMemoryComesBackNowhere(t *testing.T) {
 		note(1, memoir.NoteRemoved, "## User preferences", "", "- “Never open PRs against release!!!” [00001002 2026-07-02]"),
 		note(2, memoir.NoteRemoved, "## User preferences", "", "- "+long+" [00001001 2026-07-01]"),
 		note(3, memoir.NoteRemoved, "## Failures and fixes", "", "- `go test ./...` failed: panic: no fixture — worked with `FIXTURES=1` [00001003 2026-07-03]"),
-		note(4, memoir.NoteRemoved, "## Build, test and other commands", "", "- `go test ./...` passes (ran 3 times) [00001002 2026-07-02]"),
+		note(4, memoir.NoteRemoved, "## Build, test and other commands", "", "- test: `go test ./...` [00001002 2026-07-02]"),
 	}
 	after := build(t, in)
 	// A model that knows nothing of notes gives what was there before.
@@ -144,14 +152,6 @@ func TestWhatWasDeletedFromMemoryComesBackNowhere(t *testing.T) {
 			if strings.Contains(all, part) {
 				t.Errorf("%s: %q is still there:\n%s", name, part, all)
 			}
-		}
-		for _, heading := range []string{"## Failures and fixes\n", "## What goes wrong\n", "## Failures to avoid\n"} {
-			if strings.Contains(all, heading) {
-				t.Errorf("%s: %q has nothing under it", name, heading)
-			}
-		}
-		if !strings.Contains(all, "`go test ./...`\n") {
-			t.Errorf("%s: a step of the skill went with the claim about it", name)
 		}
 		if again := consolidate.ApplyNotes(c, in.Notes); !reflect.DeepEqual(again, c) {
 			t.Errorf("%s: applying them twice differs", name)
@@ -213,7 +213,7 @@ func TestOnlyNotesKeepsWhatPeopleWrote(t *testing.T) {
 	t.Parallel()
 	in := consolidate.Input{Project: memoir.Project{Name: "app"}, Withdrawn: []string{first.SessionKey, second.SessionKey}}
 	nothing := consolidate.OnlyNotes(in)
-	if !strings.HasPrefix(nothing.MemoryMD, "# Memory of app\n") || !strings.Contains(nothing.MemoryMD, "Nothing is left") || !strings.Contains(nothing.MemorySummary, "Nothing is left") {
+	if !strings.HasPrefix(nothing.MemoryMD, "# app: project memory\n") || !strings.Contains(nothing.MemoryMD, "Nothing is left") || !strings.Contains(nothing.MemorySummary, "Nothing is left") {
 		t.Errorf("got %+v", nothing)
 	}
 	in.Notes = []memoir.Note{
@@ -229,7 +229,7 @@ func TestOnlyNotesKeepsWhatPeopleWrote(t *testing.T) {
 			t.Errorf("got\n%s", text)
 		}
 	}
-	if !strings.Contains(got.MemoryMD, "taken out.\n\nStaging") {
+	if !strings.Contains(got.MemoryMD, "of this memory.\n\nStaging") {
 		t.Errorf("two paragraphs became one:\n%s", got.MemoryMD)
 	}
 	if len(got.Skills) != 1 || strings.Contains(got.Skills[0].Content, "drop") || !strings.Contains(got.Skills[0].Content, "keep") {

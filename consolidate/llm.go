@@ -2,6 +2,8 @@ package consolidate
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"memoir"
 	"memoir/model"
@@ -13,7 +15,7 @@ type LLM struct {
 	Model       model.Model  // tries again by itself where that helps
 	Prompts     *prompts.Set // nil: the program's own
 	InputTokens int          // of one question; 0: what the model's window leaves
-	MaxOutput   int          // tokens of an answer, as the model is configured; 0: nobody said
+	MaxOutput   int          // tokens of an answer, as the model is configured; 0: not configured
 
 	// Report is told what became of the lines of each answer that was used; nil:
 	// nobody. It must be safe for concurrent use.
@@ -25,21 +27,18 @@ type Report struct {
 	Project string // its id
 	Kept    int    // those that cite a session
 	Uncited int    // those that cite none, and were dropped
-	Foreign int    // lines and skills that were dropped: wishes of nobody, steps that nobody took
 }
 
 type llm struct{ o LLM }
 
 var _ Consolidator = (*llm)(nil)
 
-// NewLLM returns a consolidator that asks a language model. It shows the memory
-// that is there and the sessions that are new or changed, in as many questions as
-// their size takes, so that the cost follows what is new: without such sessions it
-// asks nothing, unless Forced. What is withdrawn is taken out before the model sees it, what
-// people wrote by hand is put back after it answered. An answer that breaks a rule
-// is sent back once; then Consolidate fails with a *memoir.AnswerError. What was made before a
-// failure, question by question, comes in a *Partly. The usage
-// counts also beside an error.
+// NewLLM returns a consolidator that asks a language model. It shows the present memory
+// and the sessions that are new or changed, in as many questions as their size takes.
+// Without such sessions it asks nothing, unless Forced. What is withdrawn is taken out
+// before the model sees it; hand edits are applied after it answered. An answer that
+// breaks a rule is sent back once; then Consolidate fails with a *memoir.AnswerError.
+// What was made before a failure comes in a *Partly. The usage counts also beside an error.
 func NewLLM(o LLM) Consolidator { return &llm{o} }
 
 // Name is that of the model: provider/model.
@@ -50,48 +49,138 @@ func (m *llm) Name() string { return m.o.Model.Name() }
 // prompts or of the context, in a *Partly where something had been done by then.
 func (m *llm) Consolidate(ctx context.Context, in Input) (memoir.Consolidation, memoir.Usage, error) {
 	var usage memoir.Usage
+	if err := ctx.Err(); err != nil {
+		return memoir.Consolidation{}, usage, err
+	}
+	set, err := m.prompts()
+	if err != nil {
+		return memoir.Consolidation{}, usage, err
+	}
 	in.Extractions = without(in.Extractions, in.Withdrawn)
 	sessions := arrange(in.Extractions)
 	if len(sessions) == 0 {
-		return memoir.Consolidation{}, usage, memoir.Errorf(memoir.CodeInvalid, "", "nothing to consolidate: the project has no extractions")
+		return memoir.Consolidation{}, usage, errNothing()
 	}
-	var r *renewal
-	failed := func(err error) (memoir.Consolidation, memoir.Usage, error) {
-		if r != nil {
-			err = r.partly(err)
-		}
-		return memoir.Consolidation{}, usage, err
-	}
-	if err := ctx.Err(); err != nil {
-		return failed(err)
-	}
-	set := m.o.Prompts
-	if set == nil {
-		var err error
-		if set, err = prompts.Default(); err != nil {
-			return failed(err)
-		}
-	}
-	r = newRenewal(in, sessions)
+	r := newRenewal(in, sessions, nil)
 	if len(r.due) == 0 {
 		out, err := r.asIs()
-		if err != nil {
-			return failed(err)
-		}
-		return out, usage, nil
+		return out, usage, err
 	}
 	for len(r.due) > 0 {
 		q := question{llm: m, prompts: set, renewal: r}
 		out, used, err := q.settle(ctx)
 		usage = usage.Add(used)
 		if err != nil {
-			return failed(err)
+			return memoir.Consolidation{}, usage, r.partly(err)
 		}
 		r.took(q.batch, out)
-		r.steps++
 		if m.o.Report != nil {
-			m.o.Report(Report{Project: in.Project.ID, Kept: r.cited, Uncited: r.uncited, Foreign: r.foreignTold})
+			m.o.Report(Report{Project: in.Project.ID, Kept: r.kept, Uncited: r.uncited})
 		}
 	}
 	return r.present, usage, nil
+}
+
+func (m *llm) prompts() (*prompts.Set, error) {
+	if m.o.Prompts != nil {
+		return m.o.Prompts, nil
+	}
+	return prompts.Default()
+}
+
+// Partly is a consolidation that failed when a part of it was made: what earlier
+// answers made of some sessions, or what is left without those that were withdrawn. It
+// holds all that Verify asks for.
+type Partly struct {
+	Result memoir.Consolidation
+	Open   []string // keys of the sessions that are yet to be folded in
+	Steps  int      // questions whose answers are in it
+	Err    error    // why it went no further
+}
+
+// Error is that of the failure.
+func (p *Partly) Error() string { return p.Err.Error() }
+
+// Unwrap returns the failure.
+func (p *Partly) Unwrap() error { return p.Err }
+
+// partly adds to a failure what was made before it, if anything was.
+func (r *renewal) partly(err error) error {
+	if r.steps == 0 && !r.pruned {
+		return err
+	}
+	made := r.present
+	if r.steps == 0 {
+		var broken error
+		if made, broken = r.asIs(); broken != nil {
+			return err
+		}
+	}
+	p := &Partly{Result: made, Steps: r.steps, Err: err}
+	for _, s := range r.due {
+		p.Open = append(p.Open, s.SessionKey)
+	}
+	return p
+}
+
+// A Pruner takes withdrawn sessions out of a memory without asking a model.
+type Pruner interface {
+	// Prune returns the memory without what rests on withdrawn sessions; nil if there is
+	// no trace of them, or what is left is no memory.
+	Prune(in Input) *Partly
+}
+
+var _ Pruner = (*llm)(nil)
+
+// Prune does what Consolidate does before it asks.
+func (m *llm) Prune(in Input) *Partly {
+	in.Extractions = without(in.Extractions, in.Withdrawn)
+	if len(in.Extractions) == 0 || in.Current == nil {
+		return nil
+	}
+	r := newRenewal(in, arrange(in.Extractions), nil)
+	var part *Partly
+	if !errors.As(r.partly(errors.New("only what was withdrawn is taken out")), &part) {
+		return nil
+	}
+	return part
+}
+
+// An Estimator says what a consolidation would ask, without asking.
+type Estimator interface {
+	// Estimate returns how many questions would be asked, and their bytes in all. Beside
+	// the extractions of the input there will be fresh others, of so many bytes each.
+	Estimate(in Input, fresh, bytes int) (questions int, asked int64, err error)
+}
+
+var _ Estimator = (*llm)(nil)
+
+// Estimate divides what is new by the room that the window leaves beside the memory.
+func (m *llm) Estimate(in Input, fresh, bytes int) (questions int, asked int64, err error) {
+	set, err := m.prompts()
+	if err != nil {
+		return 0, 0, fmt.Errorf("estimate %s: %w", in.Project.Name, err)
+	}
+	in.Extractions = without(in.Extractions, in.Withdrawn)
+	r := newRenewal(in, arrange(in.Extractions), nil)
+	if len(r.due)+fresh == 0 {
+		return 0, 0, nil
+	}
+	sizes := sizeOf(m.o, r)
+	vars := r.vars(sizes)
+	system, input, err := set.Consolidate(vars)
+	if err != nil {
+		return 0, 0, fmt.Errorf("estimate %s: %w", in.Project.Name, err)
+	}
+	fixed := memoir.Tokens(system) + memoir.Tokens(input)
+	room := max(sizes.input-fixed, leastRoom)
+	due, left := fresh*(bytes/4+listEntry), 0
+	for _, s := range r.due {
+		due += min(memoir.Tokens(block(s, statementsOf(s.Extraction)))+memoir.Tokens(summaryBlock(s))+listEntry, room)
+	}
+	if len(r.sessions) > len(r.due) { // shown beside the new ones for comparison
+		left = min(due/2, comparedTokens*(len(r.sessions)-len(r.due)))
+	}
+	questions = (due + room - 1) / room // sessions are whole, so a question is seldom full
+	return questions, 4 * (int64(questions)*int64(fixed) + int64(due) + int64(left)), nil
 }

@@ -1,14 +1,11 @@
 package consolidate
 
 import (
-	"fmt"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"memoir"
-	"memoir/internal/lazyregexp"
 )
 
 // KeepLost puts back into a consolidation what the memory that is live now has of sessions
@@ -20,52 +17,7 @@ func KeepLost(c memoir.Consolidation, in Input) memoir.Consolidation {
 	if len(notes) == 0 {
 		return c
 	}
-	kept := ApplyNotes(c, notes)
-	if n := citedOf(in.Lost, kept.MemoryMD) - citedOf(in.Lost, c.MemoryMD); n > 0 {
-		kept.MemoryMD = recounted(kept.MemoryMD, n, in.Current.MemoryMD)
-	}
-	return kept
-}
-
-// citedOf counts those of the sessions that a text cites.
-func citedOf(keys []string, text string) (n int) {
-	short := map[string]bool{}
-	for line := range strings.Lines(text) {
-		for _, id := range cites(line) {
-			short[id] = true
-		}
-	}
-	for _, key := range keys {
-		alone := Input{Known: []string{key}}.register()
-		for id := range short {
-			if alone.cited(id) {
-				n++
-				break
-			}
-		}
-	}
-	return n
-}
-
-// learned is what MEMORY.md says first: of how many sessions it is, and from when.
-var learned = lazyregexp.New(`(?m)^Learned from (\d+) sessions? \((\d{4}-\d\d-\d\d)(?: to (\d{4}-\d\d-\d\d))?\)`)
-
-// recounted has the head of a memory count some sessions more, which an earlier memory
-// was of, too.
-func recounted(text string, more int, earlier string) string {
-	now, before := learned.FindStringSubmatch(text), learned.FindStringSubmatch(earlier)
-	if now == nil || before == nil {
-		return text
-	}
-	n, err := strconv.Atoi(now[1])
-	if err != nil {
-		return text
-	}
-	when := min(now[2], before[2])
-	if last := max(now[2], now[3], before[2], before[3]); last != when {
-		when += " to " + last
-	}
-	return strings.Replace(text, now[0], fmt.Sprintf("Learned from %s (%s)", plural(n+more, "session"), when), 1)
+	return ApplyNotes(c, notes)
 }
 
 // lostNotes are what KeepLost puts back. Lines of other sessions' that people took out are
@@ -104,11 +56,11 @@ func lostNotes(in Input) []memoir.Note {
 			after = line
 		}
 	}
-	for _, name := range slices.Sorted(mapKeys(files.text)) {
+	for _, name := range sortedKeys(files.text) {
 		if _, file, ok := skillPath(name); !ok || file != skillFile || !rests(files.get(name), resting, with) {
 			continue
 		}
-		for _, other := range slices.Sorted(mapKeys(files.text)) {
+		for _, other := range sortedKeys(files.text) {
 			if strings.HasPrefix(other, path.Dir(name)+"/") {
 				notes = append(notes, memoir.Note{File: other, Action: memoir.NoteFile, Text: files.get(other)})
 			}
@@ -125,7 +77,7 @@ func rests(text string, resting func(line string) bool, sessions register) bool 
 		switch {
 		case resting(line):
 			some = true
-		case slices.ContainsFunc(cites(line), sessions.cited):
+		case slices.ContainsFunc(idsIn(line), sessions.cited):
 			return false
 		}
 	}

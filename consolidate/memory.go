@@ -2,101 +2,105 @@ package consolidate
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"memoir"
 )
 
-// What a section of MEMORY.md is worth against the others when lines are shed.
+// Bounds of the lines of MEMORY.md, in bytes, and of its sections, in lines.
 const (
-	worthPreference  = 10.0
-	worthCommand     = 4.0
-	worthKnown       = 3.0
-	worthFailure     = 3.5
-	worthFile        = 0.5
-	worthEnvironment = 2.5
-	worthRecent      = 1.0
-	worthOpen        = 3.0
+	maxClaim    = 400
+	maxRules    = 40
+	maxKnown    = 40
+	maxFailures = 20
+	maxOthers   = 12
 )
 
-// Bounds of the sections, in lines.
-const (
-	maxCommands = 15
-	maxFilesOf  = 12
-	maxRecent   = 20
-)
-
-// Headings of MEMORY.md.
-const (
-	headPreferences = "## User preferences"
-	headCommands    = "## Build, test and other commands"
-	headKnown       = "## What is known"
-	headFailures    = "## Failures and fixes"
-	headFiles       = "## Files that matter"
-	headEnvironment = "## Environment"
-	headAbroad      = "## In other repositories"
-	headRecent      = "## Recent work"
-	headOpen        = "## Open ends"
-	headSessions    = "## Sessions"
-)
-
-// memory renders MEMORY.md within a number of bytes.
-func (k *knowledge) memory(name string, skills, limit int) string {
-	p := &page{head: headOf(name, k.sessions, skills)}
-	list := func(heading string, claims []*claim, worth float64, most int) {
-		s := p.section(heading)
-		for _, c := range claims {
-			if elsewhere(c.text) != "" {
-				continue
-			}
-			if most > 0 && len(s.lines) == most {
-				break
-			}
-			s.add("- "+c.line(), worth+c.value)
+// memory lays out MEMORY.md within a number of bytes, and lists the sessions behind
+// its lines.
+func (k *knowledge) memory(name string, limit int) (*page, map[string][]string) {
+	p := &page{head: memoryHead(name, k.sessions)}
+	lists := map[string][]string{}
+	for _, part := range []struct {
+		heading string
+		claims  []*claim
+		most    int
+	}{
+		{headPreferences, k.preferences, maxRules},
+		{headRequired, k.required, maxOthers},
+		{headCommands, k.commands, len(purposes) * maxOfPurpose},
+		{headKnown, k.known, maxKnown},
+		{headFailures, k.failures, maxFailures},
+		{headEnvironment, k.environment, maxOthers},
+		{headFiles, k.files, maxOthers},
+		{headRecent, k.recent, maxRecent},
+		{headOpen, k.open, maxOthers},
+	} {
+		var lines []string
+		for _, c := range part.claims[:min(len(part.claims), part.most)] {
+			lines = append(lines, cited("- "+cut(c.text, maxClaim), c.sessions, lists))
 		}
+		p.add(part.heading, lines)
 	}
-	list(headPreferences, k.preferences, worthPreference, 0)
-	list(headCommands, k.commands, worthCommand, maxCommands)
-	own := slices.DeleteFunc(slices.Clone(k.known), func(g group) bool { return strings.HasPrefix(g.name, foreignArea) })
-	if len(own) != 1 { // the heading of one group is the section's itself
-		p.section(headKnown)
-	}
-	for _, g := range own {
-		if len(own) > 1 {
-			list("### "+g.name, g.claims, worthKnown, 0)
-		} else {
-			list(headKnown, g.claims, worthKnown, 0)
-		}
-	}
-	list(headFailures, k.failures, worthFailure, 0)
-	list(headFiles, k.files, worthFile, maxFilesOf)
-	list(headEnvironment, k.environment, worthEnvironment, 0)
-	k.abroad(p)
-	k.recent(p)
-	list(headOpen, k.open, worthOpen, 0)
-	k.index(p)
-	p.shed(limit)
-	return p.String()
+	p.fit(limit, func(string) bool { return false })
+	return p, listed(p, lists)
 }
 
-// index lists the sessions, newest first, with the files that tell of them; what they
-// were about, Recent work and the files' names say.
-func (k *knowledge) index(p *page) {
-	s := p.section(headSessions)
-	for i := len(k.sessions) - 1; i >= 0; i-- {
-		one := k.sessions[i]
-		source, id := memoir.SplitKey(one.SessionKey)
-		text := fmt.Sprintf("- %s — %s, %s (%s) → %s", one.short, one.date, source, citable(id), SummaryFileName(one.Extraction, one.short))
-		s.add(text, 0).index = one.short
+// listed are the lists of sessions of the lines that a page has.
+func listed(p *page, lists map[string][]string) map[string][]string {
+	out := map[string][]string{}
+	for _, s := range p.sections {
+		for _, l := range s.lines {
+			if key := lineKey(l); len(lists[key]) > 1 {
+				out[key] = lists[key]
+			}
+		}
 	}
+	return out
 }
 
-func projectName(name string) string {
-	if name = oneLine(name); name != "" {
-		return strings.ReplaceAll(name, "#", "")
+// memoryHead is what MEMORY.md begins with.
+func memoryHead(name string, sessions []*session) string {
+	first, last := sessions[0].date, sessions[len(sessions)-1].date
+	when := first
+	if last != first {
+		when += " to " + last
 	}
-	return "the project"
+	return fmt.Sprintf("# %s: project memory\n\n%s %s, %s. A line cites its newest session; +N is how many more support it.\n",
+		name, headFrom, plural(len(sessions), "session"), when)
+}
+
+// headFrom begins the line of MEMORY.md's head that the program writes anew each time.
+const headFrom = "From"
+
+// projectName names a project: owner and name of its repository if its remote says them.
+func projectName(p memoir.Project) string {
+	name := p.Name
+	if owner, repository, ok := ownerOf(p.Remote); ok && repository == p.Name {
+		name = owner + "/" + repository
+	}
+	if name = strings.ReplaceAll(oneLine(name), "#", ""); name == "" {
+		return "the project"
+	}
+	return name
+}
+
+// ownerOf splits a remote, which is HOST/OWNER/…/NAME, with or without a scheme.
+func ownerOf(remote string) (owner, name string, ok bool) {
+	_, rest, scheme := strings.Cut(remote, "://")
+	if !scheme {
+		rest = remote
+	}
+	rest = strings.TrimSuffix(strings.Trim(rest, "/"), ".git")
+	if _, after, scp := strings.Cut(rest, "@"); scp {
+		rest = strings.Replace(after, ":", "/", 1)
+	}
+	host, rest, _ := strings.Cut(rest, "/")
+	parts := strings.Split(rest, "/")
+	if !strings.Contains(host, ".") || len(parts) < 2 {
+		return "", "", false
+	}
+	return parts[len(parts)-2], parts[len(parts)-1], true
 }
 
 func plural(n int, what string) string {

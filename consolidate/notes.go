@@ -9,12 +9,6 @@ import (
 	"memoir"
 )
 
-// Where a hand-written line goes whose section is gone: in MEMORY.md and in the summary.
-const (
-	headNotes  = "## Notes"
-	headByHand = "## Written by hand"
-)
-
 // ApplyNotes applies hand edits to a consolidation, of whichever model: lines
 // that a person added stand where they were put, else at the end of their
 // section, else under Notes; lines that they removed stay away from every file,
@@ -27,10 +21,13 @@ func ApplyNotes(c memoir.Consolidation, notes []memoir.Note) memoir.Consolidatio
 	}
 	notes = slices.Clone(notes)
 	slices.SortStableFunc(notes, func(a, b memoir.Note) int { return cmp.Compare(a.ID, b.ID) })
-	ed := &editor{files: open(c), before: open(c), listed: listed(c.MemoryMD), times: map[string]int{}, last: map[string]int{}, mine: map[string]bool{}, sayings: map[string]*saying{}}
+	ed := &editor{files: open(c), before: open(c), times: map[string]int{}, last: map[string]int{}, mine: map[string]bool{}, added: map[string]bool{}}
 	for _, n := range notes {
-		if n.Action == memoir.NoteFile {
+		switch n.Action {
+		case memoir.NoteFile:
 			ed.mine[path.Clean(n.File)] = true
+		case memoir.NoteAdded:
+			ed.added[uncited(n.Text)] = true
 		}
 	}
 	var headings []memoir.Note
@@ -61,24 +58,18 @@ func ApplyNotes(c memoir.Consolidation, notes []memoir.Note) memoir.Consolidatio
 	}
 	ed.dropEmptied()
 	out := ed.files.close()
-	out.Draft = c.Draft
+	out.Citations = c.Citations
 	return out
 }
 
 // An editor applies notes to files.
 type editor struct {
 	files, before *artifacts
-	listed        map[string]bool
 	times         map[string]int  // how often the notes so far added a line to a file
 	last          map[string]int  // where the last added line of a file stands
 	mine          map[string]bool // files that a person wrote as a whole
-	sayings       map[string]*saying
+	added         map[string]bool // lines that a person added
 }
-
-// own reports whether an id in a bracket is one of a session.
-func (ed *editor) own(id string) bool { return looksOwn(id) || ed.listed[id] }
-
-func (ed *editor) uncited(line string) string { return uncited(line, ed.own) }
 
 // addedAfter lists what later notes add: a line that was reworded or moved is
 // removed in its old form only.
@@ -86,7 +77,7 @@ func (ed *editor) addedAfter(notes []memoir.Note) map[string]bool {
 	out := map[string]bool{}
 	for _, n := range notes {
 		if n.Action == memoir.NoteAdded {
-			out[ed.uncited(n.Text)] = true
+			out[uncited(n.Text)] = true
 		}
 	}
 	return out
@@ -101,7 +92,7 @@ func (ed *editor) remove(name string, n memoir.Note, keep map[string]bool) {
 	if name != memoryFile {
 		return
 	}
-	for _, other := range slices.Sorted(mapKeys(ed.files.text)) {
+	for _, other := range sortedKeys(ed.files.text) {
 		if other != memoryFile && !ed.mine[other] && path.Ext(other) == ".md" {
 			ed.files.put(other, ed.removeLine(ed.files.get(other), n, keep))
 		}
@@ -110,7 +101,7 @@ func (ed *editor) remove(name string, n memoir.Note, keep map[string]bool) {
 
 // dropEmptied removes the headings under which nothing is left.
 func (ed *editor) dropEmptied() {
-	for _, name := range slices.Sorted(mapKeys(ed.files.text)) {
+	for _, name := range sortedKeys(ed.files.text) {
 		if ed.mine[name] || !ed.before.has(name) || ed.before.get(name) == ed.files.get(name) {
 			continue
 		}
@@ -120,24 +111,6 @@ func (ed *editor) dropEmptied() {
 			}
 		}
 	}
-}
-
-// listed returns the short ids that a MEMORY.md lists as its sessions; nil if
-// the list is missing or was shortened, so that it cannot vouch for anything.
-func listed(memory string) map[string]bool {
-	_, list, ok := strings.Cut("\n"+memory, "\n"+headSessions+"\n")
-	if !ok || strings.Contains(memory, "of lesser value left out to stay within") {
-		return nil
-	}
-	out := map[string]bool{}
-	for l := range strings.Lines(list) {
-		if entry, ok := strings.CutPrefix(l, "- "); ok {
-			if id, _, ok := strings.Cut(entry, " "); ok {
-				out[id] = true
-			}
-		}
-	}
-	return out
 }
 
 // removeHeading removes a heading if nothing stands under it any more.
@@ -162,4 +135,42 @@ func removeHeading(text, heading string) string {
 func isHeading(l string) bool {
 	n := level(l)
 	return n >= 1 && n <= 6 && len(l) > n && l[n] == ' '
+}
+
+// removeLine removes every line that says what the removed one said, except those
+// to be kept. Of marks, as a code fence has them, one goes.
+func (ed *editor) removeLine(text string, n memoir.Note, keep map[string]bool) string {
+	want := uncited(strings.TrimLeft(n.Text, "\n"))
+	if want == "" {
+		return text
+	}
+	var out []string
+	gone := false
+	for l := range strings.SplitSeq(text, "\n") {
+		have := uncited(l)
+		same := have == want || !ed.added[have] && sayTheSame(want, have)
+		if keep[have] || !same || fence(want) && gone {
+			out = append(out, l)
+			continue
+		}
+		gone = true
+	}
+	return strings.Join(out, "\n")
+}
+
+// leastCompared is how many words tell that two lines say the same where they differ.
+const leastCompared = 5
+
+// sayTheSame reports whether a list entry says what a removed one said: in the same words
+// whatever their order and endings, in nearly the same ones, or cut short.
+func sayTheSame(removed, line string) bool {
+	if !isEntry(removed) || !isEntry(line) {
+		return false
+	}
+	removed, line = withoutMark(removed), withoutMark(line)
+	if head, ok := strings.CutSuffix(line, "…"); ok && len(head) > leastTelling && strings.HasPrefix(removed, head) {
+		return true
+	}
+	a, b := words(removed), words(line)
+	return len(a) > 0 && slices.Equal(a, b) || len(a) >= leastCompared && alike(a, b) && jaccard(a, b) >= 0.8
 }

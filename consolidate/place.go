@@ -15,7 +15,7 @@ func (ed *editor) add(name string, n memoir.Note) {
 	n.Text = strings.TrimRight(tame(n.Text), " \t\r\n")
 	apart := strings.HasPrefix(n.Text, "\n")
 	n.Text = strings.TrimLeft(n.Text, "\n")
-	want := ed.uncited(n.Text)
+	want := uncited(n.Text)
 	if want == "" {
 		return
 	}
@@ -24,7 +24,7 @@ func (ed *editor) add(name string, n memoir.Note) {
 	lines := strings.Split(strings.TrimRight(ed.files.get(name), "\n"), "\n")
 	there := 0
 	for i, l := range lines {
-		if ed.uncited(l) == want {
+		if uncited(l) == want {
 			if there++; there == ed.times[key] {
 				ed.last[name] = i
 				return
@@ -57,12 +57,12 @@ func (ed *editor) place(name string, lines []string, n memoir.Note) (out []strin
 			return newSection(lines, name, heading)
 		}
 	}
-	if after := ed.uncited(strings.TrimLeft(n.After, "\n")); after != "" {
-		if i, ok := ed.last[name]; ok && i >= from && i < to && ed.uncited(lines[i]) == after {
+	if after := uncited(strings.TrimLeft(n.After, "\n")); after != "" {
+		if i, ok := ed.last[name]; ok && i >= from && i < to && uncited(lines[i]) == after {
 			return lines, i + 1, true
 		}
 		for i := from; i < to; i++ {
-			if ed.uncited(lines[i]) == after {
+			if uncited(lines[i]) == after {
 				return lines, i + 1, true
 			}
 		}
@@ -83,16 +83,11 @@ func (ed *editor) place(name string, lines []string, n memoir.Note) (out []strin
 }
 
 // newSection makes room under a new heading: in the summary before all others, as
-// nothing outweighs what a person wrote, else at the end or before the sessions.
+// nothing outweighs what a person wrote, else at the end.
 func newSection(lines []string, name, heading string) (out []string, at int, found bool) {
 	at = len(lines)
-	switch begin, _, ok := span(lines, headSessions); {
-	case name == summaryFile:
-		if _, end, ok := span(lines, ""); ok {
-			at = end
-		}
-	case ok && name == memoryFile:
-		at = begin - 1
+	if _, end, ok := span(lines, ""); ok && name == summaryFile {
+		at = end
 	}
 	insert := []string{heading, ""}
 	if at > 0 && strings.TrimSpace(lines[at-1]) != "" {

@@ -72,11 +72,23 @@ var ( // three sessions of one project
 		"Preferences: “never open prs against release”", "Commands: `go test ./...` passes (ran 2 times)",
 		"Decisions: `pkg/store/lock.go` holds the lock because two writers race", "Files: `pkg/store/lock.go` — changed 3 times",
 		"Failures: `make lint` failed: error: not trusted — unresolved",
-		"Procedure: “make a pr”: `git switch` → `go fmt ./...` → `go test ./...` → `git commit` → `gh pr create`")
+		"Procedure: “make a pr”: `git switch` → `go generate ./...` → `go build ./...` → `go test ./...` → `git commit` → `gh pr create`")
 	second = session(1, id(2), "Task: make a pr for the store", "Outcome: partial — the store still fails on Windows",
 		"Preferences: “Never open PRs against release!!!”", "Preferences: “use yarn instead of npm”", "Commands: `go test ./...` passes",
 		"Decisions: `pkg/store/open.go` must set the timeout first, because later pragmas wait for locks", "Files: `pkg/store/lock.go` — changed",
-		"Procedure: “make a pr for the store”: `git switch` → `go fmt ./...` → `go vet ./...` → `go test ./...` → `git commit` → `gh pr create`")
+		"Procedure: “make a pr for the store”: `git switch` → `go generate ./...` → `go vet ./...` → `go build ./...` → `git commit` → `gh pr create`")
 	third = session(2, id(3), "Task: move to pnpm", "Outcome: done — moved", "Preferences: “use npm instead of yarn”", "Commands: `make lint` passes",
 		"Failures: `go test ./...` failed: panic: no fixture — worked with `FIXTURES=1`")
 )
+
+var words = strings.Fields("amber birch cedar delta ember fjord grove heron inlet jetty knoll lilac maple north ocean pearl quartz river stone thorn umber violet willow fern")
+
+// entries counts the list entries of lines.
+func entries(lines []string) (n int) {
+	for _, l := range lines {
+		if strings.HasPrefix(strings.TrimSpace(l), "- ") {
+			n++
+		}
+	}
+	return n
+}

@@ -1,8 +1,9 @@
 package consolidate
 
 import (
-	"maps"
+	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"memoir"
@@ -13,127 +14,71 @@ import (
 type renewal struct {
 	in       Input
 	register register
-	notes    []memoir.Note // live ones
-	hand     map[string]bool
-	title    string              // of the project, as the built-in model writes it
-	sessions []*session          // oldest first
-	by       map[string]*session // short id -> session
-	texts    map[*session][]memoir.Statement
+	notes    []memoir.Note   // live ones
+	hand     map[string]bool // lines that people wrote, without space around them
+	name     string          // of the project
+	sessions []*session      // oldest first
+	by       map[string]*session
 
-	present        memoir.Consolidation // the memory so far; without files if there is none
-	index          []*line              // of earlier generations: sessions that were not selected this time
-	pruned         bool                 // something of it was withdrawn
-	gone           []*saying            // what went with the withdrawn sessions
-	forgot         map[string]bool      // ids of those, as they were cited
-	due            []*session           // to be folded in, oldest first
-	known          map[*session]bool    // sessions that the memory cited at the beginning
-	lines          map[string]string    // lines of the memory, by what a model makes of them
-	times          map[string]int       // how often a line without its citations stands in it
-	steps          int                  // answers that were taken over
-	cited, uncited int                  // lines of MEMORY.md in the last answer that cite a session, and that do not
-	stated         []*saying            // what the sessions state, for comparison; nil until asked for
-	commands       string               // what may be a skill's step, for comparison; empty until asked for
-	foreignTold    int                  // lines and skills in the last answer that were dropped as nobody's wish and no step
+	present memoir.Consolidation // the memory so far; without files if there is none
+	lines   map[string]string    // its lines, by how a question shows them
+	pruned  bool                 // something of it was withdrawn
+	forgot  map[string]bool      // ids of withdrawn sessions, as they were cited
+	due     []*session           // to be folded in, oldest first
+	known   map[string]bool      // keys of sessions that the memory cited at the beginning
+	steps   int                  // answers that were taken over
+
+	kept, uncited int // lines of MEMORY.md in the last answer that cite a session, and that do not
 }
 
-func newRenewal(in Input, sessions []*session) *renewal {
+// newRenewal prepares a renewal. gone tells, where given, which lines must go beyond those
+// that rest on withdrawn sessions.
+func newRenewal(in Input, sessions []*session, gone func(line string) bool) *renewal {
 	r := &renewal{
-		in: in, register: in.register(), notes: LiveNotes(in.Notes, in), hand: handLines(in), sessions: sessions,
-		title: titleAmong(in.Project, sessions), by: map[string]*session{}, texts: map[*session][]memoir.Statement{}, known: map[*session]bool{}, forgot: map[string]bool{},
+		in: in, register: in.register(), notes: LiveNotes(in.Notes, in), hand: handLines(in), name: projectName(in.Project),
+		sessions: sessions, by: map[string]*session{}, forgot: map[string]bool{}, known: map[string]bool{},
 	}
 	for _, s := range sessions {
-		r.by[s.short] = s
-		r.texts[s] = allStatements(s.Extraction)
+		r.by[s.SessionKey] = s
 	}
-	due := map[*session]bool{}
-	if in.Current == nil || strings.TrimSpace(in.Current.MemoryMD) == "" {
-		for _, s := range sessions {
-			due[s] = true
-		}
-	} else {
-		for _, s := range sessions {
-			due[s] = in.Forced || in.Changed[s.SessionKey]
-		}
+	fresh := in.Current == nil || strings.TrimSpace(in.Current.MemoryMD) == ""
+	due := map[string]bool{}
+	if !fresh {
 		current := tamed(*in.Current)
-		for _, id := range allCited(current) {
-			if s := r.session(id); s != nil {
-				r.known[s] = true
+		for _, text := range open(current).text {
+			for l := range strings.Lines(text) {
+				for _, e := range r.entries(l, current.Citations) {
+					r.known[e.key] = true
+				}
 			}
 		}
-		pruned, beside := r.prune(current)
-		for s := range beside {
-			due[s] = true
-		}
-		r.index = r.unselected(current.MemoryMD)
-		r.setPresent(ApplyNotes(pruned, r.notes))
+		r.setPresent(ApplyNotes(r.prune(current, gone, due), r.notes))
 	}
 	for _, s := range sessions {
-		if due[s] {
+		if fresh || in.Forced || in.Changed[s.SessionKey] || due[s.SessionKey] {
 			r.due = append(r.due, s)
 		}
 	}
 	return r
 }
 
-// allStatements reads what a session states; what has not the form of statements
-// counts as known, line by line.
-func allStatements(e memoir.Extraction) []memoir.Statement {
-	out := memoir.ParseStatements(e.RawMemory)
-	if len(out) == 0 {
-		out = loose(e.RawMemory)
-	}
-	if len(out) == 0 { // prose
-		for l := range strings.Lines(e.RawMemory) {
-			if l = strings.TrimSpace(l); !isHeading(l) {
-				out = append(out, memoir.Statement{Kind: memoir.StatementDecision, Text: l})
-			}
-		}
-	}
-	return slices.DeleteFunc(out, func(st memoir.Statement) bool { return strings.TrimSpace(st.Text) == "" })
-}
-
-// tamed is a memory with what people wrote made safe, and without the draft.
+// tamed is a memory with what people wrote made safe.
 func tamed(c memoir.Consolidation) memoir.Consolidation {
 	a := open(c)
 	for name, text := range a.text {
 		a.text[name] = tame(strings.ReplaceAll(text, "\r\n", "\n"))
 	}
-	return a.close()
-}
-
-// allCited lists the ids that a memory cites.
-func allCited(c memoir.Consolidation) []string {
-	var out []string
-	for _, text := range open(c).text {
-		for _, bracket := range brackets.FindAllString(text, -1) {
-			out = append(out, bracketIDs(bracket)...)
-		}
-	}
+	out := a.close()
+	out.Citations = c.Citations
 	return out
 }
 
-// session is the one that an id means, nil if it is none that was selected.
-func (r *renewal) session(id string) *session {
-	if s := r.by[id]; s != nil {
-		return s
-	}
-	for _, s := range r.sessions {
-		source, whole := memoir.SplitKey(s.SessionKey)
-		if among([]thread{{source, citable(whole), whole}}, id) {
-			return s
-		}
-	}
-	return nil
-}
-
 func (r *renewal) setPresent(c memoir.Consolidation) {
-	r.present, r.commands = c, ""
-	r.lines, r.times = map[string]string{}, map[string]int{}
+	r.present, r.lines = c, map[string]string{}
 	for _, text := range open(c).text {
 		for l := range strings.Lines(text) {
 			if l = strings.TrimRight(l, " \t\r\n"); l != "" {
 				r.lines[asShown(l)] = l
-				r.times[uncited(l, looksOwn)]++
 			}
 		}
 	}
@@ -147,67 +92,212 @@ func asShown(line string) string {
 // asIs is the memory where there is nothing to ask a model: as it was published, with
 // what people changed, and without what was withdrawn.
 func (r *renewal) asIs() (memoir.Consolidation, error) {
-	limit, tokens := r.limits()
-	if r.pruned || len(r.present.MemoryMD) > limit+notesBytes(r.in.Notes) || memoir.Tokens(r.present.MemorySummary) > tokens+notesBytes(r.in.Notes)/4 {
-		d := r.layOut(readPage(r.present.MemoryMD), readPage(r.present.MemorySummary), r.present.Skills)
-		r.setPresent(d.cut(limit, tokens))
+	if bytes, _ := r.in.limits(); r.pruned || len(r.present.MemoryMD) > bytes+notesBytes(r.notes) {
+		r.setPresent(r.finish(readPage(r.present.MemoryMD), nil, r.present.Skills, r.present.Citations))
 	}
 	return r.present, Verify(r.present, r.in)
 }
 
-func (r *renewal) limits() (bytes, tokens int) {
-	return orDefault(r.in.MaxMemoryBytes, DefaultMemoryBytes), orDefault(r.in.SummaryTokens, DefaultSummaryTokens)
+// finish writes a memory: the head anew, MEMORY.md within its limit, the summary, hand
+// edits. Without a summary one is made of MEMORY.md.
+func (r *renewal) finish(memory, summary *page, skills []memoir.Skill, lists map[string][]string) memoir.Consolidation {
+	byHand := func(line string) bool { return r.hand[strings.TrimSpace(line)] }
+	bytes, tokens := r.in.limits()
+	memory.head = memoryHead(r.name, r.sessions)
+	memory.order()
+	memory.fit(bytes, byHand)
+	out := memoir.Consolidation{MemoryMD: memory.String(), Skills: skills, Citations: listed(memory, lists)}
+	for _, s := range skills {
+		for l := range strings.Lines(s.Content) {
+			if key := lineKey(l); len(lists[key]) > 1 {
+				out.Citations[key] = lists[key]
+			}
+		}
+	}
+	room := 4*tokens - noteBytesOf(r.notes, summaryFile)
+	if summary == nil {
+		out.MemorySummary = summarise(r.name, memory, skills, min(room, summaryBudget))
+	} else {
+		summary.head = summaryHead(r.name)
+		summary.sections = slices.DeleteFunc(summary.sections, func(s *section) bool { return s.heading == headMap })
+		summary.add(headMap, whereToLook(memory, skills))
+		summary.shrink(room)
+		out.MemorySummary = summary.String()
+	}
+	return ApplyNotes(out, r.notes)
 }
 
 // took takes over what an answer made of the memory and a batch of sessions.
 func (r *renewal) took(b batch, c memoir.Consolidation) {
 	r.setPresent(c)
-	folded := map[*session]bool{}
-	for _, s := range b.sessions {
-		folded[s] = true
-	}
-	r.due = slices.DeleteFunc(slices.Clone(r.due), func(s *session) bool { return folded[s] })
+	r.due = slices.DeleteFunc(r.due, func(s *session) bool { return slices.Contains(b.sessions, s) })
+	r.steps++
 }
 
-// says reports whether a session states what a line says.
-func (r *renewal) says(want *saying) bool {
-	if r.stated == nil {
-		for _, s := range r.sessions {
-			for _, st := range r.texts[s] {
-				r.stated = append(r.stated, newSaying(oneLine(st.Text)))
+// An entry is one session behind a line.
+type entry struct{ key, short, date string }
+
+// entries are the sessions behind a line, newest first: those on its list, else those in its
+// brackets. A session that is neither an input nor withdrawn has no key.
+func (r *renewal) entries(line string, lists map[string][]string) []entry {
+	var out []entry
+	for _, one := range lists[lineKey(line)] {
+		if at := strings.LastIndexByte(one, ' '); at > 0 && brackets.MatchString(line) {
+			out = append(out, entry{one[:at], r.short(one[:at]), one[at+1:]})
+		}
+	}
+	if len(out) > 0 {
+		return out
+	}
+	for _, bracket := range brackets.FindAllString(line, -1) {
+		for part := range strings.SplitSeq(strings.Trim(bracket, "[]"), ", ") {
+			id, date, ok := strings.Cut(part, " ")
+			if !ok {
+				continue
+			}
+			key := r.register.inputs.key(id)
+			if key == "" {
+				key = r.register.gone.key(id)
+			}
+			out = append(out, entry{key, id, date})
+		}
+	}
+	return out
+}
+
+// short is how a session is cited.
+func (r *renewal) short(key string) string {
+	if s := r.by[key]; s != nil {
+		return s.short
+	}
+	_, id := memoir.SplitKey(key)
+	id = citable(id)
+	return id[:min(shortLen, len(id))]
+}
+
+// prune takes out of a memory what rests on withdrawn sessions, so that no model sees it
+// again. A line that other sessions support as well stays, citing those, if one of them
+// states it in nearly the same words; either way those sessions are due again. A skill
+// goes if it rests on withdrawn sessions alone. The summary, which cites nothing, is made
+// anew of what is left.
+func (r *renewal) prune(c memoir.Consolidation, gone func(string) bool, due map[string]bool) memoir.Consolidation {
+	a := open(c)
+	lists := map[string][]string{}
+	for _, name := range sortedKeys(a.text) {
+		if !a.has(name) || name == summaryFile {
+			continue
+		}
+		_, file, isSkill := skillPath(name)
+		text, ok := r.pruneText(a.get(name), isSkill, c.Citations, lists, gone, due)
+		switch lost := text != a.get(name); {
+		case !ok || isSkill && file != skillFile && lost: // half a script is none
+			a.remove(name)
+		default:
+			a.put(name, text)
+		}
+	}
+	if !r.pruned && gone == nil {
+		return c
+	}
+	memory := readPage(a.get(memoryFile))
+	out := a.close()
+	out.Citations = lists
+	_, tokens := r.in.limits()
+	out.MemorySummary = summarise(r.name, memory, out.Skills, min(4*tokens, summaryBudget))
+	return out
+}
+
+// pruneText does it for one file; false says that nothing of a skill may stay.
+func (r *renewal) pruneText(text string, isSkill bool, from, to map[string][]string, gone func(string) bool, due map[string]bool) (string, bool) {
+	var out strings.Builder
+	hurt, citing := false, 0
+	front := len(frontOf(text))
+	at := 0
+	for l := range strings.Lines(text) {
+		inFront := at < front
+		at += len(l)
+		kept, list, others := r.pruneLine(l, isSkill, from)
+		if kept != "" && gone != nil && gone(l) {
+			kept = ""
+			if inFront {
+				return "", false
+			}
+		}
+		if len(list) > 1 && kept != "" {
+			to[lineKey(kept)] = list
+		}
+		if kept != l {
+			r.pruned, hurt = true, true
+			for _, e := range others {
+				due[e.key] = true
+			}
+		}
+		if kept != "" && len(others) > 0 {
+			citing++
+		}
+		out.WriteString(kept)
+	}
+	return out.String(), !isSkill || !hurt || citing > 0
+}
+
+// pruneLine is a line as it may stand, empty if it may not, the list of its sessions, and
+// those of them that are inputs.
+func (r *renewal) pruneLine(l string, isSkill bool, lists map[string][]string) (kept string, list []string, others []entry) {
+	if id := r.register.names(l); id != "" {
+		r.forgot[id[:shortLen]] = true
+		return "", nil, nil
+	}
+	own := r.hand[strings.TrimSpace(l)]
+	touched := false
+	for _, e := range r.entries(l, lists) {
+		switch {
+		case r.register.keys[e.key]:
+			others = append(others, e)
+			list = append(list, e.key+" "+e.date)
+		case e.key != "" || looksOwn(e.short) && !own:
+			touched, r.forgot[e.short] = true, true
+		}
+	}
+	if !touched {
+		return l, list, others
+	}
+	if len(others) == 0 {
+		return "", nil, nil
+	}
+	if !isSkill && !own && !r.supported(l, others) {
+		return "", nil, others
+	}
+	body := strings.TrimRight(lastBracket.ReplaceAllString(strings.TrimRight(l, " \t\r\n"), ""), " ")
+	if slices.ContainsFunc(idsIn(body), r.register.withdrawn) {
+		return "", nil, others
+	}
+	return body + " " + bracketOf(others) + "\n", list, others
+}
+
+// bracketOf cites entries, newest first.
+func bracketOf(entries []entry) string {
+	out := "[" + entries[0].short + " " + entries[0].date
+	if n := len(entries) - 1; n > 0 {
+		out += ", +" + strconv.Itoa(n)
+	}
+	return out + "]"
+}
+
+// supported reports whether one of some sessions states what a line says.
+func (r *renewal) supported(line string, entries []entry) bool {
+	want := words(withoutMark(uncited(line)))
+	for _, e := range entries {
+		s := r.by[e.key]
+		if s == nil {
+			continue
+		}
+		for _, st := range s.statements {
+			if have := words(st.Text); jaccard(want, have) >= 0.5 || common(want, have)*5 >= len(want)*4 && len(want) > 2 {
+				return true
 			}
 		}
 	}
-	return slices.ContainsFunc(r.stated, func(have *saying) bool { return likeLine(want, have) })
-}
-
-// alike reports whether two lines say the same, as far as words tell.
-func likeLine(a, b *saying) bool {
-	if a.text == b.text {
-		return true
-	}
-	return len(a.words) > 0 && a.negative == b.negative && (holdsLine(a.words, b.words) >= 0.8 || holdsLine(b.words, a.words) >= 0.8 || jaccard(a.words, b.words) >= 0.5)
-}
-
-// within is the share of the words of a that b has too; texts of few words are in
-// none.
-func holdsLine(a, b []string) float64 {
-	if len(a) < 4 {
-		return 0
-	}
-	n := 0
-	for _, w := range a {
-		if _, ok := slices.BinarySearch(b, w); ok {
-			n++
-		}
-	}
-	return float64(n) / float64(len(a))
-}
-
-// sayingOf is what a line of a memory says: without list mark and citations.
-func (r *renewal) sayingOf(line string) *saying {
-	text := uncited(line, func(id string) bool { return looksOwn(id) || r.register.cited(id) || r.register.withdrawn(id) })
-	return newSaying(listMark.ReplaceAllString(text, ""))
+	return false
 }
 
 // skill returns the present skill of a name.
@@ -223,11 +313,11 @@ func (r *renewal) skill(name string) (memoir.Skill, bool) {
 func (r *renewal) handSkills() []string {
 	names := map[string]bool{}
 	for _, n := range r.notes {
-		if skill, _, ok := skillPath(n.File); ok && n.Action == memoir.NoteAdded {
+		if skill, _, ok := skillPath(path.Clean(n.File)); ok && n.Action == memoir.NoteAdded {
 			if _, there := r.skill(skill); there {
 				names[skill] = true
 			}
 		}
 	}
-	return slices.Sorted(maps.Keys(names))
+	return sortedKeys(names)
 }

@@ -12,21 +12,27 @@ import (
 // A session is one extraction as the memory cites it.
 type session struct {
 	memoir.Extraction
-	short      string
+	short      string // id as it is cited
 	date       string
 	rank       int // position among the sessions, oldest first
 	statements []memoir.Statement
 }
 
-// maxFindings is how many findings of one session count: the extraction lists the
-// weightiest first.
-const maxFindings = 10
-
-// inPassing marks a finding that only the session's own record keeps.
-const inPassing = " (in passing)"
-
 // cite is how a line cites the session.
 func (s *session) cite() string { return s.short + " " + s.date }
+
+// asked is what a session was about.
+func (s *session) asked() string {
+	if t := oneLine(s.Title); t != "" {
+		return t
+	}
+	for _, st := range s.statements {
+		if st.Kind == memoir.StatementTask {
+			return cut(st.Text, 100)
+		}
+	}
+	return "a session"
+}
 
 // arrange parses the extractions, oldest first. Their order in the input does
 // not matter; empty ones are left out.
@@ -38,26 +44,10 @@ func arrange(extractions []memoir.Extraction) []*session {
 			continue
 		}
 		s := &session{Extraction: e, short: short[e.SessionKey], date: day(e)}
-		findings, all := 0, memoir.ParseStatements(e.RawMemory)
-		for _, st := range all {
-			if st.Kind == memoir.StatementDecision {
-				if !lasting(oneLine(st.Text)) {
-					continue
-				}
-				if !ofPerson(st.Text) {
-					findings++
-				}
-				if findings > maxFindings && !ofPerson(st.Text) {
-					continue
-				}
-			}
+		for _, st := range statementsOf(e) {
 			if st.Text = oneLine(st.Text); st.Text != "" {
-				st.Text = formed(st)
 				s.statements = append(s.statements, st)
 			}
-		}
-		if len(all) == 0 {
-			s.statements = loose(e.RawMemory)
 		}
 		out = append(out, s)
 	}
@@ -71,40 +61,34 @@ func arrange(extractions []memoir.Extraction) []*session {
 	return out
 }
 
-// ofPerson reports whether a finding is what a person said or what the project
-// asks of everyone: those are few, and count however many findings there are.
-func ofPerson(text string) bool {
-	for _, start := range []string{"the user: ", "the user's ", "asked “", "required in this project: ", "commits and titles "} {
-		if strings.HasPrefix(text, start) {
-			return true
-		}
+// statementsOf reads what a session states. In a raw memory without known sections,
+// as language models write it now and then, every list entry is a finding.
+func statementsOf(e memoir.Extraction) []memoir.Statement {
+	if out := memoir.ParseStatements(e.RawMemory); len(out) > 0 {
+		return out
 	}
-	return false
-}
-
-// loose reads a raw memory that is not in the form of statements, as language
-// models write it now and then: every list entry is something known.
-func loose(markdown string) []memoir.Statement {
+	claims := false // below the heading of what is not verified
 	var out []memoir.Statement
-	for line := range strings.Lines(markdown) {
+	for line := range strings.Lines(e.RawMemory) {
 		line = strings.TrimSpace(line)
-		text, ok := strings.CutPrefix(line, "- ")
-		if !ok {
-			text, ok = strings.CutPrefix(line, "* ")
+		if isHeading(line) {
+			claims = strings.Contains(strings.ToLower(line), "claims of the agent")
+			continue
 		}
-		if text = oneLine(text); ok && len(strings.Fields(text)) > 2 {
-			out = append(out, memoir.Statement{Kind: memoir.StatementDecision, Text: text})
+		mark := listMark.FindString(line)
+		if text := line[len(mark):]; mark != "" && !claims && len(strings.Fields(text)) > 2 {
+			out = append(out, memoir.Statement{Kind: memoir.StatementFinding, Text: text})
 		}
 	}
 	return out
 }
 
-// cut shortens a line at a word, outside code spans.
+// cut shortens a line to limit bytes at a word, outside code spans.
 func cut(text string, limit int) string {
 	if len(text) <= limit {
 		return text
 	}
-	end := limit - len("…")
+	end := max(0, limit-len("…"))
 	for end > 0 && !utf8.RuneStart(text[end]) {
 		end--
 	}
@@ -115,5 +99,9 @@ func cut(text string, limit int) string {
 	if strings.Count(head, "`")%2 == 1 {
 		head = head[:strings.LastIndexByte(head, '`')]
 	}
-	return strings.TrimRight(head, " ,;:([") + "…"
+	head = strings.TrimRight(head, " ,;:([") + "…"
+	if strings.Count(head, "“") > strings.Count(head, "”") {
+		head += "”"
+	}
+	return head
 }

@@ -2,281 +2,150 @@ package consolidate
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
+	"path"
 	"slices"
 	"strings"
 
 	"memoir"
+	"memoir/internal/lazyregexp"
 )
 
+// Bounds of the built-in model's skills.
 const (
-	minSkillSteps    = 3  // distinct steps that recur
-	minSkillSessions = 2  // sessions in which they do
-	minTellingSteps  = 2  // of the project's own that tie two procedures together
-	maxSkills        = 12 // skills of a project
+	maxSkills        = 4
+	leastRuns        = 3   // sessions in which a procedure ran to a success
+	leastSteps       = 3   // of a skill
+	leastOwn         = 2   // steps of a skill beyond checks and version control
+	maxSteps         = 12  // of a procedure that is looked at
+	maxProcedures    = 150 // that are compared pair by pair, the newest
+	maxSkillNameLine = 4   // words of a skill's name
+	leastName        = 6   // bytes of a name that is made of requests
 )
 
-// A procedure is an ordered list of commands that one ask took in one session.
+// A procedure is one session's commands in the order of a success.
 type procedure struct {
 	session *session
-	label   string // what was asked
-	changed bool   // it followed a change, not an ask
-	where   string // the directory of that change
-	steps   []string
-	keys    []string // of the steps: program and subcommand
+	label   string   // what was asked, empty if unknown
+	steps   []string // commands
+	keys    []string // their shapes
 }
 
-// skills writes down the procedures that recur in at least two sessions.
-func skills(k *knowledge, d *draft) []memoir.Skill {
+// procedures reads the procedure statements, “ask”: `a` → `b` → `c`, oldest first. Any
+// line with at least leastSteps code spans will do.
+func procedures(sessions []*session) []procedure {
+	var out []procedure
+	for _, s := range sessions {
+		for _, st := range s.statements {
+			if st.Kind != memoir.StatementProcedure {
+				continue
+			}
+			p := procedure{session: s}
+			text := st.Text
+			if rest, ok := strings.CutPrefix(text, "“"); ok {
+				if label, steps, ok := strings.Cut(rest, "”: "); ok {
+					p.label, text = label, steps
+				}
+			}
+			for _, m := range firstSpan.FindAllStringSubmatch(text, -1) {
+				key, _ := shapeOf(m[1])
+				if key == "" || slices.Contains(p.keys, key) || len(p.keys) == maxSteps {
+					continue
+				}
+				p.steps, p.keys = append(p.steps, strings.TrimSpace(m[1])), append(p.keys, key)
+			}
+			if len(p.keys) >= leastSteps {
+				out = append(out, p)
+			}
+		}
+	}
+	return out
+}
+
+// A recurrence is an order of steps and the procedures that took it.
+type recurrence struct {
+	keys  []string
+	procs []procedure // oldest first, one a session
+}
+
+// skills are the procedures that ran in at least leastRuns sessions in the same order to
+// a success, have steps of the project's own, and take no step that a rule forbids.
+func skills(sessions []*session, rules []*claim) []memoir.Skill {
+	procs := procedures(sessions)
+	procs = allowed(procs[max(0, len(procs)-maxProcedures):], rules)
+	orders := map[string][]string{}
+	for i, a := range procs {
+		for _, b := range procs[:i] {
+			if keys := commonOrder(a.keys, b.keys); a.session != b.session && len(keys) >= leastSteps && ownSteps(keys) >= leastOwn {
+				orders[strings.Join(keys, "\n")] = keys
+			}
+		}
+	}
+	var found []*recurrence
+	for _, id := range sortedKeys(orders) {
+		r := &recurrence{keys: orders[id]}
+		for _, p := range procs {
+			again := len(r.procs) > 0 && r.procs[len(r.procs)-1].session == p.session
+			if !again && len(commonOrder(r.keys, p.keys)) == len(r.keys) {
+				r.procs = append(r.procs, p)
+			}
+		}
+		if len(r.procs) >= leastRuns {
+			found = append(found, r)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b *recurrence) int {
+		return cmp.Or(len(b.keys)*len(b.procs)-len(a.keys)*len(a.procs), len(b.keys)-len(a.keys))
+	})
 	var out []memoir.Skill
-	taken := map[string]bool{}
-	for _, r := range recurring(d.group(k.sessions)) {
-		name := r.name()
-		if taken[name] {
-			name = r.stepName()
-		}
-		if taken[name] {
-			continue
-		}
-		taken[name] = true
-		skill := memoir.Skill{Name: name}
-		row := r.exact()
-		if row != nil {
-			skill.Scripts = []memoir.SkillFile{r.script(row)}
-		}
-		skill.Content = r.render(k, name, row)
-		out = append(out, skill)
-		if len(out) == maxSkills {
-			break
+	var taken []*recurrence
+	for _, r := range found {
+		overlaps := func(o *recurrence) bool { return 2*len(commonOrder(o.keys, r.keys)) >= min(len(o.keys), len(r.keys)) }
+		named := func(s memoir.Skill) bool { return s.Name == r.name() }
+		if len(out) < maxSkills && !slices.ContainsFunc(taken, overlaps) && !slices.ContainsFunc(out, named) {
+			taken = append(taken, r)
+			out = append(out, r.skill())
 		}
 	}
 	slices.SortFunc(out, func(a, b memoir.Skill) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }
 
-// parseProcedure reads “ask”: `a` → `b` → `c`. Where no ask is quoted, what stands
-// before the steps says whether they followed a change, and where.
-func parseProcedure(s *session, text string) (procedure, bool) {
-	p := procedure{session: s}
-	if rest, ok := strings.CutPrefix(text, "“"); ok {
-		if label, steps, ok := strings.Cut(rest, "”: "); ok {
-			p.label, text = label, steps
-		}
-	} else if occasion, steps, ok := strings.Cut(text, ": `"); ok && !strings.Contains(occasion, "→") {
-		text = "`" + steps
-		if p.changed = strings.HasPrefix(occasion, "after a change"); p.changed {
-			_, p.where, _ = strings.Cut(strings.TrimSuffix(occasion, "`"), "`")
-		}
+// allowed are the procedures without the steps that a person's rule speaks against.
+func allowed(procs []procedure, rules []*claim) []procedure {
+	bad := map[string]bool{}
+	for _, c := range rules {
+		maps.Copy(bad, forbidden(c.text))
 	}
-	if i := strings.LastIndex(text, "` ("); i >= 0 && strings.HasSuffix(text, " times)") {
-		text = text[:i+1]
-	}
-	for part := range strings.SplitSeq(text, "→") {
-		step := strings.TrimSpace(strings.Trim(strings.TrimSpace(part), "`"))
-		if step == "" || len(step) > 300 {
-			continue
+	for i, p := range procs {
+		var steps, keys []string
+		for j, step := range p.steps {
+			if !slices.ContainsFunc(words(step), func(w string) bool { return bad[strings.TrimLeft(w, "!")] }) {
+				steps, keys = append(steps, step), append(keys, p.keys[j])
+			}
 		}
-		p.steps = append(p.steps, step)
-		p.keys = append(p.keys, stepKey(step))
+		procs[i].steps, procs[i].keys = steps, keys
 	}
-	return p, len(p.steps) >= minSkillSteps
+	return procs
 }
 
-// A recurrence is what several procedures have in common.
-type recurrence struct {
-	procs    []procedure // oldest first
-	variants []procedure // those of them that differ in what was asked or in their steps
-	keys     []string    // the steps that most of them took, in order
-}
-
-func (r *recurrence) add(p procedure) {
-	r.procs = append(r.procs, p)
-	if !slices.ContainsFunc(r.variants, func(v procedure) bool { return v.label == p.label && slices.Equal(v.keys, p.keys) }) {
-		r.variants = append(r.variants, p)
-	}
-}
-
-// like is how much of a procedure's steps one that is grouped here took too: from
-// 0 to 1, and more if the same was asked.
-func (r *recurrence) like(p procedure) float64 {
-	best := 0.0
-	for _, v := range r.variants {
-		common := subsequence(v.keys, p.keys)
-		if len(common) < minSkillSteps {
-			continue
-		}
-		score := float64(len(common)) / float64(max(len(v.keys), len(p.keys)))
-		if telling := slices.DeleteFunc(common, routine); len(telling) >= minTellingSteps {
-			// One may be the other and more: what else was done on the way differs.
-			score = max(score, 0.1+float64(len(telling))/float64(min(ownSteps(v.keys), ownSteps(p.keys))))
-		}
-		if alikeAsk(v.label, p.label) {
-			score += 0.35
-		}
-		best = max(best, score)
-	}
-	return best
-}
-
-// ownSteps counts the distinct steps that are the project's own.
-func ownSteps(keys []string) int {
-	n := 0
-	for i, key := range keys {
-		if !routine(key) && !slices.Contains(keys[:i], key) {
+// ownSteps counts the steps beyond checks, formatting and version control.
+func ownSteps(keys []string) (n int) {
+	for _, key := range keys {
+		switch program, rest, _ := strings.Cut(key, " "); {
+		case program == "git" && !strings.HasPrefix(rest, "tag"):
+		case set("cd ls cat echo grep rg sed find mkdir rm cp mv")[program]:
+		case set("test lint format check")[purposeOf(key)]:
+		default:
 			n++
 		}
 	}
 	return n
 }
 
-// group puts procedures together whose steps are much the same, those for the
-// same ask first, oldest first. What the draft knows is taken from it.
-func (d *draft) group(sessions []*session) []*recurrence {
-	var groups []*recurrence
-	index := map[string][]int{} // step -> groups in which it was taken
-	for i, s := range sessions {
-		n := 0
-		for _, st := range s.statements {
-			if st.Kind != memoir.StatementProcedure {
-				continue
-			}
-			p, ok := parseProcedure(s, st.Text)
-			at := none
-			switch {
-			case i < d.same:
-				at = min(d.joined(i, st.Kind)[n], len(groups))
-				n++
-			case ok:
-				d.compared++
-				at = closest(groups, index, p)
-			}
-			if i >= d.same {
-				d.join(i, st.Kind, at)
-			}
-			if at == none || !ok {
-				continue
-			}
-			if at == len(groups) {
-				groups = append(groups, &recurrence{})
-			}
-			groups[at].add(p)
-			for _, key := range p.keys {
-				if !slices.Contains(index[key], at) {
-					index[key] = append(index[key], at)
-				}
-			}
-		}
-	}
-	return groups
-}
-
-// closest is the group that a procedure belongs to, of equals the oldest; the
-// number of groups if it belongs to none.
-func closest(groups []*recurrence, index map[string][]int, p procedure) int {
-	shared := map[int]int{}
-	for i, key := range p.keys {
-		if slices.Contains(p.keys[:i], key) {
-			continue
-		}
-		for _, g := range index[key] {
-			shared[g]++
-		}
-	}
-	best, at := 0.0, len(groups)
-	for g, n := range shared {
-		if n < minSkillSteps {
-			continue
-		}
-		if score := groups[g].like(p); score >= 0.7 && (score > best || score == best && g < at) {
-			best, at = score, g
-		}
-	}
-	return at
-}
-
-// recurring keeps the groups that at least two sessions support, those of most
-// sessions first.
-func recurring(groups []*recurrence) []*recurrence {
-	var out []*recurrence
-	for _, g := range groups {
-		g.keys = g.usual()
-		if len(g.sessions()) < minSkillSessions || len(g.keys) < minSkillSteps || !g.effective() {
-			continue
-		}
-		if !slices.ContainsFunc(out, func(o *recurrence) bool { return slices.Equal(o.keys, g.keys) }) {
-			out = append(out, g)
-		}
-	}
-	slices.SortStableFunc(out, func(a, b *recurrence) int { return len(b.sessions()) - len(a.sessions()) })
-	return out
-}
-
-// usual lists the steps that at least half of the procedures took, and two
-// sessions, in the order in which they mostly stood.
-func (r *recurrence) usual() []string {
-	type place struct {
-		key      string
-		sessions map[*session]bool
-		runs     int
-		sum      float64
-	}
-	places := map[string]*place{}
-	var order []*place
-	for _, p := range r.procs {
-		seen := map[string]bool{}
-		for i, key := range p.keys {
-			if seen[key] {
-				continue
-			}
-			seen[key] = true
-			pl := places[key]
-			if pl == nil {
-				pl = &place{key: key, sessions: map[*session]bool{}}
-				places[key] = pl
-				order = append(order, pl)
-			}
-			pl.runs++
-			pl.sessions[p.session] = true
-			pl.sum += float64(i) / float64(len(p.keys))
-		}
-	}
-	order = slices.DeleteFunc(order, func(p *place) bool {
-		return p.runs*2 < len(r.procs) || len(p.sessions) < minSkillSessions
-	})
-	slices.SortStableFunc(order, func(a, b *place) int { return cmp.Compare(a.sum/float64(a.runs), b.sum/float64(b.runs)) })
-	out := make([]string, len(order))
-	for i, p := range order {
-		out[i] = p.key
-	}
-	return out
-}
-
-// effective reports whether a step beyond version control and formatting, one
-// that builds, tests, runs or releases, was taken in at least two sessions.
-func (r *recurrence) effective() bool {
-	for _, key := range r.keys {
-		if routine(key) {
-			continue
-		}
-		seen := map[*session]bool{}
-		for _, p := range r.procs {
-			if slices.Contains(p.keys, key) {
-				seen[p.session] = true
-			}
-		}
-		if len(seen) >= minSkillSessions {
-			return true
-		}
-	}
-	return false
-}
-
-// alikeAsk reports whether two asks are in nearly the same words.
-func alikeAsk(a, b string) bool {
-	return jaccard(tokens(a), tokens(b)) >= 0.5
-}
-
-// subsequence is the longest common subsequence of two lists without repeats.
-func subsequence(a, b []string) []string {
+// commonOrder is the longest order of steps that two procedures share.
+func commonOrder(a, b []string) []string {
 	table := make([][]int, len(a)+1)
 	for i := range table {
 		table[i] = make([]int, len(b)+1)
@@ -294,9 +163,7 @@ func subsequence(a, b []string) []string {
 	for i, j := 0, 0; i < len(a) && j < len(b); {
 		switch {
 		case a[i] == b[j]:
-			if !slices.Contains(out, a[i]) {
-				out = append(out, a[i])
-			}
+			out = append(out, a[i])
 			i++
 			j++
 		case table[i+1][j] >= table[i][j+1]:
@@ -308,12 +175,96 @@ func subsequence(a, b []string) []string {
 	return out
 }
 
-func (r *recurrence) sessions() []*session {
-	var out []*session
-	for _, p := range r.procs {
-		if !slices.Contains(out, p.session) {
-			out = append(out, p.session)
-		}
+// commands are the steps as the newest procedure took them.
+func (r *recurrence) commands() []string {
+	newest := r.procs[len(r.procs)-1]
+	var out []string
+	for _, key := range r.keys {
+		out = append(out, newest.steps[slices.Index(newest.keys, key)])
 	}
 	return out
+}
+
+// name is made of the words that most of the requests share, else of the last step that
+// is the project's own.
+func (r *recurrence) name() string {
+	count := map[string]int{}
+	for _, p := range r.procs {
+		for _, w := range slices.Compact(slices.Sorted(slices.Values(split(p.label)))) {
+			count[w]++
+		}
+	}
+	var shared []string
+	for _, w := range split(r.procs[len(r.procs)-1].label) {
+		if 2*count[w] > len(r.procs) && !fillers()[w] && !strings.ContainsAny(w, "0123456789") && !slices.Contains(shared, w) && len(shared) < maxSkillNameLine {
+			shared = append(shared, w)
+		}
+	}
+	name := slugOf(strings.Join(shared, "-"))
+	if len(name) < leastName {
+		for _, key := range r.keys {
+			if ownSteps([]string{key}) == 1 {
+				fields := strings.Fields(key)
+				name = slugOf(strings.Join(fields[:min(len(fields), 3)], "-"))
+			}
+		}
+	}
+	if name = strings.Trim(name, "-"); !legalSkill(name) {
+		return "procedure-" + slugOf(path.Base(r.keys[0]))
+	}
+	return name
+}
+
+// skill writes the skill down.
+func (r *recurrence) skill() memoir.Skill {
+	name := r.name()
+	var sessions []*session
+	var asks []string
+	for _, p := range slices.Backward(r.procs) {
+		sessions = append(sessions, p.session)
+		if label := cut(bare(p.label), 100); label != "" && len(asks) < 3 && !slices.Contains(asks, label) {
+			asks = append(asks, label)
+		}
+	}
+	slices.Reverse(sessions)
+	commands := r.commands()
+	description := fmt.Sprintf("Steps that ran in this order to a success in %s: %s.", plural(len(sessions), "session"), strings.Join(commands, ", "))
+	if len(asks) > 0 {
+		description = "Use for requests such as “" + strings.Join(asks, "”, “") + "”. " + description
+	}
+	var b strings.Builder
+	b.WriteString("---\nname: " + yamlName(name) + "\ndescription: " + yamlString(description) + "\n---\n\n")
+	b.WriteString("# " + strings.ReplaceAll(name, "-", " ") + "\n\n")
+	for i, command := range commands {
+		p := passivity{skill: true}
+		fmt.Fprintf(&b, "%d. %s\n", i+1, p.inert(codeSpan(command)))
+	}
+	b.WriteString("\n" + cited("Taken from what was run", sessions, nil) + "\n")
+	return memoir.Skill{Name: name, Content: b.String()}
+}
+
+// describe returns the description in the head of a SKILL.md.
+func describe(s memoir.Skill) string {
+	for l := range strings.Lines(s.Content) {
+		if d, ok := strings.CutPrefix(l, "description: "); ok {
+			d = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(d), `"`), `"`)
+			return strings.NewReplacer(`\\`, `\`, `\"`, `"`).Replace(d)
+		}
+	}
+	return ""
+}
+
+// yamlString quotes a text for YAML on one line.
+func yamlString(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(cut(bare(s), 480)) + `"`
+}
+
+var notText = lazyregexp.New(`^(?:true|false|null|yes|no|on|off|y|n|[0-9].*)$`)
+
+// yamlName writes a skill's name, quoted where YAML would read something else.
+func yamlName(name string) string {
+	if notText.MatchString(name) {
+		return `"` + name + `"`
+	}
+	return name
 }

@@ -29,11 +29,12 @@ func Verify(c memoir.Consolidation, in Input) error {
 		return invalid("%s is empty", summaryFile)
 	}
 	kept := notesBytes(in.Notes) + notesBytes(lostNotes(in))
-	if limit := orDefault(in.MaxMemoryBytes, DefaultMemoryBytes) + kept; len(c.MemoryMD) > limit {
+	bytes, tokens := in.limits()
+	if limit := bytes + kept; len(c.MemoryMD) > limit {
 		return invalid("%s has %d bytes, more than %d", memoryFile, len(c.MemoryMD), limit)
 	}
-	if limit := orDefault(in.SummaryTokens, DefaultSummaryTokens); memoir.Tokens(c.MemorySummary) > limit+kept/4 {
-		return invalid("%s has %d tokens, more than %d", summaryFile, memoir.Tokens(c.MemorySummary), limit)
+	if memoir.Tokens(c.MemorySummary) > tokens+kept/4 {
+		return invalid("%s has %d tokens, more than %d", summaryFile, memoir.Tokens(c.MemorySummary), tokens)
 	}
 	seen := map[string]bool{}
 	for _, s := range c.Skills {
@@ -58,7 +59,7 @@ func Verify(c memoir.Consolidation, in Input) error {
 		return invalid("%s and %s cannot be beside each other where capitals do not count", a, b)
 	}
 	sessions, byHand := in.register(), handLines(in)
-	for _, name := range slices.Sorted(mapKeys(files.text)) {
+	for _, name := range sortedKeys(files.text) {
 		n := 0
 		for line := range strings.Lines(files.text[name]) {
 			n++
@@ -86,7 +87,7 @@ func Verify(c memoir.Consolidation, in Input) error {
 // and its directory; empty if there are none.
 func twins(files *artifacts) (a, b string) {
 	seen := map[string]string{} // files, and directories with a slash, by their lower-case form
-	for _, name := range slices.Sorted(mapKeys(files.text)) {
+	for _, name := range sortedKeys(files.text) {
 		for i := range len(name) + 1 {
 			if i < len(name) && name[i] != '/' {
 				continue
@@ -117,18 +118,6 @@ func handLines(in Input) map[string]bool {
 	return out
 }
 
-// notesBytes is how many bytes hand-written text may add to a file's limit: what
-// a person wrote is not cut.
-func notesBytes(notes []memoir.Note) int {
-	n := 0
-	for _, note := range notes {
-		if note.Action == memoir.NoteAdded || note.Action == memoir.NoteFile {
-			n += len(note.Text) + len(headNotes) + 4
-		}
-	}
-	return n
-}
-
 // Bounds of a path in a folder of a skill, below those of a root's paths by what stands
 // before it.
 const (
@@ -148,4 +137,20 @@ func legalPath(p string) bool {
 		}
 	}
 	return true
+}
+
+// device reports whether Windows takes a name for a device, whatever its extension: no
+// memory holds one, so that it can be unpacked everywhere.
+func device(name string) bool {
+	stem, _, _ := strings.Cut(strings.ToLower(name), ".")
+	switch stem {
+	case "con", "prn", "aux", "nul":
+		return true
+	}
+	return len(stem) == 4 && (strings.HasPrefix(stem, "com") || strings.HasPrefix(stem, "lpt")) && '0' <= stem[3] && stem[3] <= '9'
+}
+
+// legalSkill reports whether a skill may have a name.
+func legalSkill(name string) bool {
+	return len(name) <= maxSkillName && skillName.MatchString(name) && !device(name)
 }

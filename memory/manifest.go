@@ -33,6 +33,8 @@ type Manifest struct {
 	// SetAside are sessions that a restoring took back: as they were then, they are
 	// no inputs of this generation or a later one.
 	SetAside []Input `json:"set_aside,omitempty"`
+	// Citations is memoir.Consolidation's: all sessions behind a line that cites several.
+	Citations map[string][]string `json:"citations,omitempty"`
 }
 
 // FileSum is one file of a generation as it was published.

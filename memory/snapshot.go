@@ -27,6 +27,7 @@ func (s Snapshot) Consolidation() *memoir.Consolidation {
 		return nil
 	}
 	c := s.Files.Consolidation()
+	c.Citations = s.Manifest.Citations
 	return &c
 }
 

@@ -28,10 +28,7 @@ type Options struct {
 	MaxAge  time.Duration // 0: no limit
 	Limit   int           // sessions claimed by this run, at most
 	Wait    time.Duration // how long to wait for another process's lease; 0: not at all
-
-	// Grace is how long each step of keeping what was paid for may take once a run is
-	// interrupted. 0 is what lets it exit within a second.
-	Grace time.Duration
+	Grace   time.Duration // how long each step of keeping what was paid for may take once a run is interrupted; 0: what lets it exit within a second
 
 	StartingSession string // id of a session that is just beginning: left alone; may be empty
 

@@ -224,7 +224,10 @@ func (s *sweep) publishRedacted(ctx context.Context, root memory.Root, project s
 		return err
 	}
 	made, err := s.publish(ctx, root, live, *claim, files,
-		memory.Manifest{Inputs: live.Manifest.Inputs, Redactions: counts, RedactedFrom: live.Generation, SetAside: live.Manifest.SetAside},
+		memory.Manifest{
+			Inputs: live.Manifest.Inputs, Redactions: counts, RedactedFrom: live.Generation,
+			SetAside: live.Manifest.SetAside, Citations: live.Manifest.Citations,
+		},
 		store.GenerationRecord{Inputs: inputs, Restored: true, Run: s.id}, s.store.Publish)
 	if err != nil {
 		return err

@@ -97,6 +97,17 @@ func planOnce(ctx context.Context, t *tape, ends []codexCut) (p *codexPlan, diso
 		return p, nil, err
 	}
 	p.own = s.fork.ownFrom()
+	if s.fork.unclear() {
+		past, err := parentsPast(ctx, t.parts[0])
+		if err != nil {
+			return p, nil, err
+		}
+		if own, ok, err := past.ownFrom(ctx, t); err != nil {
+			return p, nil, err
+		} else if ok {
+			p.own = own
+		}
+	}
 	return p, s.disordered, nil
 }
 

@@ -41,7 +41,6 @@ func TestAPartOfTheSchemaThatIsGoneIsSaidAndRepaired(t *testing.T) {
 			"looking for lost extractions": second(s.LostExtractions(t.Context())),
 			"claiming suspects":            second(s.ClaimSessions(t.Context(), ClaimOptions{Holder: lease.Self(), Lease: time.Minute, Limit: 1, Suspects: true})),
 			"status":                       second(s.Status(t.Context())),
-			"a draft":                      second(s.Draft(t.Context(), project, "m")),
 			"runs":                         second(s.Runs(t.Context())),
 		} {
 			if err != nil && (memoir.CodeOf(err) != memoir.CodeCorrupt || !strings.Contains(memoir.HintOf(err), "memoir doctor --repair")) {

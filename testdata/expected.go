@@ -78,7 +78,7 @@ var Projects = []Project{
 		Name:        Lanternd,
 		Remote:      "git.example.test/acme/lanternd",
 		Directories: []string{"/home/mira/src/lanternd", "/home/mira/src/worktrees/lanternd-scenes"},
-		Procedure:   []string{"make lint", "make test", "make dist", "git tag", "git push"},
+		Procedure:   []string{"make lint", "make test", "make dist", "git tag"}, // not git push, which a rule forbids,
 	},
 	{
 		Name:        Papertrail,

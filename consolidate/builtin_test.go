@@ -1,0 +1,210 @@
+package consolidate_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"memoir"
+	"memoir/consolidate"
+)
+
+func TestTheBuiltInModelMergesCountsAndCites(t *testing.T) {
+	t.Parallel()
+	many := func(n int, bullets ...string) (out []memoir.Extraction) {
+		for i := range n {
+			out = append(out, session(i, id(i+1), bullets...))
+		}
+		return out
+	}
+	last := func(n int) string { return fmt.Sprintf("[%s 2026-07-%02d", id(n)[:8], n) }
+	for _, test := range []struct {
+		name, heading string
+		sessions      []memoir.Extraction
+		want          []string // all lines below the heading
+	}{
+		{"one rule in other words", "## User preferences", []memoir.Extraction{
+			session(0, id(1), "Preferences: “never open prs against release”"), session(1, id(2), "Preferences: “Never open PRs against release!!!”"),
+		}, []string{"- “Never open PRs against release!!!” " + last(2) + ", +1]"}},
+		{"opposite rules are two until the later is about little else", "## User preferences", []memoir.Extraction{
+			session(0, id(1), "Preferences: “always use yarn”"), session(1, id(2), "Preferences: “use pnpm instead of yarn”"),
+		}, []string{"- “use pnpm instead of yarn” " + last(2) + "]"}},
+		{"an allowed thing was forbidden", "## User preferences", []memoir.Extraction{
+			session(0, id(1), "Preferences: “never commit to main”"), session(1, id(2), "Preferences: “you can commit to main”"),
+		}, []string{"- “you can commit to main” " + last(2) + "]"}},
+		{"rules about different things stay", "## User preferences", []memoir.Extraction{
+			session(0, id(1), "Preferences: “always write tests for parsers”"), session(1, id(2), "Preferences: “do not write tests for generated code in vendor”"),
+		}, []string{"- “do not write tests for generated code in vendor” " + last(2) + "]", "- “always write tests for parsers” " + last(1) + "]"}},
+		{"one example a shape", "## Build, test and other commands", []memoir.Extraction{
+			session(0, id(1), "Commands: test: `go test ./...` (3 times)", "Commands: test: `go test ./pkg/store`"),
+			session(1, id(2), "Commands: test: `go test ./cmd/app -race`", "Commands: lint: `make lint` in `web`"),
+		}, []string{"- test: `go test ./...` " + last(1) + "]", "- test: `go test ./cmd/app -race` " + last(2) + "]", "- lint: `make lint` in `web` " + last(2) + "]"}},
+		{"at most four commands a purpose, those of most sessions first", "## Build, test and other commands", append(many(2, "Commands: run: `app e`"),
+			session(2, id(3), "Commands: run: `app a`", "Commands: run: `app b`", "Commands: run: `app c`", "Commands: run: `app d`")),
+			[]string{"- run: `app e` " + last(2) + ", +1]", "- run: `app a` " + last(3) + "]", "- run: `app b` " + last(3) + "]", "- run: `app c` " + last(3) + "]"}},
+		{"a command in a language model's words", "## Build, test and other commands", many(1, "Commands: `CI=1 pytest -q` passes (ran 3 times)"),
+			[]string{"- test: `CI=1 pytest -q` " + last(1) + "]"}},
+		{"what hooks demand counts from three sessions", "## Required by the repository", many(3, "Environment: commit subjects follow `type(scope): subject`"),
+			[]string{"- commit subjects follow `type(scope): subject` " + last(3) + ", +2]"}},
+		{"not from two", "## Required by the repository", many(2, "Environment: a commit hook runs ruff"), nil},
+		{"other facts count at once", "## Environment", many(1, "Environment: Postgres 16 runs on port 5433"), []string{"- Postgres 16 runs on port 5433 " + last(1) + "]"}},
+		{"files count from five sessions", "## Files that matter", many(5, "Files: `a/b.go` (3 edits)", "Files: `a/c.go` (1 edit)")[:5],
+			[]string{"- `a/b.go` " + last(5) + ", +4]", "- `a/c.go` " + last(5) + ", +4]"}},
+		{"not from four", "## Files that matter", many(4, "Files: `a/b.go` (3 edits)"), nil},
+		{"a body goes to the request", "## Recent work", many(1, "Task: fix the lock → committed: fix: lock", "Outcome: commit: fix: lock — writers race"),
+			[]string{"- fix the lock → committed: fix: lock — writers race " + last(1) + "]"}},
+		{"an outcome belongs to the only request", "## Recent work", many(1, "Task: fix the lock", "Outcome: done: fixed"),
+			[]string{"- fix the lock → done: fixed " + last(1) + "]"}},
+		{"a request of which nothing came is left out", "## Recent work", many(1, "Task: fix the lock", "Preferences: “always sign”"), nil},
+		{"failures", "## Failures and fixes", many(1, "Failures: `go tool x` failed: no such tool; fixed by `go run x`"),
+			[]string{"- `go tool x` failed: no such tool; fixed by `go run x` " + last(1) + "]"}},
+		{"findings of a language model", "## What is known", many(1, "Findings: the pool leaks", "Refuted: the cache is at fault"),
+			[]string{"- refuted: the cache is at fault " + last(1) + "]", "- the pool leaks " + last(1) + "]"}},
+	} {
+		if got := under(build(t, input(test.sessions...)).MemoryMD, test.heading); !slices.Equal(got, test.want) {
+			t.Errorf("%s:\n%s\nwant\n%s", test.name, strings.Join(got, "\n"), strings.Join(test.want, "\n"))
+		}
+	}
+}
+
+func TestClaimsThatNothingVerifiedReachNoMemory(t *testing.T) {
+	t.Parallel()
+	for _, raw := range []string{
+		"## Claims of the agent, not verified\n- the cache is `wrong` by design [3]\n\n## Outcome\n- commit: x — y [4]\n",
+		"# Claims of the agent, not verified\n- the cache is `wrong` by design [3]\n",
+	} {
+		e := session(0, id(1))
+		e.RawMemory = raw
+		c := build(t, input(e, second))
+		if text := c.MemoryMD + c.MemorySummary; strings.Contains(text, "by design") {
+			t.Errorf("a claim is in the memory:\n%s", text)
+		}
+	}
+}
+
+func TestTheListOfSessionsBehindALineIsKept(t *testing.T) {
+	t.Parallel()
+	c := build(t, input(first, second))
+	if len(c.Citations) == 0 {
+		t.Fatal("no lists")
+	}
+	for key, list := range c.Citations {
+		if want := []string{second.SessionKey + " 2026-07-02", first.SessionKey + " 2026-07-01"}; !slices.Equal(list, want) {
+			t.Errorf("%s: %v, want %v", key, list, want)
+		}
+	}
+}
+
+// project makes n sessions as an active project has them.
+func project(n int) []memoir.Extraction {
+	r := rand.New(rand.NewPCG(1, 2))
+	noun := strings.Fields("parser lock queue cache index route page token schema worker session ledger budget retry fence scan root note skill hook")
+	pick := func() string { return noun[r.IntN(len(noun))] }
+	var out []memoir.Extraction
+	for i := range n {
+		a, b, c := pick(), pick(), pick()
+		bullets := []string{
+			fmt.Sprintf("Task: make the %s of the %s survive a restart while the %s is busy → committed: %s: keep the %s over a restart", a, b, c, a, b),
+			fmt.Sprintf("Outcome: commit: %s: keep the %s over a restart — The %s was dropped when its %s went away. It is written before the rename now, and read back at the next start.", a, b, c, a),
+			"Commands: test: `go test ./...` (4 times)", "Commands: lint: `golangci-lint run`", fmt.Sprintf("Commands: test: `go test ./%s`", a),
+			fmt.Sprintf("Commands: run: `go run ./cmd/%s --%s`", a, b), fmt.Sprintf("Files: `pkg/%s/%s.go` (2 edits)", a, b), fmt.Sprintf("Files: `pkg/%s.go` (1 edit)", a),
+			"Environment: commit subjects follow `area: subject`",
+		}
+		if i%3 == 0 {
+			bullets = append(bullets, fmt.Sprintf("Preferences: “never let the %s wait for the %s without a deadline”", a, b),
+				fmt.Sprintf("Failures: `go test ./%s -%s` failed: flag provided but not defined: -%s; fixed by `go test ./%s -run %s`", a, b, b, a, c))
+		}
+		e := session(0, id(i+1), bullets...)
+		e.StartedAt, e.EndedAt = e.StartedAt.Add(time.Duration(i)*7*time.Hour), e.EndedAt.Add(time.Duration(i)*7*time.Hour)
+		out = append(out, e)
+	}
+	return out
+}
+
+func TestTheFilesOfAnActiveProjectHaveTheirSizes(t *testing.T) {
+	t.Parallel()
+	c := build(t, input(project(62)...))
+	t.Logf("MEMORY.md %d bytes, memory_summary.md %d bytes", len(c.MemoryMD), len(c.MemorySummary))
+	if n := len(c.MemoryMD); n < 4<<10 || n > 16<<10 {
+		t.Errorf("MEMORY.md has %d bytes, want 4 to 16 KB:\n%s", n, c.MemoryMD)
+	}
+	if n := len(c.MemorySummary); n < 1<<10 || n > 2<<10 {
+		t.Errorf("memory_summary.md has %d bytes, want 1 to 2 KB:\n%s", n, c.MemorySummary)
+	}
+	for _, unwanted := range []string{"## Sessions", "left out", id(1)} {
+		if strings.Contains(c.MemoryMD, unwanted) {
+			t.Errorf("MEMORY.md has %q", unwanted)
+		}
+	}
+}
+
+func TestTheSameInputGivesTheSameBytesInAnyOrder(t *testing.T) {
+	t.Parallel()
+	all := project(40)
+	want := build(t, input(all...))
+	for range 3 {
+		rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		if got := build(t, input(all...)); !reflect.DeepEqual(got, want) {
+			t.Fatalf("another order gives\n%s\ninstead of\n%s", got.MemoryMD, want.MemoryMD)
+		}
+	}
+}
+
+func TestLimitsBelowTheBudgetHold(t *testing.T) {
+	t.Parallel()
+	in := input(project(62)...)
+	in.MaxMemoryBytes, in.SummaryTokens = 3000, 200
+	c := build(t, in) // Verify checks the limits
+	if !strings.Contains(c.MemoryMD, "## User preferences") || strings.Contains(c.MemoryMD, "## Files that matter") {
+		t.Errorf("what is worth least does not go first:\n%s", c.MemoryMD)
+	}
+}
+
+func TestAWithdrawnSessionLeavesNoTraceInTheBuiltInMemory(t *testing.T) {
+	t.Parallel()
+	in := input(first, second, third)
+	in.Withdrawn = []string{third.SessionKey}
+	c, want := build(t, in), build(t, input(first, second))
+	if c.MemoryMD != want.MemoryMD || c.MemorySummary != want.MemorySummary {
+		t.Errorf("it differs from a memory without the session:\n%s\n%s", c.MemoryMD, want.MemoryMD)
+	}
+}
+
+func TestWithoutInputItFails(t *testing.T) {
+	t.Parallel()
+	for _, in := range []consolidate.Input{input(), input(memoir.Extraction{SessionKey: "codex:x"}), {Extractions: []memoir.Extraction{first}, Withdrawn: []string{first.SessionKey}}} {
+		if _, _, err := consolidate.NewBuiltin().Consolidate(context.Background(), in); memoir.CodeOf(err) != memoir.CodeInvalid {
+			t.Errorf("error %v, want %s", err, memoir.CodeInvalid)
+		}
+	}
+}
+
+func TestShortIDsAreUniqueAndShort(t *testing.T) {
+	t.Parallel()
+	got := consolidate.ShortIDs([]memoir.Extraction{
+		{SessionKey: "codex:019f6782-aaaa"}, {SessionKey: "codex:019f6782-abbb"}, {SessionKey: "codex:ffffffff-1"}, {SessionKey: "claude:ffffffff-1"},
+	})
+	want := map[string]string{
+		"codex:019f6782-aaaa": "019f6782-aa", "codex:019f6782-abbb": "019f6782-ab",
+		"codex:ffffffff-1": "codex-ffffffff-1", "claude:ffffffff-1": "claude-ffffffff-1",
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("short ids %v, want %v", got, want)
+	}
+}
+
+func BenchmarkConsolidate(b *testing.B) {
+	for _, n := range []int{500, 5000, 50000} {
+		in := input(project(n)...)
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			for b.Loop() {
+				build(b, in)
+			}
+		})
+	}
+}

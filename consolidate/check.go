@@ -1,0 +1,423 @@
+package consolidate
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"memoir"
+	"memoir/internal/lazyregexp"
+	"memoir/prompts"
+)
+
+// Bounds of what a sane answer holds.
+const (
+	maxLine    = 4000 // bytes of a line
+	maxRepeats = 4    // times that a line may stand in a file, where it did not before
+	leastLines = 6    // of a summary, below which it may lose any number of them
+	leastTold  = 12   // bytes of a line, below which it may stand any number of times
+	tolerated  = 1.25 // of a limit: models cannot count, so the program cuts so much itself
+)
+
+// read makes a memory of an answer, or tells every rule that it breaks: form, size,
+// citations that exist, no frames or control characters, legal skills, and that it is not
+// a wipe. It does not judge single lines.
+func (r *renewal) read(text string, b batch) (memoir.Consolidation, []string) {
+	a, faults := parseAnswer(text)
+	if len(faults) > 0 {
+		return memoir.Consolidation{}, faults
+	}
+	faults = append(r.suspicious("memory_md", a.memory), r.suspicious("memory_summary", a.summary)...)
+	skills, wrong := r.answeredSkills(a)
+	faults = append(faults, wrong...)
+	for name, text := range map[string]string{"memory_md": a.memory, "memory_summary": a.summary} {
+		if !fencesClose(text) {
+			faults = append(faults, name+" opens a code fence that nothing closes")
+		}
+	}
+	if len(faults) > 0 {
+		slices.Sort(faults)
+		return memoir.Consolidation{}, faults
+	}
+	memory, lists := r.layOut(readPage(a.memory))
+	summary := r.layOutSummary(readPage(a.summary))
+	bytes, tokens := r.in.limits()
+	if n := len(memory.String()); float64(n) > tolerated*float64(bytes) {
+		faults = append(faults, fmt.Sprintf("memory_md has %d bytes, and may have %d", n, bytes))
+	}
+	if n := memoir.Tokens(summary.String()); float64(n) > tolerated*float64(tokens) {
+		faults = append(faults, fmt.Sprintf("memory_summary has %d tokens of 4 characters, and may have %d", n, tokens))
+	}
+	if r.uncited > r.kept {
+		faults = append(faults, fmt.Sprintf("%d lines of memory_md cite no session, and %d do: each must end with the sessions it rests on", r.uncited, r.kept))
+	}
+	if r.kept == 0 {
+		faults = append(faults, "memory_md holds no line that cites a session")
+	}
+	if len(summary.sections) == 0 {
+		faults = append(faults, "memory_summary holds no line below a heading")
+	}
+	if len(faults) > 0 {
+		return memoir.Consolidation{}, faults
+	}
+	out := r.finish(memory, summary, skills, lists)
+	faults = r.wiped(out, b)
+	if was, told := countEntries(r.present.MemorySummary), countEntries(out.MemorySummary); told*3 < was && was >= leastLines {
+		faults = append(faults, fmt.Sprintf("memory_summary has %d lines, and had %d: it is a briefing on all of memory_md", told, was))
+	}
+	if err := Verify(out, r.in); err != nil && len(faults) == 0 {
+		faults = append(faults, err.Error())
+	}
+	return out, faults
+}
+
+// answeredSkills are the skills of an answer, with those that people wrote into.
+func (r *renewal) answeredSkills(a answer) (skills []memoir.Skill, faults []string) {
+	if a.keepSkills {
+		skills = slices.Clone(r.present.Skills)
+	}
+	has := func(name string) bool {
+		return slices.ContainsFunc(skills, func(s memoir.Skill) bool { return s.Name == name })
+	}
+	for _, given := range a.skills {
+		for _, text := range given.texts() {
+			faults = append(faults, r.suspicious(text[0], text[1])...)
+		}
+		switch s, fault := r.skillOf(given); {
+		case fault != "":
+			faults = append(faults, fault)
+		case has(s.Name):
+			faults = append(faults, "the skill "+s.Name+" is there twice")
+		default:
+			skills = append(skills, s)
+		}
+	}
+	for _, name := range r.handSkills() {
+		if s, _ := r.skill(name); !has(name) {
+			skills = append(skills, s)
+		}
+	}
+	gone := 0
+	for _, s := range r.present.Skills {
+		if !has(s.Name) {
+			gone++
+		}
+	}
+	if gone > 2 && 2*gone > len(r.present.Skills) {
+		faults = append(faults, fmt.Sprintf("%d of %d present skills are gone: name those that shall stay, with an empty content", gone, len(r.present.Skills)))
+	}
+	slices.SortFunc(skills, func(a, b memoir.Skill) int { return strings.Compare(a.Name, b.Name) })
+	return skills, faults
+}
+
+// texts are a skill's names and texts.
+func (a answeredSkill) texts() [][2]string {
+	out := [][2]string{{"skill " + a.Name, a.Content}, {"description of skill " + a.Name, a.Description}}
+	for _, f := range slices.Concat(a.Scripts, a.Templates, a.Examples) {
+		out = append(out, [2]string{"file " + f.Path + " of skill " + a.Name, f.Content})
+	}
+	return out
+}
+
+// suspicious tells what no text of an answer may hold, whatever it says: control
+// characters, memoir's own frames, citations of sessions that are no inputs, withdrawn
+// sessions, and the same line over and over.
+func (r *renewal) suspicious(name, text string) (faults []string) {
+	name = cut(oneLine(name), 120)
+	fault := func(n int, what string) { faults = append(faults, fmt.Sprintf("%s, line %d: %s", name, n, what)) }
+	times := map[string]int{}
+	n := 0
+	for l := range strings.Lines(text) {
+		n++
+		l = strings.TrimRight(l, " \t\r\n")
+		if _, kept := r.lines[asShown(l)]; kept {
+			continue
+		}
+		if strings.ContainsFunc(l, func(c rune) bool { return c != '\t' && unicode.Is(unicode.Cc, c) }) {
+			fault(n, "it holds a control character")
+		}
+		if len(l) > maxLine {
+			fault(n, fmt.Sprintf("it has more than %d bytes", maxLine))
+		}
+		if prompts.Framed(l) || unframe(l) != l || strings.Contains(l, memoir.OwnRunMarker) {
+			fault(n, "it holds a tag of the message's own frames; write it without the angle bracket")
+		}
+		for _, id := range idsIn(l) {
+			if !r.register.cited(id) && (r.register.withdrawn(id) || looksOwn(id)) {
+				fault(n, "it cites session "+id+", which is not among the input")
+			}
+		}
+		if key := uncited(l); len(key) >= leastTold && !isHeading(key) {
+			if times[key]++; times[key] == maxRepeats+1 {
+				fault(n, fmt.Sprintf("it repeats “%s”", cut(key, 80)))
+			}
+		}
+	}
+	if whole := r.register.names(text); whole != "" {
+		faults = append(faults, fmt.Sprintf("%s names session %s, which was withdrawn", name, whole))
+	}
+	return faults
+}
+
+// layOut gives a model's MEMORY.md the program's form: each line neutralised, once, with
+// one citation. Lines that neither cite a session nor stood there before are dropped.
+func (r *renewal) layOut(p *page) (*page, map[string][]string) {
+	lists := map[string][]string{}
+	r.kept, r.uncited = 0, 0
+	seen := map[string]bool{}
+	if strings.Contains(p.head, "\n- ") { // claims before any heading
+		p.sections = append([]*section{{headKnown, strings.Split(p.head, "\n")}}, p.sections...)
+	}
+	for _, s := range p.sections {
+		s.heading = r.headingOf(s.heading)
+		var out []string
+		for _, text := range joined(s.lines) {
+			have, kept := r.lines[asShown(text)]
+			switch {
+			case kept:
+				text = have
+			case strings.TrimSpace(text) == "" || isHeading(text) || strings.HasPrefix(text, headFrom+" "):
+				continue
+			default:
+				text = r.line(text)
+			}
+			if withoutMark(uncited(text)) == "" {
+				continue
+			}
+			entries := r.backed(text, kept)
+			key := uncited(text)
+			own := r.hand[strings.TrimSpace(text)]
+			switch {
+			case len(entries) > 0 && !own:
+				r.kept++
+				text = strings.TrimRight(lastBracket.ReplaceAllString(text, ""), " ") + " " + bracketOf(entries)
+				if len(entries) > 1 {
+					lists[lineKey(text)] = keysOf(entries)
+				}
+			case !kept || !own && text != "":
+				r.uncited++
+				continue
+			}
+			if !seen[key] || own {
+				seen[key] = true
+				out = append(out, text)
+			}
+		}
+		s.lines = out
+	}
+	return p, lists
+}
+
+// headingOf is a heading in the form of one that stood there, or neutralised.
+func (r *renewal) headingOf(heading string) string {
+	if have, ok := r.lines[asShown(heading)]; ok {
+		return have
+	}
+	words := cut(bare(strings.Trim(heading, "# ")), 80)
+	if words == "" {
+		return headKnown
+	}
+	return strings.Repeat("#", min(level(heading), 3)) + " " + words
+}
+
+// countEntries counts the list entries of a text.
+func countEntries(text string) (n int) {
+	for l := range strings.Lines(text) {
+		if isEntry(strings.TrimSpace(l)) {
+			n++
+		}
+	}
+	return n
+}
+
+// layOutSummary neutralises a model's summary, and joins its sections of one heading.
+func (r *renewal) layOutSummary(p *page) *page {
+	for i, s := range p.sections {
+		s.heading = r.headingOf(s.heading)
+		var out []string
+		for _, text := range joined(s.lines) {
+			if have, kept := r.lines[asShown(text)]; kept {
+				out = append(out, have)
+			} else if text = r.line(text); text != "" {
+				out = append(out, text)
+			}
+		}
+		s.lines = out
+		for _, earlier := range p.sections[:i] {
+			if earlier.heading == s.heading {
+				earlier.lines, s.lines = append(earlier.lines, s.lines...), nil
+				break
+			}
+		}
+	}
+	p.sections = slices.DeleteFunc(p.sections, func(s *section) bool { return len(s.lines) == 0 })
+	return p
+}
+
+// joined are lines with those that only continue a list entry put behind it.
+func joined(lines []string) []string {
+	var out []string
+	fenced := false
+	for _, l := range lines {
+		if fence(l) {
+			fenced = !fenced
+		}
+		last := len(out) - 1
+		further := strings.HasPrefix(l, "  ") && !isEntry(strings.TrimSpace(l)) && !fence(l)
+		if !fenced && further && last >= 0 && isEntry(strings.TrimSpace(out[last])) {
+			out[last] += " " + strings.TrimSpace(l)
+			continue
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// line is a model's line in the form of a memory's: an entry of a list, neutralised.
+func (r *renewal) line(text string) string {
+	body := strings.TrimLeft(text, " \t")
+	indent := ""
+	if len(body) < len(text) && isEntry(body) {
+		indent = "  "
+	}
+	body = withoutMark(body)
+	body = withoutTags(strings.Join(strings.Fields(memoir.WithoutFloods(strings.Map(shown, body))), " "))
+	if body == "" || fence(body) {
+		return ""
+	}
+	return indent + "- " + r.recite(body)
+}
+
+var inBrackets = lazyregexp.New(`\[[^\[\]]+\]`)
+
+// recite writes the citations of a line in their one form, of ids and dates. Brackets that
+// name anything but selected sessions stay.
+func (r *renewal) recite(text string) string {
+	return inBrackets.ReplaceAllStringFunc(text, func(bracket string) string {
+		var parts []string
+		for part := range strings.FieldsFuncSeq(strings.Trim(bracket, "[]"), func(c rune) bool { return c == ',' || c == ';' }) {
+			part = strings.Trim(strings.TrimSpace(part), "`")
+			id, _, _ := strings.Cut(part, " ")
+			s := r.by[r.register.inputs.key(id)]
+			switch {
+			case s != nil:
+				parts = append(parts, s.cite())
+			case len(parts) > 0 && strings.HasPrefix(part, "+") && strings.Trim(part[1:], "0123456789") == "":
+				parts = append(parts, part)
+			default:
+				return bracket
+			}
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	})
+}
+
+// backed are the sessions behind a line of an answer, newest first: those that it cites, and
+// those of the present line that it takes up. A count that no present line
+// backs does not count.
+func (r *renewal) backed(line string, kept bool) []entry {
+	own := r.entries(line, nil)
+	own = slices.DeleteFunc(own, func(e entry) bool { return !r.register.keys[e.key] })
+	if len(own) == 0 {
+		return nil
+	}
+	bracket := lastBracket.FindString(line)
+	before := ""
+	switch {
+	case kept || len(r.present.Citations[lineKey(line)]) > 0:
+		before = line
+	case strings.Contains(bracket, "+"):
+		want, best := words(line), 0
+		for _, have := range sortedKeys(r.lines) {
+			have = r.lines[have]
+			if list := r.entries(have, r.present.Citations); len(list) > 1 && slices.ContainsFunc(own, func(e entry) bool { return e.key == list[0].key }) {
+				if n := common(want, words(have)); n > best {
+					before, best = have, n
+				}
+			}
+		}
+	}
+	if before != "" {
+		for _, e := range r.entries(before, r.present.Citations) {
+			if r.register.keys[e.key] && !slices.ContainsFunc(own, func(o entry) bool { return o.key == e.key }) {
+				own = append(own, e)
+			}
+		}
+	}
+	for i, e := range own {
+		if s := r.by[e.key]; s != nil {
+			own[i].short, own[i].date = s.short, s.date
+		}
+	}
+	slices.SortStableFunc(own, func(a, b entry) int {
+		rank := func(e entry) int {
+			if s := r.by[e.key]; s != nil {
+				return s.rank
+			}
+			return -1
+		}
+		return cmp.Or(strings.Compare(b.date, a.date), rank(b)-rank(a), strings.Compare(a.key, b.key))
+	})
+	return slices.CompactFunc(own, func(a, b entry) bool { return a.key == b.key })
+}
+
+func keysOf(entries []entry) []string {
+	var out []string
+	for _, e := range entries {
+		out = append(out, e.key+" "+e.date)
+	}
+	return out
+}
+
+// wiped tells if an answer loses more than half of the present memory, in lines or in
+// sessions behind them, though those sessions did not change. Recent work makes room for
+// what is worked on next, and a memory over its budget may shrink to it.
+func (r *renewal) wiped(out memoir.Consolidation, b batch) (faults []string) {
+	changed := map[string]bool{}
+	for _, s := range b.sessions {
+		changed[s.SessionKey] = true
+	}
+	count := func(c memoir.Consolidation, firm bool) (lines int, sessions map[string]bool) {
+		sessions = map[string]bool{}
+		recent := false
+		for l := range strings.Lines(c.MemoryMD) {
+			if isHeading(l) && level(l) == 2 {
+				recent = strings.TrimSpace(l) == headRecent
+			}
+			if firm && recent {
+				continue
+			}
+			cites := false
+			for _, e := range r.entries(l, c.Citations) {
+				if e.key != "" && !(firm && changed[e.key]) {
+					cites, sessions[e.key] = true, true
+				}
+			}
+			if cites {
+				lines++
+			}
+		}
+		return lines, sessions
+	}
+	lines, sessions := count(r.present, true)
+	left, cited := count(out, false)
+	still := 0
+	for key := range sessions {
+		if cited[key] {
+			still++
+		}
+	}
+	budget, _ := r.in.budgets()
+	share := float64(budget) / float64(max(budget, len(r.present.MemoryMD)))
+	for _, part := range []struct {
+		what      string
+		all, kept int
+	}{{"lines of the present memory_md", lines, min(left, lines)}, {"sessions that the present memory_md cites", len(sessions), still}} {
+		if gone := part.all - part.kept; part.all > 1 && (gone > 2 || part.kept == 0) && float64(part.kept) < share*float64(part.all)/2 {
+			faults = append(faults, fmt.Sprintf("%d of %d %s are gone, though nothing that they rest on was withdrawn or changed: keep them", gone, part.all, part.what))
+		}
+	}
+	return faults
+}

@@ -1,0 +1,208 @@
+package pipeline
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"memoir"
+	"memoir/config"
+	"memoir/secrets"
+	"memoir/store"
+)
+
+// ProjectRules finds the rules for secrets that a project's files add to a person's own:
+// those of the nearest .gitleaks.toml in or above a directory. It reports false if there
+// are none. Only of a file that is trusted does all count.
+func ProjectRules(dir string, trusted config.TrustStore) (file string, isTrusted, ok bool) {
+	for filepath.IsAbs(dir) {
+		file := config.RulesFile(dir)
+		switch content, err := secrets.ReadRules(file); {
+		case err == nil:
+			return file, trusted.Trusted(file, content), true
+		case memoir.CodeOf(err) == memoir.CodeConfig:
+			return file, false, true // which whoever loads it is told
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			break
+		}
+		dir = parent
+	}
+	return "", false, false
+}
+
+// projectScanners are the scanners of directories whose project has secret rules of
+// its own. It is safe for concurrent use.
+type projectScanners struct {
+	mu        sync.Mutex
+	byDir     map[string]ruling
+	byFile    map[string]ruling
+	byProject map[string][]*secrets.Scanner
+	misruled  map[string]Misruled // by project
+}
+
+// ruling is what counts in a directory. Where its rules are invalid, the run's count.
+type ruling struct {
+	scanner *secrets.Scanner
+	err     error
+}
+
+// Misruled is a project whose own rules for secrets are invalid: nothing of it is read or
+// consolidated until they are corrected, since they may say what must not be kept.
+type Misruled struct {
+	Project string `json:"project"`
+	Error   string `json:"error"` // names the file and the rule
+	Hint    string `json:"hint,omitempty"`
+}
+
+// scannerOf returns the scanner for what comes from a directory: the run's, or one with
+// the rules of its project.
+func (r *run) scannerOf(dir string) *secrets.Scanner { return r.rulingIn(dir).scanner }
+
+func (r *run) rulingIn(dir string) ruling {
+	p := &r.projectScanners
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if known, ok := p.byDir[dir]; ok {
+		return known
+	}
+	if p.byDir == nil {
+		p.byDir, p.byFile = map[string]ruling{}, map[string]ruling{}
+	}
+	found := ruling{scanner: r.scanner}
+	if file, trusted, ok := ProjectRules(dir, r.trusted); ok {
+		known, seen := p.byFile[file]
+		if !seen {
+			known.scanner, known.err = secrets.New(secrets.Options{
+				ConfigPath: config.RulesFile(r.opts.ConfigDir), ProjectPath: file, ProjectTrusted: trusted,
+			})
+			if known.err != nil {
+				known.scanner = r.scanner
+			}
+			p.byFile[file] = known
+		}
+		found = known
+	}
+	p.byDir[dir] = found
+	return found
+}
+
+// obey finds the rules that count for a project, those of each of its directories, and
+// what is wrong with them.
+func (r *run) obey(project memoir.Project) error {
+	var scanners []*secrets.Scanner
+	var fault error
+	for _, dir := range project.Directories {
+		found := r.rulingIn(dir)
+		if found.err != nil && fault == nil {
+			fault = found.err
+		}
+		if found.scanner != r.scanner && !slices.Contains(scanners, found.scanner) {
+			scanners = append(scanners, found.scanner)
+		}
+	}
+	if len(scanners) == 0 {
+		scanners = append(scanners, r.scanner)
+	}
+	r.projectScanners.mu.Lock()
+	defer r.projectScanners.mu.Unlock()
+	if r.projectScanners.byProject == nil {
+		r.projectScanners.byProject = map[string][]*secrets.Scanner{}
+	}
+	r.projectScanners.byProject[project.ID] = scanners
+	return fault
+}
+
+// scannersFor are those that obey found for a project, else the run's.
+func (r *run) scannersFor(projectID string) []*secrets.Scanner {
+	r.projectScanners.mu.Lock()
+	defer r.projectScanners.mu.Unlock()
+	if scanners := r.projectScanners.byProject[projectID]; len(scanners) > 0 {
+		return scanners
+	}
+	return []*secrets.Scanner{r.scanner}
+}
+
+// redactFor is redact by the rules of a project.
+func (r *run) redactFor(projectID, text string) string {
+	for _, scanner := range r.scannersFor(projectID) {
+		text, _ = scanner.Redact(text)
+	}
+	return text
+}
+
+// misrule keeps a project whose rules are invalid out of what is left of the run, and
+// says so once.
+func (r *run) misrule(projectID string, fault error) {
+	r.mu.Lock()
+	if r.projectScanners.misruled == nil {
+		r.projectScanners.misruled = map[string]Misruled{}
+	}
+	_, said := r.projectScanners.misruled[projectID]
+	m := Misruled{Project: projectID, Error: r.redact(fault.Error()), Hint: memoir.HintOf(fault)}
+	r.projectScanners.misruled[projectID] = m
+	if !said {
+		r.report.Misruled = append(r.report.Misruled, m)
+	}
+	r.mu.Unlock()
+	if !said {
+		r.warn("project "+projectID+" waits: "+m.Error, m.Hint)
+	}
+}
+
+// misruledProjects lists the ids of the projects that are kept out.
+func (r *run) misruledProjects() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var ids []string
+	for id := range r.projectScanners.misruled {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// declines gives a claim back at once if the rules that are to count for it are invalid.
+func (r *run) declines(ctx context.Context, claim store.Claim) bool {
+	fault := r.rulingIn(claim.Session.CWD).err
+	if fault == nil {
+		return false
+	}
+	r.misrule(claim.Session.ProjectID, fault)
+	if err := r.store.GiveBack(context.WithoutCancel(ctx), []store.Claim{claim}); err != nil && memoir.CodeOf(err) != memoir.CodeLeaseLost {
+		r.fail(err)
+	}
+	r.count(func(p *Phase1Report) { p.GivenBack++ })
+	return true
+}
+
+// FindMisruled lists the registered projects whose own rules for secrets are invalid.
+// Rules are read and checked, and not compiled for searching.
+func FindMisruled(projects []store.ProjectRow, configDir string, trusted config.TrustStore) []Misruled {
+	own := sync.OnceValue(func() error { return secrets.Check(secrets.Options{ConfigPath: config.RulesFile(configDir)}) })
+	var out []Misruled
+	checked := map[string]error{}
+	for _, p := range projects {
+		for _, dir := range p.Directories {
+			file, isTrusted, ok := ProjectRules(dir, trusted)
+			if !ok {
+				continue
+			}
+			if own() != nil {
+				return nil // then no run begins, and says so
+			}
+			err, known := checked[file]
+			if !known {
+				err = secrets.Check(secrets.Options{ConfigPath: config.RulesFile(configDir), ProjectPath: file, ProjectTrusted: isTrusted})
+				checked[file] = err
+			}
+			if err != nil {
+				out = append(out, Misruled{Project: p.ID, Error: err.Error(), Hint: memoir.HintOf(err)})
+				break
+			}
+		}
+	}
+	return out
+}

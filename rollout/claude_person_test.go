@@ -1,0 +1,151 @@
+package rollout
+
+import (
+	"strings"
+	"testing"
+
+	"memoir"
+)
+
+const refused = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). "
+
+func TestClaudeGivesWhatAPersonSaysWhenRefusing(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, result string
+		want         string
+	}{
+		{"with words", refused + "To tell you how to proceed, the user said:\nuse tabs", "use tabs"},
+		{"with words and a note", refused + "To tell you how to proceed, the user said:\nuse tabs\nnot spaces\n\nNote: The user's next message may contain a correction or preference.", "use tabs\nnot spaces"},
+		{"with words that quote the label", refused + "To tell you how to proceed, the user said:\nno: the user said: yes", "no: the user said: yes"},
+		{"as a sub-agent", "Permission for this tool use was denied. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). The user said:\nnot there", "not there"},
+		{"with a reason", refused + "The user provided the following reason for the rejection: too slow", "too slow"},
+		{"without words", refused + "STOP what you are doing and wait for the user to tell you how to proceed.", ""},
+		{"by interrupting", "The user doesn't want to take this action right now. STOP what you are doing and wait for the user to tell you how to proceed.", ""},
+		{"a plan", "The agent proposed a plan that was rejected by the user. The user chose to stay in plan mode rather than proceed with implementation.\n\nRejected plan:\n# Plan", ""},
+		{"questions that they would rather talk about", refused + "To tell you how to proceed, the user said:\nThe user wants to clarify these questions.\n    This means they may have additional information.\n\n    Questions asked:\n- \"Which?\"\n  Answer: Postgres\n  User notes: only on staging\n- \"When?\"\n  (No answer provided)", "Postgres\nonly on staging"},
+		{"a rule and no person", "Permission to use Bash with command rm has been denied.", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			items, _ := read(t, write(t, claudeID+".jsonl", cc(ccUse("m1", "t1", "Edit", `{}`), ccResult("t1", tt.result, `,"is_error":true`))...))
+			want := []string{"Edit({}) ! " + tt.result}
+			if tt.want != "" {
+				want = append(want, "rejection: "+tt.want)
+			}
+			expect(t, items, want...)
+		})
+	}
+}
+
+func TestClaudeGivesWhatAPersonAnswers(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, text, structured, want string
+	}{
+		{"a choice", `User has answered your questions: "Which database?"="Postgres". You can now continue with the user's answers in mind.`,
+			`{"questions":[{"question":"Which database?"}],"answers":{"Which database?":"Postgres"}}`, "Postgres"},
+		{"several choices, notes and a text", `Your questions have been answered: …`,
+			`{"answers":{"Which \"one\"?":["A","B"],"Why?":"it is faster"},"annotations":{"Why?":{"notes":"on my machine"}},"response":"and cheaper"}`, "A\nB\nit is faster\non my machine\nand cheaper"},
+		{"without a structured copy", `User has answered your questions: "Which?"="Postgres", "Why?"="it is faster". You can now continue with the user's answers in mind.`, `"x"`, "Postgres\nit is faster"},
+		{"what time chose", `No answer.`, `{"answers":{"Which?":"Postgres"},"afkTimeoutMs":60000}`, ""},
+		{"nothing", "The user did not answer the questions.", `{"answers":{}}`, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			result := `user "message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":` + q(tt.text) + `}]},"toolUseResult":` + tt.structured
+			items, _ := read(t, write(t, claudeID+".jsonl", cc(ccUse("m1", "t1", "AskUserQuestion", `{}`), result)...))
+			want := []string{"AskUserQuestion({}) = " + tt.text}
+			if tt.want != "" {
+				want = append(want, "answer: "+tt.want)
+			}
+			expect(t, items, want...)
+		})
+	}
+}
+
+func TestClaudeTellsWhoSpoke(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, members string
+		want          string
+	}{
+		{"an old version", ``, "typed: hi"},
+		{"a person", `,"promptSource":"typed","turnOrigin":"human","origin":{"kind":"human"}`, "typed: hi"},
+		{"a person by another program", `,"promptSource":"sdk","turnOrigin":"sdk"`, "typed: hi"},
+		{"a suggestion that a person took", `,"promptSource":"suggestion_accepted"`, "typed: hi"},
+		{"a person while the agent was busy", `,"promptSource":"queued"`, "queued: hi"},
+		{"the system", `,"promptSource":"system"`, ""},
+		{"a task that ended", `,"origin":{"kind":"task-notification"}`, ""},
+		{"another session", `,"origin":{"kind":"peer"}`, ""},
+		{"the agent going on by itself", `,"origin":{"kind":"auto-continuation"}`, ""},
+		{"a schedule", `,"wakeupSource":"loop_wakeup"`, ""},
+		{"a program that filled it in", `,"textNotTyped":true`, ""},
+		{"a plan that was handed over", `,"planContent":"# P"`, "plan_handover: hi"},
+		{"the transcript alone", `,"isVisibleInTranscriptOnly":true`, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			items, stats := read(t, write(t, claudeID+".jsonl", cc(ccSay("hi", tt.members))...))
+			if got := strings.Join(sketch(items), "|"); got != tt.want {
+				t.Errorf("%q, want %q", got, tt.want)
+			}
+			if (stats.Injected == 1) != (tt.want == "") {
+				t.Errorf("injected %d", stats.Injected)
+			}
+		})
+	}
+}
+
+func TestClaudeTakesOurOwnWordsOut(t *testing.T) {
+	t.Parallel()
+	const own = `<memoir-context project="x">old</memoir-context>`
+	result := func(tool, s string) []string { return []string{ccUse("m1", "t1", tool, `{}`), ccResult("t1", s, "")} }
+	tests := []struct {
+		name  string
+		lines []string
+		want  []string
+	}{
+		{"of a hook's attachment", []string{`attachment "attachment":{"type":"hook_additional_context","content":[` + q(own) + `]}`, ccSay("a")}, []string{"typed: a"}},
+		{"of a hook's output in a reminder", []string{ccSay("<system-reminder>\nSessionStart hook additional context: " + own + "\n</system-reminder>\na")}, []string{"typed: a"}},
+		{"of a hook's output under the user's role", []string{ccSay("SessionStart hook additional context: "+own, ""), ccSay("a")}, []string{"typed: a"}},
+		{"of a prompt that a hook changed", []string{ccSay(own + "\na")}, []string{"typed: a"}},
+		{"of a command's output", result("Bash", "x\n"+own+"\ny"), []string{"Bash({}) = x\n\ny"}},
+		{"of escaped output", result("mcp__notes__read", `{"text":"\u003cmemoir-context\u003eold\u003c/memoir-context\u003e"}`), []string{`mcp__notes__read({}) = {"text":""}`}},
+		{"of what our own server says", result("mcp__memoir__recall", "old"), []string{"mcp__memoir__recall({}) ="}},
+		{"of what it says as a plugin's", result("mcp__plugin_memory_memoir__recall", "old"), []string{"mcp__plugin_memory_memoir__recall({}) ="}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			items, _ := read(t, write(t, claudeID+".jsonl", cc(tt.lines...)...))
+			expect(t, items, tt.want...)
+		})
+	}
+}
+
+func TestClaudeKnowsOurOwnRuns(t *testing.T) {
+	t.Parallel()
+	const marked = "memoir:own-run\nextract this"
+	for name, lines := range map[string][]string{
+		"a prompt":             {ccSay(marked)},
+		"a prompt after hooks": {`attachment "attachment":{"type":"hook_success","content":"x"}`, ccSay("<local-command-caveat>x</local-command-caveat>", `,"isMeta":true`), ccSay(marked)},
+		"a queued prompt":      {`queue-operation "operation":"enqueue","content":` + q(marked), `queue-operation "operation":"dequeue"`, ccSay("extract this")},
+		"a queued attachment":  {`attachment "attachment":{"type":"queued_command","prompt":` + q(marked) + `}`},
+	} {
+		path := write(t, claudeID+".jsonl", cc(lines...)...)
+		if head := probe(t, path); head.Kind != memoir.KindOwnRun {
+			t.Errorf("%s: %s", name, head.Kind)
+		}
+		if _, stats := read(t, path); !stats.OwnRun {
+			t.Errorf("%s is not known when it is read", name)
+		}
+	}
+	late := write(t, claudeID+".jsonl", cc(ccSay("a"), ccSay(marked))...)
+	if head := probe(t, late); head.OwnRun {
+		t.Error("a person who speaks of the marker later is one of our runs")
+	}
+}

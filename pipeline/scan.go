@@ -366,17 +366,18 @@ func (r *run) restrict(known map[string]store.FileRow, seen map[string]bool, pro
 	if r.opts.SessionsDir == "" {
 		return
 	}
-	keys := map[string]bool{"": true} // of nothing, so that an empty directory is no lifted restriction
 	others := len(seen) == 0
-	for path, row := range known {
-		if seen[path] {
-			keys[row.SessionKey] = true
-		} else {
-			others = true
-		}
+	for path := range known {
+		others = others || !seen[path]
 	}
 	if !others {
 		return
+	}
+	keys := map[string]bool{"": true} // of nothing, so that an empty directory is no lifted restriction
+	for path, row := range known {
+		if seen[path] {
+			keys[row.SessionKey] = true
+		}
 	}
 	for _, p := range probed {
 		keys[p.key()] = true

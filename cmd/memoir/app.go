@@ -35,8 +35,8 @@ usage or configuration; 3 partly done; 4 busy: another process holds the lease;
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "home", Usage: "keep data in `DIR` (default: $MEMOIR_HOME, else ~/.local/share/memoir)"},
 			&cli.StringFlag{Name: "config", Usage: "read config.yml in `DIR` (default: ~/.config/memoir)"},
-			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "say only what went wrong"},
-			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "say more"},
+			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print only warnings and errors"},
+			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "print more"},
 			&cli.BoolFlag{Name: "version", Usage: "print the version"},
 			&cli.BoolFlag{Name: "help", Aliases: []string{"h"}, Usage: "show help"},
 		},

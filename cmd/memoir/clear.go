@@ -104,7 +104,7 @@ func (p *program) confirm(c *cli.Context, what, home string) error {
 		return nil
 	}
 	if !p.ui.canAsk() {
-		return usagef("say --yes", "%s would remove %s in %s, and there is nobody to ask", calledAs(c), what, home)
+		return usagef("pass --yes", "%s would remove %s in %s, and stdin is not a terminal", calledAs(c), what, home)
 	}
 	yes, err := p.ui.ask(c.Context, "remove "+what+"?")
 	if err != nil {

@@ -251,7 +251,7 @@ func (p *program) confirmRepair(c *cli.Context, home string) error {
 		return nil
 	}
 	if !p.ui.canAsk() {
-		return usagef("say --yes, or --dry-run to see what can be read", "%s would replace the database in %s, and there is nobody to ask", calledAs(c), home)
+		return usagef("pass --yes, or --dry-run to see what can be read", "%s would replace the database in %s, and stdin is not a terminal", calledAs(c), home)
 	}
 	yes, err := p.ui.ask(c.Context, "put the new database in place, and keep the old one?")
 	if err != nil {

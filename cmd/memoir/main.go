@@ -2,19 +2,21 @@
 // keeps what is worth keeping per project, and hands a summary to the next
 // session.
 //
-// This package is the command line and nothing else: flags, words for a person,
-// JSON for a program, exit codes. What it does not know is how anything is done;
-// that is in the packages it calls. Read app.go first (the commands), then ui.go
-// (how it speaks), args.go (flags in any place) and exit.go; every command has a
-// file of its name.
+// This package parses flags, prints text or JSON, and sets exit codes. How anything is done
+// is in the packages it calls. Read app.go first (the commands), then ui.go (output), args.go
+// (flags before and after arguments); every command has a file of its name.
 package main
 
 import (
 	"context"
+	"errors"
 	"os"
+	"os/signal"
 	"runtime/debug"
 	"slices"
 	"strings"
+	"syscall"
+	"time"
 
 	"memoir"
 	"memoir/internal/disk"
@@ -104,4 +106,102 @@ func version() string {
 		return "development"
 	}
 	return info.Main.Version
+}
+
+// echo is how long after a signal another one says the same again: a terminal sends one to
+// every process of a group, and a wrapper (npm, make, a shell's trap) sends its own on.
+const echo = 300 * time.Millisecond
+
+// untilSignal returns a context that SIGINT, SIGTERM or a hangup cancels with
+// memoir.CodeInterrupted as its cause. A second signal, later than its echo, calls
+// exit at once.
+//
+// A closed pipe at stdout or stderr must not kill a run that holds jobs, so
+// SIGPIPE is taken and dropped: writes then fail with EPIPE. It is not ignored,
+// because children would inherit that.
+func untilSignal(parent context.Context, exit func(code int)) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(parent)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // nohup
+		signal.Notify(signals, syscall.SIGHUP)
+	}
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	done := make(chan struct{})
+	go heed(signals, done, cancel, exit)
+	return ctx, func() {
+		signal.Stop(signals)
+		close(done)
+		cancel(nil)
+	}
+}
+
+// heed calls cancel at a signal, and exit at one that comes later than its echo.
+func heed(signals <-chan os.Signal, done <-chan struct{}, cancel context.CancelCauseFunc, exit func(code int)) {
+	var first time.Time
+	for {
+		select {
+		case <-done:
+			return
+		case s := <-signals:
+			if first.IsZero() {
+				first = time.Now()
+			} else if time.Since(first) > echo {
+				exit(exitInterrupted)
+			}
+			cancel(memoir.Errorf(memoir.CodeInterrupted, "", "interrupted by signal: %s", s))
+		}
+	}
+}
+
+// The exit codes; they are part of the interface, and `memoir help` lists them.
+const (
+	exitDone        = 0   // also when there was nothing to do
+	exitFailed      = 1   // also when `scan` found something
+	exitUsage       = 2   // bad usage or configuration
+	exitPartly      = 3   // a claimed job failed, or a spending limit stopped the run
+	exitBusy        = 4   // another process holds the lease
+	exitInterrupted = 130 // by a signal or --timeout
+)
+
+// status ends a command with an exit code after everything has been said.
+type status int
+
+// Error says nothing that a person needs: all has been said.
+func (s status) Error() string { return "exit" }
+
+// exitCode returns the exit code that err stands for.
+func exitCode(err error) int {
+	if err == nil {
+		return exitDone
+	}
+	if s, ok := errors.AsType[status](err); ok {
+		return int(s)
+	}
+	switch memoir.CodeOf(err) {
+	case memoir.CodeUsage, memoir.CodeConfig:
+		return exitUsage
+	case memoir.CodeBusy:
+		return exitBusy
+	case memoir.CodeInterrupted:
+		return exitInterrupted
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return exitInterrupted
+	}
+	return exitFailed
+}
+
+// heapLimit is the soft limit of the heap of a command that reads whole sessions, in bytes.
+// The text of the program and what SQLite holds come on top.
+const heapLimit = 64 << 20
+
+// limitHeap lets the heap grow freely while it is small and bounds it from heapLimit on, so
+// that a session of a gigabyte does not fill a small machine. GOGC in the environment
+// overrides it.
+func limitHeap() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400)
+		debug.SetMemoryLimit(heapLimit)
+	}
 }

@@ -54,7 +54,7 @@ func (p *program) trusted(c *cli.Context) config.TrustStore {
 func (p *program) here(c *cli.Context, settings config.Settings) (place, error) {
 	dir, err := os.Getwd()
 	if err != nil {
-		return place{}, memoir.Errorf(memoir.CodeNotFound, "change to a directory that exists, or say --project", "this directory: %w", err)
+		return place{}, memoir.Errorf(memoir.CodeNotFound, "change to a directory that exists, or pass --project", "this directory: %w", err)
 	}
 	return p.identify(c, settings, dir), nil
 }
@@ -92,7 +92,7 @@ func (p *program) projectHere(ctx context.Context, st *store.Store, here place) 
 		return row, err
 	}
 	if !here.status.OK() {
-		return store.ProjectRow{}, memoir.Errorf(memoir.CodeNotFound, "say --project; `memoir projects` lists them", "%s is no project: %s", here.dir, here.status)
+		return store.ProjectRow{}, memoir.Errorf(memoir.CodeNotFound, "pass --project; `memoir projects` lists them", "%s is not a project: %s", here.dir, here.status)
 	}
 	return store.ProjectRow{}, memoir.Errorf(memoir.CodeNotFound, "`memoir run` looks for sessions, `memoir projects` lists projects",
 		"no session of %s (%s) was seen yet", here.dir, project.Changed(here.project, p.redact).ID)
@@ -148,7 +148,7 @@ func (p *program) projectNamed(c *cli.Context, st *store.Store, ref string) (sto
 func projectFlag(c *cli.Context) (string, error) {
 	ref := c.String("project")
 	if ref == "" && c.IsSet("project") {
-		return "", usagef("an id, a name or a path", "--project names nothing")
+		return "", usagef("an id, a name or a path", "--project is empty")
 	}
 	return ref, nil
 }

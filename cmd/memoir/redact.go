@@ -16,7 +16,7 @@ import (
 func redactCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "redact", Category: groupSecret, ArgsUsage: "[FILE|-]",
-		Usage: "copy text without its secrets, or take them out of all that is stored",
+		Usage: "print text without its secrets, or redact what is stored",
 		Description: help("Copies a file or standard input to standard output and replaces each secret by\n"+
 			"[REDACTED:rule-id]. What was replaced is counted on standard error. Everything else stays\n"+
 			"as it is: line ends, JSON, UTF-16, bytes that are no text. A file is read twice if it is\n"+
@@ -31,10 +31,10 @@ func redactCommand(p *program) *cli.Command {
 			"memoir redact --stored --dry-run", "memoir redact --stored --yes --wait 1m"),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "diff", Usage: "show the lines that change as a unified diff, secrets masked"},
-			&cli.BoolFlag{Name: "stored", Usage: "take secrets out of all that memoir keeps, generations too"},
-			&cli.StringFlag{Name: "project", Usage: "with --stored: only what is kept of the project `REF`: an id, a name or a path"},
+			&cli.BoolFlag{Name: "stored", Usage: "redact what memoir has stored, generations included"},
+			&cli.StringFlag{Name: "project", Usage: "with --stored: only of the project `REF`: an id, a name or a path"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "with --stored: list what would change, and change nothing"},
-			&cli.StringFlag{Name: "wait", Usage: "with --stored: wait up to `TIME` for other processes that hold work"},
+			&cli.StringFlag{Name: "wait", Usage: "with --stored: wait up to `DURATION` for other processes that hold work"},
 			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "with --stored: do not ask"},
 			&cli.BoolFlag{Name: "json", Usage: "with --stored: print one JSON object"},
 		},

@@ -161,7 +161,7 @@ func (p *program) findSession(ctx context.Context, st *store.Store, ref string) 
 			}
 			keys = append(keys, s.Key())
 		}
-		return memoir.Session{}, usagef("say one of "+strings.Join(keys, ", "), "%s begin with %q", count(len(sessions), "session"), ref)
+		return memoir.Session{}, usagef("use one of "+strings.Join(keys, ", "), "%s begin with %q", count(len(sessions), "session"), ref)
 	}
 	return sessions[0], nil
 }

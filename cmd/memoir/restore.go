@@ -23,7 +23,7 @@ func restoreCommand(p *program) *cli.Command {
 			"memoir log", "memoir restore 3", "memoir restore 3 --project mise --wait 1m --yes"),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "project", Usage: "of the project `REF`: an id, a name or a path (default: this directory's)"},
-			&cli.StringFlag{Name: "wait", Usage: "wait up to `TIME` for a project that another process holds"},
+			&cli.StringFlag{Name: "wait", Usage: "wait up to `DURATION` for a project that another process holds"},
 			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask"},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON object"},
 		},
@@ -101,7 +101,7 @@ func (p *program) sayRestored(name string, out pipeline.Restored) {
 func generationNumber(text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
-		return 0, memoir.Errorf(memoir.CodeUsage, "`memoir log` lists the generations", "%q is no generation: they are numbered from 1", text)
+		return 0, memoir.Errorf(memoir.CodeUsage, "`memoir log` lists the generations", "%q is not a generation: they are numbered from 1", text)
 	}
 	return n, nil
 }

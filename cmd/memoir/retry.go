@@ -9,11 +9,11 @@ import (
 func retryCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "retry", Category: groupSession, ArgsUsage: "[SESSION]...",
-		Usage: "let failed and dead jobs be tried again at once",
+		Usage: "retry failed and dead jobs at once",
 		Description: help("Names sessions (or projects, whose consolidation failed), or all. The next run tries them\n"+
 			"with all their attempts. What processes died over is tried last and alone,\n"+
 			"and given up after two more deaths.", "memoir retry 019f1fd6", "memoir retry --all"),
-		Flags: []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "every failed and dead job, and all that processes died over"}},
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "every failed and dead job, those of crashed processes included"}},
 		Action: func(c *cli.Context) error {
 			if c.NArg() == 0 && !c.Bool("all") {
 				return usagef("`memoir status` lists what failed; --all means all of it", "retry needs a session, or --all")

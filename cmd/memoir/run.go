@@ -32,18 +32,18 @@ func runCommand(p *program) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "sessions", Usage: "read the session files below `DIR` instead of the agents' own"},
 			&cli.StringFlag{Name: "project", Usage: "only the project `REF`: an id, a name or a path"},
-			&cli.BoolFlag{Name: "all", Usage: "all projects, which is also the default"},
-			&cli.BoolFlag{Name: "dry-run", Usage: "say what would be done; refresh the registry and nothing else"},
-			&cli.BoolFlag{Name: "startup", Usage: "for hooks: start a run in the background if memories.enabled, say nothing"},
+			&cli.BoolFlag{Name: "all", Usage: "all projects (default)"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "print what would be done; update only the registry"},
+			&cli.BoolFlag{Name: "startup", Usage: "for hooks: start a run in the background if memories.enabled, print nothing"},
 			&cli.StringFlag{Name: "now", Usage: "judge ages as of `TIME`: 2026-07-01 or 2026-07-01T12:00:00Z"},
-			&cli.StringFlag{Name: "min-idle", Usage: "leave alone what was active within `TIME`: 90m, 12h; 0: nothing is"},
-			&cli.StringFlag{Name: "max-age", Usage: "leave alone what is older than `TIME`: 30d, 2w; 0: nothing is"},
+			&cli.StringFlag{Name: "min-idle", Usage: "skip sessions active within `DURATION` (default 12h, 0 = no limit)"},
+			&cli.StringFlag{Name: "max-age", Usage: "skip sessions older than `DURATION` (default 30d, 0 = no limit)"},
 			&cli.IntFlag{Name: "limit", DefaultText: "memories.maxRolloutsPerStartup", Usage: "extract from at most `N` sessions"},
-			&cli.StringFlag{Name: "timeout", Usage: "give back what is claimed and stop after `TIME`"},
-			&cli.StringFlag{Name: "wait", Usage: "wait up to `TIME` for a project that another process holds"},
+			&cli.StringFlag{Name: "timeout", Usage: "stop after `DURATION` and give claimed sessions back"},
+			&cli.StringFlag{Name: "wait", Usage: "wait up to `DURATION` for a project that another process holds"},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON object"},
-			&cli.BoolFlag{Name: "background", Hidden: true, Usage: "what is said goes to a log"},
-			&cli.StringFlag{Name: "starting", Hidden: true, Usage: "leave the session `ID` alone: it is just beginning"},
+			&cli.BoolFlag{Name: "background", Hidden: true, Usage: "write messages to a log"},
+			&cli.StringFlag{Name: "starting", Hidden: true, Usage: "skip the session `ID`: it is starting"},
 		},
 		Action: func(c *cli.Context) error {
 			if c.Bool("startup") {
@@ -74,7 +74,7 @@ func (p *program) run(c *cli.Context) error {
 	if timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, timeout,
-			memoir.Errorf(memoir.CodeInterrupted, "", "the time of --timeout %s is over", c.String("timeout")))
+			memoir.Errorf(memoir.CodeInterrupted, "", "stopped by --timeout %s", c.String("timeout")))
 		defer cancel()
 	}
 	if err := disk.Handles(handlesToRun(opts.Settings.Memories.Concurrency)); err != nil {

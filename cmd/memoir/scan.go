@@ -25,7 +25,7 @@ const maxScanned = 1 << 20
 func scanCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "scan", Category: groupSecret, ArgsUsage: "[PATH|-]...",
-		Usage: "look for secrets in files, or in all that is stored",
+		Usage: "find secrets in files, or in what is stored",
 		Description: help("Looks for secrets with the rules that guard the memory, in files, in all files below a\n"+
 			"directory, in standard input, or with --stored in all that memoir keeps: the database,\n"+
 			"live files, every generation, logs. A finding is shown by rule, place and a masked hint,\n"+
@@ -36,8 +36,8 @@ func scanCommand(p *program) *cli.Command {
 			"count after `memoir trust`. Exit code 1 says that something was found, or could not be read.",
 			"memoir scan .", "git diff | memoir scan -", "memoir scan --stored", "memoir scan --sarif . > secrets.sarif"),
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "stored", Usage: "look through all that memoir keeps, generations too"},
-			&cli.StringFlag{Name: "project", Usage: "with --stored: only what is kept of the project `REF`: an id, a name or a path"},
+			&cli.BoolFlag{Name: "stored", Usage: "scan what memoir has stored, generations included"},
+			&cli.StringFlag{Name: "project", Usage: "with --stored: only of the project `REF`: an id, a name or a path"},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON object"},
 			&cli.BoolFlag{Name: "sarif", Usage: "print a SARIF 2.1.0 log, as code hosts show it"},
 		},

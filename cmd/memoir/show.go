@@ -28,7 +28,7 @@ func showCommand(p *program) *cli.Command {
 			"memoir show 019f1fd6", "memoir show ~/.claude/projects/-src-app/2b9ad815.jsonl --only typed",
 			"memoir show codex:019f1fd6 --budget 8000 --json"),
 		Flags: []cli.Flag{
-			&cli.IntFlag{Name: "budget", DefaultText: "none", Usage: "leave out what exceeds `TOKENS` (4 bytes each)"},
+			&cli.IntFlag{Name: "budget", DefaultText: "none", Usage: "omit what exceeds `TOKENS` (4 bytes each)"},
 			&cli.StringFlag{Name: "only", Usage: "only `WHAT`: typed (a person's own words), an origin, or a role; several with commas"},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON object"},
 		},

@@ -1,26 +1,34 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"memoir"
 	"memoir/config"
+	"memoir/memory"
 	"memoir/pipeline"
-	"memoir/secrets"
+	"memoir/store"
 	"memoir/testdata"
 )
 
 func smokeCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "smoke", Category: groupSetup, ArgsUsage: "[DIR]",
-		Usage: "run everything once over sessions in a throwaway home, and check the result",
+		Usage: "run once over sessions in a temporary home, and check the result",
 		Description: help("For continuous integration: runs both phases with the built-in model over the sessions in\n"+
 			"DIR, or over those that are built in, and checks that every promised file is there and as\n"+
 			"published, that no secret is in any file, and that a second run does nothing. A line a\n"+
@@ -40,8 +48,7 @@ type smokeTest struct {
 	checklist
 	home    string
 	dir     string
-	planted []string // that must not turn up
-	scanner *secrets.Scanner
+	planted []string // secrets that must not appear in the home
 }
 
 func (p *program) smoke(c *cli.Context) error {
@@ -70,9 +77,6 @@ func (p *program) smoke(c *cli.Context) error {
 	} else if !info.IsDir() {
 		return usagef("name a directory with session files", "%s is not a directory", dir)
 	} else if s.dir, err = filepath.Abs(dir); err != nil {
-		return err
-	}
-	if s.scanner, err = secrets.New(secrets.Options{}); err != nil {
 		return err
 	}
 	report, err := s.examine(c.Context)
@@ -170,4 +174,182 @@ func emptyDirectory(dir string) (string, error) {
 		return "", usagef("name a new directory: a home with data is never touched by a test", "--keep: %s is not empty", dir)
 	}
 	return dir, nil
+}
+
+func (s *smokeTest) checkRun(r pipeline.Report) {
+	problem := ""
+	if r.Scan.Sessions-r.Scan.Reasons[memoir.ReasonUnreadable] == 0 {
+		problem = "no session was found in " + s.dir
+		if r.Scan.Files > 0 {
+			problem += ": " + count(r.Scan.Files, "file") + " of no known agent's format"
+		}
+	}
+	s.verify("scan", fmt.Sprintf("%s in %s", count(r.Scan.Sessions, "session"), count(r.Scan.Files, "file")), problem)
+	problem = ""
+	if r.Phase1.Failed > 0 || r.Phase1.GivenBack > 0 || r.Left > 0 {
+		problem = fmt.Sprintf("%d failed, %d given back, %d left", r.Phase1.Failed, r.Phase1.GivenBack, r.Left)
+	}
+	s.verify("phase 1", fmt.Sprintf("extracted from %s, %d with nothing worth keeping", count(r.Phase1.Claimed, "session"), r.Phase1.Empty), problem)
+	published := 0
+	problem = ""
+	for _, project := range r.Phase2 {
+		switch project.Outcome {
+		case pipeline.OutcomePublished:
+			published++
+		case pipeline.OutcomeEmpty:
+		default:
+			problem = sayProject(project)
+		}
+	}
+	if published == 0 && problem == "" {
+		problem = "no memory was published"
+		if reasons := sayReasons(r.Scan.Reasons); reasons != "" {
+			problem += " from sessions that are: " + reasons
+		}
+	}
+	s.verify("phase 2", count(published, "project")+" published", problem)
+}
+
+// checkStored looks at what the run left in the database and on the disk.
+func (s *smokeTest) checkStored(ctx context.Context) error {
+	st, err := store.Open(ctx, filepath.Join(s.home, databaseName), store.Options{ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	rows, err := st.Projects(ctx)
+	if err != nil {
+		return err
+	}
+	s.checkProjects(rows)
+	return s.checkSecrets(ctx, st)
+}
+
+// checkProjects looks at the files of each published project.
+func (s *smokeTest) checkProjects(rows []store.ProjectRow) {
+	for _, row := range rows {
+		if row.Generation == 0 {
+			continue
+		}
+		root := memory.At(s.home, row.ID)
+		snap, err := root.Current()
+		if err != nil {
+			s.verify(row.ID, "", err.Error())
+			continue
+		}
+		s.verify(row.ID+" files", count(len(snap.Files), "file")+" as promised", missing(snap))
+		problem := ""
+		if files, err := root.ReadArchive(snap.Generation); err != nil {
+			problem = err.Error()
+		} else if !files.Equal(snap.Files) {
+			problem = "the archive differs from the live files"
+		}
+		s.verify(row.ID+" archive", fmt.Sprintf("generation %d as published", snap.Generation), problem)
+	}
+}
+
+// missing says which promised file is absent, empty or not as in the manifest.
+func missing(snap memory.Snapshot) string {
+	for _, name := range []string{memory.MemoryFile, memory.SummaryFile, "raw_memories.md"} {
+		if len(bytes.TrimSpace(snap.Files[name])) == 0 {
+			return name + " is missing or empty"
+		}
+	}
+	summaries := false
+	for path, content := range snap.Files {
+		if len(content) == 0 {
+			return path + " is empty"
+		}
+		summaries = summaries || strings.HasPrefix(path, "rollout_summaries/")
+		if skill, ok := strings.CutPrefix(path, memory.SkillsDir+"/"); ok {
+			name, _, _ := strings.Cut(skill, "/")
+			body := snap.Files[memory.SkillsDir+"/"+name+"/"+memory.SkillFile]
+			if !bytes.HasPrefix(body, []byte("---\n")) || !bytes.Contains(body, []byte("\nname: "+name+"\n")) {
+				return path + ": the skill has no valid " + memory.SkillFile
+			}
+		}
+	}
+	if !summaries {
+		return "rollout_summaries/ is missing or empty"
+	}
+	if len(snap.Edited) > 0 {
+		return snap.Edited[0].Path + " is not as in manifest.json"
+	}
+	if len(snap.Manifest.Inputs) == 0 {
+		return "manifest.json names no session"
+	}
+	return ""
+}
+
+// checkSecrets scans what is stored by the rules, and every byte of the home for the secrets
+// that were planted.
+func (s *smokeTest) checkSecrets(ctx context.Context, st *store.Store) error {
+	report, err := pipeline.ScanStored(ctx, st, pipeline.Options{Home: s.home, Settings: config.Default()})
+	if err != nil {
+		return err
+	}
+	found := ""
+	for _, place := range report.Places {
+		found = placeText(place) + ": " + place.Rule
+	}
+	err = filepath.WalkDir(s.home, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		for _, secret := range s.planted {
+			if bytes.Contains(content, []byte(secret)) {
+				found = path + " holds a planted secret"
+			}
+		}
+		return err
+	})
+	good := fmt.Sprintf("none in %s", count(report.Texts, "text"))
+	if n := len(s.planted); n > 0 {
+		good += fmt.Sprintf(", nor any of %d that were planted", n)
+	}
+	s.verify("secrets", good, found)
+	return err
+}
+
+// fingerprints hashes every file below a directory. SQLite's shared memory is no
+// content, nor is an empty log, which a reader leaves behind and a writer removes.
+func fingerprints(dir string) (map[string]string, error) {
+	sums := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || strings.HasSuffix(path, databaseName+"-shm") {
+			return err
+		}
+		var content []byte
+		if entry.Type()&fs.ModeSymlink != 0 {
+			target, err := os.Readlink(path)
+			if err != nil {
+				return err
+			}
+			content = []byte(target)
+		} else if content, err = os.ReadFile(path); err != nil {
+			return err
+		} else if len(content) == 0 && strings.HasSuffix(path, databaseName+"-wal") {
+			return nil
+		}
+		sum := sha256.Sum256(content)
+		sums[path] = hex.EncodeToString(sum[:])
+		return nil
+	})
+	return sums, err
+}
+
+// differing names a file whose bytes are not the same in both, "" if there is none.
+func differing(before, after map[string]string) string {
+	for _, path := range slices.Sorted(maps.Keys(before)) {
+		if after[path] != before[path] {
+			return path + " changed"
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(after)) {
+		if _, ok := before[path]; !ok {
+			return path + " is new"
+		}
+	}
+	return ""
 }

@@ -73,7 +73,7 @@ func watchInterval(text string) (time.Duration, error) {
 		every, err = time.Duration(n*float64(time.Second)), nil
 	}
 	if err != nil || every < shortestWatch {
-		return 0, usagef("for example 2, 0.5 or 1m", "--watch: %q is no number of seconds, or too small", text)
+		return 0, usagef("for example 2, 0.5 or 1m", "--watch: %q is not a number of seconds of at least 0.1", text)
 	}
 	return every, nil
 }

@@ -14,14 +14,14 @@ import (
 func trustCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "trust", Category: groupSetup, ArgsUsage: "[DIR]",
-		Usage: "let a project's own files change more than they may by themselves",
+		Usage: "trust a project's own settings and rules",
 		Description: help("A project's own .memoir.yml may switch memory off and tighten limits, and its .gitleaks.toml\n"+
 			"may add rules for secrets. What goes further, such as settings and allowlists that loosen,\n"+
 			"needs this, once, and again when a file changes: read the files first.",
 			"memoir trust", "memoir trust ~/src/app", "memoir trust --undo ~/src/app", "memoir trust --list"),
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "undo", Usage: "take the trust back"},
-			&cli.BoolFlag{Name: "list", Usage: "list the files that are trusted"},
+			&cli.BoolFlag{Name: "undo", Usage: "revoke the trust"},
+			&cli.BoolFlag{Name: "list", Usage: "list trusted files"},
 		},
 		Action: func(c *cli.Context) error {
 			dir, err := optional(c)

@@ -4,20 +4,14 @@ package main
 
 import (
 	"errors"
-	"io/fs"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
-// ownerOf is the user that a file belongs to.
-func ownerOf(info fs.FileInfo) (uid int, ok bool) {
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return 0, false
-	}
-	return int(st.Uid), true
-}
+// detached starts a process in a session of its own: no signal to the caller's
+// process group or terminal reaches it.
+func detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 // readOnlyPlace reports that nothing can be written where a directory is, whoever asks.
 func readOnlyPlace(dir string) bool { return errors.Is(unix.Access(dir, unix.W_OK), unix.EROFS) }

@@ -49,7 +49,8 @@ func (Claude) Recognises(_ string, head [][]byte) bool {
 			if l.uuid != "" && l.session != "" {
 				return true
 			}
-		case "queue-operation", "custom-title", "ai-title", "last-prompt", "mode", "permission-mode", "agent-name", "agent-setting":
+		case "queue-operation", "custom-title", "ai-title", "last-prompt", "mode", "permission-mode",
+			"agent-name", "agent-setting":
 			if l.session != "" {
 				return true
 			}
@@ -71,80 +72,94 @@ func (Claude) Recognises(_ string, head [][]byte) bool {
 // made from. It takes the session's id from the file's name where its lines agree, else
 // from the last line: a resumed session's file begins with lines of the old id.
 func (Claude) Head(h *Head, path string, head, tail [][]byte) {
-	name := stem(path)
-	sessions := map[string]bool{}
-	uuids := map[string]bool{}
-	var first *claudeLine
-	last, summary, leaf := "", "", ""
-	worktree, began := "", ""
-	scripted, driven := false, false
+	s := claudeHead{Head: h, sessions: map[string]bool{}, uuids: map[string]bool{}}
 	for i, raw := range append(head[:len(head):len(head)], tail...) {
 		l := parseClaudeLine(raw)
-		if l.uuid != "" {
-			uuids[l.uuid] = true
-		}
-		if l.session != "" {
-			sessions[l.session], last = true, l.session
-		}
-		if l.entrypoint != "" {
-			scripted, driven = scripted || byScript(l.entrypoint), driven || !byScript(l.entrypoint)
-		}
-		switch l.kind {
-		case "worktree-state":
-			if at := get(raw, "worktreeSession"); getText(at, "originalCwd") != "" {
-				worktree, began = getText(at, "worktreePath"), getText(at, "originalCwd")
-			}
-		case "user", "assistant":
-			if first == nil {
-				first = &l
-			}
-			if of := l.forkedFrom(); of != "" && h.ParentID == "" {
-				h.ParentID = of
-			}
-		case "custom-title":
-			h.Title = getText(raw, "customTitle")
-			h.Named = h.Title != ""
-		case "summary":
-			if leaf == "" || uuids[getText(raw, "leafUuid")] {
-				leaf, summary = getText(raw, "leafUuid"), getText(raw, "summary")
-			}
-		}
-		if i >= len(head) {
-			continue
-		}
-		if t := instant(l.time); h.CreatedAt.IsZero() && !t.IsZero() && l.kind != "file-history-snapshot" {
-			h.CreatedAt = t
-		}
-		if h.CWD == "" {
-			h.CWD = l.cwd
-		}
-		if h.Branch == "" {
-			h.Branch = l.branch()
+		s.line(l)
+		if i < len(head) {
+			s.opening(l)
 		}
 	}
-	if scripted && !driven {
+	if s.scripted && !s.driven {
 		h.Kind = memoir.KindAutomation
 	}
-	if inDir(h.CWD, worktree) {
-		h.CWD = began
+	if inDir(h.CWD, s.worktree) {
+		h.CWD = s.began
 	}
 	if h.Title == "" {
 		h.Title = lastTitle(head, tail)
 	}
-	if h.Title == "" && uuids[leaf] { // else it is the title of another conversation
-		h.Title = summary
+	if h.Title == "" && s.uuids[s.leaf] { // else it is the title of another conversation
+		h.Title = s.summary
 	}
 	h.UpdatedAt = latest(tail, "timestamp")
-	if h.ID = last; sessions[name] {
+	name := stem(path)
+	if h.ID = s.last; s.sessions[name] {
 		h.ID = name
 	}
 	inSubagents := strings.Contains(filepath.ToSlash(path), "/subagents/")
-	if first == nil || !first.sidechain && !inSubagents {
+	if s.first == nil || !s.first.sidechain && !inSubagents {
 		return
 	}
-	h.Kind, h.ParentID = memoir.KindSubagent, first.session
-	if h.ID = name; first.agent != "" {
-		h.ID = "agent-" + first.agent
+	h.Kind, h.ParentID = memoir.KindSubagent, s.first.session
+	if h.ID = name; s.first.agent != "" {
+		h.ID = "agent-" + s.first.agent
+	}
+}
+
+// claudeHead is what the first and last lines of a file say.
+type claudeHead struct {
+	*Head
+	sessions, uuids  map[string]bool
+	first            *claudeLine // of the conversation
+	last             string      // session id of the last line that has one
+	leaf, summary    string      // uuid of the line that a summary is of
+	worktree, began  string      // directory that the agent made, and that it made it from
+	scripted, driven bool        // a script's entrypoint was seen, a person's
+}
+
+func (s *claudeHead) line(l claudeLine) {
+	if l.uuid != "" {
+		s.uuids[l.uuid] = true
+	}
+	if l.session != "" {
+		s.sessions[l.session], s.last = true, l.session
+	}
+	if l.entrypoint != "" {
+		s.scripted, s.driven = s.scripted || byScript(l.entrypoint), s.driven || !byScript(l.entrypoint)
+	}
+	switch l.kind {
+	case "worktree-state":
+		if at := get(l.raw, "worktreeSession"); getText(at, "originalCwd") != "" {
+			s.worktree, s.began = getText(at, "worktreePath"), getText(at, "originalCwd")
+		}
+	case "user", "assistant":
+		if s.first == nil {
+			s.first = &l
+		}
+		if of := l.forkedFrom(); of != "" && s.ParentID == "" {
+			s.ParentID = of
+		}
+	case "custom-title":
+		s.Title = getText(l.raw, "customTitle")
+		s.Named = s.Title != ""
+	case "summary":
+		if s.leaf == "" || s.uuids[getText(l.raw, "leafUuid")] {
+			s.leaf, s.summary = getText(l.raw, "leafUuid"), getText(l.raw, "summary")
+		}
+	}
+}
+
+// opening takes what counts as it was when the session began.
+func (s *claudeHead) opening(l claudeLine) {
+	if t := instant(l.time); s.CreatedAt.IsZero() && !t.IsZero() && l.kind != "file-history-snapshot" {
+		s.CreatedAt = t
+	}
+	if s.CWD == "" {
+		s.CWD = l.cwd
+	}
+	if s.Branch == "" {
+		s.Branch = l.branch()
 	}
 }
 

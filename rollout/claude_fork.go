@@ -150,7 +150,7 @@ func (d *claudeDir) list(path string) {
 			continue
 		}
 		f, known := before[file]
-		if now := (memoir.File{Path: file, Size: info.Size(), ModTime: info.ModTime(), Inode: inode(info)}); !known || f.file != now {
+		if now := asFile(file, info); !known || f.file != now {
 			f, changed = claudeFirst{now, firstClaudeEntry(file)}, true
 		}
 		d.files[file] = f

@@ -39,7 +39,8 @@ type claudePlanner struct {
 }
 
 func planClaude(ctx context.Context, t *tape, subagent bool) (*claudePlan, error) {
-	p := &claudePlan{first: map[uint64]int32{}, queued: map[int]bool{}, late: map[int][]string{}, results: map[uint64]bool{}, unsettled: map[uint64]bool{}, copiedTo: -1}
+	p := &claudePlan{first: map[uint64]int32{}, queued: map[int]bool{}, late: map[int][]string{},
+		results: map[uint64]bool{}, unsettled: map[uint64]bool{}, copiedTo: -1}
 	s := claudePlanner{claudePlan: p}
 	if t.heads == nil && !subagent {
 		for _, part := range t.parts {
@@ -66,38 +67,8 @@ func planClaude(ctx context.Context, t *tape, subagent bool) (*claudePlan, error
 
 func (s *claudePlanner) line(at int, l claudeLine) {
 	spoken, speaks := l.spoken()
-	if l.uuid != "" {
-		h := textHash(l.uuid)
-		if _, ok := s.first[h]; ok {
-			return
-		}
-		s.first[h] = int32(at)
-		if l.forkedFrom() != "" {
-			s.copiedTo = at
-		}
-		var flags uint8
-		switch l.kind {
-		case "user":
-			flags = nodeUser
-			if !speaks {
-				flags |= nodeSpeech
-				s.noteResults(l, s.elsewhere != nil && !s.elsewhere[h])
-			} else if !l.injected() && !l.compact && isPrompt(spoken) {
-				flags |= nodePrompt
-			}
-		case "assistant":
-			flags = nodeUser | nodeSpeech
-		}
-		if l.sidechain {
-			flags |= nodeSidechain
-		}
-		s.index = append(s.index, int32(at))
-		s.flags = append(s.flags, flags)
-		var parent uint64
-		if l.parent != "" {
-			parent = textHash(l.parent)
-		}
-		s.parents = append(s.parents, parent)
+	if l.uuid != "" && !s.node(at, l, spoken, speaks) {
+		return
 	}
 	switch {
 	case l.kind == "queue-operation":
@@ -115,6 +86,43 @@ func (s *claudePlanner) line(at int, l claudeLine) {
 		s.lines++
 		s.busy = l.kind == "user" && (!speaks || isPrompt(spoken)) || l.kind == "assistant" && callsTool(l.message)
 	}
+}
+
+// node takes a line in as an entry of the conversation. It reports false for a copy of
+// an earlier one.
+func (s *claudePlanner) node(at int, l claudeLine, spoken string, speaks bool) bool {
+	h := textHash(l.uuid)
+	if _, ok := s.first[h]; ok {
+		return false
+	}
+	s.first[h] = int32(at)
+	if l.forkedFrom() != "" {
+		s.copiedTo = at
+	}
+	var flags uint8
+	switch l.kind {
+	case "user":
+		flags = nodeUser
+		if !speaks {
+			flags |= nodeSpeech
+			s.noteResults(l, s.elsewhere != nil && !s.elsewhere[h])
+		} else if !l.injected() && !l.compact && isPrompt(spoken) {
+			flags |= nodePrompt
+		}
+	case "assistant":
+		flags = nodeUser | nodeSpeech
+	}
+	if l.sidechain {
+		flags |= nodeSidechain
+	}
+	s.index = append(s.index, int32(at))
+	s.flags = append(s.flags, flags)
+	var parent uint64
+	if l.parent != "" {
+		parent = textHash(l.parent)
+	}
+	s.parents = append(s.parents, parent)
+	return true
 }
 
 // callsTool reports whether an answer waits for a tool.
@@ -141,7 +149,8 @@ func (s *claudePlanner) noteResults(l claudeLine, own bool) {
 // isPrompt tells a person's words from the lines that stand for what happened.
 func isPrompt(text string) bool {
 	text = strings.TrimSpace(text)
-	return text != "" && !hasAnyPrefix(text, []string{"[Request interrupted", "<local-command", "<bash-", "<task-notification", "<system-reminder", "Caveat:"})
+	return text != "" && !hasAnyPrefix(text, []string{"[Request interrupted", "<local-command", "<bash-",
+		"<task-notification", "<system-reminder", "Caveat:"})
 }
 
 // findAbandoned marks the branches that a person edited away: a prompt is
@@ -150,24 +159,7 @@ func isPrompt(text string) bool {
 // parallel tool calls make many; and where parents are missing, nothing is lost.
 func (s *claudePlanner) findAbandoned(subagent bool) {
 	n := len(s.index)
-	up := make([]int32, n)
-	for i := range up {
-		up[i] = -1
-		if s.parents[i] == 0 {
-			continue
-		}
-		if at, ok := s.first[s.parents[i]]; ok {
-			node, _ := slices.BinarySearch(s.index, at) // they ascend
-			up[i] = int32(node)
-		}
-	}
-	leaf := -1
-	for i := n - 1; i >= 0; i-- {
-		if s.flags[i]&nodeUser != 0 && (subagent || s.flags[i]&nodeSidechain == 0) {
-			leaf = i
-			break
-		}
-	}
+	up, leaf := s.parentNodes(subagent)
 	// next[i] of a live node is the prompt that the live path holds next below it,
 	// with nothing said in between; -1 if something was.
 	next := make([]int32, n)
@@ -201,4 +193,116 @@ func (s *claudePlanner) findAbandoned(subagent bool) {
 			s.abandoned[int(s.index[i])] = true
 		}
 	}
+}
+
+type queuedPrompt struct {
+	text   string
+	taken  int  // index of the operation that took it, -1
+	since  int  // lines of the conversation before it
+	waited bool // the agent was busy when it was typed
+	sent   bool
+	popped bool // taken back into the prompt to be edited
+}
+
+// operation follows the queue of prompts typed while the agent was busy. Headless
+// runs put every prompt through it.
+func (s *claudePlanner) operation(at int, l claudeLine) {
+	content := strings.TrimSpace(text(l.content))
+	switch l.operation {
+	case "enqueue":
+		if len(s.queue) < 10000 && content != "" {
+			s.queue = append(s.queue, &queuedPrompt{text: content, taken: -1, since: s.lines, waited: s.busy})
+		}
+	case "dequeue", "remove":
+		var next *queuedPrompt
+		for _, q := range s.queue {
+			if q.taken >= 0 || q.popped {
+				continue
+			}
+			if q.text == content {
+				next = q
+				break
+			}
+			if next == nil {
+				next = q
+			}
+		}
+		if next != nil {
+			next.taken, next.waited = at, next.waited || s.lines > next.since
+		}
+	case "popAll":
+		for _, q := range s.queue {
+			if q.taken < 0 {
+				q.popped = true
+			}
+		}
+	}
+}
+
+// send matches a line of the conversation with the prompts that were queued
+// before it, of which several may have been sent as one, and reports whether one
+// of them had to wait.
+func (s *claudePlanner) send(spoken string) (waited bool) {
+	if len(s.queue) == 0 {
+		return false
+	}
+	spoken = strings.TrimSpace(spoken)
+	if command, ok := slashCommand(spoken); ok {
+		spoken = command
+	}
+	for _, q := range s.queue {
+		if q.sent {
+			continue
+		}
+		whole := q.text == spoken
+		if whole || strings.Contains("\n"+spoken+"\n", "\n"+q.text+"\n") {
+			q.sent = true
+			waited = waited || q.waited || q.taken < 0 && s.lines > q.since
+		}
+		if whole {
+			break
+		}
+	}
+	return waited
+}
+
+// settleQueue finds the queued prompts that appear nowhere else. Those taken back
+// were never said, and a command of the agent's own interface leaves its trace
+// elsewhere.
+func (s *claudePlanner) settleQueue() {
+	for _, q := range s.queue {
+		if q.sent || q.popped || strings.HasPrefix(q.text, "/") || strings.HasPrefix(q.text, "<") {
+			continue
+		}
+		if q.taken >= 0 {
+			s.late[q.taken] = append(s.late[q.taken], q.text)
+		} else {
+			s.atEnd = append(s.atEnd, q.text)
+		}
+	}
+}
+
+// parentNodes returns the parent of each node, -1 where it is missing, and the last node
+// of the conversation.
+func (s *claudePlanner) parentNodes(subagent bool) (up []int32, leaf int) {
+	n := len(s.index)
+	up = make([]int32, n)
+	for i := range up {
+		up[i] = -1
+		if s.parents[i] == 0 {
+			continue
+		}
+		if at, ok := s.first[s.parents[i]]; ok {
+			node, _ := slices.BinarySearch(s.index, at) // they ascend
+			up[i] = int32(node)
+		}
+	}
+	leaf = -1
+	for i := n - 1; i >= 0; i-- {
+		if s.flags[i]&nodeUser != 0 && (subagent || s.flags[i]&nodeSidechain == 0) {
+			leaf = i
+			break
+		}
+	}
+	return up, leaf
 }

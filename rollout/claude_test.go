@@ -58,6 +58,11 @@ func ccResult(use, s string, extra string) string {
 	return `user "message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"` + use + `","content":` + q(s) + extra + `}]},"toolUseResult":{"stdout":` + q(s) + `}`
 }
 
+// ccRefusal is the result of a call that a person refused.
+func ccRefusal(use, s string) string {
+	return `user "message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"` + use + `","is_error":true,"content":` + q(s) + `}]},"toolUseResult":` + q("Error: "+s)
+}
+
 func TestClaudeGivesItems(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -84,9 +89,9 @@ func TestClaudeGivesItems(t *testing.T) {
 			[]string{"Bash(x) = Output too large (100KB).\n\nPreview:\nabc"}},
 		{"a reminder in a result", []string{ccUse("m1", "t1", "Read", `{}`), ccResult("t1", "data\n<system-reminder>\nbe good\n</system-reminder>\n", "")},
 			[]string{"Read({}) = data"}},
-		{"a rejection with words", []string{ccUse("m1", "t1", "Edit", `{}`), ccResult("t1", "The user doesn't want to proceed with this tool use. The tool use was rejected. To tell you how to proceed, the user said:\nuse tabs\n\nNote: The user's next message may contain a correction or preference.", `,"is_error":true`)},
+		{"a rejection with words", []string{ccUse("m1", "t1", "Edit", `{}`), ccRefusal("t1", "The user doesn't want to proceed with this tool use. The tool use was rejected. To tell you how to proceed, the user said:\nuse tabs\n\nNote: The user's next message may contain a correction or preference.")},
 			[]string{"Edit({}) ! The user doesn't want to proceed with this tool use. The tool use was rejected. To tell you how to proceed, the user said:\nuse tabs\n\nNote: The user's next message may contain a correction or preference.", "rejection: use tabs"}},
-		{"a rejection without words", []string{ccUse("m1", "t1", "Edit", `{}`), ccResult("t1", "The user doesn't want to proceed with this tool use. STOP what you are doing.", `,"is_error":true`)},
+		{"a rejection without words", []string{ccUse("m1", "t1", "Edit", `{}`), ccRefusal("t1", "The user doesn't want to proceed with this tool use. STOP what you are doing.")},
 			[]string{"Edit({}) ! The user doesn't want to proceed with this tool use. STOP what you are doing."}},
 		{"an interrupt", []string{ccSay("a"), `user "message":{"role":"user","content":[{"type":"text","text":"[Request interrupted by user]"}]}`, ccSay("b")},
 			[]string{"typed: a", "typed: b"}},

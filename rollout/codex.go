@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"net/url"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"memoir"
@@ -119,15 +122,7 @@ func (Codex) Head(h *Head, path string, head, tail [][]byte) {
 	if h.ParentID == "" {
 		h.ParentID = getText(meta, "forked_from_id")
 	}
-	if base := get(meta, "history_base"); isObject(base) {
-		h.BaseID = getText(base, "thread_id")
-		if n, ok := integer(get(base, "end_ordinal_exclusive")); ok {
-			h.BaseEnd = n
-		}
-		if n, ok := integer(get(base, "end_byte_offset")); ok {
-			h.BaseBytes = n
-		}
-	}
+	codexBase(h, meta)
 	if m := rolloutName.FindStringSubmatch(stem(path)); m != nil && h.ID != "" && m[1] == h.ID {
 		if h.FileID = m[1]; m[2] != "" {
 			h.FileID = m[2]
@@ -138,6 +133,19 @@ func (Codex) Head(h *Head, path string, head, tail [][]byte) {
 	codexKind(h, meta)
 	h.UpdatedAt = latest(tail, "timestamp")
 	h.Title = cmp.Or(indexedTitle(path, h.ID), updatedTitle(h.ID, tail), updatedTitle(h.ID, head))
+}
+
+// codexBase reads which file this one continues, and where that one ends.
+func codexBase(h *Head, meta []byte) {
+	if base := get(meta, "history_base"); isObject(base) {
+		h.BaseID = getText(base, "thread_id")
+		if n, ok := integer(get(base, "end_ordinal_exclusive")); ok {
+			h.BaseEnd = n
+		}
+		if n, ok := integer(get(base, "end_byte_offset")); ok {
+			h.BaseBytes = n
+		}
+	}
 }
 
 // grow leaves it to those who read the whole file to say what a session is about
@@ -220,4 +228,117 @@ func uuidTime(id string) (t time.Time, ok bool) {
 		ms = ms<<4 | int64(strings.IndexRune("0123456789abcdef", c))
 	}
 	return time.UnixMilli(ms), true
+}
+
+// codexHome is the directory above the one that holds rollouts, and so the path's
+// $CODEX_HOME, "" if the path is not laid out like one.
+func codexHome(path string) string {
+	dir := filepath.Dir(path)
+	for range 5 {
+		if slices.Contains(codexDirs, filepath.Base(dir)) {
+			return filepath.Dir(dir)
+		}
+		dir = filepath.Dir(dir)
+	}
+	return ""
+}
+
+// Threads are named in session_index.jsonl, to which Codex appends a line for each
+// naming. It is read once for all rollouts, and again when it has changed. It only
+// grows, and the names of today's threads are at its end: of a larger one, the last
+// 4 MiB are read.
+const (
+	indexTail  = 4 << 20
+	maxIndexes = 8 // homes whose names are kept
+)
+
+type codexIndex struct {
+	size  int64
+	mtime time.Time
+	names map[string]string // by thread id
+}
+
+var codexIndexes = struct {
+	sync.Mutex
+	byPath map[string]codexIndex
+}{byPath: map[string]codexIndex{}}
+
+// indexedTitle looks a thread's name up in its home's session_index.jsonl.
+func indexedTitle(path, id string) string {
+	home := codexHome(path)
+	if home == "" || id == "" {
+		return ""
+	}
+	file := filepath.Join(home, "session_index.jsonl")
+	info, err := os.Stat(file)
+	if err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	codexIndexes.Lock()
+	defer codexIndexes.Unlock()
+	index, ok := codexIndexes.byPath[file]
+	if !ok || index.size != info.Size() || !index.mtime.Equal(info.ModTime()) {
+		index = codexIndex{info.Size(), info.ModTime(), readIndex(file)}
+		if len(codexIndexes.byPath) >= maxIndexes {
+			clear(codexIndexes.byPath)
+		}
+		codexIndexes.byPath[file] = index
+	}
+	return index.names[id]
+}
+
+// readIndex returns the last name of each thread; an empty one names nothing.
+func readIndex(file string) map[string]string {
+	names := map[string]string{}
+	for _, raw := range readEnd(file, indexTail) {
+		if name := strings.TrimSpace(getText(raw, "thread_name")); name != "" {
+			names[getText(raw, "id")] = name
+		}
+	}
+	return names
+}
+
+// updatedTitle is the last name that records give the thread. A fork repeats its
+// parent's.
+func updatedTitle(id string, records [][]byte) string {
+	title := ""
+	for _, raw := range records {
+		if !bytes.Contains(raw, []byte("thread_name_updated")) {
+			continue
+		}
+		l := parseCodexLine(raw)
+		if l.sub == "thread_name_updated" && cmp.Or(getText(l.payload, "thread_id"), id) == id {
+			title = cmp.Or(strings.TrimSpace(getText(l.payload, "thread_name")), title)
+		}
+	}
+	return title
+}
+
+// maxSegments bounds the files of a thread that are looked for beside one of them.
+const maxSegments = 1024
+
+// Thread returns the files of the session that a file is a part of, in reading
+// order, as a scan of the directories around it would find them: of a Codex thread
+// in several files all that say so by their names and are still read. Any other file
+// is a session by itself.
+func Thread(part Part) []Part {
+	alone := []Part{part}
+	if part.Head.Source != memoir.SourceCodex || len(part.Head.ID) < shortestID {
+		return alone
+	}
+	dirs := []string{filepath.Dir(part.Path)}
+	if home := codexHome(part.Path); home != "" {
+		for _, dir := range codexDirs {
+			dirs = append(dirs, dirsBelow(filepath.Join(home, dir))...)
+		}
+	}
+	parts := alone
+	for _, path := range rolloutsOf(part.Head.ID, part.Path, dirs, maxSegments) {
+		head, err := Probe(Entry{File: memoir.File{Path: path}})
+		if err == nil && head.Source == part.Head.Source && head.ID == part.Head.ID {
+			parts = append(parts, Part{Path: path, Head: head})
+		}
+	}
+	ordered, _ := Assemble(parts)
+	return ordered
 }

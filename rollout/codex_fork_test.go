@@ -2,7 +2,6 @@ package rollout
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -67,89 +66,6 @@ func TestCodexForkDropsItsParentsPrefix(t *testing.T) {
 	}
 }
 
-// Turns of these threads have ids that tell no time, so that only the parent's own
-// file tells what is repeated.
-func TestAForkIsToldByItsParentsFile(t *testing.T) {
-	t.Parallel()
-	const (
-		parent = "01980000-0000-7000-8000-0000000000aa" // of 2025-07-11
-		fork   = "01990000-0000-7000-8000-0000000000bb"
-	)
-	meta := func(id, extra string) string {
-		return `session_meta {"id":"` + id + `","timestamp":"2026-03-01T10:00:00Z","cwd":"/w","source":"cli"` + extra + `}`
-	}
-	past := []string{cxTurn("t1"), cxInput("build it"), cxUser("build it"), cxCall("c1", "shell", `{"command":["make"]}`), cxOutput("c1", q("built")), cxAgent("done"),
-		cxTurn("t2"), cxInput("again"), cxUser("again"), cxAgent("done again")}
-	own := []string{cxTurn("t3"), cxInput("again"), cxUser("again"), cxAgent("mine")}
-	lines := append(append([]string{meta(fork, `,"forked_from_id":"`+parent+`"`), meta(parent, "")}, past...), own...)
-	repeated := strings.Join(cx(lines...), "\n") + "\n"
-	bare := strings.NewReplacer(`,"turn_id":"t1"`, "", `,"turn_id":"t2"`, "", `,"turn_id":"t3"`, "", `"c1"`, `""`)
-	want := []string{"compaction_summary: Forked from another session, whose last request was:\n\nagain", "typed: again", "agent: mine"}
-	parents := []string{"sessions/2025/07/11/", "sessions/2025/07/12/", "sessions/", "archived_sessions/", "sessions/2026/03/01/"}
-	for _, dir := range parents {
-		for _, ids := range []bool{true, false} {
-			t.Run(fmt.Sprint(dir, ids), func(t *testing.T) {
-				t.Parallel()
-				home := t.TempDir()
-				mine, theirs := repeated, strings.Join(cx(append([]string{meta(parent, "")}, past...)...), "\n")
-				if !ids {
-					mine, theirs = bare.Replace(mine), bare.Replace(theirs)
-				}
-				writeAt(t, filepath.Join(home, dir, "rollout-2025-07-11T12-00-00-"+parent+".jsonl"), theirs+"\n")
-				path := filepath.Join(home, "sessions/2026/03/01/rollout-2026-03-01T11-00-00-"+fork+".jsonl")
-				writeAt(t, path, mine)
-				items, stats := read(t, path)
-				expect(t, items, want...)
-				if stats.Replayed == 0 {
-					t.Error("nothing counted as replayed")
-				}
-			})
-		}
-	}
-	t.Run("compressed", func(t *testing.T) {
-		t.Parallel()
-		home := t.TempDir()
-		old := filepath.Join(home, "archived_sessions/rollout-2025-07-11T12-00-00-"+parent+".jsonl")
-		writeAt(t, old, strings.Join(cx(append([]string{meta(parent, "")}, past...)...), "\n")+"\n")
-		compress(t, old)
-		if err := os.Remove(old); err != nil {
-			t.Fatal(err)
-		}
-		path := filepath.Join(home, "sessions/2026/03/01/rollout-2026-03-01T11-00-00-"+fork+".jsonl")
-		writeAt(t, path, repeated)
-		items, _ := read(t, path)
-		expect(t, items, want...)
-	})
-	t.Run("an id that tells no day", func(t *testing.T) {
-		t.Parallel()
-		const old = "5b1b2c3d-0000-4000-8000-0000000000aa"
-		home := t.TempDir()
-		writeAt(t, filepath.Join(home, "sessions/2025/05/02/rollout-2025-05-02T12-00-00-"+old+".jsonl"), strings.Join(cx(append([]string{meta(old, "")}, past...)...), "\n")+"\n")
-		path := filepath.Join(home, "sessions/2026/03/01/rollout-2026-03-01T11-00-00-"+fork+".jsonl")
-		writeAt(t, path, strings.ReplaceAll(repeated, parent, old))
-		items, _ := read(t, path)
-		expect(t, items, want...)
-	})
-	t.Run("a parent of which nothing is repeated", func(t *testing.T) {
-		t.Parallel()
-		home := t.TempDir()
-		writeAt(t, filepath.Join(home, "sessions/2025/07/11/rollout-2025-07-11T12-00-00-"+parent+".jsonl"), strings.Join(cx(append([]string{meta(parent, "")}, past...)...), "\n"))
-		path := filepath.Join(home, "sessions/2026/03/01/rollout-2026-03-01T11-00-00-"+fork+".jsonl")
-		writeAt(t, path, strings.Join(cx(meta(fork, `,"forked_from_id":"`+parent+`"`), cxTurn("x"), cxUser("other")), "\n"))
-		items, _ := read(t, path)
-		expect(t, items, "typed: other")
-	})
-	t.Run("a parent that cannot be read", func(t *testing.T) {
-		t.Parallel()
-		home := t.TempDir()
-		writeAt(t, filepath.Join(home, "sessions/2025/07/11/rollout-2025-07-11T12-00-00-"+parent+".jsonl.zst"), "\x28\xB5\x2F\xFDxxxx")
-		path := filepath.Join(home, "sessions/2026/03/01/rollout-2026-03-01T11-00-00-"+fork+".jsonl")
-		writeAt(t, path, strings.Join(cx(meta(fork, `,"forked_from_id":"`+parent+`"`), cxTurn("x"), cxUser("other")), "\n"))
-		items, _ := read(t, path)
-		expect(t, items, "typed: other")
-	})
-}
-
 func TestASubAgentsInheritedWordsAreNotItsTask(t *testing.T) {
 	t.Parallel()
 	path := write(t, "x.jsonl",
@@ -160,5 +76,67 @@ func TestASubAgentsInheritedWordsAreNotItsTask(t *testing.T) {
 	expect(t, items, "subagent_task: check it")
 	if stats.Replayed != 1 || items[0].Origin != memoir.OriginSubagentTask {
 		t.Errorf("stats %+v", stats)
+	}
+}
+
+func TestCodexTitles(t *testing.T) {
+	t.Parallel()
+	name := func(id, title string) string {
+		return fmt.Sprintf(`{"id":%q,"thread_name":%q,"updated_at":"2026-03-01T10:00:00Z"}`, id, title)
+	}
+	renamed := `event_msg {"type":"thread_name_updated","thread_id":"` + thread + `","thread_name":"From an event"}`
+	tests := []struct {
+		name   string
+		place  string // of the rollout below $CODEX_HOME
+		index  []string
+		events []string
+		want   string
+	}{
+		{"the first prompt", "sessions/2026/03/01/", nil, nil, "a prompt"},
+		{"the last name in the index", "sessions/2026/03/01/", []string{name(thread, "old"), name("other", "no"), name(thread, "Named")}, nil, "Named"},
+		{"a name that was taken away", "sessions/2026/03/01/", []string{name(thread, "Named"), name(thread, " ")}, nil, "Named"},
+		{"flat sessions of 2025", "sessions/", []string{name(thread, "Named")}, nil, "Named"},
+		{"the archive", "archived_sessions/", []string{name(thread, "Named")}, nil, "Named"},
+		{"a rotated segment", "rotated_rollout_segments/" + thread + "/initial/", []string{name(thread, "Named")}, nil, "Named"},
+		{"a damaged index", "sessions/2026/03/01/", []string{"{oops", name(thread, "Named"), `{"id":`}, nil, "Named"},
+		{"an event", "sessions/2026/03/01/", nil, []string{renamed}, "From an event"},
+		{"the index before an event", "sessions/2026/03/01/", []string{name(thread, "Named")}, []string{renamed}, "Named"},
+		{"an event of the fork's parent", "sessions/2026/03/01/", nil, []string{`event_msg {"type":"thread_name_updated","thread_id":"other","thread_name":"no"}`}, "a prompt"},
+		{"nowhere near a home", "elsewhere/", []string{name(thread, "Named")}, nil, "a prompt"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			home := t.TempDir()
+			if tt.index != nil {
+				writeAt(t, filepath.Join(home, "session_index.jsonl"), strings.Join(tt.index, "\n")+"\n")
+			}
+			path := filepath.Join(home, tt.place, "rollout-2026-03-01T11-00-00-"+thread+".jsonl")
+			writeAt(t, path, strings.Join(cx(append([]string{cxMeta(""), cxUser("a prompt")}, tt.events...)...), "\n")+"\n")
+			if title := probe(t, path).Title; title != tt.want {
+				t.Errorf("title %q, want %q", title, tt.want)
+			}
+		})
+	}
+}
+
+func TestTheIndexIsReadAgainOnlyWhenItChanged(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	index := filepath.Join(home, "session_index.jsonl")
+	path := filepath.Join(home, "sessions/2026/03/01/rollout-2026-03-01T11-00-00-"+thread+".jsonl")
+	writeAt(t, index, `{"id":"`+thread+`","thread_name":"one"}`+"\n")
+	if title := indexedTitle(path, thread); title != "one" {
+		t.Fatalf("title %q", title)
+	}
+	codexIndexes.Lock()
+	codexIndexes.byPath[index].names[thread] = "held"
+	codexIndexes.Unlock()
+	if title := indexedTitle(path, thread); title != "held" {
+		t.Errorf("an index that did not change was read again: %q", title)
+	}
+	writeAt(t, index, `{"id":"`+thread+`","thread_name":"one"}`+"\n"+`{"id":"`+thread+`","thread_name":"two"}`+"\n")
+	if title := indexedTitle(path, thread); title != "two" {
+		t.Errorf("title %q after it changed", title)
 	}
 }

@@ -86,7 +86,8 @@ func planCodex(ctx context.Context, t *tape) (*codexPlan, error) {
 
 func planOnce(ctx context.Context, t *tape, ends []codexCut) (p *codexPlan, disordered map[int]bool, err error) {
 	p = &codexPlan{startOrd: -1, parts: make([]codexVoices, len(t.parts)), ends: ends,
-		closing: map[int]bool{}, userTurns: map[string]bool{}, userTexts: map[uint64]bool{}, added: map[uint64]bool{}, userTyped: map[uint64]bool{},
+		closing: map[int]bool{}, userTurns: map[string]bool{}, userTexts: map[uint64]bool{},
+		added: map[uint64]bool{}, userTyped: map[uint64]bool{},
 		results: map[uint64]bool{}, until: map[uint64]int{}}
 	s := codexPlanner{codexPlan: p, lastMessage: -1, lastEvent: -1, left: map[uint64]int{}, disordered: map[int]bool{}}
 	err = t.each(ctx, false, func(at place, raw []byte) error {
@@ -97,17 +98,6 @@ func planOnce(ctx context.Context, t *tape, ends []codexCut) (p *codexPlan, diso
 		return p, nil, err
 	}
 	p.own = s.fork.ownFrom()
-	if s.fork.unclear() {
-		past, err := parentsPast(ctx, t.parts[0])
-		if err != nil {
-			return p, nil, err
-		}
-		if own, ok, err := past.ownFrom(ctx, t); err != nil {
-			return p, nil, err
-		} else if ok {
-			p.own = own
-		}
-	}
 	return p, s.disordered, nil
 }
 
@@ -166,6 +156,16 @@ func (s *codexPlanner) line(at place, l codexLine) {
 	if id := l.turnID(); id != "" {
 		s.turn = id
 	}
+	s.hear(at, l, said)
+	if l.kind == "event_msg" {
+		s.event(at, l)
+	} else {
+		s.follow(at, l)
+	}
+}
+
+// hear notes an utterance, and which copies of utterances the part has.
+func (s *codexPlanner) hear(at place, l codexLine, said utterance) {
 	voices := &s.parts[at.part]
 	switch said {
 	case userItem, userEvent:
@@ -197,10 +197,10 @@ func (s *codexPlanner) line(at place, l codexLine) {
 	case assistantItem:
 		voices.items, s.lastEvent = true, at.index
 	}
-	if l.kind != "event_msg" {
-		s.follow(at, l)
-		return
-	}
+}
+
+// event takes the end of a call or a turn, and what was rolled back.
+func (s *codexPlanner) event(at place, l codexLine) {
 	if id, end := codexEnd(l); end != nil {
 		if _, running := s.left[textHash(id)]; running {
 			s.until[textHash(id)] = at.index

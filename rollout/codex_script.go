@@ -125,7 +125,8 @@ func (v scriptValue) field(name string) string { return v.fields[name].text }
 // scriptCalls finds every tools.name(…) outside strings and comments, in order. ok is
 // false if an argument is neither a literal nor a name that const binds to one.
 func scriptCalls(js string) (calls []scriptCall, ok bool) {
-	p := scriptParser{js: js, tokens: scriptToken.FindAllStringIndex(js, -1), names: map[string]scriptValue{}, seen: map[string]bool{}}
+	p := scriptParser{js: js, tokens: scriptToken.FindAllStringIndex(js, -1)}
+	p.names, p.seen = map[string]scriptValue{}, map[string]bool{}
 	for p.at < len(p.tokens) {
 		word := p.next()
 		switch name, isTool := strings.CutPrefix(word, "tools."); {
@@ -228,7 +229,8 @@ func (p *scriptParser) literal(depth int) (value scriptValue, ok bool) {
 	if value, ok = p.names[token]; ok {
 		return value, true
 	}
-	return scriptValue{text: token}, token == "true" || token == "false" || token == "null" || strings.IndexByte("-.0123456789", token[0]) >= 0
+	plain := token == "true" || token == "false" || token == "null" || strings.IndexByte("-.0123456789", token[0]) >= 0
+	return scriptValue{text: token}, plain
 }
 
 // object reads the rest of {key: literal, "key": literal, key}.

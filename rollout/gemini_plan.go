@@ -3,6 +3,8 @@ package rollout
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 )
@@ -107,14 +109,7 @@ func planGemini(ctx context.Context, t *tape) (*geminiPlan, error) {
 	err := t.each(ctx, false, func(at place, raw []byte) error {
 		l := parseGeminiLine(raw)
 		if id := text(l.rewind); id != "" {
-			from := 0
-			for i, m := range p.messages {
-				if m.id == textHash(id) {
-					from = i
-					break
-				}
-			}
-			cut(from)
+			cut(max(0, slices.IndexFunc(p.messages, func(m geminiMessage) bool { return m.id == textHash(id) })))
 			return nil
 		}
 		if l.set != nil && l.list != nil {
@@ -125,7 +120,8 @@ func planGemini(ctx context.Context, t *tape) (*geminiPlan, error) {
 		}
 		eachGemini(l, raw, func(elem int32, m []byte) bool {
 			id, kind := getText(m, "id"), getText(m, "type")
-			g := geminiMessage{spot: geminiSpot{int32(at.index), elem}, id: textHash(id), key: textHash(kind + "\x00" + id), at: instant(get(m, "timestamp"))}
+			g := geminiMessage{spot: geminiSpot{int32(at.index), elem}, id: textHash(id)}
+			g.key, g.at = textHash(kind+"\x00"+id), instant(get(m, "timestamp"))
 			g.said = (kind == "user" || kind == "gemini") && !p.answers(m)
 			if id == "" { // the same words again are said again, but for a list that repeats all
 				same := textHash(string(m))
@@ -150,11 +146,8 @@ func planGemini(ctx context.Context, t *tape) (*geminiPlan, error) {
 	if err != nil {
 		return nil, err
 	}
-	for key := range undone {
-		if _, stands := byKey[key]; !stands {
-			p.undone++
-		}
-	}
+	maps.DeleteFunc(undone, func(key uint64, _ bool) bool { _, stands := byKey[key]; return stands })
+	p.undone += len(undone)
 	p.index = make(map[geminiSpot]int, len(p.messages))
 	for i, m := range p.messages {
 		p.index[m.spot] = i

@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/url"
 	"os"
+	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/klauspost/compress/zstd"
@@ -132,4 +135,164 @@ func openError(path string, err error) error {
 		return memoir.Errorf(memoir.CodeUnreadable, "", "the session file is gone: %w", err)
 	}
 	return memoir.Errorf(memoir.CodeUnreadable, disk.Hint(err), "read session %s: %w", path, err)
+}
+
+// Keeper is an Agent that keeps sessions otherwise than as a file each: many in a
+// database, or one in a tree of files. Each session still has one path of its own
+// (see memoir.File), and its records still come as a stream of JSON values, so
+// that all else treats it like a file.
+type Keeper interface {
+	Agent
+	// Sessions lists the sessions that a regular file stands for: those of a
+	// database, itself if it begins a tree, none if it is a part of what another
+	// one stands for. It is not ok with a file that it knows nothing of. The error
+	// says why a file that it does know cannot be listed.
+	Sessions(path string, info fs.FileInfo) (sessions []memoir.File, ok bool, err error)
+	// Stat looks at one session again, without reading what was said in it. The
+	// error is fs.ErrNotExist for one that is gone.
+	Stat(path string) (f memoir.File, ok bool, err error)
+	// Open streams a session's records: first what the agent knows of the session,
+	// then its messages in order.
+	Open(path string) (r io.ReadCloser, ok bool, err error)
+}
+
+// keepers are the agents that keep sessions in their own ways, or the one of a
+// source.
+func keepers(source memoir.Source) []Keeper {
+	var out []Keeper
+	for _, agent := range Agents {
+		if k, ok := agent.(Keeper); ok && (source == "" || source == agent.Source()) {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// memberPath is the path of a session inside a database. An id that could not be
+// part of a path is escaped as in a URL.
+func memberPath(database, id string) string {
+	if !legalID.MatchString(id) {
+		id = url.PathEscape(id)
+	}
+	return database + "#" + id
+}
+
+// splitMember is the inverse of memberPath. A file may have such a name too: it
+// is not ok if there is one.
+func splitMember(path string) (database, id string, ok bool) {
+	i := strings.LastIndexByte(path, '#')
+	if i <= 0 || strings.ContainsRune(path[i:], filepath.Separator) {
+		return "", "", false
+	}
+	id, err := url.PathUnescape(path[i+1:])
+	if err != nil || id == "" {
+		return "", "", false
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return "", "", false
+	}
+	return path[:i], id, true
+}
+
+// isMember reports whether a path is one inside a database, by its form alone.
+func isMember(path string) bool { return strings.Contains(filepath.Base(path), "#") }
+
+// Stat looks at a session as Walk does: two looks that give the same File mean the
+// same content. The error is fs.ErrNotExist if there is none at the path.
+func Stat(path string) (memoir.File, error) {
+	for _, k := range keepers("") {
+		if f, ok, err := k.Stat(path); ok || err != nil {
+			return f, err
+		}
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return memoir.File{}, err
+	}
+	return asFile(path, info), nil
+}
+
+func asFile(path string, info fs.FileInfo) memoir.File {
+	return memoir.File{Path: path, Size: info.Size(), ModTime: info.ModTime(), Inode: inode(info)}
+}
+
+// Missing returns those of the paths, each given by Walk before, that lead to no
+// session any more. A session that cannot be looked at, for instance because its
+// database is locked, is not missing.
+func Missing(paths []string) []string {
+	var missing []string
+	databases := map[string]map[string]bool{} // by path: those of their sessions; nil: not known
+	for _, path := range paths {
+		if info, err := os.Stat(path); err == nil {
+			if !info.Mode().IsRegular() && !info.IsDir() || supplanted(path) {
+				missing = append(missing, path)
+			}
+			continue
+		} else if !gone(err) {
+			continue
+		}
+		database, _, ok := splitMember(path)
+		if !ok {
+			missing = append(missing, path)
+			continue
+		}
+		members, looked := databases[database]
+		if !looked {
+			members = membersOf(database)
+			databases[database] = members
+		}
+		if members != nil && !members[path] {
+			missing = append(missing, path)
+		}
+	}
+	return missing
+}
+
+// gone reports an error that says that nothing is at a path, and not only that it
+// cannot be looked at.
+func gone(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
+
+// supplanted reports that a file is no session, but stands for others: a database
+// that could not be listed once and can be now.
+func supplanted(path string) bool {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	for _, k := range keepers("") {
+		sessions, ok, err := k.Sessions(path, info)
+		if ok {
+			return err == nil && (len(sessions) != 1 || sessions[0].Path != path)
+		}
+	}
+	return false
+}
+
+// membersOf lists the paths of a database's sessions; nil if that cannot be done,
+// and none if there is no database.
+func membersOf(database string) map[string]bool {
+	members := map[string]bool{}
+	info, err := os.Stat(database)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return members
+		}
+		return nil
+	}
+	for _, k := range keepers("") {
+		sessions, ok, err := k.Sessions(database, info)
+		if err != nil {
+			return nil
+		}
+		if !ok {
+			continue
+		}
+		for _, f := range sessions {
+			members[f.Path] = true
+		}
+		return members
+	}
+	return nil // not permitted, or damaged at its first bytes
 }

@@ -79,7 +79,10 @@ func isSessionName(path string) bool {
 // Recognises looks for what OpenCode knows of a session. What its database holds is one.
 func (OpenCode) Recognises(path string, head [][]byte) bool {
 	info := get(head[0], "info")
-	return (strings.HasPrefix(getText(info, "id"), "ses_") || isMember(path)) && get(info, "role") == nil && (isObject(get(info, "time")) || isString(get(info, "directory")))
+	if !strings.HasPrefix(getText(info, "id"), "ses_") && !isMember(path) || get(info, "role") != nil {
+		return false
+	}
+	return isObject(get(info, "time")) || isString(get(info, "directory"))
 }
 
 // Head reads the session's own record; the times of messages may be later than it

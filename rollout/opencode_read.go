@@ -276,6 +276,10 @@ func (r *opencodeReader) assistant(parts []byte, own, summary, ended bool) {
 // opencodeRejection begins what a tool call ends with if a person refused it with a word why.
 const opencodeRejection = "The user rejected permission to use this specific tool call"
 
+// opencodeTools are OpenCode's own tools. The error of one that an MCP server or the web
+// serves may imitate a refusal.
+var opencodeTools = wordSet("apply_patch bash edit glob grep list multiedit patch read shell task todoread todowrite write")
+
 func (r *opencodeReader) tool(p []byte, own bool, w where) {
 	tool, state := getText(p, "tool"), get(p, "state")
 	if t := instant(get(state, "time", "start")); !t.IsZero() {
@@ -293,7 +297,7 @@ func (r *opencodeReader) tool(p []byte, own bool, w where) {
 		o.output = getText(state, "output")
 	case "error":
 		o.output, o.failed = getText(state, "error"), true
-		if rest, ok := strings.CutPrefix(o.output, opencodeRejection); ok {
+		if rest, ok := strings.CutPrefix(o.output, opencodeRejection); ok && opencodeTools[tool] {
 			_, rejected, _ = strings.Cut(rest, "with the following feedback: ")
 		}
 	}

@@ -2,6 +2,8 @@ package rollout
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"memoir"
@@ -214,4 +216,147 @@ func piExit(output string, details []byte) (*int, string) {
 		}
 	}
 	return exit, wallTime.ReplaceAllString(output, "")
+}
+
+// piPlan says which entries are the living conversation: of a tree, the path from
+// the last entry to the root, after the last reset on it. The entries of version 1
+// have no ids and are a line.
+type piPlan struct {
+	*tree
+	reset   int             // records before the last reset are no longer the conversation
+	results map[uint64]bool // hashes of the ids of calls that were answered
+	parent  string          // path or id of the session that the header says this was forked from
+}
+
+func planPi(ctx context.Context, t *tape) (*piPlan, error) {
+	p := &piPlan{tree: newTree(false), reset: -1, results: map[uint64]bool{}}
+	var resets []int
+	err := t.each(ctx, false, func(at place, raw []byte) error {
+		kind, id, parent := "", "", []byte(nil)
+		each(raw, func(key, value []byte) bool {
+			switch string(key) {
+			case "type":
+				kind = word(value)
+			case "id":
+				id = text(value)
+			case "parentId":
+				parent = value
+			case "message":
+				if call := getText(value, "toolCallId"); call != "" {
+					p.results[textHash(call)] = true
+				}
+			}
+			return true
+		})
+		switch kind {
+		case "session":
+			if p.parent == "" {
+				p.parent = piParent(raw)
+			}
+			return nil
+		case "title":
+			return nil
+		case "reset_boundary":
+			resets = append(resets, at.index)
+		}
+		if id != "" {
+			// The use of a model is attached where the call was made, wherever the
+			// conversation is meanwhile.
+			p.add(at.index, id, parent, kind != "model_usage")
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	p.grow()
+	for _, i := range resets {
+		if !p.tree.dead(i) {
+			p.reset = i
+		}
+	}
+	return p, nil
+}
+
+func (p *piPlan) dead(record int) bool { return record < p.reset || p.tree.dead(record) }
+
+// piKeys are equal for an entry and its copy in a fork: by id and time, and by id and
+// content, since short ids are unique in their own file only. Entries of version 1
+// have no ids and are copied as they are.
+func piKeys(raw []byte) []uint64 {
+	id := getText(raw, "id")
+	switch {
+	case getText(raw, "type") == "session":
+		return nil
+	case id == "":
+		return []uint64{textHash("as\x00" + string(raw))}
+	}
+	content := get(raw, "message", "content")
+	for _, key := range []string{"summary", "content"} {
+		if content == nil {
+			content = get(raw, key)
+		}
+	}
+	keys := []uint64{textHash("at\x00" + id + "\x00" + string(get(raw, "timestamp")))}
+	if content != nil {
+		keys = append(keys, textHash("in\x00"+id+"\x00"+string(content)))
+	}
+	return keys
+}
+
+func deadPi(ctx context.Context, t *tape) (func(int) bool, error) {
+	plan, err := planPi(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	return plan.dead, nil
+}
+
+// piBucket is the name of a directory of sessions, which stands for the working
+// directory and cannot be turned back into it.
+var piBucket = lazyregexp.New(`^(?:-.*|(?:home|tmp|abs)-.*-[0-9a-f]{64})$`)
+
+// piFile finds the file of a session, named by its path or its id, in the tree that
+// another file lies in: beside it, or in a directory beside its directory. A path
+// says no more than a name here: no other place is looked at. It is "" if there is
+// no such file.
+func piFile(path, session string) string {
+	id := piSessionID(session)
+	if path == "" || id == "" {
+		return ""
+	}
+	name := filepath.Base(filepath.ToSlash(strings.ReplaceAll(session, `\`, "/")))
+	dir := filepath.Dir(path)
+	if found := piFileIn(dir, path, name, id); found != "" {
+		return found
+	}
+	if !piBucket.MatchString(filepath.Base(dir)) {
+		return ""
+	}
+	buckets, _ := os.ReadDir(filepath.Dir(dir)) // what cannot be read holds nothing
+	for _, b := range buckets {
+		if piBucket.MatchString(b.Name()) && b.Name() != filepath.Base(dir) {
+			if found := piFileIn(filepath.Join(filepath.Dir(dir), b.Name()), path, name, id); found != "" {
+				return found
+			}
+		}
+	}
+	return ""
+}
+
+// piFileIn finds the file in one directory: of that name, or of that id, which then
+// stands at the end of its name.
+func piFileIn(dir, but, name, id string) string {
+	if path := filepath.Join(dir, name); isJSONL(name) && path != but && piHeaderOf(path) != nil {
+		return path
+	}
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if stem := strings.TrimSuffix(e.Name(), ".jsonl"); stem != e.Name() && (stem == id || strings.HasSuffix(stem, "_"+id)) {
+			if path := filepath.Join(dir, e.Name()); path != but && getText(piHeaderOf(path), "id") == id {
+				return path
+			}
+		}
+	}
+	return ""
 }

@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"memoir"
 	"memoir/internal/lazyregexp"
@@ -77,7 +79,27 @@ func Probe(entry Entry) (Head, error) {
 	h := Head{Source: agent.Source(), Kind: memoir.KindMain, BaseEnd: -1, FirstOrdinal: -1, Size: entry.Size}
 	agent.Head(&h, entry.Path, head, tail)
 	untimed := h.UpdatedAt.IsZero()
-	if untimed {
+	h.complete(entry)
+	prompt, begun, ownRun := firstPrompt(agent, h, head)
+	if prompt == "" && h.Title == "" && h.ParentID != "" && !whole {
+		if more, _, _, err := readHead(entry.Path, forkBudget); err == nil {
+			prompt, begun, _ = firstPrompt(agent, h, more)
+		}
+	}
+	if begun && r.appended() {
+		h.Mark = markAt(entry.File, end, untimed)
+	}
+	h.entitle(h.Title, prompt)
+	if h.OwnRun = ownRun; ownRun {
+		h.Kind = memoir.KindOwnRun
+	}
+	return h, nil
+}
+
+// complete fills in what the records do not say, and replaces an id that is not fit for
+// a file's name.
+func (h *Head) complete(entry Entry) {
+	if h.UpdatedAt.IsZero() {
 		h.UpdatedAt = entry.ModTime.UTC()
 	}
 	if h.CreatedAt.IsZero() {
@@ -93,20 +115,6 @@ func Probe(entry Entry) (Head, error) {
 		h.FileID = h.ID
 	}
 	h.Remote = withoutCredentials(h.Remote)
-	prompt, begun, ownRun := firstPrompt(agent, h, head)
-	if prompt == "" && h.Title == "" && h.ParentID != "" && !whole {
-		if more, _, _, err := readHead(entry.Path, forkBudget); err == nil {
-			prompt, begun, _ = firstPrompt(agent, h, more)
-		}
-	}
-	if begun && r.appended() {
-		h.Mark = markAt(entry.File, end, untimed)
-	}
-	h.entitle(h.Title, prompt)
-	if h.OwnRun = ownRun; ownRun {
-		h.Kind = memoir.KindOwnRun
-	}
-	return h, nil
 }
 
 func recognise(entry Entry, head [][]byte) Agent {
@@ -222,4 +230,59 @@ func latest(records [][]byte, path ...string) time.Time {
 		}
 	}
 	return time.Time{}
+}
+
+const (
+	// maxTitle is how many runes of a title are kept here: far more than is shown, so
+	// that a secret in it is whole, and found, when the title is redacted and cut.
+	maxTitle = 2000
+
+	maxTold = 8 << 10 // bytes of the text that a title begins
+	keyWord = 8       // bytes of a word that may be a secret, or a part of one
+)
+
+// CleanTitle is the title as it is without secrets, which a function takes out of a text. It
+// is asked about the text that the title is the first line of, as it was written: of a key of
+// several lines, nobody can tell what the first one is, nor a cookie without its tabs.
+func (h *Head) CleanTitle(clean func(text string) string) string {
+	if h.told != "" {
+		return firstLine(clean(h.told))
+	}
+	return clean(h.Title)
+}
+
+// entitle takes the first line of the first of some texts that has one for the title.
+func (h *Head) entitle(texts ...string) {
+	h.Title, h.told = "", ""
+	for _, text := range texts {
+		if h.Title = firstLine(text); h.Title == "" {
+			continue
+		}
+		long := func(word string) bool { return len(word) >= keyWord }
+		if text = strings.TrimSpace(text); text != h.Title && slices.ContainsFunc(strings.Fields(h.Title), long) {
+			h.told = strings.Clone(text[:min(len(text), maxTold)])
+		}
+		return
+	}
+}
+
+// firstLine returns the first line of a text that is not blank, cut at white space
+// to maxTitle runes.
+func firstLine(text string) string {
+	for line := range strings.Lines(text) {
+		fields := strings.Fields(line)
+		if len(fields) == 0 {
+			continue
+		}
+		line = strings.Join(fields, " ")
+		if utf8.RuneCountInString(line) <= maxTitle {
+			return line
+		}
+		cut := string([]rune(line)[:maxTitle])
+		if end := strings.LastIndexByte(cut, ' '); end > 0 {
+			return cut[:end]
+		}
+		return "" // one word without end is data
+	}
+	return ""
 }

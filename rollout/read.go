@@ -2,8 +2,18 @@ package rollout
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"hash"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"memoir"
 )
@@ -108,3 +118,230 @@ func tailRecords(piece []byte, partial bool) (out [][]byte, end int64) {
 		out = append(out, append([]byte(nil), raw...))
 	}
 }
+
+// Assemble puts the files of one thread in reading order. Of copies of the same
+// file one stays: one that can be read, from a database rather than of the files that came before it,
+// plain rather than compressed, from sessions rather than the
+// archive, larger rather than smaller. Where files continue each other, the
+// newest one and the chain of those it rests on are read; what a revert left
+// behind is dropped. A missing link is bridged by the time of the files rather
+// than losing them.
+func Assemble(parts []Part) (ordered, dropped []Part) {
+	parts, dropped = dropCopies(parts)
+	if len(parts) < 2 {
+		return parts, dropped
+	}
+	slices.SortStableFunc(parts, byTime)
+	used := make([]bool, len(parts))
+	tip := tipOf(parts)
+	for at := tip; at >= 0; {
+		used[at] = true
+		ordered = append(ordered, parts[at])
+		at = baseOf(parts, used, at)
+	}
+	slices.Reverse(ordered)
+	for i, p := range parts {
+		if !used[i] {
+			dropped = append(dropped, p)
+		}
+	}
+	return ordered, dropped
+}
+
+func byTime(a, b Part) int {
+	return cmp.Or(a.Head.FileAt.Compare(b.Head.FileAt), cmp.Compare(a.Head.FirstOrdinal, b.Head.FirstOrdinal), cmp.Compare(a.Path, b.Path))
+}
+
+// tipOf returns the newest part that no other continues.
+func tipOf(parts []Part) int {
+	for i := len(parts) - 1; i >= 0; i-- {
+		continued := slices.ContainsFunc(parts, func(p Part) bool {
+			return p.Head.BaseID != "" && p.Head.BaseID == parts[i].Head.FileID && p.Path != parts[i].Path
+		})
+		if !continued {
+			return i
+		}
+	}
+	return len(parts) - 1
+}
+
+// baseOf returns the part that part at continues, -1 if it begins the thread.
+func baseOf(parts []Part, used []bool, at int) int {
+	h := parts[at].Head
+	if h.BaseID == "" {
+		// Files that know of no predecessor are read in the order of their times.
+		for i := at - 1; i >= 0; i-- {
+			if !used[i] && parts[i].Head.BaseID == "" {
+				return i
+			}
+		}
+		return -1
+	}
+	for i, p := range parts {
+		if !used[i] && p.Head.FileID == h.BaseID {
+			return i
+		}
+	}
+	if h.ParentID != "" && h.BaseID == h.ParentID {
+		return -1 // a fork rests on another thread's file
+	}
+	for i := at - 1; i >= 0; i-- {
+		p := parts[i].Head
+		if !used[i] && (p.FileID == "" || p.BaseID == "") && (h.BaseEnd < 0 || p.FirstOrdinal < h.BaseEnd) {
+			return i
+		}
+	}
+	return -1
+}
+
+// copyKey is equal for copies of one file: they begin alike, however far each goes.
+type copyKey struct {
+	file, base string
+	at         int64 // of the first record
+	ordinal    int64
+}
+
+// dropCopies keeps the best of the files that are copies of each other.
+func dropCopies(parts []Part) (kept, dropped []Part) {
+	best := map[copyKey]int{}
+	for _, p := range parts {
+		key := copyKey{p.Head.FileID, p.Head.BaseID, p.Head.FileAt.UnixNano(), p.Head.FirstOrdinal}
+		i, seen := best[key]
+		switch {
+		case !seen:
+			best[key] = len(kept)
+			kept = append(kept, p)
+		case better(p, kept[i]):
+			dropped = append(dropped, kept[i])
+			kept[i] = p
+		default:
+			dropped = append(dropped, p)
+		}
+	}
+	return kept, dropped
+}
+
+func better(a, b Part) bool {
+	return cmp.Or(
+		cmpBool(!a.Withheld, !b.Withheld),
+		cmpBool(isMember(a.Path), isMember(b.Path)),
+		cmpBool(!compressed(a.Path), !compressed(b.Path)),
+		cmpBool(!archived(a.Path), !archived(b.Path)),
+		cmpBool(!isDocumentName(a.Path), !isDocumentName(b.Path)),
+		cmp.Compare(a.Head.Size, b.Head.Size),
+		cmp.Compare(b.Path, a.Path)) > 0
+}
+
+func cmpBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+// isDocumentName reports whether a file is by its name a document: Gemini CLI goes on
+// with a session of that form in a file of lines, whose name has one letter more.
+func isDocumentName(path string) bool { return strings.HasSuffix(path, ".json") }
+
+// Appended reports whether a file that was being read was no more than written on at
+// its end, by what it was before and after: then what was read is what it was before. A
+// document is written anew each time.
+func Appended(path string, before, after fs.FileInfo) bool {
+	if !os.SameFile(before, after) || before.Size() > after.Size() {
+		return false
+	}
+	return !isDocumentName(path) || before.Size() == after.Size() && before.ModTime().Equal(after.ModTime())
+}
+
+func compressed(path string) bool { return strings.HasSuffix(path, ".zst") }
+
+func archived(path string) bool {
+	return filepath.Base(filepath.Dir(path)) == "archived_sessions"
+}
+
+// FilterVersion is the version of the rules that choose and cut items. It grows
+// when the same files give other items, so that a content hash of an earlier
+// version is known to be incomparable.
+const FilterVersion = 1
+
+// Hasher makes the content hash of a thread's items: of what was said and done,
+// not of when or where, nor of the files that hold it. The zero value is ready.
+type Hasher struct{ h hash.Hash }
+
+// Add takes an item in.
+func (h *Hasher) Add(it memoir.Item) {
+	if h.h == nil {
+		h.h = sha256.New()
+	}
+	var n [8]byte
+	for _, s := range []string{it.Kind, it.Role, string(it.Origin), it.Text, it.Tool, it.Input, it.Output} {
+		binary.LittleEndian.PutUint64(n[:], uint64(len(s)))
+		h.h.Write(n[:])
+		h.h.Write([]byte(s))
+	}
+	exit := []byte{0}
+	if it.Exit != nil {
+		exit = binary.AppendVarint([]byte{1}, int64(*it.Exit))
+	}
+	h.h.Write(exit)
+}
+
+// Sum returns the hash of the items so far, in hexadecimal.
+func (h *Hasher) Sum() string {
+	if h.h == nil {
+		h.h = sha256.New()
+	}
+	return hex.EncodeToString(h.h.Sum(nil))
+}
+
+// maxMarks is how many items at the end of a thread may still change.
+const maxMarks = 16
+
+// A Trail makes the content hash of a thread's items and remembers what it was at the
+// last of them, so that a later reading can tell whether the thread only grew.
+//
+// What an unfinished session ends with often changes: a tool call gets its output,
+// an answer is written to its end. So marks are left at each of the last items, but
+// none before what a person said last: that does not change, and where it is gone the
+// thread was not continued but rewritten.
+type Trail struct {
+	Hasher
+	earlier map[int]string
+	same    int
+	marks   []memoir.Mark
+}
+
+// NewTrail returns a trail that is compared with the marks of an earlier one.
+func NewTrail(earlier []memoir.Mark) *Trail {
+	t := &Trail{earlier: make(map[int]string, len(earlier))}
+	for _, m := range earlier {
+		t.earlier[m.Item] = m.Hash
+	}
+	return t
+}
+
+// Add takes the next item in.
+func (t *Trail) Add(it memoir.Item) {
+	t.Hasher.Add(it)
+	mark := memoir.Mark{Item: it.N, Hash: t.Sum()}
+	if hash, ok := t.earlier[it.N]; ok && hash == mark.Hash {
+		t.same = it.N
+	}
+	switch {
+	case it.Origin.ByPerson():
+		t.marks = t.marks[:0]
+	case len(t.marks) == maxMarks:
+		t.marks = append(t.marks[:0], t.marks[1:]...)
+	}
+	t.marks = append(t.marks, mark)
+}
+
+// Marks are those of the items so far, in order.
+func (t *Trail) Marks() []memoir.Mark { return t.marks }
+
+// Same is the number of the last item at which the thread was as an earlier mark says,
+// 0 if there is none: all items up to it are unchanged.
+func (t *Trail) Same() int { return t.same }

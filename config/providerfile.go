@@ -185,20 +185,27 @@ func (f providerField) read(p *Provider, e entry, home string) error {
 		}
 		*v = words
 	default:
-		number, err := strconv.ParseFloat(e.node.Value, 64)
-		whole, isInt := v.(*int)
-		switch {
-		case !scalar || tag != "!!int" && tag != "!!float" || err != nil:
-			return e.errorf(f.doc, "must be a number from %s to %s", plain(f.min), plain(f.max))
-		case !(number >= f.min && number <= f.max): // not a number is neither
-			return e.errorf(f.doc, "must be from %s to %s, not %s", plain(f.min), plain(f.max), plain(number))
-		case isInt && number != float64(int(number)):
-			return e.errorf(f.doc, "must be a whole number from %s to %s, not %s", plain(f.min), plain(f.max), plain(number))
-		case isInt:
-			*whole = int(number)
-		default:
-			*v.(**float64) = &number
-		}
+		return f.readNumber(v, e)
+	}
+	return nil
+}
+
+// readNumber sets a numeric field, v, to an entry's value.
+func (f providerField) readNumber(v any, e entry) error {
+	scalar, tag := e.node.Kind == yaml.ScalarNode, e.node.ShortTag()
+	number, err := strconv.ParseFloat(e.node.Value, 64)
+	whole, isInt := v.(*int)
+	switch {
+	case !scalar || tag != "!!int" && tag != "!!float" || err != nil:
+		return e.errorf(f.doc, "must be a number from %s to %s", plain(f.min), plain(f.max))
+	case !(number >= f.min && number <= f.max): // not a number is neither
+		return e.errorf(f.doc, "must be from %s to %s, not %s", plain(f.min), plain(f.max), plain(number))
+	case isInt && number != float64(int(number)):
+		return e.errorf(f.doc, "must be a whole number from %s to %s, not %s", plain(f.min), plain(f.max), plain(number))
+	case isInt:
+		*whole = int(number)
+	default:
+		*v.(**float64) = &number
 	}
 	return nil
 }

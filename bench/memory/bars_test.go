@@ -51,7 +51,8 @@ func TestRealSessionsKeepTheirBars(t *testing.T) {
 	get("-fit", &fitted)
 	for _, s := range fitted.All {
 		if got := s.Fit.Weighted(); got < leastFitted[s.Budget] || got <= s.HeadTail.Weighted() {
-			t.Errorf("at %d tokens %.3f survives, and %.3f of head and tail; the bar is %.2f", s.Budget, got, s.HeadTail.Weighted(), leastFitted[s.Budget])
+			t.Errorf("at %d tokens %.3f survives, and %.3f of head and tail; the bar is %.2f", s.Budget, got,
+				s.HeadTail.Weighted(), leastFitted[s.Budget])
 		}
 	}
 }

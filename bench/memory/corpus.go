@@ -90,7 +90,8 @@ func (m marked) load(ctx context.Context, corpus string, scanner *secrets.Scanne
 		return r, err
 	}
 	first, last := parts[0].Head, parts[len(parts)-1].Head
-	r.session = memoir.Session{ID: head.ID, Source: head.Source, Kind: head.Kind, Title: first.Title, CWD: first.CWD, Branch: head.Branch,
+	r.session = memoir.Session{ID: head.ID, Source: head.Source, Kind: head.Kind, Title: first.Title, CWD: first.CWD,
+		Branch: head.Branch,
 		Remote: head.Remote, CreatedAt: first.CreatedAt, UpdatedAt: last.UpdatedAt}
 	r.items = loaded.Items
 	return r, r.checkEvidence()

@@ -62,7 +62,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags.StringVar(&o.score, "score", "", "score the files that another tool made, in this directory")
 	flags.StringVar(&o.write, "write", "", "write the sessions into this directory, for another tool to read")
 	flags.BoolVar(&o.without, "without", false, "with -write: leave the sessions out that are withdrawn")
-	flags.StringVar(&o.corpus, "corpus", "", "the real sessions that corpus/ marks (default: shared/corpus beside this module)")
+	flags.StringVar(&o.corpus, "corpus", "",
+		"the real sessions that corpus/ marks (default: shared/corpus beside this module)")
 	flags.BoolVar(&o.real, "real", false, "score raw memories of the real sessions")
 	flags.BoolVar(&o.fit, "fit", false, "measure what of the real sessions survives being fitted to a budget")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")

@@ -86,7 +86,8 @@ func TestMemoirIsMeasured(t *testing.T) {
 	t.Parallel()
 	report := measured(t, "-data", "testdata", "-misses")
 	c := report.Total
-	if len(report.Projects) != 2 || c.Sessions != 3 || c.Size.Sessions != 3 || c.Raw.Facts != 7 || c.Files.Facts != 1 || c.TrapsRaw.Of != 2 {
+	if len(report.Projects) != 2 || c.Sessions != 3 || c.Size.Sessions != 3 || c.Raw.Facts != 7 || c.Files.Facts != 1 ||
+		c.TrapsRaw.Of != 2 {
 		t.Errorf("counted are %+v", c)
 	}
 	if c.Raw.Found == 0 || c.Carried.Found == 0 || c.Size.Tokens == 0 || c.MemoryBytes == 0 {
@@ -105,7 +106,8 @@ func TestMemoirIsMeasured(t *testing.T) {
 
 func TestOneProjectIsMeasured(t *testing.T) {
 	t.Parallel()
-	if report := measured(t, "-data", "testdata", "-project", "fernhook"); len(report.Projects) != 1 || report.Total.Sessions != 1 {
+	if report := measured(t, "-data", "testdata", "-project", "fernhook"); len(report.Projects) != 1 ||
+		report.Total.Sessions != 1 {
 		t.Errorf("measured are %+v", report.Projects)
 	}
 	if _, err := measure(t, "-data", "testdata", "-project", "none"); memoir.CodeOf(err) != memoir.CodeInvalid {
@@ -138,13 +140,15 @@ func TestAFolderOfAnotherToolIsMeasured(t *testing.T) {
 		Sessions: 3, Raw: score.Recall{Facts: 5, Found: 1, Weight: 12, WeightFound: 2},
 		Files:   score.Recall{Facts: 1, Found: 1, Weight: 3, WeightFound: 3},
 		Carried: score.Recall{Facts: 7, Found: 2, Weight: 15, WeightFound: 6}, TrapsRaw: score.Fallen{Of: 2, Into: 1},
-		TrapsFiles: score.Fallen{Of: 3, Into: 1}, Contradictions: score.Fallen{Of: 1, Into: 1}, Gone: score.Fallen{Of: 1, Into: 1},
+		TrapsFiles: score.Fallen{Of: 3, Into: 1}, Contradictions: score.Fallen{Of: 1, Into: 1}, Gone: score.Fallen{Of: 1,
+			Into: 1},
 		Secrets: score.Fallen{Of: 2, Into: 1}, Size: c.Size, MemoryBytes: c.MemoryBytes, Skills: 1,
 	}
 	if c != want {
 		t.Errorf("counted are %+v\nwant        %+v", c, want)
 	}
-	if _, err := measure(t, "-data", "testdata", "-score", filepath.Join(dir, "none")); memoir.CodeOf(err) != memoir.CodeInvalid {
+	if _, err := measure(t, "-data", "testdata", "-score", filepath.Join(dir,
+		"none")); memoir.CodeOf(err) != memoir.CodeInvalid {
 		t.Error(err)
 	}
 }
@@ -172,7 +176,8 @@ func TestSessionsAreWrittenForAnotherTool(t *testing.T) {
 func TestBadDataAndBadUsageAreTold(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for path, content := range map[string]string{"sessions/p/project.yml": "projects: p\n", "corpus/x.yml": "session: ../x\n"} {
+	for path, content := range map[string]string{"sessions/p/project.yml": "projects: p\n",
+		"corpus/x.yml": "session: ../x\n"} {
 		path = filepath.Join(dir, path)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
@@ -181,7 +186,8 @@ func TestBadDataAndBadUsageAreTold(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, args := range [][]string{{"-data", dir}, {"-data", dir, "-fit"}, {"-data", dir, "-real"}, {"-no-such-flag"}, {"argument"}} {
+	for _, args := range [][]string{{"-data", dir}, {"-data", dir, "-fit"}, {"-data", dir, "-real"}, {"-no-such-flag"},
+		{"argument"}} {
 		if _, err := measure(t, args...); memoir.CodeOf(err) != memoir.CodeInvalid {
 			t.Errorf("%v: %v", args, err)
 		}
@@ -191,7 +197,8 @@ func TestBadDataAndBadUsageAreTold(t *testing.T) {
 func TestWithoutDataThereIsNothingToMeasure(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for _, args := range [][]string{{}, {"-fit", "-corpus", filepath.Join(dir, "none")}, {"-real", "-corpus", filepath.Join(dir, "none")}} {
+	for _, args := range [][]string{{}, {"-fit", "-corpus", filepath.Join(dir, "none")},
+		{"-real", "-corpus", filepath.Join(dir, "none")}} {
 		out, err := measure(t, append([]string{"-data", dir}, args...)...)
 		if err != nil || !strings.Contains(out, " no ") && !strings.HasPrefix(out, "no ") {
 			t.Errorf("%v: %q, %v", args, out, err)

@@ -113,7 +113,8 @@ type projectRoot struct {
 
 // remember writes the sessions, but for those that leave says, and runs memoir over
 // them.
-func (m *memoirProgram) remember(ctx context.Context, name string, projects []scenario.Project, leave func(scenario.Project, string) bool) (*remembered, error) {
+func (m *memoirProgram) remember(ctx context.Context, name string, projects []scenario.Project,
+	leave func(scenario.Project, string) bool) (*remembered, error) {
 	sessions, r := filepath.Join(m.dir, name, "sessions"), &remembered{home: filepath.Join(m.dir, name, "home")}
 	var err error
 	if r.files, err = writeSessions(sessions, projects, leave); err != nil {
@@ -122,7 +123,8 @@ func (m *memoirProgram) remember(ctx context.Context, name string, projects []sc
 	if err := os.MkdirAll(sessions, 0o700); err != nil { // all of them may be left out
 		return nil, err
 	}
-	out, err := m.command(ctx, "run", "--sessions", sessions, "--home", r.home, "--min-idle", "0", "--max-age", "0", "--all", "--json")
+	out, err := m.command(ctx, "run", "--sessions", sessions, "--home", r.home, "--min-idle", "0", "--max-age", "0",
+		"--all", "--json")
 	if err != nil {
 		return nil, err
 	}

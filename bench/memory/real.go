@@ -64,8 +64,10 @@ func runReal(ctx context.Context, o options, out io.Writer) error {
 }
 
 func (t *realReport) add(r realSession, raw string) {
-	one := score.OfSession(marks.Lines(raw), r.Facts, r.Traps, score.Miss{Project: "corpus", Session: r.Session, Where: score.InRaw})
-	s := realScore{Session: r.Session, Recall: one.Recall, Traps: one.Traps, Tokens: memoir.Tokens(raw), Items: len(r.items)}
+	one := score.OfSession(marks.Lines(raw), r.Facts, r.Traps, score.Miss{Project: "corpus", Session: r.Session,
+		Where: score.InRaw})
+	s := realScore{Session: r.Session, Recall: one.Recall, Traps: one.Traps, Tokens: memoir.Tokens(raw),
+		Items: len(r.items)}
 	for _, it := range r.items {
 		s.Read += extract.Cost(it)
 	}
@@ -85,7 +87,8 @@ func (t *realReport) add(r realSession, raw string) {
 func (t *realReport) print(out io.Writer) {
 	table(out, "session\titems\tread\trecall\ttraps\ttokens", func(row func(string, ...any)) {
 		for _, s := range append(t.Sessions, t.Total) {
-			row("%s\t%d\t%d\t%s\t%s\t%d", strings.TrimSuffix(s.Session, ".jsonl"), s.Items, s.Read, recall(s.Recall), fallen(s.Traps), s.Tokens)
+			row("%s\t%d\t%d\t%s\t%s\t%d", strings.TrimSuffix(s.Session, ".jsonl"), s.Items, s.Read, recall(s.Recall),
+				fallen(s.Traps), s.Tokens)
 		}
 	})
 	table(out, "facts\trecall", func(row func(string, ...any)) {
@@ -93,7 +96,8 @@ func (t *realReport) print(out io.Writer) {
 			row("%s\t%s", kind, recall(*t.Facts[kind]))
 		}
 	})
-	fmt.Fprintf(out, "raw memory: %.0f tokens a session on average, %d the largest; %d ms for all\n", t.Size.Average(), t.Size.Largest, t.Millis)
+	fmt.Fprintf(out, "raw memory: %.0f tokens a session on average, %d the largest; %d ms for all\n", t.Size.Average(),
+		t.Size.Largest, t.Millis)
 	for _, m := range t.Misses {
 		fmt.Fprintf(out, "\n%s\n", m)
 	}

@@ -63,10 +63,12 @@ func TestWhatAPersonTypedInTheMiddleSurvivesFittingAlone(t *testing.T) {
 	t.Parallel()
 	var r realSession
 	log := func(n int) memoir.Item {
-		return memoir.Item{N: n, Kind: memoir.ItemTool, Role: memoir.RoleTool, Origin: memoir.OriginTool, Tool: "Bash", Input: "cat log",
+		return memoir.Item{N: n, Kind: memoir.ItemTool, Role: memoir.RoleTool, Origin: memoir.OriginTool, Tool: "Bash",
+			Input:  "cat log",
 			Output: strings.Repeat("line of a log\n", 3000)}
 	}
-	r.items = []memoir.Item{log(1), {N: 2, Kind: memoir.ItemMessage, Role: memoir.RoleUser, Origin: memoir.OriginTyped, Text: "We stay with SQLite."}, log(3)}
+	r.items = []memoir.Item{log(1), {N: 2, Kind: memoir.ItemMessage, Role: memoir.RoleUser, Origin: memoir.OriginTyped,
+		Text: "We stay with SQLite."}, log(3)}
 	r.Facts = []marks.Fact{{ID: "a", Weight: 2, Proof: marks.Needs{{"stay with SQLite"}}}}
 	report := newFitReport()
 	report.add(r)

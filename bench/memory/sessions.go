@@ -16,7 +16,8 @@ type written struct {
 }
 
 // writeSessions writes the sessions below a directory, without those that leave says.
-func writeSessions(dir string, projects []scenario.Project, leave func(p scenario.Project, session string) bool) ([]written, error) {
+func writeSessions(dir string, projects []scenario.Project, leave func(p scenario.Project,
+	session string) bool) ([]written, error) {
 	var out []written
 	for _, p := range projects {
 		for _, s := range p.Sessions {

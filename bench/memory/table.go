@@ -10,17 +10,20 @@ import (
 
 // printReport prints a score for a person.
 func printReport(out io.Writer, r *score.Report) {
-	table(out, "project\tsessions\traw\tfiles\tcarried\ttraps raw\ttraps files\tcontradictions\tgone\tsecrets\ttokens avg\tlargest\tMEMORY.md\tskills", func(row func(string, ...any)) {
-		line := func(name string, c score.Counts) {
-			row("%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d/%d\t%.0f\t%d\t%d\t%d", name, c.Sessions, recall(c.Raw), recall(c.Files), recall(c.Carried),
-				fallen(c.TrapsRaw), fallen(c.TrapsFiles), fallen(c.Contradictions), gone(c), c.Secrets.Into, c.Secrets.Of,
-				c.Size.Average(), c.Size.Largest, c.MemoryBytes, c.Skills)
-		}
-		for _, p := range r.Projects {
-			line(p.Name, p.Counts)
-		}
-		line("all", r.Total)
-	})
+	table(out,
+		"project\tsessions\traw\tfiles\tcarried\ttraps raw\ttraps files\tcontradictions\tgone\tsecrets\ttokens "+
+			"avg\tlargest\tMEMORY.md\tskills", func(row func(string, ...any)) {
+			line := func(name string, c score.Counts) {
+				row("%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d/%d\t%.0f\t%d\t%d\t%d", name, c.Sessions, recall(c.Raw),
+					recall(c.Files), recall(c.Carried),
+					fallen(c.TrapsRaw), fallen(c.TrapsFiles), fallen(c.Contradictions), gone(c), c.Secrets.Into, c.Secrets.Of,
+					c.Size.Average(), c.Size.Largest, c.MemoryBytes, c.Skills)
+			}
+			for _, p := range r.Projects {
+				line(p.Name, p.Counts)
+			}
+			line("all", r.Total)
+		})
 	table(out, "facts\traw\tfiles\tcarried", func(row func(string, ...any)) {
 		for _, kind := range r.Facts.Names() {
 			k := r.Facts[kind]
@@ -33,8 +36,12 @@ func printReport(out io.Writer, r *score.Report) {
 			row("%s\t%s\t%s", kind, fallen(k.Raw), fallen(k.Files))
 		}
 	})
-	fmt.Fprintln(out, "raw, files, carried: share of the weight of the facts that is stated (facts stated/facts); raw: a session's facts in its raw memory,")
-	fmt.Fprintln(out, "files: a project's in MEMORY.md, memory_summary.md and skills, carried: the sessions' there; gone: still stated (stated before)/withdrawn.")
+	fmt.Fprintln(out,
+		"raw, files, carried: share of the weight of the facts that is stated (facts stated/facts); raw: a session's "+
+			"facts in its raw memory,")
+	fmt.Fprintln(out,
+		"files: a project's in MEMORY.md, memory_summary.md and skills, carried: the sessions' there; gone: still "+
+			"stated (stated before)/withdrawn.")
 	if r.Millis > 0 {
 		fmt.Fprintf(out, "%d ms, %.1f ms a session\n", r.Millis, r.PerSession())
 	}

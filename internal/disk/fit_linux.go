@@ -58,7 +58,8 @@ var kinds = map[uint32]struct {
 // mountinfo names them behind "fuse.".
 var remotePrograms = map[string]bool{
 	"sshfs": true, "s3fs": true, "rclone": true, "glusterfs": true, "ceph-fuse": true, "gcsfuse": true, "goofys": true,
-	"davfs2": true, "curlftpfs": true, "smbnetfs": true, "juicefs": true, "moosefs": true, "mfs": true, "lizardfs": true, "blobfuse2": true,
+	"davfs2": true, "curlftpfs": true, "smbnetfs": true, "juicefs": true, "moosefs": true, "mfs": true,
+	"lizardfs": true, "blobfuse2": true,
 }
 
 func placeOf(dir string) (place, string) {

@@ -53,13 +53,19 @@ func TestAFileSystemThatLacksSomethingIsRefusedByName(t *testing.T) {
 		{"a local one is not tried", local, never, ""},
 		{"a remote one is not tried either", remote, never, "is on a network file system (x)"},
 		{"one that can do it all", unknown, none, ""},
-		{"one without locks", unknown, func(string) (string, error) { return "locks that keep processes apart", nil }, "has no locks"},
+		{
+			"one without locks",
+			unknown,
+			func(string) (string, error) { return "locks that keep processes apart", nil },
+			"has no locks",
+		},
 		{"one that can't be written to", unknown, func(string) (string, error) { return "", unix.EROFS }, ""},
 	}
 	for _, tt := range tests {
 		err := fit("/home/me", tt.at, "x", tt.try)
-		if tt.want == "" && err != nil || tt.want != "" && (memoir.CodeOf(err) != memoir.CodeStorage || !strings.Contains(err.Error(), tt.want) ||
-			!strings.Contains(memoir.HintOf(err), "--home")) {
+		if tt.want == "" && err != nil ||
+			tt.want != "" && (memoir.CodeOf(err) != memoir.CodeStorage || !strings.Contains(err.Error(), tt.want) ||
+				!strings.Contains(memoir.HintOf(err), "--home")) {
 			t.Errorf("%s: %v (%s), hint %q", tt.name, err, memoir.CodeOf(err), memoir.HintOf(err))
 		}
 	}
@@ -111,7 +117,11 @@ func TestAProgramsFileSystemIsTried(t *testing.T) {
 }
 
 func TestAProgramsFileSystemWithoutSharedMemoryIsRefused(t *testing.T) {
-	at := mounted(t, "bindfs", func(from, at string) *exec.Cmd { return exec.Command("bindfs", "-o", "direct_io", from, at) })
+	at := mounted(
+		t,
+		"bindfs",
+		func(from, at string) *exec.Cmd { return exec.Command("bindfs", "-o", "direct_io", from, at) },
+	)
 	lacks, err := try(at)
 	if err != nil {
 		t.Fatal(err)
@@ -138,7 +148,8 @@ func TestFilesOfAnotherMachineAreRefused(t *testing.T) {
 		return exec.Command("sshfs", "-o", "ssh_command="+script, "anybody@anywhere:"+from, at)
 	})
 	err := Fit(at)
-	if memoir.CodeOf(err) != memoir.CodeStorage || !strings.Contains(err.Error(), "network file system (fuse.sshfs)") || !strings.Contains(memoir.HintOf(err), "local disk") {
+	if memoir.CodeOf(err) != memoir.CodeStorage || !strings.Contains(err.Error(), "network file system (fuse.sshfs)") ||
+		!strings.Contains(memoir.HintOf(err), "local disk") {
 		t.Errorf("%v, hint %q", err, memoir.HintOf(err))
 	}
 	if !Remote(filepath.Join(at, "home")) {

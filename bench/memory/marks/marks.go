@@ -54,8 +54,10 @@ const Superseded = "superseded"
 
 // FactKinds and TrapKinds are the kinds there are.
 var (
-	FactKinds = []string{"preference", "constraint", "command", "failure", "decision", "finding", "environment", "file", "task", "outcome"}
-	TrapKinds = []string{"one-off", "refused", Superseded, "boilerplate", "tool-output", "narration", "proposal", "other-project"}
+	FactKinds = []string{"preference", "constraint", "command", "failure", "decision", "finding", "environment", "file",
+		"task", "outcome"}
+	TrapKinds = []string{"one-off", "refused", Superseded, "boilerplate", "tool-output", "narration", "proposal",
+		"other-project"}
 )
 
 // longestProof bounds one piece of a proof, in characters.

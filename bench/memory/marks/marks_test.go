@@ -17,11 +17,13 @@ func TestLinesOfMarkdown(t *testing.T) {
 	}{
 		{"bullets", "- one\n- two\n* three\n1. four\n", []string{"one", "two", "three", "four"}},
 		{"a bullet goes on", "- one\n  and more\nand this\n- two\n", []string{"one and more and this", "two"}},
-		{"a bullet goes on after a gap if it is indented", "- one\n\n  and more\n\nother\n", []string{"one and more", "other"}},
+		{"a bullet goes on after a gap if it is indented", "- one\n\n  and more\n\nother\n",
+			[]string{"one and more", "other"}},
 		{"a nested bullet", "- one\n  - two\n", []string{"one", "two"}},
 		{"headings", "# A\ntext\n## B\n- c\n", []string{"A", "text", "B", "c"}},
 		{"paragraphs", "one\ntwo\n\nthree\n", []string{"one two", "three"}},
-		{"a fence belongs to what it follows", "Run:\n\n```sh\nmake x\n# no heading\n\nmake y\n```\n\nthen\n", []string{"Run: make x # no heading make y", "then"}},
+		{"a fence belongs to what it follows", "Run:\n\n```sh\nmake x\n# no heading\n\nmake y\n```\n\nthen\n",
+			[]string{"Run: make x # no heading make y", "then"}},
 		{"a table", "| a | b |\n| c | d |\ntext\n", []string{"| a | b |", "| c | d |", "text"}},
 		{"nothing", "\n \n", nil},
 	}
@@ -53,7 +55,8 @@ func TestALineStatesAFact(t *testing.T) {
 		{"no line meets all", "- never\n- run make gen", nil, false, 1, "never"},
 		{"nothing is met", "- other", nil, false, 0, ""},
 		{"the continuation counts", "- never\n  without make\n  gen", nil, true, 2, "never without make gen"},
-		{"citations state nothing", "- never [12, 40] [019e1154 2026-05-10, make gen 2026-05-11]", nil, false, 1, "never [12, 40] [019e1154 2026-05-10, make gen 2026-05-11]"},
+		{"citations state nothing", "- never [12, 40] [019e1154 2026-05-10, make gen 2026-05-11]", nil, false, 1,
+			"never [12, 40] [019e1154 2026-05-10, make gen 2026-05-11]"},
 		{"unless", "- never make gen, refused", []string{"Refused"}, false, 2, "never make gen, refused"},
 		{"unless in another line", "- refused\n- never make gen", []string{"refused"}, true, 2, "never make gen"},
 	}

@@ -108,15 +108,11 @@ func (f entryForm) entry(path string, line int) (Entry, error) {
 		e.Kind = Interrupted
 	}
 	if len(own) != 1 {
-		return e, marks.Errorf(path, line, "an entry is one of person, agent, a call, refused, queued, interrupted, injected and summary; this is %q", own)
+		return e, marks.Errorf(path, line,
+			"an entry is one of person, agent, a call, refused, queued, interrupted, injected and summary; this is %q", own)
 	}
-	for name, given := range map[string]bool{
-		"in": f.In != nil, "exit": f.Exit != nil, "output": f.Output != nil, "old": f.Old != nil, "new": f.New != nil,
-		"content": f.Content != nil, "input": f.Input != nil, "fails": f.Fails != nil, "reason": f.Reason != nil,
-	} {
-		if given && !slices.Contains(allowed[e.Kind], name) {
-			return e, marks.Errorf(path, line, "%s does not go with %s", name, own[0])
-		}
+	if name, ok := f.unexpected(e.Kind); ok {
+		return e, marks.Errorf(path, line, "%s does not go with %s", name, own[0])
 	}
 	e.In, e.Output, e.Old, e.New = value(f.In), strings.TrimRight(value(f.Output), "\n"), value(f.Old), value(f.New)
 	e.Content, e.Fails = value(f.Content), strings.TrimSpace(value(f.Fails))
@@ -133,6 +129,19 @@ func (f entryForm) entry(path string, line int) (Entry, error) {
 		return e, marks.Errorf(path, line, "an edit that changes nothing")
 	}
 	return e, nil
+}
+
+// unexpected names a field that does not go with a kind of entry.
+func (f entryForm) unexpected(kind Kind) (string, bool) {
+	for name, given := range map[string]bool{
+		"in": f.In != nil, "exit": f.Exit != nil, "output": f.Output != nil, "old": f.Old != nil, "new": f.New != nil,
+		"content": f.Content != nil, "input": f.Input != nil, "fails": f.Fails != nil, "reason": f.Reason != nil,
+	} {
+		if given && !slices.Contains(allowed[kind], name) {
+			return name, true
+		}
+	}
+	return "", false
 }
 
 func (f callForm) form() entryForm {

@@ -46,7 +46,8 @@ func ReadAll(dir string) ([]Project, error) {
 		}
 		for _, other := range out {
 			if other.Dir == p.Dir || other.Remote == p.Remote && p.Remote != "" {
-				return nil, marks.Errorf(filepath.Join(dir, entry.Name(), projectFile), 0, "%s has the same directory or remote", other.Name)
+				return nil, marks.Errorf(filepath.Join(dir, entry.Name(), projectFile), 0, "%s has the same directory or remote",
+					other.Name)
 			}
 		}
 		out = append(out, p)

@@ -49,7 +49,8 @@ func TestEntriesFollowEachOther(t *testing.T) {
 	if want := []string{"09:12:00", "09:12:20", "10:00:00", "10:00:20"}; !slices.Equal(at, want) {
 		t.Errorf("times are %v, want %v", at, want)
 	}
-	if refused := s.Said[3]; refused.Kind != scenario.Refused || refused.Call.Text != "rm x" || refused.Text != "keep it" || refused.Line != 10 {
+	if refused := s.Said[3]; refused.Kind != scenario.Refused || refused.Call.Text != "rm x" ||
+		refused.Text != "keep it" || refused.Line != 10 {
 		t.Errorf("read is %+v", refused)
 	}
 }
@@ -57,25 +58,38 @@ func TestEntriesFollowEachOther(t *testing.T) {
 func TestWhatIsNotOfTheFormIsRefusedWithFileAndLine(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, file, content, want string }{
-		{"an unknown key of an entry", "01-a.yml", goodSession + "- person: hi\n- runs: ls\n", `01-a.yml:7: unknown key "runs"`},
-		{"an unknown key of a session", "01-a.yml", goodSession + "- person: hi\ntitle: x\n", `01-a.yml:7: unknown key "title"`},
+		{"an unknown key of an entry", "01-a.yml", goodSession + "- person: hi\n- runs: ls\n",
+			`01-a.yml:7: unknown key "runs"`},
+		{"an unknown key of a session", "01-a.yml", goodSession + "- person: hi\ntitle: x\n",
+			`01-a.yml:7: unknown key "title"`},
 		{"an unknown key of a project", "project.yml", goodProject + "owner: x\n", `project.yml:5: unknown key "owner"`},
-		{"two things in one entry", "01-a.yml", goodSession + "- person: hi\n- run: ls\n  agent: x\n", "01-a.yml:7: an entry is one of"},
+		{"two things in one entry", "01-a.yml", goodSession + "- person: hi\n- run: ls\n  agent: x\n",
+			"01-a.yml:7: an entry is one of"},
 		{"nothing in an entry", "01-a.yml", goodSession + "- output: x\n", "01-a.yml:6: an entry is one of"},
-		{"what does not go with it", "01-a.yml", goodSession + "- agent: x\n  exit: 1\n", "01-a.yml:6: exit does not go with agent"},
-		{"a result of a refused call", "01-a.yml", goodSession + "- refused:\n    run: x\n    output: y\n", `01-a.yml:8: unknown key "output"`},
+		{"what does not go with it", "01-a.yml", goodSession + "- agent: x\n  exit: 1\n",
+			"01-a.yml:6: exit does not go with agent"},
+		{"a result of a refused call", "01-a.yml", goodSession + "- refused:\n    run: x\n    output: y\n",
+			`01-a.yml:8: unknown key "output"`},
 		{"words that are refused", "01-a.yml", goodSession + "- refused:\n    in: x\n", "01-a.yml:6: an entry is one of"},
 		{"empty words", "01-a.yml", goodSession + "- person: \" \"\n", "01-a.yml:6: person is empty"},
 		{"an edit that changes nothing", "01-a.yml", goodSession + "- edit: x\n", "01-a.yml:6: an edit that changes nothing"},
-		{"time goes back", "01-a.yml", goodSession + "- person: x\n- at: 2026-03-01T00:00:00Z\n  agent: y\n", "01-a.yml:7: at goes back"},
-		{"an unknown agent", "01-a.yml", strings.Replace(goodSession, "codex", "eliza", 1) + "- person: x\n", `01-a.yml: no agent is called "eliza"`},
+		{"time goes back", "01-a.yml", goodSession + "- person: x\n- at: 2026-03-01T00:00:00Z\n  agent: y\n",
+			"01-a.yml:7: at goes back"},
+		{"an unknown agent", "01-a.yml", strings.Replace(goodSession, "codex", "eliza", 1) + "- person: x\n",
+			`01-a.yml: no agent is called "eliza"`},
 		{"another name", "02-b.yml", goodSession + "- person: x\n", `02-b.yml: the session is called "01-a"`},
-		{"evidence that there is not", "01-a.yml", goodSession + "- person: x\nfacts:\n- {id: a, kind: task, weight: 1, text: t, evidence: [2], needs: [[x]]}\n", "01-a.yml: a: there is no evidence 2"},
-		{"a secret without a fake", "01-a.yml", goodSession + "- person: x\n- tool: t\n  input: {a: [{b: '@@SECRET:no-rule@@'}]}\n", `01-a.yml:7: there is no fake for the rule "no-rule"`},
-		{"a withdrawn session that there is not", "project.yml", goodProject + "withdraw: [09-x]\n", `project.yml: no session "09-x"`},
-		{"gone without a withdrawal", "project.yml", goodProject + "gone:\n- needs: [[x]]\n", "project.yml: nothing can be gone"},
-		{"another project's name", "project.yml", strings.Replace(goodProject, "project: p", "project: q", 1), `project.yml: the project is called "q"`},
-		{"a relative directory", "project.yml", strings.Replace(goodProject, "/home/ana/p", "p", 1), `project.yml: dir "p" is not absolute`},
+		{"evidence that there is not", "01-a.yml",
+			goodSession + "- person: x\nfacts:\n- {id: a, kind: task, weight: 1, text: t, evidence: [2], needs: [[x]]}\n", "01-a.yml: a: there is no evidence 2"},
+		{"a secret without a fake", "01-a.yml",
+			goodSession + "- person: x\n- tool: t\n  input: {a: [{b: '@@SECRET:no-rule@@'}]}\n", `01-a.yml:7: there is no fake for the rule "no-rule"`},
+		{"a withdrawn session that there is not", "project.yml", goodProject + "withdraw: [09-x]\n",
+			`project.yml: no session "09-x"`},
+		{"gone without a withdrawal", "project.yml", goodProject + "gone:\n- needs: [[x]]\n",
+			"project.yml: nothing can be gone"},
+		{"another project's name", "project.yml", strings.Replace(goodProject, "project: p", "project: q", 1),
+			`project.yml: the project is called "q"`},
+		{"a relative directory", "project.yml", strings.Replace(goodProject, "/home/ana/p", "p", 1),
+			`project.yml: dir "p" is not absolute`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -21,7 +21,8 @@ func (s *Session) fill(path string) error {
 			rule := placeholder.FindStringSubmatch(found)[1]
 			fake, planted, ok := testdata.Fake(rule)
 			if !ok {
-				err = marks.Errorf(path, line, "there is no fake for the rule %q; there are %s", rule, strings.Join(testdata.FakeRules(), ", "))
+				err = marks.Errorf(path, line, "there is no fake for the rule %q; there are %s", rule,
+					strings.Join(testdata.FakeRules(), ", "))
 				return found
 			}
 			for _, part := range planted {

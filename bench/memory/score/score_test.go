@@ -15,13 +15,16 @@ func project() scenario.Project {
 	return scenario.Project{
 		Name:     "p",
 		Withdraw: []string{"02-b"},
-		Facts:    []marks.Fact{{ID: "release", Kind: "command", Weight: 3, Needs: needs("make release")}, {ID: "tags", Kind: "constraint", Weight: 1, Needs: needs("signed")}},
-		Traps:    []marks.Trap{{ID: "old-port", Kind: marks.Superseded, Needs: needs("8100"), Unless: []string{"was"}}},
-		Gone:     []marks.Gone{{Needs: needs("paderborn")}, {Needs: needs("bielefeld")}},
+		Facts: []marks.Fact{{ID: "release", Kind: "command", Weight: 3, Needs: needs("make release")},
+			{ID: "tags", Kind: "constraint", Weight: 1, Needs: needs("signed")}},
+		Traps: []marks.Trap{{ID: "old-port", Kind: marks.Superseded, Needs: needs("8100"), Unless: []string{"was"}}},
+		Gone:  []marks.Gone{{Needs: needs("paderborn")}, {Needs: needs("bielefeld")}},
 		Sessions: []scenario.Session{
 			{Name: "01-a",
-				Facts: []marks.Fact{{ID: "test", Kind: "command", Weight: 2, Needs: needs("make test")}, {ID: "lint", Kind: "command", Weight: 1, Needs: needs("make lint")}},
-				Traps: []marks.Trap{{ID: "push", Kind: "refused", Needs: needs("--force")}, {ID: "port", Kind: marks.Superseded, Needs: needs("8100")}}},
+				Facts: []marks.Fact{{ID: "test", Kind: "command", Weight: 2, Needs: needs("make test")},
+					{ID: "lint", Kind: "command", Weight: 1, Needs: needs("make lint")}},
+				Traps: []marks.Trap{{ID: "push", Kind: "refused", Needs: needs("--force")},
+					{ID: "port", Kind: marks.Superseded, Needs: needs("8100")}}},
 			{Name: "02-b", Facts: []marks.Fact{{ID: "office", Kind: "finding", Weight: 3, Needs: needs("Paderborn")}}},
 		},
 	}
@@ -30,7 +33,8 @@ func project() scenario.Project {
 func TestAProjectIsScored(t *testing.T) {
 	t.Parallel()
 	before := score.Memory{
-		Raw:     map[string]string{"01-a": "- run `make test`\n- git push --force\n", "02-b": "- the office is in Paderborn\n"},
+		Raw: map[string]string{"01-a": "- run `make test`\n- git push --force\n",
+			"02-b": "- the office is in Paderborn\n"},
 		Memory:  "- port 8100 was taken\n- run make test\n",
 		Summary: "- office: Paderborn\n",
 		Skills:  []string{"# Release\n\n1. make test\n\nmake\nrelease"},
@@ -61,13 +65,15 @@ func TestAProjectIsScored(t *testing.T) {
 	for _, m := range report.Misses {
 		missed = append(missed, m.Where+" "+m.ID)
 	}
-	if diff := cmp.Diff([]string{"raw memory lint", "raw memory push", "files port", "files tags", "after the withdrawal "}, missed); diff != "" {
+	if diff := cmp.Diff([]string{"raw memory lint", "raw memory push", "files port", "files tags",
+		"after the withdrawal "}, missed); diff != "" {
 		t.Errorf("misses differ (-want +got):\n%s", diff)
 	}
 	if got := report.Facts["command"].Raw; got != (score.Recall{Facts: 2, Found: 1, Weight: 3, WeightFound: 2}) {
 		t.Errorf("commands in raw memories: %+v", got)
 	}
-	if got := *report.Traps["refused"]; got != (score.KindTraps{Raw: score.Fallen{Of: 1, Into: 1}, Files: score.Fallen{Of: 1}}) {
+	if got := *report.Traps["refused"]; got != (score.KindTraps{Raw: score.Fallen{Of: 1, Into: 1},
+		Files: score.Fallen{Of: 1}}) {
 		t.Errorf("refused calls: %+v", got)
 	}
 }

@@ -16,9 +16,10 @@ var claudeNames = names{run: "Bash", read: "Read", edit: "Edit", write: "Write",
 // claudeRefused and its ends are what Claude Code tells the model of a call that the
 // person rejected.
 const (
-	claudeRefused = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). "
-	claudeStop    = "STOP what you are doing and wait for the user to tell you how to proceed."
-	claudeSaid    = "To tell you how to proceed, the user said:\n"
+	claudeRefused = "The user doesn't want to proceed with this tool use. The tool use was rejected " +
+		"(eg. if it was a file edit, the new_string was NOT written to the file). "
+	claudeStop = "STOP what you are doing and wait for the user to tell you how to proceed."
+	claudeSaid = "To tell you how to proceed, the user said:\n"
 )
 
 // writeClaude writes a session of Claude Code: entries that name their parents, a
@@ -48,7 +49,8 @@ func (c *claudeBook) record(at time.Time, kind string, members ...any) string {
 		parent = c.parent
 	}
 	uuid := c.uuid()
-	record := obj{"parentUuid", parent, "isSidechain", false, "userType", "external", "cwd", c.project.Dir, "sessionId", c.id,
+	record := obj{"parentUuid", parent, "isSidechain", false, "userType", "external", "cwd", c.project.Dir, "sessionId",
+		c.id,
 		"version", "2.1.38", "gitBranch", c.session.Branch, "type", kind}
 	record = append(append(record, members...), "uuid", uuid, "timestamp", stamp(at))
 	c.line(at, record)
@@ -65,9 +67,11 @@ func (c *claudeBook) assistant(at time.Time, block obj) string {
 	if c.message == "" {
 		c.message = "msg_" + c.digest(24)
 	}
-	return c.record(at, "assistant", "message", obj{"model", "claude-opus-4-5", "id", c.message, "type", "message", "role", "assistant",
+	return c.record(at, "assistant", "message", obj{"model", "claude-opus-4-5", "id", c.message, "type", "message",
+		"role", "assistant",
 		"content", []any{block}, "stop_reason", nil, "stop_sequence", nil,
-		"usage", obj{"input_tokens", 8, "cache_read_input_tokens", 21000, "output_tokens", 120}}, "requestId", "req_"+c.digest(20))
+		"usage", obj{"input_tokens", 8, "cache_read_input_tokens", 21000, "output_tokens",
+			120}}, "requestId", "req_"+c.digest(20))
 }
 
 func (c *claudeBook) entry(e scenario.Entry) {
@@ -77,7 +81,8 @@ func (c *claudeBook) entry(e scenario.Entry) {
 	case scenario.Agent:
 		c.assistant(e.At, obj{"type", "text", "text", e.Text})
 	case scenario.Queued:
-		c.line(e.At, obj{"type", "queue-operation", "operation", "enqueue", "timestamp", stamp(e.At), "sessionId", c.id, "content", e.Text})
+		c.line(e.At, obj{"type", "queue-operation", "operation", "enqueue", "timestamp", stamp(e.At), "sessionId", c.id,
+			"content", e.Text})
 		at := taken(e.At)
 		c.line(at, obj{"type", "queue-operation", "operation", "remove", "timestamp", stamp(at), "sessionId", c.id})
 		c.message = ""
@@ -93,9 +98,12 @@ func (c *claudeBook) entry(e scenario.Entry) {
 	case scenario.Summary:
 		before := c.parent
 		c.parent = ""
-		c.record(e.At, "system", "logicalParentUuid", before, "subtype", "compact_boundary", "content", "Conversation compacted",
+		c.record(e.At, "system", "logicalParentUuid", before, "subtype", "compact_boundary", "content",
+			"Conversation compacted",
 			"isMeta", false, "level", "info", "compactMetadata", obj{"trigger", "auto", "preTokens", 155000})
-		c.user(e.At, "This session is being continued from a previous conversation that ran out of context. The conversation is summarized below:\n"+e.Text,
+		c.user(e.At,
+			"This session is being continued from a previous conversation that ran out of context. "+
+				"The conversation is summarized below:\n"+e.Text,
 			"isVisibleInTranscriptOnly", true, "isCompactSummary", true)
 	case scenario.Refused:
 		said := claudeRefused + claudeStop

@@ -108,12 +108,14 @@ func (c *codexBook) envelope(text string) string {
 }
 
 func (c *codexBook) message(at time.Time, role, text string) {
-	c.record(at, "response_item", obj{"type", "message", "role", role, "content", []any{obj{"type", "input_text", "text", text}}})
+	c.record(at, "response_item", obj{"type", "message", "role", role, "content",
+		[]any{obj{"type", "input_text", "text", text}}})
 }
 
 func (c *codexBook) begin(at time.Time) {
 	c.turn, c.answer = c.uuid7(at), ""
-	c.record(at, "event_msg", obj{"type", "task_started", "turn_id", c.turn, "started_at", at.Unix(), "model_context_window", 258400})
+	c.record(at, "event_msg", obj{"type", "task_started", "turn_id", c.turn, "started_at", at.Unix(),
+		"model_context_window", 258400})
 	c.record(at, "turn_context", obj{"turn_id", c.turn, "cwd", c.project.Dir, "approval_policy", "on-request",
 		"sandbox_policy", obj{"type", "workspace-write"}, "model", "gpt-5.5"})
 }
@@ -129,7 +131,8 @@ func (c *codexBook) complete() {
 	if c.turn == "" {
 		return
 	}
-	c.record(c.last, "event_msg", obj{"type", "task_complete", "turn_id", c.turn, "last_agent_message", c.answer, "duration_ms", 60000})
+	c.record(c.last, "event_msg", obj{"type", "task_complete", "turn_id", c.turn, "last_agent_message", c.answer,
+		"duration_ms", 60000})
 	c.turn = ""
 }
 
@@ -152,11 +155,13 @@ func (c *codexBook) user(at time.Time, text string) {
 func (c *codexBook) call(at time.Time, e scenario.Entry, output string) {
 	id := "call_" + c.digest(24)
 	if patch, changes := c.patch(e); patch != "" {
-		c.record(at, "response_item", obj{"type", "custom_tool_call", "id", "ctc_" + c.digest(16), "status", "completed", "call_id", id,
+		c.record(at, "response_item", obj{"type", "custom_tool_call", "id", "ctc_" + c.digest(16), "status", "completed",
+			"call_id", id,
 			"name", "apply_patch", "input", patch})
 		if strings.HasPrefix(output, "Exit code: 0") {
 			_, stdout, _ := strings.Cut(output, "Output:\n")
-			c.record(taken(at), "event_msg", obj{"type", "patch_apply_end", "call_id", id, "turn_id", c.turn, "stdout", stdout, "stderr", "",
+			c.record(taken(at), "event_msg", obj{"type", "patch_apply_end", "call_id", id, "turn_id", c.turn, "stdout", stdout,
+				"stderr", "",
 				"success", true, "changes", changes})
 		}
 		c.record(taken(at), "response_item", obj{"type", "custom_tool_call_output", "call_id", id, "output", output})
@@ -164,7 +169,8 @@ func (c *codexBook) call(at time.Time, e scenario.Entry, output string) {
 	}
 	name, arguments := e.Text, sorted(e.Input)
 	if command := codexCommand(e); command != "" {
-		name, arguments = "exec_command", obj{"cmd", command, "workdir", c.dir(e), "yield_time_ms", 10000, "max_output_tokens", 12000}
+		name, arguments = "exec_command", obj{"cmd", command, "workdir", c.dir(e), "yield_time_ms", 10000,
+			"max_output_tokens", 12000}
 	}
 	c.record(at, "response_item", obj{"type", "function_call", "id", "fc_" + c.digest(16), "name", name,
 		"arguments", string(encode(arguments)), "call_id", id})
@@ -198,7 +204,8 @@ func (c *codexBook) patch(e scenario.Entry) (patch string, changes obj) {
 	file := c.file(e.Text)
 	switch e.Kind {
 	case scenario.Edit:
-		return "*** Begin Patch\n*** Update File: " + file + "\n@@\n" + prefixed("-", e.Old) + prefixed("+", e.New) + "*** End Patch\n",
+		return "*** Begin Patch\n*** Update File: " + file + "\n@@\n" +
+				prefixed("-", e.Old) + prefixed("+", e.New) + "*** End Patch\n",
 			obj{file, obj{"type", "update"}}
 	case scenario.Write:
 		return "*** Begin Patch\n*** Add File: " + file + "\n" + prefixed("+", e.Content) + "*** End Patch\n",
@@ -221,15 +228,18 @@ func (c *codexBook) result(e scenario.Entry) string {
 	case (e.Kind == scenario.Edit || e.Kind == scenario.Write) && e.Fails != "":
 		return "apply_patch verification failed: " + e.Fails
 	case e.Kind == scenario.Edit:
-		return "Exit code: 0\nWall time: 0 seconds\nOutput:\nSuccess. Updated the following files:\nM " + c.file(e.Text) + "\n"
+		return "Exit code: 0\nWall time: 0 seconds\nOutput:\nSuccess. Updated the following files:\nM " +
+			c.file(e.Text) + "\n"
 	case e.Kind == scenario.Write:
-		return "Exit code: 0\nWall time: 0 seconds\nOutput:\nSuccess. Updated the following files:\nA " + c.file(e.Text) + "\n"
+		return "Exit code: 0\nWall time: 0 seconds\nOutput:\nSuccess. Updated the following files:\nA " +
+			c.file(e.Text) + "\n"
 	case codexCommand(e) != "":
 		output := e.Output
 		if e.Fails != "" {
 			output = e.Fails
 		}
-		return fmt.Sprintf("Chunk ID: %s\nWall time: 1.2000 seconds\nProcess exited with code %d\nOriginal token count: %d\nOutput:\n%s\n",
+		return fmt.Sprintf("Chunk ID: %s\nWall time: 1.2000 seconds\nProcess exited with code %d\n"+
+			"Original token count: %d\nOutput:\n%s\n",
 			c.digest(6), codexExit(e), (len(output)+3)/4, output)
 	case e.Fails != "":
 		return "tool call error: " + e.Fails

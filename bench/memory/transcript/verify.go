@@ -13,7 +13,8 @@ import (
 )
 
 // RoundTrip writes a session below a directory and verifies what is read of it.
-func RoundTrip(ctx context.Context, dir string, p scenario.Project, s scenario.Session) (differences []string, err error) {
+func RoundTrip(ctx context.Context, dir string, p scenario.Project, s scenario.Session) (differences []string,
+	err error) {
 	file, err := New(p, s).Save(dir)
 	if err != nil {
 		return nil, err
@@ -24,7 +25,8 @@ func RoundTrip(ctx context.Context, dir string, p scenario.Project, s scenario.S
 // Verify reads a written session as memoir does and lists where that differs from
 // what the scenario says: who said what, which calls failed and how, what was
 // rejected, and that nothing which a program put in passes for a person's words.
-func Verify(ctx context.Context, file string, p scenario.Project, s scenario.Session) (differences []string, err error) {
+func Verify(ctx context.Context, file string, p scenario.Project, s scenario.Session) (differences []string,
+	err error) {
 	head, err := rollout.Probe(rollout.Entry{File: memoir.File{Path: file}})
 	if err != nil {
 		return nil, err
@@ -42,7 +44,8 @@ func Verify(ctx context.Context, file string, p scenario.Project, s scenario.Ses
 		say("it is a %s session of %s in %s", head.Kind, head.Source, head.CWD)
 	}
 	if stats.Malformed+stats.Undone+stats.Replayed+len(stats.Unknown) > 0 {
-		say("%d records are malformed, %d undone, %d repeated, unknown are %v", stats.Malformed, stats.Undone, stats.Replayed, stats.Unknown)
+		say("%d records are malformed, %d undone, %d repeated, unknown are %v", stats.Malformed, stats.Undone,
+			stats.Replayed, stats.Unknown)
 	}
 	want := expect(s)
 	for i := range max(len(want), len(items)) {
@@ -81,18 +84,22 @@ type wanted struct {
 // expect lists what must be read of a session.
 func expect(s scenario.Session) []wanted {
 	agent := memoir.Source(s.Agent)
-	settles := slices.Contains([]memoir.Source{memoir.SourceCodex, memoir.SourcePi, memoir.SourceOMP, memoir.SourceOpenCode}, agent)
+	settles := slices.Contains([]memoir.Source{memoir.SourceCodex, memoir.SourcePi, memoir.SourceOMP,
+		memoir.SourceOpenCode}, agent)
 	typed := []memoir.Origin{memoir.OriginTyped, memoir.OriginSlashCommand, memoir.OriginQueued}
 	var out []wanted
 	for i, e := range s.Said {
 		switch e.Kind {
 		case scenario.Person, scenario.Queued:
-			out = append(out, wanted{line: e.Line, what: "the person's words", kind: memoir.ItemMessage, origins: typed, text: e.Text})
+			out = append(out, wanted{line: e.Line, what: "the person's words", kind: memoir.ItemMessage, origins: typed,
+				text: e.Text})
 		case scenario.Agent:
-			out = append(out, wanted{line: e.Line, what: "the agent's words", kind: memoir.ItemMessage, origins: []memoir.Origin{memoir.OriginAgent},
-				text: e.Text, final: s.Closing(i), settles: settles})
+			out = append(out, wanted{line: e.Line, what: "the agent's words", kind: memoir.ItemMessage,
+				origins: []memoir.Origin{memoir.OriginAgent},
+				text:    e.Text, final: s.Closing(i), settles: settles})
 		case scenario.Summary:
-			out = append(out, wanted{line: e.Line, what: "the summary", kind: memoir.ItemSummary, origins: []memoir.Origin{memoir.OriginCompactionSummary}, text: e.Text})
+			out = append(out, wanted{line: e.Line, what: "the summary", kind: memoir.ItemSummary,
+				origins: []memoir.Origin{memoir.OriginCompactionSummary}, text: e.Text})
 		case scenario.Refused:
 			call := expectCall(agent, *e.Call)
 			call.line, call.what, call.failed, call.output, call.exit = e.Line, "the rejected call", true, "", 0
@@ -104,7 +111,8 @@ func expect(s scenario.Session) []wanted {
 			if slices.Contains([]memoir.Source{memoir.SourceClaude, memoir.SourceOpenCode, memoir.SourceCopilot}, agent) {
 				origins = []memoir.Origin{memoir.OriginRejection}
 			}
-			out = append(out, wanted{line: e.Line, what: "what the person said to the call", kind: memoir.ItemMessage, origins: origins, text: e.Text})
+			out = append(out, wanted{line: e.Line, what: "what the person said to the call", kind: memoir.ItemMessage,
+				origins: origins, text: e.Text})
 		case scenario.Injected, scenario.Interrupted:
 		default:
 			out = append(out, expectCall(agent, e))
@@ -141,7 +149,8 @@ func (w wanted) differs(it memoir.Item) string {
 	switch {
 	case it.Kind != w.kind || !slices.Contains(w.origins, it.Origin):
 		return fmt.Sprintf("read is a %s (%s) %q", it.Kind, it.Origin, short(it.Text+it.Input))
-	case w.kind == memoir.ItemMessage && it.Text != w.text, w.kind == memoir.ItemSummary && !strings.Contains(it.Text, w.text):
+	case w.kind == memoir.ItemMessage && it.Text != w.text, w.kind == memoir.ItemSummary &&
+		!strings.Contains(it.Text, w.text):
 		return fmt.Sprintf("%q, read is %q", short(w.text), short(it.Text))
 	case w.settles && it.Final != w.final:
 		return fmt.Sprintf("closing the turn is %v, read as %v", w.final, it.Final)

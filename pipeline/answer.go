@@ -60,10 +60,19 @@ func (r *run) writeAnswer(phase, projectID, key string, answer *memoir.AnswerErr
 		return "", err
 	}
 	now := r.meter.now().UTC()
-	text := fmt.Sprintf("%s %s %s\n%s\n\n", now.Format("2006-01-02T15:04:05Z"), phase, r.redact(key), cutMiddle(r.redact(answer.Error()), maxAnswer/16))
+	text := fmt.Sprintf(
+		"%s %s %s\n%s\n\n",
+		now.Format("2006-01-02T15:04:05Z"),
+		phase,
+		r.redact(key),
+		cutMiddle(r.redact(answer.Error()), maxAnswer/16),
+	)
 	text += cutMiddle(r.redact(cutMiddle(answer.Answer, maxUnclean)), maxAnswer-len(text)-len(cutMark)) + "\n"
 	// The names are in the order of time, and no two are alike.
-	path = filepath.Join(dir, now.Format("20060102T150405.000Z")+"-"+phase+"-"+answerOf(projectID)+"-"+lease.NewToken()[:6]+answerSuffix)
+	path = filepath.Join(
+		dir,
+		now.Format("20060102T150405.000Z")+"-"+phase+"-"+answerOf(projectID)+"-"+lease.NewToken()[:6]+answerSuffix,
+	)
 	if err := failpoint.WriteFile(path, []byte(text), 0o600); err != nil {
 		return "", err
 	}

@@ -81,8 +81,24 @@ const cent = 1e-9
 func (b *budget) bounds(expected, others memoir.Usage) []bound {
 	l, day := b.limits, b.today.Add(others)
 	return slices.DeleteFunc([]bound{
-		{"limits.tokensPerRun", float64(l.TokensPerRun), tokens(b.spent), tokens(b.reserved), tokens(expected), sayTokens, "by this run"},
-		{"limits.tokensPerDay", float64(l.TokensPerDay), tokens(day), tokens(b.reserved), tokens(expected), sayTokens, "today"},
+		{
+			"limits.tokensPerRun",
+			float64(l.TokensPerRun),
+			tokens(b.spent),
+			tokens(b.reserved),
+			tokens(expected),
+			sayTokens,
+			"by this run",
+		},
+		{
+			"limits.tokensPerDay",
+			float64(l.TokensPerDay),
+			tokens(day),
+			tokens(b.reserved),
+			tokens(expected),
+			sayTokens,
+			"today",
+		},
 		{"limits.costPerRun", l.CostPerRun, b.spent.Cost, b.reserved.Cost, expected.Cost, sayCost, "by this run"},
 		{"limits.costPerDay", l.CostPerDay, day.Cost, b.reserved.Cost, expected.Cost, sayCost, "today"},
 	}, func(l bound) bool { return l.most <= 0 })
@@ -95,8 +111,15 @@ func (b *budget) oversized(expected memoir.Usage) error {
 		if l.next > l.most+cent {
 			stop := Stopped{Limit: l.name, Project: b.project}
 			_, raise, _ := strings.Cut(stop.hint(), ", or ")
-			return memoir.Errorf(memoir.CodeInvalid, raise+", or lower memories.phase1InputTokenLimit; then `memoir retry`",
-				"one call needs about %s, and %s%s is %s", l.say(l.next), l.name, b.whose(), l.say(l.most))
+			return memoir.Errorf(
+				memoir.CodeInvalid,
+				raise+", or lower memories.phase1InputTokenLimit; then `memoir retry`",
+				"one call needs about %s, and %s%s is %s",
+				l.say(l.next),
+				l.name,
+				b.whose(),
+				l.say(l.most),
+			)
 		}
 	}
 	return nil
@@ -107,8 +130,12 @@ func (b *budget) oversized(expected memoir.Usage) error {
 func (b *budget) exceeded(expected, others memoir.Usage) (stop *Stopped, wait bool) {
 	for _, l := range b.bounds(expected, others) {
 		if l.spent+l.next > l.most+cent {
-			return &Stopped{Limit: l.name, Project: b.project, Reason: fmt.Sprintf("%s%s is %s: %s spent %s, and the next call takes about %s",
-				l.name, b.whose(), l.say(l.most), l.say(l.spent), l.by, l.say(l.next))}, false
+			return &Stopped{
+				Limit:   l.name,
+				Project: b.project,
+				Reason: fmt.Sprintf("%s%s is %s: %s spent %s, and the next call takes about %s",
+					l.name, b.whose(), l.say(l.most), l.say(l.spent), l.by, l.say(l.next)),
+			}, false
 		}
 		wait = wait || l.spent+l.reserved+l.next > l.most+cent
 	}
@@ -167,7 +194,10 @@ func (r *run) budgetOf(ctx context.Context, projectID string) *budget {
 // tighter are the limits that are below those of all.
 func tighter(own, all config.Limits) config.Limits {
 	return config.Limits{
-		TokensPerRun: lower(own.TokensPerRun, all.TokensPerRun), TokensPerDay: lower(own.TokensPerDay, all.TokensPerDay),
+		TokensPerRun: lower(
+			own.TokensPerRun,
+			all.TokensPerRun,
+		), TokensPerDay: lower(own.TokensPerDay, all.TokensPerDay),
 		CostPerRun: lower(own.CostPerRun, all.CostPerRun), CostPerDay: lower(own.CostPerDay, all.CostPerDay),
 	}
 }

@@ -106,7 +106,9 @@ func asked(q model.Request) int64 {
 // recall reads what the ledger knows of the models, and says which limits cannot be kept.
 func (r *run) recall(ctx context.Context) error {
 	costs := r.opts.Settings.Limits.CostPerRun > 0 || r.opts.Settings.Limits.CostPerDay > 0
-	for _, use := range []struct{ phase, name string }{{phaseExtract, r.extractor.Name()}, {phaseConsolidate, r.consolidator.Name()}} {
+	for _, use := range []struct{ phase, name string }{
+		{phaseExtract, r.extractor.Name()}, {phaseConsolidate, r.consolidator.Name()},
+	} {
 		phase, name := use.phase, use.name
 		m := r.meter.named(name)
 		if m == nil {

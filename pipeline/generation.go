@@ -18,7 +18,13 @@ import (
 
 // makeGeneration consolidates once and publishes the result, unless it is what is
 // live already. The error code CodeChanged asks for another round.
-func (r *run) makeGeneration(ctx context.Context, root memory.Root, project store.ProjectRow, claim store.ProjectClaim, report ProjectReport) (out ProjectReport, err error) {
+func (r *run) makeGeneration(
+	ctx context.Context,
+	root memory.Root,
+	project store.ProjectRow,
+	claim store.ProjectClaim,
+	report ProjectReport,
+) (out ProjectReport, err error) {
 	out = report
 	defer r.survive(&err)
 	if err := r.recoverRoot(ctx, root, &claim); err != nil {
@@ -53,7 +59,8 @@ func (r *run) makeGeneration(ctx context.Context, root memory.Root, project stor
 		defer done()
 	}
 	var part *consolidate.Partly
-	if errors.As(err, &part) && ctx.Err() == nil && (!stopped || part.Steps > 0) {
+	switch {
+	case errors.As(err, &part) && ctx.Err() == nil && (!stopped || part.Steps > 0):
 		made, published := r.publishPaid(ctx, root, project, claim, part, in, live, r.store.PublishPart)
 		if ownFault(published) || memoir.CodeOf(published) == memoir.CodeLeaseLost {
 			return report, errors.Join(published, err) // the first one's code counts
@@ -63,15 +70,28 @@ func (r *run) makeGeneration(ctx context.Context, root memory.Root, project stor
 		}
 		report.Generation, report.ByHand, report.Root = made.generation, made.byHand, root.Link()
 		return report, err
-	}
-	if err != nil {
+	case err != nil:
 		return report, err
-	}
-	if result == nil {
+	case result == nil:
 		report.Outcome = OutcomeEmpty
 		return report, r.store.FinishProjectUnchanged(ctx, claim)
 	}
-	files, counts, err := r.files(*result, in, live)
+	return r.publishResult(ctx, root, project, claim, *result, in, live, began, report)
+}
+
+// publishResult publishes what a consolidation made, unless it is what is live already.
+func (r *run) publishResult(
+	ctx context.Context,
+	root memory.Root,
+	project store.ProjectRow,
+	claim store.ProjectClaim,
+	result memoir.Consolidation,
+	in consolidate.Input,
+	live memory.Snapshot,
+	began time.Time,
+	report ProjectReport,
+) (ProjectReport, error) {
+	files, counts, err := r.files(result, in, live)
 	if err != nil {
 		return report, err
 	}
@@ -88,26 +108,34 @@ func (r *run) makeGeneration(ctx context.Context, root memory.Root, project stor
 
 	usage, bytes := accountOf(ctx).total()
 	inputs := restingOn(in, live)
-	published, err := r.publish(ctx, root, live, claim, files, memory.Manifest{
-		Inputs: inputs, Redactions: counts, SetAside: aside, Citations: result.Citations,
-	}, store.GenerationRecord{
-		Inputs: inputsByKey(inputs), Usage: usage, InputBytes: bytes, Duration: time.Since(began), Model: r.consolidator.Name(), Run: r.id,
-	}, r.store.Publish)
+	record := store.GenerationRecord{
+		Inputs:     inputsByKey(inputs),
+		Usage:      usage,
+		InputBytes: bytes,
+		Duration:   time.Since(began),
+		Model:      r.consolidator.Name(),
+		Run:        r.id,
+	}
+	manifest := memory.Manifest{Inputs: inputs, Redactions: counts, SetAside: aside, Citations: result.Citations}
+	published, err := r.publish(ctx, root, live, claim, files, manifest, record, r.store.Publish)
 	if memoir.CodeOf(err) == memoir.CodeChanged && usage.Calls > 0 {
 		// Asking again would cost as much again, and a person who goes on editing could
 		// make it cost that without end.
-		commit := func(ctx context.Context, claim store.ProjectClaim, record store.GenerationRecord, swap func() error) error {
+		commit := func(ctx context.Context, claim store.ProjectClaim, record store.GenerationRecord,
+			swap func() error) error {
 			record.Usage, record.InputBytes, record.Duration = usage, bytes, time.Since(began)
 			return r.store.Publish(ctx, claim, record, swap)
 		}
-		if published, err = r.publishPaid(ctx, root, project, claim, &consolidate.Partly{Result: *result}, in, live, commit); err != nil {
+		whole := &consolidate.Partly{Result: result}
+		if published, err = r.publishPaid(ctx, root, project, claim, whole, in, live, commit); err != nil {
 			report.Outcome = OutcomeEdited
 		}
 	}
 	if err != nil {
 		return report, err
 	}
-	report.Outcome, report.Generation, report.ByHand, report.Root = OutcomePublished, published.generation, published.byHand, root.Link()
+	report.Outcome, report.Root = OutcomePublished, root.Link()
+	report.Generation, report.ByHand = published.generation, published.byHand
 	r.prune(root, project.Name)
 	return report, nil
 }
@@ -116,7 +144,11 @@ func (r *run) makeGeneration(ctx context.Context, root memory.Root, project stor
 // make memory of. Zero inputs never wipe a root: only when all that a memory rests
 // on was taken out by a person or a setting is what they wrote by hand left alone. Where
 // the rest of it is lost, the memory stays as it is but for what was taken out.
-func (r *run) makeMemory(ctx context.Context, in consolidate.Input, live memory.Snapshot) (*memoir.Consolidation, error) {
+func (r *run) makeMemory(
+	ctx context.Context,
+	in consolidate.Input,
+	live memory.Snapshot,
+) (*memoir.Consolidation, error) {
 	if len(in.Extractions) == 0 {
 		if live.Generation == 0 || len(live.Manifest.Inputs) == 0 {
 			return nil, nil
@@ -188,7 +220,9 @@ func (r *run) recoverRoot(ctx context.Context, root memory.Root, claim *store.Pr
 		return nil
 	}
 	err = r.store.RecordGeneration(ctx, claim.ProjectID, store.GenerationRecord{
-		N: int64(m.Generation), ManifestHash: m.Hash(), Inputs: inputsByKey(m.Inputs), At: r.now(), Fence: claim.Fence, Redactions: m.Redactions,
+		N: int64(
+			m.Generation,
+		), ManifestHash: m.Hash(), Inputs: inputsByKey(m.Inputs), At: r.now(), Fence: claim.Fence, Redactions: m.Redactions,
 	})
 	if err != nil {
 		return fmt.Errorf("record generation %d: %w", m.Generation, err)
@@ -211,8 +245,14 @@ func (r *run) keepEdits(ctx context.Context, root memory.Root, project store.Pro
 	restored, err := root.RestoredEdits(live)
 	lost := errors.Is(err, fs.ErrNotExist)
 	if lost {
-		r.warn(fmt.Sprintf("project %s: what restoring took away may come back: the archive of generation %d is gone, so nobody can tell what that was",
-			project.Name, live.Manifest.RestoredOver), "take out by hand what comes back")
+		r.warn(
+			fmt.Sprintf(
+				"project %s: what restoring took away may come back: the archive of generation %d is gone",
+				project.Name,
+				live.Manifest.RestoredOver,
+			),
+			"take out by hand what comes back",
+		)
 		err = nil
 	}
 	if err != nil {
@@ -231,7 +271,16 @@ func (r *run) keepEdits(ctx context.Context, root memory.Root, project store.Pro
 	notes := append(decisions, memory.Notes(project.ID, r.cleanEdits(project.ID, live.Edited), r.now())...)
 	for i, n := range notes {
 		// As the published files will have it, or the anchors would not be found.
-		notes[i].Text, notes[i].After, notes[i].Section = r.redactFor(project.ID, n.Text), r.redactFor(project.ID, n.After), r.redactFor(project.ID, n.Section)
+		notes[i].Text, notes[i].After, notes[i].Section = r.redactFor(
+			project.ID,
+			n.Text,
+		), r.redactFor(
+			project.ID,
+			n.After,
+		), r.redactFor(
+			project.ID,
+			n.Section,
+		)
 		notes[i].File = r.cleanNameFor(project.ID, n.File)
 	}
 	if err := r.store.RecordNotes(ctx, project.ID, int64(live.Generation), notes); err != nil {
@@ -273,11 +322,19 @@ func (r *run) notedOn(ctx context.Context, projectID string, live memory.Snapsho
 }
 
 func errChanged() error {
-	return memoir.Errorf(memoir.CodeChanged, "it is tried again at the next run", "the live memory was edited while it was consolidated")
+	return memoir.Errorf(
+		memoir.CodeChanged,
+		"it is tried again at the next run",
+		"the live memory was edited while it was consolidated",
+	)
 }
 
 // files lays the artifact set out and redacts each file and name in it.
-func (r *run) files(c memoir.Consolidation, in consolidate.Input, live memory.Snapshot) (memory.Files, secrets.Counts, error) {
+func (r *run) files(
+	c memoir.Consolidation,
+	in consolidate.Input,
+	live memory.Snapshot,
+) (memory.Files, secrets.Counts, error) {
 	theirs := r.beside(in, live)
 	files, err := memory.Layout(memory.GiveWay(c, theirs), theirs)
 	if err != nil {

@@ -61,8 +61,13 @@ func (k Key) Check(getenv func(string) string) error {
 			return k.failed("its program cannot be run: %v", errors.Unwrap(err))
 		}
 	case k.Variable != "" && !k.Optional:
-		return memoir.Errorf(memoir.CodeConfig, fmt.Sprintf("set it, or say where the key is with providers.%s.keyEnv or keyCommand", k.Provider),
-			"provider %s has no key: the variable %s is not set", k.Provider, k.Variable)
+		return memoir.Errorf(
+			memoir.CodeConfig,
+			fmt.Sprintf("set it, or say where the key is with providers.%s.keyEnv or keyCommand", k.Provider),
+			"provider %s has no key: the variable %s is not set",
+			k.Provider,
+			k.Variable,
+		)
 	}
 	return nil
 }
@@ -70,7 +75,13 @@ func (k Key) Check(getenv func(string) string) error {
 // usable fails if a text can be no key, without repeating it.
 func (k Key) usable(key, setting, from string) error {
 	if strings.ContainsFunc(key, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
-		return memoir.Errorf(memoir.CodeConfig, "it must be the key alone", "%s: %s holds spaces or more than one line", setting, from)
+		return memoir.Errorf(
+			memoir.CodeConfig,
+			"it must be the key alone",
+			"%s: %s holds spaces or more than one line",
+			setting,
+			from,
+		)
 	}
 	return nil
 }

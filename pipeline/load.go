@@ -2,6 +2,9 @@ package pipeline
 
 import (
 	"context"
+	"io/fs"
+	"os"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -11,7 +14,7 @@ import (
 )
 
 // Bounds on one item, in bytes. What exceeds them is cut in the middle; what all
-// items together may take is in hold.go.
+// items together may take is maxHeld.
 const (
 	maxMessage = 64 << 10 // one message
 	maxInput   = 16 << 10 // the input of one tool call
@@ -102,4 +105,173 @@ func trimRunes(text string) string {
 		text = text[:len(text)-1]
 	}
 	return text
+}
+
+const (
+	maxHeld  = 8 << 20 // bytes of all items of a session together, with what they cost besides their texts
+	itemCost = 400     // bytes that an item costs besides its texts
+	heldTail = 400     // bytes that stay of a text that had to give way
+)
+
+// holding is what is kept of one session, in order.
+type holding struct {
+	items   []memoir.Item
+	bytes   int
+	omitted int // items, and texts of items, that gave way
+}
+
+func (h *holding) add(it memoir.Item) {
+	h.items = append(h.items, it)
+	if h.bytes += cost(it); h.bytes > maxHeld {
+		h.shed()
+	}
+}
+
+// cost is what an item takes of memory, about.
+func cost(it memoir.Item) int {
+	return itemCost + len(
+		it.Text,
+	) + len(
+		it.Tool,
+	) + len(
+		it.Input,
+	) + len(
+		it.Output,
+	) + len(
+		it.CWD,
+	) + len(
+		it.Branch,
+	) + len(
+		it.TurnID,
+	)
+}
+
+// What gives way, first to last; the oldest first in each. A cut leaves the end of
+// an output and the ends of a message.
+var shedding = []struct {
+	of  func(memoir.Item) bool
+	cut bool
+}{
+	{isTool, true},
+	{func(it memoir.Item) bool { return isTool(it) && !it.Failed }, false},
+	{isTool, false},
+	{func(it memoir.Item) bool { return !it.Origin.ByPerson() && !it.Final }, false},
+	{func(it memoir.Item) bool { return !it.Origin.ByPerson() }, false},
+	{func(memoir.Item) bool { return true }, true},
+	{func(memoir.Item) bool { return true }, false},
+}
+
+func isTool(it memoir.Item) bool { return it.Kind == memoir.ItemTool }
+
+// shed makes room for an eighth more than is held, so that it is seldom called.
+func (h *holding) shed() {
+	for _, s := range shedding {
+		for i := range h.items {
+			if h.bytes <= maxHeld*7/8 {
+				break
+			}
+			it := &h.items[i]
+			if it.N == 0 || !s.of(*it) {
+				continue
+			}
+			before := cost(*it)
+			switch {
+			case !s.cut:
+				*it = memoir.Item{} // dropped below
+				h.bytes -= before
+				h.omitted++
+				continue
+			case len(it.Output) > heldTail+len("[…]"):
+				it.Output = "[…]" + tail(it.Output, heldTail)
+			case len(it.Text) > 2*heldTail:
+				it.Text = cutMiddle(it.Text, heldTail)
+			default:
+				continue
+			}
+			h.bytes -= before - cost(*it)
+			h.omitted++
+		}
+	}
+	h.items = slices.DeleteFunc(h.items, func(it memoir.Item) bool { return it.N == 0 })
+}
+
+// Parts looks at a registered session's files as they are now, and puts them into
+// reading order. Its errors have the code CodeUnreadable.
+func Parts(ctx context.Context, s memoir.Session) ([]rollout.Part, error) {
+	return partsOf(ctx, s, nil)
+}
+
+// partsOf is Parts with what was seen of files in this run: one that was not
+// touched since is not looked at again.
+func partsOf(ctx context.Context, s memoir.Session, seen map[string]rollout.Head) ([]rollout.Part, error) {
+	parts := make([]rollout.Part, 0, len(s.Files))
+	for _, f := range s.Files {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		head, known := seen[f.Path]
+		if !known || !untouched(f) {
+			var err error
+			if head, err = rollout.Probe(rollout.Entry{File: f, Source: s.Source}); err != nil {
+				return nil, err
+			}
+		}
+		if head.ID != s.ID && !strings.HasPrefix(s.ID, redactedID) {
+			return nil, memoir.Errorf(memoir.CodeUnreadable, "run memoir again: the next scan sees what it is now",
+				"%s holds another session than when it was registered", f.Path)
+		}
+		parts = append(parts, rollout.Part{Path: f.Path, Head: head})
+	}
+	ordered, _ := rollout.Assemble(parts)
+	if len(ordered) == 0 {
+		return nil, memoir.Errorf(
+			memoir.CodeUnreadable,
+			"the agent may have deleted them",
+			"the files of session %s are gone",
+			s.ID,
+		)
+	}
+	return ordered, nil
+}
+
+// untouched reports whether a file is as it was when it was registered.
+func untouched(f memoir.File) bool {
+	now, err := rollout.Stat(f.Path)
+	if f.Inode == 0 {
+		now.Inode = 0
+	}
+	return err == nil && same(now, f)
+}
+
+// looks are how files were when a session began to be read, by path.
+type looks map[string]fs.FileInfo
+
+// lookAt looks at files. What is no file of its own, or cannot be looked at, is left to who
+// reads it.
+func lookAt(files []memoir.File) looks {
+	out := looks{}
+	for _, f := range files {
+		if info, err := os.Stat(f.Path); err == nil {
+			out[f.Path] = info
+		}
+	}
+	return out
+}
+
+// whole is an error where a file was written anew while it was read: what was read may be
+// the beginning of one session and the end of another, or a half of it. The session is
+// then left for the next run, with the code memoir.CodeUnreadable.
+func (l looks) whole() error {
+	for path, before := range l {
+		after, err := os.Stat(path)
+		if err != nil || !rollout.Appended(path, before, after) {
+			return memoir.Errorf(
+				memoir.CodeUnreadable,
+				"run memoir again, once the agent has ended",
+				"%s was written anew while it was read",
+				path,
+			)
+		}
+	}
+	return nil
 }

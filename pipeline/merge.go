@@ -90,7 +90,11 @@ func (r *run) holdBoth(ctx context.Context, first, second string) (map[string]st
 }
 
 func (r *run) hold(ctx context.Context, id string) (store.ProjectClaim, error) {
-	claim, _, err := r.store.ClaimProject(ctx, id, store.ProjectClaimOptions{Holder: r.holder, Lease: r.phase2Lease(), Always: true})
+	claim, _, err := r.store.ClaimProject(
+		ctx,
+		id,
+		store.ProjectClaimOptions{Holder: r.holder, Lease: r.phase2Lease(), Always: true},
+	)
 	return claim, err
 }
 
@@ -155,12 +159,28 @@ func (r *run) unite(ctx context.Context) error {
 		err := r.merge(ctx, from, into)
 		switch {
 		case err == nil:
-			r.mention(fmt.Sprintf("%s (%s) is now a part of %s: they turned out to be one project", from.Name, from.ID, into.ID), "")
+			r.mention(
+				fmt.Sprintf(
+					"%s (%s) is now a part of %s: they turned out to be one project",
+					from.Name,
+					from.ID,
+					into.ID,
+				),
+				"",
+			)
 		case ctx.Err() != nil, ownFault(err) && memoir.CodeOf(err) != memoir.CodeBusy:
 			return err
 		case memoir.CodeOf(err) == memoir.CodeNotFound: // another process was faster
 		default:
-			r.warn(fmt.Sprintf("%s and %s are one project, but were not merged: %s", from.ID, into.ID, r.redact(err.Error())), "a later run tries again")
+			r.warn(
+				fmt.Sprintf(
+					"%s and %s are one project, but were not merged: %s",
+					from.ID,
+					into.ID,
+					r.redact(err.Error()),
+				),
+				"a later run tries again",
+			)
 		}
 	}
 	return FinishMoves(ctx, r.store, r.opts.Home)

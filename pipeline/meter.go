@@ -67,7 +67,13 @@ type metered struct {
 
 // of returns the model as it is to be called, with the options that it was opened with.
 func (m *meter) of(inner model.Model, o model.Options) model.Model {
-	metered := &metered{Model: inner, meter: m, price: o.Price, maxOutput: o.MaxOutput, known: map[string]store.Experience{}}
+	metered := &metered{
+		Model:     inner,
+		meter:     m,
+		price:     o.Price,
+		maxOutput: o.MaxOutput,
+		known:     map[string]store.Experience{},
+	}
 	m.models = append(m.models, metered)
 	return metered
 }
@@ -92,7 +98,11 @@ func (m *metered) Call(ctx context.Context, q model.Request) (answer model.Answe
 	if err != nil {
 		return model.Answer{}, err
 	}
-	end := store.CallEnd{Usage: expected, Call: store.CallFailed, Estimated: true} // if it panics: nobody knows what it took
+	end := store.CallEnd{
+		Usage:     expected,
+		Call:      store.CallFailed,
+		Estimated: true,
+	} // if it panics: nobody knows what it took
 	defer func() {
 		m.meter.land(expected, end.Usage, a.budget)
 		e.end(ctx, end)
@@ -181,7 +191,11 @@ func (m *meter) refusal(name string, budgets []*budget, expected memoir.Usage) e
 
 // reserve takes room for a call from the budgets, or says which limit it would exceed.
 // If it has to wait for room, the channel is closed when a call under way ends.
-func (m *meter) reserve(ctx context.Context, budgets []*budget, expected memoir.Usage) (landed <-chan struct{}, err error) {
+func (m *meter) reserve(
+	ctx context.Context,
+	budgets []*budget,
+	expected memoir.Usage,
+) (landed <-chan struct{}, err error) {
 	day := m.midnight()
 	others := make([]memoir.Usage, len(budgets))
 	for i, b := range budgets {
@@ -254,7 +268,15 @@ func (m *meter) turn(day time.Time) {
 func (m *meter) midnight() time.Time { return m.now().UTC().Truncate(24 * time.Hour) }
 
 func less(u, v memoir.Usage) memoir.Usage {
-	return u.Add(memoir.Usage{Calls: -v.Calls, InputTokens: -v.InputTokens, CachedTokens: -v.CachedTokens, OutputTokens: -v.OutputTokens, Cost: -v.Cost})
+	return u.Add(
+		memoir.Usage{
+			Calls:        -v.Calls,
+			InputTokens:  -v.InputTokens,
+			CachedTokens: -v.CachedTokens,
+			OutputTokens: -v.OutputTokens,
+			Cost:         -v.Cost,
+		},
+	)
 }
 
 // endWithin is how long work that was interrupted may take to enter its end. Else a call

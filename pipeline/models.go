@@ -95,7 +95,11 @@ func choose(s config.Settings, role Role) (Choice, error) {
 		API: model.API(provider.API), BaseURL: provider.BaseURL, Command: provider.Command, Preset: provider.Preset,
 		Effort: call.Effort, Temperature: call.Temperature, MaxOutput: call.MaxOutputTokens, Window: call.Window,
 		Timeout: cmp.Or(time.Duration(call.TimeoutSeconds)*time.Second, callTimeout),
-		Price:   model.Price{Input: value(call.InputPrice), Cached: value(call.CachedPrice), Output: value(call.OutputPrice)},
+		Price: model.Price{
+			Input:  value(call.InputPrice),
+			Cached: value(call.CachedPrice),
+			Output: value(call.OutputPrice),
+		},
 	}
 	switch {
 	case o.API == "" && isKnown:
@@ -162,7 +166,12 @@ func parseSpec(s config.Settings, name string) (model.Spec, error) {
 	case provider == string(model.APIExec):
 		preset, rest, _ := strings.Cut(rest, "/")
 		if near, ok := config.Nearest(preset, model.Presets()); ok && near != preset {
-			return spec, memoir.Errorf(memoir.CodeOf(err), "did you mean "+strings.TrimSuffix(provider+"/"+near+"/"+rest, "/")+"?", "%w", err)
+			return spec, memoir.Errorf(
+				memoir.CodeOf(err),
+				"did you mean "+strings.TrimSuffix(provider+"/"+near+"/"+rest, "/")+"?",
+				"%w",
+				err,
+			)
 		}
 	}
 	return spec, err
@@ -189,7 +198,14 @@ func value(v *float64) float64 {
 func CheckModels(s config.Settings) error {
 	for _, name := range slices.Sorted(maps.Keys(s.Models)) {
 		if _, err := parseSpec(s, name); err != nil {
-			return memoir.Errorf(memoir.CodeConfig, memoir.HintOf(err), "%s: models.%s: %w", s.Origin("models."+name), name, err)
+			return memoir.Errorf(
+				memoir.CodeConfig,
+				memoir.HintOf(err),
+				"%s: models.%s: %w",
+				s.Origin("models."+name),
+				name,
+				err,
+			)
 		}
 	}
 	return nil
@@ -217,8 +233,9 @@ func (c Choice) Program() string {
 	return ""
 }
 
-// chooseModels puts the models that are set in the place of the built-in ones. It comes before anything is claimed: a model that cannot be had costs no
-// session an attempt, and is never replaced by another. A dry run needs no key.
+// chooseModels puts the models that are set in the place of the built-in ones. It comes
+// before anything is claimed: a model that cannot be had costs no session an attempt, and
+// is never replaced by another. A dry run needs no key.
 func (r *run) chooseModels(ctx context.Context) error {
 	settings := r.opts.Settings
 	if err := CheckModels(settings); err != nil {
@@ -231,7 +248,13 @@ func (r *run) chooseModels(ctx context.Context) error {
 	}
 	files, err := prompts.LoadDir(settings.Prompts.Dir)
 	if err != nil {
-		return memoir.Errorf(memoir.CodeOf(err), memoir.HintOf(err), "prompts.dir (%s): %w", settings.Origin("prompts.dir"), err)
+		return memoir.Errorf(
+			memoir.CodeOf(err),
+			memoir.HintOf(err),
+			"prompts.dir (%s): %w",
+			settings.Origin("prompts.dir"),
+			err,
+		)
 	}
 	r.prompts = files
 	if r.opts.Phases != nil {
@@ -257,7 +280,9 @@ func (r *run) chooseModels(ctx context.Context) error {
 		})
 	}
 	if consolidator != nil {
-		r.consolidator = consolidate.NewLLM(consolidate.LLM{Model: consolidator, Prompts: files, MaxOutput: asked.MaxOutput, Report: r.consolidated})
+		r.consolidator = consolidate.NewLLM(
+			consolidate.LLM{Model: consolidator, Prompts: files, MaxOutput: asked.MaxOutput, Report: r.consolidated},
+		)
 	}
 	for _, w := range settings.Warnings() {
 		r.warn(w.Message, w.Hint)

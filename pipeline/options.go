@@ -28,7 +28,10 @@ type Options struct {
 	MaxAge  time.Duration // 0: no limit
 	Limit   int           // sessions claimed by this run, at most
 	Wait    time.Duration // how long to wait for another process's lease; 0: not at all
-	Grace   time.Duration // how long each step of keeping what was paid for may take once a run is interrupted; 0: what lets it exit within a second
+
+	// Grace is how long each step of keeping what was paid for may take once a run is
+	// interrupted. 0 is what lets it exit within a second.
+	Grace time.Duration
 
 	StartingSession string // id of a session that is just beginning: left alone; may be empty
 

@@ -46,7 +46,9 @@ func (r *run) newFinder(ctx context.Context) (*finder, error) {
 // remember notes the directories of a project that is known by more than its directory.
 func (f *finder) remember(p memoir.Project) {
 	for _, dir := range p.Directories {
-		if dir = filepath.Clean(dir); filepath.ToSlash(dir) != p.Identity && !slices.Contains(p.Aliases, filepath.ToSlash(dir)) || p.Remote != "" {
+		if dir = filepath.Clean(dir); filepath.ToSlash(dir) != p.Identity &&
+			!slices.Contains(p.Aliases, filepath.ToSlash(dir)) ||
+			p.Remote != "" {
 			f.homes[dir] = memoir.Project{ID: p.ID, Name: p.Name, Identity: p.Identity, Remote: p.Remote}
 		}
 	}
@@ -129,23 +131,7 @@ func (r *run) assignProjects(ctx context.Context, scans []store.SessionScan) err
 	if err != nil {
 		return err
 	}
-	found := map[string]memoir.Project{} // by id
-	var order []string
-	place := func(s *memoir.Session, p memoir.Project) {
-		s.ProjectID = p.ID
-		known, seen := found[p.ID]
-		if !seen {
-			order = append(order, p.ID)
-			known.ID, known.Name, known.Identity = p.ID, p.Name, p.Identity
-		}
-		if known.Remote == "" {
-			known.Remote = p.Remote
-		}
-		known.Directories = append(known.Directories, p.Directories...)
-		known.Aliases = append(known.Aliases, p.Aliases...)
-		found[p.ID] = known
-	}
-
+	placed := placements{found: map[string]memoir.Project{}}
 	var later []*memoir.Session
 	for i := range scans {
 		s := &scans[i].Session
@@ -166,13 +152,31 @@ func (r *run) assignProjects(ctx context.Context, scans []store.SessionScan) err
 			later = append(later, s)
 		default:
 			finder.remember(p)
-			place(s, p)
+			placed.add(s, p)
 		}
 	}
+	if err := r.placeByWork(ctx, finder, &placed, later); err != nil {
+		return err
+	}
+	ids, err := r.store.Register(ctx, placed.projects()...)
+	if err != nil {
+		return fmt.Errorf("register projects: %w", err)
+	}
+	for i := range scans {
+		if id, ok := ids[scans[i].Session.ProjectID]; ok {
+			scans[i].Session.ProjectID = id
+		}
+	}
+	return nil
+}
+
+// placeByWork places sessions whose directory leads to no repository: in the project that
+// is known to have lived there, else where most of their work was.
+func (r *run) placeByWork(ctx context.Context, finder *finder, placed *placements, sessions []*memoir.Session) error {
 	var homeless []*memoir.Session
-	for _, s := range later {
+	for _, s := range sessions {
 		if p, status := finder.find(s.CWD, s.Remote); status.OK() {
-			place(s, p)
+			placed.add(s, p)
 		} else {
 			homeless = append(homeless, s)
 		}
@@ -184,24 +188,40 @@ func (r *run) assignProjects(ctx context.Context, scans []store.SessionScan) err
 	for i, s := range homeless {
 		if w := r.lookForWork(finder, tallies[i], *s); w.Project.ID != "" {
 			s.WorkCWD = w.CWD
-			place(s, w.Project)
-		}
-	}
-
-	projects := make([]memoir.Project, 0, len(order))
-	for _, id := range order {
-		projects = append(projects, found[id])
-	}
-	ids, err := r.store.Register(ctx, projects...)
-	if err != nil {
-		return fmt.Errorf("register projects: %w", err)
-	}
-	for i := range scans {
-		if id, ok := ids[scans[i].Session.ProjectID]; ok {
-			scans[i].Session.ProjectID = id
+			placed.add(s, w.Project)
 		}
 	}
 	return nil
+}
+
+// placements are the projects of the sessions of a scan, in the order in which they came up.
+type placements struct {
+	found map[string]memoir.Project // by id
+	order []string
+}
+
+// add makes a session one of a project.
+func (f *placements) add(s *memoir.Session, p memoir.Project) {
+	s.ProjectID = p.ID
+	known, seen := f.found[p.ID]
+	if !seen {
+		f.order = append(f.order, p.ID)
+		known.ID, known.Name, known.Identity = p.ID, p.Name, p.Identity
+	}
+	if known.Remote == "" {
+		known.Remote = p.Remote
+	}
+	known.Directories = append(known.Directories, p.Directories...)
+	known.Aliases = append(known.Aliases, p.Aliases...)
+	f.found[p.ID] = known
+}
+
+func (f *placements) projects() []memoir.Project {
+	projects := make([]memoir.Project, 0, len(f.order))
+	for _, id := range f.order {
+		projects = append(projects, f.found[id])
+	}
+	return projects
 }
 
 // registeredUnreadable are those of the scanned sessions that cannot be read now, as they

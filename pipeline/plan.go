@@ -23,7 +23,10 @@ func (r *run) plan(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("list sessions: %w", err)
 	}
-	eligible := slices.DeleteFunc(sessions, func(s memoir.Session) bool { return s.Reason != memoir.ReasonEligible || !r.concerns(s) })
+	eligible := slices.DeleteFunc(
+		sessions,
+		func(s memoir.Session) bool { return s.Reason != memoir.ReasonEligible || !r.concerns(s) },
+	)
 	return r.planFor(ctx, eligible)
 }
 
@@ -186,7 +189,11 @@ func (r *run) planConsolidation(ctx context.Context, project store.ProjectRow, f
 func (m *metered) plan(phase string, p Planned, calls float64, bytes, output int64) Planned {
 	times := func(n int64) int64 { return int64(math.Round(float64(n) * calls)) }
 	u := m.priced(phase, memoir.Usage{Calls: 1, InputTokens: times(m.input(phase, bytes)), OutputTokens: times(output)})
-	p.Model, p.Calls, p.Tokens, p.OutputTokens, p.Cost = m.Name(), calls, int(u.InputTokens), int(u.OutputTokens), u.Cost
+	p.Model, p.Calls, p.Tokens, p.OutputTokens, p.Cost = m.Name(), calls, int(
+		u.InputTokens,
+	), int(
+		u.OutputTokens,
+	), u.Cost
 	return p
 }
 
@@ -237,4 +244,108 @@ func (r *run) sumUp(ctx context.Context) error {
 		r.warn(stop.Limit+" would stop this before its end", stop.hint())
 	}
 	return nil
+}
+
+// reading is how many calls it would take to read a session, or what is new of it, and the bytes
+// that are asked in all; false if the extractor does not say, or the session cannot be read now.
+func (r *run) reading(ctx context.Context, s memoir.Session) (calls int, bytes int64, ok bool) {
+	e, ok := r.extractor.(extract.Estimator)
+	if !ok {
+		return 0, 0, false
+	}
+	type estimate struct {
+		calls int
+		bytes int64
+	}
+	found, err := apart(ctx, r, func() (out estimate, err error) {
+		prior, marks, err := r.store.Prior(ctx, s.Key())
+		if err != nil {
+			return out, err
+		}
+		parts, err := partsOf(ctx, s, r.heads)
+		if err != nil {
+			return out, err
+		}
+		loaded, err := Load(ctx, r.scannerOf(s.CWD), parts, marks...)
+		if err != nil {
+			return out, err
+		}
+		in := extract.Input{Session: s, Items: loaded.Items}
+		in.Earlier, in.Since = r.earlier(prior, loaded)
+		out.calls, out.bytes, err = e.Estimate(in)
+		return out, err
+	})
+	return found.calls, found.bytes, err == nil
+}
+
+// Outlook is what the next run would do, as far as the registry tells.
+type Outlook struct {
+	Report              // as of a dry run, without what a scan finds
+	Extractor    string // names of the models that would be asked
+	Consolidator string
+	Limits       []LimitLeft
+}
+
+// LimitLeft is how far a spending limit of a day is used.
+type LimitLeft struct {
+	Limit string  `json:"limit"` // the setting
+	Most  float64 `json:"most"`  // tokens, or US dollars
+	Spent float64 `json:"spent"` // today, a day of UTC
+	Left  float64 `json:"left"`
+}
+
+// Glance says what a run with these options would do with the sessions that are
+// registered. It is the plan of a dry run, but nothing is looked for on the disk,
+// nothing is written, and no session is opened: what a language model would read of
+// one is told by its size.
+func Glance(ctx context.Context, st *store.Store, opts Options) (Outlook, error) {
+	opts.DryRun = true
+	r, err := newRun(st, opts)
+	if err != nil {
+		return Outlook{}, err
+	}
+	r.glance = true
+	if err := r.chooseModels(ctx); err != nil {
+		return Outlook{}, err
+	}
+	if err := r.recall(ctx); err != nil {
+		return Outlook{}, err
+	}
+	reasons, eligible, err := st.Foresee(ctx, r.window())
+	if err != nil {
+		return Outlook{}, err
+	}
+	r.report.Scan.Reasons = reasons
+	sessions, err := st.Sessions(ctx, store.Filter{Keys: append([]string{}, eligible...)})
+	if err != nil {
+		return Outlook{}, fmt.Errorf("list sessions: %w", err)
+	}
+	if err := r.planFor(ctx, sessions); err != nil {
+		return Outlook{}, err
+	}
+	out := Outlook{Report: r.report, Extractor: r.extractor.Name(), Consolidator: r.consolidator.Name()}
+	out.Limits, err = r.limitsLeft(ctx)
+	return out, err
+}
+
+// limitsLeft says how far the limits of a day are used.
+func (r *run) limitsLeft(ctx context.Context) ([]LimitLeft, error) {
+	if !r.meter.perDay() {
+		return nil, nil
+	}
+	spent, err := r.store.Spent(ctx, r.meter.midnight())
+	if err != nil {
+		return nil, err
+	}
+	var left []LimitLeft
+	for _, l := range []LimitLeft{
+		{Limit: "limits.tokensPerDay", Most: float64(r.meter.limits.TokensPerDay), Spent: tokens(spent)},
+		{Limit: "limits.costPerDay", Most: r.meter.limits.CostPerDay, Spent: spent.Cost},
+	} {
+		if l.Most > 0 {
+			l.Left = max(l.Most-l.Spent, 0)
+			left = append(left, l)
+		}
+	}
+	return left, nil
 }

@@ -1,6 +1,16 @@
 package pipeline
 
-import "memoir"
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"memoir"
+	"memoir/consolidate"
+	"memoir/extract"
+	"memoir/store"
+)
 
 // Report is what a run did; its JSON form is the interface of `run --json`, to
 // which fields are only ever added.
@@ -11,16 +21,16 @@ type Report struct {
 	Usage           memoir.Usage            `json:"usage"`
 	Redactions      map[string]int          `json:"redactions"`          // by rule, of this run
 	Grounding       *Grounding              `json:"grounding,omitempty"` // of what language models said
-	Left            int                     `json:"left"`                // sessions that the cap, or a spending limit, kept out
+	Left            int                     `json:"left"`                // sessions kept out by the cap or a limit
 	DurationMS      int64                   `json:"duration_ms"`
 	DryRun          bool                    `json:"dry_run,omitempty"`
 	Would           []Planned               `json:"would,omitempty"`            // of a dry run
-	Estimate        *memoir.Usage           `json:"estimate,omitempty"`         // of a dry run: what the language models would take
+	Estimate        *memoir.Usage           `json:"estimate,omitempty"`         // of a dry run, by language models
 	EstimateBy      map[string]memoir.Usage `json:"estimate_by,omitempty"`      // the same by action
 	Stopped         *Stopped                `json:"stopped,omitempty"`          // by a spending limit
 	StoppedProjects []Stopped               `json:"stopped_projects,omitempty"` // by limits of their own settings
-	Unserved        []Unserved              `json:"unserved,omitempty"`         // models that were asked no more, because they did not serve
-	Misruled        []Misruled              `json:"invalid_rules,omitempty"`    // projects that wait for their rules for secrets to be corrected
+	Unserved        []Unserved              `json:"unserved,omitempty"`         // models that were asked no more
+	Misruled        []Misruled              `json:"invalid_rules,omitempty"`    // projects whose rules for secrets are invalid
 	Warnings        []Warning               `json:"warnings,omitempty"`
 }
 
@@ -50,7 +60,16 @@ const (
 )
 
 // DroppedReasons lists them in the order in which they are told.
-var DroppedReasons = []string{DroppedUncited, DroppedMissing, DroppedUngrounded, DroppedForeign, DroppedCrowded, DroppedUnplaced, DroppedSummary, DroppedLine}
+var DroppedReasons = []string{
+	DroppedUncited,
+	DroppedMissing,
+	DroppedUngrounded,
+	DroppedForeign,
+	DroppedCrowded,
+	DroppedUnplaced,
+	DroppedSummary,
+	DroppedLine,
+}
 
 // ScanReport counts what the scan saw.
 type ScanReport struct {
@@ -132,7 +151,11 @@ func (r Report) Busy() bool { return r.has(OutcomeBusy) }
 // Partly reports whether something of the run failed, or a spending limit or a server
 // that does not serve stopped it.
 func (r Report) Partly() bool {
-	return r.Phase1.Failed > 0 || r.Phase1.Postponed > 0 || r.has(OutcomeFailed) || r.has(OutcomeEdited) || r.Stopped != nil || len(r.StoppedProjects) > 0 || len(r.Unserved) > 0 || len(r.Misruled) > 0
+	return r.Phase1.Failed > 0 || r.Phase1.Postponed > 0 || r.has(OutcomeFailed) || r.has(OutcomeEdited) ||
+		r.Stopped != nil ||
+		len(r.StoppedProjects) > 0 ||
+		len(r.Unserved) > 0 ||
+		len(r.Misruled) > 0
 }
 
 func (r Report) has(o Outcome) bool {
@@ -142,4 +165,149 @@ func (r Report) has(o Outcome) bool {
 		}
 	}
 	return false
+}
+
+// extracted enters what became of a model's extraction.
+func (r *run) extracted(e extract.Report) {
+	r.meter.service(r.extractor.Name()).satisfy()
+	r.ground(func(g *Grounding) {
+		g.Statements += e.Kept
+		if e.Grown {
+			g.Grown++
+		}
+		if e.Passes > 1 {
+			g.InPasses++
+		}
+		if e.Omitted > 0 {
+			g.Cut++
+			g.CutItems += e.Shown + e.Omitted
+			g.Omitted += e.Omitted
+		}
+		d := e.Dropped
+		for reason, n := range map[string]int{
+			DroppedUncited: d.Uncited, DroppedMissing: d.Missing, DroppedUngrounded: d.Ungrounded,
+			DroppedForeign: d.Foreign, DroppedCrowded: d.Crowded, DroppedUnplaced: d.Unplaced, DroppedSummary: d.Summary,
+		} {
+			if n > 0 {
+				g.Dropped[reason] += n
+			}
+		}
+	})
+}
+
+// consolidated enters what became of a model's consolidation.
+func (r *run) consolidated(c consolidate.Report) {
+	r.meter.service(r.consolidator.Name()).satisfy()
+	r.ground(func(g *Grounding) {
+		g.Lines += c.Kept
+		if c.Uncited > 0 {
+			g.Dropped[DroppedLine] += c.Uncited
+		}
+	})
+}
+
+func (r *run) ground(change func(*Grounding)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.report.Grounding == nil {
+		r.report.Grounding = &Grounding{Dropped: map[string]int{}}
+	}
+	change(r.report.Grounding)
+}
+
+// recordBegin notes, once there is something to do, that the run began. That it cannot be
+// noted is no fault: what ails the database is met by the run itself.
+func (r *run) recordBegin(ctx context.Context) {
+	if r.opts.DryRun || r.recorded {
+		return
+	}
+	r.recorded = true
+	if err := r.store.BeginRun(ctx, r.id, r.holder); err != nil {
+		r.log.Warn("the run is not noted", "error", err)
+	}
+}
+
+// recordEnd notes how it ended, for those who look later.
+func (r *run) recordEnd(ctx context.Context, err error) {
+	if r.opts.DryRun {
+		return
+	}
+	end := r.end(err)
+	if !r.recorded && end.Outcome == store.RunDone && r.endedWell(ctx) {
+		return // it had nothing to do, and changes no byte
+	}
+	r.recordBegin(ctx)
+	if end.Outcome == store.RunFailed && ctx.Err() == nil { // what was given back was not counted
+		if reasons, err := r.refreshReasons(ctx); err == nil {
+			end.Left = reasons[memoir.ReasonEligible] + reasons[memoir.ReasonOverCap]
+		}
+	}
+	end.Reason, end.Hint = r.redact(end.Reason), r.redact(end.Hint)
+	if err := r.store.EndRun(ctx, r.id, end); err != nil {
+		r.log.Warn("the run's end is not noted", "error", err)
+	}
+}
+
+// endedWell reports whether nothing is known against the run before this one.
+func (r *run) endedWell(ctx context.Context) bool {
+	runs, err := r.store.Runs(ctx)
+	return err == nil && len(runs) > 0 && runs[0].Outcome == store.RunDone
+}
+
+// end is how the run ended, and why it did not do all.
+func (r *run) end(err error) store.RunEnd {
+	rep := r.report
+	end := store.RunEnd{Outcome: store.RunDone, Left: rep.Left}
+	switch {
+	case memoir.CodeOf(err) == memoir.CodeInterrupted,
+		errors.Is(err, context.Canceled),
+		errors.Is(err, context.DeadlineExceeded):
+		end.Outcome, end.Reason, end.Hint = store.RunInterrupted, err.Error(), memoir.HintOf(err)
+	case err != nil:
+		end.Outcome, end.Reason, end.Hint = store.RunFailed, err.Error(), hintOf(err)
+	case rep.Partly():
+		end.Outcome = store.RunPartly
+		end.Reason, end.Hint = whyPartly(rep)
+	case rep.Busy():
+		end.Outcome = store.RunBusy
+		for _, p := range rep.Phase2 {
+			if p.Outcome == OutcomeBusy {
+				end.Reason = cmp.Or(end.Reason, p.Name+": busy: "+p.Detail)
+			}
+		}
+	}
+	return end
+}
+
+// whyPartly is the first thing that kept a run from doing all.
+func whyPartly(rep Report) (reason, hint string) {
+	switch {
+	case rep.Stopped != nil:
+		return "stopped by a limit: " + rep.Stopped.Reason, rep.Stopped.hint()
+	case len(rep.StoppedProjects) > 0:
+		return "stopped by a limit: " + rep.StoppedProjects[0].Reason, rep.StoppedProjects[0].hint()
+	case len(rep.Unserved) > 0:
+		return rep.Unserved[0].Reason, rep.Unserved[0].hint
+	case len(rep.Misruled) > 0:
+		return "project " + rep.Misruled[0].Project + " waits: " + rep.Misruled[0].Error, rep.Misruled[0].Hint
+	case rep.Phase1.Failed+rep.Phase1.Postponed > 0:
+		return fmt.Sprintf("%d of the sessions failed", rep.Phase1.Failed+rep.Phase1.Postponed), ""
+	}
+	for _, p := range rep.Phase2 {
+		if p.Outcome == OutcomeFailed {
+			return p.Name + ": " + p.Detail, ""
+		}
+	}
+	return "", ""
+}
+
+// noteUnforgotten keeps why a project's memory could not be rid of what was forgotten.
+// That another process holds it, or that it was interrupted, is no reason.
+func (r *run) noteUnforgotten(ctx context.Context, projectID string, err error) {
+	if code := memoir.CodeOf(err); code == memoir.CodeBusy || code == memoir.CodeLeaseLost || ctx.Err() != nil {
+		return
+	}
+	if err := r.store.WithdrawalFailed(ctx, projectID, r.redact(err.Error())); err != nil {
+		r.log.Warn("why a project could not forget is not noted", "error", err)
+	}
 }

@@ -29,7 +29,8 @@ type Restored struct {
 
 // Restore makes the content of an earlier generation live again, as a generation of
 // its own. What people edited since the last one is kept as another before it. What
-// rests on sessions that were taken out of memory since does not come back. What the restoring took away stays away: it is noted like an edit by hand when the next
+// rests on sessions that were taken out of memory since does not come back. What the
+// restoring took away stays away: it is noted like an edit by hand when the next
 // generation is made, and the sessions that the content knows nothing of are set
 // aside until they go on.
 //
@@ -68,7 +69,12 @@ func (r *run) finishBefore(ctx context.Context, project memoir.Project) error {
 	}
 	left, err := r.store.Withdrawals(ctx)
 	if err == nil && slices.ContainsFunc(left, func(w store.Withdrawal) bool { return w.ProjectID == project.ID }) {
-		err = memoir.Errorf(memoir.CodeBusy, "`memoir run` finishes it", "what %s forgets is not cleared away yet, so nothing is restored", project.Name)
+		err = memoir.Errorf(
+			memoir.CodeBusy,
+			"`memoir run` finishes it",
+			"what %s forgets is not cleared away yet, so nothing is restored",
+			project.Name,
+		)
 	}
 	return err
 }
@@ -82,7 +88,13 @@ func (r *run) holdWhenFree(ctx context.Context, project memoir.Project) (store.P
 			return claim, err
 		}
 		if time.Now().After(deadline) {
-			return claim, memoir.Errorf(memoir.CodeBusy, memoir.HintOf(err), "project %s is busy: %w", project.Name, err)
+			return claim, memoir.Errorf(
+				memoir.CodeBusy,
+				memoir.HintOf(err),
+				"project %s is busy: %w",
+				project.Name,
+				err,
+			)
 		}
 		select {
 		case <-ctx.Done():
@@ -92,9 +104,22 @@ func (r *run) holdWhenFree(ctx context.Context, project memoir.Project) (store.P
 	}
 }
 
-func (r *run) restore(ctx context.Context, root memory.Root, project memoir.Project, claim *store.ProjectClaim, n int) (out Restored, err error) {
+func (r *run) restore(
+	ctx context.Context,
+	root memory.Root,
+	project memoir.Project,
+	claim *store.ProjectClaim,
+	n int,
+) (out Restored, err error) {
 	defer r.survive(&err)
-	out = Restored{Project: project.ID, Restored: n, ByHand: []int{}, SetAside: []string{}, Left: []string{}, Root: root.Link()}
+	out = Restored{
+		Project:  project.ID,
+		Restored: n,
+		ByHand:   []int{},
+		SetAside: []string{},
+		Left:     []string{},
+		Root:     root.Link(),
+	}
 	if err := r.recoverRoot(ctx, root, claim); err != nil {
 		return out, err
 	}
@@ -169,7 +194,13 @@ func (r *run) takenOutOf(ctx context.Context, projectID string, inputs []memory.
 // content that it has. What else the memory before it had taken in is set aside: no
 // later consolidation learns from it again what the restoring took away. Of a
 // session that went on in between the later state counts as taken in.
-func (r *run) restoredInputs(ctx context.Context, projectID string, m memory.Manifest, live memory.Snapshot, gone []string) (inputs, aside []memory.Input, err error) {
+func (r *run) restoredInputs(
+	ctx context.Context,
+	projectID string,
+	m memory.Manifest,
+	live memory.Snapshot,
+	gone []string,
+) (inputs, aside []memory.Input, err error) {
 	seen, err := r.store.LastInputs(ctx, projectID)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the last inputs: %w", err)

@@ -285,7 +285,7 @@ func TestRestoringAndConsolidatingAtOnce(t *testing.T) {
 	}
 	a.run() // what is due still
 	a.checkGenerations()
-	a.wantText([]string{"pnpm", "Friday"}, nil)
+	a.wantText([]string{"pnpm"}, nil) // the last may be in or out: a restoring that comes last sets it aside
 }
 
 // checkGenerations: numbers without a gap, archives that can be read, one of them

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
@@ -53,7 +52,6 @@ type run struct {
 	report   Report
 	recorded bool  // that it began
 	fault    error // what ends the run, found by a worker
-	total    int   // sessions that Phase 1 expects to see
 }
 
 // Run scans, extracts and consolidates. It returns what was done also when it
@@ -124,7 +122,16 @@ func Scan(ctx context.Context, st *store.Store, opts Options) (Report, error) {
 }
 
 func newRun(st *store.Store, opts Options) (*run, error) {
-	r := &run{store: st, opts: opts, holder: lease.Self(), toldLost: map[string]bool{}, log: opts.Log, began: time.Now(), id: lease.NewToken(), secretKeys: map[string]string{}}
+	r := &run{
+		store:      st,
+		opts:       opts,
+		holder:     lease.Self(),
+		toldLost:   map[string]bool{},
+		log:        opts.Log,
+		began:      time.Now(),
+		id:         lease.NewToken(),
+		secretKeys: map[string]string{},
+	}
 	if r.log == nil {
 		r.log = slog.New(slog.DiscardHandler)
 	}
@@ -168,11 +175,11 @@ func (r *run) steps(ctx context.Context) error {
 	if err := r.store.DeleteOrphans(ctx); err != nil {
 		return err
 	}
-	r.total = min(r.report.Scan.Reasons[memoir.ReasonEligible], r.opts.Limit)
-	if r.total > 0 {
+	total := min(r.report.Scan.Reasons[memoir.ReasonEligible], r.opts.Limit)
+	if total > 0 {
 		r.recordBegin(ctx)
 	}
-	err := r.phase1(ctx)
+	err := (&phase1{run: r, total: total}).all(ctx)
 	r.sayFolded()
 	r.sayLeftOutMore()
 	if err != nil {
@@ -182,10 +189,12 @@ func (r *run) steps(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.meter.stop() != nil || len(r.meter.stoppedProjects()) > 0 || r.unserved(r.extractor.Name()) != nil || r.capLeft() == 0 || len(r.misruledProjects()) > 0 { // otherwise what is eligible is in the hands of other processes
+	if r.meter.stop() != nil || len(r.meter.stoppedProjects()) > 0 || r.unserved(r.extractor.Name()) != nil ||
+		r.capLeft() == 0 ||
+		len(r.misruledProjects()) > 0 { // otherwise what is eligible is in the hands of other processes
 		r.report.Left = reasons[memoir.ReasonEligible] + reasons[memoir.ReasonOverCap]
 	}
-	return r.phase2(ctx)
+	return (&phase2{run: r}).all(ctx)
 }
 
 // concerns reports whether the run's restrictions let it work on a session.
@@ -201,25 +210,6 @@ func (r *run) concerns(s memoir.Session) bool {
 // selected reports whether the run's restrictions let it work on a project.
 func (r *run) selected(projectID string) bool {
 	return len(r.opts.ProjectIDs) == 0 || slices.Contains(r.opts.ProjectIDs, projectID)
-}
-
-// dueProjects lists the projects to consolidate, and the others that the run may work
-// on, each in a fixed order.
-func (r *run) dueProjects(ctx context.Context) (due, others []store.ProjectRow, err error) {
-	projects, err := r.store.Projects(ctx)
-	if err != nil {
-		return nil, nil, fmt.Errorf("list projects: %w", err)
-	}
-	for _, p := range projects {
-		switch {
-		case !r.selected(p.ID):
-		case p.Due:
-			due = append(due, p)
-		default:
-			others = append(others, p)
-		}
-	}
-	return due, others, nil
 }
 
 // now is the run's clock for eligibility and written dates.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"time"
 
 	"memoir"
 	"memoir/model"
@@ -83,8 +84,15 @@ func (s *service) disappoint(name string) {
 	enough := s.useless >= uselessAfter
 	s.mu.Unlock()
 	if enough {
-		s.end(memoir.Errorf(memoir.CodeModel, "try another model; `memoir status` says what is wrong with the answers, `memoir retry` tries again",
-			"%s gave no answer of use to %d pieces of work in a row", name, uselessAfter))
+		s.end(
+			memoir.Errorf(
+				memoir.CodeModel,
+				"try another model; `memoir status` says what is wrong with the answers, `memoir retry` tries again",
+				"%s gave no answer of use to %d pieces of work in a row",
+				name,
+				uselessAfter,
+			),
+		)
 	}
 }
 
@@ -230,4 +238,17 @@ func (r *run) endUnserved() error {
 		return memoir.Errorf(memoir.CodeModel, r.report.Unserved[0].hint, "%s", r.report.Unserved[0].Reason)
 	}
 	return nil
+}
+
+// patience waits before another try of a call to a model, as long as there is sense in one.
+func (r *run) patience(name string) func(context.Context, time.Duration) error {
+	h := r.meter.service(name)
+	return func(ctx context.Context, d time.Duration) error {
+		return h.sleep(ctx, func(ctx context.Context) error {
+			if r.opts.Sleep != nil {
+				return r.opts.Sleep(ctx, d)
+			}
+			return model.Sleep(ctx, d)
+		})
+	}
 }

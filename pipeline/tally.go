@@ -67,22 +67,6 @@ func (r *run) reportProject(p ProjectReport) {
 	r.report.Phase2 = append(r.report.Phase2, p)
 }
 
-// warn reports a problem that does not stop the run, now and in the report.
-func (r *run) warn(message, hint string) { r.tell(Progress{Warn: message, Hint: hint}) }
-
-// mention is warn for what is no trouble, such as a file that is no session.
-func (r *run) mention(message, hint string) {
-	r.tell(Progress{Warn: message, Hint: hint, Minor: true})
-}
-
-func (r *run) tell(p Progress) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.report.Warnings = append(r.report.Warnings, Warning{Message: p.Warn, Hint: p.Hint})
-	r.log.Warn(p.Warn, "hint", p.Hint)
-	r.send(p)
-}
-
 // redact makes a text safe to print and to store.
 func (r *run) redact(text string) string {
 	return r.scanner.Message(text)

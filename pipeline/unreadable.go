@@ -1,17 +1,14 @@
 package pipeline
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"memoir"
-	"memoir/rollout"
 	"memoir/store"
 )
 
@@ -50,35 +47,6 @@ func (r *run) sayLeftOutMore() {
 	if more > 0 {
 		r.mention(fmt.Sprintf("left out: %d more", more), "`memoir sessions --reason unreadable` lists them all")
 	}
-}
-
-// withheld reports that a session cannot be read for a reason that is not in what was said
-// in it: its file is gone, forbidden or no file, or was written over by something else
-// since it was registered. It is unreadable, as if the scan had seen it so.
-func withheld(s memoir.Session, err error) bool {
-	_, ok := rollout.Withheld(err)
-	return ok || memoir.CodeOf(err) == memoir.CodeUnreadable &&
-		slices.ContainsFunc(s.Files, func(f memoir.File) bool { return !untouched(f) })
-}
-
-// leaveUnread gives such a session back.
-func (r *run) leaveUnread(ctx context.Context, claim store.Claim, spent extracted, cause error) {
-	path, _ := rollout.Withheld(cause)
-	message := r.redact(cause.Error())
-	err := r.store.LeaveUnread(context.WithoutCancel(ctx), claim, path, message)
-	switch {
-	case memoir.CodeOf(err) == memoir.CodeLeaseLost:
-		r.lost(ctx, claim, spent)
-		return
-	case err != nil:
-		r.enter(ctx, claim, spent, store.OutcomeFailed)
-		r.halt(ctx, claim, err)
-		return
-	}
-	r.enter(ctx, claim, spent, store.OutcomeFailed)
-	r.count(func(p *Phase1Report) { p.GivenBack++; p.Unread++ })
-	r.sayLeftOut(message, memoir.HintOf(cause))
-	r.finished()
 }
 
 // refused reports that the system would not let the file be read. Leave to read it

@@ -61,8 +61,14 @@ func (r *run) doubtClock(ctx context.Context) error {
 		return err
 	}
 	if ahead := newest.Sub(r.now()); ahead > clockSkew {
-		r.warn(fmt.Sprintf("the newest session ended %d days after now (%s)", int(ahead.Hours()/24), r.now().Format(time.DateOnly)),
-			"check this machine's clock, or give the right moment with --now; such sessions count as too recent")
+		r.warn(
+			fmt.Sprintf(
+				"the newest session ended %d days after now (%s)",
+				int(ahead.Hours()/24),
+				r.now().Format(time.DateOnly),
+			),
+			"check this machine's clock, or give the right moment with --now; such sessions count as too recent",
+		)
 	}
 	return nil
 }

@@ -117,7 +117,8 @@ func withoutSections(text string, keys []string) string {
 	rest, skip := text, false
 	for rest != "" {
 		heading, after, _ := strings.Cut(rest, "\n")
-		if header, ok := strings.CutPrefix(after, "\n"); ok && strings.HasPrefix(heading, "# ") && strings.HasPrefix(header, "session: ") {
+		if header, ok := strings.CutPrefix(after, "\n"); ok && strings.HasPrefix(heading, "# ") &&
+			strings.HasPrefix(header, "session: ") {
 			skip = isAbout(header, keys)
 		}
 		if !skip {
@@ -149,6 +150,7 @@ func citesOne(text []byte, in consolidate.Input) bool {
 	const short = 8 // the least that a citation has of an id
 	return slices.ContainsFunc(in.Extractions, func(e memoir.Extraction) bool {
 		_, id := memoir.SplitKey(e.SessionKey)
-		return bytes.Contains(text, []byte("["+id[:min(short, len(id))])) || bytes.Contains(text, []byte(", "+id[:min(short, len(id))]))
+		return bytes.Contains(text, []byte("["+id[:min(short, len(id))])) ||
+			bytes.Contains(text, []byte(", "+id[:min(short, len(id))]))
 	})
 }

@@ -130,7 +130,13 @@ func (r *run) workOf(finder *finder, t *tally, s memoir.Session) store.Work {
 
 // projectOf is the project of a directory that a session worked in. One in no
 // repository, below where the session began, is a part of that place.
-func (r *run) projectOf(finder *finder, dir string, s memoir.Session, own memoir.Project, began project.Status) (memoir.Project, bool) {
+func (r *run) projectOf(
+	finder *finder,
+	dir string,
+	s memoir.Session,
+	own memoir.Project,
+	began project.Status,
+) (memoir.Project, bool) {
 	if dir == s.CWD {
 		return own, began.OK()
 	}

@@ -1,0 +1,284 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"time"
+
+	"memoir"
+	"memoir/model"
+	"memoir/rollout"
+	"memoir/store"
+)
+
+// ownFault reports an error that no session or project is to blame for: our disk
+// or our database. It costs none of them an attempt, so that a run after the fault
+// is mended finds everything as it would have been.
+func ownFault(err error) bool {
+	switch memoir.CodeOf(err) {
+	case memoir.CodeStorage, memoir.CodeCorrupt, memoir.CodeBusy:
+		return true
+	}
+	return false
+}
+
+// failing reports that the system could not read a session's file, for another reason
+// than that it is gone or forbidden: its disk fails, or is away. What is in the file
+// is not to blame.
+func failing(err error) bool {
+	var system *fs.PathError
+	_, withheld := rollout.Withheld(err)
+	return memoir.CodeOf(err) == memoir.CodeUnreadable && errors.As(err, &system) && !withheld
+}
+
+// modelFault reports an error that every call to a model would meet: nobody answers
+// there, the key is refused, there is no such model, or its program is gone. As with
+// an own fault, no session or project is to blame. What may pass by itself, such as
+// a server's limit, is not among them.
+func modelFault(err error) bool {
+	var failed *model.Error
+	if !errors.As(err, &failed) {
+		return false
+	}
+	switch failed.Class {
+	case model.ClassUnreachable, model.ClassDenied, model.ClassMissing:
+		return true
+	case model.ClassInvalid:
+		return failed.Always
+	case model.ClassProgram:
+		return errors.Is(failed.Err, fs.ErrNotExist)
+	}
+	return false
+}
+
+// endsRun is a fault of a model that ends the run.
+type endsRun struct{ error }
+
+// Unwrap is the fault itself.
+func (e endsRun) Unwrap() error { return e.error }
+
+// ofModel is a fault of a model as a person is told it. What a server says is foreign text.
+func (r *run) ofModel(err error) error {
+	return &memoir.Error{Code: memoir.CodeModel, Message: r.redact(err.Error()), Hint: hintOf(err), Err: err}
+}
+
+// hintOf says what can be done about an error; empty if nothing is known.
+func hintOf(err error) string {
+	hint := memoir.HintOf(err)
+	var failed *model.Error
+	if hint == "" && errors.As(err, &failed) {
+		hint = failed.Hint()
+	}
+	return hint
+}
+
+// retryAfter is how long a server asked to be left alone; 0 if it did not.
+func retryAfter(err error) time.Duration {
+	var failed *model.Error
+	if !errors.As(err, &failed) {
+		return 0
+	}
+	return failed.RetryAfter
+}
+
+// withheld reports that a session cannot be read for a reason that is not in what was said
+// in it: its file is gone, forbidden or no file, or was written over by something else
+// since it was registered. It is unreadable, as if the scan had seen it so.
+func withheld(s memoir.Session, err error) bool {
+	_, ok := rollout.Withheld(err)
+	return ok || memoir.CodeOf(err) == memoir.CodeUnreadable &&
+		slices.ContainsFunc(s.Files, func(f memoir.File) bool { return !untouched(f) })
+}
+
+// unservedDelay is the longest that a session or project waits whose model did not
+// serve, where the server asked for nothing.
+const unservedDelay = 10 * time.Minute
+
+// failed ends a claim whose work failed, by who is to blame.
+func (p *phase1) failed(ctx context.Context, claim store.Claim, spent extracted, err error) {
+	if limited(err) {
+		p.giveBack(ctx, claim)
+		p.enter(ctx, claim, spent, store.OutcomeLimit)
+		return
+	}
+	if errors.Is(err, errUnserved) {
+		p.giveBack(ctx, claim)
+		p.enter(ctx, claim, spent, store.OutcomeInterrupted)
+		return
+	}
+	switch blame := p.judge(p.extractor.Name(), err); {
+	case blame == ends:
+		p.endWith(ctx, claim, spent, err)
+	case blame == postponed, failing(err):
+		p.postpone(ctx, claim, spent, err)
+	case ownFault(err):
+		p.enter(ctx, claim, spent, store.OutcomeInterrupted)
+		p.halt(ctx, claim, err)
+	case withheld(claim.Session, err):
+		p.leaveUnread(ctx, claim, spent, err)
+	default:
+		p.failClaim(ctx, claim, spent, err)
+	}
+}
+
+// endWith ends the run with a fault of the model. The session whose text a server
+// forbade is left for later, so that it cannot end each run if it is to blame itself.
+func (p *phase1) endWith(ctx context.Context, claim store.Claim, spent extracted, err error) {
+	var failed *model.Error
+	if errors.As(err, &failed) && forbidden(failed) {
+		p.postpone(ctx, claim, spent, err)
+		p.fail(p.ofModel(err))
+		return
+	}
+	p.enter(ctx, claim, spent, store.OutcomeFailed)
+	p.halt(ctx, claim, p.ofModel(err))
+}
+
+// postpone gives a claim back whose model did not serve. It counts no attempt unless
+// that happened to this session before and the model served others since.
+func (p *phase1) postpone(ctx context.Context, claim store.Claim, spent extracted, cause error) {
+	ctx = context.WithoutCancel(ctx)
+	failure, answer := p.failureOf(phaseExtract, claim.Session.ProjectID, claim.Session.Key(), cause)
+	failure.Usage, failure.InputBytes, failure.Duration = spent.Usage, spent.InputBytes, spent.Duration
+	counted, err := p.store.PostponeClaim(ctx, claim, failure, p.retryPolicy())
+	p.dropLost(err, answer)
+	p.count(func(r *Phase1Report) {
+		if counted {
+			r.Claimed++
+			r.Failed++
+		} else {
+			r.GivenBack++
+			r.Postponed++
+		}
+	})
+	said := failure.Message
+	if !counted {
+		said += " (no attempt counted)"
+	}
+	p.fold(claim.Session.ID, said, hintOf(cause))
+	if err != nil {
+		p.enter(ctx, claim, spent, store.OutcomeLost)
+	}
+	if err != nil && memoir.CodeOf(err) != memoir.CodeLeaseLost {
+		p.warn(
+			fmt.Sprintf("session %s: its failure could not be recorded: %v", claim.Session.ID, err),
+			memoir.HintOf(err),
+		)
+	}
+	if ownFault(err) {
+		_ = p.store.GiveBack(ctx, []store.Claim{claim}) // or a process would seem to have died over it
+		p.fail(err)
+	}
+	p.extracting("", false, 0)
+}
+
+// failClaim records a failure. A session that cannot be read stays so until its
+// file changes; other errors are tried again.
+func (p *phase1) failClaim(ctx context.Context, claim store.Claim, spent extracted, cause error) {
+	ctx = context.WithoutCancel(ctx)
+	failure, answer := p.failureOf(phaseExtract, claim.Session.ProjectID, claim.Session.Key(), cause)
+	failure.Usage, failure.InputBytes, failure.Duration = spent.Usage, spent.InputBytes, spent.Duration
+	err := p.store.FailClaim(ctx, claim, failure, p.retryPolicy())
+	p.dropLost(err, answer)
+	p.count(func(r *Phase1Report) { r.Claimed++; r.Failed++ })
+	p.fold(claim.Session.ID, failure.Message, hintOf(cause))
+	if err != nil {
+		p.enter(ctx, claim, spent, store.OutcomeLost)
+	}
+	if err != nil && memoir.CodeOf(err) != memoir.CodeLeaseLost {
+		p.warn(
+			fmt.Sprintf("session %s: its failure could not be recorded: %v", claim.Session.ID, err),
+			memoir.HintOf(err),
+		)
+	}
+	if ownFault(err) {
+		_ = p.store.GiveBack(ctx, []store.Claim{claim}) // or a process would seem to have died over it
+		p.fail(err)
+	}
+	p.extracting("", false, 0)
+}
+
+// lost reports a claim that another process has taken over. Nothing of the result
+// is stored, but what it cost stands in the ledger all the same.
+func (p *phase1) lost(ctx context.Context, claim store.Claim, result extracted) {
+	p.count(func(r *Phase1Report) { r.GivenBack++ })
+	p.warn(fmt.Sprintf("session %s: its lease was lost; another run has it", claim.Session.ID), "")
+	p.enter(ctx, claim, result, store.OutcomeLost)
+}
+
+// leaveUnread gives such a session back.
+func (p *phase1) leaveUnread(ctx context.Context, claim store.Claim, spent extracted, cause error) {
+	path, _ := rollout.Withheld(cause)
+	message := p.redact(cause.Error())
+	err := p.store.LeaveUnread(context.WithoutCancel(ctx), claim, path, message)
+	switch {
+	case memoir.CodeOf(err) == memoir.CodeLeaseLost:
+		p.lost(ctx, claim, spent)
+		return
+	case err != nil:
+		p.enter(ctx, claim, spent, store.OutcomeFailed)
+		p.halt(ctx, claim, err)
+		return
+	}
+	p.enter(ctx, claim, spent, store.OutcomeFailed)
+	p.count(func(r *Phase1Report) { r.GivenBack++; r.Unread++ })
+	p.sayLeftOut(message, memoir.HintOf(cause))
+	p.extracting("", false, 0)
+}
+
+// enter puts into the ledger what became of work on a session that nothing is stored of.
+func (p *phase1) enter(ctx context.Context, claim store.Claim, result extracted, outcome string) {
+	p.addLedger(ctx, "session "+claim.Session.ID, store.LedgerEntry{
+		Work: claim.Token, Phase: phaseExtract, SessionKey: claim.Session.Key(), ProjectID: claim.Session.ProjectID,
+		Model: p.extractor.Name(), Usage: result.Usage, InputBytes: result.InputBytes,
+		Duration: result.Duration, Outcome: outcome,
+	})
+}
+
+// halt gives a claim back because of a fault that ends the run: the other sessions
+// would meet it too.
+func (p *phase1) halt(ctx context.Context, claim store.Claim, err error) {
+	// A full disk may refuse this as well; the claim is then free when the process has ended.
+	_ = p.store.GiveBack(context.WithoutCancel(ctx), []store.Claim{claim})
+	p.mu.Lock()
+	p.report.Phase1.GivenBack++
+	p.mu.Unlock()
+	p.fail(err)
+}
+
+// failureOf is what is recorded of work that failed; what it cost is yet to be filled in.
+// The answer that it is about is kept at a path, if there is one.
+func (r *run) failureOf(phase, projectID, key string, cause error) (failure store.Failure, answer string) {
+	name := r.extractor.Name()
+	if phase == phaseConsolidate {
+		name = r.consolidator.Name()
+	}
+	message := r.redact(cause.Error())
+	if answer = r.keepAnswer(phase, projectID, key, cause); answer != "" {
+		message += "; the answer is kept in " + answer
+	}
+	return store.Failure{
+		Message:   message,
+		Transient: memoir.CodeOf(cause) != memoir.CodeUnreadable, RetryAfter: retryAfter(cause),
+		Model: name, Run: r.id, Outcome: outcomeOf(cause), PostponedFor: unservedDelay,
+	}, answer
+}
+
+// fail ends the run with an error; the first one counts.
+func (r *run) fail(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.fault == nil {
+		r.fault = err
+	}
+}
+
+// faulty is the error that ends the run, if a worker found one.
+func (r *run) faulty() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.fault
+}

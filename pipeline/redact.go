@@ -1,0 +1,239 @@
+package pipeline
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+
+	"memoir"
+	"memoir/memory"
+	"memoir/model"
+	"memoir/rollout"
+	"memoir/secrets"
+)
+
+// redactedID begins the id of a session whose own id holds a secret.
+const redactedID = "redacted-"
+
+// cleanHead redacts all that a file's head says, before any of it is stored,
+// printed, or names a project. Only the path stays as it is: it is how the file
+// is opened. A head of which more than the title had to be changed does not
+// stand for the file any more, and the next scan does not build on it.
+func (r *run) cleanHead(h rollout.Head) rollout.Head {
+	raw := h
+	byOwn := func(text string) string { // by the rules of its project
+		text, _ = r.scannerOf(raw.CWD).Redact(text)
+		return text
+	}
+	h.Title = memoir.ShortTitle(h.CleanTitle(byOwn))
+	h.CWD, h.Branch = r.redact(h.CWD), byOwn(h.Branch)
+	h.Remote = r.cleanRemote(h.Remote)
+	for _, id := range []*string{&h.ID, &h.FileID, &h.BaseID, &h.ParentID} {
+		if *id != "" && len(r.scanner.Find(*id)) > 0 {
+			sum := sha256.Sum256([]byte(*id))
+			*id = redactedID + hex.EncodeToString(sum[:8])
+		}
+	}
+	if h.ID != raw.ID || h.FileID != raw.FileID || h.BaseID != raw.BaseID || h.ParentID != raw.ParentID ||
+		h.CWD != raw.CWD || h.Branch != raw.Branch {
+		h.Mark = rollout.Mark{}
+	}
+	return h
+}
+
+// cleanRemote redacts the URL of a repository, and leaves out what follows its name.
+func (r *run) cleanRemote(remote string) string {
+	remote = r.redact(remote) // whole: half a secret is not recognised
+	remote, _, _ = strings.Cut(remote, "?")
+	if plain, err := url.PathUnescape(remote); err == nil { // no rule sees through its escapes
+		if clean := r.redact(plain); clean != plain {
+			return clean
+		}
+	}
+	return remote
+}
+
+// guarded is a model whose answers are redacted before anything reads them: what is
+// checked, quoted in an objection, asked again, kept or stored holds no secret then.
+type guarded struct {
+	model.Model
+	run *run
+}
+
+var _ model.Model = guarded{}
+
+// Call asks the model. The rules are those of the work that the context is for. What was
+// taken out counts once the answer is used.
+func (g guarded) Call(ctx context.Context, q model.Request) (model.Answer, error) {
+	answer, err := g.Model.Call(ctx, q)
+	if err != nil {
+		return answer, err
+	}
+	a, taken := accountOf(ctx), secrets.Counts{}
+	for _, scanner := range a.scannersOr(g.run.scanner) {
+		redact := func(text string) string {
+			text, counts := scanner.Redact(text)
+			taken.Merge(counts)
+			return text
+		}
+		answer.Text = redact(eachString(answer.Text, redact))
+	}
+	accepted := answer.Accepted
+	answer.Accepted = func() {
+		a.redacted(taken)
+		if accepted != nil {
+			accepted()
+		}
+	}
+	return answer, nil
+}
+
+// eachString changes the strings of a JSON object in a text: some rules look at whole lines, and
+// what is a line of a string is none of the object. What stands around it stays as it is. It
+// comes before the text as a whole: of a secret that was cut out in part, no rule knows the rest.
+func eachString(text string, change func(string) string) string {
+	var b strings.Builder
+	rest := text
+	next := func(mark string) bool { // and what is before it
+		at := strings.Index(rest, mark)
+		if at >= 0 {
+			b.WriteString(rest[:at])
+			rest = rest[at:]
+		}
+		return at >= 0
+	}
+	if !next("{") {
+		return text
+	}
+	for next(`"`) {
+		end := 1
+		for end < len(rest) && rest[end] != '"' {
+			if rest[end] == '\\' {
+				end++
+			}
+			end++
+		}
+		if end >= len(rest) {
+			break // it was cut
+		}
+		literal := rest[:end+1]
+		rest = rest[end+1:]
+		b.WriteString(changed(literal, change))
+	}
+	return b.String() + rest
+}
+
+// changed changes a JSON string as it is written.
+func changed(literal string, change func(string) string) string {
+	var old string
+	if json.Unmarshal([]byte(literal), &old) != nil {
+		return literal
+	}
+	text := change(old)
+	if text == old {
+		return literal
+	}
+	out, err := json.Marshal(text)
+	if err != nil {
+		return literal
+	}
+	return string(out)
+}
+
+// cleanFiles redacts the files that are to be published, their names included. A
+// secret that a rule sees in one of them is removed from all; where one has another name
+// for it, the others call it by that.
+func (r *run) cleanFiles(projectID string, files memory.Files) (memory.Files, secrets.Counts, error) {
+	all := secrets.Counts{}
+	for _, scanner := range r.scannersFor(projectID) {
+		clean, counts, err := r.cleanFilesBy(scanner.Session(), scanner.Name, files)
+		if err != nil {
+			return nil, nil, err
+		}
+		files = clean
+		all.Merge(counts)
+	}
+	return files, all, nil
+}
+
+func (r *run) cleanFilesBy(
+	redactor *secrets.Redactor,
+	named func(string) (string, secrets.Counts),
+	files memory.Files,
+) (memory.Files, secrets.Counts, error) {
+	texts := map[string]string{}
+	before := redactor.Counts()
+	for _, at := range files.Paths() {
+		texts[at] = redactor.Text(string(files[at]))
+	}
+	clean, names := make(memory.Files, len(files)), secrets.Counts{}
+	renamed := map[string]string{}
+	for _, at := range files.Paths() {
+		name, n := named(at)
+		names.Merge(n)
+		name = free(clean, name)
+		if err := memory.CheckPath(name); err != nil {
+			return nil, nil, err
+		}
+		clean[name] = []byte(redactor.AgainText(texts[at]))
+		if name != at {
+			renamed[at] = name
+		}
+	}
+	counts := since(before, redactor.Counts())
+	counts.Merge(names)
+	relink(clean, renamed, redactor)
+	return clean, counts, nil
+}
+
+// relink has redacted texts call files by the names that they got.
+func relink(clean memory.Files, renamed map[string]string, redactor *secrets.Redactor) {
+	if len(renamed) == 0 {
+		return
+	}
+	var names []string
+	for _, was := range slices.Sorted(maps.Keys(renamed)) {
+		names = append(names, redactor.AgainText(path.Base(was)), path.Base(renamed[was]))
+	}
+	links := strings.NewReplacer(names...)
+	for at, text := range clean {
+		clean[at] = []byte(links.Replace(string(text)))
+	}
+}
+
+// free is a name that no file has yet: two names may differ in their secret alone.
+func free(files memory.Files, name string) string {
+	stem, ext := strings.TrimSuffix(name, path.Ext(name)), path.Ext(name)
+	for i := 2; ; i++ {
+		if _, taken := files[name]; !taken {
+			return name
+		}
+		name = fmt.Sprintf("%s-%d%s", stem, i, ext)
+	}
+}
+
+// since is what was counted between two moments.
+func since(before, after secrets.Counts) secrets.Counts {
+	counts := secrets.Counts{}
+	for rule, n := range after {
+		if n -= before[rule]; n > 0 {
+			counts[rule] = n
+		}
+	}
+	return counts
+}
+
+// cleanNameFor redacts a name by the rules of a project.
+func (r *run) cleanNameFor(projectID, name string) string {
+	for _, scanner := range r.scannersFor(projectID) {
+		name, _ = scanner.Name(name)
+	}
+	return name
+}

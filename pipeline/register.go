@@ -1,0 +1,173 @@
+package pipeline
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"memoir"
+	"memoir/rollout"
+	"memoir/store"
+)
+
+// register groups files into sessions, finds their projects, and saves what changed.
+func (r *run) register(
+	ctx context.Context,
+	known map[string]store.FileRow,
+	probed []probe,
+	gone []string,
+) error {
+	groups, err := r.grouped(ctx, known, probed, gone)
+	if err != nil {
+		return err
+	}
+	scans := make([]store.SessionScan, 0, len(groups))
+	for _, key := range slices.Sorted(maps.Keys(groups)) {
+		rows := groups[key]
+		slices.SortFunc(rows, func(a, b store.FileRow) int { return strings.Compare(a.Path, b.Path) })
+		session, err := assemble(key, rows)
+		if err != nil {
+			return err
+		}
+		scans = append(scans, store.SessionScan{Session: session, Files: rows})
+	}
+	r.report.Scan.Changed = len(scans)
+	for try := 1; ; try++ {
+		if err := r.assignProjects(ctx, scans); err != nil {
+			return err
+		}
+		err := r.store.SaveScan(ctx, scans, gone)
+		if memoir.CodeOf(err) == memoir.CodeNotFound && try < maxRounds {
+			continue // a project was taken away in between
+		}
+		if err != nil {
+			return fmt.Errorf("save the scan: %w", err)
+		}
+		return nil
+	}
+}
+
+// grouped are the files of all sessions that were touched, by session. The other files of
+// a touched session count too, as they were last seen; so do those of a session that a
+// file belonged to until another was written over it.
+func (r *run) grouped(
+	ctx context.Context,
+	known map[string]store.FileRow,
+	probed []probe,
+	gone []string,
+) (map[string][]store.FileRow, error) {
+	groups, touched, seen := map[string][]store.FileRow{}, map[string]bool{}, map[string]bool{}
+	for _, p := range probed {
+		row, err := r.rowOf(p)
+		if err != nil {
+			return nil, err
+		}
+		groups[row.SessionKey] = append(groups[row.SessionKey], row)
+		touched[row.SessionKey], touched[known[p.entry.Path].SessionKey] = true, true
+		seen[p.entry.Path] = true
+	}
+	for _, path := range gone {
+		touched[known[path].SessionKey] = true
+		seen[path] = true
+	}
+	var others []string
+	for path, row := range known {
+		if touched[row.SessionKey] && !seen[path] {
+			others = append(others, path)
+		}
+	}
+	heads, err := r.store.Heads(ctx, others)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range others {
+		row := known[path]
+		row.Head = heads[path]
+		groups[row.SessionKey] = append(groups[row.SessionKey], row)
+	}
+	return groups, nil
+}
+
+// rowOf is what the registry keeps of a changed file.
+func (r *run) rowOf(p probe) (store.FileRow, error) {
+	row := store.FileRow{File: p.entry.File, SessionKey: p.key()}
+	if p.err != nil {
+		row.Error = r.redact(p.err.Error())
+		row.Head = p.before
+		if refused(p.err) {
+			row.ModTime = time.Unix(0, 0)
+		}
+		return row, nil
+	}
+	head, err := json.Marshal(p.head)
+	if err != nil {
+		return row, fmt.Errorf("write down the head of %s: %w", p.entry.Path, err)
+	}
+	row.Head = head
+	return row, nil
+}
+
+// assemble makes a session of its files.
+func assemble(key string, rows []store.FileRow) (memoir.Session, error) {
+	var parts []rollout.Part
+	files := map[string]store.FileRow{}
+	for _, row := range rows {
+		files[row.Path] = row
+		if len(
+			row.Head,
+		) == 0 { // it is no session, or one that was forgotten, of which only what it is recognised by is kept
+			continue
+		}
+		part := rollout.Part{Path: row.Path, Withheld: row.Error != ""}
+		if err := json.Unmarshal(row.Head, &part.Head); err != nil {
+			return memoir.Session{}, fmt.Errorf("read the recorded head of %s: %w", row.Path, err)
+		}
+		parts = append(parts, part)
+	}
+	source, id := memoir.SplitKey(key)
+	session := memoir.Session{ID: id, Source: source, Kind: memoir.KindMain}
+	if len(parts) == 0 {
+		for _, row := range rows {
+			session.Files = append(session.Files, row.File)
+			session.Bytes += row.Size
+			session.Error = cmp.Or(session.Error, row.Error)
+			session.UpdatedAt = later(session.UpdatedAt, row.ModTime)
+		}
+		session.CreatedAt = session.UpdatedAt
+		return session, nil
+	}
+	ordered, _ := rollout.Assemble(parts)
+	first := ordered[0].Head
+	session.Kind, session.ParentID = first.Kind, first.ParentID
+	session.CWD, session.CreatedAt = first.CWD, first.CreatedAt
+	for _, p := range ordered {
+		f := files[p.Path]
+		session.Files = append(session.Files, f.File)
+		session.Error = cmp.Or(session.Error, f.Error) // all of it waits for what cannot be read now
+		session.Bytes += cmp.Or(p.Head.Size, f.Size)
+		session.Title = cmp.Or(session.Title, p.Head.Title)
+		session.Branch = cmp.Or(p.Head.Branch, session.Branch)
+		session.Remote = cmp.Or(session.Remote, p.Head.Remote)
+		session.CWD = cmp.Or(session.CWD, p.Head.CWD)
+		if p.Head.UpdatedAt.IsZero() {
+			session.UpdatedAt = later(session.UpdatedAt, f.ModTime)
+		}
+		session.UpdatedAt = later(session.UpdatedAt, p.Head.UpdatedAt)
+	}
+	if session.CreatedAt.IsZero() {
+		session.CreatedAt = session.UpdatedAt
+	}
+	return session, nil
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,120 @@
+package pipeline
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"memoir"
+	"memoir/lease"
+	"memoir/store"
+)
+
+// seconds turns a setting in seconds into a duration.
+func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
+
+func (r *run) stage1Lease() time.Duration {
+	return seconds(r.opts.Settings.Memories.Stage1LeaseSeconds)
+}
+func (r *run) phase2Lease() time.Duration {
+	return seconds(r.opts.Settings.Memories.Phase2LeaseSeconds)
+}
+
+// heartbeat is how often a lease is extended: often enough that two beats may be
+// missed before it runs out.
+func (r *run) heartbeat(lease time.Duration) time.Duration {
+	return min(seconds(r.opts.Settings.Memories.HeartbeatSeconds), lease/3)
+}
+
+// leaseUntil is on the clock of leases, which Options.Now does not move.
+func (r *run) leaseUntil(duration time.Duration) time.Time { return lease.Now().Add(duration) }
+
+// retryPolicy says when failed sessions are tried again.
+func (r *run) retryPolicy() store.Policy {
+	m := r.opts.Settings.Memories
+	return store.Policy{MaxAttempts: m.MaxAttempts, Base: seconds(m.Stage1RetryDelaySeconds)}
+}
+
+// projectRetryPolicy says when failed projects are tried again.
+func (r *run) projectRetryPolicy() store.Policy {
+	m := r.opts.Settings.Memories
+	return store.Policy{MaxAttempts: m.MaxAttempts, Base: seconds(m.Phase2RetryDelaySeconds)}
+}
+
+// keepWithin is what is left for making live what was paid for when a run is interrupted,
+// which is to exit within a second.
+const keepWithin = 400 * time.Millisecond
+
+// handOver is how long a consolidator may take to say what it had made when a run is interrupted.
+const handOver = 150 * time.Millisecond
+
+// grace is how long a step may take once a run is interrupted.
+func (r *run) grace(usual time.Duration) time.Duration { return cmp.Or(r.opts.Grace, usual) }
+
+// keeping is a context that outlasts another by so long, unless that ended as the lease
+// was lost.
+func keeping(ctx context.Context, within time.Duration) (context.Context, func()) {
+	kept, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		cause := context.Cause(ctx)
+		if memoir.CodeOf(cause) != memoir.CodeLeaseLost {
+			select {
+			case <-time.After(within):
+			case <-kept.Done():
+			}
+		}
+		cancel(cause)
+	})
+	return kept, func() {
+		stop()
+		cancel(nil)
+	}
+}
+
+// apart runs fn in a goroutine of its own. When ctx ends, fn is waited for no
+// longer, however deaf to ctx it is: what it returns is dropped.
+func apart[T any](ctx context.Context, r *run, fn func() (T, error)) (T, error) {
+	return apartFor(ctx, r, 0, fn)
+}
+
+// apartFor is apart for what has something to hand over when ctx ends: it is given a moment
+// for that.
+func apartFor[T any](ctx context.Context, r *run, moment time.Duration, fn func() (T, error)) (T, error) {
+	type outcome struct {
+		value T
+		err   error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		var out outcome
+		defer func() { done <- out }()
+		defer r.survive(&out.err)
+		out.value, out.err = fn()
+	}()
+	select {
+	case out := <-done:
+		return out.value, out.err
+	case <-ctx.Done():
+	}
+	select {
+	case out := <-done:
+		return out.value, out.err
+	case <-time.After(moment):
+		var none T
+		return none, context.Cause(ctx)
+	}
+}
+
+// survive is deferred around what reads text that others wrote. A panic there
+// becomes the failure of one session or project instead of ending the process, and
+// each later one at the same place.
+func (r *run) survive(err *error) {
+	v := recover()
+	if v == nil {
+		return
+	}
+	r.log.Error("panic", "value", fmt.Sprint(v), "stack", string(debug.Stack()))
+	*err = memoir.Errorf(memoir.CodeInternal, "this is a defect of memoir: please report it", "unexpected: %v", v)
+}

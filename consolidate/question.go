@@ -200,10 +200,13 @@ func (q *question) render(most int) (system, input string, err error) {
 // the program writes.
 func (r *renewal) vars(s sizes) prompts.ConsolidateVars {
 	v := prompts.ConsolidateVars{
-		Project: r.in.Project.Name, Date: r.sessions[len(r.sessions)-1].EndedAt,
+		Project:     r.in.Project.Name,
 		MemoryBytes: s.memoryBytes, SummaryTokens: s.summaryTokens,
 		CurrentMemory: r.present.MemoryMD, CurrentSkills: r.shownSkills(s.input),
 		HandEdits: shownEdits(r.notes), WithdrawnSessions: sortedKeys(r.forgot),
+	}
+	if n := len(r.sessions); n > 0 { // an estimate may come before the first session
+		v.Date = r.sessions[n-1].EndedAt
 	}
 	if r.present.MemorySummary != "" {
 		p := readPage(r.present.MemorySummary)

@@ -1,319 +1,373 @@
 package extract
 
 import (
-	"cmp"
 	"path"
+	"slices"
 	"strings"
-	"sync"
+
+	"mvdan.cc/sh/v3/syntax"
 )
 
-// What a command is for.
+// A certainty says how the exit status of a simple command depends on that of its command line.
+type certainty int
+
 const (
-	forTest    = "test"
-	forBuild   = "build"
-	forLint    = "lint"
-	forFormat  = "format"
-	forRun     = "run"
-	forInstall = "install"
-	forRelease = "release"
-	forVCS     = "vcs" // a step of a procedure, never a command worth listing
+	bound  certainty = iota // it succeeded if the line did
+	masked                  // it succeeded if the line did and printed no failure: a pipe, ";" or line break follows
+	unsure                  // it may not have run, or nothing tells its status
 )
 
-// A command is one simple command worth remembering, normalised: without
-// directory changes to the repository itself, assignments, redirections,
-// filters behind a pipe, noise flags and the repository's absolute path.
-type command struct {
-	text   string
-	prefix string // assignments and sudo in front, where they change what it does
-	family string // program and subcommand: what two runs of "the same" command share
-	use    string // one of the for… constants
-	place  string // the other repository that it ran in, empty for the session's own
-	masked bool   // its exit status is not that of the command line
-	part   int    // index of the simple command in the line that it was made of
+// A run is one simple command of a command line that was run.
+type run struct {
+	item    int
+	program string   // the first word, unquoted
+	args    []string // the other words, unquoted; an expansion stays as written
+	text    string   // as written, with assignments, without redirections and wrappers such as sudo
+	dir     string   // where it ran, relative to the session's root; "" is the root
+	stdin   string   // its here-document
+	dynamic bool     // a word holds a variable or a command substitution
+	filter  bool     // it reads the output of another command
+	quiet   bool     // its output is redirected away
+	depends certainty
+	status  status
+	call    *call
 }
 
-// full is the command as one would type it.
-func (c command) full() string {
-	if c.prefix == "" {
-		return c.text
-	}
-	if strings.HasPrefix(c.text, "cd ") {
-		if dir, rest, ok := strings.Cut(c.text, " && "); ok {
-			return dir + " && " + c.prefix + " " + rest
-		}
-	}
-	return c.prefix + " " + c.text
+// A call is a command line with what it printed.
+type call struct {
+	item   int
+	output string
+	status status
+	runs   []*run
 }
 
-// parseCommands finds the commands worth remembering in a command line that ran
-// in cwd, for a repository at root.
-func parseCommands(line, cwd, root string) []command {
-	if len(line) > 8<<10 {
-		line = line[:8<<10]
-	}
-	parts := splitShell(line)
-	if len(parts) == 1 {
-		if inner, ok := shellArgument(parts[0].words); ok {
-			return parseCommands(inner, cwd, root)
-		}
-	}
-	var out []command
-	dirs := directories(parts, cmp.Or(cwd, root))
-	for i, s := range parts {
-		if s.script || i > 0 && parts[i-1].after == "|" {
-			continue
-		}
-		c, ok := normalise(s.words, root)
-		if !ok {
-			continue
-		}
-		c.masked = masked(parts[i:]) && !(strings.Contains(line, "pipefail") && piped(parts[i:]))
-		c.prefix, c.part = prefix(s.before), i
-		switch at := relative(dirs[i], root); {
-		case temporary(at):
-			continue
-		case strings.HasPrefix(at, "/") || strings.HasPrefix(at, ".."):
-			c.place = path.Base(path.Clean(dirs[i]))
-		case at == "." || at == "" || c.use == forVCS:
-		default:
-			c.text = "cd " + at + " && " + c.text
-		}
-		out = append(out, c)
-	}
-	return out
+// maxShellLine bounds, in bytes, the command lines that are parsed: what is longer is a
+// file written by a here-document or generated code.
+const maxShellLine = 64 << 10
+
+// maxNesting bounds how deep shells that are handed command lines are followed.
+const maxNesting = 3
+
+// A shellParser splits command lines into simple commands. It is not safe for concurrent use.
+type shellParser struct {
+	parser *syntax.Parser
+	line   string
+	dir    string // in force at the command that is read; absolute where the call's directory is
+	depth  int
+	strict bool // set -e: a failed command ends the line
+	pipes  bool // set -o pipefail
+	runs   []*run
+	wrote  []textFile
 }
 
-// maxDirectory is how many bytes the path of a directory has at most.
-const maxDirectory = 1 << 10
+// A textFile is a text that a session wrote into a file.
+type textFile struct{ path, text string }
 
-// directories are where the simple commands of a line run, by the cd in front of
-// each; a subshell gives back the directory that it began in.
-func directories(parts []simple, dir string) []string {
-	out := make([]string, len(parts))
-	var outer []string
-	closing := 0
-	for i, s := range parts {
-		for ; closing > 0 && len(outer) > 0; closing-- {
-			dir, outer = outer[len(outer)-1], outer[:len(outer)-1]
-		}
-		for range s.opens {
-			outer = append(outer, dir)
-		}
-		closing = s.closes
-		out[i] = dir
-		if name := unquote(s.words[0]); (name != "cd" && name != "pushd") || len(s.words) < 2 {
-			continue
-		}
-		target := unquote(s.words[1])
-		if len(dir)+len(target) > maxDirectory {
-			continue
-		}
-		if strings.HasPrefix(target, "/") {
-			dir = target
-		} else if !strings.HasPrefix(target, "~") && !strings.Contains(target, "$") && target != "-" {
-			dir = path.Join(dir, target)
-		}
-	}
-	return out
+func newShellParser() *shellParser {
+	return &shellParser{parser: syntax.NewParser(syntax.Variant(syntax.LangBash))}
 }
 
-// temporary reports whether a directory is one of those that a system empties.
-func temporary(dir string) bool {
-	for _, t := range []string{"/tmp", "/private/tmp", "/var/folders", "/private/var", "/var/tmp"} {
-		if dir == t || strings.HasPrefix(dir, t+"/") {
-			return true
-		}
-	}
-	return false
+// parse returns the simple commands of a line that ran in dir and the texts that it
+// writes into files. A line that is not valid shell has neither.
+func (p *shellParser) parse(line, dir string) ([]*run, []textFile) {
+	p.dir, p.depth, p.strict, p.pipes, p.runs, p.wrote = dir, 0, false, false, nil, nil
+	p.read(line, bound)
+	return p.runs, p.wrote
 }
 
-// masked reports whether the status of a command line hides that of its first
-// command: behind a pipe, a semicolon or an alternative.
-func masked(parts []simple) bool {
-	for i, s := range parts[:len(parts)-1] {
-		if s.after == "&&" || i > 0 && s.after == "|" {
-			continue
-		}
-		return true
+func (p *shellParser) read(line string, c certainty) {
+	if len(line) > maxShellLine || p.depth > maxNesting {
+		return
 	}
-	return false
+	file, err := p.parser.Parse(strings.NewReader(line), "")
+	if err != nil {
+		return
+	}
+	outer := p.line
+	p.line = line
+	p.depth++
+	p.list(file.Stmts, c)
+	p.depth--
+	p.line = outer
 }
 
-// piped reports whether pipes are all that stands behind a command, or runs only
-// if it succeeds.
-func piped(parts []simple) bool {
-	for _, s := range parts[:len(parts)-1] {
-		if s.after != "|" && s.after != "&&" {
-			return false
+// list reads statements of which only the last gives its status to the whole.
+func (p *shellParser) list(stmts []*syntax.Stmt, c certainty) {
+	for i, s := range stmts {
+		if i+1 < len(stmts) && !p.strict {
+			p.statement(s, max(c, masked), false)
+		} else {
+			p.statement(s, c, false)
 		}
 	}
-	return true
 }
 
-// shellArgument returns the command line inside `bash -lc '…'`.
-func shellArgument(words []string) (string, bool) {
-	if len(words) < 3 {
-		return "", false
+func (p *shellParser) statement(s *syntax.Stmt, c certainty, filter bool) {
+	if s.Negated || s.Background || s.Coprocess {
+		c = unsure
 	}
-	switch path.Base(unquote(words[0])) {
+	switch x := s.Cmd.(type) {
+	case *syntax.CallExpr:
+		p.call(s, x, c, filter)
+	case *syntax.BinaryCmd:
+		switch x.Op {
+		case syntax.AndStmt:
+			p.statement(x.X, c, filter)
+			p.statement(x.Y, c, false)
+		case syntax.OrStmt:
+			p.statement(x.X, unsure, filter)
+			p.statement(x.Y, unsure, false)
+		default: // a pipe
+			left := c
+			if !p.pipes {
+				left = max(c, pipedInto(x.Y))
+			}
+			p.statement(x.X, left, filter)
+			p.statement(x.Y, c, true)
+		}
+	case *syntax.Subshell:
+		dir := p.dir
+		p.list(x.Stmts, c)
+		p.dir = dir
+	case *syntax.Block:
+		p.list(x.Stmts, c)
+	case *syntax.TimeClause:
+		if x.Stmt != nil {
+			p.statement(x.Stmt, c, filter)
+		}
+	}
+}
+
+// pipedInto tells what is known of a command whose output goes into another one: a
+// pager shows a failure, any other program may swallow it.
+func pipedInto(s *syntax.Stmt) certainty {
+	if c, ok := s.Cmd.(*syntax.CallExpr); ok && len(c.Args) > 0 {
+		switch c.Args[0].Lit() {
+		case "tail", "cat", "tee":
+			return masked
+		}
+	}
+	return unsure
+}
+
+// call reads a simple command.
+func (p *shellParser) call(s *syntax.Stmt, x *syntax.CallExpr, c certainty, filter bool) {
+	if len(x.Args) == 0 {
+		return
+	}
+	r := &run{dir: p.dir, depends: c, filter: filter}
+	var words, texts []string
+	for _, w := range x.Args {
+		value, dynamic := p.value(w)
+		r.dynamic = r.dynamic || dynamic
+		words, texts = append(words, value), append(texts, p.source(w))
+	}
+	skip := wrapper(words)
+	if skip >= len(words) {
+		return
+	}
+	words, texts = words[skip:], texts[skip:]
+	for i := len(x.Assigns) - 1; i >= 0; i-- {
+		texts = append([]string{p.source(x.Assigns[i])}, texts...)
+		r.dynamic = r.dynamic || strings.Contains(texts[0], "$")
+	}
+	r.program, r.args, r.text = words[0], words[1:], strings.Join(texts, " ")
+	target := p.redirect(s, r)
+	switch path.Base(r.program) {
+	case "cd", "pushd":
+		if len(r.args) == 1 && !r.dynamic {
+			p.dir = join(p.dir, r.args[0])
+		}
+		return
+	case "set":
+		options := strings.Join(r.args, " ")
+		p.strict = p.strict || strings.HasPrefix(options, "-e") || strings.Contains(options, "errexit")
+		p.pipes = p.pipes || strings.Contains(options, "pipefail")
+		return
 	case "bash", "sh", "zsh":
-	default:
+		if len(r.args) == 2 && (r.args[0] == "-c" || r.args[0] == "-lc") {
+			dir := p.dir
+			p.read(r.args[1], c)
+			p.dir = dir
+			return
+		}
+	case "cat":
+		p.write(target, r.stdin)
+	case "tee":
+		if len(r.args) > 0 {
+			p.write(r.args[len(r.args)-1], r.stdin)
+		}
+	}
+	p.runs = append(p.runs, r)
+}
+
+// redirect reads the here-document of a command and returns the file that takes its output.
+func (p *shellParser) redirect(s *syntax.Stmt, r *run) string {
+	target := ""
+	for _, d := range s.Redirs {
+		switch d.Op {
+		case syntax.Hdoc, syntax.DashHdoc:
+			r.stdin, _ = p.value(d.Hdoc)
+		case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll:
+			target, _ = p.value(d.Word)
+			r.quiet = true
+		}
+	}
+	return target
+}
+
+func (p *shellParser) write(name, text string) {
+	if name != "" && text != "" {
+		p.wrote = append(p.wrote, textFile{join(p.dir, name), text})
+	}
+}
+
+// source is a part of the line as it was written.
+func (p *shellParser) source(n syntax.Node) string {
+	from, to := int(n.Pos().Offset()), int(n.End().Offset())
+	if from < 0 || to > len(p.line) || from > to {
+		return ""
+	}
+	return p.line[from:to]
+}
+
+// value is what a word stands for once quoting is undone. A substitution that prints
+// a here-document stands for it; any other expansion makes the word dynamic.
+func (p *shellParser) value(w *syntax.Word) (text string, dynamic bool) {
+	if w == nil {
 		return "", false
 	}
-	for i, w := range words[1 : len(words)-1] {
-		if strings.HasPrefix(w, "-") && strings.HasSuffix(w, "c") && !strings.HasPrefix(w, "--") {
-			return unquote(words[i+2]), true
+	var b strings.Builder
+	var parts func(list []syntax.WordPart, quoted bool)
+	parts = func(list []syntax.WordPart, quoted bool) {
+		for _, part := range list {
+			switch x := part.(type) {
+			case *syntax.Lit:
+				b.WriteString(unescaped(x.Value, quoted))
+			case *syntax.SglQuoted:
+				if x.Dollar {
+					b.WriteString(ansiEscapes.Replace(x.Value))
+				} else {
+					b.WriteString(x.Value)
+				}
+			case *syntax.DblQuoted:
+				parts(x.Parts, true)
+			case *syntax.CmdSubst:
+				if here := printed(x); here != nil {
+					parts(here.Parts, true)
+				} else {
+					b.WriteString(p.source(x))
+					dynamic = true
+				}
+			default:
+				b.WriteString(p.source(x))
+				dynamic = true
+			}
 		}
+	}
+	parts(w.Parts, false)
+	return b.String(), dynamic
+}
+
+// printed is the here-document that a substitution such as $(cat <<'EOF' …) prints.
+func printed(x *syntax.CmdSubst) *syntax.Word {
+	if len(x.Stmts) != 1 || len(x.Stmts[0].Redirs) != 1 {
+		return nil
+	}
+	c, ok := x.Stmts[0].Cmd.(*syntax.CallExpr)
+	if !ok || len(c.Args) != 1 || c.Args[0].Lit() != "cat" {
+		return nil
+	}
+	return x.Stmts[0].Redirs[0].Hdoc
+}
+
+var ansiEscapes = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\'`, "'", `\"`, `"`, `\\`, `\`)
+
+// unescaped drops the backslashes that escape: any outside quotation marks, those
+// before $ ` " \ and a line feed inside.
+func unescaped(s string, quoted bool) string {
+	if !strings.Contains(s, `\`) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) && (!quoted || strings.IndexByte("$`\"\\\n", s[i+1]) >= 0) {
+			if i++; s[i] == '\n' {
+				continue
+			}
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+// wrapper counts the words that only say how the command behind them is run.
+func wrapper(words []string) int {
+	i := 0
+	for i < len(words) {
+		switch path.Base(words[i]) {
+		case "sudo", "time", "nohup", "command", "exec", "env", "nice":
+			i++
+		case "timeout", "gtimeout":
+			for i++; i < len(words) && strings.HasPrefix(words[i], "-"); i++ {
+			}
+			i++ // the duration
+		default:
+			return i
+		}
+		for i < len(words) && (strings.HasPrefix(words[i], "-") || strings.Contains(words[i], "=")) {
+			i++
+		}
+	}
+	return i
+}
+
+// join resolves a path against a directory; "~" and absolute paths stay.
+func join(dir, p string) string {
+	if dir == "" || strings.HasPrefix(p, "/") || strings.HasPrefix(p, "~") {
+		return path.Clean(p)
+	}
+	return path.Join(dir, p)
+}
+
+// words are the words of a run that are not options, the program first.
+func (r *run) words() []string {
+	out := []string{r.program}
+	for _, w := range r.args {
+		if !strings.HasPrefix(w, "-") {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// option returns the value of an option by any of its names, and whether it was given.
+func (r *run) option(names ...string) (string, bool) {
+	for i, w := range r.args {
+		name, value, joined := strings.Cut(w, "=")
+		if !slices.Contains(names, name) && !(joined && slices.Contains(names, w)) {
+			continue
+		}
+		if joined {
+			return value, true
+		}
+		if i+1 < len(r.args) {
+			return r.args[i+1], true
+		}
+		return "", true
 	}
 	return "", false
 }
 
-// prefix renders what stands in front of a command, as far as it changes what the
-// command does rather than how its output looks.
-func prefix(before []string) string {
+// options returns every value of an option that may be given more than once.
+func (r *run) options(names ...string) []string {
 	var out []string
-	for _, w := range before {
-		if w == "sudo" {
-			out = append(out, w)
-			continue
-		}
-		name, value, _ := strings.Cut(w, "=")
-		if idle()[name] || strings.HasPrefix(name, "LC_") || strings.HasPrefix(name, "HOMEBREW_") || len(value) > 60 || strings.ContainsAny(value, "$`\n") {
-			continue
-		}
-		out = append(out, w)
-	}
-	return strings.Join(out, " ")
-}
-
-// idle variables change how a program prints, or hold what differs between machines.
-var idle = sync.OnceValue(func() map[string]bool {
-	m := map[string]bool{}
-	for w := range strings.FieldsSeq(`CI NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE TERM PAGER GIT_PAGER GH_PAGER PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE RUST_BACKTRACE
-		CARGO_TERM_COLOR DEBIAN_FRONTEND LANG COLUMNS LINES PATH HOME TMPDIR TMP TEMP PWD GIT_EDITOR EDITOR VISUAL NODE_NO_WARNINGS TZ SHELL USER GIT_TERMINAL_PROMPT`) {
-		m[w] = true
-	}
-	return m
-})
-
-// noise flags change what is printed, not what is done.
-var noise = map[string]bool{
-	"--quiet": true, "--silent": true, "--verbose": true, "--no-color": true, "--no-colors": true, "--color": true,
-	"--no-progress": true, "--no-pager": true, "--color=never": true, "--color=always": true, "--color=auto": true,
-}
-
-// normalise renders one simple command, if it is worth remembering.
-func normalise(words []string, root string) (command, bool) {
-	words = append([]string(nil), words...)
-	for i, w := range words {
-		if root != "" && strings.Contains(w, root) {
-			w = strings.ReplaceAll(w, root+"/", "")
-			words[i] = strings.ReplaceAll(w, root, ".")
+	for i, w := range r.args {
+		if name, value, joined := strings.Cut(w, "="); joined && strings.HasPrefix(name, "--") && slices.Contains(names, name) {
+			out = append(out, value)
+		} else if slices.Contains(names, w) && i+1 < len(r.args) {
+			out = append(out, r.args[i+1])
 		}
 	}
-	words = withoutHelp(words)
-	if step := hostStep(words); step != "" {
-		return command{text: step, family: step, use: forVCS}, true
-	}
-	family, use := classify(words)
-	if use == "" {
-		return command{}, false
-	}
-	if use == forVCS {
-		return command{text: family + rewriting(words), family: family, use: use}, true
-	}
-	kept := words[:1]
-	for _, w := range words[1:] {
-		if noise[w] || (w == "-q" || w == "-v") && (strings.HasPrefix(family, "go ") || strings.HasPrefix(family, "cargo ")) {
-			continue
-		}
-		kept = append(kept, w)
-	}
-	text := strings.Join(strings.Fields(strings.Join(kept, " ")), " ")
-	if len(text) > 200 || strings.Contains(text, "$(") || strings.ContainsAny(text, "`\n") {
-		return command{}, false
-	}
-	return command{text: text, family: family, use: use}, true
-}
-
-// rewriting are the options of a step of version control without which it does
-// something else: they change what was committed or published before, or say what
-// the work begins from or goes to.
-func rewriting(words []string) string {
-	text := ""
-	for i, w := range words[1:] {
-		name, base, _ := strings.Cut(w, "=")
-		switch name {
-		case "--amend", "--force-with-lease", "--force", "--draft", "--comments":
-			text += " " + name
-		case "-b", "-B", "-c", "-C", "--create", "--force-create": // of a branch, which has another name each time
-			if rest := words[i+2:]; (words[1] == "switch" || words[1] == "checkout") && len(rest) > 1 && trunk(rest[len(rest)-1]) {
-				text += " " + name + " … " + rest[len(rest)-1]
-			}
-		case "--base":
-			if rest := words[i+2:]; base == "" && len(rest) > 0 {
-				base = rest[0]
-			}
-			if trunk(base) {
-				text += " --base " + base
-			}
-		}
-	}
-	return text
-}
-
-// trunk reports whether a word is a branch that others begin from.
-func trunk(w string) bool {
-	name := w[strings.LastIndexByte(w, '/')+1:]
-	return (name == w || strings.HasPrefix(w, "origin/") || strings.HasPrefix(w, "upstream/")) && (name == "main" || name == "master" || name == "develop" || name == "trunk" || name == "next" || name == "HEAD")
-}
-
-// withoutHelp drops the option that asks the repository's own program, run from
-// its source, for help: that it starts is worth as much.
-func withoutHelp(words []string) []string {
-	last := len(words) - 1
-	if last < 2 || words[last] != "--help" && words[last] != "-h" {
-		return words
-	}
-	before := words[last-1]
-	own := strings.Contains(before, "/") && looksLikeFile(before) && !strings.HasPrefix(before, "/") && !strings.HasPrefix(before, "..")
-	if base := path.Base(words[0]); own && (base == "npx" || base == "bunx" || base == "uv" || base == "go" && words[1] == "run" || interpreter(base)) {
-		return words[:last]
-	}
-	return words
-}
-
-// target classifies the name of a script, make target or task.
-func target(name string) string {
-	name = strings.ToLower(unquote(name))
-	for _, t := range []struct {
-		use   string
-		parts string
-	}{
-		{forTest, "test spec e2e bats coverage bench"},
-		{forFormat, "fmt format prettier lint-fix lint:fix"},
-		{forLint, "lint check typecheck type-check clippy vet verify eslint audit tsc"},
-		{forRelease, "release publish deploy version tag ship"},
-		{forBuild, "build compile dist bundle generate codegen gen render package docs"},
-		{forInstall, "install setup bootstrap deps ci"},
-	} {
-		for part := range strings.FieldsSeq(t.parts) {
-			if i := strings.Index(name, part); i >= 0 && (i == 0 || !letter(name[i-1])) {
-				return t.use
-			}
-		}
-	}
-	return forRun
-}
-
-func letter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
-
-// next returns the first word that is no flag, and what follows it.
-func next(words []string) (string, []string) {
-	for i, w := range words {
-		if !strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "+") {
-			return unquote(w), words[i+1:]
-		}
-	}
-	return "", nil
+	return out
 }

@@ -2,25 +2,11 @@
 // items of a session and what is worth remembering of them; it knows no
 // database, no transcript format and no other session.
 //
-// Read extract.go (the interface), then builtin.go (the model that needs no
-// network). It arranges the items (session.go: turns, runs of commands, edits),
-// finds statements of each kind, weighs them, and keeps what fits (budget.go).
-// Every kind begins in the file of its name, the rules behind it are beside it:
-//
-//	task.go, outcome.go     what was asked and done: offered, retaken; account, ending, letter, told, pull,
-//	                        moved, putback, revision, summaries
-//	preference.go           what a person wants: standing, buried, foreign, unspaced, once, habit;
-//	                        what they settled or declared: steer, granting, referent, refused, choice, stated, declared, echo, spec
-//	finding.go              what the agent found: diagnosis, concession, carried, convention, weigh;
-//	                        what still holds of it: laststate, mended, outlive, reversed, overruled, unsure
-//	failure.go, worked.go   commands: shell, command, program, run, verdict, blame; fix, between, cause, retry, reported
-//	file.go, environment.go, procedure.go
-//	prose.go, phrase.go, wording.go, person.go    how sentences are read and compared
-//	duplicate.go, repeated.go   what is said under two kinds
-//
-// llm.go asks a language model instead: in how many parts (walk.go, pass.go) and what is known before
-// each (earlier.go), what it is shown (shown.go, fit.go with piece and worth), how its answer is read (reply.go, bullets.go) and what the session must show of
-// it (evidence.go, verbatim.go).
+// Open extract.go first (the interface and the built-in model), then signal.go.
+// session.go arranges the items; command.go, purpose.go and verdict.go read command
+// lines, typed.go and paragraph.go what people and agents wrote. One file a signal finds
+// statements; stands.go drops what the session later took back, rank.go decides what is
+// kept, render.go writes it. llm.go asks a language model instead.
 package extract
 
 import (
@@ -49,4 +35,55 @@ type Extractor interface {
 	// Extract fills RawMemory, RolloutSummary, RolloutSlug and Title. All texts
 	// empty means that nothing was worth keeping. It is safe for concurrent use.
 	Extract(ctx context.Context, in Input) (memoir.Extraction, memoir.Usage, error)
+}
+
+// BuiltinName is the name of the model that needs no network.
+const BuiltinName = "builtin"
+
+type builtin struct{}
+
+var _ Extractor = builtin{}
+
+// NewBuiltin returns the built-in model: few signals by form, deterministic, offline,
+// milliseconds a session. It is made to be hardly ever wrong, and short.
+func NewBuiltin() Extractor { return builtin{} }
+
+// Name is BuiltinName.
+func (builtin) Name() string { return BuiltinName }
+
+// Extract makes the memory of one session, of at most maxRawTokens; the usage is zero. Its
+// error is that of the context.
+func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir.Usage, error) {
+	if err := ctx.Err(); err != nil {
+		return memoir.Extraction{}, memoir.Usage{}, err
+	}
+	out := memoir.Extraction{
+		SessionKey: in.Session.Key(),
+		ProjectID:  in.Session.ProjectID,
+		CWD:        in.Session.CWD,
+		Branch:     in.Session.Branch,
+		StartedAt:  in.Session.CreatedAt,
+		EndedAt:    in.Session.UpdatedAt,
+		Model:      BuiltinName,
+	}
+	s := arrange(in)
+	var all []candidate
+	for _, signal := range signals {
+		for _, c := range signal.find(s) {
+			if s.stands(c) {
+				all = append(all, c)
+			}
+		}
+	}
+	kept := rank(all)
+	if len(kept) == 0 {
+		return out, memoir.Usage{}, nil
+	}
+	out.RawMemory = memoir.FormatStatements(kept)
+	if out.Title = asTitle(s.request()); out.Title == "" {
+		out.Title = title(in.Session, kept)
+	}
+	out.RolloutSlug = slug(out.Title, in.Session.ID)
+	out.RolloutSummary = summary(in, out, kept)
+	return out, memoir.Usage{}, nil
 }

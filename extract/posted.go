@@ -2,388 +2,338 @@ package extract
 
 import (
 	"path"
-	"slices"
-	"strconv"
+	"regexp"
 	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"memoir"
 )
 
-// What a posting is.
+// What a post is.
 const (
-	postCommit  = "commit"
-	postPull    = "pull request"
-	postComment = "comment"
-	postRelease = "release"
-	postIssue   = "issue"
+	postCommit = "commit"
+	postPull   = "pull request"
+	postPlan   = "approved plan"
 )
 
-// A posting is a text that the agent wrote for people: the message of a commit,
-// the description of a pull request, a comment, the notes of a release.
-type posting struct {
+// A post is a text that was published in the session: the message of a commit that
+// succeeded, a pull request that was opened or edited, a plan that was approved.
+type post struct {
 	item   int
 	kind   string
-	target string // the number of the pull request, the tag of the release; may be empty
-	link   string // the address of the pull request, as the command printed it
-	branch string // that the pull request is to be merged from, where the command names it; that the commit is on
-	commit string // the commit's abbreviated name, where an output has it
-	place  string // the other repository that it is about, empty for the session's own
+	number string // of a pull request, as far as it is known
+	hash   string // of a commit, abbreviated, as far as it is known
 	title  string
 	body   string
-	opened bool // in the session
-	edits  bool // it takes the place of an earlier text
-	closes bool // it came with the closing of its target
-	merged bool
-	moved  bool // the commit was made anew, or is on no branch any more
-	void   bool // edited, closed or undone later
+	void   bool // a later post takes its place, or it was undone
 }
 
-// maxLetterLine bounds, in bytes, the command lines that are searched for texts for people.
-const maxLetterLine = 64 << 10
-
-// posted returns the texts for people that a command line sends. Texts that it writes into
-// files are added to files, for later commands that send those.
-func posted(line string, files *textFiles) []posting {
-	if len(line) > maxLetterLine {
-		return nil
-	}
-	line, heres := hereDocuments(line)
-	for _, m := range written.FindAllStringSubmatch(line, -1) {
-		k, _ := strconv.Atoi(m[2])
-		if name := m[1] + m[3]; name != "" && k < len(heres) {
-			files.write(unquote(name), heres[k])
-		}
-	}
-	if !strings.Contains(line, "git") && !strings.Contains(line, "gh") && !strings.Contains(line, "glab") {
-		return nil
-	}
-	var out []posting
-	for _, s := range splitShell(line) {
-		c := sending{files: files}
-		for _, w := range s.words {
-			if k, ok := mark(w); ok && k < len(heres) && strings.HasPrefix(w, "\x01") {
-				c.stdin = heres[k]
-			} else if ok && k < len(heres) {
-				head, _, _ := strings.Cut(shellWord(w), "$(")
-				if i := strings.IndexByte(head, '\x01'); i >= 0 {
-					head = head[:i]
-				}
-				c.words = append(c.words, head+heres[k])
-			} else {
-				c.words = append(c.words, shellWord(w))
+// post reads what the commands of a call published.
+func (s *session) post(c *call) {
+	for _, r := range c.runs {
+		switch path.Base(r.program) {
+		case "git":
+			if i := indexOf(r.args, "commit"); i >= 0 && i < 3 {
+				s.commit(r)
+			} else if r.status == statusPassed {
+				s.undo(r)
+			}
+		case "gh", "glab":
+			if r.status == statusPassed {
+				s.pull(r)
 			}
 		}
-		if l, ok := c.posting(); ok {
-			out = append(out, l)
-		}
 	}
-	return out
 }
 
-// written matches a here document's mark together with the file that takes it.
-var written = newPattern(`(?:cat|tee)\s*(?:>?\s*([^\s>\x01]+)\s+)?(?:>\s*/dev/null\s+)?\x01(\d+)\x01(?:\s*>\s*(\S+))?`)
-
-// maxHeres is how many here documents of one command line are read.
-const maxHeres = 100
-
-// hereDocuments takes the here documents out of a command line and leaves in the
-// place of each a mark with its number.
-func hereDocuments(line string) (string, []string) {
-	if !strings.Contains(line, "<<") {
-		return line, nil
+func indexOf(words []string, word string) int {
+	for i, w := range words {
+		if w == word {
+			return i
+		}
 	}
-	var heres []string
-	for from := 0; ; {
-		i := strings.Index(line[from:], "<<")
-		if i < 0 {
-			return line, heres
+	return -1
+}
+
+// committed matches the line in which git confirms a commit.
+var committed = regexp.MustCompile(`(?m)^\[[^\]\n]* ([0-9a-f]{7,40})\] (.+)$`)
+
+func (s *session) commit(r *run) {
+	p := post{item: r.item, kind: postCommit}
+	text := strings.Join(r.options("-m", "--message", "-am", "-sm", "-asm"), "\n\n")
+	if text == "" {
+		if name, ok := r.option("-F", "--file"); ok {
+			text = s.textOf(r, name)
 		}
-		i += from
-		from = i + 2
-		rest := strings.TrimLeft(strings.TrimPrefix(line[i+2:], "-"), " ")
-		name := strings.TrimLeft(rest, `'"\`)
-		if len(heres) == maxHeres {
-			return line, heres
-		}
-		n := 0
-		for n < len(name) && (nameByte(name[n]) || n > 0 && name[n] >= '0' && name[n] <= '9') {
-			n++
-		}
-		eol := strings.IndexByte(name, '\n')
-		if n == 0 || eol < n {
-			continue
-		}
-		word := name[:n]
-		after := strings.TrimLeft(name[n:eol], `'"`)
-		body, at := name[eol+1:], 0
-		end := -1
-		for at <= len(body) {
-			stop := len(body)
-			if k := strings.IndexByte(body[at:], '\n'); k >= 0 {
-				stop = at + k
-			}
-			if strings.TrimSpace(body[at:stop]) == word {
-				end = at
+	}
+	p.title, p.body, _ = strings.Cut(strings.TrimSpace(text), "\n")
+	if strings.Contains(r.call.output, "] ") {
+		for _, m := range committed.FindAllStringSubmatch(r.call.output, 8) {
+			if p.title == "" || strings.TrimSpace(m[2]) == p.title {
+				p.hash, p.title = m[1], strings.TrimSpace(m[2])
 				break
 			}
-			at = stop + 1
 		}
-		if end < 0 {
+	}
+	if p.hash == "" && r.status != statusPassed || p.title == "" || r.dynamic && strings.ContainsAny(p.title, "$") {
+		return
+	}
+	if indexOf(r.args, "--amend") >= 0 {
+		if last := s.last(postCommit); last != nil {
+			last.void = true
+			if p.body == "" && p.title == last.title {
+				p.body = last.body
+			}
+		}
+	}
+	s.posts = append(s.posts, p)
+}
+
+// textOf is the text that a command takes from a file or from standard input.
+func (s *session) textOf(r *run, name string) string {
+	if name == "-" || name == "" {
+		return r.stdin
+	}
+	return s.texts[s.relative(join(join(s.root, r.dir), name))]
+}
+
+// last is the newest post of a kind that still stands; nil if there is none.
+func (s *session) last(kind string) *post {
+	for i := len(s.posts) - 1; i >= 0; i-- {
+		if p := &s.posts[i]; p.kind == kind && !p.void {
+			return p
+		}
+	}
+	return nil
+}
+
+// pull reads a pull request that a command of gh or glab opens, edits or closes.
+func (s *session) pull(r *run) {
+	words := r.words()
+	if len(words) < 3 || words[1] != "pr" && words[1] != "mr" {
+		return
+	}
+	p := post{item: r.item, kind: postPull}
+	if len(words) > 3 {
+		p.number = pullNumber("/" + words[3])
+	}
+	if p.number == "" {
+		p.number = r.opened()
+	}
+	switch words[2] {
+	case "create", "new", "edit", "update":
+	case "close":
+		for i := range s.posts {
+			if q := &s.posts[i]; q.kind == postPull && (p.number == "" || q.number == p.number) {
+				q.void = true
+			}
+		}
+		return
+	default:
+		return
+	}
+	p.title, _ = r.option("--title", "-t")
+	p.body, _ = r.option("--body", "-b", "--description", "-d")
+	if name, ok := r.option("--body-file", "-F"); ok && p.body == "" {
+		p.body = s.textOf(r, name)
+	}
+	s.addPull(p, words[2] == "edit" || words[2] == "update")
+}
+
+// opened is the number of the pull request that a command opened or edited. Its call
+// prints one address for each.
+func (r *run) opened() string {
+	var numbers []string
+	for line := range strings.Lines(r.call.output) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "https://") && pullNumber(line) != "" {
+			numbers = append(numbers, pullNumber(line))
+		}
+	}
+	at, n := 0, 0
+	for _, o := range r.call.runs {
+		if w := o.words(); len(w) > 2 && o.program == r.program && (w[1] == "pr" || w[1] == "mr") && w[2] != "view" {
+			if o == r {
+				at = n
+			}
+			n++
+		}
+	}
+	if n == 0 || n != len(numbers) {
+		return ""
+	}
+	return numbers[at]
+}
+
+// addPull enters a pull request; an edited one takes the place of what it said before.
+func (s *session) addPull(p post, edited bool) {
+	for i := len(s.posts) - 1; i >= 0 && edited; i-- {
+		last := &s.posts[i]
+		if last.kind != postPull || last.void || p.number != "" && last.number != p.number {
 			continue
 		}
-		tail := strings.TrimPrefix(strings.TrimLeft(body[end:], " \t"), word)
-		line = line[:i] + "\x01" + strconv.Itoa(len(heres)) + "\x01" + after + tail
-		heres = append(heres, strings.TrimSpace(body[:end]))
-	}
-}
-
-func nameByte(c byte) bool { return letter(c) || c == '_' }
-
-// mark returns the number of the here document that a word stands for or holds.
-func mark(w string) (int, bool) {
-	_, rest, ok := strings.Cut(w, "\x01")
-	if !ok {
-		return 0, false
-	}
-	num, _, _ := strings.Cut(rest, "\x01")
-	k, err := strconv.Atoi(num)
-	return k, err == nil
-}
-
-// shellWord is what a word of a command line stands for once quoting is undone.
-func shellWord(w string) string {
-	if !strings.ContainsAny(w, `'"\`) {
-		return w
-	}
-	var b strings.Builder
-	for i := 0; i < len(w); {
-		switch c := w[i]; {
-		case c == '\'':
-			end := quoteEnd(w, i)
-			text := strings.TrimSuffix(w[i+1:end], "'")
-			if escaping(w, i) {
-				text = escapes.Replace(text)
-				head := strings.TrimSuffix(b.String(), "$")
-				b.Reset()
-				b.WriteString(head)
-			}
-			b.WriteString(text)
-			i = end
-		case c == '"':
-			for i++; i < len(w) && w[i] != '"'; i++ {
-				if w[i] == '\\' && i+1 < len(w) && strings.IndexByte("\\\"$`\n", w[i+1]) >= 0 {
-					i++
-				}
-				b.WriteByte(w[i])
-			}
-			i++
-		case c == '\\' && i+1 < len(w):
-			b.WriteByte(w[i+1])
-			i += 2
-		default:
-			b.WriteByte(c)
-			i++
+		if p.title == "" {
+			p.title = last.title
 		}
-	}
-	return b.String()
-}
-
-var escapes = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\'`, "'", `\"`, `"`, `\\`, `\`)
-
-// A sending is one simple command that may send a text.
-type sending struct {
-	words []string
-	stdin string
-	files *textFiles
-}
-
-// posting reads the command.
-func (c sending) posting() (posting, bool) {
-	if len(c.words) < 3 {
-		return posting{}, false
-	}
-	switch path.Base(c.words[0]) {
-	case "git":
-		return c.commit()
-	case "gh":
-		return c.hub()
-	case "glab":
-		return c.lab()
-	}
-	return posting{}, false
-}
-
-func (c sending) commit() (posting, bool) {
-	at := slices.Index(c.words, "commit")
-	if at < 0 || at > 5 {
-		return posting{}, false
-	}
-	text := strings.Join(c.values("-m", "--message", "-am", "-sm", "-asm"), "\n\n")
-	if text == "" {
-		text = c.file("-F", "--file")
-	}
-	l := posting{kind: postCommit, edits: slices.Contains(c.words, "--amend")}
-	l.title, l.body, _ = strings.Cut(strings.TrimSpace(text), "\n")
-	return l, l.title != "" || l.edits
-}
-
-func (c sending) hub() (posting, bool) {
-	what, verb := c.words[1], c.words[2]
-	l := posting{kind: postComment, place: path.Base("/" + first(c.values("--repo", "-R")))}
-	l.body = strings.Join(c.values("--body", "-b", "--comment", "-c"), "\n\n")
-	if l.body == "" {
-		l.body = c.file("--body-file", "-F")
-	}
-	if len(c.words) > 3 && !strings.HasPrefix(c.words[3], "-") {
-		l.target = number(c.words[3])
-	}
-	switch what + " " + verb {
-	case "pr create", "pr new", "pr edit":
-		l.kind, l.edits = postPull, verb == "edit"
-		l.title, l.branch = first(c.values("--title", "-t")), first(c.values("--head", "-H"))
-	case "pr close":
-		l.closes = true
-		return l, true
-	case "pr merge":
-		l.kind, l.merged = postPull, true
-		return l, true
-	case "issue create", "issue new", "issue edit":
-		l.kind, l.edits, l.title = postIssue, verb == "edit", first(c.values("--title", "-t"))
-	case "pr comment", "pr review", "issue comment", "issue close", "discussion comment", "discussion create":
-	case "release create", "release edit":
-		l.kind, l.title, l.target = postRelease, first(c.values("--title", "-t")), ""
-		if len(c.words) > 3 && !strings.HasPrefix(c.words[3], "-") {
-			l.target = c.words[3]
+		if p.body == "" {
+			p.body = last.body
 		}
-		if l.body = strings.Join(c.values("--notes", "-n"), "\n\n"); l.body == "" {
-			l.body = c.file("--notes-file", "-F")
-		}
-	default:
-		if what != "api" {
-			return posting{}, false
-		}
-		l.target, l.body, l.place = "", "", repository(c.words)
-		for _, v := range c.values("-f", "-F", "--field", "--raw-field") {
-			if text, ok := strings.CutPrefix(v, "body="); ok {
-				if name, ok := strings.CutPrefix(text, "@"); ok {
-					text = c.read(name)
-				}
-				l.body = text
-			}
-		}
+		p.number, last.void = last.number, true
+		break
 	}
-	return l, l.body != "" || l.title != ""
+	if p.title != "" {
+		s.posts = append(s.posts, p)
+	}
 }
 
-// repository is the name of the repository that a call of the forge's API is about.
-func repository(words []string) string {
-	for _, w := range words {
-		if _, rest, ok := strings.Cut(w, "repos/"); ok {
-			if parts := strings.Split(rest, "/"); len(parts) > 1 && !strings.ContainsAny(parts[1], "{}$:") {
-				return parts[1]
+// pullNumber is the number at the end of the address of a pull request.
+func pullNumber(text string) string {
+	for _, mark := range []string{"/pull/", "/merge_requests/", "/"} {
+		if i := strings.LastIndex(text, mark); i >= 0 {
+			rest := text[i+len(mark):]
+			end := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
+			if end > 0 && (mark != "/" || end == len(rest)) {
+				return rest[:end]
 			}
 		}
 	}
 	return ""
 }
 
-func (c sending) lab() (posting, bool) {
-	l := posting{kind: postComment, place: path.Base("/" + first(c.values("--repo", "-R"))), body: strings.Join(c.values("--message", "-m"), "\n\n")}
-	if len(c.words) > 3 {
-		l.target = number(c.words[3])
+// postTool reads what a tool other than a shell published.
+func (s *session) postTool(it *memoir.Item, name string) {
+	switch {
+	case strings.HasSuffix(name, "create_pull_request"), strings.HasSuffix(name, "update_pull_request"):
+		args := gjson.GetMany(it.Input, "title", "body")
+		number := gjson.Get(it.Output, "number").String()
+		if number == "" {
+			number = pullNumber(it.Output)
+		}
+		s.addPull(post{item: it.N, kind: postPull, number: number, title: args[0].String(), body: args[1].String()}, strings.Contains(name, "update"))
+	case name == "exitplanmode" || name == "exit_plan_mode":
+		if strings.Contains(it.Output, "approved") {
+			s.addPlan(it.N, gjson.Get(it.Input, "plan").String())
+		}
 	}
-	switch c.words[1] + " " + c.words[2] {
-	case "mr create", "mr update":
-		l.kind, l.edits = postPull, c.words[2] == "update"
-		l.title, l.body, l.branch = first(c.values("--title", "-t")), first(c.values("--description", "-d")), first(c.values("--source-branch", "-s"))
-	case "mr note", "issue note":
-	case "mr close":
-		l.closes = true
-		return l, true
-	case "mr merge":
-		l.kind, l.merged = postPull, true
-		return l, true
-	default:
-		return posting{}, false
-	}
-	return l, l.body != "" || l.title != ""
 }
 
-// values returns the arguments of a flag, by any of its names.
-func (c sending) values(names ...string) []string {
-	var out []string
-	for i, w := range c.words {
-		if slices.Contains(names, w) && i+1 < len(c.words) {
-			out = append(out, c.words[i+1])
+// plan reads a plan that a session was begun with, which a person approved by that.
+func (s *session) plan(it *memoir.Item) {
+	if it.Origin == memoir.OriginPlanHandover {
+		s.addPlan(it.N, it.Text)
+	}
+}
+
+func (s *session) addPlan(item int, text string) {
+	text = clean(text)
+	i := strings.Index(text, "# ")
+	if i < 0 || i > 0 && text[i-1] != '\n' {
+		return
+	}
+	p := post{item: item, kind: postPlan}
+	p.title, p.body, _ = strings.Cut(text[i+2:], "\n")
+	p.title = strings.TrimSpace(strings.TrimPrefix(p.title, "Plan: "))
+	for i := range s.posts {
+		if q := &s.posts[i]; q.kind == postPlan && q.title == p.title {
+			q.void = true
+		}
+	}
+	if p.title != "" {
+		s.posts = append(s.posts, p)
+	}
+}
+
+// posted is the signal of what was delivered. Left out are commits about feedback,
+// style and merges, those that a pull request of the same title describes, and those
+// without a body where others have one.
+func posted(s *session) []candidate {
+	bodies, titles := false, map[string]bool{}
+	for _, p := range s.posts {
+		if p.kind == postCommit && !p.void && statements(p.body, false) != "" {
+			bodies = true
+		}
+		if p.kind == postPull && !p.void {
+			titles[p.title] = true
+		}
+	}
+	var out []candidate
+	for _, p := range s.posts {
+		body := statements(p.body, p.kind == postPlan)
+		if p.void || p.kind == postCommit && (titles[p.title] || body == "" && (bodies || len(titles) > 0) || housekeeping(p.title)) {
 			continue
 		}
-		if name, value, ok := strings.Cut(w, "="); ok && strings.HasPrefix(name, "--") && slices.Contains(names, name) {
-			out = append(out, value)
+		text := p.name() + ": " + p.shown()
+		if body != "" {
+			text += " — " + body
 		}
+		out = append(out, state(memoir.StatementOutcome, text, p.item))
 	}
 	return out
 }
 
-// file returns the text of the file that a flag names; "-" is standard input.
-func (c sending) file(names ...string) string {
-	at := -1
-	for i, w := range c.words {
-		if slices.Contains(names, w) {
-			at = i
+// name is how a statement calls the post.
+func (p post) name() string {
+	if p.number != "" {
+		return p.kind + " #" + p.number
+	}
+	return p.kind
+}
+
+// maxSubject bounds, in bytes, the subjects that are shown whole.
+const maxSubject = 160
+
+func (p post) shown() string { return shorten(clean(p.title), maxSubject) }
+
+// housekeeping reports whether a commit's subject says that it is about feedback, style or a merge.
+func housekeeping(title string) bool {
+	return hasAny(lowerWords(title), "feedback", "review", "lint", "linter", "format", "formatting", "fmt", "merge", "wip", "fixup", "typo", "prettier", "whitespace")
+}
+
+// maxBody bounds, in bytes, what is taken from the body of a post.
+const maxBody = 300
+
+// statements returns the first statements of a body, whole, up to maxBody bytes:
+// without headings, trailers, test plans and notes that an agent wrote it. Of a plan
+// only what stands under its first heading counts: the rest are steps.
+func statements(body string, plan bool) string {
+	if body == "" {
+		return ""
+	}
+	var out []string
+	size := 0
+	list := paragraphs(clean(body))
+	for _, b := range list {
+		if b.section(endOfBody...) || plan && b.heading != list[0].heading {
+			break
+		}
+		for _, text := range sentences(b.text) {
+			text = strings.TrimRight(strings.ReplaceAll(text, "**", ""), " .")
+			if trailer(text) || strings.HasSuffix(text, ":") || len(text) < 12 {
+				continue
+			}
+			if size += len(text) + 2; size > maxBody {
+				return strings.Join(out, "; ")
+			}
+			out = append(out, text)
 		}
 	}
-	name := first(c.values(names...))
-	if name == "" && at == len(c.words)-1 {
-		name = "-" // its value was the mark of a here document
-	}
-	return c.read(name)
+	return strings.Join(out, "; ")
 }
 
-// read returns the text of a file that was written before.
-func (c sending) read(name string) string {
-	switch {
-	case name == "":
-		return ""
-	case name == "-":
-		return c.stdin
-	}
-	return c.files.read(name)
-}
+// endOfBody are words in the headings that end what a body says of the change.
+var endOfBody = []string{"test", "tests", "testing", "test plan", "tested", "verification", "validation", "checklist", "changes required", "how to test"}
 
-// textFiles are the texts that a session wrote into files.
-type textFiles struct {
-	texts map[string]string // by path
-	paths map[string]string // base name -> the first of its paths in the order of the alphabet
-}
-
-func (t *textFiles) write(p, text string) {
-	if t.texts == nil {
-		t.texts, t.paths = map[string]string{}, map[string]string{}
+// trailer reports whether a line is a trailer, a reference or a note on who wrote it.
+func trailer(line string) bool {
+	name, _, ok := strings.Cut(line, ": ")
+	if ok && strings.Contains(name, "-") && !strings.ContainsAny(name, " `(") && name[0] >= 'A' && name[0] <= 'Z' {
+		return true
 	}
-	t.texts[p] = text
-	if known, ok := t.paths[path.Base(p)]; !ok || p < known {
-		t.paths[path.Base(p)] = p
+	lower := strings.ToLower(line)
+	for _, p := range []string{"generated with", "generated by", "ai coding", "ai-generated", "co-authored", "fixes #", "closes #", "refs #", "addresses #"} {
+		if strings.Contains(lower, p) {
+			return true
+		}
 	}
-}
-
-// read returns the text of a file, or of one of the same name.
-func (t *textFiles) read(p string) string {
-	if text, ok := t.texts[p]; ok {
-		return text
-	}
-	return t.texts[t.paths[path.Base(p)]]
-}
-
-func first(values []string) string {
-	if len(values) == 0 {
-		return ""
-	}
-	return values[0]
-}
-
-// number is the number at the end of an address or reference of a pull request.
-func number(ref string) string {
-	ref = strings.TrimLeft(ref[strings.LastIndexByte(strings.TrimRight(ref, "/"), '/')+1:], "#!")
-	if ref == "" || strings.Trim(strings.TrimRight(ref, "/"), "0123456789") != "" {
-		return ""
-	}
-	return strings.TrimRight(ref, "/")
+	return false
 }

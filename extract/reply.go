@@ -308,3 +308,11 @@ func (u *used) holdSummary(lines []string, ev *evidence) string {
 	}
 	return "\n" + strings.TrimSpace(b.String()) + "\n"
 }
+
+// How a session ended; the first word of an outcome.
+const (
+	outcomeDone    = "done"
+	outcomePartial = "partial"
+	outcomeFailed  = "failed"
+	outcomeUnknown = "unknown"
+)

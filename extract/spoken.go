@@ -114,7 +114,7 @@ func (ev *evidence) putInMouth(st memoir.Statement) string {
 			return "has no word that the person wrote"
 		}
 	}
-	rule := st.Kind == memoir.StatementPreference || standing(st.Text, ask{}) > 0 || prompts.Instructs(st.Text)
+	rule := st.Kind == memoir.StatementPreference || lasting(st.Text) || prompts.Instructs(st.Text)
 	if rule && copies(spaced(st.Text), v) {
 		return "makes a rule of what only a tool or a page said"
 	}
@@ -176,4 +176,11 @@ func meets(text, other string) bool {
 		}
 	}
 	return long == 0
+}
+
+// ideographic reports whether a text holds characters of Chinese, Japanese or Korean.
+func ideographic(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool {
+		return unicode.Is(unicode.Han, r) || unicode.Is(unicode.Hiragana, r) || unicode.Is(unicode.Katakana, r) || unicode.Is(unicode.Hangul, r)
+	})
 }

@@ -68,7 +68,7 @@ func TestAMergedProjectHasWhatBothHad(t *testing.T) {
 		t.Fatalf("%+v", report)
 	}
 	text := memoryOf(t, report, testdata.Lanternd, "MEMORY.md")
-	for _, fact := range []string{"## Ours", "- ask Ada before a release", "no cobra", "time.Duration"} {
+	for _, fact := range []string{"## Ours", "- ask Ada before a release", "Never edit generated files", "time.Duration"} {
 		if !strings.Contains(text, fact) {
 			t.Errorf("%q is missing:\n%s", fact, text)
 		}

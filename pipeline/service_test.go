@@ -162,7 +162,7 @@ func TestALimitThatOthersAreWithinCostsASessionNoAttempt(t *testing.T) {
 	served := make(chan struct{})
 	var good atomic.Int32
 	server := modeltest.OpenAIChat(t, func(_ int, c modeltest.Call) modeltest.Step {
-		if strings.Contains(string(c.Body), "of fixture 7\\") {
+		if strings.Contains(string(c.Body), "of fixture 7 with") {
 			return modeltest.Step{Status: http.StatusTooManyRequests, Message: "too many at once"}
 		}
 		if good.Add(1) == 5 {

@@ -24,8 +24,10 @@ var Expected = []Session{
 			"Where do you keep the lamp state?",
 		},
 		Facts: []string{
-			"no cobra",
 			"state.json",
+		},
+		Gaps: []string{
+			"no cobra",
 		},
 	},
 	{
@@ -48,8 +50,10 @@ var Expected = []Session{
 		Facts: []string{
 			"generated files under gen/",
 			"make tools",
-			"firmware before 3.2",
 			"time.Duration",
+		},
+		Gaps: []string{
+			"firmware before 3.2",
 		},
 	},
 	{
@@ -84,6 +88,8 @@ var Expected = []Session{
 		},
 		Facts: []string{
 			"Never write state.json in place",
+		},
+		Gaps: []string{
 			"github.com/google/renameio/v2",
 		},
 		Traps: []string{
@@ -147,6 +153,8 @@ var Expected = []Session{
 		},
 		Facts: []string{
 			"scene/name.go",
+		},
+		Gaps: []string{
 			"one TOML file per scene",
 		},
 		Traps: []string{
@@ -189,9 +197,11 @@ var Expected = []Session{
 			"git status --short",
 		},
 		Facts: []string{
-			"docker compose up -d mosquitto",
 			"mosquitto from docker compose",
 			"hostname and pid",
+		},
+		Gaps: []string{
+			"docker compose up -d mosquitto",
 		},
 	},
 	{
@@ -306,8 +316,10 @@ var Expected = []Session{
 			"From now on use uv for everything, never pip install.",
 		},
 		Facts: []string{
-			"tesseract-ocr-deu",
 			"never pip install",
+		},
+		Gaps: []string{
+			"tesseract-ocr-deu",
 			"deu+eng",
 		},
 	},
@@ -327,6 +339,8 @@ var Expected = []Session{
 		},
 		Facts: []string{
 			"uv run pytest",
+		},
+		Gaps: []string{
 			"DATE_ORDER",
 			"signatures in dates.py",
 		},
@@ -370,6 +384,8 @@ var Expected = []Session{
 		},
 		Facts: []string{
 			"papertrail reindex",
+		},
+		Gaps: []string{
 			"SQLite FTS5",
 		},
 		Traps: []string{
@@ -393,8 +409,10 @@ var Expected = []Session{
 			"Always export before you delete the index.",
 		},
 		Facts: []string{
-			"pysqlite3-binary",
 			"export before you delete the index",
+		},
+		Gaps: []string{
+			"pysqlite3-binary",
 		},
 	},
 	{

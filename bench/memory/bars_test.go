@@ -9,9 +9,9 @@ import (
 // memories, tokens of one on average, and the share of the facts' weight that
 // survives fitting, by budget.
 const (
-	leastReal  = 0.72
+	leastReal  = 0.45
 	mostReal   = 0.14
-	mostTokens = 2000
+	mostTokens = 1100
 )
 
 var leastFitted = map[int]float64{4000: 0.80, 16000: 0.95, 64000: 0.98}

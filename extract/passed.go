@@ -1,0 +1,154 @@
+package extract
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"memoir"
+)
+
+// A shape groups the runs of a command that differ in their operands only.
+type shape struct {
+	purpose string
+	best    *run // the most general example, the newest of equals
+	times   int
+	items   []int
+}
+
+// maxCommand bounds, in bytes, the commands that are worth repeating.
+const maxCommand = 140
+
+// passedCommands is the signal of the commands that succeeded: one example a shape,
+// general and repeated ones first. How many of a purpose are kept is for rank.
+func passedCommands(s *session) []candidate {
+	byShape := map[string]*shape{}
+	var order []*shape
+	for _, r := range s.runs {
+		purpose, head := s.repeatable(r)
+		if purpose == "" {
+			continue
+		}
+		key := head + "\x00" + strings.Join(r.flags(), " ") + "\x00" + r.dir
+		sh := byShape[key]
+		if sh == nil {
+			sh = &shape{purpose: purpose}
+			byShape[key] = sh
+			order = append(order, sh)
+		}
+		sh.times++
+		sh.items = append(sh.items, r.item)
+		if sh.best == nil || len(r.args) <= len(sh.best.args) {
+			sh.best = r
+		}
+	}
+	slices.SortStableFunc(order, func(a, b *shape) int {
+		return cmp.Or(cmp.Compare(b.times, a.times), cmp.Compare(len(a.best.args), len(b.best.args)))
+	})
+	var out []candidate
+	for _, sh := range order {
+		text := sh.purpose + ": " + code(sh.best.text)
+		if sh.best.dir != "" {
+			text += " in " + code(sh.best.dir)
+		}
+		if sh.times > 1 {
+			text += fmt.Sprintf(" (%d times)", sh.times)
+		}
+		items := append(slices.Clone(ends(sh.items)), sh.best.item)
+		slices.Sort(items)
+		c := state(memoir.StatementCommand, text, slices.Compact(items)...)
+		c.times, c.paths = sh.times, sh.best.files()
+		out = append(out, c)
+	}
+	return out
+}
+
+// repeatable tells the purpose and head of a command that passed and can be run again;
+// both are empty for any other.
+func (s *session) repeatable(r *run) (purpose, head string) {
+	if r.status != statusPassed || r.dynamic || r.filter || r.stdin != "" || len(r.text) > maxCommand || strings.ContainsAny(r.text, "\n") {
+		return "", ""
+	}
+	if strings.HasPrefix(r.dir, "/") || strings.HasPrefix(r.dir, "~") || strings.HasPrefix(r.dir, "..") || outside(r) {
+		return "", ""
+	}
+	purpose, head = r.purpose()
+	if purpose == forTest && r.single(head) || purpose == forSetup && r.adds(head) {
+		return "", ""
+	}
+	return purpose, head
+}
+
+// outside reports whether a command names a file in a temporary or home directory.
+func outside(r *run) bool {
+	return strings.Contains(r.text, "/tmp/") || strings.Contains(r.text, "/var/folders/") || strings.Contains(r.text, "/Users/") || strings.Contains(r.text, "/home/")
+}
+
+// selectors are options of test runners that choose single tests.
+var selectors = []string{
+	"-run", "--run", "-k", "-t", "-g", "--grep", "--filter", "--test-name-pattern", "--testNamePattern", "--tests", "--only", "--exact", "--test-threads", "-x", "--lf",
+}
+
+// single reports whether a test command chooses single tests by name.
+func (r *run) single(head string) bool {
+	for _, w := range r.args {
+		name, _, _ := strings.Cut(w, "=")
+		if slices.Contains(selectors, name) || strings.Contains(w, "::") || strings.ContainsAny(w, "^$") {
+			return true
+		}
+	}
+	if strings.HasSuffix(head, "cargo test") || strings.HasSuffix(head, "nextest") {
+		words := r.words()
+		_, valued := r.option("-p", "--package", "--test", "--manifest-path", "--features")
+		return len(words) > 2 && !valued
+	}
+	return false
+}
+
+// adds reports whether an installer names a package: that changes the project once
+// and does not set it up.
+func (r *run) adds(head string) bool {
+	for _, w := range r.words()[1:] {
+		if !strings.Contains(head, w) && !strings.ContainsAny(w, "./") {
+			return true
+		}
+	}
+	return false
+}
+
+// flags are the names of a command's options, sorted.
+func (r *run) flags() []string {
+	var out []string
+	for _, w := range r.args {
+		if strings.HasPrefix(w, "-") {
+			name, _, _ := strings.Cut(w, "=")
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// files are the files below the session's root that a command names.
+func (r *run) files() []string {
+	var out []string
+	for _, w := range append([]string{r.program}, r.args...) {
+		if strings.Contains(w, ".") && !strings.HasPrefix(w, "-") && !strings.Contains(w, "://") {
+			out = append(out, path.Join(r.dir, w))
+		}
+	}
+	return out
+}
+
+// maxCited is how many items a statement cites at most: the first and the last ones.
+const maxCited = 4
+
+func ends(items []int) []int {
+	items = slices.Compact(items)
+	if len(items) <= maxCited {
+		return items
+	}
+	return append(slices.Clone(items[:maxCited/2]), items[len(items)-maxCited/2:]...)
+}

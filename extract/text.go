@@ -1,0 +1,280 @@
+package extract
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// clean makes foreign text safe to quote: no terminal sequences, no control or
+// invisible format characters except line feeds and tabs, no HTML comments, and
+// the tags of memoir's own frames in other brackets, so that a quotation cannot
+// close the frame in which it is injected.
+func clean(text string) string {
+	if !needsCleaning(text) {
+		return text
+	}
+	var b strings.Builder
+	b.Grow(len(text))
+	for i := 0; i < len(text); {
+		from := i
+		for i < len(text) && harmless[text[i]] {
+			i++
+		}
+		if b.WriteString(text[from:i]); i == len(text) {
+			break
+		}
+		c := text[i]
+		switch {
+		case c == 0x1b:
+			i += escapeLen(text[i:])
+			continue
+		case c == '<' && strings.HasPrefix(text[i:], "<!--"):
+			if end := strings.Index(text[i:], "-->"); end >= 0 {
+				i += end + 3
+			} else {
+				i += 4
+			}
+			continue
+		case c == '<' && frameTag(text[i:]):
+			b.WriteString("‹")
+			i++
+			continue
+		case c == '\r':
+			b.WriteByte('\n')
+			if i++; i < len(text) && text[i] == '\n' {
+				i++
+			}
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(text[i:])
+		switch {
+		case r == utf8.RuneError && n == 1, unicode.IsControl(r), unicode.Is(unicode.Cf, r):
+		case r == '\u2028' || r == '\u2029':
+			b.WriteByte('\n')
+		default:
+			b.WriteString(text[i : i+n])
+		}
+		i += n
+	}
+	return b.String()
+}
+
+// harmless are the bytes that stay as they are, whatever follows.
+var harmless = func() (set [256]bool) {
+	for c := range 0x7f {
+		set[c] = c >= 0x20 && c != '<' || c == '\n' || c == '\t'
+	}
+	return set
+}()
+
+func needsCleaning(text string) bool {
+	foreign := false
+	for i := range len(text) {
+		c := text[i]
+		switch {
+		case harmless[c]:
+		case c < 0x80, c == 0xc2, c == 0xe2, c == 0xef, c == 0xf3:
+			return true
+		default:
+			foreign = true
+		}
+	}
+	return foreign && !utf8.ValidString(text)
+}
+
+// escapeLen is the length of the terminal sequence that s begins with.
+func escapeLen(s string) int {
+	if len(s) < 2 {
+		return 1
+	}
+	switch s[1] {
+	case '[': // control sequence: parameters, then one final byte
+		for i := 2; i < len(s); i++ {
+			if s[i] >= 0x40 && s[i] <= 0x7e {
+				return i + 1
+			}
+			if s[i] < 0x20 {
+				return i
+			}
+		}
+		return len(s)
+	case ']': // operating system command: up to BEL or ESC \
+		for i := 2; i < len(s) && s[i] != '\n'; i++ {
+			if s[i] == 0x07 {
+				return i + 1
+			}
+			if s[i] == 0x1b {
+				return min(i+2, len(s))
+			}
+		}
+		return 2
+	}
+	return 2
+}
+
+func frameTag(s string) bool {
+	s = strings.TrimPrefix(s[1:], "/")
+	return len(s) >= 7 && strings.EqualFold(s[:7], "memoir-")
+}
+
+// shorten cuts a line of Markdown to at most limit bytes at the end of a clause
+// or word, never inside a code span or link, and marks the cut.
+func shorten(line string, limit int) string {
+	line = balance(strings.Join(strings.Fields(line), " "))
+	if len(line) <= limit {
+		return line
+	}
+	cut := limit - len("…")
+	for cut > 0 && !utf8.RuneStart(line[cut]) {
+		cut--
+	}
+	if end := clauseEnd(line[:cut]); end > limit*3/5 {
+		cut = end
+	} else if space := strings.LastIndexByte(line[:cut], ' '); space > limit/2 {
+		cut = space
+	}
+	head := line[:cut]
+	if strings.Count(head, "`")%2 == 1 {
+		open := strings.LastIndexByte(head, '`')
+		if open >= limit/3 {
+			head = head[:open]
+		} else {
+			head += "`"
+		}
+	}
+	if open := strings.LastIndexByte(head, '['); open > limit/3 && !strings.Contains(head[open:], ")") && strings.Contains(line[open:], "](") {
+		head = head[:open]
+	}
+	return strings.TrimRight(head, " ,;:([-—–*_\"'“") + "…"
+}
+
+// clauseEnd is the offset after the last separator of clauses in s, 0 if none.
+func clauseEnd(s string) int {
+	end := 0
+	for _, sep := range []string{"; ", ". ", ", ", " — ", " – ", ": ", " ("} {
+		if i := strings.LastIndex(s, sep); i > end {
+			end = i
+		}
+	}
+	return end
+}
+
+// balance closes or removes a code mark or emphasis that has no partner.
+func balance(line string) string {
+	if strings.Count(line, "`")%2 == 1 {
+		i := strings.LastIndexByte(line, '`')
+		line = line[:i] + line[i+1:]
+	}
+	if strings.Contains(line, "**") {
+		line = strings.ReplaceAll(line, "**", "")
+	}
+	return line
+}
+
+// code renders text as a Markdown code span.
+func code(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if strings.Contains(text, "`") {
+		return "`` " + text + " ``"
+	}
+	return "`" + text + "`"
+}
+
+// quote renders a person's words in quotation marks.
+func quote(text string) string { return "“" + strings.Trim(text, `"“” `) + "”" }
+
+// notEnds are words after which a full stop ends no sentence.
+var notEnds = map[string]bool{
+	"e.g": true, "i.e": true, "etc": true, "vs": true, "cf": true, "approx": true, "ca": true,
+	"z.b": true, "d.h": true, "bzw": true, "p.ex": true, "mr": true, "dr": true, "no": true, "resp": true,
+}
+
+// sentences splits a paragraph at the ends of sentences that stand outside code spans.
+func sentences(text string) []string {
+	var out []string
+	start, span := 0, false
+	add := func(end int) {
+		if s := strings.TrimSpace(text[start:end]); s != "" {
+			out = append(out, s)
+		}
+		start = end
+	}
+	for i, r := range text {
+		switch {
+		case r == '`':
+			span = !span
+		case span:
+		case r == '。' || r == '！' || r == '？':
+			add(i + utf8.RuneLen(r))
+		case r == '.' || r == '!' || r == '?':
+			end := i + 1
+			for end < len(text) && strings.IndexByte(`.!?)"'*`, text[end]) >= 0 {
+				end++
+			}
+			if end < len(text) && text[end] != ' ' || end > i+1 && strings.IndexByte(".!?", text[i+1]) >= 0 && end < len(text) && text[end] != ' ' {
+				continue
+			}
+			if r == '.' && end == i+1 {
+				word := strings.ToLower(text[strings.LastIndexByte(text[:i], ' ')+1 : i])
+				if notEnds[strings.Trim(word, "(*_")] || len(word) == 1 && unicode.IsLetter(rune(word[0])) {
+					continue
+				}
+			}
+			if i >= start {
+				add(end)
+			}
+		}
+	}
+	add(len(text))
+	return out
+}
+
+// contentWords are the words of a text that carry meaning, code included.
+func contentWords(text string) map[string]bool {
+	out := map[string]bool{}
+	for w := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '-' && r != '.' && r != '/'
+	}) {
+		w = strings.Trim(w, "-./_")
+		if len(w) > 3 || len(w) > 0 && w[0] >= 0x80 {
+			out[w] = true
+		}
+	}
+	return out
+}
+
+// overlap is the share of the smaller set that the larger one holds.
+func overlap(a, b map[string]bool) float64 {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	if len(a) < 3 {
+		return 0
+	}
+	return float64(held(a, b)) / float64(len(a))
+}
+
+// held counts the words of a that b holds.
+func held(a, b map[string]bool) int {
+	n := 0
+	for w := range a {
+		if b[w] {
+			n++
+		}
+	}
+	return n
+}
+
+// local strips the directories of checkouts from a text, so that what one
+// machine calls /home/ann/src/app/main.go reads main.go.
+func local(text string, roots ...string) string {
+	for _, root := range roots {
+		if len(root) < 4 || !strings.Contains(text, root) {
+			continue
+		}
+		text = strings.ReplaceAll(text, root+"/", "")
+		text = strings.ReplaceAll(text, root, ".")
+	}
+	return text
+}

@@ -1,0 +1,189 @@
+package extract
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"memoir"
+)
+
+// An ask is what a person said at the beginning of a turn.
+type ask struct {
+	item   int // 0: the turn began without a person
+	origin memoir.Origin
+	text   string   // as typed, cleaned
+	own    []string // sentences that they wrote themselves, in order
+	pasted bool     // it also holds a log, code, a list, a quotation or a review
+}
+
+// readAsk reads a message of a person.
+func readAsk(it *memoir.Item) ask {
+	a := ask{item: it.N, origin: it.Origin, text: clean(withoutMiddle(it.Text))}
+	if it.Origin == memoir.OriginSlashCommand || it.Origin == memoir.OriginPlanHandover {
+		return a
+	}
+	a.own, a.pasted = ownSentences(a.text)
+	return a
+}
+
+// typed reports whether a person typed the ask, rather than chose, refused or ran something.
+func (a ask) typed() bool {
+	return a.item > 0 && (a.origin == memoir.OriginTyped || a.origin == memoir.OriginQueued)
+}
+
+// maxParagraph is how many bytes a paragraph has at most that a person is taken to
+// have typed; what is longer was pasted.
+const maxParagraph = 700
+
+// ownSentences splits what a person wrote into sentences. Fences, quotations, tables,
+// logs, code and list items are not their own sentences, nor is what follows a line
+// that announces something pasted.
+func ownSentences(text string) (own []string, pasted bool) {
+	fence, after := false, false // after: the line before was pasted
+	open := ""                   // a line that goes on in the next one
+	flush := func() {
+		for _, s := range sentences(open) {
+			if strings.ContainsFunc(s, unicode.IsLetter) {
+				own = append(own, s)
+			}
+		}
+		open = ""
+	}
+	for line := range strings.Lines(text) {
+		trimmed := strings.TrimSpace(line)
+		switch {
+		case strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~"):
+			flush()
+			fence, pasted = !fence, true
+			continue
+		case fence || trimmed == "":
+			flush()
+			continue
+		case len(trimmed) > maxParagraph || looksPasted(line, trimmed) || after && !strings.Contains(trimmed, " "):
+			flush()
+			pasted, after = true, true
+			continue
+		}
+		if after && trimmed[0] >= 'a' && trimmed[0] <= 'z' { // a wrapped line of the paste
+			continue
+		}
+		after = false
+		if strings.HasSuffix(trimmed, ":") && announces(trimmed) {
+			flush()
+			return append(own, trimmed), true
+		}
+		if first, _ := utf8.DecodeRuneInString(trimmed); !unicode.IsLower(first) || strings.ContainsAny(open[max(0, len(open)-1):], ".!?:") {
+			flush()
+		}
+		open = strings.TrimSpace(open + " " + trimmed)
+	}
+	flush()
+	return own, pasted
+}
+
+// announces reports whether a line that ends in a colon announces pasted text.
+func announces(line string) bool {
+	lower := strings.ToLower(line)
+	for _, w := range []string{"feedback", "error", "comment", "review", "log", "output", "following", "plan", "trace", "says", "said", "message", "this is", "issue", "report", "says", "below"} {
+		if strings.Contains(lower, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// looksPasted reports whether a line is a log, code, a quotation, a table or an item of
+// a list rather than a sentence that a person typed.
+func looksPasted(line, trimmed string) bool {
+	if strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t") {
+		return true
+	}
+	if listItem(trimmed) {
+		return true
+	}
+	switch trimmed[0] {
+	case '{', '}', '<', '|', '^', '>', '#', '$', '%', '@', '"', '\'', '+':
+		return true
+	case '[':
+		return !strings.Contains(trimmed, "](")
+	}
+	if r, _ := utf8.DecodeRuneInString(trimmed); r >= 0x2190 && r <= 0x2bff {
+		return true
+	}
+	for _, p := range []string{"at ", "File ", "Traceback", "FAIL", "PASS", "panic:", "error", "warning:", "npm ", "fatal:", "diff --git", "import ", "Pasted", "Caused by", "*", "_"} {
+		if strings.HasPrefix(trimmed, p) && (p != "at " || strings.ContainsAny(trimmed, "(:")) {
+			return true
+		}
+	}
+	switch trimmed[len(trimmed)-1] {
+	case ';', '{', '}', '\\', '|':
+		return true
+	}
+	return symbols(trimmed) > 0.3
+}
+
+// listItem reports whether a line is an item of a list.
+func listItem(trimmed string) bool {
+	if strings.HasPrefix(trimmed, "- ") || strings.HasPrefix(trimmed, "* ") || strings.HasPrefix(trimmed, "• ") {
+		return true
+	}
+	rest := strings.TrimLeft(trimmed, "0123456789")
+	return len(rest) < len(trimmed) && (strings.HasPrefix(rest, ". ") || strings.HasPrefix(rest, ") "))
+}
+
+// symbols is the share of characters that are neither letters, digits nor spaces.
+func symbols(s string) float64 {
+	n, odd := 0, 0
+	for _, r := range s {
+		n++
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != ' ' && !unicode.Is(unicode.M, r) {
+			odd++
+		}
+	}
+	if n < 12 {
+		return 0
+	}
+	return float64(odd) / float64(n)
+}
+
+// lowerWords are the words of a sentence in lower case, apostrophes straightened,
+// with a space before, between and after them, so that " word " finds whole words.
+func lowerWords(s string) string {
+	var b strings.Builder
+	b.WriteByte(' ')
+	space := true
+	for _, r := range strings.ToLower(strings.ReplaceAll(s, "’", "'")) {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || r == '\'' || r == '-' || r == '_' {
+			b.WriteRune(r)
+			space = false
+		} else if !space {
+			b.WriteByte(' ')
+			space = true
+		}
+	}
+	if !space {
+		b.WriteByte(' ')
+	}
+	return b.String()
+}
+
+// hasAny reports whether one of some words or phrases occurs in lowerWords' result.
+func hasAny(words string, phrases ...string) bool {
+	for _, p := range phrases {
+		if strings.Contains(words, " "+p+" ") {
+			return true
+		}
+	}
+	return false
+}
+
+// startsAny reports whether lowerWords' result begins with one of some words or phrases.
+func startsAny(words string, phrases ...string) bool {
+	for _, p := range phrases {
+		if strings.HasPrefix(words, " "+p+" ") {
+			return true
+		}
+	}
+	return false
+}

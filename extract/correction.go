@@ -22,11 +22,10 @@ func corrections(s *session) []candidate {
 		case memoir.OriginRejection:
 			if text := wholeSentences(t.ask.own, maxCorrection); len(strings.Fields(text)) >= 3 {
 				if t.refused != "" {
-					text = "refused " + code(t.refused) + ": " + quote(text)
+					out = append(out, state(memoir.StatementPreference, quote(text)+" (after: "+code(t.refused)+", refused)", t.ask.item))
 				} else {
-					text = quote(text)
+					out = append(out, state(memoir.StatementPreference, quote(text), t.ask.item))
 				}
-				out = append(out, state(memoir.StatementPreference, text, t.ask.item))
 			}
 		case memoir.OriginTyped, memoir.OriginQueued:
 			if i == 0 || !s.turns[i-1].acted() || t.ask.pasted {
@@ -38,7 +37,7 @@ func corrections(s *session) []candidate {
 			}
 			c := state(memoir.StatementPreference, quote(text), t.ask.item)
 			if before := related(s.turns[i-1].final.text, text); before != "" {
-				c.Text += " (the agent had said: " + strings.TrimRight(before, ". ") + ")"
+				c.Text += " (after: " + strings.TrimRight(before, ". ") + ")"
 			}
 			c.said = text
 			out = append(out, c)

@@ -2,6 +2,7 @@ package extract
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"memoir"
@@ -17,39 +18,44 @@ const (
 // keeps those that recur.
 func procedures(s *session) []candidate {
 	var out []candidate
-	for _, t := range s.turns {
-		request := requestOf(t)
+	for i := 0; i < len(s.turns); {
+		request, item := requestOf(s.turns[i]), s.turns[i].ask.item
+		runs := s.turns[i].runs
+		for i++; i < len(s.turns) && requestOf(s.turns[i]) == ""; i++ { // assents and refusals continue the work
+			runs = append(runs[:len(runs):len(runs)], s.turns[i].runs...)
+		}
 		if request == "" {
 			continue
 		}
-		var steps []string
-		var items []int
-		last, acts, own := "", 0, 0
-		for _, r := range t.runs {
-			step, act := s.step(r)
-			if step == "" {
-				continue
-			}
-			if act {
-				last = step
-			}
-			if !strings.HasPrefix(step, "git ") && !strings.HasPrefix(step, "gh ") {
-				own++
-			}
-			if i := indexOf(steps, code(step)); i >= 0 { // only the last time counts
-				steps, items = append(steps[:i], steps[i+1:]...), append(items[:i], items[i+1:]...)
-			} else if act {
-				acts++
-			}
-			steps, items = append(steps, code(step)), append(items, r.item)
+		if steps, items := s.stepsOf(runs); len(steps) >= minSteps && len(steps) <= maxSteps {
+			text := quote(shorten(request, 80)) + ": " + strings.Join(steps, " → ")
+			out = append(out, state(memoir.StatementProcedure, text, append([]int{item}, ends(items)...)...))
 		}
-		if last == "" || steps[len(steps)-1] != code(last) || acts == 0 || own == 0 || len(steps) < minSteps || len(steps) > maxSteps {
-			continue
-		}
-		text := quote(shorten(request, 80)) + ": " + strings.Join(steps, " → ")
-		out = append(out, state(memoir.StatementProcedure, text, ends(items)...))
 	}
 	return out
+}
+
+// stepsOf are the commands of a procedure in the order of their last runs, and their
+// items; nothing if the last one is a check, or all are of version control.
+func (s *session) stepsOf(runs []*run) (steps []string, items []int) {
+	last, own := false, 0
+	for _, r := range runs {
+		step, act := s.step(r)
+		if step == "" {
+			continue
+		}
+		last = act
+		if i := indexOf(steps, code(step)); i >= 0 {
+			steps, items = slices.Delete(steps, i, i+1), slices.Delete(items, i, i+1)
+		} else if !strings.HasPrefix(step, "git ") && !strings.HasPrefix(step, "gh ") {
+			own++
+		}
+		steps, items = append(steps, code(step)), append(items, r.item)
+	}
+	if !last || own == 0 {
+		return nil, nil
+	}
+	return steps, items
 }
 
 // step is a command as a step of a procedure, without what differs each time, and

@@ -151,11 +151,9 @@ var Expected = []Session{
 			"Scenes should be saved to disk. Propose a format and implement load and save in scene/.",
 			"Stay with TOML. Scene names may only have lower-case letters, digits and dashes; reject everything else.",
 		},
-		Facts: []string{
-			"scene/name.go",
-		},
 		Gaps: []string{
 			"one TOML file per scene",
+			"scene/name.go",
 		},
 		Traps: []string{
 			"scenes.bin",
@@ -259,8 +257,10 @@ var Expected = []Session{
 		},
 		Facts: []string{
 			"QoS 1",
-			"group/send.go",
 			"never push from an agent session",
+		},
+		Gaps: []string{
+			"group/send.go",
 		},
 		Traps: []string{
 			"groups.etcd",
@@ -487,7 +487,7 @@ var Expected = []Session{
 			"papertrail search must exit with code 3 when nothing was found, so that scripts can tell.",
 			"Document it in the README too.",
 		},
-		Facts: []string{
+		Gaps: []string{
 			"code 3",
 		},
 	},

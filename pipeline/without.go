@@ -50,8 +50,8 @@ func without(files memory.Files, inputs []memory.Input, gone []string) (memory.F
 }
 
 // withoutSessions is without for a generation that is to be restored. A line that cites
-// nobody, or cited a session that is gone together with others, may rest on what is gone:
-// it comes back only if the live memory has it. So does a file of a skill, but for a
+// nobody, or cited a session that is gone together with others, or only counts the others
+// that it rests on, may rest on what is gone: it comes back only if the live memory has it. So does a file of a skill, but for a
 // SKILL.md that cites a session that stays.
 func withoutSessions(published, live memory.Files, inputs []memory.Input, gone []string) (memory.Files, int) {
 	files, left := without(published, inputs, gone)
@@ -62,12 +62,6 @@ func withoutSessions(published, live memory.Files, inputs []memory.Input, gone [
 	for _, input := range inputs {
 		if !slices.Contains(gone, input.Session) {
 			in.Extractions = append(in.Extractions, memoir.Extraction{SessionKey: input.Session})
-		}
-	}
-	present := map[string]bool{}
-	for _, content := range live {
-		for line := range strings.Lines(string(content)) {
-			present[strings.TrimSpace(line)] = true
 		}
 	}
 	out := memory.Files{}
@@ -82,13 +76,19 @@ func withoutSessions(published, live memory.Files, inputs []memory.Input, gone [
 				left += lines(string(files[at]))
 			}
 		default:
+			present := map[string]string{} // lines of the live file, by their words
+			for line := range strings.Lines(string(live[at])) {
+				present[uncited(line)] = line
+			}
 			before := map[string]bool{}
 			for line := range strings.Lines(string(published[at])) {
 				before[line] = true
 			}
 			var kept strings.Builder
 			for line := range strings.Lines(string(files[at])) {
-				if present[strings.TrimSpace(line)] || before[line] && citesOne([]byte(line), in) {
+				if now, ok := present[uncited(line)]; ok { // with the citations that are left
+					kept.WriteString(now)
+				} else if before[line] && citesOne([]byte(line), in) && !strings.Contains(line, ", +") {
 					kept.WriteString(line)
 				} else {
 					left++
@@ -98,6 +98,15 @@ func withoutSessions(published, live memory.Files, inputs []memory.Input, gone [
 		}
 	}
 	return out, left
+}
+
+// uncited is a line without the citation at its end.
+func uncited(line string) string {
+	line = strings.TrimSpace(line)
+	if at := strings.LastIndex(line, " ["); at >= 0 && strings.HasSuffix(line, "]") {
+		return line[:at]
+	}
+	return line
 }
 
 func lines(text string) int { return strings.Count(text, "\n") }

@@ -21,7 +21,7 @@ func procedures(s *session) []candidate {
 	for i := 0; i < len(s.turns); {
 		request, item := requestOf(s.turns[i]), s.turns[i].ask.item
 		runs := s.turns[i].runs
-		for i++; i < len(s.turns) && requestOf(s.turns[i]) == ""; i++ { // assents and refusals continue the work
+		for i++; i < len(s.turns) && continues(s.turns[i]); i++ {
 			runs = append(runs[:len(runs):len(runs)], s.turns[i].runs...)
 		}
 		if request == "" {
@@ -33,6 +33,12 @@ func procedures(s *session) []candidate {
 		}
 	}
 	return out
+}
+
+// continues reports whether a turn goes on with the work of the one before: after an
+// assent, a refusal or what a person threw in while the agent was busy.
+func continues(t *turn) bool {
+	return t.ask.origin == memoir.OriginQueued || requestOf(t) == ""
 }
 
 // stepsOf are the commands of a procedure in the order of their last runs, and their

@@ -1,0 +1,133 @@
+package extract
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"memoir"
+)
+
+// A talk builds the items of a session, one line each:
+//
+//	> text      a person typed
+//	< text      the agent said
+//	$ line      a command that passed; "=> text" on the next line is what it printed
+//	! line      a command that failed
+//	~ path      a file that was edited
+//	x text      a person refused the call before it
+func talk(lines ...string) Input {
+	in := Input{Session: memoir.Session{ID: "t-0001", Source: memoir.SourceCodex, CWD: "/srv/app"}}
+	for _, line := range lines {
+		mark, text, _ := strings.Cut(line, " ")
+		it := memoir.Item{N: len(in.Items) + 1, Kind: memoir.ItemMessage, Text: text, CWD: "/srv/app"}
+		zero, one := 0, 1
+		switch mark {
+		case ">":
+			it.Role, it.Origin = memoir.RoleUser, memoir.OriginTyped
+		case "x":
+			it.Role, it.Origin = memoir.RoleUser, memoir.OriginRejection
+			in.Items[len(in.Items)-1].Failed = true
+			in.Items[len(in.Items)-1].Output = "The user doesn't want to proceed with this tool use."
+		case "<":
+			it.Role, it.Origin = memoir.RoleAssistant, memoir.OriginAgent
+		case "$", "!":
+			it = memoir.Item{N: it.N, Kind: memoir.ItemTool, Role: memoir.RoleTool, Origin: memoir.OriginTool, Tool: "exec_command", Input: text, Exit: &zero, CWD: it.CWD}
+			if mark == "!" {
+				it.Exit, it.Failed = &one, true
+			}
+		case "~":
+			it = memoir.Item{N: it.N, Kind: memoir.ItemTool, Role: memoir.RoleTool, Origin: memoir.OriginTool, Tool: "Edit", Input: `{"file_path":"/srv/app/` + text + `"}`, CWD: it.CWD}
+		case "=>":
+			in.Items[len(in.Items)-1].Output = strings.ReplaceAll(text, `\n`, "\n")
+			continue
+		}
+		in.Items = append(in.Items, it)
+	}
+	return in
+}
+
+// statementsOf are the texts of a kind that the built-in model makes of a session.
+func statementsOf(t *testing.T, in Input, kind memoir.StatementKind) []string {
+	t.Helper()
+	e, _, err := NewBuiltin().Extract(context.Background(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, s := range memoir.ParseStatements(e.RawMemory) {
+		if s.Kind == kind {
+			out = append(out, s.Text)
+		}
+	}
+	return out
+}
+
+func TestSignalsTakeAndLeave(t *testing.T) {
+	t.Parallel()
+	commit := func(message string) string { return "$ git commit -m '" + message + "'" }
+	for name, test := range map[string]struct {
+		kind  memoir.StatementKind
+		lines []string
+		want  string // what one statement holds; empty: there is none of the kind
+	}{
+		// posted
+		"a commit with its body":         {memoir.StatementOutcome, []string{commit("fix: retry\n\nThe upstream resets idle connections.\n\nCo-Authored-By: A <a@b.c>")}, "commit: fix: retry — The upstream resets idle connections"},
+		"a commit that failed":           {memoir.StatementOutcome, []string{"! git commit -m 'fix: retry'", "=> hook failed"}, ""},
+		"a commit about feedback":        {memoir.StatementOutcome, []string{commit("address review feedback")}, ""},
+		"a commit that was reset":        {memoir.StatementOutcome, []string{commit("fix: retry"), "$ git reset --hard HEAD~1"}, ""},
+		"an amended commit":              {memoir.StatementOutcome, []string{commit("fix: retyr"), "$ git commit --amend -m 'fix: retry'"}, "commit: fix: retry"},
+		"a message from a here-document": {memoir.StatementOutcome, []string{"$ git commit -F - <<'EOF'\nfix: retry\n\nThe upstream resets idle connections.\nEOF"}, "— The upstream resets idle connections"},
+		"a pull request with its number": {memoir.StatementOutcome, []string{"$ gh pr create --title 'Retry' --body '## Summary\n- retry what the upstream reset\n## Test plan\n- ran the tests of it'", "=> https://example.test/a/b/pull/12"}, "pull request #12: Retry — retry what the upstream reset"},
+		"a pull request that was closed": {memoir.StatementOutcome, []string{"$ gh pr create --title Retry --body 'retry what was reset'", "=> https://example.test/a/b/pull/12", "$ gh pr close 12"}, ""},
+		// passed
+		"a test that passed":                 {memoir.StatementCommand, []string{"$ go test ./...", "=> ok"}, "test: `go test ./...`"},
+		"a command in a directory":           {memoir.StatementCommand, []string{"$ cd web && npm run lint", "=> ok"}, "lint: `npm run lint` in `web`"},
+		"a failure behind a pipe":            {memoir.StatementCommand, []string{"$ go test ./... | tail -5", `=> --- FAIL: TestA\nFAIL`}, ""},
+		"a failure before a semicolon":       {memoir.StatementCommand, []string{"$ go test ./...; echo done", "=> FAIL app 0.1s"}, ""},
+		"a command whose failure is ignored": {memoir.StatementCommand, []string{"$ go test ./... || true", "=> ok"}, ""},
+		"a failed command":                   {memoir.StatementCommand, []string{"! go test ./...", "=> FAIL"}, ""},
+		"a single test":                      {memoir.StatementCommand, []string{"$ go test -run TestA ./app", "=> ok"}, ""},
+		"help":                               {memoir.StatementCommand, []string{"$ cargo test --help", "=> Usage"}, ""},
+		"a search":                           {memoir.StatementCommand, []string{"$ rg 'go test' .", "=> Makefile: go test ./..."}, ""},
+		"a substitution":                     {memoir.StatementCommand, []string{"$ go test $(go list ./...)", "=> ok"}, ""},
+		"a package that is added":            {memoir.StatementCommand, []string{"$ npm install lodash", "=> added 1 package"}, ""},
+		"a script that was removed later":    {memoir.StatementCommand, []string{"$ ./scripts/check.sh", "=> ok", "$ rm scripts/check.sh"}, ""},
+		// fixed
+		"a program behind a launcher":      {memoir.StatementFailure, []string{"! pytest -q", "=> bash: line 1: pytest: command not found", "$ uv run pytest -q", "=> 3 passed"}, "`pytest -q` failed: pytest: command not found; fixed by `uv run pytest -q`"},
+		"an option that the message names": {memoir.StatementFailure, []string{"! cargo test --nocapture", "=> error: unexpected argument '--nocapture' found", "$ cargo test -- --show-output", "=> ok"}, "fixed by `cargo test -- --show-output`"},
+		"an option that it does not name":  {memoir.StatementFailure, []string{"! cargo test --release", "=> error: unexpected argument 'x' found", "$ cargo test --quiet", "=> ok"}, ""},
+		"a run that passed when run again": {memoir.StatementFailure, []string{"! go test ./...", "=> FAIL app", "$ go test ./...", "=> ok"}, ""},
+		// rule
+		"a rule":               {memoir.StatementPreference, []string{"> Never edit generated files under gen/."}, "“Never edit generated files under gen/.”"},
+		"a rule for this time": {memoir.StatementPreference, []string{"> Always skip the slow test for now."}, ""},
+		"a question":           {memoir.StatementPreference, []string{"> Never use the cache here?"}, ""},
+		"a report":             {memoir.StatementPreference, []string{"> It always shows the old value."}, ""},
+		"an errand":            {memoir.StatementPreference, []string{"> Don't worry about the docs, go on."}, ""},
+		"a pasted rule":        {memoir.StatementPreference, []string{"> Look at this:\n```\nNever touch the cache.\n```"}, ""},
+		// correction
+		"a correction":                      {memoir.StatementPreference, []string{"> add a cache", "~ a.go", "< Added it.", "> No, the cache belongs into the client."}, "“No, the cache belongs into the client.”"},
+		"a correction before anything done": {memoir.StatementPreference, []string{"> add a cache", "< Where?", "> No idea, look at the client first."}, ""},
+		"a refused call with its words":     {memoir.StatementPreference, []string{"> go on", "$ git push --force", "x never force pushes to main, open a branch"}, "“never force pushes to main, open a branch” (after: `git push --force`, refused)"},
+		// asked
+		"a request that was committed": {memoir.StatementTask, []string{"> please add a retry to the client", "~ a.go", commit("feat: retry")}, "add a retry to the client → committed: feat: retry"},
+		"a request that changed files": {memoir.StatementTask, []string{"> add a retry to the client", "~ a.go"}, "→ changed `a.go`"},
+		"a report that changed files":  {memoir.StatementTask, []string{"> the client loses its connection", "~ a.go"}, ""},
+		// required
+		"the form of commits":    {memoir.StatementEnvironment, []string{commit("fix(api): retry")}, "commit subjects have the form type(scope): subject"},
+		"commits without a form": {memoir.StatementEnvironment, []string{commit("Retry what was reset")}, ""},
+		// conclusion
+		"a conclusion":                 {memoir.StatementClaim, []string{"> why", "$ ls", "< The client in `a.go` drops the token because `reset()` clears the header."}, "drops the token"},
+		"a supposition":                {memoir.StatementClaim, []string{"> why", "$ ls", "< The client in `a.go` probably drops the token when it reconnects to the server."}, ""},
+		"a proposal":                   {memoir.StatementClaim, []string{"> why", "$ ls", "< The client in `a.go` should keep the token when it reconnects to the server."}, ""},
+		"a conclusion that was denied": {memoir.StatementClaim, []string{"> why", "$ ls", "< The client in `a.go` drops the token because `reset()` clears it.", "> No, that is not the reason at all."}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := statementsOf(t, talk(test.lines...), test.kind)
+			if test.want == "" && len(got) > 0 || test.want != "" && !strings.Contains(strings.Join(got, "\n"), test.want) {
+				t.Errorf("%q, want %q", got, test.want)
+			}
+		})
+	}
+}

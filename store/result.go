@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"memoir"
+	"memoir/internal/failpoint"
 )
 
 // Result is what extracting one claimed session gave.
@@ -77,6 +78,9 @@ func (s *Store) StoreExtraction(ctx context.Context, c Claim, r Result) error {
 		}
 		return s.finishSession(t, key, c.InputVersion, e.ContentHash, e.FilterVersion)
 	})
+	if err == nil {
+		failpoint.After("stored") // one commit may be that of several results
+	}
 	return s.explain(err, "storing extraction of session %s", key)
 }
 

@@ -69,7 +69,7 @@ func TestProcessesWhoseClocksAreDaysApartShareTheWork(t *testing.T) {
 	for line := range strings.Lines(string(b)) {
 		pid, moment, _ := strings.Cut(strings.TrimSpace(line), " ")
 		switch moment {
-		case "committed store.(*Store).StoreExtraction":
+		case "stored store.(*Store).StoreExtraction":
 			stored++
 		case "replace link memory.Root.Swap":
 			if publisher != "" {

@@ -133,7 +133,7 @@ func TestManyProcessesOnOneHomeThatAreKilledEndAsOneAlone(t *testing.T) {
 		n, err := strconv.Atoi(pid)
 		must(t, err)
 		switch moment {
-		case "committed store.(*Store).StoreExtraction":
+		case "stored store.(*Store).StoreExtraction":
 			stored++
 		case "replace link memory.Root.Swap":
 			if publisher != 0 && publisher != n && !killed[publisher] {

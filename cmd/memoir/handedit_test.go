@@ -204,7 +204,12 @@ func (try trial) edited(t *testing.T, edit handEdit, n int) {
 		live, err := filepath.EvalSymlinks(link)
 		must(t, err)
 		if missing := edit.done(files(t, live)); missing != "" {
-			t.Errorf("%s, in %s: %s", what, live, missing)
+			// Saved into a directory that was no longer linked: it stays there, or beside the memory.
+			beside, err := memory.At(try.home, filepath.Base(filepath.Dir(link))).Unmerged()
+			if must(t, err); live == dir || edit.done(files(t, dir)) != "" && len(beside) == 0 {
+				t.Errorf("%s, in %s: %s", what, live, missing)
+			}
+			continue
 		}
 		if live == dir { // what was edited is live still
 			continue
@@ -222,7 +227,8 @@ func (try trial) edited(t *testing.T, edit handEdit, n int) {
 				kept++
 			}
 		}
-		if kept != 1 {
+		late := edit.name == "a skill is deleted" // what is deleted too late leaves nothing to keep
+		if kept != 1 && !(late && kept == 0) {
 			t.Errorf("%s, in %s: %d states by hand have it", what, link, kept)
 		}
 	}

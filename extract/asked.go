@@ -71,8 +71,10 @@ func (s *session) request() string {
 // changeVerbs begin requests to change something. Without a commit, a request that
 // begins otherwise, as a report or a question does, would be read as a statement of what is so.
 var changeVerbs = []string{
-	"add", "implement", "fix", "make", "update", "change", "remove", "rename", "create", "write", "move", "use", "replace", "refactor", "extract", "delete", "drop",
-	"support", "port", "migrate", "upgrade", "bump", "split", "merge", "convert", "introduce", "plan", "build", "set", "document", "rewrite", "simplify", "clean",
+	"add", "implement", "fix", "make", "update", "change", "remove", "rename", "create", "write", "move",
+	"use", "replace", "refactor", "extract", "delete", "drop",
+	"support", "port", "migrate", "upgrade", "bump", "split", "merge", "convert", "introduce", "plan",
+	"build", "set", "document", "rewrite", "simplify", "clean",
 }
 
 // became tells what came of the turns from one to another, and at which item.

@@ -180,9 +180,7 @@ func (p *shellParser) call(s *syntax.Stmt, x *syntax.CallExpr, c certainty, filt
 		}
 		return
 	case "set":
-		options := strings.Join(r.args, " ")
-		p.strict = p.strict || strings.HasPrefix(options, "-e") || strings.Contains(options, "errexit")
-		p.pipes = p.pipes || strings.Contains(options, "pipefail")
+		p.setOptions(strings.Join(r.args, " "))
 		return
 	case "bash", "sh", "zsh":
 		if len(r.args) == 2 && (r.args[0] == "-c" || r.args[0] == "-lc") {
@@ -199,6 +197,12 @@ func (p *shellParser) call(s *syntax.Stmt, x *syntax.CallExpr, c certainty, filt
 		}
 	}
 	p.runs = append(p.runs, r)
+}
+
+// setOptions notes what "set" changes of how a failed command ends the line.
+func (p *shellParser) setOptions(options string) {
+	p.strict = p.strict || strings.HasPrefix(options, "-e") || strings.Contains(options, "errexit")
+	p.pipes = p.pipes || strings.Contains(options, "pipefail")
 }
 
 // redirect reads the here-document of a command and returns the file that takes its output.
@@ -363,7 +367,8 @@ func (r *run) option(names ...string) (string, bool) {
 func (r *run) options(names ...string) []string {
 	var out []string
 	for i, w := range r.args {
-		if name, value, joined := strings.Cut(w, "="); joined && strings.HasPrefix(name, "--") && slices.Contains(names, name) {
+		if name, value, joined := strings.Cut(w, "="); joined && strings.HasPrefix(name, "--") &&
+			slices.Contains(names, name) {
 			out = append(out, value)
 		} else if slices.Contains(names, w) && i+1 < len(r.args) {
 			out = append(out, r.args[i+1])

@@ -22,7 +22,8 @@ func corrections(s *session) []candidate {
 		case memoir.OriginRejection:
 			if text := wholeSentences(t.ask.own, maxCorrection); len(strings.Fields(text)) >= 3 {
 				if t.refused != "" {
-					out = append(out, state(memoir.StatementPreference, quote(text)+" (after: "+code(t.refused)+", refused)", t.ask.item))
+					out = append(out, state(memoir.StatementPreference,
+						quote(text)+" (after: "+code(t.refused)+", refused)", t.ask.item))
 				} else {
 					out = append(out, state(memoir.StatementPreference, quote(text), t.ask.item))
 				}
@@ -49,14 +50,17 @@ func corrections(s *session) []candidate {
 var (
 	// objections begin a message that sets something right.
 	objections = []string{
-		"no", "nope", "not", "wrong", "actually", "i meant", "i mean", "that's wrong", "that's not", "that is not", "this is not", "it should", "should", "don't", "do not",
+		"no", "nope", "not", "wrong", "actually", "i meant", "i mean", "that's wrong", "that's not",
+		"that is not", "this is not", "it should", "should", "don't", "do not",
 		"you should", "we should", "it's not", "instead", "rather", "sorry my point",
 	}
 	// contrasts occur in a message that sets something right.
-	contrasts = []string{"not correct", "incorrect", "instead of", "rather than", "i meant", "not what i", "is wrong", "should be"}
+	contrasts = []string{"not correct", "incorrect", "instead of", "rather than", "i meant", "not what i",
+		"is wrong", "should be"}
 	// assents begin a message that says no though it sets nothing right.
 	assents = []string{
-		"no worries", "no problem", "not sure", "not bad", "no need", "no idea", "not yet", "don't worry", "no rush", "do not worry", "actually never mind", "no thanks",
+		"no worries", "no problem", "not sure", "not bad", "no need", "no idea", "not yet", "don't worry",
+		"no rush", "do not worry", "actually never mind", "no thanks",
 		"not now", "no longer", "no more", "should we", "should i", "should be good", "should be fine",
 	}
 )
@@ -74,7 +78,8 @@ func corrects(own []string) bool {
 	if questions == len(own) || strings.Count(all, " ") < minRule+2 || startsAny(first, assents...) {
 		return false
 	}
-	if hasAny(all, "right now", "currently", "at the moment", "let me try", "should be good", "should be fine", "should be ready") {
+	if hasAny(all, "right now", "currently", "at the moment", "let me try", "should be good",
+		"should be fine", "should be ready") {
 		return false
 	}
 	return startsAny(first, objections...) && !strings.HasSuffix(own[0], "?") || hasAny(all, contrasts...)

@@ -21,7 +21,8 @@ func fixed(s *session) []candidate {
 	var out []candidate
 	said := map[string]bool{}
 	for i, r := range s.runs {
-		if r.call.status == statusPassed && r.status == statusPassed || r.filter || len(r.text) > maxCommand || strings.Contains(r.text, "\n") {
+		if r.call.status == statusPassed && r.status == statusPassed || r.filter ||
+			len(r.text) > maxCommand || strings.Contains(r.text, "\n") {
 			continue
 		}
 		later := s.runsAfter(i)
@@ -50,9 +51,12 @@ func fixed(s *session) []candidate {
 
 // viewers show and search things; how they are called wrongly is common knowledge.
 var viewers = map[string]bool{
-	"rg": true, "grep": true, "egrep": true, "find": true, "fd": true, "ls": true, "cat": true, "sed": true, "awk": true, "jq": true, "head": true,
-	"tail": true, "cd": true, "test": true, "[": true, "diff": true, "wc": true, "rm": true, "cp": true, "mv": true, "mkdir": true, "kill": true,
-	"curl": true, "sleep": true, "echo": true, "printf": true, "which": true, "command": true, "export": true, "chmod": true, "ssh": true,
+	"rg": true, "grep": true, "egrep": true, "find": true, "fd": true, "ls": true, "cat": true, "sed": true,
+	"awk": true, "jq": true, "head": true,
+	"tail": true, "cd": true, "test": true, "[": true, "diff": true, "wc": true, "rm": true, "cp": true,
+	"mv": true, "mkdir": true, "kill": true,
+	"curl": true, "sleep": true, "echo": true, "printf": true, "which": true, "command": true, "export": true,
+	"chmod": true, "ssh": true,
 }
 
 // runsAfter are the runs of later calls within maxApart items.
@@ -78,7 +82,9 @@ func missingProgram(r *run) string {
 	name := path.Base(r.program)
 	for line := range strings.Lines(r.call.output[:min(len(r.call.output), window)]) {
 		line = strings.TrimSpace(line)
-		if len(line) < maxMessageLine && (strings.HasSuffix(line, name+": command not found") || strings.HasSuffix(line, "command not found: "+name) || strings.HasSuffix(line, ": "+name+": not found")) {
+		if len(line) < maxMessageLine && (strings.HasSuffix(line, name+": command not found") ||
+			strings.HasSuffix(line, "command not found: "+name) || strings.HasSuffix(line,
+			": "+name+": not found")) {
 			return name
 		}
 	}
@@ -103,7 +109,8 @@ func (s *session) substituted(r *run, name string, later []*run) (candidate, boo
 		case path.Base(l.program) == name, at >= 0 && launchesAt(l, at),
 			len(r.args) > 0 && slices.Equal(l.args, r.args) && !viewers[l.program]:
 			return failure(r, name+": command not found", code(l.text), l.item), true
-		case at > 0 && (slices.Contains(l.args, "install") || slices.Contains(l.args, "add") || slices.Contains(l.args, "use")):
+		case at > 0 && (slices.Contains(l.args, "install") || slices.Contains(l.args, "add") ||
+			slices.Contains(l.args, "use")):
 			installed = l.text
 		}
 	}
@@ -117,7 +124,8 @@ func (s *session) prefixed(r *run, later []*run) (candidate, bool) {
 		if l.text == r.text {
 			return candidate{}, false
 		}
-		if l.status != statusPassed || l.dynamic || l.dir != r.dir || len(l.text) > maxCommand || !strings.HasSuffix(l.text, " "+r.text) || s.editedBetween(r.item, l.item) {
+		if l.status != statusPassed || l.dynamic || l.dir != r.dir || len(l.text) > maxCommand ||
+			!strings.HasSuffix(l.text, " "+r.text) || s.editedBetween(r.item, l.item) {
 			continue
 		}
 		if message := failureLine(r.call.output); message != "" && len(message) <= maxMessageLine {
@@ -137,7 +145,8 @@ func (s *session) worked(r *run, later []*run) (candidate, bool) {
 	purpose, _ := r.purpose()
 	message := ""
 	for line := range strings.Lines(r.call.output[:min(len(r.call.output), window)]) {
-		if line = strings.TrimSpace(clean(line)); strings.HasSuffix(line, ": command not found") && len(line) < maxMessageLine {
+		if line = strings.TrimSpace(clean(line)); strings.HasSuffix(line, ": command not found") &&
+			len(line) < maxMessageLine {
 			message = line[strings.LastIndexByte(strings.TrimSuffix(line, ": command not found"), ' ')+1:]
 		}
 	}
@@ -145,7 +154,8 @@ func (s *session) worked(r *run, later []*run) (candidate, bool) {
 		return candidate{}, false
 	}
 	for _, l := range later {
-		if p, _ := l.purpose(); l.status != statusPassed || l.dynamic || p != purpose || l.text == r.text || len(l.text) > maxCommand {
+		if p, _ := l.purpose(); l.status != statusPassed || l.dynamic || p != purpose || l.text == r.text ||
+			len(l.text) > maxCommand {
 			continue
 		}
 		for _, w := range r.args {
@@ -160,20 +170,24 @@ func (s *session) worked(r *run, later []*run) (candidate, bool) {
 // launchesAt reports whether a launcher such as npx starts the program among its arguments.
 func launchesAt(l *run, at int) bool {
 	base := path.Base(l.program)
-	return launchers[base] || at > 0 && launchers[base+" "+l.args[0]] || strings.HasPrefix(base, "python") && at > 0 && l.args[at-1] == "-m"
+	return launchers[base] || at > 0 && launchers[base+" "+l.args[0]] || strings.HasPrefix(base, "python") &&
+		at > 0 && l.args[at-1] == "-m"
 }
 
 // usageWords mark messages about how a command was called.
 var usageWords = []string{
-	"unknown", "unrecognized", "unrecognised", "unexpected argument", "unexpected option", "invalid", "no such", "not found", "no rule to make", "missing script", "unsupported",
-	"not supported", "does not exist", "doesn't exist", "not a valid", "no task", "no tasks", "ambiguous", "not defined", "cannot be used with", "not a git command", "illegal option",
+	"unknown", "unrecognized", "unrecognised", "unexpected argument", "unexpected option", "invalid",
+	"no such", "not found", "no rule to make", "missing script", "unsupported",
+	"not supported", "does not exist", "doesn't exist", "not a valid", "no task", "no tasks", "ambiguous",
+	"not defined", "cannot be used with", "not a git command", "illegal option",
 }
 
 // misused finds the right use of a command after a message that names what was wrong.
 func misused(r *run, later []*run) (candidate, bool) {
 	message := ""
 	for _, l := range later {
-		if l.status != statusPassed || l.dynamic || l.text == r.text || len(l.text) > maxCommand || !sameHead(r, l) {
+		if l.status != statusPassed || l.dynamic || l.text == r.text || len(l.text) > maxCommand ||
+			!sameHead(r, l) {
 			continue
 		}
 		if message == "" {
@@ -292,7 +306,8 @@ func (s *session) explained(from, to int, message string) (string, int) {
 		for _, p := range paragraphs(say.text) {
 			for _, text := range sentences(p.text) {
 				lower := lowerWords(text)
-				if len(text) >= minClaim && len(text) <= maxClaim && !hedged(lower) && !announced(lower) && !strings.HasSuffix(text, "?") &&
+				if len(text) >= minClaim && len(text) <= maxClaim && !hedged(lower) && !announced(lower) &&
+					!strings.HasSuffix(text, "?") &&
 					held(contentWords(text), words) >= 2 && hasAny(lower, causes...) {
 					return strings.TrimRight(text, "."), say.item
 				}
@@ -304,7 +319,8 @@ func (s *session) explained(from, to int, message string) (string, int) {
 
 // causes are words that join an effect to its cause.
 var causes = []string{
-	"because", "since", "due to", "caused by", "missing", "needs", "need", "requires", "expects", "expected", "must", "only", "doesn't", "isn't", "wasn't",
+	"because", "since", "due to", "caused by", "missing", "needs", "need", "requires", "expects", "expected",
+	"must", "only", "doesn't", "isn't", "wasn't",
 	"can't", "cannot", "without", "instead of", "rather than", "no longer",
 }
 

@@ -25,7 +25,8 @@ func paragraphs(text string) []paragraph {
 			open = false
 		case trimmed[0] == '#':
 			heading, open = strings.Trim(trimmed, "#*: "), false
-		case strings.HasPrefix(trimmed, "**") && strings.HasSuffix(strings.TrimRight(trimmed, ":"), "**") && strings.Count(trimmed, "**") == 2:
+		case strings.HasPrefix(trimmed, "**") && strings.HasSuffix(strings.TrimRight(trimmed, ":"), "**") &&
+			strings.Count(trimmed, "**") == 2:
 			heading, open = strings.Trim(trimmed, "*: "), false
 		case listItem(trimmed):
 			_, rest, _ := strings.Cut(trimmed, " ")

@@ -68,10 +68,12 @@ func passedCommands(s *session) []candidate {
 // repeatable tells the purpose and head of a command that passed and can be run again;
 // both are empty for any other.
 func (s *session) repeatable(r *run) (purpose, head string) {
-	if r.status != statusPassed || r.dynamic || r.filter || r.stdin != "" || len(r.text) > maxCommand || strings.ContainsAny(r.text, "\n") {
+	if r.status != statusPassed || r.dynamic || r.filter || r.stdin != "" || len(r.text) > maxCommand ||
+		strings.ContainsAny(r.text, "\n") {
 		return "", ""
 	}
-	if strings.HasPrefix(r.dir, "/") || strings.HasPrefix(r.dir, "~") || strings.HasPrefix(r.dir, "..") || outside(r) {
+	if strings.HasPrefix(r.dir, "/") || strings.HasPrefix(r.dir, "~") || strings.HasPrefix(r.dir, "..") ||
+		outside(r) {
 		return "", ""
 	}
 	purpose, head = r.purpose()
@@ -83,12 +85,14 @@ func (s *session) repeatable(r *run) (purpose, head string) {
 
 // outside reports whether a command names a file in a temporary or home directory.
 func outside(r *run) bool {
-	return strings.Contains(r.text, "/tmp/") || strings.Contains(r.text, "/var/folders/") || strings.Contains(r.text, "/Users/") || strings.Contains(r.text, "/home/")
+	return strings.Contains(r.text, "/tmp/") || strings.Contains(r.text, "/var/folders/") ||
+		strings.Contains(r.text, "/Users/") || strings.Contains(r.text, "/home/")
 }
 
 // selectors are options of test runners that choose single tests.
 var selectors = []string{
-	"-run", "--run", "-k", "-t", "-g", "--grep", "--filter", "--test-name-pattern", "--testNamePattern", "--tests", "--only", "--exact", "--test-threads", "-x", "--lf",
+	"-run", "--run", "-k", "-t", "-g", "--grep", "--filter", "--test-name-pattern", "--testNamePattern",
+	"--tests", "--only", "--exact", "--test-threads", "-x", "--lf",
 }
 
 // single reports whether a test command chooses single tests by name.

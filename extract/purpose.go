@@ -24,8 +24,10 @@ const (
 // subcommand, a script or a target, alone or as a part ("test:e2e", "lint-fix").
 var purposeWords = sync.OnceValue(func() map[string]string {
 	return byWord(map[string]string{
-		forTest:     "test tests spec e2e unittest nextest runtest pytest vitest jest mocha rspec ctest phpunit bats gotestsum tox nox behave playwright cypress",
-		forLint:     "lint eslint clippy ruff pylint flake8 rubocop shellcheck golangci-lint staticcheck hadolint yamllint stylelint oxlint ktlint actionlint pre-commit",
+		forTest: "test tests spec e2e unittest nextest runtest pytest vitest jest mocha rspec " +
+			"ctest phpunit bats gotestsum tox nox behave playwright cypress",
+		forLint: "lint eslint clippy ruff pylint flake8 rubocop shellcheck golangci-lint staticcheck " +
+			"hadolint yamllint stylelint oxlint ktlint actionlint pre-commit",
 		forFormat:   "fmt format gofmt goimports gofumpt prettier black rustfmt shfmt isort stylua",
 		forCheck:    "check typecheck type-check vet verify validate tsc tsgo mypy pyright audit analyze",
 		forBuild:    "build compile bundle assemble cmake ninja webpack rollup esbuild",
@@ -63,8 +65,10 @@ var drivers = sync.OnceValue(func() map[string][]string {
 		"poetry":    "install build publish",
 		"bundle":    "install",
 		"composer":  "install test",
-		"make":      "*", "gmake": "*", "just": "*", "task": "*", "rake": "*", "gradle": "*", "gradlew": "*", "mvn": "*", "mvnw": "*",
-		"bazel": "test build run", "sbt": "*", "turbo": "*", "nx": "*", "pre-commit": "run", "lefthook": "run", "hk": "check fix",
+		"make":      "*", "gmake": "*", "just": "*", "task": "*", "rake": "*", "gradle": "*", "gradlew": "*",
+		"mvn": "*", "mvnw": "*",
+		"bazel": "test build run", "sbt": "*", "turbo": "*", "nx": "*", "pre-commit": "run",
+		"lefthook": "run", "hk": "check fix",
 		"docker": "build",
 	} {
 		out[name] = strings.Fields(list)
@@ -74,19 +78,22 @@ var drivers = sync.OnceValue(func() map[string][]string {
 
 // scriptRunners run a script of the project that the word behind theirs names.
 var scriptRunners = map[string]bool{
-	"npm run": true, "npm run-script": true, "pnpm run": true, "yarn run": true, "bun run": true, "mise run": true, "mise r": true,
+	"npm run": true, "npm run-script": true, "pnpm run": true, "yarn run": true, "bun run": true,
+	"mise run": true, "mise r": true,
 	"deno task": true, "turbo run": true, "nx run": true, "composer run": true, "poe": true,
 }
 
 // launchers run the program that stands behind them.
 var launchers = map[string]bool{
-	"npx": true, "bunx": true, "uvx": true, "npm exec": true, "pnpm exec": true, "pnpm dlx": true, "yarn exec": true, "yarn dlx": true,
+	"npx": true, "bunx": true, "uvx": true, "npm exec": true, "pnpm exec": true, "pnpm dlx": true,
+	"yarn exec": true, "yarn dlx": true,
 	"bun x": true, "uv run": true, "poetry run": true, "pdm run": true, "hatch run": true, "bundle exec": true,
 	"mise x": true, "mise exec": true,
 }
 
 // projectLaunchers run what is installed for the project alone, its own programs among it.
-var projectLaunchers = map[string]bool{"uv run": true, "poetry run": true, "pdm run": true, "hatch run": true, "bundle exec": true}
+var projectLaunchers = map[string]bool{"uv run": true, "poetry run": true, "pdm run": true, "hatch run": true,
+	"bundle exec": true}
 
 func byWord(lists map[string]string) map[string]string {
 	out := map[string]string{}
@@ -169,7 +176,8 @@ func launched(launcher string, words []string) (purpose, head string) {
 		words = words[1:]
 	}
 	purpose, head = classify(words)
-	if purpose == "" && projectLaunchers[launcher] && len(words) > 0 && !viewers[words[0]] && drivers()[words[0]] == nil && !interprets(words[0]) {
+	if purpose == "" && projectLaunchers[launcher] && len(words) > 0 && !viewers[words[0]] &&
+		drivers()[words[0]] == nil && !interprets(words[0]) {
 		verb, _ := firstWord(words[1:])
 		purpose, head = forRun, strings.TrimSpace(words[0]+" "+verb)
 	}
@@ -180,7 +188,8 @@ func launched(launcher string, words []string) (purpose, head string) {
 }
 
 func interprets(base string) bool {
-	return strings.HasPrefix(base, "python") || base == "node" || base == "bash" || base == "sh" || base == "ruby" || base == "tsx"
+	return strings.HasPrefix(base, "python") || base == "node" || base == "bash" || base == "sh" ||
+		base == "ruby" || base == "tsx"
 }
 
 // interpreted classifies a script or module that an interpreter runs. Code on the

@@ -17,9 +17,11 @@ const (
 
 // most is how many statements of a kind are kept.
 var most = map[memoir.StatementKind]int{
-	memoir.StatementTask: 10, memoir.StatementOutcome: 10, memoir.StatementPreference: 12, memoir.StatementFailure: 8,
-	memoir.StatementCommand: 16, memoir.StatementEnvironment: 5, memoir.StatementFile: 6, memoir.StatementProcedure: 2,
-	memoir.StatementClaim: 40,
+	memoir.StatementTask: 10, memoir.StatementOutcome: 10, memoir.StatementPreference: 12,
+	memoir.StatementFailure: 8,
+	memoir.StatementCommand: 16, memoir.StatementEnvironment: 5, memoir.StatementFile: 6,
+	memoir.StatementProcedure: 2,
+	memoir.StatementClaim:     40,
 }
 
 // rank orders candidates and keeps what fits: certain ones before claims, newer tasks,
@@ -85,7 +87,8 @@ func distinct(list []candidate) []candidate {
 		w := contentWords(c.Text)
 		same := false
 		for i := max(0, len(words)-maxCompared); i < len(words) && !same; i++ {
-			same = c.Text == out[i].Text || c.Kind != memoir.StatementCommand && c.Kind != memoir.StatementFile && overlap(w, words[i]) > sameWords
+			same = c.Text == out[i].Text || c.Kind != memoir.StatementCommand &&
+				c.Kind != memoir.StatementFile && overlap(w, words[i]) > sameWords
 		}
 		if !same {
 			out, words = append(out, c), append(words, w)

@@ -55,7 +55,10 @@ func withoutOpening(text string) string {
 	return text
 }
 
-var openings = []string{"ok, ", "ok ", "okay, ", "okay ", "alright, ", "alright ", "hey ", "hey, ", "hi, ", "hi ", "so, ", "hmm, ", "bro, ", "bro ", "dude, ", "dude ", "btw, ", "btw ", "please ", "can you please ", "can you ", "could you please ", "could you ", "would you ", "i want you to ", "i'd like you to ", "i'd like to ", "pasted: "}
+var openings = []string{"ok, ", "ok ", "okay, ", "okay ", "alright, ", "alright ", "hey ", "hey, ", "hi, ",
+	"hi ", "so, ", "hmm, ", "bro, ", "bro ", "dude, ", "dude ", "btw, ", "btw ", "please ", "can you please ",
+	"can you ", "could you please ", "could you ", "would you ", "i want you to ", "i'd like you to ",
+	"i'd like to ", "pasted: "}
 
 // shortLinks replaces addresses by the part of them that tells them apart.
 func shortLinks(text string) string {
@@ -135,6 +138,11 @@ func slug(title, id string) string {
 	if len(s) >= 3 && strings.ContainsFunc(s, unicode.IsLetter) {
 		return s
 	}
+	return "session-" + idTail(id)
+}
+
+// idTail is the end of a thread id, of letters and digits.
+func idTail(id string) string {
 	var tail strings.Builder
 	for _, r := range strings.ToLower(id) {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
@@ -142,7 +150,7 @@ func slug(title, id string) string {
 		}
 	}
 	t := tail.String()
-	return "session-" + t[max(0, len(t)-12):]
+	return t[max(0, len(t)-12):]
 }
 
 // fold replaces the commonest accented Latin letters by their base letters.
@@ -150,9 +158,12 @@ func fold(s string) string {
 	return latin.Replace(s)
 }
 
-var latin = strings.NewReplacer("ä", "ae", "ö", "oe", "ü", "ue", "Ä", "ae", "Ö", "oe", "Ü", "ue", "ß", "ss", "é", "e", "è", "e", "ê", "e", "ë", "e", "à", "a", "á", "a", "â", "a",
-	"ã", "a", "å", "a", "ç", "c", "ñ", "n", "í", "i", "ì", "i", "î", "i", "ï", "i", "ó", "o", "ò", "o", "ô", "o", "õ", "o", "ø", "o", "ú", "u", "ù", "u", "û", "u", "É", "e", "È", "e", "À", "a", "Ç", "c", "Ñ", "n",
-	"ý", "y", "š", "s", "č", "c", "ž", "z", "ř", "r", "ě", "e", "ł", "l", "ą", "a", "ę", "e", "ś", "s", "ć", "c", "ń", "n", "ż", "z", "ź", "z")
+var latin = strings.NewReplacer("ä", "ae", "ö", "oe", "ü", "ue", "Ä", "ae", "Ö", "oe", "Ü", "ue", "ß", "ss",
+	"é", "e", "è", "e", "ê", "e", "ë", "e", "à", "a", "á", "a", "â", "a",
+	"ã", "a", "å", "a", "ç", "c", "ñ", "n", "í", "i", "ì", "i", "î", "i", "ï", "i", "ó", "o", "ò", "o", "ô",
+	"o", "õ", "o", "ø", "o", "ú", "u", "ù", "u", "û", "u", "É", "e", "È", "e", "À", "a", "Ç", "c", "Ñ", "n",
+	"ý", "y", "š", "s", "č", "c", "ž", "z", "ř", "r", "ě", "e", "ł", "l", "ą", "a", "ę", "e", "ś", "s", "ć",
+	"c", "ń", "n", "ż", "z", "ź", "z")
 
 // headings of a rollout summary, in order; procedures are left to consolidation.
 var headings = []struct {

@@ -11,7 +11,8 @@ import (
 )
 
 // conventional matches a commit's subject of the form "type(scope): subject".
-var conventional = regexp.MustCompile(`^(feat|fix|docs|chore|refactor|test|perf|ci|build|style|revert)(\([^)]+\))?!?: \S`)
+var conventional = regexp.MustCompile(
+	`^(feat|fix|docs|chore|refactor|test|perf|ci|build|style|revert)(\([^)]+\))?!?: \S`)
 
 // required is the signal of what the repository demands, and of the files that were
 // worked on. Its wording is the same in every session, so that Phase 2 can count the sessions.
@@ -38,7 +39,8 @@ func commitStyle(s *session) []candidate {
 	if n == 0 {
 		return nil
 	}
-	return []candidate{state(memoir.StatementEnvironment, "commit subjects have the form type(scope): subject; the scope may be missing", item)}
+	return []candidate{state(memoir.StatementEnvironment,
+		"commit subjects have the form type(scope): subject; the scope may be missing", item)}
 }
 
 // hooks states which manager of hooks a commit ran, as its output names it.
@@ -89,14 +91,16 @@ func demands(s *session) []candidate {
 	for _, g := range s.guides {
 		for line := range strings.Lines(g.text) {
 			line = strings.TrimSpace(unnumbered(line))
-			if len(line) > maxDemand || !strings.Contains(line, "`") || seen[line] || !hasAny(lowerWords(line), "must", "always", "before", "never", "run", "every") {
+			if len(line) > maxDemand || !strings.Contains(line, "`") || seen[line] ||
+				!hasAny(lowerWords(line), "must", "always", "before", "never", "run", "every") {
 				continue
 			}
 			for i, span := range strings.Split(line, "`") {
 				if i%2 == 1 && ran[span] {
 					seen[line] = true
 					line = strings.TrimLeft(line, "-*0123456789. ")
-					out = append(out, state(memoir.StatementEnvironment, path.Base(g.path)+" demands: "+line, g.item))
+					out = append(out, state(memoir.StatementEnvironment, path.Base(g.path)+" demands: "+line,
+						g.item))
 					break
 				}
 			}

@@ -37,32 +37,41 @@ const (
 var (
 	// orders begin a sentence that holds always, by themselves.
 	orders = []string{
-		"always", "never", "from now on", "in this repo", "in this project", "in this repository", "in this codebase", "we always", "we never", "we use", "we prefer",
-		"we don't", "we do not", "i prefer", "i always want", "i never want", "prefer", "by default", "as a rule", "in general", "in future", "in the future", "next time",
+		"always", "never", "from now on", "in this repo", "in this project", "in this repository",
+		"in this codebase", "we always", "we never", "we use", "we prefer",
+		"we don't", "we do not", "i prefer", "i always want", "i never want", "prefer", "by default",
+		"as a rule", "in general", "in future", "in the future", "next time",
 	}
 	// instructions begin a sentence that is a rule only where it speaks of every case.
 	instructions = []string{
-		"do not", "don't", "dont", "make sure", "ensure", "use", "you must", "you should", "must", "every", "each", "all", "before", "after", "whenever", "when", "please", "run", "keep", "avoid",
+		"do not", "don't", "dont", "make sure", "ensure", "use", "you must", "you should", "must", "every",
+		"each", "all", "before", "after", "whenever", "when", "please", "run", "keep", "avoid",
 	}
 	// everyCase are the words by which a sentence speaks of every case.
 	everyCase = []string{
-		"always", "never", "ever", "every", "each", "any", "all", "whenever", "every time", "before committing", "before you commit", "before pushing", "before you push",
-		"after every", "in this repo", "in this project", "from now on", "unless i", "without asking", "anywhere", "in general", "by default", "in future",
+		"always", "never", "ever", "every", "each", "any", "all", "whenever", "every time",
+		"before committing", "before you commit", "before pushing", "before you push",
+		"after every", "in this repo", "in this project", "from now on", "unless i", "without asking",
+		"anywhere", "in general", "by default", "in future",
 	}
 	// momentary words tie a sentence to the work at hand.
 	momentary = []string{
-		"for now", "now", "today", "yet", "this", "that", "these", "those", "it", "them", "here", "first", "this time", "again", "then", "until", "anymore", "still", "just", "currently",
+		"for now", "now", "today", "yet", "this", "that", "these", "those", "it", "them", "here", "first",
+		"this time", "again", "then", "until", "anymore", "still", "just", "currently",
 	}
 	// errands are instructions that are no rules in any form.
 	errands = []string{
-		"don't worry", "don't know", "don't think", "don't need", "don't have", "don't see", "don't mind", "don't care", "don't forget", "don't understand", "don't get",
-		"do not worry", "do not need", "we use to", "we don't need", "we don't have", "we don't know", "never mind", "use all", "don't bother",
+		"don't worry", "don't know", "don't think", "don't need", "don't have", "don't see", "don't mind",
+		"don't care", "don't forget", "don't understand", "don't get",
+		"do not worry", "do not need", "we use to", "we don't need", "we don't have", "we don't know",
+		"never mind", "use all", "don't bother",
 	}
 )
 
 // lasting reports whether a sentence is a rule by its form.
 func lasting(text string) bool {
-	if len(text) > maxRule || strings.HasSuffix(text, "?") || strings.HasSuffix(text, ":") || strings.ContainsAny(text, "“”") || strings.HasSuffix(text, "...") {
+	if len(text) > maxRule || strings.HasSuffix(text, "?") || strings.HasSuffix(text, ":") ||
+		strings.ContainsAny(text, "“”") || strings.HasSuffix(text, "...") {
 		return false
 	}
 	lower := withoutLead(lowerWords(text))
@@ -87,7 +96,8 @@ func lasting(text string) bool {
 func withoutLead(lower string) string {
 	for again := true; again; {
 		again = false
-		for _, w := range []string{"ok", "okay", "so", "and", "also", "but", "please", "no", "yes", "btw", "well", "oh", "alright", "remember", "note"} {
+		for _, w := range []string{"ok", "okay", "so", "and", "also", "but", "please", "no", "yes", "btw",
+			"well", "oh", "alright", "remember", "note"} {
 			if strings.HasPrefix(lower, " "+w+" ") {
 				lower, again = lower[len(w)+1:], true
 			}

@@ -63,7 +63,8 @@ const maxMessage = 64 << 10
 
 // arrange reads the items of a session.
 func arrange(in Input) *session {
-	s := &session{Session: in.Session, root: strings.TrimSuffix(in.Session.CWD, "/"), texts: map[string]string{}, gone: map[string]int{}}
+	s := &session{Session: in.Session, root: strings.TrimSuffix(in.Session.CWD, "/"),
+		texts: map[string]string{}, gone: map[string]int{}}
 	parser := newShellParser()
 	t := &turn{}
 	refused := ""
@@ -137,8 +138,10 @@ func (s *session) tool(t *turn, it *memoir.Item, parser *shellParser) string {
 
 // writers are the tools that change the file which they name.
 var writers = map[string]bool{
-	"edit": true, "write": true, "multiedit": true, "multi_edit": true, "write_file": true, "edit_file": true, "replace": true,
-	"create": true, "create_file": true, "str_replace": true, "str_replace_editor": true, "notebookedit": true, "apply_diff": true, "insert": true,
+	"edit": true, "write": true, "multiedit": true, "multi_edit": true, "write_file": true, "edit_file": true,
+	"replace": true,
+	"create":  true, "create_file": true, "str_replace": true, "str_replace_editor": true,
+	"notebookedit": true, "apply_diff": true, "insert": true,
 }
 
 // shell enters a command line.
@@ -162,10 +165,12 @@ func (s *session) shell(t *turn, it *memoir.Item, parser *shellParser) {
 	s.post(c)
 	for _, r := range runs {
 		s.remove(r)
-		if n := len(r.args); n > 0 && (r.program == "cat" || r.program == "sed") && guideNames[strings.ToLower(path.Base(r.args[n-1]))] {
+		if n := len(r.args); n > 0 && (r.program == "cat" || r.program == "sed") &&
+			guideNames[strings.ToLower(path.Base(r.args[n-1]))] {
 			s.guides = append(s.guides, guide{it.N, r.args[n-1], it.Output})
 		}
-		if (r.program == "sed" || r.program == "perl") && len(r.args) > 1 && slices.ContainsFunc(r.args, inPlace) && !r.dynamic {
+		if (r.program == "sed" || r.program == "perl") && len(r.args) > 1 && slices.ContainsFunc(r.args,
+			inPlace) && !r.dynamic {
 			s.edit(t, it.N, path.Join(r.dir, r.args[len(r.args)-1]))
 		}
 	}

@@ -20,7 +20,8 @@ func (s *session) stands(c candidate) bool {
 
 // retractions begin a sentence that takes back what was said before.
 var retractions = []string{
-	"never mind", "nevermind", "scratch that", "forget that", "forget about", "forget what", "on second thought", "actually no", "i changed my mind", "changed my mind", "i was wrong",
+	"never mind", "nevermind", "scratch that", "forget that", "forget about", "forget what",
+	"on second thought", "actually no", "i changed my mind", "changed my mind", "i was wrong",
 	"i misread", "that was wrong", "correction", "undo that", "revert that", "wait no",
 }
 
@@ -110,7 +111,8 @@ func (s *session) undo(r *run) {
 	case "revert":
 		for i := range s.posts {
 			p := &s.posts[i]
-			if p.kind == postCommit && (target == "HEAD" && p == s.last(postCommit) || p.hash != "" && (strings.HasPrefix(target, p.hash) || strings.HasPrefix(p.hash, target))) {
+			if p.kind == postCommit && (target == "HEAD" && p == s.last(postCommit) || p.hash != "" &&
+				(strings.HasPrefix(target, p.hash) || strings.HasPrefix(p.hash, target))) {
 				p.void = true
 			}
 		}

@@ -77,15 +77,18 @@ func blamed(c *call, r *run) bool {
 
 // arranges are programs that prepare or show something and are not what a line is about.
 var arranges = map[string]bool{
-	"echo": true, "printf": true, "export": true, "mkdir": true, "ls": true, "cat": true, "pwd": true, "sleep": true, "source": true,
-	".": true, "true": true, "rm": true, "cp": true, "head": true, "tail": true, "which": true, "set": true, "unset": true, "sed": true,
+	"echo": true, "printf": true, "export": true, "mkdir": true, "ls": true, "cat": true, "pwd": true,
+	"sleep": true, "source": true,
+	".": true, "true": true, "rm": true, "cp": true, "head": true, "tail": true, "which": true, "set": true,
+	"unset": true, "sed": true,
 }
 
 // declined reports whether a call was refused, interrupted or stopped rather than failed.
 func declined(output string) bool {
 	head := output[:min(len(output), 300)]
 	for _, p := range []string{
-		"doesn't want to proceed", "was rejected", "rejected by user", "User rejected", "interrupted by user", "Command aborted", "aborted by user",
+		"doesn't want to proceed", "was rejected", "rejected by user", "User rejected", "interrupted by user",
+		"Command aborted", "aborted by user",
 		"[Request interrupted", "timed out after", "Operation aborted", "user cancelled", "denied by the user",
 	} {
 		if strings.Contains(head, p) {
@@ -120,15 +123,20 @@ func failureLine(output string) string {
 
 // failureStarts begin lines that say that something failed.
 var failureStarts = []string{
-	"error:", "error[", "Error:", "ERROR:", "[ERROR]", "ERROR ", "fatal:", "Fatal", "FAIL", "--- FAIL", "FAILED", "not ok ", "panic:", "Traceback (most recent",
-	"npm ERR!", "npm error", "make: ***", "gmake: ***", "E   ", "undefined reference", "Usage:", "usage:", "✗", "✘", "✖", "thread '",
+	"error:", "error[", "Error:", "ERROR:", "[ERROR]", "ERROR ", "fatal:", "Fatal", "FAIL", "--- FAIL",
+	"FAILED", "not ok ", "panic:", "Traceback (most recent",
+	"npm ERR!", "npm error", "make: ***", "gmake: ***", "E   ", "undefined reference", "Usage:", "usage:",
+	"✗", "✘", "✖", "thread '",
 }
 
 // failureParts occur in lines that say that something failed.
 var failureParts = []string{
-	"command not found", "No such file or directory", "error TS", ": error:", ": error ", "BUILD FAIL", "panicked at", "Segmentation fault", "ELIFECYCLE",
-	"exited with code 1", "exit status 1", "exit code 1", "Permission denied", "Command failed", "could not compile", "test result: FAILED", "SyntaxError", "unrecognized",
-	"Unknown command", "unknown command", "cannot find module", "Cannot find module", "ModuleNotFoundError", "is not recognized",
+	"command not found", "No such file or directory", "error TS", ": error:", ": error ", "BUILD FAIL",
+	"panicked at", "Segmentation fault", "ELIFECYCLE",
+	"exited with code 1", "exit status 1", "exit code 1", "Permission denied", "Command failed",
+	"could not compile", "test result: FAILED", "SyntaxError", "unrecognized",
+	"Unknown command", "unknown command", "cannot find module", "Cannot find module", "ModuleNotFoundError",
+	"is not recognized",
 }
 
 func saysFailure(line string) bool {
@@ -152,7 +160,8 @@ func saysFailure(line string) bool {
 // countsFailures reports whether a line counts failures or errors, and not none.
 func countsFailures(line string) bool {
 	lower := strings.ToLower(line)
-	if !strings.Contains(lower, "fail") && !strings.Contains(lower, "error") && !strings.Contains(lower, "problem") && !strings.Contains(lower, "issue") {
+	if !strings.Contains(lower, "fail") && !strings.Contains(lower, "error") && !strings.Contains(lower,
+		"problem") && !strings.Contains(lower, "issue") {
 		return false
 	}
 	number := false
@@ -164,7 +173,8 @@ func countsFailures(line string) bool {
 			continue
 		case number && (w == "test" || w == "tests" || w == "checks" || w == "suites" || w == "specs"):
 			continue
-		case number && (strings.HasPrefix(w, "fail") || strings.HasPrefix(w, "error") || strings.HasPrefix(w, "problem") || strings.HasPrefix(w, "issue")):
+		case number && (strings.HasPrefix(w, "fail") || strings.HasPrefix(w, "error") || strings.HasPrefix(w,
+			"problem") || strings.HasPrefix(w, "issue")):
 			return true
 		}
 		number = false

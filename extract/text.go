@@ -143,7 +143,8 @@ func shorten(line string, limit int) string {
 			head += "`"
 		}
 	}
-	if open := strings.LastIndexByte(head, '['); open > limit/3 && !strings.Contains(head[open:], ")") && strings.Contains(line[open:], "](") {
+	if open := strings.LastIndexByte(head, '['); open > limit/3 && !strings.Contains(head[open:], ")") &&
+		strings.Contains(line[open:], "](") {
 		head = head[:open]
 	}
 	return strings.TrimRight(head, " ,;:([-—–*_\"'“") + "…"
@@ -212,7 +213,8 @@ func sentences(text string) []string {
 			for end < len(text) && strings.IndexByte(`.!?)"'*`, text[end]) >= 0 {
 				end++
 			}
-			if end < len(text) && text[end] != ' ' || end > i+1 && strings.IndexByte(".!?", text[i+1]) >= 0 && end < len(text) && text[end] != ' ' {
+			if end < len(text) && text[end] != ' ' || end > i+1 && strings.IndexByte(".!?", text[i+1]) >= 0 &&
+				end < len(text) && text[end] != ' ' {
 				continue
 			}
 			if r == '.' && end == i+1 {

@@ -73,7 +73,8 @@ func ownSentences(text string) (own []string, pasted bool) {
 			flush()
 			return append(own, trimmed), true
 		}
-		if first, _ := utf8.DecodeRuneInString(trimmed); !unicode.IsLower(first) || strings.ContainsAny(open[max(0, len(open)-1):], ".!?:") {
+		if first, _ := utf8.DecodeRuneInString(trimmed); !unicode.IsLower(first) ||
+			strings.ContainsAny(open[max(0, len(open)-1):], ".!?:") {
 			flush()
 		}
 		open = strings.TrimSpace(open + " " + trimmed)
@@ -85,7 +86,8 @@ func ownSentences(text string) (own []string, pasted bool) {
 // announces reports whether a line that ends in a colon announces pasted text.
 func announces(line string) bool {
 	lower := strings.ToLower(line)
-	for _, w := range []string{"feedback", "error", "comment", "review", "log", "output", "following", "plan", "trace", "says", "said", "message", "this is", "issue", "report", "says", "below"} {
+	for _, w := range []string{"feedback", "error", "comment", "review", "log", "output", "following", "plan",
+		"trace", "says", "said", "message", "this is", "issue", "report", "says", "below"} {
 		if strings.Contains(lower, w) {
 			return true
 		}
@@ -111,7 +113,8 @@ func looksPasted(line, trimmed string) bool {
 	if r, _ := utf8.DecodeRuneInString(trimmed); r >= 0x2190 && r <= 0x2bff {
 		return true
 	}
-	for _, p := range []string{"at ", "File ", "Traceback", "FAIL", "PASS", "panic:", "error", "warning:", "npm ", "fatal:", "diff --git", "import ", "Pasted", "Caused by", "*", "_"} {
+	for _, p := range []string{"at ", "File ", "Traceback", "FAIL", "PASS", "panic:", "error", "warning:",
+		"npm ", "fatal:", "diff --git", "import ", "Pasted", "Caused by", "*", "_"} {
 		if strings.HasPrefix(trimmed, p) && (p != "at " || strings.ContainsAny(trimmed, "(:")) {
 			return true
 		}

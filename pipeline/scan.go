@@ -17,6 +17,10 @@ import (
 	"memoir/store"
 )
 
+// maxHeads is how many files' heads are kept for Phase 1, which looks at others again. The
+// heads of a whole large scan would fill the heap for as long as the run lasts.
+const maxHeads = 2000
+
 // scan brings the registry up to date with the disk. A file whose size,
 // modification time and inode are unchanged is not opened; one that grew is read
 // from where it was; another is read at its head and tail.
@@ -35,9 +39,9 @@ func (r *run) scan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.heads = make(map[string]rollout.Head, len(probed))
+	r.heads = map[string]rollout.Head{}
 	for _, p := range probed {
-		if p.err == nil {
+		if p.err == nil && len(r.heads) < maxHeads {
 			r.heads[p.entry.Path] = p.raw
 		}
 	}

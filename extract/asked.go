@@ -44,7 +44,8 @@ func requestOf(t *turn) string {
 		title, _, _ := strings.Cut(rest, "\n")
 		return shorten(strings.TrimSpace(title), maxRequest)
 	}
-	if !t.ask.typed() || len(t.ask.own) == 0 || corrects(t.ask.own) {
+	if !t.ask.typed() || len(t.ask.own) == 0 || corrects(t.ask.own) ||
+		startsAny(lowerWords(t.ask.own[0]), "don't", "do not", "yes", "yeah", "yep", "continue", "go on") {
 		return ""
 	}
 	text := wholeSentences(t.ask.own[:min(len(t.ask.own), maxRequestSentences)], maxRequest)
@@ -107,12 +108,10 @@ func (s *session) became(from, to int) (string, int) {
 	var files []string
 	item := 0
 	seen := map[string]bool{}
-	for _, t := range s.turns[from:to] {
-		for _, e := range t.edits {
-			if !seen[e.path] && s.gone[e.path] <= e.item && plainPath(e.path) {
-				seen[e.path] = true
-				files, item = append(files, code(e.path)), e.item
-			}
+	for _, e := range s.turns[from].edits { // later turns may be about something else
+		if !seen[e.path] && s.gone[e.path] <= e.item && plainPath(e.path) {
+			seen[e.path] = true
+			files, item = append(files, code(e.path)), e.item
 		}
 	}
 	switch n := len(files); {

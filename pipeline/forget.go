@@ -94,8 +94,9 @@ func Forget(ctx context.Context, st *store.Store, opts Options, f Forgetting) (F
 	}
 	if f.Purge {
 		report.Removed, err = Purge(ctx, st, opts.Home)
+		return report, err
 	}
-	return report, err
+	return report, st.Backup(ctx, true)
 }
 
 // worst gives several errors the code of one that is not CodeBusy, if there is one.
@@ -276,8 +277,14 @@ func (r *run) finishForgetting(ctx context.Context) error {
 		}
 	}
 	purging, err := r.store.Purging(ctx)
-	if err != nil || !purging {
+	if err != nil {
 		return err
+	}
+	if !purging {
+		if len(left) > 0 {
+			return r.store.Backup(ctx, true)
+		}
+		return nil
 	}
 	if left, err = r.store.Withdrawals(ctx); err != nil || len(left) > 0 {
 		return err
@@ -314,8 +321,11 @@ func ForgetProject(ctx context.Context, st *store.Store, opts Options, id string
 	if err := FinishMoves(ctx, st, opts.Home); err != nil {
 		return sessions, nil, err
 	}
-	if err := DropAnswers(opts.Home, id); err != nil || !purge {
+	if err := DropAnswers(opts.Home, id); err != nil {
 		return sessions, nil, err
+	}
+	if !purge {
+		return sessions, nil, st.Backup(ctx, true)
 	}
 	removed, err = Purge(ctx, st, opts.Home)
 	return sessions, removed, err
@@ -339,5 +349,8 @@ func Purge(ctx context.Context, st *store.Store, home string) (removed []string,
 		}
 	}
 	copies, err := st.Purge(ctx)
-	return append(removed, copies...), err
+	if err != nil {
+		return append(removed, copies...), err
+	}
+	return append(removed, copies...), st.Backup(ctx, true)
 }

@@ -149,6 +149,11 @@ func (r *run) whole(ctx context.Context) (Report, error) {
 		return Report{}, err
 	}
 	err := r.steps(ctx)
+	if err == nil && r.report.has(OutcomePublished) {
+		if err := r.store.Backup(ctx, false); err != nil {
+			r.warn("the backup of the database was not made: "+err.Error(), memoir.HintOf(err))
+		}
+	}
 	r.sayFolded()
 	if r.report.Stopped = r.meter.stop(); r.report.Stopped != nil {
 		r.warn("stopped by a limit: "+r.report.Stopped.Reason, r.report.Stopped.hint())

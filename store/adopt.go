@@ -172,9 +172,6 @@ func (s *Store) adoptExtraction(t tx, projectID string, e memoir.Extraction) (bo
 	if err != nil {
 		return false, err
 	}
-	if err := sumUp(t, e.SessionKey); err != nil { // the session may have another directory
-		return false, err
-	}
 	return true, s.settle(t, e.SessionKey)
 }
 

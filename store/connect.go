@@ -60,7 +60,7 @@ func (s *Store) connector(p purpose) driver.Connector {
 	switch p {
 	case forReading:
 		query.Set("mode", "ro")
-		if s.foreign || s.quick == nil && unwritable(s.path) {
+		if s.quick == nil && unwritable(s.path) {
 			query.Set("immutable", "1")
 		}
 	case forQuickWrites:

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	corruptHint = repairHint
+	corruptHint = "`memoir run` goes on with the backup, if there is one; `memoir doctor` checks it"
 	storageHint = "make room on the disk, or make the folder and the file writable for you"
 	busyHint    = "another program holds the database; wait for it, or end it, and try again"
 )
@@ -44,10 +44,16 @@ func (s *Store) explain(err error, doing string, args ...any) error {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
 	if lacks(e) {
+		if s.durable != nil {
+			markDamaged(s.path)
+		}
 		return memoir.Errorf(memoir.CodeCorrupt, corruptHint, "%s: a part of database %s is missing: %w", doing, s.path, err)
 	}
 	switch e.Code {
 	case sqlite3.ErrCorrupt, sqlite3.ErrNotADB, sqlite3.ErrFormat:
+		if s.durable != nil {
+			markDamaged(s.path)
+		}
 		return memoir.Errorf(memoir.CodeCorrupt, corruptHint, "%s: database %s is damaged: %w", doing, s.path, err)
 	case sqlite3.ErrFull, sqlite3.ErrReadonly, sqlite3.ErrIoErr, sqlite3.ErrCantOpen, sqlite3.ErrPerm, sqlite3.ErrAuth, sqlite3.ErrNoLFS:
 		return memoir.Errorf(memoir.CodeStorage, sqliteHint(e), "%s: database %s can't be read or written: %w", doing, s.path, err)

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -178,7 +176,7 @@ func (s *Store) migrateNow(ctx context.Context, migrations fs.FS, want int64) (b
 		return "", err
 	}
 	if now.version > 0 {
-		if backup, err = s.backup(ctx, now.version); err != nil {
+		if backup, err = s.copyBefore(ctx, now.version); err != nil {
 			return "", err
 		}
 	}
@@ -227,42 +225,6 @@ func apply(ctx context.Context, db *sql.DB, migrations fs.FS, version int64) err
 	if err != nil {
 		return err
 	}
-	if _, err = provider.UpTo(ctx, version); err != nil || version < sumsVersion {
-		return err
-	}
-	if failpoint.Before("sum up texts") != nil {
-		return errFull
-	}
-	return sumUp(tx{ctx: ctx, on: db}, "")
-}
-
-// sumsVersion is the version of the schema from which on extractions have a fingerprint.
-const sumsVersion = 12
-
-// backup copies the database, as last committed, to a file beside it that names
-// the schema's version, and replaces an earlier copy of that version.
-func (s *Store) backup(ctx context.Context, version int64) (path string, err error) {
-	path = fmt.Sprintf("%s.v%d.bak", s.path, version)
-	unfinished := path + ".tmp"
-	defer failpoint.Remove(unfinished)
-	if err := failpoint.Before("create copy"); err != nil {
-		return "", storageError(err, "copying database %s", s.path)
-	}
-	// SQLite writes into an empty file that exists, and keeps its mode.
-	f, err := os.OpenFile(unfinished, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return "", storageError(err, "copying database %s", s.path)
-	}
-	defer f.Close()
-	if err := failpoint.Before("copy"); err != nil {
-		return "", storageError(err, "copying database %s", s.path)
-	}
-	_, err = s.readers.ExecContext(ctx, "VACUUM INTO ?", unfinished)
-	if err != nil {
-		return "", s.explain(err, "copying database to %s", path)
-	}
-	if err := errors.Join(failpoint.Before("sync copy"), f.Sync(), f.Close(), failpoint.Rename(unfinished, path), syncDir(filepath.Dir(path))); err != nil {
-		return "", storageError(err, "copying database %s", s.path)
-	}
-	return path, nil
+	_, err = provider.UpTo(ctx, version)
+	return err
 }

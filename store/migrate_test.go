@@ -189,25 +189,3 @@ func TestRowsThatReferredToNothingBeforeKeepNobodyFromMigrating(t *testing.T) {
 		}
 	}
 }
-
-func TestTheLogOfAnotherDatabaseDoesNotDamageOneThatWaitsForAMigration(t *testing.T) {
-	t.Parallel()
-	path := oldDatabase(t)
-	other := filepath.Join(t.TempDir(), "other.db")
-	db, err := sql.Open("sqlite3", other)
-	must(t, err)
-	defer db.Close()
-	db.SetMaxOpenConns(1)
-	for _, statement := range []string{"PRAGMA journal_mode = WAL", "CREATE TABLE t (a)", "INSERT INTO t VALUES (zeroblob(100000))"} {
-		_, err := db.Exec(statement)
-		must(t, err)
-	}
-	log, err := os.ReadFile(other + "-wal")
-	must(t, err)
-	must(t, os.WriteFile(path+"-wal", log, 0o600))
-	more := withMore(t, map[string]string{"0098_a.sql": "CREATE TABLE coming (n INTEGER) STRICT;"})
-	damage, missing, err := examine(t.Context(), path, more, 0)
-	if err != nil || missing || len(damage) > 0 {
-		t.Errorf("%v %t %v", damage, missing, err)
-	}
-}

@@ -33,9 +33,9 @@ type Options struct {
 	// Waiting is called when the database has been waited for so long that a person would
 	// ask why, once each time. It may be called by several goroutines. Nil: nobody asks.
 	Waiting func()
-	// LogMoved is called when a log of another database lay beside this one and was moved
-	// aside, with where it is now. Nil: nobody asks.
-	LogMoved func(to string)
+	// Restored is called when a damaged database was moved to aside and the backup is
+	// opened in its place.
+	Restored func(aside string)
 	// Rand spreads delays; it returns a number in [0, 1). Nil means a random one.
 	Rand func() float64
 }
@@ -51,7 +51,6 @@ type Store struct {
 	durable *sql.DB       // one connection, synchronous=FULL: survives power loss
 	quick   *sql.DB       // one connection, synchronous=NORMAL: may lose the last commits, never more
 	readers *sql.DB       // refuses to write
-	foreign bool          // the log beside it is another database's, and is not looked at
 	writing chan struct{} // holds a token while this process writes: the two handles don't compete
 
 	batch         sync.Mutex // guards waitingWrites
@@ -64,7 +63,7 @@ var ErrOutdated = errors.New("database was written by an older version")
 // Open opens the database at path, which it creates and migrates unless
 // o.ReadOnly. Errors have the codes CodeNotFound (ReadOnly, and there is none yet),
 // CodeCorrupt, CodeNewer, CodeStorage or CodeBusy; ReadOnly may also give
-// ErrOutdated. No error changes or replaces what is at path.
+// ErrOutdated. A damaged database is replaced by its backup, if there is one.
 func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	migrations, err := fs.Sub(embedded, "migration")
 	if err != nil {
@@ -94,43 +93,29 @@ func open(ctx context.Context, path string, o Options, migrations fs.FS) (*Store
 	if err := checkKind(path); err != nil {
 		return nil, err
 	}
-	if err := checkRepair(path); err != nil {
-		return nil, err
-	}
 	if !o.ReadOnly {
-		if err := create(path); err != nil {
-			return nil, err
-		}
-		// What was just made may stand where a repair is about to put a database.
-		if exists(path + repairedSuffix) {
-			return nil, checkRepair(path)
-		}
-	}
-	if err := checkHeader(path); err != nil {
-		return nil, err
-	}
-	if s.foreign, err = hasForeignLog(path); err != nil {
-		return nil, err
-	}
-	if s.foreign && !o.ReadOnly {
-		to, err := moveLog(path)
+		aside, err := replaceDamaged(ctx, path, s.busy)
 		if err != nil {
 			return nil, err
 		}
-		if s.foreign = false; o.LogMoved != nil && to != "" {
-			o.LogMoved(to)
+		if aside != "" && o.Restored != nil {
+			o.Restored(aside)
+		}
+		if err := create(path); err != nil {
+			return nil, err
 		}
 	}
-	if o.ReadOnly {
-		s.readers = sql.OpenDB(s.connector(forReading))
-	} else {
-		s.readers = sql.OpenDB(s.connector(forReading))
+	if err := checkHeader(path); err != nil {
+		markDamaged(path)
+		return nil, err
+	}
+	s.readers = openReaders(s)
+	if !o.ReadOnly {
 		s.quick = sql.OpenDB(s.connector(forQuickWrites))
 		s.durable = sql.OpenDB(s.connector(forDurableWrites))
 		s.quick.SetMaxOpenConns(1)
 		s.durable.SetMaxOpenConns(1)
 	}
-	s.readers.SetMaxOpenConns(4)
 	if o.ReadOnly {
 		err = s.checkVersion(ctx, migrations)
 	} else {
@@ -145,6 +130,19 @@ func open(ctx context.Context, path string, o Options, migrations fs.FS) (*Store
 		}
 	}
 	return s, nil
+}
+
+// openReaders opens the connections for reading.
+func openReaders(s *Store) *sql.DB {
+	db := sql.OpenDB(s.connector(forReading))
+	db.SetMaxOpenConns(4)
+	return db
+}
+
+// Exists reports whether there is a database at a path.
+func Exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }
 
 // Path is where the database is.

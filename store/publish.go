@@ -112,7 +112,7 @@ func (g GenerationRecord) inputs() (string, error) {
 func inputsIn(list string) (map[string]string, error) {
 	inputs := map[string]string{}
 	if err := json.Unmarshal([]byte(list), &inputs); err != nil {
-		return nil, memoir.Errorf(memoir.CodeCorrupt, repairHint, "the inputs of a generation cannot be read: %w", err)
+		return nil, memoir.Errorf(memoir.CodeCorrupt, corruptHint, "the inputs of a generation cannot be read: %w", err)
 	}
 	return inputs, nil
 }

@@ -95,7 +95,7 @@ func (s *Store) truncateLog(ctx context.Context) error {
 }
 
 // copyPatterns are what the names of copies made before migrations, and what repairs kept, add to the database's.
-var copyPatterns = []string{".v*.bak", ".v*.bak.tmp", damagedMark + "*Z", damagedMark + "*Z-*"}
+var copyPatterns = []string{".v*.bak", ".v*.bak.tmp", damagedSuffix + "-*", backupSuffix + ".*"}
 
 // removeCopies deletes the copies that were made before migrations, and what repairs kept.
 func (s *Store) removeCopies() (removed []string, err error) {

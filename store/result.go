@@ -125,15 +125,15 @@ func (s *Store) storeExtraction(t tx, e memoir.Extraction, withdraw bool) (outco
 		}
 	}
 	_, err = t.exec(`INSERT INTO extraction (session_key, project_id, raw_memory, rollout_summary, rollout_slug, title, cwd, branch,
-			started_at, ended_at, content_hash, filter_version, model, seq, stored_at, text_sum)
-		VALUES (?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+			started_at, ended_at, content_hash, filter_version, model, seq, stored_at)
+		VALUES (?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (session_key) DO UPDATE SET project_id = excluded.project_id, raw_memory = excluded.raw_memory,
 			rollout_summary = excluded.rollout_summary, rollout_slug = excluded.rollout_slug, title = excluded.title,
 			cwd = excluded.cwd, branch = excluded.branch, started_at = excluded.started_at, ended_at = excluded.ended_at,
 			content_hash = excluded.content_hash, filter_version = excluded.filter_version, model = excluded.model,
-			seq = excluded.seq, stored_at = excluded.stored_at, text_sum = excluded.text_sum`,
+			seq = excluded.seq, stored_at = excluded.stored_at`,
 		e.SessionKey, e.ProjectID, e.RawMemory, e.RolloutSummary, e.RolloutSlug, e.Title, e.CWD, e.Branch,
-		millis(e.StartedAt), millis(e.EndedAt), e.ContentHash, e.FilterVersion, e.Model, e.Seq, millis(s.now()), textSum(e))
+		millis(e.StartedAt), millis(e.EndedAt), e.ContentHash, e.FilterVersion, e.Model, e.Seq, millis(s.now()))
 	if err != nil {
 		return "", err
 	}

@@ -101,8 +101,5 @@ func replaceText(t tx, text Text, value string) (int64, error) {
 	// Two notes may differ in their secret alone: then one of them stays.
 	n, err := t.exec(fmt.Sprintf(`UPDATE OR REPLACE %s SET %s = ?1 WHERE %s = ?2 AND %s = ?3`,
 		text.Table, text.Column, textTables[i].key, text.Column), value, text.Key, text.Value)
-	if err == nil && n > 0 && text.Table == "extraction" {
-		err = sumUp(t, text.Key)
-	}
 	return n, err
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -24,15 +23,10 @@ func doctorCommand(p *program) *cli.Command {
 		Description: help("Checks settings, the database and its rows, permissions, the disk, where agents keep\n"+
 			"sessions, what was not understood of them, what killed runs left behind, and every project's\n"+
 			"live files and archives against their manifests. Each finding says what to do about it.\n"+
-			"Nothing is changed. Exit code 1 says that something is wrong.\n\n"+repairHelp,
-			"memoir doctor", "memoir doctor --json", "memoir doctor --repair --dry-run", "memoir doctor --repair --yes"),
-		Flags: append([]cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print one JSON object"}}, repairFlags()...),
+			"Nothing is changed. Exit code 1 says that something is wrong.",
+			"memoir doctor", "memoir doctor --json"),
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print one JSON object"}},
 		Action: func(c *cli.Context) error {
-			if repairs, err := asksToRepair(c); err != nil {
-				return err
-			} else if repairs {
-				return p.repair(c)
-			}
 			d := &doctor{program: p}
 			d.examine(c)
 			d.clean(p.redact)
@@ -107,9 +101,6 @@ func (d *doctor) examine(c *cli.Context) {
 	}
 	for _, line := range damage {
 		d.add(checkFail, "database", "`memoir doctor --repair` makes a new database of what can be read, and keeps the old one", line)
-	}
-	if st.ForeignLog() {
-		d.add(checkWarn, "database", foreignLogHint, fmt.Sprintf(foreignLog, st.Path()))
 	}
 	if len(damage) == 0 {
 		d.add(checkOK, "database", "", st.Path()+" is sound")

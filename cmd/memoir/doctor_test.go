@@ -14,8 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"memoir/lease"
 	"memoir/testdata"
 )
@@ -274,26 +272,3 @@ func TestDoctorSaysThatALimitOnCostsDoesNotHold(t *testing.T) {
 
 // A part of the schema that is gone is no riddle of SQLite's: the run says what it is and what
 // to do, and after that it goes on.
-func TestAnIndexThatIsGoneIsNamedAndRepaired(t *testing.T) {
-	t.Parallel()
-	p := newPatients(t)(t)
-	before := p.memoir(exitDone, "view", "--project", filepath.Base(p.project))
-	p.sql(`DROP INDEX job_gave`)
-	cmd := exec.Command("memoir", "run", "--home", p.home, "--sessions", p.sessions)
-	cmd.Env = environment("HOME="+p.user, "TMPDIR="+p.tmp)
-	said, err := cmd.CombinedOutput()
-	if code := codeOf(t, err); code != exitFailed || !strings.Contains(string(said), "a part of database") || !strings.Contains(string(said), "memoir doctor --repair") {
-		t.Errorf("exit code %d:\n%s", code, said)
-	}
-	if found := p.findings(exitFailed); len(found) != 1 && found[0].Detail != "the index job_gave is missing" {
-		t.Errorf("%+v", found)
-	}
-	p.memoir(exitDone, "doctor", "--repair", "--yes")
-	p.memoir(exitDone, "run")
-	if found := p.findings(exitDone); len(found) != 1 || found[0].Name != "leftovers" {
-		t.Errorf("repaired: %+v", found)
-	}
-	if diff := cmp.Diff(before, p.memoir(exitDone, "view", "--project", filepath.Base(p.project))); diff != "" {
-		t.Error(diff)
-	}
-}

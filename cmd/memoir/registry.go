@@ -48,18 +48,8 @@ func (p *program) openForWriting(c *cli.Context) (*store.Store, error) {
 // openForReading opens a home's database without a write transaction. Where
 // there is none the error is memoir.CodeNotFound.
 func (p *program) openForReading(c *cli.Context) (*store.Store, error) {
-	st, err := p.openAsItIs(c)
-	if err == nil && st.ForeignLog() {
-		p.ui.warn(foreignLogHint, foreignLog, st.Path())
-	}
-	return st, err
+	return p.openAsItIs(c)
 }
-
-// What is said of the log of another database, by the database's path.
-const (
-	foreignLog     = "%s-wal is the log of another database, and is not looked at"
-	foreignLogHint = "the next run moves it aside"
-)
 
 // openAsItIs is openForReading for who tells of all that is odd.
 func (p *program) openAsItIs(c *cli.Context) (*store.Store, error) {
@@ -133,8 +123,9 @@ const (
 func (p *program) forWork(settings config.Settings) store.Options {
 	return store.Options{BusyTimeout: busyTimeout(settings), Waiting: sync.OnceFunc(func() {
 		p.ui.say("waiting for the database, which another program has locked")
-	}), LogMoved: func(to string) {
-		p.ui.warn("remove it, once nothing in it is missed", "the log of another database lay beside memoir's: it was moved aside, to %s", to)
+	}), Restored: func(aside string) {
+		p.ui.warn("remove it once nothing in it is missed; what was forgotten or disabled since the backup is to be said again",
+			"the database was damaged: it was moved to %s, and its backup is used", aside)
 	}}
 }
 

@@ -1,0 +1,174 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"memoir"
+	"memoir/internal/failpoint"
+)
+
+const (
+	// backupSuffix ends the name of the copy that replaces a damaged database.
+	backupSuffix = ".backup"
+	// damagedSuffix marks a database in which SQLite met damage.
+	damagedSuffix = ".damaged"
+	// backupAge is how old the copy may be before a run that published makes a new one.
+	backupAge = 24 * time.Hour
+)
+
+// Backup keeps a copy of the database, as last committed, beside it. It replaces a copy
+// that is older than a day, or any copy if now is set: after something was forgotten, so
+// that a restored database does not bring it back.
+func (s *Store) Backup(ctx context.Context, now bool) error {
+	path := s.path + backupSuffix
+	if info, err := os.Stat(path); err == nil && !now && time.Since(info.ModTime()) < backupAge {
+		return nil
+	}
+	return s.copyTo(ctx, path)
+}
+
+// dropBackup removes the copy before something is forgotten, since a killed process must
+// leave nothing that brings it back. Backup makes a new one afterwards.
+func (s *Store) dropBackup() error {
+	if err := failpoint.Remove(s.path + backupSuffix); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return storageError(err, "removing the backup of database %s", s.path)
+	}
+	return nil
+}
+
+// copyBefore keeps a copy of the database before a migration from a version.
+func (s *Store) copyBefore(ctx context.Context, version int64) (path string, err error) {
+	path = fmt.Sprintf("%s.v%d.bak", s.path, version)
+	return path, s.copyTo(ctx, path)
+}
+
+// copyTo writes the database, as last committed, to a path in one durable step.
+func (s *Store) copyTo(ctx context.Context, path string) error {
+	unfinished := path + ".tmp"
+	defer failpoint.Remove(unfinished)
+	if err := failpoint.Before("create copy"); err != nil {
+		return storageError(err, "copying database %s", s.path)
+	}
+	// SQLite writes into an empty file that exists, and keeps its mode.
+	f, err := os.OpenFile(unfinished, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return storageError(err, "copying database %s", s.path)
+	}
+	defer f.Close()
+	if err := failpoint.Before("copy"); err != nil {
+		return storageError(err, "copying database %s", s.path)
+	}
+	_, err = s.readers.ExecContext(ctx, "VACUUM INTO ?", unfinished)
+	if err != nil {
+		return s.explain(err, "copying database to %s", path)
+	}
+	err = errors.Join(failpoint.Before("sync copy"), f.Sync(), f.Close(), failpoint.Rename(unfinished, path),
+		syncDir(filepath.Dir(path)))
+	if err != nil {
+		return storageError(err, "copying database %s", s.path)
+	}
+	return nil
+}
+
+// markDamaged notes that SQLite met damage in a database. The next process that opens it
+// for writing checks it and, if it is damaged, goes on with the backup.
+func markDamaged(path string) {
+	if _, err := os.Stat(path + damagedSuffix); err != nil {
+		_ = failpoint.WriteFile(path+damagedSuffix, nil, 0o600)
+	}
+}
+
+// replaceDamaged moves a damaged database aside, together with its log, and puts the
+// backup in its place. It returns where the damaged one is now, empty if the database is
+// sound. Without a backup it fails with memoir.CodeCorrupt and changes nothing.
+func replaceDamaged(ctx context.Context, path string, busy time.Duration) (aside string, err error) {
+	if _, err := os.Stat(path + damagedSuffix); err != nil {
+		return "", nil
+	}
+	unlock, err := lockFolder(filepath.Dir(path))
+	if errors.Is(err, errLocked) {
+		return "", memoir.Errorf(memoir.CodeBusy, busyHint, "another process replaces the damaged database %s", path)
+	}
+	if err != nil {
+		return "", storageError(err, "locking the folder of database %s", path)
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	sound, err := isSound(ctx, path, busy)
+	if err != nil {
+		return "", err
+	}
+	if !sound {
+		if aside, err = restoreBackup(path); err != nil {
+			return "", err
+		}
+	}
+	if err := failpoint.Remove(path + damagedSuffix); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return aside, storageError(err, "clearing the mark of database %s", path)
+	}
+	return aside, nil
+}
+
+// isSound reports whether SQLite finds nothing wrong with a database. It reads all of it.
+func isSound(ctx context.Context, path string, busy time.Duration) (bool, error) {
+	if checkHeader(path) != nil {
+		return false, nil
+	}
+	s := &Store{path: path, now: time.Now, busy: busy}
+	s.readers = openReaders(s)
+	defer s.readers.Close()
+	found := ""
+	err := s.read(ctx, func(t tx) error { return t.get(`PRAGMA quick_check(1)`, nil, &found) })
+	err = s.explain(err, "checking database")
+	if memoir.CodeOf(err) == memoir.CodeCorrupt {
+		return false, nil
+	}
+	return found == "ok", err
+}
+
+// restoreBackup puts the backup in the place of a damaged database. The log goes first: a
+// log beside another database would be replayed into it.
+func restoreBackup(path string) (aside string, err error) {
+	content, err := os.ReadFile(path + backupSuffix)
+	if errors.Is(err, os.ErrNotExist) {
+		return "", memoir.Errorf(memoir.CodeCorrupt, "move it aside: the next run makes a new one, takes over what the memories "+
+			"hold and reads the sessions again", "database %s is damaged, and there is no backup of it", path)
+	}
+	if err != nil {
+		return "", storageError(err, "reading the backup of database %s", path)
+	}
+	aside = path + damagedSuffix + time.Now().UTC().Format("-20060102-150405")
+	fresh := path + backupSuffix + ".new"
+	err = errors.Join(writeWhole(fresh, content), failpoint.Before("keep damaged database"), os.Link(path, aside))
+	for _, beside := range []string{"-wal", "-shm"} {
+		if err == nil {
+			if err = failpoint.Rename(path+beside, aside+beside); errors.Is(err, os.ErrNotExist) {
+				err = nil
+			}
+		}
+	}
+	if err == nil {
+		err = errors.Join(failpoint.Rename(fresh, path), syncDir(filepath.Dir(path)))
+	}
+	if err != nil {
+		return "", storageError(err, "restoring the backup of database %s", path)
+	}
+	return aside, nil
+}
+
+// writeWhole writes a file and flushes it.
+func writeWhole(path string, content []byte) (err error) {
+	if err := failpoint.Before("write backup"); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	return errors.Join(err, f.Sync(), f.Close())
+}

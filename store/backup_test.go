@@ -1,0 +1,100 @@
+package store
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"memoir"
+)
+
+// scribble overwrites pages of a database that holds something.
+func scribble(t *testing.T, path string) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	must(t, err)
+	_, err = f.WriteAt([]byte(strings.Repeat("\xff", 3*4096)), 100)
+	must(t, err)
+	must(t, f.Close())
+}
+
+func TestADamagedDatabaseIsReplacedByItsBackup(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "memoir.db")
+	s, err := Open(t.Context(), path, Options{})
+	must(t, err)
+	must(t, s.quickly(t.Context(), func(t tx) error {
+		_, err := t.exec(`INSERT INTO counter (name, n) VALUES ('kept', 7)`)
+		return err
+	}))
+	must(t, s.Backup(t.Context(), false))
+	made, err := os.Stat(path + backupSuffix)
+	must(t, err)
+	must(t, s.Backup(t.Context(), false))
+	if again, err := os.Stat(path + backupSuffix); err != nil || !again.ModTime().Equal(made.ModTime()) {
+		t.Errorf("a backup of today was made again: %v", err)
+	}
+	must(t, os.Chtimes(path+backupSuffix, time.Time{}, time.Now().Add(-25*time.Hour)))
+	must(t, s.Backup(t.Context(), false))
+	if again, err := os.Stat(path + backupSuffix); err != nil || time.Since(again.ModTime()) > time.Hour {
+		t.Errorf("a backup of yesterday was kept: %v", err)
+	}
+	must(t, s.Close())
+	scribble(t, path)
+
+	if _, err := Open(t.Context(), path, Options{}); memoir.CodeOf(err) != memoir.CodeCorrupt {
+		t.Fatalf("opened a damaged database: %v", err)
+	}
+	var aside string
+	s, err = Open(t.Context(), path, Options{Restored: func(to string) { aside = to }})
+	must(t, err)
+	defer s.Close()
+	n := 0
+	must(t, s.read(t.Context(), func(t tx) error { return t.get(`SELECT n FROM counter WHERE name = 'kept'`, nil, &n) }))
+	if n != 7 {
+		t.Errorf("the backup's row is gone: %d", n)
+	}
+	if content, err := os.ReadFile(aside); err != nil || !strings.Contains(string(content), "\xff\xff\xff") {
+		t.Errorf("the damaged database is not kept in %q: %v", aside, err)
+	}
+	if _, err := os.Stat(path + damagedSuffix); !os.IsNotExist(err) {
+		t.Errorf("the mark is left: %v", err)
+	}
+}
+
+func TestADamagedDatabaseWithoutABackupStays(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "memoir.db")
+	s, err := Open(t.Context(), path, Options{})
+	must(t, err)
+	must(t, s.Close())
+	scribble(t, path)
+	before, err := os.ReadFile(path)
+	must(t, err)
+	for range 2 {
+		_, err = Open(t.Context(), path, Options{})
+		if memoir.CodeOf(err) != memoir.CodeCorrupt || memoir.HintOf(err) == "" {
+			t.Errorf("%v, hint %q", err, memoir.HintOf(err))
+		}
+	}
+	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
+		t.Errorf("it was changed: %v", err)
+	}
+}
+
+func TestAMarkOnASoundDatabaseIsCleared(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "memoir.db")
+	s, err := Open(t.Context(), path, Options{})
+	must(t, err)
+	must(t, s.Close())
+	markDamaged(path)
+	s, err = Open(t.Context(), path, Options{Restored: func(string) { t.Error("it was replaced") }})
+	must(t, err)
+	must(t, s.Close())
+	if _, err := os.Stat(path + damagedSuffix); !os.IsNotExist(err) {
+		t.Errorf("the mark is left: %v", err)
+	}
+}

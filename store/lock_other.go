@@ -1,0 +1,10 @@
+//go:build !unix
+
+package store
+
+import "errors"
+
+var errLocked = errors.New("locked")
+
+// lockFolder does nothing where folders cannot be locked.
+func lockFolder(string) (unlock func() error, err error) { return func() error { return nil }, nil }

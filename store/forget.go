@@ -74,10 +74,10 @@ type Forgetting struct {
 // With a claim on no project (the zero ProjectClaim) the sessions must be in none;
 // then nothing is left to be finished.
 func (s *Store) BeginForgetting(ctx context.Context, c ProjectClaim, f Forgetting) (ProjectClaim, error) {
-	if err := s.dropBackup(); err != nil {
-		return c, err
-	}
 	err := s.durably(ctx, func(t tx) error {
+		if err := s.dropBackup(); err != nil {
+			return err
+		}
 		if c.ProjectID != "" {
 			if err := s.held(t, c, true); err != nil {
 				return err

@@ -51,10 +51,10 @@ func (s *Store) RenameProject(ctx context.Context, projectID, name string) error
 // project. What is left to do is the folder: see FolderMoves. It returns how many
 // sessions were forgotten.
 func (s *Store) ForgetProject(ctx context.Context, projectID string) (sessions int, err error) {
-	if err := s.dropBackup(); err != nil {
-		return 0, err
-	}
 	err = s.durably(ctx, func(t tx) error {
+		if err := s.dropBackup(); err != nil {
+			return err
+		}
 		keys, err := keysOf(t, `SELECT key FROM session WHERE project_id = ?1
 			UNION SELECT session_key FROM extraction WHERE project_id = ?1 ORDER BY 1`, projectID)
 		if err != nil {

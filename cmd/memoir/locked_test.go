@@ -112,7 +112,7 @@ func TestALockThatOutlastsPatienceIsBusyAndClaimsNothing(t *testing.T) {
 	s := newStand(t)
 	before := stateOf(t, s.home)
 	release := lockedBy(t, s.home, exclusively)
-	for _, args := range [][]string{{"run"}, {"run", "--dry-run"}, {"status"}, {"sessions"}, {"projects"}, {"doctor", "--repair", "--yes"},
+	for _, args := range [][]string{{"run"}, {"run", "--dry-run"}, {"status"}, {"sessions"}, {"projects"},
 		{"forget", "--match", "xyz", "--yes"}, {"enqueue", "--project", testdata.Papertrail}, {"clear", "--all", "--yes"}} {
 		code, out := s.do([]string{"MEMOIR_MEMORIES_BUSYTIMEOUTSECONDS=0"}, args...)
 		if code != exitBusy || !strings.Contains(out, "locked") || !strings.Contains(out, "memoir: hint: ") || strings.Contains(out, "goroutine") {

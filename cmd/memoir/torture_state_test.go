@@ -104,7 +104,7 @@ func stateOf(t testing.TB, home string) state {
 	s := state{Files: files(t, home), Rows: rowsOf(t, home)}
 	for path := range s.Files {
 		switch base := filepath.Base(path); {
-		case base == databaseName, strings.HasSuffix(base, ".bak"), strings.HasPrefix(path, "log/") && s.Files[path] != "directory":
+		case base == databaseName, strings.HasSuffix(base, ".bak"), strings.HasSuffix(base, ".backup"), strings.HasPrefix(path, "log/") && s.Files[path] != "directory":
 			s.Files[path] = "" // what is in it is compared by row, or tells when things happened
 		case strings.HasSuffix(base, ".tar.zst"):
 			s.Files[path] = inArchive(t, home, path)

@@ -96,7 +96,16 @@ func Forget(ctx context.Context, st *store.Store, opts Options, f Forgetting) (F
 		report.Removed, err = Purge(ctx, st, opts.Home)
 		return report, err
 	}
-	return report, st.Backup(ctx, true)
+	r.keepBackup(ctx, true)
+	return report, nil
+}
+
+// keepBackup makes a backup of the database, if now is set even of today. Before something
+// is forgotten the earlier one is removed, so one that cannot be made brings nothing back.
+func (r *run) keepBackup(ctx context.Context, now bool) {
+	if err := r.store.Backup(ctx, now); err != nil {
+		r.warn("the backup of the database was not made: "+err.Error(), memoir.HintOf(err))
+	}
 }
 
 // worst gives several errors the code of one that is not CodeBusy, if there is one.
@@ -282,7 +291,7 @@ func (r *run) finishForgetting(ctx context.Context) error {
 	}
 	if !purging {
 		if len(left) > 0 {
-			return r.store.Backup(ctx, true)
+			r.keepBackup(ctx, true)
 		}
 		return nil
 	}
@@ -325,7 +334,8 @@ func ForgetProject(ctx context.Context, st *store.Store, opts Options, id string
 		return sessions, nil, err
 	}
 	if !purge {
-		return sessions, nil, st.Backup(ctx, true)
+		r.keepBackup(ctx, true)
+		return sessions, nil, nil
 	}
 	removed, err = Purge(ctx, st, opts.Home)
 	return sessions, removed, err
@@ -352,5 +362,6 @@ func Purge(ctx context.Context, st *store.Store, home string) (removed []string,
 	if err != nil {
 		return append(removed, copies...), err
 	}
-	return append(removed, copies...), st.Backup(ctx, true)
+	_ = st.Backup(ctx, true) // the next run that publishes makes it, if this fails
+	return append(removed, copies...), nil
 }

@@ -150,9 +150,7 @@ func (r *run) whole(ctx context.Context) (Report, error) {
 	}
 	err := r.steps(ctx)
 	if err == nil && r.report.has(OutcomePublished) {
-		if err := r.store.Backup(ctx, false); err != nil {
-			r.warn("the backup of the database was not made: "+err.Error(), memoir.HintOf(err))
-		}
+		r.keepBackup(ctx, false)
 	}
 	r.sayFolded()
 	if r.report.Stopped = r.meter.stop(); r.report.Stopped != nil {

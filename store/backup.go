@@ -15,6 +15,8 @@ import (
 const (
 	// backupSuffix ends the name of the copy that replaces a damaged database.
 	backupSuffix = ".backup"
+	// unfinishedSuffix ends the name of a copy that is being written.
+	unfinishedSuffix = ".tmp"
 	// damagedSuffix marks a database in which SQLite met damage.
 	damagedSuffix = ".damaged"
 	// backupAge is how old the copy may be before a run that published makes a new one.
@@ -29,14 +31,23 @@ func (s *Store) Backup(ctx context.Context, now bool) error {
 	if info, err := os.Stat(path); err == nil && !now && time.Since(info.ModTime()) < backupAge {
 		return nil
 	}
-	return s.copyTo(ctx, path)
+	unlock, err := lockFolder(filepath.Dir(s.path))
+	if errors.Is(err, errLocked) {
+		return nil // another process makes it
+	}
+	if err != nil {
+		return storageError(err, "locking the folder of database %s", s.path)
+	}
+	return errors.Join(s.copyTo(ctx, path), unlock())
 }
 
 // dropBackup removes the copy before something is forgotten, since a killed process must
 // leave nothing that brings it back. Backup makes a new one afterwards.
 func (s *Store) dropBackup() error {
-	if err := failpoint.Remove(s.path + backupSuffix); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return storageError(err, "removing the backup of database %s", s.path)
+	for _, path := range []string{s.path + backupSuffix, s.path + backupSuffix + unfinishedSuffix} {
+		if err := failpoint.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return storageError(err, "removing the backup of database %s", s.path)
+		}
 	}
 	return nil
 }
@@ -49,7 +60,7 @@ func (s *Store) copyBefore(ctx context.Context, version int64) (path string, err
 
 // copyTo writes the database, as last committed, to a path in one durable step.
 func (s *Store) copyTo(ctx context.Context, path string) error {
-	unfinished := path + ".tmp"
+	unfinished := path + unfinishedSuffix
 	defer failpoint.Remove(unfinished)
 	if err := failpoint.Before("create copy"); err != nil {
 		return storageError(err, "copying database %s", s.path)

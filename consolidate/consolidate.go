@@ -23,7 +23,6 @@ type Input struct {
 	Forced         bool                  // a person asked for it: a model is asked about all of them again
 	Withdrawn      []string              // session keys that must leave no trace
 	Known          []string              // session keys that were not selected but may be cited
-	Lost           []string              // of Known, those whose extraction is lost; see KeepLost
 	Current        *memoir.Consolidation // live, nil if none
 	Notes          []memoir.Note
 	SummaryTokens  int // of memory_summary.md, 4 bytes a token; 0 is the default of 5000

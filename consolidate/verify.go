@@ -28,7 +28,7 @@ func Verify(c memoir.Consolidation, in Input) error {
 	if strings.TrimSpace(c.MemorySummary) == "" {
 		return invalid("%s is empty", summaryFile)
 	}
-	kept := notesBytes(in.Notes) + notesBytes(lostNotes(in))
+	kept := notesBytes(in.Notes)
 	bytes, tokens := in.limits()
 	if limit := bytes + kept; len(c.MemoryMD) > limit {
 		return invalid("%s has %d bytes, more than %d", memoryFile, len(c.MemoryMD), limit)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -15,80 +16,94 @@ import (
 	"memoir"
 	"memoir/consolidate"
 	"memoir/memory"
-	"memoir/project"
 	"memoir/rollout"
 	"memoir/store"
 )
 
-// AdoptOptions says where the memory is that a database lost.
-type AdoptOptions struct {
-	Home string
-	// Identify says which project a directory and a remote belong to.
-	Identify func(cwd, remote string) (memoir.Project, project.Status)
-	// Unregistered takes over the memory of projects that the database doesn't know, too.
-	Unregistered bool
-	// ExtractionsLost, as in store.Adoption.
-	ExtractionsLost bool
-	// NotesLost takes what people changed by hand from the archives.
-	NotesLost bool
-	// GenerationsLost has the archives tell which generations there were, and what of.
-	GenerationsLost bool
+// adopt takes over what memories on disk hold that is newer than the database: it is new, or
+// a backup. Of each project whose live generation is not recorded it registers the project and
+// its generations, the extractions that the live one rests on, and what people edited by hand;
+// so the next consolidation takes nothing for withdrawn that is merely unknown. Sessions are
+// found by the scan, which comes before. No file is changed.
+//
+// What was forgotten or disabled after the backup is not known any more.
+func (r *run) adopt(ctx context.Context) error {
+	if r.opts.DryRun {
+		return nil
+	}
+	rows, err := r.store.Projects(ctx)
+	if err != nil {
+		return fmt.Errorf("list projects: %w", err)
+	}
+	recorded := map[string]int64{}
+	for _, row := range rows {
+		recorded[row.ID] = row.Generation
+	}
+	moves, err := r.store.FolderMoves(ctx)
+	if err != nil {
+		return err
+	}
+	ids, err := projectFolders(r.opts.Home)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		leaves := func(m store.FolderMove) bool { return m.ProjectID == id }
+		linked, err := memory.At(r.opts.Home, id).Linked()
+		if err != nil || int64(linked) <= recorded[id] || slices.ContainsFunc(moves, leaves) {
+			continue
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := r.adoptProject(ctx, id, recorded[id]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// AdoptedProject is what was taken over from one project's files.
-type AdoptedProject struct {
-	ID string
-	store.Adopted
-	Err error // why its memory can't be read
+// adoptProject takes over one project's memory. One that cannot be read is warned of.
+func (r *run) adoptProject(ctx context.Context, id string, recorded int64) error {
+	sessions, err := r.store.Sessions(ctx, store.Filter{Project: id})
+	if err != nil {
+		return err
+	}
+	a, err := r.adoption(id, sessions)
+	if err != nil || len(a.Generations) == 0 {
+		if err != nil && recorded == 0 { // else who publishes there says so
+			r.warn(fmt.Sprintf("project %s: its memory is not adopted: %s", id, r.redact(err.Error())), memoir.HintOf(err))
+		}
+		return nil
+	}
+	adopted, err := r.store.Adopt(ctx, a)
+	if err != nil {
+		return err
+	}
+	// A process that died before it recorded what it had published lost nothing else.
+	if adopted.New || adopted.Extractions+adopted.Notes > 0 {
+		r.warn(fmt.Sprintf("project %s: the database had generation %d and %d is live: %d extractions and %d hand edits are taken from its files",
+			a.Project.Name, recorded, a.Generations[len(a.Generations)-1].N, adopted.Extractions, adopted.Notes),
+			"what was forgotten or disabled since is not known any more: repeat `memoir forget` and `memoir sessions disable`")
+	}
+	return nil
 }
 
-// Adopt takes over what the live memory of each project tells: the extractions that it
-// rests on, the generation that is live, what people changed by hand. It is for a
-// database that lost them. Files are read, and none is changed. A memory that cannot be read
-// has its error among what is returned; an error of the database, or a folder that cannot be
-// listed (memoir.CodeStorage), ends it.
-func Adopt(ctx context.Context, st *store.Store, o AdoptOptions) ([]AdoptedProject, error) {
-	entries, err := os.ReadDir(filepath.Join(o.Home, "projects"))
-	if errors.Is(err, syscall.ENOTDIR) { // whoever publishes there says so
+// projectFolders lists the folders below a home that have the form of a project's id.
+func projectFolders(home string) (ids []string, err error) {
+	entries, err := os.ReadDir(filepath.Join(home, "projects"))
+	if errors.Is(err, syscall.ENOTDIR) || errors.Is(err, fs.ErrNotExist) { // whoever publishes there says so
 		return nil, nil
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err != nil {
 		return nil, memoir.Errorf(memoir.CodeStorage, "make the folder readable for you", "list projects: %w", err)
 	}
-	var out []AdoptedProject
 	for _, entry := range entries {
-		if ctx.Err() != nil {
-			return out, context.Cause(ctx)
+		if entry.IsDir() && isProjectID(entry.Name()) {
+			ids = append(ids, entry.Name())
 		}
-		if !entry.IsDir() || !isProjectID(entry.Name()) {
-			continue
-		}
-		known, err := st.Registered(ctx, entry.Name())
-		if err != nil {
-			return out, err
-		}
-		if !known && !o.Unregistered {
-			continue
-		}
-		sessions, err := st.Sessions(ctx, store.Filter{Project: entry.Name()})
-		if err != nil {
-			return out, err
-		}
-		adoption, err := adoptionOf(entry.Name(), sessions, o)
-		if err != nil {
-			out = append(out, AdoptedProject{ID: entry.Name(), Err: err})
-			continue
-		}
-		if adoption.Generation.N == 0 && !known {
-			continue
-		}
-		adopted, err := st.Adopt(ctx, adoption)
-		if err != nil {
-			return out, err
-		}
-		out = append(out, AdoptedProject{ID: entry.Name(), Adopted: adopted})
 	}
-	return out, nil
+	return ids, nil
 }
 
 // isProjectID reports whether a folder's name has the form of a project's id.
@@ -98,61 +113,51 @@ func isProjectID(name string) bool {
 	return dash > 0 && name[dash] == '-' && name[0] != '.' && strings.Trim(name[dash+1:], "0123456789abcdef") == ""
 }
 
-// adoptionOf reads a project's live memory.
-func adoptionOf(id string, sessions []memoir.Session, o AdoptOptions) (store.Adoption, error) {
-	root := memory.At(o.Home, id)
+// adoption reads what a project's folder tells.
+func (r *run) adoption(id string, sessions []memoir.Session) (store.Adoption, error) {
+	var a store.Adoption
+	root := memory.At(r.opts.Home, id)
 	live, err := root.Current()
 	if err != nil || live.Generation == 0 {
-		return store.Adoption{Project: projectOf(id, sessions, nil, o)}, err
+		return a, err
 	}
-	m := live.Manifest
-	a := store.Adoption{ExtractionsLost: o.ExtractionsLost, Generation: store.GenerationRecord{
-		N: int64(m.Generation), ManifestHash: m.Hash(), Inputs: inputsByKey(m.Inputs), At: publishedAt(root, m.Generation), Redactions: m.Redactions,
-	}}
-	if o.GenerationsLost {
-		if a.Archived, err = archived(root, live.Generation); err != nil {
-			return a, err
-		}
-	}
-	a.Extractions = extractionsIn(live.Files, m.Inputs)
-	a.Project = projectOf(id, sessions, a.Extractions, o)
-	if o.NotesLost {
-		if a.Notes, err = notesKept(root, id); err != nil {
-			return a, err
-		}
-	}
-	return a, nil
-}
-
-// publishedAt is when a generation was published, as its archive tells.
-func publishedAt(root memory.Root, n int) time.Time {
-	if info, err := os.Stat(root.Archive(n)); err == nil {
-		return info.ModTime()
-	}
-	return time.Time{}
-}
-
-// notesKept are the notes on earlier generations.
-func notesKept(root memory.Root, id string) (map[int64][]memoir.Note, error) {
-	past, err := root.PastEdits()
+	a.Extractions = extractionsIn(live.Files, live.Manifest.Inputs)
+	a.Project = r.ownerOf(id, sessions, a.Extractions)
+	kept, err := root.Generations()
 	if err != nil {
-		return nil, err
+		return a, err
 	}
-	notes := map[int64][]memoir.Note{}
+	last := store.GenerationRecord{N: int64(live.Generation), ManifestHash: live.Manifest.Hash(), Inputs: inputsByKey(live.Manifest.Inputs)}
+	for _, g := range kept {
+		switch {
+		case g.Number == live.Generation:
+			last.At = g.ModTime
+		case g.Number < live.Generation && g.Err == nil && g.Manifest.EditedFrom == 0:
+			a.Generations = append(a.Generations, store.GenerationRecord{
+				N: int64(g.Number), ManifestHash: g.Manifest.Hash(), Inputs: inputsByKey(g.Manifest.Inputs), At: g.ModTime,
+			})
+		}
+	}
+	slices.SortFunc(a.Generations, func(a, b store.GenerationRecord) int { return int(a.N - b.N) })
+	a.Generations = append(a.Generations, last)
+
+	past, err := root.PastEdits()
+	a.Notes = map[int64][]memoir.Note{}
 	for _, p := range past {
-		notes[int64(p.Base)] = append(notes[int64(p.Base)], memory.Notes(id, p.Edits, p.At)...)
+		a.Notes[int64(p.Base)] = append(a.Notes[int64(p.Base)], memory.Notes(id, p.Edits, p.At)...)
 	}
-	return notes, nil
+	return a, err
 }
 
-// projectOf says what a project is: a session that leads to its id was of it. One that
-// no session leads to is known by its id.
-func projectOf(id string, sessions []memoir.Session, extractions []memoir.Extraction, o AdoptOptions) memoir.Project {
+// ownerOf says which project has an id: the one that a session leads to. One that no session
+// leads to is known by its id alone.
+func (r *run) ownerOf(id string, sessions []memoir.Session, extractions []memoir.Extraction) memoir.Project {
 	for _, e := range extractions {
 		sessions = append(sessions, memoir.Session{CWD: e.CWD})
 	}
+	resolver := r.resolver()
 	for _, s := range sessions {
-		if p, status := o.Identify(s.CWD, s.Remote); status.OK() && p.ID == id {
+		if p, status := resolver.Identify(s.CWD, s.Remote); status.OK() && p.ID == id {
 			return p
 		}
 	}
@@ -238,32 +243,4 @@ func readHeader(text string) (e memoir.Extraction, body string, ok bool) {
 	e.SessionKey = memoir.SessionKey(memoir.Source(fields["agent"]), fields["session"])
 	e.EndedAt, e.StartedAt, e.CWD, e.Branch = ended, ended, fields["cwd"], fields["branch"]
 	return e, body, true
-}
-
-// adoptUnknown takes over memory that this database knows nothing of: it was removed, or
-// is another than the one that the memory was made with. Nothing may be taken for
-// withdrawn because of that.
-func (r *run) adoptUnknown(ctx context.Context) error {
-	isNew, err := r.store.IsNew(ctx)
-	if err != nil || !isNew || r.opts.DryRun {
-		return err
-	}
-	adopted, err := Adopt(ctx, r.store, AdoptOptions{Home: r.opts.Home, Identify: r.resolver().Identify, Unregistered: true, ExtractionsLost: true, NotesLost: true, GenerationsLost: true})
-	if err != nil {
-		return err
-	}
-	projects, extractions := 0, 0
-	for _, a := range adopted {
-		if a.Err != nil {
-			r.warn(fmt.Sprintf("project %s: its memory is not taken over: %v", a.ID, a.Err), memoir.HintOf(a.Err))
-			continue
-		}
-		projects++
-		extractions += a.Extractions
-	}
-	if projects > 0 {
-		r.warn(fmt.Sprintf("the database is new, and there is memory already: %d projects and %d extractions are taken over from its files; what was forgotten or disabled is not known any more",
-			projects, extractions), "`memoir forget` and `memoir sessions disable` say it again; an earlier database that you have, put in place of the new one, still knows")
-	}
-	return nil
 }

@@ -37,9 +37,6 @@ func (r *run) makeGeneration(
 	if err := r.keepEdits(ctx, root, project, live); err != nil {
 		return report, err
 	}
-	if err := r.takeBackInputs(ctx, project, live); err != nil {
-		return report, err
-	}
 	in, err := r.inputs(ctx, project, live)
 	if err != nil {
 		return report, err
@@ -107,7 +104,7 @@ func (r *run) publishResult(
 	}
 
 	usage, bytes := accountOf(ctx).total()
-	inputs := restingOn(in, live)
+	inputs := restingOn(in)
 	record := store.GenerationRecord{
 		Inputs:     inputsByKey(inputs),
 		Usage:      usage,
@@ -155,9 +152,6 @@ func (r *run) makeMemory(
 		}
 		out := 0
 		for _, input := range live.Manifest.Inputs {
-			if slices.Contains(in.Lost, input.Session) {
-				continue
-			}
 			takenOut, err := r.takenOut(ctx, in.Project.ID, input.Session)
 			if err != nil {
 				return nil, err
@@ -185,7 +179,7 @@ func (r *run) makeMemory(
 	if err != nil {
 		return nil, err
 	}
-	result = consolidate.KeepLost(consolidate.ApplyNotes(result, consolidate.LiveNotes(in.Notes, in)), in)
+	result = consolidate.ApplyNotes(result, consolidate.LiveNotes(in.Notes, in))
 	if err := consolidate.Verify(result, in); err != nil {
 		return nil, fmt.Errorf("check the consolidation: %w", &memoir.AnswerError{Answer: result.MemoryMD, Err: err})
 	}

@@ -22,9 +22,9 @@ func (r *run) inputs(ctx context.Context, project store.ProjectRow, live memory.
 	}
 	extractions, aside := withoutAside(extractions, live.Manifest.SetAside)
 	others = append(others, aside...) // what cites them, and stands in the memory all the same, may stay
-	last, err := r.lastInputs(ctx, project.ID, live)
+	last, err := r.store.LastInputs(ctx, project.ID)
 	if err != nil {
-		return consolidate.Input{}, err
+		return consolidate.Input{}, fmt.Errorf("read the last inputs: %w", err)
 	}
 	notes, err := r.store.Notes(ctx, project.ID)
 	if err != nil {
@@ -53,10 +53,9 @@ func (r *run) inputs(ctx context.Context, project store.ProjectRow, live memory.
 	for _, key := range others {
 		delete(last, key)
 	}
-	if in.Withdrawn, in.Lost, err = r.withdrawn(ctx, project, last); err != nil {
+	if in.Withdrawn, err = r.withdrawn(ctx, project, last); err != nil {
 		return consolidate.Input{}, err
 	}
-	in.Known = append(in.Known, in.Lost...)
 	if r.forgetting != nil {
 		r.forgetting.restrict(&in, live)
 	}
@@ -91,43 +90,30 @@ func stillAside(aside []memory.Input, in consolidate.Input) (left []memory.Input
 }
 
 // withdrawn lists the sessions that must leave no trace: those that were taken out by a
-// person or a setting, and those of the last inputs of which it is known why they are none
-// any more. The others of those are lost.
-func (r *run) withdrawn(
-	ctx context.Context,
-	project store.ProjectRow,
-	missing map[string]string,
-) (withdrawn, lost []string, err error) {
-	withdrawn, lost, err = r.store.Absent(ctx, project.ID, slices.Sorted(maps.Keys(missing)))
-	if err != nil {
-		return nil, nil, err
-	}
+// person or a setting, and missing, the last inputs that are none any more.
+func (r *run) withdrawn(ctx context.Context, project store.ProjectRow, missing map[string]string) ([]string, error) {
+	withdrawn := slices.Collect(maps.Keys(missing))
 	sessions, err := r.store.Sessions(ctx, store.Filter{Project: project.ID, Reason: memoir.ReasonDisabled})
 	if err != nil {
-		return nil, nil, fmt.Errorf("list withdrawn sessions: %w", err)
+		return nil, fmt.Errorf("list withdrawn sessions: %w", err)
 	}
 	for _, s := range sessions {
 		withdrawn = append(withdrawn, s.Key())
 	}
 	forgotten, err := r.store.ForgottenOf(ctx, project.ID)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	withdrawn = append(withdrawn, forgotten...)
 	slices.Sort(withdrawn)
-	return slices.Compact(withdrawn), lost, nil
+	return slices.Compact(withdrawn), nil
 }
 
-// restingOn are the sessions that a generation rests on: those that it was made from, and
-// those that are lost, of which it has what the live one had.
-func restingOn(in consolidate.Input, live memory.Snapshot) []memory.Input {
-	before := inputsByKey(live.Manifest.Inputs)
-	inputs := make([]memory.Input, 0, len(in.Extractions)+len(in.Lost))
+// restingOn are the sessions that a generation is made from.
+func restingOn(in consolidate.Input) []memory.Input {
+	inputs := make([]memory.Input, 0, len(in.Extractions))
 	for _, e := range in.Extractions {
 		inputs = append(inputs, memory.Input{Session: e.SessionKey, Hash: e.ContentHash})
-	}
-	for _, key := range in.Lost {
-		inputs = append(inputs, memory.Input{Session: key, Hash: before[key]})
 	}
 	return inputs
 }
@@ -140,19 +126,9 @@ const (
 
 // beside are the files that a consolidation has no place for: the companions,
 // as people rewrote them, and what people put there themselves; none with a line that
-// rests on withdrawn sessions alone. Of sessions that are lost, what is there stays.
+// rests on withdrawn sessions alone.
 func (r *run) beside(in consolidate.Input, live memory.Snapshot) memory.Files {
 	files := companions(in.Extractions)
-	for _, section := range sections(string(live.Files[rawMemoriesFile])) {
-		if _, after, _ := strings.Cut(section, "\n\n"); isAbout(after, in.Lost) {
-			files[rawMemoriesFile] = append(files[rawMemoriesFile], "\n"+strings.TrimSpace(section)+"\n"...)
-		}
-	}
-	for path, content := range live.Files {
-		if strings.HasPrefix(path, summariesDir) && isAbout(string(content), in.Lost) {
-			files[path] = content
-		}
-	}
 	for path, content := range live.Files.Extra() {
 		if path != rawMemoriesFile && !strings.HasPrefix(path, summariesDir) {
 			files[path] = []byte(r.clean(string(content), in))

@@ -158,7 +158,7 @@ func (r *run) publishPart(
 	live memory.Snapshot,
 	commit committer,
 ) (made published, err error) {
-	result := consolidate.KeepLost(consolidate.ApplyNotes(part.Result, consolidate.LiveNotes(in.Notes, in)), in)
+	result := consolidate.ApplyNotes(part.Result, consolidate.LiveNotes(in.Notes, in))
 	if err := consolidate.Verify(result, in); err != nil {
 		return made, fmt.Errorf("check a part of the consolidation: %w", err)
 	}
@@ -172,7 +172,7 @@ func (r *run) publishPart(
 		last[input.Session] = true
 	}
 	var listed []memory.Input
-	for _, input := range restingOn(in, live) {
+	for _, input := range restingOn(in) {
 		if slices.Contains(part.Open, input.Session) {
 			if input.Hash = ""; !last[input.Session] {
 				continue
@@ -280,9 +280,6 @@ func (r *run) pruneProject(
 		return made, fmt.Errorf("read the live memory: %w", err)
 	}
 	if err := r.keepEdits(ctx, root, project, live); err != nil {
-		return made, err
-	}
-	if err := r.takeBackInputs(ctx, project, live); err != nil {
 		return made, err
 	}
 	in, err := r.inputs(ctx, project, live)

@@ -114,7 +114,6 @@ type run struct {
 
 	mu       sync.Mutex
 	folded   []foldedWarning // of sessions, until Phase 1 has ended
-	toldLost map[string]bool // keys of lost sessions that a warning was about
 	leftOut  int             // files that cannot be read, named or counted
 	report   Report
 	recorded bool  // that it began
@@ -196,7 +195,6 @@ func newRun(st *store.Store, opts Options) (*run, error) {
 		store:      st,
 		opts:       opts,
 		holder:     lease.Self(),
-		toldLost:   map[string]bool{},
 		log:        opts.Log,
 		began:      time.Now(),
 		id:         lease.NewToken(),
@@ -224,13 +222,7 @@ func (r *run) steps(ctx context.Context) error {
 	if err := r.scan(ctx); err != nil {
 		return err
 	}
-	if err := r.adoptUnknown(ctx); err != nil {
-		return err
-	}
-	if err := r.adoptAhead(ctx); err != nil {
-		return err
-	}
-	if err := r.takeBack(ctx); err != nil {
+	if err := r.adopt(ctx); err != nil {
 		return err
 	}
 	if err := r.recall(ctx); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -95,38 +96,57 @@ func markDamaged(path string) {
 }
 
 // replaceDamaged moves a damaged database aside, together with its log, and puts the
-// backup in its place. It returns where the damaged one is now, empty if the database is
-// sound. Without a backup it fails with memoir.CodeCorrupt and changes nothing.
-func replaceDamaged(ctx context.Context, path string, busy time.Duration) (aside string, err error) {
-	if _, err := os.Stat(path + damagedSuffix); err != nil {
-		return "", nil
+// backup in its place; so it does where the database is gone or empty and there is a backup.
+// It returns where the damaged one is now, empty if there was none. Without a sound backup it
+// fails with memoir.CodeCorrupt, and while another process has the database open with
+// memoir.CodeBusy; both change nothing.
+func replaceDamaged(ctx context.Context, path string, busy time.Duration) (aside string, replaced bool, err error) {
+	if !Exists(path+damagedSuffix) && !isGone(path) {
+		return "", false, nil
 	}
 	unlock, err := lockFolder(filepath.Dir(path))
 	if errors.Is(err, errLocked) {
-		return "", memoir.Errorf(memoir.CodeBusy, busyHint, "another process replaces the damaged database %s", path)
+		return "", false, memoir.Errorf(memoir.CodeBusy, busyHint, "another process replaces the damaged database %s", path)
 	}
 	if err != nil {
-		return "", storageError(err, "locking the folder of database %s", path)
+		return "", false, storageError(err, "locking the folder of database %s", path)
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
 	sound, err := isSound(ctx, path, busy)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	if !sound {
-		if aside, err = restoreBackup(path); err != nil {
-			return "", err
+		if sound, err = isSound(ctx, path+backupSuffix, busy); err == nil && !sound && Exists(path) {
+			err = memoir.Errorf(memoir.CodeCorrupt, "move it aside: the next run makes a new one, adopts what the memories "+
+				"hold and reads the sessions again", "database %s is damaged, and there is no sound backup of it", path)
+		}
+		if err != nil {
+			return "", false, err
+		}
+		if sound { // else a new one is made
+			if aside, err = restoreBackup(path); err != nil {
+				return "", false, err
+			}
+			replaced = true
 		}
 	}
 	if err := failpoint.Remove(path + damagedSuffix); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return aside, storageError(err, "clearing the mark of database %s", path)
+		return aside, replaced, storageError(err, "clearing the mark of database %s", path)
 	}
-	return aside, nil
+	return aside, replaced, nil
 }
 
-// isSound reports whether SQLite finds nothing wrong with a database. It reads all of it.
+// isGone reports whether a database is missing or empty although there is a backup of it.
+func isGone(path string) bool {
+	info, err := os.Stat(path)
+	return (errors.Is(err, os.ErrNotExist) || err == nil && info.Size() == 0) && Exists(path+backupSuffix)
+}
+
+// isSound reports whether SQLite finds nothing wrong with a database that is not empty. It
+// reads all of it.
 func isSound(ctx context.Context, path string, busy time.Duration) (bool, error) {
-	if checkHeader(path) != nil {
+	if info, err := os.Stat(path); err != nil || info.Size() == 0 || checkHeader(path) != nil {
 		return false, nil
 	}
 	s := &Store{path: path, now: time.Now, busy: busy}
@@ -141,45 +161,58 @@ func isSound(ctx context.Context, path string, busy time.Duration) (bool, error)
 	return found == "ok", err
 }
 
-// restoreBackup puts the backup in the place of a damaged database. The log goes first: a
-// log beside another database would be replayed into it.
+// restoreBackup puts the backup in the place of a damaged database that no other process has
+// open. The log goes first: a log beside another database would be replayed into it.
 func restoreBackup(path string) (aside string, err error) {
-	content, err := os.ReadFile(path + backupSuffix)
-	if errors.Is(err, os.ErrNotExist) {
-		return "", memoir.Errorf(memoir.CodeCorrupt, "move it aside: the next run makes a new one, takes over what the memories "+
-			"hold and reads the sessions again", "database %s is damaged, and there is no backup of it", path)
-	}
-	if err != nil {
+	fresh := path + backupSuffix + ".tmp"
+	if err := copyFile(path+backupSuffix, fresh); err != nil {
 		return "", storageError(err, "reading the backup of database %s", path)
 	}
-	aside = path + damagedSuffix + time.Now().UTC().Format("-20060102-150405")
-	fresh := path + backupSuffix + ".new"
-	err = errors.Join(writeWhole(fresh, content), failpoint.Before("keep damaged database"), os.Link(path, aside))
-	for _, beside := range []string{"-wal", "-shm"} {
-		if err == nil {
-			if err = failpoint.Rename(path+beside, aside+beside); errors.Is(err, os.ErrNotExist) {
-				err = nil
-			}
+	unlock, err := lockDatabase(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+	case errors.Is(err, errLocked):
+		return "", memoir.Errorf(memoir.CodeBusy, busyHint, "the damaged database %s is in use by another process", path)
+	case err != nil:
+		return "", storageError(err, "locking database %s", path)
+	default:
+		defer func() {
+			// Who waits for the lock has the old file open for as long as one try lasts. With
+			// the lock it would use the new log with the old file.
+			time.Sleep(3 * patience)
+			err = errors.Join(err, unlock())
+		}()
+	}
+	kept := path + damagedSuffix + time.Now().UTC().Format("-20060102-150405")
+	for _, suffix := range []string{"-wal", "-shm", ""} {
+		if !Exists(path + suffix) {
+			continue
 		}
+		if err := failpoint.Rename(path+suffix, kept+suffix); err != nil {
+			return "", storageError(err, "moving database %s aside", path)
+		}
+		aside = kept
 	}
-	if err == nil {
-		err = errors.Join(failpoint.Rename(fresh, path), syncDir(filepath.Dir(path)))
-	}
-	if err != nil {
+	if err := errors.Join(failpoint.Rename(fresh, path), syncDir(filepath.Dir(path))); err != nil {
 		return "", storageError(err, "restoring the backup of database %s", path)
 	}
 	return aside, nil
 }
 
-// writeWhole writes a file and flushes it.
-func writeWhole(path string, content []byte) (err error) {
-	if err := failpoint.Before("write backup"); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+// copyFile copies a file to one of the owner's alone, and flushes it.
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(content)
-	return errors.Join(err, f.Sync(), f.Close())
+	defer in.Close()
+	if err := failpoint.Before("write backup"); err != nil {
+		return err
+	}
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, failpoint.Before("sync backup"), out.Sync(), out.Close())
 }

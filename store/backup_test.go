@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -97,4 +98,68 @@ func TestAMarkOnASoundDatabaseIsCleared(t *testing.T) {
 	if _, err := os.Stat(path + damagedSuffix); !os.IsNotExist(err) {
 		t.Errorf("the mark is left: %v", err)
 	}
+}
+
+func TestTheBackupOfADatabaseThatIsGoneOrEmptyIsOpened(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(path string) error{
+		"gone":  os.Remove,
+		"empty": func(path string) error { return os.Truncate(path, 0) },
+		"gone, and its log is left": func(path string) error {
+			return errors.Join(os.Remove(path), os.WriteFile(path+"-wal", []byte("log"), 0o600))
+		},
+	} {
+		path := filepath.Join(newHome(t), "memoir.db")
+		s := openAt(t, path, Options{})
+		_, err := s.BeginForgetting(t.Context(), ProjectClaim{}, Forgetting{Keys: []string{"codex:a"}})
+		must(t, errors.Join(err, s.Backup(t.Context(), true), s.Close(), spoil(path)))
+		told := 0
+		forgotten, err := openAt(t, path, Options{Restored: func(string) { told++ }}).Forgotten(t.Context())
+		if must(t, err); told != 1 || !forgotten["codex:a"] {
+			t.Errorf("%s: told %d times; forgotten %v", name, told, forgotten)
+		}
+	}
+}
+
+func TestABackupThatIsDamagedIsNotUsed(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(newHome(t), "memoir.db")
+	s := openAt(t, path, Options{})
+	must(t, errors.Join(s.Backup(t.Context(), true), s.Close()))
+	scribble(t, path)
+	scribble(t, path+backupSuffix)
+	for range 2 {
+		if _, err := Open(t.Context(), path, Options{}); memoir.CodeOf(err) != memoir.CodeCorrupt {
+			t.Errorf("%v", err)
+		}
+	}
+	must(t, os.Remove(path)) // as the hint says
+	openAt(t, path, Options{})
+}
+
+// A process that uses the damaged file would go on with it while others use the backup.
+func TestADamagedDatabaseThatAnotherProcessUsesIsNotReplaced(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(newHome(t), "memoir.db")
+	s := openAt(t, path, Options{})
+	must(t, errors.Join(s.Backup(t.Context(), true), s.Close()))
+	holder := play(t, "hold", path)
+	holder.line(t)
+	must(t, os.Remove(path+"-shm"))
+	scribble(t, path)
+	markDamaged(path)
+	if _, err := Open(t.Context(), path, Options{}); memoir.CodeOf(err) != memoir.CodeBusy {
+		t.Errorf("%v", err)
+	}
+	holder.rest(t)
+	openAt(t, path, Options{})
+}
+
+func TestAReaderMarksNothing(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(newHome(t), "memoir.db")
+	if _, err := Open(t.Context(), path, Options{ReadOnly: true}); memoir.CodeOf(err) != memoir.CodeNotFound {
+		t.Error(err)
+	}
+	openAt(t, path, Options{})
 }

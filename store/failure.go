@@ -44,10 +44,7 @@ func (s *Store) explain(err error, doing string, args ...any) error {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
 	if lacks(e) {
-		if s.durable != nil {
-			markDamaged(s.path)
-		}
-		return memoir.Errorf(memoir.CodeCorrupt, corruptHint, "%s: a part of database %s is missing: %w", doing, s.path, err)
+		return memoir.Errorf(memoir.CodeCorrupt, "move it aside: the next run opens the backup", "%s: a part of database %s is missing: %w", doing, s.path, err)
 	}
 	switch e.Code {
 	case sqlite3.ErrCorrupt, sqlite3.ErrNotADB, sqlite3.ErrFormat:

@@ -44,7 +44,6 @@ func (s *Store) MergeProjects(ctx context.Context, from, into ProjectClaim) erro
 			`DELETE FROM project_union WHERE from_id IN (?1, ?2) AND into_id IN (?1, ?2)`,
 			`UPDATE project_union SET into_id = ?1 WHERE into_id = ?2`,
 			`UPDATE mark SET project_id = ?1 WHERE project_id = ?2`,
-			`UPDATE OR IGNORE forgotten_line SET project_id = ?1 WHERE project_id = ?2`,
 			`UPDATE OR REPLACE withdrawal SET project_id = ?1, seq = (SELECT change_seq FROM project WHERE id = ?1),
 				purge = max(purge, coalesce((SELECT w.purge FROM withdrawal w WHERE w.project_id = ?1 AND w.text = withdrawal.text), 0)) WHERE project_id = ?2`,
 			`UPDATE folder_move SET into_id = ?1 WHERE into_id = ?2`,

@@ -33,8 +33,8 @@ type Options struct {
 	// Waiting is called when the database has been waited for so long that a person would
 	// ask why, once each time. It may be called by several goroutines. Nil: nobody asks.
 	Waiting func()
-	// Restored is called when a damaged database was moved to aside and the backup is
-	// opened in its place.
+	// Restored is called when the backup is opened in the place of a damaged database, which
+	// was moved to aside, or of one that was gone; aside is empty then. Nil: nobody asks.
 	Restored func(aside string)
 	// Rand spreads delays; it returns a number in [0, 1). Nil means a random one.
 	Rand func() float64
@@ -94,11 +94,11 @@ func open(ctx context.Context, path string, o Options, migrations fs.FS) (*Store
 		return nil, err
 	}
 	if !o.ReadOnly {
-		aside, err := replaceDamaged(ctx, path, s.busy)
+		aside, replaced, err := replaceDamaged(ctx, path, s.busy)
 		if err != nil {
 			return nil, err
 		}
-		if aside != "" && o.Restored != nil {
+		if replaced && o.Restored != nil {
 			o.Restored(aside)
 		}
 		if err := create(path); err != nil {
@@ -106,7 +106,9 @@ func open(ctx context.Context, path string, o Options, migrations fs.FS) (*Store
 		}
 	}
 	if err := checkHeader(path); err != nil {
-		markDamaged(path)
+		if !o.ReadOnly && memoir.CodeOf(err) == memoir.CodeCorrupt {
+			markDamaged(path)
+		}
 		return nil, err
 	}
 	s.readers = openReaders(s)

@@ -95,10 +95,8 @@ func (s *Store) storeExtraction(t tx, e memoir.Extraction, withdraw bool) (outco
 	}
 	if e.Empty() {
 		switch {
-		case prior == nil && withdraw:
-			return "empty", setGave(t, e.SessionKey, gaveUndone)
 		case prior == nil:
-			return "empty", setGave(t, e.SessionKey, gaveNothing)
+			return "empty", nil
 		case !withdraw:
 			return outcomeKept, nil
 		}
@@ -110,7 +108,7 @@ func (s *Store) storeExtraction(t tx, e memoir.Extraction, withdraw bool) (outco
 		if _, err := t.exec(`DELETE FROM extraction WHERE session_key = ?`, e.SessionKey); err != nil {
 			return "", err
 		}
-		return "withdrawn", setGave(t, e.SessionKey, gaveUndone)
+		return "withdrawn", nil
 	}
 	outcome = "unchanged"
 	if prior != nil {
@@ -137,7 +135,7 @@ func (s *Store) storeExtraction(t tx, e memoir.Extraction, withdraw bool) (outco
 	if err != nil {
 		return "", err
 	}
-	return outcome, setGave(t, e.SessionKey, gaveExtraction)
+	return outcome, nil
 }
 
 // sameMemory reports whether a consolidation can't tell two extractions apart.

@@ -95,24 +95,6 @@ func TestWhatAnExtractionLeavesStored(t *testing.T) {
 	}
 }
 
-// A memory may rest on what was undone until the next consolidation.
-func TestWhatWasUndoneIsNotLostWhenTheSessionGoesOnWithNothingWorthKeeping(t *testing.T) {
-	t.Parallel()
-	s, _ := newQueue(t, 1)
-	nothing := Result{Extraction: memoir.Extraction{ContentHash: "h2", FilterVersion: 1}, Withdraw: true}
-	extracted(t, s, worth("a"))
-	for i, withdraw := range []bool{true, false} {
-		scan(t, s, session("s00", func(se *memoir.Session) { se.Files[0].Size += int64(50 * (i + 1)) }))
-		nothing.Withdraw = withdraw
-		extracted(t, s, nothing)
-		withdrawn, lost, err := s.Absent(t.Context(), project, []string{"codex:s00"})
-		must(t, err)
-		if len(withdrawn) != 1 || len(lost) != 0 {
-			t.Errorf("undone %t: withdrawn %v, lost %v", withdraw, withdrawn, lost)
-		}
-	}
-}
-
 func ptr[T any](v T) *T { return &v }
 
 func TestALateFinisherStoresNothing(t *testing.T) {

@@ -138,9 +138,6 @@ func TestOnlyRowsThatBelongToNothingAreDeleted(t *testing.T) {
 		}
 		return err
 	}))
-	if o, err := s.Orphans(t.Context()); err != nil || o.Jobs != 2 || o.Redactions != 2 {
-		t.Errorf("%+v, %v", o, err)
-	}
 	must(t, s.DeleteOrphans(t.Context()))
 	after := rows(t, s)
 	if before["job"]++; fmt.Sprint(after) != fmt.Sprint(before) { // somebody works on the third

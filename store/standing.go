@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"maps"
-	"slices"
 	"time"
 )
 
@@ -18,7 +16,6 @@ type Standing struct {
 	New       int  // sessions that the memory does not have
 	Changed   int  // that it has, and that were extracted anew
 	Withdrawn int  // that it has, and that were taken out
-	Lost      int  // that it has, and whose extraction is lost: what it has of them stays
 	Asked     bool // a person asked for a consolidation
 
 	// What stands in the way of consolidating it.
@@ -75,6 +72,10 @@ func (s *Store) Standings(ctx context.Context) (map[string]Standing, error) {
 // standingOfExtractions fills in what depends on each extraction; due are the inputs of
 // the live generations of the projects that are due.
 func standingOfExtractions(t tx, all map[string]Standing, due map[string]map[string]string) error {
+	inputs := map[string]map[string]bool{} // of the next consolidation, by project that is due
+	for id := range due {
+		inputs[id] = map[string]bool{}
+	}
 	err := t.each(`SELECT e.project_id, e.session_key, e.ended_at, e.seq > p.consumed_seq FROM extraction e JOIN project p ON p.id = e.project_id WHERE `+isInput, nil,
 		func(scan func(...any) error) error {
 			var id, key string
@@ -86,6 +87,9 @@ func standingOfExtractions(t tx, all map[string]Standing, due map[string]map[str
 			st := all[id]
 			of, isDue := due[id]
 			_, known := of[key]
+			if isDue {
+				inputs[id][key] = true
+			}
 			switch {
 			case isDue && fresh && known:
 				st.Changed++
@@ -104,12 +108,12 @@ func standingOfExtractions(t tx, all map[string]Standing, due map[string]map[str
 		return err
 	}
 	for id, of := range due {
-		withdrawn, lost, err := absent(t, id, slices.Sorted(maps.Keys(of)))
-		if err != nil {
-			return err
-		}
 		st := all[id]
-		st.Withdrawn, st.Lost = len(withdrawn), len(lost)
+		for key := range of {
+			if !inputs[id][key] {
+				st.Withdrawn++
+			}
+		}
 		all[id] = st
 	}
 	return nil

@@ -10,9 +10,9 @@ import (
 // program's own, paths by which files are found, and what is stored for moments.
 var noText = strings.Fields(`
 	draft.project_id draft.model
-	extraction.session_key extraction.project_id extraction.cwd extraction.content_hash extraction.model extraction.text_sum
+	extraction.session_key extraction.project_id extraction.cwd extraction.content_hash extraction.model
 	extraction_mark.session_key extraction_mark.hash file.path file.session_key
-	folder_move.project_id folder_move.into_id forgotten_beginning.session_key forgotten_line.project_id
+	folder_move.project_id folder_move.into_id
 	generation.project_id generation.manifest_hash generation.inputs
 	goose_db_version.tstamp
 	job.kind job.key job.status job.owner job.holder job.input_version job.done_version job.done_hash job.model

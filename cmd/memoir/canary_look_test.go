@@ -13,7 +13,7 @@ import (
 
 // shown are the commands that show what is there, without an argument of a person's.
 var shown = []string{
-	"status --usage --json", "status", "status --usage -v", "doctor", "doctor --json", "doctor --repair --dry-run", "config", "config --json",
+	"status --usage --json", "status", "status --usage -v", "doctor", "doctor --json", "config", "config --json",
 	"scan --stored", "scan --stored --json", "scan --stored --sarif", "redact --stored --dry-run", "redact --stored --dry-run --json",
 	"sessions", "sessions --sort title", "projects", "log --all", "log --all --json", "trust --list", "forget --list", "forget --list --json",
 	"retry --all", "run --dry-run --json", "completion bash", "help",

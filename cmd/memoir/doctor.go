@@ -84,7 +84,7 @@ func (d *doctor) examine(c *cli.Context) {
 	d.permissions(home)
 	d.space(home)
 	d.leftovers(home)
-	st, err := d.openAsItIs(c)
+	st, err := d.openForReading(c)
 	if memoir.CodeOf(err) == memoir.CodeNotFound {
 		d.add(checkWarn, "database", memoir.HintOf(err), err.Error())
 		return
@@ -100,7 +100,7 @@ func (d *doctor) examine(c *cli.Context) {
 		return
 	}
 	for _, line := range damage {
-		d.add(checkFail, "database", "`memoir doctor --repair` makes a new database of what can be read, and keeps the old one", line)
+		d.add(checkFail, "database", "move "+st.Path()+" aside: the next run opens the backup", line)
 	}
 	if len(damage) == 0 {
 		d.add(checkOK, "database", "", st.Path()+" is sound")

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"memoir/lease"
 	"memoir/testdata"
 )
@@ -218,7 +220,7 @@ func TestEachFindingOfDoctorIsGoneOnceItsHintIsFollowed(t *testing.T) {
 			"folder ghost-0123456789ab", "no registered project has it", 0},
 		{"a folder that memoir did not make", func(p patient) { p.write("projects/notes/x", "x") },
 			"folder notes", "is not a memory of a project", 0},
-		{"what a repair kept", func(p patient) { p.write("memoir.db.damaged-1", "x") },
+		{"a database that was moved aside", func(p patient) { p.write("memoir.db.damaged-1", "x") },
 			"leftovers", "1 damaged file", 0},
 		{"a temporary file", func(p patient) { p.aged(p.write(".trust.yml123", "x"), 2*time.Hour) },
 			"leftovers", "1 temporary file", 0},
@@ -270,5 +272,27 @@ func TestDoctorSaysThatALimitOnCostsDoesNotHold(t *testing.T) {
 	}
 }
 
-// A part of the schema that is gone is no riddle of SQLite's: the run says what it is and what
-// to do, and after that it goes on.
+// Damage that SQLite finds ends the command, and the next run goes on with the backup.
+func TestADamagedDatabaseIsReplacedByItsBackupAndCostsNoMemory(t *testing.T) {
+	t.Parallel()
+	p := newPatients(t)(t)
+	before := p.memoir(exitDone, "view", "--project", filepath.Base(p.project))
+	path := filepath.Join(p.home, databaseName)
+	content, err := os.ReadFile(path)
+	p.must(err)
+	clear(content[:len(content)/2])
+	p.must(os.WriteFile(path, content, 0o600))
+	p.memoir(exitFailed, "run")
+	p.memoir(exitDone, "run")
+	found := p.findings(exitDone)
+	if len(found) != 1 || found[0].Name != "leftovers" || !strings.Contains(found[0].Detail, "memoir.db.damaged-") {
+		t.Fatalf("%+v", found)
+	}
+	p.follow(found[0].Hint)
+	if left := p.findings(exitDone); len(left) > 0 {
+		t.Errorf("%+v", left)
+	}
+	if diff := cmp.Diff(before, p.memoir(exitDone, "view", "--project", filepath.Base(p.project))); diff != "" {
+		t.Error(diff)
+	}
+}

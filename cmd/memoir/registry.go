@@ -30,7 +30,7 @@ func (p *program) openStore(ctx context.Context, home string, settings config.Se
 
 // openForWriting opens the database of a home that must exist.
 func (p *program) openForWriting(c *cli.Context) (*store.Store, error) {
-	st, err := p.openAsItIs(c)
+	st, err := p.openForReading(c)
 	if err != nil {
 		return nil, err
 	}
@@ -48,11 +48,6 @@ func (p *program) openForWriting(c *cli.Context) (*store.Store, error) {
 // openForReading opens a home's database without a write transaction. Where
 // there is none the error is memoir.CodeNotFound.
 func (p *program) openForReading(c *cli.Context) (*store.Store, error) {
-	return p.openAsItIs(c)
-}
-
-// openAsItIs is openForReading for who tells of all that is odd.
-func (p *program) openAsItIs(c *cli.Context) (*store.Store, error) {
 	settings, err := p.settings(c, nil)
 	if err != nil {
 		return nil, err
@@ -95,7 +90,7 @@ func memoryAlone(home string) error {
 	if err != nil || n == 0 {
 		return nil
 	}
-	return memoir.Errorf(memoir.CodeNotFound, "`memoir run` takes over what their files tell, and so does `memoir doctor --repair`; neither knows what was forgotten or disabled",
+	return memoir.Errorf(memoir.CodeNotFound, "`memoir run` opens the backup if there is one, and adopts what the files of the memory hold",
 		"the database of %s is gone or empty, but the memory of %s is there", home, count(n, "project"))
 }
 
@@ -124,8 +119,12 @@ func (p *program) forWork(settings config.Settings) store.Options {
 	return store.Options{BusyTimeout: busyTimeout(settings), Waiting: sync.OnceFunc(func() {
 		p.ui.say("waiting for the database, which another program has locked")
 	}), Restored: func(aside string) {
-		p.ui.warn("remove it once nothing in it is missed; what was forgotten or disabled since the backup is to be said again",
-			"the database was damaged: it was moved to %s, and its backup is used", aside)
+		const again = "repeat `memoir forget` and `memoir sessions disable` if you used them since the backup was made"
+		if aside == "" {
+			p.ui.warn(again, "the database was gone: its backup is used")
+			return
+		}
+		p.ui.warn(again+"; then remove the damaged one", "the database was damaged: it was moved to %s, and its backup is used", aside)
 	}}
 }
 

@@ -166,7 +166,7 @@ func whyDue(st store.Standing) []string {
 	for _, part := range []struct {
 		n    int
 		what string
-	}{{st.New, "new"}, {st.Changed, "changed"}, {st.Withdrawn, "withdrawn"}, {st.Lost, "lost"}} {
+	}{{st.New, "new"}, {st.Changed, "changed"}, {st.Withdrawn, "withdrawn"}} {
 		if part.n > 0 {
 			why = append(why, fmt.Sprintf("%d %s", part.n, part.what))
 		}

@@ -34,7 +34,7 @@ var without = map[string]string{
 	"main.smoke":           "the same",
 	"model.removeAll":      "it makes removable what the removal, which has moments, could not remove",
 	"rollout.openDatabase": "the database of an agent, opened for reading",
-	"store.writeWhole":     "a rename that has a moment makes it count",
+	"store.lockDatabase":   "it opens what is there",
 	"store.exec":           "a statement of a transaction, which has moments",
 	"store.rollback":       "it leaves what was before",
 	"store.syncDir":        "it follows a rename, which has a moment",

@@ -1,0 +1,158 @@
+package pipeline_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"memoir/pipeline"
+	"memoir/store"
+)
+
+func projectsIn(t *testing.T, st *store.Store) []store.ProjectRow {
+	t.Helper()
+	projects, err := st.Projects(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return projects
+}
+
+// enqueueAll asks for a consolidation of every project.
+func enqueueAll(t *testing.T, home string) {
+	t.Helper()
+	st := open(t, home)
+	defer st.Close()
+	for _, p := range projectsIn(t, st) {
+		if err := st.Enqueue(t.Context(), p.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// stated is what the live MEMORY.md of each project says, by the project's folder.
+func stated(t *testing.T, home string) map[string]string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(home, "projects", "*", "memory", "MEMORY.md"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	out := map[string]string{}
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[filepath.Base(filepath.Dir(filepath.Dir(file)))] = string(b)
+	}
+	return out
+}
+
+func extractionsOf(t *testing.T, home string) (n int) {
+	t.Helper()
+	st := open(t, home)
+	defer st.Close()
+	for _, p := range projectsIn(t, st) {
+		n += p.Extractions
+	}
+	return n
+}
+
+// lose removes a home's database, with its log.
+func lose(t *testing.T, home string) {
+	t.Helper()
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		if err := os.Remove(filepath.Join(home, "memoir.db"+suffix)); err != nil && suffix == "" {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestADatabaseThatIsLostCostsNoMemory(t *testing.T) {
+	t.Parallel()
+	for _, backup := range []bool{true, false} {
+		for _, files := range []bool{true, false} {
+			t.Run(fmt.Sprintf("backup %v, session files there %v", backup, files), func(t *testing.T) {
+				t.Parallel()
+				dir, home := t.TempDir(), t.TempDir()
+				codexSession(t, dir, "aaaaaaaa-1", "/srv/app", "main", "Never use npm, always use pnpm.")
+				codexSession(t, dir, "bbbbbbbb-2", "/srv/other", "main", "Always write the header of a fixture.")
+				root := run(t, options(home, dir)).Phase2[0].Root // makes the backup
+				codexSession(t, dir, "cccccccc-3", "/srv/app", "main", "Never edit generated files.")
+				run(t, options(home, dir))
+				const mine = "- releases go out on Mondays\n"
+				memory := filepath.Join(root, "MEMORY.md")
+				text, err := os.ReadFile(memory)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(memory, append(text, mine...), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				enqueueAll(t, home)
+				run(t, options(home, dir))
+				before := stated(t, home)
+
+				lose(t, home)
+				if !backup {
+					if err := os.Remove(filepath.Join(home, "memoir.db.backup")); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if !files {
+					if err := os.RemoveAll(dir); err != nil {
+						t.Fatal(err)
+					}
+					if err := os.Mkdir(dir, 0o700); err != nil {
+						t.Fatal(err)
+					}
+				}
+				report := run(t, options(home, dir))
+				if said := fmt.Sprint(report.Warnings); !strings.Contains(said, "are taken from its files") {
+					t.Errorf("warnings: %s", said)
+				}
+				if report.Phase1.Stored > 0 || len(report.Phase2) > 0 {
+					t.Errorf("work was done again: %+v %+v", report.Phase1, report.Phase2)
+				}
+				if n := extractionsOf(t, home); n != 3 {
+					t.Errorf("%d extractions", n)
+				}
+				enqueueAll(t, home)
+				again := run(t, options(home, dir))
+				if diff := cmp.Diff(before, stated(t, home)); diff != "" {
+					t.Errorf("made again, the memory differs:\n%s", diff)
+				}
+				if len(again.Warnings) > 0 {
+					t.Errorf("and again: %v", again.Warnings)
+				}
+			})
+		}
+	}
+}
+
+func TestWhatWasForgottenStaysForgottenThoughTheDatabaseIsLost(t *testing.T) {
+	t.Parallel()
+	dir, home := t.TempDir(), t.TempDir()
+	codexSession(t, dir, "aaaaaaaa-1", "/srv/app", "main", "Never use npm, always use pnpm.")
+	codexSession(t, dir, "bbbbbbbb-2", "/srv/app", "main", "Always write the header of a fixture.")
+	run(t, options(home, dir))
+	st := open(t, home)
+	_, err := pipeline.Forget(t.Context(), st, options(home, dir), pipeline.Forgetting{Keys: []string{"codex:aaaaaaaa-1"}})
+	if err := errors.Join(err, st.Close()); err != nil {
+		t.Fatal(err)
+	}
+	lose(t, home)
+	run(t, options(home, dir))
+	enqueueAll(t, home)
+	run(t, options(home, dir))
+	for _, text := range stated(t, home) {
+		if strings.Contains(text, "pnpm") || !strings.Contains(text, "header of a fixture") {
+			t.Errorf("memory:\n%s", text)
+		}
+	}
+}

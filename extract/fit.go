@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"memoir"
-	"memoir/internal/lazyregexp"
 )
 
 // itemFrame is what an item's number, role and marks cost when it is rendered, in bytes.
@@ -52,28 +51,6 @@ func choose(items []memoir.Item, tokens int) (fitted []memoir.Item, omitted int)
 	return fitted, len(items) - len(fitted)
 }
 
-// What a piece is worth: its tier, to which prose adds up to 9 by what it says.
-const (
-	worthTyped    = 90 // what a person typed
-	worthError    = 78 // error lines of a failure, its command, and the command that passed after it
-	worthPatch    = 74 // changed lines of a file
-	worthNear     = 72 // lines beside an error line
-	worthNewFile  = 71
-	worthLong     = 66 // what follows the beginning of a long message of a person, perhaps pasted
-	worthFinal    = 60 // a closing answer
-	worthLater    = 36 // patches and errors beyond their share of the budget
-	worthSaid     = 52 // the agent's other words, summaries, reports of sub-agents
-	worthCommand  = 45 // a command that passed; less by 3: the end of its output
-	worthCall     = 25 // any other call
-	worthPrinted  = 15 // the beginning and the end of what it printed
-	worthRest     = 5
-	evidenceShare = 0.3  // of a budget, the part that patches and errors take before closing answers
-	typedHead     = 400  // bytes of a message that are certainly a person's own words
-	newFileHead   = 4000 // bytes of a new file
-	shortPatch    = 12   // lines of an edit that come before other edits' rest
-	shortError    = 6    // error lines of a failure that do
-)
-
 // The parts of an item that text stands in.
 const (
 	partText = iota
@@ -100,6 +77,7 @@ type piece struct {
 	n          int // among those of the part
 	from, to   int // bytes of the part
 	value      float64
+	evidence   bool // of a patch or a failure
 	kept       bool
 }
 
@@ -182,168 +160,6 @@ func newSelection(items []memoir.Item) *selection {
 	return s
 }
 
-// fixesOf tells which calls succeeded where a call of the same kind had failed before.
-func fixesOf(items []memoir.Item) map[int]bool {
-	fixes, open := map[int]bool{}, map[string]bool{}
-	for i, it := range items {
-		if it.Kind != memoir.ItemTool {
-			continue
-		}
-		words := strings.Fields(it.Input)
-		key := it.Tool + " " + strings.Join(words[:min(len(words), 2)], " ")
-		if failed(it) {
-			open[key] = true
-		} else if open[key] {
-			fixes[i] = true
-			delete(open, key)
-		}
-	}
-	return fixes
-}
-
-// rateMessage values the sentences of a message.
-func rateMessage(items []memoir.Item, i int, pieces []piece) {
-	it := items[i]
-	closing := it.Final || i+1 == len(items) || items[i+1].Origin.ByPerson()
-	fence := false
-	for k := range pieces {
-		p := &pieces[k]
-		text := it.Text[p.from:p.to]
-		fence = fence != strings.HasPrefix(strings.TrimSpace(text), "```")
-		switch {
-		case it.Origin.ByPerson() && p.from < typedHead && !fence:
-			p.value = worthTyped
-		case it.Origin.ByPerson() && errorLine(text, true):
-			p.value = worthNear
-		case it.Origin.ByPerson():
-			p.value = worthLong - min(0.1*float64(k), 20)
-		case it.Origin == memoir.OriginAgent && closing:
-			p.value = worthFinal - 5 + 2*informs(text, fence)
-		default:
-			p.value = worthSaid + 2*informs(text, fence)
-		}
-	}
-}
-
-var (
-	nameLike    = lazyregexp.New("`[^`]+`" + `|\b[\w.-]*[\w]/[\w./-]+|\b\w+[_.]\w+\b|\b\d+\b|--\w+`)
-	reasonWords = lazyregexp.New(`(?i)\b(?:because|since|so that|instead|root cause|caused? by|due to|turns? out|turned out|actually|reason|rather than|must|never|always|only|fix(?:ed|es)?|fails?|works?|cannot|does not|doesn't|decided|blocked|remaining|still)\b`)
-	narrates    = lazyregexp.New(`(?i)^\W*(?:let me|let's|i'll|i will|i'm going|now |next,|first,|perfect|great|good|excellent|ok)\b`)
-)
-
-// informs is how much a sentence of the agent says, from 0 to 9.
-func informs(text string, code bool) float64 {
-	if code {
-		return 0
-	}
-	score := 2 + float64(min(len(nameLike.FindAllStringIndex(text, 4)), 3))
-	score += 2 * float64(min(len(reasonWords.FindAllStringIndex(text, 3)), 2))
-	if len(text) > 250 {
-		score--
-	}
-	if narrates.MatchString(text) {
-		score -= 2
-	}
-	if len(strings.Fields(text)) < 5 {
-		score -= 2
-	}
-	return max(score, 0)
-}
-
-// forPeople are the commands whose text the agent writes for people.
-var forPeople = lazyregexp.New(`\bgit (?:-\S+ \S+ )?commit\b|\bgh (?:pr|issue|release) (?:create|edit|comment|review|merge)\b|\bglab mr\b`)
-
-// rateCall values the lines of a call: what was asked of the tool, and what it printed.
-func rateCall(it *memoir.Item, pieces [partCount][]piece, fix bool) {
-	bad := failed(*it)
-	patch := strings.Contains(it.Input, "*** Update File: ") || strings.Contains(it.Input, "*** Delete File: ")
-	added := strings.HasPrefix(it.Input, "*** Add File: ")
-	looks := it.Shell() && onlyLooks(it.Input)
-	letter := it.Shell() && forPeople.MatchString(it.Input)
-	first := float64(worthCall)
-	switch {
-	case it.Origin.ByPerson():
-		first = worthTyped
-	case bad || fix:
-		first = worthError
-	case letter:
-		first = worthPatch
-	case it.Shell() && !looks:
-		first = worthCommand
-	}
-	for k := range pieces[partInput] {
-		p := &pieces[partInput][k]
-		switch {
-		case patch || added && p.from < newFileHead:
-			switch {
-			case k == 0:
-				p.value = worthError
-			case k > shortPatch:
-				p.value = worthLater
-			case added:
-				p.value = worthNewFile
-			default:
-				p.value = worthPatch
-			}
-		case added:
-			p.value = worthLater
-		case k == 0 || letter:
-			p.value = first
-		default:
-			p.value = min(first, worthCommand) - min(float64(k), 30)
-		}
-	}
-	rateOutput(it, pieces[partOutput], bad, looks, fix)
-}
-
-// rateOutput values the lines that a call printed: those that tell why it failed, those beside
-// them, the first and the last ones.
-func rateOutput(it *memoir.Item, pieces []piece, bad, looks, fix bool) {
-	ends := float64(worthPrinted)
-	switch {
-	case bad || fix:
-		ends = worthNear
-	case it.Shell() && !looks:
-		ends = worthCommand - 3
-	case it.Tool == "Task" || it.Tool == "Agent":
-		ends = worthSaid
-	}
-	n := len(pieces)
-	for k := range pieces {
-		switch fromEnd := n - 1 - k; {
-		case fromEnd < 3:
-			pieces[k].value = ends
-		case k < 3:
-			pieces[k].value = min(ends, worthPrinted+5)
-		case it.Tool == "Task" || it.Tool == "Agent":
-			pieces[k].value = worthSaid
-		default:
-			pieces[k].value = max(worthPrinted-float64(min(k, fromEnd))*0.1, worthRest)
-		}
-	}
-	if !bad {
-		return
-	}
-	told := 0
-	for k := range pieces {
-		line := strings.TrimRight(it.Output[pieces[k].from:pieces[k].to], "\n")
-		if !errorLine(line, it.Failed) {
-			continue
-		}
-		value, around := float64(worthNear), float64(worthLater)
-		if errorForm.MatchString(line) {
-			value, around = worthError, worthNear
-		}
-		if told++; told > shortError {
-			value, around = worthLater, worthLater
-		}
-		for near := max(k-1, 0); near <= min(k+2, n-1); near++ {
-			pieces[near].value = max(pieces[near].value, around)
-		}
-		pieces[k].value = max(pieces[k].value, value)
-	}
-}
-
 // fill keeps the most valuable pieces that fit into a number of tokens.
 func (s *selection) fill(tokens int) {
 	var order []*piece
@@ -351,8 +167,8 @@ func (s *selection) fill(tokens int) {
 		for p := range s.pieces[i] {
 			for k := range s.pieces[i][p] {
 				one := &s.pieces[i][p][k]
-				if text := (*part(&s.items[i], p))[one.from:one.to]; strings.TrimSpace(text) == CutMark {
-					one.value = 0
+				if strings.TrimSpace(s.text(one)) == CutMark {
+					one.value = 0 // what is left out is marked anyway
 				}
 				order = append(order, one)
 			}
@@ -379,29 +195,44 @@ func (s *selection) fill(tokens int) {
 	}
 }
 
-// discount lowers the value of what pieces of more value say already, and of patches and
-// errors beyond their share.
+// discount lowers the value of lines that pieces of more value hold already, and of patches and
+// failures beyond their share: where they would take more than evidenceMost of what typed text
+// leaves of a number of tokens, evidenceLeast of it.
 func (s *selection) discount(order []*piece, tokens int) {
+	room, evidence := 4*tokens, 0
+	for _, p := range order {
+		switch {
+		case p.value >= worthTyped:
+			room -= p.to - p.from
+		case p.evidence:
+			evidence += p.to - p.from
+		}
+	}
+	if float64(evidence) > evidenceMost*float64(room) {
+		room = int(evidenceLeast * float64(room))
+	}
 	known := map[string]bool{}
-	share := int(evidenceShare * float64(tokens) * 4)
 	for _, p := range order {
 		if p.value >= worthTyped {
 			continue
 		}
-		text := (*part(&s.items[p.item], p.part))[p.from:p.to]
-		line := strings.TrimSpace(text)
-		if len(line) >= sameLine && known[line] && (p.n > 0 || p.part != partInput) {
+		line := strings.TrimSpace(s.text(p))
+		head := p.n == 0 && p.part == partInput // a command, a patch's file
+		if len(line) >= sameLine && known[line] && !head {
 			p.value = worthRest
 			continue
 		}
 		known[line] = true
-		if p.value > worthLong {
-			if share -= len(text); share < 0 {
+		if p.evidence {
+			if room -= p.to - p.from; room < 0 {
 				p.value = worthLater
 			}
 		}
 	}
 }
+
+// text is that of a piece.
+func (s *selection) text(p *piece) string { return (*part(&s.items[p.item], p.part))[p.from:p.to] }
 
 // cost is how many bytes longer its item gets when a piece is kept.
 func (s *selection) cost(p *piece) int {

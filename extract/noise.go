@@ -78,7 +78,7 @@ func (q *quieter) call(it memoir.Item) {
 		if q.poll(it, args) {
 			return
 		}
-	case foundNothing(it, name):
+	case foundNothing(it):
 		return
 	}
 	it.Input = strings.Trim(it.Input, "\n")
@@ -145,13 +145,26 @@ func arguments(it memoir.Item) map[string]any {
 }
 
 // foundNothing reports whether a call looked for something that is not there.
-func foundNothing(it memoir.Item, name string) bool {
-	search := name == "grep" || name == "glob" || name == "search" || name == "find" || name == "searchfilecontent"
-	if !search && (!it.Shell() || !onlyLooks(it.Input)) {
+func foundNothing(it memoir.Item) bool {
+	if !reads(it) {
 		return false
 	}
 	output := strings.ToLower(strings.TrimSpace(it.Output))
 	return output == "" || output == "(no output)" || strings.HasPrefix(output, "no files found") || strings.HasPrefix(output, "no matches found")
+}
+
+// readTools print files, or where something stands in them.
+var readTools = map[string]bool{
+	"read": true, "readfile": true, "readmanyfiles": true, "view": true, "grep": true, "glob": true, "search": true, "find": true, "ls": true,
+	"searchfilecontent": true, "listdirectory": true, "list": true, "webfetch": true,
+}
+
+// reads reports whether a call does no more than print what is there.
+func reads(it memoir.Item) bool {
+	if it.Shell() {
+		return onlyLooks(it.Input)
+	}
+	return readTools[plainName(it.Tool)]
 }
 
 // lookers are programs that print what is there and change nothing.
@@ -204,31 +217,29 @@ func (q *quieter) tidyOutput(it memoir.Item) string {
 		errors[i] = bad && errorLine(lines[i], it.Failed)
 	}
 	var kept []string
+	cut := func() bool { return len(kept) > 0 && kept[len(kept)-1] == CutMark }
 	mark := func() {
-		if len(kept) == 0 || kept[len(kept)-1] != CutMark {
+		if !cut() {
 			kept = append(kept, CutMark)
 		}
 	}
-	few := len(lines) <= 5
+	few, reading := len(lines) <= 5, reads(it)
 	for i := 0; i < len(lines); i++ {
 		if run := progressRun(lines[i:]); run >= minProgress {
 			mark()
-			i += run - 1
-			continue
+			i += run - 1 // the last one tells how far it came
 		}
 		line := strings.TrimRight(lines[i], " \t\r")
-		if line == "" {
-			if len(kept) > 0 && kept[len(kept)-1] != "" {
-				kept = append(kept, "")
-			}
-			continue
-		}
 		near := slices.Contains(errors[max(i-2, 0):min(i+3, len(lines))], true)
-		if again := q.again(line); again && !near && !few {
+		again := q.again(line)
+		switch {
+		case again && !near && !few:
 			mark()
-			continue
+		case cut() && reading && len(strings.TrimSpace(line)) < sameLine: // a brace between lines that are known
+		case line == "" && (len(kept) == 0 || kept[len(kept)-1] == ""):
+		default:
+			kept = append(kept, shortLine(line))
 		}
-		kept = append(kept, shortLine(line))
 	}
 	return strings.Trim(strings.Join(kept, "\n"), "\n")
 }
@@ -311,7 +322,7 @@ func lastBytes(text string, n int) string {
 
 var (
 	errorWord = lazyregexp.New(`(?i)\b(?:error|errors|fatal|panic(?:ked)?|fail(?:ed|ure|s)?|exception|traceback|denied|refused|not found|no such|unable to|cannot|can't|could not|couldn't|undefined|unknown|unexpected|unrecognized|invalid|missing|mismatch(?:ed)?|assert(?:ion)?|timed out|rejected|conflict)\b|(?-i:\w(?:Error|Exception))\b|✗|✘|×`)
-	errorForm = lazyregexp.New(`(?i)^\W*(?:error|fatal|panic|exception|traceback|fail|failed|--- fail|E  )(?:\b|:|\[)|^\S+:\d+(?::\d+)?: |\w(?:Error|Exception): |: (?:command )?not found$|panicked at|exit(?:ed with)? (?:code|status)? ?[1-9]`)
+	errorForm = lazyregexp.New(`(?i)^\W*(?:npm )?(?:error|err!|fatal|panic|exception|traceback|fail|failed|--- fail|E  )(?:\b|:|\[)|^\S+:\d+(?::\d+)?: |\berror(?: [A-Z]+\d+)?: |\w(?:Error|Exception): |: (?:command )?not found\b|panicked at|assertion .*failed|exit(?:ed with)? (?:code|status)? ?[1-9]`)
 	noError   = lazyregexp.New(`(?i)\b(?:0|no) (?:errors?|failed|failures?)\b|^\s*(?:warning|note)\b`)
 )
 
@@ -327,7 +338,7 @@ func errorLine(line string, certain bool) bool {
 // failed reports whether a call failed: the format says so, or nothing tells its status and a
 // line has the form of an error.
 func failed(it memoir.Item) bool {
-	if it.Kind != memoir.ItemTool || it.Shell() && onlyLooks(it.Input) {
+	if it.Kind != memoir.ItemTool || it.Shell() && reads(it) {
 		return false
 	}
 	if it.Failed || it.Exit != nil || !it.Shell() && it.Tool != "exec" {
@@ -339,81 +350,4 @@ func failed(it memoir.Item) bool {
 		}
 	}
 	return false
-}
-
-// diffOf writes an edit as the lines that it changed, under the file's path.
-func diffOf(it memoir.Item, args map[string]any) (string, bool) {
-	if at := strings.Index(it.Input, "*** Begin Patch"); at >= 0 {
-		return strings.TrimSpace(it.Input[:at] + "\n" + changedLines(it.Input[at:])), true
-	}
-	path := firstText(args, "file_path", "path", "filePath", "file", "notebook_path")
-	if path == "" {
-		return "", false
-	}
-	if content := firstText(args, "content", "file_text", "contents", "new_source"); content != "" {
-		return "*** Add File: " + path + "\n" + signed("+", strings.Split(content, "\n")), true
-	}
-	edits := []any{args}
-	if many, ok := args["edits"].([]any); ok {
-		edits = many
-	}
-	var b strings.Builder
-	b.WriteString("*** Update File: " + path)
-	found := false
-	for _, one := range edits {
-		edit, _ := one.(map[string]any)
-		before, after := firstText(edit, "old_string", "oldText", "oldString", "old_str"), firstText(edit, "new_string", "newText", "newString", "new_str")
-		if before == "" && after == "" {
-			continue
-		}
-		found = true
-		b.WriteString("\n@@\n" + lineDiff(before, after))
-	}
-	return b.String(), found
-}
-
-// firstText is the first of some arguments that is a text.
-func firstText(args map[string]any, names ...string) string {
-	for _, name := range names {
-		if text, ok := args[name].(string); ok && text != "" {
-			return text
-		}
-	}
-	return ""
-}
-
-// changedLines leaves the lines around a change out of a patch.
-func changedLines(patch string) string {
-	var kept []string
-	for _, line := range strings.Split(patch, "\n") {
-		if line == "*** Begin Patch" || line == "*** End Patch" || line == "" || line[0] == ' ' {
-			continue
-		}
-		kept = append(kept, line)
-	}
-	return strings.Join(kept, "\n")
-}
-
-// lineDiff is the lines of two texts that the other one does not have, in order.
-func lineDiff(before, after string) string {
-	old, fresh := strings.Split(before, "\n"), strings.Split(after, "\n")
-	has := func(lines []string) map[string]bool {
-		set := make(map[string]bool, len(lines))
-		for _, l := range lines {
-			set[strings.TrimSpace(l)] = true
-		}
-		return set
-	}
-	without := func(lines []string, other map[string]bool) []string {
-		return slices.DeleteFunc(slices.Clone(lines), func(l string) bool { return other[strings.TrimSpace(l)] })
-	}
-	gone, added := without(old, has(fresh)), without(fresh, has(old))
-	return strings.Trim(signed("-", gone)+"\n"+signed("+", added), "\n")
-}
-
-func signed(sign string, lines []string) string {
-	if len(lines) == 0 {
-		return ""
-	}
-	return sign + strings.Join(lines, "\n"+sign)
 }

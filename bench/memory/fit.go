@@ -22,6 +22,9 @@ type fitScore struct {
 	Fit       score.Recall `json:"fit"`       // extract.Fit
 	HeadTail  score.Recall `json:"head_tail"` // the first 60 % and the last 40 % of as many bytes
 	Unlimited score.Recall `json:"unlimited"` // the whole session
+	Evidence  kept         `json:"evidence"`  // patches and error lines, whatever is marked
+	Within    kept         `json:"within"`    // of the sessions in which they take at most half of the budget
+	Tokens    int          `json:"tokens"`    // of what is chosen
 }
 
 func (s *fitScore) add(f marks.Fact, whole, fitted, ends string) {
@@ -75,6 +78,13 @@ func (t *fitReport) add(r realSession) {
 		}
 		for _, s := range scores {
 			s.Sessions++
+			s.Evidence.add(r.items, fitted)
+			if evidenceTokens(r.items) <= budget/2 {
+				s.Within.add(r.items, fitted)
+			}
+			for _, it := range items {
+				s.Tokens += extract.Cost(it)
+			}
 			for _, f := range r.Facts {
 				s.add(f, whole, fitted, ends)
 			}
@@ -93,9 +103,12 @@ func (t *fitReport) print(out io.Writer) {
 		name   string
 		scores []*fitScore
 	}{{"all sessions", t.All}, {"sessions over the budget", t.Over}} {
-		table(out, part.name+"\tsessions\tfit\thead and tail\tnothing left out", func(row func(string, ...any)) {
+		table(out, part.name+"\tsessions\tfit\thead and tail\tnothing left out\tpatch and error lines\tcalls\twhere half the budget holds them\tcalls\ttokens", func(row func(string, ...any)) {
 			for _, s := range part.scores {
-				row("%d tokens\t%d\t%s\t%s\t%s", s.Budget, s.Sessions, recall(s.Fit), recall(s.HeadTail), recall(s.Unlimited))
+				e, w := s.Evidence, s.Within
+				row("%d tokens\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d", s.Budget, s.Sessions, recall(s.Fit), recall(s.HeadTail), recall(s.Unlimited),
+					share(e.LinesKept, e.Lines), share(e.CallsKept, e.Calls),
+					share(w.LinesKept, w.Lines), share(w.CallsKept, w.Calls), s.Tokens)
 			}
 		})
 	}

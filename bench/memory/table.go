@@ -79,3 +79,10 @@ func gone(c score.Counts) string {
 	}
 	return fmt.Sprintf("%d (%d)/%d", c.Gone.Into, c.Stood, c.Gone.Of)
 }
+
+func share(part, whole int) string {
+	if whole == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.2f (%d/%d)", float64(part)/float64(whole), part, whole)
+}

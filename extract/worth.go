@@ -1,0 +1,218 @@
+package extract
+
+import (
+	"strings"
+
+	"memoir"
+	"memoir/internal/lazyregexp"
+)
+
+// What a piece of an item is worth, in tiers. What tells more within a tier is worth more: prose
+// up to 20, by informs.
+const (
+	worthTyped   = 90 // what a person typed
+	worthError   = 78 // a failure's command and error lines, the command that passed after it
+	worthPatch   = 74 // a patch's file and the first lines that it adds; text of a commit or pull request
+	worthNear    = 72 // lines beside an error line
+	worthMore    = 71 // the other changed lines and error lines, new files
+	worthLong    = 66 // what follows the beginning of a long message of a person: often pasted
+	worthFinal   = 55 // a closing answer
+	worthSaid    = 48 // the agent's other words, summaries, reports of sub-agents
+	worthCommand = 50 // a command that passed
+	worthEnd     = 47 // the end of its output
+	worthLater   = 36 // patches and failures beyond their share
+	worthCall    = 25 // any other call
+	worthPrinted = 15 // the beginning and the end of what it printed
+	worthRest    = 5
+)
+
+const (
+	evidenceMost  = 0.5    // of the room that typed text leaves: patches and failures that take no more are kept whole
+	evidenceLeast = 1 / 3. // of that room: what they get where they would take more
+	typedHead     = 400    // bytes of a message that are taken for a person's own words
+	newFileHead   = 4000   // bytes of a new file that are kept like a patch
+	patchHead     = 12     // lines of a patch that come before the rest of other patches
+	readHead      = 12     // first and last lines that are kept at most of what is only read
+	readTail      = 4
+	errorHead     = 6 // error lines of a failure that do
+)
+
+// fixesOf tells which calls succeeded where a call of the same kind had failed before.
+func fixesOf(items []memoir.Item) map[int]bool {
+	fixes, open := map[int]bool{}, map[string]bool{}
+	for i, it := range items {
+		if it.Kind != memoir.ItemTool {
+			continue
+		}
+		words := strings.Fields(it.Input)
+		key := it.Tool + " " + strings.Join(words[:min(len(words), 2)], " ")
+		if failed(it) {
+			open[key] = true
+		} else if open[key] {
+			fixes[i] = true
+			delete(open, key)
+		}
+	}
+	return fixes
+}
+
+// rateMessage values the sentences of a message.
+func rateMessage(items []memoir.Item, i int, pieces []piece) {
+	it := items[i]
+	closing := it.Final || i+1 == len(items) || items[i+1].Origin.ByPerson()
+	fence := false
+	for k := range pieces {
+		p := &pieces[k]
+		text := it.Text[p.from:p.to]
+		fence = fence != strings.HasPrefix(strings.TrimSpace(text), "```")
+		switch {
+		case it.Origin.ByPerson() && p.from < typedHead && !fence:
+			p.value = worthTyped
+		case it.Origin.ByPerson() && errorLine(text, true):
+			p.value = worthNear
+		case it.Origin.ByPerson():
+			p.value = worthLong - min(0.1*float64(k), 20)
+		case it.Origin == memoir.OriginAgent && closing:
+			p.value = worthFinal + 2*informs(text, fence)
+		default:
+			p.value = worthSaid + 2*informs(text, fence)
+		}
+	}
+}
+
+var (
+	nameLike    = lazyregexp.New("`[^`]+`" + `|\b[\w.-]*\w/[\w./-]+|\b\w+[_.]\w+\b|\b\d+\b|--\w+`)
+	reasonWords = lazyregexp.New(`(?i)\b(?:because|since|so that|instead|root cause|caused? by|due to|turns? out|turned out|actually|reason|rather than|` +
+		`must|never|always|only|fix(?:ed|es)?|fails?|works?|cannot|does not|doesn't|decided|blocked|remaining|still)\b`)
+	narrates = lazyregexp.New(`(?i)^\W*(?:let me|let's|i'll|i will|i'm going|now |next,|first,|perfect|great|good|excellent|ok)\b`)
+)
+
+// informs is how much a sentence of the agent says, from 0 to 9: what it names, and whether it
+// gives a reason.
+func informs(text string, code bool) float64 {
+	if code {
+		return 0
+	}
+	score := 2 + min(len(nameLike.FindAllStringIndex(text, 3)), 3) + 2*len(reasonWords.FindAllStringIndex(text, 2))
+	if len(text) > 250 {
+		score--
+	}
+	if narrates.MatchString(text) {
+		score -= 2
+	}
+	if len(strings.Fields(text)) < 5 {
+		score -= 2
+	}
+	return float64(max(score, 0))
+}
+
+// forPeople are the commands whose text the agent writes for people.
+var forPeople = lazyregexp.New(`\bgit (?:-\S+ \S+ )?commit\b|\bgh (?:pr|issue|release) (?:create|edit|comment|review|merge)\b|\bglab mr\b`)
+
+// rateCall values the lines of a call: what was asked of the tool, and what it printed.
+func rateCall(it *memoir.Item, pieces [partCount][]piece, fix bool) {
+	bad := failed(*it)
+	command := it.Shell() && !reads(*it)
+	letter := it.Shell() && forPeople.MatchString(it.Input)
+	first := float64(worthCall)
+	switch {
+	case it.Origin.ByPerson():
+		first = worthTyped
+	case bad || fix:
+		first = worthError
+	case letter:
+		first = worthPatch
+	case command:
+		first = worthCommand
+	}
+	if isDiff(it.Input) {
+		ratePatch(it.Input, pieces[partInput])
+	} else {
+		for k := range pieces[partInput] {
+			pieces[partInput][k].value = first
+			if k > 0 && !letter {
+				pieces[partInput][k].value = min(first, worthCommand) - min(float64(k), 30)
+			}
+		}
+	}
+	rateOutput(it, pieces[partOutput], bad || fix, command)
+	if bad {
+		rateErrors(it, pieces[partOutput])
+	}
+	for _, list := range [][]piece{pieces[partInput], pieces[partOutput]} {
+		for k := range list {
+			list[k].evidence = list[k].value >= worthMore && list[k].value < worthTyped
+		}
+	}
+}
+
+// ratePatch values the lines of a patch.
+func ratePatch(diff string, pieces []piece) {
+	file := strings.HasPrefix(diff, addFile)
+	added := 0
+	for k := range pieces {
+		p := &pieces[k]
+		if diff[p.from] == '+' {
+			added++
+		}
+		switch {
+		case k == 0:
+			p.value = worthPatch
+		case file && p.from > newFileHead:
+			p.value = worthLater
+		case file, diff[p.from] == '-', added > patchHead:
+			p.value = worthMore
+		default:
+			p.value = worthPatch
+		}
+	}
+}
+
+// rateOutput values the first and the last lines that a call printed.
+func rateOutput(it *memoir.Item, pieces []piece, evidence, command bool) {
+	report := it.Tool == "Task" || it.Tool == "Agent" // what a sub-agent says
+	ends := float64(worthPrinted)
+	switch {
+	case evidence:
+		ends = worthNear
+	case command:
+		ends = worthEnd
+	}
+	for k := range pieces {
+		fromEnd := len(pieces) - 1 - k
+		switch {
+		case report:
+			pieces[k].value = worthSaid - 10 + 2*informs(it.Output[pieces[k].from:pieces[k].to], false)
+		case k >= readHead && fromEnd >= readTail && reads(*it):
+			pieces[k].value = 0
+		case fromEnd < 3:
+			pieces[k].value = ends
+		case k < 3:
+			pieces[k].value = min(ends, worthPrinted+5)
+		default:
+			pieces[k].value = max(worthPrinted-0.1*float64(min(k, fromEnd)), worthRest)
+		}
+	}
+}
+
+// rateErrors raises the lines that tell why a call failed, and those beside them.
+func rateErrors(it *memoir.Item, pieces []piece) {
+	told := 0
+	for k := range pieces {
+		line := strings.TrimRight(it.Output[pieces[k].from:pieces[k].to], "\n")
+		if !errorLine(line, it.Failed) {
+			continue
+		}
+		value, around := float64(worthNear), float64(worthLater)
+		if errorForm.MatchString(line) {
+			value, around = worthError, worthNear
+		}
+		if told++; told > errorHead {
+			value, around = worthMore, worthLater
+		}
+		for near := max(k-1, 0); near <= min(k+2, len(pieces)-1); near++ {
+			pieces[near].value = max(pieces[near].value, around)
+		}
+		pieces[k].value = max(pieces[k].value, value)
+	}
+}

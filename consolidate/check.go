@@ -90,6 +90,10 @@ func (r *renewal) answeredSkills(a answer) (skills []memoir.Skill, faults []stri
 			faults = append(faults, fault)
 		case has(s.Name):
 			faults = append(faults, "the skill "+s.Name+" is there twice")
+		case r.strangeStep(s) != "": // the present one stays
+			if present, there := r.skill(s.Name); there {
+				skills = append(skills, present)
+			}
 		default:
 			skills = append(skills, s)
 		}
@@ -180,6 +184,8 @@ func (r *renewal) layOut(p *page) (*page, map[string][]string) {
 				text = have
 			case strings.TrimSpace(text) == "" || isHeading(text) || strings.HasPrefix(text, headFrom+" "):
 				continue
+			case r.unordered(s.heading, text):
+				continue
 			default:
 				text = r.line(text)
 			}
@@ -240,6 +246,8 @@ func (r *renewal) layOutSummary(p *page) *page {
 		for _, text := range joined(s.lines) {
 			if have, kept := r.lines[asShown(text)]; kept {
 				out = append(out, have)
+			} else if r.unordered(s.heading, text) {
+				continue
 			} else if text = r.line(text); text != "" {
 				out = append(out, text)
 			}

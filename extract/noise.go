@@ -263,7 +263,7 @@ var (
 	clientMark   = lazyregexp.New(`(?m)^::[\w-]+\{.*\}\n?`) // for the agent's own client
 	htmlPage     = lazyregexp.New(`(?i)^\s*(?:<!doctype html|<html|<\?xml)`)
 	htmlScript   = lazyregexp.New(`(?is)<(?:script|style|svg|head)\b.*?</(?:script|style|svg|head)>`)
-	htmlTag      = lazyregexp.New(`<[^>\n]{0,2000}>`)
+	htmlTag      = lazyregexp.New(`<[^>\n]{0,900}>`)
 	longURL      = lazyregexp.New(`https?://[^\s"'<>)\]]{120,}`)
 	progressLine = lazyregexp.New(`^\s*(?:` +
 		`(?:Compiling|Downloading|Downloaded|Checking|Fetching|Updating|Unpacking|Preparing|Collecting|Installing|Resolving|Extracting|Building|Adding|Locking|Linking|Selecting|Get:\d+|Setting up|Fresh|Processing|Using cached|Requirement already)\b` +

@@ -72,7 +72,7 @@ func (r *renewal) strangeStep(s memoir.Skill) string {
 // more than one word.
 func commandsIn(line string, script bool) (commands []string) {
 	if script {
-		if line == "" || strings.HasPrefix(line, "#") {
+		if line == "" || strings.HasPrefix(line, "#") || glue(line) {
 			return nil
 		}
 		return []string{strings.TrimPrefix(line, "$ ")}
@@ -83,6 +83,16 @@ func commandsIn(line string, script bool) (commands []string) {
 		}
 	}
 	return commands
+}
+
+// glueWords begin lines of a script that do nothing by themselves.
+var glueWords = set("set if then else elif fi for while do done case esac cd exit return shift local trap { } function [ [[ echo printf")
+
+// glue reports whether a line only holds commands together.
+func glue(line string) bool {
+	first, _, _ := strings.Cut(line, " ")
+	return glueWords[strings.TrimRight(first, ";")] && !strings.ContainsAny(line, "|`") &&
+		!strings.Contains(line, "$(") && !strings.Contains(line, "; ") && !strings.Contains(line, "&&")
 }
 
 // knownSteps is the text in which commands of a skill must stand: what sessions stated

@@ -22,16 +22,6 @@ type Piece struct {
 // Part is the part itself.
 func (p Piece) Part() string { return p.Text[p.Start:p.End] }
 
-// has reports whether some of a line of Text is in the part; lines are counted from 0. Of
-// no piece all are.
-func (p *Piece) has(line int) bool {
-	if p == nil {
-		return true
-	}
-	first := strings.Count(p.Text[:p.Start], "\n")
-	return first <= line && line <= first+strings.Count(strings.TrimSuffix(p.Part(), "\n"), "\n")
-}
-
 // pieceSizes are the bounds of pieces, in bytes.
 type pieceSizes struct {
 	part    int // at most, but for a line that is longer

@@ -18,6 +18,9 @@ import (
 	"time"
 )
 
+// Enabled says that tests may stop the program at its writes.
+const Enabled = true
+
 // Variable says what happens, as the package comment has it.
 const Variable = "FAILPOINT"
 

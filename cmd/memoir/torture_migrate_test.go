@@ -47,6 +47,9 @@ func older(t *testing.T, home string, version int64) {
 				columns = append(columns, column)
 			}
 		}
+		if len(columns) == 0 { // a later migration drops the table
+			continue
+		}
 		list := strings.Join(columns, ", ")
 		run(`DELETE FROM main.` + table) // a migration may have made rows
 		run(`INSERT INTO main.` + table + ` (` + list + `) SELECT ` + list + ` FROM newer.` + table)

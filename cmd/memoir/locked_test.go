@@ -168,7 +168,11 @@ func TestALockInTheMiddleOfARunLosesNothing(t *testing.T) {
 		cmd.Stderr = &errs
 		must(t, cmd.Start())
 		var status syscall.WaitStatus
-		if _, err := syscall.Wait4(cmd.Process.Pid, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
+		_, err := syscall.Wait4(cmd.Process.Pid, &status, syscall.WUNTRACED, nil)
+		if err == nil && status.Exited() && status.ExitStatus() == exitDone {
+			return // workers claim together or apart, so this run had fewer moments
+		}
+		if err != nil || !status.Stopped() {
 			t.Errorf("%s: did not stop: %v", what, err)
 			return
 		}

@@ -44,6 +44,9 @@ func (r *run) adopt(ctx context.Context) error {
 		return err
 	}
 	ids, err := projectFolders(r.opts.Home)
+	if err != nil && len(rows) > 0 {
+		return nil // each project that is due fails by itself and says so
+	}
 	if err != nil {
 		return err
 	}

@@ -113,7 +113,7 @@ var Definitions = []Definition{
 		Tighten: TightenLower,
 		Doc:     "share of the model's window that a session may fill, from 0.01 to 1",
 		field:   func(s *Settings) any { return &s.Memories.RolloutPayloadPercent }},
-	{Name: "memories.phase1InputTokenLimit", Kind: Int, Default: "64000", Min: 500, Max: 1e7,
+	{Name: "memories.phase1InputTokenLimit", Kind: Int, Default: "16000", Min: 500, Max: 1e7,
 		Tighten: TightenLower,
 		Doc:     "cap on the tokens of a session that an extraction reads",
 		field:   func(s *Settings) any { return &s.Memories.Phase1InputTokenLimit }},

@@ -29,7 +29,7 @@ func diffOf(it memoir.Item, args map[string]any) (string, bool) {
 		return "", false
 	}
 	if content := firstText(args, "content", "file_text", "contents", "new_source"); content != "" {
-		return addFile + path + "\n" + signed("+", strings.Split(content, "\n")), true
+		return addFile + path + "\n" + signed("+", linesOf(content)), true
 	}
 	edits := []any{args}
 	if many, ok := args["edits"].([]any); ok {
@@ -40,7 +40,8 @@ func diffOf(it memoir.Item, args map[string]any) (string, bool) {
 	found := false
 	for _, one := range edits {
 		edit, _ := one.(map[string]any)
-		before, after := firstText(edit, "old_string", "oldText", "oldString", "old_str"), firstText(edit, "new_string", "newText", "newString", "new_str")
+		before := firstText(edit, "old_string", "oldText", "oldString", "old_str")
+		after := firstText(edit, "new_string", "newText", "newString", "new_str")
 		if before == "" && after == "" {
 			continue
 		}
@@ -72,9 +73,17 @@ func changedLines(patch string) string {
 	return strings.Join(kept, "\n")
 }
 
+// linesOf are the lines of a text; an empty one has none.
+func linesOf(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, "\n")
+}
+
 // lineDiff is the lines of two texts that the other one does not have, in order.
 func lineDiff(before, after string) string {
-	old, fresh := strings.Split(before, "\n"), strings.Split(after, "\n")
+	old, fresh := linesOf(before), linesOf(after)
 	has := func(lines []string) map[string]bool {
 		set := make(map[string]bool, len(lines))
 		for _, l := range lines {

@@ -136,12 +136,11 @@ func cutUp(text string, prose bool) []piece {
 type selection struct {
 	items  []memoir.Item
 	pieces [][partCount][]piece // of each item
-	kept   [][partCount]int     // how many are
 	bytes  []int                // what each item takes, 0 if nothing of it is kept
 }
 
 func newSelection(items []memoir.Item) *selection {
-	s := &selection{items: items, pieces: make([][partCount][]piece, len(items)), kept: make([][partCount]int, len(items)), bytes: make([]int, len(items))}
+	s := &selection{items: items, pieces: make([][partCount][]piece, len(items)), bytes: make([]int, len(items))}
 	fixes := fixesOf(items)
 	for i := range items {
 		for p := range partCount {
@@ -189,7 +188,6 @@ func (s *selection) fill(tokens int) {
 		if price := tokensOf(s.bytes[p.item]+more) - tokensOf(s.bytes[p.item]); price <= left {
 			left -= price
 			s.bytes[p.item] += more
-			s.kept[p.item][p.part]++
 			p.kept = true
 		}
 	}
@@ -239,18 +237,19 @@ func (s *selection) cost(p *piece) int {
 	n := p.to - p.from
 	if s.bytes[p.item] == 0 {
 		n += itemFrame + len(s.items[p.item].Tool)
+		for i := range partCount {
+			if len(s.pieces[p.item][i]) > 0 {
+				n += len(omission) // in the place of all of it
+			}
+		}
 	}
 	list := s.pieces[p.item][p.part]
-	before, after := p.n == 0 || list[p.n-1].kept, p.n == len(list)-1 || list[p.n+1].kept
-	gaps := 1 // a gap is parted into two, or one is filled
-	if before {
+	gaps := 1 // a gap is parted into two, stays, or is filled
+	if p.n == 0 || list[p.n-1].kept {
 		gaps--
 	}
-	if after {
+	if p.n == len(list)-1 || list[p.n+1].kept {
 		gaps--
-	}
-	if s.kept[p.item][p.part] == 0 {
-		gaps++ // while nothing of a part is kept, nothing is marked
 	}
 	return n + gaps*len(omission)
 }
@@ -281,9 +280,6 @@ func keptText(text string, pieces []piece) string {
 			gap = false
 		}
 		b.WriteString(text[p.from:p.to])
-	}
-	if b.Len() == 0 {
-		return ""
 	}
 	if gap {
 		b.WriteString(omission)

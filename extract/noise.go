@@ -29,7 +29,9 @@ const (
 // long lines. A poll's output joins the call that it belongs to, an edit becomes a diff of its
 // changed lines. Numbers of items stay as they are.
 func quiet(items []memoir.Item) []memoir.Item {
-	q := quieter{running: map[string]int{}, last: map[string]string{}, printed: map[uint64]bool{}, seed: maphash.MakeSeed()}
+	q := quieter{
+		running: map[string]int{}, last: map[string]string{}, printed: map[uint64]bool{}, seed: maphash.MakeSeed(),
+	}
 	for _, it := range items {
 		if it.Kind == memoir.ItemTool {
 			q.call(it)
@@ -55,14 +57,14 @@ type quieter struct {
 
 // planTools only keep the agent's own list of what to do.
 var planTools = map[string]bool{
-	"todowrite": true, "todoread": true, "updateplan": true, "writetodos": true, "taskcreate": true, "taskupdate": true,
-	"tasklist": true, "taskget": true, "todo": true, "think": true, "enterplanmode": true, "toolsearch": true,
+	"todowrite": true, "todoread": true, "updateplan": true, "writetodos": true, "todo": true, "think": true,
+	"taskcreate": true, "taskupdate": true, "tasklist": true, "taskget": true, "enterplanmode": true, "toolsearch": true,
 }
 
 // pollTools ask for more of what a running command printed, or end it.
 var pollTools = map[string]bool{
-	"bashoutput": true, "taskoutput": true, "agentoutputtool": true, "writestdin": true, "killshell": true, "killbash": true,
-	"taskstop": true, "wait": true, "process": true,
+	"bashoutput": true, "taskoutput": true, "agentoutputtool": true, "writestdin": true, "wait": true, "process": true,
+	"killshell": true, "killbash": true, "taskstop": true,
 }
 
 // plainName is a tool's name in lower case, without underscores.
@@ -84,9 +86,14 @@ func (q *quieter) call(it memoir.Item) {
 	it.Input = strings.Trim(it.Input, "\n")
 	key := it.Tool + "\x00" + it.Input
 	if output, again := q.last[key]; again && output == it.Output && !it.Origin.ByPerson() {
-		return
+		if reads(it) || waits.MatchString(it.Input) {
+			return
+		}
+		it.Output = ""
 	}
-	q.last[key] = it.Output
+	if it.Output != "" {
+		q.last[key] = it.Output
+	}
 	if handle := startedHandle.FindStringSubmatch(it.Output); handle != nil {
 		q.running[handle[1]] = len(q.out)
 	}
@@ -103,7 +110,7 @@ func (q *quieter) call(it memoir.Item) {
 }
 
 // startedHandle finds the handle of a command that goes on running.
-var startedHandle = lazyregexp.New(`(?i)running in (?:the )?startedHandle with ID:? ([\w-]+)`)
+var startedHandle = lazyregexp.New(`(?i)running in (?:the )?background with ID:? ([\w-]+)`)
 
 // poll joins what a poll printed to the command that it belongs to. It reports whether the
 // poll itself can go.
@@ -129,8 +136,12 @@ func (q *quieter) poll(it memoir.Item, args map[string]any) bool {
 	return false
 }
 
+// waits are the commands that ask how far something is.
+var waits = lazyregexp.New(`\bsleep \d|\bgh (?:run (?:view|watch|list)|pr (?:checks|view|status))\b`)
+
 // pollFrame is what a client writes around a poll's output.
-var pollFrame = lazyregexp.New(`(?s)</?(?:status|stdout|stderr|timestamp|retrieval_status|task_id|task_type|output)>|<(?:status|timestamp|retrieval_status|task_id|task_type)>[^<]*</\w+>|\(no output\)`)
+var pollFrame = lazyregexp.New(`<(?:status|timestamp|retrieval_status|task_id|task_type|exit_code)>[^<]*</\w+>` +
+	`|</?(?:stdout|stderr|output)>|\(no output\)`)
 
 // arguments are those of a call whose input is a JSON object; nil otherwise.
 func arguments(it memoir.Item) map[string]any {
@@ -150,13 +161,14 @@ func foundNothing(it memoir.Item) bool {
 		return false
 	}
 	output := strings.ToLower(strings.TrimSpace(it.Output))
-	return output == "" || output == "(no output)" || strings.HasPrefix(output, "no files found") || strings.HasPrefix(output, "no matches found")
+	return output == "" || output == "(no output)" ||
+		strings.HasPrefix(output, "no files found") || strings.HasPrefix(output, "no matches found")
 }
 
 // readTools print files, or where something stands in them.
 var readTools = map[string]bool{
-	"read": true, "readfile": true, "readmanyfiles": true, "view": true, "grep": true, "glob": true, "search": true, "find": true, "ls": true,
-	"searchfilecontent": true, "listdirectory": true, "list": true, "webfetch": true,
+	"read": true, "readfile": true, "readmanyfiles": true, "view": true, "webfetch": true, "list": true, "ls": true,
+	"listdirectory": true, "grep": true, "glob": true, "search": true, "find": true, "searchfilecontent": true,
 }
 
 // reads reports whether a call does no more than print what is there.
@@ -169,9 +181,10 @@ func reads(it memoir.Item) bool {
 
 // lookers are programs that print what is there and change nothing.
 var lookers = map[string]bool{
-	"rg": true, "grep": true, "egrep": true, "find": true, "fd": true, "ls": true, "cat": true, "sed": true, "head": true, "tail": true,
-	"nl": true, "wc": true, "tree": true, "awk": true, "jq": true, "bat": true, "less": true, "pwd": true, "which": true, "file": true,
-	"stat": true, "sort": true, "uniq": true, "cut": true, "tr": true, "cd": true, "echo": true, "true": true, "xargs": true,
+	"rg": true, "grep": true, "egrep": true, "find": true, "fd": true, "ls": true, "tree": true, "file": true,
+	"cat": true, "bat": true, "less": true, "head": true, "tail": true, "nl": true, "sed": true, "awk": true, "jq": true,
+	"stat": true, "sort": true, "uniq": true, "cut": true, "tr": true, "wc": true, "xargs": true,
+	"cd": true, "pwd": true, "which": true, "echo": true, "true": true,
 }
 
 var shellParts = lazyregexp.New(`\|\||&&|[|;&\n]`)
@@ -179,10 +192,12 @@ var shellParts = lazyregexp.New(`\|\||&&|[|;&\n]`)
 // onlyLooks reports whether a command line does no more than look at things. A part that
 // begins within quotes counts as a program, so that the answer is no rather than wrong.
 func onlyLooks(line string) bool {
-	if strings.Contains(line, " -i ") && strings.Contains(line, "sed ") || strings.Contains(line, ">") && strings.Contains(line, "cat ") {
+	if strings.Contains(line, " -i ") && strings.Contains(line, "sed ") ||
+		strings.Contains(line, ">") && strings.Contains(line, "cat ") {
 		return false
 	}
-	for _, part := range strings.Split(shellParts.ReplaceAllString(stringsOf.ReplaceAllString(line, "s"), "\n"), "\n") {
+	line = shellParts.ReplaceAllString(stringsOf.ReplaceAllString(line, "s"), "\n")
+	for part := range strings.SplitSeq(line, "\n") {
 		words := strings.Fields(part)
 		if len(words) == 0 {
 			continue
@@ -263,12 +278,15 @@ var (
 	clientMark   = lazyregexp.New(`(?m)^::[\w-]+\{.*\}\n?`) // for the agent's own client
 	htmlPage     = lazyregexp.New(`(?i)^\s*(?:<!doctype html|<html|<\?xml)`)
 	htmlScript   = lazyregexp.New(`(?is)<(?:script|style|svg|head)\b.*?</(?:script|style|svg|head)>`)
-	htmlTag      = lazyregexp.New(`<[^>\n]{0,900}>`)
+	htmlTag      = lazyregexp.New(`<[^>\n]{0,999}>`)
 	longURL      = lazyregexp.New(`https?://[^\s"'<>)\]]{120,}`)
 	progressLine = lazyregexp.New(`^\s*(?:` +
-		`(?:Compiling|Downloading|Downloaded|Checking|Fetching|Updating|Unpacking|Preparing|Collecting|Installing|Resolving|Extracting|Building|Adding|Locking|Linking|Selecting|Get:\d+|Setting up|Fresh|Processing|Using cached|Requirement already)\b` +
-		`|go: (?:downloading|extracting|finding)|remote: |(?:Receiving|Resolving|Counting|Compressing|Writing) (?:objects|deltas)|Progress:|npm (?:http|timing|sill|verb)` +
-		`|=== (?:RUN|PAUSE|CONT)|--- PASS|\[?\d+/\d+\]?\s|test .* \.\.\. (?:ok|ignored)$|ok  \t|\?   \t|PASS\b|[✓✔√] |[#=.█▓░⠀-⣿ ]{8,}|.*\b\d{1,3}(?:\.\d+)?%.*$)`)
+		`(?:Compiling|Downloading|Downloaded|Checking|Fetching|Updating|Unpacking|Preparing|Collecting|Installing|Fresh)\b` +
+		`|(?:Resolving|Extracting|Building|Adding|Locking|Linking|Selecting|Get:\d+|Setting up|Processing)\b` +
+		`|Using cached|Requirement already|go: (?:downloading|extracting|finding)|npm (?:http|timing|sill|verb)` +
+		`|remote: |(?:Receiving|Resolving|Counting|Compressing|Writing) (?:objects|deltas)|Progress:` +
+		`|=== (?:RUN|PAUSE|CONT)|--- PASS|PASS\b|ok  \t|\?   \t|test .* \.\.\. (?:ok|ignored)$|[✓✔√] ` +
+		`|\[?\d+/\d+\]?\s|[#=.█▓░⠀-⣿ ]{8,}|.*\b\d{1,3}(?:\.\d+)?%.*$)`)
 )
 
 // progressRun is how many lines at the beginning are progress.
@@ -281,7 +299,7 @@ func progressRun(lines []string) int {
 	return len(lines)
 }
 
-// shortLine leaves out the middle of a long line and the end of a long longURL. Where the line
+// shortLine leaves out the middle of a long line and the end of a long address. Where the line
 // tells of an error, what stands around it stays.
 func shortLine(line string) string {
 	line = longURL.ReplaceAllStringFunc(line, func(url string) string { return url[:80] + omission })
@@ -321,9 +339,16 @@ func lastBytes(text string, n int) string {
 }
 
 var (
-	errorWord = lazyregexp.New(`(?i)\b(?:error|errors|fatal|panic(?:ked)?|fail(?:ed|ure|s)?|exception|traceback|denied|refused|not found|no such|unable to|cannot|can't|could not|couldn't|undefined|unknown|unexpected|unrecognized|invalid|missing|mismatch(?:ed)?|assert(?:ion)?|timed out|rejected|conflict)\b|(?-i:\w(?:Error|Exception))\b|✗|✘|×`)
-	errorForm = lazyregexp.New(`(?i)^\W*(?:npm )?(?:error|err!|fatal|panic|exception|traceback|fail|failed|--- fail|E  )(?:\b|:|\[)|^\S+:\d+(?::\d+)?: |\berror(?: [A-Z]+\d+)?: |\w(?:Error|Exception): |: (?:command )?not found\b|panicked at|assertion .*failed|exit(?:ed with)? (?:code|status)? ?[1-9]`)
-	noError   = lazyregexp.New(`(?i)\b(?:0|no) (?:errors?|failed|failures?)\b|^\s*(?:warning|note)\b`)
+	errorWord = lazyregexp.New(`(?i)\b(?:errors?|fatal|panic(?:ked)?|fail(?:ed|ure|s)?|exception|traceback)\b` +
+		`|\b(?:denied|refused)\b` +
+		`|\b(?:not found|no such|unable to|cannot|can't|could not|couldn't|undefined|unknown|unexpected|unrecognized)\b` +
+		`|\b(?:invalid|missing|mismatch(?:ed)?|assert(?:ion)?|timed out|rejected|conflict)\b` +
+		`|(?-i:\w(?:Error|Exception))\b|✗|✘|×`)
+	errorForm = lazyregexp.New(`(?i)^\W*(?:npm )?(?:error|err!|fatal|panic|exception|traceback|fail|failed|E  )(?:\b|:|\[)` +
+		`|^\W*--- fail` +
+		`|^\S+:\d+(?::\d+)?: |\berror(?: [A-Z]+\d+)?: |\w(?:Error|Exception): |: (?:command )?not found\b` +
+		`|panicked at|assertion .*failed|exit(?:ed with)? (?:code|status)? ?[1-9]`)
+	noError = lazyregexp.New(`(?i)\b(?:0|no) (?:errors?|failed|failures?)\b|^\s*(?:warning|note)\b`)
 )
 
 // errorLine reports whether a line of a failed call's output tells what failed, or why. Where

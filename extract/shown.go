@@ -65,7 +65,7 @@ func fitShown(items []memoir.Item, tokens int) shown {
 	goal := float64(cost)
 	for range maxFits {
 		goal *= float64(tokens) / float64(memoir.Tokens(s.text)) * 0.99
-		s.items, s.omitted = Fit(items, max(int(goal), 1))
+		s.items, s.omitted = choose(items, max(int(goal), 1))
 		s.text = render(s.items)
 		if memoir.Tokens(s.text) <= tokens {
 			break
@@ -102,7 +102,8 @@ type renderer struct {
 // line is the next item as JSON.
 func (r *renderer) line(it memoir.Item) string {
 	one := shownItem{
-		N: it.N, Kind: it.Kind, Final: it.Final, Text: it.Text, Tool: it.Tool, Input: it.Input, Output: it.Output, Exit: it.Exit, Failed: it.Failed,
+		N: it.N, Kind: it.Kind, Final: it.Final, Text: it.Text,
+		Tool: it.Tool, Input: it.Input, Output: it.Output, Exit: it.Exit, Failed: it.Failed,
 		CWD: changed(&r.cwd, it.CWD), Branch: changed(&r.branch, it.Branch),
 	}
 	if it.Kind != memoir.ItemTool {

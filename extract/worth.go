@@ -80,11 +80,13 @@ func rateMessage(items []memoir.Item, i int, pieces []piece) {
 	}
 }
 
+// What tells how much a sentence says: names, reasons, and a beginning that only narrates.
 var (
 	nameLike    = lazyregexp.New("`[^`]+`" + `|\b[\w.-]*\w/[\w./-]+|\b\w+[_.]\w+\b|\b\d+\b|--\w+`)
-	reasonWords = lazyregexp.New(`(?i)\b(?:because|since|so that|instead|root cause|caused? by|due to|turns? out|turned out|actually|reason|rather than|` +
+	reasonWords = lazyregexp.New(`(?i)\b(?:because|since|so that|instead|root cause|caused? by|due to|turn(?:s|ed) out|` +
+		`actually|reason|rather than|` +
 		`must|never|always|only|fix(?:ed|es)?|fails?|works?|cannot|does not|doesn't|decided|blocked|remaining|still)\b`)
-	narrates = lazyregexp.New(`(?i)^\W*(?:let me|let's|i'll|i will|i'm going|now |next,|first,|perfect|great|good|excellent|ok)\b`)
+	narrates = lazyregexp.New(`(?i)^\W*(?:let me|let's|i'll|i will|i'm going|now |next,|first,|perfect|great|good|ok)\b`)
 )
 
 // informs is how much a sentence of the agent says, from 0 to 9: what it names, and whether it
@@ -107,7 +109,8 @@ func informs(text string, code bool) float64 {
 }
 
 // forPeople are the commands whose text the agent writes for people.
-var forPeople = lazyregexp.New(`\bgit (?:-\S+ \S+ )?commit\b|\bgh (?:pr|issue|release) (?:create|edit|comment|review|merge)\b|\bglab mr\b`)
+var forPeople = lazyregexp.New(`\bgit (?:-\S+ \S+ )?commit\b|\bglab mr\b` +
+	`|\bgh (?:pr|issue|release) (?:create|edit|comment|review|merge)\b`)
 
 // rateCall values the lines of a call: what was asked of the tool, and what it printed.
 func rateCall(it *memoir.Item, pieces [partCount][]piece, fix bool) {

@@ -122,7 +122,8 @@ func TestThePromptsExampleIsARawMemory(t *testing.T) {
 			t.Errorf("%q cites nothing", s.Text)
 		}
 	}
-	if diff := cmp.Diff(memoir.StatementKinds, slices.Compact(kinds)); diff != "" {
+	want := slices.DeleteFunc(slices.Clone(memoir.StatementKinds), func(k memoir.StatementKind) bool { return k == memoir.StatementClaim })
+	if diff := cmp.Diff(want, slices.Compact(kinds)); diff != "" {
 		t.Errorf("sections of the example:\n%s", diff)
 	}
 	if got := memoir.FormatStatements(statements); strings.TrimSpace(got) != strings.TrimSpace(example.String()) {

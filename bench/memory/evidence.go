@@ -52,7 +52,8 @@ func evidenceTokens(items []memoir.Item) int {
 
 var (
 	addedLine = regexp.MustCompile(`(?m)^\+(.+)$`)
-	tellsWhy  = regexp.MustCompile(`(?i)^\W*(?:error|fatal|panic|fail|exception)\b|\b(?:error|exception|panicked|not found|no such|denied|cannot|undefined|unknown|unexpected)\b`)
+	tellsWhy  = regexp.MustCompile(`(?i)^\W*(?:error|fatal|panic|fail|exception)\b` +
+		`|\b(?:error|exception|panicked|not found|no such|denied|cannot|undefined|unknown|unexpected)\b`)
 )
 
 // evidenceLines are the lines that a patch adds, or the lines that tell why a call failed; those

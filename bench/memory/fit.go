@@ -103,10 +103,12 @@ func (t *fitReport) print(out io.Writer) {
 		name   string
 		scores []*fitScore
 	}{{"all sessions", t.All}, {"sessions over the budget", t.Over}} {
-		table(out, part.name+"\tsessions\tfit\thead and tail\tnothing left out\tpatch and error lines\tcalls\twhere half the budget holds them\tcalls\ttokens", func(row func(string, ...any)) {
+		table(out, part.name+"\tsessions\tfit\thead and tail\tnothing left out"+
+			"\tpatch and error lines\tcalls\twhere half the budget holds them\tcalls\ttokens", func(row func(string, ...any)) {
 			for _, s := range part.scores {
 				e, w := s.Evidence, s.Within
-				row("%d tokens\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d", s.Budget, s.Sessions, recall(s.Fit), recall(s.HeadTail), recall(s.Unlimited),
+				row("%d tokens\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d", s.Budget, s.Sessions, recall(s.Fit), recall(s.HeadTail),
+					recall(s.Unlimited),
 					share(e.LinesKept, e.Lines), share(e.CallsKept, e.Calls),
 					share(w.LinesKept, w.Lines), share(w.CallsKept, w.Calls), s.Tokens)
 			}

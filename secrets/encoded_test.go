@@ -51,35 +51,6 @@ func TestWhatIsBase64IsLookedInto(t *testing.T) {
 	}
 }
 
-func TestSecretsThatATerminalBrokeAreFound(t *testing.T) {
-	t.Parallel()
-	s := newScanner("", true)
-	token := fake("github", "_pat_", strings.Repeat("k3Jd9sLq0WmZx7Yt2Rv5", 4)+"ab")
-	for _, margin := range []string{"", "  ", "> ", "│ "} {
-		for width := 60; width <= 100; width += 7 {
-			line := "export GITHUB_TOKEN_FOR_THE_RELEASE=" + token + " && make release"
-			var b strings.Builder
-			b.WriteString(margin + "$ true\n")
-			for len(line) > width {
-				b.WriteString(margin + line[:width] + "\n")
-				line = line[width:]
-			}
-			b.WriteString(margin + line + "\n" + margin + "done\n")
-			out, _ := s.Redact(b.String())
-			for at := 0; at+12 <= len(token); at += 6 {
-				if strings.Contains(out, token[at:at+12]) {
-					t.Fatalf("left at width %d behind %q:\n%s", width, margin, out)
-				}
-			}
-			checkRedaction(t, s, b.String())
-		}
-	}
-	text := "curl -H \"Authorization: Bearer " + fakeOpaque + "\\\n" + fakeOpaque + "\" https://api.test"
-	if out, _ := s.Redact(text); strings.Contains(out, fakeOpaque[:12]) {
-		t.Errorf("left behind a backslash: %s", out)
-	}
-}
-
 func TestLinesThatEndInWordsAreNotJoined(t *testing.T) {
 	t.Parallel()
 	s := newScanner("", true)

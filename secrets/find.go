@@ -59,8 +59,8 @@ func (b bitset) all() iter.Seq[int32] {
 }
 
 // search returns gitleaks' findings in text, those that appear once escape sequences,
-// references and escapes of URLs are resolved or lines that a terminal broke are joined,
-// and those in what is base64 in it, by the position of the secret.
+// references and escapes of URLs are resolved, and those in what is base64 in it, by the
+// position of the secret.
 func (set *ruleSet) search(text string) []finding { return set.searchDeep(text, maxDepth) }
 
 func (set *ruleSet) searchDeep(text string, depth int) []finding {
@@ -92,7 +92,6 @@ func (set *ruleSet) searchDeep(text string, depth int) []finding {
 			}
 		}
 	}
-	more = append(more, set.findWrapped(text)...)
 	if depth > 0 {
 		more = append(more, set.findEncoded(text, depth-1)...)
 		more = append(more, set.findQuoted(text, depth-1)...)

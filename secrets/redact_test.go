@@ -219,3 +219,14 @@ func TestNoEscapeSequenceIsTorn(t *testing.T) {
 		}
 	}
 }
+
+// A secret that ends a line takes nothing from the next line.
+func TestASecretAtTheEndOfALineLeavesTheNextLine(t *testing.T) {
+	t.Parallel()
+	m := maker{newRandom(3)}
+	next := "~~struck out~~ and so on\n"
+	out, counts := newScanner("", true).Redact("the request has client_secret=" + m.text(letters+numbers, 40) + "\n" + next)
+	if len(counts) != 1 || len(out) < len(next) || out[len(out)-len(next):] != next {
+		t.Errorf("became %q, %v", out, counts)
+	}
+}

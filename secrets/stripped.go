@@ -23,6 +23,9 @@ type stripped struct {
 // bytes there.
 type piece struct{ at, raw, width int }
 
+// margin is what may stand before a line's text: indentation, the bar of a quotation or of a box.
+const margin = " \t>|│"
+
 // joint tells which bytes do not always stand for themselves in a text.
 var joint = func() (set [256]bool) {
 	for _, c := range []byte("\\%&'\"`\r\n") {

@@ -6,7 +6,6 @@ import (
 )
 
 const (
-	maxDepth   = 3  // of base64 in base64
 	minEncoded = 24 // characters of base64 that are looked into
 	sniffed    = 24 // of them are decoded first: nearly all runs turn out to be no text
 )

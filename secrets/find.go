@@ -58,43 +58,25 @@ func (b bitset) all() iter.Seq[int32] {
 	}
 }
 
-// search returns gitleaks' findings in text, those that appear once escape sequences,
-// references and escapes of URLs are resolved, and those in what is base64 in it, by the
-// position of the secret.
+// maxDepth bounds how often what is found in a text by decoding it is decoded again.
+const maxDepth = 3
+
+// search returns gitleaks' findings in text, those that appear once what is escaped in it is
+// decoded, and those in what is base64 in it, by the position of the secret.
 func (set *ruleSet) search(text string) []finding { return set.searchDeep(text, maxDepth) }
 
 func (set *ruleSet) searchDeep(text string, depth int) []finding {
-	found, spots := set.findAll(text)
+	found := set.findAll(text)
 	var more []finding
-	look := func(v view) []spot {
-		seen, spots := set.findAll(v.text)
-		for _, f := range seen {
-			more = append(more, v.place(f, text))
-		}
-		if depth > 0 {
-			for _, f := range set.findEncoded(v.text, depth-1) {
-				more = append(more, v.place(f, text))
-			}
-		}
-		return spots
-	}
-	if v, changed := numbered(text, spots); changed {
-		look(v)
-	}
-	for _, read := range set.readings() {
-		v, changed := read(text)
-		if !changed {
-			continue
-		}
-		for _, w := range v.windows() {
-			if n, changed := numbered(w.text, look(w)); changed {
-				look(n.over(w))
-			}
-		}
-	}
 	if depth > 0 {
-		more = append(more, set.findEncoded(text, depth-1)...)
-		more = append(more, set.findQuoted(text, depth-1)...)
+		more = set.findEncoded(text, depth-1)
+		for _, v := range decodings(text, set.labels) {
+			for _, w := range v.windows() {
+				for _, f := range set.searchDeep(w.text, depth-1) {
+					more = append(more, w.place(f, text))
+				}
+			}
+		}
 	}
 	if len(more) == 0 {
 		return dropCovered(found)
@@ -119,15 +101,14 @@ func (set *ruleSet) find(text string) []finding {
 	return found
 }
 
-// findAll returns the findings of find, those in values that stand apart from their names,
-// and where such names are.
-func (set *ruleSet) findAll(text string) ([]finding, []spot) {
+// findAll returns the findings of find, and those in values that stand apart from their names.
+func (set *ruleSet) findAll(text string) []finding {
 	found, spots := set.findRules(text)
 	if more := set.findApart(text, spots); len(more) > 0 {
 		found = append(found, more...)
 		slices.SortFunc(found, byPlace)
 	}
-	return found, spots
+	return found
 }
 
 func (set *ruleSet) findRules(text string) ([]finding, []spot) {
@@ -159,31 +140,24 @@ func (s *search) visitFolded() {
 		}
 	}
 	v := folded(s.text)
-	s.set.index.matcher.scan(v.text, func(id int32, end int) { s.visit(id, v.raw(end-s.set.index.literals[id].length), v.raw(end)) })
+	s.set.index.matcher.scan(v.text, func(id int32, end int) { s.visit(id, v.raw(end-s.set.index.literals[id].length), v.rawEnd(end)) })
 }
 
 // folded is a text with the letters of foldHazards as those that they fold to.
 func folded(text string) view {
-	var v view
-	out := make([]byte, 0, len(text))
-	from := 0 // what is copied up to
+	w := viewWriter{text: text}
 	for at, c := range text {
 		if c < utf8.RuneSelf {
 			continue
 		}
-		plain := foldsTo(c)
-		if plain == 0 {
-			continue
+		if plain := foldsTo(c); plain != 0 {
+			w.replace(at, utf8.RuneLen(c), string(plain))
 		}
-		out = append(out, text[from:at]...)
-		from = at + utf8.RuneLen(c)
-		v.mark(len(out), at)
-		out = append(out, plain)
-		v.mark(len(out), from)
 	}
-	out = append(out, text[from:]...)
-	v.text = string(out)
-	return v
+	if v, changed := w.view(); changed {
+		return v
+	}
+	return view{text: text}
 }
 
 // visit takes note of a literal that stands between two offsets.

@@ -1,6 +1,8 @@
 package secrets
 
 import (
+	"encoding/base64"
+	"slices"
 	"strings"
 
 	"memoir/internal/lazyregexp"
@@ -14,23 +16,21 @@ const (
 	longWord = 16
 )
 
-// knownSet remembers secrets and finds their further occurrences: one look at
-// every position of a text, however many secrets there are. Growing it is cheap,
-// unlike an automaton that would be built anew for each secret. A nil *knownSet is
-// empty.
-type knownSet struct {
-	plain, stripped headIndex // what stands in a text, and in a stripped one
-	count           int       // of values, without their encoded forms
-}
+// margin is what may stand before a line's text: indentation, the bar of a quotation or of a box.
+const margin = " \t>|│"
 
-// headIndex finds values by their first eight bytes.
-type headIndex struct {
-	filter [1 << 7]uint64 // bits by hash of them
-	byHead map[uint64]alike
+// knownSet remembers secrets and finds their further occurrences: one look at every position of
+// a text, however many secrets there are. Growing it is cheap, unlike an automaton that would
+// be built anew for each secret. A nil *knownSet is empty.
+type knownSet struct {
+	filter  [1 << 7]uint64   // bits by hash of the first eight bytes
+	lengths map[uint64][]int // of the values that begin with these bytes, longest first
+	values  map[string]*rule // the rule that found each first
+	count   int              // of values, without their encoded forms
 }
 
 func newKnownSet() *knownSet {
-	return &knownSet{plain: headIndex{byHead: map[uint64]alike{}}, stripped: headIndex{byHead: map[uint64]alike{}}}
+	return &knownSet{lengths: map[uint64][]int{}, values: map[string]*rule{}}
 }
 
 func (k *knownSet) empty() bool { return k.size() == 0 }
@@ -42,53 +42,69 @@ func (k *knownSet) size() int {
 	return k.count
 }
 
-// minLine is how long a line of a secret of several lines must be, in bytes, to be one of
-// its own: of a key each line is.
-const minLine = 40
+const (
+	// minLine is how long a line of a secret of several lines must be, in bytes, to be one of
+	// its own: of a key each line is.
+	minLine = 40
+	// minEncodedForm is how long a secret must be, in bytes, to be known in base64, too.
+	minEncodedForm = 16
+	// maxEncodedForms is of how many secrets base64 is remembered, which takes several times
+	// the memory that they do themselves. A session has some, and not thousands.
+	maxEncodedForms = 1 << 15
+)
 
-// maxDisguised is of how many secrets the disguises are remembered, which take ten times the
-// memory that they do themselves: of a table with a token in each row they would fill it.
-// Those of later secrets are found where base64 is that of text, but not in hexadecimal or
-// inside of other base64. A session has some, and not thousands.
-const maxDisguised = 1 << 15
-
-// add remembers a secret, and the forms that encodings give it, if its other
-// occurrences can be taken for the same secret.
+// add remembers a secret, and the forms that base64 gives it, if its other occurrences can be
+// taken for the same secret.
 func (k *knownSet) add(value string, r *rule) {
-	if !telling(value, r) || !k.plain.insert(value, r) {
+	if !telling(value, r) || !k.insert(value, r) {
 		return
 	}
 	k.count++
-	bare, _ := strip(value)
-	k.stripped.insert(bare.text, r)
-	if k.count <= maxDisguised {
-		for form := range disguises(value) {
-			k.stripped.insert(form, r)
+	for _, v := range decodings(value, nil) {
+		k.insert(v.text, r)
+	}
+	if len(value) >= minEncodedForm && k.count <= maxEncodedForms {
+		for offset := range 3 {
+			standard := middle(value, offset)
+			k.insert(standard, r)
+			k.insert(urlAlphabet.Replace(standard), r)
 		}
 	}
 	if strings.Contains(value, "\n") {
 		for line := range strings.Lines(value) {
 			if line = strings.Trim(line, margin+"\r\n"); len(line) >= minLine && !strings.ContainsAny(line, " ") {
-				k.plain.insert(line, r)
+				k.insert(line, r)
 			}
 		}
 	}
 }
 
 // insert reports whether the value is a new one.
-func (x *headIndex) insert(value string, r *rule) bool {
-	if len(value) < minRepeated {
+func (k *knownSet) insert(value string, r *rule) bool {
+	if len(value) < minRepeated || k.values[value] != nil {
 		return false
 	}
+	k.values[value] = r
 	head := headOf(value, 0)
-	group := x.byHead[head]
-	if !group.add(minRepeated, value, r) {
-		return false
+	lengths := k.lengths[head]
+	if at, known := slices.BinarySearchFunc(lengths, len(value), func(a, b int) int { return b - a }); !known {
+		k.lengths[head] = slices.Insert(lengths, at, len(value))
 	}
-	x.byHead[head] = group
 	h := hashHead(head)
-	x.filter[h>>6] |= 1 << (h & 63)
+	k.filter[h>>6] |= 1 << (h & 63)
 	return true
+}
+
+var urlAlphabet = strings.NewReplacer("+", "-", "/", "_")
+
+// middle encodes a value that begins so many bytes after a group of three in base64, and leaves
+// out the characters that share bits with what is before and behind it.
+func middle(value string, offset int) string {
+	padded := make([]byte, offset, offset+len(value))
+	encoded := base64.RawStdEncoding.EncodeToString(append(padded, value...))
+	from := (offset*8 + 5) / 6
+	to := (offset + len(value)) * 8 / 6
+	return encoded[from:to]
 }
 
 // telling reports whether a secret is unlikely to stand elsewhere as something else.
@@ -111,44 +127,38 @@ var name = lazyregexp.New(`^_*[A-Z]{0,4}[a-z]{2,}(?:\d{0,4}[A-Z]{1,4}[a-z]{2,})+
 
 func notLetter(c rune) bool { return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') }
 
-// occurrences returns where the known secrets stand in text, in whatever form.
+// occurrences returns where the known secrets stand in text, as they are or escaped.
 func (k *knownSet) occurrences(text string) []span {
 	if k.empty() {
 		return nil
 	}
-	return k.occurrencesDeep(text, maxDepth)
-}
-
-func (k *knownSet) occurrencesDeep(text string, depth int) []span {
-	spans := k.plain.occurrences(text)
-	bare, changed := strip(text)
-	for _, s := range k.stripped.occurrences(bare.text) {
-		if changed {
-			s.start, s.end = bare.span(text, s.start, s.end)
-		}
-		spans = append(spans, s)
-	}
-	if depth > 0 {
-		for code, decoded, ok := encoded(text, 0); ok; code, decoded, ok = encoded(text, code.end) {
-			if inside := k.occurrencesDeep(decoded, depth-1); len(inside) > 0 {
-				spans = append(spans, span{code.start, code.end, inside[0].rule})
+	spans := k.plain(text)
+	for _, v := range decodings(text, nil) {
+		for _, s := range k.plain(v.text) {
+			s.start, s.end = v.raw(s.start), v.rawEnd(s.end)
+			if s.start < s.end {
+				spans = append(spans, s)
 			}
 		}
 	}
 	return spans
 }
 
-func (x *headIndex) occurrences(text string) []span {
+func (k *knownSet) plain(text string) []span {
 	var spans []span
 	for i := 0; i+minRepeated <= len(text); i++ {
 		head := headOf(text, i)
 		h := hashHead(head)
-		if x.filter[h>>6]&(1<<(h&63)) == 0 {
+		if k.filter[h>>6]&(1<<(h&63)) == 0 {
 			continue
 		}
-		if group, ok := x.byHead[head]; ok {
-			if s := group.longest(text[i:]); s.value != "" {
-				spans = append(spans, span{start: i, end: i + len(s.value), rule: s.rule})
+		for _, n := range k.lengths[head] {
+			if i+n > len(text) {
+				continue
+			}
+			if r := k.values[text[i:i+n]]; r != nil {
+				spans = append(spans, span{start: i, end: i + n, rule: r})
+				break
 			}
 		}
 	}

@@ -37,46 +37,6 @@ func (set *ruleSet) isMarker(text string, start, end int) bool {
 	return true
 }
 
-// maskOpen begins what stands for a secret, ours or that of another program.
-const maskOpen = "[REDACTED"
-
-// unmasked reads text without the markers that a word goes on before or behind, and with
-// what stands in brackets that are none: what hides behind a marker is looked at as if it
-// stood alone. It reports false if there are none of these.
-func (set *ruleSet) unmasked(text string) (view, bool) {
-	at := strings.Index(text, maskOpen)
-	if at < 0 {
-		return view{}, false
-	}
-	var v view
-	var out []byte
-	from := 0 // what is copied up to
-	drop := func(start, end int) {
-		out = append(out, text[from:start]...)
-		from = end
-		v.mark(len(out), end)
-	}
-	for at >= 0 {
-		next := at + len(maskOpen)
-		if end := strings.Index(text[next:min(len(text), next+maxLabel+2)], markerClose); end >= 0 {
-			end += next + len(markerClose)
-			switch inside := strings.TrimPrefix(text[next:end-len(markerClose)], ":"); {
-			case inside != "" && !set.labels[inside]:
-				drop(at, end-len(markerClose)-len(inside))
-				drop(end-len(markerClose), end)
-			case at > 0 && wordChar(text[at-1]) || end < len(text) && wordChar(text[end]):
-				drop(at, end)
-			}
-			next = end
-		}
-		if at = strings.Index(text[next:], maskOpen); at >= 0 {
-			at += next
-		}
-	}
-	v.text = string(append(out, text[from:]...))
-	return v, len(v.marks) > 0
-}
-
 // hint masks a secret: enough to recognise it by, too little to use it.
 func hint(secret string) string {
 	n := min(4, utf8.RuneCountInString(secret)/5)

@@ -80,7 +80,7 @@ func besideMarkers(text string) []view {
 			return v.windows()
 		}
 		at += i
-		v.mark(at, at)
+		v.mark(at, at, 0)
 	}
 }
 

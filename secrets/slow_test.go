@@ -2,7 +2,6 @@ package secrets
 
 import (
 	"encoding/base64"
-	"encoding/hex"
 	"regexp"
 	"regexp/syntax"
 	"strconv"
@@ -15,26 +14,8 @@ import (
 
 // kept is how many bytes of values a set remembers.
 func (k *knownSet) kept() (bytes int) {
-	var count func(a alike)
-	count = func(a alike) {
-		if a.more == nil {
-			bytes += len(a.first.value)
-			return
-		}
-		for _, v := range a.more.values {
-			bytes += len(v.value)
-		}
-		for rest := range a.more.short {
-			bytes += a.more.depth + len(rest)
-		}
-		for _, d := range a.more.deeper {
-			count(d)
-		}
-	}
-	for _, x := range []headIndex{k.plain, k.stripped} {
-		for _, a := range x.byHead {
-			count(a)
-		}
+	for value := range k.values {
+		bytes += len(value)
 	}
 	return bytes
 }
@@ -75,52 +56,6 @@ func TestATokenEndsWhereItsWordDoesWhateverWasAskedBefore(t *testing.T) {
 			if got, want := asked.tokenEnd(start, end), (&tails{text: text}).tokenEnd(start, end); got != want {
 				t.Fatalf("from %d to %d of %q the token ends at %d, want %d", start, end, text, got, want)
 			}
-		}
-	}
-}
-
-func TestACrowdOfValuesTellsTheLongestThatATextBeginsWith(t *testing.T) {
-	t.Parallel()
-	random := newRandom(6)
-	const head = "12345678"
-	piece := func() string { return randomText([]string{"a", "b", "aaaaaaaa", "abababab"}, random.IntN(5), random) }
-	for _, size := range []int{5, maxAlike + 1, 400} {
-		var c alike
-		values := map[string]bool{}
-		r := &rule{}
-		for range size {
-			value := head + piece()
-			if c.add(len(head), value, r) == values[value] {
-				t.Fatalf("%q is new: %v", value, values[value])
-			}
-			values[value] = true
-		}
-		for range 500 {
-			text := head + piece()
-			want := 0
-			for n := len(head); n <= len(text); n++ {
-				if values[text[:n]] {
-					want = n
-				}
-			}
-			if got := c.longest(text); got.value != text[:want] {
-				t.Fatalf("of %d values the longest in %q is %q, want %d bytes", len(values), text, got.value, want)
-			}
-		}
-		var crowded func(a alike) bool
-		crowded = func(a alike) bool {
-			if a.more == nil {
-				return false
-			}
-			for _, d := range a.more.deeper {
-				if crowded(d) {
-					return true
-				}
-			}
-			return len(a.more.values) > maxAlike
-		}
-		if crowded(c) {
-			t.Error("more values than that are compared one by one")
 		}
 	}
 }
@@ -263,32 +198,5 @@ func TestWhatMatchesNowhereIsNotLeftToRegexp(t *testing.T) {
 	}
 	if !some {
 		t.Error("no rule has read too much")
-	}
-}
-
-func TestDisguisesAreRememberedOfSoManySecretsAndNoMore(t *testing.T) {
-	t.Parallel()
-	known := newKnownSet()
-	r := &rule{}
-	secret := func(n int) string { return "secret" + strconv.Itoa(1_000_000+n) }
-	for n := range maxDisguised {
-		known.add(secret(n), r)
-	}
-	before := known.kept()
-	for n := range 1000 {
-		known.add(secret(maxDisguised+n), r)
-	}
-	if size := len(secret(0)); known.kept()-before > 3*1000*size {
-		t.Errorf("%d bytes are remembered of 1000 secrets of %d", known.kept()-before, size)
-	}
-	for _, n := range []int{0, maxDisguised - 1} {
-		if len(known.occurrences(hex.EncodeToString([]byte(secret(n))))) == 0 {
-			t.Errorf("secret %d is not found in hexadecimal", n)
-		}
-	}
-	for _, text := range []string{secret(maxDisguised + 9), "se'cr'et" + secret(maxDisguised + 9)[6:], base64.StdEncoding.EncodeToString([]byte("the " + secret(maxDisguised+9) + " of him"))} {
-		if len(known.occurrences(text)) == 0 {
-			t.Errorf("a later secret is not found in %s", text)
-		}
 	}
 }

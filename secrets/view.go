@@ -12,48 +12,87 @@ type view struct {
 	marks []mark
 }
 
-// mark says that from an offset of the view on, up to the next mark, the text goes on as
-// it does from another offset.
-type mark struct{ at, raw int }
+// mark says that from an offset of the view on, up to the next mark, the text goes on as it
+// does from another offset, or, where width is not 0, that all of it is what so many bytes
+// of the text stand for.
+type mark struct{ at, raw, width int }
 
-// raw is the offset in the text of the character at an offset of the view.
-func (v view) raw(at int) int {
+// markAt returns the mark that holds at an offset of the view.
+func (v view) markAt(at int) mark {
 	i, found := slices.BinarySearchFunc(v.marks, at, func(m mark, at int) int { return cmp.Compare(m.at, at) })
 	if !found {
 		i--
 	}
 	if i < 0 {
-		return at
+		return mark{}
 	}
-	return v.marks[i].raw + at - v.marks[i].at
+	return v.marks[i]
+}
+
+// raw is the offset in the text of the character at an offset of the view.
+func (v view) raw(at int) int {
+	m := v.markAt(at)
+	if m.width > 0 {
+		return m.raw
+	}
+	return m.raw + at - m.at
 }
 
 // rawEnd is the offset behind what ends at an offset of the view.
 func (v view) rawEnd(at int) int {
 	if at == 0 {
-		return 0
+		return v.raw(0)
 	}
-	return v.raw(at-1) + 1
+	m := v.markAt(at - 1)
+	if m.width > 0 {
+		return m.raw + m.width
+	}
+	return m.raw + at - m.at
 }
 
-// over is a view of what another view reads, as one of the text below both.
-func (v view) over(below view) view {
-	both := view{text: v.text}
-	for i := -1; i < len(v.marks); i++ {
-		m, end := mark{}, len(v.text)
-		if i >= 0 {
-			m = v.marks[i]
-		}
-		if i+1 < len(v.marks) {
-			end = v.marks[i+1].at
-		}
-		both.mark(m.at, below.raw(m.raw))
-		next, _ := slices.BinarySearchFunc(below.marks, m.raw+1, func(m mark, at int) int { return cmp.Compare(m.at, at) })
-		for ; next < len(below.marks) && below.marks[next].at-m.raw < end-m.at; next++ {
-			both.mark(m.at+below.marks[next].at-m.raw, below.marks[next].raw)
-		}
+// mark notes where an offset of the view is in the text.
+func (v *view) mark(at, raw, width int) {
+	if n := len(v.marks); n > 0 && v.marks[n-1].at == at {
+		v.marks[n-1] = mark{at, raw, width}
+		return
 	}
-	return both
+	v.marks = append(v.marks, mark{at, raw, width})
+}
+
+// viewWriter writes a view of a text, from its beginning on.
+type viewWriter struct {
+	text  string
+	from  int // up to where the text is copied
+	out   []byte
+	marks view // without its text
+}
+
+func (w *viewWriter) mark(at, raw, width int) { w.marks.mark(at, raw, width) }
+
+// copy takes over the text up to an offset as it is.
+func (w *viewWriter) copy(to int) {
+	w.out = append(w.out, w.text[w.from:to]...)
+	w.from = to
+}
+
+// replace writes what a part of the text stands for.
+func (w *viewWriter) replace(at, length int, with string) {
+	w.copy(at)
+	if with != "" {
+		w.mark(len(w.out), at, length)
+		w.out = append(w.out, with...)
+	}
+	w.from = at + length
+	w.mark(len(w.out), w.from, 0)
+}
+
+// view returns what was written. It reports false if it does not differ from the text.
+func (w *viewWriter) view() (view, bool) {
+	if len(w.marks.marks) == 0 {
+		return view{}, false
+	}
+	w.copy(len(w.text))
+	return view{string(w.out), w.marks.marks}, true
 }
 
 // beside is how many bytes before and behind a place where a view differs from its text are
@@ -98,10 +137,10 @@ func (v view) windows() []view {
 // part is a part of a view with the marks in it.
 func (v view) part(from, to int, marks []mark) view {
 	p := view{text: v.text[from:to], marks: make([]mark, 0, len(marks)+1)}
-	p.mark(0, v.raw(from))
+	p.mark(0, v.raw(from), 0)
 	for _, m := range marks {
 		if m.at < to {
-			p.mark(m.at-from, m.raw)
+			p.mark(m.at-from, m.raw, m.width)
 		}
 	}
 	return p
@@ -110,6 +149,9 @@ func (v view) part(from, to int, marks []mark) view {
 // place gives a finding in the view the place that it has in the text.
 func (v view) place(f finding, text string) finding {
 	f.text = text
+	if f.hidden == "" {
+		f.hidden = v.text[f.start:f.end]
+	}
 	if f.end-f.start >= 2 && quoteMark(v.text[f.start]) && v.text[f.start] == v.text[f.end-1] {
 		f.start, f.end = f.start+1, f.end-1
 	}
@@ -119,147 +161,4 @@ func (v view) place(f finding, text string) finding {
 	return f
 }
 
-// resolve reads text with escape sequences replaced by what they stand for, in whatever
-// depth of nesting, and without those that colour a terminal: `\"` and `\\\"` become a
-// quote. Transcripts hold much JSON inside of JSON, where a key and its value are
-// otherwise torn apart. It reports false if there is no escape sequence.
-func resolve(text string) (view, bool) {
-	begins := `\`
-	if strings.IndexByte(text, escapeChar) >= 0 {
-		begins = `\` + string(escapeChar)
-	}
-	at := nextEscape(text, 0, begins)
-	if at < 0 {
-		return view{}, false
-	}
-	var v view
-	out := make([]byte, 0, len(text))
-	from := 0 // what is copied up to
-	for at >= 0 {
-		last := at
-		for last < len(text) && text[last] == '\\' {
-			last++
-		}
-		// The run ends before the escaped character.
-		switch c, end := unescape(text, last); c {
-		case 0:
-		case escapeChar:
-			if length := sequence(text[end+1:]); length > 0 {
-				out = append(out, text[from:at]...)
-				from = end + 1 + length
-				v.mark(len(out), from)
-				last = from
-			}
-		default:
-			out = append(out, text[from:at]...)
-			v.mark(len(out), end)
-			out = append(out, c)
-			from = end + 1
-			last = from
-		}
-		at = nextEscape(text, max(last, at+1), begins)
-	}
-	v.text = string(append(out, text[from:]...))
-	return v, len(v.marks) > 0
-}
-
-// mark notes where an offset of the view is in the text.
-func (v *view) mark(at, raw int) {
-	if n := len(v.marks); n > 0 && v.marks[n-1].at == at {
-		v.marks[n-1].raw = raw
-		return
-	}
-	v.marks = append(v.marks, mark{at, raw})
-}
-
-// nextEscape returns the next escape character itself, or the next backslash before an
-// escaped character or another backslash. What it looks for first is in begins.
-func nextEscape(text string, from int, begins string) int {
-	for from < len(text) {
-		i := strings.IndexAny(text[from:], begins)
-		if i < 0 || from+i+1 >= len(text) {
-			return -1
-		}
-		from += i
-		c := text[from+1]
-		if text[from] == escapeChar || c == '\\' || c == 'u' || c == 'x' || c == '0' || c == 'e' || escaped(c) != 0 {
-			return from
-		}
-		from++
-	}
-	return -1
-}
-
-// escapeChar begins what terminals obey.
-const escapeChar = '\x1b'
-
-// unescape returns what the characters from an offset on, behind a backslash, stand for,
-// and the offset of the last of them; 0 if that is nothing that matters here.
-func unescape(text string, at int) (c byte, last int) {
-	if at >= len(text) {
-		return 0, at
-	}
-	switch text[at] {
-	case escapeChar, 'e':
-		return escapeChar, at
-	case 'u':
-		return codePoint(text[at+1:], 4), at + 4
-	case 'x':
-		return codePoint(text[at+1:], 2), at + 2
-	case '0':
-		if strings.HasPrefix(text[at:], "033") {
-			return escapeChar, at + 2
-		}
-	}
-	return escaped(text[at]), at
-}
-
-// sequence returns the length of the terminal's sequence that text, behind the escape
-// character, begins with.
-func sequence(text string) int {
-	if !strings.HasPrefix(text, "[") {
-		return 0
-	}
-	at := 1
-	for at < len(text) && (text[at] >= '0' && text[at] <= '9' || text[at] == ';') {
-		at++
-	}
-	if at < len(text) && (text[at] == 'm' || text[at] == 'K') {
-		return at + 1
-	}
-	return 0
-}
-
-// escaped returns what a character after a backslash stands for; 0 if the pair is
-// no escape sequence that separates words or stands in a name or an address.
-func escaped(c byte) byte {
-	switch c {
-	case 'n', 'r':
-		return '\n'
-	case 't':
-		return '\t'
-	case '"', '\'', '/', ':', '=', '_', '|':
-		return c
-	}
-	return 0
-}
-
-// codePoint returns the character of so many hexadecimal digits if it is in ASCII and
-// printable, or the escape character, else 0.
-func codePoint(digits string, count int) byte {
-	if len(digits) < count {
-		return 0
-	}
-	n := 0
-	for i := range count {
-		at := strings.IndexByte("0123456789abcdef", lowerASCII(digits[i]))
-		if at < 0 {
-			return 0
-		}
-		n = n<<4 | at
-	}
-	if (n < ' ' || n > '~') && n != escapeChar {
-		return 0
-	}
-	return byte(n)
-}
+func quoteMark(c byte) bool { return c == '\'' || c == '"' || c == '`' }

@@ -1,0 +1,341 @@
+package secrets
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// decodings are the two ways in which a text is read with what it escapes decoded: in its
+// place, where a name and its value stay beside each other, and each quoted string as a text
+// of its own, where lines begin and end as they do in what the string stands for.
+func decodings(text string, labels map[string]bool) []view {
+	var views []view
+	if v, changed := normalise(text, labels); changed {
+		views = append(views, v)
+	}
+	if v, changed := literals(text); changed {
+		views = append(views, v)
+	}
+	return views
+}
+
+// special tells which bytes begin something that normalise may decode.
+var special = func() (set [256]bool) {
+	for _, c := range []byte("\\%&'[\x00" + string(escapeChar)) {
+		set[c] = true
+	}
+	for c := utf8.RuneSelf; c < 256; c++ {
+		set[c] = true
+	}
+	return set
+}()
+
+// normalise decodes the escapes of strings in JSON, code and shells, in any depth of nesting,
+// escapes of URLs and references of HTML. A NUL, or U+FFFD that readers of sessions write for
+// it, becomes what it separates arguments and variables by. Sequences of terminals,
+// characters that show nothing and markers inside of words are left out; of markers only
+// those with the label of a rule count. Without labels markers stay.
+func normalise(text string, labels map[string]bool) (view, bool) {
+	n := normaliser{viewWriter: viewWriter{text: text}, labels: labels, urls: labels == nil || hasURLEscapes(text)}
+	for at := 0; at < len(text); {
+		if !special[text[at]] {
+			at++
+			continue
+		}
+		if with, length := n.decode(at); length > 0 {
+			n.replace(at, length, with)
+			at += length
+		} else {
+			at += max(1, -length)
+		}
+	}
+	return n.view()
+}
+
+// normaliser writes a normalised text.
+type normaliser struct {
+	viewWriter
+	labels map[string]bool
+	urls   bool // escapes of URLs are decoded
+}
+
+// decode returns what the text from an offset on stands for, and the length of that. A length
+// that is not positive means that so many bytes stand for themselves.
+func (n *normaliser) decode(at int) (with string, length int) {
+	rest := n.text[at:]
+	switch rest[0] {
+	case '\\':
+		return unescape(rest)
+	case escapeChar:
+		if length := sequence(rest[1:]); length > 0 {
+			return "", 1 + length
+		}
+	case '%':
+		if n.urls {
+			return urlEscape(rest)
+		}
+	case '&':
+		return htmlReference(rest)
+	case '\'':
+		return "'", shellQuote(rest)
+	case '[':
+		return n.marker(at)
+	case 0:
+		return separator(rest)
+	default:
+		if strings.HasPrefix(rest, replacement) {
+			return separator(rest)
+		}
+		return "", hiddenWithin(n.text, at)
+	}
+	return "", 0
+}
+
+// escapeChar begins what terminals obey.
+const escapeChar = '\x1b'
+
+// unescape decodes a run of backslashes and what they escape. Their number tells only how
+// often something was escaped.
+func unescape(text string) (with string, length int) {
+	at := 0
+	for at < len(text) && text[at] == '\\' {
+		at++
+	}
+	if at == len(text) {
+		return "", -at
+	}
+	c, end := rune(-1), at+1
+	switch text[at] {
+	case 'n', 'r':
+		c = '\n'
+	case 't':
+		c = '\t'
+	case '"', '\'', '/', ':', '=', '_', '|':
+		c = rune(text[at])
+	case 'u':
+		c, end = codePoint(text, at+1, 4)
+	case 'x':
+		c, end = codePoint(text, at+1, 2)
+	case escapeChar, 'e':
+		c = escapeChar
+	case '0':
+		if strings.HasPrefix(text[at:], "033") {
+			c, end = escapeChar, at+3
+		}
+	}
+	switch {
+	case c == escapeChar:
+		if length := sequence(text[end:]); length > 0 {
+			return "", end + length
+		}
+	case c == 0:
+		return separated(text[end:]), end
+	case c == '\n' || c == '\t' || c >= ' ' && c <= '~':
+		return string(c), end
+	}
+	return "", -at
+}
+
+// codePoint returns the character that so many hexadecimal digits from an offset on tell, and
+// where they end; -1 if there are none.
+func codePoint(text string, at, count int) (c rune, end int) {
+	if at+count > len(text) {
+		return -1, at
+	}
+	for _, digit := range []byte(text[at : at+count]) {
+		n := strings.IndexByte("0123456789abcdef", lowerASCII(digit))
+		if n < 0 {
+			return -1, at
+		}
+		c = c<<4 | rune(n)
+	}
+	return c, at + count
+}
+
+// sequence returns the length of the terminal's sequence that a text, behind the escape
+// character, begins with.
+func sequence(text string) int {
+	if !strings.HasPrefix(text, "[") {
+		return 0
+	}
+	at := 1
+	for at < len(text) && (text[at] >= '0' && text[at] <= '9' || text[at] == ';') {
+		at++
+	}
+	if at < len(text) && (text[at] == 'm' || text[at] == 'K') {
+		return at + 1
+	}
+	return 0
+}
+
+// hasURLEscapes reports whether a text has escaped quotes, equals signs or colons as URLs do.
+func hasURLEscapes(text string) bool {
+	return strings.Contains(text, "%22") || strings.Contains(text, "%27") || strings.Contains(text, "%3")
+}
+
+func urlEscape(text string) (with string, length int) {
+	if c, end := codePoint(text, 1, 2); c == '\n' || c >= ' ' && c <= '~' {
+		return string(c), end
+	}
+	return "", 0
+}
+
+// references are the names of characters in HTML and XML that separate words.
+var references = map[string]string{"quot": `"`, "apos": "'", "lt": "<", "gt": ">", "amp": "&", "nbsp": " "}
+
+// htmlReference decodes a reference, in which an ampersand may itself be one.
+func htmlReference(text string) (with string, length int) {
+	at := 1
+	for strings.HasPrefix(text[at:], "amp;") {
+		at += len("amp;")
+	}
+	if end := strings.IndexByte(text[at:min(len(text), at+8)], ';'); end > 0 {
+		name := strings.ToLower(text[at : at+end])
+		if with := references[name]; with != "" {
+			return with, at + end + 1
+		}
+		if c := charNumbered(name); c != 0 {
+			return string(c), at + end + 1
+		}
+	}
+	if at > 1 {
+		return "&", at
+	}
+	return "", 0
+}
+
+// charNumbered returns the character of ASCII that a reference names by its number, 0 if it is none.
+func charNumbered(name string) byte {
+	digits, ok := strings.CutPrefix(name, "#")
+	base := 10
+	if hex, isHex := strings.CutPrefix(digits, "x"); isHex {
+		digits, base = hex, 16
+	}
+	n := 0
+	for _, c := range []byte(digits) {
+		digit := strings.IndexByte("0123456789abcdef", c)
+		if digit < 0 || digit >= base {
+			return 0
+		}
+		n = n*base + digit
+	}
+	switch {
+	case n == 160: // a space that does not break
+		return ' '
+	case !ok || n != '\n' && (n < ' ' || n > '~'):
+		return 0
+	}
+	return byte(n)
+}
+
+// shellQuote returns the length of a quote inside of what a shell quotes: `'\”` or `'"'"'`, in
+// any depth of escaping. It is 0 if there is none.
+func shellQuote(text string) int {
+	at := 1 + backslashes(text[1:])
+	if at > 1 && strings.HasPrefix(text[at:], "''") {
+		return at + 2
+	}
+	for _, mark := range []string{`"`, `'`, `"`, `'`} {
+		if !strings.HasPrefix(text[at:], mark) {
+			return 0
+		}
+		at++
+		if mark == "'" {
+			at += backslashes(text[at:])
+		}
+	}
+	return at
+}
+
+func backslashes(text string) int { return len(text) - len(strings.TrimLeft(text, `\`)) }
+
+const replacement = "\uFFFD"
+
+// separator reads the NULs that a text begins with, as /proc/PID/cmdline, /proc/PID/environ
+// and `env -0` have them.
+func separator(text string) (with string, length int) {
+	rest := strings.TrimLeft(text, "\x00"+replacement)
+	return separated(rest), len(text) - len(rest)
+}
+
+// separated is what stands between two variables of an environment, or two arguments.
+func separated(rest string) string {
+	at := 0
+	for at < len(rest) && wordChar(rest[at]) {
+		at++
+	}
+	if at > 0 && at < len(rest) && rest[at] == '=' {
+		return "\n"
+	}
+	return " "
+}
+
+// hiddenWithin measures the characters that show nothing from an offset on, if they stand
+// between two characters of a word, or before the first one of a line. Tools put them there so
+// that a word may be broken, and what takes them out would put a secret together again.
+func hiddenWithin(text string, at int) (length int) {
+	if at > 0 && text[at-1] != '\n' && !visible(text[at-1]) {
+		return 0
+	}
+	end := at
+	for end < len(text) && text[end] >= utf8.RuneSelf {
+		r, size := utf8.DecodeRuneInString(text[end:])
+		if !unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) {
+			return 0
+		}
+		end += size
+	}
+	if end == len(text) || !visible(text[end]) {
+		return 0
+	}
+	return end - at
+}
+
+// visible reports whether a character is one of ASCII, no blank and no control.
+func visible(c byte) bool { return c > ' ' && c < 0x7f }
+
+// marker leaves out a marker that a word goes on before or behind, and the brackets around
+// what is no rule's id: nothing hides behind or in a marker.
+func (n *normaliser) marker(at int) (with string, length int) {
+	inside, end := maskAt(n.text, at)
+	switch {
+	case end == 0 || n.labels == nil:
+	case inside != "" && !n.labels[inside]:
+		return inside, end - at
+	case at > 0 && wordChar(n.text[at-1]) || end < len(n.text) && wordChar(n.text[end]):
+		return "", end - at
+	}
+	return "", 0
+}
+
+// maskAt returns what is inside of a marker at an offset, ours or that of another program, and
+// where the marker ends, 0 if there is none.
+func maskAt(text string, at int) (inside string, end int) {
+	const open = "[REDACTED"
+	if !strings.HasPrefix(text[at:], open) {
+		return "", 0
+	}
+	at += len(open)
+	length := strings.Index(text[at:min(len(text), at+maxLabel+2)], markerClose)
+	if length < 0 {
+		return "", 0
+	}
+	return strings.TrimPrefix(text[at:at+length], ":"), at + length + len(markerClose)
+}
+
+// isASCII reports whether a text has nothing but ASCII, eight bytes at a look.
+func isASCII(text string) bool {
+	const high = 0x8080808080808080
+	for ; len(text) >= 8; text = text[8:] {
+		if headOf(text, 0)&high != 0 {
+			return false
+		}
+	}
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}

@@ -118,3 +118,14 @@ func TestNamesThatTheGenericRuleFindsStayElsewhere(t *testing.T) {
 		t.Errorf("became %s", r.Text(text))
 	}
 }
+
+func TestAStringThatDoesNotEndIsRedactedToTheEndOfTheText(t *testing.T) {
+	t.Parallel()
+	m := maker{newRandom(31)}
+	for _, text := range []string{`x "a\tPASSWORD=` + m.strong("!%") + "\n", `{"a":"b\nkey: ` + "gh" + "p_" + m.text(letters, 36), `"\u0041 PASSWORD=` + m.strong("!%")} {
+		checkRedaction(t, ours, text)
+		if out, counts := ours.Redact(text); counts.Total() != 1 || !strings.HasPrefix(out, text[:8]) {
+			t.Errorf("%q became %q", text, out)
+		}
+	}
+}

@@ -69,6 +69,7 @@ func (w *viewWriter) literalsOf(at, end int, all bool) {
 			}
 		}
 		w.copy(open + length)
+		w.mark(len(w.out), open+length-1, 1) // the end of its line stands for no more than the string
 		w.out = append(w.out, '\n')
 	}
 }

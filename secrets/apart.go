@@ -5,42 +5,16 @@ import (
 	"strings"
 )
 
-// Much of what is configured has a name in one place and its value in another: two fields
-// of a record, or a column's head and a cell below it. Rules know names that stand right
-// before their values. apart reads them that way: as lines of `"name":"value"`.
+// Some values stand apart from their names: in `{name, value}` objects, as Kubernetes has
+// variables of the environment, and in tables below the head of their column. Rules know
+// names that stand right before their values. apart writes such pairs that way: as lines of
+// `"name":"value"`.
 type apart struct {
-	text    string
-	at      textLines
-	names   stretch // without an end of a name
-	scalars stretch // without an end of a value
-	items   stretch // without an end of a line
-	parts   stretch // without an end of a tuple's item
-	tabs    stretch
-	halves  stretch // without a semicolon
-	words   stretch // of a name's characters alone
-	lines   strings.Builder
-	values  []segment
-	known   map[pairing]bool
-	tables  []grid
-	head    int // where the last line begins that was read as a table's head, -1: none was
-	list    int // where the last name ends that was looked at as a list's
-	row     int // where the last row of a table of HTML begins that was read, -1: none was
-}
-
-// pairing is what add and addBare were told.
-type pairing struct {
-	name          string
-	start, length int // of the value
-	bare          bool
-}
-
-func newApart(text string) *apart {
-	return &apart{
-		text: text, at: newTextLines(text), head: -1, list: -1, row: -1,
-		names: stretch{stops: nameStops}, scalars: stretch{stops: valueStops}, items: stretch{stops: lineStops},
-		parts: stretch{stops: tupleStops}, words: stretch{stops: wordStops},
-		tabs: stretch{stops: tabStops}, halves: stretch{stops: halfStops},
-	}
+	text   string
+	line   extent // the last one that was asked for
+	read   int    // up to where the lines of tables are read
+	lines  strings.Builder
+	values []segment
 }
 
 // segment says which part of the lines is a value, and where in the text that is.
@@ -49,9 +23,6 @@ type segment struct{ at, raw, length int }
 const (
 	maxNameApart = 80   // bytes of a name
 	maxValue     = 4096 // bytes of a value
-	maxRecord    = 600  // bytes of a record that are looked at, in either direction
-	maxFields    = 8    // fields of a record, or lines, in either direction
-	maxGrowth    = 32   // times the text's length: what names and values together come to
 )
 
 // nameParts are what a name must have one of, in lower case, to be worth a look.
@@ -69,57 +40,40 @@ type spot struct {
 type spotKind uint8
 
 const (
-	noSpot     spotKind = iota
-	fieldSpot           // the name of a field that tells a value
-	cellSpot            // a part of a name that may stand in a table
-	insertSpot          // SQL's INSERT
-	copySpot            // PostgreSQL's COPY
-	loginSpot           // a name that a map of users and passwords may have
+	noSpot    spotKind = iota
+	fieldSpot          // the name of a field that tells a value
+	cellSpot           // a part of a name that may be the head of a column
 )
 
 // spotWords are looked for together with what rules look for.
 var spotWords = func() map[string]spotKind {
-	words := map[string]spotKind{"value": fieldSpot, "default": fieldSpot, "insert into": insertSpot, "from stdin;": copySpot}
+	words := map[string]spotKind{"value": fieldSpot}
 	for _, part := range headParts {
 		words[part] = cellSpot
-	}
-	for word := range loginWords {
-		words[word] = loginSpot
 	}
 	return words
 }()
 
 // readApart reads the names and values of a text that stand apart.
 func readApart(text string, spots []spot) *apart {
-	a := newApart(text)
+	a := &apart{text: text, line: extent{1, 0}}
 	for _, s := range spots {
 		switch s.kind {
 		case fieldSpot:
 			a.fieldAt(s.start, s.end)
 		case cellSpot:
 			a.cell(s.start, s.end)
-		case insertSpot:
-			a.inserted(s.end)
-		case copySpot:
-			a.copied(s.start)
-		case loginSpot:
-			a.logins(s.start, s.end)
 		}
 	}
-	a.readTables()
 	return a
 }
 
 // findApart returns the findings in values that stand apart from their names.
 func (set *ruleSet) findApart(text string, spots []spot) []finding {
-	hashed := hashedLogins(text)
-	if len(spots) == 0 && len(hashed) == 0 {
+	if len(spots) == 0 {
 		return nil
 	}
 	a := readApart(text, spots)
-	for _, h := range hashed {
-		a.addHashed(h)
-	}
 	if len(a.values) == 0 {
 		return nil
 	}
@@ -146,68 +100,48 @@ type extent struct{ start, end int }
 
 func (e extent) of(text string) string { return text[e.start:e.end] }
 
-// add notes that a name and a value belong together.
-func (a *apart) add(name, value extent) {
-	a.addAs(name.of(a.text), value)
+// lineAt returns the line that an offset is in, without its break.
+func (a *apart) lineAt(at int) extent {
+	if at < a.line.start || at > a.line.end {
+		a.line = lineOf(a.text, at)
+	}
+	return a.line
 }
 
-// addAs is for a value whose name does not stand in the text as a rule would know it.
-func (a *apart) addAs(n string, value extent) {
+func lineOf(text string, at int) extent {
+	line := extent{strings.LastIndexByte(text[:at], '\n') + 1, len(text)}
+	if i := strings.IndexByte(text[at:], '\n'); i >= 0 {
+		line.end = at + i
+	}
+	return line
+}
+
+// lineAbove returns the line before another one, false if that is the first.
+func (a *apart) lineAbove(line extent) (extent, bool) {
+	if line.start == 0 {
+		return extent{}, false
+	}
+	return lineOf(a.text, line.start-1), true
+}
+
+// lineBelow returns the line behind another one, false if that is the last.
+func (a *apart) lineBelow(line extent) (extent, bool) {
+	if line.end >= len(a.text) {
+		return extent{}, false
+	}
+	return lineOf(a.text, line.end+1), true
+}
+
+// add notes that a name and a value belong together.
+func (a *apart) add(name, value extent) {
 	value = trimExtent(a.text, value, " \t\r")
-	v := value.of(a.text)
-	if !worth(n) || v == "" || strings.EqualFold(n, v) || len(v) > maxValue || strings.ContainsAny(v, "\"\n") || !a.isNew(n, value, false) {
+	n, v := name.of(a.text), value.of(a.text)
+	if !worth(n) || v == "" || strings.EqualFold(n, v) || len(v) > maxValue || strings.ContainsAny(v, "\"\n") {
 		return
 	}
 	a.lines.WriteString(`"` + n + `":"`)
 	a.values = append(a.values, segment{a.lines.Len(), value.start, len(v)})
 	a.lines.WriteString(v + "\"\n")
-}
-
-// addBare is for a value without quotes in code, which may be a name itself.
-func (a *apart) addBare(name, value extent) {
-	value = trimExtent(a.text, value, " \t\r")
-	n, v := name.of(a.text), value.of(a.text)
-	if !worth(n) || v == "" || len(v) > maxValue || strings.ContainsAny(v, "\"'`\n(") || humped(v) || !a.isNew(n, value, true) {
-		return
-	}
-	a.lines.WriteString(n + ": ")
-	a.values = append(a.values, segment{a.lines.Len(), value.start, len(v)})
-	a.lines.WriteString(v + "\n")
-}
-
-// isNew reports whether a name and a value come together for the first time. Where names
-// stand close to one another, many of them see the same value, or values that overlap.
-func (a *apart) isNew(name string, value extent, bare bool) bool {
-	if a.lines.Len() > maxGrowth*len(a.text) {
-		return false
-	}
-	p := pairing{name, value.start, value.end - value.start, bare}
-	if a.known[p] {
-		return false
-	}
-	if a.known == nil {
-		a.known = map[pairing]bool{}
-	}
-	a.known[p] = true
-	return true
-}
-
-// humped reports whether a value is a name in camel case: each capital begins a word.
-func humped(value string) bool {
-	words := 0
-	for i := 1; i < len(value); i++ {
-		if !nameChar(value[i]) {
-			return false
-		}
-		if value[i] < 'A' || value[i] > 'Z' {
-			continue
-		}
-		if i+1 == len(value) || value[i-1] >= 'A' && value[i-1] <= 'Z' || value[i+1] < 'a' || value[i+1] > 'z' {
-			return false
-		}
-		words++
-	}
-	return words > 1
 }
 
 // worth reports whether a name may be one of a secret.

@@ -68,7 +68,7 @@ func TestFilesOfServersAndDevicesAreRedacted(t *testing.T) {
 		"AuthInfo:smtp.test \"U:ada\" \"I:ada@mail.test\" \"P:{{weak}}\" \"M:PLAIN\"\n", "smtp.mail.test:ada:{{weak}}\n", "*:relay:{{camel}}\n", "open -u web,{{camel}} ftp.test\n", "last=/#sh:root:{{weak}}@10.0.0.4/\n", "register => 12345:{{at}}@sip.test/12345\n",
 		"syncrepl rid=1 bindmethod=simple binddn=\"cn=rep\" credentials={{at}}\n", "local-user ops password simple {{camel}}\n", "snmp-agent community read {{camel}}\n", " radius-server shared-key cipher {{camel}}\n", "ntp authentication-key 1 md5 {{camel}}\n", "        set passwd {{camel}}\n",
 		"<SS N=\"Password\">{{hex128}}</SS>", "icesecretwrite={{camel}}\n", "sv_licenseKey {{lower26}}\n", "'((\"smtp.test\" 587 \"ada\" \"{{camel}}\"))", "imp system/{{at}} full=y", "bob * \"bakaka2989\" 10.0.0.4\n", "secret={{weak}}\n", "vpn.server.google_auth.seed\": \"{{base32}}\"",
-		"auth: \"ada:{{weak}}\"\n", "url,username,password,extra,name\nhttp://sn,,,\"NoteType:Server\nHostname:web1\nPassword:{{weak}}\",web1\nhttps://a.test,ada,{{weak}},,x\n",
+		"auth: \"ada:{{weak}}\"\n",
 	} {
 		leftIn(t, s, n, text)
 	}

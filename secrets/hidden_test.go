@@ -27,7 +27,6 @@ func TestASecretIsKnownOnALineThatBeginsWithAHiddenCharacter(t *testing.T) {
 	value := fake("Zk39", "fjQz7x")
 	for _, line := range []string{
 		"db.acme.test:5432:app:ada:" + value, "pass:" + value, "user=ada:" + value, "admin:" + value, "user,password\nada," + value,
-		"ada:realm:5f4dcc3b5aa765d61d" + "8327deb882cf99",
 	} {
 		want, counts := s.Redact(line)
 		if len(counts) == 0 {

@@ -100,7 +100,7 @@ func (r *claudeReader) line(at int, l claudeLine) {
 			r.e.user(memoir.OriginQueued, prompt, r.w)
 		}
 	default:
-		if !claudeLog[l.kind] {
+		if get(l.message, "role") != nil { // the others are the agent's notes for itself
 			r.e.stats.unknown(l.kind)
 		}
 	}

@@ -58,12 +58,14 @@ func (r *claudeReader) result(block, structured []byte) {
 
 // refusals begin the results of calls that a person refused or stopped.
 var refusals = []string{
-	"The user doesn't want to", "Permission for this tool use was denied", "The agent proposed a plan that was rejected by the user",
+	"The user doesn't want to", "Permission for this tool use was denied",
+	"The agent proposed a plan that was rejected by the user",
 	"User rejected", "User denied", "User aborted",
 }
 
 // saidLabel stands before what a person said when refusing a call.
-var saidLabel = lazyregexp.New(`(?:[Tt]he user said:|reason for the rejection:|[Tt]he user provided the following (?:feedback|reason)[^:\n]*:)\s*`)
+var saidLabel = lazyregexp.New(`(?:[Tt]he user said:|reason for the rejection:|` +
+	`[Tt]he user provided the following (?:feedback|reason)[^:\n]*:)\s*`)
 
 // refusalNote is what the agent adds for the model after it.
 var refusalNote = lazyregexp.New(`\n\nNote: The user's next message may contain`)
@@ -136,7 +138,7 @@ func claudeAnswers(structured []byte, output string) string {
 		add(getText(structured, "response"))
 		return strings.Join(said, "\n")
 	}
-	if strings.HasPrefix(output, "User has answered") || strings.HasPrefix(output, "Your questions have been answered") || strings.HasPrefix(output, "The user answered") {
+	if hasAnyPrefix(output, []string{"User has answered", "Your questions have been answered", "The user answered"}) {
 		for _, match := range answered.FindAllStringSubmatch(output, -1) {
 			add(match[1])
 		}

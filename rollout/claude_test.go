@@ -327,11 +327,11 @@ func TestClaudeFollowsDirectoryAndBranch(t *testing.T) {
 	}
 }
 
-func TestClaudeCountsOnlyLinesThatItDoesNotKnow(t *testing.T) {
+func TestClaudeCountsMessagesOfUnknownTypes(t *testing.T) {
 	t.Parallel()
-	lines := []string{ccSay("a"), `novelty "x":1`, `novelty "x":2`}
-	for kind := range claudeLog {
-		lines = append(lines, kind+` "message":{"role":"user","content":"no words"},"content":"no words"`)
+	lines := []string{ccSay("a"), `progress "content":"no words"`, `api-request "messages":[{"role":"user"}]`}
+	for range 2 {
+		lines = append(lines, `novelty "message":{"role":"user","content":"no words"}`)
 	}
 	items, stats := read(t, write(t, claudeID+".jsonl", cc(lines...)...))
 	expect(t, items, "typed: a")

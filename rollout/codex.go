@@ -71,7 +71,8 @@ func (Codex) Recognises(_ string, head [][]byte) bool {
 			return true
 		case !l.bare && l.payload != nil && codexTypes[l.kind]:
 			return true
-		case l.bare && (l.sub == "message" && get(raw, "content") != nil && get(raw, "role") != nil || l.sub == "function_call"):
+		case l.bare && (l.sub == "message" && get(raw, "content") != nil && get(raw, "role") != nil ||
+			l.sub == "function_call"):
 			return true
 		}
 	}

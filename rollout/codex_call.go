@@ -121,7 +121,8 @@ func endStatus(end []byte) (exit *int, failed bool) {
 		exit = &n
 	}
 	success := get(end, "success")
-	failed = success != nil && string(success) == "false" || get(end, "result", "Err") != nil || isObject(get(end, "error"))
+	failed = success != nil && string(success) == "false" || get(end, "result", "Err") != nil ||
+		isObject(get(end, "error"))
 	switch getText(end, "status") {
 	case "failed", "declined":
 		failed = true

@@ -19,7 +19,7 @@ type codexPlan struct {
 	userTyped map[uint64]bool // hashes of user texts that are marked as a person's
 	added     map[uint64]bool // hashes of user texts that are marked as no person's
 	results   map[uint64]bool // hashes of the ids of calls that were answered
-	until     map[uint64]int  // by the hash of a call's id: index of the last record that tells how what it started went on
+	until     map[uint64]int  // by the hash of a call's id: index of the last record about what it started
 }
 
 type span struct{ from, to int }

@@ -252,18 +252,9 @@ func (r *codexReader) event(at place, l codexLine, said utterance) {
 		return
 	}
 	r.turn.event(l)
-	switch l.sub {
-	case "thread_goal_updated":
+	if l.sub == "thread_goal_updated" {
 		r.goal(l)
 		return
-	case "item_completed":
-		if kind := getText(l.payload, "item", "type"); !codexItems[kind] {
-			r.e.stats.unknown(l.kind + "/" + l.sub + "/" + kind)
-		}
-	default:
-		if l.sub != "" && !codexEvents[l.sub] {
-			r.e.stats.unknown(l.kind + "/" + l.sub)
-		}
 	}
 	if id, end := codexEnd(l); end != nil {
 		r.callEnd(at, id, end)

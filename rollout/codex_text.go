@@ -22,19 +22,22 @@ var codexEnvelopes = []string{
 
 // codexPlainEnvelopes are those whose names a person may well choose for the parts of
 // a prompt: they are taken off only where nothing says that a person typed the text.
-var codexPlainEnvelopes = append([]string{"instructions", "goal", "memory", "plugins", "skills", "personality"}, codexEnvelopes...)
+var codexPlainEnvelopes = append([]string{"instructions", "goal", "memory", "plugins", "skills", "personality"},
+	codexEnvelopes...)
 
 // codexNotes begin texts of Codex's own that stand in no element.
 var codexNotes = []string{
 	"Warning: The maximum number of unified exec processes you can keep open is ",
-	"Warning: apply_patch was requested via ", "Warning: Your account was flagged for potentially high-risk cyber activity",
+	"Warning: apply_patch was requested via ",
+	"Warning: Your account was flagged for potentially high-risk cyber activity",
 	"Here is a list of plugins that are available but not installed.",
 	summaryHeading,
 	"You are performing a CONTEXT CHECKPOINT COMPACTION.",
 }
 
 // summaryHeading begins what a compaction makes of its summary for the model that goes on.
-const summaryHeading = "Another language model started to solve this problem and produced a summary of its thinking process"
+const summaryHeading = "Another language model started to solve this problem " +
+	"and produced a summary of its thinking process"
 
 // compactionSummary is the summary itself.
 func compactionSummary(message string) string {
@@ -160,7 +163,8 @@ func userShell(full string) (command string, o outcome, ok bool) {
 // isImageTag reports whether a text block only brackets an image.
 func isImageTag(s string) bool {
 	s = strings.TrimSpace(s)
-	return s == "</image>" || strings.HasPrefix(s, "<image") && strings.HasSuffix(s, ">") && !strings.Contains(s, "\n") && len(s) < 300
+	return s == "</image>" || strings.HasPrefix(s, "<image") && strings.HasSuffix(s, ">") &&
+		!strings.Contains(s, "\n") && len(s) < 300
 }
 
 // contentText joins the texts of a message's content, which is a string, a block or

@@ -41,7 +41,8 @@ func (Copilot) Roots(env Env) []Root {
 func (Copilot) Recognises(_ string, head [][]byte) bool {
 	for _, raw := range head[:min(len(head), 20)] {
 		switch getText(raw, "type") {
-		case "session.start", "session.resume", "user.message", "assistant.message", "assistant.turn_start", "tool.execution_start", "tool.execution_complete":
+		case "session.start", "session.resume", "user.message", "assistant.message", "assistant.turn_start",
+			"tool.execution_start", "tool.execution_complete":
 			if isObject(get(raw, "data")) {
 				return true
 			}
@@ -83,7 +84,8 @@ func (Copilot) Head(h *Head, path string, head, tail [][]byte) {
 			h.Title = getText(data, "title")
 			h.Named = h.Title != ""
 		case "system.message":
-			if prompts++; prompts == 1 && i < len(head) && h.Kind == memoir.KindMain && strings.Contains(getText(data, "content"), copilotHeadless) {
+			if prompts++; prompts == 1 && i < len(head) && h.Kind == memoir.KindMain &&
+				strings.Contains(getText(data, "content"), copilotHeadless) {
 				h.Kind = memoir.KindAutomation
 			}
 		}
@@ -153,7 +155,8 @@ type copilotContext struct{ cwd, branch, repository, hostType, host string }
 // fill takes a context over, if none is known yet.
 func (c *copilotContext) fill(context []byte) {
 	if cwd := getText(context, "cwd"); cwd != "" && c.cwd == "" {
-		*c = copilotContext{cwd, getText(context, "branch"), getText(context, "repository"), getText(context, "hostType"), getText(context, "repositoryHost")}
+		*c = copilotContext{cwd, getText(context, "branch"), getText(context, "repository"), getText(context, "hostType"),
+			getText(context, "repositoryHost")}
 	}
 }
 

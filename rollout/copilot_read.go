@@ -14,7 +14,8 @@ import (
 // Read emits a session. Events of sub-agents stand among those of the session; what
 // they come to is the result of the call that started them.
 func (Copilot) Read(ctx context.Context, t *tape, e *emitter) error {
-	r := copilotReader{e: e, results: map[uint64]bool{}, byPerson: map[string]bool{}, asked: map[string]string{}, words: map[string]string{}}
+	r := copilotReader{e: e, results: map[uint64]bool{}, byPerson: map[string]bool{}, asked: map[string]string{},
+		words: map[string]string{}}
 	head := t.parts[0].Head
 	r.w.cwd, r.w.branch = head.CWD, head.Branch
 	undone, err := r.plan(ctx, t)
@@ -96,7 +97,8 @@ func (r *copilotReader) event(kind string, data []byte) {
 	case "permission.requested":
 		r.asked[getText(data, "requestId")] = getText(data, "permissionRequest", "toolCallId")
 	case "permission.completed":
-		if said := getText(data, "result", "feedback"); said != "" && strings.HasPrefix(getText(data, "result", "kind"), "denied-interactively") {
+		if said := getText(data, "result", "feedback"); said != "" &&
+			strings.HasPrefix(getText(data, "result", "kind"), "denied-interactively") {
 			id := getText(data, "toolCallId")
 			if id == "" {
 				id = r.asked[getText(data, "requestId")]
@@ -120,21 +122,12 @@ func (r *copilotReader) event(kind string, data []byte) {
 	case "system.message", "system.notification", "skill.invoked":
 		r.e.hear(getText(data, "content"))
 		r.e.injected()
-	default:
-		family, _, _ := strings.Cut(kind, ".")
-		if !copilotFamilies[family] {
+	default: // of the client, but for a new form of what a person says
+		if strings.HasPrefix(kind, "user.") {
 			r.e.stats.unknown(kind)
 		}
 	}
 }
-
-// copilotFamilies are the families of events that are about the client, not about
-// what was said and done. They grow with every version.
-var copilotFamilies = map[string]bool{"session": true, "assistant": true, "tool": true, "subagent": true, "permission": true, "hook": true,
-	"mcp": true, "mcp_app": true, "model": true, "command": true, "commands": true, "capabilities": true, "elicitation": true, "exit_plan_mode": true,
-	"external_tool": true, "user_input": true, "human_response": true, "sampling": true, "sandbox": true, "skill": true, "workflow": true,
-	"auto_mode_switch": true, "session_limits_exhausted": true, "pending_messages": true, "prompt_cache_break": true, "ui": true, "agent": true,
-	"abort": true, "tool_search": true}
 
 func (r *copilotReader) move(context []byte) {
 	if cwd := getText(context, "cwd"); cwd != "" {
@@ -143,11 +136,13 @@ func (r *copilotReader) move(context []byte) {
 }
 
 // copilotSources begin the sources of messages that no person wrote.
-var copilotSources = []string{"skill", "agent", "system", "schedule", "autopilot", "hook", "jit", "instruction", "sidekick", "notification", "workflow", "task"}
+var copilotSources = []string{"skill", "agent", "system", "schedule", "autopilot", "hook", "jit", "instruction",
+	"sidekick", "notification", "workflow", "task"}
 
 // copilotEnvelopes are the elements that stand before, or instead of, what a person
 // typed.
-var copilotEnvelopes = []string{"skill-context", "system_reminder", "system-reminder", "system_notification", "current_datetime", "reminder"}
+var copilotEnvelopes = []string{"skill-context", "system_reminder", "system-reminder", "system_notification",
+	"current_datetime", "reminder"}
 
 func (r *copilotReader) user(data []byte) {
 	full := contentText(get(data, "content"))
@@ -244,7 +239,8 @@ func (r *copilotReader) result(data []byte) {
 		n := int(code)
 		o.exit = &n
 	}
-	if call := r.e.waiting(id); call != nil && copilotShells[call.Tool] && (r.byPerson[id] || isTrue(get(data, "isUserRequested"))) {
+	if call := r.e.waiting(id); call != nil && copilotShells[call.Tool] &&
+		(r.byPerson[id] || isTrue(get(data, "isUserRequested"))) {
 		call.Tool, call.Role, call.Origin = "user_shell", memoir.RoleUser, memoir.OriginShell
 	}
 	r.e.result(id, o, r.w)

@@ -48,7 +48,8 @@ func (Gemini) Recognises(_ string, head [][]byte) bool {
 			if !isString(get(of, "sessionId")) {
 				continue
 			}
-			if isString(get(of, "projectHash")) || get(of, "startTime") != nil && get(of, "type") == nil && get(of, "uuid") == nil {
+			if isString(get(of, "projectHash")) || get(of, "startTime") != nil && get(of, "type") == nil &&
+				get(of, "uuid") == nil {
 				return true
 			}
 		}

@@ -72,7 +72,8 @@ func (r *geminiReader) user(m []byte) {
 
 // geminiEnvelopes are the elements that Gemini CLI and Qwen Code put before, or
 // instead of, what the person typed.
-var geminiEnvelopes = []string{"session_context", "hook_context", "system-reminder", "user-prompt-submit-context", "user_prompt_submit_context",
+var geminiEnvelopes = []string{"session_context", "hook_context", "system-reminder", "user-prompt-submit-context",
+	"user_prompt_submit_context",
 	"task-notification", "ide_context", "environment_context"}
 
 // geminiContinue are the texts with which the clients go on by themselves.

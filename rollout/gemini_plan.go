@@ -221,7 +221,8 @@ func isGeminiCompressed(list []byte) bool {
 func isGeminiSummary(s string) bool {
 	s = strings.TrimSpace(s)
 	if strings.HasPrefix(s, "{") {
-		for _, key := range []string{`"active_tasks"`, `"discovered_facts"`, `"constraints_and_preferences"`, `"recent_arc"`} {
+		for _, key := range []string{`"active_tasks"`, `"discovered_facts"`, `"constraints_and_preferences"`,
+			`"recent_arc"`} {
 			if !strings.Contains(s, key) {
 				return false
 			}

@@ -59,14 +59,15 @@ func open(path string) (io.ReadCloser, error) {
 var errNoFile = errors.New("it is not a file")
 
 // Withheld reports an error of a session whose file is gone, forbidden, no file any more
-// or behind a link that leads to itself. It says nothing of what was said in the session, and passes without a change to it. The
-// path is the file's; empty if it is not known.
+// or behind a link that leads to itself. Such an error can pass without a change to the session.
+// The path is the file's; empty if it is not known.
 func Withheld(err error) (path string, ok bool) {
 	var system *fs.PathError
 	if memoir.CodeOf(err) != memoir.CodeUnreadable || !errors.As(err, &system) {
 		return "", false
 	}
-	return system.Path, gone(err) || errors.Is(err, fs.ErrPermission) || errors.Is(err, errNoFile) || errors.Is(err, syscall.ELOOP)
+	return system.Path, gone(err) || errors.Is(err, fs.ErrPermission) || errors.Is(err, errNoFile) ||
+		errors.Is(err, syscall.ELOOP)
 }
 
 // openFile opens a regular file. What took its place since it was found may be a

@@ -238,10 +238,13 @@ func list(path, id string) ([]memoir.File, error) {
 	defer d.close()
 	newest := fmt.Sprintf(`SELECT m.id FROM message m WHERE m.session_id = s.id ORDER BY %s DESC, m.id DESC LIMIT %d`,
 		d.either("message", "time_created", "m.id"), newestRows)
-	query := `SELECT s.id, CAST(` + d.either("session", "time_updated", "NULL") + ` AS INTEGER), coalesce(octet_length(` + d.either("session", "revert", "''") + `), 0),
+	query := `SELECT s.id, CAST(` + d.either("session", "time_updated",
+		"NULL") + ` AS INTEGER), coalesce(octet_length(` + d.either("session", "revert", "''") + `), 0),
 		(SELECT count(*) FROM message m WHERE m.session_id = s.id),
-		(SELECT format('%d/%d/%d', count(*), max(` + d.either("message", "time_updated", "0") + `), sum(octet_length(m.data))) FROM message m WHERE m.id IN (` + newest + `)),
-		(SELECT format('%d/%d/%d', coalesce(sum(octet_length(p.data)), 0), count(*), max(` + d.either("part", "time_updated", "0") + `)) FROM part p WHERE p.message_id IN (` + newest + `))
+		(SELECT format('%d/%d/%d', count(*), max(` + d.either("message", "time_updated", "0") + `),
+			sum(octet_length(m.data))) FROM message m WHERE m.id IN (` + newest + `)),
+		(SELECT format('%d/%d/%d', coalesce(sum(octet_length(p.data)), 0), count(*),
+			max(` + d.either("part", "time_updated", "0") + `)) FROM part p WHERE p.message_id IN (` + newest + `))
 		FROM session s WHERE ? IN ('', s.id) AND s.id > '' ORDER BY s.id`
 	if id != "" {
 		query = strings.Replace(query, "? IN ('', s.id)", "s.id = ?", 1)
@@ -279,5 +282,6 @@ func databaseError(path string, err error) error {
 		return memoir.Errorf(memoir.CodeUnreadable, "copy it and its -wal file to a directory of your own, and read that",
 			"read OpenCode's database %s: its write-ahead log cannot be used here: %w", path, err)
 	}
-	return memoir.Errorf(memoir.CodeUnreadable, "`sqlite3 FILE .recover` may help", "read OpenCode's database %s: %w", path, err)
+	return memoir.Errorf(memoir.CodeUnreadable, "`sqlite3 FILE .recover` may help", "read OpenCode's database %s: %w",
+		path, err)
 }

@@ -211,9 +211,11 @@ func unquoted(text string) string {
 // and what stands before a person's words in it. Nothing else tells a command from
 // a prompt: those that people define cannot be known.
 var opencodeCommands = []struct{ name, opening, before string }{
-	{"/init", "Create or update `AGENTS.md` for this repository.", "\nUser-provided focus or constraints (honor these):\n"},
+	{"/init", "Create or update `AGENTS.md` for this repository.",
+		"\nUser-provided focus or constraints (honor these):\n"},
 	{"/init", "Please analyze this codebase and create an AGENTS.md file containing:", ""},
-	{"/review", "You are a code reviewer. Your job is to review code changes and provide actionable feedback.", "\nInput: "},
+	{"/review", "You are a code reviewer. Your job is to review code changes and provide actionable feedback.",
+		"\nInput: "},
 }
 
 func opencodeCommand(text string) (string, bool) {
@@ -278,7 +280,8 @@ const opencodeRejection = "The user rejected permission to use this specific too
 
 // opencodeTools are OpenCode's own tools. The error of one that an MCP server or the web
 // serves may imitate a refusal.
-var opencodeTools = wordSet("apply_patch bash edit glob grep list multiedit patch read shell task todoread todowrite write")
+var opencodeTools = wordSet("apply_patch bash edit glob grep list multiedit patch read" +
+	" shell task todoread todowrite write")
 
 func (r *opencodeReader) tool(p []byte, own bool, w where) {
 	tool, state := getText(p, "tool"), get(p, "state")

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/tidwall/gjson"
 )
@@ -160,15 +161,20 @@ func (d *opencodeDB) head(id string) ([]byte, error) {
 	short := func(column string) string { // what is longer is no such thing
 		return `CASE WHEN octet_length(` + column + `) <= 65536 THEN ` + column + ` END`
 	}
-	query := `SELECT ` + short(d.either("session", "title", "NULL")) + `, ` + short("s.directory") + `, ` + short(d.either("session", "parent_id", "NULL")) + `,
-		` + short(d.either("session", "version", "NULL")) + `, ` + short(d.either("session", "revert", "NULL")) + `, ` + short(d.either("session", "permission", "NULL")) + `,
-		CAST(` + d.either("session", "time_created", "NULL") + ` AS INTEGER), CAST(` + d.either("session", "time_updated", "NULL") + ` AS INTEGER),
-		CAST(` + d.either("session", "time_archived", "NULL") + ` AS INTEGER),
-		(SELECT CAST(max(` + d.either("message", "time_created", "NULL") + `) AS INTEGER) FROM message m WHERE m.session_id = s.id),
-		(SELECT coalesce(sum(octet_length(m.data)), 0) + coalesce(sum((SELECT sum(octet_length(p.data)) FROM part p WHERE p.message_id = m.id)), 0)
+	or := func(table, column string) string { return d.either(table, column, "NULL") }
+	number := func(column string) string { return `CAST(` + or("session", column) + ` AS INTEGER)` }
+	query := `SELECT ` + strings.Join([]string{
+		short(or("session", "title")), short("s.directory"), short(or("session", "parent_id")),
+		short(or("session", "version")), short(or("session", "revert")), short(or("session", "permission")),
+		number("time_created"), number("time_updated"), number("time_archived"),
+	}, ", ") + `,
+		(SELECT CAST(max(` + or("message", "time_created") + `) AS INTEGER) FROM message m WHERE m.session_id = s.id),
+		(SELECT coalesce(sum(octet_length(m.data)), 0) + coalesce(sum((SELECT sum(octet_length(p.data))
+				FROM part p WHERE p.message_id = m.id)), 0)
 			FROM message m WHERE m.session_id = s.id)
 		FROM session s WHERE id = ?`
-	err := d.conn.QueryRowContext(context.Background(), query, id).Scan(&title, &directory, &parent, &version, &revert, &permission,
+	err := d.conn.QueryRowContext(context.Background(), query, id).Scan(&title, &directory, &parent, &version, &revert,
+		&permission,
 		&created, &updated, &archived, &last, &bytes)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, fs.ErrNotExist
@@ -267,7 +273,8 @@ func (d *opencodeDB) long(table, id string, size int64) iter.Seq2[[]byte, error]
 	return func(yield func([]byte, error) bool) {
 		for from := int64(0); from < size; from += longPiece {
 			var piece []byte
-			err := d.conn.QueryRowContext(context.Background(), `SELECT substr(CAST(data AS BLOB), ?, ?) FROM `+table+` WHERE id = ?`,
+			err := d.conn.QueryRowContext(context.Background(),
+				`SELECT substr(CAST(data AS BLOB), ?, ?) FROM `+table+` WHERE id = ?`,
 				from+1, longPiece, id).Scan(&piece)
 			if err != nil {
 				yield(nil, err)

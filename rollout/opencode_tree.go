@@ -21,7 +21,8 @@ import (
 
 // opencodeTree is a session of files:
 //
-//	storage/session/<project>/<session>.json, storage/message/<session>/<message>.json, storage/part/<message>/<part>.json
+//	storage/session/<project>/<session>.json, storage/message/<session>/<message>.json,
+//	storage/part/<message>/<part>.json
 //
 // and before that, below project/<name>/storage/session:
 //
@@ -61,19 +62,20 @@ func treeOf(path string) (opencodeTree, bool) {
 // belongsToTree reports that a file is one of the others of a tree: of a message,
 // a part, or what OpenCode keeps beside them.
 func belongsToTree(path string) bool {
+	if !strings.HasSuffix(path, ".json") {
+		return false
+	}
 	dir := filepath.Dir(path)
 	kind, above := filepath.Base(dir), filepath.Dir(dir)
 	switch kind { // directly below the root
 	case "session_diff", "session_share", "project", "todo", "permission":
-		return strings.HasSuffix(path, ".json") && isDir(filepath.Join(above, "session")) && isDir(filepath.Join(above, "message"))
-	}
-	if !strings.HasSuffix(path, ".json") {
-		return false
+		return isDir(filepath.Join(above, "session")) && isDir(filepath.Join(above, "message"))
 	}
 	for range 2 {
 		kind, above = filepath.Base(above), filepath.Dir(above)
 		if kind == "message" || kind == "part" {
-			return isDir(filepath.Join(above, "session")) || filepath.Base(above) == "session" && isDir(filepath.Join(above, "info"))
+			return isDir(filepath.Join(above, "session")) || filepath.Base(above) == "session" &&
+				isDir(filepath.Join(above, "info"))
 		}
 	}
 	return false
@@ -145,7 +147,10 @@ func jsonFiles(root *os.Root, dir string) []string {
 	if err != nil {
 		return nil
 	}
-	names := slices.DeleteFunc(all, func(name string) bool { return !strings.HasSuffix(name, ".json") || strings.HasPrefix(name, ".") })
+	names := slices.DeleteFunc(all, func(name string) bool {
+		return !strings.HasSuffix(name, ".json") ||
+			strings.HasPrefix(name, ".")
+	})
 	slices.Sort(names)
 	return names
 }

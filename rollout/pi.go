@@ -122,16 +122,19 @@ var ompBucket = lazyregexp.New(`/(?:home|tmp|abs)-[^/]*-[0-9a-f]{64}/`)
 
 func isOMP(path string, head [][]byte) bool {
 	path = filepath.ToSlash(path)
-	if strings.Contains(path, "/.omp/") || strings.Contains(path, "/omp/sessions/") || strings.Contains(path, "/omp/profiles/") || ompBucket.MatchString(path) {
+	if strings.Contains(path, "/.omp/") || strings.Contains(path, "/omp/sessions/") ||
+		strings.Contains(path, "/omp/profiles/") || ompBucket.MatchString(path) {
 		return true
 	}
-	if _, nested := nestedIn(path); nested && !strings.Contains(path, "/subagent-artifacts/") { // pi has no sub-agents of its own
+	if _, nested := nestedIn(path); nested && !strings.Contains(path,
+		"/subagent-artifacts/") { // pi has no sub-agents of its own
 		return true
 	}
 	for i, raw := range head {
 		switch getText(raw, "type") {
 		case "session":
-			for _, key := range []string{"title", "titleSource", "additionalDirectories", "previousSessionFiles", "providerPromptCacheKey"} {
+			for _, key := range []string{"title", "titleSource", "additionalDirectories", "previousSessionFiles",
+				"providerPromptCacheKey"} {
 				if get(raw, key) != nil {
 					return true
 				}
@@ -140,7 +143,8 @@ func isOMP(path string, head [][]byte) bool {
 			if i == 0 {
 				return true
 			}
-		case "session_init", "title_change", "service_tier_change", "mode_change", "reset_boundary", "ttsr_injection", "credential_pin", "model_usage":
+		case "session_init", "title_change", "service_tier_change", "mode_change", "reset_boundary",
+			"ttsr_injection", "credential_pin", "model_usage":
 			return true
 		case "model_change":
 			if isString(get(raw, "model")) && get(raw, "modelId") == nil {

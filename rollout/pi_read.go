@@ -63,8 +63,9 @@ func (r *piReader) entry(raw []byte) {
 		if cwd := getText(raw, "cwd"); cwd != "" {
 			r.w.cwd = cwd
 		}
-	case "title", "title_change", "model_change", "thinking_level_change", "custom", "label", "session_info", "session_init",
-		"service_tier_change", "reset_boundary", "ttsr_injection", "credential_pin", "mode_change", "mcp_tool_selection",
+	case "title", "title_change", "model_change", "thinking_level_change", "custom", "label", "session_info",
+		"session_init", "service_tier_change", "reset_boundary", "ttsr_injection", "credential_pin",
+		"mode_change", "mcp_tool_selection",
 		"usage", "model_usage", "context_edit":
 	default:
 		r.e.stats.unknown(kind)
@@ -352,7 +353,8 @@ func piFileIn(dir, but, name, id string) string {
 	}
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
-		if stem := strings.TrimSuffix(e.Name(), ".jsonl"); stem != e.Name() && (stem == id || strings.HasSuffix(stem, "_"+id)) {
+		if stem := strings.TrimSuffix(e.Name(), ".jsonl"); stem != e.Name() &&
+			(stem == id || strings.HasSuffix(stem, "_"+id)) {
 			if path := filepath.Join(dir, e.Name()); path != but && getText(piHeaderOf(path), "id") == id {
 				return path
 			}

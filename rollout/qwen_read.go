@@ -69,7 +69,8 @@ func planQwen(ctx context.Context, t *tape) (*qwenPlan, error) {
 		if id := getText(raw, "uuid"); id != "" {
 			// What is written beside the conversation hangs on it and does not lead it.
 			subtype := getText(raw, "subtype")
-			beside := strings.HasPrefix(subtype, "session_artifact_") || strings.HasPrefix(subtype, "managed_session_") || subtype == "session_sources_snapshot"
+			beside := strings.HasPrefix(subtype, "session_artifact_") || strings.HasPrefix(subtype, "managed_session_") ||
+				subtype == "session_sources_snapshot"
 			p.add(at.index, id, get(raw, "parentUuid"), !beside)
 		}
 		return nil
@@ -239,14 +240,6 @@ func (r *qwenReader) system(raw []byte) {
 		r.e.user(memoir.OriginSlashCommand, getText(payload, "rawCommand"), r.w)
 	case "chat_compression":
 		r.e.summary(qwenSummary(get(payload, "compressedHistory")), r.w)
-	case "", "ui_telemetry", "at_command", "attribution_snapshot", "background_task_completed", "custom_title", "parent_session", "rewind",
-		"agent_bootstrap", "agent_launch_prompt", "agent_retry", "agent_session_ready", "file_history_snapshot", "session_source", "session_model",
-		"omni_recall", "session_sources_snapshot", "branch_checkpoint", "goal_state", "goal_turn_end", "turn_result", "user_text_elements",
-		"session_artifact_event", "session_artifact_snapshot", "session_recording_degraded":
-	default:
-		if !strings.HasPrefix(subtype, "managed_session_") {
-			r.e.stats.unknown("system." + subtype)
-		}
 	}
 }
 
@@ -268,7 +261,8 @@ func qwenSummary(history []byte) string {
 }
 
 // qwenContext are the marks of what a hook added to a prompt, which is its last part.
-var qwenContext = struct{ opening, closing string }{"<qwen:user-prompt-submit-context>", "</qwen:user-prompt-submit-context>"}
+var qwenContext = struct{ opening, closing string }{"<qwen:user-prompt-submit-context>",
+	"</qwen:user-prompt-submit-context>"}
 
 // qwenText is geminiText without what a hook added.
 func qwenText(parts []byte) string {

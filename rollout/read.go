@@ -86,7 +86,8 @@ func Read(ctx context.Context, parts []Part, fn func(memoir.Item) error) (Stats,
 	}
 	agent := AgentOf(parts[0].Head.Source)
 	if agent == nil {
-		return stats, memoir.Errorf(memoir.CodeUnreadable, "", "read session %s: no reader for %q", parts[0].Path, parts[0].Head.Source)
+		return stats, memoir.Errorf(memoir.CodeUnreadable, "", "read session %s: no reader for %q", parts[0].Path,
+			parts[0].Head.Source)
 	}
 	e := newEmitter(fn, &stats, parts[0].Head.Kind)
 	err := agent.Read(ctx, &tape{parts: parts, stats: &stats}, e)
@@ -149,7 +150,8 @@ func Assemble(parts []Part) (ordered, dropped []Part) {
 }
 
 func byTime(a, b Part) int {
-	return cmp.Or(a.Head.FileAt.Compare(b.Head.FileAt), cmp.Compare(a.Head.FirstOrdinal, b.Head.FirstOrdinal), cmp.Compare(a.Path, b.Path))
+	return cmp.Or(a.Head.FileAt.Compare(b.Head.FileAt), cmp.Compare(a.Head.FirstOrdinal, b.Head.FirstOrdinal),
+		cmp.Compare(a.Path, b.Path))
 }
 
 // tipOf returns the newest part that no other continues.

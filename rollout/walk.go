@@ -24,7 +24,7 @@ type Entry struct {
 // context ends the walk. Symbolic links are followed, each directory is entered once
 // for each agent and each file in it given once.
 func Walk(ctx context.Context, env Env, fn func(Entry) error) error {
-	w := walker{ctx: ctx, fn: fn, seen: map[entered]bool{}, given: map[string]bool{}}
+	w := walker{ctx: ctx, fn: fn, seen: map[entered]bool{}, given: map[location]bool{}}
 	for _, agent := range Agents {
 		for _, root := range agent.Roots(env) {
 			if root.Dir == "" {
@@ -64,8 +64,8 @@ func WalkDir(ctx context.Context, dir string, fn func(Entry) error) error {
 type walker struct {
 	ctx     context.Context
 	fn      func(Entry) error
-	seen    map[entered]bool // directories entered
-	given   map[string]bool  // files, by the real path of their directory; nil if there is but one agent
+	seen    map[entered]bool  // directories entered
+	given   map[location]bool // files passed to fn; nil if the walk is for all agents at once
 	source  memoir.Source
 	session func(string) bool // nil: every file
 	keepers []Keeper          // that may keep sessions in what is found
@@ -77,6 +77,10 @@ type entered struct {
 	source memoir.Source
 	real   string
 }
+
+// location is where a file lies: the real path of its directory, and its name. The two are
+// not joined, for that costs as much as the rest of the walk's own work on a file.
+type location struct{ dir, name string }
 
 // dir walks a directory; rel is its slash-separated path below the root, real its
 // path without symbolic links if that is known.
@@ -150,11 +154,11 @@ func (w *walker) entry(path, rel, realDir string, d fs.DirEntry) error {
 		return nil
 	}
 	if w.given != nil {
-		real := filepath.Join(realDir, d.Name())
-		if w.given[real] {
+		here := location{realDir, d.Name()}
+		if w.given[here] {
 			return nil
 		}
-		w.given[real] = true
+		w.given[here] = true
 	}
 	return w.file(path, info)
 }

@@ -7,13 +7,17 @@
 //
 // Read agent.go first (what an agent's reader must provide), then read.go and
 // probe.go (what callers use), record.go (JSON values out of damaged files) and
-// one agent, for instance copilot.go, which is one file. An agent that does not keep
+// one agent, for instance copilot.go. An agent that does not keep
 // a session as a file implements Keeper in open.go too, as opencode.go does.
 package rollout
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
+	"syscall"
 
 	"memoir"
 )
@@ -75,4 +79,180 @@ func AgentOf(source memoir.Source) Agent {
 		}
 	}
 	return nil
+}
+
+// Entry is a file that may be a session.
+type Entry struct {
+	memoir.File
+	Source memoir.Source // whose directory it was found in; "" where that says nothing
+	Err    error         // why the file, or the directory at Path, could not be looked at
+}
+
+// Walk calls fn for every file that by its place and name may be a session of an
+// agent, in order of agent and path; a database is as many as it holds sessions.
+// What cannot be read comes as an Entry with Err; only fn's error or a cancelled
+// context ends the walk. Symbolic links are followed, each directory is entered once
+// for each agent and each file in it given once.
+func Walk(ctx context.Context, env Env, fn func(Entry) error) error {
+	w := walker{ctx: ctx, fn: fn, seen: map[entered]bool{}, given: map[location]bool{}}
+	for _, agent := range Agents {
+		for _, root := range agent.Roots(env) {
+			if root.Dir == "" {
+				continue
+			}
+			w.source, w.session, w.keepers = agent.Source(), root.Session, keepers(agent.Source())
+			if info, err := os.Stat(root.Dir); err == nil && info.Mode().IsRegular() {
+				if err := w.file(root.Dir, info); err != nil {
+					return err
+				}
+				continue
+			}
+			if err := w.dir(root.Dir, "", "", true); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// WalkDir calls fn for every regular file below dir, whatever its name, in order
+// of path, and instead of a file that an agent keeps sessions in for each of these;
+// .git directories are left out. Dir may be such a file. Errors are given as by Walk,
+// but a dir that cannot be read at all is an error.
+func WalkDir(ctx context.Context, dir string, fn func(Entry) error) error {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return memoir.Errorf(memoir.CodeNotFound, "", "read the sessions below %s: %w", dir, err)
+	}
+	w := walker{ctx: ctx, fn: fn, seen: map[entered]bool{}, keepers: keepers("")}
+	if !info.IsDir() {
+		return w.file(dir, info)
+	}
+	return w.dir(dir, "", "", false)
+}
+
+type walker struct {
+	ctx     context.Context
+	fn      func(Entry) error
+	seen    map[entered]bool  // directories entered
+	given   map[location]bool // files passed to fn; nil if the walk is for all agents at once
+	source  memoir.Source
+	session func(string) bool // nil: every file
+	keepers []Keeper          // that may keep sessions in what is found
+}
+
+// entered is a directory, by its real path, looked at for one agent's sessions. A link
+// from an agent's directory into another's must not hide what the other keeps there.
+type entered struct {
+	source memoir.Source
+	real   string
+}
+
+// location is where a file lies: the real path of its directory, and its name. The two are
+// not joined, for that costs as much as the rest of the walk's own work on a file.
+type location struct{ dir, name string }
+
+// dir walks a directory; rel is its slash-separated path below the root, real its
+// path without symbolic links if that is known.
+func (w *walker) dir(dir, rel, real string, root bool) error {
+	if w.ctx.Err() != nil {
+		return context.Cause(w.ctx)
+	}
+	if real == "" {
+		var err error
+		if real, err = filepath.EvalSymlinks(dir); err != nil {
+			real = dir
+		}
+	}
+	here := entered{w.source, real}
+	if w.seen[here] {
+		return nil
+	}
+	w.seen[here] = true
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) || root && errors.Is(err, syscall.ENOTDIR) {
+			return nil // gone since, or an agent that is not here
+		}
+		if ferr := w.fn(Entry{File: memoir.File{Path: dir}, Source: w.source, Err: openError(dir, err)}); ferr != nil {
+			return ferr
+		}
+	}
+	// What Join would clean is clean already, and there are many entries.
+	above := filepath.Join(dir, "x")
+	above = above[:len(above)-1]
+	for _, d := range entries {
+		below := d.Name()
+		if rel != "" {
+			below = rel + "/" + below
+		}
+		if err := w.entry(above+d.Name(), below, real, d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// entry looks at what a directory holds; realDir is that directory without
+// symbolic links.
+func (w *walker) entry(path, rel, realDir string, d fs.DirEntry) error {
+	isDir, isLink := d.IsDir(), d.Type()&fs.ModeSymlink != 0
+	if !isDir && !isLink && w.session != nil && !w.session(rel) {
+		return nil
+	}
+	if isDir {
+		if d.Name() == ".git" {
+			return nil
+		}
+		return w.dir(path, rel, filepath.Join(realDir, d.Name()), false)
+	}
+	info, err := d.Info()
+	if isLink {
+		info, err = os.Stat(path)
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil // gone since, or a link to nothing
+	case err != nil:
+		if w.session != nil && !w.session(rel) {
+			return nil
+		}
+		return w.fn(Entry{File: memoir.File{Path: path}, Source: w.source, Err: openError(path, err)})
+	case info.IsDir():
+		return w.dir(path, rel, "", false)
+	case !info.Mode().IsRegular() || w.session != nil && !w.session(rel):
+		return nil
+	}
+	if w.given != nil {
+		here := location{realDir, d.Name()}
+		if w.given[here] {
+			return nil
+		}
+		w.given[here] = true
+	}
+	return w.file(path, info)
+}
+
+// file gives a file, or the sessions that an agent keeps in it.
+func (w *walker) file(path string, info fs.FileInfo) error {
+	for _, k := range w.keepers {
+		sessions, ok, err := k.Sessions(path, info)
+		if err != nil {
+			return w.fn(Entry{File: asFile(path, info), Source: w.source, Err: err})
+		}
+		for _, f := range sessions {
+			if err := w.fn(Entry{File: f, Source: k.Source()}); err != nil {
+				return err
+			}
+		}
+		if ok {
+			return nil
+		}
+	}
+	return w.fn(Entry{File: asFile(path, info), Source: w.source})
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }

@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"cmp"
 	"io"
 	"os"
 	"path/filepath"
@@ -43,46 +44,27 @@ type claudeLine struct {
 
 func parseClaudeLine(raw []byte) claudeLine {
 	l := claudeLine{raw: raw}
+	logical := "" // stands where parentUuid says nothing
 	each(raw, func(key, value []byte) bool {
+		if field := l.textField(key); field != nil {
+			*field = text(value)
+			return true
+		}
+		if field := l.flagField(key); field != nil {
+			*field = isTrue(value)
+			return true
+		}
+		if field := l.rawField(key); field != nil {
+			*field = value
+			return true
+		}
 		switch string(key) {
 		case "type":
 			l.kind = word(value)
-		case "subtype":
-			l.subtype = text(value)
-		case "uuid":
-			l.uuid = text(value)
 		case "parentUuid":
-			if s := text(value); s != "" {
-				l.parent = s
-			}
+			l.parent = cmp.Or(text(value), l.parent)
 		case "logicalParentUuid":
-			if l.parent == "" {
-				l.parent = text(value)
-			}
-		case "sessionId":
-			l.session = text(value)
-		case "agentId":
-			l.agent = text(value)
-		case "timestamp":
-			l.time = value
-		case "cwd":
-			l.cwd = text(value)
-		case "gitBranch":
-			l.gitBranch = text(value)
-		case "entrypoint":
-			l.entrypoint = text(value)
-		case "promptSource":
-			l.promptSource = text(value)
-		case "isSidechain":
-			l.sidechain = isTrue(value)
-		case "isMeta":
-			l.meta = isTrue(value)
-		case "isCompactSummary":
-			l.compact = isTrue(value)
-		case "isVisibleInTranscriptOnly":
-			l.transcriptOnly = isTrue(value)
-		case "isApiErrorMessage":
-			l.apiError = isTrue(value)
+			logical = text(value)
 		case "planContent":
 			l.plan = isString(value)
 		case "origin":
@@ -91,24 +73,75 @@ func parseClaudeLine(raw []byte) claudeLine {
 			l.untyped = l.untyped || isTrue(value)
 		case "wakeupSource", "scheduledTaskId":
 			l.untyped = l.untyped || text(value) != ""
-		case "toolUseResult":
-			l.answer = value
-		case "forkedFrom":
-			l.fork = value
-		case "requestSessionId":
-			l.asked = text(value)
-		case "message":
-			l.message = value
-		case "content":
-			l.content = value
-		case "operation":
-			l.operation = text(value)
-		case "attachment":
-			l.attachment = value
 		}
 		return true
 	})
+	l.parent = cmp.Or(l.parent, logical)
 	return l
+}
+
+// textField is the field for the string at a key, nil if there is none.
+func (l *claudeLine) textField(key []byte) *string {
+	switch string(key) {
+	case "subtype":
+		return &l.subtype
+	case "uuid":
+		return &l.uuid
+	case "sessionId":
+		return &l.session
+	case "agentId":
+		return &l.agent
+	case "cwd":
+		return &l.cwd
+	case "gitBranch":
+		return &l.gitBranch
+	case "entrypoint":
+		return &l.entrypoint
+	case "promptSource":
+		return &l.promptSource
+	case "requestSessionId":
+		return &l.asked
+	case "operation":
+		return &l.operation
+	}
+	return nil
+}
+
+// flagField is the field for the boolean at a key, nil if there is none.
+func (l *claudeLine) flagField(key []byte) *bool {
+	switch string(key) {
+	case "isSidechain":
+		return &l.sidechain
+	case "isMeta":
+		return &l.meta
+	case "isCompactSummary":
+		return &l.compact
+	case "isVisibleInTranscriptOnly":
+		return &l.transcriptOnly
+	case "isApiErrorMessage":
+		return &l.apiError
+	}
+	return nil
+}
+
+// rawField is the field for the value at a key that is read when it is needed, nil if
+// there is none.
+func (l *claudeLine) rawField(key []byte) *[]byte {
+	switch string(key) {
+	case "timestamp":
+		return &l.time
+	case "toolUseResult":
+		return &l.answer
+	case "forkedFrom":
+		return &l.fork
+	case "message":
+		return &l.message
+	case "content":
+		return &l.content
+	case "attachment":
+		return &l.attachment
+	}
+	return nil
 }
 
 func (l *claudeLine) at() time.Time { return instant(l.time) }
@@ -278,24 +311,6 @@ func slashCommand(s string) (string, bool) {
 		name += " " + strings.TrimSpace(arguments)
 	}
 	return name, true
-}
-
-// claudeOutput takes the agent's notes off a tool's result.
-func claudeOutput(s string) string {
-	if strings.Contains(s, "<system-reminder>") {
-		s = removeReminders(s)
-	}
-	s = strings.TrimSpace(s)
-	if inner, rest, ok := cutElement(s, "persisted-output"); ok {
-		s = strings.TrimSpace(inner) + rest
-	}
-	if inner, rest, ok := cutElement(s, "truncated-output"); ok {
-		s = strings.TrimSpace(inner) + rest
-	}
-	if s == "[Old tool result content cleared]" {
-		return ""
-	}
-	return s
 }
 
 // A large output of a tool stands in a file of its own, and the result holds its

@@ -19,11 +19,9 @@ import (
 // Three generations of lines are known: bare response items (2025), enveloped
 // ones, and "paginated" threads of several files that continue each other.
 //
-// See codex_line.go for a line, codex_plan.go for what is undone, codex_fork.go for
-// what is replayed, codex_read.go for items, codex_content.go and codex_text.go for
-// whose words a text is, codex_call.go and codex_tool.go for tool calls,
-// codex_running.go for commands that outlive theirs, codex_script.go for code mode,
-// codex_index.go for titles.
+// See codex_line.go for a line and what a fork repeats, codex_plan.go for what is undone,
+// codex_read.go for items, codex_text.go for whose words a text is, codex_call.go and
+// codex_tool.go for tool calls, codex_script.go for code mode.
 type Codex struct{}
 
 var _ Agent = Codex{}

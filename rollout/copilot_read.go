@@ -97,14 +97,7 @@ func (r *copilotReader) event(kind string, data []byte) {
 	case "permission.requested":
 		r.asked[getText(data, "requestId")] = getText(data, "permissionRequest", "toolCallId")
 	case "permission.completed":
-		if said := getText(data, "result", "feedback"); said != "" &&
-			strings.HasPrefix(getText(data, "result", "kind"), "denied-interactively") {
-			id := getText(data, "toolCallId")
-			if id == "" {
-				id = r.asked[getText(data, "requestId")]
-			}
-			r.refused(id, said)
-		}
+		r.denied(data)
 	case "exit_plan_mode.completed":
 		if said := getText(data, "feedback"); said != "" && !isTrue(get(data, "approved")) {
 			r.e.user(memoir.OriginRejection, said, r.w)
@@ -127,6 +120,19 @@ func (r *copilotReader) event(kind string, data []byte) {
 			r.e.stats.unknown(kind)
 		}
 	}
+}
+
+// denied gives what a person said when refusing a call.
+func (r *copilotReader) denied(data []byte) {
+	said := getText(data, "result", "feedback")
+	if said == "" || !strings.HasPrefix(getText(data, "result", "kind"), "denied-interactively") {
+		return
+	}
+	id := getText(data, "toolCallId")
+	if id == "" {
+		id = r.asked[getText(data, "requestId")]
+	}
+	r.refused(id, said)
 }
 
 func (r *copilotReader) move(context []byte) {

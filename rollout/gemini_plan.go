@@ -148,11 +148,16 @@ func planGemini(ctx context.Context, t *tape) (*geminiPlan, error) {
 	}
 	maps.DeleteFunc(undone, func(key uint64, _ bool) bool { _, stands := byKey[key]; return stands })
 	p.undone += len(undone)
+	p.indexMessages()
+	return p, p.copyLate(ctx, t)
+}
+
+// indexMessages notes where each message is among those that stand.
+func (p *geminiPlan) indexMessages() {
 	p.index = make(map[geminiSpot]int, len(p.messages))
 	for i, m := range p.messages {
 		p.index[m.spot] = i
 	}
-	return p, p.copyLate(ctx, t)
 }
 
 // answers notes the calls that a message has the results of, and reports whether it

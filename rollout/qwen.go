@@ -1,6 +1,9 @@
 package rollout
 
 import (
+	"cmp"
+	"context"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -9,10 +12,8 @@ import (
 
 // Qwen reads the sessions of Qwen Code, which grew out of Gemini CLI: one file a
 // session, one line a record, linked by parentUuid like Claude Code's, with the
-// messages of Gemini's API in them. See qwen_read.go.
+// messages of Gemini's API in them.
 type Qwen struct{}
-
-var _ Agent = Qwen{}
 
 // Source is memoir.SourceQwen.
 func (Qwen) Source() memoir.Source { return memoir.SourceQwen }
@@ -137,4 +138,263 @@ func (Qwen) grow(h *Head, _ string, tail [][]byte) bool {
 	}
 	h.said(tail)
 	return true
+}
+
+// Read emits a session: the path from the last record to the root, for a rewind
+// leaves what it took back on a branch of its own; without what a fork repeats of the
+// session that it was forked from.
+func (Qwen) Read(ctx context.Context, t *tape, e *emitter) error {
+	plan, err := planQwen(ctx, t)
+	if err != nil {
+		return err
+	}
+	e.results = plan.results
+	head := t.parts[0].Head
+	r := qwenReader{e: e, seen: map[uint64]bool{}}
+	r.w.cwd, r.w.branch = head.CWD, head.Branch
+	given, err := inherited(ctx, qwenFile(t.parts[0].Path, plan.parent), deadQwen, qwenKeys)
+	if err != nil {
+		return err
+	}
+	return t.each(ctx, true, func(at place, raw []byte) error {
+		if t := instant(get(raw, "timestamp")); !t.IsZero() {
+			r.w.at = t
+		}
+		if cwd := getText(raw, "cwd"); cwd != "" {
+			r.w.cwd, r.w.branch = cwd, getText(raw, "gitBranch")
+		}
+		kind := word(get(raw, "type"))
+		said := kind == "user" || kind == "assistant"
+		switch {
+		case plan.dead(at.index):
+			if said {
+				e.stats.Undone++
+			}
+		case len(given) > 0 && isInherited(given, qwenKeys(raw)):
+			if said {
+				e.stats.Replayed++
+			}
+		default:
+			r.record(kind, raw)
+		}
+		return e.err
+	})
+}
+
+type qwenPlan struct {
+	*tree
+	results map[uint64]bool // hashes of the ids of calls that were answered
+	parent  string          // id of the session that this was forked from
+}
+
+func planQwen(ctx context.Context, t *tape) (*qwenPlan, error) {
+	p := &qwenPlan{tree: newTree(true), results: map[uint64]bool{}}
+	err := t.each(ctx, false, func(at place, raw []byte) error {
+		eachPart(get(raw, "message", "parts"), "functionResponse", func(response []byte) bool {
+			p.results[textHash(getText(response, "id"))] = true
+			return true
+		})
+		if from := getText(raw, "forkedFrom", "sessionId"); from != "" && p.parent == "" {
+			p.parent = from
+		}
+		if id := getText(raw, "uuid"); id != "" {
+			// What is written beside the conversation hangs on it and does not lead it.
+			subtype := getText(raw, "subtype")
+			beside := strings.HasPrefix(subtype, "session_artifact_") || strings.HasPrefix(subtype, "managed_session_") ||
+				subtype == "session_sources_snapshot"
+			p.add(at.index, id, get(raw, "parentUuid"), !beside)
+		}
+		return nil
+	})
+	p.grow()
+	return p, err
+}
+
+func deadQwen(ctx context.Context, t *tape) (func(int) bool, error) {
+	plan, err := planQwen(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	return plan.dead, nil
+}
+
+// qwenKeys are equal for a record and its copy in a fork.
+func qwenKeys(raw []byte) []uint64 {
+	id := cmp.Or(getText(raw, "forkedFrom", "messageUuid"), getText(raw, "uuid"))
+	if id == "" {
+		return nil
+	}
+	return []uint64{textHash(id)}
+}
+
+// qwenFile finds the file of another session of the same project.
+func qwenFile(path, session string) string {
+	if path == "" || !legalID.MatchString(session) || session == stem(path) {
+		return ""
+	}
+	dir := filepath.Dir(path)
+	chats := strings.TrimSuffix(dir, string(filepath.Separator)+"archive")
+	for _, dir := range []string{dir, chats, filepath.Join(chats, "archive")} {
+		file := filepath.Join(dir, session+".jsonl")
+		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() {
+			return file
+		}
+	}
+	return ""
+}
+
+type qwenReader struct {
+	e        *emitter
+	w        where
+	seen     map[uint64]bool // fragments of records
+	expanded bool            // the next words of the user's are what a command was expanded to
+}
+
+func (r *qwenReader) record(kind string, raw []byte) {
+	switch kind {
+	case "user", "assistant", "tool_result":
+		if id := getText(raw, "uuid"); id != "" {
+			fragment := textHash(id + string(get(raw, "message")))
+			if r.seen[fragment] {
+				return // written twice
+			}
+			r.seen[fragment] = true
+		}
+		parts := qwenParts(raw)
+		results := r.results(raw, parts)
+		switch {
+		case kind == "assistant":
+			r.assistant(parts)
+		case kind == "user" && results == 0:
+			r.user(raw, parts)
+		}
+	case "system":
+		r.system(raw)
+	default:
+		r.e.stats.unknown(kind)
+	}
+}
+
+// qwenParts are the parts of a record's message, or what stands in their place.
+func qwenParts(raw []byte) []byte {
+	message := get(raw, "message")
+	for _, member := range []string{"parts", "content"} {
+		if parts := get(message, member); parts != nil {
+			return parts
+		}
+	}
+	return message
+}
+
+// user emits what a person said; notifications, schedules and goals speak in the
+// same role.
+func (r *qwenReader) user(raw, parts []byte) {
+	full, payload := qwenText(parts), get(raw, "systemPayload")
+	r.e.hear(full)
+	origin := memoir.OriginTyped
+	switch getText(raw, "subtype") {
+	case "mid_turn_user_message":
+		origin = memoir.OriginQueued
+	case "", "realtime_message":
+		if by := getText(raw, "provenance"); by != "" && by != "real_user" {
+			r.e.injected()
+			return
+		}
+	default:
+		r.e.injected()
+		return
+	}
+	if r.expanded && origin == memoir.OriginTyped {
+		r.expanded = false
+		r.e.injected()
+		return
+	}
+	if command, output, ok := geminiUserShell(full); ok {
+		r.e.shell(command, geminiUserOutput(output), r.w)
+		return
+	}
+	if shown := getText(payload, "displayText"); shown != "" {
+		full = shown // without what was put in
+	}
+	geminiWords(r.e, full, origin, r.w)
+}
+
+func (r *qwenReader) assistant(parts []byte) {
+	calls := 0
+	eachPart(parts, "functionCall", func([]byte) bool {
+		calls++
+		return true
+	})
+	r.e.assistant(geminiText(parts), calls == 0, r.w)
+	eachPart(parts, "functionCall", func(call []byte) bool {
+		tool, args := getText(call, "name"), get(call, "args")
+		r.e.call(getText(call, "id"), tool, geminiInput(tool, args), r.w)
+		return true
+	})
+}
+
+// results joins the results in a record to their calls, and says how many there are.
+// What the client shows of a result stands beside the one it is of.
+func (r *qwenReader) results(raw, parts []byte) (n int) {
+	shown := get(raw, "toolCallResult")
+	eachPart(parts, "functionResponse", func(response []byte) bool {
+		n++
+		id := getText(response, "id")
+		o := geminiResponse(getText(response, "name"), response)
+		if getText(shown, "callId") == id {
+			status := getText(shown, "status")
+			o.failed = o.failed || status == "error" || status == "cancelled"
+			if code, ok := integer(get(shown, "resultDisplay", "exitCode")); ok {
+				exit := int(code)
+				o.exit = &exit
+			}
+		}
+		r.e.result(id, o, r.w)
+		return true
+	})
+	return n
+}
+
+func (r *qwenReader) system(raw []byte) {
+	payload := get(raw, "systemPayload")
+	switch getText(raw, "subtype") {
+	case "slash_command":
+		if getText(payload, "phase") != "invocation" || isTrue(get(payload, "hiddenInvocation")) {
+			return
+		}
+		r.expanded = isTrue(get(payload, "sentToModel"))
+		r.e.user(memoir.OriginSlashCommand, getText(payload, "rawCommand"), r.w)
+	case "chat_compression":
+		r.e.summary(qwenSummary(get(payload, "compressedHistory")), r.w)
+	}
+}
+
+// qwenSummary finds the summary in a compressed history: what the user's role says
+// before the client's standing answer to it.
+func qwenSummary(history []byte) string {
+	said, summary := "", ""
+	elements(history, func(content []byte) bool {
+		switch s := qwenText(get(content, "parts")); {
+		case getText(content, "role") == "user":
+			said = s
+		case strings.HasPrefix(s, "Got it. Thanks for the additional context!"):
+			summary = said
+		}
+		return summary == ""
+	})
+	summary, _, _ = strings.Cut(summary, "\n\nResume the prior task using the summary above.")
+	return summary
+}
+
+// qwenContext is the element around what a hook added to a prompt, which is its last part.
+const qwenContext = "qwen:user-prompt-submit-context"
+
+// qwenText is geminiText without what a hook added.
+func qwenText(parts []byte) string {
+	s := geminiText(parts)
+	own, _, ok := strings.Cut(s, "<"+qwenContext+">")
+	if ok && strings.HasSuffix(strings.TrimSpace(s), "</"+qwenContext+">") {
+		return own
+	}
+	return s
 }

@@ -327,17 +327,6 @@ func TestOpenCodeDatabasesOfVersionsWithFewerColumns(t *testing.T) {
 	}
 }
 
-func TestOpenCodeDatabaseHoldsSessionsOfAnyID(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "opencode.db")
-	opencodeDatabase(t, path, ocSession{id: "01J9-plain", title: "T", messages: []ocMessage{ocUser("m1", ocText("one"))}})
-	items, _ := read(t, memberPath(path, "01J9-plain"))
-	expect(t, items, "typed: one")
-	if h := probe(t, memberPath(path, "01J9-plain")); h.Source != memoir.SourceOpenCode || h.ID != "01J9-plain" {
-		t.Errorf("head %+v", h)
-	}
-}
-
 func TestOtherDatabasesAreFilesLikeOthers(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -42,7 +42,7 @@ func TestExtraRulesFindWhatGitleaksMisses(t *testing.T) {
 		{"notes", "password-line", "> - Password: ", fake("m4Te", "ks!w"), "\n"},
 		{"an option", "password-option", "mytool login --password ", fake("hun", "ter-27"), " --user x"},
 		{"an option with an equals sign", "password-environment", "mytool --db-password=", fake("hun", "ter-27"), ""},
-		{"an option in an argument list", "password-assignment", `["mytool", "--password", "`, fake("hun", "ter-27"), `"]`},
+		{"an option in an argument list", "password-option", `["mytool", "--password", "`, fake("hun", "ter-27"), `"]`},
 		{"a list of settings", "password-connection-string", "Server=db;User Id=sa;Password=", pass, ";Encrypt=true"},
 		{"a principal", "principal-password", "kadmin: addprinc -pw ", fake("riverx", "106Fox"), " ada\n"},
 		{"a kept session", "principal-password", "[Passwords]\nssh22:ada@x=", fake("YqNtY1Hx511ljr06", "n4zC5cOmR+tgoSFL"), "\n"},

@@ -36,7 +36,7 @@ var ids = []string{
 	"narHash = \"sha256-{sum256}\"", "sha256 = \"{base32lower52}\"", "/nix/store/{base32lower32}-hello-2.12",
 	"main.{hex8}.js", "chunk-{base32lower8}.mjs", "/_next/static/{nano21}/_buildManifest.js", "sourceMappingURL=app.{hex20}.js.map",
 	"terraform-{digits26}", "snowflake {digits18}", "order {hexupper8}-{digits6}", "ticket ABC-{digits5}", "ISBN 978{digits10}",
-	"blob:https://app.test/{uuid}", "urn:uuid:{uuid}", "{uuidupper}", "{{uuid}}", "GUID {hex32}", "device {mac}",
+	"blob:https://app.test/{uuid}", "urn:uuid:{uuid}", "{uuidupper}", "GUID {hex32}", "device {mac}",
 	"\"prompt_cache_key\":\"{uuid}\"", "\"turn_id\":\"{uuid}\"", "\"leafUuid\":\"{uuid}\"", "conversation {uuid}", "thread_{alnum24}",
 	"golang.org/x/oauth2 v0.24.0 h1:{sum256}", "cloud.google.com/go/auth v0.9.3/go.mod h1:{sum256}", "modernc.org/token v1.1.0 h1:{sum256}",
 	"github.com/hashicorp/vault/api v1.29.4 h1:{sum256}", "key={uuid}", `"key": "{uuid}"`, `data-key="{uuid}"`, `"ChangeToken": "{uuid}"`, `<li data-key="{nano21}">`, `"token": "vault:secret/data/{lower5}#password"`, "DB_PASSWORD: '@Microsoft.KeyVault(SecretUri=https://x/{hex32})'", "client_request_token = {uuid}",

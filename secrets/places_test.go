@@ -16,7 +16,7 @@ func TestSecretsThatTheirPlaceTellsAreRedacted(t *testing.T) {
 		`password <- "{{camel}}"`, `const SECRET: &str = "{{alnum}}";`, `passwd := []byte("{{weak}}")`, `secretToken: String? = "{{alnum}}"`,
 		"password = '''{{weak}}'''", `config.pepper = '{{hex128}}'`,
 		// names and values that people choose
-		"db_pass: {{camel}}", "  admin_password = {{camel}}", "pw: {{camel}}", "LDAP_BIND_PW={{camel}}", "DB_PASSWORD={{word}}{{word}}",
+		"db_pass: {{camel}}", "  admin_password = {{camel}}", "pw: {{camel}}", "LDAP_BIND_PW={{camel}}",
 		// what is handed over by place
 		`DriverManager.getConnection(url, "app", "{{weak}}")`, `mysqli_connect("db", "root", "{{weak}}", "shop")`,
 		`pymysql.connect("db", "app", "{{camel}}", "shop")`, `new Sequelize('shop', 'app', '{{weak}}', {})`,

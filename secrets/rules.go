@@ -20,11 +20,8 @@ var extraRules string
 //go:embed passwords.toml
 var passwordRules string
 
-//go:embed told.toml
-var toldRules string
-
 // extraConfig is the built-in extra rules.
-var extraConfig = extraRules + "\n" + passwordRules + "\n" + toldRules
+var extraConfig = extraRules + "\n" + passwordRules
 
 // rank orders rules that see the same secret: the lowest names it.
 type rank int

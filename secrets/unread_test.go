@@ -54,12 +54,12 @@ func TestMistakesInRulesAreToldWithoutTheSecretsOfTheFile(t *testing.T) {
 	t.Parallel()
 	value, id := "YoUQlQUx2oh"+"us8ErNSzsY", "efcb96a2-24cc-9ea8-"+"2f96-ac9ce9a78163"
 	for content, secret := range map[string]string{
-		"[[rules]]\nid = \"x\"\nregex = \"(password[].EQUALS('" + value + "'\"":       value,
-		"[[rules]]\nid = \"         secret_id           " + id + "\"\nregex = \"x(\"": id,
-		"[[rules]]\nid = \"x\"\nregex = \"x\"\nentropy = \"password=" + value + "\"":  value,
-		"[[rules]]\nid = \"x\"\nregex = \"x\"\n\"password=" + value + "\" = 1":        value,
-		"[[rules]]\nid = \"password=" + value + "\"\nregex = \"x\"\nkeyword = 1":      value,
-		"[extend]\npassword = '" + value:                                              value,
+		"[[rules]]\nid = \"x\"\nregex = \"(password[].EQUALS('" + value + "'\"":      value,
+		"[[rules]]\nid = \"token=" + id + "\"\nregex = \"x(\"":                       id,
+		"[[rules]]\nid = \"x\"\nregex = \"x\"\nentropy = \"password=" + value + "\"": value,
+		"[[rules]]\nid = \"x\"\nregex = \"x\"\n\"password=" + value + "\" = 1":       value,
+		"[[rules]]\nid = \"password=" + value + "\"\nregex = \"x\"\nkeyword = 1":     value,
+		"[extend]\npassword = '" + value:                                             value,
 	} {
 		path := filepath.Join(t.TempDir(), ".gitleaks.toml")
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {

@@ -35,6 +35,17 @@ var StatementKinds = []StatementKind{
 	StatementProcedure, StatementOpen, StatementClaim,
 }
 
+// The built-in extractor begins some statements with a mark, which the built-in
+// consolidator reads.
+const (
+	// CorrectionMark begins a preference that set right what the agent had just done. It
+	// counts as lasting only where several sessions say it.
+	CorrectionMark = "corrected: "
+	// RequiredMark begins a statement of the environment about what the repository
+	// demands, by its hooks or files.
+	RequiredMark = "required: "
+)
+
 // Statement is one claim of a raw memory with the items it rests on.
 type Statement struct {
 	Kind  StatementKind

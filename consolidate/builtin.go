@@ -65,25 +65,18 @@ type knowledge struct {
 
 // Least support of what counts as lasting, in sessions.
 const (
-	leastRequired = 3
-	leastFiles    = 5
+	leastRequired    = 3
+	leastFiles       = 5
+	leastCorrections = 2
 )
-
-// requiredForm are the statements of what the repository demands, by hooks or files.
-var requiredForm = lazyregexp.New("^(?:commit subjects follow |a commit hook runs |`?[^ `]+`? demands: )")
 
 // learn joins what the sessions say, but for claims that a person rejected.
 func learn(sessions []*session, rejected func(text string) bool) *knowledge {
 	k := &knowledge{sessions: sessions}
-	k.preferences = settled(gather(sessions, memoir.StatementPreference))
-	for _, c := range gather(sessions, memoir.StatementEnvironment) {
-		switch {
-		case !requiredForm.MatchString(c.text):
-			k.environment = append(k.environment, c)
-		case len(c.sessions) >= leastRequired:
-			k.required = append(k.required, c)
-		}
-	}
+	rules, corrections := marked(gather(sessions, memoir.StatementPreference), memoir.CorrectionMark, leastCorrections)
+	k.preferences = settled(append(rules, corrections...))
+	bySupport(k.preferences)
+	k.environment, k.required = marked(gather(sessions, memoir.StatementEnvironment), memoir.RequiredMark, leastRequired)
 	for _, c := range commands(sessions) {
 		k.commands = append(k.commands, &c.claim)
 	}
@@ -106,6 +99,22 @@ func learn(sessions []*session, rejected func(text string) bool) *knowledge {
 		*list = slices.DeleteFunc(*list, func(c *claim) bool { return rejected(c.text) })
 	}
 	return k
+}
+
+// marked splits off the claims that begin with a mark, without it; those of fewer than
+// least sessions are left out.
+func marked(claims []*claim, mark string, least int) (plain, with []*claim) {
+	for _, c := range claims {
+		text, ok := strings.CutPrefix(c.text, mark)
+		switch {
+		case !ok:
+			plain = append(plain, c)
+		case len(c.sessions) >= least:
+			c.text = text
+			with = append(with, c)
+		}
+	}
+	return plain, with
 }
 
 func (k *knowledge) lists() []*[]*claim {
@@ -166,14 +175,14 @@ const (
 	perSession     = 3  // lines of one session
 )
 
-// recent lists what the newest sessions were asked and what became of it. A request
-// of which nothing came is left out.
+// recent lists what the newest sessions were asked and what became of it, a session's
+// last lines first. A request of which nothing came is left out.
 func recent(sessions []*session) []*claim {
 	var out []*claim
 	seen := map[string]bool{}
 	for _, s := range slices.Backward(sessions) {
 		n := 0
-		for _, text := range s.work() {
+		for _, text := range slices.Backward(s.work()) {
 			key := byWords(text)
 			if n == perSession || seen[key] {
 				continue
@@ -211,12 +220,12 @@ func (s *session) work() []string {
 	}
 	var out []string
 	for _, task := range tasks {
-		_, came, told := strings.Cut(task, became)
+		request, came, told := strings.Cut(task, became)
 		for i, outcome := range outcomes {
 			subject, body, _ := strings.Cut(outcome, further)
 			_, title, _ := strings.Cut(subject, ": ")
 			switch {
-			case told && title != "" && strings.HasSuffix(came, title):
+			case told && title != "" && (strings.HasSuffix(came, title) || strings.HasSuffix(request, title)):
 				if body != "" {
 					task += further + body
 				}

@@ -63,7 +63,16 @@ func merge(sessions []*session, kind memoir.StatementKind, key func(text string)
 
 // byWords is the key of a statement that is the same whatever its endings, fillers
 // and order of words.
-func byWords(text string) string { return strings.Join(words(text), " ") }
+func byWords(text string) string { return strings.Join(said(text), " ") }
+
+// said are the words of a statement without its mark, and without what a preference was said to.
+func said(text string) []string {
+	text = strings.TrimPrefix(text, memoir.CorrectionMark)
+	if quoted, _, ok := strings.Cut(text, "” (after: "); ok {
+		text = quoted
+	}
+	return words(text)
+}
 
 // maxCompared bounds the claims of a kind that are compared pair by pair, so that
 // the time stays linear in the number of sessions.
@@ -77,7 +86,7 @@ func gather(sessions []*session, kind memoir.StatementKind) []*claim {
 	all = all[:min(len(all), maxCompared)]
 	var out []*claim
 	for _, c := range all {
-		c.words = words(c.text)
+		c.words = said(c.text)
 		if i := slices.IndexFunc(out, func(o *claim) bool { return alike(o.words, c.words) }); i >= 0 {
 			out[i].join(c)
 			continue

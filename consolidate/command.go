@@ -20,8 +20,8 @@ const maxOfPurpose = 4
 type command struct {
 	claim
 	purpose, line, dir string
-	shape              string
-	specific           int // arguments that name a file or a part of the project
+	head               string // program and subcommands
+	specific           int    // arguments that name a file or a part of the project
 }
 
 var (
@@ -45,8 +45,8 @@ func parseCommand(text string) (c command, ok bool) {
 	if c.purpose = before; !slices.Contains(purposes, before) {
 		c.purpose = purposeOf(c.line)
 	}
-	c.shape, c.specific = shapeOf(c.line)
-	return c, c.shape != ""
+	c.head, _, c.specific = shapeOf(c.line)
+	return c, c.head != ""
 }
 
 // purposeOf guesses a purpose by the words of a command, for statements that name none.
@@ -68,10 +68,10 @@ func purposeOf(line string) string {
 // environment is an assignment before a command.
 var environment = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*=`)
 
-// shapeOf is a command's program, its subcommands and the names of its flags, without
-// what they are applied to; specific counts that.
-func shapeOf(line string) (shape string, specific int) {
-	var parts, flags []string
+// shapeOf splits a command into its head, which is its program and subcommands, and the
+// names of its flags. What they are applied to is left out; specific counts that.
+func shapeOf(line string) (head, flags string, specific int) {
+	var parts, names []string
 	for _, w := range strings.Fields(line) {
 		w = strings.Trim(w, `"'`)
 		switch {
@@ -80,7 +80,7 @@ func shapeOf(line string) (shape string, specific int) {
 			parts = append(parts, path.Base(w))
 		case w[0] == '-':
 			name, _, _ := strings.Cut(w, "=")
-			flags = append(flags, name)
+			names = append(names, name)
 		case w == "." || w == "./...":
 		case strings.ContainsAny(w, "/.=*:$") && !scriptName(parts, w) || len(parts) > 3:
 			specific++
@@ -88,8 +88,8 @@ func shapeOf(line string) (shape string, specific int) {
 			parts = append(parts, w)
 		}
 	}
-	slices.Sort(flags)
-	return strings.Join(append(parts, slices.Compact(flags)...), " "), specific
+	slices.Sort(names)
+	return strings.Join(parts, " "), strings.Join(slices.Compact(names), " "), specific
 }
 
 // scriptName reports whether a word names a script or a target: that of "npm run test:unit",
@@ -98,53 +98,81 @@ func scriptName(parts []string, w string) bool {
 	return strings.Contains(w, ":") && !strings.Contains(w, "/") || len(parts) == 1 && path.Ext(w) != "" && path.Base(w) == w
 }
 
-// commands are what passed: one example a shape, at most maxOfPurpose a purpose, general
-// and repeated ones first.
+// commands are what passed: one example a head, at most maxOfPurpose a purpose, general
+// and repeated ones first. A line cites the sessions that ran just that. Of a head that
+// ran only on parts of the project, what several sessions share is shown; what one session
+// ran so is left out where the purpose has another command.
 func commands(sessions []*session) []*command {
-	examples := map[string]*command{} // by purpose and line
-	var order []*command
+	var out []*command
+	for _, list := range byHead(sessions) {
+		slices.SortStableFunc(list, func(a, b *command) int {
+			return cmp.Or(a.specific-b.specific, len(b.sessions)-len(a.sessions), len(a.line)-len(b.line),
+				b.newest().rank-a.newest().rank, strings.Compare(a.line, b.line), strings.Compare(a.dir, b.dir))
+		})
+		best := list[0]
+		if best.specific > 0 && len(best.sessions) == 1 && len(list) > 1 {
+			best.generalise(list)
+		}
+		best.text = best.purpose + ": " + codeSpan(best.line)
+		if best.dir != "" && best.dir != "." {
+			best.text += " in " + codeSpan(best.dir)
+		}
+		out = append(out, best)
+	}
+	return pick(out)
+}
+
+// byHead groups the commands of all sessions by purpose and head. Each group has a
+// command once, with the sessions that ran it.
+func byHead(sessions []*session) [][]*command {
+	seen := map[string]*command{}
+	at := map[string]int{}
+	var out [][]*command
 	for _, s := range sessions {
 		for _, st := range s.statements {
-			if st.Kind != memoir.StatementCommand {
-				continue
-			}
 			c, ok := parseCommand(st.Text)
-			if !ok {
+			if st.Kind != memoir.StatementCommand || !ok {
 				continue
 			}
 			key := c.purpose + "\n" + c.line + "\n" + c.dir
-			if examples[key] == nil {
-				examples[key] = &c
-				order = append(order, &c)
+			if seen[key] == nil {
+				group := c.purpose + "\n" + c.head
+				i, known := at[group]
+				if !known {
+					i = len(out)
+					at[group] = i
+					out = append(out, nil)
+				}
+				seen[key] = &c
+				out[i] = append(out[i], &c)
 			}
-			examples[key].add(s, "")
+			seen[key].add(s, "")
 		}
 	}
-	better := func(a, b *command) int { // as the example of their shape
-		return cmp.Or(a.specific-b.specific, len(b.sessions)-len(a.sessions), b.newest().rank-a.newest().rank,
-			strings.Compare(a.line, b.line), strings.Compare(a.dir, b.dir))
-	}
-	slices.SortStableFunc(order, better)
-	shapes := map[string]*command{}
-	var out []*command
-	for _, c := range order {
-		key := c.purpose + "\n" + c.shape
-		if first := shapes[key]; first != nil {
-			first.sessions = append(first.sessions, c.sessions...)
-			continue
+	return out
+}
+
+// generalise makes of a command on one part of the project what it shares with others
+// of its head: their common first words, with a mark for the rest.
+func (c *command) generalise(list []*command) {
+	words := strings.Fields(c.line)
+	for _, o := range list {
+		others := strings.Fields(o.line)
+		n := 0
+		for n < min(len(words), len(others)) && words[n] == others[n] {
+			n++
 		}
-		shapes[key] = c
-		out = append(out, c)
+		words = words[:n]
 	}
-	for _, c := range out {
-		slices.SortFunc(c.sessions, func(a, b *session) int { return a.rank - b.rank })
-		c.sessions = slices.Compact(c.sessions)
-		c.text = c.purpose + ": " + codeSpan(c.line)
-		if c.dir != "" && c.dir != "." {
-			c.text += " in " + codeSpan(c.dir)
-		}
+	if len(words) < len(strings.Fields(c.head)) {
+		return
 	}
-	return pick(out)
+	c.line, c.dir, c.specific = strings.Join(words, " ")+" …", "", 0
+	for _, o := range list {
+		c.sessions = append(c.sessions, o.sessions...)
+	}
+	slices.SortFunc(c.sessions, func(a, b *session) int { return a.rank - b.rank })
+	c.sessions = slices.Compact(c.sessions)
 }
 
 // pick keeps the commands of each purpose: those of most sessions first, of equals the
@@ -154,8 +182,15 @@ func pick(all []*command) []*command {
 		return cmp.Or(slices.Index(purposes, a.purpose)-slices.Index(purposes, b.purpose), len(b.sessions)-len(a.sessions),
 			a.specific-b.specific, len(strings.Fields(a.line))-len(strings.Fields(b.line)), byAge(&a.claim, &b.claim))
 	})
+	general := map[string]bool{}
+	for _, c := range all {
+		general[c.purpose] = general[c.purpose] || c.specific == 0
+	}
 	count := map[string]int{}
 	return slices.DeleteFunc(all, func(c *command) bool {
+		if c.specific > 0 && len(c.sessions) == 1 && general[c.purpose] {
+			return true
+		}
 		count[c.purpose]++
 		return count[c.purpose] > maxOfPurpose
 	})

@@ -49,7 +49,8 @@ func procedures(sessions []*session) []procedure {
 				}
 			}
 			for _, m := range firstSpan.FindAllStringSubmatch(text, -1) {
-				key, _ := shapeOf(m[1])
+				head, flags, _ := shapeOf(m[1])
+				key := strings.TrimSpace(head + " " + flags)
 				if key == "" || slices.Contains(p.keys, key) || len(p.keys) == maxSteps {
 					continue
 				}

@@ -29,7 +29,7 @@ var briefing = []struct {
 	{headBuild, []string{headCommands}, 6, 120},
 	{headAvoid, []string{headFailures}, 3, 160},
 	{headWorth, []string{headRequired, headKnown, headEnvironment}, 2, 160},
-	{headLately, []string{headRecent}, 3, 140},
+	{headLately, []string{headRecent}, 4, 200},
 }
 
 // summarise makes memory_summary.md of a MEMORY.md and its skills, within a number of
@@ -126,7 +126,10 @@ func whereToLook(memory *page, skills []memoir.Skill) []string {
 			parts = append(parts, fmt.Sprintf("%s (%d)", strings.ToLower(strings.Trim(s.heading, "# ")), n))
 		}
 	}
-	out := []string{"- MEMORY.md, with the sessions behind each line: " + strings.Join(parts, ", ")}
+	var out []string
+	if len(parts) > 0 {
+		out = append(out, "- MEMORY.md, with the sessions behind each line: "+strings.Join(parts, ", "))
+	}
 	for _, s := range skills {
 		out = append(out, "- skills/"+s.Name+"/SKILL.md: "+cut(describe(s), maxDescription))
 	}

@@ -26,13 +26,32 @@ func asked(s *session) []candidate {
 		for end < len(s.turns) && requestOf(s.turns[end]) == "" {
 			end++
 		}
-		if came, item := s.became(i, end); came != "" {
+		if came, item := s.became(i, end); came != "" && !vague(request) {
 			out = append(out, state(memoir.StatementTask, request+" → "+came, t.ask.item, item))
 		}
 		i = end - 1
 	}
 	return out
 }
+
+// vague reports whether a request says nothing of what was to be done: a question, or
+// words that fit any work. What came of it stands for itself as an outcome.
+func vague(request string) bool {
+	if strings.HasSuffix(request, "?") || strings.Contains(request, "REDACTED") {
+		return true
+	}
+	for w := range contentWords(request) {
+		if !anyWork[w] && !strings.ContainsAny(w, "/0123456789") {
+			return false
+		}
+	}
+	return true
+}
+
+// anyWork are words of four letters and more that fit any work.
+var anyWork = words("address addressed feedback failing fails check checks make pull request comment comments commit " +
+	"push review reply discussion issue this that these them then there work please continue finish separate next " +
+	"with what want need just changes open create")
 
 // minRequest is how many words a request has at least; "yes" and "fix it" continue the one before.
 const minRequest = 3
@@ -87,7 +106,7 @@ func (s *session) became(from, to int) (string, int) {
 	var commit, pull *post
 	for i := range s.posts {
 		p := &s.posts[i]
-		if p.item < first || p.item >= last || p.void {
+		if p.item < first || p.item >= last || p.void || p.kind == postCommit && housekeeping(p.title) {
 			continue
 		}
 		if p.kind == postCommit {
@@ -102,7 +121,7 @@ func (s *session) became(from, to int) (string, int) {
 	case commit != nil:
 		return "committed: " + commit.shown(), commit.item
 	}
-	if !startsAny(lowerWords(requestOf(s.turns[from])), changeVerbs...) {
+	if !startsAny(lowerWords(requestOf(s.turns[from])), changeVerbs...) || s.rejected(from+1, to) {
 		return "", 0
 	}
 	var files []string
@@ -122,4 +141,15 @@ func (s *session) became(from, to int) (string, int) {
 	default:
 		return fmt.Sprintf("changed %d files: %s, …", n, strings.Join(files[:3], ", ")), item
 	}
+}
+
+// rejected reports whether a person set right what was done, in one of the turns from one to another.
+func (s *session) rejected(from, to int) bool {
+	for _, t := range s.turns[from:to] {
+		if len(t.ask.own) > 0 && (corrects(t.ask.own) ||
+			startsAny(withoutLead(lowerWords(t.ask.own[0])), "revert", "undo", "roll back")) {
+			return true
+		}
+	}
+	return false
 }

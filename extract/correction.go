@@ -10,7 +10,8 @@ import (
 const maxCorrection = 280
 
 // corrections is the signal of what a person set right after the agent had acted, of
-// what they chose when they were asked, and of why they refused a call.
+// what they chose when they were asked, and of why they refused a call. What was set
+// right is marked, because most of it holds for the work at hand only.
 func corrections(s *session) []candidate {
 	var out []candidate
 	for i, t := range s.turns {
@@ -36,7 +37,7 @@ func corrections(s *session) []candidate {
 			if text == "" || !corrects(t.ask.own) {
 				continue
 			}
-			c := state(memoir.StatementPreference, quote(text), t.ask.item)
+			c := state(memoir.StatementPreference, memoir.CorrectionMark+quote(text), t.ask.item)
 			if before := related(s.turns[i-1].final.text, text); before != "" {
 				c.Text += " (after: " + strings.TrimRight(before, ". ") + ")"
 			}

@@ -3,6 +3,7 @@ package extract
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -37,11 +38,23 @@ func (s *session) post(c *call) {
 			if i := indexOf(r.args, "commit"); i >= 0 && i < 3 {
 				s.commit(r)
 			} else if r.status == statusPassed {
+				s.worktree(r)
 				s.undo(r)
 			}
 		case "gh", "glab":
 			if r.status == statusPassed {
 				s.pull(r)
+			}
+		}
+	}
+}
+
+// worktree notes the directory of a working tree that a git command adds.
+func (s *session) worktree(r *run) {
+	if i := indexOf(r.args, "worktree"); i >= 0 && i+2 < len(r.args) && r.args[i+1] == "add" {
+		for _, w := range r.args[i+2:] {
+			if strings.Contains(w, "/") {
+				s.worktrees = append(s.worktrees, s.relative(join(join(s.root, r.dir), w)))
 			}
 		}
 	}
@@ -60,6 +73,9 @@ func indexOf(words []string, word string) int {
 var committed = regexp.MustCompile(`(?m)^\[[^\]\n]* ([0-9a-f]{7,40})\] (.+)$`)
 
 func (s *session) commit(r *run) {
+	if s.elsewhere(r) {
+		return
+	}
 	p := post{item: r.item, kind: postCommit}
 	text := strings.Join(r.options("-m", "--message", "-am", "-sm", "-asm"), "\n\n")
 	if text == "" {
@@ -90,6 +106,20 @@ func (s *session) commit(r *run) {
 	s.posts = append(s.posts, p)
 }
 
+// elsewhere reports whether a command of version control worked on another repository: outside of the
+// session's root, and in no working tree that the session added.
+func (s *session) elsewhere(r *run) bool {
+	dir := r.dir
+	if in, ok := r.option("-C"); ok {
+		dir = s.relative(join(join(s.root, dir), in))
+	}
+	if s.root == "" || dir == "" || dir[0] != '/' && dir[0] != '~' && !strings.HasPrefix(dir, "..") ||
+		strings.HasPrefix(s.root, dir+"/") {
+		return false
+	}
+	return !slices.ContainsFunc(s.worktrees, func(t string) bool { return dir == t || strings.HasPrefix(dir, t+"/") })
+}
+
 // textOf is the text that a command takes from a file or from standard input.
 func (s *session) textOf(r *run, name string) string {
 	if name == "-" || name == "" {
@@ -111,7 +141,7 @@ func (s *session) last(kind string) *post {
 // pull reads a pull request that a command of gh or glab opens, edits or closes.
 func (s *session) pull(r *run) {
 	words := r.words()
-	if len(words) < 3 || words[1] != "pr" && words[1] != "mr" {
+	if len(words) < 3 || words[1] != "pr" && words[1] != "mr" || s.elsewhere(r) {
 		return
 	}
 	p := post{item: r.item, kind: postPull}

@@ -32,7 +32,7 @@ var purposeWords = sync.OnceValue(func() map[string]string {
 		forCheck:    "check typecheck type-check vet verify validate tsc tsgo mypy pyright audit analyze",
 		forBuild:    "build compile bundle assemble cmake ninja webpack rollup esbuild",
 		forGenerate: "generate codegen gen render protoc",
-		forRelease:  "release publish deploy goreleaser",
+		forRelease:  "release publish deploy goreleaser version bump",
 		forSetup:    "install setup sync bootstrap restore ci",
 		forRun:      "run start dev serve exec",
 	})

@@ -40,7 +40,7 @@ func commitStyle(s *session) []candidate {
 		return nil
 	}
 	return []candidate{state(memoir.StatementEnvironment,
-		"commit subjects have the form type(scope): subject; the scope may be missing", item)}
+		memoir.RequiredMark+"commit subjects have the form type(scope): subject; the scope may be missing", item)}
 }
 
 // hooks states which manager of hooks a commit ran, as its output names it.
@@ -52,7 +52,8 @@ func hooks(s *session) []candidate {
 			}
 			for _, c := range s.callsAt(q.item) {
 				if strings.Contains(c.output[:min(len(c.output), window)], p) {
-					return []candidate{state(memoir.StatementEnvironment, "a commit runs hooks ("+p+")", q.item)}
+					return []candidate{state(memoir.StatementEnvironment,
+						memoir.RequiredMark+"a commit runs hooks ("+p+")", q.item)}
 				}
 			}
 		}
@@ -99,8 +100,8 @@ func demands(s *session) []candidate {
 				if i%2 == 1 && ran[span] {
 					seen[line] = true
 					line = strings.TrimLeft(line, "-*0123456789. ")
-					out = append(out, state(memoir.StatementEnvironment, path.Base(g.path)+" demands: "+line,
-						g.item))
+					out = append(out, state(memoir.StatementEnvironment,
+						memoir.RequiredMark+path.Base(g.path)+" demands: "+line, g.item))
 					break
 				}
 			}

@@ -72,7 +72,17 @@ func TestSignalsTakeAndLeave(t *testing.T) {
 		want  string // what one statement holds; empty: there is none of the kind
 	}{
 		// posted
-		"a commit with its body":         {memoir.StatementOutcome, []string{commit("fix: retry\n\nThe upstream resets idle connections.\n\nCo-Authored-By: A <a@b.c>")}, "commit: fix: retry — The upstream resets idle connections"},
+		"a commit with its body": {memoir.StatementOutcome, []string{commit("fix: retry\n\nThe upstream resets idle connections.\n\nCo-Authored-By: A <a@b.c>")}, "commit: fix: retry — The upstream resets idle connections"},
+		"a commit in another repository": {memoir.StatementOutcome,
+			[]string{"$ cd ~/src/other && git commit -m 'fix: retry'"}, ""},
+		"a commit in a working tree of the session": {memoir.StatementOutcome,
+			[]string{"$ git worktree add ../topic", "$ cd ../topic && git commit -m 'fix: retry'"}, "commit: fix: retry"},
+		"a question that led to a commit": {memoir.StatementTask,
+			[]string{"> what should we do about the retries?", commit("fix: retry")}, ""},
+		"a request that fits any work": {memoir.StatementTask,
+			[]string{"> address the review comments and push", commit("fix: retry")}, ""},
+		"a change that was set right": {memoir.StatementTask,
+			[]string{"> rename the parser to reader", "~ reader.go", "> no, that is not what I meant by it"}, ""},
 		"a commit that failed":           {memoir.StatementOutcome, []string{"! git commit -m 'fix: retry'", "=> hook failed"}, ""},
 		"a commit about feedback":        {memoir.StatementOutcome, []string{commit("address review feedback")}, ""},
 		"a commit that was reset":        {memoir.StatementOutcome, []string{commit("fix: retry"), "$ git reset --hard HEAD~1"}, ""},

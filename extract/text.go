@@ -246,6 +246,15 @@ func contentWords(text string) map[string]bool {
 	return out
 }
 
+// words is the set of the words of a list.
+func words(list string) map[string]bool {
+	out := map[string]bool{}
+	for w := range strings.FieldsSeq(list) {
+		out[w] = true
+	}
+	return out
+}
+
 // overlap is the share of the smaller set that the larger one holds.
 func overlap(a, b map[string]bool) float64 {
 	if len(a) > len(b) {

@@ -49,9 +49,9 @@ func TestTheBuiltInModelMergesCountsAndCites(t *testing.T) {
 			session(0, id(1), "Commands: test: `go test ./...` (3 times)", "Commands: test: `go test ./pkg/store`"),
 			session(1, id(2), "Commands: test: `go test ./cmd/app -race`", "Commands: lint: `make lint` in `web`"),
 		}, []string{"- test: `go test ./...` " + last(1) + "]", "- lint: `make lint` in `web` " + last(2) + "]"}},
-		{"what ran on parts only is shown as far as it is the same", "## Build, test and other commands", []memoir.Extraction{
+		{"what ran on parts only stands for the others", "## Build, test and other commands", []memoir.Extraction{
 			session(0, id(1), "Commands: test: `bats test/a.bats`"), session(1, id(2), "Commands: test: `bats test/b.bats`"),
-		}, []string{"- test: `bats …` " + last(2) + ", +1]"}},
+		}, []string{"- test: `bats test/b.bats`, also with other arguments " + last(2) + ", +1]"}},
 		{"what one session ran on a part gives way", "## Build, test and other commands", many(1, "Commands: test: `bats test/a.bats`", "Commands: test: `make test`"),
 			[]string{"- test: `make test` " + last(1) + "]"}},
 		{"at most four commands a purpose, those of most sessions first", "## Build, test and other commands", append(many(2, "Commands: run: `app e`"),

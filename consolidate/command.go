@@ -100,8 +100,8 @@ func scriptName(parts []string, w string) bool {
 
 // commands are what passed: one example a head, at most maxOfPurpose a purpose, general
 // and repeated ones first. A line cites the sessions that ran just that. Of a head that
-// ran only on parts of the project, what several sessions share is shown; what one session
-// ran so is left out where the purpose has another command.
+// ran only on parts of the project, one example is shown that says so; it is left out where
+// one session ran it and the purpose has a general command.
 func commands(sessions []*session) []*command {
 	var out []*command
 	for _, list := range byHead(sessions) {
@@ -110,12 +110,17 @@ func commands(sessions []*session) []*command {
 				b.newest().rank-a.newest().rank, strings.Compare(a.line, b.line), strings.Compare(a.dir, b.dir))
 		})
 		best := list[0]
-		if best.specific > 0 && len(best.sessions) == 1 && len(list) > 1 {
-			best.generalise(list)
-		}
 		best.text = best.purpose + ": " + codeSpan(best.line)
 		if best.dir != "" && best.dir != "." {
 			best.text += " in " + codeSpan(best.dir)
+		}
+		if best.specific > 0 && len(list) > 1 {
+			best.text += ", also with other arguments"
+			for _, c := range list[1:] {
+				best.sessions = append(best.sessions, c.sessions...)
+			}
+			slices.SortFunc(best.sessions, func(a, b *session) int { return a.rank - b.rank })
+			best.sessions = slices.Compact(best.sessions)
 		}
 		out = append(out, best)
 	}
@@ -150,29 +155,6 @@ func byHead(sessions []*session) [][]*command {
 		}
 	}
 	return out
-}
-
-// generalise makes of a command on one part of the project what it shares with others
-// of its head: their common first words, with a mark for the rest.
-func (c *command) generalise(list []*command) {
-	words := strings.Fields(c.line)
-	for _, o := range list {
-		others := strings.Fields(o.line)
-		n := 0
-		for n < min(len(words), len(others)) && words[n] == others[n] {
-			n++
-		}
-		words = words[:n]
-	}
-	if len(words) < len(strings.Fields(c.head)) {
-		return
-	}
-	c.line, c.dir, c.specific = strings.Join(words, " ")+" …", "", 0
-	for _, o := range list {
-		c.sessions = append(c.sessions, o.sessions...)
-	}
-	slices.SortFunc(c.sessions, func(a, b *session) int { return a.rank - b.rank })
-	c.sessions = slices.Compact(c.sessions)
 }
 
 // pick keeps the commands of each purpose: those of most sessions first, of equals the

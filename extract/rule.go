@@ -84,6 +84,8 @@ func lasting(text string) bool {
 	switch {
 	case startsAny(lower, orders...):
 		return !hasAny(lower, "this", "that one")
+	case startsAny(lower, "do not", "don't", "dont") && hasAny(lower, "again", "use", "instead"): // no more, or not so
+		return !hasAny(strings.ReplaceAll(lower, " again ", " "), momentary...)
 	case startsAny(lower, instructions...):
 		return hasAny(lower, everyCase...) && !hasAny(lower, momentary...)
 	case hasAny(lower, "must never", "must always", "must not", "should never", "should always"):

@@ -14,7 +14,9 @@
 //	                 the same with SIGTERM
 //	fail N [COUNT]   the Nth write, and those after it up to COUNT in all (0: every
 //	                 later one), find no room on the disk
-//	stop N           the process stops itself (SIGSTOP) at the Nth moment
+//	stop N, stop NAME
+//	                 the process stops itself (SIGSTOP) at the Nth moment, or at the first
+//	                 one whose name in the log begins with NAME, as heartbeats shift numbers
 //
 // The variable FAILPOINT_CLOCK names a file with a duration, such as -24h: the wall clock
 // of such a program is wrong by as much, from the moment that the file says so.

@@ -35,6 +35,7 @@ type order struct {
 	file  *os.File
 	at, n int
 	whom  string
+	name  string // of the moment; empty: at says which
 }
 
 func read(text string) (o order) {
@@ -44,6 +45,10 @@ func read(text string) (o order) {
 	}
 	o.do, o.n = words[0], 1
 	var err error
+	if o.do == "stop" && strings.Trim(words[1], "0123456789") != "" {
+		o.name = strings.Join(words[1:], " ") + " "
+		return o
+	}
 	if o.do == "log" {
 		o.file, err = os.OpenFile(words[1], os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	} else {
@@ -111,7 +116,9 @@ func pass(name string, canFail bool) error {
 			<-heard
 		}
 	case "stop":
-		if passed == plan.at {
+		named := plan.name != "" && strings.HasPrefix(name+" "+caller()+" ", plan.name)
+		if named || passed == plan.at {
+			plan.name = ""
 			// Another thread may take the signal, and this one must not go on until it did.
 			goesOn := make(chan os.Signal, 1)
 			signal.Notify(goesOn, syscall.SIGCONT)

@@ -152,33 +152,30 @@ const unmergedName = "unmerged"
 
 // keepLate moves the files of an earlier live directory that somebody saved after the
 // following generation was staged to unmerged/<n>, and returns their new paths. They are
-// not merged: what the next generation has was made without them.
+// not merged: what the next generation has was made without them. A directory of which it
+// cannot be told what was saved is moved whole.
 func (r Root) keepLate(n int) (kept []string, err error) {
 	lives, err := r.lives()
 	if err != nil {
 		return nil, err
 	}
 	i := slices.IndexFunc(lives, func(next int) bool { return next > n })
-	if i < 0 {
-		return nil, nil // it never was live, or still is
+	if i < 0 || !slices.Contains(lives, n) {
+		return nil, nil // it never was live, still is, or is gone
 	}
-	staged, err := os.Stat(filepath.Join(r.Live(lives[i]), manifestName))
+	var since time.Time // zero: nothing tells when the following generation was staged
+	if staged, err := os.Stat(filepath.Join(r.Live(lives[i]), manifestName)); err == nil {
+		since = staged.ModTime()
+	}
+	late, err := r.lateFiles(n, since)
 	if err != nil {
-		return nil, nil // the directory of the following generation is damaged
-	}
-	root, err := r.openLive(n)
-	if err != nil {
-		return nil, nil // there is no such directory
-	}
-	defer root.Close()
-	list, err := listTree(root)
-	if err != nil {
-		return nil, nil // whatever it holds is not a memory
-	}
-	for _, f := range list {
-		if !f.info.ModTime().After(staged.ModTime()) {
-			continue
+		to := filepath.Join(r.dir, unmergedName, strconv.Itoa(n))
+		if err := makeDir(filepath.Dir(to)); err != nil {
+			return nil, err
 		}
+		return []string{to}, failpoint.Rename(r.Live(n), to)
+	}
+	for _, f := range late {
 		to := filepath.Join(r.dir, unmergedName, strconv.Itoa(n), filepath.FromSlash(f.path))
 		if err := makeDir(filepath.Dir(to)); err != nil {
 			return kept, err
@@ -189,6 +186,30 @@ func (r Root) keepLate(n int) (kept []string, err error) {
 		kept = append(kept, to)
 	}
 	return kept, nil
+}
+
+// lateFiles lists the files of live directory n that came or changed after a time and are
+// not what was published there. An error means that it cannot be told.
+func (r Root) lateFiles(n int, since time.Time) (late []liveFile, err error) {
+	root, err := r.openLive(n)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	files, list, err := readTree(root)
+	if err != nil {
+		return nil, err
+	}
+	published := map[string]FileSum{}
+	if m, err := r.manifest(root, n, true); err == nil {
+		published = m.sums()
+	}
+	for _, f := range list {
+		if changed(f.info).After(since) && published[f.path].SHA256 != sum(files[f.path]) {
+			late = append(late, f)
+		}
+	}
+	return late, nil
 }
 
 // Unmerged lists the files that were saved into a directory that was no longer live. A

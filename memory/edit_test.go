@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -117,6 +119,50 @@ func TestAFileThatWasSavedTooLateIsKeptBesideTheMemory(t *testing.T) {
 	}
 	if again, err := r.Prune(10, time.Time{}); err != nil || len(again) > 0 {
 		t.Errorf("kept again: %v, %v", again, err)
+	}
+}
+
+func TestWhatWasSavedTooLateIsKeptWhateverStandsBesideIt(t *testing.T) {
+	t.Parallel()
+	for name, beside := range map[string]func(r memory.Root) error{
+		"a symbolic link": func(r memory.Root) error {
+			return os.Symlink("/etc/hostname", filepath.Join(r.Live(1), "l.md"))
+		},
+		"a large file": func(r memory.Root) error {
+			return os.WriteFile(filepath.Join(r.Live(1), "big.md"), make([]byte, 64<<20), 0o600)
+		},
+		"a following generation without manifest": func(r memory.Root) error {
+			return os.Remove(filepath.Join(r.Live(2), "manifest.json"))
+		},
+		"an older time, as mv leaves it": func(r memory.Root) error {
+			old := time.Now().Add(-time.Hour)
+			return errors.Join(os.Chtimes(filepath.Join(r.Live(1), "MEMORY.md"), old, old),
+				os.Chtimes(filepath.Join(r.Live(2), "manifest.json"), old, time.Now().Add(-time.Minute)))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if runtime.GOOS != "linux" && strings.Contains(name, "mv") {
+				t.Skip("only Linux is asked when a file was moved")
+			}
+			_, r := twoGenerations(t)
+			late := filepath.Join(r.Live(1), "MEMORY.md")
+			if err := errors.Join(os.WriteFile(late, []byte("late\n"), 0o600),
+				os.Chtimes(late, time.Time{}, time.Now().Add(time.Minute)), beside(r)); err != nil {
+				t.Fatal(err)
+			}
+			publish(t, r, 3, generation(3))
+			if kept, err := r.Prune(10, time.Time{}); err != nil || len(kept) == 0 {
+				t.Fatalf("kept %v, %v", kept, err)
+			}
+			found, err := r.Unmerged()
+			if err != nil || !slices.ContainsFunc(found, func(p string) bool {
+				content, err := os.ReadFile(p)
+				return err == nil && string(content) == "late\n"
+			}) {
+				t.Errorf("not among %v, %v", found, err)
+			}
+		})
 	}
 }
 

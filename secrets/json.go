@@ -16,6 +16,7 @@ func replaceKeepingJSON(text string, p part, spans []span, counts Counts) (strin
 		doc = newDocument(text, 0, len(text))
 	}
 	for _, s := range spans {
+		s.end = min(s.end, len(text)) // behind it there is no document to go on with
 		if p.start <= s.start && s.start < p.end {
 			counts[s.rule.label]++
 		}

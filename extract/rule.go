@@ -85,7 +85,8 @@ func lasting(text string) bool {
 	case startsAny(lower, orders...):
 		return !hasAny(lower, "this", "that one")
 	case startsAny(lower, "do not", "don't", "dont") && hasAny(lower, "again", "use", "instead"): // no more, or not so
-		return !hasAny(strings.ReplaceAll(lower, " again ", " "), momentary...)
+		clause, _, _ := strings.Cut(text, ",") // behind it, "them" is what the clause names
+		return !hasAny(strings.ReplaceAll(lowerWords(clause), " again ", " "), momentary...)
 	case startsAny(lower, instructions...):
 		return hasAny(lower, everyCase...) && !hasAny(lower, momentary...)
 	case hasAny(lower, "must never", "must always", "must not", "should never", "should always"):

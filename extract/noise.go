@@ -286,13 +286,15 @@ var (
 		`|Using cached|Requirement already|go: (?:downloading|extracting|finding)|npm (?:http|timing|sill|verb)` +
 		`|remote: |(?:Receiving|Resolving|Counting|Compressing|Writing) (?:objects|deltas)|Progress:` +
 		`|=== (?:RUN|PAUSE|CONT)|--- PASS|PASS\b|ok  \t|\?   \t|test .* \.\.\. (?:ok|ignored)$|[✓✔√] ` +
-		`|\[?\d+/\d+\]?\s|[#=.█▓░⠀-⣿ ]{8,}|.*\b\d{1,3}(?:\.\d+)?%.*$)`)
+		`|\[?\d+/\d+\]?\s|[#=.█▓░⠀-⣿ ]{8,})`)
+	percentage = lazyregexp.New(`\b\d{1,3}(?:\.\d+)?%`)
 )
 
 // progressRun is how many lines at the beginning are progress.
 func progressRun(lines []string) int {
 	for i, line := range lines {
-		if len(line) > longLine || !progressLine.MatchString(line) || errorForm.MatchString(line) {
+		progress := progressLine.MatchString(line) || strings.Contains(line, "%") && percentage.MatchString(line)
+		if len(line) > longLine || !progress || errorForm.MatchString(line) {
 			return i
 		}
 	}
@@ -354,10 +356,10 @@ var (
 // errorLine reports whether a line of a failed call's output tells what failed, or why. Where
 // nothing but the output tells that the call failed, the line has to have the form of an error.
 func errorLine(line string, certain bool) bool {
-	if len(line) > 4*longLine || noError.MatchString(line) {
+	if len(line) > 4*longLine || !errorForm.MatchString(line) && (!certain || !errorWord.MatchString(line)) {
 		return false
 	}
-	return errorForm.MatchString(line) || certain && errorWord.MatchString(line)
+	return !noError.MatchString(line)
 }
 
 // failed reports whether a call failed: the format says so, or nothing tells its status and a

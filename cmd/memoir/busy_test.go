@@ -24,7 +24,7 @@ func TestAProjectThatAnotherProcessHoldsIsExitCode4(t *testing.T) {
 	run := func(want int, args ...string) string {
 		t.Helper()
 		args = append(args, "--home", home, "--sessions", filepath.Join(dir, "sessions"), "--now", testdata.Now.Format(time.RFC3339))
-		cmd := exec.Command("memoir", args...)
+		cmd := exec.Command(released(t), args...)
 		cmd.Env = []string{"HOME=" + dir}
 		out, err := cmd.CombinedOutput()
 		if code := codeOf(t, err); code != want {
@@ -58,13 +58,13 @@ func TestAProjectThatAnotherProcessHoldsIsExitCode4(t *testing.T) {
 	}
 	run(exitBusy, "run", "--wait", "0.05s")
 	run(exitBusy, "run", "--json")
-	merge := exec.Command("memoir", "projects", "merge", testdata.Papertrail, testdata.Lanternd, "--home", home)
+	merge := exec.Command(released(t), "projects", "merge", testdata.Papertrail, testdata.Lanternd, "--home", home)
 	merge.Env = []string{"HOME=" + dir}
 	out, err := merge.CombinedOutput()
 	if codeOf(t, err) != exitBusy || !strings.Contains(string(out), lease.Self().Describe()) {
 		t.Errorf("merge: %v\n%s", err, out)
 	}
-	restore := exec.Command("memoir", "restore", "1", "--project", testdata.Papertrail, "--home", home, "--wait", "0.05s")
+	restore := exec.Command(released(t), "restore", "1", "--project", testdata.Papertrail, "--home", home, "--wait", "0.05s")
 	restore.Env = []string{"HOME=" + dir}
 	out, err = restore.CombinedOutput()
 	if codeOf(t, err) != exitBusy || !strings.Contains(string(out), lease.Self().Describe()) {

@@ -75,7 +75,7 @@ func (p patient) memoir(want int, args ...string) string {
 	case "clear", "forget", "restore":
 		args = append(args, "--yes")
 	}
-	cmd := exec.Command("memoir", args...)
+	cmd := exec.Command(released(p.t), args...)
 	cmd.Env = environment("HOME="+p.user, "TMPDIR="+p.tmp)
 	var said strings.Builder
 	cmd.Stderr = &said

@@ -158,6 +158,7 @@ func TestInjectSaysNothingOfALockedDatabase(t *testing.T) {
 // its leases, costs nothing but time.
 func TestALockInTheMiddleOfARunLosesNothing(t *testing.T) {
 	t.Parallel()
+	by(t, 0, 0, 0) // skip before anything is prepared
 	x := newRunner(t, withFailpoints(t), few(t, 7), "")
 	// Each moment waits for a real lease.
 	x.each(t, "locked", by(t, 2, 10, every), x.points, func(t *testing.T, n int, what string) {

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -55,11 +57,13 @@ func (m tidied) Run() int {
 //	nosecret FILE...       checks that no planted secret is in files or below directories
 func TestScripts(t *testing.T) {
 	t.Parallel()
+	path := filepath.Dir(released(t)) + string(os.PathListSeparator)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
 			home := filepath.Join(env.WorkDir, "user")
 			env.Setenv("HOME", home)
+			env.Setenv("PATH", path+env.Getenv("PATH"))
 			env.Setenv("NOW", testdata.Now.Format("2006-01-02T15:04:05Z07:00"))
 			for _, name := range []string{"XDG_DATA_HOME", "XDG_CONFIG_HOME", "NO_COLOR"} {
 				env.Setenv(name, "")
@@ -74,6 +78,59 @@ func TestScripts(t *testing.T) {
 			"spend":    spend,
 		},
 	})
+}
+
+// programVariable says to a process of these tests where the program was built.
+const programVariable = "MEMOIR_TEST_PROGRAM"
+
+// built is the program with failpoints in it, "" where no go can build it. It is built without the
+// race detector, under which a process takes many times the time to start; what runs side by side
+// is tested under it by the packages that do so, and by the commands that run in this process.
+var built = once(func(t *testing.T) string {
+	t.Helper()
+	if path := os.Getenv(programVariable); path != "" {
+		return path
+	}
+	if _, err := exec.LookPath("go"); err != nil {
+		return ""
+	}
+	dir, err := os.MkdirTemp("", "memoir-built-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	removeAtTheEnd(dir)
+	path := filepath.Join(dir, "memoir")
+	if runtime.GOOS == "windows" {
+		path += ".exe"
+	}
+	cmd := exec.Command("go", "build", "-tags", "failpoint,urfave_cli_no_docs", "-o", path, ".")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	return path
+})
+
+// released is the program as it is released, or this test binary as memoir where no go can build it.
+func released(t *testing.T) string {
+	t.Helper()
+	if path := built(t); path != "" {
+		return path
+	}
+	path, err := exec.LookPath("memoir") // testscript.Main put it there
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// withFailpoints is the program with failpoints in it.
+func withFailpoints(t *testing.T) string {
+	t.Helper()
+	path := built(t)
+	if path == "" {
+		t.Skip("no go here to build the program with failpoints")
+	}
+	return path
 }
 
 // environment is that of a program which a test starts: nothing of a person's own.

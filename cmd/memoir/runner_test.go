@@ -16,18 +16,6 @@ import (
 	"memoir/testdata"
 )
 
-// released is the program as it is released, or the tests' own where no go can build it: under
-// the race detector that takes many times the time and the memory.
-func released(t *testing.T) string {
-	t.Helper()
-	if _, err := exec.LookPath("go"); err == nil {
-		return withFailpoints(t)
-	}
-	program, err := exec.LookPath("memoir") // testscript.Main put it there
-	must(t, err)
-	return program
-}
-
 // A runner makes runs over its sessions in homes that a test names.
 type runner struct {
 	binary   string

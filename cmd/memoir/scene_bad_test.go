@@ -65,7 +65,6 @@ type bad struct {
 	fate  fate
 	calls int    // of the phase; 0: any number
 	more  string // settings of the provider
-	wires []wire // nil: one of them
 	other bool   // if it is done: with another memory than a model makes that answers well
 
 	// asides are calls that the API refuses for their form. The call that is then made in
@@ -74,7 +73,6 @@ type bad struct {
 	// estimated says that of calls that broke, or timed out, no tokens were told: those
 	// are entered with an estimate.
 	estimated bool
-	check     func(t *testing.T, files map[string]string)
 }
 
 // writeSession writes a session in which a person said things, and the agent ran commands.
@@ -246,31 +244,26 @@ var secret = sync.OnceValue(func() string {
 // was looked at.
 func misbehave(t *testing.T, cases []bad) {
 	for i, b := range cases {
-		on := b.wires
-		if on == nil {
-			on = wires[i%len(wires) : i%len(wires)+1]
-		}
-		for _, w := range on {
-			t.Run(b.name+" over "+w.api, func(t *testing.T) {
-				t.Parallel()
-				var healed atomic.Bool
-				var asked atomic.Int64
-				server := w.start(t, func(_ int, q scribe.Question, good modeltest.Step) modeltest.Step {
-					if healed.Load() || q.Phase != b.phase {
-						return good
-					}
-					return b.step(w, int(asked.Add(1))-1, q, good)
-				})
-				b.happens(t, w.provider(server.URL, b.more), func() memoir.Usage {
-					used := counted(server)
-					used.Calls -= b.asides
-					return used
-				}, func() { healed.Store(true) })
-				if n := int(asked.Load()); b.calls > 0 && n != b.calls {
-					t.Errorf("it was asked %d times, not %d", n, b.calls)
+		w := wires[i%len(wires)]
+		t.Run(b.name+" over "+w.api, func(t *testing.T) {
+			t.Parallel()
+			var healed atomic.Bool
+			var asked atomic.Int64
+			server := w.start(t, func(_ int, q scribe.Question, good modeltest.Step) modeltest.Step {
+				if healed.Load() || q.Phase != b.phase {
+					return good
 				}
+				return b.step(w, int(asked.Add(1))-1, q, good)
 			})
-		}
+			b.happens(t, w.provider(server.URL, b.more), func() memoir.Usage {
+				used := counted(server)
+				used.Calls -= b.asides
+				return used
+			}, func() { healed.Store(true) })
+			if n := int(asked.Load()); b.calls > 0 && n != b.calls {
+				t.Errorf("it was asked %d times, not %d", n, b.calls)
+			}
+		})
 	}
 }
 
@@ -295,9 +288,6 @@ func (b bad) happens(t *testing.T, provider string, counted func() memoir.Usage,
 		}
 	}
 	s.safe(files)
-	if b.check != nil {
-		b.check(t, files)
-	}
 	if len(now.Dead)+len(now.Running) > 0 {
 		t.Errorf("status: %+v", now)
 	}

@@ -21,46 +21,37 @@ func TestAProgramThatFailsChangesNoMemory(t *testing.T) {
 	const enter = `printf '{"In":0,"Out":0}\n' >>"$book"` // a call that told no tokens
 	for _, test := range []struct {
 		name, body string
+		phase      scribe.Phase
 		fate       fate
 		more       string // settings
 		estimated  bool
-		slow       bool // it waits for a real time limit, in one phase only
 	}{
-		{name: "it fails", body: `echo "not today: $secret" >&2; ` + enter + `; exit 1`, fate: failed("not today")},
-		{name: "it fails without a word", body: enter + `; exit 3`, fate: failed("status 3")},
-		{name: "it hangs", body: enter + `; sleep 600 & wait`, fate: postponed("no answer within 4s; a slow model needs a larger timeoutSeconds"), more: ", timeoutSeconds: 4", estimated: true, slow: true},
-		{name: "it prints nothing", body: enter, fate: failed("empty"), estimated: true},
-		{name: "it prints the question", body: enter + `; cat`, fate: failed("printed the question"), estimated: true},
-		{name: "it is killed", body: enter + `; kill -9 $$`, fate: failed("killed"), estimated: true},
-		{name: "it prints a banner first", body: `echo "model.sh 1.0: thinking"; echo; scribe; echo "bye"`, fate: done(), estimated: true},
-		{name: "it answers something else", body: enter + `; echo "I would rather not, $secret"`, fate: refused("can't be used"), estimated: true},
+		{name: "it fails", phase: scribe.Extract, body: `echo "not today: $secret" >&2; ` + enter + `; exit 1`, fate: failed("not today")},
+		{name: "it hangs", phase: scribe.Extract, body: enter + `; sleep 600 & wait`, more: ", timeoutSeconds: 2", estimated: true,
+			fate: postponed("no answer within 2s; a slow model needs a larger timeoutSeconds")},
+		{name: "it prints nothing", phase: scribe.Consolidate, body: enter, fate: failed("empty"), estimated: true},
+		{name: "it prints the question", phase: scribe.Extract, body: enter + `; cat`, fate: failed("printed the question"), estimated: true},
+		{name: "it is killed", phase: scribe.Consolidate, body: enter + `; kill -9 $$`, fate: failed("killed"), estimated: true},
+		{name: "it prints a banner first", phase: scribe.Extract, body: `echo "model.sh 1.0: thinking"; echo; scribe; echo "bye"`, fate: done(), estimated: true},
+		{name: "it answers something else", phase: scribe.Consolidate, body: enter + `; echo "I would rather not, $secret"`, fate: refused("breaks a rule"), estimated: true},
 	} {
-		for _, phase := range []scribe.Phase{scribe.Extract, scribe.Consolidate} {
-			if test.slow && phase == scribe.Consolidate {
-				continue
-			}
-			t.Run(test.name+" in "+string(phase), func(t *testing.T) {
-				t.Parallel()
-				fate := test.fate
-				tag := map[scribe.Phase]string{scribe.Extract: "<transcript>", scribe.Consolidate: "<raw-memories>"}[phase]
-				if phase == scribe.Consolidate {
-					fate.error = strings.ReplaceAll(fate.error, "can't be used", "breaks a rule")
-				}
-				setting, book := script(t, `
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			tag := map[scribe.Phase]string{scribe.Extract: "<transcript>", scribe.Consolidate: "<raw-memories>"}[test.phase]
+			setting, book := script(t, `
 secret='`+secret()+`'
 bad() { `+test.body+`; }
 if test -e "$0.mended"; then scribe; exit; fi
 question=$(mktemp)
 cat >"$question"
 if grep -q '^`+tag+`$' "$question"; then bad <"$question"; else scribe <"$question"; fi`)
-				b := bad{name: test.name, phase: phase, fate: fate, estimated: test.estimated}
-				b.happens(t, setting+test.more, func() memoir.Usage { return entries(t, book) }, func() {
-					if err := os.WriteFile(strings.TrimSuffix(book, ".book")+".mended", nil, 0o600); err != nil {
-						t.Error(err)
-					}
-				})
+			b := bad{name: test.name, phase: test.phase, fate: test.fate, estimated: test.estimated}
+			b.happens(t, setting+test.more, func() memoir.Usage { return entries(t, book) }, func() {
+				if err := os.WriteFile(strings.TrimSuffix(book, ".book")+".mended", nil, 0o600); err != nil {
+					t.Error(err)
+				}
 			})
-		}
+		})
 	}
 }
 

@@ -28,11 +28,7 @@ func interrupted(t *testing.T, setting string, ready func(sessions int)) {
 		writeSession(t, dir, day, []string{fmt.Sprintf("Always keep layer %d free of global state.", day)}, []string{"make check"})
 	}
 	s := newScene(t, dir, setting)
-	program, err := exec.LookPath("memoir") // testscript.Main put this program there
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(program, "run", "--home", s.home, "--sessions", dir, "--max-age", "0", "--min-idle", "0")
+	cmd := exec.Command(released(t), "run", "--home", s.home, "--sessions", dir, "--max-age", "0", "--min-idle", "0")
 	temp := t.TempDir()
 	cmd.Env = environment("HOME="+s.user, "SCENE_KEY="+sceneKey, "TMPDIR="+temp)
 	said := new(strings.Builder)
@@ -45,7 +41,7 @@ func interrupted(t *testing.T, setting string, ready func(sessions int)) {
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	err = cmd.Wait()
+	err := cmd.Wait()
 	t.Logf("it ended %s after the interrupt", time.Since(began).Round(time.Millisecond))
 	if codeOf(t, err) != exitInterrupted || !strings.Contains(said.String(), "memoir: error: interrupted by signal: interrupt") {
 		t.Errorf("%v:\n%s", err, said)
@@ -79,23 +75,18 @@ func interrupted(t *testing.T, setting string, ready func(sessions int)) {
 
 func TestAnInterruptGivesBackWhatAServerIsAsked(t *testing.T) {
 	t.Parallel()
-	for _, w := range wires {
-		t.Run(w.api, func(t *testing.T) {
-			t.Parallel()
-			asked, gone := make(chan struct{}, 100), make(chan struct{}, 100)
-			server := w.serve(t, func(int, modeltest.Call) modeltest.Step {
-				asked <- struct{}{}
-				return modeltest.Step{Hang: true, Left: func() { gone <- struct{}{} }}
-			})
-			interrupted(t, w.provider(server.URL, ""), func(sessions int) {
-				for range sessions {
-					<-asked
-				}
-			})
-			for range len(server.Calls()) { // the caller closed each connection
-				<-gone
-			}
-		})
+	asked, gone := make(chan struct{}, 100), make(chan struct{}, 100)
+	server := wires[0].serve(t, func(int, modeltest.Call) modeltest.Step {
+		asked <- struct{}{}
+		return modeltest.Step{Hang: true, Left: func() { gone <- struct{}{} }}
+	})
+	interrupted(t, wires[0].provider(server.URL, ""), func(sessions int) {
+		for range sessions {
+			<-asked
+		}
+	})
+	for range len(server.Calls()) { // the caller closed each connection
+		<-gone
 	}
 }
 

@@ -24,12 +24,8 @@ func TestAnInterruptEndsACommandThatWaits(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("windows has no signals between processes")
 	}
-	program, err := exec.LookPath("memoir") // testscript.Main put this program there
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, args := range [][]string{{"redact"}, {"scan", "-"}} {
-		cmd := exec.Command(program, append(args, "--home", filepath.Join(t.TempDir(), "home"))...)
+		cmd := exec.Command(released(t), append(args, "--home", filepath.Join(t.TempDir(), "home"))...)
 		stdin, err := cmd.StdinPipe()
 		if err != nil {
 			t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 func TestAWatchOfNoTerminalIsOneObjectALine(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	cmd := exec.Command("memoir", "status", "--watch", "0.1", "--json", "--home", filepath.Join(dir, "home"))
+	cmd := exec.Command(released(t), "status", "--watch", "0.1", "--json", "--home", filepath.Join(dir, "home"))
 	cmd.Env = []string{"HOME=" + dir}
 	out, err := cmd.StdoutPipe()
 	if err != nil {

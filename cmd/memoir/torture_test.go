@@ -47,23 +47,6 @@ type torture struct {
 	lives []map[string]map[string]string
 }
 
-// withFailpoints is the program with failpoints in it.
-var withFailpoints = once(func(t *testing.T) string {
-	t.Helper()
-	if _, err := exec.LookPath("go"); err != nil {
-		t.Skip("no go here to build the program with failpoints")
-	}
-	dir, err := os.MkdirTemp("", "memoir-torture-")
-	must(t, err)
-	removeAtTheEnd(dir)
-	path := filepath.Join(dir, "memoir")
-	cmd := exec.Command("go", "build", "-tags", "failpoint,urfave_cli_no_docs", "-o", path, ".")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("build with failpoints: %v\n%s", err, out)
-	}
-	return path
-})
-
 // inMemory is a directory in memory if there is room for it: on a disk most of the time
 // would go into flushing it.
 func inMemory(t testing.TB) string {

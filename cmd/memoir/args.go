@@ -140,7 +140,7 @@ func withoutValue(command, flag string, rest []string) (value string, ok bool) {
 	case flag == "project" && command == "forget" && (len(rest) == 0 || strings.HasPrefix(next, "-")):
 		return ".", true // this directory's
 	case flag == "watch" && (next == "" || next[0] < '0' || next[0] > '9'):
-		return watchEvery, true
+		return watchDefault, true
 	}
 	return "", false
 }

@@ -14,7 +14,7 @@ func catCommand(p *program) *cli.Command {
 			"directory of it. memory://root is the summary. Nothing outside the memory can be read.",
 			"memoir cat MEMORY.md", "memoir cat memory://root/skills/release/SKILL.md", "memoir cat skills", "memoir cat . --project mise"),
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "project", Usage: "of the project `REF`: an id, a name or a path (default: this directory's)"},
+			projectRefFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			place, err := argument(c, "path")

@@ -27,9 +27,9 @@ func clearCommand(p *program) *cli.Command {
 			"Sessions that were disabled stay disabled. Asks first; without a terminal it needs --yes.",
 			"memoir clear --project mise", "memoir clear --all --yes"),
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "project", Usage: "the project `REF`: an id, a name or a path (default: this directory's)"},
+			projectRefFlag(),
 			&cli.BoolFlag{Name: "all", Usage: "all projects, and sessions that belong to none"},
-			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask"},
+			yesFlag(),
 		},
 		Action: p.clear,
 	}

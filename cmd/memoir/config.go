@@ -30,7 +30,7 @@ func configCommand(p *program) *cli.Command {
 			"(providers.NAME.…):\n\n"+providerHelp()+"\nand of one model (models.PROVIDER/MODEL.…) those from effort on. Where a key comes from\n"+
 			"is told, the key never.",
 			"memoir config", "memoir config --json", "MEMOIR_MEMORIES_ENABLED=true memoir config"),
-		Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print one JSON object"}},
+		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
 			settings, err := p.settings(c, nil)
 			if err != nil {

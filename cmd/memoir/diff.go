@@ -23,9 +23,9 @@ func diffCommand(p *program) *cli.Command {
 			"files as they are now, edits by hand included. The exit code is 0 whether or not they\n"+
 			"differ.", "memoir diff", "memoir diff 3", "memoir diff 3 5 --project mise --stat"),
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "project", Usage: "of the project `REF`: an id, a name or a path (default: this directory's)"},
+			projectRefFlag(),
 			&cli.BoolFlag{Name: "stat", Usage: "list the files with how many lines were added and removed"},
-			&cli.BoolFlag{Name: "json", Usage: "print one JSON object"},
+			jsonFlag(),
 		},
 		Action: p.diff,
 	}

@@ -3,16 +3,23 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"memoir"
 	"memoir/config"
 	"memoir/memory"
+	"memoir/model"
 	"memoir/pipeline"
+	"memoir/prompts"
+	"memoir/rollout"
+	"memoir/secrets"
 	"memoir/store"
 )
 
@@ -20,33 +27,28 @@ func doctorCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "doctor", Category: groupSetup,
 		Usage: "check the installation and the data",
-		Description: help("Checks settings, the database and its rows, permissions, the disk, where agents keep\n"+
-			"sessions, what was not understood of them, what killed runs left behind, and every project's\n"+
-			"live files and archives against their manifests. Each finding says what to do about it.\n"+
-			"Nothing is changed. Exit code 1 says that something is wrong.",
+		Description: help("Checks settings, the database, permissions, the disk, where agents keep sessions, records\n"+
+			"that were not understood, work that killed runs left, and every project's live files and\n"+
+			"archives against their manifests. Each finding has a hint. Nothing is changed. Exit code 1\n"+
+			"says that a check failed.",
 			"memoir doctor", "memoir doctor --json"),
-		Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print one JSON object"}},
+		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
 			d := &doctor{program: p}
-			d.examine(c)
+			d.installation(c)
+			d.data(c)
 			d.clean(p.redact)
-			if c.Bool("json") {
-				err := p.ui.json(struct {
-					OK      bool          `json:"ok"`
-					Checks  []check       `json:"checks"`
-					Records []recordsJSON `json:"records"` // that no reader understood
-				}{d.failed() == 0, list(d.checks), list(d.records)})
-				if err != nil {
-					return err
-				}
-			} else {
-				p.ui.printChecks(d.checks)
+			failed := d.failed()
+			err := p.result(c, struct {
+				OK      bool          `json:"ok"`
+				Checks  []check       `json:"checks"`
+				Records []recordsJSON `json:"records"` // that no reader understood
+			}{failed == 0, list(d.checks), list(d.records)}, func() { p.ui.printChecks(d.checks) })
+			if err != nil || failed == 0 {
+				return err
 			}
-			if n := d.failed(); n > 0 {
-				p.ui.say("%s failed", count(n, "check"))
-				return status(exitFailed)
-			}
-			return nil
+			p.ui.say("%s failed", count(failed, "check"))
+			return status(exitFailed)
 		},
 	}
 }
@@ -55,38 +57,47 @@ func doctorCommand(p *program) *cli.Command {
 type doctor struct {
 	*program
 	checklist
-	records []recordsJSON
+	settings config.Settings
+	records  []recordsJSON
 }
 
-func (d *doctor) examine(c *cli.Context) {
-	settings, err := d.settings(c, nil)
+// installation checks what there is outside of the home.
+func (d *doctor) installation(c *cli.Context) {
+	settings, err := d.program.settings(c, nil)
 	d.check("settings", "valid", err)
 	if err == nil {
-		d.models(settings)
+		d.settings = settings
+		d.models()
 		if settings.Memories.Enabled {
-			d.add(checkOK, "memories.enabled", "", "on: hooks read sessions and inject memory")
+			d.ok("memories.enabled", "on: hooks read sessions and inject memory")
 		} else {
-			d.add(checkWarn, "memories.enabled", "set memories.enabled to true in "+d.configFile(c), "off: hooks do nothing; commands typed by hand work")
+			dir, _ := d.configDir(c) // the check of the settings reports an error
+			d.warn("memories.enabled", "set memories.enabled to true in "+filepath.Join(dir, config.FileName),
+				"off: hooks do nothing; commands typed by hand work")
 		}
 	}
 	d.agents()
 	d.configuration(c)
+}
+
+// data checks the home, and what is stored in it.
+func (d *doctor) data(c *cli.Context) {
+	ctx := c.Context
 	home, err := d.home(c)
 	if err != nil {
 		d.check("home", "", err)
 		return
 	}
 	if _, err := os.Stat(home); errors.Is(err, fs.ErrNotExist) {
-		d.add(checkWarn, "home", "`memoir run` makes it", home+" does not exist yet")
-		d.limits(c.Context, nil, settings)
+		d.warn("home", "`memoir run` creates it", home+" does not exist yet")
+		d.limits(ctx, nil)
 		return
 	}
 	d.permissions(home)
 	d.space(home)
-	d.leftovers(home)
 	st, err := d.openForReading(c)
 	if memoir.CodeOf(err) == memoir.CodeNotFound {
-		d.add(checkWarn, "database", memoir.HintOf(err), err.Error())
+		d.warn("database", memoir.HintOf(err), err.Error())
 		return
 	}
 	if err != nil {
@@ -94,58 +105,192 @@ func (d *doctor) examine(c *cli.Context) {
 		return
 	}
 	defer st.Close()
-	damage, err := st.Check(c.Context)
-	if err != nil {
-		d.check("database", "", err)
+	if !d.database(ctx, home, st) {
 		return
 	}
-	for _, line := range damage {
-		d.add(checkFail, "database", "move "+st.Path()+" aside: the next run opens the backup", line)
-	}
-	if len(damage) == 0 {
-		d.add(checkOK, "database", "", st.Path()+" is sound")
-	}
-	d.limits(c.Context, st, settings)
-	d.unread(c.Context, st)
-	d.jobs(c.Context, home, st)
-	rows, err := st.Projects(c.Context)
+	d.limits(ctx, st)
+	d.unread(ctx, st)
+	d.jobs(ctx, home, st)
+	rows, err := st.Projects(ctx)
 	if err != nil {
 		d.check("projects", "", err)
 		return
 	}
 	d.projectRules(c, home, rows)
 	for _, row := range rows {
-		d.project(c.Context, memory.At(home, row.ID), st, row)
+		projectCheck{d, memory.At(home, row.ID), st, row}.run(ctx)
 	}
-	d.folders(c.Context, home, st, rows)
-}
-
-// limits says that a limit on costs holds nothing back where nobody knows the costs.
-func (d *doctor) limits(ctx context.Context, st *store.Store, settings config.Settings) {
-	name, err := pipeline.Unpriced(ctx, st, settings)
-	switch {
-	case err != nil:
-		d.check("limits", "", err)
-	case name != "":
-		d.add(checkWarn, "limits", "say the provider's inputPrice and outputPrice, or use limits.tokensPerRun and limits.tokensPerDay",
-			"a limit on costs is set, but what "+name+" costs is not known: the limit does not hold")
-	}
+	d.folders(ctx, home, st, rows)
 }
 
 // check adds a check that err fails.
 func (d *doctor) check(name, good string, err error) {
 	if err != nil {
-		d.add(checkFail, name, memoir.HintOf(err), err.Error())
+		d.fail(name, memoir.HintOf(err), err.Error())
 		return
 	}
-	d.add(checkOK, name, "", good)
+	d.ok(name, good)
 }
 
-// configFile is where a person's settings go.
-func (d *doctor) configFile(c *cli.Context) string {
+// models reports for each role its model and the source of its key. No model is called.
+func (d *doctor) models() {
+	for _, w := range d.settings.Warnings() {
+		d.warn("settings", w.Hint, w.Message)
+	}
+	for _, role := range pipeline.Roles(d.settings.ModelRoles) {
+		choice, err := pipeline.Choose(d.settings, role)
+		if err == nil {
+			err = choice.Check(d.getenv)
+		}
+		if err != nil {
+			hint := memoir.HintOf(err)
+			if inner := errors.Unwrap(err); inner != nil { // the check has the role's name already
+				err = inner
+			}
+			d.fail(role.Setting, hint, err.Error())
+			continue
+		}
+		switch {
+		case choice.Spec.Builtin():
+			d.ok(role.Setting, model.Builtin)
+		case choice.Options.API == model.APIExec:
+			d.ok(role.Setting, choice.Spec.String()+" runs "+choice.Program())
+		default:
+			d.ok(role.Setting, fmt.Sprintf("%s at %s; key: %s", choice.Spec, choice.Options.BaseURL, choice.Key.Source(d.getenv)))
+		}
+	}
+	if err := pipeline.CheckModels(d.settings); err != nil {
+		d.check("models", "", err)
+	}
+	if dir := d.settings.Prompts.Dir; dir != "" {
+		_, err := prompts.LoadDir(dir)
+		d.check("prompts.dir", dir, err)
+	}
+}
+
+// agents reports whose sessions are found, and which directories cannot be read.
+func (d *doctor) agents() {
+	any := false
+	for _, agent := range rollout.Agents {
+		name := "agent " + string(agent.Source())
+		var found []string
+		refused := false
+		for _, root := range agent.Roots(d.env()) {
+			_, err := os.ReadDir(root.Dir)
+			switch {
+			case err == nil:
+				found = append(found, root.Dir)
+			case errors.Is(err, fs.ErrPermission):
+				refused = true
+				d.warn(name, "chmod u+rx "+shellWord(root.Dir)+", if it is yours", "sessions cannot be read: "+err.Error())
+			}
+		}
+		any = any || len(found) > 0
+		if len(found) > 0 {
+			d.ok(name, strings.Join(found, ", "))
+		} else if !refused {
+			d.ok(name, "no sessions on this machine")
+		}
+	}
+	if !any {
+		d.warn("agents", "`memoir run --sessions DIR` reads sessions from any directory", "no agent's sessions were found")
+	}
+}
+
+// configuration checks who may change the settings, which name programs and servers that receive
+// transcripts, and a person's own rules for secrets.
+func (d *doctor) configuration(c *cli.Context) {
 	dir, err := d.configDir(c)
 	if err != nil || dir == "" {
-		return config.FileName
+		return // the check of the settings reports it
 	}
-	return filepath.Join(dir, config.FileName)
+	rules := config.RulesFile(dir)
+	for _, path := range []string{dir, filepath.Join(dir, config.FileName), rules} {
+		info, err := os.Stat(path)
+		if err != nil || runtime.GOOS == "windows" {
+			continue
+		}
+		mode := info.Mode().Perm()
+		if mode&0o022 != 0 {
+			d.warn("configuration", "chmod go-w "+shellWord(path),
+				fmt.Sprintf("others may change %s (%s), which names programs and servers", path, mode))
+		}
+		content, err := os.ReadFile(path)
+		if err == nil && mode&0o044 != 0 && path != rules && d.redact(string(content)) != string(content) {
+			d.warn("configuration", "chmod go= "+shellWord(path)+"; better, name a variable with keyEnv",
+				"others may read "+path+", which seems to hold a key")
+		}
+	}
+	if _, err := os.Stat(rules); errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	d.check("secret rules", rules+" is valid", secrets.Check(secrets.Options{ConfigPath: rules}))
+	if unread, err := secrets.Unread(rules); err == nil && len(unread) > 0 {
+		d.warn("secret rules", "correct their spelling, or remove them", "unknown keys: "+strings.Join(unread, "; "))
+	}
+}
+
+// permissions looks for files of the home that others may read.
+func (d *doctor) permissions(home string) {
+	if runtime.GOOS == "windows" {
+		return
+	}
+	var open []string
+	err := filepath.WalkDir(home, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := entry.Info()
+		if err == nil && entry.Type()&fs.ModeSymlink == 0 && info.Mode().Perm()&0o077 != 0 {
+			open = append(open, path)
+		}
+		return nil
+	})
+	switch path := (*fs.PathError)(nil); {
+	case errors.As(err, &path) && errors.Is(err, fs.ErrPermission):
+		d.fail("permissions", "chmod -R u+rwX "+shellWord(path.Path), err.Error())
+	case err != nil:
+		d.fail("permissions", "", err.Error())
+	case len(open) > 0:
+		d.warn("permissions", "chmod -R go= "+shellWord(home),
+			fmt.Sprintf("others may read %s, such as %s", count(len(open), "path"), open[0]))
+	default:
+		d.ok("permissions", home+" is readable by you alone")
+	}
+}
+
+// littleSpace is less free space, in bytes, than a copy of a database may need.
+const littleSpace = 100 << 20
+
+// space reports a disk that is read-only or almost full.
+func (d *doctor) space(home string) {
+	if readOnlyPlace(home) {
+		d.fail("disk", "mount it for writing, or keep the data elsewhere with --home DIR",
+			home+" is on a file system that is mounted read-only")
+	} else if free, ok := freeSpace(home); ok && free < littleSpace {
+		d.warn("disk", "free some disk space, or keep the data elsewhere with --home DIR",
+			fmt.Sprintf("%s has %s left", home, size(int64(free))))
+	}
+}
+
+// limits reports a limit on costs that cannot be enforced.
+func (d *doctor) limits(ctx context.Context, st *store.Store) {
+	name, err := pipeline.Unpriced(ctx, st, d.settings)
+	if err != nil {
+		d.check("limits", "", err)
+	} else if name != "" {
+		d.warn("limits", "set the provider's inputPrice and outputPrice, or use limits.tokensPerRun and limits.tokensPerDay",
+			"a limit on costs is set, but the price of "+name+" is not known: the limit does not hold")
+	}
+}
+
+// shellWord makes a path one word of a command line.
+func shellWord(path string) string {
+	special := func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("/._-+:@%,=", r)
+	}
+	if path != "" && !strings.ContainsFunc(path, special) {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }

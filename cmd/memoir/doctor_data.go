@@ -21,8 +21,28 @@ import (
 	"memoir/store"
 )
 
-// recordsJSON is how often the sessions of one agent have one kind of record that its reader
-// skipped.
+// database checks the database and reports whether it can be read. Copies that were moved aside
+// because they were damaged are left for a person to remove.
+func (d *doctor) database(ctx context.Context, home string, st *store.Store) bool {
+	aside, _ := filepath.Glob(filepath.Join(home, databaseName+".damaged*")) // the pattern is valid
+	for _, path := range aside {
+		d.warn("database", "rm -r "+shellWord(path)+", once nothing in it is missed", "a damaged copy is kept: "+path)
+	}
+	damage, err := st.Check(ctx)
+	if err != nil {
+		d.check("database", "", err)
+		return false
+	}
+	for _, line := range damage {
+		d.fail("database", "move "+st.Path()+" aside: the next run opens the backup", line)
+	}
+	if len(damage) == 0 {
+		d.ok("database", st.Path()+" is sound")
+	}
+	return true
+}
+
+// recordsJSON is how many records of one kind the reader of one agent skipped.
 type recordsJSON struct {
 	Source   string     `json:"source"`
 	Why      string     `json:"why"`  // unknown, malformed, oversized or cut
@@ -33,40 +53,51 @@ type recordsJSON struct {
 	At       *time.Time `json:"at"`     // of its last record
 }
 
-// unread reports records that no reader understood. Unknown types mean that an agent's
-// format has changed; that is no fault of the installation.
+// unread reports records that no reader understood. An unknown type means that an agent's format
+// has changed.
 func (d *doctor) unread(ctx context.Context, st *store.Store) {
 	rows, err := st.SkippedRecords(ctx)
 	if err != nil {
 		d.check("records", "", err)
 		return
 	}
-	status, parts := map[string]string{}, map[string][]string{}
 	var sources []string
+	unknown, parts := map[string]bool{}, map[string][]string{}
 	for _, r := range rows {
 		source, kind := string(r.Source), r.Why
 		if parts[source] == nil {
-			sources, status[source] = append(sources, source), checkOK
+			sources = append(sources, source)
 		}
 		if r.Why == store.SkippedUnknown {
-			kind, status[source] = "unknown type "+d.redact(r.Type), checkWarn
+			kind, unknown[source] = "unknown type "+d.redact(r.Type), true
 		}
 		parts[source] = append(parts[source], fmt.Sprintf("%s ×%d in %s", kind, r.N, count(r.Sessions, "session")))
-		d.records = append(d.records, recordsJSON{source, r.Why, d.redact(r.Type), r.N, r.Sessions, d.redact(r.Newest), moments(r.At)})
+		d.records = append(d.records,
+			recordsJSON{source, r.Why, d.redact(r.Type), r.N, r.Sessions, d.redact(r.Newest), moments(r.At)})
 	}
 	for _, source := range sources {
-		d.add(status[source], "records of "+source, "the agent's format has changed: look for a newer memoir; all other records were read",
-			"skipped records: "+shortened(parts[source]))
+		name, detail := "records of "+source, "skipped records: "+shortened(parts[source])
+		if unknown[source] {
+			d.warn(name, "the agent's format has changed: look for a newer memoir; all other records were read", detail)
+		} else {
+			d.ok(name, detail)
+		}
 	}
 }
 
-// jobs reports what a dead process holds, and what a killed one left for the next run.
+// jobs reports jobs that a dead process holds, and what a killed run left for the next.
 func (d *doctor) jobs(ctx context.Context, home string, st *store.Store) {
 	now, err := st.Status(ctx)
-	unfinished := emptyStatus(time.Now())
-	if err == nil {
-		err = d.addUnfinished(ctx, &unfinished, st, home)
+	if err != nil {
+		d.check("jobs", "", err)
+		return
 	}
+	rows, err := st.Projects(ctx)
+	if err != nil {
+		d.check("jobs", "", err)
+		return
+	}
+	unfinished, err := unfinishedWork(ctx, st, home, rows)
 	if err != nil {
 		d.check("jobs", "", err)
 		return
@@ -78,13 +109,14 @@ func (d *doctor) jobs(ctx context.Context, home string, st *store.Store) {
 		}
 	}
 	if len(stale) > 0 {
-		d.add(checkWarn, "jobs", "the next run takes them over", fmt.Sprintf("%s held by a dead process or one whose lease ended: %s", countAre(len(stale), "job"), shortened(stale)))
+		d.warn("jobs", "the next run takes over", fmt.Sprintf("%s held by a dead process or one whose lease ended: %s",
+			countAre(len(stale), "job"), shortened(stale)))
 	}
-	for _, u := range unfinished.Unfinished {
-		d.add(checkWarn, "unfinished", u.Hint, strings.TrimSpace(u.What+" "+u.Project)+": "+d.redact(u.Detail))
+	for _, u := range unfinished {
+		d.warn("unfinished", u.Hint, strings.TrimSpace(u.What+" "+u.Project)+": "+u.Detail)
 	}
-	if len(stale)+len(unfinished.Unfinished) == 0 {
-		d.add(checkOK, "jobs", "", "nothing is stale or unfinished")
+	if len(stale)+len(unfinished) == 0 {
+		d.ok("jobs", "no job is stale or unfinished")
 	}
 }
 
@@ -100,56 +132,75 @@ func (d *doctor) projectRules(c *cli.Context, home string, rows []store.ProjectR
 		return
 	}
 	for _, m := range pipeline.FindMisruled(rows, dir, trusted) {
-		d.add(checkFail, "rules of project "+m.Project, m.Hint, m.Error)
+		d.fail("rules of project "+m.Project, m.Hint, m.Error)
 	}
 }
 
-// project compares a project's files with what was published and recorded.
-func (d *doctor) project(ctx context.Context, root memory.Root, st *store.Store, row store.ProjectRow) {
-	name := "project " + row.ID
-	again := "`memoir rebuild --project " + row.ID + "` and `memoir run`"
-	if paths, err := root.Unmerged(); err == nil && len(paths) > 0 {
-		d.add(checkWarn, name, "copy what you need from it into the live memory, then remove it",
-			paths[0]+" was saved after a newer generation was published, so it was not merged")
+// projectCheck compares the files of a project with what was published and recorded.
+type projectCheck struct {
+	*doctor
+	root memory.Root
+	st   *store.Store
+	row  store.ProjectRow
+}
+
+func (p projectCheck) warn(hint, format string, args ...any) {
+	p.doctor.warn("project "+p.row.ID, hint, fmt.Sprintf(format, args...))
+}
+
+func (p projectCheck) fail(hint, format string, args ...any) {
+	p.doctor.fail("project "+p.row.ID, hint, fmt.Sprintf(format, args...))
+}
+
+func (p projectCheck) ok(format string, args ...any) {
+	p.doctor.ok("project "+p.row.ID, fmt.Sprintf(format, args...))
+}
+
+// rebuild is the beginning of hints that have the memory published again.
+func (p projectCheck) rebuild() string {
+	return "`memoir rebuild --project " + p.row.ID + "` and `memoir run`"
+}
+
+func (p projectCheck) run(ctx context.Context) {
+	recorded := int(p.row.Generation)
+	if paths, err := p.root.Unmerged(); err == nil && len(paths) > 0 {
+		p.warn("copy what you need from it into the live memory, then remove it",
+			"%s was saved after a newer generation was published, so it was not merged", paths[0])
 	}
-	if debris, err := root.Debris(int(row.Generation)); err == nil && len(debris) > 0 {
-		d.add(checkWarn, name, again+" remove them", fmt.Sprintf("%s of a run that was killed: %s", count(len(debris), "leftover"), shortened(debris)))
-	}
-	d.archives(root, name, again)
-	if n, lost, err := root.LinkLost(int(row.Generation)); err == nil && lost {
-		d.add(checkFail, name, again+" link it again; leave the files where they are until then",
-			fmt.Sprintf("the link %s is missing, so agents see no memory; the files of generation %d are in %s", root.Link(), n, root.Live(n)))
+	p.archives()
+	if n, lost, err := p.root.LinkLost(recorded); err == nil && lost {
+		p.fail(p.rebuild()+" link it again; leave the files where they are until then",
+			"the link %s is missing, so agents see no memory; the files of generation %d are in %s",
+			p.root.Link(), n, p.root.Live(n))
 		return
 	}
-	snap, err := root.Current()
-	if err != nil {
-		hint := strings.NewReplacer("`memoir rebuild`", "`memoir rebuild --project "+row.ID+"`",
-			"`memoir clear`", "`memoir clear --project "+row.ID+"`").Replace(memoir.HintOf(err))
-		d.add(checkFail, name, hint, err.Error())
-		return
-	}
-	switch recorded := int(row.Generation); {
+	snap, err := p.root.Current()
+	switch {
+	case err != nil:
+		option := " --project " + p.row.ID + "`"
+		p.fail(strings.NewReplacer("`memoir rebuild`", "`memoir rebuild"+option, "`memoir clear`", "`memoir clear"+option).
+			Replace(memoir.HintOf(err)), "%v", err)
 	case snap.Generation == 0 && recorded > 0:
-		d.add(checkFail, name, again+" make it again", fmt.Sprintf("generation %d is recorded, but there is no live memory", recorded))
+		p.fail(p.rebuild()+" make it again", "generation %d is recorded, but there is no live memory", recorded)
 	case snap.Generation != recorded:
-		d.add(checkWarn, name, again+" record it", fmt.Sprintf("generation %d is live, %d is recorded", snap.Generation, recorded))
+		p.warn(p.rebuild()+" record it", "generation %d is live, %d is recorded", snap.Generation, recorded)
 	case snap.Generation == 0:
-		d.add(checkOK, name, "", "nothing published yet")
+		p.ok("nothing published yet")
 	default:
-		d.live(ctx, st, root, row, snap)
+		p.live(ctx, snap)
 	}
 }
 
-// live compares the live files with their manifest, and that with the database.
-func (d *doctor) live(ctx context.Context, st *store.Store, root memory.Root, row store.ProjectRow, snap memory.Snapshot) {
-	name := "project " + row.ID
-	recorded, err := st.Generations(ctx, row.ID)
+// live compares the live files with their manifest, and the manifest with the database.
+func (p projectCheck) live(ctx context.Context, snap memory.Snapshot) {
+	n := snap.Generation
+	recorded, err := p.st.Generations(ctx, p.row.ID)
 	if err != nil {
-		d.check(name, "", err)
+		p.doctor.check("project "+p.row.ID, "", err)
 		return
 	}
 	another := slices.ContainsFunc(recorded, func(g store.GenerationRecord) bool {
-		return int(g.N) == snap.Generation && g.ManifestHash != "" && g.ManifestHash != snap.Manifest.Hash()
+		return int(g.N) == n && g.ManifestHash != "" && g.ManifestHash != snap.Manifest.Hash()
 	})
 	var damaged []string
 	for _, edit := range snap.Edited {
@@ -159,19 +210,19 @@ func (d *doctor) live(ctx context.Context, st *store.Store, root memory.Root, ro
 	}
 	switch {
 	case another:
-		d.add(checkFail, name, fmt.Sprintf("rm -r %s, keeping a copy of what you edited there, then `memoir rebuild --project %s` and `memoir run` put back what was published",
-			shellWord(root.Live(snap.Generation)), row.ID), fmt.Sprintf("the manifest of generation %d is not the one that was recorded", snap.Generation))
+		p.fail("rm -r "+shellWord(p.root.Live(n))+", keeping a copy of what you edited there, then "+p.rebuild()+
+			" put back what was published", "the manifest of generation %d is not the one that was recorded", n)
 	case len(damaged) > 0:
-		d.add(checkFail, name, fmt.Sprintf("`memoir restore %d --project %s` puts back what was published; hand edits are kept in a generation of their own", snap.Generation, row.ID),
-			fmt.Sprintf("generation %d: empty or not text: %s", snap.Generation, strings.Join(damaged, ", ")))
+		p.fail(fmt.Sprintf("`memoir restore %d --project %s` puts back what was published; hand edits are kept as a generation",
+			n, p.row.ID), "generation %d: empty or not text: %s", n, strings.Join(damaged, ", "))
 	case len(snap.Edited) > 0:
-		d.add(checkOK, name, "", fmt.Sprintf("generation %d, %s edited by hand: the next run keeps that", snap.Generation, count(len(snap.Edited), "file")))
+		p.ok("generation %d, %s edited by hand: the next run keeps that", n, count(len(snap.Edited), "file"))
 	default:
-		d.add(checkOK, name, "", fmt.Sprintf("generation %d, %s as published", snap.Generation, count(len(snap.Files), "file")))
+		p.ok("generation %d, %s as published", n, count(len(snap.Files), "file"))
 	}
 }
 
-// looksDamaged tells a file that a disk or a crash spoilt from one that a person changed.
+// looksDamaged tells a file that a disk or a crash damaged from one that a person changed.
 func looksDamaged(e memory.Edit) bool {
 	if e.Now == nil || len(e.Published) == 0 || !utf8.Valid(e.Published) {
 		return false
@@ -180,24 +231,27 @@ func looksDamaged(e memory.Edit) bool {
 }
 
 // archives reads every archive whole: each holds the hashes of its own files.
-func (d *doctor) archives(root memory.Root, name, again string) {
-	kept, err := root.Generations()
+func (p projectCheck) archives() {
+	kept, err := p.root.Generations()
 	if err != nil {
-		d.check(name, "", err)
+		p.doctor.check("project "+p.row.ID, "", err)
 		return
 	}
-	linked, _ := root.Linked() // Current reports an error
+	again := p.rebuild() + " make it again, if nobody changed the live files"
+	linked, _ := p.root.Linked() // Current reports an error
+	found := linked == 0
 	for _, g := range kept {
-		if _, err := root.ReadArchive(g.Number); err == nil {
+		found = found || g.Number == linked
+		if _, err := p.root.ReadArchive(g.Number); err == nil {
 			continue
 		} else if g.Number == linked {
-			d.add(checkFail, name, again+" make it again, if nobody changed the live files", fmt.Sprintf("the archive of the live generation %d is damaged: %v", g.Number, err))
+			p.fail(again, "the archive of the live generation %d is damaged: %v", g.Number, err)
 		} else {
-			d.add(checkFail, name, "restore it from a backup, or rm "+shellWord(root.Archive(g.Number))+": no other generation needs it", err.Error())
+			p.fail("restore it from a backup, or rm "+shellWord(p.root.Archive(g.Number))+": no other generation needs it", "%v", err)
 		}
 	}
-	if linked > 0 && !slices.ContainsFunc(kept, func(g memory.Generation) bool { return g.Number == linked }) {
-		d.add(checkWarn, name, again+" make it again, if nobody changed the live files", fmt.Sprintf("the archive of the live generation %d is missing", linked))
+	if !found {
+		p.warn(again, "the archive of the live generation %d is missing", linked)
 	}
 }
 
@@ -205,7 +259,7 @@ func (d *doctor) archives(root memory.Root, name, again string) {
 func (d *doctor) folders(ctx context.Context, home string, st *store.Store, rows []store.ProjectRow) {
 	entries, err := os.ReadDir(filepath.Join(home, "projects"))
 	if err != nil {
-		return
+		return // there is none yet; permissions reports any other error
 	}
 	moves, err := st.FolderMoves(ctx)
 	if err != nil {
@@ -219,9 +273,10 @@ func (d *doctor) folders(ctx context.Context, home string, st *store.Store, rows
 		switch path := filepath.Join(home, "projects", id); {
 		case known || id[0] == '.':
 		case isProjectFolder(home, id):
-			d.add(checkWarn, "folder "+id, "a run over its sessions takes it up again; `memoir clear --project "+shellWord(id)+"` removes it", "no registered project has it")
+			d.warn("folder "+id, "a run over its sessions registers it again; `memoir clear --project "+shellWord(id)+"` removes it",
+				"it belongs to no registered project")
 		default:
-			d.add(checkWarn, "folder "+id, "rm -r "+shellWord(path)+", once nothing in it is missed", path+" is not a memory of a project")
+			d.warn("folder "+id, "rm -r "+shellWord(path)+", once nothing in it is missed", path+" is not the memory of a project")
 		}
 	}
 }

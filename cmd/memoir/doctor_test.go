@@ -146,13 +146,6 @@ func (p patient) write(name, content string) string {
 	return path
 }
 
-// aged makes a file that nobody touched for a time.
-func (p patient) aged(path string, by time.Duration) {
-	p.t.Helper()
-	then := time.Now().Add(-by)
-	p.must(os.Chtimes(path, then, then))
-}
-
 // another publishes a second generation of the project, and a third of what was edited.
 func (p patient) another() {
 	p.t.Helper()
@@ -192,8 +185,6 @@ func TestEachFindingOfDoctorIsGoneOnceItsHintIsFollowed(t *testing.T) {
 		{"settings that others may change", func(p patient) {
 			p.must(os.Chmod(p.write(filepath.Join(p.user, ".config", "memoir", "config.yml"), "memories: {enabled: true}\n"), 0o666))
 		}, "configuration", "others may change", 0},
-		{"a staged generation", func(p patient) { p.write(in(p, "live/.stage-2-abc/MEMORY.md"), "x") },
-			"project lanternd-", "1 leftover of a run that was killed: live/.stage-2-abc", 0},
 		{"a live archive that is cut", func(p patient) { p.must(os.Truncate(in(p, "generations/1.tar.zst"), 100)) },
 			"project lanternd-", "the archive of the live generation 1 is damaged", 1},
 		{"a live archive that is gone", func(p patient) { p.must(os.Remove(in(p, "generations/1.tar.zst"))) },
@@ -217,15 +208,11 @@ func TestEachFindingOfDoctorIsGoneOnceItsHintIsFollowed(t *testing.T) {
 		{"a link that is lost", func(p patient) { p.must(os.Remove(in(p, "memory"))) },
 			"project lanternd-", "is missing, so agents see no memory; the files of generation 1 are in ", 1},
 		{"a folder of no project", func(p patient) { p.write("projects/ghost-0123456789ab/generations/1.tar.zst", "x") },
-			"folder ghost-0123456789ab", "no registered project has it", 0},
+			"folder ghost-0123456789ab", "it belongs to no registered project", 0},
 		{"a folder that memoir did not make", func(p patient) { p.write("projects/notes/x", "x") },
-			"folder notes", "is not a memory of a project", 0},
+			"folder notes", "is not the memory of a project", 0},
 		{"a database that was moved aside", func(p patient) { p.write("memoir.db.damaged-1", "x") },
-			"leftovers", "1 damaged file", 0},
-		{"a temporary file", func(p patient) { p.aged(p.write(".trust.yml123", "x"), 2*time.Hour) },
-			"leftovers", "1 temporary file", 0},
-		{"an old log", func(p patient) { p.aged(p.write("log/run.log.1", "x"), 100*24*time.Hour) },
-			"leftovers", "1 old log", 0},
+			"database", "a damaged copy is kept: ", 0},
 		{"work of a dead process", func(p patient) {
 			p.sql(`UPDATE job SET status = 'running', owner = 'x', holder = ?, lease_until = ? WHERE kind = 'consolidate' AND key = ?`,
 				deadHolder(p.t), time.Now().Add(time.Hour).UnixMilli(), filepath.Base(p.project))
@@ -263,7 +250,7 @@ func TestDoctorSaysThatALimitOnCostsDoesNotHold(t *testing.T) {
 	settings := "memories: {enabled: true}\nlimits: {costPerDay: 1}\nmodelRoles: {default: mine/m}\nproviders: {mine: {baseURL: 'http://127.0.0.1:1'%s}}\n"
 	path := p.write(filepath.Join(p.user, ".config", "memoir", "config.yml"), fmt.Sprintf(settings, ""))
 	found := p.findings(exitDone)
-	if len(found) != 1 || found[0].Name != "limits" || !strings.Contains(found[0].Detail, "mine/m costs is not known: the limit does not hold") {
+	if len(found) != 1 || found[0].Name != "limits" || !strings.Contains(found[0].Detail, "price of mine/m is not known: the limit does not hold") {
 		t.Fatalf("%+v", found)
 	}
 	p.write(path, fmt.Sprintf(settings, ", inputPrice: 1, outputPrice: 2"))
@@ -285,7 +272,7 @@ func TestADamagedDatabaseIsReplacedByItsBackupAndCostsNoMemory(t *testing.T) {
 	p.memoir(exitFailed, "run")
 	p.memoir(exitDone, "run")
 	found := p.findings(exitDone)
-	if len(found) != 1 || found[0].Name != "leftovers" || !strings.Contains(found[0].Detail, "memoir.db.damaged-") {
+	if len(found) != 1 || found[0].Name != "database" || !strings.Contains(found[0].Detail, "memoir.db.damaged-") {
 		t.Fatalf("%+v", found)
 	}
 	p.follow(found[0].Hint)

@@ -12,7 +12,7 @@ func enqueueCommand(p *program) *cli.Command {
 			"them from what was extracted. A language model is asked about all their sessions again;\n"+
 			"`memoir run --dry-run` says what that costs.", "memoir rebuild --all && memoir run -q     # a line for cron", "memoir enqueue --project mise"),
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "project", Usage: "the project `REF`: an id, a name or a path (default: this directory's)"},
+			projectRefFlag(),
 			&cli.BoolFlag{Name: "all", Usage: "all projects"},
 		},
 		Action: func(c *cli.Context) error {

@@ -35,9 +35,9 @@ func forgetCommand(p *program) *cli.Command {
 			&cli.BoolFlag{Name: "dry-run", Usage: "show what would be forgotten, and change nothing"},
 			&cli.BoolFlag{Name: "list", Usage: "list forgotten sessions"},
 			&cli.BoolFlag{Name: "undo", Usage: "let forgotten sessions in again: the next run reads them anew"},
-			&cli.StringFlag{Name: "wait", Usage: "wait up to `DURATION` for a project that another process holds"},
-			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask"},
-			&cli.BoolFlag{Name: "json", Usage: "print one JSON object"},
+			waitFlag(),
+			yesFlag(),
+			jsonFlag(),
 		},
 		Action: p.forget,
 	}

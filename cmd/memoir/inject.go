@@ -135,7 +135,7 @@ func viewCommand(p *program) *cli.Command {
 
 func contextFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "project", Usage: "the project `REF`: an id, a name or a path (default: this directory's)"},
+		projectRefFlag(),
 		&cli.StringFlag{Name: "agent", Usage: "for the agent `NAME`: " + agents()},
 	}
 }

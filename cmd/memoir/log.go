@@ -39,9 +39,9 @@ func logCommand(p *program) *cli.Command {
 			"another, or of all. What you edited in the live files is a generation of its own from the\n"+
 			"next publication on.", "memoir log", "memoir log --project mise --json", "memoir log --all"),
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "project", Usage: "of the project `REF`: an id, a name or a path (default: this directory's)"},
+			projectRefFlag(),
 			&cli.BoolFlag{Name: "all", Usage: "of all projects"},
-			&cli.BoolFlag{Name: "json", Usage: "print one JSON object"},
+			jsonFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			home, err := p.home(c)

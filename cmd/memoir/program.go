@@ -55,6 +55,10 @@ func (p *program) execute(ctx context.Context, args []string) error {
 	p.args = args
 	p.cleaner.hear(args, p.environ)
 	app := newApp(p)
+	if n := len(args) - 1; n >= 0 && args[n] == completeFlag {
+		p.ui.write(strings.Join(completions(app, args[:n]), "\n") + "\n")
+		return nil
+	}
 	line, err := arrange(app, args)
 	p.ui.command = line.command
 	if err != nil {
@@ -108,6 +112,35 @@ func (p *program) settings(c *cli.Context, flags map[string]string) (config.Sett
 // env is where agents keep their sessions.
 func (p *program) env() rollout.Env {
 	return rollout.Env{Home: config.UserHome(p.environ), Getenv: p.getenv, GOOS: runtime.GOOS}
+}
+
+// result ends a command: --json prints v, else text is called.
+func (p *program) result(c *cli.Context, v any, text func()) error {
+	if c.Bool("json") {
+		return p.ui.json(v)
+	}
+	text()
+	return nil
+}
+
+// The flags that several commands have.
+
+func jsonFlag() cli.Flag { return &cli.BoolFlag{Name: "json", Usage: "print one JSON object"} }
+
+func yesFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask"}
+}
+
+func waitFlag() cli.Flag {
+	return &cli.StringFlag{Name: "wait", Usage: "wait up to `DURATION` for a project that another process holds"}
+}
+
+func nowFlag() cli.Flag {
+	return &cli.StringFlag{Name: "now", Usage: "compute ages relative to `TIME`: 2026-07-01 or 2026-07-01T12:00:00Z"}
+}
+
+func projectRefFlag() cli.Flag {
+	return &cli.StringFlag{Name: "project", Usage: "the project `REF`: an id, a name or a path (default: this directory's)"}
 }
 
 // argument returns the one argument of a command that needs it.

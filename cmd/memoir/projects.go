@@ -94,7 +94,7 @@ func projectsCommand(p *program) *cli.Command {
 			"memoir projects", "memoir projects --json",
 			"memoir projects merge old-name new-name", "memoir projects rename app-0123456789ab shop",
 			"memoir projects forget scratch"),
-		Flags:       []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print one JSON object"}},
+		Flags:       []cli.Flag{jsonFlag()},
 		Action:      p.projects,
 		Subcommands: []*cli.Command{mergeCommand(p), renameCommand(p), forgetProjectCommand(p)},
 	}
@@ -159,8 +159,8 @@ func mergeCommand(p *program) *cli.Command {
 			"projects forget undoes it.",
 			"memoir projects merge app-old app", "memoir projects merge ~/src/app-copy . --wait 5m"),
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "wait", Usage: "wait up to `DURATION` for a project that another process holds"},
-			&cli.BoolFlag{Name: "json", Usage: "print one JSON object"},
+			waitFlag(),
+			jsonFlag(),
 		},
 		Action: p.mergeProjects,
 	}
@@ -250,7 +250,7 @@ func renameCommand(p *program) *cli.Command {
 		Description: help("Changes the name that a project is shown with and that --project takes. Its id and its\n"+
 			"folder stay, the former name goes on leading to it, and no run changes the name again.",
 			"memoir projects rename app-0123456789ab shop"),
-		Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print one JSON object"}},
+		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
 			ref, name, err := twoArguments(c, "a project and its new name")
 			if err != nil {
@@ -306,9 +306,9 @@ func forgetProjectCommand(p *program) *cli.Command {
 			"memoir projects forget scratch", "memoir projects forget ~/src/secret --yes"),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "purge", Usage: "also from logs, and the database's copies and free pages"},
-			&cli.StringFlag{Name: "wait", Usage: "wait up to `DURATION` for a project that another process holds"},
-			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask"},
-			&cli.BoolFlag{Name: "json", Usage: "print one JSON object"},
+			waitFlag(),
+			yesFlag(),
+			jsonFlag(),
 		},
 		Action: p.forgetProject,
 	}

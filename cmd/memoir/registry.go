@@ -99,8 +99,7 @@ func memoryAlone(home string) error {
 func (p *program) openForListing(c *cli.Context) (*store.Store, error) {
 	st, err := p.openForReading(c)
 	if memoir.CodeOf(err) == memoir.CodeNotFound {
-		p.ui.say("%s", err.Error())
-		p.ui.sayHint(memoir.HintOf(err))
+		p.ui.sayError(err)
 		return nil, nil
 	}
 	return st, err

@@ -22,10 +22,10 @@ func restoreCommand(p *program) *cli.Command {
 			"or forgotten meanwhile do not come back. Asks first on a terminal, unless --yes.",
 			"memoir log", "memoir restore 3", "memoir restore 3 --project mise --wait 1m --yes"),
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "project", Usage: "of the project `REF`: an id, a name or a path (default: this directory's)"},
-			&cli.StringFlag{Name: "wait", Usage: "wait up to `DURATION` for a project that another process holds"},
-			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask"},
-			&cli.BoolFlag{Name: "json", Usage: "print one JSON object"},
+			projectRefFlag(),
+			waitFlag(),
+			yesFlag(),
+			jsonFlag(),
 		},
 		Action: p.restore,
 	}

@@ -38,7 +38,7 @@ func scanCommand(p *program) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "stored", Usage: "scan what memoir has stored, generations included"},
 			&cli.StringFlag{Name: "project", Usage: "with --stored: only of the project `REF`: an id, a name or a path"},
-			&cli.BoolFlag{Name: "json", Usage: "print one JSON object"},
+			jsonFlag(),
 			&cli.BoolFlag{Name: "sarif", Usage: "print a SARIF 2.1.0 log, as code hosts show it"},
 		},
 		Action: func(c *cli.Context) error {
@@ -221,7 +221,9 @@ func (s *secretScan) add(f pipeline.StoredPlace) {
 	}
 	s.ui.stopBar()
 	s.showFinding(f)
-	s.ui.push()
+	if s.ui.outTTY {
+		s.ui.push()
+	}
 }
 
 func (s *secretScan) report(c *cli.Context) error {

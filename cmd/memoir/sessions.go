@@ -32,8 +32,8 @@ func sessionsCommand(p *program) *cli.Command {
 			&cli.StringFlag{Name: "sort", Value: "updated", Usage: "sort by `ORDER`: " + strings.Join(orderNames(), ", ") + "; -size begins with the smallest"},
 			&cli.BoolFlag{Name: "reverse", Usage: "reverse the order"},
 			&cli.IntFlag{Name: "limit", DefaultText: "all", Usage: "list at most `N` sessions"},
-			&cli.StringFlag{Name: "now", Usage: "count ages from `TIME`: 2026-07-01 or 2026-07-01T12:00:00Z"},
-			&cli.BoolFlag{Name: "json", Usage: "print one JSON object"},
+			nowFlag(),
+			jsonFlag(),
 		},
 		Action: p.sessions,
 		Subcommands: []*cli.Command{

@@ -30,7 +30,7 @@ func showCommand(p *program) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "budget", DefaultText: "none", Usage: "omit what exceeds `TOKENS` (4 bytes each)"},
 			&cli.StringFlag{Name: "only", Usage: "only `WHAT`: typed (a person's own words), an origin, or a role; several with commas"},
-			&cli.BoolFlag{Name: "json", Usage: "print one JSON object"},
+			jsonFlag(),
 		},
 		Action: p.show,
 	}

@@ -36,7 +36,7 @@ func smokeCommand(p *program) *cli.Command {
 			"memoir smoke", "memoir smoke fixtures/sessions --json", "memoir smoke --keep /tmp/memoir-home"),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "keep", Usage: "use `DIR`, which must be new or empty, as the home and leave it there"},
-			&cli.BoolFlag{Name: "json", Usage: "print one JSON object"},
+			jsonFlag(),
 		},
 		Action: p.smoke,
 	}

@@ -23,7 +23,7 @@ type usageJSON struct {
 	Rows     []spentJSON  `json:"rows"`          // all of these at once
 }
 
-// spentJSON is what was spent on one thing: the fields that it is not told by are empty.
+// spentJSON is a sum of usage; the fields that it is not grouped by are empty.
 type spentJSON struct {
 	Day     string `json:"day,omitempty"`
 	Project string `json:"project,omitempty"` // its id
@@ -48,18 +48,26 @@ func usageSince(c *cli.Context) (time.Time, error) {
 	return momentOrSpan(c, "since", time.Now())
 }
 
-// usageBy adds the ledger up; st is nil where nothing is registered.
-func usageBy(c *cli.Context, st *store.Store, since time.Time, projects []store.ProjectRow) (*usageJSON, error) {
+// usageBy adds the ledger up.
+func (p *program) usageBy(c *cli.Context, registered bool, since time.Time) (*usageJSON, error) {
 	var rows []store.UsageRow
-	if st != nil {
-		var err error
+	names := map[string]string{}
+	if registered {
+		st, err := p.openForReading(c)
+		if err != nil {
+			return nil, err
+		}
+		defer st.Close()
 		if rows, err = st.UsageRows(c.Context, since); err != nil {
 			return nil, err
 		}
-	}
-	names := map[string]string{}
-	for _, p := range projects {
-		names[p.ID] = p.Name
+		projects, err := st.Projects(c.Context)
+		if err != nil {
+			return nil, err
+		}
+		for _, project := range projects {
+			names[project.ID] = p.redact(project.Name)
+		}
 	}
 	out := &usageJSON{Rows: []spentJSON{}}
 	for _, r := range rows {
@@ -132,7 +140,7 @@ func (p *program) printUsage(u usageJSON) {
 	}
 	for _, s := range u.Calls {
 		if s.Call == store.CallBegun {
-			p.ui.printf("\nunfinished: %s, under way or of a process that died: counted by an estimate, %d tokens in, %d out\n",
+			p.ui.printf("\nunfinished: %s, running or of a process that died: counted by an estimate, %d tokens in, %d out\n",
 				count(s.Usage.Calls, "call"), s.InputTokens, s.OutputTokens)
 		}
 	}

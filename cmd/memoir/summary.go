@@ -142,13 +142,6 @@ func whyNothing(scan pipeline.ScanReport) string {
 	return "`memoir sessions` lists the sessions, each with its reason"
 }
 
-// sayHint is a hint that goes with something said, and is silent with it.
-func (u *ui) sayHint(text string) {
-	if !u.quiet {
-		u.hint(text)
-	}
-}
-
 func countAre(n int, what string) string {
 	if n == 1 {
 		return count(n, what) + " is"

@@ -113,6 +113,19 @@ func (u *ui) fail(err error) {
 	u.hint(hint)
 }
 
+// sayError reports an error that does not make the command fail.
+func (u *ui) sayError(err error) {
+	u.say("%s", err.Error())
+	u.sayHint(memoir.HintOf(err))
+}
+
+// sayHint is a hint that goes with something said; -q silences both.
+func (u *ui) sayHint(text string) {
+	if !u.quiet {
+		u.hint(text)
+	}
+}
+
 // joined puts between errors that came together what tells them apart on one line. Secrets go
 // before: a rule may know one of several lines by where they end.
 func (u *ui) joined(text string) string {
@@ -186,13 +199,12 @@ func (u *ui) put(text string) {
 	}
 }
 
-// push hands on the results written so far where a person waits for them.
-func (u *ui) push() {
+// push flushes the results written so far, and reports whether standard output still takes any.
+func (u *ui) push() bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.outTTY {
-		u.flush()
-	}
+	u.flush()
+	return u.outBroken == nil
 }
 
 // flush hands on the results written so far; the caller holds the lock.

@@ -1,9 +1,9 @@
 package main
 
-// Verdicts of a check.
+// Results of a check.
 const (
 	checkOK   = "ok"
-	checkWarn = "warn" // worth knowing
+	checkWarn = "warn" // worth knowing; the exit code stays 0
 	checkFail = "fail"
 )
 
@@ -20,17 +20,25 @@ type checklist struct {
 	checks []check
 }
 
-func (l *checklist) add(status, name, hint, detail string) {
-	l.checks = append(l.checks, check{name, status, detail, hint})
+func (l *checklist) ok(name, detail string) {
+	l.checks = append(l.checks, check{name, checkOK, detail, ""})
 }
 
-// verify adds a check that a problem, if there is one, fails.
+func (l *checklist) warn(name, hint, detail string) {
+	l.checks = append(l.checks, check{name, checkWarn, detail, hint})
+}
+
+func (l *checklist) fail(name, hint, detail string) {
+	l.checks = append(l.checks, check{name, checkFail, detail, hint})
+}
+
+// verify adds a check, which fails if there is a problem.
 func (l *checklist) verify(name, good, problem string) {
 	if problem != "" {
-		l.add(checkFail, name, "", problem)
+		l.fail(name, "", problem)
 		return
 	}
-	l.add(checkOK, name, "", good)
+	l.ok(name, good)
 }
 
 // failed counts the checks that failed.
@@ -44,7 +52,7 @@ func (l *checklist) failed() int {
 	return n
 }
 
-// clean takes secrets out of what checks say: of settings, of paths, of errors.
+// clean redacts the checks: they quote settings, paths and errors.
 func (l *checklist) clean(redact func(string) string) {
 	for i := range l.checks {
 		c := &l.checks[i]
@@ -52,11 +60,11 @@ func (l *checklist) clean(redact func(string) string) {
 	}
 }
 
-// printChecks writes a line for each check, and its hint where there is one.
+// printChecks writes a line for each check, with its hint below.
 func (u *ui) printChecks(checks []check) {
 	for _, c := range checks {
 		u.printf("%-4s  %s: %s\n", c.Status, c.Name, oneLine(c.Detail))
-		if c.Hint != "" && c.Status != checkOK {
+		if c.Hint != "" {
 			u.printf("      %s\n", oneLine(c.Hint))
 		}
 	}

@@ -4,7 +4,12 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
+	"context"
 	"memoir"
+	"memoir/config"
+	"memoir/memory"
 	"memoir/pipeline"
 	"memoir/store"
 )
@@ -49,9 +54,8 @@ type failedJSON struct {
 	Crashes  int        `json:"crashes"`
 	Next     *time.Time `json:"next"` // null: at once, or never if dead
 	Title    string     `json:"title"`
-	Suspect  bool       `json:"suspect"`         // a process died over it: it is tried last and alone
-	Model    string     `json:"model"`           // that failed; empty: not known
-	Other    bool       `json:"other,omitempty"` // another model would be asked now, and yet it waits
+	Suspect  bool       `json:"suspect"` // a process died while working on it: it is tried last and alone
+	Model    string     `json:"model"`   // that failed; empty: not known
 }
 
 // projectStatusJSON is a project with what its memory rests on and waits for.
@@ -108,9 +112,161 @@ type unfinishedJSON struct {
 
 func emptyStatus(at time.Time) statusJSON {
 	return statusJSON{
-		At: at.UTC(), Jobs: map[string]int{}, Sessions: map[memoir.Reason]int{}, Running: []runningJSON{}, Failed: []failedJSON{}, Dead: []failedJSON{},
-		Projects: []projectStatusJSON{}, Redactions: map[string]int{}, Limits: []pipeline.LimitLeft{}, Unfinished: []unfinishedJSON{}, Misruled: []pipeline.Misruled{},
+		At: at.UTC(), Jobs: map[string]int{}, Sessions: map[memoir.Reason]int{}, Redactions: map[string]int{},
+		Running: []runningJSON{}, Failed: []failedJSON{}, Dead: []failedJSON{}, Projects: []projectStatusJSON{},
+		Limits: []pipeline.LimitLeft{}, Unfinished: []unfinishedJSON{}, Misruled: []pipeline.Misruled{},
 		Next: nextJSON{Projects: []nextProjectJSON{}, Reasons: map[memoir.Reason]int{}, Warnings: []pipeline.Warning{}},
+	}
+}
+
+// currentStatus collects all that status shows. Where nothing is registered it is empty, and the
+// error is memoir.CodeNotFound.
+func (p *program) currentStatus(c *cli.Context, opts pipeline.Options) (statusJSON, error) {
+	out, ctx := emptyStatus(time.Now()), c.Context
+	st, err := p.openForReading(c)
+	if err != nil {
+		return out, err
+	}
+	defer st.Close()
+	rows, err := st.Projects(ctx)
+	if err != nil {
+		return out, err
+	}
+	if c.Bool("json") { // the text shows ids alone, and is to be quick
+		p.cleanProjects(rows)
+	}
+	now, err := st.Status(ctx)
+	if err != nil {
+		return out, err
+	}
+	standings, err := st.Standings(ctx)
+	if err != nil {
+		return out, err
+	}
+	runs, err := st.Runs(ctx)
+	if err != nil {
+		return out, err
+	}
+	out.addJobs(now)
+	out.addRuns(runs)
+	out.addProjects(opts.Home, rows, standings)
+	outlook, err := pipeline.Glance(ctx, st, opts)
+	if err != nil && ctx.Err() != nil {
+		return out, err
+	}
+	out.addOutlook(outlook, err, standings)
+	trusted, err := config.LoadTrust(opts.Home)
+	if err != nil {
+		return out, err
+	}
+	out.Misruled = list(pipeline.FindMisruled(rows, opts.ConfigDir, trusted))
+	if out.Unfinished, err = unfinishedWork(ctx, st, opts.Home, rows); err != nil {
+		return out, err
+	}
+	p.cleanStatus(&out)
+	return out, nil
+}
+
+// unfinishedWork lists what was begun and waits for the next run.
+func unfinishedWork(ctx context.Context, st *store.Store, home string, rows []store.ProjectRow) ([]unfinishedJSON,
+	error) {
+	out := []unfinishedJSON{}
+	withdrawals, err := st.Withdrawals(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range withdrawals {
+		detail, hint := "its memory still holds what was forgotten", "the next run removes it"
+		if w.Error != "" {
+			detail, hint = "not verified: "+w.Error, "correct the file that it names; the next run tries again"
+		}
+		out = append(out, unfinishedJSON{"forgetting", w.ProjectID, detail, hint})
+	}
+	purging, err := st.Purging(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if purging {
+		out = append(out, unfinishedJSON{"purge", "", "copies, logs and free pages may still hold what was forgotten",
+			"the next run removes it, once nothing is left to forget"})
+	}
+	moves, err := st.FolderMoves(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range moves {
+		detail := "its folder is to be removed"
+		if m.Into != "" {
+			detail = "its folder is to be moved below that of " + m.Into
+		}
+		out = append(out, unfinishedJSON{"folder", m.ProjectID, detail, "the next run does it"})
+	}
+	for _, r := range rows {
+		// doctor reports what cannot be read.
+		if linked, err := memory.At(home, r.ID).Linked(); err == nil && linked > int(r.Generation) {
+			out = append(out, unfinishedJSON{"publication", r.ID,
+				"the live generation is not recorded: its run, or restore, was killed",
+				"the next run that consolidates it records it: `memoir rebuild --project " + r.ID + "`"})
+		}
+	}
+	return out, nil
+}
+
+// cleanStatus redacts what others wrote.
+func (p *program) cleanStatus(s *statusJSON) {
+	clean := func(texts ...*string) {
+		for _, text := range texts {
+			*text = p.redact(*text)
+		}
+	}
+	for i := range s.Running {
+		clean(&s.Running[i].Title)
+	}
+	for _, jobs := range [][]failedJSON{s.Failed, s.Dead} {
+		for i := range jobs {
+			clean(&jobs[i].Error, &jobs[i].Title)
+		}
+	}
+	for i := range s.Unfinished {
+		clean(&s.Unfinished[i].Detail)
+	}
+	for i := range s.Misruled {
+		clean(&s.Misruled[i].Error)
+	}
+	if s.LastRun != nil {
+		clean(&s.LastRun.Reason)
+	}
+	for i := range s.Next.Warnings {
+		clean(&s.Next.Warnings[i].Message)
+	}
+	clean(&s.Next.Error)
+}
+
+// addOutlook fills in what the next run would do, or why that cannot be told.
+func (s *statusJSON) addOutlook(o pipeline.Outlook, err error, standings map[string]store.Standing) {
+	if err != nil {
+		s.Next.Error, s.Next.Hint = err.Error(), memoir.HintOf(err)
+		return
+	}
+	s.Limits = list(o.Limits)
+	s.Next.Left, s.Next.Reasons, s.Next.Estimate, s.Next.Warnings = o.Left, o.Scan.Reasons, o.Estimate, list(o.Warnings)
+	index := map[string]int{}
+	for _, w := range o.Would {
+		i, ok := index[w.Project]
+		if !ok {
+			i = len(s.Next.Projects)
+			index[w.Project] = i
+			s.Next.Projects = append(s.Next.Projects, nextProjectJSON{Project: w.Project, Why: []string{}})
+		}
+		next := &s.Next.Projects[i]
+		if w.Action == "extract" {
+			s.Next.Sessions++
+			next.Sessions++
+			continue
+		}
+		standing := standings[w.Project]
+		next.Consolidate, next.Why = true, whyDue(standing)
+		next.Waits, next.Dead = moments(standing.RetryAt), standing.Dead
 	}
 }
 
@@ -118,7 +274,8 @@ func (s *statusJSON) addJobs(now store.Status) {
 	s.Jobs, s.Sessions, s.Redactions, s.Usage = now.Jobs, now.Reasons, now.Redactions, now.Usage
 	s.Failed, s.Dead = failedJobs(now.Failed), failedJobs(now.Dead)
 	for _, j := range now.Running {
-		s.Running = append(s.Running, runningJSON{j.Kind, j.Key, j.Holder.Describe(), moments(j.Since), moments(j.Until), j.Stale, j.Title, j.Holder.Host, j.Holder.PID})
+		s.Running = append(s.Running, runningJSON{j.Kind, j.Key, j.Holder.Describe(), moments(j.Since), moments(j.Until),
+			j.Stale, j.Title, j.Holder.Host, j.Holder.PID})
 	}
 }
 
@@ -137,7 +294,8 @@ func (s *statusJSON) addRuns(runs []store.RunRow) {
 		return
 	}
 	r := runs[0]
-	s.LastRun = &lastRunJSON{r.Holder.Describe(), moments(r.Began), moments(r.Ended), string(r.Outcome), r.Reason, r.Hint, r.Left}
+	s.LastRun = &lastRunJSON{r.Holder.Describe(), moments(r.Began), moments(r.Ended), string(r.Outcome), r.Reason,
+		r.Hint, r.Left}
 	if r.Ended.IsZero() {
 		s.LastRun.Outcome = "running"
 		if alive, known := r.Holder.Alive(); known && !alive {
@@ -146,8 +304,7 @@ func (s *statusJSON) addRuns(runs []store.RunRow) {
 	}
 }
 
-func asProjectStatuses(home string, rows []store.ProjectRow, standings map[string]store.Standing) []projectStatusJSON {
-	out := []projectStatusJSON{}
+func (s *statusJSON) addProjects(home string, rows []store.ProjectRow, standings map[string]store.Standing) {
 	for _, r := range rows {
 		st := standings[r.ID]
 		p := projectStatusJSON{projectJSON: asProjectJSON(home, r), Inputs: st.Inputs, NewestInput: moments(st.Newest),
@@ -155,9 +312,8 @@ func asProjectStatuses(home string, rows []store.ProjectRow, standings map[strin
 		if r.Due {
 			p.Why, p.Waits, p.Dead, p.Crashes = whyDue(st), moments(st.RetryAt), st.Dead, st.Crashes
 		}
-		out = append(out, p)
+		s.Projects = append(s.Projects, p)
 	}
-	return out
 }
 
 // whyDue says what waits to get into a project's memory.
@@ -175,16 +331,4 @@ func whyDue(st store.Standing) []string {
 		why = append(why, "asked for")
 	}
 	return why
-}
-
-// doubtWaits marks what waits because of a model that is not asked any more.
-func (s *statusJSON) doubtWaits(o pipeline.Outlook) {
-	for i := range s.Failed {
-		j := &s.Failed[i]
-		asked := o.Extractor
-		if j.Kind == "consolidate" {
-			asked = o.Consolidator
-		}
-		j.Other = j.Model != "" && j.Model != asked && j.Next != nil && j.Next.After(s.At)
-	}
 }

@@ -25,8 +25,12 @@ import (
 // because they were damaged are left for a person to remove.
 func (d *doctor) database(ctx context.Context, home string, st *store.Store) bool {
 	aside, _ := filepath.Glob(filepath.Join(home, databaseName+".damaged*")) // the pattern is valid
-	for _, path := range aside {
-		d.warn("database", "rm -r "+shellWord(path)+", once nothing in it is missed", "a damaged copy is kept: "+path)
+	if len(aside) > 0 {
+		command := "rm"
+		for _, path := range aside {
+			command += " " + shellWord(path)
+		}
+		d.warn("database", command+", once nothing in it is missed", "a damaged copy is kept: "+aside[0])
 	}
 	damage, err := st.Check(ctx)
 	if err != nil {

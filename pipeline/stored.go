@@ -32,15 +32,6 @@ type StoredPlace struct {
 	Key        string `json:"key,omitempty"`        // of the row
 }
 
-// Container is the file that a place in an archive or in the database is in.
-func (p StoredPlace) Container() string {
-	if p.File != "" || p.Table != "" {
-		path, _, _ := strings.Cut(p.Path, "#")
-		return path
-	}
-	return p.Path
-}
-
 // StoredReport is what ScanStored found.
 type StoredReport struct {
 	Places []StoredPlace

@@ -14,7 +14,7 @@ import (
 // shown are the commands that show what is there, without an argument of a person's.
 var shown = []string{
 	"status --usage --json", "status", "status --usage -v", "doctor", "doctor --json", "config", "config --json",
-	"scan --stored", "scan --stored --json", "scan --stored --sarif", "redact --stored --dry-run", "redact --stored --dry-run --json",
+	"scan --stored", "scan --stored --json", "redact --stored --dry-run", "redact --stored --dry-run --json",
 	"sessions", "sessions --sort title", "projects", "log --all", "log --all --json", "trust --list", "forget --list", "forget --list --json",
 	"retry --all", "run --dry-run --json", "completion bash", "help",
 }
@@ -29,7 +29,7 @@ var shownOf = []string{
 var shownAs = []string{"claude", "codex", "copilot", "cursor", "gemini", "omp", "opencode", "pi", "plain", "qwen"}
 
 // shownIn are those that show what is in a session's file.
-var shownIn = []string{"show", "show --json", "show --only typed", "scan", "scan --json", "scan --sarif", "redact", "redact --diff"}
+var shownIn = []string{"show", "show --json", "show --only typed", "scan", "scan --json", "redact"}
 
 // look calls every command that shows something, and those that hooks call.
 func (f *flock) look(e ears, dir string, dirs []string) {

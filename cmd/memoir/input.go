@@ -3,66 +3,100 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"io"
 	"os"
 
 	"memoir"
+	"memoir/pipeline"
 )
 
-// openInput opens what a person wants to have read. Where somebody else has to write
-// first, as with a named pipe, an interrupt ends the waiting.
-func openInput(ctx context.Context, path string) (io.ReadCloser, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, memoir.Errorf(memoir.CodeNotFound, "", "%w", err)
-	}
-	if info.Mode().IsRegular() {
-		f, err := os.Open(path)
-		return f, unreadableFile(err)
-	}
-	if info.IsDir() {
-		return nil, memoir.Errorf(memoir.CodeUsage, "", "%s is a directory", path)
-	}
-	type result struct {
-		f   *os.File
-		err error
-	}
-	opened := make(chan result, 1)
-	go func() {
-		f, err := os.Open(path)
-		opened <- result{f, err}
-	}()
-	select {
-	case o := <-opened:
-		if o.err != nil {
-			return nil, unreadableFile(o.err)
-		}
-		return struct {
-			io.Reader
-			io.Closer
-		}{&interruptible{ctx: ctx, r: o.f}, o.f}, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
+// maxPiece is the size, in bytes, of the pieces in which scan and redact read a text.
+const maxPiece = 1 << 20
+
+// input is a text to be scanned or redacted.
+type input struct {
+	path     string // as a person named it; "-": standard input
+	file     *os.File
+	text     io.Reader // decoded
+	encoding pipeline.Encoding
 }
 
-func unreadableFile(err error) error {
-	if err == nil {
+// openInput opens a file, or standard input for "-". An interrupt ends the waiting for a pipe.
+// What is said of the path is shown.
+func (p *program) openInput(ctx context.Context, path, shown string) (in input, err error) {
+	in = input{path: path, file: p.ui.stdin}
+	if path != "-" {
+		info, err := os.Stat(path)
+		if err != nil {
+			return in, memoir.Errorf(memoir.CodeNotFound, "", "%w", err)
+		}
+		if info.IsDir() {
+			return in, memoir.Errorf(memoir.CodeUsage, "", "%s is a directory", shown)
+		}
+		if in.file, err = os.Open(path); err != nil {
+			return in, memoir.Errorf(memoir.CodeUnreadable, "", "%w", err)
+		}
+	}
+	r := bufio.NewReader(&interruptible{ctx: ctx, r: in.file})
+	const mark = "SQLite format 3\x00"
+	if head, _ := r.Peek(len(mark)); string(head) == mark {
+		// Its values stand side by side, so that no rule sees where a secret begins and ends.
+		p.ui.warn("dump it as text: `sqlite3 FILE .dump`; `memoir show FILE` reads an agent's own",
+			"%s is a database: secrets in it may be missed", shown)
+	}
+	in.text, in.encoding, err = pipeline.Decode(r)
+	if err != nil {
+		return in, errors.Join(err, in.close())
+	}
+	return in, nil
+}
+
+// close closes what openInput opened.
+func (in input) close() error {
+	if in.path == "-" {
 		return nil
 	}
-	return memoir.Errorf(memoir.CodeUnreadable, "", "%w", err)
+	return in.file.Close()
 }
 
-// readable is what is read of a file, with a warning if it is a database: its values touch one
-// another, so that no rule sees where a secret begins and ends.
-func (u *ui) readable(path string, r io.Reader) io.Reader {
-	const mark = "SQLite format 3\x00"
-	b := bufio.NewReader(r)
-	if head, _ := b.Peek(len(mark)); string(head) == mark {
-		if path == "" || path == "-" {
-			path = "standard input"
+// pieces calls fn for each piece of the text and shows the progress.
+func (p *program) pieces(ctx context.Context, text io.Reader, fn func(pipeline.Piece)) error {
+	done := 0
+	defer p.ui.stopBar()
+	return pipeline.Pieces(ctx, text, maxPiece, func(piece pipeline.Piece) error {
+		if done++; !p.ui.outTTY {
+			p.ui.progress(pipeline.Progress{Stage: pipeline.StageSecrets, Done: done})
 		}
-		u.warn("have its content as text: `sqlite3 FILE .dump`; `memoir show FILE` reads an agent's own", "%s is a database: secrets in it may be missed", path)
+		fn(piece)
+		return p.ui.outBroken
+	})
+}
+
+// interruptible reads r until ctx is done. What a read that was given up would
+// have returned is lost.
+type interruptible struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+// Read reads what is there, at least a byte. Its error is that of the reader, io.EOF among
+// them, or the cause of the context that is done.
+func (i *interruptible) Read(p []byte) (int, error) {
+	type result struct {
+		n   int
+		err error
 	}
-	return b
+	own := make([]byte, min(len(p), 64<<10)) // p is the caller's again when this returns
+	read := make(chan result, 1)
+	go func() {
+		n, err := i.r.Read(own)
+		read <- result{n, err}
+	}()
+	select {
+	case r := <-read:
+		return copy(p, own[:r.n]), r.err
+	case <-i.ctx.Done():
+		return 0, context.Cause(i.ctx)
+	}
 }

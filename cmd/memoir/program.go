@@ -145,11 +145,8 @@ func projectRefFlag() cli.Flag {
 
 // argument returns the one argument of a command that needs it.
 func argument(c *cli.Context, what string) (string, error) {
-	if c.NArg() == 0 {
+	if c.Args().First() == "" { // also an empty variable of a script
 		return "", usagef("", "%s needs a %s", calledAs(c), what)
-	}
-	if c.Args().First() == "" { // an empty variable of a script
-		return "", usagef("", "%s needs a %s, and the argument is empty", calledAs(c), what)
 	}
 	return optional(c)
 }

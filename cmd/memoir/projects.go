@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"os"
 	"slices"
 	"strings"
@@ -49,41 +48,6 @@ func liveRoot(home, projectID string) string {
 	return link
 }
 
-// registered opens the registry for a listing and reads its projects, redacted.
-// The store is nil where nothing is registered, which a person was told.
-func (p *program) registered(c *cli.Context) (*store.Store, []store.ProjectRow, error) {
-	st, rows, err := p.registeredAsIs(c)
-	p.cleanProjects(rows)
-	return st, rows, err
-}
-
-// registeredAsIs is registered for who shows no more of the projects than their ids.
-func (p *program) registeredAsIs(c *cli.Context) (*store.Store, []store.ProjectRow, error) {
-	st, err := p.openForListing(c)
-	if st == nil {
-		return nil, nil, err
-	}
-	rows, err := st.Projects(c.Context)
-	if err != nil {
-		return nil, nil, errors.Join(err, st.Close())
-	}
-	return st, rows, nil
-}
-
-func (p *program) cleanProjects(rows []store.ProjectRow) {
-	for i := range rows {
-		rows[i].Project = p.cleanProject(rows[i].Project)
-	}
-}
-
-func asProjectsJSON(home string, rows []store.ProjectRow) []projectJSON {
-	out := []projectJSON{}
-	for _, r := range rows {
-		out = append(out, asProjectJSON(home, r))
-	}
-	return out
-}
-
 func projectsCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "projects", Category: groupMemory,
@@ -105,32 +69,34 @@ func (p *program) projects(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	st, rows, err := p.registered(c)
+	st, err := p.openForListing(c)
 	if err != nil {
 		return err
 	}
+	var rows []store.ProjectRow
 	if st != nil {
 		defer st.Close()
+		if rows, err = st.Projects(c.Context); err != nil {
+			return err
+		}
 	}
-	if c.Bool("json") {
-		return p.ui.json(struct {
-			Projects []projectJSON `json:"projects"`
-		}{asProjectsJSON(home, rows)})
-	}
+	out := struct {
+		Projects []projectJSON `json:"projects"`
+	}{[]projectJSON{}}
 	t := newTable("project", "name", "sessions", "extractions", "generation", "published", "also", "memory")
 	t.narrower = []step{{"memory", below}, {"also", 20}, {"also", 0}, {"extractions", 0}, {"sessions", 0}, {"name", 0}, {"published", 0}}
 	for _, r := range rows {
-		root := liveRoot(home, r.ID)
-		if root == "" {
-			root = none
+		r.Project = p.cleanProject(r.Project)
+		one := asProjectJSON(home, r)
+		out.Projects = append(out.Projects, one)
+		t.row(r.ID, r.Name, r.Sessions, r.Extractions, r.Generation, when(r.PublishedAt), orDash(alsoKnown(r.Project)), orDash(one.Root))
+	}
+	return p.result(c, out, func() {
+		p.ui.table(t)
+		if st != nil {
+			p.ui.say("%s", count(len(rows), "project"))
 		}
-		t.row(r.ID, r.Name, r.Sessions, r.Extractions, r.Generation, when(r.PublishedAt), alsoKnown(r.Project), root)
-	}
-	p.ui.table(t)
-	if st != nil {
-		p.ui.say("%s", count(len(rows), "project"))
-	}
-	return nil
+	})
 }
 
 // alsoKnown are the aliases of a project that are not its own directories.
@@ -140,9 +106,6 @@ func alsoKnown(p memoir.Project) string {
 		if !slices.Contains(p.Directories, alias) {
 			also = append(also, alias)
 		}
-	}
-	if len(also) == 0 {
-		return none
 	}
 	return strings.Join(also, ", ")
 }
@@ -166,40 +129,12 @@ func mergeCommand(p *program) *cli.Command {
 	}
 }
 
-// changeOptions are those of a command that changes a project while nobody else works
-// on it, and waits for that as --wait says.
-func (p *program) changeOptions(c *cli.Context) (opts pipeline.Options, err error) {
-	opts.Env = p.env()
-	if opts.Wait, err = span(c, "wait"); err != nil {
-		return opts, err
-	}
-	if opts.Settings, err = p.settings(c, nil); err != nil {
-		return opts, err
-	}
-	if opts.Home, err = p.home(c); err != nil {
-		return opts, err
-	}
-	opts.ConfigDir, err = p.configDir(c)
-	return opts, err
-}
-
-// openToChange opens the database for such a command, with its options: of changeOptions,
-// or of what adds to them.
-func (p *program) openToChange(c *cli.Context, options func(*cli.Context) (pipeline.Options, error)) (pipeline.Options, *store.Store, error) {
-	opts, err := options(c)
-	if err != nil {
-		return opts, nil, err
-	}
-	st, err := p.openForWriting(c)
-	return opts, st, err
-}
-
 func (p *program) mergeProjects(c *cli.Context) error {
 	from, into, err := twoArguments(c, "two projects: which one, and into which")
 	if err != nil {
 		return err
 	}
-	opts, st, err := p.openToChange(c, p.changeOptions)
+	opts, st, err := p.openToChange(c)
 	if err != nil {
 		return err
 	}
@@ -213,7 +148,7 @@ func (p *program) mergeProjects(c *cli.Context) error {
 		return err
 	}
 	if source.ID == target.ID { // also when it was merged before: its name leads to the other
-		p.ui.say("%s and %s are one project already", from, into)
+		p.ui.say("%s and %s are the same project", from, into)
 		return p.changed(c, st, target.ID)
 	}
 	if err := pipeline.Merge(c.Context, st, opts, source.Project, target.Project); err != nil {
@@ -271,7 +206,7 @@ func renameCommand(p *program) *cli.Command {
 			if err := st.RenameProject(c.Context, project.ID, name); err != nil {
 				return err
 			}
-			p.ui.say("%s is now called %s", project.ID, name)
+			p.ui.say("%s is renamed to %s", project.ID, name)
 			return p.changed(c, st, project.ID)
 		},
 	}
@@ -287,9 +222,9 @@ func (p *program) newName(name string) (string, error) {
 	case name == "", len(name) > maxProjectName, !utf8.ValidString(name), strings.ContainsFunc(name, unicode.IsControl):
 		return "", usagef("", "a project's name is a line of at most %d bytes", maxProjectName)
 	case strings.ContainsAny(name, `/\`), name[0] == '-', name[0] == '.':
-		return "", usagef("", "%q would be taken for a path or a flag", name)
+		return "", usagef("", "%q looks like a path or a flag", name)
 	case p.redact(name) != name:
-		return "", usagef("choose another", "the name holds what looks like a secret")
+		return "", usagef("choose another", "the name contains what looks like a secret")
 	}
 	return name, nil
 }
@@ -310,37 +245,28 @@ func forgetProjectCommand(p *program) *cli.Command {
 			yesFlag(),
 			jsonFlag(),
 		},
-		Action: p.forgetProject,
+		Action: p.forgetOneProject,
 	}
 }
 
-func (p *program) forgetProject(c *cli.Context) error {
+func (p *program) forgetOneProject(c *cli.Context) error {
 	ref, err := argument(c, "project")
 	if err != nil {
 		return err
 	}
-	opts, st, err := p.openToChange(c, p.changeOptions)
+	opts, st, err := p.openToChange(c)
 	if err != nil {
 		return err
 	}
 	defer st.Close()
-	if err := pipeline.FinishMoves(c.Context, st, opts.Home); err != nil {
-		return err
-	}
-	project, err := p.projectNamed(c, st, ref)
-	if err != nil {
-		return err
-	}
-	return p.forgetWholeProject(c, st, opts, project)
+	return p.forgetProject(c, st, opts, ref)
 }
 
 // twoArguments returns the two arguments of a command that needs both.
 func twoArguments(c *cli.Context, what string) (first, second string, err error) {
-	if c.NArg() != 2 {
+	first, second = c.Args().Get(0), c.Args().Get(1)
+	if c.NArg() != 2 || first == "" || second == "" {
 		return "", "", usagef("", "%s needs %s", calledAs(c), what)
-	}
-	if first, second = c.Args().Get(0), c.Args().Get(1); first == "" || second == "" {
-		return "", "", usagef("", "%s needs %s, and the argument is empty", calledAs(c), what)
 	}
 	return first, second, nil
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -18,19 +17,16 @@ func redactCommand(p *program) *cli.Command {
 		Name: "redact", Category: groupSecret, ArgsUsage: "[FILE|-]",
 		Usage: "print text without its secrets, or redact what is stored",
 		Description: help("Copies a file or standard input to standard output and replaces each secret by\n"+
-			"[REDACTED:rule-id]. What was replaced is counted on standard error. Everything else stays\n"+
-			"as it is: line ends, JSON, UTF-16, bytes that are no text. A file is read twice if it is\n"+
-			"long, so that a value goes from all of it wherever it is told to be a secret; of a pipe\n"+
-			"it goes from there on. With --diff it shows the lines that change instead, the secrets\n"+
-			"masked: that is to be read, not to be applied.\n"+
-			"With --stored it takes the secrets that memoir scan --stored finds out of all that memoir\n"+
-			"keeps: the database and its free pages, logs, every generation, and the live files, of\n"+
-			"which a new generation is made. Nothing is extracted or consolidated because of it. Asks\n"+
-			"first; without a terminal it needs --yes. Exit code 3 says that something had to stay.",
-			"memoir redact < session.jsonl > shareable.jsonl", "kubectl logs app | memoir redact", "memoir redact --diff notes.md",
+			"[REDACTED:rule-id]. Everything else stays as it is: line ends, JSON, UTF-16, bytes that are\n"+
+			"not text. The replacements are counted on standard error. A long file is read twice: a value\n"+
+			"that one place shows to be a secret is replaced everywhere. In a pipe, only later places are.\n"+
+			"With --stored it removes the secrets that memoir scan --stored finds from all that memoir\n"+
+			"stores: the database and its free pages, logs, and the live files, which are published anew.\n"+
+			"Earlier generations that hold a secret are removed. Nothing is extracted or consolidated.\n"+
+			"Asks first; without a terminal it needs --yes.",
+			"memoir redact < session.jsonl > shareable.jsonl", "kubectl logs app | memoir redact",
 			"memoir redact --stored --dry-run", "memoir redact --stored --yes --wait 1m"),
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "diff", Usage: "show the lines that change as a unified diff, secrets masked"},
 			&cli.BoolFlag{Name: "stored", Usage: "redact what memoir has stored, generations included"},
 			&cli.StringFlag{Name: "project", Usage: "with --stored: only of the project `REF`: an id, a name or a path"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "with --stored: list what would change, and change nothing"},
@@ -55,108 +51,78 @@ func (p *program) redactText(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	scanner, err := p.scannerHere(c)
+	dir, err := os.Getwd()
+	if err != nil {
+		dir = "" // it was removed, with the rules in it
+	}
+	scanner, err := p.scanner(c, dir)
 	if err != nil {
 		return err
-	}
-	in := io.Reader(p.ui.input(c.Context))
-	file := p.ui.stdin
-	if path != "" && path != "-" {
-		f, err := openInput(c.Context, path)
-		if err != nil {
-			return fmt.Errorf("redact: %w", err)
-		}
-		defer f.Close()
-		in = f
-		file, _ = f.(*os.File)
-	} else if path == "" && p.ui.inTTY {
-		p.ui.say("reading standard input; end it with ctrl-d")
 	}
 	// One Redactor for all pieces: a secret seen in one is removed from the others.
 	redactor := scanner.Session()
-	clean, err := p.learn(c.Context, file, redactor)
+	if path == "" {
+		path = "-"
+		if p.ui.inTTY {
+			p.ui.say("reading standard input; end it with Ctrl-D")
+		}
+	}
+	clean, err := p.learn(c.Context, path, redactor)
 	if err != nil {
-		return err
+		return fmt.Errorf("redact: %w", err)
 	}
-	redact := func(piece pipeline.Piece) string {
-		if clean {
-			return piece.Part()
-		}
-		if piece.Line == 0 && piece.Column == 0 {
-			redactor.File(path, piece.Text)
-		}
-		return redactor.Part(piece.Text, piece.Start, piece.End)
-	}
-	text, encoding, err := pipeline.Decode(p.ui.readable(path, in))
+	in, err := p.openInput(c.Context, path, path)
 	if err != nil {
-		return err
+		return fmt.Errorf("redact: %w", err)
 	}
-	if c.Bool("diff") {
-		if path == "" {
-			path = "-"
-		}
-		err = p.diffRedacted(c.Context, redactor.Text(path), text, redact)
-	} else {
-		if p.ui.outTTY {
-			encoding = pipeline.Encoding{}
-		}
-		p.ui.write(encoding.Mark())
-		err = p.eachPiece(c.Context, text, func(piece pipeline.Piece) {
-			p.ui.write(encoding.Encode(redact(piece)))
-		})
+	defer in.close()
+	if p.ui.outTTY {
+		in.encoding = pipeline.Encoding{}
 	}
+	p.ui.write(in.encoding.Mark())
+	err = p.pieces(c.Context, in.text, func(piece pipeline.Piece) {
+		text := piece.Part()
+		if !clean {
+			if piece.Line == 0 && piece.Column == 0 {
+				redactor.File(path, piece.Text)
+			}
+			text = redactor.Part(piece.Text, piece.Start, piece.End)
+		}
+		p.ui.write(in.encoding.Encode(text))
+	})
 	if n := redactor.Counts(); len(n) > 0 {
 		p.ui.say("redacted %s", byRule(n))
 	}
 	return err
 }
 
-// learn reads a file that is longer than one piece once before it is redacted, so that a value
-// goes from the first piece, too, that only the last one tells to be a secret; it
-// reports whether there is nothing to redact. What cannot be read twice, such as a pipe, is left alone.
-func (p *program) learn(ctx context.Context, f *os.File, redactor *secrets.Redactor) (clean bool, err error) {
-	if f == nil {
-		return false, nil
+// learn reads a file that is longer than one piece before it is redacted, so that a value which
+// only the last piece shows to be a secret is removed from the first. It reports whether there is
+// nothing to redact. A pipe cannot be read twice.
+func (p *program) learn(ctx context.Context, path string, redactor *secrets.Redactor) (clean bool, err error) {
+	file := p.ui.stdin
+	if path != "-" {
+		if file, err = os.Open(path); err != nil {
+			return false, nil // openInput reports it
+		}
+		defer file.Close()
 	}
-	info, err := f.Stat()
+	info, err := file.Stat()
 	if err != nil || !info.Mode().IsRegular() {
 		return false, nil
 	}
-	from, err := f.Seek(0, io.SeekCurrent)
-	if err != nil || info.Size()-from <= maxScanned {
+	from, err := file.Seek(0, io.SeekCurrent)
+	if err != nil || info.Size()-from <= maxPiece {
 		return false, nil
 	}
-	text, _, err := pipeline.Decode(f)
+	text, _, err := pipeline.Decode(file)
 	if err != nil {
 		return false, err
 	}
 	clean = true
-	err = p.eachPiece(ctx, text, func(piece pipeline.Piece) { clean = !redactor.Learn(piece.Text) && clean })
+	err = p.pieces(ctx, text, func(piece pipeline.Piece) { clean = !redactor.Learn(piece.Text) && clean })
 	if err == nil {
-		_, err = f.Seek(from, io.SeekStart)
+		_, err = file.Seek(from, io.SeekStart)
 	}
 	return clean, err
-}
-
-// eachPiece goes through a text, and says how far it is.
-func (p *program) eachPiece(ctx context.Context, text io.Reader, fn func(pipeline.Piece)) error {
-	done := 0
-	defer p.ui.stopBar()
-	return pipeline.Pieces(ctx, text, maxScanned, func(piece pipeline.Piece) error {
-		if done++; !p.ui.outTTY {
-			p.ui.progress(pipeline.Progress{Stage: pipeline.StageSecrets, Done: done})
-		}
-		fn(piece)
-		return p.ui.outBroken
-	})
-}
-
-// diffRedacted shows what redacting changes. Lines keep their number, so they need not be
-// compared; and those that go are shown as they will be, but for a mask where the
-// rule's name will stand.
-func (p *program) diffRedacted(ctx context.Context, name string, text io.Reader, redact func(pipeline.Piece) string) error {
-	d := maskedDiff{name: strings.TrimLeft(oneLine(name), "/"), write: p.ui.diff}
-	err := p.eachPiece(ctx, text, func(piece pipeline.Piece) { d.add(piece.Part(), redact(piece)) })
-	d.flush()
-	return err
 }

@@ -14,6 +14,7 @@ import (
 	"memoir"
 	"memoir/config"
 	"memoir/internal/failpoint"
+	"memoir/pipeline"
 	"memoir/store"
 )
 
@@ -153,4 +154,30 @@ func (p *program) findSession(ctx context.Context, st *store.Store, ref string) 
 		return memoir.Session{}, usagef("use one of "+strings.Join(keys, ", "), "%s begin with %q", count(len(sessions), "session"), ref)
 	}
 	return sessions[0], nil
+}
+
+// changeOptions are the pipeline's options for a command that changes memory and takes --wait.
+func (p *program) changeOptions(c *cli.Context) (opts pipeline.Options, err error) {
+	opts.Env, opts.Progress = p.env(), p.ui.progress
+	if opts.Wait, err = span(c, "wait"); err != nil {
+		return opts, err
+	}
+	if opts.Settings, err = p.settings(c, nil); err != nil {
+		return opts, err
+	}
+	if opts.Home, err = p.home(c); err != nil {
+		return opts, err
+	}
+	opts.ConfigDir, err = p.configDir(c)
+	return opts, err
+}
+
+// openToChange opens the database for such a command.
+func (p *program) openToChange(c *cli.Context) (pipeline.Options, *store.Store, error) {
+	opts, err := p.changeOptions(c)
+	if err != nil {
+		return opts, nil, err
+	}
+	st, err := p.openForWriting(c)
+	return opts, st, err
 }

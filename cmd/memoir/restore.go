@@ -40,7 +40,7 @@ func (p *program) restore(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	opts, st, err := p.openToChange(c, p.changeOptions)
+	opts, st, err := p.openToChange(c)
 	if err != nil {
 		return err
 	}

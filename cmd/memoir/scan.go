@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -18,51 +17,47 @@ import (
 	"memoir/secrets"
 )
 
-// maxScanned bounds, in bytes, a file that scan and redact read whole; larger ones are read
-// in pieces of this size.
-const maxScanned = 1 << 20
-
 func scanCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "scan", Category: groupSecret, ArgsUsage: "[PATH|-]...",
 		Usage: "find secrets in files, or in what is stored",
-		Description: help("Looks for secrets with the rules that guard the memory, in files, in all files below a\n"+
-			"directory, in standard input, or with --stored in all that memoir keeps: the database,\n"+
-			"live files, every generation, logs. A finding is shown by rule, place and a masked hint,\n"+
-			"never by the secret, also where the name of a file holds one. Below a directory, .git and\n"+
-			"what links lead to are left out. UTF-16 is read as text where a byte order mark tells it;\n"+
-			"archives are not unpacked. Rules of your own stand in .gitleaks.toml beside config.yml,\n"+
-			"in the form of gitleaks; one in this directory or above it adds rules, and its allow-lists\n"+
-			"count after `memoir trust`. Exit code 1 says that something was found, or could not be read.",
-			"memoir scan .", "git diff | memoir scan -", "memoir scan --stored", "memoir scan --sarif . > secrets.sarif"),
+		Description: help("Looks for secrets in files, in all files below a directory, in standard input, or with\n"+
+			"--stored in all that memoir stores: the database, live files, every generation, logs. A\n"+
+			"finding is shown by rule, place and a masked hint, never by the secret; names of files are\n"+
+			"scanned, too. Below a directory, .git and symbolic links are skipped. UTF-16 needs a byte\n"+
+			"order mark; archives are not unpacked. Your own rules are in .gitleaks.toml beside\n"+
+			"config.yml, in the format of gitleaks; a .gitleaks.toml in this directory or above adds\n"+
+			"rules, and its allowlists apply after `memoir trust`. Exit code 1 says that something was\n"+
+			"found, or could not be read.",
+			"memoir scan .", "git diff | memoir scan -", "memoir scan --stored"),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "stored", Usage: "scan what memoir has stored, generations included"},
 			&cli.StringFlag{Name: "project", Usage: "with --stored: only of the project `REF`: an id, a name or a path"},
 			jsonFlag(),
-			&cli.BoolFlag{Name: "sarif", Usage: "print a SARIF 2.1.0 log, as code hosts show it"},
 		},
 		Action: func(c *cli.Context) error {
-			if c.Bool("json") && c.Bool("sarif") {
-				return usagef("", "--json and --sarif exclude each other")
-			}
 			if c.Bool("stored") {
 				return p.scanStored(c)
 			}
 			if c.IsSet("project") {
 				return usagef("", "--project needs --stored")
 			}
-			scanner, err := p.scannerHere(c)
+			dir, err := os.Getwd()
+			if err != nil {
+				dir = "" // it was removed, with the rules in it
+			}
+			scanner, err := p.scanner(c, dir)
 			if err != nil {
 				return err
 			}
-			s := &secretScan{program: p, scanner: scanner, names: scanner.Session(), held: c.Bool("json") || c.Bool("sarif"), findings: []pipeline.StoredPlace{}}
 			paths := c.Args().Slice()
 			if len(paths) == 0 {
 				if p.ui.inTTY {
-					return usagef("`memoir scan .` looks through this directory", "scan needs a path, or text at standard input")
+					return usagef("`memoir scan .` scans this directory", "scan needs a path, or text at standard input")
 				}
 				paths = []string{"-"}
 			}
+			s := &secretScan{program: p, scanner: scanner, names: scanner.Session(), json: c.Bool("json")}
 			for _, path := range paths {
 				if err := s.path(c.Context, path); err != nil {
 					return err
@@ -73,21 +68,9 @@ func scanCommand(p *program) *cli.Command {
 	}
 }
 
-// scanner returns the secret scanner with a person's own rules, if they have any.
-func (p *program) scanner(c *cli.Context) (*secrets.Scanner, error) { return p.scannerIn(c, "") }
-
-// scannerHere is scanner with the rules of the project in this directory, too.
-func (p *program) scannerHere(c *cli.Context) (*secrets.Scanner, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		dir = "" // it was removed, with what was in it
-	}
-	return p.scannerIn(c, dir)
-}
-
-// scannerIn is scanner with the rules of the project in a directory, too: all of a file
-// that is trusted, else what it adds.
-func (p *program) scannerIn(c *cli.Context, dir string) (*secrets.Scanner, error) {
+// scanner returns the secret scanner with a person's own rules, if they have any, and those of the
+// project in a directory: all of a file that is trusted, else what it adds. "" is no directory.
+func (p *program) scanner(c *cli.Context, dir string) (*secrets.Scanner, error) {
 	own, err := p.configDir(c)
 	if err != nil {
 		return nil, err
@@ -110,70 +93,60 @@ type secretScan struct {
 	*program
 	scanner  *secrets.Scanner
 	names    *secrets.Redactor // takes secrets out of paths that are shown
-	held     bool              // findings are shown together, when all are known
-	findings []pipeline.StoredPlace
+	json     bool
+	findings []pipeline.StoredPlace // with --json; else they are printed at once
 	found    int
 	files    int
 	unread   []error
 }
 
-// path scans what a person named. What cannot be read does not end the scan.
+// path scans a file, a directory or standard input. What cannot be read does not end the scan.
 func (s *secretScan) path(ctx context.Context, path string) error {
 	if path == "-" {
-		return s.read(ctx, "-", s.ui.input(ctx))
+		return s.file(ctx, path)
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return s.leave(ctx, memoir.Errorf(memoir.CodeNotFound, "", "scan %s: %w", path, errors.Unwrap(err)))
+		err = memoir.Errorf(memoir.CodeNotFound, "", "scan %s: %w", path, errors.Unwrap(err))
+		s.unread = append(s.unread, err)
+		return nil
 	}
-	if !info.IsDir() {
-		s.name(path)
-		return s.leave(ctx, s.file(ctx, path))
+	top := path
+	if info.IsDir() {
+		top += string(filepath.Separator) // a link that a person names is followed, others are not
 	}
-	top := path + string(filepath.Separator) // a link that a person names is followed, others are not
 	return filepath.WalkDir(top, func(path string, entry fs.DirEntry, err error) error {
 		switch {
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
-		case err != nil:
-			return s.leave(ctx, err)
-		case entry.IsDir() && entry.Name() == ".git" && path != top:
+		case err == nil && entry.IsDir() && entry.Name() == ".git" && path != top:
 			return fs.SkipDir
+		case err == nil:
+			for _, f := range s.scanner.Find(filepath.Base(path)) {
+				s.add(pipeline.StoredPlace{Rule: f.Rule, Path: s.shown(path), Hint: f.Hint})
+			}
+			if entry.Type().IsRegular() || path == top && !info.IsDir() {
+				err = s.file(ctx, path)
+			}
 		}
-		s.name(path)
-		if !entry.Type().IsRegular() {
-			return nil
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
 		}
-		return s.leave(ctx, s.file(ctx, path))
+		if err != nil {
+			s.unread = append(s.unread, err)
+		}
+		return s.ui.outBroken
 	})
 }
 
-// leave takes note of what could not be scanned, unless it was an interrupt that ended it.
-func (s *secretScan) leave(ctx context.Context, err error) error {
-	if err == nil || ctx.Err() != nil {
-		return err
-	}
-	s.unread = append(s.unread, err)
-	return nil
-}
-
+// file scans a file or standard input piece by piece.
 func (s *secretScan) file(ctx context.Context, path string) error {
-	f, err := openInput(ctx, path)
+	shown := s.shown(path)
+	in, err := s.openInput(ctx, path, shown)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	return s.read(ctx, path, f)
-}
-
-// read scans a text piece by piece.
-func (s *secretScan) read(ctx context.Context, path string, r io.Reader) error {
+	defer in.close()
 	s.files++
-	text, _, err := pipeline.Decode(s.ui.readable(s.shown(path), r))
-	if err != nil {
-		return err
-	}
-	return pipeline.Pieces(ctx, text, maxScanned, func(piece pipeline.Piece) error {
+	return pipeline.Pieces(ctx, in.text, maxPiece, func(piece pipeline.Piece) error {
 		s.ui.progress(pipeline.Progress{Stage: pipeline.StageSecrets, Done: s.files})
 		name := ""
 		if piece.Line == 0 && piece.Column == 0 {
@@ -183,7 +156,7 @@ func (s *secretScan) read(ctx context.Context, path string, r io.Reader) error {
 			if f.Start < piece.Start || f.Start >= piece.End {
 				continue
 			}
-			at := pipeline.StoredPlace{Rule: f.Rule, Path: s.shown(path), Line: piece.Line + f.Line, Column: f.Column, Hint: f.Hint}
+			at := pipeline.StoredPlace{Rule: f.Rule, Path: shown, Line: piece.Line + f.Line, Column: f.Column, Hint: f.Hint}
 			if f.Line == 1 {
 				at.Column += piece.Column
 			}
@@ -191,18 +164,6 @@ func (s *secretScan) read(ctx context.Context, path string, r io.Reader) error {
 		}
 		return s.ui.outBroken
 	})
-}
-
-// name looks for secrets in the name of a file.
-func (s *secretScan) name(path string) {
-	name := filepath.Base(path)
-	found := s.scanner.Find(name)
-	if len(found) == 0 {
-		return
-	}
-	for _, f := range found {
-		s.add(pipeline.StoredPlace{Rule: f.Rule, Path: s.shown(path), Hint: f.Hint})
-	}
 }
 
 // shown is a path without the secrets in it.
@@ -215,12 +176,13 @@ func (s *secretScan) shown(path string) string {
 }
 
 func (s *secretScan) add(f pipeline.StoredPlace) {
-	if s.found++; s.held {
+	s.found++
+	if s.json {
 		s.findings = append(s.findings, f)
 		return
 	}
 	s.ui.stopBar()
-	s.showFinding(f)
+	s.printFinding(f)
 	if s.ui.outTTY {
 		s.ui.push()
 	}
@@ -231,10 +193,8 @@ func (s *secretScan) report(c *cli.Context) error {
 	if s.files == 0 && len(s.unread) == 1 {
 		return s.unread[0]
 	}
-	if s.held {
-		if err := s.showFindings(c, s.scanner, s.findings, len(s.unread) == 0); err != nil {
-			return err
-		}
+	if err := s.printFindings(c, s.findings); err != nil {
+		return err
 	}
 	for _, err := range s.unread {
 		s.ui.warn("", "not scanned: %v", err)
@@ -250,24 +210,18 @@ func (s *secretScan) report(c *cli.Context) error {
 	return nil
 }
 
-// showFindings prints what was found in the form that was asked for; whole says that
-// everything could be read.
-func (p *program) showFindings(c *cli.Context, scanner *secrets.Scanner, findings []pipeline.StoredPlace, whole bool) error {
-	switch {
-	case c.Bool("sarif"):
-		return p.ui.json(sarifOf(scanner.Rules(), findings, whole))
-	case c.Bool("json"):
-		return p.ui.json(struct {
-			Findings []pipeline.StoredPlace `json:"findings"`
-		}{findings})
-	}
-	for _, f := range findings {
-		p.showFinding(f)
-	}
-	return nil
+// printFindings prints findings as lines, or with --json as an object.
+func (p *program) printFindings(c *cli.Context, findings []pipeline.StoredPlace) error {
+	return p.result(c, struct {
+		Findings []pipeline.StoredPlace `json:"findings"`
+	}{list(findings)}, func() {
+		for _, f := range findings {
+			p.printFinding(f)
+		}
+	})
 }
 
-func (p *program) showFinding(f pipeline.StoredPlace) {
+func (p *program) printFinding(f pipeline.StoredPlace) {
 	p.ui.printf("%s: %s %s\n", oneLine(placeText(f)), f.Rule, oneLine(f.Hint))
 }
 

@@ -53,7 +53,7 @@ func (p *program) show(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	scanner, err := p.scannerIn(c, session.CWD)
+	scanner, err := p.scanner(c, session.CWD)
 	if err != nil {
 		return err
 	}

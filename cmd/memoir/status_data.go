@@ -133,7 +133,9 @@ func (p *program) currentStatus(c *cli.Context, opts pipeline.Options) (statusJS
 		return out, err
 	}
 	if c.Bool("json") { // the text shows ids alone, and is to be quick
-		p.cleanProjects(rows)
+		for i := range rows {
+			rows[i].Project = p.cleanProject(rows[i].Project)
+		}
 	}
 	now, err := st.Status(ctx)
 	if err != nil {

@@ -1,9 +1,6 @@
 package main
 
 import (
-	"errors"
-	"os"
-
 	"github.com/urfave/cli/v2"
 
 	"memoir"
@@ -16,11 +13,7 @@ func (p *program) scanStored(c *cli.Context) error {
 	if c.NArg() > 0 {
 		return usagef("", "--stored scans what memoir has stored, and takes no path")
 	}
-	opts, err := p.storedOptions(c)
-	if err != nil {
-		return err
-	}
-	scanner, err := p.scanner(c)
+	opts, err := p.changeOptions(c)
 	if err != nil {
 		return err
 	}
@@ -37,7 +30,7 @@ func (p *program) scanStored(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := p.showFindings(c, scanner, report.Places, len(report.Unread) == 0); err != nil {
+	if err := p.printFindings(c, report.Places); err != nil {
 		return err
 	}
 	p.warnUnread(report.Unread)
@@ -51,19 +44,6 @@ func (p *program) scanStored(c *cli.Context) error {
 	}
 	p.ui.say("no secrets in %s", count(report.Texts, "stored text"))
 	return nil
-}
-
-// storedOptions are those of scan and redact with --stored.
-func (p *program) storedOptions(c *cli.Context) (pipeline.Options, error) {
-	opts, err := p.changeOptions(c)
-	if err != nil {
-		return opts, err
-	}
-	opts.Progress = p.ui.progress
-	if _, err := os.Stat(opts.Home); errors.Is(err, os.ErrNotExist) {
-		return opts, memoir.Errorf(memoir.CodeNotFound, "`memoir run` creates it", "nothing is stored in %s", opts.Home)
-	}
-	return opts, nil
 }
 
 // limitToProject applies --project.
@@ -97,13 +77,10 @@ type redactStoredJSON struct {
 
 // redactStored is `redact --stored`.
 func (p *program) redactStored(c *cli.Context) error {
-	switch {
-	case c.NArg() > 0:
+	if c.NArg() > 0 {
 		return usagef("", "--stored redacts what memoir has stored, and takes no file")
-	case c.Bool("diff"):
-		return usagef("`memoir redact --stored --dry-run` lists what would change", "--diff and --stored exclude each other")
 	}
-	opts, st, err := p.openToChange(c, p.storedOptions)
+	opts, st, err := p.openToChange(c)
 	if err != nil {
 		return err
 	}
@@ -134,7 +111,7 @@ func (p *program) reportRedaction(c *cli.Context, done pipeline.StoredRedaction)
 		}
 	} else if out.DryRun {
 		for _, f := range out.Findings {
-			p.ui.printf("%s: %s %s\n", oneLine(placeText(f)), f.Rule, oneLine(f.Hint))
+			p.printFinding(f)
 		}
 	}
 	p.warnUnread(out.Unread)

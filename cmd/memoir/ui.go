@@ -274,37 +274,6 @@ func (u *ui) close() error {
 	return memoir.Errorf(memoir.CodeStorage, "", "write to standard output: %w", err)
 }
 
-// input is standard input, whose reading an interrupt ends.
-func (u *ui) input(ctx context.Context) io.Reader { return &interruptible{ctx: ctx, r: u.stdin} }
-
-// interruptible reads r until ctx is done. What a read that was given up would
-// have returned is lost.
-type interruptible struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-// Read reads what is there, at least a byte. Its error is that of the reader, io.EOF among
-// them, or the cause of the context that is done.
-func (i *interruptible) Read(p []byte) (int, error) {
-	type result struct {
-		n   int
-		err error
-	}
-	own := make([]byte, min(len(p), 64<<10)) // p is the caller's again when this returns
-	read := make(chan result, 1)
-	go func() {
-		n, err := i.r.Read(own)
-		read <- result{n, err}
-	}()
-	select {
-	case r := <-read:
-		return copy(p, own[:r.n]), r.err
-	case <-i.ctx.Done():
-		return 0, context.Cause(i.ctx)
-	}
-}
-
 // canAsk reports whether somebody is there to answer.
 func (u *ui) canAsk() bool { return u.inTTY && u.errTTY }
 

@@ -19,97 +19,107 @@ type commandLine struct {
 	command string   // "sessions disable"; also of a line that is wrong
 }
 
+// lineParser reads the words of a command line.
+type lineParser struct {
+	app       *cli.App
+	arity     map[string]bool
+	path      []*cli.Command
+	commands  []*cli.Command // that may follow
+	flags     []parsedFlag
+	arguments []string
+}
+
 // parsedFlag is a flag as written, its value joined to it.
 type parsedFlag struct {
 	name string // without dashes
-	text string // as handed on
+	text string
 }
 
 // arrange puts args into the order of commandLine. It fails with
 // memoir.CodeUsage on an unknown command or flag, a flag without its value and
 // an argument for a command that takes none.
-func arrange(app *cli.App, args []string) (commandLine, error) {
-	var (
-		line      commandLine
-		path      []*cli.Command
-		flags     []parsedFlag
-		arguments []string
-		literal   bool // after "--"
-		arity     = flagArity(app)
-	)
-	commands := app.Commands
-	for i := 0; i < len(args); i++ {
-		arg := args[i]
-		switch {
-		case literal:
-			arguments = append(arguments, arg)
-		case arg == "--":
-			literal = true
-		case strings.HasPrefix(arg, "-") && arg != "-":
-			for _, flag := range splitShort(arg, arity) {
-				name, _, hasValue := strings.Cut(strings.TrimLeft(flag, "-"), "=")
-				if takes, known := arity[name]; known && takes && !hasValue {
-					if value, ok := withoutValue(line.command, name, args[i+1:]); ok {
-						flags = append(flags, parsedFlag{name, flag + "=" + value})
-						continue
-					}
-					if i+1 == len(args) {
-						return line, usagef("", "flag --%s needs a value", name)
-					}
-					i++
-					flag += "=" + args[i]
-				}
-				flags = append(flags, parsedFlag{name, flag})
-			}
-		default:
-			if next := findCommand(commands, arg); next != nil && len(arguments) == 0 {
-				path, commands = append(path, next), next.Subcommands
-				line.command = fullName(path)
-				continue
-			}
-			if len(path) == 0 {
-				return line, unknownCommand(app.Commands, arg)
-			}
-			arguments = append(arguments, arg)
-		}
+func arrange(app *cli.App, args []string) (line commandLine, err error) {
+	l := &lineParser{app: app, arity: flagArity(app), commands: app.Commands}
+	for len(args) > 0 && err == nil {
+		args, err = l.word(args[0], args[1:])
 	}
-
-	if len(path) > 0 && path[0].Name == "help" {
-		var err error
-		if path, err = helpFor(app, arguments); err != nil {
+	line.command = fullName(l.path)
+	if err != nil {
+		return line, err
+	}
+	if len(l.path) > 0 && l.path[0].Name == "help" {
+		if l.path, err = helpFor(app, l.arguments); err != nil {
 			return line, err
 		}
-		arguments, flags = nil, append(flags, parsedFlag{"help", "--help"})
+		l.arguments, l.flags = nil, append(l.flags, parsedFlag{"help", "--help"})
 	}
-	var own *cli.Command
-	if len(path) > 0 {
-		own = path[len(path)-1]
+	return line, l.order(&line)
+}
+
+// word reads a word and returns those that follow it, and its value if it is a flag that takes one.
+func (l *lineParser) word(word string, rest []string) ([]string, error) {
+	switch {
+	case word == "--":
+		l.arguments = append(l.arguments, rest...)
+		return nil, nil
+	case strings.HasPrefix(word, "-") && word != "-":
+		for _, flag := range splitShort(word, l.arity) {
+			name, _, hasValue := strings.Cut(strings.TrimLeft(flag, "-"), "=")
+			switch {
+			case !l.arity[name] || hasValue:
+			case name == "watch" && (len(rest) == 0 || rest[0] == "" || rest[0][0] < '0' || rest[0][0] > '9'):
+				flag += "=" + watchDefault
+			case len(rest) == 0:
+				return nil, usagef("", "flag --%s needs a value", name)
+			default:
+				flag += "=" + rest[0]
+				rest = rest[1:]
+			}
+			l.flags = append(l.flags, parsedFlag{name, flag})
+		}
+		return rest, nil
 	}
-	var global, local []string
-	for _, flag := range flags {
+	if next := findCommand(l.commands, word); next != nil && len(l.arguments) == 0 {
+		l.path, l.commands = append(l.path, next), next.Subcommands
+		return rest, nil
+	}
+	if len(l.path) == 0 {
+		return nil, unknownCommand(l.app.Commands, word)
+	}
+	l.arguments = append(l.arguments, word)
+	return rest, nil
+}
+
+// order fills in the command line in its order.
+func (l *lineParser) order(line *commandLine) error {
+	own := &cli.Command{}
+	if len(l.path) > 0 {
+		own = l.path[len(l.path)-1]
+	}
+	var local []string
+	for _, flag := range l.flags {
 		switch {
 		case flag.name == "version":
 			line.version = true
-		case own != nil && (hasFlag(own.Flags, flag.name) || flag.name == "help" || flag.name == "h"):
+		case hasFlag(own.Flags, flag.name) || own.Name != "" && (flag.name == "help" || flag.name == "h"):
 			local = append(local, flag.text)
-		case hasFlag(app.Flags, flag.name):
-			global = append(global, flag.text)
+		case hasFlag(l.app.Flags, flag.name):
+			line.args = append(line.args, flag.text)
 		default:
-			return line, unknownFlag(app, path, flag)
+			return unknownFlag(l.app, l.path, flag)
 		}
 	}
-	if own != nil && own.ArgsUsage == "" && len(arguments) > 0 {
-		return line, unexpectedArgument(path, arguments[0])
+	if own.Name != "" && own.ArgsUsage == "" && len(l.arguments) > 0 {
+		return unexpectedArgument(l.path, l.arguments[0])
 	}
-	line.args = global
-	for _, c := range path {
+	for _, c := range l.path {
 		line.args = append(line.args, c.Name)
 	}
 	line.args = append(line.args, local...)
-	if len(arguments) > 0 {
-		line.args = append(append(line.args, "--"), arguments...)
+	if len(l.arguments) > 0 {
+		line.args = append(append(line.args, "--"), l.arguments...)
 	}
-	return line, nil
+	return nil
 }
 
 // helpFor finds the command that `memoir help COMMAND…` asks about.
@@ -127,22 +137,6 @@ func helpFor(app *cli.App, names []string) ([]*cli.Command, error) {
 		path, commands = append(path, c), c.Subcommands
 	}
 	return path, nil
-}
-
-// withoutValue is the value of a flag that may be given without one: what follows on the
-// command line, if it is not there or none.
-func withoutValue(command, flag string, rest []string) (value string, ok bool) {
-	next := ""
-	if len(rest) > 0 {
-		next = rest[0]
-	}
-	switch {
-	case flag == "project" && command == "forget" && (len(rest) == 0 || strings.HasPrefix(next, "-")):
-		return ".", true // this directory's
-	case flag == "watch" && (next == "" || next[0] < '0' || next[0] > '9'):
-		return watchDefault, true
-	}
-	return "", false
 }
 
 // splitShort takes -qv apart where every letter is a flag without a value.
@@ -206,14 +200,7 @@ func findCommand(commands []*cli.Command, name string) *cli.Command {
 }
 
 func hasFlag(flags []cli.Flag, name string) bool {
-	for _, f := range flags {
-		for _, n := range f.Names() {
-			if n == name {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), name) })
 }
 
 func usagef(hint, format string, args ...any) error {
@@ -223,7 +210,7 @@ func usagef(hint, format string, args ...any) error {
 func unknownCommand(commands []*cli.Command, name string) error {
 	var names []string
 	for _, c := range commands {
-		// Who mistypes must not be led to a command that destroys: restore is near reset.
+		// A typing error must not lead to a command that removes data: restore is near reset.
 		if !c.Hidden && c.Name != "clear" {
 			names = append(names, c.Names()...)
 		}
@@ -245,11 +232,11 @@ func unexpectedArgument(path []*cli.Command, arg string) error {
 		names = append(names, c.Names()...)
 	}
 	full := fullName(path)
-	hint := "`memoir help " + full + "` shows how it is called"
+	hint := "`memoir help " + full + "` shows the usage"
 	if near := nearest(arg, names); near != "" {
 		hint = "did you mean `memoir " + full + " " + near + "`?"
 	}
-	return usagef(hint, "%s takes no argument %q", full, arg)
+	return usagef(hint, "unexpected argument %q of %s", arg, full)
 }
 
 func unknownFlag(app *cli.App, path []*cli.Command, flag parsedFlag) error {
@@ -273,7 +260,7 @@ func unknownFlag(app *cli.App, path []*cli.Command, flag parsedFlag) error {
 		hint = "did you mean --" + near + "?"
 	}
 	written, _, _ := strings.Cut(flag.text, "=")
-	return usagef(hint, "unknown flag %s of %s", written, name)
+	return usagef(hint, "%s has no flag %s", name, written)
 }
 
 func fullName(path []*cli.Command) string {
@@ -295,8 +282,7 @@ func didYouMean(word string, candidates []string) string {
 	return "one of " + strings.Join(candidates, ", ")
 }
 
-// nearest returns the candidate that a slip of the finger turned into word, ""
-// if none is near.
+// nearest returns the candidate that word is probably a typing error of, "" if there is none.
 func nearest(word string, candidates []string) string {
 	best, most := "", alike
 	for _, c := range candidates {

@@ -12,7 +12,8 @@ func catCommand(p *program) *cli.Command {
 		Usage: "print a file of a project's memory",
 		Description: help("Prints a file of the live memory of this directory's project, or of another, or lists a\n"+
 			"directory of it. memory://root is the summary. Nothing outside the memory can be read.",
-			"memoir cat MEMORY.md", "memoir cat memory://root/skills/release/SKILL.md", "memoir cat skills", "memoir cat . --project mise"),
+			"memoir cat MEMORY.md", "memoir cat memory://root/skills/release/SKILL.md",
+			"memoir cat skills", "memoir cat . --project mise"),
 		Flags: []cli.Flag{
 			projectRefFlag(),
 		},

@@ -61,7 +61,11 @@ func (p *program) clear(c *cli.Context) error {
 			return err
 		}
 	}
-	if err := p.confirmClear(c, ids, home); err != nil {
+	what := "everything in the registry and the memory of all " + count(len(ids), "project")
+	if !c.Bool("all") {
+		what = "all that is known of " + ids[0]
+	}
+	if err := p.confirm(c, what, home); err != nil {
 		return err
 	}
 	return p.clearProjects(c.Context, st, home, ids, c.Bool("all"))
@@ -89,15 +93,6 @@ func (p *program) openToClear(c *cli.Context, home string) (*store.Store, error)
 	return p.openStore(c.Context, home, settings)
 }
 
-// confirmClear asks unless --yes was said.
-func (p *program) confirmClear(c *cli.Context, ids []string, home string) error {
-	what := "everything in the registry and the memory of all " + count(len(ids), "project")
-	if !c.Bool("all") {
-		what = "all that is known of " + ids[0]
-	}
-	return p.confirm(c, what, home)
-}
-
 // confirm asks whether to remove something from a home, unless --yes was said.
 func (p *program) confirm(c *cli.Context, what, home string) error {
 	if c.Bool("yes") {
@@ -106,15 +101,19 @@ func (p *program) confirm(c *cli.Context, what, home string) error {
 	if !p.ui.canAsk() {
 		return usagef("pass --yes", "%s would remove %s in %s, and stdin is not a terminal", calledAs(c), what, home)
 	}
-	yes, err := p.ui.ask(c.Context, "remove "+what+"?")
+	if yes, err := p.ui.ask(c.Context, "remove "+what+"?"); err != nil || !yes {
+		return notConfirmed(p.ui, err, "nothing was removed")
+	}
+	return nil
+}
+
+// notConfirmed is the error of a command whose question was answered with no, or not at all.
+func notConfirmed(u *ui, err error, said string) error {
 	if err != nil {
 		return err
 	}
-	if !yes {
-		p.ui.say("nothing was removed")
-		return status(exitFailed)
-	}
-	return nil
+	u.say("%s", said)
+	return status(exitFailed)
 }
 
 // clearProjects removes rows first: then no run can publish into a folder that

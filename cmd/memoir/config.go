@@ -26,9 +26,9 @@ func configCommand(p *program) *cli.Command {
 		Usage: "print every setting and where its value comes from",
 		Description: help("Prints every effective setting with its origin: default, a line of config.yml, a\n"+
 			"MEMOIR_* variable, or this project's own .memoir.yml. Set memories.enabled to true to let\n"+
-			"hooks read sessions and inject memory by themselves. Of a provider there can be set\n"+
-			"(providers.NAME.…):\n\n"+providerHelp()+"\nand of one model (models.PROVIDER/MODEL.…) those from effort on. Where a key comes from\n"+
-			"is told, the key never.",
+			"hooks read sessions and inject memory by themselves. A key is shown by its source alone.\n"+
+			"Settings of a provider (providers.NAME.…); those from effort on are also settings of one\n"+
+			"model (models.PROVIDER/MODEL.…):\n\n"+providerHelp(),
 			"memoir config", "memoir config --json", "MEMOIR_MEMORIES_ENABLED=true memoir config"),
 		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {

@@ -92,8 +92,8 @@ func (p *program) diff(c *cli.Context) error {
 	return nil
 }
 
-// warnOfForgotten says which sides tell of what was forgotten. It is no part of the
-// comparison, which needs no database.
+// warnOfForgotten warns of sides that contain forgotten sessions. It is not part of the comparison,
+// which needs no database.
 func (p *program) warnOfForgotten(c *cli.Context, root memory.Root, id string, sides ...side) {
 	st, err := p.openForListing(c)
 	if err != nil || st == nil {
@@ -115,7 +115,7 @@ func (p *program) warnOfForgotten(c *cli.Context, root memory.Root, id string, s
 		return
 	}
 	for _, n := range slices.Sorted(maps.Keys(telling)) {
-		p.ui.warn("`memoir forget` with --purge removes such generations", "generation %d tells of what was forgotten", n)
+		p.ui.warn("`memoir forget` with --purge removes such generations", "generation %d contains forgotten sessions", n)
 	}
 }
 
@@ -180,7 +180,8 @@ func (p *program) diffStat(changes []memory.Change) {
 func (p *program) diffJSON(c *cli.Context, id string, from, to side, changes []memory.Change) error {
 	files := []changedJSON{}
 	for _, change := range changes {
-		row := changedJSON{Path: change.Path, Status: statusOf(change), Binary: change.Binary, Added: change.Added, Removed: change.Removed}
+		row := changedJSON{Path: change.Path, Status: statusOf(change), Binary: change.Binary, Added: change.Added,
+			Removed: change.Removed}
 		if !c.Bool("stat") {
 			row.Diff = change.Text
 		}

@@ -217,8 +217,9 @@ func (p projectCheck) live(ctx context.Context, snap memory.Snapshot) {
 		p.fail("rm -r "+shellWord(p.root.Live(n))+", keeping a copy of what you edited there, then "+p.rebuild()+
 			" put back what was published", "the manifest of generation %d is not the one that was recorded", n)
 	case len(damaged) > 0:
-		p.fail(fmt.Sprintf("`memoir restore %d --project %s` puts back what was published; hand edits are kept as a generation",
-			n, p.row.ID), "generation %d: empty or not text: %s", n, strings.Join(damaged, ", "))
+		p.fail(fmt.Sprintf("`memoir restore %d --project %s`", n, p.row.ID)+
+			" puts back what was published; hand edits are kept as a generation",
+			"generation %d: empty or not text: %s", n, strings.Join(damaged, ", "))
 	case len(snap.Edited) > 0:
 		p.ok("generation %d, %s edited by hand: the next run keeps that", n, count(len(snap.Edited), "file"))
 	default:
@@ -251,7 +252,8 @@ func (p projectCheck) archives() {
 		} else if g.Number == linked {
 			p.fail(again, "the archive of the live generation %d is damaged: %v", g.Number, err)
 		} else {
-			p.fail("restore it from a backup, or rm "+shellWord(p.root.Archive(g.Number))+": no other generation needs it", "%v", err)
+			p.fail("restore it from a backup, or rm "+shellWord(p.root.Archive(g.Number))+": no other generation needs it",
+				"%v", err)
 		}
 	}
 	if !found {
@@ -277,10 +279,12 @@ func (d *doctor) folders(ctx context.Context, home string, st *store.Store, rows
 		switch path := filepath.Join(home, "projects", id); {
 		case known || id[0] == '.':
 		case isProjectFolder(home, id):
-			d.warn("folder "+id, "a run over its sessions registers it again; `memoir clear --project "+shellWord(id)+"` removes it",
+			d.warn("folder "+id,
+				"a run over its sessions registers it again; `memoir clear --project "+shellWord(id)+"` removes it",
 				"it belongs to no registered project")
 		default:
-			d.warn("folder "+id, "rm -r "+shellWord(path)+", once nothing in it is missed", path+" is not the memory of a project")
+			d.warn("folder "+id, "rm -r "+shellWord(path)+", once nothing in it is missed",
+				path+" is not the memory of a project")
 		}
 	}
 }

@@ -114,7 +114,8 @@ func checkForget(c *cli.Context, refs []string, match string) error {
 	case c.Bool("undo") && len(refs) == 0:
 		return usagef("`memoir forget --list` lists forgotten sessions", "--undo needs sessions")
 	case c.IsSet("match") && !longEnough(match):
-		return usagef("use a longer text: it is also matched inside words", "--match needs a text with at least three letters or digits")
+		return usagef("use a longer text: it is also matched inside words",
+			"--match needs a text with at least three letters or digits")
 	case len(refs) > 0 && (c.IsSet("project") || c.IsSet("match")):
 		return usagef("", "sessions and --project or --match exclude each other")
 	case alone:
@@ -162,7 +163,8 @@ func (p *program) sessionsToForget(ctx context.Context, st *store.Store, refs []
 }
 
 // forgetFound shows what is to be forgotten, asks, and forgets it.
-func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Options, found pipeline.Found, match string) error {
+func (p *program) forgetFound(c *cli.Context, st *store.Store, opts pipeline.Options, found pipeline.Found,
+	match string) error {
 	out := forgetJSON{DryRun: c.Bool("dry-run"), Sessions: []string{}, Lines: []pipeline.FoundLine{},
 		Projects: []pipeline.ForgottenIn{}, Removed: []string{}}
 	for _, line := range found.Lines {
@@ -242,7 +244,8 @@ func (p *program) sayForgotten(projects []pipeline.ForgottenIn, purge bool) {
 		if n := len(project.Archives); n > 0 && purge {
 			p.ui.say("%s: removed %s: %s", name, count(n, "earlier generation"), shortened(project.Archives))
 		} else if n > 0 {
-			p.ui.warn("--purge removes them", "%s: still in %s: %s", name, count(n, "earlier generation"), shortened(project.Archives))
+			p.ui.warn("--purge removes them", "%s: still in %s: %s", name, count(n, "earlier generation"),
+				shortened(project.Archives))
 		}
 	}
 }
@@ -343,7 +346,8 @@ func (p *program) tombstone(ctx context.Context, st *store.Store, ref string) (s
 	found := pipeline.TombstonesNamed(tombstones, ref)
 	switch len(found) {
 	case 0:
-		return store.Tombstone{}, memoir.Errorf(memoir.CodeNotFound, "`memoir forget --list` lists them", "no forgotten session matches %q", ref)
+		return store.Tombstone{}, memoir.Errorf(memoir.CodeNotFound, "`memoir forget --list` lists them",
+			"no forgotten session matches %q", ref)
 	case 1:
 		return found[0], nil
 	}

@@ -27,8 +27,7 @@ const injectPatience = 100 * time.Millisecond
 // middle out of more than 2,500 tokens; what others do may change at any time.
 const agentTokens = 2250
 
-// hookCall is the call of an agent's hook, which is answered with silence when
-// something is wrong: the log has it then.
+// hookCall is the call of an agent's hook. Errors go to the log, and the agent gets silence.
 type hookCall struct {
 	silence string // what the agent takes for having nothing to say
 }
@@ -52,7 +51,8 @@ func injectCommand(p *program) *cli.Command {
 			"nothing at all where there is no memory or memories.enabled is off (to Gemini {}). The project\n"+
 			"is that of the directory in the hook's input, else of this directory.",
 			"memoir inject --agent claude", "memoir inject --format plain --project mise"),
-		Flags: append(contextFlags(), &cli.StringFlag{Name: "format", Usage: "the form of another agent, or plain, for `FORMAT`"}),
+		Flags: append(contextFlags(), &cli.StringFlag{Name: "format",
+			Usage: "the form of another agent, or plain, for `FORMAT`"}),
 		Action: func(c *cli.Context) error {
 			if p.getenv(memoir.ChildVariable) != "" {
 				return nil
@@ -152,46 +152,21 @@ func agentNamed(c *cli.Context, instead string) (string, error) {
 	return name, nil
 }
 
-// context is what a session of an agent in dir should know; "" is nothing, with
-// why if that was somebody's wish.
+// context is what a session of an agent in dir should know. "" is nothing; why says so if settings
+// or a limit are the reason.
 func (p *program) context(c *cli.Context, settings config.Settings, dir, agent string) (text, why string, err error) {
 	home, err := p.home(c)
 	if err != nil {
 		return "", "", err
 	}
 	id := ""
-	if ref := c.String("project"); ref != "" {
-		if id, err = p.projectID(c); err != nil {
-			return "", "", err
-		}
+	if c.String("project") != "" {
+		id, err = p.projectID(c)
 	} else {
-		here := place{}
-		if filepath.IsAbs(dir) {
-			here = p.identify(c, settings, dir)
-		} else if here, err = p.here(c, settings); err != nil {
-			return "", "", err
-		}
-		file := filepath.Join(here.top, config.ProjectFileName)
-		if settings, _, err = p.projectSettings(c, settings, here.top); err != nil {
-			// A repository must not break its hooks: it is off.
-			if p.hook != nil {
-				p.logStartup(p.args, err)
-			} else {
-				p.ui.warn(memoir.HintOf(err), "%v", err)
-			}
-		}
-		if settings.Off {
-			if err != nil {
-				return "", file + " is not understood, which counts as off", nil
-			}
-			return "", file + " switches memory off", nil
-		}
-		if settings.Excluded(here.dir) {
-			return "", "exclude keeps " + here.dir + " out", nil
-		}
-		if id, err = p.memoryOf(c, home, here, settings); err != nil || id == "" {
-			return "", "", err
-		}
+		id, why, err = p.projectOfSession(c, &settings, home, dir)
+	}
+	if err != nil || id == "" {
+		return "", why, err
 	}
 	summary, err := memory.At(home, id).Summary()
 	if err != nil || summary == "" {
@@ -203,7 +178,8 @@ func (p *program) context(c *cli.Context, settings config.Settings, dir, agent s
 	}
 	files, err := prompts.LoadDir(settings.Prompts.Dir)
 	if err != nil {
-		err = memoir.Errorf(memoir.CodeOf(err), memoir.HintOf(err), "prompts.dir (%s): %w", settings.Origin("prompts.dir"), err)
+		err = memoir.Errorf(memoir.CodeOf(err), memoir.HintOf(err), "prompts.dir (%s): %w", settings.Origin("prompts.dir"),
+			err)
 		if p.hook == nil {
 			return "", "", err
 		}
@@ -213,10 +189,41 @@ func (p *program) context(c *cli.Context, settings config.Settings, dir, agent s
 		}
 	}
 	if text, err = frame(files, home, id, summary, limit); text == "" {
-		why = fmt.Sprintf("%d tokens, the limit, do not suffice for the frame and a line of the summary; "+
+		why = fmt.Sprintf("the limit of %d tokens is too small for the frame and a line of the summary; "+
 			"memories.summaryInjectionTokenLimit sets it", limit)
 	}
 	return text, why, err
+}
+
+// projectOfSession is the project of a session in dir, "" if there is none or, for the reason why, it must
+// not be used. It applies the project's own settings.
+func (p *program) projectOfSession(c *cli.Context, settings *config.Settings, home, dir string) (id, why string,
+	err error) {
+	here := place{}
+	if filepath.IsAbs(dir) {
+		here = p.identify(c, *settings, dir)
+	} else if here, err = p.here(c, *settings); err != nil {
+		return "", "", err
+	}
+	*settings, _, err = p.projectSettings(c, *settings, here.top)
+	if err != nil { // a file that is not valid must not break a session's hooks: memory is off
+		if p.hook != nil {
+			p.logStartup(p.args, err)
+		} else {
+			p.ui.warn(memoir.HintOf(err), "%v", err)
+		}
+	}
+	file := filepath.Join(here.top, config.ProjectFileName)
+	switch {
+	case settings.Off && err != nil:
+		return "", file + " is not valid, so memory is off", nil
+	case settings.Off:
+		return "", file + " switches memory off", nil
+	case settings.Excluded(here.dir):
+		return "", "exclude covers " + here.dir, nil
+	}
+	id, err = p.memoryOf(c, home, here, *settings)
+	return id, "", err
 }
 
 // frame puts a summary into the prompt of the read path. Limit is in tokens, of
@@ -255,7 +262,8 @@ func (p *program) memoryOf(c *cli.Context, home string, here place, settings con
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
-	st, err := store.Open(c.Context, path, store.Options{ReadOnly: true, BusyTimeout: min(busyTimeout(settings), injectDatabase)})
+	st, err := store.Open(c.Context, path, store.Options{ReadOnly: true,
+		BusyTimeout: min(busyTimeout(settings), injectDatabase)})
 	if errors.Is(err, store.ErrOutdated) {
 		return "", nil // the next run brings it up to date
 	}

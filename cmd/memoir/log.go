@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -24,10 +23,10 @@ type generationJSON struct {
 	Files       int            `json:"files"`
 	Bytes       int64          `json:"bytes"` // of the archive
 	Redactions  map[string]int `json:"redactions"`
-	EditedFrom  int            `json:"edited_from"`   // made by hand of this generation; 0: not by hand
+	EditedFrom  int            `json:"edited_from"`   // contains the hand edits of this generation; 0: none
 	Restored    int            `json:"restored_from"` // has the content of this generation; 0: was not restored
-	Forgotten   bool           `json:"forgotten"`     // it tells of what was forgotten
-	Redacted    int            `json:"redacted_from"` // is this generation without secrets that were found later; 0: is not
+	Forgotten   bool           `json:"forgotten"`     // it contains forgotten sessions
+	Redacted    int            `json:"redacted_from"` // made by redacting this generation; 0: was not
 	Error       string         `json:"error"`
 }
 
@@ -43,73 +42,79 @@ func logCommand(p *program) *cli.Command {
 			&cli.BoolFlag{Name: "all", Usage: "of all projects"},
 			jsonFlag(),
 		},
-		Action: func(c *cli.Context) error {
-			home, err := p.home(c)
-			if err != nil {
-				return err
-			}
-			open := p.openForReading
-			if c.Bool("all") {
-				open = p.openForListing
-			}
-			st, err := open(c)
-			if err != nil {
-				return err
-			}
-			var projects []store.ProjectRow
-			if st != nil {
-				defer st.Close()
-				if projects, err = p.projectsNamed(c, st); err != nil {
-					return err
-				}
-			}
-			generations, err := generations(c.Context, st, home, projects)
-			if err != nil {
-				return err
-			}
-			if c.Bool("json") {
-				return p.ui.json(struct {
-					Generations []generationJSON `json:"generations"`
-				}{list(generations)})
-			}
-			t := newTable("generation", "published", "sessions", "files", "archive", "project", "")
-			t.narrower = []step{{"archive", 0}, {"files", 0}, {"project", 12}}
-			for _, g := range generations {
-				note := g.Error
-				switch {
-				case g.EditedFrom > 0:
-					note = strings.TrimSpace(fmt.Sprintf("by hand, of %d %s", g.EditedFrom, note))
-				case g.Restored > 0:
-					note = strings.TrimSpace(fmt.Sprintf("restored from %d %s", g.Restored, note))
-				case g.Redacted > 0:
-					note = strings.TrimSpace(fmt.Sprintf("redacted from %d %s", g.Redacted, note))
-				}
-				if g.Forgotten {
-					note = strings.TrimPrefix(note+", ", ", ") + "tells of what was forgotten"
-				}
-				if g.Live {
-					note = strings.TrimSuffix("live, "+note, ", ")
-				}
-				published := none
-				if g.PublishedAt != nil {
-					published = when(*g.PublishedAt)
-				}
-				t.row(g.Generation, published, len(g.Inputs), g.Files, size(g.Bytes), g.Project, note)
-			}
-			p.ui.table(t)
-			if st != nil {
-				p.ui.say("%s", count(len(generations), "generation"))
-			}
-			if slices.ContainsFunc(generations, func(g generationJSON) bool { return g.Forgotten && !g.Live }) {
-				p.ui.sayHint("`memoir forget` with --purge removes the generations that tell of what was forgotten; restoring one leaves it out")
-			}
-			return nil
-		},
+		Action: p.log,
 	}
 }
 
+func (p *program) log(c *cli.Context) error {
+	home, err := p.home(c)
+	if err != nil {
+		return err
+	}
+	open := p.openForReading
+	if c.Bool("all") {
+		open = p.openForListing
+	}
+	st, err := open(c)
+	if err != nil {
+		return err
+	}
+	var projects []store.ProjectRow
+	if st != nil {
+		defer st.Close()
+		if projects, err = p.projectsNamed(c, st); err != nil {
+			return err
+		}
+	}
+	generations, err := generations(c.Context, st, home, projects)
+	if err != nil {
+		return err
+	}
+	return p.result(c, struct {
+		Generations []generationJSON `json:"generations"`
+	}{list(generations)}, func() {
+		t := newTable("generation", "published", "sessions", "files", "archive", "project", "")
+		t.narrower = []step{{"archive", 0}, {"files", 0}, {"project", 12}}
+		forgotten := false
+		for _, g := range generations {
+			published := none
+			if g.PublishedAt != nil {
+				published = when(*g.PublishedAt)
+			}
+			t.row(g.Generation, published, len(g.Inputs), g.Files, size(g.Bytes), g.Project, g.note())
+			forgotten = forgotten || g.Forgotten && !g.Live
+		}
+		p.ui.table(t)
+		if st != nil {
+			p.ui.say("%s", count(len(generations), "generation"))
+		}
+		if forgotten {
+			p.ui.sayHint("`memoir forget` with --purge removes generations that contain forgotten sessions; " +
+				"restoring one leaves them out")
+		}
+	})
+}
+
+// note says what is special about a generation.
+func (g generationJSON) note() string {
+	var notes []string
+	add := func(applies bool, format string, args ...any) {
+		if applies {
+			notes = append(notes, fmt.Sprintf(format, args...))
+		}
+	}
+	add(g.Live, "live")
+	add(g.EditedFrom > 0, "hand edits of %d", g.EditedFrom)
+	add(g.Restored > 0, "restored from %d", g.Restored)
+	add(g.Redacted > 0, "redacted from %d", g.Redacted)
+	add(g.Error != "", "%s", g.Error)
+	add(g.Forgotten, "contains forgotten sessions")
+	return strings.Join(notes, ", ")
+}
+
 // generations lists the archives of projects, the newest first.
-func generations(ctx context.Context, st *store.Store, home string, projects []store.ProjectRow) ([]generationJSON, error) {
+func generations(ctx context.Context, st *store.Store, home string, projects []store.ProjectRow) ([]generationJSON,
+	error) {
 	var out []generationJSON
 	for _, project := range projects {
 		root := memory.At(home, project.ID)
@@ -126,7 +131,8 @@ func generations(ctx context.Context, st *store.Store, home string, projects []s
 			row := generationJSON{
 				Project: project.ID, Generation: g.Number, Live: g.Live, PublishedAt: moments(g.ModTime), Inputs: []string{},
 				Files: len(g.Manifest.Files), Bytes: g.Bytes, Redactions: g.Manifest.Redactions,
-				EditedFrom: g.Manifest.EditedFrom, Restored: g.Manifest.RestoredFrom, Forgotten: telling[g.Number], Redacted: g.Manifest.RedactedFrom,
+				EditedFrom: g.Manifest.EditedFrom, Restored: g.Manifest.RestoredFrom, Forgotten: telling[g.Number],
+				Redacted: g.Manifest.RedactedFrom,
 			}
 			for _, in := range g.Manifest.Inputs {
 				row.Inputs = append(row.Inputs, in.Session)

@@ -140,7 +140,8 @@ func nowFlag() cli.Flag {
 }
 
 func projectRefFlag() cli.Flag {
-	return &cli.StringFlag{Name: "project", Usage: "the project `REF`: an id, a name or a path (default: this directory's)"}
+	return &cli.StringFlag{Name: "project",
+		Usage: "the project `REF`: an id, a name or a path (default: this directory's)"}
 }
 
 // argument returns the one argument of a command that needs it.

@@ -54,14 +54,16 @@ func (p *program) trusted(c *cli.Context) config.TrustStore {
 func (p *program) here(c *cli.Context, settings config.Settings) (place, error) {
 	dir, err := os.Getwd()
 	if err != nil {
-		return place{}, memoir.Errorf(memoir.CodeNotFound, "change to a directory that exists, or pass --project", "this directory: %w", err)
+		return place{}, memoir.Errorf(memoir.CodeNotFound, "change to a directory that exists, or pass --project",
+			"this directory: %w", err)
 	}
 	return p.identify(c, settings, dir), nil
 }
 
 // projectSettings applies the .memoir.yml of a project's top directory. What it
 // may not do without trust is left out and returned.
-func (p *program) projectSettings(c *cli.Context, settings config.Settings, top string) (config.Settings, []config.Ignored, error) {
+func (p *program) projectSettings(c *cli.Context, settings config.Settings, top string) (config.Settings,
+	[]config.Ignored, error) {
 	home, err := p.home(c)
 	if err != nil {
 		return settings, nil, err
@@ -92,9 +94,11 @@ func (p *program) projectHere(ctx context.Context, st *store.Store, here place) 
 		return row, err
 	}
 	if !here.status.OK() {
-		return store.ProjectRow{}, memoir.Errorf(memoir.CodeNotFound, "pass --project; `memoir projects` lists them", "%s is not a project: %s", here.dir, here.status)
+		return store.ProjectRow{}, memoir.Errorf(memoir.CodeNotFound, "pass --project; `memoir projects` lists them",
+			"%s is not a project: %s", here.dir, here.status)
 	}
-	return store.ProjectRow{}, memoir.Errorf(memoir.CodeNotFound, "`memoir run` looks for sessions, `memoir projects` lists projects",
+	return store.ProjectRow{}, memoir.Errorf(memoir.CodeNotFound,
+		"`memoir run` looks for sessions, `memoir projects` lists projects",
 		"no session of %s (%s) was seen yet", here.dir, project.Changed(here.project, p.redact).ID)
 }
 
@@ -102,7 +106,8 @@ func (p *program) projectHere(ctx context.Context, st *store.Store, here place) 
 var redacted = lazyregexp.New(`(?i)\[redacted:`)
 
 // findProject returns the registered project that ref names: an id, a name or a path.
-func (p *program) findProject(c *cli.Context, st *store.Store, settings config.Settings, ref string) (store.ProjectRow, error) {
+func (p *program) findProject(c *cli.Context, st *store.Store, settings config.Settings,
+	ref string) (store.ProjectRow, error) {
 	elsewhere := project.Elsewhere(ref)
 	path := elsewhere || ref == "." || ref == ".." || strings.ContainsRune(ref, filepath.Separator)
 	if !path {

@@ -84,12 +84,14 @@ func (p *program) projects(c *cli.Context) error {
 		Projects []projectJSON `json:"projects"`
 	}{[]projectJSON{}}
 	t := newTable("project", "name", "sessions", "extractions", "generation", "published", "also", "memory")
-	t.narrower = []step{{"memory", below}, {"also", 20}, {"also", 0}, {"extractions", 0}, {"sessions", 0}, {"name", 0}, {"published", 0}}
+	t.narrower = []step{{"memory", below}, {"also", 20}, {"also", 0}, {"extractions", 0}, {"sessions", 0}, {"name", 0},
+		{"published", 0}}
 	for _, r := range rows {
 		r.Project = p.cleanProject(r.Project)
 		one := asProjectJSON(home, r)
 		out.Projects = append(out.Projects, one)
-		t.row(r.ID, r.Name, r.Sessions, r.Extractions, r.Generation, when(r.PublishedAt), orDash(alsoKnown(r.Project)), orDash(one.Root))
+		t.row(r.ID, r.Name, r.Sessions, r.Extractions, r.Generation, when(r.PublishedAt), orDash(alsoKnown(r.Project)),
+			orDash(one.Root))
 	}
 	return p.result(c, out, func() {
 		p.ui.table(t)

@@ -10,10 +10,11 @@ func retryCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "retry", Category: groupSession, ArgsUsage: "[SESSION]...",
 		Usage: "retry failed and dead jobs at once",
-		Description: help("Names sessions (or projects, whose consolidation failed), or all. The next run tries them\n"+
-			"with all their attempts. What processes died over is tried last and alone,\n"+
-			"and given up after two more deaths.", "memoir retry 019f1fd6", "memoir retry --all"),
-		Flags: []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "every failed and dead job, those of crashed processes included"}},
+		Description: help("Takes sessions, projects whose consolidation failed, or --all. The next run tries them\n"+
+			"again, with all their attempts. A job that a process died over is tried last and alone, and\n"+
+			"is dead after two more crashes.", "memoir retry 019f1fd6", "memoir retry --all"),
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "all",
+			Usage: "every failed and dead job, those of crashed processes included"}},
 		Action: func(c *cli.Context) error {
 			if c.NArg() == 0 && !c.Bool("all") {
 				return usagef("`memoir status` lists what failed; --all means all of it", "retry needs a session, or --all")
@@ -61,7 +62,8 @@ func enqueueCommand(p *program) *cli.Command {
 		Usage: "make the next run consolidate a project even if nothing is new",
 		Description: help("Marks this directory's project, another, or all of them as due. The next run consolidates\n"+
 			"them from what was extracted. A language model is asked about all their sessions again;\n"+
-			"`memoir run --dry-run` says what that costs.", "memoir rebuild --all && memoir run -q     # a line for cron", "memoir enqueue --project mise"),
+			"`memoir run --dry-run` says what that costs.",
+			"memoir rebuild --all && memoir run -q     # a line for cron", "memoir enqueue --project mise"),
 		Flags: []cli.Flag{
 			projectRefFlag(),
 			&cli.BoolFlag{Name: "all", Usage: "all projects"},

@@ -24,7 +24,8 @@ const databaseName = "memoir.db"
 // openStore opens a home's database for work, and makes the home if there is none.
 func (p *program) openStore(ctx context.Context, home string, settings config.Settings) (*store.Store, error) {
 	if err := failpoint.MkdirAll(home, 0o700); err != nil {
-		return nil, memoir.Errorf(memoir.CodeStorage, "say where data may go with --home DIR or MEMOIR_HOME", "make %s: %w", home, err)
+		return nil, memoir.Errorf(memoir.CodeStorage, "say where data may go with --home DIR or MEMOIR_HOME", "make %s: %w",
+			home, err)
 	}
 	return store.Open(ctx, filepath.Join(home, databaseName), p.forWork(settings))
 }
@@ -62,7 +63,8 @@ func (p *program) openForReading(c *cli.Context) (*store.Store, error) {
 		if err := memoryAlone(home); err != nil {
 			return nil, err
 		}
-		return nil, memoir.Errorf(memoir.CodeNotFound, "`memoir run` looks for sessions", "nothing is registered in %s yet", home)
+		return nil, memoir.Errorf(memoir.CodeNotFound, "`memoir run` looks for sessions", "nothing is registered in %s yet",
+			home)
 	}
 	reading := p.forWork(settings)
 	reading.ReadOnly, reading.BusyTimeout = true, min(reading.BusyTimeout, readPatience)
@@ -91,7 +93,8 @@ func memoryAlone(home string) error {
 	if err != nil || n == 0 {
 		return nil
 	}
-	return memoir.Errorf(memoir.CodeNotFound, "`memoir run` opens the backup if there is one, and adopts what the files of the memory hold",
+	return memoir.Errorf(memoir.CodeNotFound,
+		"`memoir run` opens the backup if there is one, and adopts what the files of the memory hold",
 		"the database of %s is gone or empty, but the memory of %s is there", home, count(n, "project"))
 }
 
@@ -124,7 +127,8 @@ func (p *program) forWork(settings config.Settings) store.Options {
 			p.ui.warn(again, "the database was gone: its backup is used")
 			return
 		}
-		p.ui.warn(again+"; then remove the damaged one", "the database was damaged: it was moved to %s, and its backup is used", aside)
+		p.ui.warn(again+"; then remove the damaged one",
+			"the database was damaged: it was moved to %s, and its backup is used", aside)
 	}}
 }
 
@@ -140,7 +144,8 @@ func (p *program) findSession(ctx context.Context, st *store.Store, ref string) 
 		return memoir.Session{}, err
 	}
 	if len(sessions) == 0 {
-		return memoir.Session{}, memoir.Errorf(memoir.CodeNotFound, "`memoir sessions` lists them", "no session is called %q", ref)
+		return memoir.Session{}, memoir.Errorf(memoir.CodeNotFound, "`memoir sessions` lists them",
+			"no session is called %q", ref)
 	}
 	if len(sessions) > 1 {
 		var keys []string
@@ -151,7 +156,8 @@ func (p *program) findSession(ctx context.Context, st *store.Store, ref string) 
 			}
 			keys = append(keys, s.Key())
 		}
-		return memoir.Session{}, usagef("use one of "+strings.Join(keys, ", "), "%s begin with %q", count(len(sessions), "session"), ref)
+		return memoir.Session{}, usagef("use one of "+strings.Join(keys, ", "), "%s begin with %q",
+			count(len(sessions), "session"), ref)
 	}
 	return sessions[0], nil
 }

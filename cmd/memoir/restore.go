@@ -15,11 +15,11 @@ func restoreCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "restore", ArgsUsage: "GENERATION", Category: groupMemory,
 		Usage: "make an earlier generation the live memory again",
-		Description: help("Publishes the content of an earlier generation as a new one; nothing is lost: the memory as\n"+
-			"it was stays in the log, and what you edited since the last generation is kept as one of\n"+
-			"its own. What the restoring took away stays away when later sessions are consolidated,\n"+
-			"what it brought back stays, as if you had edited the files. Sessions that were disabled\n"+
-			"or forgotten meanwhile do not come back. Asks first on a terminal, unless --yes.",
+		Description: help("Publishes the content of an earlier generation as a new one. Nothing is lost: the memory as\n"+
+			"it was stays in the log, and your edits since the last generation become a generation. Later\n"+
+			"consolidations treat the difference like hand edits: what was removed stays removed. Content\n"+
+			"of sessions that were disabled or forgotten does not come back. Asks first on a terminal,\n"+
+			"unless --yes.",
 			"memoir log", "memoir restore 3", "memoir restore 3 --project mise --wait 1m --yes"),
 		Flags: []cli.Flag{
 			projectRefFlag(),
@@ -54,13 +54,9 @@ func (p *program) restore(c *cli.Context) error {
 		return err
 	}
 	if !c.Bool("yes") && p.ui.canAsk() {
-		yes, err := p.ui.ask(c.Context, fmt.Sprintf("make generation %d of %s live again in place of %d?", n, project.Name, project.Generation))
-		if err != nil {
-			return err
-		}
-		if !yes {
-			p.ui.say("nothing was restored")
-			return status(exitFailed)
+		question := fmt.Sprintf("make generation %d of %s live again in place of %d?", n, project.Name, project.Generation)
+		if yes, err := p.ui.ask(c.Context, question); err != nil || !yes {
+			return notConfirmed(p.ui, err, "nothing was restored")
 		}
 	}
 	out, err := pipeline.Restore(c.Context, st, opts, project.Project, n)
@@ -79,10 +75,11 @@ func (p *program) restore(c *cli.Context) error {
 
 func (p *program) sayRestored(name string, out pipeline.Restored) {
 	if len(out.Left) > 0 {
-		p.ui.say("%s: left out %s of generation %d: taken out of memory since: %s", name, count(out.Lines, "line"), out.Restored, strings.Join(out.Left, ", "))
+		p.ui.say("%s: left out %s of generation %d, of sessions that were disabled or forgotten: %s",
+			name, count(out.Lines, "line"), out.Restored, strings.Join(out.Left, ", "))
 	}
 	if out.Unchanged {
-		p.ui.say("%s: generation %d, which is live, has the content of generation %d already", name, out.Generation, out.Restored)
+		p.ui.say("%s: the live generation %d already has the content of generation %d", name, out.Generation, out.Restored)
 		return
 	}
 	for _, n := range out.ByHand {
@@ -90,10 +87,10 @@ func (p *program) sayRestored(name string, out pipeline.Restored) {
 	}
 	p.ui.say("%s: published generation %d, with the content of generation %d", name, out.Generation, out.Restored)
 	if n := len(out.SetAside); n > 0 {
-		p.ui.say("%s: %s that generation %d knows nothing of: set aside until they go on", name, count(n, "session"), out.Restored)
+		p.ui.say("%s: left out until they change: %s newer than generation %d", name, count(n, "session"), out.Restored)
 	}
 	if out.Over > 0 {
-		p.ui.sayHint(fmt.Sprintf("`memoir restore %d` takes it back", out.Over))
+		p.ui.sayHint(fmt.Sprintf("`memoir restore %d` undoes it", out.Over))
 	}
 }
 
@@ -101,7 +98,8 @@ func (p *program) sayRestored(name string, out pipeline.Restored) {
 func generationNumber(text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
-		return 0, memoir.Errorf(memoir.CodeUsage, "`memoir log` lists the generations", "%q is not a generation: they are numbered from 1", text)
+		return 0, memoir.Errorf(memoir.CodeUsage, "`memoir log` lists the generations",
+			"%q is not the number of a generation", text)
 	}
 	return n, nil
 }

@@ -38,7 +38,8 @@ func runCommand(p *program) *cli.Command {
 			nowFlag(),
 			&cli.StringFlag{Name: "min-idle", Usage: "skip sessions active within `DURATION` (default 12h, 0 = no limit)"},
 			&cli.StringFlag{Name: "max-age", Usage: "skip sessions older than `DURATION` (default 30d, 0 = no limit)"},
-			&cli.IntFlag{Name: "limit", DefaultText: "memories.maxRolloutsPerStartup", Usage: "extract from at most `N` sessions"},
+			&cli.IntFlag{Name: "limit", DefaultText: "memories.maxRolloutsPerStartup",
+				Usage: "extract from at most `N` sessions"},
 			&cli.StringFlag{Name: "timeout", Usage: "stop after `DURATION` and give claimed sessions back"},
 			waitFlag(),
 			jsonFlag(),
@@ -97,6 +98,11 @@ func (p *program) run(c *cli.Context) error {
 	if report.Scan.Reasons == nil { // it did not begin
 		return err
 	}
+	return p.reportRun(c, report, err)
+}
+
+// reportRun says and prints what a run did, and returns its exit code as an error.
+func (p *program) reportRun(c *cli.Context, report pipeline.Report, err error) error {
 	if c.Bool("json") {
 		if err := p.ui.json(report); err != nil {
 			return err
@@ -134,7 +140,8 @@ func (p *program) runOptions(c *cli.Context) (opts pipeline.Options, home string
 	}
 	if c.IsSet("limit") {
 		if c.Int("limit") < 1 {
-			return opts, "", usagef("leave the flag out for memories.maxRolloutsPerStartup", "--limit: must be at least 1, not %d", c.Int("limit"))
+			return opts, "", usagef("leave the flag out for memories.maxRolloutsPerStartup",
+				"--limit: must be at least 1, not %d", c.Int("limit"))
 		}
 		flags["memories.maxRolloutsPerStartup"] = fmt.Sprint(c.Int("limit"))
 	}
@@ -182,7 +189,8 @@ func (p *program) runOptions(c *cli.Context) (opts pipeline.Options, home string
 
 // projectToRun finds the project that --project names. One that was never seen
 // may be among the sessions that nobody scanned yet.
-func (p *program) projectToRun(ctx context.Context, c *cli.Context, st *store.Store, opts pipeline.Options, ref string) (string, error) {
+func (p *program) projectToRun(ctx context.Context, c *cli.Context, st *store.Store, opts pipeline.Options,
+	ref string) (string, error) {
 	row, err := p.findProject(c, st, opts.Settings, ref)
 	if memoir.CodeOf(err) == memoir.CodeNotFound {
 		if _, scanErr := pipeline.Scan(ctx, st, opts); scanErr != nil {

@@ -18,8 +18,8 @@ func sessionsCommand(p *program) *cli.Command {
 		Name: "sessions", Category: groupSession,
 		Usage: "list sessions with the state of each, and why",
 		Description: help("Lists every session that was seen, the latest first, with its age and its reason:\n"+
-			"eligible, or why it is left alone. Reasons are those of the last run. A session that is\n"+
-			"disabled is never extracted from, and what it gave is taken out of its project's memory.",
+			"eligible, or why it is skipped. Reasons are those of the last run. A session that is\n"+
+			"disabled is never extracted from, and its content is removed from its project's memory.",
 			"memoir sessions --project . --reason eligible", "memoir sessions --since 7d --sort size --limit 10",
 			"memoir sessions --json",
 			"memoir sessions disable 019f1fd6", "memoir sessions enable 019f1fd6"),
@@ -29,7 +29,8 @@ func sessionsCommand(p *program) *cli.Command {
 			&cli.StringFlag{Name: "reason", Usage: "only those that are `REASON`: eligible, up_to_date, too_old, …"},
 			&cli.StringFlag{Name: "kind", Usage: "only those of `KIND`: " + strings.Join(kindNames(), ", ")},
 			&cli.StringFlag{Name: "since", Usage: "only those active since `TIME`: 7d, 12h, 2026-07-01 or 2026-07-01T12:00:00Z"},
-			&cli.StringFlag{Name: "sort", Value: "updated", Usage: "sort by `ORDER`: " + strings.Join(orderNames(), ", ") + "; -size begins with the smallest"},
+			&cli.StringFlag{Name: "sort", Value: "updated", Usage: "sort by `ORDER`: " +
+				strings.Join(orderNames(), ", ") + "; -size begins with the smallest"},
 			&cli.BoolFlag{Name: "reverse", Usage: "reverse the order"},
 			&cli.IntFlag{Name: "limit", DefaultText: "all", Usage: "list at most `N` sessions"},
 			nowFlag(),
@@ -44,7 +45,7 @@ func sessionsCommand(p *program) *cli.Command {
 }
 
 func (p *program) sessions(c *cli.Context) error {
-	list, err := p.asked(c)
+	l, err := p.listing(c)
 	if err != nil {
 		return err
 	}
@@ -52,64 +53,49 @@ func (p *program) sessions(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	out := struct {
-		Sessions []sessionJSON `json:"sessions"`
-	}{[]sessionJSON{}}
 	var sessions []memoir.Session
 	if st != nil {
 		defer st.Close()
-		if c.IsSet("project") {
-			ref, err := projectFlag(c)
-			if err != nil {
-				return err
-			}
+		ref, err := projectFlag(c)
+		if err != nil {
+			return err
+		}
+		if ref != "" {
 			project, err := p.projectNamed(c, st, ref)
 			if err != nil {
 				return err
 			}
-			list.filter.Project = project.ID
+			l.filter.Project = project.ID
 		}
-		if sessions, err = st.Sessions(c.Context, list.filter); err != nil {
+		if sessions, err = st.Sessions(c.Context, l.filter); err != nil {
 			return err
 		}
 	}
-	sessions, all := list.choose(sessions)
-	for i := range sessions {
-		p.cleanSession(&sessions[i])
-	}
-	if c.Bool("json") {
-		for _, s := range sessions {
-			out.Sessions = append(out.Sessions, asSessionJSON(s))
-		}
-		return p.ui.json(out)
-	}
+	sessions, all := l.choose(sessions)
+	out := struct {
+		Sessions []sessionJSON `json:"sessions"`
+	}{[]sessionJSON{}}
 	t := newSessionTable()
 	for _, s := range sessions {
-		title := s.Title
-		if s.Error != "" {
-			title = s.Error
-		}
-		project := s.ProjectID
-		if project == "" {
-			project = none
-		}
-		t.row(s.Key(), age(list.now, s.UpdatedAt), size(s.Bytes), s.Reason, project, title)
+		p.cleanSession(&s)
+		out.Sessions = append(out.Sessions, asSessionJSON(s))
+		t.row(s.Key(), age(l.now, s.UpdatedAt), size(s.Bytes), s.Reason, orDash(s.ProjectID), cmp.Or(s.Error, s.Title))
 	}
-	p.ui.table(t)
-	if st != nil {
+	return p.result(c, out, func() {
+		p.ui.table(t)
 		if len(sessions) < all {
 			p.ui.say("%d of %s", len(sessions), count(all, "session"))
-		} else {
+		} else if st != nil {
 			p.ui.say("%s", count(all, "session"))
 		}
-	}
-	return nil
+	})
 }
 
 // newSessionTable is a table of sessions without its rows.
 func newSessionTable() *table {
 	t := newTable("session", "age", "size", "reason", "project", "title")
-	t.narrower = []step{{"title", 18}, {"session", 16}, {"size", 0}, {"project", 12}, {"project", 0}, {"age", 0}, {"title", 8}}
+	t.narrower = []step{{"title", 18}, {"session", 16}, {"size", 0}, {"project", 12}, {"project", 0}, {"age", 0},
+		{"title", 8}}
 	return t
 }
 
@@ -145,7 +131,7 @@ func markCommand(p *program, name, usage string, disabled bool) *cli.Command {
 			if err := st.SetDisabled(c.Context, session.Key(), disabled); err != nil {
 				return err
 			}
-			p.ui.say("%s %sd: %s", session.Key(), name, orNone(session.Title))
+			p.ui.say("%s %sd: %s", session.Key(), name, orUntitled(session.Title))
 			p.ui.sayHint("the next run brings its project's memory up to date")
 			return nil
 		},
@@ -191,9 +177,8 @@ func names[T ~string](values []T) []string {
 	return out
 }
 
-// asked reads the flags of `memoir sessions`, but for the project, which only the
-// registry knows.
-func (p *program) asked(c *cli.Context) (listing, error) {
+// listing reads the flags of `memoir sessions`, except the project, which only the registry knows.
+func (p *program) listing(c *cli.Context) (listing, error) {
 	l := listing{limit: c.Int("limit"), reverse: c.Bool("reverse"), sort: "updated"}
 	for _, flag := range []struct {
 		name, what string
@@ -250,4 +235,71 @@ func (l listing) choose(sessions []memoir.Session) (chosen []memoir.Session, all
 		sessions = sessions[:l.limit]
 	}
 	return sessions, all
+}
+
+// sessionJSON is a session as `sessions --json` and `show --json` give it.
+type sessionJSON struct {
+	ID        string     `json:"id"`
+	Source    string     `json:"source"`
+	Project   string     `json:"project"`
+	Title     string     `json:"title"`
+	CWD       string     `json:"cwd"`
+	Files     []string   `json:"files"`
+	Bytes     int64      `json:"bytes"`
+	CreatedAt *time.Time `json:"created_at"` // null if unknown
+	UpdatedAt *time.Time `json:"updated_at"`
+	Kind      string     `json:"kind"`
+	Reason    string     `json:"reason"`
+	Error     string     `json:"error"`
+	Parent    string     `json:"parent"`
+	Branch    string     `json:"branch"`
+	Remote    string     `json:"remote"`
+	WorkCWD   string     `json:"work_cwd"` // where most of the work was, if that is another project than cwd's
+}
+
+func asSessionJSON(s memoir.Session) sessionJSON {
+	out := sessionJSON{
+		ID: s.ID, Source: string(s.Source), Project: s.ProjectID, Title: s.Title, CWD: s.CWD, Files: []string{},
+		Bytes: s.Bytes, CreatedAt: moments(s.CreatedAt), UpdatedAt: moments(s.UpdatedAt), Kind: string(s.Kind),
+		Reason: string(s.Reason), Error: s.Error, Parent: s.ParentID, Branch: s.Branch, Remote: s.Remote, WorkCWD: s.WorkCWD,
+	}
+	for _, f := range s.Files {
+		out.Files = append(out.Files, f.Path)
+	}
+	return out
+}
+
+// itemJSON is an item as `show --json` gives it.
+type itemJSON struct {
+	N      int        `json:"n"`
+	Kind   string     `json:"kind"`
+	Role   string     `json:"role"`
+	Text   string     `json:"text"`
+	Tool   string     `json:"tool"`
+	Input  string     `json:"input"`
+	Output string     `json:"output"`
+	Exit   *int       `json:"exit"` // null where the format has none
+	At     *time.Time `json:"at"`
+	CWD    string     `json:"cwd"`
+	Branch string     `json:"branch"`
+	Origin string     `json:"origin"`
+	Failed bool       `json:"failed"`
+	Final  bool       `json:"final"`
+}
+
+func asItemJSON(it memoir.Item) itemJSON {
+	return itemJSON{
+		N: it.N, Kind: it.Kind, Role: it.Role, Text: it.Text, Tool: it.Tool, Input: it.Input, Output: it.Output,
+		Exit: it.Exit, At: moments(it.At), CWD: it.CWD, Branch: it.Branch, Origin: string(it.Origin),
+		Failed: it.Failed, Final: it.Final,
+	}
+}
+
+// moments is a moment as JSON has it: UTC, null if there is none.
+func moments(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC()
+	return &t
 }

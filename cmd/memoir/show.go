@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,7 +30,8 @@ func showCommand(p *program) *cli.Command {
 			"memoir show codex:019f1fd6 --budget 8000 --json"),
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "budget", DefaultText: "none", Usage: "omit what exceeds `TOKENS` (4 bytes each)"},
-			&cli.StringFlag{Name: "only", Usage: "only `WHAT`: typed (a person's own words), an origin, or a role; several with commas"},
+			&cli.StringFlag{Name: "only",
+				Usage: "only `WHAT`: typed (a person's own words), an origin, or a role; several with commas"},
 			jsonFlag(),
 		},
 		Action: p.show,
@@ -42,8 +44,9 @@ func (p *program) show(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if c.IsSet("budget") && c.Int("budget") < 1 {
-		return usagef("", "--budget: must be at least 1, not %d", c.Int("budget"))
+	budget := c.Int("budget")
+	if c.IsSet("budget") && budget < 1 {
+		return usagef("", "--budget: must be at least 1, not %d", budget)
 	}
 	wanted, err := itemFilter(c.String("only"))
 	if err != nil {
@@ -65,58 +68,49 @@ func (p *program) show(c *cli.Context) error {
 	session.Title = memoir.ShortTitle(session.Title)
 	items := slices.DeleteFunc(loaded.Items, func(it memoir.Item) bool { return !wanted(it) })
 	omitted, tokens := 0, 0
-	if c.IsSet("budget") {
-		if c.Int("budget") <= 0 {
-			return usagef("leave --budget out to see everything", "--budget takes a number of tokens above 0")
-		}
-		items, omitted = extract.Fit(items, c.Int("budget"))
+	if budget > 0 {
+		items, omitted = extract.Fit(items, budget)
 	}
+	out := struct {
+		Session sessionJSON `json:"session"`
+		Items   []itemJSON  `json:"items"`
+		Omitted int         `json:"omitted"`
+		Tokens  int         `json:"tokens"`
+	}{Session: asSessionJSON(session), Items: []itemJSON{}, Omitted: omitted}
 	for _, it := range items {
 		tokens += memoir.Tokens(itemText(it))
+		out.Items = append(out.Items, asItemJSON(it))
 	}
-	if c.Bool("json") {
-		out := struct {
-			Session sessionJSON `json:"session"`
-			Items   []itemJSON  `json:"items"`
-			Omitted int         `json:"omitted"`
-			Tokens  int         `json:"tokens"`
-		}{asSessionJSON(session), []itemJSON{}, omitted, tokens}
-		for _, it := range items {
-			out.Items = append(out.Items, asItemJSON(it))
+	out.Tokens = tokens
+	return p.result(c, out, func() {
+		p.printItems(items, budget > 0)
+		left := ""
+		if omitted > 0 {
+			left = fmt.Sprintf(", %d left out", omitted)
 		}
-		return p.ui.json(out)
+		p.ui.say("%s, %s: %s, %d tokens%s", session.Key(), orUntitled(session.Title), count(len(items), "item"), tokens, left)
+		p.sayOrigin(session, loaded)
+	})
+}
+
+// sayOrigin says where a session was read from, which project it belongs to, and what of it is not shown.
+func (p *program) sayOrigin(s memoir.Session, loaded pipeline.Loaded) {
+	if len(s.Files) > 1 {
+		p.ui.say("read from %s", count(len(s.Files), "file"))
 	}
-	p.printItems(items, c.IsSet("budget"))
-	p.ui.say("%s, %s: %s, %d tokens%s", session.Key(), orNone(session.Title), count(len(items), "item"), tokens, leftOut(omitted))
-	if len(session.Files) > 1 {
-		p.ui.say("read from %s", count(len(session.Files), "file"))
+	switch {
+	case s.WorkCWD != "" && s.ProjectID != "":
+		p.ui.say("project %s; it began in %s, most of its work was in %s", s.ProjectID, cmp.Or(s.CWD, "no directory"),
+			s.WorkCWD)
+	case s.ProjectID != "":
+		p.ui.say("project %s", s.ProjectID)
 	}
-	p.sayProject(session)
 	if len(loaded.Redactions) > 0 {
 		p.ui.say("redacted: %s", byRule(loaded.Redactions))
 	}
 	if n := loaded.Stats.Malformed; n > 0 {
 		p.ui.say("%s could not be read", count(n, "record"))
 	}
-	return nil
-}
-
-// sayProject says which project a registered session counts for, and why if that is
-// not where it began.
-func (p *program) sayProject(s memoir.Session) {
-	switch {
-	case s.WorkCWD != "" && s.ProjectID != "":
-		p.ui.say("project %s; it began in %s, most of its work was in %s", s.ProjectID, orNowhere(s.CWD), s.WorkCWD)
-	case s.ProjectID != "":
-		p.ui.say("project %s", s.ProjectID)
-	}
-}
-
-func orNowhere(dir string) string {
-	if dir == "" {
-		return "no directory"
-	}
-	return dir
 }
 
 // sessionOrFile finds what show is asked for. What is written like a path, or is a
@@ -135,8 +129,7 @@ func (p *program) sessionOrFile(c *cli.Context, name string) (memoir.Session, []
 			return memoir.Session{}, nil, err
 		}
 	}
-	switch {
-	case strings.ContainsRune(name, os.PathSeparator):
+	if strings.ContainsRune(name, os.PathSeparator) {
 		return memoir.Session{}, nil, memoir.Errorf(memoir.CodeNotFound, "", "show %s: %w", name, errors.Unwrap(err))
 	}
 	st, err := p.openForReading(c)
@@ -152,8 +145,9 @@ func (p *program) sessionOrFile(c *cli.Context, name string) (memoir.Session, []
 	return session, parts, err
 }
 
-// entitled takes secrets out of a title that was read from a file.
-func (p *program) entitled(session memoir.Session, parts []rollout.Part, err error) (memoir.Session, []rollout.Part, error) {
+// entitled redacts the title of a session that was read from a file.
+func (p *program) entitled(session memoir.Session, parts []rollout.Part, err error) (memoir.Session, []rollout.Part,
+	error) {
 	if err == nil {
 		session.Title = parts[0].Head.CleanTitle(p.redact)
 	}
@@ -174,7 +168,8 @@ func onlySession(ctx context.Context, name string) (memoir.Session, []rollout.Pa
 	case err != nil:
 		return memoir.Session{}, nil, err
 	case len(found) == 0:
-		return memoir.Session{}, nil, usagef("name the database, or the session's own file", "%s is a part of something else, or holds no session", name)
+		return memoir.Session{}, nil, usagef("name the database, or the session's own file",
+			"%s contains no session, or is part of another file", name)
 	case len(found) == 1:
 		return fileSession(found[0])
 	}
@@ -188,7 +183,7 @@ func onlySession(ctx context.Context, name string) (memoir.Session, []rollout.Pa
 		more = fmt.Sprintf(" and %d older ones", n)
 	}
 	return memoir.Session{}, nil, usagef(fmt.Sprintf("name one of them: `memoir show '%s'`", oneLine(found[0].Path)),
-		"%s holds %d sessions, newest first: %s%s", name, len(found), strings.Join(ids, ", "), more)
+		"%s contains %d sessions, newest first: %s%s", name, len(found), strings.Join(ids, ", "), more)
 }
 
 // fileSession is the session that one file, or one place in a database, holds or
@@ -201,7 +196,8 @@ func fileSession(entry rollout.Entry) (memoir.Session, []rollout.Part, error) {
 	}
 	parts := rollout.Thread(rollout.Part{Path: f.Path, Head: head})
 	session := memoir.Session{
-		ID: head.ID, Source: head.Source, Kind: head.Kind, ParentID: head.ParentID, Title: parts[0].Head.Title, CWD: parts[0].Head.CWD,
+		ID: head.ID, Source: head.Source, Kind: head.Kind, ParentID: head.ParentID,
+		Title: parts[0].Head.Title, CWD: parts[0].Head.CWD,
 		Branch: head.Branch, Remote: head.Remote, CreatedAt: parts[0].Head.CreatedAt,
 	}
 	for _, part := range parts {
@@ -288,16 +284,4 @@ func itemText(it memoir.Item) string {
 	return b.String()
 }
 
-func leftOut(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprintf(", %d left out", n)
-}
-
-func orNone(title string) string {
-	if title == "" {
-		return "without a title"
-	}
-	return title
-}
+func orUntitled(title string) string { return cmp.Or(title, "untitled") }

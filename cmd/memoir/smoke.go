@@ -135,7 +135,8 @@ func (s *smokeTest) examine(ctx context.Context) (pipeline.Report, error) {
 			count(second.Scan.Changed, "session"), second.Phase1.Claimed, count(len(second.Phase2), "project"))
 	}
 	s.verify("second run", "has nothing to do", work)
-	s.verify("second run's files", fmt.Sprintf("%s, not a byte changed", count(len(after), "file")), differing(before, after))
+	s.verify("second run's files", fmt.Sprintf("%s, not a byte changed", count(len(after), "file")),
+		differing(before, after))
 	return first, nil
 }
 
@@ -189,7 +190,8 @@ func (s *smokeTest) checkRun(r pipeline.Report) {
 	if r.Phase1.Failed > 0 || r.Phase1.GivenBack > 0 || r.Left > 0 {
 		problem = fmt.Sprintf("%d failed, %d given back, %d left", r.Phase1.Failed, r.Phase1.GivenBack, r.Left)
 	}
-	s.verify("phase 1", fmt.Sprintf("extracted from %s, %d with nothing worth keeping", count(r.Phase1.Claimed, "session"), r.Phase1.Empty), problem)
+	s.verify("phase 1", fmt.Sprintf("extracted from %s, %d with nothing worth keeping",
+		count(r.Phase1.Claimed, "session"), r.Phase1.Empty), problem)
 	published := 0
 	problem = ""
 	for _, project := range r.Phase2 {

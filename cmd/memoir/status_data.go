@@ -30,7 +30,7 @@ type statusJSON struct {
 	LastRun    *lastRunJSON          `json:"last_run"`
 	Next       nextJSON              `json:"next"`
 	Unfinished []unfinishedJSON      `json:"unfinished"`
-	Misruled   []pipeline.Misruled   `json:"invalid_rules"`      // projects that wait for their rules for secrets to be corrected
+	Misruled   []pipeline.Misruled   `json:"invalid_rules"`      // projects whose secret rules are invalid: they wait
 	UsageBy    *usageJSON            `json:"usage_by,omitempty"` // with --usage
 }
 

@@ -103,12 +103,12 @@ func TestStatusSaysAllOfAJobInALine(t *testing.T) {
 	text := strings.Join(v.lines, "\n") + "\n" + strings.Join(v.hints, "\n")
 	for _, want := range []string{
 		"limit      limits.costPerDay $1.0000: $0.2500 spent today, $0.7500 left\n",
-		"last run   2026-07-01 13:48 (3 min ago) by process 7 on host: stopped by a limit: no more, 12 sessions left\n",
+		"last run   2026-07-01 13:48 (3m ago) by process 7 on host: stopped by a limit: no more, 12 sessions left\n",
 		"next run   would extract from 2 sessions in 1 project and consolidate 1 project; 36 sessions are left by the cap; about 3 calls, 100 tokens in, 10 out, $0.5000\n",
 		"           warning: limits.costPerDay would stop this before its end\n",
 		"extract from 2 sessions; consolidate (3 new, 1 withdrawn, newly extracted)\n",
-		"running    extract codex:019f1fd6-0000-7000-8000-000000000000 by process 7 on host since 2026-07-01 13:49 (2 min ago), lease until 13:52, “fix the build”\n",
-		"failed     extract codex:019f1fd6-0000-7000-8000-000000000000: 429 (attempt 1, next in 12 min (14:03))\n",
+		"running    extract codex:019f1fd6-0000-7000-8000-000000000000 by process 7 on host since 2026-07-01 13:49 (2m ago), lease until 13:52, “fix the build”\n",
+		"failed     extract codex:019f1fd6-0000-7000-8000-000000000000: 429 (attempt 1, next in 12m (14:03))\n",
 		"suspect    extract codex:019f1fd6-0000-7000-8000-000000000000: process 7 on host ended while working on it (1 of 3 crashes, next last and alone)\n",
 		"dead       extract codex:019f1fd6-0000-7000-8000-000000000000: no, “a title [31mthat lies”\n",
 		"unfinished forgetting p: not verified: x (do y)\n",
@@ -127,8 +127,8 @@ func TestMomentsAreToldFromNow(t *testing.T) {
 		in   time.Duration
 		want string
 	}{
-		{-time.Minute, "at once"}, {30 * time.Second, "in less than a min (13:51)"}, {12 * time.Minute, "in 12 min (14:03)"},
-		{5 * time.Hour, "in 5 h (18:51)"}, {12 * time.Hour, "in 12 h (2026-07-02 01:51)"}, {72 * time.Hour, "in 3 days (2026-07-04 13:51)"},
+		{-time.Minute, "at once"}, {30 * time.Second, "in less than 1m (13:51)"}, {12 * time.Minute, "in 12m (14:03)"},
+		{5 * time.Hour, "in 5h (18:51)"}, {12 * time.Hour, "in 12h (2026-07-02 01:51)"}, {72 * time.Hour, "in 3d (2026-07-04 13:51)"},
 	} {
 		if got := until(statusNow, moments(statusNow.Add(test.in))); got != test.want {
 			t.Errorf("%v: %q, want %q", test.in, got, test.want)

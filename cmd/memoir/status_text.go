@@ -79,7 +79,8 @@ func (v *statusText) all(s statusJSON) {
 		if strings.Contains(l.Limit, "cost") {
 			amount = dollars
 		}
-		v.line("limit", fmt.Sprintf("%s %s: %s spent today, %s left", l.Limit, amount(l.Most), amount(l.Spent), amount(l.Left)))
+		v.line("limit", fmt.Sprintf("%s %s: %s spent today, %s left", l.Limit, amount(l.Most), amount(l.Spent),
+			amount(l.Left)))
 	}
 	v.lastRun(s)
 	v.nextRun(s)

@@ -90,7 +90,8 @@ func (p *program) redactStored(c *cli.Context) error {
 	}
 	dryRun := c.Bool("dry-run")
 	if !dryRun {
-		if err := p.confirm(c, "every secret in what is stored, and earlier generations that hold one,", opts.Home); err != nil {
+		if err := p.confirm(c, "every secret in what is stored, and earlier generations that hold one,",
+			opts.Home); err != nil {
 			return err
 		}
 	}
@@ -103,7 +104,8 @@ func (p *program) redactStored(c *cli.Context) error {
 }
 
 func (p *program) reportRedaction(c *cli.Context, done pipeline.StoredRedaction) error {
-	out := redactStoredJSON{DryRun: c.Bool("dry-run"), Findings: list(done.Found.Places), Rows: done.Rows, Archives: done.Archives,
+	out := redactStoredJSON{DryRun: c.Bool("dry-run"), Findings: list(done.Found.Places), Rows: done.Rows,
+		Archives:    done.Archives,
 		Generations: done.Generations, Removed: list(done.Removed), Redactions: done.Redactions, Unread: list(done.Unread)}
 	if c.Bool("json") {
 		if err := p.ui.json(out); err != nil {
@@ -127,10 +129,12 @@ func (p *program) reportRedaction(c *cli.Context, done pipeline.StoredRedaction)
 		for _, path := range out.Removed {
 			p.ui.say("removed %s", path)
 		}
-		p.ui.say("redacted %s: %s rewritten, %s removed", byRule(out.Redactions), count(out.Rows, "text"), count(out.Archives, "earlier generation"))
+		p.ui.say("redacted %s: %s rewritten, %s removed", byRule(out.Redactions), count(out.Rows, "text"),
+			count(out.Archives, "earlier generation"))
 	}
 	if len(out.Unread) > 0 && !out.DryRun {
-		return memoir.Errorf(memoir.CodeUnreadable, "what they hold is still there", "%s could not be read", count(len(out.Unread), "path"))
+		return memoir.Errorf(memoir.CodeUnreadable, "what they hold is still there", "%s could not be read",
+			count(len(out.Unread), "path"))
 	}
 	return nil
 }

@@ -1,8 +1,8 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"memoir"
@@ -12,8 +12,8 @@ import (
 // sayReport tells a person what a run did; limited says that they chose the cap.
 func (p *program) sayReport(r pipeline.Report, limited bool) {
 	u := p.ui
-	line := fmt.Sprintf("scanned %s: %s, %d new or changed", count(r.Scan.Files, "file"), count(r.Scan.Sessions, "session"), r.Scan.Changed)
-	u.say("%s", line)
+	u.say("scanned %s: %s, %d new or changed", count(r.Scan.Files, "file"), count(r.Scan.Sessions, "session"),
+		r.Scan.Changed)
 	if reasons := sayReasons(r.Scan.Reasons); reasons != "" {
 		u.say("sessions: %s", reasons)
 	}
@@ -21,12 +21,16 @@ func (p *program) sayReport(r pipeline.Report, limited bool) {
 		p.sayPlan(r)
 		return
 	}
-	one := r.Phase1
-	if one.Claimed+one.GivenBack+one.Unchanged > 0 {
-		u.say("%s", sayPhase1(one))
+	worked := r.Phase1.Claimed+r.Phase1.GivenBack+r.Phase1.Unchanged > 0
+	if worked {
+		u.say("%s", sayPhase1(r.Phase1))
+	}
+	names := map[string]int{}
+	for _, project := range r.Phase2 {
+		names[project.Name]++
 	}
 	for _, project := range r.Phase2 {
-		if len(r.Phase2) > 1 && sameName(r.Phase2, project.Name) {
+		if names[project.Name] > 1 {
 			project.Name = project.Project
 		}
 		if u.outTTY && u.errTTY {
@@ -34,7 +38,7 @@ func (p *program) sayReport(r pipeline.Report, limited bool) {
 		}
 		u.say("%s", sayProject(project))
 		if project.Outcome == pipeline.OutcomeBusy {
-			u.sayHint("--wait 5m waits for it; the other process may well do the work")
+			u.sayHint("--wait 5m waits for it; the other process probably does the work")
 		}
 	}
 	if len(r.Redactions) > 0 {
@@ -43,73 +47,41 @@ func (p *program) sayReport(r pipeline.Report, limited bool) {
 	if r.Usage.Calls > 0 {
 		u.say("model: %s", sayUsage(r.Usage))
 	}
-	if r.Grounding != nil {
-		u.detail("%s", sayGrounding(*r.Grounding))
-		if r.Grounding.Cut > 0 {
-			u.say("%s", sayCut(*r.Grounding))
-			u.sayHint("raise memories.maxPassesPerSession to read one in more calls, or memories.phase1InputTokenLimit if the model takes more")
+	if g := r.Grounding; g != nil {
+		u.detail("answers: kept %s and %s of memory; dropped: %s", count(g.Statements, "statement"), count(g.Lines, "line"),
+			cmp.Or(byRule(g.Dropped), "none"))
+		if g.Cut > 0 {
+			u.say("%s larger than its calls allow: %d of %s not read", countAre(g.Cut, "session"), g.Omitted,
+				count(g.CutItems, "item"))
+			u.sayHint("raise memories.maxPassesPerSession to read it in more calls, " +
+				"or memories.phase1InputTokenLimit if the model takes more")
 		}
 	}
-	left := r.Left
-	if left > 0 && r.Stopped != nil {
-		u.say("%s left by %s", countAre(left, "session"), r.Stopped.Limit) // what to do is said with the limit
-	} else if left > 0 && len(r.StoppedProjects) > 0 {
-		u.say("%s left by limits of %s", countAre(left, "session"), count(len(r.StoppedProjects), "project"))
-	} else if left > 0 && len(r.Unserved) > 0 {
-		u.say("%s left: %s does not serve", countAre(left, "session"), r.Unserved[0].Model)
-	} else if left > 0 {
-		u.say("%s left by the cap", countAre(left, "session"))
-		if limited {
-			u.sayHint("run again, or raise --limit")
-		} else {
-			u.sayHint("run again, or say --limit N; memories.maxRolloutsPerStartup is the default")
-		}
-	}
-	if one.Claimed+one.GivenBack+one.Unchanged == 0 && len(r.Phase2) == 0 && r.Left == 0 {
+	p.sayLeft(r, limited)
+	if !worked && len(r.Phase2) == 0 && r.Left == 0 {
 		u.say("nothing to do")
 		u.sayHint(whyNothing(r.Scan))
 	}
 }
 
-// whyDropped says for what reasons something of an answer is dropped.
-var whyDropped = map[string]string{
-	pipeline.DroppedUncited:    "citing no item",
-	pipeline.DroppedMissing:    "citing items that were not shown",
-	pipeline.DroppedUngrounded: "with a quotation that the cited items do not have",
-	pipeline.DroppedForeign:    "that make a wish or a step of what only a tool said",
-	pipeline.DroppedUnplaced:   "under a heading that means nothing",
-	pipeline.DroppedCrowded:    "repeated, or more than one answer may hold",
-	pipeline.DroppedSummary:    "lines of summaries with a quotation that the session does not have",
-	pipeline.DroppedLine:       "lines of memory citing no session",
-}
-
-// sayGrounding tells how sessions were read, and what was kept and dropped of models' answers.
-func sayGrounding(g pipeline.Grounding) string {
-	text := fmt.Sprintf("answers: %s and %s of memory kept", count(g.Statements, "statement"), count(g.Lines, "line"))
-	for i, reason := range slices.DeleteFunc(slices.Clone(pipeline.DroppedReasons), func(r string) bool { return g.Dropped[r] == 0 }) {
-		if i == 0 {
-			text += "; dropped"
-		} else {
-			text += ","
-		}
-		text += fmt.Sprintf(" %d %s", g.Dropped[reason], whyDropped[reason])
+// sayLeft says how many sessions the run left, and why.
+func (p *program) sayLeft(r pipeline.Report, limited bool) {
+	left := countAre(r.Left, "session")
+	switch {
+	case r.Left == 0:
+	case r.Stopped != nil:
+		p.ui.say("%s left by %s", left, r.Stopped.Limit) // the warning about the limit has the hint
+	case len(r.StoppedProjects) > 0:
+		p.ui.say("%s left by limits of %s", left, count(len(r.StoppedProjects), "project"))
+	case len(r.Unserved) > 0:
+		p.ui.say("%s left: %s does not serve", left, r.Unserved[0].Model)
+	case limited:
+		p.ui.say("%s left by the cap", left)
+		p.ui.sayHint("run again, or raise --limit")
+	default:
+		p.ui.say("%s left by the cap", left)
+		p.ui.sayHint("run again, or use --limit N; memories.maxRolloutsPerStartup is the default")
 	}
-	if g.Grown > 0 {
-		left := "they were"
-		if g.Grown == 1 {
-			left = "it was"
-		}
-		text += fmt.Sprintf("; %s read on from where %s left", count(g.Grown, "session"), left)
-	}
-	if g.InPasses > 0 {
-		text += fmt.Sprintf("; %s read in several calls", count(g.InPasses, "session"))
-	}
-	return text
-}
-
-// sayCut tells how much of sessions was left out.
-func sayCut(g pipeline.Grounding) string {
-	return fmt.Sprintf("%s too large for the calls to be made: %d of %s not read", countAre(g.Cut, "session"), g.Omitted, count(g.CutItems, "item"))
 }
 
 // sayUsage leaves out the cost where it is not known.
@@ -180,23 +152,9 @@ func sayPhase1(r pipeline.Phase1Report) string {
 	return strings.Join(parts, ", ")
 }
 
-// sameName reports whether more than one project has a name.
-func sameName(projects []pipeline.ProjectReport, name string) bool {
-	n := 0
-	for _, p := range projects {
-		if p.Name == name {
-			n++
-		}
-	}
-	return n > 1
-}
-
 func sayProject(r pipeline.ProjectReport) string {
-	name := r.Name
-	if name == "" {
-		name = r.Project
-	}
-	var text string
+	name := cmp.Or(r.Name, r.Project)
+	text := string(r.Outcome)
 	switch r.Outcome {
 	case pipeline.OutcomePublished:
 		text = fmt.Sprintf("published generation %d from %s", r.Generation, count(r.Inputs, "session"))
@@ -211,19 +169,13 @@ func sayProject(r pipeline.ProjectReport) string {
 	case pipeline.OutcomeEmpty:
 		text = "nothing worth keeping yet"
 		if r.Generation > 0 {
-			text = fmt.Sprintf("nothing is left to make a memory of, and nobody took it out; generation %d stays", r.Generation)
+			text = fmt.Sprintf("no content is left, and nobody removed it; generation %d stays", r.Generation)
 		}
-	case pipeline.OutcomeBusy:
-		text = "busy"
 	case pipeline.OutcomeBackoff:
 		if r.Detail != "" { // why, and until when
 			return name + ": " + r.Detail
 		}
 		text = "failed before, tried again later"
-	case pipeline.OutcomeStopped:
-		text = "stopped"
-	default:
-		text = string(r.Outcome)
 	}
 	if r.Detail != "" {
 		text += ": " + r.Detail
@@ -240,7 +192,8 @@ func (p *program) sayPlan(r pipeline.Report) {
 	for _, w := range r.Would {
 		switch w.Action {
 		case "extract":
-			p.ui.say("would extract from %s (%s, about %d tokens): %s", memoir.SessionKey(w.Source, w.Session), w.Project, w.Tokens, w.Title)
+			p.ui.say("would extract from %s (%s, about %d tokens): %s", memoir.SessionKey(w.Source, w.Session), w.Project,
+				w.Tokens, w.Title)
 		default:
 			about := ""
 			if w.Tokens > 0 {

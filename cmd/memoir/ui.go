@@ -107,7 +107,7 @@ func (u *ui) fail(err error) {
 	if hint == "" && memoir.CodeOf(err) == memoir.CodeUsage {
 		hint = "`memoir help` lists the commands"
 		if u.command != "" {
-			hint = "`memoir help " + u.command + "` shows how it is called"
+			hint = "`memoir help " + u.command + "` shows the usage"
 		}
 	}
 	u.hint(hint)
@@ -336,5 +336,6 @@ func plain(text string) string {
 // hostile reports whether a rune steers a terminal or the direction of text, or shows
 // nothing, so that two names that differ look the same.
 func hostile(r rune) bool {
-	return r == unicode.ReplacementChar || r == '\u2028' || r == '\u2029' || r >= 0x80 && memory.Hidden(r) || unicode.IsControl(r)
+	return r == unicode.ReplacementChar || r == '\u2028' || r == '\u2029' || r >= 0x80 && memory.Hidden(r) ||
+		unicode.IsControl(r)
 }

@@ -101,8 +101,6 @@ func (f *flock) release(round int, answers func(*flock) reply) {
 	f.look(e, dir, dirs)
 	if answers == nil || by(t, false, false, true) {
 		f.misuse(e)
-		f.misset(e)
-		f.misown(e, dirs[1])
 	}
 	f.change(e)
 

@@ -2,15 +2,12 @@ package main
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"memoir"
 	"memoir/memory"
-	"memoir/pipeline"
 )
 
 func diffCommand(p *program) *cli.Command {
@@ -72,51 +69,35 @@ func (p *program) diff(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	p.warnOfForgotten(c, root, id, from, to)
 	changes := memory.Changes(from.files, to.files)
-	if c.Bool("json") {
-		return p.diffJSON(c, id, from, to, changes)
-	}
-	if len(changes) == 0 {
-		p.ui.say("%s and %s do not differ", from, to)
-		return nil
-	}
-	if c.Bool("stat") {
-		p.diffStat(changes)
-	} else {
-		for _, change := range changes {
-			p.ui.diff(change.Text)
+	files := []changedJSON{}
+	for _, change := range changes {
+		row := changedJSON{Path: change.Path, Status: statusOf(change), Binary: change.Binary, Added: change.Added,
+			Removed: change.Removed}
+		if !c.Bool("stat") {
+			row.Diff = change.Text
 		}
+		files = append(files, row)
 	}
-	p.ui.say("%s to %s: %s", from, to, count(len(changes), "file")+" changed")
-	return nil
-}
-
-// warnOfForgotten warns of sides that contain forgotten sessions. It is not part of the comparison,
-// which needs no database.
-func (p *program) warnOfForgotten(c *cli.Context, root memory.Root, id string, sides ...side) {
-	st, err := p.openForListing(c)
-	if err != nil || st == nil {
-		return
-	}
-	defer st.Close()
-	numbers := []int{0}
-	for _, s := range sides {
-		if !s.live {
-			numbers = append(numbers, s.n)
+	return p.result(c, struct {
+		Project string        `json:"project"`
+		From    int           `json:"from"` // 0: nothing
+		To      int           `json:"to"`
+		Live    bool          `json:"live"` // compared with the live files as they are now
+		Files   []changedJSON `json:"files"`
+	}{id, from.n, to.n, to.live, files}, func() {
+		if len(files) == 0 {
+			p.ui.say("%s and %s do not differ", from, to)
+			return
 		}
-	}
-	kept, err := root.Generations(numbers...)
-	if err != nil {
-		return
-	}
-	telling, err := pipeline.TellOfForgotten(c.Context, st, kept)
-	if err != nil {
-		return
-	}
-	for _, n := range slices.Sorted(maps.Keys(telling)) {
-		p.ui.warn("`memoir forget` with --purge removes such generations", "generation %d contains forgotten sessions", n)
-	}
+		if c.Bool("stat") {
+			p.diffStat(files)
+		}
+		for _, file := range files {
+			p.ui.diff(file.Diff)
+		}
+		p.ui.say("%s to %s: %s changed", from, to, count(len(files), "file"))
+	})
 }
 
 // sides reads what is to be compared.
@@ -162,38 +143,19 @@ func (p *program) sides(c *cli.Context, root memory.Root) (from, to side, err er
 	return from, to, err
 }
 
-func (p *program) diffStat(changes []memory.Change) {
+func (p *program) diffStat(files []changedJSON) {
 	t := newTable("file", "added", "removed", "")
-	for _, change := range changes {
-		added, removed, note := fmt.Sprintf("+%d", change.Added), fmt.Sprintf("-%d", change.Removed), ""
-		if change.Binary {
+	for _, file := range files {
+		added, removed, note := fmt.Sprintf("+%d", file.Added), fmt.Sprintf("-%d", file.Removed), ""
+		if file.Binary {
 			added, removed, note = none, none, "not text"
 		}
-		if s := statusOf(change); s != "changed" {
-			note = strings.TrimSpace(s + " " + note)
+		if file.Status != "changed" {
+			note = strings.TrimSpace(file.Status + " " + note)
 		}
-		t.row(change.Path, added, removed, note)
+		t.row(file.Path, added, removed, note)
 	}
 	p.ui.table(t)
-}
-
-func (p *program) diffJSON(c *cli.Context, id string, from, to side, changes []memory.Change) error {
-	files := []changedJSON{}
-	for _, change := range changes {
-		row := changedJSON{Path: change.Path, Status: statusOf(change), Binary: change.Binary, Added: change.Added,
-			Removed: change.Removed}
-		if !c.Bool("stat") {
-			row.Diff = change.Text
-		}
-		files = append(files, row)
-	}
-	return p.ui.json(struct {
-		Project string        `json:"project"`
-		From    int           `json:"from"` // 0: nothing
-		To      int           `json:"to"`
-		Live    bool          `json:"live"` // compared with the live files as they are now
-		Files   []changedJSON `json:"files"`
-	}{id, from.n, to.n, to.live, files})
 }
 
 func statusOf(change memory.Change) string {

@@ -172,19 +172,24 @@ func (p *program) runOptions(c *cli.Context) (opts pipeline.Options, home string
 	if opts.Wait, err = span(c, "wait"); err != nil {
 		return opts, "", err
 	}
-	if dir := c.String("sessions"); c.IsSet("sessions") {
-		info, err := os.Stat(dir)
-		if err != nil {
-			return opts, "", usagef("name a directory with session files", "--sessions %s: %w", dir, errors.Unwrap(err))
-		}
-		if !info.IsDir() {
-			return opts, "", usagef("`memoir show FILE` reads one session", "--sessions: %s is not a directory", dir)
-		}
-		if opts.SessionsDir, err = filepath.Abs(dir); err != nil { // the registry outlives this directory
+	if c.IsSet("sessions") {
+		if opts.SessionsDir, err = sessionsDirectory("--sessions", c.String("sessions")); err != nil {
 			return opts, "", err
 		}
 	}
 	return opts, home, nil
+}
+
+// sessionsDirectory is the absolute path of a directory with session files, which a person named.
+func sessionsDirectory(flag, dir string) (string, error) {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return "", usagef("name a directory with session files", "%s %s: %w", flag, dir, errors.Unwrap(err))
+	}
+	if !info.IsDir() {
+		return "", usagef("`memoir show FILE` reads one session", "%s: %s is not a directory", flag, dir)
+	}
+	return filepath.Abs(dir)
 }
 
 // projectToRun finds the project that --project names. One that was never seen

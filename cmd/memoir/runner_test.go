@@ -46,7 +46,7 @@ func newRunner(t *testing.T, binary, sessions, before string) *runner {
 // home is a home to run in, as it is before the run.
 func (x *runner) home(t testing.TB) string {
 	t.Helper()
-	home := filepath.Join(t.TempDir(), "home")
+	home := filepath.Join(inMemory(t), "home")
 	if x.before != "" {
 		must(t, os.CopyFS(home, os.DirFS(x.before)))
 	}

@@ -26,7 +26,7 @@ type lateHome struct {
 func newLateHome(t *testing.T) *lateHome {
 	t.Helper()
 	l := &lateHome{config: filepath.Join(t.TempDir(), "config"), token: "zqx_" + strings.ToLower(rand.Text()[:23]) + "7"}
-	l.binary, l.sessions = withFailpoints(t), fixtures(t)
+	l.binary, l.sessions = withFailpoints(t), few(t, 3)
 	record := func(kind, payload string) string {
 		return `{"timestamp":"2026-05-01T10:00:01Z","type":"` + kind + `","payload":` + payload + "}\n"
 	}

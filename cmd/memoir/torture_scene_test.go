@@ -120,8 +120,8 @@ var tortureScenes = []struct {
 	dense int // moments of a dense sample; 0: as many as of any
 	make  func(t *testing.T) *torture
 }{
-	{"first run", 100, func(t *testing.T) *torture { return newTorture(t, few(t, len(fewNames)), "") }},
-	{"next run, after hand edits", 110, func(t *testing.T) *torture {
+	{"first run", 80, func(t *testing.T) *torture { return newTorture(t, few(t, len(fewNames)), "") }},
+	{"next run, after hand edits", 90, func(t *testing.T) *torture {
 		sessions, home := grown(t)
 		return newTorture(t, sessions, home)
 	}},

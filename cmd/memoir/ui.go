@@ -1,7 +1,7 @@
 package main
 
-// This file, with screen.go for what is drawn in place, is the only one that talks to
-// the terminal. Its rules:
+// This file, with progress.go for the progress bar, is the only one that talks to the
+// terminal. Its rules:
 //
 //   - Results go to standard output, everything said to a person to standard
 //     error, so that a pipe carries results alone.
@@ -11,7 +11,7 @@ package main
 //     Warnings are the same. Neither is silenced by -q, except warnings about
 //     files that are left out; everything else is, the paths of run included.
 //   - Text that comes from transcripts is not trusted with a terminal: control
-//     characters never reach one. Nor is a secret said that an error quotes.
+//     characters never reach one. Secrets that an error quotes are redacted.
 //   - A progress bar only where standard error is a terminal, erased when done;
 //     elsewhere plain lines, and those only when a stage takes long.
 //   - Colour only on a terminal, never with NO_COLOR or TERM=dumb.
@@ -220,8 +220,8 @@ func (u *ui) Write(p []byte) (int, error) {
 	return len(p), u.outBroken
 }
 
-// json writes the one object that --json asks for. What could steer a terminal, or shows
-// nothing, is escaped in it: a pipe may well end at a terminal.
+// json writes the one object that --json asks for. Characters that control a terminal, or are
+// invisible, are escaped in it: a pipe may end at a terminal.
 func (u *ui) json(v any) error {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
@@ -234,21 +234,15 @@ func (u *ui) json(v any) error {
 	return err
 }
 
-// escaped is JSON with an escape in the place of each hostile character, and of each mark
-// of a flood.
+// escaped is JSON with an escape in the place of each hostile character.
 func escaped(text string) string {
-	if !strings.ContainsFunc(text, escapable) && memoir.WithoutFloods(text) == text {
+	if !strings.ContainsFunc(text, escapable) {
 		return text
 	}
 	var b strings.Builder
-	calm := []rune(memoir.WithoutFloods(text))
 	for _, r := range text {
-		flood := len(calm) == 0 || calm[0] != r
-		if !flood {
-			calm = calm[1:]
-		}
 		switch one, two := utf16.EncodeRune(r); {
-		case !flood && !escapable(r):
+		case !escapable(r):
 			b.WriteRune(r)
 		case one != unicode.ReplacementChar:
 			fmt.Fprintf(&b, `\u%04x\u%04x`, one, two)

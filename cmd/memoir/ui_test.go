@@ -220,7 +220,7 @@ func TestADiffIsInColourOnATerminal(t *testing.T) {
 // What stands in JSON is what it was, and steers no terminal that the pipe ends at.
 func TestJSONHoldsNoCharacterThatSteersATerminal(t *testing.T) {
 	t.Parallel()
-	title := "a\u009b31m\u202eb\u200b\x7f\x1b]0;x\a\u2066\U000e0041\ufe0f\n\u00e9 \U0001f600 \ufffd\u2028" + "z\u0336\u0336\u0336\u0336\u0336\u0336\u0336\u0336"
+	title := "a\u009b31m\u202eb\u200b\x7f\x1b]0;x\a\u2066\U000e0041\ufe0f\n\u00e9 \U0001f600 \ufffd\u2028"
 	path := filepath.Join(t.TempDir(), "out")
 	out, err := os.Create(path)
 	if err != nil {
@@ -238,7 +238,7 @@ func TestJSONHoldsNoCharacterThatSteersATerminal(t *testing.T) {
 	if err := json.Unmarshal(text, &got); err != nil || got["title"] != title {
 		t.Errorf("%v: %q is read as %q", err, text, got)
 	}
-	if strings.ContainsFunc(string(text), escapable) || memoir.WithoutFloods(string(text)) != string(text) || !strings.Contains(string(text), "\u00e9 \U0001f600") {
+	if strings.ContainsFunc(string(text), escapable) || !strings.Contains(string(text), "\u00e9 \U0001f600") {
 		t.Errorf("got %q", text)
 	}
 }

@@ -164,7 +164,7 @@ func (s *Store) FindProject(ctx context.Context, ref string) (ProjectRow, error)
 				return err
 			}
 		}
-		return memoir.Errorf(memoir.CodeNotFound, "`memoir projects` lists them", "no project is called %q", ref)
+		return memoir.Errorf(memoir.CodeNotFound, "`memoir projects` lists them", "no project matches %q", ref)
 	})
 	switch memoir.CodeOf(err) {
 	case "":

@@ -103,7 +103,7 @@ func (s *Store) FindSessions(ctx context.Context, ref string) ([]memoir.Session,
 			return err
 		}
 		if len(keys) == 0 {
-			return memoir.Errorf(memoir.CodeNotFound, "`memoir sessions` lists them", "no session is called %q", ref)
+			return memoir.Errorf(memoir.CodeNotFound, "`memoir sessions` lists them", "no session matches %q", ref)
 		}
 		sessions, err = selectSessions(t, Filter{Keys: keys})
 		return err

@@ -16,7 +16,7 @@ const (
 	groupSetup   = "setup and checks"
 )
 
-// newApp is the whole command line. Commands take what they need from p.
+// newApp defines all commands.
 func newApp(p *program) *cli.App {
 	app := &cli.App{
 		Name:  "memoir",
@@ -85,9 +85,8 @@ func plainFlags(flags []cli.Flag) {
 // badValue is how the flag parser reports a value that does not fit its flag.
 var badValue = lazyregexp.New(`^invalid (boolean )?value ("(?:.*)") for (?:flag )?-(\S+): `)
 
-// usageError makes what the flag parser says an error of ours. Flags with values
-// of their own form are texts to the parser, so what it refuses is a number or a
-// switch.
+// usageError converts an error of the flag parser. Durations and times are strings to the parser,
+// so what it refuses is a number or a boolean.
 func usageError(_ *cli.Context, err error, _ bool) error {
 	text := err.Error()
 	m := badValue.FindStringSubmatch(text)
@@ -107,7 +106,7 @@ func help(text string, examples ...string) string {
 	return text + "\n\nExamples:\n  " + strings.Join(examples, "\n  ")
 }
 
-// helpCommand stands in the list of commands; arrange turns `memoir help run`
+// helpCommand is listed with the commands; arrange turns `memoir help run`
 // into `memoir run --help`.
 func helpCommand() *cli.Command {
 	return &cli.Command{

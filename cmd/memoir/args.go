@@ -10,13 +10,12 @@ import (
 	"memoir"
 )
 
-// commandLine is a command line in the one order that urfave/cli reads: global
-// flags, command, subcommand, their flags, "--", arguments. People may write it
-// in any order.
+// commandLine is a command line in the order that urfave/cli requires: global flags, command,
+// subcommand, their flags, "--", arguments. A person may write them in any order.
 type commandLine struct {
 	args    []string // without the program's name
 	version bool     // --version was among them
-	command string   // "sessions disable"; also of a line that is wrong
+	command string   // "sessions disable"; also of an invalid line
 }
 
 // lineParser reads the words of a command line.
@@ -139,7 +138,7 @@ func helpFor(app *cli.App, names []string) ([]*cli.Command, error) {
 	return path, nil
 }
 
-// splitShort takes -qv apart where every letter is a flag without a value.
+// splitShort splits -qv into -q and -v if every letter is a flag without a value.
 func splitShort(arg string, arity map[string]bool) []string {
 	letters := strings.TrimPrefix(arg, "-")
 	if strings.HasPrefix(letters, "-") || len(letters) < 2 {
@@ -155,8 +154,8 @@ func splitShort(arg string, arity map[string]bool) []string {
 	return out
 }
 
-// flagArity says of every flag of every command whether it takes a value. A
-// name has one arity throughout, so it can be read before the command is known.
+// flagArity tells for every flag of every command whether it takes a value. A name has the same
+// arity in all commands, so it can be read before the command is known.
 func flagArity(app *cli.App) map[string]bool {
 	arity := map[string]bool{}
 	add := func(flags []cli.Flag) {
@@ -271,10 +270,10 @@ func fullName(path []*cli.Command) string {
 	return strings.Join(names, " ")
 }
 
-// alike is how similar, of 1, a word must be to be offered as what was meant.
-const alike = 0.8
+// minSimilarity is the Jaro-Winkler similarity from which on a word is suggested.
+const minSimilarity = 0.8
 
-// didYouMean is the hint for a word that is none of the candidates.
+// didYouMean is the hint for an unknown word: the nearest candidate, or all.
 func didYouMean(word string, candidates []string) string {
 	if near := nearest(word, candidates); near != "" {
 		return "did you mean " + near + "?"
@@ -284,11 +283,11 @@ func didYouMean(word string, candidates []string) string {
 
 // nearest returns the candidate that word is probably a typing error of, "" if there is none.
 func nearest(word string, candidates []string) string {
-	best, most := "", alike
+	best, most := "", minSimilarity
 	for _, c := range candidates {
 		likeness := smetrics.JaroWinkler(word, c, 0.7, 4)
 		if letters(word) == letters(c) {
-			likeness = 1 // rnu: in short words a swap counts too much
+			likeness = 1 // "rnu" for "run": in short words a swap counts too much
 		}
 		if likeness > most {
 			best, most = c, likeness

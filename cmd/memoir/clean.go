@@ -14,23 +14,23 @@ import (
 	"memoir/secrets"
 )
 
-// cleaner takes secrets out of what is said and logged. An error quotes what it
-// is about, which may be a line of a transcript or an argument.
+// cleaner removes secrets from messages and logs. An error quotes its subject, which may be a line
+// of a transcript or an argument.
 type cleaner struct {
 	mu      sync.Mutex
 	rules   string // path of a person's own rules; "" if there are none, or it is not known yet
 	scanner *secrets.Scanner
-	words   []string          // that the program was called with
-	given   *secrets.Redactor // knows the secrets in those and in config.yml
-	whole   *strings.Replacer // takes their secrets out of words that are said as they are
+	words   []string          // the arguments, and MEMOIR_ variables
+	given   *secrets.Redactor // knows the secrets in words and in config.yml
+	whole   *strings.Replacer // replaces words that contain secrets
 }
 
-// minWord is the length in bytes from which on a word is looked for as a whole.
+// minWord is the length, in bytes, from which on a word is replaced as a whole.
 const minWord = 8
 
-// hear makes the cleaner know secrets that the program was called with: an error quotes
-// them in another form, or as a part of a path, in which no rule sees them.
-func (c *cleaner) hear(args, environ []string) {
+// setArguments tells the cleaner the secrets in arguments and variables: an error may quote them
+// in another form, or as a part of a path, which no rule matches.
+func (c *cleaner) setArguments(args, environ []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.words, c.given = slices.Clone(args), nil
@@ -41,8 +41,8 @@ func (c *cleaner) hear(args, environ []string) {
 	}
 }
 
-// obey makes the cleaner use a person's own rules, too.
-func (c *cleaner) obey(rules string) {
+// setRules makes the cleaner use a person's own rules, too.
+func (c *cleaner) setRules(rules string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.rules != rules {
@@ -59,7 +59,7 @@ func (c *cleaner) clean(text string) string {
 	if c.scanner == nil {
 		var err error
 		options := secrets.Options{ConfigPath: c.rules}
-		if dir, err := os.Getwd(); err == nil { // what a project's rules add; its allow-lists need not count here
+		if dir, err := os.Getwd(); err == nil { // rules that a project adds; its allowlists do not apply here
 			options.ProjectPath, _, _ = pipeline.ProjectRules(dir, config.TrustStore{})
 		}
 		// The command that needs the rules reports what is wrong with them.
@@ -76,7 +76,7 @@ func (c *cleaner) clean(text string) string {
 		c.given = c.scanner.Session()
 		var pairs []string
 		for _, word := range c.words {
-			// A password that may be a word goes nowhere but where it was told as one.
+			// A short password may also be a common word.
 			if clean := c.given.Text(word); clean != word && len(word) >= minWord {
 				quoted, path := strconv.Quote(word), filepath.Clean(word)
 				pairs = append(pairs, word, clean, path, c.given.Text(path), quoted[1:len(quoted)-1], clean)
@@ -92,19 +92,18 @@ func (c *cleaner) clean(text string) string {
 	return c.given.AgainText(c.scanner.Message(c.whole.Replace(text)))
 }
 
-// redact makes a text fit to be said or logged.
+// redact removes the secrets from a text.
 func (p *program) redact(text string) string { return p.cleaner.clean(text) }
 
-// cleanSession redacts what a session says of itself. The paths of its files stay:
-// they are how a person finds them.
+// cleanSession redacts the fields of a session. The paths of its files stay: a person needs them to
+// find the files.
 func (p *program) cleanSession(s *memoir.Session) {
 	for _, text := range []*string{&s.ID, &s.ParentID, &s.Title, &s.CWD, &s.WorkCWD, &s.Branch, &s.Remote, &s.Error} {
 		*text = p.redact(*text)
 	}
 }
 
-// cleanProject redacts what is known of a project, but for its id, which is the
-// name of its folder.
+// cleanProject redacts the fields of a project, except its id, which is the name of its folder.
 func (p *program) cleanProject(project memoir.Project) memoir.Project {
 	project.Directories, project.Aliases = slices.Clone(project.Directories), slices.Clone(project.Aliases)
 	project.Name, project.Remote = p.redact(project.Name), p.redact(project.Remote)

@@ -37,14 +37,14 @@ func TestAPersonsOwnRulesHoldForWordsToo(t *testing.T) {
 	if got := c.clean("badge-271828"); got != "badge-271828" {
 		t.Errorf("before the rules are known: %q", got)
 	}
-	c.obey(rules)
+	c.setRules(rules)
 	if got := c.clean("badge-271828"); got != "[REDACTED:badge]" {
 		t.Errorf("got %q", got)
 	}
 	if err := os.WriteFile(rules+".broken", []byte("[[rules"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c.obey(rules + ".broken")
+	c.setRules(rules + ".broken")
 	if got := c.clean("key " + planted); strings.Contains(got, planted) {
 		t.Errorf("broken rules took the default ones away: %q", got)
 	}

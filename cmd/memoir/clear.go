@@ -21,7 +21,7 @@ import (
 func clearCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "clear", Aliases: []string{"reset"}, Category: groupMemory,
-		Usage: "remove what memoir knows of a project, its memory included",
+		Usage: "remove the sessions and the memory of a project from memoir",
 		Description: help("Removes a project's sessions from the registry, what was extracted from them, and its\n"+
 			"folder with all generations. The agents' own files stay: a later run reads them again.\n"+
 			"Sessions that were disabled stay disabled. Asks first; without a terminal it needs --yes.",
@@ -53,7 +53,7 @@ func (p *program) clear(c *cli.Context) error {
 	for _, project := range projects {
 		ids = append(ids, project.ID)
 	}
-	if err != nil { // rows that an interrupted clear removed, with its folder left
+	if err != nil { // an interrupted clear removed the rows and left the folder
 		ids = []string{c.String("project")}
 	}
 	if c.Bool("all") {
@@ -63,7 +63,7 @@ func (p *program) clear(c *cli.Context) error {
 	}
 	what := "everything in the registry and the memory of all " + count(len(ids), "project")
 	if !c.Bool("all") {
-		what = "all that is known of " + ids[0]
+		what = "everything that is stored of " + ids[0]
 	}
 	if err := p.confirm(c, what, home); err != nil {
 		return err
@@ -71,9 +71,8 @@ func (p *program) clear(c *cli.Context) error {
 	return p.clearProjects(c.Context, st, home, ids, c.Bool("all"))
 }
 
-// openToClear opens the database of a home. For --all one that is missing is made
-// if there is memory to remove, and else no fault: the store is nil then, and a
-// person was told.
+// openToClear opens the database of a home. With --all, a missing one is created if there is memory
+// to remove; if there is none, the store is nil and a message was written.
 func (p *program) openToClear(c *cli.Context, home string) (*store.Store, error) {
 	st, err := p.openForWriting(c)
 	if memoir.CodeOf(err) != memoir.CodeNotFound || !c.Bool("all") {
@@ -93,7 +92,7 @@ func (p *program) openToClear(c *cli.Context, home string) (*store.Store, error)
 	return p.openStore(c.Context, home, settings)
 }
 
-// confirm asks whether to remove something from a home, unless --yes was said.
+// confirm asks whether to remove something from a home, unless --yes was given.
 func (p *program) confirm(c *cli.Context, what, home string) error {
 	if c.Bool("yes") {
 		return nil
@@ -130,7 +129,7 @@ func (p *program) clearProjects(ctx context.Context, st *store.Store, home strin
 				return err
 			}
 		}
-		// Folders that no row tells of go, too.
+		// Folders without rows are removed, too.
 		if err := errors.Join(memory.At(home, id).PutAside(), pipeline.DropAnswers(home, id)); err != nil {
 			return err
 		}
@@ -147,7 +146,7 @@ func (p *program) clearProjects(ctx context.Context, st *store.Store, home strin
 	return nil
 }
 
-// folderName is the form of a project's folder, which is its id.
+// folderName matches the name of a project's folder, which is its id.
 var folderName = lazyregexp.New(`^[^./\\][^/\\]*-[0-9a-f]{12}$`)
 
 // withFolders adds the folders that no registered project owns any more.

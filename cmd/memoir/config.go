@@ -73,13 +73,13 @@ func providerHelp() string {
 	return b.String()
 }
 
-// keyJSON is where one provider's key comes from.
+// keyJSON is the source of a provider's key.
 type keyJSON struct {
 	Provider string `json:"provider"`
 	Source   string `json:"source"`
 }
 
-// keys says where the keys of the models that are set come from. It reads none.
+// keys are the sources of the keys of the models in use. No key is read.
 func (p *program) keys(settings config.Settings) []keyJSON {
 	var keys []keyJSON
 	for _, role := range pipeline.Roles(settings.ModelRoles) {

@@ -300,7 +300,7 @@ func TestCommandsOfAllKindsAtOnceLeaveAHomeInOrder(t *testing.T) {
 				out, err := try.run("", args...)
 				code := codeOf(t, err)
 				// A project that was cleared is not there until the next run.
-				gone := strings.Contains(out.stderr, "no project is called") || strings.Contains(out.stderr, "no session is called") || strings.Contains(out.stderr, "no project has the id")
+				gone := strings.Contains(out.stderr, "no project matches") || strings.Contains(out.stderr, "no session matches") || strings.Contains(out.stderr, "no project has the id")
 				if code != 0 && code != exitBusy && !gone {
 					t.Errorf("command %d, %v: exit code %d: %s", k, args, code, out.stderr)
 				}

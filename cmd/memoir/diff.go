@@ -37,14 +37,14 @@ type changedJSON struct {
 	Diff    string `json:"diff"` // unified; empty with --stat
 }
 
-// side is one of the two that are compared.
+// side is one side of the comparison.
 type side struct {
-	n     int // 0: nothing, what the first generation is compared with
+	n     int // 0: empty, what the first generation is compared with
 	live  bool
 	files memory.Files
 }
 
-// String is what a person is told that is compared.
+// String names the side in messages.
 func (s side) String() string {
 	switch {
 	case s.live:
@@ -100,7 +100,7 @@ func (p *program) diff(c *cli.Context) error {
 	})
 }
 
-// sides reads what is to be compared.
+// sides reads the two sides.
 func (p *program) sides(c *cli.Context, root memory.Root) (from, to side, err error) {
 	if c.NArg() > 2 {
 		return from, to, usagef("", "diff takes two generations at most, not also %q", c.Args().Get(2))

@@ -77,7 +77,7 @@ func (d *doctor) unread(ctx context.Context, st *store.Store) {
 		}
 		parts[source] = append(parts[source], fmt.Sprintf("%s ×%d in %s", kind, r.N, count(r.Sessions, "session")))
 		d.records = append(d.records,
-			recordsJSON{source, r.Why, d.redact(r.Type), r.N, r.Sessions, d.redact(r.Newest), moments(r.At)})
+			recordsJSON{source, r.Why, d.redact(r.Type), r.N, r.Sessions, d.redact(r.Newest), timeJSON(r.At)})
 	}
 	for _, source := range sources {
 		name, detail := "records of "+source, "skipped records: "+shortened(parts[source])

@@ -325,7 +325,7 @@ func (p *program) listForgotten(c *cli.Context) error {
 		}
 		for _, s := range tombstones {
 			key := p.redact(s.Key)
-			out.Forgotten = append(out.Forgotten, tombstoneJSON{key, s.ProjectID, moments(s.At)})
+			out.Forgotten = append(out.Forgotten, tombstoneJSON{key, s.ProjectID, timeJSON(s.At)})
 			t.row(key, when(s.At), orDash(s.ProjectID))
 		}
 	}

@@ -29,8 +29,8 @@ type hookInput struct {
 const maxHookInput = 1 << 20
 
 // readHook reads the first JSON value of a hook's input. Some agents leave the
-// pipe open, and a person's shell may have one that never carries anything, so
-// after patience nothing counts as read.
+// pipe open, and a shell may have one that nobody writes to, so it gives up
+// after patience.
 func readHook(stdin *os.File, patience time.Duration) (hookInput, bool) {
 	if stdin == nil || isTerminal(stdin) {
 		return hookInput{}, false
@@ -52,7 +52,7 @@ func readHook(stdin *os.File, patience time.Duration) (hookInput, bool) {
 	}
 }
 
-// parseHook reads one JSON object; fields of an unexpected type are passed over.
+// parseHook reads one JSON object; fields of an unexpected type are ignored.
 func parseHook(r io.Reader) (hookInput, bool) {
 	var fields map[string]json.RawMessage
 	if err := json.NewDecoder(r).Decode(&fields); err != nil || fields == nil {
@@ -81,11 +81,11 @@ func (in hookInput) session() string {
 	return ""
 }
 
-// sessionID is the form of a session's id. What a hook says of it becomes an
-// argument and stands in a log, so nothing else is taken for one.
+// sessionID matches the id of a session. It becomes an argument and a part of a log, so that nothing
+// else is accepted.
 var sessionID = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
 
-// directory returns where the agent works, "" if the hook does not say.
+// directory returns the working directory of the agent, "" if it is unknown.
 func (in hookInput) directory() string {
 	if len(in.Workspaces) > 0 {
 		return in.Workspaces[0]
@@ -113,8 +113,8 @@ var agentForms = map[string]string{
 	"plain":   formPlain, "pi": formPlain, "omp": formPlain, "opencode": formPlain,
 }
 
-// silence is what an agent takes for having nothing to say, where that is not
-// nothing: Gemini CLI shows standard error instead of an empty output.
+// silence is the output that means "no context", where that is not empty: Gemini CLI shows standard
+// error instead of an empty output.
 var silence = map[string]string{"gemini": "{}\n"}
 
 // agents lists the names that --agent and --format take.
@@ -127,9 +127,9 @@ func agents() string {
 	return strings.Join(names, ", ")
 }
 
-// caller finds the agent that runs the hook. Its input goes before the
-// environment, which a session may have inherited from another agent. Without a
-// hook's input a person is asking, or a script: plain.
+// caller finds the agent that runs the hook. The input takes precedence over the environment, which
+// a session may have inherited from another agent. Without input the caller is a person or a
+// script: plain.
 func caller(in hookInput, isHook bool, getenv func(string) string) string {
 	switch {
 	case !isHook:
@@ -145,10 +145,10 @@ func caller(in hookInput, isHook bool, getenv func(string) string) string {
 	case getenv("QWEN_CODE_SESSION_ID") != "":
 		return "qwen"
 	}
-	return "claude" // Codex sets nothing, and takes the same
+	return "claude" // also Codex, which sets no variable
 }
 
-// hookOutput wraps a context in the form that an agent takes.
+// hookOutput wraps a context in the form of an agent.
 func hookOutput(agent, event, context string) (string, error) {
 	var v any
 	switch agentForms[agent] {

@@ -18,22 +18,22 @@ import (
 	"memoir/store"
 )
 
-// injectPatience is how long inject waits for a hook's input that does not come:
-// a pipe that somebody left open. Agents write at once.
+// injectPatience is how long inject waits for the input of a hook. Agents write at once; a pipe that
+// nobody writes to may stay open.
 const injectPatience = 100 * time.Millisecond
 
-// agentTokens caps what is put before an agent: 9,000 bytes. Of more than 10,000
+// agentTokens limits the context of an agent: 9,000 bytes. Of more than 10,000
 // characters Claude Code shows the model a preview of 2 KB, and Codex cuts the
-// middle out of more than 2,500 tokens; what others do may change at any time.
+// middle out of more than 2,500 tokens; other agents may change at any time.
 const agentTokens = 2250
 
 // hookCall is the call of an agent's hook. Errors go to the log, and the agent gets silence.
 type hookCall struct {
-	silence string // what the agent takes for having nothing to say
+	silence string // the output that means "no context"
 }
 
-// answersHook reports whether inject was called by an agent. A command line that
-// was refused before inject could look says so by its standard input alone.
+// answersHook reports whether an agent called inject. If the command line was refused before inject
+// ran, only standard input can tell.
 func (p *program) answersHook() bool {
 	if p.hook == nil && p.ui.command == "inject" {
 		if in, ok := readHook(p.ui.stdin, injectPatience); ok {
@@ -140,14 +140,14 @@ func contextFlags() []cli.Flag {
 	}
 }
 
-// agentNamed reads --agent, or the flag that may stand in its place; "" if neither is given.
+// agentNamed reads the flag instead, else --agent; "" if neither is given.
 func agentNamed(c *cli.Context, instead string) (string, error) {
 	name := c.String(instead)
 	if name == "" {
 		name = c.String("agent")
 	}
 	if _, ok := agentForms[name]; !ok && name != "" {
-		return "", usagef("one of "+agents(), "no agent or format is called %q", name)
+		return "", usagef("one of "+agents(), "no agent or format is named %q", name)
 	}
 	return name, nil
 }
@@ -195,8 +195,8 @@ func (p *program) context(c *cli.Context, settings config.Settings, dir, agent s
 	return text, why, err
 }
 
-// projectOfSession is the project of a session in dir, "" if there is none or, for the reason why, it must
-// not be used. It applies the project's own settings.
+// projectOfSession is the project of a session in dir, "" if there is none or it must not be used, for
+// the reason why. It applies the project's own settings.
 func (p *program) projectOfSession(c *cli.Context, settings *config.Settings, home, dir string) (id, why string,
 	err error) {
 	here := place{}
@@ -250,8 +250,8 @@ func frame(files *prompts.Set, home, id, summary string, limit int) (string, err
 	return "", nil
 }
 
-// memoryOf finds the project whose memory is meant: by its identity, which needs
-// no database, else by what the registry knows of the directory.
+// memoryOf finds the project of a place: by its identity, which needs no database, else by the
+// directories in the registry.
 func (p *program) memoryOf(c *cli.Context, home string, here place, settings config.Settings) (string, error) {
 	if here.project.ID != "" {
 		if _, err := os.Lstat(memory.At(home, here.project.ID).Link()); err == nil {

@@ -22,8 +22,8 @@ type input struct {
 	encoding pipeline.Encoding
 }
 
-// openInput opens a file, or standard input for "-". An interrupt ends the waiting for a pipe.
-// What is said of the path is shown.
+// openInput opens a file, or standard input for "-". An interrupt ends a read
+// that waits for a pipe. Messages name the file as shown.
 func (p *program) openInput(ctx context.Context, path, shown string) (in input, err error) {
 	in = input{path: path, file: p.ui.stdin}
 	if path != "-" {
@@ -41,7 +41,7 @@ func (p *program) openInput(ctx context.Context, path, shown string) (in input, 
 	r := bufio.NewReader(&interruptible{ctx: ctx, r: in.file})
 	const mark = "SQLite format 3\x00"
 	if head, _ := r.Peek(len(mark)); string(head) == mark {
-		// Its values stand side by side, so that no rule sees where a secret begins and ends.
+		// Its values have no separators, so that rules miss secrets.
 		p.ui.warn("dump it as text: `sqlite3 FILE .dump`; `memoir show FILE` reads an agent's own",
 			"%s is a database: secrets in it may be missed", shown)
 	}
@@ -73,8 +73,7 @@ func (p *program) pieces(ctx context.Context, text io.Reader, fn func(pipeline.P
 	})
 }
 
-// interruptible reads r until ctx is done. What a read that was given up would
-// have returned is lost.
+// interruptible reads r until ctx is done. The result of an abandoned read is lost.
 type interruptible struct {
 	ctx context.Context
 	r   io.Reader
@@ -87,7 +86,7 @@ func (i *interruptible) Read(p []byte) (int, error) {
 		n   int
 		err error
 	}
-	own := make([]byte, min(len(p), 64<<10)) // p is the caller's again when this returns
+	own := make([]byte, min(len(p), 64<<10)) // p belongs to the caller again when this returns
 	read := make(chan result, 1)
 	go func() {
 		n, err := i.r.Read(own)

@@ -129,7 +129,7 @@ func generations(ctx context.Context, st *store.Store, home string, projects []s
 		for i := len(kept) - 1; i >= 0; i-- {
 			g := kept[i]
 			row := generationJSON{
-				Project: project.ID, Generation: g.Number, Live: g.Live, PublishedAt: moments(g.ModTime), Inputs: []string{},
+				Project: project.ID, Generation: g.Number, Live: g.Live, PublishedAt: timeJSON(g.ModTime), Inputs: []string{},
 				Files: len(g.Manifest.Files), Bytes: g.Bytes, Redactions: g.Manifest.Redactions,
 				EditedFrom: g.Manifest.EditedFrom, Restored: g.Manifest.RestoredFrom, Forgotten: telling[g.Number],
 				Redacted: g.Manifest.RedactedFrom,

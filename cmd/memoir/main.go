@@ -2,9 +2,9 @@
 // keeps what is worth keeping per project, and hands a summary to the next
 // session.
 //
-// This package parses flags, prints text or JSON, and sets exit codes. How anything is done
-// is in the packages it calls. Read app.go first (the commands), then ui.go (output), args.go
-// (flags before and after arguments); every command has a file of its name.
+// This package parses flags, prints text or JSON, and sets exit codes. The packages it calls do
+// the work. Read app.go first (the commands), then ui.go (output) and args.go (flags before and
+// after arguments); every command has a file of its name.
 package main
 
 import (
@@ -22,10 +22,10 @@ import (
 	"memoir/internal/disk"
 )
 
-// Version is what a build says it is: go build -ldflags "-X main.Version=v1.2.3".
+// Version is set by the build: go build -ldflags "-X main.Version=v1.2.3".
 var Version string
 
-// leastHandles is how many files any command must be able to open.
+// leastHandles is the number of files that any command must be able to open.
 const leastHandles = 24
 
 func main() {
@@ -39,7 +39,7 @@ func start(args, environ []string) (code int) {
 	defer stop()
 	err := disk.Handles(leastHandles)
 	if err != nil {
-		// Nothing can be opened, a log neither.
+		// No file can be opened, not even a log.
 		if isStartup(args) || slices.Contains(args, "inject") {
 			return exitDone
 		}
@@ -57,7 +57,7 @@ func start(args, environ []string) (code int) {
 		}()
 		err = p.execute(ctx, args)
 	}()
-	// A hook must not disturb the session that it starts with, whatever happened.
+	// A hook must not disturb the session that is starting, whatever happened.
 	if isStartup(args) {
 		if err != nil {
 			p.logStartup(args, err)
@@ -86,8 +86,8 @@ func crashed(v any) error {
 		"unexpected: %v", v)
 }
 
-// isStartup reports whether args are `run --startup`, which even a command line
-// that is otherwise wrong must not turn into noise.
+// isStartup reports whether args are `run --startup`, which prints nothing even if the command line
+// is otherwise wrong.
 func isStartup(args []string) bool {
 	if end := slices.Index(args, "--"); end >= 0 {
 		args = args[:end]
@@ -108,12 +108,12 @@ func version() string {
 	return info.Main.Version
 }
 
-// echo is how long after a signal another one says the same again: a terminal sends one to
-// every process of a group, and a wrapper (npm, make, a shell's trap) sends its own on.
-const echo = 300 * time.Millisecond
+// signalEcho is the time after a signal within which another one counts as the same: a terminal
+// signals every process of a group, and a wrapper (npm, make, a shell's trap) forwards its own.
+const signalEcho = 300 * time.Millisecond
 
 // untilSignal returns a context that SIGINT, SIGTERM or a hangup cancels with
-// memoir.CodeInterrupted as its cause. A second signal, later than its echo, calls
+// memoir.CodeInterrupted as its cause. A second signal, later than signalEcho, calls
 // exit at once.
 //
 // A closed pipe at stdout or stderr must not kill a run that holds jobs, so
@@ -128,7 +128,7 @@ func untilSignal(parent context.Context, exit func(code int)) (context.Context, 
 	}
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	done := make(chan struct{})
-	go heed(signals, done, cancel, exit)
+	go handleSignals(signals, done, cancel, exit)
 	return ctx, func() {
 		signal.Stop(signals)
 		close(done)
@@ -136,8 +136,10 @@ func untilSignal(parent context.Context, exit func(code int)) (context.Context, 
 	}
 }
 
-// heed calls cancel at a signal, and exit at one that comes later than its echo.
-func heed(signals <-chan os.Signal, done <-chan struct{}, cancel context.CancelCauseFunc, exit func(code int)) {
+// handleSignals calls cancel at the first signal, and exit at one later than signalEcho.
+func handleSignals(
+	signals <-chan os.Signal, done <-chan struct{}, cancel context.CancelCauseFunc, exit func(code int),
+) {
 	var first time.Time
 	for {
 		select {
@@ -146,7 +148,7 @@ func heed(signals <-chan os.Signal, done <-chan struct{}, cancel context.CancelC
 		case s := <-signals:
 			if first.IsZero() {
 				first = time.Now()
-			} else if time.Since(first) > echo {
+			} else if time.Since(first) > signalEcho {
 				exit(exitInterrupted)
 			}
 			cancel(memoir.Errorf(memoir.CodeInterrupted, "", "interrupted by signal: %s", s))
@@ -164,10 +166,10 @@ const (
 	exitInterrupted = 130 // by a signal or --timeout
 )
 
-// status ends a command with an exit code after everything has been said.
+// status is the error of a command that ends with an exit code and has said everything.
 type status int
 
-// Error says nothing that a person needs: all has been said.
+// Error is never shown.
 func (s status) Error() string { return "exit" }
 
 // exitCode returns the exit code that err stands for.
@@ -193,12 +195,11 @@ func exitCode(err error) int {
 }
 
 // heapLimit is the soft limit of the heap of a command that reads whole sessions, in bytes.
-// The text of the program and what SQLite holds come on top.
+// The binary and the memory of SQLite come on top.
 const heapLimit = 64 << 20
 
-// limitHeap lets the heap grow freely while it is small and bounds it from heapLimit on, so
-// that a session of a gigabyte does not fill a small machine. GOGC in the environment
-// overrides it.
+// limitHeap trades memory for speed below heapLimit and collects often above it, so that a
+// session of a gigabyte fits a small machine. GOGC in the environment overrides it.
 func limitHeap() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)

@@ -15,19 +15,19 @@ import (
 	"memoir/rollout"
 )
 
-// program is what every command is given: the environment and a way to speak.
+// program is what every command gets: the environment and the terminal.
 type program struct {
 	ui      *ui
 	environ []string
 	args    []string // the command line
 	cleaner cleaner
-	hook    *hookCall // set once it is known that an agent is answered, not a person
-	// sleep waits before a language model is called again; nil: a real wait.
+	hook    *hookCall // set if a hook of an agent called, not a person
+	// sleep waits before a language model is called again; nil: time.Sleep. Tests set it.
 	sleep func(ctx context.Context, d time.Duration) error
 }
 
-// newProgram makes a program of the process's files and an environment. Cron and
-// systemd leave HOME out; the user database has it then.
+// newProgram uses the standard files of the process and an environment. Cron and systemd do not set
+// HOME; then it comes from the user database.
 func newProgram(environ []string) *program {
 	p := &program{environ: environ}
 	if p.getenv("HOME") == "" {
@@ -40,7 +40,7 @@ func newProgram(environ []string) *program {
 	return p
 }
 
-// getenv returns a variable's value; of several, the first that is not empty.
+// getenv returns the first value of a variable that is not empty.
 func (p *program) getenv(name string) string {
 	for _, entry := range p.environ {
 		if value, ok := strings.CutPrefix(entry, name+"="); ok && value != "" {
@@ -53,7 +53,7 @@ func (p *program) getenv(name string) string {
 // execute runs one command line.
 func (p *program) execute(ctx context.Context, args []string) error {
 	p.args = args
-	p.cleaner.hear(args, p.environ)
+	p.cleaner.setArguments(args, p.environ)
 	app := newApp(p)
 	if n := len(args) - 1; n >= 0 && args[n] == completeFlag {
 		p.ui.write(strings.Join(completions(app, args[:n]), "\n") + "\n")
@@ -79,7 +79,7 @@ func (p *program) home(c *cli.Context) (string, error) {
 // configDir returns the directory of config.yml, "" if there can be none.
 func (p *program) configDir(c *cli.Context) (string, error) {
 	dir, err := p.findConfigDir(c)
-	p.cleaner.obey(config.RulesFile(dir))
+	p.cleaner.setRules(config.RulesFile(dir))
 	return dir, err
 }
 
@@ -109,7 +109,7 @@ func (p *program) settings(c *cli.Context, flags map[string]string) (config.Sett
 	return config.Load(config.Options{ConfigDir: dir, Environ: p.environ, Flags: flags})
 }
 
-// env is where agents keep their sessions.
+// env is the environment in which agents keep their sessions.
 func (p *program) env() rollout.Env {
 	return rollout.Env{Home: config.UserHome(p.environ), Getenv: p.getenv, GOOS: runtime.GOOS}
 }
@@ -160,11 +160,11 @@ func optional(c *cli.Context) (string, error) {
 	return c.Args().First(), nil
 }
 
-// calledAs is a command with the one that it belongs to: "sessions disable".
+// calledAs is the name of a command with that of its parent: "sessions disable".
 func calledAs(c *cli.Context) string { return strings.TrimPrefix(c.Command.HelpName, "memoir ") }
 
-// span reads a flag that is a length of time; 0 if it is not given.
-func span(c *cli.Context, flag string) (time.Duration, error) {
+// durationFlag reads a flag that is a duration; 0 if it is not given.
+func durationFlag(c *cli.Context, flag string) (time.Duration, error) {
 	if !c.IsSet(flag) {
 		return 0, nil
 	}
@@ -175,9 +175,9 @@ func span(c *cli.Context, flag string) (time.Duration, error) {
 	return d, nil
 }
 
-// moment reads a flag that is a moment: RFC 3339, or a date that stands for its
-// first moment in UTC; the zero time if it is not given.
-func moment(c *cli.Context, flag string) (time.Time, error) {
+// timeFlag reads a flag that is a time: RFC 3339, or a date, which means midnight UTC; the zero
+// time if it is not given.
+func timeFlag(c *cli.Context, flag string) (time.Time, error) {
 	if !c.IsSet(flag) {
 		return time.Time{}, nil
 	}
@@ -188,22 +188,22 @@ func moment(c *cli.Context, flag string) (time.Time, error) {
 		}
 	}
 	return time.Time{}, usagef("for example 2026-07-01 or 2026-07-01T12:00:00Z",
-		"--%s: %q is not a date or a moment", flag, text)
+		"--%s: %q is not a date or a time", flag, text)
 }
 
-// momentOrSpan reads a flag that is a moment, or a length of time before now; the
-// zero time if it is not given, or 0.
-func momentOrSpan(c *cli.Context, flag string, now time.Time) (time.Time, error) {
+// sinceFlag reads a flag that is a time, or a duration before now; the zero time if it is not
+// given, or 0.
+func sinceFlag(c *cli.Context, flag string, now time.Time) (time.Time, error) {
 	if d, err := config.ParseDuration(c.String(flag)); err == nil {
 		if d == 0 {
 			return time.Time{}, nil
 		}
 		return now.Add(-d), nil
 	}
-	t, err := moment(c, flag)
+	t, err := timeFlag(c, flag)
 	if err != nil {
 		err = usagef("for example 7d, 12h, 2026-07-01 or 2026-07-01T12:00:00Z",
-			"--%s: %q is neither a length of time nor a date or a moment", flag, c.String(flag))
+			"--%s: %q is not a duration, a date or a time", flag, c.String(flag))
 	}
 	return t, err
 }

@@ -8,10 +8,10 @@ import (
 	"memoir/pipeline"
 )
 
-// lineEvery is how often a long stage says how far it is where there is no bar.
+// lineEvery is the interval of progress lines where there is no bar.
 const lineEvery = 10 * time.Second
 
-// stageNames are the words for a stage while it runs.
+// stageNames are the names of stages in messages.
 var stageNames = map[pipeline.Stage]string{
 	pipeline.StageScan:        "scanning",
 	pipeline.StageExtract:     "extracting",
@@ -21,7 +21,7 @@ var stageNames = map[pipeline.Stage]string{
 	pipeline.StageRedact:      "redacting",
 }
 
-// stageBar shows how far one stage of a run is.
+// stageBar is the progress of one stage.
 type stageBar struct {
 	stage pipeline.Stage
 	total int
@@ -77,7 +77,7 @@ func (u *ui) advance(p pipeline.Progress) (line bool) {
 	}
 	throttle := 65 * time.Millisecond
 	if p.Stage == pipeline.StageExtract || p.Stage == pipeline.StageConsolidate {
-		throttle = 0 // the next step, which would draw what a line has erased, may be minutes off
+		throttle = 0 // a message erases the bar, and the next step may take minutes
 	}
 	if b.bar == nil {
 		b.bar = progressbar.NewOptions(total,
@@ -100,7 +100,7 @@ func (u *ui) advance(p pipeline.Progress) (line bool) {
 	return false
 }
 
-// stopBar takes the bar away.
+// stopBar removes the bar.
 func (u *ui) stopBar() {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -16,11 +16,11 @@ import (
 	"memoir/store"
 )
 
-// place is a directory with the project that it belongs to.
+// place is a directory with its project.
 type place struct {
 	dir     string
 	top     string         // of the working tree, else dir: where .memoir.yml is
-	project memoir.Project // zero if there is none
+	project memoir.Project // zero value: none
 	status  project.Status
 }
 
@@ -36,8 +36,8 @@ func (p *program) identify(c *cli.Context, settings config.Settings, dir string)
 	return here
 }
 
-// trusted are the project files that a person trusts: none if that cannot be read,
-// which commands that depend on it report.
+// trusted are the project files that a person trusts: none if the list cannot be read, which
+// commands that depend on it report.
 func (p *program) trusted(c *cli.Context) config.TrustStore {
 	home, err := p.home(c)
 	if err != nil {
@@ -60,8 +60,8 @@ func (p *program) here(c *cli.Context, settings config.Settings) (place, error) 
 	return p.identify(c, settings, dir), nil
 }
 
-// projectSettings applies the .memoir.yml of a project's top directory. What it
-// may not do without trust is left out and returned.
+// projectSettings applies the .memoir.yml of the top directory of a project. Settings that need trust
+// are ignored and returned.
 func (p *program) projectSettings(c *cli.Context, settings config.Settings, top string) (config.Settings,
 	[]config.Ignored, error) {
 	home, err := p.home(c)
@@ -75,8 +75,7 @@ func (p *program) projectSettings(c *cli.Context, settings config.Settings, top 
 	return settings.ForProject(top, trusted)
 }
 
-// projectHere returns the registered project of a place: the one that it is
-// identified as, else one that is known to have lived there.
+// projectHere returns the registered project of a place: by its identity, else by its directory.
 func (p *program) projectHere(ctx context.Context, st *store.Store, here place) (store.ProjectRow, error) {
 	if here.status.OK() {
 		row, err := st.Resolve(ctx, here.project)
@@ -87,8 +86,8 @@ func (p *program) projectHere(ctx context.Context, st *store.Store, here place) 
 	row, err := st.FindProject(ctx, here.top)
 	other := here.status == project.Remote && row.Remote != "" && row.Remote != here.project.Remote
 	if err == nil && other && !redacted.MatchString(row.Remote) {
-		// The directory holds another repository than it did.
-		err = memoir.Errorf(memoir.CodeNotFound, "", "no project is known as %q", here.project.Identity)
+		// The directory now contains another repository.
+		err = memoir.Errorf(memoir.CodeNotFound, "", "no project matches %q", here.project.Identity)
 	}
 	if memoir.CodeOf(err) != memoir.CodeNotFound {
 		return row, err
@@ -99,10 +98,10 @@ func (p *program) projectHere(ctx context.Context, st *store.Store, here place) 
 	}
 	return store.ProjectRow{}, memoir.Errorf(memoir.CodeNotFound,
 		"`memoir run` looks for sessions, `memoir projects` lists projects",
-		"no session of %s (%s) was seen yet", here.dir, project.Changed(here.project, p.redact).ID)
+		"no session of %s (%s) is registered", here.dir, project.Changed(here.project, p.redact).ID)
 }
 
-// redacted matches a remote that held a secret: nobody can tell of which one it is.
+// redacted matches a remote that contained a secret: two of them cannot be compared.
 var redacted = lazyregexp.New(`(?i)\[redacted:`)
 
 // findProject returns the registered project that ref names: an id, a name or a path.
@@ -124,7 +123,7 @@ func (p *program) findProject(c *cli.Context, st *store.Store, settings config.S
 		}
 	}
 	row, err := p.projectHere(c.Context, st, p.identify(c, settings, dir))
-	if path && memoir.CodeOf(err) == memoir.CodeNotFound { // an identity may hold slashes, too: host/owner/name
+	if path && memoir.CodeOf(err) == memoir.CodeNotFound { // an identity may also contain slashes: host/owner/name
 		if named, nameErr := st.FindProject(c.Context, ref); nameErr == nil {
 			return named, nil
 		}
@@ -132,7 +131,7 @@ func (p *program) findProject(c *cli.Context, st *store.Store, settings config.S
 	return row, err
 }
 
-// projectNamed is findProject for a command with its settings.
+// projectNamed is findProject with the settings of the command; "" is the project of this directory.
 func (p *program) projectNamed(c *cli.Context, st *store.Store, ref string) (store.ProjectRow, error) {
 	settings, err := p.settings(c, nil)
 	if err != nil {
@@ -148,8 +147,8 @@ func (p *program) projectNamed(c *cli.Context, st *store.Store, ref string) (sto
 	return p.projectHere(c.Context, st, here)
 }
 
-// projectFlag returns what --project names, "" if it was not given. An empty variable
-// of a script names nothing, and must not mean the project of this directory.
+// projectFlag returns the value of --project, "" if it was not given. An empty value, such as an
+// empty variable of a script, is an error: it must not mean the project of this directory.
 func projectFlag(c *cli.Context) (string, error) {
 	ref := c.String("project")
 	if ref == "" && c.IsSet("project") {
@@ -158,8 +157,7 @@ func projectFlag(c *cli.Context) (string, error) {
 	return ref, nil
 }
 
-// projectsNamed returns the projects that --project or --all mean, else this
-// directory's.
+// projectsNamed returns the projects of --project or --all, else this directory's.
 func (p *program) projectsNamed(c *cli.Context, st *store.Store) ([]store.ProjectRow, error) {
 	if c.Bool("all") {
 		if c.IsSet("project") {
@@ -178,8 +176,8 @@ func (p *program) projectsNamed(c *cli.Context, st *store.Store) ([]store.Projec
 	return []store.ProjectRow{row}, nil
 }
 
-// projectID returns the id of the project that --project names, else of this
-// directory's. The registry is not opened if the disk can tell.
+// projectID returns the id of the project of --project, else of this directory. It opens the registry
+// only if there is no folder of that name.
 func (p *program) projectID(c *cli.Context) (string, error) {
 	settings, err := p.settings(c, nil)
 	if err != nil {

@@ -35,7 +35,7 @@ func asProjectJSON(home string, r store.ProjectRow) projectJSON {
 	return projectJSON{
 		ID: r.ID, Name: r.Name, Root: liveRoot(home, r.ID), Directories: list(r.Directories), Remote: r.Remote,
 		Aliases: list(r.Aliases), Sessions: r.Sessions, Extractions: r.Extractions, Generation: int64(r.Generation),
-		PublishedAt: moments(r.PublishedAt), Due: r.Due,
+		PublishedAt: timeJSON(r.PublishedAt), Due: r.Due,
 	}
 }
 
@@ -149,7 +149,7 @@ func (p *program) mergeProjects(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if source.ID == target.ID { // also when it was merged before: its name leads to the other
+	if source.ID == target.ID { // also if it was merged before: its name finds the other
 		p.ui.say("%s and %s are the same project", from, into)
 		return p.changed(c, st, target.ID)
 	}
@@ -161,7 +161,7 @@ func (p *program) mergeProjects(c *cli.Context) error {
 	return p.changed(c, st, target.ID)
 }
 
-// changed ends a command on a project with what it is now, if --json asks for it.
+// changed prints the project after a change, if --json was given.
 func (p *program) changed(c *cli.Context, st *store.Store, id string) error {
 	if !c.Bool("json") {
 		return nil
@@ -185,7 +185,7 @@ func renameCommand(p *program) *cli.Command {
 		Name: "rename", ArgsUsage: "PROJECT NAME",
 		Usage: "give a project another name",
 		Description: help("Changes the name that a project is shown with and that --project takes. Its id and its\n"+
-			"folder stay, the former name goes on leading to it, and no run changes the name again.",
+			"folder stay, the former name still finds it, and no run changes the name again.",
 			"memoir projects rename app-0123456789ab shop"),
 		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
@@ -217,7 +217,7 @@ func renameCommand(p *program) *cli.Command {
 // maxProjectName bounds a name that a person chose, in bytes, as the settings do.
 const maxProjectName = 100
 
-// newName checks a name that a person chose: a line that no path and no flag looks like.
+// newName checks a name that a person chose: one line, unlike a path or a flag.
 func (p *program) newName(name string) (string, error) {
 	name = strings.TrimSpace(name)
 	switch {

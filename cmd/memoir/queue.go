@@ -70,7 +70,7 @@ func enqueueCommand(p *program) *cli.Command {
 		},
 		Action: func(c *cli.Context) error {
 			if c.Bool("all") {
-				// Cron may come before the first run: nothing to rebuild is no error.
+				// Cron may run before the first run: that is not an error.
 				if st, err := p.openForListing(c); st == nil {
 					return err
 				} else if err := st.Close(); err != nil {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
@@ -18,13 +17,14 @@ import (
 	"memoir/store"
 )
 
-// databaseName is the registry's file in a home.
+// databaseName is the name of the database in a home.
 const databaseName = "memoir.db"
 
-// openStore opens a home's database for work, and makes the home if there is none.
+// openStore opens the database of a home for writing, and creates both if they do not exist.
 func (p *program) openStore(ctx context.Context, home string, settings config.Settings) (*store.Store, error) {
 	if err := failpoint.MkdirAll(home, 0o700); err != nil {
-		return nil, memoir.Errorf(memoir.CodeStorage, "say where data may go with --home DIR or MEMOIR_HOME", "make %s: %w",
+		return nil, memoir.Errorf(memoir.CodeStorage, "choose another directory with --home DIR or MEMOIR_HOME",
+			"make %s: %w",
 			home, err)
 	}
 	return store.Open(ctx, filepath.Join(home, databaseName), p.forWork(settings))
@@ -80,8 +80,8 @@ func (p *program) openForReading(c *cli.Context) (*store.Store, error) {
 	return st, err
 }
 
-// memoryAlone is the error of a home whose database is gone or empty, and whose memory is
-// there; nil if there is none either.
+// memoryAlone is the error of a home that has memory but no database, or an empty one; nil if it has
+// no memory either.
 func memoryAlone(home string) error {
 	entries, err := os.ReadDir(filepath.Join(home, "projects"))
 	n := 0
@@ -98,8 +98,8 @@ func memoryAlone(home string) error {
 		"the database of %s is gone or empty, but the memory of %s is there", home, count(n, "project"))
 }
 
-// openForListing is openForReading for commands that have an answer where
-// nothing is registered: the store is nil then, and a person was told.
+// openForListing is openForReading for commands that succeed where nothing is registered: the store
+// is nil then, and a message was written.
 func (p *program) openForListing(c *cli.Context) (*store.Store, error) {
 	st, err := p.openForReading(c)
 	if memoir.CodeOf(err) == memoir.CodeNotFound {
@@ -109,15 +109,15 @@ func (p *program) openForListing(c *cli.Context) (*store.Store, error) {
 	return st, err
 }
 
-// How long what only reads waits for a database that another program has for itself. A
-// writer alone, such as another run, keeps nobody from reading.
+// How long a reader waits for a database that another program has locked exclusively. Writers, such
+// as another run, do not block readers.
 const (
 	readPatience   = 10 * time.Second
 	injectDatabase = 300 * time.Millisecond // a session starts only when inject has ended
 )
 
-// forWork is how a database is opened for what a person asked for: it is waited for, and
-// the wait is told of once.
+// forWork are the options of a command that a person called: it waits for the database and says so
+// once.
 func (p *program) forWork(settings config.Settings) store.Options {
 	return store.Options{BusyTimeout: busyTimeout(settings), Waiting: sync.OnceFunc(func() {
 		p.ui.say("waiting for the database, which another program has locked")
@@ -133,7 +133,7 @@ func (p *program) forWork(settings config.Settings) store.Options {
 }
 
 func busyTimeout(settings config.Settings) time.Duration {
-	// 0 means the default to the store.
+	// To the store, 0 means its default.
 	return max(time.Duration(settings.Memories.BusyTimeoutSeconds)*time.Second, time.Millisecond)
 }
 
@@ -143,29 +143,24 @@ func (p *program) findSession(ctx context.Context, st *store.Store, ref string) 
 	if err != nil {
 		return memoir.Session{}, err
 	}
-	if len(sessions) == 0 {
-		return memoir.Session{}, memoir.Errorf(memoir.CodeNotFound, "`memoir sessions` lists them",
-			"no session is called %q", ref)
+	switch len(sessions) {
+	case 0:
+		return memoir.Session{}, memoir.Errorf(memoir.CodeNotFound, "`memoir sessions` lists them", "no session matches %q",
+			ref)
+	case 1:
+		return sessions[0], nil
 	}
-	if len(sessions) > 1 {
-		var keys []string
-		for i, s := range sessions {
-			if i == 5 {
-				keys = append(keys, "…")
-				break
-			}
-			keys = append(keys, s.Key())
-		}
-		return memoir.Session{}, usagef("use one of "+strings.Join(keys, ", "), "%s begin with %q",
-			count(len(sessions), "session"), ref)
+	var keys []string
+	for _, s := range sessions {
+		keys = append(keys, s.Key())
 	}
-	return sessions[0], nil
+	return memoir.Session{}, usagef("use one of "+shortened(keys), "%q matches %s", ref, count(len(sessions), "session"))
 }
 
 // changeOptions are the pipeline's options for a command that changes memory and takes --wait.
 func (p *program) changeOptions(c *cli.Context) (opts pipeline.Options, err error) {
 	opts.Env, opts.Progress = p.env(), p.ui.progress
-	if opts.Wait, err = span(c, "wait"); err != nil {
+	if opts.Wait, err = durationFlag(c, "wait"); err != nil {
 		return opts, err
 	}
 	if opts.Settings, err = p.settings(c, nil); err != nil {

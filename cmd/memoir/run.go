@@ -22,8 +22,8 @@ func runCommand(p *program) *cli.Command {
 		Usage: "read new sessions and update the memory of every project that is due",
 		Description: help("Scans the agents' sessions, extracts from each what is worth keeping (Phase 1), and\n"+
 			"consolidates every project that is due (Phase 2). Paths of memory that was published go to\n"+
-			"standard output, one a line; what was done is said on standard error. Runs may overlap:\n"+
-			"they share the work.",
+			"standard output, one a line; messages go to standard error. Runs may overlap: they share\n"+
+			"the work.",
 			"memoir run",
 			"memoir run --project . --min-idle 0        # this project, the session of a minute ago too",
 			"memoir run --sessions ~/old-sessions --max-age 0 --all",
@@ -67,7 +67,7 @@ func (p *program) run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	timeout, err := span(c, "timeout")
+	timeout, err := durationFlag(c, "timeout")
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (p *program) run(c *cli.Context) error {
 	}
 	report, err := pipeline.Run(ctx, st, opts)
 	p.ui.stopBar()
-	if report.Scan.Reasons == nil { // it did not begin
+	if report.Scan.Reasons == nil { // the run did not begin
 		return err
 	}
 	return p.reportRun(c, report, err)
@@ -125,9 +125,8 @@ func (p *program) reportRun(c *cli.Context, report pipeline.Report, err error) e
 	return nil
 }
 
-// handlesToRun is how many files a run may have open at once: the database and its
-// readers, and for each worker a session with what is beside it, or the directories of
-// a memory and the files that are written there side by side.
+// handlesToRun is the number of files that a run may have open at once: the database and its
+// readers, and for each worker a session with its files, or the files of a memory.
 func handlesToRun(workers int) int { return 32 + 16*workers }
 
 // runOptions reads the flags of `run`.
@@ -166,10 +165,10 @@ func (p *program) runOptions(c *cli.Context) (opts pipeline.Options, home string
 		Sleep:           p.sleep,
 		Progress:        p.ui.progress,
 	}
-	if opts.Now, err = moment(c, "now"); err != nil {
+	if opts.Now, err = timeFlag(c, "now"); err != nil {
 		return opts, "", err
 	}
-	if opts.Wait, err = span(c, "wait"); err != nil {
+	if opts.Wait, err = durationFlag(c, "wait"); err != nil {
 		return opts, "", err
 	}
 	if c.IsSet("sessions") {
@@ -192,8 +191,7 @@ func sessionsDirectory(flag, dir string) (string, error) {
 	return filepath.Abs(dir)
 }
 
-// projectToRun finds the project that --project names. One that was never seen
-// may be among the sessions that nobody scanned yet.
+// projectToRun finds the project of --project. If it is not registered, a scan may register it.
 func (p *program) projectToRun(ctx context.Context, c *cli.Context, st *store.Store, opts pipeline.Options,
 	ref string) (string, error) {
 	row, err := p.findProject(c, st, opts.Settings, ref)

@@ -17,7 +17,7 @@ func sessionsCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "sessions", Category: groupSession,
 		Usage: "list sessions with the state of each, and why",
-		Description: help("Lists every session that was seen, the latest first, with its age and its reason:\n"+
+		Description: help("Lists every registered session, the latest first, with its age and its reason:\n"+
 			"eligible, or why it is skipped. Reasons are those of the last run. A session that is\n"+
 			"disabled is never extracted from, and its content is removed from its project's memory.",
 			"memoir sessions --project . --reason eligible", "memoir sessions --since 7d --sort size --limit 10",
@@ -91,7 +91,7 @@ func (p *program) sessions(c *cli.Context) error {
 	})
 }
 
-// newSessionTable is a table of sessions without its rows.
+// newSessionTable is an empty table of sessions.
 func newSessionTable() *table {
 	t := newTable("session", "age", "size", "reason", "project", "title")
 	t.narrower = []step{{"title", 18}, {"session", 16}, {"size", 0}, {"project", 12}, {"project", 0}, {"age", 0},
@@ -99,7 +99,7 @@ func newSessionTable() *table {
 	return t
 }
 
-// sources are the agents that sessions may be of.
+// sources are the names of the agents.
 func sources() []string {
 	var names []string
 	for _, agent := range rollout.Agents {
@@ -143,14 +143,13 @@ type listing struct {
 	filter  store.Filter
 	kind    memoir.SessionKind // empty: every kind
 	since   time.Time          // zero: from the beginning
-	now     time.Time          // what ages are counted from
+	now     time.Time          // ages are relative to it
 	sort    string             // one of orders
 	reverse bool
 	limit   int // 0: none
 }
 
-// orders are what sessions can be sorted by; times and sizes begin with the
-// latest and the largest.
+// orders are the values of --sort; times and sizes are in descending order.
 var orders = map[string]func(a, b memoir.Session) int{
 	"updated": func(a, b memoir.Session) int { return b.UpdatedAt.Compare(a.UpdatedAt) },
 	"created": func(a, b memoir.Session) int { return b.CreatedAt.Compare(a.CreatedAt) },
@@ -206,18 +205,17 @@ func (p *program) listing(c *cli.Context) (listing, error) {
 		return l, usagef("", "--limit: %d is not a number of sessions; 1 or more", l.limit)
 	}
 	var err error
-	if l.now, err = moment(c, "now"); err != nil {
+	if l.now, err = timeFlag(c, "now"); err != nil {
 		return l, err
 	}
 	if l.now.IsZero() {
 		l.now = time.Now()
 	}
-	l.since, err = momentOrSpan(c, "since", l.now)
+	l.since, err = sinceFlag(c, "since", l.now)
 	return l, err
 }
 
-// choose keeps the sessions that are asked for, in order, and says how many there
-// were before the limit.
+// choose returns the sessions of the listing, in order, and their number before the limit.
 func (l listing) choose(sessions []memoir.Session) (chosen []memoir.Session, all int) {
 	sessions = slices.DeleteFunc(sessions, func(s memoir.Session) bool {
 		return s.UpdatedAt.Before(l.since) || l.kind != "" && s.Kind != l.kind
@@ -260,7 +258,7 @@ type sessionJSON struct {
 func asSessionJSON(s memoir.Session) sessionJSON {
 	out := sessionJSON{
 		ID: s.ID, Source: string(s.Source), Project: s.ProjectID, Title: s.Title, CWD: s.CWD, Files: []string{},
-		Bytes: s.Bytes, CreatedAt: moments(s.CreatedAt), UpdatedAt: moments(s.UpdatedAt), Kind: string(s.Kind),
+		Bytes: s.Bytes, CreatedAt: timeJSON(s.CreatedAt), UpdatedAt: timeJSON(s.UpdatedAt), Kind: string(s.Kind),
 		Reason: string(s.Reason), Error: s.Error, Parent: s.ParentID, Branch: s.Branch, Remote: s.Remote, WorkCWD: s.WorkCWD,
 	}
 	for _, f := range s.Files {
@@ -278,7 +276,7 @@ type itemJSON struct {
 	Tool   string     `json:"tool"`
 	Input  string     `json:"input"`
 	Output string     `json:"output"`
-	Exit   *int       `json:"exit"` // null where the format has none
+	Exit   *int       `json:"exit"` // null if the format has none
 	At     *time.Time `json:"at"`
 	CWD    string     `json:"cwd"`
 	Branch string     `json:"branch"`
@@ -290,13 +288,13 @@ type itemJSON struct {
 func asItemJSON(it memoir.Item) itemJSON {
 	return itemJSON{
 		N: it.N, Kind: it.Kind, Role: it.Role, Text: it.Text, Tool: it.Tool, Input: it.Input, Output: it.Output,
-		Exit: it.Exit, At: moments(it.At), CWD: it.CWD, Branch: it.Branch, Origin: string(it.Origin),
+		Exit: it.Exit, At: timeJSON(it.At), CWD: it.CWD, Branch: it.Branch, Origin: string(it.Origin),
 		Failed: it.Failed, Final: it.Final,
 	}
 }
 
-// moments is a moment as JSON has it: UTC, null if there is none.
-func moments(t time.Time) *time.Time {
+// timeJSON is a time for JSON: UTC, null if it is zero.
+func timeJSON(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
 	}

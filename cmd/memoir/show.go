@@ -93,7 +93,7 @@ func (p *program) show(c *cli.Context) error {
 	})
 }
 
-// sayOrigin says where a session was read from, which project it belongs to, and what of it is not shown.
+// sayOrigin says where a session was read from, its project, and what is not shown.
 func (p *program) sayOrigin(s memoir.Session, loaded pipeline.Loaded) {
 	if len(s.Files) > 1 {
 		p.ui.say("read from %s", count(len(s.Files), "file"))
@@ -113,8 +113,8 @@ func (p *program) sayOrigin(s memoir.Session, loaded pipeline.Loaded) {
 	}
 }
 
-// sessionOrFile finds what show is asked for. What is written like a path, or is a
-// file here, is a file.
+// sessionOrFile finds the session of an argument, which is a file if it exists or contains a
+// separator.
 func (p *program) sessionOrFile(c *cli.Context, name string) (memoir.Session, []rollout.Part, error) {
 	info, err := os.Stat(name)
 	switch {
@@ -154,10 +154,10 @@ func (p *program) entitled(session memoir.Session, parts []rollout.Part, err err
 	return session, parts, err
 }
 
-// maxNamed bounds how many sessions of a database are named.
+// maxNamed bounds the sessions of a database that an error lists.
 const maxNamed = 20
 
-// onlySession is the session that one file holds; of several the person must choose.
+// onlySession is the session in a file; several are an error that lists them.
 func onlySession(ctx context.Context, name string) (memoir.Session, []rollout.Part, error) {
 	var found []rollout.Entry
 	err := rollout.WalkDir(ctx, name, func(e rollout.Entry) error {
@@ -186,8 +186,7 @@ func onlySession(ctx context.Context, name string) (memoir.Session, []rollout.Pa
 		"%s contains %d sessions, newest first: %s%s", name, len(found), strings.Join(ids, ", "), more)
 }
 
-// fileSession is the session that one file, or one place in a database, holds or
-// is a part of.
+// fileSession is the session of a file, or of a row of a database.
 func fileSession(entry rollout.Entry) (memoir.Session, []rollout.Part, error) {
 	f := entry.File
 	head, err := rollout.Probe(entry)
@@ -222,7 +221,7 @@ var origins = []memoir.Origin{
 	memoir.OriginAgent, memoir.OriginTool,
 }
 
-// itemFilter reads --only. Typed stands for all that a person wrote themselves.
+// itemFilter reads --only. "typed" means everything that a person wrote.
 func itemFilter(only string) (func(memoir.Item) bool, error) {
 	if only == "" {
 		return func(memoir.Item) bool { return true }, nil
@@ -242,7 +241,7 @@ func itemFilter(only string) (func(memoir.Item) bool, error) {
 	}, nil
 }
 
-// printItems writes items for a person, with marks where numbers are missing.
+// printItems writes items; with marks, omitted items are marked.
 func (p *program) printItems(items []memoir.Item, marks bool) {
 	last := 0
 	for _, it := range items {
@@ -254,7 +253,7 @@ func (p *program) printItems(items []memoir.Item, marks bool) {
 	}
 }
 
-// itemText is an item as a person and the token count see it.
+// itemText is an item as it is printed and counted.
 func itemText(it memoir.Item) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "[%d] ", it.N)

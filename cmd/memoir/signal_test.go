@@ -63,7 +63,7 @@ func TestASecondSignalEndsAtOnceButTheEchoOfTheFirst(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		signals, done := make(chan os.Signal), make(chan struct{})
 		exited := 0
-		go heed(signals, done, cancel, func(code int) {
+		go handleSignals(signals, done, cancel, func(code int) {
 			if code != exitInterrupted {
 				t.Errorf("exit code %d", code)
 			}
@@ -73,7 +73,7 @@ func TestASecondSignalEndsAtOnceButTheEchoOfTheFirst(t *testing.T) {
 			after  time.Duration
 			signal os.Signal
 			exited int
-		}{{0, os.Interrupt, 0}, {0, os.Interrupt, 0}, {echo, syscall.SIGTERM, 0}, {time.Millisecond, os.Interrupt, 1}} {
+		}{{0, os.Interrupt, 0}, {0, os.Interrupt, 0}, {signalEcho, syscall.SIGTERM, 0}, {time.Millisecond, os.Interrupt, 1}} {
 			time.Sleep(step.after)
 			signals <- step.signal
 			synctest.Wait()

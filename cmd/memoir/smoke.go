@@ -150,7 +150,7 @@ func (s *smokeTest) run(ctx context.Context) (pipeline.Report, error) {
 		return pipeline.Report{}, err
 	}
 	defer st.Close()
-	var now time.Time // the clock's: other people's sessions may be of today
+	var now time.Time // zero: the current time, for sessions of a person
 	if s.planted != nil {
 		now = testdata.Now
 	}
@@ -230,7 +230,7 @@ func (s *smokeTest) checkStored(ctx context.Context) (map[memory.Root]memory.Fil
 	return live, s.checkSecrets(ctx, st)
 }
 
-// missing says which promised file is absent, empty or not as in the manifest.
+// missing names a file that is absent, empty or not as in the manifest; "" if there is none.
 func missing(snap memory.Snapshot) string {
 	for _, name := range []string{memory.MemoryFile, memory.SummaryFile, "raw_memories.md"} {
 		if len(bytes.TrimSpace(snap.Files[name])) == 0 {

@@ -15,11 +15,11 @@ import (
 	"memoir/internal/failpoint"
 )
 
-// How long `run --startup` waits for the hook's input. It must be back within
+// startupPatience is how long `run --startup` waits for the hook's input. It must return within
 // 50 ms; agents write at once.
 const startupPatience = 20 * time.Millisecond
 
-// maxLog is the size at which a log file gives way to a new one, in bytes.
+// maxLog is the size, in bytes, from which on a log file is rotated.
 const maxLog = 1 << 20
 
 // startup starts a run in the background, in a session of its own so that it
@@ -61,21 +61,21 @@ func (p *program) startup(c *cli.Context) error {
 	return process.Release()
 }
 
-// childEnviron is the environment of a process that memoir starts: the hooks of
-// whatever that starts in turn do nothing.
+// childEnviron is the environment of a process that memoir starts: hooks of the agents that it
+// starts do nothing.
 func childEnviron(environ []string) []string {
 	const name = memoir.ChildVariable + "="
 	child := slices.DeleteFunc(slices.Clone(environ), func(entry string) bool { return strings.HasPrefix(entry, name) })
 	return append(child, name+"1")
 }
 
-// sayBackground begins what a run in the background says into its log.
+// sayBackground writes the first line of a background run to its log.
 func (p *program) sayBackground() {
 	p.ui.say("%s: memoir %s", time.Now().UTC().Format(time.RFC3339), strings.Join(p.args, " "))
 }
 
-// repeatedArgs repeats the flags of this command line, but for some, for a run with the
-// switch as that is set; its working directory may be another.
+// repeatedArgs returns a command line for `run --as` with the flags of this one, except without.
+// Paths are made absolute: the working directory of that run may be another.
 func repeatedArgs(c *cli.Context, home, as string, without ...string) ([]string, error) {
 	args := []string{"run", "--" + as, "--home=" + home}
 	if dir := c.String("config"); dir != "" {
@@ -101,7 +101,7 @@ func repeatedArgs(c *cli.Context, home, as string, without ...string) ([]string,
 	return args, nil
 }
 
-// logStartup writes down, without secrets, why a hook did nothing, if that is possible.
+// logStartup logs, redacted, why a hook did nothing, if a log can be opened.
 func (p *program) logStartup(args []string, cause error) {
 	flag := ""
 	for i, arg := range args {

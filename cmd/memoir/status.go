@@ -178,7 +178,7 @@ func usageSince(c *cli.Context) (time.Time, error) {
 	if !c.Bool("usage") {
 		return time.Time{}, usagef("", "--since goes with --usage")
 	}
-	return momentOrSpan(c, "since", time.Now())
+	return sinceFlag(c, "since", time.Now())
 }
 
 // usageBy adds the ledger up.

@@ -268,7 +268,7 @@ func (s *statusJSON) addOutlook(o pipeline.Outlook, err error, standings map[str
 		}
 		standing := standings[w.Project]
 		next.Consolidate, next.Why = true, whyDue(standing)
-		next.Waits, next.Dead = moments(standing.RetryAt), standing.Dead
+		next.Waits, next.Dead = timeJSON(standing.RetryAt), standing.Dead
 	}
 }
 
@@ -276,7 +276,7 @@ func (s *statusJSON) addJobs(now store.Status) {
 	s.Jobs, s.Sessions, s.Redactions, s.Usage = now.Jobs, now.Reasons, now.Redactions, now.Usage
 	s.Failed, s.Dead = failedJobs(now.Failed), failedJobs(now.Dead)
 	for _, j := range now.Running {
-		s.Running = append(s.Running, runningJSON{j.Kind, j.Key, j.Holder.Describe(), moments(j.Since), moments(j.Until),
+		s.Running = append(s.Running, runningJSON{j.Kind, j.Key, j.Holder.Describe(), timeJSON(j.Since), timeJSON(j.Until),
 			j.Stale, j.Title, j.Holder.Host, j.Holder.PID})
 	}
 }
@@ -285,7 +285,7 @@ func failedJobs(jobs []store.FailedJob) []failedJSON {
 	out := []failedJSON{}
 	for _, j := range jobs {
 		out = append(out, failedJSON{Kind: j.Kind, Session: j.Key, Error: j.Error, Attempts: j.Attempts, Crashes: j.Crashes,
-			Next: moments(j.Next), Title: j.Title, Suspect: j.Suspect, Model: j.Model})
+			Next: timeJSON(j.Next), Title: j.Title, Suspect: j.Suspect, Model: j.Model})
 	}
 	return out
 }
@@ -296,7 +296,7 @@ func (s *statusJSON) addRuns(runs []store.RunRow) {
 		return
 	}
 	r := runs[0]
-	s.LastRun = &lastRunJSON{r.Holder.Describe(), moments(r.Began), moments(r.Ended), string(r.Outcome), r.Reason,
+	s.LastRun = &lastRunJSON{r.Holder.Describe(), timeJSON(r.Began), timeJSON(r.Ended), string(r.Outcome), r.Reason,
 		r.Hint, r.Left}
 	if r.Ended.IsZero() {
 		s.LastRun.Outcome = "running"
@@ -309,10 +309,10 @@ func (s *statusJSON) addRuns(runs []store.RunRow) {
 func (s *statusJSON) addProjects(home string, rows []store.ProjectRow, standings map[string]store.Standing) {
 	for _, r := range rows {
 		st := standings[r.ID]
-		p := projectStatusJSON{projectJSON: asProjectJSON(home, r), Inputs: st.Inputs, NewestInput: moments(st.Newest),
-			ConsolidatedAt: moments(st.Consolidated), Why: []string{}}
+		p := projectStatusJSON{projectJSON: asProjectJSON(home, r), Inputs: st.Inputs, NewestInput: timeJSON(st.Newest),
+			ConsolidatedAt: timeJSON(st.Consolidated), Why: []string{}}
 		if r.Due {
-			p.Why, p.Waits, p.Dead, p.Crashes = whyDue(st), moments(st.RetryAt), st.Dead, st.Crashes
+			p.Why, p.Waits, p.Dead, p.Crashes = whyDue(st), timeJSON(st.RetryAt), st.Dead, st.Crashes
 		}
 		s.Projects = append(s.Projects, p)
 	}

@@ -45,7 +45,7 @@ var statusNow = time.Date(2026, 7, 1, 13, 51, 0, 0, time.UTC)
 func crowded(n int) statusJSON {
 	s := emptyStatus(statusNow)
 	s.Sessions[memoir.ReasonEligible], s.Jobs["dead"] = n*20, n
-	at := func(d time.Duration) *time.Time { return moments(statusNow.Add(d)) }
+	at := func(d time.Duration) *time.Time { return timeJSON(statusNow.Add(d)) }
 	for i := range n {
 		id := fmt.Sprintf("a-project-with-a-rather-long-name-%03d-0123456789ab", i)
 		key := fmt.Sprintf("codex:019f1fd6-0000-7000-8000-%012d", i)
@@ -93,7 +93,7 @@ func TestStatusSaysAllOfAJobInALine(t *testing.T) {
 	t.Parallel()
 	s := crowded(1)
 	s.Failed[0].Error, s.Failed[0].Model = "429", "mine/m"
-	s.LastRun = &lastRunJSON{Holder: "process 7 on host", EndedAt: moments(statusNow.Add(-3 * time.Minute)), Outcome: "partly", Reason: "stopped by a limit: no more", Left: 12}
+	s.LastRun = &lastRunJSON{Holder: "process 7 on host", EndedAt: timeJSON(statusNow.Add(-3 * time.Minute)), Outcome: "partly", Reason: "stopped by a limit: no more", Left: 12}
 	s.Unfinished = []unfinishedJSON{{"forgetting", "p", "not verified: x", "do y"}}
 	s.Limits = []pipeline.LimitLeft{{Limit: "limits.costPerDay", Most: 1, Spent: 0.25, Left: 0.75}}
 	s.Next.Estimate = &memoir.Usage{Calls: 3, InputTokens: 100, OutputTokens: 10, Cost: 0.5}
@@ -130,7 +130,7 @@ func TestMomentsAreToldFromNow(t *testing.T) {
 		{-time.Minute, "at once"}, {30 * time.Second, "in less than 1m (13:51)"}, {12 * time.Minute, "in 12m (14:03)"},
 		{5 * time.Hour, "in 5h (18:51)"}, {12 * time.Hour, "in 12h (2026-07-02 01:51)"}, {72 * time.Hour, "in 3d (2026-07-04 13:51)"},
 	} {
-		if got := until(statusNow, moments(statusNow.Add(test.in))); got != test.want {
+		if got := until(statusNow, timeJSON(statusNow.Add(test.in))); got != test.want {
 			t.Errorf("%v: %q, want %q", test.in, got, test.want)
 		}
 	}

@@ -98,7 +98,7 @@ func (v *statusText) lastRun(s statusJSON) {
 	text := fmt.Sprintf("%s (%s) by %s: ", when(*at), ago(s.At, *at), r.Holder)
 	switch reason := v.short(r.Reason, maxError); r.Outcome {
 	case "died":
-		text += "its process died; the next run goes on"
+		text += "its process died; the next run continues"
 	case "failed":
 		text += "failed: " + reason
 	default:

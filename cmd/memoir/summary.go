@@ -9,7 +9,7 @@ import (
 	"memoir/pipeline"
 )
 
-// sayReport tells a person what a run did; limited says that they chose the cap.
+// sayReport says what a run did; limited reports whether --limit was given.
 func (p *program) sayReport(r pipeline.Report, limited bool) {
 	u := p.ui
 	u.say("scanned %s: %s, %d new or changed", count(r.Scan.Files, "file"), count(r.Scan.Sessions, "session"),
@@ -84,7 +84,7 @@ func (p *program) sayLeft(r pipeline.Report, limited bool) {
 	}
 }
 
-// sayUsage leaves out the cost where it is not known.
+// sayUsage omits the cost if it is unknown.
 func sayUsage(u memoir.Usage) string {
 	text := fmt.Sprintf("%s, %d tokens in, %d out", count(u.Calls, "call"), u.InputTokens, u.OutputTokens)
 	if u.Cost > 0 {
@@ -96,14 +96,14 @@ func sayUsage(u memoir.Usage) string {
 // dollars is a cost as people read it.
 func dollars(cost float64) string { return fmt.Sprintf("$%.4f", cost) }
 
-// whyNothing says what to do where no session was ever taken, "" where some were.
+// whyNothing is the hint of a run that found nothing to do; "" if sessions were extracted before.
 func whyNothing(scan pipeline.ScanReport) string {
 	old, recent := scan.Reasons[memoir.ReasonTooOld], scan.Reasons[memoir.ReasonTooRecent]
 	switch {
 	case scan.Reasons[memoir.ReasonUpToDate] > 0:
 		return ""
 	case scan.Sessions == 0:
-		return "`memoir doctor` says where agents' sessions are looked for; --sessions DIR reads others"
+		return "`memoir doctor` lists the directories of agents' sessions; --sessions DIR reads others"
 	case old > 0 && recent > 0:
 		return "--max-age 0 takes old sessions too, --min-idle 0 recent ones"
 	case old > 0:
@@ -121,7 +121,7 @@ func countAre(n int, what string) string {
 	return count(n, what) + " are"
 }
 
-// sayReasons lists what became of the sessions, in order of precedence.
+// sayReasons lists the sessions by reason, in order of precedence.
 func sayReasons(reasons map[memoir.Reason]int) string {
 	var parts []string
 	for _, reason := range memoir.Reasons {

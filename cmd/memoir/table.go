@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// table is a result in columns. On a terminal that is too narrow it gives up
-// room as narrower says; a pipe gets all of it.
+// table is a result in columns. On a terminal that is too narrow, the steps of narrower are applied
+// in order until it fits; a pipe gets all of it.
 type table struct {
 	head     []string
 	rows     [][]string
@@ -24,7 +24,7 @@ type step struct {
 	to     int // columns of the terminal; 0: it is left out
 }
 
-// none stands in a cell for what there is not.
+// none is the text of an empty cell.
 const none = "-"
 
 // below, as a step, puts the last column, which must not be cut, on a line of its own.
@@ -40,7 +40,7 @@ func (t *table) row(cells ...any) {
 	t.rows = append(t.rows, row)
 }
 
-// table writes a table; one without rows is not written at all.
+// table writes a table, unless it has no rows.
 func (u *ui) table(t *table) {
 	if len(t.rows) > 0 {
 		u.write(t.format(u.width()))
@@ -134,7 +134,7 @@ func byRule[K ~string](counts map[K]int) string {
 	return strings.Join(parts, ", ")
 }
 
-// when is a moment as tables show it: UTC, to the minute, "-" if there is none.
+// when is a time as tables show it: UTC, to the minute, "-" if it is zero.
 func when(t time.Time) string {
 	if t.IsZero() {
 		return none
@@ -142,8 +142,7 @@ func when(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04")
 }
 
-// age is how long ago a moment was, in the largest unit that still says much; "-"
-// if there is none.
+// age is the time since t, in one unit: "12m", "3d"; "-" if t is zero.
 func age(now, t time.Time) string {
 	const day = 24 * time.Hour
 	ago := now.Sub(t)
@@ -177,7 +176,7 @@ func size(n int64) string {
 	return strconv.FormatFloat(float64(n)/1e9, 'f', 1, 64) + " GB"
 }
 
-// list makes a list that JSON writes as an array even when it is empty.
+// list returns a slice that is not nil, so that JSON has an array.
 func list[T any](items []T) []T {
 	if items == nil {
 		return []T{}
@@ -185,7 +184,7 @@ func list[T any](items []T) []T {
 	return items
 }
 
-// ago says how long ago a moment was: "12m ago".
+// ago is the time since t: "12m ago".
 func ago(now, t time.Time) string {
 	if now.Sub(t) < time.Minute {
 		return "just now"
@@ -193,7 +192,7 @@ func ago(now, t time.Time) string {
 	return age(now, t) + " ago"
 }
 
-// until says when something is: "in 12m (14:03)", or "at once".
+// until is the time until t: "in 12m (14:03)", or "at once".
 func until(now time.Time, t *time.Time) string {
 	if t == nil || !t.After(now) {
 		return "at once"
@@ -201,7 +200,7 @@ func until(now time.Time, t *time.Time) string {
 	return "in " + strings.Replace(age(*t, now), "now", "less than 1m", 1) + " (" + clock(now, *t) + ")"
 }
 
-// clock is a moment of today by its time alone, any other with its day. Both are UTC.
+// clock is a time of today without its date, any other with it. Both are UTC.
 func clock(now, t time.Time) string {
 	if now.UTC().Truncate(24 * time.Hour).Equal(t.UTC().Truncate(24 * time.Hour)) {
 		return t.UTC().Format("15:04")

@@ -61,8 +61,7 @@ func trustCommand(p *program) *cli.Command {
 	}
 }
 
-// trust records trust in a project's file and in its secret rules, of which one may be
-// missing.
+// trust records trust in a project's settings and in its secret rules; one of them may be missing.
 func (p *program) trust(home, file string) error {
 	rules := config.RulesFile(filepath.Dir(file))
 	if _, err := os.Stat(rules); err != nil {
@@ -75,7 +74,7 @@ func (p *program) trust(home, file string) error {
 		return err
 	}
 	if err == nil {
-		p.ui.say("%s is trusted as it is now", file)
+		p.ui.say("%s is trusted in its current version", file)
 	}
 	if rules == "" {
 		return nil
@@ -83,11 +82,11 @@ func (p *program) trust(home, file string) error {
 	if err := config.TrustRules(home, rules); err != nil {
 		return err
 	}
-	p.ui.say("%s is trusted as it is now", rules)
+	p.ui.say("%s is trusted in its current version", rules)
 	return nil
 }
 
-// distrust takes a file's trust back, and says so if it had any.
+// distrust revokes the trust in a file, and says whether it was trusted.
 func (p *program) distrust(home, file string) error {
 	before, err := config.LoadTrust(home)
 	if err != nil {

@@ -3,15 +3,15 @@ package main
 // This file, with progress.go for the progress bar, is the only one that talks to the
 // terminal. Its rules:
 //
-//   - Results go to standard output, everything said to a person to standard
-//     error, so that a pipe carries results alone.
-//   - Every line to a person begins with "memoir: ", is lower case but for
-//     names, has no full stop, and is one line however long.
+//   - Results go to standard output, messages to standard error, so that a pipe
+//     carries results alone.
+//   - Every message begins with "memoir: ", is lower case except for names, has no
+//     full stop, and is one line however long.
 //   - An error is one line, then "memoir: hint: …" if there is something to do.
 //     Warnings are the same. Neither is silenced by -q, except warnings about
-//     files that are left out; everything else is, the paths of run included.
-//   - Text that comes from transcripts is not trusted with a terminal: control
-//     characters never reach one. Secrets that an error quotes are redacted.
+//     skipped files; everything else is, the paths of run included.
+//   - Text of transcripts is not trusted: its control characters never reach a
+//     terminal. Secrets that an error quotes are redacted.
 //   - A progress bar only where standard error is a terminal, erased when done;
 //     elsewhere plain lines, and those only when a stage takes long.
 //   - Colour only on a terminal, never with NO_COLOR or TERM=dumb.
@@ -37,8 +37,7 @@ import (
 	"memoir/memory"
 )
 
-// ui is where a command's results and words go. Its methods are safe for
-// concurrent use.
+// ui writes the results and messages of a command. Its methods are safe for concurrent use.
 type ui struct {
 	stdin     *os.File
 	out       *bufio.Writer // standard output
@@ -51,7 +50,7 @@ type ui struct {
 	color     bool // on standard error
 	outColor  bool
 	outBroken error
-	redact    func(string) string // what takes secrets out of words; nil in tests
+	redact    func(string) string // removes secrets from messages; nil in tests
 	command   string              // as it is called, without memoir: "sessions disable"; empty if there is none
 
 	mu  sync.Mutex
@@ -73,14 +72,14 @@ func newUI(stdin, stdout, stderr *os.File, getenv func(string) string) *ui {
 
 func isTerminal(f *os.File) bool { return f != nil && term.IsTerminal(int(f.Fd())) }
 
-// say tells a person something that is worth a line.
+// say writes a message, unless -q was given.
 func (u *ui) say(format string, args ...any) {
 	if !u.quiet {
 		u.line("", "", fmt.Sprintf(format, args...))
 	}
 }
 
-// detail tells a person who asked for more.
+// detail writes a message if -v was given.
 func (u *ui) detail(format string, args ...any) {
 	if u.verbose {
 		u.line("", "", fmt.Sprintf(format, args...))
@@ -93,7 +92,7 @@ func (u *ui) warn(hint, format string, args ...any) {
 	u.hint(hint)
 }
 
-// hint says what can be done.
+// hint says what a person can do; text may be empty.
 func (u *ui) hint(text string) {
 	if text != "" {
 		u.line("36", "hint: ", text)
@@ -126,8 +125,8 @@ func (u *ui) sayHint(text string) {
 	}
 }
 
-// joined puts between errors that came together what tells them apart on one line. Secrets go
-// before: a rule may know one of several lines by where they end.
+// joined puts joined errors on one line, separated by semicolons. Secrets are removed first: a
+// rule may match several lines.
 func (u *ui) joined(text string) string {
 	if u.redact != nil {
 		text = u.redact(text)
@@ -136,7 +135,7 @@ func (u *ui) joined(text string) string {
 }
 
 // line writes one line to standard error, after the results written so far: both
-// may go to one terminal. A failed write is dropped: there is nobody left to tell.
+// may go to one terminal. A failed write is ignored.
 func (u *ui) line(color, label, text string) {
 	if u.redact != nil {
 		text = u.redact(text)
@@ -255,7 +254,7 @@ func escaped(text string) string {
 
 func escapable(r rune) bool { return r != '\n' && r != unicode.ReplacementChar && hostile(r) }
 
-// close flushes standard output. A reader that went away is no error.
+// close flushes standard output. A closed pipe is not an error.
 func (u *ui) close() error {
 	u.stopBar()
 	u.mu.Lock()
@@ -268,7 +267,7 @@ func (u *ui) close() error {
 	return memoir.Errorf(memoir.CodeStorage, "", "write to standard output: %w", err)
 }
 
-// canAsk reports whether somebody is there to answer.
+// canAsk reports whether a person can answer a question.
 func (u *ui) canAsk() bool { return u.inTTY && u.errTTY }
 
 // ask puts a yes-or-no question; anything but y or yes is no.
@@ -304,7 +303,7 @@ func (u *ui) width() int {
 	return w
 }
 
-// oneLine makes text fit for a line of a terminal or a table.
+// oneLine makes text fit one line of a terminal or a table.
 func oneLine(text string) string {
 	return memoir.WithoutFloods(strings.Map(func(r rune) rune {
 		switch {
@@ -317,7 +316,7 @@ func oneLine(text string) string {
 	}, text))
 }
 
-// plain keeps lines and drops what could steer a terminal.
+// plain removes control characters other than line ends and tabs.
 func plain(text string) string {
 	return memoir.WithoutFloods(strings.Map(func(r rune) rune {
 		if r != '\n' && r != '\t' && hostile(r) {
@@ -327,8 +326,8 @@ func plain(text string) string {
 	}, text))
 }
 
-// hostile reports whether a rune steers a terminal or the direction of text, or shows
-// nothing, so that two names that differ look the same.
+// hostile reports whether a rune controls a terminal or the direction of text, or is invisible, so
+// that two different names look the same.
 func hostile(r rune) bool {
 	return r == unicode.ReplacementChar || r == '\u2028' || r == '\u2029' || r >= 0x80 && memory.Hidden(r) ||
 		unicode.IsControl(r)

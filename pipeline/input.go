@@ -34,6 +34,10 @@ func (r *run) inputs(ctx context.Context, project store.ProjectRow, live memory.
 	if err != nil {
 		return consolidate.Input{}, err
 	}
+	current, err := r.currentOf(project.ID, live)
+	if err != nil {
+		return consolidate.Input{}, err
+	}
 	in := consolidate.Input{
 		Project:        project.Project,
 		Extractions:    extractions,
@@ -42,7 +46,7 @@ func (r *run) inputs(ctx context.Context, project store.ProjectRow, live memory.
 		Notes:          notes,
 		SummaryTokens:  settings.Memories.SummaryInjectionTokenLimit,
 		MaxMemoryBytes: settings.Memories.MaxMemorySize,
-		Current:        live.Consolidation(),
+		Current:        current,
 	}
 	for _, e := range extractions {
 		if last[e.SessionKey] != e.ContentHash {
@@ -60,6 +64,19 @@ func (r *run) inputs(ctx context.Context, project store.ProjectRow, live memory.
 		r.forgetting.restrict(&in, live)
 	}
 	return in, nil
+}
+
+// currentOf is the live memory as a consolidation reads it: without secrets that people typed into it.
+// What was published has none.
+func (r *run) currentOf(projectID string, live memory.Snapshot) (*memoir.Consolidation, error) {
+	if len(live.Edited) > 0 {
+		files, _, err := r.cleanFiles(projectID, live.Files)
+		if err != nil {
+			return nil, fmt.Errorf("redact the live memory: %w", err)
+		}
+		live.Files = files
+	}
+	return live.Consolidation(), nil
 }
 
 // withoutAside leaves out the extractions that a restoring set aside. A session

@@ -229,7 +229,9 @@ func (r *run) publishPaid(
 		if in.Notes, err = r.store.Notes(ctx, project.ID); err != nil {
 			return made, err
 		}
-		in.Current = live.Consolidation()
+		if in.Current, err = r.currentOf(project.ID, live); err != nil {
+			return made, err
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -34,19 +35,14 @@ var canaryRules = once(func(t *testing.T) []secretstest.Rule {
 
 // A flock is the canaries of one home.
 type flock struct {
-	hand  // of what is planted in a fixed order
-	t     *testing.T
-	rules []secretstest.Rule
-	plain bool
-	seed  uint64
-	base  string // where it all stands, which is not the same in each run
-
+	hand   // of what is planted in a fixed order
+	t      *testing.T
+	rules  []secretstest.Rule
+	seed   uint64
 	healed atomic.Bool // models fail no more
 
 	mu    sync.Mutex        // models plant, too
-	all   map[string]string // what must not turn up: of which rule, and where it was planted
-	paths map[string]string // the same of what stands in paths of sessions, which are kept
-	seen  map[string]bool   // rules and fields, each pair
+	all   map[string]string // what must not turn up: its rule, and where it was planted
 	asked map[string]int    // how often a model was asked the same
 }
 
@@ -58,20 +54,13 @@ type hand struct {
 	random *rand.Rand
 }
 
-// canarySeed is the same in each run, unless all is to be done or a seed is named: what
-// somebody's change broke is told from what chance found.
-func canarySeed(t *testing.T) uint64 {
-	if os.Getenv(seedVariable) == "" && !by(t, false, false, true) {
-		return 1
-	}
-	return seed
-}
-
-func newFlock(t *testing.T, round int) *flock {
+// newFlock begins with the same seed in each run, unless one is named: what a change broke is told
+// from what chance found.
+func newFlock(t *testing.T, n int) *flock {
 	t.Helper()
-	f := &flock{
-		t: t, rules: canaryRules(t), plain: by(t, true, true, false), seed: canarySeed(t) + uint64(round)<<32,
-		base: t.TempDir(), all: map[string]string{}, paths: map[string]string{}, seen: map[string]bool{}, asked: map[string]int{},
+	f := &flock{t: t, rules: canaryRules(t), seed: 1 + uint64(n)<<32, all: map[string]string{}, asked: map[string]int{}}
+	if os.Getenv(seedVariable) != "" {
+		f.seed = seed + uint64(n)<<32
 	}
 	if many := by(t, 40, len(f.rules), len(f.rules)); many < len(f.rules) { // each of which gitleaks compiles
 		chosen := make([]secretstest.Rule, many)
@@ -93,7 +82,6 @@ func (f *flock) another(name string) hand {
 }
 
 // add plants a canary in a text: on a line of its own if it has several, else after a space.
-// Of the rules that cannot see a secret there, the next one is taken.
 func (h *hand) add(text, field string) string {
 	ways := []func(string) string{func(match string) string { return text + " " + match }}
 	if strings.ContainsAny(text, " \n") {
@@ -102,31 +90,77 @@ func (h *hand) add(text, field string) string {
 	return h.plant(field, ways...)
 }
 
+// plant plants a canary of the next rule that sees a secret there.
 func (h *hand) plant(field string, ways ...func(string) string) string {
-	return h.plantIn(h.flock.all, field, ways...)
-}
-
-func (h *hand) plantIn(canaries map[string]string, field string, ways ...func(string) string) string {
 	f := h.flock
 	f.t.Helper()
 	for range f.rules {
 		rule := f.rules[h.next%len(f.rules)]
 		h.next++
-		c, ok := rule.Plant(h.random, f.plain, ways...)
+		c, ok := rule.Plant(h.random, true, ways...)
 		if !ok {
 			continue
 		}
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		for _, part := range c.Parts {
-			canaries[part] = c.Rule + " in " + field
+			f.all[part] = c.Rule + " in " + field
 		}
-		f.seen[c.Rule+" "+field] = true
 		return c.Text
 	}
 	f.t.Errorf("no rule sees a secret in %s", field)
 	return ""
 }
+
+// sow writes sessions in every agent's format: some with a canary in every text, and some with one
+// in a field that holds the session together.
+func (f *flock) sow(dir string) {
+	f.t.Helper()
+	texts, alone := by(f.t, 2, 10, 24), by(f.t, 5, 40, 60)
+	must(f.t, os.MkdirAll(dir, 0o700))
+	all := templates(f.t)
+	n := 0
+	for i := range min(texts, len(all)) {
+		n++
+		x := all[(int(f.seed>>32)*texts+i)%len(all)].copyOf(n)
+		x.fields(func(path, text string) string {
+			if text == "" || holding.MatchString(path) {
+				return text
+			}
+			return f.add(text, x.agent+" "+path)
+		}).write(f.t, dir)
+	}
+	fields := slices.Clone(heldTogether(f.t))
+	f.random.Shuffle(len(fields), func(i, j int) { fields[i], fields[j] = fields[j], fields[i] })
+	for _, at := range fields[:min(alone, len(fields))] {
+		n++
+		planted := map[string]string{}
+		at.template.copyOf(n).fields(func(path, text string) string {
+			if path != at.field || text == "" {
+				return text
+			}
+			if planted[text] == "" {
+				planted[text] = f.add(text, at.agent+" "+path)
+			}
+			return planted[text]
+		}).write(f.t, dir)
+	}
+}
+
+type fieldOf struct {
+	template
+	field string
+}
+
+// heldTogether are the fields of all templates that hold them together.
+var heldTogether = once(func(t *testing.T) (fields []fieldOf) {
+	for _, x := range templates(t) {
+		for _, name := range x.fieldNames() {
+			fields = append(fields, fieldOf{x, name})
+		}
+	}
+	return fields
+})
 
 // A template is a session of an agent, as it is written.
 type template struct {

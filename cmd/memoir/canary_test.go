@@ -1,43 +1,46 @@
 package main
 
 import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io/fs"
 	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
+	"github.com/tidwall/gjson"
+	"github.com/urfave/cli/v2"
+
 	"memoir/model/modeltest"
-	"memoir/store"
+	"memoir/model/modeltest/scribe"
 )
 
-// Every session, answer, error, setting, edit and argument has canaries; none comes out
-// anywhere. What is planted follows from the seed.
+// Every session, answer, error, edit and argument has canaries; none comes out anywhere. What is
+// planted follows from the seed.
 func TestNoSecretComesOutAnywhere(t *testing.T) {
 	t.Parallel()
-	rounds := by(t, 1, 1, 272)
-	models := []struct {
+	for i, m := range []struct {
 		name  string
 		reply func(f *flock) reply
 	}{
 		{"the built-in model", nil},
 		{"a model that fails", func(f *flock) reply { return f.refuses }},
 		{"a model that echoes secrets", func(f *flock) reply { return f.echoes }},
-		{"a model that answers well", func(*flock) reply { return well }},
-	}
-	for i, m := range models[:by(t, 3, 3, 4)] {
+	} {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
-			pairs, planted := map[string]bool{}, 0
-			for round := range rounds {
-				f := newFlock(t, 4*round+i)
-				f.release(round+i, m.reply)
-				maps.Copy(pairs, f.seen)
-				planted += len(f.all) + len(f.paths)
-			}
-			t.Logf("%d canaries, %d pairs of a rule and a field; %s=%d", planted, len(pairs), seedVariable, canarySeed(t))
+			by(t, 0, 0, 0) // skip before anything is prepared
+			f := newFlock(t, i)
+			f.release(i, m.reply)
+			t.Logf("%d canaries; %s=%d", len(f.all), seedVariable, f.seed)
 		})
 	}
 }
@@ -52,26 +55,22 @@ type ears struct {
 func (e ears) call(args ...string) string {
 	e.t.Helper()
 	_, out, said := e.memoir(append(args, "-v")...)
-	what := args[0]
-	if len(args) > 1 && strings.Trim(args[1], "-abcdefghijklmnopqrstuvwxyz") == "" {
-		what += " " + args[1]
-	}
-	e.words[what] += out + "\n" + said + "\n"
+	e.words[strings.Join(args[:min(2, len(args))], " ")] += out + "\n" + said + "\n"
 	return out
 }
 
 // release makes a home of what was planted, looks at it, and searches it.
-func (f *flock) release(round int, answers func(*flock) reply) {
+func (f *flock) release(n int, answers func(*flock) reply) {
 	t := f.t
 	t.Helper()
-	dir := filepath.Join(f.base, "sessions")
-	dirs := f.sow(dir, round)
+	dir := filepath.Join(t.TempDir(), "sessions")
+	f.sow(dir)
 	e := ears{newScene(t, dir, "api: openai-chat, baseURL: 'http://127.0.0.1:1/v1', keyEnv: SCENE_KEY"), map[string]string{}}
 	var server *modeltest.Server
 	if answers == nil {
 		must(t, os.WriteFile(filepath.Join(e.user, ".config", "memoir", "config.yml"), []byte("memories: {enabled: true}\n"), 0o600))
 	} else {
-		w := wires[round%len(wires)]
+		w := wires[n%len(wires)]
 		server = w.start(t, answers(f))
 		e.asks(w.provider(server.URL, ""))
 	}
@@ -81,141 +80,369 @@ func (f *flock) release(round int, answers func(*flock) reply) {
 	run()
 	held := openStore(t, e.home) // so that the database's log stays
 	defer held.Close()
-	run()
 	failed := newNet(f.all)
-	if failed.home(t, e.home, "") == 0 {
-		t.Error("the home is empty")
-	}
+	failed.home(t, e.home)
 	f.healed.Store(true)
-	edits := f.edit(e.home, by(t, 1, 1, 3))
 	e.call("retry", "--all")
-	e.call("enqueue", "--all") // what a person wrote goes when the memory is published again
 	run()
-	for _, edit := range edits {
-		if edit.published() {
-			maps.Copy(f.all, edit.canaries)
-		} else if answers == nil {
-			t.Errorf("%s was not published again", edit.root)
-		}
-	}
-	f.look(e, dir, dirs)
-	if answers == nil || by(t, false, false, true) {
+	f.edit(e.home)
+	e.call("enqueue", "--all") // what a person wrote is redacted when the memory is published again
+	run()
+	f.look(e, dir)
+	if answers == nil {
 		f.misuse(e)
 	}
 	f.change(e)
 
-	n, paths := newNet(f.all), newNet(f.paths)
+	n1 := newNet(f.all)
 	for what, text := range e.words {
-		n.search("what "+what+" says", []byte(text))
-		if !tellsPaths.MatchString(what) {
-			paths.search("what "+what+" says", []byte(text))
-		}
+		n1.search("what "+what+" says", []byte(text))
 	}
 	if server != nil {
 		for _, c := range server.Calls() {
-			n.search("a request", c.Body)
-			paths.search("a request", c.Body)
+			n1.search("a request", c.Body)
 		}
 	}
-	n.home(t, e.home, "")
-	paths.home(t, e.home, databaseName)
-	must(t, held.Texts(t.Context(), "", func(text store.Text) error {
-		paths.search(text.Table+"."+text.Column, []byte(text.Value))
-		return nil
-	}))
-	maps.Copy(n.caught, paths.caught)
-	maps.Copy(n.caught, failed.caught)
-	for i, what := range slices.Sorted(maps.Keys(n.caught)) {
+	n1.home(t, e.home)
+	maps.Copy(n1.caught, failed.caught)
+	for i, what := range slices.Sorted(maps.Keys(n1.caught)) {
 		if i == 40 {
-			t.Errorf("and %d more", len(n.caught)-i)
+			t.Errorf("and %d more", len(n1.caught)-i)
 			break
 		}
-		t.Errorf("%s: %s", what, n.caught[what])
+		t.Errorf("%s: %s", what, n1.caught[what])
 	}
 }
 
-// tellsPaths matches the commands that a person calls to find a session's files.
-var tellsPaths = regexp.MustCompile(`^(?:sessions|show|scan)\b`)
-
-// sow writes sessions in every agent's format: some with a canary in every text, and some
-// with one in a field that holds the session together; and what stands beside sessions. It
-// returns directories in which sessions were.
-func (f *flock) sow(dir string, round int) []string {
+// edit changes live memories by hand: a line and a skill with canaries in them.
+func (f *flock) edit(home string) {
 	f.t.Helper()
-	texts, alone := by(f.t, 2, 10, 24), by(f.t, 5, 40, 60)
-	must(f.t, os.MkdirAll(dir, 0o700))
-	all := templates(f.t)
-	n := 0
-	var threads []string
-	for i := range min(texts, len(all)) {
-		x := all[(round*texts+i)%len(all)]
-		n++
-		x = f.sown(x.copyOf(n), "")
-		x.write(f.t, dir)
-		if x.agent == "codex" {
-			threads = append(threads, x.id)
+	roots, err := filepath.Glob(filepath.Join(home, "projects", "*", "memory"))
+	must(f.t, err)
+	for _, root := range roots {
+		path := filepath.Join(root, "MEMORY.md")
+		old, err := os.ReadFile(path)
+		must(f.t, err)
+		must(f.t, os.WriteFile(path, append(old, "\n- "+f.add("ask Ada for", "a line by hand")+"\n"...), 0o600))
+		put(f.t, filepath.Join(root, "skills", "by-hand", "SKILL.md"),
+			"---\nname: by-hand\ndescription: "+f.add("Use it with", "a skill by hand")+"\n---\n\n1. `make`\n")
+	}
+}
+
+// misuse calls commands with a canary as an argument, and as the value of each flag.
+func (f *flock) misuse(e ears) {
+	f.t.Helper()
+	var lines [][]string
+	for _, c := range newApp(newProgram(nil)).Commands {
+		lines = append(lines, linesOf(c, nil)...)
+	}
+	f.random.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
+	for _, line := range lines[:min(by(f.t, 12, len(lines), len(lines)), len(lines))] {
+		if slices.Contains(line, "--keep") || slices.Contains(line, "--home") { // both make a directory
+			continue
+		}
+		as := func(match string) string { return match }
+		if slices.Contains(line, "--project") || slices.Contains(line, "trust") { // an error names the path as it is opened
+			as = filepath.Clean
+		}
+		word := f.plant("an argument of "+strings.Join(line, " "),
+			func(match string) string { return as("x " + match) }, func(match string) string { return as(match) })
+		e.call(append(line, word)...)
+	}
+}
+
+// linesOf are the command lines of a command, and of those below it, that lack a value.
+func linesOf(c *cli.Command, before []string) (lines [][]string) {
+	name := append(before[:len(before):len(before)], c.Name)
+	lines = append(lines, name)
+	for _, flag := range c.Flags {
+		switch flag.(type) {
+		case *cli.StringFlag, *cli.StringSliceFlag, *cli.IntFlag, *cli.DurationFlag:
+			lines = append(lines, append(name[:len(name):len(name)], "--"+flag.Names()[0]))
 		}
 	}
-	for _, at := range f.chosen(alone) {
-		n++
-		planted := map[string]string{}
-		x := at.template.copyOf(n).fields(func(path, text string) string {
-			if path != at.field || text == "" {
-				return text
+	for _, below := range c.Subcommands {
+		lines = append(lines, linesOf(below, name)...)
+	}
+	return lines
+}
+
+// change has earlier memories come back, and projects become one.
+func (f *flock) change(e ears) {
+	f.t.Helper()
+	projects := gjson.Get(e.call("projects", "--json"), "projects").Array()
+	for _, p := range projects[:min(3, len(projects))] {
+		e.call("restore", "1", "--yes", "--project", p.Get("id").Str)
+	}
+	if len(projects) > 1 {
+		e.call("projects", "merge", projects[0].Get("id").Str, projects[1].Get("id").Str)
+		e.call("run", "--sessions", e.sessions, "--max-age", "0", "--min-idle", "0")
+	}
+	e.call("projects")
+}
+
+// shown are the commands that show what is there, without an argument of a person's.
+var shown = []string{
+	"status --usage --json", "status", "status --usage -v", "doctor", "doctor --json", "config", "config --json",
+	"scan --stored", "scan --stored --json", "redact --stored --dry-run", "redact --stored --dry-run --json",
+	"sessions", "sessions --sort title", "projects", "log --all", "log --all --json", "trust --list", "forget --list", "forget --list --json",
+	"retry --all", "run --dry-run --json", "completion bash", "help",
+}
+
+// shownOf are those that show what is there of a project.
+var shownOf = []string{
+	"view", "log", "log --json", "diff", "diff --json", "diff --stat", "cat memory://root", "cat memory://root/MEMORY.md", "forget --dry-run", "forget --dry-run --json",
+	"scan --stored --json", "sessions", "run --dry-run", "enqueue",
+}
+
+// shownAs are the forms in which agents are told a memory.
+var shownAs = []string{"claude", "codex", "copilot", "cursor", "gemini", "omp", "opencode", "pi", "plain", "qwen"}
+
+// look calls every command that shows something, and those that hooks call.
+func (f *flock) look(e ears, dir string) {
+	f.t.Helper()
+	for _, line := range f.some(8, shown) {
+		e.call(strings.Fields(line)...)
+	}
+	for i, s := range gjson.Get(e.call("sessions", "--json"), "sessions").Array() {
+		if i%7 == 0 && i < by(f.t, 14, 56, 56) {
+			e.call("show", "--json", s.Get("id").Str)
+			e.call("show", s.Get("id").Str)
+			e.call("forget", "--dry-run", s.Get("id").Str)
+		}
+	}
+	for _, p := range gjson.Get(e.call("projects", "--json"), "projects").Array()[:1] {
+		of := []string{"--project", p.Get("id").Str}
+		for _, line := range f.some(5, shownOf) {
+			e.call(append(strings.Fields(line), of...)...)
+		}
+		for _, agent := range f.some(2, shownAs) {
+			e.call(append([]string{"inject", "--format", agent}, of...)...)
+		}
+		if p.Get("root").Str == "" {
+			continue
+		}
+		for name := range files(f.t, p.Get("root").Str+"/") {
+			e.call(append([]string{"cat", "memory://root/" + filepath.ToSlash(name)}, of...)...)
+		}
+	}
+	paths, err := filepath.Glob(filepath.Join(dir, "*", "*"))
+	must(f.t, err)
+	for _, path := range f.some(1, paths)[:1] {
+		for _, line := range []string{"show", "show --json", "show --only typed", "scan", "scan --json", "redact"} {
+			e.call(append(strings.Fields(line), path)...)
+		}
+	}
+	id := f.plant("the id of a session that a hook names", func(match string) string { return match })
+	e.call("run", "--background", "--sessions", f.t.TempDir(), "--starting", id)
+	e.input = fmt.Sprintf(`{"hook_event_name": %s, "session_id": %s, "cwd": %s}`,
+		quoted(f.add("SessionStart", "a hook's event")), quoted(id), quoted(f.add("/srv/app", "a hook's directory")))
+	e.call("inject")
+	for _, agent := range f.some(2, shownAs) {
+		e.call("inject", "--agent", agent)
+	}
+	e.call("run", "--startup", "--limit", f.add("x", "a hook's argument"))
+}
+
+// some are a few of several in any order, where a few will do, else all.
+func (f *flock) some(few int, all []string) []string {
+	all = slices.Clone(all)
+	f.random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all[:min(by(f.t, few, len(all), len(all)), len(all))]
+}
+
+// namesBelow are the names of files below a directory.
+func namesBelow(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(dir)
+	must(t, err)
+	must(t, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		name, err := filepath.Rel(root, path)
+		names = append(names, filepath.ToSlash(name))
+		return err
+	}))
+	return names
+}
+
+// answering is a hand for the answer to a question, and how often that was asked before. Which
+// one is asked first is nothing that a seed decides.
+func (f *flock) answering(q scribe.Question) hand {
+	key := fmt.Sprint(q.Phase, q.Input, q.Objection != "")
+	f.mu.Lock()
+	before := f.asked[key]
+	f.asked[key]++
+	f.mu.Unlock()
+	return f.another(fmt.Sprint(key, before))
+}
+
+// echoes is a model that says canaries in each field of its answers, and in its errors.
+func (f *flock) echoes(_ int, q scribe.Question, good modeltest.Step) modeltest.Step {
+	h := f.answering(q)
+	if h.random.IntN(5) == 0 && !f.healed.Load() {
+		return h.refusal()
+	}
+	say := func(field string) string { return h.add("the key is", "an answer's "+field) }
+	var answer any
+	if q.Phase == scribe.Extract {
+		e := q.Extraction()
+		if e.RawMemory == "" {
+			return good
+		}
+		for _, section := range []string{"Preferences", "Decisions", "Environment", "Files", "Outcome", "Failures", "Commands"} {
+			in(section, h.plant("an answer's "+section, func(match string) string {
+				return "- the key is " + strings.Join(strings.Fields(match), " ") + " [1]\n"
+			}))(&e)
+		}
+		e.RolloutSummary += "\n- " + say("summary") + "\n"
+		e.RolloutSlug = h.add("fix", "an answer's slug")
+		answer = e
+	} else {
+		m := q.Memory()
+		m.MemoryMD += "\n" + say("memory") + "\n"
+		m.MemorySummary += "\n" + say("memory summary") + "\n"
+		for _, field := range []string{"name", "description", "content"} {
+			s := scribe.NewSkill("steps", "# Steps\n\n1. `make`\n")
+			switch field {
+			case "name":
+				s.Name = h.add("steps", "a skill's name")
+			case "description":
+				s.Description = say("skill's description")
+			case "content":
+				s.Content += "\n" + say("skill's content") + "\n"
 			}
-			if planted[text] == "" {
-				planted[text] = f.add(text, at.agent+" "+path)
+			m.Skills = append(m.Skills, s)
+		}
+		answer = m
+	}
+	text, err := json.Marshal(answer)
+	if err != nil {
+		return modeltest.Step{Status: 500}
+	}
+	return modeltest.Step{Text: string(text)}
+}
+
+// refuses is a model that fails, and says canaries of it.
+func (f *flock) refuses(_ int, q scribe.Question, good modeltest.Step) modeltest.Step {
+	if f.healed.Load() {
+		return good
+	}
+	h := f.answering(q)
+	return h.refusal()
+}
+
+func (h *hand) refusal() modeltest.Step {
+	say := func(field string) string { return h.add("you sent", "an error's "+field) }
+	switch h.random.IntN(4) {
+	case 0:
+		return modeltest.Step{Status: 400, Code: say("code"), Message: say("message")}
+	case 1:
+		return modeltest.Step{Raw: say("body"), Status: 500}
+	case 2:
+		return modeltest.Step{Text: say("answer that is none")}
+	}
+	return modeltest.Step{Status: 403, Message: say("message")}
+}
+
+// in adds lines to a section of a raw memory.
+func in(section, lines string) func(e *scribe.Extraction) {
+	return func(e *scribe.Extraction) {
+		if head := "## " + section + "\n"; strings.Contains(e.RawMemory, head) {
+			e.RawMemory = strings.Replace(e.RawMemory, head, head+lines, 1)
+		} else {
+			e.RawMemory += "\n" + head + lines
+		}
+	}
+}
+
+// A net finds canaries as they are, escaped as in JSON or in a URL, and in base64 wherever in a
+// group of three bytes they begin.
+type net struct {
+	filter [1 << 10]uint64 // bits by hash of the first eight bytes of a form
+	forms  map[uint64][]form
+	caught map[string]string // a passage, by what the canary was and where it was found
+}
+
+type form struct{ text, canary, what string }
+
+func newNet(canaries map[string]string) *net {
+	n := &net{forms: map[uint64][]form{}, caught: map[string]string{}}
+	for canary, what := range canaries {
+		seen := map[string]bool{}
+		add := func(text, how string) {
+			if len(text) < 8 || seen[text] {
+				return
 			}
-			return planted[text]
-		})
-		x.write(f.t, dir)
-		if x.agent == "codex" {
-			threads = append(threads, x.id)
+			seen[text] = true
+			head := binary.LittleEndian.Uint64([]byte(text))
+			n.forms[head] = append(n.forms[head], form{text, canary, what + how})
+			h := hash(head)
+			n.filter[h>>6] |= 1 << (h & 63)
+		}
+		add(canary, "")
+		escaped, _ := json.Marshal(canary)
+		inner := string(escaped[1 : len(escaped)-1])
+		add(inner, ", escaped")
+		again, _ := json.Marshal(inner)
+		add(string(again[1:len(again)-1]), ", escaped twice")
+		add(url.QueryEscape(canary), ", in a URL")
+		for before := range 3 {
+			code := base64.StdEncoding.EncodeToString([]byte("xxx"[:before] + canary))
+			code = code[(before*8+5)/6 : (before+len(canary))*8/6]
+			add(code, ", in base64")
+			add(strings.NewReplacer("+", "-", "/", "_").Replace(code), ", in base64")
 		}
 	}
-	of := func(agent string) template {
-		i := slices.IndexFunc(all, func(x template) bool { return x.agent == agent })
-		return all[i]
-	}
-	indexed := of("codex").copyOf(n + 1)
-	indexed.path = filepath.Join("codex", "sessions", filepath.Base(indexed.path))
-	indexed.write(f.t, dir)
-	f.sowTitles(filepath.Join(dir, "codex"), append(threads, indexed.id))
-	f.sowDatabase(filepath.Join(dir, "opencode.db"), of("opencode").copyOf(n+2))
-	f.sowPath(dir, of("claude").copyOf(n+3))
-	return f.sowDirectories(dir, filepath.Join(f.base, "work"), of("claude"))
+	return n
 }
 
-// sown is a session with a canary in every text that does not hold it together, or in one of
-// a few.
-func (f *flock) sown(x template, where string) template {
-	each := by(f.t, 3, 1, 1)
-	return x.fields(func(path, text string) string {
-		if text == "" || holding.MatchString(path) || f.random.IntN(each) > 0 {
-			return text
+func hash(head uint64) uint64 { return head * 0x9E3779B97F4A7C15 >> 48 }
+
+func (n *net) search(where string, data []byte) {
+	for i := 0; i+8 <= len(data); i++ {
+		head := binary.LittleEndian.Uint64(data[i:])
+		h := hash(head)
+		if n.filter[h>>6]&(1<<(h&63)) == 0 {
+			continue
 		}
-		return f.add(text, where+x.agent+" "+path)
-	})
-}
-
-type fieldOf struct {
-	template
-	field string
-}
-
-// heldTogether are the fields of all templates that hold them together.
-var heldTogether = once(func(t *testing.T) (fields []fieldOf) {
-	for _, x := range templates(t) {
-		for _, name := range x.fieldNames() {
-			fields = append(fields, fieldOf{x, name})
+		for _, f := range n.forms[head] {
+			if bytes.HasPrefix(data[i:], []byte(f.text)) {
+				n.caught[fmt.Sprintf("%s, in %s", f.what, where)] = fmt.Sprintf("%q in %q", f.canary, data[max(0, i-60):min(len(data), i+len(f.text)+20)])
+			}
 		}
 	}
-	return fields
-})
+}
 
-// chosen are some of them.
-func (f *flock) chosen(many int) []fieldOf {
-	fields := slices.Clone(heldTogether(f.t))
-	f.random.Shuffle(len(fields), func(i, j int) { fields[i], fields[j] = fields[j], fields[i] })
-	return fields[:min(many, len(fields))]
+// home searches all that is in a home: names of files, their content, and what archives hold.
+func (n *net) home(t *testing.T, home string) {
+	t.Helper()
+	must(t, filepath.WalkDir(home, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, _ := filepath.Rel(home, path)
+		n.search("a name", []byte(name))
+		if !entry.Type().IsRegular() {
+			return nil
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		n.search(name, data)
+		if strings.HasSuffix(name, ".zst") {
+			d, err := zstd.NewReader(nil)
+			if err != nil {
+				return err
+			}
+			defer d.Close()
+			if data, err = d.DecodeAll(data, nil); err != nil {
+				return err
+			}
+			n.search(name+", unpacked", data)
+		}
+		return nil
+	}))
 }

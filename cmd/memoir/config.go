@@ -2,14 +2,11 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"memoir/config"
-	"memoir/model"
-	"memoir/pipeline"
 )
 
 // settingJSON is one setting of `config --json`.
@@ -26,8 +23,8 @@ func configCommand(p *program) *cli.Command {
 		Usage: "print every setting and where its value comes from",
 		Description: help("Prints every effective setting with its origin: default, a line of config.yml, a\n"+
 			"MEMOIR_* variable, or this project's own .memoir.yml. Set memories.enabled to true to let\n"+
-			"hooks read sessions and inject memory by themselves. A key is shown by its source alone.\n"+
-			"Settings of a provider (providers.NAME.…); those from effort on are also settings of one\n"+
+			"hooks read sessions and inject memory by themselves. `memoir doctor` shows the source of each\n"+
+			"model's key. Settings of a provider are (providers.NAME.…), and from effort on also of one\n"+
 			"model (models.PROVIDER/MODEL.…):\n\n"+providerHelp(),
 			"memoir config", "memoir config --json", "MEMOIR_MEMORIES_ENABLED=true memoir config"),
 		Flags: []cli.Flag{jsonFlag()},
@@ -50,7 +47,7 @@ func configCommand(p *program) *cli.Command {
 			if err != nil {
 				return err
 			}
-			if err := p.printSettings(c.Bool("json"), home, dir, settings.Values(), p.keys(settings)); err != nil {
+			if err := p.printSettings(c, home, dir, settings.Values()); err != nil {
 				return err
 			}
 			for _, w := range settings.Warnings() {
@@ -73,59 +70,21 @@ func providerHelp() string {
 	return b.String()
 }
 
-// keyJSON is the source of a provider's key.
-type keyJSON struct {
-	Provider string `json:"provider"`
-	Source   string `json:"source"`
-}
-
-// keys are the sources of the keys of the models in use. No key is read.
-func (p *program) keys(settings config.Settings) []keyJSON {
-	var keys []keyJSON
-	for _, role := range pipeline.Roles(settings.ModelRoles) {
-		choice, err := pipeline.Choose(settings, role)
-		if err != nil || choice.Key.Provider == "" || choice.Options.API == model.APIExec {
-			continue
-		}
-		k := keyJSON{choice.Key.Provider, choice.Key.Source(p.getenv)}
-		if !slices.Contains(keys, k) {
-			keys = append(keys, k)
-		}
-	}
-	return keys
-}
-
-func (p *program) printSettings(asJSON bool, home, dir string, values []config.Value, keys []keyJSON) error {
-	for i := range values { // an address may have a password in it, and a command a key
-		values[i].Name, values[i].Value = p.redact(values[i].Name), p.redact(values[i].Value)
-	}
-	for i := range keys {
-		keys[i].Provider, keys[i].Source = p.redact(keys[i].Provider), p.redact(keys[i].Source)
-	}
-	if asJSON {
-		out := struct {
-			Home      string        `json:"home"`
-			ConfigDir string        `json:"config_dir"`
-			Settings  []settingJSON `json:"settings"`
-			Keys      []keyJSON     `json:"keys"`
-		}{home, dir, []settingJSON{}, list(keys)}
-		for _, v := range values {
-			out.Settings = append(out.Settings, settingJSON(v))
-		}
-		return p.ui.json(out)
-	}
+// printSettings prints the settings, redacted: an address may contain a password, and a command a key.
+func (p *program) printSettings(c *cli.Context, home, dir string, values []config.Value) error {
+	out := struct {
+		Home      string        `json:"home"`
+		ConfigDir string        `json:"config_dir"`
+		Settings  []settingJSON `json:"settings"`
+	}{home, dir, []settingJSON{}}
 	t := newTable("setting", "value", "origin")
 	for _, v := range values {
-		value := v.Value
-		if value == "" {
-			value = none
-		}
-		t.row(v.Name, value, v.Origin)
+		v.Name, v.Value = p.redact(v.Name), p.redact(v.Value)
+		out.Settings = append(out.Settings, settingJSON(v))
+		t.row(v.Name, orDash(v.Value), v.Origin)
 	}
-	p.ui.table(t)
-	for _, k := range keys {
-		p.ui.say("key of provider %s: %s", k.Provider, k.Source)
-	}
-	p.ui.say("data in %s, configuration in %s", home, dir)
-	return nil
+	return p.result(c, out, func() {
+		p.ui.table(t)
+		p.ui.say("data in %s, configuration in %s", home, dir)
+	})
 }

@@ -36,7 +36,7 @@ func (p *program) startup(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	args, err := repeatedArgs(c, home, "background", "startup", "json")
+	args, err := backgroundArgs(c, home)
 	if err != nil {
 		return err
 	}
@@ -74,10 +74,10 @@ func (p *program) sayBackground() {
 	p.ui.say("%s: memoir %s", time.Now().UTC().Format(time.RFC3339), strings.Join(p.args, " "))
 }
 
-// repeatedArgs returns a command line for `run --as` with the flags of this one, except without.
-// Paths are made absolute: the working directory of that run may be another.
-func repeatedArgs(c *cli.Context, home, as string, without ...string) ([]string, error) {
-	args := []string{"run", "--" + as, "--home=" + home}
+// backgroundArgs are the arguments of the run in the background: the flags of this command line. Its
+// working directory is another, so that paths are made absolute.
+func backgroundArgs(c *cli.Context, home string) ([]string, error) {
+	args := []string{"run", "--background", "--home=" + home}
 	if dir := c.String("config"); dir != "" {
 		abs, err := filepath.Abs(dir)
 		if err != nil {
@@ -87,7 +87,7 @@ func repeatedArgs(c *cli.Context, home, as string, without ...string) ([]string,
 	}
 	for _, f := range c.Command.Flags {
 		name := f.Names()[0]
-		if !c.IsSet(name) || name == as || slices.Contains(without, name) {
+		if !c.IsSet(name) || slices.Contains([]string{"background", "startup", "json"}, name) {
 			continue
 		}
 		value := fmt.Sprint(c.Value(name))

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -86,27 +87,25 @@ func (p *program) trust(home, file string) error {
 	return nil
 }
 
-// distrust revokes the trust in a file, and says whether it was trusted.
+// distrust revokes the trust in a file and in the secret rules beside it.
 func (p *program) distrust(home, file string) error {
-	before, err := config.LoadTrust(home)
+	trusted, err := config.LoadTrust(home)
 	if err != nil {
 		return err
 	}
-	if len(before.Files()) > 0 { // else there is no home to write to
-		for _, name := range []string{file, config.RulesFile(filepath.Dir(file))} {
-			if err := config.Distrust(home, name); err != nil {
-				return err
-			}
+	revoked := false
+	for _, name := range []string{file, config.RulesFile(filepath.Dir(file))} {
+		if !slices.Contains(trusted.Files(), name) {
+			continue
 		}
+		if err := config.Distrust(home, name); err != nil {
+			return err
+		}
+		p.ui.say("%s is no longer trusted", name)
+		revoked = true
 	}
-	after, err := config.LoadTrust(home)
-	if err != nil {
-		return err
-	}
-	if len(after.Files()) == len(before.Files()) {
+	if !revoked {
 		p.ui.say("%s was not trusted", file)
-		return nil
 	}
-	p.ui.say("%s is no longer trusted", file)
 	return nil
 }

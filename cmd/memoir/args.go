@@ -206,6 +206,10 @@ func usagef(hint, format string, args ...any) error {
 	return memoir.Errorf(memoir.CodeUsage, hint, format, args...)
 }
 
+func notFoundf(hint, format string, args ...any) error {
+	return memoir.Errorf(memoir.CodeNotFound, hint, format, args...)
+}
+
 func unknownCommand(commands []*cli.Command, name string) error {
 	var names []string
 	for _, c := range commands {

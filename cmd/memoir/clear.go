@@ -28,7 +28,7 @@ func clearCommand(p *program) *cli.Command {
 			"memoir clear --project mise", "memoir clear --all --yes"),
 		Flags: []cli.Flag{
 			projectRefFlag(),
-			&cli.BoolFlag{Name: "all", Usage: "all projects, and sessions that belong to none"},
+			&cli.BoolFlag{Name: "all", Usage: "all projects, and sessions without a project"},
 			yesFlag(),
 		},
 		Action: p.clear,

@@ -6,7 +6,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"memoir"
 	"memoir/memory"
 )
 
@@ -14,13 +13,12 @@ func diffCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "diff", ArgsUsage: "[FROM [TO]]", Category: groupMemory,
 		Usage: "show how two generations of a project's memory differ",
-		Description: help("Prints how the files of one generation differ from those of another as a unified diff: by\n"+
-			"default of the last two that are kept, with one number of that generation and the live\n"+
-			"files as they are now, edits by hand included. The exit code is 0 whether or not they\n"+
-			"differ.", "memoir diff", "memoir diff 3", "memoir diff 3 5 --project mise --stat"),
+		Description: help("Prints the difference between the files of two generations as a unified diff: by default the\n"+
+			"last two that are kept; with one number, that generation and the live files, hand edits\n"+
+			"included. The exit code is 0 whether or not they differ.", "memoir diff", "memoir diff 3", "memoir diff 3 5 --project mise --stat"),
 		Flags: []cli.Flag{
 			projectRefFlag(),
-			&cli.BoolFlag{Name: "stat", Usage: "list the files with how many lines were added and removed"},
+			&cli.BoolFlag{Name: "stat", Usage: "list the files with the number of added and removed lines"},
 			jsonFlag(),
 		},
 		Action: p.diff,
@@ -119,7 +117,7 @@ func (p *program) sides(c *cli.Context, root memory.Root) (from, to side, err er
 			return from, to, err
 		}
 		if len(kept) == 0 {
-			return from, to, memoir.Errorf(memoir.CodeNotFound, "`memoir run` publishes the first", "no generation is kept")
+			return from, to, notFoundf("`memoir run` publishes the first", "no generation is kept")
 		}
 		if len(kept) > 1 {
 			from.n = kept[len(kept)-2]

@@ -37,7 +37,7 @@ func forgetCommand(p *program) *cli.Command {
 			&cli.BoolFlag{Name: "purge", Usage: "also from earlier generations, logs, copies and free pages of the database"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "show what would be forgotten, and change nothing"},
 			&cli.BoolFlag{Name: "list", Usage: "list forgotten sessions"},
-			&cli.BoolFlag{Name: "undo", Usage: "let forgotten sessions in again: the next run reads them anew"},
+			&cli.BoolFlag{Name: "undo", Usage: "stop forgetting sessions: the next run reads them again"},
 			waitFlag(), yesFlag(), jsonFlag(),
 		},
 		Action: p.forget,
@@ -237,9 +237,9 @@ func (p *program) sayForgotten(projects []pipeline.ForgottenIn, purge bool) {
 			p.ui.say("%s: not forgotten", name)
 			continue
 		case pipeline.OutcomePublished:
-			p.ui.say("%s: forgotten with generation %d", name, project.Generation)
+			p.ui.say("%s: published generation %d without it", name, project.Generation)
 		default:
-			p.ui.say("%s: nothing of it was in the live memory", name)
+			p.ui.say("%s: the live memory did not contain it", name)
 		}
 		if n := len(project.Archives); n > 0 && purge {
 			p.ui.say("%s: removed %s: %s", name, count(n, "earlier generation"), shortened(project.Archives))
@@ -346,8 +346,7 @@ func (p *program) tombstone(ctx context.Context, st *store.Store, ref string) (s
 	found := pipeline.TombstonesNamed(tombstones, ref)
 	switch len(found) {
 	case 0:
-		return store.Tombstone{}, memoir.Errorf(memoir.CodeNotFound, "`memoir forget --list` lists them",
-			"no forgotten session matches %q", ref)
+		return store.Tombstone{}, notFoundf("`memoir forget --list` lists them", "no forgotten session matches %q", ref)
 	case 1:
 		return found[0], nil
 	}

@@ -46,13 +46,13 @@ func (p *program) answersHook() bool {
 func injectCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "inject", Category: groupMemory,
-		Usage: "print what a starting session should know, in the form its agent takes",
+		Usage: "print the context of a new session, in the format of its agent",
 		Description: help("For an agent's start hook. Prints the project's summary with a note on how to use it, and\n"+
 			"nothing at all where there is no memory or memories.enabled is off (to Gemini {}). The project\n"+
 			"is that of the directory in the hook's input, else of this directory.",
 			"memoir inject --agent claude", "memoir inject --format plain --project mise"),
 		Flags: append(contextFlags(), &cli.StringFlag{Name: "format",
-			Usage: "the form of another agent, or plain, for `FORMAT`"}),
+			Usage: "use the `FORMAT` of another agent, or plain"}),
 		Action: func(c *cli.Context) error {
 			if p.getenv(memoir.ChildVariable) != "" {
 				return nil
@@ -136,7 +136,7 @@ func viewCommand(p *program) *cli.Command {
 func contextFlags() []cli.Flag {
 	return []cli.Flag{
 		projectRefFlag(),
-		&cli.StringFlag{Name: "agent", Usage: "for the agent `NAME`: " + agents()},
+		&cli.StringFlag{Name: "agent", Usage: "format for the agent `NAME`: " + agents()},
 	}
 }
 

@@ -29,10 +29,10 @@ func (p *program) openInput(ctx context.Context, path, shown string) (in input, 
 	if path != "-" {
 		info, err := os.Stat(path)
 		if err != nil {
-			return in, memoir.Errorf(memoir.CodeNotFound, "", "%w", err)
+			return in, notFoundf("", "%w", err)
 		}
 		if info.IsDir() {
-			return in, memoir.Errorf(memoir.CodeUsage, "", "%s is a directory", shown)
+			return in, usagef("", "%s is a directory", shown)
 		}
 		if in.file, err = os.Open(path); err != nil {
 			return in, memoir.Errorf(memoir.CodeUnreadable, "", "%w", err)

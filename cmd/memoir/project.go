@@ -54,8 +54,7 @@ func (p *program) trusted(c *cli.Context) config.TrustStore {
 func (p *program) here(c *cli.Context, settings config.Settings) (place, error) {
 	dir, err := os.Getwd()
 	if err != nil {
-		return place{}, memoir.Errorf(memoir.CodeNotFound, "change to a directory that exists, or pass --project",
-			"this directory: %w", err)
+		return place{}, notFoundf("change to a directory that exists, or pass --project", "this directory: %w", err)
 	}
 	return p.identify(c, settings, dir), nil
 }
@@ -87,13 +86,13 @@ func (p *program) projectHere(ctx context.Context, st *store.Store, here place) 
 	other := here.status == project.Remote && row.Remote != "" && row.Remote != here.project.Remote
 	if err == nil && other && !redacted.MatchString(row.Remote) {
 		// The directory now contains another repository.
-		err = memoir.Errorf(memoir.CodeNotFound, "", "no project matches %q", here.project.Identity)
+		err = notFoundf("", "no project matches %q", here.project.Identity)
 	}
 	if memoir.CodeOf(err) != memoir.CodeNotFound {
 		return row, err
 	}
 	if !here.status.OK() {
-		return store.ProjectRow{}, memoir.Errorf(memoir.CodeNotFound, "pass --project; `memoir projects` lists them",
+		return store.ProjectRow{}, notFoundf("pass --project; `memoir projects` lists them",
 			"%s is not a project: %s", here.dir, here.status)
 	}
 	return store.ProjectRow{}, memoir.Errorf(memoir.CodeNotFound,

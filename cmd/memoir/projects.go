@@ -51,7 +51,7 @@ func liveRoot(home, projectID string) string {
 func projectsCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "projects", Category: groupMemory,
-		Usage: "list projects and where their memory is; merge, rename or forget one",
+		Usage: "list projects with the paths of their memory; merge, rename or forget one",
 		Description: help("Lists the projects that sessions belong to, each with the path of its live memory. A\n"+
 			"project is known by its remote, else by its repository or directory; --json also has the\n"+
 			"directories it was seen in and what it was known by before.",
@@ -120,8 +120,7 @@ func mergeCommand(p *program) *cli.Command {
 			"them, what you wrote into its memory, directories, and the names it is known by. Later\n"+
 			"sessions of the first count for the second. The next run consolidates both together. The\n"+
 			"first one's memory and generations are kept in the folder merged/ of the second; where\n"+
-			"hand edits of both contradict each other, those of the second hold. Only memoir clear or\n"+
-			"projects forget undoes it.",
+			"hand edits of both contradict each other, those of the second win. It cannot be undone.",
 			"memoir projects merge app-old app", "memoir projects merge ~/src/app-copy . --wait 5m"),
 		Flags: []cli.Flag{
 			waitFlag(),

@@ -63,8 +63,7 @@ func (p *program) openForReading(c *cli.Context) (*store.Store, error) {
 		if err := memoryAlone(home); err != nil {
 			return nil, err
 		}
-		return nil, memoir.Errorf(memoir.CodeNotFound, "`memoir run` looks for sessions", "nothing is registered in %s yet",
-			home)
+		return nil, notFoundf("`memoir run` looks for sessions", "nothing is registered in %s yet", home)
 	}
 	reading := p.forWork(settings)
 	reading.ReadOnly, reading.BusyTimeout = true, min(reading.BusyTimeout, readPatience)
@@ -145,8 +144,7 @@ func (p *program) findSession(ctx context.Context, st *store.Store, ref string) 
 	}
 	switch len(sessions) {
 	case 0:
-		return memoir.Session{}, memoir.Errorf(memoir.CodeNotFound, "`memoir sessions` lists them", "no session matches %q",
-			ref)
+		return memoir.Session{}, notFoundf("`memoir sessions` lists them", "no session matches %q", ref)
 	case 1:
 		return sessions[0], nil
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"memoir"
 	"memoir/pipeline"
 )
 
@@ -98,8 +97,7 @@ func (p *program) sayRestored(name string, out pipeline.Restored) {
 func generationNumber(text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
-		return 0, memoir.Errorf(memoir.CodeUsage, "`memoir log` lists the generations",
-			"%q is not the number of a generation", text)
+		return 0, usagef("`memoir log` lists the generations", "%q is not the number of a generation", text)
 	}
 	return n, nil
 }

@@ -107,7 +107,7 @@ func (s *secretScan) path(ctx context.Context, path string) error {
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		err = memoir.Errorf(memoir.CodeNotFound, "", "scan %s: %w", path, errors.Unwrap(err))
+		err = notFoundf("", "scan %s: %w", path, errors.Unwrap(err))
 		s.unread = append(s.unread, err)
 		return nil
 	}

@@ -16,7 +16,7 @@ import (
 func sessionsCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "sessions", Category: groupSession,
-		Usage: "list sessions with the state of each, and why",
+		Usage: "list sessions with their state and its reason",
 		Description: help("Lists every registered session, the latest first, with its age and its reason:\n"+
 			"eligible, or why it is skipped. Reasons are those of the last run. A session that is\n"+
 			"disabled is never extracted from, and its content is removed from its project's memory.",
@@ -39,7 +39,7 @@ func sessionsCommand(p *program) *cli.Command {
 		Action: p.sessions,
 		Subcommands: []*cli.Command{
 			markCommand(p, "disable", "keep a session out of memory", true),
-			markCommand(p, "enable", "let a disabled session in again", false),
+			markCommand(p, "enable", "enable a disabled session", false),
 		},
 	}
 }

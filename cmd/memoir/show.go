@@ -29,7 +29,7 @@ func showCommand(p *program) *cli.Command {
 			"memoir show 019f1fd6", "memoir show ~/.claude/projects/-src-app/2b9ad815.jsonl --only typed",
 			"memoir show codex:019f1fd6 --budget 8000 --json"),
 		Flags: []cli.Flag{
-			&cli.IntFlag{Name: "budget", DefaultText: "none", Usage: "omit what exceeds `TOKENS` (4 bytes each)"},
+			&cli.IntFlag{Name: "budget", DefaultText: "none", Usage: "omit the least important beyond `TOKENS` (4 bytes each)"},
 			&cli.StringFlag{Name: "only",
 				Usage: "only `WHAT`: typed (a person's own words), an origin, or a role; several with commas"},
 			jsonFlag(),
@@ -130,7 +130,7 @@ func (p *program) sessionOrFile(c *cli.Context, name string) (memoir.Session, []
 		}
 	}
 	if strings.ContainsRune(name, os.PathSeparator) {
-		return memoir.Session{}, nil, memoir.Errorf(memoir.CodeNotFound, "", "show %s: %w", name, errors.Unwrap(err))
+		return memoir.Session{}, nil, notFoundf("", "show %s: %w", name, errors.Unwrap(err))
 	}
 	st, err := p.openForReading(c)
 	if err != nil {

@@ -15,7 +15,8 @@ func diffCommand(p *program) *cli.Command {
 		Usage: "show how two generations of a project's memory differ",
 		Description: help("Prints the difference between the files of two generations as a unified diff: by default the\n"+
 			"last two that are kept; with one number, that generation and the live files, hand edits\n"+
-			"included. The exit code is 0 whether or not they differ.", "memoir diff", "memoir diff 3", "memoir diff 3 5 --project mise --stat"),
+			"included. The exit code is 0 whether or not they differ.",
+			"memoir diff", "memoir diff 3", "memoir diff 3 5 --project mise --stat"),
 		Flags: []cli.Flag{
 			projectRefFlag(),
 			&cli.BoolFlag{Name: "stat", Usage: "list the files with the number of added and removed lines"},

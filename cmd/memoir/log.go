@@ -35,7 +35,8 @@ func logCommand(p *program) *cli.Command {
 		Name: "log", Category: groupMemory,
 		Usage: "list the generations of a project's memory",
 		Description: help("Lists the generations that are kept, the newest first: of this directory's project, of\n"+
-			"another, or of all. The next publication turns your edits of the live files into a generation.", "memoir log", "memoir log --project mise --json", "memoir log --all"),
+			"another, or of all. The next publication turns your edits of the live files into a generation.",
+			"memoir log", "memoir log --project mise --json", "memoir log --all"),
 		Flags: []cli.Flag{
 			projectRefFlag(),
 			&cli.BoolFlag{Name: "all", Usage: "of all projects"},

@@ -251,22 +251,6 @@ func (f *flock) some(few int, all []string) []string {
 	return all[:min(by(f.t, few, len(all), len(all)), len(all))]
 }
 
-// namesBelow are the names of files below a directory.
-func namesBelow(t *testing.T, dir string) (names []string) {
-	t.Helper()
-	root, err := filepath.EvalSymlinks(dir)
-	must(t, err)
-	must(t, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || !entry.Type().IsRegular() {
-			return err
-		}
-		name, err := filepath.Rel(root, path)
-		names = append(names, filepath.ToSlash(name))
-		return err
-	}))
-	return names
-}
-
 // answering is a hand for the answer to a question, and how often that was asked before. Which
 // one is asked first is nothing that a seed decides.
 func (f *flock) answering(q scribe.Question) hand {

@@ -187,24 +187,6 @@ func (s scene) memory() map[string]string {
 	return files
 }
 
-// kept reads the answers that are kept for inspection.
-func (s scene) kept() []string {
-	s.t.Helper()
-	paths, err := filepath.Glob(filepath.Join(s.home, "log", "answers", "*.txt"))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	var out []string
-	for _, path := range paths {
-		content, err := os.ReadFile(path)
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		out = append(out, string(content))
-	}
-	return out
-}
-
 // counted is what a server counted: every call that reached it, and the tokens that it told of.
 func counted(server *modeltest.Server) memoir.Usage {
 	used := server.Used()
@@ -314,4 +296,60 @@ func once[T any](make func(t *testing.T) T) func(t *testing.T) T {
 		}
 		return *value
 	}
+}
+
+// writeSession writes a session in which a person said things, and the agent ran commands.
+func writeSession(t *testing.T, dir string, day int, said, ran []string) {
+	t.Helper()
+	writeSessionIn(t, dir, "/srv/open/app", day, day, said, ran)
+}
+
+// writeSessionIn writes the nth session, which went on in a directory.
+func writeSessionIn(t *testing.T, dir, cwd string, nth, day int, said, ran []string) {
+	t.Helper()
+	id := fmt.Sprintf("0b1c7a52-0000-4000-8000-0000000%05d", nth)
+	var b strings.Builder
+	n := 0
+	entry := func(role, content string) {
+		kind, message := role, fmt.Sprintf(`{"role":"user","content":%s}`, content)
+		if role == "assistant" {
+			message = fmt.Sprintf(`{"id":"m%d","role":"assistant","content":%s}`, n, content)
+		}
+		parent := "null"
+		if n > 0 {
+			parent = fmt.Sprintf(`"%d-e%d"`, nth, n-1)
+		}
+		fmt.Fprintf(&b, `{"type":%q,"uuid":"%d-e%d","parentUuid":%s,"sessionId":%q,"cwd":%q,"timestamp":"2026-05-%02dT10:%02d:%02dZ","message":%s}`+"\n",
+			kind, nth, n, parent, id, cwd, day, n/60, n%60, message)
+		n++
+	}
+	for _, text := range said {
+		entry("user", fmt.Sprintf("%q", text))
+		entry("assistant", fmt.Sprintf(`[{"type":"text","text":%q}]`, "Understood, that is noted."))
+	}
+	for i, line := range ran {
+		entry("assistant", fmt.Sprintf(`[{"type":"tool_use","id":"t%d","name":"Bash","input":{"command":%q}}]`, i, line))
+		entry("user", fmt.Sprintf(`[{"type":"tool_result","tool_use_id":"t%d","content":"ok, all of it"}]`, i))
+	}
+	entry("assistant", `[{"type":"text","text":"Everything that was asked for is in place."}]`)
+	path := filepath.Join(dir, id+".jsonl")
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	at := time.Date(2026, time.May, day, 10, 30, 0, 0, time.UTC)
+	if err := os.Chtimes(path, at, at); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// sceneDirs are removed when all tests have ended.
+var sceneDirs struct {
+	sync.Mutex
+	all []string
+}
+
+func removeAtTheEnd(dir string) {
+	sceneDirs.Lock()
+	defer sceneDirs.Unlock()
+	sceneDirs.all = append(sceneDirs.all, dir)
 }

@@ -9,6 +9,7 @@ import (
 
 	"memoir/model/modeltest"
 	"memoir/pipeline"
+	"memoir/testdata"
 )
 
 // paid is an app whose memory a language model makes, which does something during each
@@ -96,6 +97,36 @@ func TestAnEditWhileAModelAnswersIsCarriedOverAndCostsNothing(t *testing.T) {
 				t.Errorf("the ledger says %v", outcomes)
 			}
 		})
+	}
+}
+
+// A secret that a person types into the memory is gone before a model reads it.
+func TestASecretThatAPersonTypedReachesNoModel(t *testing.T) {
+	t.Parallel()
+	home, dir := prompted(t, 3)
+	a := app{t: t, dir: dir, home: home}
+	server := modeltest.OpenAIChat(t, func(_ int, c modeltest.Call) modeltest.Step {
+		question, consolidates := asked(t, c)
+		return modeltest.Step{Text: answers(t, question, consolidates, "")}
+	})
+	o := ofServer(t, home, dir, "phase2", server.URL)
+	a.id = run(t, o).Phase2[0].Project
+	secret, _, _ := testdata.Fake("github-pat")
+	a.edit("MEMORY.md", "- the key is "+secret)
+	claudeSession(t, dir, "t00", "/srv/open/app", "always write the header of fixture 777")
+	before := len(server.Calls())
+	run(t, o)
+	calls := server.Calls()
+	if len(calls) == before {
+		t.Fatal("the model was not asked")
+	}
+	for _, c := range calls {
+		if strings.Contains(string(c.Body), secret) {
+			t.Errorf("a request holds it: %s", c.Body)
+		}
+	}
+	if text := a.text("MEMORY.md"); strings.Contains(text, secret) || !strings.Contains(text, "the key is [REDACTED:github-pat]") {
+		t.Errorf("published:\n%s", text)
 	}
 }
 

@@ -60,7 +60,7 @@ func multiply(t *testing.T, sessions, projects int) string {
 // is left is what one process leaves.
 func TestManyProcessesOnOneHomeThatAreKilledEndAsOneAlone(t *testing.T) {
 	t.Parallel()
-	sessions, kills := by(t, 60, 2000, 2000), by(t, 4, 40, 40)
+	sessions, kills := by(t, 60, 1200, 2000), by(t, 4, 40, 40)
 	x := newTorture(t, multiply(t, sessions, 3), "")
 	limit := []string{"MEMOIR_MEMORIES_MAXROLLOUTSPERSTARTUP=" + strconv.Itoa(sessions), "MEMOIR_MEMORIES_BUSYTIMEOUTSECONDS=120"}
 	start := func(in trial, failpoint string) (*exec.Cmd, *bytes.Buffer) {

@@ -170,7 +170,8 @@ func TestADiskWithoutRoomLosesNothingAndBlamesNobody(t *testing.T) {
 	}
 	p := newAfflicted(t)
 	at := t.TempDir()
-	for _, free := range thorough(t, 0, 128, 384, 448)(0, 8, 32, 64, 96, 112, 120, 128, 136, 144, 160, 176, 192, 208, 224, 256, 288, 320, 352, 384, 416, 448, 480, 512) {
+	step := by(t, 128, 48, 8)
+	for free := 0; free <= 512; free += step {
 		what := fmt.Sprintf("%d KiB free", free)
 		must(t, syscall.Mount("tmpfs", at, "tmpfs", 0, "size=8m,mode=700"))
 		home := filepath.Join(at, "home")
@@ -195,12 +196,6 @@ func TestADiskWithoutRoomLosesNothingAndBlamesNobody(t *testing.T) {
 		p.recovers(t, home, what)
 		must(t, syscall.Unmount(at, syscall.MNT_DETACH))
 	}
-}
-
-// thorough chooses between some cases and all of them.
-func thorough(t testing.TB, some ...int) func(all ...int) []int {
-	t.Helper()
-	return func(all ...int) []int { return by(t, some, all, all) }
 }
 
 // fill leaves so many KiB free on a file system.
@@ -242,7 +237,8 @@ func TestTooFewHandlesAreSeenBeforeAnythingIsDone(t *testing.T) {
 	by(t, 0, 0, 0) // skip before anything is prepared
 	p := newAfflicted(t)
 	home := p.home(t)
-	for _, n := range thorough(t, 6, 7, 13, 14, 40)(5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 24, 28, 29, 30, 31, 32, 40, 48, 56, 64) {
+	step := by(t, 9, 3, 1)
+	for n := 5; n <= 64; n += step {
 		what := fmt.Sprintf("ulimit -n %d", n)
 		p.tell(t, home, fmt.Sprintf("ulimit -n %d; $RUN -q", n), nil).refuses(t, what, "ulimit -n", exitFailed)
 		got := p.tell(t, home, fmt.Sprintf("ulimit -n %d; $memoir run --startup", n), nil)

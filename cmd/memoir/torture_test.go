@@ -308,7 +308,7 @@ func (x *torture) starved(t *testing.T) {
 // A run that is killed at any time, between writes or within one.
 func TestARunThatIsKilledAtAnyTimeIsFinishedByTheNext(t *testing.T) {
 	t.Parallel()
-	times := by(t, 6, 150, 1000)
+	times := by(t, 6, 120, 1000)
 	x := newTorture(t, few(t, 7), "")
 	x.undisturbed(t)
 	calm := x.trial(t)

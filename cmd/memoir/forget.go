@@ -61,7 +61,7 @@ func (p *program) forget(c *cli.Context) error {
 	if c.Bool("list") {
 		return p.listForgotten(c)
 	}
-	opts, err := p.changeOptions(c)
+	opts, err := p.options(c, nil)
 	if err != nil {
 		return err
 	}

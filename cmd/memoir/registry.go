@@ -155,13 +155,14 @@ func (p *program) findSession(ctx context.Context, st *store.Store, ref string) 
 	return memoir.Session{}, usagef("use one of "+shortened(keys), "%q matches %s", ref, count(len(sessions), "session"))
 }
 
-// changeOptions are the pipeline's options for a command that changes memory and takes --wait.
-func (p *program) changeOptions(c *cli.Context) (opts pipeline.Options, err error) {
+// options are the options of the pipeline for a command that takes --wait. Flags are the settings that
+// its flags set.
+func (p *program) options(c *cli.Context, flags map[string]string) (opts pipeline.Options, err error) {
 	opts.Env, opts.Progress = p.env(), p.ui.progress
 	if opts.Wait, err = durationFlag(c, "wait"); err != nil {
 		return opts, err
 	}
-	if opts.Settings, err = p.settings(c, nil); err != nil {
+	if opts.Settings, err = p.settings(c, flags); err != nil {
 		return opts, err
 	}
 	if opts.Home, err = p.home(c); err != nil {
@@ -171,9 +172,9 @@ func (p *program) changeOptions(c *cli.Context) (opts pipeline.Options, err erro
 	return opts, err
 }
 
-// openToChange opens the database for such a command.
+// openToChange opens the database for a command that changes memory.
 func (p *program) openToChange(c *cli.Context) (pipeline.Options, *store.Store, error) {
-	opts, err := p.changeOptions(c)
+	opts, err := p.options(c, nil)
 	if err != nil {
 		return opts, nil, err
 	}

@@ -63,7 +63,7 @@ func (p *program) run(c *cli.Context) error {
 	if c.IsSet("project") && c.Bool("all") {
 		return usagef("", "--project and --all exclude each other")
 	}
-	opts, home, err := p.runOptions(c)
+	opts, err := p.runOptions(c)
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (p *program) run(c *cli.Context) error {
 	if err := disk.Handles(handlesToRun(opts.Settings.Memories.Concurrency)); err != nil {
 		return err
 	}
-	st, err := p.openStore(ctx, home, opts.Settings)
+	st, err := p.openStore(ctx, opts.Home, opts.Settings)
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (p *program) reportRun(c *cli.Context, report pipeline.Report, err error) e
 func handlesToRun(workers int) int { return 32 + 16*workers }
 
 // runOptions reads the flags of `run`.
-func (p *program) runOptions(c *cli.Context) (opts pipeline.Options, home string, err error) {
+func (p *program) runOptions(c *cli.Context) (opts pipeline.Options, err error) {
 	flags := map[string]string{}
 	for _, name := range []string{"min-idle", "max-age"} {
 		if c.IsSet(name) {
@@ -139,44 +139,26 @@ func (p *program) runOptions(c *cli.Context) (opts pipeline.Options, home string
 	}
 	if c.IsSet("limit") {
 		if c.Int("limit") < 1 {
-			return opts, "", usagef("leave the flag out for memories.maxRolloutsPerStartup",
+			return opts, usagef("leave the flag out for memories.maxRolloutsPerStartup",
 				"--limit: must be at least 1, not %d", c.Int("limit"))
 		}
 		flags["memories.maxRolloutsPerStartup"] = fmt.Sprint(c.Int("limit"))
 	}
-	settings, err := p.settings(c, flags)
-	if err != nil {
-		return opts, "", err
+	if opts, err = p.options(c, flags); err != nil {
+		return opts, err
 	}
-	if home, err = p.home(c); err != nil {
-		return opts, "", err
-	}
-	dir, err := p.configDir(c)
-	if err != nil {
-		return opts, "", err
-	}
-	opts = pipeline.Options{
-		Home: home, ConfigDir: dir, Settings: settings, Env: p.env(),
-		DryRun:          c.Bool("dry-run"),
-		MinIdle:         time.Duration(settings.Memories.MinRolloutIdleHours * float64(time.Hour)),
-		MaxAge:          time.Duration(settings.Memories.MaxRolloutAgeDays * 24 * float64(time.Hour)),
-		Limit:           settings.Memories.MaxRolloutsPerStartup,
-		StartingSession: c.String("starting"),
-		Sleep:           p.sleep,
-		Progress:        p.ui.progress,
-	}
-	if opts.Now, err = timeFlag(c, "now"); err != nil {
-		return opts, "", err
-	}
-	if opts.Wait, err = durationFlag(c, "wait"); err != nil {
-		return opts, "", err
-	}
+	memories := opts.Settings.Memories
+	opts.DryRun, opts.StartingSession, opts.Sleep = c.Bool("dry-run"), c.String("starting"), p.sleep
+	opts.MinIdle = time.Duration(memories.MinRolloutIdleHours * float64(time.Hour))
+	opts.MaxAge = time.Duration(memories.MaxRolloutAgeDays * 24 * float64(time.Hour))
+	opts.Limit = memories.MaxRolloutsPerStartup
 	if c.IsSet("sessions") {
 		if opts.SessionsDir, err = sessionsDirectory("--sessions", c.String("sessions")); err != nil {
-			return opts, "", err
+			return opts, err
 		}
 	}
-	return opts, home, nil
+	opts.Now, err = timeFlag(c, "now")
+	return opts, err
 }
 
 // sessionsDirectory is the absolute path of a directory with session files, which a person named.

@@ -42,7 +42,7 @@ func (p *program) status(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	opts, _, err := p.runOptions(c)
+	opts, err := p.runOptions(c)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ func (p *program) scanStored(c *cli.Context) error {
 	if c.NArg() > 0 {
 		return usagef("", "--stored scans what memoir has stored, and takes no path")
 	}
-	opts, err := p.changeOptions(c)
+	opts, err := p.options(c, nil)
 	if err != nil {
 		return err
 	}

@@ -155,7 +155,7 @@ func Remove(path string) error {
 func RemoveAll(path string) error {
 	var entries []fs.DirEntry
 	if info, err := os.Lstat(path); err == nil && info.IsDir() {
-		if entries, err = os.ReadDir(path); err != nil {
+		if entries, err = os.ReadDir(path); err != nil && !errors.Is(err, fs.ErrNotExist) { // as os.RemoveAll does
 			return err
 		}
 	}

@@ -26,6 +26,7 @@ func (r *run) makeGeneration(
 	report ProjectReport,
 ) (out ProjectReport, err error) {
 	out = report
+	defer func() { err = r.lostOr(ctx, claim, err) }()
 	defer r.survive(&err)
 	if err := r.recoverRoot(ctx, root, &claim); err != nil {
 		return report, err
@@ -74,6 +75,19 @@ func (r *run) makeGeneration(
 		return report, r.store.FinishProjectUnchanged(ctx, claim)
 	}
 	return r.publishResult(ctx, root, project, claim, *result, in, live, began, report)
+}
+
+// lostOr is err, or an error of code CodeLeaseLost if a file was gone because another process, such as
+// `memoir clear`, took the project over and removed its folder.
+func (r *run) lostOr(ctx context.Context, claim store.ProjectClaim, err error) error {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	ours, failed := r.store.ExtendProject(context.WithoutCancel(ctx), claim, r.leaseUntil(r.phase2Lease()))
+	if ours || failed != nil {
+		return err
+	}
+	return memoir.Errorf(memoir.CodeLeaseLost, "a later run does it again", "project %s was taken over: %w", claim.ProjectID, err)
 }
 
 // publishResult publishes what a consolidation made, unless it is what is live already.

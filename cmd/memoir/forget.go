@@ -256,7 +256,7 @@ func (p *program) sayRemoved(paths []string) {
 	}
 }
 
-// forgetProject is `forget --project`, and `projects forget`.
+// forgetProject is `forget --project`.
 func (p *program) forgetProject(c *cli.Context, st *store.Store, opts pipeline.Options, ref string) error {
 	if !c.Bool("dry-run") {
 		if err := pipeline.FinishMoves(c.Context, st, opts.Home); err != nil {

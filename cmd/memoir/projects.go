@@ -51,16 +51,15 @@ func liveRoot(home, projectID string) string {
 func projectsCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "projects", Category: groupMemory,
-		Usage: "list projects with the paths of their memory; merge, rename or forget one",
+		Usage: "list projects with the paths of their memory; merge or rename one",
 		Description: help("Lists the projects that sessions belong to, each with the path of its live memory. A\n"+
 			"project is known by its remote, else by its repository or directory; --json also has the\n"+
 			"directories it was seen in and what it was known by before.",
 			"memoir projects", "memoir projects --json",
-			"memoir projects merge old-name new-name", "memoir projects rename app-0123456789ab shop",
-			"memoir projects forget scratch"),
+			"memoir projects merge old-name new-name", "memoir projects rename app-0123456789ab shop"),
 		Flags:       []cli.Flag{jsonFlag()},
 		Action:      p.projects,
-		Subcommands: []*cli.Command{mergeCommand(p), renameCommand(p), forgetProjectCommand(p)},
+		Subcommands: []*cli.Command{mergeCommand(p), renameCommand(p)},
 	}
 }
 
@@ -228,39 +227,6 @@ func (p *program) newName(name string) (string, error) {
 		return "", usagef("choose another", "the name contains what looks like a secret")
 	}
 	return name, nil
-}
-
-func forgetProjectCommand(p *program) *cli.Command {
-	return &cli.Command{
-		Name: "forget", ArgsUsage: "PROJECT",
-		Usage: "forget a project's sessions and delete its memory",
-		Description: help("Forgets every session of a project for good, and deletes what was extracted from them, the\n"+
-			"project's memory with all generations, and what was merged into it. The agents' own files\n"+
-			"stay, but are not read again. New sessions begin a new project: to keep a directory out,\n"+
-			"name it in the setting exclude. The same as memoir forget --project. Asks first; without a\n"+
-			"terminal it needs --yes.",
-			"memoir projects forget scratch", "memoir projects forget ~/src/secret --yes"),
-		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "purge", Usage: "also from logs, and the database's copies and free pages"},
-			waitFlag(),
-			yesFlag(),
-			jsonFlag(),
-		},
-		Action: p.forgetOneProject,
-	}
-}
-
-func (p *program) forgetOneProject(c *cli.Context) error {
-	ref, err := argument(c, "project")
-	if err != nil {
-		return err
-	}
-	opts, st, err := p.openToChange(c)
-	if err != nil {
-		return err
-	}
-	defer st.Close()
-	return p.forgetProject(c, st, opts, ref)
 }
 
 // twoArguments returns the two arguments of a command that needs both.

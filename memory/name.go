@@ -170,87 +170,51 @@ func spelled(legal string) string {
 	return strings.Join(parts, "/")
 }
 
-// distinct gives a file, or a directory with all that is in it, another path where its own
-// is taken: names that people chose freely may come to the same legal one, or differ
-// only by case. Those that have their path as their name keep it.
+// distinct gives each file a path of its own: names that people chose freely may come to the
+// same legal one, or differ by case alone. Directories that differ by case are joined. A file,
+// or a directory where a file stands, gets a number, unless its path is its name on disk.
 func distinct(files []liveFile) []liveFile {
-	d := distinction{files: files, taken: map[string]bool{manifestName: true}}
-	all := make([]int, len(files))
-	for i := range files {
-		all[i] = i
+	taken := map[string]bool{manifestName: true} // files, in lower case
+	spelling := map[string]string{}              // of directories, by their lower case
+	is := func(names []string, at string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, at) })
 	}
-	d.place(all, 0, "")
-	return d.files
+	free := func(at string, used func(string) bool) string {
+		ext := path.Ext(at)
+		for n, stem := 2, strings.TrimSuffix(at, ext); used(at); n++ {
+			at = fmt.Sprintf("%s-%d%s", stem, n, ext)
+		}
+		return at
+	}
+	order := slices.Clone(files)
+	slices.SortStableFunc(order, func(a, b liveFile) int { return renamed(a) - renamed(b) })
+	paths := map[string]string{} // by name on disk
+	for _, f := range order {
+		dir := ""
+		parts := strings.Split(f.path, "/")
+		for _, part := range parts[:len(parts)-1] {
+			dir = free(path.Join(dir, part), func(at string) bool { return taken[strings.ToLower(at)] || is(onlyFiles, at) })
+			if known, ok := spelling[strings.ToLower(dir)]; ok {
+				dir = known
+			}
+			spelling[strings.ToLower(dir)] = dir
+		}
+		at := free(path.Join(dir, parts[len(parts)-1]), func(at string) bool {
+			return taken[strings.ToLower(at)] || spelling[strings.ToLower(at)] != "" || is(onlyDirectories, at)
+		})
+		taken[strings.ToLower(at)] = true
+		paths[f.name] = at
+	}
+	for i, f := range files {
+		files[i].path = paths[f.name]
+	}
+	return files
 }
 
-type distinction struct {
-	files []liveFile
-	taken map[string]bool // paths in lower case; those of directories that memoir names are shared
-}
-
-// place gives the files of one directory on disk their paths below a directory of the
-// memory. Their names have a number of parts in common.
-func (d *distinction) place(files []int, depth int, dir string) {
-	var order []string
-	groups := map[string][]int{} // by the next part of the name on disk
-	for _, i := range files {
-		part := strings.Split(d.files[i].name, "/")[depth]
-		if groups[part] == nil {
-			order = append(order, part)
-		}
-		groups[part] = append(groups[part], i)
-	}
-	slices.SortStableFunc(order, func(a, b string) int {
-		return d.renamed(groups[a][0], depth) - d.renamed(groups[b][0], depth)
-	})
-	for _, part := range order {
-		in := groups[part]
-		wanted := strings.Split(d.files[in[0]].path, "/")
-		if depth == len(wanted)-1 {
-			d.files[in[0]].path = d.free(dir, wanted[depth], false)
-			continue
-		}
-		below := path.Join(dir, wanted[depth])
-		if shared(below) {
-			d.taken[strings.ToLower(below)] = true
-		} else {
-			below = d.free(dir, wanted[depth], true)
-		}
-		d.place(in, depth+1, below)
-	}
-}
-
-// renamed is 1 where a part of a path is another than the file has on disk.
-func (d *distinction) renamed(i, depth int) int {
-	if strings.Split(d.files[i].name, "/")[depth] == strings.Split(d.files[i].path, "/")[depth] {
+// renamed is 1 where a file has another path in the memory than on disk.
+func renamed(f liveFile) int {
+	if f.name == f.path {
 		return 0
 	}
 	return 1
-}
-
-// free takes a name in a directory, with a number if it is taken.
-func (d *distinction) free(dir, name string, isDir bool) string {
-	other := onlyFiles // what a name of this kind may not be
-	if !isDir {
-		other = onlyDirectories
-	}
-	at, ext := path.Join(dir, name), path.Ext(name)
-	if isDir {
-		ext = ""
-	}
-	reserved := func() bool {
-		return slices.ContainsFunc(other, func(o string) bool { return strings.EqualFold(o, at) })
-	}
-	for n := 2; d.taken[strings.ToLower(at)] || reserved(); n++ {
-		at = path.Join(dir, fmt.Sprintf("%s-%d%s", strings.TrimSuffix(name, ext), n, ext))
-	}
-	d.taken[strings.ToLower(at)] = true
-	return at
-}
-
-// shared reports whether all directories that come to a path are one: its name is memoir's.
-func shared(dir string) bool {
-	parts := strings.Split(dir, "/")
-	return len(parts) == 1 && slices.Contains(onlyDirectories, dir) ||
-		len(parts) == 3 && parts[0] == SkillsDir && slices.Contains(skillFolders, parts[2])
 }

@@ -3,6 +3,9 @@
 # Directories called testdata are not matched by ./... and are named here.
 PACKAGES := ./... ./testdata ./testdata/mockmodel ./testdata/cmd/write ./testdata/cmd/sessions
 
+# What measures, in one goroutine, is not run under the race detector.
+MEASURES = $(shell go list ./bench/...)
+
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 # -s -w leave out symbols and DWARF, a third of the binary. Stack traces and pprof have
 # tables of their own.
@@ -59,8 +62,9 @@ endif
 		find "$$root/skills" -name SKILL.md 2>/dev/null | sort; \
 	done
 
-test: lint ## vet, staticcheck, and every test under the race detector
-	go test -race -timeout 25m $(PACKAGES)
+test: lint ## vet, staticcheck, and every test, with the race detector but for measurements
+	go test -race -timeout 25m $(filter-out $(MEASURES),$(shell go list $(PACKAGES)))
+	go test $(MEASURES)
 	go test -run '^TestSameFindings' ./secrets
 	.ci/forbidden
 

@@ -48,7 +48,7 @@ func TestNamesInOtherCapitalsLoseNothing(t *testing.T) {
 		"two skills": {func(a app) {
 			a.write("skills/foo/SKILL.md", skill("as Ada does it"))
 			a.write("skills/Foo/SKILL.md", skill("as Bob does it"))
-		}, map[string]string{"skills/foo/SKILL.md": "as Ada does it", "skills/foo-2/SKILL.md": "as Bob does it"}},
+		}, map[string]string{"skills/foo/SKILL.md": "as Ada does it", "skills/foo/SKILL-2.md": "as Bob does it"}},
 		"files of a skill": {func(a app) {
 			a.write("skills/foo/SKILL.md", skill("as Ada does it"))
 			a.write("skills/foo/scripts/Run", "Ada's\n")

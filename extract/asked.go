@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"fmt"
 	"strings"
 
 	"memoir"
@@ -12,8 +11,8 @@ const (
 	maxRequestSentences = 2
 )
 
-// asked is the signal of what was requested, with what became of it: a pull request, a
-// commit or files that were changed. What led to none of them is left out.
+// asked is the signal of what was requested, with what became of it: a pull request or a
+// commit. What led to neither is left out, since the next message may have undone it.
 func asked(s *session) []candidate {
 	var out []candidate
 	for i := 0; i < len(s.turns); i++ {
@@ -88,15 +87,6 @@ func (s *session) request() string {
 	return ""
 }
 
-// changeVerbs begin requests to change something. Without a commit, a request that
-// begins otherwise, as a report or a question does, would be read as a statement of what is so.
-var changeVerbs = []string{
-	"add", "implement", "fix", "make", "update", "change", "remove", "rename", "create", "write", "move",
-	"use", "replace", "refactor", "extract", "delete", "drop",
-	"support", "port", "migrate", "upgrade", "bump", "split", "merge", "convert", "introduce", "plan",
-	"build", "set", "document", "rewrite", "simplify", "clean",
-}
-
 // became tells what came of the turns from one to another, and at which item.
 func (s *session) became(from, to int) (string, int) {
 	first, last := s.turns[from].first(), int(^uint(0)>>1)
@@ -121,35 +111,5 @@ func (s *session) became(from, to int) (string, int) {
 	case commit != nil:
 		return "committed: " + commit.shown(), commit.item
 	}
-	if !startsAny(lowerWords(requestOf(s.turns[from])), changeVerbs...) || s.rejected(from+1, to) {
-		return "", 0
-	}
-	var files []string
-	item := 0
-	seen := map[string]bool{}
-	for _, e := range s.turns[from].edits { // later turns may be about something else
-		if !seen[e.path] && s.gone[e.path] <= e.item && plainPath(e.path) {
-			seen[e.path] = true
-			files, item = append(files, code(e.path)), e.item
-		}
-	}
-	switch n := len(files); {
-	case n == 0:
-		return "", 0
-	case n <= 3:
-		return "changed " + strings.Join(files, ", "), item
-	default:
-		return fmt.Sprintf("changed %d files: %s, …", n, strings.Join(files[:3], ", ")), item
-	}
-}
-
-// rejected reports whether a person set right what was done, in one of the turns from one to another.
-func (s *session) rejected(from, to int) bool {
-	for _, t := range s.turns[from:to] {
-		if len(t.ask.own) > 0 && (corrects(t.ask.own) ||
-			startsAny(withoutLead(lowerWords(t.ask.own[0])), "revert", "undo", "roll back")) {
-			return true
-		}
-	}
-	return false
+	return "", 0
 }

@@ -44,8 +44,8 @@ var (
 	}
 	// instructions begin a sentence that is a rule only where it speaks of every case.
 	instructions = []string{
-		"do not", "don't", "dont", "make sure", "ensure", "use", "you must", "you should", "must", "every",
-		"each", "all", "before", "after", "whenever", "when", "please", "run", "keep", "avoid",
+		"do not", "don't", "dont", "make sure", "ensure", "use", "you must", "you should", "must",
+		"before", "after", "whenever", "when", "please", "run", "keep", "avoid",
 	}
 	// everyCase are the words by which a sentence speaks of every case.
 	everyCase = []string{
@@ -87,6 +87,8 @@ func lasting(text string) bool {
 	case startsAny(lower, "do not", "don't", "dont") && hasAny(lower, "again", "use", "instead"): // no more, or not so
 		clause, _, _ := strings.Cut(text, ",") // behind it, "them" is what the clause names
 		return !hasAny(strings.ReplaceAll(lowerWords(clause), " again ", " "), momentary...)
+	case startsAny(lower, "every", "each", "all"): // else they begin a report
+		return hasAny(lower, "must", "should", "has to", "have to", "needs to", "need to") && !hasAny(lower, momentary...)
 	case startsAny(lower, instructions...):
 		return hasAny(lower, everyCase...) && !hasAny(lower, momentary...)
 	case hasAny(lower, "must never", "must always", "must not", "should never", "should always"):

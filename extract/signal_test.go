@@ -113,6 +113,8 @@ func TestSignalsTakeAndLeave(t *testing.T) {
 		"a rule for this time": {memoir.StatementPreference, []string{"> Always skip the slow test for now."}, ""},
 		"a question":           {memoir.StatementPreference, []string{"> Never use the cache here?"}, ""},
 		"a report":             {memoir.StatementPreference, []string{"> It always shows the old value."}, ""},
+		"a report of all":      {memoir.StatementPreference, []string{"> all i see is the list"}, ""},
+		"a rule for all":       {memoir.StatementPreference, []string{"> All handlers must return an error."}, "“All handlers must return an error.”"},
 		"an errand":            {memoir.StatementPreference, []string{"> Don't worry about the docs, go on."}, ""},
 		"a pasted rule":        {memoir.StatementPreference, []string{"> Look at this:\n```\nNever touch the cache.\n```"}, ""},
 		// correction
@@ -121,8 +123,7 @@ func TestSignalsTakeAndLeave(t *testing.T) {
 		"a refused call with its words":     {memoir.StatementPreference, []string{"> go on", "$ git push --force", "x never force pushes to main, open a branch"}, "“never force pushes to main, open a branch” (after: `git push --force`, refused)"},
 		// asked
 		"a request that was committed": {memoir.StatementTask, []string{"> please add a retry to the client", "~ a.go", commit("feat: retry")}, "add a retry to the client → committed: feat: retry"},
-		"a request that changed files": {memoir.StatementTask, []string{"> add a retry to the client", "~ a.go"}, "→ changed `a.go`"},
-		"a report that changed files":  {memoir.StatementTask, []string{"> the client loses its connection", "~ a.go"}, ""},
+		"a request that changed files": {memoir.StatementTask, []string{"> add a retry to the client", "~ a.go"}, ""},
 		// required
 		"the form of commits":    {memoir.StatementEnvironment, []string{commit("fix(api): retry")}, "commit subjects have the form type(scope): subject"},
 		"commits without a form": {memoir.StatementEnvironment, []string{commit("Retry what was reset")}, ""},

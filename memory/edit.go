@@ -226,3 +226,33 @@ func (r Root) Unmerged() (paths []string, err error) {
 	}
 	return paths, err
 }
+
+// RewriteUnmerged replaces the text of each file that Unmerged lists, with its name relative to
+// the project's folder. A file of which nothing is left is removed.
+func (r Root) RewriteUnmerged(rewrite func(name, text string) string) error {
+	paths, err := r.Unmerged()
+	if err != nil {
+		return storageError(err, "list %s", filepath.Join(r.dir, unmergedName))
+	}
+	for _, path := range paths {
+		if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+			continue // a link that somebody put there holds no text
+		}
+		name, _ := filepath.Rel(r.dir, path)
+		before, err := os.ReadFile(path)
+		after := rewrite(filepath.ToSlash(name), string(before))
+		switch {
+		case err != nil || after == string(before):
+		case after == "":
+			err = failpoint.Remove(path)
+		default:
+			if err = failpoint.WriteFile(path+".new", []byte(after), fileMode); err == nil {
+				err = failpoint.Rename(path+".new", path)
+			}
+		}
+		if err != nil {
+			return storageError(err, "rewrite %s", path)
+		}
+	}
+	return nil
+}

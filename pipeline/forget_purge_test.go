@@ -61,7 +61,8 @@ func TestAfterAPurgeNoByteOfTheHomeTellsOfIt(t *testing.T) {
 		run(t, options(home, dir))
 	}
 	for name, text := range map[string]string{
-		"log/run.log": "memoir: session: zanzibar\n", "log/startup.log.1": "zanzibar\n", "log/answers/x-extract-" + answerName(project) + "-abcdef.txt": "zanzibar\n",
+		"log/run.log": "memoir: session: zanzibar\n", "log/startup.log.1": "zanzibar\n",
+		"projects/" + project + "/unmerged/1/MEMORY.md": "saved too late\n- zanzibar is rainy [aaaaaaaa 2026-05-01]\n", "log/answers/x-extract-" + answerName(project) + "-abcdef.txt": "zanzibar\n",
 	} {
 		path := filepath.Join(home, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -80,6 +81,9 @@ func TestAfterAPurgeNoByteOfTheHomeTellsOfIt(t *testing.T) {
 	report := forgotten(t, options(home, dir), pipeline.Forgetting{Keys: []string{"codex:" + secretID}, Purge: true})
 	if found := holding(t, home, "zanzibar"); len(found) > 0 {
 		t.Errorf("it is left in %v", found)
+	}
+	if late, err := os.ReadFile(filepath.Join(root.Dir(), "unmerged", "1", "MEMORY.md")); string(late) != "saved too late\n" {
+		t.Errorf("of what was saved too late %q is left, %v", late, err)
 	}
 	if len(report.Projects[0].Archives) != 4 || len(report.Removed) != 3 {
 		t.Errorf("%+v", report)

@@ -91,6 +91,9 @@ func (r *run) clean(text string, in consolidate.Input) string {
 func (f *forgetting) archives(root memory.Root) ([]string, error) {
 	if f.purge {
 		removed, err := dropGenerations(root, f.taints)
+		if err == nil {
+			err = eachRoot(root, func(at memory.Root) error { return at.RewriteUnmerged(f.withoutTraces) })
+		}
 		return list(removed), err
 	}
 	names := []string{}
@@ -107,6 +110,25 @@ func (f *forgetting) archives(root memory.Root) ([]string, error) {
 		return nil
 	})
 	return names, err
+}
+
+// withoutTraces is the text of a file without the lines that tell of what was forgotten.
+func (f *forgetting) withoutTraces(name, text string) string {
+	told := map[int]bool{}
+	for _, trace := range f.what.Traces(map[string][]byte{name: []byte(text)}, f.in) {
+		told[trace.Line] = true
+	}
+	if told[0] { // the name itself
+		return ""
+	}
+	var out strings.Builder
+	n := 0
+	for line := range strings.Lines(text) {
+		if n++; !told[n] {
+			out.WriteString(line)
+		}
+	}
+	return out.String()
 }
 
 func list(names []string) []string {

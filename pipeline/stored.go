@@ -174,6 +174,13 @@ func (s *sweep) eachInRoot(ctx context.Context, projectID string, root memory.Ro
 		at.Line = -1
 		look(at, string(live.Files[path]))
 	}
+	unmerged, err := root.Unmerged()
+	if err != nil {
+		return err
+	}
+	for _, path := range unmerged {
+		s.lookInto(StoredPlace{Path: path, Line: -1, Project: projectID}, look)
+	}
 	generations, err := root.Generations()
 	if err != nil {
 		return err
@@ -202,16 +209,25 @@ func (s *sweep) eachInRoot(ctx context.Context, projectID string, root memory.Ro
 func (s *sweep) eachLog(look looker) error {
 	return filepath.WalkDir(filepath.Join(s.opts.Home, "log"), func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.Type().IsRegular() {
-			var text []byte
-			if text, err = os.ReadFile(path); err == nil {
-				look(StoredPlace{Path: path, Line: -1}, string(text))
-			}
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			s.lookInto(StoredPlace{Path: path, Line: -1}, look)
+		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			s.unread = append(s.unread, s.redact(fmt.Sprintf("%s: %v", path, err)))
 		}
 		return nil
 	})
+}
+
+// lookInto calls look for the text of a file.
+func (s *sweep) lookInto(at StoredPlace, look looker) {
+	if info, err := os.Lstat(at.Path); err == nil && !info.Mode().IsRegular() {
+		return // a link that somebody put there leads elsewhere
+	}
+	text, err := os.ReadFile(at.Path)
+	if err == nil {
+		look(at, string(text))
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		s.unread = append(s.unread, s.redact(fmt.Sprintf("%s: %v", at.Path, err)))
+	}
 }
 
 // elsewhere is the hint for a secret that only another text tells from other words.

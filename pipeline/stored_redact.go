@@ -187,7 +187,12 @@ func (s *sweep) redactProject(ctx context.Context, project store.ProjectRow, out
 			return err == nil && s.dirty(project.ID, live.Files)
 		})
 		out.Archives += len(removed)
-		return err
+		if err != nil {
+			return err
+		}
+		return eachRoot(root, func(at memory.Root) error {
+			return at.RewriteUnmerged(func(_, text string) string { return s.mask(project.ID, text) })
+		})
 	})
 }
 

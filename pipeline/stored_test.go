@@ -2,6 +2,7 @@ package pipeline_test
 
 import (
 	"crypto/rand"
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -139,6 +140,10 @@ func TestRedactingWhatIsStoredLeavesNoByteOfTheSecretAndNothingToExtract(t *test
 			root := memory.At(l.home, l.project)
 			before, err := root.Current()
 			if err != nil {
+				t.Fatal(err)
+			}
+			late := filepath.Join(root.Dir(), "unmerged", "1", "MEMORY.md")
+			if err := errors.Join(os.MkdirAll(filepath.Dir(late), 0o700), os.WriteFile(late, before.Files["MEMORY.md"], 0o600)); err != nil {
 				t.Fatal(err)
 			}
 			out, err := l.redact(t)

@@ -1,8 +1,11 @@
 package secrets
 
 import (
+	"regexp/syntax"
 	"slices"
+	"sort"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/zricethezav/gitleaks/v8/config"
 )
@@ -50,4 +53,334 @@ func widen(c *config.ViperConfig) {
 			r.Regex = head + end
 		}
 	}
+}
+
+// maxBehind bounds the characters behind an anchor's literal that are looked at before its
+// automata are: most places where a literal stands are told apart by these, and automata
+// that no place needs are not built.
+const maxBehind = 3
+
+// byteSet is a set of characters of ASCII.
+type byteSet [2]uint64
+
+func (s byteSet) has(c byte) bool { return s[c>>6]&(1<<(c&63)) != 0 }
+
+// meets reports whether two sets have a character in common.
+func (s byteSet) meets(other byteSet) bool { return s[0]&other[0] != 0 || s[1]&other[1] != 0 }
+
+// behind tells which characters of ASCII may stand first, second and so on behind an
+// anchor's literals. It knows no more of them than that every match has one there: a place
+// without one is none. The expression begins with the literal.
+func behind(from *syntax.Regexp, literals []string) []byteSet {
+	prog, err := syntax.Compile(from.Simplify())
+	if err != nil {
+		return nil
+	}
+	sets := make([]byteSet, maxBehind)
+	for _, literal := range literals {
+		at := []uint32{uint32(prog.Start)}
+		for _, c := range literal {
+			at, _ = read(prog, at, func(inst *syntax.Inst) bool { return readsFolded(inst, c) })
+		}
+		for n := range sets {
+			var ends bool
+			at, ends = read(prog, at, func(inst *syntax.Inst) bool {
+				for c := range rune(utf8.RuneSelf) {
+					if inst.MatchRune(c) {
+						sets[n][c>>6] |= 1 << (c & 63)
+					}
+				}
+				return true
+			})
+			if ends {
+				sets = sets[:n]
+				break
+			}
+		}
+	}
+	if len(sets) == 0 {
+		return nil
+	}
+	return sets
+}
+
+// readsFolded reports whether an instruction reads a character of a literal in some case.
+func readsFolded(inst *syntax.Inst, c rune) bool {
+	if inst.MatchRune(c) || c >= 'a' && c <= 'z' && inst.MatchRune(c+'A'-'a') {
+		return true
+	}
+	for _, hazard := range foldHazards {
+		odd, _ := utf8.DecodeRuneInString(hazard)
+		if foldsTo(odd) == byte(c) && c < utf8.RuneSelf && inst.MatchRune(odd) {
+			return true
+		}
+	}
+	return false
+}
+
+// read returns where a program is once the instructions that are wanted have read a
+// character, whatever its assertions say, and whether it may have matched before.
+func read(prog *syntax.Prog, from []uint32, wanted func(*syntax.Inst) bool) (to []uint32, matched bool) {
+	var c closure
+	reached, matched := c.of(prog, from, ^syntax.EmptyOp(0))
+	known := map[uint32]bool{}
+	for _, pc := range reached {
+		inst := &prog.Inst[pc]
+		if wanted(inst) && !known[inst.Out] {
+			known[inst.Out] = true
+			to = append(to, inst.Out)
+		}
+	}
+	return to, matched
+}
+
+// stands reports whether what stands from an offset on, behind a literal, may be behind it
+// in a match.
+func (a *anchor) stands(text string, at int) bool {
+	for n, set := range a.behind {
+		if at+n >= len(text) || text[at+n] >= utf8.RuneSelf {
+			return true
+		}
+		if !set.has(text[at+n]) {
+			return false
+		}
+	}
+	return true
+}
+
+// tails tells what must go for the findings in a text, each to where its token ends. Many of
+// them may stand in one long word: where that ends is looked for once.
+type tails struct {
+	text string
+	last extent // from where the last token was seen to go on, and to where
+	told int    // where the last long value ends that was told
+}
+
+// span returns what must go for a finding: its secret, or the whole match where
+// gitleaks takes a mere piece for the secret, as four digits of a UUID in a webhook's
+// URL, captured by a group that repeats. A token goes to its end.
+func (t *tails) span(f finding) (start, end int) {
+	start, end = f.strict(t.text)
+	switch f.rule.rank {
+	case rankSpecific:
+		end = t.tokenEnd(start, end)
+	case rankExtra:
+		end = valueEnd(t.text, start, end)
+	}
+	return start, end
+}
+
+// strict is span without what of a token goes on behind the finding.
+func (f finding) strict(text string) (start, end int) {
+	start, end = f.start, f.end
+	if start >= end || f.rule.fragment()[f.group] {
+		start, end = f.matchStart, f.matchEnd
+	}
+	return tidy(text, start, end)
+}
+
+// maxTail is how much of a word, in bytes, may go on behind each of the findings in it and be
+// remembered with all of them. Tokens are shorter.
+const maxTail = 256
+
+// value returns the end of what is to be remembered of the span of a finding. Of one word that
+// goes on and on only the first finding is remembered with all that follows, those behind it
+// as they were found: else a word of thousands of tokens would be remembered from each of
+// them to its end. All of the word goes nevertheless.
+func (t *tails) value(f finding, start, end int) int {
+	if _, strict := f.strict(t.text); end-strict > maxTail {
+		if t.told == end {
+			return strict
+		}
+		t.told = end
+	}
+	return end
+}
+
+// tokenEnd returns where the token ends that a span ends inside of. A rule that knows its
+// tokens by their beginning and a length takes the head of a longer one, whose tail would
+// stay.
+func (t *tails) tokenEnd(start, end int) int {
+	text := t.text
+	if start >= end || end == len(text) || !wordChar(text[end-1]) {
+		return end
+	}
+	if t.last.start <= end && end <= t.last.end {
+		return t.last.end
+	}
+	from := end
+	end = wordEnd(text, end)
+	for end < len(text) && text[end] == '.' {
+		next := wordEnd(text, end+1)
+		if next-end <= minRepeated || !strings.ContainsAny(text[end:next], "0123456789") {
+			break
+		}
+		end = next
+	}
+	t.last = extent{from, end}
+	return end
+}
+
+// wordEnd returns where the word of letters, digits, dashes and underscores ends that goes
+// on at an offset.
+func wordEnd(text string, at int) int {
+	end := at
+	for ; at < len(text) && (wordChar(text[at]) || text[at] == '-'); at++ {
+		if text[at] != '-' {
+			end = at + 1
+		}
+	}
+	return end
+}
+
+// valueEnd returns where the value ends that a span ends inside of, on a line that has
+// nothing but a name and a value of one word. What rules take for the end of a password,
+// a bracket or a comma, is a part of it there.
+func valueEnd(text string, start, end int) int {
+	if start >= end || end == len(text) || strings.IndexByte("|<(){}[]&;,=\"'`", text[end]) < 0 {
+		return end
+	}
+	before := text[max(0, start-maxNameApart):start]
+	before = before[strings.LastIndexByte(before, '\n')+1:]
+	name := strings.TrimRight(before, " \t")
+	if len(name) == 0 || name[len(name)-1] != ':' && name[len(name)-1] != '=' || len(before) == maxNameApart {
+		return end
+	}
+	name = strings.TrimLeft(strings.TrimRight(name[:len(name)-1], " \t"), margin+"-+#")
+	if name == "" || strings.IndexFunc(name, func(c rune) bool { return c > '~' || !nameChar(byte(c)) && c != '.' && c != '/' && c != ' ' }) >= 0 {
+		return end
+	}
+	to := end
+	for to < len(text) && strings.IndexByte(" \t\r\n", text[to]) < 0 {
+		to++
+	}
+	if line := skip(text, to, " \t\r"); line < len(text) && text[line] != '\n' && text[line] != '#' {
+		return end // more than one word
+	}
+	rest := strings.TrimRight(text[end:to], ",;)}]\"'`|")
+	switch {
+	case rest == "", settings(rest), strings.Contains(rest, "</"), strings.ContainsRune(rest, '\\'):
+		return end
+	}
+	return end + len(rest)
+}
+
+// settings reports whether what follows a value begins with another name and its value, as in
+// a form or a list of settings: `&name=value`.
+func settings(rest string) bool {
+	at := 1
+	for at < len(rest) && (nameChar(rest[at]) || rest[at] == '.') {
+		at++
+	}
+	return strings.IndexByte("&;,|", rest[0]) >= 0 && at > 1 && at < len(rest) && (rest[at] == '=' || rest[at] == ':')
+}
+
+// lineIndex locates matches in a text in gitleaks' own way, whose oddities decide
+// verdicts: a line contains the line break before it, and a match in the last
+// line, when that has no line break, is said to be on a line that begins with the
+// whole text.
+type lineIndex struct {
+	text    string
+	built   bool
+	breaks  []int // offsets of the line breaks
+	verdict map[lineVerdict]bool
+	begins  map[*allowlist]*beginnings // of the text, as far as lines begin with it
+	last    extent                     // of the last line from the last match on that was asked for
+}
+
+// lineVerdict names one answer of lineAllowed.
+type lineVerdict struct {
+	list       *allowlist
+	start, end int
+}
+
+func newLineIndex(text string) *lineIndex { return &lineIndex{text: text} }
+
+func (x *lineIndex) build() {
+	if x.built {
+		return
+	}
+	x.built = true
+	x.breaks = make([]int, 0, strings.Count(x.text, "\n"))
+	for i := 0; ; i++ {
+		next := strings.IndexByte(x.text[i:], '\n')
+		if next < 0 {
+			return
+		}
+		i += next
+		x.breaks = append(x.breaks, i)
+	}
+}
+
+// position returns the line and column that gitleaks gives to an offset: lines
+// from 0, columns from 1, the break belonging to the line that it begins.
+func (x *lineIndex) position(offset int) (line, column int) {
+	x.build()
+	line = sort.SearchInts(x.breaks, offset+1)
+	if line == 0 {
+		return 0, offset + 1
+	}
+	return line, offset - x.breaks[line-1] + 1
+}
+
+// line returns the extent of what gitleaks calls the line of a match.
+func (x *lineIndex) line(start, end int) (from, to int) {
+	x.build()
+	n := len(x.breaks)
+	if n == 0 {
+		return 0, len(x.text)
+	}
+	if at := sort.SearchInts(x.breaks, start+1); at < n {
+		from, to = 0, x.breaks[at]
+		if at > 0 {
+			from = x.breaks[at-1]
+		}
+		if last := sort.SearchInts(x.breaks, end); last < n {
+			to = x.breaks[last]
+		}
+		return from, max(to, end)
+	}
+	if end < x.last.start || end > x.last.end {
+		x.last = extent{end, end}
+		for x.last.end < len(x.text) && x.text[x.last.end] != '\n' && x.text[x.last.end] != '\r' {
+			x.last.end++
+		}
+	}
+	return 0, x.last.end
+}
+
+// shortLine is how long a line is, in bytes, that costs less to read again than an answer takes.
+const shortLine = 256
+
+// lineAllowed applies an allowlist to the line of a match. Answers are kept: the
+// line can be the whole text, and many matches may stand on it.
+func (x *lineIndex) lineAllowed(list *allowlist, start, end int) bool {
+	from, to := x.line(start, end)
+	if to-from <= shortLine {
+		return x.allows(list, from, to)
+	}
+	key := lineVerdict{list, from, to}
+	allowed, known := x.verdict[key]
+	if !known {
+		allowed = x.allows(list, from, to)
+		if x.verdict == nil {
+			x.verdict = map[lineVerdict]bool{}
+		}
+		x.verdict[key] = allowed
+	}
+	return allowed
+}
+
+// allows is list.matches for a part of the text.
+func (x *lineIndex) allows(list *allowlist, from, to int) bool {
+	if from > 0 || from == to || list.automaton == nil {
+		return list.matches(x.text[from:to])
+	}
+	if x.begins == nil {
+		x.begins = map[*allowlist]*beginnings{}
+	}
+	if x.begins[list] == nil {
+		x.begins[list] = &beginnings{text: x.text, d: list.automaton()}
+	}
+	return x.begins[list].accept(to)
 }

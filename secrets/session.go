@@ -1,7 +1,11 @@
 package secrets
 
 import (
+	"encoding/json"
+	"strconv"
+	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"memoir"
 )
@@ -142,4 +146,163 @@ func eachText(it memoir.Item, redact func(string) string) memoir.Item {
 	it.Branch = redact(it.Branch)
 	it.TurnID = redact(it.TurnID)
 	return it
+}
+
+// Counts says how many replacements were made, by rule id.
+type Counts map[string]int
+
+// Merge adds what other counted.
+func (c Counts) Merge(other Counts) {
+	for rule, n := range other {
+		c[rule] += n
+	}
+}
+
+// Total is the number of replacements by all rules.
+func (c Counts) Total() int {
+	total := 0
+	for _, n := range c {
+		total += n
+	}
+	return total
+}
+
+const (
+	markerOpen  = "[REDACTED:"
+	markerClose = "]"
+	maxLabel    = 64 // bytes of a rule's id in a marker
+)
+
+// marker is what stands for a secret that a rule found.
+func marker(r *rule) string { return markerOpen + r.label + markerClose }
+
+// isMarker reports whether text[start:end] consists of markers, whole or in part,
+// so that there is nothing in it to redact. Only the id of a rule makes a marker:
+// other brackets hide nothing.
+func (set *ruleSet) isMarker(text string, start, end int) bool {
+	for start < end {
+		from := max(0, start-len(markerOpen)-maxLabel)
+		open := strings.LastIndex(text[from:min(len(text), start+len(markerOpen))], markerOpen)
+		if open += from; open < from || open > start {
+			return false
+		}
+		length := strings.Index(text[open:min(len(text), open+len(markerOpen)+maxLabel+1)], markerClose)
+		if length < 0 || open+length < start || !set.labels[text[open+len(markerOpen):open+length]] {
+			return false
+		}
+		start = open + length + len(markerClose)
+		for start < end && (text[start] == '\n' || text[start] == '\r') { // kept for the sake of the line count
+			start++
+		}
+	}
+	return true
+}
+
+// hint masks a secret: enough to recognise it by, too little to use it.
+func hint(secret string) string {
+	n := min(4, utf8.RuneCountInString(secret)/5)
+	shown := make([]rune, 0, n)
+	for _, c := range secret {
+		if len(shown) == n {
+			break
+		}
+		if !strconv.IsPrint(c) {
+			c = '.'
+		}
+		shown = append(shown, c)
+	}
+	return string(shown) + "… (" + strconv.Itoa(len(secret)) + " bytes)"
+}
+
+// Message redacts what the program says and stores of its own, such as an error. What it
+// quotes, with %q or in backquotes, is read as a text of its own, too: in the middle of a
+// message rules do not see what they see at the beginning or the end of a text.
+func (s *Scanner) Message(text string) string {
+	whole := s.Session()
+	s.quotations(text, func(inside string) { whole.Text(inside) })
+	// The whole goes first: a secret may hold quotes itself.
+	text = s.quotations(whole.Text(text), nil)
+	return whole.AgainText(text)
+}
+
+// quotations is a text without the secrets that its quotations have when they are read by
+// themselves; see is told what is in those, and may be nil.
+func (s *Scanner) quotations(text string, see func(inside string)) string {
+	var out strings.Builder
+	at := 0
+	for {
+		open := strings.IndexAny(text[at:], "\"`")
+		if open < 0 {
+			break
+		}
+		out.WriteString(text[at : at+open])
+		at += open
+		quoted, clean := "", ""
+		if text[at] == '`' || at == 0 || text[at-1] != '\\' { // an escaped quote is inside of a quotation, which it would be read to the end of
+			quoted, clean = s.quotation(text[at:], see)
+		}
+		if quoted == "" { // the next quote may be one that opens
+			quoted, clean = text[at:at+1], text[at:at+1]
+		}
+		out.WriteString(clean)
+		at += len(quoted)
+	}
+	return out.String() + text[at:]
+}
+
+// quotation returns the quotation that a text begins with and the same without its secrets;
+// nothing if it has none.
+func (s *Scanner) quotation(text string, see func(inside string)) (quoted, clean string) {
+	quoted, err := strconv.QuotedPrefix(text)
+	if err != nil || len(quoted) < minQuoted {
+		return "", ""
+	}
+	inside, err := strconv.Unquote(quoted)
+	if err != nil {
+		return "", ""
+	}
+	cleaned, counts := s.Redact(inside)
+	if len(counts) == 0 {
+		return "", ""
+	}
+	if see != nil {
+		see(inside)
+	}
+	if quoted[0] == '`' {
+		return quoted, "`" + cleaned + "`"
+	}
+	clean = strconv.Quote(cleaned)
+	if json.Valid([]byte(quoted)) && !json.Valid([]byte(clean)) { // which has no \a, \v, \x and \U
+		if text, err := json.Marshal(cleaned); err == nil {
+			clean = string(text)
+		}
+	}
+	return quoted, clean
+}
+
+// Name redacts a name or a slash-separated path. What stands for a secret is
+// "redacted-rule-id", which is legal in a skill's name and in a file's.
+func (s *Scanner) Name(name string) (string, Counts) {
+	out, counts := s.Redact(name)
+	if len(counts) == 0 {
+		return name, counts
+	}
+	out = strings.ReplaceAll(out, markerOpen, "redacted-")
+	return strings.ReplaceAll(out, markerClose, ""), counts
+}
+
+// Extraction redacts every text of an extraction that is stored or published.
+// Keys, hashes and the model's name stay.
+func (s *Scanner) Extraction(e memoir.Extraction) (memoir.Extraction, Counts) {
+	r := s.Session()
+	e.RawMemory = r.Text(e.RawMemory)
+	e.RolloutSummary = r.Text(e.RolloutSummary)
+	e.Title = r.Text(e.Title)
+	e.CWD = r.Text(e.CWD)
+	e.Branch = r.Text(e.Branch)
+	counts := r.Counts()
+	slug, more := s.Name(e.RolloutSlug)
+	e.RolloutSlug = slug
+	counts.Merge(more)
+	return e, counts
 }

@@ -3,7 +3,7 @@
 // database, no transcript format and no other session.
 //
 // Open extract.go first (the interface and the built-in model), then signal.go.
-// session.go arranges the items; command.go, purpose.go and verdict.go read command
+// session.go arranges the items; command.go, purpose.go and status.go read command
 // lines, typed.go and text.go what people and agents wrote. One file a signal finds
 // statements; stands.go drops what the session later took back, rank.go decides what is
 // kept, render.go writes it. llm.go asks a language model instead.

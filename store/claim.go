@@ -3,17 +3,10 @@ package store
 import (
 	"context"
 	"fmt"
-	"math"
 	"time"
 
 	"memoir"
 	"memoir/lease"
-)
-
-// The kinds of jobs.
-const (
-	kindExtract     = "extract"
-	kindConsolidate = "consolidate"
 )
 
 // ClaimOptions says what to claim and for whom.
@@ -47,6 +40,8 @@ type Claim struct {
 	LeaseUntil        time.Time
 }
 
+func (c Claim) job() job { return job{kindExtract, c.Session.Key(), c.Token} }
+
 // ClaimSessions claims sessions that are eligible in the window, the latest
 // first. Judging them, the running cap and the claims are one transaction. Jobs
 // whose holder is dead or whose lease has expired are set free on the way, with a
@@ -56,7 +51,6 @@ func (s *Store) ClaimSessions(ctx context.Context, o ClaimOptions) ([]Claim, err
 	var claims []Claim
 	err := s.quickly(ctx, func(t tx) error {
 		claims = nil
-		now := s.now()
 		running, err := s.takeOver(t, kindExtract)
 		if err != nil {
 			return err
@@ -68,14 +62,14 @@ func (s *Store) ClaimSessions(ctx context.Context, o ClaimOptions) ([]Claim, err
 		if limit <= 0 {
 			return nil
 		}
-		keys, err := candidates(t, o, now, limit)
+		candidates, err := o.candidates(t, s.now(), limit)
 		if err != nil {
 			return err
 		}
-		for _, key := range keys {
-			claim, err := s.claimSession(t, key, o, now)
+		for _, c := range candidates {
+			claim, err := s.claimSession(t, c, o)
 			if err != nil {
-				return fmt.Errorf("session %s: %w", key, err)
+				return fmt.Errorf("session %s: %w", c.key, err)
 			}
 			claims = append(claims, claim)
 		}
@@ -87,89 +81,144 @@ func (s *Store) ClaimSessions(ctx context.Context, o ClaimOptions) ([]Claim, err
 	return claims, nil
 }
 
-// candidates returns the keys of the sessions to claim, in order. The times in the
-// query only spare rows; Window.reason decides.
-func candidates(t tx, o ClaimOptions, clock time.Time, limit int) ([]string, error) {
-	w := o.Window
-	now := w.Now
-	if now.IsZero() {
-		now = clock
+func (s *Store) claimSession(t tx, f facts, o ClaimOptions) (Claim, error) {
+	found, err := selectSessions(t, Filter{Keys: []string{f.key}})
+	if err != nil {
+		return Claim{}, err
 	}
-	oldest, latest := int64(math.MinInt64), int64(math.MaxInt64)
-	if w.MaxAge > 0 {
-		oldest = millis(now.Add(-w.MaxAge))
+	c := Claim{Session: found[0], Token: lease.NewToken(), InputVersion: f.version}
+	g, err := s.claimJob(t, c.job(), terms{holder: o.Holder, lasts: o.Lease, version: f.version})
+	if err != nil {
+		return Claim{}, err
 	}
-	if idle := max(w.MinIdle, w.ActiveFor); idle > 0 {
-		latest = millis(now.Add(-idle))
+	c.Attempt, c.Crashes, c.StartedAt, c.LeaseUntil = g.attempt, g.crashes, g.started, g.until
+	c.DoneHash, c.DoneFilterVersion = g.doneHash, g.doneFilter
+	if c.Prior, err = selectExtraction(t, f.key); err != nil || c.Prior == nil {
+		return c, err
 	}
-	from, order := factTables, `s.updated_at DESC, s.key`
-	if o.Largest {
-		order = `s.bytes DESC, ` + order
-	}
-	where := ` AND coalesce(j.crashes, 0) = 0`
-	if o.Suspects {
-		from = `job j INDEXED BY job_suspect JOIN session s ON s.key = j.key LEFT JOIN mark m ON m.session_key = s.key`
-		where = ` AND j.kind = 'extract' AND j.crashes > 0`
-		order = `j.crashes, ` + order
-	}
-	open, args := w.openIn()
-	args = append(args, oldest, latest)
-	var keys []string
-	var f facts
-	fields := f.fields()
-	err := t.each(`SELECT `+factColumns+` FROM `+from+` WHERE `+open+` AND s.updated_at BETWEEN ? AND ?
-			AND coalesce(j.status, '') <> 'running'`+where+` ORDER BY `+order, args,
-		func(scan func(...any) error) error {
-			if err := scan(fields...); err != nil {
-				return err
-			}
-			if w.reason(f, clock) != memoir.ReasonEligible {
-				return nil
-			}
-			if keys = append(keys, f.key); len(keys) == limit {
-				return errStop
-			}
-			return nil
-		})
-	return keys, err
+	c.PriorMarks, err = selectMarks(t, f.key)
+	return c, err
 }
 
-func (s *Store) claimSession(t tx, key string, o ClaimOptions, now time.Time) (Claim, error) {
-	c := Claim{Token: lease.NewToken(), StartedAt: moment(millis(now)), LeaseUntil: moment(millis(s.ticks().Add(o.Lease)))}
-	var err error
-	err = t.each(`SELECT `+sessionColumns+`, s.version FROM session s WHERE s.key = ?`, []any{key}, func(scan func(...any) error) error {
-		c.Session, err = scanSession(scan, &c.InputVersion)
-		return err
-	})
-	if err != nil {
-		return c, err
+// GiveBack returns claims that are still ours without counting an attempt. It is
+// for work that was interrupted: it goes on when ctx has ended, for a second at most.
+func (s *Store) GiveBack(ctx context.Context, claims []Claim) error {
+	if len(claims) == 0 {
+		return nil
 	}
-	err = t.each(`SELECT path, size, mtime_ns, inode FROM file WHERE session_key = ? AND position >= 0 ORDER BY position`, []any{key},
-		func(scan func(...any) error) error {
-			f, err := scanFile(scan)
-			c.Session.Files = append(c.Session.Files, f)
+	var jobs []job
+	for _, c := range claims {
+		jobs = append(jobs, c.job())
+	}
+	return s.explain(s.release(ctx, jobs...), "giving back claims")
+}
+
+// MarkUnchanged finishes a claim whose session turned out to hold, for all that its
+// files changed, the content that was extracted already; hash is its content hash,
+// skipped what its reader did not understand this time.
+func (s *Store) MarkUnchanged(ctx context.Context, c Claim, hash string, skipped []Skipped) error {
+	key := c.Session.Key()
+	err := s.quickly(ctx, func(t tx) error {
+		if err := c.job().held(t); err != nil {
 			return err
-		})
-	if err != nil {
-		return c, err
+		}
+		if err := setSkipped(t, key, skipped); err != nil {
+			return err
+		}
+		return s.finishSession(t, c, hash, c.DoneFilterVersion)
+	})
+	return s.explain(err, "marking session %s as unchanged", key)
+}
+
+func (s *Store) finishSession(t tx, c Claim, hash string, filter int) error {
+	if err := s.finish(t, c.job(), c.InputVersion, hash, filter); err != nil {
+		return err
 	}
-	// A version that was not tried before has its attempts before it; that a process
-	// died over the session is remembered all the same.
-	err = t.get(`INSERT INTO job (kind, key, status, owner, holder, lease_until, input_version, started_at)
-		VALUES ('extract', ?1, 'running', ?2, ?3, ?4, ?5, ?6)
-		ON CONFLICT (kind, key) DO UPDATE SET status = 'running', owner = ?2, holder = ?3, lease_until = ?4, started_at = ?6,
-			attempts = CASE WHEN input_version = ?5 THEN attempts ELSE 0 END,
-			crashes = CASE WHEN input_version = ?5 THEN crashes ELSE min(crashes, 1) END,
-			input_version = ?5
-		RETURNING attempts + 1, crashes, done_hash, filter_version`,
-		[]any{key, c.Token, o.Holder.String(), millis(c.LeaseUntil), c.InputVersion, millis(now)},
-		&c.Attempt, &c.Crashes, &c.DoneHash, &c.DoneFilterVersion)
-	if err != nil {
-		return c, err
-	}
-	if c.Prior, err = selectExtraction(t, key); err != nil || c.Prior == nil {
-		return c, err
-	}
-	c.PriorMarks, err = selectMarks(t, key)
-	return c, err
+	return s.settle(t, c.Session.Key())
+}
+
+// LeaveUnread gives a claim back whose file the system does not let be read; no attempt
+// is counted. The session is unreadable for that reason until a scan can read it: the
+// file at path, or each of the session's where it has none there, gets a time of change
+// that no file has, so that the next scan looks at it. The error has the code
+// memoir.CodeLeaseLost if the claim is no longer ours.
+func (s *Store) LeaveUnread(ctx context.Context, c Claim, path, reason string) error {
+	key := c.Session.Key()
+	err := s.quickly(ctx, func(t tx) error {
+		if err := c.job().held(t); err != nil {
+			return err
+		}
+		if err := s.giveBack(t, c.job()); err != nil {
+			return err
+		}
+		_, err := t.exec(`UPDATE file SET mtime_ns = 0, error = ?1 WHERE session_key = ?2
+			AND (path = ?3 OR NOT EXISTS (SELECT 1 FROM file WHERE session_key = ?2 AND path = ?3))`, reason, key, path)
+		if err != nil {
+			return err
+		}
+		if _, err := t.exec(`UPDATE session SET error = ? WHERE key = ?`, reason, key); err != nil {
+			return err
+		}
+		return s.settle(t, key)
+	})
+	return s.explain(err, "leaving session %s unread", key)
+}
+
+// ExcludeClaim ends a claim, without an attempt, because most of the session's
+// work was in a directory that is kept out: the session counts as SetExcluded
+// would have it. When the directory is let in again it can be claimed anew.
+func (s *Store) ExcludeClaim(ctx context.Context, c Claim, cwd string) error {
+	key := c.Session.Key()
+	err := s.durably(ctx, func(t tx) error {
+		if err := c.job().held(t); err != nil {
+			return err
+		}
+		if err := s.place(t, key, Work{CWD: cwd}); err != nil {
+			return err
+		}
+		if err := s.giveBack(t, c.job()); err != nil {
+			return err
+		}
+		return s.setExcluded(t, key, true)
+	})
+	return s.explain(err, "excluding session %s", key)
+}
+
+// Outstanding counts the sessions of a project that other processes than self are
+// extracting now.
+func (s *Store) Outstanding(ctx context.Context, projectID string, self lease.Holder) (n int, err error) {
+	err = s.read(ctx, func(t tx) error {
+		jobs, err := runningJobs(t, kindExtract)
+		if err != nil {
+			return err
+		}
+		var others []string
+		for _, j := range jobs {
+			if j.Holder != self && !j.Free(s.ticks()) {
+				others = append(others, j.key)
+			}
+		}
+		return t.get(`SELECT count(*) FROM session WHERE project_id = ? AND key IN (SELECT value FROM json_each(?))`,
+			[]any{projectID, jsonList(others)}, &n)
+	})
+	return n, s.explain(err, "counting sessions that others extract")
+}
+
+// Working returns an error of memoir.CodeBusy while another process holds work:
+// it may have read texts by earlier rules. What a process that is gone held is free.
+func (s *Store) Working(ctx context.Context) error {
+	err := s.quickly(ctx, func(t tx) error {
+		for _, kind := range []string{kindExtract, kindConsolidate} {
+			running, err := s.takeOver(t, kind)
+			if err != nil {
+				return err
+			}
+			if running > 0 {
+				return memoir.Errorf(memoir.CodeBusy, "wait for it, for instance with --wait",
+					"another process is at work: %d jobs of kind %s are running", running, kind)
+			}
+		}
+		return nil
+	})
+	return s.explain(err, "looking for work under way")
 }

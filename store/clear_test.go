@@ -11,7 +11,7 @@ func rows(t testing.TB, s *Store) map[string]int {
 	t.Helper()
 	n := map[string]int{}
 	must(t, s.read(background(), func(tx tx) error {
-		tables, err := keysOf(tx, `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'goose%' AND name NOT LIKE 'sqlite%'`)
+		tables, err := tx.texts(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'goose%' AND name NOT LIKE 'sqlite%'`)
 		for _, table := range tables {
 			var rows int
 			if err := tx.get(`SELECT count(*) FROM `+table, nil, &rows); err != nil {

@@ -4,7 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"strconv"
+	"maps"
+	"slices"
 	"time"
 
 	"memoir"
@@ -54,6 +55,8 @@ type ProjectClaim struct {
 	LastError string
 }
 
+func (c ProjectClaim) job() job { return job{kindConsolidate, c.ProjectID, c.Token} }
+
 // ClaimProject claims the consolidation of a project if it is due; whether it is,
 // is part of the transaction, so that the fence moves only for real work. When it
 // is not, or has to wait after a failure, ok is false and claim.Declined says why.
@@ -71,13 +74,12 @@ func (s *Store) ClaimProject(ctx context.Context, projectID string, o ProjectCla
 }
 
 func (s *Store) claimProject(t tx, id string, o ProjectClaimOptions) (c ProjectClaim, ok bool, err error) {
-	now := s.now()
 	c.ProjectID = id
 	var due bool
-	err = t.get(`SELECT p.change_seq, p.generation, p.forced_seq > p.consumed_seq, `+isDue+` FROM project p WHERE p.id = ?`, []any{id},
-		&c.Seq, &c.Generation, &c.Forced, &due)
+	err = t.get(`SELECT change_seq, generation, forced_seq > consumed_seq, change_seq > consumed_seq FROM project WHERE id = ?`,
+		[]any{id}, &c.Seq, &c.Generation, &c.Forced, &due)
 	if errors.Is(err, sql.ErrNoRows) {
-		return c, false, memoir.Errorf(memoir.CodeNotFound, "`memoir projects` lists them", "no project has the id %q", id)
+		return c, false, unknownProject(id)
 	}
 	if err != nil {
 		return c, false, err
@@ -85,98 +87,121 @@ func (s *Store) claimProject(t tx, id string, o ProjectClaimOptions) (c ProjectC
 	if _, err := s.takeOver(t, kindConsolidate); err != nil {
 		return c, false, err
 	}
-	var status, holder, input string
-	var since, until, next, failed int64
-	err = t.get(`SELECT status, holder, started_at, lease_until, input_version, next_attempt_at, coalesce(finished_at, 0), last_error, crashes FROM job
-		WHERE kind = 'consolidate' AND key = ?`, []any{id}, &status, &holder, &since, &until, &input, &next, &failed, &c.LastError, &c.Crashes)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+	last, err := lastConsolidation(t, id)
+	if err != nil {
 		return c, false, err
 	}
-	version, errand := strconv.FormatInt(c.Seq, 10), 0
+	if last.status == "running" {
+		return c, false, last.busy()
+	}
+	on := terms{holder: o.Holder, lasts: o.Lease, version: seqVersion(c.Seq), errand: ownWork}
+	dead := last.status == "dead" && last.version == on.version
 	switch {
-	case status == "running":
-		return c, false, busy(holder, moment(since), moment(until))
+	case o.Always && dead:
+		on.errand = otherWorkOnDead
 	case o.Always:
-		errand = 1
-		if status == "dead" && input == version {
-			errand = 2
-		}
+		on.errand = otherWork
 	case !due:
 		c.Declined = DeclinedNotDue
-		return c, false, nil
-	case status == "dead" && input == version:
+	case dead:
 		c.Declined = DeclinedDead
-		return c, false, nil
-	case waits(next, failed, now):
-		c.Declined, c.RetryAt = DeclinedBackoff, moment(next)
-		return c, false, nil
-	case o.NoSuspects && c.Crashes > 0:
+	case waits(millis(last.next), millis(last.finished), s.now()):
+		c.Declined, c.RetryAt = DeclinedBackoff, last.next
+	case o.NoSuspects && last.crashes > 0:
 		c.Declined = DeclinedSuspect
+	}
+	if c.Declined != "" {
+		c.LastError, c.Crashes = last.err, last.crashes
 		return c, false, nil
 	}
-	c.Token, c.LastError = lease.NewToken(), ""
-	c.StartedAt, c.LeaseUntil = moment(millis(now)), moment(millis(s.ticks().Add(o.Lease)))
+	c.Token = lease.NewToken()
 	if err := t.get(`UPDATE counter SET n = n + 1 WHERE name = 'fence' RETURNING n`, nil, &c.Fence); err != nil {
 		return c, false, err
 	}
 	if _, err := t.exec(`UPDATE project SET fence = ? WHERE id = ?`, c.Fence, id); err != nil {
 		return c, false, err
 	}
-	err = t.get(`INSERT INTO job (kind, key, status, owner, holder, lease_until, input_version, started_at, errand)
-		VALUES ('consolidate', ?1, 'running', ?2, ?3, ?4, ?5, ?6, ?7)
-		ON CONFLICT (kind, key) DO UPDATE SET status = 'running', owner = ?2, holder = ?3, lease_until = ?4, started_at = ?6, errand = ?7,
-			attempts = CASE WHEN input_version = ?5 THEN attempts ELSE 0 END,
-			crashes = CASE WHEN input_version = ?5 THEN crashes ELSE min(crashes, 1) END,
-			input_version = ?5
-		RETURNING attempts + 1, crashes`,
-		[]any{id, c.Token, o.Holder.String(), millis(c.LeaseUntil), version, millis(now), errand}, &c.Attempt, &c.Crashes)
+	g, err := s.claimJob(t, c.job(), on)
+	c.Attempt, c.Crashes, c.StartedAt, c.LeaseUntil = g.attempt, g.crashes, g.started, g.until
 	return c, err == nil, err
 }
 
+func unknownProject(id string) error {
+	return memoir.Errorf(memoir.CodeNotFound, "`memoir projects` lists them", "no project has the id %q", id)
+}
+
+// consolidation is what the job of a project says of its last one; the zero value is one
+// that never was.
+type consolidation struct {
+	status, version, err         string
+	holder                       lease.Holder
+	since, until, next, finished time.Time
+	crashes                      int
+}
+
+func lastConsolidation(t tx, projectID string) (last consolidation, err error) {
+	err = t.get(`SELECT status, holder, started_at, lease_until, input_version, next_attempt_at, finished_at, last_error, crashes
+		FROM job WHERE kind = 'consolidate' AND key = ?`, []any{projectID}, &last.status, holderColumn{&last.holder},
+		timeColumn{&last.since}, timeColumn{&last.until}, &last.version, timeColumn{&last.next}, timeColumn{&last.finished},
+		&last.err, &last.crashes)
+	if errors.Is(err, sql.ErrNoRows) {
+		return consolidation{}, nil
+	}
+	return last, err
+}
+
 // busy does not name the project: who asked for it knows which one.
-func busy(holder string, since, until time.Time) error {
-	h, _ := lease.ParseHolder(holder)
+func (c consolidation) busy() error {
 	return memoir.Errorf(memoir.CodeBusy, "wait for it, for instance with --wait",
 		"consolidated by %s since %s, with a lease until %s",
-		h.Describe(), since.Format(time.RFC3339), until.Format(time.RFC3339))
+		c.holder.Describe(), c.since.Format(time.RFC3339), c.until.Format(time.RFC3339))
+}
+
+// AbandonedProjects lists the projects whose consolidation nobody works on any more,
+// although a process claimed it and did not end the claim. The next claim of any
+// project sets them free.
+func (s *Store) AbandonedProjects(ctx context.Context) (ids []string, err error) {
+	err = s.read(ctx, func(t tx) error {
+		free, _, err := s.abandoned(t, kindConsolidate)
+		ids = slices.Sorted(maps.Keys(free))
+		return err
+	})
+	return ids, s.explain(err, "looking for projects that nobody works on any more")
 }
 
 // ExtendProject moves the claim's lease on, also one that has expired if nobody
 // took the project meanwhile. It is false when the claim is no longer ours.
 func (s *Store) ExtendProject(ctx context.Context, c ProjectClaim, until time.Time) (ok bool, err error) {
-	err = s.quickly(ctx, func(t tx) error {
-		n, err := t.exec(`UPDATE job SET lease_until = ? WHERE kind = 'consolidate' AND key = ? AND owner = ? AND status = 'running'
-			AND (SELECT fence FROM project WHERE id = job.key) = ?`, millis(until), c.ProjectID, c.Token, c.Fence)
-		ok = n == 1
-		return err
-	})
-	return ok && err == nil, s.explain(err, "extending the lease on project %s", c.ProjectID)
+	lost, err := s.ExtendClaims(ctx, []string{c.Token}, until)
+	return len(lost) == 0 && err == nil, err
 }
 
-// held is an error of code memoir.CodeLeaseLost unless the claim is still ours, and
-// its lease has not expired if it must not have.
-func (s *Store) held(t tx, c ProjectClaim, unexpired bool) error {
-	var owner string
-	var until, fence int64
-	err := t.get(`SELECT j.owner, j.lease_until, p.fence FROM job j JOIN project p ON p.id = j.key
-		WHERE j.kind = 'consolidate' AND j.key = ? AND j.status = 'running'`, []any{c.ProjectID}, &owner, &until, &fence)
-	switch {
-	case err != nil && !errors.Is(err, sql.ErrNoRows):
+// unexpired is nil if the claim is still ours and its lease has not ended; else the error
+// has the code memoir.CodeLeaseLost. It guards what is written outside of the database, so
+// it compares the fence as well as the token.
+func (c ProjectClaim) unexpired(t tx, now time.Time) error {
+	if err := c.job().held(t); err != nil {
 		return err
-	case err != nil, c.Token == "", owner != c.Token, fence != c.Fence:
-		return lost("project " + c.ProjectID)
-	case unexpired && until <= millis(s.ticks()):
-		return memoir.Errorf(memoir.CodeLeaseLost, "a later run does it again",
-			"the lease on project %s ended at %s", c.ProjectID, moment(until).Format(time.RFC3339))
 	}
-	return nil
+	var until time.Time
+	var fence int64
+	err := t.get(`SELECT j.lease_until, p.fence FROM job j JOIN project p ON p.id = j.key WHERE j.kind = 'consolidate' AND j.key = ?`,
+		[]any{c.ProjectID}, timeColumn{&until}, &fence)
+	switch {
+	case errors.Is(err, sql.ErrNoRows), err == nil && fence != c.Fence:
+		return c.job().lost()
+	case err == nil && !until.After(now):
+		return memoir.Errorf(memoir.CodeLeaseLost, "a later run does it again",
+			"the lease on project %s ended at %s", c.ProjectID, until.Format(time.RFC3339))
+	}
+	return err
 }
 
 // FinishProjectUnchanged ends a claim for which there was nothing to publish: what
 // it was due for counts as consumed.
 func (s *Store) FinishProjectUnchanged(ctx context.Context, c ProjectClaim) error {
 	err := s.quickly(ctx, func(t tx) error {
-		if err := s.held(t, c, false); err != nil {
+		if err := c.job().held(t); err != nil {
 			return err
 		}
 		return s.finishProject(t, c)
@@ -186,28 +211,13 @@ func (s *Store) FinishProjectUnchanged(ctx context.Context, c ProjectClaim) erro
 
 func (s *Store) finishProject(t tx, c ProjectClaim) error {
 	if c.Seq == 0 { // nothing of what it is due for was done: its model is not asked sooner
-		return s.giveBackProject(t, c)
+		return s.giveBack(t, c.job())
 	}
-	if _, err := t.exec(`UPDATE project SET consumed_seq = max(consumed_seq, ?) WHERE id = ?`, c.Seq, c.ProjectID); err != nil {
+	_, err := t.exec(`UPDATE project SET consumed_seq = max(consumed_seq, ?) WHERE id = ?`, c.Seq, c.ProjectID)
+	if err != nil {
 		return err
 	}
-	_, err := t.exec(`UPDATE job SET status = 'done', owner = '', holder = '', lease_until = 0, attempts = 0, crashes = 0,
-			next_attempt_at = 0, last_error = '', done_version = input_version, finished_at = ?
-		WHERE kind = 'consolidate' AND key = ?`, millis(s.now()), c.ProjectID)
-	return err
-}
-
-// FailProject ends a claim without a result, as FailClaim does for a session. The
-// project stays due. Neither new changes nor Enqueue shorten the delay.
-func (s *Store) FailProject(ctx context.Context, c ProjectClaim, f Failure, p Policy) error {
-	err := s.write(ctx, s.handleFor(f.Usage), func(t tx) error {
-		if err := s.fail(t, kindConsolidate, c.ProjectID, c.Token, f, p); err != nil {
-			return err
-		}
-		return s.addLedger(t, LedgerEntry{Work: c.Token, At: s.now(), Run: f.Run, Phase: kindConsolidate, ProjectID: c.ProjectID,
-			Model: f.Model, Usage: f.Usage, InputBytes: f.InputBytes, Duration: f.Duration, Outcome: f.outcome()})
-	})
-	return s.explain(err, "recording failure of project %s", c.ProjectID)
+	return s.finish(t, c.job(), seqVersion(c.Seq), "", 0)
 }
 
 // GiveBackProject returns a claim that is still ours without counting an attempt. A
@@ -215,27 +225,7 @@ func (s *Store) FailProject(ctx context.Context, c ProjectClaim, f Failure, p Po
 // is not due, as it was held for other work, is done.
 // Like GiveBack, it goes on for a second when ctx has ended.
 func (s *Store) GiveBackProject(ctx context.Context, c ProjectClaim) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackWithin)
-	defer cancel()
-	err := s.release(ctx, func(t tx) error { return s.giveBackProject(t, c) })
-	return s.explain(err, "giving back project %s", c.ProjectID)
-}
-
-func (s *Store) giveBackProject(t tx, c ProjectClaim) error {
-	_, err := t.exec(`UPDATE job SET owner = '', holder = '', lease_until = 0,
-			status = CASE WHEN errand = 2 THEN 'dead' WHEN next_attempt_at > ?1 THEN 'error'
-				WHEN EXISTS (SELECT 1 FROM project p WHERE p.id = job.key AND NOT `+isDue+`) THEN 'done' ELSE 'pending' END
-		WHERE kind = 'consolidate' AND key = ?2 AND owner = ?3 AND status = 'running'`, millis(s.now()), c.ProjectID, c.Token)
-	return err
-}
-
-// MakeDue makes a project due for something that changed outside of the database.
-func (s *Store) MakeDue(ctx context.Context, projectID string) error {
-	err := s.durably(ctx, func(t tx) error {
-		_, err := bump(t, projectID)
-		return err
-	})
-	return s.explain(err, "making project due")
+	return s.explain(s.release(ctx, c.job()), "giving back project %s", c.ProjectID)
 }
 
 // Enqueue makes a project due whether or not anything changed, also when a
@@ -244,9 +234,15 @@ func (s *Store) Enqueue(ctx context.Context, projectID string) error {
 	err := s.durably(ctx, func(t tx) error {
 		n, err := t.exec(`UPDATE project SET change_seq = change_seq + 1, forced_seq = change_seq + 1 WHERE id = ?`, projectID)
 		if err == nil && n == 0 {
-			return memoir.Errorf(memoir.CodeNotFound, "`memoir projects` lists them", "no project has the id %q", projectID)
+			return unknownProject(projectID)
 		}
 		return err
 	})
 	return s.explain(err, "enqueueing project")
+}
+
+// bump advances a project's change sequence, which makes it due, and returns it.
+func bump(t tx, projectID string) (seq int64, err error) {
+	err = t.get(`UPDATE project SET change_seq = change_seq + 1 WHERE id = ? RETURNING change_seq`, []any{projectID}, &seq)
+	return seq, err
 }

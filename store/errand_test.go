@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// errand holds the project for other work, in a process that is gone.
-func errand(t *testing.T, s *Store) ProjectClaim {
+// holdForOther holds the project for other work, in a process that is gone.
+func holdForOther(t *testing.T, s *Store) ProjectClaim {
 	t.Helper()
 	c, ok, err := s.ClaimProject(t.Context(), project, ProjectClaimOptions{Holder: deadHolder(), Lease: time.Hour, Always: true})
 	if err != nil || !ok {
@@ -21,7 +21,7 @@ func TestWhoDiesOverOtherWorkLeavesADeadProjectDead(t *testing.T) {
 	s, _ := newDue(t)
 	must(t, s.FailProject(t.Context(), claimProject(t, s), Failure{Message: "no memory in that"}, Policy{}))
 	wantDeclined(t, s, DeclinedDead)
-	errand(t, s)
+	holdForOther(t, s)
 	if c := wantDeclined(t, s, DeclinedDead); c.LastError != "no memory in that" {
 		t.Errorf("its last error is %q", c.LastError)
 	}
@@ -35,7 +35,7 @@ func TestWhoDiesOverOtherWorkMakesNoProjectDead(t *testing.T) {
 	t.Parallel()
 	s, _ := newDue(t)
 	for range MaxCrashes + 1 {
-		errand(t, s)
+		holdForOther(t, s)
 	}
 	if c := claimProject(t, s); c.Crashes != 0 {
 		t.Errorf("%d crashes count", c.Crashes)

@@ -12,7 +12,7 @@ import (
 func (s *Store) Directories(ctx context.Context) ([]string, error) {
 	var dirs []string
 	err := s.read(ctx, func(t tx) (err error) {
-		dirs, err = keysOf(t, `SELECT cwd FROM session WHERE cwd <> '' UNION SELECT work_cwd FROM session WHERE work_cwd <> '' ORDER BY 1`)
+		dirs, err = t.texts(`SELECT cwd FROM session WHERE cwd <> '' UNION SELECT work_cwd FROM session WHERE work_cwd <> '' ORDER BY 1`)
 		return err
 	})
 	return dirs, s.explain(err, "listing directories")
@@ -26,13 +26,13 @@ func (s *Store) SetExcluded(ctx context.Context, dirs []string) error {
 	list := jsonList(append([]string{}, dirs...))
 	var out, in []string
 	err := s.read(ctx, func(t tx) (err error) {
-		out, err = keysOf(t, `SELECT s.key FROM session s LEFT JOIN mark m ON m.session_key = s.key
+		out, err = t.texts(`SELECT s.key FROM session s LEFT JOIN mark m ON m.session_key = s.key
 			WHERE (s.cwd IN (SELECT value FROM json_each(?1)) OR s.work_cwd IN (SELECT value FROM json_each(?1)))
 				AND NOT coalesce(m.excluded, 0) ORDER BY s.key`, list)
 		if err != nil {
 			return err
 		}
-		in, err = keysOf(t, `SELECT s.key FROM mark m JOIN session s ON s.key = m.session_key
+		in, err = t.texts(`SELECT s.key FROM mark m JOIN session s ON s.key = m.session_key
 			WHERE m.excluded AND s.cwd NOT IN (SELECT value FROM json_each(?1)) AND s.work_cwd NOT IN (SELECT value FROM json_each(?1))
 			ORDER BY s.key`, list)
 		return err
@@ -42,19 +42,23 @@ func (s *Store) SetExcluded(ctx context.Context, dirs []string) error {
 	}
 	err = s.durably(ctx, func(t tx) error {
 		for i, key := range append(out, in...) {
-			_, err := t.exec(`INSERT INTO mark (session_key, excluded, at) VALUES (?1, ?2, ?3)
-				ON CONFLICT (session_key) DO UPDATE SET excluded = excluded.excluded, at = excluded.at`,
-				key, i < len(out), millis(s.now()))
-			if err != nil {
-				return err
-			}
-			if err := s.markChanged(t, key); err != nil {
+			if err := s.setExcluded(t, key, i < len(out)); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	return s.explain(err, "excluding directories")
+}
+
+// setExcluded keeps one session out, or lets it in again.
+func (s *Store) setExcluded(t tx, key string, excluded bool) error {
+	_, err := t.exec(`INSERT INTO mark (session_key, excluded, at) VALUES (?1, ?2, ?3)
+		ON CONFLICT (session_key) DO UPDATE SET excluded = excluded.excluded, at = excluded.at`, key, excluded, millis(s.now()))
+	if err != nil {
+		return err
+	}
+	return s.markChanged(t, key)
 }
 
 // Newest is when the latest readable session ended; zero if there is none.

@@ -40,7 +40,7 @@ func (s *Store) Tombstones(ctx context.Context) ([]Tombstone, error) {
 func (s *Store) Forgotten(ctx context.Context) (map[string]bool, error) {
 	forgotten := map[string]bool{}
 	err := s.read(ctx, func(t tx) error {
-		keys, err := keysOf(t, `SELECT session_key FROM mark WHERE forgotten`)
+		keys, err := t.texts(`SELECT session_key FROM mark WHERE forgotten`)
 		for _, key := range keys {
 			forgotten[key] = true
 		}
@@ -52,7 +52,7 @@ func (s *Store) Forgotten(ctx context.Context) (map[string]bool, error) {
 // ForgottenOf returns the keys of sessions that were withdrawn from a project.
 func (s *Store) ForgottenOf(ctx context.Context, projectID string) (keys []string, err error) {
 	err = s.read(ctx, func(t tx) (err error) {
-		keys, err = keysOf(t, `SELECT session_key FROM mark WHERE forgotten AND project_id = ? ORDER BY 1`, projectID)
+		keys, err = t.texts(`SELECT session_key FROM mark WHERE forgotten AND project_id = ? ORDER BY 1`, projectID)
 		return err
 	})
 	return keys, s.explain(err, "listing what project %s forgot", projectID)
@@ -79,7 +79,7 @@ func (s *Store) BeginForgetting(ctx context.Context, c ProjectClaim, f Forgettin
 			return err
 		}
 		if c.ProjectID != "" {
-			if err := s.held(t, c, true); err != nil {
+			if err := c.unexpired(t, s.ticks()); err != nil {
 				return err
 			}
 		}
@@ -88,7 +88,7 @@ func (s *Store) BeginForgetting(ctx context.Context, c ProjectClaim, f Forgettin
 			return err
 		}
 		// Sessions move: the memory of a project may rest on one of another.
-		homes, err := keysOf(t, `SELECT DISTINCT project_id FROM extraction WHERE project_id IS NOT NULL AND project_id <> ?
+		homes, err := t.texts(`SELECT DISTINCT project_id FROM extraction WHERE project_id IS NOT NULL AND project_id <> ?
 			AND session_key IN (SELECT value FROM json_each(?))`, c.ProjectID, jsonList(append([]string{}, keys...)))
 		if err != nil {
 			return err
@@ -143,7 +143,7 @@ const unsaid = `(message removed: something was forgotten since)`
 
 // withSubagents adds the sessions that agents started in those: they say what they were told there.
 func withSubagents(t tx, keys []string) ([]string, error) {
-	below, err := keysOf(t, `WITH RECURSIVE below (key, source, thread_id) AS (
+	below, err := t.texts(`WITH RECURSIVE below (key, source, thread_id) AS (
 			SELECT key, source, thread_id FROM session WHERE key IN (SELECT value FROM json_each(?))
 			UNION SELECT s.key, s.source, s.thread_id FROM session s JOIN below b ON s.kind = 'subagent' AND s.source = b.source AND s.parent = b.thread_id
 		) SELECT key FROM below`, jsonList(append([]string{}, keys...)))
@@ -266,7 +266,7 @@ func (s *Store) WithdrawnExtractions(ctx context.Context, projectID string) ([]m
 // edit says false.
 func (s *Store) FinishForgetting(ctx context.Context, projectID string, seq int64, edit func(memoir.Note) (memoir.Note, bool)) error {
 	err := s.durably(ctx, func(t tx) error {
-		keys, err := keysOf(t, `SELECT session_key FROM mark WHERE forgotten AND project_id = ?`, projectID)
+		keys, err := t.texts(`SELECT session_key FROM mark WHERE forgotten AND project_id = ?`, projectID)
 		if err != nil {
 			return err
 		}

@@ -18,7 +18,7 @@ import (
 func (s *Store) MergeProjects(ctx context.Context, from, into ProjectClaim) error {
 	err := s.durably(ctx, func(t tx) error {
 		for _, c := range []ProjectClaim{from, into} {
-			if err := s.held(t, c, true); err != nil {
+			if err := c.unexpired(t, s.ticks()); err != nil {
 				return err
 			}
 		}

@@ -58,7 +58,7 @@ func schemaOf(t *testing.T, s *Store) (version, goose int64, tables string) {
 		must(t, err)
 		version = now.version
 		must(t, tx.get("SELECT max(version_id) FROM goose_db_version", nil, &goose))
-		names, err := keysOf(tx, "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
+		names, err := tx.texts("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
 		tables = strings.Join(names, " ")
 		return err
 	}))

@@ -221,9 +221,3 @@ func (s *Store) moveSession(t tx, key, projectID string) error {
 		projectID, seq, key)
 	return err
 }
-
-// bump advances a project's change sequence and returns it.
-func bump(t tx, projectID string) (seq int64, err error) {
-	err = t.get(`UPDATE project SET change_seq = change_seq + 1 WHERE id = ? RETURNING change_seq`, []any{projectID}, &seq)
-	return seq, err
-}

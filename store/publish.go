@@ -63,7 +63,7 @@ func (s *Store) PublishPart(ctx context.Context, c ProjectClaim, g GenerationRec
 func (s *Store) publish(ctx context.Context, c ProjectClaim, g GenerationRecord, swap func() error, end func(tx) error) error {
 	g.Fence = c.Fence
 	err := s.durably(ctx, func(t tx) error {
-		if err := s.held(t, c, true); err != nil {
+		if err := c.unexpired(t, s.ticks()); err != nil {
 			return err
 		}
 		var live int64
@@ -90,7 +90,7 @@ func (s *Store) publish(ctx context.Context, c ProjectClaim, g GenerationRecord,
 // endPublishing enters what a generation cost and ends the claim.
 func (s *Store) endPublishing(t tx, c ProjectClaim, g GenerationRecord) error {
 	if g.Restored {
-		return s.giveBackProject(t, c)
+		return s.giveBack(t, c.job())
 	}
 	if err := s.addLedger(t, LedgerEntry{Work: c.Token, At: s.now(), Run: g.Run, Phase: kindConsolidate, ProjectID: c.ProjectID,
 		Model: g.Model, Usage: g.Usage, InputBytes: g.InputBytes, Duration: g.Duration, Outcome: "published"}); err != nil {

@@ -1,6 +1,10 @@
 package store
 
 import (
+	"context"
+	"maps"
+	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,7 +41,7 @@ type Window struct {
 
 // facts are what a reason depends on, apart from the window.
 type facts struct {
-	key                    string
+	key, version           string
 	kind                   memoir.SessionKind
 	forgotten, disabled    bool
 	unreadable, hasProject bool
@@ -52,14 +56,14 @@ type facts struct {
 
 // factColumns and factTables are the SQL side of facts.
 const (
-	factColumns = `s.key, s.kind, coalesce(m.forgotten, 0), coalesce(m.disabled OR m.excluded, 0), s.error <> '', s.project_id IS NOT NULL,
+	factColumns = `s.key, s.version, s.kind, coalesce(m.forgotten, 0), coalesce(m.disabled OR m.excluded, 0), s.error <> '', s.project_id IS NOT NULL,
 		coalesce(j.done_version = s.version, 0), coalesce(j.status = 'dead' AND j.input_version = s.version, 0),
 		s.updated_at, coalesce(j.next_attempt_at, 0), coalesce(j.finished_at, 0), coalesce(j.crashes, 0) > 0, s.reason`
 	factTables = `session s LEFT JOIN job j ON j.kind = 'extract' AND j.key = s.key LEFT JOIN mark m ON m.session_key = s.key`
 )
 
 func (f *facts) fields() []any {
-	return []any{&f.key, &f.kind, &f.forgotten, &f.disabled, &f.unreadable, &f.hasProject,
+	return []any{&f.key, &f.version, &f.kind, &f.forgotten, &f.disabled, &f.unreadable, &f.hasProject,
 		&f.current, &f.dead, &f.updated, &f.nextAttempt, &f.failedAt, &f.suspect, &f.reason}
 }
 
@@ -103,16 +107,6 @@ func (w Window) reason(f facts, clock time.Time) memoir.Reason {
 	return memoir.ReasonEligible
 }
 
-// clockSlack is by how much the clock may be set back without putting delays in doubt.
-const clockSlack = time.Minute
-
-// waits reports whether a job that failed waits for its next attempt, both in ms. A
-// failure that lies in the future was entered by a clock that has been set back since:
-// the delay that began with it would last until the clock is there again.
-func waits(next, failed int64, clock time.Time) bool {
-	return next > millis(clock) && failed <= millis(clock.Add(clockSlack))
-}
-
 // isOpen selects the sessions whose reason may change with time or window alone;
 // the reasons of the others change only with what is stored, and whatever changes
 // that calls settle. It is the condition of the index session_open. Sessions of
@@ -141,11 +135,208 @@ func (w Window) restriction() (clause string, args []any) {
 	return b.String(), args
 }
 
-// openIn is isOpen together with what the window adds.
+// openIn selects the open sessions of the window, whose reasons must be worked out.
 func (w Window) openIn() (clause string, args []any) {
-	clause, args = w.restriction()
+	clause = isOpen
 	if !w.IncludeAutomation {
-		clause = ` AND (s.kind <> 'automation' OR s.reason <> 'automation')` + clause
+		clause += ` AND (s.kind <> 'automation' OR s.reason <> 'automation')`
 	}
-	return isOpen + clause, args
+	within, args := w.restriction()
+	return clause + within, args
+}
+
+// RefreshReasons brings the reason of every session in the window up to date and
+// counts them. Of the sessions that may be taken, those past w.Cap in the order
+// of claims (newest first, then those that a process died over) are over_cap.
+// When nothing changed, nothing is written.
+func (s *Store) RefreshReasons(ctx context.Context, w Window) (map[memoir.Reason]int, error) {
+	d, err := s.judge(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	if len(d.changes) == 0 {
+		return d.counts, nil
+	}
+	err = s.quickly(ctx, func(t tx) error {
+		for _, c := range d.changes {
+			// Another process may have gone on with a session since it was looked at.
+			_, err := t.exec(`UPDATE session SET reason = ? WHERE key IN (SELECT value FROM json_each(?)) AND reason = ?`,
+				string(c.to), jsonList(c.keys), string(c.from))
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, s.explain(err, "recording which sessions to take")
+	}
+	return d.counts, nil
+}
+
+// Foresee works out what RefreshReasons would, and writes nothing: how many sessions
+// would have each reason, and the keys of those that are eligible, in the order of
+// claims. Sessions that a living process works on are not among them.
+func (s *Store) Foresee(ctx context.Context, w Window) (counts map[memoir.Reason]int, eligible []string, err error) {
+	d, err := s.judge(ctx, w)
+	if err != nil {
+		return nil, nil, err
+	}
+	return d.counts, d.eligible, nil
+}
+
+// reasonChange is one change of reason, and the sessions that it happens to.
+type reasonChange struct {
+	from, to memoir.Reason
+	keys     []string
+}
+
+// judgement is what RefreshReasons and Foresee work out.
+type judgement struct {
+	window   Window
+	held     map[string]bool // sessions that somebody works on, as far as is known
+	taken    int             // eligible sessions so far
+	counts   map[memoir.Reason]int
+	changes  []reasonChange
+	eligible []string // that nobody works on
+}
+
+// decide enters a session whose reason in the window, its cap aside, is known.
+func (d *judgement) decide(f facts, reason memoir.Reason) {
+	if reason == memoir.ReasonEligible {
+		if d.taken++; d.window.Cap > 0 && d.taken > d.window.Cap {
+			reason = memoir.ReasonOverCap
+		} else if !d.held[f.key] {
+			d.eligible = append(d.eligible, f.key)
+		}
+	}
+	if reason == f.reason {
+		return
+	}
+	i := slices.IndexFunc(d.changes, func(c reasonChange) bool { return c.from == f.reason && c.to == reason })
+	if i < 0 {
+		i = len(d.changes)
+		d.changes = append(d.changes, reasonChange{from: f.reason, to: reason})
+	}
+	d.changes[i].keys = append(d.changes[i].keys, f.key)
+	d.counts[f.reason]--
+	d.counts[reason]++
+}
+
+// judge works out the reasons of all sessions of a window on one snapshot.
+func (s *Store) judge(ctx context.Context, w Window) (*judgement, error) {
+	var d *judgement
+	err := s.read(ctx, func(t tx) error {
+		d = &judgement{window: w, held: map[string]bool{}, counts: map[memoir.Reason]int{}}
+		jobs, err := runningJobs(t, kindExtract)
+		if err != nil {
+			return err
+		}
+		for _, j := range jobs {
+			d.held[j.key] = !j.Free(s.ticks())
+		}
+		within, args := w.restriction()
+		if err := count(t, d.counts, `SELECT s.reason, count(*) FROM session s WHERE 1`+within+` GROUP BY s.reason`, args...); err != nil {
+			return err
+		}
+		var suspects []facts
+		open, args := w.openIn()
+		err = w.eachFacts(t, open+` ORDER BY s.updated_at DESC, s.key`, args, s.now(), func(f facts, reason memoir.Reason) error {
+			if reason == memoir.ReasonEligible && f.suspect {
+				suspects = append(suspects, f)
+			} else {
+				d.decide(f, reason)
+			}
+			return nil
+		})
+		for _, f := range suspects {
+			d.decide(f, memoir.ReasonEligible)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, s.explain(err, "working out which sessions to take")
+	}
+	maps.DeleteFunc(d.counts, func(_ memoir.Reason, n int) bool { return n == 0 })
+	return d, nil
+}
+
+// eachFacts calls fn for the sessions that a WHERE clause selects, with what becomes of each in
+// the window.
+func (w Window) eachFacts(
+	t tx, where string, args []any, clock time.Time, fn func(f facts, reason memoir.Reason) error,
+) error {
+	var f facts
+	fields := f.fields()
+	return t.each(`SELECT `+factColumns+` FROM `+factTables+` WHERE `+where, args, func(scan scanner) error {
+		if err := scan(fields...); err != nil {
+			return err
+		}
+		return fn(f, w.reason(f, clock))
+	})
+}
+
+// candidates are the sessions to claim, in order. The times in the query only spare rows;
+// Window.reason decides.
+func (o ClaimOptions) candidates(t tx, clock time.Time, limit int) (found []facts, err error) {
+	w := o.Window
+	now := w.Now
+	if now.IsZero() {
+		now = clock
+	}
+	oldest, latest := int64(math.MinInt64), int64(math.MaxInt64)
+	if w.MaxAge > 0 {
+		oldest = millis(now.Add(-w.MaxAge))
+	}
+	if idle := max(w.MinIdle, w.ActiveFor); idle > 0 {
+		latest = millis(now.Add(-idle))
+	}
+	open, args := w.openIn()
+	where := open + ` AND s.updated_at BETWEEN ? AND ? AND coalesce(j.status, '') <> 'running' AND `
+	order := `s.updated_at DESC, s.key`
+	if o.Largest {
+		order = `s.bytes DESC, ` + order
+	}
+	if o.Suspects {
+		where += `s.key IN (SELECT key FROM job INDEXED BY job_suspect WHERE kind = 'extract' AND crashes > 0) ORDER BY j.crashes, ` + order
+	} else {
+		where += `coalesce(j.crashes, 0) = 0 ORDER BY ` + order
+	}
+	err = w.eachFacts(t, where, append(args, oldest, latest), clock, func(f facts, reason memoir.Reason) error {
+		if reason != memoir.ReasonEligible {
+			return nil
+		}
+		if found = append(found, f); len(found) == limit {
+			return errStop
+		}
+		return nil
+	})
+	return found, err
+}
+
+// settle stores the reason that a session has whatever the window; one that
+// depends on the window stays, or becomes provisionally what it is in the widest.
+// Every change of what a reason depends on must call it.
+func (s *Store) settle(t tx, key string) error {
+	var f facts
+	err := t.get(`SELECT `+factColumns+` FROM `+factTables+` WHERE s.key = ?`, []any{key}, f.fields()...)
+	if err != nil {
+		return err
+	}
+	reason := Window{}.reason(f, s.now())
+	if reason == f.reason || reason == memoir.ReasonEligible && timely(f.reason) {
+		return nil
+	}
+	_, err = t.exec(`UPDATE session SET reason = ? WHERE key = ?`, string(reason), key)
+	return err
+}
+
+// timely reports whether a reason is one that the next RefreshReasons judges anew
+// by time alone.
+func timely(r memoir.Reason) bool {
+	switch r {
+	case memoir.ReasonActive, memoir.ReasonTooRecent, memoir.ReasonTooOld, memoir.ReasonOverCap, memoir.ReasonEligible:
+		return true
+	}
+	return false
 }

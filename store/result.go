@@ -43,7 +43,7 @@ func (s *Store) StoreExtraction(ctx context.Context, c Claim, r Result) error {
 		r.Model = r.Extraction.Model
 	}
 	err := s.together(ctx, func(t tx) error {
-		if err := c.holds(t); err != nil {
+		if err := c.job().held(t); err != nil {
 			return err
 		}
 		e := r.Extraction
@@ -76,7 +76,7 @@ func (s *Store) StoreExtraction(ctx context.Context, c Claim, r Result) error {
 			Model: r.Model, Usage: r.Usage, InputBytes: r.InputBytes, Duration: r.Duration, Outcome: outcome}); err != nil {
 			return err
 		}
-		return s.finishSession(t, key, c.InputVersion, e.ContentHash, e.FilterVersion)
+		return s.finishSession(t, c, e.ContentHash, e.FilterVersion)
 	})
 	if err == nil {
 		failpoint.After("stored") // one commit may be that of several results
@@ -146,31 +146,4 @@ func sameMemory(a, b memoir.Extraction) bool {
 		return e
 	}
 	return strip(a) == strip(b)
-}
-
-// MarkUnchanged finishes a claim whose session turned out to hold, for all that its
-// files changed, the content that was extracted already; hash is its content hash,
-// skipped what its reader did not understand this time.
-func (s *Store) MarkUnchanged(ctx context.Context, c Claim, hash string, skipped []Skipped) error {
-	key := c.Session.Key()
-	err := s.quickly(ctx, func(t tx) error {
-		if err := c.holds(t); err != nil {
-			return err
-		}
-		if err := setSkipped(t, key, skipped); err != nil {
-			return err
-		}
-		return s.finishSession(t, key, c.InputVersion, hash, c.DoneFilterVersion)
-	})
-	return s.explain(err, "marking session %s as unchanged", key)
-}
-
-func (s *Store) finishSession(t tx, key, version, hash string, filter int) error {
-	_, err := t.exec(`UPDATE job SET status = 'done', owner = '', holder = '', lease_until = 0, attempts = 0, crashes = 0,
-			next_attempt_at = 0, last_error = '', done_version = ?, done_hash = ?, filter_version = ?, finished_at = ?
-		WHERE kind = 'extract' AND key = ?`, version, hash, filter, millis(s.now()), key)
-	if err != nil {
-		return err
-	}
-	return s.settle(t, key)
 }

@@ -27,8 +27,6 @@ type Failure struct {
 	PostponedFor time.Duration // the longest wait of what is postponed, where the other side asked for none
 }
 
-func (f Failure) outcome() string { return cmp.Or(f.Outcome, OutcomeFailed) }
-
 // Policy says how often and when failed jobs are tried again.
 type Policy struct {
 	MaxAttempts int           // after which a job is dead; 0 means 3
@@ -60,62 +58,94 @@ func (p Policy) next(n int, f Failure, random float64) (dead bool, delay time.Du
 // the session changes or Retry. The error has the code memoir.CodeLeaseLost, and
 // nothing is recorded, when the claim is no longer ours.
 func (s *Store) FailClaim(ctx context.Context, c Claim, f Failure, p Policy) error {
-	key := c.Session.Key()
-	err := s.write(ctx, s.handleFor(f.Usage), func(t tx) error {
-		if err := s.fail(t, kindExtract, key, c.Token, f, p); err != nil {
+	_, err := s.endWithout(ctx, c.job(), f, p, false)
+	return err
+}
+
+// FailProject is FailClaim for a project, which stays due. Neither new changes nor
+// Enqueue shorten the delay.
+func (s *Store) FailProject(ctx context.Context, c ProjectClaim, f Failure, p Policy) error {
+	_, err := s.endWithout(ctx, c.job(), f, p, false)
+	return err
+}
+
+// PostponeClaim ends a claim that failed because its model's server did not serve:
+// the session is tried again after a delay, and no attempt is counted. If it failed in
+// some way before, and the model extracted from another session since, it is likelier
+// that the session is to blame: then this is FailClaim, and counted is true. The
+// error is as of FailClaim.
+func (s *Store) PostponeClaim(ctx context.Context, c Claim, f Failure, p Policy) (counted bool, err error) {
+	return s.endWithout(ctx, c.job(), f, p, true)
+}
+
+// PostponeProject is PostponeClaim for a consolidation.
+func (s *Store) PostponeProject(ctx context.Context, c ProjectClaim, f Failure, p Policy) (counted bool, err error) {
+	return s.endWithout(ctx, c.job(), f, p, true)
+}
+
+// endWithout ends a claim without a result, and enters what it cost into the ledger.
+func (s *Store) endWithout(ctx context.Context, j job, f Failure, p Policy, mayPostpone bool) (counted bool, err error) {
+	db := s.quick
+	if f.Usage.Calls > 0 {
+		db = s.durable
+	}
+	err = s.write(ctx, db, func(t tx) error {
+		err := j.held(t)
+		if counted = true; err == nil && mayPostpone {
+			counted, err = othersServed(t, j, f.Model)
+		}
+		switch {
+		case err != nil:
+			return err
+		case counted:
+			err = s.fail(t, j, f, p)
+		default:
+			err = s.postpone(t, j, f, p)
+		}
+		if err != nil {
 			return err
 		}
-		return s.enterFailure(t, c, f)
+		return s.enterFailure(t, j, f)
 	})
-	return s.explain(err, "recording failure of session %s", key)
+	return counted, s.explain(err, "recording the failure of %s", j)
 }
 
-// enterFailure enters into the ledger what a session's failed work cost, and judges the
-// session anew.
-func (s *Store) enterFailure(t tx, c Claim, f Failure) error {
-	key := c.Session.Key()
-	var project sql.NullString
-	if err := t.get(`SELECT project_id FROM session WHERE key = ?`, []any{key}, &project); err != nil {
-		return err
-	}
-	if err := s.addLedger(t, LedgerEntry{Work: c.Token, At: s.now(), Run: f.Run, Phase: kindExtract, SessionKey: key, ProjectID: project.String,
-		Model: f.Model, Usage: f.Usage, InputBytes: f.InputBytes, Duration: f.Duration, Outcome: f.outcome()}); err != nil {
-		return err
-	}
-	return s.settle(t, key)
+// othersServed reports whether a model served other work since the job last failed.
+func othersServed(t tx, j job, model string) (served bool, err error) {
+	err = t.get(`SELECT j.next_attempt_at > 0 AND (
+			EXISTS (SELECT 1 FROM extraction WHERE model = ?1 AND session_key <> j.key AND stored_at > j.finished_at)
+			OR EXISTS (SELECT 1 FROM job o WHERE j.kind = 'consolidate' AND o.kind = j.kind AND o.key <> j.key
+				AND o.status = 'done' AND o.finished_at > j.finished_at))
+		FROM job j WHERE j.kind = ?2 AND j.key = ?3`, []any{model, j.kind, j.key}, &served)
+	return served, err
 }
 
-// handleFor chooses durability by whether there is something to enter in the ledger.
-func (s *Store) handleFor(u memoir.Usage) *sql.DB {
-	if u.Calls > 0 {
-		return s.durable
+// enterFailure enters into the ledger what failed work cost, and judges its session anew.
+func (s *Store) enterFailure(t tx, j job, f Failure) error {
+	e := LedgerEntry{Work: j.token, Run: f.Run, Phase: j.kind, ProjectID: j.key, Model: f.Model,
+		Usage: f.Usage, InputBytes: f.InputBytes, Duration: f.Duration, Outcome: cmp.Or(f.Outcome, OutcomeFailed)}
+	if j.kind == kindConsolidate {
+		return s.addLedger(t, e)
 	}
-	return s.quick
-}
-
-func (s *Store) fail(t tx, kind, key, token string, f Failure, p Policy) error {
-	var attempts int
-	err := t.get(`SELECT attempts FROM job WHERE kind = ? AND key = ? AND owner = ? AND owner <> '' AND status = 'running'`,
-		[]any{kind, key, token}, &attempts)
-	if errors.Is(err, sql.ErrNoRows) {
-		return lost(kind + " " + key)
-	}
+	e.SessionKey = j.key
+	err := t.get(`SELECT coalesce(project_id, '') FROM session WHERE key = ?`, []any{j.key}, &e.ProjectID)
 	if err != nil {
 		return err
 	}
-	attempts++
-	now := s.now()
-	status, next := "error", int64(0)
-	if dead, delay := p.next(attempts, f, s.rand()); dead {
-		status = "dead"
-	} else {
-		next = millis(now.Add(delay))
+	if err := s.addLedger(t, e); err != nil {
+		return err
 	}
-	// That the process lived to say so clears it of what was suspected.
-	_, err = t.exec(`UPDATE job SET status = ?, owner = '', holder = '', lease_until = 0, attempts = ?, crashes = 0,
-		next_attempt_at = ?, last_error = ?, model = ?, finished_at = ? WHERE kind = ? AND key = ?`,
-		status, attempts, next, f.Message, f.Model, millis(now), kind, key)
-	return err
+	return s.settle(t, j.key)
+}
+
+// clockSlack is by how much the clock may be set back without putting delays in doubt.
+const clockSlack = time.Minute
+
+// waits reports whether a job that failed waits for its next attempt, both in ms. A
+// failure that lies in the future was entered by a clock that has been set back since:
+// the delay that began with it would last until the clock is there again.
+func waits(next, failed int64, clock time.Time) bool {
+	return next > millis(clock) && failed <= millis(clock.Add(clockSlack))
 }
 
 // Retry makes jobs that were given up, that failed, or that processes died over claimable
@@ -125,12 +155,9 @@ func (s *Store) fail(t tx, kind, key, token string, f Failure, p Policy) error {
 func (s *Store) Retry(ctx context.Context, keys ...string) (int, error) {
 	var revived []string
 	err := s.quickly(ctx, func(t tx) (err error) {
-		where, args := ``, []any{}
-		if len(keys) > 0 {
-			where, args = ` AND key IN (SELECT value FROM json_each(?))`, append(args, jsonList(keys))
-		}
-		revived, err = keysOf(t, `UPDATE job SET status = 'pending', attempts = 0, crashes = min(crashes, 1), next_attempt_at = 0
-			WHERE (status IN ('error', 'dead') OR status = 'pending' AND crashes > 0)`+where+` RETURNING key`, args...)
+		revived, err = t.texts(`UPDATE job SET status = 'pending', attempts = 0, crashes = min(crashes, 1), next_attempt_at = 0
+			WHERE (status IN ('error', 'dead') OR status = 'pending' AND crashes > 0)
+				AND (?1 = '[]' OR key IN (SELECT value FROM json_each(?1))) RETURNING key`, jsonList(keys))
 		if err != nil {
 			return err
 		}

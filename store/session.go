@@ -95,9 +95,9 @@ func (s *Store) FindSessions(ctx context.Context, ref string) ([]memoir.Session,
 	}
 	var sessions []memoir.Session
 	err := s.read(ctx, func(t tx) error {
-		keys, err := keysOf(t, `SELECT key FROM session WHERE key = ?1 OR thread_id = ?1`, ref)
+		keys, err := t.texts(`SELECT key FROM session WHERE key = ?1 OR thread_id = ?1`, ref)
 		if err == nil && len(keys) == 0 {
-			keys, err = keysOf(t, `SELECT key FROM session WHERE substr(thread_id, 1, length(?1)) = ?1 OR substr(key, 1, length(?1)) = ?1`, ref)
+			keys, err = t.texts(`SELECT key FROM session WHERE substr(thread_id, 1, length(?1)) = ?1 OR substr(key, 1, length(?1)) = ?1`, ref)
 		}
 		if err != nil {
 			return err
@@ -112,17 +112,6 @@ func (s *Store) FindSessions(ctx context.Context, ref string) ([]memoir.Session,
 		return nil, err // it says all that there is to say
 	}
 	return sessions, s.explain(err, "finding session %q", ref)
-}
-
-func keysOf(t tx, query string, args ...any) ([]string, error) {
-	var keys []string
-	err := t.each(query, args, func(scan func(...any) error) error {
-		var key string
-		err := scan(&key)
-		keys = append(keys, key)
-		return err
-	})
-	return keys, err
 }
 
 // SetDisabled keeps a session out of memory, or lets it in again. What was

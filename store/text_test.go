@@ -37,7 +37,7 @@ func TestEveryTextColumnIsScannedOrExcused(t *testing.T) {
 	}
 	var columns []string
 	must(t, s.read(t.Context(), func(t tx) (err error) {
-		columns, err = keysOf(t, `SELECT m.name || '.' || c.name FROM sqlite_schema m, pragma_table_info(m.name) c
+		columns, err = t.texts(`SELECT m.name || '.' || c.name FROM sqlite_schema m, pragma_table_info(m.name) c
 			WHERE m.type = 'table' AND m.name <> 'sqlite_sequence' AND upper(c.type) IN ('TEXT', 'TIMESTAMP', 'VARCHAR')`)
 		return err
 	}))

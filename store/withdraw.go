@@ -17,7 +17,7 @@ func (s *Store) RenameProject(ctx context.Context, projectID, name string) error
 		if err := t.get(`SELECT name, renamed FROM project WHERE id = ?`, []any{projectID}, &before, &renamed); err != nil {
 			return memoir.Errorf(memoir.CodeNotFound, "`memoir projects` lists them", "no project has the id %q", projectID)
 		}
-		taken, err := keysOf(t, `SELECT id FROM project WHERE id <> ?1 AND (name = ?2 OR id = ?2)`, projectID, name)
+		taken, err := t.texts(`SELECT id FROM project WHERE id <> ?1 AND (name = ?2 OR id = ?2)`, projectID, name)
 		if err != nil {
 			return err
 		}
@@ -55,7 +55,7 @@ func (s *Store) ForgetProject(ctx context.Context, projectID string) (sessions i
 		if err := s.dropBackup(); err != nil {
 			return err
 		}
-		keys, err := keysOf(t, `SELECT key FROM session WHERE project_id = ?1
+		keys, err := t.texts(`SELECT key FROM session WHERE project_id = ?1
 			UNION SELECT session_key FROM extraction WHERE project_id = ?1 ORDER BY 1`, projectID)
 		if err != nil {
 			return err

@@ -39,31 +39,6 @@ func (s *Store) place(t tx, key string, w Work) error {
 	return err
 }
 
-// ExcludeClaim ends a claim, without an attempt, because most of the session's
-// work was in a directory that is kept out: the session counts as SetExcluded
-// would have it. When the directory is let in again it can be claimed anew.
-func (s *Store) ExcludeClaim(ctx context.Context, c Claim, cwd string) error {
-	key := c.Session.Key()
-	err := s.durably(ctx, func(t tx) error {
-		if err := c.holds(t); err != nil {
-			return err
-		}
-		if err := s.place(t, key, Work{CWD: cwd}); err != nil {
-			return err
-		}
-		_, err := t.exec(`INSERT INTO mark (session_key, excluded, at) VALUES (?, 1, ?)
-			ON CONFLICT (session_key) DO UPDATE SET excluded = 1, at = excluded.at`, key, millis(s.now()))
-		if err != nil {
-			return err
-		}
-		if err := giveBack(t, kindExtract, key, c.Token); err != nil {
-			return err
-		}
-		return s.markChanged(t, key)
-	})
-	return s.explain(err, "excluding session %s", key)
-}
-
 // Place is where a registered session began, where its work was, and the project
 // that it belongs to because of that.
 type Place struct{ CWD, WorkCWD, ProjectID string }

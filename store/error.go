@@ -28,6 +28,19 @@ func isBusy(err error) bool {
 	return errors.As(err, &e) && (e.Code == sqlite3.ErrBusy || e.Code == sqlite3.ErrLocked || e.Code == sqlite3.ErrProtocol)
 }
 
+// isFull reports that the disk, a quota or a limit on a file's size has no room left.
+func isFull(err error) bool {
+	var e sqlite3.Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	switch e.SystemErrno {
+	case syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG:
+		return true
+	}
+	return e.Code == sqlite3.ErrFull
+}
+
 // explain wraps an error with what was being done, and gives errors of SQLite
 // their code and hint.
 func (s *Store) explain(err error, doing string, args ...any) error {
@@ -78,11 +91,4 @@ func sqliteHint(e sqlite3.Error) string {
 
 func storageError(err error, doing string, args ...any) error {
 	return memoir.Errorf(memoir.CodeStorage, cmp.Or(disk.Hint(err), storageHint), "%s: %w", fmt.Sprintf(doing, args...), err)
-}
-
-// lost is the error of one whose claim another process has taken over, or that a
-// person has taken back. Nothing of its result was stored.
-func lost(what string) error {
-	return memoir.Errorf(memoir.CodeLeaseLost, "nothing of it was stored; another process does it, or a later run",
-		"the claim on %s is no longer ours", what)
 }

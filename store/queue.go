@@ -1,0 +1,275 @@
+package store
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"memoir"
+	"memoir/lease"
+)
+
+// The kinds of jobs, which are also the phases of the ledger.
+const (
+	kindExtract     = "extract"     // a session; its key is the session's
+	kindConsolidate = "consolidate" // a project; its key is the project's id
+)
+
+// errand says what a job is claimed for, as the column job.errand holds it.
+type errand int
+
+const (
+	ownWork         errand = 0 // the job's own work
+	otherWork       errand = 1 // other work on the project: a crash is not counted
+	otherWorkOnDead errand = 2 // other work on a project that is dead, and stays so
+)
+
+// MaxCrashes is how often a process may die over a job before the job is dead.
+const MaxCrashes = 3
+
+// giveBackWithin bounds the wait of those who are asked to stop at once.
+const giveBackWithin = time.Second
+
+// job names a job and, with a token, a claim on it.
+type job struct{ kind, key, token string }
+
+func (j job) String() string {
+	if j.kind == kindExtract {
+		return "session " + j.key
+	}
+	return "project " + j.key
+}
+
+// lost is the error of one whose claim another process has taken over, or that a
+// person has taken back. Nothing of its result was stored.
+func (j job) lost() error {
+	return memoir.Errorf(memoir.CodeLeaseLost, "nothing of it was stored; another process does it, or a later run",
+		"the claim on %s is no longer ours", j)
+}
+
+// terms are what a job is claimed on.
+type terms struct {
+	holder  lease.Holder
+	lasts   time.Duration // unless extended
+	version string        // of the input: another than before has all its attempts before it
+	errand  errand
+}
+
+// grant is what the row of a job says once it is claimed.
+type grant struct {
+	attempt, crashes int // attempt counts from 1
+	doneHash         string
+	doneFilter       int
+	started, until   time.Time
+}
+
+// claimJob makes a job a running one of j's token, whatever it was before: the caller has
+// decided that it may be claimed.
+func (s *Store) claimJob(t tx, j job, on terms) (grant, error) {
+	g := grant{started: moment(millis(s.now())), until: moment(millis(s.ticks().Add(on.lasts)))}
+	// That a process died over an earlier version is remembered as one crash.
+	err := t.get(`INSERT INTO job (kind, key, status, owner, holder, lease_until, input_version, started_at, errand)
+		VALUES (?1, ?2, 'running', ?3, ?4, ?5, ?6, ?7, ?8)
+		ON CONFLICT (kind, key) DO UPDATE SET status = 'running', owner = ?3, holder = ?4, lease_until = ?5,
+			attempts = iif(input_version = ?6, attempts, 0),
+			crashes = iif(input_version = ?6, crashes, min(crashes, 1)),
+			input_version = ?6, started_at = ?7, errand = ?8
+		RETURNING attempts + 1, crashes, done_hash, filter_version`,
+		[]any{j.kind, j.key, j.token, on.holder.String(), millis(g.until), on.version, millis(g.started), on.errand},
+		&g.attempt, &g.crashes, &g.doneHash, &g.doneFilter)
+	return g, err
+}
+
+// seqVersion is the input version of a project's job.
+func seqVersion(seq int64) string { return strconv.FormatInt(seq, 10) }
+
+// runningJob is a job that a process has claimed and not ended.
+type runningJob struct {
+	job
+	lease.Lease
+	since     time.Time
+	errand    errand
+	crashes   int
+	lastError string
+}
+
+// runningJobs lists the running jobs of a kind, by key.
+func runningJobs(t tx, kind string) ([]runningJob, error) {
+	// Without statistics SQLite would rather read all jobs of the kind.
+	return collect(t, `SELECT kind, key, owner, holder, lease_until, started_at, errand, crashes, last_error
+		FROM job INDEXED BY job_running WHERE kind = ? AND status = 'running' ORDER BY key`, []any{kind},
+		func(scan scanner, r *runningJob) error {
+			err := scan(&r.kind, &r.key, &r.token, holderColumn{&r.Holder}, timeColumn{&r.Until}, timeColumn{&r.since},
+				&r.errand, &r.crashes, &r.lastError)
+			r.Owner = r.token
+			return err
+		})
+}
+
+// abandoned splits the running jobs of a kind into those that nobody works on any more,
+// with the reason why, and the others.
+func (s *Store) abandoned(t tx, kind string) (free map[string]string, jobs []runningJob, err error) {
+	jobs, err = runningJobs(t, kind)
+	free = map[string]string{}
+	dead := map[lease.Holder]bool{}
+	for _, j := range jobs {
+		if _, known := dead[j.Holder]; !known {
+			alive, known := j.Holder.Alive()
+			dead[j.Holder] = known && !alive
+		}
+		if dead[j.Holder] {
+			free[j.key] = j.Holder.Describe() + " ended while working on it"
+		} else if j.Over(s.ticks()) {
+			free[j.key] = j.Holder.Describe() + " did not extend its lease"
+		}
+	}
+	return free, jobs, err
+}
+
+// takeOver sets free the running jobs of a kind that nobody works on any more, and
+// returns how many are left running.
+func (s *Store) takeOver(t tx, kind string) (running int, err error) {
+	free, jobs, err := s.abandoned(t, kind)
+	if err != nil {
+		return 0, err
+	}
+	for _, j := range jobs {
+		because, abandoned := free[j.key]
+		if !abandoned {
+			running++
+		} else if err := s.crash(t, j, because); err != nil {
+			return 0, err
+		}
+	}
+	return running, nil
+}
+
+// crash sets a running job free and counts a crash, unless it was claimed for other work:
+// then its state and an earlier error stay.
+func (s *Store) crash(t tx, j runningJob, because string) error {
+	status := "pending"
+	if j.errand == ownWork {
+		j.crashes++
+		j.lastError = because
+	} else if j.lastError == "" {
+		j.lastError = because
+	}
+	if j.errand == otherWorkOnDead || j.errand == ownWork && j.crashes >= MaxCrashes {
+		status = "dead"
+	}
+	_, err := t.exec(`UPDATE job SET crashes = ?, status = ?, owner = '', holder = '', lease_until = 0, last_error = ?,
+		finished_at = ? WHERE kind = ? AND key = ?`, j.crashes, status, j.lastError, millis(s.now()), j.kind, j.key)
+	if err != nil || j.kind != kindExtract {
+		return err
+	}
+	return s.settle(t, j.key)
+}
+
+// held is nil if a claim still is the one that its job runs under; else the error has the
+// code memoir.CodeLeaseLost. No result is stored without it.
+func (j job) held(t tx) error {
+	found, err := t.exists(`SELECT 1 FROM job WHERE kind = ? AND key = ? AND owner = ? AND owner <> '' AND status = 'running'`,
+		j.kind, j.key, j.token)
+	if err == nil && !found {
+		return j.lost()
+	}
+	return err
+}
+
+// ExtendClaims moves the leases of running claims on, and returns the tokens that
+// are no longer anyone's or another's. A claim whose lease has expired and that
+// nobody took is extended like the others.
+func (s *Store) ExtendClaims(ctx context.Context, tokens []string, until time.Time) (lost []string, err error) {
+	if len(tokens) == 0 {
+		return nil, nil
+	}
+	err = s.quickly(ctx, func(t tx) error {
+		owners, err := t.texts(`UPDATE job SET lease_until = ? WHERE owner <> '' AND status = 'running'
+			AND owner IN (SELECT value FROM json_each(?)) RETURNING owner`, millis(until), jsonList(tokens))
+		held := map[string]bool{}
+		for _, owner := range owners {
+			held[owner] = true
+		}
+		lost = nil
+		for _, token := range tokens {
+			if !held[token] {
+				lost = append(lost, token)
+			}
+		}
+		return err
+	})
+	return lost, s.explain(err, "extending leases")
+}
+
+// finish ends a job whose work is done; version, hash and filter say what was done.
+func (s *Store) finish(t tx, j job, version, hash string, filter int) error {
+	_, err := t.exec(`UPDATE job SET status = 'done', owner = '', holder = '', lease_until = 0, attempts = 0, crashes = 0,
+			next_attempt_at = 0, last_error = '', done_version = ?, done_hash = ?, filter_version = ?, finished_at = ?
+		WHERE kind = ? AND key = ?`, version, hash, filter, millis(s.now()), j.kind, j.key)
+	return err
+}
+
+// fail ends a job whose work failed, and counts an attempt.
+func (s *Store) fail(t tx, j job, f Failure, p Policy) error {
+	var attempts int
+	if err := t.get(`SELECT attempts + 1 FROM job WHERE kind = ? AND key = ?`, []any{j.kind, j.key}, &attempts); err != nil {
+		return err
+	}
+	status, next := "error", int64(0)
+	if dead, delay := p.next(attempts, f, s.rand()); dead {
+		status = "dead"
+	} else {
+		next = millis(s.now().Add(delay))
+	}
+	return s.endFailed(t, j, status, attempts, next, f)
+}
+
+// postpone ends a job whose work failed through no fault of its own: no attempt counts.
+func (s *Store) postpone(t tx, j job, f Failure, p Policy) error {
+	var attempts int
+	if err := t.get(`SELECT attempts FROM job WHERE kind = ? AND key = ?`, []any{j.kind, j.key}, &attempts); err != nil {
+		return err
+	}
+	delay := p.Base
+	if f.PostponedFor > 0 {
+		delay = min(delay, f.PostponedFor)
+	}
+	return s.endFailed(t, j, "error", attempts, millis(s.now().Add(max(delay, f.RetryAfter))), f)
+}
+
+// endFailed clears earlier crashes: the process lived to tell of the failure.
+func (s *Store) endFailed(t tx, j job, status string, attempts int, next int64, f Failure) error {
+	_, err := t.exec(`UPDATE job SET status = ?, owner = '', holder = '', lease_until = 0, attempts = ?, crashes = 0,
+		next_attempt_at = ?, last_error = ?, model = ?, finished_at = ? WHERE kind = ? AND key = ?`,
+		status, attempts, next, f.Message, f.Model, millis(s.now()), j.kind, j.key)
+	return err
+}
+
+// giveBack ends a claim that is still ours without counting anything. What had to wait
+// goes on waiting, and a project that was held for other work is what it was before.
+func (s *Store) giveBack(t tx, j job) error {
+	_, err := t.exec(`UPDATE job SET owner = '', holder = '', lease_until = 0, status = CASE
+			WHEN errand = ?1 THEN 'dead'
+			WHEN next_attempt_at > ?2 THEN 'error'
+			WHEN EXISTS (SELECT 1 FROM project p WHERE job.kind = 'consolidate' AND p.id = job.key
+				AND p.change_seq <= p.consumed_seq) THEN 'done'
+			ELSE 'pending' END
+		WHERE kind = ?3 AND key = ?4 AND owner = ?5 AND status = 'running'`,
+		otherWorkOnDead, millis(s.now()), j.kind, j.key, j.token)
+	return err
+}
+
+// release is giveBack for those who are asked to stop: it goes on when ctx has ended, for a
+// second at most, and where the disk is full.
+func (s *Store) release(ctx context.Context, jobs ...job) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackWithin)
+	defer cancel()
+	return s.withReserve(ctx, func(t tx) error {
+		for _, j := range jobs {
+			if err := s.giveBack(t, j); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,230 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mattn/go-sqlite3"
+
+	"memoir/lease"
+)
+
+// tx is a transaction. It is not cancelled half way: transactions are short, and
+// waiting for one to begin is what can be cancelled.
+type tx struct {
+	ctx context.Context
+	on  interface {
+		ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+		QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+		QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+	}
+}
+
+// exec runs one statement and returns the number of rows it changed.
+func (t tx) exec(query string, args ...any) (int64, error) {
+	res, err := t.on.ExecContext(t.ctx, query, args...)
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
+}
+
+// get reads one row; sql.ErrNoRows if there is none.
+func (t tx) get(query string, args []any, into ...any) error {
+	return t.on.QueryRowContext(t.ctx, query, args...).Scan(into...)
+}
+
+// errStop ends each early, without an error.
+var errStop = errors.New("enough rows")
+
+// scanner reads the columns of one row.
+type scanner = func(into ...any) error
+
+// each calls fn for every row.
+func (t tx) each(query string, args []any, fn func(scan scanner) error) error {
+	rows, err := t.on.QueryContext(t.ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := fn(rows.Scan); err == errStop {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// collect reads every row of a query with read. Without rows it is an empty slice.
+func collect[T any](t tx, query string, args []any, read func(scan scanner, into *T) error) ([]T, error) {
+	all := []T{}
+	err := t.each(query, args, func(scan scanner) error {
+		var one T
+		err := read(scan, &one)
+		all = append(all, one)
+		return err
+	})
+	return all, err
+}
+
+// texts reads the first column of every row.
+func (t tx) texts(query string, args ...any) ([]string, error) {
+	return collect(t, query, args, func(scan scanner, text *string) error { return scan(text) })
+}
+
+// exists reports whether a query has a row.
+func (t tx) exists(query string, args ...any) (found bool, err error) {
+	err = t.get(`SELECT EXISTS (`+query+`)`, args, &found)
+	return found, err
+}
+
+// read runs fn on one snapshot of the database.
+func (s *Store) read(ctx context.Context, fn func(tx) error) error {
+	// A plain BEGIN locks nothing; the first look at the schema takes the snapshot,
+	// and waits for it where it has to.
+	return s.transact(ctx, s.readers, "BEGIN; SELECT count(*) FROM sqlite_schema WHERE rowid = 0", fn)
+}
+
+func (s *Store) transact(ctx context.Context, db *sql.DB, begin string, fn func(tx) error) error {
+	var conn *sql.Conn
+	var t tx
+	err := s.patiently(ctx, func() (err error) {
+		if conn, err = db.Conn(ctx); err != nil {
+			return err
+		}
+		t = tx{ctx: context.WithoutCancel(ctx), on: conn}
+		if _, err = t.exec(begin); err != nil {
+			rollback(t.ctx, conn) // BEGIN may have succeeded, and what follows it not
+			if db == s.readers && isBusy(err) {
+				discard(conn)
+				return err
+			}
+			return errors.Join(err, conn.Close())
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	committed := false
+	defer func() {
+		if !committed { // also when fn panics
+			rollback(t.ctx, conn)
+		}
+	}()
+	if err := fn(t); err != nil {
+		return err
+	}
+	_, err = t.exec("COMMIT")
+	committed = err == nil
+	return err
+}
+
+// rollback ends a transaction that SQLite may already have ended, for instance
+// because the disk was full. A connection that stays in its transaction is thrown
+// away.
+func rollback(ctx context.Context, conn *sql.Conn) {
+	if _, err := conn.ExecContext(ctx, "ROLLBACK"); err == nil {
+		return
+	}
+	_ = conn.Raw(func(c any) error {
+		if c, ok := c.(*sqlite3.SQLiteConn); ok && c.AutoCommit() {
+			return nil
+		}
+		return driver.ErrBadConn
+	})
+}
+
+// discard has a connection that waits for its first lock thrown away, so that the next
+// try opens the file anew: a repair, which holds such a lock, puts another in its place.
+func discard(conn *sql.Conn) {
+	_ = conn.Raw(func(any) error { return driver.ErrBadConn })
+}
+
+// patiently repeats try while the database is locked by others, until the busy
+// timeout or the context ends. SQLite waits inside try, so there is no pause here.
+func (s *Store) patiently(ctx context.Context, try func() error) error {
+	start := time.Now()
+	deadline, told := start.Add(s.busy), s.waiting == nil
+	for {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		began := time.Now()
+		err := try()
+		if !isBusy(err) || time.Now().After(deadline) {
+			return err
+		}
+		if !told && time.Since(start) > noticeable {
+			told = true
+			s.waiting()
+		}
+		// Some locks (recovery, a change of journal mode) are refused at once.
+		if rest := time.Millisecond - time.Since(began); rest > 0 {
+			time.Sleep(rest)
+		}
+	}
+}
+
+// timeColumn reads a time that a column holds in unix milliseconds, 0 for none.
+type timeColumn struct{ *time.Time }
+
+// Scan implements sql.Scanner.
+func (c timeColumn) Scan(value any) error {
+	ms, ok := value.(int64)
+	if !ok {
+		return fmt.Errorf("a time is stored as %T", value)
+	}
+	*c.Time = moment(ms)
+	return nil
+}
+
+// holderColumn reads the holder of a job or run. One that cannot be read is the zero Holder,
+// which nothing is known of.
+type holderColumn struct{ *lease.Holder }
+
+// Scan implements sql.Scanner.
+func (c holderColumn) Scan(value any) error {
+	text, ok := value.(string)
+	if !ok {
+		return fmt.Errorf("a holder is stored as %T", value)
+	}
+	*c.Holder, _ = lease.ParseHolder(text)
+	return nil
+}
+
+// millis is how times are stored: unix milliseconds, which hold every year that a
+// session file may claim; 0 is the zero time.
+func millis(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+func moment(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}
+
+// jsonList is a list as json_each reads it.
+func jsonList(values []string) string {
+	if values == nil {
+		return "[]"
+	}
+	b, err := json.Marshal(values)
+	if err != nil {
+		panic(err) // strings always marshal
+	}
+	return string(b)
+}

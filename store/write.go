@@ -1,0 +1,212 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"os"
+	"slices"
+
+	"github.com/mattn/go-sqlite3"
+
+	"memoir/internal/disk"
+	"memoir/internal/failpoint"
+)
+
+// durably runs fn in a write transaction that survives power loss once committed.
+func (s *Store) durably(ctx context.Context, fn func(tx) error) error {
+	return s.write(ctx, s.durable, fn)
+}
+
+// quickly runs fn in a write transaction whose commit may be lost with the power,
+// together with those after it: for what can be found out or done again.
+func (s *Store) quickly(ctx context.Context, fn func(tx) error) error {
+	return s.write(ctx, s.quick, fn)
+}
+
+// turn waits until nothing else in this process writes; done ends the turn. The error is
+// errReadOnly, or the cause of a context that is done.
+func (s *Store) turn(ctx context.Context) (done func(), err error) {
+	if s.durable == nil {
+		return nil, errReadOnly
+	}
+	select {
+	case s.writing <- struct{}{}:
+		return func() { <-s.writing }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+func (s *Store) write(ctx context.Context, db *sql.DB, fn func(tx) error) error {
+	done, err := s.turn(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return s.inTurn(ctx, db, fn)
+}
+
+// inTurn is write for one whose turn it is.
+func (s *Store) inTurn(ctx context.Context, db *sql.DB, fn func(tx) error) error {
+	if failpoint.Before("begin") != nil {
+		return errFull
+	}
+	err := s.transact(ctx, db, "BEGIN IMMEDIATE", func(t tx) error {
+		if err := fn(t); err != nil {
+			return err
+		}
+		if failpoint.Before("commit") != nil {
+			return errFull
+		}
+		return nil
+	})
+	if err == nil {
+		failpoint.After("committed")
+	}
+	return err
+}
+
+// errFull is what SQLite says where the disk is full.
+var errFull = sqlite3.Error{Code: sqlite3.ErrFull}
+
+// batched is a write that waits to be committed together with others.
+type batched struct {
+	fn   func(tx) error
+	done chan struct{} // closed once err is set
+	err  error
+}
+
+// errBatch is the result of a write whose batch ended without one.
+var errBatch = errors.New("the transaction was given up")
+
+// together is durably for writes of several workers at once: those that wait for their
+// turn share one transaction, and so one flush of the disk. If one of them fails, each is
+// run again in a transaction of its own, so fn must give the same when it is repeated.
+func (s *Store) together(ctx context.Context, fn func(tx) error) error {
+	if s.durable == nil {
+		return errReadOnly
+	}
+	if failpoint.Enabled { // how many writes meet depends on time, and tests count them
+		return s.durably(ctx, fn)
+	}
+	b := &batched{fn: fn, done: make(chan struct{})}
+	s.batch.Lock()
+	s.waitingWrites = append(s.waitingWrites, b)
+	s.batch.Unlock()
+	select {
+	case <-b.done:
+		return b.err
+	case s.writing <- struct{}{}:
+		defer func() { <-s.writing }()
+		s.commitBatch(ctx)
+	case <-ctx.Done():
+		if s.leaveBatch(b) {
+			return context.Cause(ctx)
+		}
+	}
+	<-b.done
+	return b.err
+}
+
+// leaveBatch takes a write out of those that wait; false if it is already under way.
+func (s *Store) leaveBatch(b *batched) bool {
+	s.batch.Lock()
+	defer s.batch.Unlock()
+	i := slices.Index(s.waitingWrites, b)
+	if i >= 0 {
+		s.waitingWrites = slices.Delete(s.waitingWrites, i, i+1)
+	}
+	return i >= 0
+}
+
+// commitBatch runs all writes that wait, for one whose turn it is. A write that is under
+// way is not ended by the context of another.
+func (s *Store) commitBatch(ctx context.Context) {
+	s.batch.Lock()
+	all := s.waitingWrites
+	s.waitingWrites = nil
+	s.batch.Unlock()
+	for _, b := range all {
+		b.err = errBatch
+		defer close(b.done)
+	}
+	if len(all) > 1 {
+		err := s.inTurn(ctx, s.durable, func(t tx) error {
+			for _, b := range all {
+				if err := b.fn(t); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err == nil {
+			for _, b := range all {
+				b.err = nil
+			}
+			return
+		}
+	}
+	for _, b := range all {
+		b.err = s.inTurn(ctx, s.durable, b.fn)
+	}
+}
+
+// reserveSize is more than giving back all claims of a run takes, in bytes.
+const reserveSize = 256 << 10
+
+// logSize is by how much the database, or its log, may grow in a run as a rule: twice
+// what SQLite lets a log grow to before it is moved into the database.
+const logSize = 8 << 20
+
+// reservePath is a file that holds nothing but room on the disk: a claim must be given
+// back where there is none, or it would look as if a process had died over its work.
+func (s *Store) reservePath() string { return s.path + "-reserve" }
+
+// reserve takes the room, unless it is taken. Without it nothing is begun.
+func (s *Store) reserve() error {
+	size := int64(logSize)
+	if info, err := os.Stat(s.path); err == nil {
+		size += info.Size()
+	}
+	if err := disk.Sizes(size); err != nil {
+		return err
+	}
+	if info, err := os.Stat(s.reservePath()); err == nil && info.Size() == reserveSize {
+		return nil
+	}
+	f, err := os.OpenFile(s.reservePath(), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return storageError(err, "reserving room for database %s", s.path)
+	}
+	_, err = f.Write(make([]byte, reserveSize))
+	if err = errors.Join(err, f.Close()); err != nil {
+		return storageError(errors.Join(err, os.Remove(s.reservePath())), "reserving %d KiB for database %s", reserveSize>>10, s.path)
+	}
+	return nil
+}
+
+// withReserve runs fn in a quick write transaction, and again with the room of the reserve, and
+// then with what the write-ahead log can give, if the disk has none. Nothing else in this
+// process writes meanwhile: it would take the room.
+func (s *Store) withReserve(ctx context.Context, fn func(tx) error) error {
+	err := s.quickly(ctx, fn)
+	if !isFull(err) {
+		return err
+	}
+	done, err := s.turn(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	_ = os.Remove(s.reservePath())
+	if err = s.inTurn(ctx, s.quick, fn); !isFull(err) {
+		return err
+	}
+	// What is in the log takes room in the database before the log gives any back, so this
+	// comes last: a log that others read may give none.
+	if _, failed := s.quick.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)"); failed != nil && !isFull(failed) {
+		return errors.Join(err, failed)
+	}
+	return s.inTurn(ctx, s.quick, fn)
+}

@@ -3,9 +3,9 @@
 // spent. It knows neither the agents' formats nor models, and never touches a
 // session file or a memory file.
 //
-// Read reason.go first (what becomes of a session), then claim.go, takeover.go,
-// result.go and consolidation.go (the life of a job), publish.go, and connect.go
-// for how the database is opened and written. The schema is in migration/.
+// Read queue.go first (the life of a job), then reason.go (what becomes of a session),
+// claim.go and consolidation.go (what claims a job and ends it), publish.go, and open.go
+// and tx.go for how the database is opened and written. The schema is in migration/.
 //
 // # Jobs
 //

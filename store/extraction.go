@@ -5,8 +5,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"memoir"
+	"memoir/internal/failpoint"
 )
 
 const extractionColumns = `e.session_key, coalesce(e.project_id, ''), e.raw_memory, e.rollout_summary, e.rollout_slug, e.title, e.cwd, e.branch,
@@ -87,4 +89,184 @@ func setRedactions(t tx, scope, key string, counts map[string]int) error {
 		}
 	}
 	return nil
+}
+
+// Result is what extracting one claimed session gave.
+type Result struct {
+	// Extraction, whose ContentHash and FilterVersion say what it was made from,
+	// also when it is empty. SessionKey, ProjectID and Seq are set here.
+	Extraction memoir.Extraction
+	// Withdraw means that what an earlier extraction rested on was undone: an empty
+	// one then replaces it. Otherwise an empty one leaves the earlier.
+	Withdraw bool
+	// Marks say how far the session was read.
+	Marks []memoir.Mark
+	// Grown means that one of the claim's marks still holds, so that an earlier
+	// extraction that an empty one leaves is one of what was read now, too.
+	Grown bool
+	// For the ledger, if it has no call of this work.
+	Usage      memoir.Usage
+	InputBytes int64 // as in LedgerEntry
+	Duration   time.Duration
+	Model      string         // empty means Extraction.Model
+	Run        string         // id of the run, for the ledger
+	Redactions map[string]int // secrets taken out of the session, by rule
+	Work       *Work          // where the session's work was; nil: not told
+	Skipped    []Skipped      // records that no reader understood
+}
+
+// StoreExtraction finishes a claim with its result: the extraction, the ledger and
+// the job are one durable transaction. The project becomes due if what it remembers
+// of the session changed. When the claim is no longer ours the error has the code
+// memoir.CodeLeaseLost and nothing is stored, the ledger entry included: the caller
+// still knows what was spent, and says so with AddLedger.
+func (s *Store) StoreExtraction(ctx context.Context, c Claim, r Result) error {
+	key := c.Session.Key()
+	if r.Model == "" {
+		r.Model = r.Extraction.Model
+	}
+	err := s.together(ctx, func(t tx) error {
+		if err := c.job().held(t); err != nil {
+			return err
+		}
+		e := r.Extraction
+		e.SessionKey = key
+		if r.Work != nil {
+			if err := s.place(t, key, *r.Work); err != nil {
+				return err
+			}
+		}
+		// The session may have moved since it was claimed.
+		if err := t.get(`SELECT coalesce(project_id, '') FROM session WHERE key = ?`, []any{key}, &e.ProjectID); err != nil {
+			return err
+		}
+		outcome, err := s.storeExtraction(t, e, r.Withdraw)
+		if err != nil {
+			return err
+		}
+		if outcome != outcomeKept || r.Grown {
+			if err := setMarks(t, key, r.Marks); err != nil {
+				return err
+			}
+		}
+		if err := setRedactions(t, kindExtract, key, r.Redactions); err != nil {
+			return err
+		}
+		if err := setSkipped(t, key, r.Skipped); err != nil {
+			return err
+		}
+		if err := s.addLedger(t, LedgerEntry{Work: c.Token, At: s.now(), Run: r.Run, Phase: kindExtract, SessionKey: key, ProjectID: e.ProjectID,
+			Model: r.Model, Usage: r.Usage, InputBytes: r.InputBytes, Duration: r.Duration, Outcome: outcome}); err != nil {
+			return err
+		}
+		return s.finishSession(t, c, e.ContentHash, e.FilterVersion)
+	})
+	if err == nil {
+		failpoint.After("stored") // one commit may be that of several results
+	}
+	return s.explain(err, "storing extraction of session %s", key)
+}
+
+// outcomeKept is that of an empty answer which left an earlier extraction as it was.
+const outcomeKept = "kept"
+
+// storeExtraction returns what became of it, in a word for the ledger.
+func (s *Store) storeExtraction(t tx, e memoir.Extraction, withdraw bool) (outcome string, err error) {
+	prior, err := selectExtraction(t, e.SessionKey)
+	if err != nil {
+		return "", err
+	}
+	if e.Empty() {
+		switch {
+		case prior == nil:
+			return "empty", nil
+		case !withdraw:
+			return outcomeKept, nil
+		}
+		if !prior.Empty() && prior.ProjectID != "" {
+			if _, err := bump(t, prior.ProjectID); err != nil {
+				return "", err
+			}
+		}
+		if _, err := t.exec(`DELETE FROM extraction WHERE session_key = ?`, e.SessionKey); err != nil {
+			return "", err
+		}
+		return "withdrawn", nil
+	}
+	outcome = "unchanged"
+	if prior != nil {
+		e.Seq = prior.Seq
+	}
+	if prior == nil || !sameMemory(*prior, e) {
+		outcome = "stored"
+		if e.ProjectID != "" {
+			if e.Seq, err = bump(t, e.ProjectID); err != nil {
+				return "", err
+			}
+		}
+	}
+	_, err = t.exec(`INSERT INTO extraction (session_key, project_id, raw_memory, rollout_summary, rollout_slug, title, cwd, branch,
+			started_at, ended_at, content_hash, filter_version, model, seq, stored_at)
+		VALUES (?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (session_key) DO UPDATE SET project_id = excluded.project_id, raw_memory = excluded.raw_memory,
+			rollout_summary = excluded.rollout_summary, rollout_slug = excluded.rollout_slug, title = excluded.title,
+			cwd = excluded.cwd, branch = excluded.branch, started_at = excluded.started_at, ended_at = excluded.ended_at,
+			content_hash = excluded.content_hash, filter_version = excluded.filter_version, model = excluded.model,
+			seq = excluded.seq, stored_at = excluded.stored_at`,
+		e.SessionKey, e.ProjectID, e.RawMemory, e.RolloutSummary, e.RolloutSlug, e.Title, e.CWD, e.Branch,
+		millis(e.StartedAt), millis(e.EndedAt), e.ContentHash, e.FilterVersion, e.Model, e.Seq, millis(s.now()))
+	if err != nil {
+		return "", err
+	}
+	return outcome, nil
+}
+
+// sameMemory reports whether a consolidation can't tell two extractions apart.
+func sameMemory(a, b memoir.Extraction) bool {
+	strip := func(e memoir.Extraction) memoir.Extraction {
+		e.ContentHash, e.FilterVersion, e.Model, e.Seq = "", 0, "", 0
+		e.StartedAt, e.EndedAt = moment(millis(e.StartedAt)), moment(millis(e.EndedAt))
+		return e
+	}
+	return strip(a) == strip(b)
+}
+
+// Prior returns what is stored of a session and how far it was read for that; nil for
+// nothing.
+func (s *Store) Prior(ctx context.Context, key string) (e *memoir.Extraction, marks []memoir.Mark, err error) {
+	err = s.read(ctx, func(t tx) error {
+		if e, err = selectExtraction(t, key); err != nil {
+			return err
+		}
+		marks, err = selectMarks(t, key)
+		return err
+	})
+	return e, marks, s.explain(err, "reading what was extracted from session %s", key)
+}
+
+// setMarks replaces the marks of an extraction. Where there is none, none are kept.
+func setMarks(t tx, key string, marks []memoir.Mark) error {
+	if _, err := t.exec(`DELETE FROM extraction_mark WHERE session_key = ?`, key); err != nil {
+		return err
+	}
+	for _, m := range marks {
+		_, err := t.exec(`INSERT INTO extraction_mark (session_key, item, hash) SELECT session_key, ?, ? FROM extraction WHERE session_key = ?`,
+			m.Item, m.Hash, key)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// selectMarks returns the marks of an extraction, in order.
+func selectMarks(t tx, key string) ([]memoir.Mark, error) {
+	var marks []memoir.Mark
+	err := t.each(`SELECT item, hash FROM extraction_mark WHERE session_key = ? ORDER BY item`, []any{key}, func(scan func(...any) error) error {
+		var m memoir.Mark
+		err := scan(&m.Item, &m.Hash)
+		marks = append(marks, m)
+		return err
+	})
+	return marks, err
 }

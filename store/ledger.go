@@ -104,3 +104,181 @@ func (s *Store) spent(t tx, since time.Time, beside string) (memoir.Usage, error
 		[]any{millis(since), beside, s.dated(since)}, &u.Calls, &u.InputTokens, &u.CachedTokens, &u.OutputTokens, &u.Cost)
 	return u, err
 }
+
+// Call is a call to a model, as it begins.
+type Call struct {
+	Work       string // token of the claim that it is made for; empty: for none, and nobody tells what became of it
+	Run        string // id of the run
+	Phase      string // "extract" or "consolidate"
+	SessionKey string // empty in a consolidation
+	ProjectID  string
+	Model      string
+	Expected   memoir.Usage // what it is estimated to take
+	Since      time.Time    // from which BeginCall adds up what others spent; zero: it does not
+	// Durable makes the entry survive a loss of power, and with it all that was entered
+	// before: for a call after another one of the same work has ended.
+	Durable bool
+}
+
+// CallEnd is what is known of a call once it has ended.
+type CallEnd struct {
+	Usage      memoir.Usage // Calls may be 2 where a model's API had to be asked twice
+	InputBytes int64        // that were asked, if the input tokens are known
+	Duration   time.Duration
+	Call       string // a word of those below
+	Estimated  bool   // nobody told what it took: Usage is an estimate
+}
+
+// What becomes of a call.
+const (
+	CallBegun       = "begun"       // it is under way, or its process died: what it takes is an estimate
+	CallAnswered    = "answered"    // with a whole answer, of use or not
+	CallCut         = "cut"         // by the cap on its answer
+	CallRefused     = "refused"     // the model or a filter declined
+	CallEmpty       = "empty"       // the answer had no word
+	CallFailed      = "failed"      // with an error: it took what is known of it, if anything
+	CallInterrupted = "interrupted" // by a signal, a time limit of the run or a lease that was lost
+)
+
+// BeginCall enters a call before it is made: it counts, by its estimate, from now on
+// and whatever becomes of this process. A call that cannot be entered must not be
+// made. The entry survives the process; a loss of power only as c.Durable says.
+//
+// In the same transaction it adds up what other runs have spent since c.Since. Of two
+// processes that begin a call at once, at least one sees the other's.
+func (s *Store) BeginCall(ctx context.Context, c Call) (id int64, others memoir.Usage, err error) {
+	db := s.quick
+	if c.Durable {
+		db = s.durable
+	}
+	err = s.write(ctx, db, func(t tx) error {
+		if !c.Since.IsZero() {
+			if others, err = s.spent(t, c.Since, c.Run); err != nil {
+				return err
+			}
+		}
+		return t.get(`INSERT INTO ledger (at, run, phase, session_key, project_id, model, calls, input_tokens, cached_tokens,
+				output_tokens, cost, duration_ms, outcome, call, estimated, work)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, 1, ?) RETURNING id`,
+			[]any{millis(s.now()), c.Run, c.Phase, c.SessionKey, c.ProjectID, c.Model, c.Expected.Calls, c.Expected.InputTokens,
+				c.Expected.CachedTokens, c.Expected.OutputTokens, c.Expected.Cost, OutcomeUnfinished, CallBegun, c.Work}, &id)
+	})
+	return id, others, s.explain(err, "entering a call into the ledger")
+}
+
+// EndCall enters what a call took in the place of its estimate. One that reached
+// nobody, whose Usage.Calls is 0, was none: its entry is removed. The work that it
+// was made for may have ended before.
+//
+// It survives a loss of power once the work has ended, or goes on with a durable
+// call: both follow at once as a rule, and a disk that is waited for once is enough.
+func (s *Store) EndCall(ctx context.Context, id int64, e CallEnd) error {
+	err := s.quickly(ctx, func(t tx) error {
+		if e.Usage.Calls == 0 {
+			_, err := t.exec(`DELETE FROM ledger WHERE id = ?`, id)
+			return err
+		}
+		_, err := t.exec(`UPDATE ledger SET calls = ?, input_tokens = ?, cached_tokens = ?, output_tokens = ?, cost = ?,
+				duration_ms = ?, input_bytes = ?, call = ?, estimated = ? WHERE id = ?`,
+			e.Usage.Calls, e.Usage.InputTokens, e.Usage.CachedTokens, e.Usage.OutputTokens, e.Usage.Cost,
+			e.Duration.Milliseconds(), e.InputBytes, e.Call, e.Estimated, id)
+		return err
+	})
+	return s.explain(err, "entering into the ledger what a call took")
+}
+
+// SpentOn is SpentBeside for what was spent on one project: on its consolidation, and
+// on sessions that were of it.
+func (s *Store) SpentOn(ctx context.Context, projectID string, since time.Time, beside string) (memoir.Usage, error) {
+	var u memoir.Usage
+	err := s.read(ctx, func(t tx) error {
+		return t.get(`SELECT coalesce(sum(calls), 0), coalesce(sum(input_tokens), 0), coalesce(sum(cached_tokens), 0),
+				coalesce(sum(output_tokens), 0), coalesce(sum(cost), 0.0)
+			FROM ledger WHERE at >= ? AND at <= ? AND run <> ? AND project_id = ?`,
+			[]any{millis(since), s.dated(since), beside, projectID}, &u.Calls, &u.InputTokens, &u.CachedTokens, &u.OutputTokens, &u.Cost)
+	})
+	return u, s.explain(err, "adding up what a project cost")
+}
+
+// UsageRow is what was spent on one day with the same model for the same thing.
+type UsageRow struct {
+	Day       string // of UTC, 2006-01-02: that on which the calls began
+	ProjectID string // empty: in no project
+	Model     string
+	Phase     string // "extract" or "consolidate"
+	Outcome   string // of the work
+	Call      string // what became of the calls, in a word; empty where work alone is known
+	Usage     memoir.Usage
+	Estimated int           // of Usage.Calls: those whose tokens and cost are an estimate
+	Duration  time.Duration // of the calls; of the work where they are not known one by one
+}
+
+// UsageRows lists what the ledger holds from a moment on, in the order of the fields
+// of a row; the zero time means ever.
+func (s *Store) UsageRows(ctx context.Context, since time.Time) ([]UsageRow, error) {
+	rows := []UsageRow{}
+	err := s.read(ctx, func(t tx) error {
+		return t.each(`SELECT strftime('%Y-%m-%d', at / 1000, 'unixepoch'), project_id, model, phase, outcome, call, sum(calls), sum(input_tokens),
+				sum(cached_tokens), sum(output_tokens), sum(cost), sum(calls * estimated), sum(duration_ms)
+			FROM ledger WHERE at >= ? GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 2, 3, 4, 5, 6`, []any{millis(since)},
+			func(scan func(...any) error) error {
+				var r UsageRow
+				var took int64
+				err := scan(&r.Day, &r.ProjectID, &r.Model, &r.Phase, &r.Outcome, &r.Call, &r.Usage.Calls, &r.Usage.InputTokens,
+					&r.Usage.CachedTokens, &r.Usage.OutputTokens, &r.Usage.Cost, &r.Estimated, &took)
+				r.Duration = time.Duration(took) * time.Millisecond
+				rows = append(rows, r)
+				return err
+			})
+	})
+	return rows, s.explain(err, "listing what was spent")
+}
+
+// lookback is how many entries of the ledger are learned from: models, prompts and
+// what is talked about change.
+const lookback = 200
+
+// Experience is what is known of a model's calls in one phase. Its sums are over
+// calls whose tokens are known.
+type Experience struct {
+	Calls        int
+	InputBytes   int64 // of what was asked
+	InputTokens  int64
+	OutputTokens int64
+	Cost         float64 // US dollars; 0: not known
+}
+
+// Add returns the sum of two experiences.
+func (e Experience) Add(f Experience) Experience {
+	return Experience{
+		Calls:        e.Calls + f.Calls,
+		InputBytes:   e.InputBytes + f.InputBytes,
+		InputTokens:  e.InputTokens + f.InputTokens,
+		OutputTokens: e.OutputTokens + f.OutputTokens,
+		Cost:         e.Cost + f.Cost,
+	}
+}
+
+// Experience sums up a model's latest calls in a phase. Those that are not finished, or
+// whose tokens nobody told, are passed over.
+func (s *Store) Experience(ctx context.Context, model, phase string) (Experience, error) {
+	var e Experience
+	err := s.read(ctx, func(t tx) error {
+		return t.get(`SELECT coalesce(sum(calls), 0), coalesce(sum(input_bytes), 0), coalesce(sum(input_tokens), 0),
+				coalesce(sum(output_tokens), 0), coalesce(sum(cost), 0.0)
+			FROM (SELECT * FROM ledger WHERE model = ? AND phase = ? AND input_bytes > 0 ORDER BY id DESC LIMIT ?)`,
+			[]any{model, phase, lookback}, &e.Calls, &e.InputBytes, &e.InputTokens, &e.OutputTokens, &e.Cost)
+	})
+	return e, s.explain(err, "learning from the ledger")
+}
+
+// CallsOfWork says how many calls a model's latest pieces of work in a phase took, and
+// how many those were. Work that was interrupted does not count.
+func (s *Store) CallsOfWork(ctx context.Context, model, phase string) (calls, works int, err error) {
+	err = s.read(ctx, func(t tx) error {
+		return t.get(`SELECT coalesce(sum(calls), 0), count(DISTINCT run || char(10) || project_id || char(10) || session_key)
+			FROM (SELECT * FROM ledger WHERE model = ? AND phase = ? AND input_bytes > 0 AND outcome NOT IN (?, ?, ?) ORDER BY id DESC LIMIT ?)`,
+			[]any{model, phase, OutcomeInterrupted, OutcomeLimit, OutcomeLost, lookback}, &calls, &works)
+	})
+	return calls, works, s.explain(err, "learning from the ledger")
+}

@@ -3,8 +3,11 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"memoir"
 	"memoir/internal/failpoint"
@@ -126,4 +129,174 @@ func globQuoted(path string) string {
 		}
 	}
 	return string(out)
+}
+
+// Clear removes a project from the database: its sessions and their files and
+// extractions, jobs, generations, notes and redactions. Claims on them lose. What
+// stays: marks on its sessions, so that a rescan brings none back that was
+// forgotten or disabled, and the ledger. What is left to do is the folder: see
+// FolderMoves. Clearing what is not there is no error.
+func (s *Store) Clear(ctx context.Context, projectID string) error {
+	err := s.durably(ctx, func(t tx) error { return clearProject(t, projectID) })
+	return s.explain(err, "clearing project %s", projectID)
+}
+
+// ClearAll is Clear for all projects, and for what belongs to none.
+func (s *Store) ClearAll(ctx context.Context) error {
+	err := s.durably(ctx, func(t tx) error {
+		for _, statement := range []string{
+			`INSERT INTO folder_move (project_id, into_id) SELECT id, '' FROM project WHERE true ON CONFLICT DO NOTHING`,
+			`DELETE FROM job`, `DELETE FROM redaction`, `DELETE FROM extraction`, `DELETE FROM file`,
+			`DELETE FROM session`, `DELETE FROM project`, `UPDATE folder_move SET into_id = ''`,
+		} {
+			if _, err := t.exec(statement); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return s.explain(err, "clearing all projects")
+}
+
+func clearProject(t tx, id string) error {
+	const sessions = `(SELECT key FROM session WHERE project_id = ?1 UNION SELECT session_key FROM mark WHERE forgotten AND project_id = ?1)`
+	for _, statement := range []string{
+		// An extraction is at first where its session is; but sessions move.
+		`DELETE FROM extraction WHERE project_id = ?1 OR session_key IN ` + sessions,
+		`DELETE FROM job WHERE kind = 'consolidate' AND key = ?1 OR kind = 'extract' AND key IN ` + sessions,
+		`DELETE FROM redaction WHERE scope = 'consolidate' AND key = ?1 OR scope = 'extract' AND key IN ` + sessions,
+		`DELETE FROM session WHERE key IN ` + sessions,
+		`UPDATE folder_move SET into_id = '' WHERE into_id = ?1`,
+		`INSERT INTO folder_move (project_id, into_id) SELECT id, '' FROM project WHERE id = ?1 ON CONFLICT (project_id) DO UPDATE SET into_id = ''`,
+		`DELETE FROM project WHERE id = ?1`,
+	} {
+		if _, err := t.exec(statement, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// DeleteOrphans deletes jobs and redactions of sessions and projects that are not registered,
+// except jobs that a process works on. Where there are none, nothing is written.
+func (s *Store) DeleteOrphans(ctx context.Context) error {
+	const (
+		jobs = `FROM job WHERE status <> 'running'
+			AND (kind = 'extract' AND NOT EXISTS (SELECT 1 FROM session WHERE session.key = job.key)
+				OR kind = 'consolidate' AND NOT EXISTS (SELECT 1 FROM project WHERE project.id = job.key))`
+		redactions = `FROM redaction
+			WHERE scope = 'extract' AND NOT EXISTS (SELECT 1 FROM session WHERE session.key = redaction.key)
+				OR scope = 'consolidate' AND NOT EXISTS (SELECT 1 FROM project WHERE project.id = redaction.key)`
+	)
+	var found bool
+	err := s.read(ctx, func(t tx) error {
+		return t.get(`SELECT EXISTS (SELECT 1 `+jobs+`) OR EXISTS (SELECT 1 `+redactions+`)`, nil, &found)
+	})
+	if err == nil && found {
+		err = s.quickly(ctx, func(t tx) error {
+			if _, err := t.exec(`DELETE ` + jobs); err != nil {
+				return err
+			}
+			_, err := t.exec(`DELETE ` + redactions)
+			return err
+		})
+	}
+	return s.explain(err, "deleting rows that belong to nothing")
+}
+
+// Text is one text of the database that was made of sessions, or that a person wrote.
+type Text struct {
+	Table, Column string
+	Key           string // of the row
+	ProjectID     string // the project that it belongs to; empty: none
+	Value         string
+	Name          bool // it is the name of a file
+}
+
+// textTable is a table with columns that hold such texts. Key and project are SQL
+// expressions.
+type textTable struct {
+	name, key, project string
+	columns            []string
+}
+
+// textTables lists the columns that Texts reads and ReplaceTexts writes. Ids and paths by
+// which rows and files are found are not among them.
+var textTables = []textTable{
+	{"extraction", `session_key`, `coalesce(project_id, '')`, []string{"raw_memory", "rollout_summary", "rollout_slug", "title", "branch"}},
+	{"note", `id`, `project_id`, []string{"file", "section", "after", "text"}},
+	{"session", `key`, `coalesce(project_id, '')`, []string{"title", "branch", "error"}},
+	{"file", `path`, `coalesce((SELECT project_id FROM session WHERE key = session_key), '')`, []string{"head", "error"}},
+	{"job", `kind || ' ' || key`, `coalesce((SELECT project_id FROM session WHERE session.key = job.key), key)`, []string{"last_error"}},
+	{"run", `id`, `''`, []string{"reason", "hint"}},
+}
+
+// nameColumns are the texts that are names of files.
+var nameColumns = []string{"extraction.rollout_slug", "note.file"}
+
+// Texts calls fn for every text that is not empty, of one project or of all for "". All
+// are read from one snapshot of the database.
+func (s *Store) Texts(ctx context.Context, projectID string, fn func(Text) error) error {
+	err := s.read(ctx, func(t tx) error {
+		for _, table := range textTables {
+			query := fmt.Sprintf(`SELECT %s, %s AS project, %s FROM %s WHERE ?1 = '' OR project = ?1`,
+				table.key, table.project, strings.Join(table.columns, ", "), table.name)
+			err := t.each(query, []any{projectID}, func(scan func(...any) error) error {
+				if ctx.Err() != nil {
+					return context.Cause(ctx)
+				}
+				var key, project string
+				values := make([]string, len(table.columns))
+				into := []any{&key, &project}
+				for i := range values {
+					into = append(into, &values[i])
+				}
+				if err := scan(into...); err != nil {
+					return err
+				}
+				for i, column := range table.columns {
+					if values[i] == "" {
+						continue
+					}
+					text := Text{table.name, column, key, project, values[i], slices.Contains(nameColumns, table.name+"."+column)}
+					if err := fn(text); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return s.explain(err, "reading all texts")
+}
+
+// ReplaceTexts gives texts that Texts returned another value, in one durable transaction. A
+// text that another process changed in between is left as it is. Drafts of consolidations
+// are deleted. It returns how many texts it changed.
+func (s *Store) ReplaceTexts(ctx context.Context, texts []Text, value func(Text) string) (changed int, err error) {
+	err = s.durably(ctx, func(t tx) error {
+		changed = 0
+		for _, text := range texts {
+			n, err := replaceText(t, text, value(text))
+			if err != nil {
+				return err
+			}
+			changed += int(n)
+		}
+		_, err := t.exec(`DELETE FROM draft`)
+		return err
+	})
+	return changed, s.explain(err, "rewriting texts")
+}
+
+func replaceText(t tx, text Text, value string) (int64, error) {
+	i := slices.IndexFunc(textTables, func(table textTable) bool { return table.name == text.Table })
+	// Two notes may differ in their secret alone: then one of them stays.
+	n, err := t.exec(fmt.Sprintf(`UPDATE OR REPLACE %s SET %s = ?1 WHERE %s = ?2 AND %s = ?3`,
+		text.Table, text.Column, textTables[i].key, text.Column), value, text.Key, text.Value)
+	return n, err
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"time"
 
 	"memoir"
@@ -190,4 +191,128 @@ func (s *Store) markChanged(t tx, key string) error {
 		return err
 	}
 	return s.settle(t, key)
+}
+
+// Work says where most of a session's work was.
+type Work struct {
+	// CWD is the directory; empty: where the session began, or in the same project.
+	CWD string
+	// Project is what it belongs to, as found; the zero Project leaves the session
+	// where it is.
+	Project memoir.Project
+}
+
+// place moves a session to the project where its work was.
+func (s *Store) place(t tx, key string, w Work) error {
+	if w.Project.ID != "" {
+		a, err := readAtlas(t)
+		if err != nil {
+			return err
+		}
+		id, err := a.register(t, w.Project)
+		if err != nil {
+			return err
+		}
+		if err := s.moveSession(t, key, id); err != nil {
+			return err
+		}
+		if _, err := t.exec(`UPDATE session SET project_id = ? WHERE key = ?`, id, key); err != nil {
+			return err
+		}
+	}
+	_, err := t.exec(`UPDATE session SET work_cwd = ? WHERE key = ?`, w.CWD, key)
+	return err
+}
+
+// Place is where a registered session began, where its work was, and the project
+// that it belongs to because of that.
+type Place struct{ CWD, WorkCWD, ProjectID string }
+
+// WorkPlaces returns, by key, the sessions whose work was elsewhere than where they began.
+func (s *Store) WorkPlaces(ctx context.Context) (map[string]Place, error) {
+	places := map[string]Place{}
+	err := s.read(ctx, func(t tx) error {
+		return t.each(`SELECT key, cwd, work_cwd, coalesce(project_id, '') FROM session WHERE work_cwd <> ''`, nil, func(scan func(...any) error) error {
+			var key string
+			var p Place
+			err := scan(&key, &p.CWD, &p.WorkCWD, &p.ProjectID)
+			places[key] = p
+			return err
+		})
+	})
+	return places, s.explain(err, "listing where sessions worked")
+}
+
+// keepWork leaves a session where its work was said to be: by an extraction, which
+// reads it whole, and not by a scan. One that began elsewhere than it did is another.
+func keepWork(t tx, se *memoir.Session) error {
+	var p Place
+	err := t.get(`SELECT cwd, work_cwd, coalesce(project_id, '') FROM session WHERE key = ?`, []any{se.Key()}, &p.CWD, &p.WorkCWD, &p.ProjectID)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if p.WorkCWD != "" && p.CWD == se.CWD && p.ProjectID != "" {
+		se.WorkCWD, se.ProjectID = p.WorkCWD, p.ProjectID
+	}
+	return err
+}
+
+// Why a record was skipped.
+const (
+	SkippedUnknown   = "unknown"   // of a type that the agent's reader does not know
+	SkippedMalformed = "malformed" // not JSON
+	SkippedOversized = "oversized" // larger than a reader holds
+	SkippedCut       = "cut"       // the last one, which was not written to its end
+)
+
+// Skipped counts records of one session that were skipped.
+type Skipped struct {
+	Why  string // one of the constants above
+	Type string // of unknown records; foreign text, which the caller has cleaned
+	N    int
+}
+
+// SkippedRow is what the sessions of one agent have of one Why and Type.
+type SkippedRow struct {
+	Skipped  // N over all sessions
+	Source   memoir.Source
+	Sessions int
+	Newest   string    // key of the session that was active last
+	At       time.Time // of its last record
+}
+
+// SkippedRecords returns what was skipped in the sessions that were extracted, by
+// agent and reason, the most frequent first.
+func (s *Store) SkippedRecords(ctx context.Context) ([]SkippedRow, error) {
+	var rows []SkippedRow
+	err := s.read(ctx, func(t tx) error {
+		// Beside max, SQLite takes the other columns from the row that has it.
+		return t.each(`SELECT s.source, k.why, k.type, sum(k.n), count(*), s.key, max(s.updated_at)
+			FROM skipped_record k JOIN session s ON s.key = k.session_key
+			GROUP BY s.source, k.why, k.type ORDER BY s.source, k.why, sum(k.n) DESC, k.type`, nil,
+			func(scan func(...any) error) error {
+				var r SkippedRow
+				var at int64
+				err := scan((*string)(&r.Source), &r.Why, &r.Type, &r.N, &r.Sessions, &r.Newest, &at)
+				r.At = moment(at)
+				rows = append(rows, r)
+				return err
+			})
+	})
+	return rows, s.explain(err, "reading what was skipped")
+}
+
+// setSkipped replaces what was skipped in a session.
+func setSkipped(t tx, key string, skipped []Skipped) error {
+	if _, err := t.exec(`DELETE FROM skipped_record WHERE session_key = ?`, key); err != nil {
+		return err
+	}
+	for _, k := range skipped {
+		_, err := t.exec(`INSERT INTO skipped_record (session_key, why, type, n) VALUES (?, ?, ?, ?)
+			ON CONFLICT (session_key, why, type) DO UPDATE SET n = n + excluded.n`, key, k.Why, k.Type, k.N)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -28,7 +28,7 @@ var without = map[string]string{
 	"disk.twice":           "the same",
 	"disk.links":           "the same",
 	"store.reserve":        "what is not there can't be lost",
-	"store.release":        "the same",
+	"store.withReserve":    "the same",
 	"config.replaceFile":   "one moment before a sequence of writes that replaces a file in one step",
 	"main.emptyDirectory":  "what smoke writes is compared and thrown away",
 	"main.smoke":           "the same",

@@ -96,7 +96,8 @@ func (ev *evidence) strange(st memoir.Statement) string {
 		in := func(part string) bool {
 			return slices.ContainsFunc(near, func(i int) bool { return ev.textOf(i).holds(part, l.quoted) })
 		}
-		if st.Kind == memoir.StatementProcedure && slices.ContainsFunc(near, func(i int) bool { return inOrder(l.text, ev.items[i].Input) }) {
+		if st.Kind == memoir.StatementProcedure &&
+			slices.ContainsFunc(near, func(i int) bool { return inOrder(l.text, ev.items[i].Input) }) {
 			anchored = true
 			continue
 		}
@@ -229,7 +230,8 @@ func (ev *evidence) found(l verbatim, in func(part string) bool) bool {
 			gaps = strings.NewReplacer("; ", "\x00", " — ", "\x00").Replace(gaps) // where lines were joined
 		}
 		parts := strings.Split(gaps, "\x00")
-		if longest := slices.MaxFunc(parts, func(a, b string) int { return len(a) - len(b) }); len(parts) > 1 && len(strings.TrimSpace(longest)) >= minPart &&
+		longest := slices.MaxFunc(parts, func(a, b string) int { return len(a) - len(b) })
+		if len(parts) > 1 && len(strings.TrimSpace(longest)) >= minPart &&
 			!slices.ContainsFunc(parts, func(p string) bool { return !in(loose(p)) }) {
 			return true
 		}
@@ -273,7 +275,8 @@ func (ev *evidence) textOf(i int) looseText {
 	return ev.texts[i]
 }
 
-var unescape = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\r`, "", `\"`, `"`, `\\`, `\`, `\/`, `/`, `\u003c`, "<", `\u003e`, ">", `\u0026`, "&")
+var unescape = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\r`, "", `\"`, `"`, `\\`, `\`, `\/`, `/`, `\u003c`, "<",
+	`\u003e`, ">", `\u0026`, "&")
 
 // loose drops the space of a text with Markdown's marks, and levels what typographers
 // write in another way, and those who make text safe to show.

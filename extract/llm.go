@@ -49,7 +49,7 @@ type Report struct {
 type Dropped struct {
 	Uncited    int // statements without an item
 	Missing    int // statements that cite an item which was not shown
-	Ungrounded int // statements with a command, path, flag or quotation that is not in the items they cite, or next to them
+	Ungrounded int // statements with a command, path, flag or quotation that is not in or next to the items they cite
 	Foreign    int // statements that make a wish, a rule or a step of what only a tool, a file or a page said
 	Crowded    int // statements that are said twice, or one too many
 	Unplaced   int // statements under no heading that was named
@@ -91,9 +91,9 @@ var _ Extractor = llm{}
 
 // NewLLM returns an extractor that asks a language model.
 //
-// A session costs one call as a rule, and one for each further pass. In each, one more is made where the model says that
-// the input is too long (half of it is shown, or as
-// much as the server says that it takes), where the cap on its output cut the answer
+// A session costs one call as a rule, and one for each further pass. In each, one more is
+// made where the model says that the input is too long (half of it is shown, or as much as
+// the server says that it takes), where the cap on its output cut the answer
 // (the cap is doubled, else half of the session is shown), and where the answer can't be
 // used (the model is shown its answer and what is wrong with it); each once. The usage is
 // that of all calls, also beside an error. An answer that is of no use leads to a
@@ -153,7 +153,8 @@ func (x llm) ask(ctx context.Context, a *inquiry) (shown, used, error) {
 		if answer.Stop == model.StopLength {
 			if a.extended {
 				return s, used{}, x.unusable(answer, memoir.CodeModel,
-					"raise the model's maxOutputTokens, or lower memories.phase1InputTokenLimit", "its answer was cut by the cap on output, twice")
+					"raise the model's maxOutputTokens, or lower memories.phase1InputTokenLimit",
+					"its answer was cut by the cap on output, twice")
 			}
 			a.extend(answer, q, s, x.Model.Window())
 			continue

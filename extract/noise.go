@@ -346,7 +346,8 @@ var (
 		`|\b(?:not found|no such|unable to|cannot|can't|could not|couldn't|undefined|unknown|unexpected|unrecognized)\b` +
 		`|\b(?:invalid|missing|mismatch(?:ed)?|assert(?:ion)?|timed out|rejected|conflict)\b` +
 		`|(?-i:\w(?:Error|Exception))\b|✗|✘|×`)
-	errorForm = lazyregexp.New(`(?i)^\W*(?:npm )?(?:error|err!|fatal|panic|exception|traceback|fail|failed|E  )(?:\b|:|\[)` +
+	errorForm = lazyregexp.New(`(?i)^\W*(?:npm )?(?:error|err!|fatal|panic|exception|traceback|fail|failed|E  )` +
+		`(?:\b|:|\[)` +
 		`|^\W*--- fail` +
 		`|^\S+:\d+(?::\d+)?: |\berror(?: [A-Z]+\d+)?: |\w(?:Error|Exception): |: (?:command )?not found\b` +
 		`|panicked at|assertion .*failed|exit(?:ed with)? (?:code|status)? ?[1-9]`)

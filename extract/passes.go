@@ -281,7 +281,9 @@ func newEarlier(e memoir.Extraction, since int, items []memoir.Item) *earlier {
 // items that are not as they were.
 func (p *earlier) summaryBody() string {
 	_, lines := readSummary(p.extraction.RolloutSummary)
-	for len(lines) > 0 && slices.ContainsFunc(headFields, func(name string) bool { return strings.HasPrefix(lines[0], "- "+name+": ") }) {
+	for len(lines) > 0 && slices.ContainsFunc(headFields, func(name string) bool {
+		return strings.HasPrefix(lines[0], "- "+name+": ")
+	}) {
 		lines = lines[1:]
 	}
 	lines = slices.DeleteFunc(lines, func(line string) bool {
@@ -321,7 +323,9 @@ func (p *earlier) fit(tokens int) bool {
 
 // says reports whether a statement stands in it word for word.
 func (p *earlier) says(st memoir.Statement) bool {
-	return p != nil && slices.ContainsFunc(p.statements, func(e memoir.Statement) bool { return e.Kind == st.Kind && e.Text == st.Text })
+	return p != nil && slices.ContainsFunc(p.statements, func(e memoir.Statement) bool {
+		return e.Kind == st.Kind && e.Text == st.Text
+	})
 }
 
 // lost is which of its statements none of some others stands for: by an item that both cite
@@ -336,7 +340,8 @@ func (p *earlier) lost(kept []memoir.Statement) []memoir.Statement {
 		own := contentWords(e.Text)
 		stands := false
 		for i, st := range kept {
-			sameItem := e.Kind == st.Kind && slices.ContainsFunc(e.Items, func(n int) bool { return slices.Contains(st.Items, n) })
+			sameItem := e.Kind == st.Kind && slices.ContainsFunc(e.Items,
+				func(n int) bool { return slices.Contains(st.Items, n) })
 			if stands = sameItem || e.Text == st.Text || overlap(own, words[i]) >= 0.6; stands {
 				break
 			}

@@ -89,7 +89,9 @@ func readAnswer(text string, in Input, s shown, known *earlier) (used, *complain
 }
 
 // mend makes of an answer that is about the new items alone one about the whole session.
-func (u used) mend(fields map[string]string, lost, kept []memoir.Statement, in Input, ev *evidence, known *earlier) *used {
+func (u used) mend(
+	fields map[string]string, lost, kept []memoir.Statement, in Input, ev *evidence, known *earlier,
+) *used {
 	fields = maps.Clone(fields)
 	fields[fieldSlug] = known.extraction.RolloutSlug
 	heading, lines := readSummary(fields[fieldSummary])
@@ -112,7 +114,8 @@ func (u used) write(fields map[string]string, kept []memoir.Statement, in Input,
 	out.kept = len(kept)
 	out.RawMemory = memoir.FormatStatements(kept)
 	heading, lines := readSummary(fields[fieldSummary])
-	if out.Title = plainTitle(shorten(heading, maxTitle)); heading == "" || prompts.Instructs(heading) && !ev.gaveInstruction(heading) {
+	out.Title = plainTitle(shorten(heading, maxTitle))
+	if heading == "" || prompts.Instructs(heading) && !ev.gaveInstruction(heading) {
 		out.Title = title(in.Session, kept)
 	}
 	name := strings.TrimSpace(fields[fieldSlug])
@@ -126,7 +129,8 @@ func (u used) write(fields map[string]string, kept []memoir.Statement, in Input,
 	}
 	out.RolloutSummary = summaryHead(in, out.Extraction, kept) + body
 	if len(out.RawMemory) > MaxRawMemory || len(out.RolloutSummary) > MaxRolloutSummary {
-		return used{}, object("it is too long: %s may have %d bytes, %s %d", fieldMemory, MaxRawMemory, fieldSummary, MaxRolloutSummary)
+		return used{}, object("it is too long: %s may have %d bytes, %s %d", fieldMemory, MaxRawMemory, fieldSummary,
+			MaxRolloutSummary)
 	}
 	if err := Check(out.Extraction, ev.items); err != nil {
 		return used{}, &complaint{reason: "it breaks a rule of extractions", objection: err.Error() + ". " + answerAgain}
@@ -151,7 +155,8 @@ func readFields(text string) (map[string]string, *complaint) {
 		if err := json.Unmarshal(value, &s); err != nil {
 			return nil, object("the field %s is no text", name)
 		}
-		if most := map[string]int{fieldMemory: MaxRawMemory, fieldSummary: MaxRolloutSummary, fieldSlug: 4096}[name]; len(s) > most {
+		most := map[string]int{fieldMemory: MaxRawMemory, fieldSummary: MaxRolloutSummary, fieldSlug: 4096}[name]
+		if len(s) > most {
 			return nil, object("the field %s has %d bytes, more than %d", name, len(s), most)
 		}
 		out[name] = clean(s)
@@ -160,7 +165,9 @@ func readFields(text string) (map[string]string, *complaint) {
 }
 
 // hold keeps the statements that the items bear out, and tells of the others.
-func (u *used) hold(statements []memoir.Statement, ev *evidence, known *earlier) (kept []memoir.Statement, why []string) {
+func (u *used) hold(
+	statements []memoir.Statement, ev *evidence, known *earlier,
+) (kept []memoir.Statement, why []string) {
 	type key struct {
 		kind memoir.StatementKind
 		text string
@@ -207,7 +214,8 @@ func (u *used) hold(statements []memoir.Statement, ev *evidence, known *earlier)
 // noStatements is the objection to a raw memory of which nothing can be kept.
 func noStatements(why []string) *complaint {
 	if len(why) == 0 {
-		return object("%s has no statement: lines that begin with \"- \" under the headings that were named, each with its items in brackets", fieldMemory)
+		return object("%s has no statement: lines that begin with \"- \" under the headings that were named, "+
+			"each with its items in brackets", fieldMemory)
 	}
 	more := ""
 	if n := len(why) - maxListed; n > 0 {
@@ -216,7 +224,8 @@ func noStatements(why []string) *complaint {
 	return &complaint{
 		reason: "the session shows none of what it says",
 		objection: "That can't be used: the transcript shows none of these statements.\n" + strings.Join(why, "\n") + more +
-			"\nState only what the items show, cite them, and copy commands, paths, flags and quotations from them. " + answerAgain +
+			"\nState only what the items show, cite them, and copy commands, paths, flags and quotations from them. " +
+			answerAgain +
 			" All three texts are empty if nothing is worth keeping.",
 	}
 }
@@ -229,7 +238,8 @@ func underOtherHeadings(unplaced int, rest used) *complaint {
 		names[i] = "## " + string(kind)
 	}
 	c := object("%d statements stand under other headings than those that were named", unplaced)
-	c.objection = "That can't be used: " + c.reason + ". The headings are these, in these words whatever the language of the statements: " +
+	c.objection = "That can't be used: " + c.reason +
+		". The headings are these, in these words whatever the language of the statements: " +
 		strings.Join(names, ", ") + ". " + answerAgain
 	c.mended = &rest
 	return c
@@ -248,7 +258,8 @@ func forgetful(lost []memoir.Statement, mended *used) *complaint {
 	return &complaint{
 		reason: "it loses most of what was known of the session before",
 		objection: "Most of what was written down before is missing:\n" + strings.TrimSuffix(b.String(), "\n") + more +
-			"\nThe raw memory is that of the whole session: keep each statement that still holds, with its numbers, and leave out only what the new items overtook. " +
+			"\nThe raw memory is that of the whole session: keep each statement that still holds, " +
+			"with its numbers, and leave out only what the new items overtook. " +
 			answerAgain,
 		mended: mended,
 	}

@@ -211,27 +211,31 @@ func sentences(text string) []string {
 		case r == '。' || r == '！' || r == '？':
 			add(i + utf8.RuneLen(r))
 		case r == '.' || r == '!' || r == '?':
-			end := i + 1
-			for end < len(text) && strings.IndexByte(`.!?)"'*`, text[end]) >= 0 {
-				end++
-			}
-			if end < len(text) && text[end] != ' ' || end > i+1 && strings.IndexByte(".!?", text[i+1]) >= 0 &&
-				end < len(text) && text[end] != ' ' {
-				continue
-			}
-			if r == '.' && end == i+1 {
-				word := strings.ToLower(text[strings.LastIndexByte(text[:i], ' ')+1 : i])
-				if notEnds[strings.Trim(word, "(*_")] || len(word) == 1 && unicode.IsLetter(rune(word[0])) {
-					continue
-				}
-			}
-			if i >= start {
+			if end := sentenceEnd(text, i); end > 0 && i >= start {
 				add(end)
 			}
 		}
 	}
 	add(len(text))
 	return out
+}
+
+// sentenceEnd is the offset behind the sentence that the mark at an offset ends, 0 if it ends none.
+func sentenceEnd(text string, mark int) int {
+	end := mark + 1
+	for end < len(text) && strings.IndexByte(`.!?)"'*`, text[end]) >= 0 {
+		end++
+	}
+	if end < len(text) && text[end] != ' ' {
+		return 0
+	}
+	if text[mark] == '.' && end == mark+1 {
+		word := strings.ToLower(text[strings.LastIndexByte(text[:mark], ' ')+1 : mark])
+		if notEnds[strings.Trim(word, "(*_")] || len(word) == 1 && unicode.IsLetter(rune(word[0])) {
+			return 0
+		}
+	}
+	return end
 }
 
 // contentWords are the words of a text that carry meaning, code included.

@@ -17,10 +17,13 @@ const copiedRun = 5
 
 // voices are the texts of a session by whose they are, as words and loosely.
 type voices struct {
-	person, input, tool string          // what people wrote, what tools were given and what came back, as words with single spaces around each
-	typed, done         looseText       // what people wrote; that and what tools were given
-	agent, printed      looseText       // what agents said; what tools gave back
-	orders              map[string]bool // words of the lines in which people wrote like an instruction to an agent
+	// What people wrote, what tools were given and what came back, as words with single
+	// spaces around each.
+	person, input, tool string
+
+	typed, done    looseText       // what people wrote; that and what tools were given
+	agent, printed looseText       // what agents said; what tools gave back
+	orders         map[string]bool // words of the lines in which people wrote like an instruction to an agent
 }
 
 // voices tells apart what people wrote, what agents wrote, what was run, and what came back.
@@ -102,17 +105,8 @@ func spaced(text string) string {
 func (ev *evidence) putInMouth(st memoir.Statement) string {
 	v := ev.voices()
 	if st.Kind == memoir.StatementPreference {
-		near, _ := ev.around(st.Items)
-		if !slices.ContainsFunc(near, func(i int) bool { return ev.items[i].Origin.ByPerson() }) {
-			return "is no wish of the person: cite the item in which they say so"
-		}
-		for _, l := range verbatims(st.Text) {
-			if l.quoted && !ev.found(l, func(part string) bool { return v.typed.holds(part, true) }) {
-				return "quotes as the person's what they did not write"
-			}
-		}
-		if !meets(spaced(st.Text), v.person) {
-			return "has no word that the person wrote"
+		if why := ev.notWished(st); why != "" {
+			return why
 		}
 	}
 	rule := st.Kind == memoir.StatementPreference || lasting(st.Text) || prompts.Instructs(st.Text)
@@ -137,6 +131,24 @@ func (ev *evidence) putInMouth(st memoir.Statement) string {
 				return "tells to run what nobody ran and only a tool or a page said"
 			}
 		}
+	}
+	return ""
+}
+
+// notWished says why a statement is no wish of the person; empty if it is one.
+func (ev *evidence) notWished(st memoir.Statement) string {
+	v := ev.voices()
+	near, _ := ev.around(st.Items)
+	if !slices.ContainsFunc(near, func(i int) bool { return ev.items[i].Origin.ByPerson() }) {
+		return "is no wish of the person: cite the item in which they say so"
+	}
+	for _, l := range verbatims(st.Text) {
+		if l.quoted && !ev.found(l, func(part string) bool { return v.typed.holds(part, true) }) {
+			return "quotes as the person's what they did not write"
+		}
+	}
+	if !meets(spaced(st.Text), v.person) {
+		return "has no word that the person wrote"
 	}
 	return ""
 }
@@ -182,7 +194,8 @@ func meets(text, other string) bool {
 // ideographic reports whether a text holds characters of Chinese, Japanese or Korean.
 func ideographic(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool {
-		return unicode.Is(unicode.Han, r) || unicode.Is(unicode.Hiragana, r) || unicode.Is(unicode.Katakana, r) || unicode.Is(unicode.Hangul, r)
+		return unicode.Is(unicode.Han, r) || unicode.Is(unicode.Hiragana, r) || unicode.Is(unicode.Katakana, r) ||
+			unicode.Is(unicode.Hangul, r)
 	})
 }
 
@@ -241,7 +254,8 @@ func verbatims(line string) []verbatim {
 
 var (
 	bareFlag = newPattern(`^--[A-Za-z][\w-]*(=.*)?$`)
-	barePath = newPattern(`^(~|\.{1,2})?(/[\w.@+-]+){2,}/?$|^[\w.@+-]+(/[\w.@+-]+)*/[\w@+-][\w.@+-]*\.[A-Za-z][A-Za-z0-9]{0,4}(:\d+)?$|^https?://.`)
+	barePath = newPattern(`^(~|\.{1,2})?(/[\w.@+-]+){2,}/?$` +
+		`|^[\w.@+-]+(/[\w.@+-]+)*/[\w@+-][\w.@+-]*\.[A-Za-z][A-Za-z0-9]{0,4}(:\d+)?$|^https?://.`)
 )
 
 // bareLiteral reports whether a word of prose is a flag, a path or an address.

@@ -29,8 +29,6 @@ type processOptions struct {
 	Merge          [2]memoir.Project // merge these instead of running
 	URL            string            // of a server that Phase 1 asks; empty: none
 	Restore        int               // restore this generation of Merge[0] instead
-	Forget         pipeline.Forgetting
-	Redact         string // take secrets out of all that is stored, with the rules in this directory
 }
 
 func TestMain(m *testing.M) {
@@ -67,22 +65,6 @@ func runAsProcess(text string) int {
 		case memoir.CodeOf(err) == memoir.CodeBusy:
 			return 4
 		case err != nil:
-			os.Stderr.WriteString(err.Error() + "\n")
-			return 1
-		}
-		return 0
-	}
-	if len(o.Forget.Keys) > 0 {
-		if _, err := pipeline.Forget(ctx, st, options(o.Home, o.Sessions), o.Forget); err != nil {
-			os.Stderr.WriteString(err.Error() + "\n")
-			return 1
-		}
-		return 0
-	}
-	if o.Redact != "" {
-		opts := options(o.Home, o.Sessions)
-		opts.ConfigDir = o.Redact
-		if _, err := pipeline.RedactStored(ctx, st, opts, false); err != nil {
 			os.Stderr.WriteString(err.Error() + "\n")
 			return 1
 		}

@@ -2,7 +2,6 @@ package pipeline_test
 
 import (
 	"bytes"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -288,48 +287,6 @@ func paths(files map[string]string) map[string]bool {
 		out[path] = true
 	}
 	return out
-}
-
-func TestAMergeThatIsKilledIsDoneOrNotDone(t *testing.T) {
-	t.Parallel()
-	home, sessions, from, into := twoProjects(t)
-	copyOf := func() string {
-		dir := filepath.Join(t.TempDir(), "home")
-		if out, err := exec.Command("cp", "-a", home, dir).CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-		return dir
-	}
-	calm := copyOf()
-	if err := mergeNow(t, calm, sessions, from, into); err != nil {
-		t.Fatal(err)
-	}
-	run(t, options(calm, sessions))
-	want := tree(t, calm)
-
-	rounds := 8
-	if testing.Short() {
-		rounds = 2
-	}
-	random := rand.New(rand.NewPCG(3, 4))
-	for range rounds {
-		home := copyOf()
-		cmd := processOf(t, processOptions{Home: home, Sessions: sessions, Merge: [2]memoir.Project{from, into}})
-		killedAfter(t, cmd, time.Duration(random.IntN(200))*time.Millisecond) // no moment may leave a half
-		target := find(t, home, testdata.Papertrail)
-		if target.ID != into.ID {
-			if target.ID != from.ID {
-				t.Fatalf("papertrail is %+v", target)
-			}
-			if err := mergeNow(t, home, sessions, from, into); err != nil {
-				t.Fatal(err)
-			}
-		}
-		run(t, options(home, sessions))
-		if diff := cmp.Diff(want, tree(t, home)); diff != "" {
-			t.Errorf("killed, it ended otherwise (merged: %v):\n%s", target.ID == into.ID, diff)
-		}
-	}
 }
 
 func TestRunsGoOnWhileProjectsAreMerged(t *testing.T) {

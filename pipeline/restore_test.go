@@ -309,26 +309,3 @@ func (a app) checkGenerations() {
 		a.t.Errorf("debris %v, %v", debris, err)
 	}
 }
-
-func TestAKilledRestoringIsDoneOrNot(t *testing.T) {
-	t.Parallel()
-	rounds := 7
-	if testing.Short() {
-		rounds = 3
-	}
-	for i := range rounds {
-		a := grown(t)
-		cmd := processOf(t, processOptions{Home: a.home, Sessions: a.dir, Restore: 1, Merge: [2]memoir.Project{{ID: a.id, Name: "app"}}})
-		killedAfter(t, cmd, time.Duration(i*20)*time.Millisecond)
-		a.do(func(st *store.Store) error { return st.Enqueue(t.Context(), a.id) })
-		restored := a.live().Generation == 4
-		if !restored {
-			a.wantText([]string{"pnpm", "git tag -s", "ask Ada"}, nil)
-			a.restore(1)
-		}
-		a.run()
-		a.wantText([]string{"pnpm"}, []string{"git tag -s", "ask Ada"})
-		a.wantKinds("published", "published", "by hand of 2", "restored from 1")
-		a.checkGenerations()
-	}
-}

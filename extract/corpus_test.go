@@ -2,9 +2,13 @@ package extract_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 
 	"memoir"
@@ -18,15 +22,26 @@ type corpusSession struct {
 	items   []memoir.Item
 }
 
-// corpus reads every main session of the corpus.
+// corpus is every main session of the corpus, which is read once.
 func corpus(t testing.TB) []corpusSession {
 	t.Helper()
+	sessions, err := corpusSessions()
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Skip("no corpus of real sessions: set MEMOIR_CORPUS to a directory of them")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sessions
+}
+
+var corpusSessions = sync.OnceValues(func() ([]corpusSession, error) {
 	dir := os.Getenv("MEMOIR_CORPUS")
 	if dir == "" {
 		dir = filepath.Join("..", "..", "shared", "corpus")
 	}
 	if _, err := os.Stat(dir); err != nil {
-		t.Skip("no corpus of real sessions: set MEMOIR_CORPUS to a directory of them")
+		return nil, err
 	}
 	threads := map[string][]rollout.Part{}
 	var keys []string
@@ -43,7 +58,7 @@ func corpus(t testing.TB) []corpusSession {
 		return nil
 	})
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	slices.Sort(keys)
 	var out []corpusSession
@@ -61,12 +76,12 @@ func corpus(t testing.TB) []corpusSession {
 			s.items = append(s.items, it)
 			return nil
 		}); err != nil {
-			t.Fatalf("%s: %v", key, err)
+			return nil, fmt.Errorf("%s: %w", key, err)
 		}
 		out = append(out, s)
 	}
-	return out
-}
+	return out, nil
+})
 
 func TestCorpusSessionsExtractWithinTheRules(t *testing.T) {
 	t.Parallel()

@@ -114,6 +114,15 @@ func (f entryForm) entry(path string, line int) (Entry, error) {
 	if name, ok := f.unexpected(e.Kind); ok {
 		return e, marks.Errorf(path, line, "%s does not go with %s", name, own[0])
 	}
+	f.details(&e)
+	if e.Kind == Edit && e.Old == e.New {
+		return e, marks.Errorf(path, line, "an edit that changes nothing")
+	}
+	return e, nil
+}
+
+// details fills in the fields that are the same for every kind.
+func (f entryForm) details(e *Entry) {
 	e.In, e.Output, e.Old, e.New = value(f.In), strings.TrimRight(value(f.Output), "\n"), value(f.Old), value(f.New)
 	e.Content, e.Fails = value(f.Content), strings.TrimSpace(value(f.Fails))
 	if f.Exit != nil {
@@ -125,10 +134,6 @@ func (f entryForm) entry(path string, line int) (Entry, error) {
 	if f.At != nil {
 		e.At = f.At.UTC()
 	}
-	if e.Kind == Edit && e.Old == e.New {
-		return e, marks.Errorf(path, line, "an edit that changes nothing")
-	}
-	return e, nil
 }
 
 // unexpected names a field that does not go with a kind of entry.

@@ -227,22 +227,44 @@ func (r Root) Unmerged() (paths []string, err error) {
 	return paths, err
 }
 
-// RewriteUnmerged replaces the text of each file that Unmerged lists, with its name relative to
-// the project's folder. A file of which nothing is left is removed.
-func (r Root) RewriteUnmerged(rewrite func(name, text string) string) error {
+// ReadUnmerged reads the files that Unmerged lists, by their paths relative to the project's
+// folder. Symbolic links are left out.
+func (r Root) ReadUnmerged() (Files, error) {
 	paths, err := r.Unmerged()
 	if err != nil {
-		return storageError(err, "list %s", filepath.Join(r.dir, unmergedName))
+		return nil, storageError(err, "list %s", filepath.Join(r.dir, unmergedName))
 	}
+	files := Files{}
 	for _, path := range paths {
 		if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
-			continue // a link that somebody put there holds no text
+			continue
 		}
-		name, _ := filepath.Rel(r.dir, path)
-		before, err := os.ReadFile(path)
-		after := rewrite(filepath.ToSlash(name), string(before))
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return nil, storageError(err, "read %s", path)
+		}
+		name, err := filepath.Rel(r.dir, path)
+		if err != nil {
+			return nil, err
+		}
+		files[filepath.ToSlash(name)] = content
+	}
+	return files, nil
+}
+
+// RewriteUnmerged replaces the text of each file that ReadUnmerged reads. A file of which
+// nothing is left is removed.
+func (r Root) RewriteUnmerged(rewrite func(name, text string) string) error {
+	files, err := r.ReadUnmerged()
+	if err != nil {
+		return err
+	}
+	for _, name := range files.Paths() {
+		path := filepath.Join(r.dir, filepath.FromSlash(name))
+		before := string(files[name])
+		after := rewrite(name, before)
 		switch {
-		case err != nil || after == string(before):
+		case after == before:
 		case after == "":
 			err = failpoint.Remove(path)
 		default:

@@ -95,6 +95,20 @@ func TestWithoutEditsThereIsNoStateByHand(t *testing.T) {
 
 func TestAFileThatWasSavedTooLateIsKeptBesideTheMemory(t *testing.T) {
 	t.Parallel()
+	for name, remove := range map[string]func(memory.Root) ([]string, error){
+		"by pruning":           func(r memory.Root) ([]string, error) { return r.Prune(10, time.Time{}) },
+		"as earlier directory": memory.Root.RemovePrevious,
+		"by recovery": func(r memory.Root) ([]string, error) {
+			recovered, err := r.Recover(3)
+			return recovered.Late, err
+		},
+	} {
+		t.Run(name, func(t *testing.T) { keepsLate(t, remove) })
+	}
+}
+
+func keepsLate(t *testing.T, remove func(memory.Root) ([]string, error)) {
+	t.Helper()
 	_, r := twoGenerations(t)
 	late := filepath.Join(r.Live(1), "MEMORY.md")
 	if err := os.WriteFile(late, []byte("late\n"), 0o600); err != nil {
@@ -104,7 +118,7 @@ func TestAFileThatWasSavedTooLateIsKeptBesideTheMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	publish(t, r, 3, generation(3))
-	kept, err := r.Prune(10, time.Time{})
+	kept, err := remove(r)
 	if err != nil || len(kept) != 1 {
 		t.Fatalf("kept %v, %v", kept, err)
 	}
@@ -117,7 +131,7 @@ func TestAFileThatWasSavedTooLateIsKeptBesideTheMemory(t *testing.T) {
 	if snap := current(t, r); len(snap.Edited) > 0 || !snap.Files.Equal(generation(3)) {
 		t.Errorf("the live memory has it: %v", snap.Edited)
 	}
-	if again, err := r.Prune(10, time.Time{}); err != nil || len(again) > 0 {
+	if again, err := remove(r); err != nil || len(again) > 0 {
 		t.Errorf("kept again: %v, %v", again, err)
 	}
 }

@@ -19,6 +19,7 @@ type Recovered struct {
 	Ahead   *Manifest // of the live generation, if it is newer than the recorded one: to be recorded
 	Rebuilt bool      // the link or the live directory was lost, and made again from what was kept
 	Removed []string  // debris, relative to the project's folder
+	Late    []string  // files of removed live directories that were saved too late and are kept (see Unmerged)
 	Next    int       // the next generation number that nothing on disk uses
 }
 
@@ -53,7 +54,9 @@ func (r Root) Recover(recorded int) (Recovered, error) {
 		return out, err
 	}
 	for _, name := range debris {
-		if err := r.removeDebris(name); err != nil {
+		late, err := r.removeDebris(name)
+		out.Late = append(out.Late, late...)
+		if err != nil {
 			return out, storageError(err, "remove %s, which a crash left in %s", name, r.dir)
 		}
 		out.Removed = append(out.Removed, name)
@@ -73,17 +76,18 @@ func (r Root) Disturbed(recorded int) (bool, error) {
 	return len(debris) > 0, err
 }
 
-func (r Root) removeDebris(name string) error {
+// removeDebris removes one of the names that Debris lists, and returns the files in it that
+// were saved too late and are kept.
+func (r Root) removeDebris(name string) (late []string, err error) {
 	if err := r.step("remove debris"); err != nil {
-		return err
+		return nil, err
 	}
 	if filepath.Dir(name) == liveName {
 		if n, ok := generation(filepath.Base(name)); ok {
-			_, err := r.removeLive(n)
-			return err
+			return r.removeLive(n)
 		}
 	}
-	return failpoint.RemoveAll(filepath.Join(r.dir, name))
+	return nil, failpoint.RemoveAll(filepath.Join(r.dir, name))
 }
 
 // Next is the number of the generation to follow: one more than the given one

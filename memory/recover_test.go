@@ -189,7 +189,7 @@ func TestPruningKeepsTheLiveGeneration(t *testing.T) {
 			t.Errorf("keep %d leaves %d archives, %v", step.keep, len(generations), err)
 		}
 	}
-	if err := r.RemovePrevious(); err != nil {
+	if _, err := r.RemovePrevious(); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(r.Live(4)); !os.IsNotExist(err) {

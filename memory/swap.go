@@ -160,14 +160,14 @@ func (r Root) olderThan(n int, before time.Time) bool {
 }
 
 // RemovePrevious removes the live directories that readers may still have open.
-// It is for what must be gone at once; else the next publication does it.
-func (r Root) RemovePrevious() error {
+// It is for what must be gone at once; else the next publication does it. It returns
+// the same files as Prune.
+func (r Root) RemovePrevious() (kept []string, err error) {
 	linked, err := r.linked()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	_, err = r.removeLives(func(n int) bool { return n != linked })
-	return err
+	return r.removeLives(func(n int) bool { return n != linked })
 }
 
 func (r Root) removeLives(unwanted func(n int) bool) (kept []string, err error) {

@@ -40,7 +40,7 @@ type ForgottenIn struct {
 	Outcome    Outcome  `json:"outcome"`
 	Generation int      `json:"generation"` // the live one; 0: none
 	Root       string   `json:"root,omitempty"`
-	Archives   []string `json:"archives"` // that still hold what was forgotten, or did until they were purged
+	Archives   []string `json:"archives"` // files that still hold what was forgotten, or did until they were purged
 	Detail     string   `json:"detail,omitempty"`
 }
 

@@ -76,7 +76,8 @@ func FindText(ctx context.Context, st *store.Store, opts Options, text string) (
 	return out, nil
 }
 
-// inMemory looks for a folded text in a project's live memory, and in its archives.
+// inMemory looks for a folded text in a project's live memory, its archives, and what was
+// saved too late.
 func (f *Found) inMemory(ctx context.Context, root memory.Root, projectID, text string) error {
 	live, err := root.Current()
 	if err != nil {
@@ -97,6 +98,10 @@ func (f *Found) inMemory(ctx context.Context, root memory.Root, projectID, text 
 		return nil
 	}
 	return eachRoot(root, func(at memory.Root) error {
+		if late, err := at.ReadUnmerged(); err == nil && says(late, text) {
+			f.Projects = append(f.Projects, projectID)
+			return nil
+		}
 		generations, err := at.Generations()
 		if err != nil {
 			return err

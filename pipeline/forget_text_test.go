@@ -1,6 +1,10 @@
 package pipeline_test
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -81,7 +85,18 @@ func TestATextThatOnlyArchivesHoldCanBePurged(t *testing.T) {
 	a.edit("MEMORY.md", "- zanzibar is Ada's\n- hers")
 	a.session("aaaaaaaa-0002", "Always sign tags with git tag -s.")
 	a.run()
-	forgetText(t, o, "Zanzibar", false)
+	late := filepath.Join(a.root().Dir(), "unmerged", "1", "MEMORY.md")
+	saveLate := func() {
+		t.Helper()
+		if err := errors.Join(os.MkdirAll(filepath.Dir(late), 0o700), os.WriteFile(late, []byte("zanzibar\nmine\n"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	saveLate()
+	first := forgetText(t, o, "Zanzibar", false)
+	if len(first.Projects) != 1 || !slices.Contains(first.Projects[0].Archives, "unmerged/1/MEMORY.md") {
+		t.Errorf("it does not say that a file that was saved too late holds it: %+v", first)
+	}
 	if text := liveText(t, a.home, a.id); strings.Contains(text, "zanzibar") || !strings.Contains(text, "- hers") {
 		t.Fatalf("it is not forgotten:\n%s", text)
 	}
@@ -91,6 +106,11 @@ func TestATextThatOnlyArchivesHoldCanBePurged(t *testing.T) {
 	}
 	if left := holding(t, a.home, "zanzibar"); len(left) != 0 {
 		t.Errorf("left in %q", left)
+	}
+	saveLate() // now nothing else holds it
+	forgetText(t, o, "zanzibar", true)
+	if content, err := os.ReadFile(late); err != nil || string(content) != "mine\n" {
+		t.Errorf("of what was saved too late %q is left, %v", content, err)
 	}
 	a.run()
 }

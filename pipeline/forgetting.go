@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -86,8 +87,9 @@ func (r *run) clean(text string, in consolidate.Input) string {
 	return what.Clean(text, in)
 }
 
-// archives lists the earlier generations that rest on what was forgotten, or tell of it, by
-// their paths in the project's folder. With a purge it removes them.
+// archives lists the earlier generations that rest on what was forgotten, or contain it, by
+// their paths in the project's folder. With a purge it removes them and rewrites what was
+// saved too late; without one, it lists those files, too.
 func (f *forgetting) archives(root memory.Root) ([]string, error) {
 	if f.purge {
 		removed, err := dropGenerations(root, f.taints)
@@ -105,6 +107,15 @@ func (f *forgetting) archives(root memory.Root) ([]string, error) {
 		for _, g := range generations {
 			if !(g.Live && at == root) && f.taints(at, g) {
 				names = append(names, archiveName(at, root, g.Number))
+			}
+		}
+		late, err := at.ReadUnmerged()
+		if err != nil { // what cannot be read may hold anything
+			names = append(names, pathIn(root, filepath.Join(at.Dir(), "unmerged")))
+		}
+		for _, name := range late.Paths() {
+			if len(f.what.Traces(map[string][]byte{name: late[name]}, f.in)) > 0 {
+				names = append(names, pathIn(root, filepath.Join(at.Dir(), filepath.FromSlash(name))))
 			}
 		}
 		return nil

@@ -220,6 +220,7 @@ func (r *run) takenOut(ctx context.Context, projectID, key string) (bool, error)
 // that was linked just before its process died.
 func (r *run) recoverRoot(ctx context.Context, root memory.Root, claim *store.ProjectClaim) error {
 	recovered, err := root.Recover(int(claim.Generation))
+	r.warnOfLate(claim.ProjectID, recovered.Late)
 	if err != nil {
 		return fmt.Errorf("put the memory in order after a crash: %w", err)
 	}

@@ -50,8 +50,25 @@ func TestWhoClearsUpAnEarlierDirectoryTakesNothingOutOfTheMemory(t *testing.T) {
 
 func TestAnEditThatWasSavedTooLateIsKeptBesideTheMemory(t *testing.T) {
 	t.Parallel()
+	t.Run("when its directory is pruned", func(t *testing.T) { savedTooLate(t, false) })
+	t.Run("when recovery removes its directory", func(t *testing.T) { savedTooLate(t, true) })
+}
+
+func savedTooLate(t *testing.T, recovered bool) {
+	t.Helper()
 	dir, home := t.TempDir(), t.TempDir()
 	earlier := twoGenerations(t, dir, home)
+	if recovered { // a process died after the next publication, before it pruned
+		aside := filepath.Join(t.TempDir(), "1")
+		if err := os.CopyFS(aside, os.DirFS(earlier)); err != nil {
+			t.Fatal(err)
+		}
+		codexSession(t, dir, "dddddddd-4", "/srv/app", "main", "Always name the ticket.")
+		run(t, options(home, dir))
+		if err := os.CopyFS(earlier, os.DirFS(aside)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	appendLine(t, filepath.Join(earlier, "MEMORY.md"), "\n## House rules\n\n- never on a Friday")
 	soon := time.Now().Add(time.Minute)
 	if err := os.Chtimes(filepath.Join(earlier, "MEMORY.md"), soon, soon); err != nil {

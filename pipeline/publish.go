@@ -77,7 +77,9 @@ func (r *run) publish(
 	}
 	r.addRedactions(manifest.Redactions)
 	if gone.Total() > 0 { // which else would stand there until the next publication
-		if err := root.RemovePrevious(); err != nil {
+		late, err := root.RemovePrevious()
+		r.warnOfLate(claim.ProjectID, late)
+		if err != nil {
 			r.warn(
 				fmt.Sprintf(
 					"what was edited by hand held secrets and stays in %s: %v",
@@ -131,18 +133,17 @@ func (r *run) prune(root memory.Root, name string) {
 		before = time.Now().Add(-time.Duration(days * 24 * float64(time.Hour)))
 	}
 	kept, err := root.Prune(memories.GenerationsKept, before)
-	for _, path := range kept {
-		r.warn(
-			fmt.Sprintf(
-				"project %s: %s was saved after a newer generation was published, so it was not merged",
-				name,
-				path,
-			),
-			"copy what you need from it into the live memory, then remove it",
-		)
-	}
+	r.warnOfLate(name, kept)
 	if err != nil {
 		r.warn(fmt.Sprintf("project %s: old generations stay: %v", name, err), memoir.HintOf(err))
+	}
+}
+
+// warnOfLate warns of files that were saved too late to be merged.
+func (r *run) warnOfLate(project string, paths []string) {
+	for _, path := range paths {
+		r.warn(fmt.Sprintf("project %s: %s was saved after a newer generation was published, so it was not merged",
+			project, path), "copy what you need from it into the live memory, then remove it")
 	}
 }
 

@@ -134,6 +134,10 @@ func (r *run) restore(
 	if out.Left, err = r.takenOutOf(ctx, project.ID, m.Inputs); err != nil {
 		return out, err
 	}
+	if len(out.Left) > 0 && len(out.Left) == len(m.Inputs) {
+		return out, memoir.Errorf(memoir.CodeInvalid, "`memoir forget --undo` or `memoir sessions enable` lets a session in again",
+			"all sessions of generation %d were disabled or forgotten since, so nothing of it comes back", n)
+	}
 	files, out.Lines = withoutSessions(files, live.Files, m.Inputs, out.Left)
 	if err := r.obey(project); err != nil {
 		return out, err

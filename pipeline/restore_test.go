@@ -127,6 +127,32 @@ func TestAProjectStaysDueThroughARestoring(t *testing.T) {
 	a.wantText([]string{"pnpm"}, []string{"git tag -s", "ask Ada"})
 }
 
+// Else headings without lines would replace what the live memory has of other sessions.
+func TestAGenerationOfWhichAllSessionsAreGoneIsNotRestored(t *testing.T) {
+	t.Parallel()
+	a := grown(t)
+	first, err := a.root().ReadArchive(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.do(func(st *store.Store) error { return st.SetForgotten(t.Context(), "codex:aaaaaaaa-0001", true) })
+	a.run()
+	before := a.live()
+	if before.Files.Equal(first) {
+		t.Fatal("nothing was forgotten")
+	}
+	if out, err := a.tryRestore(1, 0); memoir.CodeOf(err) != memoir.CodeInvalid || memoir.HintOf(err) == "" {
+		t.Errorf("%+v, %v", out, err)
+	}
+	if after := a.live(); after.Generation != before.Generation || !after.Files.Equal(before.Files) {
+		t.Errorf("it changed: %s", memory.Diff(before.Files, after.Files))
+	}
+	a.do(func(st *store.Store) error { return st.SetForgotten(t.Context(), "codex:aaaaaaaa-0001", false) })
+	if a.restore(1); !a.live().Files.Equal(first) {
+		t.Errorf("remembered again it is not restored whole: %s", memory.Diff(first, a.live().Files))
+	}
+}
+
 func TestWhatWasForgottenDoesNotComeBackByARestoring(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

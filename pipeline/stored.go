@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"memoir/memory"
@@ -283,9 +282,14 @@ func (s *sweep) shown(at StoredPlace) StoredPlace {
 
 // archiveName is the path of an archive in the folder of a project.
 func archiveName(at memory.Root, root memory.Root, n int) string {
-	name, err := filepath.Rel(root.Dir(), at.Archive(n))
+	return pathIn(root, at.Archive(n))
+}
+
+// pathIn is the path of a file relative to the folder of a project.
+func pathIn(root memory.Root, path string) string {
+	name, err := filepath.Rel(root.Dir(), path)
 	if err != nil {
-		return strconv.Itoa(n)
+		return path
 	}
 	return filepath.ToSlash(name)
 }

@@ -256,7 +256,7 @@ func (s *sweep) dirty(projectID string, files memory.Files) bool {
 // no longer linked. It returns their paths in the project's folder.
 func dropGenerations(root memory.Root, drop func(at memory.Root, g memory.Generation) bool) (removed []string, err error) {
 	err = eachRoot(root, func(at memory.Root) error {
-		if err := at.RemovePrevious(); err != nil {
+		if _, err := at.RemovePrevious(); err != nil {
 			return err
 		}
 		generations, err := at.Generations()

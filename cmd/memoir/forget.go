@@ -244,7 +244,7 @@ func (p *program) sayForgotten(projects []pipeline.ForgottenIn, purge bool) {
 		if n := len(project.Archives); n > 0 && purge {
 			p.ui.say("%s: removed %s: %s", name, count(n, "earlier generation"), shortened(project.Archives))
 		} else if n > 0 {
-			p.ui.warn("--purge removes them", "%s: still in %s: %s", name, count(n, "earlier generation"),
+			p.ui.warn("--purge removes it there, too", "%s: still in %s: %s", name, count(n, "file"),
 				shortened(project.Archives))
 		}
 	}

@@ -85,7 +85,8 @@ func (r *run) adoptProject(ctx context.Context, id string, recorded int64) error
 	}
 	// A process that died before it recorded what it had published lost nothing else.
 	if adopted.New || adopted.Extractions+adopted.Notes > 0 {
-		r.warn(fmt.Sprintf("project %s: the database had generation %d and %d is live: %d extractions and %d hand edits are taken from its files",
+		r.warn(fmt.Sprintf("project %s: the database had generation %d and %d is live: "+
+			"%d extractions and %d hand edits are taken from its files",
 			a.Project.Name, recorded, a.Generations[len(a.Generations)-1].N, adopted.Extractions, adopted.Notes),
 			"what was forgotten or disabled since is not known any more: repeat `memoir forget` and `memoir sessions disable`")
 	}
@@ -130,7 +131,9 @@ func (r *run) adoption(id string, sessions []memoir.Session) (store.Adoption, er
 	if err != nil {
 		return a, err
 	}
-	last := store.GenerationRecord{N: int64(live.Generation), ManifestHash: live.Manifest.Hash(), Inputs: inputsByKey(live.Manifest.Inputs)}
+	last := store.GenerationRecord{
+		N: int64(live.Generation), ManifestHash: live.Manifest.Hash(), Inputs: inputsByKey(live.Manifest.Inputs),
+	}
 	for _, g := range kept {
 		switch {
 		case g.Number == live.Generation:

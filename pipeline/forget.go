@@ -172,7 +172,8 @@ func (r *run) forgetIn(ctx context.Context, id string, f *store.Forgetting) (For
 		return r.settleForgetting(ctx, row, claim, &out)
 	})
 	if code := memoir.CodeOf(err); code == memoir.CodeBusy || code == memoir.CodeLeaseLost {
-		err = memoir.Errorf(memoir.CodeBusy, "the next `memoir run` finishes it", "its memory forgot, and what is left to clear away waits: %w", err)
+		err = memoir.Errorf(memoir.CodeBusy, "the next `memoir run` finishes it",
+			"its memory forgot, and what is left to clear away waits: %w", err)
 	}
 	return out, err
 }
@@ -181,7 +182,12 @@ func (r *run) forgetIn(ctx context.Context, id string, f *store.Forgetting) (For
 const finishWithin = 10 * time.Second
 
 // holding does something under a project's lease, which is given back if it still stands.
-func (r *run) holding(ctx context.Context, id string, wait time.Duration, do func(context.Context, *store.ProjectClaim) error) error {
+func (r *run) holding(
+	ctx context.Context,
+	id string,
+	wait time.Duration,
+	do func(context.Context, *store.ProjectClaim) error,
+) error {
 	deadline := time.Now().Add(wait)
 	for {
 		attempt := time.Now()
@@ -223,7 +229,7 @@ func (r *run) withdraw(ctx context.Context, row store.ProjectRow, claim *store.P
 		claim.Seq = 0 // whatever else is new is still to be consolidated
 	}
 	held, _ := begin(ctx, store.Call{Work: claim.Token, Phase: phaseConsolidate, ProjectID: row.ID})
-	report, err := r.makeGeneration(held, memory.At(r.opts.Home, row.ID), row, *claim, ProjectReport{Project: row.ID, Name: row.Name, Generation: int(row.Generation)})
+	report, err := r.makeGeneration(held, memory.At(r.opts.Home, row.ID), row, *claim, reportOf(row))
 	if err != nil {
 		return err
 	}
@@ -233,7 +239,12 @@ func (r *run) withdraw(ctx context.Context, row store.ProjectRow, claim *store.P
 
 // settleForgetting holds the live files against what was forgotten, and then clears
 // away what was kept to tell it by.
-func (r *run) settleForgetting(ctx context.Context, row store.ProjectRow, claim *store.ProjectClaim, out *ForgottenIn) error {
+func (r *run) settleForgetting(
+	ctx context.Context,
+	row store.ProjectRow,
+	claim *store.ProjectClaim,
+	out *ForgottenIn,
+) error {
 	root := memory.At(r.opts.Home, row.ID)
 	if err := r.recoverRoot(ctx, root, claim); err != nil {
 		return err
@@ -280,7 +291,8 @@ func (r *run) finishForgetting(ctx context.Context) error {
 			case ctx.Err() != nil:
 				return context.Cause(ctx)
 			case err != nil:
-				r.warn(fmt.Sprintf("project %s: forgetting is not finished: %s", w.ProjectID, r.redact(err.Error())), cmp.Or(memoir.HintOf(err), "a later run tries again"))
+				r.warn(fmt.Sprintf("project %s: forgetting is not finished: %s", w.ProjectID, r.redact(err.Error())),
+					cmp.Or(memoir.HintOf(err), "a later run tries again"))
 				r.noteUnforgotten(ctx, w.ProjectID, err)
 			}
 		}
@@ -307,7 +319,13 @@ func (r *run) finishForgetting(ctx context.Context) error {
 // ForgetProject withdraws a project for good, with all its sessions, its memory and
 // its generations, and returns how many sessions that were. It waits for opts.Wait
 // while another process holds it; then the error has the code memoir.CodeBusy.
-func ForgetProject(ctx context.Context, st *store.Store, opts Options, id string, purge bool) (sessions int, removed []string, err error) {
+func ForgetProject(
+	ctx context.Context,
+	st *store.Store,
+	opts Options,
+	id string,
+	purge bool,
+) (sessions int, removed []string, err error) {
 	r, err := newRun(st, opts)
 	if err != nil {
 		return 0, nil, err

@@ -152,7 +152,8 @@ func list(names []string) []string {
 // taints reports whether a generation rests on what was forgotten, or tells of it.
 // What cannot be read may hold anything.
 func (f *forgetting) taints(at memory.Root, g memory.Generation) bool {
-	if g.Err != nil || slices.ContainsFunc(g.Manifest.Inputs, func(in memory.Input) bool { return f.keys[in.Session] || slices.Contains(f.in.Withdrawn, in.Session) }) {
+	gone := func(in memory.Input) bool { return f.keys[in.Session] || slices.Contains(f.in.Withdrawn, in.Session) }
+	if g.Err != nil || slices.ContainsFunc(g.Manifest.Inputs, gone) {
 		return true
 	}
 	files, err := at.ReadArchive(g.Number)

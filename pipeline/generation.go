@@ -87,7 +87,8 @@ func (r *run) lostOr(ctx context.Context, claim store.ProjectClaim, err error) e
 	if ours || failed != nil {
 		return err
 	}
-	return memoir.Errorf(memoir.CodeLeaseLost, "a later run does it again", "project %s was taken over: %w", claim.ProjectID, err)
+	return memoir.Errorf(memoir.CodeLeaseLost, "a later run does it again",
+		"project %s was taken over: %w", claim.ProjectID, err)
 }
 
 // publishResult publishes what a consolidation made, unless it is what is live already.
@@ -229,9 +230,8 @@ func (r *run) recoverRoot(ctx context.Context, root memory.Root, claim *store.Pr
 		return nil
 	}
 	err = r.store.RecordGeneration(ctx, claim.ProjectID, store.GenerationRecord{
-		N: int64(
-			m.Generation,
-		), ManifestHash: m.Hash(), Inputs: inputsByKey(m.Inputs), At: r.now(), Fence: claim.Fence, Redactions: m.Redactions,
+		N: int64(m.Generation), ManifestHash: m.Hash(), Inputs: inputsByKey(m.Inputs), At: r.now(),
+		Fence: claim.Fence, Redactions: m.Redactions,
 	})
 	if err != nil {
 		return fmt.Errorf("record generation %d: %w", m.Generation, err)

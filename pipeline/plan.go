@@ -171,7 +171,8 @@ func (r *run) planConsolidation(ctx context.Context, project store.ProjectRow, f
 	for _, e := range extractions {
 		bytes += len(e.RawMemory) + len(e.RolloutSummary)
 	}
-	if live, err := memory.At(r.opts.Home, project.ID).Current(); err == nil { // what cannot be read is a fault of the run, not of its plan
+	// What cannot be read is a fault of the run, not of its plan.
+	if live, err := memory.At(r.opts.Home, project.ID).Current(); err == nil {
 		for path, content := range live.Files {
 			if path == memory.MemoryFile || path == memory.SummaryFile {
 				bytes += len(content)

@@ -63,9 +63,8 @@ func (r *run) publish(
 	if err := root.Stage(ctx, out.generation, files, manifest); err != nil {
 		return out, err
 	}
-	record.N, record.ManifestHash, record.At, record.Redactions = int64(
-		out.generation,
-	), manifest.Hash(), r.now(), manifest.Redactions
+	record.N, record.ManifestHash = int64(out.generation), manifest.Hash()
+	record.At, record.Redactions = r.now(), manifest.Redactions
 	err = commit(ctx, claim, record, func() error {
 		if same, err := root.Unchanged(live); err != nil || !same {
 			return errors.Join(err, errChanged())
@@ -76,21 +75,21 @@ func (r *run) publish(
 		return out, err
 	}
 	r.addRedactions(manifest.Redactions)
-	if gone.Total() > 0 { // which else would stand there until the next publication
-		late, err := root.RemovePrevious()
-		r.warnOfLate(claim.ProjectID, late)
-		if err != nil {
-			r.warn(
-				fmt.Sprintf(
-					"what was edited by hand held secrets and stays in %s: %v",
-					root.Live(live.Generation),
-					err,
-				),
-				"remove that directory",
-			)
-		}
+	if gone.Total() > 0 {
+		r.dropEdited(root, claim.ProjectID, live)
 	}
 	return out, nil
+}
+
+// dropEdited removes an earlier live directory whose hand edits held secrets, which else would
+// stay until the next publication.
+func (r *run) dropEdited(root memory.Root, projectID string, live memory.Snapshot) {
+	late, err := root.RemovePrevious()
+	r.warnOfLate(projectID, late)
+	if err != nil {
+		r.warn(fmt.Sprintf("what was edited by hand held secrets and stays in %s: %v",
+			root.Live(live.Generation), err), "remove that directory")
+	}
 }
 
 // stageEdits stages the live files as people edited them, redacted like all that is

@@ -31,7 +31,7 @@ type Report struct {
 	Stopped         *Stopped                `json:"stopped,omitempty"`          // by a spending limit
 	StoppedProjects []Stopped               `json:"stopped_projects,omitempty"` // by limits of their own settings
 	Unserved        []Unserved              `json:"unserved,omitempty"`         // models that were asked no more
-	Misruled        []Misruled              `json:"invalid_rules,omitempty"`    // projects whose rules for secrets are invalid
+	Misruled        []Misruled              `json:"invalid_rules,omitempty"`    // projects with invalid rules for secrets
 	Warnings        []Warning               `json:"warnings,omitempty"`
 }
 

@@ -10,6 +10,7 @@ import (
 	"memoir"
 	"memoir/consolidate"
 	"memoir/memory"
+	"memoir/secrets"
 	"memoir/store"
 )
 
@@ -113,12 +114,8 @@ func (r *run) restore(
 ) (out Restored, err error) {
 	defer r.survive(&err)
 	out = Restored{
-		Project:  project.ID,
-		Restored: n,
-		ByHand:   []int{},
-		SetAside: []string{},
-		Left:     []string{},
-		Root:     root.Link(),
+		Project: project.ID, Restored: n, Root: root.Link(),
+		ByHand: []int{}, SetAside: []string{}, Left: []string{},
 	}
 	if err := r.recoverRoot(ctx, root, claim); err != nil {
 		return out, err
@@ -131,18 +128,7 @@ func (r *run) restore(
 	if err != nil {
 		return out, err
 	}
-	if out.Left, err = r.takenOutOf(ctx, project.ID, m.Inputs); err != nil {
-		return out, err
-	}
-	if len(out.Left) > 0 && len(out.Left) == len(m.Inputs) {
-		return out, memoir.Errorf(memoir.CodeInvalid, "`memoir forget --undo` or `memoir sessions enable` lets a session in again",
-			"all sessions of generation %d were disabled or forgotten since, so nothing of it comes back", n)
-	}
-	files, out.Lines = withoutSessions(files, live.Files, m.Inputs, out.Left)
-	if err := r.obey(project); err != nil {
-		return out, err
-	}
-	files, counts, err := r.cleanFiles(project.ID, files)
+	files, counts, err := r.restorable(ctx, project, files, live.Files, m, &out)
 	if err != nil {
 		return out, err
 	}
@@ -171,6 +157,32 @@ func (r *run) restore(
 	slices.Sort(out.SetAside)
 	r.prune(root, project.Name)
 	return out, nil
+}
+
+// restorable is what of a generation's files may come back, redacted by the rules of today.
+// Of a generation whose sessions were all taken out only headings would be left, so that is
+// an error.
+func (r *run) restorable(
+	ctx context.Context,
+	project memoir.Project,
+	files, live memory.Files,
+	m memory.Manifest,
+	out *Restored,
+) (memory.Files, secrets.Counts, error) {
+	var err error
+	if out.Left, err = r.takenOutOf(ctx, project.ID, m.Inputs); err != nil {
+		return nil, nil, err
+	}
+	if len(out.Left) > 0 && len(out.Left) == len(m.Inputs) {
+		return nil, nil, memoir.Errorf(memoir.CodeInvalid,
+			"`memoir forget --undo` or `memoir sessions enable` lets a session in again",
+			"all sessions of generation %d were disabled or forgotten since, so nothing of it comes back", out.Restored)
+	}
+	files, out.Lines = withoutSessions(files, live, m.Inputs, out.Left)
+	if err := r.obey(project); err != nil {
+		return nil, nil, err
+	}
+	return r.cleanFiles(project.ID, files)
 }
 
 // takenOutOf lists the inputs that a person or a setting took out of memory.

@@ -68,7 +68,8 @@ func RedactStored(ctx context.Context, st *store.Store, opts Options, dryRun boo
 	maps.Copy(out.Redactions, since(before, s.known.Counts()))
 	left, err := s.find(ctx)
 	if err == nil && len(left.Places) > 0 {
-		err = memoir.Errorf(memoir.CodeChanged, "call it again", "%d places hold secrets that were stored meanwhile", len(left.Places))
+		err = memoir.Errorf(memoir.CodeChanged, "call it again",
+			"%d places hold secrets that were stored meanwhile", len(left.Places))
 	}
 	out.Unread = left.Unread
 	return out, err
@@ -171,7 +172,8 @@ func (s *sweep) redactProject(ctx context.Context, project store.ProjectRow, out
 		break
 	}
 	// Publishing ended the claim.
-	return s.holding(ctx, project.ID, max(s.opts.Wait, finishWithin), func(ctx context.Context, claim *store.ProjectClaim) error {
+	wait := max(s.opts.Wait, finishWithin)
+	return s.holding(ctx, project.ID, wait, func(ctx context.Context, claim *store.ProjectClaim) error {
 		if err := s.recoverRoot(ctx, root, claim); err != nil {
 			return err
 		}
@@ -197,7 +199,13 @@ func (s *sweep) redactProject(ctx context.Context, project store.ProjectRow, out
 }
 
 // publishRedacted makes a generation of the live files without their secrets.
-func (s *sweep) publishRedacted(ctx context.Context, root memory.Root, project store.ProjectRow, claim *store.ProjectClaim, out *StoredRedaction) (err error) {
+func (s *sweep) publishRedacted(
+	ctx context.Context,
+	root memory.Root,
+	project store.ProjectRow,
+	claim *store.ProjectClaim,
+	out *StoredRedaction,
+) (err error) {
 	defer s.survive(&err)
 	if err := s.recoverRoot(ctx, root, claim); err != nil {
 		return err
@@ -237,7 +245,8 @@ func (s *sweep) publishRedacted(ctx context.Context, root memory.Root, project s
 	if err != nil {
 		return err
 	}
-	out.Generations = append(out.Generations, RedactedIn{Project: project.ID, From: live.Generation, Generation: made.generation})
+	out.Generations = append(out.Generations,
+		RedactedIn{Project: project.ID, From: live.Generation, Generation: made.generation})
 	return nil
 }
 
@@ -254,7 +263,10 @@ func (s *sweep) dirty(projectID string, files memory.Files) bool {
 // dropGenerations removes the archives of a project's earlier generations, and of those of
 // projects merged into it, for which drop reports true, and the live directories that are
 // no longer linked. It returns their paths in the project's folder.
-func dropGenerations(root memory.Root, drop func(at memory.Root, g memory.Generation) bool) (removed []string, err error) {
+func dropGenerations(
+	root memory.Root,
+	drop func(at memory.Root, g memory.Generation) bool,
+) (removed []string, err error) {
 	err = eachRoot(root, func(at memory.Root) error {
 		if _, err := at.RemovePrevious(); err != nil {
 			return err

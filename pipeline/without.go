@@ -51,8 +51,8 @@ func without(files memory.Files, inputs []memory.Input, gone []string) (memory.F
 
 // withoutSessions is without for a generation that is to be restored. A line that cites
 // nobody, or cited a session that is gone together with others, or only counts the others
-// that it rests on, may rest on what is gone: it comes back only if the live memory has it. So does a file of a skill, but for a
-// SKILL.md that cites a session that stays.
+// that it rests on, may rest on what is gone: it comes back only if the live memory has it. So
+// does a file of a skill, but for a SKILL.md that cites a session that stays.
 func withoutSessions(published, live memory.Files, inputs []memory.Input, gone []string) (memory.Files, int) {
 	files, left := without(published, inputs, gone)
 	if len(gone) == 0 {

@@ -20,8 +20,7 @@ type purpose int
 
 const (
 	forReading purpose = iota
-	forQuickWrites
-	forDurableWrites
+	forWriting
 	forMigration
 )
 
@@ -58,14 +57,13 @@ func (s *Store) connector(p purpose) driver.Connector {
 	switch p {
 	case forReading:
 		query.Set("mode", "ro")
-		if s.quick == nil && unwritable(s.path) {
+		if s.writer == nil && unwritable(s.path) {
 			query.Set("immutable", "1")
 		}
-	case forQuickWrites:
-		pragmas = []string{"foreign_keys = ON", "synchronous = NORMAL", "secure_delete = ON"}
-	case forDurableWrites:
-		// On macOS fsync alone leaves the data in the drive's cache.
-		pragmas = []string{"foreign_keys = ON", "synchronous = FULL", "fullfsync = ON", "secure_delete = ON"}
+	case forWriting:
+		// On macOS fsync alone leaves the data in the drive's cache. A transaction says itself
+		// how durable it is.
+		pragmas = []string{"foreign_keys = ON", "fullfsync = ON", "secure_delete = ON", "cache_size = -8000"}
 	case forMigration:
 		// A migration may rebuild a table that others refer to.
 		pragmas = []string{"foreign_keys = OFF", "synchronous = FULL", "fullfsync = ON"}
@@ -73,7 +71,8 @@ func (s *Store) connector(p purpose) driver.Connector {
 	dsn := url.URL{Scheme: "file", Path: filepath.ToSlash(s.path), RawQuery: query.Encode(), OmitHost: true}
 	return connector{dsn: dsn.String(), driver: &sqlite3.SQLiteDriver{
 		ConnectHook: func(c *sqlite3.SQLiteConn) error {
-			for _, pragma := range pragmas {
+			// What SQLite writes to temporary files would lie outside of memoir's folder.
+			for _, pragma := range append(pragmas, "temp_store = MEMORY") {
 				if _, err := c.Exec("PRAGMA "+pragma, nil); err != nil {
 					return err
 				}

@@ -61,7 +61,7 @@ func (s *Store) explain(err error, doing string, args ...any) error {
 	}
 	switch e.Code {
 	case sqlite3.ErrCorrupt, sqlite3.ErrNotADB, sqlite3.ErrFormat:
-		if s.durable != nil {
+		if s.writer != nil {
 			markDamaged(s.path)
 		}
 		return memoir.Errorf(memoir.CodeCorrupt, corruptHint, "%s: database %s is damaged: %w", doing, s.path, err)

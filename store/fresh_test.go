@@ -29,7 +29,7 @@ func TestADatabaseThatAnotherProcessIsJustFillingIsNoOtherPrograms(t *testing.T)
 			path := filepath.Join(newHome(t), "memoir.db")
 			must(t, create(path))
 			s := &Store{path: path}
-			db := sql.OpenDB(s.connector(forQuickWrites))
+			db := sql.OpenDB(s.connector(forWriting))
 			defer db.Close()
 			conn, err := db.Conn(t.Context())
 			must(t, err)

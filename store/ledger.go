@@ -147,11 +147,11 @@ const (
 // In the same transaction it adds up what other runs have spent since c.Since. Of two
 // processes that begin a call at once, at least one sees the other's.
 func (s *Store) BeginCall(ctx context.Context, c Call) (id int64, others memoir.Usage, err error) {
-	db := s.quick
+	how := quick
 	if c.Durable {
-		db = s.durable
+		how = durable
 	}
-	err = s.write(ctx, db, func(t tx) error {
+	err = s.write(ctx, how, func(t tx) error {
 		if !c.Since.IsZero() {
 			if others, err = s.spent(t, c.Since, c.Run); err != nil {
 				return err

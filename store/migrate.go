@@ -116,7 +116,7 @@ func (s *Store) migrate(ctx context.Context, migrations fs.FS) error {
 	}
 	var now schema
 	err = s.patiently(ctx, func() error {
-		conn, err := s.quick.Conn(ctx)
+		conn, err := s.writer.Conn(ctx)
 		if err != nil {
 			return err
 		}

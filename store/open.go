@@ -48,10 +48,9 @@ type Store struct {
 	rand    func() float64
 	busy    time.Duration
 	waiting func()
-	durable *sql.DB       // one connection, synchronous=FULL: survives power loss
-	quick   *sql.DB       // one connection, synchronous=NORMAL: may lose the last commits, never more
+	writer  *sql.DB       // one connection, so that no other makes its page cache invalid; nil if ReadOnly
 	readers *sql.DB       // refuses to write
-	writing chan struct{} // holds a token while this process writes: the two handles don't compete
+	writing chan struct{} // holds a token while this process writes
 
 	batch         sync.Mutex // guards waitingWrites
 	waitingWrites []*batched
@@ -113,10 +112,8 @@ func open(ctx context.Context, path string, o Options, migrations fs.FS) (*Store
 	}
 	s.readers = openReaders(s)
 	if !o.ReadOnly {
-		s.quick = sql.OpenDB(s.connector(forQuickWrites))
-		s.durable = sql.OpenDB(s.connector(forDurableWrites))
-		s.quick.SetMaxOpenConns(1)
-		s.durable.SetMaxOpenConns(1)
+		s.writer = sql.OpenDB(s.connector(forWriting))
+		s.writer.SetMaxOpenConns(1)
 	}
 	if o.ReadOnly {
 		err = s.checkVersion(ctx, migrations)
@@ -154,7 +151,7 @@ func (s *Store) Path() string { return s.path }
 func (s *Store) Close() error {
 	failpoint.After("close") // the last one to close moves what is in the log
 	var errs []error
-	for _, db := range []*sql.DB{s.readers, s.quick, s.durable} {
+	for _, db := range []*sql.DB{s.readers, s.writer} {
 		if db != nil {
 			errs = append(errs, db.Close())
 		}

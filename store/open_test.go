@@ -39,18 +39,23 @@ func TestTheConnectionsHaveThePragmasThatTheyNeed(t *testing.T) {
 	s, _ := newStore(t)
 	const normal, full = 1, 2 // https://www.sqlite.org/pragma.html#pragma_synchronous
 	for name, want := range map[string]struct {
-		db          *sql.DB
+		write       func(context.Context, func(tx) error) error
 		synchronous int
-		foreign     int
-	}{"durable": {s.durable, full, 1}, "quick": {s.quick, normal, 1}} {
+	}{"durable": {s.durably, full}, "quick": {s.quickly, normal}} {
 		var mode string
-		var synchronous, foreign, secure int
-		must(t, want.db.QueryRow("PRAGMA journal_mode").Scan(&mode))
-		must(t, want.db.QueryRow("PRAGMA synchronous").Scan(&synchronous))
-		must(t, want.db.QueryRow("PRAGMA foreign_keys").Scan(&foreign))
-		must(t, want.db.QueryRow("PRAGMA secure_delete").Scan(&secure))
-		if mode != "wal" || synchronous != want.synchronous || foreign != want.foreign || secure != 1 {
-			t.Errorf("%s: journal %s, synchronous %d, foreign keys %d, secure delete %d", name, mode, synchronous, foreign, secure)
+		var synchronous, foreign, secure, temporary int
+		must(t, want.write(t.Context(), func(t tx) error {
+			return errors.Join(
+				t.get("PRAGMA journal_mode", nil, &mode),
+				t.get("PRAGMA synchronous", nil, &synchronous),
+				t.get("PRAGMA foreign_keys", nil, &foreign),
+				t.get("PRAGMA secure_delete", nil, &secure),
+				t.get("PRAGMA temp_store", nil, &temporary))
+		}))
+		const inMemory = 2
+		if mode != "wal" || synchronous != want.synchronous || foreign != 1 || secure != 1 || temporary != inMemory {
+			t.Errorf("%s: journal %s, synchronous %d, foreign keys %d, secure delete %d, temporary files %d",
+				name, mode, synchronous, foreign, secure, temporary)
 		}
 	}
 	if _, err := s.readers.Exec("DELETE FROM job"); err == nil {
@@ -209,8 +214,8 @@ func TestAFullDiskStoresNothingAndTheWorkCanBeRepeated(t *testing.T) {
 	c := claimOne(t, s)
 	limit := func(pages int) {
 		var now int
-		must(t, s.durable.QueryRow("PRAGMA page_count").Scan(&now))
-		must(t, s.durable.QueryRow(fmt.Sprintf("PRAGMA max_page_count = %d", now+pages)).Scan(&now))
+		must(t, s.writer.QueryRow("PRAGMA page_count").Scan(&now))
+		must(t, s.writer.QueryRow(fmt.Sprintf("PRAGMA max_page_count = %d", now+pages)).Scan(&now))
 	}
 	limit(1)
 	big := worth(strings.Repeat("long ", 20_000))

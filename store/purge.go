@@ -59,7 +59,7 @@ func (s *Store) alone(ctx context.Context, statement string) error {
 		return errFull
 	}
 	return s.patiently(ctx, func() error {
-		conn, err := s.durable.Conn(ctx)
+		conn, err := s.writer.Conn(ctx)
 		if err != nil {
 			return err
 		}
@@ -76,7 +76,7 @@ func (s *Store) truncateLog(ctx context.Context) error {
 		return s.explain(errFull, "emptying the log of the database")
 	}
 	err := s.patiently(ctx, func() error {
-		conn, err := s.durable.Conn(ctx)
+		conn, err := s.writer.Conn(ctx)
 		if err != nil {
 			return err
 		}

@@ -85,11 +85,11 @@ func (s *Store) PostponeProject(ctx context.Context, c ProjectClaim, f Failure, 
 
 // endWithout ends a claim without a result, and enters what it cost into the ledger.
 func (s *Store) endWithout(ctx context.Context, j job, f Failure, p Policy, mayPostpone bool) (counted bool, err error) {
-	db := s.quick
+	how := quick
 	if f.Usage.Calls > 0 {
-		db = s.durable
+		how = durable
 	}
-	err = s.write(ctx, db, func(t tx) error {
+	err = s.write(ctx, how, func(t tx) error {
 		err := j.held(t)
 		if counted = true; err == nil && mayPostpone {
 			counted, err = othersServed(t, j, f.Model)

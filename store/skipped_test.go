@@ -71,7 +71,7 @@ func TestADatabaseOfTheFirstReleaseIsMigrated(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memoir.db")
 	s, err := open(t.Context(), path, Options{}, first)
 	must(t, err)
-	if _, err := s.durable.ExecContext(t.Context(), `INSERT INTO project (id, name, identity, remote) VALUES (?1, ?1, ?1, '')`, project); err != nil {
+	if _, err := s.writer.ExecContext(t.Context(), `INSERT INTO project (id, name, identity, remote) VALUES (?1, ?1, ?1, '')`, project); err != nil {
 		t.Fatal(err)
 	}
 	must(t, s.Close())

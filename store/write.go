@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"os"
 	"slices"
@@ -13,21 +12,29 @@ import (
 	"memoir/internal/failpoint"
 )
 
+// durability of a transaction: the value of SQLite's synchronous.
+type durability string
+
+const (
+	durable durability = "FULL"   // once committed, it survives a loss of power
+	quick   durability = "NORMAL" // a loss of power may take the last commits, never more
+)
+
 // durably runs fn in a write transaction that survives power loss once committed.
 func (s *Store) durably(ctx context.Context, fn func(tx) error) error {
-	return s.write(ctx, s.durable, fn)
+	return s.write(ctx, durable, fn)
 }
 
 // quickly runs fn in a write transaction whose commit may be lost with the power,
 // together with those after it: for what can be found out or done again.
 func (s *Store) quickly(ctx context.Context, fn func(tx) error) error {
-	return s.write(ctx, s.quick, fn)
+	return s.write(ctx, quick, fn)
 }
 
 // turn waits until nothing else in this process writes; done ends the turn. The error is
 // errReadOnly, or the cause of a context that is done.
 func (s *Store) turn(ctx context.Context) (done func(), err error) {
-	if s.durable == nil {
+	if s.writer == nil {
 		return nil, errReadOnly
 	}
 	select {
@@ -38,21 +45,21 @@ func (s *Store) turn(ctx context.Context) (done func(), err error) {
 	}
 }
 
-func (s *Store) write(ctx context.Context, db *sql.DB, fn func(tx) error) error {
+func (s *Store) write(ctx context.Context, how durability, fn func(tx) error) error {
 	done, err := s.turn(ctx)
 	if err != nil {
 		return err
 	}
 	defer done()
-	return s.inTurn(ctx, db, fn)
+	return s.inTurn(ctx, how, fn)
 }
 
 // inTurn is write for one whose turn it is.
-func (s *Store) inTurn(ctx context.Context, db *sql.DB, fn func(tx) error) error {
+func (s *Store) inTurn(ctx context.Context, how durability, fn func(tx) error) error {
 	if failpoint.Before("begin") != nil {
 		return errFull
 	}
-	err := s.transact(ctx, db, "BEGIN IMMEDIATE", func(t tx) error {
+	err := s.transact(ctx, s.writer, "PRAGMA synchronous = "+string(how)+"; BEGIN IMMEDIATE", func(t tx) error {
 		if err := fn(t); err != nil {
 			return err
 		}
@@ -84,7 +91,7 @@ var errBatch = errors.New("the transaction was given up")
 // turn share one transaction, and so one flush of the disk. If one of them fails, each is
 // run again in a transaction of its own, so fn must give the same when it is repeated.
 func (s *Store) together(ctx context.Context, fn func(tx) error) error {
-	if s.durable == nil {
+	if s.writer == nil {
 		return errReadOnly
 	}
 	if failpoint.Enabled { // how many writes meet depends on time, and tests count them
@@ -132,7 +139,7 @@ func (s *Store) commitBatch(ctx context.Context) {
 		defer close(b.done)
 	}
 	if len(all) > 1 {
-		err := s.inTurn(ctx, s.durable, func(t tx) error {
+		err := s.inTurn(ctx, durable, func(t tx) error {
 			for _, b := range all {
 				if err := b.fn(t); err != nil {
 					return err
@@ -148,7 +155,7 @@ func (s *Store) commitBatch(ctx context.Context) {
 		}
 	}
 	for _, b := range all {
-		b.err = s.inTurn(ctx, s.durable, b.fn)
+		b.err = s.inTurn(ctx, durable, b.fn)
 	}
 }
 
@@ -200,13 +207,13 @@ func (s *Store) withReserve(ctx context.Context, fn func(tx) error) error {
 	}
 	defer done()
 	_ = os.Remove(s.reservePath())
-	if err = s.inTurn(ctx, s.quick, fn); !isFull(err) {
+	if err = s.inTurn(ctx, quick, fn); !isFull(err) {
 		return err
 	}
 	// What is in the log takes room in the database before the log gives any back, so this
 	// comes last: a log that others read may give none.
-	if _, failed := s.quick.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)"); failed != nil && !isFull(failed) {
+	if _, failed := s.writer.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)"); failed != nil && !isFull(failed) {
 		return errors.Join(err, failed)
 	}
-	return s.inTurn(ctx, s.quick, fn)
+	return s.inTurn(ctx, quick, fn)
 }

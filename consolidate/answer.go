@@ -12,13 +12,16 @@ import (
 
 // answerSchema is the form of an answer. Every field is required, as strict
 // servers want it; a skill's description may be empty.
-var answerSchema = json.RawMessage(`{"type":"object","additionalProperties":false,"required":["memory_md","memory_summary","skills"],"properties":{` +
+var answerSchema = json.RawMessage(`{"type":"object","additionalProperties":false,` +
+	`"required":["memory_md","memory_summary","skills"],"properties":{` +
 	`"memory_md":{"type":"string"},"memory_summary":{"type":"string"},` +
-	`"skills":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["name","description","content","scripts","templates","examples"],"properties":{` +
+	`"skills":{"type":"array","items":{"type":"object","additionalProperties":false,` +
+	`"required":["name","description","content","scripts","templates","examples"],"properties":{` +
 	`"name":{"type":"string"},"description":{"type":"string"},"content":{"type":"string"},` +
 	`"scripts":` + filesSchema + `,"templates":` + filesSchema + `,"examples":` + filesSchema + `}}}}}`)
 
-const filesSchema = `{"type":"array","items":{"type":"object","additionalProperties":false,"required":["path","content"],"properties":{"path":{"type":"string"},"content":{"type":"string"}}}}`
+const filesSchema = `{"type":"array","items":{"type":"object","additionalProperties":false,` +
+	`"required":["path","content"],"properties":{"path":{"type":"string"},"content":{"type":"string"}}}}`
 
 // Bounds of the skills in an answer.
 const (
@@ -95,7 +98,8 @@ func parseAnswer(text string) (a answer, faults []string) {
 func (r *renewal) skillOf(a answeredSkill) (s memoir.Skill, fault string) {
 	name := strings.TrimSpace(a.Name)
 	if !legalSkill(name) {
-		return s, fmt.Sprintf("%q is not a name of a skill: lower-case words joined by single hyphens", cut(oneLine(name), 80))
+		return s, fmt.Sprintf("%q is not a name of a skill: lower-case words joined by single hyphens",
+			cut(oneLine(name), 80))
 	}
 	present, there := r.skill(name)
 	if strings.TrimSpace(a.Content) == "" {
@@ -110,23 +114,29 @@ func (r *renewal) skillOf(a answeredSkill) (s memoir.Skill, fault string) {
 		dir  string
 		from []memoir.SkillFile
 		to   *[]memoir.SkillFile
-	}{{"scripts/", a.Scripts, &s.Scripts}, {"templates/", a.Templates, &s.Templates}, {"examples/", a.Examples, &s.Examples}} {
+	}{
+		{"scripts/", a.Scripts, &s.Scripts}, {"templates/", a.Templates, &s.Templates},
+		{"examples/", a.Examples, &s.Examples},
+	} {
 		taken := map[string]bool{}
 		spelled := map[string]string{} // each file and folder by its lower-case form, a folder with a slash behind it
 		for _, f := range set.from {
 			f.Path = strings.TrimPrefix(f.Path, set.dir)
 			switch folded := strings.ToLower(f.Path); {
 			case !legalPath(f.Path):
-				return s, fmt.Sprintf("the skill %s has a file with the path %q: it must be relative and stay in %s", name, cut(oneLine(f.Path), 80), set.dir)
+				return s, fmt.Sprintf("the skill %s has a file with the path %q: it must be relative and stay in %s",
+					name, cut(oneLine(f.Path), 80), set.dir)
 			case taken[folded]:
 				return s, fmt.Sprintf("the skill %s has the file %s twice", name, path.Join(set.dir, f.Path))
 			case len(f.Content) > maxSkillBytes:
-				return s, fmt.Sprintf("the file %s of the skill %s has more than %d bytes", path.Join(set.dir, f.Path), name, maxSkillBytes)
+				return s, fmt.Sprintf("the file %s of the skill %s has more than %d bytes",
+					path.Join(set.dir, f.Path), name, maxSkillBytes)
 			default:
 				taken[folded] = true
 			}
 			if other, free := spell(spelled, f.Path); !free {
-				return s, fmt.Sprintf("in the skill %s the file %s is in the way of %s", name, path.Join(set.dir, f.Path), path.Join(set.dir, other))
+				return s, fmt.Sprintf("in the skill %s the file %s is in the way of %s",
+					name, path.Join(set.dir, f.Path), path.Join(set.dir, other))
 			}
 			f.Content = tame(strings.ReplaceAll(f.Content, "\r\n", "\n"))
 			if strings.EqualFold(path.Ext(f.Path), ".md") {

@@ -46,7 +46,8 @@ func (a *artifacts) put(name, text string) {
 		a.text[name] = text
 		return
 	}
-	if skill, file, ok := skillPath(name); ok && skillName.MatchString(skill) && (file == skillFile || skillFolder(file) != "") {
+	if skill, file, ok := skillPath(name); ok && skillName.MatchString(skill) &&
+		(file == skillFile || skillFolder(file) != "") {
 		a.clear(name)
 		a.text[name] = text
 	}

@@ -84,7 +84,8 @@ func block(s *session, statements []memoir.Statement) string {
 	var plain []memoir.Statement
 	for _, st := range statements {
 		if st.Kind != memoir.StatementClaim {
-			plain = append(plain, memoir.Statement{Kind: st.Kind, Text: cut(strings.Join(strings.Fields(st.Text), " "), maxStatement)})
+			text := cut(strings.Join(strings.Fields(st.Text), " "), maxStatement)
+			plain = append(plain, memoir.Statement{Kind: st.Kind, Text: text})
 		}
 	}
 	return head(s) + "\n" + strings.ReplaceAll(memoir.FormatStatements(plain), "## ", "### ")

@@ -80,7 +80,8 @@ func learn(sessions []*session, rejected func(text string) bool) *knowledge {
 	for _, c := range commands(sessions) {
 		k.commands = append(k.commands, &c.claim)
 	}
-	for _, kind := range []memoir.StatementKind{memoir.StatementDecision, memoir.StatementFinding, memoir.StatementRefuted} {
+	kinds := []memoir.StatementKind{memoir.StatementDecision, memoir.StatementFinding, memoir.StatementRefuted}
+	for _, kind := range kinds {
 		claims := gather(sessions, kind)
 		for _, c := range claims {
 			if kind == memoir.StatementRefuted && !strings.Contains(strings.ToLower(c.text), "refuted") {

@@ -95,7 +95,8 @@ func shapeOf(line string) (head, flags string, specific int) {
 // scriptName reports whether a word names a script or a target: that of "npm run test:unit",
 // or the file of "python manage.py".
 func scriptName(parts []string, w string) bool {
-	return strings.Contains(w, ":") && !strings.Contains(w, "/") || len(parts) == 1 && path.Ext(w) != "" && path.Base(w) == w
+	return strings.Contains(w, ":") && !strings.Contains(w, "/") ||
+		len(parts) == 1 && path.Ext(w) != "" && path.Base(w) == w
 }
 
 // commands are what passed: one example a head, at most maxOfPurpose a purpose, general

@@ -98,7 +98,8 @@ func OnlyNotes(in Input) memoir.Consolidation {
 		}
 	}
 	return ApplyNotes(memoir.Consolidation{
-		MemoryMD:      "# " + name + ": project memory\n\n" + left + " is left: all sessions were taken out of this memory.\n",
+		MemoryMD: "# " + name + ": project memory\n\n" +
+			left + " is left: all sessions were taken out of this memory.\n",
 		MemorySummary: summaryHead(name) + "\n" + left + " is left: all sessions were taken out of memory.\n",
 	}, notes)
 }

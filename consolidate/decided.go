@@ -26,7 +26,8 @@ func Decided(notes, earlier []memoir.Note) []memoir.Note {
 	}
 	var out []memoir.Note
 	for _, n := range notes {
-		ours := n.Action == memoir.NoteRemoved && (written(n) || added[bareLine(n)]) || n.Action == memoir.NoteAdded || n.Action == memoir.NoteFile
+		ours := n.Action == memoir.NoteRemoved && (written(n) || added[bareLine(n)]) ||
+			n.Action == memoir.NoteAdded || n.Action == memoir.NoteFile
 		if !ours || slices.ContainsFunc(earlier, func(old memoir.Note) bool { return against(n, old) }) {
 			out = append(out, n)
 		}

@@ -46,7 +46,8 @@ func (f Forgotten) in(in Input) *forgetting {
 	var gone, kept strings.Builder
 	for _, e := range f.Extractions {
 		for line := range strings.Lines(e.RawMemory + "\n" + e.RolloutSummary + "\n" + e.Title + "\n") {
-			if !isHeading(strings.TrimSpace(line)) || e.Title != "" && strings.Contains(line, e.Title) { // other headings are the form's
+			// Other headings are the form's.
+			if !isHeading(strings.TrimSpace(line)) || e.Title != "" && strings.Contains(line, e.Title) {
 				gone.WriteString(line)
 			}
 		}
@@ -89,7 +90,8 @@ func (f *forgetting) holds(line string) bool {
 		return false
 	}
 	folded := memoir.Folded(line)
-	return f.spanned[strings.TrimSpace(line)] || slices.ContainsFunc(f.texts, func(text string) bool { return strings.Contains(folded, text) })
+	return f.spanned[strings.TrimSpace(line)] ||
+		slices.ContainsFunc(f.texts, func(text string) bool { return strings.Contains(folded, text) })
 }
 
 // quotes reports whether a line says, word for word, what forgotten sessions alone said.
@@ -209,7 +211,8 @@ func (w withdrawal) Consolidate(ctx context.Context, in Input) (memoir.Consolida
 	in.Extractions = without(in.Extractions, in.Withdrawn)
 	sessions := arrange(in.Extractions)
 	if len(sessions) == 0 || in.Current == nil {
-		return memoir.Consolidation{}, memoir.Usage{}, memoir.Errorf(memoir.CodeInvalid, "", "nothing to withdraw from: the project has no extractions or no memory")
+		return memoir.Consolidation{}, memoir.Usage{}, memoir.Errorf(memoir.CodeInvalid, "",
+			"nothing to withdraw from: the project has no extractions or no memory")
 	}
 	if err := ctx.Err(); err != nil {
 		return memoir.Consolidation{}, memoir.Usage{}, err

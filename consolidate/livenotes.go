@@ -56,7 +56,8 @@ func repeated(notes []memoir.Note, room int) []memoir.Note {
 			fenced = !fenced
 			continue
 		}
-		if fenced || text == "" || isHeading(text) || text[0] == '|' || strings.Trim(text, "-*_= ") == "" || removedLater(notes, n) {
+		if fenced || text == "" || isHeading(text) || text[0] == '|' || strings.Trim(text, "-*_= ") == "" ||
+			removedLater(notes, n) {
 			continue
 		}
 		joined := after != "" && n.After == after && !isEntry(text) && !strings.HasPrefix(n.Text, "\n")
@@ -88,7 +89,8 @@ func repeated(notes []memoir.Note, room int) []memoir.Note {
 func removedLater(notes []memoir.Note, added memoir.Note) bool {
 	want := uncited(added.Text)
 	return slices.ContainsFunc(notes, func(n memoir.Note) bool {
-		return n.Action == memoir.NoteRemoved && n.ID > added.ID && path.Clean(n.File) == memoryFile && uncited(n.Text) == want
+		return n.Action == memoir.NoteRemoved && n.ID > added.ID && path.Clean(n.File) == memoryFile &&
+			uncited(n.Text) == want
 	})
 }
 

@@ -66,7 +66,8 @@ func memoryHead(name string, sessions []*session) string {
 	if last != first {
 		when += " to " + last
 	}
-	return fmt.Sprintf("# %s: project memory\n\n%s %s, %s. A line cites its newest session; +N is how many more support it.\n",
+	return fmt.Sprintf("# %s: project memory\n\n%s %s, %s. A line cites its newest session; +N is how many more "+
+		"support it.\n",
 		name, headFrom, plural(len(sessions), "session"), when)
 }
 

@@ -122,7 +122,8 @@ func SlugIn(name, sessionKey string) string {
 	id = citable(id)
 	for at := range len(name) {
 		short := name[at+1:]
-		if name[at] == '-' && (len(short) >= min(shortLen, len(id)) && strings.HasPrefix(id, short) || short == string(source)+"-"+id) {
+		begins := len(short) >= min(shortLen, len(id)) && strings.HasPrefix(id, short)
+		if name[at] == '-' && (begins || short == string(source)+"-"+id) {
 			return name[:at]
 		}
 	}

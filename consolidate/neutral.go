@@ -34,7 +34,8 @@ func shown(r rune) rune {
 // hidden reports whether a character shows nothing: controls, format characters
 // (zero-width, bidirectional, tags), variation selectors, fillers.
 func hidden(r rune) bool {
-	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) || r == '\u2800'
+	return r == '\u2800' ||
+		unicode.In(r, unicode.Cc, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
 // withoutTags writes the brackets of tags and type arguments as ‹ and ›: outside

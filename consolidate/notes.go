@@ -21,7 +21,8 @@ func ApplyNotes(c memoir.Consolidation, notes []memoir.Note) memoir.Consolidatio
 	}
 	notes = slices.Clone(notes)
 	slices.SortStableFunc(notes, func(a, b memoir.Note) int { return cmp.Compare(a.ID, b.ID) })
-	ed := &editor{files: open(c), before: open(c), times: map[string]int{}, last: map[string]int{}, mine: map[string]bool{}, added: map[string]bool{}}
+	ed := &editor{files: open(c), before: open(c), times: map[string]int{}, last: map[string]int{},
+		mine: map[string]bool{}, added: map[string]bool{}}
 	for _, n := range notes {
 		switch n.Action {
 		case memoir.NoteFile:
@@ -106,7 +107,8 @@ func (ed *editor) dropEmptied() {
 			continue
 		}
 		for line := range strings.Lines(ed.before.get(name)) {
-			if line = strings.TrimSpace(line); isHeading(line) && level(line) > 1 && removeHeading(ed.before.get(name), line) == ed.before.get(name) {
+			if line = strings.TrimSpace(line); isHeading(line) && level(line) > 1 &&
+				removeHeading(ed.before.get(name), line) == ed.before.get(name) {
 				ed.files.put(name, removeHeading(ed.files.get(name), line))
 			}
 		}

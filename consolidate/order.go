@@ -86,7 +86,8 @@ func commandsIn(line string, script bool) (commands []string) {
 }
 
 // glueWords begin lines of a script that do nothing by themselves.
-var glueWords = set("set if then else elif fi for while do done case esac cd exit return shift local trap { } function [ [[ echo printf")
+var glueWords = set("set if then else elif fi for while do done case esac cd exit return shift local trap { } " +
+	"function [ [[ echo printf")
 
 // glue reports whether a line only holds commands together.
 func glue(line string) bool {

@@ -109,7 +109,9 @@ func (p *page) order() {
 	var out []*section
 	for _, s := range p.sections {
 		if level(s.heading) == 2 {
-			if rank = slices.IndexFunc(memoryHeads, func(h string) bool { return strings.EqualFold(h, strings.TrimRight(s.heading, ": ")) }); rank < 0 {
+			heading := strings.TrimRight(s.heading, ": ")
+			rank = slices.IndexFunc(memoryHeads, func(h string) bool { return strings.EqualFold(h, heading) })
+			if rank < 0 {
 				rank = known
 			} else {
 				s.heading = memoryHeads[rank]

@@ -125,7 +125,8 @@ func (p prose) passive(l string) string {
 
 var (
 	images  = lazyregexp.New(`!\[`)
-	scripts = lazyregexp.New(`(?i)\]((?:\(|:)\s*[<‹]?\s*(?:(?:java|vb|live)script|data|[^\s)/?#:]*&[#a-z0-9]+;?[^\s)/?#:]*):)`)
+	scripts = lazyregexp.New(`(?i)\]((?:\(|:)\s*[<‹]?\s*(?:(?:java|vb|live)script|data` +
+		`|[^\s)/?#:]*&[#a-z0-9]+;?[^\s)/?#:]*):)`)
 	imports = lazyregexp.New(`(^|[\s(\[{<>"'“‘«‹,;:!*_~|–—])(@[\pL\pN_~./\\][\pL\pN_~./\\@-]*)`)
 )
 
@@ -150,8 +151,10 @@ func (p prose) angles(text string) string {
 var field = lazyregexp.New(`</?([A-Za-z][A-Za-z0-9_-]*)>`)
 
 // hiding are the elements of HTML that hide what follows them, or hold more than text.
-const hiding = " applet audio base body canvas datalist details dialog embed fieldset form frame frameset head html iframe img input link listing map marquee" +
-	" math meta noembed noframes noscript object option picture plaintext portal script select slot source style svg template textarea title track video xmp "
+const hiding = " applet audio base body canvas datalist details dialog embed fieldset form frame frameset head html " +
+	"iframe img input link listing map marquee" +
+	" math meta noembed noframes noscript object option picture plaintext portal script select slot source style svg " +
+	"template textarea title track video xmp "
 
 // leadsOut reports whether a path may be of a file outside of the directory that it is read
 // from.

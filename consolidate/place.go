@@ -38,7 +38,8 @@ func (ed *editor) add(name string, n memoir.Note) {
 	}
 	lines = slices.Insert(lines, at, n.Text)
 	ed.last[name] = at
-	if at+1 < len(lines) && strings.TrimSpace(lines[at+1]) != "" && (isHeading(n.Text) || isParagraph(n.Text) && isEntry(lines[at+1])) {
+	if at+1 < len(lines) && strings.TrimSpace(lines[at+1]) != "" &&
+		(isHeading(n.Text) || isParagraph(n.Text) && isEntry(lines[at+1])) {
 		lines = slices.Insert(lines, at+1, "")
 	}
 	ed.files.put(name, strings.Join(lines, "\n")+"\n")
@@ -61,10 +62,9 @@ func (ed *editor) place(name string, lines []string, n memoir.Note) (out []strin
 		if i, ok := ed.last[name]; ok && i >= from && i < to && uncited(lines[i]) == after {
 			return lines, i + 1, true
 		}
-		for i := from; i < to; i++ {
-			if uncited(lines[i]) == after {
-				return lines, i + 1, true
-			}
+		same := func(l string) bool { return uncited(l) == after }
+		if i := slices.IndexFunc(lines[from:to], same); i >= 0 {
+			return lines, from + i + 1, true
 		}
 	} else if n.Section != "" && strings.TrimSpace(lines[from-1]) == strings.TrimSpace(n.Section) {
 		for at = from; at < to && strings.TrimSpace(lines[at]) == ""; at++ {
@@ -136,7 +136,7 @@ var listMark = lazyregexp.New(`^(?:[-*+]|\d{1,9}[.)])(?: |$)`)
 // isParagraph reports whether a line is one of plain text, which a list below it
 // stands apart from.
 func isParagraph(l string) bool {
-	return l != "" && !isEntry(l) && !isHeading(l) && !fence(l) && l[0] != ' ' && l[0] != '\t' && l[0] != '|' && l[0] != '>'
+	return l != "" && !isEntry(l) && !isHeading(l) && !fence(l) && !strings.ContainsRune(" \t|>", rune(l[0]))
 }
 
 // isEntry reports whether a line begins an entry of a list.

@@ -87,7 +87,8 @@ func (q *question) settle(ctx context.Context) (memoir.Consolidation, memoir.Usa
 	if err != nil {
 		return memoir.Consolidation{}, usage, err
 	}
-	request := model.Request{System: system, Input: input, Schema: answerSchema, SchemaName: "memory", Output: q.sizes.output}
+	request := model.Request{System: system, Input: input, Schema: answerSchema, SchemaName: "memory",
+		Output: q.sizes.output}
 	halved, longer := 0, false
 	for {
 		a, err := q.llm.o.Model.Call(ctx, request)
@@ -113,7 +114,8 @@ func (q *question) settle(ctx context.Context) (memoir.Consolidation, memoir.Usa
 		}
 		if a.Stop == model.StopLength {
 			if request.MaxOutput = q.sizes.longer(request, a.Usage); longer || request.MaxOutput == 0 {
-				return failed(a.Text, memoir.Errorf(memoir.CodeModel, "raise the model's maxOutputTokens, or lower memories.maxMemorySize",
+				return failed(a.Text, memoir.Errorf(memoir.CodeModel,
+					"raise the model's maxOutputTokens, or lower memories.maxMemorySize",
 					"the answer of %s was cut by the cap on its output", q.llm.Name()))
 			}
 			longer = true
@@ -125,7 +127,8 @@ func (q *question) settle(ctx context.Context) (memoir.Consolidation, memoir.Usa
 			return out, usage, nil
 		}
 		if len(request.Earlier) > 0 {
-			return failed(a.Text, memoir.Errorf(memoir.CodeInvalid, "the memory stays as it was; try again, or try another model",
+			return failed(a.Text, memoir.Errorf(memoir.CodeInvalid,
+				"the memory stays as it was; try again, or try another model",
 				"the answer of %s breaks a rule: %s", q.llm.Name(), faults[0]))
 		}
 		request.Earlier = []model.Exchange{{Answer: a.Text, Objection: objection(faults)}}
@@ -149,7 +152,8 @@ func hinted(e *model.Error, err error, longer bool) error {
 	switch {
 	case e == nil:
 	case e.Class == model.ClassTooLong:
-		return memoir.Errorf(memoir.CodeModel, "set the window of the provider or model to what it takes, or lower memories.maxMemorySize", "%w", err)
+		return memoir.Errorf(memoir.CodeModel,
+			"set the window of the provider or model to what it takes, or lower memories.maxMemorySize", "%w", err)
 	case e.Class == model.ClassInvalid && longer:
 		return memoir.Errorf(memoir.CodeModel, "lower memories.maxMemorySize, or use a model with longer answers",
 			"the memory is longer than an answer may be: %w", err)
@@ -185,7 +189,8 @@ func (q *question) render(most int) (system, input string, err error) {
 	room := q.sizes.input - q.fixed
 	if room < leastRoom {
 		return "", "", memoir.Errorf(memoir.CodeModel, "use a model with a larger window, or lower memories.maxMemorySize",
-			"the memory leaves no room for sessions in a question to %s: it takes %d of %d tokens", q.llm.Name(), q.fixed, q.sizes.input)
+			"the memory leaves no room for sessions in a question to %s: it takes %d of %d tokens", q.llm.Name(), q.fixed,
+			q.sizes.input)
 	}
 	if most > 0 {
 		room = min(room, most)

@@ -208,7 +208,9 @@ func (r *renewal) prune(c memoir.Consolidation, gone func(string) bool, due map[
 }
 
 // pruneText does it for one file; false says that nothing of a skill may stay.
-func (r *renewal) pruneText(text string, isSkill bool, from, to map[string][]string, gone func(string) bool, due map[string]bool) (string, bool) {
+func (r *renewal) pruneText(
+	text string, isSkill bool, from, to map[string][]string, gone func(string) bool, due map[string]bool,
+) (string, bool) {
 	var out strings.Builder
 	hurt, citing := false, 0
 	front := len(frontOf(text))
@@ -242,7 +244,9 @@ func (r *renewal) pruneText(text string, isSkill bool, from, to map[string][]str
 
 // pruneLine is a line as it may stand, empty if it may not, the list of its sessions, and
 // those of them that are inputs.
-func (r *renewal) pruneLine(l string, isSkill bool, lists map[string][]string) (kept string, list []string, others []entry) {
+func (r *renewal) pruneLine(
+	l string, isSkill bool, lists map[string][]string,
+) (kept string, list []string, others []entry) {
 	if id := r.register.names(l); id != "" {
 		r.forgot[id[:shortLen]] = true
 		return "", nil, nil

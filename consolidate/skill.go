@@ -78,7 +78,8 @@ func skills(sessions []*session, rules []*claim) []memoir.Skill {
 	orders := map[string][]string{}
 	for i, a := range procs {
 		for _, b := range procs[:i] {
-			if keys := commonOrder(a.keys, b.keys); a.session != b.session && len(keys) >= leastSteps && ownSteps(keys) >= leastOwn {
+			if keys := commonOrder(a.keys, b.keys); a.session != b.session && len(keys) >= leastSteps &&
+				ownSteps(keys) >= leastOwn {
 				orders[strings.Join(keys, "\n")] = keys
 			}
 		}
@@ -197,7 +198,8 @@ func (r *recurrence) name() string {
 	}
 	var shared []string
 	for _, w := range split(r.procs[len(r.procs)-1].label) {
-		if 2*count[w] > len(r.procs) && !fillers()[w] && !strings.ContainsAny(w, "0123456789") && !slices.Contains(shared, w) && len(shared) < maxSkillNameLine {
+		if 2*count[w] > len(r.procs) && !fillers()[w] && !strings.ContainsAny(w, "0123456789") &&
+			!slices.Contains(shared, w) && len(shared) < maxSkillNameLine {
 			shared = append(shared, w)
 		}
 	}
@@ -229,7 +231,8 @@ func (r *recurrence) skill() memoir.Skill {
 	}
 	slices.Reverse(sessions)
 	commands := r.commands()
-	description := fmt.Sprintf("Steps that ran in this order to a success in %s: %s.", plural(len(sessions), "session"), strings.Join(commands, ", "))
+	description := fmt.Sprintf("Steps that ran in this order to a success in %s: %s.", plural(len(sessions), "session"),
+		strings.Join(commands, ", "))
 	if len(asks) > 0 {
 		description = "Use for requests such as “" + strings.Join(asks, "”, “") + "”. " + description
 	}

@@ -19,9 +19,6 @@ const maxSkillName = 64
 // and nothing looks like one of memoir's own frames. Its errors have the code
 // CodeInvalid and name the line.
 func Verify(c memoir.Consolidation, in Input) error {
-	invalid := func(format string, args ...any) error {
-		return memoir.Errorf(memoir.CodeInvalid, "", "the consolidation breaks a rule: "+format, args...)
-	}
 	if strings.TrimSpace(c.MemoryMD) == "" {
 		return invalid("%s is empty", memoryFile)
 	}
@@ -36,23 +33,8 @@ func Verify(c memoir.Consolidation, in Input) error {
 	if memoir.Tokens(c.MemorySummary) > tokens+kept/4 {
 		return invalid("%s has %d tokens, more than %d", summaryFile, memoir.Tokens(c.MemorySummary), tokens)
 	}
-	seen := map[string]bool{}
-	for _, s := range c.Skills {
-		if !legalSkill(s.Name) {
-			return invalid("%q is no name of a skill", s.Name)
-		}
-		if seen[s.Name] {
-			return invalid("the skill %s is there twice", s.Name)
-		}
-		seen[s.Name] = true
-		if strings.TrimSpace(s.Content) == "" {
-			return invalid("the skill %s is empty", s.Name)
-		}
-		for _, f := range slices.Concat(s.Scripts, s.Templates, s.Examples) {
-			if !legalPath(f.Path) {
-				return invalid("the skill %s has a file with the path %q", s.Name, f.Path)
-			}
-		}
+	if err := verifySkills(c.Skills); err != nil {
+		return err
 	}
 	files := open(c)
 	if a, b := twins(files); a != "" {
@@ -63,13 +45,10 @@ func Verify(c memoir.Consolidation, in Input) error {
 		n := 0
 		for line := range strings.Lines(files.text[name]) {
 			n++
-			for _, bracket := range brackets.FindAllString(line, -1) {
-				for _, id := range bracketIDs(bracket) {
-					switch {
-					case sessions.cited(id):
-					case sessions.withdrawn(id), looksOwn(id) && !byHand[strings.TrimSpace(line)]:
-						return invalid("%s:%d cites session %s, which is not among the input", name, n, id)
-					}
+			for _, id := range idsIn(line) {
+				byOther := looksOwn(id) && !byHand[strings.TrimSpace(line)]
+				if !sessions.cited(id) && (sessions.withdrawn(id) || byOther) {
+					return invalid("%s:%d cites session %s, which is not among the input", name, n, id)
 				}
 			}
 			if id := sessions.names(line); id != "" {
@@ -77,6 +56,33 @@ func Verify(c memoir.Consolidation, in Input) error {
 			}
 			if unframe(line) != line {
 				return invalid("%s:%d holds a tag of memoir's own frames", name, n)
+			}
+		}
+	}
+	return nil
+}
+
+// invalid is the error of a rule that a consolidation breaks.
+func invalid(format string, args ...any) error {
+	return memoir.Errorf(memoir.CodeInvalid, "", "the consolidation breaks a rule: "+format, args...)
+}
+
+// verifySkills checks that each skill has a legal name of its own, a text, and files with legal paths.
+func verifySkills(skills []memoir.Skill) error {
+	seen := map[string]bool{}
+	for _, s := range skills {
+		switch {
+		case !legalSkill(s.Name):
+			return invalid("%q is not a name of a skill", s.Name)
+		case seen[s.Name]:
+			return invalid("the skill %s is there twice", s.Name)
+		case strings.TrimSpace(s.Content) == "":
+			return invalid("the skill %s is empty", s.Name)
+		}
+		seen[s.Name] = true
+		for _, f := range slices.Concat(s.Scripts, s.Templates, s.Examples) {
+			if !legalPath(f.Path) {
+				return invalid("the skill %s has a file with the path %q", s.Name, f.Path)
 			}
 		}
 	}
@@ -128,11 +134,14 @@ const (
 
 // legalPath reports whether a file of a skill stays in its folder on every system.
 func legalPath(p string) bool {
-	if p == "" || len(p) > maxSkillPath || strings.Count(p, "/") >= maxSkillDepth || path.Clean(p) != p || strings.HasPrefix(p, "/") || strings.ContainsAny(p, "\\:\x00") {
+	if p == "" || len(p) > maxSkillPath || strings.Count(p, "/") >= maxSkillDepth || path.Clean(p) != p ||
+		strings.HasPrefix(p, "/") || strings.ContainsAny(p, "\\:\x00") {
 		return false
 	}
 	for part := range strings.SplitSeq(p, "/") {
-		if part == "" || part == "." || part == ".." || len(part) > maxSkillPart || device(part) || strings.ContainsRune(".-", rune(part[0])) || strings.HasSuffix(part, ".") || strings.Trim(part, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") != "" {
+		if part == "" || part == "." || part == ".." || len(part) > maxSkillPart || device(part) ||
+			strings.ContainsRune(".-", rune(part[0])) || strings.HasSuffix(part, ".") ||
+			strings.Trim(part, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") != "" {
 			return false
 		}
 	}
@@ -147,7 +156,8 @@ func device(name string) bool {
 	case "con", "prn", "aux", "nul":
 		return true
 	}
-	return len(stem) == 4 && (strings.HasPrefix(stem, "com") || strings.HasPrefix(stem, "lpt")) && '0' <= stem[3] && stem[3] <= '9'
+	return len(stem) == 4 && (strings.HasPrefix(stem, "com") || strings.HasPrefix(stem, "lpt")) &&
+		'0' <= stem[3] && stem[3] <= '9'
 }
 
 // legalSkill reports whether a skill may have a name.

@@ -26,7 +26,8 @@ func LoadDir(dir string) (*Set, error) {
 		if errors.As(err, &system) { // in quotes: the name may hold a secret that rules know by where it ends
 			err = fmt.Errorf("%s %q: %w", system.Op, system.Path, system.Err)
 		}
-		return nil, memoir.Errorf(memoir.CodeConfig, "name a directory with prompt files in prompts.dir", "cannot read the prompts: %w", err)
+		return nil, memoir.Errorf(memoir.CodeConfig, "name a directory with prompt files in prompts.dir",
+			"cannot read the prompts: %w", err)
 	}
 	var known []string
 	for _, d := range declared {
@@ -34,8 +35,10 @@ func LoadDir(dir string) (*Set, error) {
 	}
 	for _, e := range entries {
 		name := e.Name()
-		if strings.EqualFold(filepath.Ext(name), ".md") && !strings.EqualFold(name, "README.md") && !slices.Contains(known, name) {
-			return nil, memoir.Errorf(memoir.CodeConfig, "the prompts are "+strings.Join(known, ", "), "%s is none of the prompts", filepath.Join(dir, name))
+		if strings.EqualFold(filepath.Ext(name), ".md") && !strings.EqualFold(name, "README.md") &&
+			!slices.Contains(known, name) {
+			return nil, memoir.Errorf(memoir.CodeConfig, "the prompts are "+strings.Join(known, ", "),
+				"%s is none of the prompts", filepath.Join(dir, name))
 		}
 	}
 	set, err := Load(os.DirFS(dir))

@@ -11,7 +11,8 @@ import (
 // frames are the tags that hold data in the prompts of this package, with '-' for what may
 // join their words.
 var frames = []string{
-	"memoir-context", "transcript", "earlier-memory", "earlier-summary", "current-memory", "current-summary", "current-skills",
+	"memoir-context", "transcript", "earlier-memory", "earlier-summary", "current-memory", "current-summary",
+	"current-skills",
 	"hand-edits", "new-sessions", "changed-sessions", "withdrawn-sessions", "raw-memories", "rollout-summaries",
 }
 
@@ -19,7 +20,8 @@ var frames = []string{
 // behind their opening bracket: some take them from data as well.
 var turns = []string{
 	"｜", "s>", "/s>", "bos>", "eos>", "start_of_turn>", "end_of_turn>", "<SYS>>", "</SYS>>",
-	"INST]", "/INST]", "SYSTEM_PROMPT]", "/SYSTEM_PROMPT]", "TOOL_CALLS]", "TOOL_RESULTS]", "/TOOL_RESULTS]", "AVAILABLE_TOOLS]", "/AVAILABLE_TOOLS]",
+	"INST]", "/INST]", "SYSTEM_PROMPT]", "/SYSTEM_PROMPT]", "TOOL_CALLS]", "TOOL_RESULTS]", "/TOOL_RESULTS]",
+	"AVAILABLE_TOOLS]", "/AVAILABLE_TOOLS]",
 }
 
 // special is a mark of that kind that begins with a bar, which is an operator elsewhere.
@@ -78,7 +80,8 @@ func begins(text string, marks []string) bool {
 
 // framed reports whether what stands behind a bracket reads as one of frames.
 func framed(text string) bool {
-	text = strings.TrimLeftFunc(text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("/／\\⁄∕⧸", r) })
+	slash := func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("/／\\⁄∕⧸", r) }
+	text = strings.TrimLeftFunc(text, slash)
 	const longest = len("withdrawn-sessions")
 	name := make([]byte, 0, longest)
 	for _, r := range text {
@@ -86,7 +89,8 @@ func framed(text string) bool {
 		case r >= 'a' && r <= 'z':
 			name = append(name, byte(r))
 		case unicode.Is(unicode.Mn, r):
-		case len(name) > 0 && name[len(name)-1] != '-' && (unicode.In(r, unicode.Pd, unicode.Pc) || r == ' ' || r == '\u2212'):
+		case len(name) > 0 && name[len(name)-1] != '-' &&
+			(unicode.In(r, unicode.Pd, unicode.Pc) || r == ' ' || r == '\u2212'):
 			name = append(name, '-')
 		default:
 			return begins(string(name), frames)
@@ -101,7 +105,8 @@ func framed(text string) bool {
 // concealed reports whether a character shows nothing and may stand within a tag or spell
 // what no reader sees: zero-width and bidirectional marks, tag characters, variation selectors.
 func concealed(r rune) bool {
-	return r >= 0x80 && unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) &&
+	return r >= 0x80 && unicode.In(r, unicode.Cf, unicode.Variation_Selector,
+		unicode.Other_Default_Ignorable_Code_Point) &&
 		!unicode.Is(unicode.Prepended_Concatenation_Mark, r)
 }
 

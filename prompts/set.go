@@ -34,7 +34,8 @@ var declared = []struct {
 		"item_count", "omitted_count", "earlier_items", "earlier_memory", "earlier_summary", "response_items_json"}},
 	{fileConsolidationSystem, nil},
 	{fileConsolidation, []string{"project", "date", "memory_bytes", "summary_tokens", "current_memory", "current_summary",
-		"current_skills", "hand_edits", "new_sessions", "changed_sessions", "withdrawn_sessions", "raw_memories", "rollout_summaries"}},
+		"current_skills", "hand_edits", "new_sessions", "changed_sessions", "withdrawn_sessions", "raw_memories",
+		"rollout_summaries"}},
 	{fileReadPath, []string{"project", "root", "memory_summary"}},
 }
 

@@ -31,15 +31,18 @@ type template struct {
 func parse(file, text string, variables []string) (template, error) {
 	text = strings.TrimPrefix(text, "\ufeff") // which editors put there, and a model would be sent
 	if strings.TrimSpace(text) == "" {
-		return template{}, memoir.Errorf(memoir.CodeConfig, "write the prompt, or remove the file to have the program's own", "prompt %s is empty", file)
+		return template{}, memoir.Errorf(memoir.CodeConfig,
+			"write the prompt, or remove the file to have the program's own", "prompt %s is empty", file)
 	}
 	if line, part := unclosed(text); line > 0 {
-		return template{}, memoir.Errorf(memoir.CodeConfig, "close each "+openTag+" with "+closeTag+"; "+openLiteral+" stands for two braces that open no variable",
+		return template{}, memoir.Errorf(memoir.CodeConfig,
+			"close each "+openTag+" with "+closeTag+"; "+openLiteral+" stands for two braces that open no variable",
 			"prompt %s, line %d: %q is not closed", file, line, part)
 	}
 	parsed, err := fasttemplate.NewTemplate(text, openTag, closeTag)
 	if err != nil {
-		return template{}, memoir.Errorf(memoir.CodeConfig, "close each "+openTag+" with "+closeTag, "prompt %s is no template", file)
+		return template{}, memoir.Errorf(memoir.CodeConfig, "close each "+openTag+" with "+closeTag,
+			"prompt %s is no template", file)
 	}
 	used := make(map[string]bool)
 	_, err = parsed.ExecuteFunc(io.Discard, func(_ io.Writer, tag string) (int, error) {

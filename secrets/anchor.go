@@ -177,17 +177,7 @@ func spell(re *syntax.Regexp) ([]string, bool) {
 	case syntax.OpCapture:
 		return spell(re.Sub[0])
 	case syntax.OpConcat:
-		out, ok := []string{""}, true
-		for _, sub := range re.Sub {
-			set, known := spell(sub)
-			if !known {
-				return nil, false
-			}
-			if out, ok = cross(out, set); !ok {
-				return nil, false
-			}
-		}
-		return out, true
+		return spellSequence(re.Sub)
 	case syntax.OpAlternate, syntax.OpQuest:
 		var out []string
 		if re.Op == syntax.OpQuest {
@@ -202,26 +192,44 @@ func spell(re *syntax.Regexp) ([]string, bool) {
 		}
 		return distinct(out), len(out) <= maxLiterals
 	case syntax.OpRepeat:
-		if re.Max < 0 || re.Max > maxClassWidth {
-			return nil, false
-		}
-		set, ok := spell(re.Sub[0])
-		if !ok {
-			return nil, false
-		}
-		var out []string
-		power := []string{""}
-		for n := 0; n <= re.Max; n++ {
-			if n >= re.Min {
-				out = append(out, power...)
-			}
-			if power, ok = cross(power, set); !ok {
-				return nil, false
-			}
-		}
-		return distinct(out), len(out) <= maxLiterals
+		return spellRepeat(re)
 	}
 	return nil, false
+}
+
+func spellSequence(seq []*syntax.Regexp) ([]string, bool) {
+	out, ok := []string{""}, true
+	for _, sub := range seq {
+		set, known := spell(sub)
+		if !known {
+			return nil, false
+		}
+		if out, ok = cross(out, set); !ok {
+			return nil, false
+		}
+	}
+	return out, true
+}
+
+func spellRepeat(re *syntax.Regexp) ([]string, bool) {
+	if re.Max < 0 || re.Max > maxClassWidth {
+		return nil, false
+	}
+	set, ok := spell(re.Sub[0])
+	if !ok {
+		return nil, false
+	}
+	var out []string
+	power := []string{""}
+	for n := 0; n <= re.Max; n++ {
+		if n >= re.Min {
+			out = append(out, power...)
+		}
+		if power, ok = cross(power, set); !ok {
+			return nil, false
+		}
+	}
+	return distinct(out), len(out) <= maxLiterals
 }
 
 func spellClass(ranges []rune) ([]string, bool) {

@@ -21,7 +21,8 @@ const (
 	widest   = `(?:[^A-Za-z0-9+.(]|\.(?:[^A-Za-z0-9]|$)|$)`
 
 	wordStart = `\b(`
-	tokenHead = `(?:\b|_|%[0-9A-Fa-f]{2}){1}(` // emphasis of Markdown, an escape of an address; {1} keeps anchors from being looked for in it
+	// Emphasis of Markdown, an escape of an address; {1} keeps anchors from being looked for in it.
+	tokenHead = `(?:\b|_|%[0-9A-Fa-f]{2}){1}(`
 )
 
 // asNames are the rules that take names of variables and of functions for secrets where
@@ -42,7 +43,8 @@ func widen(c *config.ViperConfig) {
 			continue
 		}
 		end := wider
-		if flags, token, ok := strings.Cut(r.Regex, wordStart); ok && (flags == "" || flags == "(?i)") && !slices.Contains(plainForms, r.ID) {
+		if flags, token, ok := strings.Cut(r.Regex, wordStart); ok && (flags == "" || flags == "(?i)") &&
+			!slices.Contains(plainForms, r.ID) {
 			r.Regex, end = flags+tokenHead+token, widest
 		}
 		head, ok := strings.CutSuffix(r.Regex, boundary)
@@ -247,7 +249,8 @@ func valueEnd(text string, start, end int) int {
 		return end
 	}
 	name = strings.TrimLeft(strings.TrimRight(name[:len(name)-1], " \t"), margin+"-+#")
-	if name == "" || strings.IndexFunc(name, func(c rune) bool { return c > '~' || !nameChar(byte(c)) && c != '.' && c != '/' && c != ' ' }) >= 0 {
+	strange := func(c rune) bool { return c > '~' || !nameChar(byte(c)) && c != '.' && c != '/' && c != ' ' }
+	if name == "" || strings.ContainsFunc(name, strange) {
 		return end
 	}
 	to := end

@@ -72,6 +72,19 @@ func newClasses(prog *syntax.Prog) classes {
 	}
 	slices.Sort(firsts)
 	c.firsts = slices.Compact(firsts)
+	c.sort(sets)
+	at := 0
+	for i := range c.ascii {
+		for at+1 < len(c.firsts) && c.firsts[at+1] <= rune(i) {
+			at++
+		}
+		c.ascii[i] = c.class[at]
+	}
+	return c
+}
+
+// sort puts the ranges that the same sets of characters hold into one class.
+func (c *classes) sort(sets []*syntax.Inst) {
 	c.class = make([]uint16, 0, len(c.firsts))
 	var kinds []byte // of each class
 	byKind := map[string]uint16{}
@@ -101,14 +114,6 @@ func newClasses(prog *syntax.Prog) classes {
 			c.reads[n][class] = kinds[class*len(kind)+n] == 1
 		}
 	}
-	at := 0
-	for i := range c.ascii {
-		for at+1 < len(c.firsts) && c.firsts[at+1] <= rune(i) {
-			at++
-		}
-		c.ascii[i] = c.class[at]
-	}
-	return c
 }
 
 // splitInst splits the characters where an instruction tells them apart.

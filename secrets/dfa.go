@@ -78,7 +78,8 @@ func newDFA(tree *syntax.Regexp) *dfa {
 
 func (d *dfa) newTable() *table {
 	// State 0 is none: an entry of 0 says that nothing is known.
-	return &table{next: make([]uint32, 4*d.stride()), stride: d.stride(), states: make([]state, 1, 8), numbers: map[string]uint32{}}
+	return &table{next: make([]uint32, 4*d.stride()), stride: d.stride(), states: make([]state, 1, 8),
+		numbers: map[string]uint32{}}
 }
 
 // stride is the length of a row.
@@ -263,7 +264,8 @@ func (d *dfa) intern(insts []uint32, context context, accepted bool) (*table, ui
 		}
 		number = uint32(len(t.states))
 		if (len(t.states)+1)*t.stride > 2*len(t.next) {
-			t = &table{next: slices.Concat(t.next, make([]uint32, len(t.next))), stride: t.stride, states: t.states, numbers: t.numbers, starts: t.starts}
+			t = &table{next: slices.Concat(t.next, make([]uint32, len(t.next))), stride: t.stride, states: t.states,
+				numbers: t.numbers, starts: t.starts}
 			d.table.Store(t)
 		}
 		t.states = append(t.states, state{slices.Clone(insts), context})

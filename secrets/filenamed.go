@@ -24,10 +24,14 @@ const (
 // secretFile matches the path of a file that holds nothing but a secret, alone or, where
 // its name says so, behind that of a user.
 var secretFile = lazyregexp.New(`(?i)(?:^|[/\\])(?:` +
-	`\.?(?:[\w-]{1,40}[._-]|ansible|vault|db|root|admin|my|api|auth)?(?:password|passwd|passphrase|passcode|passwort|pass|pwd|secret|token|psk|` +
-	`(?:api|secret|access|private|encryption|master|signing|license)[._-]?key)s?(?:[._-]?file)?(?:\.(?:txt|key|pw|pwd|pass|secret|dat|asc|conf))?` +
-	`|master\.key|credentials[/\\][\w.-]{1,60}\.key|credentials\.yml\.key|\.erlang\.cookie|(?:var[/\\])?run[/\\]secrets[/\\][\w./-]{1,80}` +
-	`|[\w-]{0,40}\.secrets?|(?:[\w-]{1,40}[._-])?(?:auth|up|userpass|creds?|credentials|login)\.(?:txt|conf|dat)|\.?passwd-s3fs)$`)
+	`\.?(?:[\w-]{1,40}[._-]|ansible|vault|db|root|admin|my|api|auth)?(?:password|passwd|passphrase|passcode|passwort` +
+	`|pass|pwd|secret|token|psk|` +
+	`(?:api|secret|access|private|encryption|master|signing|license)[._-]?key)s?(?:[._-]?file)?(?:\.(?:txt|key|pw|pwd` +
+	`|pass|secret|dat|asc|conf))?` +
+	`|master\.key|credentials[/\\][\w.-]{1,60}\.key|credentials\.yml\.key|\.erlang\.cookie` +
+	`|(?:var[/\\])?run[/\\]secrets[/\\][\w./-]{1,80}` +
+	`|[\w-]{0,40}\.secrets?|(?:[\w-]{1,40}[._-])?(?:auth|up|userpass|creds?|credentials|login)\.(?:txt|conf|dat)` +
+	`|\.?passwd-s3fs)$`)
 
 // secretFileParts are in lower case; each path that secretFile matches has one.
 var secretFileParts = []string{"pass", "pwd", "secret", "token", "psk", "key", "cookie", "auth", "cred", "login", "up."}
@@ -53,7 +57,8 @@ func inFile(name, text string) []string {
 		return nil
 	}
 	return slices.DeleteFunc(values, func(v string) bool {
-		return len(v) < minFileSecret || len(v) > maxFileSecret || strings.ContainsAny(v, " \t\"\\<>{}$=") || strings.Count(v, ":") > 3 || secretFile.MatchString(v)
+		return len(v) < minFileSecret || len(v) > maxFileSecret || strings.ContainsAny(v, " \t\"\\<>{}$=") ||
+			strings.Count(v, ":") > 3 || secretFile.MatchString(v)
 	})
 }
 
@@ -63,7 +68,8 @@ func passwordsOf(lines []string) []string {
 	var out []string
 	for _, line := range lines {
 		user, password, ok := strings.Cut(line, ":")
-		if !ok || !loginName.MatchString(user) || strings.ContainsAny(password, ":/ \t") && len(lines) > 1 || strings.HasPrefix(password, "//") {
+		if !ok || !loginName.MatchString(user) || strings.ContainsAny(password, ":/ \t") && len(lines) > 1 ||
+			strings.HasPrefix(password, "//") {
 			return nil
 		}
 		out = append(out, password)
@@ -103,7 +109,8 @@ func (s *Scanner) FindFile(name, text string) []Finding {
 		if told := s.Find(asNamed(value)); len(told) > 0 && !covered {
 			place := cursor{text: text, line: 1, column: 1}
 			place.move(at)
-			found = append(found, Finding{Rule: told[0].Rule, Start: at, End: at + len(value), Line: place.line, Column: place.column, Hint: hint(value)})
+			found = append(found, Finding{Rule: told[0].Rule, Start: at, End: at + len(value), Line: place.line,
+				Column: place.column, Hint: hint(value)})
 		}
 	}
 	slices.SortStableFunc(found, func(a, b Finding) int { return cmp.Compare(a.Start, b.Start) })
@@ -111,14 +118,18 @@ func (s *Scanner) FindFile(name, text string) []Finding {
 }
 
 // readsFile matches a command that puts out a file as it is, and the file's name.
-var readsFile = lazyregexp.New(`(?:^|[;&|(\s])(?:cat|bat|batcat|tac|head|tail|less|more|nl|type|gc|Get-Content)(?:[ \t]+-[\w=-]+)*[ \t]+["']?([^\s"'|;&<>()]+)|\$\(<[ \t]*["']?([^\s"'|;&<>()]+)`)
+var readsFile = lazyregexp.New(`(?:^|[;&|(\s])(?:cat|bat|batcat|tac|head|tail|less|more|nl|type|gc` +
+	`|Get-Content)(?:[ \t]+-[\w=-]+)*[ \t]+["']?([^\s"'|;&<>()]+)|\$\(<[ \t]*["']?([^\s"'|;&<>()]+)`)
 
 // writesFile matches a command that puts a word into a file, the word and the file's name.
-var writesFile = lazyregexp.New(`(?:echo|printf)(?:[ \t]+-\w+)*[ \t]+(?:'%s(?:\\n)?'[ \t]+|"%s(?:\\n)?"[ \t]+)?["']?([^\s"'|;&<>()]+)["']?[ \t]*(?:>>?|\|[ \t]*(?:sudo[ \t]+)?tee(?:[ \t]+-a)?)[ \t]*["']?([^\s"'|;&<>()]+)`)
+var writesFile = lazyregexp.New(`(?:echo|printf)(?:[ \t]+-\w+)*[ \t]+(?:'%s(?:\\n)?'[ \t]+` +
+	`|"%s(?:\\n)?"[ \t]+)?["']?([^\s"'|;&<>()]+)["']?` +
+	`[ \t]*(?:>>?|\|[ \t]*(?:sudo[ \t]+)?tee(?:[ \t]+-a)?)[ \t]*["']?([^\s"'|;&<>()]+)`)
 
 // Where the arguments of tools have the name of a file and what is written to it.
 var (
-	pathArguments    = []string{"file_path", "path", "filePath", "filename", "absolute_path", "target_file", "abs_path", "file"}
+	pathArguments = []string{"file_path", "path", "filePath", "filename", "absolute_path", "target_file", "abs_path",
+		"file"}
 	contentArguments = []string{"content", "text", "file_text", "contents"}
 )
 

@@ -140,7 +140,9 @@ func (s *search) visitFolded() {
 		}
 	}
 	v := folded(s.text)
-	s.set.index.matcher.scan(v.text, func(id int32, end int) { s.visit(id, v.raw(end-s.set.index.literals[id].length), v.rawEnd(end)) })
+	s.set.index.matcher.scan(v.text, func(id int32, end int) {
+		s.visit(id, v.raw(end-s.set.index.literals[id].length), v.rawEnd(end))
+	})
 }
 
 // folded is a text with the letters of foldHazards as those that they fold to.

@@ -6,7 +6,8 @@ import (
 )
 
 // replaceKeepingJSON replaces spans so that what was JSON before is JSON after: the
-// whole text, or else any of its lines, which may be lines of a longer document. Most secrets lie inside one string and need
+// whole text, or else any of its lines, which may be lines of a longer document. Most secrets lie inside one string
+// and need
 // no care; the others are a number, or reach over several strings. Those that begin in p
 // are counted; p itself is returned as it is in the new text.
 func replaceKeepingJSON(text string, p part, spans []span, counts Counts) (string, part) {

@@ -12,7 +12,8 @@ const maxPasses = 8
 
 // Redact replaces the secrets in text by "[REDACTED:rule-id]" and counts the
 // replacements by rule. Every further occurrence of a secret of 8 bytes or more goes
-// too, except of a password that may be an ordinary word. Where findings overlap there is one replacement, named by the most
+// too, except of a password that may be an ordinary word. Where findings overlap there is one replacement, named by
+// the most
 // specific rule. A replacement keeps the number of line breaks, and JSON, whole or
 // one value a line, stays JSON. Redacting the result again changes nothing.
 func (s *Scanner) Redact(text string) (string, Counts) {

@@ -162,7 +162,8 @@ func newRuleSet(s specs) *ruleSet {
 		}
 		return out
 	}
-	set := &ruleSet{byID: make(map[string]*rule, len(s.rules)), global: named(s.global), labels: make(map[string]bool, len(s.rules))}
+	set := &ruleSet{byID: make(map[string]*rule, len(s.rules)), global: named(s.global),
+		labels: make(map[string]bool, len(s.rules))}
 	for _, from := range s.rules {
 		r := &rule{
 			ruleSpec: from, label: label(from.RuleID), allow: named(from.lists), Regex: lazyregexp.New(from.expr),

@@ -42,7 +42,8 @@ type Finding struct {
 }
 
 // New makes a Scanner. The rules are compiled at the first use, so a Scanner that
-// is never used costs nothing; only when a path names a file are they compiled here, so that its mistakes are reported: memoir.CodeConfig with the rule and the
+// is never used costs nothing; only when a path names a file are they compiled here, so that its mistakes are
+// reported: memoir.CodeConfig with the rule and the
 // file in the message.
 //
 // Scanners without rules of a person's own are one and the same: a process compiles

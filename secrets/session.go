@@ -238,7 +238,8 @@ func (s *Scanner) quotations(text string, see func(inside string)) string {
 		out.WriteString(text[at : at+open])
 		at += open
 		quoted, clean := "", ""
-		if text[at] == '`' || at == 0 || text[at-1] != '\\' { // an escaped quote is inside of a quotation, which it would be read to the end of
+		// An escaped quote is inside of a quotation, which it would be read to the end of.
+		if text[at] == '`' || at == 0 || text[at-1] != '\\' {
 			quoted, clean = s.quotation(text[at:], see)
 		}
 		if quoted == "" { // the next quote may be one that opens

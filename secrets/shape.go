@@ -44,8 +44,10 @@ func shapeOf(tree *syntax.Regexp) shape {
 	s := shape{
 		group: charsOf(group), before: -1, width: -1,
 		missing: mayMiss(tail), starts: has(head, syntax.OpWordBoundary),
-		ends:   has(group, syntax.OpWordBoundary) || has(tail, syntax.OpWordBoundary),
-		marked: slices.ContainsFunc(seq[:at], func(re *syntax.Regexp) bool { return re.Op != syntax.OpWordBoundary && has(re, syntax.OpWordBoundary) }),
+		ends: has(group, syntax.OpWordBoundary) || has(tail, syntax.OpWordBoundary),
+		marked: slices.ContainsFunc(seq[:at], func(re *syntax.Regexp) bool {
+			return re.Op != syntax.OpWordBoundary && has(re, syntax.OpWordBoundary)
+		}),
 	}
 	if least, most := widthOf(group); least == most {
 		s.width = least
@@ -78,11 +80,20 @@ func (s *shape) groups(match string, cut bool) (found [4]int, ok bool) {
 	if s.starts && !wordChar(first) || s.ends && !wordChar(last) || s.marked && (first == '_' || first == '%') {
 		return found, false
 	}
-	end := len(match)
+	start, end := s.bounds(match)
+	if start < 0 || start >= end {
+		return found, false
+	}
+	return [4]int{0, len(match), start, end}, true
+}
+
+// bounds returns where the group of a match begins and ends; start may be negative.
+func (s *shape) bounds(match string) (start, end int) {
+	end = len(match)
 	for s.apart && end > 0 && !s.group.has(match[end-1]) {
 		end--
 	}
-	start := s.before
+	start = s.before
 	switch {
 	case s.before >= 0 && s.width > 0:
 		end = min(end, start+s.width)
@@ -94,15 +105,13 @@ func (s *shape) groups(match string, cut bool) (found [4]int, ok bool) {
 			start--
 		}
 	}
-	if start < 0 || start >= end {
-		return found, false
-	}
-	return [4]int{0, len(match), start, end}, true
+	return start, end
 }
 
 // has reports whether an expression has a part of some kinds.
 func has(re *syntax.Regexp, ops ...syntax.Op) bool {
-	return slices.Contains(ops, re.Op) || slices.ContainsFunc(re.Sub, func(sub *syntax.Regexp) bool { return has(sub, ops...) })
+	return slices.Contains(ops, re.Op) ||
+		slices.ContainsFunc(re.Sub, func(sub *syntax.Regexp) bool { return has(sub, ops...) })
 }
 
 // charsOf returns the characters of ASCII that an expression reads.

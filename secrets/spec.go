@@ -95,7 +95,8 @@ func newSpecs(c config.Config, own map[string]bool) (specs, error) {
 		if r.places, err = knownAnchors(r.expr); err != nil {
 			return specs{}, fmt.Errorf("parse the expression of rule %s: %w", id, err)
 		}
-		if own[id] && r.places != nil && slices.ContainsFunc(r.Keywords, func(k string) bool { return len(k) < goodLiteral }) {
+		short := func(k string) bool { return len(k) < goodLiteral }
+		if own[id] && r.places != nil && slices.ContainsFunc(r.Keywords, short) {
 			r.Keywords = nil // they stand in nearly every text: the anchors tell where it is worth a look
 		}
 		s.rules = append(s.rules, r)

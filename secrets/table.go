@@ -14,7 +14,8 @@ const (
 // headParts are what the head of a column must have one of, in lower case.
 var headParts = []string{
 	"pass", "pwd", "psk", "secret", "token", "credential", "apikey", "api_key", "api key", "api-key", "access_key",
-	"access key", "private_key", "private key", "encryption_key", "encryption-key", "encryptionkey", "signing_key", "signing-key",
+	"access key", "private_key", "private key", "encryption_key", "encryption-key", "encryptionkey", "signing_key",
+	"signing-key",
 	"master_key", "auth_key", "session_key", "account_key", "app_key", "jwt_key",
 }
 
@@ -40,7 +41,8 @@ func (a *apart) cell(at, end int) {
 		}
 	}
 	const separators = ",;\t\r\n"
-	if (behind == "" || strings.IndexByte(separators, behind[0]) >= 0) && (before == "" || strings.IndexByte(separators, before[start-1]) >= 0) {
+	if (behind == "" || strings.IndexByte(separators, behind[0]) >= 0) &&
+		(before == "" || strings.IndexByte(separators, before[start-1]) >= 0) {
 		a.separated(a.lineAt(at))
 	}
 }

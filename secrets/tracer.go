@@ -137,7 +137,8 @@ func (t *tracer) trace(text string, start, end int) (groups []int, ok bool) {
 
 // forget drops all places.
 func (t *tracer) forget() {
-	t.places, t.next, t.ends, t.known = make([]outcome, 1), make([]uint16, t.classes.edge()), [contexts]uint16{}, map[string]uint16{}
+	t.places, t.next = make([]outcome, 1), make([]uint16, t.classes.edge())
+	t.ends, t.known = [contexts]uint16{}, map[string]uint16{}
 }
 
 // walk is trace along places that are known, or are made where that is wanted. It reports
@@ -166,6 +167,11 @@ func (t *tracer) walk(text string, start, end int, trail []uint16, grow bool) (g
 		at = before
 		trail[i-start] = at
 	}
+	return t.follow(text, start, at, trail, grow)
+}
+
+// follow reads a text forward along a trail of places that walk left, and marks the groups.
+func (t *tracer) follow(text string, start int, at uint16, trail []uint16, grow bool) (groups []int, known bool) {
 	pc, i := uint32(t.prog.Start), start
 	can := t.from(at, t.contextAt(text, i-1), grow)
 	if can == nil {

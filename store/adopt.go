@@ -71,7 +71,8 @@ func (s *Store) adoptExtraction(t tx, projectID string, e memoir.Extraction) (bo
 		return false, err
 	}
 	source, id := memoir.SplitKey(e.SessionKey)
-	_, err = t.exec(`INSERT INTO session (key, source, thread_id, project_id, kind, parent, title, cwd, branch, remote, bytes, created_at, updated_at,
+	_, err = t.exec(`INSERT INTO session (key, source, thread_id, project_id, kind, parent, title, cwd, branch, remote,
+		bytes, created_at, updated_at,
 			version, error, reason)
 		VALUES (?1, ?2, ?3, ?4, 'main', '', ?5, ?6, ?7, '', 0, ?8, ?9, '', '', 'up_to_date') ON CONFLICT DO NOTHING`,
 		e.SessionKey, string(source), id, projectID, e.Title, e.CWD, e.Branch, millis(e.StartedAt), millis(e.EndedAt))
@@ -79,7 +80,8 @@ func (s *Store) adoptExtraction(t tx, projectID string, e memoir.Extraction) (bo
 		return false, err
 	}
 	// The session may know better when it began, and where its extraction belongs.
-	_, err = t.exec(`INSERT INTO extraction (session_key, project_id, raw_memory, rollout_summary, rollout_slug, title, cwd, branch,
+	_, err = t.exec(`INSERT INTO extraction (session_key, project_id, raw_memory, rollout_summary, rollout_slug, title,
+		cwd, branch,
 			started_at, ended_at, content_hash, filter_version, model, seq, stored_at)
 		SELECT key, coalesce(project_id, ?2), ?3, ?4, ?5, ?6, ?7, ?8, created_at, ?9, ?10, ?11, ?12,
 			(SELECT change_seq FROM project WHERE id = ?2), ?13 FROM session WHERE key = ?1`,
@@ -89,7 +91,8 @@ func (s *Store) adoptExtraction(t tx, projectID string, e memoir.Extraction) (bo
 		return false, err
 	}
 	_, err = t.exec(`INSERT INTO job (kind, key, status, done_hash, filter_version) VALUES ('extract', ?1, 'done', ?2, ?3)
-		ON CONFLICT (kind, key) DO UPDATE SET done_version = '', done_hash = excluded.done_hash, filter_version = excluded.filter_version`,
+		ON CONFLICT (kind, key) DO UPDATE SET
+			done_version = '', done_hash = excluded.done_hash, filter_version = excluded.filter_version`,
 		e.SessionKey, e.ContentHash, e.FilterVersion)
 	if err != nil {
 		return false, err
@@ -101,7 +104,8 @@ func (s *Store) adoptExtraction(t tx, projectID string, e memoir.Extraction) (bo
 func adoptNotes(t tx, a Adoption, recorded int64) (n int, err error) {
 	for base, notes := range a.Notes {
 		var known bool
-		err := t.get(`SELECT EXISTS (SELECT 1 FROM note WHERE project_id = ? AND base = ?)`, []any{a.Project.ID, base}, &known)
+		err := t.get(`SELECT EXISTS (SELECT 1 FROM note WHERE project_id = ? AND base = ?)`,
+			[]any{a.Project.ID, base}, &known)
 		if err != nil {
 			return n, err
 		}

@@ -1,7 +1,9 @@
 package store
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -39,12 +41,13 @@ type known struct {
 func readAtlas(t tx) (*atlas, error) {
 	a := &atlas{projects: map[string]*known{}, identity: map[string]string{}, aliases: map[string][]string{},
 		former: map[string]string{}, dirs: map[string]string{}, unions: map[string]string{}}
-	err := t.each(`SELECT id, name, identity, remote, renamed FROM project ORDER BY id`, nil, func(scan func(...any) error) error {
-		k := &known{}
-		err := scan(&k.ID, &k.Name, &k.Identity, &k.Remote, &k.renamed)
-		a.add(k)
-		return err
-	})
+	err := t.each(`SELECT id, name, identity, remote, renamed FROM project ORDER BY id`, nil,
+		func(scan func(...any) error) error {
+			k := &known{}
+			err := scan(&k.ID, &k.Name, &k.Identity, &k.Remote, &k.renamed)
+			a.add(k)
+			return err
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -57,12 +60,13 @@ func readAtlas(t tx) (*atlas, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = t.each(`SELECT alias, kind, project_id FROM project_alias ORDER BY alias, project_id`, nil, func(scan func(...any) error) error {
-		var alias, kind, id string
-		err := scan(&alias, &kind, &id)
-		a.addAlias(alias, kind, id)
-		return err
-	})
+	err = t.each(`SELECT alias, kind, project_id FROM project_alias ORDER BY alias, project_id`, nil,
+		func(scan func(...any) error) error {
+			var alias, kind, id string
+			err := scan(&alias, &kind, &id)
+			a.addAlias(alias, kind, id)
+			return err
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -126,22 +130,18 @@ type resolution struct {
 // had no remote before. A place never makes one project of two different remotes.
 func (a *atlas) resolve(p memoir.Project) resolution {
 	var found resolution
-	if id, ok := a.identity[p.Identity]; ok {
-		found.id = id
-	} else if id := a.byAlias(p); id != "" {
-		found.id = id
-	}
+	found.id = cmp.Or(a.identity[p.Identity], a.byAlias(p))
 	for _, place := range p.Aliases {
-		id, identified := a.identity[place]
-		if holders := a.aliases[place]; !identified && len(holders) == 1 {
-			id = holders[0]
+		k, identified := a.holder(place)
+		if k == nil {
+			continue
 		}
-		k := a.projects[id]
+		id := k.ID
 		switch {
-		case k == nil || id == found.id || strings.HasPrefix(k.Identity, explicitIdentity):
+		case id == found.id || strings.HasPrefix(k.Identity, explicitIdentity):
 		case found.id == "" && identified && (p.Remote == "" || k.Remote == "" || k.Remote == p.Remote):
 			found.id, found.takeOver = id, true
-		case found.id == "" && !identified && (p.Remote == "" || !slices.ContainsFunc(k.remotes, func(r string) bool { return r != p.Identity })):
+		case found.id == "" && !identified && (p.Remote == "" || !k.hasOtherRemote(p.Identity)):
 			found.id = id
 		case found.id != "" && identified && k.Remote == "":
 			found.same = append(found.same, id)
@@ -156,6 +156,21 @@ func (a *atlas) resolve(p memoir.Project) resolution {
 		}
 	}
 	return found
+}
+
+// holder is the project that a place is the identity of, else the only one that has it as an alias; nil if
+// there is none.
+func (a *atlas) holder(place string) (k *known, identified bool) {
+	id, identified := a.identity[place]
+	if holders := a.aliases[place]; !identified && len(holders) == 1 {
+		id = holders[0]
+	}
+	return a.projects[id], identified
+}
+
+// hasOtherRemote reports whether the project is known by a remote that is not the given one.
+func (k *known) hasOtherRemote(identity string) bool {
+	return slices.ContainsFunc(k.remotes, func(r string) bool { return r != identity })
 }
 
 // byAlias finds the project that has p's identity as an alias. Of several it is
@@ -175,7 +190,8 @@ func (a *atlas) byAlias(p memoir.Project) string {
 
 // remoteIdentity is the identity itself if it is neither a path nor a person's name.
 func remoteIdentity(identity string) []string {
-	if identity == "" || identity[0] == '/' || len(identity) > 1 && identity[1] == ':' || strings.HasPrefix(identity, explicitIdentity) {
+	if identity == "" || identity[0] == '/' || len(identity) > 1 && identity[1] == ':' ||
+		strings.HasPrefix(identity, explicitIdentity) {
 		return nil
 	}
 	return []string{identity}
@@ -211,41 +227,38 @@ func (s *Store) MergeProjects(ctx context.Context, from, into ProjectClaim) erro
 		}
 		source, target := a.projects[from.ProjectID], a.projects[into.ProjectID]
 		if source.ID == target.ID {
-			return memoir.Errorf(memoir.CodeUsage, "", "project %s cannot be merged into itself", source.ID)
+			return memoir.Errorf(memoir.CodeUsage, "", "a project cannot be merged into itself")
 		}
 		seq, err := bump(t, target.ID)
 		if err != nil {
 			return err
 		}
-		if _, err := t.exec(`UPDATE extraction SET project_id = ?, seq = ? WHERE project_id = ?`, target.ID, seq, source.ID); err != nil {
+		_, err = t.exec(`UPDATE extraction SET project_id = ?, seq = ? WHERE project_id = ?`, target.ID, seq, source.ID)
+		if err != nil {
 			return err
 		}
 		for _, statement := range []string{
 			`UPDATE session SET project_id = ?1 WHERE project_id = ?2`,
 			`UPDATE project_directory SET project_id = ?1 WHERE project_id = ?2`,
-			`INSERT INTO project_alias (alias, project_id, kind) SELECT alias, ?1, kind FROM project_alias WHERE project_id = ?2 ON CONFLICT DO NOTHING`,
+			`INSERT INTO project_alias (alias, project_id, kind) SELECT alias, ?1, kind FROM project_alias
+				WHERE project_id = ?2 ON CONFLICT DO NOTHING`,
 			`DELETE FROM project_union WHERE from_id IN (?1, ?2) AND into_id IN (?1, ?2)`,
 			`UPDATE project_union SET into_id = ?1 WHERE into_id = ?2`,
 			`UPDATE mark SET project_id = ?1 WHERE project_id = ?2`,
 			`UPDATE OR REPLACE withdrawal SET project_id = ?1, seq = (SELECT change_seq FROM project WHERE id = ?1),
-				purge = max(purge, coalesce((SELECT w.purge FROM withdrawal w WHERE w.project_id = ?1 AND w.text = withdrawal.text), 0)) WHERE project_id = ?2`,
+				purge = max(purge, coalesce((SELECT w.purge FROM withdrawal w
+					WHERE w.project_id = ?1 AND w.text = withdrawal.text), 0)) WHERE project_id = ?2`,
 			`UPDATE folder_move SET into_id = ?1 WHERE into_id = ?2`,
-			`INSERT INTO folder_move (project_id, into_id) VALUES (?2, ?1) ON CONFLICT (project_id) DO UPDATE SET into_id = excluded.into_id`,
+			`INSERT INTO folder_move (project_id, into_id) VALUES (?2, ?1)
+				ON CONFLICT (project_id) DO UPDATE SET into_id = excluded.into_id`,
 		} {
 			if _, err := t.exec(statement, target.ID, source.ID); err != nil {
 				return err
 			}
 		}
-		if err := moveNotes(t, source.ID, target.ID); err != nil {
+		err = errors.Join(moveNotes(t, source.ID, target.ID), inheritNames(t, source.Project, target.Project))
+		if err != nil {
 			return err
-		}
-		for _, alias := range [][2]string{{source.ID, aliasID}, {source.Identity, aliasIdentity}, {source.Name, aliasName}} {
-			if alias[0] == target.Identity || alias[0] == target.Name {
-				continue
-			}
-			if err := addAlias(t, alias[0], alias[1], target.ID); err != nil {
-				return err
-			}
 		}
 		for _, statement := range []string{
 			`DELETE FROM redaction WHERE scope = 'consolidate' AND key = ?`,
@@ -261,6 +274,20 @@ func (s *Store) MergeProjects(ctx context.Context, from, into ProjectClaim) erro
 	return s.explain(err, "merging project %s into %s", from.ProjectID, into.ProjectID)
 }
 
+// inheritNames lets what a merged project was known by lead to the other.
+func inheritNames(t tx, source, target memoir.Project) error {
+	names := [][2]string{{source.ID, aliasID}, {source.Identity, aliasIdentity}, {source.Name, aliasName}}
+	for _, alias := range names {
+		if alias[0] == target.Identity || alias[0] == target.Name {
+			continue
+		}
+		if err := addAlias(t, alias[0], alias[1], target.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // moveNotes gives a project the notes of another, on bases below all of its own:
 // no generation that is recorded later replaces them.
 func moveNotes(t tx, from, into string) error {
@@ -268,7 +295,8 @@ func moveNotes(t tx, from, into string) error {
 	if err := t.get(`SELECT coalesce(max(base), 0) FROM note WHERE project_id = ?`, []any{from}, &newest); err != nil {
 		return err
 	}
-	if err := t.get(`SELECT min(0, coalesce(min(base), 0)) FROM note WHERE project_id = ?`, []any{into}, &oldest); err != nil {
+	if err := t.get(`SELECT min(0, coalesce(min(base), 0)) FROM note WHERE project_id = ?`,
+		[]any{into}, &oldest); err != nil {
 		return err
 	}
 	_, err := t.exec(`UPDATE note SET project_id = ?, base = base + ? WHERE project_id = ?`, into, oldest-1-newest, from)
@@ -291,12 +319,13 @@ type FolderMove struct {
 func (s *Store) FolderMoves(ctx context.Context) ([]FolderMove, error) {
 	var moves []FolderMove
 	err := s.read(ctx, func(t tx) error {
-		return t.each(`SELECT project_id, into_id FROM folder_move ORDER BY project_id`, nil, func(scan func(...any) error) error {
-			var m FolderMove
-			err := scan(&m.ProjectID, &m.Into)
-			moves = append(moves, m)
-			return err
-		})
+		return t.each(`SELECT project_id, into_id FROM folder_move ORDER BY project_id`, nil,
+			func(scan func(...any) error) error {
+				var m FolderMove
+				err := scan(&m.ProjectID, &m.Into)
+				moves = append(moves, m)
+				return err
+			})
 	})
 	return moves, s.explain(err, "listing folders to move")
 }

@@ -62,7 +62,9 @@ func (c ProjectClaim) job() job { return job{kindConsolidate, c.ProjectID, c.Tok
 // is not, or has to wait after a failure, ok is false and claim.Declined says why.
 // When a process that lives consolidates it, the error has the code
 // memoir.CodeBusy and names that process.
-func (s *Store) ClaimProject(ctx context.Context, projectID string, o ProjectClaimOptions) (claim ProjectClaim, ok bool, err error) {
+func (s *Store) ClaimProject(
+	ctx context.Context, projectID string, o ProjectClaimOptions,
+) (claim ProjectClaim, ok bool, err error) {
 	err = s.quickly(ctx, func(t tx) (err error) {
 		claim, ok, err = s.claimProject(t, projectID, o)
 		return err
@@ -76,7 +78,8 @@ func (s *Store) ClaimProject(ctx context.Context, projectID string, o ProjectCla
 func (s *Store) claimProject(t tx, id string, o ProjectClaimOptions) (c ProjectClaim, ok bool, err error) {
 	c.ProjectID = id
 	var due bool
-	err = t.get(`SELECT change_seq, generation, forced_seq > consumed_seq, change_seq > consumed_seq FROM project WHERE id = ?`,
+	err = t.get(`SELECT change_seq, generation, forced_seq > consumed_seq, change_seq > consumed_seq 
+		FROM project WHERE id = ?`,
 		[]any{id}, &c.Seq, &c.Generation, &c.Forced, &due)
 	if errors.Is(err, sql.ErrNoRows) {
 		return c, false, unknownProject(id)
@@ -140,7 +143,8 @@ type consolidation struct {
 }
 
 func lastConsolidation(t tx, projectID string) (last consolidation, err error) {
-	err = t.get(`SELECT status, holder, started_at, lease_until, input_version, next_attempt_at, finished_at, last_error, crashes
+	err = t.get(`SELECT status, holder, started_at, lease_until, input_version, next_attempt_at, finished_at,
+		last_error, crashes
 		FROM job WHERE kind = 'consolidate' AND key = ?`, []any{projectID}, &last.status, holderColumn{&last.holder},
 		timeColumn{&last.since}, timeColumn{&last.until}, &last.version, timeColumn{&last.next}, timeColumn{&last.finished},
 		&last.err, &last.crashes)
@@ -185,7 +189,8 @@ func (c ProjectClaim) unexpired(t tx, now time.Time) error {
 	}
 	var until time.Time
 	var fence int64
-	err := t.get(`SELECT j.lease_until, p.fence FROM job j JOIN project p ON p.id = j.key WHERE j.kind = 'consolidate' AND j.key = ?`,
+	err := t.get(`SELECT j.lease_until, p.fence FROM job j JOIN project p ON p.id = j.key
+		WHERE j.kind = 'consolidate' AND j.key = ?`,
 		[]any{c.ProjectID}, timeColumn{&until}, &fence)
 	switch {
 	case errors.Is(err, sql.ErrNoRows), err == nil && fence != c.Fence:
@@ -232,7 +237,8 @@ func (s *Store) GiveBackProject(ctx context.Context, c ProjectClaim) error {
 // consolidation that runs now ends later. One that was given up is tried again.
 func (s *Store) Enqueue(ctx context.Context, projectID string) error {
 	err := s.durably(ctx, func(t tx) error {
-		n, err := t.exec(`UPDATE project SET change_seq = change_seq + 1, forced_seq = change_seq + 1 WHERE id = ?`, projectID)
+		n, err := t.exec(`UPDATE project SET change_seq = change_seq + 1, forced_seq = change_seq + 1 WHERE id = ?`,
+			projectID)
 		if err == nil && n == 0 {
 			return unknownProject(projectID)
 		}

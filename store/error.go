@@ -25,7 +25,8 @@ var errReadOnly = memoir.Errorf(memoir.CodeInternal, "", "database was opened fo
 // isBusy reports that another connection holds a lock.
 func isBusy(err error) bool {
 	var e sqlite3.Error
-	return errors.As(err, &e) && (e.Code == sqlite3.ErrBusy || e.Code == sqlite3.ErrLocked || e.Code == sqlite3.ErrProtocol)
+	return errors.As(err, &e) &&
+		(e.Code == sqlite3.ErrBusy || e.Code == sqlite3.ErrLocked || e.Code == sqlite3.ErrProtocol)
 }
 
 // isFull reports that the disk, a quota or a limit on a file's size has no room left.
@@ -57,7 +58,8 @@ func (s *Store) explain(err error, doing string, args ...any) error {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
 	if lacks(e) {
-		return memoir.Errorf(memoir.CodeCorrupt, "move it aside: the next run opens the backup", "%s: a part of database %s is missing: %w", doing, s.path, err)
+		return memoir.Errorf(memoir.CodeCorrupt, "move it aside: the next run opens the backup",
+			"%s: a part of database %s is missing: %w", doing, s.path, err)
 	}
 	switch e.Code {
 	case sqlite3.ErrCorrupt, sqlite3.ErrNotADB, sqlite3.ErrFormat:
@@ -65,8 +67,10 @@ func (s *Store) explain(err error, doing string, args ...any) error {
 			markDamaged(s.path)
 		}
 		return memoir.Errorf(memoir.CodeCorrupt, corruptHint, "%s: database %s is damaged: %w", doing, s.path, err)
-	case sqlite3.ErrFull, sqlite3.ErrReadonly, sqlite3.ErrIoErr, sqlite3.ErrCantOpen, sqlite3.ErrPerm, sqlite3.ErrAuth, sqlite3.ErrNoLFS:
-		return memoir.Errorf(memoir.CodeStorage, sqliteHint(e), "%s: database %s can't be read or written: %w", doing, s.path, err)
+	case sqlite3.ErrFull, sqlite3.ErrReadonly, sqlite3.ErrIoErr, sqlite3.ErrCantOpen, sqlite3.ErrPerm, sqlite3.ErrAuth,
+		sqlite3.ErrNoLFS:
+		return memoir.Errorf(memoir.CodeStorage, sqliteHint(e), "%s: database %s can't be read or written: %w",
+			doing, s.path, err)
 	case sqlite3.ErrBusy, sqlite3.ErrLocked, sqlite3.ErrProtocol:
 		return memoir.Errorf(memoir.CodeBusy, busyHint, "%s: database %s was locked for %s: %w", doing, s.path, s.busy, err)
 	}
@@ -90,5 +94,6 @@ func sqliteHint(e sqlite3.Error) string {
 }
 
 func storageError(err error, doing string, args ...any) error {
-	return memoir.Errorf(memoir.CodeStorage, cmp.Or(disk.Hint(err), storageHint), "%s: %w", fmt.Sprintf(doing, args...), err)
+	return memoir.Errorf(memoir.CodeStorage, cmp.Or(disk.Hint(err), storageHint), "%s: %w",
+		fmt.Sprintf(doing, args...), err)
 }

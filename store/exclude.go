@@ -12,7 +12,8 @@ import (
 func (s *Store) Directories(ctx context.Context) ([]string, error) {
 	var dirs []string
 	err := s.read(ctx, func(t tx) (err error) {
-		dirs, err = t.texts(`SELECT cwd FROM session WHERE cwd <> '' UNION SELECT work_cwd FROM session WHERE work_cwd <> '' ORDER BY 1`)
+		dirs, err = t.texts(`SELECT cwd FROM session WHERE cwd <> '' 
+			UNION SELECT work_cwd FROM session WHERE work_cwd <> '' ORDER BY 1`)
 		return err
 	})
 	return dirs, s.explain(err, "listing directories")
@@ -33,7 +34,8 @@ func (s *Store) SetExcluded(ctx context.Context, dirs []string) error {
 			return err
 		}
 		in, err = t.texts(`SELECT s.key FROM mark m JOIN session s ON s.key = m.session_key
-			WHERE m.excluded AND s.cwd NOT IN (SELECT value FROM json_each(?1)) AND s.work_cwd NOT IN (SELECT value FROM json_each(?1))
+			WHERE m.excluded AND s.cwd NOT IN (SELECT value FROM json_each(?1))
+			AND s.work_cwd NOT IN (SELECT value FROM json_each(?1))
 			ORDER BY s.key`, list)
 		return err
 	})
@@ -54,7 +56,8 @@ func (s *Store) SetExcluded(ctx context.Context, dirs []string) error {
 // setExcluded keeps one session out, or lets it in again.
 func (s *Store) setExcluded(t tx, key string, excluded bool) error {
 	_, err := t.exec(`INSERT INTO mark (session_key, excluded, at) VALUES (?1, ?2, ?3)
-		ON CONFLICT (session_key) DO UPDATE SET excluded = excluded.excluded, at = excluded.at`, key, excluded, millis(s.now()))
+		ON CONFLICT (session_key) 
+			DO UPDATE SET excluded = excluded.excluded, at = excluded.at`, key, excluded, millis(s.now()))
 	if err != nil {
 		return err
 	}
@@ -65,7 +68,8 @@ func (s *Store) setExcluded(t tx, key string, excluded bool) error {
 func (s *Store) Newest(ctx context.Context) (time.Time, error) {
 	var newest int64
 	err := s.read(ctx, func(t tx) error {
-		return t.get(`SELECT coalesce(max(updated_at), 0) FROM session WHERE kind = ? AND error = ''`, []any{string(memoir.KindMain)}, &newest)
+		return t.get(`SELECT coalesce(max(updated_at), 0) FROM session WHERE kind = ? AND error = ''`,
+			[]any{string(memoir.KindMain)}, &newest)
 	})
 	return moment(newest), s.explain(err, "finding the newest session")
 }

@@ -11,7 +11,8 @@ import (
 	"memoir/internal/failpoint"
 )
 
-const extractionColumns = `e.session_key, coalesce(e.project_id, ''), e.raw_memory, e.rollout_summary, e.rollout_slug, e.title, e.cwd, e.branch,
+const extractionColumns = `e.session_key, coalesce(e.project_id, ''), e.raw_memory, e.rollout_summary, e.rollout_slug,
+	e.title, e.cwd, e.branch,
 	e.started_at, e.ended_at, e.content_hash, e.filter_version, e.model, e.seq`
 
 func scanExtraction(scan func(...any) error) (memoir.Extraction, error) {
@@ -25,11 +26,12 @@ func scanExtraction(scan func(...any) error) (memoir.Extraction, error) {
 
 func selectExtraction(t tx, key string) (*memoir.Extraction, error) {
 	var found *memoir.Extraction
-	err := t.each(`SELECT `+extractionColumns+` FROM extraction e WHERE e.session_key = ?`, []any{key}, func(scan func(...any) error) error {
-		e, err := scanExtraction(scan)
-		found = &e
-		return err
-	})
+	err := t.each(`SELECT `+extractionColumns+` FROM extraction e WHERE e.session_key = ?`, []any{key},
+		func(scan func(...any) error) error {
+			e, err := scanExtraction(scan)
+			found = &e
+			return err
+		})
 	return found, err
 }
 
@@ -39,7 +41,8 @@ func selectExtraction(t tx, key string) (*memoir.Extraction, error) {
 func (s *Store) Extractions(ctx context.Context, projectID string) ([]memoir.Extraction, error) {
 	extractions := []memoir.Extraction{}
 	err := s.read(ctx, func(t tx) error {
-		return t.each(`SELECT `+extractionColumns+` FROM extraction e WHERE e.project_id = ? AND `+isInput+` ORDER BY e.session_key`,
+		return t.each(`SELECT `+extractionColumns+` FROM extraction e WHERE e.project_id = ? AND `+isInput+`
+			ORDER BY e.session_key`,
 			[]any{projectID}, func(scan func(...any) error) error {
 				e, err := scanExtraction(scan)
 				extractions = append(extractions, e)
@@ -52,9 +55,12 @@ func (s *Store) Extractions(ctx context.Context, projectID string) ([]memoir.Ext
 // Selected returns of what Extractions returns those whose sessions ended last, at
 // most a number of them, and the session keys of the others. Both are ordered by
 // session key.
-func (s *Store) Selected(ctx context.Context, projectID string, most int) (selected []memoir.Extraction, others []string, err error) {
+func (s *Store) Selected(
+	ctx context.Context, projectID string, most int,
+) (selected []memoir.Extraction, others []string, err error) {
 	err = s.read(ctx, func(t tx) error {
-		const order = ` FROM extraction e WHERE e.project_id = ? AND ` + isInput + ` ORDER BY e.ended_at DESC, e.session_key LIMIT ? OFFSET ?`
+		const order = ` FROM extraction e WHERE e.project_id = ? AND ` + isInput + `
+			ORDER BY e.ended_at DESC, e.session_key LIMIT ? OFFSET ?`
 		err := t.each(`SELECT `+extractionColumns+order, []any{projectID, most, 0}, func(scan func(...any) error) error {
 			e, err := scanExtraction(scan)
 			selected = append(selected, e)
@@ -84,7 +90,8 @@ func setRedactions(t tx, scope, key string, counts map[string]int) error {
 		if counts[rule] == 0 {
 			continue
 		}
-		if _, err := t.exec(`INSERT INTO redaction (scope, key, rule, n) VALUES (?, ?, ?, ?)`, scope, key, rule, counts[rule]); err != nil {
+		if _, err := t.exec(`INSERT INTO redaction (scope, key, rule, n) VALUES (?, ?, ?, ?)`,
+			scope, key, rule, counts[rule]); err != nil {
 			return err
 		}
 	}
@@ -155,8 +162,9 @@ func (s *Store) StoreExtraction(ctx context.Context, c Claim, r Result) error {
 		if err := setSkipped(t, key, r.Skipped); err != nil {
 			return err
 		}
-		if err := s.addLedger(t, LedgerEntry{Work: c.Token, At: s.now(), Run: r.Run, Phase: kindExtract, SessionKey: key, ProjectID: e.ProjectID,
-			Model: r.Model, Usage: r.Usage, InputBytes: r.InputBytes, Duration: r.Duration, Outcome: outcome}); err != nil {
+		if err := s.addLedger(t, LedgerEntry{Work: c.Token, At: s.now(), Run: r.Run, Phase: kindExtract, SessionKey: key,
+			ProjectID: e.ProjectID, Model: r.Model, Usage: r.Usage, InputBytes: r.InputBytes, Duration: r.Duration,
+			Outcome: outcome}); err != nil {
 			return err
 		}
 		return s.finishSession(t, c, e.ContentHash, e.FilterVersion)
@@ -205,7 +213,8 @@ func (s *Store) storeExtraction(t tx, e memoir.Extraction, withdraw bool) (outco
 			}
 		}
 	}
-	_, err = t.exec(`INSERT INTO extraction (session_key, project_id, raw_memory, rollout_summary, rollout_slug, title, cwd, branch,
+	_, err = t.exec(`INSERT INTO extraction (session_key, project_id, raw_memory, rollout_summary, rollout_slug, title,
+		cwd, branch,
 			started_at, ended_at, content_hash, filter_version, model, seq, stored_at)
 		VALUES (?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (session_key) DO UPDATE SET project_id = excluded.project_id, raw_memory = excluded.raw_memory,
@@ -250,7 +259,8 @@ func setMarks(t tx, key string, marks []memoir.Mark) error {
 		return err
 	}
 	for _, m := range marks {
-		_, err := t.exec(`INSERT INTO extraction_mark (session_key, item, hash) SELECT session_key, ?, ? FROM extraction WHERE session_key = ?`,
+		_, err := t.exec(`INSERT INTO extraction_mark (session_key, item, hash) SELECT session_key, ?, ? FROM extraction
+			WHERE session_key = ?`,
 			m.Item, m.Hash, key)
 		if err != nil {
 			return err
@@ -262,11 +272,12 @@ func setMarks(t tx, key string, marks []memoir.Mark) error {
 // selectMarks returns the marks of an extraction, in order.
 func selectMarks(t tx, key string) ([]memoir.Mark, error) {
 	var marks []memoir.Mark
-	err := t.each(`SELECT item, hash FROM extraction_mark WHERE session_key = ? ORDER BY item`, []any{key}, func(scan func(...any) error) error {
-		var m memoir.Mark
-		err := scan(&m.Item, &m.Hash)
-		marks = append(marks, m)
-		return err
-	})
+	err := t.each(`SELECT item, hash FROM extraction_mark WHERE session_key = ? ORDER BY item`, []any{key},
+		func(scan func(...any) error) error {
+			var m memoir.Mark
+			err := scan(&m.Item, &m.Hash)
+			marks = append(marks, m)
+			return err
+		})
 	return marks, err
 }

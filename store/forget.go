@@ -23,14 +23,15 @@ type Tombstone struct {
 func (s *Store) Tombstones(ctx context.Context) ([]Tombstone, error) {
 	all := []Tombstone{}
 	err := s.read(ctx, func(t tx) error {
-		return t.each(`SELECT session_key, project_id, at FROM mark WHERE forgotten ORDER BY session_key`, nil, func(scan func(...any) error) error {
-			var one Tombstone
-			var at int64
-			err := scan(&one.Key, &one.ProjectID, &at)
-			one.At = moment(at)
-			all = append(all, one)
-			return err
-		})
+		return t.each(`SELECT session_key, project_id, at FROM mark WHERE forgotten ORDER BY session_key`, nil,
+			func(scan func(...any) error) error {
+				var one Tombstone
+				var at int64
+				err := scan(&one.Key, &one.ProjectID, &at)
+				one.At = moment(at)
+				all = append(all, one)
+				return err
+			})
 	})
 	return all, s.explain(err, "listing what was forgotten")
 }
@@ -122,7 +123,8 @@ func beginWithdrawal(t tx, projectID, text string, purge bool) (seq int64, err e
 		return 0, err
 	}
 	if _, err := t.exec(`INSERT INTO withdrawal (project_id, text, seq, purge) VALUES (?, ?, ?, ?)
-		ON CONFLICT (project_id, text) DO UPDATE SET seq = excluded.seq, purge = max(purge, excluded.purge), error = ''`, projectID, text, seq, purge); err != nil {
+		ON CONFLICT (project_id, text) DO UPDATE
+			SET seq = excluded.seq, purge = max(purge, excluded.purge), error = ''`, projectID, text, seq, purge); err != nil {
 		return 0, err
 	}
 	for _, statement := range []string{
@@ -145,7 +147,8 @@ const unsaid = `(message removed: something was forgotten since)`
 func withSubagents(t tx, keys []string) ([]string, error) {
 	below, err := t.texts(`WITH RECURSIVE below (key, source, thread_id) AS (
 			SELECT key, source, thread_id FROM session WHERE key IN (SELECT value FROM json_each(?))
-			UNION SELECT s.key, s.source, s.thread_id FROM session s JOIN below b ON s.kind = 'subagent' AND s.source = b.source AND s.parent = b.thread_id
+			UNION SELECT s.key, s.source, s.thread_id FROM session s JOIN below b 
+				ON s.kind = 'subagent' AND s.source = b.source AND s.parent = b.thread_id
 		) SELECT key FROM below`, jsonList(append([]string{}, keys...)))
 	out := append(slices.Clone(keys), below...)
 	slices.Sort(out)
@@ -158,7 +161,8 @@ func withSubagents(t tx, keys []string) ([]string, error) {
 func (s *Store) bury(t tx, projectID string, keys []string) error {
 	list := jsonList(append([]string{}, keys...))
 	_, err := t.exec(`INSERT INTO mark (session_key, forgotten, at, project_id)
-		SELECT value, 1, ?, coalesce((SELECT project_id FROM extraction WHERE session_key = value), (SELECT project_id FROM session WHERE key = value), ?)
+		SELECT value, 1, ?, coalesce((SELECT project_id FROM extraction WHERE session_key = value),
+			(SELECT project_id FROM session WHERE key = value), ?)
 			FROM json_each(?) WHERE true
 		ON CONFLICT (session_key) DO UPDATE SET forgotten = 1, at = iif(forgotten, at, excluded.at),
 			project_id = iif(forgotten AND project_id <> '', project_id, excluded.project_id)`, millis(s.now()), projectID, list)
@@ -175,13 +179,14 @@ func (s *Store) bury(t tx, projectID string, keys []string) error {
 			return err
 		}
 	}
-	return t.each(`SELECT key FROM session WHERE key IN (SELECT value FROM json_each(?))`, []any{list}, func(scan func(...any) error) error {
-		var key string
-		if err := scan(&key); err != nil {
-			return err
-		}
-		return s.settle(t, key)
-	})
+	return t.each(`SELECT key FROM session WHERE key IN (SELECT value FROM json_each(?))`, []any{list},
+		func(scan func(...any) error) error {
+			var key string
+			if err := scan(&key); err != nil {
+				return err
+			}
+			return s.settle(t, key)
+		})
 }
 
 // blanked are the columns of a session that say what it was about.
@@ -214,23 +219,24 @@ type Withdrawal struct {
 func (s *Store) Withdrawals(ctx context.Context) ([]Withdrawal, error) {
 	var all []Withdrawal
 	err := s.read(ctx, func(t tx) error {
-		return t.each(`SELECT project_id, text, seq, purge, error FROM withdrawal ORDER BY project_id, text`, nil, func(scan func(...any) error) error {
-			var w Withdrawal
-			var text string
-			if err := scan(&w.ProjectID, &text, &w.Seq, &w.Purge, &w.Error); err != nil {
-				return err
-			}
-			if n := len(all); n == 0 || all[n-1].ProjectID != w.ProjectID {
-				all = append(all, Withdrawal{ProjectID: w.ProjectID})
-			}
-			last := &all[len(all)-1]
-			last.Seq, last.Purge = max(last.Seq, w.Seq), last.Purge || w.Purge
-			last.Error = cmp.Or(last.Error, w.Error)
-			if text != "" {
-				last.Texts = append(last.Texts, text)
-			}
-			return nil
-		})
+		return t.each(`SELECT project_id, text, seq, purge, error FROM withdrawal ORDER BY project_id, text`, nil,
+			func(scan func(...any) error) error {
+				var w Withdrawal
+				var text string
+				if err := scan(&w.ProjectID, &text, &w.Seq, &w.Purge, &w.Error); err != nil {
+					return err
+				}
+				if n := len(all); n == 0 || all[n-1].ProjectID != w.ProjectID {
+					all = append(all, Withdrawal{ProjectID: w.ProjectID})
+				}
+				last := &all[len(all)-1]
+				last.Seq, last.Purge = max(last.Seq, w.Seq), last.Purge || w.Purge
+				last.Error = cmp.Or(last.Error, w.Error)
+				if text != "" {
+					last.Texts = append(last.Texts, text)
+				}
+				return nil
+			})
 	})
 	return all, s.explain(err, "listing what is to be withdrawn")
 }
@@ -251,11 +257,12 @@ func (s *Store) WithdrawnExtractions(ctx context.Context, projectID string) ([]m
 	extractions := []memoir.Extraction{}
 	err := s.read(ctx, func(t tx) error {
 		return t.each(`SELECT `+extractionColumns+` FROM extraction e JOIN mark m ON m.session_key = e.session_key
-			WHERE m.forgotten AND m.project_id = ? ORDER BY e.session_key`, []any{projectID}, func(scan func(...any) error) error {
-			e, err := scanExtraction(scan)
-			extractions = append(extractions, e)
-			return err
-		})
+			WHERE m.forgotten AND m.project_id = ? ORDER BY e.session_key`, []any{projectID},
+			func(scan func(...any) error) error {
+				e, err := scanExtraction(scan)
+				extractions = append(extractions, e)
+				return err
+			})
 	})
 	return extractions, s.explain(err, "reading what was forgotten")
 }
@@ -264,7 +271,9 @@ func (s *Store) WithdrawnExtractions(ctx context.Context, projectID string) ([]m
 // memory is rid of it: what was extracted from the sessions is deleted, and each
 // change that a person made by hand becomes what edit makes of it, or is deleted if
 // edit says false.
-func (s *Store) FinishForgetting(ctx context.Context, projectID string, seq int64, edit func(memoir.Note) (memoir.Note, bool)) error {
+func (s *Store) FinishForgetting(
+	ctx context.Context, projectID string, seq int64, edit func(memoir.Note) (memoir.Note, bool),
+) error {
 	err := s.durably(ctx, func(t tx) error {
 		keys, err := t.texts(`SELECT session_key FROM mark WHERE forgotten AND project_id = ?`, projectID)
 		if err != nil {
@@ -284,12 +293,13 @@ func (s *Store) FinishForgetting(ctx context.Context, projectID string, seq int6
 
 func editNotes(t tx, projectID string, edit func(memoir.Note) (memoir.Note, bool)) error {
 	var notes []memoir.Note
-	err := t.each(`SELECT id, file, action, section, after, text FROM note WHERE project_id = ? ORDER BY id`, []any{projectID}, func(scan func(...any) error) error {
-		var n memoir.Note
-		err := scan(&n.ID, &n.File, (*string)(&n.Action), &n.Section, &n.After, &n.Text)
-		notes = append(notes, n)
-		return err
-	})
+	err := t.each(`SELECT id, file, action, section, after, text FROM note WHERE project_id = ? ORDER BY id`,
+		[]any{projectID}, func(scan func(...any) error) error {
+			var n memoir.Note
+			err := scan(&n.ID, &n.File, (*string)(&n.Action), &n.Section, &n.After, &n.Text)
+			notes = append(notes, n)
+			return err
+		})
 	if err != nil {
 		return err
 	}
@@ -299,7 +309,8 @@ func editNotes(t tx, projectID string, edit func(memoir.Note) (memoir.Note, bool
 		case !keep:
 			_, err = t.exec(`DELETE FROM note WHERE id = ?`, n.ID)
 		case edited != n: // another note may say the same by now
-			_, err = t.exec(`UPDATE OR REPLACE note SET section = ?, after = ?, text = ? WHERE id = ?`, edited.Section, edited.After, edited.Text, n.ID)
+			_, err = t.exec(`UPDATE OR REPLACE note SET section = ?, after = ?, text = ? WHERE id = ?`,
+				edited.Section, edited.After, edited.Text, n.ID)
 		}
 		if err != nil {
 			return err
@@ -318,8 +329,10 @@ func (s *Store) Remembering(ctx context.Context, keys []string) (map[string][]st
 		for _, key := range keys {
 			wanted[key] = true
 			var project string
-			err := t.get(`SELECT coalesce((SELECT project_id FROM extraction WHERE session_key = ?1), (SELECT project_id FROM session WHERE key = ?1),
-				(SELECT project_id FROM mark WHERE session_key = ?1 AND project_id IN (SELECT id FROM project)), '')`, []any{key}, &project)
+			err := t.get(`SELECT coalesce((SELECT project_id FROM extraction WHERE session_key = ?1),
+				(SELECT project_id FROM session WHERE key = ?1),
+				(SELECT project_id FROM mark WHERE session_key = ?1 AND project_id IN (SELECT id FROM project)),
+				'')`, []any{key}, &project)
 			if err != nil && !errors.Is(err, sql.ErrNoRows) {
 				return err
 			}

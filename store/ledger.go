@@ -63,10 +63,11 @@ func (s *Store) addLedger(t tx, e LedgerEntry) error {
 	if e.At.IsZero() {
 		e.At = s.now()
 	}
-	_, err := t.exec(`INSERT INTO ledger (at, run, phase, session_key, project_id, model, calls, input_tokens, cached_tokens,
-			output_tokens, cost, duration_ms, outcome, input_bytes, work) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		millis(e.At), e.Run, e.Phase, e.SessionKey, e.ProjectID, e.Model, e.Usage.Calls, e.Usage.InputTokens, e.Usage.CachedTokens,
-		e.Usage.OutputTokens, e.Usage.Cost, e.Duration.Milliseconds(), e.Outcome, e.InputBytes, e.Work)
+	_, err := t.exec(`INSERT INTO ledger (at, run, phase, session_key, project_id, model, calls, input_tokens,
+			cached_tokens, output_tokens, cost, duration_ms, outcome, input_bytes, work)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		millis(e.At), e.Run, e.Phase, e.SessionKey, e.ProjectID, e.Model, e.Usage.Calls, e.Usage.InputTokens,
+		e.Usage.CachedTokens, e.Usage.OutputTokens, e.Usage.Cost, e.Duration.Milliseconds(), e.Outcome, e.InputBytes, e.Work)
 	return err
 }
 
@@ -100,7 +101,8 @@ func (s *Store) dated(since time.Time) int64 {
 func (s *Store) spent(t tx, since time.Time, beside string) (memoir.Usage, error) {
 	var u memoir.Usage
 	err := t.get(`SELECT coalesce(sum(calls), 0), coalesce(sum(input_tokens), 0), coalesce(sum(cached_tokens), 0),
-			coalesce(sum(output_tokens), 0), coalesce(sum(cost), 0.0) FROM ledger WHERE at >= ?1 AND at <= ?3 AND (?2 = '' OR run <> ?2)`,
+			coalesce(sum(output_tokens), 0), coalesce(sum(cost), 0.0)
+			FROM ledger WHERE at >= ?1 AND at <= ?3 AND (?2 = '' OR run <> ?2)`,
 		[]any{millis(since), beside, s.dated(since)}, &u.Calls, &u.InputTokens, &u.CachedTokens, &u.OutputTokens, &u.Cost)
 	return u, err
 }
@@ -195,7 +197,8 @@ func (s *Store) SpentOn(ctx context.Context, projectID string, since time.Time, 
 		return t.get(`SELECT coalesce(sum(calls), 0), coalesce(sum(input_tokens), 0), coalesce(sum(cached_tokens), 0),
 				coalesce(sum(output_tokens), 0), coalesce(sum(cost), 0.0)
 			FROM ledger WHERE at >= ? AND at <= ? AND run <> ? AND project_id = ?`,
-			[]any{millis(since), s.dated(since), beside, projectID}, &u.Calls, &u.InputTokens, &u.CachedTokens, &u.OutputTokens, &u.Cost)
+			[]any{millis(since), s.dated(since), beside, projectID},
+			&u.Calls, &u.InputTokens, &u.CachedTokens, &u.OutputTokens, &u.Cost)
 	})
 	return u, s.explain(err, "adding up what a project cost")
 }
@@ -218,7 +221,8 @@ type UsageRow struct {
 func (s *Store) UsageRows(ctx context.Context, since time.Time) ([]UsageRow, error) {
 	rows := []UsageRow{}
 	err := s.read(ctx, func(t tx) error {
-		return t.each(`SELECT strftime('%Y-%m-%d', at / 1000, 'unixepoch'), project_id, model, phase, outcome, call, sum(calls), sum(input_tokens),
+		return t.each(`SELECT strftime('%Y-%m-%d', at / 1000, 'unixepoch'), project_id, model, phase, outcome, call,
+			sum(calls), sum(input_tokens),
 				sum(cached_tokens), sum(output_tokens), sum(cost), sum(calls * estimated), sum(duration_ms)
 			FROM ledger WHERE at >= ? GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 2, 3, 4, 5, 6`, []any{millis(since)},
 			func(scan func(...any) error) error {
@@ -277,7 +281,8 @@ func (s *Store) Experience(ctx context.Context, model, phase string) (Experience
 func (s *Store) CallsOfWork(ctx context.Context, model, phase string) (calls, works int, err error) {
 	err = s.read(ctx, func(t tx) error {
 		return t.get(`SELECT coalesce(sum(calls), 0), count(DISTINCT run || char(10) || project_id || char(10) || session_key)
-			FROM (SELECT * FROM ledger WHERE model = ? AND phase = ? AND input_bytes > 0 AND outcome NOT IN (?, ?, ?) ORDER BY id DESC LIMIT ?)`,
+			FROM (SELECT * FROM ledger WHERE model = ? AND phase = ? AND input_bytes > 0 AND outcome NOT IN (?, ?, ?)
+				ORDER BY id DESC LIMIT ?)`,
 			[]any{model, phase, OutcomeInterrupted, OutcomeLimit, OutcomeLost, lookback}, &calls, &works)
 	})
 	return calls, works, s.explain(err, "learning from the ledger")

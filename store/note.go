@@ -19,7 +19,8 @@ func (s *Store) RecordNotes(ctx context.Context, projectID string, generation in
 			if n.At.IsZero() {
 				n.At = s.now()
 			}
-			_, err := t.exec(`INSERT INTO note (project_id, base, file, action, section, after, text, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+			_, err := t.exec(`INSERT INTO note (project_id, base, file, action, section, after, text, at)
+				VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 				ON CONFLICT (project_id, base, file, action, section, text) DO UPDATE SET after = excluded.after`,
 				projectID, generation, n.File, string(n.Action), n.Section, n.After, n.Text, millis(n.At))
 			if err != nil {
@@ -55,11 +56,13 @@ func (s *Store) notes(ctx context.Context, which string, args ...any) ([]memoir.
 	notes := []memoir.Note{}
 	err := s.read(ctx, func(t tx) error {
 		earlier, base := 0, int64(-1) // how many of notes are on earlier generations than base
-		return t.each(`SELECT id, base, project_id, file, action, section, after, text, at FROM note WHERE project_id = ?1 `+which+` ORDER BY base, id`,
+		return t.each(`SELECT id, base, project_id, file, action, section, after, text, at FROM note
+			WHERE project_id = ?1 `+which+` ORDER BY base, id`,
 			args, func(scan func(...any) error) error {
 				var n memoir.Note
 				var at, on int64
-				if err := scan(&n.ID, &on, &n.ProjectID, &n.File, (*string)(&n.Action), &n.Section, &n.After, &n.Text, &at); err != nil {
+				if err := scan(&n.ID, &on, &n.ProjectID, &n.File, (*string)(&n.Action), &n.Section, &n.After,
+					&n.Text, &at); err != nil {
 					return err
 				}
 				n.At = moment(at)

@@ -76,7 +76,8 @@ func open(ctx context.Context, path string, o Options, migrations fs.FS) (*Store
 	if err != nil {
 		return nil, memoir.Errorf(memoir.CodeStorage, "", "finding database %s: %w", path, err)
 	}
-	s := &Store{path: path, now: o.Now, rand: o.Rand, busy: o.BusyTimeout, waiting: o.Waiting, writing: make(chan struct{}, 1)}
+	s := &Store{path: path, now: o.Now, rand: o.Rand, busy: o.BusyTimeout, waiting: o.Waiting,
+		writing: make(chan struct{}, 1)}
 	if o.Now == nil {
 		s.now = failpoint.Now
 		s.ticks = lease.Now
@@ -241,8 +242,10 @@ func (s *Store) Check(ctx context.Context) ([]string, error) {
 		if err != nil {
 			return err
 		}
-		return t.each(`SELECT 'the inputs of generation ' || n || ' of project ' || project_id || ' cannot be read' FROM generation WHERE NOT json_valid(inputs)
-			UNION ALL SELECT 'session ' || key || ' goes by another key' FROM session WHERE key <> source || ':' || thread_id`, nil,
+		return t.each(`SELECT 'the inputs of generation ' || n || ' of project ' || project_id || ' cannot be read'
+			FROM generation WHERE NOT json_valid(inputs)
+			UNION ALL SELECT 'session ' || key || ' goes by another key'
+			FROM session WHERE key <> source || ':' || thread_id`, nil,
 			func(scan func(...any) error) error {
 				var line string
 				err := scan(&line)

@@ -32,7 +32,8 @@ func containsAll(all, some []string) bool {
 func upsertProject(t tx, p memoir.Project) error {
 	var name, identity, remote string
 	var renamed bool
-	err := t.get(`SELECT name, identity, remote, renamed FROM project WHERE id = ?`, []any{p.ID}, &name, &identity, &remote, &renamed)
+	err := t.get(`SELECT name, identity, remote, renamed FROM project WHERE id = ?`, []any{p.ID},
+		&name, &identity, &remote, &renamed)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
@@ -75,7 +76,9 @@ type formerAlias struct{ was, kind string }
 // former remote is a name: who has it for an identity is another project.
 func formerly(was, is memoir.Project) []formerAlias {
 	var out []formerAlias
-	for _, f := range [][3]string{{was.Name, is.Name, aliasName}, {was.Identity, is.Identity, aliasIdentity}, {was.Remote, is.Remote, aliasName}} {
+	for _, f := range [][3]string{
+		{was.Name, is.Name, aliasName}, {was.Identity, is.Identity, aliasIdentity}, {was.Remote, is.Remote, aliasName},
+	} {
 		if f[0] != "" && f[0] != f[1] {
 			out = append(out, formerAlias{f[0], f[2]})
 		}
@@ -96,7 +99,8 @@ func (s *Store) Projects(ctx context.Context) ([]ProjectRow, error) {
 // isInput selects, of extraction e, those that a consolidation takes: of sessions
 // that neither a person nor a setting has taken out. None is empty, for
 // storeExtraction stores no such; to look would mean to read every text.
-const isInput = `NOT EXISTS (SELECT 1 FROM mark m WHERE m.session_key = e.session_key AND (m.disabled OR m.excluded OR m.forgotten))`
+const isInput = `NOT EXISTS (SELECT 1 FROM mark m
+	WHERE m.session_key = e.session_key AND (m.disabled OR m.excluded OR m.forgotten))`
 
 // isDue is the condition under which project p is to be consolidated.
 const isDue = `(p.change_seq > p.consumed_seq OR p.forced_seq > p.consumed_seq)`
@@ -104,14 +108,16 @@ const isDue = `(p.change_seq > p.consumed_seq OR p.forced_seq > p.consumed_seq)`
 func selectProjects(t tx, where string, args ...any) ([]ProjectRow, error) {
 	rows := []ProjectRow{}
 	at := map[string]int{}
-	err := t.each(`SELECT p.id, p.name, p.identity, p.remote, p.change_seq, p.consumed_seq, p.generation, p.published_at, p.forced_seq > p.consumed_seq, `+isDue+`,
+	err := t.each(`SELECT p.id, p.name, p.identity, p.remote, p.change_seq, p.consumed_seq, p.generation, p.published_at,
+		p.forced_seq > p.consumed_seq, `+isDue+`,
 			(SELECT count(*) FROM session s WHERE s.project_id = p.id),
 			(SELECT count(*) FROM extraction e WHERE e.project_id = p.id AND `+isInput+`)
 		FROM project p `+where+` ORDER BY p.id`, args,
 		func(scan func(...any) error) error {
 			var r ProjectRow
 			var published int64
-			err := scan(&r.ID, &r.Name, &r.Identity, &r.Remote, &r.ChangeSeq, &r.ConsumedSeq, &r.Generation, &published, &r.Forced, &r.Due, &r.Sessions, &r.Extractions)
+			err := scan(&r.ID, &r.Name, &r.Identity, &r.Remote, &r.ChangeSeq, &r.ConsumedSeq, &r.Generation, &published,
+				&r.Forced, &r.Due, &r.Sessions, &r.Extractions)
 			r.PublishedAt = moment(published)
 			at[r.ID] = len(rows)
 			rows = append(rows, r)
@@ -153,7 +159,8 @@ func (s *Store) FindProject(ctx context.Context, ref string) (ProjectRow, error)
 			arg   any
 		}{
 			{`WHERE p.id = ?`, ref},
-			{`WHERE p.id = (SELECT project_id FROM project_directory WHERE path IN (SELECT value FROM json_each(?)) ORDER BY length(path) DESC LIMIT 1)`, jsonList(ancestors(ref))},
+			{`WHERE p.id = (SELECT project_id FROM project_directory WHERE path IN (SELECT value FROM json_each(?))
+				ORDER BY length(path) DESC LIMIT 1)`, jsonList(ancestors(ref))},
 			{`WHERE p.name = ?1 OR p.identity = ?1`, ref},
 			{`WHERE p.id IN (SELECT project_id FROM project_alias WHERE alias = ?)`, ref},
 			{`WHERE p.name = ? COLLATE NOCASE`, ref},
@@ -178,7 +185,8 @@ func (s *Store) FindProject(ctx context.Context, ref string) (ProjectRow, error)
 		for _, r := range found {
 			ids = append(ids, r.ID)
 		}
-		return ProjectRow{}, memoir.Errorf(memoir.CodeUsage, "name "+strings.Join(ids, " or "), "%d projects are called %q", len(found), ref)
+		return ProjectRow{}, memoir.Errorf(memoir.CodeUsage, "name "+strings.Join(ids, " or "),
+			"%d projects are called %q", len(found), ref)
 	}
 	return found[0], nil
 }
@@ -201,7 +209,8 @@ func ancestors(path string) []string {
 func (s *Store) moveSession(t tx, key, projectID string) error {
 	var from string
 	var input bool
-	err := t.get(`SELECT coalesce(e.project_id, ''), `+isInput+` FROM extraction e WHERE e.session_key = ?`, []any{key}, &from, &input)
+	err := t.get(`SELECT coalesce(e.project_id, ''), `+isInput+` FROM extraction e WHERE e.session_key = ?`,
+		[]any{key}, &from, &input)
 	if errors.Is(err, sql.ErrNoRows) || err == nil && from == projectID {
 		return nil
 	}
@@ -217,7 +226,8 @@ func (s *Store) moveSession(t tx, key, projectID string) error {
 			return err
 		}
 	}
-	_, err = t.exec(`UPDATE extraction SET project_id = nullif(?1, ''), seq = CASE WHEN ?1 = '' THEN 0 ELSE ?2 END WHERE session_key = ?3`,
+	_, err = t.exec(`UPDATE extraction SET project_id = nullif(?1, ''), seq = CASE WHEN ?1 = '' THEN 0 ELSE ?2 END
+		WHERE session_key = ?3`,
 		projectID, seq, key)
 	return err
 }
@@ -238,7 +248,8 @@ func (s *Store) RenameProject(ctx context.Context, projectID, name string) error
 			return err
 		}
 		if len(taken) > 0 {
-			return memoir.Errorf(memoir.CodeUsage, "choose another name, or `memoir projects merge` them", "%s is called %q already", taken[0], name)
+			return memoir.Errorf(memoir.CodeUsage, "choose another name, or `memoir projects merge` them",
+				"%s is called %q already", taken[0], name)
 		}
 		if before == name && renamed {
 			return nil
@@ -248,11 +259,13 @@ func (s *Store) RenameProject(ctx context.Context, projectID, name string) error
 				return err
 			}
 		}
-		if _, err := t.exec(`DELETE FROM project_alias WHERE project_id = ? AND alias = ? AND kind = 'name'`, projectID, name); err != nil {
+		if _, err := t.exec(`DELETE FROM project_alias WHERE project_id = ? AND alias = ? AND kind = 'name'`,
+			projectID, name); err != nil {
 			return err
 		}
 		// Nothing to consolidate means nothing that bears a name.
-		_, err = t.exec(`UPDATE project SET name = ?1, renamed = 1, change_seq = change_seq + (generation > 0 AND name <> ?1) WHERE id = ?2`, name, projectID)
+		_, err = t.exec(`UPDATE project SET name = ?1, renamed = 1,
+			change_seq = change_seq + (generation > 0 AND name <> ?1) WHERE id = ?2`, name, projectID)
 		return err
 	})
 	if code := memoir.CodeOf(err); code == memoir.CodeUsage || code == memoir.CodeNotFound {

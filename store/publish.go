@@ -55,12 +55,15 @@ func (s *Store) Publish(ctx context.Context, c ProjectClaim, g GenerationRecord,
 func (s *Store) PublishPart(ctx context.Context, c ProjectClaim, g GenerationRecord, swap func() error) error {
 	g.Seq = 0
 	return s.publish(ctx, c, g, swap, func(t tx) error {
-		_, err := t.exec(`UPDATE project SET forced_seq = min(forced_seq, consumed_seq) WHERE id = ? AND change_seq > consumed_seq`, c.ProjectID)
+		_, err := t.exec(`UPDATE project SET forced_seq = min(forced_seq, consumed_seq)
+			WHERE id = ? AND change_seq > consumed_seq`, c.ProjectID)
 		return err
 	})
 }
 
-func (s *Store) publish(ctx context.Context, c ProjectClaim, g GenerationRecord, swap func() error, end func(tx) error) error {
+func (s *Store) publish(
+	ctx context.Context, c ProjectClaim, g GenerationRecord, swap func() error, end func(tx) error,
+) error {
 	g.Fence = c.Fence
 	err := s.durably(ctx, func(t tx) error {
 		if err := c.unexpired(t, s.ticks()); err != nil {
@@ -92,8 +95,9 @@ func (s *Store) endPublishing(t tx, c ProjectClaim, g GenerationRecord) error {
 	if g.Restored {
 		return s.giveBack(t, c.job())
 	}
-	if err := s.addLedger(t, LedgerEntry{Work: c.Token, At: s.now(), Run: g.Run, Phase: kindConsolidate, ProjectID: c.ProjectID,
-		Model: g.Model, Usage: g.Usage, InputBytes: g.InputBytes, Duration: g.Duration, Outcome: "published"}); err != nil {
+	if err := s.addLedger(t, LedgerEntry{Work: c.Token, At: s.now(), Run: g.Run, Phase: kindConsolidate,
+		ProjectID: c.ProjectID, Model: g.Model, Usage: g.Usage, InputBytes: g.InputBytes, Duration: g.Duration,
+		Outcome: "published"}); err != nil {
 		return err
 	}
 	return s.finishProject(t, c)
@@ -124,12 +128,14 @@ func (s *Store) insertGeneration(t tx, projectID string, g GenerationRecord) err
 	if err != nil {
 		return err
 	}
-	_, err = t.exec(`INSERT INTO generation (project_id, n, fence, manifest_hash, inputs, seq, at) VALUES (?, ?, ?, ?, ?, ?, ?)
+	_, err = t.exec(`INSERT INTO generation (project_id, n, fence, manifest_hash, inputs, seq, at)
+		VALUES (?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (project_id, n) DO NOTHING`, projectID, g.N, g.Fence, g.ManifestHash, list, g.Seq, millis(g.At))
 	if err != nil {
 		return err
 	}
-	_, err = t.exec(`UPDATE project SET generation = ?1, published_at = ?2, consumed_seq = max(consumed_seq, min(?3, change_seq))
+	_, err = t.exec(`UPDATE project SET generation = ?1, published_at = ?2,
+		consumed_seq = max(consumed_seq, min(?3, change_seq))
 		WHERE id = ?4 AND generation < ?1`, g.N, millis(g.At), g.Seq, projectID)
 	return err
 }
@@ -157,7 +163,8 @@ func (s *Store) LastInputs(ctx context.Context, projectID string) (map[string]st
 	inputs := map[string]string{}
 	err := s.read(ctx, func(t tx) error {
 		var list string
-		err := t.get(`SELECT g.inputs FROM generation g JOIN project p ON p.id = g.project_id AND p.generation = g.n WHERE p.id = ?`,
+		err := t.get(`SELECT g.inputs FROM generation g JOIN project p ON p.id = g.project_id AND p.generation = g.n
+			WHERE p.id = ?`,
 			[]any{projectID}, &list)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
@@ -174,7 +181,8 @@ func (s *Store) LastInputs(ctx context.Context, projectID string) (map[string]st
 func (s *Store) Generations(ctx context.Context, projectID string) ([]GenerationRecord, error) {
 	generations := []GenerationRecord{}
 	err := s.read(ctx, func(t tx) error {
-		return t.each(`SELECT n, fence, manifest_hash, inputs, seq, at FROM generation WHERE project_id = ? ORDER BY n DESC`, []any{projectID},
+		return t.each(`SELECT n, fence, manifest_hash, inputs, seq, at FROM generation WHERE project_id = ?
+			ORDER BY n DESC`, []any{projectID},
 			func(scan func(...any) error) error {
 				var g GenerationRecord
 				var inputs string

@@ -50,7 +50,8 @@ func (s *Store) Purge(ctx context.Context) (removed []string, err error) {
 	if err := s.truncateLog(ctx); err != nil {
 		return removed, err
 	}
-	return removed, s.explain(s.alone(ctx, `UPDATE counter SET n = 0 WHERE name = 'purge'`), "recording that the database was purged")
+	return removed, s.explain(s.alone(ctx, `UPDATE counter SET n = 0 WHERE name = 'purge'`),
+		"recording that the database was purged")
 }
 
 // alone runs a statement outside a transaction.
@@ -92,7 +93,8 @@ func (s *Store) truncateLog(ctx context.Context) error {
 		return nil
 	})
 	if errors.Is(err, errReading) {
-		return memoir.Errorf(memoir.CodeBusy, "the next `memoir run` empties it", "another process has the database open, so its log still holds what was deleted")
+		return memoir.Errorf(memoir.CodeBusy, "the next `memoir run` empties it",
+			"another process has the database open, so its log still holds what was deleted")
 	}
 	return s.explain(err, "emptying the log of the database")
 }
@@ -159,7 +161,8 @@ func (s *Store) ClearAll(ctx context.Context) error {
 }
 
 func clearProject(t tx, id string) error {
-	const sessions = `(SELECT key FROM session WHERE project_id = ?1 UNION SELECT session_key FROM mark WHERE forgotten AND project_id = ?1)`
+	const sessions = `(SELECT key FROM session WHERE project_id = ?1 
+		UNION SELECT session_key FROM mark WHERE forgotten AND project_id = ?1)`
 	for _, statement := range []string{
 		// An extraction is at first where its session is; but sessions move.
 		`DELETE FROM extraction WHERE project_id = ?1 OR session_key IN ` + sessions,
@@ -167,7 +170,8 @@ func clearProject(t tx, id string) error {
 		`DELETE FROM redaction WHERE scope = 'consolidate' AND key = ?1 OR scope = 'extract' AND key IN ` + sessions,
 		`DELETE FROM session WHERE key IN ` + sessions,
 		`UPDATE folder_move SET into_id = '' WHERE into_id = ?1`,
-		`INSERT INTO folder_move (project_id, into_id) SELECT id, '' FROM project WHERE id = ?1 ON CONFLICT (project_id) DO UPDATE SET into_id = ''`,
+		`INSERT INTO folder_move (project_id, into_id) SELECT id, '' FROM project WHERE id = ?1
+			ON CONFLICT (project_id) DO UPDATE SET into_id = ''`,
 		`DELETE FROM project WHERE id = ?1`,
 	} {
 		if _, err := t.exec(statement, id); err != nil {
@@ -223,11 +227,13 @@ type textTable struct {
 // textTables lists the columns that Texts reads and ReplaceTexts writes. Ids and paths by
 // which rows and files are found are not among them.
 var textTables = []textTable{
-	{"extraction", `session_key`, `coalesce(project_id, '')`, []string{"raw_memory", "rollout_summary", "rollout_slug", "title", "branch"}},
+	{"extraction", `session_key`, `coalesce(project_id, '')`,
+		[]string{"raw_memory", "rollout_summary", "rollout_slug", "title", "branch"}},
 	{"note", `id`, `project_id`, []string{"file", "section", "after", "text"}},
 	{"session", `key`, `coalesce(project_id, '')`, []string{"title", "branch", "error"}},
 	{"file", `path`, `coalesce((SELECT project_id FROM session WHERE key = session_key), '')`, []string{"head", "error"}},
-	{"job", `kind || ' ' || key`, `coalesce((SELECT project_id FROM session WHERE session.key = job.key), key)`, []string{"last_error"}},
+	{"job", `kind || ' ' || key`, `coalesce((SELECT project_id FROM session WHERE session.key = job.key), key)`,
+		[]string{"last_error"}},
 	{"run", `id`, `''`, []string{"reason", "hint"}},
 }
 

@@ -168,7 +168,8 @@ func (s *Store) crash(t tx, j runningJob, because string) error {
 // held is nil if a claim still is the one that its job runs under; else the error has the
 // code memoir.CodeLeaseLost. No result is stored without it.
 func (j job) held(t tx) error {
-	found, err := t.exists(`SELECT 1 FROM job WHERE kind = ? AND key = ? AND owner = ? AND owner <> '' AND status = 'running'`,
+	found, err := t.exists(`SELECT 1 FROM job WHERE kind = ? AND key = ? AND owner = ? AND owner <> ''
+		AND status = 'running'`,
 		j.kind, j.key, j.token)
 	if err == nil && !found {
 		return j.lost()
@@ -212,7 +213,8 @@ func (s *Store) finish(t tx, j job, version, hash string, filter int) error {
 // fail ends a job whose work failed, and counts an attempt.
 func (s *Store) fail(t tx, j job, f Failure, p Policy) error {
 	var attempts int
-	if err := t.get(`SELECT attempts + 1 FROM job WHERE kind = ? AND key = ?`, []any{j.kind, j.key}, &attempts); err != nil {
+	if err := t.get(`SELECT attempts + 1 FROM job WHERE kind = ? AND key = ?`,
+		[]any{j.kind, j.key}, &attempts); err != nil {
 		return err
 	}
 	status, next := "error", int64(0)

@@ -56,10 +56,12 @@ type facts struct {
 
 // factColumns and factTables are the SQL side of facts.
 const (
-	factColumns = `s.key, s.version, s.kind, coalesce(m.forgotten, 0), coalesce(m.disabled OR m.excluded, 0), s.error <> '', s.project_id IS NOT NULL,
+	factColumns = `s.key, s.version, s.kind, coalesce(m.forgotten, 0), coalesce(m.disabled OR m.excluded, 0),
+		s.error <> '', s.project_id IS NOT NULL,
 		coalesce(j.done_version = s.version, 0), coalesce(j.status = 'dead' AND j.input_version = s.version, 0),
 		s.updated_at, coalesce(j.next_attempt_at, 0), coalesce(j.finished_at, 0), coalesce(j.crashes, 0) > 0, s.reason`
-	factTables = `session s LEFT JOIN job j ON j.kind = 'extract' AND j.key = s.key LEFT JOIN mark m ON m.session_key = s.key`
+	factTables = `session s LEFT JOIN job j ON j.kind = 'extract' AND j.key = s.key
+		LEFT JOIN mark m ON m.session_key = s.key`
 )
 
 func (f *facts) fields() []any {
@@ -111,7 +113,8 @@ func (w Window) reason(f facts, clock time.Time) memoir.Reason {
 // the reasons of the others change only with what is stored, and whatever changes
 // that calls settle. It is the condition of the index session_open. Sessions of
 // kind automation are closed as well unless the window includes them.
-const isOpen = `s.reason NOT IN ('subagent', 'own_run', 'forgotten', 'disabled', 'unreadable', 'no_project', 'up_to_date')`
+const isOpen = `s.reason NOT IN (` +
+	`'subagent', 'own_run', 'forgotten', 'disabled', 'unreadable', 'no_project', 'up_to_date')`
 
 // restriction is the part of a WHERE clause that keeps to the window's sessions.
 func (w Window) restriction() (clause string, args []any) {
@@ -236,19 +239,21 @@ func (s *Store) judge(ctx context.Context, w Window) (*judgement, error) {
 			d.held[j.key] = !j.Free(s.ticks())
 		}
 		within, args := w.restriction()
-		if err := count(t, d.counts, `SELECT s.reason, count(*) FROM session s WHERE 1`+within+` GROUP BY s.reason`, args...); err != nil {
+		if err := count(t, d.counts, `SELECT s.reason, count(*) FROM session s WHERE 1`+within+` GROUP BY s.reason`,
+			args...); err != nil {
 			return err
 		}
 		var suspects []facts
 		open, args := w.openIn()
-		err = w.eachFacts(t, open+` ORDER BY s.updated_at DESC, s.key`, args, s.now(), func(f facts, reason memoir.Reason) error {
-			if reason == memoir.ReasonEligible && f.suspect {
-				suspects = append(suspects, f)
-			} else {
-				d.decide(f, reason)
-			}
-			return nil
-		})
+		err = w.eachFacts(t, open+` ORDER BY s.updated_at DESC, s.key`, args, s.now(),
+			func(f facts, reason memoir.Reason) error {
+				if reason == memoir.ReasonEligible && f.suspect {
+					suspects = append(suspects, f)
+				} else {
+					d.decide(f, reason)
+				}
+				return nil
+			})
 		for _, f := range suspects {
 			d.decide(f, memoir.ReasonEligible)
 		}
@@ -298,7 +303,8 @@ func (o ClaimOptions) candidates(t tx, clock time.Time, limit int) (found []fact
 		order = `s.bytes DESC, ` + order
 	}
 	if o.Suspects {
-		where += `s.key IN (SELECT key FROM job INDEXED BY job_suspect WHERE kind = 'extract' AND crashes > 0) ORDER BY j.crashes, ` + order
+		where += `s.key IN (SELECT key FROM job INDEXED BY job_suspect WHERE kind = 'extract' AND crashes > 0)
+			ORDER BY j.crashes, ` + order
 	} else {
 		where += `coalesce(j.crashes, 0) = 0 ORDER BY ` + order
 	}

@@ -94,7 +94,8 @@ func (s *Store) Resolve(ctx context.Context, p memoir.Project) (ProjectRow, erro
 		return err
 	})
 	if err == nil && len(found) == 0 {
-		return ProjectRow{}, memoir.Errorf(memoir.CodeNotFound, "`memoir projects` lists them", "no project is known as %q", p.Identity)
+		return ProjectRow{}, memoir.Errorf(memoir.CodeNotFound, "`memoir projects` lists them",
+			"no project is known as %q", p.Identity)
 	}
 	if err != nil {
 		return ProjectRow{}, s.explain(err, "finding project %q", p.ID)
@@ -147,7 +148,8 @@ func (a *atlas) register(t tx, p memoir.Project) (string, error) {
 			return "", err
 		}
 		for _, from := range at.same {
-			if _, err := t.exec(`INSERT INTO project_union (from_id, into_id) VALUES (?, ?) ON CONFLICT DO NOTHING`, from, next.ID); err != nil {
+			if _, err := t.exec(`INSERT INTO project_union (from_id, into_id) VALUES (?, ?) ON CONFLICT DO NOTHING`,
+				from, next.ID); err != nil {
 				return "", err
 			}
 		}
@@ -196,12 +198,13 @@ type Union struct{ From, Into string } // ids
 func (s *Store) Unions(ctx context.Context) ([]Union, error) {
 	var unions []Union
 	err := s.read(ctx, func(t tx) error {
-		return t.each(`SELECT from_id, into_id FROM project_union ORDER BY from_id`, nil, func(scan func(...any) error) error {
-			var u Union
-			err := scan(&u.From, &u.Into)
-			unions = append(unions, u)
-			return err
-		})
+		return t.each(`SELECT from_id, into_id FROM project_union ORDER BY from_id`, nil,
+			func(scan func(...any) error) error {
+				var u Union
+				err := scan(&u.From, &u.Into)
+				unions = append(unions, u)
+				return err
+			})
 	})
 	return unions, s.explain(err, "listing projects to unite")
 }

@@ -77,7 +77,8 @@ func (s *Store) Heads(ctx context.Context, paths []string) (map[string]json.RawM
 		return heads, nil
 	}
 	err := s.read(ctx, func(t tx) error {
-		return t.each(`SELECT path, head FROM file WHERE head <> '' AND path IN (SELECT value FROM json_each(?))`, []any{jsonList(paths)},
+		return t.each(`SELECT path, head FROM file WHERE head <> '' AND path IN (SELECT value FROM json_each(?))`,
+			[]any{jsonList(paths)},
 			func(scan func(...any) error) error {
 				var path, head string
 				err := scan(&path, &head)
@@ -253,7 +254,8 @@ func (s *Store) bereave(t tx, key string) error {
 	}
 	changed, err := t.exec(`UPDATE session SET error = 'its files are gone' WHERE key = ?
 			AND NOT EXISTS (SELECT 1 FROM file WHERE session_key = session.key)
-			AND NOT EXISTS (SELECT 1 FROM job WHERE kind = 'extract' AND job.key = session.key AND done_version = session.version)`, key)
+			AND NOT EXISTS (SELECT 1 FROM job WHERE kind = 'extract' AND job.key = session.key
+			AND done_version = session.version)`, key)
 	if err != nil || changed == 0 {
 		return err
 	}

@@ -84,7 +84,9 @@ func (s *Store) PostponeProject(ctx context.Context, c ProjectClaim, f Failure, 
 }
 
 // endWithout ends a claim without a result, and enters what it cost into the ledger.
-func (s *Store) endWithout(ctx context.Context, j job, f Failure, p Policy, mayPostpone bool) (counted bool, err error) {
+func (s *Store) endWithout(
+	ctx context.Context, j job, f Failure, p Policy, mayPostpone bool,
+) (counted bool, err error) {
 	how := quick
 	if f.Usage.Calls > 0 {
 		how = durable
@@ -155,7 +157,8 @@ func waits(next, failed int64, clock time.Time) bool {
 func (s *Store) Retry(ctx context.Context, keys ...string) (int, error) {
 	var revived []string
 	err := s.quickly(ctx, func(t tx) (err error) {
-		revived, err = t.texts(`UPDATE job SET status = 'pending', attempts = 0, crashes = min(crashes, 1), next_attempt_at = 0
+		revived, err = t.texts(`UPDATE job SET status = 'pending', attempts = 0,
+			crashes = min(crashes, 1), next_attempt_at = 0
 			WHERE (status IN ('error', 'dead') OR status = 'pending' AND crashes > 0)
 				AND (?1 = '[]' OR key IN (SELECT value FROM json_each(?1))) RETURNING key`, jsonList(keys))
 		if err != nil {

@@ -17,15 +17,18 @@ type Filter struct {
 	Keys    []string
 }
 
-const sessionColumns = `s.key, s.source, s.thread_id, coalesce(s.project_id, ''), s.kind, s.parent, s.title, s.cwd, s.branch, s.remote,
+const sessionColumns = `s.key, s.source, s.thread_id, coalesce(s.project_id, ''), s.kind, s.parent, s.title, s.cwd,
+	s.branch, s.remote,
 	s.work_cwd, s.bytes, s.created_at, s.updated_at, s.reason,
-	CASE WHEN s.error <> '' THEN s.error ELSE coalesce((SELECT last_error FROM job WHERE kind = 'extract' AND job.key = s.key), '') END`
+	CASE WHEN s.error <> '' THEN s.error
+		ELSE coalesce((SELECT last_error FROM job WHERE kind = 'extract' AND job.key = s.key), '') END`
 
 func scanSession(scan func(...any) error, more ...any) (memoir.Session, error) {
 	var se memoir.Session
 	var key string
 	var created, updated int64
-	err := scan(append([]any{&key, (*string)(&se.Source), &se.ID, &se.ProjectID, (*string)(&se.Kind), &se.ParentID, &se.Title, &se.CWD,
+	err := scan(append([]any{&key, (*string)(&se.Source), &se.ID, &se.ProjectID, (*string)(&se.Kind), &se.ParentID,
+		&se.Title, &se.CWD,
 		&se.Branch, &se.Remote, &se.WorkCWD, &se.Bytes, &created, &updated, (*string)(&se.Reason), &se.Error}, more...)...)
 	se.CreatedAt, se.UpdatedAt = moment(created), moment(updated)
 	return se, err
@@ -67,7 +70,8 @@ func selectSessions(t tx, f Filter) ([]memoir.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = t.each(`SELECT f.session_key, f.path, f.size, f.mtime_ns, f.inode FROM session s JOIN file f ON f.session_key = s.key`+where+
+	err = t.each(`SELECT f.session_key, f.path, f.size, f.mtime_ns, f.inode FROM session s
+		JOIN file f ON f.session_key = s.key`+where+
 		` AND f.position >= 0 ORDER BY f.session_key, f.position`, args,
 		func(scan func(...any) error) error {
 			var key string
@@ -98,7 +102,8 @@ func (s *Store) FindSessions(ctx context.Context, ref string) ([]memoir.Session,
 	err := s.read(ctx, func(t tx) error {
 		keys, err := t.texts(`SELECT key FROM session WHERE key = ?1 OR thread_id = ?1`, ref)
 		if err == nil && len(keys) == 0 {
-			keys, err = t.texts(`SELECT key FROM session WHERE substr(thread_id, 1, length(?1)) = ?1 OR substr(key, 1, length(?1)) = ?1`, ref)
+			keys, err = t.texts(`SELECT key FROM session WHERE substr(thread_id, 1, length(?1)) = ?1
+				OR substr(key, 1, length(?1)) = ?1`, ref)
 		}
 		if err != nil {
 			return err
@@ -141,12 +146,14 @@ func (s *Store) SetForgotten(ctx context.Context, key string, forgotten bool) er
 		var was bool
 		var project string
 		err := t.get(`SELECT coalesce((SELECT forgotten FROM mark WHERE session_key = ?1), 0),
-			coalesce((SELECT project_id FROM extraction WHERE session_key = ?1), (SELECT project_id FROM session WHERE key = ?1), '')`, []any{key}, &was, &project)
+			coalesce((SELECT project_id FROM extraction WHERE session_key = ?1),
+				(SELECT project_id FROM session WHERE key = ?1), '')`, []any{key}, &was, &project)
 		if err != nil || was == forgotten {
 			return err
 		}
 		if !forgotten {
-			_, err := t.exec(`UPDATE mark SET forgotten = 0, project_id = '', at = ? WHERE session_key = ?`, millis(s.now()), key)
+			_, err := t.exec(`UPDATE mark SET forgotten = 0, project_id = '', at = ? WHERE session_key = ?`,
+				millis(s.now()), key)
 			if err != nil {
 				return err
 			}
@@ -232,13 +239,14 @@ type Place struct{ CWD, WorkCWD, ProjectID string }
 func (s *Store) WorkPlaces(ctx context.Context) (map[string]Place, error) {
 	places := map[string]Place{}
 	err := s.read(ctx, func(t tx) error {
-		return t.each(`SELECT key, cwd, work_cwd, coalesce(project_id, '') FROM session WHERE work_cwd <> ''`, nil, func(scan func(...any) error) error {
-			var key string
-			var p Place
-			err := scan(&key, &p.CWD, &p.WorkCWD, &p.ProjectID)
-			places[key] = p
-			return err
-		})
+		return t.each(`SELECT key, cwd, work_cwd, coalesce(project_id, '') FROM session WHERE work_cwd <> ''`, nil,
+			func(scan func(...any) error) error {
+				var key string
+				var p Place
+				err := scan(&key, &p.CWD, &p.WorkCWD, &p.ProjectID)
+				places[key] = p
+				return err
+			})
 	})
 	return places, s.explain(err, "listing where sessions worked")
 }
@@ -247,7 +255,8 @@ func (s *Store) WorkPlaces(ctx context.Context) (map[string]Place, error) {
 // reads it whole, and not by a scan. One that began elsewhere than it did is another.
 func keepWork(t tx, se *memoir.Session) error {
 	var p Place
-	err := t.get(`SELECT cwd, work_cwd, coalesce(project_id, '') FROM session WHERE key = ?`, []any{se.Key()}, &p.CWD, &p.WorkCWD, &p.ProjectID)
+	err := t.get(`SELECT cwd, work_cwd, coalesce(project_id, '') FROM session WHERE key = ?`, []any{se.Key()},
+		&p.CWD, &p.WorkCWD, &p.ProjectID)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}

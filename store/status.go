@@ -60,7 +60,8 @@ func (s *Store) Status(ctx context.Context) (Status, error) {
 		if err := count(t, st.Redactions, `SELECT rule, sum(n) FROM redaction GROUP BY rule`); err != nil {
 			return err
 		}
-		err := t.each(`SELECT kind, key, `+jobTitle+`, owner, holder, started_at, lease_until FROM job INDEXED BY job_running WHERE status = 'running' ORDER BY started_at, kind, key`, nil,
+		err := t.each(`SELECT kind, key, `+jobTitle+`, owner, holder, started_at, lease_until FROM job
+			INDEXED BY job_running WHERE status = 'running' ORDER BY started_at, kind, key`, nil,
 			func(scan func(...any) error) error {
 				var j RunningJob
 				var holder, owner string
@@ -80,7 +81,8 @@ func (s *Store) Status(ctx context.Context) (Status, error) {
 		if st.Usage, err = s.spent(t, time.Time{}, ""); err != nil {
 			return err
 		}
-		return t.each(`SELECT status, kind, key, `+jobTitle+`, last_error, model, attempts, crashes, next_attempt_at, finished_at FROM job
+		return t.each(`SELECT status, kind, key, `+jobTitle+`, last_error, model, attempts, crashes, next_attempt_at,
+			finished_at FROM job
 			WHERE status IN ('error', 'dead') OR status = 'pending' AND crashes > 0 ORDER BY next_attempt_at, kind, key`, nil,
 			func(scan func(...any) error) error {
 				var j FailedJob
@@ -151,7 +153,8 @@ func (s *Store) BeginRun(ctx context.Context, id string, holder lease.Holder) er
 	ctx, cancel := context.WithTimeout(ctx, giveBackWithin)
 	defer cancel()
 	err := s.quickly(ctx, func(t tx) error {
-		if _, err := t.exec(`INSERT INTO run (run, holder, began_at) VALUES (?, ?, ?)`, id, holder.String(), millis(s.now())); err != nil {
+		if _, err := t.exec(`INSERT INTO run (run, holder, began_at) VALUES (?, ?, ?)`,
+			id, holder.String(), millis(s.now())); err != nil {
 			return err
 		}
 		_, err := t.exec(`DELETE FROM run WHERE id <= (SELECT max(id) FROM run) - ?`, runsKept)
@@ -177,7 +180,8 @@ func (s *Store) EndRun(ctx context.Context, id string, end RunEnd) error {
 func (s *Store) Runs(ctx context.Context) ([]RunRow, error) {
 	runs := []RunRow{}
 	err := s.read(ctx, func(t tx) error {
-		return t.each(`SELECT run, holder, began_at, ended_at, outcome, reason, hint, remained FROM run ORDER BY id DESC`, nil,
+		return t.each(`SELECT run, holder, began_at, ended_at, outcome, reason, hint, remained FROM run ORDER BY id DESC`,
+			nil,
 			func(scan func(...any) error) error {
 				var r RunRow
 				var holder string
@@ -227,7 +231,8 @@ func (s *Store) Standings(ctx context.Context) (map[string]Standing, error) {
 				var due bool
 				var list, status string
 				var published, finished, next int64
-				if err := scan(&st.ProjectID, &due, &st.Asked, &list, &published, &status, &finished, &next, &st.Dead, &st.Crashes); err != nil {
+				if err := scan(&st.ProjectID, &due, &st.Asked, &list, &published, &status, &finished, &next,
+					&st.Dead, &st.Crashes); err != nil {
 					return err
 				}
 				of, err := inputsIn(list)
@@ -263,7 +268,8 @@ func standingOfExtractions(t tx, all map[string]Standing, due map[string]map[str
 	for id := range due {
 		inputs[id] = map[string]bool{}
 	}
-	err := t.each(`SELECT e.project_id, e.session_key, e.ended_at, e.seq > p.consumed_seq FROM extraction e JOIN project p ON p.id = e.project_id WHERE `+isInput, nil,
+	err := t.each(`SELECT e.project_id, e.session_key, e.ended_at, e.seq > p.consumed_seq FROM extraction e
+		JOIN project p ON p.id = e.project_id WHERE `+isInput, nil,
 		func(scan func(...any) error) error {
 			var id, key string
 			var ended int64

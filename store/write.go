@@ -188,7 +188,8 @@ func (s *Store) reserve() error {
 	}
 	_, err = f.Write(make([]byte, reserveSize))
 	if err = errors.Join(err, f.Close()); err != nil {
-		return storageError(errors.Join(err, os.Remove(s.reservePath())), "reserving %d KiB for database %s", reserveSize>>10, s.path)
+		return storageError(errors.Join(err, os.Remove(s.reservePath())), "reserving %d KiB for database %s",
+			reserveSize>>10, s.path)
 	}
 	return nil
 }

@@ -45,7 +45,7 @@ func (r *run) register(
 		if err := r.assignProjects(ctx, scans); err != nil {
 			return err
 		}
-		err := r.store.SaveScan(ctx, scans, gone)
+		err := r.save(ctx, scans, gone)
 		if memoir.CodeOf(err) == memoir.CodeNotFound && try < maxRounds {
 			continue // a project was taken away in between
 		}
@@ -54,6 +54,20 @@ func (r *run) register(
 		}
 		return nil
 	}
+}
+
+// saved is how many sessions one transaction registers: few enough to fit SQLite's cache.
+const saved = 2000
+
+// save writes down what the scan found. The files that are gone come last, when those that
+// took their place are registered.
+func (r *run) save(ctx context.Context, scans []store.SessionScan, gone []string) error {
+	for batch := range slices.Chunk(scans, saved) {
+		if err := r.store.SaveScan(ctx, batch, nil); err != nil {
+			return err
+		}
+	}
+	return r.store.SaveScan(ctx, nil, gone)
 }
 
 // grouped are the files of all sessions that were touched, by session. The other files of
@@ -67,13 +81,10 @@ func (r *run) grouped(
 ) (map[string][]store.FileRow, error) {
 	groups, touched, seen := map[string][]store.FileRow{}, map[string]bool{}, map[string]bool{}
 	for _, p := range probed {
-		row, err := r.rowOf(p)
-		if err != nil {
-			return nil, err
-		}
+		row := p.row
 		groups[row.SessionKey] = append(groups[row.SessionKey], row)
-		touched[row.SessionKey], touched[known[p.entry.Path].SessionKey] = true, true
-		seen[p.entry.Path] = true
+		touched[row.SessionKey], touched[known[row.Path].SessionKey] = true, true
+		seen[row.Path] = true
 	}
 	for _, path := range gone {
 		touched[known[path].SessionKey] = true
@@ -95,25 +106,6 @@ func (r *run) grouped(
 		groups[row.SessionKey] = append(groups[row.SessionKey], row)
 	}
 	return groups, nil
-}
-
-// rowOf is what the registry keeps of a changed file.
-func (r *run) rowOf(p probe) (store.FileRow, error) {
-	row := store.FileRow{File: p.entry.File, SessionKey: p.key()}
-	if p.err != nil {
-		row.Error = r.redact(p.err.Error())
-		row.Head = p.before
-		if refused(p.err) {
-			row.ModTime = time.Unix(0, 0)
-		}
-		return row, nil
-	}
-	head, err := json.Marshal(p.head)
-	if err != nil {
-		return row, fmt.Errorf("write down the head of %s: %w", p.entry.Path, err)
-	}
-	row.Head = head
-	return row, nil
 }
 
 // assemble makes a session of its files.
@@ -185,7 +177,7 @@ const maxUnreadable = 10
 func (r *run) sayUnreadable(probed []probe) {
 	for _, p := range probed {
 		if p.err != nil {
-			r.sayLeftOut(r.redact(p.err.Error()), memoir.HintOf(p.err))
+			r.sayLeftOut(p.row.Error, memoir.HintOf(p.err))
 		}
 	}
 	r.sayLeftOutMore()
@@ -223,7 +215,7 @@ func refused(err error) bool {
 
 // asBefore reports that a file still cannot be read, for the same reason.
 func (r *run) asBefore(known map[string]store.FileRow, p probe) bool {
-	return p.err != nil && refused(p.err) && known[p.entry.Path].Error == r.redact(p.err.Error())
+	return p.err != nil && refused(p.err) && known[p.row.Path].Error == p.row.Error
 }
 
 // readableDir reports whether a path leads to a directory that can be read. One

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -30,7 +31,7 @@ func (r *run) scan(ctx context.Context) error {
 			return err
 		}
 	}
-	known, entries, err := r.look(ctx)
+	known, entries, err := r.registryAndDisk(ctx)
 	if err != nil {
 		return err
 	}
@@ -38,12 +39,6 @@ func (r *run) scan(ctx context.Context) error {
 	probed, err := r.probeAll(ctx, known, changed)
 	if err != nil {
 		return err
-	}
-	r.heads = map[string]rollout.Head{}
-	for _, p := range probed {
-		if p.err == nil && len(r.heads) < maxHeads {
-			r.heads[p.entry.Path] = p.raw
-		}
 	}
 	probed = slices.DeleteFunc(probed, func(p probe) bool { return r.asBefore(known, p) })
 	r.report.Scan.Files = len(seen)
@@ -74,8 +69,8 @@ func (r *run) scan(ctx context.Context) error {
 	return err
 }
 
-// look reads the registry and walks the disk at the same time.
-func (r *run) look(ctx context.Context) (known map[string]store.FileRow, entries []rollout.Entry, err error) {
+// registryAndDisk reads the registry and walks the disk at the same time.
+func (r *run) registryAndDisk(ctx context.Context) (known map[string]store.FileRow, entries []rollout.Entry, err error) {
 	g, within := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
 		if known, err = r.store.Files(within); err != nil {
@@ -156,28 +151,11 @@ func vanished(known map[string]store.FileRow, seen map[string]bool) []string {
 	return gone
 }
 
-// probe is one changed file and what its head and tail say.
+// probe is what the registry is to keep of one changed file. What was read of the file's head
+// is dropped at once: a first scan may find many thousands.
 type probe struct {
-	entry rollout.Entry
-	raw   rollout.Head // for reading the file in this run
-	head  rollout.Head // redacted, to be stored
-	err   error
-	// The session that a file is registered for which the system does not let be read now,
-	// and what its head was; empty if there is none.
-	of     string
-	before json.RawMessage
-}
-
-// key is the session that the file belongs to; a file that is no session is one
-// of its own, named by its path.
-func (p probe) key() string {
-	if p.of != "" {
-		return p.of
-	}
-	if p.err != nil {
-		return memoir.SessionKey(cmp.Or(p.entry.Source, memoir.SourceUnknown), printablePath(p.entry.Path))
-	}
-	return memoir.SessionKey(p.head.Source, p.head.ID)
+	row store.FileRow
+	err error // why the file cannot be read, or is no session
 }
 
 // probeAll looks at the changed files, several at a time, and keeps their order.
@@ -188,10 +166,12 @@ func (r *run) probeAll(ctx context.Context, known map[string]store.FileRow, chan
 			paths = append(paths, e.Path)
 		}
 	}
-	heads, err := r.store.Heads(ctx, paths)
+	before, err := r.store.Heads(ctx, paths)
 	if err != nil {
 		return nil, err
 	}
+	r.heads = map[string]rollout.Head{}
+	var mu sync.Mutex // for r.heads
 	probed := make([]probe, len(changed))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(8)
@@ -200,22 +180,66 @@ func (r *run) probeAll(ctx context.Context, known map[string]store.FileRow, chan
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			probed[i].entry = e
-			defer r.survive(&probed[i].err)
-			if probed[i].err = e.Err; e.Err == nil {
-				probed[i].raw, probed[i].err = find(e, known[e.Path], heads[e.Path])
-				probed[i].head = r.cleanHead(probed[i].raw)
+			head, row, err := r.look(e, known[e.Path], before[e.Path])
+			if disk.Lacking(err) { // which says nothing of the file
+				return err
 			}
-			if disk.Lacking(probed[i].err) { // which says nothing of the file
-				return probed[i].err
+			if err != nil {
+				probed[i] = r.unreadable(e, err, known[e.Path].SessionKey, before[e.Path])
+				return nil
 			}
-			if p := &probed[i]; p.err != nil && refused(p.err) && len(heads[e.Path]) > 0 {
-				p.of, p.before = known[e.Path].SessionKey, heads[e.Path]
+			mu.Lock()
+			if len(r.heads) < maxHeads {
+				r.heads[e.Path] = head
 			}
+			mu.Unlock()
+			probed[i].row = row
 			return nil
 		})
 	}
 	return probed, g.Wait()
+}
+
+// rowOf is what the registry keeps of a session's file: its head is redacted.
+func (r *run) rowOf(e rollout.Entry, head rollout.Head) (store.FileRow, error) {
+	head = r.cleanHead(head)
+	text, err := json.Marshal(head)
+	if err != nil {
+		return store.FileRow{}, fmt.Errorf("write down the head of %s: %w", e.Path, err)
+	}
+	return store.FileRow{File: e.File, SessionKey: memoir.SessionKey(head.Source, head.ID), Head: text}, nil
+}
+
+// unreadable is what the registry keeps of a file that cannot be read. Where the system does
+// not let it be read now, the file stays with the session that it was registered for, with
+// the head that it had. Any other is a session of its own, named by its path.
+func (r *run) unreadable(e rollout.Entry, cause error, session string, head json.RawMessage) probe {
+	row := store.FileRow{File: e.File, Error: r.redact(cause.Error())}
+	row.SessionKey = memoir.SessionKey(cmp.Or(e.Source, memoir.SourceUnknown), printablePath(e.Path))
+	if refused(cause) {
+		row.ModTime = time.Unix(0, 0)
+		if len(head) > 0 {
+			row.SessionKey, row.Head = session, head
+		}
+	}
+	return probe{row: row, err: cause}
+}
+
+// look reads a file's head and tail, and says what the registry keeps of it.
+func (r *run) look(
+	e rollout.Entry,
+	known store.FileRow,
+	before json.RawMessage,
+) (head rollout.Head, row store.FileRow, err error) {
+	defer r.survive(&err)
+	if e.Err != nil {
+		return head, row, e.Err
+	}
+	if head, err = find(e, known, before); err != nil {
+		return head, row, err
+	}
+	row, err = r.rowOf(e, head)
+	return head, row, err
 }
 
 // find says what a file holds, from what was found in it before if that is of use.
@@ -247,7 +271,7 @@ func (r *run) restrict(known map[string]store.FileRow, seen map[string]bool, pro
 		}
 	}
 	for _, p := range probed {
-		keys[p.key()] = true
+		keys[p.row.SessionKey] = true
 	}
 	r.keys = slices.Sorted(maps.Keys(keys))
 }

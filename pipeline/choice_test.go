@@ -38,26 +38,26 @@ models:
 	for _, test := range []struct {
 		model string
 		want  model.Options
-		key   pipeline.Key
+		key   model.Key
 	}{
-		{"builtin", model.Options{}, pipeline.Key{}},
+		{"builtin", model.Options{}, model.Key{}},
 		{"openai/gpt-5", model.Options{API: model.APIResponses, BaseURL: "https://api.openai.com/v1", Effort: "high", MaxOutput: 4000, Timeout: 30 * time.Second},
-			pipeline.Key{Provider: "openai", Variable: "OPENAI_API_KEY"}},
+			model.Key{Provider: "openai", Variable: "OPENAI_API_KEY"}},
 		{"openai/gpt-5-mini", model.Options{API: model.APIResponses, BaseURL: "https://api.openai.com/v1", Effort: "low", Timeout: 30 * time.Second},
-			pipeline.Key{Provider: "openai", Variable: "OPENAI_API_KEY"}},
+			model.Key{Provider: "openai", Variable: "OPENAI_API_KEY"}},
 		{"proxy/a/b", model.Options{API: model.APIChat, BaseURL: "https://proxy.example/v1", Window: 32000, Timeout: minutes, Price: model.Price{Input: 1, Cached: 0.1, Output: 3}},
-			pipeline.Key{Provider: "proxy", Variable: "PROXY_KEY"}},
+			model.Key{Provider: "proxy", Variable: "PROXY_KEY"}},
 		{"work/m", model.Options{API: model.APIAnthropic, BaseURL: "https://api.anthropic.com", Timeout: minutes},
-			pipeline.Key{Provider: "work", Command: []string{"pass", "work"}}},
+			model.Key{Provider: "work", Command: []string{"pass", "work"}}},
 		{"other/m", model.Options{API: model.APIResponses, BaseURL: "https://api.openai.com/v1", Timeout: minutes},
-			pipeline.Key{Provider: "other", Variable: "OPENAI_API_KEY"}},
-		{"ollama/m", model.Options{API: model.APIChat, BaseURL: "http://box:11434/v1", Temperature: &half, Timeout: minutes}, pipeline.Key{Provider: "ollama"}},
-		{"lmstudio/m", model.Options{API: model.APIChat, BaseURL: "http://127.0.0.1:1234/v1", Timeout: minutes}, pipeline.Key{Provider: "lmstudio"}},
-		{"tool/m", model.Options{API: model.APIExec, Command: []string{"ask", "-q"}, Timeout: 5 * time.Second}, pipeline.Key{Provider: "tool"}},
-		{"mine/opus", model.Options{API: model.APIExec, Command: []string{"/opt/claude"}, Preset: "claude", Timeout: minutes}, pipeline.Key{Provider: "mine"}},
-		{"exec/claude/opus", model.Options{API: model.APIExec, Window: 200000, Timeout: minutes}, pipeline.Key{Provider: "exec"}},
+			model.Key{Provider: "other", Variable: "OPENAI_API_KEY"}},
+		{"ollama/m", model.Options{API: model.APIChat, BaseURL: "http://box:11434/v1", Temperature: &half, Timeout: minutes}, model.Key{Provider: "ollama"}},
+		{"lmstudio/m", model.Options{API: model.APIChat, BaseURL: "http://127.0.0.1:1234/v1", Timeout: minutes}, model.Key{Provider: "lmstudio"}},
+		{"tool/m", model.Options{API: model.APIExec, Command: []string{"ask", "-q"}, Timeout: 5 * time.Second}, model.Key{Provider: "tool"}},
+		{"mine/opus", model.Options{API: model.APIExec, Command: []string{"/opt/claude"}, Preset: "claude", Timeout: minutes}, model.Key{Provider: "mine"}},
+		{"exec/claude/opus", model.Options{API: model.APIExec, Window: 200000, Timeout: minutes}, model.Key{Provider: "exec"}},
 	} {
-		c, err := pipeline.Choose(settings, pipeline.Role{Setting: "modelRoles.default", Model: test.model})
+		c, err := model.Choose(settings, model.Role{Setting: "modelRoles.default", Model: test.model})
 		if err != nil {
 			t.Errorf("%s: %v", test.model, err)
 			continue
@@ -137,8 +137,8 @@ func TestAModelThatCannotBeHadIsToldWithItsPlaceAndANearName(t *testing.T) {
 	} {
 		settings := load(t, yaml)
 		var err error
-		for _, role := range pipeline.Roles(settings.ModelRoles) {
-			if _, failed := pipeline.Choose(settings, role); failed != nil {
+		for _, role := range model.Roles(settings.ModelRoles) {
+			if _, failed := model.Choose(settings, role); failed != nil {
 				err = failed
 			}
 		}
@@ -190,7 +190,7 @@ func TestAServerNearbyNeedsNoKey(t *testing.T) {
 	} {
 		for _, name := range []string{"openai", "anthropic"} {
 			settings := load(t, "providers: {"+name+": {baseURL: '"+at+"'}}")
-			c, err := pipeline.Choose(settings, pipeline.Role{Setting: "modelRoles.default", Model: name + "/m"})
+			c, err := model.Choose(settings, model.Role{Setting: "modelRoles.default", Model: name + "/m"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -201,7 +201,7 @@ func TestAServerNearbyNeedsNoKey(t *testing.T) {
 	}
 	// A variable that a person named is wanted wherever the server is, and so is a command.
 	settings := load(t, "providers: {openai: {baseURL: 'http://127.0.0.1:1/v1', keyEnv: MINE}}")
-	c, err := pipeline.Choose(settings, pipeline.Role{Setting: "modelRoles.default", Model: "openai/m"})
+	c, err := model.Choose(settings, model.Role{Setting: "modelRoles.default", Model: "openai/m"})
 	if err == nil {
 		err = c.Check(getenv(map[string]string{"OPENAI_API_KEY": "k"}))
 	}

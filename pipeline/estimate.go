@@ -138,9 +138,9 @@ func Unpriced(ctx context.Context, st *store.Store, s config.Settings) (string, 
 	if s.Limits.CostPerRun+s.Limits.CostPerDay == 0 {
 		return "", nil
 	}
-	one, two := phases(s.ModelRoles)
-	for phase, role := range map[string]Role{phaseExtract: one, phaseConsolidate: two} {
-		c, err := Choose(s, role)
+	one, two := model.Phases(s.ModelRoles)
+	for phase, role := range map[string]model.Role{phaseExtract: one, phaseConsolidate: two} {
+		c, err := model.Choose(s, role)
 		if err != nil || c.Spec.Builtin() {
 			continue // what is wrong with a role is told with it
 		}

@@ -16,6 +16,7 @@ import (
 	"memoir/internal/failpoint"
 	"memoir/lease"
 	"memoir/memory"
+	"memoir/model"
 	"memoir/store"
 )
 
@@ -127,8 +128,8 @@ func (r *run) useWithdrawal() error {
 		r.forgetting.edits = err == nil && c.Name() != consolidate.BuiltinName
 		return err
 	}
-	_, two := phases(r.opts.Settings.ModelRoles)
-	spec, err := parseSpec(r.opts.Settings, two.Model)
+	_, two := model.Phases(r.opts.Settings.ModelRoles)
+	spec, err := model.SpecOf(r.opts.Settings, two.Model)
 	r.forgetting.edits = err != nil || !spec.Builtin()
 	return nil
 }

@@ -137,8 +137,8 @@ func (d *doctor) models() {
 	for _, w := range d.settings.Warnings() {
 		d.warn("settings", w.Hint, w.Message)
 	}
-	for _, role := range pipeline.Roles(d.settings.ModelRoles) {
-		choice, err := pipeline.Choose(d.settings, role)
+	for _, role := range model.Roles(d.settings.ModelRoles) {
+		choice, err := model.Choose(d.settings, role)
 		if err == nil {
 			err = choice.Check(d.getenv)
 		}
@@ -160,7 +160,7 @@ func (d *doctor) models() {
 				choice.Key.Source(d.getenv)))
 		}
 	}
-	if err := pipeline.CheckModels(d.settings); err != nil {
+	if err := model.CheckModels(d.settings); err != nil {
 		d.check("models", "", err)
 	}
 	if dir := d.settings.Prompts.Dir; dir != "" {

@@ -1,4 +1,4 @@
-package pipeline
+package model
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 	"memoir"
 )
 
-// script writes a shell script and returns its path.
-func script(t *testing.T, text string) string {
+// keyScript writes a shell script and returns its path.
+func keyScript(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "key")
 	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o700); err != nil {
@@ -30,7 +30,7 @@ func TestWhereAKeyComesFrom(t *testing.T) {
 	environment := func(name string) string {
 		return map[string]string{"SET": " from-variable\n", "BLANK": " ", "TWO": "a b"}[name]
 	}
-	prints := script(t, "echo from-command; echo a-warning >&2")
+	prints := keyScript(t, "echo from-command; echo a-warning >&2")
 	secret := "k" + "-0123456789"
 	for name, test := range map[string]struct {
 		key    Key
@@ -43,8 +43,8 @@ func TestWhereAKeyComesFrom(t *testing.T) {
 		"a variable before a command":  {Key{Variable: "SET", Command: []string{prints}}, "from-variable", "$SET", ""},
 		"a command for an unset one":   {Key{Variable: "BLANK", Command: []string{prints}}, "from-command", "the command in f:1", ""},
 		"a command":                    {Key{Command: []string{prints}}, "from-command", "the command in f:1", ""},
-		"a command with arguments":     {Key{Command: []string{script(t, `test "$1" = '$x y' && echo got`), "$x y"}}, "got", "the command in f:1", ""},
-		"no hooks for what it starts":  {Key{Command: []string{script(t, `echo "$MEMOIR_CHILD"`)}}, "1", "the command in f:1", ""},
+		"a command with arguments":     {Key{Command: []string{keyScript(t, `test "$1" = '$x y' && echo got`), "$x y"}}, "got", "the command in f:1", ""},
+		"no hooks for what it starts":  {Key{Command: []string{keyScript(t, `echo "$MEMOIR_CHILD"`)}}, "1", "the command in f:1", ""},
 		"an unset variable":            {Key{Variable: "BLANK"}, "", "$BLANK, which is not set", "provider p has no key: the variable BLANK is not set"},
 		"one that need not be set":     {Key{Variable: "BLANK", Optional: true}, "", "none needed", ""},
 		"one that is set all the same": {Key{Variable: "SET", Optional: true}, "from-variable", "$SET", ""},
@@ -52,11 +52,11 @@ func TestWhereAKeyComesFrom(t *testing.T) {
 		"a variable that is no key":    {Key{Variable: "TWO"}, "", "$TWO", "provider p: the variable TWO holds spaces"},
 		"a named one that is no key":   {Key{Variable: "TWO", VariableOrigin: "f:2"}, "", "$TWO", "f:2: providers.p.keyEnv: the variable TWO holds spaces"},
 		"no such program":              {Key{Command: []string{secret}}, "", "the command in f:1", "f:1: providers.p.keyCommand: its program cannot be run: executable file not found"},
-		"it fails":                     {Key{Command: []string{script(t, "echo "+secret+" >&2; exit 3")}}, "", "the command in f:1", "f:1: providers.p.keyCommand: failed: exit status 3"},
-		"it fails after it has spoken": {Key{Command: []string{script(t, "echo "+secret+"; exit 1")}}, "", "the command in f:1", "failed: exit status 1"},
-		"it prints nothing":            {Key{Command: []string{script(t, "true")}}, "", "the command in f:1", "printed nothing"},
-		"it prints two lines":          {Key{Command: []string{script(t, "echo "+secret+"; echo b")}}, "", "the command in f:1", "f:1: providers.p.keyCommand: what the command prints holds spaces or more than one line"},
-		"it prints without end":        {Key{Command: []string{script(t, "while echo "+secret+"; do :; done | head -c 100000")}}, "", "the command in f:1", "printed more than a key"},
+		"it fails":                     {Key{Command: []string{keyScript(t, "echo "+secret+" >&2; exit 3")}}, "", "the command in f:1", "f:1: providers.p.keyCommand: failed: exit status 3"},
+		"it fails after it has spoken": {Key{Command: []string{keyScript(t, "echo "+secret+"; exit 1")}}, "", "the command in f:1", "failed: exit status 1"},
+		"it prints nothing":            {Key{Command: []string{keyScript(t, "true")}}, "", "the command in f:1", "printed nothing"},
+		"it prints two lines":          {Key{Command: []string{keyScript(t, "echo "+secret+"; echo b")}}, "", "the command in f:1", "f:1: providers.p.keyCommand: what the command prints holds spaces or more than one line"},
+		"it prints without end":        {Key{Command: []string{keyScript(t, "while echo "+secret+"; do :; done | head -c 100000")}}, "", "the command in f:1", "printed more than a key"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -67,7 +67,7 @@ func TestWhereAKeyComesFrom(t *testing.T) {
 			err := test.key.Check(environment)
 			var got string
 			if err == nil {
-				got, err = test.key.read(t.Context(), environment)
+				got, err = test.key.Read(t.Context(), environment)
 			}
 			switch {
 			case test.err == "" && (err != nil || got != test.want):
@@ -93,13 +93,13 @@ func TestACommandThatPrintsNoKeyInTimeIsEnded(t *testing.T) {
 	if _, err := os.Stat("/bin/sh"); err != nil {
 		t.Skip("no /bin/sh here to run scripts")
 	}
-	k := Key{Provider: "p", Origin: "f:1", Command: []string{script(t, "exec tail -f /dev/null")}}
+	k := Key{Provider: "p", Origin: "f:1", Command: []string{keyScript(t, "exec tail -f /dev/null")}}
 	_, err := k.run(t.Context(), 50*time.Millisecond)
 	if memoir.CodeOf(err) != memoir.CodeConfig || !strings.Contains(err.Error(), "printed no key within 50ms") {
 		t.Errorf("got %v", err)
 	}
 	mark := filepath.Join(t.TempDir(), "pid")
-	k.Command = []string{script(t, "tail -f /dev/null & echo $! >"+mark+"; wait")}
+	k.Command = []string{keyScript(t, "tail -f /dev/null & echo $! >"+mark+"; wait")}
 	if _, err := k.run(t.Context(), 2*time.Second); memoir.CodeOf(err) != memoir.CodeConfig {
 		t.Errorf("got %v", err)
 	}
@@ -109,7 +109,7 @@ func TestACommandThatPrintsNoKeyInTimeIsEnded(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(memoir.Errorf(memoir.CodeInterrupted, "", "stopped"))
-	if _, err := k.read(ctx, nil); memoir.CodeOf(err) != memoir.CodeInterrupted {
+	if _, err := k.Read(ctx, nil); memoir.CodeOf(err) != memoir.CodeInterrupted {
 		t.Errorf("got %v", err)
 	}
 }

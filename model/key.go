@@ -1,4 +1,4 @@
-package pipeline
+package model
 
 import (
 	"context"
@@ -102,8 +102,8 @@ func (k Key) failed(format string, args ...any) error {
 		"%s: providers.%s.keyCommand: %s", k.Origin, k.Provider, fmt.Sprintf(format, args...))
 }
 
-// read returns the key, "" if none is needed.
-func (k Key) read(ctx context.Context, getenv func(string) string) (string, error) {
+// Read returns the key, "" if none is needed. Errors have memoir.CodeConfig, or say that ctx ended.
+func (k Key) Read(ctx context.Context, getenv func(string) string) (string, error) {
 	key := k.fromEnvironment(getenv)
 	if key == "" && len(k.Command) > 0 {
 		return k.run(ctx, keyTime)

@@ -1,0 +1,223 @@
+package model
+
+import (
+	"cmp"
+	"maps"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"memoir"
+	"memoir/config"
+)
+
+// Role is a setting that names a model.
+type Role struct {
+	Setting string // modelRoles.phase1
+	Model   string // provider/model, or builtin; empty: not set
+	Origin  string // file:line, or what else set it; empty: not looked up
+}
+
+// Roles lists the settings that name a model, as far as they are set.
+func Roles(m config.ModelRoles) []Role {
+	return slices.DeleteFunc([]Role{
+		{Setting: "modelRoles.default", Model: m.Default}, {Setting: "modelRoles.smol", Model: m.Smol},
+		{Setting: "modelRoles.phase1", Model: m.Phase1}, {Setting: "modelRoles.phase2", Model: m.Phase2},
+	}, func(r Role) bool { return r.Model == "" })
+}
+
+// Phases picks the role of either phase.
+func Phases(m config.ModelRoles) (one, two Role) {
+	one = Role{Setting: "modelRoles.default", Model: m.Default}
+	two = one
+	if m.Smol != "" {
+		two = Role{Setting: "modelRoles.smol", Model: m.Smol}
+	}
+	if m.Phase1 != "" {
+		one = Role{Setting: "modelRoles.phase1", Model: m.Phase1}
+	}
+	if m.Phase2 != "" {
+		two = Role{Setting: "modelRoles.phase2", Model: m.Phase2}
+	}
+	return one, two
+}
+
+// Choice is the model of a role, as far as it is known without calling anybody.
+type Choice struct {
+	Role
+	Spec    Spec
+	Options Options // without the key
+	Key     Key     // where that comes from
+}
+
+// Choose finds out what a role's model is called with. Errors have
+// memoir.CodeConfig and name the role.
+func Choose(s config.Settings, role Role) (Choice, error) {
+	role.Origin = s.Origin(role.Setting)
+	c, err := choose(s, role)
+	return c, role.Name(err)
+}
+
+// Name adds the role's place and name to an error.
+func (r Role) Name(err error) error {
+	if err == nil {
+		return nil
+	}
+	place := r.Setting
+	if r.Origin != "" {
+		place = r.Origin + ": " + r.Setting
+	}
+	return memoir.Errorf(memoir.CodeOf(err), memoir.HintOf(err), "%s: %w", place, err)
+}
+
+func choose(s config.Settings, role Role) (Choice, error) {
+	spec, err := SpecOf(s, role.Model)
+	c := Choice{Role: role, Spec: spec}
+	if err != nil || spec.Builtin() {
+		return c, err
+	}
+	provider, call := s.Providers[spec.Provider], s.CallOf(spec.Provider, spec.String())
+	known, variable, isKnown := Known(spec.Provider)
+	o := Options{
+		API: API(provider.API), BaseURL: provider.BaseURL, Command: provider.Command, Preset: provider.Preset,
+		Effort: call.Effort, Temperature: call.Temperature, MaxOutput: call.MaxOutputTokens, Window: call.Window,
+		Timeout: cmp.Or(time.Duration(call.TimeoutSeconds)*time.Second, callTimeout),
+		Price: Price{
+			Input:  value(call.InputPrice),
+			Cached: value(call.CachedPrice),
+			Output: value(call.OutputPrice),
+		},
+	}
+	switch {
+	case o.API == "" && isKnown:
+		o.API = known.API
+	case o.API == "" && spec.Provider == string(APIExec):
+		o.API = APIExec
+	case o.API == "" && o.BaseURL != "":
+		o.API = APIChat // what servers have in common
+	case o.API == "":
+		return c, memoir.Errorf(memoir.CodeConfig, "set providers."+spec.Provider+".baseURL, or its api",
+			"nothing says where provider %s is reached", spec.Provider)
+	}
+	c.Key = Key{Provider: spec.Provider, Variable: provider.KeyEnv, Command: provider.KeyCommand,
+		Origin: s.Origin("providers." + spec.Provider + ".keyCommand")}
+	if provider.KeyEnv != "" {
+		c.Key.VariableOrigin = s.Origin("providers." + spec.Provider + ".keyEnv")
+	}
+	if o.API != APIExec {
+		if o.BaseURL == "" && !isKnown { // another account at the API's own server
+			known, variable, _ = Known(makerOf(o.API))
+		}
+		o.BaseURL = cmp.Or(o.BaseURL, known.BaseURL)
+		if c.Key.Variable == "" && len(c.Key.Command) == 0 {
+			c.Key.Variable, c.Key.Optional = variable, variable != "" && nearby(o.BaseURL)
+		}
+	}
+	c.Options = o
+	return c, nil
+}
+
+// nearby reports whether a URL is of this machine or of the network around it, as
+// far as its name tells: servers there mostly ask for no key.
+func nearby(baseURL string) bool {
+	u, err := url.Parse(baseURL)
+	if err != nil {
+		return false
+	}
+	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
+	if ip, err := netip.ParseAddr(host); err == nil {
+		ip = ip.Unmap()
+		return ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast() || ip.IsUnspecified()
+	}
+	_, top, dotted := strings.Cut(host, ".")
+	top = top[strings.LastIndexByte(top, '.')+1:]
+	return host != "" && (!dotted || slices.Contains([]string{"localhost", "local", "lan", "internal"}, top))
+}
+
+// SpecOf reads the name of a model whose provider is known or configured.
+func SpecOf(s config.Settings, name string) (Spec, error) {
+	configured := slices.Sorted(maps.Keys(s.Providers))
+	spec, err := ParseSpec(name, configured...)
+	if err == nil {
+		return spec, nil
+	}
+	// A provider or preset whose name is near to a known one is misspelt.
+	provider, rest, _ := strings.Cut(strings.TrimSpace(name), "/")
+	known := slices.Concat(KnownProviders(), configured, []string{Builtin, string(APIExec)})
+	switch near, ok := config.Nearest(provider, known); {
+	case len(provider) < 3: // near to anything
+	case ok && near == Builtin:
+		return spec, memoir.Errorf(memoir.CodeOf(err), "did you mean "+near+"?", "%w", err)
+	case ok && near != provider && rest != "":
+		return spec, memoir.Errorf(memoir.CodeOf(err), "did you mean "+near+"/"+rest+"?", "%w", err)
+	case provider == string(APIExec):
+		preset, rest, _ := strings.Cut(rest, "/")
+		if near, ok := config.Nearest(preset, Presets()); ok && near != preset {
+			return spec, memoir.Errorf(
+				memoir.CodeOf(err),
+				"did you mean "+strings.TrimSuffix(provider+"/"+near+"/"+rest, "/")+"?",
+				"%w",
+				err,
+			)
+		}
+	}
+	return spec, err
+}
+
+// makerOf is the provider that made an API.
+func makerOf(api API) string {
+	if api == APIAnthropic {
+		return "anthropic"
+	}
+	return "openai"
+}
+
+// value is a number that may not be set.
+func value(v *float64) float64 {
+	if v == nil {
+		return 0
+	}
+	return *v
+}
+
+// CheckModels checks that what is said of single models is said of some that can be
+// named: else it would never be heeded.
+func CheckModels(s config.Settings) error {
+	for _, name := range slices.Sorted(maps.Keys(s.Models)) {
+		if _, err := SpecOf(s, name); err != nil {
+			return memoir.Errorf(
+				memoir.CodeConfig,
+				memoir.HintOf(err),
+				"%s: models.%s: %w",
+				s.Origin("models."+name),
+				name,
+				err,
+			)
+		}
+	}
+	return nil
+}
+
+// Check finds what can be known to be wrong with a model without calling it or
+// running a command. Errors are as of Choose.
+func (c Choice) Check(getenv func(string) string) error {
+	if c.Spec.Builtin() {
+		return nil
+	}
+	if err := c.Key.Check(getenv); err != nil {
+		return c.Name(err)
+	}
+	_, err := Open(c.Spec, c.Options)
+	return c.Name(err)
+}
+
+// Program is the path of the program that the model is; "" if it is none, or cannot be found.
+func (c Choice) Program() string {
+	m, err := Open(c.Spec, c.Options)
+	if p, ok := m.(interface{ Program() string }); ok && err == nil {
+		return p.Program()
+	}
+	return ""
+}

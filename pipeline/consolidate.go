@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"memoir"
-	"memoir/lease"
 	"memoir/memory"
 	"memoir/store"
 )
@@ -33,7 +32,7 @@ func (p *phase2) consolidateClaimed(
 	attempt time.Time,
 	report ProjectReport,
 ) (ProjectReport, error) {
-	held, release := p.keepProject(ctx, project, claim, attempt)
+	held, release := p.keepProject(ctx, project.Name, &claim, attempt)
 	defer release()
 
 	var err error
@@ -136,22 +135,4 @@ func (p *phase2) enterProject(ctx context.Context, c consolidation, outcome stri
 			Model: p.consolidator.Name(), Usage: c.usage, InputBytes: c.bytes,
 			Duration: time.Since(c.attempt), Outcome: outcome},
 	)
-}
-
-// keepProject keeps a claim's lease.
-func (p *phase2) keepProject(
-	ctx context.Context,
-	project store.ProjectRow,
-	claim store.ProjectClaim,
-	attempt time.Time,
-) (held context.Context, release func()) {
-	return lease.Keep(ctx, lease.Options{
-		Lease:    p.phase2Lease(),
-		Interval: p.heartbeat(p.phase2Lease()),
-		Since:    attempt,
-		What:     "project " + project.Name,
-		Extend: func(ctx context.Context) (bool, error) {
-			return p.store.ExtendProject(ctx, claim, p.leaseUntil(p.phase2Lease()))
-		},
-	})
 }

@@ -14,7 +14,6 @@ import (
 	"memoir"
 	"memoir/consolidate"
 	"memoir/internal/failpoint"
-	"memoir/lease"
 	"memoir/memory"
 	"memoir/model"
 	"memoir/store"
@@ -181,42 +180,6 @@ func (r *run) forgetIn(ctx context.Context, id string, f *store.Forgetting) (For
 
 // finishWithin is how long what is left to do after a publication waits for others.
 const finishWithin = 10 * time.Second
-
-// holding does something under a project's lease, which is given back if it still stands.
-func (r *run) holding(
-	ctx context.Context,
-	id string,
-	wait time.Duration,
-	do func(context.Context, *store.ProjectClaim) error,
-) error {
-	deadline := time.Now().Add(wait)
-	for {
-		attempt := time.Now()
-		claim, err := r.hold(ctx, id)
-		if err == nil {
-			held, release := lease.Keep(ctx, lease.Options{
-				Lease: r.phase2Lease(), Interval: r.heartbeat(r.phase2Lease()), Since: attempt, What: "project " + id,
-				Extend: func(ctx context.Context) (bool, error) {
-					return r.store.ExtendProject(ctx, claim, r.leaseUntil(r.phase2Lease()))
-				},
-			})
-			defer release()
-			defer r.letGo(ctx, claim)
-			return do(held, &claim)
-		}
-		if memoir.CodeOf(err) != memoir.CodeBusy {
-			return err
-		}
-		if time.Now().After(deadline) {
-			return memoir.Errorf(memoir.CodeBusy, memoir.HintOf(err), "busy: %w", err)
-		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(min(200*time.Millisecond, wait)):
-		}
-	}
-}
 
 // withdraw publishes a generation without what was forgotten.
 func (r *run) withdraw(ctx context.Context, row store.ProjectRow, claim *store.ProjectClaim, out *ForgottenIn) error {

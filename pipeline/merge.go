@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"memoir"
 	"memoir/memory"
@@ -59,48 +58,6 @@ func (r *run) merge(ctx context.Context, from, into memoir.Project) error {
 	}
 	delete(claims, from.ID)
 	return nil
-}
-
-// holdBoth claims two projects that need not be due. While one is busy the other
-// is not held: nobody else has to wait for it, and its lease does not run out.
-func (r *run) holdBoth(ctx context.Context, first, second string) (map[string]store.ProjectClaim, error) {
-	deadline := time.Now().Add(r.opts.Wait)
-	for {
-		one, err := r.hold(ctx, first)
-		if err == nil {
-			var other store.ProjectClaim
-			if other, err = r.hold(ctx, second); err == nil {
-				return map[string]store.ProjectClaim{first: one, second: other}, nil
-			}
-			r.letGo(ctx, one)
-			first, second = second, first // which is the one to wait for
-		}
-		if memoir.CodeOf(err) != memoir.CodeBusy {
-			return nil, err
-		}
-		if time.Now().After(deadline) {
-			return nil, memoir.Errorf(memoir.CodeBusy, memoir.HintOf(err), "project %s is busy: %w", first, err)
-		}
-		select {
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		case <-time.After(min(200*time.Millisecond, r.opts.Wait)):
-		}
-	}
-}
-
-func (r *run) hold(ctx context.Context, id string) (store.ProjectClaim, error) {
-	claim, _, err := r.store.ClaimProject(
-		ctx,
-		id,
-		store.ProjectClaimOptions{Holder: r.holder, Lease: r.phase2Lease(), Always: true},
-	)
-	return claim, err
-}
-
-// letGo gives a claim back; if that fails, it is free when this process ends.
-func (r *run) letGo(ctx context.Context, claim store.ProjectClaim) {
-	_ = r.store.GiveBackProject(context.WithoutCancel(ctx), claim)
 }
 
 // keepForMerge records what people changed in a memory that is about to be put away.

@@ -9,7 +9,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"memoir"
-	"memoir/lease"
 	"memoir/store"
 )
 
@@ -154,24 +153,6 @@ func (p *phase1) work(ctx context.Context, claim store.Claim, attempt time.Time)
 	f.lost = memoir.CodeOf(context.Cause(held)) == memoir.CodeLeaseLost
 	f.unstopped = ctx.Err() == nil
 	return f
-}
-
-// keepSession keeps a claim's lease.
-func (p *phase1) keepSession(
-	ctx context.Context,
-	claim store.Claim,
-	attempt time.Time,
-) (held context.Context, release func()) {
-	return lease.Keep(ctx, lease.Options{
-		Lease:    p.stage1Lease(),
-		Interval: p.heartbeat(p.stage1Lease()),
-		Since:    attempt,
-		What:     "session " + claim.Session.ID,
-		Extend: func(ctx context.Context) (bool, error) {
-			lost, err := p.store.ExtendClaims(ctx, []string{claim.Token}, p.leaseUntil(p.stage1Lease()))
-			return len(lost) == 0, err
-		},
-	})
 }
 
 // finish ends a claim that was worked on, by what became of the work. What is stored is

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"memoir"
+	"memoir/memory"
 	"memoir/store"
 )
 
@@ -185,20 +186,20 @@ func (p *phase2) failedProject(
 	return report
 }
 
-// whenFree tries until the project is free or the time to wait has passed.
-func (p *phase2) whenFree(ctx context.Context, project store.ProjectRow, suspect bool) (ProjectReport, error) {
-	deadline := time.Now().Add(p.opts.Wait)
-	for {
-		report, err := p.claim(ctx, project, suspect)
-		if err != nil || report.Outcome != OutcomeBusy || time.Now().After(deadline) {
-			return report, err
+// whenFree claims and consolidates a project, which it waits for as long as the run may.
+func (p *phase2) whenFree(
+	ctx context.Context, project store.ProjectRow, suspect bool,
+) (report ProjectReport, err error) {
+	waited := untilFree(ctx, p.opts.Wait, func() error {
+		if report, err = p.claim(ctx, project, suspect); err == nil && report.Outcome == OutcomeBusy {
+			return memoir.Errorf(memoir.CodeBusy, "", "project %s is busy", project.ID)
 		}
-		select {
-		case <-ctx.Done():
-			return report, context.Cause(ctx)
-		case <-time.After(min(200*time.Millisecond, p.opts.Wait)):
-		}
+		return nil
+	})
+	if ctx.Err() != nil {
+		err = cmp.Or(err, waited)
 	}
+	return report, err
 }
 
 // claim claims a project and makes and publishes one generation. A report without an
@@ -283,4 +284,35 @@ func (p *phase2) dueProjects(ctx context.Context) (due, others []store.ProjectRo
 		}
 	}
 	return due, others, nil
+}
+
+// tidy puts the memories in order that a process was changing when it died, and that
+// are not due: by restoring, forgetting or merging. Those that are due are put in order
+// when they are consolidated.
+func (r *run) tidy(ctx context.Context, projects []store.ProjectRow) error {
+	abandoned, err := r.store.AbandonedProjects(ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range projects {
+		root := memory.At(r.opts.Home, p.ID)
+		disturbed, err := root.Disturbed(int(p.Generation))
+		if err != nil || !disturbed && !slices.Contains(abandoned, p.ID) {
+			continue // what is wrong with it is said where it matters
+		}
+		claim, err := r.hold(ctx, p.ID)
+		switch memoir.CodeOf(err) {
+		case "":
+		case memoir.CodeBusy, memoir.CodeNotFound: // then nothing of it is left of a dead process
+			continue
+		default:
+			return err
+		}
+		err = r.recoverRoot(ctx, root, &claim)
+		r.letGo(ctx, claim)
+		if err != nil {
+			r.warn(fmt.Sprintf("project %s: %s", p.Name, r.redact(err.Error())), memoir.HintOf(err))
+		}
+	}
+	return nil
 }

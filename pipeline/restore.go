@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"memoir"
 	"memoir/consolidate"
@@ -46,19 +45,15 @@ func Restore(ctx context.Context, st *store.Store, opts Options, project memoir.
 	if err := r.finishBefore(ctx, project); err != nil {
 		return Restored{}, err
 	}
-	claim, err := r.holdWhenFree(ctx, project)
-	if err != nil {
-		return Restored{}, err
-	}
 	for round := 1; ; round++ {
-		out, err := r.restore(ctx, memory.At(opts.Home, project.ID), project, &claim, n)
-		if memoir.CodeOf(err) == memoir.CodeChanged && round < maxRounds {
-			continue
+		var out Restored
+		err := r.holding(ctx, project.ID, opts.Wait, func(ctx context.Context, claim *store.ProjectClaim) (err error) {
+			out, err = r.restore(ctx, memory.At(opts.Home, project.ID), project, claim, n)
+			return err
+		})
+		if memoir.CodeOf(err) != memoir.CodeChanged || round == maxRounds {
+			return out, err
 		}
-		if err != nil || out.Unchanged {
-			r.letGo(ctx, claim)
-		}
-		return out, err
 	}
 }
 
@@ -78,31 +73,6 @@ func (r *run) finishBefore(ctx context.Context, project memoir.Project) error {
 		)
 	}
 	return err
-}
-
-// holdWhenFree claims a project that need not be due, when nobody else holds it.
-func (r *run) holdWhenFree(ctx context.Context, project memoir.Project) (store.ProjectClaim, error) {
-	deadline := time.Now().Add(r.opts.Wait)
-	for {
-		claim, err := r.hold(ctx, project.ID)
-		if memoir.CodeOf(err) != memoir.CodeBusy {
-			return claim, err
-		}
-		if time.Now().After(deadline) {
-			return claim, memoir.Errorf(
-				memoir.CodeBusy,
-				memoir.HintOf(err),
-				"project %s is busy: %w",
-				project.Name,
-				err,
-			)
-		}
-		select {
-		case <-ctx.Done():
-			return claim, context.Cause(ctx)
-		case <-time.After(min(200*time.Millisecond, r.opts.Wait)):
-		}
-	}
 }
 
 func (r *run) restore(

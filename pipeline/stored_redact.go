@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"time"
 
 	"memoir"
 	"memoir/memory"
@@ -77,20 +76,8 @@ func RedactStored(ctx context.Context, st *store.Store, opts Options, dryRun boo
 
 // quiet waits until no other process holds work, and finishes what one that died had begun.
 func (s *sweep) quiet(ctx context.Context) error {
-	deadline := time.Now().Add(s.opts.Wait)
-	for {
-		err := s.store.Working(ctx)
-		if err == nil {
-			break
-		}
-		if memoir.CodeOf(err) != memoir.CodeBusy || time.Now().After(deadline) {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(min(200*time.Millisecond, s.opts.Wait)):
-		}
+	if err := untilFree(ctx, s.opts.Wait, func() error { return s.store.Working(ctx) }); err != nil {
+		return err
 	}
 	if err := FinishMoves(ctx, s.store, s.opts.Home); err != nil {
 		return err

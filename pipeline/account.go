@@ -4,29 +4,23 @@ import (
 	"context"
 	"maps"
 	"sync"
-	"time"
 
 	"memoir"
 	"memoir/secrets"
 	"memoir/store"
 )
 
-// An account adds up what one piece of work spends on metered models, whatever
-// becomes of the work: also when it fails, panics or is waited for no longer.
+// An account belongs to one piece of work: it says in which name its calls are entered into
+// the ledger, by whose rules their answers are redacted, and why one was refused.
 type account struct {
 	of     store.Call // what the ledger is told of each call: which work it is for
 	budget *budget    // of the project that it is for, if that has limits of its own
 
-	mu      sync.Mutex
-	spent   memoir.Usage
-	bytes   int64         // asked in the calls whose input tokens are known
-	told    memoir.Usage  // by the worker, of models that are not metered
-	flying  memoir.Usage  // what calls under way are estimated to spend
-	landed  chan struct{} // closed when none is; nil if none ever was
-	refused error         // why a call was not made; nil: all were
-
+	mu       sync.Mutex
+	charged  bool               // a call has ended that cost something
+	refused  error              // why a call was not made; nil: all were
 	scanners []*secrets.Scanner // by whose rules answers are redacted; none: the run's
-	counts   secrets.Counts     // what that took out
+	counts   secrets.Counts     // what that took out of the answers that were used
 }
 
 type accountKey struct{}
@@ -45,25 +39,18 @@ func accountOf(ctx context.Context) *account {
 	return &account{}
 }
 
-// takeoff enters that a call begins.
-func (a *account) takeoff(expected memoir.Usage) {
+// charge enters what a call spent.
+func (a *account) charge(u memoir.Usage) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.flying.Calls == 0 {
-		a.landed = make(chan struct{})
-	}
-	a.flying = a.flying.Add(expected)
+	a.charged = a.charged || u.InputTokens+u.OutputTokens > 0
 }
 
-// land enters what a call spent.
-func (a *account) land(expected, used memoir.Usage, bytes int64) {
+// paid reports whether a call has ended that cost something.
+func (a *account) paid() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.spent, a.bytes = a.spent.Add(used), a.bytes+bytes
-	if a.flying = less(a.flying, expected); a.flying.Calls == 0 {
-		a.flying = memoir.Usage{} // without what rounding loses in adding up prices
-		close(a.landed)
-	}
+	return a.charged
 }
 
 // refuse enters why a call was not made.
@@ -78,49 +65,6 @@ func (a *account) refusal() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.refused
-}
-
-// hasSpent reports whether a call has ended that cost something.
-func (a *account) hasSpent() bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.spent.InputTokens+a.spent.OutputTokens > 0
-}
-
-// tell enters what a worker says that it spent. It counts if no call was metered.
-func (a *account) tell(u memoir.Usage) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.told = a.told.Add(u)
-}
-
-// total is what was spent so far. Calls under way count by their estimate, as in the ledger.
-func (a *account) total() (u memoir.Usage, bytes int64) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if u = a.spent.Add(a.flying); u.Calls == 0 {
-		return a.told, 0
-	}
-	return u, a.bytes
-}
-
-// landWithin is how long calls may take to notice that they were given up. Those to a
-// server end at once; a program that ignores what it is asked is ended after half a second.
-const landWithin = 800 * time.Millisecond
-
-// settled is total once the calls under way have ended. Those of work that was given
-// up end at once, but need not have ended yet.
-func (a *account) settled() (u memoir.Usage, bytes int64) {
-	a.mu.Lock()
-	landed, flying := a.landed, a.flying.Calls
-	a.mu.Unlock()
-	if flying > 0 {
-		select {
-		case <-landed:
-		case <-time.After(landWithin):
-		}
-	}
-	return a.total()
 }
 
 // redactBy names the rules that count for the work, which begins: what was taken out of

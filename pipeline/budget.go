@@ -58,7 +58,6 @@ type budget struct {
 
 	// What follows is guarded by the meter's mu.
 	spent    memoir.Usage // by this run
-	today    memoir.Usage // by this run, since midnight
 	reserved memoir.Usage // estimates of the calls under way
 	stopped  *Stopped
 }
@@ -77,30 +76,21 @@ type bound struct {
 // cent is less than any price, and more than what rounding loses in adding up prices.
 const cent = 1e-9
 
-// bounds lists the limits that are set; others is what other runs spent today.
-func (b *budget) bounds(expected, others memoir.Usage) []bound {
-	l, day := b.limits, b.today.Add(others)
+// bounds lists the limits that are set. today is what all runs spent on this day, calls
+// under way included, without the next one.
+func (b *budget) bounds(expected, today memoir.Usage) []bound {
+	l, day := b.limits, less(today, b.reserved)
+	inTokens := func(name string, most int64, spent memoir.Usage, by string) bound {
+		return bound{name, float64(most), tokens(spent), tokens(b.reserved), tokens(expected), sayTokens, by}
+	}
+	inCost := func(name string, most float64, spent memoir.Usage, by string) bound {
+		return bound{name, most, spent.Cost, b.reserved.Cost, expected.Cost, sayCost, by}
+	}
 	return slices.DeleteFunc([]bound{
-		{
-			"limits.tokensPerRun",
-			float64(l.TokensPerRun),
-			tokens(b.spent),
-			tokens(b.reserved),
-			tokens(expected),
-			sayTokens,
-			"by this run",
-		},
-		{
-			"limits.tokensPerDay",
-			float64(l.TokensPerDay),
-			tokens(day),
-			tokens(b.reserved),
-			tokens(expected),
-			sayTokens,
-			"today",
-		},
-		{"limits.costPerRun", l.CostPerRun, b.spent.Cost, b.reserved.Cost, expected.Cost, sayCost, "by this run"},
-		{"limits.costPerDay", l.CostPerDay, day.Cost, b.reserved.Cost, expected.Cost, sayCost, "today"},
+		inTokens("limits.tokensPerRun", l.TokensPerRun, b.spent, "by this run"),
+		inTokens("limits.tokensPerDay", l.TokensPerDay, day, "today"),
+		inCost("limits.costPerRun", l.CostPerRun, b.spent, "by this run"),
+		inCost("limits.costPerDay", l.CostPerDay, day, "today"),
 	}, func(l bound) bool { return l.most <= 0 })
 }
 
@@ -127,8 +117,8 @@ func (b *budget) oversized(expected memoir.Usage) error {
 
 // exceeded says which limit a call would exceed. Wait means that there may be room once
 // the calls under way have ended, which may need less than was reserved for them.
-func (b *budget) exceeded(expected, others memoir.Usage) (stop *Stopped, wait bool) {
-	for _, l := range b.bounds(expected, others) {
+func (b *budget) exceeded(expected, today memoir.Usage) (stop *Stopped, wait bool) {
+	for _, l := range b.bounds(expected, today) {
 		if l.spent+l.next > l.most+cent {
 			return &Stopped{
 				Limit:   l.name,
@@ -194,11 +184,10 @@ func (r *run) budgetOf(ctx context.Context, projectID string) *budget {
 // tighter are the limits that are below those of all.
 func tighter(own, all config.Limits) config.Limits {
 	return config.Limits{
-		TokensPerRun: lower(
-			own.TokensPerRun,
-			all.TokensPerRun,
-		), TokensPerDay: lower(own.TokensPerDay, all.TokensPerDay),
-		CostPerRun: lower(own.CostPerRun, all.CostPerRun), CostPerDay: lower(own.CostPerDay, all.CostPerDay),
+		TokensPerRun: lower(own.TokensPerRun, all.TokensPerRun),
+		TokensPerDay: lower(own.TokensPerDay, all.TokensPerDay),
+		CostPerRun:   lower(own.CostPerRun, all.CostPerRun),
+		CostPerDay:   lower(own.CostPerDay, all.CostPerDay),
 	}
 }
 

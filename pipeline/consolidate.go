@@ -15,13 +15,10 @@ import (
 // edited the live files while it was being made.
 const maxRounds = 5
 
-// consolidation is a claimed project and what was spent on it.
+// consolidation is a claimed project.
 type consolidation struct {
 	project store.ProjectRow
 	claim   store.ProjectClaim
-	attempt time.Time
-	usage   memoir.Usage
-	bytes   int64
 }
 
 // consolidateClaimed makes and publishes the generation of a project that was claimed.
@@ -45,9 +42,7 @@ func (p *phase2) consolidateClaimed(
 			break
 		}
 	}
-	c := consolidation{project: project, claim: claim, attempt: attempt}
-	c.usage, c.bytes = spent.settled()
-	p.addUsage(c.usage)
+	c := consolidation{project: project, claim: claim}
 	refusal := spent.refusal()
 	if err != nil && refusal != nil && ctx.Err() == nil {
 		if err = refusal; ownFault(err) {
@@ -95,7 +90,6 @@ func (p *phase2) endFailed(
 	}
 	after := context.WithoutCancel(ctx)
 	failure, answer := p.failureOf(phaseConsolidate, c.project.ID, c.project.ID, err)
-	failure.Usage, failure.InputBytes, failure.Duration = c.usage, c.bytes, time.Since(c.attempt)
 	var failed error
 	if blame == postponed {
 		_, failed = p.store.PostponeProject(after, c.claim, failure, p.projectRetryPolicy())
@@ -128,11 +122,5 @@ func (p *phase2) returnProject(ctx context.Context, c consolidation, err error) 
 
 // enterProject puts into the ledger what became of work on a project that published nothing.
 func (p *phase2) enterProject(ctx context.Context, c consolidation, outcome string) {
-	p.addLedger(
-		ctx,
-		"project "+c.project.Name,
-		store.LedgerEntry{Work: c.claim.Token, Phase: phaseConsolidate, ProjectID: c.project.ID,
-			Model: p.consolidator.Name(), Usage: c.usage, InputBytes: c.bytes,
-			Duration: time.Since(c.attempt), Outcome: outcome},
-	)
+	p.endWork(ctx, c.claim.Token, c.project.ID, outcome)
 }

@@ -58,11 +58,8 @@ func (r *run) extractOne(ctx context.Context, claim store.Claim) (extracted, err
 	session := movedTo(claim.Session, work, loaded.Items)
 	session.Title, _ = scanner.Redact(session.Title)
 	earlier, since := r.earlier(claim.Prior, loaded)
-	extraction, usage, err := r.extractor.Extract(
-		ctx,
-		extract.Input{Session: session, Items: loaded.Items, Earlier: earlier, Since: since},
-	)
-	accountOf(ctx).tell(usage) // spent, whatever comes of it
+	in := extract.Input{Session: session, Items: loaded.Items, Earlier: earlier, Since: since}
+	extraction, _, err := r.extractor.Extract(ctx, in) // what it spent is in the ledger
 	loaded.Redactions.Merge(accountOf(ctx).redactions())
 	if err != nil {
 		return out, err

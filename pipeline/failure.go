@@ -98,51 +98,50 @@ func withheld(s memoir.Session, err error) bool {
 const unservedDelay = 10 * time.Minute
 
 // failed ends a claim whose work failed, by who is to blame.
-func (p *phase1) failed(ctx context.Context, claim store.Claim, spent extracted, err error) {
+func (p *phase1) failed(ctx context.Context, claim store.Claim, err error) {
 	if limited(err) {
 		p.giveBack(ctx, claim)
-		p.enter(ctx, claim, spent, store.OutcomeLimit)
+		p.enter(ctx, claim, store.OutcomeLimit)
 		return
 	}
 	if errors.Is(err, errUnserved) {
 		p.giveBack(ctx, claim)
-		p.enter(ctx, claim, spent, store.OutcomeInterrupted)
+		p.enter(ctx, claim, store.OutcomeInterrupted)
 		return
 	}
 	switch blame := p.judge(p.extractor.Name(), err); {
 	case blame == ends:
-		p.endWith(ctx, claim, spent, err)
+		p.endWith(ctx, claim, err)
 	case blame == postponed, failing(err):
-		p.postpone(ctx, claim, spent, err)
+		p.postpone(ctx, claim, err)
 	case ownFault(err):
-		p.enter(ctx, claim, spent, store.OutcomeInterrupted)
+		p.enter(ctx, claim, store.OutcomeInterrupted)
 		p.halt(ctx, claim, err)
 	case withheld(claim.Session, err):
-		p.leaveUnread(ctx, claim, spent, err)
+		p.leaveUnread(ctx, claim, err)
 	default:
-		p.failClaim(ctx, claim, spent, err)
+		p.failClaim(ctx, claim, err)
 	}
 }
 
 // endWith ends the run with a fault of the model. The session whose text a server
 // forbade is left for later, so that it cannot end each run if it is to blame itself.
-func (p *phase1) endWith(ctx context.Context, claim store.Claim, spent extracted, err error) {
+func (p *phase1) endWith(ctx context.Context, claim store.Claim, err error) {
 	var failed *model.Error
 	if errors.As(err, &failed) && forbidden(failed) {
-		p.postpone(ctx, claim, spent, err)
+		p.postpone(ctx, claim, err)
 		p.fail(p.ofModel(err))
 		return
 	}
-	p.enter(ctx, claim, spent, store.OutcomeFailed)
+	p.enter(ctx, claim, store.OutcomeFailed)
 	p.halt(ctx, claim, p.ofModel(err))
 }
 
 // postpone gives a claim back whose model did not serve. It counts no attempt unless
 // that happened to this session before and the model served others since.
-func (p *phase1) postpone(ctx context.Context, claim store.Claim, spent extracted, cause error) {
+func (p *phase1) postpone(ctx context.Context, claim store.Claim, cause error) {
 	ctx = context.WithoutCancel(ctx)
 	failure, answer := p.failureOf(phaseExtract, claim.Session.ProjectID, claim.Session.Key(), cause)
-	failure.Usage, failure.InputBytes, failure.Duration = spent.Usage, spent.InputBytes, spent.Duration
 	counted, err := p.store.PostponeClaim(ctx, claim, failure, p.retryPolicy())
 	p.dropLost(err, answer)
 	p.count(func(r *Phase1Report) {
@@ -160,7 +159,7 @@ func (p *phase1) postpone(ctx context.Context, claim store.Claim, spent extracte
 	}
 	p.fold(claim.Session.ID, said, hintOf(cause))
 	if err != nil {
-		p.enter(ctx, claim, spent, store.OutcomeLost)
+		p.enter(ctx, claim, store.OutcomeLost)
 	}
 	if err != nil && memoir.CodeOf(err) != memoir.CodeLeaseLost {
 		p.warn(
@@ -177,16 +176,15 @@ func (p *phase1) postpone(ctx context.Context, claim store.Claim, spent extracte
 
 // failClaim records a failure. A session that cannot be read stays so until its
 // file changes; other errors are tried again.
-func (p *phase1) failClaim(ctx context.Context, claim store.Claim, spent extracted, cause error) {
+func (p *phase1) failClaim(ctx context.Context, claim store.Claim, cause error) {
 	ctx = context.WithoutCancel(ctx)
 	failure, answer := p.failureOf(phaseExtract, claim.Session.ProjectID, claim.Session.Key(), cause)
-	failure.Usage, failure.InputBytes, failure.Duration = spent.Usage, spent.InputBytes, spent.Duration
 	err := p.store.FailClaim(ctx, claim, failure, p.retryPolicy())
 	p.dropLost(err, answer)
 	p.count(func(r *Phase1Report) { r.Claimed++; r.Failed++ })
 	p.fold(claim.Session.ID, failure.Message, hintOf(cause))
 	if err != nil {
-		p.enter(ctx, claim, spent, store.OutcomeLost)
+		p.enter(ctx, claim, store.OutcomeLost)
 	}
 	if err != nil && memoir.CodeOf(err) != memoir.CodeLeaseLost {
 		p.warn(
@@ -203,39 +201,35 @@ func (p *phase1) failClaim(ctx context.Context, claim store.Claim, spent extract
 
 // lost reports a claim that another process has taken over. Nothing of the result
 // is stored, but what it cost stands in the ledger all the same.
-func (p *phase1) lost(ctx context.Context, claim store.Claim, result extracted) {
+func (p *phase1) lost(ctx context.Context, claim store.Claim) {
 	p.count(func(r *Phase1Report) { r.GivenBack++ })
 	p.warn(fmt.Sprintf("session %s: its lease was lost; another run has it", claim.Session.ID), "")
-	p.enter(ctx, claim, result, store.OutcomeLost)
+	p.enter(ctx, claim, store.OutcomeLost)
 }
 
 // leaveUnread gives such a session back.
-func (p *phase1) leaveUnread(ctx context.Context, claim store.Claim, spent extracted, cause error) {
+func (p *phase1) leaveUnread(ctx context.Context, claim store.Claim, cause error) {
 	path, _ := rollout.Withheld(cause)
 	message := p.redact(cause.Error())
 	err := p.store.LeaveUnread(context.WithoutCancel(ctx), claim, path, message)
 	switch {
 	case memoir.CodeOf(err) == memoir.CodeLeaseLost:
-		p.lost(ctx, claim, spent)
+		p.lost(ctx, claim)
 		return
 	case err != nil:
-		p.enter(ctx, claim, spent, store.OutcomeFailed)
+		p.enter(ctx, claim, store.OutcomeFailed)
 		p.halt(ctx, claim, err)
 		return
 	}
-	p.enter(ctx, claim, spent, store.OutcomeFailed)
+	p.enter(ctx, claim, store.OutcomeFailed)
 	p.count(func(r *Phase1Report) { r.GivenBack++; r.Unread++ })
 	p.sayLeftOut(message, memoir.HintOf(cause))
 	p.extracting("", false, 0)
 }
 
 // enter puts into the ledger what became of work on a session that nothing is stored of.
-func (p *phase1) enter(ctx context.Context, claim store.Claim, result extracted, outcome string) {
-	p.addLedger(ctx, "session "+claim.Session.ID, store.LedgerEntry{
-		Work: claim.Token, Phase: phaseExtract, SessionKey: claim.Session.Key(), ProjectID: claim.Session.ProjectID,
-		Model: p.extractor.Name(), Usage: result.Usage, InputBytes: result.InputBytes,
-		Duration: result.Duration, Outcome: outcome,
-	})
+func (p *phase1) enter(ctx context.Context, claim store.Claim, outcome string) {
+	p.endWork(ctx, claim.Token, claim.Session.ProjectID, outcome)
 }
 
 // halt gives a claim back because of a fault that ends the run: the other sessions

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
-	"time"
 
 	"memoir"
 	"memoir/consolidate"
@@ -47,11 +46,10 @@ func (r *run) makeGeneration(
 	if live.Generation > 0 {
 		report.Root = root.Link()
 	}
-	began := time.Now()
 	accountOf(ctx).redactBy(r.scannersFor(project.ID)...)
 	result, err := r.makeMemory(ctx, in, live)
 	stopped := ctx.Err() != nil
-	if paid, _ := accountOf(ctx).total(); paid.Calls > 0 {
+	if accountOf(ctx).paid() {
 		var done func()
 		ctx, done = keeping(ctx, r.grace(keepWithin))
 		defer done()
@@ -74,7 +72,7 @@ func (r *run) makeGeneration(
 		report.Outcome = OutcomeEmpty
 		return report, r.store.FinishProjectUnchanged(ctx, claim)
 	}
-	return r.publishResult(ctx, root, project, claim, *result, in, live, began, report)
+	return r.publishResult(ctx, root, project, claim, *result, in, live, report)
 }
 
 // lostOr is err, or an error of code CodeLeaseLost if a file was gone because another process, such as
@@ -100,7 +98,6 @@ func (r *run) publishResult(
 	result memoir.Consolidation,
 	in consolidate.Input,
 	live memory.Snapshot,
-	began time.Time,
 	report ProjectReport,
 ) (ProjectReport, error) {
 	files, counts, err := r.files(result, in, live)
@@ -118,28 +115,15 @@ func (r *run) publishResult(
 		return report, r.store.FinishProjectUnchanged(ctx, claim)
 	}
 
-	usage, bytes := accountOf(ctx).total()
 	inputs := restingOn(in)
-	record := store.GenerationRecord{
-		Inputs:     inputsByKey(inputs),
-		Usage:      usage,
-		InputBytes: bytes,
-		Duration:   time.Since(began),
-		Model:      r.consolidator.Name(),
-		Run:        r.id,
-	}
+	record := store.GenerationRecord{Inputs: inputsByKey(inputs), Model: r.consolidator.Name(), Run: r.id}
 	manifest := memory.Manifest{Inputs: inputs, Redactions: counts, SetAside: aside, Citations: result.Citations}
 	published, err := r.publish(ctx, root, live, claim, files, manifest, record, r.store.Publish)
-	if memoir.CodeOf(err) == memoir.CodeChanged && usage.Calls > 0 {
+	if memoir.CodeOf(err) == memoir.CodeChanged && accountOf(ctx).paid() {
 		// Asking again would cost as much again, and a person who goes on editing could
 		// make it cost that without end.
-		commit := func(ctx context.Context, claim store.ProjectClaim, record store.GenerationRecord,
-			swap func() error) error {
-			record.Usage, record.InputBytes, record.Duration = usage, bytes, time.Since(began)
-			return r.store.Publish(ctx, claim, record, swap)
-		}
 		whole := &consolidate.Partly{Result: result}
-		if published, err = r.publishPaid(ctx, root, project, claim, whole, in, live, commit); err != nil {
+		if published, err = r.publishPaid(ctx, root, project, claim, whole, in, live, r.store.Publish); err != nil {
 			report.Outcome = OutcomeEdited
 		}
 	}
@@ -187,8 +171,7 @@ func (r *run) makeMemory(
 		return &left, nil
 	}
 	result, err := apartFor(ctx, r, r.grace(handOver), func() (memoir.Consolidation, error) {
-		c, usage, err := r.consolidator.Consolidate(ctx, in)
-		accountOf(ctx).tell(usage) // spent, whatever comes of it
+		c, _, err := r.consolidator.Consolidate(ctx, in) // what it spent is in the ledger
 		return c, err
 	})
 	if err != nil {

@@ -91,8 +91,8 @@ func TestNoCallIsMadeThatCannotBeEntered(t *testing.T) {
 	if p := r.report.Phase1; p.Failed > 0 || p.GivenBack == 0 || len(status.Failed)+len(status.Dead)+len(status.Running) > 0 {
 		t.Errorf("%+v, %+v", p, status)
 	}
-	if all, _ := entered(t, r.store); all != (memoir.Usage{}) || r.report.Usage != all || r.meter.reserved != all {
-		t.Errorf("ledger %+v, report %+v, under way %+v", all, r.report.Usage, r.meter.reserved)
+	if all, _ := entered(t, r.store); all != (memoir.Usage{}) || r.meter.settled() != all || r.meter.reserved != all {
+		t.Errorf("ledger %+v, report %+v, under way %+v", all, r.meter.spent, r.meter.reserved)
 	}
 }
 
@@ -115,8 +115,8 @@ func TestACallWhoseEndCannotBeEnteredStaysByItsEstimate(t *testing.T) {
 			said++
 		}
 	}
-	if r.report.Usage.InputTokens != 7*int64(n) || said != 1 {
-		t.Errorf("%+v, said %d times", r.report.Usage, said)
+	if r.meter.settled().InputTokens != 7*int64(n) || said != 1 {
+		t.Errorf("%+v, said %d times", r.meter.spent, said)
 	}
 }
 
@@ -128,8 +128,8 @@ func TestACallThatPanickedStaysByItsEstimate(t *testing.T) {
 		t.Fatal(err)
 	}
 	all, ends := entered(t, r.store)
-	if diff := cmp.Diff(map[string]int{"failed failed estimated": all.Calls}, ends); diff != "" || all.Calls == 0 || all != r.report.Usage {
-		t.Errorf("%s%+v, %+v", diff, all, r.report.Usage)
+	if diff := cmp.Diff(map[string]int{"failed failed estimated": all.Calls}, ends); diff != "" || all.Calls == 0 || all != r.meter.settled() {
+		t.Errorf("%s%+v, %+v", diff, all, r.meter.settled())
 	}
 }
 
@@ -148,58 +148,8 @@ func TestACallThatIsDeafToAnInterruptStaysByItsEstimate(t *testing.T) {
 		t.Errorf("ended with %v", err)
 	}
 	all, ends := entered(t, r.store)
-	if diff := cmp.Diff(map[string]int{"interrupted begun estimated": all.Calls}, ends); diff != "" || all.Calls == 0 || all != r.report.Usage {
-		t.Errorf("%s%+v, %+v", diff, all, r.report.Usage)
-	}
-}
-
-func TestWhatAnExtractorSaysThatItSpentIsEntered(t *testing.T) {
-	t.Parallel()
-	r := prepared(t)
-	r.extractor = telling{r.extractor}
-	if err := r.steps(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	all, ends := entered(t, r.store)
-	if ends["stored "] == 0 || ends["stored "]+ends["empty "] != all.Calls || all.InputTokens != 5*int64(all.Calls) || all != r.report.Usage {
-		t.Errorf("%+v, %+v, %+v", all, ends, r.report.Usage)
-	}
-}
-
-// telling is an extractor that says that it made a call of its own.
-type telling struct{ extract.Extractor }
-
-func (e telling) Extract(ctx context.Context, in extract.Input) (memoir.Extraction, memoir.Usage, error) {
-	out, _, err := e.Extractor.Extract(ctx, in)
-	return out, memoir.Usage{Calls: 1, InputTokens: 5}, err
-}
-
-func TestACallThatAnotherRunLeftNoRoomForIsNotMade(t *testing.T) {
-	t.Parallel()
-	st := prepared(t).store
-	for _, test := range []struct {
-		limits config.Limits
-		made   int
-	}{{config.Limits{TokensPerDay: 100}, 0}, {config.Limits{TokensPerDay: 200}, 1}, {config.Limits{TokensPerRun: 100}, 1}} {
-		now := time.Now()
-		meter := alone(test.limits, &now)
-		meter.ledger = st
-		meter.others = func(context.Context, time.Time, string) (memoir.Usage, error) {
-			return memoir.Usage{Calls: 1, InputTokens: 60}, nil
-		}
-		made := 0
-		m := meter.of(scripted(func(model.Request) (model.Answer, error) {
-			made++
-			return model.Answer{}, &model.Error{Class: model.ClassUnreachable}
-		}), model.Options{MaxOutput: 50})
-		ctx, account := begin(t.Context(), store.Call{Phase: phaseExtract})
-		_, err := m.Call(ctx, model.Request{})
-		if made != test.made || limited(err) != (test.made == 0) || limited(account.refusal()) != limited(err) || (meter.stop() != nil) != limited(err) {
-			t.Errorf("%+v: %d made, %v", test.limits, made, err)
-		}
-		if all, _ := entered(t, st); all.Calls != 0 || meter.reserved != (memoir.Usage{}) {
-			t.Errorf("%+v: left behind %+v, %+v", test.limits, all, meter.reserved)
-		}
+	if diff := cmp.Diff(map[string]int{"interrupted begun estimated": all.Calls}, ends); diff != "" || all.Calls == 0 || all != r.meter.settled() {
+		t.Errorf("%s%+v, %+v", diff, all, r.meter.settled())
 	}
 }
 
@@ -228,21 +178,10 @@ func TestWhatBecameOfACallIsOneWord(t *testing.T) {
 	}
 }
 
-// recording is a ledger that keeps how calls began.
-type recording struct {
-	nobodys
-	begun []store.Call
-}
-
-func (r *recording) BeginCall(_ context.Context, c store.Call) (int64, memoir.Usage, error) {
-	r.begun = append(r.begun, c)
-	return 0, memoir.Usage{}, nil
-}
-
 func TestTheNextCallOfAWorkMakesTheLastOneLast(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	meter, kept := alone(config.Limits{}, &now), &recording{}
+	meter, kept := alone(config.Limits{}, &now), &book{now: &now}
 	meter.ledger = kept
 	m := meter.of(spending(7), model.Options{})
 	for _, work := range []string{"a", "b"} {

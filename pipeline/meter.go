@@ -16,46 +16,42 @@ import (
 type ledger interface {
 	BeginCall(ctx context.Context, c store.Call) (id int64, others memoir.Usage, err error)
 	EndCall(ctx context.Context, id int64, e store.CallEnd) error
+	// Spent sums what all runs spent since a moment, SpentOn what they spent on a project.
+	// Calls under way count by their estimates.
+	Spent(ctx context.Context, since time.Time) (memoir.Usage, error)
+	SpentOn(ctx context.Context, project string, since time.Time, beside string) (memoir.Usage, error)
 }
 
 var _ ledger = (*store.Store)(nil)
 
-// A meter adds up what the calls of a run spend, and refuses those that would exceed a
-// limit. Once a limit refused one, no further call is made: the work that is left is for
-// a later run.
+// A meter enters each call of a run into the ledger before it is made, and refuses calls
+// that would exceed a limit. Once a limit refused one, no further call is made: the work
+// that is left is for a later run.
 type meter struct {
 	run    string // its id, in the ledger
 	ledger ledger
 	warn   func(message, hint string)
 	budget // of the whole run
-	// others returns what other runs have spent since a moment; on one project, if its id is given.
-	others func(ctx context.Context, since time.Time, project string) (memoir.Usage, error)
 	now    func() time.Time
 	models []*metered
 
+	entering sync.Mutex // held while a call is entered and checked against the limits
+
 	mu       sync.Mutex
 	services map[string]*service // by model
-	day      time.Time           // on which today was spent
 	landed   chan struct{}       // closed when a call under way ends
 	own      map[string]*budget  // by project: those whose own settings limit them
 	warned   bool                // that a call's end is not in the ledger
 }
 
-func newMeter(limits config.Limits, st *store.Store, run string, warn func(message, hint string)) *meter {
-	m := &meter{budget: budget{limits: limits}, run: run, ledger: st, warn: warn, now: time.Now,
+func newMeter(limits config.Limits, ledger ledger, run string, warn func(message, hint string)) *meter {
+	return &meter{budget: budget{limits: limits}, run: run, ledger: ledger, warn: warn, now: time.Now,
 		own: map[string]*budget{}, landed: make(chan struct{}), services: map[string]*service{}}
-	m.others = func(ctx context.Context, since time.Time, project string) (memoir.Usage, error) {
-		if project != "" {
-			return st.SpentOn(ctx, project, since, m.run)
-		}
-		return st.SpentBeside(ctx, since, m.run)
-	}
-	return m
 }
 
 var _ model.Model = (*metered)(nil)
 
-// metered is a model whose calls are counted, one by one: it belongs below what
+// metered is a model whose calls are counted one by one: it belongs below what
 // repeats them.
 type metered struct {
 	model.Model
@@ -67,13 +63,8 @@ type metered struct {
 
 // of returns the model as it is to be called, with the options that it was opened with.
 func (m *meter) of(inner model.Model, o model.Options) model.Model {
-	metered := &metered{
-		Model:     inner,
-		meter:     m,
-		price:     o.Price,
-		maxOutput: o.MaxOutput,
-		known:     map[string]store.Experience{},
-	}
+	metered := &metered{Model: inner, meter: m, price: o.Price, maxOutput: o.MaxOutput,
+		known: map[string]store.Experience{}}
 	m.models = append(m.models, metered)
 	return metered
 }
@@ -92,24 +83,23 @@ func (m *meter) named(name string) *metered {
 // memoir.CodeLimit. Nor is it made when it cannot be entered into the ledger, or when
 // the model is out of service.
 func (m *metered) Call(ctx context.Context, q model.Request) (answer model.Answer, err error) {
-	a, service := accountOf(ctx), m.meter.service(m.Name())
+	a := accountOf(ctx)
 	expected := m.expected(a.of.Phase, q)
-	e, err := m.meter.enter(ctx, a, m.Name(), expected)
+	id, err := m.meter.enter(ctx, a, m.Name(), expected)
 	if err != nil {
 		return model.Answer{}, err
 	}
-	end := store.CallEnd{
-		Usage:     expected,
-		Call:      store.CallFailed,
-		Estimated: true,
-	} // if it panics: nobody knows what it took
+	began := time.Now()
+	// If the call panics, nobody knows what it took.
+	end := store.CallEnd{Usage: expected, Call: store.CallFailed, Estimated: true}
 	defer func() {
+		end.Duration = time.Since(began)
+		m.meter.complete(ctx, id, end)
 		m.meter.land(expected, end.Usage, a.budget)
-		e.end(ctx, end)
-		a.land(expected, end.Usage, end.InputBytes)
+		a.charge(end.Usage)
 	}()
 	answer, err = m.Model.Call(ctx, q)
-	service.heard(err)
+	m.meter.service(m.Name()).heard(err)
 	end = store.CallEnd{Usage: answer.Usage, Estimated: answer.Estimated, Call: becameOf(ctx, answer, err)}
 	if err != nil {
 		end.Usage, end.Estimated = usageOf(err, m.question(a.of.Phase, q))
@@ -120,49 +110,22 @@ func (m *metered) Call(ctx context.Context, q model.Request) (answer model.Answe
 	return answer, err
 }
 
-// entry is a call that stands in the ledger as begun.
-type entry struct {
-	meter *meter
-	id    int64
-	began time.Time
-}
-
-// enter puts a call into the ledger, before it is made, and reserves its estimate. If it
+// enter puts a call into the ledger before it is made, and reserves its estimate. If it
 // would exceed a limit unless calls under way need less than is reserved for them, it
-// waits for those. The entry is made before what others spent is read, so of two
-// processes that do this at once at least one sees the other's.
-func (m *meter) enter(ctx context.Context, a *account, name string, expected memoir.Usage) (entry, error) {
-	budgets := []*budget{&m.budget}
-	if a.budget != nil {
-		budgets = append(budgets, a.budget)
-	}
-	call := a.of
-	call.Run, call.Model, call.Expected, call.Durable = m.run, name, expected, a.hasSpent()
+// waits for those.
+func (m *meter) enter(ctx context.Context, a *account, name string, expected memoir.Usage) (id int64, err error) {
+	defer func() {
+		if err != nil && ctx.Err() == nil { // else it was given up while it waited
+			a.refuse(err)
+		}
+	}()
 	for {
 		if ctx.Err() != nil {
-			return entry{}, context.Cause(ctx)
+			return 0, context.Cause(ctx)
 		}
-		if err := m.refusal(name, budgets, expected); err != nil {
-			a.refuse(err)
-			return entry{}, err
-		}
-		id, _, err := m.ledger.BeginCall(ctx, call)
-		if err != nil {
-			if ctx.Err() == nil { // else it was given up while it waited
-				a.refuse(err)
-			}
-			return entry{}, err
-		}
-		e := entry{meter: m, id: id, began: time.Now()}
-		landed, err := m.reserve(ctx, budgets, expected)
-		if landed == nil && err == nil {
-			a.takeoff(expected)
-			return e, nil
-		}
-		e.end(ctx, store.CallEnd{}) // which removes it
-		if err != nil {
-			a.refuse(err)
-			return entry{}, err
+		id, landed, err := m.tryEnter(ctx, a, name, expected)
+		if err != nil || landed == nil {
+			return id, err
 		}
 		select {
 		case <-landed:
@@ -171,11 +134,40 @@ func (m *meter) enter(ctx context.Context, a *account, name string, expected mem
 	}
 }
 
-// refusal is why a call is not even entered; nil if nothing is known against it.
-func (m *meter) refusal(name string, budgets []*budget, expected memoir.Usage) error {
+// tryEnter is one try of enter. If the call has to wait for room, it is not in the ledger,
+// and the channel is closed when a call under way ends. The entry is made before the
+// limits are checked, so of two processes that do this at once at least one sees the other's.
+func (m *meter) tryEnter(
+	ctx context.Context,
+	a *account,
+	name string,
+	expected memoir.Usage,
+) (id int64, landed <-chan struct{}, err error) {
+	m.entering.Lock()
+	defer m.entering.Unlock()
 	if err := m.service(name).err(); err != nil {
-		return memoir.Errorf(memoir.CodeModel, unservedHint(err), "%s: %w", name, errUnserved)
+		return 0, nil, memoir.Errorf(memoir.CodeModel, unservedHint(err), "%s: %w", name, errUnserved)
 	}
+	budgets := []*budget{&m.budget}
+	if a.budget != nil {
+		budgets = append(budgets, a.budget)
+	}
+	if err := m.refusal(budgets, expected); err != nil {
+		return 0, nil, err
+	}
+	call := a.of
+	call.Run, call.Model, call.Expected, call.Durable = m.run, name, expected, a.paid()
+	if id, _, err = m.ledger.BeginCall(ctx, call); err != nil {
+		return 0, nil, err
+	}
+	if landed, err = m.reserve(ctx, budgets, expected); landed != nil || err != nil {
+		m.complete(ctx, id, store.CallEnd{}) // which removes the entry
+	}
+	return id, landed, err
+}
+
+// refusal is why a call is not even entered; nil if nothing is known against it.
+func (m *meter) refusal(budgets []*budget, expected memoir.Usage) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, b := range budgets {
@@ -189,39 +181,36 @@ func (m *meter) refusal(name string, budgets []*budget, expected memoir.Usage) e
 	return nil
 }
 
-// reserve takes room for a call from the budgets, or says which limit it would exceed.
-// If it has to wait for room, the channel is closed when a call under way ends.
+// reserve takes room for a call that is in the ledger from the budgets, or says which limit
+// it would exceed. If it has to wait for room, the channel is closed when a call ends.
 func (m *meter) reserve(
 	ctx context.Context,
 	budgets []*budget,
 	expected memoir.Usage,
 ) (landed <-chan struct{}, err error) {
-	day := m.midnight()
-	others := make([]memoir.Usage, len(budgets))
+	m.mu.Lock()
+	landed = m.landed // before the ledger is read: a call that ends meanwhile has a new look
+	m.mu.Unlock()
+	today := make([]memoir.Usage, len(budgets))
 	for i, b := range budgets {
-		if b.perDay() {
-			if others[i], err = m.others(ctx, day, b.project); err != nil {
-				return nil, err
-			}
+		if today[i], err = m.today(ctx, b); err != nil {
+			return nil, err
 		}
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.turn(day)
 	waits := false
 	for i, b := range budgets {
-		if b.stopped == nil {
-			var wait bool
-			if b.stopped, wait = b.exceeded(expected, others[i]); b.stopped == nil {
-				waits = waits || wait
-				continue
-			}
+		stop, wait := b.exceeded(expected, less(today[i], expected))
+		if stop != nil {
+			b.stopped = stop
 			m.wake()
+			return nil, stop.err()
 		}
-		return nil, b.stopped.err()
+		waits = waits || wait
 	}
 	if waits {
-		return m.landed, nil
+		return landed, nil
 	}
 	for _, b := range budgets {
 		b.reserved = b.reserved.Add(expected)
@@ -229,18 +218,30 @@ func (m *meter) reserve(
 	return nil, nil
 }
 
-// land gives back what was reserved for a call and enters what it spent; own is the
+// today is what the ledger has of a budget's day, calls under way included; nothing if no
+// limit is about days.
+func (m *meter) today(ctx context.Context, b *budget) (memoir.Usage, error) {
+	switch {
+	case !b.perDay():
+		return memoir.Usage{}, nil
+	case b.project != "":
+		return m.ledger.SpentOn(ctx, b.project, m.midnight(), "")
+	}
+	return m.ledger.Spent(ctx, m.midnight())
+}
+
+// land gives back what was reserved for a call and counts what it spent; own is the
 // budget of its project, if it has one.
 func (m *meter) land(expected, used memoir.Usage, own *budget) {
-	day := m.midnight()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.turn(day)
 	for _, b := range []*budget{&m.budget, own} {
 		if b != nil {
-			b.reserved = less(b.reserved, expected)
-			b.spent, b.today = b.spent.Add(used), b.today.Add(used)
+			b.reserved, b.spent = less(b.reserved, expected), b.spent.Add(used)
 		}
+	}
+	if m.reserved.Calls == 0 {
+		m.reserved = memoir.Usage{} // without what rounding loses in adding up prices
 	}
 	m.wake()
 }
@@ -251,15 +252,25 @@ func (m *meter) wake() {
 	m.landed = make(chan struct{})
 }
 
-// turn begins a new day, if it is one; mu is held.
-func (m *meter) turn(day time.Time) {
-	if !day.After(m.day) {
-		return
-	}
-	m.day, m.today = day, memoir.Usage{}
-	for _, b := range m.own {
-		if b != nil {
-			b.today = memoir.Usage{}
+// landWithin is how long calls may take to notice that they were given up. Those to a
+// server end at once; a program that ignores what it is asked is ended after half a second.
+const landWithin = 800 * time.Millisecond
+
+// settled is what the run spent, once the calls under way have ended. One that does not
+// end in time counts by its estimate, as in the ledger.
+func (m *meter) settled() memoir.Usage {
+	deadline := time.After(landWithin)
+	for {
+		m.mu.Lock()
+		landed, total, over := m.landed, m.spent.Add(m.reserved), m.reserved.Calls == 0
+		m.mu.Unlock()
+		if over {
+			return total
+		}
+		select {
+		case <-landed:
+		case <-deadline:
+			return total
 		}
 	}
 }
@@ -268,47 +279,29 @@ func (m *meter) turn(day time.Time) {
 func (m *meter) midnight() time.Time { return m.now().UTC().Truncate(24 * time.Hour) }
 
 func less(u, v memoir.Usage) memoir.Usage {
-	return u.Add(
-		memoir.Usage{
-			Calls:        -v.Calls,
-			InputTokens:  -v.InputTokens,
-			CachedTokens: -v.CachedTokens,
-			OutputTokens: -v.OutputTokens,
-			Cost:         -v.Cost,
-		},
-	)
+	return u.Add(memoir.Usage{Calls: -v.Calls, InputTokens: -v.InputTokens, CachedTokens: -v.CachedTokens,
+		OutputTokens: -v.OutputTokens, Cost: -v.Cost})
 }
 
 // endWithin is how long work that was interrupted may take to enter its end. Else a call
 // stays in the ledger as begun, by its estimate, and work as unfinished.
 const endWithin = 500 * time.Millisecond
 
-// end enters what became of the call, also when its context is done.
-func (e entry) end(ctx context.Context, end store.CallEnd) {
-	end.Duration = time.Since(e.began)
+// complete enters what became of a call, also when its context is done.
+func (m *meter) complete(ctx context.Context, id int64, end store.CallEnd) {
 	within, cancel := lasting(ctx, endWithin)
 	defer cancel()
-	err := e.meter.ledger.EndCall(within, e.id, end)
+	err := m.ledger.EndCall(within, id, end)
 	if err == nil || ctx.Err() != nil { // nobody may be left to be told
 		return
 	}
-	e.meter.mu.Lock()
-	warned := e.meter.warned
-	e.meter.warned = true
-	e.meter.mu.Unlock()
+	m.mu.Lock()
+	warned := m.warned
+	m.warned = true
+	m.mu.Unlock()
 	if !warned {
-		e.meter.warn("the ledger has only an estimate of what a call took: "+err.Error(), memoir.HintOf(err))
+		m.warn("the ledger has only an estimate of what a call took: "+err.Error(), memoir.HintOf(err))
 	}
-}
-
-// lasting returns a context that outlasts another by a time.
-func lasting(ctx context.Context, by time.Duration) (context.Context, context.CancelFunc) {
-	longer, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() {
-		timer := time.AfterFunc(by, func() { cancel(context.DeadlineExceeded) })
-		context.AfterFunc(longer, func() { timer.Stop() })
-	})
-	return longer, func() { stop(); cancel(context.Canceled) }
 }
 
 // becameOf is what the ledger calls the end of a call.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"memoir"
@@ -23,20 +24,49 @@ func (s scripted) Call(_ context.Context, q model.Request) (model.Answer, error)
 	return s(q)
 }
 
-// nobodys is a ledger that nobody reads.
-type nobodys struct{}
-
-func (nobodys) BeginCall(context.Context, store.Call) (int64, memoir.Usage, error) {
-	return 0, memoir.Usage{}, nil
+// book is a ledger in memory.
+type book struct {
+	now    *time.Time
+	before memoir.Usage // what another run spent today
+	begun  []store.Call
+	rows   []bookRow
 }
-func (nobodys) EndCall(context.Context, int64, store.CallEnd) error { return nil }
+
+type bookRow struct {
+	at      time.Time
+	project string
+	used    memoir.Usage
+}
+
+func (b *book) BeginCall(_ context.Context, c store.Call) (int64, memoir.Usage, error) {
+	b.begun = append(b.begun, c)
+	b.rows = append(b.rows, bookRow{*b.now, c.ProjectID, c.Expected})
+	return int64(len(b.rows) - 1), memoir.Usage{}, nil
+}
+
+func (b *book) EndCall(_ context.Context, id int64, e store.CallEnd) error {
+	b.rows[id].used = e.Usage
+	return nil
+}
+
+func (b *book) Spent(ctx context.Context, since time.Time) (memoir.Usage, error) {
+	return b.SpentOn(ctx, "", since, "")
+}
+
+func (b *book) SpentOn(_ context.Context, project string, since time.Time, _ string) (memoir.Usage, error) {
+	all := b.before
+	for _, row := range b.rows {
+		if !row.at.Before(since) && (project == "" || row.project == project) {
+			all = all.Add(row.used)
+		}
+	}
+	return all, nil
+}
 
 // alone is a meter of the only run, whose clock is at a pointer.
 func alone(limits config.Limits, now *time.Time) *meter {
-	m := newMeter(limits, nil, "", nil)
-	m.ledger = nobodys{}
+	m := newMeter(limits, &book{now: now}, "", nil)
 	m.now = func() time.Time { return *now }
-	m.others = func(context.Context, time.Time, string) (memoir.Usage, error) { return memoir.Usage{}, nil }
 	return m
 }
 
@@ -90,22 +120,22 @@ func TestEveryCallIsCountedWhateverBecomesOfIt(t *testing.T) {
 	t.Parallel()
 	used := memoir.Usage{Calls: 1, InputTokens: 8, OutputTokens: 2, Cost: 0.5}
 	for name, test := range map[string]struct {
-		call  scripted
-		want  memoir.Usage
-		bytes int64
+		call scripted
+		want memoir.Usage
+		paid bool
 	}{
-		"answered": {func(model.Request) (model.Answer, error) { return model.Answer{Usage: used}, nil }, used, 10},
+		"answered": {func(model.Request) (model.Answer, error) { return model.Answer{Usage: used}, nil }, used, true},
 		"failed, and cost": {func(model.Request) (model.Answer, error) {
 			return model.Answer{}, fmt.Errorf("call: %w", &model.Error{Class: model.ClassTemporary, Usage: used})
-		}, used, 10},
+		}, used, true},
 		"turned away": {func(model.Request) (model.Answer, error) {
 			return model.Answer{}, &model.Error{Class: model.ClassLimited}
-		}, memoir.Usage{Calls: 1}, 0},
+		}, memoir.Usage{Calls: 1}, false},
 		"nobody there": {func(model.Request) (model.Answer, error) {
 			return model.Answer{}, &model.Error{Class: model.ClassUnreachable}
-		}, memoir.Usage{}, 0},
+		}, memoir.Usage{}, false},
 		"panicked": {func(model.Request) (model.Answer, error) { panic("oh") },
-			memoir.Usage{Calls: 1, InputTokens: 3, OutputTokens: extractOutput}, 0},
+			memoir.Usage{Calls: 1, InputTokens: 3, OutputTokens: extractOutput}, true},
 	} {
 		now := time.Now()
 		meter := alone(config.Limits{}, &now)
@@ -115,11 +145,8 @@ func TestEveryCallIsCountedWhateverBecomesOfIt(t *testing.T) {
 			_, _ = meter.of(test.call, model.Options{}).Call(ctx, model.Request{System: "12345", Input: "678",
 				Earlier: []model.Exchange{{Answer: "9", Objection: "0"}}})
 		}()
-		if got, bytes := account.settled(); got != test.want || bytes != test.bytes {
-			t.Errorf("%s: the account has %+v, %d bytes", name, got, bytes)
-		}
-		if meter.spent != test.want || meter.reserved != (memoir.Usage{}) {
-			t.Errorf("%s: the run spent %+v, %+v is under way", name, meter.spent, meter.reserved)
+		if meter.settled() != test.want || meter.reserved != (memoir.Usage{}) || account.paid() != test.paid {
+			t.Errorf("%s: the run spent %+v, %+v is under way, paid %v", name, meter.spent, meter.reserved, account.paid())
 		}
 	}
 }
@@ -188,6 +215,74 @@ func TestAModelThatIsTooSlowIsToldApartFromOneThatDoesNotServe(t *testing.T) {
 		meter.service(m.Name()).end(fmt.Errorf("x/y does not serve: %w", &model.Error{TimedOut: timedOut}))
 		if _, err := m.Call(t.Context(), model.Request{}); !errors.Is(err, errUnserved) || memoir.HintOf(err) != want {
 			t.Errorf("timed out after %s: %v, hint %q", timedOut, err, memoir.HintOf(err))
+		}
+	}
+}
+
+func TestACallThatWaitedForRoomIsNotMadeToAModelThatServesNoMore(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		now := time.Now()
+		meter := alone(config.Limits{TokensPerRun: 150}, &now)
+		made, proceed := 0, make(chan struct{})
+		m := meter.of(scripted(func(model.Request) (model.Answer, error) {
+			made++
+			<-proceed
+			return model.Answer{Usage: memoir.Usage{Calls: 1}}, nil
+		}), model.Options{MaxOutput: 100}).(*metered)
+		ask := func(ctx context.Context, out chan<- error) { _, err := m.Call(ctx, model.Request{}); out <- err }
+		first, second := make(chan error, 1), make(chan error, 1)
+		go ask(t.Context(), first)
+		synctest.Wait()
+		own := &budget{project: "p", limits: config.Limits{TokensPerDay: 1000}}
+		ctx, account := begin(t.Context(), store.Call{Phase: phaseExtract})
+		account.budget = own
+		go ask(ctx, second)
+		synctest.Wait()
+		meter.service(m.Name()).end(errors.New("down"))
+		close(proceed)
+		if err := <-first; err != nil {
+			t.Error(err)
+		}
+		if err := <-second; !errors.Is(err, errUnserved) || account.refusal() == nil || made != 1 {
+			t.Errorf("%v, %d calls", err, made)
+		}
+		if meter.reserved != (memoir.Usage{}) || own.reserved != (memoir.Usage{}) {
+			t.Errorf("%+v and %+v are under way", meter.reserved, own.reserved)
+		}
+	})
+}
+
+func TestALimitOfADayCountsWhatOtherRunsSpend(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	for _, test := range []struct {
+		run, project config.Limits
+		made         int
+	}{
+		{run: config.Limits{TokensPerDay: 100}},
+		{run: config.Limits{TokensPerDay: 200}, made: 1},
+		{run: config.Limits{TokensPerRun: 100}, made: 1},
+		{project: config.Limits{TokensPerDay: 100}},
+		{project: config.Limits{TokensPerRun: 100}, made: 1},
+	} {
+		meter := alone(test.run, &now)
+		ledger := &book{now: &now, before: memoir.Usage{Calls: 1, InputTokens: 60}}
+		meter.ledger = ledger
+		made := 0
+		m := meter.of(scripted(func(model.Request) (model.Answer, error) {
+			made++
+			return model.Answer{}, &model.Error{Class: model.ClassUnreachable}
+		}), model.Options{MaxOutput: 50})
+		ctx, account := begin(t.Context(), store.Call{Phase: phaseExtract, ProjectID: "p"})
+		account.budget = &budget{project: "p", name: "p", limits: test.project}
+		_, err := m.Call(ctx, model.Request{})
+		if made != test.made || limited(err) != (made == 0) || limited(account.refusal()) != limited(err) ||
+			(meter.stopOf(account.budget) != nil) != limited(err) {
+			t.Errorf("%+v: %d made, %v", test, made, err)
+		}
+		if account.budget.reserved != (memoir.Usage{}) || meter.reserved != (memoir.Usage{}) || ledger.rows[0].used.Calls != 0 {
+			t.Errorf("%+v: left behind %+v, %+v, %+v", test, account.budget.reserved, meter.reserved, ledger.rows)
 		}
 	}
 }

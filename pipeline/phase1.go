@@ -144,9 +144,6 @@ func (p *phase1) work(ctx context.Context, claim store.Claim, attempt time.Time)
 	)
 	spent.budget = p.budgetOf(ctx, claim.Session.ProjectID)
 	f.result, f.err = apart(held, p.run, func() (extracted, error) { return p.extractOne(held, claim) })
-	f.result.Usage, f.result.InputBytes = spent.settled()
-	f.result.Duration = time.Since(attempt)
-	p.addUsage(f.result.Usage)
 	if f.err != nil {
 		f.err = cmp.Or(spent.refusal(), f.err)
 	}
@@ -165,11 +162,11 @@ func (p *phase1) finish(ctx context.Context, f finished) {
 		p.giveBack(ctx, f.claim)
 	case !f.unstopped:
 		p.giveBack(ctx, f.claim)
-		p.enter(ctx, f.claim, f.result, store.OutcomeInterrupted)
+		p.enter(ctx, f.claim, store.OutcomeInterrupted)
 	case f.lost:
-		p.lost(ctx, f.claim, f.result)
+		p.lost(ctx, f.claim)
 	case f.err != nil:
-		p.failed(ctx, f.claim, f.result, f.err)
+		p.failed(ctx, f.claim, f.err)
 	case f.result.excluded != "":
 		p.settled(ctx, f, p.store.ExcludeClaim(after, f.claim, f.result.excluded))
 	case f.result.unchanged:
@@ -184,14 +181,14 @@ func (p *phase1) settled(ctx context.Context, f finished, err error) {
 	switch {
 	case err == nil:
 	case memoir.CodeOf(err) == memoir.CodeLeaseLost:
-		p.lost(ctx, f.claim, f.result)
+		p.lost(ctx, f.claim)
 		return
 	case ownFault(err):
-		p.enter(ctx, f.claim, f.result, store.OutcomeInterrupted)
+		p.enter(ctx, f.claim, store.OutcomeInterrupted)
 		p.halt(ctx, f.claim, err)
 		return
 	default:
-		p.failClaim(ctx, f.claim, f.result, err)
+		p.failClaim(ctx, f.claim, err)
 		return
 	}
 	p.count(func(r *Phase1Report) {

@@ -234,13 +234,11 @@ func (r *run) sumUp(ctx context.Context) error {
 	if sum.Calls == 0 {
 		return nil
 	}
-	others, err := r.store.Spent(ctx, r.meter.midnight())
+	today, err := r.meter.today(ctx, &r.meter.budget)
 	if err != nil {
 		return err
 	}
-	r.meter.mu.Lock()
-	stop, _ := r.meter.exceeded(sum, others)
-	r.meter.mu.Unlock()
+	stop, _ := r.meter.exceeded(sum, today) // no call is under way
 	if stop != nil {
 		r.warn(stop.Limit+" would stop this before its end", stop.hint())
 	}
@@ -334,7 +332,7 @@ func (r *run) limitsLeft(ctx context.Context) ([]LimitLeft, error) {
 	if !r.meter.perDay() {
 		return nil, nil
 	}
-	spent, err := r.store.Spent(ctx, r.meter.midnight())
+	spent, err := r.meter.today(ctx, &r.meter.budget)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,6 @@ import (
 	"memoir"
 	"memoir/consolidate"
 	"memoir/extract"
-	"memoir/internal/failpoint"
 	"memoir/store"
 )
 
@@ -335,19 +334,13 @@ func (r *run) addRedactions(counts map[string]int) {
 	}
 }
 
-func (r *run) addUsage(u memoir.Usage) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.report.Usage = r.report.Usage.Add(u)
-}
-
-// addLedger enters what became of work of which nothing is stored.
-func (r *run) addLedger(ctx context.Context, what string, e store.LedgerEntry) {
+// endWork enters into the ledger what became of work of which nothing is stored.
+func (r *run) endWork(ctx context.Context, token, projectID, outcome string) {
 	ctx, cancel := lasting(ctx, endWithin)
 	defer cancel()
-	e.At, e.Run = failpoint.Now(), r.id
-	if err := r.store.AddLedger(ctx, e); err != nil && e.Usage.Calls > 0 {
-		r.warn(fmt.Sprintf("%s: what became of it is not in the ledger: %v", what, err), memoir.HintOf(err))
+	entry := store.LedgerEntry{Work: token, ProjectID: projectID, Outcome: outcome}
+	if err := r.store.AddLedger(ctx, entry); err != nil {
+		r.log.Warn("what became of work is not in the ledger", "error", err)
 	}
 }
 

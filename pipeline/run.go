@@ -167,6 +167,7 @@ func (r *run) whole(ctx context.Context) (Report, error) {
 	if unserved := r.endUnserved(); err == nil {
 		err = unserved
 	}
+	r.report.Usage = r.meter.settled()
 	r.report.DurationMS = time.Since(r.began).Milliseconds()
 	if ctx.Err() != nil {
 		err = interruption(ctx)

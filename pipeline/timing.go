@@ -33,21 +33,33 @@ const handOver = 150 * time.Millisecond
 // grace is how long a step may take once a run is interrupted.
 func (r *run) grace(usual time.Duration) time.Duration { return cmp.Or(r.opts.Grace, usual) }
 
-// keeping is a context that outlasts another by so long, unless that ended as the lease
-// was lost.
-func keeping(ctx context.Context, within time.Duration) (context.Context, func()) {
-	kept, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+// lasting is a context that outlasts another by a time.
+func lasting(ctx context.Context, by time.Duration) (context.Context, context.CancelFunc) {
+	return outlasting(ctx, func(error) time.Duration { return by })
+}
+
+// keeping is lasting, unless the other context ended because a lease was lost: then it ends
+// at once.
+func keeping(ctx context.Context, by time.Duration) (context.Context, context.CancelFunc) {
+	return outlasting(ctx, func(cause error) time.Duration {
+		if memoir.CodeOf(cause) == memoir.CodeLeaseLost {
+			return 0
+		}
+		return by
+	})
+}
+
+func outlasting(ctx context.Context, by func(cause error) time.Duration) (context.Context, context.CancelFunc) {
+	longer, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
 		cause := context.Cause(ctx)
-		if memoir.CodeOf(cause) != memoir.CodeLeaseLost {
-			select {
-			case <-time.After(within):
-			case <-kept.Done():
-			}
+		select {
+		case <-time.After(by(cause)):
+		case <-longer.Done():
 		}
 		cancel(cause)
 	})
-	return kept, func() {
+	return longer, func() {
 		stop()
 		cancel(nil)
 	}

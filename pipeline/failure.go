@@ -99,51 +99,48 @@ const unservedDelay = 10 * time.Minute
 
 // failed ends a claim whose work failed, by who is to blame.
 func (p *phase1) failed(ctx context.Context, claim store.Claim, err error) {
-	if limited(err) {
+	if limited(err) || errors.Is(err, errUnserved) {
+		outcome := store.OutcomeInterrupted
+		if limited(err) {
+			outcome = store.OutcomeLimit
+		}
 		p.giveBack(ctx, claim)
-		p.enter(ctx, claim, store.OutcomeLimit)
-		return
-	}
-	if errors.Is(err, errUnserved) {
-		p.giveBack(ctx, claim)
-		p.enter(ctx, claim, store.OutcomeInterrupted)
+		p.enter(ctx, claim, outcome)
 		return
 	}
 	switch blame := p.judge(p.extractor.Name(), err); {
 	case blame == ends:
-		p.endWith(ctx, claim, err)
+		p.enter(ctx, claim, store.OutcomeFailed)
+		p.halt(ctx, claim, p.ofModel(err))
 	case blame == postponed, failing(err):
-		p.postpone(ctx, claim, err)
+		p.recordFailure(ctx, claim, err, true)
 	case ownFault(err):
 		p.enter(ctx, claim, store.OutcomeInterrupted)
 		p.halt(ctx, claim, err)
 	case withheld(claim.Session, err):
 		p.leaveUnread(ctx, claim, err)
 	default:
-		p.failClaim(ctx, claim, err)
+		p.recordFailure(ctx, claim, err, false)
 	}
 }
 
-// endWith ends the run with a fault of the model. The session whose text a server
-// forbade is left for later, so that it cannot end each run if it is to blame itself.
-func (p *phase1) endWith(ctx context.Context, claim store.Claim, err error) {
-	var failed *model.Error
-	if errors.As(err, &failed) && forbidden(failed) {
-		p.postpone(ctx, claim, err)
-		p.fail(p.ofModel(err))
-		return
-	}
-	p.enter(ctx, claim, store.OutcomeFailed)
-	p.halt(ctx, claim, p.ofModel(err))
-}
-
-// postpone gives a claim back whose model did not serve. It counts no attempt unless
-// that happened to this session before and the model served others since.
-func (p *phase1) postpone(ctx context.Context, claim store.Claim, cause error) {
+// recordFailure records what a session failed of. A session that cannot be read stays so
+// until its file changes; other errors are tried again. One that is postponed counts no
+// attempt unless that happened to it before and the model served others since.
+func (p *phase1) recordFailure(ctx context.Context, claim store.Claim, cause error, postpone bool) {
 	ctx = context.WithoutCancel(ctx)
 	failure, answer := p.failureOf(phaseExtract, claim.Session.ProjectID, claim.Session.Key(), cause)
-	counted, err := p.store.PostponeClaim(ctx, claim, failure, p.retryPolicy())
-	p.dropLost(err, answer)
+	counted, err := true, error(nil)
+	if postpone {
+		counted, err = p.store.PostponeClaim(ctx, claim, failure, p.retryPolicy())
+	} else {
+		err = p.store.FailClaim(ctx, claim, failure, p.retryPolicy())
+	}
+	said := failure.Message
+	if !counted {
+		said += " (no attempt counted)"
+	}
+	p.fold(claim.Session.ID, said, hintOf(cause))
 	p.count(func(r *Phase1Report) {
 		if counted {
 			r.Claimed++
@@ -153,37 +150,8 @@ func (p *phase1) postpone(ctx context.Context, claim store.Claim, cause error) {
 			r.Postponed++
 		}
 	})
-	said := failure.Message
-	if !counted {
-		said += " (no attempt counted)"
-	}
-	p.fold(claim.Session.ID, said, hintOf(cause))
 	if err != nil {
-		p.enter(ctx, claim, store.OutcomeLost)
-	}
-	if err != nil && memoir.CodeOf(err) != memoir.CodeLeaseLost {
-		p.warn(
-			fmt.Sprintf("session %s: its failure could not be recorded: %v", claim.Session.ID, err),
-			memoir.HintOf(err),
-		)
-	}
-	if ownFault(err) {
-		_ = p.store.GiveBack(ctx, []store.Claim{claim}) // or a process would seem to have died over it
-		p.fail(err)
-	}
-	p.extracting("", false, 0)
-}
-
-// failClaim records a failure. A session that cannot be read stays so until its
-// file changes; other errors are tried again.
-func (p *phase1) failClaim(ctx context.Context, claim store.Claim, cause error) {
-	ctx = context.WithoutCancel(ctx)
-	failure, answer := p.failureOf(phaseExtract, claim.Session.ProjectID, claim.Session.Key(), cause)
-	err := p.store.FailClaim(ctx, claim, failure, p.retryPolicy())
-	p.dropLost(err, answer)
-	p.count(func(r *Phase1Report) { r.Claimed++; r.Failed++ })
-	p.fold(claim.Session.ID, failure.Message, hintOf(cause))
-	if err != nil {
+		p.dropLost(err, answer)
 		p.enter(ctx, claim, store.OutcomeLost)
 	}
 	if err != nil && memoir.CodeOf(err) != memoir.CodeLeaseLost {

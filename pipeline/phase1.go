@@ -188,7 +188,7 @@ func (p *phase1) settled(ctx context.Context, f finished, err error) {
 		p.halt(ctx, f.claim, err)
 		return
 	default:
-		p.failClaim(ctx, f.claim, err)
+		p.recordFailure(ctx, f.claim, err, false)
 		return
 	}
 	p.count(func(r *Phase1Report) {

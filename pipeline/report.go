@@ -134,7 +134,7 @@ type Planned struct {
 
 	// Of a language model.
 	Model        string  `json:"model,omitempty"`
-	Calls        float64 `json:"calls,omitempty"` // as a rule: repairs and retries included
+	Calls        int     `json:"calls,omitempty"` // if each is answered well
 	OutputTokens int     `json:"output_tokens,omitempty"`
 	Cost         float64 `json:"cost,omitempty"` // US dollars; 0 if unknown
 }

@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,8 +16,6 @@ const (
 	// outAfter is how many pieces of work in a row must fail through all their retries
 	// before a server is out of service: a single one may be to blame itself.
 	outAfter = 2
-	// deniedAfter is the same for texts that a provider forbids after it has answered.
-	deniedAfter = 3
 	// uselessAfter is how many answers in a row that cannot be used show that a model
 	// cannot do the work: each session would be paid for in vain.
 	uselessAfter = 5
@@ -30,12 +27,12 @@ var errUnserved = errors.New("out of service")
 
 // A service says whether a model is of use in this run.
 type service struct {
-	mu       sync.Mutex
-	answered int           // calls that somebody answered, with whatever
-	failed   int           // pieces of work that failed since the last of them
-	useless  int           // pieces of work without a usable answer since the last with one
-	out      error         // why no more calls are made; nil: they are
-	ended    chan struct{} // closed when out is set
+	running context.Context // ends when no more calls are made; its cause says why
+	end     context.CancelCauseFunc
+
+	mu      sync.Mutex
+	failed  int // pieces of work that failed since the last call that was answered
+	useless int // pieces of work without a usable answer since the last with one
 }
 
 // service is that of the model of a name.
@@ -44,11 +41,15 @@ func (m *meter) service(name string) *service {
 	defer m.mu.Unlock()
 	s := m.services[name]
 	if s == nil {
-		s = &service{ended: make(chan struct{})}
+		s = &service{}
+		s.running, s.end = context.WithCancelCause(context.Background())
 		m.services[name] = s
 	}
 	return s
 }
+
+// err is why no more calls are made; nil if they are.
+func (s *service) err() error { return context.Cause(s.running) }
 
 // heard enters how a call ended. A server that refuses a request for what is in it answers.
 func (s *service) heard(err error) {
@@ -57,42 +58,32 @@ func (s *service) heard(err error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.answered++
 	s.failed = 0
 }
 
-// fail enters that a piece of work was not served, and reports whether that is enough.
-func (s *service) fail(enough int) bool {
+// fail enters that a piece of work was not served. Enough of them in a row end the service, and
+// so does a server that asks to wait beyond all patience.
+func (s *service) fail(name string, err error, wait time.Duration) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.failed++
-	return s.failed >= enough
-}
-
-// serves reports whether a call was answered in this run.
-func (s *service) serves() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.answered > 0
+	enough := s.failed >= outAfter || wait > retries.MaxWait
+	s.mu.Unlock()
+	if enough {
+		s.end(fmt.Errorf("%s does not serve: %w", name, err))
+	}
 }
 
 // disappoint enters that the answers to a piece of work could not be used. Enough of
-// them in a row make the model out of service.
+// them in a row end the service.
 func (s *service) disappoint(name string) {
 	s.mu.Lock()
 	s.useless++
 	enough := s.useless >= uselessAfter
 	s.mu.Unlock()
 	if enough {
-		s.end(
-			memoir.Errorf(
-				memoir.CodeModel,
-				"try another model; `memoir status` says what is wrong with the answers, `memoir retry` tries again",
-				"%s gave no answer of use to %d pieces of work in a row",
-				name,
-				uselessAfter,
-			),
-		)
+		s.end(memoir.Errorf(memoir.CodeModel,
+			"try another model; `memoir status` says what is wrong with the answers, `memoir retry` tries again",
+			"%s gave no answer of use to %d pieces of work in a row", name, uselessAfter))
 	}
 }
 
@@ -103,41 +94,22 @@ func (s *service) satisfy() {
 	s.useless = 0
 }
 
-// end makes a model out of service.
-func (s *service) end(why error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.out == nil {
-		s.out = why
-		close(s.ended)
+// patience waits before another try of a call to a model. The wait ends with errUnserved when
+// the model is out of service.
+func (r *run) patience(name string) func(context.Context, time.Duration) error {
+	wait, service := r.opts.Sleep, r.meter.service(name)
+	if wait == nil {
+		wait = model.Sleep
 	}
-}
-
-// err is why no more calls are made.
-func (s *service) err() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.out
-}
-
-// sleep is a wait for another try, which ends with errUnserved when the model is out of
-// service.
-func (s *service) sleep(ctx context.Context, wait func(context.Context) error) error {
-	within, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	waited := make(chan struct{})
-	defer close(waited)
-	go func() {
-		select {
-		case <-s.ended:
-			cancel(errUnserved)
-		case <-waited:
+	return func(ctx context.Context, d time.Duration) error {
+		within, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
+		defer context.AfterFunc(service.running, func() { cancel(errUnserved) })()
+		if err := wait(within, d); err != nil {
+			return context.Cause(within)
 		}
-	}()
-	if err := wait(within); err != nil {
-		return context.Cause(within)
+		return nil
 	}
-	return nil
 }
 
 // Unserved is a model that is asked no more in this run.
@@ -168,9 +140,11 @@ func unservedHint(why error) string {
 	var failed *model.Error
 	switch {
 	case !errors.As(why, &failed): // it answers, but to no use
-		return cmp.Or(memoir.HintOf(why), waitHint)
+		return memoir.HintOf(why)
 	case failed.TimedOut > 0:
 		return slowHint
+	case failed.Class == model.ClassDenied:
+		return failed.Hint()
 	}
 	return waitHint
 }
@@ -189,34 +163,26 @@ func (r *run) judge(name string, err error) verdict {
 	var failed *model.Error
 	var answer *memoir.AnswerError
 	known, metered := errors.As(err, &failed), r.meter.named(name) != nil
-	s := r.meter.service(name)
 	switch {
 	case !known:
 		if metered && errors.As(err, &answer) {
-			s.disappoint(name)
+			r.meter.service(name).disappoint(name)
 		}
 		return itsOwn
-	case metered && forbidden(failed) && s.serves():
-		if s.fail(deniedAfter) {
-			return ends
-		}
-		return itsOwn
+	case metered && unservedBy(failed):
+		r.meter.service(name).fail(name, err, failed.RetryAfter)
+		return postponed
 	case modelFault(err):
 		return ends
-	case !metered || failed.Class != model.ClassLimited && failed.Class != model.ClassTemporary:
-		return itsOwn
 	}
-	// A server that asks to wait beyond all patience is out of service at once.
-	if s.fail(outAfter) || failed.RetryAfter > retries.MaxWait {
-		s.end(fmt.Errorf("%s does not serve: %w", name, err))
-	}
-	return postponed
+	return itsOwn
 }
 
-// forbidden reports whether a server refused one call that may have been about what it said: some
-// moderate what they are asked in this way.
-func forbidden(e *model.Error) bool {
-	return e.Class == model.ClassDenied && e.Status == http.StatusForbidden && e.Program == ""
+// unservedBy reports an error for which the server may be to blame or a single request: it is
+// busy or broken, or forbids what it is asked, as some do to moderate it.
+func unservedBy(e *model.Error) bool {
+	forbidden := e.Class == model.ClassDenied && e.Status == http.StatusForbidden && e.Program == ""
+	return forbidden || e.Class == model.ClassLimited || e.Class == model.ClassTemporary
 }
 
 // endUnserved closes a run in which a model did not serve. One in which nothing was
@@ -238,17 +204,4 @@ func (r *run) endUnserved() error {
 		return memoir.Errorf(memoir.CodeModel, r.report.Unserved[0].hint, "%s", r.report.Unserved[0].Reason)
 	}
 	return nil
-}
-
-// patience waits before another try of a call to a model, as long as there is sense in one.
-func (r *run) patience(name string) func(context.Context, time.Duration) error {
-	h := r.meter.service(name)
-	return func(ctx context.Context, d time.Duration) error {
-		return h.sleep(ctx, func(ctx context.Context) error {
-			if r.opts.Sleep != nil {
-				return r.opts.Sleep(ctx, d)
-			}
-			return model.Sleep(ctx, d)
-		})
-	}
 }

@@ -275,15 +275,3 @@ func (s *Store) Experience(ctx context.Context, model, phase string) (Experience
 	})
 	return e, s.explain(err, "learning from the ledger")
 }
-
-// CallsOfWork says how many calls a model's latest pieces of work in a phase took, and
-// how many those were. Work that was interrupted does not count.
-func (s *Store) CallsOfWork(ctx context.Context, model, phase string) (calls, works int, err error) {
-	err = s.read(ctx, func(t tx) error {
-		return t.get(`SELECT coalesce(sum(calls), 0), count(DISTINCT run || char(10) || project_id || char(10) || session_key)
-			FROM (SELECT * FROM ledger WHERE model = ? AND phase = ? AND input_bytes > 0 AND outcome NOT IN (?, ?, ?)
-				ORDER BY id DESC LIMIT ?)`,
-			[]any{model, phase, OutcomeInterrupted, OutcomeLimit, OutcomeLost, lookback}, &calls, &works)
-	})
-	return calls, works, s.explain(err, "learning from the ledger")
-}

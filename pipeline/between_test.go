@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"memoir/memory"
-	"memoir/model"
 	"memoir/model/modeltest"
 	"memoir/pipeline"
 )
@@ -142,25 +141,6 @@ func TestAServerThatAskedToBeLeftAloneIsThoughTheProjectForgets(t *testing.T) {
 	}
 	if _, _, status := ledger(t, home); len(status.Failed) != 1 {
 		t.Errorf("%+v", status.Failed)
-	}
-}
-
-func TestAnAnswerAboutASessionThatIsForgottenMeanwhileIsNotKept(t *testing.T) {
-	t.Parallel()
-	home, dir := prompted(t, 1)
-	o := options(home, dir)
-	server := modeltest.OpenAIChat(t, func(int, modeltest.Call) modeltest.Step {
-		forgotten(t, options(home, dir), pipeline.Forgetting{Keys: []string{"claude:s00"}})
-		return modeltest.Step{Text: "useless words about it"}
-	})
-	o.Phases = asks(t, server, model.Options{}, 0)
-	run(t, o)
-	if left := holding(t, filepath.Join(home, "log"), "useless words"); len(left) != 0 {
-		t.Errorf("left in %q", left)
-	}
-	all, outcomes, _ := ledger(t, home)
-	if all.Calls == 0 || outcomes["extract lost"] != all.Calls {
-		t.Errorf("%v", outcomes)
 	}
 }
 

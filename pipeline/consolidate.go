@@ -89,7 +89,7 @@ func (p *phase2) endFailed(
 		return report, p.returnProject(ctx, c, endsRun{err})
 	}
 	after := context.WithoutCancel(ctx)
-	failure, answer := p.failureOf(phaseConsolidate, c.project.ID, c.project.ID, err)
+	failure := p.failureOf(p.consolidator.Name(), err)
 	var failed error
 	if blame == postponed {
 		_, failed = p.store.PostponeProject(after, c.claim, failure, p.projectRetryPolicy())
@@ -97,7 +97,6 @@ func (p *phase2) endFailed(
 		failed = p.store.FailProject(after, c.claim, failure, p.projectRetryPolicy())
 	}
 	if failed != nil {
-		p.dropLost(failed, answer)
 		p.enterProject(ctx, c, store.OutcomeLost)
 		return report, errors.Join(err, failed)
 	}

@@ -129,7 +129,7 @@ func (p *phase1) failed(ctx context.Context, claim store.Claim, err error) {
 // attempt unless that happened to it before and the model served others since.
 func (p *phase1) recordFailure(ctx context.Context, claim store.Claim, cause error, postpone bool) {
 	ctx = context.WithoutCancel(ctx)
-	failure, answer := p.failureOf(phaseExtract, claim.Session.ProjectID, claim.Session.Key(), cause)
+	failure := p.failureOf(p.extractor.Name(), cause)
 	counted, err := true, error(nil)
 	if postpone {
 		counted, err = p.store.PostponeClaim(ctx, claim, failure, p.retryPolicy())
@@ -151,7 +151,6 @@ func (p *phase1) recordFailure(ctx context.Context, claim store.Claim, cause err
 		}
 	})
 	if err != nil {
-		p.dropLost(err, answer)
 		p.enter(ctx, claim, store.OutcomeLost)
 	}
 	if err != nil && memoir.CodeOf(err) != memoir.CodeLeaseLost {
@@ -211,22 +210,13 @@ func (p *phase1) halt(ctx context.Context, claim store.Claim, err error) {
 	p.fail(err)
 }
 
-// failureOf is what is recorded of work that failed; what it cost is yet to be filled in.
-// The answer that it is about is kept at a path, if there is one.
-func (r *run) failureOf(phase, projectID, key string, cause error) (failure store.Failure, answer string) {
-	name := r.extractor.Name()
-	if phase == phaseConsolidate {
-		name = r.consolidator.Name()
-	}
-	message := r.redact(cause.Error())
-	if answer = r.keepAnswer(phase, projectID, key, cause); answer != "" {
-		message += "; the answer is kept in " + answer
-	}
+// failureOf is what is recorded of work with a model that failed.
+func (r *run) failureOf(name string, cause error) store.Failure {
 	return store.Failure{
-		Message:   message,
-		Transient: memoir.CodeOf(cause) != memoir.CodeUnreadable, RetryAfter: retryAfter(cause),
-		Model: name, Run: r.id, Outcome: outcomeOf(cause), PostponedFor: unservedDelay,
-	}, answer
+		Message: r.redact(cause.Error()), Transient: memoir.CodeOf(cause) != memoir.CodeUnreadable,
+		RetryAfter: retryAfter(cause), PostponedFor: unservedDelay,
+		Model: name, Run: r.id, Outcome: outcomeOf(cause),
+	}
 }
 
 // fail ends the run with an error; the first one counts.

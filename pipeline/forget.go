@@ -75,9 +75,6 @@ func Forget(ctx context.Context, st *store.Store, opts Options, f Forgetting) (F
 		if _, err := st.BeginForgetting(ctx, store.ProjectClaim{}, store.Forgetting{Keys: keys, Purge: f.Purge}); err != nil {
 			return report, err
 		}
-		if err := DropAnswers(opts.Home, ""); err != nil {
-			return report, err
-		}
 	}
 	delete(found, "")
 	var errs []error
@@ -223,9 +220,6 @@ func (r *run) settleForgetting(
 		return memoir.Errorf(memoir.CodeInvalid, "take the line out of that file, and forget again",
 			"what was forgotten is left in %d places of the live memory: %s", len(traces), traces[0])
 	}
-	if err := DropAnswers(r.opts.Home, row.ID); err != nil {
-		return err
-	}
 	if f.keys, err = r.store.Forgotten(ctx); err != nil {
 		return err
 	}
@@ -310,9 +304,6 @@ func ForgetProject(
 		return 0, nil, err
 	}
 	if err := FinishMoves(ctx, st, opts.Home); err != nil {
-		return sessions, nil, err
-	}
-	if err := DropAnswers(opts.Home, id); err != nil {
 		return sessions, nil, err
 	}
 	if !purge {

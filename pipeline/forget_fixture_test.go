@@ -1,9 +1,7 @@
 package pipeline_test
 
 import (
-	"crypto/sha256"
 	"database/sql"
-	"encoding/hex"
 	"path/filepath"
 	"testing"
 	"time"
@@ -58,10 +56,4 @@ func wantBusy(t *testing.T, err error) {
 	if memoir.CodeOf(err) != memoir.CodeBusy {
 		t.Fatalf("the error is %v", err)
 	}
-}
-
-// answerName is what the name of a kept answer has for a project.
-func answerName(project string) string {
-	sum := sha256.Sum256([]byte(project))
-	return hex.EncodeToString(sum[:6])
 }

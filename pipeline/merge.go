@@ -84,7 +84,7 @@ func FinishMoves(ctx context.Context, st *store.Store, home string) error {
 	for _, m := range moves {
 		root := memory.At(home, m.ProjectID)
 		if m.Into == "" {
-			err = errors.Join(root.PutAside(), DropAnswers(home, m.ProjectID))
+			err = root.PutAside()
 		} else {
 			_, err = memory.At(home, m.Into).Keep(root)
 		}

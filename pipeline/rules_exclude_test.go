@@ -9,7 +9,6 @@ import (
 	"memoir"
 	"memoir/config"
 	"memoir/pipeline"
-	"memoir/testdata"
 )
 
 // claudeSession writes a small session that worked in cwd.
@@ -111,20 +110,6 @@ func TestIdsThatCollideBetweenAgentsAreTwoSessions(t *testing.T) {
 			t.Errorf("%q is missing:\n%s", words, text)
 		}
 	}
-}
-
-func TestASessionDatedInTheFutureIsNamedInAWarning(t *testing.T) {
-	t.Parallel()
-	dir, _ := fixtures(t)
-	o := options(t.TempDir(), dir)
-	o.Now = testdata.Now.AddDate(0, -2, 0)
-	report := run(t, o)
-	for _, w := range report.Warnings {
-		if strings.Contains(w.Hint, "clock") {
-			return
-		}
-	}
-	t.Errorf("no warning about the clock: %v", report.Warnings)
 }
 
 func load(t *testing.T, yaml string) config.Settings {

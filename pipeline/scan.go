@@ -59,9 +59,6 @@ func (r *run) scan(ctx context.Context) error {
 	if err := r.findStarting(ctx); err != nil {
 		return err
 	}
-	if err := r.doubtClock(ctx); err != nil {
-		return err
-	}
 	r.report.Scan.Reasons, err = r.refreshReasons(ctx)
 	for _, n := range r.report.Scan.Reasons {
 		r.report.Scan.Sessions += n
@@ -276,9 +273,6 @@ func (r *run) restrict(known map[string]store.FileRow, seen map[string]bool, pro
 	r.keys = slices.Sorted(maps.Keys(keys))
 }
 
-// clockSkew is how far in the future a session may lie before the clock is doubted.
-const clockSkew = 24 * time.Hour
-
 // window says which sessions this run takes.
 func (r *run) window() store.Window {
 	w := store.Window{
@@ -317,26 +311,6 @@ func (r *run) refreshReasons(ctx context.Context) (map[memoir.Reason]int, error)
 	}
 	maps.DeleteFunc(reasons, func(_ memoir.Reason, n int) bool { return n == 0 })
 	return reasons, nil
-}
-
-// doubtClock warns when sessions lie in the future: with a clock that was set
-// back, they stay too recent until it has caught up with them.
-func (r *run) doubtClock(ctx context.Context) error {
-	newest, err := r.store.Newest(ctx)
-	if err != nil {
-		return err
-	}
-	if ahead := newest.Sub(r.now()); ahead > clockSkew {
-		r.warn(
-			fmt.Sprintf(
-				"the newest session ended %d days after now (%s)",
-				int(ahead.Hours()/24),
-				r.now().Format(time.DateOnly),
-			),
-			"check this machine's clock, or give the right moment with --now; such sessions count as too recent",
-		)
-	}
-	return nil
 }
 
 // findStarting resolves the id of the session that is just beginning.

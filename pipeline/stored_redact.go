@@ -117,9 +117,6 @@ func (s *sweep) redactAll(ctx context.Context, out *StoredRedaction) error {
 	if out.Rows, err = s.store.ReplaceTexts(ctx, dirty, s.maskText); err != nil {
 		return err
 	}
-	if err := DropAnswers(s.opts.Home, s.project); err != nil {
-		return err
-	}
 	out.Removed, err = Purge(ctx, s.store, s.opts.Home)
 	return err
 }

@@ -1,11 +1,6 @@
 package store
 
-import (
-	"context"
-	"time"
-
-	"memoir"
-)
+import "context"
 
 // Directories returns the directories in which registered sessions began or mostly
 // worked, each once, in order.
@@ -62,14 +57,4 @@ func (s *Store) setExcluded(t tx, key string, excluded bool) error {
 		return err
 	}
 	return s.markChanged(t, key)
-}
-
-// Newest is when the latest readable session ended; zero if there is none.
-func (s *Store) Newest(ctx context.Context) (time.Time, error) {
-	var newest int64
-	err := s.read(ctx, func(t tx) error {
-		return t.get(`SELECT coalesce(max(updated_at), 0) FROM session WHERE kind = ? AND error = ''`,
-			[]any{string(memoir.KindMain)}, &newest)
-	})
-	return moment(newest), s.explain(err, "finding the newest session")
 }

@@ -130,7 +130,7 @@ func (p *program) clearProjects(ctx context.Context, st *store.Store, home strin
 			}
 		}
 		// Folders without rows are removed, too.
-		if err := errors.Join(memory.At(home, id).PutAside(), pipeline.DropAnswers(home, id)); err != nil {
+		if err := memory.At(home, id).PutAside(); err != nil {
 			return err
 		}
 	}

@@ -17,7 +17,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"syscall"
+
+	"golang.org/x/sync/errgroup"
 
 	"memoir"
 )
@@ -131,6 +134,9 @@ func WalkDir(ctx context.Context, dir string, fn func(Entry) error) error {
 	return w.dir(dir, "", "", false)
 }
 
+// leastLooked is how many entries of a directory are worth a goroutine.
+const leastLooked = 64
+
 type walker struct {
 	ctx     context.Context
 	fn      func(Entry) error
@@ -181,21 +187,53 @@ func (w *walker) dir(dir, rel, real string, root bool) error {
 	// What Join would clean is clean already, and there are many entries.
 	above := filepath.Join(dir, "x")
 	above = above[:len(above)-1]
-	for _, d := range entries {
-		below := d.Name()
-		if rel != "" {
-			below = rel + "/" + below
-		}
-		if err := w.entry(above+d.Name(), below, real, d); err != nil {
+	looked := w.lookAtAll(rel, entries)
+	for i, d := range entries {
+		if err := w.entry(above+d.Name(), join(rel, d.Name()), real, d, looked[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// join is path.Join of what is clean already.
+func join(rel, name string) string {
+	if rel == "" {
+		return name
+	}
+	return rel + "/" + name
+}
+
+// looked is what the system says of an entry of a directory.
+type looked struct {
+	info fs.FileInfo
+	err  error
+}
+
+// lookAtAll looks at what may be sessions among the entries of a directory, on all
+// processors: that is most of a walk's work.
+func (w *walker) lookAtAll(rel string, entries []fs.DirEntry) []looked {
+	out := make([]looked, len(entries))
+	var g errgroup.Group
+	size := max(len(entries)/runtime.GOMAXPROCS(0)+1, leastLooked)
+	for from := 0; from < len(entries); from += size {
+		g.Go(func() error {
+			for i := from; i < min(from+size, len(entries)); i++ {
+				d := entries[i]
+				if !d.IsDir() && (w.session == nil || d.Type()&fs.ModeSymlink != 0 || w.session(join(rel, d.Name()))) {
+					out[i].info, out[i].err = d.Info()
+				}
+			}
+			return nil
+		})
+	}
+	_ = g.Wait() // no goroutine returns an error
+	return out
+}
+
 // entry looks at what a directory holds; realDir is that directory without
 // symbolic links.
-func (w *walker) entry(path, rel, realDir string, d fs.DirEntry) error {
+func (w *walker) entry(path, rel, realDir string, d fs.DirEntry, looked looked) error {
 	isDir, isLink := d.IsDir(), d.Type()&fs.ModeSymlink != 0
 	if !isDir && !isLink && w.session != nil && !w.session(rel) {
 		return nil
@@ -206,7 +244,7 @@ func (w *walker) entry(path, rel, realDir string, d fs.DirEntry) error {
 		}
 		return w.dir(path, rel, filepath.Join(realDir, d.Name()), false)
 	}
-	info, err := d.Info()
+	info, err := looked.info, looked.err
 	if isLink {
 		info, err = os.Stat(path)
 	}

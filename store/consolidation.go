@@ -78,7 +78,7 @@ func (s *Store) ClaimProject(
 func (s *Store) claimProject(t tx, id string, o ProjectClaimOptions) (c ProjectClaim, ok bool, err error) {
 	c.ProjectID = id
 	var due bool
-	err = t.get(`SELECT change_seq, generation, forced_seq > consumed_seq, change_seq > consumed_seq 
+	err = t.get(`SELECT change_seq, generation, forced_seq > consumed_seq, change_seq > consumed_seq
 		FROM project WHERE id = ?`,
 		[]any{id}, &c.Seq, &c.Generation, &c.Forced, &due)
 	if errors.Is(err, sql.ErrNoRows) {

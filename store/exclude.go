@@ -7,8 +7,8 @@ import "context"
 func (s *Store) Directories(ctx context.Context) ([]string, error) {
 	var dirs []string
 	err := s.read(ctx, func(t tx) (err error) {
-		dirs, err = t.texts(`SELECT cwd FROM session WHERE cwd <> '' 
-			UNION SELECT work_cwd FROM session WHERE work_cwd <> '' ORDER BY 1`)
+		dirs, err = t.texts(`SELECT DISTINCT cwd FROM session WHERE cwd <> ''
+			UNION SELECT DISTINCT work_cwd FROM session WHERE work_cwd <> '' ORDER BY 1`)
 		return err
 	})
 	return dirs, s.explain(err, "listing directories")
@@ -51,7 +51,7 @@ func (s *Store) SetExcluded(ctx context.Context, dirs []string) error {
 // setExcluded keeps one session out, or lets it in again.
 func (s *Store) setExcluded(t tx, key string, excluded bool) error {
 	_, err := t.exec(`INSERT INTO mark (session_key, excluded, at) VALUES (?1, ?2, ?3)
-		ON CONFLICT (session_key) 
+		ON CONFLICT (session_key)
 			DO UPDATE SET excluded = excluded.excluded, at = excluded.at`, key, excluded, millis(s.now()))
 	if err != nil {
 		return err

@@ -147,7 +147,7 @@ const unsaid = `(message removed: something was forgotten since)`
 func withSubagents(t tx, keys []string) ([]string, error) {
 	below, err := t.texts(`WITH RECURSIVE below (key, source, thread_id) AS (
 			SELECT key, source, thread_id FROM session WHERE key IN (SELECT value FROM json_each(?))
-			UNION SELECT s.key, s.source, s.thread_id FROM session s JOIN below b 
+			UNION SELECT s.key, s.source, s.thread_id FROM session s JOIN below b
 				ON s.kind = 'subagent' AND s.source = b.source AND s.parent = b.thread_id
 		) SELECT key FROM below`, jsonList(append([]string{}, keys...)))
 	out := append(slices.Clone(keys), below...)

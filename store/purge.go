@@ -161,7 +161,7 @@ func (s *Store) ClearAll(ctx context.Context) error {
 }
 
 func clearProject(t tx, id string) error {
-	const sessions = `(SELECT key FROM session WHERE project_id = ?1 
+	const sessions = `(SELECT key FROM session WHERE project_id = ?1
 		UNION SELECT session_key FROM mark WHERE forgotten AND project_id = ?1)`
 	for _, statement := range []string{
 		// An extraction is at first where its session is; but sessions move.

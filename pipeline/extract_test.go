@@ -200,43 +200,6 @@ func TestASessionThatGrewByNothingWorthKeepingIsReadOn(t *testing.T) {
 	}
 }
 
-func TestALargeSessionIsReadInSeveralPassesWhenThatIsAllowed(t *testing.T) {
-	t.Parallel()
-	for passes, want := range map[int]int{1: 1, 2: 2, 20: 4} {
-		home, dir := t.TempDir(), t.TempDir()
-		server := modeltest.OpenAIChat(t, func(_ int, c modeltest.Call) modeltest.Step { return modeltest.Step{Text: remembers(t, c)} })
-		o := ofServer(t, home, dir, "phase1", server.URL)
-		o.Settings.Memories.Phase1InputTokenLimit, o.Settings.Memories.MaxPassesPerSession = 8000, passes
-		put(t, filepath.Join(dir, growing[1].file), talk(120), 1)
-		report := run(t, o)
-		if report.Phase1 != (pipeline.Phase1Report{Claimed: 1, Stored: 1}) || report.Usage.Calls != len(server.Calls()) {
-			t.Errorf("%d passes: %+v, %+v", passes, report.Phase1, report.Usage)
-		}
-		if got := len(server.Calls()); got < want || got > passes {
-			t.Errorf("%d passes: %d calls, want %d", passes, got, want)
-		}
-		remembered := 0
-		for _, st := range memoir.ParseStatements(memoryOfSession(t, home)) {
-			if strings.HasPrefix(st.Text, "Step ") {
-				remembered++
-			}
-		}
-		all := ""
-		for _, c := range server.Calls() {
-			all += inputOf(t, c)
-		}
-		whole := 0 // answers of the agent that were read from beginning to end
-		for n := 1; n <= 120; n++ {
-			if strings.Count(all, fmt.Sprintf(" It is the %dth of many.", n)) >= 40 {
-				whole++
-			}
-		}
-		if passes == 20 && (remembered != 120 || whole != 120) || passes == 1 && whole > 60 {
-			t.Errorf("%d passes: %d of 120 steps are remembered, %d answers were read", passes, remembered, whole)
-		}
-	}
-}
-
 func TestEachAgentsSessionIsReadOnWhenItGrew(t *testing.T) {
 	t.Parallel()
 	for _, format := range growing {

@@ -123,48 +123,6 @@ func TestAFileThatCannotBeReadIsNamedOnceAndTriedAgain(t *testing.T) {
 	}
 }
 
-func TestLeaveToReadIsNoticedThoughTheFileDidNotChange(t *testing.T) {
-	t.Parallel()
-	if os.Getuid() == 0 {
-		t.Skip("needs another user than root, who may read everything")
-	}
-	home, dir := t.TempDir(), t.TempDir()
-	shut := filepath.Join(dir, "shut")
-	if _, err := testdata.Write(shut); err != nil {
-		t.Fatal(err)
-	}
-	var file string
-	for _, s := range testdata.Expected {
-		if s.Project != "" && s.OpenReason() == memoir.ReasonEligible && len(s.Files) == 1 {
-			file = filepath.Join(shut, filepath.FromSlash(s.Files[0]))
-			break
-		}
-	}
-	chmod := func(path string, mode os.FileMode) {
-		if err := os.Chmod(path, mode); err != nil {
-			t.Fatal(err)
-		}
-	}
-	chmod(shut, 0)
-	if report := run(t, options(home, dir)); report.Scan.Reasons[memoir.ReasonUnreadable] != 1 {
-		t.Errorf("a closed directory: %+v", report.Scan)
-	}
-	chmod(shut, 0o700)
-	chmod(file, 0)
-	closed := run(t, options(home, dir))
-	if again := run(t, options(home, dir)); again.Scan.Changed != 0 || len(again.Warnings) != 0 {
-		t.Errorf("the closed file is told again: %+v", again)
-	}
-	if slices.Contains(unreadable(t, home), "shut") {
-		t.Error("the directory still counts as closed")
-	}
-	chmod(file, 0o600)
-	opened := run(t, options(home, dir))
-	if opened.Scan.Reasons[memoir.ReasonUnreadable] != closed.Scan.Reasons[memoir.ReasonUnreadable]-1 || opened.Phase1.Claimed != 1 {
-		t.Errorf("closed: %+v, opened: %+v", closed.Scan, opened.Scan)
-	}
-}
-
 func TestAFileWrittenOverByAnotherSessionLeavesTheFirstWithout(t *testing.T) {
 	t.Parallel()
 	home, dir := t.TempDir(), t.TempDir()
@@ -238,19 +196,5 @@ func TestAMemoryThatCouldNotBeWrittenIsWrittenByTheNextRun(t *testing.T) {
 	run(t, options(home, dir))
 	if diff := cmp.Diff(tree(t, undisturbed), tree(t, home)); diff != "" {
 		t.Error(diff)
-	}
-}
-
-func TestADirectoryThatCannotBeIsNotSwitchedOff(t *testing.T) {
-	t.Parallel()
-	home, dir := t.TempDir(), t.TempDir()
-	cwd := "/src/" + strings.Repeat("x", 5000)
-	text := strings.ReplaceAll(`{"timestamp":"2026-05-01T10:00:00Z","type":"session_meta","payload":{"id":"01a20000-0000-7000-8000-000000000001","timestamp":"2026-05-01T10:00:00Z","cwd":"CWD"}}`, "CWD", cwd)
-	if err := os.WriteFile(filepath.Join(dir, "s.jsonl"), []byte(text+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	report := run(t, options(home, dir))
-	if len(report.Warnings) != 0 || report.Scan.Reasons[memoir.ReasonDisabled] != 0 {
-		t.Errorf("%+v, %+v", report.Warnings, report.Scan)
 	}
 }

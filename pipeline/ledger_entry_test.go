@@ -153,31 +153,6 @@ func TestACallThatIsDeafToAnInterruptStaysByItsEstimate(t *testing.T) {
 	}
 }
 
-func TestWhatBecameOfACallIsOneWord(t *testing.T) {
-	t.Parallel()
-	given, give := context.WithCancel(t.Context())
-	give()
-	failed := &model.Error{Class: model.ClassTemporary}
-	for _, test := range []struct {
-		ctx  context.Context
-		stop model.Stop
-		err  error
-		want string
-	}{
-		{t.Context(), model.StopEnd, nil, store.CallAnswered},
-		{given, model.StopEnd, nil, store.CallAnswered}, // it was in time
-		{t.Context(), model.StopLength, nil, store.CallCut},
-		{t.Context(), model.StopRefusal, nil, store.CallRefused},
-		{t.Context(), model.StopEmpty, nil, store.CallEmpty},
-		{t.Context(), "", failed, store.CallFailed},
-		{given, "", failed, store.CallInterrupted},
-	} {
-		if got := becameOf(test.ctx, model.Answer{Stop: test.stop}, test.err); got != test.want {
-			t.Errorf("%+v: %s", test, got)
-		}
-	}
-}
-
 func TestTheNextCallOfAWorkMakesTheLastOneLast(t *testing.T) {
 	t.Parallel()
 	now := time.Now()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -134,6 +133,12 @@ func TestEveryCallIsCountedWhateverBecomesOfIt(t *testing.T) {
 		"nobody there": {func(model.Request) (model.Answer, error) {
 			return model.Answer{}, &model.Error{Class: model.ClassUnreachable}
 		}, memoir.Usage{}, false},
+		"timed out": {func(model.Request) (model.Answer, error) {
+			return model.Answer{}, &model.Error{Class: model.ClassTemporary, Untold: true, TimedOut: time.Second}
+		}, memoir.Usage{Calls: 1, InputTokens: 3}, true},
+		"a program, failed": {func(model.Request) (model.Answer, error) {
+			return model.Answer{}, &model.Error{Class: model.ClassProgram, Status: 1, Usage: memoir.Usage{Calls: 1}}
+		}, memoir.Usage{Calls: 1}, false},
 		"panicked": {func(model.Request) (model.Answer, error) { panic("oh") },
 			memoir.Usage{Calls: 1, InputTokens: 3, OutputTokens: extractOutput}, true},
 	} {
@@ -172,37 +177,6 @@ func TestWhatALearnedModelTakesIsBounded(t *testing.T) {
 		if in, out := m.input(phaseExtract, 1000), m.output(phaseExtract); in != test.want || out != test.out {
 			t.Errorf("after %d calls: %d in, %d out; want %d and %d", test.calls, in, out, test.want, test.out)
 		}
-	}
-}
-
-func TestAFailedCallCountsByWhatItWasAskedIfNobodyTold(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
-	price := model.Price{Input: 2, Output: 10}
-	question := memoir.Usage{Calls: 1, InputTokens: 100}
-	question.Cost = price.Cost(question)
-	for name, c := range map[string]struct {
-		err  model.Error
-		want memoir.Usage
-	}{
-		"timed out":         {model.Error{Class: model.ClassTemporary, Untold: true, TimedOut: time.Second}, question},
-		"a program, ended":  {model.Error{Class: model.ClassProgram, Untold: true}, question},
-		"told":              {model.Error{Class: model.ClassTemporary, Usage: memoir.Usage{Calls: 1, InputTokens: 7}}, memoir.Usage{Calls: 1, InputTokens: 7}},
-		"turned away":       {model.Error{Class: model.ClassLimited}, memoir.Usage{Calls: 1}},
-		"not reached":       {model.Error{Class: model.ClassUnreachable}, memoir.Usage{}},
-		"a program, failed": {model.Error{Class: model.ClassProgram, Status: 1, Usage: memoir.Usage{Calls: 1}}, memoir.Usage{Calls: 1}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			meter := alone(config.Limits{}, &now)
-			m := meter.of(scripted(func(model.Request) (model.Answer, error) { return model.Answer{}, &c.err }), model.Options{MaxOutput: 50, Price: price})
-			if _, err := m.Call(t.Context(), model.Request{Input: strings.Repeat("four", 100)}); !errors.Is(err, &c.err) {
-				t.Fatal(err)
-			}
-			if meter.spent != c.want || meter.reserved != (memoir.Usage{}) {
-				t.Errorf("spent %+v, want %+v; left under way: %+v", meter.spent, c.want, meter.reserved)
-			}
-		})
 	}
 }
 

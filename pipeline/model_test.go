@@ -137,34 +137,6 @@ func TestAFaultOfTheModelEndsTheRunAndCostsNobodyAnAttempt(t *testing.T) {
 	}
 }
 
-func TestALimitOfTheServerIsWaitedForAsLongAsItAsks(t *testing.T) {
-	t.Parallel()
-	server := modeltest.OpenAIChat(t, func(int, modeltest.Call) modeltest.Step {
-		return modeltest.Step{Status: http.StatusTooManyRequests, RetryAfter: "7200", Message: "slow down"}
-	})
-	dir, _ := fixtures(t)
-	home := t.TempDir()
-	began := time.Now()
-	report, err := tryRun(t.Context(), t, ofServer(t, home, dir, "phase1", server.URL))
-	if memoir.CodeOf(err) != memoir.CodeModel || report.Phase1.Postponed == 0 || report.Phase1.Failed+report.Phase1.Stored != 0 {
-		t.Errorf("got %v, %+v", err, report.Phase1)
-	}
-	st := open(t, home)
-	defer st.Close()
-	status, err := st.Status(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(status.Failed) == 0 {
-		t.Fatal("no failure is shown")
-	}
-	for _, failed := range status.Failed {
-		if failed.Next.Before(began.Add(7200 * time.Second)) {
-			t.Errorf("%s is tried again at %s", failed.Key, failed.Next)
-		}
-	}
-}
-
 func TestWarningsOfTheSettingsAreToldByEachRun(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

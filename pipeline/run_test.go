@@ -75,17 +75,6 @@ func TestASecondRunDoesNothingAndChangesNoByte(t *testing.T) {
 	}
 }
 
-func TestTwoHomesEndWithTheSameBytes(t *testing.T) {
-	t.Parallel()
-	dir, _ := fixtures(t)
-	one, two := t.TempDir(), t.TempDir()
-	run(t, options(one, dir))
-	run(t, options(two, dir))
-	if diff := cmp.Diff(tree(t, one), tree(t, two)); diff != "" {
-		t.Errorf("the same sessions gave other bytes:\n%s", diff)
-	}
-}
-
 func TestEverySessionHasItsReason(t *testing.T) {
 	t.Parallel()
 	dir, _ := fixtures(t)
@@ -141,44 +130,6 @@ func TestTheCapIsHeldAndTheRestComesNext(t *testing.T) {
 	second := run(t, o)
 	if second.Phase1.Claimed != first.Left || second.Left != 0 {
 		t.Errorf("%d were left, %d claimed next", first.Left, second.Phase1.Claimed)
-	}
-}
-
-func TestATouchedSessionIsReadButNotExtractedAndAGrownOneIsOnceMore(t *testing.T) {
-	t.Parallel()
-	dir, _ := fixtures(t)
-	home := t.TempDir()
-	run(t, options(home, dir))
-
-	fixture := claudeFixture(t)
-	path := filepath.Join(dir, filepath.FromSlash(fixture.Files[0]))
-	touch := fixture.Updated.Add(time.Minute)
-	if err := os.Chtimes(path, touch, touch); err != nil {
-		t.Fatal(err)
-	}
-	o := options(home, dir)
-	touched := run(t, o)
-	if touched.Phase1 != (pipeline.Phase1Report{Unchanged: 1}) {
-		t.Errorf("touched: %+v", touched.Phase1)
-	}
-
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = f.WriteString(`{"type":"user","uuid":"grown-1","sessionId":"` + fixture.ID + `","timestamp":"2026-05-19T00:00:00Z","message":{"role":"user","content":"never deploy on a Friday"}}` + "\n")
-	if err := errorsOf(err, f.Close()); err != nil {
-		t.Fatal(err)
-	}
-	grown := run(t, o)
-	if grown.Phase1.Claimed != 1 || grown.Phase1.Stored != 1 {
-		t.Errorf("grown: %+v", grown.Phase1)
-	}
-	if text := memoryOf(t, grown, fixture.Project, "MEMORY.md"); !strings.Contains(text, "never deploy on a Friday") {
-		t.Errorf("the new turn is not in the memory:\n%s", text)
-	}
-	if again := run(t, o); again.Phase1 != (pipeline.Phase1Report{}) {
-		t.Errorf("extracted twice: %+v", again.Phase1)
 	}
 }
 
@@ -250,17 +201,6 @@ func TestAnInterruptedRunGivesItsSessionsBackUncounted(t *testing.T) {
 	if report.Phase1.Stored+report.Phase1.Empty < 3 {
 		t.Errorf("what was finished is lost: %+v", report.Phase1)
 	}
-}
-
-func claudeFixture(t *testing.T) testdata.Session {
-	t.Helper()
-	for _, s := range testdata.Expected {
-		if s.Source == memoir.SourceClaude && s.Project != "" && s.Kind == memoir.KindMain && len(s.Files) == 1 && len(s.Facts) > 0 && len(s.Traps) == 0 {
-			return s
-		}
-	}
-	t.Fatal("no such fixture")
-	return testdata.Session{}
 }
 
 func errorsOf(errs ...error) error {

@@ -110,6 +110,7 @@ func TestASessionThatAloneIsNotServedKeepsNobodyElseBack(t *testing.T) {
 	t.Parallel()
 	for name, step := range map[string]modeltest.Step{
 		"it breaks":  {Status: http.StatusInternalServerError, Message: "boom"},
+		"it is busy": {Status: http.StatusTooManyRequests, Message: "too many at once"},
 		"it is told": {Status: http.StatusForbidden, Message: "flagged by moderation"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -149,28 +150,6 @@ func TestASessionThatAloneIsNotServedKeepsNobodyElseBack(t *testing.T) {
 				t.Errorf("%+v", status.Failed)
 			}
 		})
-	}
-}
-
-func TestALimitThatOthersAreWithinCostsASessionNoAttempt(t *testing.T) {
-	t.Parallel()
-	home, dir := prompted(t, 20)
-	served := make(chan struct{})
-	var good atomic.Int32
-	server := modeltest.OpenAIChat(t, func(_ int, c modeltest.Call) modeltest.Step {
-		if strings.Contains(string(c.Body), "of fixture 7 with") {
-			return modeltest.Step{Status: http.StatusTooManyRequests, Message: "too many at once"}
-		}
-		if good.Add(1) == 5 {
-			close(served)
-		}
-		return modeltest.Step{Text: emptyExtraction}
-	})
-	o := ofServer(t, home, dir, "phase1", server.URL)
-	o.Sleep = func(context.Context, time.Duration) error { <-served; return nil }
-	report := run(t, o)
-	if report.Phase1.Failed != 0 || report.Phase1.Postponed != 1 || report.Phase1.Empty != 19 || !report.Partly() {
-		t.Errorf("%+v, %+v", report.Phase1, report.Warnings)
 	}
 }
 

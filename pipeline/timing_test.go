@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"memoir"
 	"memoir/config"
@@ -96,31 +95,5 @@ func TestAProjectThatMakesTheConsolidatorPanicIsReportedAsFailed(t *testing.T) {
 		if p.Outcome != OutcomeFailed || p.Project == "" || !strings.Contains(p.Detail, "no such page") {
 			t.Errorf("%+v", p)
 		}
-	}
-}
-
-func TestAnInterruptDoesNotWaitForADeafExtractor(t *testing.T) {
-	t.Parallel()
-	r := prepared(t)
-	ctx, interrupt := context.WithCancel(t.Context())
-	deaf := make(chan struct{})
-	t.Cleanup(func() { close(deaf) })
-	r.extractor = stubExtractor{r.extractor, "", func() { interrupt(); <-deaf }}
-	ended := make(chan error, 1)
-	go func() { ended <- r.steps(ctx) }()
-	select {
-	case err := <-ended:
-		if err == nil || ctx.Err() == nil {
-			t.Errorf("ended with %v", err)
-		}
-	case <-time.After(10 * time.Second):
-		t.Fatal("the run still waits")
-	}
-	status, err := r.store.Status(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(status.Running) != 0 || r.report.Phase1.GivenBack == 0 {
-		t.Errorf("running: %+v, report: %+v", status.Running, r.report.Phase1)
 	}
 }

@@ -190,7 +190,7 @@ func (p *phase1) leaveUnread(ctx context.Context, claim store.Claim, cause error
 	}
 	p.enter(ctx, claim, store.OutcomeFailed)
 	p.count(func(r *Phase1Report) { r.GivenBack++; r.Unread++ })
-	p.sayLeftOut(message, memoir.HintOf(cause))
+	p.mention("left out: "+message, memoir.HintOf(cause))
 	p.extracting("", false, 0)
 }
 

@@ -23,9 +23,6 @@ type phase1 struct {
 // for: claiming and storing many together costs less than the work on a small one.
 const ahead = 4
 
-// maxSorted is how many eligible sessions are sorted by size at each claim.
-const maxSorted = 256
-
 // all takes sessions whose last attempt died with its process last and one at a time,
 // so that they cannot take others along.
 func (p *phase1) all(ctx context.Context) error {
@@ -92,15 +89,11 @@ func (p *phase1) drain(ctx context.Context, workers int, suspects bool) error {
 }
 
 func (p *phase1) claim(ctx context.Context, limit int, suspects bool) ([]store.Claim, error) {
-	// Where the run may claim every eligible session their order is free.
-	reasons := p.report.Scan.Reasons
-	takesAll := reasons[memoir.ReasonOverCap] == 0 && reasons[memoir.ReasonEligible] <= min(maxSorted, p.opts.Limit)
 	claims, err := p.store.ClaimSessions(ctx, store.ClaimOptions{
 		Holder:   p.holder,
 		Lease:    p.stage1Lease(),
 		Limit:    limit,
 		Window:   p.claimable(),
-		Largest:  !suspects && takesAll,
 		Suspects: suspects,
 	})
 	if err != nil {

@@ -6,10 +6,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/url"
 	"path"
-	"slices"
 	"strings"
 
 	"memoir"
@@ -174,7 +172,6 @@ func (r *run) cleanFilesBy(
 		texts[at] = redactor.Text(string(files[at]))
 	}
 	clean, names := make(memory.Files, len(files)), secrets.Counts{}
-	renamed := map[string]string{}
 	for _, at := range files.Paths() {
 		name, n := named(at)
 		names.Merge(n)
@@ -183,29 +180,10 @@ func (r *run) cleanFilesBy(
 			return nil, nil, err
 		}
 		clean[name] = []byte(redactor.AgainText(texts[at]))
-		if name != at {
-			renamed[at] = name
-		}
 	}
 	counts := since(before, redactor.Counts())
 	counts.Merge(names)
-	relink(clean, renamed, redactor)
 	return clean, counts, nil
-}
-
-// relink has redacted texts call files by the names that they got.
-func relink(clean memory.Files, renamed map[string]string, redactor *secrets.Redactor) {
-	if len(renamed) == 0 {
-		return
-	}
-	var names []string
-	for _, was := range slices.Sorted(maps.Keys(renamed)) {
-		names = append(names, redactor.AgainText(path.Base(was)), path.Base(renamed[was]))
-	}
-	links := strings.NewReplacer(names...)
-	for at, text := range clean {
-		clean[at] = []byte(links.Replace(string(text)))
-	}
 }
 
 // free is a name that no file has yet: two names may differ in their secret alone.

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -114,9 +115,7 @@ func assemble(key string, rows []store.FileRow) (memoir.Session, error) {
 	files := map[string]store.FileRow{}
 	for _, row := range rows {
 		files[row.Path] = row
-		if len(
-			row.Head,
-		) == 0 { // it is no session, or one that was forgotten, of which only what it is recognised by is kept
+		if len(row.Head) == 0 { // it is not a session, or one that was forgotten
 			continue
 		}
 		part := rollout.Part{Path: row.Path, Withheld: row.Error != ""}
@@ -175,33 +174,17 @@ const maxUnreadable = 10
 // or to be no sessions. Those that were so before are not among probed: their
 // reason stays with them.
 func (r *run) sayUnreadable(probed []probe) {
+	n := 0
 	for _, p := range probed {
-		if p.err != nil {
-			r.sayLeftOut(p.row.Error, memoir.HintOf(p.err))
+		if p.err == nil {
+			continue
+		}
+		if n++; n <= maxUnreadable {
+			r.mention("left out: "+p.row.Error, memoir.HintOf(p.err))
 		}
 	}
-	r.sayLeftOutMore()
-}
-
-// sayLeftOut names a file that is left out, or counts it if many were named.
-func (r *run) sayLeftOut(message, hint string) {
-	r.mu.Lock()
-	r.leftOut++
-	many := r.leftOut > maxUnreadable
-	r.mu.Unlock()
-	if !many {
-		r.mention("left out: "+message, hint)
-	}
-}
-
-// sayLeftOutMore says how many were counted, and begins anew.
-func (r *run) sayLeftOutMore() {
-	r.mu.Lock()
-	more := r.leftOut - maxUnreadable
-	r.leftOut = 0
-	r.mu.Unlock()
-	if more > 0 {
-		r.mention(fmt.Sprintf("left out: %d more", more), "`memoir sessions --reason unreadable` lists them all")
+	if n > maxUnreadable {
+		r.mention(fmt.Sprintf("left out: %d more", n-maxUnreadable), "`memoir sessions --reason unreadable` lists them all")
 	}
 }
 
@@ -238,13 +221,5 @@ func printablePath(path string) string {
 	if utf8.ValidString(path) {
 		return path
 	}
-	var b strings.Builder
-	for i, c := range path {
-		if _, size := utf8.DecodeRuneInString(path[i:]); c == utf8.RuneError && size == 1 {
-			fmt.Fprintf(&b, `\x%02x`, path[i])
-		} else {
-			b.WriteRune(c)
-		}
-	}
-	return b.String()
+	return strings.Trim(strconv.Quote(path), `"`)
 }

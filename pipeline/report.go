@@ -1,15 +1,13 @@
 package pipeline
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
+	"time"
 
 	"memoir"
 	"memoir/consolidate"
 	"memoir/extract"
-	"memoir/store"
 )
 
 // Report is what a run did; its JSON form is the interface of `run --json`, to
@@ -215,92 +213,6 @@ func (r *run) ground(change func(*Grounding)) {
 	change(r.report.Grounding)
 }
 
-// recordBegin notes, once there is something to do, that the run began. That it cannot be
-// noted is no fault: what ails the database is met by the run itself.
-func (r *run) recordBegin(ctx context.Context) {
-	if r.opts.DryRun || r.recorded {
-		return
-	}
-	r.recorded = true
-	if err := r.store.BeginRun(ctx, r.id, r.holder); err != nil {
-		r.log.Warn("the run is not noted", "error", err)
-	}
-}
-
-// recordEnd notes how it ended, for those who look later.
-func (r *run) recordEnd(ctx context.Context, err error) {
-	if r.opts.DryRun {
-		return
-	}
-	end := r.end(err)
-	if !r.recorded && end.Outcome == store.RunDone && r.endedWell(ctx) {
-		return // it had nothing to do, and changes no byte
-	}
-	r.recordBegin(ctx)
-	if end.Outcome == store.RunFailed && ctx.Err() == nil { // what was given back was not counted
-		if reasons, err := r.refreshReasons(ctx); err == nil {
-			end.Left = reasons[memoir.ReasonEligible] + reasons[memoir.ReasonOverCap]
-		}
-	}
-	end.Reason, end.Hint = r.redact(end.Reason), r.redact(end.Hint)
-	if err := r.store.EndRun(ctx, r.id, end); err != nil {
-		r.log.Warn("the run's end is not noted", "error", err)
-	}
-}
-
-// endedWell reports whether nothing is known against the run before this one.
-func (r *run) endedWell(ctx context.Context) bool {
-	runs, err := r.store.Runs(ctx)
-	return err == nil && len(runs) > 0 && runs[0].Outcome == store.RunDone
-}
-
-// end is how the run ended, and why it did not do all.
-func (r *run) end(err error) store.RunEnd {
-	rep := r.report
-	end := store.RunEnd{Outcome: store.RunDone, Left: rep.Left}
-	switch {
-	case memoir.CodeOf(err) == memoir.CodeInterrupted,
-		errors.Is(err, context.Canceled),
-		errors.Is(err, context.DeadlineExceeded):
-		end.Outcome, end.Reason, end.Hint = store.RunInterrupted, err.Error(), memoir.HintOf(err)
-	case err != nil:
-		end.Outcome, end.Reason, end.Hint = store.RunFailed, err.Error(), hintOf(err)
-	case rep.Partly():
-		end.Outcome = store.RunPartly
-		end.Reason, end.Hint = whyPartly(rep)
-	case rep.Busy():
-		end.Outcome = store.RunBusy
-		for _, p := range rep.Phase2 {
-			if p.Outcome == OutcomeBusy {
-				end.Reason = cmp.Or(end.Reason, p.Name+": busy: "+p.Detail)
-			}
-		}
-	}
-	return end
-}
-
-// whyPartly is the first thing that kept a run from doing all.
-func whyPartly(rep Report) (reason, hint string) {
-	switch {
-	case rep.Stopped != nil:
-		return "stopped by a limit: " + rep.Stopped.Reason, rep.Stopped.hint()
-	case len(rep.StoppedProjects) > 0:
-		return "stopped by a limit: " + rep.StoppedProjects[0].Reason, rep.StoppedProjects[0].hint()
-	case len(rep.Unserved) > 0:
-		return rep.Unserved[0].Reason, rep.Unserved[0].hint
-	case len(rep.Misruled) > 0:
-		return "project " + rep.Misruled[0].Project + " waits: " + rep.Misruled[0].Error, rep.Misruled[0].Hint
-	case rep.Phase1.Failed+rep.Phase1.Postponed > 0:
-		return fmt.Sprintf("%d of the sessions failed", rep.Phase1.Failed+rep.Phase1.Postponed), ""
-	}
-	for _, p := range rep.Phase2 {
-		if p.Outcome == OutcomeFailed {
-			return p.Name + ": " + p.Detail, ""
-		}
-	}
-	return "", ""
-}
-
 // noteUnforgotten keeps why a project's memory could not be rid of what was forgotten.
 // That another process holds it, or that it was interrupted, is no reason.
 func (r *run) noteUnforgotten(ctx context.Context, projectID string, err error) {
@@ -334,25 +246,6 @@ func (r *run) addRedactions(counts map[string]int) {
 	}
 }
 
-// endWork enters into the ledger what became of work of which nothing is stored.
-func (r *run) endWork(ctx context.Context, token, projectID, outcome string) {
-	ctx, cancel := lasting(ctx, endWithin)
-	defer cancel()
-	entry := store.LedgerEntry{Work: token, ProjectID: projectID, Outcome: outcome}
-	if err := r.store.AddLedger(ctx, entry); err != nil {
-		r.log.Warn("what became of work is not in the ledger", "error", err)
-	}
-}
-
-// outcomeOf is what the ledger calls work that failed.
-func outcomeOf(err error) string {
-	var answer *memoir.AnswerError
-	if errors.As(err, &answer) || memoir.CodeOf(err) == memoir.CodeInvalid {
-		return store.OutcomeRefused
-	}
-	return store.OutcomeFailed
-}
-
 // reportProject adds what became of a project; one without an outcome had nothing to do.
 func (r *run) reportProject(p ProjectReport) {
 	if p.Outcome == "" {
@@ -366,4 +259,97 @@ func (r *run) reportProject(p ProjectReport) {
 // redact makes a text safe to print and to store.
 func (r *run) redact(text string) string {
 	return r.scanner.Message(text)
+}
+
+// stillEvery is how often work that goes on is reported: a call to a model can take minutes.
+const stillEvery = 30 * time.Second
+
+// during reports work as begun, and from then on as going on, until it is told to stop.
+func during(report func(since time.Duration)) (stop func()) {
+	began, over, ended := time.Now(), make(chan struct{}), make(chan struct{})
+	report(0)
+	go func() {
+		defer close(ended)
+		ticker := time.NewTicker(stillEvery)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-over:
+				return
+			case <-ticker.C:
+				report(time.Since(began))
+			}
+		}
+	}()
+	return func() {
+		close(over)
+		<-ended
+	}
+}
+
+func (r *run) progress(p Progress) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.send(p)
+}
+
+// send calls the listener; mu is held, so it is called by one goroutine at a time.
+func (r *run) send(p Progress) {
+	if r.opts.Progress != nil {
+		r.opts.Progress(p)
+	}
+}
+
+// warn reports a problem that does not stop the run, now and in the report.
+func (r *run) warn(message, hint string) { r.tell(Progress{Warn: message, Hint: hint}) }
+
+// mention is warn for what is no trouble, such as a file that is no session.
+func (r *run) mention(message, hint string) {
+	r.tell(Progress{Warn: message, Hint: hint, Minor: true})
+}
+
+func (r *run) tell(p Progress) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.report.Warnings = append(r.report.Warnings, Warning{Message: p.Warn, Hint: p.Hint})
+	r.log.Warn(p.Warn, "hint", p.Hint)
+	r.send(p)
+}
+
+// A foldedWarning is what one or more sessions failed of.
+type foldedWarning struct {
+	session       string // the first
+	others        int
+	message, hint string
+}
+
+// fold keeps a warning about a session until Phase 1 has ended, so that what many
+// sessions failed of is one line. Which session failed of what is in the registry.
+func (r *run) fold(session, message, hint string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range r.folded {
+		if f := &r.folded[i]; f.message == message && f.hint == hint {
+			f.others++
+			return
+		}
+	}
+	r.folded = append(r.folded, foldedWarning{session: session, message: message, hint: hint})
+}
+
+// sayFolded says what was kept.
+func (r *run) sayFolded() {
+	r.mu.Lock()
+	folded := r.folded
+	r.folded = nil
+	r.mu.Unlock()
+	for _, f := range folded {
+		whose := "session " + f.session
+		if f.others == 1 {
+			whose += " and 1 other"
+		} else if f.others > 1 {
+			whose += fmt.Sprintf(" and %d others", f.others)
+		}
+		r.warn(whose+": "+f.message, f.hint)
+	}
 }

@@ -16,9 +16,6 @@ type ClaimOptions struct {
 	Limit      int           // how many to claim at most
 	RunningCap int           // how many may run at once, of all processes; 0: any number
 	Window     Window
-	// Largest takes the largest sessions first instead of the newest: for a run that
-	// takes all there are, which ends sooner when no large one is left for last.
-	Largest bool
 	// Suspects claims sessions that a process died over, and only those; without
 	// it, only others. They belong last in a run, one at a time.
 	Suspects bool

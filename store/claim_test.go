@@ -332,19 +332,3 @@ func TestOutstandingCountsWhatLivingOthersExtract(t *testing.T) {
 		t.Error("expired leases are outstanding")
 	}
 }
-
-func TestTheLargestAreClaimedFirstWhereThatIsAskedFor(t *testing.T) {
-	t.Parallel()
-	s, _ := newStore(t)
-	register(t, s, project)
-	scan(t, s, session("small", ended(time.Hour), size(10)), session("large", ended(3*time.Hour), size(5000)), session("middle", ended(2*time.Hour), size(700)))
-	o := claimOptions(3)
-	o.Largest = true
-	if got := ids(claim(t, s, o)); !slices.Equal(got, []string{"large", "middle", "small"}) {
-		t.Errorf("claimed in the order %q", got)
-	}
-}
-
-func size(n int64) func(*memoir.Session) {
-	return func(se *memoir.Session) { se.Files[0].Size = n }
-}

@@ -298,10 +298,7 @@ func (o ClaimOptions) candidates(t tx, clock time.Time, limit int) (found []fact
 	}
 	open, args := w.openIn()
 	where := open + ` AND s.updated_at BETWEEN ? AND ? AND coalesce(j.status, '') <> 'running' AND `
-	order := `s.updated_at DESC, s.key`
-	if o.Largest {
-		order = `s.bytes DESC, ` + order
-	}
+	const order = `s.updated_at DESC, s.key`
 	if o.Suspects {
 		where += `s.key IN (SELECT key FROM job INDEXED BY job_suspect WHERE kind = 'extract' AND crashes > 0)
 			ORDER BY j.crashes, ` + order

@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"memoir"
-	"memoir/bench/memory/scenario"
-	"memoir/bench/memory/transcript"
 )
 
 // dataDirs are where sessions/ and corpus/ may be.
@@ -18,30 +16,6 @@ func corpusDir() string {
 		return set
 	}
 	return filepath.Join("..", "..", "..", "shared", "corpus")
-}
-
-func TestScenariosAreReadAsTheySay(t *testing.T) {
-	t.Parallel()
-	for _, dir := range dataDirs {
-		projects, err := scenario.ReadAll(filepath.Join(dir, "sessions"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, p := range projects {
-			for _, s := range p.Sessions {
-				t.Run(p.Name+"/"+s.Name, func(t *testing.T) {
-					t.Parallel()
-					differences, err := transcript.RoundTrip(t.Context(), t.TempDir(), p, s)
-					if err != nil {
-						t.Fatal(err)
-					}
-					for _, d := range differences {
-						t.Error(d)
-					}
-				})
-			}
-		}
-	}
 }
 
 func TestMarksAreOfTheForm(t *testing.T) {

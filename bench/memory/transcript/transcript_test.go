@@ -11,9 +11,13 @@ import (
 
 func projects(t *testing.T) []scenario.Project {
 	t.Helper()
-	all, err := scenario.ReadAll("../testdata/sessions")
-	if err != nil {
-		t.Fatal(err)
+	var all []scenario.Project
+	for _, dir := range []string{"../testdata/sessions", "../sessions"} {
+		some, err := scenario.ReadAll(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, some...)
 	}
 	if len(all) == 0 {
 		t.Fatal("no scenarios")

@@ -170,7 +170,7 @@ func (r *run) makeMemory(
 		left := consolidate.ApplyNotes(files.Consolidation(), consolidate.LiveNotes(in.Notes, in))
 		return &left, nil
 	}
-	result, err := apartFor(ctx, r, r.grace(handOver), func() (memoir.Consolidation, error) {
+	result, err := apart(ctx, r, r.grace(handOver), func() (memoir.Consolidation, error) {
 		c, _, err := r.consolidator.Consolidate(ctx, in) // what it spent is in the ledger
 		return c, err
 	})

@@ -6,7 +6,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"memoir"
 	"memoir/rollout"
@@ -82,29 +81,12 @@ func cutMiddle(text string, limit int) string {
 	if i := strings.IndexByte(end, '\n'); i >= 0 && i < len(end)/2 {
 		end = end[i+1:]
 	}
-	return trimRunes(head) + cutMark + tail(end, len(end))
+	return strings.ToValidUTF8(head, "") + cutMark + strings.ToValidUTF8(end, "")
 }
 
-// tail returns the last n bytes of a text, beginning at a rune.
+// tail returns the last n bytes of a text, less a character that begins before them.
 func tail(text string, n int) string {
-	if len(text) > n {
-		text = text[len(text)-n:]
-	}
-	for len(text) > 0 && !utf8.RuneStart(text[0]) {
-		text = text[1:]
-	}
-	return text
-}
-
-// trimRunes drops an incomplete rune from the end of a text.
-func trimRunes(text string) string {
-	for i := 0; i < utf8.UTFMax && len(text) > 0; i++ {
-		if r, size := utf8.DecodeLastRuneInString(text); r != utf8.RuneError || size > 1 {
-			break
-		}
-		text = text[:len(text)-1]
-	}
-	return text
+	return strings.ToValidUTF8(text[max(0, len(text)-n):], "")
 }
 
 const (
@@ -129,21 +111,8 @@ func (h *holding) add(it memoir.Item) {
 
 // cost is what an item takes of memory, about.
 func cost(it memoir.Item) int {
-	return itemCost + len(
-		it.Text,
-	) + len(
-		it.Tool,
-	) + len(
-		it.Input,
-	) + len(
-		it.Output,
-	) + len(
-		it.CWD,
-	) + len(
-		it.Branch,
-	) + len(
-		it.TurnID,
-	)
+	return itemCost + len(it.Text) + len(it.Tool) + len(it.Input) + len(it.Output) +
+		len(it.CWD) + len(it.Branch) + len(it.TurnID)
 }
 
 // What gives way, first to last; the oldest first in each. A cut leaves the end of

@@ -3,7 +3,7 @@ package pipeline
 import (
 	"context"
 	"fmt"
-	"slices"
+	"maps"
 
 	"golang.org/x/sync/errgroup"
 
@@ -14,21 +14,19 @@ import (
 	"memoir/store"
 )
 
-// plan says what the run would do, and what language models would take for it.
+// plan says what the run would do with what is registered, and what language models would
+// take for it.
 func (r *run) plan(ctx context.Context) error {
-	sessions, err := r.store.Sessions(ctx, store.Filter{})
+	reasons, keys, err := r.store.Foresee(ctx, r.window())
+	if err != nil {
+		return err
+	}
+	r.report.Scan.Reasons = reasons
+	maps.DeleteFunc(reasons, func(_ memoir.Reason, n int) bool { return n == 0 })
+	eligible, err := r.store.Sessions(ctx, store.Filter{Keys: append([]string{}, keys...)})
 	if err != nil {
 		return fmt.Errorf("list sessions: %w", err)
 	}
-	eligible := slices.DeleteFunc(
-		sessions,
-		func(s memoir.Session) bool { return s.Reason != memoir.ReasonEligible || !r.concerns(s) },
-	)
-	return r.planFor(ctx, eligible)
-}
-
-// planFor says what the run would do that extracts from some sessions.
-func (r *run) planFor(ctx context.Context, eligible []memoir.Session) (err error) {
 	r.report.DryRun = true
 	fresh := map[string]int{} // sessions to be extracted, by project
 	for _, s := range eligible {
@@ -92,7 +90,7 @@ func (r *run) reading(ctx context.Context, s memoir.Session) (calls int, bytes i
 		calls int
 		bytes int64
 	}
-	found, err := apart(ctx, r, func() (out estimate, err error) {
+	found, err := apart(ctx, r, 0, func() (out estimate, err error) {
 		prior, marks, err := r.store.Prior(ctx, s.Key())
 		if err != nil {
 			return out, err
@@ -214,16 +212,7 @@ func Glance(ctx context.Context, st *store.Store, opts Options) (Outlook, error)
 	if err := r.recall(ctx); err != nil {
 		return Outlook{}, err
 	}
-	reasons, eligible, err := st.Foresee(ctx, r.window())
-	if err != nil {
-		return Outlook{}, err
-	}
-	r.report.Scan.Reasons = reasons
-	sessions, err := st.Sessions(ctx, store.Filter{Keys: append([]string{}, eligible...)})
-	if err != nil {
-		return Outlook{}, fmt.Errorf("list sessions: %w", err)
-	}
-	if err := r.planFor(ctx, sessions); err != nil {
+	if err := r.plan(ctx); err != nil {
 		return Outlook{}, err
 	}
 	out := Outlook{Report: r.report, Extractor: r.extractor.Name(), Consolidator: r.consolidator.Name()}

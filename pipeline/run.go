@@ -264,16 +264,6 @@ func (r *run) steps(ctx context.Context) error {
 	return (&phase2{run: r}).all(ctx)
 }
 
-// concerns reports whether the run's restrictions let it work on a session.
-func (r *run) concerns(s memoir.Session) bool {
-	if len(r.keys) > 0 {
-		if _, ok := slices.BinarySearch(r.keys, s.Key()); !ok {
-			return false
-		}
-	}
-	return r.selected(s.ProjectID)
-}
-
 // selected reports whether the run's restrictions let it work on a project.
 func (r *run) selected(projectID string) bool {
 	return len(r.opts.ProjectIDs) == 0 || slices.Contains(r.opts.ProjectIDs, projectID)

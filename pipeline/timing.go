@@ -65,15 +65,9 @@ func outlasting(ctx context.Context, by func(cause error) time.Duration) (contex
 	}
 }
 
-// apart runs fn in a goroutine of its own. When ctx ends, fn is waited for no
-// longer, however deaf to ctx it is: what it returns is dropped.
-func apart[T any](ctx context.Context, r *run, fn func() (T, error)) (T, error) {
-	return apartFor(ctx, r, 0, fn)
-}
-
-// apartFor is apart for what has something to hand over when ctx ends: it is given a moment
-// for that.
-func apartFor[T any](ctx context.Context, r *run, moment time.Duration, fn func() (T, error)) (T, error) {
+// apart runs fn in a goroutine of its own. When ctx ends, fn gets a moment to hand over what it
+// has, and is then waited for no longer, however deaf to ctx it is: what it returns is dropped.
+func apart[T any](ctx context.Context, r *run, moment time.Duration, fn func() (T, error)) (T, error) {
 	type outcome struct {
 		value T
 		err   error

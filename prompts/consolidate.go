@@ -50,12 +50,3 @@ func (s *Set) Consolidate(v ConsolidateVars) (system, input string, err error) {
 	})
 	return system, input, err
 }
-
-// Consolidate renders the program's own prompts of Phase 2.
-func Consolidate(v ConsolidateVars) (system, input string, err error) {
-	s, err := Default()
-	if err != nil {
-		return "", "", err
-	}
-	return s.Consolidate(v)
-}

@@ -29,15 +29,6 @@ func (s *Set) ReadPath(v ReadPathVars) (string, error) {
 	})
 }
 
-// ReadPathFor renders the program's own text for a project.
-func ReadPathFor(v ReadPathVars) (string, error) {
-	s, err := Default()
-	if err != nil {
-		return "", err
-	}
-	return s.ReadPath(v)
-}
-
 var attributeEscapes = strings.NewReplacer("&", "&amp;", `"`, "&quot;", "<", "&lt;", ">", "&gt;")
 
 // attribute is a text that may stand between the quotes of an attribute.

@@ -50,15 +50,6 @@ func (s *Set) StageOne(v StageOneVars) (system, input string, err error) {
 	return system, input, err
 }
 
-// StageOne renders the program's own prompts of Phase 1.
-func StageOne(v StageOneVars) (system, input string, err error) {
-	s, err := Default()
-	if err != nil {
-		return "", "", err
-	}
-	return s.StageOne(v)
-}
-
 func instant(t time.Time) string {
 	if t.IsZero() {
 		return "unknown"

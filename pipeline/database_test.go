@@ -133,30 +133,6 @@ func TestASessionThatADatabaseNoLongerHoldsKeepsItsMemory(t *testing.T) {
 	}
 }
 
-func TestALockedDatabaseIsUnreadableAndItsSessionsStay(t *testing.T) {
-	t.Parallel()
-	dir, home := t.TempDir(), t.TempDir()
-	d := newAgentDatabase(t, dir)
-	d.session("ses_a", "Never use npm, always use pnpm.")
-	o := options(home, dir)
-	run(t, o)
-
-	d.exec(`PRAGMA journal_mode = DELETE`)
-	d.exec(`BEGIN EXCLUSIVE`)
-	locked := run(t, o)
-	if n := locked.Scan.Reasons[memoir.ReasonUnreadable]; n != 1 || len(locked.Warnings) != 1 || !strings.Contains(locked.Warnings[0].Message, "locked") {
-		t.Errorf("locked: %+v, %+v", locked.Scan, locked.Warnings)
-	}
-	if s := sessionsOf(t, home)["opencode:ses_a"]; len(s.Files) != 1 {
-		t.Errorf("the session lost its place: %+v", s)
-	}
-	d.exec(`ROLLBACK`)
-	free := run(t, o)
-	if free.Scan.Reasons[memoir.ReasonUnreadable] != 0 || free.Phase1 != (pipeline.Phase1Report{}) {
-		t.Errorf("free again: %+v, %+v", free.Scan, free.Phase1)
-	}
-}
-
 // sessionsOf lists what is registered, by key.
 func sessionsOf(t *testing.T, home string) map[string]memoir.Session {
 	t.Helper()

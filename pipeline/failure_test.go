@@ -176,25 +176,3 @@ func TestASessionThatLostOneOfItsFilesToAnotherIsReadAgain(t *testing.T) {
 		t.Errorf("phase 1: %+v", report.Phase1)
 	}
 }
-
-func TestAMemoryThatCouldNotBeWrittenIsWrittenByTheNextRun(t *testing.T) {
-	t.Parallel()
-	dir, _ := fixtures(t)
-	home, undisturbed := t.TempDir(), t.TempDir()
-	run(t, options(undisturbed, dir))
-	obstacle := filepath.Join(home, "projects")
-	if err := os.WriteFile(obstacle, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	blocked := run(t, options(home, dir))
-	if !blocked.Partly() || len(blocked.Warnings) == 0 {
-		t.Errorf("blocked: %+v", blocked.Phase2)
-	}
-	if err := os.Remove(obstacle); err != nil {
-		t.Fatal(err)
-	}
-	run(t, options(home, dir))
-	if diff := cmp.Diff(tree(t, undisturbed), tree(t, home)); diff != "" {
-		t.Error(diff)
-	}
-}

@@ -25,6 +25,7 @@ func TestAServerThatDoesNotServeEndsTheRunAndCostsNobodyAnAttempt(t *testing.T) 
 		"broken":           {Status: http.StatusServiceUnavailable, Message: "down"},
 		"it asks for long": {Status: http.StatusTooManyRequests, RetryAfter: "7200", Message: "slow down"},
 		"no connection":    {Reset: true},
+		"it forbids all":   {Status: http.StatusForbidden, Message: "no access"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -80,29 +81,31 @@ func after(n int, done chan struct{}) func(pipeline.Progress) {
 
 func TestAServerThatStopsServingLeavesWhatIsDone(t *testing.T) {
 	t.Parallel()
-	home, dir := prompted(t, 40)
-	o, gone := options(home, dir), make(chan struct{})
-	o.Progress = after(5, gone)
-	server := modeltest.OpenAIChat(t, func(n int, _ modeltest.Call) modeltest.Step {
-		if n < 5 {
-			return modeltest.Step{Text: "ok"}
+	for _, status := range []int{http.StatusServiceUnavailable, http.StatusForbidden} {
+		home, dir := prompted(t, 40)
+		o, gone := options(home, dir), make(chan struct{})
+		o.Progress = after(5, gone)
+		server := modeltest.OpenAIChat(t, func(n int, _ modeltest.Call) modeltest.Step {
+			if n < 5 {
+				return modeltest.Step{Text: "ok"}
+			}
+			<-gone
+			return modeltest.Step{Status: status, Message: "no"}
+		})
+		o.Phases = asks(t, server, model.Options{}, 0)
+		report := run(t, o)
+		if report.Phase1.Stored != 5 || report.Phase1.Failed != 0 || !report.Partly() || report.Left == 0 || len(report.Unserved) != 1 {
+			t.Errorf("%d: %+v, %+v, %d left", status, report.Phase1, report.Unserved, report.Left)
 		}
-		<-gone
-		return modeltest.Step{Status: http.StatusServiceUnavailable, Message: "down"}
-	})
-	o.Phases = asks(t, server, model.Options{}, 0)
-	report := run(t, o)
-	if report.Phase1.Stored != 5 || report.Phase1.Failed != 0 || !report.Partly() || report.Left == 0 || len(report.Unserved) != 1 {
-		t.Errorf("%+v, %+v, %d left", report.Phase1, report.Unserved, report.Left)
-	}
-	if len(report.Phase2) != 1 || report.Phase2[0].Outcome != pipeline.OutcomeStopped || !strings.Contains(report.Phase2[0].Detail, "does not serve") {
-		t.Errorf("%+v", report.Phase2)
-	}
-	if calls := len(server.Calls()); calls > 5+16*3 {
-		t.Errorf("the server was asked %d times", calls)
-	}
-	if _, _, status := ledger(t, home); len(status.Failed) != report.Phase1.Postponed || status.Failed[0].Attempts != 0 {
-		t.Errorf("%+v", status.Failed)
+		if len(report.Phase2) != 1 || report.Phase2[0].Outcome != pipeline.OutcomeStopped || !strings.Contains(report.Phase2[0].Detail, "does not serve") {
+			t.Errorf("%d: %+v", status, report.Phase2)
+		}
+		if calls := len(server.Calls()); calls > 5+16*3 {
+			t.Errorf("%d: the server was asked %d times", status, calls)
+		}
+		if _, _, queue := ledger(t, home); len(queue.Failed) != report.Phase1.Postponed || queue.Failed[0].Attempts != 0 {
+			t.Errorf("%d: %+v", status, queue.Failed)
+		}
 	}
 }
 
@@ -148,36 +151,6 @@ func TestASessionThatAloneIsNotServedKeepsNobodyElseBack(t *testing.T) {
 			}
 			if _, _, status := ledger(t, home); len(status.Failed) != 1 || status.Failed[0].Attempts != 0 {
 				t.Errorf("%+v", status.Failed)
-			}
-		})
-	}
-}
-
-func TestAServerThatForbidsAllEndsTheRun(t *testing.T) {
-	t.Parallel()
-	for name, answered := range map[string]int{"from the beginning": 0, "later": 5} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			home, dir := prompted(t, 40)
-			gone := make(chan struct{})
-			server := modeltest.OpenAIChat(t, func(n int, _ modeltest.Call) modeltest.Step {
-				if n < answered {
-					return modeltest.Step{Text: emptyExtraction}
-				}
-				if answered > 0 {
-					<-gone
-				}
-				return modeltest.Step{Status: http.StatusForbidden, Message: "no access"}
-			})
-			o := ofServer(t, home, dir, "phase1", server.URL)
-			o.Progress = after(answered, gone)
-			report, err := tryRun(t.Context(), t, o)
-			if answered > 0 && (err != nil || !report.Partly() || len(report.Unserved) != 1) ||
-				answered == 0 && (memoir.CodeOf(err) != memoir.CodeModel || !strings.Contains(memoir.HintOf(err), "check the key")) {
-				t.Fatalf("got %v, %+v", err, report.Unserved)
-			}
-			if report.Phase1.Failed > 0 || len(server.Calls()) > answered+16 {
-				t.Errorf("%+v after %d calls", report.Phase1, len(server.Calls()))
 			}
 		})
 	}

@@ -22,9 +22,9 @@ type broken struct {
 	begin, end error
 }
 
-func (b broken) BeginCall(ctx context.Context, c store.Call) (int64, memoir.Usage, error) {
+func (b broken) BeginCall(ctx context.Context, c store.Call) (int64, error) {
 	if b.begin != nil {
-		return 0, memoir.Usage{}, b.begin
+		return 0, b.begin
 	}
 	return b.ledger.BeginCall(ctx, c)
 }

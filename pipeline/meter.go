@@ -14,12 +14,11 @@ import (
 
 // ledger is where calls are entered as they begin, and completed as they end.
 type ledger interface {
-	BeginCall(ctx context.Context, c store.Call) (id int64, others memoir.Usage, err error)
+	BeginCall(ctx context.Context, c store.Call) (id int64, err error)
 	EndCall(ctx context.Context, id int64, e store.CallEnd) error
-	// Spent sums what all runs spent since a moment, SpentOn what they spent on a project.
+	// Spent sums what all runs spent since a moment, on one project if its id is not empty.
 	// Calls under way count by their estimates.
-	Spent(ctx context.Context, since time.Time) (memoir.Usage, error)
-	SpentOn(ctx context.Context, project string, since time.Time, beside string) (memoir.Usage, error)
+	Spent(ctx context.Context, since time.Time, project string) (memoir.Usage, error)
 }
 
 var _ ledger = (*store.Store)(nil)
@@ -157,7 +156,7 @@ func (m *meter) tryEnter(
 	}
 	call := a.of
 	call.Run, call.Model, call.Expected, call.Durable = m.run, name, expected, a.paid()
-	if id, _, err = m.ledger.BeginCall(ctx, call); err != nil {
+	if id, err = m.ledger.BeginCall(ctx, call); err != nil {
 		return 0, nil, err
 	}
 	if landed, err = m.reserve(ctx, budgets, expected); landed != nil || err != nil {
@@ -221,13 +220,10 @@ func (m *meter) reserve(
 // today is what the ledger has of a budget's day, calls under way included; nothing if no
 // limit is about days.
 func (m *meter) today(ctx context.Context, b *budget) (memoir.Usage, error) {
-	switch {
-	case !b.perDay():
+	if !b.perDay() {
 		return memoir.Usage{}, nil
-	case b.project != "":
-		return m.ledger.SpentOn(ctx, b.project, m.midnight(), "")
 	}
-	return m.ledger.Spent(ctx, m.midnight())
+	return m.ledger.Spent(ctx, m.midnight(), b.project)
 }
 
 // land gives back what was reserved for a call and counts what it spent; own is the

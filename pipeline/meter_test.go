@@ -37,10 +37,10 @@ type bookRow struct {
 	used    memoir.Usage
 }
 
-func (b *book) BeginCall(_ context.Context, c store.Call) (int64, memoir.Usage, error) {
+func (b *book) BeginCall(_ context.Context, c store.Call) (int64, error) {
 	b.begun = append(b.begun, c)
 	b.rows = append(b.rows, bookRow{*b.now, c.ProjectID, c.Expected})
-	return int64(len(b.rows) - 1), memoir.Usage{}, nil
+	return int64(len(b.rows) - 1), nil
 }
 
 func (b *book) EndCall(_ context.Context, id int64, e store.CallEnd) error {
@@ -48,11 +48,7 @@ func (b *book) EndCall(_ context.Context, id int64, e store.CallEnd) error {
 	return nil
 }
 
-func (b *book) Spent(ctx context.Context, since time.Time) (memoir.Usage, error) {
-	return b.SpentOn(ctx, "", since, "")
-}
-
-func (b *book) SpentOn(_ context.Context, project string, since time.Time, _ string) (memoir.Usage, error) {
+func (b *book) Spent(_ context.Context, since time.Time, project string) (memoir.Usage, error) {
 	all := b.before
 	for _, row := range b.rows {
 		if !row.at.Before(since) && (project == "" || row.project == project) {

@@ -23,7 +23,7 @@ var (
 // beginCall begins a call of Phase 1 for the work of a claim.
 func beginCall(t testing.TB, s *Store, work string) int64 {
 	t.Helper()
-	id, _, err := s.BeginCall(t.Context(), Call{Work: work, Run: "r", Phase: kindExtract, SessionKey: "codex:s00", ProjectID: project, Model: "x/y", Expected: expected})
+	id, err := s.BeginCall(t.Context(), Call{Work: work, Run: "r", Phase: kindExtract, SessionKey: "codex:s00", ProjectID: project, Model: "x/y", Expected: expected})
 	must(t, err)
 	return id
 }
@@ -51,9 +51,9 @@ func TestACallCountsByItsEstimateUntilItEnds(t *testing.T) {
 	if diff := cmp.Diff(map[string]memoir.Usage{"extract unfinished begun estimated": expected}, calls(t, s)); diff != "" {
 		t.Error(diff)
 	}
-	for run, want := range map[string]memoir.Usage{"r": {}, "another": expected} {
-		if u, err := s.SpentBeside(t.Context(), noon, run); err != nil || u != want {
-			t.Errorf("beside %s: %+v, %v", run, u, err)
+	for on, want := range map[string]memoir.Usage{"": expected, project: expected, "another": {}} {
+		if u, err := s.Spent(t.Context(), noon, on); err != nil || u != want {
+			t.Errorf("on %s: %+v, %v", on, u, err)
 		}
 	}
 	if e, err := s.Experience(t.Context(), "x/y", kindExtract); err != nil || e != (Experience{}) {
@@ -180,30 +180,12 @@ func TestACallCountsForTheProjectThatItsSessionTurnsOutToBeOf(t *testing.T) {
 	}
 }
 
-func TestOfTwoRunsThatBeginACallAtOnceOneSeesTheOthers(t *testing.T) {
-	t.Parallel()
-	s, _ := newStore(t)
-	seen := make(chan int64, 2)
-	for _, run := range []string{"one", "two"} {
-		go func() {
-			_, others, err := s.BeginCall(background(), Call{Run: run, Expected: expected, Since: noon})
-			if err != nil {
-				others.InputTokens = -1
-			}
-			seen <- others.InputTokens
-		}()
-	}
-	if sum := <-seen + <-seen; sum != expected.InputTokens {
-		t.Errorf("seen of the other: %d tokens", sum)
-	}
-}
-
 func TestACallIsNotEnteredByOneWhoWasInterrupted(t *testing.T) {
 	t.Parallel()
 	s, _ := newStore(t)
 	ctx, cancel := cancelled(t)
 	defer cancel()
-	if _, _, err := s.BeginCall(ctx, Call{}); !errors.Is(err, context.Canceled) {
+	if _, err := s.BeginCall(ctx, Call{}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	if got := calls(t, s); len(got) > 0 {

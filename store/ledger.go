@@ -71,21 +71,26 @@ func (s *Store) addLedger(t tx, e LedgerEntry) error {
 	return err
 }
 
-// Spent sums what was spent from a moment on; the zero time means ever. Calls that are
+// Spent sums what was spent from a moment on, on one project if its id is not empty: on its
+// consolidation, and on sessions that were of it. The zero time means ever. Calls that are
 // not finished count by their estimate.
-func (s *Store) Spent(ctx context.Context, since time.Time) (memoir.Usage, error) {
-	return s.SpentBeside(ctx, since, "")
-}
-
-// SpentBeside is Spent without what one run spent, which that run knows better: of its
-// calls under way the ledger has but the estimates.
-func (s *Store) SpentBeside(ctx context.Context, since time.Time, run string) (memoir.Usage, error) {
+func (s *Store) Spent(ctx context.Context, since time.Time, projectID string) (memoir.Usage, error) {
 	var u memoir.Usage
 	err := s.read(ctx, func(t tx) (err error) {
-		u, err = s.spent(t, since, run)
+		u, err = s.spent(t, since, projectID)
 		return err
 	})
 	return u, s.explain(err, "adding up the ledger")
+}
+
+func (s *Store) spent(t tx, since time.Time, projectID string) (memoir.Usage, error) {
+	var u memoir.Usage
+	err := t.get(`SELECT coalesce(sum(calls), 0), coalesce(sum(input_tokens), 0), coalesce(sum(cached_tokens), 0),
+			coalesce(sum(output_tokens), 0), coalesce(sum(cost), 0.0)
+		FROM ledger WHERE at >= ?1 AND at <= ?2 AND (?3 = '' OR project_id = ?3)`,
+		[]any{millis(since), s.dated(since), projectID},
+		&u.Calls, &u.InputTokens, &u.CachedTokens, &u.OutputTokens, &u.Cost)
+	return u, err
 }
 
 // dated is the latest time, in ms, that counts as since a moment. What is dated further
@@ -98,15 +103,6 @@ func (s *Store) dated(since time.Time) int64 {
 	return millis(s.now().Add(24 * time.Hour))
 }
 
-func (s *Store) spent(t tx, since time.Time, beside string) (memoir.Usage, error) {
-	var u memoir.Usage
-	err := t.get(`SELECT coalesce(sum(calls), 0), coalesce(sum(input_tokens), 0), coalesce(sum(cached_tokens), 0),
-			coalesce(sum(output_tokens), 0), coalesce(sum(cost), 0.0)
-			FROM ledger WHERE at >= ?1 AND at <= ?3 AND (?2 = '' OR run <> ?2)`,
-		[]any{millis(since), beside, s.dated(since)}, &u.Calls, &u.InputTokens, &u.CachedTokens, &u.OutputTokens, &u.Cost)
-	return u, err
-}
-
 // Call is a call to a model, as it begins.
 type Call struct {
 	Work       string // token of the claim that it is made for; empty: for none, and nobody tells what became of it
@@ -116,7 +112,6 @@ type Call struct {
 	ProjectID  string
 	Model      string
 	Expected   memoir.Usage // what it is estimated to take
-	Since      time.Time    // from which BeginCall adds up what others spent; zero: it does not
 	// Durable makes the entry survive a loss of power, and with it all that was entered
 	// before: for a call after another one of the same work has ended.
 	Durable bool
@@ -145,27 +140,19 @@ const (
 // BeginCall enters a call before it is made: it counts, by its estimate, from now on
 // and whatever becomes of this process. A call that cannot be entered must not be
 // made. The entry survives the process; a loss of power only as c.Durable says.
-//
-// In the same transaction it adds up what other runs have spent since c.Since. Of two
-// processes that begin a call at once, at least one sees the other's.
-func (s *Store) BeginCall(ctx context.Context, c Call) (id int64, others memoir.Usage, err error) {
+func (s *Store) BeginCall(ctx context.Context, c Call) (id int64, err error) {
 	how := quick
 	if c.Durable {
 		how = durable
 	}
 	err = s.write(ctx, how, func(t tx) error {
-		if !c.Since.IsZero() {
-			if others, err = s.spent(t, c.Since, c.Run); err != nil {
-				return err
-			}
-		}
 		return t.get(`INSERT INTO ledger (at, run, phase, session_key, project_id, model, calls, input_tokens, cached_tokens,
 				output_tokens, cost, duration_ms, outcome, call, estimated, work)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, 1, ?) RETURNING id`,
 			[]any{millis(s.now()), c.Run, c.Phase, c.SessionKey, c.ProjectID, c.Model, c.Expected.Calls, c.Expected.InputTokens,
 				c.Expected.CachedTokens, c.Expected.OutputTokens, c.Expected.Cost, OutcomeUnfinished, CallBegun, c.Work}, &id)
 	})
-	return id, others, s.explain(err, "entering a call into the ledger")
+	return id, s.explain(err, "entering a call into the ledger")
 }
 
 // EndCall enters what a call took in the place of its estimate. One that reached
@@ -187,20 +174,6 @@ func (s *Store) EndCall(ctx context.Context, id int64, e CallEnd) error {
 		return err
 	})
 	return s.explain(err, "entering into the ledger what a call took")
-}
-
-// SpentOn is SpentBeside for what was spent on one project: on its consolidation, and
-// on sessions that were of it.
-func (s *Store) SpentOn(ctx context.Context, projectID string, since time.Time, beside string) (memoir.Usage, error) {
-	var u memoir.Usage
-	err := s.read(ctx, func(t tx) error {
-		return t.get(`SELECT coalesce(sum(calls), 0), coalesce(sum(input_tokens), 0), coalesce(sum(cached_tokens), 0),
-				coalesce(sum(output_tokens), 0), coalesce(sum(cost), 0.0)
-			FROM ledger WHERE at >= ? AND at <= ? AND run <> ? AND project_id = ?`,
-			[]any{millis(since), s.dated(since), beside, projectID},
-			&u.Calls, &u.InputTokens, &u.CachedTokens, &u.OutputTokens, &u.Cost)
-	})
-	return u, s.explain(err, "adding up what a project cost")
 }
 
 // UsageRow is what was spent on one day with the same model for the same thing.
@@ -250,17 +223,6 @@ type Experience struct {
 	InputTokens  int64
 	OutputTokens int64
 	Cost         float64 // US dollars; 0: not known
-}
-
-// Add returns the sum of two experiences.
-func (e Experience) Add(f Experience) Experience {
-	return Experience{
-		Calls:        e.Calls + f.Calls,
-		InputBytes:   e.InputBytes + f.InputBytes,
-		InputTokens:  e.InputTokens + f.InputTokens,
-		OutputTokens: e.OutputTokens + f.OutputTokens,
-		Cost:         e.Cost + f.Cost,
-	}
 }
 
 // Experience sums up a model's latest calls in a phase. Those that are not finished, or

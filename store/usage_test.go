@@ -33,19 +33,6 @@ func TestTheLedgerIsAddedUpByDayProjectModelPhaseAndOutcome(t *testing.T) {
 	}
 }
 
-func TestWhatOthersSpentLeavesOneRunOut(t *testing.T) {
-	t.Parallel()
-	s, _ := newStore(t)
-	for run, n := range map[string]int64{"mine": 1, "another": 2, "": 4} {
-		must(t, s.AddLedger(t.Context(), LedgerEntry{Run: run, Usage: memoir.Usage{Calls: 1, InputTokens: n}}))
-	}
-	for run, want := range map[string]int64{"mine": 6, "another": 5, "": 7, "unknown": 7} {
-		if u, err := s.SpentBeside(t.Context(), time.Time{}, run); err != nil || u.InputTokens != want {
-			t.Errorf("beside %q: %+v, %v, want %d", run, u, err, want)
-		}
-	}
-}
-
 func TestWorkSaysHowManyBytesItAskedWith(t *testing.T) {
 	t.Parallel()
 	s, _ := newQueue(t, 3)

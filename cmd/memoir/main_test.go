@@ -165,7 +165,7 @@ func spend(ts *testscript.TestScript, neg bool, args []string) {
 	defer st.Close()
 	usage := memoir.Usage{Calls: 1, InputTokens: int64(number(args[6])), OutputTokens: int64(number(args[7])), Cost: number(args[8])}
 	if args[5] == store.OutcomeUnfinished {
-		_, _, err := st.BeginCall(context.Background(), store.Call{Run: "r", ProjectID: args[2], Model: args[3], Phase: args[4], Expected: usage})
+		_, err := st.BeginCall(context.Background(), store.Call{Run: "r", ProjectID: args[2], Model: args[3], Phase: args[4], Expected: usage})
 		ts.Check(err)
 		return
 	}

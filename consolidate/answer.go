@@ -119,7 +119,6 @@ func (r *renewal) skillOf(a answeredSkill) (s memoir.Skill, fault string) {
 		{"examples/", a.Examples, &s.Examples},
 	} {
 		taken := map[string]bool{}
-		spelled := map[string]string{} // each file and folder by its lower-case form, a folder with a slash behind it
 		for _, f := range set.from {
 			f.Path = strings.TrimPrefix(f.Path, set.dir)
 			switch folded := strings.ToLower(f.Path); {
@@ -133,10 +132,6 @@ func (r *renewal) skillOf(a answeredSkill) (s memoir.Skill, fault string) {
 					path.Join(set.dir, f.Path), name, maxSkillBytes)
 			default:
 				taken[folded] = true
-			}
-			if other, free := spell(spelled, f.Path); !free {
-				return s, fmt.Sprintf("in the skill %s the file %s is in the way of %s",
-					name, path.Join(set.dir, f.Path), path.Join(set.dir, other))
 			}
 			f.Content = tame(strings.ReplaceAll(f.Content, "\r\n", "\n"))
 			if strings.EqualFold(path.Ext(f.Path), ".md") {
@@ -154,26 +149,6 @@ func (r *renewal) skillOf(a answeredSkill) (s memoir.Skill, fault string) {
 	}
 	s.Content = r.skillText(name, a.Description, strings.ReplaceAll(a.Content, "\r\n", "\n"))
 	return s, ""
-}
-
-// spell notes a path with its folders, unless one of them is spelled otherwise, or is file and
-// folder both: other is the one that stands there.
-func spell(spelled map[string]string, p string) (other string, free bool) {
-	for end := range len(p) + 1 {
-		name := p[:end] + "/"
-		switch {
-		case end == len(p):
-			name = p
-		case p[end] != '/':
-			continue
-		}
-		fold := strings.TrimSuffix(strings.ToLower(name), "/")
-		if seen, known := spelled[fold]; known && seen != name {
-			return seen, false
-		}
-		spelled[fold] = name
-	}
-	return "", true
 }
 
 // skillText makes SKILL.md of a description and what a model wrote.

@@ -299,9 +299,9 @@ func TestABadAnswerIsSentBackOnceAndThenRefused(t *testing.T) {
 		"a long path":                     {reply(whole.Memory, whole.Summary, holding(strings.Repeat("abcdefg/", 4)+strings.Repeat("a", 125))), "must be relative"},
 		"a deep path":                     {reply(whole.Memory, whole.Summary, holding("a/b/c/d/e/f")), "must be relative"},
 		"names that differ by case":       {reply(whole.Memory, whole.Summary, holding("a.sh", "A.sh")), "twice"},
-		"folders that differ by case":     {reply(whole.Memory, whole.Summary, holding("a/x.sh", "A/y.sh")), "in the way"},
-		"a file and a folder of one name": {reply(whole.Memory, whole.Summary, holding("a", "a/b.sh")), "in the way"},
-		"a folder and a file of one name": {reply(whole.Memory, whole.Summary, holding("a/b.sh", "A")), "in the way"},
+		"folders that differ by case":     {reply(whole.Memory, whole.Summary, holding("a/x.sh", "A/y.sh")), "cannot be beside each other"},
+		"a file and a folder of one name": {reply(whole.Memory, whole.Summary, holding("a", "a/b.sh")), "cannot be beside each other"},
+		"a folder and a file of one name": {reply(whole.Memory, whole.Summary, holding("a/b.sh", "A")), "cannot be beside each other"},
 		"a skill of no form":              {`{"memory_md": "x", "memory_summary": "x", "skills": [{"name": 1}]}`, "form of a skill"},
 	} {
 		m := &scripted{answers: []func(model.Request) (model.Answer, error){says(test.answer)}}

@@ -1,12 +1,15 @@
 package consolidate
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"memoir"
+	"memoir/internal/lazyregexp"
 	"memoir/model"
 )
 
@@ -176,4 +179,210 @@ func (r *renewal) skillText(name, description, content string) string {
 		b.WriteString(made + "\n")
 	}
 	return tidyBreaks(b.String())
+}
+
+// layOut gives a model's MEMORY.md the program's form: each line neutralised, once, with
+// one citation. Lines that neither cite a session nor stood there before are dropped.
+func (r *renewal) layOut(p *page) (*page, map[string][]string) {
+	lists := map[string][]string{}
+	r.kept, r.uncited = 0, 0
+	seen := map[string]bool{}
+	if strings.Contains(p.head, "\n- ") { // claims before any heading
+		p.sections = append([]*section{{headKnown, strings.Split(p.head, "\n")}}, p.sections...)
+	}
+	for _, s := range p.sections {
+		s.heading = r.headingOf(s.heading)
+		var out []string
+		for _, text := range joined(s.lines) {
+			have, kept := r.lines[asShown(text)]
+			switch {
+			case kept:
+				text = have
+			case strings.TrimSpace(text) == "" || isHeading(text) || strings.HasPrefix(text, headFrom+" "):
+				continue
+			case r.unordered(s.heading, text):
+				continue
+			default:
+				text = r.line(text)
+			}
+			if withoutMark(uncited(text)) == "" {
+				continue
+			}
+			entries := r.backed(text, kept)
+			key := uncited(text)
+			own := r.hand[strings.TrimSpace(text)]
+			switch {
+			case len(entries) > 0 && !own:
+				r.kept++
+				text = strings.TrimRight(lastBracket.ReplaceAllString(text, ""), " ") + " " + bracketOf(entries)
+				if len(entries) > 1 {
+					lists[lineKey(text)] = keysOf(entries)
+				}
+			case !kept || !own && text != "":
+				r.uncited++
+				continue
+			}
+			if !seen[key] || own {
+				seen[key] = true
+				out = append(out, text)
+			}
+		}
+		s.lines = out
+	}
+	return p, lists
+}
+
+// headingOf is a heading in the form of one that stood there, or neutralised.
+func (r *renewal) headingOf(heading string) string {
+	if have, ok := r.lines[asShown(heading)]; ok {
+		return have
+	}
+	words := cut(bare(strings.Trim(heading, "# ")), 80)
+	if words == "" {
+		return headKnown
+	}
+	return strings.Repeat("#", min(level(heading), 3)) + " " + words
+}
+
+// layOutSummary neutralises a model's summary, and joins its sections of one heading.
+func (r *renewal) layOutSummary(p *page) *page {
+	for i, s := range p.sections {
+		s.heading = r.headingOf(s.heading)
+		var out []string
+		for _, text := range joined(s.lines) {
+			if have, kept := r.lines[asShown(text)]; kept {
+				out = append(out, have)
+			} else if r.unordered(s.heading, text) {
+				continue
+			} else if text = r.line(text); text != "" {
+				out = append(out, text)
+			}
+		}
+		s.lines = out
+		for _, earlier := range p.sections[:i] {
+			if earlier.heading == s.heading {
+				earlier.lines, s.lines = append(earlier.lines, s.lines...), nil
+				break
+			}
+		}
+	}
+	p.sections = slices.DeleteFunc(p.sections, func(s *section) bool { return len(s.lines) == 0 })
+	return p
+}
+
+// joined are lines with those that only continue a list entry put behind it.
+func joined(lines []string) []string {
+	var out []string
+	fenced := false
+	for _, l := range lines {
+		if fence(l) {
+			fenced = !fenced
+		}
+		last := len(out) - 1
+		further := strings.HasPrefix(l, "  ") && !isEntry(strings.TrimSpace(l)) && !fence(l)
+		if !fenced && further && last >= 0 && isEntry(strings.TrimSpace(out[last])) {
+			out[last] += " " + strings.TrimSpace(l)
+			continue
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// line is a model's line in the form of a memory's: an entry of a list, neutralised.
+func (r *renewal) line(text string) string {
+	body := strings.TrimLeft(text, " \t")
+	indent := ""
+	if len(body) < len(text) && isEntry(body) {
+		indent = "  "
+	}
+	body = withoutMark(body)
+	body = withoutTags(strings.Join(strings.Fields(memoir.WithoutFloods(strings.Map(shown, body))), " "))
+	if body == "" || fence(body) {
+		return ""
+	}
+	return indent + "- " + r.recite(body)
+}
+
+var inBrackets = lazyregexp.New(`\[[^\[\]]+\]`)
+
+// recite writes the citations of a line in their one form, of ids and dates. Brackets that
+// name anything but selected sessions stay.
+func (r *renewal) recite(text string) string {
+	return inBrackets.ReplaceAllStringFunc(text, func(bracket string) string {
+		var parts []string
+		separates := func(c rune) bool { return c == ',' || c == ';' }
+		for part := range strings.FieldsFuncSeq(strings.Trim(bracket, "[]"), separates) {
+			part = strings.Trim(strings.TrimSpace(part), "`")
+			id, _, _ := strings.Cut(part, " ")
+			s := r.by[r.register.inputs.key(id)]
+			switch {
+			case s != nil:
+				parts = append(parts, s.cite())
+			case len(parts) > 0 && strings.HasPrefix(part, "+") && strings.Trim(part[1:], "0123456789") == "":
+				parts = append(parts, part)
+			default:
+				return bracket
+			}
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	})
+}
+
+// backed are the sessions behind a line of an answer, newest first: those that it cites, and
+// those of the present line that it takes up. A count that no present line
+// backs does not count.
+func (r *renewal) backed(line string, kept bool) []entry {
+	own := r.entries(line, nil)
+	own = slices.DeleteFunc(own, func(e entry) bool { return !r.register.keys[e.key] })
+	if len(own) == 0 {
+		return nil
+	}
+	bracket := lastBracket.FindString(line)
+	before := ""
+	switch {
+	case kept || len(r.present.Citations[lineKey(line)]) > 0:
+		before = line
+	case strings.Contains(bracket, "+"):
+		want, best := words(line), 0
+		for _, have := range sortedKeys(r.lines) {
+			have = r.lines[have]
+			list := r.entries(have, r.present.Citations)
+			if len(list) > 1 && slices.ContainsFunc(own, func(e entry) bool { return e.key == list[0].key }) {
+				if n := common(want, words(have)); n > best {
+					before, best = have, n
+				}
+			}
+		}
+	}
+	if before != "" {
+		for _, e := range r.entries(before, r.present.Citations) {
+			if r.register.keys[e.key] && !slices.ContainsFunc(own, func(o entry) bool { return o.key == e.key }) {
+				own = append(own, e)
+			}
+		}
+	}
+	for i, e := range own {
+		if s := r.by[e.key]; s != nil {
+			own[i].short, own[i].date = s.short, s.date
+		}
+	}
+	slices.SortStableFunc(own, func(a, b entry) int {
+		rank := func(e entry) int {
+			if s := r.by[e.key]; s != nil {
+				return s.rank
+			}
+			return -1
+		}
+		return cmp.Or(strings.Compare(b.date, a.date), rank(b)-rank(a), strings.Compare(a.key, b.key))
+	})
+	return slices.CompactFunc(own, func(a, b entry) bool { return a.key == b.key })
+}
+
+func keysOf(entries []entry) []string {
+	var out []string
+	for _, e := range entries {
+		out = append(out, e.key+" "+e.date)
+	}
+	return out
 }

@@ -38,7 +38,7 @@ func (r *run) extractOne(ctx context.Context, claim store.Claim) (extracted, err
 		return extracted{}, err
 	}
 	out := extracted{
-		Result: store.Result{Redactions: loaded.Redactions, Model: r.extractor.Name(), Run: r.id, Marks: loaded.Marks},
+		Result: store.Result{Redactions: loaded.Redactions, Marks: loaded.Marks},
 	}
 	out.Extraction.ContentHash = loaded.Hash
 	out.Skipped = r.skipped(loaded.Stats)

@@ -215,7 +215,7 @@ func (r *run) failureOf(name string, cause error) store.Failure {
 	return store.Failure{
 		Message: r.redact(cause.Error()), Transient: memoir.CodeOf(cause) != memoir.CodeUnreadable,
 		RetryAfter: retryAfter(cause), PostponedFor: unservedDelay,
-		Model: name, Run: r.id, Outcome: outcomeOf(cause),
+		Model: name, Outcome: outcomeOf(cause),
 	}
 }
 

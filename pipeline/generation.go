@@ -116,7 +116,7 @@ func (r *run) publishResult(
 	}
 
 	inputs := restingOn(in)
-	record := store.GenerationRecord{Inputs: inputsByKey(inputs), Model: r.consolidator.Name(), Run: r.id}
+	record := store.GenerationRecord{Inputs: inputsByKey(inputs)}
 	manifest := memory.Manifest{Inputs: inputs, Redactions: counts, SetAside: aside, Citations: result.Citations}
 	published, err := r.publish(ctx, root, live, claim, files, manifest, record, r.store.Publish)
 	if memoir.CodeOf(err) == memoir.CodeChanged && accountOf(ctx).paid() {

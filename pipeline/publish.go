@@ -188,7 +188,7 @@ func (r *run) publishPart(
 		claim,
 		files,
 		memory.Manifest{Inputs: listed, Redactions: counts, SetAside: aside, Citations: result.Citations},
-		store.GenerationRecord{Inputs: inputsByKey(listed), Model: r.consolidator.Name(), Run: r.id},
+		store.GenerationRecord{Inputs: inputsByKey(listed)},
 		commit,
 	)
 	if err == nil {

@@ -115,7 +115,7 @@ func (r *run) restore(
 	}
 	published, err := r.publish(ctx, root, live, *claim, files,
 		memory.Manifest{Inputs: inputs, Redactions: counts, RestoredFrom: n, SetAside: aside, Citations: m.Citations},
-		store.GenerationRecord{Inputs: inputsByKey(inputs), Restored: true, Run: r.id}, r.store.Publish)
+		store.GenerationRecord{Inputs: inputsByKey(inputs), Restored: true}, r.store.Publish)
 	if err != nil {
 		return out, err
 	}

@@ -225,7 +225,7 @@ func (s *sweep) publishRedacted(
 			Inputs: live.Manifest.Inputs, Redactions: counts, RedactedFrom: live.Generation,
 			SetAside: live.Manifest.SetAside, Citations: live.Manifest.Citations,
 		},
-		store.GenerationRecord{Inputs: inputs, Restored: true, Run: s.id}, s.store.Publish)
+		store.GenerationRecord{Inputs: inputs, Restored: true}, s.store.Publish)
 	if err != nil {
 		return err
 	}

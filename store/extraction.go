@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"memoir"
 	"memoir/internal/failpoint"
@@ -110,13 +109,7 @@ type Result struct {
 	Marks []memoir.Mark
 	// Grown means that one of the claim's marks still holds, so that an earlier
 	// extraction that an empty one leaves is one of what was read now, too.
-	Grown bool
-	// For the ledger, if it has no call of this work.
-	Usage      memoir.Usage
-	InputBytes int64 // as in LedgerEntry
-	Duration   time.Duration
-	Model      string         // empty means Extraction.Model
-	Run        string         // id of the run, for the ledger
+	Grown      bool
 	Redactions map[string]int // secrets taken out of the session, by rule
 	Work       *Work          // where the session's work was; nil: not told
 	Skipped    []Skipped      // records that no reader understood
@@ -129,9 +122,6 @@ type Result struct {
 // still knows what was spent, and says so with AddLedger.
 func (s *Store) StoreExtraction(ctx context.Context, c Claim, r Result) error {
 	key := c.Session.Key()
-	if r.Model == "" {
-		r.Model = r.Extraction.Model
-	}
 	err := s.together(ctx, func(t tx) error {
 		if err := c.job().held(t); err != nil {
 			return err
@@ -162,9 +152,7 @@ func (s *Store) StoreExtraction(ctx context.Context, c Claim, r Result) error {
 		if err := setSkipped(t, key, r.Skipped); err != nil {
 			return err
 		}
-		if err := s.addLedger(t, LedgerEntry{Work: c.Token, At: s.now(), Run: r.Run, Phase: kindExtract, SessionKey: key,
-			ProjectID: e.ProjectID, Model: r.Model, Usage: r.Usage, InputBytes: r.InputBytes, Duration: r.Duration,
-			Outcome: outcome}); err != nil {
+		if err := s.addLedger(t, LedgerEntry{Work: c.Token, ProjectID: e.ProjectID, Outcome: outcome}); err != nil {
 			return err
 		}
 		return s.finishSession(t, c, e.ContentHash, e.FilterVersion)

@@ -167,7 +167,6 @@ func ids(claims []Claim) []string {
 func worth(text string) Result {
 	return Result{
 		Extraction: memoir.Extraction{RawMemory: text, RolloutSummary: "summary of " + text, ContentHash: "hash of " + text, FilterVersion: 1, Model: "builtin"},
-		Usage:      memoir.Usage{Calls: 1, InputTokens: 10, OutputTokens: 2, Cost: 0.5},
 	}
 }
 

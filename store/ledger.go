@@ -9,8 +9,8 @@ import (
 )
 
 // LedgerEntry says what became of one piece of work that models were asked for. Its
-// calls have entries of their own, by BeginCall, which get its outcome. Only for work
-// without any is this an entry by itself, with what the work says that it spent.
+// calls have entries of their own, by BeginCall, which get its outcome. Only where it has
+// calls of its own, known by no other entry, is it added.
 type LedgerEntry struct {
 	Work       string // token of its claim
 	At         time.Time

@@ -24,11 +24,6 @@ type GenerationRecord struct {
 
 	// Not part of the generation, but recorded with it.
 	Redactions map[string]int // secrets taken out of the published files, by rule
-	Usage      memoir.Usage
-	InputBytes int64 // as in LedgerEntry
-	Duration   time.Duration
-	Model      string
-	Run        string
 }
 
 // Publish makes a generation the live one: in one durable transaction it checks
@@ -95,9 +90,7 @@ func (s *Store) endPublishing(t tx, c ProjectClaim, g GenerationRecord) error {
 	if g.Restored {
 		return s.giveBack(t, c.job())
 	}
-	if err := s.addLedger(t, LedgerEntry{Work: c.Token, At: s.now(), Run: g.Run, Phase: kindConsolidate,
-		ProjectID: c.ProjectID, Model: g.Model, Usage: g.Usage, InputBytes: g.InputBytes, Duration: g.Duration,
-		Outcome: "published"}); err != nil {
+	if err := s.addLedger(t, LedgerEntry{Work: c.Token, ProjectID: c.ProjectID, Outcome: "published"}); err != nil {
 		return err
 	}
 	return s.finishProject(t, c)

@@ -30,7 +30,6 @@ func TestAnExtractionIsStoredWholeAndMakesItsProjectDue(t *testing.T) {
 			SessionKey: "ignored", ProjectID: "ignored", RawMemory: "## Task\n- a [1]\n", RolloutSummary: "b", RolloutSlug: "c", Title: "d",
 			CWD: "/e", Branch: "f", StartedAt: noon.Add(-time.Hour), EndedAt: noon, ContentHash: "g", FilterVersion: 3, Model: "h/i", Seq: 77,
 		},
-		Usage: memoir.Usage{Calls: 2, InputTokens: 3, CachedTokens: 4, OutputTokens: 5, Cost: 0.25}, Duration: time.Second, Run: "run",
 		Redactions: map[string]int{"aws": 2, "jwt": 1, "none": 0},
 	}
 	extracted(t, s, r)
@@ -44,7 +43,7 @@ func TestAnExtractionIsStoredWholeAndMakesItsProjectDue(t *testing.T) {
 	}
 	st, err := s.Status(t.Context())
 	must(t, err)
-	if st.Usage != r.Usage || len(st.Redactions) != 2 || st.Redactions["aws"] != 2 || st.Redactions["jwt"] != 1 || st.Jobs["done"] != 1 {
+	if len(st.Redactions) != 2 || st.Redactions["aws"] != 2 || st.Redactions["jwt"] != 1 || st.Jobs["done"] != 1 {
 		t.Errorf("status %+v", st)
 	}
 }
@@ -109,7 +108,7 @@ func TestALateFinisherStoresNothing(t *testing.T) {
 		t.Helper()
 		wantCode(t, s.StoreExtraction(t.Context(), late, r), memoir.CodeLeaseLost)
 		wantCode(t, s.MarkUnchanged(t.Context(), late, "h", nil), memoir.CodeLeaseLost)
-		wantCode(t, s.FailClaim(t.Context(), late, Failure{Message: "late", Usage: r.Usage}, Policy{}), memoir.CodeLeaseLost)
+		wantCode(t, s.FailClaim(t.Context(), late, Failure{Message: "late"}, Policy{}), memoir.CodeLeaseLost)
 		must(t, s.GiveBack(t.Context(), []Claim{late}))
 	}
 	check()
@@ -180,14 +179,14 @@ func TestTheResultGoesWhereTheSessionIsNow(t *testing.T) {
 
 func TestTheLedgerAddsUpWhatWasSpentSince(t *testing.T) {
 	t.Parallel()
-	s, clock := newQueue(t, 2)
-	extracted(t, s, worth("a"))
+	s, clock := newStore(t)
+	used := memoir.Usage{Calls: 1, InputTokens: 10, OutputTokens: 2, Cost: 0.5}
+	must(t, s.AddLedger(t.Context(), LedgerEntry{Outcome: "stored", Usage: used}))
 	clock.advance(time.Hour)
-	must(t, s.FailClaim(t.Context(), claimOne(t, s), Failure{Message: "no", Usage: memoir.Usage{Calls: 1, InputTokens: 7, Cost: 0.25}}, Policy{}))
 	must(t, s.AddLedger(t.Context(), LedgerEntry{Outcome: "lost", Usage: memoir.Usage{Calls: 3}}, LedgerEntry{Outcome: "no call"}))
 	for since, want := range map[time.Time]memoir.Usage{
-		{}:                       {Calls: 5, InputTokens: 17, OutputTokens: 2, Cost: 0.75},
-		noon.Add(time.Minute):    {Calls: 4, InputTokens: 7, Cost: 0.25},
+		{}:                       {Calls: 4, InputTokens: 10, OutputTokens: 2, Cost: 0.5},
+		noon.Add(time.Minute):    {Calls: 3},
 		noon.Add(24 * time.Hour): {},
 	} {
 		if got, err := s.Spent(t.Context(), since, ""); err != nil || got != want {

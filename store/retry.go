@@ -7,8 +7,6 @@ import (
 	"errors"
 	"math"
 	"time"
-
-	"memoir"
 )
 
 // Failure is why a claimed job was not done.
@@ -16,13 +14,8 @@ type Failure struct {
 	Message    string
 	Transient  bool          // worth another attempt: a timeout, a limit, an answer that made no sense
 	RetryAfter time.Duration // the least time until then that the other side asked for
-	// What the attempt cost all the same, for the ledger, if it has no call of this work.
-	Usage      memoir.Usage
-	InputBytes int64 // as in LedgerEntry
-	Duration   time.Duration
 	Model      string
-	Run        string
-	Outcome    string // empty is OutcomeFailed
+	Outcome    string // of the work in the ledger; empty is OutcomeFailed
 
 	PostponedFor time.Duration // the longest wait of what is postponed, where the other side asked for none
 }
@@ -83,15 +76,12 @@ func (s *Store) PostponeProject(ctx context.Context, c ProjectClaim, f Failure, 
 	return s.endWithout(ctx, c.job(), f, p, true)
 }
 
-// endWithout ends a claim without a result, and enters what it cost into the ledger.
+// endWithout ends a claim without a result, and enters its outcome into the ledger. It is
+// durable, as the work may have cost something.
 func (s *Store) endWithout(
 	ctx context.Context, j job, f Failure, p Policy, mayPostpone bool,
 ) (counted bool, err error) {
-	how := quick
-	if f.Usage.Calls > 0 {
-		how = durable
-	}
-	err = s.write(ctx, how, func(t tx) error {
+	err = s.durably(ctx, func(t tx) error {
 		err := j.held(t)
 		if counted = true; err == nil && mayPostpone {
 			counted, err = othersServed(t, j, f.Model)
@@ -124,12 +114,10 @@ func othersServed(t tx, j job, model string) (served bool, err error) {
 
 // enterFailure enters into the ledger what failed work cost, and judges its session anew.
 func (s *Store) enterFailure(t tx, j job, f Failure) error {
-	e := LedgerEntry{Work: j.token, Run: f.Run, Phase: j.kind, ProjectID: j.key, Model: f.Model,
-		Usage: f.Usage, InputBytes: f.InputBytes, Duration: f.Duration, Outcome: cmp.Or(f.Outcome, OutcomeFailed)}
+	e := LedgerEntry{Work: j.token, ProjectID: j.key, Outcome: cmp.Or(f.Outcome, OutcomeFailed)}
 	if j.kind == kindConsolidate {
 		return s.addLedger(t, e)
 	}
-	e.SessionKey = j.key
 	err := t.get(`SELECT coalesce(project_id, '') FROM session WHERE key = ?`, []any{j.key}, &e.ProjectID)
 	if err != nil {
 		return err

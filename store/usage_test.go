@@ -33,40 +33,6 @@ func TestTheLedgerIsAddedUpByDayProjectModelPhaseAndOutcome(t *testing.T) {
 	}
 }
 
-func TestWorkSaysHowManyBytesItAskedWith(t *testing.T) {
-	t.Parallel()
-	s, _ := newQueue(t, 3)
-	usage := memoir.Usage{Calls: 2, InputTokens: 30, OutputTokens: 4, Cost: 0.25}
-	r := worth("a")
-	r.Model, r.Usage, r.InputBytes = "x/y", usage, 100
-	must(t, s.StoreExtraction(t.Context(), claimOne(t, s), r))
-	failure := Failure{Message: "no", Model: "x/y", Usage: usage, InputBytes: 50, Outcome: OutcomeRefused, Transient: true}
-	must(t, s.FailClaim(t.Context(), claimOne(t, s), failure, Policy{}))
-	failure.InputBytes = 0 // what it told of tokens says nothing then
-	must(t, s.FailClaim(t.Context(), claimOne(t, s), failure, Policy{}))
-	got, err := s.Experience(t.Context(), "x/y", kindExtract)
-	if want := (Experience{Calls: 4, InputBytes: 150, InputTokens: 60, OutputTokens: 8, Cost: 0.5}); err != nil || got != want {
-		t.Errorf("%+v, %v", got, err)
-	}
-	c, ok, err := s.ClaimProject(t.Context(), project, ProjectClaimOptions{Holder: claimOptions(1).Holder, Lease: time.Minute})
-	if err != nil || !ok {
-		t.Fatal(ok, err)
-	}
-	must(t, s.FailProject(t.Context(), c, failure, Policy{}))
-	if got, err := s.Experience(t.Context(), "x/y", kindConsolidate); err != nil || got != (Experience{}) {
-		t.Errorf("nothing is known of the other phase: %+v, %v", got, err)
-	}
-	rows, err := s.UsageRows(t.Context(), time.Time{})
-	must(t, err)
-	outcomes := map[string]int{}
-	for _, row := range rows {
-		outcomes[row.Phase+" "+row.Outcome] += row.Usage.Calls
-	}
-	if diff := cmp.Diff(map[string]int{"extract stored": 2, "extract refused": 4, "consolidate refused": 2}, outcomes); diff != "" {
-		t.Error(diff)
-	}
-}
-
 func TestOnlyTheLatestWorkIsLearnedFrom(t *testing.T) {
 	t.Parallel()
 	s, _ := newStore(t)

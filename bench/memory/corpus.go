@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,6 +14,8 @@ import (
 
 	"memoir"
 	"memoir/bench/memory/marks"
+	"memoir/bench/memory/scenario"
+	"memoir/bench/memory/transcript"
 	"memoir/pipeline"
 	"memoir/rollout"
 	"memoir/secrets"
@@ -129,4 +133,85 @@ func eachReal(ctx context.Context, o options, fn func(realSession) error) error 
 		}
 	}
 	return nil
+}
+
+// written is one session on the disk.
+type written struct {
+	project, session string
+	id               string // the agent's id of it
+	path             string
+}
+
+// writeSessions writes the sessions below a directory, without those that leave says.
+func writeSessions(dir string, projects []scenario.Project, leave func(p scenario.Project,
+	session string) bool) ([]written, error) {
+	var out []written
+	for _, p := range projects {
+		for _, s := range p.Sessions {
+			if leave != nil && leave(p, s.Name) {
+				continue
+			}
+			file := transcript.New(p, s)
+			path, err := file.Save(dir)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, written{p.Name, s.Name, file.ID, path})
+		}
+	}
+	return out, nil
+}
+
+// listWritten writes the sessions for another tool and prints a line for each: its
+// project, its name and its file, with tabs between them.
+func listWritten(o options, projects []scenario.Project, out io.Writer) error {
+	leave := scenario.Project.Withdrawn
+	if !o.without {
+		leave = nil
+	}
+	files, err := writeSessions(o.write, projects, leave)
+	for _, f := range files {
+		fmt.Fprintf(out, "%s\t%s\t%s\n", f.project, f.session, f.path)
+	}
+	return err
+}
+
+// places fills in the directories that were not named.
+func (o *options) places() error {
+	root, err := moduleRoot()
+	if err != nil && o.data == "" {
+		return err
+	}
+	if o.data == "" {
+		o.data = filepath.Join(root, "bench", "memory")
+	}
+	if o.corpus == "" {
+		o.corpus = filepath.Join(root, "..", "shared", "corpus")
+		if set := os.Getenv("MEMOIR_CORPUS"); set != "" {
+			o.corpus = set
+		}
+	} else if !o.fit {
+		o.real = true
+	}
+	return nil
+}
+
+func (o options) sessions() string { return filepath.Join(o.data, "sessions") }
+
+// moduleRoot is the directory of go.mod above the current one.
+func moduleRoot() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return "", fmt.Errorf("the data is not found from here: name its directory with -data")
+		}
+		dir = up
+	}
 }

@@ -101,15 +101,9 @@ func (b *budget) oversized(expected memoir.Usage) error {
 		if l.next > l.most+cent {
 			stop := Stopped{Limit: l.name, Project: b.project}
 			_, raise, _ := strings.Cut(stop.hint(), ", or ")
-			return memoir.Errorf(
-				memoir.CodeInvalid,
+			return memoir.Errorf(memoir.CodeInvalid,
 				raise+", or lower memories.phase1InputTokenLimit; then `memoir retry`",
-				"one call needs about %s, and %s%s is %s",
-				l.say(l.next),
-				l.name,
-				b.whose(),
-				l.say(l.most),
-			)
+				"one call needs about %s, and %s%s is %s", l.say(l.next), l.name, b.whose(), l.say(l.most))
 		}
 	}
 	return nil

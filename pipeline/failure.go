@@ -154,10 +154,8 @@ func (p *phase1) recordFailure(ctx context.Context, claim store.Claim, cause err
 		p.enter(ctx, claim, store.OutcomeLost)
 	}
 	if err != nil && memoir.CodeOf(err) != memoir.CodeLeaseLost {
-		p.warn(
-			fmt.Sprintf("session %s: its failure could not be recorded: %v", claim.Session.ID, err),
-			memoir.HintOf(err),
-		)
+		p.warn(fmt.Sprintf("session %s: its failure could not be recorded: %v", claim.Session.ID, err),
+			memoir.HintOf(err))
 	}
 	if ownFault(err) {
 		_ = p.store.GiveBack(ctx, []store.Claim{claim}) // or a process would seem to have died over it

@@ -199,14 +199,8 @@ func companions(extractions []memoir.Extraction) memory.Files {
 			"numbers in brackets are items of that session.\n",
 	)
 	for _, e := range newestFirst {
-		fmt.Fprintf(
-			&raw,
-			"\n# %s %s\n\n%s%s\n",
-			short[e.SessionKey],
-			passive(oneLine(e.Title)),
-			header(e),
-			passive(e.RawMemory),
-		)
+		fmt.Fprintf(&raw, "\n# %s %s\n\n%s%s\n", short[e.SessionKey], passive(oneLine(e.Title)), header(e),
+			passive(e.RawMemory))
 	}
 	files[rawMemoriesFile] = []byte(raw.String())
 	return files

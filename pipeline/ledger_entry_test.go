@@ -120,36 +120,33 @@ func TestACallWhoseEndCannotBeEnteredStaysByItsEstimate(t *testing.T) {
 	}
 }
 
-func TestACallThatPanickedStaysByItsEstimate(t *testing.T) {
+func TestACallThatHasNoEndStaysByItsEstimate(t *testing.T) {
 	t.Parallel()
-	r := prepared(t)
-	r.extractor = inquiring{r.extractor, r.meter.of(scripted(func(model.Request) (model.Answer, error) { panic("odd") }), model.Options{MaxOutput: 50})}
-	if err := r.steps(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	all, ends := entered(t, r.store)
-	if diff := cmp.Diff(map[string]int{"failed failed estimated": all.Calls}, ends); diff != "" || all.Calls == 0 || all != r.meter.settled() {
-		t.Errorf("%s%+v, %+v", diff, all, r.meter.settled())
-	}
-}
-
-func TestACallThatIsDeafToAnInterruptStaysByItsEstimate(t *testing.T) {
-	t.Parallel()
-	r := prepared(t)
-	ctx, interrupt := context.WithCancel(t.Context())
-	deaf := make(chan struct{})
-	t.Cleanup(func() { close(deaf) })
-	r.extractor = inquiring{r.extractor, r.meter.of(scripted(func(model.Request) (model.Answer, error) {
-		interrupt()
-		<-deaf
-		return model.Answer{}, nil
-	}), model.Options{MaxOutput: 50})}
-	if err := r.steps(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("ended with %v", err)
-	}
-	all, ends := entered(t, r.store)
-	if diff := cmp.Diff(map[string]int{"interrupted begun estimated": all.Calls}, ends); diff != "" || all.Calls == 0 || all != r.meter.settled() {
-		t.Errorf("%s%+v, %+v", diff, all, r.meter.settled())
+	for name, test := range map[string]struct {
+		call func(interrupt func(), deaf <-chan struct{})
+		want string // of the work and of its calls
+	}{
+		"it panicked":              {func(func(), <-chan struct{}) { panic("odd") }, "failed failed estimated"},
+		"it is deaf to interrupts": {func(interrupt func(), deaf <-chan struct{}) { interrupt(); <-deaf }, "interrupted begun estimated"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := prepared(t)
+			ctx, interrupt := context.WithCancel(t.Context())
+			deaf := make(chan struct{})
+			t.Cleanup(func() { close(deaf) })
+			r.extractor = inquiring{r.extractor, r.meter.of(scripted(func(model.Request) (model.Answer, error) {
+				test.call(interrupt, deaf)
+				return model.Answer{}, nil
+			}), model.Options{MaxOutput: 50})}
+			if err := r.steps(ctx); err != nil && !errors.Is(err, context.Canceled) {
+				t.Errorf("ended with %v", err)
+			}
+			all, ends := entered(t, r.store)
+			if diff := cmp.Diff(map[string]int{test.want: all.Calls}, ends); diff != "" || all.Calls == 0 || all != r.meter.settled() {
+				t.Errorf("%s%+v, %+v", diff, all, r.meter.settled())
+			}
+		})
 	}
 }
 

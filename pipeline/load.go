@@ -193,12 +193,8 @@ func partsOf(ctx context.Context, s memoir.Session, seen map[string]rollout.Head
 	}
 	ordered, _ := rollout.Assemble(parts)
 	if len(ordered) == 0 {
-		return nil, memoir.Errorf(
-			memoir.CodeUnreadable,
-			"the agent may have deleted them",
-			"the files of session %s are gone",
-			s.ID,
-		)
+		return nil, memoir.Errorf(memoir.CodeUnreadable, "the agent may have deleted them",
+			"the files of session %s are gone", s.ID)
 	}
 	return ordered, nil
 }
@@ -234,12 +230,8 @@ func (l looks) whole() error {
 	for path, before := range l {
 		after, err := os.Stat(path)
 		if err != nil || !rollout.Appended(path, before, after) {
-			return memoir.Errorf(
-				memoir.CodeUnreadable,
-				"run memoir again, once the agent has ended",
-				"%s was written anew while it was read",
-				path,
-			)
+			return memoir.Errorf(memoir.CodeUnreadable, "run memoir again, once the agent has ended",
+				"%s was written anew while it was read", path)
 		}
 	}
 	return nil

@@ -33,13 +33,8 @@ func (r *run) chooseModels(ctx context.Context) error {
 	}
 	files, err := prompts.LoadDir(settings.Prompts.Dir)
 	if err != nil {
-		return memoir.Errorf(
-			memoir.CodeOf(err),
-			memoir.HintOf(err),
-			"prompts.dir (%s): %w",
-			settings.Origin("prompts.dir"),
-			err,
-		)
+		return memoir.Errorf(memoir.CodeOf(err), memoir.HintOf(err), "prompts.dir (%s): %w",
+			settings.Origin("prompts.dir"), err)
 	}
 	if r.opts.Phases != nil {
 		r.extractor, r.consolidator, err = r.opts.Phases(r.meter.of)

@@ -208,10 +208,8 @@ func (p *phase1) settled(ctx context.Context, f finished, err error) {
 func (p *phase1) giveBack(ctx context.Context, claim store.Claim) {
 	err := p.store.GiveBack(ctx, []store.Claim{claim}) // which goes on when ctx has ended
 	if err != nil && memoir.CodeOf(err) != memoir.CodeLeaseLost {
-		p.warn(
-			fmt.Sprintf("session %s: not given back: %v", claim.Session.ID, err),
-			"it is free when this process has ended",
-		)
+		p.warn(fmt.Sprintf("session %s: not given back: %v", claim.Session.ID, err),
+			"it is free when this process has ended")
 	}
 	p.count(func(r *Phase1Report) { r.GivenBack++ })
 }

@@ -17,7 +17,7 @@ func redactCommand(p *program) *cli.Command {
 		Name: "redact", Category: groupSecret, ArgsUsage: "[FILE|-]",
 		Usage: "print text without its secrets, or redact what is stored",
 		Description: help("Copies a file or standard input to standard output and replaces each secret by\n"+
-			"[REDACTED:rule-id]. Everything else stays as it is: line ends, JSON, UTF-16, bytes that are\n"+
+			"[REDACTED:rule-id]. Everything else stays as it is: line ends, JSON, valid UTF-16, bytes that are\n"+
 			"not text. The replacements are counted on standard error. A long file is read twice: a value\n"+
 			"that one place shows to be a secret is replaced everywhere. In a pipe, only later places are.\n"+
 			"With --stored it removes the secrets that memoir scan --stored finds from all that memoir\n"+

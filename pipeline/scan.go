@@ -67,7 +67,9 @@ func (r *run) scan(ctx context.Context) error {
 }
 
 // registryAndDisk reads the registry and walks the disk at the same time.
-func (r *run) registryAndDisk(ctx context.Context) (known map[string]store.FileRow, entries []rollout.Entry, err error) {
+func (r *run) registryAndDisk(
+	ctx context.Context,
+) (known map[string]store.FileRow, entries []rollout.Entry, err error) {
 	g, within := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
 		if known, err = r.store.Files(within); err != nil {

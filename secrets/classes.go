@@ -7,18 +7,18 @@ import (
 	"unicode/utf8"
 )
 
-// context is as much of a neighbouring character as assertions look at.
-type context int
+// neighbour is as much of a neighbouring character as assertions look at.
+type neighbour int
 
 const (
-	atEdge context = iota // no character: the text begins or ends here
+	atEdge neighbour = iota // no character: the text begins or ends here
 	atBreak
 	atWord
 	atOther
 	contexts
 )
 
-func sampleOf(c context) rune {
+func sampleOf(c neighbour) rune {
 	return [contexts]rune{atEdge: -1, atBreak: '\n', atWord: 'a', atOther: ' '}[c]
 }
 
@@ -28,11 +28,11 @@ type classes struct {
 	firsts   []rune   // the first character of each range, ascending
 	class    []uint16 // by range
 	ascii    [utf8.RuneSelf]uint16
-	contexts []context // by class
-	words    bool      // the program asks for word boundaries
-	breaks   bool      // it asks for the ends of lines
-	set      []uint16  // by instruction: which set of characters it reads
-	reads    [][]bool  // by set and class
+	contexts []neighbour // by class
+	words    bool        // the program asks for word boundaries
+	breaks   bool        // it asks for the ends of lines
+	set      []uint16    // by instruction: which set of characters it reads
+	reads    [][]bool    // by set and class
 }
 
 func newClasses(prog *syntax.Prog) classes {
@@ -138,7 +138,7 @@ func splitInst(inst *syntax.Inst, split func(from, to rune)) {
 }
 
 // contextOf returns as much of the context of a character as the program asks for.
-func (c *classes) contextOf(r rune) context {
+func (c *classes) contextOf(r rune) neighbour {
 	switch {
 	case r == '\n' && c.breaks:
 		return atBreak
@@ -167,8 +167,8 @@ func (c *classes) search(r rune) uint16 {
 // edge is the class of what stands where the text has ended.
 func (c *classes) edge() int { return len(c.contexts) }
 
-// context returns the context of the characters of a class.
-func (c *classes) context(class int) context {
+// neighbour returns the context of the characters of a class.
+func (c *classes) neighbour(class int) neighbour {
 	if class == c.edge() {
 		return atEdge
 	}

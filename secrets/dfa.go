@@ -50,8 +50,8 @@ func (t *table) set(state uint32, class int, entry uint32) {
 // state is a set of instructions that may come next, before assertions that
 // depend on the next character are looked at.
 type state struct {
-	insts   []uint32
-	context context // of the character just read
+	insts     []uint32
+	neighbour neighbour // of the character just read
 }
 
 const (
@@ -174,7 +174,7 @@ func (d *dfa) backward(text string, at, limit int) (start, read int) {
 }
 
 // contextBefore is the context of the character before an offset.
-func (d *dfa) contextBefore(text string, at int) context {
+func (d *dfa) contextBefore(text string, at int) neighbour {
 	if at == 0 {
 		return atEdge
 	}
@@ -185,7 +185,7 @@ func (d *dfa) contextBefore(text string, at int) context {
 }
 
 // contextAt is the context of the character at an offset.
-func (d *dfa) contextAt(text string, at int) context {
+func (d *dfa) contextAt(text string, at int) neighbour {
 	if at == len(text) {
 		return atEdge
 	}
@@ -196,7 +196,7 @@ func (d *dfa) contextAt(text string, at int) context {
 }
 
 // start returns the entry of the state before the first character.
-func (d *dfa) start(t *table, previous context) (*table, uint32) {
+func (d *dfa) start(t *table, previous neighbour) (*table, uint32) {
 	if entry := atomic.LoadUint32(&t.starts[previous]); entry != 0 {
 		return t, entry
 	}
@@ -221,8 +221,8 @@ func (d *dfa) derive(t *table, number uint32, class int) (*table, uint32) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	s := t.states[number]
-	following := d.classes.context(class)
-	holds := syntax.EmptyOpContext(sampleOf(s.context), sampleOf(following))
+	following := d.classes.neighbour(class)
+	holds := syntax.EmptyOpContext(sampleOf(s.neighbour), sampleOf(following))
 	reached, accepted := d.closure.of(d.prog, s.insts, holds)
 	next := d.insts[:0]
 	if class != d.classes.edge() {
@@ -244,13 +244,13 @@ func (d *dfa) derive(t *table, number uint32, class int) (*table, uint32) {
 
 // sameState reports whether two states are one. It is false for one that was forgotten.
 func sameState(a, b state) bool {
-	return a.context == b.context && slices.Equal(a.insts, b.insts)
+	return a.neighbour == b.neighbour && slices.Equal(a.insts, b.insts)
 }
 
 // intern returns the entry of a state, which it adds if need be, and the table that
 // has it from then on.
-func (d *dfa) intern(insts []uint32, context context, accepted bool) (*table, uint32) {
-	key := append(d.key[:0], byte(context))
+func (d *dfa) intern(insts []uint32, neighbour neighbour, accepted bool) (*table, uint32) {
+	key := append(d.key[:0], byte(neighbour))
 	for _, pc := range insts {
 		key = append(key, byte(pc), byte(pc>>8), byte(pc>>16), byte(pc>>24))
 	}
@@ -268,7 +268,7 @@ func (d *dfa) intern(insts []uint32, context context, accepted bool) (*table, ui
 				numbers: t.numbers, starts: t.starts}
 			d.table.Store(t)
 		}
-		t.states = append(t.states, state{slices.Clone(insts), context})
+		t.states = append(t.states, state{slices.Clone(insts), neighbour})
 		t.numbers[string(key)] = number
 	}
 	entry := number << entryBits

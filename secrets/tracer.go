@@ -31,8 +31,8 @@ type tracer struct {
 
 // outcome is what can come of a place in a text.
 type outcome struct {
-	reads     set     // the instructions that read the character here and lead to a match
-	following context // of that character
+	reads     set       // the instructions that read the character here and lead to a match
+	following neighbour // of that character
 	// can holds all instructions that lead to a match from here, by the context of the
 	// character before, which assertions look at; nil if that is not known yet.
 	can [contexts]set
@@ -211,7 +211,7 @@ func (t *tracer) follow(text string, start int, at uint16, trail []uint16, grow 
 }
 
 // contextAt returns the context of the character that a byte is or belongs to.
-func (t *tracer) contextAt(text string, at int) context {
+func (t *tracer) contextAt(text string, at int) neighbour {
 	switch {
 	case at < 0 || at >= len(text):
 		return atEdge
@@ -223,22 +223,22 @@ func (t *tracer) contextAt(text string, at int) context {
 
 // derive makes the place before a character of a class, with another place behind it.
 func (t *tracer) derive(at uint16, class int) uint16 {
-	context := t.classes.context(class)
-	can := t.from(at, context, true)
+	neighbour := t.classes.neighbour(class)
+	can := t.from(at, neighbour, true)
 	reads := make(set, len(can))
 	for _, pc := range t.readers {
 		if can.has(t.prog.Inst[pc].Out) && t.classes.matches(pc, class) {
 			reads.add(pc)
 		}
 	}
-	before := t.place(reads, context)
+	before := t.place(reads, neighbour)
 	t.next[int(at)*t.classes.edge()+class] = before
 	return before
 }
 
 // from returns the instructions from which a match can be reached at a place behind a
 // character of a context, nil if that is not known and not wanted.
-func (t *tracer) from(at uint16, previous context, grow bool) set {
+func (t *tracer) from(at uint16, previous neighbour, grow bool) set {
 	p := &t.places[at]
 	if can := p.can[previous]; can != nil || !grow {
 		return can
@@ -265,7 +265,7 @@ func (t *tracer) from(at uint16, previous context, grow bool) set {
 }
 
 // place returns the one place of a kind, making it if need be.
-func (t *tracer) place(reads set, following context) uint16 {
+func (t *tracer) place(reads set, following neighbour) uint16 {
 	t.key = append(t.key[:0], byte(following))
 	for _, word := range reads {
 		t.key = binary.LittleEndian.AppendUint64(t.key, word)

@@ -9,6 +9,7 @@ import (
 
 	"memoir"
 	"memoir/pipeline"
+	"memoir/secrets"
 )
 
 // maxPiece is the size, in bytes, of the pieces in which scan and redact read a text.
@@ -19,7 +20,7 @@ type input struct {
 	path     string // as a person named it; "-": standard input
 	file     *os.File
 	text     io.Reader // decoded
-	encoding pipeline.Encoding
+	encoding secrets.Encoding
 }
 
 // openInput opens a file, or standard input for "-". An interrupt ends a read
@@ -45,7 +46,7 @@ func (p *program) openInput(ctx context.Context, path, shown string) (in input, 
 		p.ui.warn("dump it as text: `sqlite3 FILE .dump`; `memoir show FILE` reads an agent's own",
 			"%s is a database: secrets in it may be missed", shown)
 	}
-	in.text, in.encoding, err = pipeline.Decode(r)
+	in.text, in.encoding, err = secrets.Decode(r)
 	if err != nil {
 		return in, errors.Join(err, in.close())
 	}
@@ -61,10 +62,10 @@ func (in input) close() error {
 }
 
 // pieces calls fn for each piece of the text and shows the progress.
-func (p *program) pieces(ctx context.Context, text io.Reader, fn func(pipeline.Piece)) error {
+func (p *program) pieces(ctx context.Context, text io.Reader, fn func(secrets.Piece)) error {
 	done := 0
 	defer p.ui.stopBar()
-	return pipeline.Pieces(ctx, text, maxPiece, func(piece pipeline.Piece) error {
+	return secrets.Pieces(ctx, text, maxPiece, func(piece secrets.Piece) error {
 		if done++; !p.ui.outTTY {
 			p.ui.progress(pipeline.Progress{Stage: pipeline.StageSecrets, Done: done})
 		}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"memoir/pipeline"
 	"memoir/secrets"
 )
 
@@ -77,10 +76,10 @@ func (p *program) redactText(c *cli.Context) error {
 	}
 	defer in.close()
 	if p.ui.outTTY {
-		in.encoding = pipeline.Encoding{}
+		in.encoding = secrets.Encoding{}
 	}
 	p.ui.write(in.encoding.Mark())
-	err = p.pieces(c.Context, in.text, func(piece pipeline.Piece) {
+	err = p.pieces(c.Context, in.text, func(piece secrets.Piece) {
 		text := piece.Part()
 		if !clean {
 			if piece.Line == 0 && piece.Column == 0 {
@@ -115,12 +114,12 @@ func (p *program) learn(ctx context.Context, path string, redactor *secrets.Reda
 	if err != nil || info.Size()-from <= maxPiece {
 		return false, nil
 	}
-	text, _, err := pipeline.Decode(file)
+	text, _, err := secrets.Decode(file)
 	if err != nil {
 		return false, err
 	}
 	clean = true
-	err = p.pieces(ctx, text, func(piece pipeline.Piece) { clean = !redactor.Learn(piece.Text) && clean })
+	err = p.pieces(ctx, text, func(piece secrets.Piece) { clean = !redactor.Learn(piece.Text) && clean })
 	if err == nil {
 		_, err = file.Seek(from, io.SeekStart)
 	}

@@ -146,7 +146,7 @@ func (s *secretScan) file(ctx context.Context, path string) error {
 	}
 	defer in.close()
 	s.files++
-	return pipeline.Pieces(ctx, in.text, maxPiece, func(piece pipeline.Piece) error {
+	return secrets.Pieces(ctx, in.text, maxPiece, func(piece secrets.Piece) error {
 		s.ui.progress(pipeline.Progress{Stage: pipeline.StageSecrets, Done: s.files})
 		name := ""
 		if piece.Line == 0 && piece.Column == 0 {

@@ -1,4 +1,4 @@
-package pipeline
+package secrets
 
 import (
 	"encoding/base64"
@@ -7,8 +7,6 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-
-	"memoir/secrets"
 )
 
 // overEdges are texts whose secrets stand on several lines, or are told by what stands on
@@ -41,7 +39,7 @@ func overEdges() map[string]string {
 
 func TestASecretOverTheEdgeOfPiecesIsTakenOut(t *testing.T) {
 	t.Parallel()
-	scanner, err := secrets.New(secrets.Options{})
+	scanner, err := New(Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

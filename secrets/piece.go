@@ -1,4 +1,4 @@
-package pipeline
+package secrets
 
 import (
 	"bytes"
@@ -115,7 +115,7 @@ func (c *cutter) cut() (end int, ok bool) {
 	switch {
 	case rest[end-1] == '\n':
 	case len(rest) >= c.longest:
-		end = wordEnd(rest[:c.longest])
+		end = cutWord(rest[:c.longest])
 	case c.last:
 		end = len(rest)
 	default:
@@ -124,9 +124,9 @@ func (c *cutter) cut() (end int, ok bool) {
 	return c.start + end, c.last || end+c.beyond <= len(rest)
 }
 
-// wordEnd is where a line is cut that is too long: behind a word, or at least not inside of
+// cutWord is where a line is cut that is too long: behind a word, or at least not inside of
 // a character.
-func wordEnd(line []byte) int {
+func cutWord(line []byte) int {
 	if i := bytes.LastIndexAny(line[len(line)/2:], " \t,;\"'"); i >= 0 {
 		return len(line)/2 + i + 1
 	}

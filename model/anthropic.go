@@ -40,24 +40,16 @@ func (anthropicAPI) body(c call) []field {
 	for _, m := range conversation(c.Request) {
 		messages = append(messages, map[string]any{"role": m.Role, "content": block(m.Content)})
 	}
-	limit := c.maxOutput(anthropicOutput)
-	fields := []field{{name: "model", value: c.model}, {name: "max_tokens", value: limit}}
+	fields := []field{{name: "model", value: c.model}, {name: "max_tokens", value: c.maxOutput(anthropicOutput)}}
 	if c.System != "" {
 		fields = append(fields, field{name: "system", value: []any{map[string]any{
 			"type": "text", "text": c.System, "cache_control": map[string]any{"type": "ephemeral"}}}})
 	}
 	fields = append(fields, field{name: "messages", value: messages})
-	budget := thinkingBudget(c, limit)
-	switch {
-	case budget > 0:
-		fields = append(
-			fields,
-			field{name: "thinking", value: map[string]any{"type": "enabled", "budget_tokens": budget}},
-		)
-	case c.o.Effort != "" && !thinksByBudget(c.model):
+	if c.o.Effort != "" {
 		fields = append(fields, field{name: "output_config", value: map[string]any{"effort": outputEffort(c.o.Effort)}})
 	}
-	if c.o.Temperature != nil && budget == 0 { // refused together with a budget
+	if c.o.Temperature != nil {
 		fields = append(fields, field{name: "temperature", value: *c.o.Temperature})
 	}
 	if c.Schema != nil {
@@ -77,36 +69,6 @@ func outputEffort(effort string) string {
 		return "low"
 	}
 	return effort
-}
-
-// thinkingBudgets are the tokens that older models may think for an effort.
-var thinkingBudgets = map[string]int{"minimal": 1024, "low": 2048, "medium": 8192, "high": 16384, "xhigh": 32768}
-
-// leastThinking is the smallest budget that the API takes.
-const leastThinking = 1024
-
-// thinkingBudget is for models that know no effort, and for free text alone: a forced
-// tool excludes it. It is at most half of the cap on the output, which it counts towards.
-func thinkingBudget(c call, limit int) int {
-	budget := min(thinkingBudgets[c.o.Effort], limit/2)
-	if c.Schema != nil || !thinksByBudget(c.model) || budget < leastThinking {
-		return 0
-	}
-	return budget
-}
-
-// thinksByBudget reports whether a model takes a budget of tokens instead of an effort:
-// those before Claude Opus 4.5, and the smaller ones before 4.6.
-func thinksByBudget(name string) bool {
-	for _, prefix := range []string{
-		"claude-2", "claude-3", "claude-sonnet-4-0", "claude-sonnet-4-2", "claude-sonnet-4-5",
-		"claude-opus-4-0", "claude-opus-4-1", "claude-opus-4-2", "claude-haiku-4",
-	} {
-		if strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	return false
 }
 
 func (anthropicAPI) whole(data []byte, r *received) error {

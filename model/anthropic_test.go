@@ -66,7 +66,6 @@ func TestAnthropicIsAskedInItsOwnWords(t *testing.T) {
 		"description": "Takes the answer. Call it once, with the whole answer, instead of writing it.",
 	}}
 	for name, test := range map[string]struct {
-		model   string
 		options Options
 		request Request
 		want    map[string]any
@@ -105,35 +104,12 @@ func TestAnthropicIsAskedInItsOwnWords(t *testing.T) {
 				"model": "claude-sonnet-4-6", "max_tokens": 8192.0, "messages": []any{text("user", "in")},
 				"output_config": map[string]any{"effort": "low"},
 			}},
-		"an older model, which is given tokens to think": {
-			model: "claude-haiku-4-5", options: Options{Effort: "high", Temperature: &temperature},
-			request: Request{Input: "in"},
-			want: map[string]any{
-				"model": "claude-haiku-4-5", "max_tokens": 8192.0, "messages": []any{text("user", "in")},
-				"thinking": map[string]any{"type": "enabled", "budget_tokens": 4096.0},
-			}},
-		"an older model, too little output to think": {
-			model: "claude-haiku-4-5", options: Options{Effort: "high", MaxOutput: 1500},
-			request: Request{Input: "in"},
-			want:    map[string]any{"model": "claude-haiku-4-5", "max_tokens": 1500.0, "messages": []any{text("user", "in")}},
-		},
-		"an older model with a schema does not think": {
-			model: "claude-haiku-4-5", options: Options{Effort: "high"},
-			request: Request{Input: "in", Schema: slugSchema, SchemaName: "extraction"},
-			want: map[string]any{
-				"model": "claude-haiku-4-5", "max_tokens": 8192.0, "messages": []any{text("user", "in")}, "tools": tools,
-				"tool_choice": map[string]any{"type": "tool", "name": "extraction", "disable_parallel_tool_use": true},
-			}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := modeltest.Anthropic(t, modeltest.Script(modeltest.Step{Text: `{"slug":"a"}`}))
 			test.options.API, test.options.BaseURL = APIAnthropic, s.URL
-			spec := anthropicSpec
-			if test.model != "" {
-				spec.Model = test.model
-			}
-			m, err := Open(spec, test.options)
+			m, err := Open(anthropicSpec, test.options)
 			if err != nil {
 				t.Fatal(err)
 			}

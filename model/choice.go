@@ -138,32 +138,7 @@ func nearby(baseURL string) bool {
 
 // SpecOf reads the name of a model whose provider is known or configured.
 func SpecOf(s config.Settings, name string) (Spec, error) {
-	configured := slices.Sorted(maps.Keys(s.Providers))
-	spec, err := ParseSpec(name, configured...)
-	if err == nil {
-		return spec, nil
-	}
-	// A provider or preset whose name is near to a known one is misspelt.
-	provider, rest, _ := strings.Cut(strings.TrimSpace(name), "/")
-	known := slices.Concat(KnownProviders(), configured, []string{Builtin, string(APIExec)})
-	switch near, ok := config.Nearest(provider, known); {
-	case len(provider) < 3: // near to anything
-	case ok && near == Builtin:
-		return spec, memoir.Errorf(memoir.CodeOf(err), "did you mean "+near+"?", "%w", err)
-	case ok && near != provider && rest != "":
-		return spec, memoir.Errorf(memoir.CodeOf(err), "did you mean "+near+"/"+rest+"?", "%w", err)
-	case provider == string(APIExec):
-		preset, rest, _ := strings.Cut(rest, "/")
-		if near, ok := config.Nearest(preset, Presets()); ok && near != preset {
-			return spec, memoir.Errorf(
-				memoir.CodeOf(err),
-				"did you mean "+strings.TrimSuffix(provider+"/"+near+"/"+rest, "/")+"?",
-				"%w",
-				err,
-			)
-		}
-	}
-	return spec, err
+	return ParseSpec(name, slices.Sorted(maps.Keys(s.Providers))...)
 }
 
 // makerOf is the provider that made an API.

@@ -93,9 +93,9 @@ func TestAModelThatCannotBeHadIsToldWithItsPlaceAndANearName(t *testing.T) {
 	for yaml, want := range map[string][2]string{
 		"modelRoles:\n  phase1: opnai/gpt-5\n":                                   {"config.yml:2: modelRoles.phase1: provider \"opnai\" is neither known nor configured", "did you mean openai/gpt-5?"},
 		"modelRoles: {default: antropic/a/b}\n":                                  {"config.yml:1: modelRoles.default: provider", "did you mean anthropic/a/b?"},
-		"modelRoles: {smol: exec/cluade/opus}\n":                                 {"config.yml:1: modelRoles.smol: no command is known", "did you mean exec/claude/opus?"},
+		"modelRoles: {smol: exec/cluade/opus}\n":                                 {"config.yml:1: modelRoles.smol: no command is known", "use one of claude, codex"},
 		"modelRoles: {smol: mien/x}\nproviders: {mine: {baseURL: 'http://x'}}\n": {"config.yml:1: modelRoles.smol: provider", "did you mean mine/x?"},
-		"modelRoles: {default: bultin}\n":                                        {"config.yml:1: modelRoles.default: model", "did you mean builtin?"},
+		"modelRoles: {default: bultin}\n":                                        {"config.yml:1: modelRoles.default: model", "or builtin"},
 		"modelRoles: {default: somewhere/x}\n":                                   {"config.yml:1: modelRoles.default: provider", "use builtin, "},
 		"modelRoles: {default: gpt-5}\n":                                         {"config.yml:1: modelRoles.default: model", "write provider/model"},
 	} {

@@ -15,7 +15,6 @@ import (
 
 	"memoir"
 	"memoir/internal/failpoint"
-	"memoir/internal/lazyregexp"
 )
 
 // maxAnswer bounds, in bytes, what a program may print.
@@ -31,9 +30,7 @@ type program struct {
 	preset  *preset // nil: a person's own command, which is given no switches
 	o       Options
 
-	swept   sync.Once // of what killed processes left
-	mu      sync.Mutex
-	unknown []string // switches of the preset that this version of the program does not have
+	swept sync.Once // of what killed processes left
 }
 
 var _ Model = (*program)(nil)
@@ -129,7 +126,12 @@ func (p *program) Call(ctx context.Context, q Request) (Answer, error) {
 		within, cancel = context.WithTimeout(ctx, p.o.Timeout)
 		defer cancel()
 	}
-	out, err := p.run(within, call, s, dir)
+	out, err := run(within, start{
+		command: append(slices.Clone(p.command), call.args...),
+		dir:     s.work,
+		env:     append(environ(os.Environ(), s), call.env...),
+		stdin:   call.stdin,
+	})
 	switch {
 	case err != nil && ctx.Err() != nil:
 		e := p.failed(ClassTemporary, 0, "stopped before it answered", err)
@@ -145,42 +147,6 @@ func (p *program) Call(ctx context.Context, q Request) (Answer, error) {
 	}
 	return p.read(out, call, s)
 }
-
-// run starts the program, once more for each switch that it turns out not to have.
-func (p *program) run(ctx context.Context, call invocation, s scratch, dir string) (printed, error) {
-	for {
-		p.mu.Lock()
-		unknown := slices.Clone(p.unknown)
-		p.mu.Unlock()
-		args := slices.DeleteFunc(
-			slices.Clone(call.args),
-			func(arg string) bool { return slices.Contains(unknown, arg) },
-		)
-		out, err := run(ctx, start{
-			command: append(slices.Clone(p.command), args...),
-			dir:     s.work,
-			env:     append(environ(os.Environ(), s), call.env...),
-			stdin:   call.stdin,
-			mark:    dir,
-		})
-		if err != nil || out.status == 0 || p.preset == nil {
-			return out, err
-		}
-		i := slices.IndexFunc(p.preset.newer, func(name string) bool {
-			return slices.Contains(args, name) && rejecting.MatchString(out.stderr) &&
-				strings.Contains(out.stderr, name)
-		})
-		if i < 0 {
-			return out, nil
-		}
-		p.mu.Lock()
-		p.unknown = append(p.unknown, p.preset.newer[i])
-		p.mu.Unlock()
-	}
-}
-
-// rejecting is how programs speak of a switch that they do not have.
-var rejecting = lazyregexp.New(`(?i)unknown|unrecogni[sz]ed|unexpected|invalid`)
 
 // read makes an answer of what was printed.
 func (p *program) read(out printed, call invocation, s scratch) (Answer, error) {

@@ -14,9 +14,8 @@ import (
 )
 
 const (
-	keyTime  = 10 * time.Second // how long a command may take to print a key
-	keyGrace = time.Second      // of that, what it leaves behind may hold its output open
-	maxKey   = 16 << 10         // bytes
+	keyTime = 10 * time.Second // how long a command may take to print a key
+	maxKey  = 16 << 10         // bytes
 )
 
 // Key says where the key of a provider comes from. It holds none, and neither do the
@@ -112,50 +111,31 @@ func (k Key) Read(ctx context.Context, getenv func(string) string) (string, erro
 }
 
 // run runs the command, without a shell and with nothing on its standard input, and
-// returns the one line that it prints. Where it prints none in time, all that it started ends
-// with it.
+// returns the one line that it prints. All that it started ends with it.
 func (k Key) run(ctx context.Context, limit time.Duration) (string, error) {
-	within, cancel := context.WithTimeout(ctx, limit-min(keyGrace, limit/10))
+	within, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	var out printedKey
-	cmd := exec.CommandContext(within, k.Command[0], k.Command[1:]...)
-	cmd.Env = append(os.Environ(), memoir.ChildVariable+"=1")
-	cmd.Stdout = &out
-	ownGroup(cmd)
-	cmd.Cancel = func() error { return endGroup(cmd) }
-	cmd.WaitDelay = min(keyGrace, limit/10)
-	err := cmd.Run()
-	var exit *exec.ExitError
+	path, err := exec.LookPath(k.Command[0])
+	if err != nil {
+		return "", k.failed("its program cannot be run: %v", errors.Unwrap(err))
+	}
+	out, err := run(within, start{command: append([]string{path}, k.Command[1:]...),
+		env: append(os.Environ(), memoir.ChildVariable+"=1")})
 	switch {
 	case ctx.Err() != nil:
 		return "", context.Cause(ctx)
 	case within.Err() != nil:
 		return "", k.failed("printed no key within %s", limit)
-	case out.full:
+	case errors.Is(err, errOutputTooLong) || len(out.stdout) > maxKey:
 		return "", k.failed("printed more than a key")
-	case errors.As(err, &exit):
-		return "", k.failed("failed: %v", exit)
-	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
+	case err != nil:
 		return "", k.failed("its program cannot be run: %v", errors.Unwrap(err))
+	case out.status != 0:
+		return "", k.failed("failed: exit status %d", out.status)
 	}
-	key := strings.TrimSpace(string(out.text))
+	key := strings.TrimSpace(string(out.stdout))
 	if key == "" {
 		return "", k.failed("printed nothing")
 	}
 	return key, k.usable(key, k.setting("keyCommand", k.Origin), "what the command prints")
-}
-
-// printedKey keeps what a command prints, up to maxKey bytes.
-type printedKey struct {
-	text []byte
-	full bool
-}
-
-// Write takes all of b, and never fails: what goes beyond the bound is not kept, and full
-// tells of it.
-func (p *printedKey) Write(b []byte) (int, error) {
-	room := min(len(b), maxKey-len(p.text))
-	p.text = append(p.text, b[:room]...)
-	p.full = p.full || room < len(b)
-	return len(b), nil
 }

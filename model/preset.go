@@ -15,21 +15,20 @@ import (
 // servers and, where it can, without keeping a session.
 type preset struct {
 	name    string
-	program string   // what is started unless a person names another
-	newer   []string // switches that older versions do not have and are called without
+	program string // what is started unless a person names another
 	invoke  func(q question, s scratch) (invocation, error)
 	read    func(out printed, s scratch) reading // also reads what a failed program printed
 }
 
 // presets are the known agents. preset_read.go has their answers.
 var presets = []preset{
-	{"claude", "claude", nil, askClaude, readClaude},
-	{"codex", "codex", nil, askCodex, readCodex},
-	{"pi", "pi", []string{"--no-mcp"}, askPi, readPi},
-	{"omp", "omp", nil, askOMP, readPi},
-	{"opencode", "opencode", nil, askOpenCode, readOpenCode},
-	{"gemini", "gemini", nil, askGemini, readGemini},
-	{"llm", "llm", nil, askLLM, func(out printed, _ scratch) reading { return reading{text: string(out.stdout)} }},
+	{"claude", "claude", askClaude, readClaude},
+	{"codex", "codex", askCodex, readCodex},
+	{"pi", "pi", askPi, readPi},
+	{"omp", "omp", askOMP, readPi},
+	{"opencode", "opencode", askOpenCode, readOpenCode},
+	{"gemini", "gemini", askGemini, readGemini},
+	{"llm", "llm", askLLM, func(out printed, _ scratch) reading { return reading{text: string(out.stdout)} }},
 }
 
 // Presets returns the names of the known agents.

@@ -180,20 +180,6 @@ func TestAnAgentIsGivenItsSwitches(t *testing.T) {
 	}
 }
 
-func TestAnAgentIsAskedWithoutASwitchThatItDoesNotHave(t *testing.T) {
-	t.Parallel()
-	m, dir := agent(t, "pi", `echo "$*" >>"$DIR/calls"; case "$*" in *--no-mcp*) echo "Error: Unknown option: --no-mcp" >&2; exit 1;; esac
-		echo '{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"north"}],"stopReason":"stop"}}'`, Options{})
-	for range 2 {
-		if a := ask(t, m, Request{Input: "which?"}); a.Text != "north" {
-			t.Errorf("%+v", a)
-		}
-	}
-	if calls := strings.Count(read(t, dir, "calls"), "\n"); calls != 3 { // it is remembered
-		t.Errorf("started %d times", calls)
-	}
-}
-
 func TestTheModelsNameIsWhatFollowsThePreset(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -33,13 +33,11 @@ type start struct {
 	dir     string
 	env     []string
 	stdin   string
-	mark    string // a text in env that nothing else has
 }
 
 // run runs a program to its end and returns what it printed. Where ctx ends first, or
-// the program prints too much, it is asked to end and then made to. Nothing that it
-// started survives: not its process group, nor, on Linux, whatever has the mark in its
-// environment. On Windows only the program itself is ended.
+// the program prints too much, it is asked to end and then made to, with all of its
+// process group. On Windows only the program itself is ended.
 func run(ctx context.Context, s start) (printed, error) {
 	runtime.LockOSThread() // dieWithUs is about the thread
 	defer runtime.UnlockOSThread()
@@ -57,7 +55,7 @@ func run(ctx context.Context, s start) (printed, error) {
 		return printed{}, err
 	}
 	err := cmd.Wait()
-	killAll(cmd, s.mark)
+	killAll(cmd)
 	out := printed{begun: true, stdout: stdout.all(), stderr: stderr.text()}
 	if ctx.Err() != nil {
 		return out, context.Cause(ctx)

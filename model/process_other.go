@@ -12,11 +12,7 @@ func own(*exec.Cmd) {}
 
 func terminate(cmd *exec.Cmd) error { return cmd.Process.Kill() }
 
-func killAll(cmd *exec.Cmd, _ string) { _ = cmd.Process.Kill() }
-
-func ownGroup(*exec.Cmd) {}
-
-func endGroup(cmd *exec.Cmd) error { return cmd.Process.Kill() }
+func killAll(cmd *exec.Cmd) { _ = cmd.Process.Kill() }
 
 // mine cannot tell, so nothing is removed.
 func mine(fs.FileInfo) bool { return false }

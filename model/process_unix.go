@@ -18,15 +18,7 @@ func own(cmd *exec.Cmd) {
 
 func terminate(cmd *exec.Cmd) error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 
-func killAll(cmd *exec.Cmd, mark string) {
-	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-	killMarked(mark)
-}
-
-// ownGroup puts a command at the head of a process group, so that endGroup ends it with what it started.
-func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
-
-func endGroup(cmd *exec.Cmd) error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+func killAll(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 
 // mine reports whether a directory was made by a process of this user, for nobody else.
 func mine(info fs.FileInfo) bool {

@@ -90,7 +90,6 @@ type remote struct {
 
 	mu      sync.Mutex
 	refused map[string]bool // optional fields that the server does not take
-	warned  sync.Once
 }
 
 var _ Model = (*remote)(nil)
@@ -132,7 +131,6 @@ func (m *remote) Call(ctx context.Context, q Request) (Answer, error) {
 		r, err := m.send(traced(limited, &sent), fields)
 		if err == nil {
 			m.learn(refused)
-			m.warnUnread(q, r)
 			return m.answer(q, r), nil
 		}
 		var said *refusal
@@ -295,25 +293,4 @@ func withoutThoughts(text string) string {
 		}
 	}
 	return text
-}
-
-// longQuestion is the size in tokens from which the reported input is checked.
-const longQuestion = 3000
-
-// warnUnread warns once of a server that cuts what is longer than its window without
-// saying so, as Ollama does: it reports far fewer tokens than it was sent. Token counts
-// of the same text differ by less than a factor of two.
-func (m *remote) warnUnread(q Request, r *received) {
-	sent := q.tokens()
-	if m.o.Warn == nil || r.usage == nil || r.usage.InputTokens == 0 || sent < longQuestion ||
-		r.usage.InputTokens*2 >= int64(sent) {
-		return
-	}
-	m.warned.Do(func() {
-		e := Error{Model: m.Name()}
-		m.o.Warn(fmt.Sprintf("%s read %d of about %d tokens: it seems to cut what exceeds its window",
-			m.Name(), r.usage.InputTokens, sent),
-			"give it a larger window (Ollama: OLLAMA_CONTEXT_LENGTH, or num_ctx of the model), and set "+
-				e.setting("window")+" to the same number")
-	})
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"memoir"
+	"memoir/config"
 )
 
 // Builtin is the name of the model that is part of the program: no network, no
@@ -80,14 +81,9 @@ func ParseSpec(text string, configured ...string) (Spec, error) {
 		)
 	}
 	known := append(KnownProviders(), string(APIExec))
-	hint := "use " + Builtin + ", " + strings.Join(
-		known,
-		", ",
-	) + ", or say in providers." + provider + " where it is reached"
-	for _, k := range slices.Concat(known, configured) {
-		if strings.EqualFold(k, provider) {
-			hint = "write " + k + "/" + name
-		}
+	hint := "use " + Builtin + ", " + strings.Join(known, ", ") + ", or say in providers." + provider + " where it is reached"
+	if near, ok := config.Nearest(provider, slices.Concat(known, configured)); ok && len(provider) > 2 {
+		hint = "did you mean " + near + "/" + name + "?"
 	}
 	return Spec{}, memoir.Errorf(memoir.CodeConfig, hint, "provider %q is neither known nor configured", provider)
 }
@@ -147,10 +143,6 @@ type Options struct {
 	Window      int      // tokens of a call; 0: unknown
 	Timeout     time.Duration
 	Price       Price
-
-	// Warn is told, once a kind, what is wrong with answers that came all the same, and what
-	// to do about it; nil: nobody. It must be safe for concurrent use.
-	Warn func(message, hint string)
 
 	// Redact takes secrets out of what a server or a program says of a failure, before that
 	// is folded into a line and cut: half a secret is not recognised. Nil: nobody does. It

@@ -78,7 +78,7 @@ func (r *run) modelOf(ctx context.Context, role model.Role) (model.Model, model.
 	}
 	role = choice.Role // with its place
 	o := choice.Options
-	o.Warn, o.Redact = r.warn, r.redact
+	o.Redact = r.redact
 	switch err := choice.Name(choice.Key.Check(r.getenv)); {
 	case err == nil:
 	case r.opts.DryRun:

@@ -52,42 +52,48 @@ func Object(text string, fields []string) (map[string]json.RawMessage, error) {
 
 // objectAt returns the fields of the object that a text begins with.
 func objectAt(text string, fields []string, mend bool) map[string]json.RawMessage {
-	var all map[string]json.RawMessage
-	if mend {
-		mended, ok := repaired(text)
-		if !ok || json.Unmarshal([]byte(mended), &all) != nil {
+	if !mend {
+		var all map[string]json.RawMessage
+		if json.NewDecoder(strings.NewReader(text)).Decode(&all) != nil {
 			return nil
 		}
-	} else if json.NewDecoder(strings.NewReader(text)).Decode(&all) != nil {
-		return nil
+		return among(all, fields)
 	}
+	for _, end := range []int{len(text), strings.LastIndexByte(text, '}') + 1} { // cut, or followed by words
+		all := repaired(text[:end])
+		if out := among(all, fields); len(out) == len(all) && len(out) > 0 {
+			return out
+		}
+	}
+	return nil
+}
+
+// among returns the fields that are asked for.
+func among(all map[string]json.RawMessage, fields []string) map[string]json.RawMessage {
 	out := map[string]json.RawMessage{}
 	for _, f := range fields {
 		if value, ok := all[f]; ok {
 			out[f] = value
 		}
 	}
-	if mend && len(out) < len(all) {
-		return nil
-	}
 	return out
 }
 
-// repaired mends the text up to its last brace, or to its end if an answer was cut.
-func repaired(text string) (mended string, ok bool) {
-	if end := strings.LastIndexByte(text, '}'); end >= 0 {
-		text = text[:end+1]
-	}
+// repaired mends an object; nil if it cannot be mended within the bounds.
+func repaired(text string) (all map[string]json.RawMessage) {
 	if len(text) > maxRepair || nesting(text) > maxNesting {
-		return "", false
+		return nil
 	}
 	defer func() {
 		if recover() != nil { // a foreign parser over a foreign text
-			mended, ok = "", false
+			all = nil
 		}
 	}()
 	mended, err := jsonrepair.Repair(text)
-	return mended, err == nil && json.Valid([]byte(mended))
+	if err != nil || json.Unmarshal([]byte(mended), &all) != nil {
+		return nil
+	}
+	return all
 }
 
 // nesting is how deep the brackets of a text lie within each other at most.

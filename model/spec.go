@@ -1,6 +1,7 @@
 package model
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -81,7 +82,8 @@ func ParseSpec(text string, configured ...string) (Spec, error) {
 		)
 	}
 	known := append(KnownProviders(), string(APIExec))
-	hint := "use " + Builtin + ", " + strings.Join(known, ", ") + ", or say in providers." + provider + " where it is reached"
+	hint := fmt.Sprintf("use %s, %s, or say in providers.%s where it is reached",
+		Builtin, strings.Join(known, ", "), provider)
 	if near, ok := config.Nearest(provider, slices.Concat(known, configured)); ok && len(provider) > 2 {
 		hint = "did you mean " + near + "/" + name + "?"
 	}

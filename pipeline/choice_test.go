@@ -66,7 +66,7 @@ func TestEachPhaseAsksTheModelOfItsRole(t *testing.T) {
 	}
 }
 
-func TestBothPhasesKnowTheConfiguredCapAndWarnOfWhatIsNotRead(t *testing.T) {
+func TestBothPhasesKnowTheConfiguredCap(t *testing.T) {
 	t.Parallel()
 	for role, least := range map[string]int64{"phase1": 700, "phase2": 5000} {
 		server := modeltest.OpenAIChat(t, func(int, modeltest.Call) modeltest.Step {
@@ -75,8 +75,7 @@ func TestBothPhasesKnowTheConfiguredCapAndWarnOfWhatIsNotRead(t *testing.T) {
 		dir, _ := fixtures(t)
 		o := options(t.TempDir(), dir)
 		o.Settings = load(t, "modelRoles: {"+role+": mine/m}\nproviders: {mine: {baseURL: '"+server.URL+"/v1', maxOutputTokens: 700, window: 100000}}")
-		report, err := tryRun(t.Context(), t, o)
-		if err != nil && memoir.CodeOf(err) != memoir.CodeModel { // it is of no use
+		if _, err := tryRun(t.Context(), t, o); err != nil && memoir.CodeOf(err) != memoir.CodeModel { // it is of no use
 			t.Fatal(err)
 		}
 		calls := server.Calls()
@@ -85,15 +84,6 @@ func TestBothPhasesKnowTheConfiguredCapAndWarnOfWhatIsNotRead(t *testing.T) {
 		}
 		if asked := gjson.GetBytes(calls[0].Body, "max_tokens").Int(); asked < least || role == "phase1" && asked != least {
 			t.Errorf("%s: asked for %d tokens", role, asked)
-		}
-		warned := 0
-		for _, w := range report.Warnings {
-			if strings.Contains(w.Message, "mine/m read 50 of about") && strings.Contains(w.Hint, "OLLAMA_CONTEXT_LENGTH") {
-				warned++
-			}
-		}
-		if role == "phase2" && warned != 1 { // the sessions are short, a memory's question is not
-			t.Errorf("%s: %d warnings: %+v", role, warned, report.Warnings)
 		}
 	}
 }

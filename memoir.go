@@ -99,7 +99,6 @@ type Session struct {
 	ProjectID string // empty: no project
 	Title     string
 	CWD       string // where the session began, as recorded
-	WorkCWD   string // where most of its work was, if that made ProjectID another project than CWD does
 	Branch    string
 	Remote    string // the repository URL that the session recorded, without credentials
 	Files     []File // in reading order

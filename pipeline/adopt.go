@@ -39,7 +39,7 @@ func (r *run) adopt(ctx context.Context) error {
 	for _, row := range rows {
 		recorded[row.ID] = row.Generation
 	}
-	moves, err := r.store.FolderMoves(ctx)
+	removed, err := r.store.RemovedProjects(ctx)
 	if err != nil {
 		return err
 	}
@@ -51,9 +51,8 @@ func (r *run) adopt(ctx context.Context) error {
 		return err
 	}
 	for _, id := range ids {
-		leaves := func(m store.FolderMove) bool { return m.ProjectID == id }
 		linked, err := memory.At(r.opts.Home, id).Linked()
-		if err != nil || int64(linked) <= recorded[id] || slices.ContainsFunc(moves, leaves) {
+		if err != nil || int64(linked) <= recorded[id] || slices.Contains(removed, id) {
 			continue
 		}
 		if ctx.Err() != nil {
@@ -249,4 +248,21 @@ func readHeader(text string) (e memoir.Extraction, body string, ok bool) {
 	e.SessionKey = memoir.SessionKey(memoir.Source(fields["agent"]), fields["session"])
 	e.EndedAt, e.StartedAt, e.CWD, e.Branch = ended, ended, fields["cwd"], fields["branch"]
 	return e, body, true
+}
+
+// FinishMoves removes the folders of projects that were cleared or forgotten.
+func FinishMoves(ctx context.Context, st *store.Store, home string) error {
+	ids, err := st.RemovedProjects(ctx)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, id := range ids {
+		err := memory.At(home, id).PutAside()
+		if err == nil {
+			err = st.FolderRemoved(ctx, id)
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(append(errs, memory.SweepRemoved(home))...)
 }

@@ -17,8 +17,7 @@ import (
 // extracted is what extractOne hands to work.
 type extracted struct {
 	store.Result
-	unchanged bool   // the content is the one that was extracted before
-	excluded  string // the directory that is kept out, where most of the work was
+	unchanged bool // the content is the one that was extracted before
 }
 
 // extractOne reads, redacts and extracts one session.
@@ -46,16 +45,7 @@ func (r *run) extractOne(ctx context.Context, claim store.Claim) (extracted, err
 		out.unchanged = true
 		return out, nil
 	}
-	work, err := r.whereWorked(ctx, loaded.Items, claim.Session)
-	if err != nil {
-		return extracted{}, err
-	}
-	if work.CWD != "" && work.Project.ID == "" {
-		out.excluded = work.CWD
-		return out, nil
-	}
-	out.Work = &work
-	session := movedTo(claim.Session, work, loaded.Items)
+	session := claim.Session
 	session.Title, _ = scanner.Redact(session.Title)
 	earlier, since := r.earlier(claim.Prior, loaded)
 	in := extract.Input{Session: session, Items: loaded.Items, Earlier: earlier, Since: since}

@@ -26,9 +26,9 @@ const runVariable = "PIPELINE_TEST_RUN"
 
 type processOptions struct {
 	Home, Sessions string
-	Merge          [2]memoir.Project // merge these instead of running
-	URL            string            // of a server that Phase 1 asks; empty: none
-	Restore        int               // restore this generation of Merge[0] instead
+	Project        memoir.Project
+	URL            string // of a server that Phase 1 asks; empty: none
+	Restore        int    // restore this generation of Project instead
 }
 
 func TestMain(m *testing.M) {
@@ -51,17 +51,7 @@ func runAsProcess(text string) int {
 	}
 	defer st.Close()
 	if o.Restore > 0 {
-		switch _, err := pipeline.Restore(ctx, st, options(o.Home, o.Sessions), o.Merge[0], o.Restore); {
-		case memoir.CodeOf(err) == memoir.CodeBusy:
-			return 4
-		case err != nil:
-			os.Stderr.WriteString(err.Error() + "\n")
-			return 1
-		}
-		return 0
-	}
-	if o.Merge[0].ID != "" {
-		switch err := pipeline.Merge(ctx, st, options(o.Home, o.Sessions), o.Merge[0], o.Merge[1]); {
+		switch _, err := pipeline.Restore(ctx, st, options(o.Home, o.Sessions), o.Project, o.Restore); {
 		case memoir.CodeOf(err) == memoir.CodeBusy:
 			return 4
 		case err != nil:

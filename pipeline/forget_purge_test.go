@@ -110,35 +110,6 @@ func TestAPurgedProjectLeavesNoByte(t *testing.T) {
 	}
 }
 
-func TestAPurgeReachesWhatWasMerged(t *testing.T) {
-	t.Parallel()
-	home, dir, project := twoSessions(t)
-	codexSession(t, dir, "cccccccc-1", "/srv/lib", "main", "Never print the ledger.")
-	run(t, options(home, dir))
-	into := find(t, home, "lib")
-	if err := mergeNow(t, home, dir, find(t, home, project), into); err != nil {
-		t.Fatal(err)
-	}
-	run(t, options(home, dir))
-	report := forgotten(t, options(home, dir), pipeline.Forgetting{Keys: []string{"codex:" + secretID}})
-	merged := 0
-	for _, name := range report.Projects[0].Archives {
-		if strings.HasPrefix(name, "merged/") {
-			merged++
-		}
-	}
-	if merged != 1 {
-		t.Errorf("the merged one is not named: %+v", report)
-	}
-	forgotten(t, options(home, dir), pipeline.Forgetting{Keys: []string{"codex:" + secretID}, Purge: true})
-	if found := holding(t, home, "zanzibar"); len(found) > 0 {
-		t.Errorf("it is left in %v", found)
-	}
-	if text := liveText(t, home, into.ID); !strings.Contains(text, "print the ledger") || !strings.Contains(text, "header of a fixture") {
-		t.Errorf("more than that is gone:\n%s", text)
-	}
-}
-
 func TestASessionOfNoProjectIsForgottenToo(t *testing.T) {
 	t.Parallel()
 	dir, home := t.TempDir(), t.TempDir()

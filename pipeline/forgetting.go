@@ -92,35 +92,32 @@ func (r *run) clean(text string, in consolidate.Input) string {
 // saved too late; without one, it lists those files, too.
 func (f *forgetting) archives(root memory.Root) ([]string, error) {
 	if f.purge {
-		removed, err := dropGenerations(root, f.taints)
+		removed, err := dropGenerations(root, func(g memory.Generation) bool { return f.taints(root, g) })
 		if err == nil {
-			err = eachRoot(root, func(at memory.Root) error { return at.RewriteUnmerged(f.withoutTraces) })
+			err = root.RewriteUnmerged(f.withoutTraces)
 		}
 		return list(removed), err
 	}
 	names := []string{}
-	err := eachRoot(root, func(at memory.Root) error {
-		generations, err := at.Generations()
-		if err != nil {
-			return err
+	generations, err := root.Generations()
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range generations {
+		if !g.Live && f.taints(root, g) {
+			names = append(names, pathIn(root, root.Archive(g.Number)))
 		}
-		for _, g := range generations {
-			if !(g.Live && at == root) && f.taints(at, g) {
-				names = append(names, archiveName(at, root, g.Number))
-			}
+	}
+	late, err := root.ReadUnmerged()
+	if err != nil { // what cannot be read may hold anything
+		names = append(names, pathIn(root, filepath.Join(root.Dir(), "unmerged")))
+	}
+	for _, name := range late.Paths() {
+		if len(f.what.Traces(map[string][]byte{name: late[name]}, f.in)) > 0 {
+			names = append(names, pathIn(root, filepath.Join(root.Dir(), filepath.FromSlash(name))))
 		}
-		late, err := at.ReadUnmerged()
-		if err != nil { // what cannot be read may hold anything
-			names = append(names, pathIn(root, filepath.Join(at.Dir(), "unmerged")))
-		}
-		for _, name := range late.Paths() {
-			if len(f.what.Traces(map[string][]byte{name: late[name]}, f.in)) > 0 {
-				names = append(names, pathIn(root, filepath.Join(at.Dir(), filepath.FromSlash(name))))
-			}
-		}
-		return nil
-	})
-	return names, err
+	}
+	return names, nil
 }
 
 // withoutTraces is the text of a file without the lines that tell of what was forgotten.
@@ -157,31 +154,7 @@ func (f *forgetting) taints(at memory.Root, g memory.Generation) bool {
 		return true
 	}
 	files, err := at.ReadArchive(g.Number)
-	if err != nil || len(f.what.Traces(files, f.in)) > 0 {
-		return true
-	}
-	if !g.Live {
-		return false
-	}
-	live, err := at.Current() // as people changed it since
-	return err != nil || len(f.what.Traces(live.Files, f.in)) > 0
-}
-
-// eachRoot visits a root, and those that were merged into it.
-func eachRoot(root memory.Root, visit func(memory.Root) error) error {
-	if err := visit(root); err != nil {
-		return err
-	}
-	merged, err := root.Merged()
-	if err != nil {
-		return err
-	}
-	for _, m := range merged {
-		if err := eachRoot(m, visit); err != nil {
-			return err
-		}
-	}
-	return nil
+	return err != nil || len(f.what.Traces(files, f.in)) > 0
 }
 
 // TombstonesNamed returns the tombstones with a key or a thread id, else those whose key or
@@ -259,7 +232,7 @@ func FindText(ctx context.Context, st *store.Store, opts Options, text string) (
 		return out, err
 	}
 	for _, s := range sessions {
-		about := strings.Join([]string{s.Title, s.CWD, s.WorkCWD, s.Branch, s.Remote, s.Error}, "\n")
+		about := strings.Join([]string{s.Title, s.CWD, s.Branch, s.Remote, s.Error}, "\n")
 		if s.Reason != memoir.ReasonForgotten && wanted(s.ProjectID) && (extracted[s.Key()] || holds(about)) {
 			out.Sessions = append(out.Sessions, s)
 		}
@@ -301,26 +274,24 @@ func (f *Found) inMemory(ctx context.Context, root memory.Root, projectID, text 
 		f.Projects = append(f.Projects, projectID)
 		return nil
 	}
-	return eachRoot(root, func(at memory.Root) error {
-		if late, err := at.ReadUnmerged(); err == nil && says(late, text) {
+	if late, err := root.ReadUnmerged(); err == nil && says(late, text) {
+		f.Projects = append(f.Projects, projectID)
+		return nil
+	}
+	generations, err := root.Generations()
+	if err != nil {
+		return err
+	}
+	for _, g := range generations {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if files, err := root.ReadArchive(g.Number); err == nil && says(files, text) {
 			f.Projects = append(f.Projects, projectID)
 			return nil
 		}
-		generations, err := at.Generations()
-		if err != nil {
-			return err
-		}
-		for _, g := range generations {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			if files, err := at.ReadArchive(g.Number); err == nil && says(files, text) {
-				f.Projects = append(f.Projects, projectID)
-				return nil
-			}
-		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // says reports whether a file, or its path, holds a folded text.

@@ -94,30 +94,6 @@ func (r *run) holding(
 	return do(held, &claim)
 }
 
-// holdBoth claims two projects, which it waits for. While one is busy the other is not held:
-// nobody else has to wait for it, and its lease does not run out.
-func (r *run) holdBoth(ctx context.Context, first, second string) (map[string]store.ProjectClaim, error) {
-	claims := map[string]store.ProjectClaim{}
-	err := untilFree(ctx, r.opts.Wait, func() error {
-		one, err := r.hold(ctx, first)
-		if err != nil {
-			return err
-		}
-		other, err := r.hold(ctx, second)
-		if err != nil {
-			r.letGo(ctx, one)
-			first, second = second, first // which is the one to wait for
-			return err
-		}
-		claims[first], claims[second] = one, other
-		return nil
-	})
-	if memoir.CodeOf(err) == memoir.CodeBusy {
-		err = memoir.Errorf(memoir.CodeBusy, memoir.HintOf(err), "project %s is busy: %w", first, err)
-	}
-	return claims, err
-}
-
 // untilFree repeats try as long as its error has the code memoir.CodeBusy, for at most wait.
 func untilFree(ctx context.Context, wait time.Duration, try func() error) error {
 	deadline := time.Now().Add(wait)

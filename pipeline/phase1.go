@@ -160,8 +160,6 @@ func (p *phase1) finish(ctx context.Context, f finished) {
 		p.lost(ctx, f.claim)
 	case f.err != nil:
 		p.failed(ctx, f.claim, f.err)
-	case f.result.excluded != "":
-		p.settled(ctx, f, p.store.ExcludeClaim(after, f.claim, f.result.excluded))
 	case f.result.unchanged:
 		p.settled(ctx, f, p.store.MarkUnchanged(after, f.claim, f.result.Extraction.ContentHash, f.result.Skipped))
 	default:
@@ -186,8 +184,6 @@ func (p *phase1) settled(ctx context.Context, f finished, err error) {
 	}
 	p.count(func(r *Phase1Report) {
 		switch {
-		case f.result.excluded != "":
-			r.GivenBack++
 		case f.result.unchanged:
 			r.Unchanged++
 		case f.result.Extraction.Empty():
@@ -198,7 +194,7 @@ func (p *phase1) settled(ctx context.Context, f finished, err error) {
 			r.Stored++
 		}
 	})
-	if !f.result.unchanged && f.result.excluded == "" {
+	if !f.result.unchanged {
 		p.addRedactions(f.result.Redactions)
 	}
 	p.extracting("", false, 0)

@@ -5,14 +5,10 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
-
-	"golang.org/x/sync/errgroup"
 
 	"memoir"
 	"memoir/project"
-	"memoir/rollout"
 	"memoir/store"
 )
 
@@ -112,14 +108,11 @@ func (r resolver) Identify(cwd, remote string) (memoir.Project, project.Status) 
 }
 
 // assignProjects finds the project of each scanned session and registers those
-// that are new. A session whose work was elsewhere than where it began stays where
-// that was said to be; one that was forgotten belongs nowhere.
+// that are new. Where a directory leads to no repository, the project that is known to have
+// lived there counts, also if another session of the scan told. A session that was forgotten
+// belongs nowhere.
 func (r *run) assignProjects(ctx context.Context, scans []store.SessionScan) error {
 	finder, err := r.newFinder(ctx)
-	if err != nil {
-		return err
-	}
-	worked, err := r.store.WorkPlaces(ctx)
 	if err != nil {
 		return err
 	}
@@ -135,16 +128,12 @@ func (r *run) assignProjects(ctx context.Context, scans []store.SessionScan) err
 	var later []*memoir.Session
 	for i := range scans {
 		s := &scans[i].Session
-		s.ProjectID, s.WorkCWD = "", ""
+		s.ProjectID = ""
 		if forgotten[s.Key()] {
 			continue
 		}
 		if s.Error != "" { // it stays where it was, if it is one
-			s.ProjectID, s.WorkCWD = before[s.Key()].ProjectID, before[s.Key()].WorkCWD
-			continue
-		}
-		if w, ok := worked[s.Key()]; ok && w.CWD == s.CWD && w.ProjectID != "" {
-			s.WorkCWD, s.ProjectID = w.WorkCWD, w.ProjectID
+			s.ProjectID = before[s.Key()].ProjectID
 			continue
 		}
 		switch p, status := finder.resolver.Identify(s.CWD, s.Remote); {
@@ -155,8 +144,10 @@ func (r *run) assignProjects(ctx context.Context, scans []store.SessionScan) err
 			placed.add(s, p)
 		}
 	}
-	if err := r.placeByWork(ctx, finder, &placed, later); err != nil {
-		return err
+	for _, s := range later {
+		if p, status := finder.find(s.CWD, s.Remote); status.OK() {
+			placed.add(s, p)
+		}
 	}
 	ids, err := r.store.Register(ctx, placed.projects()...)
 	if err != nil {
@@ -165,30 +156,6 @@ func (r *run) assignProjects(ctx context.Context, scans []store.SessionScan) err
 	for i := range scans {
 		if id, ok := ids[scans[i].Session.ProjectID]; ok {
 			scans[i].Session.ProjectID = id
-		}
-	}
-	return nil
-}
-
-// placeByWork places sessions whose directory leads to no repository: in the project that
-// is known to have lived there, else where most of their work was.
-func (r *run) placeByWork(ctx context.Context, finder *finder, placed *placements, sessions []*memoir.Session) error {
-	var homeless []*memoir.Session
-	for _, s := range sessions {
-		if p, status := finder.find(s.CWD, s.Remote); status.OK() {
-			placed.add(s, p)
-		} else {
-			homeless = append(homeless, s)
-		}
-	}
-	tallies, err := r.tallies(ctx, homeless)
-	if err != nil {
-		return err
-	}
-	for i, s := range homeless {
-		if w := r.lookForWork(finder, tallies[i], *s); w.Project.ID != "" {
-			s.WorkCWD = w.CWD
-			placed.add(s, w.Project)
 		}
 	}
 	return nil
@@ -242,102 +209,4 @@ func (r *run) registeredUnreadable(ctx context.Context, scans []store.SessionSca
 		before[s.Key()] = s
 	}
 	return before, err
-}
-
-// tallies reads sessions that began in no project through once, several at a time,
-// for where they worked afterwards. Sessions that are not extracted, and those that
-// began in an excluded directory, are not read; nor is one that cannot be, which
-// Phase 1 would report. Their tally is nil.
-func (r *run) tallies(ctx context.Context, sessions []*memoir.Session) ([]*tally, error) {
-	tallies := make([]*tally, len(sessions))
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(8)
-	for i, s := range sessions {
-		automation := s.Kind == memoir.KindAutomation && r.opts.Settings.Memories.IncludeAutomation
-		if s.Kind != memoir.KindMain && !automation || r.opts.Settings.Excluded(s.CWD) {
-			continue
-		}
-		g.Go(func() error {
-			t, err := r.tallyOf(ctx, *s)
-			switch {
-			case ctx.Err() != nil:
-				return context.Cause(ctx)
-			case err != nil:
-				r.log.Warn("directories not read", "session", s.ID, "error", r.redact(err.Error()))
-			default:
-				tallies[i] = t
-			}
-			return nil
-		})
-	}
-	return tallies, g.Wait()
-}
-
-func (r *run) tallyOf(ctx context.Context, s memoir.Session) (t *tally, err error) {
-	defer r.survive(&err)
-	parts, err := partsOf(ctx, s, r.heads)
-	if err != nil {
-		return nil, err
-	}
-	t = newTally(s.CWD)
-	if _, err := rollout.Read(ctx, parts, func(it memoir.Item) error { t.add(it); return nil }); err != nil {
-		return nil, err
-	}
-	t.clean(r.redact)
-	return t, nil
-}
-
-// lookForWork tells the project of a session that began in none. One that worked
-// where it is kept out has a project, too, for when it is let in.
-func (r *run) lookForWork(finder *finder, t *tally, s memoir.Session) store.Work {
-	if t == nil {
-		return store.Work{}
-	}
-	work := r.workOf(finder, t, s)
-	if work.CWD != "" && work.Project.ID == "" {
-		if p, status := finder.find(work.CWD, ""); status.OK() {
-			work.Project = p
-		}
-	}
-	return work
-}
-
-// moveOn lets projects that are known by a place alone follow what that place is
-// today: the repository there was given a remote, or the directory became part of
-// a repository. A session need not have changed for that.
-func (r *run) moveOn(ctx context.Context) error {
-	known, err := r.store.Known(ctx)
-	if err != nil {
-		return err
-	}
-	resolver := r.resolver()
-	var moved []memoir.Project
-	for _, k := range known {
-		if k.Remote != "" || !strings.HasPrefix(k.Identity, "/") {
-			continue
-		}
-		dir := k.Identity
-		for _, d := range k.Directories { // as it is spelled
-			if strings.EqualFold(filepath.ToSlash(d), k.Identity) {
-				dir = d
-			}
-		}
-		if p, _ := resolver.Resolver.Identify(dir, ""); p.Identity == k.Identity {
-			continue // without looking for secrets, which a run that finds nothing new does without
-		}
-		p, status := resolver.Identify(dir, "")
-		if status.OK() && status != project.Explicit && p.Identity != k.Identity {
-			if !slices.Contains(p.Aliases, k.Identity) {
-				p.Aliases = append(p.Aliases, k.Identity)
-			}
-			moved = append(moved, p)
-		}
-	}
-	if len(moved) == 0 {
-		return nil
-	}
-	if _, err := r.store.Register(ctx, moved...); err != nil {
-		return fmt.Errorf("register projects: %w", err)
-	}
-	return nil
 }

@@ -2,17 +2,13 @@ package pipeline_test
 
 import (
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"memoir/config"
-	"memoir/lease"
-	"memoir/store"
 )
 
 const (
@@ -156,27 +152,7 @@ func TestARepositoryThatMovedKeepsItsMemory(t *testing.T) {
 	}
 }
 
-func TestARemoteIsNoticedWithoutANewSession(t *testing.T) {
-	t.Parallel()
-	g := newGround(t)
-	g.repo("src/app", "")
-	g.claude("one", "src/app", "Never use npm, always use pnpm.")
-	g.run()
-	g.git("src/app", "remote", "add", "origin", appURL)
-	g.run()
-	if rows := g.projects(); len(rows) != 1 || rows[0].Identity != appID {
-		t.Fatalf("%+v", rows)
-	}
-	// Now the repository may go: who has the remote finds the memory.
-	if err := os.RemoveAll(g.path("src/app")); err != nil {
-		t.Fatal(err)
-	}
-	g.codex("two", "other/place", appURL, "Always write the header of a fixture.")
-	g.run()
-	g.wantMemory(appID, "pnpm", "header of a fixture")
-}
-
-func TestADirectoryWhoseNewRemoteIsKnownAlreadyIsMergedIntoThatProject(t *testing.T) {
+func TestSessionsFollowADirectoryToTheProjectOfItsNewRemote(t *testing.T) {
 	t.Parallel()
 	g := newGround(t)
 	g.repo("src/local", "")
@@ -184,63 +160,15 @@ func TestADirectoryWhoseNewRemoteIsKnownAlreadyIsMergedIntoThatProject(t *testin
 	g.claude("one", "src/local", "Never use npm, always use pnpm.")
 	g.claude("two", "src/clone", "Always write the header of a fixture.")
 	g.run()
-	local, clone := "", ""
-	for _, row := range g.projects() {
-		if row.Identity == appID {
-			clone = row.ID
-		} else {
-			local = row.ID
-		}
-	}
-	if local == "" || clone == "" {
-		t.Fatalf("%+v", g.projects())
-	}
-	appendLine(t, filepath.Join(g.home, "projects", local, "memory", "MEMORY.md"), "\n- ask Ada before a release")
+	local := g.projectOf("one")
 	g.git("src/local", "remote", "add", "origin", appURL)
+	g.claude("three", "src/local", "Never print the ledger.")
 	g.run()
-	if rows := g.projects(); len(rows) != 1 || rows[0].ID != clone {
-		t.Fatalf("%+v", rows)
+	if a, b, c := g.projectOf("one"), g.projectOf("two"), g.projectOf("three"); a != local || b != appID || c != appID {
+		t.Errorf("%s, %s, %s", a, b, c)
 	}
-	g.wantMemory(local, "pnpm", "header of a fixture", "- ask Ada before a release")
-	if _, err := os.Stat(filepath.Join(g.home, "projects", clone, "merged", local, "generations", "1.tar.zst")); err != nil {
-		t.Error(err)
-	}
-	if report := g.run(); len(report.Phase2) != 0 {
-		t.Errorf("again: %+v", report.Phase2)
-	}
-}
-
-func TestProjectsThatAreOneWaitForTheProcessThatHoldsOneOfThem(t *testing.T) {
-	t.Parallel()
-	g := newGround(t)
-	g.repo("src/local", "")
-	g.repo("src/clone", appURL)
-	g.claude("one", "src/local", "Never use npm, always use pnpm.")
-	g.claude("two", "src/clone", "Always write the header of a fixture.")
-	g.run()
-	g.git("src/local", "remote", "add", "origin", appURL)
-	st := open(t, g.home)
-	defer st.Close()
-	row, err := st.FindProject(t.Context(), "local")
-	if err != nil {
-		t.Fatal(err)
-	}
-	claim, _, err := st.ClaimProject(t.Context(), row.ID, store.ProjectClaimOptions{Holder: lease.Self(), Lease: time.Hour, Always: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	report := g.run()
-	if len(g.projects()) != 2 || len(report.Warnings) != 1 || !strings.Contains(report.Warnings[0].Message, "are one project, but were not merged") {
-		t.Errorf("%d projects, %+v", len(g.projects()), report.Warnings)
-	}
-	if err := st.GiveBackProject(t.Context(), claim); err != nil {
-		t.Fatal(err)
-	}
-	g.run()
-	if len(g.projects()) != 1 {
-		t.Errorf("%+v", g.projects())
-	}
-	g.wantMemory(appID, "pnpm", "header of a fixture")
+	g.wantMemory(appID, "header of a fixture", "print the ledger")
+	g.wantMemory("local", "pnpm")
 }
 
 func TestADirectoryThatHeldTwoRemotesMergesNothing(t *testing.T) {

@@ -296,7 +296,7 @@ func TestRestoringAndConsolidatingAtOnce(t *testing.T) {
 	for i := range cmds {
 		o := processOptions{Home: a.home, Sessions: a.dir}
 		if i%2 == 0 {
-			o.Merge[0], o.Restore = project, 1
+			o.Project, o.Restore = project, 1
 		}
 		cmds[i] = processOf(t, o)
 		cmds[i].Stderr = &outputs[i]

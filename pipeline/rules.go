@@ -219,6 +219,11 @@ func (r *run) exclude(ctx context.Context) error {
 	return r.store.SetExcluded(ctx, excluded)
 }
 
+// excluded reports whether the settings, or a project file, keep a directory out.
+func (r *run) excluded(dir string) bool {
+	return r.opts.Settings.Excluded(dir) || r.switched.switchOff(dir)
+}
+
 // projectFiles remembers which directories a project file switches off.
 type projectFiles struct {
 	run *run

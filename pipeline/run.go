@@ -113,9 +113,6 @@ type run struct {
 	forgetting      *forgetting // nil unless a project's memory is made for the sake of forgetting
 	projectScanners projectScanners
 
-	placing sync.Mutex // for finder and switched, once workers run
-	finder  *finder    // made at first use, when the scan has registered all
-
 	glance bool // nothing of a session is opened: sizes tell
 
 	mu       sync.Mutex
@@ -236,9 +233,6 @@ func (r *run) steps(ctx context.Context) error {
 	}
 	if r.opts.DryRun {
 		return r.plan(ctx)
-	}
-	if err := r.unite(ctx); err != nil {
-		return err
 	}
 	if err := r.store.DeleteOrphans(ctx); err != nil {
 		return err

@@ -44,9 +44,6 @@ func (r *run) scan(ctx context.Context) error {
 	r.report.Scan.Files = len(seen)
 	r.sayUnreadable(probed)
 	gone := vanished(known, seen)
-	if err := r.moveOn(ctx); err != nil {
-		return err
-	}
 	if len(probed) > 0 || len(gone) > 0 {
 		if err := r.register(ctx, known, probed, gone); err != nil {
 			return err

@@ -148,10 +148,7 @@ func (s *sweep) each(ctx context.Context, look looker) error {
 		return err
 	}
 	for _, p := range s.projects {
-		err := eachRoot(memory.At(s.opts.Home, p.ID), func(root memory.Root) error {
-			return s.eachInRoot(ctx, p.ID, root, counted)
-		})
-		if err != nil {
+		if err := s.eachInRoot(ctx, p.ID, memory.At(s.opts.Home, p.ID), counted); err != nil {
 			return err
 		}
 	}
@@ -278,11 +275,6 @@ func (s *sweep) shown(at StoredPlace) StoredPlace {
 		at.Path += "#" + at.File
 	}
 	return at
-}
-
-// archiveName is the path of an archive in the folder of a project.
-func archiveName(at memory.Root, root memory.Root, n int) string {
-	return pathIn(root, at.Archive(n))
 }
 
 // pathIn is the path of a file relative to the folder of a project.

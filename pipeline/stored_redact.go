@@ -161,24 +161,15 @@ func (s *sweep) redactProject(ctx context.Context, project store.ProjectRow, out
 		if err := s.recoverRoot(ctx, root, claim); err != nil {
 			return err
 		}
-		removed, err := dropGenerations(root, func(at memory.Root, g memory.Generation) bool {
-			files, err := at.ReadArchive(g.Number)
-			if err == nil && s.dirty(project.ID, files) {
-				return true
-			}
-			if at == root || !g.Live {
-				return false // what cannot be read is reported
-			}
-			live, err := at.Current() // as people changed it since
-			return err == nil && s.dirty(project.ID, live.Files)
+		removed, err := dropGenerations(root, func(g memory.Generation) bool {
+			files, err := root.ReadArchive(g.Number)
+			return err == nil && s.dirty(project.ID, files) // what cannot be read is reported
 		})
 		out.Archives += len(removed)
 		if err != nil {
 			return err
 		}
-		return eachRoot(root, func(at memory.Root) error {
-			return at.RewriteUnmerged(func(_, text string) string { return s.mask(project.ID, text) })
-		})
+		return root.RewriteUnmerged(func(_, text string) string { return s.mask(project.ID, text) })
 	})
 }
 
@@ -244,36 +235,25 @@ func (s *sweep) dirty(projectID string, files memory.Files) bool {
 	return false
 }
 
-// dropGenerations removes the archives of a project's earlier generations, and of those of
-// projects merged into it, for which drop reports true, and the live directories that are
-// no longer linked. It returns their paths in the project's folder.
-func dropGenerations(
-	root memory.Root,
-	drop func(at memory.Root, g memory.Generation) bool,
-) (removed []string, err error) {
-	err = eachRoot(root, func(at memory.Root) error {
-		if _, err := at.RemovePrevious(); err != nil {
-			return err
+// dropGenerations removes the archives of a project's earlier generations for which drop
+// reports true, and the live directories that are no longer linked. It returns their paths
+// in the project's folder.
+func dropGenerations(root memory.Root, drop func(memory.Generation) bool) (removed []string, err error) {
+	if _, err := root.RemovePrevious(); err != nil {
+		return nil, err
+	}
+	generations, err := root.Generations()
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range generations {
+		if g.Live || !drop(g) {
+			continue
 		}
-		generations, err := at.Generations()
-		if err != nil {
-			return err
+		if err := root.RemoveArchive(g.Number); err != nil {
+			return removed, err
 		}
-		for _, g := range generations {
-			if g.Live && at == root || !drop(at, g) {
-				continue
-			}
-			if g.Live { // of a merged project: nothing is published there any more
-				if err := at.Clear(false); err != nil {
-					return err
-				}
-			}
-			if err := at.RemoveArchive(g.Number); err != nil {
-				return err
-			}
-			removed = append(removed, archiveName(at, root, g.Number))
-		}
-		return nil
-	})
-	return removed, err
+		removed = append(removed, pathIn(root, root.Archive(g.Number)))
+	}
+	return removed, nil
 }

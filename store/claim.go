@@ -161,26 +161,6 @@ func (s *Store) LeaveUnread(ctx context.Context, c Claim, path, reason string) e
 	return s.explain(err, "leaving session %s unread", key)
 }
 
-// ExcludeClaim ends a claim, without an attempt, because most of the session's
-// work was in a directory that is kept out: the session counts as SetExcluded
-// would have it. When the directory is let in again it can be claimed anew.
-func (s *Store) ExcludeClaim(ctx context.Context, c Claim, cwd string) error {
-	key := c.Session.Key()
-	err := s.durably(ctx, func(t tx) error {
-		if err := c.job().held(t); err != nil {
-			return err
-		}
-		if err := s.place(t, key, Work{CWD: cwd}); err != nil {
-			return err
-		}
-		if err := s.giveBack(t, c.job()); err != nil {
-			return err
-		}
-		return s.setExcluded(t, key, true)
-	})
-	return s.explain(err, "excluding session %s", key)
-}
-
 // Outstanding counts the sessions of a project that other processes than self are
 // extracting now.
 func (s *Store) Outstanding(ctx context.Context, projectID string, self lease.Holder) (n int, err error) {

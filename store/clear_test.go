@@ -60,7 +60,7 @@ func TestClearingAProjectRemovesExactlyItsRows(t *testing.T) {
 	after := rows(t, s)
 	left := map[string]int{
 		"project": 1, "session": 1, "file": 1, "job": 2, "extraction": 1, "generation": 1, "note": 1, "redaction": 2, "project_directory": 1,
-		"folder_move": 1, // the folder is yet to be removed
+		"removed_folder": 1, // the folder is yet to be removed
 	}
 	for table, n := range before {
 		want, listed := left[table]
@@ -97,7 +97,7 @@ func TestClearingAllLeavesMarksAndLedger(t *testing.T) {
 		switch table {
 		case "mark", "ledger", "counter", "forgotten_key", "forgotten_beginning", "forgotten_line":
 			want = before[table]
-		case "folder_move": // the folders are yet to be removed
+		case "removed_folder": // the folders are yet to be removed
 			want = before["project"]
 		}
 		if n != want {

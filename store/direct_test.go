@@ -46,11 +46,9 @@ func (s *Store) UpsertProject(ctx context.Context, projects ...memoir.Project) e
 func (s *Store) MoveSession(ctx context.Context, key, projectID string) error {
 	err := s.durably(ctx, func(t tx) error {
 		if projectID != "" {
-			id, err := standsFor(t, projectID)
-			if err != nil {
+			if err := mustExist(t, projectID); err != nil {
 				return err
 			}
-			projectID = id
 		}
 		if err := s.moveSession(t, key, projectID); err != nil {
 			return err

@@ -2,19 +2,17 @@ package store
 
 import "context"
 
-// Directories returns the directories in which registered sessions began or mostly
-// worked, each once, in order.
+// Directories returns the directories in which registered sessions began, each once, in order.
 func (s *Store) Directories(ctx context.Context) ([]string, error) {
 	var dirs []string
 	err := s.read(ctx, func(t tx) (err error) {
-		dirs, err = t.texts(`SELECT DISTINCT cwd FROM session WHERE cwd <> ''
-			UNION SELECT DISTINCT work_cwd FROM session WHERE work_cwd <> '' ORDER BY 1`)
+		dirs, err = t.texts(`SELECT DISTINCT cwd FROM session WHERE cwd <> '' ORDER BY 1`)
 		return err
 	})
 	return dirs, s.explain(err, "listing directories")
 }
 
-// SetExcluded keeps the sessions that began or mostly worked in exactly these directories out of
+// SetExcluded keeps the sessions that began in exactly these directories out of
 // memory, and lets in again those that an earlier call kept out and this one does
 // not. Such a session counts as disabled, whatever SetDisabled says of it. When
 // nothing changes, nothing is written.
@@ -23,14 +21,13 @@ func (s *Store) SetExcluded(ctx context.Context, dirs []string) error {
 	var out, in []string
 	err := s.read(ctx, func(t tx) (err error) {
 		out, err = t.texts(`SELECT s.key FROM session s LEFT JOIN mark m ON m.session_key = s.key
-			WHERE (s.cwd IN (SELECT value FROM json_each(?1)) OR s.work_cwd IN (SELECT value FROM json_each(?1)))
+			WHERE s.cwd IN (SELECT value FROM json_each(?1))
 				AND NOT coalesce(m.excluded, 0) ORDER BY s.key`, list)
 		if err != nil {
 			return err
 		}
 		in, err = t.texts(`SELECT s.key FROM mark m JOIN session s ON s.key = m.session_key
 			WHERE m.excluded AND s.cwd NOT IN (SELECT value FROM json_each(?1))
-			AND s.work_cwd NOT IN (SELECT value FROM json_each(?1))
 			ORDER BY s.key`, list)
 		return err
 	})

@@ -111,7 +111,6 @@ type Result struct {
 	// extraction that an empty one leaves is one of what was read now, too.
 	Grown      bool
 	Redactions map[string]int // secrets taken out of the session, by rule
-	Work       *Work          // where the session's work was; nil: not told
 	Skipped    []Skipped      // records that no reader understood
 }
 
@@ -128,11 +127,6 @@ func (s *Store) StoreExtraction(ctx context.Context, c Claim, r Result) error {
 		}
 		e := r.Extraction
 		e.SessionKey = key
-		if r.Work != nil {
-			if err := s.place(t, key, *r.Work); err != nil {
-				return err
-			}
-		}
 		// The session may have moved since it was claimed.
 		if err := t.get(`SELECT coalesce(project_id, '') FROM session WHERE key = ?`, []any{key}, &e.ProjectID); err != nil {
 			return err

@@ -190,7 +190,7 @@ func (s *Store) bury(t tx, projectID string, keys []string) error {
 }
 
 // blanked are the columns of a session that say what it was about.
-const blanked = `project_id = NULL, title = '', cwd = '', branch = '', remote = '', work_cwd = ''`
+const blanked = `project_id = NULL, title = '', cwd = '', branch = '', remote = ''`
 
 // deleteExtracted deletes what was extracted from sessions.
 func (s *Store) deleteExtracted(t tx, keys []string) error {

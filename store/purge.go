@@ -137,7 +137,7 @@ func globQuoted(path string) string {
 // extractions, jobs, generations, notes and redactions. Claims on them lose. What
 // stays: marks on its sessions, so that a rescan brings none back that was
 // forgotten or disabled, and the ledger. What is left to do is the folder: see
-// FolderMoves. Clearing what is not there is no error.
+// RemovedProjects. Clearing what is not there is no error.
 func (s *Store) Clear(ctx context.Context, projectID string) error {
 	err := s.durably(ctx, func(t tx) error { return clearProject(t, projectID) })
 	return s.explain(err, "clearing project %s", projectID)
@@ -147,9 +147,9 @@ func (s *Store) Clear(ctx context.Context, projectID string) error {
 func (s *Store) ClearAll(ctx context.Context) error {
 	err := s.durably(ctx, func(t tx) error {
 		for _, statement := range []string{
-			`INSERT INTO folder_move (project_id, into_id) SELECT id, '' FROM project WHERE true ON CONFLICT DO NOTHING`,
+			`INSERT INTO removed_folder (project_id) SELECT id FROM project WHERE true ON CONFLICT DO NOTHING`,
 			`DELETE FROM job`, `DELETE FROM redaction`, `DELETE FROM extraction`, `DELETE FROM file`,
-			`DELETE FROM session`, `DELETE FROM project`, `UPDATE folder_move SET into_id = ''`,
+			`DELETE FROM session`, `DELETE FROM project`,
 		} {
 			if _, err := t.exec(statement); err != nil {
 				return err
@@ -169,9 +169,7 @@ func clearProject(t tx, id string) error {
 		`DELETE FROM job WHERE kind = 'consolidate' AND key = ?1 OR kind = 'extract' AND key IN ` + sessions,
 		`DELETE FROM redaction WHERE scope = 'consolidate' AND key = ?1 OR scope = 'extract' AND key IN ` + sessions,
 		`DELETE FROM session WHERE key IN ` + sessions,
-		`UPDATE folder_move SET into_id = '' WHERE into_id = ?1`,
-		`INSERT INTO folder_move (project_id, into_id) SELECT id, '' FROM project WHERE id = ?1
-			ON CONFLICT (project_id) DO UPDATE SET into_id = ''`,
+		`INSERT INTO removed_folder (project_id) SELECT id FROM project WHERE id = ?1 ON CONFLICT DO NOTHING`,
 		`DELETE FROM project WHERE id = ?1`,
 	} {
 		if _, err := t.exec(statement, id); err != nil {

@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"maps"
 	"slices"
 
@@ -12,8 +10,7 @@ import (
 
 // Register brings projects that were found into the registry, and returns by the
 // id of each the id of the registered project that it is: its own if it is new.
-// Two processes that find the same at once register it once. What more than one
-// registered project turns out to be is noted, for Unions. When nothing changes,
+// Two processes that find the same at once register it once. When nothing changes,
 // nothing is written.
 func (s *Store) Register(ctx context.Context, found ...memoir.Project) (map[string]string, error) {
 	ids := map[string]string{}
@@ -111,8 +108,7 @@ func (a *atlas) changes(p memoir.Project, at resolution) bool {
 	}
 	next := a.next(p, at)
 	return k.Name != next.Name || k.Identity != next.Identity || k.Remote != next.Remote ||
-		!containsAll(k.Directories, next.Directories) || !containsAll(k.Aliases, next.Aliases) ||
-		slices.ContainsFunc(at.same, func(id string) bool { return a.unions[id] == "" })
+		!containsAll(k.Directories, next.Directories) || !containsAll(k.Aliases, next.Aliases)
 }
 
 // next is what the project that p is will be registered with.
@@ -124,8 +120,7 @@ func (a *atlas) next(p memoir.Project, at resolution) memoir.Project {
 	out := p
 	out.ID = k.ID
 	if p.Identity != k.Identity && !at.takeOver {
-		// A project that was merged into this one, or what this one was before: it
-		// adds to what is known, and changes nothing.
+		// What this one was before: it adds to what is known, and changes nothing.
 		out.Name, out.Identity, out.Remote = k.Name, k.Identity, k.Remote
 		out.Aliases = append(slices.Clone(p.Aliases), p.Identity)
 	}
@@ -147,18 +142,7 @@ func (a *atlas) register(t tx, p memoir.Project) (string, error) {
 		if err := upsertProject(t, next); err != nil {
 			return "", err
 		}
-		for _, from := range at.same {
-			if _, err := t.exec(`INSERT INTO project_union (from_id, into_id) VALUES (?, ?) ON CONFLICT DO NOTHING`,
-				from, next.ID); err != nil {
-				return "", err
-			}
-		}
 		a.apply(next)
-		for _, from := range at.same {
-			if a.unions[from] == "" {
-				a.unions[from] = next.ID
-			}
-		}
 	}
 	return next.ID, nil
 }
@@ -189,34 +173,4 @@ func (a *atlas) apply(p memoir.Project) {
 	for _, alias := range p.Aliases {
 		a.addAlias(alias, aliasKind(alias), p.ID)
 	}
-}
-
-// Union says that two registered projects are one, which somebody must bring about.
-type Union struct{ From, Into string } // ids
-
-// Unions lists the projects that turned out to be one, in order.
-func (s *Store) Unions(ctx context.Context) ([]Union, error) {
-	var unions []Union
-	err := s.read(ctx, func(t tx) error {
-		return t.each(`SELECT from_id, into_id FROM project_union ORDER BY from_id`, nil,
-			func(scan func(...any) error) error {
-				var u Union
-				err := scan(&u.From, &u.Into)
-				unions = append(unions, u)
-				return err
-			})
-	})
-	return unions, s.explain(err, "listing projects to unite")
-}
-
-// standsFor returns the id of the project that a project's id means now: its own,
-// or that of the one it was merged into.
-func standsFor(t tx, id string) (string, error) {
-	var found string
-	err := t.get(`SELECT id FROM project WHERE id = ?1
-		UNION ALL SELECT project_id FROM project_alias WHERE alias = ?1 AND kind = 'id' LIMIT 1`, []any{id}, &found)
-	if errors.Is(err, sql.ErrNoRows) {
-		return "", memoir.Errorf(memoir.CodeNotFound, "`memoir run` registers it", "project %s is not registered", id)
-	}
-	return found, err
 }

@@ -29,26 +29,25 @@ func TestWhichRegisteredProjectOneThatWasFoundIs(t *testing.T) {
 		name  string
 		found []memoir.Project // one after the other
 		want  string           // ids that they are
-		union string           // what must be merged, from>into
 	}{
-		{"the same twice", []memoir.Project{placed("1", "/a"), placed("1", "/a")}, "1 1", ""},
-		{"two directories", []memoir.Project{placed("1", "/a"), placed("2", "/b")}, "1 2", ""},
-		{"a directory that gained a remote", []memoir.Project{placed("1", "/a"), remoted("2", a, "/a")}, "1 1", ""},
-		{"and lost it again", []memoir.Project{placed("1", "/a"), remoted("2", a, "/a"), placed("1", "/a")}, "1 1 1", ""},
-		{"and was cloned elsewhere", []memoir.Project{placed("1", "/a"), remoted("2", a, "/a"), remoted("2", a, "/b")}, "1 1 1", ""},
-		{"a directory that was another remote's later", []memoir.Project{remoted("1", a, "/a"), remoted("2", b, "/a")}, "1 2", ""},
-		{"and is no remote's now, so that of the last", []memoir.Project{remoted("1", a, "/a"), remoted("2", b, "/a"), placed("3", "/a")}, "1 2 2", ""},
-		{"a directory that gained a remote, and then another", []memoir.Project{placed("1", "/a"), remoted("2", a, "/a"), remoted("3", b, "/a")}, "1 1 3", ""},
-		{"a remote that lost its directory to no remote", []memoir.Project{remoted("1", a, "/a"), placed("2", "/a")}, "1 1", ""},
-		{"a remote that was known before the directory had it", []memoir.Project{placed("1", "/a"), remoted("2", a, "/b"), remoted("2", a, "/a")}, "1 2 2", "1>2"},
-		{"two remotes never become one", []memoir.Project{remoted("1", a, "/a"), remoted("2", b, "/b"), remoted("2", b, "/a")}, "1 2 2", ""},
+		{"the same twice", []memoir.Project{placed("1", "/a"), placed("1", "/a")}, "1 1"},
+		{"two directories", []memoir.Project{placed("1", "/a"), placed("2", "/b")}, "1 2"},
+		{"a directory that gained a remote", []memoir.Project{placed("1", "/a"), remoted("2", a, "/a")}, "1 1"},
+		{"and lost it again", []memoir.Project{placed("1", "/a"), remoted("2", a, "/a"), placed("1", "/a")}, "1 1 1"},
+		{"and was cloned elsewhere", []memoir.Project{placed("1", "/a"), remoted("2", a, "/a"), remoted("2", a, "/b")}, "1 1 1"},
+		{"a directory that was another remote's later", []memoir.Project{remoted("1", a, "/a"), remoted("2", b, "/a")}, "1 2"},
+		{"and is no remote's now, so that of the last", []memoir.Project{remoted("1", a, "/a"), remoted("2", b, "/a"), placed("3", "/a")}, "1 2 2"},
+		{"a directory that gained a remote, and then another", []memoir.Project{placed("1", "/a"), remoted("2", a, "/a"), remoted("3", b, "/a")}, "1 1 3"},
+		{"a remote that lost its directory to no remote", []memoir.Project{remoted("1", a, "/a"), placed("2", "/a")}, "1 1"},
+		{"a remote that was known before the directory had it", []memoir.Project{placed("1", "/a"), remoted("2", a, "/b"), remoted("2", a, "/a")}, "1 2 2"},
+		{"two remotes never become one", []memoir.Project{remoted("1", a, "/a"), remoted("2", b, "/b"), remoted("2", b, "/a")}, "1 2 2"},
 		{"a person's own name is nobody else's", []memoir.Project{
 			{ID: "1", Name: "x", Identity: "project:x", Directories: []string{"/a"}, Aliases: []string{"/a"}}, remoted("2", a, "/a"),
-		}, "1 2", ""},
-		{"another spelling", []memoir.Project{placed("1", "/A"), {ID: "2", Name: "app", Identity: "/a", Directories: []string{"/A"}, Aliases: []string{"/A"}}}, "1 1", ""},
+		}, "1 2"},
+		{"another spelling", []memoir.Project{placed("1", "/A"), {ID: "2", Name: "app", Identity: "/a", Directories: []string{"/A"}, Aliases: []string{"/A"}}}, "1 1"},
 		{"the id of an identity that it no longer has", []memoir.Project{
 			placed("1", "/a"), remoted("2", a, "/a"), remoted("3", b, "/a"), {ID: "1", Name: "app", Identity: "/a"},
-		}, "1 1 3 1", ""},
+		}, "1 1 3 1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -67,15 +66,6 @@ func TestWhichRegisteredProjectOneThatWasFoundIs(t *testing.T) {
 			}
 			if strings.Join(got, " ") != tt.want {
 				t.Errorf("they are %v, want %s", got, tt.want)
-			}
-			unions, err := s.Unions(t.Context())
-			must(t, err)
-			var union string
-			for _, u := range unions {
-				union += u.From + ">" + u.Into
-			}
-			if union != tt.union {
-				t.Errorf("unions %q, want %q", union, tt.union)
 			}
 		})
 	}
@@ -98,20 +88,12 @@ func TestWhatIsRegisteredTogetherIsAsIfOneAfterTheOther(t *testing.T) {
 	}
 	got, err := all.Register(t.Context(), found...)
 	must(t, err)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("ids (-one by one +together):\n%s", diff)
-	}
-	rows := func(s *Store) ([]ProjectRow, []Union) {
-		rows, err := s.Projects(t.Context())
-		must(t, err)
-		unions, err := s.Unions(t.Context())
-		must(t, err)
-		return rows, unions
-	}
-	wantRows, wantUnions := rows(one)
-	gotRows, gotUnions := rows(all)
-	if diff := cmp.Diff(wantRows, gotRows) + cmp.Diff(wantUnions, gotUnions); diff != "" || len(gotUnions) == 0 {
-		t.Errorf("registry (-one by one +together):\n%s", diff)
+	wantRows, err := one.Projects(t.Context())
+	must(t, err)
+	gotRows, err := all.Projects(t.Context())
+	must(t, err)
+	if diff := cmp.Diff(want, got) + cmp.Diff(wantRows, gotRows); diff != "" {
+		t.Errorf("(-one by one +together):\n%s", diff)
 	}
 }
 
@@ -156,27 +138,4 @@ func TestProcessesThatFindTheSameAtOnceRegisterItOnce(t *testing.T) {
 	if rows, err := s.Projects(t.Context()); err != nil || len(rows) != 1 {
 		t.Errorf("%d projects, %v", len(rows), err)
 	}
-}
-
-func TestANewNameOutlivesWhatSessionsCallTheProject(t *testing.T) {
-	t.Parallel()
-	s, _ := newStore(t)
-	register(t, s, project, "other-0123456789ab")
-	must(t, s.RenameProject(t.Context(), project, "Shop"))
-	must(t, s.RenameProject(t.Context(), project, "Shop"))
-	p := memoir.Project{ID: project, Name: "memoir", Identity: "host/" + project}
-	_, err := s.Register(t.Context(), p)
-	must(t, err)
-	must(t, s.UpsertProject(t.Context(), p))
-	for _, ref := range []string{"Shop", "memoir", project} {
-		if row := projectRow(t, s, ref); row.ID != project || row.Name != "Shop" || row.Due {
-			t.Errorf("%s: %+v", ref, row)
-		}
-	}
-	must(t, s.RenameProject(t.Context(), project, "memoir")) // and back
-	if row := projectRow(t, s, "Shop"); row.Name != "memoir" || !slices.Equal(row.Aliases, []string{"Shop"}) {
-		t.Errorf("%+v", row)
-	}
-	wantCode(t, s.RenameProject(t.Context(), project, "other"), memoir.CodeUsage)
-	wantCode(t, s.RenameProject(t.Context(), "none", "x"), memoir.CodeNotFound)
 }

@@ -181,7 +181,7 @@ func forgotten(t tx, scan *SessionScan) error {
 		return err
 	}
 	se := &scan.Session
-	se.ProjectID, se.Title, se.CWD, se.WorkCWD, se.Branch, se.Remote, se.Error = "", "", "", "", "", "", ""
+	se.ProjectID, se.Title, se.CWD, se.Branch, se.Remote, se.Error = "", "", "", "", "", ""
 	scan.Files = slices.Clone(scan.Files)
 	for i := range scan.Files {
 		scan.Files[i].Head, scan.Files[i].Error = nil, ""
@@ -190,16 +190,10 @@ func forgotten(t tx, scan *SessionScan) error {
 }
 
 func (s *Store) saveSession(t tx, se memoir.Session, version string) error {
-	if err := keepWork(t, &se); err != nil {
-		return err
-	}
 	if se.ProjectID != "" {
-		// It may have been merged since it was registered.
-		id, err := standsFor(t, se.ProjectID)
-		if err != nil {
+		if err := mustExist(t, se.ProjectID); err != nil {
 			return err
 		}
-		se.ProjectID = id
 	}
 	if err := s.moveSession(t, se.Key(), se.ProjectID); err != nil {
 		return err
@@ -217,15 +211,14 @@ func (s *Store) saveSession(t tx, se memoir.Session, version string) error {
 	// What most new sessions stay at; settle corrects it.
 	reason := Window{}.reason(facts{kind: kind, unreadable: se.Error != "", hasProject: se.ProjectID != ""}, s.now())
 	_, err := t.exec(`INSERT INTO session (key, source, thread_id, project_id, kind, parent, title, cwd, branch, remote,
-			bytes, created_at, updated_at, version, error, reason, work_cwd)
-		VALUES (?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+			bytes, created_at, updated_at, version, error, reason)
+		VALUES (?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (key) DO UPDATE SET project_id = excluded.project_id, kind = excluded.kind, parent = excluded.parent,
 			title = excluded.title, cwd = excluded.cwd, branch = excluded.branch, remote = excluded.remote,
 			bytes = excluded.bytes, created_at = excluded.created_at, updated_at = excluded.updated_at,
-			version = excluded.version, error = excluded.error,
-			work_cwd = excluded.work_cwd`,
+			version = excluded.version, error = excluded.error`,
 		se.Key(), string(se.Source), se.ID, se.ProjectID, string(kind), se.ParentID, se.Title, se.CWD, se.Branch, se.Remote,
-		bytes, millis(se.CreatedAt), millis(se.UpdatedAt), version, se.Error, string(reason), se.WorkCWD)
+		bytes, millis(se.CreatedAt), millis(se.UpdatedAt), version, se.Error, string(reason))
 	return err
 }
 
@@ -260,4 +253,15 @@ func (s *Store) bereave(t tx, key string) error {
 		return err
 	}
 	return s.settle(t, key)
+}
+
+// mustExist fails with memoir.CodeNotFound unless there is a project of that id: it may
+// have been cleared since it was looked up.
+func mustExist(t tx, id string) error {
+	var one int
+	err := t.get(`SELECT 1 FROM project WHERE id = ?`, []any{id}, &one)
+	if errors.Is(err, sql.ErrNoRows) {
+		return memoir.Errorf(memoir.CodeNotFound, "`memoir run` registers it", "project %s is not registered", id)
+	}
+	return err
 }

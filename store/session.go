@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"time"
 
 	"memoir"
@@ -19,7 +18,7 @@ type Filter struct {
 
 const sessionColumns = `s.key, s.source, s.thread_id, coalesce(s.project_id, ''), s.kind, s.parent, s.title, s.cwd,
 	s.branch, s.remote,
-	s.work_cwd, s.bytes, s.created_at, s.updated_at, s.reason,
+	s.bytes, s.created_at, s.updated_at, s.reason,
 	CASE WHEN s.error <> '' THEN s.error
 		ELSE coalesce((SELECT last_error FROM job WHERE kind = 'extract' AND job.key = s.key), '') END`
 
@@ -29,7 +28,7 @@ func scanSession(scan func(...any) error, more ...any) (memoir.Session, error) {
 	var created, updated int64
 	err := scan(append([]any{&key, (*string)(&se.Source), &se.ID, &se.ProjectID, (*string)(&se.Kind), &se.ParentID,
 		&se.Title, &se.CWD,
-		&se.Branch, &se.Remote, &se.WorkCWD, &se.Bytes, &created, &updated, (*string)(&se.Reason), &se.Error}, more...)...)
+		&se.Branch, &se.Remote, &se.Bytes, &created, &updated, (*string)(&se.Reason), &se.Error}, more...)...)
 	se.CreatedAt, se.UpdatedAt = moment(created), moment(updated)
 	return se, err
 }
@@ -198,72 +197,6 @@ func (s *Store) markChanged(t tx, key string) error {
 		return err
 	}
 	return s.settle(t, key)
-}
-
-// Work says where most of a session's work was.
-type Work struct {
-	// CWD is the directory; empty: where the session began, or in the same project.
-	CWD string
-	// Project is what it belongs to, as found; the zero Project leaves the session
-	// where it is.
-	Project memoir.Project
-}
-
-// place moves a session to the project where its work was.
-func (s *Store) place(t tx, key string, w Work) error {
-	if w.Project.ID != "" {
-		a, err := readAtlas(t)
-		if err != nil {
-			return err
-		}
-		id, err := a.register(t, w.Project)
-		if err != nil {
-			return err
-		}
-		if err := s.moveSession(t, key, id); err != nil {
-			return err
-		}
-		if _, err := t.exec(`UPDATE session SET project_id = ? WHERE key = ?`, id, key); err != nil {
-			return err
-		}
-	}
-	_, err := t.exec(`UPDATE session SET work_cwd = ? WHERE key = ?`, w.CWD, key)
-	return err
-}
-
-// Place is where a registered session began, where its work was, and the project
-// that it belongs to because of that.
-type Place struct{ CWD, WorkCWD, ProjectID string }
-
-// WorkPlaces returns, by key, the sessions whose work was elsewhere than where they began.
-func (s *Store) WorkPlaces(ctx context.Context) (map[string]Place, error) {
-	places := map[string]Place{}
-	err := s.read(ctx, func(t tx) error {
-		return t.each(`SELECT key, cwd, work_cwd, coalesce(project_id, '') FROM session WHERE work_cwd <> ''`, nil,
-			func(scan func(...any) error) error {
-				var key string
-				var p Place
-				err := scan(&key, &p.CWD, &p.WorkCWD, &p.ProjectID)
-				places[key] = p
-				return err
-			})
-	})
-	return places, s.explain(err, "listing where sessions worked")
-}
-
-// keepWork leaves a session where its work was said to be: by an extraction, which
-// reads it whole, and not by a scan. One that began elsewhere than it did is another.
-func keepWork(t tx, se *memoir.Session) error {
-	var p Place
-	err := t.get(`SELECT cwd, work_cwd, coalesce(project_id, '') FROM session WHERE key = ?`, []any{se.Key()},
-		&p.CWD, &p.WorkCWD, &p.ProjectID)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil
-	}
-	if p.WorkCWD != "" && p.CWD == se.CWD && p.ProjectID != "" {
-		se.WorkCWD, se.ProjectID = p.WorkCWD, p.ProjectID
-	}
-	return err
 }
 
 // Why a record was skipped.

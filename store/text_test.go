@@ -12,17 +12,17 @@ var noText = strings.Fields(`
 	draft.project_id draft.model
 	extraction.session_key extraction.project_id extraction.cwd extraction.content_hash extraction.model
 	extraction_mark.session_key extraction_mark.hash file.path file.session_key
-	folder_move.project_id folder_move.into_id
+	removed_folder.project_id
 	generation.project_id generation.manifest_hash generation.inputs
 	goose_db_version.tstamp
 	job.kind job.key job.status job.owner job.holder job.input_version job.done_version job.done_hash job.model
 	ledger.run ledger.phase ledger.session_key ledger.project_id ledger.model ledger.outcome ledger.call ledger.work
 	mark.session_key mark.project_id note.project_id note.action counter.name
 	project.id project.name project.identity project.remote project_alias.alias project_alias.project_id project_alias.kind
-	project_directory.path project_directory.project_id project_union.from_id project_union.into_id
+	project_directory.path project_directory.project_id
 	redaction.scope redaction.key redaction.rule run.run run.holder run.outcome
 	session.key session.source session.thread_id session.project_id session.kind session.parent session.cwd session.remote
-	session.version session.reason session.work_cwd skipped_record.session_key skipped_record.why skipped_record.type
+	session.version session.reason skipped_record.session_key skipped_record.why skipped_record.type
 	withdrawal.project_id withdrawal.text withdrawal.error`)
 
 // A column that a migration adds must be either scanned for secrets or named here.

@@ -58,15 +58,9 @@ func TestAProjectThatAnotherProcessHoldsIsExitCode4(t *testing.T) {
 	}
 	run(exitBusy, "run", "--wait", "0.05s")
 	run(exitBusy, "run", "--json")
-	merge := exec.Command(released(t), "projects", "merge", testdata.Papertrail, testdata.Lanternd, "--home", home)
-	merge.Env = []string{"HOME=" + dir}
-	out, err := merge.CombinedOutput()
-	if codeOf(t, err) != exitBusy || !strings.Contains(string(out), lease.Self().Describe()) {
-		t.Errorf("merge: %v\n%s", err, out)
-	}
 	restore := exec.Command(released(t), "restore", "1", "--project", testdata.Papertrail, "--home", home, "--wait", "0.05s")
 	restore.Env = []string{"HOME=" + dir}
-	out, err = restore.CombinedOutput()
+	out, err := restore.CombinedOutput()
 	if codeOf(t, err) != exitBusy || !strings.Contains(string(out), lease.Self().Describe()) {
 		t.Errorf("restore: %v\n%s", err, out)
 	}

@@ -167,16 +167,12 @@ func linesOf(c *cli.Command, before []string) (lines [][]string) {
 	return lines
 }
 
-// change has earlier memories come back, and projects become one.
+// change has earlier memories come back.
 func (f *flock) change(e ears) {
 	f.t.Helper()
 	projects := gjson.Get(e.call("projects", "--json"), "projects").Array()
 	for _, p := range projects[:min(3, len(projects))] {
 		e.call("restore", "1", "--yes", "--project", p.Get("id").Str)
-	}
-	if len(projects) > 1 {
-		e.call("projects", "merge", projects[0].Get("id").Str, projects[1].Get("id").Str)
-		e.call("run", "--sessions", e.sessions, "--max-age", "0", "--min-idle", "0")
 	}
 	e.call("projects")
 }

@@ -98,7 +98,7 @@ func (p *program) redact(text string) string { return p.cleaner.clean(text) }
 // cleanSession redacts the fields of a session. The paths of its files stay: a person needs them to
 // find the files.
 func (p *program) cleanSession(s *memoir.Session) {
-	for _, text := range []*string{&s.ID, &s.ParentID, &s.Title, &s.CWD, &s.WorkCWD, &s.Branch, &s.Remote, &s.Error} {
+	for _, text := range []*string{&s.ID, &s.ParentID, &s.Title, &s.CWD, &s.Branch, &s.Remote, &s.Error} {
 		*text = p.redact(*text)
 	}
 }

@@ -267,7 +267,7 @@ func (d *doctor) folders(ctx context.Context, home string, st *store.Store, rows
 	if err != nil {
 		return // there is none yet; permissions reports any other error
 	}
-	moves, err := st.FolderMoves(ctx)
+	removed, err := st.RemovedProjects(ctx)
 	if err != nil {
 		d.check("projects", "", err)
 		return
@@ -275,7 +275,7 @@ func (d *doctor) folders(ctx context.Context, home string, st *store.Store, rows
 	for _, entry := range entries {
 		id := entry.Name()
 		known := slices.ContainsFunc(rows, func(r store.ProjectRow) bool { return r.ID == id }) ||
-			slices.ContainsFunc(moves, func(m store.FolderMove) bool { return m.ProjectID == id })
+			slices.Contains(removed, id)
 		switch path := filepath.Join(home, "projects", id); {
 		case known || id[0] == '.':
 		case isProjectFolder(home, id):

@@ -5,14 +5,11 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 
 	"memoir"
 	"memoir/memory"
-	"memoir/pipeline"
 	"memoir/store"
 )
 
@@ -51,15 +48,13 @@ func liveRoot(home, projectID string) string {
 func projectsCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "projects", Category: groupMemory,
-		Usage: "list projects with the paths of their memory; merge or rename one",
+		Usage: "list projects with the paths of their memory",
 		Description: help("Lists the projects that sessions belong to, each with the path of its live memory. A\n"+
 			"project is known by its remote, else by its repository or directory; --json also has the\n"+
 			"directories it was seen in and what it was known by before.",
-			"memoir projects", "memoir projects --json",
-			"memoir projects merge old-name new-name", "memoir projects rename app-0123456789ab shop"),
-		Flags:       []cli.Flag{jsonFlag()},
-		Action:      p.projects,
-		Subcommands: []*cli.Command{mergeCommand(p), renameCommand(p)},
+			"memoir projects", "memoir projects --json"),
+		Flags:  []cli.Flag{jsonFlag()},
+		Action: p.projects,
 	}
 }
 
@@ -109,131 +104,4 @@ func alsoKnown(p memoir.Project) string {
 		}
 	}
 	return strings.Join(also, ", ")
-}
-
-func mergeCommand(p *program) *cli.Command {
-	return &cli.Command{
-		Name: "merge", ArgsUsage: "PROJECT INTO",
-		Usage: "merge the first project into the second",
-		Description: help("Gives the second project all that belongs to the first: sessions, what was extracted from\n"+
-			"them, what you wrote into its memory, directories, and the names it is known by. Later\n"+
-			"sessions of the first count for the second. The next run consolidates both together. The\n"+
-			"first one's memory and generations are kept in the folder merged/ of the second; where\n"+
-			"hand edits of both contradict each other, those of the second win. It cannot be undone.",
-			"memoir projects merge app-old app", "memoir projects merge ~/src/app-copy . --wait 5m"),
-		Flags: []cli.Flag{
-			waitFlag(),
-			jsonFlag(),
-		},
-		Action: p.mergeProjects,
-	}
-}
-
-func (p *program) mergeProjects(c *cli.Context) error {
-	from, into, err := twoArguments(c, "two projects: which one, and into which")
-	if err != nil {
-		return err
-	}
-	opts, st, err := p.openToChange(c)
-	if err != nil {
-		return err
-	}
-	defer st.Close()
-	source, err := p.projectNamed(c, st, from)
-	if err != nil {
-		return err
-	}
-	target, err := p.projectNamed(c, st, into)
-	if err != nil {
-		return err
-	}
-	if source.ID == target.ID { // also if it was merged before: its name finds the other
-		p.ui.say("%s and %s are the same project", from, into)
-		return p.changed(c, st, target.ID)
-	}
-	if err := pipeline.Merge(c.Context, st, opts, source.Project, target.Project); err != nil {
-		return err
-	}
-	p.ui.say("%s is now a part of %s, with %s", source.ID, target.ID, count(source.Sessions, "session"))
-	p.ui.sayHint("the next run consolidates them together")
-	return p.changed(c, st, target.ID)
-}
-
-// changed prints the project after a change, if --json was given.
-func (p *program) changed(c *cli.Context, st *store.Store, id string) error {
-	if !c.Bool("json") {
-		return nil
-	}
-	home, err := p.home(c)
-	if err != nil {
-		return err
-	}
-	row, err := st.FindProject(c.Context, id)
-	if err != nil {
-		return err
-	}
-	row.Project = p.cleanProject(row.Project)
-	return p.ui.json(struct {
-		Project projectJSON `json:"project"`
-	}{asProjectJSON(home, row)})
-}
-
-func renameCommand(p *program) *cli.Command {
-	return &cli.Command{
-		Name: "rename", ArgsUsage: "PROJECT NAME",
-		Usage: "give a project another name",
-		Description: help("Changes the name that a project is shown with and that --project takes. Its id and its\n"+
-			"folder stay, the former name still finds it, and no run changes the name again.",
-			"memoir projects rename app-0123456789ab shop"),
-		Flags: []cli.Flag{jsonFlag()},
-		Action: func(c *cli.Context) error {
-			ref, name, err := twoArguments(c, "a project and its new name")
-			if err != nil {
-				return err
-			}
-			if name, err = p.newName(name); err != nil {
-				return err
-			}
-			st, err := p.openForWriting(c)
-			if err != nil {
-				return err
-			}
-			defer st.Close()
-			project, err := p.projectNamed(c, st, ref)
-			if err != nil {
-				return err
-			}
-			if err := st.RenameProject(c.Context, project.ID, name); err != nil {
-				return err
-			}
-			p.ui.say("%s is renamed to %s", project.ID, name)
-			return p.changed(c, st, project.ID)
-		},
-	}
-}
-
-// maxProjectName bounds a name that a person chose, in bytes, as the settings do.
-const maxProjectName = 100
-
-// newName checks a name that a person chose: one line, unlike a path or a flag.
-func (p *program) newName(name string) (string, error) {
-	name = strings.TrimSpace(name)
-	switch {
-	case name == "", len(name) > maxProjectName, !utf8.ValidString(name), strings.ContainsFunc(name, unicode.IsControl):
-		return "", usagef("", "a project's name is a line of at most %d bytes", maxProjectName)
-	case strings.ContainsAny(name, `/\`), name[0] == '-', name[0] == '.':
-		return "", usagef("", "%q looks like a path or a flag", name)
-	case p.redact(name) != name:
-		return "", usagef("choose another", "the name contains what looks like a secret")
-	}
-	return name, nil
-}
-
-// twoArguments returns the two arguments of a command that needs both.
-func twoArguments(c *cli.Context, what string) (first, second string, err error) {
-	first, second = c.Args().Get(0), c.Args().Get(1)
-	if c.NArg() != 2 || first == "" || second == "" {
-		return "", "", usagef("", "%s needs %s", calledAs(c), what)
-	}
-	return first, second, nil
 }

@@ -252,14 +252,13 @@ type sessionJSON struct {
 	Parent    string     `json:"parent"`
 	Branch    string     `json:"branch"`
 	Remote    string     `json:"remote"`
-	WorkCWD   string     `json:"work_cwd"` // where most of the work was, if that is another project than cwd's
 }
 
 func asSessionJSON(s memoir.Session) sessionJSON {
 	out := sessionJSON{
 		ID: s.ID, Source: string(s.Source), Project: s.ProjectID, Title: s.Title, CWD: s.CWD, Files: []string{},
 		Bytes: s.Bytes, CreatedAt: timeJSON(s.CreatedAt), UpdatedAt: timeJSON(s.UpdatedAt), Kind: string(s.Kind),
-		Reason: string(s.Reason), Error: s.Error, Parent: s.ParentID, Branch: s.Branch, Remote: s.Remote, WorkCWD: s.WorkCWD,
+		Reason: string(s.Reason), Error: s.Error, Parent: s.ParentID, Branch: s.Branch, Remote: s.Remote,
 	}
 	for _, f := range s.Files {
 		out.Files = append(out.Files, f.Path)

@@ -98,11 +98,7 @@ func (p *program) sayOrigin(s memoir.Session, loaded pipeline.Loaded) {
 	if len(s.Files) > 1 {
 		p.ui.say("read from %s", count(len(s.Files), "file"))
 	}
-	switch {
-	case s.WorkCWD != "" && s.ProjectID != "":
-		p.ui.say("project %s; it began in %s, most of its work was in %s", s.ProjectID, cmp.Or(s.CWD, "no directory"),
-			s.WorkCWD)
-	case s.ProjectID != "":
+	if s.ProjectID != "" {
 		p.ui.say("project %s", s.ProjectID)
 	}
 	if len(loaded.Redactions) > 0 {

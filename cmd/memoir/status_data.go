@@ -192,16 +192,12 @@ func unfinishedWork(ctx context.Context, st *store.Store, home string, rows []st
 		out = append(out, unfinishedJSON{"purge", "", "copies, logs and free pages may still hold what was forgotten",
 			"the next run removes it, once nothing is left to forget"})
 	}
-	moves, err := st.FolderMoves(ctx)
+	removed, err := st.RemovedProjects(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for _, m := range moves {
-		detail := "its folder is to be removed"
-		if m.Into != "" {
-			detail = "its folder is to be moved below that of " + m.Into
-		}
-		out = append(out, unfinishedJSON{"folder", m.ProjectID, detail, "the next run does it"})
+	for _, id := range removed {
+		out = append(out, unfinishedJSON{"folder", id, "its folder is to be removed", "the next run does it"})
 	}
 	for _, r := range rows {
 		// doctor reports what cannot be read.

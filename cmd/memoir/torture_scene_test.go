@@ -131,8 +131,6 @@ var tortureScenes = []struct {
 	{"forget a text", 0, on("forget", "--match", "exit with code 3", "--yes")},
 	{"forget a project", 0, on("forget", "--project", "papertrail", "--yes")},
 	{"restore", 0, on("restore", "1", "--project", "papertrail", "--yes")},
-	{"merge", 0, on("projects", "merge", "papertrail", "lanternd")},
-	{"rename", 0, on("projects", "rename", "papertrail", "receipts")},
 	{"disable", 0, on("sessions", "disable", "019e3048")},
 	{"enqueue", 0, on("enqueue", "--project", "papertrail")},
 	{"clear a project", 0, on("clear", "--project", "papertrail", "--yes")},

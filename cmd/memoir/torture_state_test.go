@@ -120,7 +120,7 @@ func inArchive(t testing.TB, home, path string) string {
 	t.Helper()
 	parts := strings.Split(filepath.ToSlash(path), "/")
 	n, err := strconv.Atoi(strings.TrimSuffix(parts[len(parts)-1], ".tar.zst"))
-	if err != nil || len(parts) != 4 { // staged, or in the folder of a merged project
+	if err != nil || len(parts) != 4 { // staged
 		return "an archive"
 	}
 	files, err := memory.At(home, parts[1]).ReadArchive(n)

@@ -20,21 +20,16 @@ type evidence struct {
 	at    map[int]int  // index by number
 	cited map[int]bool // the items that may be cited; nil: all
 	roots []string     // directories that a path may be told from
-	facts looseText    // what was shown of the session besides its items
-	texts []looseText  // of the items; made when asked for
-	whole looseText    // all of them
+	facts string       // what was shown of the session besides its items, as loose writes it
+	texts []string     // of the items, as loose writes them; made when asked for
+	whole string       // all of them; made when asked for
 
 	spoken *voices // made when asked for
 }
 
-// looseText is a text as loose writes it.
-type looseText struct{ as, lower string }
-
-func newLooseText(text string) looseText { return looseText{text, strings.ToLower(text)} }
-
 func newEvidence(s memoir.Session, items []memoir.Item) *evidence {
-	ev := &evidence{items: items, at: make(map[int]int, len(items)), texts: make([]looseText, len(items))}
-	ev.facts = newLooseText(loose(strings.Join([]string{s.CWD, s.Branch, s.ID, string(s.Source)}, "\n")) + "\x00")
+	ev := &evidence{items: items, at: make(map[int]int, len(items)), texts: make([]string, len(items))}
+	ev.facts = loose(strings.Join([]string{s.CWD, s.Branch, s.ID, string(s.Source)}, "\n")) + "\x00"
 	for i, it := range items {
 		ev.at[it.N] = i
 		if it.CWD != "" && !slices.Contains(ev.roots, it.CWD) && len(ev.roots) < 16 {
@@ -81,43 +76,25 @@ func (ev *evidence) missing(items []int) int {
 }
 
 // strange is the first verbatim part of a statement that the session does not bear out,
-// empty if there is none. A part is borne out by the items that are cited, those next to
-// them and between them, and by what the agent said in answer to a person's words that are. Where
-// one part is, the others may also stand further up: citations name the items that matter most.
+// empty if there is none. A command, and what a person is quoted with, stands in the items
+// that are cited, next to them or between them. A name may stand anywhere in the session.
 func (ev *evidence) strange(st memoir.Statement) string {
 	all := verbatims(copied(st))
 	if len(all) > maxVerbatims {
 		return all[maxVerbatims].text
 	}
-	near, upTo := ev.around(st.Items)
-	anchored := false
-	var far []verbatim
-	for _, l := range all {
-		in := func(part string) bool {
-			return slices.ContainsFunc(near, func(i int) bool { return ev.textOf(i).holds(part, l.quoted) })
-		}
-		if st.Kind == memoir.StatementProcedure &&
-			slices.ContainsFunc(near, func(i int) bool { return inOrder(l.text, ev.items[i].Input) }) {
-			anchored = true
-			continue
-		}
-		switch {
-		case ev.found(l, in):
-			anchored = true
-		case !ev.found(l, func(part string) bool { return ev.facts.holds(part, l.quoted) || in(part) }):
-			far = append(far, l)
-		}
+	near := ev.around(st.Items)
+	nearby := func(part string) bool {
+		return strings.Contains(ev.facts, part) ||
+			slices.ContainsFunc(near, func(i int) bool { return strings.Contains(ev.textOf(i), part) })
 	}
-	for _, l := range far {
-		if !anchored || !ev.found(l, func(part string) bool {
-			for i := range upTo {
-				if ev.textOf(i).holds(part, l.quoted) {
-					return true
-				}
-			}
-			return ev.facts.holds(part, l.quoted)
-		}) {
-			return l.text
+	for _, v := range all {
+		in := ev.anywhere
+		if v.quoted || strings.Contains(v.text, " ") {
+			in = nearby
+		}
+		if !ev.found(v, in) {
+			return v.text
 		}
 	}
 	return ""
@@ -144,66 +121,44 @@ func unnamed(st memoir.Statement) bool {
 	return false
 }
 
-// inOrder reports whether the words of a step are those of a call, in their order: a
-// procedure leaves out what the call was pointed at.
-func inOrder(step, input string) bool {
-	words := strings.Fields(step)
-	if len(words) < 2 || len(words) > 12 {
-		return false
+// around lists the items by which a statement that cites some is borne out, as indices.
+func (ev *evidence) around(cited []int) (near []int) {
+	if len(cited) == 0 {
+		return nil
 	}
-	for word := range strings.FieldsSeq(input) {
-		if len(words) > 0 && word == words[0] {
-			words = words[1:]
-		}
+	from, to := ev.at[slices.Min(cited)], ev.at[slices.Max(cited)]
+	for i := max(from-1, 0); i <= min(to+1, len(ev.items)-1); i++ {
+		near = append(near, i)
 	}
-	return len(words) == 0
-}
-
-// around lists the items by which a statement that cites some is borne out, as indices in
-// order, and tells the end of what a person could have read when the last of them
-// was written.
-func (ev *evidence) around(cited []int) (near []int, upTo int) {
-	for _, n := range cited {
-		i := ev.at[n]
-		near = append(near, i-1, i, i+1)
-		if ev.items[i].Origin.ByPerson() {
-			for j := i + 1; j < len(ev.items) && !ev.items[j].Origin.ByPerson(); j++ {
-				if ev.items[j].Kind == memoir.ItemMessage {
-					near = append(near, j)
-				}
+	// what the agent said in answer to a person's words
+	if ev.items[to].Origin.ByPerson() {
+		for i := to + 2; i < len(ev.items) && !ev.items[i].Origin.ByPerson(); i++ {
+			if ev.items[i].Kind == memoir.ItemMessage {
+				near = append(near, i)
 			}
 		}
 	}
-	if len(cited) > 1 {
-		for i := ev.at[slices.Min(cited)]; i < ev.at[slices.Max(cited)]; i++ {
-			near = append(near, i)
-		}
-	}
-	slices.Sort(near)
-	near = slices.DeleteFunc(slices.Compact(near), func(i int) bool { return i < 0 || i >= len(ev.items) })
-	if len(near) > 0 {
-		upTo = near[len(near)-1] + 1
-	}
-	return near, upTo
+	return near
 }
 
 // strangeAnywhere reports whether a line has a verbatim part that no item has.
 func (ev *evidence) strangeAnywhere(line string) bool {
 	all := verbatims(line)
-	if len(all) == 0 {
-		return false
-	}
-	if ev.whole.as == "" {
+	return len(all) > maxVerbatims ||
+		slices.ContainsFunc(all, func(v verbatim) bool { return !ev.found(v, ev.anywhere) })
+}
+
+// anywhere reports whether a part, as loose writes it, stands in the session.
+func (ev *evidence) anywhere(part string) bool {
+	if ev.whole == "" {
 		var b strings.Builder
-		b.WriteString(ev.facts.as)
+		b.WriteString(ev.facts)
 		for i := range ev.items {
-			b.WriteString(ev.textOf(i).as)
+			b.WriteString(ev.textOf(i))
 		}
-		ev.whole = newLooseText(b.String())
+		ev.whole = b.String()
 	}
-	return len(all) > maxVerbatims || slices.ContainsFunc(all, func(l verbatim) bool {
-		return !ev.found(l, func(part string) bool { return ev.whole.holds(part, l.quoted) })
-	})
+	return strings.Contains(ev.whole, part)
 }
 
 var trailingLine = newPattern(`(:\d+)+$`)
@@ -225,11 +180,7 @@ func (ev *evidence) found(l verbatim, in func(part string) bool) bool {
 		if in(loose(form)) {
 			return true
 		}
-		gaps := leftOut.ReplaceAllString(form, "\x00")
-		if l.quoted {
-			gaps = strings.NewReplacer("; ", "\x00", " — ", "\x00").Replace(gaps) // where lines were joined
-		}
-		parts := strings.Split(gaps, "\x00")
+		parts := strings.Split(leftOut.ReplaceAllString(form, "\x00"), "\x00")
 		longest := slices.MaxFunc(parts, func(a, b string) int { return len(a) - len(b) })
 		if len(parts) > 1 && len(strings.TrimSpace(longest)) >= minPart &&
 			!slices.ContainsFunc(parts, func(p string) bool { return !in(loose(p)) }) {
@@ -239,9 +190,6 @@ func (ev *evidence) found(l verbatim, in func(part string) bool) bool {
 	return false
 }
 
-// listMarks begin the lines of a list or of a quotation, which one that quotes it leaves out.
-var listMarks = newPattern(`(?m)^[ \t]*(?:(?:[-*+•>]|\d{1,3}[.)])[ \t]+)+`)
-
 // leftOut is what stands for something else: an ellipsis, <name>, N for a number, and what
 // is written in the place of a secret.
 var leftOut = newPattern(`\[REDACTED:[\w-]*\]|\[?(?:…|\.\.\.)\]?|<[A-Za-z][\w -]*>|\bN\b`)
@@ -249,37 +197,40 @@ var leftOut = newPattern(`\[REDACTED:[\w-]*\]|\[?(?:…|\.\.\.)\]?|<[A-Za-z][\w 
 // minPart is how many bytes the longest part of a shortened quotation has at least.
 const minPart = 4
 
-// holds reports whether a loose text holds another; words may be written in other case.
-func (t looseText) holds(part string, words bool) bool {
-	return strings.Contains(t.as, part) || words && strings.Contains(t.lower, strings.ToLower(part))
-}
-
 // textOf is what an item says, loosely: as it stands, and as JSON in it means it.
-func (ev *evidence) textOf(i int) looseText {
-	if ev.texts[i].as == "" {
+func (ev *evidence) textOf(i int) string {
+	if ev.texts[i] == "" {
 		it := ev.items[i]
 		text := strings.Join([]string{it.Text, it.Tool, it.Input, it.Output, it.CWD, it.Branch}, "\n")
 		if it.Exit != nil {
 			text += fmt.Sprintf("\nexit %d\x00exit code %[1]d\x00exit status %[1]d", *it.Exit)
 		}
-		flat := loose(text) + "\x00" // which no part holds
-		if strings.Contains(text, `\`) {
-			text = unescape.Replace(text)
-			flat += loose(text) + "\x00"
-		}
-		if listMarks.MatchString(text) {
-			flat += loose(listMarks.ReplaceAllString(text, "")) + "\x00"
-		}
-		ev.texts[i] = newLooseText(flat)
+		ev.texts[i] = flat(text)
 	}
 	return ev.texts[i]
+}
+
+// lineMarks begin the lines of a list, a quotation or a patch, which one that quotes it leaves out.
+var lineMarks = newPattern(`(?m)^[ \t]*(?:(?:[-*+•>]|\d{1,3}[.)])[ \t]+)+`)
+
+// flat is loose of a text as it stands, with the escapes of JSON undone, and without marks of lines.
+func flat(text string) string {
+	out := loose(text) + "\x00" // which no part holds
+	if strings.Contains(text, `\`) {
+		text = unescape.Replace(text)
+		out += loose(text) + "\x00"
+	}
+	if lineMarks.MatchString(text) {
+		out += loose(lineMarks.ReplaceAllString(text, "")) + "\x00"
+	}
+	return out
 }
 
 var unescape = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\r`, "", `\"`, `"`, `\\`, `\`, `\/`, `/`, `\u003c`, "<",
 	`\u003e`, ">", `\u0026`, "&")
 
-// loose drops the space of a text with Markdown's marks, and levels what typographers
-// write in another way, and those who make text safe to show.
+// loose drops the space of a text with Markdown's marks and the case of its letters, and
+// levels what typographers write in another way, and those who make text safe to show.
 func loose(text string) string {
 	text = strings.Map(func(r rune) rune {
 		switch {
@@ -296,7 +247,7 @@ func loose(text string) string {
 		case r == '›':
 			return '>'
 		}
-		return r
+		return unicode.ToLower(r)
 	}, text)
 	return strings.ReplaceAll(text, "&lt;", "<")
 }

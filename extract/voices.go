@@ -15,58 +15,50 @@ import (
 // statement was copied from the first.
 const copiedRun = 5
 
-// voices are the texts of a session by whose they are, as words and loosely.
+// voices are the texts of a session by whose they are.
 type voices struct {
-	// What people wrote, what tools were given and what came back, as words with single
-	// spaces around each.
-	person, input, tool string
+	person, input, tool string // as words: what people wrote, what tools were given and what came back
+	typed, done, said   string // as flat writes them: what people wrote; with what tools were given; with what agents said
 
-	typed, done    looseText       // what people wrote; that and what tools were given
-	agent, printed looseText       // what agents said; what tools gave back
-	orders         map[string]bool // words of the lines in which people wrote like an instruction to an agent
+	orders map[string]bool // words of the lines in which people wrote like an instruction to an agent
 }
 
 // voices tells apart what people wrote, what agents wrote, what was run, and what came back.
-func (ev *evidence) voices() voices {
-	if ev.spoken == nil {
-		var person, input, tool, agent strings.Builder
-		for _, it := range ev.items {
-			switch {
-			case it.Origin.ByPerson():
-				person.WriteString("\n" + it.Text)
-				if it.Kind == memoir.ItemTool {
-					person.WriteString("\n" + it.Input)
-					tool.WriteString("\n" + it.Output)
-				}
-			case it.Kind == memoir.ItemTool:
-				input.WriteString("\n" + it.Input)
-				tool.WriteString("\n" + it.Output + "\n" + it.Text)
-			case it.Origin == memoir.OriginInjected:
-				tool.WriteString("\n" + it.Text)
-			default:
-				agent.WriteString("\n" + it.Text)
+func (ev *evidence) voices() *voices {
+	if ev.spoken != nil {
+		return ev.spoken
+	}
+	var person, input, tool, agent strings.Builder
+	for _, it := range ev.items {
+		switch {
+		case it.Origin.ByPerson():
+			person.WriteString("\n" + it.Text)
+			if it.Kind == memoir.ItemTool {
+				person.WriteString("\n" + it.Input)
+				tool.WriteString("\n" + it.Output)
 			}
-		}
-		flat := func(text string) looseText {
-			out := loose(text)
-			if strings.Contains(text, `\`) {
-				out += "\x00" + loose(unescape.Replace(text))
-			}
-			return newLooseText(out)
-		}
-		orders := map[string]bool{}
-		for line := range strings.Lines(person.String()) {
-			if prompts.Instructs(line) {
-				maps.Copy(orders, contentWords(line))
-			}
-		}
-		ev.spoken = &voices{
-			person: spaced(person.String()), input: spaced(input.String()), tool: spaced(tool.String()),
-			typed: newLooseText(loose(person.String())), done: flat(person.String() + "\n" + input.String()),
-			agent: flat(agent.String()), printed: flat(tool.String()), orders: orders,
+		case it.Kind == memoir.ItemTool:
+			input.WriteString("\n" + it.Input)
+			tool.WriteString("\n" + it.Output + "\n" + it.Text)
+		case it.Origin == memoir.OriginInjected:
+			tool.WriteString("\n" + it.Text)
+		default:
+			agent.WriteString("\n" + it.Text)
 		}
 	}
-	return *ev.spoken
+	v := &voices{
+		person: spaced(person.String()), input: spaced(input.String()), tool: spaced(tool.String()),
+		typed: flat(person.String()), orders: map[string]bool{},
+	}
+	v.done = v.typed + flat(input.String())
+	v.said = v.done + flat(agent.String())
+	for line := range strings.Lines(person.String()) {
+		if prompts.Instructs(line) {
+			maps.Copy(v.orders, contentWords(line))
+		}
+	}
+	ev.spoken = v
+	return v
 }
 
 // spaced writes the words of a text in lower case with one space before and behind each;
@@ -116,20 +108,19 @@ func (ev *evidence) putInMouth(st memoir.Statement) string {
 	if prompts.Instructs(st.Text) && !ev.gaveInstruction(st.Text) {
 		return "is an instruction that no person gave"
 	}
+	told := "" // where what is to be run must stand
 	switch st.Kind {
-	case memoir.StatementCommand, memoir.StatementProcedure, memoir.StatementPreference, memoir.StatementTask:
-		wanted := st.Kind == memoir.StatementPreference || st.Kind == memoir.StatementTask // agents propose, people agree
-		for _, l := range verbatims(copied(st)) {
-			if l.quoted || !strings.Contains(strings.TrimSpace(l.text), " ") {
-				continue
-			}
-			run := func(part string) bool {
-				return v.done.holds(part, false) || wanted && v.agent.holds(part, false) && !v.printed.holds(part, false)
-			}
-			if !ev.found(l, run) &&
-				!slices.ContainsFunc(ev.items, func(it memoir.Item) bool { return inOrder(l.text, it.Input) }) {
-				return "tells to run what nobody ran and only a tool or a page said"
-			}
+	case memoir.StatementCommand, memoir.StatementProcedure:
+		told = v.done
+	case memoir.StatementPreference, memoir.StatementTask: // agents propose, people agree
+		told = v.said
+	default:
+		return ""
+	}
+	for _, l := range verbatims(copied(st)) {
+		if !l.quoted && strings.Contains(l.text, " ") &&
+			!ev.found(l, func(part string) bool { return strings.Contains(told, part) }) {
+			return "tells to run what nobody ran and only a tool or a page said"
 		}
 	}
 	return ""
@@ -138,17 +129,14 @@ func (ev *evidence) putInMouth(st memoir.Statement) string {
 // notWished says why a statement is no wish of the person; empty if it is one.
 func (ev *evidence) notWished(st memoir.Statement) string {
 	v := ev.voices()
-	near, _ := ev.around(st.Items)
+	near := ev.around(st.Items)
 	if !slices.ContainsFunc(near, func(i int) bool { return ev.items[i].Origin.ByPerson() }) {
 		return "is no wish of the person: cite the item in which they say so"
 	}
 	for _, l := range verbatims(st.Text) {
-		if l.quoted && !ev.found(l, func(part string) bool { return v.typed.holds(part, true) }) {
+		if l.quoted && !ev.found(l, func(part string) bool { return strings.Contains(v.typed, part) }) {
 			return "quotes as the person's what they did not write"
 		}
-	}
-	if !meets(spaced(st.Text), v.person) {
-		return "has no word that the person wrote"
 	}
 	return ""
 }
@@ -162,7 +150,7 @@ func (ev *evidence) gaveInstruction(text string) bool {
 
 // copies reports whether some words in a row stand in what tools returned, and neither in
 // what people wrote nor in what tools were given: that an agent repeats it makes it nobody else's.
-func copies(text string, v voices) bool {
+func copies(text string, v *voices) bool {
 	words := strings.Fields(text)
 	for i := 0; i+copiedRun <= len(words); i++ {
 		row := " " + strings.Join(words[i:i+copiedRun], " ") + " "
@@ -171,32 +159,6 @@ func copies(text string, v voices) bool {
 		}
 	}
 	return false
-}
-
-// meets reports whether a word of some length is in both texts, in some form of it.
-func meets(text, other string) bool {
-	long := 0
-	for w := range strings.FieldsSeq(text) {
-		runes := []rune(w)
-		switch {
-		case ideographic(w):
-		case len(runes) < 4:
-			continue
-		}
-		long++
-		if stem := string(runes[:min(len(runes), 5)]); strings.Contains(other, " "+stem) {
-			return true
-		}
-	}
-	return long == 0
-}
-
-// ideographic reports whether a text holds characters of Chinese, Japanese or Korean.
-func ideographic(s string) bool {
-	return strings.ContainsFunc(s, func(r rune) bool {
-		return unicode.Is(unicode.Han, r) || unicode.Is(unicode.Hiragana, r) || unicode.Is(unicode.Katakana, r) ||
-			unicode.Is(unicode.Hangul, r)
-	})
 }
 
 // A verbatim is a part of a statement that must be copied from the session: what

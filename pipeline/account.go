@@ -18,8 +18,7 @@ import (
 // An account belongs to one piece of work: it says in which name its calls are entered into
 // the ledger, by whose rules their answers are redacted, and why one was refused.
 type account struct {
-	of     store.Call // what the ledger is told of each call: which work it is for
-	budget *budget    // of the project that it is for, if that has limits of its own
+	of store.Call // what the ledger is told of each call: which work it is for
 
 	mu       sync.Mutex
 	charged  bool               // a call has ended that cost something

@@ -35,7 +35,6 @@ func (p *phase2) consolidateClaimed(
 	var err error
 	root := memory.At(p.opts.Home, project.ID)
 	held, spent := begin(held, store.Call{Work: claim.Token, Phase: phaseConsolidate, ProjectID: project.ID})
-	spent.budget = p.budgetOf(ctx, project.ID)
 	for round := 1; ; round++ {
 		report, err = p.makeGeneration(held, root, project, claim, report)
 		if memoir.CodeOf(err) != memoir.CodeChanged || round == maxRounds || report.Outcome == OutcomeEdited {

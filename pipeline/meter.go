@@ -16,9 +16,8 @@ import (
 type ledger interface {
 	BeginCall(ctx context.Context, c store.Call) (id int64, err error)
 	EndCall(ctx context.Context, id int64, e store.CallEnd) error
-	// Spent sums what all runs spent since a moment, on one project if its id is not empty.
-	// Calls under way count by their estimates.
-	Spent(ctx context.Context, since time.Time, project string) (memoir.Usage, error)
+	// Spent sums what all runs spent since a moment. Calls under way count by their estimates.
+	Spent(ctx context.Context, since time.Time) (memoir.Usage, error)
 }
 
 var _ ledger = (*store.Store)(nil)
@@ -39,13 +38,12 @@ type meter struct {
 	mu       sync.Mutex
 	services map[string]*service // by model
 	landed   chan struct{}       // closed when a call under way ends
-	own      map[string]*budget  // by project: those whose own settings limit them
 	warned   bool                // that a call's end is not in the ledger
 }
 
 func newMeter(limits config.Limits, ledger ledger, run string, warn func(message, hint string)) *meter {
 	return &meter{budget: budget{limits: limits}, run: run, ledger: ledger, warn: warn, now: time.Now,
-		own: map[string]*budget{}, landed: make(chan struct{}), services: map[string]*service{}}
+		landed: make(chan struct{}), services: map[string]*service{}}
 }
 
 var _ model.Model = (*metered)(nil)
@@ -94,7 +92,7 @@ func (m *metered) Call(ctx context.Context, q model.Request) (answer model.Answe
 	defer func() {
 		end.Duration = time.Since(began)
 		m.meter.complete(ctx, id, end)
-		m.meter.land(expected, end.Usage, a.budget)
+		m.meter.land(expected, end.Usage)
 		a.charge(end.Usage)
 	}()
 	answer, err = m.Model.Call(ctx, q)
@@ -147,11 +145,7 @@ func (m *meter) tryEnter(
 	if err := m.service(name).err(); err != nil {
 		return 0, nil, memoir.Errorf(memoir.CodeModel, unservedHint(err), "%s: %w", name, errUnserved)
 	}
-	budgets := []*budget{&m.budget}
-	if a.budget != nil {
-		budgets = append(budgets, a.budget)
-	}
-	if err := m.refusal(budgets, expected); err != nil {
+	if err := m.refusal(expected); err != nil {
 		return 0, nil, err
 	}
 	call := a.of
@@ -159,83 +153,61 @@ func (m *meter) tryEnter(
 	if id, err = m.ledger.BeginCall(ctx, call); err != nil {
 		return 0, nil, err
 	}
-	if landed, err = m.reserve(ctx, budgets, expected); landed != nil || err != nil {
+	if landed, err = m.reserve(ctx, expected); landed != nil || err != nil {
 		m.complete(ctx, id, store.CallEnd{}) // which removes the entry
 	}
 	return id, landed, err
 }
 
 // refusal is why a call is not even entered; nil if nothing is known against it.
-func (m *meter) refusal(budgets []*budget, expected memoir.Usage) error {
+func (m *meter) refusal(expected memoir.Usage) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, b := range budgets {
-		if b.stopped != nil {
-			return b.stopped.err()
-		}
-		if err := b.oversized(expected); err != nil {
-			return err
-		}
+	if m.stopped != nil {
+		return m.stopped.err()
 	}
-	return nil
+	return m.oversized(expected)
 }
 
-// reserve takes room for a call that is in the ledger from the budgets, or says which limit
+// reserve takes room for a call that is in the ledger from the budget, or says which limit
 // it would exceed. If it has to wait for room, the channel is closed when a call ends.
-func (m *meter) reserve(
-	ctx context.Context,
-	budgets []*budget,
-	expected memoir.Usage,
-) (landed <-chan struct{}, err error) {
+func (m *meter) reserve(ctx context.Context, expected memoir.Usage) (landed <-chan struct{}, err error) {
 	m.mu.Lock()
 	landed = m.landed // before the ledger is read: a call that ends meanwhile has a new look
 	m.mu.Unlock()
-	today := make([]memoir.Usage, len(budgets))
-	for i, b := range budgets {
-		if today[i], err = m.today(ctx, b); err != nil {
-			return nil, err
-		}
+	today, err := m.today(ctx)
+	if err != nil {
+		return nil, err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	waits := false
-	for i, b := range budgets {
-		stop, wait := b.exceeded(expected, less(today[i], expected))
-		if stop != nil {
-			b.stopped = stop
-			m.wake()
-			return nil, stop.err()
-		}
-		waits = waits || wait
-	}
-	if waits {
+	stop, wait := m.exceeded(expected, less(today, expected))
+	switch {
+	case stop != nil:
+		m.stopped = stop
+		m.wake()
+		return nil, stop.err()
+	case wait:
 		return landed, nil
 	}
-	for _, b := range budgets {
-		b.reserved = b.reserved.Add(expected)
-	}
+	m.reserved = m.reserved.Add(expected)
 	return nil, nil
 }
 
-// today is what the ledger has of a budget's day, calls under way included; nothing if no
-// limit is about days.
-func (m *meter) today(ctx context.Context, b *budget) (memoir.Usage, error) {
-	if !b.perDay() {
+// today is what the ledger has of the day, calls under way included; nothing if no limit is
+// about days.
+func (m *meter) today(ctx context.Context) (memoir.Usage, error) {
+	if !m.perDay() {
 		return memoir.Usage{}, nil
 	}
-	return m.ledger.Spent(ctx, m.midnight(), b.project)
+	return m.ledger.Spent(ctx, m.midnight())
 }
 
-// land gives back what was reserved for a call and counts what it spent; own is the
-// budget of its project, if it has one.
-func (m *meter) land(expected, used memoir.Usage, own *budget) {
+// land gives back what was reserved for a call and counts what it spent.
+func (m *meter) land(expected, used memoir.Usage) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, b := range []*budget{&m.budget, own} {
-		if b != nil {
-			b.reserved, b.spent = less(b.reserved, expected), b.spent.Add(used)
-		}
-	}
+	m.reserved, m.spent = less(m.reserved, expected), m.spent.Add(used)
 	if m.reserved.Calls == 0 {
 		m.reserved = memoir.Usage{} // without what rounding loses in adding up prices
 	}

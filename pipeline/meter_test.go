@@ -32,14 +32,13 @@ type book struct {
 }
 
 type bookRow struct {
-	at      time.Time
-	project string
-	used    memoir.Usage
+	at   time.Time
+	used memoir.Usage
 }
 
 func (b *book) BeginCall(_ context.Context, c store.Call) (int64, error) {
 	b.begun = append(b.begun, c)
-	b.rows = append(b.rows, bookRow{*b.now, c.ProjectID, c.Expected})
+	b.rows = append(b.rows, bookRow{*b.now, c.Expected})
 	return int64(len(b.rows) - 1), nil
 }
 
@@ -48,10 +47,10 @@ func (b *book) EndCall(_ context.Context, id int64, e store.CallEnd) error {
 	return nil
 }
 
-func (b *book) Spent(_ context.Context, since time.Time, project string) (memoir.Usage, error) {
+func (b *book) Spent(_ context.Context, since time.Time) (memoir.Usage, error) {
 	all := b.before
 	for _, row := range b.rows {
-		if !row.at.Before(since) && (project == "" || row.project == project) {
+		if !row.at.Before(since) {
 			all = all.Add(row.used)
 		}
 	}
@@ -204,9 +203,7 @@ func TestACallThatWaitedForRoomIsNotMadeToAModelThatServesNoMore(t *testing.T) {
 		first, second := make(chan error, 1), make(chan error, 1)
 		go ask(t.Context(), first)
 		synctest.Wait()
-		own := &budget{project: "p", limits: config.Limits{TokensPerDay: 1000}}
 		ctx, account := begin(t.Context(), store.Call{Phase: phaseExtract})
-		account.budget = own
 		go ask(ctx, second)
 		synctest.Wait()
 		meter.service(m.Name()).end(errors.New("down"))
@@ -217,8 +214,8 @@ func TestACallThatWaitedForRoomIsNotMadeToAModelThatServesNoMore(t *testing.T) {
 		if err := <-second; !errors.Is(err, errUnserved) || account.refusal() == nil || made != 1 {
 			t.Errorf("%v, %d calls", err, made)
 		}
-		if meter.reserved != (memoir.Usage{}) || own.reserved != (memoir.Usage{}) {
-			t.Errorf("%+v and %+v are under way", meter.reserved, own.reserved)
+		if meter.reserved != (memoir.Usage{}) {
+			t.Errorf("%+v is under way", meter.reserved)
 		}
 	})
 }
@@ -227,14 +224,12 @@ func TestALimitOfADayCountsWhatOtherRunsSpend(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	for _, test := range []struct {
-		run, project config.Limits
-		made         int
+		run  config.Limits
+		made int
 	}{
 		{run: config.Limits{TokensPerDay: 100}},
 		{run: config.Limits{TokensPerDay: 200}, made: 1},
 		{run: config.Limits{TokensPerRun: 100}, made: 1},
-		{project: config.Limits{TokensPerDay: 100}},
-		{project: config.Limits{TokensPerRun: 100}, made: 1},
 	} {
 		meter := alone(test.run, &now)
 		ledger := &book{now: &now, before: memoir.Usage{Calls: 1, InputTokens: 60}}
@@ -245,14 +240,13 @@ func TestALimitOfADayCountsWhatOtherRunsSpend(t *testing.T) {
 			return model.Answer{}, &model.Error{Class: model.ClassUnreachable}
 		}), model.Options{MaxOutput: 50})
 		ctx, account := begin(t.Context(), store.Call{Phase: phaseExtract, ProjectID: "p"})
-		account.budget = &budget{project: "p", name: "p", limits: test.project}
 		_, err := m.Call(ctx, model.Request{})
 		if made != test.made || limited(err) != (made == 0) || limited(account.refusal()) != limited(err) ||
-			(meter.stopOf(account.budget) != nil) != limited(err) {
+			(meter.stop() != nil) != limited(err) {
 			t.Errorf("%+v: %d made, %v", test, made, err)
 		}
-		if account.budget.reserved != (memoir.Usage{}) || meter.reserved != (memoir.Usage{}) || ledger.rows[0].used.Calls != 0 {
-			t.Errorf("%+v: left behind %+v, %+v, %+v", test, account.budget.reserved, meter.reserved, ledger.rows)
+		if meter.reserved != (memoir.Usage{}) || ledger.rows[0].used.Calls != 0 {
+			t.Errorf("%+v: left behind %+v, %+v", test, meter.reserved, ledger.rows)
 		}
 	}
 }

@@ -121,7 +121,7 @@ func (p *phase2) keptBack(ctx context.Context, i int) bool {
 	if fault := p.obey(project.Project); fault != nil {
 		p.misrule(project.ID, fault)
 		report.Outcome, report.Detail = OutcomeFailed, p.redact(fault.Error())
-	} else if stop := p.meter.stopOf(p.budgetOf(ctx, project.ID)); stop != nil && metered {
+	} else if stop := p.meter.stop(); stop != nil && metered {
 		report.Outcome, report.Detail = OutcomeStopped, stop.Reason
 	} else if out := p.unserved(p.consolidator.Name()); out != nil {
 		report.Outcome, report.Detail = OutcomeStopped, out.Reason

@@ -168,7 +168,7 @@ func (r *run) sumUp(ctx context.Context) error {
 	if sum.Calls == 0 {
 		return nil
 	}
-	today, err := r.meter.today(ctx, &r.meter.budget)
+	today, err := r.meter.today(ctx)
 	if err != nil {
 		return err
 	}
@@ -225,7 +225,7 @@ func (r *run) limitsLeft(ctx context.Context) ([]LimitLeft, error) {
 	if !r.meter.perDay() {
 		return nil, nil
 	}
-	spent, err := r.meter.today(ctx, &r.meter.budget)
+	spent, err := r.meter.today(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -13,23 +13,22 @@ import (
 // Report is what a run did; its JSON form is the interface of `run --json`, to
 // which fields are only ever added.
 type Report struct {
-	Scan            ScanReport              `json:"scan"`
-	Phase1          Phase1Report            `json:"phase1"`
-	Phase2          []ProjectReport         `json:"phase2"`
-	Usage           memoir.Usage            `json:"usage"`
-	Redactions      map[string]int          `json:"redactions"`          // by rule, of this run
-	Grounding       *Grounding              `json:"grounding,omitempty"` // of what language models said
-	Left            int                     `json:"left"`                // sessions kept out by the cap or a limit
-	DurationMS      int64                   `json:"duration_ms"`
-	DryRun          bool                    `json:"dry_run,omitempty"`
-	Would           []Planned               `json:"would,omitempty"`            // of a dry run
-	Estimate        *memoir.Usage           `json:"estimate,omitempty"`         // of a dry run, by language models
-	EstimateBy      map[string]memoir.Usage `json:"estimate_by,omitempty"`      // the same by action
-	Stopped         *Stopped                `json:"stopped,omitempty"`          // by a spending limit
-	StoppedProjects []Stopped               `json:"stopped_projects,omitempty"` // by limits of their own settings
-	Unserved        []Unserved              `json:"unserved,omitempty"`         // models that were asked no more
-	Misruled        []Misruled              `json:"invalid_rules,omitempty"`    // projects with invalid rules for secrets
-	Warnings        []Warning               `json:"warnings,omitempty"`
+	Scan       ScanReport              `json:"scan"`
+	Phase1     Phase1Report            `json:"phase1"`
+	Phase2     []ProjectReport         `json:"phase2"`
+	Usage      memoir.Usage            `json:"usage"`
+	Redactions map[string]int          `json:"redactions"`          // by rule, of this run
+	Grounding  *Grounding              `json:"grounding,omitempty"` // of what language models said
+	Left       int                     `json:"left"`                // sessions kept out by the cap or a limit
+	DurationMS int64                   `json:"duration_ms"`
+	DryRun     bool                    `json:"dry_run,omitempty"`
+	Would      []Planned               `json:"would,omitempty"`         // of a dry run
+	Estimate   *memoir.Usage           `json:"estimate,omitempty"`      // of a dry run, by language models
+	EstimateBy map[string]memoir.Usage `json:"estimate_by,omitempty"`   // the same by action
+	Stopped    *Stopped                `json:"stopped,omitempty"`       // by a spending limit
+	Unserved   []Unserved              `json:"unserved,omitempty"`      // models that were asked no more
+	Misruled   []Misruled              `json:"invalid_rules,omitempty"` // projects with invalid rules for secrets
+	Warnings   []Warning               `json:"warnings,omitempty"`
 }
 
 // Grounding counts what was kept of the models' answers, and what was dropped because
@@ -151,7 +150,6 @@ func (r Report) Busy() bool { return r.has(OutcomeBusy) }
 func (r Report) Partly() bool {
 	return r.Phase1.Failed > 0 || r.Phase1.Postponed > 0 || r.has(OutcomeFailed) || r.has(OutcomeEdited) ||
 		r.Stopped != nil ||
-		len(r.StoppedProjects) > 0 ||
 		len(r.Unserved) > 0 ||
 		len(r.Misruled) > 0
 }

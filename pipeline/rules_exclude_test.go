@@ -133,7 +133,7 @@ func loadFrom(t *testing.T, dir string) config.Settings {
 
 func TestAProjectFileThatWasMendedIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
-	for _, mended := range []string{"limits: {tokensPerRun: 5}\n", "memories: {enabled: false}\n", ""} {
+	for _, mended := range []string{"memories: {maxMemorySize: 5000}\n", "memories: {enabled: false}\n", ""} {
 		t.Run(mended, func(t *testing.T) {
 			t.Parallel()
 			home, dir, work := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "repo")
@@ -147,7 +147,7 @@ func TestAProjectFileThatWasMendedIsNotWaitedFor(t *testing.T) {
 			}
 			st.Close()
 			file := filepath.Join(work, config.ProjectFileName)
-			if err := os.WriteFile(file, []byte("limits: {tokensPerRun: -5}\n"), 0o600); err != nil {
+			if err := os.WriteFile(file, []byte("memories: {maxMemorySize: -5}\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			for range 2 {
@@ -167,5 +167,20 @@ func TestAProjectFileThatWasMendedIsNotWaitedFor(t *testing.T) {
 				t.Errorf("%+v", report.Phase2)
 			}
 		})
+	}
+}
+
+// checkout makes a directory the top of a repository.
+func checkout(t *testing.T, dir string) {
+	t.Helper()
+	for _, name := range []string{"objects", "refs"} {
+		if err := os.MkdirAll(filepath.Join(dir, ".git", name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, text := range map[string]string{"HEAD": "ref: refs/heads/main\n", "config": "[core]\n\tbare = false\n"} {
+		if err := os.WriteFile(filepath.Join(dir, ".git", name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -157,10 +157,6 @@ func (r *run) whole(ctx context.Context) (Report, error) {
 	if r.report.Stopped = r.meter.stop(); r.report.Stopped != nil {
 		r.warn("stopped by a limit: "+r.report.Stopped.Reason, r.report.Stopped.hint())
 	}
-	for _, stop := range r.meter.stoppedProjects() {
-		r.report.StoppedProjects = append(r.report.StoppedProjects, *stop)
-		r.warn("stopped by a limit: "+stop.Reason, stop.hint())
-	}
 	if unserved := r.endUnserved(); err == nil {
 		err = unserved
 	}
@@ -250,7 +246,7 @@ func (r *run) steps(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.meter.stop() != nil || len(r.meter.stoppedProjects()) > 0 || r.unserved(r.extractor.Name()) != nil ||
+	if r.meter.stop() != nil || r.unserved(r.extractor.Name()) != nil ||
 		r.capLeft() == 0 ||
 		len(r.misruledProjects()) > 0 { // otherwise what is eligible is in the hands of other processes
 		r.report.Left = reasons[memoir.ReasonEligible] + reasons[memoir.ReasonOverCap]
@@ -340,8 +336,6 @@ func whyPartly(rep Report) (reason, hint string) {
 	switch {
 	case rep.Stopped != nil:
 		return "stopped by a limit: " + rep.Stopped.Reason, rep.Stopped.hint()
-	case len(rep.StoppedProjects) > 0:
-		return "stopped by a limit: " + rep.StoppedProjects[0].Reason, rep.StoppedProjects[0].hint()
 	case len(rep.Unserved) > 0:
 		return rep.Unserved[0].Reason, rep.Unserved[0].hint
 	case len(rep.Misruled) > 0:

@@ -290,13 +290,10 @@ func (r *run) window() store.Window {
 	return w
 }
 
-// claimable is the window without the projects whose own limits are reached, or whose
-// rules for secrets are invalid: their sessions stay eligible for a later run.
+// claimable is the window without the projects whose rules for secrets are invalid: their
+// sessions stay eligible for a later run.
 func (r *run) claimable() store.Window {
 	w := r.window()
-	for _, stop := range r.meter.stoppedProjects() {
-		w.Without = append(w.Without, stop.Project)
-	}
 	w.Without = append(w.Without, r.misruledProjects()...)
 	return w
 }

@@ -51,10 +51,8 @@ func TestACallCountsByItsEstimateUntilItEnds(t *testing.T) {
 	if diff := cmp.Diff(map[string]memoir.Usage{"extract unfinished begun estimated": expected}, calls(t, s)); diff != "" {
 		t.Error(diff)
 	}
-	for on, want := range map[string]memoir.Usage{"": expected, project: expected, "another": {}} {
-		if u, err := s.Spent(t.Context(), noon, on); err != nil || u != want {
-			t.Errorf("on %s: %+v, %v", on, u, err)
-		}
+	if u, err := s.Spent(t.Context(), noon); err != nil || u != expected {
+		t.Errorf("%+v, %v", u, err)
 	}
 	if e, err := s.Experience(t.Context(), "x/y", kindExtract); err != nil || e != (Experience{}) {
 		t.Errorf("learned from an estimate: %+v, %v", e, err)

@@ -71,24 +71,23 @@ func (s *Store) addLedger(t tx, e LedgerEntry) error {
 	return err
 }
 
-// Spent sums what was spent from a moment on, on one project if its id is not empty: on its
-// consolidation, and on sessions that were of it. The zero time means ever. Calls that are
-// not finished count by their estimate.
-func (s *Store) Spent(ctx context.Context, since time.Time, projectID string) (memoir.Usage, error) {
+// Spent sums what was spent from a moment on. The zero time means ever. Calls that are not
+// finished count by their estimate.
+func (s *Store) Spent(ctx context.Context, since time.Time) (memoir.Usage, error) {
 	var u memoir.Usage
 	err := s.read(ctx, func(t tx) (err error) {
-		u, err = s.spent(t, since, projectID)
+		u, err = s.spent(t, since)
 		return err
 	})
 	return u, s.explain(err, "adding up the ledger")
 }
 
-func (s *Store) spent(t tx, since time.Time, projectID string) (memoir.Usage, error) {
+func (s *Store) spent(t tx, since time.Time) (memoir.Usage, error) {
 	var u memoir.Usage
 	err := t.get(`SELECT coalesce(sum(calls), 0), coalesce(sum(input_tokens), 0), coalesce(sum(cached_tokens), 0),
 			coalesce(sum(output_tokens), 0), coalesce(sum(cost), 0.0)
-		FROM ledger WHERE at >= ?1 AND at <= ?2 AND (?3 = '' OR project_id = ?3)`,
-		[]any{millis(since), s.dated(since), projectID},
+		FROM ledger WHERE at >= ?1 AND at <= ?2`,
+		[]any{millis(since), s.dated(since)},
 		&u.Calls, &u.InputTokens, &u.CachedTokens, &u.OutputTokens, &u.Cost)
 	return u, err
 }

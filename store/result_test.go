@@ -189,7 +189,7 @@ func TestTheLedgerAddsUpWhatWasSpentSince(t *testing.T) {
 		noon.Add(time.Minute):    {Calls: 3},
 		noon.Add(24 * time.Hour): {},
 	} {
-		if got, err := s.Spent(t.Context(), since, ""); err != nil || got != want {
+		if got, err := s.Spent(t.Context(), since); err != nil || got != want {
 			t.Errorf("since %v: %+v, %v; want %+v", since, got, err, want)
 		}
 	}

@@ -66,8 +66,6 @@ func (l *lineParser) word(word string, rest []string) ([]string, error) {
 			name, _, hasValue := strings.Cut(strings.TrimLeft(flag, "-"), "=")
 			switch {
 			case !l.arity[name] || hasValue:
-			case name == "watch" && (len(rest) == 0 || rest[0] == "" || rest[0][0] < '0' || rest[0][0] > '9'):
-				flag += "=" + watchDefault
 			case len(rest) == 0:
 				return nil, usagef("", "flag --%s needs a value", name)
 			default:

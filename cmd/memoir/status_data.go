@@ -17,9 +17,8 @@ import (
 // statusJSON is what `status --json` prints.
 type statusJSON struct {
 	At         time.Time             `json:"at"`
-	Error      string                `json:"error,omitempty"` // with --watch: why nothing could be seen this time
-	Jobs       map[string]int        `json:"jobs"`            // by status
-	Sessions   map[memoir.Reason]int `json:"sessions"`        // as the last scan left them
+	Jobs       map[string]int        `json:"jobs"`     // by status
+	Sessions   map[memoir.Reason]int `json:"sessions"` // as the last scan left them
 	Running    []runningJSON         `json:"running"`
 	Failed     []failedJSON          `json:"failed"`
 	Dead       []failedJSON          `json:"dead"`

@@ -71,8 +71,6 @@ func (p *program) sayLeft(r pipeline.Report, limited bool) {
 	case r.Left == 0:
 	case r.Stopped != nil:
 		p.ui.say("%s left by %s", left, r.Stopped.Limit) // the warning about the limit has the hint
-	case len(r.StoppedProjects) > 0:
-		p.ui.say("%s left by limits of %s", left, count(len(r.StoppedProjects), "project"))
 	case len(r.Unserved) > 0:
 		p.ui.say("%s left: %s does not serve", left, r.Unserved[0].Model)
 	case limited:

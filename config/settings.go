@@ -58,7 +58,6 @@ type Memories struct {
 	MaxAttempts                int
 	RolloutPayloadPercent      float64
 	Phase1InputTokenLimit      int
-	MaxPassesPerSession        int
 	MaxMemorySize              int // bytes
 	GenerationsKept            int
 	GenerationsMaxAgeDays      float64 // 0: no limit

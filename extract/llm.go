@@ -21,10 +21,6 @@ type LLM struct {
 	Payload     float64 // share of the model's window that a session may fill, above 0 to 1; 0: DefaultPayload
 	MaxOutput   int     // tokens of an answer; 0: as the model is configured
 
-	// Passes is in how many parts a session may be read that is larger than one call takes;
-	// 0 or 1: in one, with what says least left out.
-	Passes int
-
 	// Report is told what became of each answer that was used; nil: nobody. It must
 	// be safe for concurrent use.
 	Report func(Report)
@@ -39,7 +35,6 @@ type Report struct {
 	Shown   int    // items that the model saw
 	Omitted int    // items left out for length
 	Calls   int    // that it took
-	Passes  int    // in which it was read
 	Grown   bool   // what is new was read, and an earlier extraction
 	Kept    int    // statements
 	Dropped Dropped
@@ -56,9 +51,8 @@ type Dropped struct {
 	Summary    int // lines of the summary with such a quotation
 }
 
-// count enters a pass.
+// count enters an answer.
 func (r *Report) count(s shown, got used) {
-	r.Passes++
 	r.Shown += len(s.items) - s.again
 	r.Omitted += s.omitted
 	if !got.Empty() {
@@ -91,14 +85,12 @@ var _ Extractor = llm{}
 
 // NewLLM returns an extractor that asks a language model.
 //
-// A session costs one call as a rule, and one for each further pass. In each, one more is
-// made where the model says that the input is too long (half of it is shown, or as much as
-// the server says that it takes), where the cap on its output cut the answer
+// A session costs one call as a rule. One more is made, each once, where the model says that
+// the input is too long (half of it is shown), where the cap on its output cut the answer
 // (the cap is doubled, else half of the session is shown), and where the answer can't be
-// used (the model is shown its answer and what is wrong with it); each once. The usage is
-// that of all calls, also beside an error. An answer that is of no use leads to a
-// *memoir.AnswerError, a call that failed to an error with the code CodeModel, which
-// wraps the *model.Error.
+// used (the model is shown its answer and what is wrong with it). The usage is that of all
+// calls, also beside an error. An answer that is of no use leads to a *memoir.AnswerError,
+// a call that failed to an error with the code CodeModel, which wraps the *model.Error.
 func NewLLM(o LLM) Extractor { return llm{o} }
 
 // Name is the model's.
@@ -109,7 +101,7 @@ var answerSchema = json.RawMessage(`{"type":"object","properties":{` +
 	`"raw_memory":{"type":"string"},"rollout_summary":{"type":"string"},"rollout_slug":{"type":"string"}},` +
 	`"required":["raw_memory","rollout_summary","rollout_slug"],"additionalProperties":false}`)
 
-// inquiry is the state of one pass over a session.
+// inquiry is the state of one reading of a session.
 type inquiry struct {
 	in       Input         // with cleaned texts
 	known    *earlier      // of the items before; nil: nothing

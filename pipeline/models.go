@@ -54,7 +54,6 @@ func (r *run) chooseModels(ctx context.Context) error {
 		r.extractor = extract.NewLLM(extract.LLM{
 			Model: extractor, Prompts: files,
 			InputTokens: settings.Memories.Phase1InputTokenLimit, Payload: settings.Memories.RolloutPayloadPercent,
-			Passes:    settings.Memories.MaxPassesPerSession,
 			MaxOutput: called.MaxOutput, Report: r.extracted,
 		})
 	}

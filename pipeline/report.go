@@ -38,7 +38,6 @@ type Grounding struct {
 	Lines      int            `json:"lines"`      // of MEMORY.md that cite a session, in the answers that were used
 	Dropped    map[string]int `json:"dropped"`    // by reason, one of those below
 	Grown      int            `json:"grown"`      // sessions that were read on from where they had been left
-	InPasses   int            `json:"in_passes"`  // sessions that were read in several calls
 	Cut        int            `json:"cut"`        // sessions of which items were left out for length
 	CutItems   int            `json:"cut_items"`  // that were to be read of those
 	Omitted    int            `json:"omitted"`    // of them, those that no call was shown
@@ -170,9 +169,6 @@ func (r *run) extracted(e extract.Report) {
 		g.Statements += e.Kept
 		if e.Grown {
 			g.Grown++
-		}
-		if e.Passes > 1 {
-			g.InPasses++
 		}
 		if e.Omitted > 0 {
 			g.Cut++

@@ -51,10 +51,9 @@ func (p *program) sayReport(r pipeline.Report, limited bool) {
 		u.detail("answers: kept %s and %s of memory; dropped: %s", count(g.Statements, "statement"), count(g.Lines, "line"),
 			cmp.Or(byRule(g.Dropped), "none"))
 		if g.Cut > 0 {
-			u.say("%s larger than its calls allow: %d of %s not read", countAre(g.Cut, "session"), g.Omitted,
+			u.say("%s larger than a call allows: %d of %s not read", countAre(g.Cut, "session"), g.Omitted,
 				count(g.CutItems, "item"))
-			u.sayHint("raise memories.maxPassesPerSession to read it in more calls, " +
-				"or memories.phase1InputTokenLimit if the model takes more")
+			u.sayHint("raise memories.phase1InputTokenLimit if the model takes more")
 		}
 	}
 	p.sayLeft(r, limited)

@@ -2,57 +2,45 @@ package extract
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
 	"memoir"
 )
 
-// A session is read in one pass or in several: each after the first is shown what was
-// written down so far, and the items that follow. A session that grew is read in the
-// same way, from what an earlier extraction says.
+// A session that grew is read on: a model is shown what was written down of it, and the
+// items that follow.
 
 const (
-	contextShare = 8    // of the budget of a pass, the part that may go to items shown again
+	contextShare = 8    // of the budget, the part that may go to items shown again
 	contextMost  = 1000 // tokens of them at most
 	knownMost    = 2    // of a budget, the part that what is known may take at most
-	passMargin   = 64   // tokens that a day and a directory said again take at most, about
-	usualKnown   = 6000 // bytes that are usually known of a session in its later passes
 )
 
-// Extract reads what is to be read of the session, pass by pass. One that fails fails all:
-// a session is not half read.
+// Extract asks about the session, or about what is new of it.
 func (x llm) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir.Usage, error) {
-	w := x.walk(&in)
-	told := Report{Session: in.Session.Key(), Grown: w.known != nil}
-	var used memoir.Usage
+	a, err := x.begin(in)
+	if err != nil {
+		return memoir.Extraction{}, memoir.Usage{}, err
+	}
+	told := Report{Session: in.Session.Key(), Grown: a.known != nil}
 	var out memoir.Extraction
-	for len(w.rest) > 0 {
-		a, err := x.begin(&w, in)
-		if err != nil {
-			return memoir.Extraction{}, used, err
-		}
+	if len(a.items) > 0 {
 		shown, got, err := x.ask(ctx, a)
-		used = used.Add(a.used)
-		told.Calls += a.calls
+		told.Calls = a.calls
 		if err != nil {
-			return memoir.Extraction{}, used, err
+			return memoir.Extraction{}, a.used, err
 		}
 		told.count(shown, got)
-		w.passed(a, got.Extraction)
-		if !got.Empty() {
-			out = got.Extraction
-		}
+		out = got.Extraction
 	}
-	told.Grown = told.Grown && !w.afresh
-	if out.Empty() && w.known != nil && w.known.less {
-		out = w.known.rest(in)
+	if out.Empty() && a.known != nil && a.known.less {
+		out = a.known.rest(a.in)
 	}
 	if x.Report != nil {
 		x.Report(told)
 	}
-	return x.finish(out, in.Session), used, nil
+	return x.finish(out, in.Session), a.used, nil
 }
 
 // Estimator is an Extractor that can say what it would ask.
@@ -64,91 +52,45 @@ type Estimator interface {
 
 var _ Estimator = llm{}
 
-// Estimate walks through the session without asking.
+// Estimate makes the question without asking it.
 func (x llm) Estimate(in Input) (calls int, bytes int64, err error) {
-	w := x.walk(&in)
-	for len(w.rest) > 0 {
-		a, err := x.begin(&w, in)
-		if err != nil {
-			return 0, 0, err
-		}
-		q, err := x.request(a, a.show())
-		if err != nil {
-			return 0, 0, err
-		}
-		calls++
-		bytes += int64(len(q.System) + len(q.Input) + len(q.Schema))
-		var got memoir.Extraction
-		if w.known == nil && len(a.items) > 0 {
-			known := strings.Repeat("x", usualKnown)
-			got.RawMemory = fmt.Sprintf("## %s\n- %s [%d]\n", memoir.StatementTask, known, a.items[0].N)
-		}
-		w.passed(a, got)
+	a, err := x.begin(in)
+	if err != nil || len(a.items) == 0 {
+		return 0, 0, err
 	}
-	return calls, bytes, nil
+	q, err := x.request(a, a.show())
+	if err != nil {
+		return 0, 0, err
+	}
+	return 1, int64(len(q.System) + len(q.Input) + len(q.Schema)), nil
 }
 
-// A walk is the way through a session.
-type walk struct {
-	known  *earlier      // of the items that were read; nil: nothing
-	rest   []memoir.Item // that are to be read, without noise
-	passes int           // that may still be made
-	afresh bool          // what was known left no room, and all is read in one pass
-}
-
-// walk begins a way through a session, whose texts it cleans.
-func (x llm) walk(in *Input) walk {
+// begin tells what is to be read of a session, whose texts it cleans. Where what is known
+// would take too much of the budget, the session is read from the start.
+func (x llm) begin(in Input) (*inquiry, error) {
 	in.Items = readable(in.Items)
-	w := walk{rest: in.Items, passes: max(x.Passes, 1)}
+	a := &inquiry{in: in, output: x.MaxOutput, items: in.Items}
 	if in.Earlier != nil && in.Earlier.Model != BuiltinName { // which finds less than a reader would
 		if rest := after(in.Items, in.Since); len(rest) > 0 {
-			if w.known = newEarlier(*in.Earlier, in.Since, in.Items); w.known != nil {
-				w.rest = rest
-			}
+			a.known = newEarlier(*in.Earlier, in.Since, in.Items)
 		}
 	}
-	w.rest = quiet(w.rest)
-	return w
-}
-
-// begin is the next pass. Where what is known would take too much of its budget, and of
-// every later one, the session is read in one pass from the start.
-func (x llm) begin(w *walk, in Input) (*inquiry, error) {
-	a := &inquiry{in: in, output: x.MaxOutput, known: w.known}
 	var err error
 	if a.budget, err = x.budget(in.Session, nil); err != nil {
 		return nil, err
 	}
-	if w.known != nil && a.budget > 0 && !w.known.fit(a.budget/knownMost) {
-		w.known, a.known, w.rest, w.passes, w.afresh = nil, nil, quiet(in.Items), 1, true
+	if a.known != nil && a.budget > 0 && !a.known.fit(a.budget/knownMost) {
+		a.known = nil
 	}
-	if w.known != nil {
-		if a.budget, err = x.budget(in.Session, w.known); err != nil {
+	if a.known != nil {
+		if a.budget, err = x.budget(in.Session, a.known); err != nil {
 			return nil, err
 		}
-		a.context = contextOf(in.Items[:len(in.Items)-len(after(in.Items, w.known.since))], a.budget)
+		a.items = after(in.Items, a.known.since)
+		a.context = contextOf(in.Items[:len(in.Items)-len(a.items)], a.budget)
 	}
-	room := a.budget
-	if room > 0 && len(a.context) > 0 {
-		room = max(room-memoir.Tokens(render(a.context))-passMargin, 1)
-	}
-	a.items = w.rest[:nextPass(w.rest, room, w.passes)]
+	a.items = quiet(a.items)
 	return a, nil
-}
-
-// passed goes on behind a pass.
-func (w *walk) passed(a *inquiry, got memoir.Extraction) {
-	w.rest = w.rest[len(a.items):]
-	w.passes--
-	if len(w.rest) == 0 {
-		return
-	}
-	last := a.items[len(a.items)-1].N
-	if !got.Empty() {
-		w.known = newEarlier(got, last, a.in.Items)
-	} else if w.known != nil {
-		w.known.since = last
-	}
 }
 
 // show is what the model sees.
@@ -164,46 +106,6 @@ func (a *inquiry) show() shown {
 		s.text = render(s.items)
 	}
 	return s
-}
-
-// nextPass is how many of some items the next pass reads, when each can take a number of
-// tokens and there may be so many passes; never 0 of some. They get about as much each, and
-// end before what a person says where they can. When there are too few, each gets more than
-// it can take, to be fitted.
-func nextPass(items []memoir.Item, room, passes int) int {
-	if room <= 0 || passes <= 1 {
-		return len(items)
-	}
-	sizes := make([]int, len(items))
-	all := 0
-	var r renderer
-	for i, it := range items {
-		sizes[i] = min(memoir.Tokens(r.line(it)), room) // one that is larger is fitted
-		all += sizes[i]
-	}
-	needed := min((all+room-1)/room, passes)
-	if needed <= 1 {
-		return len(items)
-	}
-	goal := (all + needed - 1) / needed
-	most := max(room, goal)
-	within, turn, sum := 1, 0, 0
-	for i := 1; i < len(items); i++ { // the pass would have the items before i
-		sum += sizes[i-1]
-		if sum > most {
-			break
-		}
-		if sum <= goal {
-			within = i
-		}
-		if items[i].Origin.ByPerson() && 4*sum >= 3*goal && (turn == 0 || sum <= goal) {
-			turn = i
-		}
-	}
-	if turn > 0 {
-		return turn
-	}
-	return within
 }
 
 // contextOf is a few of the items that were read before: what a person said, and the words of the

@@ -1,18 +1,13 @@
 package extract_test
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"memoir"
 	"memoir/extract"
-	"memoir/model"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -52,7 +47,7 @@ func TestASessionThatGrewIsAskedAboutWithWhatIsKnown(t *testing.T) {
 	if err := extract.Check(e, in.Items); err != nil {
 		t.Error(err)
 	}
-	if told != (extract.Report{Session: e.SessionKey, Shown: 2, Calls: 1, Passes: 1, Grown: true, Kept: 7}) {
+	if told != (extract.Report{Session: e.SessionKey, Shown: 2, Calls: 1, Grown: true, Kept: 7}) {
 		t.Errorf("told %+v", told)
 	}
 	q := s.asked[0].Input
@@ -213,251 +208,6 @@ func TestASessionIsReadFromTheStartWhereWhatIsKnownIsOfNoUse(t *testing.T) {
 	}
 }
 
-// reader is a model that writes a statement for each thing that a person said, and keeps
-// what was known.
-type reader struct {
-	window int
-	fail   int // the call that fails, from 1
-	asked  []model.Request
-}
-
-func (*reader) Name() string  { return "test/reader" }
-func (r *reader) Window() int { return r.window }
-
-var (
-	typedLine = regexp.MustCompile(`(?m)^\{"n":(\d+),"kind":"message","role":"user"`)
-	itemLine  = regexp.MustCompile(`(?m)^\{"n":(\d+),`)
-)
-
-func (r *reader) Call(_ context.Context, q model.Request) (model.Answer, error) {
-	r.asked = append(r.asked, q)
-	if len(r.asked) == r.fail {
-		return model.Answer{}, &model.Error{Class: model.ClassTemporary, Model: r.Name(), Status: 500, Message: "no", Usage: memoir.Usage{Calls: 1}}
-	}
-	_, rest, _ := strings.Cut(q.Input, "<earlier-memory>\n")
-	memory, _, _ := strings.Cut(rest, "</earlier-memory>")
-	if memory == "" {
-		memory = "## Task\n"
-	}
-	for _, found := range typedLine.FindAllStringSubmatch(q.Input, -1) {
-		if line := "- Something was asked, number " + found[1] + " [" + found[1] + "]\n"; !strings.Contains(memory, line) {
-			memory += line
-		}
-	}
-	if memory == "## Task\n" {
-		memory = ""
-	}
-	return model.Answer{Text: reply(memory, memory, "work"), Stop: model.StopEnd, Usage: memoir.Usage{Calls: 1, InputTokens: int64(len(q.Input) / 4)}}, nil
-}
-
-// turns is a session of many turns, about 250 tokens each.
-func turns(n int) extract.Input {
-	in := llmInput()
-	in.Items = nil
-	for i := range n {
-		in.Items = append(in.Items,
-			memoir.Item{N: 3*i + 1, Kind: memoir.ItemMessage, Role: memoir.RoleUser, Origin: memoir.OriginTyped, Text: fmt.Sprintf("Do number %d.", i)},
-			memoir.Item{N: 3*i + 2, Kind: memoir.ItemTool, Role: memoir.RoleTool, Origin: memoir.OriginTool, Tool: "Bash", Input: fmt.Sprintf("step %d", i), Output: strings.Repeat(fmt.Sprintf("line %d\n", i), 90)},
-			memoir.Item{N: 3*i + 3, Kind: memoir.ItemMessage, Role: memoir.RoleAssistant, Origin: memoir.OriginAgent, Final: true, Text: fmt.Sprintf("Number %d is done.", i)})
-	}
-	return in
-}
-
-// shownIn are the items that a call shows and that were not read before.
-func shownIn(q model.Request) (items []int, before int) {
-	if found := regexp.MustCompile(`items up to (\d+): read before`).FindStringSubmatch(q.Input); found != nil {
-		before, _ = strconv.Atoi(found[1])
-	}
-	for _, found := range itemLine.FindAllStringSubmatch(q.Input, -1) {
-		if n, _ := strconv.Atoi(found[1]); n > before {
-			items = append(items, n)
-		}
-	}
-	return items, before
-}
-
-func TestALargeSessionIsReadInPasses(t *testing.T) {
-	t.Parallel()
-	in := turns(200)
-	for name, tt := range map[string]struct {
-		o       extract.LLM
-		window  int
-		calls   int // at least
-		most    int
-		omitted bool
-	}{
-		"in one":              {extract.LLM{InputTokens: 12000}, 0, 1, 1, true},
-		"what fits":           {extract.LLM{InputTokens: 100000, Passes: 9}, 0, 1, 1, false},
-		"no limit":            {extract.LLM{Passes: 9}, 0, 1, 1, false},
-		"as many as it needs": {extract.LLM{InputTokens: 12000, Passes: 99}, 0, 5, 9, false},
-		"a small window":      {extract.LLM{InputTokens: 64000, Passes: 99}, 24000, 4, 9, false},
-		"too few":             {extract.LLM{InputTokens: 12000, Passes: 3}, 0, 3, 3, true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			r := &reader{window: tt.window}
-			var told extract.Report
-			tt.o.Model, tt.o.Prompts, tt.o.Report = r, defaultPrompts(t), func(r extract.Report) { told = r }
-			e, used, err := extract.NewLLM(tt.o).Extract(t.Context(), in)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if n := len(r.asked); n < tt.calls || n > tt.most || used.Calls != n || told.Calls != n || told.Passes != n || told.Grown {
-				t.Errorf("%d calls, used %+v, told %+v", n, used, told)
-			}
-			last := 0
-			var spent, asked int64
-			for i, q := range r.asked {
-				items, before := shownIn(q)
-				if before != last || !slices.IsSorted(items) || len(items) == 0 {
-					t.Fatalf("pass %d goes on from %d, not %d", i+1, before, last)
-				}
-				if before > 0 && (before%3 != 0 || items[0] != before+1) {
-					t.Errorf("pass %d begins in the middle of a turn, behind %d", i+1, before)
-				}
-				last = items[len(items)-1]
-				if tt.o.InputTokens > 0 && transcriptTokens(q) > tt.o.InputTokens {
-					t.Errorf("pass %d shows %d tokens", i+1, transcriptTokens(q))
-				}
-				if tt.window > 0 && memoir.Tokens(q.System)+memoir.Tokens(q.Input)+4096 > tt.window {
-					t.Errorf("pass %d has %d tokens", i+1, memoir.Tokens(q.System)+memoir.Tokens(q.Input))
-				}
-				spent += int64(len(q.Input) / 4)
-				asked += int64(len(q.System) + len(q.Input) + len(q.Schema))
-			}
-			calls, bytes, err := extract.NewLLM(tt.o).(extract.Estimator).Estimate(in)
-			if err != nil || calls < len(r.asked)-1 || calls > len(r.asked)+1 || bytes < asked*8/10 || bytes > asked*12/10 {
-				t.Errorf("%d calls with %d bytes are estimated, %d with %d are made; %v", calls, bytes, len(r.asked), asked, err)
-			}
-			if used.InputTokens != spent {
-				t.Errorf("used %d tokens, want %d", used.InputTokens, spent)
-			}
-			statements := memoir.ParseStatements(e.RawMemory)
-			if (told.Omitted > 0 || strings.Contains(r.asked[0].Input, "[…]")) != tt.omitted || len(statements) != 200 {
-				t.Errorf("%d items are left out, %d statements", told.Omitted, len(statements))
-			}
-			if err := extract.Check(e, in.Items); err != nil {
-				t.Error(err)
-			}
-			again := &reader{window: tt.window}
-			tt.o.Model = again
-			if e2, _, err := extract.NewLLM(tt.o).Extract(t.Context(), in); err != nil || e2 != e || !slices.EqualFunc(r.asked, again.asked, func(a, b model.Request) bool { return a.Input == b.Input }) {
-				t.Errorf("another time it is another result: %v", err)
-			}
-		})
-	}
-}
-
-func TestAPassThatFailsFailsTheSession(t *testing.T) {
-	t.Parallel()
-	for fail := 1; fail <= 4; fail++ {
-		r := &reader{fail: fail}
-		e, used, err := extract.NewLLM(extract.LLM{Model: r, Prompts: defaultPrompts(t), InputTokens: 12000, Passes: 99}).Extract(t.Context(), turns(200))
-		var failed *model.Error
-		if !errors.As(err, &failed) || e != (memoir.Extraction{}) || used.Calls != fail || len(r.asked) != fail {
-			t.Errorf("pass %d: %v, %+v, %+v", fail, err, e, used)
-		}
-	}
-}
-
-func TestALargeSessionThatGrewIsReadOnInPasses(t *testing.T) {
-	t.Parallel()
-	in := turns(200)
-	first := &reader{}
-	o := extract.LLM{Model: first, Prompts: defaultPrompts(t), InputTokens: 12000, Passes: 99}
-	start := in
-	start.Items = in.Items[:300]
-	e, _, err := extract.NewLLM(o).Extract(t.Context(), start)
-	if err != nil {
-		t.Fatal(err)
-	}
-	in.Earlier, in.Since = &e, 300
-	second := &reader{}
-	o.Model = second
-	e, _, err = extract.NewLLM(o).Extract(t.Context(), in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, before := shownIn(second.asked[0]); before != 300 || len(second.asked) < 2 || len(memoir.ParseStatements(e.RawMemory)) != 200 {
-		t.Errorf("it goes on from %d in %d calls to %d statements", before, len(second.asked), len(memoir.ParseStatements(e.RawMemory)))
-	}
-}
-
-// Real sessions are read from their first item to their last, each item once, most passes
-// beginning with a turn; and what is read on of them is little.
-func TestCorpusSessionsAreReadInPasses(t *testing.T) {
-	t.Parallel()
-	const limit = 16000
-	large, passes, atTurn, whole, grown := 0, 0, 0, 0, 0
-	for _, s := range corpus(t) {
-		if large == 6 { // each takes seconds with the race detector
-			break
-		}
-		in := extract.Input{Session: s.session, Items: s.items}
-		r := &reader{}
-		var told extract.Report
-		o := extract.LLM{Model: r, Prompts: defaultPrompts(t), InputTokens: limit, Passes: 1000, Report: func(r extract.Report) { told = r }}
-		e, _, err := extract.NewLLM(o).Extract(t.Context(), in)
-		if err != nil {
-			t.Errorf("%s: %v", s.session.Key(), err)
-			continue
-		}
-		if len(r.asked) < 2 {
-			continue
-		}
-		large++
-		passes += len(r.asked)
-		person := map[int]bool{}
-		for _, it := range s.items {
-			person[it.N] = it.Origin.ByPerson()
-		}
-		shown := map[int]bool{}
-		for i, q := range r.asked {
-			items, before := shownIn(q)
-			for _, n := range items {
-				if before > 0 && shown[n] {
-					t.Errorf("%s: pass %d reads item %d again", s.session.Key(), i+1, n)
-				}
-				shown[n] = true
-			}
-			if i > 0 && person[before+1] {
-				atTurn++
-			}
-			if transcriptTokens(q) > limit {
-				t.Errorf("%s: pass %d shows %d tokens", s.session.Key(), i+1, transcriptTokens(q))
-			}
-		}
-		if said, _ := extract.Fit(s.items, 0); len(shown)+told.Omitted != len(said) {
-			t.Errorf("%s: %d items were shown, %d left out, of %d that are no noise", s.session.Key(), len(shown), told.Omitted, len(said))
-		}
-		if told.Omitted == 0 {
-			whole++
-		}
-		if err := extract.Check(e, s.items); err != nil {
-			t.Errorf("%s: %v", s.session.Key(), err)
-		}
-		// The session's last turn is read on.
-		last := len(s.items) - 1
-		for last > 0 && !person[s.items[last].N] {
-			last--
-		}
-		if in.Earlier = &e; last == 0 || e.Empty() {
-			continue
-		}
-		in.Since = s.items[last-1].N
-		start, rest := extract.LLM{Prompts: defaultPrompts(t), InputTokens: 64000}, &reader{}
-		start.Model = rest
-		if _, _, err := extract.NewLLM(start).Extract(t.Context(), in); err != nil {
-			t.Errorf("%s, read on: %v", s.session.Key(), err)
-			continue
-		}
-		if _, before := shownIn(rest.asked[0]); before > 0 {
-			grown++
-		}
-	}
-	t.Logf("%d large sessions in %d passes, %d of them beginning with a turn; nothing left out of %d; %d read on", large, passes, atTurn, whole, grown)
-}
-
 func FuzzWhateverIsKnownASessionIsReadOn(f *testing.F) {
 	set := defaultPrompts(f)
 	f.Add(goodMemory, goodSummary, 6, good())
@@ -467,7 +217,7 @@ func FuzzWhateverIsKnownASessionIsReadOn(f *testing.F) {
 		in := grownInput()
 		in.Earlier.RawMemory, in.Earlier.RolloutSummary, in.Earlier.Title, in.Earlier.RolloutSlug, in.Since = memory, summary, summary, memory, since
 		for _, limit := range []int{0, 250} {
-			e, _, err := extract.NewLLM(extract.LLM{Model: told(answer), Prompts: set, InputTokens: limit, Passes: 3}).Extract(t.Context(), in)
+			e, _, err := extract.NewLLM(extract.LLM{Model: told(answer), Prompts: set, InputTokens: limit}).Extract(t.Context(), in)
 			var bad *memoir.AnswerError
 			switch {
 			case err != nil && !errors.As(err, &bad):

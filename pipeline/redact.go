@@ -39,10 +39,6 @@ func (r *run) cleanHead(h rollout.Head) rollout.Head {
 			*id = redactedID + hex.EncodeToString(sum[:8])
 		}
 	}
-	if h.ID != raw.ID || h.FileID != raw.FileID || h.BaseID != raw.BaseID || h.ParentID != raw.ParentID ||
-		h.CWD != raw.CWD || h.Branch != raw.Branch {
-		h.Mark = rollout.Mark{}
-	}
 	return h
 }
 

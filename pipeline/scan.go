@@ -244,7 +244,7 @@ func find(e rollout.Entry, known store.FileRow, head json.RawMessage) (rollout.H
 	if known.Error != "" || json.Unmarshal(head, &before) != nil {
 		return rollout.Probe(e)
 	}
-	return rollout.Grow(e, known.File, before)
+	return rollout.ProbeAgain(e, before)
 }
 
 // restrict limits claims to the sessions below SessionsDir, unless the registry

@@ -2,14 +2,12 @@ package pipeline
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 
 	"memoir"
 	"memoir/memory"
-	"memoir/rollout"
 	"memoir/secrets"
 	"memoir/store"
 )
@@ -121,22 +119,12 @@ func (s *sweep) redactAll(ctx context.Context, out *StoredRedaction) error {
 	return err
 }
 
-// maskText is mask for a text of the database. The head of a file does not stand for the
-// file any more when it was changed: without its mark, no scan builds on it.
+// maskText is mask for a text of the database.
 func (s *sweep) maskText(t store.Text) string {
-	masked := s.mask(t.ProjectID, t.Value)
 	if t.Name {
 		return s.maskName(t.ProjectID, t.Value)
 	}
-	var head rollout.Head
-	if t.Table != "file" || t.Column != "head" || json.Unmarshal([]byte(masked), &head) != nil {
-		return masked
-	}
-	head.Mark = rollout.Mark{}
-	if out, err := json.Marshal(head); err == nil {
-		masked = string(out)
-	}
-	return masked
+	return s.mask(t.ProjectID, t.Value)
 }
 
 // redactProject publishes a generation without secrets, if the live one has any, and

@@ -153,30 +153,3 @@ func BenchmarkLineage(b *testing.B) {
 		}
 	}
 }
-
-// BenchmarkGrow is what the scan of a file costs that got a turn more, compared
-// with looking at all of it again.
-func BenchmarkGrow(b *testing.B) {
-	content, err := os.ReadFile(filepath.Join(corpusDir(b), "claude/entire/f744aef5-5139-4c21-91e5-3f44ce902105.jsonl"))
-	if err != nil {
-		b.Skip("not in the corpus: ", err)
-	}
-	path := filepath.Join(b.TempDir(), "session.jsonl")
-	writeAt(b, path, string(content[:len(content)*99/100]))
-	known := look(b, path)
-	before := probeEntry(b, known)
-	appendTo(b, path, string(content[len(content)*99/100:]))
-	entry := look(b, path)
-	var ours, anew time.Duration
-	for b.Loop() {
-		began := time.Now()
-		if _, ok := grown(entry, known.File, before); !ok {
-			b.Fatal("it is read anew")
-		}
-		ours += time.Since(began)
-		began = time.Now()
-		probeEntry(b, entry)
-		anew += time.Since(began)
-	}
-	b.ReportMetric(float64(ours)/float64(anew), "x-probe")
-}

@@ -178,36 +178,6 @@ func inDir(path, dir string) bool {
 	return dir != "" && (path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/"))
 }
 
-// grow leaves titles of other conversations, worktrees, sessions that change their
-// id or name what they were forked from, and those that somebody else goes on with,
-// to those who read the whole file.
-func (Claude) grow(h *Head, path string, tail [][]byte) bool {
-	for _, raw := range tail {
-		l := parseClaudeLine(raw)
-		switch {
-		case l.kind == "summary", l.kind == "worktree-state",
-			l.entrypoint != "" && byScript(l.entrypoint) != (h.Kind == memoir.KindAutomation) && h.Kind != memoir.KindSubagent,
-			l.forkedFrom() != "" && h.ParentID == "",
-			l.session != "" && l.session != h.ID && h.ID != stem(path) && h.Kind != memoir.KindSubagent:
-			return false
-		case l.kind == "custom-title":
-			h.Title = getText(raw, "customTitle")
-			h.Named = h.Title != ""
-		}
-		if h.CWD == "" {
-			h.CWD = l.cwd
-		}
-		if h.Branch == "" {
-			h.Branch = l.branch()
-		}
-	}
-	if title := lastTitle(nil, tail); title != "" && !h.Named {
-		h.Title = title
-	}
-	h.said(tail)
-	return true
-}
-
 // lastTitle is the title that the agent itself gave last.
 func lastTitle(head, tail [][]byte) string {
 	title := ""

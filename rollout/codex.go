@@ -147,23 +147,6 @@ func codexBase(h *Head, meta []byte) {
 	}
 }
 
-// grow leaves it to those who read the whole file to say what a session is about
-// whose beginning was taken back.
-func (Codex) grow(h *Head, path string, tail [][]byte) bool {
-	for _, raw := range tail {
-		l := parseCodexLine(raw)
-		if l.sub == "thread_rolled_back" {
-			return false
-		}
-		if h.CWD == "" && l.kind == "turn_context" {
-			h.CWD = codexDir(l.payload)
-		}
-	}
-	h.Title = cmp.Or(indexedTitle(path, h.ID), updatedTitle(h.ID, tail), h.Title)
-	h.said(tail)
-	return true
-}
-
 // codexDir is the working directory that a payload names: a path, or for a while a URI.
 func codexDir(payload []byte) string {
 	cwd := getText(payload, "cwd")

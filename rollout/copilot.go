@@ -1,7 +1,6 @@
 package rollout
 
 import (
-	"cmp"
 	"path/filepath"
 	"strings"
 
@@ -105,30 +104,6 @@ func (Copilot) Head(h *Head, path string, head, tail [][]byte) {
 	if h.Title == "" {
 		h.Title = beside.Name
 	}
-}
-
-// grow leaves it to those who read the whole file to say where the session is and
-// who drives it, if that changes.
-func (Copilot) grow(h *Head, path string, tail [][]byte) bool {
-	if h.CWD == "" {
-		return false
-	}
-	for _, raw := range tail {
-		switch getText(raw, "type") {
-		case "session.start", "session.resume", "session.context_changed", "system.message":
-			return false
-		case "session.title_changed":
-			if h.Title = getText(raw, "data", "title"); h.Title == "" {
-				return false
-			}
-			h.Named = true
-		}
-	}
-	if !h.Named && filepath.Base(path) == "events.jsonl" {
-		h.Title = cmp.Or(readCopilotWorkspace(filepath.Join(filepath.Dir(path), "workspace.yaml")).Name, h.Title)
-	}
-	h.said(tail)
-	return true
 }
 
 // copilotWorkspace is what workspace.yaml says.

@@ -1,7 +1,6 @@
 package rollout
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -113,38 +112,6 @@ func (Gemini) Head(h *Head, path string, head, tail [][]byte) {
 // isGeminiHead tells the head of a session from a message.
 func isGeminiHead(raw []byte) bool {
 	return isString(get(raw, "sessionId")) && get(raw, "id") == nil
-}
-
-// grow reads lines; a document is written anew each time. Of what a line sets for
-// the whole session it knows the title and the time; what else there may be is left
-// to those who read the whole file, and so is a directory that was not found before.
-func (Gemini) grow(h *Head, _ string, tail [][]byte) bool {
-	if h.CWD == "" {
-		return false
-	}
-	for _, raw := range tail {
-		known := get(raw, "$rewindTo") == nil && !isGeminiHead(raw)
-		each(get(raw, "$set"), func(key, value []byte) bool {
-			switch string(key) {
-			case "summary":
-				h.Title = cmp.Or(text(value), h.Title)
-			case "lastUpdated":
-				if t := instant(value); t.After(h.UpdatedAt) {
-					h.UpdatedAt = t
-				}
-			default:
-				known = false
-			}
-			return known
-		})
-		if !known {
-			return false
-		}
-	}
-	if t := latest(tail, "timestamp"); t.After(h.UpdatedAt) {
-		h.UpdatedAt = t
-	}
-	return true
 }
 
 // Read emits a session: the messages that stand at its end, each once, in their

@@ -192,23 +192,6 @@ func (h *Head) piTitle(records [][]byte) {
 	}
 }
 
-// grow leaves a session that turns out to be oh-my-pi's to those who read the
-// whole file.
-func (Pi) grow(h *Head, _ string, tail [][]byte) bool {
-	if isOMP("", tail) {
-		return false
-	}
-	h.piTitle(tail)
-	h.said(tail)
-	return true
-}
-
-func (OMP) grow(h *Head, _ string, tail [][]byte) bool {
-	h.piTitle(tail)
-	h.said(tail)
-	return true
-}
-
 // piParent is the session that a header says it was forked from: a path or an id.
 func piParent(header []byte) string {
 	for _, key := range []string{"parentSession", "branchedFrom"} {

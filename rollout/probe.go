@@ -38,7 +38,6 @@ type Head struct {
 	UpdatedAt    time.Time // of the last record, else of the last modification
 	OwnRun       bool
 	Size         int64 // bytes of the file, or of the session where it is not one file
-	Mark         Mark  // from where on the file is read when it has grown
 
 	told string // what Title is the first line of, where that may be a line of a secret
 }
@@ -70,30 +69,36 @@ func Probe(entry Entry) (Head, error) {
 	if agent == nil {
 		return Head{}, memoir.Errorf(memoir.CodeUnreadable, "", "%s is not a session of any known agent", entry.Path)
 	}
-	tail, end := head, r.Offset()
+	tail := head
 	if !whole {
-		if tail, end, err = readTail(entry.Path); err != nil {
+		if tail, err = readTail(entry.Path); err != nil {
 			return Head{}, err
 		}
 	}
 	h := Head{Source: agent.Source(), Kind: memoir.KindMain, BaseEnd: -1, FirstOrdinal: -1, Size: entry.Size}
 	agent.Head(&h, entry.Path, head, tail)
-	untimed := h.UpdatedAt.IsZero()
 	h.complete(entry)
-	prompt, begun, ownRun := firstPrompt(agent, h, head)
+	prompt, ownRun := firstPrompt(agent, h, head)
 	if prompt == "" && h.Title == "" && h.ParentID != "" && !whole {
 		if more, _, _, err := readHead(entry.Path, forkBudget); err == nil {
-			prompt, begun, _ = firstPrompt(agent, h, more)
+			prompt, _ = firstPrompt(agent, h, more)
 		}
-	}
-	if begun && r.appended() {
-		h.Mark = markAt(entry.File, end, untimed)
 	}
 	h.entitle(h.Title, prompt)
 	if h.OwnRun = ownRun; ownRun {
 		h.Kind = memoir.KindOwnRun
 	}
 	return h, nil
+}
+
+// ProbeAgain is Probe for a file in which a session was found before. Some of what tells
+// oh-my-pi from pi comes later in a session: the same session stays what it was taken for.
+func ProbeAgain(entry Entry, before Head) (Head, error) {
+	h, err := Probe(entry)
+	if h.ID == before.ID && h.Source == memoir.SourceOMP && before.Source == memoir.SourcePi {
+		h.Source = before.Source
+	}
+	return h, err
 }
 
 // complete fills in what the records do not say, and replaces an id that is not fit for
@@ -155,7 +160,7 @@ func looksBinary(path string) bool {
 
 // firstPrompt reads the head as a session to find what a person said first. A
 // command of the agent's own begins no session: what follows says more.
-func firstPrompt(agent Agent, h Head, head [][]byte) (prompt string, begun, ownRun bool) {
+func firstPrompt(agent Agent, h Head, head [][]byte) (prompt string, ownRun bool) {
 	stats := Stats{}
 	e := newEmitter(func(it memoir.Item) error {
 		if it.Kind != memoir.ItemMessage || it.Role != memoir.RoleUser {
@@ -165,7 +170,7 @@ func firstPrompt(agent Agent, h Head, head [][]byte) (prompt string, begun, ownR
 			prompt = cmp.Or(prompt, it.Text)
 			return nil
 		}
-		prompt, begun = it.Text, true
+		prompt = it.Text
 		return errStop
 	}, &stats, h.Kind)
 	// An error here can only be errStop: the records are in memory.
@@ -173,7 +178,7 @@ func firstPrompt(agent Agent, h Head, head [][]byte) (prompt string, begun, ownR
 	if e.err == nil {
 		e.finish()
 	}
-	return prompt, begun, stats.OwnRun
+	return prompt, stats.OwnRun
 }
 
 const uuid = `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`

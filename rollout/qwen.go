@@ -120,26 +120,6 @@ func (Qwen) Head(h *Head, path string, head, tail [][]byte) {
 	}
 }
 
-// grow leaves it to those who read the whole file to say who drives the session, and
-// what it is called whose name was taken away.
-func (Qwen) grow(h *Head, _ string, tail [][]byte) bool {
-	if h.CWD == "" {
-		return false
-	}
-	for _, raw := range tail {
-		switch word(get(raw, "subtype")) {
-		case "custom_title":
-			if h.Title = getText(raw, "systemPayload", "customTitle"); h.Title == "" {
-				return false
-			}
-		case "parent_session", "session_source":
-			return false
-		}
-	}
-	h.said(tail)
-	return true
-}
-
 // Read emits a session: the path from the last record to the root, for a rewind
 // leaves what it took back on a branch of its own; without what a fork repeats of the
 // session that it was forked from.

@@ -98,15 +98,14 @@ func Read(ctx context.Context, parts []Part, fn func(memoir.Item) error) (Stats,
 	return stats, err
 }
 
-// tailRecords returns copies of the whole records in the last piece of a file, and
-// where in the piece the last of them ends. A partial piece may begin in the middle
-// of a line.
-func tailRecords(piece []byte, partial bool) (out [][]byte, end int64) {
+// tailRecords returns copies of the whole records in the last piece of a file. A partial
+// piece may begin in the middle of a line.
+func tailRecords(piece []byte, partial bool) (out [][]byte) {
 	skipped := 0
 	if partial {
 		i := bytes.IndexByte(piece, '\n')
 		if i < 0 {
-			return nil, 0
+			return nil
 		}
 		skipped = i + 1
 	}
@@ -114,7 +113,7 @@ func tailRecords(piece []byte, partial bool) (out [][]byte, end int64) {
 	for {
 		raw, err := r.Next()
 		if err == io.EOF || err != nil {
-			return out, int64(skipped) + r.Offset()
+			return out
 		}
 		out = append(out, append([]byte(nil), raw...))
 	}

@@ -44,7 +44,6 @@ type Reader struct {
 	read   int64 // bytes taken from src
 	budget int64 // no more than this is taken once a record was returned; 0: no limit
 	gave   int
-	after  int64 // where the last record given ends
 	eof    bool
 	err    error
 	buf    []byte // a record that spans chunks
@@ -99,12 +98,12 @@ func (r *Reader) Next() ([]byte, error) {
 				r.Malformed++
 				continue
 			}
-			r.give()
+			r.gave++
 			return raw, nil
 		case endBroken:
 			r.Malformed++
 			if raw = lastObject(raw); raw != nil {
-				r.give()
+				r.gave++
 				return raw, nil
 			}
 		case endDeep:
@@ -115,17 +114,6 @@ func (r *Reader) Next() ([]byte, error) {
 			r.CutTail = true
 		}
 	}
-}
-
-// Offset is the number of bytes of the stream up to the end of the last record
-// that Next returned, 0 before the first. A Reader of the stream from there gives
-// exactly the records that are still to come.
-func (r *Reader) Offset() int64 { return r.after }
-
-// give notes that a record is handed out.
-func (r *Reader) give() {
-	r.gave++
-	r.after = r.read - int64(r.end-r.pos)
 }
 
 // valid checks a record's syntax, once for each stream: it costs as much as all

@@ -180,33 +180,32 @@ const (
 // readTail returns copies of the last records of a file, whole ones only, and
 // where the last of them ends. A compressed file must be decompressed to its end;
 // only its last piece is kept, and there is no such place in it.
-func readTail(path string) (tail [][]byte, end int64, err error) {
+func readTail(path string) ([][]byte, error) {
 	f, err := open(path)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	defer f.Close()
 	if _, ok := f.(*pieces); ok {
-		return nil, 0, nil // the first record says what the last ones would
+		return nil, nil // the first record says what the last ones would
 	}
 	if plain, ok := f.(*os.File); ok {
 		info, err := plain.Stat()
 		if err != nil {
-			return nil, 0, openError(path, err)
+			return nil, openError(path, err)
 		}
 		for size := int64(tailFirst); ; size *= 8 {
 			from := max(0, info.Size()-size)
 			piece := make([]byte, info.Size()-from)
 			if _, err := plain.ReadAt(piece, from); err != nil && err != io.EOF {
-				return nil, 0, openError(path, err)
+				return nil, openError(path, err)
 			}
-			if records, n := tailRecords(piece, from > 0); len(records) > 0 || from == 0 || size >= tailMost {
-				return records, from + n, nil
+			if records := tailRecords(piece, from > 0); len(records) > 0 || from == 0 || size >= tailMost {
+				return records, nil
 			}
 		}
 	}
-	tail, _ = tailRecords(lastPiece(f, tailFirst), true)
-	return tail, 0, nil
+	return tailRecords(lastPiece(f, tailFirst), true), nil
 }
 
 // lastPiece reads to the end, or to damage, and keeps the last n to 2n bytes.
@@ -242,7 +241,7 @@ func readEnd(path string, n int64) [][]byte {
 	if err != nil && err != io.EOF {
 		return nil
 	}
-	records, _ := tailRecords(piece[:m], from > 0)
+	records := tailRecords(piece[:m], from > 0)
 	return records
 }
 

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"slices"
 	"strings"
 
 	"memoir"
@@ -62,13 +63,14 @@ func requestOf(t *turn) string {
 		title, _, _ := strings.Cut(rest, "\n")
 		return shorten(strings.TrimSpace(title), maxRequest)
 	}
-	if !t.ask.typed() || len(t.ask.own) == 0 || corrects(t.ask.own) ||
-		startsAny(lowerWords(t.ask.own[0]), "don't", "do not", "yes", "yeah", "yep", "continue", "go on") {
+	own := slices.DeleteFunc(slices.Clone(t.ask.own), lasting) // a rule asks for nothing
+	if !t.ask.typed() || len(own) == 0 || corrects(t.ask.own) ||
+		startsAny(lowerWords(own[0]), "don't", "do not", "yes", "yeah", "yep", "continue", "go on") {
 		return ""
 	}
-	text := wholeSentences(t.ask.own[:min(len(t.ask.own), maxRequestSentences)], maxRequest)
+	text := wholeSentences(own[:min(len(own), maxRequestSentences)], maxRequest)
 	if text == "" {
-		text = shorten(t.ask.own[0], maxRequest)
+		text = shorten(own[0], maxRequest)
 	}
 	text = strings.TrimRight(shortLinks(withoutOpening(text)), ".: ")
 	if len(strings.Fields(text)) < minRequest {

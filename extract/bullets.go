@@ -125,9 +125,10 @@ func cutCitations(text string, exists func(n int) bool) (string, []int) {
 
 var (
 	wideCitations = lazyregexp.New(`(?:[【［〔\[][0-9０-９、，,;；\s–-]+[】］〕\]][\s.。,，;；]*)+$`)
-	narrow        = strings.NewReplacer("【", "[", "［", "[", "〔", "[", "】", "]", "］", "]", "〕", "]", "、", ",", "，", ",",
-		"；", ";", "。", ".",
-		"０", "0", "１", "1", "２", "2", "３", "3", "４", "4", "５", "5", "６", "6", "７", "7", "８", "8", "９", "9")
+	narrow        = strings.NewReplacer("【", "[", "［", "[", "〔", "[", "】", "]", "］", "]", "〕", "]",
+		"、", ",", "，", ",", "；", ";", "。", ".",
+		"０", "0", "１", "1", "２", "2", "３", "3", "４", "4",
+		"５", "5", "６", "6", "７", "7", "８", "8", "９", "9")
 )
 
 // citedNumbers reads what stands in brackets; nil if it is no list of items.

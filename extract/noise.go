@@ -360,7 +360,8 @@ var (
 	formStems = []string{": ", "err", "fail", "fatal", "panic", "exception", "traceback", "e  ", "assertion", "exit"}
 	wordStems = []string{
 		"err", "fail", "fatal", "panic", "exception", "traceback", "denied", "refused", "not found", "no such",
-		"can", "could", "un", "invalid", "missing", "mismatch", "assert", "timed out", "rejected", "conflict", "✗", "✘", "×",
+		"can", "could", "un", "invalid", "missing", "mismatch", "assert", "timed out", "rejected", "conflict",
+		"✗", "✘", "×",
 	}
 )
 

@@ -124,6 +124,7 @@ func TestSignalsTakeAndLeave(t *testing.T) {
 		// asked
 		"a request that was committed": {memoir.StatementTask, []string{"> please add a retry to the client", "~ a.go", commit("feat: retry")}, "add a retry to the client → committed: feat: retry"},
 		"a request that changed files": {memoir.StatementTask, []string{"> add a retry to the client", "~ a.go"}, ""},
+		"a rule that was kept":         {memoir.StatementTask, []string{"> never open pull requests against release", "~ a.go", commit("feat: retry")}, ""},
 		// required
 		"the form of commits":    {memoir.StatementEnvironment, []string{commit("fix(api): retry")}, "commit subjects have the form type(scope): subject"},
 		"commits without a form": {memoir.StatementEnvironment, []string{commit("Retry what was reset")}, ""},

@@ -191,7 +191,8 @@ var elsewhere = []struct {
 }{
 	{"gnor",
 		lazyregexp.New(`(?i)\bignor(?:ier(?:e|en sie|t)?|ez|er|a|ar|ad|á|e|en|eer)\s[^.!?\n]{0,40}\b(?:anweisung(?:en)?` +
-			`|instruktion(?:en)?|vorgaben|instructions|consignes|instruc(?:ciones|ções|c[ií]ones)|istruzioni|instructies)\b`)},
+			`|instruktion(?:en)?|vorgaben|instructions|consignes|instruc(?:ciones|ções|c[ií]ones)|istruzioni` +
+			`|instructies)\b`)},
 	{"忽略", lazyregexp.New(`(?:忽略|无视|無視)[^。！？\n]{0,20}(?:指令|指示|提示|说明|規則|规则)`)},
 	{"無視", lazyregexp.New(`(?:指示|命令|プロンプト|指令)[^。！？\n]{0,10}無視`)},
 	{"무시", lazyregexp.New(`(?:지시|명령|지침|프롬프트)[^.!?\n]{0,10}무시`)},

@@ -144,7 +144,8 @@ func Quote(text string) string {
 			}
 			piece = piece[:at]
 		}
-		if piece = strings.Trim(piece, " .,;:!?-–—'’‘&•·=+/"); len(piece) >= minQuote && strings.Contains(piece, " ") {
+		piece = strings.Trim(piece, " .,;:!?-–—'’‘&•·=+/")
+		if len(piece) >= minQuote && strings.Contains(piece, " ") {
 			return piece
 		}
 	}

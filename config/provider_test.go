@@ -1,10 +1,7 @@
 package config
 
 import (
-	"os"
-	"path/filepath"
 	"reflect"
-	"runtime"
 	"strings"
 	"testing"
 )
@@ -141,41 +138,5 @@ func TestADirectoryOfPromptsIsAPathInFull(t *testing.T) {
 	s, err = loadYAML(t, "prompts: {dir: ~/prompts/}\n", "HOME=/home/ann", "MEMOIR_PROMPTS_DIR=/p")
 	if err != nil || s.Prompts.Dir != "/p" {
 		t.Errorf("got %q, %v", s.Prompts.Dir, err)
-	}
-}
-
-func TestAKeyCommandThatOthersMayReadIsAWarning(t *testing.T) {
-	t.Parallel()
-	if runtime.GOOS == "windows" {
-		t.Skip("needs permissions of files, which windows has not in this form")
-	}
-	for _, test := range []struct {
-		yaml string
-		mode os.FileMode
-		warn bool
-	}{
-		{"providers: {x: {keyCommand: pass x}}", 0o600, false},
-		{"providers: {x: {keyCommand: pass x}}", 0o640, false},
-		{"providers: {x: {keyCommand: pass x}}", 0o644, true},
-		{"providers: {x: {keyCommand: pass x}}", 0o620, true},
-		{"providers: {x: {keyEnv: X}}", 0o644, false},
-	} {
-		dir := t.TempDir()
-		path := filepath.Join(dir, FileName)
-		write(t, path, test.yaml)
-		if err := os.Chmod(path, test.mode); err != nil {
-			t.Fatal(err)
-		}
-		s, err := Load(Options{ConfigDir: dir})
-		if err != nil {
-			t.Fatal(err)
-		}
-		warnings := s.Warnings()
-		if (len(warnings) == 1) != test.warn || len(warnings) > 1 {
-			t.Errorf("%s, %s: %v", test.yaml, test.mode, warnings)
-		}
-		if test.warn && (!strings.Contains(warnings[0].Message, path) || warnings[0].Hint != "chmod 600 "+path) {
-			t.Errorf("got %+v", warnings[0])
-		}
 	}
 }

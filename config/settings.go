@@ -35,8 +35,7 @@ type Settings struct {
 	// every command: the project is neither mined nor injected into.
 	Off bool
 
-	origins  map[string]string // by setting name; no entry: the default
-	warnings []Warning
+	origins map[string]string // by setting name; no entry: the default
 }
 
 // Memories are the settings of what runs and within which limits.
@@ -124,12 +123,3 @@ func (s Settings) Origin(name string) string {
 }
 
 const originDefault = "default"
-
-// Warning is a problem of the settings that keeps nothing from working.
-type Warning struct {
-	Message string
-	Hint    string // what to do about it; may be empty
-}
-
-// Warnings lists what is wrong with the settings without making them unusable.
-func (s Settings) Warnings() []Warning { return slices.Clone(s.warnings) }

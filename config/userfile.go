@@ -1,12 +1,8 @@
 package config
 
 import (
-	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
-	"runtime"
-	"slices"
 
 	"memoir"
 )
@@ -37,35 +33,7 @@ func (s *Settings) loadFile(path, home string) error {
 			return err
 		}
 	}
-	s.warnOfReaders(path)
 	return nil
-}
-
-// warnOfReaders looks for others who could read, or worse write, the command that
-// prints a key.
-func (s *Settings) warnOfReaders(path string) {
-	if runtime.GOOS == "windows" {
-		return
-	}
-	info, err := os.Stat(path)
-	if err != nil || info.Mode().Perm()&0o026 == 0 {
-		return
-	}
-	for _, name := range slices.Sorted(maps.Keys(s.Providers)) {
-		if len(s.Providers[name].KeyCommand) == 0 {
-			continue
-		}
-		s.warnings = append(s.warnings, Warning{
-			Message: fmt.Sprintf(
-				"others may read or change %s (%s), which names a keyCommand for provider %s",
-				path,
-				info.Mode().Perm(),
-				name,
-			),
-			Hint: "chmod 600 " + path,
-		})
-		return
-	}
 }
 
 // applyEntry applies one setting of a file whatever its value.

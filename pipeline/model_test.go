@@ -136,22 +136,3 @@ func TestAFaultOfTheModelEndsTheRunAndCostsNobodyAnAttempt(t *testing.T) {
 		}
 	}
 }
-
-func TestWarningsOfTheSettingsAreToldByEachRun(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	path := filepath.Join(dir, "config.yml")
-	if err := os.WriteFile(path, []byte("providers: {x: {keyCommand: pass x}}"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	o := options(t.TempDir(), t.TempDir())
-	for mode, want := range map[os.FileMode]int{0o600: 0, 0o604: 1} {
-		if err := os.Chmod(path, mode); err != nil {
-			t.Fatal(err)
-		}
-		o.Settings = loadFrom(t, dir)
-		if report := run(t, o); len(report.Warnings) != want {
-			t.Errorf("%s: %v", mode, report.Warnings)
-		}
-	}
-}

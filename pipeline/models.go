@@ -62,9 +62,6 @@ func (r *run) chooseModels(ctx context.Context) error {
 			consolidate.LLM{Model: consolidator, Prompts: files, MaxOutput: asked.MaxOutput, Report: r.consolidated},
 		)
 	}
-	for _, w := range settings.Warnings() {
-		r.warn(w.Message, w.Hint)
-	}
 	return nil
 }
 

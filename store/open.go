@@ -167,10 +167,8 @@ func create(path string) error {
 	if err := failpoint.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return storageError(err, "creating folder of database %s", path)
 	}
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		if err := disk.Fit(filepath.Dir(path)); err != nil {
-			return err
-		}
+	if err := disk.Fit(filepath.Dir(path)); err != nil {
+		return err
 	}
 	if err := failpoint.Before("create database"); err != nil {
 		return storageError(err, "opening database %s", path)

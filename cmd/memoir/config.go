@@ -50,9 +50,6 @@ func configCommand(p *program) *cli.Command {
 			if err := p.printSettings(c, home, dir, settings.Values()); err != nil {
 				return err
 			}
-			for _, w := range settings.Warnings() {
-				p.ui.warn(w.Hint, "%s", w.Message)
-			}
 			for _, i := range ignored {
 				p.ui.warn("read the file, then `memoir trust`", "%s: %s has no effect: %s", i.Origin, i.Name, i.Why)
 			}

@@ -134,9 +134,6 @@ func (d *doctor) check(name, good string, err error) {
 
 // models reports for each role its model and the source of its key. No model is called.
 func (d *doctor) models() {
-	for _, w := range d.settings.Warnings() {
-		d.warn("settings", w.Hint, w.Message)
-	}
 	for _, role := range model.Roles(d.settings.ModelRoles) {
 		choice, err := model.Choose(d.settings, role)
 		if err == nil {

@@ -8,5 +8,3 @@ func network(string) bool { return false }
 
 // Full reports whether nothing can be added below a directory.
 func Full(string) bool { return false }
-
-func try(string) (lacks string, err error) { return "", nil }

@@ -23,9 +23,8 @@ func scribble(t *testing.T, path string) {
 
 func TestADamagedDatabaseIsReplacedByItsBackup(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "memoir.db")
-	s, err := Open(t.Context(), path, Options{})
-	must(t, err)
+	path := filepath.Join(newHome(t), "memoir.db")
+	s := openAt(t, path, Options{})
 	must(t, s.quickly(t.Context(), func(t tx) error {
 		_, err := t.exec(`INSERT INTO counter (name, n) VALUES ('kept', 7)`)
 		return err
@@ -67,9 +66,8 @@ func TestADamagedDatabaseIsReplacedByItsBackup(t *testing.T) {
 
 func TestADamagedDatabaseWithoutABackupStays(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "memoir.db")
-	s, err := Open(t.Context(), path, Options{})
-	must(t, err)
+	path := filepath.Join(newHome(t), "memoir.db")
+	s := openAt(t, path, Options{})
 	must(t, s.Close())
 	scribble(t, path)
 	before, err := os.ReadFile(path)
@@ -85,38 +83,30 @@ func TestADamagedDatabaseWithoutABackupStays(t *testing.T) {
 	}
 }
 
-func TestAMarkOnASoundDatabaseIsCleared(t *testing.T) {
+func TestTheBackupTakesThePlaceOfADatabaseThatIsGoneOrEmptyAndOfNoOther(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "memoir.db")
-	s, err := Open(t.Context(), path, Options{})
-	must(t, err)
-	must(t, s.Close())
-	markDamaged(path)
-	s, err = Open(t.Context(), path, Options{Restored: func(string) { t.Error("it was replaced") }})
-	must(t, err)
-	must(t, s.Close())
-	if _, err := os.Stat(path + damagedSuffix); !os.IsNotExist(err) {
-		t.Errorf("the mark is left: %v", err)
-	}
-}
-
-func TestTheBackupOfADatabaseThatIsGoneOrEmptyIsOpened(t *testing.T) {
-	t.Parallel()
-	for name, spoil := range map[string]func(path string) error{
-		"gone":  os.Remove,
-		"empty": func(path string) error { return os.Truncate(path, 0) },
-		"gone, and its log is left": func(path string) error {
+	for name, test := range map[string]struct {
+		spoil    func(path string) error
+		replaced int
+	}{
+		"gone":  {os.Remove, 1},
+		"empty": {func(path string) error { return os.Truncate(path, 0) }, 1},
+		"gone, and its log is left": {func(path string) error {
 			return errors.Join(os.Remove(path), os.WriteFile(path+"-wal", []byte("log"), 0o600))
-		},
+		}, 1},
+		"sound, and marked as damaged": {func(path string) error { markDamaged(path); return nil }, 0},
 	} {
 		path := filepath.Join(newHome(t), "memoir.db")
 		s := openAt(t, path, Options{})
 		_, err := s.BeginForgetting(t.Context(), ProjectClaim{}, Forgetting{Keys: []string{"codex:a"}})
-		must(t, errors.Join(err, s.Backup(t.Context(), true), s.Close(), spoil(path)))
+		must(t, errors.Join(err, s.Backup(t.Context(), true), s.Close(), test.spoil(path)))
 		told := 0
 		forgotten, err := openAt(t, path, Options{Restored: func(string) { told++ }}).Forgotten(t.Context())
-		if must(t, err); told != 1 || !forgotten["codex:a"] {
+		if must(t, err); told != test.replaced || !forgotten["codex:a"] {
 			t.Errorf("%s: told %d times; forgotten %v", name, told, forgotten)
+		}
+		if _, err := os.Stat(path + damagedSuffix); !os.IsNotExist(err) {
+			t.Errorf("%s: the mark is left: %v", name, err)
 		}
 	}
 }
@@ -152,14 +142,5 @@ func TestADamagedDatabaseThatAnotherProcessUsesIsNotReplaced(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	holder.rest(t)
-	openAt(t, path, Options{})
-}
-
-func TestAReaderMarksNothing(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(newHome(t), "memoir.db")
-	if _, err := Open(t.Context(), path, Options{ReadOnly: true}); memoir.CodeOf(err) != memoir.CodeNotFound {
-		t.Error(err)
-	}
 	openAt(t, path, Options{})
 }

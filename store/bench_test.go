@@ -33,11 +33,3 @@ func BenchmarkFilesAndReasonsWithNothingNew(b *testing.B) {
 		}
 	}
 }
-
-func BenchmarkReasonsThatAllChange(b *testing.B) {
-	s, _ := newQueue(b, registered)
-	for i := 0; b.Loop(); i++ {
-		_, err := s.RefreshReasons(b.Context(), Window{MaxAge: time.Duration(i%2) * time.Hour})
-		must(b, err)
-	}
-}

@@ -1,12 +1,7 @@
 package store
 
 import (
-	"context"
-	"errors"
-	"io/fs"
-	"path/filepath"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -153,66 +148,5 @@ func TestWhatBecomesOfWorkIsToldOfEachOfItsCalls(t *testing.T) {
 				t.Error(diff)
 			}
 		})
-	}
-}
-
-func TestACallCountsForTheProjectThatItsSessionTurnsOutToBeOf(t *testing.T) {
-	t.Parallel()
-	s, _ := newQueue(t, 1)
-	const other = "other-0123456789ab"
-	register(t, s, other)
-	c := claimOne(t, s)
-	beginCall(t, s, c.Token)
-	must(t, s.MoveSession(t.Context(), "codex:s00", other))
-	must(t, s.StoreExtraction(t.Context(), c, worth("a")))
-	if rows, err := s.UsageRows(t.Context(), time.Time{}); err != nil || len(rows) != 1 || rows[0].ProjectID != other {
-		t.Errorf("%+v, %v", rows, err)
-	}
-}
-
-func TestACallIsNotEnteredByOneWhoWasInterrupted(t *testing.T) {
-	t.Parallel()
-	s, _ := newStore(t)
-	ctx, cancel := cancelled(t)
-	defer cancel()
-	if _, err := s.BeginCall(ctx, Call{}); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-	if got := calls(t, s); len(got) > 0 {
-		t.Errorf("%+v", got)
-	}
-}
-
-func TestEntriesOfBeforeStayWhenCallsGetTheirOwn(t *testing.T) {
-	t.Parallel()
-	before := fstest.MapFS{}
-	names, err := fs.Glob(embedded, "migration/*.sql")
-	must(t, err)
-	for _, name := range names {
-		if filepath.Base(name) < "0006" {
-			b, err := fs.ReadFile(embedded, name)
-			must(t, err)
-			before[filepath.Base(name)] = &fstest.MapFile{Data: b}
-		}
-	}
-	path := filepath.Join(newHome(t), "memoir.db")
-	old, err := open(t.Context(), path, Options{}, before)
-	must(t, err)
-	must(t, old.durably(t.Context(), func(t tx) error {
-		_, err := t.exec(`INSERT INTO ledger (at, run, phase, session_key, project_id, model, calls, input_tokens, cached_tokens, output_tokens,
-			cost, duration_ms, outcome, input_bytes) VALUES (?, 'r', 'extract', 'codex:s00', 'p', 'x/y', 2, 30, 1, 4, 0.5, 1000, 'stored', 100)`, millis(noon))
-		return err
-	}))
-	must(t, old.Close())
-	s := openAt(t, path, Options{})
-	rows, err := s.UsageRows(t.Context(), time.Time{})
-	must(t, err)
-	want := []UsageRow{{Day: "2026-09-01", ProjectID: "p", Model: "x/y", Phase: kindExtract, Outcome: "stored", Duration: time.Second,
-		Usage: memoir.Usage{Calls: 2, InputTokens: 30, CachedTokens: 1, OutputTokens: 4, Cost: 0.5}}}
-	if diff := cmp.Diff(want, rows); diff != "" {
-		t.Error(diff)
-	}
-	if e, err := s.Experience(t.Context(), "x/y", kindExtract); err != nil || e.InputTokens != 30 {
-		t.Errorf("%+v, %v", e, err)
 	}
 }

@@ -3,7 +3,6 @@ package store
 import (
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -59,13 +58,12 @@ func TestAClaimSaysAllThatTheWorkNeeds(t *testing.T) {
 
 func TestClaimsKeepToTheWindow(t *testing.T) {
 	t.Parallel()
-	const other = "other-0123456789ab"
 	s, _ := newStore(t)
 	register(t, s, project, other)
 	scan(t, s,
 		session("going", ended(time.Minute)), session("fresh", ended(time.Hour)), session("idle", ended(12*time.Hour)),
 		session("aged", ended(30*24*time.Hour)), session("old", ended(31*24*time.Hour)),
-		session("theirs", ended(13*time.Hour), func(se *memoir.Session) { se.ProjectID = other }),
+		session("theirs", ended(13*time.Hour), theirs),
 	)
 	tests := []struct {
 		name   string
@@ -133,29 +131,6 @@ func TestAFullBatchIsFollowedByAnother(t *testing.T) {
 		for _, c := range claims {
 			must(t, s.MarkUnchanged(t.Context(), c, "h", nil))
 		}
-	}
-}
-
-func TestOfManyThatClaimAtOnceOneGetsTheSession(t *testing.T) {
-	t.Parallel()
-	s, clock := newQueue(t, 1)
-	var mu sync.Mutex
-	var won []Claim
-	var wg sync.WaitGroup
-	for range 8 {
-		other := openAt(t, s.Path(), Options{Now: clock.Now})
-		wg.Go(func() {
-			claims, err := other.ClaimSessions(t.Context(), claimOptions(1))
-			if err != nil {
-				t.Error(err)
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			won = append(won, claims...)
-		})
-	}
-	if wg.Wait(); len(won) != 1 {
-		t.Fatalf("%d claims on one session", len(won))
 	}
 }
 

@@ -25,31 +25,27 @@ func rows(t testing.TB, s *Store) map[string]int {
 }
 
 // newFull returns a store with two projects that have something of everything.
-func newFull(t testing.TB) (s *Store, other string) {
-	s, _ = newQueue(t, 3)
-	other = "other-0123456789ab"
+func newFull(t testing.TB) (*Store, *fakeClock) {
+	t.Helper()
+	s, clock := newQueue(t, 3)
 	register(t, s, other)
-	scan(t, s, session("x", ended(1), func(se *memoir.Session) { se.ProjectID = other }))
+	scan(t, s, session("x", ended(1), theirs))
 	for _, id := range []string{other, project} {
 		r := worth(id)
 		r.Redactions = map[string]int{"aws": 1}
 		extracted(t, s, r)
 		must(t, s.RecordNotes(t.Context(), id, 1, []memoir.Note{{ProjectID: id, File: "MEMORY.md", Action: memoir.NoteAdded, Text: "x"}}))
 		must(t, s.UpsertProject(t.Context(), memoir.Project{ID: id, Name: id, Aliases: []string{"alias"}}))
-		c, ok, err := s.ClaimProject(t.Context(), id, forMinutes)
-		if must(t, err); !ok {
-			t.Fatal(c)
-		}
-		must(t, s.Publish(t.Context(), c, GenerationRecord{N: 1, Redactions: map[string]int{"jwt": 1}}, func() error { return nil }))
+		publish(t, s, claimAs(t, s, id, forMinutes), GenerationRecord{N: 1, Redactions: map[string]int{"jwt": 1}})
 	}
 	must(t, s.SetForgotten(t.Context(), "codex:s01", true))
 	must(t, s.SetDisabled(t.Context(), "codex:s02", true))
-	return s, other
+	return s, clock
 }
 
 func TestClearingAProjectRemovesExactlyItsRows(t *testing.T) {
 	t.Parallel()
-	s, other := newFull(t)
+	s, _ := newFull(t)
 	// A claim that is under way loses.
 	scan(t, s, session("s00", grown))
 	running := claimOne(t, s)

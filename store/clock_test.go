@@ -72,19 +72,3 @@ func TestADelayDoesNotOutlastAClockThatWasSetBack(t *testing.T) {
 		t.Errorf("claimed %v", ids(got))
 	}
 }
-
-func TestWhatWasSpentUnderAWrongClockIsNoPartOfToday(t *testing.T) {
-	t.Parallel()
-	s, _ := newQueue(t, 1)
-	for _, at := range []time.Duration{-time.Hour, 23 * time.Hour, 400 * 24 * time.Hour} {
-		must(t, s.AddLedger(t.Context(), LedgerEntry{At: noon.Add(at), Run: "r", ProjectID: project, Usage: memoir.Usage{Calls: 1, InputTokens: 10}}))
-	}
-	midnight := noon.Truncate(24 * time.Hour)
-	today, err := s.Spent(t.Context(), midnight)
-	if must(t, err); today.InputTokens != 20 {
-		t.Errorf("%d tokens today", today.InputTokens)
-	}
-	if ever, err := s.Spent(t.Context(), time.Time{}); err != nil || ever.InputTokens != 30 {
-		t.Errorf("%d tokens ever, %v", ever.InputTokens, err)
-	}
-}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -19,13 +20,29 @@ func newDue(t testing.TB) (*Store, *fakeClock) {
 	return s, clock
 }
 
-func claimProject(t testing.TB, s *Store) ProjectClaim {
+func claimAs(t testing.TB, s *Store, id string, o ProjectClaimOptions) ProjectClaim {
 	t.Helper()
-	c, ok, err := s.ClaimProject(t.Context(), project, forMinutes)
+	c, ok, err := s.ClaimProject(t.Context(), id, o)
 	if must(t, err); !ok {
-		t.Fatalf("project was not claimed: %+v", c)
+		t.Fatalf("%s was not claimed: %+v", id, c)
 	}
 	return c
+}
+
+func claimProject(t testing.TB, s *Store) ProjectClaim {
+	t.Helper()
+	return claimAs(t, s, project, forMinutes)
+}
+
+// hold claims a project for other work than consolidating it, due or not.
+func hold(t testing.TB, s *Store, id string) ProjectClaim {
+	t.Helper()
+	return claimAs(t, s, id, ProjectClaimOptions{Holder: lease.Self(), Lease: time.Minute, Always: true})
+}
+
+func publish(t testing.TB, s *Store, c ProjectClaim, g GenerationRecord) {
+	t.Helper()
+	must(t, s.Publish(t.Context(), c, g, func() error { return nil }))
 }
 
 func wantDeclined(t testing.TB, s *Store, want Declined) ProjectClaim {
@@ -92,18 +109,16 @@ func TestAProjectThatAnotherConsolidatesIsBusyAndTheErrorNamesIt(t *testing.T) {
 
 func TestAnAbandonedProjectIsTakenOverAndTheFormerHolderCanDoNothing(t *testing.T) {
 	t.Parallel()
-	for name, abandon := range map[string]func(*fakeClock) lease.Holder{
-		"its holder died":       func(*fakeClock) lease.Holder { return deadHolder() },
-		"its lease has expired": func(*fakeClock) lease.Holder { return elsewhere() },
+	for name, former := range map[string]struct {
+		holder lease.Holder
+		after  time.Duration
+	}{
+		"its holder died":       {deadHolder(), 0},
+		"its lease has expired": {elsewhere(), time.Minute},
 	} {
 		s, clock := newDue(t)
-		former, ok, err := s.ClaimProject(t.Context(), project, ProjectClaimOptions{Holder: abandon(clock), Lease: time.Minute})
-		if must(t, err); !ok {
-			t.Fatal(former)
-		}
-		if name == "its lease has expired" {
-			clock.advance(time.Minute)
-		}
+		after, former := former.after, claimAs(t, s, project, ProjectClaimOptions{Holder: former.holder, Lease: time.Minute})
+		clock.advance(after)
 		now := claimProject(t, s)
 		if now.Fence <= former.Fence || now.Crashes != 1 || now.Seq != former.Seq {
 			t.Errorf("%s: claim %+v after %+v", name, now, former)
@@ -119,37 +134,6 @@ func TestAnAbandonedProjectIsTakenOverAndTheFormerHolderCanDoNothing(t *testing.
 			t.Errorf("%s: the new holder lost it: %v", name, err)
 		}
 	}
-}
-
-func TestAProjectThatProcessesDieOverIsDeadUntilItChanges(t *testing.T) {
-	t.Parallel()
-	s, _ := newDue(t)
-	for range 3 {
-		if _, ok, err := s.ClaimProject(t.Context(), project, ProjectClaimOptions{Holder: deadHolder(), Lease: time.Hour}); !ok || err != nil {
-			t.Fatal(ok, err)
-		}
-	}
-	if c := wantDeclined(t, s, DeclinedDead); !strings.Contains(c.LastError, "ended while working on it") {
-		t.Fatalf("last error %q", c.LastError)
-	}
-	extracted(t, s, worth("b"))
-	claimProject(t, s)
-}
-
-func TestADelayAfterAFailureIsKeptWhateverHappens(t *testing.T) {
-	t.Parallel()
-	s, clock := newDue(t)
-	must(t, s.FailProject(t.Context(), claimProject(t, s), Failure{Message: "overloaded", Transient: true}, Policy{Base: 3 * time.Minute}))
-	c := wantDeclined(t, s, DeclinedBackoff)
-	if !c.RetryAt.Equal(noon.Add(3*time.Minute)) || c.LastError != "overloaded" {
-		t.Fatalf("declined with %+v", c)
-	}
-	must(t, s.Enqueue(t.Context(), project))
-	wantDeclined(t, s, DeclinedBackoff)
-	extracted(t, s, worth("b"))
-	wantDeclined(t, s, DeclinedBackoff)
-	clock.advance(3 * time.Minute)
-	claimProject(t, s)
 }
 
 func TestThreeFailuresGiveAProjectUpUntilItChangesOrIsRetried(t *testing.T) {
@@ -188,7 +172,7 @@ func TestWhatArrivesDuringAConsolidationIsLeftForTheNext(t *testing.T) {
 		s, _ := newDue(t)
 		c := claimProject(t, s)
 		arrive(s)
-		must(t, s.Publish(t.Context(), c, GenerationRecord{N: 1, At: noon}, func() error { return nil }))
+		publish(t, s, c, GenerationRecord{N: 1, At: noon})
 		if row := projectRow(t, s, project); !row.Due || row.ConsumedSeq != 1 || row.ChangeSeq != 2 {
 			t.Errorf("%s was lost: %+v", name, row)
 		}
@@ -212,44 +196,45 @@ func TestGivingAProjectBackCountsNothingAndLeavesItDue(t *testing.T) {
 	}
 }
 
-func TestOtherWorkOnAProjectThatWaitsLeavesItWaiting(t *testing.T) {
+// Restoring, forgetting and merging hold a project as well. However that ends, the project
+// is as due, waiting or dead as it was.
+func TestOtherWorkLeavesAProjectAsItWas(t *testing.T) {
 	t.Parallel()
-	for name, do := range map[string]func(*Store, ProjectClaim) error{
-		"given back": func(s *Store, c ProjectClaim) error { return s.GiveBackProject(background(), c) },
-		"restored": func(s *Store, c ProjectClaim) error {
-			return s.Publish(background(), c, GenerationRecord{N: 1, At: noon, Restored: true}, func() error { return nil })
-		},
-		"published, and nothing consumed": func(s *Store, c ProjectClaim) error {
-			c.Seq = 0
-			return s.Publish(background(), c, GenerationRecord{N: 1, At: noon}, func() error { return nil })
-		},
+	for was, state := range map[string]struct {
+		bring func(*Store, ProjectClaim) error
+		want  Declined // none: it can be claimed
+		jobs  map[string]int
+	}{
+		"due":  {func(s *Store, c ProjectClaim) error { return s.GiveBackProject(background(), c) }, "", map[string]int{"done": 1, "pending": 1}},
+		"done": {func(s *Store, c ProjectClaim) error { return s.FinishProjectUnchanged(background(), c) }, DeclinedNotDue, map[string]int{"done": 2}},
+		"waiting": {func(s *Store, c ProjectClaim) error {
+			return s.FailProject(background(), c, transient, Policy{Base: time.Hour})
+		}, DeclinedBackoff, map[string]int{"done": 1, "error": 1}},
+		"dead": {func(s *Store, c ProjectClaim) error {
+			return s.FailProject(background(), c, Failure{Message: "timeout"}, Policy{})
+		}, DeclinedDead, map[string]int{"done": 1, "dead": 1}},
 	} {
-		s, clock := newDue(t)
-		wait := func(want Declined, failures int) {
-			t.Helper()
-			wantDeclined(t, s, want)
-			must(t, do(s, hold(t, s, project)))
-			wantDeclined(t, s, want)
+		for work, do := range map[string]func(*Store){
+			"given back": func(s *Store) { must(t, s.GiveBackProject(background(), hold(t, s, project))) },
+			"restored":   func(s *Store) { publish(t, s, hold(t, s, project), GenerationRecord{N: 1, At: noon, Restored: true}) },
+			"died over": func(s *Store) {
+				for range MaxCrashes + 1 {
+					claimAs(t, s, project, ProjectClaimOptions{Holder: deadHolder(), Lease: time.Hour, Always: true})
+				}
+			},
+		} {
+			s, _ := newDue(t)
+			must(t, state.bring(s, claimProject(t, s)))
+			do(s)
 			status, err := s.Status(t.Context())
-			must(t, err)
-			if len(status.Failed)+len(status.Dead) != 1 || !projectRow(t, s, project).Due {
-				t.Errorf("%s: %+v", name, status)
+			if must(t, err); work != "died over" && !maps.Equal(status.Jobs, state.jobs) {
+				t.Errorf("%s, then %s: jobs %v", was, work, status.Jobs)
 			}
-			if want == DeclinedBackoff && status.Failed[0].Attempts != failures {
-				t.Errorf("%s: %+v", name, status.Failed)
+			c, ok, err := s.ClaimProject(t.Context(), project, forMinutes)
+			if must(t, err); ok != (state.want == "") || c.Declined != state.want || c.Crashes != 0 || len(state.jobs) == 2 && state.jobs["pending"] == 0 && c.LastError != "timeout" {
+				t.Errorf("%s, then %s: claim %+v", was, work, c)
 			}
 		}
-		must(t, s.FailProject(t.Context(), claimProject(t, s), transient, Policy{Base: time.Minute}))
-		if name == "given back" { // the others make the only generation
-			wait(DeclinedBackoff, 1)
-		}
-		for range 2 {
-			clock.advance(time.Hour)
-			must(t, s.FailProject(t.Context(), claimProject(t, s), transient, Policy{Base: time.Minute}))
-		}
-		wait(DeclinedDead, 3)
-		must(t, s.Enqueue(t.Context(), project))
-		claimProject(t, s)
 	}
 }
 
@@ -263,77 +248,40 @@ func TestAnExpiredLeaseThatNobodyTookCanBeExtended(t *testing.T) {
 	if must(t, err); !ok {
 		t.Fatal("lost, though nobody took it")
 	}
-	must(t, s.Publish(t.Context(), c, GenerationRecord{N: 1}, func() error { return nil }))
-}
-
-func TestTheProjectsThatAreDueAreListed(t *testing.T) {
-	t.Parallel()
-	s, _ := newDue(t)
-	register(t, s, "idle-0123456789ab", "asked-0123456789ab")
-	must(t, s.Enqueue(t.Context(), "asked-0123456789ab"))
-	rows, err := s.Projects(t.Context())
-	must(t, err)
-	var due []string
-	for _, row := range rows {
-		if row.Due {
-			due = append(due, row.ID)
-		}
-	}
-	if strings.Join(due, " ") != "asked-0123456789ab "+project {
-		t.Fatalf("due %v", due)
-	}
-	wantCode(t, s.Enqueue(t.Context(), "none"), memoir.CodeNotFound)
+	publish(t, s, c, GenerationRecord{N: 1})
 }
 
 func TestAProjectThatAProcessDiedOverComesLastAndIsDeadAfterThree(t *testing.T) {
 	t.Parallel()
-	s, _ := newQueue(t, 1)
-	must(t, s.StoreExtraction(t.Context(), claimOne(t, s), worth("a")))
-	o := ProjectClaimOptions{Holder: deadHolder(), Lease: time.Minute, NoSuspects: true}
-	claimed := func(o ProjectClaimOptions) ProjectClaim {
-		t.Helper()
-		c, ok, err := s.ClaimProject(t.Context(), project, o)
-		if must(t, err); !ok {
-			t.Fatalf("not claimed: %+v", c)
-		}
-		return c
-	}
+	s, _ := newDue(t)
+	o := ProjectClaimOptions{Holder: deadHolder(), Lease: time.Minute}
+	first := o
+	first.NoSuspects = true
 	declined := func(o ProjectClaimOptions, want Declined) {
 		t.Helper()
 		if c, ok, err := s.ClaimProject(t.Context(), project, o); err != nil || ok || c.Declined != want {
 			t.Fatalf("%+v %v %v, want it declined as %s", c, ok, err, want)
 		}
 	}
-
-	// Who works on it otherwise may be killed as often as anybody likes.
-	for range 5 {
-		claimed(ProjectClaimOptions{Holder: deadHolder(), Lease: time.Minute, Always: true})
-	}
-	if c := claimed(o); c.Crashes != 0 {
-		t.Fatalf("%d crashes", c.Crashes)
-	}
-	declined(o, DeclinedSuspect)
-	o.NoSuspects = false
+	claimAs(t, s, project, first)
+	declined(first, DeclinedSuspect)
 	for crashes := 1; crashes < MaxCrashes; crashes++ {
-		if c := claimed(o); c.Crashes != crashes {
+		if c := claimAs(t, s, project, o); c.Crashes != crashes {
 			t.Fatalf("%d crashes, want %d", c.Crashes, crashes)
 		}
 	}
 	declined(o, DeclinedDead)
 	st, err := s.Status(t.Context())
-	if must(t, err); len(st.Dead) != 1 || st.Dead[0].Key != project || st.Dead[0].Error == "" || st.Dead[0].Crashes != MaxCrashes {
+	if must(t, err); len(st.Dead) != 1 || st.Dead[0].Key != project || !strings.Contains(st.Dead[0].Error, "ended while working on it") || st.Dead[0].Crashes != MaxCrashes {
 		t.Errorf("status: %+v", st.Dead)
 	}
 
-	// A person, or something new, revives it, with what is known of it.
+	// Something new, or a person, revives it, with what is known of it.
+	extracted(t, s, worth("b"))
+	declined(first, DeclinedSuspect)
+	must(t, s.FinishProjectUnchanged(t.Context(), claimAs(t, s, project, o)))
 	must(t, s.Enqueue(t.Context(), project))
-	o.NoSuspects = true
-	declined(o, DeclinedSuspect)
-	o.NoSuspects = false
-	must(t, s.FinishProjectUnchanged(t.Context(), claimed(o)))
-	must(t, s.Enqueue(t.Context(), project))
-	o.NoSuspects = true
-	if c := claimed(o); c.Crashes != 0 {
+	if c := claimAs(t, s, project, first); c.Crashes != 0 {
 		t.Errorf("%d crashes after it went well", c.Crashes)
 	}
 }
@@ -342,10 +290,8 @@ func TestAProjectThatAProcessDiedOverComesLastAndIsDeadAfterThree(t *testing.T) 
 // other, in either phase.
 func TestProjectsAreWorkedOnApart(t *testing.T) {
 	t.Parallel()
-	const other = "other-0123456789ab"
 	s, _ := newQueue(t, 2)
 	register(t, s, other)
-	theirs := func(se *memoir.Session) { se.ProjectID = other }
 	scan(t, s, session("t00", ended(time.Hour+24*time.Hour), theirs), session("t01", ended(2*time.Hour+24*time.Hour), theirs))
 	of := func(id string) ClaimOptions {
 		o := claimOptions(1)
@@ -367,12 +313,9 @@ func TestProjectsAreWorkedOnApart(t *testing.T) {
 		}
 	}
 	held := claimProject(t, s)
-	c, ok, err := s.ClaimProject(t.Context(), other, forMinutes)
-	if must(t, err); !ok {
-		t.Fatalf("held up by another project: %+v", c)
-	}
+	c := claimAs(t, s, other, forMinutes) // not held up by another project
 	must(t, s.FailProject(t.Context(), held, transient, Policy{Base: time.Hour}))
-	must(t, s.Publish(t.Context(), c, GenerationRecord{N: 1}, func() error { return nil }))
+	publish(t, s, c, GenerationRecord{N: 1})
 	if row := projectRow(t, s, project); !row.Due || row.Generation != 0 {
 		t.Errorf("the other's publication changed it: %+v", row)
 	}
@@ -391,8 +334,8 @@ func TestADelayOfAProjectHoldsThoughItChanges(t *testing.T) {
 		s, clock := newDue(t)
 		must(t, s.FailProject(t.Context(), claimProject(t, s), transient, Policy{Base: time.Hour}))
 		change(s)
-		if c := wantDeclined(t, s, DeclinedBackoff); !c.RetryAt.Equal(noon.Add(time.Hour)) {
-			t.Errorf("%s: tried again at %s", name, c.RetryAt)
+		if c := wantDeclined(t, s, DeclinedBackoff); !c.RetryAt.Equal(noon.Add(time.Hour)) || c.LastError != "timeout" {
+			t.Errorf("%s: declined with %+v", name, c)
 		}
 		if _, err := s.Retry(t.Context(), project); err != nil {
 			t.Fatal(err)

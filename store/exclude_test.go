@@ -45,15 +45,3 @@ func TestAPersonsOwnMarkOutlivesAnExclusion(t *testing.T) {
 		t.Errorf("s00 is %s, want disabled", got)
 	}
 }
-
-func TestDirectoriesOfSessionsAreListed(t *testing.T) {
-	t.Parallel()
-	s, _ := newStore(t)
-	register(t, s, project)
-	scan(t, s, session("s00"), session("s01"))
-	dirs, err := s.Directories(t.Context())
-	must(t, err)
-	if len(dirs) != 1 || dirs[0] != "/src/"+project {
-		t.Errorf("directories %v", dirs)
-	}
-}

@@ -76,7 +76,7 @@ func wantCode(t testing.TB, err error, code memoir.Code) {
 	}
 }
 
-const project = "memoir-0123456789ab"
+const project, other = "memoir-0123456789ab", "other-0123456789ab"
 
 func register(t testing.TB, s *Store, ids ...string) {
 	t.Helper()
@@ -101,6 +101,9 @@ func session(id string, change ...func(*memoir.Session)) memoir.Session {
 func ended(ago time.Duration) func(*memoir.Session) {
 	return func(se *memoir.Session) { se.UpdatedAt = noon.Add(-ago) }
 }
+
+// theirs makes it one of the other project.
+func theirs(se *memoir.Session) { se.ProjectID, se.CWD = other, "/src/"+other }
 
 // grown changes the session's file, and so its version.
 func grown(se *memoir.Session) { se.Files[0].Size += 50 }

@@ -2,7 +2,9 @@ package store
 
 import (
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"memoir"
 )
@@ -54,24 +56,6 @@ func TestForgettingIsBegunAndFinished(t *testing.T) {
 	}
 }
 
-func TestASessionThatIsRememberedAgainBeforeForgettingIsFinishedStartsFromScratch(t *testing.T) {
-	t.Parallel()
-	s, _ := newDue(t)
-	const key = "codex:s00"
-	c := claimProject(t, s)
-	must(t, s.Publish(t.Context(), c, GenerationRecord{N: 1, Inputs: map[string]string{key: "h"}, At: noon}, func() error { return nil }))
-	c, err := s.BeginForgetting(t.Context(), hold(t, s, project), Forgetting{Keys: []string{key}})
-	must(t, err)
-	must(t, s.GiveBackProject(t.Context(), c))
-	must(t, s.SetForgotten(t.Context(), key, false))
-	if prior, marks, err := s.Prior(t.Context(), key); err != nil || prior != nil || len(marks) != 0 {
-		t.Errorf("%+v, %v, %v", prior, marks, err)
-	}
-	if row := projectRow(t, s, project); !row.Due {
-		t.Errorf("%+v", row)
-	}
-}
-
 func TestSubagentsAreForgottenWithTheirSession(t *testing.T) {
 	t.Parallel()
 	s, _ := newStore(t)
@@ -82,7 +66,7 @@ func TestSubagentsAreForgottenWithTheirSession(t *testing.T) {
 	fork := func(se *memoir.Session) { se.ParentID = "top" }
 	scan(t, s, session("top"), session("below", child("top")), session("deeper", child("below")), session("fork", fork), session("else", child("other")))
 	must(t, s.SetForgotten(t.Context(), "codex:else", false)) // never forgotten: nothing happens
-	_, err := s.BeginForgetting(t.Context(), claimAlways(t, s), Forgetting{Keys: []string{"codex:top"}})
+	_, err := s.BeginForgetting(t.Context(), hold(t, s, project), Forgetting{Keys: []string{"codex:top"}})
 	must(t, err)
 	tombstones, err := s.Tombstones(t.Context())
 	must(t, err)
@@ -95,13 +79,46 @@ func TestSubagentsAreForgottenWithTheirSession(t *testing.T) {
 	}
 }
 
-func claimAlways(t *testing.T, s *Store) ProjectClaim {
-	t.Helper()
-	o := forMinutes
-	o.Always = true
-	c, ok, err := s.ClaimProject(t.Context(), project, o)
-	if err != nil || !ok {
-		t.Fatalf("%v, %v", ok, err)
+func TestAWaitingProjectThatForgetsSaysStillThatItFailed(t *testing.T) {
+	t.Parallel()
+	s, _ := newDue(t)
+	must(t, s.FailProject(t.Context(), claimProject(t, s), Failure{Message: "line 3, “ask Ada”, cites nobody", Transient: true}, Policy{Base: time.Hour}))
+	c, err := s.BeginForgetting(t.Context(), hold(t, s, project), Forgetting{Keys: []string{"codex:s00"}})
+	must(t, err)
+	must(t, s.GiveBackProject(t.Context(), c))
+	if c := wantDeclined(t, s, DeclinedBackoff); c.LastError == "" || strings.Contains(c.LastError, "Ada") {
+		t.Errorf("its last error is %q", c.LastError)
 	}
-	return c
+}
+
+func TestForgettingAProjectForgetsItsSessions(t *testing.T) {
+	t.Parallel()
+	s, _ := newFull(t)
+	scan(t, s, session("x", grown, theirs))
+	late := claimOne(t, s)
+	if n, err := s.ForgetProject(t.Context(), other); err != nil || n != 1 || reasonOf(t, s, "x") != memoir.ReasonForgotten {
+		t.Errorf("%d forgotten, %s, %v", n, reasonOf(t, s, "x"), err)
+	}
+	wantCode(t, s.StoreExtraction(t.Context(), late, worth("late")), memoir.CodeLeaseLost)
+	if rows, err := s.Projects(t.Context()); err != nil || len(rows) != 1 || rows[0].ID != project || rows[0].Extractions != 1 {
+		t.Errorf("%+v, %v", rows, err)
+	}
+	if removed, err := s.RemovedProjects(t.Context()); err != nil || !slices.Equal(removed, []string{other}) {
+		t.Errorf("%v, %v", removed, err)
+	}
+	// A later session begins anew; one that was forgotten comes back as one.
+	register(t, s, other)
+	scan(t, s, session("new", theirs), session("x", grown, grown, theirs))
+	if row := projectRow(t, s, other); row.Generation != 0 || row.Extractions != 0 || reasonOf(t, s, "x") != memoir.ReasonForgotten || reasonOf(t, s, "new") != memoir.ReasonEligible {
+		t.Errorf("%+v", row)
+	}
+	if found, err := s.Check(t.Context()); err != nil || len(found) > 0 {
+		t.Errorf("%v, %v", found, err)
+	}
+	// Remembered again, it is scanned again.
+	must(t, s.SetForgotten(t.Context(), "codex:x", false))
+	files, err := s.Files(t.Context())
+	if must(t, err); files["/sessions/x.jsonl"].ModTime.UnixNano() != 0 || files["/sessions/s00.jsonl"].ModTime.UnixNano() == 0 {
+		t.Errorf("%+v", files)
+	}
 }

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -63,16 +62,6 @@ func schemaOf(t *testing.T, s *Store) (version, goose int64, tables string) {
 		return err
 	}))
 	return version, goose, tables
-}
-
-func TestTheVersionThatIsReadFirstIsGooses(t *testing.T) {
-	t.Parallel()
-	s, _ := newStore(t)
-	want, err := newest(withMore(t, nil))
-	must(t, err)
-	if version, goose, _ := schemaOf(t, s); version != want || goose != want {
-		t.Fatalf("user_version %d, goose %d, newest migration %d", version, goose, want)
-	}
 }
 
 func TestAnExistingDatabaseIsCopiedAndMigrated(t *testing.T) {
@@ -161,31 +150,5 @@ func TestAReaderDoesNotMigrate(t *testing.T) {
 	}
 	if version, _, _ := schemaOf(t, openAt(t, path, Options{})); version != last(t) {
 		t.Fatalf("version %d", version)
-	}
-}
-
-// A program that looks after no references may have deleted rows.
-func TestRowsThatReferredToNothingBeforeKeepNobodyFromMigrating(t *testing.T) {
-	t.Parallel()
-	path := oldDatabase(t)
-	s, err := Open(t.Context(), path, Options{})
-	must(t, err)
-	conn := sql.OpenDB(s.connector(forMigration)) // which has foreign keys off
-	_, err = conn.Exec(`INSERT INTO file (path, size, mtime_ns, inode, session_key, position, head, error) VALUES ('/gone', 0, 0, 0, 'codex:gone', 0, '', '')`)
-	must(t, errors.Join(err, conn.Close(), s.Close()))
-	for _, tt := range []struct {
-		sql  string
-		good bool
-	}{
-		{"INSERT INTO file (path, size, mtime_ns, inode, session_key, position, head, error) VALUES ('/more', 0, 0, 0, 'codex:gone', 0, '', '');", false},
-		{"CREATE TABLE coming (n INTEGER) STRICT;", true},
-	} {
-		s, err := open(t.Context(), path, Options{}, withMore(t, map[string]string{"0099_a.sql": tt.sql}))
-		if (err == nil) != tt.good || err != nil && !strings.Contains(err.Error(), "1 rows would refer to rows that are gone") {
-			t.Errorf("%s: %v", tt.sql, err)
-		}
-		if err == nil {
-			must(t, s.Close())
-		}
 	}
 }

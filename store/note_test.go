@@ -57,7 +57,6 @@ func TestTheLastWordOfAPersonCounts(t *testing.T) {
 
 func TestNotesOfProjectsAndFilesAreApart(t *testing.T) {
 	t.Parallel()
-	const other = "other-0123456789ab"
 	s, _ := newStore(t)
 	register(t, s, project, other)
 	n := memoir.Note{ProjectID: project, File: "MEMORY.md", Action: memoir.NoteAdded, Text: "x", After: "before"}

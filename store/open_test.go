@@ -182,32 +182,6 @@ func TestADatabaseThatCannotBeUsedIsLeftAsItIs(t *testing.T) {
 	}
 }
 
-func TestATruncatedLogLosesItsEndAlone(t *testing.T) {
-	t.Parallel()
-	dir := newHome(t)
-	path := filepath.Join(dir, "memoir.db")
-	s := openAt(t, path, Options{})
-	register(t, s, project)
-	scan(t, s, session("a"))
-	// As a machine without power leaves it: no connection was closed.
-	copyTo := filepath.Join(newHome(t), "memoir.db")
-	for _, suffix := range []string{"", "-wal"} {
-		b, err := os.ReadFile(path + suffix)
-		must(t, err)
-		if suffix == "-wal" {
-			b = b[:len(b)-100]
-		}
-		must(t, os.WriteFile(copyTo+suffix, b, 0o600))
-	}
-	left := openAt(t, copyTo, Options{})
-	if found, err := left.Check(t.Context()); err != nil || len(found) != 0 {
-		t.Fatalf("found %v, %v", found, err)
-	}
-	if row := projectRow(t, left, project); row.Sessions != 0 {
-		t.Fatalf("the last commit was cut, and yet %+v", row)
-	}
-}
-
 func TestAFullDiskStoresNothingAndTheWorkCanBeRepeated(t *testing.T) {
 	t.Parallel()
 	s, _ := newQueue(t, 1)
@@ -271,39 +245,6 @@ func TestALockedDatabaseIsWaitedFor(t *testing.T) {
 	release()
 	if wantIDs(t, <-got, "s00"); t.Failed() {
 		t.FailNow()
-	}
-}
-
-func TestADatabaseThatStaysLockedIsSaidToBe(t *testing.T) {
-	t.Parallel()
-	s, clock := newQueue(t, 1)
-	hasty := openAt(t, s.Path(), Options{Now: clock.Now, BusyTimeout: time.Millisecond})
-	release := lock(t, s, "BEGIN IMMEDIATE")
-	defer release()
-	_, err := hasty.ClaimSessions(t.Context(), claimOptions(1))
-	if wantCode(t, err, memoir.CodeBusy); memoir.HintOf(err) != busyHint {
-		t.Errorf("hint %q", memoir.HintOf(err))
-	}
-}
-
-func TestAnInterruptEndsTheWaitForALockedDatabase(t *testing.T) {
-	t.Parallel()
-	s, clock := newQueue(t, 1)
-	patient := openAt(t, s.Path(), Options{Now: clock.Now, BusyTimeout: time.Hour})
-	defer lock(t, s, "BEGIN IMMEDIATE")()
-	ctx, cancel := context.WithCancelCause(t.Context())
-	interrupted := errors.New("interrupted")
-	time.AfterFunc(patience/2, func() { cancel(interrupted) })
-	began := time.Now()
-	_, err := patient.ClaimSessions(ctx, claimOptions(1))
-	if !errors.Is(err, interrupted) || time.Since(began) > 5*time.Second {
-		t.Fatalf("%v after %s", err, time.Since(began))
-	}
-	// A writer of our own that waits behind another of our own, too.
-	s.writing <- struct{}{}
-	defer func() { <-s.writing }()
-	if _, err := s.ClaimSessions(ctx, claimOptions(1)); !errors.Is(err, interrupted) {
-		t.Fatal(err)
 	}
 }
 

@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 }
 
 var roles = map[string]func(ctx context.Context, path string, args []string) error{
-	"open": openAndRegister, "work": workOff, "hold": claimAndHold, "publish": publishOften, "late": publishLate, "permission": useForbidden,
+	"open": openAndRegister, "work": workOff, "hold": claimAndHold, "publish": publishOften,
 }
 
 // process is another process that plays a role.
@@ -350,67 +350,4 @@ func TestOneProcessPublishesAtATimeThoughOthersAreKilled(t *testing.T) {
 	if row := projectRow(t, s, project); row.Generation != generations || generation != generations {
 		t.Fatalf("generation %d, swapped %d, want %d", row.Generation, generation, generations)
 	}
-}
-
-// publishLate claims project and session, waits as if it was stopped, and then
-// tries to finish both.
-func publishLate(ctx context.Context, path string, args []string) error {
-	s, err := Open(ctx, path, Options{})
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	c, ok, err := s.ClaimProject(ctx, project, ProjectClaimOptions{Holder: lease.Self(), Lease: time.Minute})
-	if err != nil || !ok {
-		return fmt.Errorf("claim %+v: %w", c, err)
-	}
-	claims, err := s.ClaimSessions(ctx, ClaimOptions{Holder: lease.Self(), Lease: time.Minute, Limit: 1})
-	if err != nil || len(claims) != 1 {
-		return fmt.Errorf("claims %v: %w", claims, err)
-	}
-	fmt.Println("claimed")
-	waitForStdin()
-	err = s.Publish(ctx, c, GenerationRecord{N: 9}, func() error { fmt.Println("swapped"); return nil })
-	fmt.Println(memoir.CodeOf(err))
-	fmt.Println(memoir.CodeOf(s.StoreExtraction(ctx, claims[0], worth("late"))))
-	return nil
-}
-
-func TestAProcessThatWasStoppedBeyondItsLeaseWritesNothing(t *testing.T) {
-	t.Parallel()
-	s, _ := newDue(t)
-	s.now = func() time.Time { return time.Now().Add(time.Hour) }
-	s.ticks = s.now
-	stopped := play(t, "late", s.Path())
-	if line := stopped.line(t); line != "claimed" {
-		t.Fatal(line)
-	}
-	c := claimProject(t, s) // an hour later, though it lives
-	taken := claimSuspects(t, s)
-	must(t, s.Publish(t.Context(), c, GenerationRecord{N: 1}, func() error { return nil }))
-	if got := stopped.rest(t); !slices.Equal(got, []string{"lease_lost", "lease_lost"}) {
-		t.Fatalf("going on, it got %v", got)
-	}
-	if row := projectRow(t, s, project); row.Generation != 1 {
-		t.Fatalf("project %+v", row)
-	}
-	must(t, s.StoreExtraction(t.Context(), taken[0], worth("in time")))
-}
-
-// useForbidden reads a database that it may not write, and tries to write it.
-func useForbidden(ctx context.Context, path string, args []string) error {
-	r, err := Open(ctx, path, Options{ReadOnly: true})
-	if err != nil {
-		return fmt.Errorf("reading: %w", err)
-	}
-	defer r.Close()
-	rows, err := r.Projects(ctx)
-	if err != nil {
-		return fmt.Errorf("reading: %w", err)
-	}
-	_, err = Open(ctx, path, Options{})
-	fmt.Println(len(rows), memoir.CodeOf(err), memoir.HintOf(err) != "")
-	_, err = Open(ctx, filepath.Join(filepath.Dir(path), "new", "memoir.db"), Options{})
-	fmt.Println(memoir.CodeOf(err), memoir.HintOf(err) != "")
-	return nil
 }

@@ -38,13 +38,6 @@ func TestADirectoryBelongsToTheProjectThatNamedItLast(t *testing.T) {
 	}
 }
 
-func TestRegisteringWhatIsKnownWritesNothing(t *testing.T) {
-	t.Parallel()
-	s, _ := newStore(t)
-	register(t, s, project)
-	register(t, openAt(t, s.Path(), Options{ReadOnly: true}), project)
-}
-
 func TestAProjectIsFoundByIDPathNameOrAlias(t *testing.T) {
 	t.Parallel()
 	s, _ := newStore(t)
@@ -100,18 +93,4 @@ func TestProjectsAreListedByIDWithTheirCounts(t *testing.T) {
 	if !slices.Equal(got, []string{"another-0123456789ab", project}) || rows[0].Due || !rows[1].Due || rows[1].Sessions != 3 || rows[1].Extractions != 1 {
 		t.Fatalf("projects %+v", rows)
 	}
-}
-
-func TestMovingASessionOutOfAllProjectsWithdrawsIt(t *testing.T) {
-	t.Parallel()
-	s, _ := newDue(t)
-	must(t, s.MoveSession(t.Context(), "codex:s00", ""))
-	if row := projectRow(t, s, project); row.Extractions != 0 || row.ChangeSeq != 2 || reasonOf(t, s, "s00") != memoir.ReasonNoProject {
-		t.Fatalf("project %+v", row)
-	}
-	must(t, s.MoveSession(t.Context(), "codex:s00", project))
-	if row := projectRow(t, s, project); row.Extractions != 1 || row.ChangeSeq != 3 || inputs(t, s)[0].Seq != 3 {
-		t.Fatalf("project %+v", row)
-	}
-	wantCode(t, s.MoveSession(t.Context(), "codex:none", project), memoir.CodeNotFound)
 }

@@ -100,17 +100,6 @@ func TestASwapThatFailsRecordsNothing(t *testing.T) {
 	must(t, s.Publish(t.Context(), c, GenerationRecord{N: 1}, func() error { return nil }))
 }
 
-func TestAPanicInTheSwapLeavesTheDatabaseUsable(t *testing.T) {
-	t.Parallel()
-	s, _ := newDue(t)
-	c := claimProject(t, s)
-	func() {
-		defer func() { recover() }()
-		s.Publish(t.Context(), c, GenerationRecord{N: 1}, func() error { panic("bug") })
-	}()
-	must(t, s.Publish(t.Context(), c, GenerationRecord{N: 1}, func() error { return nil }))
-}
-
 func TestAGenerationIsPublishedOnce(t *testing.T) {
 	t.Parallel()
 	s, _ := newDue(t)

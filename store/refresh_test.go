@@ -83,10 +83,9 @@ func TestEligibleSessionsPastTheCapAreOverCapAndSuspectsComeLast(t *testing.T) {
 
 func TestARestrictionCountsAndJudgesOnlyItsSessions(t *testing.T) {
 	t.Parallel()
-	const other = "other-0123456789ab"
 	s, _ := newQueue(t, 3)
 	register(t, s, other)
-	scan(t, s, session("x", func(se *memoir.Session) { se.ProjectID = other }))
+	scan(t, s, session("x", theirs))
 	wantCounts(t, refresh(t, s, Window{Projects: []string{other}, MaxAge: time.Hour}), map[memoir.Reason]int{"too_old": 1})
 	wantCounts(t, refresh(t, s, Window{Keys: []string{"codex:s01", "codex:s02", "codex:none"}, Cap: 1}), map[memoir.Reason]int{"eligible": 1, "over_cap": 1})
 	wantCounts(t, refresh(t, s, Window{}), map[memoir.Reason]int{"eligible": 4})
@@ -154,8 +153,8 @@ func TestTheReasonThatIsStoredFollowsWhatChanges(t *testing.T) {
 	want("broken", "unreadable")
 	scan(t, s, session("s00", func(se *memoir.Session) { se.ProjectID = "" }))
 	want("homeless", "no_project")
-	must(t, s.MoveSession(ctx, "codex:s00", project))
-	want("moved", "eligible")
+	scan(t, s, session("s00"))
+	want("at home again", "eligible")
 	scan(t, s, session("s00", func(se *memoir.Session) { se.Kind = memoir.KindSubagent }))
 	want("known to be a sub-agent", "subagent")
 	scan(t, s, session("s00"))

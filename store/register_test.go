@@ -2,9 +2,7 @@ package store
 
 import (
 	"maps"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -94,48 +92,5 @@ func TestWhatIsRegisteredTogetherIsAsIfOneAfterTheOther(t *testing.T) {
 	must(t, err)
 	if diff := cmp.Diff(want, got) + cmp.Diff(wantRows, gotRows); diff != "" {
 		t.Errorf("(-one by one +together):\n%s", diff)
-	}
-}
-
-func TestADirectoryThatGainsARemoteKeepsItsFolderAndItsName(t *testing.T) {
-	t.Parallel()
-	s, _ := newStore(t)
-	for _, p := range []memoir.Project{placed("app-1", "/src/app"), {ID: "mise-2", Name: "mise", Identity: "host/mise", Remote: "host/mise",
-		Directories: []string{"/src/app"}, Aliases: []string{"/src/app"}}} {
-		_, err := s.Register(t.Context(), p)
-		must(t, err)
-	}
-	rows, err := s.Projects(t.Context())
-	must(t, err)
-	if len(rows) != 1 || rows[0].ID != "app-1" || rows[0].Name != "mise" || rows[0].Identity != "host/mise" || rows[0].Remote != "host/mise" ||
-		!slices.Equal(rows[0].Aliases, []string{"/src/app", "app"}) {
-		t.Fatalf("%+v", rows)
-	}
-	for _, ref := range []string{"app-1", "mise", "app", "/src/app", "host/mise"} {
-		if row := projectRow(t, s, ref); row.ID != "app-1" {
-			t.Errorf("%s leads to %s", ref, row.ID)
-		}
-	}
-}
-
-func TestProcessesThatFindTheSameAtOnceRegisterItOnce(t *testing.T) {
-	t.Parallel()
-	s, _ := newStore(t)
-	_, err := s.Register(t.Context(), placed("app-1", "/src/app"))
-	must(t, err)
-	var wg sync.WaitGroup
-	results := make([]map[string]string, 8)
-	for i := range results {
-		other := openAt(t, s.Path(), Options{})
-		wg.Go(func() { results[i], _ = other.Register(background(), remoted("app-2", "host/app", "/src/app")) })
-	}
-	wg.Wait()
-	for _, ids := range results {
-		if ids["app-2"] != "app-1" {
-			t.Errorf("one registered %v", ids)
-		}
-	}
-	if rows, err := s.Projects(t.Context()); err != nil || len(rows) != 1 {
-		t.Errorf("%d projects, %v", len(rows), err)
 	}
 }

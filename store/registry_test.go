@@ -3,7 +3,6 @@ package store
 import (
 	"encoding/json"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -130,11 +129,10 @@ func TestAFileThatBelongsToAnotherSessionNowIsCountedOnce(t *testing.T) {
 
 func TestASessionFoundInAnotherProjectTakesItsExtractionAlong(t *testing.T) {
 	t.Parallel()
-	const other = "other-0123456789ab"
 	s, _ := newDue(t)
 	register(t, s, other)
 	must(t, s.FinishProjectUnchanged(t.Context(), claimProject(t, s)))
-	moved := session("s00", func(se *memoir.Session) { se.ProjectID = other })
+	moved := session("s00", theirs)
 	scan(t, s, moved)
 	scan(t, s, moved) // again: nothing happens
 	from, to := projectRow(t, s, project), projectRow(t, s, other)
@@ -143,14 +141,5 @@ func TestASessionFoundInAnotherProjectTakesItsExtractionAlong(t *testing.T) {
 	}
 	if got := reasonOf(t, s, "s00"); got != memoir.ReasonUpToDate {
 		t.Errorf("moving made the session %s", got)
-	}
-}
-
-func TestTimesOfAnyYearAreKept(t *testing.T) {
-	t.Parallel()
-	for _, want := range []time.Time{{}, noon, time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC), time.Date(1, 1, 2, 0, 0, 0, 0, time.UTC)} {
-		if got := moment(millis(want)); !got.Equal(want) || got.Location() != time.UTC && !want.IsZero() {
-			t.Errorf("%v came back as %v", want, got)
-		}
 	}
 }

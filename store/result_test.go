@@ -163,34 +163,15 @@ func TestATouchedSessionIsClaimedOnceAndCostsNothing(t *testing.T) {
 
 func TestTheResultGoesWhereTheSessionIsNow(t *testing.T) {
 	t.Parallel()
-	const other = "other-0123456789ab"
 	s, _ := newQueue(t, 1)
 	register(t, s, other)
 	c := claimOne(t, s)
-	must(t, s.MoveSession(t.Context(), "codex:s00", other))
+	scan(t, s, session("s00", theirs))
 	must(t, s.StoreExtraction(t.Context(), c, worth("a")))
 	if e, err := s.Extractions(t.Context(), other); err != nil || len(e) != 1 || e[0].Seq != 1 {
 		t.Fatalf("extractions %+v, %v", e, err)
 	}
 	if projectRow(t, s, project).Due {
 		t.Fatal("the project that it left is due")
-	}
-}
-
-func TestTheLedgerAddsUpWhatWasSpentSince(t *testing.T) {
-	t.Parallel()
-	s, clock := newStore(t)
-	used := memoir.Usage{Calls: 1, InputTokens: 10, OutputTokens: 2, Cost: 0.5}
-	must(t, s.AddLedger(t.Context(), LedgerEntry{Outcome: "stored", Usage: used}))
-	clock.advance(time.Hour)
-	must(t, s.AddLedger(t.Context(), LedgerEntry{Outcome: "lost", Usage: memoir.Usage{Calls: 3}}, LedgerEntry{Outcome: "no call"}))
-	for since, want := range map[time.Time]memoir.Usage{
-		{}:                       {Calls: 4, InputTokens: 10, OutputTokens: 2, Cost: 0.5},
-		noon.Add(time.Minute):    {Calls: 3},
-		noon.Add(24 * time.Hour): {},
-	} {
-		if got, err := s.Spent(t.Context(), since); err != nil || got != want {
-			t.Errorf("since %v: %+v, %v; want %+v", since, got, err, want)
-		}
 	}
 }

@@ -81,21 +81,6 @@ func TestNewContentDoesNotShortenADelay(t *testing.T) {
 	wantIDs(t, claim(t, s, claimOptions(1)), "s00")
 }
 
-func TestInterruptionsBetweenFailuresCountNothing(t *testing.T) {
-	t.Parallel()
-	s, _ := newQueue(t, 1)
-	for want := 1; want <= 2; want++ {
-		for range 10 {
-			must(t, s.GiveBack(t.Context(), []Claim{claimOne(t, s)}))
-		}
-		c := claimOne(t, s)
-		if c.Attempt != want {
-			t.Fatalf("attempt %d, want %d", c.Attempt, want)
-		}
-		must(t, s.FailClaim(t.Context(), c, transient, Policy{}))
-	}
-}
-
 func TestRetryRevivesWhatWasGivenUp(t *testing.T) {
 	t.Parallel()
 	s, _ := newQueue(t, 3)
@@ -114,23 +99,6 @@ func TestRetryRevivesWhatWasGivenUp(t *testing.T) {
 		t.Fatal(n, err)
 	}
 	wantIDs(t, claim(t, s, claimOptions(9)), "s01")
-}
-
-func TestARevivedSessionThatProcessesDiedOverStillRunsAlone(t *testing.T) {
-	t.Parallel()
-	s, _ := newQueue(t, 1)
-	o := claimOptions(1)
-	o.Holder = deadHolder()
-	claim(t, s, o)
-	o.Suspects = true
-	for range 3 {
-		claim(t, s, o)
-	}
-	if n, err := s.Retry(t.Context(), "codex:s00"); n != 1 || err != nil {
-		t.Fatal(n, err)
-	}
-	wantIDs(t, claim(t, s, claimOptions(1)))
-	wantIDs(t, claimSuspects(t, s), "s00")
 }
 
 // Who mended the cause has everything tried again, and with all attempts.

@@ -34,7 +34,7 @@ func TestForgettingASessionDropsWhatRunsSaidOfTheirEnds(t *testing.T) {
 	s, _ := newQueue(t, 1)
 	must(t, s.BeginRun(t.Context(), "r", lease.Self()))
 	must(t, s.EndRun(t.Context(), "r", RunEnd{Outcome: RunFailed, Reason: "it quotes s00", Hint: "x", Left: 1}))
-	c := claimHeld(t, s)
+	c := hold(t, s, project)
 	if _, err := s.BeginForgetting(t.Context(), c, Forgetting{Keys: []string{"codex:s00"}}); err != nil {
 		t.Fatal(err)
 	}
@@ -43,16 +43,6 @@ func TestForgettingASessionDropsWhatRunsSaidOfTheirEnds(t *testing.T) {
 	if got := runs[0].RunEnd; got != (RunEnd{Outcome: RunFailed, Left: 1}) {
 		t.Errorf("%+v", got)
 	}
-}
-
-// claimHeld claims the project whether or not it is due.
-func claimHeld(t *testing.T, s *Store) ProjectClaim {
-	t.Helper()
-	c, ok, err := s.ClaimProject(t.Context(), project, ProjectClaimOptions{Holder: lease.Self(), Lease: time.Minute, Always: true})
-	if must(t, err); !ok {
-		t.Fatal(c)
-	}
-	return c
 }
 
 func TestAForesightWritesNothingAndLeavesOutWhatIsHeld(t *testing.T) {
@@ -95,9 +85,9 @@ func TestAProjectsStandingTellsWhatItRestsOnAndWaitsFor(t *testing.T) {
 		t.Errorf("before the first: %+v", got)
 	}
 	clock.advance(time.Hour)
-	c := claimHeld(t, s)
+	c := hold(t, s, project)
 	inputs := map[string]string{"codex:s00": "h", "codex:s01": "h", "codex:s02": "h"}
-	must(t, s.Publish(t.Context(), c, GenerationRecord{N: 1, At: clock.Now(), Inputs: inputs}, func() error { return nil }))
+	publish(t, s, c, GenerationRecord{N: 1, At: clock.Now(), Inputs: inputs})
 	if got := standing(); got.New+got.Changed+got.Withdrawn != 0 || got.Inputs != 3 || !got.Newest.Equal(noon.Add(-24*time.Hour)) || !got.Consolidated.Equal(clock.Now()) {
 		t.Errorf("published: %+v", got)
 	}
@@ -109,7 +99,7 @@ func TestAProjectsStandingTellsWhatItRestsOnAndWaitsFor(t *testing.T) {
 	if got := standing(); got.New != 1 || got.Changed != 1 || got.Withdrawn != 1 || !got.Asked || got.Inputs != 3 {
 		t.Errorf("due: %+v", got)
 	}
-	c = claimHeld(t, s)
+	c = hold(t, s, project)
 	must(t, s.FailProject(t.Context(), c, Failure{Message: "429", Transient: true, RetryAfter: time.Hour, Model: "a/b"}, Policy{}))
 	if got := standing(); !got.RetryAt.Equal(clock.Now().Add(time.Hour)) || got.Dead {
 		t.Errorf("failed: %+v", got)
@@ -119,7 +109,7 @@ func TestAProjectsStandingTellsWhatItRestsOnAndWaitsFor(t *testing.T) {
 	if len(status.Failed) != 1 || status.Failed[0].Model != "a/b" || status.Failed[0].Suspect {
 		t.Errorf("%+v", status.Failed)
 	}
-	c = claimHeld(t, s)
+	c = hold(t, s, project)
 	must(t, s.FailProject(t.Context(), c, Failure{Message: "no"}, Policy{}))
 	if got := standing(); !got.Dead {
 		t.Errorf("given up: %+v", got)

@@ -19,7 +19,6 @@ func listed(sessions []memoir.Session) []string {
 
 func TestSessionsAreListedTheLatestFirstAndByFilter(t *testing.T) {
 	t.Parallel()
-	const other = "other-0123456789ab"
 	s, _ := newStore(t)
 	register(t, s, project, other)
 	at := ended(24 * time.Hour)

@@ -32,20 +32,3 @@ func TestTheLedgerIsAddedUpByDayProjectModelPhaseAndOutcome(t *testing.T) {
 		}
 	}
 }
-
-func TestOnlyTheLatestWorkIsLearnedFrom(t *testing.T) {
-	t.Parallel()
-	s, _ := newStore(t)
-	var entries []LedgerEntry
-	for i := range lookback + 50 {
-		tokens := int64(1)
-		if i < 50 {
-			tokens = 1000
-		}
-		entries = append(entries, LedgerEntry{Phase: kindExtract, Model: "m", InputBytes: 4, Usage: memoir.Usage{Calls: 1, InputTokens: tokens}})
-	}
-	must(t, s.AddLedger(t.Context(), entries...))
-	if e, err := s.Experience(t.Context(), "m", kindExtract); err != nil || e.Calls != lookback || e.InputTokens != lookback {
-		t.Errorf("%+v, %v", e, err)
-	}
-}

@@ -2,7 +2,6 @@ package extract
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -17,12 +16,11 @@ const maxVerbatims = 24
 // evidence is the session that a model was shown, as its statements are held against it.
 type evidence struct {
 	items []memoir.Item
-	at    map[int]int  // index by number
-	cited map[int]bool // the items that may be cited; nil: all
-	roots []string     // directories that a path may be told from
-	facts string       // what was shown of the session besides its items, as loose writes it
-	texts []string     // of the items, as loose writes them; made when asked for
-	whole string       // all of them; made when asked for
+	at    map[int]int // index by number
+	roots []string    // directories that a path may be told from
+	facts string      // what was shown of the session besides its items, as loose writes it
+	texts []string    // of the items, as loose writes them; made when asked for
+	whole string      // all of them; made when asked for
 
 	spoken *voices // made when asked for
 }
@@ -42,27 +40,10 @@ func newEvidence(s memoir.Session, items []memoir.Item) *evidence {
 	return ev
 }
 
-// evidenceOf is what bears out an answer to what a model was shown. Where some of the session
-// was read before, that are also the items of then: what is known of them was copied
-// from there. Cited may be those that it was shown, and those that were cited then.
-func evidenceOf(in Input, s shown, known *earlier) *evidence {
-	if known == nil {
-		return newEvidence(in.Session, s.items)
-	}
-	fresh := s.items[s.again:]
-	before := in.Items[:len(in.Items)-len(after(in.Items, known.since))]
-	ev := newEvidence(in.Session, slices.Concat(before, fresh))
-	ev.cited = maps.Clone(known.cited)
-	for _, it := range s.items {
-		ev.cited[it.N] = true
-	}
-	return ev
-}
-
-// shows reports whether an item was shown, or may be cited as if it were.
+// shows reports whether an item was shown.
 func (ev *evidence) shows(n int) bool {
 	_, ok := ev.at[n]
-	return ok && (ev.cited == nil || ev.cited[n])
+	return ok
 }
 
 // missing is the first of some items that was not shown, 0 if all were.

@@ -20,13 +20,6 @@ import (
 type Input struct {
 	Session memoir.Session
 	Items   []memoir.Item // redacted, in conversation order
-
-	// Earlier is what was extracted when the session held no more than the items up to
-	// Since, which have not changed; nil: nothing that can be used. It may rest on later
-	// ones, which have. A language model is then shown it, and the items after Since; the
-	// built-in model reads all anew.
-	Earlier *memoir.Extraction
-	Since   int // an item's number
 }
 
 // Extractor makes an Extraction of one session.
@@ -85,7 +78,7 @@ func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir
 		out.Title = title(in.Session, kept)
 	}
 	out.RolloutSlug = slug(out.Title, in.Session.ID)
-	out.RolloutSummary = summary(in, out, kept)
+	out.RolloutSummary = summary(in.Session, out, kept)
 	return out, memoir.Usage{}, nil
 }
 

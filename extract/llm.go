@@ -35,7 +35,6 @@ type Report struct {
 	Shown   int    // items that the model saw
 	Omitted int    // items left out for length
 	Calls   int    // that it took
-	Grown   bool   // what is new was read, and an earlier extraction
 	Kept    int    // statements
 	Dropped Dropped
 }
@@ -51,22 +50,6 @@ type Dropped struct {
 	Summary    int // lines of the summary with such a quotation
 }
 
-// count enters an answer.
-func (r *Report) count(s shown, got used) {
-	r.Shown += len(s.items) - s.again
-	r.Omitted += s.omitted
-	if !got.Empty() {
-		r.Kept = got.kept
-	}
-	r.Dropped.Uncited += got.dropped.Uncited
-	r.Dropped.Missing += got.dropped.Missing
-	r.Dropped.Ungrounded += got.dropped.Ungrounded
-	r.Dropped.Foreign += got.dropped.Foreign
-	r.Dropped.Crowded += got.dropped.Crowded
-	r.Dropped.Unplaced += got.dropped.Unplaced
-	r.Dropped.Summary += got.dropped.Summary
-}
-
 // Statements is how many statements were dropped.
 func (d Dropped) Statements() int {
 	return d.Uncited + d.Missing + d.Ungrounded + d.Foreign + d.Crowded + d.Unplaced
@@ -75,6 +58,7 @@ func (d Dropped) Statements() int {
 const (
 	minBudget   = 200      // tokens of a session that are shown at least
 	answerRoom  = 4096     // tokens of the window that are left to an answer whose cap is unknown
+	maxShrinks  = 3        // times that less of a session is shown after a call that was too long
 	maxShownBad = 16 << 10 // bytes of a bad answer that its model is shown again
 	maxKeptBad  = 64 << 10 // bytes of it that are kept for a person
 )
@@ -103,10 +87,8 @@ var answerSchema = json.RawMessage(`{"type":"object","properties":{` +
 
 // inquiry is the state of one reading of a session.
 type inquiry struct {
-	in       Input         // with cleaned texts
-	known    *earlier      // of the items before; nil: nothing
-	context  []memoir.Item // of those, shown again
-	items    []memoir.Item // that are read
+	session  memoir.Session
+	items    []memoir.Item // that are read: cleaned, without noise
 	budget   int           // tokens of the session that are shown; 0: all
 	output   int           // cap on the answer
 	earlier  []model.Exchange
@@ -114,8 +96,62 @@ type inquiry struct {
 	calls    int
 	shrunk   int  // times that less was shown because the input was too long
 	extended bool // more output, or less input, because an answer was cut
-	raised   bool // it was more output
 	objected bool // the model was shown its error
+}
+
+// Extract asks about the session.
+func (x llm) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir.Usage, error) {
+	a, err := x.begin(in)
+	if err != nil {
+		return memoir.Extraction{}, memoir.Usage{}, err
+	}
+	told := Report{Session: in.Session.Key()}
+	var out memoir.Extraction
+	if len(a.items) > 0 {
+		shown, got, err := x.ask(ctx, a)
+		if err != nil {
+			return memoir.Extraction{}, a.used, err
+		}
+		out = got.Extraction
+		told.Shown, told.Omitted, told.Calls = len(shown.items), shown.omitted, a.calls
+		told.Kept, told.Dropped = got.kept, got.dropped
+	}
+	if x.Report != nil {
+		x.Report(told)
+	}
+	s := in.Session
+	out.SessionKey, out.ProjectID, out.CWD, out.Branch = s.Key(), s.ProjectID, s.CWD, s.Branch
+	out.StartedAt, out.EndedAt = s.CreatedAt, s.UpdatedAt
+	out.Model = x.Name()
+	return out, a.used, nil
+}
+
+// Estimator is an Extractor that can say what it would ask.
+type Estimator interface {
+	// Estimate returns how many calls a session takes if each is answered well, and
+	// the bytes that are asked in all of them.
+	Estimate(in Input) (calls int, bytes int64, err error)
+}
+
+var _ Estimator = llm{}
+
+// Estimate makes the question without asking it.
+func (x llm) Estimate(in Input) (calls int, bytes int64, err error) {
+	a, err := x.begin(in)
+	if err != nil || len(a.items) == 0 {
+		return 0, 0, err
+	}
+	q, err := x.request(a, fitShown(a.items, a.budget))
+	if err != nil {
+		return 0, 0, err
+	}
+	return 1, int64(len(q.System) + len(q.Input) + len(q.Schema)), nil
+}
+
+// begin tells what is to be read of a session.
+func (x llm) begin(in Input) (*inquiry, error) {
+	budget, err := x.budget(in.Session)
+	return &inquiry{session: in.Session, items: quiet(readable(in.Items)), budget: budget, output: x.MaxOutput}, err
 }
 
 // ask asks the model, and once more for each thing that can be mended.
@@ -124,7 +160,7 @@ func (x llm) ask(ctx context.Context, a *inquiry) (shown, used, error) {
 		if err := ctx.Err(); err != nil {
 			return shown{}, used{}, err
 		}
-		s := a.show()
+		s := fitShown(a.items, a.budget)
 		q, err := x.request(a, s)
 		if err != nil {
 			return s, used{}, err
@@ -136,7 +172,13 @@ func (x llm) ask(ctx context.Context, a *inquiry) (shown, used, error) {
 			if errors.As(err, &failed) {
 				a.used = a.used.Add(failed.Usage)
 			}
-			if a.mend(err, s, x.MaxOutput) {
+			switch class, _ := model.ClassOf(err); {
+			case class == model.ClassTooLong && a.shrunk < maxShrinks:
+				a.halve(s)
+				continue
+			case class == model.ClassInvalid && a.output != x.MaxOutput: // the model has no larger cap
+				a.output = x.MaxOutput
+				a.halve(s)
 				continue
 			}
 			return s, used{}, x.failure(err)
@@ -154,15 +196,12 @@ func (x llm) ask(ctx context.Context, a *inquiry) (shown, used, error) {
 		if err := x.declined(answer); err != nil {
 			return s, used{}, err
 		}
-		got, bad := readAnswer(answer.Text, a.in, s, a.known)
-		switch {
-		case bad == nil:
+		got, bad := readAnswer(answer.Text, a.session, s.items)
+		if bad == nil {
 			answer.Accept()
 			return s, got, nil
-		case a.objected && bad.mended != nil:
-			answer.Accept()
-			return s, *bad.mended, nil
-		case a.objected:
+		}
+		if a.objected {
 			return s, used{}, x.unusable(answer, memoir.CodeInvalid,
 				"another model may do better; memoir retry tries it again", "its answer can't be used: "+bad.reason)
 		}
@@ -171,22 +210,38 @@ func (x llm) ask(ctx context.Context, a *inquiry) (shown, used, error) {
 	}
 }
 
-// budget is how many tokens of a session are shown beside what is known of it; 0 if nothing
-// limits them.
-func (x llm) budget(s memoir.Session, known *earlier) (int, error) {
-	most := x.InputTokens
-	taken := 0
-	if known != nil {
-		taken = known.tokens()
+// extend makes room for an answer that was cut: twice the output where the model is known
+// to have it, else half of the session. Where nobody knows the cap that cut the answer, and it
+// had to share that with thoughts, what the answer came to says little.
+func (a *inquiry) extend(answer model.Answer, q model.Request, s shown, window int) {
+	a.extended = true
+	cap := a.output
+	if cap == 0 {
+		cap = answerRoom
 	}
+	more := 2 * max(cap, int(answer.Usage.OutputTokens))
+	if window > 0 && memoir.Tokens(q.System)+memoir.Tokens(q.Input)+more > window {
+		a.halve(s)
+		return
+	}
+	a.output = more
+}
+
+// halve shows half of what was shown. An objection to an answer that rested on more
+// is withdrawn with it.
+func (a *inquiry) halve(s shown) {
+	a.shrunk++
+	a.budget = max(memoir.Tokens(s.text)/2, 1)
+	a.earlier = nil
+}
+
+// budget is how many tokens of a session are shown; 0 if nothing limits them.
+func (x llm) budget(s memoir.Session) (int, error) {
 	window := x.Model.Window()
 	if window <= 0 {
-		if most > 0 {
-			most = max(most-taken, minBudget)
-		}
-		return most, nil
+		return x.InputTokens, nil
 	}
-	system, frame, err := x.Prompts.StageOne(vars(s, shown{text: "[]"}, known))
+	system, frame, err := x.Prompts.StageOne(vars(s, shown{text: "[]"}))
 	if err != nil {
 		return 0, err
 	}
@@ -194,67 +249,31 @@ func (x llm) budget(s memoir.Session, known *earlier) (int, error) {
 	if share <= 0 || share > 1 {
 		share = DefaultPayload
 	}
-	answer := x.answerRoom(window)
-	room := min(int(share*float64(window))-taken, window-memoir.Tokens(system)-memoir.Tokens(frame)-answer)
-	if most > 0 {
-		room = min(room, most-taken)
+	answer := min(answerRoom, window/4)
+	if x.MaxOutput > 0 {
+		answer = min(x.MaxOutput, window/2)
+	}
+	room := min(int(share*float64(window)), window-memoir.Tokens(system)-memoir.Tokens(frame)-answer)
+	if x.InputTokens > 0 {
+		room = min(room, x.InputTokens)
 	}
 	return max(room, minBudget), nil
 }
 
 // request puts a session as it is shown into a question.
 func (x llm) request(a *inquiry, s shown) (model.Request, error) {
-	system, input, err := x.Prompts.StageOne(vars(a.in.Session, s, a.known))
+	system, input, err := x.Prompts.StageOne(vars(a.session, s))
 	return model.Request{
 		System: system, Input: input, Earlier: a.earlier,
 		Schema: answerSchema, SchemaName: "extraction", MaxOutput: a.output,
 	}, err
 }
 
-func vars(s memoir.Session, shown shown, known *earlier) prompts.StageOneVars {
-	v := prompts.StageOneVars{
+func vars(s memoir.Session, shown shown) prompts.StageOneVars {
+	return prompts.StageOneVars{
 		ThreadID: s.ID, Agent: string(s.Source), CWD: s.CWD, Branch: s.Branch, StartedAt: s.CreatedAt, EndedAt: s.UpdatedAt,
-		ItemCount: len(shown.items) - shown.again + shown.omitted, OmittedCount: shown.omitted, ResponseItemsJSON: shown.text,
+		ItemCount: len(shown.items) + shown.omitted, OmittedCount: shown.omitted, ResponseItemsJSON: shown.text,
 	}
-	if known != nil {
-		v.EarlierItems, v.EarlierMemory, v.EarlierSummary = known.since, known.memory(), known.summary()
-	}
-	return v
-}
-
-// mend changes the question after a call that failed; false if that would not help.
-func (a *inquiry) mend(err error, s shown, output int) bool {
-	switch class, _ := model.ClassOf(err); {
-	case class == model.ClassTooLong && a.shrunk < maxShrinks:
-		a.shrunk++
-		a.halve(s)
-		return true
-	case class == model.ClassInvalid && a.raised: // the model has no larger cap
-		a.raised = false
-		a.output = output
-		a.halve(s)
-		return true
-	}
-	return false
-}
-
-// extend makes room for an answer that was cut: twice the output where the model is known
-// to have it, else half of the session.
-func (a *inquiry) extend(answer model.Answer, q model.Request, s shown, window int) {
-	a.extended = true
-	more := a.moreOutput(answer)
-	if window > 0 && memoir.Tokens(q.System)+memoir.Tokens(q.Input)+more > window {
-		a.halve(s)
-		return
-	}
-	a.output, a.raised = more, true
-}
-
-// halve shows half of what was shown. An objection to an answer that rested on more
-// is withdrawn with it.
-func (a *inquiry) halve(s shown) {
-	a.budget = max(memoir.Tokens(render(s.items[s.again:]))/2, 1)
-	a.context, a.earlier = nil, nil
 }
 
 // declined is the error of an answer that says nothing.
@@ -287,14 +306,6 @@ func (x llm) failure(err error) error {
 	return memoir.Errorf(memoir.CodeModel, failed.Hint(), "%w", err)
 }
 
-// finish says what an extraction is of.
-func (x llm) finish(e memoir.Extraction, s memoir.Session) memoir.Extraction {
-	e.SessionKey, e.ProjectID, e.CWD, e.Branch = s.Key(), s.ProjectID, s.CWD, s.Branch
-	e.StartedAt, e.EndedAt = s.CreatedAt, s.UpdatedAt
-	e.Model = x.Name()
-	return e
-}
-
 // cutText cuts a text to a number of bytes, at a character, and says so.
 func cutText(text string, most int) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
@@ -302,25 +313,4 @@ func cutText(text string, most int) string {
 		return text
 	}
 	return fmt.Sprintf("%s\n[%d bytes more]", strings.ToValidUTF8(text[:most], ""), len(text)-most)
-}
-
-// maxShrinks is how often less of a session is shown after a call that was too long.
-const maxShrinks = 3
-
-// answerRoom is what is left of a window to an answer, in tokens: its cap, but never more
-// than half.
-func (x llm) answerRoom(window int) int {
-	if x.MaxOutput > 0 {
-		return min(x.MaxOutput, window/2)
-	}
-	return min(answerRoom, window/4)
-}
-
-// moreOutput is a larger cap for an answer that was cut. Where nobody knows the cap that cut it,
-// and the answer had to share it with thoughts, what the answer came to says little.
-func (a *inquiry) moreOutput(answer model.Answer) int {
-	if a.output > 0 {
-		return 2 * max(a.output, int(answer.Usage.OutputTokens))
-	}
-	return 2 * max(answerRoom, int(answer.Usage.OutputTokens))
 }

@@ -627,9 +627,4 @@ func TestAnAnswerInAnotherLanguageIsUsedAndTranslatedHeadingsAreObjectedTo(t *te
 	if said := s.asked[1].Earlier; len(said) != 1 || !strings.Contains(said[0].Objection, "5 statements stand under other headings") || !strings.Contains(said[0].Objection, "## Preferences") {
 		t.Errorf("objection: %+v", said)
 	}
-	var told extract.Report
-	s = &script{turns: []any{inGerman(true), inGerman(true)}}
-	if e, _, err = ask(t, s, extract.LLM{Report: func(r extract.Report) { told = r }}, llmInput()); err != nil || e.RawMemory != want[strings.Index(want, "## Procedure"):] || told.Dropped.Unplaced != 5 {
-		t.Fatalf("%v: %+v\n%s", err, told, e.RawMemory)
-	}
 }

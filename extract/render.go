@@ -185,15 +185,12 @@ var headings = []struct {
 }
 
 // summary writes a session's readable summary; numbers in brackets are items.
-func summary(in Input, e memoir.Extraction, kept []memoir.Statement) string {
-	return summaryHead(in, e, kept) + summarySections(kept)
+func summary(s memoir.Session, e memoir.Extraction, kept []memoir.Statement) string {
+	return summaryHead(s, e, kept) + summarySections(kept)
 }
 
-// headFields are what summaryHead may say of a session.
-var headFields = []string{"date", "session", "directory", "branch", "outcome"}
-
 // summaryHead is the title and what the session was.
-func summaryHead(in Input, e memoir.Extraction, kept []memoir.Statement) string {
+func summaryHead(session memoir.Session, e memoir.Extraction, kept []memoir.Statement) string {
 	var b strings.Builder
 	b.WriteString("# " + plainTitle(e.Title) + "\n\n")
 	field := func(name, value string) {
@@ -201,12 +198,12 @@ func summaryHead(in Input, e memoir.Extraction, kept []memoir.Statement) string 
 			b.WriteString("- " + name + ": " + value + "\n")
 		}
 	}
-	if !in.Session.UpdatedAt.IsZero() {
-		field("date", in.Session.UpdatedAt.UTC().Format("2006-01-02"))
+	if !session.UpdatedAt.IsZero() {
+		field("date", session.UpdatedAt.UTC().Format("2006-01-02"))
 	}
-	field("session", string(in.Session.Source)+" "+in.Session.ID)
-	field("directory", in.Session.CWD)
-	field("branch", in.Session.Branch)
+	field("session", string(session.Source)+" "+session.ID)
+	field("directory", session.CWD)
+	field("branch", session.Branch)
 	for _, s := range kept { // a language model begins its first outcome with one of these words
 		if s.Kind == memoir.StatementOutcome {
 			switch status, _, _ := strings.Cut(s.Text, " "); status {

@@ -3,7 +3,6 @@ package extract
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -36,12 +35,8 @@ type used struct {
 }
 
 // A complaint is why an answer can't be used: the reason for a person, without the
-// answer's words, and the objection for the model that gave it. Mended is what is used
-// if the model insists; nil: nothing can be.
-type complaint struct {
-	reason, objection string
-	mended            *used
-}
+// answer's words, and the objection for the model that gave it.
+type complaint struct{ reason, objection string }
 
 // object makes an objection that has no word of the answer in it.
 func object(format string, args ...any) *complaint {
@@ -52,9 +47,8 @@ func object(format string, args ...any) *complaint {
 const answerAgain = "Answer again with the whole JSON object and nothing else, by the rules that you were given."
 
 // readAnswer makes an extraction of a model's answer: what it says of the session
-// is held against what was shown of it. No texts mean that nothing was worth keeping, or that
-// nothing is to be changed of what is known.
-func readAnswer(text string, in Input, s shown, known *earlier) (used, *complaint) {
+// is held against the items that were shown. No texts mean that nothing was worth keeping.
+func readAnswer(text string, session memoir.Session, items []memoir.Item) (used, *complaint) {
 	fields, bad := readFields(text)
 	if bad != nil {
 		return used{}, bad
@@ -65,69 +59,47 @@ func readAnswer(text string, in Input, s shown, known *earlier) (used, *complain
 		}
 		return used{}, object("%s is empty and %s is not; both are, if nothing is worth keeping", fieldMemory, fieldSummary)
 	}
-	ev := evidenceOf(in, s, known)
+	ev := newEvidence(session, items)
 	var out used
 	read, unplaced := readStatements(fields[fieldMemory], ev.shows)
 	out.dropped.Unplaced = unplaced
-	kept, why := out.hold(read, ev, known)
+	kept, why := out.hold(read, ev)
 	if len(kept) == 0 {
 		return used{}, noStatements(why)
 	}
-	whole, bad := out.write(fields, kept, in, ev)
-	if bad != nil {
-		return whole, bad
-	}
-	if known != nil {
-		if lost := known.lost(kept); 2*len(lost) > len(known.statements) {
-			return used{}, forgetful(lost, out.mend(fields, lost, kept, in, ev, known))
+	if unplaced > len(kept) { // as where a model translated them
+		names := make([]string, len(memoir.StatementKinds))
+		for i, kind := range memoir.StatementKinds {
+			names[i] = "## " + string(kind)
 		}
+		return used{}, object("%d statements stand under other headings than those that were named. The headings are these, "+
+			"in these words whatever the language of the statements: %s", unplaced, strings.Join(names, ", "))
 	}
-	if unplaced > len(kept) {
-		return used{}, underOtherHeadings(unplaced, whole)
-	}
-	return whole, nil
-}
-
-// mend makes of an answer that is about the new items alone one about the whole session.
-func (u used) mend(
-	fields map[string]string, lost, kept []memoir.Statement, in Input, ev *evidence, known *earlier,
-) *used {
-	fields = maps.Clone(fields)
-	fields[fieldSlug] = known.extraction.RolloutSlug
-	heading, lines := readSummary(fields[fieldSummary])
-	if known.extraction.Title != "" {
-		heading = known.extraction.Title
-	}
-	later := strings.Join(lines, "\n")
-	for _, body := range []string{known.body + "\n\n" + later, later, ""} { // as long as it may be
-		fields[fieldSummary] = "# " + heading + "\n\n" + body
-		if mended, bad := u.write(fields, known.join(lost, kept), in, ev); bad == nil {
-			return &mended
-		}
-	}
-	return nil
+	return out.write(fields, kept, session, ev)
 }
 
 // write makes the texts of an extraction.
-func (u used) write(fields map[string]string, kept []memoir.Statement, in Input, ev *evidence) (used, *complaint) {
+func (u used) write(fields map[string]string, kept []memoir.Statement, session memoir.Session, ev *evidence) (
+	used, *complaint,
+) {
 	out := u
 	out.kept = len(kept)
 	out.RawMemory = memoir.FormatStatements(kept)
 	heading, lines := readSummary(fields[fieldSummary])
 	out.Title = plainTitle(shorten(heading, maxTitle))
 	if heading == "" || prompts.Instructs(heading) && !ev.gaveInstruction(heading) {
-		out.Title = title(in.Session, kept)
+		out.Title = title(session, kept)
 	}
 	name := strings.TrimSpace(fields[fieldSlug])
 	if len(name) < 3 || len(name) > 2*maxSlug {
 		name = out.Title
 	}
-	out.RolloutSlug = slug(name, in.Session.ID)
+	out.RolloutSlug = slug(name, session.ID)
 	body := out.holdSummary(lines, ev)
 	if body == "" {
 		body = summarySections(kept)
 	}
-	out.RolloutSummary = summaryHead(in, out.Extraction, kept) + body
+	out.RolloutSummary = summaryHead(session, out.Extraction, kept) + body
 	if len(out.RawMemory) > MaxRawMemory || len(out.RolloutSummary) > MaxRolloutSummary {
 		return used{}, object("it is too long: %s may have %d bytes, %s %d", fieldMemory, MaxRawMemory, fieldSummary,
 			MaxRolloutSummary)
@@ -165,9 +137,7 @@ func readFields(text string) (map[string]string, *complaint) {
 }
 
 // hold keeps the statements that the items bear out, and tells of the others.
-func (u *used) hold(
-	statements []memoir.Statement, ev *evidence, known *earlier,
-) (kept []memoir.Statement, why []string) {
+func (u *used) hold(statements []memoir.Statement, ev *evidence) (kept []memoir.Statement, why []string) {
 	type key struct {
 		kind memoir.StatementKind
 		text string
@@ -189,7 +159,6 @@ func (u *used) hold(
 		case seen[key{st.Kind, st.Text}] || len(kept) == maxStatements:
 			u.dropped.Crowded++
 			problem = "is said twice, or one too many"
-		case known.says(st): // its quotations were looked for when it was made
 		case unnamed(st):
 			u.dropped.Ungrounded++
 			problem = "copies nothing from the transcript: put the command or the path itself in backticks"
@@ -227,41 +196,6 @@ func noStatements(why []string) *complaint {
 			"\nState only what the items show, cite them, and copy commands, paths, flags and quotations from them. " +
 			answerAgain +
 			" All three texts are empty if nothing is worth keeping.",
-	}
-}
-
-// underOtherHeadings is the objection to an answer most of which stands under headings that
-// mean nothing here. What stands under the others is used if the model insists.
-func underOtherHeadings(unplaced int, rest used) *complaint {
-	names := make([]string, len(memoir.StatementKinds))
-	for i, kind := range memoir.StatementKinds {
-		names[i] = "## " + string(kind)
-	}
-	c := object("%d statements stand under other headings than those that were named", unplaced)
-	c.objection = "That can't be used: " + c.reason +
-		". The headings are these, in these words whatever the language of the statements: " +
-		strings.Join(names, ", ") + ". " + answerAgain
-	c.mended = &rest
-	return c
-}
-
-// forgetful is the objection to an answer without most of what was known before.
-func forgetful(lost []memoir.Statement, mended *used) *complaint {
-	listed, more := lost, ""
-	if n := len(lost) - maxListed; n > 0 {
-		listed, more = lost[:maxListed], fmt.Sprintf("\n- and %d more", n)
-	}
-	var b strings.Builder
-	for _, st := range listed {
-		b.WriteString("- under " + string(st.Kind) + ": " + shorten(st.Text, 120) + cite(st.Items) + "\n")
-	}
-	return &complaint{
-		reason: "it loses most of what was known of the session before",
-		objection: "Most of what was written down before is missing:\n" + strings.TrimSuffix(b.String(), "\n") + more +
-			"\nThe raw memory is that of the whole session: keep each statement that still holds, " +
-			"with its numbers, and leave out only what the new items overtook. " +
-			answerAgain,
-		mended: mended,
 	}
 }
 

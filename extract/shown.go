@@ -13,8 +13,7 @@ import (
 // shown is what a language model sees of a session.
 type shown struct {
 	items   []memoir.Item
-	again   int    // of them, at the beginning, were read before
-	omitted int    // of the others
+	omitted int    // items that were left out for length
 	text    string // the items as a JSON array
 }
 

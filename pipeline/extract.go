@@ -47,8 +47,7 @@ func (r *run) extractOne(ctx context.Context, claim store.Claim) (extracted, err
 	}
 	session := claim.Session
 	session.Title, _ = scanner.Redact(session.Title)
-	earlier, since := r.earlier(claim.Prior, loaded)
-	in := extract.Input{Session: session, Items: loaded.Items, Earlier: earlier, Since: since}
+	in := extract.Input{Session: session, Items: loaded.Items}
 	extraction, _, err := r.extractor.Extract(ctx, in) // what it spent is in the ledger
 	loaded.Redactions.Merge(accountOf(ctx).redactions())
 	if err != nil {
@@ -59,7 +58,7 @@ func (r *run) extractOne(ctx context.Context, claim store.Claim) (extracted, err
 	}
 	out.Extraction = extraction
 	// What an earlier extraction rested on may have been undone since.
-	out.Grown = earlier != nil && restsOn(*earlier, since)
+	out.Grown = grew(claim.Prior, loaded)
 	out.Withdraw = extraction.Empty() && loaded.Stats.Undone > 0 && !out.Grown
 	return out, nil
 }
@@ -92,24 +91,13 @@ func lastSaid(items []memoir.Item, otherwise time.Time) time.Time {
 	return otherwise
 }
 
-// earlier is what is stored of a session that only grew since, and the item up to which it
-// is as it was; nil if it was rewritten, or nothing is stored. A secret that is known by
-// now is taken out.
-func (r *run) earlier(prior *memoir.Extraction, loaded Loaded) (*memoir.Extraction, int) {
+// grew reports whether an earlier extraction cites nothing but what is as it was.
+func grew(prior *memoir.Extraction, loaded Loaded) bool {
 	if prior == nil || prior.Empty() || loaded.Same == 0 || prior.FilterVersion != rollout.FilterVersion {
-		return nil, 0
+		return false
 	}
-	e, _ := r.scanner.Extraction(*prior)
-	for _, text := range []*string{&e.RawMemory, &e.RolloutSummary, &e.Title} {
-		*text = loaded.again(*text)
-	}
-	return &e, loaded.Same
-}
-
-// restsOn reports whether an extraction cites no item after a number.
-func restsOn(e memoir.Extraction, last int) bool {
-	return !slices.ContainsFunc(memoir.ParseStatements(e.RawMemory), func(st memoir.Statement) bool {
-		return slices.ContainsFunc(st.Items, func(n int) bool { return n > last })
+	return !slices.ContainsFunc(memoir.ParseStatements(prior.RawMemory), func(st memoir.Statement) bool {
+		return slices.ContainsFunc(st.Items, func(n int) bool { return n > loaded.Same })
 	})
 }
 

@@ -29,8 +29,6 @@ type Loaded struct {
 	Same       int            // number of the last item at which an earlier mark still holds; 0: none does
 	Redactions secrets.Counts // by rule
 	Omitted    int            // items, and texts of items, that gave way to maxHeld
-
-	again func(string) string // redacts a text of earlier with the secrets that are known now
 }
 
 // Load reads a session's files in order. Nothing of the text leaves this function
@@ -61,7 +59,6 @@ func Load(ctx context.Context, scanner *secrets.Scanner, parts []rollout.Part, m
 	}
 	out.Hash, out.Marks, out.Same = trail.Sum(), trail.Marks(), trail.Same()
 	out.Redactions = redactor.Counts()
-	out.again = redactor.AgainText
 	return out, nil
 }
 

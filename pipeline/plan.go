@@ -79,7 +79,7 @@ func (r *run) planExtractions(ctx context.Context, sessions []memoir.Session) ([
 	return planned, nil
 }
 
-// reading is how many calls it would take to read a session, or what is new of it, and the bytes
+// reading is how many calls it would take to read a session, and the bytes
 // that are asked in all; false if the extractor does not say, or the session cannot be read now.
 func (r *run) reading(ctx context.Context, s memoir.Session) (calls int, bytes int64, ok bool) {
 	e, ok := r.extractor.(extract.Estimator)
@@ -91,21 +91,15 @@ func (r *run) reading(ctx context.Context, s memoir.Session) (calls int, bytes i
 		bytes int64
 	}
 	found, err := apart(ctx, r, 0, func() (out estimate, err error) {
-		prior, marks, err := r.store.Prior(ctx, s.Key())
-		if err != nil {
-			return out, err
-		}
 		parts, err := partsOf(ctx, s, r.heads)
 		if err != nil {
 			return out, err
 		}
-		loaded, err := Load(ctx, r.scannerOf(s.CWD), parts, marks...)
+		loaded, err := Load(ctx, r.scannerOf(s.CWD), parts)
 		if err != nil {
 			return out, err
 		}
-		in := extract.Input{Session: s, Items: loaded.Items}
-		in.Earlier, in.Since = r.earlier(prior, loaded)
-		out.calls, out.bytes, err = e.Estimate(in)
+		out.calls, out.bytes, err = e.Estimate(extract.Input{Session: s, Items: loaded.Items})
 		return out, err
 	})
 	return found.calls, found.bytes, err == nil

@@ -37,7 +37,6 @@ type Grounding struct {
 	Statements int            `json:"statements"` // of extractions, kept
 	Lines      int            `json:"lines"`      // of MEMORY.md that cite a session, in the answers that were used
 	Dropped    map[string]int `json:"dropped"`    // by reason, one of those below
-	Grown      int            `json:"grown"`      // sessions that were read on from where they had been left
 	Cut        int            `json:"cut"`        // sessions of which items were left out for length
 	CutItems   int            `json:"cut_items"`  // that were to be read of those
 	Omitted    int            `json:"omitted"`    // of them, those that no call was shown
@@ -167,9 +166,6 @@ func (r *run) extracted(e extract.Report) {
 	r.meter.service(r.extractor.Name()).satisfy()
 	r.ground(func(g *Grounding) {
 		g.Statements += e.Kept
-		if e.Grown {
-			g.Grown++
-		}
 		if e.Omitted > 0 {
 			g.Cut++
 			g.CutItems += e.Shown + e.Omitted

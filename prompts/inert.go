@@ -11,8 +11,7 @@ import (
 // frames are the tags that hold data in the prompts of this package, with '-' for what may
 // join their words.
 var frames = []string{
-	"memoir-context", "transcript", "earlier-memory", "earlier-summary", "current-memory", "current-summary",
-	"current-skills",
+	"memoir-context", "transcript", "current-memory", "current-summary", "current-skills",
 	"hand-edits", "new-sessions", "changed-sessions", "withdrawn-sessions", "raw-memories", "rollout-summaries",
 }
 

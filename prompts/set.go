@@ -16,7 +16,6 @@ var files embed.FS
 const (
 	fileStageOneSystem      = "stage_one_system.md"
 	fileStageOneInput       = "stage_one_input.md"
-	fileStageOneGrown       = "stage_one_grown.md"
 	fileConsolidationSystem = "consolidation_system.md"
 	fileConsolidation       = "consolidation.md"
 	fileReadPath            = "read_path.md"
@@ -30,8 +29,6 @@ var declared = []struct {
 	{fileStageOneSystem, nil},
 	{fileStageOneInput, []string{"thread_id", "agent", "cwd", "branch", "started_at", "ended_at",
 		"item_count", "omitted_count", "response_items_json"}},
-	{fileStageOneGrown, []string{"thread_id", "agent", "cwd", "branch", "started_at", "ended_at",
-		"item_count", "omitted_count", "earlier_items", "earlier_memory", "earlier_summary", "response_items_json"}},
 	{fileConsolidationSystem, nil},
 	{fileConsolidation, []string{"project", "date", "memory_bytes", "summary_tokens", "current_memory", "current_summary",
 		"current_skills", "hand_edits", "new_sessions", "changed_sessions", "withdrawn_sessions", "raw_memories",

@@ -13,27 +13,18 @@ type StageOneVars struct {
 	Branch            string
 	StartedAt         time.Time
 	EndedAt           time.Time
-	ItemCount         int    // of the session, or of what is new of it
+	ItemCount         int
 	OmittedCount      int    // of them left out
 	ResponseItemsJSON string // a JSON array of items, redacted
-
-	// What an earlier extraction says of the items up to a number; no memory: there is none.
-	EarlierItems   int
-	EarlierMemory  string
-	EarlierSummary string
 }
 
 // StageOne renders the prompts of Phase 1: the system part, which is the same for
-// every session, and the input, which is another where there is an earlier extraction.
+// every session, and the input.
 func (s *Set) StageOne(v StageOneVars) (system, input string, err error) {
 	if system, err = s.render(fileStageOneSystem, nil); err != nil {
 		return "", "", err
 	}
-	file := fileStageOneInput
-	if v.EarlierMemory != "" {
-		file = fileStageOneGrown
-	}
-	input, err = s.render(file, map[string]string{
+	input, err = s.render(fileStageOneInput, map[string]string{
 		"thread_id":           inline(v.ThreadID),
 		"agent":               inline(v.Agent),
 		"cwd":                 inline(v.CWD),
@@ -43,9 +34,6 @@ func (s *Set) StageOne(v StageOneVars) (system, input string, err error) {
 		"item_count":          strconv.Itoa(v.ItemCount),
 		"omitted_count":       strconv.Itoa(v.OmittedCount),
 		"response_items_json": block(v.ResponseItemsJSON),
-		"earlier_items":       strconv.Itoa(v.EarlierItems),
-		"earlier_memory":      block(v.EarlierMemory),
-		"earlier_summary":     block(v.EarlierSummary),
 	})
 	return system, input, err
 }

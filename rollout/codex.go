@@ -65,8 +65,6 @@ func (Codex) Recognises(_ string, head [][]byte) bool {
 		switch {
 		case l.kind == "session_meta":
 			return true
-		case isTypeScriptMeta(raw):
-			return true
 		case !l.bare && l.payload != nil && codexTypes[l.kind]:
 			return true
 		case l.bare && (l.sub == "message" && get(raw, "content") != nil && get(raw, "role") != nil ||
@@ -75,11 +73,6 @@ func (Codex) Recognises(_ string, head [][]byte) bool {
 		}
 	}
 	return false
-}
-
-func isTypeScriptMeta(raw []byte) bool {
-	s := get(raw, "session")
-	return isObject(s) && isString(get(s, "id"))
 }
 
 // A rollout's name is rollout-<local time>-<thread>[_<rollout>].jsonl.
@@ -109,9 +102,6 @@ func (Codex) Head(h *Head, path string, head, tail [][]byte) {
 		if cwd := codexDir(meta); cwd != "" {
 			h.CWD = cwd
 		}
-	}
-	if s := get(meta, "session"); s != nil {
-		meta = s
 	}
 	h.ID = getText(meta, "id")
 	h.CreatedAt = instant(get(meta, "timestamp"))

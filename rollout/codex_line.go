@@ -51,7 +51,7 @@ func parseCodexLine(raw []byte) codexLine {
 		l.sub = word(get(l.payload, "type"))
 	case l.kind != "" && !codexTypes[l.kind]:
 		l.bare, l.payload, l.sub, l.kind = true, raw, l.kind, "response_item"
-	case l.kind == "" && !record && (id && l.time != nil || isTypeScriptMeta(raw)):
+	case l.kind == "" && !record && id && l.time != nil:
 		l.bare, l.payload, l.kind = true, raw, "session_meta"
 	}
 	return l

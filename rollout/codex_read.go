@@ -126,9 +126,6 @@ func (r *codexReader) leadIn() {
 
 func (r *codexReader) meta(l codexLine) {
 	meta := l.payload
-	if s := get(meta, "session"); s != nil {
-		meta = s
-	}
 	if id := getText(meta, "id"); id != r.plan.id && id != "" && r.plan.id != "" {
 		return
 	}

@@ -192,28 +192,6 @@ func TestCodexReadsTheFirstGeneration(t *testing.T) {
 	}
 }
 
-func TestCodexReadsTheTypeScriptDocument(t *testing.T) {
-	t.Parallel()
-	path := write(t, "rollout.json", `{"session":{"id":"`+thread+`","timestamp":"2025-04-20T08:00:00Z","instructions":""},`+
-		`"items":[{"type":"message","role":"user","content":[{"type":"input_text","text":"hi"}]},{"type":"message","role":"assistant","content":[{"type":"output_text","text":"hello"}]}]}`)
-	items, _ := read(t, path)
-	expect(t, items, "typed: hi", "agent: hello")
-	if id := probe(t, path).ID; id != thread {
-		t.Errorf("id %q", id)
-	}
-	// As that version printed it: over many lines, with ids without dashes.
-	id := strings.ReplaceAll(thread, "-", "")
-	path = write(t, "sessions/rollout-2025-04-20-"+id+".json", "{\n  \"session\": {\n    \"timestamp\": \"2025-04-20T08:00:00Z\",\n    \"id\": \""+id+"\",\n    \"instructions\": \"\"\n  },\n  \"items\": [\n"+
-		"    {\n      \"role\": \"user\",\n      \"content\": [\n        {\n          \"type\": \"input_text\",\n          \"text\": \"hi\"\n        }\n      ],\n      \"type\": \"message\"\n    },\n"+
-		`    {"id":"fc1","type":"function_call","status":"completed","arguments":"{\"cmd\":[\"bash\",\"-lc\",\"ls\"],\"workdir\":\".\"}","call_id":"c1","name":"shell"},`+"\n"+
-		`    {"type":"function_call_output","call_id":"c1","output":"{\"output\":\"a.ts\\n\",\"metadata\":{\"exit_code\":1,\"duration_seconds\":0.1}}"}`+"\n  ]\n}")
-	items, stats := read(t, path)
-	expect(t, items, "typed: hi", "shell(ls) !1 a.ts")
-	if head := probe(t, path); head.ID != id || stats.CutTail || stats.Malformed != 0 {
-		t.Errorf("id %q, stats %+v", head.ID, stats)
-	}
-}
-
 func TestCodexFindsItsFilesWhereverVersionsPutThem(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()

@@ -13,7 +13,7 @@ import (
 )
 
 // OpenCode reads the sessions of OpenCode: those in its database (see
-// opencode_db.go), those in the trees of files that came before it (see
+// opencode_db.go), those in the tree of files that came before it (see
 // opencode_tree.go), and those that `opencode export` writes as one document. All
 // give the same records: {"info":{…}} of the session, then {"info":{…},
 // "parts":[…]} of each message; a message of very many parts is several of those.
@@ -24,7 +24,7 @@ var _ Keeper = OpenCode{}
 // Source is memoir.SourceOpenCode.
 func (OpenCode) Source() memoir.Source { return memoir.SourceOpenCode }
 
-// Roots are the databases and the trees below $XDG_DATA_HOME/opencode
+// Roots are the databases and the tree below $XDG_DATA_HOME/opencode
 // (~/.local/share/opencode), and the database that $OPENCODE_DB names. Channels
 // other than the released one have databases of their own beside it.
 func (OpenCode) Roots(env Env) []Root {
@@ -55,11 +55,7 @@ func (OpenCode) Roots(env Env) []Root {
 			roots = append(roots, Root{path, func(string) bool { return false }})
 		}
 	}
-	roots = append(roots, Root{filepath.Join(data, "storage", "session"), isSessionName})
-	for _, d := range dirEntries(filepath.Join(data, "project")) {
-		roots = append(roots, Root{filepath.Join(data, "project", d.Name(), "storage", "session", "info"), isSessionName})
-	}
-	return roots
+	return append(roots, Root{filepath.Join(data, "storage", "session"), isSessionName})
 }
 
 // dirEntries lists a directory that may not be there.

@@ -82,12 +82,10 @@ func openDatabase(path string) (*opencodeDB, error) {
 	}
 	d := &opencodeDB{path: path, real: real}
 	query := url.Values{"mode": {"ro"}, "_busy_timeout": {fmt.Sprint(patience.Milliseconds())}}
-	unused, info, err := unusedLog(real)
-	if err != nil {
+	if d.frozen, err = unusedLog(real); err != nil {
 		return nil, err
 	}
-	if unused {
-		d.frozen = info
+	if d.frozen != nil {
 		query.Set("immutable", "1")
 	}
 	dsn := url.URL{Scheme: "file", Path: filepath.ToSlash(real), RawQuery: query.Encode(), OmitHost: true}
@@ -101,42 +99,34 @@ func openDatabase(path string) (*opencodeDB, error) {
 	// The schema is foreign too: nothing in it may run.
 	for _, statement := range []string{"PRAGMA trusted_schema = OFF", "PRAGMA query_only = ON", "BEGIN"} {
 		if _, err = d.conn.ExecContext(ctx, statement); err != nil {
-			return nil, errors.Join(err, d.close())
+			return nil, errors.Join(err, d.Close())
 		}
 	}
 	if err = d.readSchema(ctx); err != nil {
-		return nil, errors.Join(err, d.close())
+		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil
 }
 
-// unusedLog reports that a database is in WAL mode and has no log.
-func unusedLog(path string) (bool, fs.FileInfo, error) {
+// unusedLog describes a database that is in WAL mode and has no log; nil for others.
+func unusedLog(path string) (fs.FileInfo, error) {
 	f, err := openFile(path)
 	if err != nil {
-		return false, nil, err
+		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return false, nil, err
-	}
 	var b [20]byte
 	if _, err := io.ReadFull(f, b[:]); err != nil || b[19] != 2 {
-		return false, info, nil
+		return nil, nil
 	}
-	wal, err := os.Stat(path + "-wal")
-	if errors.Is(err, fs.ErrNotExist) {
-		return true, info, nil
+	if _, err := os.Stat(path + "-wal"); !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
 	}
-	if err != nil {
-		return false, nil, err
-	}
-	_, err = os.Stat(path + "-shm")
-	return wal.Size() == 0 && errors.Is(err, fs.ErrNotExist), info, nil
+	return f.Stat()
 }
 
-func (d *opencodeDB) close() error {
+// Close ends the snapshot.
+func (d *opencodeDB) Close() error {
 	return errors.Join(d.conn.Close(), d.db.Close())
 }
 
@@ -203,11 +193,7 @@ const newestRows = 4
 
 // listDatabase lists a database's sessions in order of id.
 func listDatabase(path string) (files []memoir.File, ok bool, err error) {
-	for range 3 {
-		if files, err = list(path, ""); !errors.Is(err, errChanged) {
-			break
-		}
-	}
+	files, err = list(path, "")
 	if errors.Is(err, errOtherDatabase) {
 		return nil, false, nil
 	}
@@ -235,7 +221,7 @@ func list(path, id string) ([]memoir.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer d.close()
+	defer d.Close()
 	newest := fmt.Sprintf(`SELECT m.id FROM message m WHERE m.session_id = s.id ORDER BY %s DESC, m.id DESC LIMIT %d`,
 		d.either("message", "time_created", "m.id"), newestRows)
 	query := `SELECT s.id, CAST(` + d.either("session", "time_updated",

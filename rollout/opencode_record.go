@@ -9,312 +9,117 @@ import (
 	"io"
 	"io/fs"
 	"iter"
-	"slices"
-	"strings"
 
 	"github.com/tidwall/gjson"
 )
 
-// jsonValue is the JSON of a message or a part, as a row or a file holds it.
-type jsonValue struct {
-	id     string                   // to be put into it, where it is kept beside it; "" if it is inside
-	whole  []byte                   // nil if it is too long to be held
-	pieces iter.Seq2[[]byte, error] // of a long one
-}
-
-// recordWriter puts values together to records, one a line.
-type recordWriter struct {
-	yield func([]byte, error) bool
-	ended bool // nobody wants more, or there was an error
-}
-
-func (w *recordWriter) put(b []byte) {
-	if !w.ended && len(b) > 0 {
-		w.ended = !w.yield(b, nil)
-	}
-}
-
-func (w *recordWriter) fail(err error) {
-	if !w.ended {
-		w.yield(nil, err)
-		w.ended = true
-	}
-}
-
-// message writes a message: its info, and the parts for which the loop over them
-// calls the given function until that says no. A value that is no object is left
-// out; a line that is no record stands for it, and is counted as such.
-func (w *recordWriter) message(info jsonValue, parts func(part func(jsonValue) bool)) {
-	if !info.fits() {
-		w.put([]byte("!\n"))
-		return
-	}
-	var held, inRecord, bad int
-	begin := func() {
-		w.put([]byte(`{"info":`))
-		w.value(info)
-		w.put([]byte(`,"parts":[`))
-	}
-	begin()
-	parts(func(v jsonValue) bool {
-		switch {
-		case !v.fits():
-			bad++
-			return !w.ended
-		case held > fullRecord && info.whole != nil:
-			w.put([]byte("]}\n"))
-			begin()
-			held, inRecord = 0, 0
-		case inRecord > 0:
-			w.put([]byte(","))
-		}
-		inRecord++
-		held += w.value(v)
-		return !w.ended
-	})
-	w.put([]byte("]}\n"))
-	w.put(bytes.Repeat([]byte("!\n"), bad))
-}
-
-// fits reports whether a value can be put into a record without harm to it. Long
-// ones are found out by whoever reads the record.
-func (v jsonValue) fits() bool {
-	return v.pieces != nil || isObject(bytes.TrimLeft(v.whole, " \t\r\n")) && gjson.ValidBytes(v.whole)
-}
-
-// value writes a value on one line and says how long it was.
-func (w *recordWriter) value(v jsonValue) (size int) {
-	pieces := v.pieces
-	if pieces == nil {
-		pieces = func(yield func([]byte, error) bool) { yield(bytes.Clone(v.whole), nil) }
-	}
-	first := true
-	for piece, err := range pieces {
-		if err != nil {
-			w.fail(err)
-			return size
-		}
-		piece = onOneLine(piece)
-		size += len(piece)
-		if first && v.id != "" {
-			if i := bytes.IndexByte(piece, '{'); i >= 0 {
-				w.put(withID(v.id, piece[i+1:]))
-				piece = piece[i+1:]
-			}
-		}
-		first = false
-		w.put(piece)
-		if w.ended {
-			return size
-		}
-	}
-	return size
-}
-
-// withID begins an object with an id; rest is what follows its brace.
-func withID(id string, rest []byte) []byte {
-	quoted, err := json.Marshal(id)
-	if err != nil { // no string fails
-		return []byte("{")
-	}
-	out := append([]byte(`{"id":`), quoted...)
-	if i := blankEnd(rest, 0); i < len(rest) && rest[i] != '}' {
-		out = append(out, ',')
-	}
-	return out
-}
-
 const (
-	longPiece   = 8 << 20  // of a long value this much is asked for at a time; SQLite reads all of it each time
-	maxRowValue = 64 << 20 // a longer one is left out: SQLite would hold it whole
+	maxValue   = 16 << 20 // bytes of a message's or a part's own JSON; a longer one is left out and counted
+	fullRecord = 4 << 20  // a message whose parts exceed this goes on in another record
 )
 
-// openMember streams one session of a database.
-func openMember(database, id string) (io.ReadCloser, error) {
-	d, err := openDatabase(database)
-	if err != nil {
-		return nil, databaseError(database, err)
-	}
-	head, err := d.head(id)
-	if err != nil {
-		return nil, databaseError(memberPath(database, id), errors.Join(err, d.close()))
-	}
-	var p *pieces
-	p = newPieces(func(yield func([]byte, error) bool) {
-		w := &recordWriter{yield: yield}
-		w.put(head)
-		d.messages(w, id, &p.oversized)
-		if err := d.unchanged(); err != nil {
-			w.fail(databaseError(database, err))
-		}
-	})
-	p.onClose = d.close
-	return p, nil
+// opencodeStore is one session, in a database or in a tree of files.
+type opencodeStore interface {
+	// head is the first record: what is known of the session.
+	head() ([]byte, error)
+	// messages gives the messages in order, parts those of a message. An error ends
+	// the reading; what is damaged or too long is a value that says so.
+	messages() iter.Seq2[opencodeValue, error]
+	parts(message string) iter.Seq2[opencodeValue, error]
+	Close() error
 }
 
-// head is the record of a session's own row.
-func (d *opencodeDB) head(id string) ([]byte, error) {
-	var (
-		title, directory, parent, version, revert, permission sql.NullString
-		created, updated, archived, last, bytes               sql.NullInt64
-	)
-	short := func(column string) string { // what is longer is no such thing
-		return `CASE WHEN octet_length(` + column + `) <= 65536 THEN ` + column + ` END`
-	}
-	or := func(table, column string) string { return d.either(table, column, "NULL") }
-	number := func(column string) string { return `CAST(` + or("session", column) + ` AS INTEGER)` }
-	query := `SELECT ` + strings.Join([]string{
-		short(or("session", "title")), short("s.directory"), short(or("session", "parent_id")),
-		short(or("session", "version")), short(or("session", "revert")), short(or("session", "permission")),
-		number("time_created"), number("time_updated"), number("time_archived"),
-	}, ", ") + `,
-		(SELECT CAST(max(` + or("message", "time_created") + `) AS INTEGER) FROM message m WHERE m.session_id = s.id),
-		(SELECT coalesce(sum(octet_length(m.data)), 0) + coalesce(sum((SELECT sum(octet_length(p.data))
-				FROM part p WHERE p.message_id = m.id)), 0)
-			FROM message m WHERE m.session_id = s.id)
-		FROM session s WHERE id = ?`
-	err := d.conn.QueryRowContext(context.Background(), query, id).Scan(&title, &directory, &parent, &version, &revert,
-		&permission,
-		&created, &updated, &archived, &last, &bytes)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, fs.ErrNotExist
-	}
-	if err != nil {
-		return nil, err
-	}
-	record := map[string]any{"info": map[string]any{
-		"id": id, "title": title.String, "directory": directory.String, "parentID": parent.String, "version": version.String,
-		"revert": rawJSON(revert.String), "permission": rawJSON(permission.String),
-		"time": map[string]int64{"created": created.Int64, "updated": updated.Int64, "archived": archived.Int64},
-	}, "last": last.Int64, "bytes": bytes.Int64}
-	line, err := json.Marshal(record)
-	return append(line, '\n'), err
+// opencodeValue is the JSON of a message or a part, its id in it.
+type opencodeValue struct {
+	id   string
+	data []byte // nil: it is no JSON object
+	long bool   // more than maxValue
 }
 
-// rawJSON is a text that is JSON, or null.
-func rawJSON(text string) json.RawMessage {
-	if !gjson.Valid(text) {
-		return json.RawMessage("null")
+// newValue checks a value. Line breaks become blanks: a record is one line, so that
+// damage in it ends where it ends.
+func newValue(id string, data []byte) opencodeValue {
+	data = bytes.TrimSpace(data)
+	if !isObject(data) || !gjson.ValidBytes(data) {
+		return opencodeValue{id: id}
 	}
-	return json.RawMessage(text)
-}
-
-// messages writes a session's messages, in the order in which OpenCode shows them.
-func (d *opencodeDB) messages(w *recordWriter, id string, oversized *int) {
-	rows, err := d.conn.QueryContext(context.Background(), `SELECT coalesce(m.id, ''), coalesce(octet_length(m.data), 0),
-		CASE WHEN octet_length(m.data) <= ? THEN CAST(m.data AS BLOB) END
-		FROM message m WHERE m.session_id = ? ORDER BY `+d.either("message", "time_created", "m.id")+`, m.id`, wholePiece, id)
-	if err != nil {
-		w.fail(databaseError(d.path, err))
-		return
-	}
-	defer rows.Close()
-	for !w.ended && rows.Next() {
-		info, err := d.scan(rows, "message")
-		if err != nil {
-			w.fail(databaseError(d.path, err))
-			return
-		}
-		if info == nil {
-			*oversized++
-			continue
-		}
-		w.message(*info, func(part func(jsonValue) bool) {
-			if err := d.parts(info.id, part, oversized); err != nil {
-				w.fail(databaseError(d.path, err))
-			}
-		})
-	}
-	if err := rows.Err(); err != nil {
-		w.fail(databaseError(d.path, err))
-	}
-}
-
-func (d *opencodeDB) parts(message string, part func(jsonValue) bool, oversized *int) error {
-	rows, err := d.conn.QueryContext(context.Background(), `SELECT coalesce(id, ''), coalesce(octet_length(data), 0),
-		CASE WHEN octet_length(data) <= ? THEN CAST(data AS BLOB) END
-		FROM part WHERE message_id = ? ORDER BY id`, wholePiece, message)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		v, err := d.scan(rows, "part")
-		if err != nil {
-			return err
-		}
-		if v == nil {
-			*oversized++
-		} else if !part(*v) {
-			return nil
+	for i, c := range data {
+		if c == '\n' || c == '\r' {
+			data[i] = ' '
 		}
 	}
-	return rows.Err()
+	return opencodeValue{id: id, data: data}
 }
 
-// scan reads a row of a message or a part; nil if its value is too long.
-func (d *opencodeDB) scan(rows *sql.Rows, table string) (*jsonValue, error) {
-	var v jsonValue
-	var size int64
-	if err := rows.Scan(&v.id, &size, &v.whole); err != nil {
-		return nil, err
-	}
-	if size > maxRowValue {
-		return nil, nil
-	}
-	if size > wholePiece {
-		v.whole, v.pieces = nil, d.long(table, v.id, size)
-	}
-	return &v, nil
+// pieces streams a session's records: first its head, then its messages. Closing it
+// closes the store.
+type pieces struct {
+	store     opencodeStore
+	next      func() ([]byte, error, bool)
+	stop      func()
+	rest      []byte
+	oversized int // values that were left out for their size
 }
 
-// long gives a long value in pieces.
-func (d *opencodeDB) long(table, id string, size int64) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		for from := int64(0); from < size; from += longPiece {
-			var piece []byte
-			err := d.conn.QueryRowContext(context.Background(),
-				`SELECT substr(CAST(data AS BLOB), ?, ?) FROM `+table+` WHERE id = ?`,
-				from+1, longPiece, id).Scan(&piece)
+func openStore(s opencodeStore) (*pieces, error) {
+	head, err := s.head()
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	p := &pieces{store: s, rest: append(head, '\n')}
+	p.next, p.stop = iter.Pull2(func(yield func([]byte, error) bool) {
+		for m, err := range s.messages() {
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			for p := range slices.Chunk(piece, pieceSize) {
-				if !yield(p, nil) {
-					return
-				}
+			if !p.message(m, yield) {
+				return
 			}
 		}
+	})
+	return p, nil
+}
+
+// message gives the records of a message. A line that is no record stands for each
+// value that is none, and is counted as such.
+func (p *pieces) message(m opencodeValue, yield func([]byte, error) bool) bool {
+	switch {
+	case m.long:
+		p.oversized++
+		return true
+	case m.data == nil:
+		return yield([]byte("!\n"), nil)
 	}
+	var bad []byte
+	record := func() []byte { return append(append([]byte(`{"info":`), m.data...), `,"parts":[`...) }
+	out := record()
+	empty := len(out)
+	for v, err := range p.store.parts(m.id) {
+		switch {
+		case err != nil:
+			yield(nil, err)
+			return false
+		case v.long:
+			p.oversized++
+			continue
+		case v.data == nil:
+			bad = append(bad, "!\n"...)
+			continue
+		case len(out)-empty > fullRecord:
+			if !yield(append(out, "]}\n"...), nil) {
+				return false
+			}
+			out = record()
+		case len(out) > empty:
+			out = append(out, ',')
+		}
+		out = append(out, v.data...)
+	}
+	return yield(append(append(out, "]}\n"...), bad...), nil)
 }
 
-const (
-	wholePiece = 1 << 20   // a value up to this is held whole, and checked before it is put into a record
-	pieceSize  = 256 << 10 // of longer ones, this much is held at a time
-	fullRecord = 4 << 20   // a message whose parts exceed this goes on in another record
-)
-
-// pieces streams records that are put together while they are read, from rows of
-// a database or from many files. Reader cuts and checks them as it does a file's.
-type pieces struct {
-	next func() ([]byte, error, bool)
-	stop func()
-	rest []byte
-
-	oversized int          // values that were left out for their size
-	onClose   func() error // also where seq never began
-}
-
-// newPieces streams what seq gives, up to its first error. Closing the stream ends
-// seq, which must then let go of what it holds.
-func newPieces(seq iter.Seq2[[]byte, error]) *pieces {
-	p := &pieces{}
-	p.next, p.stop = iter.Pull2(seq)
-	return p
-}
-
-// Read fails with io.EOF where the pieces end, else with the error of the piece that is next.
+// Read fails with io.EOF after the last record, else with the error that ended the reading.
 func (p *pieces) Read(b []byte) (int, error) {
 	for len(p.rest) == 0 {
 		piece, err, ok := p.next()
@@ -331,22 +136,120 @@ func (p *pieces) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// Close ends seq, also before its end. The error is that of onClose.
+// Close ends the stream, also before its end, and closes the store, whose error it returns.
 func (p *pieces) Close() error {
 	p.stop()
-	if p.onClose != nil {
-		return p.onClose()
-	}
-	return nil
+	return p.store.Close()
 }
 
-// onOneLine replaces the line breaks of a printed value, in place: a record is one
-// line, so that damage in it ends where it ends.
-func onOneLine(raw []byte) []byte {
-	for i := bytes.IndexAny(raw, "\r\n"); i < len(raw) && i >= 0; i++ {
-		if raw[i] == '\n' || raw[i] == '\r' {
-			raw[i] = ' '
+// openMember streams one session of a database.
+func openMember(database, id string) (io.ReadCloser, error) {
+	d, err := openDatabase(database)
+	if err != nil {
+		return nil, databaseError(database, err)
+	}
+	p, err := openStore(&opencodeRows{d, id})
+	if err != nil {
+		return nil, databaseError(memberPath(database, id), err)
+	}
+	return p, nil
+}
+
+// opencodeRows is one session of a database.
+type opencodeRows struct {
+	*opencodeDB
+	id string
+}
+
+// head is the session's own row. What is too long for what it should be is left out.
+func (d *opencodeRows) head() ([]byte, error) {
+	short := func(column string) string {
+		column = d.either("session", column, "NULL")
+		return `CASE WHEN octet_length(` + column + `) <= 65536 THEN CAST(` + column + ` AS TEXT) END`
+	}
+	object := func(column string) string {
+		return `CASE WHEN json_valid(` + short(column) + `) THEN json(` + short(column) + `) END`
+	}
+	number := func(column string) string { return `CAST(` + d.either("session", column, "NULL") + ` AS INTEGER)` }
+	query := `SELECT json_object('info', json_object('id', s.id, 'title', ` + short("title") + `, 'directory', ` +
+		short("directory") + `, 'parentID', ` + short("parent_id") + `, 'revert', ` + object("revert") +
+		`, 'permission', ` + object("permission") + `, 'time', json_object('created', ` + number("time_created") +
+		`, 'updated', ` + number("time_updated") + `)),
+		'last', (SELECT CAST(max(` + d.either("message", "time_created", "NULL") + `) AS INTEGER)
+			FROM message m WHERE m.session_id = s.id),
+		'bytes', (SELECT coalesce(sum(octet_length(m.data)), 0) + coalesce(sum((SELECT sum(octet_length(p.data))
+				FROM part p WHERE p.message_id = m.id)), 0)
+			FROM message m WHERE m.session_id = s.id))
+		FROM session s WHERE id = ?`
+	var head []byte
+	err := d.conn.QueryRowContext(context.Background(), query, d.id).Scan(&head)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = fs.ErrNotExist
+	}
+	return head, err
+}
+
+// messages are in the order in which OpenCode shows them. After the last one it is
+// known whether the database stayed as it was.
+func (d *opencodeRows) messages() iter.Seq2[opencodeValue, error] {
+	return func(yield func(opencodeValue, error) bool) {
+		query := `FROM message m WHERE m.session_id = ? ORDER BY ` + d.either("message", "time_created", "m.id") + `, m.id`
+		for v, err := range d.values(query, d.id) {
+			if !yield(v, err) {
+				return
+			}
+		}
+		if err := d.unchanged(); err != nil {
+			yield(opencodeValue{}, databaseError(d.path, err))
 		}
 	}
-	return raw
+}
+
+func (d *opencodeRows) parts(message string) iter.Seq2[opencodeValue, error] {
+	return d.values(`FROM part WHERE message_id = ? ORDER BY id`, message)
+}
+
+// values are the JSON of rows, with the ids that stand beside it put in.
+func (d *opencodeRows) values(from, key string) iter.Seq2[opencodeValue, error] {
+	return func(yield func(opencodeValue, error) bool) {
+		rows, err := d.conn.QueryContext(context.Background(), `SELECT coalesce(id, ''), octet_length(data) > ?1,
+			CASE WHEN octet_length(data) <= ?1 THEN CAST(data AS BLOB) END `+from, maxValue, key)
+		if err != nil {
+			yield(opencodeValue{}, databaseError(d.path, err))
+			return
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var id string
+			var long sql.NullBool
+			var data []byte
+			if err := rows.Scan(&id, &long, &data); err != nil {
+				yield(opencodeValue{}, databaseError(d.path, err))
+				return
+			}
+			v := newValue(id, data)
+			if v.long = long.Bool; v.data != nil {
+				v.data = withID(id, v.data)
+			}
+			if !yield(v, nil) {
+				return
+			}
+		}
+		if err := rows.Err(); err != nil {
+			yield(opencodeValue{}, databaseError(d.path, err))
+		}
+	}
+}
+
+// withID puts an id into an object.
+func withID(id string, object []byte) []byte {
+	quoted, err := json.Marshal(id)
+	if err != nil { // no string fails
+		return object
+	}
+	out := append([]byte(`{"id":`), quoted...)
+	if i := blankEnd(object, 1); i < len(object) && object[i] != '}' {
+		out = append(out, ',')
+	}
+	return append(out, object[1:]...)
 }

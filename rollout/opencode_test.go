@@ -104,7 +104,7 @@ func TestOpenCodeForkRepeatsNothing(t *testing.T) {
 		{"told by its title", "T (fork #1)", [3]string{"m1", "m2", "m3"}, 2},
 		{"told by ids that are younger than their messages", "Renamed", [3]string{mintedID(2600), mintedID(2601), mintedID(3000)}, 2},
 		{"a session whose messages are older than it says, and no copies", "T", [3]string{mintedID(1000), mintedID(2000), mintedID(3000)}, 0},
-		{"one of another program, with ids of its own", "T", [3]string{"m1", "msg_no-number-at-all", "m3"}, 0},
+		{"one of another program, with ids of its own", "T", [3]string{"m1", "m2_no-number-at-all", "m3"}, 0},
 	}
 	for _, tt := range tests {
 		s := ocSession{id: "ses_1", title: tt.title, after: 2500, messages: []ocMessage{
@@ -206,14 +206,14 @@ func TestOpenCodeExportsWithoutTimes(t *testing.T) {
 func TestOpenCodeTreeIsOneEntryASession(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for i, s := range threeSessions() {
-		writeTree(t, dir, i == 2, s)
+	for _, s := range threeSessions() {
+		writeTree(t, dir, s)
 	}
 	for _, name := range []string{"session_diff/ses_0.json", "todo/ses_0.json", "project/p.json"} {
 		writeAt(t, filepath.Join(dir, "storage", name), "[]")
 	}
 	found := entriesBelow(t, dir)
-	if got := slices.Sorted(maps.Keys(found)); !slices.Equal(got, []string{"project/w/storage/session/info/ses_2.json", "storage/session/p/ses_0.json", "storage/session/p/ses_1.json"}) {
+	if got := slices.Sorted(maps.Keys(found)); !slices.Equal(got, []string{"storage/session/p/ses_0.json", "storage/session/p/ses_1.json", "storage/session/p/ses_2.json"}) {
 		t.Errorf("found %q", got)
 	}
 	for _, e := range found {
@@ -225,72 +225,61 @@ func TestOpenCodeTreeIsOneEntryASession(t *testing.T) {
 
 func TestOpenCodeTreeThatChangesIsSeenTo(t *testing.T) {
 	t.Parallel()
-	for _, old := range []bool{false, true} {
-		dir := t.TempDir()
-		all := threeSessions()
-		var own []string
-		for _, s := range all[:2] {
-			own = append(own, writeTree(t, dir, old, s))
-		}
-		early := time.Unix(1_700_000_000, 0)
-		var last string // the newest part
-		if err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-			if strings.HasPrefix(d.Name(), "prt_msg_15") {
-				last = path
-			}
-			return os.Chtimes(path, early, early)
-		}); err != nil {
-			t.Fatal(err)
-		}
-		look := func(path string) memoir.File {
-			t.Helper()
-			f, err := Stat(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return f
-		}
-		first, other := look(own[1]), look(own[0])
-		if first != look(own[1]) || !first.ModTime.Equal(early) {
-			t.Fatalf("two looks differ, or %+v", first)
-		}
-		if err := os.WriteFile(last, []byte(`{"type":"text","text":"longer than it was before"}`), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		second := look(own[1])
-		if first == second || !second.ModTime.After(early) {
-			t.Errorf("a part that was written over is not seen: %+v", second)
-		}
-		all[1].messages = append(all[1].messages, ocUser("msg_99", ocText("new")))
-		writeTree(t, dir, old, all[1])
-		if third := look(own[1]); second == third {
-			t.Error("a new message is not seen")
-		}
-		if other != look(own[0]) {
-			t.Error("a change is seen in another session")
-		}
-		if err := os.RemoveAll(own[1]); err != nil {
-			t.Fatal(err)
-		}
-		if got := Missing(own); !slices.Equal(got, own[1:]) {
-			t.Errorf("missing are %q", got)
-		}
+	dir := t.TempDir()
+	all := threeSessions()
+	var own []string
+	for _, s := range all[:2] {
+		own = append(own, writeTree(t, dir, s))
 	}
-}
-
-// The clock in the ids of messages begins anew every two years.
-func TestOpenCodeTreeIsReadInOrderOfTime(t *testing.T) {
-	t.Parallel()
-	path := writeTree(t, t.TempDir(), false, ocSession{id: "ses_1", title: "T", messages: []ocMessage{
-		ocUser("msg_ff", ocText("one")), ocUser("msg_fe", ocText("two")), ocUser("msg_00", ocText("three"))}})
-	items, _ := read(t, path)
-	expect(t, items, "typed: one", "typed: two", "typed: three")
+	early := time.Unix(1_700_000_000, 0)
+	var last string // the newest part
+	if err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if strings.HasPrefix(d.Name(), "prt_msg_15") {
+			last = path
+		}
+		return os.Chtimes(path, early, early)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	look := func(path string) memoir.File {
+		t.Helper()
+		f, err := Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	first, other := look(own[1]), look(own[0])
+	if first != look(own[1]) || !first.ModTime.Equal(early) {
+		t.Fatalf("two looks differ, or %+v", first)
+	}
+	if err := os.WriteFile(last, []byte(`{"type":"text","text":"longer than it was before"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	second := look(own[1])
+	if first == second || !second.ModTime.After(early) {
+		t.Errorf("a part that was written over is not seen: %+v", second)
+	}
+	all[1].messages = append(all[1].messages, ocUser("msg_99", ocText("new")))
+	writeTree(t, dir, all[1])
+	if third := look(own[1]); second == third {
+		t.Error("a new message is not seen")
+	}
+	if other != look(own[0]) {
+		t.Error("a change is seen in another session")
+	}
+	if err := os.RemoveAll(own[1]); err != nil {
+		t.Fatal(err)
+	}
+	if got := Missing(own); !slices.Equal(got, own[1:]) {
+		t.Errorf("missing are %q", got)
+	}
 }
 
 func TestOpenCodeTreeIsNotLeftByLinks(t *testing.T) {
 	t.Parallel()
 	dir, outside := t.TempDir(), t.TempDir()
-	path := writeTree(t, dir, false, ocSession{id: "ses_1", title: "T", messages: []ocMessage{ocUser("m1", ocText("inside")), ocUser("m2"), ocUser("m3", ocText("last"))}})
+	path := writeTree(t, dir, ocSession{id: "ses_1", title: "T", messages: []ocMessage{ocUser("m1", ocText("inside")), ocUser("m2"), ocUser("m3", ocText("last"))}})
 	writeAt(t, filepath.Join(outside, "prt_x.json"), `{"id":"prt_x","type":"text","text":"outside"}`)
 	writeAt(t, filepath.Join(outside, "msg.json"), `{"id":"m4","role":"user"}`)
 	link := func(old, name string) {
@@ -321,7 +310,7 @@ func TestOpenCodeSessionInADatabaseReplacesItsFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	s := ocSession{id: "ses_1", title: "T", messages: []ocMessage{ocUser("m1", ocText("hi"))}}
-	paths := []string{writeTree(t, dir, false, s), writeTree(t, dir, true, s)}
+	paths := []string{writeTree(t, dir, s)}
 	s.messages = append(s.messages, ocUser("m2", ocText("later")))
 	opencodeDatabase(t, filepath.Join(dir, "opencode.db"), s)
 	paths = append(paths, memberPath(filepath.Join(dir, "opencode.db"), "ses_1"))
@@ -488,16 +477,11 @@ func insertMessage(t testing.TB, db *sql.DB, s ocSession, i int) {
 }
 
 // writeTree writes a session as files and returns its own.
-func writeTree(t testing.TB, data string, old bool, s ocSession) string {
+func writeTree(t testing.TB, data string, s ocSession) string {
 	t.Helper()
 	storage := filepath.Join(data, "storage")
 	own := filepath.Join(storage, "session", "p", s.id+".json")
 	partDir := func(m string) string { return filepath.Join(storage, "part", m) }
-	if old {
-		storage = filepath.Join(data, "project", "w", "storage", "session")
-		own = filepath.Join(storage, "info", s.id+".json")
-		partDir = func(m string) string { return filepath.Join(storage, "part", s.id, m) }
-	}
 	writeAt(t, own, pretty(t, s.info()))
 	for i, m := range s.messages {
 		info, parts := s.withIDs(i)
@@ -518,8 +502,7 @@ func stored(t testing.TB, s ocSession) map[string]string {
 	opencodeDatabase(t, database, s)
 	return map[string]string{
 		"a database":       memberPath(database, s.id),
-		"a tree":           writeTree(t, filepath.Join(dir, "tree"), false, s),
-		"an earlier tree":  writeTree(t, filepath.Join(dir, "old"), true, s),
+		"a tree":           writeTree(t, filepath.Join(dir, "tree"), s),
 		"an export":        write(t, "export.json", s.export()),
 		"a printed export": write(t, "printed.json", pretty(t, s.export())),
 	}

@@ -2,7 +2,6 @@ package rollout
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -14,49 +13,34 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 
 	"memoir"
 )
 
-// opencodeTree is a session of files:
+// opencodeTree is a session of files, as OpenCode kept them before it had a database:
 //
 //	storage/session/<project>/<session>.json, storage/message/<session>/<message>.json,
 //	storage/part/<message>/<part>.json
 //
-// and before that, below project/<name>/storage/session:
-//
-//	info/<session>.json, message/<session>/<message>.json, part/<session>/<message>/<part>.json
-//
-// All is opened below root, so that no symbolic link leads out of it.
+// All is opened below storage, so that no symbolic link leads out of it.
 type opencodeTree struct {
 	path string // of the session's own file
 	root string // slash-separated paths below are relative to it
 	file string
 	id   string
-	old  bool // of the earlier form
 }
 
 // treeOf says by a file's path whether a tree begins in it.
 func treeOf(path string) (opencodeTree, bool) {
 	name := filepath.Base(path)
-	if !isSessionName(name) {
-		return opencodeTree{}, false
-	}
 	dir := filepath.Dir(path)
-	above := filepath.Dir(dir)
-	if filepath.Base(above) != "session" {
+	project, above := filepath.Base(dir), filepath.Dir(dir)
+	if !isSessionName(name) || filepath.Base(above) != "session" || project == "info" || project == "message" ||
+		project == "part" { // an earlier form, which is not read
 		return opencodeTree{}, false
 	}
-	t := opencodeTree{path: path, root: filepath.Dir(above), id: strings.TrimSuffix(name, ".json")}
-	t.file = "session/" + filepath.Base(dir) + "/" + name
-	switch filepath.Base(dir) {
-	case "info":
-		t.root, t.file, t.old = above, "info/"+name, true
-	case "message", "part":
-		return opencodeTree{}, false
-	}
-	return t, true
+	return opencodeTree{path: path, root: filepath.Dir(above), file: "session/" + project + "/" + name,
+		id: strings.TrimSuffix(name, ".json")}, true
 }
 
 // belongsToTree reports that a file is one of the others of a tree: of a message,
@@ -66,29 +50,18 @@ func belongsToTree(path string) bool {
 		return false
 	}
 	dir := filepath.Dir(path)
-	kind, above := filepath.Base(dir), filepath.Dir(dir)
-	switch kind { // directly below the root
+	above := filepath.Dir(dir)
+	switch filepath.Base(dir) {
 	case "session_diff", "session_share", "project", "todo", "permission":
 		return isDir(filepath.Join(above, "session")) && isDir(filepath.Join(above, "message"))
 	}
-	for range 2 {
-		kind, above = filepath.Base(above), filepath.Dir(above)
-		if kind == "message" || kind == "part" {
-			return isDir(filepath.Join(above, "session")) || filepath.Base(above) == "session" &&
-				isDir(filepath.Join(above, "info"))
-		}
-	}
-	return false
+	kind := filepath.Base(above)
+	return (kind == "message" || kind == "part") && isDir(filepath.Join(filepath.Dir(above), "session"))
 }
 
 func (t opencodeTree) messageDir() string { return "message/" + t.id }
 
-func (t opencodeTree) partDir(message string) string {
-	if t.old {
-		return "part/" + t.id + "/" + message
-	}
-	return "part/" + message
-}
+func partDir(message string) string { return "part/" + message }
 
 // look sums up the session's own file, the directory of its messages, and the
 // newest of these with their parts. The times of directories tell of files that
@@ -121,7 +94,7 @@ func (t opencodeTree) look() (memoir.File, error) {
 		if info, err := root.Stat(t.messageDir() + "/" + name); err == nil {
 			take(info)
 		}
-		parts := t.partDir(strings.TrimSuffix(name, ".json"))
+		parts := partDir(strings.TrimSuffix(name, ".json"))
 		for _, part := range jsonFiles(root, parts) {
 			if info, err := root.Stat(parts + "/" + part); err == nil {
 				take(info)
@@ -155,133 +128,92 @@ func jsonFiles(root *os.Root, dir string) []string {
 	return names
 }
 
-// open streams the session. A file that is gone, or leads out of the tree, is a
-// value that is none, and is counted so.
+// open streams the session.
 func (t opencodeTree) open() (io.ReadCloser, error) {
 	root, err := os.OpenRoot(t.root)
 	if err != nil {
 		return nil, openError(t.path, err)
 	}
-	head, err := t.read(root, t.file)
+	p, err := openStore(&opencodeFiles{t, root})
 	if err != nil {
-		root.Close()
 		return nil, openError(t.path, err)
 	}
-	messages, last, size := t.messages(root)
-	p := newPieces(func(yield func([]byte, error) bool) {
-		w := &recordWriter{yield: yield}
-		w.put([]byte(`{"info":`))
-		w.value(head)
-		w.put(fmt.Appendf(nil, `,"last":%d,"bytes":%d}`+"\n", last.UnixMilli(), size))
-		for _, id := range messages {
-			info, err := t.read(root, t.messageDir()+"/"+id+".json")
-			if err != nil {
-				info = jsonValue{}
-			}
-			w.message(info, func(part func(jsonValue) bool) {
-				for _, name := range jsonFiles(root, t.partDir(id)) {
-					v, err := t.read(root, t.partDir(id)+"/"+name)
-					if err != nil {
-						v = jsonValue{}
-					}
-					if !part(v) {
-						return
-					}
-				}
-			})
-			if w.ended {
-				return
-			}
-		}
-	})
-	p.onClose = root.Close
 	return p, nil
 }
 
-// messages lists the ids of the session's messages in order of their times. Ids
-// alone would do but for the days on which their clock begins anew. Size is that
-// of all files together.
-func (t opencodeTree) messages(root *os.Root) (ids []string, last time.Time, size int64) {
-	type message struct {
-		id string
-		at time.Time
-	}
-	var all []message
-	for _, name := range jsonFiles(root, t.messageDir()) {
-		m := message{id: strings.TrimSuffix(name, ".json")}
-		if f, err := openBelow(root, t.messageDir()+"/"+name); err == nil {
-			beginning, _ := io.ReadAll(io.LimitReader(f, 64<<10)) // an error shows when the file is read
-			if info, err := f.Stat(); err == nil {
-				size += info.Size()
-			}
-			f.Close()
-			m.at = instant(get(beginning, "time", "created"))
-		}
-		for _, part := range jsonFiles(root, t.partDir(m.id)) {
-			if info, err := root.Stat(t.partDir(m.id) + "/" + part); err == nil {
-				size += info.Size()
-			}
-		}
-		all = append(all, m)
-		last = laterOf(last, m.at)
-	}
-	slices.SortStableFunc(all, func(a, b message) int { return cmp.Or(a.at.Compare(b.at), strings.Compare(a.id, b.id)) })
-	for _, m := range all {
-		ids = append(ids, m.id)
-	}
-	return ids, last, size
+// opencodeFiles is a tree that is open.
+type opencodeFiles struct {
+	opencodeTree
+	dir *os.Root
 }
 
-// openBelow opens a regular file of a tree.
-func openBelow(root *os.Root, name string) (*os.File, error) {
+// Close closes the tree's directory.
+func (f *opencodeFiles) Close() error { return f.dir.Close() }
+
+// head also says when the last message was written, and how many bytes all have.
+func (f *opencodeFiles) head() ([]byte, error) {
+	info, err := readBelow(f.dir, f.file)
+	if err != nil {
+		return nil, err
+	}
+	names, size, last := jsonFiles(f.dir, f.messageDir()), int64(0), int64(0)
+	if len(names) > 0 {
+		message, _ := readBelow(f.dir, f.messageDir()+"/"+names[len(names)-1]) // an error shows when it is read
+		last, _ = integer(get(message, "time", "created"))
+	}
+	for _, name := range names {
+		size += sizeOf(f.dir, f.messageDir()+"/"+name)
+		parts := partDir(strings.TrimSuffix(name, ".json"))
+		for _, part := range jsonFiles(f.dir, parts) {
+			size += sizeOf(f.dir, parts+"/"+part)
+		}
+	}
+	return fmt.Appendf(nil, `{"info":%s,"last":%d,"bytes":%d}`, newValue(f.id, info).data, last, size), nil
+}
+
+func sizeOf(dir *os.Root, name string) int64 {
+	info, err := dir.Stat(name)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// messages are in the order of their ids, which is that of time.
+func (f *opencodeFiles) messages() iter.Seq2[opencodeValue, error] { return f.values(f.messageDir()) }
+
+func (f *opencodeFiles) parts(message string) iter.Seq2[opencodeValue, error] {
+	return f.values(partDir(message))
+}
+
+// values are the files of a directory. One that is gone, or leads out of the tree, is
+// a value that is none.
+func (f *opencodeFiles) values(dir string) iter.Seq2[opencodeValue, error] {
+	return func(yield func(opencodeValue, error) bool) {
+		for _, name := range jsonFiles(f.dir, dir) {
+			content, err := readBelow(f.dir, dir+"/"+name)
+			if err != nil {
+				content = nil
+			}
+			v := newValue(strings.TrimSuffix(name, ".json"), content)
+			v.long = len(content) > maxValue
+			if !yield(v, nil) {
+				return
+			}
+		}
+	}
+}
+
+// readBelow reads a regular file of a tree, of a longer one than maxValue a byte more.
+func readBelow(root *os.Root, name string) ([]byte, error) {
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(errors.New("it is not a file"), f.Close())
-	}
-	return f, nil
-}
-
-// read takes up a file as a value, whole if it is short.
-func (t opencodeTree) read(root *os.Root, name string) (jsonValue, error) {
-	f, err := openBelow(root, name)
-	if err != nil {
-		return jsonValue{}, err
-	}
 	defer f.Close()
-	whole, err := io.ReadAll(io.LimitReader(f, wholePiece+1))
-	if err != nil {
-		return jsonValue{}, err
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, errNoFile)
 	}
-	if len(whole) <= wholePiece {
-		return jsonValue{whole: bytes.TrimPrefix(whole, []byte("\xEF\xBB\xBF"))}, nil
-	}
-	return jsonValue{pieces: longFile(root, name)}, nil
-}
-
-func longFile(root *os.Root, name string) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		f, err := openBelow(root, name)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		defer f.Close()
-		for {
-			piece := make([]byte, pieceSize)
-			n, err := f.Read(piece)
-			if n > 0 && !yield(piece[:n], nil) {
-				return
-			}
-			if err == io.EOF {
-				return
-			}
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-		}
-	}
+	content, err := io.ReadAll(io.LimitReader(f, maxValue+1))
+	return bytes.TrimPrefix(content, []byte("\xEF\xBB\xBF")), err
 }

@@ -50,8 +50,7 @@ type Reader struct {
 	values int    // objects seen whole
 	bad    []int  // which of them are not JSON, ascending
 	known  bool   // bad is already known, from an earlier reading of the stream
-	brief  bool   // only the beginning matters: strings are cut at 256 KiB, records skipped at 8 MiB
-	pretty bool   // the record is part of a printed document: lines mean nothing
+	brief  bool   // only the beginning matters: strings are cut at 256 KiB, records skipped at 16 MiB
 }
 
 // NewReader returns a Reader of the stream.

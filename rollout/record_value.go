@@ -137,7 +137,7 @@ func (s *splitter) passStructure() (raw []byte, how ending, done bool) {
 		case '{', '[':
 			// A record may be printed over several lines, but a new one never
 			// begins in its middle: the writer died and another went on.
-			if s.fresh && s.depth > 0 && s.in[s.i] == '{' && !s.pretty {
+			if s.fresh && s.depth > 0 && s.in[s.i] == '{' {
 				s.keep(s.i)
 				s.pos = s.i
 				return s.buf, endBroken, true
@@ -185,7 +185,7 @@ func (r *Reader) stringBound() int {
 
 func (r *Reader) recordBound() int {
 	if r.brief {
-		return maxRecord / 8
+		return maxRecord / 4
 	}
 	return maxRecord
 }

@@ -90,12 +90,11 @@ func (t *tape) eachOf(ctx context.Context, count bool, at *place, fn func(place,
 			t.stats.CutTail = r.CutTail
 		}
 	}()
-	next := records(r)
 	for {
 		if at.index%64 == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		raw, err := next()
+		raw, err := r.Next()
 		if err == io.EOF {
 			return nil
 		}
@@ -134,17 +133,6 @@ func (t *tape) bounded(f io.Reader, part int) io.Reader {
 	return io.LimitReader(f, size)
 }
 
-// records chooses between lines and a document.
-func records(r *Reader) func() ([]byte, error) {
-	if r.pos == r.end {
-		r.fill()
-	}
-	if isDocument(r.in[r.pos:r.end]) {
-		return (&document{r: r}).Next
-	}
-	return r.Next
-}
-
 const (
 	headBudget = 256 << 10 // how much of a file's beginning Probe reads, unless its first record is longer
 	forkBudget = 4 << 20   // how much it reads for a fork's title: the parent's records come first
@@ -159,9 +147,8 @@ func readHead(path string, budget int64) (head [][]byte, whole bool, r *Reader, 
 	defer f.Close()
 	r = NewReader(f)
 	r.budget, r.brief = budget, true
-	next := records(r)
 	for {
-		raw, err := next()
+		raw, err := r.Next()
 		if err == io.EOF {
 			return head, r.eof, r, nil
 		}

@@ -3,9 +3,7 @@ package pipeline
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
-	"math"
 	"sync"
 
 	"memoir"
@@ -110,82 +108,45 @@ const (
 	phaseConsolidate = "consolidate"
 )
 
-// What is assumed until the ledger knows better.
+// What calls are estimated to take.
 const (
-	tokensPerByte     = 0.25
+	bytesPerToken     = 4
 	extractOutput     = 1500 // tokens of an answer
 	consolidateOutput = 6000
 )
 
-// leastCalls is how many calls say something of the next one.
-const leastCalls = 3
+// inputTokens estimates the tokens of a number of bytes.
+func inputTokens(bytes int64) int64 { return (bytes + bytesPerToken - 1) / bytesPerToken }
 
-// The bounds of what is believed of tokens per byte. An agent that is a model's
-// command adds to what it is asked, often more than that is.
-const (
-	fewestPerByte = 1.0 / 16
-	mostPerByte   = 8.0
-)
-
-// experience is what is known of the model in a phase, nothing if it is too little.
-func (m *metered) experience(phase string) store.Experience {
-	if e := m.known[phase]; e.Calls >= leastCalls && e.InputBytes > 0 {
-		return e
-	}
-	return store.Experience{}
-}
-
-// input estimates the tokens of a number of bytes.
-func (m *metered) input(phase string, bytes int64) int64 {
-	ratio := tokensPerByte
-	if e := m.experience(phase); e.Calls > 0 {
-		ratio = min(max(float64(e.InputTokens)/float64(e.InputBytes), fewestPerByte), mostPerByte)
-	}
-	return int64(math.Ceil(float64(bytes) * ratio))
-}
-
-// output is how many tokens an answer has as a rule.
-func (m *metered) output(phase string) int64 {
-	if e := m.experience(phase); e.Calls > 0 && e.OutputTokens > 0 {
-		return e.OutputTokens / int64(e.Calls)
-	}
+// outputTokens is how many tokens an answer has as a rule.
+func outputTokens(phase string) int64 {
 	if phase == phaseConsolidate {
 		return consolidateOutput
 	}
 	return extractOutput
 }
 
-// priced fills in what tokens cost. Where the price is unknown, it is what calls
-// were said to cost so far.
-func (m *metered) priced(phase string, u memoir.Usage) memoir.Usage {
-	if m.price != (model.Price{}) {
-		u.Cost = m.price.Cost(u)
-	} else if e := m.experience(phase); e.InputTokens+e.OutputTokens > 0 {
-		u.Cost = e.Cost * float64(u.InputTokens+u.OutputTokens) / float64(e.InputTokens+e.OutputTokens)
-	}
+// priced fills in what tokens cost: nothing where the price is not known.
+func (m *metered) priced(u memoir.Usage) memoir.Usage {
+	u.Cost = m.price.Cost(u)
 	return u
-}
-
-// canPrice reports whether priced knows anything.
-func (m *metered) canPrice(phase string) bool {
-	return m.price != (model.Price{}) || m.experience(phase).Cost > 0
 }
 
 // expected is what a call may spend: its answer as long as its cap allows, if it has one.
 func (m *metered) expected(phase string, q model.Request) memoir.Usage {
-	u := memoir.Usage{Calls: 1, InputTokens: m.input(phase, asked(q)), OutputTokens: int64(q.MaxOutput)}
+	u := memoir.Usage{Calls: 1, InputTokens: inputTokens(asked(q)), OutputTokens: int64(q.MaxOutput)}
 	if u.OutputTokens == 0 {
 		u.OutputTokens = int64(m.maxOutput)
 	}
 	if u.OutputTokens == 0 {
-		u.OutputTokens = m.output(phase)
+		u.OutputTokens = outputTokens(phase)
 	}
-	return m.priced(phase, u)
+	return m.priced(u)
 }
 
 // question is what a call spends that is asked and does not answer.
-func (m *metered) question(phase string, q model.Request) memoir.Usage {
-	return m.priced(phase, memoir.Usage{Calls: 1, InputTokens: m.input(phase, asked(q))})
+func (m *metered) question(q model.Request) memoir.Usage {
+	return m.priced(memoir.Usage{Calls: 1, InputTokens: inputTokens(asked(q))})
 }
 
 // asked is how many bytes a request has.
@@ -197,66 +158,38 @@ func asked(q model.Request) int64 {
 	return int64(n)
 }
 
-// recall reads what the ledger knows of the models, and says which limits cannot be kept.
-func (r *run) recall(ctx context.Context) error {
-	costs := r.opts.Settings.Limits.CostPerRun > 0 || r.opts.Settings.Limits.CostPerDay > 0
-	for _, use := range []struct{ phase, name string }{
-		{phaseExtract, r.extractor.Name()}, {phaseConsolidate, r.consolidator.Name()},
-	} {
-		phase, name := use.phase, use.name
-		m := r.meter.named(name)
-		if m == nil {
-			continue
-		}
-		known, err := r.store.Experience(ctx, name, phase)
-		if err != nil {
-			return fmt.Errorf("learn from the ledger: %w", err)
-		}
-		for _, same := range r.meter.models {
-			if same.Name() == name {
-				same.known[phase] = known
-			}
-		}
-		if costs && !m.canPrice(phase) {
-			costs = false // said once
-			r.warn("a limit on costs cannot be kept: what "+name+" costs is not known",
-				"say the provider's price, or use limits.tokensPerRun and limits.tokensPerDay")
+// warnOfPrice says that a limit on costs may not hold.
+func (r *run) warnOfPrice() {
+	limited := r.meter.limits.CostPerRun+r.meter.limits.CostPerDay > 0
+	for _, m := range r.meter.models {
+		if limited && m.price == (model.Price{}) {
+			r.warn("a limit on costs may not hold: the price of "+m.Name()+" is not known",
+				"set the provider's inputPrice and outputPrice, or use limits.tokensPerRun and limits.tokensPerDay")
+			return
 		}
 	}
-	return nil
 }
 
-// Unpriced names a model whose cost nobody knows, though a limit on costs is set: the
-// limit cannot be kept. It is empty if there is none. The store may be nil.
-func Unpriced(ctx context.Context, st *store.Store, s config.Settings) (string, error) {
+// Unpriced names a model whose price is not known, though a limit on costs is set; empty: none.
+func Unpriced(s config.Settings) string {
 	if s.Limits.CostPerRun+s.Limits.CostPerDay == 0 {
-		return "", nil
+		return ""
 	}
 	one, two := model.Phases(s.ModelRoles)
-	for phase, role := range map[string]model.Role{phaseExtract: one, phaseConsolidate: two} {
-		c, err := model.Choose(s, role)
-		if err != nil || c.Spec.Builtin() {
-			continue // what is wrong with a role is told with it
-		}
-		m := &metered{price: c.Options.Price, known: map[string]store.Experience{}}
-		if st != nil {
-			if m.known[phase], err = st.Experience(ctx, c.Spec.String(), phase); err != nil {
-				return "", err
-			}
-		}
-		if !m.canPrice(phase) {
-			return c.Spec.String(), nil
+	for _, role := range []model.Role{one, two} {
+		c, err := model.Choose(s, role) // what is wrong with a role is told with it
+		if err == nil && !c.Spec.Builtin() && c.Options.Price == (model.Price{}) {
+			return c.Spec.String()
 		}
 	}
-	return "", nil
+	return ""
 }
 
 // endWork enters into the ledger what became of work of which nothing is stored.
 func (r *run) endWork(ctx context.Context, token, projectID, outcome string) {
 	ctx, cancel := lasting(ctx, endWithin)
 	defer cancel()
-	entry := store.LedgerEntry{Work: token, ProjectID: projectID, Outcome: outcome}
-	if err := r.store.AddLedger(ctx, entry); err != nil {
+	if err := r.store.EndWork(ctx, token, projectID, outcome); err != nil {
 		r.log.Warn("what became of work is not in the ledger", "error", err)
 	}
 }

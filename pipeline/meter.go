@@ -54,14 +54,12 @@ type metered struct {
 	model.Model
 	meter     *meter
 	price     model.Price
-	maxOutput int                         // tokens of an answer; 0: unknown
-	known     map[string]store.Experience // by phase, from the ledger
+	maxOutput int // tokens of an answer; 0: unknown
 }
 
 // of returns the model as it is to be called, with the options that it was opened with.
 func (m *meter) of(inner model.Model, o model.Options) model.Model {
-	metered := &metered{Model: inner, meter: m, price: o.Price, maxOutput: o.MaxOutput,
-		known: map[string]store.Experience{}}
+	metered := &metered{Model: inner, meter: m, price: o.Price, maxOutput: o.MaxOutput}
 	m.models = append(m.models, metered)
 	return metered
 }
@@ -99,10 +97,7 @@ func (m *metered) Call(ctx context.Context, q model.Request) (answer model.Answe
 	m.meter.service(m.Name()).heard(err)
 	end = store.CallEnd{Usage: answer.Usage, Estimated: answer.Estimated, Call: becameOf(ctx, answer, err)}
 	if err != nil {
-		end.Usage, end.Estimated = usageOf(err, m.question(a.of.Phase, q))
-	}
-	if end.Usage.InputTokens > 0 && !end.Estimated {
-		end.InputBytes = asked(q)
+		end.Usage, end.Estimated = usageOf(err, m.question(q))
 	}
 	return answer, err
 }

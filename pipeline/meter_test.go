@@ -151,30 +151,6 @@ func TestEveryCallIsCountedWhateverBecomesOfIt(t *testing.T) {
 	}
 }
 
-func TestWhatALearnedModelTakesIsBounded(t *testing.T) {
-	t.Parallel()
-	now := time.Now()
-	for _, test := range []struct {
-		calls       int
-		told        int64 // tokens of 1000 bytes
-		want        int64 // of 1000 bytes more
-		answer, out int64
-	}{
-		{0, 0, 250, 0, extractOutput},
-		{leastCalls - 1, 500, 250, 10, extractOutput},
-		{leastCalls, 500, 500, 10, 10},
-		{leastCalls, 1, 63, 10, 10},
-		{leastCalls, 100000, 8000, 10, 10},
-	} {
-		m := alone(config.Limits{}, &now).of(spending(0), model.Options{}).(*metered)
-		m.known[phaseExtract] = store.Experience{Calls: test.calls, InputBytes: 1000 * int64(test.calls),
-			InputTokens: test.told * int64(test.calls), OutputTokens: test.answer * int64(test.calls)}
-		if in, out := m.input(phaseExtract, 1000), m.output(phaseExtract); in != test.want || out != test.out {
-			t.Errorf("after %d calls: %d in, %d out; want %d and %d", test.calls, in, out, test.want, test.out)
-		}
-	}
-}
-
 func TestAModelThatIsTooSlowIsToldApartFromOneThatDoesNotServe(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)

@@ -116,12 +116,12 @@ func ledger(t *testing.T, home string) (all memoir.Usage, outcomes map[string]in
 // spend enters what another run spent.
 func spend(t *testing.T, home string, at time.Time, u memoir.Usage) {
 	t.Helper()
-	st, err := store.Open(t.Context(), filepath.Join(home, "memoir.db"), store.Options{})
+	st, err := store.Open(t.Context(), filepath.Join(home, "memoir.db"), store.Options{Now: func() time.Time { return at }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	if err := st.AddLedger(t.Context(), store.LedgerEntry{At: at, Run: "another", Phase: "extract", Model: "openai/m", Outcome: "stored", Usage: u}); err != nil {
+	if _, err := st.BeginCall(t.Context(), store.Call{Run: "another", Phase: "extract", Model: "openai/m", Expected: u}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -138,8 +138,8 @@ func (r *run) planConsolidation(ctx context.Context, project store.ProjectRow, f
 
 // plan fills in what a number of calls take, which ask so many bytes in all.
 func (m *metered) plan(phase string, p Planned, calls int, bytes int64) Planned {
-	u := m.priced(phase, memoir.Usage{Calls: calls, InputTokens: m.input(phase, bytes),
-		OutputTokens: int64(calls) * m.output(phase)})
+	u := m.priced(memoir.Usage{Calls: calls, InputTokens: inputTokens(bytes),
+		OutputTokens: int64(calls) * outputTokens(phase)})
 	p.Model, p.Calls, p.Cost = m.Name(), calls, u.Cost
 	p.Tokens, p.OutputTokens = int(u.InputTokens), int(u.OutputTokens)
 	return p
@@ -201,9 +201,6 @@ func Glance(ctx context.Context, st *store.Store, opts Options) (Outlook, error)
 	}
 	r.glance = true
 	if err := r.chooseModels(ctx); err != nil {
-		return Outlook{}, err
-	}
-	if err := r.recall(ctx); err != nil {
 		return Outlook{}, err
 	}
 	if err := r.plan(ctx); err != nil {

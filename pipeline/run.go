@@ -224,9 +224,7 @@ func (r *run) steps(ctx context.Context) error {
 	if err := r.adopt(ctx); err != nil {
 		return err
 	}
-	if err := r.recall(ctx); err != nil {
-		return err
-	}
+	r.warnOfPrice()
 	if r.opts.DryRun {
 		return r.plan(ctx)
 	}

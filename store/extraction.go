@@ -118,7 +118,7 @@ type Result struct {
 // the job are one durable transaction. The project becomes due if what it remembers
 // of the session changed. When the claim is no longer ours the error has the code
 // memoir.CodeLeaseLost and nothing is stored, the ledger entry included: the caller
-// still knows what was spent, and says so with AddLedger.
+// still knows what was spent, and says so with EndWork.
 func (s *Store) StoreExtraction(ctx context.Context, c Claim, r Result) error {
 	key := c.Session.Key()
 	err := s.together(ctx, func(t tx) error {
@@ -146,7 +146,7 @@ func (s *Store) StoreExtraction(ctx context.Context, c Claim, r Result) error {
 		if err := setSkipped(t, key, r.Skipped); err != nil {
 			return err
 		}
-		if err := s.addLedger(t, LedgerEntry{Work: c.Token, ProjectID: e.ProjectID, Outcome: outcome}); err != nil {
+		if err := endWork(t, c.Token, e.ProjectID, outcome); err != nil {
 			return err
 		}
 		return s.finishSession(t, c, e.ContentHash, e.FilterVersion)

@@ -8,23 +8,6 @@ import (
 	"memoir"
 )
 
-// LedgerEntry says what became of one piece of work that models were asked for. Its
-// calls have entries of their own, by BeginCall, which get its outcome. Only where it has
-// calls of its own, known by no other entry, is it added.
-type LedgerEntry struct {
-	Work       string // token of its claim
-	At         time.Time
-	Run        string // id of the run
-	Phase      string // "extract" or "consolidate"
-	SessionKey string // empty in a consolidation
-	ProjectID  string
-	Model      string
-	Usage      memoir.Usage
-	InputBytes int64 // of the calls whose input tokens are known; 0: not known
-	Duration   time.Duration
-	Outcome    string // a word: stored, empty, kept, unchanged, withdrawn, published, or one of those below
-}
-
 // The outcomes of work that came to nothing but cost something.
 const (
 	OutcomeUnfinished  = "unfinished" // it is under way, or its process died
@@ -35,39 +18,17 @@ const (
 	OutcomeLimit       = "limit"       // a spending limit stopped it
 )
 
-// AddLedger records what became of work outside a method that records it itself, such
-// as of work whose claim was lost. Entries without a call are left out.
-func (s *Store) AddLedger(ctx context.Context, entries ...LedgerEntry) error {
-	err := s.durably(ctx, func(t tx) error {
-		for _, e := range entries {
-			if err := s.addLedger(t, e); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	return s.explain(err, "adding to the ledger")
+// EndWork enters what became of work whose calls are in the ledger: a word such as stored, empty,
+// kept, unchanged, withdrawn, published, or one of those above. It is for work that ends outside
+// a method that enters it itself, such as work whose claim was lost.
+func (s *Store) EndWork(ctx context.Context, work, projectID, outcome string) error {
+	err := s.durably(ctx, func(t tx) error { return endWork(t, work, projectID, outcome) })
+	return s.explain(err, "entering into the ledger what became of work")
 }
 
-func (s *Store) addLedger(t tx, e LedgerEntry) error {
-	if e.Work != "" {
-		n, err := t.exec(`UPDATE ledger SET outcome = ?, project_id = ? WHERE work = ? AND outcome = 'unfinished'`,
-			e.Outcome, e.ProjectID, e.Work)
-		if err != nil || n > 0 {
-			return err
-		}
-	}
-	if e.Usage.Calls == 0 {
-		return nil
-	}
-	if e.At.IsZero() {
-		e.At = s.now()
-	}
-	_, err := t.exec(`INSERT INTO ledger (at, run, phase, session_key, project_id, model, calls, input_tokens,
-			cached_tokens, output_tokens, cost, duration_ms, outcome, input_bytes, work)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		millis(e.At), e.Run, e.Phase, e.SessionKey, e.ProjectID, e.Model, e.Usage.Calls, e.Usage.InputTokens,
-		e.Usage.CachedTokens, e.Usage.OutputTokens, e.Usage.Cost, e.Duration.Milliseconds(), e.Outcome, e.InputBytes, e.Work)
+func endWork(t tx, work, projectID, outcome string) error {
+	_, err := t.exec(`UPDATE ledger SET outcome = ?, project_id = ?
+		WHERE work = ? AND work <> '' AND outcome = 'unfinished'`, outcome, projectID, work)
 	return err
 }
 
@@ -118,11 +79,10 @@ type Call struct {
 
 // CallEnd is what is known of a call once it has ended.
 type CallEnd struct {
-	Usage      memoir.Usage // Calls may be 2 where a model's API had to be asked twice
-	InputBytes int64        // that were asked, if the input tokens are known
-	Duration   time.Duration
-	Call       string // a word of those below
-	Estimated  bool   // nobody told what it took: Usage is an estimate
+	Usage     memoir.Usage // Calls may be 2 where a model's API had to be asked twice
+	Duration  time.Duration
+	Call      string // a word of those below
+	Estimated bool   // nobody told what it took: Usage is an estimate
 }
 
 // What becomes of a call.
@@ -167,9 +127,9 @@ func (s *Store) EndCall(ctx context.Context, id int64, e CallEnd) error {
 			return err
 		}
 		_, err := t.exec(`UPDATE ledger SET calls = ?, input_tokens = ?, cached_tokens = ?, output_tokens = ?, cost = ?,
-				duration_ms = ?, input_bytes = ?, call = ?, estimated = ? WHERE id = ?`,
+				duration_ms = ?, call = ?, estimated = ? WHERE id = ?`,
 			e.Usage.Calls, e.Usage.InputTokens, e.Usage.CachedTokens, e.Usage.OutputTokens, e.Usage.Cost,
-			e.Duration.Milliseconds(), e.InputBytes, e.Call, e.Estimated, id)
+			e.Duration.Milliseconds(), e.Call, e.Estimated, id)
 		return err
 	})
 	return s.explain(err, "entering into the ledger what a call took")
@@ -208,31 +168,4 @@ func (s *Store) UsageRows(ctx context.Context, since time.Time) ([]UsageRow, err
 			})
 	})
 	return rows, s.explain(err, "listing what was spent")
-}
-
-// lookback is how many entries of the ledger are learned from: models, prompts and
-// what is talked about change.
-const lookback = 200
-
-// Experience is what is known of a model's calls in one phase. Its sums are over
-// calls whose tokens are known.
-type Experience struct {
-	Calls        int
-	InputBytes   int64 // of what was asked
-	InputTokens  int64
-	OutputTokens int64
-	Cost         float64 // US dollars; 0: not known
-}
-
-// Experience sums up a model's latest calls in a phase. Those that are not finished, or
-// whose tokens nobody told, are passed over.
-func (s *Store) Experience(ctx context.Context, model, phase string) (Experience, error) {
-	var e Experience
-	err := s.read(ctx, func(t tx) error {
-		return t.get(`SELECT coalesce(sum(calls), 0), coalesce(sum(input_bytes), 0), coalesce(sum(input_tokens), 0),
-				coalesce(sum(output_tokens), 0), coalesce(sum(cost), 0.0)
-			FROM (SELECT * FROM ledger WHERE model = ? AND phase = ? AND input_bytes > 0 ORDER BY id DESC LIMIT ?)`,
-			[]any{model, phase, lookback}, &e.Calls, &e.InputBytes, &e.InputTokens, &e.OutputTokens, &e.Cost)
-	})
-	return e, s.explain(err, "learning from the ledger")
 }

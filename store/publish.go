@@ -90,7 +90,7 @@ func (s *Store) endPublishing(t tx, c ProjectClaim, g GenerationRecord) error {
 	if g.Restored {
 		return s.giveBack(t, c.job())
 	}
-	if err := s.addLedger(t, LedgerEntry{Work: c.Token, ProjectID: c.ProjectID, Outcome: "published"}); err != nil {
+	if err := endWork(t, c.Token, c.ProjectID, "published"); err != nil {
 		return err
 	}
 	return s.finishProject(t, c)

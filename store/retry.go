@@ -114,15 +114,16 @@ func othersServed(t tx, j job, model string) (served bool, err error) {
 
 // enterFailure enters into the ledger what failed work cost, and judges its session anew.
 func (s *Store) enterFailure(t tx, j job, f Failure) error {
-	e := LedgerEntry{Work: j.token, ProjectID: j.key, Outcome: cmp.Or(f.Outcome, OutcomeFailed)}
+	outcome := cmp.Or(f.Outcome, OutcomeFailed)
 	if j.kind == kindConsolidate {
-		return s.addLedger(t, e)
+		return endWork(t, j.token, j.key, outcome)
 	}
-	err := t.get(`SELECT coalesce(project_id, '') FROM session WHERE key = ?`, []any{j.key}, &e.ProjectID)
+	var project string
+	err := t.get(`SELECT coalesce(project_id, '') FROM session WHERE key = ?`, []any{j.key}, &project)
 	if err != nil {
 		return err
 	}
-	if err := s.addLedger(t, e); err != nil {
+	if err := endWork(t, j.token, project, outcome); err != nil {
 		return err
 	}
 	return s.settle(t, j.key)

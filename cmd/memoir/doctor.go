@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -20,7 +19,6 @@ import (
 	"memoir/prompts"
 	"memoir/rollout"
 	"memoir/secrets"
-	"memoir/store"
 )
 
 func doctorCommand(p *program) *cli.Command {
@@ -90,7 +88,7 @@ func (d *doctor) data(c *cli.Context) {
 	}
 	if _, err := os.Stat(home); errors.Is(err, fs.ErrNotExist) {
 		d.warn("home", "`memoir run` creates it", home+" does not exist yet")
-		d.limits(ctx, nil)
+		d.limits()
 		return
 	}
 	d.permissions(home)
@@ -108,7 +106,7 @@ func (d *doctor) data(c *cli.Context) {
 	if !d.database(ctx, home, st) {
 		return
 	}
-	d.limits(ctx, st)
+	d.limits()
 	d.unread(ctx, st)
 	d.jobs(ctx, home, st)
 	rows, err := st.Projects(ctx)
@@ -271,14 +269,11 @@ func (d *doctor) space(home string) {
 	}
 }
 
-// limits reports a limit on costs that cannot be enforced.
-func (d *doctor) limits(ctx context.Context, st *store.Store) {
-	name, err := pipeline.Unpriced(ctx, st, d.settings)
-	if err != nil {
-		d.check("limits", "", err)
-	} else if name != "" {
+// limits reports a limit on costs that may not hold.
+func (d *doctor) limits() {
+	if name := pipeline.Unpriced(d.settings); name != "" {
 		d.warn("limits", "set the provider's inputPrice and outputPrice, or use limits.tokensPerRun and limits.tokensPerDay",
-			"a limit on costs is set, but the price of "+name+" is not known: the limit does not hold")
+			"a limit on costs is set, but the price of "+name+" is not known: the limit may not hold")
 	}
 }
 

@@ -164,14 +164,13 @@ func spend(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	defer st.Close()
 	usage := memoir.Usage{Calls: 1, InputTokens: int64(number(args[6])), OutputTokens: int64(number(args[7])), Cost: number(args[8])}
-	if args[5] == store.OutcomeUnfinished {
-		_, err := st.BeginCall(context.Background(), store.Call{Run: "r", ProjectID: args[2], Model: args[3], Phase: args[4], Expected: usage})
-		ts.Check(err)
-		return
+	id, err := st.BeginCall(context.Background(),
+		store.Call{Work: "w", Run: "r", ProjectID: args[2], Model: args[3], Phase: args[4], Expected: usage})
+	ts.Check(err)
+	if args[5] != store.OutcomeUnfinished {
+		ts.Check(st.EndCall(context.Background(), id, store.CallEnd{Usage: usage, Call: store.CallAnswered}))
+		ts.Check(st.EndWork(context.Background(), "w", args[2], args[5]))
 	}
-	ts.Check(st.AddLedger(context.Background(), store.LedgerEntry{
-		At: at, Run: "r", ProjectID: args[2], Model: args[3], Phase: args[4], Outcome: args[5], Usage: usage,
-	}))
 }
 
 func checkJSON(ts *testscript.TestScript, neg bool, args []string) {

@@ -2,6 +2,7 @@ package pipeline_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -63,7 +64,7 @@ func (a app) edit(file, line string) {
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err == nil {
 		_, err = f.WriteString(line + "\n")
-		err = errorsOf(err, f.Close())
+		err = errors.Join(err, f.Close())
 	}
 	if err != nil {
 		a.t.Fatal(err)
@@ -170,57 +171,6 @@ func TestAnEditIsAGenerationOfItsOwnBeforeTheNext(t *testing.T) {
 	}
 }
 
-func TestTheSameEditsGiveTheSameBytes(t *testing.T) {
-	t.Parallel()
-	var trees []map[string]string
-	dir := t.TempDir()
-	for range 2 {
-		a := app{t: t, dir: dir, home: t.TempDir()}
-		o := options(a.home, a.dir)
-		codexSession(t, dir, "aaaaaaaa-0001", "/srv/app", "main", "Never use npm, always use pnpm.")
-		_ = os.Remove(filepath.Join(dir, "aaaaaaaa-0002.jsonl"))
-		a.id = run(t, o).Phase2[0].Project
-		a.edit("MEMORY.md", "- ask Ada")
-		a.session("aaaaaaaa-0002", "Always sign tags with git tag -s.")
-		a.run()
-		a.restore(1)
-		trees = append(trees, tree(t, a.home))
-	}
-	if diff := cmp.Diff(trees[0], trees[1]); diff != "" {
-		t.Errorf("the same edits gave other bytes:\n%s", diff)
-	}
-}
-
-func TestASecretThatAPersonWroteIsInNoArchive(t *testing.T) {
-	t.Parallel()
-	a := newApp(t)
-	_, all := fixtures(t)
-	var planted []string // those that need no context to be known
-	for _, secret := range all {
-		if strings.HasPrefix(secret, "ghp_") || strings.HasPrefix(secret, "AKIA") {
-			planted = append(planted, secret)
-		}
-	}
-	for _, secret := range planted {
-		a.edit("MEMORY.md", "- the key is "+secret)
-	}
-	a.session("aaaaaaaa-0002", "Always sign tags with git tag -s.")
-	a.run()
-	a.wantKinds("published", "by hand of 1", "published")
-	kept, m, err := a.root().ReadGeneration(2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, secret := range planted {
-		if strings.Contains(string(kept["MEMORY.md"]), secret) {
-			t.Error("a secret is in the archive of the edited state")
-		}
-	}
-	if len(planted) == 0 || len(m.Redactions) == 0 {
-		t.Errorf("%d planted, redactions %v", len(planted), m.Redactions)
-	}
-}
-
 // A live memory that cannot be told apart from an attack or a loss is not replaced.
 func TestAnInvalidEditIsNeverOverwritten(t *testing.T) {
 	t.Parallel()
@@ -233,10 +183,10 @@ func TestAnInvalidEditIsNeverOverwritten(t *testing.T) {
 		{"the summary deleted", func(r memory.Root) error { return os.Remove(filepath.Join(r.Live(1), memory.SummaryFile)) }, pipeline.OutcomePublished},
 		{"a file replaced by a symbolic link", func(r memory.Root) error {
 			path := filepath.Join(r.Live(1), memory.MemoryFile)
-			return errorsOf(os.Remove(path), os.Symlink("/etc/hostname", path))
+			return errors.Join(os.Remove(path), os.Symlink("/etc/hostname", path))
 		}, pipeline.OutcomeFailed},
 		{"an edit whose archive is gone", func(r memory.Root) error {
-			return errorsOf(os.WriteFile(filepath.Join(r.Live(1), memory.MemoryFile), []byte("mine\n"), 0o600), os.Remove(r.Archive(1)))
+			return errors.Join(os.WriteFile(filepath.Join(r.Live(1), memory.MemoryFile), []byte("mine\n"), 0o600), os.Remove(r.Archive(1)))
 		}, pipeline.OutcomeFailed},
 		{"garbage in a file's place", func(r memory.Root) error {
 			return os.WriteFile(filepath.Join(r.Live(1), memory.MemoryFile), []byte("\x00\xff\xfe garbage \x01\n"), 0o600)

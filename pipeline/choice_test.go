@@ -7,9 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidwall/gjson"
-
-	"memoir"
 	"memoir/model/modeltest"
 	"memoir/pipeline"
 )
@@ -63,48 +60,5 @@ func TestEachPhaseAsksTheModelOfItsRole(t *testing.T) {
 				t.Errorf("%s: asked %s", yaml, got)
 			}
 		})
-	}
-}
-
-func TestBothPhasesKnowTheConfiguredCap(t *testing.T) {
-	t.Parallel()
-	for role, least := range map[string]int64{"phase1": 700, "phase2": 5000} {
-		server := modeltest.OpenAIChat(t, func(int, modeltest.Call) modeltest.Step {
-			return modeltest.Step{Text: "{}", Usage: memoir.Usage{InputTokens: 50, OutputTokens: 1}}
-		})
-		dir, _ := fixtures(t)
-		o := options(t.TempDir(), dir)
-		o.Settings = load(t, "modelRoles: {"+role+": mine/m}\nproviders: {mine: {baseURL: '"+server.URL+"/v1', maxOutputTokens: 700, window: 100000}}")
-		if _, err := tryRun(t.Context(), t, o); err != nil && memoir.CodeOf(err) != memoir.CodeModel { // it is of no use
-			t.Fatal(err)
-		}
-		calls := server.Calls()
-		if len(calls) == 0 {
-			t.Fatalf("%s: nobody was asked", role)
-		}
-		if asked := gjson.GetBytes(calls[0].Body, "max_tokens").Int(); asked < least || role == "phase1" && asked != least {
-			t.Errorf("%s: asked for %d tokens", role, asked)
-		}
-	}
-}
-
-func TestAKnownProviderAtALocalServerWorksWithoutAKey(t *testing.T) {
-	t.Parallel()
-	server := modeltest.OpenAIChat(t, modeltest.Script(modeltest.Step{Text: emptyExtraction}))
-	home, dir := prompted(t, 2)
-	for _, key := range []string{"", "k-of-mine"} {
-		o := options(home, dir)
-		o.Settings = load(t, "modelRoles: {phase1: openai/m}\nproviders: {openai: {api: openai-chat, baseURL: '"+server.URL+"/v1'}}")
-		o.Env.Getenv = getenv(map[string]string{"OPENAI_API_KEY": key})
-		if report := run(t, o); report.Phase1.Empty != 2 {
-			t.Fatalf("%+v", report.Phase1)
-		}
-		for _, call := range server.Calls() {
-			if got := strings.TrimPrefix(call.Header.Get("Authorization"), "Bearer "); got != key {
-				t.Errorf("sent %q, want %q", got, key)
-			}
-		}
-		home, dir = prompted(t, 2)
-		server = modeltest.OpenAIChat(t, modeltest.Script(modeltest.Step{Text: emptyExtraction}))
 	}
 }

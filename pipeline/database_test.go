@@ -114,25 +114,6 @@ func TestADatabaseOfThreeSessionsGivesThreeExtractions(t *testing.T) {
 	}
 }
 
-func TestASessionThatADatabaseNoLongerHoldsKeepsItsMemory(t *testing.T) {
-	t.Parallel()
-	dir, home := t.TempDir(), t.TempDir()
-	d := newAgentDatabase(t, dir)
-	d.session("ses_a", "Never use npm, always use pnpm.")
-	d.session("ses_b", "Always write the header of a fixture.")
-	o := options(home, dir)
-	run(t, o)
-	d.exec(`DELETE FROM session WHERE id = 'ses_a'`)
-	run(t, o)
-	if s := sessionsOf(t, home)["opencode:ses_a"]; len(s.Files) != 0 {
-		t.Errorf("the session has still files: %+v", s)
-	}
-	d.session("ses_c", "Never edit generated files.")
-	if text := memoryOf(t, run(t, o), "app", "MEMORY.md"); !strings.Contains(text, "pnpm") || !strings.Contains(text, "generated") {
-		t.Errorf("memory:\n%s", text)
-	}
-}
-
 // sessionsOf lists what is registered, by key.
 func sessionsOf(t *testing.T, home string) map[string]memoir.Session {
 	t.Helper()

@@ -1,6 +1,7 @@
 package pipeline_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -36,7 +37,7 @@ func (a app) path(file string) string { return filepath.Join(a.root().Link(), fi
 
 func (a app) write(file, text string) {
 	a.t.Helper()
-	if err := errorsOf(os.MkdirAll(filepath.Dir(a.path(file)), 0o700), os.WriteFile(a.path(file), []byte(text), 0o600)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(a.path(file)), 0o700), os.WriteFile(a.path(file), []byte(text), 0o600)); err != nil {
 		a.t.Fatal(err)
 	}
 }
@@ -60,19 +61,11 @@ func TestAnEditWhileAModelAnswersIsCarriedOverAndCostsNothing(t *testing.T) {
 		file          string
 		present, gone string
 	}{
-		"MEMORY.md":              {func(a app) { a.edit("MEMORY.md", "- ask Ada first") }, "MEMORY.md", "- ask Ada first", ""},
-		"a line taken out":       {func(a app) { a.saveAs("MEMORY.md", strings.Replace(a.text("MEMORY.md"), "the part s01", "", 1)) }, "MEMORY.md", "", "the part s01"},
-		"the summary":            {func(a app) { a.edit("memory_summary.md", "- ask Ada first") }, "memory_summary.md", "- ask Ada first", ""},
-		"a new skill":            {func(a app) { a.write("skills/ours/SKILL.md", skill) }, "skills/ours/SKILL.md", "as Ada does it", ""},
-		"a page of one's own":    {func(a app) { a.write("page.md", "mine\n") }, "page.md", "mine", ""},
-		"an editor's rename":     {func(a app) { a.saveAs("MEMORY.md", a.text("MEMORY.md")+"- ask Ada first\n") }, "MEMORY.md", "- ask Ada first", ""},
-		"equal in size and time": {sameSizeAndTime, "MEMORY.md", "the fart s01", "the part s01"},
-		"a companion deleted":    {func(a app) { a.remove("raw_memories.md") }, "MEMORY.md", "the part t00", ""},
-		"a deleted file restored": {func(a app) {
-			text := a.text("MEMORY.md")
-			a.remove("MEMORY.md")
-			a.write("MEMORY.md", text+"- ask Ada first\n")
-		}, "MEMORY.md", "- ask Ada first", ""},
+		"a line taken out":    {func(a app) { a.saveAs("MEMORY.md", strings.Replace(a.text("MEMORY.md"), "the part s01", "", 1)) }, "MEMORY.md", "", "the part s01"},
+		"the summary":         {func(a app) { a.edit("memory_summary.md", "- ask Ada first") }, "memory_summary.md", "- ask Ada first", ""},
+		"a new skill":         {func(a app) { a.write("skills/ours/SKILL.md", skill) }, "skills/ours/SKILL.md", "as Ada does it", ""},
+		"a page of one's own": {func(a app) { a.write("page.md", "mine\n") }, "page.md", "mine", ""},
+		"a companion deleted": {func(a app) { a.remove("raw_memories.md") }, "MEMORY.md", "the part t00", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -100,17 +93,13 @@ func TestAnEditWhileAModelAnswersIsCarriedOverAndCostsNothing(t *testing.T) {
 	}
 }
 
-// A secret that a person types into the memory is gone before a model reads it.
+// A secret that a person types into the memory is gone before a model reads it, and in no archive.
 func TestASecretThatAPersonTypedReachesNoModel(t *testing.T) {
 	t.Parallel()
 	home, dir := prompted(t, 3)
-	a := app{t: t, dir: dir, home: home}
-	server := modeltest.OpenAIChat(t, func(_ int, c modeltest.Call) modeltest.Step {
-		question, consolidates := asked(t, c)
-		return modeltest.Step{Text: answers(t, question, consolidates, "")}
-	})
+	server := modeltest.OpenAIChat(t, func(_ int, c modeltest.Call) modeltest.Step { return answeredWell(t, c) })
 	o := ofServer(t, home, dir, "phase2", server.URL)
-	a.id = run(t, o).Phase2[0].Project
+	a := app{t: t, dir: dir, home: home, id: run(t, o).Phase2[0].Project}
 	secret, _, _ := testdata.Fake("github-pat")
 	a.edit("MEMORY.md", "- the key is "+secret)
 	claudeSession(t, dir, "t00", "/srv/open/app", "always write the header of fixture 777")
@@ -125,8 +114,11 @@ func TestASecretThatAPersonTypedReachesNoModel(t *testing.T) {
 			t.Errorf("a request holds it: %s", c.Body)
 		}
 	}
-	if text := a.text("MEMORY.md"); strings.Contains(text, secret) || !strings.Contains(text, "the key is [REDACTED:github-pat]") {
-		t.Errorf("published:\n%s", text)
+	byHand, err := a.root().ReadArchive(2)
+	for _, text := range []string{a.text("MEMORY.md"), string(byHand["MEMORY.md"])} {
+		if strings.Contains(text, secret) || !strings.Contains(text, "the key is [REDACTED:github-pat]") {
+			t.Errorf("published, %v:\n%s", err, text)
+		}
 	}
 }
 
@@ -134,45 +126,6 @@ func (a app) remove(file string) {
 	a.t.Helper()
 	if err := os.Remove(a.path(file)); err != nil {
 		a.t.Fatal(err)
-	}
-}
-
-// sameSizeAndTime changes a letter, and puts the time of the file back.
-func sameSizeAndTime(a app) {
-	a.t.Helper()
-	info, err := os.Stat(a.path("MEMORY.md"))
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	a.write("MEMORY.md", strings.ReplaceAll(a.text("MEMORY.md"), "the part s01", "the fart s01"))
-	if err := os.Chtimes(a.path("MEMORY.md"), info.ModTime(), info.ModTime()); err != nil {
-		a.t.Fatal(err)
-	}
-}
-
-func TestAnEditThatNobodyCanFollowPublishesNothing(t *testing.T) {
-	t.Parallel()
-	for name, edit := range map[string]func(a app){
-		"a link in a file's place":      func(a app) { a.remove("MEMORY.md"); must(a.t, os.Symlink("/etc/hostname", a.path("MEMORY.md"))) },
-		"a directory in a file's place": func(a app) { a.remove("MEMORY.md"); must(a.t, os.Mkdir(a.path("MEMORY.md"), 0o700)) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			a, o, _ := paid(t, func(n int, a app) {
-				if n == 1 {
-					edit(a)
-				}
-			})
-			report, err := tryRun(t.Context(), t, o)
-			if target, _ := os.Readlink(a.root().Link()); target != filepath.Join("live", "1") && name == "a link in a file's place" {
-				t.Errorf("the link leads to %s: %+v, %v", target, report.Phase2, err)
-			}
-			if name == "a directory in a file's place" && len(report.Phase2) == 1 && report.Phase2[0].Outcome == pipeline.OutcomePublished {
-				if text := a.text("MEMORY.md"); !strings.Contains(text, "the part t00") {
-					t.Errorf("published:\n%s", text)
-				}
-			}
-		})
 	}
 }
 
@@ -203,7 +156,7 @@ func TestAnEditorWithoutEndPutsItsProjectOff(t *testing.T) {
 				default:
 				}
 				next := a.path("MEMORY.md") + ".swp.txt"
-				if err := errorsOf(os.WriteFile(next, fmt.Appendf(nil, "%s- line %d of it\n", text, n), 0o600), os.Rename(next, a.path("MEMORY.md"))); err != nil {
+				if err := errors.Join(os.WriteFile(next, fmt.Appendf(nil, "%s- line %d of it\n", text, n), 0o600), os.Rename(next, a.path("MEMORY.md"))); err != nil {
 					t.Errorf("save: %v", err)
 				}
 				if n == 0 {

@@ -32,39 +32,24 @@ func begunForgetting(t *testing.T) (home, dir, project string) {
 // Whatever a run lacks for its own work, it ends what forgetting began.
 func TestForgettingIsFinishedByARunThatCannotBegin(t *testing.T) {
 	t.Parallel()
-	for name, yaml := range map[string]string{
-		"a key that is missing":        "modelRoles: {default: openai/gpt-5}",
-		"a provider that is not known": "modelRoles: {smol: z/y}",
-		"prompts that are not there":   "prompts: {dir: /nowhere/at/all}",
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			home, dir, project := begunForgetting(t)
-			o := options(home, dir)
-			o.Settings = load(t, yaml)
-			if _, err := tryRun(t.Context(), t, o); memoir.CodeOf(err) != memoir.CodeConfig {
-				t.Fatalf("the run ended with %v", err)
-			}
-			if text := liveText(t, home, project); strings.Contains(text, "zanzibar") || !strings.Contains(text, "pnpm") {
-				t.Errorf("the live memory says:\n%s", text)
-			}
-			st := open(t, home)
-			defer st.Close()
-			if left, err := st.Withdrawals(t.Context()); err != nil || len(left) != 0 {
-				t.Errorf("left: %+v, %v", left, err)
-			}
-		})
-	}
-}
-
-func TestAPlanForgetsNothing(t *testing.T) {
-	t.Parallel()
 	home, dir, project := begunForgetting(t)
-	before := liveText(t, home, project)
 	o := options(home, dir)
-	o.DryRun = true
-	run(t, o)
-	if after := liveText(t, home, project); after != before {
-		t.Errorf("it says now:\n%s", after)
+	dry := o
+	dry.DryRun = true
+	before := liveText(t, home, project)
+	if run(t, dry); liveText(t, home, project) != before {
+		t.Errorf("a dry run forgot")
+	}
+	o.Settings = load(t, "modelRoles: {default: openai/gpt-5}") // without a key
+	if _, err := tryRun(t.Context(), t, o); memoir.CodeOf(err) != memoir.CodeConfig {
+		t.Fatalf("the run ended with %v", err)
+	}
+	if text := liveText(t, home, project); strings.Contains(text, "zanzibar") || !strings.Contains(text, "pnpm") {
+		t.Errorf("the live memory says:\n%s", text)
+	}
+	st := open(t, home)
+	defer st.Close()
+	if left, err := st.Withdrawals(t.Context()); err != nil || len(left) != 0 {
+		t.Errorf("left: %+v, %v", left, err)
 	}
 }

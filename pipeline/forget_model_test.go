@@ -3,7 +3,6 @@ package pipeline_test
 import (
 	"context"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -125,71 +124,5 @@ func TestForgettingAsksNoLanguageModel(t *testing.T) {
 		if strings.Contains(asked, "zanzibar") {
 			t.Errorf("the model is shown what was forgotten:\n%s", asked)
 		}
-	}
-}
-
-func TestASessionThatWaitsForTheModelIsStillConsolidatedAfterForgetting(t *testing.T) {
-	t.Parallel()
-	home, dir := t.TempDir(), t.TempDir()
-	codexSession(t, dir, secretID, "/srv/app", "main", "Never deploy to the zanzibar cluster on Fridays.")
-	codexSession(t, dir, besideID, "/srv/app", "main", "Always write the header of a fixture first.")
-	m := &scripted{answers: []string{
-		answerOf(t, "## User preferences\n\n- never deploy to the zanzibar cluster on Fridays [aaaaaaaa 2026-05-01]\n- always write the header of a fixture first [bbbbbbbb 2026-05-01]\n",
-			"## What the user wants\n\n- always write the header of a fixture first\n"),
-		"no answer", "no answer",
-		answerOf(t, "## User preferences\n\n- always write the header of a fixture first [bbbbbbbb 2026-05-01]\n- never print the ledger of the month [cccccccc 2026-05-01]\n",
-			"## What the user wants\n\n- always write the header of a fixture first\n- never print the ledger of the month\n"),
-	}}
-	o := m.consolidates(options(home, dir))
-	project := run(t, o).Phase2[0].Project
-	codexSession(t, dir, "cccccccc-1111-4222-8333-444444444444", "/srv/app", "main", "Never print the ledger of the month.")
-	if report := run(t, o); report.Phase2[0].Outcome != pipeline.OutcomeFailed || len(m.asked) != 3 {
-		t.Fatalf("%+v, %d calls", report.Phase2, len(m.asked))
-	}
-	forgotten(t, o, pipeline.Forgetting{Keys: []string{"codex:" + secretID}})
-	if text := liveText(t, home, project); strings.Contains(text, "zanzibar") || strings.Contains(text, "print the ledger") {
-		t.Errorf("forgetting left it, or took in what is new:\n%s", text)
-	}
-	st := open(t, home) // forgetting does not shorten the wait after the failure
-	if _, err := st.Retry(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	st.Close()
-	run(t, o)
-	if text := liveText(t, home, project); len(m.asked) != 4 || !strings.Contains(text, "- never print the ledger of the month [cccccccc") {
-		t.Errorf("%d calls:\n%s", len(m.asked), text)
-	}
-}
-
-func TestATextIsForgottenWithTheLinesThatHoldIt(t *testing.T) {
-	t.Parallel()
-	home, dir := t.TempDir(), t.TempDir()
-	codexSession(t, dir, secretID, "/srv/app", "main", "Never deploy to the zanzibar cluster on Fridays.")
-	codexSession(t, dir, besideID, "/srv/app", "main", "Always write the header of a fixture first.")
-	// The model says it in a line that cites another session.
-	m := &scripted{answers: []string{answerOf(t, "## User preferences\n\n- the Zanzibar way: always write the header of a fixture first [bbbbbbbb 2026-05-01]\n- write headers [bbbbbbbb 2026-05-01]\n",
-		"## What the user wants\n\n- write headers\n", skillOf("zanzibar-way", "# Way\n\n- write headers [bbbbbbbb 2026-05-01]\n"))}}
-	o := m.consolidates(options(home, dir))
-	project := run(t, o).Phase2[0].Project
-	page := filepath.Join(memory.At(home, project).Link(), "page.md")
-	if err := os.WriteFile(page, []byte("mine\nZanzibar is mine\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	st := open(t, home)
-	found, err := pipeline.FindText(t.Context(), st, o, "ZANZIBAR")
-	st.Close()
-	if err != nil || len(found.Sessions) != 1 || found.Sessions[0].ID != secretID || len(found.Lines) < 3 {
-		t.Fatalf("%+v, %v", found, err)
-	}
-	forgotten(t, o, pipeline.Forgetting{Keys: []string{"codex:" + secretID}, Text: "zanzibar", Projects: []string{project}, Purge: true})
-	text := liveText(t, home, project)
-	if strings.Contains(strings.ToLower(text), "zanzibar") || !strings.Contains(text, "- write headers [bbbbbbbb") || !strings.Contains(text, "mine\n") {
-		t.Errorf("%s", text)
-	}
-	if found := holding(t, home, "zanzibar"); len(found) > 0 {
-		t.Errorf("it is left in %v", found)
-	}
-	if len(m.asked) != 1 {
-		t.Errorf("%d calls", len(m.asked))
 	}
 }

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"memoir/pipeline"
 )
 
@@ -152,29 +150,5 @@ func TestRestoringLeavesOutWhatOnlyAForgottenSessionSaid(t *testing.T) {
 		if !strings.Contains(text, kept) {
 			t.Errorf("%q is not restored:\n%s", kept, text)
 		}
-	}
-}
-
-func TestASessionThatIsRememberedAgainIsRestoredWhole(t *testing.T) {
-	t.Parallel()
-	home, dir, project := twoSessions(t)
-	a := app{t: t, dir: dir, home: home, id: project}
-	before := liveText(t, home, project)
-	o := options(home, dir)
-	forgotten(t, o, pipeline.Forgetting{Keys: []string{"codex:" + secretID}})
-	if err := func() error {
-		st := open(t, home)
-		defer st.Close()
-		return st.SetForgotten(t.Context(), "codex:"+secretID, false)
-	}(); err != nil {
-		t.Fatal(err)
-	}
-	a.restore(1)
-	if diff := cmp.Diff(before, liveText(t, home, project)); diff != "" {
-		t.Errorf("restored otherwise than it was:\n%s", diff)
-	}
-	run(t, o)
-	if text := liveText(t, home, project); !strings.Contains(text, "zanzibar") {
-		t.Errorf("after the next run:\n%s", text)
 	}
 }

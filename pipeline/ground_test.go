@@ -1,8 +1,6 @@
 package pipeline_test
 
 import (
-	"encoding/json"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,7 +38,7 @@ func newGround(t *testing.T) ground {
 
 // path is below the person's home; what is absolute stays.
 func (g ground) path(p string) string {
-	if filepath.IsAbs(p) || strings.Contains(p, `:\`) || p == "" {
+	if filepath.IsAbs(p) {
 		return p
 	}
 	return filepath.Join(g.user, p)
@@ -89,37 +87,16 @@ func (g ground) claude(id, cwd, prompt string) {
 	claudeSession(g.t, g.sessions, id, g.path(cwd), prompt)
 }
 
-// codex writes a session that began in cwd with a remote, which may be empty, and
-// made a tool call in each of the directories.
-func (g ground) codex(id, cwd, remote, prompt string, calls ...string) string {
+// codex writes a session that records a remote, which may be empty.
+func (g ground) codex(id, cwd, remote, prompt string) string {
 	g.t.Helper()
-	git := map[string]string{}
-	if remote != "" {
-		git["repository_url"] = remote
+	path := codexSession(g.t, g.sessions, id, g.path(cwd), "main", prompt)
+	text, err := os.ReadFile(path)
+	if err == nil && remote != "" {
+		text = []byte(strings.Replace(string(text), `"git":{`, `"git":{"repository_url":"`+remote+`",`, 1))
+		err = os.WriteFile(path, text, 0o600)
 	}
-	var b strings.Builder
-	n := 0
-	line := func(kind string, payload map[string]any) {
-		text, err := json.Marshal(map[string]any{"timestamp": fmt.Sprintf("2026-05-01T10:%02d:%02dZ", n/60, n%60), "type": kind, "payload": payload})
-		if err != nil {
-			g.t.Fatal(err)
-		}
-		n++
-		b.Write(append(text, '\n'))
-	}
-	line("session_meta", map[string]any{"id": id, "timestamp": "2026-05-01T10:00:00Z", "cwd": g.path(cwd), "originator": "codex-tui",
-		"cli_version": "0.150.0", "source": "cli", "git": git})
-	line("event_msg", map[string]any{"type": "user_message", "message": prompt})
-	for i, dir := range calls {
-		call := fmt.Sprintf("call_%d", i)
-		arguments, _ := json.Marshal(map[string]string{"cmd": fmt.Sprintf("make check-%d", i), "workdir": g.path(dir)})
-		line("response_item", map[string]any{"type": "function_call", "name": "exec_command", "call_id": call, "arguments": string(arguments)})
-		line("response_item", map[string]any{"type": "function_call_output", "call_id": call, "output": "Exit code: 0\nOutput:\nok\n"})
-	}
-	line("response_item", map[string]any{"type": "message", "role": "assistant", "content": []any{
-		map[string]string{"type": "output_text", "text": "Done: the importer failed because the header was missing, so parse.go now writes one."}}})
-	path := filepath.Join(g.sessions, id+".jsonl")
-	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+	if err != nil {
 		g.t.Fatal(err)
 	}
 	return path
@@ -166,25 +143,10 @@ func (g ground) projectOf(id string) string {
 	return ""
 }
 
-// memory reads a file of the live memory of the project that ref names.
-func (g ground) memory(ref, file string) string {
-	g.t.Helper()
-	st := open(g.t, g.home)
-	defer st.Close()
-	row, err := st.FindProject(g.t.Context(), ref)
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	content, err := os.ReadFile(filepath.Join(g.home, "projects", row.ID, "memory", file))
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	return string(content)
-}
-
+// wantMemory checks what the live memory of the project that ref names says.
 func (g ground) wantMemory(ref string, want ...string) {
 	g.t.Helper()
-	text := g.memory(ref, "MEMORY.md")
+	text := liveText(g.t, g.home, find(g.t, g.home, ref).ID)
 	for _, line := range want {
 		if !strings.Contains(text, line) {
 			g.t.Errorf("%q is not in the memory of %s:\n%s", line, ref, text)

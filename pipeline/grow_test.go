@@ -4,14 +4,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
 	"memoir"
 	"memoir/pipeline"
 	"memoir/store"
-	"memoir/testdata"
 )
 
 // growing are the formats whose files are appended to, each with how a session
@@ -154,46 +152,5 @@ func TestATouchedSessionTakesNoPlaceInTheCap(t *testing.T) {
 	o.Limit = 1
 	if report := run(t, o); report.Phase1 != (pipeline.Phase1Report{Claimed: 1, Stored: 1, Unchanged: 1}) {
 		t.Errorf("%+v", report.Phase1)
-	}
-}
-
-func TestASessionWhoseDirectoryHoldsASecretGrowsLikeAnyOther(t *testing.T) {
-	t.Parallel()
-	home, dir := t.TempDir(), t.TempDir()
-	_, planted := fixtures(t)
-	secret := planted[0]
-	codex := growing[0]
-	path := filepath.Join(dir, codex.file)
-	text := strings.ReplaceAll(codex.begin+codex.turn(1, "Never deploy on a Friday. "+secret), "/srv/app", "/srv/"+secret+"/app")
-	put(t, path, text, 1)
-	o := options(home, dir)
-	run(t, o)
-	put(t, path, text+strings.ReplaceAll(codex.turn(2, "Always run make lint before a commit."), "/srv/app", "/srv/"+secret+"/app"), 2)
-	if report := run(t, o); report.Phase1 != (pipeline.Phase1Report{Claimed: 1, Stored: 1}) {
-		t.Errorf("%+v", report.Phase1)
-	}
-	for _, name := range []string{"memoir.db", "memoir.db-wal"} {
-		content, err := os.ReadFile(filepath.Join(home, name))
-		if err == nil && strings.Contains(string(content), secret) {
-			t.Errorf("%s holds a secret", name)
-		}
-	}
-}
-
-func TestASessionThatIsBeingWrittenIsActive(t *testing.T) {
-	t.Parallel()
-	home, dir := t.TempDir(), t.TempDir()
-	codex := growing[0]
-	text := codex.begin + codex.turn(1, "Never deploy on a Friday.")
-	put(t, filepath.Join(dir, codex.file), text+`{"timestamp":"2026-05-01T10:0`, 1)
-	o := options(home, dir)
-	o.MinIdle, o.Now = time.Hour, time.Date(2026, 5, 1, 10, 2, 0, 0, time.UTC)
-	report := run(t, o)
-	if report.Scan.Reasons[memoir.ReasonActive] != 1 || report.Phase1 != (pipeline.Phase1Report{}) || len(report.Warnings) != 0 {
-		t.Errorf("while it is written: %+v", report)
-	}
-	o.Now = testdata.Now
-	if report = run(t, o); report.Phase1 != (pipeline.Phase1Report{Claimed: 1, Stored: 1}) {
-		t.Errorf("when it was left: %+v", report.Phase1)
 	}
 }

@@ -88,13 +88,3 @@ func TestWhatPeopleSaidGivesWayLast(t *testing.T) {
 		t.Errorf("%d prompts, %d closing answers and %d others are left", prompts, finals, others)
 	}
 }
-
-func TestASessionThatFitsIsHeldWhole(t *testing.T) {
-	t.Parallel()
-	h := hold(1000, func(n int) memoir.Item {
-		return memoir.Item{Kind: memoir.ItemTool, Origin: memoir.OriginTool, Output: strings.Repeat("x", 4000)}
-	})
-	if len(h.items) != 1000 || h.omitted != 0 || len(h.items[0].Output) != 4000 {
-		t.Errorf("%d items, %d gave way", len(h.items), h.omitted)
-	}
-}

@@ -96,30 +96,6 @@ func TestNoCallIsMadeThatCannotBeEntered(t *testing.T) {
 	}
 }
 
-func TestACallWhoseEndCannotBeEnteredStaysByItsEstimate(t *testing.T) {
-	t.Parallel()
-	r := prepared(t)
-	r.meter.ledger = broken{ledger: r.store, end: errFull}
-	r.extractor = inquiring{r.extractor, r.meter.of(spending(7), model.Options{MaxOutput: 50})}
-	if err := r.steps(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	all, ends := entered(t, r.store)
-	n := ends["stored begun estimated"] + ends["empty begun estimated"]
-	if n == 0 || n != all.Calls || all.OutputTokens != 50*int64(n) {
-		t.Errorf("%+v, %+v", all, ends)
-	}
-	said := 0
-	for _, w := range r.report.Warnings {
-		if w.Message == "the ledger has only an estimate of what a call took: "+errFull.Error() && w.Hint == errFull.Hint {
-			said++
-		}
-	}
-	if r.meter.settled().InputTokens != 7*int64(n) || said != 1 {
-		t.Errorf("%+v, said %d times", r.meter.spent, said)
-	}
-}
-
 func TestACallThatHasNoEndStaysByItsEstimate(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

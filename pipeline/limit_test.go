@@ -95,23 +95,6 @@ func TestCallsWaitForRoomThatOthersMayLeave(t *testing.T) {
 	}
 }
 
-func TestALimitOnCostsThatCannotBeKeptIsSaid(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		price model.Price
-		want  int
-	}{{price, 0}, {model.Price{}, 1}} {
-		home, dir := prompted(t, 2)
-		o := options(home, dir)
-		o.Phases = asks(t, taking(t, 10, 10), model.Options{Price: test.price}, 10)
-		o.Settings.Limits.CostPerDay = 100
-		report := run(t, o)
-		if len(report.Warnings) != test.want || report.Phase1.Stored != 2 {
-			t.Errorf("%+v: %+v, %+v", test.price, report.Warnings, report.Phase1)
-		}
-	}
-}
-
 func TestARunWithNothingNewIsNotStoppedByALimit(t *testing.T) {
 	t.Parallel()
 	home, dir := prompted(t, 2)

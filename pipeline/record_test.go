@@ -118,49 +118,6 @@ func TestHowARunEndedIsKept(t *testing.T) {
 	})
 }
 
-func TestADryRunIsNoRun(t *testing.T) {
-	t.Parallel()
-	home, dir := prompted(t, 1)
-	o := options(home, dir)
-	o.DryRun = true
-	run(t, o)
-	st := open(t, home)
-	defer st.Close()
-	if runs, err := st.Runs(t.Context()); err != nil || len(runs) > 0 {
-		t.Errorf("%+v, %v", runs, err)
-	}
-}
-
-func TestWhatManySessionsFailOfIsOneWarning(t *testing.T) {
-	t.Parallel()
-	home, dir := prompted(t, 4)
-	o := options(home, dir)
-	var said []string
-	o.Progress = func(p pipeline.Progress) {
-		if p.Warn != "" {
-			said = append(said, p.Warn)
-		}
-	}
-	server := modeltest.OpenAIChat(t, modeltest.Script(modeltest.Step{Status: http.StatusBadRequest, Message: "cannot do that"}))
-	o.Phases = asks(t, server, model.Options{}, 0)
-	report := run(t, o)
-	if report.Phase1.Failed != 4 {
-		t.Fatalf("%+v", report.Phase1)
-	}
-	var about []pipeline.Warning
-	for _, w := range report.Warnings {
-		if strings.Contains(w.Message, "cannot do that") {
-			about = append(about, w)
-		}
-	}
-	if len(about) != 1 || !strings.HasPrefix(about[0].Message, "session ") || !strings.Contains(about[0].Message, " and 3 others: ") {
-		t.Errorf("%+v", about)
-	}
-	if n := strings.Count(strings.Join(said, "\n"), "cannot do that"); n != 1 {
-		t.Errorf("said %d times: %q", n, said)
-	}
-}
-
 func TestAGlanceIsTheNextRunAndOpensNoSession(t *testing.T) {
 	t.Parallel()
 	home, dir := prompted(t, 5)

@@ -95,25 +95,3 @@ func TestOnlyWhatIsTakenOutOfAnswersThatAreUsedIsCounted(t *testing.T) {
 		})
 	}
 }
-
-// What an earlier question made is published when a later one fails, with its count.
-func TestWhatIsTakenOutOfAPartThatIsPublishedIsCounted(t *testing.T) {
-	t.Parallel()
-	refused, used := fake(t, "github-pat"), fake(t, "gitlab-pat")
-	home, dir := prompted(t, 90)
-	server := modeltest.OpenAIChat(t, func(n int, c modeltest.Call) modeltest.Step {
-		if n > 0 {
-			return modeltest.Step{Text: "useless, but " + refused}
-		}
-		m := scribe.Asked(c).Memory()
-		m.MemorySummary += "\nThe deploy goes through with " + used + "\n"
-		return encoded(t, m)
-	})
-	report, _ := tryRun(t.Context(), t, ofNarrow(t, home, dir, "phase2", server.URL))
-	if len(report.Phase2) != 1 || report.Phase2[0].Generation != 1 {
-		t.Fatalf("%+v", report.Phase2)
-	}
-	if got := manifestOf(t, home, report).Redactions; got["gitlab-pat"] != 1 || len(got) != 1 {
-		t.Errorf("the manifest counts %v", got)
-	}
-}

@@ -14,6 +14,7 @@ import (
 	"memoir"
 	"memoir/lease"
 	"memoir/memory"
+	"memoir/pipeline"
 	"memoir/store"
 )
 
@@ -135,8 +136,7 @@ func TestAGenerationOfWhichAllSessionsAreGoneIsNotRestored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.do(func(st *store.Store) error { return st.SetForgotten(t.Context(), "codex:aaaaaaaa-0001", true) })
-	a.run()
+	forgotten(t, options(a.home, a.dir), pipeline.Forgetting{Keys: []string{"codex:aaaaaaaa-0001"}})
 	before := a.live()
 	if before.Files.Equal(first) {
 		t.Fatal("nothing was forgotten")
@@ -187,30 +187,6 @@ func TestWhatWasForgottenDoesNotComeBackByARestoring(t *testing.T) {
 	}
 }
 
-func TestASessionThatWasSetAsideAndForgottenIsNamedNoMore(t *testing.T) {
-	t.Parallel()
-	a := grown(t)
-	a.restore(1)
-	named := func() bool {
-		manifest, err := os.ReadFile(filepath.Join(a.root().Link(), "manifest.json"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return strings.Contains(string(manifest), "aaaaaaaa-0002")
-	}
-	if !named() {
-		t.Fatal("it was not set aside")
-	}
-	a.do(func(st *store.Store) error { return st.SetForgotten(t.Context(), "codex:aaaaaaaa-0002", true) })
-	a.run()
-	if named() {
-		t.Error("the manifest names it still")
-	}
-	if out := a.restore(3); len(out.SetAside) != 0 || named() {
-		t.Errorf("restoring names it again: %+v", out)
-	}
-}
-
 // The process dies when the link leads to the restored generation, and before the
 // database knows: the database is put back as it was.
 func TestARestoringThatWasNotRecordedHolds(t *testing.T) {
@@ -235,6 +211,21 @@ func TestARestoringThatWasNotRecordedHolds(t *testing.T) {
 		t.Errorf("got %+v", report.Phase2)
 	}
 	a.wantText([]string{"pnpm", "Friday"}, []string{"git tag -s", "ask Ada"})
+}
+
+func TestWithoutTheArchiveOfWhatWasRestoredOverARunWarns(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	a.edit("MEMORY.md", "- ask zanzibar first")
+	if err := os.Remove(a.root().Archive(a.restore(1).Over)); err != nil {
+		t.Fatal(err)
+	}
+	a.session("aaaaaaaa-0002", "Always write the header of a fixture.")
+	report := a.run()
+	if len(report.Phase2) != 1 || report.Phase2[0].Outcome != pipeline.OutcomePublished || !warns(report, "project app: what restoring took away may come back") {
+		t.Errorf("%+v, %+v", report.Phase2, report.Warnings)
+	}
+	a.wantText([]string{"header of a fixture"}, nil)
 }
 
 func TestRestoringWaitsForTheLease(t *testing.T) {

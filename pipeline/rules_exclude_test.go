@@ -89,29 +89,6 @@ func TestAProjectsOwnFileSwitchesMemoryOffForAllThatIsBelowIt(t *testing.T) {
 	}
 }
 
-func TestIdsThatCollideBetweenAgentsAreTwoSessions(t *testing.T) {
-	t.Parallel()
-	dir, home := t.TempDir(), t.TempDir()
-	claudeSession(t, filepath.Join(dir, "claude"), "same", "/srv/app", "always write the header of a fixture")
-	pi := `{"type":"session","id":"same","timestamp":"2026-05-01T10:00:00Z","cwd":"/srv/app","provider":"p","modelId":"m"}
-{"type":"message","timestamp":"2026-05-01T10:00:01Z","message":{"role":"user","content":[{"type":"text","text":"never print the ledger"}]}}
-{"type":"message","timestamp":"2026-05-01T10:00:02Z","message":{"role":"assistant","content":[{"type":"text","text":"It printed because the flag was on by default."}]}}
-`
-	if err := os.WriteFile(filepath.Join(dir, "pi.jsonl"), []byte(pi), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	report := run(t, options(home, dir))
-	if report.Scan.Sessions != 2 || report.Phase1.Claimed != 2 {
-		t.Errorf("%+v", report)
-	}
-	text := memoryOf(t, report, "app", "MEMORY.md")
-	for _, words := range []string{"always write the header", "never print the ledger"} {
-		if !strings.Contains(text, words) {
-			t.Errorf("%q is missing:\n%s", words, text)
-		}
-	}
-}
-
 func load(t *testing.T, yaml string) config.Settings {
 	t.Helper()
 	dir := t.TempDir()

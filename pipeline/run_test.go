@@ -202,12 +202,3 @@ func TestAnInterruptedRunGivesItsSessionsBackUncounted(t *testing.T) {
 		t.Errorf("what was finished is lost: %+v", report.Phase1)
 	}
 }
-
-func errorsOf(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}

@@ -76,31 +76,3 @@ func TestNamesInOtherCapitalsLoseNothing(t *testing.T) {
 		})
 	}
 }
-
-// A skill that the program made, and that a person renamed by its capitals, is theirs.
-func TestASkillThatAPersonRenamedByItsCapitalsStaysOne(t *testing.T) {
-	t.Parallel()
-	dir, _ := fixtures(t)
-	a := app{t: t, dir: dir, home: t.TempDir()}
-	for _, p := range a.run().Phase2 {
-		if p.Name == "lanternd" {
-			a.id = p.Project
-		}
-	}
-	a.edit("skills/release/SKILL.md", "- and tell Ada")
-	a.rename("skills/release", "skills/Release")
-	enqueueAll(t, a.home)
-	for range 2 {
-		a.run()
-		files := a.live().Files
-		var skills []string
-		for _, path := range files.Paths() {
-			if strings.HasSuffix(strings.ToLower(path), "release/skill.md") {
-				skills = append(skills, path)
-			}
-		}
-		if len(skills) != 1 || !strings.Contains(string(files["skills/release/SKILL.md"]), "- and tell Ada") {
-			t.Fatalf("%s\n%s", skills, files["skills/release/SKILL.md"])
-		}
-	}
-}

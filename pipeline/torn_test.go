@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -21,7 +22,7 @@ func TestAFileThatIsWrittenAnewWhileItIsReadIsLeftForTheNextRun(t *testing.T) {
 		{"half a line was added", "s.jsonl", func(path string) error { return os.WriteFile(path, []byte("one\ntw"), 0o600) }, true},
 		{"it was emptied", "s.jsonl", func(path string) error { return os.Truncate(path, 0) }, false},
 		{"it was replaced", "s.jsonl", func(path string) error {
-			return errorsOf(os.WriteFile(path+".new", []byte("one\ntwo\n"), 0o600), os.Rename(path+".new", path))
+			return errors.Join(os.WriteFile(path+".new", []byte("one\ntwo\n"), 0o600), os.Rename(path+".new", path))
 		}, false},
 		{"it was removed", "s.jsonl", os.Remove, false},
 		{"a document, and nobody wrote", "s.json", func(string) error { return nil }, true},
@@ -43,13 +44,4 @@ func TestAFileThatIsWrittenAnewWhileItIsReadIsLeftForTheNextRun(t *testing.T) {
 			t.Errorf("%s: %v", test.name, err)
 		}
 	}
-}
-
-func errorsOf(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -1,6 +1,7 @@
 package pipeline_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -8,7 +9,6 @@ import (
 	"testing"
 
 	"memoir"
-	"memoir/pipeline"
 	"memoir/store"
 )
 
@@ -36,7 +36,7 @@ func appendLine(t *testing.T, path, line string) {
 		t.Fatal(err)
 	}
 	_, err = f.WriteString(line + "\n")
-	if err := errorsOf(err, f.Close()); err != nil {
+	if err := errors.Join(err, f.Close()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -103,21 +103,6 @@ func TestALineThatCitesASessionBeyondTheCapStays(t *testing.T) {
 		if !strings.Contains(text, line) {
 			t.Errorf("%q is gone:\n%s", line, text)
 		}
-	}
-}
-
-func TestTheDateOfASessionIsThatOfItsLastWord(t *testing.T) {
-	t.Parallel()
-	dir, home, fresh := t.TempDir(), t.TempDir(), t.TempDir()
-	path := codexSession(t, dir, "one", "/srv/app", "main", "Never use npm, always use pnpm.")
-	run(t, options(home, dir))
-	appendLine(t, path, `{"timestamp":"2026-05-09T10:00:00Z","type":"event_msg","payload":{"type":"token_count"}}`)
-	if report := run(t, options(home, dir)); report.Phase1 != (pipeline.Phase1Report{Unchanged: 1}) {
-		t.Errorf("a record that says nothing: %+v", report.Phase1)
-	}
-	report := run(t, options(fresh, dir))
-	if text := memoryOf(t, report, "app", "MEMORY.md"); strings.Contains(text, "2026-05-09") {
-		t.Errorf("dated by a record that says nothing:\n%s", text)
 	}
 }
 

@@ -17,22 +17,8 @@ import (
 func projectsIn(t *testing.T, st *store.Store) []store.ProjectRow {
 	t.Helper()
 	projects, err := st.Projects(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return projects
-}
-
-// enqueueAll asks for a consolidation of every project.
-func enqueueAll(t *testing.T, home string) {
-	t.Helper()
-	st := open(t, home)
-	defer st.Close()
-	for _, p := range projectsIn(t, st) {
-		if err := st.Enqueue(t.Context(), p.ID); err != nil {
-			t.Fatal(err)
-		}
-	}
 }
 
 // stated is what the live MEMORY.md of each project says, by the project's folder.
@@ -45,9 +31,7 @@ func stated(t *testing.T, home string) map[string]string {
 	out := map[string]string{}
 	for _, file := range files {
 		b, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		out[filepath.Base(filepath.Dir(filepath.Dir(file)))] = string(b)
 	}
 	return out
@@ -88,29 +72,19 @@ func TestADatabaseThatIsLostCostsNoMemory(t *testing.T) {
 				const mine = "- releases go out on Mondays\n"
 				memory := filepath.Join(root, "MEMORY.md")
 				text, err := os.ReadFile(memory)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(memory, append(text, mine...), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
+				must(t, os.WriteFile(memory, append(text, mine...), 0o600))
 				enqueueAll(t, home)
 				run(t, options(home, dir))
 				before := stated(t, home)
 
 				lose(t, home)
 				if !backup {
-					if err := os.Remove(filepath.Join(home, "memoir.db.backup")); err != nil {
-						t.Fatal(err)
-					}
+					must(t, os.Remove(filepath.Join(home, "memoir.db.backup")))
 				}
 				if !files {
-					if err := os.RemoveAll(dir); err != nil {
-						t.Fatal(err)
-					}
-					if err := os.Mkdir(dir, 0o700); err != nil {
-						t.Fatal(err)
-					}
+					must(t, os.RemoveAll(dir))
+					must(t, os.Mkdir(dir, 0o700))
 				}
 				report := run(t, options(home, dir))
 				if said := fmt.Sprint(report.Warnings); !strings.Contains(said, "are taken from its files") {
@@ -143,9 +117,7 @@ func TestWhatWasForgottenStaysForgottenThoughTheDatabaseIsLost(t *testing.T) {
 	run(t, options(home, dir))
 	st := open(t, home)
 	_, err := pipeline.Forget(t.Context(), st, options(home, dir), pipeline.Forgetting{Keys: []string{"codex:aaaaaaaa-1"}})
-	if err := errors.Join(err, st.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err, st.Close()))
 	lose(t, home)
 	run(t, options(home, dir))
 	enqueueAll(t, home)

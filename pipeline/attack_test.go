@@ -126,9 +126,7 @@ var (
 func checkPublished(t *testing.T, home, name string, p pipeline.ProjectReport) {
 	t.Helper()
 	live, err := memory.At(home, p.Project).Current()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	snapshot := map[string]string{}
 	for path, content := range live.Files {
 		snapshot[path] = string(content)

@@ -16,7 +16,6 @@ import (
 	"memoir/extract"
 	"memoir/memory"
 	"memoir/pipeline"
-	"memoir/store"
 )
 
 // app is a project with one session, and what is asked of it.
@@ -47,9 +46,7 @@ func (a app) root() memory.Root { return memory.At(a.home, a.id) }
 func (a app) live() memory.Snapshot {
 	a.t.Helper()
 	snap, err := a.root().Current()
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	must(a.t, err)
 	return snap
 }
 
@@ -58,27 +55,13 @@ func (a app) text(file string) string { a.t.Helper(); return string(a.live().Fil
 func (a app) edit(file, line string) {
 	a.t.Helper()
 	path := filepath.Join(a.root().Link(), file)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		a.t.Fatal(err)
-	}
+	must(a.t, os.MkdirAll(filepath.Dir(path), 0o700))
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err == nil {
 		_, err = f.WriteString(line + "\n")
 		err = errors.Join(err, f.Close())
 	}
-	if err != nil {
-		a.t.Fatal(err)
-	}
-}
-
-// do opens the store.
-func (a app) do(what func(*store.Store) error) {
-	a.t.Helper()
-	st := open(a.t, a.home)
-	defer st.Close()
-	if err := what(st); err != nil {
-		a.t.Fatal(err)
-	}
+	must(a.t, err)
 }
 
 func (a app) tryRestore(n int, wait time.Duration) (out pipeline.Restored, err error) {
@@ -88,18 +71,14 @@ func (a app) tryRestore(n int, wait time.Duration) (out pipeline.Restored, err e
 	st := open(a.t, a.home)
 	defer st.Close()
 	row, err := st.FindProject(a.t.Context(), a.id)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	must(a.t, err)
 	return pipeline.Restore(a.t.Context(), st, o, row.Project, n)
 }
 
 func (a app) restore(n int) pipeline.Restored {
 	a.t.Helper()
 	out, err := a.tryRestore(n, 0)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	must(a.t, err)
 	return out
 }
 
@@ -107,9 +86,7 @@ func (a app) restore(n int) pipeline.Restored {
 func (a app) kinds() []string {
 	a.t.Helper()
 	generations, err := a.root().Generations()
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	must(a.t, err)
 	var out []string
 	for _, g := range generations {
 		kind := "published"
@@ -196,9 +173,7 @@ func TestAnInvalidEditIsNeverOverwritten(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			a := newApp(t)
-			if err := test.damage(a.root()); err != nil {
-				t.Fatal(err)
-			}
+			must(t, test.damage(a.root()))
 			a.session("aaaaaaaa-0002", "Always sign tags with git tag -s.")
 			report := a.run()
 			if len(report.Phase2) != 1 || report.Phase2[0].Outcome != test.outcome {
@@ -245,9 +220,7 @@ func TestOldGenerationsGoByAge(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
 	old := time.Now().Add(-49 * time.Hour)
-	if err := os.Chtimes(a.root().Archive(1), old, old); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chtimes(a.root().Archive(1), old, old))
 	a.session("aaaaaaaa-0002", "Always sign tags with git tag -s.")
 	o := options(a.home, a.dir)
 	o.Settings.Memories.GenerationsMaxAgeDays = 2

@@ -28,9 +28,7 @@ func TestEachPhaseAsksTheModelOfItsRole(t *testing.T) {
 		t.Run(want, func(t *testing.T) {
 			t.Parallel()
 			program := filepath.Join(t.TempDir(), "key")
-			if err := os.WriteFile(program, []byte("#!/bin/sh\necho x >>\"$0.runs\"\necho k-of-command\n"), 0o700); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(program, []byte("#!/bin/sh\necho x >>\"$0.runs\"\necho k-of-command\n"), 0o700))
 			server := modeltest.OpenAIChat(t, func(_ int, c modeltest.Call) modeltest.Step { return answeredWell(t, c) })
 			home, dir := prompted(t, 2)
 			o := options(home, dir)
@@ -44,9 +42,7 @@ func TestEachPhaseAsksTheModelOfItsRole(t *testing.T) {
 			models := [2]string{"-", "-"}
 			for _, c := range server.Calls() {
 				var body struct{ Model string }
-				if err := json.Unmarshal(c.Body, &body); err != nil {
-					t.Fatal(err)
-				}
+				must(t, json.Unmarshal(c.Body, &body))
 				phase := 0
 				if _, consolidates := asked(t, c); consolidates {
 					phase = 1

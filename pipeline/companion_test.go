@@ -14,22 +14,14 @@ func TestRawMemoriesComeNewestFirstAndGoWithTheirSession(t *testing.T) {
 	dir, home := t.TempDir(), t.TempDir()
 	for id, day := range map[string]string{"aaaaaaaa-1": "2026-05-02", "bbbbbbbb-2": "2026-05-04", "cccccccc-3": "2026-05-03"} {
 		path := codexSession(t, dir, id, "/srv/app", "main", "Never use npm on the day "+day+", always use pnpm.")
-		content, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(strings.ReplaceAll(string(content), "2026-05-01", day)), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		replaceIn(t, path, "2026-05-01", day)
 	}
 	first := run(t, options(home, dir))
 	root := first.Phase2[0].Root
 	wantOrder := func(want ...string) {
 		t.Helper()
 		raw, err := os.ReadFile(filepath.Join(root, "raw_memories.md"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var got []string
 		for line := range strings.Lines(string(raw)) {
 			if id, ok := strings.CutPrefix(line, "session: "); ok {
@@ -45,11 +37,7 @@ func TestRawMemoriesComeNewestFirstAndGoWithTheirSession(t *testing.T) {
 		}
 	}
 	wantOrder("bbbbbbbb-2", "cccccccc-3", "aaaaaaaa-1")
-	st := open(t, home)
-	if err := st.SetDisabled(t.Context(), "codex:cccccccc-3", true); err != nil {
-		t.Fatal(err)
-	}
-	st.Close()
+	disable(t, home, "codex:cccccccc-3")
 	run(t, options(home, dir))
 	wantOrder("bbbbbbbb-2", "aaaaaaaa-1")
 }

@@ -91,9 +91,7 @@ func TestADatabaseOfThreeSessionsGivesThreeExtractions(t *testing.T) {
 	// The file changes, its sessions don't.
 	d.exec(`CREATE TABLE other (x)`)
 	d.exec(`PRAGMA wal_checkpoint(TRUNCATE)`)
-	if err := os.Chtimes(d.path, time.Now(), time.Now()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chtimes(d.path, time.Now(), time.Now()))
 	if again := run(t, o); again.Scan.Changed != 0 || again.Phase1 != (pipeline.Phase1Report{}) {
 		t.Errorf("nothing new: %+v, %+v", again.Scan, again.Phase1)
 	}
@@ -120,9 +118,7 @@ func sessionsOf(t *testing.T, home string) map[string]memoir.Session {
 	st := open(t, home)
 	defer st.Close()
 	rows, err := st.Sessions(t.Context(), store.Filter{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	out := map[string]memoir.Session{}
 	for _, s := range rows {
 		out[s.Key()] = s

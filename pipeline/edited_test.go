@@ -37,18 +37,14 @@ func (a app) path(file string) string { return filepath.Join(a.root().Link(), fi
 
 func (a app) write(file, text string) {
 	a.t.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(a.path(file)), 0o700), os.WriteFile(a.path(file), []byte(text), 0o600)); err != nil {
-		a.t.Fatal(err)
-	}
+	must(a.t, errors.Join(os.MkdirAll(filepath.Dir(a.path(file)), 0o700), os.WriteFile(a.path(file), []byte(text), 0o600)))
 }
 
 // saveAs writes as editors do: beside the file, and over it by a rename.
 func (a app) saveAs(file, text string) {
 	a.t.Helper()
 	a.write(file+".swp.txt", text)
-	if err := os.Rename(a.path(file+".swp.txt"), a.path(file)); err != nil {
-		a.t.Fatal(err)
-	}
+	must(a.t, os.Rename(a.path(file+".swp.txt"), a.path(file)))
 }
 
 // What a person saves while a language model answers is in the next generation, and the
@@ -124,16 +120,7 @@ func TestASecretThatAPersonTypedReachesNoModel(t *testing.T) {
 
 func (a app) remove(file string) {
 	a.t.Helper()
-	if err := os.Remove(a.path(file)); err != nil {
-		a.t.Fatal(err)
-	}
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(a.t, os.Remove(a.path(file)))
 }
 
 // Somebody who saves without end puts their project off, and that is all: its model is

@@ -1,7 +1,6 @@
 package pipeline_test
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,9 +20,7 @@ func unreadable(t *testing.T, home string) []string {
 	st := open(t, home)
 	defer st.Close()
 	sessions, err := st.Sessions(t.Context(), store.Filter{Reason: memoir.ReasonUnreadable})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var names []string
 	for _, s := range sessions {
 		names = append(names, filepath.Base(s.ID))
@@ -65,12 +62,8 @@ func TestAFileThatCannotBeReadIsNamedOnceAndTriedAgain(t *testing.T) {
 	}
 
 	// Once they can be read, or are gone, nothing is left of what could not.
-	if err := os.Remove(loop); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(invalid); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(loop))
+	must(t, os.Remove(invalid))
 	run(t, options(home, dir))
 	if diff := cmp.Diff(before, unreadable(t, home)); diff != "" {
 		t.Error(diff)
@@ -80,31 +73,19 @@ func TestAFileThatCannotBeReadIsNamedOnceAndTriedAgain(t *testing.T) {
 func TestAFileWrittenOverByAnotherSessionLeavesTheFirstWithout(t *testing.T) {
 	t.Parallel()
 	home, dir := t.TempDir(), t.TempDir()
-	path := filepath.Join(dir, "s.jsonl")
-	write := func(id, text string) {
-		line := fmt.Sprintf(`{"timestamp":"2026-05-01T10:00:00Z","type":"session_meta","payload":{"id":%q,"timestamp":"2026-05-01T10:00:00Z","cwd":"/src/x"}}`+"\n"+
-			`{"timestamp":"2026-05-01T10:00:01Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":%q}]}}`+"\n", id, text)
-		if err := os.WriteFile(path, []byte(line), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write("01a20000-0000-7000-8000-000000000001", "look around")
+	path := codexSession(t, dir, "first", "/srv/app", "main", "look around")
 	dry := options(home, dir)
 	dry.DryRun = true
 	run(t, dry)
-	write("01a20000-0000-7000-8000-000000000002", "always run make check first")
-	report := run(t, options(home, dir))
-	if report.Phase1.Failed != 0 || report.Phase1.Claimed != 1 {
+	must(t, os.Rename(codexSession(t, dir, "second", "/srv/app", "main", "always run make check first"), path))
+	if report := run(t, options(home, dir)); report.Phase1.Failed != 0 || report.Phase1.Claimed != 1 {
 		t.Errorf("phase 1: %+v, %+v", report.Phase1, report.Warnings)
 	}
-	if diff := cmp.Diff([]string{"01a20000-0000-7000-8000-000000000001"}, unreadable(t, home)); diff != "" {
+	if diff := cmp.Diff([]string{"first"}, unreadable(t, home)); diff != "" {
 		t.Error(diff)
 	}
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	report = run(t, options(home, dir))
-	if report.Phase1.Failed != 0 || report.Scan.Reasons[memoir.ReasonUpToDate] != 1 {
+	writeIn(t, path, "")
+	if report := run(t, options(home, dir)); report.Phase1.Failed != 0 || report.Scan.Reasons[memoir.ReasonUpToDate] != 1 {
 		t.Errorf("what was extracted from the second is kept: %+v, %+v", report.Scan, report.Phase1)
 	}
 }

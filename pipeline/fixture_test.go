@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -90,9 +91,7 @@ func process(t *testing.T, home, sessions string) *exec.Cmd {
 func processOf(t *testing.T, o processOptions) *exec.Cmd {
 	t.Helper()
 	text, err := json.Marshal(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), runVariable+"="+string(text))
 	return cmd
@@ -112,9 +111,7 @@ func fixtures(t *testing.T) (dir string, planted []string) {
 	t.Helper()
 	dir = t.TempDir()
 	planted, err := testdata.Write(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return dir, planted
 }
 
@@ -122,9 +119,7 @@ func fixtures(t *testing.T) (dir string, planted []string) {
 func run(t *testing.T, o pipeline.Options) pipeline.Report {
 	t.Helper()
 	report, err := tryRun(t.Context(), t, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return report
 }
 
@@ -138,10 +133,59 @@ func tryRun(ctx context.Context, t *testing.T, o pipeline.Options) (pipeline.Rep
 func open(t *testing.T, home string) *store.Store {
 	t.Helper()
 	st, err := store.Open(t.Context(), filepath.Join(home, "memoir.db"), store.Options{})
+	must(t, err)
+	return st
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return st
+}
+
+// in does something with the database of a home.
+func in(t testing.TB, home string, do func(*store.Store) error) {
+	t.Helper()
+	st, err := store.Open(t.Context(), filepath.Join(home, "memoir.db"), store.Options{})
+	must(t, err)
+	must(t, errors.Join(do(st), st.Close()))
+}
+
+// enqueueAll asks for a consolidation of every project.
+func enqueueAll(t *testing.T, home string) {
+	t.Helper()
+	in(t, home, func(st *store.Store) error {
+		for _, p := range projectsIn(t, st) {
+			must(t, st.Enqueue(t.Context(), p.ID))
+		}
+		return nil
+	})
+}
+
+// retryAll has tried again what failed.
+func retryAll(t *testing.T, home string) {
+	t.Helper()
+	in(t, home, func(st *store.Store) error { _, err := st.Retry(t.Context()); return err })
+}
+
+func disable(t *testing.T, home, key string) {
+	t.Helper()
+	in(t, home, func(st *store.Store) error { return st.SetDisabled(t.Context(), key, true) })
+}
+
+// writeIn writes a file, and the directories that lead to it.
+func writeIn(t *testing.T, path, text string) {
+	t.Helper()
+	must(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)))
+}
+
+// replaceIn replaces a text in a file.
+func replaceIn(t *testing.T, path, old, text string) {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	must(t, err)
+	writeIn(t, path, strings.ReplaceAll(string(content), old, text))
 }
 
 // tree reads every file of a home except the database, by its path.
@@ -162,9 +206,7 @@ func tree(t *testing.T, home string) map[string]string {
 		files[rel] = string(content)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return files
 }
 
@@ -174,9 +216,7 @@ func memoryOf(t *testing.T, report pipeline.Report, project, file string) string
 	for _, p := range report.Phase2 {
 		if p.Name == project {
 			content, err := os.ReadFile(filepath.Join(p.Root, file))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			return string(content)
 		}
 	}
@@ -193,21 +233,13 @@ func enlarge(t *testing.T, dir string, copies int) {
 			continue
 		}
 		content, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(s.Files[0])))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for n := range copies {
 			id := s.ID[:len(s.ID)-4] + string([]byte{'c', '0' + byte(n/100), '0' + byte(n/10%10), '0' + byte(n%10)})
 			path := filepath.Join(dir, "copies", id+".jsonl")
-			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, bytes.ReplaceAll(content, []byte(s.ID), []byte(id)), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Chtimes(path, time.Time{}, s.Updated); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+			must(t, os.WriteFile(path, bytes.ReplaceAll(content, []byte(s.ID), []byte(id)), 0o600))
+			must(t, os.Chtimes(path, time.Time{}, s.Updated))
 		}
 	}
 }

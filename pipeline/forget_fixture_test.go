@@ -45,9 +45,7 @@ func held(t *testing.T, home, project string) (release func()) {
 func openImpatient(t *testing.T, home string) *store.Store {
 	t.Helper()
 	st, err := store.Open(t.Context(), filepath.Join(home, "memoir.db"), store.Options{BusyTimeout: 300 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return st
 }
 

@@ -23,9 +23,7 @@ func begunForgetting(t *testing.T) (home, dir, project string) {
 	if claim, err = st.BeginForgetting(t.Context(), claim, store.Forgetting{Keys: []string{"codex:" + secretID}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := st.GiveBackProject(t.Context(), claim); err != nil {
-		t.Fatal(err)
-	}
+	must(t, st.GiveBackProject(t.Context(), claim))
 	return home, dir, project
 }
 

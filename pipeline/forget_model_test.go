@@ -45,9 +45,7 @@ func (s *scripted) consolidates(o pipeline.Options) pipeline.Options {
 func answerOf(t *testing.T, memory, summary string, skills ...any) string {
 	t.Helper()
 	data, err := json.Marshal(map[string]any{"memory_md": memory, "memory_summary": summary, "skills": append([]any{}, skills...)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(data)
 }
 

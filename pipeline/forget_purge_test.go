@@ -12,8 +12,10 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"memoir"
 	"memoir/memory"
 	"memoir/pipeline"
+	"memoir/store"
 )
 
 // holding lists the files of a home whose bytes hold a text, compressed ones unpacked.
@@ -44,9 +46,7 @@ func holding(t *testing.T, home, text string) []string {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return found
 }
 
@@ -65,16 +65,10 @@ func TestAfterAPurgeNoByteOfTheHomeTellsOfIt(t *testing.T) {
 		"projects/" + project + "/unmerged/1/MEMORY.md": "saved too late\n- zanzibar is rainy [aaaaaaaa 2026-05-01]\n",
 	} {
 		path := filepath.Join(home, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		writeIn(t, path, text)
 	}
-	if err := copyDatabase(t, filepath.Join(home, "memoir.db"), filepath.Join(home, "memoir.db.v5.bak")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, copyDatabase(t, filepath.Join(home, "memoir.db"), filepath.Join(home, "memoir.db.v5.bak")))
 	if before := holding(t, home, "zanzibar"); len(before) < 8 {
 		t.Fatalf("only %v hold it to begin with", before)
 	}
@@ -94,19 +88,6 @@ func TestAfterAPurgeNoByteOfTheHomeTellsOfIt(t *testing.T) {
 	run(t, options(home, dir))
 	if found := holding(t, home, "zanzibar"); len(found) > 0 {
 		t.Errorf("the next run brought it back into %v", found)
-	}
-}
-
-func TestAPurgedProjectLeavesNoByte(t *testing.T) {
-	t.Parallel()
-	home, dir, project := twoSessions(t)
-	st := open(t, home)
-	defer st.Close()
-	if n, _, err := pipeline.ForgetProject(t.Context(), st, options(home, dir), project, true); err != nil || n != 2 {
-		t.Fatalf("%d sessions, %v", n, err)
-	}
-	if found := holding(t, home, "zanzibar"); len(found) > 0 {
-		t.Errorf("it is left in %v", found)
 	}
 }
 
@@ -131,28 +112,44 @@ func TestAPurgeThatAReaderHoldsUpIsFinishedLater(t *testing.T) {
 	t.Parallel()
 	home, dir, _ := twoSessions(t)
 	db, err := sql.Open("sqlite3", "file:"+filepath.ToSlash(filepath.Join(home, "memoir.db"))+"?mode=ro")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer db.Close()
 	tx, err := db.BeginTx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var n int
-	if err := tx.QueryRowContext(context.Background(), "SELECT count(*) FROM session").Scan(&n); err != nil {
-		t.Fatal(err)
-	}
+	must(t, tx.QueryRowContext(context.Background(), "SELECT count(*) FROM session").Scan(&n))
 	st := openImpatient(t, home)
 	_, err = pipeline.Forget(t.Context(), st, options(home, dir), pipeline.Forgetting{Keys: []string{"codex:" + secretID}, Purge: true})
 	st.Close()
 	wantBusy(t, err)
-	if err := tx.Rollback(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, tx.Rollback())
 	db.Close()
 	run(t, options(home, dir))
 	if found := holding(t, home, "zanzibar"); len(found) > 0 {
 		t.Errorf("it is left in %v", found)
+	}
+}
+
+func TestAForgottenProjectLeavesNoByteAndDoesNotComeBackWithItsSessions(t *testing.T) {
+	t.Parallel()
+	home, dir, project := twoSessions(t)
+	in(t, home, func(st *store.Store) error {
+		n, _, err := pipeline.ForgetProject(t.Context(), st, options(home, dir), project, true)
+		if n != 2 {
+			t.Errorf("%d sessions", n)
+		}
+		return err
+	})
+	if found := holding(t, home, "zanzibar"); len(found) > 0 {
+		t.Errorf("it is left in %v", found)
+	}
+	appendLine(t, filepath.Join(dir, secretID+".jsonl"), `{"timestamp":"2026-05-02T10:00:01Z","type":"event_msg","payload":{"type":"user_message","message":"And ask in zanzibar."}}`)
+	report := run(t, options(home, dir))
+	if found := holding(t, home, "zanzibar"); len(found) > 0 || report.Scan.Reasons[memoir.ReasonForgotten] != 2 {
+		t.Errorf("it came back in %v, %v", found, report.Scan.Reasons)
+	}
+	codexSession(t, dir, "cccccccc-3", "/srv/app", "main", "Always write the header of a fixture.")
+	if report := run(t, options(home, dir)); len(report.Phase2) != 1 || report.Phase2[0].Generation != 1 || report.Phase2[0].Inputs != 1 {
+		t.Errorf("a new session does not begin it anew alone: %+v", report.Phase2)
 	}
 }

@@ -22,9 +22,7 @@ func forget(t *testing.T, o pipeline.Options, f pipeline.Forgetting) (pipeline.F
 func forgotten(t *testing.T, o pipeline.Options, f pipeline.Forgetting) pipeline.ForgetReport {
 	t.Helper()
 	report, err := forget(t, o, f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return report
 }
 
@@ -32,9 +30,7 @@ func forgotten(t *testing.T, o pipeline.Options, f pipeline.Forgetting) pipeline
 func liveText(t *testing.T, home, project string) string {
 	t.Helper()
 	live, err := memory.At(home, project).Current()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var b strings.Builder
 	for _, path := range live.Files.Paths() {
 		b.WriteString("== " + path + "\n" + string(live.Files[path]))
@@ -89,19 +85,13 @@ func TestForgettingBeatsHandEditsThatCiteWhatIsForgotten(t *testing.T) {
 	home, dir, project := twoSessions(t)
 	root := memory.At(home, project).Link()
 	appendLine(t, filepath.Join(root, "MEMORY.md"), "\n## Ours\n\n- the zanzibar cluster is Ada's [aaaaaaaa 2026-05-01]\n- ask Ada before a release\n- fixtures and zebras [aaaaaaaa 2026-05-01, bbbbbbbb 2026-05-01]")
-	if err := os.WriteFile(filepath.Join(root, "page.md"), []byte("mine\nas session "+secretID+" says of zanzibar\nalso mine\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(filepath.Join(root, "skills/deploy/scripts"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	writeIn(t, filepath.Join(root, "page.md"), "mine\nas session "+secretID+" says of zanzibar\nalso mine\n")
+	must(t, os.MkdirAll(filepath.Join(root, "skills/deploy/scripts"), 0o700))
 	for name, text := range map[string]string{
 		"SKILL.md":       "---\nname: deploy\ndescription: how we deploy\n---\n\n- not to zanzibar [aaaaaaaa 2026-05-01]\n- to the other one\n",
 		"scripts/run.sh": "#!/bin/sh\n# zanzibar [aaaaaaaa 2026-05-01]\necho deploy\n",
 	} {
-		if err := os.WriteFile(filepath.Join(root, "skills/deploy", name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		writeIn(t, filepath.Join(root, "skills/deploy", name), text)
 	}
 	forgotten(t, options(home, dir), pipeline.Forgetting{Keys: []string{"codex:" + secretID}})
 	text := liveText(t, home, project)
@@ -145,25 +135,17 @@ func TestAForgottenSessionDoesNotComeBack(t *testing.T) {
 	}
 	appendLine(t, path, `{"timestamp":"2026-05-02T10:00:01Z","type":"event_msg","payload":{"type":"user_message","message":"And always ask in zanzibar first."}}`)
 	check("grown")
-	if err := os.Rename(path, filepath.Join(dir, "moved-"+filepath.Base(path))); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(path, filepath.Join(dir, "moved-"+filepath.Base(path))))
 	check("moved")
 	st := open(t, home)
-	if err := st.Clear(t.Context(), project); err != nil {
-		t.Fatal(err)
-	}
+	must(t, st.Clear(t.Context(), project))
 	st.Close()
-	if err := memory.At(home, project).Clear(true); err != nil {
-		t.Fatal(err)
-	}
+	must(t, memory.At(home, project).Clear(true))
 	check("cleared")
 
 	st = open(t, home)
 	defer st.Close()
-	if err := st.SetForgotten(t.Context(), key, false); err != nil {
-		t.Fatal(err)
-	}
+	must(t, st.SetForgotten(t.Context(), key, false))
 	run(t, options(home, dir))
 	if text := liveText(t, home, project); !strings.Contains(text, "zanzibar") {
 		t.Errorf("it was taken back, and is not there:\n%s", text)
@@ -176,13 +158,9 @@ func databaseText(t *testing.T, home string) string {
 	path := filepath.Join(t.TempDir(), "copy.db")
 	st := open(t, home)
 	defer st.Close()
-	if err := copyDatabase(t, filepath.Join(home, "memoir.db"), path); err != nil {
-		t.Fatal(err)
-	}
+	must(t, copyDatabase(t, filepath.Join(home, "memoir.db"), path))
 	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(content)
 }
 

@@ -16,9 +16,7 @@ func findText(t *testing.T, o pipeline.Options, text string) pipeline.Found {
 	st := open(t, o.Home)
 	defer st.Close()
 	found, err := pipeline.FindText(t.Context(), st, o, text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return found
 }
 
@@ -86,9 +84,7 @@ func TestATextThatOnlyArchivesHoldCanBePurged(t *testing.T) {
 	late := filepath.Join(a.root().Dir(), "unmerged", "1", "MEMORY.md")
 	saveLate := func() {
 		t.Helper()
-		if err := errors.Join(os.MkdirAll(filepath.Dir(late), 0o700), os.WriteFile(late, []byte("zanzibar\nmine\n"), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(os.MkdirAll(filepath.Dir(late), 0o700), os.WriteFile(late, []byte("zanzibar\nmine\n"), 0o600)))
 	}
 	saveLate()
 	first := forgetText(t, o, "Zanzibar", false)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"memoir"
 	"memoir/pipeline"
 	"memoir/store"
 )
@@ -24,14 +25,10 @@ func newGround(t *testing.T) ground {
 		t.Skip("git is not installed")
 	}
 	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	g := ground{t: t, user: filepath.Join(root, "user"), sessions: filepath.Join(root, "sessions"), home: filepath.Join(root, "home")}
 	for _, dir := range []string{g.user, g.sessions, g.home} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(dir, 0o700))
 	}
 	return g
 }
@@ -46,16 +43,12 @@ func (g ground) path(p string) string {
 
 func (g ground) dir(p string) {
 	g.t.Helper()
-	if err := os.MkdirAll(g.path(p), 0o700); err != nil {
-		g.t.Fatal(err)
-	}
+	must(g.t, os.MkdirAll(g.path(p), 0o700))
 }
 
 func (g ground) write(p, content string) {
 	g.t.Helper()
-	if err := os.WriteFile(g.path(p), []byte(content), 0o600); err != nil {
-		g.t.Fatal(err)
-	}
+	must(g.t, os.WriteFile(g.path(p), []byte(content), 0o600))
 }
 
 // git runs git in a directory, isolated from the machine's own configuration.
@@ -96,9 +89,7 @@ func (g ground) codex(id, cwd, remote, prompt string) string {
 		text = []byte(strings.Replace(string(text), `"git":{`, `"git":{"repository_url":"`+remote+`",`, 1))
 		err = os.WriteFile(path, text, 0o600)
 	}
-	if err != nil {
-		g.t.Fatal(err)
-	}
+	must(g.t, err)
 	return path
 }
 
@@ -119,9 +110,7 @@ func (g ground) projects() []store.ProjectRow {
 	st := open(g.t, g.home)
 	defer st.Close()
 	rows, err := st.Projects(g.t.Context())
-	if err != nil {
-		g.t.Fatal(err)
-	}
+	must(g.t, err)
 	return rows
 }
 
@@ -141,6 +130,16 @@ func (g ground) projectOf(id string) string {
 		}
 	}
 	return ""
+}
+
+// find is the registered project that ref names.
+func find(t *testing.T, home, ref string) memoir.Project {
+	t.Helper()
+	st := open(t, home)
+	defer st.Close()
+	row, err := st.FindProject(t.Context(), ref)
+	must(t, err)
+	return row.Project
 }
 
 // wantMemory checks what the live memory of the project that ref names says.

@@ -65,16 +65,10 @@ func parent(prefix string, n int) string {
 // put writes a session's file, with a time of its own for each turn.
 func put(t *testing.T, path, content string, turns int) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	writeIn(t, path, content)
 	at := time.Date(2026, 5, 1, 11, turns, 0, 0, time.UTC)
-	if err := os.Chtimes(path, at, at); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chtimes(path, at, at))
 }
 
 func TestASessionThatGrewIsExtractedExactlyOnceMore(t *testing.T) {
@@ -120,9 +114,7 @@ func TestASessionThatGrewIsExtractedExactlyOnceMore(t *testing.T) {
 			expect("grown across a cut line", pipeline.Phase1Report{Claimed: 1, Stored: 1})
 
 			put(t, path+".new", format.begin+format.turn(1, "Never deploy on a Monday."), 6)
-			if err := os.Rename(path+".new", path); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Rename(path+".new", path))
 			expect("replaced", pipeline.Phase1Report{Claimed: 1, Stored: 1})
 		})
 	}
@@ -133,9 +125,7 @@ func listed(t *testing.T, home string, source memoir.Source) []memoir.Session {
 	st := open(t, home)
 	defer st.Close()
 	sessions, err := st.Sessions(t.Context(), store.Filter{Source: source})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return sessions
 }
 

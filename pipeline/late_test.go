@@ -36,9 +36,7 @@ func TestWhoClearsUpAnEarlierDirectoryTakesNothingOutOfTheMemory(t *testing.T) {
 			t.Fatal(paths, err)
 		}
 		for _, path := range paths {
-			if err := os.Remove(path); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Remove(path))
 		}
 		enqueueAll(t, home)
 		run(t, options(home, dir))
@@ -60,20 +58,14 @@ func savedTooLate(t *testing.T, recovered bool) {
 	earlier := twoGenerations(t, dir, home)
 	if recovered { // a process died after the next publication, before it pruned
 		aside := filepath.Join(t.TempDir(), "1")
-		if err := os.CopyFS(aside, os.DirFS(earlier)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.CopyFS(aside, os.DirFS(earlier)))
 		codexSession(t, dir, "dddddddd-4", "/srv/app", "main", "Always name the ticket.")
 		run(t, options(home, dir))
-		if err := os.CopyFS(earlier, os.DirFS(aside)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.CopyFS(earlier, os.DirFS(aside)))
 	}
 	appendLine(t, filepath.Join(earlier, "MEMORY.md"), "\n## House rules\n\n- never on a Friday")
 	soon := time.Now().Add(time.Minute)
-	if err := os.Chtimes(filepath.Join(earlier, "MEMORY.md"), soon, soon); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chtimes(filepath.Join(earlier, "MEMORY.md"), soon, soon))
 	codexSession(t, dir, "cccccccc-3", "/srv/app", "main", "Always sort the imports.")
 	report := run(t, options(home, dir))
 	warned := ""

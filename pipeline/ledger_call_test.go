@@ -19,9 +19,7 @@ func ends(t *testing.T, home string) (all, known memoir.Usage, calls map[string]
 	st := open(t, home)
 	defer st.Close()
 	rows, err := st.UsageRows(t.Context(), time.Time{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	calls = map[string]int{}
 	for _, row := range rows {
 		all = all.Add(row.Usage)
@@ -101,16 +99,16 @@ func TestAKilledRunLeavesItsCallsInTheLedger(t *testing.T) {
 		return modeltest.Step{Text: emptyExtraction}
 	})
 	cmd := processOf(t, processOptions{Home: home, Sessions: dir, URL: server.URL})
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
 	for range 3 { // all its calls are under way
 		<-asked
 	}
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Process.Kill())
 	_ = cmd.Wait()
+	r := lastRun(t, home)
+	if alive, known := r.Holder.Alive(); !r.Ended.IsZero() || r.Holder.PID != cmd.Process.Pid || alive || !known {
+		t.Errorf("the run is kept as %+v, alive %v", r, alive)
+	}
 
 	left, _, calls := ends(t, home)
 	if diff := cmp.Diff(map[string]int{"extract unfinished: begun, estimated": 3}, calls); diff != "" {

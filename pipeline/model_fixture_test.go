@@ -73,9 +73,7 @@ func asks(t testing.TB, server *modeltest.Server, o model.Options, maxOutput int
 	t.Helper()
 	o.API, o.BaseURL, o.Timeout = model.APIChat, server.URL+"/v1", time.Minute
 	inner, err := model.Open(model.Spec{Provider: "openai", Model: "m"}, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	atOnce := model.RetryPolicy{Attempts: 3, Sleep: func(context.Context, time.Duration) error { return nil }}
 	return func(meter pipeline.Meter) (extract.Extractor, consolidate.Consolidator, error) {
 		one := asking{model: model.Retrying(meter(inner, o), atOnce), maxOutput: maxOutput, extractor: extract.NewBuiltin(), memory: consolidate.NewBuiltin()}
@@ -99,9 +97,7 @@ func ledger(t *testing.T, home string) (all memoir.Usage, outcomes map[string]in
 	st := open(t, home)
 	defer st.Close()
 	rows, err := st.UsageRows(t.Context(), time.Time{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	outcomes = map[string]int{}
 	for _, row := range rows {
 		all = all.Add(row.Usage)
@@ -117,13 +113,10 @@ func ledger(t *testing.T, home string) (all memoir.Usage, outcomes map[string]in
 func spend(t *testing.T, home string, at time.Time, u memoir.Usage) {
 	t.Helper()
 	st, err := store.Open(t.Context(), filepath.Join(home, "memoir.db"), store.Options{Now: func() time.Time { return at }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer st.Close()
-	if _, err := st.BeginCall(t.Context(), store.Call{Run: "another", Phase: "extract", Model: "openai/m", Expected: u}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = st.BeginCall(t.Context(), store.Call{Run: "another", Phase: "extract", Model: "openai/m", Expected: u})
+	must(t, err)
 }
 
 // alike reports whether two usages are the same but for the last digits of their costs.

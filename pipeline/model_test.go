@@ -3,7 +3,6 @@ package pipeline_test
 import (
 	"context"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -22,9 +21,7 @@ func getenv(variables map[string]string) func(string) string {
 func TestAModelThatCannotBeHadEndsTheRunBeforeItBegins(t *testing.T) {
 	t.Parallel()
 	broken := t.TempDir()
-	if err := os.WriteFile(filepath.Join(broken, "read_path.md"), []byte("nothing"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeIn(t, filepath.Join(broken, "read_path.md"), "nothing")
 	for _, test := range []struct{ yaml, want string }{
 		{"modelRoles: {default: openai/gpt-5}", "modelRoles.default: provider openai has no key: the variable OPENAI_API_KEY is not set; set it, or say where the key is with providers.openai.keyEnv or keyCommand"},
 		{"modelRoles: {phase1: anthropic/m}", "modelRoles.phase1: provider anthropic has no key: the variable ANTHROPIC_API_KEY is not set"},
@@ -118,9 +115,7 @@ func TestAFaultOfTheModelEndsTheRunAndCostsNobodyAnAttempt(t *testing.T) {
 				}
 				st := open(t, home)
 				status, err := st.Status(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				st.Close()
 				if len(status.Failed)+len(status.Dead) > 0 {
 					t.Errorf("blamed for it: %+v", status)

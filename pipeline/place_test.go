@@ -77,9 +77,7 @@ func TestThePersonsOwnNameOfAProjectWins(t *testing.T) {
 	for _, dir := range []string{"trusted", "untrusted"} {
 		g.write(dir+"/"+config.ProjectFileName, "project: Shop\n")
 	}
-	if err := config.Trust(g.home, g.path("trusted/"+config.ProjectFileName)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, config.Trust(g.home, g.path("trusted/"+config.ProjectFileName)))
 	o := g.options()
 	o.Settings = load(t, "projects:\n  "+g.path("mine")+": Shop\n")
 	report := run(t, o)

@@ -5,7 +5,6 @@ import (
 
 	"memoir"
 	"memoir/model"
-	"memoir/model/modeltest"
 )
 
 func TestADryRunEstimatesAndAsksNobody(t *testing.T) {

@@ -21,9 +21,7 @@ func TestThreeRunsAtOnceEndAsOneAlone(t *testing.T) {
 	for i := range 3 {
 		cmd := process(t, shared, dir)
 		cmd.Stderr = &outputs[i]
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, cmd.Start())
 		cmds = append(cmds, cmd)
 	}
 	for i, cmd := range cmds {

@@ -9,12 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
-	"memoir"
-	"memoir/config"
 	"memoir/model/modeltest"
 	"memoir/pipeline"
+	"memoir/store"
 )
 
 // folded lists the sessions that a server was asked to fold in, in order.
@@ -33,54 +30,73 @@ func folded(t *testing.T, server *modeltest.Server) []string {
 	return out
 }
 
+// What earlier questions of a consolidation made is published though a later one comes to
+// nothing, and the next run asks about the rest alone.
 func TestWhatEarlierQuestionsMadeIsKeptWhenALaterOneFails(t *testing.T) {
 	t.Parallel()
-	for name, bad := range map[string]modeltest.Step{
-		"an answer that is no use": {Text: "useless"},
-		"a server that is down":    {Status: http.StatusServiceUnavailable, Message: "down"},
-		"a key that is refused":    {Status: http.StatusUnauthorized, Message: "no"},
+	for name, test := range map[string]struct {
+		bad   modeltest.Step // later answers, if there are any
+		limit int64
+	}{
+		"an answer that is no use": {bad: modeltest.Step{Text: "useless"}},
+		"a server that is down":    {bad: modeltest.Step{Status: http.StatusServiceUnavailable, Message: "down"}},
+		"a key that is refused":    {bad: modeltest.Step{Status: http.StatusUnauthorized, Message: "no"}},
+		"an interrupt":             {bad: modeltest.Step{Text: "useless", Hang: true}},
+		"a limit":                  {limit: 25000},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			home, dir := prompted(t, 90)
-			broken := true
+			ctx, interrupt := context.WithCancel(t.Context())
+			defer interrupt()
+			var mended atomic.Bool
 			server := modeltest.OpenAIChat(t, func(n int, c modeltest.Call) modeltest.Step {
-				if broken && n >= 1 {
-					return bad
+				if n < 1 || mended.Load() || test.limit > 0 {
+					return answeredWell(t, c)
 				}
-				return answeredWell(t, c)
+				if test.bad.Hang {
+					interrupt()
+				}
+				return test.bad
 			})
 			o := ofNarrow(t, home, dir, "phase2", server.URL)
-			first, err := tryRun(t.Context(), t, o)
-			if len(first.Phase2) != 1 && err == nil || len(first.Phase2) == 1 && (first.Phase2[0].Outcome != pipeline.OutcomeFailed || first.Phase2[0].Generation != 1) {
-				t.Fatalf("%+v, %v", first.Phase2, err)
-			}
+			o.Grace = time.Minute // a slow machine may take
+			o.Settings.Limits.TokensPerRun = test.limit
+			first, err := tryRun(ctx, t, o)
 			early := folded(t, server)
 			if len(early) == 0 || len(early) == 90 {
-				t.Fatalf("%d sessions were folded in", len(early))
+				t.Fatalf("%d sessions were folded in: %+v, %v", len(early), first.Phase2, err)
 			}
-			st := open(t, home)
-			projects, err := st.Projects(t.Context())
-			if err != nil || len(projects) != 1 || projects[0].Generation != 1 || !projects[0].Due {
-				t.Fatalf("%+v, %v", projects, err)
-			}
-			if _, err := st.Retry(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			st.Close()
+			in(t, home, func(st *store.Store) error {
+				if projects := projectsIn(t, st); len(projects) != 1 || projects[0].Generation != 1 || !projects[0].Due {
+					t.Errorf("%+v", projects)
+				}
+				return nil
+			})
+			retryAll(t, home)
 
-			broken = false
+			mended.Store(true)
+			o.Settings.Limits.TokensPerRun = 0
+			dry := o
+			dry.DryRun = true
+			would, calls := run(t, dry).Would, len(server.Calls())
 			report := run(t, o)
 			if len(report.Phase2) != 1 || report.Phase2[0].Outcome != pipeline.OutcomePublished {
 				t.Fatalf("%+v, %+v", report.Phase2, report.Warnings)
 			}
-			paidOnce(t, server)
-			memory := memoryOf(t, report, projects[0].Name, "MEMORY.md")
-			if n := strings.Count(memory, "needs its own care"); n != 90 {
+			if made := len(server.Calls()) - calls; len(would) != 1 || would[0].Calls != made {
+				t.Errorf("%d calls were made, and estimated %+v", made, would)
+			}
+			if n := strings.Count(memoryOf(t, report, "app", "MEMORY.md"), "needs its own care"); n != 90 {
 				t.Errorf("%d lines of 90 sessions", n)
 			}
+			all := folded(t, server)
+			slices.Sort(all)
+			if len(all) != 90 || len(slices.Compact(all)) != 90 {
+				t.Errorf("%d sessions were paid for", len(all))
+			}
 			// Then there is nothing left to do.
-			calls := len(server.Calls())
+			calls = len(server.Calls())
 			if again := run(t, o); len(again.Phase2) != 0 || len(server.Calls()) != calls {
 				t.Errorf("%+v", again.Phase2)
 			}
@@ -88,40 +104,10 @@ func TestWhatEarlierQuestionsMadeIsKeptWhenALaterOneFails(t *testing.T) {
 	}
 }
 
-func TestALimitLetsAConsolidationGoOnNextTime(t *testing.T) {
-	t.Parallel()
-	home, dir := prompted(t, 90)
-	server := modeltest.OpenAIChat(t, func(_ int, c modeltest.Call) modeltest.Step {
-		return answeredWell(t, c)
-	})
-	o := ofNarrow(t, home, dir, "phase2", server.URL)
-	o.Settings.Limits = config.Limits{TokensPerRun: 25000}
-	stopped := 0
-	for range 20 {
-		report := run(t, o)
-		if len(report.Phase2) == 0 {
-			break
-		}
-		if report.Phase2[0].Outcome == pipeline.OutcomeStopped {
-			stopped++
-		}
-	}
-	all := folded(t, server)
-	once := slices.Compact(slices.Sorted(slices.Values(all)))
-	if stopped == 0 || len(once) != 90 {
-		t.Fatalf("stopped %d times, %d sessions", stopped, len(once))
-	}
-	slices.Sort(all)
-	if diff := cmp.Diff(once, all); diff != "" {
-		t.Errorf("paid for twice: %s", diff)
-	}
-}
-
 func TestForgettingWaitsForNoModel(t *testing.T) {
 	t.Parallel()
 	for name, step := range map[string]modeltest.Step{
 		"it is down":        {Status: http.StatusServiceUnavailable, Message: "down"},
-		"its key is old":    {Status: http.StatusUnauthorized, Message: "no"},
 		"it waits already":  {Status: http.StatusTooManyRequests, RetryAfter: "7200", Message: "later"},
 		"a limit is in way": {Text: "useless"},
 	} {
@@ -152,11 +138,7 @@ func TestForgettingWaitsForNoModel(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			st := open(t, home)
-			if err := st.SetDisabled(t.Context(), "claude:s01", true); err != nil {
-				t.Fatal(err)
-			}
-			st.Close()
+			disable(t, home, "claude:s01")
 			_, _ = tryRun(t.Context(), t, o)
 			after := memoryOf(t, first, "app", "MEMORY.md")
 			if strings.Contains(after, "s01") || !strings.Contains(after, "the part s02 needs") {
@@ -165,11 +147,7 @@ func TestForgettingWaitsForNoModel(t *testing.T) {
 			// What was new is still to come.
 			broken = false
 			o.Settings.Limits.TokensPerRun = 0
-			st = open(t, home)
-			if _, err := st.Retry(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			st.Close()
+			retryAll(t, home)
 			if next := run(t, o); len(next.Phase2) != 1 || next.Phase2[0].Outcome != pipeline.OutcomePublished || !strings.Contains(memoryOf(t, next, "app", "MEMORY.md"), "the part t00 needs") {
 				t.Errorf("%+v", next.Phase2)
 			}
@@ -184,13 +162,9 @@ func TestWhoAsksForARebuildHasTheModelAsked(t *testing.T) {
 		return answeredWell(t, c)
 	})
 	o := ofServer(t, home, dir, "phase2", server.URL)
-	first := run(t, o)
+	run(t, o)
 	calls := len(server.Calls())
-	st := open(t, home)
-	if err := st.Enqueue(t.Context(), first.Phase2[0].Project); err != nil {
-		t.Fatal(err)
-	}
-	st.Close()
+	enqueueAll(t, home)
 	dry := o
 	dry.DryRun = true
 	if planned := run(t, dry); planned.Estimate == nil || planned.Estimate.Calls != 1 {
@@ -206,52 +180,5 @@ func TestWhoAsksForARebuildHasTheModelAsked(t *testing.T) {
 	}
 	if again := run(t, o); len(again.Phase2) != 0 || len(server.Calls()) != calls+1 {
 		t.Errorf("%+v", again.Phase2)
-	}
-}
-
-// paidOnce checks that each of 90 sessions was folded in by one answer, and by no other.
-func paidOnce(t *testing.T, server *modeltest.Server) {
-	t.Helper()
-	all := folded(t, server)
-	slices.Sort(all)
-	if len(all) != 90 || len(slices.Compact(slices.Clone(all))) != 90 {
-		t.Errorf("%d sessions were paid for", len(all))
-	}
-}
-
-// An interrupt costs no answer that was paid for: what earlier questions made is published
-// at once, and the next run asks about the rest alone.
-func TestAnInterruptKeepsWhatEarlierQuestionsMade(t *testing.T) {
-	t.Parallel()
-	home, dir := prompted(t, 90)
-	ctx, cancel := context.WithCancel(t.Context())
-	var interrupted atomic.Bool
-	server := modeltest.OpenAIChat(t, func(n int, c modeltest.Call) modeltest.Step {
-		if n == 1 && !interrupted.Swap(true) {
-			cancel()
-			return modeltest.Step{Text: "useless", Hang: true}
-		}
-		return answeredWell(t, c)
-	})
-	o := ofNarrow(t, home, dir, "phase2", server.URL)
-	o.Grace = time.Minute // a slow machine may take
-	if _, err := tryRun(ctx, t, o); memoir.CodeOf(err) != memoir.CodeInterrupted {
-		t.Fatal(err)
-	}
-	early := folded(t, server)
-	st := open(t, home)
-	projects, err := st.Projects(t.Context())
-	status, failed := st.Status(t.Context())
-	st.Close()
-	if err != nil || failed != nil || len(early) == 0 || len(projects) != 1 || projects[0].Generation != 1 || !projects[0].Due || len(status.Failed)+len(status.Running) != 0 {
-		t.Fatalf("%d sessions, %+v, %+v, %v, %v", len(early), projects, status, err, failed)
-	}
-	report := run(t, o)
-	if len(report.Phase2) != 1 || report.Phase2[0].Outcome != pipeline.OutcomePublished {
-		t.Fatalf("%+v, %+v", report.Phase2, report.Warnings)
-	}
-	paidOnce(t, server)
-	if n := strings.Count(memoryOf(t, report, projects[0].Name, "MEMORY.md"), "needs its own care"); n != 90 {
-		t.Errorf("%d lines of 90 sessions", n)
 	}
 }

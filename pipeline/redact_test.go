@@ -39,9 +39,7 @@ func encoded(t *testing.T, answer any) modeltest.Step {
 func manifestOf(t *testing.T, home string, report pipeline.Report) memory.Manifest {
 	t.Helper()
 	live, err := memory.At(home, report.Phase2[0].Project).Current()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return live.Manifest
 }
 

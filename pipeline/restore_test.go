@@ -48,9 +48,7 @@ func TestRestoringIsAGenerationWithTheContentOfAnother(t *testing.T) {
 	t.Parallel()
 	a := grown(t)
 	first, err := a.root().ReadArchive(1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	out := a.restore(1)
 	if out.Generation != 4 || out.Over != 3 || !cmp.Equal(out.ByHand, []int{3}) || !cmp.Equal(out.SetAside, []string{"codex:aaaaaaaa-0002"}) || out.Unchanged {
 		t.Errorf("got %+v", out)
@@ -120,7 +118,7 @@ func TestRestoringTheLiveGenerationUndoesAnEditAndKeepsIt(t *testing.T) {
 func TestAProjectStaysDueThroughARestoring(t *testing.T) {
 	t.Parallel()
 	a := grown(t)
-	a.do(func(st *store.Store) error { return st.Enqueue(t.Context(), a.id) })
+	in(t, a.home, func(st *store.Store) error { return st.Enqueue(t.Context(), a.id) })
 	a.restore(1)
 	if report := a.run(); len(report.Phase2) != 1 {
 		t.Errorf("got %+v", report.Phase2)
@@ -133,9 +131,7 @@ func TestAGenerationOfWhichAllSessionsAreGoneIsNotRestored(t *testing.T) {
 	t.Parallel()
 	a := grown(t)
 	first, err := a.root().ReadArchive(1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	forgotten(t, options(a.home, a.dir), pipeline.Forgetting{Keys: []string{"codex:aaaaaaaa-0001"}})
 	before := a.live()
 	if before.Files.Equal(first) {
@@ -147,7 +143,7 @@ func TestAGenerationOfWhichAllSessionsAreGoneIsNotRestored(t *testing.T) {
 	if after := a.live(); after.Generation != before.Generation || !after.Files.Equal(before.Files) {
 		t.Errorf("it changed: %s", memory.Diff(before.Files, after.Files))
 	}
-	a.do(func(st *store.Store) error { return st.SetForgotten(t.Context(), "codex:aaaaaaaa-0001", false) })
+	in(t, a.home, func(st *store.Store) error { return st.SetForgotten(t.Context(), "codex:aaaaaaaa-0001", false) })
 	if a.restore(1); !a.live().Files.Equal(first) {
 		t.Errorf("remembered again it is not restored whole: %s", memory.Diff(first, a.live().Files))
 	}
@@ -168,7 +164,7 @@ func TestWhatWasForgottenDoesNotComeBackByARestoring(t *testing.T) {
 			a.edit("notes.md", "what aaaaaaaa-0002 said")
 			a.session("aaaaaaaa-0003", "Never push on a Friday, always wait for Monday.")
 			a.run()
-			a.do(test.take)
+			in(t, a.home, test.take)
 			a.run()
 			generation := a.live().Generation
 			for _, n := range []int{2, 3, 4} { // published, by hand, published
@@ -194,18 +190,14 @@ func TestARestoringThatWasNotRecordedHolds(t *testing.T) {
 	a := grown(t)
 	database := filepath.Join(a.home, "memoir.db")
 	before, err := os.ReadFile(database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	a.restore(1)
 	for _, name := range []string{database + "-wal", database + "-shm"} {
 		if err := os.Remove(name); err != nil && !os.IsNotExist(err) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(database, before, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(database, before, 0o600))
 	a.session("aaaaaaaa-0003", "Never push on a Friday, always wait for Monday.")
 	if report := a.run(); report.Phase2[0].Generation != 5 {
 		t.Errorf("got %+v", report.Phase2)
@@ -217,9 +209,7 @@ func TestWithoutTheArchiveOfWhatWasRestoredOverARunWarns(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
 	a.edit("MEMORY.md", "- ask zanzibar first")
-	if err := os.Remove(a.root().Archive(a.restore(1).Over)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(a.root().Archive(a.restore(1).Over)))
 	a.session("aaaaaaaa-0002", "Always write the header of a fixture.")
 	report := a.run()
 	if len(report.Phase2) != 1 || report.Phase2[0].Outcome != pipeline.OutcomePublished || !warns(report, "project app: what restoring took away may come back") {
@@ -234,9 +224,7 @@ func TestRestoringWaitsForTheLease(t *testing.T) {
 	st := open(t, a.home)
 	defer st.Close()
 	claim, _, err := st.ClaimProject(t.Context(), a.id, store.ProjectClaimOptions{Holder: lease.Self(), Lease: time.Hour, Always: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, wait := range []time.Duration{0, 50 * time.Millisecond} {
 		if _, err := a.tryRestore(1, wait); memoir.CodeOf(err) != memoir.CodeBusy {
 			t.Errorf("waited %s: %v", wait, err)
@@ -260,9 +248,7 @@ func TestRestoringWhatIsNotThereIsAnError(t *testing.T) {
 	if _, err := a.tryRestore(9, 0); memoir.CodeOf(err) != memoir.CodeNotFound {
 		t.Errorf("error %v", err)
 	}
-	if err := os.WriteFile(a.root().Archive(1), []byte("no archive"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeIn(t, a.root().Archive(1), "no archive")
 	before[filepath.Join("projects", a.id, "generations", "1.tar.zst")] = "no archive"
 	if _, err := a.tryRestore(1, 0); memoir.CodeOf(err) != memoir.CodeStorage {
 		t.Errorf("error %v", err)
@@ -291,9 +277,7 @@ func TestRestoringAndConsolidatingAtOnce(t *testing.T) {
 		}
 		cmds[i] = processOf(t, o)
 		cmds[i].Stderr = &outputs[i]
-		if err := cmds[i].Start(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, cmds[i].Start())
 	}
 	for i, cmd := range cmds {
 		if code := exitCode(cmd.Wait()); code != 0 && code != 4 {
@@ -310,9 +294,7 @@ func TestRestoringAndConsolidatingAtOnce(t *testing.T) {
 func (a app) checkGenerations() {
 	a.t.Helper()
 	generations, err := a.root().Generations()
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	must(a.t, err)
 	for i, g := range generations {
 		if _, err := a.root().ReadArchive(g.Number); err != nil || g.Number != i+1 {
 			a.t.Errorf("generation %d at place %d: %v", g.Number, i+1, err)

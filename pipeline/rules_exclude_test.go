@@ -20,12 +20,7 @@ func claudeSession(t *testing.T, dir, id, cwd, prompt string) {
 	}
 	text := line("user", id+"-1", "null", `"`+prompt+`"`) +
 		line("assistant", id+"-2", `"`+id+`-1"`, `[{"type":"text","text":"Done: the parser failed because the fixture had no header, so it now writes one."}]`)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, id+".jsonl"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeIn(t, filepath.Join(dir, id+".jsonl"), text)
 }
 
 func TestExcludedDirectoriesAreKeptOutAndComeBack(t *testing.T) {
@@ -50,40 +45,26 @@ func TestAProjectsOwnFileSwitchesMemoryOffForAllThatIsBelowIt(t *testing.T) {
 	t.Parallel()
 	dir, home, work := t.TempDir(), t.TempDir(), t.TempDir()
 	cwd := filepath.Join(work, "repo", "deep", "down")
-	if err := os.MkdirAll(filepath.Join(work, "repo", ".git"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(cwd, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Join(work, "repo", ".git"), 0o700))
+	must(t, os.MkdirAll(cwd, 0o700))
 	for name, text := range map[string]string{"HEAD": "ref: refs/heads/main\n", "config": "[core]\n\tbare = false\n"} {
-		if err := os.WriteFile(filepath.Join(work, "repo", ".git", name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		writeIn(t, filepath.Join(work, "repo", ".git", name), text)
 	}
 	for _, name := range []string{"objects", "refs"} {
-		if err := os.Mkdir(filepath.Join(work, "repo", ".git", name), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Mkdir(filepath.Join(work, "repo", ".git", name), 0o700))
 	}
 	file := filepath.Join(work, "repo", config.ProjectFileName)
-	if err := os.WriteFile(file, []byte("memories:\n  enabled: false\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeIn(t, file, "memories:\n  enabled: false\n")
 	claudeSession(t, dir, "one", cwd, "always write the header of a fixture")
 	if report := run(t, options(home, dir)); report.Scan.Reasons[memoir.ReasonDisabled] != 1 || report.Phase1.Claimed != 0 {
 		t.Errorf("switched off: %v", report.Scan.Reasons)
 	}
-	if err := os.WriteFile(file, []byte("memories: [\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeIn(t, file, "memories: [\n")
 	report := run(t, options(home, dir))
 	if report.Phase1.Claimed != 0 || len(report.Warnings) == 0 || !strings.Contains(report.Warnings[0].Message, config.ProjectFileName) {
 		t.Errorf("a file that cannot be understood: %v, warnings %v", report.Scan.Reasons, report.Warnings)
 	}
-	if err := os.Remove(file); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(file))
 	if report := run(t, options(home, dir)); report.Phase1.Claimed != 1 {
 		t.Errorf("without the file: %v", report.Scan.Reasons)
 	}
@@ -92,9 +73,7 @@ func TestAProjectsOwnFileSwitchesMemoryOffForAllThatIsBelowIt(t *testing.T) {
 func load(t *testing.T, yaml string) config.Settings {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, config.FileName), []byte(yaml), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeIn(t, filepath.Join(dir, config.FileName), yaml)
 	return loadFrom(t, dir)
 }
 
@@ -102,9 +81,7 @@ func load(t *testing.T, yaml string) config.Settings {
 func loadFrom(t *testing.T, dir string) config.Settings {
 	t.Helper()
 	settings, err := config.Load(config.Options{ConfigDir: dir, Environ: []string{"HOME=" + dir}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return settings
 }
 
@@ -117,16 +94,10 @@ func TestAProjectFileThatWasMendedIsNotWaitedFor(t *testing.T) {
 			checkout(t, work)
 			claudeSession(t, dir, "one", work, "always write the header of a fixture")
 			o := options(home, dir)
-			first := run(t, o)
-			st := open(t, home)
-			if err := st.Enqueue(t.Context(), first.Phase2[0].Project); err != nil {
-				t.Fatal(err)
-			}
-			st.Close()
+			run(t, o)
+			enqueueAll(t, home)
 			file := filepath.Join(work, config.ProjectFileName)
-			if err := os.WriteFile(file, []byte("memories: {maxMemorySize: -5}\n"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			writeIn(t, file, "memories: {maxMemorySize: -5}\n")
 			for range 2 {
 				report := run(t, o)
 				if len(report.Phase2) != 1 || report.Phase2[0].Outcome != pipeline.OutcomeFailed || !strings.Contains(report.Phase2[0].Detail, "-5") {
@@ -136,9 +107,7 @@ func TestAProjectFileThatWasMendedIsNotWaitedFor(t *testing.T) {
 			if _, _, status := ledger(t, home); len(status.Failed)+len(status.Dead) > 0 {
 				t.Errorf("%+v", status)
 			}
-			if err := os.WriteFile(file, []byte(mended), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			writeIn(t, file, mended)
 			report := run(t, o)
 			if len(report.Phase2) != 1 || report.Phase2[0].Outcome == pipeline.OutcomeBackoff || report.Partly() {
 				t.Errorf("%+v", report.Phase2)
@@ -151,13 +120,9 @@ func TestAProjectFileThatWasMendedIsNotWaitedFor(t *testing.T) {
 func checkout(t *testing.T, dir string) {
 	t.Helper()
 	for _, name := range []string{"objects", "refs"} {
-		if err := os.MkdirAll(filepath.Join(dir, ".git", name), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Join(dir, ".git", name), 0o700))
 	}
 	for name, text := range map[string]string{"HEAD": "ref: refs/heads/main\n", "config": "[core]\n\tbare = false\n"} {
-		if err := os.WriteFile(filepath.Join(dir, ".git", name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		writeIn(t, filepath.Join(dir, ".git", name), text)
 	}
 }

@@ -46,9 +46,7 @@ func TestARunPublishesWhatTheSessionsHold(t *testing.T) {
 	}
 	everything := tree(t, home)
 	database, err := os.ReadFile(filepath.Join(home, "memoir.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	everything["memoir.db"] = string(database)
 	for path, content := range everything {
 		for _, secret := range planted {
@@ -86,9 +84,7 @@ func TestEverySessionHasItsReason(t *testing.T) {
 	st := open(t, home)
 	defer st.Close()
 	sessions, err := st.Sessions(t.Context(), store.Filter{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	got := map[string]memoir.Reason{}
 	unreadable := 0
 	for _, s := range sessions {
@@ -143,9 +139,7 @@ func TestWhatAPersonWroteStaysAndWhatTheyDeletedStaysAway(t *testing.T) {
 	project := report.Phase2[0]
 	path := filepath.Join(project.Root, "MEMORY.md")
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var deleted string
 	var kept []string
 	for _, line := range strings.Split(string(text), "\n") {
@@ -156,9 +150,7 @@ func TestWhatAPersonWroteStaysAndWhatTheyDeletedStaysAway(t *testing.T) {
 		}
 		kept = append(kept, line)
 	}
-	if err := os.WriteFile(path, []byte(strings.Join(kept, "\n")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeIn(t, path, strings.Join(kept, "\n"))
 
 	o.Limit = 100
 	next := run(t, o)
@@ -192,9 +184,7 @@ func TestAnInterruptedRunGivesItsSessionsBackUncounted(t *testing.T) {
 	st := open(t, home)
 	defer st.Close()
 	status, err := st.Status(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if len(status.Running) != 0 || len(status.Failed) != 0 || len(status.Dead) != 0 {
 		t.Errorf("after the interrupt: running %v, failed %v, dead %v", status.Running, status.Failed, status.Dead)
 	}

@@ -57,11 +57,7 @@ func TestAServerThatDoesNotServeEndsTheRunAndCostsNobodyAnAttempt(t *testing.T) 
 				}
 			}
 			// Once it serves, nothing is missing.
-			st := open(t, home)
-			if _, err := st.Retry(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			st.Close()
+			retryAll(t, home)
 			if report := run(t, options(home, dir)); report.Phase1.Stored != 40 {
 				t.Errorf("then: %+v", report.Phase1)
 			}

@@ -11,9 +11,7 @@ import (
 // rename gives a live file or directory another name.
 func (a app) rename(from, to string) {
 	a.t.Helper()
-	if err := os.Rename(a.path(from), a.path(to)); err != nil {
-		a.t.Fatal(err)
-	}
+	must(a.t, os.Rename(a.path(from), a.path(to)))
 }
 
 // next makes another generation, and one run more, which finds nothing to do.

@@ -48,16 +48,6 @@ func (l late) options() pipeline.Options {
 	return o
 }
 
-func writeIn(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // foundLate makes two sessions into three generations, edits the last by hand, and then
 // adds the rule.
 func foundLate(t *testing.T, rule string) late {
@@ -74,9 +64,7 @@ func foundLate(t *testing.T, rule string) late {
 	appendLine(t, filepath.Join(live, "MEMORY.md"), "\n- ask Ada for "+l.token)
 	writeIn(t, filepath.Join(live, "notes", l.token+".md"), "# Notes\n\nthe name has it\n")
 	writeIn(t, filepath.Join(l.home, "log", "run.log"), "memoir: session: "+l.token+"\nmemoir: done\n")
-	if err := copyDatabase(t, filepath.Join(l.home, "memoir.db"), filepath.Join(l.home, "memoir.db.v5.bak")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, copyDatabase(t, filepath.Join(l.home, "memoir.db"), filepath.Join(l.home, "memoir.db.v5.bak")))
 	writeIn(t, filepath.Join(l.config, ".gitleaks.toml"), rule)
 	return l
 }
@@ -97,9 +85,7 @@ func TestASecretThatARuleFindsLateIsFoundWhereverItIsStored(t *testing.T) {
 			st := open(t, l.home)
 			defer st.Close()
 			report, err := pipeline.ScanStored(t.Context(), st, l.options())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			places := map[string]int{}
 			for _, p := range report.Places {
 				if p.Rule != "late-token" || p.Hint == "" || (p.Line == 0) != (p.Column == 0) {
@@ -139,13 +125,9 @@ func TestRedactingWhatIsStoredLeavesNoByteOfTheSecretAndNothingToExtract(t *test
 			l := foundLate(t, rule)
 			root := memory.At(l.home, l.project)
 			before, err := root.Current()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			late := filepath.Join(root.Dir(), "unmerged", "1", "MEMORY.md")
-			if err := errors.Join(os.MkdirAll(filepath.Dir(late), 0o700), os.WriteFile(late, before.Files["MEMORY.md"], 0o600)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, errors.Join(os.MkdirAll(filepath.Dir(late), 0o700), os.WriteFile(late, before.Files["MEMORY.md"], 0o600)))
 			out, err := l.redact(t)
 			if err != nil || len(out.Generations) != 1 || out.Archives < 3 || out.Rows < 3 || len(out.Removed) < 2 || out.Redactions["late-token"] == 0 {
 				t.Errorf("%+v, %v", out, err)
@@ -154,9 +136,7 @@ func TestRedactingWhatIsStoredLeavesNoByteOfTheSecretAndNothingToExtract(t *test
 				t.Errorf("the secret is left in %v", found)
 			}
 			live, err := root.Current()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if len(live.Edited) > 0 || live.Manifest.RedactedFrom != before.Generation || !cmp.Equal(live.Manifest.Inputs, before.Manifest.Inputs) {
 				t.Errorf("%+v, %+v", live.Edited, live.Manifest)
 			}

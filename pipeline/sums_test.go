@@ -14,25 +14,17 @@ import (
 func loose(t *testing.T, home string) (out []string) {
 	t.Helper()
 	db, err := sql.Open("sqlite3", "file:"+filepath.Join(home, "memoir.db")+"?mode=ro")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer db.Close()
 	rows, err := db.QueryContext(t.Context(), `SELECT phase || ' ' || call || ' ' || outcome FROM ledger WHERE work = '' OR call IN ('', 'begun') OR outcome = 'unfinished'`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer rows.Close()
 	for rows.Next() {
 		var row string
-		if err := rows.Scan(&row); err != nil {
-			t.Fatal(err)
-		}
+		must(t, rows.Scan(&row))
 		out = append(out, row)
 	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, rows.Err())
 	return out
 }
 

@@ -1,7 +1,6 @@
 package pipeline_test
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -46,12 +45,7 @@ func TestASessionThatIsOutOfReachIsReadOnceItIsBack(t *testing.T) {
 			t.Parallel()
 			home, dir := t.TempDir(), t.TempDir()
 			shut, aside := filepath.Join(dir, ".codex", "sessions"), filepath.Join(t.TempDir(), "aside")
-			if err := os.MkdirAll(shut, 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(shut, outOfReach), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			writeIn(t, filepath.Join(shut, outOfReach), text)
 			options := func(home string) pipeline.Options {
 				o := options(home, "")
 				o.Env = rollout.Env{Home: dir}
@@ -60,9 +54,7 @@ func TestASessionThatIsOutOfReachIsReadOnceItIsBack(t *testing.T) {
 			dry := options(home)
 			dry.DryRun = true
 			run(t, dry)
-			if err := os.Rename(shut, aside); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Rename(shut, aside))
 			if err := test.away(shut); err != nil {
 				t.Skip(err)
 			}
@@ -75,12 +67,8 @@ func TestASessionThatIsOutOfReachIsReadOnceItIsBack(t *testing.T) {
 					t.Errorf("out of reach: %+v", got)
 				}
 			}
-			if err := test.back(shut); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Rename(aside, shut); err != nil {
-				t.Fatal(err)
-			}
+			must(t, test.back(shut))
+			must(t, os.Rename(aside, shut))
 			report := run(t, options(home))
 			if got := session(t, home, id); report.Phase1.Stored != 1 || got.Reason != memoir.ReasonUpToDate || got.Error != "" {
 				t.Errorf("within reach again: %+v, %+v, %+v", report.Phase1, report.Scan, got)
@@ -114,20 +102,12 @@ func TestASessionWhoseFileIsForbiddenIsNoSecondSession(t *testing.T) {
 			path, later := codexSession(t, dir, id, "/srv/app", "main", "Never use npm, always use pnpm."), ""
 			if test.later != "" {
 				later = codexSession(t, filepath.Join(dir, "later"), id, "/srv/app", "main", "Never use npm, always use pnpm.")
-				b, err := os.ReadFile(later)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(later, bytes.ReplaceAll(b, []byte("T10:"), []byte(test.later)), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				replaceIn(t, later, "T10:", test.later)
 			}
 			run(t, options(home, dir))
 			before, files := session(t, home, id), stated(t, home)
 			aside := filepath.Join(t.TempDir(), "aside")
-			if err := os.Rename(path, aside); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Rename(path, aside))
 			if err := os.Symlink(path, path); err != nil { // which cannot be opened, by root neither
 				t.Skip(err)
 			}
@@ -146,12 +126,8 @@ func TestASessionWhoseFileIsForbiddenIsNoSecondSession(t *testing.T) {
 				}
 				enqueueAll(t, home)
 			}
-			if err := os.Remove(path); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Rename(aside, path); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Remove(path))
+			must(t, os.Rename(aside, path))
 			report := run(t, options(home, dir))
 			if got := session(t, home, id); got.Reason != memoir.ReasonUpToDate || got.Error != "" || later == "" && (!cmp.Equal(before, got) || report.Phase1.Claimed != 0) {
 				t.Errorf("readable again: %+v, %+v", report.Phase1, got)
@@ -166,9 +142,7 @@ func session(t *testing.T, home, id string) memoir.Session {
 	st := open(t, home)
 	defer st.Close()
 	sessions, err := st.Sessions(t.Context(), store.Filter{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, s := range sessions {
 		if s.ID == id {
 			return s

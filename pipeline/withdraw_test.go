@@ -15,30 +15,22 @@ import (
 // codexSession writes a session of one prompt and answer, and returns its file.
 func codexSession(t *testing.T, dir, id, cwd, branch, prompt string) string {
 	t.Helper()
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(dir, 0o700))
 	text := fmt.Sprintf(`{"timestamp":"2026-05-01T10:00:00Z","type":"session_meta","payload":{"id":%q,"timestamp":"2026-05-01T10:00:00Z","cwd":%q,"originator":"codex-tui","cli_version":"0.150.0","source":"cli","git":{"branch":%q}}}
 {"timestamp":"2026-05-01T10:00:01Z","type":"event_msg","payload":{"type":"user_message","message":%q}}
 {"timestamp":"2026-05-01T10:00:02Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Done: the importer failed because the header was missing, so parse.go now writes one."}]}}
 `, id, cwd, branch, prompt)
 	path := filepath.Join(dir, id+".jsonl")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeIn(t, path, text)
 	return path
 }
 
 func appendLine(t *testing.T, path, line string) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, err = f.WriteString(line + "\n")
-	if err := errors.Join(err, f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err, f.Close()))
 }
 
 func TestWhatWasRolledBackIsWithdrawn(t *testing.T) {
@@ -65,11 +57,7 @@ func TestAMemoryWhoseSessionsWereAllTakenOutKeepsOnlyWhatPeopleWrote(t *testing.
 	root := first.Phase2[0].Root
 	appendLine(t, filepath.Join(root, "MEMORY.md"), "\n## Ours\n\n- ask Ada before a release")
 
-	st := open(t, home)
-	if err := st.SetDisabled(t.Context(), "codex:one", true); err != nil {
-		t.Fatal(err)
-	}
-	st.Close()
+	disable(t, home, "codex:one")
 	second := run(t, options(home, dir))
 	text := memoryOf(t, second, "app", "MEMORY.md")
 	if strings.Contains(text, "pnpm") || !strings.Contains(text, "- ask Ada before a release") {
@@ -88,13 +76,7 @@ func TestALineThatCitesASessionBeyondTheCapStays(t *testing.T) {
 	appendLine(t, filepath.Join(first.Phase2[0].Root, "MEMORY.md"), "\n- pnpm it is, see [aaaaaaaa 2026-05-01]\n- freeze begins [release 2026-12-01]")
 
 	path := codexSession(t, dir, "bbbbbbbb-2", "/srv/app", "main", "Always write the header of a fixture.")
-	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(strings.ReplaceAll(string(content), "2026-05-01", "2026-05-02")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	replaceIn(t, path, "2026-05-01", "2026-05-02")
 	o := options(home, dir)
 	o.Settings.Memories.MaxRawMemoriesForGlobal = 1
 	second := run(t, o)

@@ -44,7 +44,6 @@ type Definition struct {
 	Flag     string // a command-line flag with its own form, if there is one
 	Days     bool   // the flag is a duration, the setting a number of days
 	Hours    bool   // the flag is a duration, the setting a number of hours
-	Path     bool   // of a text: a path in full, or from ~
 	Own      bool   // no project's file may set it, trusted or not
 	Doc      string // one line
 
@@ -146,9 +145,6 @@ var Definitions = []Definition{
 	{Name: "modelRoles.phase2", Kind: Text, Default: "",
 		Doc:   "model of Phase 2 alone; unset: modelRoles.smol, else modelRoles.default",
 		field: func(s *Settings) any { return &s.ModelRoles.Phase2 }},
-	{Name: "prompts.dir", Kind: Text, Default: "", Path: true, Own: true,
-		Doc:   "directory of prompt files that replace the program's own of the same name",
-		field: func(s *Settings) any { return &s.Prompts.Dir }},
 	{Name: "limits.tokensPerRun", Kind: Int, Default: "0", Min: 0, Max: unlimited, ZeroNone: true,
 		Own:   true,
 		Doc:   "tokens that one run may spend; 0: no limit",

@@ -2,7 +2,6 @@ package config
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -115,16 +114,6 @@ func (s *Settings) apply(d Definition, text, home, origin string) error {
 			}
 			(*list)[i] = glob
 		}
-	}
-	if text, ok := d.field(s).(*string); ok && d.Path && *text != "" {
-		path, err := expandHome(*text, home)
-		if err != nil {
-			return err
-		}
-		if !filepath.IsAbs(path) {
-			return fmt.Errorf("must be a path in full, or from ~, not %s", printable(*text))
-		}
-		*text = filepath.Clean(path)
 	}
 	s.setOrigin(d.Name, origin)
 	return nil

@@ -39,7 +39,6 @@ func TestAStrangersFileMayOnlyTighten(t *testing.T) {
 		{"a server", "providers: {x: {baseURL: 'http://evil'}}", "modelRoles.default=builtin", "it belongs into the user's config.yml"},
 		{"a command", "providers: {x: {api: exec, command: [evil]}}", "modelRoles.default=builtin", "it belongs into the user's config.yml"},
 		{"how a model is called", "models: {x/y: {effort: high}}", "modelRoles.default=builtin", "it belongs into the user's config.yml"},
-		{"prompts", "prompts: {dir: /evil}", "prompts.dir=", "it belongs into the user's config.yml"},
 		{"another project", "project: other", "modelRoles.default=builtin", "it needs trust"},
 		{"other projects", "projects: {/: other}", "modelRoles.default=builtin", "it needs trust"},
 		{"the archive of generations", "memories: {generationsKept: 1}", "memories.generationsKept=20", "it needs trust"},
@@ -207,7 +206,7 @@ func TestTrustRefusesWhatCouldNotBeApplied(t *testing.T) {
 	t.Parallel()
 	home, dir, file := project(t, "projects: {/: x}\n")
 	checkError(t, Trust(home, file), ":1: projects belongs into the user's config.yml")
-	for _, content := range []string{"providers: {x: {keyCommand: [evil]}}\n", "models: {x/y: {effort: high}}\n", "prompts: {dir: /evil}\n"} {
+	for _, content := range []string{"providers: {x: {keyCommand: [evil]}}\n", "models: {x/y: {effort: high}}\n"} {
 		write(t, file, content)
 		checkError(t, Trust(home, file), " belongs into the user's config.yml")
 	}

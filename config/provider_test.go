@@ -52,7 +52,6 @@ func TestProviderSettings(t *testing.T) {
 		{"a model's unknown field", "models: {x/y: {efort: low}}\n", "models.x/y.efort is an unknown setting; did you mean effort?"},
 		{"a model without its provider", "models:\n  gpt-5: {effort: low}\n", `config.yml:2: models has a model named "gpt-5"; write provider/model`},
 		{"a model twice", "models:\n  x/y: {}\n  x/y: {}\n", `config.yml:3: models names "x/y" twice`},
-		{"a relative directory of prompts", "prompts: {dir: mine}\n", `config.yml:1: prompts.dir must be a path in full, or from ~, not "mine"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -126,17 +125,5 @@ models:
 	}
 	if got := s.Origin("models.x/a.effort"); !strings.HasSuffix(got, "config.yml:6") {
 		t.Errorf("origin %s", got)
-	}
-}
-
-func TestADirectoryOfPromptsIsAPathInFull(t *testing.T) {
-	t.Parallel()
-	s, err := loadYAML(t, "prompts: {dir: ~/prompts/}\n", "HOME=/home/ann")
-	if err != nil || s.Prompts.Dir != "/home/ann/prompts" {
-		t.Errorf("got %q, %v", s.Prompts.Dir, err)
-	}
-	s, err = loadYAML(t, "prompts: {dir: ~/prompts/}\n", "HOME=/home/ann", "MEMOIR_PROMPTS_DIR=/p")
-	if err != nil || s.Prompts.Dir != "/p" {
-		t.Errorf("got %q, %v", s.Prompts.Dir, err)
 	}
 }

@@ -10,7 +10,6 @@ import (
 type Settings struct {
 	Memories   Memories
 	ModelRoles ModelRoles
-	Prompts    Prompts
 	Limits     Limits
 
 	// Exclude lists globs of directories that are kept out, absolute or
@@ -69,11 +68,6 @@ type ModelRoles struct {
 	Smol    string // empty: as Default
 	Phase1  string // empty: as Default
 	Phase2  string // empty: as Smol
-}
-
-// Prompts are what is said to language models.
-type Prompts struct {
-	Dir string // absolute; empty: the program's own
 }
 
 // Limits are spending limits; 0 is none.

@@ -3,7 +3,6 @@ package consolidate
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"memoir"
 	"memoir/model"
@@ -12,10 +11,9 @@ import (
 
 // LLM is how a language model consolidates.
 type LLM struct {
-	Model       model.Model  // tries again by itself where that helps
-	Prompts     *prompts.Set // nil: the program's own
-	InputTokens int          // of one question; 0: what the model's window leaves
-	MaxOutput   int          // tokens of an answer, as the model is configured; 0: not configured
+	Model       model.Model // tries again by itself where that helps
+	InputTokens int         // of one question; 0: what the model's window leaves
+	MaxOutput   int         // tokens of an answer, as the model is configured; 0: not configured
 
 	// Report is told what became of the lines of each answer that was used; nil:
 	// nobody. It must be safe for concurrent use.
@@ -45,15 +43,11 @@ func NewLLM(o LLM) Consolidator { return &llm{o} }
 func (m *llm) Name() string { return m.o.Model.Name() }
 
 // Consolidate asks as NewLLM says. Its error is of memoir.CodeInvalid where there are no
-// extractions, else a *memoir.AnswerError, the model's, that of the
-// prompts or of the context, in a *Partly where something had been done by then.
+// extractions, else a *memoir.AnswerError, the model's, that of
+// the context, in a *Partly where something had been done by then.
 func (m *llm) Consolidate(ctx context.Context, in Input) (memoir.Consolidation, memoir.Usage, error) {
 	var usage memoir.Usage
 	if err := ctx.Err(); err != nil {
-		return memoir.Consolidation{}, usage, err
-	}
-	set, err := m.prompts()
-	if err != nil {
 		return memoir.Consolidation{}, usage, err
 	}
 	in.Extractions = without(in.Extractions, in.Withdrawn)
@@ -67,7 +61,7 @@ func (m *llm) Consolidate(ctx context.Context, in Input) (memoir.Consolidation, 
 		return out, usage, err
 	}
 	for len(r.due) > 0 {
-		q := question{llm: m, prompts: set, renewal: r}
+		q := question{llm: m, renewal: r}
 		out, used, err := q.settle(ctx)
 		usage = usage.Add(used)
 		if err != nil {
@@ -79,13 +73,6 @@ func (m *llm) Consolidate(ctx context.Context, in Input) (memoir.Consolidation, 
 		}
 	}
 	return r.present, usage, nil
-}
-
-func (m *llm) prompts() (*prompts.Set, error) {
-	if m.o.Prompts != nil {
-		return m.o.Prompts, nil
-	}
-	return prompts.Default()
 }
 
 // Partly is a consolidation that failed when a part of it was made: what earlier
@@ -157,10 +144,6 @@ var _ Estimator = (*llm)(nil)
 
 // Estimate divides what is new by the room that the window leaves beside the memory.
 func (m *llm) Estimate(in Input, fresh, bytes int) (questions int, asked int64, err error) {
-	set, err := m.prompts()
-	if err != nil {
-		return 0, 0, fmt.Errorf("estimate %s: %w", in.Project.Name, err)
-	}
 	in.Extractions = without(in.Extractions, in.Withdrawn)
 	r := newRenewal(in, arrange(in.Extractions), nil)
 	if len(r.due)+fresh == 0 {
@@ -168,10 +151,7 @@ func (m *llm) Estimate(in Input, fresh, bytes int) (questions int, asked int64, 
 	}
 	sizes := sizeOf(m.o, r)
 	vars := r.vars(sizes)
-	system, input, err := set.Consolidate(vars)
-	if err != nil {
-		return 0, 0, fmt.Errorf("estimate %s: %w", in.Project.Name, err)
-	}
+	system, input := prompts.Consolidate(vars)
 	fixed := memoir.Tokens(system) + memoir.Tokens(input)
 	room := max(sizes.input-fixed, leastRoom)
 	due, left := fresh*(bytes/4+listEntry), 0

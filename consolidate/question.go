@@ -68,7 +68,6 @@ func (s sizes) longer(q model.Request, cut memoir.Usage) int {
 // holds, or no hope of one.
 type question struct {
 	llm     *llm
-	prompts *prompts.Set
 	renewal *renewal
 	batch   batch
 	sizes   sizes
@@ -182,9 +181,7 @@ func (q *question) render(most int) (system, input string, err error) {
 	r := q.renewal
 	q.sizes = sizeOf(q.llm.o, r)
 	vars := r.vars(q.sizes)
-	if system, input, err = q.prompts.Consolidate(vars); err != nil {
-		return "", "", err
-	}
+	system, input = prompts.Consolidate(vars)
 	q.fixed = memoir.Tokens(system) + memoir.Tokens(input)
 	room := q.sizes.input - q.fixed
 	if room < leastRoom {
@@ -198,7 +195,8 @@ func (q *question) render(most int) (system, input string, err error) {
 	q.batch = r.fit(room)
 	vars.NewSessions, vars.ChangedSessions = q.batch.fresh, q.batch.changed
 	vars.RawMemories, vars.RolloutSummaries = q.batch.statements, q.batch.summaries
-	return q.prompts.Consolidate(vars)
+	system, input = prompts.Consolidate(vars)
+	return system, input, nil
 }
 
 // vars are what a question shows beside the sessions: the memory without the lines that

@@ -14,8 +14,7 @@ import (
 
 // LLM is what an extraction by a language model needs.
 type LLM struct {
-	Model   model.Model // tries again and counts by itself
-	Prompts *prompts.Set
+	Model model.Model // tries again and counts by itself
 
 	InputTokens int     // of a session that are shown at most; 0: as many as the window takes
 	Payload     float64 // share of the model's window that a session may fill, above 0 to 1; 0: DefaultPayload
@@ -101,10 +100,7 @@ type inquiry struct {
 
 // Extract asks about the session.
 func (x llm) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir.Usage, error) {
-	a, err := x.begin(in)
-	if err != nil {
-		return memoir.Extraction{}, memoir.Usage{}, err
-	}
+	a := x.begin(in)
 	told := Report{Session: in.Session.Key()}
 	var out memoir.Extraction
 	if len(a.items) > 0 {
@@ -130,28 +126,26 @@ func (x llm) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir.U
 type Estimator interface {
 	// Estimate returns how many calls a session takes if each is answered well, and
 	// the bytes that are asked in all of them.
-	Estimate(in Input) (calls int, bytes int64, err error)
+	Estimate(in Input) (calls int, bytes int64)
 }
 
 var _ Estimator = llm{}
 
 // Estimate makes the question without asking it.
-func (x llm) Estimate(in Input) (calls int, bytes int64, err error) {
-	a, err := x.begin(in)
-	if err != nil || len(a.items) == 0 {
-		return 0, 0, err
+func (x llm) Estimate(in Input) (calls int, bytes int64) {
+	a := x.begin(in)
+	if len(a.items) == 0 {
+		return 0, 0
 	}
-	q, err := x.request(a, fitShown(a.items, a.budget))
-	if err != nil {
-		return 0, 0, err
-	}
-	return 1, int64(len(q.System) + len(q.Input) + len(q.Schema)), nil
+	q := x.request(a, fitShown(a.items, a.budget))
+	return 1, int64(len(q.System) + len(q.Input) + len(q.Schema))
 }
 
 // begin tells what is to be read of a session.
-func (x llm) begin(in Input) (*inquiry, error) {
-	budget, err := x.budget(in.Session)
-	return &inquiry{session: in.Session, items: quiet(readable(in.Items)), budget: budget, output: x.MaxOutput}, err
+func (x llm) begin(in Input) *inquiry {
+	return &inquiry{
+		session: in.Session, items: quiet(readable(in.Items)), budget: x.budget(in.Session), output: x.MaxOutput,
+	}
 }
 
 // ask asks the model, and once more for each thing that can be mended.
@@ -161,10 +155,7 @@ func (x llm) ask(ctx context.Context, a *inquiry) (shown, used, error) {
 			return shown{}, used{}, err
 		}
 		s := fitShown(a.items, a.budget)
-		q, err := x.request(a, s)
-		if err != nil {
-			return s, used{}, err
-		}
+		q := x.request(a, s)
 		answer, err := x.Model.Call(ctx, q)
 		a.calls++
 		if err != nil {
@@ -236,15 +227,12 @@ func (a *inquiry) halve(s shown) {
 }
 
 // budget is how many tokens of a session are shown; 0 if nothing limits them.
-func (x llm) budget(s memoir.Session) (int, error) {
+func (x llm) budget(s memoir.Session) int {
 	window := x.Model.Window()
 	if window <= 0 {
-		return x.InputTokens, nil
+		return x.InputTokens
 	}
-	system, frame, err := x.Prompts.StageOne(vars(s, shown{text: "[]"}))
-	if err != nil {
-		return 0, err
-	}
+	system, frame := prompts.StageOne(vars(s, shown{text: "[]"}))
 	share := x.Payload
 	if share <= 0 || share > 1 {
 		share = DefaultPayload
@@ -257,16 +245,16 @@ func (x llm) budget(s memoir.Session) (int, error) {
 	if x.InputTokens > 0 {
 		room = min(room, x.InputTokens)
 	}
-	return max(room, minBudget), nil
+	return max(room, minBudget)
 }
 
 // request puts a session as it is shown into a question.
-func (x llm) request(a *inquiry, s shown) (model.Request, error) {
-	system, input, err := x.Prompts.StageOne(vars(a.session, s))
+func (x llm) request(a *inquiry, s shown) model.Request {
+	system, input := prompts.StageOne(vars(a.session, s))
 	return model.Request{
 		System: system, Input: input, Earlier: a.earlier,
 		Schema: answerSchema, SchemaName: "extraction", MaxOutput: a.output,
-	}, err
+	}
 }
 
 func vars(s memoir.Session, shown shown) prompts.StageOneVars {

@@ -12,7 +12,6 @@ import (
 	"memoir"
 	"memoir/extract"
 	"memoir/model"
-	"memoir/prompts"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -54,7 +53,7 @@ func (s *script) Call(_ context.Context, q model.Request) (model.Answer, error) 
 func ask(t *testing.T, s *script, o extract.LLM, in extract.Input) (memoir.Extraction, memoir.Usage, error) {
 	t.Helper()
 	s.t = t
-	o.Model, o.Prompts = s, defaultPrompts(t)
+	o.Model = s
 	e, used, err := extract.NewLLM(o).Extract(t.Context(), in)
 	if len(s.asked) != len(s.turns) {
 		t.Errorf("%d calls, want %d", len(s.asked), len(s.turns))
@@ -466,7 +465,7 @@ func TestFailedCallsKeepTheirMeaning(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err = extract.NewLLM(extract.LLM{Model: &script{t: t}, Prompts: defaultPrompts(t)}).Extract(ctx, llmInput()); !errors.Is(err, context.Canceled) {
+	if _, _, err = extract.NewLLM(extract.LLM{Model: &script{t: t}}).Extract(ctx, llmInput()); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -555,7 +554,6 @@ func (m told) Call(context.Context, model.Request) (model.Answer, error) {
 }
 
 func FuzzAnyAnswerIsAnExtractionOrAnError(f *testing.F) {
-	set := defaultPrompts(f)
 	f.Add(good())
 	f.Add(reply("", "", ""))
 	f.Add(reply("## Task\n- a “b [1]\n- `` ` [2-3].\n**Files**\n1. c [1][9]\n- [1]", "# #\n[1] [77]\n```", "…"))
@@ -563,7 +561,7 @@ func FuzzAnyAnswerIsAnExtractionOrAnError(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		in := llmInput()
 		for _, text := range []string{text, reply(text, text, text), reply("## Task\n- retry [1]\n- "+text+" [2]", text, text)} {
-			e, used, err := extract.NewLLM(extract.LLM{Model: told(text), Prompts: set}).Extract(t.Context(), in)
+			e, used, err := extract.NewLLM(extract.LLM{Model: told(text)}).Extract(t.Context(), in)
 			var answer *memoir.AnswerError
 			switch {
 			case err != nil && !errors.As(err, &answer):
@@ -583,21 +581,12 @@ func TestHostileTextsAreReadInTime(t *testing.T) {
 	in := large()
 	for _, piece := range []string{"`", "“", `"`, "“a", "“a”", "- “a” [1]\n", "- `a` [1]", "[1]", "[1-60]", "- a [1-60]\n", "a\n", "**", "# ", "…", "N ", "<a>"} {
 		text := strings.Repeat(piece, (60<<10)/len(piece))
-		_, _, err := extract.NewLLM(extract.LLM{Model: told(reply("## Task\n- retry [1]\n- "+text, text, text)), Prompts: defaultPrompts(t)}).Extract(t.Context(), in)
+		_, _, err := extract.NewLLM(extract.LLM{Model: told(reply("## Task\n- retry [1]\n- "+text, text, text))}).Extract(t.Context(), in)
 		var answer *memoir.AnswerError
 		if err != nil && !errors.As(err, &answer) {
 			t.Errorf("%s…: %v", piece, err)
 		}
 	}
-}
-
-func defaultPrompts(t testing.TB) *prompts.Set {
-	t.Helper()
-	set, err := prompts.Default()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return set
 }
 
 // inGerman is an answer in another language, headings included if asked for.

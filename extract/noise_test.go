@@ -72,10 +72,7 @@ func TestNoiseIsLeftOutBeforeTheBudget(t *testing.T) {
 // The mark that the prompt of Phase 1 explains is the one that stands in what is fitted.
 func TestThePromptNamesTheMarkOfACut(t *testing.T) {
 	t.Parallel()
-	system, _, err := defaultPrompts(t).StageOne(prompts.StageOneVars{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	system, _ := prompts.StageOne(prompts.StageOneVars{})
 	fitted, _ := extract.Fit(fitItems(), 200)
 	var all strings.Builder
 	for _, it := range fitted {

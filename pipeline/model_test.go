@@ -3,7 +3,6 @@ package pipeline_test
 import (
 	"context"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -20,8 +19,6 @@ func getenv(variables map[string]string) func(string) string {
 
 func TestAModelThatCannotBeHadEndsTheRunBeforeItBegins(t *testing.T) {
 	t.Parallel()
-	broken := t.TempDir()
-	writeIn(t, filepath.Join(broken, "read_path.md"), "nothing")
 	for _, test := range []struct{ yaml, want string }{
 		{"modelRoles: {default: openai/gpt-5}", "modelRoles.default: provider openai has no key: the variable OPENAI_API_KEY is not set; set it, or say where the key is with providers.openai.keyEnv or keyCommand"},
 		{"modelRoles: {phase1: anthropic/m}", "modelRoles.phase1: provider anthropic has no key: the variable ANTHROPIC_API_KEY is not set"},
@@ -34,8 +31,6 @@ func TestAModelThatCannotBeHadEndsTheRunBeforeItBegins(t *testing.T) {
 		{"modelRoles: {default: x/y}\nproviders: {x: {api: exec, command: [no-such-program-of-mine]}}", "modelRoles.default: x/y: program no-such-program-of-mine cannot be run: executable file not found"},
 		{"modelRoles: {default: x/y}\nproviders: {x: {api: exec, preset: nobody, command: [sh]}}", `modelRoles.default: x/y has the preset "nobody", which is not known`},
 		{"models:\n  opnai/gpt-5: {effort: high}", `config.yml:2: models.opnai/gpt-5: provider "opnai" is neither known nor configured`},
-		{"prompts: {dir: " + broken + "}", "config.yml:1): prompt read_path.md: variable {{project}} is missing"},
-		{"prompts: {dir: " + broken + "/none}", "config.yml:1): cannot read the prompts"},
 	} {
 		for _, dry := range []bool{false, true} {
 			o := options(t.TempDir(), t.TempDir())

@@ -12,7 +12,6 @@ import (
 	"memoir/consolidate"
 	"memoir/extract"
 	"memoir/model"
-	"memoir/prompts"
 )
 
 // retries says how a call is tried again before its session, or the run, has failed.
@@ -31,12 +30,8 @@ func (r *run) chooseModels(ctx context.Context) error {
 			return err
 		}
 	}
-	files, err := prompts.LoadDir(settings.Prompts.Dir)
-	if err != nil {
-		return memoir.Errorf(memoir.CodeOf(err), memoir.HintOf(err), "prompts.dir (%s): %w",
-			settings.Origin("prompts.dir"), err)
-	}
 	if r.opts.Phases != nil {
+		var err error
 		r.extractor, r.consolidator, err = r.opts.Phases(r.meter.of)
 		return err
 	}
@@ -52,14 +47,14 @@ func (r *run) chooseModels(ctx context.Context) error {
 	}
 	if extractor != nil {
 		r.extractor = extract.NewLLM(extract.LLM{
-			Model: extractor, Prompts: files,
+			Model:       extractor,
 			InputTokens: settings.Memories.Phase1InputTokenLimit, Payload: settings.Memories.RolloutPayloadPercent,
 			MaxOutput: called.MaxOutput, Report: r.extracted,
 		})
 	}
 	if consolidator != nil {
 		r.consolidator = consolidate.NewLLM(
-			consolidate.LLM{Model: consolidator, Prompts: files, MaxOutput: asked.MaxOutput, Report: r.consolidated},
+			consolidate.LLM{Model: consolidator, MaxOutput: asked.MaxOutput, Report: r.consolidated},
 		)
 	}
 	return nil

@@ -99,8 +99,8 @@ func (r *run) reading(ctx context.Context, s memoir.Session) (calls int, bytes i
 		if err != nil {
 			return out, err
 		}
-		out.calls, out.bytes, err = e.Estimate(extract.Input{Session: s, Items: loaded.Items})
-		return out, err
+		out.calls, out.bytes = e.Estimate(extract.Input{Session: s, Items: loaded.Items})
+		return out, nil
 	})
 	return found.calls, found.bytes, err == nil
 }

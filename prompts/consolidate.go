@@ -25,15 +25,13 @@ type ConsolidateVars struct {
 
 // Consolidate renders the prompts of Phase 2: the system part, which is the same
 // for every project, and the input.
-func (s *Set) Consolidate(v ConsolidateVars) (system, input string, err error) {
-	if system, err = s.render(fileConsolidationSystem, nil); err != nil {
-		return "", "", err
-	}
+func Consolidate(v ConsolidateVars) (system, input string) {
+	system = render(fileConsolidationSystem, nil)
 	date := "unknown"
 	if !v.Date.IsZero() {
 		date = v.Date.UTC().Format(time.DateOnly)
 	}
-	input, err = s.render(fileConsolidation, map[string]string{
+	input = render(fileConsolidation, map[string]string{
 		"project":            inline(v.Project),
 		"date":               date,
 		"memory_bytes":       strconv.Itoa(v.MemoryBytes),
@@ -48,5 +46,5 @@ func (s *Set) Consolidate(v ConsolidateVars) (system, input string, err error) {
 		"raw_memories":       block(v.RawMemories),
 		"rollout_summaries":  block(v.RolloutSummaries),
 	})
-	return system, input, err
+	return system, input
 }

@@ -3,6 +3,6 @@
 // that each declares, and how they are filled in. It knows no model, and nothing
 // of where its values come from.
 //
-// Read the Markdown files first, then set.go (which file has which variables)
-// and template.go (the rules of filling in).
+// Read the Markdown files first, then set.go (how they are
+// filled in) and inert.go (how their data is kept from posing as more).
 package prompts

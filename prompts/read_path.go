@@ -14,7 +14,7 @@ type ReadPathVars struct {
 // ReadPath renders the text that is injected into an agent's session. Whatever
 // the values contain, its first line opens the one memoir-context element in it
 // and its last line closes it, so that it is recognised in transcripts.
-func (s *Set) ReadPath(v ReadPathVars) (string, error) {
+func ReadPath(v ReadPathVars) string {
 	project, root := v.Project, v.Root
 	if project == "" {
 		project = "this project"
@@ -22,7 +22,7 @@ func (s *Set) ReadPath(v ReadPathVars) (string, error) {
 	if root == "" {
 		root = "memory://root"
 	}
-	return s.render(fileReadPath, map[string]string{
+	return render(fileReadPath, map[string]string{
 		"project":        attribute(project),
 		"root":           attribute(strings.TrimRight(root, "/")),
 		"memory_summary": strings.Trim(inert(v.MemorySummary), "\n"),

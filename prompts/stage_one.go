@@ -20,11 +20,9 @@ type StageOneVars struct {
 
 // StageOne renders the prompts of Phase 1: the system part, which is the same for
 // every session, and the input.
-func (s *Set) StageOne(v StageOneVars) (system, input string, err error) {
-	if system, err = s.render(fileStageOneSystem, nil); err != nil {
-		return "", "", err
-	}
-	input, err = s.render(fileStageOneInput, map[string]string{
+func StageOne(v StageOneVars) (system, input string) {
+	system = render(fileStageOneSystem, nil)
+	input = render(fileStageOneInput, map[string]string{
 		"thread_id":           inline(v.ThreadID),
 		"agent":               inline(v.Agent),
 		"cwd":                 inline(v.CWD),
@@ -35,7 +33,7 @@ func (s *Set) StageOne(v StageOneVars) (system, input string, err error) {
 		"omitted_count":       strconv.Itoa(v.OmittedCount),
 		"response_items_json": block(v.ResponseItemsJSON),
 	})
-	return system, input, err
+	return system, input
 }
 
 func instant(t time.Time) string {

@@ -16,7 +16,6 @@ import (
 	"memoir/memory"
 	"memoir/model"
 	"memoir/pipeline"
-	"memoir/prompts"
 	"memoir/rollout"
 	"memoir/secrets"
 )
@@ -157,10 +156,6 @@ func (d *doctor) models() {
 	}
 	if err := model.CheckModels(d.settings); err != nil {
 		d.check("models", "", err)
-	}
-	if dir := d.settings.Prompts.Dir; dir != "" {
-		_, err := prompts.LoadDir(dir)
-		d.check("prompts.dir", dir, err)
 	}
 }
 

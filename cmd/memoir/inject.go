@@ -176,23 +176,11 @@ func (p *program) context(c *cli.Context, settings config.Settings, dir, agent s
 	if agent != "" {
 		limit = min(limit, agentTokens)
 	}
-	files, err := prompts.LoadDir(settings.Prompts.Dir)
-	if err != nil {
-		err = memoir.Errorf(memoir.CodeOf(err), memoir.HintOf(err), "prompts.dir (%s): %w", settings.Origin("prompts.dir"),
-			err)
-		if p.hook == nil {
-			return "", "", err
-		}
-		p.logStartup(p.args, err)
-		if files, err = prompts.Default(); err != nil {
-			return "", "", err
-		}
-	}
-	if text, err = frame(files, home, id, summary, limit); text == "" {
+	if text = frame(home, id, summary, limit); text == "" {
 		why = fmt.Sprintf("the limit of %d tokens is too small for the frame and a line of the summary; "+
 			"memories.summaryInjectionTokenLimit sets it", limit)
 	}
-	return text, why, err
+	return text, why, nil
 }
 
 // projectOfSession is the project of a session in dir, "" if there is none or it must not be used, for
@@ -228,26 +216,23 @@ func (p *program) projectOfSession(c *cli.Context, settings *config.Settings, ho
 
 // frame puts a summary into the prompt of the read path. Limit is in tokens, of
 // the whole. The root is a path, which any agent can open.
-func frame(files *prompts.Set, home, id, summary string, limit int) (string, error) {
+func frame(home, id, summary string, limit int) string {
 	vars := prompts.ReadPathVars{Project: id[:max(0, strings.LastIndexByte(id, '-'))], Root: memory.At(home, id).Link()}
-	empty, err := files.ReadPath(vars)
-	if err != nil {
-		return "", fmt.Errorf("render the read path: %w", err)
-	}
+	empty := prompts.ReadPath(vars)
 	summary = memory.Neutralise(summary)
 	// Making the summary inert may lengthen it, so a fit is tried until the whole fits.
 	for room := limit - memoir.Tokens(empty); room > 0; {
 		if vars.MemorySummary = memory.FitTokens(summary, room); vars.MemorySummary == "" {
 			break
 		}
-		text, err := files.ReadPath(vars)
+		text := prompts.ReadPath(vars)
 		over := memoir.Tokens(text) - limit
-		if err != nil || over <= 0 {
-			return text, err
+		if over <= 0 {
+			return text
 		}
 		room -= over
 	}
-	return "", nil
+	return ""
 }
 
 // memoryOf finds the project of a place: by its identity, which needs no database, else by the

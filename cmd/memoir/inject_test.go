@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"memoir"
-	"memoir/prompts"
 )
 
 func TestTheFrameAndTheSummaryTogetherStayWithinTheLimit(t *testing.T) {
@@ -17,10 +16,7 @@ func TestTheFrameAndTheSummaryTogetherStayWithinTheLimit(t *testing.T) {
 	} {
 		summary := strings.Repeat(line, 2000)
 		for _, limit := range []int{1, 100, 300, 400, 1000, 5000} {
-			text, err := frame(own(t), "/home/u/memoir", "app-0123456789ab", summary, limit)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := frame("/home/u/memoir", "app-0123456789ab", summary, limit)
 			if n := memoir.Tokens(text); n > limit {
 				t.Errorf("%s, limit %d: %d tokens", name, limit, n)
 			}
@@ -35,23 +31,10 @@ func TestTheFrameAndTheSummaryTogetherStayWithinTheLimit(t *testing.T) {
 			}
 		}
 	}
-	text, err := frame(own(t), "/home/u/memoir", "app-0123456789ab", "- one thing\n", 5000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := frame("/home/u/memoir", "app-0123456789ab", "- one thing\n", 5000)
 	for _, want := range []string{`project="app"`, `root="/home/u/memoir/projects/app-0123456789ab/memory"`, "\n- one thing\n</memoir-context>"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in\n%s", want, text)
 		}
 	}
-}
-
-// own are the program's prompts.
-func own(t *testing.T) *prompts.Set {
-	t.Helper()
-	files, err := prompts.Default()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"sync"
 	"testing"
 )
@@ -12,11 +11,7 @@ import (
 // Writes that wait together share a transaction, and one that fails costs no other.
 func TestWritesThatWaitTogetherAreAllAnswered(t *testing.T) {
 	t.Parallel()
-	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "memoir.db"), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s, _ := newStore(t)
 	bad := errors.New("bad")
 	s.writing <- struct{}{} // nobody's turn until all wait
 	var all sync.WaitGroup

@@ -82,14 +82,6 @@ func TestACallThatReachedNobodyIsNone(t *testing.T) {
 
 func TestWhatBecomesOfWorkIsToldOfEachOfItsCalls(t *testing.T) {
 	t.Parallel()
-	claimed := func(t *testing.T, s *Store) ProjectClaim {
-		extracted(t, s, worth("a")) // what that took is one entry, of work alone
-		c, ok, err := s.ClaimProject(t.Context(), project, forMinutes)
-		if must(t, err); !ok {
-			t.Fatal("not claimed")
-		}
-		return c
-	}
 	for name, test := range map[string]struct {
 		end     func(t *testing.T, s *Store, begin func(work string))
 		outcome string
@@ -99,32 +91,22 @@ func TestWhatBecomesOfWorkIsToldOfEachOfItsCalls(t *testing.T) {
 			begin(c.Token)
 			must(t, s.StoreExtraction(t.Context(), c, worth("a")))
 		}, "stored"},
-		"failed": {func(t *testing.T, s *Store, begin func(string)) {
-			c := claimOne(t, s)
-			begin(c.Token)
-			must(t, s.FailClaim(t.Context(), c, Failure{Message: "no", Outcome: OutcomeRefused}, Policy{}))
-		}, OutcomeRefused},
 		"lost": {func(t *testing.T, s *Store, begin func(string)) {
 			c := claimOne(t, s)
 			begin(c.Token)
 			must(t, s.Clear(t.Context(), project))
 			wantCode(t, s.StoreExtraction(t.Context(), c, worth("a")), memoir.CodeLeaseLost)
-			if _, ok := calls(t, s)["extract unfinished begun estimated"]; !ok {
-				t.Error("a result that was not stored ended the work")
-			}
-			for range 2 {
-				must(t, s.EndWork(t.Context(), c.Token, "", OutcomeLost))
-			}
+			must(t, s.EndWork(t.Context(), c.Token, "", OutcomeLost))
 		}, OutcomeLost},
 		"published": {func(t *testing.T, s *Store, begin func(string)) {
-			c := claimed(t, s)
+			c := hold(t, s, project)
 			begin(c.Token)
-			must(t, s.Publish(t.Context(), c, GenerationRecord{N: 1}, func() error { return nil }))
+			publish(t, s, c, GenerationRecord{N: 1})
 		}, "published"},
 		"not consolidated": {func(t *testing.T, s *Store, begin func(string)) {
-			c := claimed(t, s)
+			c := hold(t, s, project)
 			begin(c.Token)
-			must(t, s.FailProject(t.Context(), c, Failure{Message: "no"}, Policy{}))
+			must(t, s.FailProject(t.Context(), c, transient, Policy{}))
 		}, OutcomeFailed},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -190,9 +190,7 @@ func TestGivingAProjectBackCountsNothingAndLeavesItDue(t *testing.T) {
 		if c.Attempt != 1 || c.Crashes != 0 {
 			t.Fatalf("claim %+v", c)
 		}
-		ctx, cancel := cancelled(t)
-		must(t, s.GiveBackProject(ctx, c))
-		cancel()
+		must(t, s.GiveBackProject(cancelled(t), c))
 	}
 }
 

@@ -37,9 +37,7 @@ func (c *fakeClock) advance(d time.Duration) {
 func newHome(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "store-*")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	return dir
 }
@@ -47,9 +45,7 @@ func newHome(t testing.TB) string {
 func openAt(t testing.TB, path string, o Options) *Store {
 	t.Helper()
 	s, err := Open(t.Context(), path, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { s.Close() })
 	return s
 }
@@ -206,8 +202,8 @@ func projectRow(t testing.TB, s *Store, id string) ProjectRow {
 func background() context.Context { return context.Background() }
 
 // cancelled is the context of one who was interrupted.
-func cancelled(t testing.TB) (context.Context, context.CancelFunc) {
+func cancelled(t testing.TB) context.Context {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	return ctx, cancel
+	return ctx
 }

@@ -55,26 +55,6 @@ func TestTheLastWordOfAPersonCounts(t *testing.T) {
 	}
 }
 
-func TestNotesOfProjectsAndFilesAreApart(t *testing.T) {
-	t.Parallel()
-	s, _ := newStore(t)
-	register(t, s, project, other)
-	n := memoir.Note{ProjectID: project, File: "MEMORY.md", Action: memoir.NoteAdded, Text: "x", After: "before"}
-	theirs, summary := n, n
-	theirs.ProjectID, theirs.Action = other, memoir.NoteRemoved
-	summary.File, summary.Action = "memory_summary.md", memoir.NoteRemoved
-	must(t, s.RecordNotes(t.Context(), project, 1, []memoir.Note{n}))
-	must(t, s.RecordNotes(t.Context(), other, 1, []memoir.Note{theirs}))
-	must(t, s.RecordNotes(t.Context(), project, 2, []memoir.Note{summary}))
-	ours, err := s.Notes(t.Context(), project)
-	if must(t, err); len(ours) != 2 || ours[0].After != "before" {
-		t.Fatalf("notes %+v", ours)
-	}
-	if got, err := s.Notes(t.Context(), other); err != nil || len(got) != 1 {
-		t.Fatalf("notes %+v, %v", got, err)
-	}
-}
-
 func TestNotesBeforeAGenerationAreThoseThatItWasMadeWith(t *testing.T) {
 	t.Parallel()
 	s, _ := newStore(t)

@@ -2,7 +2,6 @@ package store
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -35,7 +34,7 @@ func TestMain(m *testing.M) {
 }
 
 var roles = map[string]func(ctx context.Context, path string, args []string) error{
-	"open": openAndRegister, "work": workOff, "hold": claimAndHold, "publish": publishOften,
+	"open": openAndRegister, "work": workOff, "hold": claimAndHold,
 }
 
 // process is another process that plays a role.
@@ -262,92 +261,5 @@ func TestWhatAKilledProcessHeldIsFreeAtOnce(t *testing.T) {
 		if wantIDs(t, got, want); !strings.Contains(got[0].Session.Error, fmt.Sprintf("process %d on ", holder.Process.Pid)) {
 			t.Errorf("last error %q does not name the process", got[0].Session.Error)
 		}
-	}
-}
-
-// publishOften publishes generations until there are as many as asked for, and
-// writes down when it claims and when it swaps.
-func publishOften(ctx context.Context, path string, args []string) error {
-	want, _ := strconv.ParseInt(args[0], 10, 64)
-	s, err := Open(ctx, path, Options{})
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	log, err := os.OpenFile(filepath.Join(filepath.Dir(path), "log"), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
-	if err != nil {
-		return err
-	}
-	defer log.Close()
-	for {
-		c, ok, err := s.ClaimProject(ctx, project, ProjectClaimOptions{Holder: lease.Self(), Lease: time.Hour})
-		switch {
-		case memoir.CodeOf(err) == memoir.CodeBusy:
-			time.Sleep(time.Millisecond)
-			continue
-		case err != nil:
-			return err
-		case c.Generation >= want:
-			return nil
-		case !ok:
-			if err := s.Enqueue(ctx, project); err != nil {
-				return err
-			}
-			continue
-		}
-		fmt.Fprintf(log, "claim %d %d\n", c.Fence, c.Generation)
-		err = s.Publish(ctx, c, GenerationRecord{N: c.Generation + 1}, func() error {
-			_, err := fmt.Fprintf(log, "swap %d %d\n", c.Fence, c.Generation+1)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-}
-
-func TestOneProcessPublishesAtATimeThoughOthersAreKilled(t *testing.T) {
-	t.Parallel()
-	const generations = 40
-	s, _ := newDue(t)
-	log := filepath.Join(filepath.Dir(s.Path()), "log")
-	var all []*process
-	for range 6 {
-		all = append(all, play(t, "publish", s.Path(), fmt.Sprint(generations)))
-	}
-	// Kill two of them in the middle of it.
-	for i, after := range []int{20, 40} {
-		for {
-			if b, _ := os.ReadFile(log); bytes.Count(b, []byte("\n")) >= after {
-				break
-			}
-			time.Sleep(time.Millisecond)
-		}
-		must(t, all[i].Process.Kill())
-		all[i].Wait()
-	}
-	for _, p := range all[2:] {
-		p.rest(t)
-	}
-	b, err := os.ReadFile(log)
-	must(t, err)
-	var fence, generation int64
-	for line := range strings.Lines(string(b)) {
-		var what string
-		var f, n int64
-		if _, err := fmt.Sscan(line, &what, &f, &n); err != nil {
-			t.Fatal(err)
-		}
-		switch {
-		case what == "claim" && f > fence && (n == generation || n == generation-1): // the last swap may not have been committed
-			fence = f
-		case what == "swap" && f == fence && (n == generation+1 || n == generation):
-			generation = n
-		default:
-			t.Fatalf("%q after claim %d and generation %d", line, fence, generation)
-		}
-	}
-	if row := projectRow(t, s, project); row.Generation != generations || generation != generations {
-		t.Fatalf("generation %d, swapped %d, want %d", row.Generation, generation, generations)
 	}
 }

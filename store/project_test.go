@@ -28,16 +28,6 @@ func TestAProjectKeepsItsEarlierNamesAndPlaces(t *testing.T) {
 	}
 }
 
-func TestADirectoryBelongsToTheProjectThatNamedItLast(t *testing.T) {
-	t.Parallel()
-	s, _ := newStore(t)
-	must(t, s.UpsertProject(t.Context(), memoir.Project{ID: "a-1", Directories: []string{"/src"}}, memoir.Project{ID: "b-2", Directories: []string{"/src"}}))
-	row, err := s.FindProject(t.Context(), "/src")
-	if must(t, err); row.ID != "b-2" {
-		t.Fatalf("found %+v", row)
-	}
-}
-
 func TestAProjectIsFoundByIDPathNameOrAlias(t *testing.T) {
 	t.Parallel()
 	s, _ := newStore(t)

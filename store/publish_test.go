@@ -45,7 +45,7 @@ func TestPublishingRecordsTheGenerationAndSwapsLast(t *testing.T) {
 
 	clock.advance(time.Hour)
 	extracted(t, s, worth("b"))
-	must(t, s.Publish(t.Context(), claimProject(t, s), GenerationRecord{N: 2, At: clock.Now()}, func() error { return nil }))
+	publish(t, s, claimProject(t, s), GenerationRecord{N: 2, At: clock.Now()})
 	list, err := s.Generations(t.Context(), project)
 	must(t, err)
 	if len(list) != 2 || list[0].N != 2 || list[0].Fence != 2 || list[0].Seq != 2 || list[1].N != 1 || list[1].ManifestHash != "m" || list[1].Inputs["codex:s00"] != "hash of a" {
@@ -63,7 +63,7 @@ func TestARestoredGenerationConsumesNothing(t *testing.T) {
 	must(t, err)
 	c := claimProject(t, s)
 	inputs := map[string]string{"codex:s00": "hash of a"}
-	must(t, s.Publish(t.Context(), c, GenerationRecord{N: 3, At: clock.Now(), Restored: true, Inputs: inputs}, func() error { return nil }))
+	publish(t, s, c, GenerationRecord{N: 3, At: clock.Now(), Restored: true, Inputs: inputs})
 	if row := projectRow(t, s, project); row.Generation != 3 || row.ConsumedSeq != 0 || !row.Due {
 		t.Errorf("project %+v", row)
 	}
@@ -97,13 +97,13 @@ func TestASwapThatFailsRecordsNothing(t *testing.T) {
 		t.Fatalf("generations %+v", list)
 	}
 	// The claim is still ours, and the work can be done again.
-	must(t, s.Publish(t.Context(), c, GenerationRecord{N: 1}, func() error { return nil }))
+	publish(t, s, c, GenerationRecord{N: 1})
 }
 
 func TestAGenerationIsPublishedOnce(t *testing.T) {
 	t.Parallel()
 	s, _ := newDue(t)
-	must(t, s.Publish(t.Context(), claimProject(t, s), GenerationRecord{N: 4}, func() error { return nil }))
+	publish(t, s, claimProject(t, s), GenerationRecord{N: 4})
 	extracted(t, s, worth("b"))
 	c := claimProject(t, s)
 	if c.Generation != 4 {

@@ -1,8 +1,6 @@
 package store
 
 import (
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -64,25 +62,4 @@ func TestZeroSwitchesALimitOff(t *testing.T) {
 	if got := (Window{IncludeAutomation: true}).reason(script, noon); got != memoir.ReasonEligible {
 		t.Errorf("automation included: %s", got)
 	}
-}
-
-// The pure function, the index and the constants must name the same reasons.
-func TestTheClosedReasonsAreThoseThatPrecedeTheWindow(t *testing.T) {
-	t.Parallel()
-	for i, reason := range memoir.Reasons {
-		closed := strings.Contains(isOpen, "'"+string(reason)+"'")
-		want := i <= slices.Index(memoir.Reasons, memoir.ReasonUpToDate) && reason != memoir.ReasonAutomation
-		if closed != want {
-			t.Errorf("%s: closed %v, want %v", reason, closed, want)
-		}
-	}
-	s, _ := newStore(t)
-	must(t, s.read(t.Context(), func(tx tx) error {
-		var sql string
-		err := tx.get(`SELECT sql FROM sqlite_schema WHERE name = 'session_open'`, nil, &sql)
-		if !strings.Contains(sql, strings.TrimPrefix(isOpen, "s.")) {
-			t.Errorf("session_open has another condition than isOpen:\n%s", sql)
-		}
-		return err
-	}))
 }

@@ -103,14 +103,10 @@ func TestAutomationComesAndGoesWithItsSetting(t *testing.T) {
 		}
 		wantCounts(t, refresh(t, s, Window{IncludeAutomation: include}), map[memoir.Reason]int{want: 1})
 	}
-	if got := claim(t, s, claimOptions(9)); len(got) != 0 {
-		t.Fatal("a session of a script was claimed")
-	}
 	o := claimOptions(9)
+	wantIDs(t, claim(t, s, o))
 	o.Window.IncludeAutomation = true
-	if got := claim(t, s, o); len(got) != 1 {
-		t.Fatalf("claimed %v", ids(got))
-	}
+	wantIDs(t, claim(t, s, o), "script")
 }
 
 func TestRefreshingWritesNothingWhenNothingChanges(t *testing.T) {

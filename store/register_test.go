@@ -1,7 +1,6 @@
 package store
 
 import (
-	"maps"
 	"strings"
 	"testing"
 
@@ -65,32 +64,15 @@ func TestWhichRegisteredProjectOneThatWasFoundIs(t *testing.T) {
 			if strings.Join(got, " ") != tt.want {
 				t.Errorf("they are %v, want %s", got, tt.want)
 			}
+			together, _ := newStore(t)
+			_, err := together.Register(t.Context(), tt.found...)
+			must(t, err)
+			one, err := s.Projects(t.Context())
+			must(t, err)
+			all, err := together.Projects(t.Context())
+			if diff := cmp.Diff(one, all); err != nil || diff != "" {
+				t.Errorf("registered together, %v (-one by one +together):\n%s", err, diff)
+			}
 		})
-	}
-}
-
-func TestWhatIsRegisteredTogetherIsAsIfOneAfterTheOther(t *testing.T) {
-	t.Parallel()
-	const a, b = "host/team/a", "host/team/b"
-	found := []memoir.Project{
-		placed("1", "/a"), remoted("2", a, "/a"), placed("3", "/b"), remoted("4", b, "/a", "/b"), remoted("2", a, "/c"), placed("5", "/d"), remoted("2", a, "/d"),
-		{ID: "6", Name: "other", Identity: "/a", Directories: []string{"/b"}},
-	}
-	one, _ := newStore(t)
-	all, _ := newStore(t)
-	want := map[string]string{}
-	for _, p := range found {
-		ids, err := one.Register(t.Context(), p)
-		must(t, err)
-		maps.Copy(want, ids)
-	}
-	got, err := all.Register(t.Context(), found...)
-	must(t, err)
-	wantRows, err := one.Projects(t.Context())
-	must(t, err)
-	gotRows, err := all.Projects(t.Context())
-	must(t, err)
-	if diff := cmp.Diff(want, got) + cmp.Diff(wantRows, gotRows); diff != "" {
-		t.Errorf("(-one by one +together):\n%s", diff)
 	}
 }

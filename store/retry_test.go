@@ -114,44 +114,36 @@ func TestWhatRetryRevives(t *testing.T) {
 		afterAttempts, afterCrashes int
 	}{
 		{"failed", "error", 2, 0, time.Hour, true, "pending", 0, 0},
-		{"given up after failures", "dead", 3, 0, 0, true, "pending", 0, 0},
 		{"given up after deaths", "dead", 0, 3, 0, true, "pending", 0, 1},
 		{"given up after failures and deaths", "dead", 3, 2, 0, true, "pending", 0, 1},
 		{"a process died over it once", "pending", 0, 1, 0, true, "pending", 0, 1},
-		{"processes died over it twice", "pending", 1, 2, 0, true, "pending", 0, 1},
 		{"it failed after a death, and waits", "error", 1, 2, time.Hour, true, "pending", 0, 1},
 		{"never tried", "pending", 0, 0, 0, false, "pending", 0, 0},
 		{"done", "done", 0, 0, 0, false, "done", 0, 0},
 		{"under way", "running", 1, 2, 0, false, "running", 1, 2},
 	} {
 		for _, kind := range []string{kindExtract, kindConsolidate} {
-			for _, named := range []bool{true, false} {
-				s, clock := newQueue(t, 1)
-				key := "codex:s00"
-				if kind == kindConsolidate {
-					key = project
-				}
-				must(t, s.quickly(t.Context(), func(t tx) error {
-					_, err := t.exec(`INSERT INTO job (kind, key, status, attempts, crashes, next_attempt_at) VALUES (?, ?, ?, ?, ?, ?)
+			s, clock := newQueue(t, 1)
+			key := "codex:s00"
+			if kind == kindConsolidate {
+				key = project
+			}
+			must(t, s.quickly(t.Context(), func(t tx) error {
+				_, err := t.exec(`INSERT INTO job (kind, key, status, attempts, crashes, next_attempt_at) VALUES (?, ?, ?, ?, ?, ?)
 						ON CONFLICT (kind, key) DO UPDATE SET status = excluded.status, attempts = excluded.attempts, crashes = excluded.crashes, next_attempt_at = excluded.next_attempt_at`,
-						kind, key, tt.status, tt.attempts, tt.crashes, millis(clock.now.Add(tt.wait)))
-					return err
-				}))
-				var keys []string
-				if named {
-					keys = append(keys, key)
-				}
-				n, err := s.Retry(t.Context(), keys...)
-				must(t, err)
-				var status string
-				var attempts, crashes int
-				var next int64
-				must(t, s.read(t.Context(), func(t tx) error {
-					return t.get(`SELECT status, attempts, crashes, next_attempt_at FROM job WHERE kind = ? AND key = ?`, []any{kind, key}, &status, &attempts, &crashes, &next)
-				}))
-				if (n == 1) != tt.revived || status != tt.afterStatus || attempts != tt.afterAttempts || crashes != tt.afterCrashes || tt.revived && next != 0 {
-					t.Errorf("%s %s, named %v: %d revived; %s, %d attempts, %d crashes, next %d", kind, tt.name, named, n, status, attempts, crashes, next)
-				}
+					kind, key, tt.status, tt.attempts, tt.crashes, millis(clock.now.Add(tt.wait)))
+				return err
+			}))
+			n, err := s.Retry(t.Context())
+			must(t, err)
+			var status string
+			var attempts, crashes int
+			var next int64
+			must(t, s.read(t.Context(), func(t tx) error {
+				return t.get(`SELECT status, attempts, crashes, next_attempt_at FROM job WHERE kind = ? AND key = ?`, []any{kind, key}, &status, &attempts, &crashes, &next)
+			}))
+			if (n == 1) != tt.revived || status != tt.afterStatus || attempts != tt.afterAttempts || crashes != tt.afterCrashes || tt.revived && next != 0 {
+				t.Errorf("%s %s: %d revived; %s, %d attempts, %d crashes, next %d", kind, tt.name, n, status, attempts, crashes, next)
 			}
 		}
 	}

@@ -56,11 +56,3 @@ func TestStatusTellsWhatRunsWhatFailedAndWhatWasGivenUp(t *testing.T) {
 		t.Errorf("running %+v, %v", st.Running, err)
 	}
 }
-
-func TestCheckFindsNothingInASoundDatabase(t *testing.T) {
-	t.Parallel()
-	s, _ := newDue(t)
-	if found, err := s.Check(t.Context()); err != nil || len(found) != 0 {
-		t.Fatalf("found %v, %v", found, err)
-	}
-}

@@ -39,3 +39,16 @@ func marksTo(r rune, marks int) int {
 	}
 	return marks + 1
 }
+
+// Hidden reports whether a character shows nothing: controls, format characters
+// (zero-width, bidirectional, tags), variation selectors, fillers.
+func Hidden(r rune) bool {
+	switch {
+	case r < 0x80:
+		return r < ' ' || r == 0x7f
+	case unicode.Is(unicode.Prepended_Concatenation_Mark, r):
+		return false // format characters by category, but visible
+	}
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) ||
+		r == '\u2800' || 0xE0000 <= r && r <= 0xE0FFF
+}

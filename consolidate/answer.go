@@ -100,7 +100,7 @@ func parseAnswer(text string) (a answer, faults []string) {
 // description only: others of its fields give an agent rights.
 func (r *renewal) skillOf(a answeredSkill) (s memoir.Skill, fault string) {
 	name := strings.TrimSpace(a.Name)
-	if !legalSkill(name) {
+	if !memoir.LegalSkill(name) {
 		return s, fmt.Sprintf("%q is not a name of a skill: lower-case words joined by single hyphens",
 			cut(oneLine(name), 80))
 	}
@@ -125,7 +125,8 @@ func (r *renewal) skillOf(a answeredSkill) (s memoir.Skill, fault string) {
 		for _, f := range set.from {
 			f.Path = strings.TrimPrefix(f.Path, set.dir)
 			switch folded := strings.ToLower(f.Path); {
-			case !legalPath(f.Path):
+			case memoir.CheckPath(memoir.SkillsDir+"/"+name+"/"+set.dir+f.Path) != nil,
+				strings.ContainsFunc(f.Path, func(c rune) bool { return c <= ' ' || c > '~' }):
 				return s, fmt.Sprintf("the skill %s has a file with the path %q: it must be relative and stay in %s",
 					name, cut(oneLine(f.Path), 80), set.dir)
 			case taken[folded]:

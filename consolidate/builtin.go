@@ -41,7 +41,7 @@ func (builtin) Consolidate(ctx context.Context, in Input) (memoir.Consolidation,
 	_, tokens := in.limits()
 	page, lists := k.memory(name, memory)
 	out := memoir.Consolidation{MemoryMD: page.String(), Citations: lists, Skills: skills(sessions, k.preferences)}
-	out.MemorySummary = summarise(name, page, out.Skills, min(summary, 4*tokens-noteBytesOf(notes, summaryFile)))
+	out.MemorySummary = summarise(name, page, out.Skills, min(summary, 4*tokens-noteBytesOf(notes, memoir.SummaryFile)))
 	return ApplyNotes(out, notes), memoir.Usage{}, nil
 }
 
@@ -131,7 +131,7 @@ func rejected(notes []memoir.Note) func(text string) bool {
 	for _, n := range notes {
 		key := byWords(withoutMark(uncited(n.Text)))
 		switch {
-		case n.File != memoryFile || key == "":
+		case n.File != memoir.MemoryFile || key == "":
 		case n.Action == memoir.NoteRemoved && !isHeading(strings.TrimSpace(n.Text)):
 			out[key] = true
 		case n.Action == memoir.NoteAdded:

@@ -38,7 +38,7 @@ func (f Forgotten) in(in Input) *forgetting {
 		}
 	}
 	if in.Current != nil {
-		for _, text := range open(*in.Current).text {
+		for _, text := range open(*in.Current) {
 			g.learn(text)
 		}
 	}

@@ -55,7 +55,7 @@ func ApplyNotes(c memoir.Consolidation, notes []memoir.Note) memoir.Consolidatio
 	for _, n := range headings {
 		name := path.Clean(n.File)
 		if ed.files.has(name) {
-			ed.files.put(name, removeHeading(ed.files.get(name), n.Text))
+			ed.files.put(name, removeHeading(ed.files[name], n.Text))
 		}
 	}
 	ed.dropEmptied()
@@ -66,7 +66,7 @@ func ApplyNotes(c memoir.Consolidation, notes []memoir.Note) memoir.Consolidatio
 
 // An editor applies notes to files.
 type editor struct {
-	files, before *artifacts
+	files, before artifacts
 	times         map[string]int  // how often the notes so far added a line to a file
 	last          map[string]int  // where the last added line of a file stands
 	mine          map[string]bool // files that a person wrote as a whole
@@ -89,28 +89,28 @@ func (ed *editor) addedAfter(notes []memoir.Note) map[string]bool {
 // not come back by way of the summary or of a skill that they did not write.
 func (ed *editor) remove(name string, n memoir.Note, keep map[string]bool) {
 	if ed.files.has(name) {
-		ed.files.put(name, ed.removeLine(ed.files.get(name), n, keep))
+		ed.files.put(name, ed.removeLine(ed.files[name], n, keep))
 	}
-	if name != memoryFile {
+	if name != memoir.MemoryFile {
 		return
 	}
-	for _, other := range sortedKeys(ed.files.text) {
-		if other != memoryFile && !ed.mine[other] && path.Ext(other) == ".md" {
-			ed.files.put(other, ed.removeLine(ed.files.get(other), n, keep))
+	for _, other := range sortedKeys(ed.files) {
+		if other != memoir.MemoryFile && !ed.mine[other] && path.Ext(other) == ".md" {
+			ed.files.put(other, ed.removeLine(ed.files[other], n, keep))
 		}
 	}
 }
 
 // dropEmptied removes the headings under which nothing is left.
 func (ed *editor) dropEmptied() {
-	for _, name := range sortedKeys(ed.files.text) {
-		if ed.mine[name] || !ed.before.has(name) || ed.before.get(name) == ed.files.get(name) {
+	for _, name := range sortedKeys(ed.files) {
+		if ed.mine[name] || !ed.before.has(name) || ed.before[name] == ed.files[name] {
 			continue
 		}
-		for line := range strings.Lines(ed.before.get(name)) {
+		for line := range strings.Lines(ed.before[name]) {
 			if line = strings.TrimSpace(line); isHeading(line) && level(line) > 1 &&
-				removeHeading(ed.before.get(name), line) == ed.before.get(name) {
-				ed.files.put(name, removeHeading(ed.files.get(name), line))
+				removeHeading(ed.before[name], line) == ed.before[name] {
+				ed.files.put(name, removeHeading(ed.files[name], line))
 			}
 		}
 	}
@@ -236,11 +236,11 @@ var ownHead = regexp.MustCompile(`^From \d+ sessions?, `)
 func written(n memoir.Note) bool {
 	text := strings.TrimSpace(n.Text)
 	switch path.Clean(n.File) {
-	case memoryFile:
+	case memoir.MemoryFile:
 		if level(n.Section) < 2 && ownHead.MatchString(text) {
 			return true
 		}
-	case summaryFile:
+	case memoir.SummaryFile:
 		if n.Section == headMap || text == headMap {
 			return true
 		}
@@ -289,7 +289,7 @@ func repeated(notes []memoir.Note, room int) []memoir.Note {
 	after := "" // the line of MEMORY.md that the last entry ends with
 	for _, n := range notes {
 		text := strings.TrimSpace(n.Text)
-		if n.Action != memoir.NoteAdded || path.Clean(n.File) != memoryFile {
+		if n.Action != memoir.NoteAdded || path.Clean(n.File) != memoir.MemoryFile {
 			continue
 		}
 		if fence(text) {
@@ -306,7 +306,7 @@ func repeated(notes []memoir.Note, room int) []memoir.Note {
 			all[len(all)-1].Text += " " + text
 			continue
 		}
-		n.File, n.After, n.Section = summaryFile, "", summarySection(n.Section)
+		n.File, n.After, n.Section = memoir.SummaryFile, "", summarySection(n.Section)
 		n.Text = "- " + withoutMark(uncited(tame(text)))
 		all = append(all, n)
 	}
@@ -329,7 +329,7 @@ func repeated(notes []memoir.Note, room int) []memoir.Note {
 func removedLater(notes []memoir.Note, added memoir.Note) bool {
 	want := uncited(added.Text)
 	return slices.ContainsFunc(notes, func(n memoir.Note) bool {
-		return n.Action == memoir.NoteRemoved && n.ID > added.ID && path.Clean(n.File) == memoryFile &&
+		return n.Action == memoir.NoteRemoved && n.ID > added.ID && path.Clean(n.File) == memoir.MemoryFile &&
 			uncited(n.Text) == want
 	})
 }

@@ -113,8 +113,7 @@ func TestAHandWrittenFileLosesLinesOfForgottenSessions(t *testing.T) {
 	}
 }
 
-// What a person wrote takes the place of a file that differs in capitals alone, and the spelling
-// of their folder is that of all.
+// What a person wrote takes the place of a file that cannot be beside it on every system.
 func TestAFileOfAPersonsTakesThePlaceOfItsTwin(t *testing.T) {
 	t.Parallel()
 	made := memoir.Consolidation{MemoryMD: "m\n", MemorySummary: "s\n", Skills: []memoir.Skill{{Name: "deploy", Content: "x\n",
@@ -125,7 +124,7 @@ func TestAFileOfAPersonsTakesThePlaceOfItsTwin(t *testing.T) {
 		{ID: 3, File: "skills/deploy/scripts/data/x", Action: memoir.NoteFile, Text: "mine\n"},
 	}
 	out := consolidate.ApplyNotes(made, notes)
-	want := []memoir.SkillFile{{Path: "Lib/a", Content: "a model's"}, {Path: "Lib/b", Content: "mine\n"}, {Path: "Run.sh", Content: "mine\n"}, {Path: "data/x", Content: "mine\n"}}
+	want := []memoir.SkillFile{{Path: "Lib/b", Content: "mine\n"}, {Path: "Run.sh", Content: "mine\n"}, {Path: "data/x", Content: "mine\n"}}
 	if diff := cmp.Diff(want, out.Skills[0].Scripts); diff != "" {
 		t.Error(diff)
 	}

@@ -41,8 +41,8 @@ func (r *renewal) wanted(line string) bool {
 // that the memory did not have; empty if there is none. What a tool only printed is no step.
 func (r *renewal) strangeStep(s memoir.Skill) string {
 	known := r.knownSteps()
-	for name, text := range open(memoir.Consolidation{Skills: []memoir.Skill{s}}).text {
-		if name == memoryFile || name == summaryFile {
+	for name, text := range open(memoir.Consolidation{Skills: []memoir.Skill{s}}) {
+		if name == memoir.MemoryFile || name == memoir.SummaryFile {
 			continue
 		}
 		fenced, script := false, strings.Contains(name, "/scripts/")
@@ -115,7 +115,7 @@ func (r *renewal) knownSteps() string {
 			b.WriteString(squeezed(text) + "\x00")
 		}
 	}
-	for _, text := range open(memoir.Consolidation{Skills: r.present.Skills}).text {
+	for _, text := range open(memoir.Consolidation{Skills: r.present.Skills}) {
 		b.WriteString(squeezed(text) + "\x00")
 	}
 	for _, n := range r.notes {

@@ -189,17 +189,10 @@ func shown(r rune) rune {
 	switch {
 	case unicode.IsSpace(r), r == '\u2028', r == '\u2029':
 		return ' '
-	case r == utf8.RuneError, hidden(r), !unicode.IsPrint(r):
+	case r == utf8.RuneError, memoir.Hidden(r), !unicode.IsPrint(r):
 		return -1
 	}
 	return r
-}
-
-// hidden reports whether a character shows nothing: controls, format characters
-// (zero-width, bidirectional, tags), variation selectors, fillers.
-func hidden(r rune) bool {
-	return r == '\u2800' ||
-		unicode.In(r, unicode.Cc, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
 // withoutTags writes the brackets of tags and type arguments as ‹ and ›: outside
@@ -311,7 +304,7 @@ func unframe(text string) string {
 // tame makes what a person wrote safe to publish: its words and lines stay.
 func tame(text string) string {
 	return unframe(memoir.WithoutFloods(strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && hidden(r) {
+		if r != '\n' && r != '\t' && memoir.Hidden(r) {
 			return -1
 		}
 		return r

@@ -21,7 +21,7 @@ func (ed *editor) add(name string, n memoir.Note) {
 	}
 	key := name + "\n" + want
 	ed.times[key]++
-	lines := strings.Split(strings.TrimRight(ed.files.get(name), "\n"), "\n")
+	lines := strings.Split(strings.TrimRight(ed.files[name], "\n"), "\n")
 	there := 0
 	for i, l := range lines {
 		if uncited(l) == want {
@@ -51,7 +51,7 @@ func (ed *editor) place(name string, lines []string, n memoir.Note) (out []strin
 	from, to, ok := span(lines, n.Section)
 	if !ok {
 		heading := headNotes
-		if name == summaryFile {
+		if name == memoir.SummaryFile {
 			heading = headByHand
 		}
 		if from, to, ok = span(lines, heading); !ok {
@@ -86,7 +86,7 @@ func (ed *editor) place(name string, lines []string, n memoir.Note) (out []strin
 // nothing outweighs what a person wrote, else at the end.
 func newSection(lines []string, name, heading string) (out []string, at int, found bool) {
 	at = len(lines)
-	if _, end, ok := span(lines, ""); ok && name == summaryFile {
+	if _, end, ok := span(lines, ""); ok && name == memoir.SummaryFile {
 		at = end
 	}
 	insert := []string{heading, ""}

@@ -226,9 +226,9 @@ func (r *renewal) shownSkills(input int) string {
 	for _, s := range r.present.Skills {
 		short.WriteString("skills/" + s.Name + ": " + describe(s) + "\n")
 		files := open(memoir.Consolidation{Skills: []memoir.Skill{s}})
-		for _, name := range sortedKeys(files.text) {
-			if name != memoryFile && name != summaryFile {
-				whole.WriteString("=== " + name + "\n" + strings.TrimRight(files.text[name], "\n") + "\n\n")
+		for _, name := range sortedKeys(files) {
+			if name != memoir.MemoryFile && name != memoir.SummaryFile {
+				whole.WriteString("=== " + name + "\n" + strings.TrimRight(files[name], "\n") + "\n\n")
 			}
 		}
 	}

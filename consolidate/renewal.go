@@ -45,7 +45,7 @@ func newRenewal(in Input, sessions []*session, gone func(line string) bool) *ren
 	due := map[string]bool{}
 	if !fresh {
 		current := tamed(*in.Current)
-		for _, text := range open(current).text {
+		for _, text := range open(current) {
 			for l := range strings.Lines(text) {
 				for _, e := range r.entries(l, current.Citations) {
 					r.known[e.key] = true
@@ -65,8 +65,8 @@ func newRenewal(in Input, sessions []*session, gone func(line string) bool) *ren
 // tamed is a memory with what people wrote made safe.
 func tamed(c memoir.Consolidation) memoir.Consolidation {
 	a := open(c)
-	for name, text := range a.text {
-		a.text[name] = tame(strings.ReplaceAll(text, "\r\n", "\n"))
+	for name, text := range a {
+		a[name] = tame(strings.ReplaceAll(text, "\r\n", "\n"))
 	}
 	out := a.close()
 	out.Citations = c.Citations
@@ -75,7 +75,7 @@ func tamed(c memoir.Consolidation) memoir.Consolidation {
 
 func (r *renewal) setPresent(c memoir.Consolidation) {
 	r.present, r.lines = c, map[string]string{}
-	for _, text := range open(c).text {
+	for _, text := range open(c) {
 		for l := range strings.Lines(text) {
 			if l = strings.TrimRight(l, " \t\r\n"); l != "" {
 				r.lines[asShown(l)] = l
@@ -114,7 +114,7 @@ func (r *renewal) finish(memory, summary *page, skills []memoir.Skill, lists map
 			}
 		}
 	}
-	room := 4*tokens - noteBytesOf(r.notes, summaryFile)
+	room := 4*tokens - noteBytesOf(r.notes, memoir.SummaryFile)
 	if summary == nil {
 		out.MemorySummary = summarise(r.name, memory, skills, min(room, summaryBudget))
 	} else {
@@ -183,14 +183,14 @@ func (r *renewal) short(key string) string {
 func (r *renewal) prune(c memoir.Consolidation, gone func(string) bool, due map[string]bool) memoir.Consolidation {
 	a := open(c)
 	lists := map[string][]string{}
-	for _, name := range sortedKeys(a.text) {
-		if !a.has(name) || name == summaryFile {
+	for _, name := range sortedKeys(a) {
+		if !a.has(name) || name == memoir.SummaryFile {
 			continue
 		}
-		_, file, isSkill := skillPath(name)
-		text, ok := r.pruneText(a.get(name), isSkill, c.Citations, lists, gone, due)
-		switch lost := text != a.get(name); {
-		case !ok || isSkill && file != skillFile && lost: // half a script is none
+		_, folder, _, isSkill := memoir.SkillPath(name)
+		text, ok := r.pruneText(a[name], isSkill, c.Citations, lists, gone, due)
+		switch lost := text != a[name]; {
+		case !ok || folder != "" && lost: // half a script is none
 			a.remove(name)
 		default:
 			a.put(name, text)
@@ -199,7 +199,7 @@ func (r *renewal) prune(c memoir.Consolidation, gone func(string) bool, due map[
 	if !r.pruned && gone == nil {
 		return c
 	}
-	memory := readPage(a.get(memoryFile))
+	memory := readPage(a[memoir.MemoryFile])
 	out := a.close()
 	out.Citations = lists
 	_, tokens := r.in.limits()
@@ -317,7 +317,7 @@ func (r *renewal) skill(name string) (memoir.Skill, bool) {
 func (r *renewal) handSkills() []string {
 	names := map[string]bool{}
 	for _, n := range r.notes {
-		if skill, _, ok := skillPath(path.Clean(n.File)); ok && n.Action == memoir.NoteAdded {
+		if skill, _, _, ok := memoir.SkillPath(path.Clean(n.File)); ok && n.Action == memoir.NoteAdded {
 			if _, there := r.skill(skill); there {
 				names[skill] = true
 			}

@@ -212,7 +212,7 @@ func (r *recurrence) name() string {
 			}
 		}
 	}
-	if name = strings.Trim(name, "-"); !legalSkill(name) {
+	if name = strings.Trim(name, "-"); !memoir.LegalSkill(name) {
 		return "procedure-" + slugOf(path.Base(r.keys[0]))
 	}
 	return name

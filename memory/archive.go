@@ -44,24 +44,14 @@ func encodeArchive(files Files, manifest []byte) ([]byte, error) {
 	if err := w.Close(); err != nil {
 		return nil, err
 	}
+	// An encoder clears its whole window first, and most memories are small.
 	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedBetterCompression),
-		zstd.WithWindowSize(window(buf.Len())))
+		zstd.WithWindowSize(256<<10))
 	if err != nil {
 		return nil, err
 	}
 	defer z.Close()
 	return z.EncodeAll(buf.Bytes(), nil), nil
-}
-
-// window is the history that compressing size bytes can use: the power of two that
-// holds them. An encoder clears its whole window first, and most memories are small.
-func window(size int) int {
-	const least, most = 64 << 10, 8 << 20
-	w := least
-	for w < size && w < most {
-		w *= 2
-	}
-	return w
 }
 
 // unpacker reads an archive entry by entry and trusts nothing in it: an archive
@@ -97,7 +87,7 @@ func (u *unpacker) next() (path string, content []byte, err error) {
 		return "", nil, fmt.Errorf("entry %q is not a file", header.Name)
 	}
 	if header.Name != manifestName {
-		if err := CheckPath(header.Name); err != nil {
+		if err := memoir.CheckPath(header.Name); err != nil {
 			return "", nil, err
 		}
 	}
@@ -209,18 +199,12 @@ type Generation struct {
 	Err      error // why the archive cannot be read; Manifest is then empty
 }
 
-// Kept lists the numbers of the archives, ascending. Nothing is read.
-func (r Root) Kept() ([]int, error) { return r.archives() }
-
-// Generations lists the archives, oldest first: all, or those of some numbers. A damaged
-// one is listed with its error. Only manifests are read.
-func (r Root) Generations(only ...int) ([]Generation, error) {
-	numbers, err := r.archives()
+// Generations lists the archives, oldest first. A damaged one is listed with its error. Only
+// manifests are read.
+func (r Root) Generations() ([]Generation, error) {
+	numbers, err := r.Kept()
 	if err != nil {
 		return nil, err
-	}
-	if len(only) > 0 {
-		numbers = slices.DeleteFunc(numbers, func(n int) bool { return !slices.Contains(only, n) })
 	}
 	linked, err := r.linked()
 	if err != nil {
@@ -242,8 +226,8 @@ func (r Root) Generations(only ...int) ([]Generation, error) {
 	return out, nil
 }
 
-// archives lists the numbers of the archives, ascending.
-func (r Root) archives() ([]int, error) {
+// Kept lists the numbers of the archives, ascending. Nothing is read.
+func (r Root) Kept() ([]int, error) {
 	return numbered(filepath.Join(r.dir, archivesName), archiveSuffix)
 }
 

@@ -120,7 +120,7 @@ func FuzzDecodeArchive(f *testing.F) {
 			return
 		}
 		for path := range files {
-			if err := memory.CheckPath(path); err != nil {
+			if err := memoir.CheckPath(path); err != nil {
 				t.Error(err)
 			}
 		}

@@ -1,7 +1,6 @@
 package memory_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -9,63 +8,6 @@ import (
 
 	"memoir/memory"
 )
-
-func TestLinesAreCompared(t *testing.T) {
-	t.Parallel()
-	tests := []struct{ a, b, ops string }{
-		{"", "", ""},
-		{"a", "a", " "},
-		{"", "a b", "++"},
-		{"a b", "", "--"},
-		{"a b c", "a x c", " -+ "},
-		{"a b c", "b c d", "-  +"},
-		{"a a a", "a a", "  -"},
-		{"x y", "y x", "- +"},
-	}
-	for _, test := range tests {
-		ops, _ := memory.CompareLines(strings.Fields(test.a), strings.Fields(test.b))
-		if string(ops) != test.ops {
-			t.Errorf("%q to %q takes %q, want %q", test.a, test.b, ops, test.ops)
-		}
-	}
-}
-
-func TestTextsThatShareLittleAreComparedToo(t *testing.T) {
-	t.Parallel()
-	var a, b []string
-	for i := range 3000 {
-		a, b = append(a, strings.Repeat("a", i%50)+"x"), append(b, strings.Repeat("b", i%50)+"y")
-	}
-	ops, _ := memory.CompareLines(a, b)
-	if len(ops) != 6000 {
-		t.Errorf("%d operations", len(ops))
-	}
-}
-
-func FuzzCompareLines(f *testing.F) {
-	f.Add("a\nb\nc", "a\nx\nc")
-	f.Add("", "a")
-	f.Add("a\na\nb\na", "a\nb\na\na")
-	f.Fuzz(func(t *testing.T, a, b string) {
-		x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
-		ops, texts := memory.CompareLines(x, y)
-		var before, after []string
-		for i, op := range ops {
-			if op != '+' {
-				before = append(before, texts[i])
-			}
-			if op != '-' {
-				after = append(after, texts[i])
-			}
-		}
-		if !slices.Equal(before, x) || !slices.Equal(after, y) {
-			t.Errorf("%q to %q gives %q %q", x, y, ops, texts)
-		}
-		if strings.Contains(string(ops), "+-") {
-			t.Errorf("an addition comes before a removal: %q", ops)
-		}
-	})
-}
 
 func TestUnifiedDiff(t *testing.T) {
 	t.Parallel()

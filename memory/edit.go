@@ -180,7 +180,7 @@ func (r Root) keepLate(n int) (kept []string, err error) {
 		if err := makeDir(filepath.Dir(to)); err != nil {
 			return kept, err
 		}
-		if err := failpoint.Rename(filepath.Join(r.Live(n), f.name), to); err != nil {
+		if err := failpoint.Rename(filepath.Join(r.Live(n), f.path), to); err != nil {
 			return kept, err
 		}
 		kept = append(kept, to)

@@ -91,6 +91,7 @@ func TestIllegalLayoutsAreRefused(t *testing.T) {
 		{"an absolute script", script("/run.sh"), nil},
 		{"a script with a drive", script("C:/run.sh"), nil},
 		{"a script without a name", script(""), nil},
+		{"a skill where a person's file is", consolidation(), memory.Files{"skills/deploy": nil}},
 		{"scripts that differ by case", skill(func(s *memoir.Skill) {
 			s.Scripts = []memoir.SkillFile{{Path: "a.sh"}, {Path: "A.sh"}}
 		}), nil},

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"memoir"
 )
 
 // Manifest says what a generation is made of. It holds no time of day and no
@@ -144,7 +146,7 @@ func parseManifest(data []byte) (Manifest, error) {
 		}
 	}
 	for i, f := range m.Files {
-		if err := CheckPath(f.Path); err != nil {
+		if err := memoir.CheckPath(f.Path); err != nil {
 			return Manifest{}, err
 		}
 		if i > 0 && m.Files[i-1].Path >= f.Path {

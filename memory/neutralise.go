@@ -44,25 +44,11 @@ func visible(text string) string {
 			}
 		case r == '\u2028', r == '\u2029', r == '\u0085', r == '\v', r == '\f':
 			b.WriteByte('\n')
-		case r == '\n', r == '\t', !Hidden(r):
+		case r == '\n', r == '\t', !memoir.Hidden(r):
 			b.WriteRune(r) // a broken byte becomes U+FFFD
 		}
 	}
 	return memoir.WithoutFloods(b.String())
-}
-
-// Hidden reports whether a character shows nothing: controls, format characters
-// (zero-width, bidirectional, tags), variation selectors, fillers.
-func Hidden(r rune) bool {
-	switch {
-	case r < 0x80:
-		return r < ' ' || r == 0x7f
-	case unicode.Is(unicode.Prepended_Concatenation_Mark, r):
-		return false // format characters by category, but visible
-	}
-	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) ||
-		r == '\u2800' ||
-		0xE0000 <= r && r <= 0xE0FFF
 }
 
 // controlSequence measures the terminal sequence that a text begins with, 0 if it
@@ -293,7 +279,7 @@ func unescape(cells []cell) []cell {
 	out := cells[:0]
 	for i := 0; i < len(cells); {
 		if r, n := escape(cells[i:]); n > 0 {
-			if r < 0x80 || !Hidden(r) {
+			if r < 0x80 || !memoir.Hidden(r) {
 				out = append(out, cell{fold(r), cells[i].start, cells[i+n-1].end})
 			}
 			i += n

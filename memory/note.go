@@ -2,7 +2,6 @@ package memory
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 	"time"
 
@@ -19,114 +18,100 @@ import (
 // a whole.
 func Notes(projectID string, edits []Edit, at time.Time) []memoir.Note {
 	var notes []memoir.Note
-	add := func(path string, action memoir.NoteAction, text string, where place) {
+	add := func(path string, action memoir.NoteAction, l standing) {
 		notes = append(notes, memoir.Note{
-			ProjectID: projectID, File: path, Action: action,
-			Section: where.section, After: where.after, Text: text, At: at,
+			ProjectID: projectID, File: path, Action: action, Section: l.section, After: l.after, Text: l.text, At: at,
 		})
 	}
 	for _, edit := range edits {
 		switch {
-		case edit.Path == MemoryFile || edit.Path == SummaryFile:
-			for _, change := range lineChanges(edit.Published, edit.Now) {
-				action := memoir.NoteAdded
-				if change.op == '-' {
-					action = memoir.NoteRemoved
+		case edit.Path == memoir.MemoryFile || edit.Path == memoir.SummaryFile:
+			removed, added := lineChanges(edit.Published, edit.Now)
+			for _, l := range removed {
+				add(edit.Path, memoir.NoteRemoved, l)
+			}
+			for _, l := range added {
+				if l.apart {
+					l.text = "\n" + l.text
 				}
-				add(edit.Path, action, change.text, change.place)
+				add(edit.Path, memoir.NoteAdded, l)
 			}
 		case edit.Now == nil:
-			add(edit.Path, memoir.NoteDeleted, "", place{})
+			add(edit.Path, memoir.NoteDeleted, standing{})
 		case edit.Published == nil || !bytes.Equal(edit.Published, edit.Now):
-			add(edit.Path, memoir.NoteFile, string(edit.Now), place{})
+			add(edit.Path, memoir.NoteFile, standing{text: string(edit.Now)})
 		}
 	}
 	return notes
 }
 
-// place is where a line stands: under which heading, and after which line of it.
-type place struct{ section, after string }
-
-type lineChange struct {
-	line
-	place
+// A standing line is one that is not blank, without the space at its end.
+type standing struct {
+	section string // the heading above it
+	after   string // the line before it in that section
+	text    string
+	apart   bool // it has a blank line above it, and not a heading
+	heading bool
 }
 
-// lineChanges lists the removed lines with their places in the old text, then
-// the added ones with theirs in the new text.
-func lineChanges(before, after []byte) []lineChange {
-	removed, added, kept := walker{skip: '+', want: '-'}, walker{skip: '-', want: '+'}, walker{skip: '-', want: ' '}
-	old, _ := meaningful(before)
-	now, apart := meaningful(after)
-	at := 0 // in now
-	for _, l := range compareLines(old, now) {
-		removed.next(l)
-		added.next(l)
-		kept.next(l)
-		if l.op == '-' {
+// lines lists the lines of a text that are not blank, and the headings among them.
+func lines(text []byte) (all []standing, headings map[string]bool) {
+	headings = map[string]bool{}
+	var section, after string
+	blank, fenced := false, false
+	for l := range strings.Lines(string(text)) {
+		if l = strings.TrimRight(l, " \t\r\n"); l == "" {
+			blank = true
 			continue
 		}
-		// A blank line above a line that a person wrote is theirs too; below a
-		// heading there is one anyhow.
-		if last := len(added.found) - 1; l.op == '+' && apart[at] && added.found[last].after != "" {
-			added.found[last].text = "\n" + added.found[last].text
+		trimmed := strings.TrimSpace(l)
+		fence := strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~")
+		fenced = fenced != fence
+		here := standing{section, after, l, blank && after != "", !fenced && heading(l)}
+		all = append(all, here)
+		if after, blank = l, false; here.heading {
+			section, after = trimmed, ""
+			headings[trimmed] = true
 		}
-		at++
 	}
-	// Of a line that stood twice in a section and was deleted once, the other is
-	// meant to stay, and a note would take it away too.
-	type inSection struct{ section, text string }
-	stays := map[inSection]bool{}
-	for _, c := range kept.found {
-		stays[inSection{c.section, c.text}] = true
-	}
-	out := slices.DeleteFunc(removed.found, func(c lineChange) bool { return stays[inSection{c.section, c.text}] })
-	return append(out, added.found...)
+	return all, headings
 }
 
-// walker follows one of the two texts of a comparison and keeps the lines wanted.
-type walker struct {
-	skip, want byte
-	at         place
-	fence      bool
-	found      []lineChange
-}
-
-func (w *walker) next(l line) {
-	if l.op == w.skip {
-		return
+// lineChanges lists the lines that one text has and the other does not, each with its place. A
+// line is the same under the same heading, or under one that only one of the texts has: a
+// heading may be another now. What stood twice and stands once was not removed, as a note
+// would take the other away, too. Order within a section does not count.
+func lineChanges(before, after []byte) (removed, added []standing) {
+	old, had := lines(before)
+	now, has := lines(after)
+	type key struct{ section, text string }
+	keyOf := func(l standing) key {
+		if l.heading || !had[l.section] || !has[l.section] {
+			return key{"", l.text}
+		}
+		return key{l.section, l.text}
 	}
-	if l.op == w.want {
-		w.found = append(w.found, lineChange{l, w.at})
+	times := map[key]int{}
+	for _, l := range old {
+		times[keyOf(l)]++
 	}
-	switch trimmed := strings.TrimSpace(l.text); {
-	case strings.HasPrefix(trimmed, "```"), strings.HasPrefix(trimmed, "~~~"):
-		w.fence = !w.fence
-		w.at.after = l.text
-	case !w.fence && heading(l.text):
-		w.at = place{section: trimmed}
-	default:
-		w.at.after = l.text
+	stays := map[key]bool{}
+	for _, l := range now {
+		stays[keyOf(l)] = true
+		if times[keyOf(l)]--; times[keyOf(l)] < 0 {
+			added = append(added, l)
+		}
 	}
+	for _, l := range old {
+		if !stays[keyOf(l)] {
+			removed = append(removed, l)
+		}
+	}
+	return removed, added
 }
 
 // heading reports whether a line is a Markdown heading: one to six '#' and a space.
 func heading(text string) bool {
 	marks := len(text) - len(strings.TrimLeft(text, "#"))
 	return marks >= 1 && marks <= 6 && len(text) > marks && text[marks] == ' '
-}
-
-// meaningful lists the lines that are not blank, without the space at their end,
-// and which of them stand apart: have a blank line above them.
-func meaningful(text []byte) (lines []string, apart []bool) {
-	blank := false
-	for l := range strings.Lines(string(text)) {
-		if l = strings.TrimRight(l, " \t\r\n"); l == "" {
-			blank = true
-			continue
-		}
-		lines, apart = append(lines, l), append(apart, blank)
-		blank = false
-	}
-	return lines, apart
 }

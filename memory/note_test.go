@@ -72,6 +72,14 @@ intro
 			"removed | ## Decisions | - use sqlite [a] | - use go [b]\nadded | ## Commands |  | - use go [b]\n",
 		},
 		{
+			"a heading that is another now", published, strings.Replace(published, "## Commands", "## Mine", 1),
+			"removed | # Memory | intro | ## Commands\nadded | # Memory | intro | \n## Mine\n",
+		},
+		{
+			"a section between others", published, strings.Replace(published, "## Decisions", "## Mine\n- x\n\n## Decisions", 1),
+			"added | ## Commands | - test | \n## Mine\nadded | ## Mine |  | - x\n",
+		},
+		{
 			"one of two like lines removed", "## A\n- x\n- y\n- x\n", "## A\n- x\n- y\n", "",
 		},
 		{

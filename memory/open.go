@@ -14,6 +14,9 @@ import (
 	"memoir"
 )
 
+// whatThereIs is the hint at what can be read.
+const whatThereIs = "`memoir cat .` lists what there is"
+
 // scheme begins the addresses by which agents name memory.
 const scheme = "memory://"
 
@@ -33,24 +36,27 @@ func (r Root) Open(place string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	return r.reading(func(n int) ([]byte, error) {
+		if n == 0 {
+			return nil, memoir.Errorf(memoir.CodeNotFound, "`memoir run` makes one, of this project's sessions",
+				"there is no memory yet")
+		}
+		return r.open(n, name)
+	})
+}
+
+// reading calls read with the live generation, 0 if there is none, and again where it finds its
+// directory gone, since publications overtook it.
+func (r Root) reading(read func(n int) ([]byte, error)) ([]byte, error) {
 	for try := 1; ; try++ {
 		n, err := r.linked()
 		if err != nil {
 			return nil, err
 		}
-		if n == 0 {
-			return nil, memoir.Errorf(
-				memoir.CodeNotFound,
-				"`memoir run` makes one, of this project's sessions",
-				"there is no memory yet",
-			)
+		content, err := read(n)
+		if after, linkErr := r.linked(); err == nil || linkErr != nil || after == n || try == tries {
+			return content, err
 		}
-		content, err := r.open(n, name)
-		// A reader that two publications overtook finds its directory gone.
-		if after, linkErr := r.linked(); err != nil && linkErr == nil && after != n && try < tries {
-			continue
-		}
-		return content, err
 	}
 }
 
@@ -63,7 +69,7 @@ func (r Root) open(n int, name string) ([]byte, error) {
 	info, err := root.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), isNotDir(err):
-		return nil, memoir.Errorf(memoir.CodeNotFound, there(root, name), "there is no %s in the memory", name)
+		return nil, memoir.Errorf(memoir.CodeNotFound, whatThereIs, "there is no %s in the memory", name)
 	case errors.Is(err, fs.ErrPermission):
 		return nil, storageError(err, "read %s", filepath.Join(r.Live(n), name))
 	case err != nil:
@@ -71,7 +77,7 @@ func (r Root) open(n int, name string) ([]byte, error) {
 	case info.IsDir():
 		return list(root, name)
 	case !info.Mode().IsRegular():
-		return nil, memoir.Errorf(memoir.CodeUsage, there(root, name), "%s is a %s", name, kind(info.Mode()))
+		return nil, memoir.Errorf(memoir.CodeUsage, whatThereIs, "%s is a %s", name, kind(info.Mode()))
 	}
 	content, err := readBounded(root, name, maxFile)
 	if err != nil {
@@ -94,7 +100,7 @@ func resolve(place string) (string, error) {
 			)
 		}
 		if rest == "" {
-			return SummaryFile, nil
+			return memoir.SummaryFile, nil
 		}
 		if lower := strings.ToLower(rest); strings.Contains(lower, "%2f") || strings.Contains(lower, "%5c") {
 			return "", outside(place)
@@ -109,13 +115,13 @@ func resolve(place string) (string, error) {
 		return ".", nil
 	}
 	path = strings.TrimSuffix(strings.TrimPrefix(path, "./"), "/")
-	if path == "" || !utf8.ValidString(path) || len(path) > 4*maxPath || strings.ContainsFunc(path, func(c rune) bool {
+	if path == "" || !utf8.ValidString(path) || len(path) > 1000 || strings.ContainsFunc(path, func(c rune) bool {
 		return unicode.IsControl(c) || c == '\\' || c == ':'
 	}) {
 		return "", outside(place)
 	}
 	for part := range strings.SplitSeq(path, "/") {
-		if part == "" || part[0] == '.' || windowsDevice(part) {
+		if part == "" || part[0] == '.' {
 			return "", outside(place)
 		}
 	}
@@ -138,7 +144,7 @@ func list(root *os.Root, name string) ([]byte, error) {
 	}
 	var b strings.Builder
 	for _, entry := range entries {
-		if foreign(entry.Name()) || name == "." && entry.Name() == manifestName {
+		if memoir.EditorsOwn(entry.Name()) || name == "." && entry.Name() == manifestName {
 			continue
 		}
 		b.WriteString(Neutralise(entry.Name()))
@@ -150,77 +156,29 @@ func list(root *os.Root, name string) ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-// shown bounds how many names a hint lists.
-const shown = 20
-
-// there says what the nearest directory above a missing name does hold.
-func there(root *os.Root, name string) string {
-	for dir := filepath.ToSlash(filepath.Dir(name)); ; dir = filepath.ToSlash(filepath.Dir(dir)) {
-		if info, err := root.Stat(dir); err == nil && info.IsDir() {
-			content, err := list(root, dir)
-			if err != nil {
-				return ""
-			}
-			names := strings.Fields(string(content))
-			more := ""
-			if len(names) > shown {
-				more = fmt.Sprintf(" and %d more", len(names)-shown)
-				names = names[:shown]
-			}
-			where := "the memory"
-			if dir != "." {
-				where = dir
-			}
-			if len(names) == 0 {
-				return where + " is empty"
-			}
-			return where + " holds " + strings.Join(names, ", ") + more
-		}
-		if dir == "." {
-			return ""
-		}
-	}
-}
-
 // Summary reads the live memory_summary.md, "" if there is no memory yet. It
 // opens that one file and compares nothing: it is what every session's start
 // waits for. The text is as it stands on disk; see Neutralise and FitTokens.
 func (r Root) Summary() (string, error) {
-	for try := 1; ; try++ {
-		n, err := r.linked()
-		if err != nil || n == 0 {
-			return "", err
+	content, err := r.reading(func(n int) ([]byte, error) {
+		if n == 0 {
+			return nil, nil
 		}
-		text, err := r.summary(n)
-		// A reader that two publications overtook finds its directory gone.
-		if after, linkErr := r.linked(); err != nil && linkErr == nil && after != n && try < tries {
-			continue
+		root, err := r.openLive(n)
+		if err != nil {
+			return nil, err
 		}
-		if errors.Is(err, errNoSummary) {
-			return "", nil
+		defer root.Close()
+		content, err := readBounded(root, memoir.SummaryFile, maxFile)
+		if errors.Is(err, fs.ErrNotExist) && !r.lost(n) {
+			return nil, nil // a person deleted it, and then nothing is to be said
 		}
-		return text, err
-	}
-}
-
-// errNoSummary says that the live memory has no summary: a person deleted it, and
-// then nothing is to be said.
-var errNoSummary = errors.New("no summary")
-
-func (r Root) summary(n int) (string, error) {
-	root, err := r.openLive(n)
-	if err != nil {
-		return "", err
-	}
-	defer root.Close()
-	content, err := readBounded(root, SummaryFile, maxFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", errNoSummary
-	}
-	if err != nil {
-		return "", storageError(err, "read %s", filepath.Join(r.Live(n), SummaryFile))
-	}
-	return string(content), nil
+		if err != nil {
+			return nil, storageError(err, "read %s", filepath.Join(r.Live(n), memoir.SummaryFile))
+		}
+		return content, nil
+	})
+	return string(content), err
 }
 
 // cutMark closes a text that was cut.

@@ -203,7 +203,7 @@ func TestAStoppedProcessDoesNotTouchItsSuccessorsFiles(t *testing.T) {
 	winner := memory.At(home, project)
 	stopped := false
 	loser := memory.At(home, project).WithHook(func(step string) error {
-		if step == "write MEMORY.md" && !stopped {
+		if step == "sync MEMORY.md" && !stopped {
 			stopped = true
 			publish(t, winner, 1, generation(5))
 			if _, err := winner.Recover(1); err != nil {
@@ -284,7 +284,6 @@ func TestEachFileAndDirectoryIsFlushedBeforeTheLinkIsReplaced(t *testing.T) {
 		}
 	}
 	for _, path := range append(generation(1).Paths(), "manifest.json") {
-		before("write "+path, "sync "+path)
 		before("sync "+path, "name directory")
 	}
 	for _, dir := range []string{"skills", "deploy", "scripts", "rollout_summaries"} {

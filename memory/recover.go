@@ -49,7 +49,7 @@ func (r Root) Recover(recorded int) (Recovered, error) {
 		}
 		out.Ahead = &m
 	}
-	debris, err := r.Debris(recorded)
+	debris, err := r.Debris()
 	if err != nil {
 		return out, err
 	}
@@ -72,7 +72,7 @@ func (r Root) Disturbed(recorded int) (bool, error) {
 	if err != nil || linked > recorded {
 		return err == nil, err
 	}
-	debris, err := r.Debris(recorded)
+	debris, err := r.Debris()
 	return len(debris) > 0, err
 }
 
@@ -97,16 +97,15 @@ func (r Root) Next(recorded int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	archives, err := r.archives()
+	archives, err := r.Kept()
 	if err != nil {
 		return 0, err
 	}
 	return slices.Max(append(append(lives, archives...), recorded)) + 1, nil
 }
 
-// Debris lists what Recover would remove, relative to the project's folder. Where the
-// link is lost, what it would lead to again is none.
-func (r Root) Debris(recorded int) ([]string, error) {
+// Debris lists what Recover would remove, relative to the project's folder.
+func (r Root) Debris() ([]string, error) {
 	linked, err := r.linked()
 	if err != nil {
 		return nil, err
@@ -126,19 +125,21 @@ func (r Root) Debris(recorded int) ([]string, error) {
 		}
 		debris = append(debris, names...)
 	}
+	if next, err := r.Next(0); err != nil || linked == 0 && next > 2 {
+		return debris, err // the link is lost; only of a first generation it is sure that it never was
+	}
+	archives, err := r.Kept()
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range slices.Backward(archives) {
+		if n > linked { // numbers only grow
+			debris = append(debris, filepath.Join(archivesName, filepath.Base(r.Archive(n))))
+		}
+	}
 	lives, err := r.lives()
 	if err != nil {
 		return nil, err
-	}
-	if linked == 0 {
-		linked = r.unlinked(recorded, lives)
-	}
-	unlinked, err := r.unlinkedArchives(max(linked, recorded)+1, lives)
-	if err != nil {
-		return nil, err
-	}
-	for _, n := range unlinked {
-		debris = append(debris, filepath.Join(archivesName, filepath.Base(r.Archive(n))))
 	}
 	previous, err := r.previous(linked)
 	if err != nil {
@@ -150,59 +151,6 @@ func (r Root) Debris(recorded int) ([]string, error) {
 		}
 	}
 	return debris, nil
-}
-
-// unlinked is the generation that a link which is lost led to: the recorded one if it is
-// there, else the newest that was published; 0 if there is none.
-func (r Root) unlinked(recorded int, lives []int) int {
-	if recorded > 0 && slices.Contains(lives, recorded) {
-		return recorded
-	}
-	for _, n := range slices.Backward(lives) {
-		if n != recorded+1 { // which a crash may have left
-			return n
-		}
-	}
-	return 0
-}
-
-// LinkLost reports that the link is gone while the files that it led to are there, and
-// which generation those are. recorded is as in Recover.
-func (r Root) LinkLost(recorded int) (n int, lost bool, err error) {
-	linked, err := r.linked()
-	if err != nil || linked > 0 {
-		return 0, false, err
-	}
-	lives, err := r.lives()
-	if err != nil {
-		return 0, false, err
-	}
-	n = r.unlinked(recorded, lives)
-	return n, n > 0, nil
-}
-
-// unlinkedArchives lists what a crash left of a publication that was not linked:
-// the archive of the next generation and those of the states by hand before it,
-// the last first. Its directory is there too, or it is none: other archives are no
-// debris, as a database that was lost or restored may know less than the disk.
-func (r Root) unlinkedArchives(next int, lives []int) ([]int, error) {
-	archives, err := r.archives()
-	if err != nil {
-		return nil, err
-	}
-	var found []int
-	for ; slices.Contains(archives, next); next++ {
-		found = append(found, next)
-		if _, m, err := openArchive(r.Archive(next), next, false); err != nil || m.EditedFrom == 0 {
-			break
-		}
-	}
-	// Of a publication that died between its archives only states by hand are there.
-	if !slices.Contains(lives, next) {
-		return nil, nil
-	}
-	slices.Reverse(found)
-	return found, nil
 }
 
 func (r Root) withPrefix(dir string, prefixes []string) ([]string, error) {
@@ -224,42 +172,32 @@ func (r Root) withPrefix(dir string, prefixes []string) ([]string, error) {
 // with nothing left there is no link.
 func (r Root) relinked(recorded int) (linked int, rebuilt bool, err error) {
 	linked, err = r.linked()
-	if err != nil {
-		return 0, false, err
-	}
-	if linked > 0 && !r.lost(linked) {
-		return linked, false, nil
+	if err != nil || linked > 0 && !r.lost(linked) {
+		return linked, false, err
 	}
 	lives, err := r.lives()
 	if err != nil {
 		return 0, false, err
 	}
 	unpublished := max(linked, recorded) + 1 // what a crash may have left
-	candidates := []int{linked, recorded}
-	for _, n := range slices.Backward(lives) {
-		if n != unpublished {
-			candidates = append(candidates, n)
-		}
-	}
-	for _, n := range candidates {
-		if n == 0 {
+	slices.Reverse(lives)
+	for _, n := range append([]int{linked, recorded}, lives...) {
+		if n == 0 || n == unpublished {
 			continue
 		}
 		if r.lost(n) {
 			err := r.rebuild(n)
-			if code := memoir.CodeOf(err); code == memoir.CodeNotFound {
+			if memoir.CodeOf(err) == memoir.CodeNotFound {
 				continue
 			}
 			if err != nil {
 				return 0, false, err
 			}
-		} else if _, err := r.liveManifest(n); err != nil {
-			continue
 		}
-		if n == linked {
-			return n, true, nil
+		if n != linked {
+			err = r.relink(n)
 		}
-		return n, true, r.relink(n)
+		return n, true, err
 	}
 	if err := remove(r.Link()); err != nil {
 		return 0, false, storageError(err, "remove %s, which leads nowhere", r.Link())
@@ -283,7 +221,7 @@ func (r Root) lost(n int) bool {
 	if errors.Is(err, fs.ErrNotExist) {
 		return true
 	}
-	return err == nil && !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !foreign(e.Name()) })
+	return err == nil && !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !memoir.EditorsOwn(e.Name()) })
 }
 
 // rebuild makes the live directory of generation n again from its archive. It
@@ -293,22 +231,16 @@ func (r Root) rebuild(n int) error {
 	if err != nil {
 		return err
 	}
-	live := filepath.Join(r.dir, liveName)
-	aside := filepath.Join(live, gonePrefix+filepath.Base(r.Live(n))+"-"+r.attempt)
-	err = errors.Join(makeDir(live), failpoint.RemoveAll(r.Staged(n)))
+	err = errors.Join(makeDir(filepath.Join(r.dir, liveName)), failpoint.RemoveAll(r.Staged(n)),
+		failpoint.RemoveAll(r.Live(n)))
 	if err == nil {
 		err = r.writeTree(context.Background(), r.Staged(n), files, m.Encode())
-	}
-	if err == nil {
-		if err = failpoint.Rename(r.Live(n), aside); errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
 	}
 	if err == nil {
 		err = failpoint.Rename(r.Staged(n), r.Live(n))
 	}
 	if err == nil {
-		err = syncDir(live)
+		err = syncDir(filepath.Join(r.dir, liveName))
 	}
 	if err != nil {
 		return storageError(err, "put the files of generation %d back", n)
@@ -346,29 +278,18 @@ func (r Root) rearchive(n int) error {
 		return err
 	}
 	defer root.Close()
-	files, _, err := readTree(root)
-	if err != nil {
-		return err
-	}
-	data, err := readBounded(root, manifestName, maxFile)
+	m, err := r.manifest(root, n, true)
 	if err != nil {
 		return nil // what was published is unknown
 	}
-	m, err := parseManifest(data)
-	if err != nil || m.Generation != n || m.verify(files) != nil {
-		return nil
+	files, _, err := readTree(root)
+	if err != nil || m.verify(files) != nil {
+		return err
 	}
-	packed, err := encodeArchive(files, m.Encode())
-	if err == nil {
-		err = makeDir(filepath.Join(r.dir, archivesName))
+	if err := r.StageArchive(n, files, m); err != nil {
+		return err
 	}
-	if err == nil {
-		err = r.writeArchive(n, packed)
-	}
-	if err == nil {
-		err = failpoint.Rename(r.stagedArchive(n), r.Archive(n))
-	}
-	if err != nil {
+	if err := failpoint.Rename(r.stagedArchive(n), r.Archive(n)); err != nil {
 		return storageError(err, "make the archive of generation %d again", n)
 	}
 	return syncIfThere(filepath.Join(r.dir, archivesName))

@@ -34,10 +34,6 @@ const (
 	archivesName   = "generations"
 	archiveSuffix  = ".tar.zst"
 	manifestName   = "manifest.json"
-	MemoryFile     = "MEMORY.md"
-	SummaryFile    = "memory_summary.md"
-	SkillsDir      = "skills"
-	SkillFile      = "SKILL.md"
 	dirMode        = fs.FileMode(0o700)
 	fileMode       = fs.FileMode(0o600)
 	stagePrefix    = ".stage-"  // live/: a generation being written

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 
 	"memoir"
 )
@@ -17,8 +16,6 @@ type Snapshot struct {
 	Files      Files    // as they are now, hand edits included
 	Manifest   Manifest // as published
 	Edited     []Edit   // what people changed since, by path
-	tree       []liveFile
-	readAt     time.Time
 }
 
 // Consolidation reads the files as Phase 2's result, nil if there is no memory yet.
@@ -55,7 +52,7 @@ func (r Root) Current() (Snapshot, error) {
 }
 
 func (r Root) read(n int) (Snapshot, error) {
-	snap := Snapshot{Generation: n, Files: Files{}, readAt: time.Now()}
+	snap := Snapshot{Generation: n, Files: Files{}}
 	if n == 0 {
 		return snap, r.noneLeft()
 	}
@@ -64,7 +61,7 @@ func (r Root) read(n int) (Snapshot, error) {
 		return Snapshot{}, err
 	}
 	defer root.Close()
-	if snap.Files, snap.tree, err = readTree(root); err != nil {
+	if snap.Files, _, err = readTree(root); err != nil {
 		return Snapshot{}, err
 	}
 	if snap.Manifest, err = r.manifest(root, n, len(snap.Files) > 0); err != nil {
@@ -80,7 +77,7 @@ func (r Root) noneLeft() error {
 	if err != nil || len(lives) == 0 {
 		return err
 	}
-	archives, err := r.archives()
+	archives, err := r.Kept()
 	if err != nil || len(archives) == 0 {
 		return err // a first publication that did not get so far
 	}
@@ -149,13 +146,7 @@ func (r Root) manifest(root *os.Root, n int, any bool) (Manifest, error) {
 	return m, nil
 }
 
-// racy is how long a file's time may stay the same while its content changes:
-// the coarsest clock of the file systems in use.
-const racy = 2 * time.Second
-
-// Unchanged reports whether the live memory still is what the snapshot holds. A
-// file with the size, time and identity it had is not read again, unless it was
-// written so shortly before the snapshot that its time proves nothing.
+// Unchanged reports whether the live memory still is what the snapshot holds.
 func (r Root) Unchanged(snap Snapshot) (bool, error) {
 	n, err := r.linked()
 	if err != nil || n != snap.Generation {
@@ -169,29 +160,6 @@ func (r Root) Unchanged(snap Snapshot) (bool, error) {
 		return false, err
 	}
 	defer root.Close()
-	tree, err := listTree(root)
-	if err != nil || len(tree) != len(snap.tree) {
-		return false, err
-	}
-	for i, now := range tree {
-		then := snap.tree[i]
-		if now.name != then.name || now.info.Size() != then.info.Size() {
-			return false, nil
-		}
-		if os.SameFile(now.info, then.info) && now.info.ModTime().Equal(then.info.ModTime()) &&
-			now.info.ModTime().Before(snap.readAt.Add(-racy)) {
-			continue
-		}
-		content, err := readBounded(root, now.name, maxFile)
-		if errors.Is(err, fs.ErrNotExist) {
-			return false, nil
-		}
-		if err != nil {
-			return false, storageError(err, "read %s", filepath.Join(r.Live(n), now.name))
-		}
-		if sum(content) != sum(snap.Files[then.path]) {
-			return false, nil
-		}
-	}
-	return true, nil
+	files, _, err := readTree(root)
+	return err == nil && files.Equal(snap.Files), err
 }

@@ -62,7 +62,7 @@ func TestHandEditsAreFound(t *testing.T) {
 	want := []memory.Edit{
 		{Path: "MEMORY.md", Published: published["MEMORY.md"], Now: []byte("# Memory\nby hand\n")},
 		{Path: "empty.md", Now: []byte{}},
-		{Path: "my-notes.md", Now: []byte("mine\n")},
+		{Path: "my notes.md", Now: []byte("mine\n")},
 		{Path: "raw_memories.md", Published: published["raw_memories.md"]},
 		{Path: "skills/deploy/scripts/new.sh", Now: []byte("echo new\n")},
 	}
@@ -74,27 +74,6 @@ func TestHandEditsAreFound(t *testing.T) {
 	}
 	if snap.Manifest.Hash() != manifest(1).Hash() {
 		t.Error("the manifest is not the published one")
-	}
-}
-
-func TestFreeNamesThatCollideAreAllCarried(t *testing.T) {
-	t.Parallel()
-	r := memory.At(t.TempDir(), project)
-	publish(t, r, 1, memory.Files{"MEMORY.md": []byte("m")})
-	write(t, r, "my-notes.md", "1")
-	write(t, r, "my notes.md", "2")
-	write(t, r, "my  notes.md", "3")
-	write(t, r, "MY-NOTES.md", "4")
-	snap := current(t, r)
-	got := map[string]int{}
-	for _, edit := range snap.Edited {
-		got[string(edit.Now)]++
-	}
-	if diff := cmp.Diff(map[string]int{"1": 1, "2": 1, "3": 1, "4": 1}, got); diff != "" {
-		t.Error(diff)
-	}
-	if err := r.Stage(t.Context(), 2, snap.Files, snap.Manifest); err != nil {
-		t.Errorf("the snapshot cannot be published: %v", err)
 	}
 }
 
@@ -203,6 +182,13 @@ func TestALiveMemoryThatCannotBeTrustedIsAnError(t *testing.T) {
 		{"a symbolic link to a directory", func(t *testing.T, r memory.Root) {
 			replace(t, filepath.Join(r.Live(2), "skills", "x"), func(name string) error { return os.Symlink("deploy", name) })
 		}, "is a symbolic link"},
+		{"names that are one where capitals do not count", func(t *testing.T, r memory.Root) {
+			write(t, r, "Notes.md", "1")
+			write(t, r, "notes.md", "2")
+		}, "is in the way of Notes.md"},
+		{"a name that another system does not take", func(t *testing.T, r memory.Root) {
+			write(t, r, "a:b.md", "1")
+		}, "has a character that not every system takes"},
 		{"a named pipe", func(t *testing.T, r memory.Root) {
 			replace(t, filepath.Join(r.Live(2), "MEMORY.md"), func(name string) error { return syscall.Mkfifo(name, 0o600) })
 		}, "is a special file"},

@@ -19,7 +19,11 @@ import (
 // On an error nothing of it stays, and the earlier memory is as it was. A disk
 // that refuses gives memoir.CodeStorage.
 func (r Root) Stage(ctx context.Context, n int, files Files, m Manifest) error {
-	err := r.stage(ctx, n, files, m)
+	return r.staged(ctx, n, r.stage(ctx, n, files, m))
+}
+
+// staged discards what a failed staging left.
+func (r Root) staged(ctx context.Context, n int, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -81,14 +85,7 @@ func (r Root) stage(ctx context.Context, n int, files Files, m Manifest) error {
 // it: flushed and checked by reading it back. Swap gives it its name together with
 // the generation that follows; Discard drops it.
 func (r Root) StageArchive(n int, files Files, m Manifest) error {
-	err := r.stageArchive(n, files, m)
-	if err == nil {
-		return nil
-	}
-	if memoir.CodeOf(err) == memoir.CodeInternal {
-		err = storageError(err, "stage the archive of generation %d in %s", n, r.dir)
-	}
-	return errors.Join(err, r.Discard(n))
+	return r.staged(context.Background(), n, r.stageArchive(n, files, m))
 }
 
 func (r Root) stageArchive(n int, files Files, m Manifest) error {

@@ -121,7 +121,7 @@ func (r Root) Prune(keep int, before time.Time) (kept []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	archives, err := r.archives()
+	archives, err := r.Kept()
 	if err != nil {
 		return nil, err
 	}
@@ -188,26 +188,15 @@ func (r Root) removeLives(unwanted func(n int) bool) (kept []string, err error) 
 	return kept, nil
 }
 
-// Clear removes the live memory, and the archives too if asked. The link goes
-// first: a reader finds the whole memory or none.
-func (r Root) Clear(archives bool) error {
-	if _, err := r.linked(); err != nil {
-		return err
+// Remove removes a project's whole folder, the link first: a reader finds the whole memory
+// or none.
+func (r Root) Remove() error {
+	err := remove(r.Link())
+	if err == nil {
+		err = failpoint.RemoveAll(r.dir)
 	}
-	if err := remove(r.Link()); err != nil {
-		return storageError(err, "remove %s", r.Link())
+	if err != nil {
+		return storageError(err, "remove %s", r.dir)
 	}
-	dirs := []string{liveName}
-	if archives {
-		dirs = append(dirs, archivesName)
-	}
-	for _, dir := range dirs {
-		if err := failpoint.RemoveAll(filepath.Join(r.dir, dir)); err != nil {
-			return storageError(err, "remove %s", filepath.Join(r.dir, dir))
-		}
-	}
-	if err := syncDir(r.dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return storageError(err, "flush %s", r.dir)
-	}
-	return nil
+	return syncIfThere(filepath.Dir(r.dir))
 }

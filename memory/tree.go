@@ -17,19 +17,11 @@ import (
 	"memoir"
 )
 
-// liveFile is a file of a live directory as it was read.
+// liveFile is a file of a live directory as it was found.
 type liveFile struct {
-	name string // on disk
-	path string // in Files
+	path string
 	info fs.FileInfo
 }
-
-// What only a file, and only a directory, may be called in a memory: another one would
-// be in the way of the next publication.
-var (
-	onlyFiles       = []string{MemoryFile, SummaryFile, "raw_memories.md"}
-	onlyDirectories = []string{SkillsDir, "rollout_summaries"}
-)
 
 // listTree lists the regular files of a live directory, the manifest and the
 // droppings of editors left out. A symbolic link or a special file in it is an
@@ -44,9 +36,9 @@ func listTree(root *os.Root) ([]liveFile, error) {
 			return storageError(err, "read %s", filepath.Join(root.Name(), name))
 		case name == "." || name == manifestName:
 			return nil
-		case foreign(entry.Name()) && entry.IsDir():
+		case memoir.EditorsOwn(entry.Name()) && entry.IsDir():
 			return fs.SkipDir
-		case foreign(entry.Name()):
+		case memoir.EditorsOwn(entry.Name()):
 			return nil
 		}
 		info, err := entry.Info()
@@ -56,45 +48,44 @@ func listTree(root *os.Root) ([]liveFile, error) {
 		if err != nil {
 			return storageError(err, "read %s", filepath.Join(root.Name(), name))
 		}
-		legal, err := checkEntry(filepath.Join(root.Name(), name), name, info)
-		if err != nil || entry.IsDir() {
+		if entry.IsDir() {
+			return nil
+		}
+		if err := checkEntry(filepath.Join(root.Name(), name), info); err != nil {
 			return err
 		}
 		if len(files) == maxFiles {
 			return memoir.Errorf(memoir.CodeStorage, "move what does not belong there out of it",
 				"%s holds more than %d files", root.Name(), maxFiles)
 		}
-		files = append(files, liveFile{name: name, path: legal, info: info})
+		files = append(files, liveFile{path: name, info: info})
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	return distinct(files), nil
+	paths := make([]string, len(files))
+	for i, f := range files {
+		paths[i] = f.path
+	}
+	if err := memoir.CheckPaths(paths); err != nil {
+		return nil, storageError(err, "a file in %s cannot be kept", root.Name())
+	}
+	return files, nil
 }
 
-// checkEntry returns the path in a memory of a file, or what is wrong with a file or
-// directory; at is its path on disk.
-func checkEntry(at, name string, info fs.FileInfo) (legal string, err error) {
-	refuse := func(hint, format string, args ...any) (string, error) {
-		return "", memoir.Errorf(memoir.CodeStorage, hint, at+" "+format, args...)
-	}
-	switch dir := info.IsDir(); {
-	case dir && slices.Contains(onlyFiles, name), !dir && slices.Contains(onlyDirectories, name):
-		return refuse("give it another name: the memory needs this one", "is a %s", kind(info.Mode()))
-	case dir:
-		return "", nil
+// checkEntry says what is wrong with a file of a live directory; at is its path on disk.
+func checkEntry(at string, info fs.FileInfo) error {
+	switch {
 	case !info.Mode().IsRegular():
-		return refuse("remove it, or put a file in its place: only files and directories belong in a memory",
-			"is a %s", kind(info.Mode()))
+		return memoir.Errorf(memoir.CodeStorage,
+			"remove it, or put a file in its place: only files and directories belong in a memory",
+			"%s is a %s", at, kind(info.Mode()))
 	case info.Size() > maxFile:
-		return refuse("move it out of the memory", "has %d bytes; a file of a memory has at most %d", info.Size(), maxFile)
+		return memoir.Errorf(memoir.CodeStorage, "move it out of the memory",
+			"%s has %d bytes; a file of a memory has at most %d", at, info.Size(), maxFile)
 	}
-	legal, ok := legalName(name)
-	if !ok {
-		return refuse("give it a name of letters, digits, '.', '_' and '-'", "has a name that a memory cannot hold")
-	}
-	return legal, nil
+	return nil
 }
 
 // readTree reads what listTree lists.
@@ -107,12 +98,12 @@ func readTree(root *os.Root) (Files, []liveFile, error) {
 	kept := list[:0]
 	total := 0
 	for _, f := range list {
-		content, err := readBounded(root, f.name, maxFile)
+		content, err := readBounded(root, f.path, maxFile)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
-			return nil, nil, storageError(err, "read %s", filepath.Join(root.Name(), f.name))
+			return nil, nil, storageError(err, "read %s", filepath.Join(root.Name(), f.path))
 		}
 		if total += len(content); total > maxTotal {
 			return nil, nil, memoir.Errorf(memoir.CodeStorage, "move what does not belong there out of it",
@@ -209,14 +200,7 @@ func (r Root) writeFile(ctx context.Context, root *os.Root, name string, content
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	half := len(content) / 2
-	if _, err := f.Write(content[:half]); err != nil {
-		return err
-	}
-	if err := r.step("write " + name); err != nil {
-		return err
-	}
-	if _, err := f.Write(content[half:]); err != nil {
+	if _, err := f.Write(content); err != nil {
 		return err
 	}
 	if err := r.step("sync " + name); err != nil {

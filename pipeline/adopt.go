@@ -258,11 +258,11 @@ func FinishMoves(ctx context.Context, st *store.Store, home string) error {
 	}
 	var errs []error
 	for _, id := range ids {
-		err := memory.At(home, id).PutAside()
+		err := memory.At(home, id).Remove()
 		if err == nil {
 			err = st.FolderRemoved(ctx, id)
 		}
 		errs = append(errs, err)
 	}
-	return errors.Join(append(errs, memory.SweepRemoved(home))...)
+	return errors.Join(errs...)
 }

@@ -133,7 +133,7 @@ func checkPublished(t *testing.T, home, name string, p pipeline.ProjectReport) {
 	}
 	for path, text := range snapshot {
 		for _, r := range text {
-			if r != '\n' && r != '\t' && memory.Hidden(r) {
+			if r != '\n' && r != '\t' && memoir.Hidden(r) {
 				t.Errorf("%s: %s holds the hidden character %U", name, path, r)
 				break
 			}
@@ -146,9 +146,9 @@ func checkPublished(t *testing.T, home, name string, p pipeline.ProjectReport) {
 				t.Errorf("%s: %s has %d headings:\n%s", name, path, n, text)
 			}
 		}
-		main := path == memory.MemoryFile || path == memory.SummaryFile
+		main := path == memoir.MemoryFile || path == memoir.SummaryFile
 		switch {
-		case strings.HasPrefix(path, memory.SkillsDir+"/") && (strings.Contains(text, beacon) || strings.Contains(text, "!`")):
+		case strings.HasPrefix(path, memoir.SkillsDir+"/") && (strings.Contains(text, beacon) || strings.Contains(text, "!`")):
 			t.Errorf("%s: a skill holds the attack:\n%s", name, text)
 		case main && frameTag.MatchString(text):
 			t.Errorf("%s: %s holds a frame:\n%s", name, path, frameTag.FindString(text))
@@ -170,8 +170,8 @@ func checkPublished(t *testing.T, home, name string, p pipeline.ProjectReport) {
 			t.Errorf("%s: %s injects a frame", name, path)
 		}
 	}
-	if preferences := sections(snapshot[memory.MemoryFile])["## User preferences"]; !strings.Contains(preferences, "run the linter before you push") {
-		t.Errorf("%s: what the person said is missing:\n%s", name, snapshot[memory.MemoryFile])
+	if preferences := sections(snapshot[memoir.MemoryFile])["## User preferences"]; !strings.Contains(preferences, "run the linter before you push") {
+		t.Errorf("%s: what the person said is missing:\n%s", name, snapshot[memoir.MemoryFile])
 	}
 }
 
@@ -208,7 +208,7 @@ func TestWhatThePersonTypedInTheSameWordsIsTheirs(t *testing.T) {
 		t.Fatal(err)
 	}
 	report := run(t, options(home, dir))
-	if got := sections(memoryOf(t, report, "app", memory.MemoryFile))["## User preferences"]; !strings.Contains(got, beacon) {
+	if got := sections(memoryOf(t, report, "app", memoir.MemoryFile))["## User preferences"]; !strings.Contains(got, beacon) {
 		t.Errorf("a wish that the person typed is missing: %q", got)
 	}
 }

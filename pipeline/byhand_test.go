@@ -157,16 +157,16 @@ func TestAnInvalidEditIsNeverOverwritten(t *testing.T) {
 		outcome pipeline.Outcome
 	}{
 		{"the manifest deleted, which its archive has too", func(r memory.Root) error { return os.Remove(filepath.Join(r.Live(1), "manifest.json")) }, pipeline.OutcomePublished},
-		{"the summary deleted", func(r memory.Root) error { return os.Remove(filepath.Join(r.Live(1), memory.SummaryFile)) }, pipeline.OutcomePublished},
+		{"the summary deleted", func(r memory.Root) error { return os.Remove(filepath.Join(r.Live(1), memoir.SummaryFile)) }, pipeline.OutcomePublished},
 		{"a file replaced by a symbolic link", func(r memory.Root) error {
-			path := filepath.Join(r.Live(1), memory.MemoryFile)
+			path := filepath.Join(r.Live(1), memoir.MemoryFile)
 			return errors.Join(os.Remove(path), os.Symlink("/etc/hostname", path))
 		}, pipeline.OutcomeFailed},
 		{"an edit whose archive is gone", func(r memory.Root) error {
-			return errors.Join(os.WriteFile(filepath.Join(r.Live(1), memory.MemoryFile), []byte("mine\n"), 0o600), os.Remove(r.Archive(1)))
+			return errors.Join(os.WriteFile(filepath.Join(r.Live(1), memoir.MemoryFile), []byte("mine\n"), 0o600), os.Remove(r.Archive(1)))
 		}, pipeline.OutcomeFailed},
 		{"garbage in a file's place", func(r memory.Root) error {
-			return os.WriteFile(filepath.Join(r.Live(1), memory.MemoryFile), []byte("\x00\xff\xfe garbage \x01\n"), 0o600)
+			return os.WriteFile(filepath.Join(r.Live(1), memoir.MemoryFile), []byte("\x00\xff\xfe garbage \x01\n"), 0o600)
 		}, pipeline.OutcomePublished},
 	}
 	for _, test := range tests {

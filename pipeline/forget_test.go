@@ -140,7 +140,7 @@ func TestAForgottenSessionDoesNotComeBack(t *testing.T) {
 	st := open(t, home)
 	must(t, st.Clear(t.Context(), project))
 	st.Close()
-	must(t, memory.At(home, project).Clear(true))
+	must(t, memory.At(home, project).Remove())
 	check("cleared")
 
 	st = open(t, home)

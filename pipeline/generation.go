@@ -328,7 +328,7 @@ func (r *run) files(
 	live memory.Snapshot,
 ) (memory.Files, secrets.Counts, error) {
 	theirs := r.beside(in, live)
-	files, err := memory.Layout(memory.GiveWay(c, theirs), theirs)
+	files, err := memory.Layout(c, theirs)
 	if err != nil {
 		return nil, nil, fmt.Errorf("lay out the memory: %w", err)
 	}

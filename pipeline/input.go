@@ -178,7 +178,7 @@ func putThere(notes []memoir.Note, live memory.Files) map[string]bool {
 	theirs := map[string]bool{}
 	for path := range all.Extra() {
 		theirs[path] = path != rawMemoriesFile && !strings.HasPrefix(path, summariesDir) &&
-			memory.CheckPath(path) == nil
+			memoir.CheckPath(path) == nil
 	}
 	return theirs
 }
@@ -291,7 +291,7 @@ func withoutSessions(published, live memory.Files, inputs []memory.Input, gone [
 		case at == rawMemoriesFile, strings.HasPrefix(at, summariesDir): // of sessions that stay
 			out[at] = files[at]
 		case strings.HasPrefix(at, skillsDir):
-			if bytes.Equal(files[at], live[at]) || path.Base(at) == memory.SkillFile && citesOne(files[at], in) {
+			if bytes.Equal(files[at], live[at]) || path.Base(at) == memoir.SkillMD && citesOne(files[at], in) {
 				out[at] = files[at]
 			} else {
 				left += lines(string(files[at]))
@@ -362,7 +362,7 @@ func withoutSections(text string, keys []string) string {
 // dropSkills removes the skills that lost lines and cite no session any more.
 func dropSkills(before, after memory.Files, in consolidate.Input) memory.Files {
 	for _, at := range after.Paths() {
-		if path.Base(at) != memory.SkillFile || bytes.Equal(before[at], after[at]) || citesOne(after[at], in) {
+		if path.Base(at) != memoir.SkillMD || bytes.Equal(before[at], after[at]) || citesOne(after[at], in) {
 			continue
 		}
 		dir := path.Dir(at) + "/"

@@ -172,7 +172,7 @@ func (r *run) cleanFilesBy(
 		name, n := named(at)
 		names.Merge(n)
 		name = free(clean, name)
-		if err := memory.CheckPath(name); err != nil {
+		if err := memoir.CheckPath(name); err != nil {
 			return nil, nil, err
 		}
 		clean[name] = []byte(redactor.AgainText(texts[at]))

@@ -304,7 +304,7 @@ func (a app) checkGenerations() {
 	if live.Generation != len(generations) || len(live.Edited) > 0 {
 		a.t.Errorf("generation %d of %d is live, edits %v", live.Generation, len(generations), live.Edited)
 	}
-	if debris, err := a.root().Debris(live.Generation); err != nil || len(debris) > 0 {
+	if debris, err := a.root().Debris(); err != nil || len(debris) > 0 {
 		a.t.Errorf("debris %v, %v", debris, err)
 	}
 }

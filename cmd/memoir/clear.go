@@ -130,7 +130,7 @@ func (p *program) clearProjects(ctx context.Context, st *store.Store, home strin
 			}
 		}
 		// Folders without rows are removed, too.
-		if err := memory.At(home, id).PutAside(); err != nil {
+		if err := memory.At(home, id).Remove(); err != nil {
 			return err
 		}
 	}

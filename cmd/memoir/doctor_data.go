@@ -172,12 +172,6 @@ func (p projectCheck) run(ctx context.Context) {
 			"%s was saved after a newer generation was published, so it was not merged", paths[0])
 	}
 	p.archives()
-	if n, lost, err := p.root.LinkLost(recorded); err == nil && lost {
-		p.fail(p.rebuild()+" link it again; leave the files where they are until then",
-			"the link %s is missing, so agents see no memory; the files of generation %d are in %s",
-			p.root.Link(), n, p.root.Live(n))
-		return
-	}
 	snap, err := p.root.Current()
 	switch {
 	case err != nil:

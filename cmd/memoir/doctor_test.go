@@ -206,7 +206,7 @@ func TestEachFindingOfDoctorIsGoneOnceItsHintIsFollowed(t *testing.T) {
 		{"live files that are gone", func(p patient) { p.must(os.RemoveAll(in(p, "live/1"))) },
 			"project lanternd-", "are gone", 1},
 		{"a link that is lost", func(p patient) { p.must(os.Remove(in(p, "memory"))) },
-			"project lanternd-", "is missing, so agents see no memory; the files of generation 1 are in ", 1},
+			"project lanternd-", "generation 1 is recorded, but there is no live memory", 1},
 		{"a folder of no project", func(p patient) { p.write("projects/ghost-0123456789ab/generations/1.tar.zst", "x") },
 			"folder ghost-0123456789ab", "it belongs to no registered project", 0},
 		{"a folder that memoir did not make", func(p patient) { p.write("projects/notes/x", "x") },

@@ -232,7 +232,7 @@ func (s *smokeTest) checkStored(ctx context.Context) (map[memory.Root]memory.Fil
 
 // missing names a file that is absent, empty or not as in the manifest; "" if there is none.
 func missing(snap memory.Snapshot) string {
-	for _, name := range []string{memory.MemoryFile, memory.SummaryFile, "raw_memories.md"} {
+	for _, name := range []string{memoir.MemoryFile, memoir.SummaryFile, "raw_memories.md"} {
 		if len(bytes.TrimSpace(snap.Files[name])) == 0 {
 			return name + " is missing or empty"
 		}
@@ -243,11 +243,11 @@ func missing(snap memory.Snapshot) string {
 			return path + " is empty"
 		}
 		summaries = summaries || strings.HasPrefix(path, "rollout_summaries/")
-		if skill, ok := strings.CutPrefix(path, memory.SkillsDir+"/"); ok {
+		if skill, ok := strings.CutPrefix(path, memoir.SkillsDir+"/"); ok {
 			name, _, _ := strings.Cut(skill, "/")
-			body := snap.Files[memory.SkillsDir+"/"+name+"/"+memory.SkillFile]
+			body := snap.Files[memoir.SkillsDir+"/"+name+"/"+memoir.SkillMD]
 			if !bytes.HasPrefix(body, []byte("---\n")) || !bytes.Contains(body, []byte("\nname: "+name+"\n")) {
-				return path + ": the skill has no valid " + memory.SkillFile
+				return path + ": the skill has no valid " + memoir.SkillMD
 			}
 		}
 	}

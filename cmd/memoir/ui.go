@@ -34,7 +34,6 @@ import (
 	"golang.org/x/term"
 
 	"memoir"
-	"memoir/memory"
 )
 
 // ui writes the results and messages of a command. Its methods are safe for concurrent use.
@@ -329,6 +328,6 @@ func plain(text string) string {
 // hostile reports whether a rune controls a terminal or the direction of text, or is invisible, so
 // that two different names look the same.
 func hostile(r rune) bool {
-	return r == unicode.ReplacementChar || r == '\u2028' || r == '\u2029' || r >= 0x80 && memory.Hidden(r) ||
+	return r == unicode.ReplacementChar || r == '\u2028' || r == '\u2029' || r >= 0x80 && memoir.Hidden(r) ||
 		unicode.IsControl(r)
 }

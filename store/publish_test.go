@@ -56,30 +56,6 @@ func TestPublishingRecordsTheGenerationAndSwapsLast(t *testing.T) {
 	}
 }
 
-func TestARestoredGenerationConsumesNothing(t *testing.T) {
-	t.Parallel()
-	s, clock := newDue(t)
-	before, err := s.Status(t.Context())
-	must(t, err)
-	c := claimProject(t, s)
-	inputs := map[string]string{"codex:s00": "hash of a"}
-	publish(t, s, c, GenerationRecord{N: 3, At: clock.Now(), Restored: true, Inputs: inputs})
-	if row := projectRow(t, s, project); row.Generation != 3 || row.ConsumedSeq != 0 || !row.Due {
-		t.Errorf("project %+v", row)
-	}
-	after, err := s.Status(t.Context())
-	if must(t, err); after.Usage != before.Usage || len(after.Running) != 0 {
-		t.Errorf("status %+v, before %+v", after, before)
-	}
-	if last, err := s.LastInputs(t.Context(), project); err != nil || !maps.Equal(last, inputs) {
-		t.Errorf("last inputs %v, %v", last, err)
-	}
-	wantCode(t, s.Publish(t.Context(), c, GenerationRecord{N: 4, Restored: true}, func() error { return nil }), memoir.CodeLeaseLost)
-	if again := claimProject(t, s); again.Attempt != 1 {
-		t.Errorf("restoring counted as attempt %d", again.Attempt)
-	}
-}
-
 func TestASwapThatFailsRecordsNothing(t *testing.T) {
 	t.Parallel()
 	s, _ := newDue(t)
@@ -111,22 +87,6 @@ func TestAGenerationIsPublishedOnce(t *testing.T) {
 	}
 	err := s.Publish(t.Context(), c, GenerationRecord{N: 4}, func() error { t.Error("swapped"); return nil })
 	wantCode(t, err, memoir.CodeChanged)
-}
-
-func TestNobodyIsTakenOverInTheMiddleOfASwap(t *testing.T) {
-	t.Parallel()
-	s, clock := newDue(t)
-	c := claimProject(t, s)
-	other := openAt(t, s.Path(), Options{Now: clock.Now, BusyTimeout: time.Millisecond})
-	must(t, s.Publish(t.Context(), c, GenerationRecord{N: 1}, func() error {
-		clock.advance(time.Hour)
-		_, _, err := other.ClaimProject(t.Context(), project, forMinutes)
-		wantCode(t, err, memoir.CodeBusy) // the database is locked
-		return nil
-	}))
-	if _, ok, err := other.ClaimProject(t.Context(), project, forMinutes); ok || err != nil {
-		t.Fatal(ok, err)
-	}
 }
 
 func TestALinkThatIsAheadOfTheDatabaseIsRecordedAfterwards(t *testing.T) {

@@ -48,18 +48,3 @@ func TestASessionHasTheFirstReasonThatApplies(t *testing.T) {
 		}
 	}
 }
-
-func TestZeroSwitchesALimitOff(t *testing.T) {
-	t.Parallel()
-	old := facts{kind: memoir.KindMain, hasProject: true, updated: 1}
-	fresh := facts{kind: memoir.KindMain, hasProject: true, updated: millis(noon)}
-	for name, f := range map[string]facts{"old": old, "fresh": fresh} {
-		if got := (Window{Now: noon}).reason(f, noon); got != memoir.ReasonEligible {
-			t.Errorf("%s: %s", name, got)
-		}
-	}
-	script := facts{kind: memoir.KindAutomation, hasProject: true}
-	if got := (Window{IncludeAutomation: true}).reason(script, noon); got != memoir.ReasonEligible {
-		t.Errorf("automation included: %s", got)
-	}
-}

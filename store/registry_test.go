@@ -1,7 +1,6 @@
 package store
 
 import (
-	"encoding/json"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -31,31 +30,6 @@ func TestTheVersionOfASessionIsThatOfItsFiles(t *testing.T) {
 	}
 	if Fingerprint(change(func(f *memoir.File) { f.Path = "/archived/a" })) != base {
 		t.Error("moving a file makes a difference")
-	}
-}
-
-func TestFilesReadBackAsTheyWereScanned(t *testing.T) {
-	t.Parallel()
-	s, _ := newStore(t)
-	register(t, s, project)
-	rows := []FileRow{
-		{File: memoir.File{Path: "/s/one", Size: 5, ModTime: noon.Add(7), Inode: 1<<64 - 1}, Head: json.RawMessage(`{"a":1}`)},
-		{File: memoir.File{Path: "/s/copy", Size: 5, ModTime: noon}},
-	}
-	se := session("a", func(se *memoir.Session) { se.Files = []memoir.File{rows[0].File} })
-	broken := FileRow{File: memoir.File{Path: "/s/broken", Size: 0, ModTime: noon}, Error: "empty file"}
-	must(t, s.SaveScan(t.Context(), []SessionScan{{Session: se, Files: rows}, {Files: []FileRow{broken}}}, nil))
-	heads, err := s.Heads(t.Context(), []string{"/s/one", "/s/copy", "/s/none"})
-	must(t, err)
-	if diff := cmp.Diff(map[string]json.RawMessage{"/s/one": rows[0].Head}, heads); diff != "" {
-		t.Errorf("heads (-want +got):\n%s", diff)
-	}
-	got, err := s.Files(t.Context())
-	must(t, err)
-	rows[0].SessionKey, rows[1].SessionKey, rows[0].Head = "codex:a", "codex:a", nil
-	want := map[string]FileRow{"/s/one": rows[0], "/s/copy": rows[1], "/s/broken": broken}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("files (-want +got):\n%s", diff)
 	}
 }
 

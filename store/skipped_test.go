@@ -1,10 +1,8 @@
 package store
 
 import (
-	"path/filepath"
 	"slices"
 	"testing"
-	"testing/fstest"
 )
 
 // skippedNow returns what is stored, without the times.
@@ -57,29 +55,5 @@ func TestSkippedRecordsAreThoseOfEachSessionsLastExtraction(t *testing.T) {
 	must(t, s.Clear(t.Context(), project))
 	if got := skippedNow(t, s); len(got) != 0 {
 		t.Errorf("cleared, and %+v is left", got)
-	}
-}
-
-func TestADatabaseOfTheFirstReleaseIsMigrated(t *testing.T) {
-	t.Parallel()
-	first := fstest.MapFS{}
-	for name, file := range withMore(t, nil).(fstest.MapFS) {
-		if name == "0001_initial.sql" {
-			first[name] = file
-		}
-	}
-	path := filepath.Join(t.TempDir(), "memoir.db")
-	s, err := open(t.Context(), path, Options{}, first)
-	must(t, err)
-	if _, err := s.writer.ExecContext(t.Context(), `INSERT INTO project (id, name, identity, remote) VALUES (?1, ?1, ?1, '')`, project); err != nil {
-		t.Fatal(err)
-	}
-	must(t, s.Close())
-	s = openAt(t, path, Options{})
-	if version, goose, _ := schemaOf(t, s); version != last(t) || goose != last(t) {
-		t.Errorf("version %d, goose %d", version, goose)
-	}
-	if projectRow(t, s, project).ID != project || len(skippedNow(t, s)) != 0 {
-		t.Error("the data is not what it was")
 	}
 }

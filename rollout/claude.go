@@ -236,7 +236,7 @@ func (r *claudeReader) result(block, structured []byte) {
 		r.e.user(memoir.OriginRejection, words, r.w)
 	}
 	if tool == "AskUserQuestion" && !o.failed {
-		if words := claudeAnswers(structured, output); words != "" {
+		if words := claudeAnswers(structured); words != "" {
 			r.e.user(memoir.OriginAnswer, words, r.w)
 		}
 	}
@@ -295,43 +295,26 @@ func clarification(form string) string {
 	return strings.Join(said, "\n")
 }
 
-// answered finds the answers in the text of a result that has no structured copy.
-var answered = lazyregexp.New(`"="((?:[^"]|"[^,. ])*)"`)
-
 // claudeAnswers returns what a person answered to the questions of a call, a line an
 // answer. What time chose for them is not theirs.
-func claudeAnswers(structured []byte, output string) string {
+func claudeAnswers(structured []byte) string {
+	if get(structured, "afkTimeoutMs") != nil {
+		return ""
+	}
 	var said []string
-	add := func(s string) {
-		if s = strings.TrimSpace(s); s != "" {
+	add := func(raw []byte) bool {
+		if s := strings.TrimSpace(text(raw)); s != "" {
 			said = append(said, s)
 		}
+		return true
 	}
-	if isObject(structured) {
-		if get(structured, "afkTimeoutMs") != nil {
-			return ""
-		}
-		answers, notes := get(structured, "answers"), get(structured, "annotations")
-		each(answers, func(question, value []byte) bool {
-			if isArray(value) {
-				elements(value, func(choice []byte) bool {
-					add(text(choice))
-					return true
-				})
-			} else {
-				add(text(value))
-			}
-			add(getText(notes, string(question), "notes"))
-			return true
-		})
-		add(getText(structured, "response"))
-		return strings.Join(said, "\n")
-	}
-	if hasAnyPrefix(output, []string{"User has answered", "Your questions have been answered", "The user answered"}) {
-		for _, match := range answered.FindAllStringSubmatch(output, -1) {
-			add(match[1])
-		}
-	}
+	notes := get(structured, "annotations")
+	each(get(structured, "answers"), func(question, value []byte) bool {
+		add(value)
+		elements(value, add)
+		return add(get(notes, string(question), "notes"))
+	})
+	add(get(structured, "response"))
 	return strings.Join(said, "\n")
 }
 

@@ -21,59 +21,25 @@ import (
 
 // claudeEntry is what a line says of where it comes from.
 type claudeEntry struct {
-	own      uint64    // hash of its uuid, 0: the line is no entry of the conversation
-	id       uint64    // hash of what a copy has, too: uuid and content
-	at       time.Time // a copy keeps the time
-	origin   string    // session id that it, or the line that it copies, was written under
-	numbered bool      // its id is no UUID: other sessions have the same ids
+	own    uint64 // hash of its uuid
+	id     uint64 // hash of what a copy has, too: uuid, time and content; 0: the line is no entry
+	origin string // session id that it, or the line that it copies, was written under
+	record int    // ordinal in the file
 }
 
 func parseClaudeEntry(raw []byte) claudeEntry {
-	e, uuid, of, session, asked, chain := claudeEntry{}, "", "", "", "", false
-	var said []byte
-	each(raw, func(key, value []byte) bool {
-		switch string(key) {
-		case "type":
-			switch word(value) {
-			case "user", "assistant", "system", "attachment":
-				chain = true
-			}
-		case "uuid":
-			uuid = text(value)
-		case "sessionId":
-			session = text(value)
-		case "requestSessionId":
-			asked = text(value)
-		case "timestamp":
-			e.at = instant(value)
-		case "forkedFrom":
-			of, e.origin = getText(value, "messageUuid"), getText(value, "sessionId")
-		case "message":
-			said = get(value, "content")
-		case "isSidechain": // a sub-agent's conversation, which no fork repeats
-			if isTrue(value) {
-				uuid, chain = "", false
-				return false
-			}
-		}
-		return true
-	})
-	if !chain || uuid == "" {
+	l := parseClaudeLine(raw)
+	switch l.kind {
+	case "user", "assistant", "system", "attachment":
+	default:
 		return claudeEntry{}
 	}
-	e.own, e.numbered = textHash(uuid), !uuidForm.MatchString(uuid)
-	e.id = textHash(cmp.Or(of, uuid)) ^ maphash.Bytes(hashSeed, said)
-	if e.numbered {
-		e.id ^= uint64(e.at.UnixNano())
+	if l.uuid == "" || l.sidechain { // no fork repeats a sub-agent's conversation
+		return claudeEntry{}
 	}
-	e.origin = cmp.Or(e.origin, asked, session)
-	return e
-}
-
-// claudeFirst is the id of a file's first entry, as the directory was last listed.
-type claudeFirst struct {
-	file memoir.File
-	id   uint64 // 0: it has none
+	id := textHash(cmp.Or(getText(l.fork, "messageUuid"), l.uuid))
+	id ^= maphash.Bytes(hashSeed, get(l.message, "content")) ^ uint64(l.at().UnixNano())
+	return claudeEntry{own: textHash(l.uuid), id: id, origin: cmp.Or(l.forkedFrom(), l.session)}
 }
 
 // claudeDir lists the first entries of the files of a directory.
@@ -81,18 +47,13 @@ type claudeDir struct {
 	mu      sync.Mutex
 	modTime time.Time // of the directory when it was listed
 	settled bool      // no file can have been added since under the same time
-	files   map[string]claudeFirst
+	first   map[string]uint64
 	byFirst map[uint64][]string
 	copies  map[string]map[uint64]bool // by path, of the families that were read
 }
 
-// claudeDirs are the directories listed so far, by path.
-var claudeDirs struct {
-	sync.Mutex
-	byPath map[string]*claudeDir
-}
-
-const maxClaudeDirs = 4096 // directories that are kept; they can be listed again
+// claudeDirs are the directories listed so far: *claudeDir by path.
+var claudeDirs sync.Map
 
 // claudeCopies returns the hashed uuids of the entries in a session's file that belong
 // to an older file beside it, nil if there are none. Files that cannot be read own
@@ -102,32 +63,16 @@ func claudeCopies(ctx context.Context, path string) (map[uint64]bool, error) {
 	if err != nil {
 		return nil, nil
 	}
-	claudeDirs.Lock()
-	dir := claudeDirs.byPath[filepath.Dir(path)]
-	if dir == nil {
-		if len(claudeDirs.byPath) >= maxClaudeDirs || claudeDirs.byPath == nil {
-			claudeDirs.byPath = map[string]*claudeDir{}
-		}
-		dir = &claudeDir{}
-		claudeDirs.byPath[filepath.Dir(path)] = dir
-	}
-	claudeDirs.Unlock()
+	known, _ := claudeDirs.LoadOrStore(filepath.Dir(path), &claudeDir{})
+	dir := known.(*claudeDir)
 	dir.mu.Lock()
 	defer dir.mu.Unlock()
 	dir.list(filepath.Dir(path))
-	first := dir.files[path].id
-	if first == 0 || len(dir.byFirst[first]) < 2 {
-		return nil, nil
-	}
-	if known, ok := dir.copies[path]; ok {
-		return known, nil
-	}
-	family, err := readFamily(ctx, dir.byFirst[first])
-	if err != nil {
-		return nil, err
-	}
-	for i, f := range family {
-		dir.copies[f.path] = f.heldBy(family[:i])
+	family := dir.byFirst[dir.first[path]]
+	if _, known := dir.copies[path]; len(family) > 1 && !known {
+		if err := dir.readFamily(ctx, family); err != nil {
+			return nil, err
+		}
 	}
 	return dir.copies[path], nil
 }
@@ -141,25 +86,16 @@ func (d *claudeDir) list(path string) {
 		return
 	}
 	d.modTime, d.settled = info.ModTime(), time.Since(info.ModTime()) > 2*time.Second
-	before, changed := d.files, false
-	d.files, d.byFirst = map[string]claudeFirst{}, map[uint64][]string{}
+	d.first, d.byFirst, d.copies = map[string]uint64{}, map[uint64][]string{}, map[string]map[uint64]bool{}
 	for _, e := range dirEntries(path) {
 		file := filepath.Join(path, e.Name())
-		info, err := os.Stat(file)
-		if err != nil || !info.Mode().IsRegular() || !strings.HasSuffix(file, ".jsonl") {
+		if !strings.HasSuffix(file, ".jsonl") {
 			continue
 		}
-		f, known := before[file]
-		if now := asFile(file, info); !known || f.file != now {
-			f, changed = claudeFirst{now, firstClaudeEntry(file)}, true
+		if first := firstClaudeEntry(file); first != 0 {
+			d.first[file] = first
+			d.byFirst[first] = append(d.byFirst[first], file)
 		}
-		d.files[file] = f
-		if f.id != 0 {
-			d.byFirst[f.id] = append(d.byFirst[f.id], file)
-		}
-	}
-	if changed || len(d.files) != len(before) {
-		d.copies = map[string]map[uint64]bool{}
 	}
 }
 
@@ -192,33 +128,23 @@ type kin struct {
 	id      string          // of the thread
 	main    bool            // a person drives it
 	origins map[string]bool // ids of the threads that its lines name
-	entries []kinEntry
+	entries []claudeEntry   // without origin
 
-	numbered bool  // see claudeEntry
-	above    int   // how many files of the family it says it descends from
-	among    int   // its other records among those entries that others share: a copy is written in one go
-	went     int64 // when it went on with an entry that no other has; 0: it did not
-}
-
-// kinEntry is what is kept of a claudeEntry.
-type kinEntry struct {
-	own, id uint64
-	at      int64 // nanoseconds since 1970
-	record  int   // ordinal in the file
+	above int // how many other files of the family its lines name
+	among int // its other records among those entries that others share: a copy is written in one go
 }
 
 // maxFamily bounds the entries that are held of one family. In a larger one every
 // session keeps what it holds.
 const maxFamily = 512 << 10
 
-// readFamily reads files with the same first entry and returns them oldest first. A
-// session that no person drives comes last, for it is not where people's words are
-// looked for; then counts what files say of their origin, then whether they were written
-// in one go, then which went on first.
-func readFamily(ctx context.Context, paths []string) ([]*kin, error) {
+// readFamily reads files with the same first entry and notes what each repeats of the
+// older ones.
+func (d *claudeDir) readFamily(ctx context.Context, paths []string) error {
 	var family []*kin
 	total := 0
 	for _, path := range paths {
+		d.copies[path] = nil
 		h, err := Probe(Entry{File: memoir.File{Path: path}})
 		if err != nil || h.Kind == memoir.KindSubagent {
 			continue
@@ -227,109 +153,71 @@ func readFamily(ctx context.Context, paths []string) ([]*kin, error) {
 		t := &tape{parts: []Part{{Path: path}}, stats: &Stats{}}
 		err = t.each(ctx, false, func(at place, raw []byte) error {
 			e := parseClaudeEntry(raw)
-			if e.own == 0 {
+			if e.id == 0 {
 				return nil
 			}
 			if total++; total > maxFamily {
 				return errStop
 			}
-			if len(k.origins) < 64 {
-				k.origins[e.origin] = true
-			}
-			k.numbered = k.numbered || e.numbered
-			k.entries = append(k.entries, kinEntry{e.own, e.id, e.at.UnixNano(), at.index})
+			k.origins[e.origin] = true
+			e.origin, e.record = "", at.index
+			k.entries = append(k.entries, e)
 			return nil
 		})
 		switch {
 		case ctx.Err() != nil:
-			return nil, context.Cause(ctx)
+			clear(d.copies)
+			return context.Cause(ctx)
 		case total > maxFamily:
-			return nil, nil
+			return nil
 		case err == nil:
 			family = append(family, k)
 		}
 	}
 	sortFamily(family)
-	return family, nil
+	owners := map[uint64]string{} // of entries: the thread that has them first
+	for _, k := range family {
+		copies := map[uint64]bool{}
+		for _, e := range k.entries {
+			if owners[e.id] == "" {
+				owners[e.id] = k.id
+			}
+			// Another file of the same thread takes nothing: whoever assembles the thread chooses.
+			if owners[e.id] != k.id {
+				copies[e.own] = true
+			}
+		}
+		d.copies[k.path] = copies
+	}
+	return nil
 }
 
+// sortFamily puts the oldest first. A session that no person drives comes last, for it is
+// not where people's words are looked for; then counts what files say of their origin,
+// then whether they were written in one go, then their length.
 func sortFamily(family []*kin) {
-	byID, holders := map[string]*kin{}, map[uint64]int{}
+	holders := map[uint64]int{}
 	for _, k := range family {
-		byID[k.id] = k
 		for _, e := range k.entries {
 			holders[e.id]++
 		}
 	}
 	for _, k := range family {
-		k.above = k.ancestors(byID)
+		for _, other := range family {
+			if other.id != k.id && k.origins[other.id] {
+				k.above++
+			}
+		}
 		shared := 0
 		for _, e := range k.entries {
 			if holders[e.id] > 1 {
 				shared++
 				k.among = e.record - k.entries[0].record + 1 - shared
-			} else if k.went == 0 {
-				k.went = e.at
 			}
 		}
 	}
 	slices.SortFunc(family, func(a, b *kin) int {
-		if a.main != b.main {
-			return map[bool]int{true: -1, false: 1}[a.main]
-		}
-		return cmp.Or(cmp.Compare(a.above, b.above), cmp.Compare(b.among, a.among), cmp.Compare(a.went, b.went),
+		return cmp.Or(-cmpBool(a.main, b.main), cmp.Compare(a.above, b.above), cmp.Compare(b.among, a.among),
 			cmp.Compare(len(a.entries), len(b.entries)), cmp.Compare(a.id, b.id))
 	})
-}
-
-// ancestors counts the files that a file says it was copied from, at any remove.
-func (k *kin) ancestors(byID map[string]*kin) int {
-	seen, next := map[*kin]bool{k: true}, []*kin{k}
-	for ; len(next) > 0; next = next[1:] {
-		for origin := range next[0].origins {
-			if up := byID[origin]; up != nil && !seen[up] {
-				seen[up], next = true, append(next, up)
-			}
-		}
-	}
-	return len(seen) - 1
-}
-
-// heldBy returns the hashed uuids of the entries that older files hold, too. Another
-// file of the same thread takes nothing: whoever assembles the thread chooses.
-func (k *kin) heldBy(older []*kin) map[uint64]bool {
-	var out map[uint64]bool
-	mine := map[uint64]uint64{}
-	for _, e := range k.entries {
-		mine[e.id] = e.own
-	}
-	for _, o := range older {
-		if o.id == k.id || !o.precedes(mine) {
-			continue
-		}
-		for _, e := range o.entries {
-			if own, held := mine[e.id]; held {
-				if out == nil {
-					out = map[uint64]bool{}
-				}
-				out[own] = true
-			}
-		}
-	}
-	return out
-}
-
-// precedes reports whether a file with given entries can be a copy of this one that
-// went on. Where programs number the entries, sessions may begin alike by chance: then
-// it must hold all of them, and more than one.
-func (k *kin) precedes(entries map[uint64]uint64) bool {
-	if !k.numbered {
-		return true
-	}
-	for _, e := range k.entries {
-		if _, held := entries[e.id]; !held {
-			return false
-		}
-	}
-	return len(k.entries) > 1
 }

@@ -262,10 +262,7 @@ func TestEntriesThatAreOnlyNumberedAlikeAreNoCopies(t *testing.T) {
 		old, new           []string
 		wantsNew, wantsOld string
 	}{
-		{"begin alike and go on differently", append(old[:2:2], numbered(oldID, 2, 2, "one")),
-			[]string{numbered(newID, 0, 0, "hello"), numbered(newID, 1, 1, "ok"), numbered(newID, 2, 2, "two")}, "hello ok two", "hello ok one"},
 		{"alike at different times", old, []string{numbered(newID, 0, 30, "hello"), numbered(newID, 1, 31, "ok")}, "hello ok", "hello ok"},
-		{"only the first entry in common", old, []string{numbered(newID, 0, 0, "hello"), numbered(newID, 7, 1, "ok")}, "hello ok", "hello ok"},
 		{"resumed", old, []string{numbered(newID, 0, 0, "hello"), numbered(newID, 1, 1, "ok"), numbered(newID, 2, 2, "more")}, "more", "hello ok"},
 	}
 	for _, tt := range tests {

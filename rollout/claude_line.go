@@ -2,11 +2,9 @@ package rollout
 
 import (
 	"cmp"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -316,8 +314,8 @@ func slashCommand(s string) (string, bool) {
 // A large output of a tool stands in a file of its own, and the result holds its
 // beginning: what matters of a long output is often its end.
 
-// maxPersisted is how many bytes of such a file are read, half of them from its end.
-const maxPersisted = 1 << 20
+// maxPersisted is how large such a file may be, in bytes.
+const maxPersisted = 2 << 20
 
 // savedTo finds the path in the words around an output's beginning.
 var savedTo = lazyregexp.New(`(?m)^Output (?:too large|exceeded the) [^\n]*saved to: ([^\n]+)$`)
@@ -334,57 +332,22 @@ func (r *claudeReader) persisted(s string) string {
 		return s
 	}
 	file := strings.ReplaceAll(strings.TrimSpace(note[1]), `\`, "/")
-	own := stem(r.session) + "/tool-results/"
 	name := file[strings.LastIndexByte(file, '/')+1:]
-	if name == "" || !strings.HasSuffix(file, "/"+own+name) {
-		return s
-	}
-	whole, ok := readPersisted(filepath.Dir(r.session), own+name)
-	if !ok {
-		return s
-	}
-	if strings.HasSuffix(name, ".json") && isArray([]byte(whole)) && gjson.Valid(whole) {
-		whole = contentText([]byte(whole))
-	}
-	return strings.ToValidUTF8(whole, "\uFFFD")
-}
-
-// readPersisted reads a file below a directory: its beginning and its end if it is
-// larger than the bound.
-func readPersisted(dir, name string) (string, bool) {
-	root, err := os.OpenRoot(dir)
+	own := stem(r.session) + "/tool-results/" + name
+	root, err := os.OpenRoot(filepath.Dir(r.session))
 	if err != nil {
-		return "", false
+		return s
 	}
 	defer root.Close()
-	f, err := root.OpenFile(filepath.FromSlash(name), os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return "", false
+	if !strings.HasSuffix(file, "/"+own) {
+		return s
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
-		return "", false
+	whole, err := readBelow(root, own, maxPersisted)
+	if err != nil || len(whole) == 0 || len(whole) > maxPersisted {
+		return s
 	}
-	head, err := io.ReadAll(io.LimitReader(f, min(info.Size(), maxPersisted/2)))
-	if err != nil {
-		return "", false
+	if strings.HasSuffix(name, ".json") && isArray(whole) && gjson.ValidBytes(whole) {
+		return contentText(whole)
 	}
-	if rest := info.Size() - int64(len(head)); rest > 0 {
-		end := make([]byte, min(rest, maxPersisted/2))
-		if _, err := f.ReadAt(end, info.Size()-int64(len(end))); err != nil {
-			return "", false
-		}
-		if rest > int64(len(end)) {
-			// Cut at white space, so that a secret at an edge is never half kept.
-			cut := strings.LastIndexAny(string(head), " \t\r\n")
-			from := strings.IndexAny(string(end), " \t\r\n")
-			if cut < 0 || from < 0 {
-				return "", false
-			}
-			return string(head[:cut]) + "\n[…]\n" + string(end[from+1:]), true
-		}
-		head = append(head, end...)
-	}
-	return string(head), true
+	return strings.ToValidUTF8(string(whole), "\uFFFD")
 }

@@ -11,7 +11,6 @@ import (
 type claudePlan struct {
 	first     map[uint64]int32 // index of the first line of each uuid: later ones are copies
 	abandoned map[int]bool     // indexes of lines on a branch that was edited away
-	queued    map[int]bool     // indexes of user lines that were typed while the agent was busy
 	late      map[int][]string // queued prompts that no line holds, by the index of the line that took them
 	atEnd     []string         // those that nothing took
 	results   map[uint64]bool  // hashes of the ids of calls that were answered
@@ -30,8 +29,6 @@ const (
 
 type claudePlanner struct {
 	*claudePlan
-	lines   int     // of the conversation so far
-	busy    bool    // after the last of them, the agent had something to do
 	index   []int32 // of each node in the tape
 	parents []uint64
 	flags   []uint8
@@ -39,7 +36,7 @@ type claudePlanner struct {
 }
 
 func planClaude(ctx context.Context, t *tape, subagent bool) (*claudePlan, error) {
-	p := &claudePlan{first: map[uint64]int32{}, queued: map[int]bool{}, late: map[int][]string{},
+	p := &claudePlan{first: map[uint64]int32{}, late: map[int][]string{},
 		results: map[uint64]bool{}, unsettled: map[uint64]bool{}, copiedTo: -1}
 	s := claudePlanner{claudePlan: p}
 	if t.heads == nil && !subagent {
@@ -74,17 +71,11 @@ func (s *claudePlanner) line(at int, l claudeLine) {
 	case l.kind == "queue-operation":
 		s.operation(at, l)
 	case speaks && !l.injected():
-		if s.send(spoken) {
-			s.queued[at] = true
-		}
+		s.send(spoken)
 	default:
 		if prompt, _, ok := l.queuedCommand(); ok {
 			s.send(prompt)
 		}
-	}
-	if l.kind == "user" && !l.injected() || l.kind == "assistant" {
-		s.lines++
-		s.busy = l.kind == "user" && (!speaks || isPrompt(spoken)) || l.kind == "assistant" && callsTool(l.message)
 	}
 }
 
@@ -123,15 +114,6 @@ func (s *claudePlanner) node(at int, l claudeLine, spoken string, speaks bool) b
 	}
 	s.parents = append(s.parents, parent)
 	return true
-}
-
-// callsTool reports whether an answer waits for a tool.
-func callsTool(message []byte) (found bool) {
-	elements(get(message, "content"), func(block []byte) bool {
-		found = word(get(block, "type")) == "tool_use"
-		return !found
-	})
-	return found
 }
 
 func (s *claudePlanner) noteResults(l claudeLine, own bool) {
@@ -197,9 +179,7 @@ func (s *claudePlanner) findAbandoned(subagent bool) {
 
 type queuedPrompt struct {
 	text   string
-	taken  int  // index of the operation that took it, -1
-	since  int  // lines of the conversation before it
-	waited bool // the agent was busy when it was typed
+	taken  int // index of the operation that took it, -1
 	sent   bool
 	popped bool // taken back into the prompt to be edited
 }
@@ -211,7 +191,7 @@ func (s *claudePlanner) operation(at int, l claudeLine) {
 	switch l.operation {
 	case "enqueue":
 		if len(s.queue) < 10000 && content != "" {
-			s.queue = append(s.queue, &queuedPrompt{text: content, taken: -1, since: s.lines, waited: s.busy})
+			s.queue = append(s.queue, &queuedPrompt{text: content, taken: -1})
 		}
 	case "dequeue", "remove":
 		var next *queuedPrompt
@@ -228,7 +208,7 @@ func (s *claudePlanner) operation(at int, l claudeLine) {
 			}
 		}
 		if next != nil {
-			next.taken, next.waited = at, next.waited || s.lines > next.since
+			next.taken = at
 		}
 	case "popAll":
 		for _, q := range s.queue {
@@ -240,11 +220,10 @@ func (s *claudePlanner) operation(at int, l claudeLine) {
 }
 
 // send matches a line of the conversation with the prompts that were queued
-// before it, of which several may have been sent as one, and reports whether one
-// of them had to wait.
-func (s *claudePlanner) send(spoken string) (waited bool) {
+// before it, of which several may have been sent as one.
+func (s *claudePlanner) send(spoken string) {
 	if len(s.queue) == 0 {
-		return false
+		return
 	}
 	spoken = strings.TrimSpace(spoken)
 	if command, ok := slashCommand(spoken); ok {
@@ -254,16 +233,13 @@ func (s *claudePlanner) send(spoken string) (waited bool) {
 		if q.sent {
 			continue
 		}
-		whole := q.text == spoken
-		if whole || strings.Contains("\n"+spoken+"\n", "\n"+q.text+"\n") {
+		if q.text == spoken || strings.Contains("\n"+spoken+"\n", "\n"+q.text+"\n") {
 			q.sent = true
-			waited = waited || q.waited || q.taken < 0 && s.lines > q.since
 		}
-		if whole {
+		if q.text == spoken {
 			break
 		}
 	}
-	return waited
 }
 
 // settleQueue finds the queued prompts that appear nowhere else. Those taken back

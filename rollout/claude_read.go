@@ -160,7 +160,7 @@ func (r *claudeReader) user(at int, l claudeLine) {
 	switch {
 	case l.plan:
 		origin = memoir.OriginPlanHandover
-	case r.plan.queued[at] && l.promptSource != "typed" || l.promptSource == "queued":
+	case l.promptSource == "queued":
 		origin = memoir.OriginQueued
 	}
 	inject := l.injected()

@@ -69,7 +69,6 @@ func TestClaudeGivesWhatAPersonAnswers(t *testing.T) {
 			`{"questions":[{"question":"Which database?"}],"answers":{"Which database?":"Postgres"}}`, "Postgres"},
 		{"several choices, notes and a text", `Your questions have been answered: …`,
 			`{"answers":{"Which \"one\"?":["A","B"],"Why?":"it is faster"},"annotations":{"Why?":{"notes":"on my machine"}},"response":"and cheaper"}`, "A\nB\nit is faster\non my machine\nand cheaper"},
-		{"without a structured copy", `User has answered your questions: "Which?"="Postgres", "Why?"="it is faster". You can now continue with the user's answers in mind.`, `"x"`, "Postgres\nit is faster"},
 		{"what time chose", `No answer.`, `{"answers":{"Which?":"Postgres"},"afkTimeoutMs":60000}`, ""},
 		{"nothing", "The user did not answer the questions.", `{"answers":{}}`, ""},
 	}
@@ -190,7 +189,7 @@ func TestClaudeReadsAnOutputFromTheSessionsOwnFiles(t *testing.T) {
 		{"of a failed command", home + claudeID + "/tool-results/t1.txt", map[string]string{claudeID + "/tool-results/t1.txt": "Exit code 2\nhead\nthe end"}, []string{"head\nthe end"}, "Exit code"},
 		{"as content blocks", home + claudeID + "/tool-results/t1.json", map[string]string{claudeID + "/tool-results/t1.json": `[{"type":"text","text":"the end"}]`}, []string{"the end"}, "type"},
 		{"of another system", `C:\Users\x\` + claudeID + `\tool-results\t1.txt`, map[string]string{claudeID + "/tool-results/t1.txt": "the end"}, []string{"the end"}, "Preview"},
-		{"too large to be read whole", home + claudeID + "/tool-results/t1.txt", map[string]string{claudeID + "/tool-results/t1.txt": long}, []string{"first line", "[…]", "last line"}, "Preview"},
+		{"too large to be read", home + claudeID + "/tool-results/t1.txt", map[string]string{claudeID + "/tool-results/t1.txt": long}, []string{"Preview"}, "last line"},
 		{"that is gone", home + claudeID + "/tool-results/t1.txt", nil, []string{"Output too large", "Preview (first 2KB):\nhead"}, "the end"},
 		{"of another session", home + "other/tool-results/t1.txt", map[string]string{"other/tool-results/t1.txt": "the end"}, []string{"Preview"}, "the end"},
 		{"anywhere else", "/etc/t1.txt", map[string]string{claudeID + "/tool-results/t1.txt": "the end"}, []string{"Preview"}, "the end"},

@@ -3,12 +3,11 @@ package rollout
 import (
 	"bytes"
 	"cmp"
+	"io/fs"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"memoir"
@@ -121,7 +120,7 @@ func (Codex) Head(h *Head, path string, head, tail [][]byte) {
 	}
 	codexKind(h, meta)
 	h.UpdatedAt = latest(tail, "timestamp")
-	h.Title = cmp.Or(indexedTitle(path, h.ID), updatedTitle(h.ID, tail), updatedTitle(h.ID, head))
+	h.Title = cmp.Or(updatedTitle(h.ID, tail), updatedTitle(h.ID, head))
 }
 
 // codexBase reads which file this one continues, and where that one ends.
@@ -130,9 +129,6 @@ func codexBase(h *Head, meta []byte) {
 		h.BaseID = getText(base, "thread_id")
 		if n, ok := integer(get(base, "end_ordinal_exclusive")); ok {
 			h.BaseEnd = n
-		}
-		if n, ok := integer(get(base, "end_byte_offset")); ok {
-			h.BaseBytes = n
 		}
 	}
 }
@@ -215,61 +211,6 @@ func codexHome(path string) string {
 	return ""
 }
 
-// Threads are named in session_index.jsonl, to which Codex appends a line for each
-// naming. It is read once for all rollouts, and again when it has changed. It only
-// grows, and the names of today's threads are at its end: of a larger one, the last
-// 4 MiB are read.
-const (
-	indexTail  = 4 << 20
-	maxIndexes = 8 // homes whose names are kept
-)
-
-type codexIndex struct {
-	size  int64
-	mtime time.Time
-	names map[string]string // by thread id
-}
-
-var codexIndexes = struct {
-	sync.Mutex
-	byPath map[string]codexIndex
-}{byPath: map[string]codexIndex{}}
-
-// indexedTitle looks a thread's name up in its home's session_index.jsonl.
-func indexedTitle(path, id string) string {
-	home := codexHome(path)
-	if home == "" || id == "" {
-		return ""
-	}
-	file := filepath.Join(home, "session_index.jsonl")
-	info, err := os.Stat(file)
-	if err != nil || !info.Mode().IsRegular() {
-		return ""
-	}
-	codexIndexes.Lock()
-	defer codexIndexes.Unlock()
-	index, ok := codexIndexes.byPath[file]
-	if !ok || index.size != info.Size() || !index.mtime.Equal(info.ModTime()) {
-		index = codexIndex{info.Size(), info.ModTime(), readIndex(file)}
-		if len(codexIndexes.byPath) >= maxIndexes {
-			clear(codexIndexes.byPath)
-		}
-		codexIndexes.byPath[file] = index
-	}
-	return index.names[id]
-}
-
-// readIndex returns the last name of each thread; an empty one names nothing.
-func readIndex(file string) map[string]string {
-	names := map[string]string{}
-	for _, raw := range readEnd(file, indexTail) {
-		if name := strings.TrimSpace(getText(raw, "thread_name")); name != "" {
-			names[getText(raw, "id")] = name
-		}
-	}
-	return names
-}
-
 // updatedTitle is the last name that records give the thread. A fork repeats its
 // parent's.
 func updatedTitle(id string, records [][]byte) string {
@@ -286,30 +227,45 @@ func updatedTitle(id string, records [][]byte) string {
 	return title
 }
 
-// maxSegments bounds the files of a thread that are looked for beside one of them.
-const maxSegments = 1024
+const (
+	maxSegments = 1024 // files of a thread that are looked for beside one of them
+	shortestID  = 20   // characters; what is shorter names no file for certain
+)
 
 // Thread returns the files of the session that a file is a part of, in reading
 // order, as a scan of the directories around it would find them: of a Codex thread
 // in several files all that say so by their names and are still read. Any other file
 // is a session by itself.
 func Thread(part Part) []Part {
-	alone := []Part{part}
+	parts := []Part{part}
 	if part.Head.Source != memoir.SourceCodex || len(part.Head.ID) < shortestID {
-		return alone
+		return parts
 	}
-	dirs := []string{filepath.Dir(part.Path)}
-	if home := codexHome(part.Path); home != "" {
-		for _, dir := range codexDirs {
-			dirs = append(dirs, dirsBelow(filepath.Join(home, dir))...)
+	top := filepath.Dir(part.Path)
+	dirs, home := []string{top}, codexHome(part.Path)
+	if home != "" {
+		dirs = nil
+		for _, name := range codexDirs {
+			dirs = append(dirs, filepath.Join(home, name))
 		}
 	}
-	parts := alone
-	for _, path := range rolloutsOf(part.Head.ID, part.Path, dirs, maxSegments) {
-		head, err := Probe(Entry{File: memoir.File{Path: path}})
-		if err == nil && head.Source == part.Head.Source && head.ID == part.Head.ID {
-			parts = append(parts, Part{Path: path, Head: head})
-		}
+	for _, dir := range dirs {
+		_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return nil // what cannot be read holds nothing
+			case d.IsDir() && home == "" && path != top:
+				return fs.SkipDir
+			case !isRolloutName(d.Name()) || !strings.Contains(d.Name(), part.Head.ID) || path == part.Path ||
+				len(parts) >= maxSegments:
+				return nil
+			}
+			head, err := Probe(Entry{File: memoir.File{Path: path}})
+			if err == nil && head.Source == part.Head.Source && head.ID == part.Head.ID {
+				parts = append(parts, Part{Path: path, Head: head})
+			}
+			return nil
+		})
 	}
 	ordered, _ := Assemble(parts)
 	return ordered

@@ -11,15 +11,15 @@ import (
 
 func (r *codexReader) call(l codexLine) {
 	p, id := l.payload, callID(l.payload)
-	tool, input := codexCall(l.sub, p)
+	tool, input, dir := codexCall(l.sub, p)
 	w := r.w
-	w.cwd = codexWorkdir(l.sub, p, w.cwd)
+	w.cwd = inTurn(dir, w.cwd)
 	r.e.call(id, tool, input, w)
 	if strings.HasSuffix(tool, "create_goal") { // then it is not the person who sets it
-		r.goals[textHash(strings.TrimSpace(goalOf(input)))] = true
+		r.goals[textHash(strings.TrimSpace(getText([]byte(input), "objective")))] = true
 	}
 	r.running.call(l.sub, id, p)
-	if r.running.asks[id] != "" && typesInto(l.sub, p) {
+	if r.running.asks[id] != "" && getText([]byte(input), "chars") != "" {
 		if r.typing == nil {
 			r.typing = map[string]bool{}
 		}
@@ -28,14 +28,6 @@ func (r *codexReader) call(l codexLine) {
 	if l.sub == "custom_tool_call" && getText(p, "name") == "exec" {
 		r.cells.begin(id)
 	}
-}
-
-// goalOf is the objective in a call that sets a goal, plain or in a script.
-func goalOf(input string) string {
-	if objective := getText([]byte(input), "objective"); objective != "" {
-		return objective
-	}
-	return scriptArgument(input, "objective")
 }
 
 // result joins a result to its call. That of a command which goes on, and is known
@@ -270,42 +262,16 @@ func (c *codexRunning) result(id, goesOn string) (start string) {
 // codexAsks is the handle of the command that a call asks after, "" if it is no
 // such call.
 func codexAsks(kind string, p []byte) string {
-	name := getText(p, "name")
-	switch {
-	case kind == "custom_tool_call" && name == "exec":
-		if !bytes.Contains(p, []byte("write_stdin")) {
-			return ""
-		}
-		if tool, args := codexScript(getText(p, "input")); tool == "write_stdin" {
-			return sessionHandle(scriptArgument(args, "session_id"))
-		}
-	case name == "write_stdin":
-		return sessionHandle(number(get(callArguments(p), "session_id")))
-	case name == "wait":
-		return cellHandle(number(get(callArguments(p), "cell_id")))
+	if !bytes.Contains(p, []byte("write_stdin")) && !bytes.Contains(p, []byte("cell_id")) {
+		return ""
+	}
+	switch tool, input, _ := codexCall(kind, p); tool {
+	case "write_stdin":
+		return sessionHandle(number(get([]byte(input), "session_id")))
+	case "wait":
+		return cellHandle(number(get([]byte(input), "cell_id")))
 	}
 	return ""
-}
-
-// typesInto says whether a call that asks after a command also typed into it.
-func typesInto(kind string, p []byte) bool {
-	if kind == "custom_tool_call" {
-		_, args := codexScript(getText(p, "input"))
-		return scriptArgument(args, "chars") != ""
-	}
-	return getText(callArguments(p), "chars") != ""
-}
-
-// callArguments are a call's arguments as an object, nil if they are none.
-func callArguments(p []byte) []byte {
-	arguments := get(p, "arguments")
-	if isString(arguments) {
-		arguments = []byte(text(arguments))
-	}
-	if arguments = bytes.TrimSpace(arguments); isObject(arguments) {
-		return arguments
-	}
-	return nil
 }
 
 // number is the text of a raw number, or of a string that holds one.

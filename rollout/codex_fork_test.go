@@ -2,7 +2,6 @@ package rollout
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -46,8 +45,6 @@ func TestCodexForkDropsItsParentsPrefix(t *testing.T) {
 			line(0, "turn_context", `{"turn_id":"`+oldTurn+`"}`), say(0, "parent's"),
 			line(0, "response_item", `{"type":"message","role":"assistant","content":[{"type":"output_text","text":"parent's answer"}]}`),
 			say(9, "own"), line(9, "turn_context", `{"turn_id":"`+newTurn+`"}`)}, []string{lead, "typed: own"}},
-		{"told by the burst of writing", []string{meta("fork-1", `,"forked_from_id":"main-1"`), meta("main-1", ""),
-			turn(0, "t1"), say(0, "parent's"), turn(30, "t2"), say(31, "own")}, []string{lead, "typed: own"}},
 		{"a child that repeats nothing", []string{meta("child-1", `,"parent_thread_id":"main-1"`), turn(0, "t1"), say(0, "own")}, []string{"typed: own"}},
 		{"a fork that rests on another file", []string{meta(fork, `,"forked_from_id":"`+parent+`","history_base":{"thread_id":"`+parent+`","end_ordinal_exclusive":4}`),
 			say(0, "own")}, []string{"typed: own"}},
@@ -81,62 +78,23 @@ func TestASubAgentsInheritedWordsAreNotItsTask(t *testing.T) {
 
 func TestCodexTitles(t *testing.T) {
 	t.Parallel()
-	name := func(id, title string) string {
-		return fmt.Sprintf(`{"id":%q,"thread_name":%q,"updated_at":"2026-03-01T10:00:00Z"}`, id, title)
+	named := func(id, title string) string {
+		return fmt.Sprintf(`event_msg {"type":"thread_name_updated","thread_id":%q,"thread_name":%q}`, id, title)
 	}
-	renamed := `event_msg {"type":"thread_name_updated","thread_id":"` + thread + `","thread_name":"From an event"}`
 	tests := []struct {
 		name   string
-		place  string // of the rollout below $CODEX_HOME
-		index  []string
 		events []string
 		want   string
 	}{
-		{"the first prompt", "sessions/2026/03/01/", nil, nil, "a prompt"},
-		{"the last name in the index", "sessions/2026/03/01/", []string{name(thread, "old"), name("other", "no"), name(thread, "Named")}, nil, "Named"},
-		{"a name that was taken away", "sessions/2026/03/01/", []string{name(thread, "Named"), name(thread, " ")}, nil, "Named"},
-		{"flat sessions of 2025", "sessions/", []string{name(thread, "Named")}, nil, "Named"},
-		{"the archive", "archived_sessions/", []string{name(thread, "Named")}, nil, "Named"},
-		{"a rotated segment", "rotated_rollout_segments/" + thread + "/initial/", []string{name(thread, "Named")}, nil, "Named"},
-		{"a damaged index", "sessions/2026/03/01/", []string{"{oops", name(thread, "Named"), `{"id":`}, nil, "Named"},
-		{"an event", "sessions/2026/03/01/", nil, []string{renamed}, "From an event"},
-		{"the index before an event", "sessions/2026/03/01/", []string{name(thread, "Named")}, []string{renamed}, "Named"},
-		{"an event of the fork's parent", "sessions/2026/03/01/", nil, []string{`event_msg {"type":"thread_name_updated","thread_id":"other","thread_name":"no"}`}, "a prompt"},
-		{"nowhere near a home", "elsewhere/", []string{name(thread, "Named")}, nil, "a prompt"},
+		{"the first prompt", nil, "a prompt"},
+		{"the last name", []string{named(thread, "Old"), named(thread, "Named")}, "Named"},
+		{"a name that was taken away", []string{named(thread, "Named"), named(thread, " ")}, "Named"},
+		{"a name of the fork's parent", []string{named("other", "no")}, "a prompt"},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			home := t.TempDir()
-			if tt.index != nil {
-				writeAt(t, filepath.Join(home, "session_index.jsonl"), strings.Join(tt.index, "\n")+"\n")
-			}
-			path := filepath.Join(home, tt.place, "rollout-2026-03-01T11-00-00-"+thread+".jsonl")
-			writeAt(t, path, strings.Join(cx(append([]string{cxMeta(""), cxUser("a prompt")}, tt.events...)...), "\n")+"\n")
-			if title := probe(t, path).Title; title != tt.want {
-				t.Errorf("title %q, want %q", title, tt.want)
-			}
-		})
-	}
-}
-
-func TestTheIndexIsReadAgainOnlyWhenItChanged(t *testing.T) {
-	t.Parallel()
-	home := t.TempDir()
-	index := filepath.Join(home, "session_index.jsonl")
-	path := filepath.Join(home, "sessions/2026/03/01/rollout-2026-03-01T11-00-00-"+thread+".jsonl")
-	writeAt(t, index, `{"id":"`+thread+`","thread_name":"one"}`+"\n")
-	if title := indexedTitle(path, thread); title != "one" {
-		t.Fatalf("title %q", title)
-	}
-	codexIndexes.Lock()
-	codexIndexes.byPath[index].names[thread] = "held"
-	codexIndexes.Unlock()
-	if title := indexedTitle(path, thread); title != "held" {
-		t.Errorf("an index that did not change was read again: %q", title)
-	}
-	writeAt(t, index, `{"id":"`+thread+`","thread_name":"one"}`+"\n"+`{"id":"`+thread+`","thread_name":"two"}`+"\n")
-	if title := indexedTitle(path, thread); title != "two" {
-		t.Errorf("title %q after it changed", title)
+		path := write(t, "x.jsonl", cx(append([]string{cxMeta(""), cxUser("a prompt")}, tt.events...)...)...)
+		if title := probe(t, path).Title; title != tt.want {
+			t.Errorf("%s: title %q, want %q", tt.name, title, tt.want)
+		}
 	}
 }

@@ -12,7 +12,7 @@ type codexPlan struct {
 	undone    []span        // rolled back, ascending and apart
 	closing   map[int]bool  // indexes of the last words before a task was complete
 	parts     []codexVoices // which copies of utterances each part holds
-	ends      []codexCut    // where each part ends for the one that continues it
+	ends      []int64       // by part: records from this ordinal on were reverted; -1: none
 	startOrd  int64         // records with a smaller ordinal are the parent's; -1: none
 	userTurns map[string]bool
 	userTexts map[uint64]bool // hashes of what user events say
@@ -49,62 +49,37 @@ func (v codexVoices) counts(said utterance) bool {
 	return said == assistantMessage || said == toolCall
 }
 
-// codexCut is where a file ends for the one that continues it: what comes after was
-// reverted. Ordinals say where, except in files where they are out of order.
-type codexCut struct {
-	ordinal int64 // records from this ordinal on are void; -1: none are
-	bytes   int64 // records that end after this many bytes are void; 0: ordinals decide
-}
-
-func (c codexCut) void(at place, l codexLine) bool {
-	if c.bytes > 0 {
-		return at.end > c.bytes
-	}
-	return c.ordinal >= 0 && l.ordinal >= c.ordinal
+// void reports whether a record was reverted: it stands behind the place where the next
+// file goes on.
+func (p *codexPlan) void(at place, l codexLine) bool {
+	end := p.ends[at.part]
+	return end >= 0 && l.ordinal >= end
 }
 
 func planCodex(ctx context.Context, t *tape) (*codexPlan, error) {
-	ends := make([]codexCut, len(t.parts))
-	for i := range t.parts {
-		ends[i].ordinal = -1
-		if i+1 < len(t.parts) && t.parts[i+1].Head.BaseID != "" {
-			ends[i].ordinal = t.parts[i+1].Head.BaseEnd
-		}
-	}
-	p, disordered, err := planOnce(ctx, t, ends)
-	again := false
-	for i := range disordered {
-		if i+1 < len(t.parts) && t.parts[i+1].Head.BaseID == t.parts[i].Head.FileID && t.parts[i+1].Head.BaseBytes > 0 {
-			ends[i].bytes, again = t.parts[i+1].Head.BaseBytes, true
-		}
-	}
-	if err == nil && again {
-		p, _, err = planOnce(ctx, t, ends)
-	}
-	return p, err
-}
-
-func planOnce(ctx context.Context, t *tape, ends []codexCut) (p *codexPlan, disordered map[int]bool, err error) {
-	p = &codexPlan{startOrd: -1, parts: make([]codexVoices, len(t.parts)), ends: ends,
+	p := &codexPlan{startOrd: -1, parts: make([]codexVoices, len(t.parts)), ends: make([]int64, len(t.parts)),
 		closing: map[int]bool{}, userTurns: map[string]bool{}, userTexts: map[uint64]bool{},
 		added: map[uint64]bool{}, userTyped: map[uint64]bool{},
 		results: map[uint64]bool{}, until: map[uint64]int{}}
-	s := codexPlanner{codexPlan: p, lastMessage: -1, lastEvent: -1, left: map[uint64]int{}, disordered: map[int]bool{}}
-	err = t.each(ctx, false, func(at place, raw []byte) error {
+	for i := range t.parts {
+		p.ends[i] = -1
+		if i+1 < len(t.parts) && t.parts[i+1].Head.BaseID != "" {
+			p.ends[i] = t.parts[i+1].Head.BaseEnd
+		}
+	}
+	s := codexPlanner{codexPlan: p, lastMessage: -1, lastEvent: -1, left: map[uint64]int{}}
+	err := t.each(ctx, false, func(at place, raw []byte) error {
 		s.line(at, parseCodexLine(raw))
 		return nil
 	})
-	if err != nil {
-		return p, nil, err
-	}
 	p.own = s.fork.ownFrom()
-	return p, s.disordered, nil
+	return p, err
 }
 
 // skip says whether a record is not this thread's living history, and why.
 func (p *codexPlan) skip(at place, l codexLine) (undone, replayed bool) {
 	switch {
-	case p.ends[at.part].void(at, l):
+	case p.void(at, l):
 		return true, false
 	case isTrue(get(l.meta, "inherited_user_message")):
 		return false, true
@@ -134,9 +109,6 @@ type codexPlanner struct {
 	lastEvent   int
 	turn        string
 	running     codexRunning
-	ordinal     int64          // of the record before, in ordinalOf
-	ordinalOf   int            // part
-	disordered  map[int]bool   // parts whose ordinals do not ascend
 	left        map[uint64]int // by the hash of a call's id: index of the result that left its command running
 	spoke       int            // index of the user's last words
 }
@@ -146,13 +118,12 @@ func (s *codexPlanner) line(at place, l codexLine) {
 		s.meta(at, l)
 		return
 	}
-	s.order(at, l)
-	if s.ends[at.part].void(at, l) {
+	if s.void(at, l) {
 		return
 	}
 	said := l.utterance()
 	s.boundaries(at, l, said)
-	s.fork.line(at, l, said, s.opening, s.opened)
+	s.fork.line(at, l, s.opening, s.opened)
 	if id := l.turnID(); id != "" {
 		s.turn = id
 	}
@@ -218,19 +189,6 @@ func (s *codexPlanner) event(at place, l codexLine) {
 		if n, ok := integer(get(l.payload, "num_turns")); ok && n > 0 {
 			s.rollBack(int(n), at.index)
 		}
-	}
-}
-
-// order notes parts in which an ordinal is used again or goes back.
-func (s *codexPlanner) order(at place, l codexLine) {
-	if at.part != s.ordinalOf {
-		s.ordinalOf, s.ordinal = at.part, -1
-	}
-	if l.ordinal >= 0 {
-		if l.ordinal <= s.ordinal {
-			s.disordered[at.part] = true
-		}
-		s.ordinal = l.ordinal
 	}
 }
 

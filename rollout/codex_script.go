@@ -1,7 +1,11 @@
 package rollout
 
 import (
+	"bytes"
+	"encoding/json"
 	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"memoir/internal/lazyregexp"
 )
@@ -9,45 +13,65 @@ import (
 // codexScript reads a "code mode" call: JavaScript that calls tools. A script whose
 // calls are all of one tool, with literal arguments, is given as those calls; any other
 // as it stands, under the tool's name "exec". Calls of update_plan beside others are
-// passed over. Nothing is evaluated.
-func codexScript(js string) (tool, input string) {
+// passed over. Nothing is evaluated. The directory is the one that all commands name.
+func codexScript(js string) (tool, input, workdir string) {
 	calls, ok := scriptCalls(js)
+	first := true
+	for _, c := range calls {
+		if dir := getText(c.arg, "workdir"); c.tool == "exec_command" && (first || dir != workdir) {
+			if workdir = dir; !first {
+				workdir = ""
+			}
+			first = false
+		}
+	}
 	if !ok || len(calls) == 0 {
-		return "exec", js
+		return "exec", js, workdir
 	}
 	var inputs []string
-	together := scriptWorkdir(js) != ""
 	for _, c := range calls {
-		if c.tool != calls[0].tool {
-			return "exec", js
-		}
-		one := ""
-		switch c.tool {
-		case "exec_command", "shell_command", "shell":
-			if one = c.arg.field("cmd"); one == "" {
-				one = c.arg.field("command")
-			}
-			if dir := c.arg.field("workdir"); one != "" && dir != "" && !together {
-				one = inWorkdir(dir, one)
-			}
-		case "apply_patch":
-			one = c.arg.text
-		case "exec": // which a script cannot call
-		default:
-			if len(calls) == 1 {
-				one = c.written
-			}
-		}
-		if one == "" {
-			return "exec", js
+		one := c.input(len(calls) == 1, workdir)
+		if one == "" || c.tool != calls[0].tool {
+			return "exec", js, workdir
 		}
 		inputs = append(inputs, one)
 	}
-	return calls[0].tool, strings.Join(inputs, "\n")
+	return calls[0].tool, strings.Join(inputs, "\n"), workdir
+}
+
+// scriptCall is a call of a tool in a script, its argument as JSON.
+type scriptCall struct {
+	tool string
+	arg  []byte
+}
+
+// input is what the call asks for: a command line, in the directory that it names unless
+// all name it; a patch; the argument of any other tool, if it is the only call.
+func (c scriptCall) input(alone bool, workdir string) string {
+	switch c.tool {
+	case "exec_command", "shell_command", "shell":
+		line := getText(c.arg, "cmd")
+		if line == "" {
+			line = getText(c.arg, "command")
+		}
+		if dir := getText(c.arg, "workdir"); line != "" && dir != workdir {
+			return inWorkdir(dir, line)
+		}
+		return line
+	case "apply_patch":
+		return text(c.arg)
+	}
+	if !alone || c.tool == "exec" { // which a script cannot call
+		return ""
+	}
+	return string(c.arg)
 }
 
 // inWorkdir puts the directory that a call names in front of its command line.
 func inWorkdir(dir, line string) string {
+	if dir == "" {
+		return line
+	}
 	if strings.ContainsAny(dir, " \t'\"$&;()") {
 		dir = "'" + strings.ReplaceAll(dir, "'", `'\''`) + "'"
 	}
@@ -57,107 +81,56 @@ func inWorkdir(dir, line string) string {
 	return "(cd " + dir + " && " + line + ")"
 }
 
-// scriptArgument is a field of the object literal that a call's input is.
-func scriptArgument(input, key string) string {
-	p := scriptParser{js: input, tokens: scriptToken.FindAllStringIndex(input, -1)}
-	value, _ := p.literal(0)
-	return value.field(key)
-}
-
-// scriptWorkdir is the directory that every command of a script names, "" if they differ.
-func scriptWorkdir(js string) string {
-	if !strings.Contains(js, "workdir") {
-		return ""
-	}
-	calls, _ := scriptCalls(js)
-	dir, first := "", true
-	for _, c := range calls {
-		if c.tool != "exec_command" {
-			continue
-		}
-		if !first && c.arg.field("workdir") != dir {
-			return ""
-		}
-		dir, first = c.arg.field("workdir"), false
-	}
-	return dir
-}
-
-// callsOnlyCommands reports whether a script names no tools but those that run commands.
-func callsOnlyCommands(js string) bool {
-	for _, m := range scriptTool.FindAllStringSubmatch(js, -1) {
-		switch m[1] {
-		case "exec_command", "write_stdin", "update_plan":
-		default:
-			return false
-		}
-	}
-	return true
-}
-
 var (
 	scriptTool = lazyregexp.New(`\btools\.(\w+)\(`)
 
 	// scriptToken matches a comment, a string, a word, or one other character.
 	scriptToken = lazyregexp.New("//[^\n]*|(?s:/\\*.*?\\*/)|String\\.raw`[^`]*`" +
 		`|"(?:[^"\\\n]|\\(?s:.))*"|'(?:[^'\\\n]|\\(?s:.))*'|` + "`(?s:[^`\\\\]|\\\\.)*`" + `|[\w$.-]+|[^\s]`)
-	// scriptEscapes are those that JSON does not have and that are not decoded.
-	scriptEscapes = lazyregexp.New(`\\(?:\\|u\{|[0-9v])`)
-	scriptHex     = lazyregexp.New(`\\(\\|x[0-9a-fA-F]{2}|\n)`)
+	// scriptEscapes are a backslash, and the escapes that JSON does not have.
+	scriptEscapes = lazyregexp.New(`\\(?:\\|u\{|[0-9vx\n])`)
 )
 
-// scriptCall is a call of a tool in a script.
-type scriptCall struct {
-	tool    string
-	arg     scriptValue
-	written string // the argument as it stands in the script
+// callsOnlyCommands reports whether a script names no tools but those that run commands.
+func callsOnlyCommands(js string) bool {
+	for _, m := range scriptTool.FindAllStringSubmatch(js, -1) {
+		if m[1] != "exec_command" && m[1] != "write_stdin" && m[1] != "update_plan" {
+			return false
+		}
+	}
+	return true
 }
-
-// scriptValue is the value of a literal: a text, which numbers and words have too, or
-// the fields of an object. The elements of an array are not kept.
-type scriptValue struct {
-	text   string
-	fields map[string]scriptValue
-}
-
-func (v scriptValue) field(name string) string { return v.fields[name].text }
 
 // scriptCalls finds every tools.name(…) outside strings and comments, in order. ok is
 // false if an argument is neither a literal nor a name that const binds to one.
 func scriptCalls(js string) (calls []scriptCall, ok bool) {
-	p := scriptParser{js: js, tokens: scriptToken.FindAllStringIndex(js, -1)}
-	p.names, p.seen = map[string]scriptValue{}, map[string]bool{}
+	p := scriptParser{js: js, tokens: scriptToken.FindAllStringIndex(js, -1), names: map[string][]byte{},
+		room: 2*len(js) + 64}
+	var plans []scriptCall
 	for p.at < len(p.tokens) {
 		word := p.next()
 		switch name, isTool := strings.CutPrefix(word, "tools."); {
-		case strings.ContainsAny(word, "\"'`") && len(word) == 1: // a string that does not end
+		case len(word) == 1 && strings.Contains("\"'`", word): // a string that does not end
 			return calls, false
 		case word == "const":
 			p.bind()
 		case isTool && name != "":
-			c := scriptCall{tool: name}
 			if p.next() != "(" {
 				return calls, false
 			}
-			from := p.at
-			if c.arg, ok = p.literal(0); !ok {
+			arg := p.literal()
+			if arg == nil || p.next() != ")" {
 				return calls, false
 			}
-			c.written = strings.TrimSpace(js[p.tokens[from][0]:p.tokens[p.at-1][1]])
-			if p.next() != ")" {
-				return calls, false
+			if name == "update_plan" {
+				plans = append(plans, scriptCall{name, arg})
+			} else {
+				calls = append(calls, scriptCall{name, arg})
 			}
-			calls = append(calls, c)
 		}
 	}
-	var work []scriptCall
-	for _, c := range calls {
-		if c.tool != "update_plan" {
-			work = append(work, c)
-		}
-	}
-	if len(work) > 0 {
-		calls = work
+	if len(calls) == 0 {
+		calls = plans
 	}
 	return calls, true
 }
@@ -166,9 +139,9 @@ func scriptCalls(js string) (calls []scriptCall, ok bool) {
 type scriptParser struct {
 	js     string
 	tokens [][]int
-	at     int                    // index of the next token
-	names  map[string]scriptValue // what const binds to a literal
-	seen   map[string]bool        // the names that const bound to anything
+	at     int               // index of the next token
+	names  map[string][]byte // what const binds to a literal, nil to anything else
+	room   int               // bytes that literals may still take
 }
 
 // next is the next token other than a comment, "" at the end.
@@ -183,76 +156,6 @@ func (p *scriptParser) next() string {
 	return ""
 }
 
-// bind reads NAME = LITERAL. A name that is bound twice, in two blocks, has no value.
-func (p *scriptParser) bind() {
-	from := p.at
-	name, equals := p.next(), p.next()
-	value, ok := p.literal(0)
-	end := p.at
-	if next := p.next(); next != "" && next != ";" { // the line may end instead, unless the value goes on
-		between := p.js[p.tokens[end-1][1]:p.tokens[p.at-1][0]]
-		ok = ok && strings.Contains(between, "\n") && !strings.Contains("+.,([?`", next[:1])
-	}
-	p.at = from
-	if ok && equals == "=" && !p.seen[name] {
-		p.names[name] = value
-		p.at = end
-	} else {
-		delete(p.names, name)
-	}
-	p.seen[name] = true
-}
-
-const maxScriptDepth = 64
-
-// literal reads a string, number, word, array, object, or a name that is bound to one.
-func (p *scriptParser) literal(depth int) (value scriptValue, ok bool) {
-	token := p.next()
-	switch {
-	case token == "" || depth > maxScriptDepth:
-		return value, false
-	case token == "{":
-		return p.object(depth)
-	case token == "[":
-		for p.peek() != "]" {
-			if _, ok := p.literal(depth + 1); !ok || p.peek() != "," && p.peek() != "]" {
-				return value, false
-			}
-			p.skip(",")
-		}
-		p.next()
-		return value, true
-	case strings.ContainsAny(token[:1], "\"'`") || strings.HasPrefix(token, "String.raw`"):
-		value.text, ok = scriptString(token)
-		return value, ok
-	}
-	if value, ok = p.names[token]; ok {
-		return value, true
-	}
-	plain := token == "true" || token == "false" || token == "null" || strings.IndexByte("-.0123456789", token[0]) >= 0
-	return scriptValue{text: token}, plain
-}
-
-// object reads the rest of {key: literal, "key": literal, key}.
-func (p *scriptParser) object(depth int) (value scriptValue, ok bool) {
-	value.fields = map[string]scriptValue{}
-	for p.peek() != "}" {
-		key := p.next()
-		field, ok := p.names[key]
-		if p.peek() == ":" {
-			p.next()
-			field, ok = p.literal(depth + 1)
-		}
-		if !ok || p.peek() != "," && p.peek() != "}" {
-			return value, false
-		}
-		p.skip(",")
-		value.fields[strings.Trim(key, `"'`)] = field
-	}
-	p.next()
-	return value, true
-}
-
 func (p *scriptParser) peek() string {
 	at := p.at
 	token := p.next()
@@ -260,10 +163,80 @@ func (p *scriptParser) peek() string {
 	return token
 }
 
-func (p *scriptParser) skip(token string) {
-	if p.peek() == token {
-		p.next()
+// bind reads NAME = LITERAL. A name that is bound twice, in two blocks, has no value.
+func (p *scriptParser) bind() {
+	from := p.at
+	name, equals := p.next(), p.next()
+	value, end := p.literal(), p.at
+	if next := p.next(); next != "" && next != ";" { // the line may end instead, unless the value goes on
+		between := p.js[p.tokens[end-1][1]:p.tokens[p.at-1][0]]
+		if !strings.Contains(between, "\n") || strings.Contains("+.,([?`", next[:1]) {
+			value = nil
+		}
 	}
+	if _, bound := p.names[name]; bound || equals != "=" {
+		value = nil
+	}
+	p.names[name] = value
+	if p.at = end; value == nil {
+		p.at = from
+	}
+}
+
+const maxScriptDepth = 64
+
+// literal reads a value as JSON, nil if it is more than a literal: what is written for
+// each token is checked as a whole.
+func (p *scriptParser) literal() []byte {
+	var out, open []byte
+	for {
+		token := p.next()
+		if token == "" || len(open) > maxScriptDepth || len(out) > p.room {
+			return nil
+		}
+		after, value := p.peek(), p.names[token]
+		key := len(open) > 0 && open[len(open)-1] == '{' && (out[len(out)-1] == '{' || out[len(out)-1] == ',')
+		switch {
+		case token == "{" || token == "[":
+			open = append(open, token[0])
+			out = append(out, token...)
+		case len(open) > 0 && (token == "}" || token == "]"):
+			open = open[:len(open)-1]
+			out = append(bytes.TrimSuffix(out, []byte(",")), token...)
+		case strings.Contains("\"'`", token[:1]) || strings.HasPrefix(token, "String.raw`"):
+			decoded, ok := scriptString(token)
+			if !ok {
+				return nil
+			}
+			out = append(out, jsonString(decoded)...)
+		case key && after == ":":
+			out = append(out, jsonString(token)...)
+		case key && value != nil:
+			out = append(append(append(out, jsonString(token)...), ':'), value...)
+		case value != nil:
+			out = append(out, value...)
+		default:
+			out = append(out, token...)
+		}
+		if len(open) > 0 {
+			continue
+		}
+		if p.room -= len(out); p.room < 0 || !gjson.ValidBytes(out) {
+			return nil
+		}
+		return out
+	}
+}
+
+// jsonString is a text as a JSON string that is easily read.
+func jsonString(s string) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(s); err != nil { // no string fails
+		return nil
+	}
+	return bytes.TrimSpace(b.Bytes())
 }
 
 // scriptString decodes a string literal. ok is false for a template that fills in
@@ -285,14 +258,5 @@ func scriptString(token string) (decoded string, ok bool) {
 			return "", false
 		}
 	}
-	inner = scriptHex.ReplaceAllStringFunc(inner, func(escape string) string {
-		switch escape[1] {
-		case 'x':
-			return `\u00` + escape[2:]
-		case '\n': // the line goes on
-			return ""
-		}
-		return escape
-	})
 	return text([]byte(`"` + inner + `"`)), true
 }

@@ -313,8 +313,4 @@ func TestCodexHeadNamesTheThread(t *testing.T) {
 	if want := time.Date(2026, 3, 1, 10, 0, 1, 0, time.UTC); !head.UpdatedAt.Equal(want) {
 		t.Errorf("updated %v", head.UpdatedAt)
 	}
-	writeAt(t, home+"/session_index.jsonl", `{"id":"other","thread_name":"no"}`+"\n"+`{"id":"`+thread+`","thread_name":"old"}`+"\n"+`{"id":"`+thread+`","thread_name":"Named by hand"}`+"\n")
-	if title := probe(t, path).Title; title != "Named by hand" {
-		t.Errorf("title %q", title)
-	}
 }

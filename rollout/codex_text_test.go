@@ -47,7 +47,7 @@ func TestCodexTellsAPersonsWordsFromOthers(t *testing.T) {
 		{"a goal that the agent set", []string{cxUser("a"), cxCall("1", "create_goal", `{"objective":"ship it"}`), goal("ship it", "active"), cxOutput("1", q("ok"))},
 			[]string{"typed: a", `create_goal({"objective":"ship it"}) = ok`}},
 		{"a goal that the agent set in code mode", []string{cxUser("a"), cxCustom("1", `await tools.create_goal({objective:"ship it"})`), goal("ship it", "active"), cxCell("1", "Script completed", "ok")},
-			[]string{"typed: a", `create_goal({objective:"ship it"}) = ok`}},
+			[]string{"typed: a", `create_goal({"objective":"ship it"}) = ok`}},
 		{"a goal that is a prompt too", []string{cxUser("ship it"), goal("ship it", "active")}, []string{"typed: ship it"}},
 	}
 	for _, tt := range tests {

@@ -140,39 +140,6 @@ func TestCodexThreadWhoseFileWasReplaced(t *testing.T) {
 	expect(t, items, "typed: first", "typed: second")
 }
 
-// A writer that was started twice numbers its records again; then only the byte
-// offset says which of them the next file continues.
-func TestCodexRevertInAFileWhoseOrdinalsAreOutOfOrder(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	prefix := "rollout-2026-03-01T10-00-01-" + thread
-	one := segment(t, dir, prefix+".jsonl", 1, "", 0, 0, "first", "second")
-	again := segment(t, t.TempDir(), prefix+".jsonl", 2, "", 0, 0, "third", "reverted")
-	first, err := os.ReadFile(one)
-	if err != nil {
-		t.Fatal(err)
-	}
-	second, err := os.ReadFile(again)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := strings.SplitAfter(string(second), "\n")
-	kept := string(first) + lines[0] + lines[1]
-	writeAt(t, one, kept+strings.Join(lines[2:], ""))
-	two := segment(t, dir, prefix+"_"+seg2+".jsonl", 5, thread, 2, 3, "own")
-	content, err := os.ReadFile(two)
-	if err != nil {
-		t.Fatal(err)
-	}
-	writeAt(t, two, strings.Replace(string(content), `"end_ordinal_exclusive":2`, fmt.Sprintf(`"end_ordinal_exclusive":2,"end_byte_offset":%d`, len(kept)), 1))
-	want := []string{"typed: first", "typed: second", "typed: third", "typed: own"}
-	items, _ := read(t, one, two)
-	expect(t, items, want...)
-	packed := compress(t, one)
-	items, _ = read(t, packed, two)
-	expect(t, items, want...)
-}
-
 func TestAForkThatRestsOnAnotherThreadsSegmentReadsItsOwnFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

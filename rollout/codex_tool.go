@@ -9,46 +9,55 @@ import (
 )
 
 // codexCall names a call and says what was asked: the command line of a shell
-// tool, the patch, or the arguments as recorded.
-func codexCall(kind string, p []byte) (tool, input string) {
+// tool, the patch, or the arguments as recorded. The directory is the one that the
+// call itself names, "" if none.
+func codexCall(kind string, p []byte) (tool, input, dir string) {
 	tool = getText(p, "name")
 	switch kind {
 	case "local_shell_call":
-		return "local_shell_call", commandLine(get(p, "action", "command"))
+		return kind, commandLine(get(p, "action", "command")), getText(p, "action", "working_directory")
 	case "tool_search_call":
-		return "tool_search_call", string(get(p, "arguments"))
+		return kind, string(get(p, "arguments")), ""
 	case "custom_tool_call":
 		input = getText(p, "input")
 		if tool == "exec" {
 			return codexScript(input)
 		}
-		return tool, input
+		return tool, input, ""
 	}
 	if ns := getText(p, "namespace"); ns != "" && !strings.HasPrefix(tool, ns) {
 		tool = ns + tool
 	}
-	arguments := get(p, "arguments")
-	input = text(arguments)
-	if isObject(arguments) {
-		input = string(arguments)
+	object := callArguments(p)
+	if object == nil {
+		return tool, text(get(p, "arguments")), ""
 	}
-	object := []byte(input)
-	if !isObject(bytes.TrimSpace(object)) {
-		return tool, input
-	}
+	input, dir = string(object), getText(object, "workdir")
 	switch tool {
 	case "shell", "container.exec", "shell_command", "exec_command", "unified_exec", "local_shell":
 		for _, key := range []string{"command", "cmd", "input"} {
 			if line := commandLine(get(object, key)); line != "" {
-				return shellName(tool), line
+				return shellName(tool), line, dir
 			}
 		}
 	case "apply_patch":
 		if patch := getText(object, "input"); patch != "" {
-			return tool, patch
+			return tool, patch, dir
 		}
 	}
-	return tool, input
+	return tool, input, dir
+}
+
+// callArguments are a call's arguments as an object, nil if they are none.
+func callArguments(p []byte) []byte {
+	arguments := get(p, "arguments")
+	if isString(arguments) {
+		arguments = []byte(text(arguments))
+	}
+	if arguments = bytes.TrimSpace(arguments); isObject(arguments) {
+		return arguments
+	}
+	return nil
 }
 
 // shellName maps the spellings of early versions to the one that later ones use.
@@ -281,26 +290,8 @@ func scriptResult(s string) (output string, exit *int, session string, ok bool) 
 	return text(raw), exit, sessionHandle(number(get(object, "session_id"))), true
 }
 
-// codexWorkdir returns where a tool call ran: the directory that the call itself
-// names, else the turn's.
-func codexWorkdir(kind string, p []byte, turn string) string {
-	var dir string
-	switch kind {
-	case "local_shell_call":
-		dir = getText(p, "action", "working_directory")
-	case "custom_tool_call":
-		if getText(p, "name") == "exec" {
-			dir = scriptWorkdir(getText(p, "input"))
-		}
-	default:
-		arguments := get(p, "arguments")
-		if isString(arguments) {
-			arguments = []byte(text(arguments))
-		}
-		if isObject(arguments) {
-			dir = getText(arguments, "workdir")
-		}
-	}
+// inTurn is the directory that a call names, which may be relative to the turn's.
+func inTurn(dir, turn string) string {
 	switch {
 	case dir == "":
 		return turn

@@ -1,8 +1,6 @@
 package rollout
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"io"
@@ -12,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"memoir"
 )
@@ -152,13 +149,13 @@ func (f *opencodeFiles) Close() error { return f.dir.Close() }
 
 // head also says when the last message was written, and how many bytes all have.
 func (f *opencodeFiles) head() ([]byte, error) {
-	info, err := readBelow(f.dir, f.file)
+	info, err := readBelow(f.dir, f.file, maxValue)
 	if err != nil {
 		return nil, err
 	}
 	names, size, last := jsonFiles(f.dir, f.messageDir()), int64(0), int64(0)
 	if len(names) > 0 {
-		message, _ := readBelow(f.dir, f.messageDir()+"/"+names[len(names)-1]) // an error shows when it is read
+		message, _ := readBelow(f.dir, f.messageDir()+"/"+names[len(names)-1], maxValue) // an error shows when it is read
 		last, _ = integer(get(message, "time", "created"))
 	}
 	for _, name := range names {
@@ -191,7 +188,7 @@ func (f *opencodeFiles) parts(message string) iter.Seq2[opencodeValue, error] {
 func (f *opencodeFiles) values(dir string) iter.Seq2[opencodeValue, error] {
 	return func(yield func(opencodeValue, error) bool) {
 		for _, name := range jsonFiles(f.dir, dir) {
-			content, err := readBelow(f.dir, dir+"/"+name)
+			content, err := readBelow(f.dir, dir+"/"+name, maxValue)
 			if err != nil {
 				content = nil
 			}
@@ -202,18 +199,4 @@ func (f *opencodeFiles) values(dir string) iter.Seq2[opencodeValue, error] {
 			}
 		}
 	}
-}
-
-// readBelow reads a regular file of a tree, of a longer one than maxValue a byte more.
-func readBelow(root *os.Root, name string) ([]byte, error) {
-	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, errNoFile)
-	}
-	content, err := io.ReadAll(io.LimitReader(f, maxValue+1))
-	return bytes.TrimPrefix(content, []byte("\xEF\xBB\xBF")), err
 }

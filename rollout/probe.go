@@ -24,7 +24,6 @@ type Head struct {
 	FileID       string // of this physical file; "" where only a file name could tell and does not
 	BaseID       string // FileID of the file that this one continues; "" if it begins the thread
 	BaseEnd      int64  // of that file, records from this ordinal on are void; -1: none are
-	BaseBytes    int64  // how many bytes of that file count, uncompressed; 0: not said
 	FirstOrdinal int64  // of this file's first record; -1 without ordinals
 	Kind         memoir.SessionKind
 	ParentID     string // thread id of the session that started this one, or that it was forked from

@@ -21,9 +21,8 @@ type tape struct {
 
 // place says where a record stands.
 type place struct {
-	part  int   // index in the tape's parts
-	index int   // of the record in the whole tape, from 0
-	end   int64 // how many bytes of the part, uncompressed, have been read with the record
+	part  int // index in the tape's parts
+	index int // of the record in the whole tape, from 0
 }
 
 // errStop ends a play early without being an error.
@@ -101,7 +100,6 @@ func (t *tape) eachOf(ctx context.Context, count bool, at *place, fn func(place,
 		if err != nil {
 			return openError(path, err)
 		}
-		at.end = r.read - int64(r.end-r.pos)
 		if count {
 			t.stats.Records++
 		}
@@ -208,28 +206,6 @@ func lastPiece(src io.Reader, n int) []byte {
 			return buf
 		}
 	}
-}
-
-// readEnd returns the records in the last n bytes of a plain file, none if it
-// cannot be read.
-func readEnd(path string, n int64) [][]byte {
-	f, err := openFile(path)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil
-	}
-	from := max(0, info.Size()-n)
-	piece := make([]byte, info.Size()-from)
-	m, err := f.ReadAt(piece, from)
-	if err != nil && err != io.EOF {
-		return nil
-	}
-	records := tailRecords(piece[:m], from > 0)
-	return records
 }
 
 // tree is a conversation whose entries name their parents: what stands is the path

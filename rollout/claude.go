@@ -183,7 +183,7 @@ func lastTitle(head, tail [][]byte) string {
 	title := ""
 	for _, records := range [][][]byte{head, tail} {
 		for _, raw := range records {
-			if word(get(raw, "type")) != "ai-title" {
+			if getText(raw, "type") != "ai-title" {
 				continue
 			}
 			for _, key := range []string{"aiTitle", "title"} {

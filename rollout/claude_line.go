@@ -58,7 +58,7 @@ func parseClaudeLine(raw []byte) claudeLine {
 		}
 		switch string(key) {
 		case "type":
-			l.kind = word(value)
+			l.kind = text(value)
 		case "parentUuid":
 			l.parent = cmp.Or(text(value), l.parent)
 		case "logicalParentUuid":
@@ -173,7 +173,7 @@ func (l *claudeLine) spoken() (string, bool) {
 	}
 	result := false
 	elements(content, func(block []byte) bool {
-		result = word(get(block, "type")) == "tool_result"
+		result = getText(block, "type") == "tool_result"
 		return !result
 	})
 	if result || !isArray(content) {

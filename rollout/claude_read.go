@@ -172,7 +172,7 @@ func (r *claudeReader) user(at int, l claudeLine) {
 	var words []string
 	silent := true
 	elements(content, func(block []byte) bool {
-		switch word(get(block, "type")) {
+		switch getText(block, "type") {
 		case "tool_result":
 			silent = false
 			r.result(block, l.answer)

@@ -32,7 +32,7 @@ func parseCodexLine(raw []byte) codexLine {
 				l.ordinal = n
 			}
 		case "type":
-			l.kind = word(value)
+			l.kind = text(value)
 		case "payload":
 			l.payload = value
 		case "metadata":
@@ -46,52 +46,13 @@ func parseCodexLine(raw []byte) codexLine {
 	})
 	switch {
 	case l.payload != nil:
-		l.sub = word(get(l.payload, "type"))
+		l.sub = getText(l.payload, "type")
 	case l.kind != "" && !codexTypes[l.kind]:
 		l.bare, l.payload, l.sub, l.kind = true, raw, l.kind, "response_item"
 	case l.kind == "" && !record && id && l.time != nil:
 		l.bare, l.payload, l.kind = true, raw, "session_meta"
 	}
 	return l
-}
-
-// word decodes a raw string that is a name from a small set, without allocating
-// for the common ones.
-func word(raw []byte) string {
-	if len(raw) < 2 || raw[0] != '"' {
-		return ""
-	}
-	switch s := raw[1 : len(raw)-1]; string(s) {
-	case "response_item":
-		return "response_item"
-	case "event_msg":
-		return "event_msg"
-	case "message":
-		return "message"
-	case "token_count":
-		return "token_count"
-	case "reasoning":
-		return "reasoning"
-	case "function_call":
-		return "function_call"
-	case "function_call_output":
-		return "function_call_output"
-	case "agent_message":
-		return "agent_message"
-	case "custom_tool_call":
-		return "custom_tool_call"
-	case "custom_tool_call_output":
-		return "custom_tool_call_output"
-	case "assistant":
-		return "assistant"
-	case "user":
-		return "user"
-	case "progress":
-		return "progress"
-	case "toolResult":
-		return "toolResult"
-	}
-	return text(raw)
 }
 
 // turnID is the turn that a line names, "" if it names none.
@@ -155,7 +116,7 @@ func (l codexLine) utterance() utterance {
 	case "response_item":
 		switch l.sub {
 		case "message":
-			switch word(get(l.payload, "role")) {
+			switch getText(l.payload, "role") {
 			case "user":
 				return userResponse
 			case "assistant":

@@ -194,8 +194,6 @@ func (p *scriptParser) literal() []byte {
 		if token == "" || len(open) > maxScriptDepth || len(out) > p.room {
 			return nil
 		}
-		after, value := p.peek(), p.names[token]
-		key := len(open) > 0 && open[len(open)-1] == '{' && (out[len(out)-1] == '{' || out[len(out)-1] == ',')
 		switch {
 		case token == "{" || token == "[":
 			open = append(open, token[0])
@@ -203,20 +201,9 @@ func (p *scriptParser) literal() []byte {
 		case len(open) > 0 && (token == "}" || token == "]"):
 			open = open[:len(open)-1]
 			out = append(bytes.TrimSuffix(out, []byte(",")), token...)
-		case strings.Contains("\"'`", token[:1]) || strings.HasPrefix(token, "String.raw`"):
-			decoded, ok := scriptString(token)
-			if !ok {
-				return nil
-			}
-			out = append(out, jsonString(decoded)...)
-		case key && after == ":":
-			out = append(out, jsonString(token)...)
-		case key && value != nil:
-			out = append(append(append(out, jsonString(token)...), ':'), value...)
-		case value != nil:
-			out = append(out, value...)
 		default:
-			out = append(out, token...)
+			key := len(open) > 0 && open[len(open)-1] == '{' && (out[len(out)-1] == '{' || out[len(out)-1] == ',')
+			out = append(out, p.plain(token, key)...)
 		}
 		if len(open) > 0 {
 			continue
@@ -226,6 +213,25 @@ func (p *scriptParser) literal() []byte {
 		}
 		return out
 	}
+}
+
+// plain is a token other than a bracket as JSON, or as it is; key says that a member's
+// name is expected.
+func (p *scriptParser) plain(token string, key bool) []byte {
+	value := p.names[token]
+	switch {
+	case strings.Contains("\"'`", token[:1]) || strings.HasPrefix(token, "String.raw`"):
+		if decoded, ok := scriptString(token); ok {
+			return jsonString(decoded)
+		}
+	case key && p.peek() == ":":
+		return jsonString(token)
+	case key && value != nil: // {name} is {name: name}
+		return append(append(jsonString(token), ':'), value...)
+	case value != nil:
+		return value
+	}
+	return []byte(token)
 }
 
 // jsonString is a text as a JSON string that is easily read.

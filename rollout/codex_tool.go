@@ -30,7 +30,7 @@ func codexCall(kind string, p []byte) (tool, input, dir string) {
 	}
 	object := callArguments(p)
 	if object == nil {
-		return tool, text(get(p, "arguments")), ""
+		return tool, getText(p, "arguments"), ""
 	}
 	input, dir = string(object), getText(object, "workdir")
 	switch tool {

@@ -93,7 +93,7 @@ func mintedLater(id string, at time.Time) bool {
 func weight(parts []byte) int {
 	n, said := 0, 0
 	elements(parts, func(p []byte) bool {
-		switch word(get(p, "type")) {
+		switch getText(p, "type") {
 		case "tool":
 			n++
 		case "text":
@@ -105,7 +105,7 @@ func weight(parts []byte) int {
 }
 
 func (r *opencodeReader) live(id string, info, parts []byte) {
-	switch role := word(get(info, "role")); role {
+	switch role := getText(info, "role"); role {
 	case "user":
 		r.w.turn = id
 		r.user(id, parts)
@@ -116,7 +116,7 @@ func (r *opencodeReader) live(id string, info, parts []byte) {
 		}
 		own := parent != "" && parent == r.shell
 		summary := isTrue(get(info, "summary"))
-		r.assistant(parts, own, summary, word(get(info, "finish")) == "stop")
+		r.assistant(parts, own, summary, getText(info, "finish") == "stop")
 	default:
 		r.e.stats.unknown(role)
 	}
@@ -128,7 +128,7 @@ func (r *opencodeReader) cut(part []byte) bool {
 		r.undone = true
 	}
 	if r.undone {
-		switch word(get(part, "type")) {
+		switch getText(part, "type") {
 		case "tool", "text":
 			r.e.stats.Undone++
 		}
@@ -146,7 +146,7 @@ func (r *opencodeReader) user(id string, parts []byte) {
 		if r.cut(p) {
 			return true
 		}
-		switch kind := word(get(p, "type")); kind {
+		switch kind := getText(p, "type"); kind {
 		case "text":
 			s := getText(p, "text")
 			r.e.hear(s)
@@ -238,7 +238,7 @@ func opencodeCommand(text string) (string, bool) {
 func (r *opencodeReader) assistant(parts []byte, own, summary, ended bool) {
 	calls := 0
 	elements(parts, func(p []byte) bool {
-		if word(get(p, "type")) == "tool" {
+		if getText(p, "type") == "tool" {
 			calls++
 		}
 		return true
@@ -249,7 +249,7 @@ func (r *opencodeReader) assistant(parts []byte, own, summary, ended bool) {
 			return true
 		}
 		w := r.w
-		switch kind := word(get(p, "type")); kind {
+		switch kind := getText(p, "type"); kind {
 		case "text":
 			if t := instant(get(p, "time", "start")); !t.IsZero() {
 				w.at = t
@@ -295,7 +295,7 @@ func (r *opencodeReader) tool(p []byte, own bool, w where) {
 	}
 	var o outcome
 	rejected := ""
-	switch word(get(state, "status")) {
+	switch getText(state, "status") {
 	case "completed":
 		o.output = getText(state, "output")
 	case "error":

@@ -28,7 +28,7 @@ func (Pi) Read(ctx context.Context, t *tape, e *emitter) error {
 		if t := instant(get(raw, "timestamp")); !t.IsZero() {
 			r.w.at = t
 		}
-		role := word(get(raw, "message", "role"))
+		role := getText(raw, "message", "role")
 		said := role == "user" || role == "assistant" || role == "bashExecution" || role == "pythonExecution"
 		switch {
 		case plan.dead(at.index):
@@ -52,7 +52,7 @@ type piReader struct {
 }
 
 func (r *piReader) entry(raw []byte) {
-	switch kind := word(get(raw, "type")); kind {
+	switch kind := getText(raw, "type"); kind {
 	case "message":
 		r.message(get(raw, "message"))
 	case "compaction", "branch_summary":
@@ -74,7 +74,7 @@ func (r *piReader) entry(raw []byte) {
 
 func (r *piReader) message(m []byte) {
 	content := get(m, "content")
-	switch role := word(get(m, "role")); role {
+	switch role := getText(m, "role"); role {
 	case "user":
 		r.user(m, contentText(content))
 	case "assistant":
@@ -237,7 +237,7 @@ func planPi(ctx context.Context, t *tape) (*piPlan, error) {
 		each(raw, func(key, value []byte) bool {
 			switch string(key) {
 			case "type":
-				kind = word(value)
+				kind = text(value)
 			case "id":
 				id = text(value)
 			case "parentId":

@@ -54,7 +54,7 @@ func (Qwen) Recognises(_ string, head [][]byte) bool {
 		if !isString(get(raw, "uuid")) || !isString(get(raw, "sessionId")) {
 			continue
 		}
-		switch word(get(raw, "type")) {
+		switch getText(raw, "type") {
 		case "tool_result":
 			return true
 		case "user", "assistant":
@@ -94,7 +94,7 @@ func (Qwen) Head(h *Head, path string, head, tail [][]byte) {
 			sidechain = sidechain || isTrue(get(raw, "isSidechain"))
 		}
 		payload := get(raw, "systemPayload")
-		switch word(get(raw, "subtype")) {
+		switch getText(raw, "subtype") {
 		case "custom_title":
 			h.Title = getText(payload, "customTitle")
 		case "parent_session":
@@ -143,7 +143,7 @@ func (Qwen) Read(ctx context.Context, t *tape, e *emitter) error {
 		if cwd := getText(raw, "cwd"); cwd != "" {
 			r.w.cwd, r.w.branch = cwd, getText(raw, "gitBranch")
 		}
-		kind := word(get(raw, "type"))
+		kind := getText(raw, "type")
 		said := kind == "user" || kind == "assistant"
 		switch {
 		case plan.dead(at.index):

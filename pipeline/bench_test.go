@@ -1,7 +1,6 @@
 package pipeline_test
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"io/fs"
@@ -17,7 +16,6 @@ import (
 	"memoir/model"
 	"memoir/model/modeltest"
 	"memoir/pipeline"
-	"memoir/rollout"
 	"memoir/store"
 )
 
@@ -59,71 +57,6 @@ func BenchmarkRunWithNothingNew(b *testing.B) {
 		theirs += timed(b, exec.Command("find", dir, "-type", "f", "-printf", "%s %T@\n"))
 	}
 	b.ReportMetric(float64(ours)/float64(theirs), "x-find")
-}
-
-// BenchmarkFirstScan scans the corpus, a hundred times over as other sessions, into
-// an empty registry, and compares that with head reading as much of each file as a
-// scan reads of its beginning.
-func BenchmarkFirstScan(b *testing.B) {
-	dir := b.TempDir()
-	files := copies(b, dir, 100)
-	read := exec.Command("find", dir, "-type", "f", "-exec", "head", "-c", "262144", "{}", "+")
-	timed(b, read) // into the cache
-	var ours, theirs time.Duration
-	for b.Loop() {
-		home := b.TempDir()
-		st, err := store.Open(b.Context(), filepath.Join(home, "memoir.db"), store.Options{})
-		if err != nil {
-			b.Fatal(err)
-		}
-		began := time.Now()
-		report, err := pipeline.Scan(b.Context(), st, options(home, dir))
-		ours += time.Since(began)
-		if err != nil || report.Scan.Files != files || report.Scan.Sessions < files/2 {
-			b.Fatalf("%+v, error %v", report.Scan, err)
-		}
-		st.Close()
-		theirs += timed(b, exec.Command(read.Path, read.Args[1:]...))
-	}
-	b.ReportMetric(float64(ours.Microseconds())/float64(b.N*files), "µs/file")
-	b.ReportMetric(float64(ours)/float64(theirs), "x-head")
-}
-
-// copies writes the corpus n times below a directory, each copy of a session under
-// an id of its own, and says how many files that makes.
-func copies(b *testing.B, dir string, n int) (files int) {
-	b.Helper()
-	corpus := corpusDir(b)
-	err := rollout.WalkDir(b.Context(), corpus, func(e rollout.Entry) error {
-		head, err := rollout.Probe(e)
-		if err != nil || strings.HasSuffix(e.Path, ".zst") {
-			return nil
-		}
-		content, err := os.ReadFile(e.Path)
-		if err != nil {
-			return err
-		}
-		for i := range n {
-			id := fmt.Sprintf("%s%04x", head.ID[:len(head.ID)-4], i)
-			rel, err := filepath.Rel(corpus, e.Path)
-			if err != nil {
-				return err
-			}
-			path := filepath.Join(dir, fmt.Sprint(i), strings.ReplaceAll(rel, head.ID, id))
-			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-				return err
-			}
-			if err := os.WriteFile(path, bytes.ReplaceAll(content, []byte(head.ID), []byte(id)), 0o600); err != nil {
-				return err
-			}
-			files++
-		}
-		return nil
-	})
-	if err != nil {
-		b.Fatal(err)
-	}
-	return files
 }
 
 // BenchmarkConcurrency extracts from N sessions with c workers against a server that

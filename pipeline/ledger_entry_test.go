@@ -16,25 +16,12 @@ import (
 	"memoir/store"
 )
 
-// broken is a ledger that fails.
-type broken struct {
-	ledger
-	begin, end error
-}
+// full is a ledger that nothing can be entered in.
+type full struct{ ledger }
 
-func (b broken) BeginCall(ctx context.Context, c store.Call) (int64, error) {
-	if b.begin != nil {
-		return 0, b.begin
-	}
-	return b.ledger.BeginCall(ctx, c)
-}
+func (full) BeginCall(context.Context, store.Call) (int64, error) { return 0, errFull }
 
-func (b broken) EndCall(ctx context.Context, id int64, e store.CallEnd) error {
-	if b.end != nil {
-		return b.end
-	}
-	return b.ledger.EndCall(ctx, id, e)
-}
+var errFull = memoir.Errorf(memoir.CodeStorage, "make room", "the disk is full")
 
 // inquiring asks its model about each session, and does as the built-in one does.
 type inquiring struct {
@@ -71,12 +58,10 @@ func entered(t *testing.T, st *store.Store) (all memoir.Usage, ends map[string]i
 	return all, ends
 }
 
-var errFull = memoir.Errorf(memoir.CodeStorage, "make room", "the disk is full")
-
 func TestNoCallIsMadeThatCannotBeEntered(t *testing.T) {
 	t.Parallel()
 	r := prepared(t)
-	r.meter.ledger = broken{ledger: r.store, begin: errFull}
+	r.meter.ledger = full{r.store}
 	r.extractor = inquiring{r.extractor, r.meter.of(scripted(func(model.Request) (model.Answer, error) {
 		t.Error("a call was made")
 		return model.Answer{}, nil

@@ -113,33 +113,21 @@ func TestASessionThatNoRunHasRoomForFailsAlone(t *testing.T) {
 	t.Parallel()
 	const input, output = 40, 100             // as many for its bytes as the estimate of a call that nothing is known of
 	price := model.Price{Input: 1, Output: 1} // a millionth of a dollar for a token
-	for _, test := range []struct {
-		limits  config.Limits
-		setting string
-	}{
-		{config.Limits{TokensPerRun: 2500}, "limits.tokensPerRun"},
-		{config.Limits{CostPerDay: 0.0025}, "limits.costPerDay"},
-	} {
-		t.Run(test.setting, func(t *testing.T) {
-			t.Parallel()
-			home, dir := prompted(t, 4)
-			long := strings.Repeat("the header goes above the fixture ", 400) // 3400 tokens, by their bytes
-			claudeSession(t, dir, "t00", "/srv/open/app", long)
-			server := taking(t, input, output)
-			o := options(home, dir)
-			o.Phases = asks(t, server, model.Options{Price: price}, output)
-			o.Settings.Limits = test.limits
-			report := run(t, o)
-			if one := report.Phase1; one.Stored != 4 || one.Failed != 1 || report.Stopped != nil || !report.Partly() {
-				t.Errorf("%+v, %+v", one, report.Stopped)
-			}
-			if !warns(report, "session t00: one call needs about ") || report.Phase2[0].Outcome != pipeline.OutcomePublished || server.Used().Calls != 5 {
-				t.Errorf("%+v, %+v, %d calls", report.Warnings, report.Phase2, server.Used().Calls)
-			}
-			if _, _, status := ledger(t, home); len(status.Failed) != 1 || !strings.Contains(status.Failed[0].Error, test.setting) {
-				t.Errorf("%+v", status)
-			}
-		})
+	home, dir := prompted(t, 4)
+	claudeSession(t, dir, "t00", "/srv/open/app", strings.Repeat("the header goes above the fixture ", 400)) // 3400 tokens, by their bytes
+	server := taking(t, input, output)
+	o := options(home, dir)
+	o.Phases = asks(t, server, model.Options{Price: price}, output)
+	o.Settings.Limits.CostPerDay = 0.0025
+	report := run(t, o)
+	if one := report.Phase1; one.Stored != 4 || one.Failed != 1 || report.Stopped != nil || !report.Partly() {
+		t.Errorf("%+v, %+v", one, report.Stopped)
+	}
+	if !warns(report, "session t00: one call needs about ") || report.Phase2[0].Outcome != pipeline.OutcomePublished || server.Used().Calls != 5 {
+		t.Errorf("%+v, %+v, %d calls", report.Warnings, report.Phase2, server.Used().Calls)
+	}
+	if _, _, status := ledger(t, home); len(status.Failed) != 1 || !strings.Contains(status.Failed[0].Error, "limits.costPerDay") {
+		t.Errorf("%+v", status)
 	}
 }
 

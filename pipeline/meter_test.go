@@ -22,10 +22,9 @@ func (s scripted) Call(_ context.Context, q model.Request) (model.Answer, error)
 
 // book is a ledger in memory.
 type book struct {
-	now    *time.Time
-	before memoir.Usage // what another run spent today
-	begun  []store.Call
-	rows   []bookRow
+	now   *time.Time
+	begun []store.Call
+	rows  []bookRow
 }
 
 type bookRow struct {
@@ -45,7 +44,7 @@ func (b *book) EndCall(_ context.Context, id int64, e store.CallEnd) error {
 }
 
 func (b *book) Spent(_ context.Context, since time.Time) (memoir.Usage, error) {
-	all := b.before
+	var all memoir.Usage
 	for _, row := range b.rows {
 		if !row.at.Before(since) {
 			all = all.Add(row.used)

@@ -35,14 +35,14 @@ func folded(t *testing.T, server *modeltest.Server) []string {
 func TestWhatEarlierQuestionsMadeIsKeptWhenALaterOneFails(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		bad   modeltest.Step // later answers, if there are any
-		limit int64
+		bad     modeltest.Step // later answers, if there are any
+		limit   int64
+		outcome string // of the calls, as the ledger has it
 	}{
-		"an answer that is no use": {bad: modeltest.Step{Text: "useless"}},
-		"a server that is down":    {bad: modeltest.Step{Status: http.StatusServiceUnavailable, Message: "down"}},
-		"a key that is refused":    {bad: modeltest.Step{Status: http.StatusUnauthorized, Message: "no"}},
-		"an interrupt":             {bad: modeltest.Step{Text: "useless", Hang: true}},
-		"a limit":                  {limit: 25000},
+		"an answer that is no use": {bad: modeltest.Step{Text: "useless"}, outcome: "refused"},
+		"a server that is down":    {bad: modeltest.Step{Status: http.StatusServiceUnavailable, Message: "down"}, outcome: "failed"},
+		"an interrupt":             {bad: modeltest.Step{Text: "useless", Hang: true}, outcome: "interrupted"},
+		"a limit":                  {limit: 25000, outcome: "limit"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -73,6 +73,9 @@ func TestWhatEarlierQuestionsMadeIsKeptWhenALaterOneFails(t *testing.T) {
 				}
 				return nil
 			})
+			if all, outcomes, _ := ledger(t, home); !alike(all, first.Usage) || outcomes["consolidate "+test.outcome] != all.Calls {
+				t.Errorf("the ledger has %+v, %v, the report %+v", all, outcomes, first.Usage)
+			}
 			retryAll(t, home)
 
 			mended.Store(true)

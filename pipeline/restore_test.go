@@ -241,26 +241,6 @@ func TestRestoringWaitsForTheLease(t *testing.T) {
 	}
 }
 
-func TestRestoringWhatIsNotThereIsAnError(t *testing.T) {
-	t.Parallel()
-	a := grown(t)
-	before := tree(t, a.home)
-	if _, err := a.tryRestore(9, 0); memoir.CodeOf(err) != memoir.CodeNotFound {
-		t.Errorf("error %v", err)
-	}
-	writeIn(t, a.root().Archive(1), "no archive")
-	before[filepath.Join("projects", a.id, "generations", "1.tar.zst")] = "no archive"
-	if _, err := a.tryRestore(1, 0); memoir.CodeOf(err) != memoir.CodeStorage {
-		t.Errorf("error %v", err)
-	}
-	if diff := cmp.Diff(before, tree(t, a.home)); diff != "" {
-		t.Errorf("a failed restoring changed something:\n%s", diff)
-	}
-	if out := a.restore(2); out.Generation != 4 {
-		t.Errorf("the project is still held, or worse: %+v", out)
-	}
-}
-
 // Two processes restore, and two consolidate, at once: each finds the memory free or
 // busy, and what is live at the end is one of the generations, whole.
 func TestRestoringAndConsolidatingAtOnce(t *testing.T) {

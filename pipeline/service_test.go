@@ -20,9 +20,7 @@ const emptyExtraction = `{"raw_memory":"","rollout_summary":"","rollout_slug":""
 func TestAServerThatDoesNotServeEndsTheRunAndCostsNobodyAnAttempt(t *testing.T) {
 	t.Parallel()
 	for name, step := range map[string]modeltest.Step{
-		"busy":             {Status: http.StatusTooManyRequests, Message: "slow down"},
 		"overloaded":       {Status: 529, Message: "overloaded"},
-		"broken":           {Status: http.StatusServiceUnavailable, Message: "down"},
 		"it asks for long": {Status: http.StatusTooManyRequests, RetryAfter: "7200", Message: "slow down"},
 		"no connection":    {Reset: true},
 		"it forbids all":   {Status: http.StatusForbidden, Message: "no access"},

@@ -10,13 +10,6 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// Matching tries the alternatives of braces one after the other, so a stranger's
-// glob could take forever without these bounds.
-const (
-	maxGlobBytes  = 1000
-	maxGlobBraces = 3
-)
-
 // expandGlob checks a glob of directories and replaces a leading "~".
 func expandGlob(glob, home string) (string, error) {
 	glob = strings.TrimSpace(glob)
@@ -24,17 +17,11 @@ func expandGlob(glob, home string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	expanded = strings.TrimRight(slashed(expanded), "/")
+	expanded = strings.TrimRight(filepath.ToSlash(expanded), "/")
 	switch {
-	case len(expanded) > maxGlobBytes || strings.Count(expanded, "{") > maxGlobBraces:
-		return "", fmt.Errorf(
-			"has the glob %s, which is too long or has more than %d braces",
-			printable(glob),
-			maxGlobBraces,
-		)
 	case !doublestar.ValidatePattern(expanded):
 		return "", fmt.Errorf("has the glob %s, whose brackets or braces do not match", printable(glob))
-	case !absolute(expanded) && !strings.HasPrefix(expanded, "**/"):
+	case !strings.HasPrefix(expanded, "/") && !strings.HasPrefix(expanded, "**/"):
 		return "", fmt.Errorf("has the glob %s, which is relative: begin it with /, ~/ or **/", printable(glob))
 	}
 	return expanded, nil
@@ -48,7 +35,7 @@ func (s Settings) Excluded(dir string) bool {
 		return false
 	}
 	for _, dir := range spellings(dir) {
-		for dir = slashed(dir); ; {
+		for dir = filepath.ToSlash(dir); ; {
 			for _, glob := range s.Exclude {
 				if matches(glob, dir) {
 					return true
@@ -78,7 +65,7 @@ func matches(glob, dir string) bool {
 	if err != nil || resolved == filepath.FromSlash(base) {
 		return false
 	}
-	return doublestar.MatchUnvalidated(path.Join(escapeGlob(slashed(resolved)), rest), dir)
+	return doublestar.MatchUnvalidated(path.Join(escapeGlob(filepath.ToSlash(resolved)), rest), dir)
 }
 
 // spellings lists a directory as given and, where it differs, with its links
@@ -97,21 +84,6 @@ func spellings(dir string) []string {
 		existing, rest = parent, filepath.Join(filepath.Base(existing), rest)
 	}
 	return slices.Compact(out)
-}
-
-// slashed writes a path with slashes, that of another machine's Windows too.
-func slashed(p string) string {
-	if hasDrive(p) || strings.HasPrefix(p, `\\`) {
-		return strings.ReplaceAll(p, `\`, "/")
-	}
-	return filepath.ToSlash(p)
-}
-
-func absolute(p string) bool { return strings.HasPrefix(p, "/") || hasDrive(p) }
-
-func hasDrive(p string) bool {
-	return len(p) >= 3 && p[1] == ':' && (p[2] == '/' || p[2] == '\\') &&
-		(p[0] >= 'a' && p[0] <= 'z' || p[0] >= 'A' && p[0] <= 'Z')
 }
 
 // escapeGlob makes a path match itself.

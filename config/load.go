@@ -1,11 +1,11 @@
 package config
 
 import (
-	"cmp"
+	"errors"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"memoir"
 )
@@ -51,30 +51,128 @@ func Load(o Options) (Settings, error) {
 	return s, nil
 }
 
+// loadFile applies the user's configuration file, if there is one.
+func (s *Settings) loadFile(path, home string) error {
+	data, err := readFile(path)
+	if err != nil {
+		return err
+	}
+	if data == nil {
+		// A file that is never read would be worse than none.
+		other := filepath.Join(filepath.Dir(path), "config.yaml")
+		if _, err := os.Stat(other); err == nil {
+			return memoir.Errorf(memoir.CodeConfig, "rename it to "+FileName, "%s is not read", other)
+		}
+		return nil
+	}
+	entries, err := parseYAML(path, data)
+	if err != nil {
+		return err
+	}
+	for _, models := range []bool{false, true} { // a model is called as its provider says, but for what it says itself
+		for _, e := range entries {
+			if (e.name == nameModels) != models {
+				continue
+			}
+			if err := s.applyEntry(e, home); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// applyEntry applies one setting of a file whatever its value.
+func (s *Settings) applyEntry(e entry, home string) error {
+	switch e.name {
+	case nameProjects:
+		return s.applyProjects(e, home)
+	case nameProviders:
+		return s.applyProviders(e, home)
+	case nameModels:
+		return s.applyModels(e)
+	}
+	d, _ := definition(e.name)
+	var values []string
+	var err error
+	if _, list := d.field(s).(*[]string); list {
+		values, err = e.list()
+	} else {
+		values = []string{""}
+		values[0], err = e.text()
+	}
+	if err != nil {
+		return err
+	}
+	if err := s.apply(d, values, home, e.origin()); err != nil {
+		return e.errorf(d.Doc, "%w", err)
+	}
+	return nil
+}
+
+// apply sets one value, or the elements of a list, and records its origin.
+func (s *Settings) apply(d Definition, values []string, home, origin string) error {
+	switch p := d.field(s).(type) {
+	case *[]string:
+		globs := []string{}
+		for _, glob := range values {
+			glob, err := expandGlob(glob, home)
+			if err != nil {
+				return err
+			}
+			globs = append(globs, glob)
+		}
+		*p = globs
+	case *string:
+		if err := d.set(p, values[0]); err != nil {
+			return err
+		}
+		if *p == "" && d.Default != "" {
+			return errors.New("must not be empty")
+		}
+	default:
+		if err := d.set(p, values[0]); err != nil {
+			return err
+		}
+	}
+	s.setOrigin(d.Name, origin)
+	return nil
+}
+
+// applyText applies a value that is written as one text: lists as in PATH.
+func (s *Settings) applyText(d Definition, text, home, origin string) error {
+	values := []string{text}
+	if _, list := d.field(s).(*[]string); list {
+		values = slices.DeleteFunc(filepath.SplitList(text), func(element string) bool { return element == "" })
+	}
+	if err := s.apply(d, values, home, origin); err != nil {
+		return memoir.Errorf(memoir.CodeConfig, d.Doc, "%s: %s %w", origin, d.Name, err)
+	}
+	return nil
+}
+
 // loadFlags applies the values given on the command line, in the order of the table.
 func (s *Settings) loadFlags(flags map[string]string, home string) error {
 	known := make(map[string]bool)
 	for _, d := range Definitions {
-		known[d.Name] = true
-		if text, ok := flags[d.Name]; ok {
-			if err := s.apply(d, text, home, "--"+d.Name); err != nil {
-				return memoir.Errorf(memoir.CodeConfig, d.Doc, "--%s %w", d.Name, err)
+		for _, flag := range []string{d.Name, d.Flag} {
+			known[flag] = true
+			text, ok := flags[flag]
+			if !ok {
+				continue
 			}
-		}
-		if d.Flag == "" {
-			continue
-		}
-		known[d.Flag] = true
-		text, ok := flags[d.Flag]
-		if !ok {
-			continue
-		}
-		text, err := d.fromFlag(text)
-		if err == nil {
-			err = s.apply(d, text, home, "--"+d.Flag)
-		}
-		if err != nil {
-			return memoir.Errorf(memoir.CodeConfig, d.Doc, "--%s: %w", d.Flag, err)
+			if flag == d.Flag && (d.Days || d.Hours) {
+				duration, err := ParseDuration(text)
+				if err != nil {
+					return memoir.Errorf(memoir.CodeConfig, d.Doc, "--%s: %w", flag, err)
+				}
+				if text = plain(duration.Hours()); d.Days {
+					text = plain(duration.Hours() / 24)
+				}
+			}
+			if err := s.applyText(d, text, home, "--"+flag); err != nil {
+				return err
+			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(flags)) {
@@ -82,40 +180,6 @@ func (s *Settings) loadFlags(flags map[string]string, home string) error {
 			return memoir.Errorf(memoir.CodeConfig, didYouMean(name, names()), "unknown setting --%s", name)
 		}
 	}
-	return nil
-}
-
-// fromFlag turns a flag's own form into the text of its setting.
-func (d Definition) fromFlag(text string) (string, error) {
-	if !d.Days && !d.Hours {
-		return text, nil
-	}
-	duration, err := ParseDuration(text)
-	if err != nil {
-		return "", err
-	}
-	hours := duration.Hours()
-	if d.Days {
-		hours /= 24
-	}
-	return plain(hours), nil
-}
-
-// apply sets one value and records its origin.
-func (s *Settings) apply(d Definition, text, home, origin string) error {
-	if err := d.set(s, text); err != nil {
-		return err
-	}
-	if list, ok := d.field(s).(*[]string); ok {
-		for i, glob := range *list {
-			glob, err := expandGlob(glob, home)
-			if err != nil {
-				return err
-			}
-			(*list)[i] = glob
-		}
-	}
-	s.setOrigin(d.Name, origin)
 	return nil
 }
 
@@ -152,33 +216,23 @@ type Value struct {
 	Doc    string
 }
 
-// Values lists every effective value in the order of the table, then projects,
-// providers and models by name.
+// Values lists every effective value in the order of the table, then what is set of projects,
+// providers and models, by name.
 func (s Settings) Values() []Value {
 	var values []Value
 	for _, d := range Definitions {
 		values = append(values, Value{Name: d.Name, Value: d.text(s), Origin: s.Origin(d.Name), Doc: d.Doc})
 	}
 	for _, dir := range slices.Sorted(maps.Keys(s.Projects)) {
-		name := "projects." + dir
+		name := nameProjects + "." + dir
 		values = append(values, Value{Name: name, Value: s.Projects[dir], Origin: s.Origin(name),
 			Doc: "project of this directory and what is below it"})
 	}
 	for _, provider := range slices.Sorted(maps.Keys(s.Providers)) {
-		for _, f := range providerFields {
-			values = append(values, s.fieldValue(nameProviders+"."+provider, f, s.Providers[provider]))
-		}
+		values = append(values, s.fieldValues(nameProviders+"."+provider, s.Providers[provider])...)
 	}
 	for _, model := range slices.Sorted(maps.Keys(s.Models)) {
-		for _, f := range providerFields {
-			if f.call {
-				values = append(values, s.fieldValue(nameModels+"."+model, f, Provider{Call: s.Models[model]}))
-			}
-		}
-	}
-	if s.Project != "" {
-		values = append(values, Value{Name: "project", Value: s.Project, Origin: s.Origin("project"),
-			Doc: "name that the project's file gives its project"})
+		values = append(values, s.fieldValues(nameModels+"."+model, Provider{Call: s.Models[model]})...)
 	}
 	return values
 }
@@ -189,76 +243,6 @@ func names() []string {
 	for _, d := range Definitions {
 		out = append(out, d.Name)
 	}
-	slices.SortFunc(out, cmp.Compare[string])
-	return out
-}
-
-// ReservedVariables are the MEMOIR_* variables that are no settings.
-var ReservedVariables = []string{
-	"MEMOIR_HOME",        // where the data is
-	memoir.ChildVariable, // set for processes that memoir starts
-	"MEMOIR_CORPUS",      // where the tests find their sessions
-}
-
-// Variable returns the environment variable of a setting:
-// memories.maxRolloutAgeDays is MEMOIR_MEMORIES_MAX_ROLLOUT_AGE_DAYS. Underscores
-// between the words of a name may be left out.
-func Variable(setting string) string {
-	var b strings.Builder
-	b.WriteString("MEMOIR_")
-	for _, r := range setting {
-		switch {
-		case r == '.':
-			b.WriteByte('_')
-		case r >= 'A' && r <= 'Z':
-			b.WriteByte('_')
-			b.WriteRune(r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return strings.ToUpper(b.String())
-}
-
-// loadEnviron applies the MEMOIR_* variables. An empty one counts as not set, as
-// with other programs, but its name must be right all the same.
-func (s *Settings) loadEnviron(environ []string, home string) error {
-	seen := make(map[string]string)
-	for _, entry := range slices.Sorted(slices.Values(environ)) {
-		variable, text, _ := strings.Cut(entry, "=")
-		if !strings.HasPrefix(variable, "MEMOIR_") || slices.Contains(ReservedVariables, variable) {
-			continue
-		}
-		i := slices.IndexFunc(Definitions, func(d Definition) bool {
-			return foldVariable(Variable(d.Name)) == foldVariable(variable)
-		})
-		if i < 0 || variable != strings.ToUpper(variable) {
-			return memoir.Errorf(memoir.CodeConfig, didYouMean(variable, variables()),
-				"unknown environment variable %s", variable)
-		}
-		if text == "" {
-			continue
-		}
-		d := Definitions[i]
-		if other, ok := seen[d.Name]; ok && other != variable {
-			return memoir.Errorf(memoir.CodeConfig, "unset one of them",
-				"%s and %s both set %s", other, variable, d.Name)
-		}
-		seen[d.Name] = variable
-		if err := s.apply(d, text, home, "$"+variable); err != nil {
-			return memoir.Errorf(memoir.CodeConfig, d.Doc, "$%s: %s %w", variable, d.Name, err)
-		}
-	}
-	return nil
-}
-
-func foldVariable(name string) string { return strings.ReplaceAll(name, "_", "") }
-
-// variables lists every variable that means something.
-func variables() []string {
-	out := slices.Clone(ReservedVariables)
-	for _, d := range Definitions {
-		out = append(out, Variable(d.Name))
-	}
+	slices.Sort(out)
 	return out
 }

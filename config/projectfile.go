@@ -3,8 +3,6 @@ package config
 import (
 	"fmt"
 	"path/filepath"
-	"slices"
-	"strings"
 )
 
 // ProjectFileName is the name of a project's own settings, in the top directory
@@ -23,113 +21,65 @@ type Ignored struct {
 // is dir. A cloned repository is a stranger: without trust its .memoir.yml may
 // switch memory off and tighten limits; anything further is listed as ignored.
 //
-// An error means that the file could not be understood. The settings then
-// returned have memory switched off, as that may be what it meant to say.
+// An error means that the file could not be understood, or sets what no project's file may.
+// The settings then returned have memory switched off, as that may be what it meant to say.
 func (s Settings) ForProject(dir string, trusted TrustStore) (Settings, []Ignored, error) {
 	path := filepath.Join(dir, ProjectFileName)
-	off := func(err error) (Settings, []Ignored, error) {
-		out := s.clone()
-		out.Off, out.Memories.Enabled = true, false
-		out.setOrigin("memories.enabled", path)
-		return out, nil, err
-	}
 	data, err := readFile(path)
-	if err != nil {
-		return off(err)
-	}
-	if data == nil {
+	if err == nil && data == nil {
 		return s, nil, nil
 	}
+	var ignored []Ignored
+	out := s.clone()
+	if err == nil {
+		ignored, err = out.applyProjectFile(path, data, trusted.Trusted(path, data))
+	}
+	if err != nil {
+		out, ignored = s.clone(), nil
+		out.Off, out.Memories.Enabled = true, false
+		out.setOrigin("memories.enabled", path)
+	}
+	return out, ignored, err
+}
+
+func (s *Settings) applyProjectFile(path string, data []byte, trusted bool) ([]Ignored, error) {
 	entries, err := parseYAML(path, data)
 	if err != nil {
-		return off(err)
+		return nil, err
 	}
-	trust := trusted.Trusted(path, data)
-	out := s.clone()
 	var ignored []Ignored
 	for _, e := range entries {
-		if trust {
-			err = out.applyTrusted(e, dir)
-		} else {
-			var why string
-			if why, err = out.tighten(e, dir); why != "" {
-				ignored = append(ignored, Ignored{Name: e.name, Origin: e.origin(), Why: why})
-			}
+		// Trust is given to a project, and these reach all of them: they say which server and
+		// which program are handed the text of every session.
+		d, known := definition(e.name)
+		if !known || d.Own {
+			return nil, e.errorf("a project's file switches memory off and tightens limits", "belongs into your own "+FileName)
 		}
-		if err != nil {
-			return off(err)
+		proposed := s.clone()
+		if err := proposed.applyEntry(e, ""); err != nil {
+			return nil, err
+		}
+		switch before := d.text(*s); {
+		case trusted || d.tightens(*s, proposed):
+			*s = proposed
+		case d.text(proposed) != before && d.Tighten == TightenNever:
+			ignored = append(ignored, Ignored{e.name, e.origin(), "it needs trust"})
+		case d.text(proposed) != before:
+			ignored = append(ignored, Ignored{e.name, e.origin(), fmt.Sprintf("it would loosen %s, which needs trust", before)})
+		}
+		if e.name == "memories.enabled" {
+			s.Off = s.Origin(e.name) == e.origin() && !s.Memories.Enabled
 		}
 	}
-	if err := out.check(); err != nil {
-		return off(err)
-	}
-	return out, ignored, nil
-}
-
-// ownAlone is what is said of a setting that stands in a project's file and may not.
-const ownAlone = "belongs into the user's " + FileName
-
-// own reports whether no project's file may hold this setting, not even one that
-// is trusted: trust is given to a project, and these reach all of them. They say
-// which server and which program are handed the text of every session.
-func (e entry) own() bool {
-	d, _ := definition(e.name)
-	return d.Own || e.name == nameProviders || e.name == nameModels
-}
-
-// applyTrusted applies a setting of a project file that is trusted.
-func (s *Settings) applyTrusted(e entry, dir string) error {
-	switch {
-	case e.name == nameProjects:
-		return e.errorf("write project: name", ownAlone)
-	case e.own():
-		return e.errorf("", ownAlone)
-	case e.name == "exclude":
-		return s.excludeMore(e, dir)
-	case e.name == "memories.enabled":
-		if err := s.applyEntry(e, ""); err != nil {
-			return err
-		}
-		s.Off = !s.Memories.Enabled
-		return nil
-	}
-	return s.applyEntry(e, "")
-}
-
-// tighten applies a setting of a project file that is not trusted, if it
-// tightens; otherwise it says why not.
-func (s *Settings) tighten(e entry, dir string) (why string, err error) {
-	const needsTrust = "it needs trust"
-	if e.own() {
-		return "it " + ownAlone, nil
-	}
-	d, ok := definition(e.name)
-	if !ok || d.Tighten == TightenNever {
-		return needsTrust, nil
-	}
-	if d.Tighten == TightenMore {
-		return "", s.excludeMore(e, dir)
-	}
-	proposed := s.clone()
-	if err := proposed.applyEntry(e, ""); err != nil {
-		return "", err
-	}
-	if !d.tightens(*s, proposed) {
-		if d.text(proposed) == d.text(*s) {
-			return "", nil
-		}
-		return fmt.Sprintf("it would loosen %s, which needs trust", d.text(*s)), nil
-	}
-	*s = proposed
-	if d.Name == "memories.enabled" {
-		s.Off = true
-	}
-	return "", nil
+	return ignored, s.check()
 }
 
 // tightens reports whether the proposed value is at most as loose as the present one.
 func (d Definition) tightens(present, proposed Settings) bool {
-	if d.Tighten == TightenOff {
+	switch d.Tighten {
+	case TightenNever:
+		return false
+	case TightenOff:
 		return !*d.field(&proposed).(*bool)
 	}
 	before, after := d.number(present), d.number(proposed)
@@ -146,36 +96,8 @@ func (d Definition) number(s Settings) float64 {
 	switch p := d.field(&s).(type) {
 	case *int:
 		return float64(*p)
-	case *int64:
-		return float64(*p)
 	case *float64:
 		return *p
 	}
 	panic("config: setting " + d.Name + " is no number")
-}
-
-// excludeMore adds a project file's globs, which are relative to its directory
-// and cannot leave it.
-func (s *Settings) excludeMore(e entry, dir string) error {
-	globs, err := e.list()
-	if err != nil {
-		return err
-	}
-	for _, glob := range globs {
-		glob := slashed(strings.TrimSpace(glob))
-		if absolute(glob) || strings.HasPrefix(glob, "~") || slices.Contains(strings.Split(glob, "/"), "..") {
-			return e.errorf(
-				"write it relative to the project",
-				"has the glob %s, which leaves the project",
-				printable(glob),
-			)
-		}
-		expanded, err := expandGlob(escapeGlob(slashed(dir))+"/"+glob, "")
-		if err != nil {
-			return e.errorf("", "%w", err)
-		}
-		s.Exclude = append(s.Exclude, expanded)
-	}
-	s.setOrigin(e.name, e.origin())
-	return nil
 }

@@ -33,16 +33,9 @@ func TestAStrangersFileMayOnlyTighten(t *testing.T) {
 		{"a shorter idle time", "memories: {minRolloutIdleHours: 0}", "memories.minRolloutIdleHours=12", "it would loosen 12, which needs trust"},
 		{"no age limit", "memories: {maxRolloutAgeDays: 0}", "memories.maxRolloutAgeDays=30", "it would loosen 30, which needs trust"},
 		{"a limit where none is", "memories: {maxMemorySize: 2000}", "memories.maxMemorySize=2000", ""},
-		{"a spending limit", "limits: {tokensPerRun: 9}", "limits.tokensPerRun=0", "it belongs into the user's config.yml"},
 		{"a model", "modelRoles: {default: evil/model}", "modelRoles.default=builtin", "it needs trust"},
 		{"a model of one phase", "modelRoles: {phase2: evil/model}", "modelRoles.phase2=", "it needs trust"},
-		{"a server", "providers: {x: {baseURL: 'http://evil'}}", "modelRoles.default=builtin", "it belongs into the user's config.yml"},
-		{"a command", "providers: {x: {api: exec, command: [evil]}}", "modelRoles.default=builtin", "it belongs into the user's config.yml"},
-		{"how a model is called", "models: {x/y: {effort: high}}", "modelRoles.default=builtin", "it belongs into the user's config.yml"},
-		{"another project", "project: other", "modelRoles.default=builtin", "it needs trust"},
-		{"other projects", "projects: {/: other}", "modelRoles.default=builtin", "it needs trust"},
 		{"the archive of generations", "memories: {generationsKept: 1}", "memories.generationsKept=20", "it needs trust"},
-		{"not even in form", "project: [1]", "modelRoles.default=builtin", "it needs trust"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -57,9 +50,6 @@ func TestAStrangersFileMayOnlyTighten(t *testing.T) {
 			if d, _ := definition(name); d.text(s) != want {
 				t.Errorf("%s is %s, want %s", name, d.text(s), want)
 			}
-			if s.Project != "" || len(s.Projects) > 0 || len(s.Providers) > 0 || len(s.Models) > 0 {
-				t.Errorf("a stranger set %+v", s)
-			}
 			if s.Off != (test.name == "switch memory off") {
 				t.Errorf("off is %v", s.Off)
 			}
@@ -73,32 +63,23 @@ func TestAStrangersFileMayOnlyTighten(t *testing.T) {
 	}
 }
 
-func TestAStrangersExcludesStayInTheProject(t *testing.T) {
+func TestWhatReachesAllProjectsIsNoProjectsToSay(t *testing.T) {
 	t.Parallel()
-	_, dir, _ := project(t, "exclude: [secret, '**/vault']\n")
-	base := Default()
-	base.Exclude = []string{"/mine"}
-	s, ignored, err := base.ForProject(dir, TrustStore{})
-	if err != nil || len(ignored) > 0 {
-		t.Fatal(ignored, err)
-	}
-	for _, in := range []string{"/mine/x", filepath.Join(dir, "secret/x"), filepath.Join(dir, "a/vault")} {
-		if !s.Excluded(in) {
-			t.Errorf("%s is let in", in)
+	for _, content := range []string{
+		"providers: {x: {api: exec, command: [evil]}}", "models: {x/y: {effort: high}}",
+		"projects: {/: other}", "limits: {tokensPerRun: 9}", "exclude: [secret]",
+	} {
+		home, dir, file := project(t, content)
+		s, ignored, err := Default().ForProject(dir, TrustStore{})
+		checkError(t, err, file+":1: ")
+		checkError(t, err, " belongs into your own config.yml")
+		if !s.Off || len(ignored) > 0 || len(s.Projects)+len(s.Providers)+len(s.Models)+len(s.Exclude) > 0 || s.Limits != (Limits{}) {
+			t.Errorf("%s: a stranger set %+v", content, s)
 		}
-	}
-	for _, out := range []string{dir, "/other/secret", "/vault"} {
-		if s.Excluded(out) {
-			t.Errorf("%s is kept out", out)
+		checkError(t, Trust(home, file), " belongs into your own config.yml")
+		if _, err := os.Stat(filepath.Join(home, trustFile)); err == nil {
+			t.Errorf("%s was trusted", content)
 		}
-	}
-	if len(base.Exclude) != 1 {
-		t.Errorf("the user's own list changed: %v", base.Exclude)
-	}
-	for _, glob := range []string{"/etc", "../x", "a/../../x", "~/x", `C:\x`} {
-		_, dir, _ := project(t, "exclude: ['"+glob+"']\n")
-		_, _, err := Default().ForProject(dir, TrustStore{})
-		checkError(t, err, "which leaves the project")
 	}
 }
 
@@ -111,7 +92,7 @@ func TestAFileThatIsNotUnderstoodSwitchesMemoryOff(t *testing.T) {
 		base := Default()
 		base.Memories.Enabled = true
 		s, _, err := base.ForProject(dir, TrustStore{})
-		checkError(t, err, file+":1")
+		checkError(t, err, file+":")
 		if !s.Off || s.Memories.Enabled {
 			t.Errorf("%s: memory is on", name)
 		}
@@ -136,7 +117,7 @@ func TestNoProjectFile(t *testing.T) {
 
 func TestTrustHoldsForOneVersionOfAFile(t *testing.T) {
 	t.Parallel()
-	const content = "project: shared\nmemories: {enabled: true, minRolloutIdleHours: 0}\nmodelRoles: {smol: a/b}\n"
+	const content = "memories: {enabled: true, minRolloutIdleHours: 0}\nmodelRoles: {smol: a/b}\n"
 	home, dir, file := project(t, content)
 	home = filepath.Join(home, "not", "yet")
 	apply := func() (Settings, []Ignored) {
@@ -151,15 +132,15 @@ func TestTrustHoldsForOneVersionOfAFile(t *testing.T) {
 		}
 		return s, ignored
 	}
-	if _, ignored := apply(); len(ignored) != 4 {
+	if _, ignored := apply(); len(ignored) != 3 {
 		t.Errorf("before trust, ignored %v", ignored)
 	}
 	if err := Trust(home, file); err != nil {
 		t.Fatal(err)
 	}
 	s, ignored := apply()
-	if len(ignored) != 0 || s.Project != "shared" || !s.Memories.Enabled || s.Memories.MinRolloutIdleHours != 0 ||
-		s.ModelRoles.Smol != "a/b" || s.Origin("project") != file+":1" {
+	if len(ignored) != 0 || !s.Memories.Enabled || s.Memories.MinRolloutIdleHours != 0 ||
+		s.ModelRoles.Smol != "a/b" || s.Origin("memories.enabled") != file+":1" {
 		t.Errorf("with trust: ignored %v, settings %+v", ignored, s)
 	}
 	info, err := os.Stat(filepath.Join(home, trustFile))
@@ -168,7 +149,7 @@ func TestTrustHoldsForOneVersionOfAFile(t *testing.T) {
 	}
 
 	write(t, file, content+"# changed\n")
-	if s, ignored := apply(); len(ignored) != 4 || s.Project != "" {
+	if _, ignored := apply(); len(ignored) != 3 {
 		t.Errorf("a changed file is trusted: %v", ignored)
 	}
 	write(t, file, content)
@@ -178,24 +159,24 @@ func TestTrustHoldsForOneVersionOfAFile(t *testing.T) {
 	if err := Distrust(home, file); err != nil {
 		t.Fatal(err)
 	}
-	if _, ignored := apply(); len(ignored) != 4 {
+	if _, ignored := apply(); len(ignored) != 3 {
 		t.Errorf("after distrust, ignored %v", ignored)
 	}
 }
 
 func TestTheSameContentElsewhereIsNotTrusted(t *testing.T) {
 	t.Parallel()
-	home, _, file := project(t, "project: shared\n")
+	home, _, file := project(t, "modelRoles: {smol: a/b}\n")
 	if err := Trust(home, file); err != nil {
 		t.Fatal(err)
 	}
-	_, other, _ := project(t, "project: shared\n")
+	_, other, _ := project(t, "modelRoles: {smol: a/b}\n")
 	trusted, err := LoadTrust(home)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s, ignored, err := Default().ForProject(other, trusted); err != nil || len(ignored) != 1 || s.Project != "" {
-		t.Errorf("%v %v %v", s.Project, ignored, err)
+	if s, ignored, err := Default().ForProject(other, trusted); err != nil || len(ignored) != 1 || s.ModelRoles.Smol != "" {
+		t.Errorf("%v %v %v", s.ModelRoles, ignored, err)
 	}
 	if files := trusted.Files(); len(files) != 1 || filepath.Base(files[0]) != ProjectFileName {
 		t.Errorf("trusted files %v", files)
@@ -204,13 +185,7 @@ func TestTheSameContentElsewhereIsNotTrusted(t *testing.T) {
 
 func TestTrustRefusesWhatCouldNotBeApplied(t *testing.T) {
 	t.Parallel()
-	home, dir, file := project(t, "projects: {/: x}\n")
-	checkError(t, Trust(home, file), ":1: projects belongs into the user's config.yml")
-	for _, content := range []string{"providers: {x: {keyCommand: [evil]}}\n", "models: {x/y: {effort: high}}\n"} {
-		write(t, file, content)
-		checkError(t, Trust(home, file), " belongs into the user's config.yml")
-	}
-	write(t, file, "nonsense: 1\n")
+	home, dir, file := project(t, "nonsense: 1\n")
 	checkError(t, Trust(home, file), "unknown setting")
 	if err := Trust(home, filepath.Join(dir, "none")); memoir.CodeOf(err) != memoir.CodeNotFound {
 		t.Error(err)

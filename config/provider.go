@@ -1,15 +1,18 @@
 package config
 
 import (
+	"net/url"
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"memoir/internal/lazyregexp"
 )
 
 // Provider is where and how a language model is reached. What is not set is as the
 // provider is known, or as its API has it. A key is never among the settings.
 type Provider struct {
-	API        string   // openai-responses, openai-chat, anthropic or exec; empty: as known
+	API        string   // openai-chat, anthropic or exec; empty: as known
 	BaseURL    string   // http or https, without credentials; empty: the provider's own
 	KeyEnv     string   // the environment variable that holds the key
 	KeyCommand []string // program and arguments; prints the key
@@ -25,37 +28,25 @@ type Call struct {
 	MaxOutputTokens int      // of an answer; 0: not set
 	TimeoutSeconds  int      // of a call; 0: not set
 	Window          int      // tokens of a call, input and output together; 0: not known
-	InputPrice      *float64 // US dollars per million tokens
-	CachedPrice     *float64
-	OutputPrice     *float64
+	InputPrice      float64  // US dollars per million tokens; 0: not known
+	CachedPrice     float64
+	OutputPrice     float64
 }
 
 // CallOf returns how a model is called: as models says of it, and for the rest as
 // its provider says. The name is provider/model.
 func (s Settings) CallOf(provider, name string) Call {
-	call := s.Providers[provider].Call
-	own, ok := s.Models[name]
-	if !ok {
-		return call
+	if own, ok := s.Models[name]; ok {
+		return own
 	}
-	both := Provider{Call: call}
-	for _, f := range providerFields {
-		if f.call && f.text(Provider{Call: own}) != "" {
-			f.copy(&both, &Provider{Call: own})
-		}
-	}
-	return both.Call
+	return s.Providers[provider].Call
 }
 
 // providerField is one setting of a provider.
 type providerField struct {
-	name, doc string
-	call      bool                // models have it too
-	choices   []string            // of a text; nil: any
-	check     func(string) string // what is wrong with a text, or ""; may be nil
-	min, max  float64             // of numbers, both included
-
-	field func(*Provider) any // a pointer to a string, int, *float64 or []string
+	rule
+	call  bool                // models have it too
+	field func(*Provider) any // a pointer to a string, int, float64, *float64 or []string
 }
 
 // maxPrice bounds a price against nonsense, in US dollars.
@@ -64,101 +55,67 @@ const maxPrice = 1e5
 // providerFields is the table of what can be set of a provider, in the order in
 // which it is printed.
 var providerFields = []providerField{
-	{name: "api", doc: "how the provider is spoken to: openai-responses, openai-chat, anthropic or exec",
-		choices: []string{"openai-responses", "openai-chat", "anthropic", "exec"},
-		field:   func(p *Provider) any { return &p.API }},
-	{name: "baseURL", doc: "where the provider is reached", check: checkBaseURL,
+	{rule: rule{Name: "api", Doc: "how the provider is spoken to: openai-chat, anthropic or exec",
+		choices: []string{"openai-chat", "anthropic", "exec"}},
+		field: func(p *Provider) any { return &p.API }},
+	{rule: rule{Name: "baseURL", Doc: "where the provider is reached", check: checkBaseURL},
 		field: func(p *Provider) any { return &p.BaseURL }},
-	{name: "keyEnv", doc: "environment variable that holds the key", check: checkKeyEnv,
+	{rule: rule{Name: "keyEnv", Doc: "environment variable that holds the key", check: checkKeyEnv},
 		field: func(p *Provider) any { return &p.KeyEnv }},
-	{name: "keyCommand", doc: "program and arguments that print the key, where keyEnv is not set",
+	{rule: rule{Name: "keyCommand", Doc: "program and arguments that print the key, where keyEnv is not set"},
 		field: func(p *Provider) any { return &p.KeyCommand }},
-	{
-		name:  "command",
-		doc:   "of exec: program and arguments; the question is its standard input, the answer what it prints",
-		field: func(p *Provider) any { return &p.Command },
-	},
-	{name: "preset", doc: "of exec: the agent whose switches are added to command", check: checkPreset,
+	{rule: rule{Name: "command",
+		Doc: "of exec: program and arguments; the question is its standard input, the answer what it prints"},
+		field: func(p *Provider) any { return &p.Command }},
+	{rule: rule{Name: "preset", Doc: "of exec: the agent whose switches are added to command", check: checkPreset},
 		field: func(p *Provider) any { return &p.Preset }},
-	{name: "effort", doc: "reasoning effort: none, minimal, low, medium, high or xhigh", call: true,
-		choices: []string{"none", "minimal", "low", "medium", "high", "xhigh"},
-		field:   func(p *Provider) any { return &p.Effort }},
-	{name: "temperature", doc: "from 0 to 2; unset: the model's own", call: true, max: 2,
+	{rule: rule{Name: "effort", Doc: "reasoning effort: none, minimal, low, medium, high or xhigh",
+		choices: []string{"none", "minimal", "low", "medium", "high", "xhigh"}}, call: true,
+		field: func(p *Provider) any { return &p.Effort }},
+	{rule: rule{Name: "temperature", Doc: "from 0 to 2; unset: the model's own", Max: 2}, call: true,
 		field: func(p *Provider) any { return &p.Temperature }},
-	{
-		name:  "maxOutputTokens",
-		doc:   "cap on the tokens of an answer; unset: the model's own",
-		call:  true,
-		min:   1,
-		max:   1e7,
-		field: func(p *Provider) any { return &p.MaxOutputTokens },
-	},
-	{name: "timeoutSeconds", doc: "time limit of one call; unset: 600", call: true, min: 1, max: 86400,
-		field: func(p *Provider) any { return &p.TimeoutSeconds }},
-	{name: "window", doc: "tokens that a call may hold, input and output together", call: true, min: 1000, max: 1e9,
-		field: func(p *Provider) any { return &p.Window }},
-	{name: "inputPrice", doc: "US dollars per million tokens of input", call: true, max: maxPrice,
-		field: func(p *Provider) any { return &p.InputPrice }},
-	{
-		name:  "cachedPrice",
-		doc:   "US dollars per million tokens of input that the provider had cached; unset: inputPrice",
-		call:  true,
-		max:   maxPrice,
-		field: func(p *Provider) any { return &p.CachedPrice },
-	},
-	{name: "outputPrice", doc: "US dollars per million tokens of output", call: true, max: maxPrice,
-		field: func(p *Provider) any { return &p.OutputPrice }},
+	{rule: rule{Name: "maxOutputTokens", Doc: "cap on the tokens of an answer; unset: the model's own", Min: 1, Max: 1e7},
+		call: true, field: func(p *Provider) any { return &p.MaxOutputTokens }},
+	{rule: rule{Name: "timeoutSeconds", Doc: "time limit of one call; unset: 600", Min: 1, Max: 86400},
+		call: true, field: func(p *Provider) any { return &p.TimeoutSeconds }},
+	{rule: rule{Name: "window", Doc: "tokens that a call may hold, input and output together", Min: 1000, Max: 1e9},
+		call: true, field: func(p *Provider) any { return &p.Window }},
+	{rule: rule{Name: "inputPrice", Doc: "US dollars per million tokens of input", Max: maxPrice},
+		call: true, field: func(p *Provider) any { return &p.InputPrice }},
+	{rule: rule{Name: "cachedPrice", Max: maxPrice,
+		Doc: "US dollars per million tokens of input that the provider had cached; unset: inputPrice"},
+		call: true, field: func(p *Provider) any { return &p.CachedPrice }},
+	{rule: rule{Name: "outputPrice", Doc: "US dollars per million tokens of output", Max: maxPrice},
+		call: true, field: func(p *Provider) any { return &p.OutputPrice }},
 }
 
-// text is a field's value as a person reads it, "" if it is not set. Of a command
-// that prints a key only its length is told: it may hold one.
-func (f providerField) text(p Provider) string {
-	switch v := f.field(&p).(type) {
-	case *string:
-		return *v
-	case *int:
-		if *v != 0 {
-			return strconv.Itoa(*v)
+// fieldValues are the fields that are set of a provider, or of a model, as `memoir config`
+// prints them. Of a command that prints a key only its length is told: it may hold one.
+func (s Settings) fieldValues(prefix string, p Provider) []Value {
+	var out []Value
+	for _, f := range providerFields {
+		v := Value{Name: prefix + "." + f.Name, Doc: f.Doc}
+		if v.Origin = s.Origin(v.Name); v.Origin == originDefault {
+			continue
 		}
-	case **float64:
-		if *v != nil {
-			return plain(**v)
-		}
-	case *[]string:
-		switch {
-		case len(*v) == 0:
-		case f.name == "keyCommand":
-			return "a command of " + strconv.Itoa(len(*v)) + " words"
+		switch words, ok := f.field(&p).(*[]string); {
+		case ok && f.Name == "keyCommand":
+			v.Value = "a command of " + strconv.Itoa(len(*words)) + " words"
+		case ok:
+			v.Value = strings.Join(*words, " ")
 		default:
-			return strings.Join(*v, " ")
+			v.Value = textOf(f.field(&p))
 		}
+		out = append(out, v)
 	}
-	return ""
-}
-
-// copy sets a field to what it is in another provider.
-func (f providerField) copy(to, from *Provider) {
-	switch v := f.field(from).(type) {
-	case *string:
-		*f.field(to).(*string) = *v
-	case *int:
-		*f.field(to).(*int) = *v
-	case **float64:
-		*f.field(to).(**float64) = *v
-	}
-}
-
-// fieldValue is one field as `memoir config` prints it.
-func (s Settings) fieldValue(prefix string, f providerField, p Provider) Value {
-	name := prefix + "." + f.name
-	return Value{Name: name, Value: f.text(p), Origin: s.Origin(name), Doc: f.doc}
+	return out
 }
 
 // ProviderDocs lists what can be set of a provider: name and meaning.
 func ProviderDocs() [][2]string {
 	var out [][2]string
 	for _, f := range providerFields {
-		out = append(out, [2]string{f.name, f.doc})
+		out = append(out, [2]string{f.Name, f.Doc})
 	}
 	return out
 }
@@ -168,10 +125,41 @@ func fieldNames(callOnly bool) []string {
 	var out []string
 	for _, f := range providerFields {
 		if f.call || !callOnly {
-			out = append(out, f.name)
+			out = append(out, f.Name)
 		}
 	}
 	return out
+}
+
+var (
+	providerName = lazyregexp.New(`^[a-z0-9][a-z0-9_-]{0,39}$`)
+	variableName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
+	presetName   = lazyregexp.New(`^[a-z]{1,20}$`)
+)
+
+func checkBaseURL(text string) string {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || strings.ContainsAny(text, " \t\r\n"):
+		return "must be an http or https URL"
+	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		return "must not hold a password or a query; name a variable with keyEnv"
+	}
+	return ""
+}
+
+func checkKeyEnv(text string) string {
+	if !variableName.MatchString(text) {
+		return "must be the name of an environment variable, not the key itself"
+	}
+	return ""
+}
+
+func checkPreset(text string) string {
+	if !presetName.MatchString(text) {
+		return "must be the name of an agent"
+	}
+	return ""
 }
 
 // program checks the first word of a command. A path that is not full would name

@@ -8,7 +8,7 @@ import (
 
 func TestProviderSettings(t *testing.T) {
 	t.Parallel()
-	const lists = "a provider has api, baseURL, keyEnv, keyCommand, command, preset, effort"
+	const lists = "set one of api, baseURL, keyEnv, keyCommand, command, preset, effort"
 	for _, test := range []struct {
 		name, yaml string
 		want       string // of "message; hint"; empty: no error
@@ -22,35 +22,34 @@ func TestProviderSettings(t *testing.T) {
 		{"of one model", "models:\n  openai/gpt-5: {effort: high, inputPrice: 1}\n  x/a/b:c: {window: 9000}\n", ""},
 		{"none", "providers: {x: }\nmodels: {x/y: }\n", ""},
 
-		{"an unknown API", "providers:\n  x:\n    api: grpc\n", "config.yml:3: providers.x.api must be one of openai-responses, openai-chat, anthropic, exec; how the provider"},
-		{"an unknown field", "providers: {x: {url: http://h}}\n", "config.yml:1: providers.x.url is an unknown setting; " + lists},
-		{"a key", "providers: {x: {apiKey: abc}}\n", "providers.x.apiKey is no setting: a key is never in a file; name a variable with keyEnv"},
+		{"an unknown API", "providers:\n  x:\n    api: grpc\n", "config.yml:3: providers.x.api must be one of openai-chat, anthropic, exec; how the provider"},
+		{"an unknown field", "providers: {x: {url: http://h}}\n", "config.yml:1: providers.x.url is an unknown setting; a key is never in a file: name a variable with keyEnv; " + lists},
+		{"a key", "providers: {x: {apiKey: abc}}\n", "providers.x.apiKey is an unknown setting; a key is never in a file: name a variable with keyEnv"},
 		{"an effort of its own", "providers: {x: {effort: max}}\n", "providers.x.effort must be one of none, minimal"},
-		{"too warm", "providers:\n  x:\n    temperature: 2.1\n", "config.yml:3: providers.x.temperature must be from 0 to 2, not 2.1"},
+		{"too warm", "providers:\n  x:\n    temperature: 2.1\n", "config.yml:3: providers.x.temperature must be a number from 0 to 2"},
 		{"a text for a number", "providers: {x: {temperature: warm}}\n", "providers.x.temperature must be a number from 0 to 2; from 0 to 2; unset"},
 		{"no number", "providers: {x: {temperature: .nan}}\n", "providers.x.temperature must be a number from 0 to 2"},
 		{"a number without end", "providers: {x: {inputPrice: .inf}}\n", "providers.x.inputPrice must be a number from 0 to 100000"},
-		{"half a token", "providers: {x: {window: 8000.5}}\n", "providers.x.window must be a whole number from 1000 to 1000000000, not 8000.5"},
-		{"no tokens", "providers: {x: {maxOutputTokens: 0}}\n", "providers.x.maxOutputTokens must be from 1 to 10000000, not 0"},
-		{"a negative price", "providers: {x: {outputPrice: -1}}\n", "providers.x.outputPrice must be from 0 to 100000, not -1"},
-		{"no time", "providers: {x: {timeoutSeconds: 0}}\n", "providers.x.timeoutSeconds must be from 1 to 86400, not 0"},
-		{"a list for a number", "providers: {x: {window: [1]}}\n", "providers.x.window must be a number"},
-		{"a key in the URL", "providers: {x: {baseURL: 'http://h/v1?key=abc'}}\n", "providers.x.baseURL must be without a query"},
+		{"half a token", "providers: {x: {window: 8000.5}}\n", "providers.x.window must be a whole number from 1000 to 1000000000"},
+		{"no tokens", "providers: {x: {maxOutputTokens: 0}}\n", "providers.x.maxOutputTokens must be a whole number from 1 to 10000000"},
+		{"a negative price", "providers: {x: {outputPrice: -1}}\n", "providers.x.outputPrice must be a number from 0 to 100000"},
+		{"a list for a number", "providers: {x: {window: [1]}}\n", "providers.x.window must be a single value"},
+		{"a key in the URL", "providers: {x: {baseURL: 'http://h/v1?key=abc'}}\n", "providers.x.baseURL must not hold a password or a query"},
 		{"a command that needs a shell", "providers: {x: {keyCommand: 'echo $KEY | tr a b'}}\n",
 			"providers.x.keyCommand holds what only a shell understands, and none is started; write it as a list: [program, argument]"},
-		{"an empty command", "providers: {x: {keyCommand: []}}\n", "providers.x.keyCommand must be a program and its arguments"},
-		{"a command of numbers", "providers: {x: {keyCommand: [pass, 4]}}\n", "providers.x.keyCommand must be a list of texts; quote what is none"},
+		{"an empty command", "providers: {x: {keyCommand: []}}\n", "providers.x.keyCommand must begin with a program"},
+		{"a command of numbers", "providers: {x: {keyCommand: [pass, 4]}}\n", "providers.x.keyCommand must be a program and its arguments, a list of texts"},
 		{"a command relative to wherever we are", "providers: {x: {keyCommand: ./key.sh}}\n", "providers.x.keyCommand must begin with a program's name, or its path in full or from ~"},
 		{"a command without its API", "providers: {x: {command: [llm]}}\n", "providers.x has a command, but not the API for one; set api: exec"},
-		{"a command of a server", "providers: {x: {api: anthropic, command: [llm]}}\n", "providers.x is reached by anthropic, which takes no command"},
+		{"a command of a server", "providers: {x: {api: anthropic, command: [llm]}}\n", "providers.x has a command, but not the API for one; set api: exec"},
 		{"a command with a URL", "providers: {x: {api: exec, command: [llm], baseURL: 'http://h'}}\n", "providers.x is a command, which has no URL"},
 		{"a command with a key", "providers: {exec: {keyEnv: K}}\n", "providers.exec is a command, which is given no key; log in"},
 		{"exec without a command", "providers: {x: {api: exec}}\n", "providers.x has no command; set command"},
-		{"the built-in model", "providers: {builtin: {}}\n", "providers.builtin is the name of the model that needs no provider"},
+		{"the built-in model", "providers: {builtin: {}}\n", "providers.builtin is no name for a provider"},
 
-		{"a model with a URL", "models: {x/y: {baseURL: 'http://h'}}\n", "models.x/y.baseURL belongs to the provider; a model has effort, temperature"},
+		{"a model with a URL", "models: {x/y: {baseURL: 'http://h'}}\n", "models.x/y.baseURL is an unknown setting; a key is never in a file: name a variable with keyEnv; set one of effort, temperature"},
 		{"a model's unknown field", "models: {x/y: {efort: low}}\n", "models.x/y.efort is an unknown setting; did you mean effort?"},
-		{"a model without its provider", "models:\n  gpt-5: {effort: low}\n", `config.yml:2: models has a model named "gpt-5"; write provider/model`},
+		{"a model without its provider", "models:\n  gpt-5: {effort: low}\n", `config.yml:2: models.gpt-5 is no name of a model; write provider/model`},
 		{"a model twice", "models:\n  x/y: {}\n  x/y: {}\n", `config.yml:3: models names "x/y" twice`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -108,8 +107,8 @@ models:
 		provider, name string
 		want           Call
 	}{
-		{"x", "x/a", Call{Effort: "high", Temperature: number(0), MaxOutputTokens: 100, TimeoutSeconds: 5, Window: 9000, InputPrice: number(0), OutputPrice: number(4)}},
-		{"x", "x/other", Call{Effort: "low", Temperature: number(1), MaxOutputTokens: 100, TimeoutSeconds: 5, Window: 8000, InputPrice: number(3), OutputPrice: number(4)}},
+		{"x", "x/a", Call{Effort: "high", Temperature: number(0), MaxOutputTokens: 100, TimeoutSeconds: 5, Window: 9000, InputPrice: 0, OutputPrice: 4}},
+		{"x", "x/other", Call{Effort: "low", Temperature: number(1), MaxOutputTokens: 100, TimeoutSeconds: 5, Window: 8000, InputPrice: 3, OutputPrice: 4}},
 		{"y", "y/b", Call{TimeoutSeconds: 7}},
 		{"z", "z/c", Call{}},
 	} {

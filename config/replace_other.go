@@ -6,14 +6,9 @@ import (
 	"io/fs"
 
 	"github.com/google/renameio/v2"
-
-	"memoir/internal/failpoint"
 )
 
 // replaceFile puts data in the place of a file, in one step and for good.
 func replaceFile(path string, data []byte, mode fs.FileMode) error {
-	if err := failpoint.Before("replace file"); err != nil {
-		return err
-	}
 	return renameio.WriteFile(path, data, mode, renameio.WithStaticPermissions(mode))
 }

@@ -20,14 +20,10 @@ type Settings struct {
 	// below them belong to; ProjectFor looks it up.
 	Projects map[string]string
 
-	// Providers are the language model providers by name, Models what differs for
-	// one of their models, by provider/model; CallOf brings the two together.
+	// Providers are the language model providers by name, Models how one of their models is
+	// called where that differs, by provider/model.
 	Providers map[string]Provider
 	Models    map[string]Call
-
-	// Project is the name that a trusted project file gave its project. Only
-	// ForProject sets it.
-	Project string
 
 	// Off is set when a project's own file switched memory off. Unlike
 	// Memories.Enabled, which a command typed by hand overrides, it holds for
@@ -82,7 +78,10 @@ type Limits struct {
 func Default() Settings {
 	var s Settings
 	for _, d := range Definitions {
-		if err := d.set(&s, d.Default); err != nil {
+		if d.Default == "" {
+			continue
+		}
+		if err := d.set(d.field(&s), d.Default); err != nil {
 			panic("config: default of " + d.Name + ": " + err.Error())
 		}
 	}

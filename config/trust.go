@@ -48,8 +48,8 @@ func (t TrustStore) Trusted(file string, content []byte) bool {
 // listed too.
 func (t TrustStore) Files() []string { return slices.Sorted(maps.Keys(t.hashes)) }
 
-// Trust records that a project file in its present version may set whatever it
-// likes. A file that could not be applied is refused, with Load's errors.
+// Trust records that a project file in its present version may loosen limits. A file that
+// could not be applied is refused, with Load's errors.
 func Trust(home, file string) error {
 	data, err := readFile(file)
 	if err != nil {
@@ -59,17 +59,11 @@ func Trust(home, file string) error {
 		return memoir.Errorf(memoir.CodeNotFound, "name the directory of a project that has a "+ProjectFileName,
 			"cannot trust %s: there is no such file", file)
 	}
-	entries, err := parseYAML(file, data)
-	if err != nil {
+	s := Default()
+	if _, err := s.applyProjectFile(file, data, true); err != nil {
 		return err
 	}
-	s := Default()
-	for _, e := range entries {
-		if err := s.applyTrusted(e, filepath.Dir(file)); err != nil {
-			return err
-		}
-	}
-	return changeTrust(home, func(hashes map[string]string) { hashes[canonical(file)] = hashOf(data) })
+	return TrustRules(home, file)
 }
 
 // TrustRules records that a project's secret rules in their present version may do
@@ -105,7 +99,10 @@ func changeTrust(home string, change func(hashes map[string]string)) error {
 		return memoir.Errorf(memoir.CodeStorage, "", "cannot record trust: %w", err)
 	}
 	path := filepath.Join(home, trustFile)
-	if err := replaceFile(path, data, 0o600); err != nil {
+	if err = failpoint.Before("replace file"); err == nil {
+		err = replaceFile(path, data, 0o600)
+	}
+	if err != nil {
 		return memoir.Errorf(memoir.CodeStorage, "", "cannot record trust in %s: %w", path, err)
 	}
 	return nil

@@ -31,36 +31,38 @@ func (anthropicAPI) authorize(h http.Header, key string) {
 	}
 }
 
-// body puts the schema into the input of a tool that the model must call. A server that
-// refuses to force a tool, as for models that always think, is only offered it. The
-// system prompt never varies for a kind of call, so it is what the server caches.
-func (anthropicAPI) body(c call) []field {
+// body puts the schema into the input of a tool that the model must call. The system prompt
+// never varies for a kind of call, so it is what the server caches.
+func (anthropicAPI) body(c call) map[string]any {
 	block := func(text string) []any { return []any{map[string]any{"type": "text", "text": text}} }
 	var messages []any
 	for _, m := range conversation(c.Request) {
 		messages = append(messages, map[string]any{"role": m.Role, "content": block(m.Content)})
 	}
-	fields := []field{{name: "model", value: c.model}, {name: "max_tokens", value: c.maxOutput(anthropicOutput)}}
-	if c.System != "" {
-		fields = append(fields, field{name: "system", value: []any{map[string]any{
-			"type": "text", "text": c.System, "cache_control": map[string]any{"type": "ephemeral"}}}})
+	body := map[string]any{"model": c.model, "messages": messages, "max_tokens": c.maxOutput(anthropicOutput)}
+	if system := c.system(); system != "" {
+		body["system"] = []any{map[string]any{
+			"type": "text", "text": system, "cache_control": map[string]any{"type": "ephemeral"}}}
 	}
-	fields = append(fields, field{name: "messages", value: messages})
 	if c.o.Effort != "" {
-		fields = append(fields, field{name: "output_config", value: map[string]any{"effort": outputEffort(c.o.Effort)}})
+		body["output_config"] = map[string]any{"effort": outputEffort(c.o.Effort)}
 	}
 	if c.o.Temperature != nil {
-		fields = append(fields, field{name: "temperature", value: *c.o.Temperature})
+		body["temperature"] = *c.o.Temperature
+	}
+	if c.plain {
+		return body
 	}
 	if c.Schema != nil {
-		fields = append(fields, field{name: "tools", value: []any{map[string]any{
+		body["tools"] = []any{map[string]any{
 			"name":         c.name(),
 			"description":  "Takes the answer. Call it once, with the whole answer, instead of writing it.",
 			"input_schema": c.Schema,
-		}}}, field{"tool_choice", map[string]any{"type": "tool", "name": c.name(), "disable_parallel_tool_use": true},
-			[]string{"tool_choice"}})
+		}}
+		body["tool_choice"] = map[string]any{"type": "tool", "name": c.name(), "disable_parallel_tool_use": true}
 	}
-	return without(append(fields, field{"stream", true, []string{"stream", "streaming"}}), c.refused)
+	body["stream"] = true
+	return body
 }
 
 // outputEffort is the API's word for an effort. It has none below low.

@@ -3,10 +3,7 @@ package model
 import (
 	"cmp"
 	"maps"
-	"net/netip"
-	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"memoir"
@@ -84,11 +81,7 @@ func choose(s config.Settings, role Role) (Choice, error) {
 		API: API(provider.API), BaseURL: provider.BaseURL, Command: provider.Command, Preset: provider.Preset,
 		Effort: call.Effort, Temperature: call.Temperature, MaxOutput: call.MaxOutputTokens, Window: call.Window,
 		Timeout: cmp.Or(time.Duration(call.TimeoutSeconds)*time.Second, callTimeout),
-		Price: Price{
-			Input:  value(call.InputPrice),
-			Cached: value(call.CachedPrice),
-			Output: value(call.OutputPrice),
-		},
+		Price:   Price{Input: call.InputPrice, Cached: call.CachedPrice, Output: call.OutputPrice},
 	}
 	switch {
 	case o.API == "" && isKnown:
@@ -112,28 +105,11 @@ func choose(s config.Settings, role Role) (Choice, error) {
 		}
 		o.BaseURL = cmp.Or(o.BaseURL, known.BaseURL)
 		if c.Key.Variable == "" && len(c.Key.Command) == 0 {
-			c.Key.Variable, c.Key.Optional = variable, variable != "" && nearby(o.BaseURL)
+			c.Key.Variable, c.Key.Optional = variable, variable != "" && provider.BaseURL != ""
 		}
 	}
 	c.Options = o
 	return c, nil
-}
-
-// nearby reports whether a URL is of this machine or of the network around it, as
-// far as its name tells: servers there mostly ask for no key.
-func nearby(baseURL string) bool {
-	u, err := url.Parse(baseURL)
-	if err != nil {
-		return false
-	}
-	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
-	if ip, err := netip.ParseAddr(host); err == nil {
-		ip = ip.Unmap()
-		return ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast() || ip.IsUnspecified()
-	}
-	_, top, dotted := strings.Cut(host, ".")
-	top = top[strings.LastIndexByte(top, '.')+1:]
-	return host != "" && (!dotted || slices.Contains([]string{"localhost", "local", "lan", "internal"}, top))
 }
 
 // SpecOf reads the name of a model whose provider is known or configured.
@@ -149,27 +125,12 @@ func makerOf(api API) string {
 	return "openai"
 }
 
-// value is a number that may not be set.
-func value(v *float64) float64 {
-	if v == nil {
-		return 0
-	}
-	return *v
-}
-
 // CheckModels checks that what is said of single models is said of some that can be
 // named: else it would never be heeded.
 func CheckModels(s config.Settings) error {
 	for _, name := range slices.Sorted(maps.Keys(s.Models)) {
 		if _, err := SpecOf(s, name); err != nil {
-			return memoir.Errorf(
-				memoir.CodeConfig,
-				memoir.HintOf(err),
-				"%s: models.%s: %w",
-				s.Origin("models."+name),
-				name,
-				err,
-			)
+			return Role{Setting: "models." + name, Origin: s.Origin("models." + name)}.Name(err)
 		}
 	}
 	return nil

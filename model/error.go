@@ -1,13 +1,13 @@
 package model
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"strings"
 	"time"
-	"unicode/utf8"
+	"unicode"
 
 	"memoir"
 	"memoir/internal/lazyregexp"
@@ -28,9 +28,6 @@ const (
 	ClassProgram     Class = "program"     // an external command failed
 )
 
-// maxMessage bounds, in bytes, what is told of a server's words.
-const maxMessage = 500
-
 // Error is a call that failed. It never holds a key, a header or the request.
 type Error struct {
 	Class      Class
@@ -38,18 +35,12 @@ type Error struct {
 	Program    string        // of APIExec: what was started; else empty
 	Status     int           // of HTTP, or the exit status of a command; 0 if there is none
 	RetryAfter time.Duration // what the server asked for; 0 if nothing
-	Message    string        // the server's words, at most 500 bytes: foreign text, not redacted
-
-	// Setting is the setting that the server refuses, such as maxOutputTokens; only for
-	// ClassInvalid, empty if it names none.
-	Setting string
-	// Always is true if every call would be refused like this one, whatever it asks.
-	Always bool
+	Message    string        // the server's words, at most 500 bytes: foreign text
 
 	Usage     memoir.Usage // what the call cost all the same
 	Estimated bool         // as in Answer
-	// Untold is true if a time limit or an interrupt ended the call after the question was
-	// sent and before any usage was reported: Usage has no tokens then.
+	// Untold is true if a time limit or an interrupt ended the call before any usage was
+	// reported: Usage has no tokens then.
 	Untold bool
 	// TimedOut is the model's time limit, if that is what ended the call; else 0.
 	TimedOut time.Duration
@@ -58,14 +49,13 @@ type Error struct {
 
 // Error says which model failed and how.
 func (e *Error) Error() string {
-	message := short(e.Message)
 	switch {
-	case e.Status > 0 && message != "":
-		return fmt.Sprintf("%s answered with status %d: %s", e.Model, e.Status, message)
+	case e.Status > 0 && e.Message != "":
+		return fmt.Sprintf("%s answered with status %d: %s", e.Model, e.Status, e.Message)
 	case e.Status > 0:
 		return fmt.Sprintf("%s answered with status %d", e.Model, e.Status)
-	case message != "":
-		return e.Model + ": " + message
+	case e.Message != "":
+		return e.Model + ": " + e.Message
 	}
 	return fmt.Sprintf("%s: %s", e.Model, e.Class)
 }
@@ -75,18 +65,6 @@ func (e *Error) Error() string {
 func (e *Error) timedOut(limit time.Duration) {
 	e.Class, e.Err, e.TimedOut = ClassTemporary, nil, limit
 	e.Message = fmt.Sprintf("no answer within %s; a slow model needs a larger timeoutSeconds", limit)
-}
-
-// short cuts a text to maxMessage bytes, in front of a character.
-func short(text string) string {
-	if len(text) <= maxMessage {
-		return text
-	}
-	end := maxMessage
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end]
 }
 
 // Unwrap returns the cause.
@@ -117,17 +95,17 @@ func (e *Error) Hint() string {
 	case ClassUnreachable:
 		return "check that the provider's baseURL is reachable from here"
 	case ClassTooLong:
-		return "set " + e.setting("window") + " to what the model takes, or lower memories.phase1InputTokenLimit"
+		return "set window of " + e.settings() + " to what the model takes, or lower memories.phase1InputTokenLimit"
 	case ClassInvalid:
-		switch {
-		case e.Setting != "":
-			return "remove " + e.setting(e.Setting) + ", or set it to what the model takes"
-		case e.Always:
-			return "check the provider's api and baseURL: the server does not take calls of this form"
-		}
-		return "read the server's message; the provider may need another api"
+		return "change what the message names in " + e.settings() + ", or the provider's api"
 	}
 	return ""
+}
+
+// settings names where a model is configured.
+func (e *Error) settings() string {
+	provider, _, _ := strings.Cut(e.Model, "/")
+	return `models."` + e.Model + `" or providers.` + provider
 }
 
 // Again reports whether the same call may succeed later.
@@ -144,55 +122,101 @@ func ClassOf(err error) (Class, bool) {
 	return "", false
 }
 
-// The settings that servers refuse.
-const (
-	settingOutput      = "maxOutputTokens"
-	settingTemperature = "temperature"
-	settingEffort      = "effort"
+// What servers and agents say where no status says enough.
+var (
+	noCredit = lazyregexp.New(`(?i)insufficient_quota|billing_(hard_limit_reached|not_active)|access_terminated|` +
+		`credit balance is too low`)
+	tooLong = lazyregexp.New(`(?i)context[ _-]?(length|window|size|limit)|too many (input |prompt )?tokens|` +
+		`(prompt|input|request|message|conversation|text|string)s?( is| are)? too (long|large)|input token count|` +
+		`tokens must be reduced|reduce the length of|exceeds the (context|model)`)
 )
 
-// settingNames are the parameters by which servers refer to our settings.
-var settingNames = []struct {
-	setting string
-	names   *lazyregexp.Regexp
+// classes tell by the words of a server or an agent what a failure means. The first match
+// counts, since a limit is often reported together with a status that says less.
+var classes = []struct {
+	class Class
+	form  *lazyregexp.Regexp
 }{
-	{settingOutput, lazyregexp.New(`(?i)\bmax_(completion_|output_)?tokens\b|\bmaxOutputTokens\b`)},
-	{settingTemperature, lazyregexp.New(`(?i)\btemperature\b`)},
-	{
-		settingEffort,
-		lazyregexp.New(`(?i)\b(reasoning(_effort|\.effort)?|output_config(\.effort)?|effort|budget_tokens|thinking)\b`),
-	},
+	{ClassDenied, noCredit},
+	{ClassTooLong, tooLong},
+	{ClassLimited, lazyregexp.New(`(?i)\b(429|529)\b|(rate|usage|session|weekly|5-hour|hourly|daily).{0,12}limit|quota|` +
+		`too many requests|overloaded|resource.?exhausted`)},
+	{ClassDenied, lazyregexp.New(`(?i)\b(401|403)\b|unauthori[sz]ed|forbidden|authenticat|api.?key|` +
+		`not logged in|log ?in\b|credential`)},
+	{ClassMissing, lazyregexp.New(`(?i)\b404\b( not found|.{0,20}model)|model_not_found|` +
+		`(model|provider).{0,60}(not found|not exist|unknown|no access)|` +
+		`(unknown|no such|invalid|not a valid) (model|provider)|issue with the selected model|unexpected endpoint`)},
+	{ClassUnreachable, lazyregexp.New(`(?i)ECONNREFUSED|ENOTFOUND|EAI_AGAIN|connection refused|unable to connect|` +
+		`fetch failed|network (error|unreachable)|getaddrinfo`)},
+	{ClassTemporary, lazyregexp.New(`(?i)\b50[0234]\b|timed? ?out|temporar|high demand|ECONNRESET|` +
+		`connection (error|reset|closed)|disconnected|internal server error|service unavailable`)},
 }
 
-// badForm matches the message of a server that takes no such call, whatever it asks: it
-// names a parameter that is unknown, or a value that is not allowed.
-var badForm = lazyregexp.New(`(?i)\b(unknown|unrecogni[sz]ed|unsupported|unexpected|invalid|extra|missing required) ` +
-	`(request )?(parameter|argument|field|input|key|value|name)s?\b|extra (inputs|fields) (are )?not permitted|` +
-	`field required|not supported (with|by|for) this model|does not support|` +
-	`(parameter|value|option)s? (is|are) not supported|invalid_value|unsupported_(parameter|value)|cannot find field`)
-
-// badText matches a message about the text of the question.
-var badText = lazyregexp.New(`(?i)^(messages|input|contents|prompt)\b`)
-
-// blame finds what a server refuses: a setting of ours, the form of every call, or
-// neither. param is the parameter that the server names, empty if it names none.
-func (e *Error) blame(param, message string) {
-	if e.Class != ClassInvalid || badText.MatchString(cmp.Or(param, message)) {
-		return
-	}
-	message = message[:min(len(message), 16*maxMessage)]
-	for _, text := range []string{param, message} {
-		for _, s := range settingNames {
-			if e.Setting == "" && s.names.MatchString(text) {
-				e.Setting = s.setting
-			}
+// classOfWords returns the class of a failure by what is said of it.
+func classOfWords(text string) (Class, bool) {
+	for _, c := range classes {
+		if c.form.MatchString(text) {
+			return c.class, true
 		}
 	}
-	e.Always = e.Setting != "" || param != "" || badForm.MatchString(message)
+	return "", false
 }
 
-// setting names a setting of the model that failed.
-func (e *Error) setting(name string) string {
-	provider, _, _ := strings.Cut(e.Model, "/")
-	return name + " of " + `models."` + e.Model + `" or providers.` + provider
+// maxMessage bounds, in bytes, what is told of a failure in foreign words.
+const maxMessage = 500
+
+// words makes one short line of what a server says: its beginning.
+func (o Options) words(text string) string {
+	text = o.clean(text)
+	if len(text) <= maxMessage {
+		return text
+	}
+	const more = "…"
+	cut := text[:maxMessage-len(more)]
+	if blank := strings.LastIndexByte(cut, ' '); blank > 0 {
+		cut = cut[:blank] // nobody would know what is left of a secret
+	}
+	return strings.ToValidUTF8(cut, "") + more
 }
+
+// lastWords makes one short line of what a program says: its end.
+func (o Options) lastWords(text string) string {
+	text = o.clean(text)
+	if len(text) <= maxMessage {
+		return text
+	}
+	text = text[len(text)-maxMessage:]
+	if blank := strings.IndexByte(text, ' '); blank >= 0 {
+		text = text[blank+1:] // as in words
+	}
+	return strings.ToValidUTF8(text, "")
+}
+
+// clean makes one line of foreign text, without the key and other secrets. These go before the
+// text is cut: half a secret is not recognised.
+func (o Options) clean(text string) string {
+	text = strings.ToValidUTF8(text, "")
+	if len(o.Key) >= leastKey {
+		begins := regexp.QuoteMeta(o.Key[:min(len(o.Key), shownOfKey)])
+		text = regexp.MustCompile(begins+"[^\\s\"'`,;&<>()]*").ReplaceAllLiteralString(text, "[key]")
+	}
+	if o.Redact != nil {
+		text = o.Redact(text)
+	}
+	// A terminal would obey control characters.
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return ' '
+		}
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, text)
+	return strings.Join(strings.Fields(text), " ")
+}
+
+const (
+	leastKey   = 4 // bytes; what is shorter is no secret
+	shownOfKey = 8 // bytes of its beginning that give a key away
+)

@@ -4,14 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"memoir"
 	"memoir/internal/failpoint"
@@ -29,8 +26,6 @@ type program struct {
 	command []string
 	preset  *preset // nil: a person's own command, which is given no switches
 	o       Options
-
-	swept sync.Once // of what killed processes left
 }
 
 var _ Model = (*program)(nil)
@@ -58,7 +53,7 @@ func newProgram(spec Spec, o Options) (*program, error) {
 		}
 		p.preset = &presets[i]
 		if len(p.command) == 0 {
-			p.command = []string{p.preset.program}
+			p.command = []string{name}
 		}
 	}
 	if len(p.command) == 0 || p.command[0] == "" {
@@ -98,12 +93,11 @@ func (p *program) Call(ctx context.Context, q Request) (Answer, error) {
 	if err := failpoint.Before("make scratch directory"); err != nil {
 		return Answer{}, p.failed(ClassProgram, 0, "", err)
 	}
-	p.swept.Do(func() { sweep(os.TempDir(), time.Now()) })
-	dir, err := os.MkdirTemp("", scratchPrefix)
+	dir, err := os.MkdirTemp("", "memoir-exec-")
 	if err != nil {
 		return Answer{}, p.failed(ClassProgram, 0, "", err)
 	}
-	defer removeAll(dir)
+	defer func() { _ = failpoint.RemoveAll(dir) }()
 	s := scratch{work: filepath.Join(dir, "work"), files: filepath.Join(dir, "files"), temp: filepath.Join(dir, "tmp")}
 	for _, d := range []string{s.work, s.files, s.temp} {
 		if err := failpoint.Mkdir(d, 0o700); err != nil {
@@ -115,8 +109,7 @@ func (p *program) Call(ctx context.Context, q Request) (Answer, error) {
 	}
 	call := invocation{stdin: prompt(q, true, true)}
 	if p.preset != nil {
-		asked := question{Request: q, model: p.model, effort: p.o.Effort, temperature: p.o.Temperature}
-		if call, err = p.preset.invoke(asked, s); err != nil {
+		if call, err = p.preset.invoke(q, p.model, p.o.Effort, s); err != nil {
 			return Answer{}, p.failed(ClassProgram, 0, "", err)
 		}
 	}
@@ -140,21 +133,19 @@ func (p *program) Call(ctx context.Context, q Request) (Answer, error) {
 	case errors.Is(err, context.DeadlineExceeded):
 		e := p.failed(ClassTemporary, 0, "", nil)
 		e.timedOut(p.o.Timeout)
-		e.Message, e.Untold = short(strings.TrimSuffix(e.Message+": "+p.o.redact(out.stderr), ": ")), out.begun
+		e.Message, e.Untold = strings.TrimSuffix(e.Message+": "+p.o.lastWords(out.stderr), ": "), out.begun
 		return Answer{}, e
 	case err != nil:
 		return Answer{}, p.failed(ClassProgram, 0, err.Error(), err)
 	}
-	return p.read(out, call, s)
+	return p.read(out, call)
 }
 
 // read makes an answer of what was printed.
-func (p *program) read(out printed, call invocation, s scratch) (Answer, error) {
-	var r reading
+func (p *program) read(out printed, call invocation) (Answer, error) {
+	r := reading{text: string(out.stdout)}
 	if p.preset != nil {
-		r = p.preset.read(out, s)
-	} else {
-		r = reading{text: string(out.stdout)}
+		r = p.preset.read(out.stdout)
 	}
 	text := strings.TrimSpace(strings.ToValidUTF8(r.text, "\uFFFD"))
 	usage := r.usage
@@ -167,21 +158,19 @@ func (p *program) read(out printed, call invocation, s scratch) (Answer, error) 
 	if p.o.Price != (Price{}) {
 		usage.Cost = p.o.Price.Cost(usage)
 	}
-	if out.status != 0 || r.objection != "" {
-		message := cmp.Or(r.objection, out.stderr, tail(p.o.redact(text)), "ended without an answer")
-		class := ClassProgram
-		if p.preset != nil {
-			class = classify(message)
-		} else if told := classify(tail(out.stderr)); told == ClassLimited || told == ClassDenied || told == ClassTooLong {
-			class = told // a person's own command may speak of anything else
+	var e *Error
+	switch {
+	case out.status != 0 || r.why != "":
+		told := cmp.Or(r.why, out.stderr)
+		class, known := classOfWords(told) // an answer may speak of anything else
+		if !known {
+			class = ClassProgram
 		}
-		e := p.failed(class, out.status, message, nil)
-		e.blame("", message)
-		e.Usage, e.Estimated = usage, estimated
-		return Answer{}, e
+		e = p.failed(class, out.status, cmp.Or(told, text, "ended without an answer"), nil)
+	case strings.HasPrefix(text, memoir.OwnRunMarker):
+		e = p.failed(ClassProgram, 0, "it printed the question instead of an answer", nil)
 	}
-	if strings.HasPrefix(text, memoir.OwnRunMarker) {
-		e := p.failed(ClassProgram, 0, "it printed the question instead of an answer", nil)
+	if e != nil {
 		e.Usage, e.Estimated = usage, estimated
 		return Answer{}, e
 	}
@@ -201,7 +190,7 @@ func (p *program) failed(class Class, status int, message string, err error) *Er
 		Model:   p.spec,
 		Program: filepath.Base(p.command[0]),
 		Status:  max(status, 0),
-		Message: tail(p.o.redact(message)),
+		Message: p.o.lastWords(message),
 		Err:     err,
 	}
 }
@@ -259,48 +248,4 @@ func environ(ours []string, s scratch) []string {
 		return slices.Contains(around, name)
 	})
 	return append(out, memoir.ChildVariable+"=1", "PWD="+s.work, "TMPDIR="+s.temp, "TMP="+s.temp, "TEMP="+s.temp)
-}
-
-// removeAll removes a directory, and what its user may not write to in it.
-func removeAll(dir string) {
-	if failpoint.RemoveAll(dir) == nil {
-		return
-	}
-	_ = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if d != nil && d.IsDir() {
-			_ = os.Chmod(path, 0o700)
-		}
-		return nil
-	})
-	_ = failpoint.RemoveAll(dir)
-}
-
-// exitStatus says how a program ended that a signal ended.
-func exitStatus(err *exec.ExitError) (int, string) {
-	if code := err.ExitCode(); code > 0 {
-		return code, ""
-	}
-	return -1, fmt.Sprint(err)
-}
-
-// scratchPrefix begins the names of the directories that programs work in.
-const scratchPrefix = "memoir-exec-"
-
-// abandoned is the age from which such a directory is no longer in use: no call lasts a day.
-const abandoned = 24 * time.Hour
-
-// sweep removes the directories in temp that killed processes of this user left behind.
-func sweep(temp string, now time.Time) {
-	entries, err := os.ReadDir(temp)
-	if err != nil {
-		return
-	}
-	for _, e := range entries {
-		if !e.IsDir() || !strings.HasPrefix(e.Name(), scratchPrefix) {
-			continue
-		}
-		if info, err := e.Info(); err == nil && mine(info) && now.Sub(info.ModTime()) >= abandoned {
-			removeAll(filepath.Join(temp, e.Name()))
-		}
-	}
 }

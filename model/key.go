@@ -107,7 +107,7 @@ func (k Key) Read(ctx context.Context, getenv func(string) string) (string, erro
 	if key == "" && len(k.Command) > 0 {
 		return k.run(ctx, keyTime)
 	}
-	return key, nil
+	return key, k.usable(key, k.setting("keyEnv", k.VariableOrigin), "the variable "+k.Variable)
 }
 
 // run runs the command, without a shell and with nothing on its standard input, and

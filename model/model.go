@@ -3,7 +3,7 @@
 // means. It knows nothing of prompts and memory, and nothing of the built-in model.
 //
 // Start with Model and Open in this file. remote.go makes a call over HTTP, with one
-// file per wire format (openai_chat.go, openai_responses.go, anthropic.go). exec.go
+// file per wire format (openai_chat.go, anthropic.go). exec.go
 // runs a command instead. retry.go repeats calls that failed.
 package model
 
@@ -29,16 +29,14 @@ type Model interface {
 // with memoir.CodeConfig.
 func Open(spec Spec, o Options) (Model, error) {
 	switch o.API {
-	case APIResponses:
-		return newRemote(spec, o, responsesAPI{})
 	case APIChat:
-		return newRemote(spec, o, chatAPI{base: o.BaseURL})
+		return newRemote(spec, o, chatAPI{base: o.BaseURL}), nil
 	case APIAnthropic:
-		return newRemote(spec, o, anthropicAPI{})
+		return newRemote(spec, o, anthropicAPI{}), nil
 	case APIExec:
 		return newProgram(spec, o)
 	}
-	return nil, memoir.Errorf(memoir.CodeConfig, "use openai-responses, openai-chat, anthropic or exec",
+	return nil, memoir.Errorf(memoir.CodeConfig, "use openai-chat, anthropic or exec",
 		"provider %s has the unknown API %q", spec.Provider, o.API)
 }
 

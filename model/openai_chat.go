@@ -16,10 +16,6 @@ const openAIBase = "https://api.openai.com/v1"
 // noWords stands for an empty earlier answer: APIs refuse an empty text.
 const noWords = "(no answer)"
 
-// formatNames are what servers call the schema of an answer when they refuse it.
-var formatNames = []string{"response_format", "text.format", "json_schema", "response_schema",
-	"structured output", "structured outputs", "grammar", "json schema"}
-
 // chatAPI is OpenAI's Chat Completions, which most other servers speak too.
 type chatAPI struct{ base string }
 
@@ -50,49 +46,40 @@ func conversation(q Request) []message {
 	return out
 }
 
-func (a chatAPI) body(c call) []field {
+func (a chatAPI) body(c call) map[string]any {
 	messages := conversation(c.Request)
-	if system := c.system("response_format"); system != "" {
+	if system := c.system(); system != "" {
 		messages = append([]message{{"system", system}}, messages...)
 	}
-	fields := []field{{name: "model", value: c.model}, {name: "messages", value: messages}}
-	if c.Schema != nil {
-		fields = append(fields, field{"response_format", map[string]any{"type": "json_schema",
-			"json_schema": map[string]any{"name": c.name(), "strict": true, "schema": c.Schema}}, formatNames})
-	}
+	body := map[string]any{"model": c.model, "messages": messages}
 	if limit := c.maxOutput(0); limit > 0 {
-		fields = append(fields, a.limit(c, limit))
+		body[a.limit()] = limit
 	}
 	if c.o.Temperature != nil {
-		fields = append(fields, field{name: "temperature", value: *c.o.Temperature})
+		body["temperature"] = *c.o.Temperature
 	}
 	if c.o.Effort != "" {
-		fields = append(fields, field{name: "reasoning_effort", value: c.o.Effort})
+		body["reasoning_effort"] = c.o.Effort
 	}
-	fields = append(
-		fields,
-		field{"stream_options", map[string]any{"include_usage": true}, []string{"stream_options", "include_usage"}},
-		field{"stream", true, []string{"stream", "streaming"}},
-	)
-	if c.refused["stream"] {
-		c.refused["stream_options"] = true
+	if c.plain {
+		return body
 	}
-	return without(fields, c.refused)
+	if c.Schema != nil {
+		body["response_format"] = map[string]any{"type": "json_schema",
+			"json_schema": map[string]any{"name": c.name(), "strict": true, "schema": c.Schema}}
+	}
+	body["stream"], body["stream_options"] = true, map[string]any{"include_usage": true}
+	return body
 }
 
-// limit names the cap on the output as the server most likely does. OpenAI's newer
-// models refuse max_tokens; others ignore what they do not know, and then nothing
-// would bound the answer.
-func (a chatAPI) limit(c call, limit int) field {
-	names := []string{"max_tokens", "max_completion_tokens"}
+// limit names the cap on the output as the server does. OpenAI's newer models refuse
+// max_tokens; others ignore what they do not know, and then nothing would bound the answer.
+func (a chatAPI) limit() string {
 	if u, err := url.Parse(a.base); a.base == "" || err == nil &&
 		(strings.HasSuffix(u.Hostname(), ".openai.com") || strings.HasSuffix(u.Hostname(), ".azure.com")) {
-		names[0], names[1] = names[1], names[0]
+		return "max_completion_tokens"
 	}
-	if c.refused[names[0]] {
-		return field{name: names[1], value: limit}
-	}
-	return field{names[0], limit, []string{names[0]}}
+	return "max_tokens"
 }
 
 func (chatAPI) whole(data []byte, r *received) error {
@@ -119,7 +106,12 @@ func (chatAPI) event(data []byte, r *received) error {
 
 // chat adds one message, or a part of one.
 func (r *received) chat(said, choice, message gjson.Result) error {
-	r.report(said.Get("usage"), "prompt_tokens", "prompt_tokens_details.cached_tokens", "completion_tokens")
+	usage := said.Get("usage")
+	in, out := usage.Get("prompt_tokens").Int(), usage.Get("completion_tokens").Int()
+	if in+out > 0 { // a report without tokens is none
+		r.usage = &memoir.Usage{InputTokens: in, OutputTokens: out,
+			CachedTokens: min(usage.Get("prompt_tokens_details.cached_tokens").Int(), in)}
+	}
 	// A router reports the failure of the provider behind it inside the choice.
 	if refused := refusalIn([]byte(choice.Raw)); refused != nil {
 		return refused
@@ -137,25 +129,6 @@ func (r *received) chat(said, choice, message gjson.Result) error {
 		r.ended = true
 	}
 	return nil
-}
-
-// report takes the tokens that a server reports; a report without tokens is none.
-func (r *received) report(usage gjson.Result, input, cached, output string) {
-	in, out := usage.Get(input).Int(), usage.Get(output).Int()
-	if in+out > 0 {
-		r.usage = &memoir.Usage{InputTokens: in, CachedTokens: min(usage.Get(cached).Int(), in), OutputTokens: out}
-	}
-}
-
-// without drops the fields that the server has refused.
-func without(fields []field, refused map[string]bool) []field {
-	var out []field
-	for _, f := range fields {
-		if f.names == nil || !refused[f.name] {
-			out = append(out, f)
-		}
-	}
-	return out
 }
 
 // join adds a path to a base URL.

@@ -1,34 +1,147 @@
 package model
 
 import (
+	"bytes"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"memoir"
 	"memoir/internal/failpoint"
 )
 
 // preset is an agent that answers a question as a model does: without tools, hooks or
-// servers and, where it can, without keeping a session.
+// servers and, where it can, without keeping a session. Its name is that of its program.
+//
+// In switches, variables and files, {model}, {effort}, {schema} and {cap} are what is asked
+// for, {work} is the directory it runs in, {prompt} the system prompt as JSON, and the name
+// of a file in braces is that file's path.
 type preset struct {
-	name    string
-	program string // what is started unless a person names another
-	invoke  func(q question, s scratch) (invocation, error)
-	read    func(out printed, s scratch) reading // also reads what a failed program printed
+	name     string
+	switches [][]string        // those of a group are left out if a value in them is empty
+	env      []string          // the same, one by one
+	files    map[string]string // besides system.md and schema.json
+	schema   bool              // it takes the schema; else the question asks for its form in words
+	efforts  map[string]string // its words for ours, where they differ
+	events   []event           // what is read of its output
 }
 
-// presets are the known agents. preset_read.go has their answers.
+// event is a line of JSON that an agent prints, and where in it is what. The last line that
+// tells a text or a failure counts; usage is added up.
+type event struct {
+	when                  map[string]string // values by path, by which the event is known
+	text                  []string          // the first that is there
+	stop                  string
+	failed                map[string]string // a value by path that makes it a failure; nil: it is one if it has a why
+	why                   []string          // of a failure, joined
+	input, cached, output []string          // tokens, added up; cached ones are part of the input
+	cost                  string            // US dollars
+}
+
+// piEvents are those of pi and oh-my-pi.
+var piEvents = []event{{
+	when: map[string]string{"type": "message_end", "message.role": "assistant"},
+	text: []string{`message.content.#(type=="text")#.text`}, stop: "message.stopReason",
+	why:    []string{"message.errorMessage"},
+	input:  []string{"message.usage.input", "message.usage.cacheRead", "message.usage.cacheWrite"},
+	cached: []string{"message.usage.cacheRead"}, output: []string{"message.usage.output"},
+	cost: "message.usage.cost.total",
+}}
+
+// presets are the known agents.
 var presets = []preset{
-	{"claude", "claude", askClaude, readClaude},
-	{"codex", "codex", askCodex, readCodex},
-	{"pi", "pi", askPi, readPi},
-	{"omp", "omp", askOMP, readPi},
-	{"opencode", "opencode", askOpenCode, readOpenCode},
-	{"gemini", "gemini", askGemini, readGemini},
-	{"llm", "llm", askLLM, func(out printed, _ scratch) reading { return reading{text: string(out.stdout)} }},
+	{
+		// It reads no settings, so no hooks and no memory.
+		name: "claude",
+		switches: [][]string{
+			{"-p", "--output-format", "json", "--tools", "", "--strict-mcp-config", "--setting-sources", "",
+				"--disable-slash-commands", "--no-session-persistence", "--system-prompt-file", "{system.md}"},
+			{"--model", "{model}"}, {"--json-schema", "{schema}"}, {"--effort", "{effort}"},
+		},
+		env: []string{"CLAUDE_CODE_DISABLE_AUTO_MEMORY=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
+			"CLAUDE_CODE_MAX_RETRIES=1", // the caller repeats calls, with longer waits
+			"CLAUDE_CODE_MAX_OUTPUT_TOKENS={cap}"},
+		schema:  true,
+		efforts: map[string]string{"none": "low", "minimal": "low"},
+		events: []event{{
+			when: map[string]string{"type": "result"},
+			text: []string{"structured_output", "result"}, stop: "stop_reason",
+			failed: map[string]string{"is_error": "true"}, why: []string{"result", "errors.0"},
+			input:  []string{"usage.input_tokens", "usage.cache_creation_input_tokens", "usage.cache_read_input_tokens"},
+			cached: []string{"usage.cache_read_input_tokens"}, output: []string{"usage.output_tokens"},
+			cost: "total_cost_usd",
+		}},
+	},
+	{
+		// It ignores the person's config.toml, and with it servers, hooks and the choice of a
+		// model, but keeps their login. Some 30 KB of its own prompt and tools stay.
+		name: "codex",
+		switches: [][]string{
+			{"exec", "--ephemeral", "--json", "--skip-git-repo-check", "--ignore-user-config", "--ignore-rules",
+				"-s", "read-only", "-C", "{work}", "-c", `model_instructions_file="{system.md}"`,
+				"-c", `web_search="disabled"`, "-c", "project_doc_max_bytes=0",
+				"--disable", "hooks", "--disable", "shell_tool", "--disable", "apps", "--disable", "plugins",
+				"--disable", "multi_agent", "--disable", "memories"},
+			{"--output-schema", "{schema.json}"}, {"-m", "{model}"}, {"-c", `model_reasoning_effort="{effort}"`}, {"-"},
+		},
+		schema: true,
+		events: []event{
+			{when: map[string]string{"type": "item.completed", "item.type": "agent_message"}, text: []string{"item.text"}},
+			{when: map[string]string{"type": "turn.completed"}, input: []string{"usage.input_tokens"},
+				cached: []string{"usage.cached_input_tokens"}, output: []string{"usage.output_tokens"}},
+			{when: map[string]string{"type": "turn.failed"}, why: []string{"error.message"}},
+			{when: map[string]string{"type": "error"}, why: []string{"message"}},
+		},
+	},
+	{
+		name: "pi",
+		switches: [][]string{
+			{"-p", "--mode", "json", "--no-session", "--no-tools", "--no-extensions", "--no-skills",
+				"--system-prompt", "{system.md}", "--no-context-files", "--no-prompt-templates", "--no-mcp", "--no-approve"},
+			{"--model", "{model}"}, {"--thinking", "{effort}"},
+		},
+		efforts: map[string]string{"none": "off"},
+		events:  piEvents,
+	},
+	{
+		// It has no switch against servers: those called memoir are disabled by name, a
+		// person's others are started but not used.
+		name: "omp",
+		switches: [][]string{
+			{"-p", "--mode", "json", "--no-session", "--no-tools", "--no-extensions", "--no-skills",
+				"--system-prompt", "{system.md}", "--no-rules", "--no-lsp", "--no-title", "--config={overlay.yml}"},
+			{"--model", "{model}"}, {"--thinking", "{effort}"},
+		},
+		files:   map[string]string{"overlay.yml": "disabledExtensions: [\"mcp:memoir\"]\n"},
+		efforts: map[string]string{"none": "off"},
+		events:  piEvents,
+	},
+	{
+		// Its configuration is merged over the person's own, which names their providers. It
+		// keeps each run as a session, in a database of its own here.
+		name: "opencode",
+		switches: [][]string{
+			{"run", "--pure", "--format", "json", "--agent", "memoir", "--title", memoir.OwnRunMarker},
+			{"--model", "{model}"}, {"--variant", "{effort}"},
+		},
+		env: []string{`OPENCODE_CONFIG_CONTENT={"agent": {"memoir": {"mode": "primary", "prompt": {prompt}, ` +
+			`"tools": {"*": false}, "permission": {"*": "deny"}}}, "mcp": {"memoir": {"enabled": false}}, ` +
+			`"share": "disabled", "autoupdate": false, "snapshot": false}`, "OPENCODE_DB={work}/../files/sessions.db"},
+		efforts: map[string]string{"none": ""},
+		events: []event{
+			{when: map[string]string{"type": "text"}, text: []string{"part.text"}},
+			{when: map[string]string{"type": "step_finish"}, stop: "part.reason",
+				input:  []string{"part.tokens.input", "part.tokens.cache.read", "part.tokens.cache.write"},
+				cached: []string{"part.tokens.cache.read"},
+				output: []string{"part.tokens.output", "part.tokens.reasoning"}, cost: "part.cost"},
+			{when: map[string]string{"type": "error"},
+				why: []string{"error.name", "error.data.statusCode", "error.data.message"}},
+		},
+	},
 }
 
 // Presets returns the names of the known agents.
@@ -40,34 +153,11 @@ func Presets() []string {
 	return names
 }
 
-// question is a request as a preset sees it.
-type question struct {
-	Request
-	model       string // as the agent calls it; empty: the agent's own choice
-	effort      string
-	temperature *float64
-}
-
-// system is the system prompt. Without one the agent would use its own, which is about
-// tools and files.
-func (q question) system() string {
-	if q.System == "" {
-		return "Answer the question."
-	}
-	return q.System
-}
-
 // scratch are the directories of one call.
 type scratch struct {
-	work  string // where the program runs: empty, but for settings that it reads nowhere else
-	files string // what it is told to read, and writes its answer to
+	work  string // where the program runs: empty
+	files string // what it is told to read
 	temp  string // its temporary files
-}
-
-// write adds a file that the program is told to read, and returns its path.
-func (s scratch) write(name, content string) (string, error) {
-	path := filepath.Join(s.files, name)
-	return path, failpoint.WriteFile(path, []byte(content), 0o600)
 }
 
 // invocation is how a program is started.
@@ -77,209 +167,142 @@ type invocation struct {
 	stdin string
 }
 
-// flag is a switch with a value, nothing where the value is empty.
-func flag(name, value string) []string {
-	if value == "" {
-		return nil
+// invoke says how an agent is asked. Without a system prompt it would use its own, which is
+// about tools and files.
+func (p *preset) invoke(q Request, model, effort string, s scratch) (invocation, error) {
+	if q.System == "" {
+		q.System = "Answer the question."
 	}
-	return []string{name, value}
-}
-
-// object writes a value made here as JSON.
-func object(v any) string {
-	b, err := json.Marshal(v)
-	if err != nil {
-		panic(err)
+	if its, ok := p.efforts[effort]; ok {
+		effort = its
 	}
-	return string(b)
-}
-
-// askClaude asks Claude Code, with a subscription or a key. It reads no settings, so no
-// hooks and no memory.
-func askClaude(q question, s scratch) (invocation, error) {
-	system, err := s.write("system.md", q.system())
+	spoken, err := json.Marshal(q.System)
 	if err != nil {
 		return invocation{}, err
 	}
-	effort := q.effort
-	if effort == "none" || effort == "minimal" {
-		effort = "low" // it has nothing less
-	}
-	args := slices.Concat(
-		[]string{"-p", "--output-format", "json", "--tools", "", "--strict-mcp-config", "--setting-sources", "",
-			"--disable-slash-commands", "--no-session-persistence", "--system-prompt-file", system},
-		flag("--model", q.model),
-		flag("--json-schema", string(q.Schema)),
-		flag("--effort", effort),
-	)
-	env := []string{"CLAUDE_CODE_DISABLE_AUTO_MEMORY=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
-		"CLAUDE_CODE_MAX_RETRIES=1"} // the caller repeats calls, with longer waits
+	values := map[string]string{"model": model, "effort": effort, "schema": string(q.Schema), "cap": "", "work": s.work,
+		"prompt": string(spoken), "system.md": q.System, "schema.json": string(q.Schema)}
 	if q.MaxOutput > 0 {
-		env = append(env, "CLAUDE_CODE_MAX_OUTPUT_TOKENS="+strconv.Itoa(q.MaxOutput))
+		values["cap"] = strconv.Itoa(q.MaxOutput)
 	}
-	return invocation{args, env, prompt(q.Request, false, false)}, nil
-}
-
-// lastMessage is the file that Codex writes its answer to.
-const lastMessage = "answer.txt"
-
-// askCodex asks Codex CLI. It ignores the person's config.toml, and with it servers, hooks
-// and the choice of a model, but keeps their login. Some 30 KB of its own system prompt and
-// tools cannot be left out.
-func askCodex(q question, s scratch) (invocation, error) {
-	system, err := s.write("system.md", q.system())
-	if err != nil {
-		return invocation{}, err
+	for name, content := range p.files {
+		values[name] = content
 	}
-	args := []string{"exec", "--ephemeral", "--json", "--skip-git-repo-check", "--ignore-user-config", "--ignore-rules",
-		"-s", "read-only", "-C", s.work, "-o", filepath.Join(s.files, lastMessage),
-		"-c", "model_instructions_file=" + object(system), "-c", `web_search="disabled"`, "-c", "project_doc_max_bytes=0"}
-	for _, feature := range []string{"hooks", "shell_tool", "apps", "plugins", "multi_agent", "memories"} {
-		args = append(args, "--disable", feature)
-	}
-	if q.Schema != nil {
-		path, err := s.write("schema.json", string(q.Schema))
-		if err != nil {
-			return invocation{}, err
-		}
-		args = append(args, "--output-schema", path)
-	}
-	args = append(args, flag("-m", q.model)...)
-	if q.effort != "" {
-		args = append(args, "-c", "model_reasoning_effort="+object(q.effort))
-	}
-	return invocation{args: append(args, "-"), stdin: prompt(q.Request, false, false)}, nil
-}
-
-// askPi asks pi, whose request holds what is asked and nothing else.
-func askPi(q question, s scratch) (invocation, error) {
-	return askPiLike(q, s, "--no-context-files", "--no-prompt-templates", "--no-mcp", "--no-approve")
-}
-
-// askOMP asks oh-my-pi. It has no switch against servers: those called memoir are disabled
-// by name, a person's others are started but not used.
-func askOMP(q question, s scratch) (invocation, error) {
-	overlay, err := s.write("overlay.yml", "disabledExtensions: [\"mcp:memoir\"]\n")
-	if err != nil {
-		return invocation{}, err
-	}
-	return askPiLike(q, s, "--no-rules", "--no-lsp", "--no-title", "--config="+overlay)
-}
-
-// askPiLike asks pi or oh-my-pi. Both take a file's name as system prompt.
-func askPiLike(q question, s scratch, switches ...string) (invocation, error) {
-	system, err := s.write("system.md", q.system())
-	if err != nil {
-		return invocation{}, err
-	}
-	if q.effort == "none" {
-		q.effort = "off"
-	}
-	args := slices.Concat(
-		[]string{"-p", "--mode", "json", "--no-session", "--no-tools", "--no-extensions", "--no-skills",
-			"--system-prompt", system},
-		switches,
-		flag("--model", q.model),
-		flag("--thinking", q.effort),
-	)
-	return invocation{args: args, stdin: prompt(q.Request, false, true)}, nil
-}
-
-// askOpenCode asks OpenCode. It keeps each run as a session, in a database of its own here.
-func askOpenCode(q question, s scratch) (invocation, error) {
-	agent := map[string]any{"mode": "primary", "prompt": q.system(),
-		"tools": map[string]bool{"*": false}, "permission": map[string]string{"*": "deny"}}
-	if q.temperature != nil {
-		agent["temperature"] = *q.temperature
-	}
-	// It is merged over the person's own settings, which name their providers.
-	config := object(map[string]any{
-		"agent": map[string]any{"memoir": agent},
-		"mcp":   map[string]any{"memoir": map[string]any{"enabled": false}},
-		"share": "disabled", "autoupdate": false, "snapshot": false,
-	})
-	if q.effort == "none" {
-		q.effort = ""
-	}
-	args := slices.Concat(
-		[]string{"run", "--pure", "--format", "json", "--agent", "memoir", "--title", memoir.OwnRunMarker},
-		flag("--model", q.model),
-		flag("--variant", q.effort),
-	)
-	env := []string{"OPENCODE_CONFIG_CONTENT=" + config, "OPENCODE_DB=" + filepath.Join(s.files, "sessions.db")}
-	return invocation{args, env, prompt(q.Request, false, true)}, nil
-}
-
-// askGemini asks Gemini CLI. It keeps each run as a session and each directory that it ran
-// in as a project, so it gets a home of its own that links to the person's login and
-// settings. Settings of the directory that it runs in disable what no option does.
-func askGemini(q question, s scratch) (invocation, error) {
-	system, err := s.write("system.md", q.system())
-	if err != nil {
-		return invocation{}, err
-	}
-	settings := filepath.Join(s.work, ".gemini", "settings.json")
-	if err := failpoint.Mkdir(filepath.Dir(settings), 0o700); err != nil {
-		return invocation{}, err
-	}
-	if err := failpoint.WriteFile(settings, []byte(object(map[string]any{
-		"general":     map[string]any{"maxAttempts": 2}, // the caller repeats calls, with longer waits
-		"hooksConfig": map[string]any{"enabled": false},
-		"context":     map[string]any{"fileName": []string{"memoir-reads-none.md"}},
-		"skills":      map[string]any{"enabled": false},
-		"tools":       map[string]any{"core": []string{"none"}},
-	})), 0o600); err != nil {
-		return invocation{}, err
-	}
-	env := []string{"GEMINI_SYSTEM_MD=" + system, "GEMINI_CLI_TRUST_WORKSPACE=true"}
-	if home, err := geminiHome(s); err == nil {
-		env = append(env, "GEMINI_CLI_HOME="+home)
-	}
-	args := append([]string{"--output-format", "json", "--skip-trust", "--approval-mode", "plan",
-		"-e", "none", "--allowed-mcp-server-names", "none"}, flag("-m", q.model)...)
-	return invocation{args, env, prompt(q.Request, false, true)}, nil
-}
-
-// geminiHome makes a home directory with links to what the person's has, except for what a
-// run would change or read as context.
-func geminiHome(s scratch) (string, error) {
-	theirs := os.Getenv("GEMINI_CLI_HOME")
-	if theirs == "" {
-		var err error
-		if theirs, err = os.UserHomeDir(); err != nil {
-			return "", err
-		}
-	}
-	home := filepath.Join(s.files, "home")
-	if err := failpoint.MkdirAll(filepath.Join(home, ".gemini"), 0o700); err != nil {
-		return "", err
-	}
-	entries, err := os.ReadDir(filepath.Join(theirs, ".gemini"))
-	if err != nil && !os.IsNotExist(err) {
-		return "", err
-	}
-	names := []string{".env"}
-	for _, e := range entries {
-		switch e.Name() {
-		case "tmp", "history", "projects.json", "GEMINI.md", "skills", "extensions", "commands", "agents", "policies":
-		default:
-			names = append(names, filepath.Join(".gemini", e.Name()))
-		}
-	}
-	for _, name := range names {
-		if _, err := os.Stat(filepath.Join(theirs, name)); err != nil {
+	for name, content := range values {
+		if filepath.Ext(name) == "" || content == "" {
 			continue
 		}
-		if err := failpoint.Symlink(filepath.Join(theirs, name), filepath.Join(home, name)); err != nil {
-			return "", err
+		values[name] = filepath.Join(s.files, name)
+		if err := failpoint.WriteFile(values[name], []byte(content), 0o600); err != nil {
+			return invocation{}, err
 		}
 	}
-	return home, nil
+	call := invocation{stdin: prompt(q, p.events == nil, !p.schema)}
+	for _, group := range p.switches {
+		call.args = append(call.args, fill(group, values)...)
+	}
+	for _, variable := range p.env {
+		call.env = append(call.env, fill([]string{variable}, values)...)
+	}
+	return call, nil
 }
 
-// askLLM asks Simon Willison's llm without writing to its log. A schema is asked for in
-// words, since not every model of it takes one.
-func askLLM(q question, _ scratch) (invocation, error) {
-	args := append([]string{"prompt", "--no-log", "--no-stream"}, flag("--model", q.model)...)
-	return invocation{args: args, stdin: prompt(q.Request, true, true)}, nil
+// fill puts values in their places; nil if one of them is empty.
+func fill(group []string, values map[string]string) []string {
+	var pairs []string
+	for name, value := range values {
+		place := "{" + name + "}"
+		if value == "" && slices.ContainsFunc(group, func(word string) bool { return strings.Contains(word, place) }) {
+			return nil
+		}
+		pairs = append(pairs, place, value)
+	}
+	replacer := strings.NewReplacer(pairs...)
+	var out []string
+	for _, word := range group {
+		out = append(out, replacer.Replace(word))
+	}
+	return out
+}
+
+// reading is what a program said.
+type reading struct {
+	text  string
+	stop  Stop   // empty: the answer is complete
+	why   string // there is no answer, in the program's words; empty: there is one
+	usage memoir.Usage
+}
+
+// read finds an agent's answer in what it printed.
+func (p *preset) read(stdout []byte) (r reading) {
+	found := false
+	for line := range bytes.Lines(stdout) {
+		e := gjson.ParseBytes(line)
+		for _, known := range p.events {
+			if known.is(e) {
+				known.read(e, &r)
+				found = true
+			}
+		}
+	}
+	if text := strings.TrimSpace(string(stdout)); !found && text != "" {
+		r.why = "it printed no result in the form that was asked for: " + text
+	}
+	return r
+}
+
+func (k event) is(e gjson.Result) bool {
+	for path, value := range k.when {
+		if e.Get(path).String() != value {
+			return false
+		}
+	}
+	return true
+}
+
+func (k event) read(e gjson.Result, r *reading) {
+	r.why = ""
+	for _, path := range k.text {
+		r.text = strings.Join(texts(e.Get(path)), "")
+		if r.text != "" {
+			break
+		}
+	}
+	switch e.Get(k.stop).String() {
+	case "max_tokens", "length":
+		r.stop = StopLength
+	case "refusal", "content-filter":
+		r.stop = StopRefusal
+	}
+	failed := true
+	for path, value := range k.failed {
+		failed = e.Get(path).String() == value
+	}
+	if failed {
+		var words []string
+		for _, path := range k.why {
+			words = append(words, texts(e.Get(path))...)
+		}
+		r.why = strings.Join(words, ": ")
+	}
+	r.usage = r.usage.Add(memoir.Usage{InputTokens: sum(e, k.input), CachedTokens: sum(e, k.cached),
+		OutputTokens: sum(e, k.output), Cost: e.Get(k.cost).Float()})
+}
+
+// texts are a value's text, or those of a list, without empty ones.
+func texts(v gjson.Result) (out []string) {
+	for _, one := range v.Array() {
+		if text := one.String(); text != "" {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+// sum adds the numbers at some paths.
+func sum(e gjson.Result, paths []string) (n int64) {
+	for _, path := range paths {
+		n += e.Get(path).Int()
+	}
+	return n
 }

@@ -4,7 +4,6 @@ package model
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -65,11 +64,6 @@ var said = []struct {
 	{"opencode", "half a text", `{"type":"text","part":{"text":"nor"}}
 {"type":"step_finish","part":{"reason":"length","tokens":{"input":30,"output":5}}}`,
 		Answer{Text: "nor", Stop: StopLength, Usage: memoir.Usage{Calls: 1, InputTokens: 30, OutputTokens: 5}}},
-	{"gemini", "a text", `{"session_id":"x","response":"north","stats":{"models":{"a":{"tokens":{"prompt":100,"candidates":5,"thoughts":4,"cached":60}}}}}`,
-		Answer{Text: "north", Stop: StopEnd, Usage: memoir.Usage{Calls: 1, InputTokens: 100, CachedTokens: 60, OutputTokens: 9}}},
-	{"gemini", "nothing", `{"response":"","stats":{"models":{"a":{"tokens":{"prompt":100}}}}}`,
-		Answer{Text: "", Stop: StopEmpty, Usage: memoir.Usage{Calls: 1, InputTokens: 100}}},
-	{"llm", "a text", "north", Answer{Text: "north", Stop: StopEnd, Usage: memoir.Usage{Calls: 1}, Estimated: true}},
 }
 
 func TestWhatAnAgentSaysIsRead(t *testing.T) {
@@ -82,9 +76,6 @@ func TestWhatAnAgentSaysIsRead(t *testing.T) {
 				t.Fatal(err)
 			}
 			a := ask(t, m, Request{Input: "which?"})
-			if tt.preset == "llm" { // it tells no tokens
-				a.Usage.InputTokens, a.Usage.OutputTokens = 0, 0
-			}
 			if diff := cmp.Diff(tt.want, a); diff != "" {
 				t.Error(diff)
 			}
@@ -112,10 +103,8 @@ func TestWhatAnAgentFailsOfIsTold(t *testing.T) {
 		{"codex", `echo '{"type":"turn.failed","error":{"message":"We are experiencing high demand, which may cause temporary errors."}}'; exit 1`, ClassTemporary, "We are"},
 		{"pi", `echo '{"type":"message_end","message":{"role":"assistant","stopReason":"error","errorMessage":"500: Internal server error"}}'`, ClassTemporary, "500"},
 		{"pi", `echo '{"type":"message_end","message":{"role":"assistant","stopReason":"error","errorMessage":"404: model: nothing-5"}}'`, ClassMissing, "404"},
-		{"opencode", `echo '{"type":"error","error":{"name":"APIError","data":{"message":"model: nothing-5","statusCode":404}}}'; exit 1`, ClassMissing, "status 404: model: nothing-5"},
+		{"opencode", `echo '{"type":"error","error":{"name":"APIError","data":{"message":"model: nothing-5","statusCode":404}}}'; exit 1`, ClassMissing, "APIError: 404: model: nothing-5"},
 		{"opencode", `echo '{"type":"error","error":{"name":"UnknownError"}}'; exit 1`, ClassProgram, "UnknownError"},
-		{"gemini", `printf 'at line 1\n{\n  "session_id": "x",\n  "error": {"type": "Error", "message": "quota exceeded", "code": 429}\n}\n' >&2; exit 173`, ClassLimited, "Error: quota exceeded"},
-		{"llm", `echo 'Error: No key found - add one using llm keys set' >&2; exit 1`, ClassProgram, "Error: No key found"},
 	} {
 		t.Run(tt.preset+" "+tt.message, func(t *testing.T) {
 			t.Parallel()
@@ -134,7 +123,6 @@ const keeps = `for a; do echo "$a"; case "$a" in /*) [ -f "$a" ] && echo "file: 
 
 func TestAnAgentIsGivenItsSwitches(t *testing.T) {
 	t.Parallel()
-	temperature := 0.5
 	for name, want := range map[string]struct {
 		args   []string // among others
 		env    string
@@ -146,13 +134,11 @@ func TestAnAgentIsGivenItsSwitches(t *testing.T) {
 		"codex":    {args: []string{"-m", "lamp", "--ephemeral", "--ignore-user-config", `model_reasoning_effort="minimal"`, "file: " + strictSchema}, schema: true},
 		"pi":       {args: []string{"--model", "lamp", "--no-session", "--no-tools", "--no-mcp", "--thinking", "minimal"}, inArgs: true},
 		"omp":      {args: []string{"--model", "lamp", "--no-session", "--no-tools", "--thinking", "minimal"}, inArgs: true},
-		"opencode": {args: []string{"--model", "lamp", "--pure", "--variant", "minimal"}, env: `"temperature":0.5`},
-		"gemini":   {args: []string{"-m", "lamp", "--allowed-mcp-server-names", "none"}, env: "GEMINI_SYSTEM_MD="},
-		"llm":      {args: []string{"--model", "lamp", "--no-log"}},
+		"opencode": {args: []string{"--model", "lamp", "--pure", "--variant", "minimal"}, env: `"prompt": "Keep the log."`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m, dir := agent(t, name, keeps, Options{Effort: "minimal", MaxOutput: 77, Temperature: &temperature})
+			m, dir := agent(t, name, keeps, Options{Effort: "minimal", MaxOutput: 77})
 			_, err := m.Call(t.Context(), Request{System: "Keep the log.", Input: "Which lamp?", Schema: json.RawMessage(strictSchema)})
 			if e := failure(t, err); e.Status != 9 {
 				t.Error(err)
@@ -207,27 +193,5 @@ func TestAnAgentWithoutASystemPromptIsGivenAShortOne(t *testing.T) {
 	failure(t, err)
 	if args := read(t, dir, "args"); !strings.Contains(args, "file: Answer the question.") {
 		t.Error(args)
-	}
-}
-
-func TestGeminiHasAPersonsLoginAndNotTheirSessions(t *testing.T) {
-	home := t.TempDir()
-	t.Setenv("GEMINI_CLI_HOME", home)
-	for _, name := range []string{".env", ".gemini/oauth_creds.json", ".gemini/settings.json", ".gemini/projects.json", ".gemini/GEMINI.md", ".gemini/tmp/x/chats/y"} {
-		path := filepath.Join(home, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte("theirs"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	m, dir := agent(t, "gemini", `cd "$GEMINI_CLI_HOME" && cat .env .gemini/oauth_creds.json; ls -A .gemini; mkdir .gemini/tmp; exit 9`, Options{})
-	_, err := m.Call(t.Context(), Request{Input: "which?"})
-	if e := failure(t, err); !strings.HasSuffix(e.Message, "theirstheirsoauth_creds.json\nsettings.json") {
-		t.Errorf("%q", e.Message)
-	}
-	if entries, err := os.ReadDir(filepath.Join(home, ".gemini")); err != nil || len(entries) != 5 || dir == home {
-		t.Error(fmt.Sprint(entries), err)
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 )
 
 // stopTime is how long a program may take to end once it is asked to: a person who
@@ -63,9 +62,8 @@ func run(ctx context.Context, s start) (printed, error) {
 	var exit *exec.ExitError
 	switch {
 	case errors.As(err, &exit):
-		var signal string
-		if out.status, signal = exitStatus(exit); signal != "" {
-			out.stderr = strings.TrimSpace(out.stderr + " " + signal)
+		if out.status = exit.ExitCode(); out.status < 0 {
+			out.stderr = strings.TrimSpace(out.stderr + " " + exit.Error())
 		}
 	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
 		return out, err
@@ -98,20 +96,21 @@ func (b *bounded) all() []byte {
 	return b.buf.Bytes()
 }
 
-// ending keeps the end of what is written.
+// ending keeps the last bytes of what is written.
 type ending struct {
 	mu   sync.Mutex
 	kept []byte
-	lost bool // something was before it
 }
 
-// Write takes all of p, and never fails; what comes before the last 4*maxMessage bytes is lost.
+// Write takes all of p, and never fails; what comes before the last 4*maxMessage bytes is lost,
+// with the word that it ends in: nobody would know what is left of a secret.
 func (e *ending) Write(p []byte) (int, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.kept = append(e.kept, p...)
 	if over := len(e.kept) - 4*maxMessage; over > 0 {
-		e.kept, e.lost = append([]byte(nil), e.kept[over:]...), true
+		over += max(bytes.IndexAny(e.kept[over:], " \t\r\n"), 0)
+		e.kept = append([]byte(nil), e.kept[over:]...)
 	}
 	return len(p), nil
 }
@@ -119,31 +118,5 @@ func (e *ending) Write(p []byte) (int, error) {
 func (e *ending) text() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	text := strings.ToValidUTF8(string(e.kept), "\uFFFD")
-	if e.lost {
-		text = wholeWords(text)
-	}
-	return strings.TrimSpace(text)
-}
-
-// tail is the last maxMessage bytes of a text, from the beginning of a word on.
-func tail(text string) string {
-	text = strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD"))
-	if len(text) <= maxMessage {
-		return text
-	}
-	text = wholeWords(text[len(text)-maxMessage:])
-	for len(text) > 0 && !utf8.RuneStart(text[0]) {
-		text = text[1:]
-	}
-	return text
-}
-
-// wholeWords leaves out the end of a word that a text begins with after it was cut, if there
-// are others: nobody would know what is left of a secret.
-func wholeWords(text string) string {
-	if blank := strings.IndexAny(text, " \t\r\n"); blank >= 0 {
-		return text[blank+1:]
-	}
-	return text
+	return strings.TrimSpace(string(e.kept))
 }

@@ -2,10 +2,7 @@
 
 package model
 
-import (
-	"io/fs"
-	"os/exec"
-)
+import "os/exec"
 
 // There are no process groups here: only the command itself is ended, at once.
 func own(*exec.Cmd) {}
@@ -13,6 +10,3 @@ func own(*exec.Cmd) {}
 func terminate(cmd *exec.Cmd) error { return cmd.Process.Kill() }
 
 func killAll(cmd *exec.Cmd) { _ = cmd.Process.Kill() }
-
-// mine cannot tell, so nothing is removed.
-func mine(fs.FileInfo) bool { return false }

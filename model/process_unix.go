@@ -3,8 +3,6 @@
 package model
 
 import (
-	"io/fs"
-	"os"
 	"os/exec"
 	"syscall"
 )
@@ -19,9 +17,3 @@ func own(cmd *exec.Cmd) {
 func terminate(cmd *exec.Cmd) error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 
 func killAll(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-
-// mine reports whether a directory was made by a process of this user, for nobody else.
-func mine(info fs.FileInfo) bool {
-	st, ok := info.Sys().(*syscall.Stat_t)
-	return ok && int(st.Uid) == os.Geteuid() && info.Mode().Perm() == 0o700
-}

@@ -30,7 +30,7 @@ func TestKnownProviders(t *testing.T) {
 		"llamacpp":   {APIChat, "http://127.0.0.1:8080/v1", ""},
 		"lmstudio":   {APIChat, "http://127.0.0.1:1234/v1", ""},
 		"ollama":     {APIChat, "http://127.0.0.1:11434/v1", ""},
-		"openai":     {APIResponses, "https://api.openai.com/v1", "OPENAI_API_KEY"},
+		"openai":     {APIChat, "https://api.openai.com/v1", "OPENAI_API_KEY"},
 		"openrouter": {APIChat, "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"},
 		"vllm":       {APIChat, "http://127.0.0.1:8000/v1", ""},
 	}

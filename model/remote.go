@@ -6,12 +6,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"mime"
 	"net/http"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -27,9 +25,8 @@ type wire interface {
 	url(base string) string
 	// authorize puts the key into a header; an empty key adds nothing.
 	authorize(h http.Header, key string)
-	// body returns the fields of a call in order. It leaves out the optional fields
-	// that c.refused names.
-	body(c call) []field
+	// body returns the fields of a call.
+	body(c call) map[string]any
 	// whole adds an answer that came in one piece, event one event of a stream.
 	whole(data []byte, r *received) error
 	event(data []byte, r *received) error
@@ -38,9 +35,11 @@ type wire interface {
 // call is what a wire makes a body of.
 type call struct {
 	Request
-	model   string
-	o       Options
-	refused map[string]bool // names of optional fields that the server has refused
+	model string
+	o     Options
+	// plain leaves out what not every server takes: the form of the answer, which the system
+	// prompt then asks for, and the stream.
+	plain bool
 }
 
 // maxOutput is the cap on the answer in tokens; usual where nobody set one.
@@ -52,21 +51,13 @@ func (c call) maxOutput(usual int) int {
 	return n
 }
 
-// system is the system prompt, with the schema in words if the server takes none.
-func (c call) system(formatField string) string {
-	if c.Schema == nil || !c.refused[formatField] {
+// system is the system prompt, with the schema in words in a plain call.
+func (c call) system() string {
+	if c.Schema == nil || !c.plain {
 		return c.System
 	}
 	return strings.TrimSpace(c.System +
 		"\n\nAnswer with one JSON object and nothing else. It follows this JSON schema:\n" + string(c.Schema))
-}
-
-// field is one field of a body. A field with names is optional: a server that refuses
-// it by one of these names is called without it.
-type field struct {
-	name  string
-	value any
-	names []string
 }
 
 // received is what has arrived of an answer.
@@ -87,26 +78,16 @@ type remote struct {
 	o      Options
 	api    wire
 	client *http.Client
-
-	mu      sync.Mutex
-	refused map[string]bool // optional fields that the server does not take
+	plain  atomic.Bool // the server answers plain calls alone
 }
 
 var _ Model = (*remote)(nil)
 
 // newRemote takes key and base URL from the options alone, never from the environment.
-func newRemote(spec Spec, o Options, api wire) (*remote, error) {
+func newRemote(spec Spec, o Options, api wire) *remote {
 	o.Key = strings.TrimSpace(o.Key)
-	if err := checkKey(spec, o.Key); err != nil {
-		return nil, err
-	}
-	if o.BaseURL != "" {
-		if err := checkBaseURL(spec, o.BaseURL); err != nil {
-			return nil, err
-		}
-	}
 	o.Timeout = cmp.Or(o.Timeout, callTimeout)
-	return &remote{spec: spec, o: o, api: api, client: newHTTPClient(), refused: map[string]bool{}}, nil
+	return &remote{spec: spec, o: o, api: api, client: newHTTPClient()}
 }
 
 // Name is provider/model.
@@ -115,62 +96,42 @@ func (m *remote) Name() string { return m.spec.String() }
 // Window is in tokens, as configured; 0: unknown.
 func (m *remote) Window() int { return m.o.Window }
 
-// Call asks, and asks again without an optional field that the server refuses. Such a
-// refusal costs nothing, so the usage counts one call.
+// Call asks, and where the server refuses the call's form, asks once more in the plain form.
+// Such a refusal costs nothing, so the usage counts one call.
 func (m *remote) Call(ctx context.Context, q Request) (Answer, error) {
 	if q.Schema != nil && !json.Valid(q.Schema) {
 		return Answer{}, &Error{Class: ClassInvalid, Model: m.Name(), Message: "the schema of the answer is not JSON"}
 	}
+	if err := ctx.Err(); err != nil {
+		return Answer{}, &Error{Class: ClassTemporary, Model: m.Name(), Message: "the call was interrupted", Err: err}
+	}
 	limited, cancel := context.WithTimeout(ctx, m.o.Timeout)
 	defer cancel()
-	refused := m.known()
-	for {
-		c := call{Request: q, model: m.spec.Model, o: m.o, refused: refused}
-		fields := m.api.body(c)
-		var sent atomic.Bool
-		r, err := m.send(traced(limited, &sent), fields)
+	for plain := m.plain.Load(); ; plain = true {
+		r, err := m.send(limited, m.api.body(call{Request: q, model: m.spec.Model, o: m.o, plain: plain}))
 		if err == nil {
-			m.learn(refused)
+			if plain {
+				m.plain.Store(true)
+			}
 			return m.answer(q, r), nil
 		}
 		var said *refusal
 		if errors.As(err, &said) {
 			if said.declined() {
-				return Answer{Text: m.o.plain(said.message), Stop: StopRefusal, Usage: memoir.Usage{Calls: 1}}, nil
+				return Answer{Text: m.o.words(said.message), Stop: StopRefusal, Usage: memoir.Usage{Calls: 1}}, nil
 			}
-			if name, ok := said.optional(fields); ok {
-				refused[name] = true
+			if !plain && !r.begun && said.class() == ClassInvalid {
 				continue
 			}
 		}
-		return Answer{}, m.failed(ctx, limited, q, r, err, sent.Load())
-	}
-}
-
-// known returns the fields that the server has refused so far.
-func (m *remote) known() map[string]bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	out := map[string]bool{}
-	for name := range m.refused {
-		out[name] = true
-	}
-	return out
-}
-
-// learn keeps refused fields once a call without them was answered.
-func (m *remote) learn(refused map[string]bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for name := range refused {
-		m.refused[name] = true
+		return Answer{}, m.failed(ctx, limited, q, r, err)
 	}
 }
 
 // send makes one request and reads its answer. What arrived before an error is returned too.
-func (m *remote) send(ctx context.Context, fields []field) (*received, error) {
+func (m *remote) send(ctx context.Context, fields map[string]any) (*received, error) {
 	r := &received{}
-	body, err := encode(fields)
+	body, err := json.Marshal(fields)
 	if err != nil {
 		return r, err
 	}
@@ -234,21 +195,6 @@ func (m *remote) listen(stream io.Reader, r *received) error {
 		return &unreadable{"the answer broke off"}
 	}
 	return nil
-}
-
-// encode writes fields as a JSON object in their order.
-func encode(fields []field) ([]byte, error) {
-	var b bytes.Buffer
-	for i, f := range fields {
-		value, err := json.Marshal(f.value)
-		if err != nil {
-			return nil, fmt.Errorf("field %s: %w", f.name, err)
-		}
-		b.WriteByte("{,"[min(i, 1)])
-		fmt.Fprintf(&b, "%q:%s", f.name, value)
-	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
 }
 
 // unreadable is an answer that does not follow the API.

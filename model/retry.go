@@ -67,8 +67,8 @@ func (r *retrying) Call(ctx context.Context, q Request) (Answer, error) {
 			return Answer{}, &sum
 		}
 		if failed.RetryAfter > r.policy.MaxWait {
-			sum.Message = short(fmt.Sprintf("the server asks to wait for %s, longer than %s: %s",
-				failed.RetryAfter, r.policy.MaxWait, failed.Message))
+			sum.Message = fmt.Sprintf("the server asks to wait for %s, longer than %s: %s",
+				failed.RetryAfter, r.policy.MaxWait, failed.Message)
 			return Answer{}, &sum
 		}
 		if err := r.policy.Sleep(ctx, r.policy.wait(attempt, failed.RetryAfter)); err != nil {

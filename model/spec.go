@@ -100,7 +100,7 @@ type provider struct {
 // providers need no settings but a key, where they take one. Local servers have the
 // addresses at which they listen by default.
 var providers = map[string]provider{
-	"openai":     {APIResponses, openAIBase, "OPENAI_API_KEY"},
+	"openai":     {APIChat, openAIBase, "OPENAI_API_KEY"},
 	"anthropic":  {APIAnthropic, anthropicBase, "ANTHROPIC_API_KEY"},
 	"openrouter": {APIChat, "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"},
 	"gemini":     {APIChat, "https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY"},
@@ -126,7 +126,6 @@ type API string
 
 // The APIs.
 const (
-	APIResponses API = "openai-responses"
 	APIChat      API = "openai-chat"
 	APIAnthropic API = "anthropic"
 	APIExec      API = "exec"
@@ -150,20 +149,6 @@ type Options struct {
 	// is folded into a line and cut: half a secret is not recognised. Nil: nobody does. It
 	// must be safe for concurrent use.
 	Redact func(text string) string
-}
-
-// plain makes one short line of what a server says. The key goes before secrets do, since a
-// rule may see only a part of it.
-func (o Options) plain(text string) string {
-	return plain(o.redact(maskKey(text, o.Key)), o.Key)
-}
-
-// redact takes secrets out of a text, if it was said how.
-func (o Options) redact(text string) string {
-	if o.Redact == nil {
-		return text
-	}
-	return o.Redact(text)
 }
 
 // Price is in US dollars for a million tokens; zero is unknown.

@@ -29,7 +29,7 @@ func TestParseSpec(t *testing.T) {
 		"OpenAI/gpt-5": `provider "OpenAI" is neither known nor configured; did you mean openai/gpt-5?`,
 		"Exec/claude":  `provider "Exec" is neither known nor configured; did you mean exec/claude?`,
 		"MINE/x":       `provider "MINE" is neither known nor configured; did you mean mine/x?`,
-		"exec/cat":     `no command is known by the name exec/cat; use one of claude, codex, pi, omp, opencode, gemini, llm, or name your own command in providers`,
+		"exec/cat":     `no command is known by the name exec/cat; use one of claude, codex, pi, omp, opencode, or name your own command in providers`,
 		"exec/":        `model "exec/" lacks its provider or its name; write`,
 	} {
 		spec, err := ParseSpec(text, "mine")

@@ -10,21 +10,14 @@ import (
 	"iter"
 	"net"
 	"net/http"
-	"net/http/httptrace"
 	"net/url"
 	"strings"
-	"sync/atomic"
-	"unicode"
-
-	"memoir"
 )
 
 const (
 	// maxBody bounds, in bytes, what is read of one answer: hundreds of times the
 	// longest that a model gives.
 	maxBody = 64 << 20
-	// maxRedirects is how often a server may redirect a call to itself.
-	maxRedirects = 3
 	// idleConnections is how many connections to a server are kept, so that a run's
 	// workers need no new handshake for each call.
 	idleConnections = 16
@@ -33,35 +26,16 @@ const (
 // errTooMuch is an answer beyond maxBody.
 var errTooMuch = errors.New("the answer does not end")
 
-// newHTTPClient returns a client that follows no redirect to another server: the key and
-// the text of a session go only where the user said.
+// newHTTPClient returns a client that follows no redirect: the key and the text of a
+// session go only where the user said.
 func newHTTPClient() *http.Client {
-	client := &http.Client{CheckRedirect: sameServer}
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	if transport, ok := http.DefaultTransport.(*http.Transport); ok {
 		transport = transport.Clone()
 		transport.MaxIdleConnsPerHost = idleConnections
 		client.Transport = transport
 	}
 	return client
-}
-
-// sameServer follows a redirect within a server that repeats the whole request, and
-// returns any other as the answer.
-func sameServer(r *http.Request, via []*http.Request) error {
-	first := via[0]
-	if len(via) > maxRedirects || r.Method != first.Method || r.URL.Scheme != first.URL.Scheme ||
-		r.URL.Host != first.URL.Host {
-		return http.ErrUseLastResponse
-	}
-	return nil
-}
-
-// traced sets sent once a connection to the server exists: from then on the server may
-// have the request.
-func traced(ctx context.Context, sent *atomic.Bool) context.Context {
-	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GotConn: func(httptrace.GotConnInfo) { sent.Store(true) },
-	})
 }
 
 // boundedBody fails with errTooMuch once more than left bytes were read.
@@ -109,48 +83,23 @@ func events(stream io.Reader) iter.Seq2[[]byte, error] {
 	}
 }
 
-// checkKey fails with memoir.CodeConfig if a key cannot be sent in a header. The error
-// does not repeat the key.
-func checkKey(spec Spec, key string) error {
-	if strings.ContainsFunc(key, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
-		return memoir.Errorf(memoir.CodeConfig, "check the provider's keyEnv or keyCommand",
-			"the key of provider %s contains spaces or control characters", spec.Provider)
-	}
-	return nil
-}
-
-// checkBaseURL fails with memoir.CodeConfig unless text is an HTTP URL. The error does
-// not repeat it, since it may hold a password.
-func checkBaseURL(spec Spec, text string) error {
-	u, err := url.Parse(text)
-	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") || strings.ContainsAny(text, " \t\n") {
-		return memoir.Errorf(memoir.CodeConfig, "write it as https://host/v1",
-			"the baseURL of provider %s is not an http or https URL", spec.Provider)
-	}
-	return nil
-}
-
-// failed makes an *Error of what went wrong. sent says whether a server may have the request.
-func (m *remote) failed(ctx, limited context.Context, q Request, r *received, err error, sent bool) error {
+// failed makes an *Error of what went wrong.
+func (m *remote) failed(ctx, limited context.Context, q Request, r *received, err error) error {
 	e := &Error{Model: m.Name(), Class: ClassTemporary, Err: err}
-	switch {
-	case r.begun:
+	if r.begun {
 		e.Usage, e.Estimated = m.usage(q, r), r.usage == nil
-	case sent:
-		e.Usage = memoir.Usage{Calls: 1}
 	}
 	var said *refusal
 	var bad *unreadable
 	var unsent *url.Error
 	switch {
 	case ctx.Err() != nil:
-		e.Err, e.Message, e.Untold = ctx.Err(), "the call was interrupted", sent && !r.begun
+		e.Err, e.Message, e.Untold = ctx.Err(), "the call was interrupted", !r.begun
 	case limited.Err() != nil:
 		e.timedOut(m.o.Timeout)
-		e.Untold = sent && !r.begun
+		e.Untold = !r.begun
 	case errors.As(err, &said):
 		e.Class, e.Status, e.RetryAfter, e.Message = said.class(), said.status, said.retryAfter, said.message
-		e.blame(said.param, said.message)
 		e.Err = nil
 	case errors.As(err, &bad), errors.Is(err, errTooMuch):
 		e.Message = "the answer cannot be read: " + err.Error()
@@ -164,7 +113,10 @@ func (m *remote) failed(ctx, limited context.Context, q Request, r *received, er
 	default:
 		e.Message = "the connection broke: " + err.Error()
 	}
-	e.Message = m.o.plain(e.Message)
+	e.Message = m.o.words(e.Message)
+	if !r.begun && e.Class != ClassUnreachable {
+		e.Usage.Calls = 1
+	}
 	return e
 }
 

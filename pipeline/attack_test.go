@@ -249,7 +249,7 @@ func TestAModelThatObeysThePoisonPutsNothingInThePersonsMouth(t *testing.T) {
 	apis := []struct {
 		name, base string
 		serve      func(testing.TB, func(int, modeltest.Call) modeltest.Step) *modeltest.Server
-	}{{"openai-chat", "/v1", modeltest.OpenAIChat}, {"openai-responses", "/v1", modeltest.OpenAIResponses}, {"anthropic", "", modeltest.Anthropic}}
+	}{{"openai-chat", "/v1", modeltest.OpenAIChat}, {"anthropic", "", modeltest.Anthropic}}
 	all := attacks()
 	for i, name := range slices.Sorted(maps.Keys(all)) {
 		api, attack := apis[i%len(apis)], all[name]

@@ -46,8 +46,6 @@ func modelFault(err error) bool {
 	switch failed.Class {
 	case model.ClassUnreachable, model.ClassDenied, model.ClassMissing:
 		return true
-	case model.ClassInvalid:
-		return failed.Always
 	case model.ClassProgram:
 		return errors.Is(failed.Err, fs.ErrNotExist)
 	}

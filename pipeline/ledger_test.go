@@ -64,7 +64,7 @@ func TestLedgerReportAndServerAgree(t *testing.T) {
 		"always cut":   {modeltest.Script(modeltest.Step{Text: `{"raw_`, Stop: "length", Usage: used}), map[string]int{"extract refused: cut": 6}},
 		"refused":      {modeltest.Script(modeltest.Step{Text: "I cannot.", Stop: "refusal", Usage: used}), map[string]int{"extract refused: refused": 3}},
 		"empty":        {modeltest.Script(modeltest.Step{Usage: used}), map[string]int{"extract refused: empty": 3}},
-		"an error":     {modeltest.Script(modeltest.Step{Status: 400, Message: "what?"}), map[string]int{"extract failed: failed": 3}},
+		"an error":     {modeltest.Script(modeltest.Step{Status: 413, Message: "what?"}), map[string]int{"extract failed: failed": 12}},
 		"reset":        {alternately(modeltest.Step{Reset: true}), map[string]int{"extract empty: answered": 3, "extract empty: failed, estimated": 3}},
 		"repaired":     {alternately(modeltest.Step{Text: "It was a good session.", Usage: used}), map[string]int{"extract empty: answered": 6}},
 		"useless":      {modeltest.Script(modeltest.Step{Text: "It was a good session.", Usage: used}), map[string]int{"extract refused: answered": 6}},

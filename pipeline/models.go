@@ -151,9 +151,9 @@ func (m *meter) service(name string) *service {
 // err is why no more calls are made; nil if they are.
 func (s *service) err() error { return context.Cause(s.running) }
 
-// heard enters how a call ended. A server that refuses a request for what is in it answers.
+// heard enters how a call ended. A server that finds a request too long answers.
 func (s *service) heard(err error) {
-	if class, _ := model.ClassOf(err); err != nil && class != model.ClassTooLong && class != model.ClassInvalid {
+	if class, _ := model.ClassOf(err); err != nil && class != model.ClassTooLong {
 		return
 	}
 	s.mu.Lock()
@@ -243,7 +243,7 @@ func unservedHint(why error) string {
 		return memoir.HintOf(why)
 	case failed.TimedOut > 0:
 		return slowHint
-	case failed.Class == model.ClassDenied:
+	case failed.Class == model.ClassDenied, failed.Class == model.ClassInvalid:
 		return failed.Hint()
 	}
 	return waitHint
@@ -278,11 +278,12 @@ func (r *run) judge(name string, err error) verdict {
 	return itsOwn
 }
 
-// unservedBy reports an error for which the server may be to blame or a single request: it is
-// busy or broken, or forbids what it is asked, as some do to moderate it.
+// unservedBy reports an error for which the server may be to blame, a setting, or a single
+// request: it is busy or broken, takes no such call, or forbids what it is asked, as some do to
+// moderate it.
 func unservedBy(e *model.Error) bool {
 	forbidden := e.Class == model.ClassDenied && e.Status == http.StatusForbidden && e.Program == ""
-	return forbidden || e.Class == model.ClassLimited || e.Class == model.ClassTemporary
+	return forbidden || e.Class == model.ClassLimited || e.Class == model.ClassTemporary || e.Class == model.ClassInvalid
 }
 
 // endUnserved closes a run in which a model did not serve. One in which nothing was

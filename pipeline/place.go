@@ -95,7 +95,7 @@ func (r *run) resolver() resolver {
 	}
 	return resolver{project.NewResolver(project.Options{
 		Home:     r.opts.Env.Home,
-		Explicit: func(dir string) string { return r.opts.Settings.ProjectName(dir, r.trusted) },
+		Explicit: r.opts.Settings.ProjectFor,
 		Clean:    r.cleanRemote,
 	}), redact}
 }

@@ -2,10 +2,7 @@ package pipeline_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
-
-	"memoir/config"
 )
 
 const (
@@ -70,34 +67,16 @@ func TestADirectoryThatGainsARemoteKeepsItsMemory(t *testing.T) {
 func TestThePersonsOwnNameOfAProjectWins(t *testing.T) {
 	t.Parallel()
 	g := newGround(t)
-	for _, dir := range []string{"mine", "trusted", "untrusted"} {
+	for _, dir := range []string{"mine", "other"} {
 		g.repo(dir, "https://example.com/team/"+dir)
 		g.claude(dir, dir, "Always write the header of a fixture.")
 	}
-	for _, dir := range []string{"trusted", "untrusted"} {
-		g.write(dir+"/"+config.ProjectFileName, "project: Shop\n")
-	}
-	must(t, config.Trust(g.home, g.path("trusted/"+config.ProjectFileName)))
 	o := g.options()
 	o.Settings = load(t, "projects:\n  "+g.path("mine")+": Shop\n")
-	report := run(t, o)
-	for dir, want := range map[string]string{"mine": "project:Shop", "trusted": "project:Shop", "untrusted": "example.com/team/untrusted"} {
+	run(t, o)
+	for dir, want := range map[string]string{"mine": "project:Shop", "other": "example.com/team/other"} {
 		if got := g.projectOf(dir); got != want {
 			t.Errorf("%s is in %s, want %s", dir, got, want)
 		}
-	}
-	said := false
-	for _, w := range report.Warnings {
-		said = said || strings.Contains(w.Message, "project has no effect") && strings.Contains(w.Message, "/untrusted/")
-	}
-	if !said || len(g.projects()) != 2 {
-		t.Errorf("%+v, %d projects", report.Warnings, len(g.projects()))
-	}
-	// Trust is in the file as it was read.
-	g.write("trusted/"+config.ProjectFileName, "project: Others\n")
-	g.claude("later", "trusted", "Never print the ledger.")
-	run(t, o)
-	if got := g.projectOf("later"); got != "example.com/team/trusted" {
-		t.Errorf("with a changed file it is in %s", got)
 	}
 }

@@ -100,7 +100,7 @@ func TestAProjectFileThatWasMendedIsNotWaitedFor(t *testing.T) {
 			writeIn(t, file, "memories: {maxMemorySize: -5}\n")
 			for range 2 {
 				report := run(t, o)
-				if len(report.Phase2) != 1 || report.Phase2[0].Outcome != pipeline.OutcomeFailed || !strings.Contains(report.Phase2[0].Detail, "-5") {
+				if len(report.Phase2) != 1 || report.Phase2[0].Outcome != pipeline.OutcomeFailed || !strings.Contains(report.Phase2[0].Detail, "maxMemorySize must be a whole number") {
 					t.Fatalf("%+v", report.Phase2)
 				}
 			}

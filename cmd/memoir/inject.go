@@ -189,7 +189,7 @@ func (p *program) projectOfSession(c *cli.Context, settings *config.Settings, ho
 	err error) {
 	here := place{}
 	if filepath.IsAbs(dir) {
-		here = p.identify(c, *settings, dir)
+		here = p.identify(*settings, dir)
 	} else if here, err = p.here(c, *settings); err != nil {
 		return "", "", err
 	}

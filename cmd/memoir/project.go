@@ -25,29 +25,14 @@ type place struct {
 }
 
 // identify finds the project of a directory from the disk alone.
-func (p *program) identify(c *cli.Context, settings config.Settings, dir string) place {
-	trusted := p.trusted(c)
-	named := func(dir string) string { return settings.ProjectName(dir, trusted) }
-	found, status := project.Identify(project.Input{CWD: dir, Explicit: named, Home: config.UserHome(p.environ)})
+func (p *program) identify(settings config.Settings, dir string) place {
+	in := project.Input{CWD: dir, Explicit: settings.ProjectFor, Home: config.UserHome(p.environ)}
+	found, status := project.Identify(in)
 	here := place{dir: dir, top: dir, project: found, status: status}
 	if len(found.Directories) > 0 {
 		here.top = found.Directories[0]
 	}
 	return here
-}
-
-// trusted are the project files that a person trusts: none if the list cannot be read, which
-// commands that depend on it report.
-func (p *program) trusted(c *cli.Context) config.TrustStore {
-	home, err := p.home(c)
-	if err != nil {
-		return config.TrustStore{}
-	}
-	trusted, err := config.LoadTrust(home)
-	if err != nil {
-		return config.TrustStore{}
-	}
-	return trusted
 }
 
 // here is the place of the working directory.
@@ -56,7 +41,7 @@ func (p *program) here(c *cli.Context, settings config.Settings) (place, error) 
 	if err != nil {
 		return place{}, notFoundf("change to a directory that exists, or pass --project", "this directory: %w", err)
 	}
-	return p.identify(c, settings, dir), nil
+	return p.identify(settings, dir), nil
 }
 
 // projectSettings applies the .memoir.yml of the top directory of a project. Settings that need trust
@@ -121,7 +106,7 @@ func (p *program) findProject(c *cli.Context, st *store.Store, settings config.S
 			return store.ProjectRow{}, usagef("", "--project %s: %w", ref, err)
 		}
 	}
-	row, err := p.projectHere(c.Context, st, p.identify(c, settings, dir))
+	row, err := p.projectHere(c.Context, st, p.identify(settings, dir))
 	if path && memoir.CodeOf(err) == memoir.CodeNotFound { // an identity may also contain slashes: host/owner/name
 		if named, nameErr := st.FindProject(c.Context, ref); nameErr == nil {
 			return named, nil

@@ -49,7 +49,6 @@ type wire struct {
 }
 
 var wires = []wire{
-	{"openai-responses", modeltest.OpenAIResponses, "/v1"},
 	{"openai-chat", modeltest.OpenAIChat, "/v1"},
 	{"anthropic", modeltest.Anthropic, ""},
 }

@@ -37,7 +37,7 @@ func TestAModelThatAnswersWellMakesTheSameMemoryThroughEachProvider(t *testing.T
 	if err != nil {
 		t.Fatal(err)
 	}
-	made := make([]map[string]string, 4)
+	made := make([]map[string]string, len(wires)+1)
 	t.Run("each", func(t *testing.T) {
 		for i, p := range goodProviders(t) {
 			t.Run(p.name, func(t *testing.T) {

@@ -87,7 +87,7 @@ func (try trial) addsUp(t *testing.T, what string) {
 func TestARunWithAModelThatIsDisturbedAtAnyWriteLosesNoAnswer(t *testing.T) {
 	t.Parallel()
 	for name, asks := range map[string]func(t *testing.T) asking{
-		"HTTP": func(t *testing.T) asking { return byHTTP{wires[1], wires[1].start(t, well)} },
+		"HTTP": func(t *testing.T) asking { return byHTTP{wires[0], wires[0].start(t, well)} },
 		"exec": func(*testing.T) asking { return byExec{} },
 	} {
 		t.Run(name, func(t *testing.T) {

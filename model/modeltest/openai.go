@@ -1,112 +1,105 @@
 package modeltest
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
+	"testing"
 
 	"github.com/tidwall/gjson"
 
 	"memoir"
 )
 
-// openAI answers in the part that OpenAI's two APIs have in common: a body as it is,
-// and an error.
-func openAI(w http.ResponseWriter, c Call, s Step, path, schema string) (done bool) {
+// OpenAIChat starts a server of OpenAI's Chat Completions at any path that ends in
+// /chat/completions. A call that asks for a stream gets one. A step with a Code and no
+// Status fails as servers do that have begun to answer: with status 200.
+func OpenAIChat(t testing.TB, reply func(n int, c Call) Step) *Server {
+	t.Helper()
+	return serve(t, chat, reply)
+}
+
+type object = map[string]any
+
+func chat(w http.ResponseWriter, c Call, s Step) memoir.Usage {
+	body := gjson.ParseBytes(c.Body)
 	switch {
 	case s.Raw != "":
-		kind := "application/json"
-		switch {
-		case strings.HasPrefix(s.Raw, "<"):
-			kind = "text/html; charset=utf-8"
-		case strings.HasPrefix(s.Raw, "data:"), strings.HasPrefix(s.Raw, "event:"), strings.HasPrefix(s.Raw, ":"):
-			kind = "text/event-stream"
-		}
-		w.Header().Set("Content-Type", kind)
-		w.WriteHeader(max(s.Status, http.StatusOK))
-		_, _ = io.WriteString(w, s.Raw)
-	case !strings.HasSuffix(c.Path, path):
-		writeJSON(w, http.StatusNotFound, openAIError(http.StatusNotFound, "", "Unknown request URL: POST "+c.Path, ""))
+		writeRaw(w, s)
+	case !strings.HasSuffix(c.Path, "/chat/completions"):
+		writeJSON(w, http.StatusNotFound, chatError("", "Unknown request URL: POST "+c.Path))
 	case s.Status >= http.StatusBadRequest:
-		writeJSON(w, s.Status, openAIError(s.Status, s.Code, s.Message, ""))
-	case s.NoSchema && gjson.GetBytes(c.Body, schema+".type").Str == "json_schema":
-		message := fmt.Sprintf(
-			"Invalid parameter: '%s' of type 'json_schema' is not supported with this model.",
-			schema,
-		)
-		writeJSON(w, http.StatusBadRequest, openAIError(http.StatusBadRequest, "", message, schema))
+		writeJSON(w, s.Status, chatError(s.Code, s.Message))
+	case s.NoSchema && body.Get("response_format.type").Str == "json_schema":
+		writeJSON(w, http.StatusBadRequest, chatError("",
+			"Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model."))
+	case body.Get("stream").Bool():
+		return chatStream(w, c, s, body.Get("stream_options.include_usage").Bool())
+	case s.Code != "":
+		writeJSON(w, http.StatusOK, chatError(s.Code, s.Message))
 	default:
-		return false
+		u := tokens(c, s)
+		message := object{"role": "assistant", "content": s.Text, "refusal": nil}
+		if s.Stop == "refusal" {
+			message["content"], message["refusal"] = nil, s.Text
+		}
+		writeJSON(w, http.StatusOK, object{"object": "chat.completion", "usage": chatUsage(u),
+			"choices": []any{object{"index": 0, "message": message, "finish_reason": chatFinish(s.Stop)}}})
+		return u
 	}
-	return true
+	return memoir.Usage{}
 }
 
-// openAIError is the body of an error.
-func openAIError(status int, code, message, param string) map[string]any {
-	kind := "invalid_request_error"
-	switch {
-	case code == "insufficient_quota":
-		kind = code
-	case status == http.StatusTooManyRequests:
-		kind = "requests"
-	case status >= http.StatusInternalServerError:
-		kind = "server_error"
+func chatStream(w http.ResponseWriter, c Call, s Step, usage bool) memoir.Usage {
+	w.Header().Set("Content-Type", "text/event-stream")
+	send := func(delta object, finish any) {
+		writeEvent(w, "", object{"object": "chat.completion.chunk", "usage": nil,
+			"choices": []any{object{"index": 0, "delta": delta, "finish_reason": finish}}})
 	}
-	return map[string]any{"error": map[string]any{
-		"message": message, "type": kind, "param": orNull(param), "code": orNull(code),
-	}}
+	send(object{"role": "assistant", "content": "", "refusal": nil}, nil)
+	kind := "content"
+	if s.Stop == "refusal" {
+		kind = "refusal"
+	}
+	for _, piece := range pieces(s.Text) {
+		send(object{kind: piece}, nil)
+	}
+	if s.Code != "" {
+		writeEvent(w, "", chatError(s.Code, s.Message))
+		return memoir.Usage{}
+	}
+	send(object{}, chatFinish(s.Stop))
+	u := tokens(c, s)
+	if usage {
+		writeEvent(w, "", object{"object": "chat.completion.chunk", "choices": []any{}, "usage": chatUsage(u)})
+	}
+	_, _ = fmt.Fprint(w, "data: [DONE]\n\n")
+	return u
 }
 
-func orNull(text string) any {
-	if text == "" {
-		return nil
-	}
-	return text
+func chatUsage(u memoir.Usage) object {
+	return object{"prompt_tokens": u.InputTokens, "completion_tokens": u.OutputTokens,
+		"prompt_tokens_details": object{"cached_tokens": u.CachedTokens}}
 }
 
-func writeJSON(w http.ResponseWriter, status int, body any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(body)
+// chatError is the body of an error.
+func chatError(code, message string) object {
+	e := object{"message": message, "type": "invalid_request_error", "param": nil, "code": nil}
+	if code != "" {
+		e["code"] = code
+	}
+	if code == "insufficient_quota" {
+		e["type"] = code
+	}
+	return object{"error": e}
 }
 
-// writeEvent sends one event of a stream; without a name where the API gives it none.
-func writeEvent(w http.ResponseWriter, name string, body any) {
-	data, ok := body.(string)
-	if !ok {
-		encoded, _ := json.Marshal(body)
-		data = string(encoded)
+func chatFinish(stop string) string {
+	switch stop {
+	case "length":
+		return "length"
+	case "filter":
+		return "content_filter"
 	}
-	if name != "" {
-		_, _ = fmt.Fprintf(w, "event: %s\n", name)
-	}
-	_, _ = fmt.Fprintf(w, "data: %s\n\n", data)
-	_ = http.NewResponseController(w).Flush()
-}
-
-// pieces cuts a text into up to 8 parts of whole characters, as a stream brings it.
-func pieces(text string) []string {
-	runes := []rune(text)
-	size := max((len(runes)+7)/8, 1)
-	var parts []string
-	for len(runes) > 0 {
-		n := min(size, len(runes))
-		parts = append(parts, string(runes[:n]))
-		runes = runes[n:]
-	}
-	return parts
-}
-
-// streams reports whether a call asks for its answer as a stream.
-func streams(c Call) bool { return gjson.GetBytes(c.Body, "stream").Bool() }
-
-// used is what is told of a step, in the names that an API has for it.
-func used(u memoir.Usage, input, output string) map[string]any {
-	return map[string]any{
-		input: u.InputTokens, output: u.OutputTokens, "total_tokens": u.InputTokens + u.OutputTokens,
-		input + "_details":  map[string]any{"cached_tokens": u.CachedTokens},
-		output + "_details": map[string]any{"reasoning_tokens": 0},
-	}
+	return "stop"
 }

@@ -5,9 +5,11 @@ package modeltest
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -158,4 +160,47 @@ func tokens(c Call, s Step) memoir.Usage {
 		return s.Usage
 	}
 	return memoir.Usage{InputTokens: int64(memoir.Tokens(string(c.Body))), OutputTokens: int64(memoir.Tokens(s.Text))}
+}
+
+// writeRaw answers with a step's own body, as what it looks like.
+func writeRaw(w http.ResponseWriter, s Step) {
+	kind := "application/json"
+	switch s.Raw[0] {
+	case '<':
+		kind = "text/html; charset=utf-8"
+	case 'd', 'e', ':': // data, event, a comment
+		kind = "text/event-stream"
+	}
+	w.Header().Set("Content-Type", kind)
+	w.WriteHeader(max(s.Status, http.StatusOK))
+	_, _ = io.WriteString(w, s.Raw)
+}
+
+func writeJSON(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body)
+}
+
+// writeEvent sends one event of a stream; without a name where the API gives it none.
+func writeEvent(w http.ResponseWriter, name string, body any) {
+	data, err := json.Marshal(body)
+	if err != nil {
+		panic(err)
+	}
+	if name != "" {
+		_, _ = fmt.Fprintf(w, "event: %s\n", name)
+	}
+	_, _ = fmt.Fprintf(w, "data: %s\n\n", data)
+	_ = http.NewResponseController(w).Flush()
+}
+
+// pieces cuts a text into up to 8 parts of whole characters, as a stream brings it.
+func pieces(text string) []string {
+	runes := []rune(text)
+	var parts []string
+	for part := range slices.Chunk(runes, max((len(runes)+7)/8, 1)) {
+		parts = append(parts, string(part))
+	}
+	return parts
 }

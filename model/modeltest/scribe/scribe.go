@@ -28,20 +28,14 @@ const (
 type Question struct {
 	Phase     Phase  // empty if it is neither
 	Input     string // with the data between its tags
-	MaxOutput int    // cap on the answer; 0: none was named
 	Objection string // what was wrong with an earlier answer; empty: there was none
-	Schema    bool   // the answer's form was demanded, or offered as a tool's
 }
 
 // Asked reads a call to a server, in whichever format it came.
 func Asked(c modeltest.Call) Question {
 	var q Question
 	body := gjson.ParseBytes(c.Body)
-	turns := body.Get("messages")
-	if strings.HasSuffix(c.Path, "/responses") {
-		turns = body.Get("input")
-	}
-	for _, turn := range turns.Array() {
+	for _, turn := range body.Get("messages").Array() {
 		if turn.Get("role").Str != "user" {
 			continue
 		}
@@ -55,12 +49,6 @@ func Asked(c modeltest.Call) Question {
 			q.Objection = text
 		}
 	}
-	for _, name := range []string{"max_output_tokens", "max_completion_tokens", "max_tokens"} {
-		q.MaxOutput = max(q.MaxOutput, int(body.Get(name).Int()))
-	}
-	q.Schema = body.Get("text.format.type").Str == "json_schema" ||
-		body.Get("response_format.type").Str == "json_schema" ||
-		body.Get("tools.0").Exists()
 	q.Phase = phaseOf(q.Input)
 	return q
 }
@@ -68,7 +56,7 @@ func Asked(c modeltest.Call) Question {
 // Read reads the question that a program has on its standard input.
 func Read(stdin string) Question {
 	const objects = "\n\nThat answer could not be used: "
-	q := Question{Input: stdin, Schema: strings.Contains(stdin, "JSON Schema:\n")}
+	q := Question{Input: stdin}
 	if input, rest, ok := strings.Cut(stdin, "\n\nYou answered:\n\n"); ok {
 		q.Input = input
 		if at := strings.LastIndex(rest, objects); at >= 0 {

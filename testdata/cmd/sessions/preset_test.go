@@ -115,15 +115,6 @@ var traps = map[memoir.Source]trap{
 		},
 		model: "mock/" + mockmodel.Model, control: []string{"run", presetQuestion},
 	},
-	memoir.SourceGemini: {
-		set: func(p place, hook, server string) error {
-			return p.merge(".gemini/settings.json", object{
-				"hooks":      object{"SessionStart": []object{{"matcher": "*", "hooks": []object{{"name": "memoir", "type": "command", "command": hook, "timeout": 10000}}}}},
-				"mcpServers": object{"memoir": object{"command": server, "args": []string{}}},
-			})
-		},
-		model: "gemini-2.5-flash", control: []string{"-m", "gemini-2.5-flash", "--skip-trust", "-p", presetQuestion},
-	},
 }
 
 // The agents themselves answer as models, and start nothing else meanwhile. They are

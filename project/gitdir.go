@@ -137,8 +137,8 @@ func worktreeOf(gone string) (repository, bool) {
 }
 
 // remoteURL returns the URL of origin, else of the first remote, else "".
-func (r repository) remoteURL(home string) string {
-	all := remotes(filepath.Join(r.common, "config"), home)
+func (r repository) remoteURL() string {
+	all := remotes(filepath.Join(r.common, "config"))
 	for _, remote := range all {
 		if remote.name == "origin" {
 			return remote.url

@@ -1,9 +1,8 @@
 package project
 
 import (
-	"os"
+	"cmp"
 	"path/filepath"
-	"strings"
 	"sync"
 
 	"memoir"
@@ -94,7 +93,6 @@ func Identify(in Input) (memoir.Project, Status) {
 type Resolver struct {
 	opts   Options
 	places places
-	lstat  func(path string) (os.FileInfo, error)
 
 	mu    sync.Mutex
 	facts map[string]facts
@@ -102,18 +100,7 @@ type Resolver struct {
 
 // NewResolver makes a Resolver.
 func NewResolver(opts Options) *Resolver {
-	return newResolver(opts, os.Lstat)
-}
-
-// newResolver takes what says whether two spellings are one file.
-func newResolver(opts Options, lstat func(string) (os.FileInfo, error)) *Resolver {
-	r := &Resolver{opts: opts, places: newPlaces(opts.Home, opts.TempDirs), lstat: lstat, facts: make(map[string]facts)}
-	for _, dirs := range []*[]string{&r.places.homes, &r.places.temps} {
-		for _, dir := range *dirs {
-			*dirs = append(*dirs, filepath.FromSlash(r.spelling(dir)))
-		}
-	}
-	return r
+	return &Resolver{opts: opts, places: newPlaces(opts.Home, opts.TempDirs), facts: make(map[string]facts)}
 }
 
 // Identify returns the project of a session that worked in cwd and recorded a
@@ -151,11 +138,11 @@ func (r *Resolver) Identify(cwd, remote string) (memoir.Project, Status) {
 		p.Remote, p.Aliases = f.remote, f.aliases()
 		return f.at(p), Remote
 	case f.common != "":
-		return f.project(f.common), GitDir
+		return f.at(fromIdentity(f.common)), GitDir
 	case f.plain != "":
 		return memoir.Project{}, f.plain
 	}
-	return f.project(f.place), Directory
+	return f.at(fromIdentity(f.place)), Directory
 }
 
 // fromIdentity makes the project of an identity.
@@ -186,16 +173,15 @@ func each(texts []string, change func(string) string) []string {
 
 // facts are what is known of one directory.
 type facts struct {
-	dir       string // cleaned, links followed as far as they exist
-	place     string // identity by the directory
-	top       string // of the working tree, else dir
-	explicit  string
-	remote    string // normalised, of the repository today
-	common    string // identity by the common git directory
-	commonDir string // that directory, or its working tree, as it is spelled
-	foreign   string // remote of a repository that does not count
-	never     Status // dir is no project, whatever it contains
-	plain     Status // dir is no project, unless it is in a repository
+	dir      string // cleaned, links followed as far as they exist
+	place    string // identity by the directory
+	top      string // of the working tree, else dir
+	explicit string
+	remote   string // normalised, of the repository today
+	common   string // identity by the common git directory
+	foreign  string // remote of a repository that does not count
+	never    Status // dir is no project, whatever it contains
+	plain    Status // dir is no project, unless it is in a repository
 }
 
 // at adds where the project was seen.
@@ -206,35 +192,13 @@ func (f facts) at(p memoir.Project) memoir.Project {
 	return p
 }
 
-// aliases lists the identities that the project had, or would have had, before it
-// was known by what identifies it now.
+// aliases lists the identity that the project had, or would have had, before it was known by
+// its remote.
 func (f facts) aliases() []string {
-	if f.common == "" {
-		return f.before(f.dir, f.place)
+	if identity := cmp.Or(f.common, f.place); identity != "" {
+		return []string{identity}
 	}
-	return f.before(f.commonDir, f.common)
-}
-
-// before lists an identity, and the path that it was made of if that is spelled
-// otherwise: an agent may have recorded it as it stands.
-func (f facts) before(path, identity string) []string {
-	if identity == "" {
-		return nil
-	}
-	if path = filepath.ToSlash(path); path != identity && path != "" {
-		return []string{identity, path}
-	}
-	return []string{identity}
-}
-
-// project makes the project of a path. Its id comes from the identity; its name is
-// spelled as the path is.
-func (f facts) project(identity string) memoir.Project {
-	p := fromIdentity(identity)
-	if p.Aliases = f.aliases()[1:]; len(p.Aliases) > 0 {
-		p.Name = nameOf(p.Aliases[0])
-	}
-	return f.at(p)
+	return nil
 }
 
 func (r *Resolver) look(cwd string) facts {
@@ -253,34 +217,15 @@ func (r *Resolver) look(cwd string) facts {
 
 // read finds out about a directory.
 func (r *Resolver) read(cwd string) facts {
-	if foreign := windowsDir(cwd); foreign != "" {
-		return r.named(
-			facts{
-				dir:   foreign,
-				top:   foreign,
-				place: r.spelling(foreign),
-				never: r.places.never(foreign),
-				plain: r.places.plain(foreign),
-			},
-			cwd,
-		)
-	}
 	if !filepath.IsAbs(cwd) {
 		return facts{never: Nowhere}
 	}
 	f := facts{dir: followLinks(cwd)}
-	f.top, f.place = f.dir, r.spelling(f.dir)
-	for _, spelled := range []string{f.dir, filepath.Clean(cwd), filepath.FromSlash(f.place)} {
-		if f.never == "" {
-			f.never = r.places.never(spelled)
-		}
-	}
-	if f.never != "" {
+	f.top, f.place = f.dir, filepath.ToSlash(f.dir)
+	if f.never = cmp.Or(r.places.never(f.dir), r.places.never(filepath.Clean(cwd))); f.never != "" {
 		return r.named(f, cwd)
 	}
-	if f.plain = r.places.plain(f.dir); f.plain == "" {
-		f.plain = r.places.plain(filepath.FromSlash(f.place))
-	}
+	f.plain = r.places.plain(f.dir)
 	repo, ok := repository{}, false
 	if isDir(f.dir) {
 		repo, ok = findRepository(f.dir)
@@ -288,18 +233,17 @@ func (r *Resolver) read(cwd string) facts {
 		repo, ok = worktreeOf(f.dir)
 	}
 	if ok {
-		url := repo.remoteURL(r.opts.Home)
+		url := repo.remoteURL()
 		if r.opts.Clean != nil && url != "" {
 			url = r.opts.Clean(url)
 		}
 		remote := r.normalise(url, 0)
 		// A home directory kept in git does not own what lies below it.
-		commonDir := commonIdentity(repo.common)
-		if r.places.never(repo.top) != "" || remote == "" && r.places.never(filepath.FromSlash(commonDir)) != "" {
+		common := commonIdentity(repo.common)
+		if r.places.never(repo.top) != "" || remote == "" && r.places.never(filepath.FromSlash(common)) != "" {
 			f.foreign = remote
 		} else {
-			f.top, f.remote = repo.top, remote
-			f.commonDir, f.common = commonDir, r.spelling(commonDir)
+			f.top, f.remote, f.common = repo.top, remote, common
 		}
 	}
 	return r.named(f, cwd)
@@ -335,9 +279,6 @@ func (r *Resolver) normalise(remote string, hops int) string {
 	if normal == "" || !isLocal(normal) {
 		return normal
 	}
-	if hasDrive(normal) || strings.HasPrefix(normal, "//") {
-		return r.spelling(normal)
-	}
 	normal = followLinks(normal)
 	for _, dir := range []string{normal, normal + ".git"} {
 		repo, ok := repositoryAt(dir)
@@ -345,29 +286,11 @@ func (r *Resolver) normalise(remote string, hops int) string {
 			continue
 		}
 		if hops < maxHops {
-			if next := r.normalise(repo.remoteURL(r.opts.Home), hops+1); next != "" {
+			if next := r.normalise(repo.remoteURL(), hops+1); next != "" {
 				return next
 			}
 		}
-		return r.spelling(commonIdentity(repo.common))
+		return commonIdentity(repo.common)
 	}
-	return r.spelling(commonIdentity(normal))
-}
-
-// Elsewhere reports whether a path is an absolute one of another system: it is to be
-// taken as it stands, and not as one below the working directory.
-func Elsewhere(path string) bool { return windowsDir(path) != "" }
-
-// windowsDir recognises an absolute Windows path in a transcript that was
-// written on another machine; "" if it is none, or this one is such a machine.
-func windowsDir(cwd string) string {
-	if rest, ok := strings.CutPrefix(cwd, `\\?\`); ok { // the form without a limit on its length
-		if cwd = rest; strings.HasPrefix(rest, `UNC\`) {
-			cwd = `\` + rest[len("UNC"):]
-		}
-	}
-	if filepath.Separator == '\\' || !hasDrive(cwd) && (len(cwd) < 3 || cwd[:2] != `\\`) {
-		return ""
-	}
-	return windowsPath(cwd)
+	return commonIdentity(normal)
 }

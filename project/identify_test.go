@@ -292,21 +292,8 @@ func TestPathsOfOtherMachines(t *testing.T) {
 		identity string
 		status   Status
 	}{
-		{`C:\Users\bob\src\app`, "C:/users/bob/src/app", Directory},
-		{`c:\Users\bob\src\app\`, "C:/users/bob/src/app", Directory},
-		{`C:/Users/bob/src/app`, "C:/users/bob/src/app", Directory},
-		{`C:\USERS\Bob\src\APP`, "C:/users/bob/src/app", Directory},
-		{`\\?\C:\Users\bob\src\app`, "C:/users/bob/src/app", Directory},
-		{`\\server\share\app`, "//server/share/app", Directory},
-		{`\\Server\Share\App`, "//server/share/app", Directory},
-		{`\\?\UNC\server\share\app`, "//server/share/app", Directory},
-		{`C:\`, "", Root},
-		{`C:\Users\bob`, "", Home},
-		{`C:\Users\bob\AppData\Local\Temp\x`, "", Temporary},
-		{`C:\Windows\Temp`, "", Temporary},
-		{"/Users/nobody-here/src/mise", "/users/nobody-here/src/mise", Directory},
-		{"/users/Nobody-Here/SRC/mise", "/users/nobody-here/src/mise", Directory},
-		{"/Volumes/Work/App", "/volumes/work/app", Directory},
+		{"/Users/nobody-here/src/mise", "/Users/nobody-here/src/mise", Directory},
+		{`C:\Users\bob\src\app`, "", Nowhere},
 		{"/srv/App", "/srv/App", Directory},
 		{"/Users/nobody-here", "", Home},
 		{"/home/nobody-here", "", Home},
@@ -328,7 +315,7 @@ func TestPathsOfOtherMachines(t *testing.T) {
 		}
 	}
 	p, status := Identify(Input{CWD: `C:\Users\bob\src\app`, Remote: "git@github.com:a/b"})
-	if status != Remote || p.Identity != "github.com/a/b" || p.Directories[0] != "C:/Users/bob/src/app" {
+	if status != Remote || p.Identity != "github.com/a/b" || len(p.Directories) > 0 {
 		t.Errorf("%+v, %s", p, string(status))
 	}
 }

@@ -77,16 +77,8 @@ func (p places) plain(dir string) Status {
 	if _, ok := belowUserTemp(dir); ok && !p.homeWithin("/", dir) {
 		return Temporary
 	}
-	slashed := strings.ReplaceAll(dir, `\`, "/")
-	if hasDrive(slashed) {
-		lower := strings.ToLower(slashed[2:])
-		if lower == "/windows/temp" || strings.HasPrefix(lower, "/windows/temp/") ||
-			strings.HasSuffix(lower, "/appdata/local/temp") || strings.Contains(lower, "/appdata/local/temp/") {
-			return Temporary
-		}
-		slashed = lower
-	}
-	for _, above := range []string{"/home/", "/Users/", "/users/", "/var/home/"} {
+	slashed := filepath.ToSlash(dir)
+	for _, above := range []string{"/home/", "/Users/", "/var/home/"} {
 		if name, ok := strings.CutPrefix(slashed, above); ok && !strings.Contains(name, "/") {
 			return Home
 		}
@@ -125,10 +117,8 @@ func belowUserTemp(dir string) (string, bool) {
 	return parts[3], true
 }
 
-// isRoot reports whether a cleaned path is the root of a file system or a drive.
-func isRoot(dir string) bool {
-	return filepath.Dir(dir) == dir || len(dir) == 3 && hasDrive(dir)
-}
+// isRoot reports whether a cleaned path is the root of a file system.
+func isRoot(dir string) bool { return filepath.Dir(dir) == dir }
 
 // within reports whether a cleaned path is dir or below it.
 func within(path, dir string) bool {

@@ -38,8 +38,11 @@ func NormalizeRemote(remote string) string {
 	if scheme, rest, ok := strings.Cut(remote, "://"); ok {
 		return normalizeURL(scheme, rest)
 	}
-	if strings.HasPrefix(remote, "/") || strings.HasPrefix(remote, `\\`) || hasDrive(remote) {
+	if strings.HasPrefix(remote, "/") {
 		return localPath(remote)
+	}
+	if len(remote) > 2 && remote[1] == ':' && strings.ContainsAny(remote[2:3], `/\`) {
+		return "" // a Windows drive
 	}
 	// scp-like: a colon before the first slash.
 	colon, slash := scpColon(remote), strings.IndexByte(remote, '/')
@@ -59,10 +62,7 @@ func normalizeURL(scheme, rest string) string {
 		if i := strings.IndexByte(rest, '/'); i > 0 {
 			rest = rest[i:] // file://localhost/path
 		}
-		if rest = unescape(rest); len(rest) > 0 && hasDrive(rest[1:]) {
-			rest = rest[1:] // file:///C:/path
-		}
-		return localPath(rest)
+		return localPath(unescape(rest))
 	}
 	authority, p, _ := strings.Cut(rest, "/")
 	if i := strings.IndexAny(p, "?#"); i >= 0 {
@@ -143,14 +143,8 @@ func azurePath(p string) string {
 	return strings.Join(elements, "/")
 }
 
-// localPath cleans an absolute path of this or of a Windows machine; "" if it is neither.
+// localPath cleans an absolute path; "" if it is none, or the root.
 func localPath(p string) string {
-	if hasDrive(p) || strings.HasPrefix(p, `\\`) {
-		if p = windowsPath(p); isRoot(p) || p == "//" {
-			return ""
-		}
-		return p
-	}
 	if !strings.HasPrefix(p, "/") || cleanPath(p) == "/" {
 		return ""
 	}
@@ -158,9 +152,7 @@ func localPath(p string) string {
 }
 
 // isLocal reports whether a normalised remote is a path.
-func isLocal(normalised string) bool {
-	return strings.HasPrefix(normalised, "/") || hasDrive(normalised)
-}
+func isLocal(normalised string) bool { return strings.HasPrefix(normalised, "/") }
 
 // unescape decodes %XX, unless what comes out could be mistaken.
 func unescape(p string) string {
@@ -169,19 +161,4 @@ func unescape(p string) string {
 		return p
 	}
 	return decoded
-}
-
-// hasDrive reports whether a path begins with a Windows drive.
-func hasDrive(p string) bool {
-	return len(p) >= 3 && p[1] == ':' && (p[2] == '/' || p[2] == '\\') &&
-		(p[0] >= 'a' && p[0] <= 'z' || p[0] >= 'A' && p[0] <= 'Z')
-}
-
-// windowsPath writes a Windows path in one way: slashes, the drive in upper case.
-func windowsPath(p string) string {
-	p = strings.ReplaceAll(p, `\`, "/")
-	if hasDrive(p) {
-		return strings.ToUpper(p[:1]) + ":" + cleanPath(p[2:])
-	}
-	return "/" + cleanPath(p) // a share: //server/name
 }

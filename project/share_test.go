@@ -2,8 +2,6 @@ package project
 
 import (
 	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -57,25 +55,14 @@ func TestWhatIsOneProjectAndWhatIsNot(t *testing.T) {
 			[]seen{{"a/b-c", ""}, {"a-b/c", ""}}, false},
 		{"a directory and one below it, without git", func(g ground) { g.dir("notes/deep") },
 			[]seen{{"notes", ""}, {"notes/deep", ""}}, false},
-		{"two spellings of a Windows path", func(ground) {},
-			[]seen{{`C:\Users\Bob\src\App`, ""}, {`c:/users/bob/SRC/app`, ""}, {`\\?\C:\Users\Bob\src\App\`, ""}}, true},
-		{"two drives", func(ground) {}, []seen{{`C:\src\app`, ""}, {`D:\src\app`, ""}}, false},
-		{"two spellings where the case counts", func(g ground) { g.dir("App"); g.dir("app") }, []seen{{"App", ""}, {"app", ""}}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			g := newGround(t)
 			test.make(g)
-			if strings.Contains(test.name, "where the case counts") && foldsCase(g) {
-				t.Skip("needs a file system that tells upper from lower case")
-			}
 			ids := map[string]bool{}
 			for _, s := range test.seen {
-				cwd := s.cwd
-				if !hasDrive(cwd) && !strings.HasPrefix(cwd, `\\`) {
-					cwd = g.path(cwd)
-				}
-				p, status := g.resolver().Identify(cwd, s.remote)
+				p, status := g.resolver().Identify(g.path(s.cwd), s.remote)
 				if !status.OK() {
 					t.Errorf("%s: %s", s.cwd, status)
 				}
@@ -86,12 +73,6 @@ func TestWhatIsOneProjectAndWhatIsNot(t *testing.T) {
 			}
 		})
 	}
-}
-
-func foldsCase(g ground) bool {
-	g.dir("probe")
-	_, err := os.Lstat(g.path("PROBE"))
-	return err == nil
 }
 
 func TestARepositoryThatMovedIsTheSameByItsRemote(t *testing.T) {
@@ -105,56 +86,6 @@ func TestARepositoryThatMovedIsTheSameByItsRemote(t *testing.T) {
 	after, _ := g.resolver().Identify(g.path("elsewhere"), "")
 	if before.ID != after.ID || before.Aliases[0] != g.path("app") || after.Aliases[0] != g.path("elsewhere") {
 		t.Errorf("before %+v, after %+v", before, after)
-	}
-}
-
-// anyCase looks names up as a file system does that takes them in any case.
-func anyCase(path string) (os.FileInfo, error) {
-	at := string(filepath.Separator)
-	for _, name := range strings.Split(filepath.Clean(path), at) {
-		entries, err := os.ReadDir(at)
-		if err != nil {
-			return nil, err
-		}
-		for _, entry := range entries {
-			if strings.EqualFold(entry.Name(), name) {
-				name = entry.Name()
-				break
-			}
-		}
-		at = filepath.Join(at, name)
-	}
-	return os.Lstat(at)
-}
-
-func TestOnAFileSystemThatTakesAnyCaseTwoSpellingsAreOneProject(t *testing.T) {
-	t.Parallel()
-	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	home := filepath.Join(root, "Home")
-	if err := os.MkdirAll(filepath.Join(home, "Src", "App"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	r := newResolver(Options{Home: home, TempDirs: []string{filepath.Join(root, "Temp")}}, anyCase)
-	first, status := r.Identify(filepath.Join(home, "Src", "App"), "")
-	if status != Directory || first.Aliases[0] != filepath.Join(home, "Src", "App") {
-		t.Fatalf("%s, %+v", string(status), first)
-	}
-	for _, cwd := range []string{"src/app", "SRC/App", "Src/app"} {
-		if p, status := r.Identify(filepath.Join(home, cwd), ""); p.ID != first.ID {
-			t.Errorf("%s: %s, %s, want %s", cwd, string(status), p.ID, first.ID)
-		}
-	}
-	gone, _ := r.Identify(filepath.Join(home, "Gone", "X"), "")
-	if again, _ := r.Identify(filepath.Join(home, "gone", "x"), ""); gone.ID != again.ID {
-		t.Errorf("gone: %s and %s", gone.ID, again.ID)
-	}
-	for cwd, want := range map[string]Status{"HOME": Home, "home": Home, "TEMP": Temporary, "temp/x": Temporary} {
-		if _, status := r.Identify(filepath.Join(root, cwd), ""); status != want {
-			t.Errorf("%s: %s, want %s", cwd, string(status), string(want))
-		}
 	}
 }
 

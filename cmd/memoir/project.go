@@ -91,20 +91,16 @@ var redacted = lazyregexp.New(`(?i)\[redacted:`)
 // findProject returns the registered project that ref names: an id, a name or a path.
 func (p *program) findProject(c *cli.Context, st *store.Store, settings config.Settings,
 	ref string) (store.ProjectRow, error) {
-	elsewhere := project.Elsewhere(ref)
-	path := elsewhere || ref == "." || ref == ".." || strings.ContainsRune(ref, filepath.Separator)
+	path := ref == "." || ref == ".." || strings.ContainsRune(ref, filepath.Separator)
 	if !path {
 		row, err := st.FindProject(c.Context, ref)
 		if memoir.CodeOf(err) != memoir.CodeNotFound || !isDirectory(ref) {
 			return row, err
 		}
 	}
-	dir := ref
-	if !elsewhere {
-		var err error
-		if dir, err = filepath.Abs(ref); err != nil {
-			return store.ProjectRow{}, usagef("", "--project %s: %w", ref, err)
-		}
+	dir, err := filepath.Abs(ref)
+	if err != nil {
+		return store.ProjectRow{}, usagef("", "--project %s: %w", ref, err)
 	}
 	row, err := p.projectHere(c.Context, st, p.identify(settings, dir))
 	if path && memoir.CodeOf(err) == memoir.CodeNotFound { // an identity may also contain slashes: host/owner/name

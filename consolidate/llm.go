@@ -154,13 +154,10 @@ func (m *llm) Estimate(in Input, fresh, bytes int) (questions int, asked int64, 
 	system, input := prompts.Consolidate(vars)
 	fixed := memoir.Tokens(system) + memoir.Tokens(input)
 	room := max(sizes.input-fixed, leastRoom)
-	due, left := fresh*(bytes/4+listEntry), 0
+	due := fresh * (bytes/4 + listEntry)
 	for _, s := range r.due {
-		due += min(memoir.Tokens(block(s, statementsOf(s.Extraction)))+memoir.Tokens(summaryBlock(s))+listEntry, room)
-	}
-	if len(r.sessions) > len(r.due) { // shown beside the new ones for comparison
-		left = min(due/2, comparedTokens*(len(r.sessions)-len(r.due)))
+		due += min(memoir.Tokens(block(s))+memoir.Tokens(summaryBlock(s))+listEntry, room)
 	}
 	questions = (due + room - 1) / room // sessions are whole, so a question is seldom full
-	return questions, 4 * (int64(questions)*int64(fixed) + int64(due) + int64(left)), nil
+	return questions, 4 * (int64(questions)*int64(fixed) + int64(due)), nil
 }

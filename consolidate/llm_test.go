@@ -200,7 +200,7 @@ func TestWithNothingNewNoModelIsAsked(t *testing.T) {
 	}
 }
 
-func TestTheQuestionShowsWhatIsNewWholeAndTheRestInBrief(t *testing.T) {
+func TestTheQuestionShowsWhatIsNewWhole(t *testing.T) {
 	t.Parallel()
 	in := grown(t)
 	in.Notes = []memoir.Note{note(1, memoir.NoteRemoved, "## User preferences", "", "- never on Fridays")}
@@ -451,7 +451,7 @@ func TestMoreThanTheWindowHoldsIsFoldedInStepByStep(t *testing.T) {
 	}
 }
 
-func TestASessionThatIsTooLongGivesItsWeightiestStatements(t *testing.T) {
+func TestOfASessionThatIsTooLongTheBeginningIsShown(t *testing.T) {
 	t.Parallel()
 	bullets := []string{"Preferences: “sign every tag”"}
 	for i := range 400 {
@@ -462,7 +462,7 @@ func TestASessionThatIsTooLongGivesItsWeightiestStatements(t *testing.T) {
 	if err != nil || len(m.asked) != 1 {
 		t.Fatalf("%d calls, %v", len(m.asked), err)
 	}
-	if raw := between(m.asked[0], "raw-memories"); !strings.Contains(raw, "“sign every tag”") || !strings.Contains(raw, "of lesser weight left out)") || memoir.Tokens(m.asked[0].System+m.asked[0].Input) > 5000 {
+	if raw := between(m.asked[0], "raw-memories"); !strings.Contains(raw, "“sign every tag”") || !strings.Contains(raw, "(the rest is left out)") || memoir.Tokens(m.asked[0].System+m.asked[0].Input) > 5000 {
 		t.Errorf("got\n%s", raw)
 	}
 }

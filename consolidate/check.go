@@ -13,9 +13,7 @@ import (
 // Bounds of what a sane answer holds.
 const (
 	maxLine    = 4000 // bytes of a line
-	maxRepeats = 4    // times that a line may stand in a file, where it did not before
 	leastLines = 6    // of a summary, below which it may lose any number of them
-	leastTold  = 12   // bytes of a line, below which it may stand any number of times
 	tolerated  = 1.25 // of a limit: models cannot count, so the program cuts so much itself
 )
 
@@ -130,12 +128,11 @@ func (a answeredSkill) texts() [][2]string {
 }
 
 // suspicious tells what no text of an answer may hold, whatever it says: control
-// characters, memoir's own frames, citations of sessions that are no inputs, withdrawn
-// sessions, and the same line over and over.
+// characters, memoir's own frames, citations of sessions that are no inputs, and withdrawn
+// sessions.
 func (r *renewal) suspicious(name, text string) (faults []string) {
 	name = cut(oneLine(name), 120)
 	fault := func(n int, what string) { faults = append(faults, fmt.Sprintf("%s, line %d: %s", name, n, what)) }
-	times := map[string]int{}
 	n := 0
 	for l := range strings.Lines(text) {
 		n++
@@ -155,11 +152,6 @@ func (r *renewal) suspicious(name, text string) (faults []string) {
 		for _, id := range idsIn(l) {
 			if !r.register.cited(id) && (r.register.withdrawn(id) || looksOwn(id)) {
 				fault(n, "it cites session "+id+", which is not among the input")
-			}
-		}
-		if key := uncited(l); len(key) >= leastTold && !isHeading(key) {
-			if times[key]++; times[key] == maxRepeats+1 {
-				fault(n, fmt.Sprintf("it repeats “%s”", cut(key, 80)))
 			}
 		}
 	}

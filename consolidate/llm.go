@@ -110,17 +110,9 @@ func (r *renewal) partly(err error) error {
 	return p
 }
 
-// A Pruner takes withdrawn sessions out of a memory without asking a model.
-type Pruner interface {
-	// Prune returns the memory without what rests on withdrawn sessions; nil if there is
-	// no trace of them, or what is left is no memory.
-	Prune(in Input) *Partly
-}
-
-var _ Pruner = (*llm)(nil)
-
-// Prune does what Consolidate does before it asks.
-func (m *llm) Prune(in Input) *Partly {
+// Prune takes withdrawn sessions out of a memory without asking a model: what a language model
+// does before it asks. It is nil if there is no trace of them, or what is left is no memory.
+func Prune(in Input) *Partly {
 	in.Extractions = without(in.Extractions, in.Withdrawn)
 	if len(in.Extractions) == 0 || in.Current == nil {
 		return nil

@@ -3,11 +3,11 @@ package consolidate
 import (
 	"cmp"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"memoir"
+	"memoir/internal/lazyregexp"
 )
 
 // ApplyNotes applies hand edits to a consolidation, of whichever model: lines
@@ -181,11 +181,10 @@ func sayTheSame(removed, line string) bool {
 // Decided returns those of the notes on a restored memory that say what a person
 // decided by restoring it.
 //
-// What is removed stays away, except what every consolidation writes anew, and in
-// which any two memories differ: head, map, and how often or by
-// whom a line was said that both have. What is added comes from the sessions again,
-// or is in the memory that a model goes on from; so it counts only where an earlier
-// note would take it away.
+// What is removed stays away, except what every consolidation writes anew (title, head, map),
+// and lines of which only the sessions behind them differ. What is added comes from the
+// sessions again, or is in the memory that a model goes on from; so it counts only where an
+// earlier note would take it away.
 func Decided(notes, earlier []memoir.Note) []memoir.Note {
 	added := map[memoir.Note]bool{}
 	for _, n := range notes {
@@ -193,35 +192,27 @@ func Decided(notes, earlier []memoir.Note) []memoir.Note {
 			added[bareLine(n)] = true
 		}
 	}
-	var out []memoir.Note
-	for _, n := range notes {
+	return slices.DeleteFunc(slices.Clone(notes), func(n memoir.Note) bool {
 		ours := n.Action == memoir.NoteRemoved && (written(n) || added[bareLine(n)]) ||
 			n.Action == memoir.NoteAdded || n.Action == memoir.NoteFile
-		if !ours || slices.ContainsFunc(earlier, func(old memoir.Note) bool { return against(n, old) }) {
-			out = append(out, n)
-		}
-	}
-	return out
+		return ours && !slices.ContainsFunc(earlier, func(old memoir.Note) bool { return against(n, old) })
+	})
 }
 
 // against reports whether an earlier note would undo what a note does.
 func against(n, old memoir.Note) bool {
-	if path.Clean(n.File) != path.Clean(old.File) {
+	switch {
+	case path.Clean(n.File) != path.Clean(old.File) || n.Action == memoir.NoteDeleted:
 		return false
-	}
-	switch n.Action {
-	case memoir.NoteFile:
+	case n.Action == memoir.NoteFile:
 		return old.Action == memoir.NoteFile || old.Action == memoir.NoteDeleted
-	case memoir.NoteAdded:
-		return old.Action == memoir.NoteRemoved && bareLine(n).Text == bareLine(old).Text
-	case memoir.NoteRemoved:
-		return old.Action == memoir.NoteAdded && bareLine(n).Text == bareLine(old).Text
 	}
-	return false
+	return bareLine(n).Text == bareLine(old).Text && old.Action != n.Action &&
+		(old.Action == memoir.NoteAdded || old.Action == memoir.NoteRemoved)
 }
 
-// tally is how a line tells how often something was seen, which grows with each session.
-var tally = regexp.MustCompile(` ?\([a-z]+ \d+ times\)| in \d+ (?:of \d+ )?sessions\b`)
+// tally is how a command's line tells how often it ran, which grows with each session.
+var tally = lazyregexp.New(` ?\((?:ran )?\d+ times\)`)
 
 // bareLine is what a line says and under which heading, without what it rests on.
 func bareLine(n memoir.Note) memoir.Note {
@@ -230,22 +221,13 @@ func bareLine(n memoir.Note) memoir.Note {
 }
 
 // ownHead is the line with which MEMORY.md begins.
-var ownHead = regexp.MustCompile(`^From \d+ sessions?, `)
+var ownHead = lazyregexp.New(`^From \d+ sessions?, `)
 
 // written reports whether a line is one that the program writes of itself.
 func written(n memoir.Note) bool {
 	text := strings.TrimSpace(n.Text)
-	switch path.Clean(n.File) {
-	case memoir.MemoryFile:
-		if level(n.Section) < 2 && ownHead.MatchString(text) {
-			return true
-		}
-	case memoir.SummaryFile:
-		if n.Section == headMap || text == headMap {
-			return true
-		}
-	}
-	return n.Section == "" && isHeading(text) && level(text) == 1
+	return n.Section == "" && isHeading(text) && level(text) == 1 || n.Section == headMap || text == headMap ||
+		level(n.Section) < 2 && ownHead.MatchString(text)
 }
 
 // maxHandLine is how many bytes of one hand-written line the summary shows.

@@ -211,19 +211,11 @@ func day(e memoir.Extraction) string {
 // without its folder; empty if it is no such name.
 func SlugIn(name, sessionKey string) string {
 	const date = len("2006-01-02-")
-	name = strings.TrimSuffix(name, ".md")
-	if len(name) < date {
-		return ""
-	}
-	name = name[date:]
 	source, id := memoir.SplitKey(sessionKey)
 	id = citable(id)
-	for at := range len(name) {
-		short := name[at+1:]
-		begins := len(short) >= min(shortLen, len(id)) && strings.HasPrefix(id, short)
-		if name[at] == '-' && (begins || short == string(source)+"-"+id) {
-			return name[:at]
-		}
+	at := strings.LastIndex(name, "-"+id[:min(shortLen, len(id))])
+	if at < date {
+		return ""
 	}
-	return ""
+	return strings.TrimSuffix(name[date:at], "-"+string(source)) // where two agents have the same id
 }

@@ -1,12 +1,12 @@
 package memory
 
 import (
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"memoir"
+	"memoir/internal/lazyregexp"
 	"memoir/prompts"
 )
 
@@ -17,104 +17,30 @@ import (
 // twice changes nothing more.
 func Neutralise(text string) string { return defuse(visible(text)) }
 
+// sequences are what steers a terminal: control sequences, strings such as titles and links
+// with their end on the same line, and the short forms.
+var sequences = lazyregexp.New(`(?:\x1b\[|\x{9b})[ -?]*[@-~]` +
+	`|(?:\x1b[\]PX^_]|[\x{90}\x{98}\x{9d}-\x{9f}])[^\n]*?(?:\x07|\x1b\\|\x{9c})` +
+	`|\x1b[ -/]+[0-~]?|\x1b[0-~]`)
+
+// lineEnds writes each end of a line as one form. A bare carriage return would overwrite its line
+// on a terminal.
+var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n", "\u0085", "\n",
+	"\v", "\n", "\f", "\n")
+
 // visible removes control characters with the sequences they introduce,
 // characters that show nothing, and floods of marks on one.
 func visible(text string) string {
-	clean := true
-	for i := 0; i < len(text) && clean; i++ {
-		c := text[i]
-		clean = c >= ' ' && c < 0x7f || c == '\n' || c == '\t'
-	}
-	if clean {
+	if !strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && r != '\t' && (r < ' ' || r >= 0x7f) }) {
 		return text
 	}
-	var b strings.Builder
-	b.Grow(len(text))
-	for i := 0; i < len(text); {
-		if n := controlSequence(text[i:]); n > 0 {
-			i += n
-			continue
+	text = lineEnds.Replace(sequences.ReplaceAllString(strings.ToValidUTF8(text, "\ufffd"), ""))
+	return memoir.WithoutFloods(strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && memoir.Hidden(r) {
+			return -1
 		}
-		r, size := utf8.DecodeRuneInString(text[i:])
-		i += size
-		switch {
-		case r == '\r':
-			if !strings.HasPrefix(text[i:], "\n") {
-				b.WriteByte('\n') // a bare one would overwrite its line on a terminal
-			}
-		case r == '\u2028', r == '\u2029', r == '\u0085', r == '\v', r == '\f':
-			b.WriteByte('\n')
-		case r == '\n', r == '\t', !memoir.Hidden(r):
-			b.WriteRune(r) // a broken byte becomes U+FFFD
-		}
-	}
-	return memoir.WithoutFloods(b.String())
-}
-
-// controlSequence measures the terminal sequence that a text begins with, 0 if it
-// begins with none: ESC and what belongs to it, or its one-character forms.
-func controlSequence(text string) int {
-	esc := 0
-	switch {
-	case text[0] == 0x1b:
-		if len(text) == 1 {
-			return 1
-		}
-		esc = 1
-	case strings.HasPrefix(text, "\u009b"):
-		return 2 + csi(text[2:])
-	case strings.HasPrefix(text, "\u009d"), strings.HasPrefix(text, "\u0090"),
-		strings.HasPrefix(text, "\u009e"), strings.HasPrefix(text, "\u009f"), strings.HasPrefix(text, "\u0098"):
-		return 2 + controlString(text[2:])
-	default:
-		return 0
-	}
-	switch c := text[esc]; {
-	case c == '[':
-		return 2 + csi(text[2:])
-	case c == ']', c == 'P', c == 'X', c == '^', c == '_':
-		return 2 + controlString(text[2:])
-	case c >= ' ' && c <= '/': // a designation: intermediates, then one character
-		i := 1
-		for i < len(text) && text[i] >= ' ' && text[i] <= '/' {
-			i++
-		}
-		if i < len(text) && text[i] > '/' && text[i] < 0x7f {
-			i++
-		}
-		return i
-	case c >= '0' && c < 0x7f:
-		return 2
-	}
-	return 1
-}
-
-// csi measures the rest of a control sequence: parameters, intermediates, final.
-func csi(text string) int {
-	i := 0
-	for i < len(text) && text[i] >= ' ' && text[i] <= '?' {
-		i++
-	}
-	if i < len(text) && text[i] >= '@' && text[i] <= '~' {
-		return i + 1
-	}
-	return 0 // no sequence: what follows is text
-}
-
-// controlString measures the rest of a string for the terminal (a title, a link)
-// with its end, which must be on the same line: what has no end is text.
-func controlString(text string) int {
-	for i := 0; i < len(text); i++ {
-		switch {
-		case text[i] == '\n':
-			return 0
-		case text[i] == '\a':
-			return i + 1
-		case strings.HasPrefix(text[i:], "\x1b\\"), strings.HasPrefix(text[i:], "\u009c"):
-			return i + 2
-		}
-	}
-	return 0
+		return r
+	}, text))
 }
 
 // frameName is the tag that memoir's own frame has when memory is put into a
@@ -129,15 +55,15 @@ type cell struct {
 }
 
 // defuse rewrites tags that would close or imitate a frame, however they are
-// spelled: in any case, with spaces, as HTML, JSON, URL or backslash escapes, in
-// full-width or look-alike letters.
+// spelled: in any case, with spaces, in full-width or look-alike letters. An escaped tag is
+// none, but the name goes from it, too.
 //
 //	</memoir-context>   becomes  [memoir context>
 //	memoir-context      becomes  memoir context
 //	<system-reminder>   becomes  ‹system-reminder>
 //	<|im_start|>        becomes  ‹|im_start|>
 func defuse(text string) string {
-	cells := unescape(unescape(foldText(text)))
+	cells := foldText(text)
 	folded := make([]byte, len(cells))
 	for i, c := range cells {
 		folded[i] = c.r
@@ -271,79 +197,4 @@ func fold(r rune) byte {
 		return fold(r)
 	}
 	return 0
-}
-
-// unescape joins the characters of an escape into the one that it stands for, and
-// passes over one that shows nothing.
-func unescape(cells []cell) []cell {
-	out := cells[:0]
-	for i := 0; i < len(cells); {
-		if r, n := escape(cells[i:]); n > 0 {
-			if r < 0x80 || !memoir.Hidden(r) {
-				out = append(out, cell{fold(r), cells[i].start, cells[i+n-1].end})
-			}
-			i += n
-			continue
-		}
-		out = append(out, cells[i])
-		i++
-	}
-	return out
-}
-
-// escape reads one escaped character: &lt; &#60; &#x3c; \u003c \x3c \/ %3c. n is
-// how many cells it takes, 0 if there is none.
-func escape(cells []cell) (r rune, n int) {
-	if c := cells[0].r; c != '&' && c != '\\' && c != '%' {
-		return 0, 0
-	}
-	const longest = 12
-	head := make([]byte, 0, longest)
-	for _, c := range cells[:min(len(cells), longest)] {
-		head = append(head, c.r)
-	}
-	s := string(head)
-	number := func(prefix string, digits, base int) (rune, int) {
-		rest := s[len(prefix):]
-		if len(rest) < digits {
-			return 0, 0
-		}
-		v, err := strconv.ParseUint(rest[:digits], base, 32)
-		if err != nil {
-			return 0, 0
-		}
-		return rune(v), len(prefix) + digits
-	}
-	switch {
-	case s[0] == '&':
-		body, _, ok := strings.Cut(s[1:], ";")
-		if !ok {
-			return 0, 0
-		}
-		if named, ok := entities[body]; ok {
-			return named, len(body) + 2
-		}
-		digits, base := strings.TrimPrefix(body, "#"), 10
-		if digits == body {
-			return 0, 0
-		}
-		if hex, ok := strings.CutPrefix(digits, "x"); ok {
-			digits, base = hex, 16
-		}
-		if v, err := strconv.ParseUint(digits, base, 32); err == nil {
-			return rune(v), len(body) + 2
-		}
-	case strings.HasPrefix(s, `\u`):
-		return number(`\u`, 4, 16)
-	case strings.HasPrefix(s, `\x`):
-		return number(`\x`, 2, 16)
-	case s[0] == '%':
-		return number("%", 2, 16)
-	}
-	return 0, 0
-}
-
-var entities = map[string]rune{
-	"lt": '<', "gt": '>', "amp": '&', "sol": '/', "hyphen": '-', "dash": '-', "lowbar": '_', "nbsp": ' ',
-	"vert": '|', "verbar": '|', "bsol": '\\', "shy": '-',
 }

@@ -238,8 +238,8 @@ func (r *run) publishPaid(
 // withdrawOnly takes what was withdrawn out of the memory of a project that is not
 // consolidated now, because its model waits or must not be asked: that needs no model.
 func (r *run) withdrawOnly(ctx context.Context, project store.ProjectRow, report ProjectReport) ProjectReport {
-	pruner, ok := r.consolidator.(consolidate.Pruner)
-	if !ok || project.Generation == 0 || report.Outcome == "" || ctx.Err() != nil {
+	if r.consolidator.Name() == consolidate.BuiltinName || project.Generation == 0 || report.Outcome == "" ||
+		ctx.Err() != nil {
 		return report
 	}
 	claim, ok, err := r.store.ClaimProject(
@@ -250,7 +250,7 @@ func (r *run) withdrawOnly(ctx context.Context, project store.ProjectRow, report
 	if err != nil || !ok {
 		return report // another process is at it
 	}
-	made, err := r.pruneProject(ctx, pruner, project, claim)
+	made, err := r.pruneProject(ctx, project, claim)
 	if err == nil && made.generation > 0 {
 		report.Generation, report.ByHand, report.Root = made.generation, made.byHand, memory.At(r.opts.Home, project.ID).
 			Link()
@@ -268,7 +268,6 @@ func (r *run) withdrawOnly(ctx context.Context, project store.ProjectRow, report
 // pruneProject returns the generations that it made, if any.
 func (r *run) pruneProject(
 	ctx context.Context,
-	pruner consolidate.Pruner,
 	project store.ProjectRow,
 	claim store.ProjectClaim,
 ) (made published, err error) {
@@ -289,7 +288,7 @@ func (r *run) pruneProject(
 		return made, err
 	}
 	in.Forced = claim.Forced // else nothing would say from then on that all are to be asked about
-	part := pruner.Prune(in)
+	part := consolidate.Prune(in)
 	if len(in.Extractions) == 0 { // what people wrote is all that may be left
 		left, err := r.makeMemory(ctx, in, live)
 		if err != nil || left == nil {

@@ -81,7 +81,11 @@ type piece struct {
 	kept       bool
 }
 
-const maxPiece = 400 // bytes; a longer line is cut
+const (
+	maxPiece      = 400    // bytes; a longer line is cut
+	evidenceMost  = 0.5    // of the room that typed text leaves: patches and failures that take no more are kept whole
+	evidenceLeast = 1 / 3. // of that room: what they get where they would take more
+)
 
 // cutUp cuts a text into pieces; prose is cut into sentences, anything else into lines.
 func cutUp(text string, prose bool) []piece {

@@ -36,11 +36,7 @@ func TestNoiseIsLeftOutBeforeTheBudget(t *testing.T) {
 		"a to-do list":             {[]memoir.Item{call(1, "TodoWrite", `{"todos":[]}`, "ok"), call(2, "update_plan", "{}", "Plan updated")}, nil},
 		"a search without a match": {[]memoir.Item{call(1, "Grep", `{"pattern":"x"}`, "No matches found"), call(2, "bash", "rg -n x | head", "")}, nil},
 		"a command without output": {[]memoir.Item{call(1, "bash", "make x", "")}, []string{"1|make x|"}},
-		"a poll joins its command": {[]memoir.Item{
-			call(1, "Bash", "make all", "Command running in background with ID: b1"),
-			call(2, "BashOutput", `{"bash_id":"b1"}`, "<status>running</status>"),
-			call(3, "BashOutput", `{"bash_id":"b1"}`, "<status>completed</status>\n<stdout>\nbuilt it\n</stdout>"),
-		}, []string{"1|make all|Command running in background with ID: b1\nbuilt it"}},
+		"a poll without output":    {[]memoir.Item{call(1, "BashOutput", `{"bash_id":"b1"}`, "<status>running</status>")}, nil},
 		"a poll of something else": {[]memoir.Item{call(1, "BashOutput", `{"bash_id":"b9"}`, "built it")}, []string{`1|{"bash_id":"b9"}|built it`}},
 		"a wait that is repeated":  {[]memoir.Item{call(1, "bash", "gh pr checks 1", "pending"), call(2, "bash", "gh pr checks 1", "pending"), call(3, "bash", "gh pr checks 1", "passed")}, []string{"1|gh pr checks 1|pending", "3|gh pr checks 1|passed"}},
 		"a file that is read again": {[]memoir.Item{call(1, "bash", "cat a.go", file), call(2, "bash", "nl -ba a.go", strings.Replace(file, "number4()", "number4(changed int)", 1))},

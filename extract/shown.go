@@ -143,9 +143,13 @@ func isDiff(input string) bool {
 }
 
 // diffOf writes an edit as the lines that it changed, under the file's path.
-func diffOf(it memoir.Item, args map[string]any) (string, bool) {
+func diffOf(it memoir.Item) (string, bool) {
 	if at := strings.Index(it.Input, "*** Begin Patch"); at >= 0 {
 		return strings.TrimSpace(it.Input[:at] + "\n" + changedLines(it.Input[at:])), true
+	}
+	var args map[string]any
+	if it.Shell() || !strings.HasPrefix(it.Input, "{") || json.Unmarshal([]byte(it.Input), &args) != nil {
+		return "", false
 	}
 	path := firstText(args, "file_path", "path", "filePath", "file", "notebook_path")
 	if path == "" {

@@ -17,9 +17,9 @@ const (
 	worthMore    = 71 // the other changed lines and error lines, new files
 	worthLong    = 66 // what follows the beginning of a long message of a person: often pasted
 	worthFinal   = 55 // a closing answer
-	worthSaid    = 48 // the agent's other words, summaries, reports of sub-agents
 	worthCommand = 50 // a command that passed
-	worthEnd     = 47 // the end of its output
+	worthSaid    = 48 // the agent's other words, summaries, reports of sub-agents
+	worthEnd     = 47 // the end of a command's output
 	worthLater   = 36 // patches and failures beyond their share
 	worthCall    = 25 // any other call
 	worthPrinted = 15 // the beginning and the end of what it printed
@@ -27,14 +27,11 @@ const (
 )
 
 const (
-	evidenceMost  = 0.5    // of the room that typed text leaves: patches and failures that take no more are kept whole
-	evidenceLeast = 1 / 3. // of that room: what they get where they would take more
-	typedHead     = 400    // bytes of a message that are taken for a person's own words
-	newFileHead   = 4000   // bytes of a new file that are kept like a patch
-	patchHead     = 12     // lines of a patch that come before the rest of other patches
-	readHead      = 12     // first and last lines that are kept at most of what is only read
-	readTail      = 4
-	errorHead     = 6 // error lines of a failure that do
+	typedHead = 400 // bytes of a message that are taken for a person's own words
+	patchHead = 12  // lines of a patch that come before the rest of other patches
+	errorHead = 6   // error lines of a failure that do
+	readHead  = 12  // first and last lines that are kept at most of what is only read
+	readTail  = 4
 )
 
 // fixesOf tells which calls succeeded where a call of the same kind had failed before.
@@ -46,12 +43,8 @@ func fixesOf(items []memoir.Item) map[int]bool {
 		}
 		words := strings.Fields(it.Input)
 		key := it.Tool + " " + strings.Join(words[:min(len(words), 2)], " ")
-		if failed(it) {
-			open[key] = true
-		} else if open[key] {
-			fixes[i] = true
-			delete(open, key)
-		}
+		bad := failed(it)
+		fixes[i], open[key] = !bad && open[key], bad
 	}
 	return fixes
 }
@@ -59,7 +52,10 @@ func fixesOf(items []memoir.Item) map[int]bool {
 // rateMessage values the sentences of a message.
 func rateMessage(items []memoir.Item, i int, pieces []piece) {
 	it := items[i]
-	closing := it.Final || i+1 == len(items) || items[i+1].Origin.ByPerson()
+	agents := float64(worthSaid)
+	if it.Origin == memoir.OriginAgent && (it.Final || i+1 == len(items) || items[i+1].Origin.ByPerson()) {
+		agents = worthFinal
+	}
 	fence := false
 	for k := range pieces {
 		p := &pieces[k]
@@ -68,14 +64,12 @@ func rateMessage(items []memoir.Item, i int, pieces []piece) {
 		switch {
 		case it.Origin.ByPerson() && p.from < typedHead && !fence:
 			p.value = worthTyped
-		case it.Origin.ByPerson() && errorLine(text, true):
-			p.value = worthNear
 		case it.Origin.ByPerson():
 			p.value = worthLong - min(0.1*float64(k), 20)
-		case it.Origin == memoir.OriginAgent && closing:
-			p.value = worthFinal + 2*informs(text, fence)
+		case fence:
+			p.value = agents
 		default:
-			p.value = worthSaid + 2*informs(text, fence)
+			p.value = agents + 2*informs(text)
 		}
 	}
 }
@@ -91,18 +85,9 @@ var (
 
 // informs is how much a sentence of the agent says, from 0 to 9: what it names, and whether it
 // gives a reason.
-func informs(text string, code bool) float64 {
-	if code {
-		return 0
-	}
+func informs(text string) float64 {
 	score := 2 + min(len(nameLike.FindAllStringIndex(text, 3)), 3) + 2*len(reasonWords.FindAllStringIndex(text, 2))
-	if len(text) > 250 {
-		score--
-	}
-	if narrates.MatchString(text) {
-		score -= 2
-	}
-	if len(strings.Fields(text)) < 5 {
+	if narrates.MatchString(text) || len(strings.Fields(text)) < 5 {
 		score -= 2
 	}
 	return float64(max(score, 0))
@@ -114,19 +99,20 @@ var forPeople = lazyregexp.New(`\bgit (?:-\S+ \S+ )?commit\b|\bglab mr\b` +
 
 // rateCall values the lines of a call: what was asked of the tool, and what it printed.
 func rateCall(it *memoir.Item, pieces [partCount][]piece, fix bool) {
-	bad := failed(*it)
-	command := it.Shell() && !reads(*it)
+	bad, looks := failed(*it), reads(*it)
 	letter := it.Shell() && forPeople.MatchString(it.Input)
-	first := float64(worthCall)
+	first, ends := float64(worthCall), float64(worthPrinted)
 	switch {
-	case it.Origin.ByPerson():
-		first = worthTyped
 	case bad || fix:
-		first = worthError
-	case letter:
-		first = worthPatch
-	case command:
-		first = worthCommand
+		first, ends = worthError, worthNear
+	case it.Shell() && !looks:
+		first, ends = worthCommand, worthEnd
+	}
+	if letter {
+		first = max(first, worthPatch)
+	}
+	if it.Origin.ByPerson() {
+		first = worthTyped
 	}
 	if isDiff(it.Input) {
 		ratePatch(it.Input, pieces[partInput])
@@ -138,13 +124,31 @@ func rateCall(it *memoir.Item, pieces [partCount][]piece, fix bool) {
 			}
 		}
 	}
-	rateOutput(it, pieces[partOutput], bad || fix, command)
+	rateOutput(it, pieces[partOutput], ends, looks)
 	if bad {
 		rateErrors(it, pieces[partOutput])
 	}
 	for _, list := range [][]piece{pieces[partInput], pieces[partOutput]} {
 		for k := range list {
 			list[k].evidence = list[k].value >= worthMore && list[k].value < worthTyped
+		}
+	}
+}
+
+// rateOutput values what a call printed; ends is what its first and last lines are worth.
+func rateOutput(it *memoir.Item, output []piece, ends float64, looks bool) {
+	for k := range output {
+		switch fromEnd := len(output) - 1 - k; {
+		case it.Tool == "Task" || it.Tool == "Agent": // what a sub-agent says
+			output[k].value = worthSaid - 10 + 2*informs(it.Output[output[k].from:output[k].to])
+		case k >= readHead && fromEnd >= readTail && looks:
+			output[k].value = 0
+		case fromEnd < 3:
+			output[k].value = ends
+		case k < 3:
+			output[k].value = min(ends, worthPrinted+5)
+		default:
+			output[k].value = max(worthPrinted-0.1*float64(min(k, fromEnd)), worthRest)
 		}
 	}
 }
@@ -158,42 +162,9 @@ func ratePatch(diff string, pieces []piece) {
 		if diff[p.from] == '+' {
 			added++
 		}
-		switch {
-		case k == 0:
-			p.value = worthPatch
-		case file && p.from > newFileHead:
-			p.value = worthLater
-		case file, diff[p.from] == '-', added > patchHead:
+		p.value = worthPatch
+		if k > 0 && (file || diff[p.from] == '-' || added > patchHead) {
 			p.value = worthMore
-		default:
-			p.value = worthPatch
-		}
-	}
-}
-
-// rateOutput values the first and the last lines that a call printed.
-func rateOutput(it *memoir.Item, pieces []piece, evidence, command bool) {
-	report := it.Tool == "Task" || it.Tool == "Agent" // what a sub-agent says
-	ends := float64(worthPrinted)
-	switch {
-	case evidence:
-		ends = worthNear
-	case command:
-		ends = worthEnd
-	}
-	for k := range pieces {
-		fromEnd := len(pieces) - 1 - k
-		switch {
-		case report:
-			pieces[k].value = worthSaid - 10 + 2*informs(it.Output[pieces[k].from:pieces[k].to], false)
-		case k >= readHead && fromEnd >= readTail && reads(*it):
-			pieces[k].value = 0
-		case fromEnd < 3:
-			pieces[k].value = ends
-		case k < 3:
-			pieces[k].value = min(ends, worthPrinted+5)
-		default:
-			pieces[k].value = max(worthPrinted-0.1*float64(min(k, fromEnd)), worthRest)
 		}
 	}
 }
@@ -202,12 +173,12 @@ func rateOutput(it *memoir.Item, pieces []piece, evidence, command bool) {
 func rateErrors(it *memoir.Item, pieces []piece) {
 	told := 0
 	for k := range pieces {
-		line := strings.TrimRight(it.Output[pieces[k].from:pieces[k].to], "\n")
-		if !errorLine(line, it.Failed) {
+		line := strings.TrimSpace(it.Output[pieces[k].from:pieces[k].to])
+		if !errorLine(line) {
 			continue
 		}
 		value, around := float64(worthNear), float64(worthLater)
-		if errorForm.MatchString(line) {
+		if saysFailure(line) {
 			value, around = worthError, worthNear
 		}
 		if told++; told > errorHead {

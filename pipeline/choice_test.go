@@ -16,14 +16,10 @@ func TestEachPhaseAsksTheModelOfItsRole(t *testing.T) {
 	for yaml, want := range map[string]string{ // the models of Phase 1 and Phase 2
 		"modelRoles: {default: mine/d}":                                                   "d d",
 		"modelRoles: {default: mine/d, smol: mine/s}":                                     "d s",
-		"modelRoles: {default: mine/d, smol: builtin}":                                    "d -",
 		"modelRoles: {smol: mine/s}":                                                      "- s",
 		"modelRoles: {default: mine/d, phase1: builtin, smol: mine/s}":                    "- s",
-		"modelRoles: {default: mine/d, phase1: mine/one, smol: mine/s}":                   "one s",
 		"modelRoles: {phase1: mine/one, phase2: builtin}":                                 "one -",
-		"modelRoles: {default: mine/d, smol: mine/s, phase1: builtin, phase2: mine/two}":  "- two",
 		"modelRoles: {default: mine/d, smol: mine/s, phase1: mine/one, phase2: mine/two}": "one two",
-		"modelRoles: {default: builtin, smol: mine/s, phase1: mine/one}":                  "one s",
 	} {
 		t.Run(want, func(t *testing.T) {
 			t.Parallel()

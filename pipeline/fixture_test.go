@@ -1,7 +1,6 @@
 package pipeline_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"memoir"
 	"memoir/config"
@@ -82,12 +80,7 @@ func runAsProcess(text string) int {
 	return 0
 }
 
-// process prepares a run in a process of its own.
-func process(t *testing.T, home, sessions string) *exec.Cmd {
-	t.Helper()
-	return processOf(t, processOptions{Home: home, Sessions: sessions})
-}
-
+// processOf prepares a run in a process of its own.
 func processOf(t *testing.T, o processOptions) *exec.Cmd {
 	t.Helper()
 	text, err := json.Marshal(o)
@@ -222,24 +215,4 @@ func memoryOf(t *testing.T, report pipeline.Report, project, file string) string
 	}
 	t.Fatalf("no project %s in %+v", project, report.Phase2)
 	return ""
-}
-
-// enlarge copies the main sessions of a fixture directory under new ids, so that
-// a run takes long enough to be killed in the middle.
-func enlarge(t *testing.T, dir string, copies int) {
-	t.Helper()
-	for _, s := range testdata.Expected {
-		if s.ID == "" || len(s.Files) != 1 || s.Project == "" || strings.HasSuffix(s.Files[0], ".zst") {
-			continue
-		}
-		content, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(s.Files[0])))
-		must(t, err)
-		for n := range copies {
-			id := s.ID[:len(s.ID)-4] + string([]byte{'c', '0' + byte(n/100), '0' + byte(n/10%10), '0' + byte(n%10)})
-			path := filepath.Join(dir, "copies", id+".jsonl")
-			must(t, os.MkdirAll(filepath.Dir(path), 0o700))
-			must(t, os.WriteFile(path, bytes.ReplaceAll(content, []byte(s.ID), []byte(id)), 0o600))
-			must(t, os.Chtimes(path, time.Time{}, s.Updated))
-		}
-	}
 }

@@ -39,6 +39,12 @@ func TestADryRunEstimatesAndAsksNobody(t *testing.T) {
 	if again := run(t, dry); again.Estimate.Calls != 0 || len(again.Would) != 0 {
 		t.Errorf("with nothing new: %+v", again)
 	}
+	// A language model is reckoned with by what it would be shown.
+	dry = options(t.TempDir(), dir)
+	dry.Settings, dry.DryRun = load(t, "modelRoles: {default: openai/m}"), true
+	if one := run(t, dry); one.EstimateBy["extract"].Calls != 5 || one.EstimateBy["extract"].InputTokens < 5*1000 || one.EstimateBy["consolidate"].Calls != 1 {
+		t.Errorf("%+v", one.EstimateBy)
+	}
 }
 
 func TestADryRunSaysWhichLimitWouldStopIt(t *testing.T) {

@@ -12,14 +12,14 @@ import (
 func TestThreeRunsAtOnceEndAsOneAlone(t *testing.T) {
 	t.Parallel()
 	dir, _ := fixtures(t)
-	enlarge(t, dir, 4)
+	prompts(t, dir, 40)
 	alone, shared := t.TempDir(), t.TempDir()
 	run(t, options(alone, dir))
 
 	var cmds []*exec.Cmd
 	var outputs [3]bytes.Buffer
 	for i := range 3 {
-		cmd := process(t, shared, dir)
+		cmd := processOf(t, processOptions{Home: shared, Sessions: dir})
 		cmd.Stderr = &outputs[i]
 		must(t, cmd.Start())
 		cmds = append(cmds, cmd)

@@ -45,14 +45,8 @@ func TestAProjectsOwnFileSwitchesMemoryOffForAllThatIsBelowIt(t *testing.T) {
 	t.Parallel()
 	dir, home, work := t.TempDir(), t.TempDir(), t.TempDir()
 	cwd := filepath.Join(work, "repo", "deep", "down")
-	must(t, os.MkdirAll(filepath.Join(work, "repo", ".git"), 0o700))
+	checkout(t, filepath.Join(work, "repo"))
 	must(t, os.MkdirAll(cwd, 0o700))
-	for name, text := range map[string]string{"HEAD": "ref: refs/heads/main\n", "config": "[core]\n\tbare = false\n"} {
-		writeIn(t, filepath.Join(work, "repo", ".git", name), text)
-	}
-	for _, name := range []string{"objects", "refs"} {
-		must(t, os.Mkdir(filepath.Join(work, "repo", ".git", name), 0o700))
-	}
 	file := filepath.Join(work, "repo", config.ProjectFileName)
 	writeIn(t, file, "memories:\n  enabled: false\n")
 	claudeSession(t, dir, "one", cwd, "always write the header of a fixture")
@@ -74,12 +68,6 @@ func load(t *testing.T, yaml string) config.Settings {
 	t.Helper()
 	dir := t.TempDir()
 	writeIn(t, filepath.Join(dir, config.FileName), yaml)
-	return loadFrom(t, dir)
-}
-
-// loadFrom loads the settings of a directory.
-func loadFrom(t *testing.T, dir string) config.Settings {
-	t.Helper()
 	settings, err := config.Load(config.Options{ConfigDir: dir, Environ: []string{"HOME=" + dir}})
 	must(t, err)
 	return settings
@@ -87,32 +75,26 @@ func loadFrom(t *testing.T, dir string) config.Settings {
 
 func TestAProjectFileThatWasMendedIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
-	for _, mended := range []string{"memories: {maxMemorySize: 5000}\n", "memories: {enabled: false}\n", ""} {
-		t.Run(mended, func(t *testing.T) {
-			t.Parallel()
-			home, dir, work := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "repo")
-			checkout(t, work)
-			claudeSession(t, dir, "one", work, "always write the header of a fixture")
-			o := options(home, dir)
-			run(t, o)
-			enqueueAll(t, home)
-			file := filepath.Join(work, config.ProjectFileName)
-			writeIn(t, file, "memories: {maxMemorySize: -5}\n")
-			for range 2 {
-				report := run(t, o)
-				if len(report.Phase2) != 1 || report.Phase2[0].Outcome != pipeline.OutcomeFailed || !strings.Contains(report.Phase2[0].Detail, "maxMemorySize must be a whole number") {
-					t.Fatalf("%+v", report.Phase2)
-				}
-			}
-			if _, _, status := ledger(t, home); len(status.Failed)+len(status.Dead) > 0 {
-				t.Errorf("%+v", status)
-			}
-			writeIn(t, file, mended)
-			report := run(t, o)
-			if len(report.Phase2) != 1 || report.Phase2[0].Outcome == pipeline.OutcomeBackoff || report.Partly() {
-				t.Errorf("%+v", report.Phase2)
-			}
-		})
+	home, dir, work := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "repo")
+	checkout(t, work)
+	claudeSession(t, dir, "one", work, "always write the header of a fixture")
+	o := options(home, dir)
+	run(t, o)
+	enqueueAll(t, home)
+	file := filepath.Join(work, config.ProjectFileName)
+	writeIn(t, file, "memories: {maxMemorySize: -5}\n")
+	for range 2 {
+		report := run(t, o)
+		if len(report.Phase2) != 1 || report.Phase2[0].Outcome != pipeline.OutcomeFailed || !strings.Contains(report.Phase2[0].Detail, "maxMemorySize must be a whole number") {
+			t.Fatalf("%+v", report.Phase2)
+		}
+	}
+	if _, _, status := ledger(t, home); len(status.Failed)+len(status.Dead) > 0 {
+		t.Errorf("%+v", status)
+	}
+	writeIn(t, file, "memories: {maxMemorySize: 5000}\n")
+	if report := run(t, o); len(report.Phase2) != 1 || report.Phase2[0].Outcome == pipeline.OutcomeBackoff || report.Partly() {
+		t.Errorf("%+v", report.Phase2)
 	}
 }
 

@@ -166,9 +166,7 @@ func TestWhatAPersonWroteStaysAndWhatTheyDeletedStaysAway(t *testing.T) {
 
 func TestAnInterruptedRunGivesItsSessionsBackUncounted(t *testing.T) {
 	t.Parallel()
-	dir, _ := fixtures(t)
-	enlarge(t, dir, 10)
-	home := t.TempDir()
+	home, dir := prompted(t, 60)
 	o := options(home, dir)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -63,43 +64,36 @@ func TestAServerThatDoesNotServeEndsTheRunAndCostsNobodyAnAttempt(t *testing.T) 
 	}
 }
 
-// after closes a channel once n sessions are done.
-func after(n int, done chan struct{}) func(pipeline.Progress) {
-	return func(p pipeline.Progress) {
-		if p.Stage == pipeline.StageExtract && p.Done >= n && done != nil {
-			close(done)
-			done = nil
-		}
-	}
-}
-
 func TestAServerThatStopsServingLeavesWhatIsDone(t *testing.T) {
 	t.Parallel()
-	for _, status := range []int{http.StatusServiceUnavailable, http.StatusForbidden} {
-		home, dir := prompted(t, 40)
-		o, gone := options(home, dir), make(chan struct{})
-		o.Progress = after(5, gone)
-		server := modeltest.OpenAIChat(t, func(n int, _ modeltest.Call) modeltest.Step {
-			if n < 5 {
-				return modeltest.Step{Text: "ok"}
-			}
-			<-gone
-			return modeltest.Step{Status: status, Message: "no"}
-		})
-		o.Phases = asks(t, server, model.Options{}, 0)
-		report := run(t, o)
-		if report.Phase1.Stored != 5 || report.Phase1.Failed != 0 || !report.Partly() || report.Left == 0 || len(report.Unserved) != 1 {
-			t.Errorf("%d: %+v, %+v, %d left", status, report.Phase1, report.Unserved, report.Left)
+	home, dir := prompted(t, 40)
+	o, gone := options(home, dir), make(chan struct{})
+	var once sync.Once
+	o.Progress = func(p pipeline.Progress) {
+		if p.Stage == pipeline.StageExtract && p.Done >= 5 {
+			once.Do(func() { close(gone) })
 		}
-		if len(report.Phase2) != 1 || report.Phase2[0].Outcome != pipeline.OutcomeStopped || !strings.Contains(report.Phase2[0].Detail, "does not serve") {
-			t.Errorf("%d: %+v", status, report.Phase2)
+	}
+	server := modeltest.OpenAIChat(t, func(n int, _ modeltest.Call) modeltest.Step {
+		if n < 5 {
+			return modeltest.Step{Text: "ok"}
 		}
-		if calls := len(server.Calls()); calls > 5+16*3 {
-			t.Errorf("%d: the server was asked %d times", status, calls)
-		}
-		if _, _, queue := ledger(t, home); len(queue.Failed) != report.Phase1.Postponed || queue.Failed[0].Attempts != 0 {
-			t.Errorf("%d: %+v", status, queue.Failed)
-		}
+		<-gone
+		return modeltest.Step{Status: http.StatusServiceUnavailable, Message: "no"}
+	})
+	o.Phases = asks(t, server, model.Options{}, 0)
+	report := run(t, o)
+	if report.Phase1.Stored != 5 || report.Phase1.Failed != 0 || !report.Partly() || report.Left == 0 || len(report.Unserved) != 1 {
+		t.Errorf("%+v, %+v, %d left", report.Phase1, report.Unserved, report.Left)
+	}
+	if len(report.Phase2) != 1 || report.Phase2[0].Outcome != pipeline.OutcomeStopped || !strings.Contains(report.Phase2[0].Detail, "does not serve") {
+		t.Errorf("%+v", report.Phase2)
+	}
+	if calls := len(server.Calls()); calls > 5+16*3 {
+		t.Errorf("the server was asked %d times", calls)
+	}
+	if _, _, queue := ledger(t, home); len(queue.Failed) != report.Phase1.Postponed || queue.Failed[0].Attempts != 0 {
+		t.Errorf("%+v", queue.Failed)
 	}
 }
 

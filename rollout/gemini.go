@@ -114,8 +114,8 @@ func isGeminiHead(raw []byte) bool {
 	return isString(get(raw, "sessionId")) && get(raw, "id") == nil
 }
 
-// Read emits a session: the messages that stand at its end, each once, in their
-// order.
+// Read emits a session: the messages that stand at its end, each once, where it was
+// written last.
 func (Gemini) Read(ctx context.Context, t *tape, e *emitter) error {
 	plan, err := planGemini(ctx, t)
 	if err != nil {
@@ -125,30 +125,15 @@ func (Gemini) Read(ctx context.Context, t *tape, e *emitter) error {
 	e.stats.Undone += plan.undone
 	r := geminiReader{e: e}
 	r.w.cwd = t.parts[0].Head.CWD
-	next := 0
-	late := func() { // gives the copies of what stands later in the file than its place
-		for ; next < len(plan.messages) && plan.messages[next].copied != nil; next++ {
-			r.message(plan.messages[next].copied, plan.messages[next].at)
-		}
-	}
-	err = t.each(ctx, true, func(at place, raw []byte) error {
+	return t.each(ctx, true, func(at place, raw []byte) error {
 		eachGemini(parseGeminiLine(raw), raw, func(elem int32, m []byte) bool {
-			i, ok := plan.index[geminiSpot{int32(at.index), elem}]
-			if !ok || plan.messages[i].copied != nil {
-				return e.err == nil
+			if first, ok := plan.times[geminiSpot{int32(at.index), elem}]; ok {
+				r.message(m, first)
 			}
-			late()
-			r.message(m, plan.messages[i].at)
-			next = i + 1
 			return e.err == nil
 		})
 		return e.err
 	})
-	if err != nil {
-		return err
-	}
-	late()
-	return nil
 }
 
 // A session's working directory is not in its file. The file lies below

@@ -10,7 +10,7 @@ import (
 )
 
 // A session's file is a log: a message with an id that is known replaces the
-// earlier one in its place, {"$set":{"messages":[…]}} replaces all, {"$rewindTo":id}
+// earlier one, {"$set":{"messages":[…]}} replaces all, {"$rewindTo":id}
 // takes back a message and what follows, or everything if the id is unknown. A
 // compression sets messages too, and begins with a summary: what was said before it
 // was said all the same, and is kept.
@@ -21,24 +21,19 @@ type geminiSpot struct{ record, elem int32 }
 
 // geminiMessage is a message that stands.
 type geminiMessage struct {
-	spot   geminiSpot
-	id     uint64
-	key    uint64    // of id and type: an answer and what was answered to its call may share an id
-	at     time.Time // when it was first written: a resumed session has them all with a new time
-	said   bool      // counts as undone if it is taken back
-	copied []byte    // where it stands later in the file than in the conversation
+	spot geminiSpot
+	id   uint64
+	key  uint64    // of id and type: an answer and what was answered to its call may share an id
+	at   time.Time // when it was first written: a resumed session has them all with a new time
+	said bool      // counts as undone if it is taken back
 }
 
 type geminiPlan struct {
 	messages []geminiMessage
-	index    map[geminiSpot]int
-	results  map[uint64]bool // hashes of the ids of calls that were answered
+	times    map[geminiSpot]time.Time // of the messages that stand: when they were first written
+	results  map[uint64]bool          // hashes of the ids of calls that were answered
 	undone   int
 }
-
-// maxCopied bounds what is held of messages that were replaced out of order; beyond
-// that they are given where they stand in the file.
-const maxCopied = 16 << 20
 
 // geminiLine is what a record is: a message, unless one of these is there.
 type geminiLine struct {
@@ -93,7 +88,7 @@ func eachGemini(l geminiLine, raw []byte, fn func(elem int32, m []byte) bool) {
 }
 
 func planGemini(ctx context.Context, t *tape) (*geminiPlan, error) {
-	p := &geminiPlan{results: map[uint64]bool{}}
+	p := &geminiPlan{results: map[uint64]bool{}, times: map[geminiSpot]time.Time{}}
 	byKey := map[uint64]int{}      // of messages
 	seen := map[uint64]time.Time{} // by key
 	among := map[uint64]int{}      // messages without an id, by their content
@@ -112,8 +107,9 @@ func planGemini(ctx context.Context, t *tape) (*geminiPlan, error) {
 			cut(max(0, slices.IndexFunc(p.messages, func(m geminiMessage) bool { return m.id == textHash(id) })))
 			return nil
 		}
+		compressed := isGeminiCompressed(l.list)
 		if l.set != nil && l.list != nil {
-			if isArray(l.list) && !isGeminiCompressed(l.list) {
+			if isArray(l.list) && !compressed {
 				cut(0)
 			}
 			among = map[uint64]int{}
@@ -133,11 +129,11 @@ func planGemini(ctx context.Context, t *tape) (*geminiPlan, error) {
 			} else {
 				seen[g.key] = g.at
 			}
-			if i, ok := byKey[g.key]; ok {
-				p.messages[i] = g
-			} else {
+			if i, ok := byKey[g.key]; !ok {
 				byKey[g.key] = len(p.messages)
 				p.messages = append(p.messages, g)
+			} else if !compressed { // which repeats what it keeps, behind its summary
+				p.messages[i] = g
 			}
 			return true
 		})
@@ -148,16 +144,10 @@ func planGemini(ctx context.Context, t *tape) (*geminiPlan, error) {
 	}
 	maps.DeleteFunc(undone, func(key uint64, _ bool) bool { _, stands := byKey[key]; return stands })
 	p.undone += len(undone)
-	p.indexMessages()
-	return p, p.copyLate(ctx, t)
-}
-
-// indexMessages notes where each message is among those that stand.
-func (p *geminiPlan) indexMessages() {
-	p.index = make(map[geminiSpot]int, len(p.messages))
-	for i, m := range p.messages {
-		p.index[m.spot] = i
+	for _, m := range p.messages {
+		p.times[m.spot] = m.at
 	}
+	return p, nil
 }
 
 // answers notes the calls that a message has the results of, and reports whether it
@@ -180,34 +170,6 @@ func (p *geminiPlan) answers(m []byte) bool {
 		return true
 	})
 	return only
-}
-
-// copyLate copies the messages that stand in the file after one that follows them.
-func (p *geminiPlan) copyLate(ctx context.Context, t *tape) error {
-	late := map[geminiSpot]int{}
-	least := geminiSpot{1 << 30, 0}
-	for i := len(p.messages) - 1; i >= 0; i-- {
-		spot := p.messages[i].spot
-		if spot.record > least.record || spot.record == least.record && spot.elem > least.elem {
-			late[spot] = i
-		} else {
-			least = spot
-		}
-	}
-	if len(late) == 0 {
-		return nil
-	}
-	held := 0
-	return t.each(ctx, false, func(at place, raw []byte) error {
-		eachGemini(parseGeminiLine(raw), raw, func(elem int32, m []byte) bool {
-			if i, ok := late[geminiSpot{int32(at.index), elem}]; ok && held+len(m) <= maxCopied {
-				p.messages[i].copied = append([]byte(nil), m...)
-				held += len(m)
-			}
-			return true
-		})
-		return nil
-	})
 }
 
 // isGeminiCompressed reports whether a list of messages begins with a summary of

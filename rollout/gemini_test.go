@@ -80,8 +80,6 @@ func TestGeminiReadsLines(t *testing.T) {
 		{"a list that is the only carrier", []string{`{"$set":{"messages":[` + gm("1", "user", `"hi"`, "") + "," + gm("2", "gemini", `"hello"`, "") + `]}}`}, []string{"typed: hi", "agent: hello"}},
 		{"a rewind into a list", []string{`{"$set":{"messages":[` + gm("1", "user", `"hi"`, "") + "," + gm("2", "user", `"old"`, "") + `]}}`, `{"$rewindTo":"2"}`, gm("3", "user", `"new"`, "")}, []string{"typed: hi", "typed: new"}},
 		{"a rewind to what nobody knows", []string{gm("1", "user", `"old"`, ""), `{"$rewindTo":"9"}`, gm("3", "user", `"new"`, "")}, []string{"typed: new"}},
-		{"a replacement out of order", []string{gm("1", "user", `"hi"`, ""), gm("2", "gemini", `"hel"`, ""), gm("3", "user", `"on"`, ""), gm("2", "gemini", `"hello"`, ""), gm("4", "gemini", `"done"`, "")},
-			[]string{"typed: hi", "agent: hello", "typed: on", "agent: done"}},
 		{"a resumption", []string{gm("1", "user", `"hi"`, ""), gm("2", "gemini", `"I run"`, `,"toolCalls":[{"id":"c","name":"run_shell_command","args":{"command":"ls"},"status":"success","result":[{"functionResponse":{"id":"c","name":"run_shell_command","response":{"output":"Output: a"}}}]}]`),
 			"{" + strings.Replace(geminiHead, "18:08", "19:00", 1) + `,"kind":"main"}`, `{"$set":{"messages":[` + gm("0", "user", `"<session_context>x</session_context>"`, "") + `]}}`,
 			`{"$set":{"messages":[` + gm("0", "user", `"<session_context>x</session_context>"`, "") + "," + gm("1", "user", `[{"text":"hi"}]`, "") + "," +

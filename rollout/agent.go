@@ -7,8 +7,8 @@
 //
 // Read agent.go first (what an agent's reader must provide), then read.go and
 // probe.go (what callers use), record.go (JSON values out of damaged files) and
-// one agent, for instance copilot.go. An agent that does not keep
-// a session as a file implements Keeper in open.go too, as opencode.go does.
+// one agent, for instance copilot.go. OpenCode alone does not keep
+// a session as a file: opencode.go says how its sessions come as paths and streams.
 package rollout
 
 import (
@@ -103,7 +103,7 @@ func Walk(ctx context.Context, env Env, fn func(Entry) error) error {
 			if root.Dir == "" {
 				continue
 			}
-			w.source, w.session, w.keepers = agent.Source(), root.Session, keepers(agent.Source())
+			w.source, w.session = agent.Source(), root.Session
 			if info, err := os.Stat(root.Dir); err == nil && info.Mode().IsRegular() {
 				if err := w.file(root.Dir, info); err != nil {
 					return err
@@ -127,7 +127,7 @@ func WalkDir(ctx context.Context, dir string, fn func(Entry) error) error {
 	if err != nil {
 		return memoir.Errorf(memoir.CodeNotFound, "", "read the sessions below %s: %w", dir, err)
 	}
-	w := walker{ctx: ctx, fn: fn, seen: map[entered]bool{}, keepers: keepers("")}
+	w := walker{ctx: ctx, fn: fn, seen: map[entered]bool{}}
 	if !info.IsDir() {
 		return w.file(dir, info)
 	}
@@ -144,7 +144,6 @@ type walker struct {
 	given   map[location]bool // files passed to fn; nil if the walk is for all agents at once
 	source  memoir.Source
 	session func(string) bool // nil: every file
-	keepers []Keeper          // that may keep sessions in what is found
 }
 
 // entered is a directory, by its real path, looked at for one agent's sessions. A link
@@ -271,15 +270,15 @@ func (w *walker) entry(path, rel, realDir string, d fs.DirEntry, looked looked) 
 	return w.file(path, info)
 }
 
-// file gives a file, or the sessions that an agent keeps in it.
+// file gives a file, or the sessions that OpenCode keeps in it.
 func (w *walker) file(path string, info fs.FileInfo) error {
-	for _, k := range w.keepers {
-		sessions, ok, err := k.Sessions(path, info)
+	if w.source == "" || w.source == memoir.SourceOpenCode {
+		sessions, ok, err := opencodeSessions(path, info)
 		if err != nil {
 			return w.fn(Entry{File: asFile(path, info), Source: w.source, Err: err})
 		}
 		for _, f := range sessions {
-			if err := w.fn(Entry{File: f, Source: k.Source()}); err != nil {
+			if err := w.fn(Entry{File: f, Source: memoir.SourceOpenCode}); err != nil {
 				return err
 			}
 		}

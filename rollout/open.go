@@ -26,12 +26,10 @@ var zstdMagic = []byte{0x28, 0xB5, 0x2F, 0xFD}
 const maxWindow = 32 << 20
 
 // open opens a session file and, if its first bytes say so, decompresses it. What
-// is no file of its own is opened by the agent that keeps it.
+// is no file of its own is a session of OpenCode.
 func open(path string) (io.ReadCloser, error) {
-	for _, k := range keepers("") {
-		if r, ok, err := k.Open(path); ok || err != nil {
-			return r, err
-		}
+	if r, ok, err := openOpenCode(path); ok {
+		return r, err
 	}
 	f, err := openFile(path)
 	if err != nil {
@@ -152,37 +150,6 @@ func openError(path string, err error) error {
 	return memoir.Errorf(memoir.CodeUnreadable, disk.Hint(err), "read session %s: %w", path, err)
 }
 
-// Keeper is an Agent that keeps sessions otherwise than as a file each: many in a
-// database, or one in a tree of files. Each session still has one path of its own
-// (see memoir.File), and its records still come as a stream of JSON values, so
-// that all else treats it like a file.
-type Keeper interface {
-	Agent
-	// Sessions lists the sessions that a regular file stands for: those of a
-	// database, itself if it begins a tree, none if it is a part of what another
-	// one stands for. It is not ok with a file that it knows nothing of. The error
-	// says why a file that it does know cannot be listed.
-	Sessions(path string, info fs.FileInfo) (sessions []memoir.File, ok bool, err error)
-	// Stat looks at one session again, without reading what was said in it. The
-	// error is fs.ErrNotExist for one that is gone.
-	Stat(path string) (f memoir.File, ok bool, err error)
-	// Open streams a session's records: first what the agent knows of the session,
-	// then its messages in order.
-	Open(path string) (r io.ReadCloser, ok bool, err error)
-}
-
-// keepers are the agents that keep sessions in their own ways, or the one of a
-// source.
-func keepers(source memoir.Source) []Keeper {
-	var out []Keeper
-	for _, agent := range Agents {
-		if k, ok := agent.(Keeper); ok && (source == "" || source == agent.Source()) {
-			out = append(out, k)
-		}
-	}
-	return out
-}
-
 // memberPath is the path of a session inside a database. An id that could not be
 // part of a path is escaped as in a URL.
 func memberPath(database, id string) string {
@@ -215,10 +182,8 @@ func isMember(path string) bool { return strings.Contains(filepath.Base(path), "
 // Stat looks at a session as Walk does: two looks that give the same File mean the
 // same content. The error is fs.ErrNotExist if there is none at the path.
 func Stat(path string) (memoir.File, error) {
-	for _, k := range keepers("") {
-		if f, ok, err := k.Stat(path); ok || err != nil {
-			return f, err
-		}
+	if f, ok, err := statOpenCode(path); ok {
+		return f, err
 	}
 	info, err := os.Stat(path)
 	if err != nil {
@@ -239,7 +204,9 @@ func Missing(paths []string) []string {
 	databases := map[string]map[string]bool{} // by path: those of their sessions; nil: not known
 	for _, path := range paths {
 		if info, err := os.Stat(path); err == nil {
-			if !info.Mode().IsRegular() && !info.IsDir() || supplanted(path) {
+			// A database that could not be listed once was given as itself.
+			_, listed, err := opencodeSessions(path, info)
+			if !info.Mode().IsRegular() && !info.IsDir() || listed && err == nil && isDatabase(path, info) {
 				missing = append(missing, path)
 			}
 			continue
@@ -269,45 +236,23 @@ func gone(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// supplanted reports that a file is no session, but stands for others: a database
-// that could not be listed once and can be now.
-func supplanted(path string) bool {
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() {
-		return false
-	}
-	for _, k := range keepers("") {
-		sessions, ok, err := k.Sessions(path, info)
-		if ok {
-			return err == nil && (len(sessions) != 1 || sessions[0].Path != path)
-		}
-	}
-	return false
-}
-
 // membersOf lists the paths of a database's sessions; nil if that cannot be done,
 // and none if there is no database.
 func membersOf(database string) map[string]bool {
 	members := map[string]bool{}
 	info, err := os.Stat(database)
-	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return members
-		}
-		return nil
-	}
-	for _, k := range keepers("") {
-		sessions, ok, err := k.Sessions(database, info)
-		if err != nil {
-			return nil
-		}
-		if !ok {
-			continue
-		}
-		for _, f := range sessions {
-			members[f.Path] = true
-		}
+	if errors.Is(err, fs.ErrNotExist) {
 		return members
 	}
-	return nil // not permitted, or damaged at its first bytes
+	if err != nil {
+		return nil
+	}
+	sessions, ok, err := opencodeSessions(database, info)
+	if err != nil || !ok {
+		return nil // not permitted, or damaged
+	}
+	for _, f := range sessions {
+		members[f.Path] = true
+	}
+	return members
 }

@@ -19,7 +19,7 @@ import (
 // "parts":[…]} of each message; a message of very many parts is several of those.
 type OpenCode struct{}
 
-var _ Keeper = OpenCode{}
+var _ Agent = OpenCode{}
 
 // Source is memoir.SourceOpenCode.
 func (OpenCode) Source() memoir.Source { return memoir.SourceOpenCode }
@@ -147,9 +147,15 @@ func laterOf(times ...time.Time) time.Time {
 	return last
 }
 
-// Sessions lists the sessions of a database, or of a tree the one that begins in
-// the file.
-func (OpenCode) Sessions(path string, info fs.FileInfo) ([]memoir.File, bool, error) {
+// OpenCode keeps many sessions in a database, or one in a tree of files. Each still has
+// one path of its own (see memoir.File), and its records come as a stream of JSON
+// values, so that all else treats it like a file.
+
+// opencodeSessions lists the sessions that a regular file stands for: those of a
+// database, itself if it begins a tree, none if it is a part of what another one
+// stands for. It is not ok with a file that it knows nothing of. The error says why a
+// file that it does know cannot be listed.
+func opencodeSessions(path string, info fs.FileInfo) (sessions []memoir.File, ok bool, err error) {
 	if tree, ok := treeOf(path); ok {
 		f, err := tree.look()
 		if err != nil {
@@ -160,42 +166,36 @@ func (OpenCode) Sessions(path string, info fs.FileInfo) ([]memoir.File, bool, er
 	if belongsToTree(path) || isSidecar(path) {
 		return nil, true, nil
 	}
-	if !mayBeSQLite(path, info) {
+	if !isDatabase(path, info) {
 		return nil, false, nil
 	}
 	return listDatabase(path)
 }
 
-// Stat looks at one session of a database or of a tree.
-func (OpenCode) Stat(path string) (memoir.File, bool, error) {
+// statOpenCode looks at one session again, without reading what was said in it. The
+// error is fs.ErrNotExist for one that is gone.
+func statOpenCode(path string) (f memoir.File, ok bool, err error) {
 	if tree, ok := treeOf(path); ok {
 		f, err := tree.look()
 		return f, true, err
 	}
-	if !isMember(path) {
-		return memoir.File{}, false, nil
-	}
 	database, id, ok := splitMember(path)
-	if !ok {
-		return memoir.File{}, false, nil
+	if ok {
+		f, err = statMember(database, id)
 	}
-	f, err := statMember(database, id)
-	return f, true, err
+	return f, ok, err
 }
 
-// Open streams the records of one session of a database or of a tree.
-func (OpenCode) Open(path string) (io.ReadCloser, bool, error) {
+// openOpenCode streams the records of one session: first what is known of it, then its
+// messages in order.
+func openOpenCode(path string) (r io.ReadCloser, ok bool, err error) {
 	if tree, ok := treeOf(path); ok {
 		r, err := tree.open()
 		return r, true, err
 	}
-	if !isMember(path) {
-		return nil, false, nil
-	}
 	database, id, ok := splitMember(path)
-	if !ok {
-		return nil, false, nil
+	if ok {
+		r, err = openMember(database, id)
 	}
-	r, err := openMember(database, id)
-	return r, true, err
+	return r, ok, err
 }

@@ -31,8 +31,8 @@ var errOtherDatabase = errors.New("it is not a database of OpenCode")
 // errChanged means that a database was written to although nobody seemed to use it.
 var errChanged = errors.New("it changed while it was read")
 
-// mayBeSQLite looks at a file's first bytes if its size is one that a database has.
-func mayBeSQLite(path string, info fs.FileInfo) bool {
+// isDatabase looks at a file's first bytes if its size is one that a database has.
+func isDatabase(path string, info fs.FileInfo) bool {
 	return info.Size() > 0 && info.Size()%512 == 0 && hasMagic(path)
 }
 

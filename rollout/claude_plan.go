@@ -15,8 +15,6 @@ type claudePlan struct {
 	atEnd     []string         // those that nothing took
 	results   map[uint64]bool  // hashes of the ids of calls that were answered
 	elsewhere map[uint64]bool  // hashes of the uuids of lines that another session had first
-	unsettled map[uint64]bool  // hashes of the ids of calls whose answers are this session's own
-	copiedTo  int              // index of the last line that says it was copied, -1
 }
 
 // Flags of a node.
@@ -37,7 +35,7 @@ type claudePlanner struct {
 
 func planClaude(ctx context.Context, t *tape, subagent bool) (*claudePlan, error) {
 	p := &claudePlan{first: map[uint64]int32{}, late: map[int][]string{},
-		results: map[uint64]bool{}, unsettled: map[uint64]bool{}, copiedTo: -1}
+		results: map[uint64]bool{}}
 	s := claudePlanner{claudePlan: p}
 	if t.heads == nil && !subagent {
 		for _, part := range t.parts {
@@ -87,16 +85,13 @@ func (s *claudePlanner) node(at int, l claudeLine, spoken string, speaks bool) b
 		return false
 	}
 	s.first[h] = int32(at)
-	if l.forkedFrom() != "" {
-		s.copiedTo = at
-	}
 	var flags uint8
 	switch l.kind {
 	case "user":
 		flags = nodeUser
 		if !speaks {
 			flags |= nodeSpeech
-			s.noteResults(l, s.elsewhere != nil && !s.elsewhere[h])
+			s.noteResults(l)
 		} else if !l.injected() && !l.compact && isPrompt(spoken) {
 			flags |= nodePrompt
 		}
@@ -116,13 +111,10 @@ func (s *claudePlanner) node(at int, l claudeLine, spoken string, speaks bool) b
 	return true
 }
 
-func (s *claudePlanner) noteResults(l claudeLine, own bool) {
+func (s *claudePlanner) noteResults(l claudeLine) {
 	elements(get(l.message, "content"), func(block []byte) bool {
 		if id := getText(block, "tool_use_id"); id != "" {
 			s.results[textHash(id)] = true
-			if own {
-				s.unsettled[textHash(id)] = true
-			}
 		}
 		return true
 	})

@@ -19,21 +19,15 @@ func (Claude) Read(ctx context.Context, t *tape, e *emitter) error {
 		return err
 	}
 	e.results = plan.results
-	r := claudeReader{plan: plan, e: e, subagent: subagent, ownOnly: t.heads != nil, given: map[uint64]bool{}}
+	r := claudeReader{plan: plan, e: e, subagent: subagent, given: map[uint64]bool{}}
 	r.w.cwd, r.w.branch = head.CWD, head.Branch
 	if t.heads == nil && !subagent {
 		r.session = t.parts[0].Path
 	}
-	play := func() error {
-		return t.each(ctx, true, func(at place, raw []byte) error {
-			r.line(at.index, parseClaudeLine(raw))
-			return e.err
-		})
-	}
-	if err = play(); err == nil && r.ownOnly && e.n == 0 {
-		r.ownOnly = false // a fork that shows nothing of its own is called what it repeats
-		err = play()
-	}
+	err = t.each(ctx, true, func(at place, raw []byte) error {
+		r.line(at.index, parseClaudeLine(raw))
+		return e.err
+	})
 	if err != nil {
 		return err
 	}
@@ -51,7 +45,6 @@ type claudeReader struct {
 	w          where
 	subagent   bool
 	session    string          // path of its file, "" if files beside it are not to be read
-	ownOnly    bool            // lines that say that they were copied are passed over, whoever has them
 	answers    []*claudeAnswer // messages that are not finished, in the order in which they began
 	unfinished int             // bytes of their texts
 	given      map[uint64]bool // hashes of the texts that were given, with their messages' ids
@@ -80,13 +73,13 @@ func (r *claudeReader) line(at int, l claudeLine) {
 	if l.cwd != "" {
 		r.w.cwd, r.w.branch = l.cwd, l.branch()
 	}
-	if r.replayed(at, l) {
+	if r.replayed(l) {
 		return
 	}
 	switch l.kind {
 	case "user":
 		r.closeAnswers()
-		r.user(at, l)
+		r.user(l)
 	case "assistant":
 		r.assistant(l)
 	case "system":
@@ -124,33 +117,22 @@ func (r *claudeReader) attachment(l claudeLine) {
 	r.said(memoir.OriginQueued, prompt)
 }
 
-// replayed passes over a line that belongs to another session. A call in it is
-// still noted if it was answered only here.
-func (r *claudeReader) replayed(at int, l claudeLine) bool {
-	if l.uuid == "" || !r.plan.elsewhere[textHash(l.uuid)] && !(r.ownOnly && at <= r.plan.copiedTo) {
+// replayed passes over a line that belongs to another session.
+func (r *claudeReader) replayed(l claudeLine) bool {
+	if l.uuid == "" || !r.plan.elsewhere[textHash(l.uuid)] {
 		return false
 	}
 	r.closeAnswers()
-	switch l.kind {
-	case "user":
-		if s, ok := l.spoken(); ok {
-			r.e.hear(s)
-		}
-	case "assistant":
-		elements(get(l.message, "content"), func(block []byte) bool {
-			if id := getText(block, "id"); id != "" && r.plan.unsettled[textHash(id)] {
-				r.call(block)
-			}
-			return true
-		})
-	default:
-		return true
+	if s, ok := l.spoken(); ok {
+		r.e.hear(s)
 	}
-	r.e.stats.Replayed++
+	if l.kind == "user" || l.kind == "assistant" {
+		r.e.stats.Replayed++
+	}
 	return true
 }
 
-func (r *claudeReader) user(at int, l claudeLine) {
+func (r *claudeReader) user(l claudeLine) {
 	content := get(l.message, "content")
 	if l.compact {
 		r.e.summary(removeReminders(contentText(content)), r.w)

@@ -287,9 +287,8 @@ func TestClaudeHead(t *testing.T) {
 		{"a sub-agent of a workflow", claudeID + "/subagents/workflows/w1/agent-x1.jsonl", []string{ccSay("task")}, Head{ID: "agent-x1", ParentID: claudeID, Kind: memoir.KindSubagent, Title: "task", CWD: "/w/app", Branch: "main"}},
 		{"a worktree that the agent made", "x.jsonl", []string{ccSay("a", `,"cwd":"/trees/fix/sub"`), `worktree-state "worktreeSession":{"originalCwd":"/w/app","worktreePath":"/trees/fix"}`}, Head{ID: claudeID, Kind: memoir.KindMain, Title: "a", CWD: "/w/app"}},
 		{"a worktree that it was not in", "x.jsonl", []string{ccSay("a"), `worktree-state "worktreeSession":{"originalCwd":"/elsewhere","worktreePath":"/trees/fix"}`, `worktree-state "worktreeSession":null`}, Head{ID: claudeID, Kind: memoir.KindMain, Title: "a", CWD: "/w/app", Branch: "main"}},
-		{"a fork", "x.jsonl", []string{ccSay("theirs", `,"forkedFrom":{"sessionId":"old","messageUuid":"u0"}`), ccSay("ours")}, Head{ID: claudeID, ParentID: "old", Kind: memoir.KindMain, Title: "ours", CWD: "/w/app", Branch: "main"}},
-		{"a fork whose answers say so", "x.jsonl", []string{ccSay("theirs"), ccText("m1", "A") + `,"requestSessionId":"old"`, ccSay("ours")}, Head{ID: claudeID, ParentID: "old", Kind: memoir.KindMain, Title: "ours", CWD: "/w/app", Branch: "main"}},
-		{"a fork with nothing of its own", "x.jsonl", []string{ccSay("theirs", `,"forkedFrom":{"sessionId":"old","messageUuid":"u0"}`)}, Head{ID: claudeID, ParentID: "old", Kind: memoir.KindMain, Title: "theirs", CWD: "/w/app", Branch: "main"}},
+		{"a fork", "x.jsonl", []string{ccSay("theirs", `,"forkedFrom":{"sessionId":"old","messageUuid":"u0"}`), ccSay("ours")}, Head{ID: claudeID, ParentID: "old", Kind: memoir.KindMain, Title: "theirs", CWD: "/w/app", Branch: "main"}},
+		{"a fork whose answers say so", "x.jsonl", []string{ccSay("theirs"), ccText("m1", "A") + `,"requestSessionId":"old"`, ccSay("ours")}, Head{ID: claudeID, ParentID: "old", Kind: memoir.KindMain, Title: "theirs", CWD: "/w/app", Branch: "main"}},
 		{"our own run", "x.jsonl", []string{ccSay("memoir:own-run\nextract", `,"entrypoint":"sdk-cli"`)}, Head{ID: claudeID, Kind: memoir.KindOwnRun, Title: "memoir:own-run", CWD: "/w/app", Branch: "main", OwnRun: true}},
 	}
 	for _, tt := range tests {

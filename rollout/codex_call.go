@@ -5,8 +5,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-
-	"memoir"
 )
 
 func (r *codexReader) call(l codexLine) {
@@ -36,7 +34,7 @@ func (r *codexReader) call(l codexLine) {
 func (r *codexReader) result(at place, l codexLine) {
 	id := callID(l.payload)
 	o := codexOutput(l.payload, r.e.waiting(id))
-	r.cells.end(id, &o, r.e.waiting(id))
+	r.cells.end(id, &o)
 	start := r.running.result(id, o.goesOn)
 	until, followed := r.plan.until[textHash(start)]
 	asked := r.e.waiting(start)
@@ -127,24 +125,19 @@ func endOutput(end []byte) string {
 }
 
 // codexCells follows the scripts of code mode that run: the commands that a script
-// runs are reported by events that do not name it.
+// runs are reported by events that do not name it. What they say of how these ended is
+// the script's exit status, where it printed none.
 type codexCells struct {
 	open []*codexCell
 }
 
 type codexCell struct {
 	id     string
-	lines  []string // of its commands, as they ended
-	size   int
-	exit   *int // of the first that failed, else 0
+	exit   *int // of the first command that failed, else 0
 	failed bool
-	output string
 }
 
-const (
-	maxCells     = 16        // scripts that are followed at a time
-	maxCellBytes = 256 << 10 // of what is kept of each
-)
+const maxCells = 16 // scripts that are followed at a time
 
 func (c *codexCells) begin(id string) {
 	if len(c.open) == maxCells {
@@ -155,56 +148,30 @@ func (c *codexCells) begin(id string) {
 
 // inner takes the end of something that the latest script ran.
 func (c *codexCells) inner(end []byte, exit *int, failed bool) {
-	if len(c.open) == 0 || get(end, "command") == nil {
+	by := getText(end, "source") // a person's own command has its own record
+	if len(c.open) == 0 || get(end, "command") == nil || by == "user_shell" || by == "userShell" {
 		return
 	}
 	cell := c.open[len(c.open)-1]
-	switch getText(end, "source") {
-	case "user_shell", "userShell": // the person's own, which has its own record
-		return
-	}
-	line := commandLine(get(end, "command"))
-	if line == "" || cell.size > maxCellBytes {
-		return
-	}
-	cell.size += len(line)
-	cell.lines = append(cell.lines, line)
 	if exit != nil && (cell.exit == nil || *cell.exit == 0) {
 		cell.exit = exit
 	}
 	cell.failed = cell.failed || failed
-	if out := endOutput(end); cell.size+len(out) <= maxCellBytes {
-		cell.size += len(out)
-		cell.output = appended(cell.output, out)
-	}
 }
 
-// end fills in a script's result what the events said: the commands where they
-// cannot be read in the script, their exit status, their output where the script
-// printed nothing.
-func (c *codexCells) end(id string, o *outcome, call *memoir.Item) {
+// end fills in a script's result what the events said.
+func (c *codexCells) end(id string, o *outcome) {
 	i := slices.IndexFunc(c.open, func(cell *codexCell) bool { return cell.id == id })
 	if i < 0 {
 		return
 	}
 	cell := c.open[i]
-	if o.goesOn == "" {
-		c.open = slices.Delete(c.open, i, i+1)
-	}
-	if len(cell.lines) == 0 || call == nil {
+	if o.failed = o.failed || cell.failed; o.goesOn != "" {
 		return
 	}
-	if call.Tool == "exec" && callsOnlyCommands(call.Input) {
-		call.Tool, call.Input = "exec_command", clip(strings.Join(cell.lines, "\n"))
-	}
-	if o.exit == nil && o.goesOn == "" {
+	if c.open = slices.Delete(c.open, i, i+1); o.exit == nil {
 		o.exit = cell.exit
 	}
-	o.failed = o.failed || cell.failed
-	if o.output == "" {
-		o.output = cell.output
-	}
-	cell.lines, cell.output, cell.size = nil, "", 0
 }
 
 // A command may outlive the call that started it. The call's result then names a

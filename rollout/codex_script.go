@@ -82,24 +82,12 @@ func inWorkdir(dir, line string) string {
 }
 
 var (
-	scriptTool = lazyregexp.New(`\btools\.(\w+)\(`)
-
 	// scriptToken matches a comment, a string, a word, or one other character.
 	scriptToken = lazyregexp.New("//[^\n]*|(?s:/\\*.*?\\*/)|String\\.raw`[^`]*`" +
 		`|"(?:[^"\\\n]|\\(?s:.))*"|'(?:[^'\\\n]|\\(?s:.))*'|` + "`(?s:[^`\\\\]|\\\\.)*`" + `|[\w$.-]+|[^\s]`)
 	// scriptEscapes are a backslash, and the escapes that JSON does not have.
 	scriptEscapes = lazyregexp.New(`\\(?:\\|u\{|[0-9vx\n])`)
 )
-
-// callsOnlyCommands reports whether a script names no tools but those that run commands.
-func callsOnlyCommands(js string) bool {
-	for _, m := range scriptTool.FindAllStringSubmatch(js, -1) {
-		if m[1] != "exec_command" && m[1] != "write_stdin" && m[1] != "update_plan" {
-			return false
-		}
-	}
-	return true
-}
 
 // scriptCalls finds every tools.name(…) outside strings and comments, in order. ok is
 // false if an argument is neither a literal nor a name that const binds to one.

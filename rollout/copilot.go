@@ -90,48 +90,43 @@ func (Copilot) Head(h *Head, path string, head, tail [][]byte) {
 		}
 	}
 	h.UpdatedAt = latest(tail, "timestamp")
-	beside := copilotWorkspace{}
+	beside := copilotContext{}
 	if filepath.Base(path) == "events.jsonl" {
 		beside = readCopilotWorkspace(filepath.Join(filepath.Dir(path), "workspace.yaml"))
 		if !legalID.MatchString(h.ID) {
 			h.ID = filepath.Base(filepath.Dir(path)) // the file's own name is that of all
 		}
 	}
-	if place.cwd == "" {
-		place = copilotContext{beside.CWD, beside.Branch, beside.Repository, beside.HostType, ""}
+	if place.CWD == "" {
+		place = beside
 	}
-	h.CWD, h.Branch, h.Remote = place.cwd, place.branch, place.remote()
+	h.CWD, h.Branch, h.Remote = place.CWD, place.Branch, place.remote()
 	if h.Title == "" {
 		h.Title = beside.Name
 	}
 }
 
-// copilotWorkspace is what workspace.yaml says.
-type copilotWorkspace struct {
-	CWD        string `yaml:"cwd"`
-	Branch     string `yaml:"branch"`
-	Repository string `yaml:"repository"`
-	HostType   string `yaml:"host_type"`
-	Name       string `yaml:"name"`
+// copilotContext is where a session takes place, as an event or workspace.yaml says.
+type copilotContext struct {
+	CWD, Branch, Repository, Name string
+	HostType                      string `yaml:"host_type"`
+	Host                          string `yaml:"-"`
 }
 
-func readCopilotWorkspace(path string) copilotWorkspace {
-	var w copilotWorkspace
+func readCopilotWorkspace(path string) copilotContext {
+	var w copilotContext
 	const most = 64 << 10 // real ones have less than 1 KiB
 	if content := smallFile(path); len(content) > most || yaml.Unmarshal(content, &w) != nil {
-		return copilotWorkspace{}
+		return copilotContext{}
 	}
 	return w
 }
 
-// copilotContext is where a session takes place.
-type copilotContext struct{ cwd, branch, repository, hostType, host string }
-
 // fill takes a context over, if none is known yet.
 func (c *copilotContext) fill(context []byte) {
-	if cwd := getText(context, "cwd"); cwd != "" && c.cwd == "" {
-		*c = copilotContext{cwd, getText(context, "branch"), getText(context, "repository"), getText(context, "hostType"),
-			getText(context, "repositoryHost")}
+	if cwd := getText(context, "cwd"); cwd != "" && c.CWD == "" {
+		*c = copilotContext{CWD: cwd, Branch: getText(context, "branch"), Repository: getText(context, "repository"),
+			HostType: getText(context, "hostType"), Host: getText(context, "repositoryHost")}
 	}
 }
 
@@ -139,11 +134,11 @@ var ownerAndName = lazyregexp.New(`^[\w.-]+/[\w.-]+$`)
 
 // remote is the repository's URL, which is recorded as owner and name on a host.
 func (c copilotContext) remote() string {
-	if !ownerAndName.MatchString(c.repository) || c.hostType != "" && c.hostType != "github" {
+	if !ownerAndName.MatchString(c.Repository) || c.HostType != "" && c.HostType != "github" {
 		return ""
 	}
-	if c.host == "" || strings.ContainsAny(c.host, "/@ ") {
-		c.host = "github.com"
+	if c.Host == "" || strings.ContainsAny(c.Host, "/@ ") {
+		c.Host = "github.com"
 	}
-	return "https://" + c.host + "/" + c.repository
+	return "https://" + c.Host + "/" + c.Repository
 }

@@ -188,23 +188,7 @@ func (r *opencodeReader) user(id string, parts []byte) {
 		r.e.user(memoir.OriginSlashCommand, command, r.w)
 		return
 	}
-	r.e.user(memoir.OriginTyped, unquoted(own), r.w)
-}
-
-// unquoted takes off the quotation marks that `opencode run` puts round a prompt
-// of several words.
-func unquoted(text string) string {
-	inner, ok := strings.CutPrefix(text, `"`)
-	if !ok {
-		return text
-	}
-	if inner, ok = strings.CutSuffix(inner, `"`); !ok || !strings.Contains(inner, " ") {
-		return text
-	}
-	if strings.Contains(strings.ReplaceAll(inner, `\"`, ""), `"`) {
-		return text
-	}
-	return strings.ReplaceAll(inner, `\"`, `"`)
+	r.e.user(memoir.OriginTyped, own, r.w)
 }
 
 // opencodeCommands are the beginnings of what OpenCode's own commands expand to,

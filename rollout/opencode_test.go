@@ -53,8 +53,6 @@ func TestOpenCodeGivesItems(t *testing.T) {
 			[]string{"slash_command: /init be brief", "slash_command: /review", "slash_command: /compact"}},
 		{"a compaction", "", "", []ocMessage{ocUser("m1", ocText("hi")), {"m2", `"role":"assistant","summary":true,"mode":"compaction"`, []string{ocText("We did this."), ocText("And that.")}}, ocUser("m3", ocText("go on"))},
 			[]string{"typed: hi", "compaction_summary: We did this.\n\nAnd that.", "typed: go on"}},
-		{"a prompt of `opencode run`", "", "", []ocMessage{ocUser("m1", ocText(`"say \"hi\" to all"`)), ocUser("m2", ocText(`"a" and "b"`)), ocUser("m3", ocText(`"quoted"`))},
-			[]string{`typed: say "hi" to all`, `typed: "a" and "b"`, `typed: "quoted"`}},
 		{"a message that was reverted", `,"revert":{"messageID":"m3","snapshot":"x"}`, "", []ocMessage{ocUser("m1", ocText("keep")), ocAgent("m2", ocText("kept")), ocUser("m3", ocText("drop")), ocAgent("m4", ocText("dropped"), ocBash("x", "", 0))},
 			[]string{"typed: keep", "agent: kept"}},
 		{"a part that was reverted", `,"revert":{"messageID":"m2","partID":"prt_m2_001"}`, "", []ocMessage{ocUser("m1", ocText("keep")), ocAgent("m2", ocText("kept"), ocBash("x", "", 0), ocText("dropped")), ocUser("m3", ocText("drop"))},

@@ -3,13 +3,11 @@ package rollout
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"testing"
 	"time"
 
@@ -122,34 +120,6 @@ func BenchmarkProbe(b *testing.B) {
 	for i := 0; b.Loop(); i++ {
 		if _, err := Probe(entries[i%len(entries)]); err != nil {
 			b.Fatal(err)
-		}
-	}
-}
-
-// BenchmarkLineage finds what the sessions of a project share, in a directory of 300
-// that ran at the same time; compare MB/s with BenchmarkRead.
-func BenchmarkLineage(b *testing.B) {
-	dir := b.TempDir()
-	var paths []string
-	var size int64
-	for n := range 300 {
-		var lines []string
-		id := fmt.Sprintf("%08d-0000-4000-8000-000000000000", n)
-		for i := range 60 {
-			lines = append(lines, strings.ReplaceAll(says(id, i, fmt.Sprintf(`,"toolUseResult":%q`, strings.Repeat("output ", 200))), `"e0000000`, fmt.Sprintf(`"%08d`, n)))
-		}
-		paths = append(paths, filepath.Join(dir, id+".jsonl"))
-		content := strings.Join(lines, "\n") + "\n"
-		size += int64(len(content))
-		writeAt(b, paths[n], content)
-	}
-	b.SetBytes(size)
-	for b.Loop() {
-		for _, path := range paths {
-			theirs, err := claudeCopies(b.Context(), path)
-			if err != nil || theirs != nil {
-				b.Fatal(theirs, err)
-			}
 		}
 	}
 }

@@ -245,39 +245,3 @@ func FuzzNoEntryIsLost(f *testing.F) {
 		}
 	})
 }
-
-// numbered is a line of a session whose program numbers its entries: entry n, at a
-// minute, in which a person says a text.
-func numbered(session string, n, minute int, text string) string {
-	line := strings.Replace(says(session, n), entry(n), fmt.Sprint("u", n), 1)
-	line = strings.Replace(line, fmt.Sprintf("10:%02d:00Z", n), fmt.Sprintf("10:%02d:00Z", minute), 1)
-	return strings.Replace(line, fmt.Sprint("say ", n), "say "+text, 1)
-}
-
-func TestEntriesThatAreOnlyNumberedAlikeAreNoCopies(t *testing.T) {
-	t.Parallel()
-	old := []string{numbered(oldID, 0, 0, "hello"), numbered(oldID, 1, 1, "ok")}
-	tests := []struct {
-		name               string
-		old, new           []string
-		wantsNew, wantsOld string
-	}{
-		{"alike at different times", old, []string{numbered(newID, 0, 30, "hello"), numbered(newID, 1, 31, "ok")}, "hello ok", "hello ok"},
-		{"resumed", old, []string{numbered(newID, 0, 0, "hello"), numbered(newID, 1, 1, "ok"), numbered(newID, 2, 2, "more")}, "more", "hello ok"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			dir := t.TempDir()
-			for id, lines := range map[string][]string{oldID: tt.old, newID: tt.new} {
-				writeAt(t, filepath.Join(dir, id+".jsonl"), strings.Join(lines, "\n")+"\n")
-			}
-			for id, want := range map[string]string{oldID: tt.wantsOld, newID: tt.wantsNew} {
-				items, _ := read(t, filepath.Join(dir, id+".jsonl"))
-				if got := said(items); got != want {
-					t.Errorf("%s gives %q, want %q", id, got, want)
-				}
-			}
-		})
-	}
-}

@@ -173,18 +173,6 @@ func TestOpenCodeItemsKnowWhereAndWhen(t *testing.T) {
 	}
 }
 
-// A list of changes may make what an export says of the session long.
-func TestOpenCodeExportWithALongHead(t *testing.T) {
-	t.Parallel()
-	for _, size := range []int{70 << 10, 600 << 10} {
-		s := ocSession{id: "ses_1", title: "T", extra: `,"summary":{"diffs":["` + strings.Repeat("x ", size/2) + `"]}`, messages: []ocMessage{ocUser("m1", ocText("hi"))}}
-		for _, document := range []string{s.export(), pretty(t, s.export())} {
-			items, _ := read(t, write(t, "export.json", document))
-			expect(t, items, "typed: hi")
-		}
-	}
-}
-
 func TestOpenCodeIsNotTakenForOthers(t *testing.T) {
 	t.Parallel()
 	for _, content := range []string{`{"info":{"id":"other","time":{}},"messages":[]}`, `{"info":{"id":"ses_1"},"messages":[]}`, `{"info":{"id":"ses_1","time":{},"role":"user"}}`, `{"info":"ses_1"}`} {
@@ -192,13 +180,6 @@ func TestOpenCodeIsNotTakenForOthers(t *testing.T) {
 			t.Errorf("%s is a session: %+v", content, h)
 		}
 	}
-}
-
-func TestOpenCodeExportsWithoutTimes(t *testing.T) {
-	t.Parallel()
-	path := write(t, "a.json", `{"info":{"id":"ses_1","directory":"/w","title":"T"},"messages":[{"info":{"role":"user"},"parts":[{"type":"text","text":"hi"}]}]}`)
-	items, _ := read(t, path)
-	expect(t, items, "typed: hi")
 }
 
 func TestOpenCodeTreeIsOneEntryASession(t *testing.T) {

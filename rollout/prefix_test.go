@@ -47,23 +47,6 @@ func TestASessionStaysWhatItWasTakenFor(t *testing.T) {
 	}
 }
 
-// corpusFiles are the sessions of the corpus that are lines, by path.
-func corpusFiles(t *testing.T) map[string][]byte {
-	t.Helper()
-	files := map[string][]byte{}
-	for _, e := range collect(t, func(fn func(Entry) error) error { return WalkDir(t.Context(), corpusDir(t), fn) }) {
-		if !strings.HasSuffix(e.Path, ".jsonl") {
-			continue
-		}
-		content, err := os.ReadFile(e.Path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files[e.Path] = content
-	}
-	return files
-}
-
 // recordsOf reads a stream, in small chunks, and returns its records.
 func recordsOf(t *testing.T, src io.Reader) (records []string) {
 	t.Helper()
@@ -108,19 +91,6 @@ func TestAPrefixOfAFileGivesAPrefixOfItsRecords(t *testing.T) {
 				t.Fatalf("%s with %s", c.name, name)
 			}
 		}
-	}
-}
-
-func TestCorpusFilesCanBeCut(t *testing.T) {
-	t.Parallel()
-	for path, content := range corpusFiles(t) {
-		t.Run(filepath.Base(path), func(t *testing.T) {
-			t.Parallel()
-			whole := recordsOf(t, bytes.NewReader(content))
-			for i := range 8 {
-				checkCut(t, whole, content, (len(content)-1)*i/7)
-			}
-		})
 	}
 }
 

@@ -143,11 +143,15 @@ func planGemini(ctx context.Context, t *tape) (*geminiPlan, error) {
 		return nil, err
 	}
 	maps.DeleteFunc(undone, func(key uint64, _ bool) bool { _, stands := byKey[key]; return stands })
-	p.undone += len(undone)
+	p.undone = len(undone)
+	p.noteTimes()
+	return p, nil
+}
+
+func (p *geminiPlan) noteTimes() {
 	for _, m := range p.messages {
 		p.times[m.spot] = m.at
 	}
-	return p, nil
 }
 
 // answers notes the calls that a message has the results of, and reports whether it

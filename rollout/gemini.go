@@ -14,8 +14,7 @@ import (
 
 // Gemini reads the sessions of Gemini CLI: one JSON document, or the lines that
 // later versions write, whose first record is the document's head. See
-// gemini_plan.go for which messages stand, gemini_message.go for what they say and
-// gemini_project.go for the directory.
+// gemini_plan.go for which messages stand, gemini_message.go for what they say.
 type Gemini struct{}
 
 var _ Agent = Gemini{}

@@ -12,7 +12,7 @@ import (
 
 // Pi reads the sessions of pi, versions 1 to 3; OMP those of oh-my-pi, which
 // grew out of it and writes the same entries and some more. See pi_read.go for
-// the entries, pi_plan.go for the tree, pi_fork.go for what a fork repeats.
+// the entries, their tree and what a fork repeats.
 type Pi struct{}
 
 // OMP reads the sessions of oh-my-pi.

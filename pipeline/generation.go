@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"strings"
 
 	"memoir"
 	"memoir/consolidate"
@@ -235,8 +234,7 @@ func (r *run) keepEdits(ctx context.Context, root memory.Root, project store.Pro
 		return errors.Join(err, errChanged())
 	}
 	restored, err := root.RestoredEdits(live)
-	lost := errors.Is(err, fs.ErrNotExist)
-	if lost {
+	if errors.Is(err, fs.ErrNotExist) {
 		r.warn(
 			fmt.Sprintf(
 				"project %s: what restoring took away may come back: the archive of generation %d is gone",
@@ -255,25 +253,13 @@ func (r *run) keepEdits(ctx context.Context, root memory.Root, project store.Pro
 		return fmt.Errorf("read notes: %w", err)
 	}
 	decisions := decided(memory.Notes(project.ID, restored, r.now()), earlier)
-	if lost { // an earlier attempt may have been able to tell
-		if decisions, err = r.notedOn(ctx, project.ID, live); err != nil {
-			return err
-		}
-	}
 	notes := append(decisions, memory.Notes(project.ID, r.cleanEdits(project.ID, live.Edited), r.now())...)
-	for i, n := range notes {
-		// As the published files will have it, or the anchors would not be found.
-		notes[i].Text, notes[i].After, notes[i].Section = r.redactFor(
-			project.ID,
-			n.Text,
-		), r.redactFor(
-			project.ID,
-			n.After,
-		), r.redactFor(
-			project.ID,
-			n.Section,
-		)
-		notes[i].File = r.cleanNameFor(project.ID, n.File)
+	for i := range notes {
+		n := &notes[i] // as the published files will have it, or the anchors would not be found
+		for _, text := range []*string{&n.Text, &n.After, &n.Section} {
+			*text = r.redactFor(project.ID, *text)
+		}
+		n.File = r.cleanNameFor(project.ID, n.File)
 	}
 	if err := r.store.RecordNotes(ctx, project.ID, int64(live.Generation), notes); err != nil {
 		return fmt.Errorf("keep the edits of %s: %w", project.Name, err)
@@ -290,27 +276,6 @@ func (r *run) cleanEdits(projectID string, edits []memory.Edit) []memory.Edit {
 		}
 	}
 	return clean
-}
-
-// notedOn are the notes that are stored on the live generation and that its files bear out.
-func (r *run) notedOn(ctx context.Context, projectID string, live memory.Snapshot) ([]memoir.Note, error) {
-	all, err := r.store.NotesOn(ctx, projectID, int64(live.Generation))
-	if err != nil {
-		return nil, fmt.Errorf("read notes: %w", err)
-	}
-	return slices.DeleteFunc(all, func(n memoir.Note) bool {
-		content, there := live.Files[n.File]
-		has := slices.Contains(strings.Split(string(content), "\n"), strings.TrimRight(n.Text, "\n"))
-		switch n.Action {
-		case memoir.NoteAdded:
-			return !has
-		case memoir.NoteRemoved:
-			return has
-		case memoir.NoteFile:
-			return !there
-		}
-		return there
-	}), nil
 }
 
 func errChanged() error {

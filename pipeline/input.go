@@ -154,33 +154,12 @@ func (r *run) beside(in consolidate.Input, live memory.Snapshot) memory.Files {
 			files[path] = []byte(r.clean(string(content), in))
 		}
 	}
-	theirs := putThere(in.Notes, live.Files)
 	for _, note := range in.Notes {
-		_, ours := files[note.File]
-		if note.Action == memoir.NoteFile && (ours || theirs[note.File]) {
+		if _, known := files[note.File]; known && note.Action == memoir.NoteFile {
 			files[note.File] = []byte(r.clean(note.Text, in))
 		}
 	}
 	return files
-}
-
-// putThere tells which of the files that people wrote only they can have put there: those
-// that neither a consolidation nor a companion has a place for. They come from the live
-// files as a rule, but from the notes alone when projects were merged.
-func putThere(notes []memoir.Note, live memory.Files) map[string]bool {
-	all := memory.Files{} // a part of a skill is told from another file by the skill's other files
-	maps.Copy(all, live)
-	for _, n := range notes {
-		if n.Action == memoir.NoteFile {
-			all[n.File] = nil
-		}
-	}
-	theirs := map[string]bool{}
-	for path := range all.Extra() {
-		theirs[path] = path != rawMemoriesFile && !strings.HasPrefix(path, summariesDir) &&
-			memoir.CheckPath(path) == nil
-	}
-	return theirs
 }
 
 // companions are the files beside a consolidation that lead from its citations

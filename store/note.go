@@ -37,11 +37,6 @@ func (s *Store) NotesBefore(ctx context.Context, projectID string, generation in
 	return s.notes(ctx, `AND base < ?2`, projectID, generation)
 }
 
-// NotesOn returns the notes on one generation.
-func (s *Store) NotesOn(ctx context.Context, projectID string, generation int64) ([]memoir.Note, error) {
-	return s.notes(ctx, `AND base = ?2`, projectID, generation)
-}
-
 // Notes returns what holds of a project's notes, in the order in which they were
 // made. The last word counts: a line that was added in a later generation takes the
 // place of an earlier note that the same line of the same file was removed, in

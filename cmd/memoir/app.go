@@ -4,8 +4,6 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
-
-	"memoir/internal/lazyregexp"
 )
 
 // The groups in which help lists the commands.
@@ -15,6 +13,8 @@ const (
 	groupSecret  = "secrets"
 	groupSetup   = "setup and checks"
 )
+
+func init() { cli.HelpFlag = nil } // before does what it would
 
 // newApp defines all commands.
 func newApp(p *program) *cli.App {
@@ -47,17 +47,14 @@ usage or configuration; 3 partly done; 4 busy: another process holds the lease;
 			scanCommand(p), redactCommand(p),
 			configCommand(p), trustCommand(p), doctorCommand(p), smokeCommand(p), completionCommand(p), helpCommand(),
 		},
-		Writer:                p.ui,
-		ErrWriter:             p.ui.errw,
-		HideHelpCommand:       true,
-		HideVersion:           true,
-		CustomAppHelpTemplate: appHelp,
-		OnUsageError:          usageError,
-		ExitErrHandler:        func(*cli.Context, error) {},
-		Before: func(c *cli.Context) error {
-			p.ui.quiet, p.ui.verbose = c.Bool("quiet"), c.Bool("verbose")
-			return nil
-		},
+		Writer:                 p.ui,
+		ErrWriter:              p.ui.errw,
+		HideHelp:               true,
+		HideVersion:            true,
+		UseShortOptionHandling: true,
+		OnUsageError:           usageError,
+		ExitErrHandler:         func(*cli.Context, error) {},
+		Before:                 p.before,
 		Action: func(c *cli.Context) error {
 			cli.HelpPrinter(p.ui.errw, appHelp, c.App)
 			return status(exitUsage)
@@ -66,11 +63,28 @@ usage or configuration; 3 partly done; 4 busy: another process holds the lease;
 	plainFlags(app.Flags)
 	for c := range everyCommand(app.Commands) {
 		plainFlags(c.Flags)
-		c.HideHelpCommand = true
-		c.OnUsageError = usageError
-		c.CustomHelpTemplate = commandHelp
+		c.Flags = append(c.Flags, app.Flags...)
+		c.HideHelp, c.OnUsageError, c.Before = true, usageError, p.before
 	}
 	return app
+}
+
+// before does what the global flags of a command ask for, and refuses what is no command.
+func (p *program) before(c *cli.Context) error {
+	p.ui.quiet, p.ui.verbose = c.Bool("quiet"), c.Bool("verbose")
+	if c.Bool("version") {
+		p.ui.printf("memoir %s\n", version())
+		return status(exitDone)
+	}
+	if err := checkWord(c); err != nil || !c.Bool("help") {
+		return err
+	}
+	if c.Command.HelpName == c.App.Name {
+		cli.HelpPrinter(p.ui, appHelp, c.App)
+	} else {
+		cli.HelpPrinter(p.ui, commandHelp, c.Command)
+	}
+	return status(exitDone)
 }
 
 // plainFlags leaves "(default: false)" out of help.
@@ -80,25 +94,6 @@ func plainFlags(flags []cli.Flag) {
 			b.DisableDefaultText = true
 		}
 	}
-}
-
-// badValue is how the flag parser reports a value that does not fit its flag.
-var badValue = lazyregexp.New(`^invalid (boolean )?value ("(?:.*)") for (?:flag )?-(\S+): `)
-
-// usageError converts an error of the flag parser. Durations and times are strings to the parser,
-// so what it refuses is a number or a boolean.
-func usageError(_ *cli.Context, err error, _ bool) error {
-	text := err.Error()
-	m := badValue.FindStringSubmatch(text)
-	switch {
-	case m == nil:
-		return usagef("", "%s", strings.Replace(text, "flag -", "flag --", 1))
-	case m[1] != "":
-		return usagef("", "--%s: %s is neither true nor false", m[3], m[2])
-	case strings.HasSuffix(text, "out of range"):
-		return usagef("", "--%s: %s is too large", m[3], m[2])
-	}
-	return usagef("", "--%s: %s is not a whole number", m[3], m[2])
 }
 
 // help is a description with examples below it.
@@ -142,6 +137,4 @@ commands:{{range .VisibleCommands}}
 {{end}}{{if .VisibleFlags}}
 flags:{{range .VisibleFlags}}
   {{.}}{{end}}
-{{end}}
-global flags: --home DIR, --config DIR, -q, -v, --version, --help
-`
+{{end}}`

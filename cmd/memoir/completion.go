@@ -36,7 +36,7 @@ func completionCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "completion", Category: groupSetup, ArgsUsage: "bash|zsh|fish",
 		Usage: "print a completion script for a shell",
-		Description: help("Prints a script that completes commands, flags and values of flags.",
+		Description: help("Prints a script that completes commands and flags.",
 			`eval "$(memoir completion bash)"     # in ~/.bashrc`,
 			`memoir completion zsh > "${fpath[1]}/_memoir"`,
 			"memoir completion fish > ~/.config/fish/completions/memoir.fish"),
@@ -57,23 +57,8 @@ func completionCommand(p *program) *cli.Command {
 
 func shells() []string { return slices.Sorted(maps.Keys(completionScripts)) }
 
-// flagValues are the values that a flag takes, by its name, where they are a few words.
-func flagValues(flag string) []string {
-	switch flag {
-	case "source":
-		return sources()
-	case "reason":
-		return reasonNames()
-	case "kind":
-		return kindNames()
-	case "sort":
-		return orderNames()
-	}
-	return nil
-}
-
-// completions lists what may follow the words of a command line: the values of the flag before,
-// or subcommands and flags. Words that are neither a command nor a flag are passed over.
+// completions lists what may follow the words of a command line: subcommands and flags, or nothing
+// where a flag waits for its value. Words that are neither a command nor a flag are passed over.
 func completions(app *cli.App, words []string) []string {
 	commands, flags, arity := app.Commands, app.Flags, flagArity(app)
 	var out []string
@@ -81,11 +66,11 @@ func completions(app *cli.App, words []string) []string {
 		if flag := strings.TrimLeft(words[i], "-"); flag != words[i] {
 			if arity[flag] {
 				if i++; i == len(words) {
-					return flagValues(flag)
+					return nil
 				}
 			}
 		} else if c := findCommand(commands, words[i]); c != nil {
-			commands, flags = c.Subcommands, slices.Concat(c.Flags, app.Flags)
+			commands, flags = c.Subcommands, c.Flags
 			switch c.Name {
 			case "help":
 				commands = app.Commands

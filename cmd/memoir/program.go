@@ -59,16 +59,9 @@ func (p *program) execute(ctx context.Context, args []string) error {
 		p.ui.write(strings.Join(completions(app, args[:n]), "\n") + "\n")
 		return nil
 	}
-	line, err := arrange(app, args)
-	p.ui.command = line.command
-	if err != nil {
-		return err
-	}
-	if line.version {
-		p.ui.printf("memoir %s\n", version())
-		return nil
-	}
-	return app.RunContext(ctx, append([]string{app.Name}, line.args...))
+	line, command := arrange(app, args)
+	p.ui.command = command
+	return app.RunContext(ctx, append([]string{app.Name}, line...))
 }
 
 // home returns the data directory; it need not exist.

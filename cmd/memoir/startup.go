@@ -87,7 +87,7 @@ func backgroundArgs(c *cli.Context, home string) ([]string, error) {
 	}
 	for _, f := range c.Command.Flags {
 		name := f.Names()[0]
-		if !c.IsSet(name) || slices.Contains([]string{"background", "startup", "json"}, name) {
+		if !c.IsSet(name) || slices.Contains([]string{"background", "startup", "json", "home", "config"}, name) {
 			continue
 		}
 		value := fmt.Sprint(c.Value(name))

@@ -179,7 +179,7 @@ func TestAProjectThatIsHeldForgetsNothing(t *testing.T) {
 		}
 	}
 	st := open(t, home)
-	if stones, err := st.Tombstones(t.Context()); err != nil || len(stones) != 0 {
+	if stones, err := st.Forgotten(t.Context()); err != nil || len(stones) != 0 {
 		t.Errorf("%+v, %v", stones, err)
 	}
 	st.Close()

@@ -157,21 +157,6 @@ func (f *forgetting) taints(at memory.Root, g memory.Generation) bool {
 	return err != nil || len(f.what.Traces(files, f.in)) > 0
 }
 
-// TombstonesNamed returns the tombstones with a key or a thread id, else those whose key or
-// thread id begins with ref.
-func TombstonesNamed(all []store.Tombstone, ref string) []store.Tombstone {
-	match := func(ok func(key, id string) bool) []store.Tombstone {
-		return slices.DeleteFunc(slices.Clone(all), func(s store.Tombstone) bool {
-			_, id, _ := strings.Cut(s.Key, ":")
-			return !ok(s.Key, id)
-		})
-	}
-	if exact := match(func(key, id string) bool { return key == ref || id == ref }); len(exact) > 0 {
-		return exact
-	}
-	return match(func(key, id string) bool { return strings.HasPrefix(key, ref) || strings.HasPrefix(id, ref) })
-}
-
 // TellOfForgotten returns the generations that rest on sessions that were forgotten.
 func TellOfForgotten(ctx context.Context, st *store.Store, generations []memory.Generation) (map[int]bool, error) {
 	forgotten, err := st.Forgotten(ctx)

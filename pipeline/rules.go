@@ -11,7 +11,6 @@ import (
 	"memoir"
 	"memoir/config"
 	"memoir/secrets"
-	"memoir/store"
 )
 
 // ProjectRules finds the rules for secrets that a project's files add to a person's own:
@@ -164,43 +163,6 @@ func (r *run) misruledProjects() []string {
 	}
 	slices.Sort(ids)
 	return ids
-}
-
-// FindMisruled lists the registered projects whose own rules for secrets are invalid.
-// Rules are read and checked, and not compiled for searching.
-func FindMisruled(projects []store.ProjectRow, configDir string, trusted config.TrustStore) []Misruled {
-	own := sync.OnceValue(
-		func() error { return secrets.Check(secrets.Options{ConfigPath: config.RulesFile(configDir)}) },
-	)
-	var out []Misruled
-	checked := map[string]error{}
-	for _, p := range projects {
-		for _, dir := range p.Directories {
-			file, isTrusted, ok := ProjectRules(dir, trusted)
-			if !ok {
-				continue
-			}
-			if own() != nil {
-				return nil // then no run begins, and says so
-			}
-			err, known := checked[file]
-			if !known {
-				err = secrets.Check(
-					secrets.Options{
-						ConfigPath:     config.RulesFile(configDir),
-						ProjectPath:    file,
-						ProjectTrusted: isTrusted,
-					},
-				)
-				checked[file] = err
-			}
-			if err != nil {
-				out = append(out, Misruled{Project: p.ID, Error: err.Error(), Hint: memoir.HintOf(err)})
-				break
-			}
-		}
-	}
-	return out
 }
 
 // exclude keeps out the sessions of directories that the settings, or a project

@@ -6,35 +6,9 @@ import (
 	"database/sql"
 	"errors"
 	"slices"
-	"time"
 
 	"memoir"
 )
-
-// Tombstone is what stays of a session that was forgotten: no scan and no clear
-// brings it back.
-type Tombstone struct {
-	Key       string
-	ProjectID string // whose memory it was withdrawn from; empty: none's
-	At        time.Time
-}
-
-// Tombstones lists the sessions that were forgotten, by key.
-func (s *Store) Tombstones(ctx context.Context) ([]Tombstone, error) {
-	all := []Tombstone{}
-	err := s.read(ctx, func(t tx) error {
-		return t.each(`SELECT session_key, project_id, at FROM mark WHERE forgotten ORDER BY session_key`, nil,
-			func(scan func(...any) error) error {
-				var one Tombstone
-				var at int64
-				err := scan(&one.Key, &one.ProjectID, &at)
-				one.At = moment(at)
-				all = append(all, one)
-				return err
-			})
-	})
-	return all, s.explain(err, "listing what was forgotten")
-}
 
 // Forgotten returns the keys of sessions that were forgotten. A scan finds no
 // project for them: what they belonged to does not come back.

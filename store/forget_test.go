@@ -1,6 +1,7 @@
 package store
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -48,7 +49,7 @@ func TestForgettingIsBegunAndFinished(t *testing.T) {
 	if known, err := s.WithdrawnExtractions(t.Context(), project); err != nil || len(known) != 0 {
 		t.Errorf("what was extracted is kept: %+v, %v", known, err)
 	}
-	if tombstones, err := s.Tombstones(t.Context()); err != nil || len(tombstones) != 1 || tombstones[0].ProjectID != project {
+	if tombstones, err := s.ForgottenOf(t.Context(), project); err != nil || len(tombstones) != 1 {
 		t.Errorf("%+v, %v", tombstones, err)
 	}
 	if purging, err := s.Purging(t.Context()); err != nil || !purging {
@@ -68,13 +69,9 @@ func TestSubagentsAreForgottenWithTheirSession(t *testing.T) {
 	must(t, s.SetForgotten(t.Context(), "codex:else", false)) // never forgotten: nothing happens
 	_, err := s.BeginForgetting(t.Context(), hold(t, s, project), Forgetting{Keys: []string{"codex:top"}})
 	must(t, err)
-	tombstones, err := s.Tombstones(t.Context())
+	forgotten, err := s.Forgotten(t.Context())
 	must(t, err)
-	var keys []string
-	for _, stone := range tombstones {
-		keys = append(keys, stone.Key)
-	}
-	if !slices.Equal(keys, []string{"codex:below", "codex:deeper", "codex:top"}) {
+	if keys := slices.Sorted(maps.Keys(forgotten)); !slices.Equal(keys, []string{"codex:below", "codex:deeper", "codex:top"}) {
 		t.Errorf("forgotten: %v", keys)
 	}
 }

@@ -62,60 +62,6 @@ func TestAForesightWritesNothingAndLeavesOutWhatIsHeld(t *testing.T) {
 	}
 }
 
-func TestAProjectsStandingTellsWhatItRestsOnAndWaitsFor(t *testing.T) {
-	t.Parallel()
-	s, clock := newQueue(t, 5)
-	store := func(text string) {
-		t.Helper()
-		c := claimOne(t, s)
-		r := worth(text)
-		r.Extraction.EndedAt = c.Session.UpdatedAt
-		must(t, s.StoreExtraction(t.Context(), c, r))
-	}
-	standing := func() Standing {
-		t.Helper()
-		all, err := s.Standings(t.Context())
-		must(t, err)
-		return all[project]
-	}
-	for range 3 {
-		store("a")
-	}
-	if got := standing(); got.New != 3 || got.Changed+got.Withdrawn+got.Inputs != 0 || got.Asked {
-		t.Errorf("before the first: %+v", got)
-	}
-	clock.advance(time.Hour)
-	c := hold(t, s, project)
-	inputs := map[string]string{"codex:s00": "h", "codex:s01": "h", "codex:s02": "h"}
-	publish(t, s, c, GenerationRecord{N: 1, At: clock.Now(), Inputs: inputs})
-	if got := standing(); got.New+got.Changed+got.Withdrawn != 0 || got.Inputs != 3 || !got.Newest.Equal(noon.Add(-24*time.Hour)) || !got.Consolidated.Equal(clock.Now()) {
-		t.Errorf("published: %+v", got)
-	}
-	store("new")
-	scan(t, s, session("s01", grown))
-	store("changed")
-	must(t, s.SetDisabled(t.Context(), "codex:s02", true))
-	must(t, s.Enqueue(t.Context(), project))
-	if got := standing(); got.New != 1 || got.Changed != 1 || got.Withdrawn != 1 || !got.Asked || got.Inputs != 3 {
-		t.Errorf("due: %+v", got)
-	}
-	c = hold(t, s, project)
-	must(t, s.FailProject(t.Context(), c, Failure{Message: "429", Transient: true, RetryAfter: time.Hour, Model: "a/b"}, Policy{}))
-	if got := standing(); !got.RetryAt.Equal(clock.Now().Add(time.Hour)) || got.Dead {
-		t.Errorf("failed: %+v", got)
-	}
-	status, err := s.Status(t.Context())
-	must(t, err)
-	if len(status.Failed) != 1 || status.Failed[0].Model != "a/b" || status.Failed[0].Suspect {
-		t.Errorf("%+v", status.Failed)
-	}
-	c = hold(t, s, project)
-	must(t, s.FailProject(t.Context(), c, Failure{Message: "no"}, Policy{}))
-	if got := standing(); !got.Dead {
-		t.Errorf("given up: %+v", got)
-	}
-}
-
 func TestOnlyRowsThatBelongToNothingAreDeleted(t *testing.T) {
 	t.Parallel()
 	s, _ := newFull(t)

@@ -181,13 +181,13 @@ func (f *flock) change(e ears) {
 var shown = []string{
 	"status --usage --json", "status", "status --usage -v", "doctor", "doctor --json", "config", "config --json",
 	"scan --stored", "scan --stored --json", "redact --stored --dry-run", "redact --stored --dry-run --json",
-	"sessions", "sessions --sort title", "projects", "log --all", "log --all --json", "trust --list", "forget --list", "forget --list --json",
+	"sessions", "sessions --reason forgotten", "projects", "trust --list",
 	"retry --all", "run --dry-run --json", "completion bash", "help",
 }
 
 // shownOf are those that show what is there of a project.
 var shownOf = []string{
-	"view", "log", "log --json", "diff", "diff --json", "diff --stat", "cat memory://root", "cat memory://root/MEMORY.md", "forget --dry-run", "forget --dry-run --json",
+	"view", "log", "log --json", "diff", "diff --json", "cat memory://root", "cat memory://root/MEMORY.md",
 	"scan --stored --json", "sessions", "run --dry-run", "enqueue",
 }
 
@@ -204,7 +204,6 @@ func (f *flock) look(e ears, dir string) {
 		if i%7 == 0 && i < by(f.t, 14, 56, 56) {
 			e.call("show", "--json", s.Get("id").Str)
 			e.call("show", s.Get("id").Str)
-			e.call("forget", "--dry-run", s.Get("id").Str)
 		}
 	}
 	for _, p := range gjson.Get(e.call("projects", "--json"), "projects").Array()[:1] {
@@ -225,7 +224,7 @@ func (f *flock) look(e ears, dir string) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*", "*"))
 	must(f.t, err)
 	for _, path := range f.some(1, paths)[:1] {
-		for _, line := range []string{"show", "show --json", "show --only typed", "scan", "scan --json", "redact"} {
+		for _, line := range []string{"show", "show --json", "scan", "scan --json", "redact"} {
 			e.call(append(strings.Fields(line), path)...)
 		}
 	}

@@ -40,56 +40,46 @@ func (p *program) clear(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	st, err := p.openToClear(c, home)
-	if st == nil {
+	all, open := c.Bool("all"), p.openForWriting
+	if all && isDirectory(filepath.Join(home, "projects")) { // also where the database is gone
+		open = func(c *cli.Context) (*store.Store, error) {
+			settings, err := p.settings(c, nil)
+			if err != nil {
+				return nil, err
+			}
+			return p.openStore(c.Context, home, settings)
+		}
+	}
+	st, err := open(c)
+	if all && memoir.CodeOf(err) == memoir.CodeNotFound {
+		p.ui.sayError(err)
+		return nil
+	}
+	if err != nil {
 		return err
 	}
 	defer st.Close()
 	projects, err := p.projectsNamed(c, st)
-	if err != nil && !(memoir.CodeOf(err) == memoir.CodeNotFound && isProjectFolder(home, c.String("project"))) {
+	if err != nil {
 		return err
 	}
 	var ids []string
 	for _, project := range projects {
 		ids = append(ids, project.ID)
 	}
-	if err != nil { // an interrupted clear removed the rows and left the folder
-		ids = []string{c.String("project")}
-	}
-	if c.Bool("all") {
+	if all {
 		if ids, err = withFolders(home, ids); err != nil {
 			return err
 		}
 	}
 	what := "everything in the registry and the memory of all " + count(len(ids), "project")
-	if !c.Bool("all") {
+	if !all {
 		what = "everything that is stored of " + ids[0]
 	}
 	if err := p.confirm(c, what, home); err != nil {
 		return err
 	}
-	return p.clearProjects(c.Context, st, home, ids, c.Bool("all"))
-}
-
-// openToClear opens the database of a home. With --all, a missing one is created if there is memory
-// to remove; if there is none, the store is nil and a message was written.
-func (p *program) openToClear(c *cli.Context, home string) (*store.Store, error) {
-	st, err := p.openForWriting(c)
-	if memoir.CodeOf(err) != memoir.CodeNotFound || !c.Bool("all") {
-		return st, err
-	}
-	left, err := withFolders(home, nil)
-	if err != nil {
-		return nil, err
-	}
-	if len(left) == 0 {
-		return p.openForListing(c)
-	}
-	settings, err := p.settings(c, nil)
-	if err != nil {
-		return nil, err
-	}
-	return p.openStore(c.Context, home, settings)
+	return p.clearProjects(c.Context, st, home, ids, all)
 }
 
 // confirm asks whether to remove something from a home, unless --yes was given.

@@ -325,11 +325,11 @@ func TestCommandsOfAllKindsAtOnceLeaveAHomeInOrder(t *testing.T) {
 			t.Errorf("%s is left %s", s.ID, s.Reason)
 		}
 	}
-	stones, err := st.Tombstones(t.Context())
+	forgotten, err := st.Forgotten(t.Context())
 	must(t, err)
-	for _, stone := range stones {
+	for key := range forgotten {
 		for path, text := range lastOf(t, try.home) {
-			if _, id := memoir.SplitKey(stone.Key); strings.Contains(text, id) {
+			if _, id := memoir.SplitKey(key); strings.Contains(text, id) {
 				t.Errorf("%s still tells of %s, which was forgotten", path, id)
 			}
 		}
@@ -342,5 +342,5 @@ func TestCommandsOfAllKindsAtOnceLeaveAHomeInOrder(t *testing.T) {
 			t.Errorf("%s is left lying about", path)
 		}
 	}
-	t.Logf("%d commands of %d kinds in %s, %d sessions forgotten", rounds*len(commands), len(commands), time.Since(began).Round(time.Millisecond), len(stones))
+	t.Logf("%d commands of %d kinds in %s, %d sessions forgotten", rounds*len(commands), len(commands), time.Since(began).Round(time.Millisecond), len(forgotten))
 }

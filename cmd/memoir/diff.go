@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -16,10 +15,9 @@ func diffCommand(p *program) *cli.Command {
 		Description: help("Prints the difference between the files of two generations as a unified diff: by default the\n"+
 			"last two that are kept; with one number, that generation and the live files, hand edits\n"+
 			"included. The exit code is 0 whether or not they differ.",
-			"memoir diff", "memoir diff 3", "memoir diff 3 5 --project mise --stat"),
+			"memoir diff", "memoir diff 3", "memoir diff 3 5 --project mise"),
 		Flags: []cli.Flag{
 			projectRefFlag(),
-			&cli.BoolFlag{Name: "stat", Usage: "list the files with the number of added and removed lines"},
 			jsonFlag(),
 		},
 		Action: p.diff,
@@ -33,7 +31,7 @@ type changedJSON struct {
 	Binary  bool   `json:"binary"`
 	Added   int    `json:"added"` // lines
 	Removed int    `json:"removed"`
-	Diff    string `json:"diff"` // unified; empty with --stat
+	Diff    string `json:"diff"` // unified
 }
 
 // side is one side of the comparison.
@@ -71,12 +69,8 @@ func (p *program) diff(c *cli.Context) error {
 	changes := memory.Changes(from.files, to.files)
 	files := []changedJSON{}
 	for _, change := range changes {
-		row := changedJSON{Path: change.Path, Status: statusOf(change), Binary: change.Binary, Added: change.Added,
-			Removed: change.Removed}
-		if !c.Bool("stat") {
-			row.Diff = change.Text
-		}
-		files = append(files, row)
+		files = append(files, changedJSON{change.Path, statusOf(change), change.Binary, change.Added, change.Removed,
+			change.Text})
 	}
 	return p.result(c, struct {
 		Project string        `json:"project"`
@@ -89,11 +83,8 @@ func (p *program) diff(c *cli.Context) error {
 			p.ui.say("%s and %s do not differ", from, to)
 			return
 		}
-		if c.Bool("stat") {
-			p.diffStat(files)
-		}
 		for _, file := range files {
-			p.ui.diff(file.Diff)
+			p.ui.write(file.Diff)
 		}
 		p.ui.say("%s to %s: %s changed", from, to, count(len(files), "file"))
 	})
@@ -140,21 +131,6 @@ func (p *program) sides(c *cli.Context, root memory.Root) (from, to side, err er
 	live, err := root.Current()
 	to.n, to.files = live.Generation, live.Files
 	return from, to, err
-}
-
-func (p *program) diffStat(files []changedJSON) {
-	t := newTable("file", "added", "removed", "")
-	for _, file := range files {
-		added, removed, note := fmt.Sprintf("+%d", file.Added), fmt.Sprintf("-%d", file.Removed), ""
-		if file.Binary {
-			added, removed, note = none, none, "not text"
-		}
-		if file.Status != "changed" {
-			note = strings.TrimSpace(file.Status + " " + note)
-		}
-		t.row(file.Path, added, removed, note)
-	}
-	p.ui.table(t)
 }
 
 func statusOf(change memory.Change) string {

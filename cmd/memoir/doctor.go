@@ -7,9 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 
 	"github.com/urfave/cli/v2"
+	"mvdan.cc/sh/v3/syntax"
 
 	"memoir"
 	"memoir/config"
@@ -24,10 +24,10 @@ func doctorCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "doctor", Category: groupSetup,
 		Usage: "check the installation and the data",
-		Description: help("Checks settings, the database, permissions, the disk, where agents keep sessions, records\n"+
-			"that were not understood, work that killed runs left, and every project's live files and\n"+
-			"archives against their manifests. Each finding has a hint. Nothing is changed. Exit code 1\n"+
-			"says that a check failed.",
+		Description: help("Checks settings, the database, permissions, where agents keep sessions, records that were\n"+
+			"not understood, and every project's live files and archives against their manifests. Each\n"+
+			"finding has a hint. Nothing is changed. Exit code 1 says that a check failed. What killed\n"+
+			"runs left is in memoir status.",
 			"memoir doctor", "memoir doctor --json"),
 		Flags: []cli.Flag{jsonFlag()},
 		Action: func(c *cli.Context) error {
@@ -37,10 +37,9 @@ func doctorCommand(p *program) *cli.Command {
 			d.clean(p.redact)
 			failed := d.failed()
 			err := p.result(c, struct {
-				OK      bool          `json:"ok"`
-				Checks  []check       `json:"checks"`
-				Records []recordsJSON `json:"records"` // that no reader understood
-			}{failed == 0, list(d.checks), list(d.records)}, func() { p.ui.printChecks(d.checks) })
+				OK     bool    `json:"ok"`
+				Checks []check `json:"checks"`
+			}{failed == 0, d.checks}, func() { p.ui.printChecks(d.checks) })
 			if err != nil || failed == 0 {
 				return err
 			}
@@ -55,7 +54,6 @@ type doctor struct {
 	*program
 	checklist
 	settings config.Settings
-	records  []recordsJSON
 }
 
 // installation checks what there is outside of the home.
@@ -91,7 +89,6 @@ func (d *doctor) data(c *cli.Context) {
 		return
 	}
 	d.permissions(home)
-	d.space(home)
 	st, err := d.openForReading(c)
 	if memoir.CodeOf(err) == memoir.CodeNotFound {
 		d.warn("database", memoir.HintOf(err), err.Error())
@@ -107,17 +104,14 @@ func (d *doctor) data(c *cli.Context) {
 	}
 	d.limits()
 	d.unread(ctx, st)
-	d.jobs(ctx, home, st)
 	rows, err := st.Projects(ctx)
 	if err != nil {
 		d.check("projects", "", err)
 		return
 	}
-	d.projectRules(c, home, rows)
 	for _, row := range rows {
-		projectCheck{d, memory.At(home, row.ID), st, row}.run(ctx)
+		projectCheck{d, memory.At(home, row.ID), row}.run()
 	}
-	d.folders(ctx, home, st, rows)
 }
 
 // check adds a check that err fails.
@@ -159,31 +153,20 @@ func (d *doctor) models() {
 	}
 }
 
-// agents reports whose sessions are found, and which directories cannot be read.
+// agents reports whose sessions are found.
 func (d *doctor) agents() {
-	any := false
+	found := 0
 	for _, agent := range rollout.Agents {
-		name := "agent " + string(agent.Source())
-		var found []string
-		refused := false
 		for _, root := range agent.Roots(d.env()) {
 			_, err := os.ReadDir(root.Dir)
-			switch {
-			case err == nil:
-				found = append(found, root.Dir)
-			case errors.Is(err, fs.ErrPermission):
-				refused = true
-				d.warn(name, "chmod u+rx "+shellWord(root.Dir)+", if it is yours", "sessions cannot be read: "+err.Error())
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
 			}
-		}
-		any = any || len(found) > 0
-		if len(found) > 0 {
-			d.ok(name, strings.Join(found, ", "))
-		} else if !refused {
-			d.ok(name, "no sessions on this machine")
+			found++
+			d.check("agent "+string(agent.Source()), root.Dir, err)
 		}
 	}
-	if !any {
+	if found == 0 {
 		d.warn("agents", "`memoir run --sessions DIR` reads sessions from any directory", "no agent's sessions were found")
 	}
 }
@@ -216,9 +199,6 @@ func (d *doctor) configuration(c *cli.Context) {
 		return
 	}
 	d.check("secret rules", rules+" is valid", secrets.Check(secrets.Options{ConfigPath: rules}))
-	if unread, err := secrets.Unread(rules); err == nil && len(unread) > 0 {
-		d.warn("secret rules", "correct their spelling, or remove them", "unknown keys: "+strings.Join(unread, "; "))
-	}
 }
 
 // permissions looks for files of the home that others may read.
@@ -250,20 +230,6 @@ func (d *doctor) permissions(home string) {
 	}
 }
 
-// littleSpace is less free space, in bytes, than a copy of a database may need.
-const littleSpace = 100 << 20
-
-// space reports a disk that is read-only or almost full.
-func (d *doctor) space(home string) {
-	if readOnlyPlace(home) {
-		d.fail("disk", "mount it for writing, or keep the data elsewhere with --home DIR",
-			home+" is on a file system that is mounted read-only")
-	} else if free, ok := freeSpace(home); ok && free < littleSpace {
-		d.warn("disk", "free some disk space, or keep the data elsewhere with --home DIR",
-			fmt.Sprintf("%s has %s left", home, size(int64(free))))
-	}
-}
-
 // limits reports a limit on costs that may not hold.
 func (d *doctor) limits() {
 	if name := pipeline.Unpriced(d.settings); name != "" {
@@ -274,13 +240,11 @@ func (d *doctor) limits() {
 
 // shellWord makes a path one word of a command line.
 func shellWord(path string) string {
-	special := func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("/._-+:@%,=", r)
-	}
-	if path != "" && !strings.ContainsFunc(path, special) {
+	word, err := syntax.Quote(path, syntax.LangPOSIX)
+	if err != nil { // a byte that no shell takes
 		return path
 	}
-	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	return word
 }
 
 // Results of a check.

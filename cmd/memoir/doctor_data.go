@@ -4,20 +4,12 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
-	"github.com/urfave/cli/v2"
-
 	"memoir"
-	"memoir/config"
 	"memoir/memory"
-	"memoir/pipeline"
-	"memoir/secrets"
 	"memoir/store"
 )
 
@@ -46,17 +38,6 @@ func (d *doctor) database(ctx context.Context, home string, st *store.Store) boo
 	return true
 }
 
-// recordsJSON is how many records of one kind the reader of one agent skipped.
-type recordsJSON struct {
-	Source   string     `json:"source"`
-	Why      string     `json:"why"`  // unknown, malformed, oversized or cut
-	Type     string     `json:"type"` // of unknown ones
-	N        int        `json:"n"`
-	Sessions int        `json:"sessions"`
-	Newest   string     `json:"newest"` // key of the session that was active last
-	At       *time.Time `json:"at"`     // of its last record
-}
-
 // unread reports records that no reader understood. An unknown type means that an agent's format
 // has changed.
 func (d *doctor) unread(ctx context.Context, st *store.Store) {
@@ -76,8 +57,6 @@ func (d *doctor) unread(ctx context.Context, st *store.Store) {
 			kind, unknown[source] = "unknown type "+d.redact(r.Type), true
 		}
 		parts[source] = append(parts[source], fmt.Sprintf("%s ×%d in %s", kind, r.N, count(r.Sessions, "session")))
-		d.records = append(d.records,
-			recordsJSON{source, r.Why, d.redact(r.Type), r.N, r.Sessions, d.redact(r.Newest), timeJSON(r.At)})
 	}
 	for _, source := range sources {
 		name, detail := "records of "+source, "skipped records: "+shortened(parts[source])
@@ -89,62 +68,10 @@ func (d *doctor) unread(ctx context.Context, st *store.Store) {
 	}
 }
 
-// jobs reports jobs that a dead process holds, and what a killed run left for the next.
-func (d *doctor) jobs(ctx context.Context, home string, st *store.Store) {
-	now, err := st.Status(ctx)
-	if err != nil {
-		d.check("jobs", "", err)
-		return
-	}
-	rows, err := st.Projects(ctx)
-	if err != nil {
-		d.check("jobs", "", err)
-		return
-	}
-	unfinished, err := unfinishedWork(ctx, st, home, rows)
-	if err != nil {
-		d.check("jobs", "", err)
-		return
-	}
-	var stale []string
-	for _, j := range now.Running {
-		if j.Stale {
-			stale = append(stale, j.Key+" ("+j.Holder.Describe()+")")
-		}
-	}
-	if len(stale) > 0 {
-		d.warn("jobs", "the next run takes over", fmt.Sprintf("%s held by a dead process or one whose lease ended: %s",
-			countAre(len(stale), "job"), shortened(stale)))
-	}
-	for _, u := range unfinished {
-		d.warn("unfinished", u.Hint, strings.TrimSpace(u.What+" "+u.Project)+": "+u.Detail)
-	}
-	if len(stale)+len(unfinished) == 0 {
-		d.ok("jobs", "no job is stale or unfinished")
-	}
-}
-
-// projectRules checks the rules for secrets that projects add.
-func (d *doctor) projectRules(c *cli.Context, home string, rows []store.ProjectRow) {
-	dir, err := d.configDir(c)
-	if err != nil || secrets.Check(secrets.Options{ConfigPath: config.RulesFile(dir)}) != nil {
-		return // configuration reports it
-	}
-	trusted, err := config.LoadTrust(home)
-	if err != nil {
-		d.check("projects' rules", "", err)
-		return
-	}
-	for _, m := range pipeline.FindMisruled(rows, dir, trusted) {
-		d.fail("rules of project "+m.Project, m.Hint, m.Error)
-	}
-}
-
 // projectCheck compares the files of a project with what was published and recorded.
 type projectCheck struct {
 	*doctor
 	root memory.Root
-	st   *store.Store
 	row  store.ProjectRow
 }
 
@@ -165,7 +92,7 @@ func (p projectCheck) rebuild() string {
 	return "`memoir rebuild --project " + p.row.ID + "` and `memoir run`"
 }
 
-func (p projectCheck) run(ctx context.Context) {
+func (p projectCheck) run() {
 	recorded := int(p.row.Generation)
 	if paths, err := p.root.Unmerged(); err == nil && len(paths) > 0 {
 		p.warn("copy what you need from it into the live memory, then remove it",
@@ -185,21 +112,13 @@ func (p projectCheck) run(ctx context.Context) {
 	case snap.Generation == 0:
 		p.ok("nothing published yet")
 	default:
-		p.live(ctx, snap)
+		p.live(snap)
 	}
 }
 
-// live compares the live files with their manifest, and the manifest with the database.
-func (p projectCheck) live(ctx context.Context, snap memory.Snapshot) {
+// live compares the live files with their manifest.
+func (p projectCheck) live(snap memory.Snapshot) {
 	n := snap.Generation
-	recorded, err := p.st.Generations(ctx, p.row.ID)
-	if err != nil {
-		p.doctor.check("project "+p.row.ID, "", err)
-		return
-	}
-	another := slices.ContainsFunc(recorded, func(g store.GenerationRecord) bool {
-		return int(g.N) == n && g.ManifestHash != "" && g.ManifestHash != snap.Manifest.Hash()
-	})
 	var damaged []string
 	for _, edit := range snap.Edited {
 		if looksDamaged(edit) {
@@ -207,9 +126,6 @@ func (p projectCheck) live(ctx context.Context, snap memory.Snapshot) {
 		}
 	}
 	switch {
-	case another:
-		p.fail("rm -r "+shellWord(p.root.Live(n))+", keeping a copy of what you edited there, then "+p.rebuild()+
-			" put back what was published", "the manifest of generation %d is not the one that was recorded", n)
 	case len(damaged) > 0:
 		p.fail(fmt.Sprintf("`memoir restore %d --project %s`", n, p.row.ID)+
 			" puts back what was published; hand edits are kept as a generation",
@@ -236,49 +152,20 @@ func (p projectCheck) archives() {
 		p.doctor.check("project "+p.row.ID, "", err)
 		return
 	}
-	again := p.rebuild() + " make it again, if nobody changed the live files"
 	linked, _ := p.root.Linked() // Current reports an error
 	found := linked == 0
 	for _, g := range kept {
 		found = found || g.Number == linked
-		if _, err := p.root.ReadArchive(g.Number); err == nil {
-			continue
-		} else if g.Number == linked {
-			p.fail(again, "the archive of the live generation %d is damaged: %v", g.Number, err)
-		} else {
-			p.fail("restore it from a backup, or rm "+shellWord(p.root.Archive(g.Number))+": no other generation needs it",
-				"%v", err)
+		if _, err := p.root.ReadArchive(g.Number); err != nil {
+			hint := "restore it from a backup, or rm " + shellWord(p.root.Archive(g.Number)) + ": no other generation needs it"
+			if g.Number == linked {
+				hint = p.rebuild() + " make it again, if nobody changed the live files"
+			}
+			p.fail(hint, "%v", err)
 		}
 	}
 	if !found {
-		p.warn(again, "the archive of the live generation %d is missing", linked)
-	}
-}
-
-// folders looks for directories of no registered project.
-func (d *doctor) folders(ctx context.Context, home string, st *store.Store, rows []store.ProjectRow) {
-	entries, err := os.ReadDir(filepath.Join(home, "projects"))
-	if err != nil {
-		return // there is none yet; permissions reports any other error
-	}
-	removed, err := st.RemovedProjects(ctx)
-	if err != nil {
-		d.check("projects", "", err)
-		return
-	}
-	for _, entry := range entries {
-		id := entry.Name()
-		known := slices.ContainsFunc(rows, func(r store.ProjectRow) bool { return r.ID == id }) ||
-			slices.Contains(removed, id)
-		switch path := filepath.Join(home, "projects", id); {
-		case known || id[0] == '.':
-		case isProjectFolder(home, id):
-			d.warn("folder "+id,
-				"a run over its sessions registers it again; `memoir clear --project "+shellWord(id)+"` removes it",
-				"it belongs to no registered project")
-		default:
-			d.warn("folder "+id, "rm -r "+shellWord(path)+", once nothing in it is missed",
-				path+" is not the memory of a project")
-		}
+		p.warn(p.rebuild()+" make it again, if nobody changed the live files",
+			"the archive of the live generation %d is missing", linked)
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,12 +35,11 @@ func logCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "log", Category: groupMemory,
 		Usage: "list the generations of a project's memory",
-		Description: help("Lists the generations that are kept, the newest first: of this directory's project, of\n"+
-			"another, or of all. The next publication turns your edits of the live files into a generation.",
-			"memoir log", "memoir log --project mise --json", "memoir log --all"),
+		Description: help("Lists the generations that are kept, the newest first: of this directory's project, or of\n"+
+			"another. The next publication turns your edits of the live files into a generation.",
+			"memoir log", "memoir log --project mise --json"),
 		Flags: []cli.Flag{
 			projectRefFlag(),
-			&cli.BoolFlag{Name: "all", Usage: "of all projects"},
 			jsonFlag(),
 		},
 		Action: p.log,
@@ -51,43 +51,38 @@ func (p *program) log(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	open := p.openForReading
-	if c.Bool("all") {
-		open = p.openForListing
-	}
-	st, err := open(c)
+	st, err := p.openForReading(c)
 	if err != nil {
 		return err
 	}
-	var projects []store.ProjectRow
-	if st != nil {
-		defer st.Close()
-		if projects, err = p.projectsNamed(c, st); err != nil {
-			return err
-		}
+	defer st.Close()
+	ref, err := projectFlag(c)
+	if err != nil {
+		return err
 	}
-	generations, err := generations(c.Context, st, home, projects)
+	project, err := p.projectNamed(c, st, ref)
+	if err != nil {
+		return err
+	}
+	generations, err := generations(c.Context, st, home, project.ID)
 	if err != nil {
 		return err
 	}
 	return p.result(c, struct {
 		Generations []generationJSON `json:"generations"`
 	}{list(generations)}, func() {
-		t := newTable("generation", "published", "sessions", "files", "archive", "project", "")
-		t.narrower = []step{{"archive", 0}, {"files", 0}, {"project", 12}}
+		t := newTable("generation", "published", "sessions", "files", "archive", "")
 		forgotten := false
 		for _, g := range generations {
 			published := none
 			if g.PublishedAt != nil {
 				published = when(*g.PublishedAt)
 			}
-			t.row(g.Generation, published, len(g.Inputs), g.Files, size(g.Bytes), g.Project, g.note())
+			t.row(g.Generation, published, len(g.Inputs), g.Files, size(g.Bytes), g.note())
 			forgotten = forgotten || g.Forgotten && !g.Live
 		}
 		p.ui.table(t)
-		if st != nil {
-			p.ui.say("%s", count(len(generations), "generation"))
-		}
+		p.ui.say("%s", count(len(generations), "generation"))
 		if forgotten {
 			p.ui.sayHint("`memoir forget` with --purge removes generations that contain forgotten sessions; " +
 				"restoring one leaves them out")
@@ -112,39 +107,34 @@ func (g generationJSON) note() string {
 	return strings.Join(notes, ", ")
 }
 
-// generations lists the archives of projects, the newest first.
-func generations(ctx context.Context, st *store.Store, home string, projects []store.ProjectRow) ([]generationJSON,
-	error) {
+// generations lists the archives of a project, the newest first.
+func generations(ctx context.Context, st *store.Store, home, project string) ([]generationJSON, error) {
+	kept, err := memory.At(home, project).Generations()
+	if err != nil {
+		return nil, fmt.Errorf("list the generations of %s: %w", project, err)
+	}
+	forgotten, err := pipeline.TellOfForgotten(ctx, st, kept)
+	if err != nil {
+		return nil, err
+	}
 	var out []generationJSON
-	for _, project := range projects {
-		root := memory.At(home, project.ID)
-		kept, err := root.Generations()
-		if err != nil {
-			return nil, fmt.Errorf("list the generations of %s: %w", project.ID, err)
+	for _, g := range slices.Backward(kept) {
+		m := g.Manifest
+		row := generationJSON{
+			Project: project, Generation: g.Number, Live: g.Live, PublishedAt: timeJSON(g.ModTime), Inputs: []string{},
+			Files: len(m.Files), Bytes: g.Bytes, Redactions: m.Redactions, EditedFrom: m.EditedFrom,
+			Restored: m.RestoredFrom, Forgotten: forgotten[g.Number], Redacted: m.RedactedFrom,
 		}
-		telling, err := pipeline.TellOfForgotten(ctx, st, kept)
-		if err != nil {
-			return nil, err
+		for _, in := range m.Inputs {
+			row.Inputs = append(row.Inputs, in.Session)
 		}
-		for i := len(kept) - 1; i >= 0; i-- {
-			g := kept[i]
-			row := generationJSON{
-				Project: project.ID, Generation: g.Number, Live: g.Live, PublishedAt: timeJSON(g.ModTime), Inputs: []string{},
-				Files: len(g.Manifest.Files), Bytes: g.Bytes, Redactions: g.Manifest.Redactions,
-				EditedFrom: g.Manifest.EditedFrom, Restored: g.Manifest.RestoredFrom, Forgotten: telling[g.Number],
-				Redacted: g.Manifest.RedactedFrom,
-			}
-			for _, in := range g.Manifest.Inputs {
-				row.Inputs = append(row.Inputs, in.Session)
-			}
-			if row.Redactions == nil {
-				row.Redactions = map[string]int{}
-			}
-			if g.Err != nil {
-				row.Error = g.Err.Error()
-			}
-			out = append(out, row)
+		if row.Redactions == nil {
+			row.Redactions = map[string]int{}
 		}
+		if g.Err != nil {
+			row.Error = g.Err.Error()
+		}
+		out = append(out, row)
 	}
 	return out, nil
 }

@@ -13,9 +13,3 @@ func detached() *syscall.SysProcAttr {
 		HideWindow:    true,
 	}
 }
-
-// readOnlyPlace cannot tell.
-func readOnlyPlace(string) bool { return false }
-
-// freeSpace cannot tell.
-func freeSpace(string) (bytes uint64, ok bool) { return 0, false }

@@ -183,20 +183,3 @@ func timeFlag(c *cli.Context, flag string) (time.Time, error) {
 	return time.Time{}, usagef("for example 2026-07-01 or 2026-07-01T12:00:00Z",
 		"--%s: %q is not a date or a time", flag, text)
 }
-
-// sinceFlag reads a flag that is a time, or a duration before now; the zero time if it is not
-// given, or 0.
-func sinceFlag(c *cli.Context, flag string, now time.Time) (time.Time, error) {
-	if d, err := config.ParseDuration(c.String(flag)); err == nil {
-		if d == 0 {
-			return time.Time{}, nil
-		}
-		return now.Add(-d), nil
-	}
-	t, err := timeFlag(c, flag)
-	if err != nil {
-		err = usagef("for example 7d, 12h, 2026-07-01 or 2026-07-01T12:00:00Z",
-			"--%s: %q is not a duration, a date or a time", flag, c.String(flag))
-	}
-	return t, err
-}

@@ -2,13 +2,10 @@ package main
 
 import (
 	"os"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
-	"memoir"
 	"memoir/memory"
 	"memoir/store"
 )
@@ -77,15 +74,12 @@ func (p *program) projects(c *cli.Context) error {
 	out := struct {
 		Projects []projectJSON `json:"projects"`
 	}{[]projectJSON{}}
-	t := newTable("project", "name", "sessions", "extractions", "generation", "published", "also", "memory")
-	t.narrower = []step{{"memory", below}, {"also", 20}, {"also", 0}, {"extractions", 0}, {"sessions", 0}, {"name", 0},
-		{"published", 0}}
+	t := newTable("project", "sessions", "generation", "published", "memory")
 	for _, r := range rows {
 		r.Project = p.cleanProject(r.Project)
 		one := asProjectJSON(home, r)
 		out.Projects = append(out.Projects, one)
-		t.row(r.ID, r.Name, r.Sessions, r.Extractions, r.Generation, when(r.PublishedAt), orDash(alsoKnown(r.Project)),
-			orDash(one.Root))
+		t.row(r.ID, r.Sessions, r.Generation, when(r.PublishedAt), orDash(one.Root))
 	}
 	return p.result(c, out, func() {
 		p.ui.table(t)
@@ -93,15 +87,4 @@ func (p *program) projects(c *cli.Context) error {
 			p.ui.say("%s", count(len(rows), "project"))
 		}
 	})
-}
-
-// alsoKnown are the aliases of a project that are not its own directories.
-func alsoKnown(p memoir.Project) string {
-	var also []string
-	for _, alias := range p.Aliases {
-		if !slices.Contains(p.Directories, alias) {
-			also = append(also, alias)
-		}
-	}
-	return strings.Join(also, ", ")
 }

@@ -69,15 +69,11 @@ func enqueueCommand(p *program) *cli.Command {
 			&cli.BoolFlag{Name: "all", Usage: "all projects"},
 		},
 		Action: func(c *cli.Context) error {
-			if c.Bool("all") {
-				// Cron may run before the first run: that is not an error.
-				if st, err := p.openForListing(c); st == nil {
-					return err
-				} else if err := st.Close(); err != nil {
-					return err
-				}
-			}
 			st, err := p.openForWriting(c)
+			if c.Bool("all") && memoir.CodeOf(err) == memoir.CodeNotFound { // cron may run before the first run
+				p.ui.sayError(err)
+				return nil
+			}
 			if err != nil {
 				return err
 			}

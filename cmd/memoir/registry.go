@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -60,10 +59,7 @@ func (p *program) openForReading(c *cli.Context) (*store.Store, error) {
 	}
 	path := filepath.Join(home, databaseName)
 	if !store.Exists(path) {
-		if err := memoryAlone(home); err != nil {
-			return nil, err
-		}
-		return nil, notFoundf("`memoir run` looks for sessions", "nothing is registered in %s yet", home)
+		return nil, notFoundf("`memoir run` looks for sessions, and adopts the memory that is there", "nothing is registered in %s yet", home)
 	}
 	reading := p.forWork(settings)
 	reading.ReadOnly, reading.BusyTimeout = true, min(reading.BusyTimeout, readPatience)
@@ -71,30 +67,7 @@ func (p *program) openForReading(c *cli.Context) (*store.Store, error) {
 	if errors.Is(err, store.ErrOutdated) {
 		return store.Open(c.Context, path, p.forWork(settings))
 	}
-	if memoir.CodeOf(err) == memoir.CodeNotFound { // an empty file
-		if alone := memoryAlone(home); alone != nil {
-			return nil, alone
-		}
-	}
 	return st, err
-}
-
-// memoryAlone is the error of a home that has memory but no database, or an empty one; nil if it has
-// no memory either.
-func memoryAlone(home string) error {
-	entries, err := os.ReadDir(filepath.Join(home, "projects"))
-	n := 0
-	for _, entry := range entries {
-		if isDirectory(filepath.Join(home, "projects", entry.Name(), "memory")) {
-			n++
-		}
-	}
-	if err != nil || n == 0 {
-		return nil
-	}
-	return memoir.Errorf(memoir.CodeNotFound,
-		"`memoir run` opens the backup if there is one, and adopts what the files of the memory hold",
-		"the database of %s is gone or empty, but the memory of %s is there", home, count(n, "project"))
 }
 
 // openForListing is openForReading for commands that succeed where nothing is registered: the store

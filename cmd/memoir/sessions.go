@@ -17,23 +17,16 @@ func sessionsCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "sessions", Category: groupSession,
 		Usage: "list sessions with their state and its reason",
-		Description: help("Lists every registered session, the latest first, with its age and its reason:\n"+
+		Description: help("Lists every registered session, the latest first, with its reason:\n"+
 			"eligible, or why it is skipped. Reasons are those of the last run. A session that is\n"+
 			"disabled is never extracted from, and its content is removed from its project's memory.",
-			"memoir sessions --project . --reason eligible", "memoir sessions --since 7d --sort size --limit 10",
-			"memoir sessions --json",
+			"memoir sessions --project . --reason eligible", "memoir sessions --limit 10", "memoir sessions --json",
 			"memoir sessions disable 019f1fd6", "memoir sessions enable 019f1fd6"),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "project", Usage: "only of the project `REF`: an id, a name or a path"},
 			&cli.StringFlag{Name: "source", Usage: "only of `AGENT`: " + strings.Join(sources(), ", ")},
 			&cli.StringFlag{Name: "reason", Usage: "only those that are `REASON`: eligible, up_to_date, too_old, …"},
-			&cli.StringFlag{Name: "kind", Usage: "only those of `KIND`: " + strings.Join(kindNames(), ", ")},
-			&cli.StringFlag{Name: "since", Usage: "only those active since `TIME`: 7d, 12h, 2026-07-01 or 2026-07-01T12:00:00Z"},
-			&cli.StringFlag{Name: "sort", Value: "updated", Usage: "sort by `ORDER`: " +
-				strings.Join(orderNames(), ", ") + "; -size begins with the smallest"},
-			&cli.BoolFlag{Name: "reverse", Usage: "reverse the order"},
 			&cli.IntFlag{Name: "limit", DefaultText: "all", Usage: "list at most `N` sessions"},
-			nowFlag(),
 			jsonFlag(),
 		},
 		Action: p.sessions,
@@ -45,9 +38,15 @@ func sessionsCommand(p *program) *cli.Command {
 }
 
 func (p *program) sessions(c *cli.Context) error {
-	l, err := p.listing(c)
-	if err != nil {
-		return err
+	filter := store.Filter{Source: memoir.Source(c.String("source")), Reason: memoir.Reason(c.String("reason"))}
+	if filter.Source != "" && !slices.Contains(sources(), c.String("source")) {
+		return usagef(didYouMean(c.String("source"), sources()), "--source: unknown agent %q", filter.Source)
+	}
+	if filter.Reason != "" && !slices.Contains(memoir.Reasons, filter.Reason) {
+		return usagef(didYouMean(c.String("reason"), names(memoir.Reasons)), "--reason: unknown reason %q", filter.Reason)
+	}
+	if c.IsSet("limit") && c.Int("limit") < 1 {
+		return usagef("", "--limit: must be at least 1, not %d", c.Int("limit"))
 	}
 	st, err := p.openForListing(c)
 	if err != nil {
@@ -65,21 +64,24 @@ func (p *program) sessions(c *cli.Context) error {
 			if err != nil {
 				return err
 			}
-			l.filter.Project = project.ID
+			filter.Project = project.ID
 		}
-		if sessions, err = st.Sessions(c.Context, l.filter); err != nil {
+		if sessions, err = st.Sessions(c.Context, filter); err != nil {
 			return err
 		}
 	}
-	sessions, all := l.choose(sessions)
+	all := len(sessions)
+	if c.IsSet("limit") {
+		sessions = sessions[:min(all, c.Int("limit"))]
+	}
 	out := struct {
 		Sessions []sessionJSON `json:"sessions"`
 	}{[]sessionJSON{}}
-	t := newSessionTable()
+	t := newTable("session", "updated", "size", "reason", "project", "title")
 	for _, s := range sessions {
 		p.cleanSession(&s)
 		out.Sessions = append(out.Sessions, asSessionJSON(s))
-		t.row(s.Key(), age(l.now, s.UpdatedAt), size(s.Bytes), s.Reason, orDash(s.ProjectID), cmp.Or(s.Error, s.Title))
+		t.row(s.Key(), when(s.UpdatedAt), size(s.Bytes), s.Reason, orDash(s.ProjectID), cmp.Or(s.Error, s.Title))
 	}
 	return p.result(c, out, func() {
 		p.ui.table(t)
@@ -89,14 +91,6 @@ func (p *program) sessions(c *cli.Context) error {
 			p.ui.say("%s", count(all, "session"))
 		}
 	})
-}
-
-// newSessionTable is an empty table of sessions.
-func newSessionTable() *table {
-	t := newTable("session", "age", "size", "reason", "project", "title")
-	t.narrower = []step{{"title", 18}, {"session", 16}, {"size", 0}, {"project", 12}, {"project", 0}, {"age", 0},
-		{"title", 8}}
-	return t
 }
 
 // sources are the names of the agents.
@@ -138,101 +132,12 @@ func markCommand(p *program, name, usage string, disabled bool) *cli.Command {
 	}
 }
 
-// listing says which sessions are listed, and in which order.
-type listing struct {
-	filter  store.Filter
-	kind    memoir.SessionKind // empty: every kind
-	since   time.Time          // zero: from the beginning
-	now     time.Time          // ages are relative to it
-	sort    string             // one of orders
-	reverse bool
-	limit   int // 0: none
-}
-
-// orders are the values of --sort; times and sizes are in descending order.
-var orders = map[string]func(a, b memoir.Session) int{
-	"updated": func(a, b memoir.Session) int { return b.UpdatedAt.Compare(a.UpdatedAt) },
-	"created": func(a, b memoir.Session) int { return b.CreatedAt.Compare(a.CreatedAt) },
-	"size":    func(a, b memoir.Session) int { return cmp.Compare(b.Bytes, a.Bytes) },
-	"title": func(a, b memoir.Session) int {
-		return strings.Compare(strings.ToLower(a.Title), strings.ToLower(b.Title))
-	},
-	"project": func(a, b memoir.Session) int { return strings.Compare(a.ProjectID, b.ProjectID) },
-}
-
-func orderNames() []string { return []string{"updated", "created", "size", "title", "project"} }
-
-func kindNames() []string {
-	return names([]memoir.SessionKind{memoir.KindMain, memoir.KindSubagent, memoir.KindAutomation, memoir.KindOwnRun})
-}
-
-func reasonNames() []string { return names(memoir.Reasons) }
-
 func names[T ~string](values []T) []string {
 	out := make([]string, len(values))
 	for i, v := range values {
 		out[i] = string(v)
 	}
 	return out
-}
-
-// listing reads the flags of `memoir sessions`, except the project, which only the registry knows.
-func (p *program) listing(c *cli.Context) (listing, error) {
-	l := listing{limit: c.Int("limit"), reverse: c.Bool("reverse"), sort: "updated"}
-	for _, flag := range []struct {
-		name, what string
-		names      []string
-		into       *string
-	}{
-		{"reason", "reason", reasonNames(), (*string)(&l.filter.Reason)},
-		{"source", "agent", sources(), (*string)(&l.filter.Source)},
-		{"kind", "kind", kindNames(), (*string)(&l.kind)},
-		{"sort", "order", orderNames(), &l.sort},
-	} {
-		if !c.IsSet(flag.name) {
-			continue
-		}
-		value := c.String(flag.name)
-		if rest, ok := strings.CutPrefix(value, "-"); ok && flag.name == "sort" {
-			value, l.reverse = rest, !l.reverse
-		}
-		if !slices.Contains(flag.names, value) {
-			return l, usagef(didYouMean(value, flag.names), "--%s: unknown %s %q", flag.name, flag.what, value)
-		}
-		*flag.into = value
-	}
-	if c.IsSet("limit") && l.limit < 1 {
-		return l, usagef("", "--limit: %d is not a number of sessions; 1 or more", l.limit)
-	}
-	var err error
-	if l.now, err = timeFlag(c, "now"); err != nil {
-		return l, err
-	}
-	if l.now.IsZero() {
-		l.now = time.Now()
-	}
-	l.since, err = sinceFlag(c, "since", l.now)
-	return l, err
-}
-
-// choose returns the sessions of the listing, in order, and their number before the limit.
-func (l listing) choose(sessions []memoir.Session) (chosen []memoir.Session, all int) {
-	sessions = slices.DeleteFunc(sessions, func(s memoir.Session) bool {
-		return s.UpdatedAt.Before(l.since) || l.kind != "" && s.Kind != l.kind
-	})
-	order := orders[l.sort]
-	slices.SortStableFunc(sessions, func(a, b memoir.Session) int {
-		by := order(a, b)
-		if l.reverse {
-			by = -by
-		}
-		return cmp.Or(by, orders["updated"](a, b), strings.Compare(a.Key(), b.Key()))
-	})
-	all = len(sessions)
-	if l.limit > 0 && l.limit < all {
-		sessions = sessions[:l.limit]
-	}
-	return sessions, all
 }
 
 // sessionJSON is a session as `sessions --json` and `show --json` give it.

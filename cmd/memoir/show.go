@@ -26,12 +26,10 @@ func showCommand(p *program) *cli.Command {
 			"beginning of its id, or source:id; a file needs no registry, nor does a session in a\n"+
 			"database, named as FILE#ID. One file of a Codex thread in several shows the whole thread.\n"+
 			"With a budget, what counts least is left out first.",
-			"memoir show 019f1fd6", "memoir show ~/.claude/projects/-src-app/2b9ad815.jsonl --only typed",
+			"memoir show 019f1fd6", "memoir show ~/.claude/projects/-src-app/2b9ad815.jsonl",
 			"memoir show codex:019f1fd6 --budget 8000 --json"),
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "budget", DefaultText: "none", Usage: "omit the least important beyond `TOKENS` (4 bytes each)"},
-			&cli.StringFlag{Name: "only",
-				Usage: "only `WHAT`: typed (a person's own words), an origin, or a role; several with commas"},
 			jsonFlag(),
 		},
 		Action: p.show,
@@ -48,10 +46,6 @@ func (p *program) show(c *cli.Context) error {
 	if c.IsSet("budget") && budget < 1 {
 		return usagef("", "--budget: must be at least 1, not %d", budget)
 	}
-	wanted, err := itemFilter(c.String("only"))
-	if err != nil {
-		return err
-	}
 	session, parts, err := p.sessionOrFile(c, name)
 	if err != nil {
 		return err
@@ -66,8 +60,7 @@ func (p *program) show(c *cli.Context) error {
 	}
 	p.cleanSession(&session)
 	session.Title = memoir.ShortTitle(session.Title)
-	items := slices.DeleteFunc(loaded.Items, func(it memoir.Item) bool { return !wanted(it) })
-	omitted, tokens := 0, 0
+	items, omitted, tokens := loaded.Items, 0, 0
 	if budget > 0 {
 		items, omitted = extract.Fit(items, budget)
 	}
@@ -150,9 +143,6 @@ func (p *program) entitled(session memoir.Session, parts []rollout.Part, err err
 	return session, parts, err
 }
 
-// maxNamed bounds the sessions of a database that an error lists.
-const maxNamed = 20
-
 // onlySession is the session in a file; several are an error that lists them.
 func onlySession(ctx context.Context, name string) (memoir.Session, []rollout.Part, error) {
 	var found []rollout.Entry
@@ -171,15 +161,11 @@ func onlySession(ctx context.Context, name string) (memoir.Session, []rollout.Pa
 	}
 	slices.SortStableFunc(found, func(a, b rollout.Entry) int { return b.ModTime.Compare(a.ModTime) })
 	var ids []string
-	for _, e := range found[:min(len(found), maxNamed)] {
+	for _, e := range found {
 		ids = append(ids, oneLine(strings.TrimPrefix(e.Path, name+"#")))
 	}
-	more := ""
-	if n := len(found) - len(ids); n > 0 {
-		more = fmt.Sprintf(" and %d older ones", n)
-	}
 	return memoir.Session{}, nil, usagef(fmt.Sprintf("name one of them: `memoir show '%s'`", oneLine(found[0].Path)),
-		"%s contains %d sessions, newest first: %s%s", name, len(found), strings.Join(ids, ", "), more)
+		"%s contains %d sessions, newest first: %s", name, len(found), shortened(ids))
 }
 
 // fileSession is the session of a file, or of a row of a database.
@@ -207,34 +193,6 @@ func fileSession(entry rollout.Entry) (memoir.Session, []rollout.Part, error) {
 		}
 	}
 	return session, parts, nil
-}
-
-// origins are the names that --only takes besides roles.
-var origins = []memoir.Origin{
-	memoir.OriginTyped, memoir.OriginQueued, memoir.OriginSlashCommand, memoir.OriginShell, memoir.OriginPlanHandover,
-	memoir.OriginInjected, memoir.OriginCompactionSummary, memoir.OriginSubagentTask, memoir.OriginRejection,
-	memoir.OriginAnswer,
-	memoir.OriginAgent, memoir.OriginTool,
-}
-
-// itemFilter reads --only. "typed" means everything that a person wrote.
-func itemFilter(only string) (func(memoir.Item) bool, error) {
-	if only == "" {
-		return func(memoir.Item) bool { return true }, nil
-	}
-	names := strings.Split(only, ",")
-	for _, name := range names {
-		known := slices.Contains(origins, memoir.Origin(name)) ||
-			name == memoir.RoleUser || name == memoir.RoleAssistant || name == memoir.RoleTool
-		if !known {
-			return nil, usagef("typed, assistant, tool, or an origin as `show --json` gives it", "--only: unknown %q", name)
-		}
-	}
-	return func(it memoir.Item) bool {
-		return slices.ContainsFunc(names, func(name string) bool {
-			return name == it.Role || name == string(it.Origin) || name == string(memoir.OriginTyped) && it.Origin.ByPerson()
-		})
-	}, nil
 }
 
 // printItems writes items; with marks, omitted items are marked.

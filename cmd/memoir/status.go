@@ -2,13 +2,16 @@ package main
 
 import (
 	"cmp"
-	"slices"
+	"context"
+	"fmt"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"memoir"
+	"memoir/memory"
+	"memoir/pipeline"
 	"memoir/store"
 )
 
@@ -17,192 +20,378 @@ func statusCommand(p *program) *cli.Command {
 		Name: "status", Category: groupSession,
 		Usage: "show running, failed and dead jobs, and what the next run would do",
 		Description: help("Shows the sessions, the running jobs with their processes, the failed jobs with the time of\n"+
-			"the next attempt, the dead jobs, how the last run ended, what the next run would do, and\n"+
-			"which sessions each memory was made from. Long lists are cut; -v shows all. Times are UTC.\n"+
-			"--usage shows the use of language models by day, project and model instead.",
-			"memoir status", "memoir status --json", "memoir status --usage --since 30d"),
+			"the next attempt, the dead jobs, how the last run ended, and what the next run would do.\n"+
+			"Long lists are cut; -v shows all. Times are UTC. --usage shows the use of language models\n"+
+			"by day, project and model instead.",
+			"memoir status", "memoir status --json", "memoir status --usage"),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "usage", Usage: "show the use of language models"},
-			&cli.StringFlag{Name: "since", Usage: "with --usage: since `TIME`: 30d, 2w, 2026-07-01"},
 			nowFlag(), jsonFlag(),
 		},
-		Action: p.status,
+		Action: func(c *cli.Context) error {
+			opts, err := p.runOptions(c)
+			if err != nil {
+				return err
+			}
+			st, err := p.openForListing(c)
+			if err != nil {
+				return err
+			}
+			out := statusJSON{At: time.Now().UTC(), Jobs: map[string]int{}, Sessions: map[memoir.Reason]int{},
+				Running: []runningJSON{}, Failed: []failedJSON{}, Dead: []failedJSON{}, Projects: []projectJSON{},
+				Redactions: map[string]int{}, Limits: []pipeline.LimitLeft{}, Unfinished: []unfinishedJSON{}}
+			if st != nil {
+				defer st.Close()
+				if err := p.currentStatus(c, st, opts, &out); err != nil {
+					return err
+				}
+			}
+			return p.result(c, out, func() {
+				switch {
+				case c.Bool("usage"):
+					p.printUsage(out)
+				case st != nil:
+					p.printStatus(out)
+				}
+			})
+		},
 	}
 }
 
-func (p *program) status(c *cli.Context) error {
-	since, err := usageSince(c)
-	if err != nil {
-		return err
-	}
-	opts, err := p.runOptions(c)
-	if err != nil {
-		return err
-	}
-	out, err := p.currentStatus(c, opts)
-	registered := memoir.CodeOf(err) != memoir.CodeNotFound
-	if !registered {
-		p.ui.sayError(err)
-	} else if err != nil {
-		return err
-	}
-	if c.Bool("usage") {
-		if out.UsageBy, err = p.usageBy(c, registered, since); err != nil {
-			return err
-		}
-	}
-	return p.result(c, out, func() {
-		switch {
-		case c.Bool("usage"):
-			p.printUsage(*out.UsageBy)
-		case registered:
-			p.printStatus(out)
-		}
-	})
+// statusJSON is what `status --json` prints.
+type statusJSON struct {
+	At         time.Time             `json:"at"`
+	Jobs       map[string]int        `json:"jobs"`     // by status
+	Sessions   map[memoir.Reason]int `json:"sessions"` // as the last scan left them
+	Running    []runningJSON         `json:"running"`
+	Failed     []failedJSON          `json:"failed"`
+	Dead       []failedJSON          `json:"dead"`
+	Projects   []projectJSON         `json:"projects"`
+	Usage      memoir.Usage          `json:"usage"`
+	Redactions map[string]int        `json:"redactions"`
+	Limits     []pipeline.LimitLeft  `json:"limits"` // of a day, as far as they are set
+	LastRun    *lastRunJSON          `json:"last_run"`
+	Next       nextJSON              `json:"next"`
+	Unfinished []unfinishedJSON      `json:"unfinished"`
+	UsageBy    []spentJSON           `json:"usage_by,omitempty"` // with --usage
 }
 
-// printStatus shows the state to a person.
-func (p *program) printStatus(s statusJSON) {
-	v := statusText{width: p.ui.width(), verbose: p.ui.verbose}
-	v.all(s)
-	p.ui.put(strings.Join(v.lines, "\n") + "\n")
-	for _, hint := range v.hints {
-		p.ui.sayHint(hint)
-	}
+type runningJSON struct {
+	Kind   string     `json:"kind"`
+	Key    string     `json:"key"`
+	Holder string     `json:"holder"`
+	Since  *time.Time `json:"since"`
+	Until  *time.Time `json:"until"`
+	Stale  bool       `json:"stale"` // the next run takes it over
+	Title  string     `json:"title"`
+	Host   string     `json:"host"`
+	PID    int        `json:"pid"`
 }
 
-// usageJSON is what `status --usage --json` adds. Each list adds up to the total.
-type usageJSON struct {
-	Total    memoir.Usage `json:"total"`
-	Days     []spentJSON  `json:"days"` // of UTC, the first first
-	Projects []spentJSON  `json:"projects"`
-	Models   []spentJSON  `json:"models"`
-	Phases   []spentJSON  `json:"phases"`
-	Outcomes []spentJSON  `json:"outcomes"`      // of the work that calls were made for
-	Calls    []spentJSON  `json:"call_outcomes"` // of the calls themselves
-	Rows     []spentJSON  `json:"rows"`          // all of these at once
+type failedJSON struct {
+	Kind     string     `json:"kind"`
+	Session  string     `json:"session"` // its key, or the project's id if kind is consolidate
+	Error    string     `json:"error"`
+	Attempts int        `json:"attempts"`
+	Crashes  int        `json:"crashes"`
+	Next     *time.Time `json:"next"` // null: at once, or never if dead
+	Title    string     `json:"title"`
+	Suspect  bool       `json:"suspect"` // a process died while working on it: it is tried last and alone
+	Model    string     `json:"model"`   // that failed; empty: not known
 }
 
-// spentJSON is a sum of usage; the fields that it is not grouped by are empty.
+// lastRunJSON is the run that began last.
+type lastRunJSON struct {
+	Holder  string     `json:"holder"`
+	BeganAt *time.Time `json:"began_at"`
+	EndedAt *time.Time `json:"ended_at"` // null: it is under way, or died
+	Outcome string     `json:"outcome"`  // done, partly, busy, failed, interrupted, running or died
+	Reason  string     `json:"reason"`
+	Hint    string     `json:"hint"`
+	Left    int        `json:"left"` // sessions that it left to be done
+}
+
+// nextJSON is what the next run would do; `run --dry-run` lists it.
+type nextJSON struct {
+	Sessions int           `json:"sessions"` // that it would extract from
+	Left     int           `json:"left"`     // over the cap
+	Projects int           `json:"projects"` // that it would consolidate
+	Estimate *memoir.Usage `json:"estimate,omitempty"`
+	Error    string        `json:"error,omitempty"` // it would not begin
+	Hint     string        `json:"hint,omitempty"`
+}
+
+// unfinishedJSON is something that was begun, and that a later run has to end.
+type unfinishedJSON struct {
+	What    string `json:"what"` // forgetting, purge, folder or publication
+	Project string `json:"project"`
+	Detail  string `json:"detail"`
+	Hint    string `json:"hint"`
+}
+
+// spentJSON is the use of language models of one day, project, model, phase and outcome.
 type spentJSON struct {
-	Day     string `json:"day,omitempty"`
-	Project string `json:"project,omitempty"` // its id
-	Name    string `json:"name,omitempty"`    // of the project, if it is still known
-	Model   string `json:"model,omitempty"`
-	Phase   string `json:"phase,omitempty"`
-	Outcome string `json:"outcome,omitempty"`
-	Call    string `json:"call,omitempty"` // empty in a row where work alone is known
+	Day     string `json:"day"` // of UTC
+	Project string `json:"project"`
+	Model   string `json:"model"`
+	Phase   string `json:"phase"`
+	Outcome string `json:"outcome"` // of the work; unfinished: it is under way, or its process died
 	memoir.Usage
-	Estimated  int   `json:"estimated,omitempty"` // of the calls: those whose tokens and cost are an estimate
-	DurationMS int64 `json:"duration_ms"`         // of the calls; of the work where they are not known one by one
+	Estimated  int   `json:"estimated"`   // of the calls: those whose tokens and cost are an estimate
+	DurationMS int64 `json:"duration_ms"` // of the calls
 }
 
-// usageSince reads the flags that belong together.
-func usageSince(c *cli.Context) (time.Time, error) {
-	if !c.IsSet("since") {
-		return time.Time{}, nil
+// currentStatus collects all that status shows.
+func (p *program) currentStatus(c *cli.Context, st *store.Store, opts pipeline.Options, out *statusJSON) error {
+	ctx := c.Context
+	now, err := st.Status(ctx)
+	if err != nil {
+		return err
+	}
+	out.Jobs, out.Sessions, out.Redactions, out.Usage = now.Jobs, now.Reasons, now.Redactions, now.Usage
+	out.Failed, out.Dead = p.failedJobs(now.Failed), p.failedJobs(now.Dead)
+	for _, j := range now.Running {
+		out.Running = append(out.Running, runningJSON{j.Kind, j.Key, j.Holder.Describe(), timeJSON(j.Since),
+			timeJSON(j.Until), j.Stale, p.redact(j.Title), j.Holder.Host, j.Holder.PID})
+	}
+	if out.LastRun, err = p.lastRun(ctx, st); err != nil {
+		return err
+	}
+	rows, err := st.Projects(ctx)
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		if c.Bool("json") { // the text shows ids alone, and is to be quick
+			r.Project = p.cleanProject(r.Project)
+		}
+		out.Projects = append(out.Projects, asProjectJSON(opts.Home, r))
+	}
+	if out.Unfinished, err = unfinishedWork(ctx, st, opts.Home, rows); err != nil {
+		return err
+	}
+	outlook, err := pipeline.Glance(ctx, st, opts)
+	if err != nil && ctx.Err() != nil {
+		return err
+	} else if err != nil {
+		out.Next.Error, out.Next.Hint = p.redact(err.Error()), memoir.HintOf(err)
+	}
+	out.Limits, out.Next.Left, out.Next.Estimate = list(outlook.Limits), outlook.Left, outlook.Estimate
+	for _, w := range outlook.Would {
+		if w.Action == "extract" {
+			out.Next.Sessions++
+		} else {
+			out.Next.Projects++
+		}
 	}
 	if !c.Bool("usage") {
-		return time.Time{}, usagef("", "--since goes with --usage")
+		return nil
 	}
-	return sinceFlag(c, "since", time.Now())
+	usage, err := st.UsageRows(ctx, time.Time{})
+	for _, r := range usage {
+		out.UsageBy = append(out.UsageBy,
+			spentJSON{r.Day, r.ProjectID, r.Model, r.Phase, r.Outcome, r.Usage, r.Estimated, r.Duration.Milliseconds()})
+	}
+	return err
 }
 
-// usageBy adds the ledger up.
-func (p *program) usageBy(c *cli.Context, registered bool, since time.Time) (*usageJSON, error) {
-	var rows []store.UsageRow
-	names := map[string]string{}
-	if registered {
-		st, err := p.openForReading(c)
-		if err != nil {
-			return nil, err
-		}
-		defer st.Close()
-		if rows, err = st.UsageRows(c.Context, since); err != nil {
-			return nil, err
-		}
-		projects, err := st.Projects(c.Context)
-		if err != nil {
-			return nil, err
-		}
-		for _, project := range projects {
-			names[project.ID] = p.redact(project.Name)
+func (p *program) failedJobs(jobs []store.FailedJob) []failedJSON {
+	out := []failedJSON{}
+	for _, j := range jobs {
+		out = append(out, failedJSON{Kind: j.Kind, Session: j.Key, Error: p.redact(j.Error), Attempts: j.Attempts,
+			Crashes: j.Crashes, Next: timeJSON(j.Next), Title: p.redact(j.Title), Suspect: j.Suspect, Model: j.Model})
+	}
+	return out
+}
+
+// lastRun is the run that began last, nil if there was none.
+func (p *program) lastRun(ctx context.Context, st *store.Store) (*lastRunJSON, error) {
+	runs, err := st.Runs(ctx)
+	if err != nil || len(runs) == 0 {
+		return nil, err
+	}
+	r := runs[0]
+	out := &lastRunJSON{r.Holder.Describe(), timeJSON(r.Began), timeJSON(r.Ended), string(r.Outcome), p.redact(r.Reason),
+		r.Hint, r.Left}
+	if r.Ended.IsZero() {
+		out.Outcome = "running"
+		if alive, known := r.Holder.Alive(); known && !alive {
+			out.Outcome = "died"
 		}
 	}
-	out := &usageJSON{Rows: []spentJSON{}}
-	for _, r := range rows {
-		out.Total = out.Total.Add(r.Usage)
-		out.Rows = append(out.Rows, spentJSON{Day: r.Day, Project: r.ProjectID, Name: names[r.ProjectID], Model: r.Model,
-			Phase: r.Phase, Outcome: r.Outcome, Call: r.Call, Usage: r.Usage, Estimated: r.Estimated,
-			DurationMS: r.Duration.Milliseconds()})
-	}
-	out.Days = sumBy(out.Rows, func(s spentJSON) spentJSON { return spentJSON{Day: s.Day} })
-	out.Projects = sumBy(out.Rows, func(s spentJSON) spentJSON { return spentJSON{Project: s.Project, Name: s.Name} })
-	out.Models = sumBy(out.Rows, func(s spentJSON) spentJSON { return spentJSON{Model: s.Model} })
-	out.Phases = sumBy(out.Rows, func(s spentJSON) spentJSON { return spentJSON{Phase: s.Phase} })
-	out.Outcomes = sumBy(out.Rows, func(s spentJSON) spentJSON { return spentJSON{Outcome: s.Outcome} })
-	out.Calls = sumBy(out.Rows, func(s spentJSON) spentJSON { return spentJSON{Call: s.Call} })
 	return out, nil
 }
 
-// sumBy adds up the rows that have the same key; sorted by it.
-func sumBy(rows []spentJSON, key func(spentJSON) spentJSON) []spentJSON {
-	sums := []spentJSON{}
-	at := map[spentJSON]int{}
-	for _, row := range rows {
-		k := key(row)
-		i, ok := at[k]
-		if !ok {
-			i = len(sums)
-			at[k], sums = i, append(sums, k)
-		}
-		sums[i].Usage = sums[i].Usage.Add(row.Usage)
-		sums[i].Estimated += row.Estimated
-		sums[i].DurationMS += row.DurationMS
+// unfinishedWork lists what was begun and waits for the next run.
+func unfinishedWork(ctx context.Context, st *store.Store, home string, rows []store.ProjectRow) ([]unfinishedJSON,
+	error) {
+	out := []unfinishedJSON{}
+	withdrawals, err := st.Withdrawals(ctx)
+	if err != nil {
+		return nil, err
 	}
-	slices.SortStableFunc(sums, func(a, b spentJSON) int {
-		return cmp.Or(cmp.Compare(a.Day, b.Day), cmp.Compare(a.Project, b.Project), cmp.Compare(a.Model, b.Model),
-			cmp.Compare(a.Phase, b.Phase), cmp.Compare(a.Outcome, b.Outcome), cmp.Compare(a.Call, b.Call))
-	})
-	return sums
+	for _, w := range withdrawals {
+		detail, hint := "its memory still holds what was forgotten", "the next run removes it"
+		if w.Error != "" {
+			detail, hint = "not verified: "+w.Error, "correct the file that it names; the next run tries again"
+		}
+		out = append(out, unfinishedJSON{"forgetting", w.ProjectID, detail, hint})
+	}
+	purging, err := st.Purging(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if purging {
+		out = append(out, unfinishedJSON{"purge", "", "copies, logs and free pages may still hold what was forgotten",
+			"the next run removes it, once nothing is left to forget"})
+	}
+	removed, err := st.RemovedProjects(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range removed {
+		out = append(out, unfinishedJSON{"folder", id, "its folder is to be removed", "the next run does it"})
+	}
+	for _, r := range rows {
+		// doctor reports what cannot be read.
+		if linked, err := memory.At(home, r.ID).Linked(); err == nil && linked > int(r.Generation) {
+			out = append(out, unfinishedJSON{"publication", r.ID,
+				"the live generation is not recorded: its run, or restore, was killed",
+				"the next run that consolidates it records it: `memoir rebuild --project " + r.ID + "`"})
+		}
+	}
+	return out, nil
 }
 
-// printUsage prints one table for each way to add up.
-func (p *program) printUsage(u usageJSON) {
-	if u.Total.Calls == 0 {
+// What status shows of long lists and texts without -v.
+const (
+	maxListed = 10
+	maxText   = 200 // characters
+)
+
+// printStatus shows the state to a person.
+func (p *program) printStatus(s statusJSON) {
+	var due []string
+	for _, project := range s.Projects {
+		if project.Due {
+			due = append(due, project.ID)
+		}
+	}
+	p.statusLine("sessions", cmp.Or(sayReasons(s.Sessions), "none"))
+	p.statusLine("jobs", cmp.Or(byRule(s.Jobs), "none"))
+	p.statusLine("projects", strings.TrimSpace(fmt.Sprintf("%d, %d due %s", len(s.Projects), len(due), shortened(due))))
+	p.statusLine("redacted", cmp.Or(byRule(s.Redactions), "none"))
+	if s.Usage.Calls > 0 {
+		p.statusLine("usage", sayUsage(s.Usage))
+	}
+	for _, l := range s.Limits {
+		p.statusLine("limit", fmt.Sprintf("%s: %.6g spent today, %.6g left", l.Limit, l.Spent, l.Left))
+	}
+	hint := ""
+	if r := s.LastRun; r != nil {
+		at := cmp.Or(r.EndedAt, r.BeganAt, &s.At)
+		p.statusLine("last run", fmt.Sprintf("%s by %s: %s %s", when(*at), r.Holder, r.Outcome, r.Reason))
+		hint = r.Hint
+	}
+	p.statusLine("next run", s.Next.say())
+	statusList(p, "running", s.Running, runningJSON.say)
+	statusList(p, "failed", s.Failed, failedJSON.say)
+	statusList(p, "dead", s.Dead, failedJSON.say)
+	statusList(p, "unfinished", s.Unfinished, func(u unfinishedJSON) string {
+		return fmt.Sprintf("%s: %s (%s)", strings.TrimSpace(u.What+" "+u.Project), u.Detail, u.Hint)
+	})
+	p.ui.sayHint(cmp.Or(s.Next.Hint, hint))
+	if len(s.Dead) > 0 {
+		p.ui.sayHint("`memoir retry SESSION` or `memoir retry --all` tries dead jobs again")
+	}
+}
+
+// statusLine prints a text with its label, cut unless -v was given.
+func (p *program) statusLine(label, text string) {
+	if text = oneLine(text); !p.ui.verbose {
+		text = cut(text, maxText)
+	}
+	p.ui.printf("%-11s%s\n", label, text)
+}
+
+// statusList prints a line for each of a list, as many as are listed.
+func statusList[T any](p *program, label string, all []T, say func(T) string) {
+	for i, one := range all {
+		if i == maxListed && !p.ui.verbose {
+			p.statusLine("", fmt.Sprintf("… and %d more %s: -v shows all", len(all)-i, label))
+			return
+		}
+		p.statusLine(label, say(one))
+	}
+}
+
+func (n nextJSON) say() string {
+	text := fmt.Sprintf("would extract from %s and consolidate %s", count(n.Sessions, "session"), count(n.Projects, "project"))
+	switch {
+	case n.Error != "":
+		return "would not begin: " + n.Error
+	case n.Sessions+n.Projects == 0:
+		text = "nothing to do"
+	}
+	if n.Left > 0 {
+		text += fmt.Sprintf("; %s left by the cap", countAre(n.Left, "session"))
+	}
+	if n.Estimate != nil && n.Estimate.Calls > 0 {
+		text += "; about " + sayUsage(*n.Estimate)
+	}
+	return text
+}
+
+func (j runningJSON) say() string {
+	text := fmt.Sprintf("%s %s by %s", j.Kind, j.Key, j.Holder)
+	if j.Since != nil && j.Until != nil {
+		text += " since " + when(*j.Since) + ", lease until " + when(*j.Until)
+	}
+	if j.Stale {
+		text += ", stale: the next run takes over"
+	}
+	return text + titled(j.Title)
+}
+
+func (j failedJSON) say() string {
+	about := ""
+	if j.Crashes > 0 {
+		about = fmt.Sprintf(", %d of %d crashes", j.Crashes, store.MaxCrashes)
+	}
+	if j.Suspect {
+		about += ", next last and alone"
+	} else if j.Next != nil {
+		about += ", next at " + when(*j.Next)
+	}
+	return fmt.Sprintf("%s %s (%s%s): %s%s", j.Kind, j.Session, count(j.Attempts, "attempt"), about, j.Error,
+		titled(j.Title))
+}
+
+func titled(title string) string {
+	if title == "" {
+		return ""
+	}
+	return ", “" + title + "”"
+}
+
+// printUsage prints the ledger.
+func (p *program) printUsage(s statusJSON) {
+	if s.Usage.Calls == 0 {
 		p.ui.say("no language model was used")
 		return
 	}
-	for i, by := range []struct {
-		what string
-		sums []spentJSON
-		name func(spentJSON) string
-	}{
-		{"day", u.Days, func(s spentJSON) string { return s.Day }},
-		{"project", u.Projects, func(s spentJSON) string { return cmp.Or(s.Project, none) }},
-		{"model", u.Models, func(s spentJSON) string { return s.Model }},
-	} {
-		if i > 0 {
-			p.ui.printf("\n")
+	t := newTable("day", "project", "model", "phase", "outcome", "calls", "in", "cached", "out", "cost")
+	row := func(by spentJSON) {
+		cost := none // unknown, or nothing
+		if by.Cost > 0 {
+			cost = dollars(by.Cost)
 		}
-		t := newTable(by.what, "calls", "in", "cached", "out", "cost")
-		row := func(name string, u memoir.Usage) {
-			cost := none // unknown, or nothing
-			if u.Cost > 0 {
-				cost = dollars(u.Cost)
-			}
-			t.row(name, u.Calls, u.InputTokens, u.CachedTokens, u.OutputTokens, cost)
-		}
-		for _, s := range by.sums {
-			row(by.name(s), s.Usage)
-		}
-		row("total", u.Total)
-		p.ui.table(t)
+		t.row(by.Day, orDash(by.Project), by.Model, by.Phase, by.Outcome, by.Calls, by.InputTokens, by.CachedTokens,
+			by.OutputTokens, cost)
 	}
-	for _, s := range u.Calls {
-		if s.Call == store.CallBegun {
-			p.ui.printf("\nunfinished: %s, running or of a process that died: counted by an estimate, %d tokens in, %d out\n",
-				count(s.Usage.Calls, "call"), s.InputTokens, s.OutputTokens)
-		}
+	for _, by := range s.UsageBy {
+		row(by)
 	}
+	row(spentJSON{Day: "total", Usage: s.Usage})
+	p.ui.table(t)
 }

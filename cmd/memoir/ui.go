@@ -47,7 +47,6 @@ type ui struct {
 	outTTY    bool
 	inTTY     bool
 	color     bool // on standard error
-	outColor  bool
 	outBroken error
 	redact    func(string) string // removes secrets from messages; nil in tests
 	command   string              // as it is called, without memoir: "sessions disable"; empty if there is none
@@ -65,7 +64,6 @@ func newUI(stdin, stdout, stderr *os.File, getenv func(string) string) *ui {
 		u.errTTY = false
 	}
 	u.color = u.errTTY && getenv("NO_COLOR") == ""
-	u.outColor = u.outTTY && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"
 	return u
 }
 
@@ -159,33 +157,6 @@ func (u *ui) write(text string) {
 		text = plain(text)
 	}
 	u.put(text)
-}
-
-// diff writes a unified diff, in colour on a terminal.
-func (u *ui) diff(text string) {
-	if !u.outColor {
-		u.write(text)
-		return
-	}
-	header := true // until the first hunk
-	for line := range strings.Lines(text) {
-		line = plain(strings.TrimSuffix(line, "\n"))
-		color := ""
-		switch {
-		case strings.HasPrefix(line, "@@"):
-			color, header = "36", false
-		case header:
-			color = "1"
-		case strings.HasPrefix(line, "+"):
-			color = "32"
-		case strings.HasPrefix(line, "-"):
-			color = "31"
-		}
-		if color != "" {
-			line = "\x1b[" + color + "m" + line + "\x1b[0m"
-		}
-		u.put(line + "\n")
-	}
 }
 
 // put writes a result as it is.

@@ -146,7 +146,7 @@ func TestAProjectThatKillsItsProcessComesLastAndHoldsUpNobody(t *testing.T) {
 	if len(now.Dead) != 1 || now.Dead[0].Kind != "consolidate" || now.Dead[0].Crashes != store.MaxCrashes || now.Sessions["up_to_date"] != 5 {
 		t.Fatalf("status: %+v", now)
 	}
-	if _, out, _ := s.memoir("status"); !strings.Contains(out, "dead       consolidate app-") || !strings.Contains(out, "(3 of 3 crashes)") {
+	if _, out, _ := s.memoir("status"); !strings.Contains(out, "dead       consolidate app-") || !strings.Contains(out, "3 of 3 crashes)") {
 		t.Errorf("status does not say so:\n%s", out)
 	}
 	mend()

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -177,10 +178,12 @@ func (p *program) currentStatus(c *cli.Context, st *store.Store, opts pipeline.O
 		out.Next.Error, out.Next.Hint = p.redact(err.Error()), memoir.HintOf(err)
 	}
 	out.Limits, out.Next.Left, out.Next.Estimate = list(outlook.Limits), outlook.Left, outlook.Estimate
+	fresh := map[string]bool{} // projects that get something new, which revives a dead one
 	for _, w := range outlook.Would {
 		if w.Action == "extract" {
 			out.Next.Sessions++
-		} else {
+			fresh[w.Project] = true
+		} else if fresh[w.Project] || !out.waits(w.Project) {
 			out.Next.Projects++
 		}
 	}
@@ -193,6 +196,14 @@ func (p *program) currentStatus(c *cli.Context, st *store.Store, opts pipeline.O
 			spentJSON{r.Day, r.ProjectID, r.Model, r.Phase, r.Outcome, r.Usage, r.Estimated, r.Duration.Milliseconds()})
 	}
 	return err
+}
+
+// waits reports that a project's consolidation is dead, or waits for its next attempt.
+func (s *statusJSON) waits(project string) bool {
+	of := func(j failedJSON) bool { return j.Session == project }
+	return slices.ContainsFunc(s.Dead, of) || slices.ContainsFunc(s.Failed, func(j failedJSON) bool {
+		return of(j) && j.Next != nil && j.Next.After(s.At)
+	})
 }
 
 func (p *program) failedJobs(jobs []store.FailedJob) []failedJSON {

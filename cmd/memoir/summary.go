@@ -211,3 +211,25 @@ func (p *program) sayPlan(r pipeline.Report) {
 		p.ui.say("%s left by the cap", countAre(r.Left, "session"))
 	}
 }
+
+// printUsage prints the ledger.
+func (p *program) printUsage(s statusJSON) {
+	if s.Usage.Calls == 0 {
+		p.ui.say("no language model was used")
+		return
+	}
+	t := newTable("day", "project", "model", "phase", "outcome", "calls", "in", "cached", "out", "cost")
+	row := func(by spentJSON) {
+		cost := none // unknown, or nothing
+		if by.Cost > 0 {
+			cost = dollars(by.Cost)
+		}
+		t.row(by.Day, orDash(by.Project), by.Model, by.Phase, by.Outcome, by.Calls, by.InputTokens, by.CachedTokens,
+			by.OutputTokens, cost)
+	}
+	for _, by := range s.UsageBy {
+		row(by)
+	}
+	row(spentJSON{Day: "total", Usage: s.Usage})
+	p.ui.table(t)
+}

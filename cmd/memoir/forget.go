@@ -25,9 +25,9 @@ func forgetCommand(p *program) *cli.Command {
 			"memory that contain it. A new generation without them is published at once, without a\n"+
 			"language model, and checked. Lines that depend only on forgotten sessions are removed, hand\n"+
 			"edits that cite them included. A forgotten session is never read again; the agents' own\n"+
-			"files stay, and memoir sessions --reason forgotten lists it. Earlier generations stay unless --purge is given, which also removes logs and\n"+
-			"copies of the database and clears its free pages. Asks first; without a terminal it needs\n"+
-			"--yes.",
+			"files stay, and memoir sessions --reason forgotten lists it. Earlier generations stay\n"+
+			"unless --purge is given, which also removes logs and copies of the database and clears its\n"+
+			"free pages. Asks first; without a terminal it needs --yes.",
 			"memoir forget 019f1fd6", "memoir forget codex:019f1fd6 --purge", "memoir forget --project .",
 			"memoir forget --match 'acme corp'", "memoir forget --undo 019f1fd6"),
 		Flags: []cli.Flag{

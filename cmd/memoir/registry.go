@@ -59,7 +59,8 @@ func (p *program) openForReading(c *cli.Context) (*store.Store, error) {
 	}
 	path := filepath.Join(home, databaseName)
 	if !store.Exists(path) {
-		return nil, notFoundf("`memoir run` looks for sessions, and adopts the memory that is there", "nothing is registered in %s yet", home)
+		return nil, notFoundf("`memoir run` looks for sessions, and adopts the memory that is there",
+			"nothing is registered in %s yet", home)
 	}
 	reading := p.forWork(settings)
 	reading.ReadOnly, reading.BusyTimeout = true, min(reading.BusyTimeout, readPatience)

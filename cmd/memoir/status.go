@@ -337,7 +337,8 @@ func statusList[T any](p *program, label string, all []T, say func(T) string) {
 }
 
 func (n nextJSON) say() string {
-	text := fmt.Sprintf("would extract from %s and consolidate %s", count(n.Sessions, "session"), count(n.Projects, "project"))
+	text := fmt.Sprintf("would extract from %s and consolidate %s", count(n.Sessions, "session"),
+		count(n.Projects, "project"))
 	switch {
 	case n.Error != "":
 		return "would not begin: " + n.Error

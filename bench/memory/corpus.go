@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -50,10 +49,10 @@ func readMarks(dir string) ([]marked, error) {
 			return err
 		}
 		if !filepath.IsLocal(m.Session) {
-			return marks.Errorf(path, 0, "session %q is no path below the corpus", m.Session)
+			return marks.Errorf(path, "session %q is no path below the corpus", m.Session)
 		}
 		if other := seen[m.Session]; other != "" {
-			return marks.Errorf(path, 0, "%s marks the same session", other)
+			return marks.Errorf(path, "%s marks the same session", other)
 		}
 		seen[m.Session] = path
 		if err := marks.Check(path, m.Facts, m.Traps, nil); err != nil {
@@ -61,7 +60,7 @@ func readMarks(dir string) ([]marked, error) {
 		}
 		for _, f := range m.Facts {
 			if len(f.Proof) == 0 {
-				return marks.Errorf(path, 0, "%s has no proof", f.ID)
+				return marks.Errorf(path, "%s has no proof", f.ID)
 			}
 		}
 		out = append(out, m)
@@ -82,7 +81,7 @@ func (m marked) load(ctx context.Context, corpus string, scanner *secrets.Scanne
 	r := realSession{marked: m}
 	path := filepath.Join(corpus, filepath.FromSlash(m.Session))
 	if _, err := os.Stat(path); err != nil {
-		return r, marks.Errorf(m.path, 0, "the corpus has no session %s", m.Session)
+		return r, marks.Errorf(m.path, "the corpus has no session %s", m.Session)
 	}
 	head, err := rollout.Probe(rollout.Entry{File: memoir.File{Path: path}})
 	if err != nil {
@@ -139,41 +138,21 @@ func eachReal(ctx context.Context, o options, fn func(realSession) error) error 
 type written struct {
 	project, session string
 	id               string // the agent's id of it
-	path             string
 }
 
-// writeSessions writes the sessions below a directory, without those that leave says.
-func writeSessions(dir string, projects []scenario.Project, leave func(p scenario.Project,
-	session string) bool) ([]written, error) {
+// writeSessions writes the sessions below a directory.
+func writeSessions(dir string, projects []scenario.Project) ([]written, error) {
 	var out []written
 	for _, p := range projects {
 		for _, s := range p.Sessions {
-			if leave != nil && leave(p, s.Name) {
-				continue
-			}
 			file := transcript.New(p, s)
-			path, err := file.Save(dir)
-			if err != nil {
+			if _, err := file.Save(dir); err != nil {
 				return nil, err
 			}
-			out = append(out, written{p.Name, s.Name, file.ID, path})
+			out = append(out, written{p.Name, s.Name, file.ID})
 		}
 	}
 	return out, nil
-}
-
-// listWritten writes the sessions for another tool and prints a line for each: its
-// project, its name and its file, with tabs between them.
-func listWritten(o options, projects []scenario.Project, out io.Writer) error {
-	leave := scenario.Project.Withdrawn
-	if !o.without {
-		leave = nil
-	}
-	files, err := writeSessions(o.write, projects, leave)
-	for _, f := range files {
-		fmt.Fprintf(out, "%s\t%s\t%s\n", f.project, f.session, f.path)
-	}
-	return err
 }
 
 // places fills in the directories that were not named.
@@ -214,4 +193,9 @@ func moduleRoot() (string, error) {
 		}
 		dir = up
 	}
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }

@@ -3,9 +3,8 @@
 // the traps that it must not be led into. It needs no network and no model.
 //
 // Read main.go first (the modes), then memoir.go (a run and where its results are),
-// sessions.go (to the disk), folder.go (another tool's memory), fit.go and real.go
-// (marked sessions of people) and table.go (what is printed). README.md has
-// the form of the data.
+// corpus.go (sessions on the disk), fit.go and real.go (marked sessions of people) and table.go (what
+// is printed). README.md has the form of the data.
 package main
 
 import (
@@ -39,17 +38,14 @@ func main() {
 }
 
 type options struct {
-	data    string // directory of sessions/ and corpus/
-	memoir  string // the program, "" to build it
-	corpus  string // real sessions
-	score   string
-	write   string
-	only    string
-	without bool
-	fit     bool
-	real    bool
-	json    bool
-	misses  bool
+	data   string // directory of sessions/ and corpus/
+	memoir string // the program, "" to build it
+	corpus string // real sessions
+	only   string
+	fit    bool
+	real   bool
+	json   bool
+	misses bool
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
@@ -59,9 +55,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags.StringVar(&o.data, "data", "", "directory of sessions/ and corpus/ (default: bench/memory of this module)")
 	flags.StringVar(&o.memoir, "memoir", "", "the memoir to measure (default: built from ./cmd/memoir)")
 	flags.StringVar(&o.only, "project", "", "only this project of sessions/")
-	flags.StringVar(&o.score, "score", "", "score the files that another tool made, in this directory")
-	flags.StringVar(&o.write, "write", "", "write the sessions into this directory, for another tool to read")
-	flags.BoolVar(&o.without, "without", false, "with -write: leave the sessions out that are withdrawn")
 	flags.StringVar(&o.corpus, "corpus", "",
 		"the real sessions that corpus/ marks (default: shared/corpus beside this module)")
 	flags.BoolVar(&o.real, "real", false, "score raw memories of the real sessions")
@@ -94,15 +87,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		fmt.Fprintf(stdout, "no sessions below %s\n", o.sessions())
 		return nil
 	}
-	var report *score.Report
-	switch {
-	case o.write != "":
-		return listWritten(o, projects, stdout)
-	case o.score != "":
-		report, err = scoreFolder(o.score, projects)
-	default:
-		report, err = scoreMemoir(ctx, o, projects, stderr)
-	}
+	report, err := scoreMemoir(ctx, o, projects, stderr)
 	if err != nil {
 		return err
 	}

@@ -96,9 +96,6 @@ func TestMemoirIsMeasured(t *testing.T) {
 	if c.Secrets != (score.Fallen{Of: 2}) {
 		t.Errorf("secrets: %+v", c.Secrets)
 	}
-	if c.Gone.Of != 1 || c.Stood != 1 || c.Gone.Into != 0 {
-		t.Errorf("%+v is gone, %d stood before", c.Gone, c.Stood)
-	}
 	if missed := c.Raw.Facts - c.Raw.Found + c.Files.Facts - c.Files.Found + c.TrapsRaw.Into + c.TrapsFiles.Into; missed != len(report.Misses) {
 		t.Errorf("%d misses are listed, %d counted", len(report.Misses), missed)
 	}
@@ -112,64 +109,6 @@ func TestOneProjectIsMeasured(t *testing.T) {
 	}
 	if _, err := measure(t, "-data", "testdata", "-project", "none"); memoir.CodeOf(err) != memoir.CodeInvalid {
 		t.Error(err)
-	}
-}
-
-func TestAFolderOfAnotherToolIsMeasured(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	write := func(name, content string) {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	projects, err := scenario.ReadAll(filepath.Join("testdata", "sessions"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	write("saltmill/MEMORY.md", "- `make check` runs before\n- it listens on 8100\n")
-	write("saltmill/skills/token/SKILL.md", "token\n\nin the environment: "+projects[1].Sessions[1].Planted[0])
-	write("saltmill/sessions/02-report-token.md", "- 9999, then 8200\n")
-	write("withdrawn/saltmill/memory_summary.md", "- the office in Paderborn\n")
-	c := measured(t, "-data", "testdata", "-score", dir).Total
-	want := score.Counts{
-		Sessions: 3, Raw: score.Recall{Facts: 5, Found: 1, Weight: 12, WeightFound: 2},
-		Files:   score.Recall{Facts: 1, Found: 1, Weight: 3, WeightFound: 3},
-		Carried: score.Recall{Facts: 7, Found: 2, Weight: 15, WeightFound: 6}, TrapsRaw: score.Fallen{Of: 2, Into: 1},
-		TrapsFiles: score.Fallen{Of: 3, Into: 1}, Contradictions: score.Fallen{Of: 1, Into: 1}, Gone: score.Fallen{Of: 1,
-			Into: 1},
-		Secrets: score.Fallen{Of: 2, Into: 1}, Size: c.Size, MemoryBytes: c.MemoryBytes, Skills: 1,
-	}
-	if c != want {
-		t.Errorf("counted are %+v\nwant        %+v", c, want)
-	}
-	if _, err := measure(t, "-data", "testdata", "-score", filepath.Join(dir,
-		"none")); memoir.CodeOf(err) != memoir.CodeInvalid {
-		t.Error(err)
-	}
-}
-
-func TestSessionsAreWrittenForAnotherTool(t *testing.T) {
-	t.Parallel()
-	for without, want := range map[string]int{"-without=false": 3, "-without": 2} {
-		dir := t.TempDir()
-		out, err := measure(t, "-data", "testdata", "-write", dir, without)
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines := strings.Split(strings.TrimSpace(out), "\n")
-		if len(lines) != want {
-			t.Errorf("%s: %d sessions are listed, want %d", without, len(lines), want)
-		}
-		for _, line := range lines {
-			if _, err := os.Stat(strings.Split(line, "\t")[2]); err != nil {
-				t.Error(err)
-			}
-		}
 	}
 }
 
@@ -237,16 +176,6 @@ func TestRawMemoriesAreSplitBySession(t *testing.T) {
 	text := "# Raw memories\n\nWhat.\n\n# 01 First\n\nsession: a-1\nagent: codex\nended: x\ncwd: /d\n\n## Task\n- one\n\n# 02\n\nsession: b-2\nagent: pi\nended: x\n\n# own heading\n- two\n"
 	got := rawSections(text)
 	if len(got) != 2 || got["a-1"] != "## Task\n- one" || got["b-2"] != "# own heading\n- two" {
-		t.Errorf("%q", got)
-	}
-}
-
-func TestHeadAndTailKeepsBothEnds(t *testing.T) {
-	t.Parallel()
-	if got := headAndTail(strings.Repeat("a", 50)+strings.Repeat("b", 50), 10); got != "aaaaaa\nbbbb" {
-		t.Errorf("%q", got)
-	}
-	if got := headAndTail("abc", 3); got != "abc" {
 		t.Errorf("%q", got)
 	}
 }

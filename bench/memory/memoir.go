@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,8 +20,7 @@ import (
 	"memoir/project"
 )
 
-// scoreMemoir runs memoir over the sessions, and again, into another home, without
-// those that are withdrawn.
+// scoreMemoir runs memoir over the sessions.
 func scoreMemoir(ctx context.Context, o options, projects []scenario.Project, stderr io.Writer) (*score.Report, error) {
 	dir, err := os.MkdirTemp("", "memoir-bench-")
 	if err != nil {
@@ -32,37 +33,23 @@ func scoreMemoir(ctx context.Context, o options, projects []scenario.Project, st
 			return nil, err
 		}
 	}
-	all, err := m.remember(ctx, "all", projects, nil)
+	all, err := m.remember(ctx, projects)
 	if err != nil {
 		return nil, err
 	}
-	var rest *remembered
-	if slices.ContainsFunc(projects, func(p scenario.Project) bool { return len(p.Withdraw) > 0 }) {
-		if rest, err = m.remember(ctx, "rest", projects, scenario.Project.Withdrawn); err != nil {
-			return nil, err
-		}
-	}
-	report := score.NewReport()
+	report := &score.Report{}
 	report.Millis = all.millis
 	for _, p := range projects {
 		memory, err := all.memory(p)
 		if err != nil {
 			return nil, err
 		}
-		var after *score.Memory
-		if len(p.Withdraw) > 0 {
-			without, err := rest.memory(p)
-			if err != nil {
-				return nil, err
-			}
-			after = &without
-		}
 		planted := plantedSecrets(p)
 		leaked, err := countLeaked(all.home, planted)
 		if err != nil {
 			return nil, err
 		}
-		report.Add(p, memory, after, len(planted), leaked)
+		report.Add(p, memory, len(planted), leaked)
 	}
 	return report, nil
 }
@@ -111,16 +98,11 @@ type projectRoot struct {
 	Remote      string   `json:"remote"`
 }
 
-// remember writes the sessions, but for those that leave says, and runs memoir over
-// them.
-func (m *memoirProgram) remember(ctx context.Context, name string, projects []scenario.Project,
-	leave func(scenario.Project, string) bool) (*remembered, error) {
-	sessions, r := filepath.Join(m.dir, name, "sessions"), &remembered{home: filepath.Join(m.dir, name, "home")}
+// remember writes the sessions and runs memoir over them.
+func (m *memoirProgram) remember(ctx context.Context, projects []scenario.Project) (*remembered, error) {
+	sessions, r := filepath.Join(m.dir, "sessions"), &remembered{home: filepath.Join(m.dir, "home")}
 	var err error
-	if r.files, err = writeSessions(sessions, projects, leave); err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(sessions, 0o700); err != nil { // all of them may be left out
+	if r.files, err = writeSessions(sessions, projects); err != nil {
 		return nil, err
 	}
 	out, err := m.command(ctx, "run", "--sessions", sessions, "--home", r.home, "--min-idle", "0", "--max-age", "0",
@@ -194,4 +176,30 @@ func rawSections(markdown string) map[string]string {
 		out[markdown[m[2]:m[3]]] = strings.TrimSpace(markdown[m[1]:end])
 	}
 	return out
+}
+
+// readFolder reads MEMORY.md, memory_summary.md and skills/*/SKILL.md; what is
+// missing is empty.
+func readFolder(dir string) (score.Memory, error) {
+	var m score.Memory
+	for name, into := range map[string]*string{"MEMORY.md": &m.Memory, "memory_summary.md": &m.Summary} {
+		data, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return m, fmt.Errorf("read a memory: %w", err)
+		}
+		*into = string(data)
+	}
+	skills, err := filepath.Glob(filepath.Join(dir, "skills", "*", "SKILL.md"))
+	if err != nil {
+		return m, fmt.Errorf("read a memory: %w", err)
+	}
+	slices.Sort(skills)
+	for _, path := range skills {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return m, fmt.Errorf("read a memory: %w", err)
+		}
+		m.Skills = append(m.Skills, string(data))
+	}
+	return m, nil
 }

@@ -26,12 +26,11 @@ type realScore struct {
 
 // realReport is the score of all of them.
 type realReport struct {
-	Sessions []realScore               `json:"sessions"`
-	Total    realScore                 `json:"total"`
-	Facts    score.Kinds[score.Recall] `json:"facts"`
-	Size     score.Size                `json:"size"`
-	Millis   int64                     `json:"duration_ms"` // of the extractions alone
-	Misses   []score.Miss              `json:"misses,omitempty"`
+	Sessions []realScore  `json:"sessions"`
+	Total    realScore    `json:"total"`
+	Size     score.Size   `json:"size"`
+	Millis   int64        `json:"duration_ms"` // of the extractions alone
+	Misses   []score.Miss `json:"misses,omitempty"`
 }
 
 // runReal scores raw memories of the real sessions, each extracted alone with the
@@ -42,7 +41,7 @@ func runReal(ctx context.Context, o options, out io.Writer) error {
 		return err
 	}
 	extractor := extract.NewBuiltin()
-	report := realReport{Facts: score.Kinds[score.Recall]{}}
+	var report realReport
 	report.Total.Session = "all"
 	var spent time.Duration
 	err = eachReal(ctx, o, func(r realSession) error {
@@ -78,9 +77,6 @@ func (t *realReport) add(r realSession, raw string) {
 	t.Total.Read += s.Read
 	t.Total.Tokens += s.Tokens
 	t.Size.Add(s.Tokens)
-	for _, kind := range one.Kinds.Names() {
-		t.Facts.Of(kind).Merge(*one.Kinds[kind])
-	}
 	t.Misses = append(t.Misses, one.Misses...)
 }
 
@@ -89,11 +85,6 @@ func (t *realReport) print(out io.Writer) {
 		for _, s := range append(t.Sessions, t.Total) {
 			row("%s\t%d\t%d\t%s\t%s\t%d", strings.TrimSuffix(s.Session, ".jsonl"), s.Items, s.Read, recall(s.Recall),
 				fallen(s.Traps), s.Tokens)
-		}
-	})
-	table(out, "facts\trecall", func(row func(string, ...any)) {
-		for _, kind := range t.Facts.Names() {
-			row("%s\t%s", kind, recall(*t.Facts[kind]))
 		}
 	})
 	fmt.Fprintf(out, "raw memory: %.0f tokens a session on average, %d the largest; %d ms for all\n", t.Size.Average(),

@@ -11,12 +11,12 @@ import (
 // printReport prints a score for a person.
 func printReport(out io.Writer, r *score.Report) {
 	table(out,
-		"project\tsessions\traw\tfiles\tcarried\ttraps raw\ttraps files\tcontradictions\tgone\tsecrets\ttokens "+
+		"project\tsessions\traw\tfiles\tcarried\ttraps raw\ttraps files\tcontradictions\tsecrets\ttokens "+
 			"avg\tlargest\tMEMORY.md\tskills", func(row func(string, ...any)) {
 			line := func(name string, c score.Counts) {
-				row("%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d/%d\t%.0f\t%d\t%d\t%d", name, c.Sessions, recall(c.Raw),
+				row("%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%d/%d\t%.0f\t%d\t%d\t%d", name, c.Sessions, recall(c.Raw),
 					recall(c.Files), recall(c.Carried),
-					fallen(c.TrapsRaw), fallen(c.TrapsFiles), fallen(c.Contradictions), gone(c), c.Secrets.Into, c.Secrets.Of,
+					fallen(c.TrapsRaw), fallen(c.TrapsFiles), fallen(c.Contradictions), c.Secrets.Into, c.Secrets.Of,
 					c.Size.Average(), c.Size.Largest, c.MemoryBytes, c.Skills)
 			}
 			for _, p := range r.Projects {
@@ -24,24 +24,11 @@ func printReport(out io.Writer, r *score.Report) {
 			}
 			line("all", r.Total)
 		})
-	table(out, "facts\traw\tfiles\tcarried", func(row func(string, ...any)) {
-		for _, kind := range r.Facts.Names() {
-			k := r.Facts[kind]
-			row("%s\t%s\t%s\t%s", kind, recall(k.Raw), recall(k.Files), recall(k.Carried))
-		}
-	})
-	table(out, "traps\traw\tfiles", func(row func(string, ...any)) {
-		for _, kind := range r.Traps.Names() {
-			k := r.Traps[kind]
-			row("%s\t%s\t%s", kind, fallen(k.Raw), fallen(k.Files))
-		}
-	})
 	fmt.Fprintln(out,
 		"raw, files, carried: share of the weight of the facts that is stated (facts stated/facts); raw: a session's "+
 			"facts in its raw memory,")
 	fmt.Fprintln(out,
-		"files: a project's in MEMORY.md, memory_summary.md and skills, carried: the sessions' there; gone: still "+
-			"stated (stated before)/withdrawn.")
+		"files: a project's in MEMORY.md, memory_summary.md and skills, carried: the sessions' there.")
 	if r.Millis > 0 {
 		fmt.Fprintf(out, "%d ms, %.1f ms a session\n", r.Millis, r.PerSession())
 	}
@@ -71,18 +58,4 @@ func fallen(f score.Fallen) string {
 		return "-"
 	}
 	return fmt.Sprintf("%.2f (%d/%d)", f.Share(), f.Into, f.Of)
-}
-
-func gone(c score.Counts) string {
-	if c.Gone.Of == 0 {
-		return "-"
-	}
-	return fmt.Sprintf("%d (%d)/%d", c.Gone.Into, c.Stood, c.Gone.Of)
-}
-
-func share(part, whole int) string {
-	if whole == 0 {
-		return "-"
-	}
-	return fmt.Sprintf("%.2f (%d/%d)", float64(part)/float64(whole), part, whole)
 }

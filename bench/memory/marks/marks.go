@@ -40,14 +40,6 @@ type Trap struct {
 	Unless   []string `yaml:"unless"` // a line that holds one of these is not in the trap
 }
 
-// Gone is what must be stated nowhere once what it rested on was withdrawn.
-type Gone struct {
-	ID     string   `yaml:"id"`
-	Text   string   `yaml:"text"`
-	Needs  Needs    `yaml:"needs"`
-	Unless []string `yaml:"unless"`
-}
-
 // Superseded is the kind of a trap that was true once: stated as if it still held, it
 // contradicts what came later.
 const Superseded = "superseded"
@@ -70,18 +62,18 @@ func Check(path string, facts []Fact, traps []Trap, known func(evidence string) 
 	mark := func(id, kind, text string, kinds, evidence []string, needs Needs) error {
 		switch {
 		case id == "":
-			return Errorf(path, 0, "a mark without an id: %q", text)
+			return Errorf(path, "a mark without an id: %q", text)
 		case seen[id]:
-			return Errorf(path, 0, "two marks are called %s", id)
+			return Errorf(path, "two marks are called %s", id)
 		case !slices.Contains(kinds, kind):
-			return Errorf(path, 0, "%s: no kind is called %q", id, kind)
+			return Errorf(path, "%s: no kind is called %q", id, kind)
 		case text == "":
-			return Errorf(path, 0, "%s says nothing", id)
+			return Errorf(path, "%s says nothing", id)
 		}
 		seen[id] = true
 		for _, e := range evidence {
 			if known != nil && !known(e) {
-				return Errorf(path, 0, "%s: there is no evidence %s", id, e)
+				return Errorf(path, "%s: there is no evidence %s", id, e)
 			}
 		}
 		return needs.check(path, id, "needs")
@@ -91,7 +83,7 @@ func Check(path string, facts []Fact, traps []Trap, known func(evidence string) 
 			return err
 		}
 		if f.Weight < 1 || f.Weight > 3 {
-			return Errorf(path, 0, "%s: weight is 1, 2 or 3, not %d", f.ID, f.Weight)
+			return Errorf(path, "%s: weight is 1, 2 or 3, not %d", f.ID, f.Weight)
 		}
 		if f.Proof == nil {
 			continue
@@ -101,7 +93,7 @@ func Check(path string, facts []Fact, traps []Trap, known func(evidence string) 
 		}
 		for _, piece := range slices.Concat(f.Proof...) {
 			if n := len([]rune(piece)); n > longestProof {
-				return Errorf(path, 0, "%s: a piece of its proof has %d characters, over %d: %q", f.ID, n, longestProof, piece)
+				return Errorf(path, "%s: a piece of its proof has %d characters, over %d: %q", f.ID, n, longestProof, piece)
 			}
 		}
 	}
@@ -110,22 +102,19 @@ func Check(path string, facts []Fact, traps []Trap, known func(evidence string) 
 			return err
 		}
 		if slices.ContainsFunc(t.Unless, blank) {
-			return Errorf(path, 0, "%s: an empty string in its unless", t.ID)
+			return Errorf(path, "%s: an empty string in its unless", t.ID)
 		}
 	}
 	return nil
 }
 
-// Check fails with memoir.CodeInvalid if the needs are not of the form.
-func (g Gone) Check(path string) error { return g.Needs.check(path, "gone", "needs") }
-
 func (n Needs) check(path, id, what string) error {
 	if len(n) == 0 {
-		return Errorf(path, 0, "%s: its %s are empty", id, what)
+		return Errorf(path, "%s: its %s are empty", id, what)
 	}
 	for _, list := range n {
 		if len(list) == 0 || slices.ContainsFunc(list, blank) {
-			return Errorf(path, 0, "%s: an empty list or string in its %s", id, what)
+			return Errorf(path, "%s: an empty list or string in its %s", id, what)
 		}
 	}
 	return nil
@@ -133,11 +122,7 @@ func (n Needs) check(path, id, what string) error {
 
 func blank(s string) bool { return Fold(s) == "" }
 
-// Errorf is an error of the data, with the file and, unless it is 0, the line.
-func Errorf(path string, line int, format string, args ...any) error {
-	where := path
-	if line > 0 {
-		where = fmt.Sprintf("%s:%d", path, line)
-	}
-	return memoir.Errorf(memoir.CodeInvalid, "", "%s: %s", where, fmt.Sprintf(format, args...))
+// Errorf is an error of the data, with the file.
+func Errorf(path, format string, args ...any) error {
+	return memoir.Errorf(memoir.CodeInvalid, "", "%s: %s", path, fmt.Sprintf(format, args...))
 }

@@ -101,47 +101,6 @@ func TestAProofSurvivesVerbatim(t *testing.T) {
 	}
 }
 
-func TestDecodeNamesFileAndLine(t *testing.T) {
-	t.Parallel()
-	tests := []struct{ name, yaml, want string }{
-		{"an unknown key", "facts:\n- id: a\n  kinds: x\n", `x.yml:3: unknown key "kinds"`},
-		{"a key twice", "facts: []\nfacts: []\n", "x.yml:2: "},
-		{"another type", "facts:\n- id: a\n  weight: heavy\n", "x.yml:3: "},
-		{"no YAML", "facts: [\n", "x.yml:"},
-		{"nothing", "", "x.yml: is empty"},
-		{"two documents", "facts: []\n---\nfacts: []\n", "x.yml: holds more than one document"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			var out struct {
-				Facts []marks.Fact `yaml:"facts"`
-			}
-			err := marks.Decode("x.yml", []byte(tt.yaml), &out)
-			if memoir.CodeOf(err) != memoir.CodeInvalid || !strings.HasPrefix(err.Error(), tt.want) {
-				t.Errorf("%v, want %s…", err, tt.want)
-			}
-		})
-	}
-}
-
-func TestABlockMayBeginWithATab(t *testing.T) {
-	t.Parallel()
-	var out struct {
-		Said []map[string]string `yaml:"said"`
-	}
-	data := "said:\n- edit: Makefile\n  old: |\n    \tgo build\n    all:\n- run: |-\n\n    \tx\n"
-	if err := marks.Decode("x.yml", []byte(data), &out); err != nil {
-		t.Fatal(err)
-	}
-	if got := out.Said[0]["old"]; got != "\tgo build\nall:\n" {
-		t.Errorf("old is %q", got)
-	}
-	if got := out.Said[1]["run"]; got != "\n\tx" {
-		t.Errorf("run is %q", got)
-	}
-}
-
 func TestMarksOfAnotherFormAreRefused(t *testing.T) {
 	t.Parallel()
 	needs := marks.Needs{{"x"}}

@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -18,7 +17,7 @@ type entryForm struct {
 	Write       *string     `yaml:"write"`
 	Search      *string     `yaml:"search"`
 	Tool        *string     `yaml:"tool"`
-	Refused     *callForm   `yaml:"refused"`
+	Refused     *entryForm  `yaml:"refused"` // a call; it has no result
 	Queued      *string     `yaml:"queued"`
 	Interrupted *bool       `yaml:"interrupted"`
 	Injected    *string     `yaml:"injected"`
@@ -35,37 +34,11 @@ type entryForm struct {
 	Reason      *string     `yaml:"reason"`
 }
 
-// callForm is a call that was refused: it has no result.
-type callForm struct {
-	Run     *string     `yaml:"run"`
-	Read    *string     `yaml:"read"`
-	Edit    *string     `yaml:"edit"`
-	Write   *string     `yaml:"write"`
-	Search  *string     `yaml:"search"`
-	Tool    *string     `yaml:"tool"`
-	In      *string     `yaml:"in"`
-	Old     *string     `yaml:"old"`
-	New     *string     `yaml:"new"`
-	Content *string     `yaml:"content"`
-	Input   *inputField `yaml:"input"`
-}
-
 type inputField = map[string]any
 
-// allowed lists what may go with an entry's own key.
-var allowed = map[Kind][]string{
-	Run:     {"in", "exit", "output"},
-	Read:    {"output", "fails"},
-	Edit:    {"old", "new", "fails"},
-	Write:   {"content", "fails"},
-	Search:  {"output", "fails"},
-	Tool:    {"input", "output", "fails"},
-	Refused: {"reason"},
-}
-
-// entry reads one form. Line is where it begins.
-func (f entryForm) entry(path string, line int) (Entry, error) {
-	e := Entry{Line: line}
+// entry reads one form, the nth of its file.
+func (f entryForm) entry(path string, n int) (Entry, error) {
+	e := Entry{N: n}
 	var own []string
 	for _, key := range []struct {
 		name string
@@ -88,18 +61,18 @@ func (f entryForm) entry(path string, line int) (Entry, error) {
 			own = append(own, key.name)
 			e.Kind, e.Text = key.kind, strings.TrimSpace(*key.text)
 			if e.Text == "" {
-				return e, marks.Errorf(path, line, "%s is empty", key.name)
+				return e, marks.Errorf(path, "entry %d: %s is empty", n, key.name)
 			}
 		}
 	}
 	if f.Refused != nil {
 		own = append(own, "refused")
-		call, err := f.Refused.form().entry(path, line)
+		call, err := f.Refused.entry(path, n)
 		if err != nil {
 			return e, err
 		}
 		if !call.IsCall() {
-			return e, marks.Errorf(path, line, "only a tool call can be refused")
+			return e, marks.Errorf(path, "entry %d: only a tool call can be refused", n)
 		}
 		e.Kind, e.Call, e.Text = Refused, &call, strings.TrimSpace(value(f.Reason))
 	}
@@ -108,15 +81,12 @@ func (f entryForm) entry(path string, line int) (Entry, error) {
 		e.Kind = Interrupted
 	}
 	if len(own) != 1 {
-		return e, marks.Errorf(path, line,
-			"an entry is one of person, agent, a call, refused, queued, interrupted, injected and summary; this is %q", own)
-	}
-	if name, ok := f.unexpected(e.Kind); ok {
-		return e, marks.Errorf(path, line, "%s does not go with %s", name, own[0])
+		return e, marks.Errorf(path,
+			"entry %d is one of person, agent, a call, refused, queued, interrupted, injected and summary, not %q", n, own)
 	}
 	f.details(&e)
 	if e.Kind == Edit && e.Old == e.New {
-		return e, marks.Errorf(path, line, "an edit that changes nothing")
+		return e, marks.Errorf(path, "entry %d: an edit that changes nothing", n)
 	}
 	return e, nil
 }
@@ -134,24 +104,6 @@ func (f entryForm) details(e *Entry) {
 	if f.At != nil {
 		e.At = f.At.UTC()
 	}
-}
-
-// unexpected names a field that does not go with a kind of entry.
-func (f entryForm) unexpected(kind Kind) (string, bool) {
-	for name, given := range map[string]bool{
-		"in": f.In != nil, "exit": f.Exit != nil, "output": f.Output != nil, "old": f.Old != nil, "new": f.New != nil,
-		"content": f.Content != nil, "input": f.Input != nil, "fails": f.Fails != nil, "reason": f.Reason != nil,
-	} {
-		if given && !slices.Contains(allowed[kind], name) {
-			return name, true
-		}
-	}
-	return "", false
-}
-
-func (f callForm) form() entryForm {
-	return entryForm{Run: f.Run, Read: f.Read, Edit: f.Edit, Write: f.Write, Search: f.Search, Tool: f.Tool,
-		In: f.In, Old: f.Old, New: f.New, Content: f.Content, Input: f.Input}
 }
 
 func value(s *string) string {

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"go.yaml.in/yaml/v3"
-
 	"memoir"
 	"memoir/bench/memory/marks"
 )
@@ -46,7 +44,7 @@ func ReadAll(dir string) ([]Project, error) {
 		}
 		for _, other := range out {
 			if other.Dir == p.Dir || other.Remote == p.Remote && p.Remote != "" {
-				return nil, marks.Errorf(filepath.Join(dir, entry.Name(), projectFile), 0, "%s has the same directory or remote",
+				return nil, marks.Errorf(filepath.Join(dir, entry.Name(), projectFile), "%s has the same directory or remote",
 					other.Name)
 			}
 		}
@@ -60,7 +58,7 @@ func readProject(dir string) (Project, error) {
 	path := filepath.Join(dir, projectFile)
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return p, marks.Errorf(path, 0, "is missing")
+		return p, marks.Errorf(path, "is missing")
 	}
 	if err != nil {
 		return p, fmt.Errorf("read the scenarios: %w", err)
@@ -89,29 +87,13 @@ func readProject(dir string) (Project, error) {
 func (p Project) check(path string) error {
 	switch {
 	case p.Name != filepath.Base(filepath.Dir(path)):
-		return marks.Errorf(path, 0, "the project is called %q, its folder %q", p.Name, filepath.Base(filepath.Dir(path)))
+		return marks.Errorf(path, "the project is called %q, its folder %q", p.Name, filepath.Base(filepath.Dir(path)))
 	case !strings.HasPrefix(p.Dir, "/"):
-		return marks.Errorf(path, 0, "dir %q is not absolute", p.Dir)
+		return marks.Errorf(path, "dir %q is not absolute", p.Dir)
 	case len(p.Sessions) == 0:
-		return marks.Errorf(path, 0, "no session stands beside it")
-	case len(p.Gone) > 0 && len(p.Withdraw) == 0:
-		return marks.Errorf(path, 0, "nothing can be gone, for nothing is withdrawn")
-	}
-	for _, name := range p.Withdraw {
-		if !p.has(name) {
-			return marks.Errorf(path, 0, "no session %q to be withdrawn", name)
-		}
-	}
-	for _, g := range p.Gone {
-		if err := g.Check(path); err != nil {
-			return err
-		}
+		return marks.Errorf(path, "no session stands beside it")
 	}
 	return marks.Check(path, p.Facts, p.Traps, p.evidence)
-}
-
-func (p Project) has(session string) bool {
-	return slices.ContainsFunc(p.Sessions, func(s Session) bool { return s.Name == session })
 }
 
 // evidence of a project's mark is a session, by its name or number.
@@ -147,26 +129,25 @@ func readSession(path string) (Session, error) {
 	s := Session{Name: f.Session, Agent: f.Agent, At: f.At.UTC(), Branch: f.Branch, Facts: f.Facts, Traps: f.Traps}
 	switch {
 	case s.Name+".yml" != filepath.Base(path):
-		return s, marks.Errorf(path, 0, "the session is called %q", s.Name)
+		return s, marks.Errorf(path, "the session is called %q", s.Name)
 	case !sessionName.MatchString(s.Name):
-		return s, marks.Errorf(path, 0, "a session is called <nn>-<words>, not %q", s.Name)
+		return s, marks.Errorf(path, "a session is called <nn>-<words>, not %q", s.Name)
 	case !slices.Contains(Agents, memoir.Source(s.Agent)):
-		return s, marks.Errorf(path, 0, "no agent is called %q; there are %v", s.Agent, Agents)
+		return s, marks.Errorf(path, "no agent is called %q; there are %v", s.Agent, Agents)
 	case f.At.IsZero():
-		return s, marks.Errorf(path, 0, "at is missing")
+		return s, marks.Errorf(path, "at is missing")
 	case len(f.Said) == 0:
-		return s, marks.Errorf(path, 0, "nothing is said")
+		return s, marks.Errorf(path, "nothing is said")
 	}
-	lines := entryLines(data)
 	at := s.At
 	for i, form := range f.Said {
-		e, err := form.entry(path, lines[i])
+		e, err := form.entry(path, i+1)
 		if err != nil {
 			return s, err
 		}
 		if !e.At.IsZero() {
 			if e.At.Before(at) {
-				return s, marks.Errorf(path, e.Line, "at goes back in time")
+				return s, marks.Errorf(path, "entry %d: at goes back in time", e.N)
 			}
 			at = e.At
 		}
@@ -181,19 +162,4 @@ func readSession(path string) (Session, error) {
 		return s, err
 	}
 	return s, s.fill(path)
-}
-
-// entryLines says where the entries of said begin in a file that was decoded before.
-func entryLines(data []byte) []int {
-	var form struct {
-		Said []yaml.Node `yaml:"said"`
-	}
-	if yaml.Unmarshal(marks.Indented(data), &form) != nil {
-		return nil
-	}
-	var lines []int
-	for _, node := range form.Said {
-		lines = append(lines, node.Line)
-	}
-	return lines
 }

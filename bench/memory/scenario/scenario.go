@@ -7,7 +7,6 @@
 package scenario
 
 import (
-	"slices"
 	"time"
 
 	"memoir/bench/memory/marks"
@@ -21,13 +20,8 @@ type Project struct {
 	About    string       `yaml:"about"`
 	Facts    []marks.Fact `yaml:"facts"` // of the memory after all sessions
 	Traps    []marks.Trap `yaml:"traps"`
-	Withdraw []string     `yaml:"withdraw"` // sessions that are forgotten afterwards
-	Gone     []marks.Gone `yaml:"gone"`     // what rested on these alone
 	Sessions []Session    `yaml:"-"`
 }
-
-// Withdrawn reports whether a session is forgotten afterwards.
-func (p Project) Withdrawn(session string) bool { return slices.Contains(p.Withdraw, session) }
 
 // Session is one session of one agent.
 type Session struct {
@@ -79,7 +73,7 @@ type Entry struct {
 	Input   map[string]any // Tool
 	Fails   string         // Read, Edit, Write, Search, Tool: what the tool said instead of doing it
 	Call    *Entry         // Refused
-	Line    int            // in its file
+	N       int            // in its file, from 1
 }
 
 // IsCall reports whether the entry is a tool call.

@@ -15,13 +15,12 @@ var placeholder = regexp.MustCompile(`@@SECRET:([a-z0-9-]+)@@`)
 // like a secret is never stored.
 func (s *Session) fill(path string) error {
 	var err error
-	line := 0
 	text := func(t string) string {
 		return placeholder.ReplaceAllStringFunc(t, func(found string) string {
 			rule := placeholder.FindStringSubmatch(found)[1]
 			fake, planted, ok := testdata.Fake(rule)
 			if !ok {
-				err = marks.Errorf(path, line, "there is no fake for the rule %q; there are %s", rule,
+				err = marks.Errorf(path, "there is no fake for the rule %q; there are %s", rule,
 					strings.Join(testdata.FakeRules(), ", "))
 				return found
 			}
@@ -51,7 +50,6 @@ func (s *Session) fill(path string) error {
 	}
 	var entry func(e *Entry)
 	entry = func(e *Entry) {
-		line = e.Line
 		for _, field := range []*string{&e.Text, &e.Output, &e.Old, &e.New, &e.Content, &e.Fails} {
 			*field = text(*field)
 		}

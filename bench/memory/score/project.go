@@ -8,7 +8,7 @@ import (
 
 // Memory is what a tool made of a project's sessions.
 type Memory struct {
-	Raw     map[string]string // raw memories by the session's name; nil if the tool has none
+	Raw     map[string]string // raw memories by the session's name
 	Memory  string            // MEMORY.md
 	Summary string            // memory_summary.md
 	Skills  []string          // SKILL.md of each
@@ -23,15 +23,6 @@ func (m Memory) files() []marks.Line {
 	return lines
 }
 
-// all are the lines of everything.
-func (m Memory) all(p scenario.Project) []marks.Line {
-	lines := m.files()
-	for _, s := range p.Sessions {
-		lines = append(lines, marks.Lines(m.Raw[s.Name])...)
-	}
-	return lines
-}
-
 // Counts is what is counted over one project, or over all.
 type Counts struct {
 	Sessions       int    `json:"sessions"`
@@ -41,8 +32,6 @@ type Counts struct {
 	TrapsRaw       Fallen `json:"traps_raw"`
 	TrapsFiles     Fallen `json:"traps_files"`
 	Contradictions Fallen `json:"contradictions"` // those of the traps in files that were true once
-	Gone           Fallen `json:"gone"`           // withdrawn facts that are still there
-	Stood          int    `json:"stood"`          // of them, those that were there before
 	Secrets        Fallen `json:"secrets"`        // planted ones that stand in some file
 	Size           Size   `json:"size"`
 	MemoryBytes    int    `json:"memory_bytes"`
@@ -58,8 +47,6 @@ func (c *Counts) merge(other Counts) {
 	c.TrapsRaw.Merge(other.TrapsRaw)
 	c.TrapsFiles.Merge(other.TrapsFiles)
 	c.Contradictions.Merge(other.Contradictions)
-	c.Gone.Merge(other.Gone)
-	c.Stood += other.Stood
 	c.Secrets.Merge(other.Secrets)
 	c.Size.merge(other.Size)
 	c.MemoryBytes += other.MemoryBytes
@@ -73,27 +60,12 @@ type Project struct {
 	Counts
 }
 
-// KindRecall is what was found of one kind of facts.
-type KindRecall struct {
-	Raw     Recall `json:"raw"`
-	Files   Recall `json:"files"`
-	Carried Recall `json:"carried"`
-}
-
-// KindTraps is what was fallen into of one kind of traps.
-type KindTraps struct {
-	Raw   Fallen `json:"raw"`
-	Files Fallen `json:"files"`
-}
-
 // Report is the score of a tool.
 type Report struct {
-	Projects []Project         `json:"projects"`
-	Total    Counts            `json:"total"`
-	Facts    Kinds[KindRecall] `json:"facts"`
-	Traps    Kinds[KindTraps]  `json:"traps"`
-	Misses   []Miss            `json:"misses,omitempty"`
-	Millis   int64             `json:"duration_ms"`
+	Projects []Project `json:"projects"`
+	Total    Counts    `json:"total"`
+	Misses   []Miss    `json:"misses,omitempty"`
+	Millis   int64     `json:"duration_ms"`
 }
 
 // PerSession is the milliseconds a session, 0 where no time was taken.
@@ -104,12 +76,8 @@ func (r *Report) PerSession() float64 {
 	return float64(r.Millis) / float64(r.Total.Sessions)
 }
 
-// NewReport is empty.
-func NewReport() *Report { return &Report{Facts: Kinds[KindRecall]{}, Traps: Kinds[KindTraps]{}} }
-
-// Add scores one project. After is the memory without the withdrawn sessions, nil
-// where none was made; leaked are the planted secrets that were found.
-func (r *Report) Add(p scenario.Project, m Memory, after *Memory, planted, leaked int) {
+// Add scores one project; leaked are the planted secrets that were found.
+func (r *Report) Add(p scenario.Project, m Memory, planted, leaked int) {
 	c := Counts{Sessions: len(p.Sessions), Secrets: Fallen{planted, leaked},
 		MemoryBytes: len(m.Memory), SummaryBytes: len(m.Summary), Skills: len(m.Skills)}
 	files := m.files()
@@ -120,10 +88,8 @@ func (r *Report) Add(p scenario.Project, m Memory, after *Memory, planted, leake
 			match := marks.Find(files, f.Needs, nil)
 			if own {
 				c.Files.Add(f, match.States)
-				r.Facts.Of(f.Kind).Files.Add(f, match.States)
 			} else {
 				c.Carried.Add(f, match.States)
-				r.Facts.Of(f.Kind).Carried.Add(f, match.States)
 			}
 			if own && !match.States {
 				r.Misses = append(r.Misses, here.fact(f, match))
@@ -132,7 +98,6 @@ func (r *Report) Add(p scenario.Project, m Memory, after *Memory, planted, leake
 		for _, t := range traps {
 			match := marks.Find(files, t.Needs, t.Unless)
 			c.TrapsFiles.Add(match.States)
-			r.Traps.Of(t.Kind).Files.Add(match.States)
 			if t.Kind == marks.Superseded {
 				c.Contradictions.Add(match.States)
 			}
@@ -142,15 +107,10 @@ func (r *Report) Add(p scenario.Project, m Memory, after *Memory, planted, leake
 		}
 	}
 	for _, s := range p.Sessions {
-		if m.Raw != nil {
-			c.raw(r, s, m.Raw[s.Name], p.Name)
-		}
+		c.raw(r, s, m.Raw[s.Name], p.Name)
 		carry(s.Name, s.Facts, s.Traps)
 	}
 	carry("", p.Facts, p.Traps)
-	if after != nil {
-		c.gone(r, p, m, *after)
-	}
 	r.Projects = append(r.Projects, Project{p.Name, c})
 	r.Total.merge(c)
 }
@@ -161,31 +121,5 @@ func (c *Counts) raw(r *Report, s scenario.Session, text, project string) {
 	c.Raw.Merge(one.Recall)
 	c.TrapsRaw.Merge(one.Traps)
 	c.Size.Add(memoir.Tokens(text))
-	for _, kind := range one.Kinds.Names() {
-		r.Facts.Of(kind).Raw.Merge(*one.Kinds[kind])
-	}
-	fell := map[string]bool{}
-	for _, miss := range one.Misses {
-		fell[miss.ID] = fell[miss.ID] || miss.Trap
-	}
-	for _, t := range s.Traps {
-		r.Traps.Of(t.Kind).Raw.Add(fell[t.ID])
-	}
 	r.Misses = append(r.Misses, one.Misses...)
-}
-
-// gone counts what is still stated though what it rested on was withdrawn.
-func (c *Counts) gone(r *Report, p scenario.Project, before, after Memory) {
-	then, now := before.all(p), after.all(p)
-	for _, g := range p.Gone {
-		if marks.Find(then, g.Needs, g.Unless).States {
-			c.Stood++
-		}
-		match := marks.Find(now, g.Needs, g.Unless)
-		c.Gone.Add(match.States)
-		if match.States {
-			where := Miss{Project: p.Name, Where: InGone}
-			r.Misses = append(r.Misses, where.trap(marks.Trap{ID: g.ID, Kind: "gone", Text: g.Text, Needs: g.Needs}, match))
-		}
-	}
 }

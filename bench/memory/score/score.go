@@ -7,8 +7,6 @@ package score
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 
 	"memoir/bench/memory/marks"
 )
@@ -110,7 +108,6 @@ func (s *Size) merge(other Size) {
 const (
 	InRaw   = "raw memory"
 	InFiles = "files"
-	InGone  = "after the withdrawal"
 )
 
 // Miss is a fact that was not found, or a trap that was fallen into.
@@ -128,35 +125,19 @@ type Miss struct {
 	Needs   int    `json:"needs"`
 }
 
-// Kinds holds counts by kind.
-type Kinds[T any] map[string]*T
-
-// Of is the count of a kind.
-func (k Kinds[T]) Of(kind string) *T {
-	if k[kind] == nil {
-		k[kind] = new(T)
-	}
-	return k[kind]
-}
-
-// Names lists the kinds that were counted, in order.
-func (k Kinds[T]) Names() []string { return slices.Sorted(maps.Keys(k)) }
-
 // Session is the score of one session's raw memory.
 type Session struct {
 	Recall Recall
 	Traps  Fallen
-	Kinds  Kinds[Recall]
 	Misses []Miss
 }
 
 // OfSession scores lines against a session's marks.
 func OfSession(lines []marks.Line, facts []marks.Fact, traps []marks.Trap, where Miss) Session {
-	s := Session{Kinds: Kinds[Recall]{}}
+	var s Session
 	for _, f := range facts {
 		m := marks.Find(lines, f.Needs, nil)
 		s.Recall.Add(f, m.States)
-		s.Kinds.Of(f.Kind).Add(f, m.States)
 		if !m.States {
 			s.Misses = append(s.Misses, where.fact(f, m))
 		}

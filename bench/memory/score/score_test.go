@@ -13,12 +13,10 @@ import (
 func project() scenario.Project {
 	needs := func(s string) marks.Needs { return marks.Needs{{s}} }
 	return scenario.Project{
-		Name:     "p",
-		Withdraw: []string{"02-b"},
+		Name: "p",
 		Facts: []marks.Fact{{ID: "release", Kind: "command", Weight: 3, Needs: needs("make release")},
 			{ID: "tags", Kind: "constraint", Weight: 1, Needs: needs("signed")}},
 		Traps: []marks.Trap{{ID: "old-port", Kind: marks.Superseded, Needs: needs("8100"), Unless: []string{"was"}}},
-		Gone:  []marks.Gone{{Needs: needs("paderborn")}, {Needs: needs("bielefeld")}},
 		Sessions: []scenario.Session{
 			{Name: "01-a",
 				Facts: []marks.Fact{{ID: "test", Kind: "command", Weight: 2, Needs: needs("make test")},
@@ -39,9 +37,8 @@ func TestAProjectIsScored(t *testing.T) {
 		Summary: "- office: Paderborn\n",
 		Skills:  []string{"# Release\n\n1. make test\n\nmake\nrelease"},
 	}
-	after := score.Memory{Raw: map[string]string{"01-a": "- Bielefeld\n"}}
-	report := score.NewReport()
-	report.Add(project(), before, &after, 2, 1)
+	var report score.Report
+	report.Add(project(), before, 2, 1)
 	want := score.Counts{
 		Sessions:       2,
 		Raw:            score.Recall{Facts: 3, Found: 2, Weight: 6, WeightFound: 5},
@@ -50,8 +47,6 @@ func TestAProjectIsScored(t *testing.T) {
 		TrapsRaw:       score.Fallen{Of: 2, Into: 1},
 		TrapsFiles:     score.Fallen{Of: 3, Into: 1},
 		Contradictions: score.Fallen{Of: 2, Into: 1},
-		Gone:           score.Fallen{Of: 2, Into: 1},
-		Stood:          1,
 		Secrets:        score.Fallen{Of: 2, Into: 1},
 		Size:           score.Size{Sessions: 2, Tokens: 18, Largest: 10},
 		MemoryBytes:    len(before.Memory),
@@ -65,24 +60,7 @@ func TestAProjectIsScored(t *testing.T) {
 	for _, m := range report.Misses {
 		missed = append(missed, m.Where+" "+m.ID)
 	}
-	if diff := cmp.Diff([]string{"raw memory lint", "raw memory push", "files port", "files tags",
-		"after the withdrawal "}, missed); diff != "" {
+	if diff := cmp.Diff([]string{"raw memory lint", "raw memory push", "files port", "files tags"}, missed); diff != "" {
 		t.Errorf("misses differ (-want +got):\n%s", diff)
-	}
-	if got := report.Facts["command"].Raw; got != (score.Recall{Facts: 2, Found: 1, Weight: 3, WeightFound: 2}) {
-		t.Errorf("commands in raw memories: %+v", got)
-	}
-	if got := *report.Traps["refused"]; got != (score.KindTraps{Raw: score.Fallen{Of: 1, Into: 1},
-		Files: score.Fallen{Of: 1}}) {
-		t.Errorf("refused calls: %+v", got)
-	}
-}
-
-func TestAToolWithoutRawMemoriesIsNotScoredForThem(t *testing.T) {
-	t.Parallel()
-	report := score.NewReport()
-	report.Add(project(), score.Memory{Memory: "- make lint\n"}, nil, 0, 0)
-	if c := report.Total; c.Raw.Facts+c.TrapsRaw.Of+c.Size.Sessions+c.Gone.Of != 0 || c.Carried.Found != 1 {
-		t.Errorf("counted are %+v", c)
 	}
 }

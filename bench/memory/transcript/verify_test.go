@@ -91,18 +91,18 @@ func expect(s scenario.Session) []wanted {
 	for i, e := range s.Said {
 		switch e.Kind {
 		case scenario.Person, scenario.Queued:
-			out = append(out, wanted{line: e.Line, what: "the person's words", kind: memoir.ItemMessage, origins: typed,
+			out = append(out, wanted{line: e.N, what: "the person's words", kind: memoir.ItemMessage, origins: typed,
 				text: e.Text})
 		case scenario.Agent:
-			out = append(out, wanted{line: e.Line, what: "the agent's words", kind: memoir.ItemMessage,
+			out = append(out, wanted{line: e.N, what: "the agent's words", kind: memoir.ItemMessage,
 				origins: []memoir.Origin{memoir.OriginAgent},
 				text:    e.Text, final: s.Closing(i), settles: settles})
 		case scenario.Summary:
-			out = append(out, wanted{line: e.Line, what: "the summary", kind: memoir.ItemSummary,
+			out = append(out, wanted{line: e.N, what: "the summary", kind: memoir.ItemSummary,
 				origins: []memoir.Origin{memoir.OriginCompactionSummary}, text: e.Text})
 		case scenario.Refused:
 			call := expectCall(agent, *e.Call)
-			call.line, call.what, call.failed, call.output, call.exit = e.Line, "the rejected call", true, "", 0
+			call.line, call.what, call.failed, call.output, call.exit = e.N, "the rejected call", true, "", 0
 			out = append(out, call)
 			if e.Text == "" {
 				continue
@@ -111,7 +111,7 @@ func expect(s scenario.Session) []wanted {
 			if slices.Contains([]memoir.Source{memoir.SourceClaude, memoir.SourceOpenCode, memoir.SourceCopilot}, agent) {
 				origins = []memoir.Origin{memoir.OriginRejection}
 			}
-			out = append(out, wanted{line: e.Line, what: "what the person said to the call", kind: memoir.ItemMessage,
+			out = append(out, wanted{line: e.N, what: "what the person said to the call", kind: memoir.ItemMessage,
 				origins: origins, text: e.Text})
 		case scenario.Injected, scenario.Interrupted:
 		default:
@@ -122,7 +122,7 @@ func expect(s scenario.Session) []wanted {
 }
 
 func expectCall(agent memoir.Source, e scenario.Entry) wanted {
-	w := wanted{line: e.Line, what: "the call", kind: memoir.ItemTool, origins: []memoir.Origin{memoir.OriginTool},
+	w := wanted{line: e.N, what: "the call", kind: memoir.ItemTool, origins: []memoir.Origin{memoir.OriginTool},
 		failed: e.Fails != "" || e.Exit != 0, exit: e.Exit, output: firstLine(e.Output)}
 	if e.Fails != "" {
 		w.output = firstLine(e.Fails)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"memoir"
+	"memoir/internal/lazyregexp"
 	"memoir/prompts"
 )
 
@@ -164,10 +165,10 @@ func (ev *evidence) strangeAnywhere(line string) bool {
 }
 
 var (
-	trailingLine = newPattern(`(:\d+)+$`)
+	trailingLine = lazyregexp.New(`(:\d+)+$`)
 	// leftOut is what stands for something else: an ellipsis, <name>, N for a number, and what
 	// is written in the place of a secret.
-	leftOut = newPattern(`\[REDACTED:[\w-]*\]|\[?(?:…|\.\.\.)\]?|<[A-Za-z][\w -]*>|\bN\b`)
+	leftOut = lazyregexp.New(`\[REDACTED:[\w-]*\]|\[?(?:…|\.\.\.)\]?|<[A-Za-z][\w -]*>|\bN\b`)
 )
 
 // found reports whether a verbatim part is in a text that flat wrote: as it stands; in parts,

@@ -27,7 +27,8 @@ type post struct {
 	hash   string // of a commit, abbreviated, as far as it is known
 	title  string
 	body   string
-	void   bool // a later post takes its place, or it was undone
+	output string // what a commit printed
+	void   bool   // a later post takes its place, or it was undone
 }
 
 // post reads what the commands of a call published.
@@ -76,7 +77,7 @@ func (s *session) commit(r *run) {
 	if s.elsewhere(r) {
 		return
 	}
-	p := post{item: r.item, kind: postCommit}
+	p := post{item: r.item, kind: postCommit, output: r.call.output}
 	text := strings.Join(r.options("-m", "--message", "-am", "-sm", "-asm"), "\n\n")
 	if text == "" {
 		if name, ok := r.option("-F", "--file"); ok {

@@ -14,8 +14,7 @@ import (
 //
 // for one of them, and a search needs to look only where a literal stands. Literals
 // are in lower case and are looked for without regard to case. They cover at least
-// what the expression accepts, once the letters outside of ASCII that fold
-// to ASCII (foldHazards) are taken for those.
+// what the expression accepts without the letters outside of ASCII that fold to ASCII.
 type anchor struct {
 	literals []string
 	path     []int     // how to come to it: see parts
@@ -44,18 +43,9 @@ const (
 	manyLiterals  = 12
 )
 
-// foldHazards are the letters that equal an ASCII letter without regard to case:
-// the long s and the Kelvin sign to an expression, the Kelvin sign and the dotted I
-// to gitleaks' search for keywords.
-var foldHazards = []string{"\u017f", "\u212a", "\u0130"}
-
-// foldsTo is the letter that one of foldHazards equals; 0: it is none.
-func foldsTo(c rune) byte {
-	if at := slices.Index(foldHazards, string(c)); at >= 0 {
-		return "ski"[at]
-	}
-	return 0
-}
+// foldsToASCII reports whether a letter that is not of ASCII equals one without regard to case: the
+// long s and the Kelvin sign. They are looked for in no text.
+func foldsToASCII(c rune) bool { return c == '\u017f' || c == '\u212a' }
 
 // anchorsOf finds anchors for an expression; nil means that it has none, and can
 // match anywhere.
@@ -236,7 +226,7 @@ func spellClass(ranges []rune) ([]string, bool) {
 	var out []string
 	for i := 0; i < len(ranges); i += 2 {
 		for c := ranges[i]; c <= ranges[i+1]; c++ {
-			if foldsTo(c) != 0 {
+			if foldsToASCII(c) {
 				continue
 			}
 			if c > unicode.MaxASCII {

@@ -112,6 +112,11 @@ func BenchmarkFirstSmallText(b *testing.B) {
 	}
 }
 
+// longLines are pieces that texts of one kind repeat many times on few lines.
+var longLines = []string{
+	`{"name":"token","value":"x"},`, `|"psk": "|`, `":"token|`, `":"token,`, "insert into%22(", "token|x\n---\n---\n", "value: ",
+}
+
 // BenchmarkLongLines reads texts that repeat a name: what one takes by the byte may not grow
 // with its length.
 func BenchmarkLongLines(b *testing.B) {

@@ -3,7 +3,6 @@ package secrets
 import (
 	"regexp/syntax"
 	"slices"
-	"sort"
 	"strings"
 	"unicode/utf8"
 
@@ -82,7 +81,9 @@ func behind(from *syntax.Regexp, literals []string) []byteSet {
 	for _, literal := range literals {
 		at := []uint32{uint32(prog.Start)}
 		for _, c := range literal {
-			at, _ = read(prog, at, func(inst *syntax.Inst) bool { return readsFolded(inst, c) })
+			at, _ = read(prog, at, func(inst *syntax.Inst) bool {
+				return inst.MatchRune(c) || c >= 'a' && c <= 'z' && inst.MatchRune(c+'A'-'a')
+			})
 		}
 		for n := range sets {
 			var ends bool
@@ -104,20 +105,6 @@ func behind(from *syntax.Regexp, literals []string) []byteSet {
 		return nil
 	}
 	return sets
-}
-
-// readsFolded reports whether an instruction reads a character of a literal in some case.
-func readsFolded(inst *syntax.Inst, c rune) bool {
-	if inst.MatchRune(c) || c >= 'a' && c <= 'z' && inst.MatchRune(c+'A'-'a') {
-		return true
-	}
-	for _, hazard := range foldHazards {
-		odd, _ := utf8.DecodeRuneInString(hazard)
-		if foldsTo(odd) == byte(c) && c < utf8.RuneSelf && inst.MatchRune(odd) {
-			return true
-		}
-	}
-	return false
 }
 
 // read returns where a program is once the instructions that are wanted have read a
@@ -155,7 +142,6 @@ func (a *anchor) stands(text string, at int) bool {
 type tails struct {
 	text string
 	last extent // from where the last token was seen to go on, and to where
-	told int    // where the last long value ends that was told
 }
 
 // span returns what must go for a finding: its secret, or the whole match where
@@ -181,20 +167,14 @@ func (f finding) strict(text string) (start, end int) {
 	return tidy(text, start, end)
 }
 
-// maxTail is how much of a word, in bytes, may go on behind each of the findings in it and be
-// remembered with all of them. Tokens are shorter.
+// maxTail is how much of a word, in bytes, may go on behind a finding and be remembered with it. All
+// of a longer one goes, of which the findings are remembered as they were found.
 const maxTail = 256
 
-// value returns the end of what is to be remembered of the span of a finding. Of one word that
-// goes on and on only the first finding is remembered with all that follows, those behind it
-// as they were found: else a word of thousands of tokens would be remembered from each of
-// them to its end. All of the word goes nevertheless.
-func (t *tails) value(f finding, start, end int) int {
+// value returns the end of what is to be remembered of the span of a finding.
+func (t *tails) value(f finding, end int) int {
 	if _, strict := f.strict(t.text); end-strict > maxTail {
-		if t.told == end {
-			return strict
-		}
-		t.told = end
+		return strict
 	}
 	return end
 }
@@ -242,10 +222,10 @@ func valueEnd(text string, start, end int) int {
 	if start >= end || end == len(text) || strings.IndexByte("|<(){}[]&;,=\"'`", text[end]) < 0 {
 		return end
 	}
-	before := text[max(0, start-maxNameApart):start]
+	before := text[max(0, start-maxHead):start]
 	before = before[strings.LastIndexByte(before, '\n')+1:]
 	name := strings.TrimRight(before, " \t")
-	if len(name) == 0 || name[len(name)-1] != ':' && name[len(name)-1] != '=' || len(before) == maxNameApart {
+	if len(name) == 0 || name[len(name)-1] != ':' && name[len(name)-1] != '=' || len(before) == maxHead {
 		return end
 	}
 	name = strings.TrimLeft(strings.TrimRight(name[:len(name)-1], " \t"), margin+"-+#")
@@ -257,7 +237,7 @@ func valueEnd(text string, start, end int) int {
 	for to < len(text) && strings.IndexByte(" \t\r\n", text[to]) < 0 {
 		to++
 	}
-	if line := skip(text, to, " \t\r"); line < len(text) && text[line] != '\n' && text[line] != '#' {
+	if rest := strings.TrimLeft(text[to:], " \t\r"); rest != "" && rest[0] != '\n' && rest[0] != '#' {
 		return end // more than one word
 	}
 	rest := strings.TrimRight(text[end:to], ",;)}]\"'`|")
@@ -276,114 +256,4 @@ func settings(rest string) bool {
 		at++
 	}
 	return strings.IndexByte("&;,|", rest[0]) >= 0 && at > 1 && at < len(rest) && (rest[at] == '=' || rest[at] == ':')
-}
-
-// lineIndex locates matches in a text in gitleaks' own way, whose oddities decide
-// verdicts: a line contains the line break before it, and a match in the last
-// line, when that has no line break, is said to be on a line that begins with the
-// whole text.
-type lineIndex struct {
-	text    string
-	built   bool
-	breaks  []int // offsets of the line breaks
-	verdict map[lineVerdict]bool
-	begins  map[*allowlist]*beginnings // of the text, as far as lines begin with it
-	last    extent                     // of the last line from the last match on that was asked for
-}
-
-// lineVerdict names one answer of lineAllowed.
-type lineVerdict struct {
-	list       *allowlist
-	start, end int
-}
-
-func newLineIndex(text string) *lineIndex { return &lineIndex{text: text} }
-
-func (x *lineIndex) build() {
-	if x.built {
-		return
-	}
-	x.built = true
-	x.breaks = make([]int, 0, strings.Count(x.text, "\n"))
-	for i := 0; ; i++ {
-		next := strings.IndexByte(x.text[i:], '\n')
-		if next < 0 {
-			return
-		}
-		i += next
-		x.breaks = append(x.breaks, i)
-	}
-}
-
-// position returns the line and column that gitleaks gives to an offset: lines
-// from 0, columns from 1, the break belonging to the line that it begins.
-func (x *lineIndex) position(offset int) (line, column int) {
-	x.build()
-	line = sort.SearchInts(x.breaks, offset+1)
-	if line == 0 {
-		return 0, offset + 1
-	}
-	return line, offset - x.breaks[line-1] + 1
-}
-
-// line returns the extent of what gitleaks calls the line of a match.
-func (x *lineIndex) line(start, end int) (from, to int) {
-	x.build()
-	n := len(x.breaks)
-	if n == 0 {
-		return 0, len(x.text)
-	}
-	if at := sort.SearchInts(x.breaks, start+1); at < n {
-		from, to = 0, x.breaks[at]
-		if at > 0 {
-			from = x.breaks[at-1]
-		}
-		if last := sort.SearchInts(x.breaks, end); last < n {
-			to = x.breaks[last]
-		}
-		return from, max(to, end)
-	}
-	if end < x.last.start || end > x.last.end {
-		x.last = extent{end, end}
-		for x.last.end < len(x.text) && x.text[x.last.end] != '\n' && x.text[x.last.end] != '\r' {
-			x.last.end++
-		}
-	}
-	return 0, x.last.end
-}
-
-// shortLine is how long a line is, in bytes, that costs less to read again than an answer takes.
-const shortLine = 256
-
-// lineAllowed applies an allowlist to the line of a match. Answers are kept: the
-// line can be the whole text, and many matches may stand on it.
-func (x *lineIndex) lineAllowed(list *allowlist, start, end int) bool {
-	from, to := x.line(start, end)
-	if to-from <= shortLine {
-		return x.allows(list, from, to)
-	}
-	key := lineVerdict{list, from, to}
-	allowed, known := x.verdict[key]
-	if !known {
-		allowed = x.allows(list, from, to)
-		if x.verdict == nil {
-			x.verdict = map[lineVerdict]bool{}
-		}
-		x.verdict[key] = allowed
-	}
-	return allowed
-}
-
-// allows is list.matches for a part of the text.
-func (x *lineIndex) allows(list *allowlist, from, to int) bool {
-	if from > 0 || from == to || list.automaton == nil {
-		return list.matches(x.text[from:to])
-	}
-	if x.begins == nil {
-		x.begins = map[*allowlist]*beginnings{}
-	}
-	if x.begins[list] == nil {
-		x.begins[list] = &beginnings{text: x.text, d: list.automaton()}
-	}
-	return x.begins[list].accept(to)
 }

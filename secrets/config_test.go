@@ -88,7 +88,7 @@ regexes = ['''k3Jd9s''']`,
 			"use " + token, "use [REDACTED:github-pat]",
 		},
 		{
-			"a rule that needs another near it", `
+			"a rule that needs another near it is found without", `
 [[rules]]
 id = "acme-key"
 regex = '''acme-[0-9]{8}'''
@@ -101,7 +101,7 @@ id = "acme-user"
 regex = '''acmeuser'''
 keywords = ["acmeuser"]
 skipReport = true`,
-			"acme-12345678\n\n\nacme-87654321\nacmeuser", "acme-12345678\n\n\n[REDACTED:acme-key]\nacmeuser",
+			"acme-12345678\nacmeuser", "[REDACTED:acme-key]\nacmeuser",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -185,5 +185,30 @@ func TestWithoutAFileTheDefaultRulesHold(t *testing.T) {
 	}
 	if !slices.IsSorted(rules) {
 		t.Error("rules are not sorted")
+	}
+}
+
+func TestMistakesInRulesAreToldWithoutTheSecretsOfTheFile(t *testing.T) {
+	t.Parallel()
+	value, id := "YoUQlQUx2oh"+"us8ErNSzsY", "efcb96a2-24cc-9ea8-"+"2f96-ac9ce9a78163"
+	for content, secret := range map[string]string{
+		"[[rules]]\nid = \"x\"\nregex = \"(password[].EQUALS('" + value + "'\"":      value,
+		"[[rules]]\nid = \"token=" + id + "\"\nregex = \"x(\"":                       id,
+		"[[rules]]\nid = \"x\"\nregex = \"x\"\nentropy = \"password=" + value + "\"": value,
+		"[extend]\npassword = '" + value:                                             value,
+	} {
+		path := filepath.Join(t.TempDir(), ".gitleaks.toml")
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var said []string
+		for _, options := range []Options{{ConfigPath: path}, {ProjectPath: path}, {ProjectPath: path, ProjectTrusted: true}} {
+			if _, err := New(options); err != nil {
+				said = append(said, err.Error())
+			}
+		}
+		if all := strings.Join(said, "\n"); all == "" || strings.Contains(all, secret[:8]) || strings.Contains(all, secret[len(secret)-8:]) {
+			t.Errorf("of %s it is said: %s", content, all)
+		}
 	}
 }

@@ -124,8 +124,9 @@ func (d *dfa) forward(text string, at int) (shortest, longest, read int) {
 	return shortest, longest, len(text) - at
 }
 
-// accepts reports whether the expression matches some beginning of text.
-func (d *dfa) accepts(text string) bool {
+// accepts reports whether the expression matches some beginning of text, and false for known if it
+// gave up, as the automaton came to have more than so many states; 0: it does not.
+func (d *dfa) accepts(text string, most int) (accepted, known bool) {
 	t, entry := d.start(d.table.Load(), atEdge)
 	for i := 0; i < len(text); {
 		class, width := 0, 1
@@ -137,12 +138,14 @@ func (d *dfa) accepts(text string) bool {
 			class = d.classes.of(r)
 		}
 		if t, entry = d.step(t, entry, class); entry&(entryAccepted|entryDead) != 0 {
-			return entry&entryAccepted != 0
+			return entry&entryAccepted != 0, true
 		}
-		i += width
+		if i += width; most > 0 && int(entry>>entryBits) > most {
+			return false, false
+		}
 	}
 	_, entry = d.step(t, entry, d.classes.edge())
-	return entry&entryAccepted != 0
+	return entry&entryAccepted != 0, true
 }
 
 // backward runs from text[:at] towards the start of the text and no farther than
@@ -328,38 +331,11 @@ func (c *closure) of(prog *syntax.Prog, insts []uint32, holds syntax.EmptyOp) (r
 // A rule that has read too much from its anchors runs over the whole text, and regexp takes
 // some microseconds for each byte where an expression counts. Texts that make a rule read so
 // much mostly hold nothing that it matches: an automaton tells that.
-const (
-	maxSought   = 512     // states of it: an expression that needs more is left to regexp
-	soughtPiece = 4 << 10 // bytes that are read before the states are counted again
-)
-
-// sought looks for the expression anywhere in a text.
-func (s *searcher) sought() *dfa {
-	return s.anywhere.get(func() *dfa { return newDFA(mustParse("(?s:.*?)(?:" + s.source + ")")) })
-}
+const maxSought = 512 // states of it: an expression that needs more is left to regexp
 
 // nowhere reports whether the expression is known to match nowhere in a text.
 func (s *searcher) nowhere(text string) bool {
-	b := beginnings{text: text, d: s.sought()}
-	for to := 0; ; {
-		to = min(len(text), to+soughtPiece)
-		for to < len(text) && !utf8.RuneStart(text[to]) {
-			to++
-		}
-		switch found := b.accept(to); {
-		case b.decided:
-			return !b.accepted
-		case to == len(text):
-			return !found
-		case b.d.size() > maxSought:
-			return false
-		}
-	}
-}
-
-// size is the number of states that a dfa has.
-func (d *dfa) size() int {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return len(d.table.Load().states)
+	d := s.anywhere.get(func() *dfa { return newDFA(mustParse("(?s:.*?)(?:" + s.source + ")")) })
+	found, known := d.accepts(text, maxSought)
+	return known && !found
 }

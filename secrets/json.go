@@ -5,11 +5,10 @@ import (
 	"strings"
 )
 
-// replaceKeepingJSON replaces spans so that what was JSON before is JSON after: the
-// whole text, or else any of its lines, which may be lines of a longer document. Most secrets lie inside one string
-// and need
-// no care; the others are a number, or reach over several strings. Those that begin in p
-// are counted; p itself is returned as it is in the new text.
+// replaceKeepingJSON replaces spans so that what was JSON before is JSON after: the whole text, or
+// else any of its lines. Most secrets lie inside one string and need no care; the others are a
+// number, or reach over several strings. Those that begin in p are counted; p itself is returned as
+// it is in the new text.
 func replaceKeepingJSON(text string, p part, spans []span, counts Counts) (string, part) {
 	var edits []edit
 	doc := document{end: -1}
@@ -107,50 +106,10 @@ func lineDocument(text string, at int) document {
 	if i := strings.IndexByte(text[at:], '\n'); i >= 0 {
 		end = at + i + 1
 	}
-	if line := text[start:end]; looksJSON(line) && (json.Valid([]byte(line)) || ofJSON(line)) {
+	if line := text[start:end]; looksJSON(line) && json.Valid([]byte(line)) {
 		return newDocument(text, start, end)
 	}
 	return document{end: end}
-}
-
-// ofJSON reports whether a line may be one of a longer document: it has strings, and nothing
-// that is not JSON.
-func ofJSON(line string) bool {
-	var strung, value bool // the last token was a value
-	for at := 0; at < len(line); {
-		c := line[at]
-		switch {
-		case strings.IndexByte(" \t\r\n", c) >= 0:
-			at++
-			continue
-		case strings.IndexByte("{}[]:,", c) >= 0:
-			value = false
-			at++
-			continue
-		case value:
-			return false
-		}
-		end := at + 1
-		if c == '"' {
-			strung = true
-			for end < len(line) && line[end] != '"' {
-				if line[end] == '\\' {
-					end++
-				}
-				end++
-			}
-			end++
-		} else {
-			for end < len(line) && strings.IndexByte(" \t\r\n{}[]:,\"", line[end]) < 0 {
-				end++
-			}
-		}
-		if end > len(line) || !json.Valid([]byte(line[at:end])) {
-			return false
-		}
-		at, value = end, true
-	}
-	return strung
 }
 
 func looksJSON(text string) bool {

@@ -60,7 +60,7 @@ func (k *knownSet) add(value string, r *rule) {
 		return
 	}
 	k.count++
-	for _, v := range decodings(value, nil) {
+	if v, changed := normalise(value, nil); changed {
 		k.insert(v.text, r)
 	}
 	if len(value) >= minEncodedForm && k.count <= maxEncodedForms {
@@ -133,7 +133,7 @@ func (k *knownSet) occurrences(text string) []span {
 		return nil
 	}
 	spans := k.plain(text)
-	for _, v := range decodings(text, nil) {
+	if v, changed := normalise(text, nil); changed {
 		for _, s := range k.plain(v.text) {
 			s.start, s.end = v.raw(s.start), v.rawEnd(s.end)
 			if s.start < s.end {

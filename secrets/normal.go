@@ -1,24 +1,11 @@
 package secrets
 
 import (
+	"html"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
-
-// decodings are the two ways in which a text is read with what it escapes decoded: in its
-// place, where a name and its value stay beside each other, and each quoted string as a text
-// of its own, where lines begin and end as they do in what the string stands for.
-func decodings(text string, labels map[string]bool) []view {
-	var views []view
-	if v, changed := normalise(text, labels); changed {
-		views = append(views, v)
-	}
-	if v, changed := literals(text); changed {
-		views = append(views, v)
-	}
-	return views
-}
 
 // special tells which bytes begin something that normalise may decode.
 var special = func() (set [256]bool) {
@@ -78,7 +65,9 @@ func (n *normaliser) decode(at int) (with string, length int) {
 	case '&':
 		return htmlReference(rest)
 	case '\'':
-		return "'", shellQuote(rest)
+		if behind := strings.TrimLeft(rest[1:], `\`); len(behind) < len(rest)-1 && strings.HasPrefix(behind, "''") {
+			return "'", len(rest) - len(behind) + 2 // a quote inside of what a shell quotes
+		}
 	case '[':
 		return n.marker(at)
 	case 0:
@@ -181,22 +170,18 @@ func urlEscape(text string) (with string, length int) {
 	return "", 0
 }
 
-// references are the names of characters in HTML and XML that separate words.
-var references = map[string]string{"quot": `"`, "apos": "'", "lt": "<", "gt": ">", "amp": "&", "nbsp": " "}
-
-// htmlReference decodes a reference, in which an ampersand may itself be one.
+// htmlReference decodes a reference to a character of ASCII, in which an ampersand may itself be one.
 func htmlReference(text string) (with string, length int) {
 	at := 1
 	for strings.HasPrefix(text[at:], "amp;") {
 		at += len("amp;")
 	}
 	if end := strings.IndexByte(text[at:min(len(text), at+8)], ';'); end > 0 {
-		name := strings.ToLower(text[at : at+end])
-		if with := references[name]; with != "" {
-			return with, at + end + 1
-		}
-		if c := charNumbered(name); c != 0 {
-			return string(c), at + end + 1
+		switch c := html.UnescapeString("&" + text[at:at+end+1]); {
+		case c == "\u00a0": // a space that does not break
+			return " ", at + end + 1
+		case len(c) == 1 && (c == "\n" || c >= " " && c <= "~"):
+			return c, at + end + 1
 		}
 	}
 	if at > 1 {
@@ -204,51 +189,6 @@ func htmlReference(text string) (with string, length int) {
 	}
 	return "", 0
 }
-
-// charNumbered returns the character of ASCII that a reference names by its number, 0 if it is none.
-func charNumbered(name string) byte {
-	digits, ok := strings.CutPrefix(name, "#")
-	base := 10
-	if hex, isHex := strings.CutPrefix(digits, "x"); isHex {
-		digits, base = hex, 16
-	}
-	n := 0
-	for _, c := range []byte(digits) {
-		digit := strings.IndexByte("0123456789abcdef", c)
-		if digit < 0 || digit >= base {
-			return 0
-		}
-		n = n*base + digit
-	}
-	switch {
-	case n == 160: // a space that does not break
-		return ' '
-	case !ok || n != '\n' && (n < ' ' || n > '~'):
-		return 0
-	}
-	return byte(n)
-}
-
-// shellQuote returns the length of a quote inside of what a shell quotes: `'\”` or `'"'"'`, in
-// any depth of escaping. It is 0 if there is none.
-func shellQuote(text string) int {
-	at := 1 + backslashes(text[1:])
-	if at > 1 && strings.HasPrefix(text[at:], "''") {
-		return at + 2
-	}
-	for _, mark := range []string{`"`, `'`, `"`, `'`} {
-		if !strings.HasPrefix(text[at:], mark) {
-			return 0
-		}
-		at++
-		if mark == "'" {
-			at += backslashes(text[at:])
-		}
-	}
-	return at
-}
-
-func backslashes(text string) int { return len(text) - len(strings.TrimLeft(text, `\`)) }
 
 const replacement = "\uFFFD"
 
@@ -322,20 +262,4 @@ func maskAt(text string, at int) (inside string, end int) {
 		return "", 0
 	}
 	return strings.TrimPrefix(text[at:at+length], ":"), at + length + len(markerClose)
-}
-
-// isASCII reports whether a text has nothing but ASCII, eight bytes at a look.
-func isASCII(text string) bool {
-	const high = 0x8080808080808080
-	for ; len(text) >= 8; text = text[8:] {
-		if headOf(text, 0)&high != 0 {
-			return false
-		}
-	}
-	for i := range len(text) {
-		if text[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
 }

@@ -1,7 +1,6 @@
 package secrets
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -96,48 +95,5 @@ func TestRedactorsOfTwoScannersShareWhatTheyFind(t *testing.T) {
 	}
 	if one.Counts()["own-token"] != 2 || two.Counts().Total() != 2 {
 		t.Errorf("%v, %v", one.Counts(), two.Counts())
-	}
-}
-
-// Of a long document only a part is there.
-func TestLinesOfADocumentStayThoseOfADocument(t *testing.T) {
-	t.Parallel()
-	s := newScanner("", true)
-	m := maker{newRandom(19)}
-	value := map[string]any{"list": []any{}}
-	for range 60 {
-		number := 1 + m.IntN(9)
-		for range 11 {
-			number = number*10 + m.IntN(10)
-		}
-		value["list"] = append(value["list"].([]any), map[string]any{"user": m.word(2), "password": number, "key": strings.Split(m.pem("", ""), "\n")})
-	}
-	text, err := json.MarshalIndent(value, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, out := s.Session(), ""
-	for rest := string(text); rest != ""; {
-		cut := len(rest)
-		if i := strings.IndexByte(rest[min(len(rest), 3000):], '\n'); i >= 0 {
-			cut = min(len(rest), 3000) + i + 1
-		}
-		out += r.Text(rest[:cut])
-		rest = rest[cut:]
-	}
-	if !json.Valid([]byte(out)) || r.Counts().Total() < 60 {
-		t.Errorf("%v\n%s", r.Counts(), out)
-	}
-}
-
-func TestOnlyLinesOfJSONAreTakenForThem(t *testing.T) {
-	t.Parallel()
-	for line, want := range map[string]bool{
-		`  "a": 12,`: true, `"a": "b", "c": [1, true, null`: true, `"a",`: true, `{"a": {`: true, "\"a\": 1,\r\n": true, `"a","b",12`: true,
-		`"a" "b"`: false, `"a": b`: false, `"a": 'b'`: false, `"a`: false, `"a\`: false, `}, 1`: false, `"a" = 1`: false, `"a": 01`: false, `"a": 1 2`: false, "": false,
-	} {
-		if got := ofJSON(line); got != want {
-			t.Errorf("%q: %v", line, got)
-		}
 	}
 }

@@ -5,9 +5,6 @@ import (
 	"context"
 	"io"
 	"unicode/utf8"
-
-	"golang.org/x/text/encoding"
-	"golang.org/x/text/encoding/unicode"
 )
 
 // Piece is a part of a longer text, with so much of what stands around it that a secret is
@@ -27,24 +24,21 @@ type pieceSizes struct {
 	part    int // at most, but for a line that is longer
 	beyond  int // of what stands before a part, and of what stands behind it
 	longest int // line that is handed on whole; longer ones are cut where a word ends
-	head    int // of a table, which all pieces of it begin with
 }
 
 const (
-	beyond       = 64 << 10
-	maxLine      = 8 << 20
-	maxTableHead = 4 << 10
+	beyond  = 64 << 10
+	maxLine = 8 << 20
 )
 
 // Pieces hands a text on in pieces whose parts are of at most size bytes, so that texts of
 // any length can be looked through for secrets. Parts end at line ends; where a line is
 // longer than size, the part is, too, up to maxLine, and the last part may be
-// as much longer as a piece goes beyond it. At most beyond bytes stand in a piece on each side of its part,
-// whole lines where they are not longer, and before them the head of a table that began
-// further up. The error is that of r, of fn, or the cause
-// of the context that is done.
+// as much longer as a piece goes beyond it. At most beyond bytes stand in a piece on each side of its
+// part, whole lines where they are not longer. The error is that of r, of fn, or the cause of the
+// context that is done.
 func Pieces(ctx context.Context, r io.Reader, size int, fn func(Piece) error) error {
-	return pieces(ctx, r, pieceSizes{size, beyond, maxLine, maxTableHead}, fn)
+	return pieces(ctx, r, pieceSizes{size, beyond, maxLine}, fn)
 }
 
 func pieces(ctx context.Context, r io.Reader, sizes pieceSizes, fn func(Piece) error) error {
@@ -80,12 +74,10 @@ func pieces(ctx context.Context, r io.Reader, sizes pieceSizes, fn func(Piece) e
 type cutter struct {
 	pieceSizes
 	held   []byte
-	start  int    // of the next part
-	last   bool   // held ends with the text
-	line   int    // line breaks before held
-	column int    // characters before held of the line that it begins in
-	first  int    // of the paragraph that the next part begins in; -1: before held
-	table  string // that paragraph's first line if it stood before held and may be the head of a table
+	start  int  // of the next part
+	last   bool // held ends with the text
+	line   int  // line breaks before held
+	column int  // characters before held of the line that it begins in
 }
 
 // read reads once.
@@ -152,17 +144,7 @@ func (c *cutter) piece(end int) Piece {
 			to = end + i + 1
 		}
 	}
-	p := Piece{
-		Text:   c.table + string(c.held[:to]),
-		Start:  len(c.table) + c.start,
-		End:    len(c.table) + end,
-		Line:   c.line,
-		Column: c.column,
-	}
-	if c.table != "" {
-		p.Line--
-	}
-	return p
+	return Piece{Text: string(c.held[:to]), Start: c.start, End: end, Line: c.line, Column: c.column}
 }
 
 // drop lets go of what is not needed behind the end of a part.
@@ -176,93 +158,13 @@ func (c *cutter) drop(end int) {
 			}
 		}
 	}
-	c.keepTable(from, end)
 	gone := c.held[:from]
 	if i := bytes.LastIndexByte(gone, '\n'); i >= 0 {
 		c.line += bytes.Count(gone, []byte("\n"))
 		c.column = 0
 		gone = gone[i+1:]
 	}
-	if c.column += utf8.RuneCount(gone); c.column > 0 {
-		c.table = "" // what would stand below it is no row
-	}
+	c.column += utf8.RuneCount(gone)
 	c.held = append(c.held[:0], c.held[from:]...)
 	c.start = end - from
-}
-
-// keepTable keeps the head of the table that may go on behind the end of a part, if it
-// stands in what is let go of.
-func (c *cutter) keepTable(from, end int) {
-	if i := bytes.LastIndex(c.held[:end], []byte("\n\n")); i >= 0 {
-		c.first = max(c.first, i+2)
-	}
-	if i := bytes.LastIndex(c.held[:end], []byte("\n\r\n")); i >= 0 {
-		c.first = max(c.first, i+3)
-	}
-	if c.first < 0 {
-		return
-	}
-	c.table = ""
-	if c.first < from {
-		length := bytes.IndexByte(c.held[c.first:min(end, c.first+c.head)], '\n') + 1
-		if line := c.held[c.first : c.first+length]; bytes.ContainsAny(line, ",;\t|│(") {
-			c.table = string(line)
-		}
-	}
-	c.first = max(-1, c.first-from)
-}
-
-// Encoding is how a text is written, as far as its first bytes tell: in UTF-8 or anything
-// else that is read as it is, with or without a byte order mark, or in UTF-16 with one.
-type Encoding struct {
-	mark string
-	wide encoding.Encoding // UTF-16; nil: bytes are read as they are
-}
-
-// encodings are those that are told by a mark.
-var encodings = []Encoding{
-	{"\xef\xbb\xbf", nil},
-	{"\xff\xfe", unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM)},
-	{"\xfe\xff", unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)},
-}
-
-// utf32Mark begins as a mark of UTF-16 does.
-const utf32Mark = "\xff\xfe\x00\x00"
-
-// Decode returns a reader of the text in UTF-8, without its byte order mark, and how it is
-// written. What is not legal UTF-16 is read as U+FFFD.
-func Decode(r io.Reader) (io.Reader, Encoding, error) {
-	head := make([]byte, len(utf32Mark))
-	n, err := io.ReadFull(r, head)
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return nil, Encoding{}, err
-	}
-	head = head[:n]
-	for _, e := range encodings {
-		if !bytes.HasPrefix(head, []byte(e.mark)) || string(head) == utf32Mark {
-			continue
-		}
-		rest := io.MultiReader(bytes.NewReader(head[len(e.mark):]), r)
-		if e.wide != nil {
-			rest = e.wide.NewDecoder().Reader(rest)
-		}
-		return rest, e, nil
-	}
-	return io.MultiReader(bytes.NewReader(head), r), Encoding{}, nil
-}
-
-// Mark is the byte order mark that the text begins with; empty: it has none.
-func (e Encoding) Mark() string { return e.mark }
-
-// Encode writes a stretch of text, of whole characters, as the text was written that Decode
-// read.
-func (e Encoding) Encode(text string) string {
-	if e.wide == nil {
-		return text
-	}
-	out, err := e.wide.NewEncoder().String(text)
-	if err != nil { // UTF-16 has all characters
-		return text
-	}
-	return out
 }

@@ -1,10 +1,11 @@
 package secrets
 
 import (
-	"bytes"
 	"context"
+	"encoding/base64"
+	"encoding/json"
 	"fmt"
-	"io"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -60,7 +61,7 @@ func TestPiecesKnowWhereTheyAre(t *testing.T) {
 		text += fmt.Sprintf("%d,%s\n", i, strings.Repeat("x", i*i%23))
 	}
 	text += strings.Repeat("ü", 90) + " " + strings.Repeat("ß", 60) + "\n\nend"
-	for _, p := range cutUp(t, text, pieceSizes{part: 48, beyond: 20, longest: 64, head: 16}) {
+	for _, p := range cutUp(t, text, pieceSizes{part: 48, beyond: 20, longest: 64}) {
 		for i := p.Start; i < p.End; i++ {
 			line, column := p.Line+strings.Count(p.Text[:i], "\n"), len([]rune(p.Text[strings.LastIndexByte(p.Text[:i], '\n')+1:i]))
 			if !strings.Contains(p.Text[:i], "\n") {
@@ -74,62 +75,52 @@ func TestPiecesKnowWhereTheyAre(t *testing.T) {
 	}
 }
 
-func TestPiecesOfATableBeginWithItsHead(t *testing.T) {
-	t.Parallel()
-	table := "name,token\n" + strings.Repeat("ada,xxxx\n", 16)
-	heads := 0
-	for _, p := range cutUp(t, "before\n\n"+table+"\nwords, not a row\n"+strings.Repeat("more\n", 16), pieceSizes{part: 32, beyond: 20, longest: 64, head: 32}) {
-		switch row := strings.HasPrefix(p.Part(), "ada"); {
-		case row && !strings.Contains(p.Text, "name,token\n"):
-			t.Errorf("a piece without the head: %q", p.Text)
-		case row:
-			heads++
-		case strings.HasPrefix(p.Part(), "more") && strings.Contains(p.Text, "token"):
-			t.Errorf("the head of a table that has ended: %q", p.Text)
-		}
+// overEdges are texts whose secrets stand on several lines, or are told by what stands on
+// others.
+func overEdges() map[string]string {
+	random := rand.NewChaCha8([32]byte{1})
+	bytes := make([]byte, 1200)
+	_, _ = random.Read(bytes)
+	coded := base64.StdEncoding.EncodeToString(bytes)
+	key := "-----BEGIN RSA " + "PRIVATE KEY-----\n"
+	for len(coded) > 64 {
+		key, coded = key+coded[:64]+"\n", coded[64:]
 	}
-	if heads < 3 {
-		t.Errorf("%d pieces hold rows", heads)
+	key += coded + "\n-----END RSA " + "PRIVATE KEY-----\n"
+	password := func() string { return fmt.Sprintf("q%013x!X", random.Uint64()>>12) }
+	indented, _ := json.MarshalIndent(map[string]any{"a": []int{1, 2, 3}, "password": password(), "list": []string{"x", password()}}, "", "  ")
+	return map[string]string{
+		"a private key":        key,
+		"a key in a heredoc":   "cat > id_rsa <<'EOF'\n" + key + "EOF\nchmod 600 id_rsa\n",
+		"a key in YAML":        "key: |\n  " + strings.ReplaceAll(strings.TrimSpace(key), "\n", "\n  ") + "\nnext: 1\n",
+		"a document":           string(indented) + "\n",
+		"a value below a name": "the password:\n\n    " + password() + "\n",
 	}
 }
 
-func TestWhatIsDecodedIsEncodedAsItWas(t *testing.T) {
+func TestASecretOverTheEdgeOfPiecesIsTakenOut(t *testing.T) {
 	t.Parallel()
-	wide := func(order string, units ...uint16) (b []byte) {
-		for _, u := range units {
-			if order == "little" {
-				b = append(b, byte(u), byte(u>>8))
-			} else {
-				b = append(b, byte(u>>8), byte(u))
-			}
-		}
-		return b
+	scanner, err := New(Options{})
+	if err != nil {
+		t.Fatal(err)
 	}
-	for name, test := range map[string]struct {
-		raw  []byte
-		text string
-	}{
-		"nothing":             {nil, ""},
-		"a byte":              {[]byte("a"), "a"},
-		"UTF-8":               {[]byte("aé\n"), "aé\n"},
-		"not UTF-8":           {[]byte("a\xff\xfe\n"), "a\xff\xfe\n"},
-		"UTF-8 with a mark":   {[]byte("\xef\xbb\xbfaé\r\n"), "aé\r\n"},
-		"a mark alone":        {[]byte("\xff\xfe"), ""},
-		"little end first":    {wide("little", 0xfeff, 'a', 0xe9, 0xd83d, 0xde00, '\r', '\n'), "aé😀\r\n"},
-		"big end first":       {wide("big", 0xfeff, 'a', 0xe9, 0xd83d, 0xde00, 0), "aé😀\x00"},
-		"units of four bytes": {[]byte("\xff\xfe\x00\x00a\x00\x00\x00"), "\xff\xfe\x00\x00a\x00\x00\x00"},
-	} {
-		for _, r := range []io.Reader{bytes.NewReader(test.raw), iotest.OneByteReader(bytes.NewReader(test.raw)), iotest.DataErrReader(bytes.NewReader(test.raw))} {
-			text, encoding, err := Decode(r)
-			if err != nil {
-				t.Fatal(err)
+	const filler = "an ordinary line of words\n"
+	for name, text := range overEdges() {
+		for shift := 0; shift < 1024; shift += 600 {
+			whole := strings.Repeat(filler, 40) + strings.Repeat("x", shift) + "\n\n" + text + "\n" + strings.Repeat(filler, 80)
+			want, counts := scanner.Redact(whole)
+			if len(counts) == 0 {
+				t.Errorf("%s: nothing is found", name)
 			}
-			got, err := io.ReadAll(text)
-			if err != nil || string(got) != test.text {
-				t.Errorf("%s: read %q, %v, want %q", name, got, err, test.text)
+			redactor, got := scanner.Session(), ""
+			for _, p := range cutUp(t, whole, pieceSizes{part: 1024, beyond: 2048, longest: 4096}) {
+				got += redactor.Part(p.Text, p.Start, p.End)
 			}
-			if back := encoding.Mark() + encoding.Encode(string(got)); back != string(test.raw) {
-				t.Errorf("%s: became %q, was %q", name, back, test.raw)
+			if got != want {
+				t.Fatalf("%s, behind %d: became\n%s\nnot\n%s", name, shift, got, want)
+			}
+			if n := redactor.Counts(); n.Total() != counts.Total() {
+				t.Errorf("%s, behind %d: %v was counted, not %v", name, shift, n, counts)
 			}
 		}
 	}

@@ -45,7 +45,7 @@ func (set *ruleSet) redact(text string, p part, counts Counts, known *knownSet) 
 				continue
 			}
 			spans = append(spans, span{start: start, end: end, rule: f.rule})
-			end = tails.value(f, start, end)
+			end = tails.value(f, end)
 			known.add(text[start:end], f.rule)
 			if f.hidden != "" {
 				known.add(f.hidden, f.rule)

@@ -32,10 +32,6 @@ const (
 	rankGeneric              // gitleaks' generic-api-key
 )
 
-// fallbackTag marks rules for what others leave. They are many, and most secrets
-// have a name that one of them knows.
-const fallbackTag = "fallback"
-
 // rule is one rule with what is made of its expression when a text asks for it.
 type rule struct {
 	ruleSpec

@@ -218,16 +218,8 @@ func hint(secret string) string {
 // quotes, with %q or in backquotes, is read as a text of its own, too: in the middle of a
 // message rules do not see what they see at the beginning or the end of a text.
 func (s *Scanner) Message(text string) string {
-	whole := s.Session()
-	s.quotations(text, func(inside string) { whole.Text(inside) })
-	// The whole goes first: a secret may hold quotes itself.
-	text = s.quotations(whole.Text(text), nil)
-	return whole.AgainText(text)
-}
-
-// quotations is a text without the secrets that its quotations have when they are read by
-// themselves; see is told what is in those, and may be nil.
-func (s *Scanner) quotations(text string, see func(inside string)) string {
+	r := s.Session()
+	text = r.Text(text) // goes first: a secret may hold quotes itself
 	var out strings.Builder
 	at := 0
 	for {
@@ -237,48 +229,41 @@ func (s *Scanner) quotations(text string, see func(inside string)) string {
 		}
 		out.WriteString(text[at : at+open])
 		at += open
-		quoted, clean := "", ""
+		quoted := text[at : at+1]
 		// An escaped quote is inside of a quotation, which it would be read to the end of.
-		if text[at] == '`' || at == 0 || text[at-1] != '\\' {
-			quoted, clean = s.quotation(text[at:], see)
+		if at == 0 || text[at-1] != '\\' {
+			if prefix, err := strconv.QuotedPrefix(text[at:]); err == nil {
+				quoted = prefix
+			}
 		}
-		if quoted == "" { // the next quote may be one that opens
-			quoted, clean = text[at:at+1], text[at:at+1]
+		clean := r.quotation(quoted)
+		if clean == quoted {
+			quoted, clean = text[at:at+1], text[at:at+1] // the next quote may be one that opens
 		}
 		out.WriteString(clean)
 		at += len(quoted)
 	}
-	return out.String() + text[at:]
+	return r.AgainText(out.String() + text[at:])
 }
 
-// quotation returns the quotation that a text begins with and the same without its secrets;
-// nothing if it has none.
-func (s *Scanner) quotation(text string, see func(inside string)) (quoted, clean string) {
-	quoted, err := strconv.QuotedPrefix(text)
-	if err != nil || len(quoted) < minQuoted {
-		return "", ""
-	}
+// quotation is a quotation without the secrets of what it quotes, as it stands if it has none.
+func (r *Redactor) quotation(quoted string) string {
 	inside, err := strconv.Unquote(quoted)
 	if err != nil {
-		return "", ""
+		return quoted
 	}
-	cleaned, counts := s.Redact(inside)
-	if len(counts) == 0 {
-		return "", ""
-	}
-	if see != nil {
-		see(inside)
-	}
-	if quoted[0] == '`' {
-		return quoted, "`" + cleaned + "`"
-	}
-	clean = strconv.Quote(cleaned)
-	if json.Valid([]byte(quoted)) && !json.Valid([]byte(clean)) { // which has no \a, \v, \x and \U
+	cleaned := r.Text(inside)
+	switch {
+	case cleaned == inside:
+		return quoted
+	case quoted[0] == '`':
+		return "`" + cleaned + "`"
+	case json.Valid([]byte(quoted)):
 		if text, err := json.Marshal(cleaned); err == nil {
-			clean = string(text)
+			return string(text)
 		}
 	}
-	return quoted, clean
+	return strconv.Quote(cleaned)
 }
 
 // Name redacts a name or a slash-separated path. What stands for a secret is

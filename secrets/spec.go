@@ -28,17 +28,8 @@ type ruleSpec struct {
 	Entropy     float64
 	SecretGroup int
 	rank        rank
-	fallback    bool // it need not look at what other rules have found
-	SkipReport  bool
-	required    []requirement
 	lists       []int    // places of its allowlists
 	places      []anchor // the anchors of its expression, nil if it has none
-}
-
-// requirement is a rule that must have a finding near another rule's.
-type requirement struct {
-	id             string
-	lines, columns int // how near, -1 for anywhere
 }
 
 // listSpec describes an allowlist.
@@ -50,8 +41,8 @@ type listSpec struct {
 	stopWords []string // in lower case
 }
 
-// newSpecs describes the rules of a configuration that gitleaks has checked. Those of
-// the built-in extra rules are named in own.
+// newSpecs describes the rules of a configuration that gitleaks has checked. Those of the built-in
+// extra rules are named in own. A rule that requires others near is found without them.
 func newSpecs(c config.Config, own map[string]bool) (specs, error) {
 	var s specs
 	place := map[*config.Allowlist]int{} // many rules share those that name their targets
@@ -71,13 +62,12 @@ func newSpecs(c config.Config, own map[string]bool) (specs, error) {
 	s.global = places(c.Allowlists)
 	for _, id := range slices.Compact(slices.Sorted(slices.Values(c.OrderedRules))) {
 		from := c.Rules[id]
-		if from.Regex == nil {
-			continue // a rule about file names; a text has none
+		if from.Regex == nil || from.SkipReport {
+			continue // a rule about file names, of which a text has none, or one that only others require
 		}
 		r := ruleSpec{
 			RuleID: id, expr: from.Regex.String(), Keywords: from.Keywords, Entropy: from.Entropy,
-			SecretGroup: from.SecretGroup, fallback: slices.Contains(from.Tags, fallbackTag),
-			SkipReport: from.SkipReport, lists: places(from.Allowlists),
+			SecretGroup: from.SecretGroup, lists: places(from.Allowlists),
 		}
 		if from.Path != nil {
 			r.path = from.Path.String()
@@ -87,9 +77,6 @@ func newSpecs(c config.Config, own map[string]bool) (specs, error) {
 			r.rank = rankGeneric
 		case own[id] || from.Path != nil:
 			r.rank = rankExtra
-		}
-		for _, q := range from.RequiredRules {
-			r.required = append(r.required, requirement{q.RuleID, distance(q.WithinLines), distance(q.WithinColumns)})
 		}
 		var err error
 		if r.places, err = knownAnchors(r.expr); err != nil {
@@ -102,14 +89,6 @@ func newSpecs(c config.Config, own map[string]bool) (specs, error) {
 		s.rules = append(s.rules, r)
 	}
 	return s, nil
-}
-
-// distance returns a bound, -1 if there is none.
-func distance(bound *int) int {
-	if bound == nil {
-		return -1
-	}
-	return *bound
 }
 
 func newListSpec(list *config.Allowlist) listSpec {

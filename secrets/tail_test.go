@@ -26,7 +26,8 @@ func TestNoTailOfALongerTokenStays(t *testing.T) {
 			tail := m.text(letters, 6) + m.text(numbers, 1) + m.text(letters, 5)
 			for _, longer := range []string{head + tail, head + "-" + tail, head + "." + m.text(numbers, 2) + tail} {
 				found := false
-				for _, f := range s.rules().find(longer) {
+				all, _ := s.rules().findRules(longer)
+				for _, f := range all {
 					found = found || f.rule == r && f.end == len(head)
 				}
 				if !found {
@@ -57,6 +58,19 @@ func TestATokenEndsWhereItsWordDoes(t *testing.T) {
 	} {
 		if end := (&tails{text: text}).tokenEnd(0, len("abc1")); text[:end] != want {
 			t.Errorf("%q ends as %q, want %q", text, text[:end], want)
+		}
+	}
+}
+
+func TestNamesBeforeABracketAreNoSecrets(t *testing.T) {
+	t.Parallel()
+	s := newScanner("", true)
+	for _, text := range []string{
+		"if !s.ReadUint16LengthPrefixed(&list) {", "encryptionKey1024: dk.encryptionKey1024,",
+		"keyHex:  pkcs8P224PrivateKeyHex,", "PrivateKey:  testRSA2048PrivateKey,",
+	} {
+		if out, _ := s.Redact(text); out != text {
+			t.Errorf("%q became %q", text, out)
 		}
 	}
 }

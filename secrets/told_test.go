@@ -96,21 +96,11 @@ func TestWhatReadsAsIfASecretWereToldStays(t *testing.T) {
 	}
 }
 
-func TestASecretGoesBesideWhatAnotherRuleFindsBehindIt(t *testing.T) {
-	t.Parallel()
-	s := newScanner("", true)
-	first, second := "3RGvH0DNjmuxwqu5"+"AW2ylQIp0BfD9AbPl8qjOY", "kTfo4wE2GmzUq9bR"+"7yXs1Lp0Vd8Hj3Nc6Key"
-	text := "x.setValue(\"Token " + first + "\", forKey: '" + second + "'"
-	if out, _ := s.Redact(text); strings.Contains(out, first[8:]) || strings.Contains(out, second[:8]) {
-		t.Errorf("redacted %q", out)
-	}
-}
-
 func TestASecretWithAnEqualsSignInItGoesAsAWhole(t *testing.T) {
 	t.Parallel()
 	s := newScanner("", true)
 	one := "q9ZkuEF2" + "=vhTJKm84wnRp56xbs"
-	many := strings.Repeat("api_key = kf83hKd93kdf"+"H38dkfQ2\n", fewSecrets+1)
+	many := strings.Repeat("api_key = kf83hKd93kdf"+"H38dkfQ2\n", 32+1)
 	for _, text := range []string{"proxy_set_header X-Api-Key ", many + "proxy_set_header X-Api-Key "} {
 		if out, _ := s.Redact(text + one + ";\n"); !strings.HasSuffix(out, "proxy_set_header X-Api-Key [REDACTED:header-set];\n") {
 			t.Errorf("redacted %q", out)

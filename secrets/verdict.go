@@ -12,9 +12,7 @@ type finding struct {
 	matchEnd   int
 	start      int // of the secret
 	end        int
-	group      int // of the expression that captured it, 0 if it is the whole match
-	line       int // as gitleaks counts it
-	column     int
+	group      int    // of the expression that captured it, 0 if it is the whole match
 	text       string // in which it was found
 	hidden     string // the secret, where it does not stand in the text as it is
 }
@@ -25,20 +23,15 @@ func (f finding) secret() string { return f.text[f.start:f.end] }
 // secret, step by step as gitleaks' detector does for a text without a file name
 // or commit, its oddities included, except that "gitleaks:allow" comments count
 // for nothing: the text is not ours to trust.
-func (r *rule) judge(lines *lineIndex, start, end int, global []*allowlist) (finding, bool) {
-	text := lines.text
+func (r *rule) judge(text string, start, end int, global []*allowlist) (finding, bool) {
 	match := strings.TrimLeft(text[start:end], "\n")
 	lead := end - start - len(match)
-	cut := end - start - lead
 	match = strings.TrimRight(match, "\n")
-	cut -= len(match)
 
 	// gitleaks looks for the groups in the match alone, without what surrounds it. It
 	// nearly always begins where the match does; looking there only is cheaper.
 	secretStart, secretEnd, group := 0, len(match), 0
-	var few [4]int
-	groups := r.groups(match, lead > 0, cut > 0, &few)
-	if len(groups) >= 4 {
+	if groups := r.groups(match); len(groups) >= 4 {
 		if r.SecretGroup > 0 {
 			group = r.SecretGroup
 			secretStart, secretEnd = groups[2*group], groups[2*group+1]
@@ -64,14 +57,14 @@ func (r *rule) judge(lines *lineIndex, start, end int, global []*allowlist) (fin
 	if r.Entropy != 0 && entropy(secret) <= r.Entropy {
 		return finding{}, false
 	}
-	at := allowTarget{lines: lines, start: start, end: start + len(match), match: match, secret: secret}
+	at := allowTarget{text: text, start: start, end: start + len(match), match: match, secret: secret}
 	if r.rank == rankExtra && scrambled(secret) {
 		at.secret = asRandom(secret)
 	}
 	if at.allowed(global) || at.allowed(r.allow) {
 		return finding{}, false
 	}
-	f := finding{
+	return finding{
 		rule:       r,
 		text:       text,
 		matchStart: start + lead,
@@ -79,31 +72,19 @@ func (r *rule) judge(lines *lineIndex, start, end int, global []*allowlist) (fin
 		start:      start + lead + secretStart,
 		end:        start + lead + secretEnd,
 		group:      group,
-	}
-	f.line, f.column = lines.position(start)
-	return f, true
+	}, true
 }
 
 // groups returns the offsets of a match and its groups in the match alone, nil if it is none
-// there, once line breaks were cut off at its beginning or end. They may be in few.
-func (r *rule) groups(match string, cutBefore, cut bool, few *[4]int) []int {
-	if r.shape().none {
+// there, once line breaks were cut off at its beginning or end.
+func (r *rule) groups(match string) []int {
+	if r.parsed().MaxCap() == 0 {
 		return nil
 	}
-	if !cutBefore {
-		var ok bool
-		if *few, ok = r.shape().groups(match, cut); ok {
-			return few[:]
-		}
+	if groups := r.first().FindStringSubmatchIndex(match); groups != nil {
+		return groups
 	}
-	groups, ok := r.tracer().trace(match, 0, len(match))
-	if !ok {
-		groups = r.first().FindStringSubmatchIndex(match)
-	}
-	if groups == nil {
-		groups = r.Regex.FindStringSubmatchIndex(match)
-	}
-	return groups
+	return r.Regex.FindStringSubmatchIndex(match)
 }
 
 // entropy is gitleaks' Shannon entropy: of characters, normalised by bytes.

@@ -26,14 +26,11 @@ import (
 // can only come from the cut being taken for the end of the text, and the text is
 // then given whole. The search goes on behind the match.
 type searcher struct {
-	anchors        []*anchorSearch
-	needsKeyword   bool // a match does not imply that the text has a keyword
-	foreignKeyword bool // a keyword is not in ASCII, or too short to be looked for
+	anchors      []*anchorSearch
+	needsKeyword bool // a match does not imply that the text has a keyword
 
 	source   string
 	tree     lazy[*syntax.Regexp]
-	form     lazy[shape]
-	trace    lazy[*tracer]
 	start    lazy[*regexp.Regexp]
 	amid     lazy[*regexp.Regexp]
 	anywhere lazy[*dfa]
@@ -61,15 +58,6 @@ func (l *lazy[T]) get(make func() T) T {
 
 func (s *searcher) parsed() *syntax.Regexp {
 	return s.tree.get(func() *syntax.Regexp { return mustParse(s.source) })
-}
-
-func (s *searcher) tracer() *tracer {
-	return s.trace.get(func() *tracer { return newTracer(s.source) })
-}
-
-func (s *searcher) shape() *shape {
-	s.form.get(func() shape { return shapeOf(s.parsed()) })
-	return &s.form.value
 }
 
 // first is the expression at the beginning of a text.
@@ -118,10 +106,11 @@ func newSearcher(expr string, anchors []anchor, keywords []string) *searcher {
 			implied = implied && slices.ContainsFunc(keywords, func(k string) bool { return strings.Contains(text, k) })
 		}
 	}
-	s.needsKeyword = len(keywords) > 0 && (s.anchors == nil || !implied)
-	s.foreignKeyword = slices.ContainsFunc(keywords, func(k string) bool {
+	// The matcher looks for longer keywords in ASCII: a rule with another one runs without any.
+	foreign := slices.ContainsFunc(keywords, func(k string) bool {
 		return len(k) < minLiteral || strings.ContainsFunc(k, func(c rune) bool { return c > unicode.MaxASCII })
 	})
+	s.needsKeyword = len(keywords) > 0 && !foreign && (s.anchors == nil || !implied)
 	return s
 }
 
@@ -187,9 +176,6 @@ func (s *searcher) matches(text string, hits []hit) (found [][2]int, ok bool) {
 // prefer returns the end of the match that begins at start, of which the largest
 // possible end is known.
 func (s *searcher) prefer(text string, start, end int) (int, bool) {
-	if groups, ok := s.tracer().trace(text, start, end); ok && groups != nil {
-		return groups[1], true
-	}
 	for _, cut := range []int{min(len(text), end+utf8.UTFMax), len(text)} {
 		if start == 0 {
 			if m := s.first().FindStringIndex(text[:cut]); m != nil && m[1] <= end {

@@ -123,7 +123,7 @@ func TestATextThatWouldTakeTooLongIsSearchedInTheOrdinaryWay(t *testing.T) {
 	t.Parallel()
 	set := mustLoad(t, false)
 	text := strings.Repeat(fake("-----BEGIN ", "PRIVATE KEY-----\n"), 2000) + fakeKey + fake("-----END ", "PRIVATE KEY-----")
-	found := set.find(text)
+	found, _ := set.findRules(text)
 	want := set.byID["private-key"].Regex.FindAllStringIndex(text, -1)
 	if len(found) != len(want) || len(want) == 0 {
 		t.Fatalf("found %d, want %d", len(found), len(want))

@@ -3,9 +3,12 @@ package main
 import (
 	"bufio"
 	"context"
-	"errors"
 	"io"
 	"os"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 
 	"memoir"
 	"memoir/pipeline"
@@ -17,10 +20,9 @@ const maxPiece = 1 << 20
 
 // input is a text to be scanned or redacted.
 type input struct {
-	path     string // as a person named it; "-": standard input
-	file     *os.File
-	text     io.Reader // decoded
-	encoding secrets.Encoding
+	path string // as a person named it; "-": standard input
+	file *os.File
+	text io.Reader // decoded
 }
 
 // openInput opens a file, or standard input for "-". An interrupt ends a read
@@ -46,11 +48,14 @@ func (p *program) openInput(ctx context.Context, path, shown string) (in input, 
 		p.ui.warn("dump it as text: `sqlite3 FILE .dump`; `memoir show FILE` reads an agent's own",
 			"%s is a database: secrets in it may be missed", shown)
 	}
-	in.text, in.encoding, err = secrets.Decode(r)
-	if err != nil {
-		return in, errors.Join(err, in.close())
-	}
+	in.text = decoded(r)
 	return in, nil
+}
+
+// decoded reads a text that begins with a byte order mark as UTF-8 without the mark, and any other
+// as it is.
+func decoded(r io.Reader) io.Reader {
+	return transform.NewReader(r, unicode.BOMOverride(encoding.Nop.NewDecoder()))
 }
 
 // close closes what openInput opened.

@@ -16,9 +16,10 @@ func redactCommand(p *program) *cli.Command {
 		Name: "redact", Category: groupSecret, ArgsUsage: "[FILE|-]",
 		Usage: "print text without its secrets, or redact what is stored",
 		Description: help("Copies a file or standard input to standard output and replaces each secret by\n"+
-			"[REDACTED:rule-id]. Everything else stays as it is: line ends, JSON, valid UTF-16, bytes that are\n"+
-			"not text. The replacements are counted on standard error. A long file is read twice: a value\n"+
-			"that one place shows to be a secret is replaced everywhere. In a pipe, only later places are.\n"+
+			"[REDACTED:rule-id]. Everything else stays as it is: line ends, JSON, bytes that are not text; a\n"+
+			"text with a byte order mark is written in UTF-8 without it. The replacements are counted on\n"+
+			"standard error. A long file is read twice: a value that one place shows to be a secret is\n"+
+			"replaced everywhere. In a pipe, only later places are.\n"+
 			"With --stored it removes the secrets that memoir scan --stored finds from all that memoir\n"+
 			"stores: the database and its free pages, logs, and the live files, which are published anew.\n"+
 			"Earlier generations that hold a secret are removed. Nothing is extracted or consolidated.\n"+
@@ -75,10 +76,6 @@ func (p *program) redactText(c *cli.Context) error {
 		return fmt.Errorf("redact: %w", err)
 	}
 	defer in.close()
-	if p.ui.outTTY {
-		in.encoding = secrets.Encoding{}
-	}
-	p.ui.write(in.encoding.Mark())
 	err = p.pieces(c.Context, in.text, func(piece secrets.Piece) {
 		text := piece.Part()
 		if !clean {
@@ -87,7 +84,7 @@ func (p *program) redactText(c *cli.Context) error {
 			}
 			text = redactor.Part(piece.Text, piece.Start, piece.End)
 		}
-		p.ui.write(in.encoding.Encode(text))
+		p.ui.write(text)
 	})
 	if n := redactor.Counts(); len(n) > 0 {
 		p.ui.say("redacted %s", byRule(n))
@@ -114,12 +111,8 @@ func (p *program) learn(ctx context.Context, path string, redactor *secrets.Reda
 	if err != nil || info.Size()-from <= maxPiece {
 		return false, nil
 	}
-	text, _, err := secrets.Decode(file)
-	if err != nil {
-		return false, err
-	}
 	clean = true
-	err = p.pieces(ctx, text, func(piece secrets.Piece) { clean = !redactor.Learn(piece.Text) && clean })
+	err = p.pieces(ctx, decoded(file), func(piece secrets.Piece) { clean = !redactor.Learn(piece.Text) && clean })
 	if err == nil {
 		_, err = file.Seek(from, io.SeekStart)
 	}

@@ -46,11 +46,6 @@ func (g ground) dir(p string) {
 	must(g.t, os.MkdirAll(g.path(p), 0o700))
 }
 
-func (g ground) write(p, content string) {
-	g.t.Helper()
-	must(g.t, os.WriteFile(g.path(p), []byte(content), 0o600))
-}
-
 // git runs git in a directory, isolated from the machine's own configuration.
 func (g ground) git(dir string, args ...string) {
 	g.t.Helper()

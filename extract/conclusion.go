@@ -54,7 +54,7 @@ func claims(p paragraph) []string {
 			continue
 		}
 		lower := lowerWords(text)
-		if hedged(lower) || announced(lower) || proposed(lower) ||
+		if hedged(lower) || announced(lower) || proposed(lower) || statusOnly(lower) ||
 			proseWords(text) < minProse || strings.ContainsAny(text[:1], "(✅") {
 			continue
 		}
@@ -106,12 +106,11 @@ func hedged(lower string) bool {
 		"i assume", "would be", "could", "hypothesis", "guess", "looks like", "if so")
 }
 
-// announced reports whether a sentence announces, offers or asks for something, or tells how the work stands.
+// announced reports whether a sentence announces, offers or asks for something.
 func announced(lower string) bool {
-	return startsAny(lower, "done", "opened", "pushed", "committed", "addressed", "replied", "validated", "verified",
-		"all tests", "tests", "i've", "i have", "created ready-for-review") ||
-		hasAny(lower, "i'll", "i will", "let me", "i'm", "want me", "would you", "shall i", "should i", "do you want",
-			"if you", "let's", "i'd", "i can", "we can", "you can", "next i", "you want", "recommend", "suggest", "consider")
+	return hasAny(lower, "i'll", "i will", "let me", "i'm going to", "want me", "would you", "shall i",
+		"should i", "do you want", "if you", "let's", "i'd", "i can", "we can", "you can", "next i", "i'm",
+		"you want", "i recommend", "recommend", "suggest", "consider")
 }
 
 // proposed reports whether a sentence says what is to be done, or what is so only until then.
@@ -133,4 +132,15 @@ func proseWords(text string) int {
 		}
 	}
 	return n
+}
+
+// statusOnly reports whether a sentence tells how the work stands rather than what was learned.
+func statusOnly(lower string) bool {
+	return startsAny(lower, "done", "pushed", "committed", "all tests", "tests", "verified", "i ran", "i've",
+		"i have", "the build", "great", "perfect", "you're right", "good", "all checks",
+		"checks", "validation", "sorry", "yes that", "build", "passed", "ran", "opened", "replied", "pr is",
+		"the pr", "ci", "everything", "working tree", "worktree", "branch", "validated", "addressed",
+		"created", "commit", "staged", "opened") ||
+		hasAny(lower, "tests pass", "tests passed", "all pass", "passes", "passed", "is green", "are green",
+			"still running", "in progress", "is clean")
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"memoir"
-	"memoir/internal/lazyregexp"
 	"memoir/prompts"
 )
 
@@ -165,10 +164,10 @@ func (ev *evidence) strangeAnywhere(line string) bool {
 }
 
 var (
-	trailingLine = lazyregexp.New(`(:\d+)+$`)
+	trailingLine = newPattern(`(:\d+)+$`)
 	// leftOut is what stands for something else: an ellipsis, <name>, N for a number, and what
 	// is written in the place of a secret.
-	leftOut = lazyregexp.New(`\[REDACTED:[\w-]*\]|\[?(?:…|\.\.\.)\]?|<[A-Za-z][\w -]*>|\bN\b`)
+	leftOut = newPattern(`\[REDACTED:[\w-]*\]|\[?(?:…|\.\.\.)\]?|<[A-Za-z][\w -]*>|\bN\b`)
 )
 
 // found reports whether a verbatim part is in a text that flat wrote: as it stands; in parts,

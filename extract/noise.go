@@ -2,6 +2,7 @@ package extract
 
 import (
 	"hash/maphash"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -23,10 +24,10 @@ const (
 )
 
 // quiet leaves out what says nothing of a session: calls that only keep a plan, polls and
-// searches that found nothing, texts that were printed before, progress, the middle of long
-// lines. An edit becomes a diff of its changed lines. Numbers of items stay as they are.
+// searches that found nothing, texts that were printed before, progress, HTML, the middle of
+// long lines. An edit becomes a diff of its changed lines. Numbers of items stay as they are.
 func quiet(items []memoir.Item) []memoir.Item {
-	q := quieter{printed: map[uint64]bool{}, seed: maphash.MakeSeed()}
+	q := quieter{last: map[string]string{}, printed: map[uint64]bool{}, seed: maphash.MakeSeed()}
 	for _, it := range items {
 		if it.Kind == memoir.ItemTool {
 			q.call(it)
@@ -39,7 +40,8 @@ func quiet(items []memoir.Item) []memoir.Item {
 
 type quieter struct {
 	out     []memoir.Item
-	printed map[uint64]bool // lines, by their hash
+	last    map[string]string // output of a call's last run, by tool and input
+	printed map[uint64]bool   // lines, by their hash
 	seed    maphash.Seed
 }
 
@@ -64,6 +66,16 @@ func (q *quieter) call(it memoir.Item) {
 		}
 	}
 	it.Input = strings.Trim(it.Input, "\n")
+	key := it.Tool + "\x00" + it.Input
+	if output, again := q.last[key]; again && output == it.Output && !it.Origin.ByPerson() {
+		if reads(it) || waits.MatchString(it.Input) {
+			return
+		}
+		it.Output = ""
+	}
+	if it.Output != "" {
+		q.last[key] = it.Output
+	}
 	if diff, ok := diffOf(it); ok {
 		it.Input = diff
 		if !it.Failed {
@@ -75,6 +87,9 @@ func (q *quieter) call(it memoir.Item) {
 	it.Output = q.tidyOutput(it)
 	q.out = append(q.out, it)
 }
+
+// waits are the commands that ask how far something is.
+var waits = lazyregexp.New(`\bsleep \d|\bgh (?:run (?:view|watch|list)|pr (?:checks|view|status))\b`)
 
 // pollFrame is what a client writes around a poll's output.
 var pollFrame = lazyregexp.New(`<(?:status|timestamp|retrieval_status|task_id|task_type|exit_code)>[^<]*</\w+>` +
@@ -126,7 +141,16 @@ func onlyLooks(line string) bool {
 
 // tidyOutput is what a call printed, without what says nothing.
 func (q *quieter) tidyOutput(it memoir.Item) string {
-	lines := strings.Split(it.Output, "\n")
+	output := it.Output
+	if htmlPage.MatchString(output[:min(len(output), 2000)]) {
+		output = htmlTag.ReplaceAllString(htmlScript.ReplaceAllString(output, ""), "")
+	}
+	lines := strings.Split(output, "\n")
+	errors := make([]bool, len(lines))
+	bad := failed(it)
+	for i := range lines {
+		errors[i] = bad && errorLine(lines[i])
+	}
 	var kept []string
 	cut := func() bool { return len(kept) > 0 && kept[len(kept)-1] == CutMark }
 	mark := func() {
@@ -141,9 +165,10 @@ func (q *quieter) tidyOutput(it memoir.Item) string {
 			i += run - 1 // the last one tells how far it came
 		}
 		line := strings.TrimRight(lines[i], " \t\r")
+		near := slices.Contains(errors[max(i-2, 0):min(i+3, len(lines))], true)
 		again := q.again(line)
 		switch {
-		case again && !few:
+		case again && !near && !few:
 			mark()
 		case cut() && reading && len(strings.TrimSpace(line)) < sameLine: // a brace between lines that are known
 		case line == "" && (len(kept) == 0 || kept[len(kept)-1] == ""):
@@ -168,6 +193,9 @@ func (q *quieter) again(line string) bool {
 
 var (
 	linePrefix   = lazyregexp.New(`^\s*(?:[\w./@+-]*[\w/][:-])?\d+(?:[:→\t-]|\s\s)\d*:?`)
+	htmlPage     = lazyregexp.New(`(?i)^\s*(?:<!doctype html|<html|<\?xml)`)
+	htmlScript   = lazyregexp.New(`(?is)<(?:script|style|svg|head)\b.*?</(?:script|style|svg|head)>`)
+	htmlTag      = lazyregexp.New(`<[^>\n]{0,999}>`)
 	progressLine = lazyregexp.New(`^\s*(?:` +
 		`(?:Compiling|Downloading|Downloaded|Checking|Fetching|Updating|Unpacking|Preparing|Collecting|Installing|Fresh)\b` +
 		`|(?:Resolving|Extracting|Building|Adding|Locking|Linking|Selecting|Get:\d+|Setting up|Processing)\b` +

@@ -27,8 +27,7 @@ type post struct {
 	hash   string // of a commit, abbreviated, as far as it is known
 	title  string
 	body   string
-	output string // what a commit printed
-	void   bool   // a later post takes its place, or it was undone
+	void   bool // a later post takes its place, or it was undone
 }
 
 // post reads what the commands of a call published.
@@ -77,7 +76,7 @@ func (s *session) commit(r *run) {
 	if s.elsewhere(r) {
 		return
 	}
-	p := post{item: r.item, kind: postCommit, output: r.call.output}
+	p := post{item: r.item, kind: postCommit}
 	text := strings.Join(r.options("-m", "--message", "-am", "-sm", "-asm"), "\n\n")
 	if text == "" {
 		if name, ok := r.option("-F", "--file"); ok {

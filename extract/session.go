@@ -24,7 +24,8 @@ type session struct {
 	worktrees []string          // directories of working trees that the session added
 	gone      map[string]int    // path -> the item that removed or restored the file
 
-	retracted []say // see takenBack; nil until asked for
+	guides    []guide // files that tell agents and people what to do, as they were read
+	retracted []say   // see takenBack; nil until asked for
 }
 
 // A turn begins with what a person said and holds all that the agent did until they
@@ -49,6 +50,12 @@ type say struct {
 type edit struct {
 	item int
 	path string // relative to the session's root where it lies below it
+}
+
+// A guide is a file of the repository that was read.
+type guide struct {
+	item       int
+	path, text string
 }
 
 // maxMessage bounds, in bytes, what is read of one message. What is longer holds
@@ -123,6 +130,9 @@ func (s *session) tool(t *turn, it *memoir.Item, parser *shellParser) string {
 		}
 	} else {
 		s.postTool(it, name)
+		if p := gjson.Get(it.Input, "file_path").String(); guideNames[strings.ToLower(path.Base(p))] {
+			s.guides = append(s.guides, guide{it.N, p, it.Output})
+		}
 	}
 	return ""
 }
@@ -156,6 +166,10 @@ func (s *session) shell(t *turn, it *memoir.Item, parser *shellParser) {
 	s.post(c)
 	for _, r := range runs {
 		s.remove(r)
+		if n := len(r.args); n > 0 && (r.program == "cat" || r.program == "sed") &&
+			guideNames[strings.ToLower(path.Base(r.args[n-1]))] {
+			s.guides = append(s.guides, guide{it.N, r.args[n-1], it.Output})
+		}
 		if (r.program == "sed" || r.program == "perl") && len(r.args) > 1 && slices.ContainsFunc(r.args,
 			inPlace) && !r.dynamic {
 			s.edit(t, it.N, path.Join(r.dir, r.args[len(r.args)-1]))
@@ -194,6 +208,17 @@ func (s *session) relative(p string) string {
 		return p[len(s.root)+1:]
 	}
 	return p
+}
+
+// turnAt is the turn that holds an item.
+func (s *session) turnAt(item int) *turn {
+	i, _ := slices.BinarySearchFunc(s.turns, item, func(t *turn, item int) int {
+		if t.first() <= item {
+			return -1
+		}
+		return 1
+	})
+	return s.turns[max(0, i-1)]
 }
 
 // first is the number of the turn's first item, as far as it is known.

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"memoir"
-	"memoir/internal/lazyregexp"
 )
 
 // A status is what is known of how a command ended.
@@ -155,13 +154,44 @@ func saysFailure(line string) bool {
 	if strings.HasSuffix(word, "Error:") || strings.HasSuffix(word, "Exception:") {
 		return true
 	}
-	return countsFailures.MatchString(line) || notesStatus.MatchString(line)
+	return countsFailures(line) || notesStatus(line)
 }
 
-var (
-	// countsFailures is a number of failures or errors that is not 0.
-	countsFailures = lazyregexp.New(`(?i)(?:^|[ (\[])[1-9]\d*[)\]]? (?:(?:tests?|checks?|suites?|specs?) )?` +
-		`(?:fail|error|problem|issue)`)
-	// notesStatus is an exit status other than 0, as scripts note it: "exit=1".
-	notesStatus = lazyregexp.New(`(?i)^[-=*\[# ]*(?:exit|rc|status)[_ :=acdeostu]{0,12}[1-9]\d{0,2}[-=*\]# ]*$`)
-)
+// countsFailures reports whether a line counts failures or errors, and not none.
+func countsFailures(line string) bool {
+	lower := strings.ToLower(line)
+	if !strings.Contains(lower, "fail") && !strings.Contains(lower, "error") && !strings.Contains(lower,
+		"problem") && !strings.Contains(lower, "issue") {
+		return false
+	}
+	number := false
+	for w := range strings.FieldsSeq(lower) {
+		w = strings.Trim(w, "(),.;:[]*")
+		switch {
+		case w != "" && strings.Trim(w, "0123456789") == "":
+			number = strings.Trim(w, "0") != ""
+			continue
+		case number && (w == "test" || w == "tests" || w == "checks" || w == "suites" || w == "specs"):
+			continue
+		case number && (strings.HasPrefix(w, "fail") || strings.HasPrefix(w, "error") || strings.HasPrefix(w,
+			"problem") || strings.HasPrefix(w, "issue")):
+			return true
+		}
+		number = false
+	}
+	return false
+}
+
+// notesStatus reports whether a line notes an exit status other than 0, as scripts do: "exit=1".
+func notesStatus(line string) bool {
+	lower := strings.ToLower(strings.Trim(line, " -=*[]#"))
+	for _, p := range []string{"exit", "rc", "status"} {
+		if rest, ok := strings.CutPrefix(lower, p); ok && len(rest) < 24 {
+			rest = strings.TrimLeft(rest, " _codestau=:")
+			if rest != "" && strings.Trim(rest, "0123456789") == "" && strings.Trim(rest, "0") != "" {
+				return true
+			}
+		}
+	}
+	return false
+}

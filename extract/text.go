@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"memoir/internal/lazyregexp"
 )
 
 // clean makes foreign text safe to quote: no terminal sequences, no control or
@@ -293,6 +295,11 @@ func local(text string, roots ...string) string {
 	}
 	return text
 }
+
+// A pattern is a regular expression that is compiled when it is first used.
+type pattern = lazyregexp.Regexp
+
+func newPattern(expression string) *pattern { return lazyregexp.New(expression) }
 
 // A paragraph is a part of a Markdown text on one line, with what stands above it.
 type paragraph struct {

@@ -69,7 +69,7 @@ func ownSentences(text string) (own []string, pasted bool) {
 			continue
 		}
 		after = false
-		if strings.HasSuffix(trimmed, ":") { // it announces something pasted
+		if strings.HasSuffix(trimmed, ":") && announces(trimmed) {
 			flush()
 			return append(own, trimmed), true
 		}
@@ -81,6 +81,18 @@ func ownSentences(text string) (own []string, pasted bool) {
 	}
 	flush()
 	return own, pasted
+}
+
+// announces reports whether a line that ends in a colon announces pasted text.
+func announces(line string) bool {
+	lower := strings.ToLower(line)
+	for _, w := range []string{"feedback", "error", "comment", "review", "log", "output", "following", "plan",
+		"trace", "says", "said", "message", "this is", "issue", "report", "says", "below"} {
+		if strings.Contains(lower, w) {
+			return true
+		}
+	}
+	return false
 }
 
 // looksPasted reports whether a line is a log, code, a quotation, a table or an item of

@@ -3,8 +3,6 @@ package extract
 import (
 	"strings"
 	"unicode"
-
-	"memoir/internal/lazyregexp"
 )
 
 // A verbatim is a part of a statement that must be copied from the session: what
@@ -16,8 +14,8 @@ type verbatim struct {
 }
 
 var (
-	spans = lazyregexp.New("``+[^`]+``+|`[^`]*`|“[^”]*”|„[^“”]*[“”]|«[^»]*»|「[^」]*」|『[^』]*』|" + `\B"[^"]*"`)
-	bare  = lazyregexp.New(`^--[A-Za-z][\w-]*(=.*)?$|^https?://.|^(~|\.{1,2})?(/[\w.@+-]+){2,}/?$` +
+	spans = newPattern("``+[^`]+``+|`[^`]*`|“[^”]*”|„[^“”]*[“”]|«[^»]*»|「[^」]*」|『[^』]*』|" + `\B"[^"]*"`)
+	bare  = newPattern(`^--[A-Za-z][\w-]*(=.*)?$|^https?://.|^(~|\.{1,2})?(/[\w.@+-]+){2,}/?$` +
 		`|^[\w.@+-]+(/[\w.@+-]+)*/[\w@+-][\w.@+-]*\.[A-Za-z][A-Za-z0-9]{0,4}(:\d+)?$`)
 )
 
@@ -41,7 +39,7 @@ func verbatims(line string) []verbatim {
 }
 
 // lineMarks begin the lines of a list, a quotation or a patch, which one that quotes it leaves out.
-var lineMarks = lazyregexp.New(`(?m)^[ \t]*(?:(?:[-*+•>]|\d{1,3}[.)])[ \t]+)+`)
+var lineMarks = newPattern(`(?m)^[ \t]*(?:(?:[-*+•>]|\d{1,3}[.)])[ \t]+)+`)
 
 // flat is loose of a text as it stands, with the escapes of JSON undone, and without marks of lines.
 func flat(text string) string {

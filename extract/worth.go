@@ -18,7 +18,7 @@ const (
 	worthLong    = 66 // what follows the beginning of a long message of a person: often pasted
 	worthFinal   = 55 // a closing answer
 	worthCommand = 50 // a command that passed
-	worthSaid    = 48 // the agent's other words, summaries
+	worthSaid    = 48 // the agent's other words, summaries, reports of sub-agents
 	worthEnd     = 47 // the end of a command's output
 	worthLater   = 36 // patches and failures beyond their share
 	worthCall    = 25 // any other call
@@ -29,6 +29,9 @@ const (
 const (
 	typedHead = 400 // bytes of a message that are taken for a person's own words
 	patchHead = 12  // lines of a patch that come before the rest of other patches
+	errorHead = 6   // error lines of a failure that do
+	readHead  = 12  // first and last lines that are kept at most of what is only read
+	readTail  = 4
 )
 
 // fixesOf tells which calls succeeded where a call of the same kind had failed before.
@@ -71,22 +74,23 @@ func rateMessage(items []memoir.Item, i int, pieces []piece) {
 	}
 }
 
-// What tells how much a sentence says: names and reasons.
+// What tells how much a sentence says: names, reasons, and a beginning that only narrates.
 var (
 	nameLike    = lazyregexp.New("`[^`]+`" + `|\b[\w.-]*\w/[\w./-]+|\b\w+[_.]\w+\b|\b\d+\b|--\w+`)
 	reasonWords = lazyregexp.New(`(?i)\b(?:because|since|so that|instead|root cause|caused? by|due to|turn(?:s|ed) out|` +
 		`actually|reason|rather than|` +
 		`must|never|always|only|fix(?:ed|es)?|fails?|works?|cannot|does not|doesn't|decided|blocked|remaining|still)\b`)
+	narrates = lazyregexp.New(`(?i)^\W*(?:let me|let's|i'll|i will|i'm going|now |next,|first,|perfect|great|good|ok)\b`)
 )
 
 // informs is how much a sentence of the agent says, from 0 to 9: what it names, and whether it
 // gives a reason.
 func informs(text string) float64 {
 	score := 2 + min(len(nameLike.FindAllStringIndex(text, 3)), 3) + 2*len(reasonWords.FindAllStringIndex(text, 2))
-	if len(strings.Fields(text)) < 5 {
+	if narrates.MatchString(text) || len(strings.Fields(text)) < 5 {
 		score -= 2
 	}
-	return float64(score)
+	return float64(max(score, 0))
 }
 
 // forPeople are the commands whose text the agent writes for people.
@@ -95,13 +99,13 @@ var forPeople = lazyregexp.New(`\bgit (?:-\S+ \S+ )?commit\b|\bglab mr\b` +
 
 // rateCall values the lines of a call: what was asked of the tool, and what it printed.
 func rateCall(it *memoir.Item, pieces [partCount][]piece, fix bool) {
-	bad := failed(*it)
+	bad, looks := failed(*it), reads(*it)
 	letter := it.Shell() && forPeople.MatchString(it.Input)
 	first, ends := float64(worthCall), float64(worthPrinted)
 	switch {
 	case bad || fix:
 		first, ends = worthError, worthNear
-	case it.Shell() && !reads(*it):
+	case it.Shell() && !looks:
 		first, ends = worthCommand, worthEnd
 	}
 	if letter {
@@ -120,7 +124,7 @@ func rateCall(it *memoir.Item, pieces [partCount][]piece, fix bool) {
 			}
 		}
 	}
-	rateOutput(pieces[partOutput], ends)
+	rateOutput(it, pieces[partOutput], ends, looks)
 	if bad {
 		rateErrors(it, pieces[partOutput])
 	}
@@ -132,9 +136,13 @@ func rateCall(it *memoir.Item, pieces [partCount][]piece, fix bool) {
 }
 
 // rateOutput values what a call printed; ends is what its first and last lines are worth.
-func rateOutput(output []piece, ends float64) {
+func rateOutput(it *memoir.Item, output []piece, ends float64, looks bool) {
 	for k := range output {
 		switch fromEnd := len(output) - 1 - k; {
+		case it.Tool == "Task" || it.Tool == "Agent": // what a sub-agent says
+			output[k].value = worthSaid - 10 + 2*informs(it.Output[output[k].from:output[k].to])
+		case k >= readHead && fromEnd >= readTail && looks:
+			output[k].value = 0
 		case fromEnd < 3:
 			output[k].value = ends
 		case k < 3:
@@ -163,6 +171,7 @@ func ratePatch(diff string, pieces []piece) {
 
 // rateErrors raises the lines that tell why a call failed, and those beside them.
 func rateErrors(it *memoir.Item, pieces []piece) {
+	told := 0
 	for k := range pieces {
 		line := strings.TrimSpace(it.Output[pieces[k].from:pieces[k].to])
 		if !errorLine(line) {
@@ -171,6 +180,9 @@ func rateErrors(it *memoir.Item, pieces []piece) {
 		value, around := float64(worthNear), float64(worthLater)
 		if saysFailure(line) {
 			value, around = worthError, worthNear
+		}
+		if told++; told > errorHead {
+			value, around = worthMore, worthLater
 		}
 		for near := max(k-1, 0); near <= min(k+2, len(pieces)-1); near++ {
 			pieces[near].value = max(pieces[near].value, around)

@@ -66,9 +66,6 @@ type byteSet [2]uint64
 
 func (s byteSet) has(c byte) bool { return s[c>>6]&(1<<(c&63)) != 0 }
 
-// meets reports whether two sets have a character in common.
-func (s byteSet) meets(other byteSet) bool { return s[0]&other[0] != 0 || s[1]&other[1] != 0 }
-
 // behind tells which characters of ASCII may stand first, second and so on behind an
 // anchor's literals. It knows no more of them than that every match has one there: a place
 // without one is none. The expression begins with the literal.

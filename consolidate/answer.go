@@ -170,7 +170,7 @@ func (r *renewal) skillText(name, description, content string) string {
 		description = "Steps that worked in this project: " + strings.ReplaceAll(name, "-", " ") + "."
 	}
 	var b strings.Builder
-	b.WriteString("---\nname: " + yamlName(name) + "\ndescription: " + yamlString(description) + "\n---\n\n")
+	b.WriteString(skillHead(name, description))
 	p := passivity{skill: true}
 	for l := range strings.SplitSeq(strings.Trim(body, "\n"), "\n") {
 		made := strings.TrimRight(p.inert(withoutFrames(tame(r.recite(l)))), " \t\r")
@@ -188,10 +188,10 @@ func (r *renewal) layOut(p *page) (*page, map[string][]string) {
 	lists := map[string][]string{}
 	r.kept, r.uncited = 0, 0
 	seen := map[string]bool{}
-	if strings.Contains(p.head, "\n- ") { // claims before any heading
-		p.sections = append([]*section{{headKnown, strings.Split(p.head, "\n")}}, p.sections...)
+	if slices.ContainsFunc(p.sections[0].lines, isEntry) { // claims before any heading
+		p.sections = slices.Insert(p.sections, 1, &section{heading: headKnown, lines: p.sections[0].lines})
 	}
-	for _, s := range p.sections {
+	for _, s := range p.sections[1:] {
 		s.heading = r.headingOf(s.heading)
 		var out []string
 		for _, text := range joined(s.lines) {
@@ -242,12 +242,12 @@ func (r *renewal) headingOf(heading string) string {
 	if words == "" {
 		return headKnown
 	}
-	return strings.Repeat("#", min(level(heading), 3)) + " " + words
+	return strings.Repeat("#", max(2, min(level(heading), 3))) + " " + words
 }
 
 // layOutSummary neutralises a model's summary, and joins its sections of one heading.
 func (r *renewal) layOutSummary(p *page) *page {
-	for i, s := range p.sections {
+	for i, s := range p.sections[1:] {
 		s.heading = r.headingOf(s.heading)
 		var out []string
 		for _, text := range joined(s.lines) {
@@ -260,14 +260,14 @@ func (r *renewal) layOutSummary(p *page) *page {
 			}
 		}
 		s.lines = out
-		for _, earlier := range p.sections[:i] {
+		for _, earlier := range p.sections[1 : i+1] {
 			if earlier.heading == s.heading {
 				earlier.lines, s.lines = append(earlier.lines, s.lines...), nil
 				break
 			}
 		}
 	}
-	p.sections = slices.DeleteFunc(p.sections, func(s *section) bool { return len(s.lines) == 0 })
+	p.sections = slices.DeleteFunc(p.sections, func(s *section) bool { return s.heading != "" && len(s.lines) == 0 })
 	return p
 }
 

@@ -1,6 +1,7 @@
 package consolidate
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -34,33 +35,20 @@ func (builtin) Consolidate(ctx context.Context, in Input) (memoir.Consolidation,
 	if err := ctx.Err(); err != nil {
 		return memoir.Consolidation{}, memoir.Usage{}, err
 	}
-	notes := LiveNotes(in.Notes, in)
-	name := projectName(in.Project)
-	k := learn(sessions, rejected(notes))
-	memory, summary := in.budgets()
+	name, notes := projectName(in.Project), LiveNotes(in.Notes, in)
+	parts := learn(sessions)
+	bytes, summary := in.budgets()
+	memory, lists := memoryOf(name, sessions, parts, bytes)
+	out := memoir.Consolidation{MemoryMD: memory, Citations: lists, Skills: skills(sessions, parts[0].claims)}
+	out = ApplyNotes(out, notes) // before the summary, so that it tells nothing that a person removed
 	_, tokens := in.limits()
-	page, lists := k.memory(name, memory)
-	out := memoir.Consolidation{MemoryMD: page.String(), Citations: lists, Skills: skills(sessions, k.preferences)}
-	out.MemorySummary = summarise(name, page, out.Skills, min(summary, 4*tokens-noteBytesOf(notes, memoir.SummaryFile)))
+	out.MemorySummary = summarise(name, readPage(out.MemoryMD), out.Skills,
+		min(summary, 4*tokens-noteBytes(notes, memoir.SummaryFile)))
 	return ApplyNotes(out, notes), memoir.Usage{}, nil
 }
 
 func errNothing() error {
 	return memoir.Errorf(memoir.CodeInvalid, "", "nothing to consolidate: the project has no extractions")
-}
-
-// knowledge is what a project's sessions say together, best first.
-type knowledge struct {
-	sessions    []*session // oldest first
-	preferences []*claim
-	required    []*claim
-	commands    []*claim
-	known       []*claim
-	failures    []*claim
-	environment []*claim
-	files       []*claim
-	recent      []*claim
-	open        []*claim
 }
 
 // Least support of what counts as lasting, in sessions.
@@ -70,36 +58,33 @@ const (
 	leastCorrections = 2
 )
 
-// learn joins what the sessions say, but for claims that a person rejected.
-func learn(sessions []*session, rejected func(text string) bool) *knowledge {
-	k := &knowledge{sessions: sessions}
+// learn joins what the sessions say to the parts of MEMORY.md, preferences first.
+func learn(sessions []*session) []part {
 	rules, corrections := marked(gather(sessions, memoir.StatementPreference), memoir.CorrectionMark, leastCorrections)
-	k.preferences = settled(append(rules, corrections...))
-	bySupport(k.preferences)
-	k.environment, k.required = marked(gather(sessions, memoir.StatementEnvironment), memoir.RequiredMark, leastRequired)
-	for _, c := range commands(sessions) {
-		k.commands = append(k.commands, &c.claim)
-	}
-	kinds := []memoir.StatementKind{memoir.StatementDecision, memoir.StatementFinding, memoir.StatementRefuted}
-	for _, kind := range kinds {
-		claims := gather(sessions, kind)
-		for _, c := range claims {
-			if kind == memoir.StatementRefuted && !strings.Contains(strings.ToLower(c.text), "refuted") {
-				c.text = "refuted: " + c.text
-			}
+	rules = settled(append(rules, corrections...))
+	bySupport(rules)
+	environment, required := marked(gather(sessions, memoir.StatementEnvironment), memoir.RequiredMark, leastRequired)
+	known := append(gather(sessions, memoir.StatementDecision), gather(sessions, memoir.StatementFinding)...)
+	for _, c := range gather(sessions, memoir.StatementRefuted) {
+		if !strings.Contains(strings.ToLower(c.text), "refuted") {
+			c.text = "refuted: " + c.text
 		}
-		k.known = append(k.known, claims...)
+		known = append(known, c)
 	}
-	bySupport(k.known)
-	k.failures = gather(sessions, memoir.StatementFailure)
-	k.files = files(sessions)
-	k.recent = recent(sessions)
-	k.open = merge(sessions[max(0, len(sessions)-recentSessions):], memoir.StatementOpen, byWords)
-	slices.SortStableFunc(k.open, byAge)
-	for _, list := range k.lists() {
-		*list = slices.DeleteFunc(*list, func(c *claim) bool { return rejected(c.text) })
+	bySupport(known)
+	open := merge(sessions[max(0, len(sessions)-recentSessions):], memoir.StatementOpen, byWords)
+	slices.SortStableFunc(open, byAge)
+	return []part{
+		{headPreferences, rules, maxRules},
+		{headRequired, required, maxOthers},
+		{headCommands, commands(sessions), len(purposes) * maxOfPurpose},
+		{headKnown, known, maxKnown},
+		{headFailures, gather(sessions, memoir.StatementFailure), maxFailures},
+		{headEnvironment, environment, maxOthers},
+		{headFiles, files(sessions), maxOthers},
+		{headRecent, recent(sessions), maxRecent},
+		{headOpen, open, maxOthers},
 	}
-	return k
 }
 
 // marked splits off the claims that begin with a mark, without it; those of fewer than
@@ -118,32 +103,6 @@ func marked(claims []*claim, mark string, least int) (plain, with []*claim) {
 	return plain, with
 }
 
-func (k *knowledge) lists() []*[]*claim {
-	return []*[]*claim{
-		&k.preferences, &k.required, &k.commands, &k.known, &k.failures, &k.environment, &k.files, &k.recent, &k.open,
-	}
-}
-
-// rejected tells what a person took out of MEMORY.md and did not put back, in
-// whichever words it comes again.
-func rejected(notes []memoir.Note) func(text string) bool {
-	out := map[string]bool{}
-	for _, n := range notes {
-		key := byWords(withoutMark(uncited(n.Text)))
-		switch {
-		case n.File != memoir.MemoryFile || key == "":
-		case n.Action == memoir.NoteRemoved && !isHeading(strings.TrimSpace(n.Text)):
-			out[key] = true
-		case n.Action == memoir.NoteAdded:
-			delete(out, key)
-		}
-	}
-	return func(text string) bool { return out[byWords(text)] }
-}
-
-// withoutMark is a line without the mark of a list's entry.
-func withoutMark(line string) string { return listMark.ReplaceAllString(strings.TrimSpace(line), "") }
-
 // edits tells how often a session changed a file.
 var edits = lazyregexp.New(`\s*\(\d+ edits?\)$`)
 
@@ -160,12 +119,7 @@ func files(sessions []*session) []*claim {
 	for _, c := range all {
 		c.text = edits.ReplaceAllString(c.text, "")
 	}
-	slices.SortStableFunc(all, func(a, b *claim) int {
-		if n := len(b.sessions) - len(a.sessions); n != 0 {
-			return n
-		}
-		return byAge(a, b)
-	})
+	slices.SortStableFunc(all, func(a, b *claim) int { return cmp.Or(len(b.sessions)-len(a.sessions), byAge(a, b)) })
 	return all
 }
 

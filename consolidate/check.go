@@ -54,7 +54,7 @@ func (r *renewal) read(text string, b batch) (memoir.Consolidation, []string) {
 	if r.kept == 0 {
 		faults = append(faults, "memory_md holds no line that cites a session")
 	}
-	if len(summary.sections) == 0 {
+	if len(summary.sections) < 2 {
 		faults = append(faults, "memory_summary holds no line below a heading")
 	}
 	if len(faults) > 0 {
@@ -73,7 +73,7 @@ func (r *renewal) read(text string, b batch) (memoir.Consolidation, []string) {
 	return out, faults
 }
 
-// answeredSkills are the skills of an answer, with those that people wrote into.
+// answeredSkills are the skills of an answer.
 func (r *renewal) answeredSkills(a answer) (skills []memoir.Skill, faults []string) {
 	if a.keepSkills {
 		skills = slices.Clone(r.present.Skills)
@@ -95,11 +95,6 @@ func (r *renewal) answeredSkills(a answer) (skills []memoir.Skill, faults []stri
 				skills = append(skills, present)
 			}
 		default:
-			skills = append(skills, s)
-		}
-	}
-	for _, name := range r.handSkills() {
-		if s, _ := r.skill(name); !has(name) {
 			skills = append(skills, s)
 		}
 	}

@@ -2,8 +2,11 @@ package consolidate
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
 	"strings"
+	"sync"
+	"unicode"
 
 	"memoir"
 )
@@ -30,9 +33,9 @@ func (c *claim) join(other *claim) {
 	if other.newest().rank > c.newest().rank {
 		c.text, c.words = other.text, other.words
 	}
-	all := append(slices.Clone(c.sessions), other.sessions...)
-	slices.SortFunc(all, func(a, b *session) int { return a.rank - b.rank })
-	c.sessions = slices.Compact(all)
+	c.sessions = append(slices.Clone(c.sessions), other.sessions...)
+	slices.SortFunc(c.sessions, func(a, b *session) int { return a.rank - b.rank })
+	c.sessions = slices.Compact(c.sessions)
 }
 
 // merge joins the statements of a kind that have the same key; statements with an
@@ -42,10 +45,10 @@ func merge(sessions []*session, kind memoir.StatementKind, key func(text string)
 	var out []*claim
 	for _, s := range sessions {
 		for _, st := range s.statements {
-			if st.Kind != kind {
-				continue
+			k := ""
+			if st.Kind == kind {
+				k = key(st.Text)
 			}
-			k := key(st.Text)
 			if k == "" {
 				continue
 			}
@@ -100,14 +103,8 @@ func gather(sessions []*session, kind memoir.StatementKind) []*claim {
 // bySupport orders claims: those of more sessions first, then the newest, then by text.
 // Support counts in powers of two, so that one session more does not outweigh being new.
 func bySupport(claims []*claim) {
-	steps := func(n int) (log int) {
-		for ; n > 1; n /= 2 {
-			log++
-		}
-		return log
-	}
 	slices.SortStableFunc(claims, func(a, b *claim) int {
-		return cmp.Or(steps(len(b.sessions))-steps(len(a.sessions)), byAge(a, b))
+		return cmp.Or(bits.Len(uint(len(b.sessions)))-bits.Len(uint(len(a.sessions))), byAge(a, b))
 	})
 }
 
@@ -116,21 +113,139 @@ func byAge(a, b *claim) int {
 	return cmp.Or(b.newest().rank-a.newest().rank, strings.Compare(a.text, b.text))
 }
 
-// settled are rules without those that a later one takes back.
+// settled are rules without those that a later one takes back: it is about nearly the same, and
+// wants what the earlier one rejects, or rejects what that one wants.
 func settled(rules []*claim) []*claim {
-	stances := make([]stance, len(rules))
-	for i, c := range rules {
-		stances[i] = stanceOf(c.text)
+	return slices.DeleteFunc(slices.Clone(rules), func(c *claim) bool {
+		return slices.ContainsFunc(rules, func(later *claim) bool {
+			opposite := slices.ContainsFunc(later.words, func(w string) bool {
+				return slices.Contains(c.words, "!"+w) || w[0] == '!' && slices.Contains(c.words, w[1:])
+			})
+			return opposite && later.newest().rank > c.newest().rank && jaccard(subjects(c.words), subjects(later.words)) >= 0.6
+		})
+	})
+}
+
+// subjects are words whether wanted or rejected.
+func subjects(words []string) []string {
+	var out []string
+	for _, w := range words {
+		out = append(out, strings.TrimPrefix(w, "!"))
 	}
-	var out []*claim
-	for i, c := range rules {
-		overridden := false
-		for j, later := range rules {
-			overridden = overridden || later.newest().rank > c.newest().rank && stances[j].overrides(stances[i])
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// fillers are words that do not change what a statement says.
+var fillers = sync.OnceValue(func() map[string]bool {
+	return set(`a an the and or but of to in on at for with by from as is are was were be been it its this that these
+		those so then than please also just ok okay i you we me my our your will would should can could do does did
+		done has have had when if into up out there here must always make sure ensure prefer`)
+})
+
+// negations turn what follows them, up to the end of the clause, into what is not wanted.
+var negations = sync.OnceValue(func() map[string]bool {
+	return set(`never not no don't dont doesn't avoid stop without longer cannot can't mustn't shouldn't`)
+})
+
+func set(words string) map[string]bool {
+	out := map[string]bool{}
+	for w := range strings.FieldsSeq(words) {
+		out[w] = true
+	}
+	return out
+}
+
+// words are the words of a statement that carry meaning, sorted, each once, with
+// plural and tense endings off. What a negation rejects is marked by "!".
+func words(text string) []string {
+	var out []string
+	negative := false
+	for clause := range strings.FieldsFuncSeq(strings.ReplaceAll(text, ". ", "; "), clauseEnd) {
+		negative = false
+		for _, w := range split(clause) {
+			mark := ""
+			if negative {
+				mark = "!"
+			}
+			switch {
+			case negations()[w]:
+				negative = true
+			case w == "but":
+				negative = false
+			case fillers()[w]:
+			case w[0] >= 0x80: // a script without spaces: compare by pairs of characters
+				runes := []rune(w)
+				for i := range max(1, len(runes)-1) {
+					out = append(out, mark+string(runes[i:min(i+2, len(runes))]))
+				}
+			default:
+				out = append(out, mark+stem(w))
+			}
 		}
-		if !overridden {
-			out = append(out, c)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// clauseEnd reports whether a negation reaches no further than a character.
+func clauseEnd(r rune) bool { return strings.ContainsRune(",;:()!?—\n", r) }
+
+// split are the words of a text in lower case, in order.
+func split(text string) []string {
+	var out []string
+	text = strings.NewReplacer("’", "'", "instead of", "not", "rather than", "not").Replace(strings.ToLower(text))
+	for w := range strings.FieldsFuncSeq(text, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_./#'", r)
+	}) {
+		if w = strings.TrimRight(strings.Trim(w, "_./#'"), "-"); w != "" {
+			out = append(out, w)
 		}
 	}
 	return out
 }
+
+// stem takes common English endings off a plain word.
+func stem(w string) string {
+	if strings.ContainsAny(w, "-_./#0123456789") {
+		return w
+	}
+	if base, ok := strings.CutSuffix(w, "ies"); ok && len(base) >= 3 {
+		return base + "y"
+	}
+	for _, end := range []string{"ing", "ed", "es", "s"} {
+		if base, ok := strings.CutSuffix(w, end); ok && (len(base) >= 4 || end == "s" && len(base) >= 2) {
+			return base
+		}
+	}
+	return w
+}
+
+// jaccard is the share of all words of two sorted sets that both have.
+func jaccard(a, b []string) float64 {
+	both := common(a, b)
+	if all := len(a) + len(b) - both; all > 0 {
+		return float64(both) / float64(all)
+	}
+	return 0
+}
+
+// common counts the words that two sorted sets share.
+func common(a, b []string) (n int) {
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		switch {
+		case a[i] == b[j]:
+			n++
+			i++
+			j++
+		case a[i] < b[j]:
+			i++
+		default:
+			j++
+		}
+	}
+	return n
+}
+
+// alike reports whether two sets of words say the same: nearly the same words.
+func alike(a, b []string) bool { return len(a) > 0 && jaccard(a, b) >= 0.7 }

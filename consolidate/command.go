@@ -19,9 +19,9 @@ const maxOfPurpose = 4
 // A command is one of which sessions tell that it passed.
 type command struct {
 	claim
-	purpose, line, dir string
-	head               string // program and subcommands
-	specific           int    // arguments that name a file or a part of the project
+	purpose, line string
+	head          string // program and subcommands
+	specific      int    // arguments that name a file or a part of the project
 }
 
 var (
@@ -30,23 +30,25 @@ var (
 )
 
 // parseCommand reads a command statement: "PURPOSE: `CMD` in `DIR` (N times)", or what
-// a language model writes instead: any line with a code span.
-func parseCommand(text string) (c command, ok bool) {
+// a language model writes instead: any line with a code span. It returns nil if there is none.
+func parseCommand(text string) *command {
 	at := firstSpan.FindStringSubmatchIndex(text)
 	if at == nil {
-		return c, false
+		return nil
 	}
-	c.line = strings.TrimSpace(text[at[2]:at[3]])
-	rest := text[at[1]:]
-	if m := inDir.FindStringSubmatch(rest); m != nil {
-		c.dir = m[1]
-	}
-	before := strings.ToLower(strings.TrimRight(text[:at[0]], ": "))
-	if c.purpose = before; !slices.Contains(purposes, before) {
+	c := &command{line: strings.TrimSpace(text[at[2]:at[3]])}
+	c.purpose = strings.ToLower(strings.TrimRight(text[:at[0]], ": "))
+	if !slices.Contains(purposes, c.purpose) {
 		c.purpose = purposeOf(c.line)
 	}
-	c.head, _, c.specific = shapeOf(c.line)
-	return c, c.head != ""
+	c.text = c.purpose + ": " + codeSpan(c.line)
+	if m := inDir.FindStringSubmatch(text[at[1]:]); m != nil && m[1] != "." {
+		c.text += " in " + codeSpan(m[1])
+	}
+	if c.head, _, c.specific = shapeOf(c.line); c.head == "" {
+		return nil
+	}
+	return c
 }
 
 // purposeOf guesses a purpose by the words of a command, for statements that name none.
@@ -103,78 +105,51 @@ func scriptName(parts []string, w string) bool {
 // and repeated ones first. A line cites the sessions that ran just that. Of a head that
 // ran only on parts of the project, one example is shown that says so; it is left out where
 // one session ran it and the purpose has a general command.
-func commands(sessions []*session) []*command {
-	var out []*command
-	for _, list := range byHead(sessions) {
-		slices.SortStableFunc(list, func(a, b *command) int {
-			return cmp.Or(a.specific-b.specific, len(b.sessions)-len(a.sessions), len(a.line)-len(b.line),
-				b.newest().rank-a.newest().rank, strings.Compare(a.line, b.line), strings.Compare(a.dir, b.dir))
-		})
-		best := list[0]
-		best.text = best.purpose + ": " + codeSpan(best.line)
-		if best.dir != "" && best.dir != "." {
-			best.text += " in " + codeSpan(best.dir)
-		}
-		if best.specific > 0 && len(list) > 1 {
-			best.text += ", also with other arguments"
-			for _, c := range list[1:] {
-				best.sessions = append(best.sessions, c.sessions...)
-			}
-			slices.SortFunc(best.sessions, func(a, b *session) int { return a.rank - b.rank })
-			best.sessions = slices.Compact(best.sessions)
-		}
-		out = append(out, best)
-	}
-	return pick(out)
-}
-
-// byHead groups the commands of all sessions by purpose and head. Each group has a
-// command once, with the sessions that ran it.
-func byHead(sessions []*session) [][]*command {
+func commands(sessions []*session) []*claim {
 	seen := map[string]*command{}
-	at := map[string]int{}
-	var out [][]*command
+	heads := map[string][]*command{}
 	for _, s := range sessions {
 		for _, st := range s.statements {
-			c, ok := parseCommand(st.Text)
-			if st.Kind != memoir.StatementCommand || !ok {
+			c := parseCommand(st.Text)
+			if c == nil || st.Kind != memoir.StatementCommand {
 				continue
 			}
-			key := c.purpose + "\n" + c.line + "\n" + c.dir
-			if seen[key] == nil {
-				group := c.purpose + "\n" + c.head
-				i, known := at[group]
-				if !known {
-					i = len(out)
-					at[group] = i
-					out = append(out, nil)
-				}
-				seen[key] = &c
-				out[i] = append(out[i], &c)
+			if seen[c.text] == nil {
+				seen[c.text] = c
+				heads[c.purpose+"\n"+c.head] = append(heads[c.purpose+"\n"+c.head], c)
 			}
-			seen[key].add(s, "")
+			seen[c.text].add(s, c.text)
 		}
 	}
-	return out
-}
-
-// pick keeps the commands of each purpose: those of most sessions first, of equals the
-// more general, then the newer.
-func pick(all []*command) []*command {
-	slices.SortStableFunc(all, func(a, b *command) int {
+	var examples []*command
+	general := map[string]bool{} // purposes
+	for _, list := range heads {
+		best := slices.MinFunc(list, func(a, b *command) int {
+			return cmp.Or(a.specific-b.specific, len(b.sessions)-len(a.sessions), len(a.line)-len(b.line),
+				byAge(&a.claim, &b.claim))
+		})
+		if best.specific > 0 && len(list) > 1 {
+			text := best.text + ", also with other arguments"
+			for _, c := range list {
+				best.join(&c.claim)
+			}
+			best.text = text
+		}
+		examples = append(examples, best)
+		general[best.purpose] = general[best.purpose] || best.specific == 0
+	}
+	slices.SortFunc(examples, func(a, b *command) int {
 		return cmp.Or(slices.Index(purposes, a.purpose)-slices.Index(purposes, b.purpose), len(b.sessions)-len(a.sessions),
 			a.specific-b.specific, len(strings.Fields(a.line))-len(strings.Fields(b.line)), byAge(&a.claim, &b.claim))
 	})
-	general := map[string]bool{}
-	for _, c := range all {
-		general[c.purpose] = general[c.purpose] || c.specific == 0
-	}
+	var out []*claim
 	count := map[string]int{}
-	return slices.DeleteFunc(all, func(c *command) bool {
-		if c.specific > 0 && len(c.sessions) == 1 && general[c.purpose] {
-			return true
+	for _, c := range examples {
+		if c.specific > 0 && len(c.sessions) == 1 && general[c.purpose] || count[c.purpose] == maxOfPurpose {
+			continue
 		}
 		count[c.purpose]++
-		return count[c.purpose] > maxOfPurpose
-	})
+		out = append(out, &c.claim)
+	}
+	return out
 }

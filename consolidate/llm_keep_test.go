@@ -19,7 +19,7 @@ func TestAModelCannotLoseWhatPeopleWrote(t *testing.T) {
 		note(2, memoir.NoteAdded, "## Deployment", "", "## Deployment"),
 		note(3, memoir.NoteAdded, "## Deployment", "", "Staging is rebuilt every night."),
 		{ID: 4, File: "skills/drill/SKILL.md", Action: memoir.NoteFile, Text: "---\nname: drill\ndescription: mine\n---\n\n1. ring the bell\n"},
-		{ID: 5, File: "skills/make-pr/SKILL.md", Action: memoir.NoteAdded, Section: "## Steps", Text: "0. look at the clock"},
+		{ID: 5, File: "skills/make-pr/SKILL.md", Action: memoir.NoteFile, Text: in.Current.Skills[0].Content + "0. look at the clock\n"},
 	}
 	edited := consolidate.ApplyNotes(*in.Current, consolidate.LiveNotes(in.Notes, in))
 	in.Current = &edited

@@ -2,6 +2,8 @@ package consolidate
 
 import (
 	"fmt"
+	"path"
+	"slices"
 	"strings"
 
 	"memoir"
@@ -16,54 +18,32 @@ const (
 	maxOthers   = 12
 )
 
-// memory lays out MEMORY.md within a number of bytes, and lists the sessions behind
-// its lines.
-func (k *knowledge) memory(name string, limit int) (*page, map[string][]string) {
-	p := &page{head: memoryHead(name, k.sessions)}
+// A part is a section of MEMORY.md as the sessions make it.
+type part struct {
+	heading string
+	claims  []*claim // best first
+	most    int      // lines
+}
+
+// memoryOf lays out MEMORY.md within a number of bytes, and lists the sessions behind its lines.
+func memoryOf(name string, sessions []*session, parts []part, limit int) (string, map[string][]string) {
+	p := newPage(memoryHead(name, sessions))
 	lists := map[string][]string{}
-	for _, part := range []struct {
-		heading string
-		claims  []*claim
-		most    int
-	}{
-		{headPreferences, k.preferences, maxRules},
-		{headRequired, k.required, maxOthers},
-		{headCommands, k.commands, len(purposes) * maxOfPurpose},
-		{headKnown, k.known, maxKnown},
-		{headFailures, k.failures, maxFailures},
-		{headEnvironment, k.environment, maxOthers},
-		{headFiles, k.files, maxOthers},
-		{headRecent, k.recent, maxRecent},
-		{headOpen, k.open, maxOthers},
-	} {
+	for _, part := range parts {
 		var lines []string
 		for _, c := range part.claims[:min(len(part.claims), part.most)] {
 			lines = append(lines, cited("- "+cut(c.text, maxClaim), c.sessions, lists))
 		}
 		p.add(part.heading, lines)
 	}
-	p.fit(limit, func(string) bool { return false })
-	return p, listed(p, lists)
-}
-
-// listed are the lists of sessions of the lines that a page has.
-func listed(p *page, lists map[string][]string) map[string][]string {
-	out := map[string][]string{}
-	for _, s := range p.sections {
-		for _, l := range s.lines {
-			if key := lineKey(l); len(lists[key]) > 1 {
-				out[key] = lists[key]
-			}
-		}
-	}
-	return out
+	p.shrink(limit, func(string) bool { return false })
+	return p.String(), lists
 }
 
 // memoryHead is what MEMORY.md begins with.
 func memoryHead(name string, sessions []*session) string {
-	first, last := sessions[0].date, sessions[len(sessions)-1].date
-	when := first
-	if last != first {
+	when, last := sessions[0].date, sessions[len(sessions)-1].date
+	if last != when {
 		when += " to " + last
 	}
 	return fmt.Sprintf("# %s: project memory\n\n%s %s, %s. A line cites its newest session; +N is how many more "+
@@ -74,34 +54,18 @@ func memoryHead(name string, sessions []*session) string {
 // headFrom begins the line of MEMORY.md's head that the program writes anew each time.
 const headFrom = "From"
 
-// projectName names a project: owner and name of its repository if its remote says them.
+// projectName names a project: owner and name of its repository if its remote, which is
+// HOST/OWNER/…/NAME, says them.
 func projectName(p memoir.Project) string {
-	name := p.Name
-	if owner, repository, ok := ownerOf(p.Remote); ok && repository == p.Name {
-		name = owner + "/" + repository
+	name := oneLine(p.Name)
+	parts := strings.Split(p.Remote, "/")
+	if len(parts) > 2 && strings.Contains(parts[0], ".") && path.Base(p.Remote) == name {
+		name = oneLine(parts[len(parts)-2]) + "/" + name
 	}
-	if name = strings.ReplaceAll(oneLine(name), "#", ""); name == "" {
+	if name = strings.ReplaceAll(name, "#", ""); name == "" {
 		return "the project"
 	}
 	return name
-}
-
-// ownerOf splits a remote, which is HOST/OWNER/…/NAME, with or without a scheme.
-func ownerOf(remote string) (owner, name string, ok bool) {
-	_, rest, scheme := strings.Cut(remote, "://")
-	if !scheme {
-		rest = remote
-	}
-	rest = strings.TrimSuffix(strings.Trim(rest, "/"), ".git")
-	if _, after, scp := strings.Cut(rest, "@"); scp {
-		rest = strings.Replace(after, ":", "/", 1)
-	}
-	host, rest, _ := strings.Cut(rest, "/")
-	parts := strings.Split(rest, "/")
-	if !strings.Contains(host, ".") || len(parts) < 2 {
-		return "", "", false
-	}
-	return parts[len(parts)-2], parts[len(parts)-1], true
 }
 
 func plural(n int, what string) string {
@@ -140,12 +104,12 @@ var briefing = []struct {
 // bytes. It is the same whoever wrote MEMORY.md, and cites nothing: the map says
 // where the sessions stand.
 func summarise(name string, memory *page, skills []memoir.Skill, limit int) string {
-	p := &page{head: summaryHead(name)}
+	p := newPage(summaryHead(name))
 	for _, part := range briefing {
 		var lines []string
 		for _, from := range part.from {
 			var all []string
-			for _, l := range entriesOf(memory, from) {
+			for _, l := range memory.entries(from) {
 				all = append(all, "- "+cut(withoutMark(uncited(l)), part.size))
 			}
 			if part.heading == headBuild {
@@ -155,53 +119,10 @@ func summarise(name string, memory *page, skills []memoir.Skill, limit int) stri
 		}
 		p.add(part.heading, lines)
 	}
-	p.add(headMap, whereToLook(memory, skills))
-	p.shrink(limit)
-	return p.String()
-}
-
-// shrink drops the last lines of the longest sections, of the map at last, until the page has
-// at most limit bytes.
-func (p *page) shrink(limit int) {
-	for len(p.String()) > limit {
-		var longest *section
-		most := 0
-		for _, s := range p.sections {
-			n := 2 * len(s.lines)
-			if s.heading == headWants { // rules are worth more
-				n /= 3
-			}
-			if s.heading != headMap && len(s.lines) > 0 && n >= most {
-				longest, most = s, n
-			}
-		}
-		if longest == nil {
-			if longest = p.find(headMap); longest == nil || len(longest.lines) == 0 {
-				return
-			}
-		}
-		longest.lines = longest.lines[:len(longest.lines)-1]
-	}
+	return withMap(p, memory, skills, limit)
 }
 
 func summaryHead(name string) string { return "# " + name + ": what earlier sessions taught\n" }
-
-// entriesOf are the list entries of a chapter, those of sections below it included.
-func entriesOf(p *page, heading string) []string {
-	var out []string
-	within := false
-	for _, s := range p.sections {
-		if level(s.heading) == 2 {
-			within = s.heading == heading
-		}
-		for _, l := range s.lines {
-			if within && isEntry(l) {
-				out = append(out, l)
-			}
-		}
-	}
-	return out
-}
 
 // onePurposeFirst puts the first command of each purpose before all others.
 func onePurposeFirst(lines []string) []string {
@@ -222,20 +143,42 @@ func onePurposeFirst(lines []string) []string {
 // maxDescription is how many bytes of a skill's description the map shows.
 const maxDescription = 160
 
-// whereToLook is the map: what MEMORY.md has, and the skills.
-func whereToLook(memory *page, skills []memoir.Skill) []string {
-	var parts []string
+// withMap completes a summary within a number of bytes by the map: what MEMORY.md has, and the skills.
+func withMap(summary, memory *page, skills []memoir.Skill, limit int) string {
+	var parts, lines []string
 	for _, s := range memory.sections {
-		if n := len(entriesOf(memory, s.heading)); level(s.heading) == 2 && n > 0 {
+		if n := len(memory.entries(s.heading)); level(s.heading) == 2 && n > 0 {
 			parts = append(parts, fmt.Sprintf("%s (%d)", strings.ToLower(strings.Trim(s.heading, "# ")), n))
 		}
 	}
-	var out []string
 	if len(parts) > 0 {
-		out = append(out, "- MEMORY.md, with the sessions behind each line: "+strings.Join(parts, ", "))
+		lines = append(lines, "- MEMORY.md, with the sessions behind each line: "+strings.Join(parts, ", "))
 	}
 	for _, s := range skills {
-		out = append(out, "- skills/"+s.Name+"/SKILL.md: "+cut(describe(s), maxDescription))
+		lines = append(lines, "- skills/"+s.Name+"/SKILL.md: "+cut(describe(s), maxDescription))
 	}
-	return append(out, "- rollout_summaries/ has a summary of each session; raw_memories.md all that was extracted")
+	summary.drop(headMap)
+	summary.add(headMap, append(lines,
+		"- rollout_summaries/ has a summary of each session; raw_memories.md all that was extracted"))
+	summary.shrink(limit, func(string) bool { return false })
+	return summary.String()
+}
+
+// OnlyNotes is the memory of a project of whose sessions none is an input any more:
+// what people wrote by hand, and a line that says that nothing else is left. It is
+// independent of the time and of what was published before.
+func OnlyNotes(in Input) memoir.Consolidation {
+	name := projectName(in.Project)
+	notes := LiveNotes(in.Notes, in)
+	left := "Nothing"
+	if slices.ContainsFunc(notes, func(n memoir.Note) bool {
+		return n.Action == memoir.NoteAdded && strings.TrimSpace(n.Text) != "" || n.Action == memoir.NoteFile
+	}) {
+		left = "Only what people wrote by hand"
+	}
+	return ApplyNotes(memoir.Consolidation{
+		MemoryMD: "# " + name + ": project memory\n\n" +
+			left + " is left: all sessions were taken out of this memory.\n",
+		MemorySummary: summaryHead(name) + "\n" + left + " is left: all sessions were taken out of memory.\n",
+	}, notes)
 }

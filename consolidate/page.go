@@ -3,6 +3,8 @@ package consolidate
 import (
 	"slices"
 	"strings"
+
+	"memoir/internal/lazyregexp"
 )
 
 // Headings of MEMORY.md in their order.
@@ -24,90 +26,76 @@ var memoryHeads = []string{
 	headEnvironment, headFiles, headRecent, headOpen, headNotes,
 }
 
-// shedding is the order in which sections give up lines where a page is too long.
-var shedding = []string{
-	headFiles, headOpen, headRecent, headKnown, headEnvironment, headFailures, headCommands, headRequired, headPreferences,
-}
-
-// A page is a Markdown file made of sections of lines.
-type page struct {
-	head     string // before the first section
-	sections []*section
-}
+// A page is a Markdown file made of sections. The first one is the head: the title and what
+// stands below it.
+type page struct{ sections []*section }
 
 type section struct {
-	heading string // with its marks
+	heading string // with its marks; empty for the head
 	lines   []string
+	own     bool // a person wrote the heading, so it stays without a line
 }
 
-// readPage reads a Markdown file as a page: its head goes to the first heading below
-// the title. Blank lines at both ends of sections are dropped.
+func newPage(head string) *page {
+	return &page{[]*section{{lines: strings.Split(strings.TrimRight(head, "\n"), "\n")}}}
+}
+
+// readPage reads a Markdown file. Blank lines at both ends of sections are dropped.
 func readPage(text string) *page {
-	p := &page{}
-	fenced, closed := false, fencesClose(text)
+	p := &page{[]*section{{}}}
+	fenced, closed, begun := false, fencesClose(text), false
 	for l := range strings.Lines(text) {
 		l = strings.TrimRight(l, " \t\r\n")
 		if closed && fence(l) {
 			fenced = !fenced
 		}
-		switch last := len(p.sections) - 1; {
-		case !fenced && isHeading(l) && level(l) > 1:
+		if !fenced && isHeading(l) && (begun || level(l) > 1) {
 			p.sections = append(p.sections, &section{heading: l})
-		case last < 0:
-			p.head += l + "\n"
-		default:
-			p.sections[last].lines = append(p.sections[last].lines, l)
+		} else if last := p.sections[len(p.sections)-1]; l != "" || len(last.lines) > 0 {
+			last.lines = append(last.lines, l)
 		}
+		begun = begun || l != ""
 	}
 	for _, s := range p.sections {
-		s.trim()
-	}
-	return p
-}
-
-func (s *section) trim() {
-	for len(s.lines) > 0 && s.lines[0] == "" {
-		s.lines = s.lines[1:]
-	}
-	for len(s.lines) > 0 && s.lines[len(s.lines)-1] == "" {
-		s.lines = s.lines[:len(s.lines)-1]
-	}
-}
-
-// fencesClose reports whether every code fence that a text opens is closed.
-func fencesClose(text string) bool {
-	open := false
-	for l := range strings.Lines(text) {
-		if fence(l) {
-			open = !open
+		for len(s.lines) > 0 && s.lines[len(s.lines)-1] == "" {
+			s.lines = s.lines[:len(s.lines)-1]
 		}
 	}
-	return !open
+	return p
 }
 
 // add appends a section, unless it is empty.
 func (p *page) add(heading string, lines []string) {
 	if len(lines) > 0 {
-		p.sections = append(p.sections, &section{heading, lines})
+		p.sections = append(p.sections, &section{heading: heading, lines: lines})
 	}
 }
 
-// find returns the section of a heading, nil if there is none.
+// find returns the section of a heading, nil if there is none. The head is found by the
+// title and by "".
 func (p *page) find(heading string) *section {
-	if i := slices.IndexFunc(p.sections, func(s *section) bool { return s.heading == heading }); i >= 0 {
-		return p.sections[i]
+	heading = strings.TrimSpace(heading)
+	for i, s := range p.sections {
+		if s.heading == heading || i == 0 && len(s.lines) > 0 && s.lines[0] == heading {
+			return s
+		}
 	}
 	return nil
+}
+
+// drop removes the sections of a heading.
+func (p *page) drop(heading string) {
+	p.sections = slices.DeleteFunc(p.sections, func(s *section) bool { return s.heading == heading })
 }
 
 // order sorts the chapters by memoryHeads, each with the sections below it, and joins
 // those with the same heading. Chapters with other headings come behind what is known.
 func (p *page) order() {
 	known := slices.Index(memoryHeads, headKnown)
-	ranks := map[*section]int{}
+	ranks := map[*section]int{p.sections[0]: -1}
 	rank := known
-	var out []*section
-	for _, s := range p.sections {
+	out := p.sections[:1:1]
+	for _, s := range p.sections[1:] {
 		if level(s.heading) == 2 {
 			heading := strings.TrimRight(s.heading, ": ")
 			rank = slices.IndexFunc(memoryHeads, func(h string) bool { return strings.EqualFold(h, heading) })
@@ -128,46 +116,52 @@ func (p *page) order() {
 	p.sections = out
 }
 
-// fit drops lines until the page has at most limit bytes: the last ones of each section
-// in the order of shedding, down to half of it, then all. What keep says stays.
-func (p *page) fit(limit int, keep func(line string) bool) {
-	size := len(p.String())
-	order := slices.Clone(p.sections)
-	slices.SortStableFunc(order, func(a, b *section) int {
-		return slices.Index(shedding, a.heading) - slices.Index(shedding, b.heading)
-	})
-	for _, share := range []int{2, 0} {
-		for _, s := range order {
-			least := 0
-			if share > 0 {
-				least = len(s.lines) / share
+// shrink drops lines until the page has at most limit bytes: the last one of the longest section,
+// where rules weigh a third, and the map goes at last. What keep says stays, and so does the head.
+func (p *page) shrink(limit int, keep func(line string) bool) {
+	for len(p.String()) > limit {
+		var longest *section
+		most, at := 0, 0
+		for _, s := range p.sections[1:] {
+			weight := 6 * len(s.lines)
+			switch s.heading {
+			case headPreferences, headWants:
+				weight /= 3
+			case headMap:
+				weight = 1
 			}
-			for i := len(s.lines) - 1; i >= least && size > limit; i-- {
-				if !keep(s.lines[i]) {
-					size -= len(s.lines[i]) + 1
-					s.lines = slices.Delete(s.lines, i, i+1)
-				}
+			last := len(s.lines) - 1
+			for last >= 0 && keep(s.lines[last]) {
+				last--
+			}
+			if last >= 0 && weight >= most {
+				longest, most, at = s, weight, last
 			}
 		}
+		if longest == nil {
+			return
+		}
+		longest.lines = slices.Delete(longest.lines, at, at+1)
 	}
 }
 
 // String renders the page without sections in which, and below which, no line stands.
 func (p *page) String() string {
 	var b strings.Builder
-	b.WriteString(p.head)
 	for i, s := range p.sections {
-		filled := len(s.lines) > 0
+		filled := s.own || len(s.lines) > 0
 		for _, below := range p.sections[i+1:] {
 			if level(below.heading) <= level(s.heading) {
 				break
 			}
-			filled = filled || len(below.lines) > 0
+			filled = filled || below.own || len(below.lines) > 0
 		}
 		if !filled {
 			continue
 		}
-		b.WriteString("\n" + s.heading + "\n\n")
+		if i > 0 {
+			b.WriteString("\n" + s.heading + "\n\n")
+		}
 		for _, l := range s.lines {
 			b.WriteString(l + "\n")
 		}
@@ -175,7 +169,54 @@ func (p *page) String() string {
 	return tidyBreaks(b.String())
 }
 
+// entries are the list entries of a chapter, those of sections below it included.
+func (p *page) entries(heading string) []string {
+	var out []string
+	within := false
+	for _, s := range p.sections {
+		if level(s.heading) == 2 {
+			within = s.heading == heading
+		}
+		for _, l := range s.lines {
+			if within && isEntry(l) {
+				out = append(out, l)
+			}
+		}
+	}
+	return out
+}
+
+// isHeading reports whether a line is a Markdown heading.
+func isHeading(l string) bool {
+	n := level(l)
+	return n >= 1 && n <= 6 && len(l) > n && l[n] == ' '
+}
+
 func level(heading string) int { return len(heading) - len(strings.TrimLeft(heading, "#")) }
+
+var listMark = lazyregexp.New(`^(?:[-*+]|\d{1,9}[.)])(?: |$)`)
+
+// isEntry reports whether a line begins an entry of a list.
+func isEntry(l string) bool { return listMark.MatchString(l) }
+
+// withoutMark is a line without the mark of a list's entry.
+func withoutMark(line string) string { return listMark.ReplaceAllString(strings.TrimSpace(line), "") }
+
+func fence(l string) bool {
+	l = strings.TrimSpace(l)
+	return strings.HasPrefix(l, "```") || strings.HasPrefix(l, "~~~")
+}
+
+// fencesClose reports whether every code fence that a text opens is closed.
+func fencesClose(text string) bool {
+	open := false
+	for l := range strings.Lines(text) {
+		if fence(l) {
+			open = !open
+		}
+	}
+	return !open
+}
 
 func tidyBreaks(s string) string {
 	for strings.Contains(s, "\n\n\n") {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 
 	"memoir"
@@ -213,7 +212,7 @@ func (r *renewal) vars(s sizes) prompts.ConsolidateVars {
 	}
 	if r.present.MemorySummary != "" {
 		p := readPage(r.present.MemorySummary)
-		p.sections = slices.DeleteFunc(p.sections, func(s *section) bool { return s.heading == headMap })
+		p.drop(headMap)
 		v.CurrentSummary = p.String()
 	}
 	return v

@@ -1,7 +1,6 @@
 package consolidate
 
 import (
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -92,7 +91,7 @@ func asShown(line string) string {
 // asIs is the memory where there is nothing to ask a model: as it was published, with
 // what people changed, and without what was withdrawn.
 func (r *renewal) asIs() (memoir.Consolidation, error) {
-	if bytes, _ := r.in.limits(); r.pruned || len(r.present.MemoryMD) > bytes+notesBytes(r.notes) {
+	if bytes, _ := r.in.limits(); r.pruned || len(r.present.MemoryMD) > bytes+noteBytes(r.notes, "") {
 		r.setPresent(r.finish(readPage(r.present.MemoryMD), nil, r.present.Skills, r.present.Citations))
 	}
 	return r.present, Verify(r.present, r.in)
@@ -101,28 +100,17 @@ func (r *renewal) asIs() (memoir.Consolidation, error) {
 // finish writes a memory: the head anew, MEMORY.md within its limit, the summary, hand
 // edits. Without a summary one is made of MEMORY.md.
 func (r *renewal) finish(memory, summary *page, skills []memoir.Skill, lists map[string][]string) memoir.Consolidation {
-	byHand := func(line string) bool { return r.hand[strings.TrimSpace(line)] }
 	bytes, tokens := r.in.limits()
-	memory.head = memoryHead(r.name, r.sessions)
+	memory.sections[0] = newPage(memoryHead(r.name, r.sessions)).sections[0]
 	memory.order()
-	memory.fit(bytes, byHand)
-	out := memoir.Consolidation{MemoryMD: memory.String(), Skills: skills, Citations: listed(memory, lists)}
-	for _, s := range skills {
-		for l := range strings.Lines(s.Content) {
-			if key := lineKey(l); len(lists[key]) > 1 {
-				out.Citations[key] = lists[key]
-			}
-		}
-	}
-	room := 4*tokens - noteBytesOf(r.notes, memoir.SummaryFile)
+	memory.shrink(bytes, func(line string) bool { return r.hand[strings.TrimSpace(line)] })
+	out := memoir.Consolidation{MemoryMD: memory.String(), Skills: skills, Citations: lists}
+	room := 4*tokens - noteBytes(r.notes, memoir.SummaryFile)
 	if summary == nil {
 		out.MemorySummary = summarise(r.name, memory, skills, min(room, summaryBudget))
 	} else {
-		summary.head = summaryHead(r.name)
-		summary.sections = slices.DeleteFunc(summary.sections, func(s *section) bool { return s.heading == headMap })
-		summary.add(headMap, whereToLook(memory, skills))
-		summary.shrink(room)
-		out.MemorySummary = summary.String()
+		summary.sections[0] = newPage(summaryHead(r.name)).sections[0]
+		out.MemorySummary = withMap(summary, memory, skills, room)
 	}
 	return ApplyNotes(out, r.notes)
 }
@@ -311,17 +299,4 @@ func (r *renewal) skill(name string) (memoir.Skill, bool) {
 		return memoir.Skill{}, false
 	}
 	return r.present.Skills[i], true
-}
-
-// handSkills are the present skills that people wrote lines into.
-func (r *renewal) handSkills() []string {
-	names := map[string]bool{}
-	for _, n := range r.notes {
-		if skill, _, _, ok := memoir.SkillPath(path.Clean(n.File)); ok && n.Action == memoir.NoteAdded {
-			if _, there := r.skill(skill); there {
-				names[skill] = true
-			}
-		}
-	}
-	return sortedKeys(names)
 }

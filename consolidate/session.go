@@ -116,32 +116,28 @@ const summaryDir = "rollout_summaries/"
 // longer until it is unique among the extractions. Threads of different agents
 // with the same id keep the whole id, with the agent in front.
 func ShortIDs(extractions []memoir.Extraction) map[string]string {
-	type thread struct{ key, id string }
-	threads := make([]thread, 0, len(extractions))
+	out := map[string]string{}
+	left := map[string]string{} // whole ids
 	for _, e := range extractions {
 		_, id := memoir.SplitKey(e.SessionKey)
-		threads = append(threads, thread{e.SessionKey, citable(id)})
+		left[e.SessionKey] = citable(id)
 	}
-	slices.SortFunc(threads, func(a, b thread) int {
-		return cmp.Or(strings.Compare(a.id, b.id), strings.Compare(a.key, b.key))
-	})
-	threads = slices.Compact(threads)
-	out := make(map[string]string, len(threads))
-	for i, t := range threads {
-		n := min(shortLen, len(t.id))
-		twin := false
-		for _, j := range []int{i - 1, i + 1} {
-			if j < 0 || j >= len(threads) {
+	for n := shortLen; len(left) > 0; n++ {
+		same := map[string]int{}
+		for _, id := range left {
+			same[id[:min(n, len(id))]]++
+		}
+		for key, id := range left {
+			switch short := id[:min(n, len(id))]; {
+			case same[short] == 1:
+				out[key] = short
+			case n > len(id):
+				source, _ := memoir.SplitKey(key)
+				out[key] = string(source) + "-" + id
+			default:
 				continue
 			}
-			same := commonPrefix(t.id, threads[j].id)
-			twin = twin || same == len(t.id) && same == len(threads[j].id)
-			n = max(n, min(same+1, len(t.id)))
-		}
-		out[t.key] = t.id[:n]
-		if twin {
-			source, _ := memoir.SplitKey(t.key)
-			out[t.key] = string(source) + "-" + t.id
+			delete(left, key)
 		}
 	}
 	return out
@@ -159,14 +155,6 @@ func citable(id string) string {
 		return "session"
 	}
 	return id
-}
-
-func commonPrefix(a, b string) int {
-	n := 0
-	for n < len(a) && n < len(b) && a[n] == b[n] {
-		n++
-	}
-	return n
 }
 
 // SummaryFileName names the file of a session's summary, relative to the root:

@@ -3,7 +3,6 @@ package consolidate
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -14,14 +13,14 @@ import (
 
 // Bounds of the built-in model's skills.
 const (
-	maxSkills        = 4
-	leastRuns        = 3   // sessions in which a procedure ran to a success
-	leastSteps       = 3   // of a skill
-	leastOwn         = 2   // steps of a skill beyond checks and version control
-	maxSteps         = 12  // of a procedure that is looked at
-	maxProcedures    = 150 // that are compared pair by pair, the newest
-	maxSkillNameLine = 4   // words of a skill's name
-	leastName        = 6   // bytes of a name that is made of requests
+	maxSkills     = 4
+	leastRuns     = 3   // sessions in which a procedure ran to a success
+	leastSteps    = 3   // of a skill
+	leastOwn      = 2   // steps of a skill beyond checks and version control
+	maxSteps      = 12  // of a procedure that is looked at
+	maxProcedures = 150 // that are compared pair by pair, the newest
+	maxNameWords  = 4   // of a skill
+	leastName     = 6   // bytes of a name that is made of requests
 )
 
 // A procedure is one session's commands in the order of a success.
@@ -75,35 +74,29 @@ type recurrence struct {
 func skills(sessions []*session, rules []*claim) []memoir.Skill {
 	procs := procedures(sessions)
 	procs = allowed(procs[max(0, len(procs)-maxProcedures):], rules)
-	orders := map[string][]string{}
+	seen := map[string]bool{}
+	var found []recurrence
 	for i, a := range procs {
 		for _, b := range procs[:i] {
-			if keys := commonOrder(a.keys, b.keys); a.session != b.session && len(keys) >= leastSteps &&
-				ownSteps(keys) >= leastOwn {
-				orders[strings.Join(keys, "\n")] = keys
+			keys := commonOrder(a.keys, b.keys)
+			id := strings.Join(keys, "\n")
+			if len(keys) < leastSteps || ownSteps(keys) < leastOwn || seen[id] {
+				continue
+			}
+			seen[id] = true
+			if r := takenBy(procs, keys); len(r.procs) >= leastRuns {
+				found = append(found, r)
 			}
 		}
 	}
-	var found []*recurrence
-	for _, id := range sortedKeys(orders) {
-		r := &recurrence{keys: orders[id]}
-		for _, p := range procs {
-			again := len(r.procs) > 0 && r.procs[len(r.procs)-1].session == p.session
-			if !again && len(commonOrder(r.keys, p.keys)) == len(r.keys) {
-				r.procs = append(r.procs, p)
-			}
-		}
-		if len(r.procs) >= leastRuns {
-			found = append(found, r)
-		}
-	}
-	slices.SortStableFunc(found, func(a, b *recurrence) int {
-		return cmp.Or(len(b.keys)*len(b.procs)-len(a.keys)*len(a.procs), len(b.keys)-len(a.keys))
+	slices.SortFunc(found, func(a, b recurrence) int {
+		return cmp.Or(len(b.keys)*len(b.procs)-len(a.keys)*len(a.procs), len(b.keys)-len(a.keys),
+			slices.Compare(a.keys, b.keys))
 	})
 	var out []memoir.Skill
-	var taken []*recurrence
+	var taken []recurrence
 	for _, r := range found {
-		overlaps := func(o *recurrence) bool { return 2*len(commonOrder(o.keys, r.keys)) >= min(len(o.keys), len(r.keys)) }
+		overlaps := func(o recurrence) bool { return 2*len(commonOrder(o.keys, r.keys)) >= min(len(o.keys), len(r.keys)) }
 		named := func(s memoir.Skill) bool { return s.Name == r.name() }
 		if len(out) < maxSkills && !slices.ContainsFunc(taken, overlaps) && !slices.ContainsFunc(out, named) {
 			taken = append(taken, r)
@@ -114,20 +107,38 @@ func skills(sessions []*session, rules []*claim) []memoir.Skill {
 	return out
 }
 
+// takenBy finds the procedures that took some steps in their order.
+func takenBy(procs []procedure, keys []string) recurrence {
+	r := recurrence{keys: keys}
+	for _, p := range procs {
+		again := len(r.procs) > 0 && r.procs[len(r.procs)-1].session == p.session
+		if !again && len(commonOrder(keys, p.keys)) == len(keys) {
+			r.procs = append(r.procs, p)
+		}
+	}
+	return r
+}
+
+// rejects finds what a rule speaks against, as in "never push from here" or "do not use --force".
+var rejects = lazyregexp.New(`(?i)\b(?:never|not|no|without|avoid|stop|\w+n['’]t)\s+` +
+	`(?:(?:ever|use|run|add|write|keep|go)\s+)*([\w./#-]+)`)
+
 // allowed are the procedures without the steps that a person's rule speaks against.
 func allowed(procs []procedure, rules []*claim) []procedure {
 	bad := map[string]bool{}
 	for _, c := range rules {
-		maps.Copy(bad, forbidden(c.text))
+		rule, _, _ := strings.Cut(c.text, "(after:")
+		for _, m := range rejects.FindAllStringSubmatch(rule, -1) {
+			bad[strings.Join(words(m[1]), " ")] = true
+		}
 	}
 	for i, p := range procs {
-		var steps, keys []string
+		procs[i].steps, procs[i].keys = nil, nil
 		for j, step := range p.steps {
-			if !slices.ContainsFunc(words(step), func(w string) bool { return bad[strings.TrimLeft(w, "!")] }) {
-				steps, keys = append(steps, step), append(keys, p.keys[j])
+			if !slices.ContainsFunc(subjects(words(step)), func(w string) bool { return bad[w] }) {
+				procs[i].steps, procs[i].keys = append(procs[i].steps, step), append(procs[i].keys, p.keys[j])
 			}
 		}
-		procs[i].steps, procs[i].keys = steps, keys
 	}
 	return procs
 }
@@ -177,74 +188,67 @@ func commonOrder(a, b []string) []string {
 	return out
 }
 
-// commands are the steps as the newest procedure took them.
-func (r *recurrence) commands() []string {
-	newest := r.procs[len(r.procs)-1]
-	var out []string
-	for _, key := range r.keys {
-		out = append(out, newest.steps[slices.Index(newest.keys, key)])
-	}
-	return out
-}
-
 // name is made of the words that most of the requests share, else of the last step that
 // is the project's own.
-func (r *recurrence) name() string {
+func (r recurrence) name() string {
 	count := map[string]int{}
 	for _, p := range r.procs {
-		for _, w := range slices.Compact(slices.Sorted(slices.Values(split(p.label)))) {
+		for _, w := range subjects(split(p.label)) {
 			count[w]++
 		}
 	}
 	var shared []string
 	for _, w := range split(r.procs[len(r.procs)-1].label) {
 		if 2*count[w] > len(r.procs) && !fillers()[w] && !strings.ContainsAny(w, "0123456789") &&
-			!slices.Contains(shared, w) && len(shared) < maxSkillNameLine {
+			!slices.Contains(shared, w) && len(shared) < maxNameWords {
 			shared = append(shared, w)
 		}
 	}
 	name := slugOf(strings.Join(shared, "-"))
-	if len(name) < leastName {
-		for _, key := range r.keys {
-			if ownSteps([]string{key}) == 1 {
-				fields := strings.Fields(key)
-				name = slugOf(strings.Join(fields[:min(len(fields), 3)], "-"))
-			}
+	for _, key := range slices.Backward(r.keys) {
+		if fields := strings.Fields(key); len(name) < leastName && ownSteps([]string{key}) == 1 {
+			name = slugOf(strings.Join(fields[:min(len(fields), 3)], "-"))
 		}
 	}
-	if name = strings.Trim(name, "-"); !memoir.LegalSkill(name) {
+	if !memoir.LegalSkill(name) {
 		return "procedure-" + slugOf(path.Base(r.keys[0]))
 	}
 	return name
 }
 
-// skill writes the skill down.
-func (r *recurrence) skill() memoir.Skill {
-	name := r.name()
+// skill writes the skill down, with the steps as the newest procedure took them.
+func (r recurrence) skill() memoir.Skill {
+	name, newest := r.name(), r.procs[len(r.procs)-1]
 	var sessions []*session
-	var asks []string
-	for _, p := range slices.Backward(r.procs) {
+	var asks, commands []string
+	for _, p := range r.procs {
 		sessions = append(sessions, p.session)
+	}
+	for _, p := range slices.Backward(r.procs) {
 		if label := cut(bare(p.label), 100); label != "" && len(asks) < 3 && !slices.Contains(asks, label) {
 			asks = append(asks, label)
 		}
 	}
-	slices.Reverse(sessions)
-	commands := r.commands()
+	var steps strings.Builder
+	for i, key := range r.keys {
+		commands = append(commands, newest.steps[slices.Index(newest.keys, key)])
+		p := passivity{skill: true}
+		fmt.Fprintf(&steps, "%d. %s\n", i+1, p.inert(codeSpan(commands[i])))
+	}
 	description := fmt.Sprintf("Steps that ran in this order to a success in %s: %s.", plural(len(sessions), "session"),
 		strings.Join(commands, ", "))
 	if len(asks) > 0 {
 		description = "Use for requests such as “" + strings.Join(asks, "”, “") + "”. " + description
 	}
-	var b strings.Builder
-	b.WriteString("---\nname: " + yamlName(name) + "\ndescription: " + yamlString(description) + "\n---\n\n")
-	b.WriteString("# " + strings.ReplaceAll(name, "-", " ") + "\n\n")
-	for i, command := range commands {
-		p := passivity{skill: true}
-		fmt.Fprintf(&b, "%d. %s\n", i+1, p.inert(codeSpan(command)))
-	}
-	b.WriteString("\n" + cited("Taken from what was run", sessions, nil) + "\n")
-	return memoir.Skill{Name: name, Content: b.String()}
+	title := "# " + strings.ReplaceAll(name, "-", " ") + "\n\n"
+	return memoir.Skill{Name: name, Content: skillHead(name, description) + title + steps.String() + "\n" + cited("Taken from what was run", sessions, nil) + "\n"}
+}
+
+// skillHead is the frontmatter of a SKILL.md: name and description alone, as other fields give an
+// agent rights.
+func skillHead(name, description string) string {
+	quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(cut(bare(description), 480))
+	return "---\nname: " + name + "\ndescription: \"" + quoted + "\"\n---\n\n"
 }
 
 // describe returns the description in the head of a SKILL.md.
@@ -256,19 +260,4 @@ func describe(s memoir.Skill) string {
 		}
 	}
 	return ""
-}
-
-// yamlString quotes a text for YAML on one line.
-func yamlString(s string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(cut(bare(s), 480)) + `"`
-}
-
-var notText = lazyregexp.New(`^(?:true|false|null|yes|no|on|off|y|n|[0-9].*)$`)
-
-// yamlName writes a skill's name, quoted where YAML would read something else.
-func yamlName(name string) string {
-	if notText.MatchString(name) {
-		return `"` + name + `"`
-	}
-	return name
 }

@@ -18,7 +18,7 @@ func Verify(c memoir.Consolidation, in Input) error {
 	if strings.TrimSpace(c.MemorySummary) == "" {
 		return invalid("%s is empty", memoir.SummaryFile)
 	}
-	kept := notesBytes(in.Notes)
+	kept := noteBytes(in.Notes, "")
 	bytes, tokens := in.limits()
 	if limit := bytes + kept; len(c.MemoryMD) > limit {
 		return invalid("%s has %d bytes, more than %d", memoir.MemoryFile, len(c.MemoryMD), limit)

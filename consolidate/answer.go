@@ -35,124 +35,133 @@ const (
 
 // An answer is what a model made of a memory, as it wrote it.
 type answer struct {
-	memory, summary string
-	skills          []answeredSkill
-	keepSkills      bool // it says nothing of skills
+	Memory  string           `json:"memory_md"`
+	Summary string           `json:"memory_summary"`
+	Skills  *[]answeredSkill `json:"skills"` // nil: as they are
 }
 
 type answeredSkill struct {
-	Name        string             `json:"name"`
-	Description string             `json:"description"`
-	Content     string             `json:"content"`
-	Scripts     []memoir.SkillFile `json:"scripts"`
-	Templates   []memoir.SkillFile `json:"templates"`
-	Examples    []memoir.SkillFile `json:"examples"`
+	memoir.Skill
+	Description string
 }
 
-// parseAnswer reads an answer's fields one by one, so that all that is wrong is
-// told at once.
+// parseAnswer reads an answer, or tells what is wrong with its form.
 func parseAnswer(text string) (a answer, faults []string) {
 	fields, err := model.Object(text, []string{"memory_md", "memory_summary", "skills"})
 	if err != nil {
 		return a, []string{"it is not one JSON object: " + err.Error()}
 	}
-	for _, field := range []struct {
-		name string
-		to   *string
-	}{{"memory_md", &a.memory}, {"memory_summary", &a.summary}} {
-		name, to := field.name, field.to
-		switch raw, ok := fields[name]; {
-		case !ok:
-			faults = append(faults, "the field "+name+" is missing")
-		case json.Unmarshal(raw, to) != nil:
-			faults = append(faults, "the field "+name+" is not a string")
-		case strings.TrimSpace(*to) == "":
-			faults = append(faults, "the field "+name+" is empty")
+	var whole []byte
+	if whole, err = json.Marshal(fields); err == nil {
+		err = json.Unmarshal(whole, &a)
+	}
+	if err != nil {
+		return a, []string{"it does not have the form that was asked for: " + err.Error()}
+	}
+	for name, text := range map[string]*string{"memory_md": &a.Memory, "memory_summary": &a.Summary} {
+		*text = strings.ReplaceAll(*text, "\r\n", "\n")
+		switch {
+		case strings.TrimSpace(*text) == "":
+			faults = append(faults, "the field "+name+" is missing or empty")
+		case !fencesClose(*text):
+			faults = append(faults, name+" opens a code fence that nothing closes")
 		}
-		*to = strings.ReplaceAll(*to, "\r\n", "\n")
 	}
-	raw, ok := fields["skills"]
-	if !ok || string(raw) == "null" {
-		a.keepSkills = true
-		return a, faults
-	}
-	var each []json.RawMessage
-	if json.Unmarshal(raw, &each) != nil {
-		faults = append(faults, "the field skills is not a list")
-	}
-	if len(each) > maxAnsweredSkills {
-		faults = append(faults, fmt.Sprintf("there are %d skills, more than %d", len(each), maxAnsweredSkills))
-		each = nil
-	}
-	for i, raw := range each {
-		var s answeredSkill
-		if json.Unmarshal(raw, &s) != nil {
-			faults = append(faults, fmt.Sprintf("skills[%d] does not have the form of a skill", i))
-			continue
-		}
-		a.skills = append(a.skills, s)
+	if a.Skills != nil && len(*a.Skills) > maxAnsweredSkills {
+		faults = append(faults, fmt.Sprintf("there are %d skills, more than %d", len(*a.Skills), maxAnsweredSkills))
 	}
 	return a, faults
 }
 
+// skillsOf are the skills of an answer. One that gives an order nobody gave, or takes a step
+// that nobody took, is left as it is now.
+func (r *renewal) skillsOf(a answer) (skills []memoir.Skill, faults []string) {
+	if a.Skills == nil {
+		return r.present.Skills, nil
+	}
+	has := func(name string) bool {
+		return slices.ContainsFunc(skills, func(s memoir.Skill) bool { return s.Name == name })
+	}
+	for _, given := range *a.Skills {
+		s, fault := r.skillOf(given)
+		if fault == "" && r.strange(s) {
+			var there bool
+			if s, there = r.skill(s.Name); !there {
+				continue
+			}
+		}
+		switch {
+		case fault != "":
+			faults = append(faults, fault)
+		case has(s.Name):
+			faults = append(faults, "the skill "+s.Name+" is there twice")
+		default:
+			skills = append(skills, s)
+		}
+	}
+	gone := 0
+	for _, s := range r.present.Skills {
+		if !has(s.Name) {
+			gone++
+		}
+	}
+	if gone > 2 && 2*gone > len(r.present.Skills) {
+		faults = append(faults,
+			fmt.Sprintf("%d of %d present skills are gone: name those that shall stay, with an empty content",
+				gone, len(r.present.Skills)))
+	}
+	slices.SortFunc(skills, func(a, b memoir.Skill) int { return strings.Compare(a.Name, b.Name) })
+	return skills, faults
+}
+
 // skillOf makes a skill of what an answer holds for it. A present skill is given
-// by its name alone. The head of SKILL.md is written anew, with name and
-// description only: others of its fields give an agent rights.
+// by its name alone.
 func (r *renewal) skillOf(a answeredSkill) (s memoir.Skill, fault string) {
-	name := strings.TrimSpace(a.Name)
-	if !memoir.LegalSkill(name) {
+	a.Name = strings.TrimSpace(a.Name)
+	present, there := r.skill(a.Name)
+	switch empty := strings.TrimSpace(a.Content) == ""; {
+	case !memoir.LegalSkill(a.Name):
 		return s, fmt.Sprintf("%q is not a name of a skill: lower-case words joined by single hyphens",
-			cut(oneLine(name), 80))
+			cut(oneLine(a.Name), 80))
+	case empty && there:
+		return present, ""
+	case empty:
+		return s, "the skill " + a.Name + " is empty, and there is none of that name to keep"
 	}
-	present, there := r.skill(name)
-	if strings.TrimSpace(a.Content) == "" {
-		if there {
-			return present, ""
+	files := artifacts{}
+	given := open(memoir.Consolidation{Skills: []memoir.Skill{a.Skill}})
+	for _, at := range sortedKeys(given) {
+		_, folder, rest, ok := memoir.SkillPath(at)
+		if !ok {
+			continue
 		}
-		return s, "the skill " + name + " is empty, and there is none of that name to keep"
-	}
-	s = memoir.Skill{Name: name}
-	files := 0
-	for _, set := range []struct {
-		dir  string
-		from []memoir.SkillFile
-		to   *[]memoir.SkillFile
-	}{
-		{"scripts/", a.Scripts, &s.Scripts}, {"templates/", a.Templates, &s.Templates},
-		{"examples/", a.Examples, &s.Examples},
-	} {
-		taken := map[string]bool{}
-		for _, f := range set.from {
-			f.Path = strings.TrimPrefix(f.Path, set.dir)
-			switch folded := strings.ToLower(f.Path); {
-			case memoir.CheckPath(memoir.SkillsDir+"/"+name+"/"+set.dir+f.Path) != nil,
-				strings.ContainsFunc(f.Path, func(c rune) bool { return c <= ' ' || c > '~' }):
-				return s, fmt.Sprintf("the skill %s has a file with the path %q: it must be relative and stay in %s",
-					name, cut(oneLine(f.Path), 80), set.dir)
-			case taken[folded]:
-				return s, fmt.Sprintf("the skill %s has the file %s twice", name, path.Join(set.dir, f.Path))
-			case len(f.Content) > maxSkillBytes:
-				return s, fmt.Sprintf("the file %s of the skill %s has more than %d bytes",
-					path.Join(set.dir, f.Path), name, maxSkillBytes)
-			default:
-				taken[folded] = true
-			}
-			f.Content = tame(strings.ReplaceAll(f.Content, "\r\n", "\n"))
-			if strings.EqualFold(path.Ext(f.Path), ".md") {
-				f.Content = Passive(f.Content)
-			}
-			*set.to = append(*set.to, f)
-			files++
+		text := strings.ReplaceAll(given[at], "\r\n", "\n")
+		if faults := r.register.faults(at, text, r.hand); len(faults) > 0 {
+			return s, faults[0]
 		}
+		if folder != "" { // some repeat the folder in the path
+			at = strings.TrimSuffix(at, rest) + strings.TrimPrefix(rest, folder+"/")
+		}
+		switch err := memoir.CheckPath(at); {
+		case err != nil:
+			return s, err.Error()
+		case strings.ContainsFunc(at, func(c rune) bool { return c <= ' ' || c > '~' }):
+			return s, fmt.Sprintf("path %q may only have letters, digits and marks of ASCII", at)
+		case len(text) > maxSkillBytes:
+			return s, fmt.Sprintf("%s has more than %d bytes", at, maxSkillBytes)
+		case folder == "":
+			text = r.skillText(a.Name, a.Description, text)
+		case strings.EqualFold(path.Ext(at), ".md"):
+			text = Passive(tame(text))
+		default:
+			text = tame(text)
+		}
+		files[at] = text
 	}
-	if files > maxSkillFiles {
-		return s, fmt.Sprintf("the skill %s has %d files, more than %d", name, files, maxSkillFiles)
+	if len(files) > maxSkillFiles {
+		return s, fmt.Sprintf("the skill %s has %d files, more than %d", a.Name, len(files), maxSkillFiles)
 	}
-	if len(a.Content) > maxSkillBytes {
-		return s, fmt.Sprintf("the skill %s has more than %d bytes", name, maxSkillBytes)
-	}
-	s.Content = r.skillText(name, a.Description, strings.ReplaceAll(a.Content, "\r\n", "\n"))
-	return s, ""
+	return files.close().Skills[0], ""
 }
 
 // skillText makes SKILL.md of a description and what a model wrote.
@@ -182,13 +191,13 @@ func (r *renewal) skillText(name, description, content string) string {
 	return tidyBreaks(b.String())
 }
 
-// layOut gives a model's MEMORY.md the program's form: each line neutralised, once, with
-// one citation. Lines that neither cite a session nor stood there before are dropped.
-func (r *renewal) layOut(p *page) (*page, map[string][]string) {
+// layOut gives a page that a model wrote the program's form: each line neutralised, once. In
+// MEMORY.md, which cites, lines that neither cite a session nor are a person's are dropped, and the
+// lists of the others' sessions are returned.
+func (r *renewal) layOut(p *page, cites bool) map[string][]string {
 	lists := map[string][]string{}
-	r.kept, r.uncited = 0, 0
 	seen := map[string]bool{}
-	if slices.ContainsFunc(p.sections[0].lines, isEntry) { // claims before any heading
+	if cites && slices.ContainsFunc(p.sections[0].lines, isEntry) { // claims before any heading
 		p.sections = slices.Insert(p.sections, 1, &section{heading: headKnown, lines: p.sections[0].lines})
 	}
 	for _, s := range p.sections[1:] {
@@ -199,38 +208,30 @@ func (r *renewal) layOut(p *page) (*page, map[string][]string) {
 			switch {
 			case kept:
 				text = have
-			case strings.TrimSpace(text) == "" || isHeading(text) || strings.HasPrefix(text, headFrom+" "):
-				continue
-			case r.unordered(s.heading, text):
+			case text == "" || isHeading(text) || strings.HasPrefix(text, headFrom+" ") || r.unordered(s.heading, text):
 				continue
 			default:
 				text = r.line(text)
 			}
-			if withoutMark(uncited(text)) == "" {
-				continue
-			}
-			entries := r.backed(text, kept)
-			key := uncited(text)
 			own := r.hand[strings.TrimSpace(text)]
-			switch {
-			case len(entries) > 0 && !own:
-				r.kept++
-				text = strings.TrimRight(lastBracket.ReplaceAllString(text, ""), " ") + " " + bracketOf(entries)
-				if len(entries) > 1 {
-					lists[lineKey(text)] = keysOf(entries)
-				}
-			case !kept || !own && text != "":
-				r.uncited++
+			if withoutMark(uncited(text)) == "" || seen[uncited(text)] && !own {
 				continue
 			}
-			if !seen[key] || own {
-				seen[key] = true
-				out = append(out, text)
+			if cites && !own {
+				entries := r.backed(text)
+				if len(entries) == 0 {
+					r.uncited++
+					continue
+				}
+				r.kept++
+				text = cited(withoutBracket(text), entries, lists)
 			}
+			seen[uncited(text)] = true
+			out = append(out, text)
 		}
 		s.lines = out
 	}
-	return p, lists
+	return lists
 }
 
 // headingOf is a heading in the form of one that stood there, or neutralised.
@@ -243,32 +244,6 @@ func (r *renewal) headingOf(heading string) string {
 		return headKnown
 	}
 	return strings.Repeat("#", max(2, min(level(heading), 3))) + " " + words
-}
-
-// layOutSummary neutralises a model's summary, and joins its sections of one heading.
-func (r *renewal) layOutSummary(p *page) *page {
-	for i, s := range p.sections[1:] {
-		s.heading = r.headingOf(s.heading)
-		var out []string
-		for _, text := range joined(s.lines) {
-			if have, kept := r.lines[asShown(text)]; kept {
-				out = append(out, have)
-			} else if r.unordered(s.heading, text) {
-				continue
-			} else if text = r.line(text); text != "" {
-				out = append(out, text)
-			}
-		}
-		s.lines = out
-		for _, earlier := range p.sections[1 : i+1] {
-			if earlier.heading == s.heading {
-				earlier.lines, s.lines = append(earlier.lines, s.lines...), nil
-				break
-			}
-		}
-	}
-	p.sections = slices.DeleteFunc(p.sections, func(s *section) bool { return s.heading != "" && len(s.lines) == 0 })
-	return p
 }
 
 // joined are lines with those that only continue a list entry put behind it.
@@ -333,57 +308,32 @@ func (r *renewal) recite(text string) string {
 // backed are the sessions behind a line of an answer, newest first: those that it cites, and
 // those of the present line that it takes up. A count that no present line
 // backs does not count.
-func (r *renewal) backed(line string, kept bool) []entry {
-	own := r.entries(line, nil)
-	own = slices.DeleteFunc(own, func(e entry) bool { return !r.register.keys[e.key] })
-	if len(own) == 0 {
+func (r *renewal) backed(line string) []entry {
+	out := r.inputsOf(line, nil)
+	if len(out) == 0 {
 		return nil
 	}
-	bracket := lastBracket.FindString(line)
-	before := ""
-	switch {
-	case kept || len(r.present.Citations[lineKey(line)]) > 0:
-		before = line
-	case strings.Contains(bracket, "+"):
+	before := line
+	if len(r.present.Citations[lineKey(line)]) == 0 && strings.Contains(lastBracket.FindString(line), "+") {
 		want, best := words(line), 0
-		for _, have := range sortedKeys(r.lines) {
-			have = r.lines[have]
-			list := r.entries(have, r.present.Citations)
-			if len(list) > 1 && slices.ContainsFunc(own, func(e entry) bool { return e.key == list[0].key }) {
-				if n := common(want, words(have)); n > best {
-					before, best = have, n
+		for _, key := range sortedKeys(r.lines) {
+			list := r.inputsOf(r.lines[key], r.present.Citations)
+			if len(list) > 1 && slices.ContainsFunc(out, func(e entry) bool { return e.key == list[0].key }) {
+				if n := common(want, words(r.lines[key])); n > best {
+					before, best = r.lines[key], n
 				}
 			}
 		}
 	}
-	if before != "" {
-		for _, e := range r.entries(before, r.present.Citations) {
-			if r.register.keys[e.key] && !slices.ContainsFunc(own, func(o entry) bool { return o.key == e.key }) {
-				own = append(own, e)
-			}
-		}
-	}
-	for i, e := range own {
+	out = append(out, r.inputsOf(before, r.present.Citations)...)
+	rank := func(e entry) int {
 		if s := r.by[e.key]; s != nil {
-			own[i].short, own[i].date = s.short, s.date
+			return s.rank
 		}
+		return -1
 	}
-	slices.SortStableFunc(own, func(a, b entry) int {
-		rank := func(e entry) int {
-			if s := r.by[e.key]; s != nil {
-				return s.rank
-			}
-			return -1
-		}
+	slices.SortStableFunc(out, func(a, b entry) int {
 		return cmp.Or(strings.Compare(b.date, a.date), rank(b)-rank(a), strings.Compare(a.key, b.key))
 	})
-	return slices.CompactFunc(own, func(a, b entry) bool { return a.key == b.key })
-}
-
-func keysOf(entries []entry) []string {
-	var out []string
-	for _, e := range entries {
-		out = append(out, e.key+" "+e.date)
-	}
-	return out
+	return slices.CompactFunc(out, func(a, b entry) bool { return a.key == b.key })
 }

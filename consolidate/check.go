@@ -7,218 +7,308 @@ import (
 	"unicode"
 
 	"memoir"
+	"memoir/internal/lazyregexp"
 	"memoir/prompts"
 )
 
+// Verify holds a consolidation to the rules that every model must keep: neither
+// file is empty, citations name sessions of the input, what was withdrawn is
+// named nowhere, the files keep their limits, skills have legal names and paths,
+// and nothing looks like one of memoir's own frames. Its errors have the code
+// CodeInvalid and name the line.
+func Verify(c memoir.Consolidation, in Input) error {
+	bytes, tokens := in.limits()
+	kept := noteBytes(in.Notes, "")
+	for _, name := range []string{memoir.MemoryFile, memoir.SummaryFile} {
+		if strings.TrimSpace(open(c)[name]) == "" {
+			return invalid("%s is empty", name)
+		}
+	}
+	if limit := bytes + kept; len(c.MemoryMD) > limit {
+		return invalid("%s has %d bytes, more than %d", memoir.MemoryFile, len(c.MemoryMD), limit)
+	}
+	if memoir.Tokens(c.MemorySummary) > tokens+kept/4 {
+		return invalid("%s has %d tokens, more than %d", memoir.SummaryFile, memoir.Tokens(c.MemorySummary), tokens)
+	}
+	if err := verifySkills(c.Skills); err != nil {
+		return err
+	}
+	files := open(c)
+	if err := memoir.CheckPaths(sortedKeys(files)); err != nil {
+		return invalid("%w", err)
+	}
+	register, byHand := in.register(), handLines(in)
+	for _, name := range sortedKeys(files) {
+		if faults := register.faults(name, files[name], byHand); len(faults) > 0 {
+			return invalid("%s", faults[0])
+		}
+	}
+	return nil
+}
+
+// invalid is the error of a rule that a consolidation breaks.
+func invalid(format string, args ...any) error {
+	return memoir.Errorf(memoir.CodeInvalid, "", "the consolidation breaks a rule: "+format, args...)
+}
+
+// verifySkills checks that each skill has a legal name of its own and a text.
+func verifySkills(skills []memoir.Skill) error {
+	seen := map[string]bool{}
+	for _, s := range skills {
+		switch {
+		case !memoir.LegalSkill(s.Name):
+			return invalid("%q is not a name of a skill", s.Name)
+		case seen[s.Name]:
+			return invalid("the skill %s is there twice", s.Name)
+		case strings.TrimSpace(s.Content) == "":
+			return invalid("the skill %s is empty", s.Name)
+		}
+		seen[s.Name] = true
+	}
+	return nil
+}
+
+// handLines are the lines that people wrote: what stands in brackets there is theirs.
+func handLines(in Input) map[string]bool {
+	out := map[string]bool{}
+	for _, n := range LiveNotes(in.Notes, in) {
+		if n.Action == memoir.NoteAdded || n.Action == memoir.NoteFile {
+			for line := range strings.Lines(tame(n.Text)) {
+				out[strings.TrimSpace(line)] = true
+			}
+		}
+	}
+	return out
+}
+
+// faults tells what no text of a memory may hold, whatever it says: citations of sessions that are
+// no inputs, names of withdrawn ones, memoir's own frames and control characters. What looks like a
+// citation of a session that nobody knows is a person's own in a line that they wrote.
+func (r register) faults(name, text string, byHand map[string]bool) (faults []string) {
+	n := 0
+	for l := range strings.Lines(text) {
+		n++
+		l = strings.TrimSpace(l)
+		fault := func(what string) { faults = append(faults, fmt.Sprintf("%s:%d %s", name, n, what)) }
+		for _, id := range idsIn(l) {
+			if !r.cited(id) && (r.withdrawn(id) || looksOwn(id) && !byHand[l]) {
+				fault("cites session " + id + ", which is not among the input")
+			}
+		}
+		if id := r.names(l); id != "" {
+			fault("names session " + id + ", which was withdrawn")
+		}
+		if unframe(l) != l || strings.Contains(l, memoir.OwnRunMarker) {
+			fault("holds a tag of memoir's own frames; write it without the angle bracket")
+		}
+		if strings.ContainsFunc(l, func(c rune) bool { return c != '\t' && unicode.Is(unicode.Cc, c) }) {
+			fault("holds a control character")
+		}
+	}
+	return faults
+}
+
 // Bounds of what a sane answer holds.
 const (
-	maxLine    = 4000 // bytes of a line
 	leastLines = 6    // of a summary, below which it may lose any number of them
 	tolerated  = 1.25 // of a limit: models cannot count, so the program cuts so much itself
 )
 
-// read makes a memory of an answer, or tells every rule that it breaks: form, size,
-// citations that exist, no frames or control characters, legal skills, and that it is not
-// a wipe. It does not judge single lines.
+// read makes a memory of an answer, or tells the rules that it breaks: form, size, citations
+// that exist, no frames or control characters, legal skills, and that it is not a wipe.
 func (r *renewal) read(text string, b batch) (memoir.Consolidation, []string) {
 	a, faults := parseAnswer(text)
-	if len(faults) > 0 {
-		return memoir.Consolidation{}, faults
-	}
-	faults = append(r.suspicious("memory_md", a.memory), r.suspicious("memory_summary", a.summary)...)
-	skills, wrong := r.answeredSkills(a)
-	faults = append(faults, wrong...)
-	for name, text := range map[string]string{"memory_md": a.memory, "memory_summary": a.summary} {
-		if !fencesClose(text) {
-			faults = append(faults, name+" opens a code fence that nothing closes")
-		}
-	}
 	if len(faults) > 0 {
 		slices.Sort(faults)
 		return memoir.Consolidation{}, faults
 	}
-	memory, lists := r.layOut(readPage(a.memory))
-	summary := r.layOutSummary(readPage(a.summary))
+	skills, faults := r.skillsOf(a)
+	faults = append(faults, r.register.faults("memory_md", a.Memory, r.hand)...)
+	faults = append(faults, r.register.faults("memory_summary", a.Summary, r.hand)...)
+	r.kept, r.uncited = 0, 0
+	memory, summary := readPage(a.Memory), readPage(a.Summary)
+	lists := r.layOut(memory, true)
+	r.layOut(summary, false)
 	bytes, tokens := r.in.limits()
-	if n := len(memory.String()); float64(n) > tolerated*float64(bytes) {
-		faults = append(faults, fmt.Sprintf("memory_md has %d bytes, and may have %d", n, bytes))
-	}
-	if n := memoir.Tokens(summary.String()); float64(n) > tolerated*float64(tokens) {
-		faults = append(faults, fmt.Sprintf("memory_summary has %d tokens of 4 characters, and may have %d", n, tokens))
-	}
-	if r.uncited > r.kept {
-		faults = append(faults,
-			fmt.Sprintf("%d lines of memory_md cite no session, and %d do: each must end with the sessions it rests on",
-				r.uncited, r.kept))
-	}
-	if r.kept == 0 {
-		faults = append(faults, "memory_md holds no line that cites a session")
-	}
-	if len(summary.sections) < 2 {
-		faults = append(faults, "memory_summary holds no line below a heading")
+	told := readPage(r.present.MemorySummary).lines()
+	for _, rule := range []struct {
+		broken bool
+		fault  string
+	}{
+		{float64(len(memory.String())) > tolerated*float64(bytes), fmt.Sprintf("memory_md may have %d bytes", bytes)},
+		{float64(memoir.Tokens(summary.String())) > tolerated*float64(tokens),
+			fmt.Sprintf("memory_summary may have %d tokens of 4 characters", tokens)},
+		{r.uncited > r.kept, fmt.Sprintf("%d lines of memory_md cite no session, and %d do: "+
+			"each must end with the sessions it rests on", r.uncited, r.kept)},
+		{r.kept == 0, "memory_md holds no line that cites a session"},
+		{summary.lines() == 0, "memory_summary holds no line below a heading"},
+		{r.wiped(memory, b), "most lines of the present memory_md are gone, though nothing that they rest on " +
+			"was withdrawn or changed: keep them"},
+		{3*summary.lines() < told && told >= leastLines,
+			"memory_summary lost most of its lines: it is a briefing on all of memory_md"},
+	} {
+		if rule.broken {
+			faults = append(faults, rule.fault)
+		}
 	}
 	if len(faults) > 0 {
 		return memoir.Consolidation{}, faults
 	}
 	out := r.finish(memory, summary, skills, lists)
-	faults = r.wiped(out, b)
-	was, told := countEntries(r.present.MemorySummary), countEntries(out.MemorySummary)
-	if told*3 < was && was >= leastLines {
-		faults = append(faults, fmt.Sprintf("memory_summary has %d lines, and had %d: it is a briefing on all of memory_md",
-			told, was))
+	if err := Verify(out, r.in); err != nil {
+		return out, []string{err.Error()}
 	}
-	if err := Verify(out, r.in); err != nil && len(faults) == 0 {
-		faults = append(faults, err.Error())
-	}
-	return out, faults
+	return out, nil
 }
 
-// answeredSkills are the skills of an answer.
-func (r *renewal) answeredSkills(a answer) (skills []memoir.Skill, faults []string) {
-	if a.keepSkills {
-		skills = slices.Clone(r.present.Skills)
-	}
-	has := func(name string) bool {
-		return slices.ContainsFunc(skills, func(s memoir.Skill) bool { return s.Name == name })
-	}
-	for _, given := range a.skills {
-		for _, text := range given.texts() {
-			faults = append(faults, r.suspicious(text[0], text[1])...)
-		}
-		switch s, fault := r.skillOf(given); {
-		case fault != "":
-			faults = append(faults, fault)
-		case has(s.Name):
-			faults = append(faults, "the skill "+s.Name+" is there twice")
-		case r.strangeStep(s) != "": // the present one stays
-			if present, there := r.skill(s.Name); there {
-				skills = append(skills, present)
-			}
-		default:
-			skills = append(skills, s)
+// wiped reports whether a new MEMORY.md loses more than half of the present one: lines of which
+// no new line has half of the words, though one of their sessions did not change. Recent work
+// makes room for what is worked on next, and a memory over its budget may shrink to it.
+func (r *renewal) wiped(memory *page, b batch) bool {
+	var now [][]string
+	for _, s := range memory.sections {
+		for _, l := range s.lines {
+			now = append(now, words(uncited(l)))
 		}
 	}
-	gone := 0
-	for _, s := range r.present.Skills {
-		if !has(s.Name) {
-			gone++
-		}
+	firm := func(e entry) bool {
+		return e.key != "" && !slices.ContainsFunc(b.sessions, func(s *session) bool { return s.SessionKey == e.key })
 	}
-	if gone > 2 && 2*gone > len(r.present.Skills) {
-		faults = append(faults,
-			fmt.Sprintf("%d of %d present skills are gone: name those that shall stay, with an empty content",
-				gone, len(r.present.Skills)))
-	}
-	slices.SortFunc(skills, func(a, b memoir.Skill) int { return strings.Compare(a.Name, b.Name) })
-	return skills, faults
-}
-
-// texts are a skill's names and texts.
-func (a answeredSkill) texts() [][2]string {
-	out := [][2]string{{"skill " + a.Name, a.Content}, {"description of skill " + a.Name, a.Description}}
-	for _, f := range slices.Concat(a.Scripts, a.Templates, a.Examples) {
-		out = append(out, [2]string{"file " + f.Path + " of skill " + a.Name, f.Content})
-	}
-	return out
-}
-
-// suspicious tells what no text of an answer may hold, whatever it says: control
-// characters, memoir's own frames, citations of sessions that are no inputs, and withdrawn
-// sessions.
-func (r *renewal) suspicious(name, text string) (faults []string) {
-	name = cut(oneLine(name), 120)
-	fault := func(n int, what string) { faults = append(faults, fmt.Sprintf("%s, line %d: %s", name, n, what)) }
-	n := 0
-	for l := range strings.Lines(text) {
-		n++
-		l = strings.TrimRight(l, " \t\r\n")
-		if _, kept := r.lines[asShown(l)]; kept {
-			continue
-		}
-		if strings.ContainsFunc(l, func(c rune) bool { return c != '\t' && unicode.Is(unicode.Cc, c) }) {
-			fault(n, "it holds a control character")
-		}
-		if len(l) > maxLine {
-			fault(n, fmt.Sprintf("it has more than %d bytes", maxLine))
-		}
-		if prompts.Framed(l) || unframe(l) != l || strings.Contains(l, memoir.OwnRunMarker) {
-			fault(n, "it holds a tag of the message's own frames; write it without the angle bracket")
-		}
-		for _, id := range idsIn(l) {
-			if !r.register.cited(id) && (r.register.withdrawn(id) || looksOwn(id)) {
-				fault(n, "it cites session "+id+", which is not among the input")
-			}
-		}
-	}
-	if whole := r.register.names(text); whole != "" {
-		faults = append(faults, fmt.Sprintf("%s names session %s, which was withdrawn", name, whole))
-	}
-	return faults
-}
-
-// countEntries counts the list entries of a text.
-func countEntries(text string) (n int) {
-	for l := range strings.Lines(text) {
-		if isEntry(strings.TrimSpace(l)) {
-			n++
-		}
-	}
-	return n
-}
-
-// wiped tells if an answer loses more than half of the present memory, in lines or in
-// sessions behind them, though those sessions did not change. Recent work makes room for
-// what is worked on next, and a memory over its budget may shrink to it.
-func (r *renewal) wiped(out memoir.Consolidation, b batch) (faults []string) {
-	changed := map[string]bool{}
-	for _, s := range b.sessions {
-		changed[s.SessionKey] = true
-	}
-	count := func(c memoir.Consolidation, firm bool) (lines int, sessions map[string]bool) {
-		sessions = map[string]bool{}
-		recent := false
-		for l := range strings.Lines(c.MemoryMD) {
-			if isHeading(l) && level(l) == 2 {
-				recent = strings.TrimSpace(l) == headRecent
-			}
-			if firm && recent {
+	all, kept := 0, 0
+	for _, s := range readPage(r.present.MemoryMD).sections {
+		for _, l := range s.lines {
+			if s.heading == headRecent || !slices.ContainsFunc(r.entries(l, r.present.Citations), firm) {
 				continue
 			}
-			cites := false
-			for _, e := range r.entries(l, c.Citations) {
-				if e.key != "" && !(firm && changed[e.key]) {
-					cites, sessions[e.key] = true, true
-				}
+			all++
+			want := words(uncited(l))
+			if slices.ContainsFunc(now, func(have []string) bool { return 2*common(want, have) >= len(want) }) {
+				kept++
 			}
-			if cites {
-				lines++
-			}
-		}
-		return lines, sessions
-	}
-	lines, sessions := count(r.present, true)
-	left, cited := count(out, false)
-	still := 0
-	for key := range sessions {
-		if cited[key] {
-			still++
 		}
 	}
 	budget, _ := r.in.budgets()
 	share := float64(budget) / float64(max(budget, len(r.present.MemoryMD)))
-	for _, part := range []struct {
-		what      string
-		all, kept int
-	}{
-		{"lines of the present memory_md", lines, min(left, lines)},
-		{"sessions that the present memory_md cites", len(sessions), still},
-	} {
-		gone := part.all - part.kept
-		if part.all > 1 && (gone > 2 || part.kept == 0) && float64(part.kept) < share*float64(part.all)/2 {
-			faults = append(faults,
-				fmt.Sprintf("%d of %d %s are gone, though nothing that they rest on was withdrawn or changed: keep them",
-					gone, part.all, part.what))
+	return all > 1 && (all-kept > 2 || kept == 0) && float64(kept) < share*float64(all)/2
+}
+
+// unordered reports whether a model's new line gives an order that no person gave: it tells
+// under a heading of wishes what no session says of one, or it reads as an instruction to an
+// agent. A model may have obeyed what a tool printed.
+func (r *renewal) unordered(heading, line string) bool {
+	wishes := heading == headPreferences || heading == headWants
+	return (wishes || prompts.Instructs(line)) && !r.wanted(line)
+}
+
+// wanted reports whether at least half of a line's words stand in what people wanted or
+// asked for in one of the sessions.
+func (r *renewal) wanted(line string) bool {
+	want := words(withoutMark(uncited(line)))
+	for _, s := range r.sessions {
+		var said []string
+		for _, st := range s.statements {
+			if st.Kind == memoir.StatementPreference || st.Kind == memoir.StatementTask {
+				said = append(said, words(st.Text)...)
+			}
+		}
+		slices.Sort(said)
+		if 2*common(want, slices.Compact(said)) >= len(want) {
+			return true
 		}
 	}
-	return faults
+	return false
+}
+
+// strange reports whether a skill holds an order that nobody gave, or a command that no session ran
+// or was asked for and that the memory did not have. What a tool only printed is no step.
+func (r *renewal) strange(s memoir.Skill) bool {
+	known := r.knownSteps()
+	for at, text := range open(memoir.Consolidation{Skills: []memoir.Skill{s}}) {
+		fenced := strings.Contains(at, "/scripts/")
+		for l := range strings.Lines(text) {
+			l = strings.TrimSpace(l)
+			_, kept := r.lines[asShown(l)]
+			unknown := func(command string) bool { return !stands(command, known) }
+			switch {
+			case kept || r.hand[l]:
+			case fence(l):
+				fenced = !fenced
+			case prompts.Instructs(l) && !r.wanted(l), slices.ContainsFunc(commandsIn(l, fenced), unknown):
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// commandsIn are the commands of a line: all of it in a script, else its code spans of
+// more than one word.
+func commandsIn(line string, script bool) (commands []string) {
+	if script {
+		if strings.HasPrefix(line, "#") {
+			return nil
+		}
+		return []string{strings.TrimPrefix(line, "$ ")}
+	}
+	for part, code := range pieces(line) {
+		if part = strings.TrimSpace(strings.Trim(part, "`")); code && strings.Contains(part, " ") {
+			commands = append(commands, part)
+		}
+	}
+	return commands
+}
+
+// knownSteps is the text in which commands of a skill must stand: what sessions stated
+// except of their environment and what a failing command printed, the present skills, and
+// what people wrote.
+func (r *renewal) knownSteps() string {
+	var known []string
+	for _, s := range r.sessions {
+		for _, st := range s.statements {
+			switch st.Kind {
+			case memoir.StatementEnvironment, memoir.StatementClaim:
+			case memoir.StatementFailure:
+				command, after, _ := strings.Cut(st.Text, " failed")
+				_, remedy, _ := strings.Cut(after, "; ")
+				known = append(known, command, remedy)
+			default:
+				known = append(known, st.Text)
+			}
+		}
+	}
+	for _, text := range open(memoir.Consolidation{Skills: r.present.Skills}) {
+		known = append(known, text)
+	}
+	for _, n := range r.notes {
+		known = append(known, n.Text)
+	}
+	return squeezed(strings.Join(known, "\x00"))
+}
+
+// placeholder matches what stands for something else in a command of a skill.
+var placeholder = lazyregexp.New(`<[A-Za-z][\w -]*>|‹[A-Za-z][\w -]*›|\$\{?\w+\}?|…|\.\.\.|"\$@"`)
+
+// stands reports whether all parts of a command between placeholders stand in a text.
+func stands(command, known string) bool {
+	for _, part := range strings.Split(placeholder.ReplaceAllString(command, "\x00"), "\x00") {
+		if part = squeezed(part); len(part) > 2 && !strings.Contains(known, part) {
+			return false
+		}
+	}
+	return true
+}
+
+// squeezed is a text without space, marks of Markdown and quotes.
+func squeezed(text string) string {
+	return strings.Map(func(c rune) rune {
+		switch {
+		case unicode.IsSpace(c), strings.ContainsRune("`*\"'“”", c):
+			return -1
+		case c == '‹':
+			return '<'
+		case c == '›':
+			return '>'
+		}
+		return c
+	}, text)
 }

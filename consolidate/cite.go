@@ -55,23 +55,35 @@ func lineKey(line string) string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// cited is a line with the citation of some sessions, newest last: the newest and how
-// many more. lists, where given, notes all of them.
-func cited(text string, sessions []*session, lists map[string][]string) string {
-	newest := sessions[len(sessions)-1]
-	line := text + " [" + newest.cite()
-	if more := len(sessions) - 1; more > 0 {
+// withoutBracket is a line without what has the form of a citation at its end.
+func withoutBracket(line string) string {
+	return strings.TrimRight(lastBracket.ReplaceAllString(strings.TrimRight(line, " \t\r\n"), ""), " ")
+}
+
+// An entry is one session behind a line.
+type entry struct{ key, short, date string }
+
+// newestFirst are sessions, oldest first, as a line cites them.
+func newestFirst(sessions []*session) (out []entry) {
+	for _, s := range slices.Backward(sessions) {
+		out = append(out, entry{s.SessionKey, s.short, s.date})
+	}
+	return out
+}
+
+// cited is a line with the citation of some sessions, newest first: the newest and how
+// many more. lists notes all of them.
+func cited(text string, entries []entry, lists map[string][]string) string {
+	line := text + " [" + entries[0].short + " " + entries[0].date
+	if more := len(entries) - 1; more > 0 {
 		line += fmt.Sprintf(", +%d", more)
-	}
-	line += "]"
-	if lists != nil && len(sessions) > 1 {
 		var all []string
-		for _, s := range slices.Backward(sessions) {
-			all = append(all, s.SessionKey+" "+s.date)
+		for _, e := range entries {
+			all = append(all, e.key+" "+e.date)
 		}
-		lists[lineKey(line)] = all
+		lists[lineKey(line+"]")] = all
 	}
-	return line
+	return line + "]"
 }
 
 var threadID = lazyregexp.New(`^(?:(?:codex|claude|pi|omp|opencode|gemini|unknown)-.+|ses_\w+|[0-9a-f]{8}[0-9a-f-]*)$`)
@@ -86,15 +98,8 @@ type register struct {
 	keys         map[string]bool // of the inputs
 }
 
-// threads are sessions by the beginning of their ids.
-type threads map[string][]thread
-
-type thread struct {
-	source memoir.Source
-	id     string // as citations have it
-	whole  string // as the agent has it
-	key    string
-}
+// threads are the keys of sessions by the beginning of their ids.
+type threads map[string][]string
 
 func (in Input) register() register {
 	gone := map[string]bool{}
@@ -119,23 +124,21 @@ func (in Input) register() register {
 }
 
 func (t threads) add(key string) {
-	source, whole := memoir.SplitKey(key)
-	one := thread{source, citable(whole), whole, key}
-	for _, id := range []string{one.id, string(source) + "-" + one.id} {
+	source, id := memoir.SplitKey(key)
+	id = citable(id)
+	for _, id := range []string{id, string(source) + "-" + id} {
 		at := id[:min(shortLen, len(id))]
-		t[at] = append(t[at], one)
+		t[at] = append(t[at], key)
 	}
 }
 
 // key is that of the session that a short id means, empty if there is none.
 func (t threads) key(short string) string {
-	if short == "" {
-		return ""
-	}
-	for _, one := range t[short[:min(shortLen, len(short))]] {
-		if len(short) >= min(shortLen, len(one.id)) && strings.HasPrefix(one.id, short) ||
-			short == string(one.source)+"-"+one.id {
-			return one.key
+	for _, key := range t[short[:min(shortLen, len(short))]] {
+		source, id := memoir.SplitKey(key)
+		id = citable(id)
+		if len(short) >= min(shortLen, len(id)) && strings.HasPrefix(id, short) || short == string(source)+"-"+id {
+			return key
 		}
 	}
 	return ""
@@ -150,10 +153,11 @@ func (r register) withdrawn(short string) bool { return !r.cited(short) && r.gon
 // names returns the withdrawn thread id that a text contains, if any.
 func (r register) names(text string) string {
 	found := ""
-	for _, all := range r.gone {
-		for _, t := range all {
-			if len(t.whole) >= shortLen && strings.Contains(text, t.whole) && (found == "" || t.whole < found) {
-				found = t.whole
+	for _, keys := range r.gone {
+		for _, key := range keys {
+			_, id := memoir.SplitKey(key)
+			if len(id) >= shortLen && strings.Contains(text, id) && (found == "" || id < found) {
+				found = id
 			}
 		}
 	}

@@ -4,8 +4,8 @@
 //
 // Read consolidate.go (the interface), then builtin.go (the model that needs no
 // network) and memory.go (its page). llm.go asks a language model: question.go is
-// one call, check.go what an answer must hold. notes.go applies hand edits,
-// forget.go takes sessions out, and verify.go checks every result.
+// one call, answer.go reads what comes back. edit.go applies hand edits,
+// forget.go takes sessions out, and check.go checks every result.
 package consolidate
 
 import (

@@ -32,7 +32,7 @@ func memoryOf(name string, sessions []*session, parts []part, limit int) (string
 	for _, part := range parts {
 		var lines []string
 		for _, c := range part.claims[:min(len(part.claims), part.most)] {
-			lines = append(lines, cited("- "+cut(c.text, maxClaim), c.sessions, lists))
+			lines = append(lines, cited("- "+cut(c.text, maxClaim), newestFirst(c.sessions), lists))
 		}
 		p.add(part.heading, lines)
 	}

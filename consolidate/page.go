@@ -169,6 +169,16 @@ func (p *page) String() string {
 	return tidyBreaks(b.String())
 }
 
+// lines counts the lines below the headings, those of the map aside.
+func (p *page) lines() (n int) {
+	for _, s := range p.sections[1:] {
+		if s.heading != headMap {
+			n += len(s.lines)
+		}
+	}
+	return n
+}
+
 // entries are the list entries of a chapter, those of sections below it included.
 func (p *page) entries(heading string) []string {
 	var out []string

@@ -1,8 +1,8 @@
 package consolidate
 
 import (
+	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"memoir"
@@ -122,45 +122,35 @@ func (r *renewal) took(b batch, c memoir.Consolidation) {
 	r.steps++
 }
 
-// An entry is one session behind a line.
-type entry struct{ key, short, date string }
-
 // entries are the sessions behind a line, newest first: those on its list, else those in its
 // brackets. A session that is neither an input nor withdrawn has no key.
 func (r *renewal) entries(line string, lists map[string][]string) []entry {
 	var out []entry
 	for _, one := range lists[lineKey(line)] {
 		if at := strings.LastIndexByte(one, ' '); at > 0 && brackets.MatchString(line) {
-			out = append(out, entry{one[:at], r.short(one[:at]), one[at+1:]})
+			_, id := memoir.SplitKey(one[:at])
+			id = citable(id)
+			out = append(out, entry{one[:at], id[:min(shortLen, len(id))], one[at+1:]})
 		}
-	}
-	if len(out) > 0 {
-		return out
 	}
 	for _, bracket := range brackets.FindAllString(line, -1) {
 		for part := range strings.SplitSeq(strings.Trim(bracket, "[]"), ", ") {
-			id, date, ok := strings.Cut(part, " ")
-			if !ok {
-				continue
+			if id, date, ok := strings.Cut(part, " "); ok && len(lists[lineKey(line)]) == 0 {
+				out = append(out, entry{cmp.Or(r.register.inputs.key(id), r.register.gone.key(id)), id, date})
 			}
-			key := r.register.inputs.key(id)
-			if key == "" {
-				key = r.register.gone.key(id)
-			}
-			out = append(out, entry{key, id, date})
+		}
+	}
+	for i, e := range out {
+		if s := r.by[e.key]; s != nil {
+			out[i].short, out[i].date = s.short, s.date
 		}
 	}
 	return out
 }
 
-// short is how a session is cited.
-func (r *renewal) short(key string) string {
-	if s := r.by[key]; s != nil {
-		return s.short
-	}
-	_, id := memoir.SplitKey(key)
-	id = citable(id)
-	return id[:min(shortLen, len(id))]
+// inputsOf are those of the sessions behind a line that are inputs.
+func (r *renewal) inputsOf(line string, lists map[string][]string) []entry {
+	return slices.DeleteFunc(r.entries(line, lists), func(e entry) bool { return !r.register.keys[e.key] })
 }
 
 // prune takes out of a memory what rests on withdrawn sessions, so that no model sees it
@@ -176,103 +166,74 @@ func (r *renewal) prune(c memoir.Consolidation, gone func(string) bool, due map[
 			continue
 		}
 		_, folder, _, isSkill := memoir.SkillPath(name)
-		text, ok := r.pruneText(a[name], isSkill, c.Citations, lists, gone, due)
+		front := frontOf(a[name])
+		var out strings.Builder
+		citing := 0
+		for l := range strings.Lines(a[name]) {
+			kept, others := r.pruneLine(l, isSkill, c.Citations, lists)
+			if gone != nil && gone(l) {
+				kept = ""
+			}
+			if kept != l {
+				for _, e := range others {
+					due[e.key] = true
+				}
+			}
+			if kept != "" && len(others) > 0 {
+				citing++
+			}
+			out.WriteString(kept)
+		}
+		text := out.String()
 		switch lost := text != a[name]; {
-		case !ok || folder != "" && lost: // half a script is none
+		case !lost:
+		case isSkill && (folder != "" || citing == 0 || frontOf(text) != front): // half a script is none
+			r.pruned = true
 			a.remove(name)
 		default:
+			r.pruned = true
 			a.put(name, text)
 		}
 	}
 	if !r.pruned && gone == nil {
 		return c
 	}
-	memory := readPage(a[memoir.MemoryFile])
 	out := a.close()
 	out.Citations = lists
 	_, tokens := r.in.limits()
-	out.MemorySummary = summarise(r.name, memory, out.Skills, min(4*tokens, summaryBudget))
+	out.MemorySummary = summarise(r.name, readPage(out.MemoryMD), out.Skills, min(4*tokens, summaryBudget))
 	return out
 }
 
-// pruneText does it for one file; false says that nothing of a skill may stay.
-func (r *renewal) pruneText(
-	text string, isSkill bool, from, to map[string][]string, gone func(string) bool, due map[string]bool,
-) (string, bool) {
-	var out strings.Builder
-	hurt, citing := false, 0
-	front := len(frontOf(text))
-	at := 0
-	for l := range strings.Lines(text) {
-		inFront := at < front
-		at += len(l)
-		kept, list, others := r.pruneLine(l, isSkill, from)
-		if kept != "" && gone != nil && gone(l) {
-			kept = ""
-			if inFront {
-				return "", false
-			}
-		}
-		if len(list) > 1 && kept != "" {
-			to[lineKey(kept)] = list
-		}
-		if kept != l {
-			r.pruned, hurt = true, true
-			for _, e := range others {
-				due[e.key] = true
-			}
-		}
-		if kept != "" && len(others) > 0 {
-			citing++
-		}
-		out.WriteString(kept)
-	}
-	return out.String(), !isSkill || !hurt || citing > 0
-}
-
-// pruneLine is a line as it may stand, empty if it may not, the list of its sessions, and
-// those of them that are inputs.
-func (r *renewal) pruneLine(
-	l string, isSkill bool, lists map[string][]string,
-) (kept string, list []string, others []entry) {
+// pruneLine is a line as it may stand, empty if it may not, and those of its sessions that are
+// inputs.
+func (r *renewal) pruneLine(l string, isSkill bool, from, to map[string][]string) (kept string, others []entry) {
 	if id := r.register.names(l); id != "" {
 		r.forgot[id[:shortLen]] = true
-		return "", nil, nil
+		return "", nil
 	}
 	own := r.hand[strings.TrimSpace(l)]
 	touched := false
-	for _, e := range r.entries(l, lists) {
+	for _, e := range r.entries(l, from) {
 		switch {
 		case r.register.keys[e.key]:
 			others = append(others, e)
-			list = append(list, e.key+" "+e.date)
 		case e.key != "" || looksOwn(e.short) && !own:
 			touched, r.forgot[e.short] = true, true
 		}
 	}
-	if !touched {
-		return l, list, others
+	body := withoutBracket(l)
+	switch {
+	case !touched:
+		if len(others) > 1 {
+			cited(body, others, to)
+		}
+		return l, others
+	case len(others) == 0, !isSkill && !own && !r.supported(l, others),
+		slices.ContainsFunc(idsIn(body), r.register.withdrawn):
+		return "", others
 	}
-	if len(others) == 0 {
-		return "", nil, nil
-	}
-	if !isSkill && !own && !r.supported(l, others) {
-		return "", nil, others
-	}
-	body := strings.TrimRight(lastBracket.ReplaceAllString(strings.TrimRight(l, " \t\r\n"), ""), " ")
-	if slices.ContainsFunc(idsIn(body), r.register.withdrawn) {
-		return "", nil, others
-	}
-	return body + " " + bracketOf(others) + "\n", list, others
-}
-
-// bracketOf cites entries, newest first.
-func bracketOf(entries []entry) string {
-	out := "[" + entries[0].short + " " + entries[0].date
-	if n := len(entries) - 1; n > 0 {
-		out += ", +" + strconv.Itoa(n)
-	}
-	return out + "]"
+	return cited(body, others, to) + "\n", others
 }
 
 // supported reports whether one of some sessions states what a line says.
@@ -284,7 +245,8 @@ func (r *renewal) supported(line string, entries []entry) bool {
 			continue
 		}
 		for _, st := range s.statements {
-			if have := words(st.Text); jaccard(want, have) >= 0.5 || common(want, have)*5 >= len(want)*4 && len(want) > 2 {
+			have := words(st.Text)
+			if jaccard(want, have) >= 0.5 || common(want, have)*5 >= len(want)*4 && len(want) > 2 {
 				return true
 			}
 		}

@@ -241,7 +241,8 @@ func (r recurrence) skill() memoir.Skill {
 		description = "Use for requests such as “" + strings.Join(asks, "”, “") + "”. " + description
 	}
 	title := "# " + strings.ReplaceAll(name, "-", " ") + "\n\n"
-	return memoir.Skill{Name: name, Content: skillHead(name, description) + title + steps.String() + "\n" + cited("Taken from what was run", sessions, nil) + "\n"}
+	source := "\n" + cited("Taken from what was run", newestFirst(sessions), map[string][]string{}) + "\n"
+	return memoir.Skill{Name: name, Content: skillHead(name, description) + title + steps.String() + source}
 }
 
 // skillHead is the frontmatter of a SKILL.md: name and description alone, as other fields give an

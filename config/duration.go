@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -11,45 +10,26 @@ import (
 )
 
 // maxDuration bounds what a person may ask for: a hundred years.
-const maxDuration = 100 * 365 * 24 * time.Hour
+const maxDuration = 100 * 365 * day
 
-// longUnits are weeks and days before what time.ParseDuration reads.
-var longUnits = lazyregexp.New(`^([0-9.]+)(w|d)`)
+// longUnits are weeks and days, which time.ParseDuration does not read.
+var longUnits = lazyregexp.New(`[0-9.]+[wd]`)
 
 // ParseDuration reads a length of time as people write it: numbers with the
 // units w, d, h, m, s, or Go's smaller ones, such as 12h, 30d, 90m, 2w, 1d12h or 500ms. A
 // bare 0 needs no unit. Negative lengths and lengths above a hundred years are errors.
 func ParseDuration(text string) (time.Duration, error) {
-	bad := func(why string) (time.Duration, error) {
-		return 0, fmt.Errorf("%q is not a length of time%s; write it like 12h, 30d, 90m or 2w", text, why)
-	}
-	rest := strings.TrimSpace(text)
-	total := 0.0
-	for m := longUnits.FindStringSubmatch(rest); m != nil; m = longUnits.FindStringSubmatch(rest) {
-		number, err := strconv.ParseFloat(m[1], 64)
+	hours := longUnits.ReplaceAllStringFunc(strings.TrimSpace(text), func(long string) string {
+		unit := len(long) - 1
+		n, err := strconv.ParseFloat(long[:unit], 64)
 		if err != nil {
-			return bad("")
+			return long
 		}
-		days := map[string]float64{"w": 7, "d": 1}[m[2]]
-		total += number * days * float64(24*time.Hour)
-		rest = rest[len(m[0]):]
+		return plain(n*map[byte]float64{'w': 7 * 24, 'd': 24}[long[unit]]) + "h"
+	})
+	d, err := time.ParseDuration(hours)
+	if err != nil || d < 0 || d > maxDuration || strings.HasPrefix(hours, "+") {
+		return 0, fmt.Errorf("%q is not a length of time; write it like 12h, 30d, 90m or 2w", text)
 	}
-	if rest != "" || strings.TrimSpace(text) == "" {
-		short, err := time.ParseDuration(rest)
-		switch {
-		case strings.HasPrefix(rest, "-"):
-			return bad(", it is negative")
-		case strings.HasPrefix(rest, "+"):
-			return bad("")
-		case err != nil:
-			why, _ := strings.CutPrefix(err.Error(), "time: ")
-			why, _, _ = strings.Cut(why, " in duration")
-			return bad(": " + why)
-		}
-		total += float64(short)
-	}
-	if total > float64(maxDuration) {
-		return bad(", it is too long")
-	}
-	return time.Duration(math.Round(total)), nil
+	return d, nil
 }

@@ -7,54 +7,45 @@ import (
 	"github.com/xrash/smetrics"
 
 	"memoir"
+	"memoir/internal/lazyregexp"
 )
 
-// ReservedVariables are the MEMOIR_* variables that are no settings.
-var ReservedVariables = []string{
+// reservedVariables are the MEMOIR_* variables that are no settings.
+var reservedVariables = []string{
 	"MEMOIR_HOME",        // where the data is
 	memoir.ChildVariable, // set for processes that memoir starts
 	"MEMOIR_CORPUS",      // where the tests find their sessions
 }
 
-// Variable returns the environment variable of a setting:
+// variableOf returns the environment variable of a setting:
 // memories.maxRolloutAgeDays is MEMOIR_MEMORIES_MAX_ROLLOUT_AGE_DAYS. Underscores
 // between the words of a name may be left out.
-func Variable(setting string) string {
-	var b strings.Builder
-	b.WriteString("MEMOIR_")
-	for _, r := range setting {
-		switch {
-		case r == '.':
-			b.WriteByte('_')
-		case r >= 'A' && r <= 'Z':
-			b.WriteByte('_')
-			b.WriteRune(r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return strings.ToUpper(b.String())
+func variableOf(setting string) string {
+	words := capital.ReplaceAllString(strings.ReplaceAll(setting, ".", "_"), "_$0")
+	return "MEMOIR_" + strings.ToUpper(words)
 }
+
+var capital = lazyregexp.New(`[A-Z]`)
 
 // loadEnviron applies the MEMOIR_* variables. An empty one counts as not set, as
 // with other programs, but its name must be right all the same.
 func (s *Settings) loadEnviron(environ []string, home string) error {
 	for _, entry := range slices.Sorted(slices.Values(environ)) {
 		variable, text, _ := strings.Cut(entry, "=")
-		if !strings.HasPrefix(variable, "MEMOIR_") || slices.Contains(ReservedVariables, variable) {
+		if !strings.HasPrefix(variable, "MEMOIR_") || slices.Contains(reservedVariables, variable) {
 			continue
 		}
-		i := slices.IndexFunc(Definitions, func(d Definition) bool {
-			return strings.ReplaceAll(Variable(d.Name), "_", "") == strings.ReplaceAll(variable, "_", "")
+		i := slices.IndexFunc(definitions, func(d definition) bool {
+			return strings.ReplaceAll(variableOf(d.name), "_", "") == strings.ReplaceAll(variable, "_", "")
 		})
 		if i < 0 {
-			return memoir.Errorf(memoir.CodeConfig, didYouMean(variable, variables()),
+			return memoir.Errorf(memoir.CodeConfig, didYouMean(variable, variables(), listsAll),
 				"unknown environment variable %s", variable)
 		}
 		if text == "" {
 			continue
 		}
-		if err := s.applyText(Definitions[i], text, home, "$"+variable); err != nil {
+		if err := s.applyText(definitions[i], text, home, "$"+variable); err != nil {
 			return err
 		}
 	}
@@ -63,20 +54,22 @@ func (s *Settings) loadEnviron(environ []string, home string) error {
 
 // variables lists every variable that means something.
 func variables() []string {
-	out := slices.Clone(ReservedVariables)
-	for _, d := range Definitions {
-		out = append(out, Variable(d.Name))
+	out := slices.Clone(reservedVariables)
+	for _, d := range definitions {
+		out = append(out, variableOf(d.name))
 	}
 	return out
 }
 
+const listsAll = "`memoir config` lists every setting"
+
 // didYouMean returns the hint for a name that is unknown: the known name that is
-// nearest to it, or where to find all of them.
-func didYouMean(name string, known []string) string {
+// nearest to it, or another hint.
+func didYouMean(name string, known []string, otherwise string) string {
 	if best, ok := Nearest(name, known); ok {
 		return "did you mean " + best + "?"
 	}
-	return "`memoir config` lists every setting"
+	return otherwise
 }
 
 // Nearest returns the known name that a misspelt one most likely means; false if none

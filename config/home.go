@@ -14,20 +14,21 @@ import (
 // is absolute; it need not exist. Environ is as os.Environ returns it.
 func Home(flag string, environ []string) (string, error) {
 	env := lookup(environ)
-	for _, given := range []struct{ name, dir string }{{"--home", flag}, {"MEMOIR_HOME", env("MEMOIR_HOME")}} {
-		if given.dir == "" {
-			continue
-		}
-		dir, err := expandHome(given.dir, homeDir(env))
-		if err != nil {
-			return "", memoir.Errorf(memoir.CodeConfig, "", "%s: %w", given.name, err)
-		}
-		if dir, err = filepath.Abs(dir); err != nil {
-			return "", memoir.Errorf(memoir.CodeConfig, "give an absolute path", "%s: %w", given.name, err)
-		}
-		return dir, nil
+	name, dir := "--home", flag
+	if dir == "" {
+		name, dir = "MEMOIR_HOME", env("MEMOIR_HOME")
 	}
-	return userDir(env, "XDG_DATA_HOME", ".local/share", "set HOME, or say where with --home DIR or MEMOIR_HOME")
+	if dir == "" {
+		return userDir(env, "XDG_DATA_HOME", ".local/share", "set HOME, or say where with --home DIR or MEMOIR_HOME")
+	}
+	dir, err := expandHome(dir, homeDir(env))
+	if err == nil {
+		dir, err = filepath.Abs(dir)
+	}
+	if err != nil {
+		return "", memoir.Errorf(memoir.CodeConfig, "give an absolute path", "%s: %w", name, err)
+	}
+	return dir, nil
 }
 
 // ConfigDir returns the directory of config.yml: $XDG_CONFIG_HOME/memoir, else
@@ -39,19 +40,15 @@ func ConfigDir(environ []string) (string, error) {
 // userDir applies the XDG base directory rules, by which a relative path in one
 // of its variables is to be ignored.
 func userDir(env func(string) string, variable, below, hint string) (string, error) {
-	if dir := env(variable); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "memoir"), nil
+	base := env(variable)
+	if home := homeDir(env); !filepath.IsAbs(base) && home != "" {
+		base = filepath.Join(home, filepath.FromSlash(below))
 	}
-	home := homeDir(env)
-	if home == "" {
-		return "", memoir.Errorf(
-			memoir.CodeConfig,
-			hint,
-			"no home directory: neither HOME nor %s is an absolute path",
-			variable,
-		)
+	if !filepath.IsAbs(base) {
+		return "", memoir.Errorf(memoir.CodeConfig, hint,
+			"no home directory: neither HOME nor %s is an absolute path", variable)
 	}
-	return filepath.Join(home, filepath.FromSlash(below), "memoir"), nil
+	return filepath.Join(base, "memoir"), nil
 }
 
 // UserHome returns the person's home directory as the environment names it, or "".

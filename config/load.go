@@ -1,7 +1,6 @@
 package config
 
 import (
-	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -23,7 +22,7 @@ type Options struct {
 	Environ []string
 
 	// Flags are values given on the command line, by the flag's name without
-	// dashes (Definition.Flag) or by the name of a setting.
+	// dashes or by the name of a setting.
 	Flags map[string]string
 }
 
@@ -66,118 +65,73 @@ func (s *Settings) loadFile(path, home string) error {
 		return nil
 	}
 	entries, err := parseYAML(path, data)
-	if err != nil {
-		return err
-	}
-	for _, models := range []bool{false, true} { // a model is called as its provider says, but for what it says itself
-		for _, e := range entries {
-			if (e.name == nameModels) != models {
-				continue
-			}
-			if err := s.applyEntry(e, home); err != nil {
-				return err
-			}
+	for _, e := range entries {
+		if err == nil {
+			err = s.applyEntry(e, home)
 		}
 	}
-	return nil
+	return err
 }
 
 // applyEntry applies one setting of a file whatever its value.
 func (s *Settings) applyEntry(e entry, home string) error {
-	switch e.name {
-	case nameProjects:
-		return s.applyProjects(e, home)
-	case nameProviders:
-		return s.applyProviders(e, home)
-	case nameModels:
-		return s.applyModels(e)
+	d, known := find(e.path)
+	if !known {
+		return e.unknown()
 	}
-	d, _ := definition(e.name)
-	var values []string
-	var err error
-	if _, list := d.field(s).(*[]string); list {
-		values, err = e.list()
-	} else {
-		values = []string{""}
-		values[0], err = e.text()
-	}
+	values, err := e.values(d)
 	if err != nil {
 		return err
 	}
-	if err := s.apply(d, values, home, e.origin()); err != nil {
-		return e.errorf(d.Doc, "%w", err)
-	}
-	return nil
-}
-
-// apply sets one value, or the elements of a list, and records its origin.
-func (s *Settings) apply(d Definition, values []string, home, origin string) error {
-	switch p := d.field(s).(type) {
-	case *[]string:
-		globs := []string{}
-		for _, glob := range values {
-			glob, err := expandGlob(glob, home)
-			if err != nil {
-				return err
-			}
-			globs = append(globs, glob)
-		}
-		*p = globs
-	case *string:
-		if err := d.set(p, values[0]); err != nil {
-			return err
-		}
-		if *p == "" && d.Default != "" {
-			return errors.New("must not be empty")
-		}
+	switch e.path[0] {
+	case nameProjects:
+		err = s.applyProject(e.path[1], values[0], home, e.origin())
+	case nameProviders:
+		p := s.Providers[e.path[1]]
+		err = d.set(&p, values, home)
+		put(&s.Providers, e.path[1], p)
+		s.setOrigin(nameProviders+"."+e.path[1], e.origin())
 	default:
-		if err := d.set(p, values[0]); err != nil {
-			return err
-		}
+		err = d.set(s, values, home)
 	}
-	s.setOrigin(d.Name, origin)
+	if err != nil {
+		return e.errorf(d.doc, "%w", err)
+	}
+	s.setOrigin(e.name(), e.origin())
 	return nil
 }
 
-// applyText applies a value that is written as one text: lists as in PATH.
-func (s *Settings) applyText(d Definition, text, home, origin string) error {
+// applyText applies a value of the table that is written as one text: lists as in PATH.
+func (s *Settings) applyText(d definition, text, home, origin string) error {
 	values := []string{text}
-	if _, list := d.field(s).(*[]string); list {
+	if d.isList() {
 		values = slices.DeleteFunc(filepath.SplitList(text), func(element string) bool { return element == "" })
 	}
-	if err := s.apply(d, values, home, origin); err != nil {
-		return memoir.Errorf(memoir.CodeConfig, d.Doc, "%s: %s %w", origin, d.Name, err)
+	if err := d.set(s, values, home); err != nil {
+		return memoir.Errorf(memoir.CodeConfig, d.doc, "%s: %s %w", origin, d.name, err)
 	}
+	s.setOrigin(d.name, origin)
 	return nil
 }
 
 // loadFlags applies the values given on the command line, in the order of the table.
 func (s *Settings) loadFlags(flags map[string]string, home string) error {
-	known := make(map[string]bool)
-	for _, d := range Definitions {
-		for _, flag := range []string{d.Name, d.Flag} {
-			known[flag] = true
+	for _, d := range definitions {
+		for _, flag := range []string{d.name, d.flag} {
 			text, ok := flags[flag]
 			if !ok {
 				continue
 			}
-			if flag == d.Flag && (d.Days || d.Hours) {
+			if flag == d.flag && d.unit > 0 {
 				duration, err := ParseDuration(text)
 				if err != nil {
-					return memoir.Errorf(memoir.CodeConfig, d.Doc, "--%s: %w", flag, err)
+					return memoir.Errorf(memoir.CodeConfig, d.doc, "--%s: %w", flag, err)
 				}
-				if text = plain(duration.Hours()); d.Days {
-					text = plain(duration.Hours() / 24)
-				}
+				text = plain(float64(duration) / float64(d.unit))
 			}
 			if err := s.applyText(d, text, home, "--"+flag); err != nil {
 				return err
 			}
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(flags)) {
-		if !known[name] {
-			return memoir.Errorf(memoir.CodeConfig, didYouMean(name, names()), "unknown setting --%s", name)
 		}
 	}
 	return nil
@@ -185,64 +139,19 @@ func (s *Settings) loadFlags(flags map[string]string, home string) error {
 
 // check holds the rules that concern more than one setting.
 func (s Settings) check() error {
-	m := s.Memories
-	for _, lease := range []struct {
-		name    string
-		seconds int
-	}{
-		{"memories.stage1LeaseSeconds", m.Stage1LeaseSeconds},
-		{"memories.phase2LeaseSeconds", m.Phase2LeaseSeconds},
-	} {
-		if 2*m.HeartbeatSeconds <= lease.seconds {
-			continue
+	for _, name := range slices.Sorted(maps.Keys(s.Providers)) {
+		if err := s.checkProvider(name); err != nil {
+			return err
 		}
-		// Name the one that was set; a default is nobody's mistake.
-		name := "memories.heartbeatSeconds"
-		if s.Origin(name) == originDefault {
-			name = lease.name
+	}
+	m, heartbeat := s.Memories, "memories.heartbeatSeconds"
+	for i, seconds := range []int{m.Stage1LeaseSeconds, m.Phase2LeaseSeconds} {
+		name := []string{"memories.stage1LeaseSeconds", "memories.phase2LeaseSeconds"}[i]
+		if 2*m.HeartbeatSeconds > seconds {
+			return memoir.Errorf(memoir.CodeConfig, "a lease must outlast two heartbeats",
+				"%s (%d, from %s) must be at most half of %s (%d, from %s)",
+				heartbeat, m.HeartbeatSeconds, s.Origin(heartbeat), name, seconds, s.Origin(name))
 		}
-		return memoir.Errorf(memoir.CodeConfig, "a lease must outlast two heartbeats",
-			"%s: %s: memories.heartbeatSeconds (%d) must be at most half of %s (%d)",
-			s.Origin(name), name, m.HeartbeatSeconds, lease.name, lease.seconds)
 	}
 	return nil
-}
-
-// Value is one effective setting, as a person reads it.
-type Value struct {
-	Name   string
-	Value  string
-	Origin string // default, file:line, $VARIABLE or --flag
-	Doc    string
-}
-
-// Values lists every effective value in the order of the table, then what is set of projects,
-// providers and models, by name.
-func (s Settings) Values() []Value {
-	var values []Value
-	for _, d := range Definitions {
-		values = append(values, Value{Name: d.Name, Value: d.text(s), Origin: s.Origin(d.Name), Doc: d.Doc})
-	}
-	for _, dir := range slices.Sorted(maps.Keys(s.Projects)) {
-		name := nameProjects + "." + dir
-		values = append(values, Value{Name: name, Value: s.Projects[dir], Origin: s.Origin(name),
-			Doc: "project of this directory and what is below it"})
-	}
-	for _, provider := range slices.Sorted(maps.Keys(s.Providers)) {
-		values = append(values, s.fieldValues(nameProviders+"."+provider, s.Providers[provider])...)
-	}
-	for _, model := range slices.Sorted(maps.Keys(s.Models)) {
-		values = append(values, s.fieldValues(nameModels+"."+model, Provider{Call: s.Models[model]})...)
-	}
-	return values
-}
-
-// names lists the names of all settings of the table, sorted.
-func names() []string {
-	var out []string
-	for _, d := range Definitions {
-		out = append(out, d.Name)
-	}
-	slices.Sort(out)
-	return out
 }

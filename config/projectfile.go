@@ -1,8 +1,19 @@
 package config
 
 import (
+	"cmp"
+	"crypto/sha256"
 	"fmt"
+	"maps"
+	"math"
 	"path/filepath"
+	"slices"
+	"strconv"
+
+	"memoir"
+	"memoir/internal/failpoint"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // ProjectFileName is the name of a project's own settings, in the top directory
@@ -51,53 +62,133 @@ func (s *Settings) applyProjectFile(path string, data []byte, trusted bool) ([]I
 	for _, e := range entries {
 		// Trust is given to a project, and these reach all of them: they say which server and
 		// which program are handed the text of every session.
-		d, known := definition(e.name)
-		if !known || d.Own {
+		d, _ := find(e.path)
+		if d.own {
 			return nil, e.errorf("a project's file switches memory off and tightens limits", "belongs into your own "+FileName)
 		}
 		proposed := s.clone()
 		if err := proposed.applyEntry(e, ""); err != nil {
 			return nil, err
 		}
-		switch before := d.text(*s); {
-		case trusted || d.tightens(*s, proposed):
+		if before := d.text(s); trusted || d.tightens(s, &proposed) {
 			*s = proposed
-		case d.text(proposed) != before && d.Tighten == TightenNever:
-			ignored = append(ignored, Ignored{e.name, e.origin(), "it needs trust"})
-		case d.text(proposed) != before:
-			ignored = append(ignored, Ignored{e.name, e.origin(), fmt.Sprintf("it would loosen %s, which needs trust", before)})
-		}
-		if e.name == "memories.enabled" {
-			s.Off = s.Origin(e.name) == e.origin() && !s.Memories.Enabled
+			s.Off = s.Off || d.name == "memories.enabled" && !s.Memories.Enabled
+		} else if d.text(&proposed) != before {
+			ignored = append(ignored, Ignored{d.name, e.origin(), "only `memoir trust` may change " + cmp.Or(before, "it")})
 		}
 	}
 	return ignored, s.check()
 }
 
 // tightens reports whether the proposed value is at most as loose as the present one.
-func (d Definition) tightens(present, proposed Settings) bool {
-	switch d.Tighten {
-	case TightenNever:
+func (d definition) tightens(present, proposed *Settings) bool {
+	switch d.tighten {
+	case tightenNever:
 		return false
-	case TightenOff:
-		return !*d.field(&proposed).(*bool)
+	case tightenOff:
+		return d.text(proposed) == "false"
+	case tightenHigher:
+		return d.number(proposed) >= d.number(present)
 	}
-	before, after := d.number(present), d.number(proposed)
-	if d.Tighten == TightenHigher {
-		return after >= before
-	}
-	if d.ZeroNone && after == 0 {
-		return before == 0
-	}
-	return after <= before || d.ZeroNone && before == 0
+	return d.number(proposed) <= d.number(present)
 }
 
-func (d Definition) number(s Settings) float64 {
-	switch p := d.field(&s).(type) {
-	case *int:
-		return float64(*p)
-	case *float64:
-		return *p
+// number is the value of a setting with a limit; none is the largest.
+func (d definition) number(s *Settings) float64 {
+	n, err := strconv.ParseFloat(d.text(s), 64)
+	if err != nil || d.zeroNone && n == 0 {
+		return math.Inf(1)
 	}
-	panic("config: setting " + d.Name + " is no number")
+	return n
 }
+
+// trustFile lies in memoir's home: a mapping from the path of a project file to
+// the SHA-256 of the content that was trusted.
+const trustFile = "trust.yml"
+
+// TrustStore knows which project files a person has trusted, each in one exact
+// version: by canonical path, the SHA-256 of the content in hex.
+type TrustStore map[string]string
+
+// LoadTrust reads what has been trusted from memoir's home directory.
+func LoadTrust(home string) (TrustStore, error) {
+	t, path := TrustStore{}, filepath.Join(home, trustFile)
+	data, err := readFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := yaml.Unmarshal(data, &t); err != nil {
+		return nil, memoir.Errorf(memoir.CodeConfig, "remove it and trust the files again",
+			"%s is damaged: %w", path, err)
+	}
+	return t, nil
+}
+
+// Trusted reports whether the file was trusted with exactly this content.
+func (t TrustStore) Trusted(file string, content []byte) bool {
+	hash, ok := t[canonical(file)]
+	return ok && hash == hashOf(content)
+}
+
+// Files lists the trusted files, sorted. Those that have changed since are
+// listed too.
+func (t TrustStore) Files() []string { return slices.Sorted(maps.Keys(t)) }
+
+// Trust records that a project's file in its present version may loosen limits, or that its
+// secret rules may do whatever a person's own may. Settings that could not be applied are
+// refused, with Load's errors; rules are not read.
+func Trust(home, file string) error {
+	data, err := readFile(file)
+	if err != nil {
+		return err
+	}
+	if data == nil {
+		return memoir.Errorf(memoir.CodeNotFound, "name the directory of a project that has a "+ProjectFileName,
+			"cannot trust %s: there is no such file", file)
+	}
+	if s := Default(); filepath.Base(file) == ProjectFileName {
+		if _, err := s.applyProjectFile(file, data, true); err != nil {
+			return err
+		}
+	}
+	return changeTrust(home, func(t TrustStore) { t[canonical(file)] = hashOf(data) })
+}
+
+// Distrust takes a file's trust back. It is no error if it had none.
+func Distrust(home, file string) error {
+	return changeTrust(home, func(t TrustStore) { delete(t, canonical(file)) })
+}
+
+func changeTrust(home string, change func(TrustStore)) error {
+	t, err := LoadTrust(home)
+	if err != nil {
+		return err
+	}
+	change(t)
+	data, err := yaml.Marshal(t)
+	if err != nil {
+		return memoir.Errorf(memoir.CodeInternal, "", "cannot write what is trusted: %w", err)
+	}
+	path := filepath.Join(home, trustFile)
+	if err = failpoint.MkdirAll(home, 0o700); err == nil {
+		err = failpoint.WriteFile(path+".new", data, 0o600)
+	}
+	if err == nil {
+		err = failpoint.Rename(path+".new", path)
+	}
+	if err != nil {
+		return memoir.Errorf(memoir.CodeStorage, "", "cannot record trust in %s: %w", path, err)
+	}
+	return nil
+}
+
+// canonical is a file's absolute path with the links of its directory followed.
+// The file itself may be a link: what counts is its content.
+func canonical(file string) string {
+	if abs, err := filepath.Abs(file); err == nil {
+		file = abs
+	}
+	return filepath.Join(FollowLinks(filepath.Dir(file)), filepath.Base(file))
+}
+
+func hashOf(content []byte) string { return fmt.Sprintf("%x", sha256.Sum256(content)) }

@@ -28,14 +28,14 @@ func TestAStrangersFileMayOnlyTighten(t *testing.T) {
 		{"switch memory off", "memories: {enabled: false}", "memories.enabled=false", ""},
 		{"on, which it is", "memories: {enabled: true}", "memories.enabled=true", ""},
 		{"a lower cap", "memories: {maxRolloutsPerStartup: 3}", "memories.maxRolloutsPerStartup=3", ""},
-		{"a higher cap", "memories: {maxRolloutsPerStartup: 65}", "memories.maxRolloutsPerStartup=64", "it would loosen 64, which needs trust"},
+		{"a higher cap", "memories: {maxRolloutsPerStartup: 65}", "memories.maxRolloutsPerStartup=64", "only `memoir trust` may change 64"},
 		{"a longer idle time", "memories: {minRolloutIdleHours: 24}", "memories.minRolloutIdleHours=24", ""},
-		{"a shorter idle time", "memories: {minRolloutIdleHours: 0}", "memories.minRolloutIdleHours=12", "it would loosen 12, which needs trust"},
-		{"no age limit", "memories: {maxRolloutAgeDays: 0}", "memories.maxRolloutAgeDays=30", "it would loosen 30, which needs trust"},
+		{"a shorter idle time", "memories: {minRolloutIdleHours: 0}", "memories.minRolloutIdleHours=12", "only `memoir trust` may change 12"},
+		{"no age limit", "memories: {maxRolloutAgeDays: 0}", "memories.maxRolloutAgeDays=30", "only `memoir trust` may change 30"},
 		{"a limit where none is", "memories: {maxMemorySize: 2000}", "memories.maxMemorySize=2000", ""},
-		{"a model", "modelRoles: {default: evil/model}", "modelRoles.default=builtin", "it needs trust"},
-		{"a model of one phase", "modelRoles: {phase2: evil/model}", "modelRoles.phase2=", "it needs trust"},
-		{"the archive of generations", "memories: {generationsKept: 1}", "memories.generationsKept=20", "it needs trust"},
+		{"a model", "modelRoles: {default: evil/model}", "modelRoles.default=builtin", "only `memoir trust` may change builtin"},
+		{"a model of one phase", "modelRoles: {phase2: evil/model}", "modelRoles.phase2=", "only `memoir trust` may change it"},
+		{"the archive of generations", "memories: {generationsKept: 1}", "memories.generationsKept=20", "only `memoir trust` may change 20"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -47,8 +47,8 @@ func TestAStrangersFileMayOnlyTighten(t *testing.T) {
 				t.Fatal(err)
 			}
 			name, want, _ := strings.Cut(test.want, "=")
-			if d, _ := definition(name); d.text(s) != want {
-				t.Errorf("%s is %s, want %s", name, d.text(s), want)
+			if d, _ := find(strings.Split(name, ".")); d.text(&s) != want {
+				t.Errorf("%s is %s, want %s", name, d.text(&s), want)
 			}
 			if s.Off != (test.name == "switch memory off") {
 				t.Errorf("off is %v", s.Off)
@@ -66,14 +66,13 @@ func TestAStrangersFileMayOnlyTighten(t *testing.T) {
 func TestWhatReachesAllProjectsIsNoProjectsToSay(t *testing.T) {
 	t.Parallel()
 	for _, content := range []string{
-		"providers: {x: {api: exec, command: [evil]}}", "models: {x/y: {effort: high}}",
-		"projects: {/: other}", "limits: {tokensPerRun: 9}", "exclude: [secret]",
+		"providers: {x: {api: exec, command: [evil]}}", "projects: {/: other}", "limits: {tokensPerRun: 9}", "exclude: [secret]",
 	} {
 		home, dir, file := project(t, content)
 		s, ignored, err := Default().ForProject(dir, TrustStore{})
 		checkError(t, err, file+":1: ")
 		checkError(t, err, " belongs into your own config.yml")
-		if !s.Off || len(ignored) > 0 || len(s.Projects)+len(s.Providers)+len(s.Models)+len(s.Exclude) > 0 || s.Limits != (Limits{}) {
+		if !s.Off || len(ignored) > 0 || len(s.Projects)+len(s.Providers)+len(s.Exclude) > 0 || s.Limits != (Limits{}) {
 			t.Errorf("%s: a stranger set %+v", content, s)
 		}
 		checkError(t, Trust(home, file), " belongs into your own config.yml")

@@ -1,11 +1,12 @@
 package config
 
 import (
+	"errors"
 	"net/url"
 	"path/filepath"
-	"strconv"
 	"strings"
 
+	"memoir"
 	"memoir/internal/lazyregexp"
 )
 
@@ -18,11 +19,8 @@ type Provider struct {
 	KeyCommand []string // program and arguments; prints the key
 	Command    []string // of exec: program and arguments
 	Preset     string   // of exec: the agent whose switches the command takes
-	Call
-}
 
-// Call is how a model is called. The zero value leaves all to the model.
-type Call struct {
+	// How its models are called; the zero value leaves all to the model.
 	Effort          string   // of reasoning
 	Temperature     *float64 // from 0 to 2
 	MaxOutputTokens int      // of an answer; 0: not set
@@ -33,102 +31,64 @@ type Call struct {
 	OutputPrice     float64
 }
 
-// CallOf returns how a model is called: as models says of it, and for the rest as
-// its provider says. The name is provider/model.
-func (s Settings) CallOf(provider, name string) Call {
-	if own, ok := s.Models[name]; ok {
-		return own
-	}
-	return s.Providers[provider].Call
-}
-
-// providerField is one setting of a provider.
-type providerField struct {
-	rule
-	call  bool                // models have it too
-	field func(*Provider) any // a pointer to a string, int, float64, *float64 or []string
-}
-
 // maxPrice bounds a price against nonsense, in US dollars.
 const maxPrice = 1e5
 
 // providerFields is the table of what can be set of a provider, in the order in
 // which it is printed.
-var providerFields = []providerField{
-	{rule: rule{Name: "api", Doc: "how the provider is spoken to: openai-chat, anthropic or exec",
+var providerFields = []definition{
+	{name: "api", doc: "how the provider is spoken to: openai-chat, anthropic or exec",
 		choices: []string{"openai-chat", "anthropic", "exec"}},
-		field: func(p *Provider) any { return &p.API }},
-	{rule: rule{Name: "baseURL", Doc: "where the provider is reached", check: checkBaseURL},
-		field: func(p *Provider) any { return &p.BaseURL }},
-	{rule: rule{Name: "keyEnv", Doc: "environment variable that holds the key", check: checkKeyEnv},
-		field: func(p *Provider) any { return &p.KeyEnv }},
-	{rule: rule{Name: "keyCommand", Doc: "program and arguments that print the key, where keyEnv is not set"},
-		field: func(p *Provider) any { return &p.KeyCommand }},
-	{rule: rule{Name: "command",
-		Doc: "of exec: program and arguments; the question is its standard input, the answer what it prints"},
-		field: func(p *Provider) any { return &p.Command }},
-	{rule: rule{Name: "preset", Doc: "of exec: the agent whose switches are added to command", check: checkPreset},
-		field: func(p *Provider) any { return &p.Preset }},
-	{rule: rule{Name: "effort", Doc: "reasoning effort: none, minimal, low, medium, high or xhigh",
-		choices: []string{"none", "minimal", "low", "medium", "high", "xhigh"}}, call: true,
-		field: func(p *Provider) any { return &p.Effort }},
-	{rule: rule{Name: "temperature", Doc: "from 0 to 2; unset: the model's own", Max: 2}, call: true,
-		field: func(p *Provider) any { return &p.Temperature }},
-	{rule: rule{Name: "maxOutputTokens", Doc: "cap on the tokens of an answer; unset: the model's own", Min: 1, Max: 1e7},
-		call: true, field: func(p *Provider) any { return &p.MaxOutputTokens }},
-	{rule: rule{Name: "timeoutSeconds", Doc: "time limit of one call; unset: 600", Min: 1, Max: 86400},
-		call: true, field: func(p *Provider) any { return &p.TimeoutSeconds }},
-	{rule: rule{Name: "window", Doc: "tokens that a call may hold, input and output together", Min: 1000, Max: 1e9},
-		call: true, field: func(p *Provider) any { return &p.Window }},
-	{rule: rule{Name: "inputPrice", Doc: "US dollars per million tokens of input", Max: maxPrice},
-		call: true, field: func(p *Provider) any { return &p.InputPrice }},
-	{rule: rule{Name: "cachedPrice", Max: maxPrice,
-		Doc: "US dollars per million tokens of input that the provider had cached; unset: inputPrice"},
-		call: true, field: func(p *Provider) any { return &p.CachedPrice }},
-	{rule: rule{Name: "outputPrice", Doc: "US dollars per million tokens of output", Max: maxPrice},
-		call: true, field: func(p *Provider) any { return &p.OutputPrice }},
-}
-
-// fieldValues are the fields that are set of a provider, or of a model, as `memoir config`
-// prints them. Of a command that prints a key only its length is told: it may hold one.
-func (s Settings) fieldValues(prefix string, p Provider) []Value {
-	var out []Value
-	for _, f := range providerFields {
-		v := Value{Name: prefix + "." + f.Name, Doc: f.Doc}
-		if v.Origin = s.Origin(v.Name); v.Origin == originDefault {
-			continue
-		}
-		switch words, ok := f.field(&p).(*[]string); {
-		case ok && f.Name == "keyCommand":
-			v.Value = "a command of " + strconv.Itoa(len(*words)) + " words"
-		case ok:
-			v.Value = strings.Join(*words, " ")
-		default:
-			v.Value = textOf(f.field(&p))
-		}
-		out = append(out, v)
-	}
-	return out
+	{name: "baseURL", doc: "where the provider is reached", check: checkBaseURL},
+	{name: "keyEnv", doc: "environment variable that holds the key", check: checkKeyEnv},
+	{name: "keyCommand", doc: "program and arguments that print the key, where keyEnv is not set",
+		words: true, list: expandProgram},
+	{name: "command", words: true, list: expandProgram,
+		doc: "of exec: program and arguments; the question is its standard input, the answer what it prints"},
+	{name: "preset", doc: "of exec: the agent whose switches are added to command", check: checkPreset},
+	{name: "effort", doc: "reasoning effort: none, minimal, low, medium, high or xhigh",
+		choices: []string{"none", "minimal", "low", "medium", "high", "xhigh"}},
+	{name: "temperature", doc: "from 0 to 2; unset: the model's own", max: 2},
+	{name: "maxOutputTokens", doc: "cap on the tokens of an answer; unset: the model's own", min: 1, max: 1e7},
+	{name: "timeoutSeconds", doc: "time limit of one call; unset: 600", min: 1, max: 86400},
+	{name: "window", doc: "tokens that a call may hold, input and output together", min: 1000, max: 1e9},
+	{name: "inputPrice", doc: "US dollars per million tokens of input", max: maxPrice},
+	{name: "cachedPrice", max: maxPrice,
+		doc: "US dollars per million tokens of input that the provider had cached; unset: inputPrice"},
+	{name: "outputPrice", doc: "US dollars per million tokens of output", max: maxPrice},
 }
 
 // ProviderDocs lists what can be set of a provider: name and meaning.
 func ProviderDocs() [][2]string {
 	var out [][2]string
-	for _, f := range providerFields {
-		out = append(out, [2]string{f.Name, f.Doc})
+	for _, d := range providerFields {
+		out = append(out, [2]string{d.name, d.doc})
 	}
 	return out
 }
 
-// fieldNames lists the fields of a provider, or of a model.
-func fieldNames(callOnly bool) []string {
-	var out []string
-	for _, f := range providerFields {
-		if f.call || !callOnly {
-			out = append(out, f.Name)
-		}
+// checkProvider checks that the fields of a provider go together.
+func (s Settings) checkProvider(name string) error {
+	p := s.Providers[name]
+	exec := p.API == "exec" || p.API == "" && name == "exec"
+	wrong := func(hint, what string) error {
+		return memoir.Errorf(memoir.CodeConfig, hint, "%s: providers.%s %s", s.Origin(nameProviders+"."+name),
+			strings.Trim(printable(name), `"`), what)
 	}
-	return out
+	switch {
+	case !providerName.MatchString(name) || name == builtin:
+		return wrong("use lower-case letters, digits, dashes, and not "+builtin, "is no name for a provider")
+	case !exec && (len(p.Command) > 0 || p.Preset != ""):
+		return wrong("set api: exec, or remove command and preset", "has a command, but not the API for one")
+	case exec && p.BaseURL != "":
+		return wrong("remove baseURL", "is a command, which has no URL")
+	case exec && (p.KeyEnv != "" || len(p.KeyCommand) > 0):
+		return wrong("log in with the program, or give it its key in the environment",
+			"is a command, which is given no key")
+	case exec && len(p.Command) == 0 && p.Preset == "" && name != "exec":
+		return wrong("set command to a program and its arguments, or name a preset", "has no command")
+	}
+	return nil
 }
 
 var (
@@ -162,17 +122,18 @@ func checkPreset(text string) string {
 	return ""
 }
 
-// program checks the first word of a command. A path that is not full would name
+// expandProgram checks a program with its arguments. A path that is not full would name
 // another file in every directory, also in those of a cloned repository.
-func program(word, home string) (string, string) {
-	word, err := expandHome(word, home)
+func expandProgram(words []string, home string) ([]string, error) {
+	if len(words) == 0 || strings.TrimSpace(words[0]) == "" {
+		return nil, errors.New("must begin with a program")
+	}
+	program, err := expandHome(words[0], home)
 	switch {
 	case err != nil:
-		return "", "needs a home directory, and HOME is not set"
-	case strings.TrimSpace(word) == "":
-		return "", "must begin with a program"
-	case strings.ContainsAny(word, `/\`) && !filepath.IsAbs(word):
-		return "", "must begin with a program's name, or its path in full or from ~"
+		return nil, errors.New("needs a home directory, and HOME is not set")
+	case strings.ContainsAny(program, `/\`) && !filepath.IsAbs(program):
+		return nil, errors.New("must begin with a program's name, or its path in full or from ~")
 	}
-	return word, ""
+	return append([]string{program}, words[1:]...), nil
 }

@@ -1,11 +1,20 @@
+// Package config knows the settings: their names, defaults, bounds and meaning,
+// the layers they come from (defaults, config.yml, MEMOIR_* variables, flags),
+// what a project's own .memoir.yml may change, and which such files are trusted.
+// It also knows where memoir's home and configuration directories are. It knows
+// nothing of what the settings are for.
+//
+// Read definition.go first (the table), then load.go (the layers), provider.go
+// (language models) and projectfile.go (what a repository may say about itself).
 package config
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 )
 
-// Settings are the effective values. Definitions says for each field its
+// Settings are the effective values. The table of definitions says for each field its
 // default, its bounds and its meaning.
 type Settings struct {
 	Memories   Memories
@@ -20,10 +29,8 @@ type Settings struct {
 	// below them belong to; ProjectFor looks it up.
 	Projects map[string]string
 
-	// Providers are the language model providers by name, Models how one of their models is
-	// called where that differs, by provider/model.
+	// Providers are the language model providers by name.
 	Providers map[string]Provider
-	Models    map[string]Call
 
 	// Off is set when a project's own file switched memory off. Unlike
 	// Memories.Enabled, which a command typed by hand overrides, it holds for
@@ -77,33 +84,32 @@ type Limits struct {
 // Default returns the settings with nothing configured.
 func Default() Settings {
 	var s Settings
-	for _, d := range Definitions {
-		if d.Default == "" {
+	for _, d := range definitions {
+		if d.usual == "" {
 			continue
 		}
-		if err := d.set(d.field(&s), d.Default); err != nil {
-			panic("config: default of " + d.Name + ": " + err.Error())
+		if err := d.set(&s, []string{d.usual}, ""); err != nil {
+			panic("config: default of " + d.name + ": " + err.Error())
 		}
 	}
 	return s
 }
 
-// clone returns settings that share no memory with s.
+// clone returns settings of which those that a project's file may set are independent of s.
 func (s Settings) clone() Settings {
-	s.Exclude = slices.Clone(s.Exclude)
-	s.Projects = maps.Clone(s.Projects)
-	s.Providers = maps.Clone(s.Providers)
-	s.Models = maps.Clone(s.Models)
 	s.origins = maps.Clone(s.origins)
 	return s
 }
 
 // setOrigin records where a setting's value comes from.
-func (s *Settings) setOrigin(name, origin string) {
-	if s.origins == nil {
-		s.origins = make(map[string]string)
+func (s *Settings) setOrigin(name, origin string) { put(&s.origins, name, origin) }
+
+// put adds to a map, which may be nil.
+func put[V any](to *map[string]V, key string, value V) {
+	if *to == nil {
+		*to = make(map[string]V)
 	}
-	s.origins[name] = origin
+	(*to)[key] = value
 }
 
 // Origin says where a setting's value comes from: "default", "file:line",
@@ -116,3 +122,38 @@ func (s Settings) Origin(name string) string {
 }
 
 const originDefault = "default"
+
+// Value is one effective setting, as a person reads it.
+type Value struct {
+	Name   string
+	Value  string
+	Origin string // default, file:line, $VARIABLE or --flag
+	Doc    string
+}
+
+// Values lists every effective value in the order of the table, then what is set of projects
+// and providers, by name. Of a command that prints a key only its length is told: it
+// may hold one.
+func (s Settings) Values() []Value {
+	var values []Value
+	for _, d := range definitions {
+		values = append(values, Value{d.name, d.text(&s), s.Origin(d.name), d.doc})
+	}
+	for _, dir := range slices.Sorted(maps.Keys(s.Projects)) {
+		name := nameProjects + "." + dir
+		values = append(values, Value{name, s.Projects[dir], s.Origin(name), projectName.doc})
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Providers)) {
+		p := s.Providers[name]
+		for _, d := range providerFields {
+			v := Value{Name: nameProviders + "." + name + "." + d.name, Value: d.text(&p), Doc: d.doc}
+			if d.name == "keyCommand" {
+				v.Value = fmt.Sprintf("a command of %d words", len(p.KeyCommand))
+			}
+			if v.Origin = s.Origin(v.Name); v.Origin != originDefault {
+				values = append(values, v)
+			}
+		}
+	}
+	return values
+}

@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -22,8 +23,7 @@ const maxFileSize = 1 << 20
 
 // entry is a name with its value, as a file gives it.
 type entry struct {
-	name string // in full, sections joined by dots; foreign text until it is known
-	key  string // the last part of name
+	path []string // the keys that lead to it; foreign text until it is known
 	file string
 	line int
 	node *yaml.Node
@@ -33,16 +33,25 @@ type entry struct {
 const (
 	nameProjects  = "projects"
 	nameProviders = "providers"
-	nameModels    = "models"
 )
 
-// nameFile stands for the name of what holds all settings.
-const nameFile = "the file"
+// name is the full name, sections joined by dots.
+func (e entry) name() string { return strings.Join(e.path, ".") }
 
 // errorf makes a configuration error that begins with the entry's place and name.
 func (e entry) errorf(hint, format string, args ...any) error {
-	return memoir.Errorf(memoir.CodeConfig, hint, "%s: %s %w", e.origin(), strings.Trim(printable(e.name), `"`),
-		fmt.Errorf(format, args...))
+	name := strings.Trim(printable(cmp.Or(e.name(), "the file")), `"`)
+	return memoir.Errorf(memoir.CodeConfig, hint, "%s: %s %w", e.origin(), name, fmt.Errorf(format, args...))
+}
+
+// unknown is the error of a name that means nothing.
+func (e entry) unknown() error {
+	name, known, otherwise := e.name(), append(names(definitions), nameProjects, nameProviders), listsAll
+	if e.path[0] == nameProviders && len(e.path) == 3 {
+		name, known = e.path[2], names(providerFields)
+		otherwise = "a key is never in a file: name a variable with keyEnv; set one of " + strings.Join(known, ", ")
+	}
+	return e.errorf(didYouMean(name, known, otherwise), "is an unknown setting")
 }
 
 func (e entry) origin() string { return fmt.Sprintf("%s:%d", e.file, e.line) }
@@ -51,26 +60,23 @@ func (e entry) origin() string { return fmt.Sprintf("%s:%d", e.file, e.line) }
 // does not exist, or whose directory a transcript made up. A repository may make its file a
 // link to anything, so what is not a regular file is never opened.
 func readFile(path string) ([]byte, error) {
-	cannot := func(hint, format string, args ...any) ([]byte, error) {
-		return nil, memoir.Errorf(memoir.CodeConfig, hint, "cannot read settings: "+format, args...)
-	}
 	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENAMETOOLONG), errors.Is(err, syscall.ENOTDIR),
-		errors.Is(err, syscall.EINVAL):
-		return nil, nil
-	case err != nil:
-		return cannot("allow your user to look there", "%w", err)
-	case !info.Mode().IsRegular():
-		return cannot("", "%s is not a file", path)
-	case info.Size() > maxFileSize:
-		return cannot("", "%s is larger than %d bytes", path, maxFileSize)
+	for _, none := range []error{fs.ErrNotExist, syscall.ENAMETOOLONG, syscall.ENOTDIR, syscall.EINVAL} {
+		if errors.Is(err, none) {
+			return nil, nil
+		}
 	}
-	data, err := os.ReadFile(path)
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxFileSize) {
+		err = fmt.Errorf("%s is not a file of at most %d bytes", path, maxFileSize)
+	}
+	data := []byte{}
+	if err == nil {
+		data, err = os.ReadFile(path)
+	}
 	if err != nil {
-		return cannot("make it readable", "%w", err)
+		return nil, memoir.Errorf(memoir.CodeConfig, "make it readable", "cannot read settings: %w", err)
 	}
-	return append([]byte{}, data...), nil
+	return data, nil
 }
 
 // parseYAML lists the settings of a file in the order in which they stand there.
@@ -79,108 +85,79 @@ func parseYAML(file string, data []byte) ([]entry, error) {
 	var document, more yaml.Node
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	err := decoder.Decode(&document)
-	if err == io.EOF {
-		return nil, nil
+	if err == nil && decoder.Decode(&more) != io.EOF {
+		err = errors.New("something follows the first document")
 	}
-	if err == nil {
-		if err = decoder.Decode(&more); err == nil {
-			return nil, memoir.Errorf(memoir.CodeConfig, "keep one", "%s:%d: a second YAML document", file, more.Line)
-		}
-	}
-	if err != io.EOF {
+	if err != nil && err != io.EOF {
 		return nil, memoir.Errorf(memoir.CodeConfig, "check indentation, colons and quotes", "%s: not valid YAML: %s",
 			file, strings.TrimPrefix(err.Error(), "yaml: "))
 	}
 	if len(document.Content) == 0 {
 		return nil, nil
 	}
-	entries, err := entry{name: nameFile, file: file, line: 1, node: document.Content[0]}.settings()
-	if err != nil {
-		return nil, err
-	}
+	entries, err := entry{file: file, line: 1, node: document.Content[0]}.settings()
 	lines := make(map[string]int)
 	for _, e := range entries {
-		if first, ok := lines[e.name]; ok {
+		if first, ok := lines[e.name()]; ok {
 			return nil, e.errorf("keep one of them", "is set twice, first in line %d", first)
 		}
-		lines[e.name] = e.line
+		lines[e.name()] = e.line
 	}
-	return entries, nil
+	return entries, err
 }
 
 // settings lists the settings of a section, and of the sections in it.
 func (e entry) settings() ([]entry, error) {
-	pairs, err := e.pairs()
-	if err != nil {
-		return nil, err
-	}
-	var out []entry
-	for _, sub := range pairs {
-		_, known := definition(sub.name)
-		switch {
-		case known || slices.Contains([]string{nameProjects, nameProviders, nameModels}, sub.name):
-			out = append(out, sub)
-		case isSection(sub.name):
-			more, err := sub.settings()
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, more...)
-		default:
-			return nil, sub.errorf(didYouMean(sub.name, append(names(), nameProjects, nameProviders, nameModels)),
-				"is an unknown setting")
-		}
-	}
-	return out, nil
-}
-
-// isSection reports whether settings begin with this name and a dot.
-func isSection(name string) bool {
-	return slices.ContainsFunc(Definitions, func(d Definition) bool { return strings.HasPrefix(d.Name, name+".") })
-}
-
-// pairs lists the names and values of a section. No value is an empty one.
-func (e entry) pairs() ([]entry, error) {
 	node := resolve(e.node)
-	if isNull(node) {
+	switch {
+	case isNull(node):
 		return nil, nil
-	}
-	if node.Kind != yaml.MappingNode {
+	case node.Kind != yaml.MappingNode:
 		return nil, e.errorf("write it as name: value", "must be a section")
 	}
 	var out []entry
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key := resolve(node.Content[i])
-		sub := entry{name: e.name, key: key.Value, file: e.file, line: node.Content[i].Line, node: node.Content[i+1]}
+		sub := entry{append(slices.Clone(e.path), key.Value), e.file, node.Content[i].Line, node.Content[i+1]}
 		if key.Kind != yaml.ScalarNode || key.Value == "" {
-			return nil, sub.errorf("write it as name: value", "has a name that is not a text")
+			return nil, e.errorf("write it as name: value", "has a name that is not a text")
 		}
-		if slices.ContainsFunc(out, func(other entry) bool { return other.key == key.Value }) {
-			return nil, sub.errorf("keep one of them", "names %s twice", printable(key.Value))
+		if _, known := find(sub.path); known {
+			out = append(out, sub)
+			continue
 		}
-		if sub.name += "." + key.Value; e.name == nameFile {
-			sub.name = key.Value
+		if !sub.isSection() {
+			return nil, sub.unknown()
 		}
-		out = append(out, sub)
+		more, err := sub.settings()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, more...)
 	}
 	return out, nil
 }
 
-// text returns the value of an entry that has one; none is "".
-func (e entry) text() (string, error) {
-	node := resolve(e.node)
-	switch {
-	case isNull(node):
-		return "", nil
-	case node.Kind != yaml.ScalarNode:
-		return "", e.errorf("write it as name: value", "must be a single value")
-	}
-	return node.Value, nil
+// isSection reports whether the name is that of a section: of settings in the table, of all
+// projects, of all providers or of one of them.
+func (e entry) isSection() bool {
+	return len(e.path) == 1 && e.path[0] == nameProjects || len(e.path) < 3 && e.path[0] == nameProviders ||
+		slices.ContainsFunc(definitions, func(d definition) bool { return strings.HasPrefix(d.name, e.name()+".") })
 }
 
-// list returns the elements of an entry that is a list of texts, or a single text.
-func (e entry) list() ([]string, error) {
+// values returns the value of a setting, or the elements of a list; no value is "". A list
+// may be a single text, of words where it is a command: no shell reads that one, so what
+// needs a shell is refused instead of misread.
+func (e entry) values(d definition) ([]string, error) {
 	node := resolve(e.node)
+	switch {
+	case !d.isList() && isNull(node):
+		return []string{""}, nil
+	case !d.isList() && node.Kind != yaml.ScalarNode:
+		return nil, e.errorf("write it as name: value", "must be a single value")
+	case !d.isList():
+		return []string{node.Value}, nil
+	}
 	elements := []*yaml.Node{node}
 	if node.Kind == yaml.SequenceNode {
 		elements = node.Content
@@ -192,6 +169,13 @@ func (e entry) list() ([]string, error) {
 			return nil, e.errorf("write each on its own line after a dash, quoted if it is none", "must be a list of texts")
 		}
 		out = append(out, element.Value)
+	}
+	if d.words && node.Kind == yaml.ScalarNode {
+		if strings.ContainsAny(out[0], "\"'`\\$|&;<>(){}*?") {
+			return nil, e.errorf("write it as a list: [program, argument]",
+				"holds what only a shell understands, and none is started")
+		}
+		out = strings.Fields(out[0])
 	}
 	return out, nil
 }

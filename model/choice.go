@@ -75,13 +75,14 @@ func choose(s config.Settings, role Role) (Choice, error) {
 	if err != nil || spec.Builtin() {
 		return c, err
 	}
-	provider, call := s.Providers[spec.Provider], s.CallOf(spec.Provider, spec.String())
+	provider := s.Providers[spec.Provider]
 	known, variable, isKnown := Known(spec.Provider)
 	o := Options{
 		API: API(provider.API), BaseURL: provider.BaseURL, Command: provider.Command, Preset: provider.Preset,
-		Effort: call.Effort, Temperature: call.Temperature, MaxOutput: call.MaxOutputTokens, Window: call.Window,
-		Timeout: cmp.Or(time.Duration(call.TimeoutSeconds)*time.Second, callTimeout),
-		Price:   Price{Input: call.InputPrice, Cached: call.CachedPrice, Output: call.OutputPrice},
+		Effort: provider.Effort, Temperature: provider.Temperature,
+		MaxOutput: provider.MaxOutputTokens, Window: provider.Window,
+		Timeout: cmp.Or(time.Duration(provider.TimeoutSeconds)*time.Second, callTimeout),
+		Price:   Price{Input: provider.InputPrice, Cached: provider.CachedPrice, Output: provider.OutputPrice},
 	}
 	switch {
 	case o.API == "" && isKnown:
@@ -123,17 +124,6 @@ func makerOf(api API) string {
 		return "anthropic"
 	}
 	return "openai"
-}
-
-// CheckModels checks that what is said of single models is said of some that can be
-// named: else it would never be heeded.
-func CheckModels(s config.Settings) error {
-	for _, name := range slices.Sorted(maps.Keys(s.Models)) {
-		if _, err := SpecOf(s, name); err != nil {
-			return Role{Setting: "models." + name, Origin: s.Origin("models." + name)}.Name(err)
-		}
-	}
-	return nil
 }
 
 // Check finds what can be known to be wrong with a model without calling it or

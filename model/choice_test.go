@@ -38,17 +38,14 @@ func TestWhatAModelIsCalledWith(t *testing.T) {
 	half := 0.5
 	settings := settingsOf(t, `
 providers:
-  openai: {effort: low, timeoutSeconds: 30}
-  proxy: {baseURL: 'https://proxy.example/v1', keyEnv: PROXY_KEY, window: 32000, inputPrice: 1, outputPrice: 2}
+  openai: {effort: low, timeoutSeconds: 30, maxOutputTokens: 4000}
+  proxy: {baseURL: 'https://proxy.example/v1', keyEnv: PROXY_KEY, window: 32000, inputPrice: 1, outputPrice: 3, cachedPrice: 0.1}
   work: {api: anthropic, keyCommand: [pass, work]}
   other: {api: openai-chat}
   ollama: {baseURL: 'http://box:11434/v1', temperature: 0.5}
   tool: {api: exec, command: [ask, -q], timeoutSeconds: 5}
   mine: {api: exec, preset: claude, command: [/opt/claude]}
-models:
-  openai/gpt-5: {effort: high, maxOutputTokens: 4000}
-  proxy/a/b: {outputPrice: 3, cachedPrice: 0.1}
-  exec/claude/opus: {window: 200000}
+  exec: {window: 200000}
 `)
 	const minutes = 10 * time.Minute
 	for _, test := range []struct {
@@ -57,9 +54,7 @@ models:
 		key   model.Key
 	}{
 		{"builtin", model.Options{}, model.Key{}},
-		{"openai/gpt-5", model.Options{API: model.APIChat, BaseURL: "https://api.openai.com/v1", Effort: "high", MaxOutput: 4000, Timeout: 30 * time.Second},
-			model.Key{Provider: "openai", Variable: "OPENAI_API_KEY"}},
-		{"openai/gpt-5-mini", model.Options{API: model.APIChat, BaseURL: "https://api.openai.com/v1", Effort: "low", Timeout: 30 * time.Second},
+		{"openai/gpt-5", model.Options{API: model.APIChat, BaseURL: "https://api.openai.com/v1", Effort: "low", MaxOutput: 4000, Timeout: 30 * time.Second},
 			model.Key{Provider: "openai", Variable: "OPENAI_API_KEY"}},
 		{"proxy/a/b", model.Options{API: model.APIChat, BaseURL: "https://proxy.example/v1", Window: 32000, Timeout: minutes, Price: model.Price{Input: 1, Cached: 0.1, Output: 3}},
 			model.Key{Provider: "proxy", Variable: "PROXY_KEY"}},

@@ -105,7 +105,7 @@ func (e *Error) Hint() string {
 // settings names where a model is configured.
 func (e *Error) settings() string {
 	provider, _, _ := strings.Cut(e.Model, "/")
-	return `models."` + e.Model + `" or providers.` + provider
+	return "providers." + provider
 }
 
 // Again reports whether the same call may succeed later.

@@ -236,7 +236,7 @@ func TestAServerThatRefusesTheFormOfACallIsAskedPlainly(t *testing.T) {
 		s := modeltest.OpenAIChat(t, step(modeltest.Step{Status: 400, Message: "Unsupported parameter: 'temperature'"}))
 		m := openModel(t, Options{API: APIChat, BaseURL: s.URL})
 		e := fail(t, m)
-		if e.Class != ClassInvalid || len(s.Calls()) != 2 || m.plain.Load() || !strings.Contains(e.Hint(), `models."local/vendor/m-1"`) {
+		if e.Class != ClassInvalid || len(s.Calls()) != 2 || m.plain.Load() || !strings.Contains(e.Hint(), "providers.local") {
 			t.Errorf("got %+v after %d calls; %s", e, len(s.Calls()), e.Hint())
 		}
 	})

@@ -162,6 +162,6 @@ const cap500 = 500
 // ofURL has Phase 1 ask a server that needs no key.
 func ofURL(o pipeline.Options, url string) pipeline.Options {
 	o.Settings.ModelRoles.Phase1 = "mine/m"
-	o.Settings.Providers = map[string]config.Provider{"mine": {API: "openai-chat", BaseURL: url + "/v1", Call: config.Call{MaxOutputTokens: cap500}}}
+	o.Settings.Providers = map[string]config.Provider{"mine": {API: "openai-chat", BaseURL: url + "/v1", MaxOutputTokens: cap500}}
 	return o
 }

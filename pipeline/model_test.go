@@ -24,7 +24,6 @@ func TestAModelThatCannotBeHadEndsTheRunBeforeItBegins(t *testing.T) {
 		{"modelRoles: {default: x/m}\nproviders: {x: {api: openai-chat, keyCommand: [no-such-program-of-mine, k]}}", "config.yml:2: providers.x.keyCommand: its program cannot be run: executable file not found"},
 		{"modelRoles: {smol: z/y}\nproviders: {x: {baseURL: 'http://127.0.0.1:1'}}", `modelRoles.smol: provider "z" is neither known nor configured; use builtin`},
 		{"modelRoles: {default: x/y}\nproviders: {x: {api: exec, command: [no-such-program-of-mine]}}", "modelRoles.default: x/y: program no-such-program-of-mine cannot be run: executable file not found"},
-		{"models:\n  opnai/gpt-5: {effort: high}", `config.yml:2: models.opnai/gpt-5: provider "opnai" is neither known nor configured`},
 	} {
 		for _, dry := range []bool{false, true} {
 			o := options(t.TempDir(), t.TempDir())

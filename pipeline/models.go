@@ -22,9 +22,6 @@ var retries = model.RetryPolicy{Attempts: 4, Base: time.Second, MaxWait: time.Mi
 // is never replaced by another. A dry run needs no key.
 func (r *run) chooseModels(ctx context.Context) error {
 	settings := r.opts.Settings
-	if err := model.CheckModels(settings); err != nil {
-		return err
-	}
 	for _, role := range model.Roles(settings.ModelRoles) {
 		if _, err := model.Choose(settings, role); err != nil {
 			return err

@@ -38,7 +38,7 @@ func TestAProjectsOwnSecretRulesCountForItsSessions(t *testing.T) {
 	if got := redacted(home); got != ticket {
 		t.Errorf("elsewhere: %s", got)
 	}
-	if err := config.TrustRules(home, rules); err != nil {
+	if err := config.Trust(home, rules); err != nil {
 		t.Fatal(err)
 	}
 	if got := redacted(below); got != ticket {

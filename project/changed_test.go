@@ -13,8 +13,9 @@ import (
 func TestAProjectIsNamedByItsChangedIdentity(t *testing.T) {
 	t.Parallel()
 	hide := func(text string) string { return strings.ReplaceAll(text, "hidden", "[x]") }
-	p, _ := project.Identify(project.Input{CWD: "/srv/hidden", Remote: "https://host.example/hidden/app.git"})
-	plain, _ := project.Identify(project.Input{CWD: "/srv/app", Remote: "https://host.example/open/app.git"})
+	r := project.NewResolver(project.Options{})
+	p, _ := r.Identify("/srv/hidden", "https://host.example/hidden/app.git")
+	plain, _ := r.Identify("/srv/app", "https://host.example/open/app.git")
 	if got := project.Changed(plain, hide); !cmp.Equal(plain, got) {
 		t.Errorf("changed: %s", cmp.Diff(plain, got))
 	}

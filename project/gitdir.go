@@ -1,10 +1,14 @@
 package project
 
 import (
+	"cmp"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"memoir/config"
+	"memoir/internal/lazyregexp"
 )
 
 // maxGitFile bounds the files of git that are read, in bytes.
@@ -16,19 +20,16 @@ type repository struct {
 	common string // the git directory that all of its worktrees share
 }
 
-// findRepository looks for the repository of an existing directory, there and in
-// the directories above it, by git's own rules.
+// findRepository looks for the repository of a directory, there and in the directories
+// above it, by git's own rules. A directory that is gone is taken for a part of the
+// repository that was around it, such as a worktree that an agent made.
 func findRepository(dir string) (repository, bool) {
-	for {
+	for below := ""; dir != below; below, dir = dir, filepath.Dir(dir) {
 		if repo, ok := repositoryAt(dir); ok {
 			return repo, true
 		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return repository{}, false
-		}
-		dir = parent
 	}
+	return repository{}, false
 }
 
 // repositoryAt reports the repository whose working tree begins at dir, or whose
@@ -54,21 +55,13 @@ func repositoryAt(dir string) (repository, bool) {
 	return repository{top: top, common: common}, true
 }
 
-// isGitDir applies git's test: HEAD, refs and objects, the latter two perhaps in
-// the common directory.
+// isGitDir applies git's test: HEAD and objects, the latter perhaps in the common directory.
 func isGitDir(dir string) bool {
-	if _, err := os.Lstat(filepath.Join(dir, "HEAD")); err != nil {
-		return false
+	exists := func(name string) bool {
+		_, err := os.Lstat(filepath.Join(dir, name))
+		return err == nil
 	}
-	if _, err := os.Stat(filepath.Join(dir, "commondir")); err == nil {
-		return true
-	}
-	for _, name := range []string{"objects", "refs"} {
-		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || !info.IsDir() {
-			return false
-		}
-	}
-	return true
+	return exists("HEAD") && (exists("commondir") || exists("objects"))
 }
 
 // gitFile reads a .git that is a file: of a worktree, a submodule, or a
@@ -97,57 +90,38 @@ func commonDir(gitDir string) string {
 		// The worktree was pruned, or its repository is gone: its path still tells.
 		common = filepath.Dir(worktrees)
 	}
-	return followLinks(common)
+	return config.FollowLinks(common)
 }
 
-// worktreeOf finds the repository of a directory that is gone but was one of its
-// worktrees. The nearest existing ancestor is asked, and only believed if git's
-// records or the place where agents put worktrees say so.
-func worktreeOf(gone string) (repository, bool) {
-	existing := gone
-	for !isDir(existing) {
-		parent := filepath.Dir(existing)
-		if parent == existing {
-			return repository{}, false
-		}
-		existing = parent
-	}
-	repo, ok := findRepository(existing)
-	if !ok {
-		return repository{}, false
-	}
-	records, _ := os.ReadDir(filepath.Join(repo.common, "worktrees"))
-	for _, record := range records {
-		dotGit := strings.TrimSpace(readSmall(filepath.Join(repo.common, "worktrees", record.Name(), "gitdir")))
-		if !filepath.IsAbs(dotGit) {
-			continue
-		}
-		if tree := followLinks(filepath.Dir(dotGit)); within(gone, tree) && !within(repo.top, tree) {
-			return repository{top: tree, common: repo.common}, true
-		}
-	}
-	for _, place := range []string{".claude/worktrees", ".worktrees"} {
-		trees := filepath.Join(repo.top, filepath.FromSlash(place))
-		if within(gone, trees) && gone != trees {
-			name, _, _ := strings.Cut(filepath.ToSlash(gone[len(trees)+1:]), "/")
-			return repository{top: filepath.Join(trees, name), common: repo.common}, true
-		}
-	}
-	return repository{}, false
-}
+// remoteSection begins the settings of a remote, url is where git fetches from.
+var (
+	remoteSection = lazyregexp.New(`(?i)^\[\s*remote\s+"(.+)"\s*\]`)
+	remoteAddress = lazyregexp.New(`(?i)^url\s*=\s*"?(.*?)"?\s*( [#;].*)?$`)
+)
 
-// remoteURL returns the URL of origin, else of the first remote, else "".
+// remoteURL returns the URL of origin, else of the first remote, else "". Of each remote the
+// first one counts, which git fetches from. Included files and insteadOf are not applied, and
+// of a broken file what could be read counts.
 func (r repository) remoteURL() string {
-	all := remotes(filepath.Join(r.common, "config"))
-	for _, remote := range all {
-		if remote.name == "origin" {
-			return remote.url
+	name, first := "", ""
+	for line := range strings.Lines(strings.TrimPrefix(readSmall(filepath.Join(r.common, "config")), "\ufeff")) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "[") {
+			name = ""
+			if m := remoteSection.FindStringSubmatch(line); m != nil {
+				name = m[1]
+			}
+		}
+		m := remoteAddress.FindStringSubmatch(line)
+		switch {
+		case m == nil || m[1] == "" || name == "":
+		case name == "origin":
+			return m[1]
+		default:
+			first = cmp.Or(first, m[1])
 		}
 	}
-	if len(all) > 0 {
-		return all[0].url
-	}
-	return ""
+	return first
 }
 
 // readSmall reads a regular file, at most maxGitFile bytes of it; "" if it cannot.
@@ -166,9 +140,4 @@ func readSmall(file string) string {
 		return ""
 	}
 	return string(data)
-}
-
-func isDir(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }

@@ -1,3 +1,10 @@
+// Package project knows which project a session belongs to: what the user said,
+// else the repository's remote, else its common git directory, else the
+// directory. It reads git's files (.git, commondir, config) and never runs git.
+// It knows nothing of sessions, settings and databases.
+//
+// Read identify.go first (the order of precedence), then remote.go (when two
+// URLs name one repository) and gitdir.go (how a repository is found).
 package project
 
 import (
@@ -6,53 +13,28 @@ import (
 	"sync"
 
 	"memoir"
+	"memoir/config"
 )
 
-// Status says by what a project was identified, or why there is none.
+// Status says to a person by what a project was identified, or why there is none.
 type Status string
 
-// What identifies a project, in order of precedence.
+// What identifies a project, in order of precedence, and why a directory has none.
 const (
-	Explicit  Status = "explicit"  // the user named it
-	Remote    Status = "remote"    // the repository's remote
-	GitDir    Status = "git"       // the repository's common git directory
-	Directory Status = "directory" // the directory, outside of any repository
-)
+	Explicit  Status = "named in the settings"
+	Remote    Status = "known by its remote"
+	GitDir    Status = "known by its git directory"
+	Directory Status = "known by its directory"
 
-// Why a directory has no project.
-const (
-	Nowhere   Status = "nowhere" // the session recorded no usable directory
-	Home      Status = "home"
-	Root      Status = "root"
-	Temporary Status = "temporary"
+	Nowhere   Status = "the session recorded no directory"
+	Home      Status = "a home directory is never a project"
+	Root      Status = "the root directory is never a project"
+	Temporary Status = "a temporary directory outside of any repository is never a project"
 )
 
 // OK reports whether there is a project.
 func (s Status) OK() bool {
 	return s == Explicit || s == Remote || s == GitDir || s == Directory
-}
-
-// String explains the status to a person.
-func (s Status) String() string {
-	switch s {
-	case Explicit:
-		return "named in the settings"
-	case Remote:
-		return "known by its remote"
-	case GitDir:
-		return "known by its git directory"
-	case Directory:
-		return "known by its directory"
-	case Nowhere:
-		return "the session recorded no directory"
-	case Home:
-		return "a home directory is never a project"
-	case Root:
-		return "the root directory is never a project"
-	case Temporary:
-		return "a temporary directory outside of any repository is never a project"
-	}
-	return string(s)
 }
 
 // Options are what a Resolver needs to know of the machine.
@@ -71,21 +53,6 @@ type Options struct {
 	// Clean changes the URL of a remote that git's files name, before anything is made of
 	// it: of half a secret nobody can tell what it is. May be nil.
 	Clean func(url string) string
-}
-
-// Input is one question: which project do these belong to?
-type Input struct {
-	CWD    string // where the session worked; need not exist any more
-	Remote string // the repository URL that the session recorded; may be empty
-
-	Explicit func(dir string) string
-	Home     string
-	TempDirs []string
-}
-
-// Identify answers a single question. Who has many uses a Resolver.
-func Identify(in Input) (memoir.Project, Status) {
-	return NewResolver(Options{Explicit: in.Explicit, Home: in.Home, TempDirs: in.TempDirs}).Identify(in.CWD, in.Remote)
 }
 
 // Resolver identifies projects and remembers what it read of each directory, for
@@ -112,16 +79,14 @@ func NewResolver(opts Options) *Resolver {
 func (r *Resolver) Identify(cwd, remote string) (memoir.Project, Status) {
 	f := r.look(cwd)
 	if f.explicit != "" {
-		p := fromIdentity("project:" + f.explicit)
-		p.Name = sanitise(f.explicit)
+		p := memoir.Project{Name: sanitise(f.explicit), Identity: "project:" + f.explicit, Remote: f.remote}
 		p.ID = id(p.Name, p.Identity)
-		p.Remote = f.remote
 		return f.at(p), Explicit
 	}
 	if f.never != "" && f.never != Nowhere {
 		return memoir.Project{}, f.never
 	}
-	if recorded := r.normalise(remote, 0); recorded != "" && recorded != f.foreign {
+	if recorded := r.normalise(remote); recorded != "" && recorded != f.foreign {
 		p := fromIdentity(recorded)
 		p.Remote = recorded
 		// Another repository that is there today has nothing to do with it.
@@ -173,8 +138,7 @@ func each(texts []string, change func(string) string) []string {
 
 // facts are what is known of one directory.
 type facts struct {
-	dir      string // cleaned, links followed as far as they exist
-	place    string // identity by the directory
+	place    string // identity by the directory, links followed as far as they exist
 	top      string // of the working tree, else dir
 	explicit string
 	remote   string // normalised, of the repository today
@@ -220,24 +184,15 @@ func (r *Resolver) read(cwd string) facts {
 	if !filepath.IsAbs(cwd) {
 		return facts{never: Nowhere}
 	}
-	f := facts{dir: followLinks(cwd)}
-	f.top, f.place = f.dir, filepath.ToSlash(f.dir)
-	if f.never = cmp.Or(r.places.never(f.dir), r.places.never(filepath.Clean(cwd))); f.never != "" {
-		return r.named(f, cwd)
-	}
-	f.plain = r.places.plain(f.dir)
-	repo, ok := repository{}, false
-	if isDir(f.dir) {
-		repo, ok = findRepository(f.dir)
-	} else {
-		repo, ok = worktreeOf(f.dir)
-	}
-	if ok {
+	dir := config.FollowLinks(cwd)
+	f := facts{top: dir, place: filepath.ToSlash(dir), plain: r.places.plain(dir),
+		never: cmp.Or(r.places.never(dir), r.places.never(filepath.Clean(cwd)))}
+	if repo, ok := findRepository(dir); ok && f.never == "" {
 		url := repo.remoteURL()
 		if r.opts.Clean != nil && url != "" {
 			url = r.opts.Clean(url)
 		}
-		remote := r.normalise(url, 0)
+		remote := r.normalise(url)
 		// A home directory kept in git does not own what lies below it.
 		common := commonIdentity(repo.common)
 		if r.places.never(repo.top) != "" || remote == "" && r.places.never(filepath.FromSlash(common)) != "" {
@@ -246,16 +201,8 @@ func (r *Resolver) read(cwd string) facts {
 			f.top, f.remote, f.common = repo.top, remote, common
 		}
 	}
-	return r.named(f, cwd)
-}
-
-// named asks for the user's own name of the directory.
-func (r *Resolver) named(f facts, cwd string) facts {
-	if r.opts.Explicit == nil {
-		return f
-	}
-	if f.explicit = r.opts.Explicit(cwd); f.explicit == "" && f.top != cwd {
-		f.explicit = r.opts.Explicit(f.top)
+	if r.opts.Explicit != nil {
+		f.explicit = cmp.Or(r.opts.Explicit(cwd), r.opts.Explicit(f.top))
 	}
 	return f
 }
@@ -274,23 +221,24 @@ const maxHops = 5
 
 // normalise is NormalizeRemote, and for a repository on this machine what that
 // one is known by: a clone of a clone belongs where the first one does.
-func (r *Resolver) normalise(remote string, hops int) string {
-	normal := NormalizeRemote(remote)
-	if normal == "" || !isLocal(normal) {
-		return normal
-	}
-	normal = followLinks(normal)
-	for _, dir := range []string{normal, normal + ".git"} {
-		repo, ok := repositoryAt(dir)
+func (r *Resolver) normalise(remote string) string {
+	normal, identity := NormalizeRemote(remote), ""
+	for hops := 0; isLocal(normal) && hops <= maxHops; hops++ {
+		path := config.FollowLinks(normal)
+		identity = commonIdentity(path)
+		repo, ok := repositoryAt(path)
 		if !ok {
-			continue
-		}
-		if hops < maxHops {
-			if next := r.normalise(repo.remoteURL(), hops+1); next != "" {
-				return next
+			if repo, ok = repositoryAt(path + ".git"); !ok {
+				return identity
 			}
 		}
-		return commonIdentity(repo.common)
+		identity = commonIdentity(repo.common)
+		if normal = NormalizeRemote(repo.remoteURL()); normal == "" {
+			return identity
+		}
 	}
-	return commonIdentity(normal)
+	if isLocal(normal) {
+		return identity
+	}
+	return normal
 }

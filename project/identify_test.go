@@ -110,8 +110,6 @@ func TestIdentify(t *testing.T) {
 			"app", "git@example.com:team/old.git", "example.com/team/old", "app", Remote},
 		{"the recorded remote of a directory that is gone", func(ground) {},
 			"gone/app", app, "example.com/team/app", "gone/app", Remote},
-		{"a scratch worktree that is gone, in the home directory", func(ground) {},
-			"home/.codex/worktrees/e48d/mise", "https://github.com/jdx/mise.git", "github.com/jdx/mise", "home/.codex/worktrees/e48d/mise", Remote},
 		{"a recorded remote that names nothing", func(g ground) { g.repo("app", "") },
 			"app", "../x", "@app", "app", GitDir},
 		{"a recorded remote without a directory", func(ground) {}, "", app, "example.com/team/app", "", Remote},
@@ -129,15 +127,8 @@ func TestIdentify(t *testing.T) {
 			g.git("app", "worktree", "add", "-q", "../wt")
 			g.remove("app")
 		}, "wt", "", "@app", "wt", GitDir},
-		{"a worktree that is gone, by git's record", func(g ground) {
-			g.repo("app", "")
-			g.git("app", "worktree", "add", "-q", "trees/one")
-			g.remove("app/trees")
-		}, "app/trees/one/deep", "", "@app", "app/trees/one", GitDir},
-		{"a worktree that is gone and pruned, by its place", func(g ground) { g.repo("app", "") },
-			"app/.claude/worktrees/blue/src", "", "@app", "app/.claude/worktrees/blue", GitDir},
-		{"a gone directory in a repository is not assumed to be part of it", func(g ground) { g.repo("app", app) },
-			"app/was/here", "", "@app/was/here", "app/was/here", Directory},
+		{"a worktree that is gone, in the repository", func(g ground) { g.repo("app", "") },
+			"app/.claude/worktrees/blue/src", "", "@app", "app", GitDir},
 		{"a bare repository", func(g ground) { g.dir("app.git"); g.git("app.git", "init", "-q", "--bare") },
 			"app.git", "", "@app.git", "app.git", GitDir},
 		{"a worktree of a bare repository", func(g ground) {
@@ -158,12 +149,6 @@ func TestIdentify(t *testing.T) {
 			g.git("app", "submodule", "add", "-q", g.path("lib"), "vendor/lib")
 			g.git("app/vendor/lib", "remote", "set-url", "origin", "https://example.com/team/lib")
 		}, "app/vendor/lib", "", "example.com/team/lib", "app/vendor/lib", Remote},
-		{"a submodule without a remote too", func(g ground) {
-			g.repo("lib", "")
-			g.repo("app", app)
-			g.git("app", "submodule", "add", "-q", g.path("lib"), "vendor/lib")
-			g.git("app/vendor/lib", "remote", "remove", "origin")
-		}, "app/vendor/lib", "", "@app/.git/modules/vendor/lib", "app/vendor/lib", GitDir},
 		{"a repository in a repository", func(g ground) { g.repo("app", app); g.repo("app/inner", "") },
 			"app/inner", "", "@app/inner", "app/inner", GitDir},
 		{"an empty .git is none", func(g ground) { g.repo("app", app); g.dir("app/sub/.git") },
@@ -229,10 +214,10 @@ func TestIdentify(t *testing.T) {
 			}
 			p, status := g.resolver().Identify(g.path(test.cwd), at(test.remote))
 			if status != test.status || p.Identity != at(test.identity) {
-				t.Fatalf("got %q, %s; want %q, %s", p.Identity, string(status), at(test.identity), string(test.status))
+				t.Fatalf("got %q, %s; want %q, %s", p.Identity, status, at(test.identity), test.status)
 			}
 			if status.OK() != (p.ID != "") || (status == Remote) != (p.Remote != "") {
-				t.Errorf("%s: got %+v", string(status), p)
+				t.Errorf("%s: got %+v", status, p)
 			}
 			var directories []string
 			if test.top != "" {
@@ -249,15 +234,13 @@ func TestARemoteKeepsTheEarlierIdentityAsAlias(t *testing.T) {
 	t.Parallel()
 	g := newGround(t)
 	g.dir("app")
-	var ids []string
 	before, _ := g.resolver().Identify(g.path("app"), "")
 	g.git("app", "init", "-q")
 	local, _ := g.resolver().Identify(g.path("app"), "")
 	g.git("app", "remote", "add", "origin", "https://example.com/app")
 	remote, _ := g.resolver().Identify(g.path("app"), "")
-	ids = append(ids, before.ID, local.ID, remote.ID)
-	if ids[0] != ids[1] || ids[1] == ids[2] || !slices.Equal(remote.Aliases, []string{local.Identity}) {
-		t.Errorf("ids %q, aliases %q", ids, remote.Aliases)
+	if before.ID != local.ID || local.ID == remote.ID || !slices.Equal(remote.Aliases, []string{local.Identity}) {
+		t.Errorf("ids %q, %q, %q, aliases %q", before.ID, local.ID, remote.ID, remote.Aliases)
 	}
 }
 
@@ -273,7 +256,7 @@ func TestTheUsersOwnNameWins(t *testing.T) {
 	for _, cwd := range []string{"app", "app/sub", "other"} {
 		p, status := r.Identify(g.path(cwd), "https://example.com/recorded")
 		if status != Explicit || p.Name != "My-Work" {
-			t.Errorf("%s: %s, %+v", cwd, string(status), p)
+			t.Errorf("%s: %s, %+v", cwd, status, p)
 		}
 		ids = append(ids, p.ID)
 	}
@@ -281,7 +264,7 @@ func TestTheUsersOwnNameWins(t *testing.T) {
 		t.Errorf("one name, several projects: %v", ids)
 	}
 	if p, status := r.Identify(g.path("home"), ""); status != Explicit || p.Name != "dot" {
-		t.Errorf("home: %s, %+v", string(status), p)
+		t.Errorf("home: %s, %+v", status, p)
 	}
 }
 
@@ -299,36 +282,30 @@ func TestPathsOfOtherMachines(t *testing.T) {
 		{"/home/nobody-here", "", Home},
 		{"/private/tmp/x", "", Temporary},
 		{"/var/folders/ab/cdef/T/x", "", Temporary},
-		{"/private/var/folders/ab/cdef/T", "", Temporary},
-		{"/var/folders/ab/cdef/C/x", "/var/folders/ab/cdef/C/x", Directory},
 		{"/", "", Root},
 		{"relative/path", "", Nowhere},
 		{"..", "", Nowhere},
 		{"~/x", "", Nowhere},
 	} {
-		p, status := Identify(Input{CWD: test.cwd, Home: "/home/ann"})
+		p, status := NewResolver(Options{Home: "/home/ann"}).Identify(test.cwd, "")
 		if p.Identity != test.identity || status != test.status {
-			t.Errorf("%s: got %q, %s", test.cwd, p.Identity, string(status))
-		}
-		if status.String() == string(status) {
-			t.Errorf("%s is not explained", string(status))
+			t.Errorf("%s: got %q, %s", test.cwd, p.Identity, status)
 		}
 	}
-	p, status := Identify(Input{CWD: `C:\Users\bob\src\app`, Remote: "git@github.com:a/b"})
+	p, status := NewResolver(Options{}).Identify(`C:\Users\bob\src\app`, "git@github.com:a/b")
 	if status != Remote || p.Identity != "github.com/a/b" || len(p.Directories) > 0 {
-		t.Errorf("%+v, %s", p, string(status))
+		t.Errorf("%+v, %s", p, status)
 	}
 }
 
 func TestAHomeBelowATemporaryDirectoryIsNotTemporary(t *testing.T) {
 	t.Parallel()
-	in := Input{Home: "/tmp/none/home/ann", TempDirs: []string{"/tmp"}}
+	r := NewResolver(Options{Home: "/tmp/none/home/ann", TempDirs: []string{"/tmp"}})
 	for cwd, want := range map[string]Status{
 		"/tmp/none/home/ann/src/app": Directory, "/tmp/none/home/ann": Home, "/tmp/none/other": Temporary,
 	} {
-		in.CWD = cwd
-		if _, status := Identify(in); status != want {
-			t.Errorf("%s: got %s, want %s", cwd, string(status), string(want))
+		if _, status := r.Identify(cwd, ""); status != want {
+			t.Errorf("%s: got %s, want %s", cwd, status, want)
 		}
 	}
 }

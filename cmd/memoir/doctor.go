@@ -148,9 +148,6 @@ func (d *doctor) models() {
 				choice.Key.Source(d.getenv)))
 		}
 	}
-	if err := model.CheckModels(d.settings); err != nil {
-		d.check("models", "", err)
-	}
 }
 
 // agents reports whose sessions are found.

@@ -26,8 +26,8 @@ type place struct {
 
 // identify finds the project of a directory from the disk alone.
 func (p *program) identify(settings config.Settings, dir string) place {
-	in := project.Input{CWD: dir, Explicit: settings.ProjectFor, Home: config.UserHome(p.environ)}
-	found, status := project.Identify(in)
+	resolver := project.NewResolver(project.Options{Explicit: settings.ProjectFor, Home: config.UserHome(p.environ)})
+	found, status := resolver.Identify(dir, "")
 	here := place{dir: dir, top: dir, project: found, status: status}
 	if len(found.Directories) > 0 {
 		here.top = found.Directories[0]

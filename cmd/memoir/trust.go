@@ -80,7 +80,7 @@ func (p *program) trust(home, file string) error {
 	if rules == "" {
 		return nil
 	}
-	if err := config.TrustRules(home, rules); err != nil {
+	if err := config.Trust(home, rules); err != nil {
 		return err
 	}
 	p.ui.say("%s is trusted in its current version", rules)

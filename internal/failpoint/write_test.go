@@ -26,7 +26,6 @@ var (
 var without = map[string]string{
 	"store.reserve":        "what is not there can't be lost",
 	"store.withReserve":    "the same",
-	"config.replaceFile":   "one moment before a sequence of writes that replaces a file in one step",
 	"main.smoke":           "what smoke writes is compared and thrown away",
 	"main.clearProjects":   "Remove is a method that has moments",
 	"pipeline.FinishMoves": "the same",

@@ -16,15 +16,12 @@ import (
 )
 
 // clocked is a run whose wall clock is wrong by what a file says.
-func (x *runner) clocked(t *testing.T, home, failpoint, wrong string) (cmd *exec.Cmd, errs *bytes.Buffer, clock string) {
+func (try trial) clocked(t *testing.T, failpoint, wrong string) (cmd *exec.Cmd, errs *bytes.Buffer, clock string) {
 	t.Helper()
 	clock = filepath.Join(t.TempDir(), "clock")
 	must(t, os.WriteFile(clock, []byte(wrong), 0o600))
-	cmd, errs = x.command(home, ""), new(bytes.Buffer)
+	cmd, errs = try.command(failpoint), new(bytes.Buffer)
 	cmd.Env = append(cmd.Env, "FAILPOINT_CLOCK="+clock, "MEMOIR_MEMORIES_BUSYTIMEOUTSECONDS=120")
-	if failpoint != "" {
-		cmd.Env = append(cmd.Env, "FAILPOINT="+failpoint)
-	}
 	cmd.Stderr = errs
 	return cmd, errs, clock
 }
@@ -33,23 +30,23 @@ func (x *runner) clocked(t *testing.T, home, failpoint, wrong string) (cmd *exec
 // one comes. It has its lease still, so nothing is taken from it, and it ends well.
 func TestAProcessKeepsItsWorkThoughTheClockIsSet(t *testing.T) {
 	t.Parallel()
-	x := newRunner(t, withFailpoints(t), fixtures(t), "")
+	x := newTorture(t, few(t, len(fewNames)), "")
+	x.undisturbed(t)
 	for _, moment := range []string{"begin store.(*Store).StoreExtraction", "begin store.(*Store).Publish"} {
 		if !slices.Contains(x.points, moment) {
 			t.Fatalf("no moment is called %s", moment)
 		}
 		for _, by := range []string{"24h", "-24h"} {
 			what := moment + ", set by " + by
-			home := x.home(t)
-			held, errs, clock := x.clocked(t, home, "stop "+moment, "0s")
-			held.Env = append(held.Env, "MEMOIR_MEMORIES_CONCURRENCY=1")
+			try := x.trial(t)
+			held, errs, clock := try.clocked(t, "stop "+moment, "0s")
 			must(t, held.Start())
 			var status syscall.WaitStatus
 			if _, err := syscall.Wait4(held.Process.Pid, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
 				t.Fatalf("%s: did not stop: %v", what, err)
 			}
 			must(t, os.WriteFile(clock, []byte(by), 0o600))
-			other, said, _ := x.clocked(t, home, "", by)
+			other, said, _ := try.clocked(t, "", by)
 			if err := other.Run(); err != nil && other.ProcessState.ExitCode() != exitBusy {
 				t.Errorf("%s: the other run: %v: %s", what, err, said)
 			}
@@ -63,11 +60,11 @@ func TestAProcessKeepsItsWorkThoughTheClockIsSet(t *testing.T) {
 			if strings.Contains(errs.String(), "lease was lost") {
 				t.Errorf("%s: it lost its work: %s", what, errs)
 			}
-			x.blameless(t, home, what)
-			if out, err := x.run(t, home, ""); err != nil {
+			blameless(t, try.home, what)
+			if out, err := try.run(""); err != nil {
 				t.Errorf("%s: the next run: %v: %s", what, err, out.stderr)
 			}
-			if diff := cmp.Diff(x.last, lastOf(t, home)); diff != "" {
+			if diff := cmp.Diff(x.last, lastOf(t, try.home)); diff != "" {
 				t.Errorf("%s: the memory differs:\n%s", what, diff)
 			}
 		}
@@ -75,7 +72,7 @@ func TestAProcessKeepsItsWorkThoughTheClockIsSet(t *testing.T) {
 }
 
 // blameless checks that no job failed, was crashed over, or is still held.
-func (x *runner) blameless(t *testing.T, home, what string) {
+func blameless(t *testing.T, home, what string) {
 	t.Helper()
 	st := openStore(t, home)
 	defer st.Close()

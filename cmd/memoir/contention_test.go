@@ -280,7 +280,7 @@ func TestCommandsOfAllKindsAtOnceLeaveAHomeInOrder(t *testing.T) {
 	commands := []func(i int) []string{
 		func(int) []string { return nil },
 		func(i int) []string {
-			return []string{"run", "--project", projects[i%len(projects)].ID, "--sessions", x.sessions, "--min-idle", "0", "--max-age", "0"}
+			return []string{"run", "--project", projects[i%len(projects)].ID}
 		},
 		func(i int) []string { return []string{"forget", id(i), "--yes", "--wait", "2m"} },
 		func(int) []string { return []string{"retry", "--all"} },

@@ -52,14 +52,15 @@ func mounting(t *testing.T) bool {
 // An afflicted is a home with a memory, sessions that came after it, and what a run that
 // nothing disturbs makes of them.
 type afflicted struct {
-	*runner
+	*torture
 }
 
 func newAfflicted(t *testing.T) afflicted {
 	t.Helper()
-	binary := released(t)
-	sessions, before := grownBy(t, binary)
-	return afflicted{newRunner(t, binary, sessions, before)}
+	sessions, before := grown(t)
+	p := afflicted{newTorture(t, sessions, before)}
+	p.undisturbed(t)
+	return p
 }
 
 // a told is what a command said and how it ended.
@@ -141,15 +142,15 @@ func (p afflicted) silent(t *testing.T, home, what string, as *syscall.SysProcAt
 // run, with the fault gone, ends as if there had been none.
 func (p afflicted) recovers(t *testing.T, home, what string) {
 	t.Helper()
-	p.blameless(t, home, what)
+	blameless(t, home, what)
 	if got := p.tell(t, home, "$RUN -q", nil); got.code != exitDone {
 		t.Errorf("%s: the next run: exit code %d: %s", what, got.code, got.stderr)
 		return
 	}
-	if diff := p.want.differences(stateOf(t, home).withoutLogs()); diff != "" { // runs in the background say what was wrong
+	if diff := p.ends[0].differences(stateOf(t, home).withoutLogs()); diff != "" { // runs in the background say what was wrong
 		t.Errorf("%s: what the next run leaves differs:\n%s", what, diff)
 	}
-	p.blameless(t, home, what+", after the next run")
+	blameless(t, home, what+", after the next run")
 }
 
 func copyHome(t *testing.T, from, to string) {
@@ -212,7 +213,7 @@ func TestAReadOnlyHomeIsReadAndNotWritten(t *testing.T) {
 		return
 	}
 	p := newAfflicted(t)
-	home := p.home(t)
+	home := p.trial(t).home
 	before := files(t, home)
 	must(t, syscall.Mount(home, home, "", syscall.MS_BIND, ""))
 	must(t, syscall.Mount("", home, "", syscall.MS_BIND|syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
@@ -233,7 +234,7 @@ func TestTooFewHandlesAreSeenBeforeAnythingIsDone(t *testing.T) {
 	t.Parallel()
 	by(t, 0, 0, 0) // skip before anything is prepared
 	p := newAfflicted(t)
-	home := p.home(t)
+	home := p.trial(t).home
 	step := by(t, 9, 3, 1)
 	for n := 5; n <= 64; n += step {
 		what := fmt.Sprintf("ulimit -n %d", n)

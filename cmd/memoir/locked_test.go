@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -35,50 +34,24 @@ func lockedBy(t *testing.T, home, begin string) (release func()) {
 
 const exclusively = "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE"
 
-// A stand is a home with a memory, and sessions of which some were not read yet.
-type stand struct {
-	t              *testing.T
-	sessions, home string
-}
-
-func newStand(t *testing.T) *stand {
+// newStand is a home with a memory, and sessions of which some were not read yet.
+func newStand(t *testing.T) trial {
 	t.Helper()
-	s := &stand{t: t, sessions: fixtures(t), home: filepath.Join(t.TempDir(), "home")}
-	if code, out := s.do(nil, "run", "-q", "--limit", "3"); code != exitDone {
-		t.Fatalf("exit code %d: %s", code, out)
+	try := newTorture(t, few(t, len(fewNames)), "").trial(t)
+	if out, err := try.run("", "run", "-q", "--limit", "3"); err != nil {
+		t.Fatalf("%v: %s", err, out.stderr)
 	}
-	return s
-}
-
-func (s *stand) command(env []string, args ...string) *exec.Cmd {
-	if args[0] == "run" {
-		args = append(args, "--sessions", s.sessions, "--now", testdata.Now.Format(time.RFC3339), "--min-idle", "0")
-		if !slices.Contains(args, "--max-age") {
-			args = append(args, "--max-age", "0")
-		}
-	}
-	cmd := exec.Command(released(s.t), append(args, "--home", s.home)...)
-	cmd.Env = append([]string{"HOME=" + filepath.Dir(s.home)}, env...)
-	return cmd
-}
-
-func (s *stand) do(env []string, args ...string) (code int, out string) {
-	s.t.Helper()
-	cmd := s.command(env, args...)
-	b, err := cmd.CombinedOutput()
-	if cmd.ProcessState == nil {
-		s.t.Fatal(err)
-	}
-	return cmd.ProcessState.ExitCode(), string(b)
+	return try
 }
 
 // whileWaiting starts a command and calls then when it says that it waits.
-func (s *stand) whileWaiting(then func(cmd *exec.Cmd), args ...string) (code int, out string) {
-	s.t.Helper()
-	cmd := s.command([]string{"MEMOIR_MEMORIES_BUSYTIMEOUTSECONDS=600"}, args...)
+func (try trial) whileWaiting(t *testing.T, then func(cmd *exec.Cmd), args ...string) (code int, out string) {
+	t.Helper()
+	cmd := try.command("", args...)
+	cmd.Env = append(cmd.Env, "MEMOIR_MEMORIES_BUSYTIMEOUTSECONDS=600")
 	stderr, err := cmd.StderrPipe()
-	must(s.t, err)
-	must(s.t, cmd.Start())
+	must(t, err)
+	must(t, cmd.Start())
 	var said bytes.Buffer
 	lines, waits := bufio.NewScanner(stderr), false
 	for lines.Scan() {
@@ -90,7 +63,7 @@ func (s *stand) whileWaiting(then func(cmd *exec.Cmd), args ...string) (code int
 	}
 	_ = cmd.Wait()
 	if !waits {
-		s.t.Errorf("%s did not say that it waits: %s", args[0], said.String())
+		t.Errorf("%s did not say that it waits: %s", args[0], said.String())
 	}
 	return cmd.ProcessState.ExitCode(), said.String()
 }
@@ -100,7 +73,7 @@ func TestARunWaitsForALockedDatabaseAndSaysSo(t *testing.T) {
 	for _, begin := range []string{"BEGIN IMMEDIATE", exclusively} {
 		s := newStand(t)
 		release := lockedBy(t, s.home, begin)
-		code, out := s.whileWaiting(func(*exec.Cmd) { release() }, "run")
+		code, out := s.whileWaiting(t, func(*exec.Cmd) { release() }, "run")
 		if code != exitDone || !strings.Contains(out, "published generation 2") {
 			t.Errorf("%s: exit code %d:\n%s", begin, code, out)
 		}
@@ -112,11 +85,12 @@ func TestALockThatOutlastsPatienceIsBusyAndClaimsNothing(t *testing.T) {
 	s := newStand(t)
 	before := stateOf(t, s.home)
 	release := lockedBy(t, s.home, exclusively)
+	s.env = []string{"MEMOIR_MEMORIES_BUSYTIMEOUTSECONDS=0"}
 	for _, args := range [][]string{{"run"}, {"run", "--dry-run"}, {"status"}, {"sessions"}, {"projects"},
 		{"forget", "--match", "xyz", "--yes"}, {"enqueue", "--project", testdata.Papertrail}, {"clear", "--all", "--yes"}} {
-		code, out := s.do([]string{"MEMOIR_MEMORIES_BUSYTIMEOUTSECONDS=0"}, args...)
-		if code != exitBusy || !strings.Contains(out, "locked") || !strings.Contains(out, "memoir: hint: ") || strings.Contains(out, "goroutine") {
-			t.Errorf("%v: exit code %d:\n%s", args, code, out)
+		out, err := s.run("", args...)
+		if codeOf(t, err) != exitBusy || !strings.Contains(out.stderr, "locked") || !strings.Contains(out.stderr, "memoir: hint: ") || strings.Contains(out.stderr, "goroutine") {
+			t.Errorf("%v: %v:\n%s", args, err, out.stderr)
 		}
 	}
 	release()
@@ -134,7 +108,7 @@ func TestAnInterruptEndsTheWaitForALockedDatabase(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)
 	defer lockedBy(t, s.home, exclusively)()
-	code, out := s.whileWaiting(func(cmd *exec.Cmd) { must(t, cmd.Process.Signal(os.Interrupt)) }, "run")
+	code, out := s.whileWaiting(t, func(cmd *exec.Cmd) { must(t, cmd.Process.Signal(os.Interrupt)) }, "run")
 	if code != exitInterrupted {
 		t.Errorf("exit code %d:\n%s", code, out)
 	}
@@ -144,8 +118,8 @@ func TestInjectSaysNothingOfALockedDatabase(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)
 	defer lockedBy(t, s.home, exclusively)()
-	on := []string{"MEMOIR_MEMORIES_ENABLED=true"}
-	cmd := s.command(on, "inject", "--agent", "claude")
+	cmd := s.command("", "inject", "--agent", "claude")
+	cmd.Env = append(cmd.Env, "MEMOIR_MEMORIES_ENABLED=true")
 	cmd.Dir = t.TempDir() // of no project, so that the registry is asked
 	cmd.Stdin = strings.NewReader(`{"hook_event_name":"SessionStart","cwd":"/nowhere/at/all"}`)
 	out, err := cmd.CombinedOutput()
@@ -159,11 +133,12 @@ func TestInjectSaysNothingOfALockedDatabase(t *testing.T) {
 func TestALockInTheMiddleOfARunLosesNothing(t *testing.T) {
 	t.Parallel()
 	by(t, 0, 0, 0) // skip before anything is prepared
-	x := newRunner(t, withFailpoints(t), few(t, 7), "")
+	x := newTorture(t, few(t, len(fewNames)), "")
+	x.undisturbed(t)
 	// Each moment waits for a real lease.
-	x.each(t, "locked", by(t, 2, 10, every), x.points, func(t *testing.T, n int, what string) {
-		home := x.home(t)
-		cmd := x.command(home, fmt.Sprintf("stop %d", n))
+	x.each(t, "locked", 10, func(t *testing.T, try trial, n int, what string) int {
+		home := try.home
+		cmd := try.command(fmt.Sprintf("stop %d", n))
 		cmd.Env = append(cmd.Env, "MEMOIR_MEMORIES_STAGE1LEASESECONDS=2", "MEMOIR_MEMORIES_PHASE2LEASESECONDS=2", "MEMOIR_MEMORIES_HEARTBEATSECONDS=1")
 		var errs bytes.Buffer
 		cmd.Stderr = &errs
@@ -171,11 +146,11 @@ func TestALockInTheMiddleOfARunLosesNothing(t *testing.T) {
 		var status syscall.WaitStatus
 		_, err := syscall.Wait4(cmd.Process.Pid, &status, syscall.WUNTRACED, nil)
 		if err == nil && status.Exited() && status.ExitStatus() == exitDone {
-			return // workers claim together or apart, so this run had fewer moments
+			return 0 // workers claim together or apart, so this run had fewer moments
 		}
 		if err != nil || !status.Stopped() {
 			t.Errorf("%s: did not stop: %v", what, err)
-			return
+			return 0
 		}
 		db, err := sql.Open("sqlite3", filepath.Join(home, databaseName)+"?_busy_timeout=0")
 		must(t, err)
@@ -196,17 +171,18 @@ func TestALockInTheMiddleOfARunLosesNothing(t *testing.T) {
 		if strings.Contains(errs.String(), "goroutine ") {
 			t.Errorf("%s: %s", what, errs.String())
 		}
-		out, err := x.run(t, home, "")
+		out, err := try.run("")
 		if err != nil {
 			t.Errorf("%s: the next run: %v: %s", what, err, out.stderr)
-			return
+			return 0
 		}
 		got := stateOf(t, home)
-		if diff := cmp.Diff(x.want.Rows["extraction"], got.Rows["extraction"]); diff != "" {
+		if diff := cmp.Diff(x.ends[0].Rows["extraction"], got.Rows["extraction"]); diff != "" {
 			t.Errorf("%s: extractions differ:\n%s", what, diff)
 		}
 		if diff := cmp.Diff(x.last, lastOf(t, home)); diff != "" {
 			t.Errorf("%s: the memory differs:\n%s", what, diff)
 		}
+		return 0
 	})
 }

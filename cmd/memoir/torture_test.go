@@ -81,20 +81,10 @@ func (x *torture) undisturbed(t *testing.T) {
 	}
 	try := x.trial(t)
 	defer try.remove()
-	log := filepath.Join(t.TempDir(), "points")
 	x.lives = append(x.lives, livesOf(t, try.home))
-	out, err := try.run("log "+log, x.args...)
-	if err != nil {
-		t.Fatalf("undisturbed: %v: %s", err, out.stderr)
-	}
-	x.total = int(gjson.Get(out.stdout, "phase1.claimed").Int())
+	out := try.logged(t)
+	x.total = int(gjson.Get(out, "phase1.claimed").Int())
 	x.lives = append(x.lives, livesOf(t, try.home))
-	b, err := os.ReadFile(log)
-	must(t, err)
-	x.points = strings.Split(strings.TrimSpace(string(b)), "\n")
-	for i, point := range x.points {
-		_, x.points[i], _ = strings.Cut(point, " ")
-	}
 	x.end(t, try)
 	x.last = lastOf(t, try.home)
 	if x.asks != nil {
@@ -106,6 +96,23 @@ func (x *torture) undisturbed(t *testing.T) {
 	alone := x.trial(t)
 	defer alone.remove()
 	x.end(t, alone)
+}
+
+// logged gives the command undisturbed, notes its moments and returns its results.
+func (try trial) logged(t *testing.T) string {
+	t.Helper()
+	log := filepath.Join(t.TempDir(), "points")
+	out, err := try.run("log "+log, try.args...)
+	if err != nil {
+		t.Fatalf("undisturbed: %v: %s", err, out.stderr)
+	}
+	b, err := os.ReadFile(log)
+	must(t, err)
+	for line := range strings.Lines(string(b)) {
+		_, point, _ := strings.Cut(strings.TrimSpace(line), " ")
+		try.points = append(try.points, point)
+	}
+	return out.stdout
 }
 
 // end makes the next run and remembers how it ends.
@@ -153,10 +160,13 @@ func (try trial) remove() { _ = os.RemoveAll(try.dir) }
 
 type output struct{ stdout, stderr string }
 
-// command is a command line in the home; without arguments it is a run over all sessions.
+// command is a command line in the home; without arguments it is a run. A run reads all sessions.
 func (try trial) command(failpoint string, args ...string) *exec.Cmd {
 	if len(args) == 0 {
-		args = []string{"run", "--json", "--all", "--sessions", try.sessions, "--min-idle", "0", "--max-age", "0", "--now", testdata.Now.Format(time.RFC3339)}
+		args = []string{"run", "--json", "--all"}
+	}
+	if args[0] == "run" {
+		args = append(slices.Clip(args), "--sessions", try.sessions, "--min-idle", "0", "--max-age", "0", "--now", testdata.Now.Format(time.RFC3339))
 	}
 	cmd := exec.Command(try.binary, append(slices.Clip(args), "--home", try.home)...)
 	cmd.Dir = try.user

@@ -153,17 +153,6 @@ func (p afflicted) recovers(t *testing.T, home, what string) {
 	blameless(t, home, what+", after the next run")
 }
 
-func copyHome(t *testing.T, from, to string) {
-	t.Helper()
-	must(t, os.CopyFS(to, os.DirFS(from)))
-	must(t, filepath.WalkDir(to, func(path string, entry os.DirEntry, err error) error {
-		if err == nil && entry.IsDir() {
-			err = os.Chmod(path, 0o700)
-		}
-		return err
-	}))
-}
-
 func TestADiskWithoutRoomLosesNothingAndBlamesNobody(t *testing.T) {
 	by(t, 0, 0, 0) // skip before anything is prepared
 	if !mounting(t) {

@@ -1,3 +1,5 @@
+//go:build unix
+
 package main
 
 import (
@@ -11,42 +13,26 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"memoir/testdata"
 )
 
 // patient is an installation that doctor looks at: a home of its own, with the memory
 // that the fixture sessions give.
 type patient struct {
-	t                         *testing.T
-	home, sessions, user, tmp string
-	project                   string // folder of one project
+	trial
+	t       *testing.T
+	project string // folder of one project
 }
 
 // newPatients makes the installation once; each call gives a copy of it.
 func newPatients(t *testing.T) func(t *testing.T) patient {
 	t.Helper()
-	dir := t.TempDir()
-	first := patient{t: t, home: filepath.Join(dir, "home"), sessions: filepath.Join(dir, "sessions"), user: filepath.Join(dir, "user"), tmp: filepath.Join(dir, "tmp")}
-	if _, err := testdata.Write(first.sessions); err != nil {
-		t.Fatal(err)
-	}
-	first.must(os.MkdirAll(first.tmp, 0o700), os.MkdirAll(first.user, 0o700))
-	first.memoir(exitDone, "run")
-	if found := first.findings(exitDone); len(found) > 0 {
-		t.Fatalf("of a sound home: %+v", found)
-	}
-	return func(t *testing.T) patient {
+	sessions := few(t, len(fewNames))
+	x := newTorture(t, sessions, made(t, sessions))
+	fresh := func(t *testing.T) patient {
 		t.Helper()
-		p, own := first, t.TempDir()
-		p.t, p.home, p.user, p.tmp = t, filepath.Join(own, "home"), filepath.Join(own, "user"), filepath.Join(own, "tmp")
-		p.must(os.MkdirAll(p.tmp, 0o700), os.MkdirAll(p.user, 0o700))
-		if out, err := exec.Command("cp", "-a", first.home, p.home).CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
+		p := patient{trial: x.trial(t), t: t}
 		folders, err := filepath.Glob(filepath.Join(p.home, "projects", "lanternd-*"))
 		if err != nil || len(folders) != 1 {
 			t.Fatalf("%v, %v", folders, err)
@@ -54,34 +40,29 @@ func newPatients(t *testing.T) func(t *testing.T) patient {
 		p.project = folders[0]
 		return p
 	}
+	if found := fresh(t).findings(exitDone); len(found) > 0 {
+		t.Fatalf("of a sound home: %+v", found)
+	}
+	return fresh
 }
 
 func (p patient) must(errs ...error) {
 	p.t.Helper()
-	if err := errors.Join(errs...); err != nil {
-		p.t.Fatal(err)
-	}
+	must(p.t, errors.Join(errs...))
 }
 
 // memoir runs a command line in a process of its own and returns what it printed.
 func (p patient) memoir(want int, args ...string) string {
 	p.t.Helper()
-	args = append(args, "--home", p.home)
 	switch args[0] {
-	case "run":
-		args = append(args, "--sessions", p.sessions, "--now", testdata.Now.Format(time.RFC3339))
 	case "clear", "forget", "restore":
 		args = append(args, "--yes")
 	}
-	cmd := exec.Command(released(p.t), args...)
-	cmd.Env = environment("HOME="+p.user, "TMPDIR="+p.tmp)
-	var said strings.Builder
-	cmd.Stderr = &said
-	out, err := cmd.Output()
+	out, err := p.run("", args...)
 	if code := codeOf(p.t, err); code != want {
-		p.t.Fatalf("memoir %s: exit code %d, want %d\n%s%s", strings.Join(args, " "), code, want, out, said.String())
+		p.t.Fatalf("memoir %s: exit code %d, want %d\n%s%s", strings.Join(args, " "), code, want, out.stdout, out.stderr)
 	}
-	return string(out)
+	return out.stdout
 }
 
 // findings are what doctor does not call ok.

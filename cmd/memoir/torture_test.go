@@ -148,12 +148,20 @@ func (x *torture) trial(t testing.TB) trial {
 	try := trial{x, dir, filepath.Join(dir, "home"), filepath.Join(dir, "user"), filepath.Join(dir, "tmp")}
 	must(t, errors.Join(os.Mkdir(try.user, 0o700), os.Mkdir(try.temp, 0o700)))
 	if x.before != "" {
-		must(t, os.CopyFS(try.home, os.DirFS(x.before)))
+		copyHome(t, x.before, try.home)
 	}
 	if x.asks != nil {
 		x.asks.configure(t, try)
 	}
 	return try
+}
+
+// copyHome copies a home with its modes.
+func copyHome(t testing.TB, from, to string) {
+	t.Helper()
+	if out, err := exec.Command("cp", "-a", from, to).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
 }
 
 func (try trial) remove() { _ = os.RemoveAll(try.dir) }

@@ -82,7 +82,7 @@ func TestManyEndsOfAnElementTakeNoLonger(t *testing.T) {
 		t.Errorf("%d bytes are left", len(got))
 	}
 	text = strings.Repeat("<system-reminder ", n) + "</system-reminder>"
-	if got := removeReminders(text); got != text {
+	if got := removeReminders(text); got != "" {
 		t.Errorf("%d bytes of %d are left", len(got), len(text))
 	}
 }

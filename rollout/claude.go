@@ -1,7 +1,9 @@
 package rollout
 
 import (
+	"cmp"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"memoir"
@@ -11,8 +13,8 @@ import (
 // Claude reads the transcripts of Claude Code: one file a session, one line an
 // entry, entries linked by parentUuid.
 //
-// See claude_line.go for a line and whose words it holds, claude_plan.go for abandoned
-// branches and queued prompts, claude_read.go for items.
+// See claude_line.go for a line and whose words it holds, claude_plan.go for what of a
+// file stands and is not another session's, claude_read.go for items.
 type Claude struct{}
 
 var _ Agent = Claude{}
@@ -30,42 +32,32 @@ func (Claude) Roots(env Env) []Root {
 	var roots []Root
 	for _, dir := range dirs {
 		if dir = strings.TrimSpace(dir); dir != "" {
-			roots = append(roots, Root{filepath.Join(dir, "projects"), isTranscriptName})
+			roots = append(roots, Root{filepath.Join(dir, "projects"), func(path string) bool {
+				return isJSONL(path) && !strings.HasSuffix("/"+path, "/journal.jsonl")
+			}})
 		}
 	}
 	return roots
 }
 
-func isTranscriptName(path string) bool {
-	return strings.HasSuffix(path, ".jsonl") && path[strings.LastIndexByte(path, '/')+1:] != "journal.jsonl"
-}
-
 // Recognises looks for a type of line together with a key that only Claude Code
 // gives to it.
 func (Claude) Recognises(_ string, head [][]byte) bool {
-	for _, raw := range head[:min(len(head), 20)] {
+	return slices.ContainsFunc(opening(head), func(raw []byte) bool {
 		l := parseClaudeLine(raw)
 		switch l.kind {
 		case "user", "assistant", "system", "progress", "attachment":
-			if l.uuid != "" && l.session != "" {
-				return true
-			}
+			return l.uuid != "" && l.session != ""
 		case "queue-operation", "custom-title", "ai-title", "last-prompt", "mode", "permission-mode",
 			"agent-name", "agent-setting":
-			if l.session != "" {
-				return true
-			}
+			return l.session != ""
 		case "summary":
-			if get(raw, "leafUuid") != nil {
-				return true
-			}
+			return get(raw, "leafUuid") != nil
 		case "file-history-snapshot":
-			if get(raw, "messageId") != nil {
-				return true
-			}
+			return get(raw, "messageId") != nil
 		}
-	}
-	return false
+		return false
+	})
 }
 
 // Head calls a session automation if all that is seen of it was driven by a script,
@@ -73,8 +65,8 @@ func (Claude) Recognises(_ string, head [][]byte) bool {
 // made from. It takes the session's id from the file's name where its lines agree, else
 // from the last line: a resumed session's file begins with lines of the old id.
 func (Claude) Head(h *Head, path string, head, tail [][]byte) {
-	s := claudeHead{Head: h, sessions: map[string]bool{}, uuids: map[string]bool{}}
-	for i, raw := range append(head[:len(head):len(head)], tail...) {
+	s := claudeHead{Head: h, ids: map[string]bool{}}
+	for i, raw := range slices.Concat(head, tail) {
 		l := parseClaudeLine(raw)
 		s.line(l)
 		if i < len(head) {
@@ -84,18 +76,19 @@ func (Claude) Head(h *Head, path string, head, tail [][]byte) {
 	if s.scripted && !s.driven {
 		h.Kind = memoir.KindAutomation
 	}
-	if inDir(h.CWD, s.worktree) {
+	if s.worktree != "" && strings.HasPrefix(h.CWD+"/", s.worktree+"/") {
 		h.CWD = s.began
 	}
-	if h.Title == "" {
-		h.Title = lastTitle(head, tail)
+	summary := ""
+	for _, of := range s.summaries {
+		if s.ids[getText(of, "leafUuid")] { // else it is the title of another conversation
+			summary = getText(of, "summary")
+		}
 	}
-	if h.Title == "" && s.uuids[s.leaf] { // else it is the title of another conversation
-		h.Title = s.summary
-	}
+	h.Title, h.Named = cmp.Or(s.custom, s.given, summary), s.custom != ""
 	h.UpdatedAt = latest(tail, "timestamp")
 	name := stem(path)
-	if h.ID = s.last; s.sessions[name] {
+	if h.ID = s.last; s.ids[name] {
 		h.ID = name
 	}
 	inSubagents := strings.Contains(filepath.ToSlash(path), "/subagents/")
@@ -103,32 +96,26 @@ func (Claude) Head(h *Head, path string, head, tail [][]byte) {
 		return
 	}
 	h.Kind, h.ParentID = memoir.KindSubagent, s.first.session
-	if h.ID = name; s.first.agent != "" {
-		h.ID = "agent-" + s.first.agent
+	if h.ID = name; s.first.agent() != "" {
+		h.ID = "agent-" + s.first.agent()
 	}
 }
 
 // claudeHead is what the first and last lines of a file say.
 type claudeHead struct {
 	*Head
-	sessions, uuids  map[string]bool
-	first            *claudeLine // of the conversation
-	last             string      // session id of the last line that has one
-	leaf, summary    string      // uuid of the line that a summary is of
-	worktree, began  string      // directory that the agent made, and that it made it from
-	scripted, driven bool        // a script's entrypoint was seen, a person's
+	ids              map[string]bool // of sessions and entries
+	first            *claudeLine     // of the conversation
+	last             string          // session id of the last line that has one
+	custom, given    string          // the title that a person chose, that the agent gave
+	summaries        [][]byte        // each names the entry that it is of
+	worktree, began  string          // directory that the agent made, and that it made it from
+	scripted, driven bool            // a script's entrypoint was seen, a person's
 }
 
 func (s *claudeHead) line(l claudeLine) {
-	if l.uuid != "" {
-		s.uuids[l.uuid] = true
-	}
-	if l.session != "" {
-		s.sessions[l.session], s.last = true, l.session
-	}
-	if l.entrypoint != "" {
-		s.scripted, s.driven = s.scripted || byScript(l.entrypoint), s.driven || !byScript(l.entrypoint)
-	}
+	s.ids[l.uuid], s.ids[l.session] = l.uuid != "", l.session != ""
+	s.last = cmp.Or(l.session, s.last)
 	switch l.kind {
 	case "worktree-state":
 		if at := get(l.raw, "worktreeSession"); getText(at, "originalCwd") != "" {
@@ -138,83 +125,41 @@ func (s *claudeHead) line(l claudeLine) {
 		if s.first == nil {
 			s.first = &l
 		}
-		if of := l.forkedFrom(); of != "" && s.ParentID == "" {
-			s.ParentID = of
+		s.ParentID = cmp.Or(s.ParentID, l.forkedFrom())
+		if by := getText(l.raw, "entrypoint"); by != "" {
+			script := by == "mcp" || by == "claude-code-github-action" || strings.HasPrefix(by, "sdk-")
+			s.scripted, s.driven = s.scripted || script, s.driven || !script
 		}
 	case "custom-title":
-		s.Title = getText(l.raw, "customTitle")
-		s.Named = s.Title != ""
+		s.custom = getText(l.raw, "customTitle")
+	case "ai-title":
+		s.given = cmp.Or(getText(l.raw, "aiTitle"), s.given)
 	case "summary":
-		if s.leaf == "" || s.uuids[getText(l.raw, "leafUuid")] {
-			s.leaf, s.summary = getText(l.raw, "leafUuid"), getText(l.raw, "summary")
-		}
+		s.summaries = append(s.summaries, l.raw)
 	}
 }
 
 // opening takes what counts as it was when the session began.
 func (s *claudeHead) opening(l claudeLine) {
-	if t := instant(l.time); s.CreatedAt.IsZero() && !t.IsZero() && l.kind != "file-history-snapshot" {
-		s.CreatedAt = t
+	if s.CreatedAt.IsZero() && l.kind != "file-history-snapshot" {
+		s.CreatedAt = instant(l.time)
 	}
-	if s.CWD == "" {
-		s.CWD = l.cwd
-	}
-	if s.Branch == "" {
-		s.Branch = l.branch()
-	}
+	s.CWD, s.Branch = cmp.Or(s.CWD, l.cwd), cmp.Or(s.Branch, l.branch)
 }
 
-// byScript reports whether what started a session is no person at a prompt.
-func byScript(entrypoint string) bool {
-	switch entrypoint {
-	case "claude-code-github-action", "mcp", "bench", "remote_trigger", "remote_cowork_trigger":
-		return true
-	}
-	return strings.HasPrefix(entrypoint, "sdk-")
-}
+// ownTool are the tools of memoir's own server, whatever it is registered by.
+var ownTool = lazyregexp.New(`^mcp__(?:plugin_\w+_)?memoir__`)
 
-// inDir reports whether a path is a directory or lies in it.
-func inDir(path, dir string) bool {
-	return dir != "" && (path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/"))
-}
-
-// lastTitle is the title that the agent itself gave last.
-func lastTitle(head, tail [][]byte) string {
-	title := ""
-	for _, records := range [][][]byte{head, tail} {
-		for _, raw := range records {
-			if getText(raw, "type") != "ai-title" {
-				continue
-			}
-			for _, key := range []string{"aiTitle", "title"} {
-				if s := getText(raw, key); s != "" {
-					title = s
-				}
-			}
-		}
-	}
-	return title
-}
-
-// reachesOut reports whether somebody else chooses what a tool prints, so that its
-// failure may imitate a refusal: a tool of an MCP server or of the web, or one whose call
-// is not in the file. A real refusal also has a string for toolUseResult, where a result
-// that only contains its words has none or an object.
-func reachesOut(tool string) bool {
-	return tool == "" || strings.HasPrefix(tool, "mcp__") || tool == "WebFetch" || tool == "WebSearch"
-}
-
-// result takes a tool's result in; structured is the copy of it that the agent
-// keeps for itself.
-func (r *claudeReader) result(block, structured []byte) {
-	id := getText(block, "tool_use_id")
-	tool := ""
+// result takes a tool's result in, and what a person says in it: why they refused the
+// call, what they answered to a question.
+func (r *claudeReader) result(block []byte, l claudeLine) {
+	id, tool := getText(block, "tool_use_id"), ""
 	if call := r.e.waiting(id); call != nil {
 		tool = call.Tool
 	}
-	output := claudeOutput(r.persisted(contentText(get(block, "content"))))
-	o := outcome{output: output, failed: isTrue(get(block, "is_error"))}
-	if code, ok := strings.CutPrefix(output, "Exit code "); ok && o.failed {
+	failed, output := isTrue(get(block, "is_error")), claudeOutput(contentText(get(block, "content")))
+	o := outcome{output: output, failed: failed}
+	if code, ok := strings.CutPrefix(output, "Exit code "); ok && failed {
 		if n, ok := leadingInt(code); ok {
 			_, rest, _ := strings.Cut(output, "\n")
 			o.exit, o.output = &n, rest
@@ -227,72 +172,53 @@ func (r *claudeReader) result(block, structured []byte) {
 		o.output = "" // memory is not made of memory
 		r.e.injected()
 	}
-	words := ""
-	if isTrue(get(block, "is_error")) && isString(structured) && !reachesOut(tool) {
-		words, _ = rejection(output)
-	}
 	r.e.result(id, o, r.w)
+	origin, words := memoir.OriginAnswer, ""
+	switch { // the agent keeps a copy of the result for itself
+	case failed && !reachesOut(tool) && isString(get(l.raw, "toolUseResult")):
+		origin, words = memoir.OriginRejection, rejection(output)
+	case !o.failed && tool == "AskUserQuestion":
+		words = claudeAnswers(get(l.raw, "toolUseResult"))
+	}
 	if words != "" {
-		r.e.user(memoir.OriginRejection, words, r.w)
-	}
-	if tool == "AskUserQuestion" && !o.failed {
-		if words := claudeAnswers(structured); words != "" {
-			r.e.user(memoir.OriginAnswer, words, r.w)
-		}
+		r.e.user(origin, words, r.w)
 	}
 }
 
-// What a person says to a tool stands in its result: why they refused a call, what
-// they answered to a question.
-
-// refusals begin the results of calls that a person refused or stopped.
-var refusals = []string{
-	"The user doesn't want to", "Permission for this tool use was denied",
-	"The agent proposed a plan that was rejected by the user",
-	"User rejected", "User denied", "User aborted",
+// reachesOut reports whether somebody else chooses what a tool prints, so that its
+// failure may imitate a refusal: a tool of an MCP server or of the web, or one whose call
+// is not in the file. A real refusal also has a string for toolUseResult, where a result
+// that only contains its words has none or an object.
+func reachesOut(tool string) bool {
+	return tool == "" || strings.HasPrefix(tool, "mcp__") || tool == "WebFetch" || tool == "WebSearch"
 }
 
-// saidLabel stands before what a person said when refusing a call.
-var saidLabel = lazyregexp.New(`(?:[Tt]he user said:|reason for the rejection:|` +
-	`[Tt]he user provided the following (?:feedback|reason)[^:\n]*:)\s*`)
+// refusal begins the result of a call that a person refused or stopped, and saidLabel stands
+// before their words in it. What the agent adds for the model comes after them.
+var (
+	refusal = lazyregexp.New(`^(?:The user doesn't want to|Permission for this tool use was denied|` +
+		`The agent proposed a plan that was rejected by the user)`)
+	saidLabel = lazyregexp.New(`(?:[Tt]he user said:|reason for the rejection:|` +
+		`[Tt]he user provided the following (?:feedback|reason)[^:\n]*:)\s*`)
+	clarified = lazyregexp.New(`(?m)^\s*(?:Answer|User notes): (.*)$`)
+)
 
-// refusalNote is what the agent adds for the model after it.
-var refusalNote = lazyregexp.New(`\n\nNote: The user's next message may contain`)
-
-// rejection reports whether a result says that the person refused the call, and
-// what they said to it.
-func rejection(output string) (words string, ok bool) {
-	if !hasAnyPrefix(output, refusals) {
-		return "", false
-	}
+// rejection is what a person said when they refused a call, "" if a result is no refusal.
+func rejection(output string) string {
 	output, _, _ = strings.Cut(output, "\nRejected plan:") // the agent's words, whatever they say of the person's
 	label := saidLabel.FindStringIndex(output)
-	if label == nil {
-		return "", true
+	if label == nil || !refusal.MatchString(output) {
+		return ""
 	}
-	words = output[label[1]:]
-	if note := refusalNote.FindStringIndex(words); note != nil {
-		words = words[:note[0]]
-	}
-	if strings.HasPrefix(words, "The user wants to clarify these questions") {
-		words = clarification(words)
-	}
-	return strings.TrimSpace(words), true
-}
-
-// clarification takes what a person filled in out of the form in which questions
-// that they would rather talk about are sent back.
-func clarification(form string) string {
-	var said []string
-	for line := range strings.Lines(form) {
-		line = strings.TrimSpace(line)
-		for _, label := range []string{"Answer: ", "User notes: "} {
-			if words, ok := strings.CutPrefix(line, label); ok {
-				said = append(said, words)
-			}
+	words, _, _ := strings.Cut(output[label[1]:], "\n\nNote: The user's next message may contain")
+	if strings.HasPrefix(words, "The user wants to clarify these questions") { // a form that they filled in
+		filled := clarified.FindAllStringSubmatch(words, -1)
+		words = ""
+		for _, line := range filled {
+			words += line[1] + "\n"
 		}
 	}
-	return strings.Join(said, "\n")
+	return strings.TrimSpace(words)
 }
 
 // claudeAnswers returns what a person answered to the questions of a call, a line an
@@ -318,20 +244,13 @@ func claudeAnswers(structured []byte) string {
 	return strings.Join(said, "\n")
 }
 
-// ownTool are the tools of memoir's own server, whatever it is registered by.
-var ownTool = lazyregexp.New(`^mcp__(?:plugin_\w+_)?memoir__`)
-
 // claudeOutput takes the agent's notes off a tool's result.
 func claudeOutput(s string) string {
-	if strings.Contains(s, "<system-reminder>") {
-		s = removeReminders(s)
-	}
-	s = strings.TrimSpace(s)
-	if inner, rest, ok := cutElement(s, "persisted-output"); ok {
-		s = strings.TrimSpace(inner) + rest
-	}
-	if inner, rest, ok := cutElement(s, "truncated-output"); ok {
-		s = strings.TrimSpace(inner) + rest
+	s = strings.TrimSpace(removeReminders(s))
+	for _, frame := range []string{"persisted-output", "truncated-output"} {
+		if inner, rest, ok := cutElement(s, frame); ok {
+			s = strings.TrimSpace(inner) + rest
+		}
 	}
 	if s == "[Old tool result content cleared]" {
 		return ""

@@ -173,7 +173,7 @@ func TestAnOwnerStaysTheOwnerWhenFilesGrow(t *testing.T) {
 	if said(items) != "0 1" {
 		t.Errorf("alone: %q", said(items))
 	}
-	writeAt(t, fork, strings.Join(replies(newID, 0, 2, nil), "\n")+"\n")
+	writeAt(t, fork, strings.Join(answers(newID, 0, 2, oldID), "\n")+"\n")
 	check("just forked", "0 1", "")
 	grow(fork, says(newID, 4))
 	check("the fork went on", "0 1", "4")

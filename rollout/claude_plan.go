@@ -1,276 +1,355 @@
 package rollout
 
 import (
+	"cmp"
 	"context"
-	"maps"
+	"hash/maphash"
+	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"time"
+
+	"memoir"
 )
 
 // claudePlan is what the first play of a session finds out for the second.
 type claudePlan struct {
-	first     map[uint64]int32 // index of the first line of each uuid: later ones are copies
-	abandoned map[int]bool     // indexes of lines on a branch that was edited away
-	late      map[int][]string // queued prompts that no line holds, by the index of the line that took them
-	atEnd     []string         // those that nothing took
-	results   map[uint64]bool  // hashes of the ids of calls that were answered
-	elsewhere map[uint64]bool  // hashes of the uuids of lines that another session had first
+	subagent bool
+	nodes    []claudeNode
+	byUUID   map[uint64]int32  // hashed uuids: index in nodes of the first line, later ones are copies
+	leaf     int32             // index in nodes of the last entry of the conversation, -1
+	queue    []*queuedPrompt   // in the order in which they were typed
+	unsent   map[int]string    // queued prompts that no line holds, by the index of the line that took or queued them
+	results  map[uint64]bool   // hashes of the ids of calls that were answered
+	copies   []map[uint64]bool // by part: hashed uuids of the entries that another session had first
 }
 
-// Flags of a node.
-const (
-	nodeUser      = 1 << iota // user or assistant line: can be the leaf
-	nodePrompt                // words of a person
-	nodeSidechain             // of a sub-agent
-	nodeSpeech                // what the agent said or a tool answered
-)
-
-type claudePlanner struct {
-	*claudePlan
-	index   []int32 // of each node in the tape
-	parents []uint64
-	flags   []uint8
-	queue   []*queuedPrompt
+// claudeNode is an entry in the tree of a conversation.
+type claudeNode struct {
+	record int32 // in the tape
+	up     int32 // index of the parent, -1 where it is missing
+	said   int32 // index of the nearest one above that was said or done, else of the topmost; -1 without a parent
+	prompt bool  // words of a person
+	speech bool  // what the agent said or a tool answered
+	live   bool  // on the path to the last entry
+	gone   bool  // on a branch that was edited away
 }
 
 func planClaude(ctx context.Context, t *tape, subagent bool) (*claudePlan, error) {
-	p := &claudePlan{first: map[uint64]int32{}, late: map[int][]string{},
-		results: map[uint64]bool{}}
-	s := claudePlanner{claudePlan: p}
-	if t.heads == nil && !subagent {
-		for _, part := range t.parts {
-			theirs, err := claudeCopies(ctx, part.Path)
-			if err != nil {
-				return nil, err
-			}
-			if p.elsewhere == nil {
-				p.elsewhere = theirs
-				continue
-			}
-			p.elsewhere = maps.Clone(p.elsewhere) // the map is shared by all readers
-			maps.Copy(p.elsewhere, theirs)
+	p := &claudePlan{subagent: subagent, byUUID: map[uint64]int32{}, leaf: -1, unsent: map[int]string{},
+		results: map[uint64]bool{}, copies: make([]map[uint64]bool, len(t.parts))}
+	for i, part := range t.parts {
+		if t.heads != nil || subagent {
+			break
+		}
+		var err error
+		if p.copies[i], err = claudeCopies(ctx, part.Path); err != nil {
+			return nil, err
 		}
 	}
 	err := t.each(ctx, false, func(at place, raw []byte) error {
-		s.line(at.index, parseClaudeLine(raw))
+		p.line(at.index, parseClaudeLine(raw))
 		return nil
 	})
-	s.findAbandoned(subagent)
-	s.settleQueue()
+	p.findAbandoned()
+	for _, q := range p.queue { // a command of the agent's own interface leaves its trace elsewhere
+		if !q.sent && !strings.HasPrefix(q.text, "/") && !strings.HasPrefix(q.text, "<") {
+			p.unsent[q.at] = q.text
+		}
+	}
 	return p, err
 }
 
-func (s *claudePlanner) line(at int, l claudeLine) {
-	spoken, speaks := l.spoken()
-	if l.uuid != "" && !s.node(at, l, spoken, speaks) {
+func (p *claudePlan) line(at int, l claudeLine) {
+	if l.sidechain && !p.subagent {
 		return
 	}
-	switch {
-	case l.kind == "queue-operation":
-		s.operation(at, l)
-	case speaks && !l.injected():
-		s.send(spoken)
-	default:
-		if prompt, _, ok := l.queuedCommand(); ok {
-			s.send(prompt)
-		}
+	texts, speaks := l.spoken()
+	words, prompt := "", false
+	if speaks && !l.compact && !untyped(l.raw) {
+		words = strings.TrimSpace(strings.Join(texts, "\n"))
+		origin, _, _ := splitClaudeUser(words)
+		prompt = origin != memoir.OriginInjected && !strings.HasPrefix(words, "<bash-")
+	}
+	if l.uuid != "" && !p.add(at, l, prompt, l.kind == "assistant" || l.kind == "user" && !speaks) {
+		return
+	}
+	if queued, _, ok := l.queuedCommand(); ok {
+		words = strings.TrimSpace(queued)
+	}
+	if l.kind == "queue-operation" {
+		p.operation(at, getText(l.raw, "operation"), strings.TrimSpace(getText(l.raw, "content")))
+	} else if words != "" {
+		p.send(words)
 	}
 }
 
-// node takes a line in as an entry of the conversation. It reports false for a copy of
+// add takes a line in as an entry of the conversation. It reports false for a copy of
 // an earlier one.
-func (s *claudePlanner) node(at int, l claudeLine, spoken string, speaks bool) bool {
+func (p *claudePlan) add(at int, l claudeLine, prompt, speech bool) bool {
 	h := textHash(l.uuid)
-	if _, ok := s.first[h]; ok {
+	if _, ok := p.byUUID[h]; ok {
 		return false
 	}
-	s.first[h] = int32(at)
-	var flags uint8
-	switch l.kind {
-	case "user":
-		flags = nodeUser
-		if !speaks {
-			flags |= nodeSpeech
-			s.noteResults(l)
-		} else if !l.injected() && !l.compact && isPrompt(spoken) {
-			flags |= nodePrompt
+	n := claudeNode{record: int32(at), up: -1, said: -1, prompt: prompt, speech: speech}
+	if up, ok := p.byUUID[textHash(l.parent)]; ok && l.parent != "" {
+		n.up, n.said = up, up
+		if above := p.nodes[up]; !above.prompt && !above.speech && above.said >= 0 {
+			n.said = above.said
 		}
-	case "assistant":
-		flags = nodeUser | nodeSpeech
 	}
-	if l.sidechain {
-		flags |= nodeSidechain
+	p.byUUID[h] = int32(len(p.nodes))
+	if l.kind == "user" || l.kind == "assistant" {
+		p.leaf = int32(len(p.nodes))
 	}
-	s.index = append(s.index, int32(at))
-	s.flags = append(s.flags, flags)
-	var parent uint64
-	if l.parent != "" {
-		parent = textHash(l.parent)
+	p.nodes = append(p.nodes, n)
+	if speech && l.kind == "user" {
+		elements(get(l.message, "content"), func(block []byte) bool {
+			p.results[textHash(getText(block, "tool_use_id"))] = true
+			return true
+		})
 	}
-	s.parents = append(s.parents, parent)
 	return true
-}
-
-func (s *claudePlanner) noteResults(l claudeLine) {
-	elements(get(l.message, "content"), func(block []byte) bool {
-		if id := getText(block, "tool_use_id"); id != "" {
-			s.results[textHash(id)] = true
-		}
-		return true
-	})
-}
-
-// isPrompt tells a person's words from the lines that stand for what happened.
-func isPrompt(text string) bool {
-	text = strings.TrimSpace(text)
-	return text != "" && !hasAnyPrefix(text, []string{"[Request interrupted", "<local-command", "<bash-",
-		"<task-notification", "<system-reminder", "Caveat:"})
 }
 
 // findAbandoned marks the branches that a person edited away: a prompt is
 // abandoned if the live path, that of the last entry, goes on from the same point
 // of the conversation with a later prompt. A side path alone means nothing, for
 // parallel tool calls make many; and where parents are missing, nothing is lost.
-func (s *claudePlanner) findAbandoned(subagent bool) {
-	n := len(s.index)
-	up, leaf := s.parentNodes(subagent)
-	// next[i] of a live node is the prompt that the live path holds next below it,
-	// with nothing said in between; -1 if something was.
-	next := make([]int32, n)
-	live := make([]bool, n)
-	below := int32(-1)
-	for i, steps := leaf, 0; i >= 0 && steps <= n; i, steps = int(up[i]), steps+1 {
-		live[i], next[i] = true, below
-		switch {
-		case s.flags[i]&nodePrompt != 0:
-			below = int32(i)
-		case s.flags[i]&nodeSpeech != 0:
-			below = -1
+func (p *claudePlan) findAbandoned() {
+	next := map[int32]int{} // the live prompt after what was said
+	for i := p.leaf; i >= 0; i = p.nodes[i].up {
+		n := &p.nodes[i]
+		if n.live = true; n.prompt {
+			next[n.said] = int(i)
 		}
 	}
-	gone := make([]bool, n)
-	s.abandoned = map[int]bool{}
-	for i := range n {
-		if live[i] || s.flags[i]&nodeSidechain != 0 && !subagent {
-			continue
-		}
-		if p := up[i]; p >= 0 && int(p) < i && gone[p] {
-			gone[i] = true
-		} else if s.flags[i]&nodePrompt != 0 {
-			p := up[i]
-			for steps := 0; p >= 0 && !live[p] && s.flags[p]&(nodeSpeech|nodePrompt) == 0 && steps <= n; steps++ {
-				p = up[p]
-			}
-			gone[i] = p >= 0 && live[p] && next[p] > int32(i)
-		}
-		if gone[i] {
-			s.abandoned[int(s.index[i])] = true
-		}
+	for i := range p.nodes {
+		n := &p.nodes[i]
+		n.gone = !n.live && n.up >= 0 && (p.nodes[n.up].gone || n.prompt && next[n.said] > i)
 	}
 }
 
+// node is the entry of a uuid, nil if there is none.
+func (p *claudePlan) node(uuid string) *claudeNode {
+	if i, ok := p.byUUID[textHash(uuid)]; ok && uuid != "" {
+		return &p.nodes[i]
+	}
+	return nil
+}
+
+// queuedPrompt is a prompt that was typed while the agent was busy.
 type queuedPrompt struct {
-	text   string
-	taken  int // index of the operation that took it, -1
-	sent   bool
-	popped bool // taken back into the prompt to be edited
+	at    int // index of the line that took it out of the queue, or queued it
+	text  string
+	taken bool // out of the queue
+	sent  bool // a line holds it
 }
 
-// operation follows the queue of prompts typed while the agent was busy. Headless
-// runs put every prompt through it.
-func (s *claudePlanner) operation(at int, l claudeLine) {
-	content := strings.TrimSpace(text(l.content))
-	switch l.operation {
+// operation follows the queue of prompts. Headless runs put every prompt through it.
+// What is taken back into the prompt to be edited was never said.
+func (p *claudePlan) operation(at int, operation, content string) {
+	switch operation {
 	case "enqueue":
-		if len(s.queue) < 10000 && content != "" {
-			s.queue = append(s.queue, &queuedPrompt{text: content, taken: -1})
+		if len(p.queue) < 10000 && content != "" {
+			p.queue = append(p.queue, &queuedPrompt{at: at, text: content})
 		}
 	case "dequeue", "remove":
-		var next *queuedPrompt
-		for _, q := range s.queue {
-			if q.taken >= 0 || q.popped {
-				continue
-			}
-			if q.text == content {
-				next = q
-				break
-			}
-			if next == nil {
-				next = q
-			}
+		waits := func(q *queuedPrompt) bool { return !q.taken }
+		i := slices.IndexFunc(p.queue, func(q *queuedPrompt) bool { return waits(q) && q.text == content })
+		if i < 0 {
+			i = slices.IndexFunc(p.queue, waits)
 		}
-		if next != nil {
-			next.taken = at
+		if i >= 0 {
+			p.queue[i].taken, p.queue[i].at = true, at
 		}
 	case "popAll":
-		for _, q := range s.queue {
-			if q.taken < 0 {
-				q.popped = true
-			}
-		}
+		p.queue = slices.DeleteFunc(p.queue, func(q *queuedPrompt) bool { return !q.taken })
 	}
 }
 
 // send matches a line of the conversation with the prompts that were queued
 // before it, of which several may have been sent as one.
-func (s *claudePlanner) send(spoken string) {
-	if len(s.queue) == 0 {
+func (p *claudePlan) send(words string) {
+	if command, ok := slashCommand(words); ok {
+		words = command
+	}
+	for _, q := range p.queue {
+		if !q.sent && strings.Contains("\n"+words+"\n", "\n"+q.text+"\n") {
+			if q.sent = true; q.text == words {
+				return
+			}
+		}
+	}
+}
+
+// Claude Code writes a new file when a session is forked, earlier versions also when it
+// is resumed, and begins it with the entries of the old one. Files of a directory with
+// the same first entry are such a family; an entry belongs to the oldest that holds it.
+
+// claudeEntry returns the hashes of a line's uuid and of what a copy of it has, too: the
+// uuid that it was first written under, time and content. The latter is 0 for what is no
+// entry. No fork repeats a sub-agent's conversation.
+func claudeEntry(l claudeLine) (own, original uint64) {
+	switch l.kind {
+	case "user", "assistant", "system", "attachment":
+		if l.uuid != "" && !l.sidechain {
+			original = textHash(cmp.Or(getText(l.raw, "forkedFrom", "messageUuid"), l.uuid))
+			original ^= maphash.Bytes(hashSeed, get(l.message, "content")) ^ uint64(instant(l.time).UnixNano())
+			return textHash(l.uuid), original
+		}
+	}
+	return 0, 0
+}
+
+// claudeDir lists the first entries of the files of a directory.
+type claudeDir struct {
+	mu      sync.Mutex
+	modTime time.Time // of the directory when it was listed
+	settled bool      // no file can have been added since under the same time
+	first   map[string]uint64
+	byFirst map[uint64][]string
+	copies  map[string]map[uint64]bool // by path, of the families that were read
+}
+
+// claudeDirs are the directories listed so far: *claudeDir by path.
+var claudeDirs sync.Map
+
+// claudeCopies returns the hashed uuids of the entries in a session's file that belong
+// to an older file beside it, nil if there are none. Files that cannot be read own
+// nothing. The map is shared and must not be written to.
+func claudeCopies(ctx context.Context, path string) (map[uint64]bool, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, nil
+	}
+	known, _ := claudeDirs.LoadOrStore(filepath.Dir(path), &claudeDir{})
+	dir := known.(*claudeDir)
+	dir.mu.Lock()
+	defer dir.mu.Unlock()
+	dir.list(filepath.Dir(path))
+	family := dir.byFirst[dir.first[path]]
+	if _, known := dir.copies[path]; len(family) > 1 && !known {
+		err = dir.readFamily(ctx, family)
+	}
+	return dir.copies[path], err
+}
+
+// list lists the directory again if files may have been added or replaced; growing
+// changes no first entry. A directory's time is trusted once it is older than the
+// resolution of file times.
+func (d *claudeDir) list(path string) {
+	info, err := os.Stat(path)
+	if err != nil || d.settled && info.ModTime().Equal(d.modTime) {
 		return
 	}
-	spoken = strings.TrimSpace(spoken)
-	if command, ok := slashCommand(spoken); ok {
-		spoken = command
-	}
-	for _, q := range s.queue {
-		if q.sent {
-			continue
-		}
-		if q.text == spoken || strings.Contains("\n"+spoken+"\n", "\n"+q.text+"\n") {
-			q.sent = true
-		}
-		if q.text == spoken {
-			break
+	d.modTime, d.settled = info.ModTime(), time.Since(info.ModTime()) > 2*time.Second
+	d.first, d.byFirst, d.copies = map[string]uint64{}, map[uint64][]string{}, map[string]map[uint64]bool{}
+	for _, e := range dirEntries(path) {
+		if file := filepath.Join(path, e.Name()); isJSONL(file) {
+			if first := firstClaudeEntry(file); first != 0 {
+				d.first[file], d.byFirst[first] = first, append(d.byFirst[first], file)
+			}
 		}
 	}
 }
 
-// settleQueue finds the queued prompts that appear nowhere else. Those taken back
-// were never said, and a command of the agent's own interface leaves its trace
-// elsewhere.
-func (s *claudePlanner) settleQueue() {
-	for _, q := range s.queue {
-		if q.sent || q.popped || strings.HasPrefix(q.text, "/") || strings.HasPrefix(q.text, "<") {
-			continue
+// firstClaudeEntry looks for a file's first entry, 16 KiB at a time, in its first 512.
+func firstClaudeEntry(path string) uint64 {
+	file, err := openFile(path)
+	if err != nil {
+		return 0
+	}
+	defer file.Close()
+	r := &Reader{src: io.LimitReader(file, 512<<10), in: make([]byte, 16<<10), known: true, brief: true}
+	for {
+		raw, err := r.Next()
+		if err != nil {
+			return 0
 		}
-		if q.taken >= 0 {
-			s.late[q.taken] = append(s.late[q.taken], q.text)
-		} else {
-			s.atEnd = append(s.atEnd, q.text)
+		if _, id := claudeEntry(parseClaudeLine(raw)); id != 0 {
+			return id
 		}
 	}
 }
 
-// parentNodes returns the parent of each node, -1 where it is missing, and the last node
-// of the conversation.
-func (s *claudePlanner) parentNodes(subagent bool) (up []int32, leaf int) {
-	n := len(s.index)
-	up = make([]int32, n)
-	for i := range up {
-		up[i] = -1
-		if s.parents[i] == 0 {
+// relative is a file of a family.
+type relative struct {
+	Part
+	names   map[string]bool // ids of the sessions that its lines are of, or were copied from
+	entries [][2]uint64     // see claudeEntry
+	above   int             // how many other files of the family its lines name
+}
+
+// maxFamily bounds the entries that are held of one family. In a larger one every
+// session keeps what it holds.
+const maxFamily = 512 << 10
+
+// readFamily reads files with the same first entry and notes what each repeats of the
+// older ones.
+func (d *claudeDir) readFamily(ctx context.Context, paths []string) error {
+	var family []*relative
+	total := 0
+	for _, path := range paths {
+		h, err := Probe(Entry{File: memoir.File{Path: path}})
+		if err != nil || h.Kind == memoir.KindSubagent {
 			continue
 		}
-		if at, ok := s.first[s.parents[i]]; ok {
-			node, _ := slices.BinarySearch(s.index, at) // they ascend
-			up[i] = int32(node)
+		f := &relative{Part: Part{Path: path, Head: h}, names: map[string]bool{}}
+		t := &tape{parts: []Part{f.Part}, stats: &Stats{}}
+		err = t.each(ctx, false, func(_ place, raw []byte) error {
+			l := parseClaudeLine(raw)
+			if own, original := claudeEntry(l); original != 0 && total < maxFamily {
+				total++
+				f.names[cmp.Or(l.forkedFrom(), l.session)] = true
+				f.entries = append(f.entries, [2]uint64{own, original})
+			}
+			return nil
+		})
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err == nil {
+			family = append(family, f)
 		}
 	}
-	leaf = -1
-	for i := n - 1; i >= 0; i-- {
-		if s.flags[i]&nodeUser != 0 && (subagent || s.flags[i]&nodeSidechain == 0) {
-			leaf = i
-			break
+	for _, path := range paths {
+		d.copies[path] = nil
+	}
+	if total == maxFamily {
+		return nil
+	}
+	sortFamily(family)
+	owners := map[uint64]string{} // of entries: the session that has them first
+	for _, f := range family {
+		copies := map[uint64]bool{}
+		for _, e := range f.entries {
+			// Another file of the same session takes nothing: whoever assembles the session chooses.
+			if owners[e[1]] = cmp.Or(owners[e[1]], f.Head.ID); owners[e[1]] != f.Head.ID {
+				copies[e[0]] = true
+			}
+		}
+		d.copies[f.Path] = copies
+	}
+	return nil
+}
+
+// sortFamily puts the oldest first. A session that no person drives comes last, for it is
+// not where people's words are looked for; then counts what files say of their origin,
+// then their length.
+func sortFamily(family []*relative) {
+	for _, f := range family {
+		for _, other := range family {
+			if other.Head.ID != f.Head.ID && f.names[other.Head.ID] {
+				f.above++
+			}
 		}
 	}
-	return up, leaf
+	slices.SortFunc(family, func(a, b *relative) int {
+		return cmp.Or(-cmpBool(a.Head.Kind == memoir.KindMain, b.Head.Kind == memoir.KindMain), cmp.Compare(a.above, b.above),
+			cmp.Compare(len(a.entries), len(b.entries)), cmp.Compare(a.Head.ID, b.Head.ID))
+	})
 }

@@ -13,72 +13,66 @@ import (
 // one item.
 func (Claude) Read(ctx context.Context, t *tape, e *emitter) error {
 	head := t.parts[0].Head
-	subagent := head.Kind == memoir.KindSubagent
-	plan, err := planClaude(ctx, t, subagent)
+	plan, err := planClaude(ctx, t, head.Kind == memoir.KindSubagent)
 	if err != nil {
 		return err
 	}
 	e.results = plan.results
-	r := claudeReader{plan: plan, e: e, subagent: subagent, given: map[uint64]bool{}}
+	r := claudeReader{plan: plan, e: e, given: map[uint64]bool{}}
 	r.w.cwd, r.w.branch = head.CWD, head.Branch
-	if t.heads == nil && !subagent {
-		r.session = t.parts[0].Path
-	}
 	err = t.each(ctx, true, func(at place, raw []byte) error {
-		r.line(at.index, parseClaudeLine(raw))
+		r.line(at, parseClaudeLine(raw))
 		return e.err
 	})
 	if err != nil {
 		return err
 	}
-	r.closeAnswers()
+	r.closeAnswer()
 	r.closeShell(outcome{})
-	for _, prompt := range plan.atEnd {
-		e.user(memoir.OriginQueued, prompt, r.w)
-	}
 	return nil
 }
 
 type claudeReader struct {
-	plan       *claudePlan
-	e          *emitter
-	w          where
-	subagent   bool
-	session    string          // path of its file, "" if files beside it are not to be read
-	answers    []*claudeAnswer // messages that are not finished, in the order in which they began
-	unfinished int             // bytes of their texts
-	given      map[uint64]bool // hashes of the texts that were given, with their messages' ids
-	shell      string          // a command that the person ran and whose output is to come
-	shellAt    where
+	plan    *claudePlan
+	e       *emitter
+	w       where
+	answer  claudeAnswer    // the message that is being read
+	given   map[uint64]bool // hashes of the texts that were given, with their messages' ids
+	shell   string          // a command that the person ran and whose output is to come
+	shellAt where
 }
 
-func (r *claudeReader) line(at int, l claudeLine) {
-	if l.uuid != "" {
-		if first, ok := r.plan.first[textHash(l.uuid)]; ok && int(first) != at {
-			return // written twice
-		}
+// line gives what an entry says, unless it was written before, is of a sub-agent, whose
+// result is its call's, was edited away, or is another session's.
+func (r *claudeReader) line(at place, l claudeLine) {
+	node := r.plan.node(l.uuid)
+	if node != nil && int(node.record) != at.index || l.sidechain && !r.plan.subagent {
+		return
 	}
-	if l.sidechain && !r.subagent {
-		return // a sub-agent's conversation; its result is the Task tool's
-	}
-	if r.plan.abandoned[at] {
-		if l.kind == "user" || l.kind == "assistant" {
+	message := l.kind == "user" || l.kind == "assistant"
+	if node != nil && node.gone {
+		if message {
 			r.e.stats.Undone++
 		}
 		return
 	}
-	if t := l.at(); !t.IsZero() {
+	if t := instant(l.time); !t.IsZero() {
 		r.w.at = t
 	}
 	if l.cwd != "" {
-		r.w.cwd, r.w.branch = l.cwd, l.branch()
+		r.w.cwd, r.w.branch = l.cwd, l.branch
 	}
-	if r.replayed(l) {
+	if node != nil && r.plan.copies[at.part][textHash(l.uuid)] {
+		texts, _ := l.spoken()
+		r.e.hear(strings.Join(texts, "\n"))
+		if message {
+			r.e.stats.Replayed++
+		}
 		return
 	}
 	switch l.kind {
 	case "user":
-		r.closeAnswers()
+		r.closeAnswer()
 		r.user(l)
 	case "assistant":
 		r.assistant(l)
@@ -87,9 +81,9 @@ func (r *claudeReader) line(at int, l claudeLine) {
 	case "attachment":
 		r.attachment(l)
 	case "queue-operation":
-		r.e.hear(text(l.content))
-		for _, prompt := range r.plan.late[at] {
-			r.closeAnswers()
+		r.e.hear(getText(l.raw, "content"))
+		if prompt := r.plan.unsent[at.index]; prompt != "" {
+			r.closeAnswer()
 			r.e.user(memoir.OriginQueued, prompt, r.w)
 		}
 	default:
@@ -107,29 +101,13 @@ func (r *claudeReader) attachment(l claudeLine) {
 		r.e.injected()
 		return
 	}
-	r.closeAnswers()
+	r.closeAnswer()
 	r.e.hear(prompt)
 	if shell {
-		r.closeShell(outcome{})
-		r.shell, r.shellAt = strings.TrimSpace(prompt), r.w
-		return
+		r.command(prompt)
+	} else {
+		r.said(memoir.OriginQueued, prompt)
 	}
-	r.said(memoir.OriginQueued, prompt)
-}
-
-// replayed passes over a line that belongs to another session.
-func (r *claudeReader) replayed(l claudeLine) bool {
-	if l.uuid == "" || !r.plan.elsewhere[textHash(l.uuid)] {
-		return false
-	}
-	r.closeAnswers()
-	if s, ok := l.spoken(); ok {
-		r.e.hear(s)
-	}
-	if l.kind == "user" || l.kind == "assistant" {
-		r.e.stats.Replayed++
-	}
-	return true
 }
 
 func (r *claudeReader) user(l claudeLine) {
@@ -138,61 +116,46 @@ func (r *claudeReader) user(l claudeLine) {
 		r.e.summary(removeReminders(contentText(content)), r.w)
 		return
 	}
-	origin := memoir.OriginTyped
-	switch {
-	case l.plan:
-		origin = memoir.OriginPlanHandover
-	case l.promptSource == "queued":
-		origin = memoir.OriginQueued
-	}
-	inject := l.injected()
-	if isString(content) {
-		r.words(origin, text(content), inject)
-		return
-	}
-	// The words of one line are one utterance, whatever blocks they stand in.
-	var words []string
-	silent := true
 	elements(content, func(block []byte) bool {
-		switch getText(block, "type") {
-		case "tool_result":
-			silent = false
-			r.result(block, l.answer)
-		case "text":
-			silent = false
-			s := getText(block, "text")
-			if inject || origin == memoir.OriginTyped && !isPlainClaude(s) {
-				r.words(origin, s, inject)
-			} else {
-				words = append(words, s)
-			}
+		if getText(block, "type") == "tool_result" {
+			r.result(block, l)
 		}
 		return true
 	})
+	texts, speaks := l.spoken()
+	if !speaks {
+		return
+	}
+	injected, origin := untyped(l.raw), memoir.OriginTyped
+	switch {
+	case isString(get(l.raw, "planContent")):
+		origin = memoir.OriginPlanHandover
+	case getText(l.raw, "promptSource") == "queued":
+		origin = memoir.OriginQueued
+	}
+	// The words of one line are one utterance, whatever blocks they stand in.
+	var words []string
+	for _, s := range texts {
+		r.e.hear(s)
+		kind, _, stripped := splitClaudeUser(s)
+		switch {
+		case injected:
+			r.closeShell(outcome{})
+			r.e.injected()
+		case kind == memoir.OriginTyped && stripped == 0 && !strings.HasPrefix(strings.TrimSpace(s), "<bash-"):
+			words = append(words, s)
+		case !r.shellText(s):
+			r.said(origin, s)
+		}
+	}
 	if len(words) > 0 {
-		r.words(origin, strings.Join(words, "\n"), inject)
-	}
-	if silent { // an image and no word
-		r.e.injected()
+		r.said(origin, strings.Join(words, "\n"))
 	}
 }
 
-// words gives one text of a user line as what it is.
-func (r *claudeReader) words(origin memoir.Origin, s string, inject bool) {
-	r.e.hear(s)
-	if inject {
-		r.closeShell(outcome{})
-		r.e.injected()
-		return
-	}
-	if r.shellText(s) {
-		return
-	}
-	r.closeShell(outcome{})
-	r.said(origin, s)
-}
-
+// said gives one text of a user line as what it is.
 func (r *claudeReader) said(origin memoir.Origin, s string) {
+	r.closeShell(outcome{})
 	kind, own, stripped := splitClaudeUser(s)
 	for range stripped {
 		r.e.injected()
@@ -200,10 +163,7 @@ func (r *claudeReader) said(origin memoir.Origin, s string) {
 	switch {
 	case kind == memoir.OriginCompactionSummary:
 		r.e.summary(own, r.w)
-	case kind == memoir.OriginInjected || own == "":
-		if stripped == 0 {
-			r.e.injected()
-		}
+	case own == "" && stripped > 0:
 	case kind != memoir.OriginTyped:
 		r.e.user(kind, own, r.w)
 	default:
@@ -211,25 +171,27 @@ func (r *claudeReader) said(origin memoir.Origin, s string) {
 	}
 }
 
-// shellText handles the lines of a command that the person ran with "!".
+// command notes a command that the person ran with "!"; it may have been queued before.
+func (r *claudeReader) command(s string) {
+	if s = strings.TrimSpace(s); s != r.shell {
+		r.closeShell(outcome{})
+		r.shell, r.shellAt = s, r.w
+	}
+}
+
+// shellText handles the lines of a command that the person ran, and of its output.
 func (r *claudeReader) shellText(s string) bool {
-	if command, ok := element(s, "bash-input"); ok && strings.HasPrefix(strings.TrimSpace(s), "<bash-input>") {
-		if command = strings.TrimSpace(command); command != r.shell { // it may have been queued
-			r.closeShell(outcome{})
-			r.shell, r.shellAt = command, r.w
-		}
+	s = strings.TrimSpace(s)
+	if command, _, ok := cutElement(s, "bash-input"); ok {
+		r.command(command)
 		return true
 	}
-	if !strings.HasPrefix(strings.TrimSpace(s), "<bash-std") {
+	if !strings.HasPrefix(s, "<bash-std") {
 		return false
 	}
 	stdout, _ := element(s, "bash-stdout")
-	stdout = claudeOutput(r.persisted(stdout))
 	stderr, _ := element(s, "bash-stderr")
-	if stdout != "" && stderr != "" {
-		stdout += "\n"
-	}
-	r.closeShell(outcome{output: stdout + stderr})
+	r.closeShell(outcome{output: appended(claudeOutput(stdout), stderr)})
 	return true
 }
 
@@ -242,15 +204,15 @@ func (r *claudeReader) closeShell(o outcome) {
 
 // system lines hold commands of the interface; the rest is the agent's own log.
 func (r *claudeReader) system(l claudeLine) {
-	if l.subtype != "local_command" {
+	if getText(l.raw, "subtype") != "local_command" {
 		return
 	}
-	s := text(l.content)
+	s := getText(l.raw, "content")
 	if strings.Contains(s, "<command-name>") {
-		r.closeAnswers()
+		r.closeAnswer()
 		r.said(memoir.OriginSlashCommand, s)
 	} else if strings.HasPrefix(s, "<bash-") {
-		r.closeAnswers()
+		r.closeAnswer()
 		r.shellText(s)
 	}
 }
@@ -259,56 +221,74 @@ func (r *claudeReader) system(l claudeLine) {
 type claudeAnswer struct {
 	id    string
 	texts []string
+	size  int // of the texts, in bytes
 	final bool
 	w     where
 }
 
 func (r *claudeReader) assistant(l claudeLine) {
-	if l.apiError || getText(l.message, "model") == "<synthetic>" {
-		r.closeAnswers()
+	id := getText(l.message, "id")
+	begin := func() {
+		r.closeAnswer()
+		r.answer = claudeAnswer{id: id, w: r.w}
+	}
+	if id == "" || id != r.answer.id {
+		begin()
+	}
+	if getText(l.message, "model") == "<synthetic>" {
 		r.e.injected() // an error message of the client
 		return
 	}
-	a := r.answer(getText(l.message, "id"))
-	a.final = a.final || getText(l.message, "stop_reason") == "end_turn"
+	r.answer.final = r.answer.final || getText(l.message, "stop_reason") == "end_turn"
 	content := get(l.message, "content")
 	if isString(content) {
-		a.add(text(content), r.given)
-		return
+		r.add(text(content))
 	}
 	elements(content, func(block []byte) bool {
 		switch getText(block, "type") {
 		case "text":
-			if r.unfinished += len(block); r.unfinished > maxText {
-				r.closeAnswers()
-				a = r.answer(getText(l.message, "id"))
+			if r.answer.size > maxText {
+				begin()
 			}
-			a.add(getText(block, "text"), r.given)
+			r.add(getText(block, "text"))
 		case "tool_use", "server_tool_use", "mcp_tool_use":
 			r.call(block)
 		case "mcp_tool_result", "web_search_tool_result", "web_fetch_tool_result":
-			r.closeAnswers()
-			a = r.answer(getText(l.message, "id"))
-			r.result(block, nil)
+			begin()
+			r.result(block, l)
 		}
 		return true
 	})
 }
 
-// answer returns the message of an id, which may have been begun before another:
-// agents that work at the same time write between each other's lines.
-func (r *claudeReader) answer(id string) *claudeAnswer {
-	for _, a := range r.answers {
-		if id != "" && a.id == id {
-			return a
+// add takes a text block in: a repeated one is dropped, a grown one replaces its
+// beginning.
+func (r *claudeReader) add(s string) {
+	a := &r.answer
+	if strings.TrimSpace(s) == "" || slices.Contains(a.texts, s) || r.given[textHash(a.id+s)] {
+		return
+	}
+	if n := len(a.texts); n > 0 && strings.HasPrefix(s, a.texts[n-1]) {
+		a.texts = a.texts[:n-1]
+	}
+	a.texts, a.size = append(a.texts, s), a.size+len(s)
+}
+
+// closeAnswer gives the message that was read so far. If it goes on later, that is
+// another item.
+func (r *claudeReader) closeAnswer() {
+	a := r.answer
+	r.answer = claudeAnswer{}
+	if len(a.texts) == 0 {
+		return
+	}
+	r.closeShell(outcome{})
+	r.e.assistant(strings.Join(a.texts, "\n\n"), a.final, a.w)
+	for _, s := range a.texts {
+		if a.id != "" {
+			r.given[textHash(a.id+s)] = true
 		}
 	}
-	if id == "" || len(r.answers) >= 64 {
-		r.closeAnswers()
-	}
-	a := &claudeAnswer{id: id, w: r.w}
-	r.answers = append(r.answers, a)
-	return a
 }
 
 func (r *claudeReader) call(block []byte) {
@@ -318,36 +298,4 @@ func (r *claudeReader) call(block []byte) {
 		line = text(command)
 	}
 	r.e.call(getText(block, "id"), tool, line, r.w)
-}
-
-// add takes a text block in: a repeated one is dropped, a grown one replaces its
-// beginning.
-func (a *claudeAnswer) add(s string, given map[uint64]bool) {
-	if strings.TrimSpace(s) == "" || slices.Contains(a.texts, s) || given[textHash(a.id+s)] {
-		return
-	}
-	if n := len(a.texts); n > 0 && strings.HasPrefix(s, a.texts[n-1]) {
-		a.texts[n-1] = s
-		return
-	}
-	a.texts = append(a.texts, s)
-}
-
-// closeAnswers gives the messages that were read so far. If one goes on later, it
-// is another item.
-func (r *claudeReader) closeAnswers() {
-	open := r.answers
-	r.answers, r.unfinished = nil, 0
-	for _, a := range open {
-		if len(a.texts) == 0 {
-			continue
-		}
-		r.closeShell(outcome{})
-		r.e.assistant(strings.Join(a.texts, "\n\n"), a.final, a.w)
-		for _, s := range a.texts {
-			if a.id != "" {
-				r.given[textHash(a.id+s)] = true
-			}
-		}
-	}
 }

@@ -133,6 +133,9 @@ func recognise(entry Entry, head [][]byte) Agent {
 	return nil
 }
 
+// opening are those of a file's first records that may tell which agent wrote it.
+func opening(head [][]byte) [][]byte { return head[:min(len(head), 20)] }
+
 // noSession says why a file without a single record is none.
 func noSession(entry Entry, r *Reader) error {
 	switch {

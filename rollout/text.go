@@ -1,47 +1,27 @@
 package rollout
 
 import (
+	"strconv"
 	"strings"
 
+	"memoir"
 	"memoir/internal/lazyregexp"
 )
 
-// The forms in which our own injected block may come back in a transcript: as it
-// was written, escaped for XML, or escaped inside JSON.
-var ownBlocks = []struct{ opening, closing string }{
-	{"<memoir-context", "</memoir-context>"},
-	{"&lt;memoir-context", "&lt;/memoir-context&gt;"},
-	{`\u003cmemoir-context`, `\u003c/memoir-context\u003e`},
-}
+// ownBlock is our own injected block in the forms in which it may come back in a
+// transcript: as it was written, escaped for XML, or escaped inside JSON. One whose end was
+// cut off reaches to the end of the text.
+var ownBlock = lazyregexp.New(`(?s)<memoir-context(?:[ \n\t>&\\/].*?(?:</memoir-context>|\z)|\z)|` +
+	`&lt;memoir-context(?:[ \n\t>&\\/].*?(?:&lt;/memoir-context&gt;|\z)|\z)|` +
+	`\\u003cmemoir-context(?:[ \n\t>&\\/].*?(?:\\u003c/memoir-context\\u003e|\z)|\z)`)
 
 // stripOwn removes what memoir itself injected, so that memory is never made of
-// memory. A block whose end was cut off reaches to the end of the text.
+// memory.
 func stripOwn(text string) string {
 	if !strings.Contains(text, "memoir-context") {
 		return text
 	}
-	for _, b := range ownBlocks {
-		for from := 0; ; {
-			i := strings.Index(text[from:], b.opening)
-			if i < 0 {
-				break
-			}
-			i += from
-			rest := text[i+len(b.opening):]
-			if rest != "" && !strings.ContainsAny(rest[:1], " \n\t>&\\/") {
-				from = i + len(b.opening) // another word
-				continue
-			}
-			j := strings.Index(rest, b.closing)
-			if j < 0 {
-				text = text[:i]
-				break
-			}
-			text = text[:i] + rest[j+len(b.closing):]
-			from = i
-		}
-	}
-	return text
+	return ownBlock.ReplaceAllString(text, "")
 }
 
 // dataURL is a URL that holds what it names: a picture that was pasted, mostly.
@@ -55,6 +35,66 @@ func withoutData(text string) string {
 	return dataURL.ReplaceAllString(text, "${1}…")
 }
 
+// plainCommand is a command that was recorded as it was typed.
+var plainCommand = lazyregexp.New(`^/[a-z][\w:.-]*(?: [^\n]*)?$`)
+
+// words gives a text of the user's role without what the client added to it: the elements
+// in envelopes before a person's words, and its own remarks.
+func (e *emitter) words(origin memoir.Origin, full string, envelopes []string, w where) {
+	own, n := stripAdded(full, envelopes)
+	for range n {
+		e.injected()
+	}
+	switch {
+	case own == "" && n > 0:
+	case origin == memoir.OriginTyped && plainCommand.MatchString(own):
+		e.user(memoir.OriginSlashCommand, own, w)
+	default:
+		e.user(origin, own, w)
+	}
+}
+
+// stripAdded takes what memoir and the client added to a person's words off a text, and
+// says how many parts it took off.
+func stripAdded(full string, envelopes []string) (own string, n int) {
+	stripped := stripOwn(full)
+	own = removeReminders(stripped)
+	if own != stripped {
+		n++
+	}
+	own, elements := cutElements(own, envelopes)
+	return strings.TrimSpace(own), n + elements
+}
+
+// reminder opens the element in which clients speak for themselves. There may be several
+// in a text, before and after a person's words.
+var reminder = lazyregexp.New(`<system-reminder[> \n]`)
+
+// removeReminders takes what clients say for themselves out of a text. An element reaches
+// to the last end of its tag before the next one opens: a file or a page that stands in it
+// may write an end too, and what it says behind that would pass for the person's. One that
+// has no end contains the next one; what has no end at all stays.
+func removeReminders(text string) string {
+	const closing = "</system-reminder>"
+	if !strings.Contains(text, closing) {
+		return text
+	}
+	var b strings.Builder
+	done, open := 0, false
+	openings := append(reminder.FindAllStringIndex(text, -1), []int{len(text)})
+	for i, opening := range openings[:len(openings)-1] {
+		if !open {
+			b.WriteString(text[done:opening[0]])
+			done, open = opening[0], true
+		}
+		if end := strings.LastIndex(text[opening[0]:openings[i+1][0]], closing); end >= 0 {
+			done, open = opening[0]+end+len(closing), false
+		}
+	}
+	b.WriteString(text[done:])
+	return b.String()
+}
+
 // cutElement splits off the element <tag …>…</tag> that a text begins with. An
 // element that is not closed is not split off.
 func cutElement(text, tag string) (inner, rest string, ok bool) {
@@ -62,35 +102,14 @@ func cutElement(text, tag string) (inner, rest string, ok bool) {
 }
 
 // cutEnvelope is cutElement for an element that a client put before a person's words. It
-// reaches to the last end of its tag: a file or a page that stands in it may write an end
-// too, and what it says behind that would pass for the person's.
+// reaches to the last end of its tag, as what stands in it may write one.
 func cutEnvelope(text, tag string) (rest string, ok bool) {
-	to := strings.LastIndex
-	if tag == reminder {
-		to = ownEnd
+	if tag == "system-reminder" && strings.HasPrefix(text, "<"+tag) {
+		rest = removeReminders(text)
+		return rest, rest != text
 	}
-	_, rest, ok = cutTo(to, text, tag)
+	_, rest, ok = cutTo(strings.LastIndex, text, tag)
 	return rest, ok
-}
-
-// reminder is the element in which clients speak for themselves. There may be several in
-// a text, before and after a person's words.
-const reminder = "system-reminder"
-
-// ownEnd finds the end of an element in what follows its opening: the first end of its
-// tag, and each that follows it without an opening between them.
-func ownEnd(after, closing string) int {
-	opening := "<" + closing[len("</"):len(closing)-1]
-	end := strings.Index(after, closing)
-	for end >= 0 {
-		behind := end + len(closing)
-		next := strings.Index(after[behind:], closing)
-		if next < 0 || strings.Contains(after[behind:behind+next], opening) {
-			break
-		}
-		end = behind + next
-	}
-	return end
 }
 
 // cutTo is cutElement with the end that a search finds in what follows the opening.
@@ -100,13 +119,10 @@ func cutTo(search func(after, closing string) int, text, tag string) (inner, res
 		return "", text, false
 	}
 	closing := "</" + tag + ">"
-	if word, _, isPhrase := strings.Cut(tag, " "); isPhrase {
-		if !strings.Contains(after, closing) {
-			closing = "</" + word + ">"
-		}
+	if word, _, isPhrase := strings.Cut(tag, " "); isPhrase && !strings.Contains(after, closing) {
+		closing = "</" + word + ">"
 	}
-	open := strings.IndexByte(after, '>')
-	end := search(after, closing)
+	open, end := strings.IndexByte(after, '>'), search(after, closing)
 	if open < 0 || end < open {
 		return "", text, false
 	}
@@ -123,46 +139,21 @@ func element(text, tag string) (string, bool) {
 	return inner, ok
 }
 
-// removeReminders takes what clients say for themselves out of a text.
-func removeReminders(text string) string {
-	const opening, closing = "<" + reminder, "</" + reminder + ">"
-	var b strings.Builder
-	for done, from, last := 0, 0, strings.LastIndex(text, closing); ; {
-		i := strings.Index(text[from:], opening)
-		if i += from; i < from || i > last {
-			b.WriteString(text[done:])
-			return b.String()
-		}
-		from = i + len(opening)
-		if !strings.ContainsAny(text[from:from+1], "> \n") {
-			continue // another word
-		}
-		if rest, ok := cutEnvelope(text[i:], reminder); ok {
-			b.WriteString(text[done:i])
-			done = len(text) - len(rest)
-			from = done
-		} else { // the first bracket is that of an end
-			from += strings.Index(text[from:], closing) + len(closing)
-		}
-	}
-}
-
 // cutElements splits off what clients put before a person's words: every leading element
 // whose tag is listed. It says how many there were, those of one tag in a row as one.
 func cutElements(text string, tags []string) (rest string, n int) {
 	rest = strings.TrimLeft(text, " \t\r\n")
 next:
-	for {
-		if strings.HasPrefix(rest, "<") {
-			for _, tag := range tags {
-				if after, ok := cutEnvelope(rest, tag); ok {
-					rest, n = strings.TrimLeft(after, " \t\r\n"), n+1
-					continue next
-				}
+	for strings.HasPrefix(rest, "<") {
+		for _, tag := range tags {
+			if after, ok := cutEnvelope(rest, tag); ok {
+				rest, n = strings.TrimLeft(after, " \t\r\n"), n+1
+				continue next
 			}
 		}
-		return rest, n
+		break
 	}
+	return rest, n
 }
 
 func hasAnyPrefix(text string, prefixes []string) bool {
@@ -174,21 +165,12 @@ func hasAnyPrefix(text string, prefixes []string) bool {
 	return false
 }
 
-// leadingInt reads the digits (with sign) that a text begins with.
+// leadingInt reads the digits (with sign) that a text begins with, ten at most.
 func leadingInt(text string) (int, bool) {
-	negative := strings.HasPrefix(text, "-")
-	if negative {
-		text = text[1:]
+	end := 0
+	for end < min(len(text), 10) && (text[end] >= '0' && text[end] <= '9' || end == 0 && text[0] == '-') {
+		end++
 	}
-	n, i := 0, 0
-	for ; i < len(text) && i < 10 && text[i] >= '0' && text[i] <= '9'; i++ {
-		n = n*10 + int(text[i]-'0')
-	}
-	if i == 0 {
-		return 0, false
-	}
-	if negative {
-		n = -n
-	}
-	return n, true
+	n, err := strconv.Atoi(text[:end])
+	return n, err == nil
 }

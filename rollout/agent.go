@@ -16,7 +16,9 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"syscall"
 
@@ -45,6 +47,15 @@ func (e Env) home(elem ...string) string {
 		return ""
 	}
 	return filepath.Join(append([]string{e.Home}, elem...)...)
+}
+
+// dir is the directory that a variable names, else the one of that name in the home
+// directory; "" without either.
+func (e Env) dir(variable, name string) string {
+	if set := e.get(variable); set != "" {
+		return e.expand(set)
+	}
+	return e.home(name)
 }
 
 // Root is a directory below which an agent keeps sessions, or a file that holds them.
@@ -183,24 +194,13 @@ func (w *walker) dir(dir, rel, real string, root bool) error {
 			return ferr
 		}
 	}
-	// What Join would clean is clean already, and there are many entries.
-	above := filepath.Join(dir, "x")
-	above = above[:len(above)-1]
 	looked := w.lookAtAll(rel, entries)
 	for i, d := range entries {
-		if err := w.entry(above+d.Name(), join(rel, d.Name()), real, d, looked[i]); err != nil {
+		if err := w.entry(filepath.Join(dir, d.Name()), path.Join(rel, d.Name()), real, d, looked[i]); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// join is path.Join of what is clean already.
-func join(rel, name string) string {
-	if rel == "" {
-		return name
-	}
-	return rel + "/" + name
 }
 
 // looked is what the system says of an entry of a directory.
@@ -219,7 +219,7 @@ func (w *walker) lookAtAll(rel string, entries []fs.DirEntry) []looked {
 		g.Go(func() error {
 			for i := from; i < min(from+size, len(entries)); i++ {
 				d := entries[i]
-				if !d.IsDir() && (w.session == nil || d.Type()&fs.ModeSymlink != 0 || w.session(join(rel, d.Name()))) {
+				if !d.IsDir() && (w.session == nil || d.Type()&fs.ModeSymlink != 0 || w.session(path.Join(rel, d.Name()))) {
 					out[i].info, out[i].err = d.Info()
 				}
 			}
@@ -292,4 +292,14 @@ func (w *walker) file(path string, info fs.FileInfo) error {
 func isDir(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
+}
+
+// inode is 0 where the file system's answer has none.
+func inode(info fs.FileInfo) uint64 {
+	if sys := reflect.Indirect(reflect.ValueOf(info.Sys())); sys.Kind() == reflect.Struct {
+		if number := sys.FieldByName("Ino"); number.IsValid() && number.CanUint() {
+			return number.Uint()
+		}
+	}
+	return 0
 }

@@ -42,32 +42,9 @@ type claudeReader struct {
 	shellAt where
 }
 
-// line gives what an entry says, unless it was written before, is of a sub-agent, whose
-// result is its call's, was edited away, or is another session's.
+// line gives what an entry says.
 func (r *claudeReader) line(at place, l claudeLine) {
-	node := r.plan.node(l.uuid)
-	if node != nil && int(node.record) != at.index || l.sidechain && !r.plan.subagent {
-		return
-	}
-	message := l.kind == "user" || l.kind == "assistant"
-	if node != nil && node.gone {
-		if message {
-			r.e.stats.Undone++
-		}
-		return
-	}
-	if t := instant(l.time); !t.IsZero() {
-		r.w.at = t
-	}
-	if l.cwd != "" {
-		r.w.cwd, r.w.branch = l.cwd, l.branch
-	}
-	if node != nil && r.plan.copies[at.part][textHash(l.uuid)] {
-		texts, _ := l.spoken()
-		r.e.hear(strings.Join(texts, "\n"))
-		if message {
-			r.e.stats.Replayed++
-		}
+	if !r.counts(at, l) {
 		return
 	}
 	switch l.kind {
@@ -91,6 +68,37 @@ func (r *claudeReader) line(at place, l claudeLine) {
 			r.e.stats.unknown(l.kind)
 		}
 	}
+}
+
+// counts reports whether a line is to be given, and notes where it was written. It is not if it
+// was written before, is of a sub-agent, whose result is its call's, was edited away, or is
+// another session's.
+func (r *claudeReader) counts(at place, l claudeLine) bool {
+	node, message := r.plan.node(l.uuid), l.kind == "user" || l.kind == "assistant"
+	if node != nil && int(node.record) != at.index || l.sidechain && !r.plan.subagent {
+		return false
+	}
+	if node != nil && node.gone {
+		if message {
+			r.e.stats.Undone++
+		}
+		return false
+	}
+	if t := instant(l.time); !t.IsZero() {
+		r.w.at = t
+	}
+	if l.cwd != "" {
+		r.w.cwd, r.w.branch = l.cwd, l.branch
+	}
+	if node == nil || !r.plan.copies[at.part][textHash(l.uuid)] {
+		return true
+	}
+	texts, _ := l.spoken()
+	r.e.hear(strings.Join(texts, "\n"))
+	if message {
+		r.e.stats.Replayed++
+	}
+	return false
 }
 
 // attachment lines hold what the agent, a hook or an editor adds to a prompt, and

@@ -1,9 +1,13 @@
 package rollout
 
 import (
+	"cmp"
+	"context"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/tidwall/gjson"
 	"go.yaml.in/yaml/v3"
 
 	"memoir"
@@ -23,10 +27,7 @@ func (Copilot) Source() memoir.Source { return memoir.SourceCopilot }
 // Roots is session-state below $COPILOT_HOME (~/.copilot). Early versions wrote the
 // events into a file of the session's id instead of a directory.
 func (Copilot) Roots(env Env) []Root {
-	home := env.home(".copilot")
-	if set := env.get("COPILOT_HOME"); set != "" {
-		home = env.expand(set)
-	}
+	home := env.dir("COPILOT_HOME", ".copilot")
 	if home == "" {
 		return nil
 	}
@@ -38,16 +39,14 @@ func (Copilot) Roots(env Env) []Root {
 
 // Recognises looks for an event whose type only Copilot CLI has.
 func (Copilot) Recognises(_ string, head [][]byte) bool {
-	for _, raw := range head[:min(len(head), 20)] {
+	return slices.ContainsFunc(opening(head), func(raw []byte) bool {
 		switch getText(raw, "type") {
 		case "session.start", "session.resume", "user.message", "assistant.message", "assistant.turn_start",
 			"tool.execution_start", "tool.execution_complete":
-			if isObject(get(raw, "data")) {
-				return true
-			}
+			return isObject(get(raw, "data"))
 		}
-	}
-	return false
+		return false
+	})
 }
 
 // copilotHeadless is what the system prompt of a run without a person says.
@@ -56,17 +55,15 @@ const copilotHeadless = "You are running in non-interactive mode"
 // Head reads the start of the session, and workspace.yaml for what is not there.
 func (Copilot) Head(h *Head, path string, head, tail [][]byte) {
 	var place copilotContext
-	prompts := 0
-	for i, raw := range append(head[:len(head):len(head)], tail...) {
+	prompted := false
+	for i, raw := range slices.Concat(head, tail) {
 		data := get(raw, "data")
-		if t := instant(get(raw, "timestamp")); i < len(head) && h.CreatedAt.IsZero() {
-			h.CreatedAt = t
+		if i < len(head) && h.CreatedAt.IsZero() {
+			h.CreatedAt = instant(get(raw, "timestamp"))
 		}
-		switch kind := getText(raw, "type"); kind {
+		switch getText(raw, "type") {
 		case "session.start":
-			if h.ID == "" {
-				h.ID = getText(data, "sessionId")
-			}
+			h.ID = cmp.Or(h.ID, getText(data, "sessionId"))
 			if t := instant(get(data, "startTime")); !t.IsZero() {
 				h.CreatedAt = t
 			}
@@ -83,43 +80,45 @@ func (Copilot) Head(h *Head, path string, head, tail [][]byte) {
 			h.Title = getText(data, "title")
 			h.Named = h.Title != ""
 		case "system.message":
-			if prompts++; prompts == 1 && i < len(head) && h.Kind == memoir.KindMain &&
-				strings.Contains(getText(data, "content"), copilotHeadless) {
+			if !prompted && h.Kind == memoir.KindMain && strings.Contains(getText(data, "content"), copilotHeadless) {
 				h.Kind = memoir.KindAutomation
 			}
+			prompted = true
 		}
 	}
 	h.UpdatedAt = latest(tail, "timestamp")
-	beside := copilotContext{}
 	if filepath.Base(path) == "events.jsonl" {
-		beside = readCopilotWorkspace(filepath.Join(filepath.Dir(path), "workspace.yaml"))
 		if !legalID.MatchString(h.ID) {
 			h.ID = filepath.Base(filepath.Dir(path)) // the file's own name is that of all
 		}
+		place = h.beside(filepath.Dir(path), place)
 	}
-	if place.CWD == "" {
-		place = beside
-	}
-	h.CWD, h.Branch, h.Remote = place.CWD, place.Branch, place.remote()
-	if h.Title == "" {
-		h.Title = beside.Name
+	h.CWD, h.Branch = place.CWD, place.Branch
+	if ownerAndName.MatchString(place.Repository) && (place.HostType == "" || place.HostType == "github") {
+		h.Remote = "https://" + cmp.Or(place.Host, "github.com") + "/" + place.Repository
 	}
 }
+
+// beside reads what is not in the events from the file beside them.
+func (h *Head) beside(dir string, place copilotContext) copilotContext {
+	var w copilotContext
+	if yaml.Unmarshal(smallFile(filepath.Join(dir, "workspace.yaml")), &w) != nil {
+		return place
+	}
+	if h.Title = cmp.Or(h.Title, w.Name); place.CWD == "" {
+		return w
+	}
+	return place
+}
+
+// ownerAndName is how a repository on a host of GitHub's kind is recorded.
+var ownerAndName = lazyregexp.New(`^[\w.-]+/[\w.-]+$`)
 
 // copilotContext is where a session takes place, as an event or workspace.yaml says.
 type copilotContext struct {
 	CWD, Branch, Repository, Name string
 	HostType                      string `yaml:"host_type"`
 	Host                          string `yaml:"-"`
-}
-
-func readCopilotWorkspace(path string) copilotContext {
-	var w copilotContext
-	const most = 64 << 10 // real ones have less than 1 KiB
-	if content := smallFile(path); len(content) > most || yaml.Unmarshal(content, &w) != nil {
-		return copilotContext{}
-	}
-	return w
 }
 
 // fill takes a context over, if none is known yet.
@@ -130,15 +129,231 @@ func (c *copilotContext) fill(context []byte) {
 	}
 }
 
-var ownerAndName = lazyregexp.New(`^[\w.-]+/[\w.-]+$`)
+// Read emits a session. Events of sub-agents stand among those of the session; what
+// they come to is the result of the call that started them.
+func (Copilot) Read(ctx context.Context, t *tape, e *emitter) error {
+	r := copilotReader{e: e, results: map[uint64]bool{}, asked: map[string]string{}, refused: map[string]string{}}
+	head := t.parts[0].Head
+	r.w.cwd, r.w.branch = head.CWD, head.Branch
+	undone, err := r.plan(ctx, t)
+	if err != nil {
+		return err
+	}
+	e.results = r.results
+	return t.each(ctx, true, func(at place, raw []byte) error {
+		kind, data := getText(raw, "type"), get(raw, "data")
+		switch {
+		case getText(raw, "agentId") != "" || getText(data, "parentToolCallId") != "":
+		case undone[at.index]:
+			if kind == "user.message" || kind == "assistant.message" {
+				e.stats.Undone++
+			}
+		default:
+			if t := instant(get(raw, "timestamp")); !t.IsZero() {
+				r.w.at = t
+			}
+			r.event(kind, data)
+		}
+		return e.err
+	})
+}
 
-// remote is the repository's URL, which is recorded as owner and name on a host.
-func (c copilotContext) remote() string {
-	if !ownerAndName.MatchString(c.Repository) || c.HostType != "" && c.HostType != "github" {
-		return ""
+type copilotReader struct {
+	e       *emitter
+	w       where
+	results map[uint64]bool   // hashes of the ids of calls that were answered
+	asked   map[string]string // ids of the calls that permission was asked for, by request
+	refused map[string]string // what the person said when refusing a call, by its id
+}
+
+// plan finds the events that a rewind took back, and the calls that have results.
+func (r *copilotReader) plan(ctx context.Context, t *tape) (map[int]bool, error) {
+	undone, byID := map[int]bool{}, map[string]int{}
+	err := t.each(ctx, false, func(at place, raw []byte) error {
+		data := get(raw, "data")
+		switch getText(raw, "type") {
+		case "tool.execution_complete":
+			r.results[textHash(getText(data, "toolCallId"))] = true
+		case "session.snapshot_rewind":
+			listed := false
+			elements(get(data, "eventIds"), func(id []byte) bool {
+				listed = true
+				if i, ok := byID[text(id)]; ok {
+					undone[i] = true
+				}
+				return true
+			})
+			if first, ok := byID[getText(data, "upToEventId")]; ok && !listed {
+				for i := first; i < at.index; i++ {
+					undone[i] = true
+				}
+			}
+		}
+		if id := getText(raw, "id"); id != "" {
+			byID[id] = at.index
+		}
+		return nil
+	})
+	return undone, err
+}
+
+func (r *copilotReader) event(kind string, data []byte) {
+	switch kind {
+	case "user.message":
+		r.user(data)
+	case "assistant.message":
+		r.assistant(data)
+	case "tool.execution_start":
+		r.call(data, "toolName")
+	case "tool.user_requested":
+		r.call(data, "toolName")
+		r.byPerson(getText(data, "toolCallId"))
+	case "tool.execution_complete":
+		r.result(data)
+	case "permission.requested":
+		r.asked[getText(data, "requestId")] = getText(data, "permissionRequest", "toolCallId")
+	case "permission.completed":
+		r.denied(data)
+	case "exit_plan_mode.completed":
+		if said := getText(data, "feedback"); said != "" && !isTrue(get(data, "approved")) {
+			r.e.user(memoir.OriginRejection, said, r.w)
+		}
+	case "session.compaction_complete":
+		if get(data, "success") == nil || isTrue(get(data, "success")) {
+			r.e.summary(cmp.Or(getText(data, "summaryContent"), getText(data, "summary")), r.w)
+		}
+	case "session.handoff":
+		r.e.summary(getText(data, "summary"), r.w)
+	case "session.start", "session.resume":
+		r.move(get(data, "context"))
+	case "session.context_changed":
+		r.move(data)
+	case "system.message", "system.notification", "skill.invoked":
+		r.e.hear(getText(data, "content"))
+		r.e.injected()
+	default: // of the client, but for a new form of what a person says
+		if strings.HasPrefix(kind, "user.") {
+			r.e.stats.unknown(kind)
+		}
 	}
-	if c.Host == "" || strings.ContainsAny(c.Host, "/@ ") {
-		c.Host = "github.com"
+}
+
+// denied keeps what a person said when refusing a call until the call is given.
+func (r *copilotReader) denied(data []byte) {
+	said := getText(data, "result", "feedback")
+	if said == "" || !strings.HasPrefix(getText(data, "result", "kind"), "denied-interactively") {
+		return
 	}
-	return "https://" + c.Host + "/" + c.Repository
+	id := cmp.Or(getText(data, "toolCallId"), r.asked[getText(data, "requestId")])
+	if id != "" && r.results[textHash(id)] {
+		r.refused[id] = said
+	} else {
+		r.e.user(memoir.OriginRejection, said, r.w)
+	}
+}
+
+func (r *copilotReader) move(context []byte) {
+	if cwd := getText(context, "cwd"); cwd != "" {
+		r.w.cwd, r.w.branch = cwd, getText(context, "branch")
+	}
+}
+
+// copilotSources begin the sources of messages that no person wrote.
+var copilotSources = []string{"skill", "agent", "system", "schedule", "autopilot", "hook", "jit", "instruction",
+	"sidekick", "notification", "workflow", "task"}
+
+// copilotEnvelopes are the elements that stand before, or instead of, what a person
+// typed.
+var copilotEnvelopes = []string{"skill-context", "system_reminder", "system_notification", "current_datetime",
+	"reminder"}
+
+func (r *copilotReader) user(data []byte) {
+	full := contentText(get(data, "content"))
+	r.e.hear(full)
+	r.e.hear(getText(data, "transformedContent"))
+	r.w.turn = getText(data, "interactionId")
+	if isTrue(get(data, "isAutopilotContinuation")) || hasAnyPrefix(getText(data, "source"), copilotSources) {
+		r.e.injected()
+		return
+	}
+	if delivery := getText(data, "delivery"); delivery == "queued" || delivery == "steering" {
+		r.e.words(memoir.OriginQueued, full, copilotEnvelopes, r.w)
+	} else {
+		r.e.words(memoir.OriginTyped, full, copilotEnvelopes, r.w)
+	}
+}
+
+// assistant emits an answer, which is the closing one if it asks for no tool, and
+// the calls it asks for.
+func (r *copilotReader) assistant(data []byte) {
+	calls := 0
+	elements(get(data, "toolRequests"), func([]byte) bool {
+		calls++
+		return true
+	})
+	chunk, _ := integer(get(data, "chunkIndex"))
+	chunks, _ := integer(get(data, "chunkCount"))
+	r.e.assistant(contentText(get(data, "content")), calls == 0 && chunk >= chunks-1, r.w)
+	elements(get(data, "toolRequests"), func(call []byte) bool {
+		if isObject(call) {
+			r.call(call, "name")
+		}
+		return true
+	})
+}
+
+// copilotShells are the tools whose argument is a command line.
+var copilotShells = map[string]bool{"bash": true, "powershell": true, "local_shell": true, "shell": true}
+
+// call notes a call, whose tool's name is in a member that differs. Its input is the
+// command line of a shell tool, else the arguments.
+func (r *copilotReader) call(call []byte, name string) {
+	tool, arguments := getText(call, name), get(call, "arguments")
+	if inner := []byte(text(arguments)); isObject(inner) && gjson.ValidBytes(inner) {
+		arguments = inner
+	}
+	input := ""
+	switch command := get(arguments, "command"); {
+	case isString(arguments):
+		input = text(arguments)
+	case copilotShells[tool] && isString(command):
+		input = text(command)
+	case isObject(arguments), isArray(arguments):
+		input = compact(arguments)
+	}
+	r.e.call(getText(call, "toolCallId"), tool, input, r.w)
+}
+
+// shellExit is what the shell tools write below the output of a command.
+var shellExit = lazyregexp.New(`\n?<[^<>\n]*exit(?:ed with exit| code|ed with| with)? code (-?\d+)>\s*$`)
+
+func (r *copilotReader) result(data []byte) {
+	id := getText(data, "toolCallId")
+	result, failure := get(data, "result"), get(data, "error")
+	o := outcome{tool: getText(data, "toolName"), failed: string(get(data, "success")) == "false"}
+	o.output = cmp.Or(text(result), contentText(get(result, "content")), contentText(get(result, "detailedContent")))
+	o.output = appended(o.output, cmp.Or(text(failure), getText(failure, "message")))
+	if m := shellExit.FindStringSubmatchIndex(o.output); m != nil {
+		if n, ok := leadingInt(o.output[m[2]:m[3]]); ok {
+			o.exit, o.output = &n, o.output[:m[0]]
+		}
+	}
+	if code, ok := integer(get(data, "shellExecution", "exitCode")); ok {
+		o.exit = new(int(code))
+	}
+	if isTrue(get(data, "isUserRequested")) {
+		r.byPerson(id)
+	}
+	r.e.result(id, o, r.w)
+	if said, ok := r.refused[id]; ok {
+		delete(r.refused, id)
+		r.e.user(memoir.OriginRejection, said, r.w)
+	}
+}
+
+// byPerson notes that a person ran the command of a call.
+func (r *copilotReader) byPerson(id string) {
+	if call := r.e.waiting(id); call != nil && copilotShells[call.Tool] {
+		call.Tool, call.Role, call.Origin = "user_shell", memoir.RoleUser, memoir.OriginShell
+	}
 }

@@ -61,7 +61,6 @@ func TestCopilotGivesItems(t *testing.T) {
 			[]string{"bash(make) !3 built", "view() ! no such file"}, 0},
 		{"content of other types", []string{`user.message "content":["a",null,{"type":"text","text":"b"}]`, `user.message "content":{"text":"c"}`, `user.message "content":null`}, []string{"typed: a\nb", "typed: c"}, 0},
 		{"a compaction's summary by its other name", []string{`session.compaction_complete "success":true,"summary":"so far"`, `session.compaction_complete "success":false,"summary":"not done"`}, []string{"compaction_summary: so far"}, 0},
-		{"a skill whose end was cut off", []string{`user.message "content":"<skill-context name=\"pdf\">how to"`, cpUser("hi")}, []string{"typed: hi"}, 0},
 		{"an exit code of earlier versions", []string{cpAgent("", cpRequest("c1", "bash", `{"command":"make"}`)), cpDone("c1", "built\n<exited with exit code 0>", "")}, []string{"bash(make) =0 built"}, 0},
 		{"a call that failed", []string{cpAgent("", cpRequest("c1", "view", `{ "path" : "a" }`)), `tool.execution_complete "toolCallId":"c1","success":false,"error":{"message":"no such file"}`}, []string{`view({"path":"a"}) ! no such file`}, 0},
 		{"a patch", []string{cpAgent("", cpRequest("c1", "apply_patch", `"*** Begin Patch"`)), cpDone("c1", "ok", "")}, []string{"apply_patch(*** Begin Patch) = ok"}, 0},

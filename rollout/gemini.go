@@ -1,20 +1,21 @@
 package rollout
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"memoir"
-	"memoir/internal/lazyregexp"
 )
 
 // Gemini reads the sessions of Gemini CLI: one JSON document, or the lines that
 // later versions write, whose first record is the document's head. See
-// gemini_plan.go for which messages stand, gemini_message.go for what they say.
+// gemini_message.go for what a message says.
 type Gemini struct{}
 
 var _ Agent = Gemini{}
@@ -35,189 +36,254 @@ func (Gemini) Roots(env Env) []Root {
 		return nil
 	}
 	return []Root{{filepath.Join(home, "tmp"), func(path string) bool {
-		return strings.Contains(path, "/chats/") && (strings.HasSuffix(path, ".json") || strings.HasSuffix(path, ".jsonl"))
+		return strings.Contains(path, "/chats/") && (isDocumentName(path) || isJSONL(path))
 	}}}
 }
 
 // Recognises looks for the head of a session, which may stand in a patch.
 func (Gemini) Recognises(_ string, head [][]byte) bool {
-	for _, raw := range head[:min(len(head), 20)] {
-		for _, of := range [][]byte{raw, get(raw, "$set")} {
-			if !isString(get(of, "sessionId")) {
-				continue
-			}
-			if isString(get(of, "projectHash")) || get(of, "startTime") != nil && get(of, "type") == nil &&
-				get(of, "uuid") == nil {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// Head reads the head and the patches of it. A resumed session's file has the head
-// again, with the time of the resumption.
-func (Gemini) Head(h *Head, path string, head, tail [][]byte) {
-	hash, kind := "", ""
-	var listed []string
-	for i, raw := range append(head[:len(head):len(head)], tail...) {
-		of := raw
-		if set := get(raw, "$set"); set != nil {
-			of = set
-		} else if !isGeminiHead(raw) {
-			continue
-		}
-		if id := getText(of, "sessionId"); h.ID == "" {
-			h.ID = id
-		}
-		if s := getText(of, "projectHash"); hash == "" {
-			hash = s
-		}
-		if s := getText(of, "kind"); s != "" {
-			kind = s
-		}
-		if s := getText(of, "summary"); s != "" {
-			h.Title = s
-		}
-		if t := instant(get(of, "startTime")); i < len(head) && h.CreatedAt.IsZero() {
-			h.CreatedAt = t
-		}
-		if t := instant(get(of, "lastUpdated")); t.After(h.UpdatedAt) {
-			h.UpdatedAt = t
-		}
-		elements(get(of, "directories"), func(dir []byte) bool {
-			if len(listed) < 16 {
-				listed = append(listed, text(dir))
-			}
-			return true
-		})
-	}
-	if t := latest(tail, "timestamp"); t.After(h.UpdatedAt) {
-		h.UpdatedAt = t
-	}
-	if kind != "" && kind != "main" {
-		h.Kind = memoir.KindSubagent
-	}
-	project, parent := geminiPlace(path)
-	if parent != "" {
-		h.Kind = memoir.KindSubagent
-		if legalID.MatchString(parent) {
-			h.ParentID = parent
-		}
-	}
-	h.CWD = geminiDirectory(project, hash, listed)
-}
-
-// isGeminiHead tells the head of a session from a message.
-func isGeminiHead(raw []byte) bool {
-	return isString(get(raw, "sessionId")) && get(raw, "id") == nil
-}
-
-// Read emits a session: the messages that stand at its end, each once, where it was
-// written last.
-func (Gemini) Read(ctx context.Context, t *tape, e *emitter) error {
-	plan, err := planGemini(ctx, t)
-	if err != nil {
-		return err
-	}
-	e.results = plan.results
-	e.stats.Undone += plan.undone
-	r := geminiReader{e: e}
-	r.w.cwd = t.parts[0].Head.CWD
-	return t.each(ctx, true, func(at place, raw []byte) error {
-		eachGemini(parseGeminiLine(raw), raw, func(elem int32, m []byte) bool {
-			if first, ok := plan.times[geminiSpot{int32(at.index), elem}]; ok {
-				r.message(m, first)
-			}
-			return e.err == nil
-		})
-		return e.err
+	return slices.ContainsFunc(opening(head), func(raw []byte) bool {
+		of := geminiHeader(raw)
+		return isString(get(of, "projectHash")) ||
+			get(of, "startTime") != nil && get(of, "type") == nil && get(of, "uuid") == nil
 	})
 }
 
-// A session's working directory is not in its file. The file lies below
-// tmp/<project>/chats, where <project> is a short name that ~/.gemini/projects.json
-// gives to the directory, or the SHA-256 hash of the directory's path; the hash is
-// in the file, too. So a directory that is known from elsewhere can be told to be
-// the one; a hash alone cannot be turned back.
-
-// geminiPlace returns the project's directory below tmp in which a session's file
-// lies, and the session in whose directory of sub-agents it lies, "" if in none.
-func geminiPlace(path string) (project, parent string) {
-	dir := filepath.Dir(path)
-	for range 8 {
-		if filepath.Base(dir) == "chats" {
-			return filepath.Dir(dir), parent
-		}
-		parent = filepath.Base(dir)
-		if up := filepath.Dir(dir); up != dir {
-			dir = up
-		}
+// geminiHeader is a record that is the head of a session or a patch of it, nil for a message.
+func geminiHeader(raw []byte) []byte {
+	if set := get(raw, "$set"); set != nil {
+		return set
 	}
-	return "", ""
+	if isString(get(raw, "sessionId")) && get(raw, "id") == nil {
+		return raw
+	}
+	return nil
 }
 
-// hashForm is the name of a project's directory in earlier versions.
-var hashForm = lazyregexp.New(`^[0-9a-f]{64}$`)
-
-// geminiDirectory finds the working directory of a project: what the client wrote
-// beside the sessions, what its list of projects says, or the one of those known
-// whose hash is the session's. listed are the directories in the session itself.
-func geminiDirectory(project, hash string, listed []string) string {
-	var here, named string
-	known := slices.Clone(listed)
-	if project != "" {
-		here = projectRoot(filepath.Join(project, ".project_root"))
-		known = append(known, here)
-		home := filepath.Dir(filepath.Dir(project))
-		registry := smallJSON(filepath.Join(home, "projects.json"))
-		if inner := get(registry, "projects"); isObject(inner) {
-			registry = inner
+// Head reads the head and the patches of it. A resumed session's file has the head
+// again, with the time of the resumption. The directory of a session is not in its file.
+func (Gemini) Head(h *Head, path string, head, tail [][]byte) {
+	hash, kind := "", "main"
+	for i, raw := range slices.Concat(head, tail) {
+		of := geminiHeader(raw)
+		h.ID, hash = cmp.Or(h.ID, getText(of, "sessionId")), cmp.Or(hash, getText(of, "projectHash"))
+		kind, h.Title = cmp.Or(getText(of, "kind"), kind), cmp.Or(getText(of, "summary"), h.Title)
+		if i < len(head) && h.CreatedAt.IsZero() {
+			h.CreatedAt = instant(get(of, "startTime"))
 		}
-		each(registry, func(key, value []byte) bool {
-			dir := memberName(key)
-			if known = append(known, dir); text(value) == filepath.Base(project) {
+		for _, t := range []time.Time{instant(get(of, "lastUpdated")), instant(get(raw, "timestamp"))} {
+			if t.After(h.UpdatedAt) {
+				h.UpdatedAt = t
+			}
+		}
+	}
+	// tmp/<project>/chats/<session>, or chats/<parent>/<sub-agent>
+	path = filepath.ToSlash(path)
+	chats := strings.LastIndex(path, "/chats/")
+	project, parent, nested := "", "", false
+	if chats >= 0 {
+		project = path[:chats]
+		parent, _, nested = strings.Cut(path[chats+len("/chats/"):], "/")
+	}
+	if nested || kind != "main" {
+		h.Kind = memoir.KindSubagent
+	}
+	if nested && legalID.MatchString(parent) {
+		h.ParentID = parent
+	}
+	h.CWD = geminiDirectory(filepath.FromSlash(project), hash)
+}
+
+// geminiDirectory finds the working directory of a project, whose name below tmp is short,
+// and given to the directory by ~/.gemini/projects.json, or the SHA-256 hash of the
+// directory's path; a session has the hash, too. A hash cannot be turned back, but it tells
+// which of the directories that the client knows is the one. Else it is what the client
+// wrote beside the sessions, or lists.
+func geminiDirectory(project, hash string) string {
+	if project == "" {
+		return ""
+	}
+	name, home := filepath.Base(project), filepath.Dir(filepath.Dir(project))
+	here, named := strings.TrimSpace(string(smallFile(filepath.Join(project, ".project_root")))), ""
+	known := []string{here}
+	for _, list := range [][]byte{get(smallJSON(filepath.Join(home, "projects.json")), "projects"),
+		smallJSON(filepath.Join(home, "trustedFolders.json"))} {
+		each(list, func(key, value []byte) bool {
+			dir := text(slices.Concat([]byte{'"'}, key, []byte{'"'}))
+			if known = append(known, dir); text(value) == name {
 				named = dir
 			}
 			return true
 		})
-		each(smallJSON(filepath.Join(home, "trustedFolders.json")), func(key, _ []byte) bool {
-			known = append(known, memberName(key))
-			return true
-		})
-		if name := filepath.Base(project); hash == "" && hashForm.MatchString(name) {
-			hash = name
-		}
 	}
-	if hashForm.MatchString(hash) {
-		for _, dir := range known {
-			if sum := sha256.Sum256([]byte(dir)); isAbsolute(dir) && hex.EncodeToString(sum[:]) == hash {
-				return dir
-			}
+	// a path of another system is one, too
+	absolute := func(dir string) bool {
+		return filepath.IsAbs(dir) || len(dir) > 2 && dir[1] == ':' && (dir[2] == '\\' || dir[2] == '/')
+	}
+	for _, dir := range known {
+		if sum := sha256.Sum256([]byte(dir)); absolute(dir) && hex.EncodeToString(sum[:]) == cmp.Or(hash, name) {
+			return dir
 		}
 	}
 	for _, dir := range []string{here, named} {
-		if isAbsolute(dir) {
+		if absolute(dir) {
 			return dir
 		}
 	}
 	return ""
 }
 
-// isAbsolute also knows the paths of another system.
-func isAbsolute(dir string) bool {
-	return filepath.IsAbs(dir) || len(dir) > 2 && dir[1] == ':' && (dir[2] == '\\' || dir[2] == '/')
+// A session's file is a log: a message with an id that is known replaces the
+// earlier one, {"$set":{"messages":[…]}} replaces all, {"$rewindTo":id}
+// takes back a message and what follows, or everything if the id is unknown. A
+// compression sets messages too, and begins with a summary: what was said before it
+// was said all the same, and is kept.
+
+// geminiMessage is a message that stands.
+type geminiMessage struct {
+	n    int    // in the file
+	id   uint64 // hashed
+	key  uint64 // of id and type: an answer and what was answered to its call may share an id
+	said bool   // counts as undone if it is taken back
 }
 
-// memberName decodes a key as each gives it.
-func memberName(key []byte) string { return text(slices.Concat([]byte{'"'}, key, []byte{'"'})) }
+type geminiPlan struct {
+	messages []geminiMessage
+	byKey    map[uint64]int       // index in messages
+	first    map[uint64]time.Time // by key: when it was first written; a resumed session has all with a new time
+	said     map[uint64]bool      // keys of what was said
+	results  map[uint64]bool      // hashes of the ids of calls that were answered
+}
 
-// projectRoot reads the file that names a project's directory, "" without one.
-func projectRoot(path string) string {
-	root := smallFile(path)
-	const longest = 4096
-	if len(root) >= longest {
-		return ""
+// Read emits a session: the messages that stand at its end, each once, where it was
+// written last.
+func (Gemini) Read(ctx context.Context, t *tape, e *emitter) error {
+	p := geminiPlan{byKey: map[uint64]int{}, first: map[uint64]time.Time{}, said: map[uint64]bool{},
+		results: map[uint64]bool{}}
+	n := 0
+	err := t.each(ctx, false, func(_ place, raw []byte) error {
+		l := parseGeminiLine(raw)
+		summed := isGeminiCompressed(l.list)
+		if l.rewind != "" {
+			is := func(m geminiMessage) bool { return m.id == textHash(l.rewind) }
+			p.cut(max(0, slices.IndexFunc(p.messages, is)))
+		} else if l.patch && isArray(l.list) && !summed {
+			p.cut(0)
+		}
+		l.each(raw, func(m []byte) bool {
+			p.add(n, m, summed)
+			n++
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		return err
 	}
-	return strings.TrimSpace(string(root))
+	stand := map[int]time.Time{} // when the messages that stand were first written
+	for _, m := range p.messages {
+		stand[m.n] = p.first[m.key]
+		delete(p.said, m.key)
+	}
+	e.results, e.stats.Undone = p.results, e.stats.Undone+len(p.said)
+	r := geminiReader{e: e}
+	r.w.cwd = t.parts[0].Head.CWD
+	n = 0
+	return t.each(ctx, true, func(_ place, raw []byte) error {
+		parseGeminiLine(raw).each(raw, func(m []byte) bool {
+			if first, ok := stand[n]; ok {
+				r.message(m, first)
+			}
+			n++
+			return e.err == nil
+		})
+		return e.err
+	})
+}
+
+// cut takes back the messages from an index on.
+func (p *geminiPlan) cut(from int) {
+	for _, m := range p.messages[from:] {
+		delete(p.byKey, m.key)
+	}
+	p.messages = p.messages[:from]
+}
+
+// add takes a message in. What a compression repeats stands behind its summary, and is
+// where it was.
+func (p *geminiPlan) add(n int, m []byte, summed bool) {
+	id, kind := getText(m, "id"), getText(m, "type")
+	g := geminiMessage{n: n, id: textHash(id), key: textHash(kind + "\x00" + id)}
+	if id == "" {
+		g.key += uint64(n)
+	}
+	if p.first[g.key].IsZero() {
+		p.first[g.key] = instant(get(m, "timestamp"))
+	}
+	if (kind == "user" || kind == "gemini") && !p.answers(m) {
+		p.said[g.key] = true
+	}
+	if i, ok := p.byKey[g.key]; !ok {
+		p.byKey[g.key] = len(p.messages)
+		p.messages = append(p.messages, g)
+	} else if !summed {
+		p.messages[i] = g
+	}
+}
+
+// answers notes the calls that a message has the results of, and reports whether it
+// has any in its content: what stands beside results is the tool's.
+func (p *geminiPlan) answers(m []byte) (any bool) {
+	eachPart(get(m, "content"), "functionResponse", func(response []byte) bool {
+		p.results[textHash(getText(response, "id"))] = true
+		any = true
+		return true
+	})
+	elements(get(m, "toolCalls"), func(call []byte) bool {
+		if isArray(get(call, "result")) {
+			p.results[textHash(getText(call, "id"))] = true
+		}
+		return true
+	})
+	return any
+}
+
+// geminiLine is what a record is: a message, unless it has no id and one of these.
+type geminiLine struct {
+	patch  bool
+	head   bool
+	rewind string // the id of the message before which all is taken back to
+	list   []byte // the messages that a patch or a head came with
+}
+
+// parseGeminiLine looks at a record's members once; most records begin with an id,
+// and are messages.
+func parseGeminiLine(raw []byte) (l geminiLine) {
+	each(raw, func(key, value []byte) bool {
+		switch string(key) {
+		case "id":
+			l = geminiLine{}
+			return false
+		case "$set":
+			l.patch, l.list = true, get(value, "messages")
+		case "$rewindTo":
+			l.rewind = text(value)
+		case "sessionId":
+			l.head = isString(value)
+		case "messages":
+			l.list = value
+		}
+		return true
+	})
+	return l
+}
+
+// each calls fn for the messages in a record: the elements of a patch's list,
+// those of a head that came with a list, or the record itself.
+func (l geminiLine) each(raw []byte, fn func(m []byte) bool) {
+	if l.patch || l.head {
+		elements(l.list, fn)
+	} else if l.rewind == "" {
+		fn(raw)
+	}
 }

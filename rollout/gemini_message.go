@@ -30,11 +30,7 @@ func (r *geminiReader) message(m []byte, at time.Time) {
 			}
 			return true
 		})
-		eachPart(content, "functionCall", func(call []byte) bool {
-			tool, args := getText(call, "name"), get(call, "args")
-			r.e.call(getText(call, "id"), tool, geminiInput(tool, args), r.w)
-			return true
-		})
+		geminiCalls(r.e, content, r.w)
 	case "info", "warning", "error":
 	default:
 		r.e.stats.unknown(kind)
@@ -60,52 +56,33 @@ func (r *geminiReader) user(m []byte) {
 		r.e.summary(full, r.w)
 		return
 	}
-	if command, output, ok := geminiUserShell(full); ok {
-		r.e.shell(geminiUnquoted(command), geminiUserOutput(output), r.w)
+	if command, o, ok := geminiUserShell(full); ok {
+		r.e.shell(strings.NewReplacer("\\\\", "\\", "\\`", "`").Replace(command), o, r.w)
 		return
 	}
 	if shown := geminiText(get(m, "displayContent")); shown != "" {
 		full = shown // what was typed, before files were put in
 	}
-	geminiWords(r.e, full, memoir.OriginTyped, r.w)
+	geminiWords(r.e, memoir.OriginTyped, full, r.w)
 }
 
 // geminiEnvelopes are the elements that Gemini CLI and Qwen Code put before, or
 // instead of, what the person typed.
-var geminiEnvelopes = []string{"session_context", "hook_context", "system-reminder", "user-prompt-submit-context",
-	"user_prompt_submit_context",
-	"task-notification", "ide_context", "environment_context"}
-
-// geminiContinue are the texts with which the clients go on by themselves.
-var geminiContinue = []string{"System: Please continue.", "Please continue."}
+var geminiEnvelopes = []string{"session_context", "hook_context", "user-prompt-submit-context",
+	"user_prompt_submit_context", "task-notification", "ide_context", "environment_context"}
 
 // referenced is what "@file" in a prompt was expanded to. A file may hold an end of its own.
 var referenced = lazyregexp.New(`(?s)\n?--- Content from referenced files ---(?:.*--- End of content ---|.*$)`)
 
-// geminiWords emits a text of the user's role without what the client added.
-func geminiWords(e *emitter, full string, origin memoir.Origin, w where) {
-	own, n := cutElements(stripOwn(full), geminiEnvelopes)
-	if strings.Contains(own, "<system-reminder>") {
-		own, n = removeReminders(own), n+1
-	}
-	if cut := referenced.ReplaceAllString(own, ""); cut != own {
-		own, n = cut, n+1
-	}
-	own = strings.TrimSpace(own)
-	for _, s := range geminiContinue {
-		if own == s {
-			own = ""
-		}
-	}
-	for range n {
+// geminiWords emits a text of the user's role without what the client added, unless it is
+// one with which the client goes on by itself.
+func geminiWords(e *emitter, origin memoir.Origin, full string, w where) {
+	own := referenced.ReplaceAllString(full, "")
+	if own != full || strings.TrimPrefix(strings.TrimSpace(own), "System: ") == "Please continue." {
 		e.injected()
 	}
-	switch {
-	case own == "" && n > 0:
-	case own != "" && origin == memoir.OriginTyped && plainCommand.MatchString(own):
-		e.user(memoir.OriginSlashCommand, own, w)
-	default:
-		e.user(origin, own, w)
+	if strings.TrimPrefix(strings.TrimSpace(own), "System: ") != "Please continue." {
+		e.words(origin, own, geminiEnvelopes, w)
 	}
 }
 
@@ -116,75 +93,61 @@ func (r *geminiReader) call(call []byte) {
 		w.at = t
 	}
 	id, tool, status := getText(call, "id"), getText(call, "name"), getText(call, "status")
-	var o outcome
-	answered := false
-	elements(get(call, "result"), func(part []byte) bool {
-		if response := get(part, "functionResponse"); response != nil {
-			answered = true
-			one := geminiResponse(tool, response)
-			if o.output != "" && one.output != "" {
-				o.output += "\n"
-			}
-			o.output += one.output
-			o.exit, o.failed = one.exit, o.failed || one.failed
-		}
+	o := outcome{tool: tool, failed: status == "error" || status == "cancelled"}
+	answered := o.failed || status == "success"
+	if shown := get(call, "resultDisplay"); isString(shown) && get(call, "result") == nil {
+		o.output, answered = text(shown), true
+	}
+	eachPart(get(call, "result"), "functionResponse", func(response []byte) bool {
+		one := geminiResponse(tool, response)
+		o.output, answered = appended(o.output, one.output), true
+		o.exit, o.failed = one.exit, o.failed || one.failed
 		return true
 	})
-	o.tool = tool
-	o.failed = o.failed || status == "error" || status == "cancelled"
-	if !answered {
-		for _, member := range []string{"result", "resultDisplay"} {
-			if s := get(call, member); isString(s) && !answered {
-				o.output, answered = text(s), true
-			}
-		}
-	}
 	if id == "" {
 		r.e.lone(tool, geminiInput(tool, get(call, "args")), o, w)
 		return
 	}
 	r.e.call(id, tool, geminiInput(tool, get(call, "args")), w)
-	if answered || o.failed || status == "success" {
+	if answered {
 		r.result(id, o)
 	}
 }
 
-// result joins a result to its call, and gives what the person said to it.
+// result joins a result to its call, and gives what the person said when they refused a
+// plan. Any other result may begin with these words.
 func (r *geminiReader) result(id string, o outcome) {
 	call := r.e.waiting(id)
-	plan := call != nil && call.Tool == "exit_plan_mode" // any other result may begin with these words
 	r.e.result(id, o, r.w)
-	if plan {
-		geminiRejection(r.e, o.output, r.w)
+	if said, ok := strings.CutPrefix(o.output, "Plan rejected. User feedback: "); ok && call != nil &&
+		call.Tool == "exit_plan_mode" {
+		said, _, _ = strings.Cut(said, "\n\nThe plan is stored at: ")
+		r.e.user(memoir.OriginRejection, said, r.w)
 	}
 }
 
-// geminiRejection emits what a person said when they refused a plan.
-func geminiRejection(e *emitter, output string, w where) {
-	if said, ok := strings.CutPrefix(output, "Plan rejected. User feedback: "); ok {
-		said, _, _ = strings.Cut(said, "\n\nThe plan is stored at: ")
-		e.user(memoir.OriginRejection, said, w)
-	}
+// geminiCalls emits the calls among the parts of an answer.
+func geminiCalls(e *emitter, parts []byte, w where) (n int) {
+	eachPart(parts, "functionCall", func(call []byte) bool {
+		tool := getText(call, "name")
+		e.call(getText(call, "id"), tool, geminiInput(tool, get(call, "args")), w)
+		n++
+		return true
+	})
+	return n
 }
 
 // geminiText joins the text parts of a message, without its thinking.
 func geminiText(content []byte) string {
-	if isString(content) {
-		return text(content)
+	if parts := get(content, "parts"); parts != nil {
+		content = parts
 	}
-	if isObject(content) {
-		if parts := get(content, "parts"); isArray(parts) {
-			return geminiText(parts)
-		}
-		return getText(content, "text")
+	if !isArray(content) {
+		return contentText(content)
 	}
 	var texts []string
 	elements(content, func(part []byte) bool {
-		s := text(part)
-		if !isTrue(get(part, "thought")) && s == "" {
-			s = getText(part, "text")
-		}
-		if strings.TrimSpace(s) != "" {
+		if s := contentText(part); !isTrue(get(part, "thought")) && strings.TrimSpace(s) != "" {
 			texts = append(texts, s)
 		}
 		return true
@@ -194,9 +157,6 @@ func geminiText(content []byte) string {
 
 // eachPart calls fn for the parts of a message that have a member.
 func eachPart(content []byte, member string, fn func(value []byte) bool) {
-	if !isArray(content) {
-		return
-	}
 	elements(content, func(part []byte) bool {
 		if value := get(part, member); isObject(value) {
 			return fn(value)
@@ -211,134 +171,89 @@ func geminiInput(tool string, args []byte) string {
 	if command := get(args, "command"); tool == "run_shell_command" && isString(command) {
 		return text(command)
 	}
-	if args == nil {
-		return ""
-	}
 	return compact(args)
 }
 
 // geminiResponse reads a tool's response: {"name":…,"response":{"output"|"error":…}}.
 func geminiResponse(tool string, response []byte) outcome {
-	body := get(response, "response")
-	o := outcome{output: getText(body, "output"), tool: tool}
-	if output := get(body, "output"); isObject(output) || isArray(output) {
-		o.output = compact(output)
+	output, failure := get(response, "response", "output"), getText(response, "response", "error")
+	s := text(output)
+	if isObject(output) || isArray(output) {
+		s = compact(output)
 	}
-	if failure := getText(body, "error"); failure != "" {
-		if o.failed = true; o.output != "" {
-			o.output += "\n"
-		}
-		o.output += failure
+	s = appended(s, failure)
+	if inner, rest, ok := cutElement(strings.TrimSpace(s), "untrusted_context"); ok {
+		s = strings.TrimPrefix(inner, "\n") + rest
 	}
-	if inner, rest, ok := cutElement(strings.TrimSpace(o.output), "untrusted_context"); ok {
-		o.output = strings.TrimPrefix(inner, "\n") + rest
-	}
-	if o.tool == "run_shell_command" {
-		failed, tool := o.failed, o.tool
-		o = geminiShell(o.output)
-		o.failed, o.tool = failed, tool
+	o := outcome{output: s, tool: tool, failed: failure != ""}
+	if tool == "run_shell_command" {
+		o.output, o.exit = geminiShell(s)
 	}
 	return o
 }
 
-// shellLabels are the lines that end a shell tool's result.
-var shellLabels = lazyregexp.New(`^(?:Error|Exit Code|Signal|Background PIDs|Process Group PGID): (.*)$`)
-
-// shellOpening begins what a command printed.
-var shellOpening = lazyregexp.New(`\n(?:Output|Stdout): `)
-
-// lastExit is an exit code below an output without a frame.
-var lastExit = lazyregexp.New(`(?:^|\n)Exit Code: (-?[0-9]{1,9})\s*$`)
-
-func unframed(s string) outcome {
-	o := outcome{output: s}
-	if m := lastExit.FindStringSubmatchIndex(s); m != nil {
-		if n, ok := leadingInt(s[m[2]:m[3]]); ok {
-			o.exit, o.output = &n, s[:m[0]]
-		}
-	}
-	return o
-}
+// shellFrame begins what a command printed, and shellLabels ends it.
+var (
+	shellFrame  = lazyregexp.New(`(?s)^(?:Command: .*?\n)?(?:Output|Stdout): `)
+	shellLabels = lazyregexp.New(`(?:\nStderr: \(empty\))?(?:\nError: \(none\))?(?:\nExit Code: (-?\d+|\(none\)))?` +
+		`(?:\nSignal: [^\n]*)?(?:\nBackground PIDs: [^\n]*)?(?:\nProcess Group PGID: [^\n]*)?\s*$`)
+)
 
 // geminiShell takes the frame off a shell tool's result and reads the exit code,
 // which later versions give only if it is not 0: "Command: …\nDirectory:
 // …\nOutput: …\nError: …\nExit Code: 1\nSignal: …".
-func geminiShell(s string) outcome {
-	o := outcome{output: s}
-	body := s
-	if strings.HasPrefix(body, "Command: ") {
-		opening := shellOpening.FindStringIndex(body)
-		if opening == nil {
-			return unframed(s)
-		}
-		body = body[opening[1]:]
-	} else if after, ok := strings.CutPrefix(body, "Output: "); ok {
-		body = after
-	} else {
-		return unframed(s)
+func geminiShell(s string) (output string, exit *int) {
+	frame := shellFrame.FindString(s)
+	end := max(0, len(s)-1<<10) // labels are short
+	labels := shellLabels.FindStringSubmatch(s[max(end, len(frame)):])
+	if code, ok := leadingInt(labels[1]); ok {
+		exit = &code
 	}
-	failure := ""
-	for body = strings.TrimRight(body, "\n"); ; {
-		i := strings.LastIndexByte(body, '\n')
-		m := shellLabels.FindStringSubmatch(body[i+1:])
-		if m == nil || i < 0 {
-			break
-		}
-		line := body[i+1:]
-		body = body[:i]
-		switch {
-		case strings.HasPrefix(line, "Exit Code: "):
-			if n, ok := leadingInt(m[1]); ok {
-				o.exit = &n
-			}
-		case strings.HasPrefix(line, "Error: ") && m[1] != "(none)":
-			failure = m[1]
-		}
-		if strings.HasPrefix(line, "Error: ") {
-			break // stands before all others
-		}
+	if frame == "" && exit == nil {
+		return s, nil
 	}
-	body = strings.TrimSuffix(body, "\nStderr: (empty)")
-	if body == "(empty)" {
-		body = ""
+	output = strings.TrimSuffix(s[len(frame):], labels[0])
+	if output == "(empty)" {
+		output = ""
 	}
-	if failure != "" {
-		body = strings.TrimPrefix(body+"\n"+failure, "\n")
-	}
-	o.output = body
-	return o
+	return output, exit
 }
 
-// geminiUserShell reads the message that stands for a command the person ran with
-// "!".
-func geminiUserShell(s string) (command, output string, ok bool) {
-	rest, ok := strings.CutPrefix(strings.TrimSpace(s), "I ran the following shell command:\n```sh\n")
-	if !ok {
-		return "", "", false
+// typedShell is the message that stands for a command the person ran with "!".
+var typedShell = lazyregexp.New("(?s)^I ran the following shell command:\n```sh\n(.*?)\n```\n\n" +
+	"This produced the following result:\n```\n(?:Command exited with code (-?[0-9]+)\\.\n)?(.*?)(?:\n```)?$")
+
+// geminiUserShell reads such a message.
+func geminiUserShell(s string) (command string, o outcome, ok bool) {
+	m := typedShell.FindStringSubmatch(strings.TrimSpace(s))
+	if m == nil {
+		return "", outcome{}, false
 	}
-	command, rest, ok = strings.Cut(rest, "\n```\n\nThis produced the following result:\n```\n")
-	if !ok {
-		return "", "", false
+	o.output = m[3]
+	if code, ok := leadingInt(m[2]); ok {
+		o.exit = &code
 	}
-	return command, strings.TrimSuffix(rest, "\n```"), true
+	o.failed = hasAnyPrefix(o.output, []string{"Command was cancelled.", "Command terminated by signal:"})
+	return m[1], o, true
 }
 
-// geminiUnquoted takes back the quoting of back-slashes and back-quotes.
-func geminiUnquoted(s string) string {
-	return strings.NewReplacer("\\\\", "\\", "\\`", "`").Replace(s)
+// isGeminiCompressed reports whether a list of messages begins with a summary of
+// those before it.
+func isGeminiCompressed(list []byte) (found bool) {
+	n := 0
+	elements(list, func(m []byte) bool {
+		n++
+		found = getText(m, "type") == "user" && isGeminiSummary(geminiText(get(m, "content")))
+		return !found && n < 4
+	})
+	return found
 }
 
-// geminiUserOutput reads the exit code that stands before the output of a command
-// that failed.
-func geminiUserOutput(s string) outcome {
-	o := outcome{output: s}
-	if after, ok := strings.CutPrefix(s, "Command exited with code "); ok {
-		status, body, _ := strings.Cut(after, ".\n")
-		if n, ok := leadingInt(status); ok {
-			o.exit, o.output = &n, body
-		}
-	} else if strings.HasPrefix(s, "Command was cancelled.") || strings.HasPrefix(s, "Command terminated by signal:") {
-		o.failed = true
+// isGeminiSummary reports whether a text is the client's summary of what it cut off.
+func isGeminiSummary(s string) bool {
+	s = strings.TrimSpace(s)
+	if strings.HasPrefix(s, "{") {
+		return strings.Contains(s, `"active_tasks"`) && strings.Contains(s, `"discovered_facts"`)
 	}
-	return o
+	return strings.HasPrefix(s, "<") && strings.Contains(s, "<state_snapshot>") && strings.Contains(s, "</state_snapshot>")
 }

@@ -91,8 +91,6 @@ func TestGeminiReadsLines(t *testing.T) {
 			[]string{"typed: hi", "agent: hello", "compaction_summary: <state_snapshot>so far</state_snapshot>", "typed: on"}},
 		{"messages without ids", []string{`{"type":"user","content":"yes"}`, `{"type":"gemini","content":"a"}`, `{"type":"user","content":"yes"}`, `{"type":"gemini","content":"b"}`},
 			[]string{"typed: yes", "agent: a", "typed: yes", "agent: b"}},
-		{"a compression of messages without ids", []string{`{"type":"user","content":"yes"}`, `{"type":"user","content":"yes"}`, `{"$set":{"messages":[` + gm("9", "user", q("<state_snapshot>so far</state_snapshot>"), "") + `,{"type":"user","content":"yes"},{"type":"user","content":"yes"}]}}`, `{"type":"user","content":"yes"}`},
-			[]string{"typed: yes", "typed: yes", "compaction_summary: <state_snapshot>so far</state_snapshot>", "typed: yes"}},
 		{"calls that are none", []string{gm("1", "gemini", `"a"`, `,"toolCalls":[null,5,"x"]`), gm("2", "gemini", `5`, `,"toolCalls":"x"`)}, []string{"agent: a"}},
 		{"a patch of something else", []string{gm("1", "user", `"hi"`, ""), `{"$set":{"lastUpdated":"2026-01-09T18:10:00.000Z"}}`}, []string{"typed: hi"}},
 	}
@@ -164,8 +162,6 @@ func TestGeminiProjectIsFoundWhereItIsKnown(t *testing.T) {
 		{"a short name in the list", "work", map[string]string{"projects.json": `{"projects":{"/home/m/other":"work-1","` + dir + `":"work"}}`}, "", dir},
 		{"a hash of a project in the list", hash, map[string]string{"projects.json": `{"projects":{"/home/m/other":"x","` + dir + `":"a-b"}}`}, "", dir},
 		{"a hash of a trusted folder", hash, map[string]string{"trustedFolders.json": `{"/home/m":"TRUST_PARENT","` + dir + `":"TRUST_FOLDER"}`}, "", dir},
-		{"a directory of the session whose hash is the session's", "gone", nil, `,"directories":["/home/m/lib","` + dir + `"]`, dir},
-		{"a directory of the session that is not the project", "gone", nil, `,"directories":["/home/m/lib"]`, ""},
 		{"the hash decides between a list and a file", "work", map[string]string{"tmp/work/.project_root": "/home/m/moved", "projects.json": `{"projects":{"` + dir + `":"work"}}`}, "", dir},
 		{"a hash of nobody knows what", hash, map[string]string{"projects.json": `{"projects":{"/home/m/other":"x"}}`}, "", ""},
 		{"a list that is broken", "work", map[string]string{"projects.json": `{"projects":{`}, "", ""},

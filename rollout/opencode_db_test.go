@@ -347,7 +347,7 @@ func TestOtherDatabasesAreFilesLikeOthers(t *testing.T) {
 		t.Fatalf("found %q", got)
 	}
 	for _, e := range found {
-		if _, err := Probe(e); e.Err != nil || memoir.CodeOf(err) != memoir.CodeUnreadable || !strings.Contains(err.Error(), "not a text file") {
+		if _, err := Probe(e); e.Err != nil || memoir.CodeOf(err) != memoir.CodeUnreadable || !strings.Contains(err.Error(), "no JSON records") {
 			t.Errorf("%s: %v, %v", e.Path, e.Err, err)
 		}
 	}

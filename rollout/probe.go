@@ -1,7 +1,6 @@
 package rollout
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -45,7 +44,7 @@ type Head struct {
 // reads at most 256 KiB of the head unless the first record is longer, and 64 KiB
 // of the tail unless the last record is longer (a compressed file is passed
 // through once for its tail). The error has memoir.CodeUnreadable and says why:
-// empty, binary, of no known agent, not permitted.
+// empty, of no known agent, not permitted.
 func Probe(entry Entry) (Head, error) {
 	if entry.Err != nil {
 		return Head{}, entry.Err
@@ -141,8 +140,6 @@ func noSession(entry Entry, r *Reader) error {
 	switch {
 	case r.read == 0:
 		return memoir.Errorf(memoir.CodeUnreadable, "", "%s is empty", entry.Path)
-	case looksBinary(entry.Path):
-		return memoir.Errorf(memoir.CodeUnreadable, "", "%s is not a text file", entry.Path)
 	case r.Malformed == 0 && r.CutTail:
 		return memoir.Errorf(memoir.CodeUnreadable, "", "%s ends inside its first record", entry.Path)
 	case r.Oversized > 0:
@@ -150,17 +147,6 @@ func noSession(entry Entry, r *Reader) error {
 			r.recordBound()>>20)
 	}
 	return memoir.Errorf(memoir.CodeUnreadable, "", "%s holds no JSON records", entry.Path)
-}
-
-func looksBinary(path string) bool {
-	f, err := open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	var b [512]byte
-	n, _ := f.Read(b[:])
-	return bytes.IndexByte(b[:n], 0) >= 0
 }
 
 // firstPrompt reads the head as a session to find what a person said first. A

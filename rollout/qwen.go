@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"memoir"
@@ -21,10 +22,7 @@ func (Qwen) Source() memoir.Source { return memoir.SourceQwen }
 // Roots are the projects below ~/.qwen ($QWEN_HOME), and below $QWEN_RUNTIME_DIR or
 // what the settings put in its place.
 func (Qwen) Roots(env Env) []Root {
-	home := env.home(".qwen")
-	if set := env.get("QWEN_HOME"); set != "" {
-		home = env.expand(set)
-	}
+	home := env.dir("QWEN_HOME", ".qwen")
 	var roots []Root
 	if home != "" {
 		roots = append(roots, Root{filepath.Join(home, "projects"), isQwenSession})
@@ -50,61 +48,43 @@ func isQwenSession(path string) bool {
 // Recognises looks for Claude Code's envelope around a message of Gemini's API, or
 // for records that only Qwen Code writes.
 func (Qwen) Recognises(_ string, head [][]byte) bool {
-	for _, raw := range head[:min(len(head), 20)] {
-		if !isString(get(raw, "uuid")) || !isString(get(raw, "sessionId")) {
-			continue
-		}
-		switch getText(raw, "type") {
-		case "tool_result":
-			return true
-		case "user", "assistant":
-			if isArray(get(raw, "message", "parts")) {
-				return true
-			}
-		case "system":
-			if isObject(get(raw, "systemPayload")) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(opening(head), func(raw []byte) bool {
+		kind := getText(raw, "type")
+		return isString(get(raw, "uuid")) && isString(get(raw, "sessionId")) && (kind == "tool_result" ||
+			(kind == "user" || kind == "assistant") && isArray(get(raw, "message", "parts")) ||
+			kind == "system" && isObject(get(raw, "systemPayload")))
+	})
 }
 
 // Head takes the title that was given last. A session that the client's schedule
 // started is nobody's; a sub-agent's lines bear its parent's session id.
 func (Qwen) Head(h *Head, path string, head, tail [][]byte) {
 	agent, sidechain := "", strings.Contains(filepath.ToSlash(path), "/subagents/")
-	for i, raw := range append(head[:len(head):len(head)], tail...) {
-		if h.ID == "" {
-			h.ID = getText(raw, "sessionId")
-		}
+	for i, raw := range slices.Concat(head, tail) {
+		h.ID = cmp.Or(h.ID, getText(raw, "sessionId"))
+		payload, parent := get(raw, "systemPayload"), getText(raw, "forkedFrom", "sessionId")
 		if i < len(head) {
-			if t := instant(get(raw, "timestamp")); h.CreatedAt.IsZero() {
-				h.CreatedAt = t
+			if h.CreatedAt.IsZero() {
+				h.CreatedAt = instant(get(raw, "timestamp"))
 			}
 			if h.CWD == "" {
 				h.CWD, h.Branch = getText(raw, "cwd"), getText(raw, "gitBranch")
 			}
-			if from := getText(raw, "forkedFrom", "sessionId"); h.ParentID == "" && legalID.MatchString(from) {
-				h.ParentID = from
-			}
-			if agent == "" {
-				agent = getText(raw, "agentId")
-			}
+			agent = cmp.Or(agent, getText(raw, "agentId"))
 			sidechain = sidechain || isTrue(get(raw, "isSidechain"))
 		}
-		payload := get(raw, "systemPayload")
 		switch getText(raw, "subtype") {
 		case "custom_title":
 			h.Title = getText(payload, "customTitle")
 		case "parent_session":
-			if id := getText(payload, "parentSessionId"); legalID.MatchString(id) {
-				h.ParentID = id
-			}
+			parent = getText(payload, "parentSessionId")
 		case "session_source":
 			if getText(payload, "sourceType") == "scheduled_task" {
 				h.Kind = memoir.KindAutomation
 			}
+		}
+		if h.ParentID == "" && legalID.MatchString(parent) {
+			h.ParentID = parent
 		}
 	}
 	h.UpdatedAt = latest(tail, "timestamp")
@@ -167,6 +147,10 @@ type qwenPlan struct {
 	parent  string          // id of the session that this was forked from
 }
 
+// qwenBeside begin the subtypes of what is written beside the conversation: it hangs on it
+// and does not lead it.
+var qwenBeside = []string{"session_artifact_", "managed_session_", "session_sources_"}
+
 func planQwen(ctx context.Context, t *tape) (*qwenPlan, error) {
 	p := &qwenPlan{tree: newTree(true), results: map[uint64]bool{}}
 	err := t.each(ctx, false, func(at place, raw []byte) error {
@@ -174,15 +158,9 @@ func planQwen(ctx context.Context, t *tape) (*qwenPlan, error) {
 			p.results[textHash(getText(response, "id"))] = true
 			return true
 		})
-		if from := getText(raw, "forkedFrom", "sessionId"); from != "" && p.parent == "" {
-			p.parent = from
-		}
+		p.parent = cmp.Or(p.parent, getText(raw, "forkedFrom", "sessionId"))
 		if id := getText(raw, "uuid"); id != "" {
-			// What is written beside the conversation hangs on it and does not lead it.
-			subtype := getText(raw, "subtype")
-			beside := strings.HasPrefix(subtype, "session_artifact_") || strings.HasPrefix(subtype, "managed_session_") ||
-				subtype == "session_sources_snapshot"
-			p.add(at.index, id, get(raw, "parentUuid"), !beside)
+			p.add(at.index, id, get(raw, "parentUuid"), !hasAnyPrefix(getText(raw, "subtype"), qwenBeside))
 		}
 		return nil
 	})
@@ -212,10 +190,8 @@ func qwenFile(path, session string) string {
 	if path == "" || !legalID.MatchString(session) || session == stem(path) {
 		return ""
 	}
-	dir := filepath.Dir(path)
-	chats := strings.TrimSuffix(dir, string(filepath.Separator)+"archive")
-	for _, dir := range []string{dir, chats, filepath.Join(chats, "archive")} {
-		file := filepath.Join(dir, session+".jsonl")
+	for _, place := range []string{"", "archive", ".."} {
+		file := filepath.Join(filepath.Dir(path), place, session+".jsonl")
 		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() {
 			return file
 		}
@@ -233,18 +209,22 @@ type qwenReader struct {
 func (r *qwenReader) record(kind string, raw []byte) {
 	switch kind {
 	case "user", "assistant", "tool_result":
-		if id := getText(raw, "uuid"); id != "" {
-			fragment := textHash(id + string(get(raw, "message")))
-			if r.seen[fragment] {
-				return // written twice
-			}
-			r.seen[fragment] = true
+		message := get(raw, "message")
+		fragment := textHash(getText(raw, "uuid") + string(message))
+		if r.seen[fragment] {
+			return // written twice
 		}
-		parts := qwenParts(raw)
-		results := r.results(raw, parts)
-		switch {
+		r.seen[fragment] = true
+		parts := get(message, "parts")
+		switch results := r.results(raw, parts); {
 		case kind == "assistant":
-			r.assistant(parts)
+			final := true
+			eachPart(parts, "functionCall", func([]byte) bool {
+				final = false
+				return false
+			})
+			r.e.assistant(geminiText(parts), final, r.w)
+			geminiCalls(r.e, parts, r.w)
 		case kind == "user" && results == 0:
 			r.user(raw, parts)
 		}
@@ -253,17 +233,6 @@ func (r *qwenReader) record(kind string, raw []byte) {
 	default:
 		r.e.stats.unknown(kind)
 	}
-}
-
-// qwenParts are the parts of a record's message, or what stands in their place.
-func qwenParts(raw []byte) []byte {
-	message := get(raw, "message")
-	for _, member := range []string{"parts", "content"} {
-		if parts := get(message, member); parts != nil {
-			return parts
-		}
-	}
-	return message
 }
 
 // user emits what a person said; notifications, schedules and goals speak in the
@@ -275,7 +244,7 @@ func (r *qwenReader) user(raw, parts []byte) {
 	switch getText(raw, "subtype") {
 	case "mid_turn_user_message":
 		origin = memoir.OriginQueued
-	case "", "realtime_message":
+	case "":
 		if by := getText(raw, "provenance"); by != "" && by != "real_user" {
 			r.e.injected()
 			return
@@ -289,28 +258,14 @@ func (r *qwenReader) user(raw, parts []byte) {
 		r.e.injected()
 		return
 	}
-	if command, output, ok := geminiUserShell(full); ok {
-		r.e.shell(command, geminiUserOutput(output), r.w)
+	if command, o, ok := geminiUserShell(full); ok {
+		r.e.shell(command, o, r.w)
 		return
 	}
 	if shown := getText(payload, "displayText"); shown != "" {
 		full = shown // without what was put in
 	}
-	geminiWords(r.e, full, origin, r.w)
-}
-
-func (r *qwenReader) assistant(parts []byte) {
-	calls := 0
-	eachPart(parts, "functionCall", func([]byte) bool {
-		calls++
-		return true
-	})
-	r.e.assistant(geminiText(parts), calls == 0, r.w)
-	eachPart(parts, "functionCall", func(call []byte) bool {
-		tool, args := getText(call, "name"), get(call, "args")
-		r.e.call(getText(call, "id"), tool, geminiInput(tool, args), r.w)
-		return true
-	})
+	geminiWords(r.e, origin, full, r.w)
 }
 
 // results joins the results in a record to their calls, and says how many there are.
@@ -325,8 +280,7 @@ func (r *qwenReader) results(raw, parts []byte) (n int) {
 			status := getText(shown, "status")
 			o.failed = o.failed || status == "error" || status == "cancelled"
 			if code, ok := integer(get(shown, "resultDisplay", "exitCode")); ok {
-				exit := int(code)
-				o.exit = &exit
+				o.exit = new(int(code))
 			}
 		}
 		r.e.result(id, o, r.w)

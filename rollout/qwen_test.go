@@ -191,13 +191,6 @@ func TestQwenSessionsAreWhereTheVariablesAndSettingsSay(t *testing.T) {
 	}
 }
 
-func TestQwenReadsMessagesOfOtherForms(t *testing.T) {
-	t.Parallel()
-	items, _ := read(t, write(t, "x.jsonl", qw(qwUser("a"), `user "message":{"role":"user","parts":"b"}`, `user "message":{"role":"user","content":"c"}`, `user "message":"d"`,
-		`user "message":{"role":"user","parts":["e",null,{"text":"f"}]}`, `user "message":null`, `assistant "message":{"parts":[null,{"functionCall":null}]}`)...))
-	expect(t, items, "typed: a", "typed: b", "typed: c", "typed: d", "typed: e\nf")
-}
-
 func TestQwenReadsRecordsWithoutParents(t *testing.T) {
 	t.Parallel()
 	record := func(id, kind, said string) string {

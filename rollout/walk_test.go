@@ -241,7 +241,7 @@ func TestProbeSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, content, want string }{
 		{"an empty file", "", "is empty"},
-		{"a binary file", "\x7fELF\x00\x00\x01", "is not a text file"},
+		{"a binary file", "\x7fELF\x00\x00\x01", "holds no JSON records"},
 		{"prose", "# Readme\nhello\n", "holds no JSON records"},
 		{"a cut first record", `{"timestamp":"2026`, "ends inside its first record"},
 		{"another program's records", `{"level":"info","msg":"hello"}`, "is not a session of any known agent"},

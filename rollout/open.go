@@ -25,11 +25,11 @@ var zstdMagic = []byte{0x28, 0xB5, 0x2F, 0xFD}
 // maxWindow bounds what decompression may hold; Codex writes windows of at most 8 MiB.
 const maxWindow = 32 << 20
 
-// open opens a session file and, if its first bytes say so, decompresses it. What
-// is no file of its own is a session of OpenCode.
+// open opens a session file and, if its first bytes say so, decompresses it; or a session
+// in a database.
 func open(path string) (io.ReadCloser, error) {
-	if r, ok, err := openOpenCode(path); ok {
-		return r, err
+	if database, id, ok := splitMember(path); ok {
+		return openMember(database, id)
 	}
 	f, err := openFile(path)
 	if err != nil {
@@ -182,8 +182,8 @@ func isMember(path string) bool { return strings.Contains(filepath.Base(path), "
 // Stat looks at a session as Walk does: two looks that give the same File mean the
 // same content. The error is fs.ErrNotExist if there is none at the path.
 func Stat(path string) (memoir.File, error) {
-	if f, ok, err := statOpenCode(path); ok {
-		return f, err
+	if database, id, ok := splitMember(path); ok {
+		return statMember(database, id)
 	}
 	info, err := os.Stat(path)
 	if err != nil {

@@ -1,7 +1,6 @@
 package rollout
 
 import (
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,8 +12,7 @@ import (
 )
 
 // OpenCode reads the sessions of OpenCode: those in its database (see
-// opencode_db.go), those in the tree of files that came before it (see
-// opencode_tree.go), and those that `opencode export` writes as one document. All
+// opencode_db.go) and those that `opencode export` writes as one document. Both
 // give the same records: {"info":{…}} of the session, then {"info":{…},
 // "parts":[…]} of each message; a message of very many parts is several of those.
 type OpenCode struct{}
@@ -24,9 +22,9 @@ var _ Agent = OpenCode{}
 // Source is memoir.SourceOpenCode.
 func (OpenCode) Source() memoir.Source { return memoir.SourceOpenCode }
 
-// Roots are the databases and the tree below $XDG_DATA_HOME/opencode
-// (~/.local/share/opencode), and the database that $OPENCODE_DB names. Channels
-// other than the released one have databases of their own beside it.
+// Roots are the databases in $XDG_DATA_HOME/opencode (~/.local/share/opencode), and
+// the one that $OPENCODE_DB names. Channels other than the released one have databases
+// of their own beside it.
 func (OpenCode) Roots(env Env) []Root {
 	data := env.home(".local", "share", "opencode")
 	if set := env.get("XDG_DATA_HOME"); set != "" {
@@ -55,7 +53,7 @@ func (OpenCode) Roots(env Env) []Root {
 			roots = append(roots, Root{path, func(string) bool { return false }})
 		}
 	}
-	return append(roots, Root{filepath.Join(data, "storage", "session"), isSessionName})
+	return roots
 }
 
 // dirEntries lists a directory that may not be there.
@@ -65,11 +63,6 @@ func dirEntries(dir string) []fs.DirEntry {
 		return nil
 	}
 	return entries
-}
-
-func isSessionName(path string) bool {
-	name := path[strings.LastIndexByte(path, '/')+1:]
-	return strings.HasPrefix(name, "ses_") && strings.HasSuffix(name, ".json")
 }
 
 // Recognises looks for what OpenCode knows of a session. What its database holds is one.
@@ -82,8 +75,8 @@ func (OpenCode) Recognises(path string, head [][]byte) bool {
 }
 
 // Head reads the session's own record; the times of messages may be later than it
-// says. A record that was put together from rows or files also says when the last
-// message was written, and how many bytes there are in all.
+// says. A record that was put together from rows also says when the last message was
+// written, and how many bytes there are in all.
 func (OpenCode) Head(h *Head, _ string, head, tail [][]byte) {
 	info := get(head[0], "info")
 	h.ID = getText(info, "id")
@@ -145,57 +138,4 @@ func laterOf(times ...time.Time) time.Time {
 		}
 	}
 	return last
-}
-
-// OpenCode keeps many sessions in a database, or one in a tree of files. Each still has
-// one path of its own (see memoir.File), and its records come as a stream of JSON
-// values, so that all else treats it like a file.
-
-// opencodeSessions lists the sessions that a regular file stands for: those of a
-// database, itself if it begins a tree, none if it is a part of what another one
-// stands for. It is not ok with a file that it knows nothing of. The error says why a
-// file that it does know cannot be listed.
-func opencodeSessions(path string, info fs.FileInfo) (sessions []memoir.File, ok bool, err error) {
-	if tree, ok := treeOf(path); ok {
-		f, err := tree.look()
-		if err != nil {
-			err = openError(path, err)
-		}
-		return []memoir.File{f}, true, err
-	}
-	if belongsToTree(path) || isSidecar(path) {
-		return nil, true, nil
-	}
-	if !isDatabase(path, info) {
-		return nil, false, nil
-	}
-	return listDatabase(path)
-}
-
-// statOpenCode looks at one session again, without reading what was said in it. The
-// error is fs.ErrNotExist for one that is gone.
-func statOpenCode(path string) (f memoir.File, ok bool, err error) {
-	if tree, ok := treeOf(path); ok {
-		f, err := tree.look()
-		return f, true, err
-	}
-	database, id, ok := splitMember(path)
-	if ok {
-		f, err = statMember(database, id)
-	}
-	return f, ok, err
-}
-
-// openOpenCode streams the records of one session: first what is known of it, then its
-// messages in order.
-func openOpenCode(path string) (r io.ReadCloser, ok bool, err error) {
-	if tree, ok := treeOf(path); ok {
-		r, err := tree.open()
-		return r, true, err
-	}
-	database, id, ok := splitMember(path)
-	if ok {
-		r, err = openMember(database, id)
-	}
-	return r, ok, err
 }

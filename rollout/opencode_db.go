@@ -2,7 +2,6 @@ package rollout
 
 import (
 	"bytes"
-	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -19,6 +18,10 @@ import (
 
 	"memoir"
 )
+
+// OpenCode keeps many sessions in a database. Each has a path of its own nevertheless
+// (see memoir.File), and its records come as a stream of JSON values (see
+// opencode_record.go), so that all else treats it like a file.
 
 // patience is how long a locked database is waited for.
 const patience = 500 * time.Millisecond
@@ -42,9 +45,9 @@ func hasMagic(path string) bool {
 		return false
 	}
 	defer f.Close()
-	var b [16]byte
-	_, err = io.ReadFull(f, b[:])
-	return err == nil && bytes.Equal(b[:], sqliteMagic)
+	b := make([]byte, len(sqliteMagic))
+	_, err = io.ReadFull(f, b)
+	return err == nil && bytes.Equal(b, sqliteMagic)
 }
 
 // isSidecar reports that a file is one of those that SQLite keeps beside a
@@ -62,47 +65,40 @@ func isSidecar(path string) bool {
 // neither to the database nor beside it unless SQLite must rebuild the index of a
 // write-ahead log that a crash left.
 type opencodeDB struct {
-	path    string
-	real    string // without symbolic links
+	real    string // the path without symbolic links
 	db      *sql.DB
-	conn    *sql.Conn
-	columns map[string]map[string]bool // of the tables, by name
-	frozen  fs.FileInfo                // the file as it was, where SQLite takes it for one that nobody writes to
+	tx      *sql.Tx
+	columns map[string]bool // of the tables, each after the first letter of its table and a dot
+	frozen  fs.FileInfo     // the file as it was, where SQLite takes it for one that nobody writes to
 }
 
 // openDatabase opens a database of OpenCode. A database in WAL mode that nobody
 // uses is read as an immutable file: otherwise SQLite would create files beside it.
 func openDatabase(path string) (*opencodeDB, error) {
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil {
+	d := &opencodeDB{columns: map[string]bool{}}
+	var err error
+	if d.real, err = filepath.EvalSymlinks(path); err != nil {
 		return nil, err
 	}
-	if real, err = filepath.Abs(real); err != nil {
-		return nil, err
-	}
-	d := &opencodeDB{path: path, real: real}
 	query := url.Values{"mode": {"ro"}, "_busy_timeout": {fmt.Sprint(patience.Milliseconds())}}
-	if d.frozen, err = unusedLog(real); err != nil {
+	if d.frozen, err = unusedLog(d.real); err != nil {
 		return nil, err
 	}
 	if d.frozen != nil {
 		query.Set("immutable", "1")
 	}
-	dsn := url.URL{Scheme: "file", Path: filepath.ToSlash(real), RawQuery: query.Encode(), OmitHost: true}
+	dsn := url.URL{Scheme: "file", Path: filepath.ToSlash(d.real), RawQuery: query.Encode(), OmitHost: true}
 	if d.db, err = sql.Open("sqlite3", dsn.String()); err != nil {
 		return nil, err
 	}
-	ctx := context.Background()
-	if d.conn, err = d.db.Conn(ctx); err != nil {
+	if d.tx, err = d.db.Begin(); err != nil {
 		return nil, errors.Join(err, d.db.Close())
 	}
 	// The schema is foreign too: nothing in it may run.
-	for _, statement := range []string{"PRAGMA trusted_schema = OFF", "PRAGMA query_only = ON", "BEGIN"} {
-		if _, err = d.conn.ExecContext(ctx, statement); err != nil {
-			return nil, errors.Join(err, d.Close())
-		}
+	if _, err = d.tx.Exec("PRAGMA trusted_schema = OFF; PRAGMA query_only = ON"); err == nil {
+		err = d.readSchema()
 	}
-	if err = d.readSchema(ctx); err != nil {
+	if err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil
@@ -127,7 +123,7 @@ func unusedLog(path string) (fs.FileInfo, error) {
 
 // Close ends the snapshot.
 func (d *opencodeDB) Close() error {
-	return errors.Join(d.conn.Close(), d.db.Close())
+	return errors.Join(d.tx.Rollback(), d.db.Close())
 }
 
 // unchanged is errChanged if the file was written to while it was taken for one
@@ -145,64 +141,62 @@ func (d *opencodeDB) unchanged() error {
 
 // readSchema checks that the tables are OpenCode's: what a session cannot be read
 // without must be there, other columns have come and go with versions.
-func (d *opencodeDB) readSchema(ctx context.Context) error {
-	need := map[string][]string{
-		"session": {"id", "directory"},
-		"message": {"id", "session_id", "data"},
-		"part":    {"id", "message_id", "data"},
-	}
-	rows, err := d.conn.QueryContext(ctx, `SELECT s.name, c.name FROM sqlite_schema s JOIN pragma_table_info(s.name) c
-		WHERE s.type = 'table' AND s.name IN ('session', 'message', 'part') AND s.sql NOT LIKE 'CREATE VIRTUAL%'`)
+func (d *opencodeDB) readSchema() error {
+	rows, err := d.tx.Query(`SELECT substr(s.name, 1, 1) || '.' || c.name FROM sqlite_schema s
+		JOIN pragma_table_info(s.name) c WHERE s.type = 'table' AND s.name IN ('session', 'message', 'part')
+		AND s.sql NOT LIKE 'CREATE VIRTUAL%'`)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
-	found := map[string]map[string]bool{"session": {}, "message": {}, "part": {}}
 	for rows.Next() {
-		var table, column string
-		if err := rows.Scan(&table, &column); err != nil {
+		var column string
+		if err := rows.Scan(&column); err != nil {
 			return err
 		}
-		found[table][column] = true
+		d.columns[column] = true
 	}
 	if err := rows.Err(); err != nil {
 		return err
 	}
-	for table, columns := range need {
-		for _, column := range columns {
-			if !found[table][column] {
-				return errOtherDatabase
-			}
+	for _, column := range []string{"s.id", "s.directory", "m.id", "m.session_id", "m.data", "p.id", "p.message_id",
+		"p.data"} {
+		if !d.columns[column] {
+			return errOtherDatabase
 		}
 	}
-	d.columns = found
 	return nil
 }
 
-// either is a column of a table, or a value instead where a version has none. The
-// name is qualified by the table's first letter, its alias in all queries.
-func (d *opencodeDB) either(table, column, value string) string {
-	if d.columns[table][column] {
-		return table[:1] + "." + column
+// either is a column, after its table's alias, or a value instead where a version has none.
+func (d *opencodeDB) either(column, value string) string {
+	if d.columns[column] {
+		return column
 	}
 	return value
 }
 
-// newestRows is how many messages a look at a session looks at, with their parts.
-const newestRows = 4
-
-// listDatabase lists a database's sessions in order of id.
-func listDatabase(path string) (files []memoir.File, ok bool, err error) {
-	files, err = list(path, "")
+// opencodeSessions lists the sessions of a database in order of id; none of a file that
+// SQLite keeps beside one. It is not ok with any other file. The error says why a
+// database cannot be listed.
+func opencodeSessions(path string, info fs.FileInfo) (sessions []memoir.File, ok bool, err error) {
+	if isSidecar(path) {
+		return nil, true, nil
+	}
+	if !isDatabase(path, info) {
+		return nil, false, nil
+	}
+	sessions, err = listSessions(path, "s.id > ''")
 	if errors.Is(err, errOtherDatabase) {
 		return nil, false, nil
 	}
-	return files, true, databaseError(path, err)
+	return sessions, true, databaseError(path, err)
 }
 
-// statMember looks at one session of a database.
+// statMember looks at one session of a database. The error is fs.ErrNotExist for one
+// that is gone.
 func statMember(database, id string) (memoir.File, error) {
-	files, err := list(database, id)
+	files, err := listSessions(database, "s.id = ?", id)
 	switch {
 	case err != nil:
 		return memoir.File{}, databaseError(database, err)
@@ -212,45 +206,39 @@ func statMember(database, id string) (memoir.File, error) {
 	return files[0], nil
 }
 
-// list looks at all sessions, or at one: at its own row, at how many messages it
-// has, and at the newest of them with their parts. Older ones do not change, unless
-// messages are taken away. Parts are not read: octet_length knows a value's length
-// without it.
-func list(path, id string) ([]memoir.File, error) {
+// listSessions looks at sessions: at the row of each, at how many messages it has, and
+// at the newest four of them with their parts. Older ones do not change, unless messages
+// are taken away. Parts are not read: octet_length knows a value's length without it.
+func listSessions(path, where string, args ...any) ([]memoir.File, error) {
 	d, err := openDatabase(path)
 	if err != nil {
 		return nil, err
 	}
 	defer d.Close()
-	newest := fmt.Sprintf(`SELECT m.id FROM message m WHERE m.session_id = s.id ORDER BY %s DESC, m.id DESC LIMIT %d`,
-		d.either("message", "time_created", "m.id"), newestRows)
-	query := `SELECT s.id, CAST(` + d.either("session", "time_updated",
-		"NULL") + ` AS INTEGER), coalesce(octet_length(` + d.either("session", "revert", "''") + `), 0),
-		(SELECT count(*) FROM message m WHERE m.session_id = s.id),
-		(SELECT format('%d/%d/%d', count(*), max(` + d.either("message", "time_updated", "0") + `),
-			sum(octet_length(m.data))) FROM message m WHERE m.id IN (` + newest + `)),
+	newest := `SELECT m.id FROM message m WHERE m.session_id = s.id
+		ORDER BY ` + d.either("m.time_created", "m.id") + ` DESC, m.id DESC LIMIT 4`
+	rows, err := d.tx.Query(`SELECT s.id, CAST(`+d.either("s.time_updated", "NULL")+` AS INTEGER),
+		octet_length(`+d.either("s.revert", "''")+`), (SELECT count(*) FROM message m WHERE m.session_id = s.id),
+		(SELECT format('%d/%d/%d', count(*), max(`+d.either("m.time_updated", "0")+`), sum(octet_length(m.data)))
+			FROM message m WHERE m.id IN (`+newest+`)),
 		(SELECT format('%d/%d/%d', coalesce(sum(octet_length(p.data)), 0), count(*),
-			max(` + d.either("part", "time_updated", "0") + `)) FROM part p WHERE p.message_id IN (` + newest + `))
-		FROM session s WHERE ? IN ('', s.id) AND s.id > '' ORDER BY s.id`
-	if id != "" {
-		query = strings.Replace(query, "? IN ('', s.id)", "s.id = ?", 1)
-	}
-	rows, err := d.conn.QueryContext(context.Background(), query, id)
+			max(`+d.either("p.time_updated", "0")+`)) FROM part p WHERE p.message_id IN (`+newest+`))
+		FROM session s WHERE `+where+` ORDER BY s.id`, args...)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	var files []memoir.File
 	for rows.Next() {
-		var name, messages, parts string
+		var id, messages, parts string
 		var updated, revert, count sql.NullInt64
-		if err := rows.Scan(&name, &updated, &revert, &count, &messages, &parts); err != nil {
+		if err := rows.Scan(&id, &updated, &revert, &count, &messages, &parts); err != nil {
 			return nil, err
 		}
 		digest := fnv.New64a()
 		fmt.Fprintln(digest, updated.Int64, revert.Int64, count.Int64, messages, parts)
 		length, _ := leadingInt(parts) // of the newest parts together
-		files = append(files, memoir.File{Path: memberPath(path, name), Size: int64(length),
+		files = append(files, memoir.File{Path: memberPath(path, id), Size: int64(length),
 			ModTime: time.UnixMilli(updated.Int64), Inode: digest.Sum64() >> 1})
 	}
 	return files, errors.Join(rows.Err(), d.unchanged())

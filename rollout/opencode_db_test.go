@@ -373,21 +373,18 @@ func TestOpenCodeRowsThatAreNoJSONAreCounted(t *testing.T) {
 
 func TestOpenCodeLongValuesAreCut(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	path := filepath.Join(dir, "opencode.db")
+	path := filepath.Join(t.TempDir(), "opencode.db")
 	long := strings.Repeat("0123456789 ", 1<<20) // 11 MiB
 	s := ocSession{id: "ses_1", title: "T", messages: []ocMessage{ocUser("m1", ocText("hi")), ocAgent("m2", ocBash("cat", long, 3), ocText("done"))}}
 	db := opencodeDatabase(t, path, s)
-	for way, path := range map[string]string{"database": memberPath(path, "ses_1"), "tree": writeTree(t, dir, s)} {
-		items, stats := read(t, path)
-		if len(items) != 3 || *items[1].Exit != 3 || len(items[1].Output) < 1<<19 || len(items[1].Output) > 1<<20 || items[2].Text != "done" || stats.Elided != 1 {
-			t.Errorf("%s: %d items, %+v", way, len(items), stats)
-		}
+	items, stats := read(t, memberPath(path, "ses_1"))
+	if len(items) != 3 || *items[1].Exit != 3 || len(items[1].Output) < 1<<19 || len(items[1].Output) > 1<<20 || items[2].Text != "done" || stats.Elided != 1 {
+		t.Errorf("%d items, %+v", len(items), stats)
 	}
 	ocExec(t, db, `UPDATE part SET data = printf('{"type":"text","text":"%.*c"}', ?, 'x') WHERE id = 'prt_m2_000'`, maxValue)
-	items, stats := read(t, memberPath(path, "ses_1"))
+	items, stats = read(t, memberPath(path, "ses_1"))
 	expect(t, items, "typed: hi", "agent: done")
-	if stats.Oversized != 1 {
+	if stats.Malformed != 1 {
 		t.Errorf("stats %+v", stats)
 	}
 }
@@ -429,7 +426,7 @@ func TestOpenCodeIDsThatAreNoNames(t *testing.T) {
 	}
 }
 
-func TestWalkFindsOpenCodesDatabasesAndTrees(t *testing.T) {
+func TestWalkFindsOpenCodesDatabases(t *testing.T) {
 	t.Parallel()
 	one := func(id string) ocSession {
 		return ocSession{id: id, title: "T", messages: []ocMessage{ocUser("msg_"+id, ocText("hi"))}}
@@ -440,15 +437,13 @@ func TestWalkFindsOpenCodesDatabasesAndTrees(t *testing.T) {
 		opencodeDatabase(t, filepath.Join(data, name), one(id))
 	}
 	opencodeDatabase(t, filepath.Join(base, "elsewhere.db"), one("ses_e"))
-	writeTree(t, data, one("ses_f"))
-	writeAt(t, filepath.Join(data, "storage", "session_diff", "ses_f.json"), "[]")
 	tests := []struct {
 		env  map[string]string
 		want []string
 	}{
-		{map[string]string{}, []string{"opencode-dev.db#ses_b", "opencode.db#ses_a", "storage/session/p/ses_f.json"}},
-		{map[string]string{"OPENCODE_DB": "mine.db"}, []string{"mine.db#ses_c", "opencode-dev.db#ses_b", "opencode.db#ses_a", "storage/session/p/ses_f.json"}},
-		{map[string]string{"OPENCODE_DB": filepath.Join(base, "elsewhere.db")}, []string{"../../elsewhere.db#ses_e", "opencode-dev.db#ses_b", "opencode.db#ses_a", "storage/session/p/ses_f.json"}},
+		{map[string]string{}, []string{"opencode-dev.db#ses_b", "opencode.db#ses_a"}},
+		{map[string]string{"OPENCODE_DB": "mine.db"}, []string{"mine.db#ses_c", "opencode-dev.db#ses_b", "opencode.db#ses_a"}},
+		{map[string]string{"OPENCODE_DB": filepath.Join(base, "elsewhere.db")}, []string{"../../elsewhere.db#ses_e", "opencode-dev.db#ses_b", "opencode.db#ses_a"}},
 	}
 	for _, tt := range tests {
 		tt.env["XDG_DATA_HOME"] = filepath.Join(base, "share")

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -182,124 +181,6 @@ func TestOpenCodeIsNotTakenForOthers(t *testing.T) {
 	}
 }
 
-func TestOpenCodeTreeIsOneEntryASession(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	for _, s := range threeSessions() {
-		writeTree(t, dir, s)
-	}
-	for _, name := range []string{"session_diff/ses_0.json", "todo/ses_0.json", "project/p.json"} {
-		writeAt(t, filepath.Join(dir, "storage", name), "[]")
-	}
-	found := entriesBelow(t, dir)
-	if got := slices.Sorted(maps.Keys(found)); !slices.Equal(got, []string{"storage/session/p/ses_0.json", "storage/session/p/ses_1.json", "storage/session/p/ses_2.json"}) {
-		t.Errorf("found %q", got)
-	}
-	for _, e := range found {
-		if items, _ := read(t, e.Path); len(items) != 6 || e.Source != memoir.SourceOpenCode {
-			t.Errorf("%d items in %+v", len(items), e)
-		}
-	}
-}
-
-func TestOpenCodeTreeThatChangesIsSeenTo(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	all := threeSessions()
-	var own []string
-	for _, s := range all[:2] {
-		own = append(own, writeTree(t, dir, s))
-	}
-	early := time.Unix(1_700_000_000, 0)
-	var last string // the newest part
-	if err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if strings.HasPrefix(d.Name(), "prt_msg_15") {
-			last = path
-		}
-		return os.Chtimes(path, early, early)
-	}); err != nil {
-		t.Fatal(err)
-	}
-	look := func(path string) memoir.File {
-		t.Helper()
-		f, err := Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return f
-	}
-	first, other := look(own[1]), look(own[0])
-	if first != look(own[1]) || !first.ModTime.Equal(early) {
-		t.Fatalf("two looks differ, or %+v", first)
-	}
-	if err := os.WriteFile(last, []byte(`{"type":"text","text":"longer than it was before"}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	second := look(own[1])
-	if first == second || !second.ModTime.After(early) {
-		t.Errorf("a part that was written over is not seen: %+v", second)
-	}
-	all[1].messages = append(all[1].messages, ocUser("msg_99", ocText("new")))
-	writeTree(t, dir, all[1])
-	if third := look(own[1]); second == third {
-		t.Error("a new message is not seen")
-	}
-	if other != look(own[0]) {
-		t.Error("a change is seen in another session")
-	}
-	if err := os.RemoveAll(own[1]); err != nil {
-		t.Fatal(err)
-	}
-	if got := Missing(own); !slices.Equal(got, own[1:]) {
-		t.Errorf("missing are %q", got)
-	}
-}
-
-func TestOpenCodeTreeIsNotLeftByLinks(t *testing.T) {
-	t.Parallel()
-	dir, outside := t.TempDir(), t.TempDir()
-	path := writeTree(t, dir, ocSession{id: "ses_1", title: "T", messages: []ocMessage{ocUser("m1", ocText("inside")), ocUser("m2"), ocUser("m3", ocText("last"))}})
-	writeAt(t, filepath.Join(outside, "prt_x.json"), `{"id":"prt_x","type":"text","text":"outside"}`)
-	writeAt(t, filepath.Join(outside, "msg.json"), `{"id":"m4","role":"user"}`)
-	link := func(old, name string) {
-		t.Helper()
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, "storage", name)), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Symlink(old, filepath.Join(dir, "storage", name)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	link(outside, "part/m2")
-	link(filepath.Join(outside, "prt_x.json"), "part/m3/prt_x.json")
-	link(filepath.Join(outside, "msg.json"), "message/ses_1/m4.json")
-	items, stats := read(t, path)
-	expect(t, items, "typed: inside", "typed: last")
-	if stats.Malformed != 2 {
-		t.Errorf("stats %+v", stats)
-	}
-	link(filepath.Join(outside, "msg.json"), "session/p/ses_2.json")
-	if e := entriesBelow(t, dir)["storage/session/p/ses_2.json"]; memoir.CodeOf(e.Err) != memoir.CodeUnreadable {
-		t.Errorf("a session that leads elsewhere: %v", e.Err)
-	}
-}
-
-// OpenCode leaves its files where they are when it moves to a database.
-func TestOpenCodeSessionInADatabaseReplacesItsFiles(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	s := ocSession{id: "ses_1", title: "T", messages: []ocMessage{ocUser("m1", ocText("hi"))}}
-	paths := []string{writeTree(t, dir, s)}
-	s.messages = append(s.messages, ocUser("m2", ocText("later")))
-	opencodeDatabase(t, filepath.Join(dir, "opencode.db"), s)
-	paths = append(paths, memberPath(filepath.Join(dir, "opencode.db"), "ses_1"))
-	for range 3 {
-		paths = append(paths[1:], paths[0])
-		items, _ := read(t, paths...)
-		expect(t, items, "typed: hi", "typed: later")
-	}
-}
-
 // opencodeSchema is OpenCode's own, as far as sessions go.
 const opencodeSchema = "CREATE TABLE `project` (`id` text PRIMARY KEY, `worktree` text NOT NULL, `time_created` integer NOT NULL, `time_updated` integer NOT NULL, `sandboxes` text NOT NULL);" +
 	"CREATE TABLE `session` (`id` text PRIMARY KEY, `project_id` text NOT NULL, `workspace_id` text, `parent_id` text, `slug` text NOT NULL, `directory` text NOT NULL, `path` text," +
@@ -455,23 +336,6 @@ func insertMessage(t testing.TB, db *sql.DB, s ocSession, i int) {
 	}
 }
 
-// writeTree writes a session as files and returns its own.
-func writeTree(t testing.TB, data string, s ocSession) string {
-	t.Helper()
-	storage := filepath.Join(data, "storage")
-	own := filepath.Join(storage, "session", "p", s.id+".json")
-	partDir := func(m string) string { return filepath.Join(storage, "part", m) }
-	writeAt(t, own, pretty(t, s.info()))
-	for i, m := range s.messages {
-		info, parts := s.withIDs(i)
-		writeAt(t, filepath.Join(storage, "message", s.id, m.id+".json"), pretty(t, info))
-		for n, p := range parts {
-			writeAt(t, filepath.Join(partDir(m.id), fmt.Sprintf("prt_%s_%03d.json", m.id, n)), pretty(t, p))
-		}
-	}
-	return own
-}
-
 // stored writes a session in every way, each in a place of its own, and returns
 // the paths by the name of the way.
 func stored(t testing.TB, s ocSession) map[string]string {
@@ -481,7 +345,6 @@ func stored(t testing.TB, s ocSession) map[string]string {
 	opencodeDatabase(t, database, s)
 	return map[string]string{
 		"a database":       memberPath(database, s.id),
-		"a tree":           writeTree(t, filepath.Join(dir, "tree"), s),
 		"an export":        write(t, "export.json", s.export()),
 		"a printed export": write(t, "printed.json", pretty(t, s.export())),
 	}

@@ -83,9 +83,6 @@ func (t *tape) eachOf(ctx context.Context, count bool, at *place, fn func(place,
 			t.stats.Malformed += r.Malformed
 			t.stats.Elided += r.Elided
 			t.stats.Oversized += r.Oversized
-			if p, ok := f.(*pieces); ok {
-				t.stats.Oversized += p.oversized
-			}
 			t.stats.CutTail = r.CutTail
 		}
 	}()
@@ -171,7 +168,7 @@ func readTail(path string) ([][]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	if _, ok := f.(*pieces); ok {
+	if _, ok := f.(*memberStream); ok {
 		return nil, nil // the first record says what the last ones would
 	}
 	if plain, ok := f.(*os.File); ok {

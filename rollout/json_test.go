@@ -35,7 +35,7 @@ func TestTextDecodesAsTheStandardLibraryDoes(t *testing.T) {
 
 func TestGetWalksObjects(t *testing.T) {
 	t.Parallel()
-	object := []byte(` { "a" : { "b" : [ 1 , {"c":"}"} ] , "d":null} , "e" : -12 , "e2":"x\"y" } `)
+	object := []byte(`{ "a" : { "b" : [ 1 , {"c":"}"} ] , "d":null} , "e" : -12 , "e2":"x\"y" }`)
 	tests := []struct{ path, want string }{
 		{"a.b", `[ 1 , {"c":"}"} ]`}, {"a.d", "null"}, {"e", "-12"}, {"e2", `"x\"y"`}, {"a.x", ""}, {"e.x", ""},
 	}

@@ -120,7 +120,7 @@ func readBelow(root *os.Root, name string, most int64) ([]byte, error) {
 
 // smallJSON is smallFile for a JSON file, nil if it is none.
 func smallJSON(path string) []byte {
-	content := bytes.TrimPrefix(smallFile(path), []byte("\xEF\xBB\xBF"))
+	content := bytes.TrimSpace(bytes.TrimPrefix(smallFile(path), []byte("\xEF\xBB\xBF")))
 	if !gjson.ValidBytes(content) {
 		return nil
 	}

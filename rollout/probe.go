@@ -144,7 +144,7 @@ func noSession(entry Entry, r *Reader) error {
 		return memoir.Errorf(memoir.CodeUnreadable, "", "%s ends inside its first record", entry.Path)
 	case r.Oversized > 0:
 		return memoir.Errorf(memoir.CodeUnreadable, "", "the first record of %s is longer than %d MiB", entry.Path,
-			r.recordBound()>>20)
+			r.bound(maxRecord)>>20)
 	}
 	return memoir.Errorf(memoir.CodeUnreadable, "", "%s holds no JSON records", entry.Path)
 }

@@ -46,7 +46,7 @@ type Reader struct {
 	gave   int
 	eof    bool
 	err    error
-	buf    []byte // a record that spans chunks
+	buf    []byte // the record in hand
 	values int    // objects seen whole
 	bad    []int  // which of them are not JSON, ascending
 	known  bool   // bad is already known, from an earlier reading of the stream
@@ -211,4 +211,187 @@ func lastObject(line []byte) []byte {
 		return nil
 	}
 	return line[best:]
+}
+
+// How an object ended.
+type ending int
+
+const (
+	endWhole     ending = iota
+	endBroken           // a new line began inside it
+	endDeep             // nested too deep
+	endOversized        // more than maxRecord
+	endCut              // the stream ended inside it
+)
+
+// bound is a bound of the reader's, lower where only the beginning matters.
+func (r *Reader) bound(most int) int {
+	if r.brief {
+		return most / 4
+	}
+	return most
+}
+
+// value reads the object that begins at in[pos].
+func (r *Reader) value() ([]byte, ending) {
+	r.buf = r.buf[:0]
+	s := splitter{Reader: r, start: r.pos}
+	for {
+		if s.pos == s.end {
+			if s.keep(); !s.fill() {
+				return nil, endCut
+			}
+			s.start = 0
+		}
+		if s.inString {
+			if !s.passString() {
+				return s.buf, endBroken
+			}
+		} else if how, done := s.passStructure(); done {
+			if how == endWhole && len(s.buf) == 0 {
+				return s.in[s.start:s.pos], endWhole
+			}
+			if s.keep(); s.over && how == endWhole {
+				how = endOversized
+			}
+			return s.buf, how
+		}
+	}
+}
+
+// splitter finds the end of an object. It passes over strings with IndexByte, which is
+// what makes it faster than the disk.
+type splitter struct {
+	*Reader
+	start    int // in[start:pos] is passed and not yet in buf
+	depth    int
+	inString bool
+	odd      bool // an odd number of backslashes stands before in[pos], in a string
+	strPos   int  // where the string began, as an offset in the object
+	dropping bool // the rest of the string is not wanted
+	deep     bool
+	over     bool
+	fresh    bool // in[pos] is the first byte of a line
+}
+
+// keep moves what is passed to buf, unless it is not wanted.
+func (s *splitter) keep() {
+	piece := s.in[s.start:s.pos]
+	s.start = s.pos
+	switch {
+	case s.over || s.deep || s.dropping:
+	case len(s.buf)+len(piece) > s.bound(maxRecord):
+		s.over = true
+	default:
+		s.grow(len(piece))
+		s.buf = append(s.buf, piece...)
+	}
+}
+
+// passString passes over a string up to its end or the chunk's. It fails at a line
+// break, which JSON does not have in a string: pos is then after it.
+func (s *splitter) passString() bool {
+	piece := s.in[s.pos:s.end]
+	quote := bytes.IndexByte(piece, '"')
+	if quote >= 0 {
+		piece = piece[:quote]
+	}
+	if nl := bytes.IndexByte(piece, '\n'); nl >= 0 {
+		s.pos += nl
+		s.keep()
+		s.pos++
+		return false
+	}
+	slashes := 0
+	for slashes < len(piece) && piece[len(piece)-1-slashes] == '\\' {
+		slashes++
+	}
+	s.odd = (slashes%2 == 1) != (s.odd && slashes == len(piece))
+	s.pos += len(piece)
+	if bound := s.bound(maxString); s.dropping || len(s.buf)+s.pos-s.start-s.strPos > bound {
+		if s.keep(); !s.dropping && !s.over && !s.deep {
+			s.Elided++
+			s.buf = s.buf[:s.strPos+headLen(s.buf[s.strPos:], bound)]
+			s.dropping = true
+		}
+	}
+	if quote >= 0 {
+		s.inString = s.odd // a quotation mark after a backslash is part of the string
+		s.dropping = s.dropping && s.inString
+		s.odd = false
+		s.pos++
+	}
+	return true
+}
+
+// passStructure passes over what is not in strings up to the next string, the chunk's
+// end, or the object's: then it is done, and pos is after the object.
+func (s *splitter) passStructure() (how ending, done bool) {
+	for ; s.pos < s.end; s.pos++ {
+		switch s.in[s.pos] {
+		case '"':
+			s.inString, s.fresh = true, false
+			s.pos++
+			s.strPos = len(s.buf) + s.pos - s.start
+			return 0, false
+		case '{', '[':
+			// A record may be printed over several lines, but a new one never
+			// begins in its middle: the writer died and another went on.
+			if s.fresh && s.depth > 0 && s.in[s.pos] == '{' {
+				return endBroken, true
+			}
+			s.fresh = false
+			s.depth++
+			s.deep = s.deep || s.depth > maxDepth
+		case '}', ']':
+			s.fresh = false
+			if s.depth--; s.depth > 0 {
+				continue
+			}
+			s.pos++
+			if s.deep {
+				return endDeep, true
+			}
+			return endWhole, true
+		case '\n':
+			s.fresh = true
+		default:
+			s.fresh = false
+		}
+	}
+	return 0, false
+}
+
+// grow makes room for n bytes. A record beyond 4 MiB gets the whole bound at
+// once: pages that are never touched cost nothing, copies of 32 MiB would.
+func (r *Reader) grow(n int) {
+	need := len(r.buf) + n
+	if need <= cap(r.buf) {
+		return
+	}
+	size := max(2*cap(r.buf), need, len(r.in))
+	if size > keptRecord {
+		size = maxRecord + chunkSize
+	}
+	buf := make([]byte, len(r.buf), size)
+	copy(buf, r.buf)
+	r.buf = buf
+}
+
+// headLen returns how much of a too long string's raw bytes to keep: up to the
+// last white space, raw or escaped, in its first bound bytes.
+func headLen(raw []byte, bound int) int {
+	last := 0
+	for i := 0; i < min(len(raw), bound); i++ {
+		switch {
+		case raw[i] == ' ':
+			last = i
+		case raw[i] == '\\' && i+1 < len(raw):
+			if c := raw[i+1]; c == 'n' || c == 'r' || c == 't' {
+				last = i
+			}
+			i++
+		}
+	}
+	return last
 }

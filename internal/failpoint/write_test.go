@@ -29,7 +29,6 @@ var without = map[string]string{
 	"main.smoke":           "what smoke writes is compared and thrown away",
 	"main.clearProjects":   "Remove is a method that has moments",
 	"pipeline.FinishMoves": "the same",
-	"rollout.openDatabase": "the database of an agent, opened for reading",
 	"store.lockDatabase":   "it opens what is there",
 	"store.exec":           "a statement of a transaction, which has moments",
 	"store.rollback":       "it leaves what was before",

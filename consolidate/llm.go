@@ -6,7 +6,6 @@ import (
 
 	"memoir"
 	"memoir/model"
-	"memoir/prompts"
 )
 
 // LLM is how a language model consolidates.
@@ -61,7 +60,7 @@ func (m *llm) Consolidate(ctx context.Context, in Input) (memoir.Consolidation, 
 		return out, usage, err
 	}
 	for len(r.due) > 0 {
-		q := question{llm: m, renewal: r}
+		q := newQuestion(m, r)
 		out, used, err := q.settle(ctx)
 		usage = usage.Add(used)
 		if err != nil {
@@ -141,15 +140,13 @@ func (m *llm) Estimate(in Input, fresh, bytes int) (questions int, asked int64, 
 	if len(r.due)+fresh == 0 {
 		return 0, 0, nil
 	}
-	sizes := sizeOf(m.o, r)
-	vars := r.vars(sizes)
-	system, input := prompts.Consolidate(vars)
-	fixed := memoir.Tokens(system) + memoir.Tokens(input)
-	room := max(sizes.input-fixed, leastRoom)
+	q := newQuestion(m, r)
+	room := max(q.input-q.fixed, leastRoom)
 	due := fresh * (bytes/4 + listEntry)
 	for _, s := range r.due {
-		due += min(memoir.Tokens(block(s))+memoir.Tokens(summaryBlock(s))+listEntry, room)
+		text, summary := s.shown()
+		due += min(memoir.Tokens(text)+memoir.Tokens(summary)+listEntry, room)
 	}
 	questions = (due + room - 1) / room // sessions are whole, so a question is seldom full
-	return questions, 4 * (int64(questions)*int64(fixed) + int64(due)), nil
+	return questions, 4 * (int64(questions)*int64(q.fixed) + int64(due)), nil
 }

@@ -2,6 +2,7 @@ package consolidate
 
 import (
 	"iter"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -60,7 +61,7 @@ func (p *passivity) line(l string) string {
 	}
 	sure := !p.dangles && spansClose(l)
 	p.dangles = p.dangles || !spansClose(l)
-	return prose{sure: sure && !p.unsure, anyPath: p.skill, fields: true}.passive(l)
+	return prose{sure: sure && !p.unsure, anyPath: p.skill}.passive(l)
 }
 
 // fenceOf reads the fence that a line is: the spaces before it, its marks, and what follows.
@@ -97,7 +98,6 @@ func spansClose(l string) bool {
 type prose struct {
 	sure    bool // what looks like code in it is code
 	anyPath bool // no path may be read in, wherever it leads to
-	fields  bool // <name> may stand for something that the reader knows
 }
 
 // passive is a line of prose that loads nothing.
@@ -111,7 +111,7 @@ func (p prose) passive(l string) string {
 			b.WriteString(withoutFrames(part))
 			continue
 		}
-		part = scripts.ReplaceAllString(images.ReplaceAllString(p.angles(part), "! ["), "] $1")
+		part = scripts.ReplaceAllString(images.ReplaceAllString(plainAngles(part), "! ["), "] $1")
 		part = imports.ReplaceAllStringFunc(part, func(found string) string {
 			at := strings.IndexByte(found, '@')
 			switch before, name := found[:at], found[at:]; {
@@ -134,32 +134,6 @@ var (
 		`|[^\s)/?#:]*&[#a-z0-9]+;?[^\s)/?#:]*):)`)
 	imports = lazyregexp.New(`(^|[\s(\[{<>"'“‘«‹,;:!*_~|–—])(@[\pL\pN_~./\\][\pL\pN_~./\\@-]*)`)
 )
-
-// angles is a text without elements; fields stay where they may.
-func (p prose) angles(text string) string {
-	if !p.fields {
-		return plainAngles(text)
-	}
-	var b strings.Builder
-	done := 0
-	for _, at := range field.FindAllStringSubmatchIndex(text, -1) {
-		name := strings.ToLower(text[at[2]:at[3]])
-		if !strings.Contains(hiding, " "+name+" ") && withoutFrames(text[at[0]:at[1]]) == text[at[0]:at[1]] {
-			b.WriteString(plainAngles(text[done:at[0]]) + text[at[0]:at[1]])
-			done = at[1]
-		}
-	}
-	return b.String() + plainAngles(text[done:])
-}
-
-// field is an element without attributes, as which people write what stands for something.
-var field = lazyregexp.New(`</?([A-Za-z][A-Za-z0-9_-]*)>`)
-
-// hiding are the elements of HTML that hide what follows them, or hold more than text.
-const hiding = " applet audio base body canvas datalist details dialog embed fieldset form frame frameset head html " +
-	"iframe img input link listing map marquee" +
-	" math meta noembed noframes noscript object option picture plaintext portal script select slot source style svg " +
-	"template textarea title track video xmp "
 
 // leadsOut reports whether a path may be of a file outside of the directory that it is read
 // from.
@@ -205,23 +179,19 @@ func withoutTags(text string) string {
 // pieces splits a line into prose and code spans; a span comes with its marks.
 func pieces(text string) iter.Seq2[string, bool] {
 	return func(yield func(string, bool) bool) {
+		runs := backticks.FindAllStringIndex(text, -1)
 		start := 0
-		for i := 0; i < len(text); {
-			if text[i] != '`' {
-				i++
+		for i := 0; i < len(runs); i++ {
+			open := runs[i]
+			last := slices.IndexFunc(runs[i+1:], func(r []int) bool { return r[1]-r[0] == open[1]-open[0] })
+			if last < 0 {
 				continue
 			}
-			marks := run(text[i:])
-			end := closing(text[i+marks:], marks)
-			if end < 0 {
-				i += marks
-				continue
-			}
-			end += i + marks
-			if start < i && !yield(text[start:i], false) || !yield(text[i:end], true) {
+			i += last + 1
+			if start < open[0] && !yield(text[start:open[0]], false) || !yield(text[open[0]:runs[i][1]], true) {
 				return
 			}
-			i, start = end, end
+			start = runs[i][1]
 		}
 		if start < len(text) {
 			yield(text[start:], false)
@@ -229,25 +199,7 @@ func pieces(text string) iter.Seq2[string, bool] {
 	}
 }
 
-// run counts the backticks that a text begins with.
-func run(text string) int { return len(text) - len(strings.TrimLeft(text, "`")) }
-
-// closing is the offset behind the next run of exactly that many backticks, -1 if
-// there is none.
-func closing(text string, marks int) int {
-	for i := 0; i < len(text); {
-		if text[i] != '`' {
-			i++
-			continue
-		}
-		n := run(text[i:])
-		i += n
-		if n == marks {
-			return i
-		}
-	}
-	return -1
-}
+var backticks = lazyregexp.New("`+")
 
 // plainAngles replaces brackets that open a tag or type arguments, and those that
 // close them. Comparisons and arrows stay.
@@ -281,24 +233,24 @@ func bracketed(rest string) bool {
 
 var tagOpening = lazyregexp.New(`<[</\\ ]*(\||[A-Za-z][A-Za-z_-]*)`)
 
-// withoutFrames replaces the bracket before every tag that steers agents.
-func withoutFrames(text string) string {
+// untag replaces the bracket before the tags that a function picks by their names.
+func untag(text string, picks func(name string) bool) string {
 	return tagOpening.ReplaceAllStringFunc(text, func(tag string) string {
-		if name := strings.ToLower(strings.TrimLeft(tag, `</\ `)); name == "|" || prompts.Steers(name) {
-			return "‹" + strings.ReplaceAll(tag[1:], "<", "‹")
+		if picks(strings.ToLower(strings.TrimLeft(tag, `</\ `))) {
+			return strings.ReplaceAll(tag, "<", "‹")
 		}
 		return tag
 	})
 }
 
-// unframe replaces the angle bracket before tags of memoir's own frames.
+// withoutFrames is a text without tags that steer agents.
+func withoutFrames(text string) string {
+	return untag(text, func(name string) bool { return name == "|" || prompts.Steers(name) })
+}
+
+// unframe is a text without tags of memoir's own frames.
 func unframe(text string) string {
-	return tagOpening.ReplaceAllStringFunc(text, func(tag string) string {
-		if name := strings.ToLower(strings.TrimLeft(tag, `</\ `)); strings.HasPrefix(name, "memoir-") {
-			return strings.ReplaceAll(tag, "<", "‹")
-		}
-		return tag
-	})
+	return untag(text, func(name string) bool { return strings.HasPrefix(name, "memoir-") })
 }
 
 // tame makes what a person wrote safe to publish: its words and lines stay.

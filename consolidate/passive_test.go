@@ -60,7 +60,6 @@ func TestOrdinaryMarkdownStaysAsItIs(t *testing.T) {
 	for _, text := range []string{
 		"# A\n\n- `Vec<T>`, `#![no_std]`, `npm i @types/node`; a < b && c > d -> e [12345678 2026-05-01]\n",
 		"read @docs/a.md and @pkg/b.ts, use @types/node, ask @alice\n",
-		"entire resume <branch> writes <dir>/GNUSparseFile.<pid>/<name>\n",
 		"Mail a@b.example, see [x](https://a.example/p) and `a/b.go:12`.\n\n```rust\nlet a = vec![1, 2];\n@decorated\nlet b: Vec<u8> = c;\n```\n",
 		"1. `make`\n\n   ```sh\n   if ! test -e x; then y; fi\n   ```\n\n2. `git push origin @{u}`\n",
 		"| a | b |\n|---|---|\n| 1 | !x |\n\nReally! [1]\n",

@@ -4,6 +4,9 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 
 	"memoir/internal/lazyregexp"
 )
@@ -139,12 +142,78 @@ func bullets(texts []string) string {
 	return b.String()
 }
 
-// Framed reports whether a text holds one of the tags that hold data in prompts.
-func Framed(text string) bool {
-	for i, size := nextBracket(text, 0); size > 0; i, size = nextBracket(text, i+size) {
-		if text[i] != '[' && framed(text[i+size:]) {
-			return true
-		}
+// steering lists the tags by which agents mark text as not the user's: a memory
+// that holds one must not be taken for its author.
+var steering = []string{
+	"system-reminder", "system", "developer", "instructions", "user-instructions", "environment-context",
+	"session-start-hook", "user-prompt-submit-hook", "hook-context", "function-calls", "function-results",
+	"tool-use", "tool-result", "command-name", "command-message", "local-command-stdout", "permissions",
+
+	"system-prompt", "system-message", "system-notification", "system-instruction", "system-instructions",
+	"developer-instructions",
+	"user-query", "user-message", "user-memory-input", "user-rules", "important-instructions", "extremely-important",
+	"session-context", "ide-context",
+	"goal-context", "codex-internal-context", "collaboration-mode", "turn-aborted", "subagent-notification",
+	"task-notification", "teammate-message",
+	"cross-session-message", "agent-notification", "local-command-caveat", "local-command-stderr", "command-args",
+	"command-contents", "bash-input", "bash-stdout", "bash-stderr",
+	"user-shell-command", "ide-selection", "ide-opened-file", "post-tool-use-hook", "pre-tool-use-hook", "hook-output",
+	"hook-prompt", "skill-context",
+	"persisted-output", "untrusted-context", "user-prompt-submit-context", "additional-context", "function-call",
+	"function-response", "tool-call", "tool-calls", "tool-response",
+	"tool-results", "invoke", "antml", "start-of-turn", "end-of-turn",
+}
+
+// Steers reports whether a tag of a name, in lower case, is one by which agents are told
+// whose word a text is. '_' counts as '-'.
+func Steers(name string) bool {
+	name = strings.ReplaceAll(name, "_", "-")
+	return slices.Contains(steering, name) || strings.HasPrefix(name, "memoir-")
+}
+
+// Plain is the character that a reader takes another one for: of a letter of another script
+// or style that looks like a Latin one that letter, of a full-width, circled, superscript or
+// accented form what it is a form of. Characters that look like no ASCII one are returned
+// as they are.
+func Plain(r rune) rune {
+	if r < utf8.RuneSelf {
+		return r
 	}
-	return false
+	if plain, ok := lookAlikes[r]; ok {
+		return plain
+	}
+	if unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana) {
+		return r
+	}
+	var form [utf8.UTFMax]byte
+	made := norm.NFKD.Properties(form[:utf8.EncodeRune(form[:], r)]).Decomposition()
+	first, _ := utf8.DecodeRune(made)
+	switch plain, ok := lookAlikes[first]; {
+	case ok:
+		return plain
+	case len(made) > 0 && first > ' ' && first < utf8.RuneSelf:
+		return first
+	}
+	return r
+}
+
+// lookAlikes are letters of other scripts by the Latin ones that they look like.
+var lookAlikes = map[rune]rune{
+	'а': 'a', 'е': 'e', 'о': 'o', 'с': 'c', 'р': 'p', 'х': 'x', 'у': 'y', 'і': 'i', 'ѕ': 's', 'ј': 'j', 'һ': 'h',
+	'ԁ': 'd', 'ո': 'n', 'ԛ': 'q', 'ԝ': 'w', 'м': 'm', 'т': 't', 'к': 'k', 'в': 'b', 'н': 'h', 'г': 'r', 'п': 'n',
+	'ӏ': 'l', 'ѵ': 'v', 'ү': 'y', 'ҽ': 'e', 'օ': 'o', 'ս': 'u', 'ռ': 'n', 'ց': 'g', 'հ': 'h', 'լ': 'l', 'ք': 'p',
+	'А': 'A', 'В': 'B', 'Е': 'E', 'К': 'K', 'М': 'M', 'Н': 'H', 'О': 'O', 'Р': 'P', 'С': 'C', 'Т': 'T', 'Х': 'X',
+	'І': 'I', 'Ѕ': 'S', 'Ј': 'J', 'Ү': 'Y', 'Ԁ': 'D',
+	'ο': 'o', 'ι': 'i', 'α': 'a', 'ν': 'v', 'ρ': 'p', 'υ': 'u', 'τ': 't', 'κ': 'k', 'ε': 'e', 'η': 'n', 'χ': 'x',
+	'σ': 'o', 'ϲ': 'c', 'ϳ': 'j',
+	'Ι': 'I', 'Α': 'A', 'Β': 'B', 'Ε': 'E', 'Η': 'H', 'Κ': 'K', 'Μ': 'M', 'Ν': 'N', 'Ο': 'O', 'Ρ': 'P', 'Τ': 'T',
+	'Υ': 'Y', 'Χ': 'X', 'Ζ': 'Z', 'Ϲ': 'C',
+	'ⲟ': 'o', 'ⲥ': 'c', 'ⲣ': 'p', 'ⲧ': 't', 'ⲓ': 'i', 'Ꭰ': 'D', 'Ꭱ': 'R', 'Ꭲ': 'T', 'Ꭼ': 'E', 'Ꮇ': 'M', 'Ꮋ': 'H',
+	'Ꮪ': 'S', 'Ꮯ': 'C', 'Ꮲ': 'P', 'Ꭵ': 'i', 'ꓳ': 'O', 'ꓢ': 'S', 'ꓚ': 'C', 'ꓔ': 'T', 'ꓰ': 'E', 'ꓲ': 'I',
+	'ſ': 's', '\u212a': 'K', 'ı': 'i', 'ɩ': 'i', 'ɑ': 'a', 'ɡ': 'g', 'ⅼ': 'l', 'ƚ': 'l', 'ɫ': 'l', 'ø': 'o', 'đ': 'd',
+	'℮': 'e', 'ʋ': 'u',
+	'İ': 'İ', // a letter of its own, beside which an ASCII one begins a word
+	'ᴀ': 'a', 'ʙ': 'b', 'ᴄ': 'c', 'ᴅ': 'd', 'ᴇ': 'e', 'ꜰ': 'f', 'ɢ': 'g', 'ʜ': 'h', 'ɪ': 'i', 'ᴊ': 'j', 'ᴋ': 'k',
+	'ʟ': 'l', 'ᴍ': 'm', 'ɴ': 'n', 'ᴏ': 'o', 'ᴘ': 'p', 'ʀ': 'r', 'ꜱ': 's', 'ᴛ': 't', 'ᴜ': 'u', 'ᴠ': 'v', 'ᴡ': 'w',
+	'ʏ': 'y', 'ᴢ': 'z',
 }

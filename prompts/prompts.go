@@ -1,0 +1,160 @@
+// Package prompts knows what is said to language models and to the agents that
+// memory is injected into: static Markdown files with placeholders, the variables
+// that each declares, and how they are filled in. It knows no model, and nothing
+// of where its values come from.
+//
+// Read the Markdown files first, then prompts.go (how they are filled in), inert.go (how
+// their data is kept from posing as more) and instructs.go (what reads as an order).
+package prompts
+
+import (
+	"embed"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/valyala/fasttemplate"
+)
+
+//go:embed *.md
+var files embed.FS
+
+// The prompt files.
+const (
+	fileStageOneSystem      = "stage_one_system.md"
+	fileStageOneInput       = "stage_one_input.md"
+	fileConsolidationSystem = "consolidation_system.md"
+	fileConsolidation       = "consolidation.md"
+	fileReadPath            = "read_path.md"
+)
+
+// render fills in the values of a prompt. A value is inserted as it is and never looked
+// through for variables. It panics on a variable without a value, or a file that is not
+// there: both are mistakes in the program.
+func render(file string, values map[string]string) string {
+	text, err := files.ReadFile(file)
+	if err != nil {
+		panic(err)
+	}
+	return fasttemplate.ExecuteFuncString(string(text), "{{", "}}", func(w io.Writer, name string) (int, error) {
+		value, ok := values[strings.TrimSpace(name)]
+		if !ok {
+			return 0, fmt.Errorf("prompt %s: variable %s has no value", file, name)
+		}
+		return io.WriteString(w, value)
+	})
+}
+
+// StageOneVars is one session as Phase 1 shows it to a model.
+type StageOneVars struct {
+	ThreadID          string
+	Agent             string
+	CWD               string
+	Branch            string
+	StartedAt         time.Time
+	EndedAt           time.Time
+	ItemCount         int
+	OmittedCount      int    // of them left out
+	ResponseItemsJSON string // a JSON array of items, redacted
+}
+
+// StageOne renders the prompts of Phase 1: the system part, which is the same for
+// every session, and the input.
+func StageOne(v StageOneVars) (system, input string) {
+	system = render(fileStageOneSystem, nil)
+	input = render(fileStageOneInput, map[string]string{
+		"thread_id":           inline(v.ThreadID),
+		"agent":               inline(v.Agent),
+		"cwd":                 inline(v.CWD),
+		"branch":              inline(v.Branch),
+		"started_at":          instant(v.StartedAt),
+		"ended_at":            instant(v.EndedAt),
+		"item_count":          strconv.Itoa(v.ItemCount),
+		"omitted_count":       strconv.Itoa(v.OmittedCount),
+		"response_items_json": block(v.ResponseItemsJSON),
+	})
+	return system, input
+}
+
+func instant(t time.Time) string {
+	if t.IsZero() {
+		return "unknown"
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+// ConsolidateVars is what Phase 2 shows to a model. Empty texts are shown as
+// none. Sessions are named as they are to be cited: short id and date.
+type ConsolidateVars struct {
+	Project           string
+	Date              time.Time // of the newest session: the same input gives the same question
+	MemoryBytes       int       // limit of memory_md
+	SummaryTokens     int       // limit of memory_summary
+	CurrentMemory     string
+	CurrentSummary    string
+	CurrentSkills     string
+	HandEdits         string
+	NewSessions       []string
+	ChangedSessions   []string
+	WithdrawnSessions []string
+	RawMemories       string
+	RolloutSummaries  string
+}
+
+// Consolidate renders the prompts of Phase 2: the system part, which is the same
+// for every project, and the input.
+func Consolidate(v ConsolidateVars) (system, input string) {
+	system = render(fileConsolidationSystem, nil)
+	date := "unknown"
+	if !v.Date.IsZero() {
+		date = v.Date.UTC().Format(time.DateOnly)
+	}
+	input = render(fileConsolidation, map[string]string{
+		"project":            inline(v.Project),
+		"date":               date,
+		"memory_bytes":       strconv.Itoa(v.MemoryBytes),
+		"summary_tokens":     strconv.Itoa(v.SummaryTokens),
+		"current_memory":     block(v.CurrentMemory),
+		"current_summary":    block(v.CurrentSummary),
+		"current_skills":     block(v.CurrentSkills),
+		"hand_edits":         block(v.HandEdits),
+		"new_sessions":       block(bullets(v.NewSessions)),
+		"changed_sessions":   block(bullets(v.ChangedSessions)),
+		"withdrawn_sessions": block(bullets(v.WithdrawnSessions)),
+		"raw_memories":       block(v.RawMemories),
+		"rollout_summaries":  block(v.RolloutSummaries),
+	})
+	return system, input
+}
+
+// ReadPathVars is what is injected into an agent's session.
+type ReadPathVars struct {
+	Project       string // name; empty: not told
+	Root          string // path or URL of the memory; empty: memory://root
+	MemorySummary string // within the caller's limit
+}
+
+// ReadPath renders the text that is injected into an agent's session. Whatever
+// the values contain, its first line opens the one memoir-context element in it
+// and its last line closes it, so that it is recognised in transcripts.
+func ReadPath(v ReadPathVars) string {
+	project, root := v.Project, v.Root
+	if project == "" {
+		project = "this project"
+	}
+	if root == "" {
+		root = "memory://root"
+	}
+	return render(fileReadPath, map[string]string{
+		"project":        attribute(project),
+		"root":           attribute(strings.TrimRight(root, "/")),
+		"memory_summary": strings.Trim(inert(v.MemorySummary), "\n"),
+	})
+}
+
+var attributeEscapes = strings.NewReplacer("&", "&amp;", `"`, "&quot;", "<", "&lt;", ">", "&gt;")
+
+// attribute is a text that may stand between the quotes of an attribute.
+func attribute(text string) string { return attributeEscapes.Replace(inline(text)) }

@@ -157,17 +157,6 @@ func TestAnOwnerStaysTheOwnerWhenFilesGrow(t *testing.T) {
 			t.Errorf("%s: %q and %q, want %q and %q", when, said(a), said(b), wantOld, wantFork)
 		}
 	}
-	grow := func(path string, lines ...string) {
-		t.Helper()
-		f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		if _, err := f.WriteString(strings.Join(lines, "\n") + "\n"); err != nil {
-			t.Fatal(err)
-		}
-	}
 	writeAt(t, old, strings.Join([]string{says(oldID, 0), snapshot, says(oldID, 1)}, "\n")+"\n")
 	items, _ := read(t, old)
 	if said(items) != "0 1" {
@@ -175,9 +164,9 @@ func TestAnOwnerStaysTheOwnerWhenFilesGrow(t *testing.T) {
 	}
 	writeAt(t, fork, strings.Join(answers(newID, 0, 2, oldID), "\n")+"\n")
 	check("just forked", "0 1", "")
-	grow(fork, says(newID, 4))
+	appendTo(t, fork, says(newID, 4)+"\n")
 	check("the fork went on", "0 1", "4")
-	grow(old, says(oldID, 5))
+	appendTo(t, old, says(oldID, 5)+"\n")
 	check("the original went on", "0 1 5", "4")
 	if err := os.Remove(old); err != nil {
 		t.Fatal(err)

@@ -122,27 +122,16 @@ func TestClaudeTakesOurOwnWordsOut(t *testing.T) {
 	t.Parallel()
 	const own = `<memoir-context project="x">old</memoir-context>`
 	result := func(tool, s string) []string { return []string{ccUse("m1", "t1", tool, `{}`), ccResult("t1", s, "")} }
-	tests := []struct {
-		name  string
-		lines []string
-		want  []string
-	}{
+	play(t, claudeID+".jsonl", cc, []scene{
 		{"of a hook's attachment", []string{`attachment "attachment":{"type":"hook_additional_context","content":[` + q(own) + `]}`, ccSay("a")}, []string{"typed: a"}},
 		{"of a hook's output in a reminder", []string{ccSay("<system-reminder>\nSessionStart hook additional context: " + own + "\n</system-reminder>\na")}, []string{"typed: a"}},
 		{"of a hook's output under the user's role", []string{ccSay("SessionStart hook additional context: "+own, ""), ccSay("a")}, []string{"typed: a"}},
 		{"of a prompt that a hook changed", []string{ccSay(own + "\na")}, []string{"typed: a"}},
 		{"of a command's output", result("Bash", "x\n"+own+"\ny"), []string{"Bash({}) = x\n\ny"}},
 		{"of escaped output", result("mcp__notes__read", `{"text":"\u003cmemoir-context\u003eold\u003c/memoir-context\u003e"}`), []string{`mcp__notes__read({}) = {"text":""}`}},
-		{"of what our own server says", result("mcp__memoir__recall", "old"), []string{"mcp__memoir__recall({}) ="}},
-		{"of what it says as a plugin's", result("mcp__plugin_memory_memoir__recall", "old"), []string{"mcp__plugin_memory_memoir__recall({}) ="}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			items, _ := read(t, write(t, claudeID+".jsonl", cc(tt.lines...)...))
-			expect(t, items, tt.want...)
-		})
-	}
+		{"of what our own server says", result("mcp__memoir__recall", "past"), []string{"mcp__memoir__recall({}) ="}},
+		{"of what it says as a plugin's", result("mcp__plugin_memory_memoir__recall", "past"), []string{"mcp__plugin_memory_memoir__recall({}) ="}},
+	})
 }
 
 func TestClaudeKnowsOurOwnRuns(t *testing.T) {

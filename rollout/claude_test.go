@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -63,13 +64,34 @@ func ccRefusal(use, s string) string {
 	return `user "message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"` + use + `","is_error":true,"content":` + q(s) + `}]},"toolUseResult":` + q("Error: "+s)
 }
 
+// scene is a session of one agent's records, and what is read of it.
+type scene struct {
+	name    string
+	records []string
+	want    []string
+}
+
+// undone finds what a scene's session took back.
+var undone = regexp.MustCompile(`(?i)"(content|text)":"old"`)
+
+// play reads each scene from a file that session makes of its records.
+func play(t *testing.T, file string, session func(...string) []string, scenes []scene) {
+	t.Helper()
+	for _, s := range scenes {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			items, stats := read(t, write(t, file, session(s.records...)...))
+			expect(t, items, s.want...)
+			if old := len(undone.FindAllString(strings.Join(s.records, ""), -1)); stats.Undone != old || len(stats.Unknown) != 0 {
+				t.Errorf("undone %d, want %d; unknown %v", stats.Undone, old, stats.Unknown)
+			}
+		})
+	}
+}
+
 func TestClaudeGivesItems(t *testing.T) {
 	t.Parallel()
-	tests := []struct {
-		name  string
-		lines []string
-		want  []string
-	}{
+	play(t, claudeID+".jsonl", cc, []scene{
 		{"a turn with a command", []string{ccSay("test it"), ccText("m1", "I will."), ccUse("m1", "t1", "Bash", `{"command":"go test","description":"d"}`),
 			`progress "data":{"type":"bash_progress","output":"ok"}`, ccResult("t1", "ok", ""), ccText("m2", "It passes.")},
 			[]string{"typed: test it", "agent: I will.", "Bash(go test) = ok", "agent: It passes."}},
@@ -122,14 +144,7 @@ func TestClaudeGivesItems(t *testing.T) {
 		{"a slash command of the log", []string{`system "subtype":"local_command","content":"<command-name>/mcp</command-name>\n<command-args>add x</command-args>"`, `system "subtype":"local_command","content":"<local-command-stdout>ok</local-command-stdout>"`}, []string{"slash_command: /mcp add x"}},
 		{"a person's command whose output never came", []string{ccSay("<bash-input>ls</bash-input>"), ccSay("b")}, []string{"user_shell(ls) =", "typed: b"}},
 		{"our own block", []string{ccSay("<memoir-context>old</memoir-context>\ngo on")}, []string{"typed: go on"}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			items, _ := read(t, write(t, claudeID+".jsonl", cc(tt.lines...)...))
-			expect(t, items, tt.want...)
-		})
-	}
+	})
 }
 
 func TestClaudeSplitsWhatTheUserTypedFromWhatWasAdded(t *testing.T) {
@@ -188,11 +203,7 @@ func TestClaudeGivesQueuedPromptsOnce(t *testing.T) {
 	attached := func(s, mode string) string {
 		return `attachment "attachment":{"type":"queued_command","prompt":` + q(s) + `,"commandMode":"` + mode + `"}`
 	}
-	tests := []struct {
-		name  string
-		lines []string
-		want  []string
-	}{
+	play(t, claudeID+".jsonl", cc, []scene{
 		{"that a line repeats", []string{ccSay("a"), queue("enqueue", "b"), ccText("m1", "A"), queue("dequeue", ""), ccSay("b")},
 			[]string{"typed: a", "agent: A", "typed: b"}},
 		{"that an attachment repeats", []string{ccSay("a"), queue("enqueue", "b"), queue("remove", ""), attached("b", "prompt")},
@@ -215,24 +226,13 @@ func TestClaudeGivesQueuedPromptsOnce(t *testing.T) {
 		{"that are notifications", []string{ccSay("a"), queue("enqueue", "<task-notification>x</task-notification>"), attached("<task-notification>x</task-notification>", "task-notification")}, []string{"typed: a"}},
 		{"while a tool runs, which still gets its result", []string{ccSay("a"), ccUse("m1", "t1", "Bash", `{"command":"make"}`), queue("enqueue", "b"), queue("remove", ""), ccResult("t1", "ok", "")},
 			[]string{"typed: a", "queued: b", "Bash(make) = ok"}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			items, _ := read(t, write(t, claudeID+".jsonl", cc(tt.lines...)...))
-			expect(t, items, tt.want...)
-		})
-	}
+	})
 }
 
 func TestClaudeDropsAbandonedBranches(t *testing.T) {
 	t.Parallel()
 	under := func(line, parent string) string { return line + `,"parentUuid":` + parent }
-	tests := []struct {
-		name  string
-		lines []string
-		want  []string
-	}{
+	play(t, claudeID+".jsonl", cc, []scene{
 		{"an edited prompt", []string{ccSay("a"), ccText("m1", "A"), ccSay("old"), ccText("m2", "OLD"), under(ccSay("new"), `"u1"`), ccText("m3", "NEW")},
 			[]string{"typed: a", "agent: A", "typed: new", "agent: NEW"}},
 		{"with lines of the agent's log between", []string{ccSay("a"), ccText("m1", "A"), `system "subtype":"turn_duration"`, ccSay("old"), ccText("m2", "OLD"), under(ccSay("new"), `"u1"`)},
@@ -246,14 +246,7 @@ func TestClaudeDropsAbandonedBranches(t *testing.T) {
 		{"a last line that hangs on an old one", []string{ccSay("a"), ccText("m1", "A"), ccSay("b"), ccText("m2", "B"), under(ccText("m3", "late"), `"u1"`)},
 			[]string{"typed: a", "agent: A", "typed: b", "agent: B", "agent: late"}},
 		{"a loop of parents", []string{under(ccSay("a"), `"u1"`), under(ccText("m1", "A"), `"u0"`)}, []string{"typed: a", "agent: A"}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			items, _ := read(t, write(t, claudeID+".jsonl", cc(tt.lines...)...))
-			expect(t, items, tt.want...)
-		})
-	}
+	})
 }
 
 func TestClaudeHead(t *testing.T) {

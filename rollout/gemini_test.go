@@ -25,11 +25,7 @@ func TestGeminiGivesItems(t *testing.T) {
 	t.Parallel()
 	shell := `,"toolCalls":[{"id":"c1","name":"run_shell_command","args":{"command":"make"},"status":"success","result":[{"functionResponse":{"id":"c1","response":{"output":` +
 		q("Command: make\nDirectory: (root)\nOutput: no rule\nError: (none)\nExit Code: 2\nSignal: 0") + `}}}]}]`
-	tests := []struct {
-		name     string
-		messages []string
-		want     []string
-	}{
+	play(t, "session.json", func(messages ...string) []string { return []string{geminiDoc(messages...)} }, []scene{
 		{"a turn", []string{gm("1", "user", `"hi"`, ""), gm("2", "gemini", `"hello"`, "")}, []string{"typed: hi", "agent: hello"}},
 		{"parts", []string{gm("1", "user", `[{"text":"hi"},{"inlineData":{"data":"AAAA"}}]`, "")}, []string{"typed: hi"}},
 		{"a shell call", []string{gm("1", "gemini", `"I run it"`, shell)}, []string{"agent: I run it", "run_shell_command(make) !2 no rule"}},
@@ -55,24 +51,15 @@ func TestGeminiGivesItems(t *testing.T) {
 			q("Command: make\nDirectory: (root)\nOutput: x\nSignal: up\nError: (none)\nExit Code: 0\nSignal: (none)")+`}}}]}]`)}, []string{"run_shell_command(make) =0 x\nSignal: up"}},
 		{"our own block", []string{gm("1", "user", `"<memoir-context>x</memoir-context>\nhi"`, "")}, []string{"typed: hi"}},
 		{"an injected context", []string{gm("1", "user", `"<session_context>\nToday\n</session_context>"`, ""), gm("2", "user", `"hi"`, "")}, []string{"typed: hi"}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			items, _ := read(t, write(t, "session.json", geminiDoc(tt.messages...)))
-			expect(t, items, tt.want...)
-		})
-	}
+	})
 }
 
 func TestGeminiReadsLines(t *testing.T) {
 	t.Parallel()
-	head := "{" + geminiHead + `,"kind":"main"}`
-	tests := []struct {
-		name  string
-		lines []string
-		want  []string
-	}{
+	lines := func(lines ...string) []string {
+		return append([]string{"{" + geminiHead + `,"kind":"main"}`}, lines...)
+	}
+	play(t, "session.jsonl", lines, []scene{
 		{"messages", []string{gm("1", "user", `"hi"`, ""), gm("2", "gemini", `"hello"`, "")}, []string{"typed: hi", "agent: hello"}},
 		{"a later line replaces an earlier", []string{gm("1", "user", `"hi"`, ""), gm("2", "gemini", `"hel"`, ""), gm("2", "gemini", `"hello"`, "")}, []string{"typed: hi", "agent: hello"}},
 		{"a rewind", []string{gm("1", "user", `"hi"`, ""), gm("2", "user", `"old"`, ""), gm("3", "gemini", `"OLD"`, ""), `{"$rewindTo":"2"}`, gm("4", "user", `"new"`, "")}, []string{"typed: hi", "typed: new"}},
@@ -93,35 +80,7 @@ func TestGeminiReadsLines(t *testing.T) {
 			[]string{"typed: yes", "agent: a", "typed: yes", "agent: b"}},
 		{"calls that are none", []string{gm("1", "gemini", `"a"`, `,"toolCalls":[null,5,"x"]`), gm("2", "gemini", `5`, `,"toolCalls":"x"`)}, []string{"agent: a"}},
 		{"a patch of something else", []string{gm("1", "user", `"hi"`, ""), `{"$set":{"lastUpdated":"2026-01-09T18:10:00.000Z"}}`}, []string{"typed: hi"}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			items, stats := read(t, write(t, "session.jsonl", append([]string{head}, tt.lines...)...))
-			expect(t, items, tt.want...)
-			old := 0
-			for _, line := range tt.lines {
-				old += strings.Count(strings.ToLower(line), `"content":"old"`)
-			}
-			if stats.Undone != old {
-				t.Errorf("undone %d, want %d", stats.Undone, old)
-			}
-		})
-	}
-}
-
-func TestGeminiHead(t *testing.T) {
-	t.Parallel()
-	doc := geminiDoc(gm("1", "user", `"hi there"`, ""))
-	for _, content := range []string{doc, strings.NewReplacer("{", "{\n  ", ",", ",\n  ").Replace(doc)} {
-		head := probe(t, write(t, "session.json", content))
-		if head.Source != memoir.SourceGemini || head.ID != "dddddddd-0000-4000-8000-000000000001" || head.Title != "hi there" || head.CWD != "" {
-			t.Errorf("head %+v", head)
-		}
-		if want := time.Date(2026, 1, 9, 18, 9, 0, 0, time.UTC); !head.UpdatedAt.Equal(want) {
-			t.Errorf("updated %v", head.UpdatedAt)
-		}
-	}
+	})
 }
 
 func TestGeminiDocumentThatWasCutIsNoSession(t *testing.T) {

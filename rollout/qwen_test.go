@@ -57,49 +57,34 @@ func TestQwenGivesItems(t *testing.T) {
 	framed := func(body, code string) string {
 		return "Command: make\nDirectory: (root)\nOutput: " + body + "\nError: (none)\nExit Code: " + code + "\nSignal: (none)\nProcess Group PGID: (none)"
 	}
-	tests := []struct {
-		name    string
-		records []string
-		want    []string
-		undone  int
-	}{
-		{"a turn", []string{qwUser("hi"), qwAgent("hello")}, []string{"typed: hi", "agent!: hello"}, 0},
+	play(t, qwenID+".jsonl", qw, []scene{
+		{"a turn", []string{qwUser("hi"), qwAgent("hello")}, []string{"typed: hi", "agent!: hello"}},
 		{"a call and its result", []string{qwCall("c1", "run_shell_command", `{"command":"make"}`), `system "subtype":"ui_telemetry","systemPayload":{"uiEvent":{"response_text":"no"}}`, qwResult("c1", "run_shell_command", framed("no rule", "2"), "")},
-			[]string{"run_shell_command(make) !2 no rule"}, 0},
+			[]string{"run_shell_command(make) !2 no rule"}},
 		{"a call that failed without output", []string{qwCall("c1", "run_shell_command", `{"command":"false"}`), qwResult("c1", "run_shell_command", framed("(empty)", "1"), `,"toolCallResult":{"callId":"c1","status":"error","resultDisplay":{"exitCode":1}}`)},
-			[]string{"run_shell_command(false) !1"}, 0},
+			[]string{"run_shell_command(false) !1"}},
 		{"a call that was cancelled", []string{qwCall("c1", "edit", `{"file_path":"a"}`), `tool_result "message":{"role":"user","parts":[{"functionResponse":{"id":"c1","name":"edit","response":{"error":"[Operation Cancelled] Reason: User did not allow"}}}]},"toolCallResult":{"callId":"c1","status":"cancelled"}`},
-			[]string{`edit({"file_path":"a"}) ! [Operation Cancelled] Reason: User did not allow`}, 0},
+			[]string{`edit({"file_path":"a"}) ! [Operation Cancelled] Reason: User did not allow`}},
 		{"a rewind", []string{qwUser("a"), "A<q0 " + qwAgent("A"), "o<A " + qwUser("old"), "O<o " + qwAgent("OLD"), `r<A system "subtype":"rewind","systemPayload":{"targetTurnIndex":1}`, "n<r " + qwUser("new")},
-			[]string{"typed: a", "agent!: A", "typed: new"}, 2},
-		{"a record beside the conversation", []string{qwUser("a"), "A<q0 " + qwAgent("A"), `x<q0 system "subtype":"session_artifact_event","systemPayload":{}`}, []string{"typed: a", "agent!: A"}, 0},
-		{"a lost parent", []string{qwUser("a"), "b<gone " + qwUser("b")}, []string{"typed: a", "typed: b"}, 0},
-		{"fragments of one record", []string{"a< " + qwAgent("one"), "a< " + qwAgent("two"), "a< " + qwAgent("two")}, []string{"agent!: one", "agent!: two"}, 0},
-		{"what was typed meanwhile", []string{`user "subtype":"mid_turn_user_message","message":{"parts":[{"text":"<system-reminder>x</system-reminder>and tests"}]},"systemPayload":{"displayText":"and tests"}`}, []string{"queued: and tests"}, 0},
+			[]string{"typed: a", "agent!: A", "typed: new"}},
+		{"a record beside the conversation", []string{qwUser("a"), "A<q0 " + qwAgent("A"), `x<q0 system "subtype":"session_artifact_event","systemPayload":{}`}, []string{"typed: a", "agent!: A"}},
+		{"a lost parent", []string{qwUser("a"), "b<gone " + qwUser("b")}, []string{"typed: a", "typed: b"}},
+		{"fragments of one record", []string{"a< " + qwAgent("one"), "a< " + qwAgent("two"), "a< " + qwAgent("two")}, []string{"agent!: one", "agent!: two"}},
+		{"what was typed meanwhile", []string{`user "subtype":"mid_turn_user_message","message":{"parts":[{"text":"<system-reminder>x</system-reminder>and tests"}]},"systemPayload":{"displayText":"and tests"}`}, []string{"queued: and tests"}},
 		{"who else speaks as the user", []string{`user "subtype":"notification","provenance":"system","message":{"parts":[{"text":"done"}]}`, `user "subtype":"cron","message":{"parts":[{"text":"tick"}]}`,
-			`user "subtype":"goal_runtime","provenance":"goal_runtime","message":{"parts":[{"text":"go on"}]}`, `user "provenance":"system","message":{"parts":[{"text":"x"}]}`}, nil, 0},
-		{"a hook's context", []string{`user "message":{"parts":[{"text":"hi"},{"text":"<qwen:user-prompt-submit-context>\nx\n</qwen:user-prompt-submit-context>"}]},"systemPayload":{"hookContext":"x"}`}, []string{"typed: hi"}, 0},
-		{"files that were put in", []string{qwUser("explain @a.go\n--- Content from referenced files ---\npackage a\n--- End of content ---")}, []string{"typed: explain @a.go"}, 0},
-		{"images", []string{`user "message":{"parts":[{"text":"see"},{"inlineData":{"mimeType":"image/png","data":"AAAA"}}]}`}, []string{"typed: see"}, 0},
+			`user "subtype":"goal_runtime","provenance":"goal_runtime","message":{"parts":[{"text":"go on"}]}`, `user "provenance":"system","message":{"parts":[{"text":"x"}]}`}, nil},
+		{"a hook's context", []string{`user "message":{"parts":[{"text":"hi"},{"text":"<qwen:user-prompt-submit-context>\nx\n</qwen:user-prompt-submit-context>"}]},"systemPayload":{"hookContext":"x"}`}, []string{"typed: hi"}},
+		{"files that were put in", []string{qwUser("explain @a.go\n--- Content from referenced files ---\npackage a\n--- End of content ---")}, []string{"typed: explain @a.go"}},
+		{"images", []string{`user "message":{"parts":[{"text":"see"},{"inlineData":{"mimeType":"image/png","data":"AAAA"}}]}`}, []string{"typed: see"}},
 		{"a command of the client", []string{`system "subtype":"slash_command","systemPayload":{"phase":"invocation","rawCommand":"/model x"}`, `system "subtype":"slash_command","systemPayload":{"phase":"result","rawCommand":"/model x","outputHistoryItems":[]}`, qwUser("hi")},
-			[]string{"slash_command: /model x", "typed: hi"}, 0},
+			[]string{"slash_command: /model x", "typed: hi"}},
 		{"a command that stands for a prompt", []string{`system "subtype":"slash_command","systemPayload":{"phase":"invocation","rawCommand":"/review api","sentToModel":true}`, qwUser("Review with care: api"), qwUser("hi")},
-			[]string{"slash_command: /review api", "typed: hi"}, 0},
-		{"a command of the person", []string{qwUser("I ran the following shell command:\n```sh\nls\n```\n\nThis produced the following result:\n```\na.go\n```")}, []string{"user_shell(ls) = a.go"}, 0},
+			[]string{"slash_command: /review api", "typed: hi"}},
+		{"a command of the person", []string{qwUser("I ran the following shell command:\n```sh\nls\n```\n\nThis produced the following result:\n```\na.go\n```")}, []string{"user_shell(ls) = a.go"}},
 		{"a compression", []string{qwUser("hi"), `system "subtype":"chat_compression","systemPayload":{"info":{},"compressedHistory":[{"role":"user","parts":[{"text":"so far\n\nResume the prior task using the summary above. Go on."}]},{"role":"model","parts":[{"text":"Got it. Thanks for the additional context!"}]}]}`},
-			[]string{"typed: hi", "compaction_summary: so far"}, 0},
-		{"our own block", []string{qwUser("<memoir-context>x</memoir-context>\nhi")}, []string{"typed: hi"}, 0},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			items, stats := read(t, write(t, qwenID+".jsonl", qw(tt.records...)...))
-			expect(t, items, tt.want...)
-			if stats.Undone != tt.undone || len(stats.Unknown) != 0 {
-				t.Errorf("undone %d, want %d; unknown %v", stats.Undone, tt.undone, stats.Unknown)
-			}
-		})
-	}
+			[]string{"typed: hi", "compaction_summary: so far"}},
+		{"our own block", []string{qwUser("<memoir-context>x</memoir-context>\nhi")}, []string{"typed: hi"}},
+	})
 }
 
 func TestQwenHead(t *testing.T) {
@@ -188,17 +173,5 @@ func TestQwenSessionsAreWhereTheVariablesAndSettingsSay(t *testing.T) {
 		if isQwenSession(path) != want {
 			t.Errorf("%s: %t", path, !want)
 		}
-	}
-}
-
-func TestQwenReadsRecordsWithoutParents(t *testing.T) {
-	t.Parallel()
-	record := func(id, kind, said string) string {
-		return `{"uuid":"` + id + `","sessionId":"` + qwenID + `","type":"` + kind + `","message":{"parts":[{"text":` + q(said) + `}]}}`
-	}
-	items, stats := read(t, write(t, "x.jsonl", record("1", "user", "a"), record("2", "assistant", "A"), record("3", "user", "b")))
-	expect(t, items, "typed: a", "agent!: A", "typed: b")
-	if stats.Undone != 0 {
-		t.Errorf("undone %d", stats.Undone)
 	}
 }

@@ -24,6 +24,17 @@ func collect(t *testing.T, walk func(fn func(Entry) error) error) []Entry {
 	return out
 }
 
+// link makes a symbolic link, and the directory for it.
+func link(t *testing.T, target, path string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(target, path); err != nil {
+		t.Skipf("no symbolic links here: %v", err)
+	}
+}
+
 func TestWalkFindsEachAgentsSessions(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
@@ -111,17 +122,12 @@ func TestWalkDirGivesEveryFileInOrder(t *testing.T) {
 
 func TestWalkEntersEachDirectoryOnce(t *testing.T) {
 	t.Parallel()
-	if runtime.GOOS == "windows" {
-		t.Skip("needs symbolic links, for which windows wants rights")
-	}
 	dir := t.TempDir()
 	writeAt(t, filepath.Join(dir, "a", "x.jsonl"), "x")
 	outside := t.TempDir()
 	writeAt(t, filepath.Join(outside, "y.jsonl"), "y")
 	for name, target := range map[string]string{"a/loop": dir, "twice": filepath.Join(dir, "a"), "out": outside, "gone": filepath.Join(dir, "nothing"), "file.jsonl": filepath.Join(outside, "y.jsonl")} {
-		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
+		link(t, target, filepath.Join(dir, name))
 	}
 	var got []string
 	for _, e := range collect(t, func(fn func(Entry) error) error { return WalkDir(t.Context(), dir, fn) }) {
@@ -138,20 +144,11 @@ func TestWalkEntersEachDirectoryOnce(t *testing.T) {
 
 func TestALinkIntoAnotherAgentsDirectoryHidesNothing(t *testing.T) {
 	t.Parallel()
-	if runtime.GOOS == "windows" {
-		t.Skip("needs symbolic links, for which windows wants rights")
-	}
 	home := t.TempDir()
 	writeAt(t, filepath.Join(home, ".claude", "projects", "-src-app", "a.jsonl"), "x")
 	writeAt(t, filepath.Join(home, ".pi", "agent", "sessions", "--src-app--", "b.jsonl"), "x")
-	for link, target := range map[string]string{".codex/sessions": ".claude", ".omp/agent/sessions": ".pi/agent/sessions"} {
-		link = filepath.Join(home, link)
-		if err := os.MkdirAll(filepath.Dir(link), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Symlink(filepath.Join(home, target), link); err != nil {
-			t.Fatal(err)
-		}
+	for from, target := range map[string]string{".codex/sessions": ".claude", ".omp/agent/sessions": ".pi/agent/sessions"} {
+		link(t, filepath.Join(home, target), filepath.Join(home, from))
 	}
 	var got []string
 	for _, e := range collect(t, func(fn func(Entry) error) error { return Walk(t.Context(), Env{Home: home}, fn) }) {
@@ -167,15 +164,10 @@ func TestALinkIntoAnotherAgentsDirectoryHidesNothing(t *testing.T) {
 
 func TestWalkReportsALinkThatLeadsToItself(t *testing.T) {
 	t.Parallel()
-	if runtime.GOOS == "windows" {
-		t.Skip("needs symbolic links, for which windows wants rights")
-	}
 	dir := t.TempDir()
 	writeAt(t, filepath.Join(dir, "open.jsonl"), "x")
 	for name, target := range map[string]string{"self.jsonl": "self.jsonl", "there.jsonl": "back.jsonl", "back.jsonl": "there.jsonl"} {
-		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
+		link(t, target, filepath.Join(dir, name))
 	}
 	failed := 0
 	for _, e := range collect(t, func(fn func(Entry) error) error { return WalkDir(t.Context(), dir, fn) }) {
@@ -213,12 +205,7 @@ func TestWalkReportsARootThatCannotBeEntered(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	root := filepath.Join(home, ".claude", "projects")
-	if err := os.Mkdir(filepath.Dir(root), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(root, root); err != nil {
-		t.Skip("no symbolic links here")
-	}
+	link(t, root, root)
 	writeAt(t, filepath.Join(home, ".pi"), "of another program")
 	entries := collect(t, func(fn func(Entry) error) error { return Walk(t.Context(), Env{Home: home}, fn) })
 	if len(entries) != 1 || entries[0].Path != root || memoir.CodeOf(entries[0].Err) != memoir.CodeUnreadable || memoir.HintOf(entries[0].Err) == "" {

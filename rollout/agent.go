@@ -108,7 +108,7 @@ type Entry struct {
 // context ends the walk. Symbolic links are followed, each directory is entered once
 // for each agent and each file in it given once.
 func Walk(ctx context.Context, env Env, fn func(Entry) error) error {
-	w := walker{ctx: ctx, fn: fn, seen: map[entered]bool{}, given: map[location]bool{}}
+	w := walker{ctx: ctx, fn: fn, seen: map[location]bool{}}
 	for _, agent := range Agents {
 		for _, root := range agent.Roots(env) {
 			if root.Dir == "" {
@@ -138,7 +138,7 @@ func WalkDir(ctx context.Context, dir string, fn func(Entry) error) error {
 	if err != nil {
 		return memoir.Errorf(memoir.CodeNotFound, "", "read the sessions below %s: %w", dir, err)
 	}
-	w := walker{ctx: ctx, fn: fn, seen: map[entered]bool{}}
+	w := walker{ctx: ctx, fn: fn, seen: map[location]bool{}}
 	if !info.IsDir() {
 		return w.file(dir, info)
 	}
@@ -151,22 +151,26 @@ const leastLooked = 64
 type walker struct {
 	ctx     context.Context
 	fn      func(Entry) error
-	seen    map[entered]bool  // directories entered
-	given   map[location]bool // files passed to fn; nil if the walk is for all agents at once
+	seen    map[location]bool // directories that were entered, files that were given
 	source  memoir.Source
 	session func(string) bool // nil: every file
 }
 
-// entered is a directory, by its real path, looked at for one agent's sessions. A link
-// from an agent's directory into another's must not hide what the other keeps there.
-type entered struct {
-	source memoir.Source
-	real   string
+// location is a file, by the real path of its directory and its name, or a directory without
+// a name, looked at for one agent's sessions: a link from an agent's directory into another's
+// must not hide what the other keeps there. Path and name are not joined, for that costs as
+// much as the rest of the walk's own work on a file.
+type location struct {
+	source    memoir.Source // of a directory
+	dir, name string
 }
 
-// location is where a file lies: the real path of its directory, and its name. The two are
-// not joined, for that costs as much as the rest of the walk's own work on a file.
-type location struct{ dir, name string }
+// first reports whether a location is met for the first time.
+func (w *walker) first(at location) bool {
+	met := w.seen[at]
+	w.seen[at] = true
+	return !met
+}
 
 // dir walks a directory; rel is its slash-separated path below the root, real its
 // path without symbolic links if that is known.
@@ -180,11 +184,9 @@ func (w *walker) dir(dir, rel, real string, root bool) error {
 			real = dir
 		}
 	}
-	here := entered{w.source, real}
-	if w.seen[here] {
+	if !w.first(location{w.source, real, ""}) {
 		return nil
 	}
-	w.seen[here] = true
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) || root && errors.Is(err, syscall.ENOTDIR) {
@@ -260,12 +262,8 @@ func (w *walker) entry(path, rel, realDir string, d fs.DirEntry, looked looked) 
 	case !info.Mode().IsRegular() || w.session != nil && !w.session(rel):
 		return nil
 	}
-	if w.given != nil {
-		here := location{realDir, d.Name()}
-		if w.given[here] {
-			return nil
-		}
-		w.given[here] = true
+	if !w.first(location{"", realDir, d.Name()}) {
+		return nil
 	}
 	return w.file(path, info)
 }

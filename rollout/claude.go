@@ -91,13 +91,8 @@ func (Claude) Head(h *Head, path string, head, tail [][]byte) {
 	if h.ID = s.last; s.ids[name] {
 		h.ID = name
 	}
-	inSubagents := strings.Contains(filepath.ToSlash(path), "/subagents/")
-	if s.first == nil || !s.first.sidechain && !inSubagents {
-		return
-	}
-	h.Kind, h.ParentID = memoir.KindSubagent, s.first.session
-	if h.ID = name; s.first.agent() != "" {
-		h.ID = "agent-" + s.first.agent()
+	if s.first != nil && (s.first.sidechain || strings.Contains(filepath.ToSlash(path), "/subagents/")) {
+		h.subagent(path, s.first.session, getText(s.first.raw, "agentId"))
 	}
 }
 

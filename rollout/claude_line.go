@@ -58,9 +58,6 @@ func parseClaudeLine(raw []byte) claudeLine {
 	return l
 }
 
-// agent is the id of the sub-agent that a line is of.
-func (l *claudeLine) agent() string { return getText(l.raw, "agentId") }
-
 // forkedFrom is the id of the session that a line says it was copied from, or that its
 // answer was first given in; "" if it says nothing.
 func (l *claudeLine) forkedFrom() string {

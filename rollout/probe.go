@@ -120,6 +120,18 @@ func (h *Head) complete(entry Entry) {
 	h.Remote = withoutCredentials(h.Remote)
 }
 
+// subagent makes a head that of a sub-agent, whose records bear the id of the session that
+// started it.
+func (h *Head) subagent(path, parent, agent string) {
+	h.Kind, h.ID = memoir.KindSubagent, stem(path)
+	if agent != "" {
+		h.ID = "agent-" + agent
+	}
+	if legalID.MatchString(parent) {
+		h.ParentID = parent
+	}
+}
+
 func recognise(entry Entry, head [][]byte) Agent {
 	if agent := AgentOf(entry.Source); agent != nil && agent.Recognises(entry.Path, head) {
 		return agent

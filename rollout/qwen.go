@@ -88,15 +88,8 @@ func (Qwen) Head(h *Head, path string, head, tail [][]byte) {
 		}
 	}
 	h.UpdatedAt = latest(tail, "timestamp")
-	if !sidechain {
-		return
-	}
-	h.Kind = memoir.KindSubagent
-	if legalID.MatchString(h.ID) {
-		h.ParentID = h.ID
-	}
-	if h.ID = stem(path); agent != "" {
-		h.ID = "agent-" + agent
+	if sidechain {
+		h.subagent(path, h.ID, agent)
 	}
 }
 
@@ -209,9 +202,9 @@ type qwenReader struct {
 func (r *qwenReader) record(kind string, raw []byte) {
 	switch kind {
 	case "user", "assistant", "tool_result":
-		message := get(raw, "message")
-		fragment := textHash(getText(raw, "uuid") + string(message))
-		if r.seen[fragment] {
+		id, message := getText(raw, "uuid"), get(raw, "message")
+		fragment := textHash(id + string(message))
+		if id != "" && r.seen[fragment] {
 			return // written twice
 		}
 		r.seen[fragment] = true

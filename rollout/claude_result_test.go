@@ -1,7 +1,6 @@
 package rollout
 
 import (
-	"strings"
 	"testing"
 
 	"memoir"
@@ -86,36 +85,22 @@ func TestClaudeGivesWhatAPersonAnswers(t *testing.T) {
 
 func TestClaudeTellsWhoSpoke(t *testing.T) {
 	t.Parallel()
-	tests := []struct {
-		name, members string
-		want          string
-	}{
-		{"an old version", ``, "typed: hi"},
-		{"a person", `,"promptSource":"typed","turnOrigin":"human","origin":{"kind":"human"}`, "typed: hi"},
-		{"a person by another program", `,"promptSource":"sdk","turnOrigin":"sdk"`, "typed: hi"},
-		{"a suggestion that a person took", `,"promptSource":"suggestion_accepted"`, "typed: hi"},
-		{"a person while the agent was busy", `,"promptSource":"queued"`, "queued: hi"},
-		{"the system", `,"promptSource":"system"`, ""},
-		{"a task that ended", `,"origin":{"kind":"task-notification"}`, ""},
-		{"another session", `,"origin":{"kind":"peer"}`, ""},
-		{"the agent going on by itself", `,"origin":{"kind":"auto-continuation"}`, ""},
-		{"a schedule", `,"wakeupSource":"loop_wakeup"`, ""},
-		{"a program that filled it in", `,"textNotTyped":true`, ""},
-		{"a plan that was handed over", `,"planContent":"# P"`, "plan_handover: hi"},
-		{"the transcript alone", `,"isVisibleInTranscriptOnly":true`, ""},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			items, stats := read(t, write(t, claudeID+".jsonl", cc(ccSay("hi", tt.members))...))
-			if got := strings.Join(sketch(items), "|"); got != tt.want {
-				t.Errorf("%q, want %q", got, tt.want)
-			}
-			if (stats.Injected == 1) != (tt.want == "") {
-				t.Errorf("injected %d", stats.Injected)
-			}
-		})
-	}
+	play(t, claudeID+".jsonl", cc, []scene{
+		{"an old version", []string{ccSay("hi")}, []string{"typed: hi"}},
+		{"a person", []string{ccSay("hi", `,"promptSource":"typed","turnOrigin":"human","origin":{"kind":"human"}`)}, []string{"typed: hi"}},
+		{"a person by another program", []string{ccSay("hi", `,"promptSource":"sdk","turnOrigin":"sdk"`)}, []string{"typed: hi"}},
+		{"a suggestion that a person took", []string{ccSay("hi", `,"promptSource":"suggestion_accepted"`)}, []string{"typed: hi"}},
+		{"a person while the agent was busy", []string{ccSay("hi", `,"promptSource":"queued"`)}, []string{"queued: hi"}},
+		{"the system", []string{ccSay("hi", `,"promptSource":"system"`)}, nil},
+		{"a task that ended", []string{ccSay("hi", `,"origin":{"kind":"task-notification"}`)}, nil},
+		{"another session", []string{ccSay("hi", `,"origin":{"kind":"peer"}`)}, nil},
+		{"the agent going on by itself", []string{ccSay("hi", `,"origin":{"kind":"auto-continuation"}`)}, nil},
+		{"a schedule", []string{ccSay("hi", `,"wakeupSource":"loop_wakeup"`)}, nil},
+		{"a program that filled it in", []string{ccSay("hi", `,"textNotTyped":true`)}, nil},
+		{"a plan that was handed over", []string{ccSay("hi", `,"planContent":"# P"`)}, []string{"plan_handover: hi"}},
+		{"the transcript alone", []string{ccSay("hi", `,"isVisibleInTranscriptOnly":true`)}, nil},
+		{"a skill", []string{ccSay("hi", `,"isMeta":true`)}, nil},
+	})
 }
 
 func TestClaudeTakesOurOwnWordsOut(t *testing.T) {

@@ -111,10 +111,6 @@ func TestClaudeGivesItems(t *testing.T) {
 			[]string{"Bash(x) = Output too large (100KB).\n\nPreview:\nabc"}},
 		{"a reminder in a result", []string{ccUse("m1", "t1", "Read", `{}`), ccResult("t1", "data\n<system-reminder>\nbe good\n</system-reminder>\n", "")},
 			[]string{"Read({}) = data"}},
-		{"a rejection with words", []string{ccUse("m1", "t1", "Edit", `{}`), ccRefusal("t1", "The user doesn't want to proceed with this tool use. The tool use was rejected. To tell you how to proceed, the user said:\nuse tabs\n\nNote: The user's next message may contain a correction or preference.")},
-			[]string{"Edit({}) ! The user doesn't want to proceed with this tool use. The tool use was rejected. To tell you how to proceed, the user said:\nuse tabs\n\nNote: The user's next message may contain a correction or preference.", "rejection: use tabs"}},
-		{"a rejection without words", []string{ccUse("m1", "t1", "Edit", `{}`), ccRefusal("t1", "The user doesn't want to proceed with this tool use. STOP what you are doing.")},
-			[]string{"Edit({}) ! The user doesn't want to proceed with this tool use. STOP what you are doing."}},
 		{"an interrupt", []string{ccSay("a"), `user "message":{"role":"user","content":[{"type":"text","text":"[Request interrupted by user]"}]}`, ccSay("b")},
 			[]string{"typed: a", "typed: b"}},
 		{"an editor's block before the words", []string{`user "message":{"role":"user","content":[{"type":"text","text":"<ide_opened_file>a.go</ide_opened_file>"},{"type":"text","text":"fix it"},{"type":"image","source":{"type":"base64","data":"AAAA"}}]}`},
@@ -156,7 +152,6 @@ func TestClaudeSplitsWhatTheUserTypedFromWhatWasAdded(t *testing.T) {
 	}{
 		{"plain", " fix it\n", memoir.OriginTyped, "fix it"},
 		{"a command with arguments", "<command-message>review</command-message>\n<command-name>/review</command-name>\n<command-args>the parser</command-args>", memoir.OriginSlashCommand, "/review the parser"},
-		{"a command without", "<command-name>/clear</command-name>\n  <command-message>clear</command-message>\n  <command-args></command-args>", memoir.OriginSlashCommand, "/clear"},
 		{"a command as typed", " /workflows:review", memoir.OriginSlashCommand, "/workflows:review"},
 		{"a path is no command", "/etc/hosts is wrong", memoir.OriginTyped, "/etc/hosts is wrong"},
 		{"what a command printed", "<local-command-stdout>Bye!</local-command-stdout>", memoir.OriginInjected, ""},
@@ -164,10 +159,8 @@ func TestClaudeSplitsWhatTheUserTypedFromWhatWasAdded(t *testing.T) {
 		{"a leading reminder", "<system-reminder>x</system-reminder>\nfix it", memoir.OriginTyped, "fix it"},
 		{"a selection", "<ide_selection>lines 1 to 3</ide_selection>fix it", memoir.OriginTyped, "fix it"},
 		{"a stop hook", "Stop hook feedback:\n- tests fail", memoir.OriginInjected, ""},
-		{"another hook", "UserPromptSubmit hook additional context: x", memoir.OriginInjected, ""},
 		{"a hook that stopped", "Operation stopped by hook: no", memoir.OriginInjected, ""},
 		{"a person on hooks", "Stop hooking everything", memoir.OriginTyped, "Stop hooking everything"},
-		{"a notification", "<task-notification>\n<task-id>1</task-id>\n</task-notification>", memoir.OriginInjected, ""},
 		{"a teammate", `<teammate-message teammate_id="x">hi</teammate-message>`, memoir.OriginInjected, ""},
 		{"a plan", "Implement the following plan:\n\n# Plan", memoir.OriginPlanHandover, "Implement the following plan:\n\n# Plan"},
 		{"a continued session", "This session is being continued from a previous conversation that ran out", memoir.OriginCompactionSummary, "This session is being continued from a previous conversation that ran out"},
@@ -178,16 +171,6 @@ func TestClaudeSplitsWhatTheUserTypedFromWhatWasAdded(t *testing.T) {
 		if origin, own, _ := splitClaudeUser(tt.in); origin != tt.origin || own != tt.want {
 			t.Errorf("%s: %s %q, want %s %q", tt.name, origin, own, tt.origin, tt.want)
 		}
-	}
-}
-
-func TestClaudeInjectsMetaLines(t *testing.T) {
-	t.Parallel()
-	items, stats := read(t, write(t, claudeID+".jsonl", cc(ccSay("Base directory for this skill: /x", `,"isMeta":true`), ccSay("a"),
-		`attachment "attachment":{"type":"todo_reminder","content":[]}`)...))
-	expect(t, items, "typed: a")
-	if stats.Injected != 2 {
-		t.Errorf("injected %d", stats.Injected)
 	}
 }
 
@@ -258,12 +241,10 @@ func TestClaudeHead(t *testing.T) {
 		want       Head
 	}{
 		{"a session", claudeID + ".jsonl", []string{ccSay("a")}, Head{ID: claudeID, Kind: memoir.KindMain, Title: "a", CWD: "/w/app", Branch: "main"}},
-		{"a copy with another name", "copy.jsonl", []string{ccSay("a")}, Head{ID: claudeID, Kind: memoir.KindMain, Title: "a", CWD: "/w/app", Branch: "main"}},
 		{"a resumed session's file", "copy.jsonl", []string{ccSay("a"), ccText("m1", "x"), `user "sessionId":"new","message":{"content":"b"}`}, Head{ID: "new", Kind: memoir.KindMain, Title: "a", CWD: "/w/app", Branch: "main"}},
 		{"a sub-agent", "agent-ab12cd34.jsonl", []string{ccSay("task", agent)}, Head{ID: "agent-ab12cd34", ParentID: claudeID, Kind: memoir.KindSubagent, Title: "task", CWD: "/w/app", Branch: "main"}},
 		{"a sub-agent by its place", claudeID + "/subagents/agent-x1.jsonl", []string{ccSay("task")}, Head{ID: "agent-x1", ParentID: claudeID, Kind: memoir.KindSubagent, Title: "task", CWD: "/w/app", Branch: "main"}},
 		{"headless", "x.jsonl", []string{ccSay("a", `,"entrypoint":"sdk-py"`)}, Head{ID: claudeID, Kind: memoir.KindAutomation, Title: "a", CWD: "/w/app", Branch: "main"}},
-		{"from a terminal", "x.jsonl", []string{ccSay("a", `,"entrypoint":"cli"`)}, Head{ID: claudeID, Kind: memoir.KindMain, Title: "a", CWD: "/w/app", Branch: "main"}},
 		{"no branch", "x.jsonl", []string{`user "cwd":"/w","gitBranch":"HEAD","message":{"content":"a"}`}, Head{ID: claudeID, Kind: memoir.KindMain, Title: "a", CWD: "/w"}},
 		{"a title by hand", "x.jsonl", []string{`summary "summary":"no","leafUuid":"u1"`, ccSay("a"), `ai-title "aiTitle":"made"`, `custom-title "customTitle":"mine"`}, Head{ID: claudeID, Kind: memoir.KindMain, Title: "mine", CWD: "/w/app", Branch: "main"}},
 		{"a title by the agent", "x.jsonl", []string{ccSay("a"), `ai-title "aiTitle":"made"`}, Head{ID: claudeID, Kind: memoir.KindMain, Title: "made", CWD: "/w/app", Branch: "main"}},
@@ -272,9 +253,7 @@ func TestClaudeHead(t *testing.T) {
 		{"a title of its own after that of another", "x.jsonl", []string{`summary "summary":"Theirs","leafUuid":"elsewhere"`, `summary "summary":"Ours","leafUuid":"u2"`, ccSay("a")}, Head{ID: claudeID, Kind: memoir.KindMain, Title: "Ours", CWD: "/w/app", Branch: "main"}},
 		{"in a browser's action", "x.jsonl", []string{ccSay("a", `,"entrypoint":"claude-code-github-action"`)}, Head{ID: claudeID, Kind: memoir.KindAutomation, Title: "a", CWD: "/w/app", Branch: "main"}},
 		{"in an editor", "x.jsonl", []string{ccSay("a", `,"entrypoint":"claude-vscode","promptSource":"sdk"`)}, Head{ID: claudeID, Kind: memoir.KindMain, Title: "a", CWD: "/w/app", Branch: "main"}},
-		{"in the background", "x.jsonl", []string{ccSay("a", `,"entrypoint":"cli","sessionKind":"bg"`)}, Head{ID: claudeID, Kind: memoir.KindMain, Title: "a", CWD: "/w/app", Branch: "main"}},
 		{"by a person and then by a script", "x.jsonl", []string{ccSay("a", `,"entrypoint":"cli"`), ccSay("b", `,"entrypoint":"sdk-cli"`)}, Head{ID: claudeID, Kind: memoir.KindMain, Title: "a", CWD: "/w/app", Branch: "main"}},
-		{"a sub-agent that compacts", "agent-acompact-0123.jsonl", []string{ccSay("Sum it up", `,"isSidechain":true,"agentId":"acompact-0123"`)}, Head{ID: "agent-acompact-0123", ParentID: claudeID, Kind: memoir.KindSubagent, Title: "Sum it up", CWD: "/w/app", Branch: "main"}},
 		{"a sub-agent of a workflow", claudeID + "/subagents/workflows/w1/agent-x1.jsonl", []string{ccSay("task")}, Head{ID: "agent-x1", ParentID: claudeID, Kind: memoir.KindSubagent, Title: "task", CWD: "/w/app", Branch: "main"}},
 		{"a worktree that the agent made", "x.jsonl", []string{ccSay("a", `,"cwd":"/trees/fix/sub"`), `worktree-state "worktreeSession":{"originalCwd":"/w/app","worktreePath":"/trees/fix"}`}, Head{ID: claudeID, Kind: memoir.KindMain, Title: "a", CWD: "/w/app"}},
 		{"a worktree that it was not in", "x.jsonl", []string{ccSay("a"), `worktree-state "worktreeSession":{"originalCwd":"/elsewhere","worktreePath":"/trees/fix"}`, `worktree-state "worktreeSession":null`}, Head{ID: claudeID, Kind: memoir.KindMain, Title: "a", CWD: "/w/app", Branch: "main"}},

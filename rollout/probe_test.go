@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -69,7 +70,8 @@ func TestAnIDThatIsFitForNoFileNameIsReplacedByTheFilesOwn(t *testing.T) {
 		{"", strings.Repeat("n", 200) + ".jsonl", strings.Repeat("n", 48) + "-"},
 	} {
 		path := filepath.Join(dir, tt.file)
-		text := fmt.Sprintf(`{"timestamp":"2026-09-01T10:00:00Z","type":"session_meta","payload":{"id":%s,"timestamp":"2026-09-01T10:00:00Z","cwd":"/src/x"}}`, quoted(tt.id))
+		id, _ := json.Marshal(tt.id)
+		text := fmt.Sprintf(`{"timestamp":"2026-09-01T10:00:00Z","type":"session_meta","payload":{"id":%s,"timestamp":"2026-09-01T10:00:00Z","cwd":"/src/x"}}`, id)
 		if err := os.WriteFile(path, []byte(text+"\n"), 0o600); err != nil {
 			t.Logf("%d: %v", i, err)
 			continue
@@ -88,14 +90,4 @@ func TestAnIDThatIsFitForNoFileNameIsReplacedByTheFilesOwn(t *testing.T) {
 		}
 		seen[head.ID] = tt.file
 	}
-}
-
-func quoted(text string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, c := range text {
-		fmt.Fprintf(&b, `\u%04x`, c)
-	}
-	b.WriteByte('"')
-	return b.String()
 }

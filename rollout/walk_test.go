@@ -24,6 +24,19 @@ func collect(t *testing.T, walk func(fn func(Entry) error) error) []Entry {
 	return out
 }
 
+// namesBelow are the files that a walk finds below a directory.
+func namesBelow(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	for _, e := range collect(t, func(fn func(Entry) error) error { return WalkDir(t.Context(), dir, fn) }) {
+		if e.Err != nil {
+			t.Errorf("%s: %v", e.Path, e.Err)
+		}
+		rel, _ := filepath.Rel(dir, e.Path)
+		names = append(names, filepath.ToSlash(rel))
+	}
+	return names
+}
+
 // link makes a symbolic link, and the directory for it.
 func link(t *testing.T, target, path string) {
 	t.Helper()
@@ -107,11 +120,7 @@ func TestWalkDirGivesEveryFileInOrder(t *testing.T) {
 	for _, path := range []string{"b/x", "a.txt", "c.jsonl.zst", ".hidden/y", ".git/config"} {
 		writeAt(t, filepath.Join(dir, path), "x")
 	}
-	var got []string
-	for _, e := range collect(t, func(fn func(Entry) error) error { return WalkDir(t.Context(), dir, fn) }) {
-		rel, _ := filepath.Rel(dir, e.Path)
-		got = append(got, filepath.ToSlash(rel))
-	}
+	got := namesBelow(t, dir)
 	if want := []string{".hidden/y", "a.txt", "b/x", "c.jsonl.zst"}; !slices.Equal(got, want) {
 		t.Errorf("found %q, want %q", got, want)
 	}
@@ -129,14 +138,7 @@ func TestWalkEntersEachDirectoryOnce(t *testing.T) {
 	for name, target := range map[string]string{"a/loop": dir, "twice": filepath.Join(dir, "a"), "out": outside, "gone": filepath.Join(dir, "nothing"), "file.jsonl": filepath.Join(outside, "y.jsonl")} {
 		link(t, target, filepath.Join(dir, name))
 	}
-	var got []string
-	for _, e := range collect(t, func(fn func(Entry) error) error { return WalkDir(t.Context(), dir, fn) }) {
-		if e.Err != nil {
-			t.Errorf("%s: %v", e.Path, e.Err)
-		}
-		rel, _ := filepath.Rel(dir, e.Path)
-		got = append(got, filepath.ToSlash(rel))
-	}
+	got := namesBelow(t, dir)
 	if want := []string{"a/x.jsonl", "file.jsonl", "out/y.jsonl"}; !slices.Equal(got, want) {
 		t.Errorf("found %q, want %q", got, want)
 	}

@@ -30,8 +30,15 @@ func Verify(c memoir.Consolidation, in Input) error {
 	if memoir.Tokens(c.MemorySummary) > tokens+kept/4 {
 		return invalid("%s has %d tokens, more than %d", memoir.SummaryFile, memoir.Tokens(c.MemorySummary), tokens)
 	}
-	if err := verifySkills(c.Skills); err != nil {
-		return err
+	for i, s := range c.Skills {
+		switch {
+		case !memoir.LegalSkill(s.Name):
+			return invalid("%q is not a name of a skill", s.Name)
+		case i > 0 && c.Skills[i-1].Name == s.Name:
+			return invalid("the skill %s is there twice", s.Name)
+		case strings.TrimSpace(s.Content) == "":
+			return invalid("the skill %s is empty", s.Name)
+		}
 	}
 	files := open(c)
 	if err := memoir.CheckPaths(sortedKeys(files)); err != nil {
@@ -49,23 +56,6 @@ func Verify(c memoir.Consolidation, in Input) error {
 // invalid is the error of a rule that a consolidation breaks.
 func invalid(format string, args ...any) error {
 	return memoir.Errorf(memoir.CodeInvalid, "", "the consolidation breaks a rule: "+format, args...)
-}
-
-// verifySkills checks that each skill has a legal name of its own and a text.
-func verifySkills(skills []memoir.Skill) error {
-	seen := map[string]bool{}
-	for _, s := range skills {
-		switch {
-		case !memoir.LegalSkill(s.Name):
-			return invalid("%q is not a name of a skill", s.Name)
-		case seen[s.Name]:
-			return invalid("the skill %s is there twice", s.Name)
-		case strings.TrimSpace(s.Content) == "":
-			return invalid("the skill %s is empty", s.Name)
-		}
-		seen[s.Name] = true
-	}
-	return nil
 }
 
 // handLines are the lines that people wrote: what stands in brackets there is theirs.

@@ -4,7 +4,7 @@
 //
 // Read consolidate.go (the interface), then builtin.go (the model that needs no
 // network) and memory.go (its page). llm.go asks a language model: question.go is
-// one call, answer.go reads what comes back. edit.go applies hand edits,
+// one call, answer.go reads what comes back. notes.go applies hand edits,
 // forget.go takes sessions out, and check.go checks every result.
 package consolidate
 

@@ -29,8 +29,6 @@ func TestWhatRestoringAMemoryDecided(t *testing.T) {
 			[]memoir.Note{removed("## Elsewhere", "- use the fork [00001002 2026-07-02]")}, true},
 		{"a line of which only the sessions differ", removed("## Notes", "- use the fork [00001001 2026-07-01, 00001002 2026-07-02]"),
 			[]memoir.Note{added("## Notes", "- use the fork [00001001 2026-07-01]")}, nil, false},
-		{"a line of which only the count differs", removed("## C", "- `make test` passes (ran 3 times) [00001001 2026-07-01]"),
-			[]memoir.Note{added("## C", "- `make test` passes [00001001 2026-07-01]")}, nil, false},
 		{"a line of which a number differs that says something", removed("## C", "- the timeout is 30 [00001001 2026-07-01]"),
 			[]memoir.Note{added("## C", "- the timeout is 20 [00001001 2026-07-01]")}, nil, true},
 		{"the head", removed("# Memory of app", "From 3 sessions, 2026-07-01. A line cites its newest session; +N is how many more support it."), nil, nil, false},

@@ -42,8 +42,13 @@ func (f Forgotten) in(in Input) *forgetting {
 			g.learn(text)
 		}
 	}
-	g.learn(noteText(in.Notes))
-	var gone, kept strings.Builder
+	var gone, kept, byHand strings.Builder
+	for _, n := range in.Notes {
+		if n.Action == memoir.NoteAdded || n.Action == memoir.NoteFile {
+			byHand.WriteString(strings.TrimRight(n.Text, "\n") + "\n")
+		}
+	}
+	g.learn(byHand.String())
 	for _, e := range f.Extractions {
 		for line := range strings.Lines(e.RawMemory + "\n" + e.RolloutSummary + "\n" + e.Title + "\n") {
 			// Other headings are the form's.
@@ -63,17 +68,6 @@ func (f Forgotten) in(in Input) *forgetting {
 	return g
 }
 
-// noteText is what people wrote, in the order in which they did.
-func noteText(notes []memoir.Note) string {
-	var b strings.Builder
-	for _, n := range notes {
-		if n.Action == memoir.NoteAdded || n.Action == memoir.NoteFile {
-			b.WriteString(strings.TrimRight(n.Text, "\n") + "\n")
-		}
-	}
-	return b.String()
-}
-
 // learn finds the lines of a text that hold a part of one that is to be forgotten.
 func (f *forgetting) learn(content string) {
 	for _, text := range f.texts {
@@ -86,12 +80,8 @@ func (f *forgetting) learn(content string) {
 
 // holds reports whether a line holds one of the texts, or a part of one.
 func (f *forgetting) holds(line string) bool {
-	if len(f.texts) == 0 {
-		return false
-	}
-	folded := memoir.Folded(line)
 	return f.spanned[strings.TrimSpace(line)] ||
-		slices.ContainsFunc(f.texts, func(text string) bool { return strings.Contains(folded, text) })
+		slices.ContainsFunc(f.texts, func(text string) bool { return strings.Contains(memoir.Folded(line), text) })
 }
 
 // quotes reports whether a line says, word for word, what forgotten sessions alone said.
@@ -121,15 +111,10 @@ func tellings(text string) []string {
 	return slices.DeleteFunc(out, func(part string) bool { return len(part) < leastTelling })
 }
 
-// cites reports whether a line cites a session that is an input.
-func (f *forgetting) cites(line string) bool {
-	return slices.ContainsFunc(idsIn(line), f.register.cited)
-}
-
 // alone reports whether a line that cites nobody, and that no person wrote, says what
 // only forgotten sessions said.
 func (f *forgetting) alone(line string) bool {
-	return !f.cites(line) && !f.hand[strings.TrimSpace(line)] && f.quotes(line)
+	return !slices.ContainsFunc(idsIn(line), f.register.cited) && !f.hand[strings.TrimSpace(line)] && f.quotes(line)
 }
 
 // line is a line that a person wrote as it may stand: without citations of
@@ -143,9 +128,8 @@ func (f *forgetting) line(line string) (string, bool) {
 }
 
 // Clean is text of a file that a person wrote, without the lines that may not stand.
-// Without anything to forget it is the same.
 func (f Forgotten) Clean(text string, in Input) string {
-	if len(in.Withdrawn) == 0 && len(f.Texts) == 0 {
+	if len(in.Withdrawn)+len(f.Texts) == 0 {
 		return text
 	}
 	return f.in(in).clean(text)
@@ -264,12 +248,10 @@ func (f Forgotten) Traces(files map[string][]byte, in Input) []Trace {
 		n := 0
 		for line := range strings.Lines(string(files[path])) {
 			n++
-			what := g.told(line)
-			if what == "" && g.alone(line) {
-				what = "says what only a forgotten session said"
-			}
-			if what != "" {
+			if what := g.told(line); what != "" {
 				out = append(out, Trace{path, n, what})
+			} else if g.alone(line) {
+				out = append(out, Trace{path, n, "says what only a forgotten session said"})
 			}
 		}
 	}

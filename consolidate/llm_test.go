@@ -247,14 +247,7 @@ func TestABadAnswerIsSentBackOnceAndThenRefused(t *testing.T) {
 	t.Parallel()
 	in := grown(t)
 	was := *in.Current
-	good, _ := folds(question(t, in))
-	var whole struct {
-		Memory  string `json:"memory_md"`
-		Summary string `json:"memory_summary"`
-	}
-	if err := json.Unmarshal([]byte(good.Text), &whole); err != nil {
-		t.Fatal(err)
-	}
+	whole := foldedIn(t, in)
 	cited := "[00001003 2026-07-03]"
 	for name, test := range map[string]struct{ answer, objection string }{
 		"no JSON":                      {"I would rather not.", "JSON"},
@@ -321,14 +314,7 @@ func TestAnAnswerThatDropsMostSkillsIsSentBack(t *testing.T) {
 		had.Skills = append(had.Skills, memoir.Skill{Name: name, Content: "---\nname: " + name + "\ndescription: \"How to " + name + ".\"\n---\n\n# " + name + "\n\n- run `make " + name + "` [00001001 2026-07-01]\n"})
 	}
 	in.Current = &had
-	good, _ := folds(question(t, in))
-	var whole struct {
-		Memory  string `json:"memory_md"`
-		Summary string `json:"memory_summary"`
-	}
-	if err := json.Unmarshal([]byte(good.Text), &whole); err != nil {
-		t.Fatal(err)
-	}
+	whole := foldedIn(t, in)
 	for _, test := range []struct {
 		stay    []string
 		refused bool
@@ -353,6 +339,21 @@ func TestAnAnswerThatDropsMostSkillsIsSentBack(t *testing.T) {
 	}
 }
 
+type texts struct {
+	Memory  string `json:"memory_md"`
+	Summary string `json:"memory_summary"`
+}
+
+// foldedIn is what folds answers to an input.
+func foldedIn(t *testing.T, in consolidate.Input) (whole texts) {
+	t.Helper()
+	good, _ := folds(question(t, in))
+	if err := json.Unmarshal([]byte(good.Text), &whole); err != nil {
+		t.Fatal(err)
+	}
+	return whole
+}
+
 // question is what a model is asked of an input.
 func question(t *testing.T, in consolidate.Input) model.Request {
 	t.Helper()
@@ -375,15 +376,7 @@ func many(n int, cited string) string {
 func TestALittleTooMuchIsCutInWholeLines(t *testing.T) {
 	t.Parallel()
 	in := grown(t)
-	q := question(t, in)
-	good, _ := folds(q)
-	var whole struct {
-		Memory  string `json:"memory_md"`
-		Summary string `json:"memory_summary"`
-	}
-	if err := json.Unmarshal([]byte(good.Text), &whole); err != nil {
-		t.Fatal(err)
-	}
+	whole := foldedIn(t, in)
 	memory := whole.Memory + many(40, "[00001003 2026-07-03]")
 	summary := "## What the user wants\n\n- “use npm instead of yarn” [00001003 2026-07-03]\n\n## What to know\n\n" + many(40, "[00001003 2026-07-03]")
 	in.MaxMemoryBytes, in.SummaryTokens = len(memory)*9/10, len(summary)/4*9/10

@@ -1,6 +1,7 @@
 package consolidate
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -8,6 +9,226 @@ import (
 	"memoir"
 	"memoir/internal/lazyregexp"
 )
+
+// ApplyNotes applies hand edits to a consolidation, of whichever model: lines
+// that a person added stand where they were put, else at the end of their
+// section, else under Notes; lines that they removed stay away from every file,
+// whatever their citations say now; files that they wrote or deleted stay so.
+// Applying the same notes again changes nothing. Notes come from LiveNotes, which
+// leaves out what must be forgotten and adds what belongs into the briefing.
+func ApplyNotes(c memoir.Consolidation, notes []memoir.Note) memoir.Consolidation {
+	if len(notes) == 0 {
+		return c
+	}
+	notes = slices.Clone(notes)
+	slices.SortStableFunc(notes, func(a, b memoir.Note) int { return cmp.Compare(a.ID, b.ID) })
+	ed := &editor{files: open(c), pages: map[string]*page{}, times: map[string]int{}, last: map[string]place{},
+		mine: map[string]bool{}, added: map[string]int{}}
+	for _, name := range []string{memoir.MemoryFile, memoir.SummaryFile} {
+		ed.pages[name] = readPage(ed.files[name])
+	}
+	for i, n := range notes {
+		switch n.Action {
+		case memoir.NoteFile:
+			ed.mine[path.Clean(n.File)] = true
+		case memoir.NoteAdded:
+			ed.added[uncited(n.Text)] = i
+		}
+	}
+	for i, n := range notes {
+		name := path.Clean(n.File)
+		p := ed.pages[name]
+		switch {
+		case n.Action == memoir.NoteFile:
+			ed.files.put(name, tame(n.Text))
+		case n.Action == memoir.NoteDeleted:
+			ed.files.remove(name)
+		case p != nil && n.Action == memoir.NoteAdded:
+			ed.add(name, p, n)
+		case p != nil && n.Action == memoir.NoteRemoved:
+			ed.remove(name, i, uncited(n.Text))
+		}
+	}
+	for name, p := range ed.pages {
+		ed.files.put(name, p.String())
+	}
+	out := ed.files.close()
+	out.Citations = c.Citations
+	return out
+}
+
+// An editor applies notes to files.
+type editor struct {
+	files artifacts
+	pages map[string]*page // MEMORY.md and the summary; other files are edited as a whole
+	times map[string]int   // how often the notes so far added a line to a file
+	last  map[string]place // where the last added line of a file stands
+	mine  map[string]bool  // files that a person wrote as a whole
+	added map[string]int   // the last note that adds a line
+}
+
+// A place is a line of a section; -1 is the heading.
+type place struct {
+	in *section
+	at int
+}
+
+// remove takes a line out of its file, with all that say the same. What a person takes out of
+// MEMORY.md may not come back by way of the summary or of a skill that they did not write.
+func (ed *editor) remove(name string, note int, want string) {
+	if want == "" {
+		return
+	}
+	gone := func(line string) bool {
+		have := uncited(line)
+		at, mine := ed.added[have]
+		return have == want && !(mine && at > note) || !mine && sayTheSame(want, have)
+	}
+	for other, p := range ed.pages {
+		for _, s := range p.sections {
+			if name == memoir.MemoryFile || name == other {
+				s.lines = slices.DeleteFunc(s.lines, gone)
+				s.own = s.own && uncited(s.heading) != want
+			}
+		}
+	}
+	for other, text := range ed.files {
+		skill := ed.pages[other] == nil && path.Ext(other) == ".md"
+		if skill && name == memoir.MemoryFile && !ed.mine[other] && !fence(want) {
+			ed.files[other] = strings.Join(slices.DeleteFunc(strings.Split(text, "\n"), gone), "\n")
+		}
+	}
+}
+
+// leastCompared is how many words tell that two lines say the same where they differ.
+const leastCompared = 5
+
+// sayTheSame reports whether a list entry says what a removed one said: in the same words
+// whatever their order and endings, in nearly the same ones, or cut short.
+func sayTheSame(removed, line string) bool {
+	if !isEntry(removed) || !isEntry(line) {
+		return false
+	}
+	removed, line = withoutMark(removed), withoutMark(line)
+	if head, ok := strings.CutSuffix(line, "…"); ok && len(head) > leastTelling && strings.HasPrefix(removed, head) {
+		return true
+	}
+	a, b := said(removed), said(line)
+	return len(a) > 0 && slices.Equal(a, b) || len(a) >= leastCompared && jaccard(a, b) >= 0.8
+}
+
+// add puts a note's line where the person put it. A line that is there already,
+// citations aside, is not added again. A line break at the beginning of a note's
+// text asks for a blank line before it.
+func (ed *editor) add(name string, p *page, n memoir.Note) {
+	text := strings.TrimRight(tame(n.Text), " \t\r\n")
+	apart := strings.HasPrefix(text, "\n")
+	text = strings.TrimLeft(text, "\n")
+	want := uncited(text)
+	if want == "" {
+		return
+	}
+	ed.times[name+"\n"+want]++
+	if there, ok := p.nth(want, ed.times[name+"\n"+want]); ok {
+		ed.last[name] = there
+		there.in.own = there.in.own || there.at < 0
+		return
+	}
+	to, found := ed.place(name, p, n)
+	s, at := to.in, to.at
+	fenced := !fencesClose(strings.Join(s.lines[:at], "\n"))
+	switch {
+	case isHeading(text) && !fenced:
+		made := &section{heading: text, lines: slices.Clone(s.lines[at:]), own: true}
+		s.lines = s.lines[:at]
+		p.sections = slices.Insert(p.sections, slices.Index(p.sections, s)+1, made)
+		ed.last[name] = place{made, -1}
+		return
+	case at > 0 && s.lines[at-1] != "" && (apart || !fenced && breaks(s.lines[at-1], text, found)):
+		s.lines = slices.Insert(s.lines, at, "")
+		at++
+	}
+	s.lines = slices.Insert(s.lines, at, text)
+	ed.last[name] = place{s, at}
+	if at+1 < len(s.lines) && isParagraph(text) && isEntry(s.lines[at+1]) {
+		s.lines = slices.Insert(s.lines, at+1, "")
+	}
+}
+
+// nth finds a line, citations aside, where it stands for the nth time.
+func (p *page) nth(want string, n int) (place, bool) {
+	for _, s := range p.sections {
+		for at := -1; at < len(s.lines); at++ {
+			line := s.heading
+			if at >= 0 {
+				line = s.lines[at]
+			}
+			if uncited(line) == want {
+				if n--; n == 0 {
+					return place{s, at}, true
+				}
+			}
+		}
+	}
+	return place{}, false
+}
+
+// place finds where a note's line belongs, and makes a section for it if its own
+// is gone. found tells that the line before it is the one that the person saw there.
+func (ed *editor) place(name string, p *page, n memoir.Note) (to place, found bool) {
+	s := p.find(n.Section)
+	own := s != nil
+	if !own {
+		heading := headNotes
+		if name == memoir.SummaryFile {
+			heading = headByHand
+		}
+		if s = p.find(heading); s == nil {
+			s = &section{heading: heading}
+			at := len(p.sections)
+			if name == memoir.SummaryFile { // nothing outweighs what a person wrote
+				at = 1
+			}
+			p.sections = slices.Insert(p.sections, at, s)
+		}
+	}
+	after := uncited(strings.TrimLeft(n.After, "\n"))
+	if last := ed.last[name]; after != "" && last.in == s && last.at >= 0 && uncited(s.lines[last.at]) == after {
+		return place{s, last.at + 1}, true
+	}
+	if at := slices.IndexFunc(s.lines, func(l string) bool { return uncited(l) == after }); after != "" && at >= 0 {
+		return place{s, at + 1}, true
+	}
+	if after == "" && own && n.Section != "" {
+		at := 0
+		title := strings.TrimSpace(n.Section)
+		for at < len(s.lines) && (s.lines[at] == "" || s.lines[at] == title) { // the title is a line of the head
+			at++
+		}
+		return place{s, at}, at < len(s.lines)
+	}
+	return place{s, len(s.lines)}, false
+}
+
+// breaks reports whether a line needs a blank line before it: one below the title, and a
+// paragraph that would become part of the list entry, or of another's paragraph, above it.
+func breaks(last, text string, found bool) bool {
+	switch {
+	case isHeading(last):
+		return true
+	case isEntry(text), text[0] == ' ', text[0] == '\t', fence(text):
+		return false
+	case isEntry(strings.TrimSpace(last)), last[0] == ' ', last[0] == '\t': // an entry, or its further line
+		return true
+	}
+	return !found && text[0] != '|' && text[0] != '>'
+}
+
+// isParagraph reports whether a line is one of plain text, which a list below it
+// stands apart from.
+func isParagraph(l string) bool {
+	return l != "" && !isEntry(l) && !isHeading(l) && !fence(l) && !strings.ContainsRune(" \t|>", rune(l[0]))
+}
 
 // Decided returns those of the notes on a restored memory that say what a person
 // decided by restoring it.
@@ -42,13 +263,9 @@ func against(n, old memoir.Note) bool {
 		(old.Action == memoir.NoteAdded || old.Action == memoir.NoteRemoved)
 }
 
-// tally is how a command's line tells how often it ran, which grows with each session.
-var tally = lazyregexp.New(` ?\((?:ran )?\d+ times\)`)
-
 // bareLine is what a line says and under which heading, without what it rests on.
 func bareLine(n memoir.Note) memoir.Note {
-	text := tally.ReplaceAllString(uncited(n.Text), "")
-	return memoir.Note{File: path.Clean(n.File), Section: n.Section, Text: text}
+	return memoir.Note{File: path.Clean(n.File), Section: n.Section, Text: uncited(n.Text)}
 }
 
 // ownHead is the line with which MEMORY.md begins.
@@ -74,11 +291,10 @@ func LiveNotes(notes []memoir.Note, in Input) []memoir.Note {
 	for _, n := range notes {
 		switch n.Action {
 		case memoir.NoteAdded:
-			line, ok := r.live(n.Text)
-			if !ok {
+			var ok bool
+			if n.Text, ok = r.live(n.Text); !ok {
 				continue
 			}
-			n.Text = line
 		case memoir.NoteFile:
 			var kept strings.Builder
 			for line := range strings.Lines(n.Text) {

@@ -52,26 +52,6 @@ func TestAHandWrittenLineStaysWhereItWasPut(t *testing.T) {
 	}
 }
 
-func TestARemovedLineStaysAwayWhateverItsCountsSay(t *testing.T) {
-	t.Parallel()
-	notes := []memoir.Note{
-		note(1, memoir.NoteRemoved, "## Build, test and other commands", "", "- test: `go test ./...` [00001001 2026-07-01]"),
-		note(2, memoir.NoteRemoved, "## User preferences", "", "- “never open prs against release” [00001001 2026-07-01]"),
-	}
-	in := input(first, second, third)
-	in.Notes = notes
-	c := build(t, in)
-	if lines := under(c.MemoryMD, "## Build, test and other commands"); contains(lines, "go test") || !contains(lines, "make lint") {
-		t.Errorf("got %q", lines)
-	}
-	if lines := under(c.MemoryMD, "## User preferences"); contains(lines, "release") || !contains(lines, "npm") {
-		t.Errorf("got %q", lines)
-	}
-	if again := consolidate.ApplyNotes(c, notes); fmt.Sprint(again) != fmt.Sprint(c) {
-		t.Error("applying them twice differs")
-	}
-}
-
 func TestARewordedLineReplacesTheOldOne(t *testing.T) {
 	t.Parallel()
 	notes := []memoir.Note{
@@ -100,16 +80,6 @@ func TestWholeFilesAndSkillsFollowTheirNotes(t *testing.T) {
 	})
 	if len(got.Skills) != 1 || got.Skills[0].Name != "deploy" || len(got.Skills[0].Scripts) != 1 || got.Skills[0].Scripts[0].Path != "run.sh" {
 		t.Errorf("got %+v", got.Skills)
-	}
-}
-
-func TestAHandWrittenFileLosesLinesOfForgottenSessions(t *testing.T) {
-	t.Parallel()
-	in := input(first, third)
-	in.Withdrawn = []string{second.SessionKey}
-	in.Notes = []memoir.Note{{ID: 1, File: "skills/deploy/SKILL.md", Action: memoir.NoteFile, Text: "---\nname: deploy\n---\n- keep [00001001 2026-07-01]\n- drop [00001002 2026-07-02]\n"}}
-	if all := fmt.Sprint(build(t, in)); !strings.Contains(all, "- keep") || strings.Contains(all, "- drop") {
-		t.Errorf("got %s", all)
 	}
 }
 

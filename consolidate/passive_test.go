@@ -20,6 +20,7 @@ func TestMarkdownLoadsNothing(t *testing.T) {
 		{"an image whose text goes on", "![x\ny](https://a.example/p)", "! [x\ny](https://a.example/p)"},
 		{"an element", `<img src="https://a.example/p"> done`, `‹img src="https://a.example/p"› done`},
 		{"an element that hides what follows", "<details> a </details> <TITLE>b", "‹details› a ‹/details› ‹TITLE›b"},
+		{"what stands for something else", "resume <branch>", "resume ‹branch›"},
 		{"a tag that agents obey", "<system-reminder>x", "‹system-reminder›x"},
 		{"an unknown element with an attribute", "<x onload=y> <x style='a'>", "‹x onload=y› ‹x style='a'›"},
 		{"an element of several lines", "<img\nsrc=x>", "‹img\nsrc=x>"},

@@ -1,6 +1,7 @@
 package memoir
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -66,45 +67,29 @@ func isFolded(text string) bool {
 // LinesHolding lists the lines of a text, from 1, on which a folded text stands, or a
 // part of it where it goes on over the end of a line. It does not over an empty one.
 func LinesHolding(text, folded string) []int {
-	type start struct{ at, line int }
-	var all strings.Builder
-	var starts []start
-	n := 0
-	for line := range strings.Lines(text) {
-		n++
-		line = strings.TrimSpace(Folded(line))
-		switch {
-		case line == "":
-			all.WriteByte('\n')
-			continue
-		case all.Len() > 0:
-			all.WriteByte(' ')
-		}
-		starts = append(starts, start{all.Len(), n})
-		all.WriteString(line)
-	}
 	if folded == "" {
 		return nil
 	}
-	var out []int
-	whole := all.String()
-	for from := 0; ; from++ {
-		i := strings.Index(whole[from:], folded)
-		if i < 0 {
-			return out
-		}
-		from += i
-		first, found := slices.BinarySearchFunc(starts, from, func(s start, at int) int { return s.at - at })
-		if !found {
-			first--
-		}
-		for _, s := range starts[first:] {
-			if s.at >= from+len(folded) {
+	var lines []string
+	for line := range strings.Lines(text) {
+		lines = append(lines, strings.TrimSpace(Folded(line)))
+	}
+	holds := map[int]bool{}
+	for from, first := range lines {
+		whole := first
+		for to := from; lines[to] != ""; {
+			// An occurrence that begins in the first line and ends in the last one.
+			at := strings.LastIndex(whole[:min(len(whole), len(first)+len(folded)-1)], folded)
+			if at >= 0 && at+len(folded) > len(whole)-len(lines[to]) {
+				for n := from; n <= to; n++ {
+					holds[n+1] = true
+				}
+			}
+			if to++; to == len(lines) || len(whole) >= len(first)+len(folded)-1 {
 				break
 			}
-			if len(out) == 0 || out[len(out)-1] < s.line {
-				out = append(out, s.line)
-			}
+			whole += " " + lines[to]
 		}
 	}
+	return slices.Sorted(maps.Keys(holds))
 }

@@ -61,7 +61,7 @@ func (p *passivity) line(l string) string {
 	}
 	sure := !p.dangles && spansClose(l)
 	p.dangles = p.dangles || !spansClose(l)
-	return prose{sure: sure && !p.unsure, anyPath: p.skill}.passive(l)
+	return passive(l, sure && !p.unsure, p.skill)
 }
 
 // fenceOf reads the fence that a line is: the spaces before it, its marks, and what follows.
@@ -94,20 +94,15 @@ func spansClose(l string) bool {
 	return true
 }
 
-// prose says what a line of a text is.
-type prose struct {
-	sure    bool // what looks like code in it is code
-	anyPath bool // no path may be read in, wherever it leads to
-}
-
-// passive is a line of prose that loads nothing.
-func (p prose) passive(l string) string {
+// passive is a line of prose that loads nothing. sure says that what looks like code in it is code,
+// anyPath that no path may be read in, wherever it leads to.
+func passive(l string, sure, anyPath bool) string {
 	if !strings.ContainsAny(l, "<@!]") {
 		return l
 	}
 	var b strings.Builder
 	for part, code := range pieces(l) {
-		if code && p.sure {
+		if code && sure {
 			b.WriteString(withoutFrames(part))
 			continue
 		}
@@ -115,9 +110,9 @@ func (p prose) passive(l string) string {
 		part = imports.ReplaceAllStringFunc(part, func(found string) string {
 			at := strings.IndexByte(found, '@')
 			switch before, name := found[:at], found[at:]; {
-			case !p.anyPath && !leadsOut(name[1:]):
+			case !anyPath && !leadsOut(name[1:]):
 				return found
-			case p.sure:
+			case sure:
 				return before + "`" + name + "`"
 			default:
 				return before + "@ " + name[1:]
@@ -173,7 +168,7 @@ func shown(r rune) rune {
 // code spans of all, inside of those by which agents tell whose word a text is. What
 // else of a line would load something goes as well; see Passive.
 func withoutTags(text string) string {
-	return prose{sure: spansClose(text)}.passive(text)
+	return passive(text, spansClose(text), false)
 }
 
 // pieces splits a line into prose and code spans; a span comes with its marks.

@@ -19,12 +19,10 @@ STATICCHECK := $(CURDIR)/.tools/staticcheck-$(STATICCHECK_VERSION)
 SESSIONS ?=
 DEMO := $(CURDIR)/bin/demo
 
-# The coding agents that `make sessions` runs: where it looks besides PATH, those
-# to run (all), and INSTALL=1 to have npm put the versions that were verified
-# below the prefix first, INSTALL=latest the latest ones.
+# The coding agents that `make sessions` runs: where it looks besides PATH, and those
+# to run (all).
 AGENTS_PREFIX ?= $(CURDIR)/.tools/agents
 AGENTS ?=
-INSTALL ?=
 
 # How much `make torture` does: few moments; dense, a sample chosen at random; all.
 DEPTH ?= dense
@@ -82,7 +80,7 @@ bench: ## benchmarks, as ratios taken in the same run where a number has to be h
 	go run ./bench/memory
 
 sessions: ## run the coding agents that are installed and compare what is read with what was said
-	go run ./testdata/cmd/sessions -prefix '$(AGENTS_PREFIX)' -only '$(AGENTS)' -install '$(INSTALL)'
+	go run ./testdata/cmd/sessions -prefix '$(AGENTS_PREFIX)' -only '$(AGENTS)'
 	AGENTS_PREFIX='$(AGENTS_PREFIX)' go test -count=1 -v -run AgentsAnswerAsModels ./testdata/cmd/sessions
 
 clean: ## remove what the other targets made

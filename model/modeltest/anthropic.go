@@ -3,6 +3,7 @@ package modeltest
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -19,20 +20,13 @@ import (
 // A step with a Code and no Status fails in the middle of a stream.
 func Anthropic(t testing.TB, reply func(n int, c Call) Step) *Server {
 	t.Helper()
-	return serve(t, anthropic, reply)
+	return serve(t, reply)
 }
 
 func anthropic(w http.ResponseWriter, c Call, s Step) memoir.Usage {
 	body := gjson.ParseBytes(c.Body)
 	wrong := anthropicWrong(c, body)
 	switch {
-	case c.Path != "/v1/messages":
-		return anthropicError(w, http.StatusNotFound, "not_found_error", "Not found")
-	case s.Raw != "":
-		writeRaw(w, s)
-		return memoir.Usage{}
-	case s.Status >= http.StatusBadRequest:
-		return anthropicError(w, s.Status, s.Code, s.Message)
 	case wrong != "":
 		return anthropicError(w, http.StatusBadRequest, "", wrong)
 	case s.NoSchema && body.Get("tool_choice").Exists():
@@ -41,23 +35,43 @@ func anthropic(w http.ResponseWriter, c Call, s Step) memoir.Usage {
 		return anthropicError(w, 0, s.Code, s.Message)
 	}
 	used := tokens(c, s)
-	block, stop := anthropicContent(body.Get("tools.0.name").Str, s)
-	message := object{
-		"type": "message", "role": "assistant", "content": []any{}, "stop_reason": stop,
-		"usage": object{
-			"input_tokens":                used.InputTokens - used.CachedTokens,
-			"cache_read_input_tokens":     used.CachedTokens,
-			"cache_creation_input_tokens": 0,
-			"output_tokens":               used.OutputTokens,
-		},
+	blocks, stop := anthropicContent(body.Get("tool_choice.name").Str, s)
+	usage := object{"input_tokens": used.InputTokens - used.CachedTokens, "output_tokens": used.OutputTokens,
+		"cache_read_input_tokens": used.CachedTokens, "cache_creation_input_tokens": 0}
+	message := object{"id": "msg_" + c.id(), "type": "message", "role": "assistant", "model": body.Get("model").Str,
+		"content": blocks, "stop_reason": stop, "stop_sequence": nil, "usage": usage}
+	if !body.Get("stream").Bool() {
+		writeJSON(w, http.StatusOK, message)
+		return used
 	}
-	if body.Get("stream").Bool() {
-		return anthropicStream(w, message, block, s, used)
+	send := func(kind string, fields object) {
+		fields["type"] = kind
+		writeEvent(w, kind, fields)
 	}
-	if block != nil {
-		message["content"] = []any{block}
+	begun := maps.Clone(usage)
+	begun["output_tokens"] = 1
+	message["content"], message["stop_reason"], message["usage"] = []object{}, nil, begun
+	send("message_start", object{"message": message})
+	send("ping", object{})
+	if s.Code != "" {
+		send("error", object{"error": object{"type": s.Code, "message": s.Message}})
+		used.OutputTokens = 1
+		return used
 	}
-	writeJSON(w, http.StatusOK, message)
+	for i, block := range blocks {
+		start, kind, field, whole := maps.Clone(block), "text_delta", "text", s.Text
+		if start["text"] = ""; block["type"] == "tool_use" {
+			delete(start, "text")
+			start["input"], kind, field, whole = object{}, "input_json_delta", "partial_json", compact(block["input"])
+		}
+		send("content_block_start", object{"index": i, "content_block": start})
+		for _, piece := range pieces(whole) {
+			send("content_block_delta", object{"index": i, "delta": object{"type": kind, field: piece}})
+		}
+		send("content_block_stop", object{"index": i})
+	}
+	send("message_delta", object{"delta": object{"stop_reason": stop, "stop_sequence": nil}, "usage": usage})
+	send("message_stop", object{})
 	return used
 }
 
@@ -74,7 +88,7 @@ func anthropicWrong(c Call, body gjson.Result) string {
 		return "messages: the first must be the user's"
 	}
 	for i, m := range body.Get("messages").Array() {
-		if strings.TrimSpace(m.Get("content.0.text").Str) == "" {
+		if first := m.Get("content.0"); first.Get("type").Str == "text" && strings.TrimSpace(first.Get("text").Str) == "" {
 			return fmt.Sprintf("messages.%d: text content blocks must be non-empty", i)
 		}
 	}
@@ -84,18 +98,20 @@ func anthropicWrong(c Call, body gjson.Result) string {
 	return ""
 }
 
-// anthropicContent is the block that a step answers with, nil if it says nothing,
-// and why it ends.
-func anthropicContent(tool string, s Step) (block object, stop string) {
-	stop = "end_turn"
+// anthropicContent is what a step answers with, and why it ends.
+func anthropicContent(forced string, s Step) (blocks []object, stop string) {
 	var input map[string]json.RawMessage
+	blocks, stop = []object{}, "end_turn"
 	switch {
 	case s.Text == "":
-	case tool != "" && json.Unmarshal([]byte(s.Text), &input) == nil:
-		stop = "tool_use"
-		block = object{"type": "tool_use", "id": "toolu_fake", "name": tool, "input": json.RawMessage(s.Text)}
+	case forced != "" && json.Unmarshal([]byte(s.Text), &input) == nil:
+		s.Calls = append(s.Calls, ToolCall{ID: "fake", Name: forced, Input: json.RawMessage(s.Text)})
 	default:
-		block = object{"type": "text", "text": s.Text}
+		blocks = append(blocks, object{"type": "text", "text": s.Text})
+	}
+	for _, call := range s.Calls {
+		stop = "tool_use"
+		blocks = append(blocks, object{"type": "tool_use", "id": "toolu_" + call.ID, "name": call.Name, "input": call.Input})
 	}
 	switch s.Stop {
 	case "length":
@@ -106,42 +122,7 @@ func anthropicContent(tool string, s Step) (block object, stop string) {
 	default:
 		stop = s.Stop
 	}
-	return block, stop
-}
-
-// anthropicStream sends a message in pieces.
-func anthropicStream(w http.ResponseWriter, message, block object, s Step, used memoir.Usage) memoir.Usage {
-	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
-	send := func(kind string, fields object) {
-		fields["type"] = kind
-		writeEvent(w, kind, fields)
-	}
-	stop := message["stop_reason"]
-	message["stop_reason"] = nil
-	message["usage"].(object)["output_tokens"] = 1
-	send("message_start", object{"message": message})
-	send("ping", object{})
-	if s.Code != "" {
-		send("error", object{"error": object{"type": s.Code, "message": s.Message}})
-		used.OutputTokens = 1
-		return used
-	}
-	if block != nil {
-		kind, field := "text_delta", "text"
-		if block["type"] == "tool_use" {
-			kind, field, block["input"] = "input_json_delta", "partial_json", object{}
-		} else {
-			block["text"] = ""
-		}
-		send("content_block_start", object{"index": 0, "content_block": block})
-		for _, piece := range pieces(s.Text) {
-			send("content_block_delta", object{"index": 0, "delta": object{"type": kind, field: piece}})
-		}
-		send("content_block_stop", object{"index": 0})
-	}
-	send("message_delta", object{"delta": object{"stop_reason": stop}, "usage": object{"output_tokens": used.OutputTokens}})
-	send("message_stop", object{})
-	return used
+	return blocks, stop
 }
 
 // anthropicErrors are the types of errors, with the status that each comes with.
@@ -164,4 +145,25 @@ func anthropicError(w http.ResponseWriter, status int, kind, message string) mem
 	writeJSON(w, max(status, http.StatusBadRequest),
 		object{"type": "error", "error": object{"type": kind, "message": message}})
 	return memoir.Usage{}
+}
+
+// gemini is Google's generateContent and streamGenerateContent.
+func gemini(w http.ResponseWriter, c Call, s Step) memoir.Usage {
+	parts, u := []object{}, tokens(c, s)
+	if s.Text != "" {
+		parts = append(parts, object{"text": s.Text})
+	}
+	for _, call := range s.Calls {
+		parts = append(parts, object{"functionCall": object{"id": call.ID, "name": call.Name, "args": call.Input}})
+	}
+	answer := object{"responseId": c.id(),
+		"candidates": []object{{"index": 0, "finishReason": "STOP", "content": object{"role": "model", "parts": parts}}},
+		"usageMetadata": object{"promptTokenCount": u.InputTokens, "candidatesTokenCount": u.OutputTokens,
+			"totalTokenCount": u.InputTokens + u.OutputTokens}}
+	if strings.HasSuffix(c.Path, ":streamGenerateContent") {
+		writeEvent(w, "", answer)
+	} else {
+		writeJSON(w, http.StatusOK, answer)
+	}
+	return u
 }

@@ -1,6 +1,6 @@
 // Package modeltest serves language models on loopback for tests: real HTTP in the
 // providers' wire formats, which answers and misbehaves by a script, and counts
-// what it was asked. One file a format.
+// what it was asked. Read server.go first, then one file of formats.
 package modeltest
 
 import (
@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -31,11 +32,22 @@ type Step struct {
 	Reset      bool          // breaks the connection in the middle of the body
 	Latency    time.Duration // before the answer
 	Raw        string        // the body as it is, instead of one in the format
+	Calls      []ToolCall    // of the tools that the call offers
 	NoSchema   bool          // refuses a call that demands a JSON schema, as servers do that have none
+}
+
+// ToolCall is a call of a tool in an answer. ID is unique in its conversation.
+type ToolCall struct {
+	ID        string
+	Name      string
+	Namespace string // of a tool that was offered inside one
+	Custom    bool   // the tool takes text instead of JSON
+	Input     any    // the arguments, of a custom tool a string
 }
 
 // Call is what the server was asked.
 type Call struct {
+	N      int // from 0
 	Path   string
 	Header http.Header
 	Body   json.RawMessage
@@ -53,42 +65,56 @@ type Server struct {
 	writing int // answers that are being written
 	written *sync.Cond
 	stop    chan struct{}
+	server  *httptest.Server
 }
 
 // format writes the answer of a step to a call, and says which tokens it told.
 type format func(w http.ResponseWriter, c Call, s Step) memoir.Usage
 
-// serve starts a server that speaks one format at some paths. Call n, from 0 on, is answered by reply.
-func serve(t testing.TB, f format, reply func(n int, c Call) Step) *Server {
+// formats are known by the end of a path: bases differ in whether they carry a version.
+var formats = map[string]format{"/messages": anthropic, "/chat/completions": chat, "/responses": responses,
+	":generateContent": gemini, ":streamGenerateContent": gemini}
+
+// serve starts a server for a test.
+func serve(t testing.TB, reply func(n int, c Call) Step) *Server {
 	t.Helper()
+	s := Start(reply)
+	t.Cleanup(s.Close)
+	return s
+}
+
+// Start starts a server until Close. Call n, from 0 on, is answered by reply, in the format
+// that belongs to its path.
+func Start(reply func(n int, c Call) Step) *Server {
 	s := &Server{reply: reply, stop: make(chan struct{})}
 	s.written = sync.NewCond(&s.mu)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			return
 		}
 		c := Call{Path: r.URL.Path, Header: r.Header.Clone(), Body: body}
 		s.mu.Lock()
-		n := len(s.calls)
+		c.N = len(s.calls)
 		s.calls = append(s.calls, c)
 		s.mu.Unlock()
-		step := s.reply(n, c)
+		c.Step = s.reply(c.N, c)
 		s.mu.Lock()
-		s.calls[n].Step = step
+		s.calls[c.N].Step = c.Step
 		s.mu.Unlock()
-		c.Step = step
-		s.answer(w, r, f, c)
+		s.answer(w, r, c)
 	}))
-	s.URL = server.URL
-	t.Cleanup(func() {
-		close(s.stop)
-		server.Close()
-	})
+	s.URL = s.server.URL
 	return s
 }
 
-func (s *Server) answer(w http.ResponseWriter, r *http.Request, f format, c Call) {
+// Close stops the server.
+func (s *Server) Close() {
+	close(s.stop)
+	s.server.Close()
+}
+
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, c Call) {
 	step := c.Step
 	if step.Latency > 0 {
 		select {
@@ -128,8 +154,31 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, f format, c Call
 		s.writing--
 		s.written.Broadcast()
 	}()
-	used = f(w, c, step)
+	used = write(w, c)
 	used.Calls = 1
+}
+
+// write answers a call in its format, and says which tokens it told.
+func write(w http.ResponseWriter, c Call) memoir.Usage {
+	s := c.Step
+	if s.Raw != "" {
+		writeRaw(w, s)
+		return memoir.Usage{}
+	}
+	for end, f := range formats {
+		switch {
+		case !strings.HasSuffix(c.Path, end):
+			continue
+		case s.Status < http.StatusBadRequest:
+			return f(w, c, s)
+		case end == "/messages":
+			return anthropicError(w, s.Status, s.Code, s.Message)
+		}
+		writeJSON(w, s.Status, openAIError(s.Code, s.Message))
+		return memoir.Usage{}
+	}
+	writeJSON(w, http.StatusNotFound, openAIError("", "Unknown request URL: POST "+c.Path))
+	return memoir.Usage{}
 }
 
 // Calls returns what was asked, in order.
@@ -176,6 +225,23 @@ func writeRaw(w http.ResponseWriter, s Step) {
 	_, _ = io.WriteString(w, s.Raw)
 }
 
+// id is that of the answer to a call.
+func (c Call) id() string { return fmt.Sprintf("mock_%06d", c.N) }
+
+type object = map[string]any
+
+// compact is a value as JSON; text stays as it is.
+func compact(v any) string {
+	if text, ok := v.(string); ok {
+		return text
+	}
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // the values are made in tests
+	}
+	return string(data)
+}
+
 func writeJSON(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
@@ -184,14 +250,11 @@ func writeJSON(w http.ResponseWriter, status int, body any) {
 
 // writeEvent sends one event of a stream; without a name where the API gives it none.
 func writeEvent(w http.ResponseWriter, name string, body any) {
-	data, err := json.Marshal(body)
-	if err != nil {
-		panic(err)
-	}
+	w.Header().Set("Content-Type", "text/event-stream")
 	if name != "" {
 		_, _ = fmt.Fprintf(w, "event: %s\n", name)
 	}
-	_, _ = fmt.Fprintf(w, "data: %s\n\n", data)
+	_, _ = fmt.Fprintf(w, "data: %s\n\n", compact(body))
 	_ = http.NewResponseController(w).Flush()
 }
 

@@ -1,9 +1,17 @@
+// Package mockmodel plays a language model on loopback, so that real coding
+// agents can hold a scripted conversation and leave real session files. It knows
+// no agent: what comes next follows from the conversation that a request carries,
+// and a tool is called by the names and parameters that the request itself offers.
+// modeltest writes the answers in the wire formats.
+//
+// Read script.go first (what is said and done), then request.go (what the wire
+// formats say of a conversation) and tool.go (how a tool is called).
 package mockmodel
 
 import (
-	"encoding/json"
-	"fmt"
 	"strings"
+
+	"github.com/tidwall/gjson"
 )
 
 // Roles of a message, whatever the wire format calls them. Results of tools
@@ -17,9 +25,6 @@ const (
 
 // Request is what all formats have in common.
 type Request struct {
-	ID       int // unlike that of any other request
-	Model    string
-	Stream   bool
 	Messages []Message // neighbours of the assistant's role are joined
 	Tools    []Tool
 }
@@ -36,30 +41,119 @@ type Message struct {
 type Tool struct {
 	Name      string
 	Namespace string
-	Custom    bool   // takes text, not JSON
-	Schema    Schema // of its parameters
+	Custom    bool         // takes text, not JSON
+	Schema    gjson.Result // of its parameters, a JSON schema
 }
 
-// Schema is the part of a JSON schema that choosing arguments takes.
-type Schema struct {
-	Type       any               `json:"type"` // a string or a list of them
-	Enum       []any             `json:"enum"`
-	Properties map[string]Schema `json:"properties"`
-	Required   []string          `json:"required"`
+// decode reads a request by the end of its path; false: it is no question to a model.
+func decode(path string, body gjson.Result) (req Request, ok bool) {
+	switch {
+	case strings.HasSuffix(path, "/messages"), strings.HasSuffix(path, "/chat/completions"):
+		req.messages(body)
+	case strings.HasSuffix(path, "/responses"):
+		req.responses(body)
+	case strings.HasSuffix(path, ":generateContent"), strings.HasSuffix(path, ":streamGenerateContent"):
+		req.gemini(body)
+	default:
+		return req, false
+	}
+	return req, true
 }
 
-func (s Schema) is(kind string) bool {
-	switch t := s.Type.(type) {
-	case string:
-		return strings.EqualFold(t, kind)
-	case []any:
-		for _, one := range t {
-			if one == kind {
-				return true
+// messages reads Anthropic's Messages and OpenAI's Chat Completions.
+func (r *Request) messages(body gjson.Result) {
+	for _, m := range body.Get("messages").Array() {
+		out := Message{Role: role(m.Get("role").Str), Text: textOf(m.Get("content"))}
+		if out.Role == RoleTool {
+			out.Text, out.Given = "", out.Text
+		}
+		for _, call := range m.Get("tool_calls.#.function.name").Array() {
+			out.Calls = append(out.Calls, call.Str)
+		}
+		for _, block := range m.Get("content").Array() {
+			switch block.Get("type").Str {
+			case "tool_use":
+				out.Calls = append(out.Calls, block.Get("name").Str)
+			case "tool_result":
+				out.Role = RoleTool
+				out.Given += textOf(block.Get("content")) + "\n"
 			}
 		}
+		r.add(out)
 	}
-	return false
+	for _, t := range body.Get("tools").Array() {
+		if function := t.Get("function"); function.Exists() {
+			r.Tools = append(r.Tools, Tool{Name: function.Get("name").Str, Schema: function.Get("parameters")})
+		} else {
+			r.Tools = append(r.Tools, Tool{Name: t.Get("name").Str, Schema: t.Get("input_schema")})
+		}
+	}
+}
+
+// responses reads OpenAI's Responses.
+func (r *Request) responses(body gjson.Result) {
+	input := body.Get("input")
+	if input.Type == gjson.String {
+		r.add(Message{Role: RoleUser, Text: input.Str})
+	}
+	r.namespace("", body.Get("tools"))
+	for _, it := range input.Array() {
+		switch kind := it.Get("type").Str; {
+		case kind == "additional_tools":
+			r.namespace("", it.Get("tools"))
+		case strings.HasSuffix(kind, "_call"):
+			r.add(Message{Role: RoleAssistant, Calls: []string{it.Get("name").Str}})
+		case strings.HasSuffix(kind, "_call_output"):
+			r.add(Message{Role: RoleTool})
+		case kind == "message", kind == "" && it.IsObject():
+			r.add(Message{Role: role(it.Get("role").Str), Text: textOf(it.Get("content"))})
+		}
+	}
+}
+
+// namespace adds tools, and those of the namespaces among them.
+func (r *Request) namespace(name string, tools gjson.Result) {
+	for _, t := range tools.Array() {
+		if t.Get("type").Str == "namespace" {
+			r.namespace(t.Get("name").Str, t.Get("tools"))
+			continue
+		}
+		r.Tools = append(r.Tools, Tool{Name: t.Get("name").Str, Namespace: name, Custom: t.Get("type").Str == "custom",
+			Schema: t.Get("parameters")})
+	}
+}
+
+// gemini reads Google's generateContent.
+func (r *Request) gemini(body gjson.Result) {
+	for _, c := range body.Get("contents").Array() {
+		out := Message{Role: RoleUser}
+		if name := c.Get("role").Str; name != "" {
+			out.Role = role(name)
+		}
+		var texts []string
+		for _, part := range c.Get("parts").Array() {
+			if text := part.Get("text").Str; text != "" && !part.Get("thought").Bool() {
+				texts = append(texts, text)
+			}
+			if call := part.Get("functionCall.name"); call.Exists() {
+				out.Calls = append(out.Calls, call.Str)
+			}
+			if part.Get("functionResponse").Exists() {
+				out.Role = RoleTool
+			}
+		}
+		out.Text = strings.Join(texts, "\n")
+		r.add(out)
+	}
+	for _, group := range body.Get("tools.#.functionDeclarations").Array() {
+		for _, f := range group.Array() {
+			schema := f.Get("parametersJsonSchema")
+			if !schema.Exists() {
+				schema = f.Get("parameters")
+			}
+			r.Tools = append(r.Tools, Tool{Name: f.Get("name").Str, Schema: schema})
+		}
+	}
 }
 
 // add appends a message, joined to the one before if both are the assistant's.
@@ -73,34 +167,18 @@ func (r *Request) add(m Message) {
 	r.Messages = append(r.Messages, m)
 }
 
-// messageID names the reply to a request.
-func messageID(r Request) string { return fmt.Sprintf("mock_%06d", r.ID) }
-
-// content is the text of a message: a string, or blocks some of which hold text.
-type content string
-
-// UnmarshalJSON takes a string, or the texts of blocks, a line each; anything else is no text,
-// and no error.
-func (c *content) UnmarshalJSON(b []byte) error {
-	var text string
-	if json.Unmarshal(b, &text) == nil {
-		*c = content(text)
-		return nil
+// textOf is the text of a message: a string, or the texts of blocks, a line each.
+func textOf(content gjson.Result) string {
+	if content.Type == gjson.String {
+		return content.Str
 	}
-	var blocks []struct {
-		Text string `json:"text"`
-	}
-	if err := json.Unmarshal(b, &blocks); err != nil {
-		return nil // something without text, such as null
-	}
-	var all []string
-	for _, block := range blocks {
-		if block.Text != "" {
-			all = append(all, block.Text)
+	var texts []string
+	for _, block := range content.Array() {
+		if text := block.Get("text").Str; text != "" {
+			texts = append(texts, text)
 		}
 	}
-	*c = content(strings.Join(all, "\n"))
-	return nil
+	return strings.Join(texts, "\n")
 }
 
 func role(name string) string {
@@ -111,14 +189,4 @@ func role(name string) string {
 		return RoleAssistant
 	}
 	return RoleOther
-}
-
-// compact is a value as JSON; text stays as it is.
-func compact(v any) string {
-	if text, ok := v.(string); ok {
-		return text
-	}
-	var b strings.Builder
-	writeJSON(&b, v)
-	return b.String()
 }

@@ -2,7 +2,12 @@ package mockmodel
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"memoir/model/modeltest"
 )
 
 // Script is a conversation: what the model does after each prompt.
@@ -26,34 +31,49 @@ type Step struct {
 // File is what a step writes.
 type File struct{ Path, Content string }
 
-// Reply is what the model answers.
-type Reply struct {
-	Text  string
-	Calls []ToolCall
-}
-
-// ToolCall is a call in a reply. ID is unique in its conversation.
-type ToolCall struct {
-	ID   string
-	Name string
-	// Input is the arguments, of a custom tool a string.
-	Input any
-	// Custom says that the tool takes text instead of JSON.
-	Custom bool
-	// Namespace is that of a tool offered inside one.
-	Namespace string
-}
-
 // SideAnswer is what the model says to requests outside the script.
 const SideAnswer = "Lantern notes"
+
+// Model is the name that the mock answers to when an agent lists models.
+const Model = "mock-1"
+
+// Start serves a script on a free port of loopback until Close.
+func Start(script Script) *modeltest.Server {
+	return modeltest.Start(func(n int, c modeltest.Call) modeltest.Step {
+		req, ok := decode(c.Path, gjson.ParseBytes(c.Body))
+		switch {
+		case !ok:
+			return beside(c.Path)
+		case !gjson.ValidBytes(c.Body):
+			return modeltest.Step{Status: http.StatusBadRequest, Message: "the request is not JSON"}
+		}
+		return script.next(req, fmt.Sprintf("call_%06d", n))
+	})
+}
+
+// beside answers what agents ask beside the conversation.
+func beside(path string) modeltest.Step {
+	switch {
+	case strings.HasSuffix(path, "/messages/count_tokens"):
+		return modeltest.Step{Raw: `{"input_tokens":100}`}
+	case strings.HasSuffix(path, ":countTokens"):
+		return modeltest.Step{Raw: `{"totalTokens":100}`}
+	case strings.HasSuffix(path, "/models"):
+		return modeltest.Step{Raw: `{"object":"list","data":[{"id":"` + Model + `","object":"model","type":"model",` +
+			`"display_name":"` + Model + `","created":1,"created_at":"2026-01-01T00:00:00Z","owned_by":"mock"}],` +
+			`"models":[],"has_more":false}`}
+	}
+	return modeltest.Step{Status: http.StatusNotFound, Raw: `{"error":{"message":"the mock model has no such path"}}`}
+}
 
 // next decides the reply to a request: the prompt it holds last says which turn
 // it is, the replies since then which step. A request that offers no shell is
 // for a title or a summary, whatever it quotes.
-func (s Script) next(req Request) (reply Reply, scripted bool) {
+func (s Script) next(req Request, id string) modeltest.Step {
+	beside := modeltest.Step{Text: SideAnswer}
 	turn, at := s.turnOf(req.Messages)
 	if _, shell := choose(req.Tools, shellTools); turn == nil || !shell && !turn.Bare {
-		return Reply{Text: SideAnswer}, false
+		return beside
 	}
 	done := 0
 	for _, m := range req.Messages[at+1:] {
@@ -63,19 +83,18 @@ func (s Script) next(req Request) (reply Reply, scripted bool) {
 		case m.Role == RoleAssistant, m.Text != "" && m.Role != RoleOther && !strings.HasPrefix(m.Text, "<"):
 			// The turn is answered, or somebody asks for something else, such as
 			// a summary. What agents put in themselves they mark up.
-			return Reply{Text: SideAnswer}, false
+			return beside
 		}
 	}
 	if done >= len(turn.Steps) {
-		return Reply{Text: SideAnswer}, false
+		return beside
 	}
 	step := turn.Steps[done]
-	reply = Reply{Text: step.Text}
-	call, ok := step.call(req.Tools, fmt.Sprintf("call_%06d", req.ID))
-	if ok {
-		reply.Calls = []ToolCall{call}
+	reply := modeltest.Step{Text: step.Text}
+	if call, ok := step.call(req.Tools, id); ok {
+		reply.Calls = []modeltest.ToolCall{call}
 	}
-	return reply, true
+	return reply
 }
 
 // turnOf finds the turn whose prompt stands last in the conversation, and the

@@ -4,11 +4,13 @@ import (
 	"reflect"
 	"strconv"
 	"testing"
+
+	"github.com/tidwall/gjson"
 )
 
 func TestScriptDecidesByTheConversation(t *testing.T) {
 	t.Parallel()
-	bash := []Tool{{Name: "bash", Schema: Schema{Properties: map[string]Schema{"command": {}}}}}
+	bash := []Tool{{Name: "bash", Schema: schema("command")}}
 	said := Message{Role: RoleUser, Text: "<context>\n" + prompt}
 	called := Message{Role: RoleAssistant, Calls: []string{"bash"}}
 	result := Message{Role: RoleTool, Given: "wick"}
@@ -17,50 +19,38 @@ func TestScriptDecidesByTheConversation(t *testing.T) {
 		messages []Message
 		tools    []Tool
 		text     string
-		scripted bool
 	}{
-		{"a prompt", []Message{said}, bash, "I look.", true},
-		{"a result", []Message{said, called, result}, bash, "I write.", true},
-		{"a note of the agent's own after it", []Message{said, called, result, {Role: RoleUser, Text: "<reminder>"}}, bash, "I write.", true},
-		{"a request without tools", []Message{said}, nil, SideAnswer, false},
-		{"a request with other tools", []Message{said}, []Tool{{Name: "set_title"}}, SideAnswer, false},
-		{"an unknown prompt", []Message{{Role: RoleUser, Text: "hello"}}, bash, SideAnswer, false},
-		{"a prompt that is answered", []Message{said, {Role: RoleAssistant, Text: "The wick is missing."}}, bash, SideAnswer, false},
-		{"a request for a summary", []Message{said, called, {Role: RoleTool, Given: "wick", Text: "Summarise."}}, bash, SideAnswer, false},
-		{"the next prompt", []Message{said, called, result, {Role: RoleAssistant}, {Role: RoleUser, Text: "And the oil?"}}, bash, "It is full.", true},
-		{"the next prompt beside a result", []Message{said, called, {Role: RoleTool, Given: "wick <new>And the oil?</new>"}}, bash, "It is full.", true},
-		{"a prompt that only the rules quote", []Message{{Role: RoleOther, Text: prompt}}, bash, SideAnswer, false},
+		{"a prompt", []Message{said}, bash, "I look."},
+		{"a result", []Message{said, called, result}, bash, "I write."},
+		{"a note of the agent's own after it", []Message{said, called, result, {Role: RoleUser, Text: "<reminder>"}}, bash, "I write."},
+		{"a request without tools", []Message{said}, nil, SideAnswer},
+		{"a request with other tools", []Message{said}, []Tool{{Name: "set_title"}}, SideAnswer},
+		{"an unknown prompt", []Message{{Role: RoleUser, Text: "hello"}}, bash, SideAnswer},
+		{"a prompt that is answered", []Message{said, {Role: RoleAssistant, Text: "The wick is missing."}}, bash, SideAnswer},
+		{"a request for a summary", []Message{said, called, {Role: RoleTool, Given: "wick", Text: "Summarise."}}, bash, SideAnswer},
+		{"the next prompt", []Message{said, called, result, {Role: RoleAssistant}, {Role: RoleUser, Text: "And the oil?"}}, bash, "It is full."},
+		{"the next prompt beside a result", []Message{said, called, {Role: RoleTool, Given: "wick <new>And the oil?</new>"}}, bash, "It is full."},
+		{"a prompt that only the rules quote", []Message{{Role: RoleOther, Text: prompt}}, bash, SideAnswer},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			reply, scripted := lantern.next(Request{Messages: c.messages, Tools: c.tools})
-			if reply.Text != c.text || scripted != c.scripted {
-				t.Errorf("%q, scripted %t; want %q, %t", reply.Text, scripted, c.text, c.scripted)
+			if reply := lantern.next(Request{Messages: c.messages, Tools: c.tools}, "id"); reply.Text != c.text {
+				t.Errorf("%q; want %q", reply.Text, c.text)
 			}
 		})
 	}
 }
 
+func schema(required ...string) gjson.Result { return gjson.Parse(asJSON(schemaOf(required...))) }
+
 func TestToolsAreCalledAsTheyAreOffered(t *testing.T) {
 	t.Parallel()
-	of := func(names ...string) Schema {
-		s := Schema{Properties: map[string]Schema{}, Required: names}
-		for _, name := range names {
-			s.Properties[name] = Schema{Type: "string"}
-		}
-		return s
-	}
-	array := of("command")
-	array.Properties["command"] = Schema{Type: "ARRAY"}
-	demanding := of("command")
-	demanding.Required = []string{"command", "wait", "n", "mode", "list", "more"}
-	demanding.Properties["wait"] = Schema{Type: []any{"boolean", "null"}}
-	demanding.Properties["n"] = Schema{Type: "integer"}
-	demanding.Properties["mode"] = Schema{Type: "string", Enum: []any{"sync", "async"}}
-	demanding.Properties["list"] = Schema{Type: "array"}
-	demanding.Properties["more"] = Schema{Type: "object"}
-	ending := of("result")
-	ending.Properties["result"] = Schema{Type: "object", Properties: of("response").Properties}
+	of := schema
+	array := gjson.Parse(`{"properties":{"command":{"type":"ARRAY"}},"required":["command"]}`)
+	demanding := gjson.Parse(`{"properties":{"command":{"type":"string"},"wait":{"type":["boolean","null"]},"n":{"type":"integer"},` +
+		`"mode":{"type":"string","enum":["sync","async"]},"list":{"type":"array"},"more":{"type":"object"}},` +
+		`"required":["command","wait","n","mode","list","more"]}`)
+	ending := gjson.Parse(`{"properties":{"result":{"type":"object","properties":{"response":{"type":"string"}}}},"required":["result"]}`)
 	run := Step{Shell: "ls"}
 	write := Step{Write: &File{"/w/a", "one\ntwo"}}
 	const patch = "*** Begin Patch\n*** Add File: /w/a\n+one\n+two\n*** End Patch\n"
@@ -101,10 +91,10 @@ func TestABareTurnNeedsNoShell(t *testing.T) {
 	t.Parallel()
 	bare := Script{{Prompt: prompt, Bare: true, Steps: []Step{{Text: `{"wick":true}`}}}}
 	asked := []Message{{Role: RoleUser, Text: prompt}}
-	if reply, scripted := bare.next(Request{Messages: asked}); reply.Text != `{"wick":true}` || reply.Calls != nil || !scripted {
-		t.Errorf("%+v, scripted %t", reply, scripted)
+	if reply := bare.next(Request{Messages: asked}, "id"); reply.Text != `{"wick":true}` || reply.Calls != nil {
+		t.Errorf("%+v", reply)
 	}
-	reply, _ := bare.next(Request{Messages: asked, Tools: []Tool{{Name: "StructuredOutput"}}})
+	reply := bare.next(Request{Messages: asked, Tools: []Tool{{Name: "StructuredOutput"}}}, "id")
 	if len(reply.Calls) != 1 || !reflect.DeepEqual(reply.Calls[0].Input, map[string]any{"wick": true}) {
 		t.Errorf("with a tool for the answer: %+v", reply)
 	}

@@ -5,6 +5,10 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"memoir/model/modeltest"
 )
 
 // Names under which agents offer a shell and a way to write a whole file; the
@@ -14,7 +18,7 @@ var (
 	agentTools  = []string{"Agent", "Task", "task", "agent", "invoke_agent", "spawn_agent"}
 	endTools    = []string{EndTool}
 	answerTools = []string{"StructuredOutput"}
-	writeTools  = []string{"Write", "write", "write_file", "create", "apply_patch"}
+	writeTools  = []string{"Write", "write", "write_file", "create", "apply_patch", "exec"}
 )
 
 // EndTool is what some sub-agents call to give their answer.
@@ -35,59 +39,49 @@ var parameters = map[string][]string{
 var fixed = map[string]string{"subagent_type": "general", "agent_name": "generalist"}
 
 // call makes the tool call of a step; false: it has none, or no tool offered fits.
-func (s Step) call(tools []Tool, id string) (ToolCall, bool) {
+func (s Step) call(tools []Tool, id string) (modeltest.ToolCall, bool) {
+	with := func(tool Tool, input any) (modeltest.ToolCall, bool) {
+		return modeltest.ToolCall{ID: id, Name: tool.Name, Namespace: tool.Namespace, Custom: tool.Custom, Input: input}, true
+	}
 	switch {
 	case s.Shell != "":
-		tool, ok := choose(tools, shellTools)
-		if !ok {
-			return ToolCall{}, false
+		if tool, ok := choose(tools, shellTools); ok && tool.Custom {
+			return with(tool, code("exec_command", fmt.Sprintf("{cmd: %q}", s.Shell)))
+		} else if ok {
+			return with(tool, arguments(tool.Schema, map[string]any{"command": s.Shell}))
 		}
-		if tool.Custom {
-			return codeCall(tool, id, "exec_command", fmt.Sprintf("{cmd: %s}", strconv.Quote(s.Shell))), true
-		}
-		return jsonCall(tool, id, map[string]any{"command": s.Shell}), true
 	case s.Agent != "":
-		tool, ok := choose(tools, agentTools)
-		if !ok {
-			return ToolCall{}, false
+		if tool, ok := choose(tools, agentTools); ok {
+			return with(tool, arguments(tool.Schema, map[string]any{"prompt": s.Agent}))
 		}
-		return jsonCall(tool, id, map[string]any{"prompt": s.Agent}), true
 	case s.Write != nil:
-		tool, ok := choose(tools, writeTools)
-		if !ok {
-			return s.patchInCode(tools, id)
+		patch := s.Write.patch()
+		switch tool, ok := choose(tools, writeTools); {
+		case ok && tool.Custom && tool.Name == "exec": // it runs JavaScript
+			return with(tool, code("apply_patch", strconv.Quote(patch)))
+		case ok && tool.Custom:
+			return with(tool, patch)
+		case ok && tool.Name != "exec":
+			return with(tool, arguments(tool.Schema,
+				map[string]any{"path": s.Write.Path, "content": s.Write.Content, "patch": patch}))
 		}
-		if tool.Custom {
-			return ToolCall{ID: id, Name: tool.Name, Namespace: tool.Namespace, Custom: true, Input: s.Write.patch()}, true
-		}
-		return jsonCall(tool, id, map[string]any{"path": s.Write.Path, "content": s.Write.Content, "patch": s.Write.patch()}), true
 	default:
 		// An answer that has a schema may be asked for as a call.
 		var answer map[string]any
 		if tool, ok := choose(tools, answerTools); ok && json.Unmarshal([]byte(s.Text), &answer) == nil {
-			return ToolCall{ID: id, Name: tool.Name, Namespace: tool.Namespace, Input: answer}, true
+			return with(tool, answer)
 		}
 		// Some sub-agents end with a call instead of an answer.
 		if tool, ok := choose(tools, endTools); ok {
-			return jsonCall(tool, id, map[string]any{"answer": s.Text}), true
+			return with(tool, arguments(tool.Schema, map[string]any{"answer": s.Text}))
 		}
 	}
-	return ToolCall{}, false
+	return modeltest.ToolCall{}, false
 }
 
-// patchInCode writes the file where the only tool runs JavaScript.
-func (s Step) patchInCode(tools []Tool, id string) (ToolCall, bool) {
-	tool, ok := choose(tools, []string{"exec"})
-	if !ok || !tool.Custom {
-		return ToolCall{}, false
-	}
-	return codeCall(tool, id, "apply_patch", strconv.Quote(s.Write.patch())), true
-}
-
-// codeCall calls an inner tool through one that runs JavaScript.
-func codeCall(tool Tool, id, inner, argument string) ToolCall {
-	code := fmt.Sprintf("const r = await tools.%s(%s);\ntext(typeof r === 'string' ? r : JSON.stringify(r));\n", inner, argument)
-	return ToolCall{ID: id, Name: tool.Name, Namespace: tool.Namespace, Custom: true, Input: code}
+// code calls an inner tool through one that runs JavaScript.
+func code(inner, argument string) string {
+	return fmt.Sprintf("const r = await tools.%s(%s);\ntext(typeof r === 'string' ? r : JSON.stringify(r));\n", inner, argument)
 }
 
 func (f File) patch() string {
@@ -111,47 +105,57 @@ func choose(tools []Tool, names []string) (Tool, bool) {
 	return Tool{}, false
 }
 
-// jsonCall fills in a tool's parameters: those that mean what is given, and
+// arguments fills in a tool's parameters: those that mean what is given, and
 // something harmless for the others that it demands.
-func jsonCall(tool Tool, id string, given map[string]any) ToolCall {
+func arguments(schema gjson.Result, given map[string]any) map[string]any {
 	input := map[string]any{}
 	for meaning, value := range given {
 		for _, name := range parameters[meaning] {
-			schema, offered := tool.Schema.Properties[name]
-			if !offered {
+			parameter := schema.Get("properties." + name)
+			if !parameter.Exists() {
 				continue
 			}
-			switch {
-			case schema.is("array"):
+			switch kindOf(parameter) {
+			case "array":
 				value = []string{"bash", "-lc", fmt.Sprint(value)}
-			case schema.is("object"):
-				value = jsonCall(Tool{Schema: schema}, "", given).Input
+			case "object":
+				value = arguments(parameter, given)
 			}
 			input[name] = value
 			break
 		}
 	}
-	for _, name := range tool.Schema.Required {
+	for _, required := range schema.Get("required").Array() {
+		name := required.Str
 		if _, ok := input[name]; !ok {
-			if input[name] = harmless(tool.Schema.Properties[name]); fixed[name] != "" {
+			if input[name] = harmless(schema.Get("properties." + name)); fixed[name] != "" {
 				input[name] = fixed[name]
 			}
 		}
 	}
-	return ToolCall{ID: id, Name: tool.Name, Namespace: tool.Namespace, Input: input}
+	return input
 }
 
-func harmless(s Schema) any {
-	switch {
-	case len(s.Enum) > 0:
-		return s.Enum[0]
-	case s.is("boolean"):
+// kindOf is the first type of a schema, in lower case.
+func kindOf(schema gjson.Result) string {
+	for _, kind := range schema.Get("type").Array() {
+		return strings.ToLower(kind.Str)
+	}
+	return ""
+}
+
+func harmless(schema gjson.Result) any {
+	if first := schema.Get("enum.0"); first.Exists() {
+		return first.Value()
+	}
+	switch kindOf(schema) {
+	case "boolean":
 		return false
-	case s.is("integer"), s.is("number"):
+	case "integer", "number":
 		return 30
-	case s.is("array"):
+	case "array":
 		return []any{}
-	case s.is("object"):
+	case "object":
 		return map[string]any{}
 	}
 	return "the next step"

@@ -8,6 +8,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -22,13 +23,12 @@ import (
 
 func main() {
 	prefix := flag.String("prefix", "", "directory below which agents are installed")
-	install := flag.String("install", "", "1: install the versions that were verified below prefix; latest: the latest ones")
 	only := flag.String("only", "", "comma-separated names of the agents to run; empty: all")
 	keep := flag.Bool("keep", false, "keep the agents' homes")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	ok, err := runAll(ctx, *prefix, *install, *only, *keep)
+	ok, err := runAll(ctx, *prefix, *only, *keep)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "sessions:", err)
 	}
@@ -47,7 +47,7 @@ type row struct {
 	home string // where its files were kept
 }
 
-func runAll(ctx context.Context, prefix, install, only string, keep bool) (ok bool, err error) {
+func runAll(ctx context.Context, prefix, only string, keep bool) (ok bool, err error) {
 	chosen := agents
 	if only != "" {
 		names := strings.Split(only, ",")
@@ -58,17 +58,13 @@ func runAll(ctx context.Context, prefix, install, only string, keep bool) (ok bo
 			return false, err
 		}
 	}
-	if install != "" && install != "0" {
-		if err := installAll(ctx, chosen, prefix, install == "latest"); err != nil {
-			return false, err
-		}
-	}
 	rows := make([]row, 0, len(chosen))
 	ok = true
 	for _, a := range chosen {
 		command, path := find(a, prefix)
 		if command == "" {
-			rows = append(rows, row{agent: a, version: "-", sessions: "-", verdict: "not installed"})
+			rows = append(rows, row{agent: a, version: "-", sessions: "-", verdict: "not installed: npm install --prefix " +
+				filepath.Join(cmp.Or(prefix, "PREFIX"), string(a.source)) + " " + strings.Join(a.packages, " ")})
 			continue
 		}
 		fmt.Fprintln(os.Stderr, "sessions: running", a.source)
@@ -80,22 +76,6 @@ func runAll(ctx context.Context, prefix, install, only string, keep bool) (ok bo
 	}
 	report(rows)
 	return ok, ctx.Err()
-}
-
-func installAll(ctx context.Context, chosen []agent, prefix string, latest bool) error {
-	if prefix == "" {
-		return fmt.Errorf("-install needs -prefix")
-	}
-	if err := installNode(ctx, prefix, os.Stderr); err != nil {
-		return err
-	}
-	for _, a := range chosen {
-		fmt.Fprintln(os.Stderr, "sessions: installing", a.source)
-		if err := install(ctx, a, prefix, latest, os.Stderr); err != nil {
-			fmt.Fprintln(os.Stderr, "sessions:", err) // the others may do
-		}
-	}
-	return ctx.Err()
 }
 
 // report prints the table, then what is to be said of each agent.

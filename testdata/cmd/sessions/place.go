@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"memoir"
@@ -82,14 +83,16 @@ func (p place) run(ctx context.Context, until, command string, arguments ...stri
 	defer cancel()
 	cmd := exec.CommandContext(ctx, command, arguments...)
 	cmd.Dir, cmd.Env = p.work, p.environment()
-	group(cmd)
+	// The head of a process group, which ends with it.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = stopTime
 	var out strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Start(); err != nil {
 		return "", err
 	}
-	defer killGroup(cmd)
+	defer func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }()
 	stopped := make(chan bool, 1)
 	go func() {
 		there := until != "" && appears(ctx, until)

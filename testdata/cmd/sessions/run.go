@@ -3,13 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
@@ -71,15 +68,12 @@ func hold(ctx context.Context, r *row, a agent, t *truth, dir, command, path str
 		return nil, err
 	}
 	all := conversations(filepath.Join(dir, "work"))
-	server, err := mockmodel.Start(script(all))
-	if err != nil {
-		return nil, err
-	}
+	server := mockmodel.Start(script(all))
 	defer func() {
 		server.Close()
 		for _, call := range server.Calls() {
-			if call.Status != http.StatusOK {
-				r.note("the mock model answered %d to %s", call.Status, call.Path)
+			if call.Step.Status != 0 {
+				r.note("the mock model answered %d to %s", call.Step.Status, call.Path)
 			}
 		}
 	}()
@@ -96,36 +90,31 @@ func hold(ctx context.Context, r *row, a agent, t *truth, dir, command, path str
 		return nil, err
 	}
 	r.version = versionOf(printed)
-	say := func(until string, arguments []string) error {
-		_, err := p.run(ctx, until, command, arguments...)
-		return err
+	held := []conversation{all[talk]}
+	type prompt struct {
+		until     string // the file whose appearance ends the run
+		arguments []string
+		held      []conversation
 	}
 	turns := all[talk].turns
-	if err := say("", a.prompt(turns[0].Prompt)); err != nil {
-		return nil, err
-	}
-	if err := say("", a.resume(turns[1].Prompt)); err != nil {
-		return nil, err
-	}
-	held := []conversation{all[talk]}
-	if a.fork != nil {
-		if err := say("", a.fork(all[branchedOff].turns[0].Prompt, firstID(ctx, p.home))); err != nil {
-			return nil, err
-		}
-		held = append(held, all[branchedOff])
-	}
-	if err := say(filepath.Join(p.work, started), a.prompt(all[interrupted].turns[0].Prompt)); err != nil {
-		return nil, err
-	}
-	if err := say("", a.prompt(all[ownRun].turns[0].Prompt)); err != nil {
-		return nil, err
-	}
-	held = append(held, all[interrupted], all[ownRun])
+	prompts := []prompt{{"", a.prompt(turns[0].Prompt), nil}, {"", a.resume(turns[1].Prompt), nil},
+		{filepath.Join(p.work, started), a.prompt(all[interrupted].turns[0].Prompt), all[interrupted : interrupted+1]},
+		{"", a.prompt(all[ownRun].turns[0].Prompt), all[ownRun : ownRun+1]}}
 	if a.helps {
-		if err := say("", a.prompt(all[helped].turns[0].Prompt)); err != nil {
+		prompts = append(prompts, prompt{"", a.prompt(all[helped].turns[0].Prompt), all[helped : helper+1]})
+	}
+	for i, one := range prompts {
+		if _, err := p.run(ctx, one.until, command, one.arguments...); err != nil {
 			return nil, err
 		}
-		held = append(held, all[helped], all[helper])
+		held = append(held, one.held...)
+		if i == 1 && a.fork != nil {
+			arguments := a.fork(all[branchedOff].turns[0].Prompt, firstID(ctx, p.home))
+			if _, err := p.run(ctx, "", command, arguments...); err != nil {
+				return nil, err
+			}
+			held = append(held, all[branchedOff])
+		}
 	}
 	return held, nil
 }
@@ -137,49 +126,6 @@ func firstID(ctx context.Context, home string) string {
 		return ""
 	}
 	return sessions[0].head.ID
-}
-
-// node is the interpreter that is installed where the one on PATH is too old for
-// an agent.
-const (
-	node    = "node@24.21.0"
-	oldNode = 22
-)
-
-// install has npm put an agent into its own directory below prefix.
-func install(ctx context.Context, a agent, prefix string, latest bool, log io.Writer) error {
-	packages := a.packages
-	if latest {
-		packages = nil
-		for _, p := range a.packages {
-			packages = append(packages, p[:strings.LastIndexByte(p, '@')]+"@latest")
-		}
-	}
-	return npm(ctx, filepath.Join(prefix, string(a.source)), log, packages...)
-}
-
-func npm(ctx context.Context, dir string, log io.Writer, packages ...string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	arguments := append([]string{"install", "--prefix", dir, "--no-fund", "--no-audit", "--loglevel=error"}, packages...)
-	cmd := exec.CommandContext(ctx, "npm", arguments...)
-	cmd.Dir = os.TempDir() // npm takes a package's name for a directory beside it
-	cmd.Stdout, cmd.Stderr = log, log
-	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("npm install %s: %w", strings.Join(packages, " "), err)
-	}
-	return nil
-}
-
-// installNode provides an interpreter that all agents run with.
-func installNode(ctx context.Context, prefix string, log io.Writer) error {
-	out, err := exec.CommandContext(ctx, "node", "--version").Output()
-	major, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(string(out)), "v"), ".")
-	if n, _ := strconv.Atoi(major); err == nil && n >= oldNode {
-		return nil
-	}
-	return npm(ctx, filepath.Join(prefix, "node"), log, node)
 }
 
 // find returns an agent's command and the PATH to run it with; "" if it is not

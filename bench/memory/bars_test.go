@@ -16,9 +16,6 @@ const (
 
 var leastFitted = map[int]float64{4000: 0.80, 16000: 0.95, 64000: 0.98}
 
-// leastEvidence is the share of patch and error lines that survives at the default budget.
-const leastEvidence = 0.95
-
 func TestRealSessionsKeepTheirBars(t *testing.T) {
 	t.Parallel()
 	corpus := corpusDir()
@@ -53,9 +50,6 @@ func TestRealSessionsKeepTheirBars(t *testing.T) {
 	var fitted fitReport
 	get("-fit", &fitted)
 	for _, s := range fitted.All {
-		if s.Budget == 16000 && (s.Lines.Lines == 0 || float64(s.Lines.LinesKept) < leastEvidence*float64(s.Lines.Lines)) {
-			t.Errorf("%d of %d lines of patches and errors survive", s.Lines.LinesKept, s.Lines.Lines)
-		}
 		if got := s.Fit.Weighted(); got < leastFitted[s.Budget] {
 			t.Errorf("at %d tokens %.3f survives; the bar is %.2f", s.Budget, got, leastFitted[s.Budget])
 		}

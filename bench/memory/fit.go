@@ -19,7 +19,6 @@ var budgets = []int{4000, 16000, 64000}
 type fitScore struct {
 	Budget int          `json:"budget"` // tokens
 	Fit    score.Recall `json:"fit"`
-	Lines  kept         `json:"evidence"`
 	Over   int          `json:"over"` // sessions that exceed the budget
 }
 
@@ -57,7 +56,6 @@ func (t *fitReport) add(s *fitScore, r realSession) {
 	}
 	items, _ := extract.Fit(r.items, s.Budget)
 	fitted := itemTexts(items)
-	s.Lines.add(r.items, fitted, s.Budget)
 	for _, f := range r.Facts {
 		survives := f.Proof.Survives(fitted)
 		s.Fit.Add(f, survives)
@@ -70,9 +68,9 @@ func (t *fitReport) add(s *fitScore, r realSession) {
 }
 
 func (t *fitReport) print(out io.Writer) {
-	table(out, "tokens\tfit\tpatch and error lines\tsessions over it", func(row func(string, ...any)) {
+	table(out, "tokens\tfit\tsessions over it", func(row func(string, ...any)) {
 		for _, s := range t.All {
-			row("%d\t%s\t%d/%d\t%d", s.Budget, recall(s.Fit), s.Lines.LinesKept, s.Lines.Lines, s.Over)
+			row("%d\t%s\t%d", s.Budget, recall(s.Fit), s.Over)
 		}
 	})
 	for _, m := range t.Lost {

@@ -3,8 +3,7 @@
 // the form of a marks file and when a line of a memory states a mark; it knows no
 // session and no memory.
 //
-// Read marks.go first (the words), then match.go (when a line states one), lines.go
-// (what a line is) and decode.go (why a wrong key is found).
+// Read marks.go first (the words), then match.go (what a line is, and when it states one).
 package marks
 
 import (

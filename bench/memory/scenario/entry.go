@@ -1,114 +1,73 @@
 package scenario
 
 import (
+	"slices"
 	"strings"
 	"time"
+
+	"go.yaml.in/yaml/v3"
 
 	"memoir/bench/memory/marks"
 )
 
 // entryForm is an entry as it is written: one key says what it is, others go with it.
 type entryForm struct {
-	Person      *string     `yaml:"person"`
-	Agent       *string     `yaml:"agent"`
-	Run         *string     `yaml:"run"`
-	Read        *string     `yaml:"read"`
-	Edit        *string     `yaml:"edit"`
-	Write       *string     `yaml:"write"`
-	Search      *string     `yaml:"search"`
-	Tool        *string     `yaml:"tool"`
-	Refused     *entryForm  `yaml:"refused"` // a call; it has no result
-	Queued      *string     `yaml:"queued"`
-	Interrupted *bool       `yaml:"interrupted"`
-	Injected    *string     `yaml:"injected"`
-	Summary     *string     `yaml:"summary"`
-	At          *time.Time  `yaml:"at"`
-	In          *string     `yaml:"in"`
-	Exit        *int        `yaml:"exit"`
-	Output      *string     `yaml:"output"`
-	Old         *string     `yaml:"old"`
-	New         *string     `yaml:"new"`
-	Content     *string     `yaml:"content"`
-	Input       *inputField `yaml:"input"`
-	Fails       *string     `yaml:"fails"`
-	Reason      *string     `yaml:"reason"`
+	Kinds   map[string]yaml.Node `yaml:",inline"`
+	At      time.Time            `yaml:"at"`
+	In      string               `yaml:"in"`
+	Exit    int                  `yaml:"exit"`
+	Output  string               `yaml:"output"`
+	Old     string               `yaml:"old"`
+	New     string               `yaml:"new"`
+	Content string               `yaml:"content"`
+	Input   map[string]any       `yaml:"input"`
+	Fails   string               `yaml:"fails"`
+	Reason  string               `yaml:"reason"`
 }
 
-type inputField = map[string]any
+// kinds are the keys that say what an entry is, in the order of Kind.
+var kinds = []string{"person", "agent", "run", "read", "edit", "write", "search", "tool", "refused", "queued",
+	"interrupted", "injected", "summary"}
 
 // entry reads one form, the nth of its file.
 func (f entryForm) entry(path string, n int) (Entry, error) {
-	e := Entry{N: n}
-	var own []string
-	for _, key := range []struct {
-		name string
-		kind Kind
-		text *string
-	}{
-		{"person", Person, f.Person},
-		{"agent", Agent, f.Agent},
-		{"run", Run, f.Run},
-		{"read", Read, f.Read},
-		{"edit", Edit, f.Edit},
-		{"write", Write, f.Write},
-		{"search", Search, f.Search},
-		{"tool", Tool, f.Tool},
-		{"queued", Queued, f.Queued},
-		{"injected", Injected, f.Injected},
-		{"summary", Summary, f.Summary},
-	} {
-		if key.text != nil {
-			own = append(own, key.name)
-			e.Kind, e.Text = key.kind, strings.TrimSpace(*key.text)
-			if e.Text == "" {
-				return e, marks.Errorf(path, "entry %d: %s is empty", n, key.name)
-			}
-		}
+	e := Entry{N: n, At: f.At, In: f.In, Exit: f.Exit, Output: strings.TrimRight(f.Output, "\n"), Old: f.Old, New: f.New,
+		Content: f.Content, Input: f.Input, Fails: strings.TrimSpace(f.Fails)}
+	if !e.At.IsZero() {
+		e.At = e.At.UTC()
 	}
-	if f.Refused != nil {
-		own = append(own, "refused")
-		call, err := f.Refused.entry(path, n)
+	kind := -1
+	for key, node := range f.Kinds {
+		kind = slices.Index(kinds, key)
+		e.Kind, e.Text = Kind(kind), strings.TrimSpace(node.Value)
+	}
+	if len(f.Kinds) != 1 || kind < 0 {
+		return e, marks.Errorf(path, "entry %d has one key of %s, not %d", n, strings.Join(kinds, ", "), len(f.Kinds))
+	}
+	switch e.Kind {
+	case Refused: // a call; it has no result
+		var inner entryForm
+		node := f.Kinds["refused"]
+		if err := node.Decode(&inner); err != nil {
+			return e, marks.Errorf(path, "entry %d: %v", n, err)
+		}
+		call, err := inner.entry(path, n)
 		if err != nil {
 			return e, err
 		}
 		if !call.IsCall() {
 			return e, marks.Errorf(path, "entry %d: only a tool call can be refused", n)
 		}
-		e.Kind, e.Call, e.Text = Refused, &call, strings.TrimSpace(value(f.Reason))
+		e.Call, e.Text = &call, strings.TrimSpace(f.Reason)
+	case Interrupted:
+		e.Text = ""
+	case Edit:
+		if e.Old == e.New {
+			return e, marks.Errorf(path, "entry %d: an edit that changes nothing", n)
+		}
 	}
-	if f.Interrupted != nil {
-		own = append(own, "interrupted")
-		e.Kind = Interrupted
-	}
-	if len(own) != 1 {
-		return e, marks.Errorf(path,
-			"entry %d is one of person, agent, a call, refused, queued, interrupted, injected and summary, not %q", n, own)
-	}
-	f.details(&e)
-	if e.Kind == Edit && e.Old == e.New {
-		return e, marks.Errorf(path, "entry %d: an edit that changes nothing", n)
+	if e.Text == "" && e.Kind != Refused && e.Kind != Interrupted {
+		return e, marks.Errorf(path, "entry %d: %s is empty", n, kinds[e.Kind])
 	}
 	return e, nil
-}
-
-// details fills in the fields that are the same for every kind.
-func (f entryForm) details(e *Entry) {
-	e.In, e.Output, e.Old, e.New = value(f.In), strings.TrimRight(value(f.Output), "\n"), value(f.Old), value(f.New)
-	e.Content, e.Fails = value(f.Content), strings.TrimSpace(value(f.Fails))
-	if f.Exit != nil {
-		e.Exit = *f.Exit
-	}
-	if f.Input != nil {
-		e.Input = *f.Input
-	}
-	if f.At != nil {
-		e.At = f.At.UTC()
-	}
-}
-
-func value(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }

@@ -3,7 +3,7 @@
 // said and done and what of it is to be remembered; it knows no agent's format.
 //
 // Read scenario.go first (the words), then entry.go (the form of an entry), read.go
-// (from the disk) and secret.go (why none holds a secret).
+// (from the disk, and why none holds a secret).
 package scenario
 
 import (

@@ -59,14 +59,14 @@ func TestWhatIsNotOfTheFormIsRefusedWithItsFile(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, file, content, want string }{
 		{"an unknown key of an entry", "01-a.yml", goodSession + "- person: hi\n- runs: ls\n",
-			"line 7: field runs not found"},
+			"01-a.yml: entry 2 has one key of"},
 		{"an unknown key of a session", "01-a.yml", goodSession + "- person: hi\ntitle: x\n",
 			"line 7: field title not found"},
 		{"an unknown key of a project", "project.yml", goodProject + "owner: x\n", "line 5: field owner not found"},
 		{"two things in one entry", "01-a.yml", goodSession + "- person: hi\n- run: ls\n  agent: x\n",
-			"01-a.yml: entry 2 is one of"},
-		{"nothing in an entry", "01-a.yml", goodSession + "- output: x\n", "01-a.yml: entry 1 is one of"},
-		{"words that are refused", "01-a.yml", goodSession + "- refused:\n    in: x\n", "01-a.yml: entry 1 is one of"},
+			"01-a.yml: entry 2 has one key of"},
+		{"nothing in an entry", "01-a.yml", goodSession + "- output: x\n", "01-a.yml: entry 1 has one key of"},
+		{"words that are refused", "01-a.yml", goodSession + "- refused:\n    in: x\n", "01-a.yml: entry 1 has one key of"},
 		{"empty words", "01-a.yml", goodSession + "- person: \" \"\n", "01-a.yml: entry 1: person is empty"},
 		{"an edit that changes nothing", "01-a.yml", goodSession + "- edit: x\n", "01-a.yml: entry 1: an edit that changes nothing"},
 		{"time goes back", "01-a.yml", goodSession + "- person: x\n- at: 2026-03-01T00:00:00Z\n  agent: y\n",

@@ -8,10 +8,16 @@
 package transcript
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"memoir"
@@ -113,3 +119,98 @@ func done(b *book, c scenario.Entry) string {
 	}
 	return c.Output
 }
+
+// book is a session on its way to the disk.
+type book struct {
+	project scenario.Project
+	session scenario.Session
+	out     bytes.Buffer
+	last    time.Time
+	ids     int
+}
+
+// obj is a JSON object whose members stand in the order in which agents write them:
+// names and values alternate.
+type obj []any
+
+// line writes one record.
+func (b *book) line(at time.Time, record obj) {
+	if at.After(b.last) {
+		b.last = at
+	}
+	b.out.Write(encode(record))
+	b.out.WriteByte('\n')
+}
+
+// done makes the file.
+func (b *book) done(path, id string) File {
+	return File{Path: path, ID: id, Data: b.out.Bytes(), At: b.last}
+}
+
+// encode writes a value as JSON without blanks and with <, > and & as they are, like
+// the programs that write sessions.
+func encode(v any) []byte {
+	var out bytes.Buffer
+	write(&out, v)
+	return out.Bytes()
+}
+
+func write(out *bytes.Buffer, v any) {
+	switch v := v.(type) {
+	case obj:
+		out.WriteByte('{')
+		for i := 0; i < len(v); i += 2 {
+			if i > 0 {
+				out.WriteByte(',')
+			}
+			write(out, v[i])
+			out.WriteByte(':')
+			write(out, v[i+1])
+		}
+		out.WriteByte('}')
+	case []any:
+		out.WriteByte('[')
+		for i, element := range v {
+			if i > 0 {
+				out.WriteByte(',')
+			}
+			write(out, element)
+		}
+		out.WriteByte(']')
+	default:
+		encoder := json.NewEncoder(out)
+		encoder.SetEscapeHTML(false)
+		if err := encoder.Encode(v); err != nil {
+			panic(err) // strings, numbers and what YAML gave
+		}
+		out.Truncate(out.Len() - 1) // the encoder ends with a newline
+	}
+}
+
+// digest is a number of hexadecimal digits, at most 64, that depend on the session
+// and on how many ids it has already.
+func (b *book) digest(digits int) string {
+	b.ids++
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%s/%d", b.project.Name, b.session.Name, b.ids))
+	return hex.EncodeToString(sum[:])[:digits]
+}
+
+// uuid is a random one, version 4.
+func (b *book) uuid() string {
+	d := b.digest(32)
+	return d[:8] + "-" + d[8:12] + "-4" + d[13:16] + "-a" + d[17:20] + "-" + d[20:]
+}
+
+// uuid7 is one that begins with a time, version 7.
+func (b *book) uuid7(at time.Time) string {
+	d, ms := b.digest(32), fmt.Sprintf("%012x", at.UnixMilli())
+	return ms[:8] + "-" + ms[8:] + "-7" + d[13:16] + "-9" + d[17:20] + "-" + d[20:]
+}
+
+// stamp is a time as most agents write it.
+func stamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// taken is when a call that began at a time has its result.
+func taken(at time.Time) time.Time { return at.Add(2 * time.Second) }
+
+func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -79,7 +80,7 @@ func (anthropicAPI) whole(data []byte, r *received) error {
 	}
 	said := gjson.ParseBytes(data)
 	if said.Get("type").String() != "message" {
-		return &unreadable{"it is not a message of this API"}
+		return fmt.Errorf("%w: it is not a message of this API", errUnreadable)
 	}
 	r.begun = true
 	r.tokensOf(said.Get("usage"))

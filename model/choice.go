@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"memoir"
@@ -27,18 +28,11 @@ func Roles(m config.ModelRoles) []Role {
 
 // Phases picks the role of either phase.
 func Phases(m config.ModelRoles) (one, two Role) {
-	one = Role{Setting: "modelRoles.default", Model: m.Default}
-	two = one
-	if m.Smol != "" {
-		two = Role{Setting: "modelRoles.smol", Model: m.Smol}
+	roles := map[string]Role{}
+	for _, r := range Roles(m) {
+		roles[strings.TrimPrefix(r.Setting, "modelRoles.")] = r
 	}
-	if m.Phase1 != "" {
-		one = Role{Setting: "modelRoles.phase1", Model: m.Phase1}
-	}
-	if m.Phase2 != "" {
-		two = Role{Setting: "modelRoles.phase2", Model: m.Phase2}
-	}
-	return one, two
+	return cmp.Or(roles["phase1"], roles["default"]), cmp.Or(roles["phase2"], roles["smol"], roles["default"])
 }
 
 // Choice is the model of a role, as far as it is known without calling anybody.
@@ -97,9 +91,6 @@ func choose(s config.Settings, role Role) (Choice, error) {
 	}
 	c.Key = Key{Provider: spec.Provider, Variable: provider.KeyEnv, Command: provider.KeyCommand,
 		Origin: s.Origin("providers." + spec.Provider + ".keyCommand")}
-	if provider.KeyEnv != "" {
-		c.Key.VariableOrigin = s.Origin("providers." + spec.Provider + ".keyEnv")
-	}
 	if o.API != APIExec {
 		if o.BaseURL == "" && !isKnown { // another account at the API's own server
 			known, variable, _ = Known(makerOf(o.API))

@@ -73,7 +73,7 @@ providers:
 			t.Errorf("%s: %v", test.model, err)
 			continue
 		}
-		c.Key.Origin, c.Key.VariableOrigin = "", ""
+		c.Key.Origin = ""
 		if diff := cmp.Diff(test.want, c.Options); diff != "" {
 			t.Errorf("%s: %s", test.model, diff)
 		}
@@ -90,9 +90,9 @@ func TestAModelThatCannotBeHadIsToldWithItsPlaceAndANearName(t *testing.T) {
 		"modelRoles: {default: antropic/a/b}\n":                                  {"config.yml:1: modelRoles.default: provider", "did you mean anthropic/a/b?"},
 		"modelRoles: {smol: exec/cluade/opus}\n":                                 {"config.yml:1: modelRoles.smol: no command is known", "use one of claude, codex"},
 		"modelRoles: {smol: mien/x}\nproviders: {mine: {baseURL: 'http://x'}}\n": {"config.yml:1: modelRoles.smol: provider", "did you mean mine/x?"},
-		"modelRoles: {default: bultin}\n":                                        {"config.yml:1: modelRoles.default: model", "or builtin"},
+		"modelRoles: {default: bultin}\n":                                        {"config.yml:1: modelRoles.default: \"bultin\"", "or builtin"},
 		"modelRoles: {default: somewhere/x}\n":                                   {"config.yml:1: modelRoles.default: provider", "use builtin, "},
-		"modelRoles: {default: gpt-5}\n":                                         {"config.yml:1: modelRoles.default: model", "write provider/model"},
+		"modelRoles: {default: gpt-5}\n":                                         {"config.yml:1: modelRoles.default: \"gpt-5\"", "write provider/model"},
 	} {
 		settings := settingsOf(t, yaml)
 		var err error

@@ -182,11 +182,8 @@ func (o Options) words(text string) string {
 // lastWords makes one short line of what a program says: its end.
 func (o Options) lastWords(text string) string {
 	text = o.clean(text)
-	if len(text) <= maxMessage {
-		return text
-	}
-	text = text[len(text)-maxMessage:]
-	if blank := strings.IndexByte(text, ' '); blank >= 0 {
+	text = text[max(len(text)-maxMessage, 0):]
+	if blank := strings.IndexByte(text, ' '); blank >= 0 && len(text) == maxMessage {
 		text = text[blank+1:] // as in words
 	}
 	return strings.ToValidUTF8(text, "")

@@ -43,13 +43,8 @@ func newProgram(spec Spec, o Options) (*program, error) {
 	if name != "" {
 		i := slices.IndexFunc(presets, func(p preset) bool { return p.name == name })
 		if i < 0 {
-			return nil, memoir.Errorf(
-				memoir.CodeConfig,
-				"use one of "+strings.Join(Presets(), ", ")+", or name a command",
-				"%s has the preset %q, which is not known",
-				p.spec,
-				name,
-			)
+			return nil, memoir.Errorf(memoir.CodeConfig, "use one of "+strings.Join(Presets(), ", ")+", or name a command",
+				"%s has the preset %q, which is not known", p.spec, name)
 		}
 		p.preset = &presets[i]
 		if len(p.command) == 0 {
@@ -57,23 +52,16 @@ func newProgram(spec Spec, o Options) (*program, error) {
 		}
 	}
 	if len(p.command) == 0 || p.command[0] == "" {
-		return nil, memoir.Errorf(
-			memoir.CodeConfig,
+		return nil, memoir.Errorf(memoir.CodeConfig,
 			"name a program and its arguments, or a preset: "+strings.Join(Presets(), ", "),
-			"provider %s has no command",
-			spec.Provider,
-		)
+			"provider %s has no command", spec.Provider)
 	}
-	if path, err := exec.LookPath(p.command[0]); err != nil {
-		return nil, memoir.Errorf(
-			memoir.CodeConfig,
-			"install "+p.command[0]+", or give the provider's command another path",
-			"%s: program %s cannot be run: %w",
-			p.spec,
-			p.command[0],
-			errors.Unwrap(err),
-		)
-	} else if path, err = filepath.Abs(path); err == nil { // it is started from another directory
+	path, err := exec.LookPath(p.command[0])
+	if err != nil {
+		return nil, memoir.Errorf(memoir.CodeConfig, "install "+p.command[0]+", or give the provider's command another path",
+			"%s: program %s cannot be run: %w", p.spec, p.command[0], errors.Unwrap(err))
+	}
+	if path, err = filepath.Abs(path); err == nil { // it is started from another directory
 		p.command = append([]string{path}, p.command[1:]...)
 	}
 	return p, nil
@@ -119,12 +107,8 @@ func (p *program) Call(ctx context.Context, q Request) (Answer, error) {
 		within, cancel = context.WithTimeout(ctx, p.o.Timeout)
 		defer cancel()
 	}
-	out, err := run(within, start{
-		command: append(slices.Clone(p.command), call.args...),
-		dir:     s.work,
-		env:     append(environ(os.Environ(), s), call.env...),
-		stdin:   call.stdin,
-	})
+	out, err := run(within, start{command: append(slices.Clone(p.command), call.args...), dir: s.work,
+		env: append(environ(os.Environ(), s), call.env...), stdin: call.stdin})
 	switch {
 	case err != nil && ctx.Err() != nil:
 		e := p.failed(ClassTemporary, 0, "stopped before it answered", err)
@@ -185,14 +169,8 @@ func (p *program) failed(class Class, status int, message string, err error) *Er
 	if message == "" && err != nil {
 		message = err.Error()
 	}
-	return &Error{
-		Class:   class,
-		Model:   p.spec,
-		Program: filepath.Base(p.command[0]),
-		Status:  max(status, 0),
-		Message: p.o.lastWords(message),
-		Err:     err,
-	}
+	return &Error{Class: class, Model: p.spec, Program: filepath.Base(p.command[0]), Status: max(status, 0),
+		Message: p.o.lastWords(message), Err: err}
 }
 
 // prompt is a question in one text. The marker comes first, where a session that the
@@ -208,11 +186,9 @@ func prompt(q Request, system, schema bool) string {
 		parts = append(parts, "You answered:", e.Answer, "That answer could not be used: "+e.Objection)
 	}
 	if schema && len(q.Schema) > 0 {
-		parts = append(
-			parts,
+		parts = append(parts,
 			"Answer with one JSON object that conforms to this JSON Schema, and with nothing before or after it:",
-			string(q.Schema),
-		)
+			string(q.Schema))
 	}
 	return strings.Join(parts, "\n\n") + "\n"
 }
@@ -220,24 +196,10 @@ func prompt(q Request, system, schema bool) string {
 // around are variables by which a session tells its children of itself. A program that
 // a hook started has them, and with them would take itself for a part of that session.
 var around = []string{
-	"CLAUDECODE",
-	"CLAUDE_CODE_CHILD_SESSION",
-	"CLAUDE_CODE_ENTRYPOINT",
-	"CLAUDE_CODE_SESSION_ID",
-	"CLAUDE_CODE_SSE_PORT",
-	"CLAUDE_ENV_FILE",
-	"CLAUDE_PROJECT_DIR",
-	"AI_AGENT",
-	"AGENT",
-	"CODEX_THREAD_ID",
-	"GEMINI_CLI",
-	"GEMINI_SESSION_ID",
-	"GEMINI_PROJECT_DIR",
-	"GEMINI_CWD",
-	"OPENCODE",
-	"OPENCODE_PID",
-	"COPILOT_CLI",
-	"QWEN_CODE_SESSION_ID",
+	"CLAUDECODE", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID",
+	"CLAUDE_CODE_SSE_PORT", "CLAUDE_ENV_FILE", "CLAUDE_PROJECT_DIR", "AI_AGENT", "AGENT", "CODEX_THREAD_ID",
+	"GEMINI_CLI", "GEMINI_SESSION_ID", "GEMINI_PROJECT_DIR", "GEMINI_CWD", "OPENCODE", "OPENCODE_PID",
+	"COPILOT_CLI", "QWEN_CODE_SESSION_ID",
 }
 
 // environ is the environment of the program: ours, with what keeps it from starting us

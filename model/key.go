@@ -24,10 +24,8 @@ type Key struct {
 	Provider string
 	Variable string   // of the environment; empty: none
 	Command  []string // program and arguments; runs where the variable is not set; nil: none
-	Origin   string   // of Command: file:line
+	Origin   string   // of what names it: file:line
 	Optional bool     // the variable is sent if it is set, and not missed if it is not
-
-	VariableOrigin string // of Variable: file:line; empty: it is the provider's own
 }
 
 // Source says where the key comes from, as a person is told it.
@@ -54,44 +52,26 @@ func (k Key) fromEnvironment(getenv func(string) string) string {
 func (k Key) Check(getenv func(string) string) error {
 	switch key := k.fromEnvironment(getenv); {
 	case key != "":
-		return k.usable(key, k.setting("keyEnv", k.VariableOrigin), "the variable "+k.Variable)
+		return k.usable(key, "the variable "+k.Variable)
 	case len(k.Command) > 0:
 		if _, err := exec.LookPath(k.Command[0]); err != nil {
 			return k.failed("its program cannot be run: %v", errors.Unwrap(err))
 		}
 	case k.Variable != "" && !k.Optional:
-		return memoir.Errorf(
-			memoir.CodeConfig,
+		return memoir.Errorf(memoir.CodeConfig,
 			fmt.Sprintf("set it, or say where the key is with providers.%s.keyEnv or keyCommand", k.Provider),
-			"provider %s has no key: the variable %s is not set",
-			k.Provider,
-			k.Variable,
-		)
+			"provider %s has no key: the variable %s is not set", k.Provider, k.Variable)
 	}
 	return nil
 }
 
 // usable fails if a text can be no key, without repeating it.
-func (k Key) usable(key, setting, from string) error {
+func (k Key) usable(key, from string) error {
 	if strings.ContainsFunc(key, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
-		return memoir.Errorf(
-			memoir.CodeConfig,
-			"it must be the key alone",
-			"%s: %s holds spaces or more than one line",
-			setting,
-			from,
-		)
+		return memoir.Errorf(memoir.CodeConfig, "it must be the key alone",
+			"provider %s: %s holds spaces or more than one line", k.Provider, from)
 	}
 	return nil
-}
-
-// setting names a setting of the provider, with its place if it is known. The provider's own
-// variable is set nowhere.
-func (k Key) setting(name, origin string) string {
-	if origin == "" {
-		return "provider " + k.Provider
-	}
-	return origin + ": providers." + k.Provider + "." + name
 }
 
 // failed is an error of the command. The program's name is left out: where people
@@ -107,7 +87,7 @@ func (k Key) Read(ctx context.Context, getenv func(string) string) (string, erro
 	if key == "" && len(k.Command) > 0 {
 		return k.run(ctx, keyTime)
 	}
-	return key, k.usable(key, k.setting("keyEnv", k.VariableOrigin), "the variable "+k.Variable)
+	return key, k.usable(key, "the variable "+k.Variable)
 }
 
 // run runs the command, without a shell and with nothing on its standard input, and
@@ -137,5 +117,5 @@ func (k Key) run(ctx context.Context, limit time.Duration) (string, error) {
 	if key == "" {
 		return "", k.failed("printed nothing")
 	}
-	return key, k.usable(key, k.setting("keyCommand", k.Origin), "what the command prints")
+	return key, k.usable(key, "what the command in "+k.Origin+" prints")
 }

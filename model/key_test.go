@@ -50,12 +50,11 @@ func TestWhereAKeyComesFrom(t *testing.T) {
 		"one that is set all the same": {Key{Variable: "SET", Optional: true}, "from-variable", "$SET", ""},
 		"no other than those named":    {Key{Variable: "BLANK"}, "", "$BLANK, which is not set", "set it, or say where the key is with providers.p.keyEnv"},
 		"a variable that is no key":    {Key{Variable: "TWO"}, "", "$TWO", "provider p: the variable TWO holds spaces"},
-		"a named one that is no key":   {Key{Variable: "TWO", VariableOrigin: "f:2"}, "", "$TWO", "f:2: providers.p.keyEnv: the variable TWO holds spaces"},
 		"no such program":              {Key{Command: []string{secret}}, "", "the command in f:1", "f:1: providers.p.keyCommand: its program cannot be run: executable file not found"},
 		"it fails":                     {Key{Command: []string{keyScript(t, "echo "+secret+" >&2; exit 3")}}, "", "the command in f:1", "f:1: providers.p.keyCommand: failed: exit status 3"},
 		"it fails after it has spoken": {Key{Command: []string{keyScript(t, "echo "+secret+"; exit 1")}}, "", "the command in f:1", "failed: exit status 1"},
 		"it prints nothing":            {Key{Command: []string{keyScript(t, "true")}}, "", "the command in f:1", "printed nothing"},
-		"it prints two lines":          {Key{Command: []string{keyScript(t, "echo "+secret+"; echo b")}}, "", "the command in f:1", "f:1: providers.p.keyCommand: what the command prints holds spaces or more than one line"},
+		"it prints two lines":          {Key{Command: []string{keyScript(t, "echo "+secret+"; echo b")}}, "", "the command in f:1", "provider p: what the command in f:1 prints holds spaces or more than one line"},
 		"it prints without end":        {Key{Command: []string{keyScript(t, "while echo "+secret+"; do :; done | head -c 100000")}}, "", "the command in f:1", "printed more than a key"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -89,7 +90,7 @@ func (chatAPI) whole(data []byte, r *received) error {
 	said := gjson.ParseBytes(data)
 	choice := said.Get("choices.0")
 	if !choice.Exists() {
-		return &unreadable{"it has no choices"}
+		return fmt.Errorf("%w: it has no choices", errUnreadable)
 	}
 	r.begun = true
 	return r.chat(said, choice, choice.Get("message"))

@@ -38,7 +38,7 @@ type start struct {
 // the program prints too much, it is asked to end and then made to, with all of its
 // process group. On Windows only the program itself is ended.
 func run(ctx context.Context, s start) (printed, error) {
-	runtime.LockOSThread() // dieWithUs is about the thread
+	runtime.LockOSThread() // the program ends with the thread that started it
 	defer runtime.UnlockOSThread()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -4,6 +4,7 @@ package model
 
 import (
 	"os/exec"
+	"reflect"
 	"syscall"
 )
 
@@ -11,7 +12,11 @@ import (
 // and ends with all that it started.
 func own(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	dieWithUs(cmd.SysProcAttr)
+	// Where the system can, which is Linux, it kills the program when we are killed: nobody is
+	// left to hear what it would go on asking and be paid for.
+	if field := reflect.ValueOf(cmd.SysProcAttr).Elem().FieldByName("Pdeathsig"); field.IsValid() {
+		field.SetInt(int64(syscall.SIGKILL))
+	}
 }
 
 func terminate(cmd *exec.Cmd) error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }

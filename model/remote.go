@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -148,7 +149,7 @@ func (m *remote) send(ctx context.Context, fields map[string]any) (*received, er
 		return r, err
 	}
 	defer func() { _ = res.Body.Close() }()
-	stream := &boundedBody{Reader: res.Body, left: maxBody}
+	stream := http.MaxBytesReader(nil, res.Body, maxBody)
 	if res.StatusCode >= http.StatusMultipleChoices {
 		data, _ := io.ReadAll(stream)
 		return r, readRefusal(res.StatusCode, res.Header, data)
@@ -162,7 +163,7 @@ func (m *remote) send(ctx context.Context, fields map[string]any) (*received, er
 		return r, err
 	}
 	if !json.Valid(data) {
-		return r, &unreadable{"no JSON: " + words(data)}
+		return r, fmt.Errorf("%w: no JSON: %s", errUnreadable, words(data))
 	}
 	return r, m.api.whole(data, r)
 }
@@ -182,7 +183,7 @@ func (m *remote) listen(stream io.Reader, r *received) error {
 			return nil
 		}
 		if !json.Valid(data) {
-			return &unreadable{"an event of the stream is not JSON: " + words(data)}
+			return fmt.Errorf("%w: an event of the stream is not JSON: %s", errUnreadable, words(data))
 		}
 		if said := refusalIn(data); said != nil {
 			return said
@@ -192,16 +193,13 @@ func (m *remote) listen(stream io.Reader, r *received) error {
 		}
 	}
 	if !r.ended {
-		return &unreadable{"the answer broke off"}
+		return fmt.Errorf("%w: the answer broke off", errUnreadable)
 	}
 	return nil
 }
 
-// unreadable is an answer that does not follow the API.
-type unreadable struct{ why string }
-
-// Error returns why.
-func (u *unreadable) Error() string { return u.why }
+// errUnreadable is an answer that does not follow the API.
+var errUnreadable = errors.New("the answer cannot be read")
 
 // answer makes an Answer of what arrived.
 func (m *remote) answer(q Request, r *received) Answer {

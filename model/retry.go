@@ -80,15 +80,8 @@ func (r *retrying) Call(ctx context.Context, q Request) (Answer, error) {
 
 // wait is how long to wait after a failed attempt, from 1 on. It is at least what the server asked for.
 func (p RetryPolicy) wait(attempt int, asked time.Duration) time.Duration {
-	bound := p.Base
-	for range attempt - 1 {
-		if bound > p.MaxWait/2 {
-			bound = p.MaxWait
-			break
-		}
-		bound *= 2
-	}
-	jitter := time.Duration(p.Random() * float64(min(bound, p.MaxWait)))
+	bound := min(p.Base<<min(attempt-1, 16), p.MaxWait)
+	jitter := time.Duration(p.Random() * float64(bound))
 	return asked + min(jitter, p.MaxWait-asked)
 }
 

@@ -43,24 +43,13 @@ func ParseSpec(text string, configured ...string) (Spec, error) {
 	if text == Builtin {
 		return Spec{Provider: Builtin}, nil
 	}
-	provider, name, slash := strings.Cut(text, "/")
+	provider, name, _ := strings.Cut(text, "/")
 	switch {
-	case text == "":
-		return Spec{}, memoir.Errorf(memoir.CodeConfig, write, "the model's name is empty")
-	case strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f }):
-		return Spec{}, memoir.Errorf(memoir.CodeConfig, write, "the model's name %q contains spaces", text)
 	case strings.EqualFold(provider, Builtin):
-		return Spec{}, memoir.Errorf(
-			memoir.CodeConfig,
-			"write builtin",
-			"the built-in model is %s, not %q",
-			Builtin,
-			text,
-		)
-	case !slash:
-		return Spec{}, memoir.Errorf(memoir.CodeConfig, write, "model %q names no provider", text)
-	case provider == "" || name == "" || strings.HasSuffix(name, "/"):
-		return Spec{}, memoir.Errorf(memoir.CodeConfig, write, "model %q lacks its provider or its name", text)
+		return Spec{}, memoir.Errorf(memoir.CodeConfig, "write builtin", "the built-in model is %s, not %q", Builtin, text)
+	case provider == "" || name == "" || strings.HasSuffix(name, "/") ||
+		strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f }):
+		return Spec{}, memoir.Errorf(memoir.CodeConfig, write, "%q is not the name of a model", text)
 	}
 	spec := Spec{Provider: provider, Model: name}
 	if slices.Contains(configured, provider) {
@@ -74,12 +63,9 @@ func ParseSpec(text string, configured ...string) (Spec, error) {
 		if slices.Contains(Presets(), preset) {
 			return spec, nil
 		}
-		return Spec{}, memoir.Errorf(
-			memoir.CodeConfig,
+		return Spec{}, memoir.Errorf(memoir.CodeConfig,
 			"use one of "+strings.Join(Presets(), ", ")+", or name your own command in providers",
-			"no command is known by the name exec/%s",
-			preset,
-		)
+			"no command is known by the name exec/%s", preset)
 	}
 	known := append(KnownProviders(), string(APIExec))
 	hint := fmt.Sprintf("use %s, %s, or say in providers.%s where it is reached",

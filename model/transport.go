@@ -23,9 +23,6 @@ const (
 	idleConnections = 16
 )
 
-// errTooMuch is an answer beyond maxBody.
-var errTooMuch = errors.New("the answer does not end")
-
 // newHTTPClient returns a client that follows no redirect: the key and the text of a
 // session go only where the user said.
 func newHTTPClient() *http.Client {
@@ -36,21 +33,6 @@ func newHTTPClient() *http.Client {
 		client.Transport = transport
 	}
 	return client
-}
-
-// boundedBody fails with errTooMuch once more than left bytes were read.
-type boundedBody struct {
-	io.Reader
-	left int64
-}
-
-// Read reads from the body.
-func (b *boundedBody) Read(p []byte) (int, error) {
-	n, err := b.Reader.Read(p)
-	if b.left -= int64(n); b.left < 0 {
-		return n, errTooMuch
-	}
-	return n, err
 }
 
 // events yields the data of each server-sent event. Comments and other fields are skipped.
@@ -90,7 +72,7 @@ func (m *remote) failed(ctx, limited context.Context, q Request, r *received, er
 		e.Usage, e.Estimated = m.usage(q, r), r.usage == nil
 	}
 	var said *refusal
-	var bad *unreadable
+	var endless *http.MaxBytesError
 	var unsent *url.Error
 	switch {
 	case ctx.Err() != nil:
@@ -101,8 +83,8 @@ func (m *remote) failed(ctx, limited context.Context, q Request, r *received, er
 	case errors.As(err, &said):
 		e.Class, e.Status, e.RetryAfter, e.Message = said.class(), said.status, said.retryAfter, said.message
 		e.Err = nil
-	case errors.As(err, &bad), errors.Is(err, errTooMuch):
-		e.Message = "the answer cannot be read: " + err.Error()
+	case errors.Is(err, errUnreadable), errors.As(err, &endless):
+		e.Message = err.Error()
 	case errors.As(err, &unsent):
 		// The outer error has the URL, which may hold a password.
 		e.Err = unsent.Err

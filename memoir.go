@@ -228,13 +228,6 @@ type Extraction struct {
 	Seq            int64     // the project's change sequence when it was stored
 }
 
-// Mark says how far a session was read: the number of an item, and the content hash
-// of the items up to it.
-type Mark struct {
-	Item int
-	Hash string
-}
-
 // Empty reports whether nothing was worth keeping.
 func (e Extraction) Empty() bool {
 	return strings.TrimSpace(e.RawMemory) == "" && strings.TrimSpace(e.RolloutSummary) == ""

@@ -91,9 +91,9 @@ func (p *phase2) endFailed(
 	failure := p.failureOf(p.consolidator.Name(), err)
 	var failed error
 	if blame == postponed {
-		_, failed = p.store.PostponeProject(after, c.claim, failure, p.projectRetryPolicy())
+		_, failed = p.store.Postpone(after, c.claim, failure, p.projectRetryPolicy())
 	} else {
-		failed = p.store.FailProject(after, c.claim, failure, p.projectRetryPolicy())
+		failed = p.store.Fail(after, c.claim, failure, p.projectRetryPolicy())
 	}
 	if failed != nil {
 		p.enterProject(ctx, c, store.OutcomeLost)

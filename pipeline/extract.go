@@ -29,16 +29,18 @@ func (r *run) extractOne(ctx context.Context, claim store.Claim) (extracted, err
 	scanner := r.scannerOf(claim.Session.CWD)
 	accountOf(ctx).redactBy(scanner)
 	before := lookAt(claim.Session.Files)
-	loaded, err := Load(ctx, scanner, parts, claim.PriorMarks...)
+	earlier := ""
+	if claim.Prior != nil && claim.Prior.FilterVersion == rollout.FilterVersion {
+		earlier = claim.Prior.ContentHash
+	}
+	loaded, err := Load(ctx, scanner, parts, earlier)
 	if err == nil {
 		err = before.whole()
 	}
 	if err != nil {
 		return extracted{}, err
 	}
-	out := extracted{
-		Result: store.Result{Redactions: loaded.Redactions, Marks: loaded.Marks},
-	}
+	out := extracted{Result: store.Result{Redactions: loaded.Redactions}}
 	out.Extraction.ContentHash = loaded.Hash
 	out.Skipped = r.skipped(loaded.Stats)
 	if loaded.Hash == claim.DoneHash && claim.DoneFilterVersion == rollout.FilterVersion {
@@ -58,8 +60,7 @@ func (r *run) extractOne(ctx context.Context, claim store.Claim) (extracted, err
 	}
 	out.Extraction = extraction
 	// What an earlier extraction rested on may have been undone since.
-	out.Grown = grew(claim.Prior, loaded)
-	out.Withdraw = extraction.Empty() && loaded.Stats.Undone > 0 && !out.Grown
+	out.Withdraw = extraction.Empty() && loaded.Stats.Undone > 0 && !loaded.Grown
 	return out, nil
 }
 
@@ -89,16 +90,6 @@ func lastSaid(items []memoir.Item, otherwise time.Time) time.Time {
 		}
 	}
 	return otherwise
-}
-
-// grew reports whether an earlier extraction cites nothing but what is as it was.
-func grew(prior *memoir.Extraction, loaded Loaded) bool {
-	if prior == nil || prior.Empty() || loaded.Same == 0 || prior.FilterVersion != rollout.FilterVersion {
-		return false
-	}
-	return !slices.ContainsFunc(memoir.ParseStatements(prior.RawMemory), func(st memoir.Statement) bool {
-		return slices.ContainsFunc(st.Items, func(n int) bool { return n > loaded.Same })
-	})
 }
 
 // skipped says what a reading did not understand, so that a format's drift shows.

@@ -130,9 +130,9 @@ func (p *phase1) recordFailure(ctx context.Context, claim store.Claim, cause err
 	failure := p.failureOf(p.extractor.Name(), cause)
 	counted, err := true, error(nil)
 	if postpone {
-		counted, err = p.store.PostponeClaim(ctx, claim, failure, p.retryPolicy())
+		counted, err = p.store.Postpone(ctx, claim, failure, p.retryPolicy())
 	} else {
-		err = p.store.FailClaim(ctx, claim, failure, p.retryPolicy())
+		err = p.store.Fail(ctx, claim, failure, p.retryPolicy())
 	}
 	said := failure.Message
 	if !counted {

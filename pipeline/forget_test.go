@@ -145,7 +145,7 @@ func TestAForgottenSessionDoesNotComeBack(t *testing.T) {
 
 	st = open(t, home)
 	defer st.Close()
-	must(t, st.SetForgotten(t.Context(), key, false))
+	must(t, st.Unforget(t.Context(), key))
 	run(t, options(home, dir))
 	if text := liveText(t, home, project); !strings.Contains(text, "zanzibar") {
 		t.Errorf("it was taken back, and is not there:\n%s", text)

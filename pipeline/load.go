@@ -25,23 +25,23 @@ type Loaded struct {
 	Items      []memoir.Item
 	Stats      rollout.Stats
 	Hash       string         // of the filtered items, before redaction and bounds
-	Marks      []memoir.Mark  // how far the session was read, for Load to know it again
-	Same       int            // number of the last item at which an earlier mark still holds; 0: none does
+	Grown      bool           // it begins with the content that has the earlier hash
 	Redactions secrets.Counts // by rule
 	Omitted    int            // items, and texts of items, that gave way to maxHeld
 }
 
 // Load reads a session's files in order. Nothing of the text leaves this function
-// unredacted. Marks are those of an earlier reading.
-func Load(ctx context.Context, scanner *secrets.Scanner, parts []rollout.Part, marks ...memoir.Mark) (Loaded, error) {
+// unredacted. Earlier is the hash of an earlier reading, if there was one.
+func Load(ctx context.Context, scanner *secrets.Scanner, parts []rollout.Part, earlier string) (Loaded, error) {
 	var (
 		out      Loaded
 		held     holding
-		trail    = rollout.NewTrail(marks)
+		hasher   rollout.Hasher
 		redactor = scanner.Session()
 	)
 	stats, err := rollout.Read(ctx, parts, func(it memoir.Item) error {
-		trail.Add(it)
+		hasher.Add(it)
+		out.Grown = out.Grown || earlier != "" && hasher.Sum() == earlier
 		it = redactor.Item(it)
 		it.Text = cutMiddle(it.Text, maxMessage)
 		it.Input = cutMiddle(it.Input, maxInput)
@@ -57,7 +57,7 @@ func Load(ctx context.Context, scanner *secrets.Scanner, parts []rollout.Part, m
 	for i, it := range out.Items {
 		out.Items[i] = redactor.Again(it)
 	}
-	out.Hash, out.Marks, out.Same = trail.Sum(), trail.Marks(), trail.Same()
+	out.Hash = hasher.Sum()
 	out.Redactions = redactor.Counts()
 	return out, nil
 }

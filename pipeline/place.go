@@ -24,14 +24,11 @@ type finder struct {
 }
 
 func (r *run) newFinder(ctx context.Context) (*finder, error) {
-	known, err := r.store.Known(ctx)
+	known, idOf, err := r.store.Known(ctx)
 	if err != nil {
 		return nil, err
 	}
-	f := &finder{homes: map[string]memoir.Project{}, known: map[string]bool{}, resolver: r.resolver()}
-	if f.idOf, err = r.store.Resolver(ctx); err != nil {
-		return nil, err
-	}
+	f := &finder{homes: map[string]memoir.Project{}, known: map[string]bool{}, resolver: r.resolver(), idOf: idOf}
 	for _, p := range known {
 		f.known[p.Identity] = true
 		f.remember(p)

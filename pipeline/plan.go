@@ -95,7 +95,7 @@ func (r *run) reading(ctx context.Context, s memoir.Session) (calls int, bytes i
 		if err != nil {
 			return out, err
 		}
-		loaded, err := Load(ctx, r.scannerOf(s.CWD), parts)
+		loaded, err := Load(ctx, r.scannerOf(s.CWD), parts, "")
 		if err != nil {
 			return out, err
 		}

@@ -239,7 +239,7 @@ func (r *run) fillTakenIn(ctx context.Context, projectID string, inputs map[stri
 		if inputs[key] != "" {
 			continue
 		}
-		e, _, err := r.store.Prior(ctx, key)
+		e, err := r.store.Prior(ctx, key)
 		if err != nil {
 			return err
 		}

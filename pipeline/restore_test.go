@@ -143,7 +143,7 @@ func TestAGenerationOfWhichAllSessionsAreGoneIsNotRestored(t *testing.T) {
 	if after := a.live(); after.Generation != before.Generation || !after.Files.Equal(before.Files) {
 		t.Errorf("it changed: %s", memory.Diff(before.Files, after.Files))
 	}
-	in(t, a.home, func(st *store.Store) error { return st.SetForgotten(t.Context(), "codex:aaaaaaaa-0001", false) })
+	in(t, a.home, func(st *store.Store) error { return st.Unforget(t.Context(), "codex:aaaaaaaa-0001") })
 	if a.restore(1); !a.live().Files.Equal(first) {
 		t.Errorf("remembered again it is not restored whole: %s", memory.Diff(first, a.live().Files))
 	}
@@ -153,10 +153,15 @@ func TestWhatWasForgottenDoesNotComeBackByARestoring(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name string
-		take func(*store.Store) error
+		take func(*store.Store, pipeline.Options) error
 	}{
-		{"forgotten", func(st *store.Store) error { return st.SetForgotten(t.Context(), "codex:aaaaaaaa-0002", true) }},
-		{"disabled", func(st *store.Store) error { return st.SetDisabled(t.Context(), "codex:aaaaaaaa-0002", true) }},
+		{"forgotten", func(st *store.Store, o pipeline.Options) error {
+			_, err := pipeline.Forget(t.Context(), st, o, pipeline.Forgetting{Keys: []string{"codex:aaaaaaaa-0002"}})
+			return err
+		}},
+		{"disabled", func(st *store.Store, _ pipeline.Options) error {
+			return st.SetDisabled(t.Context(), "codex:aaaaaaaa-0002", true)
+		}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -164,7 +169,7 @@ func TestWhatWasForgottenDoesNotComeBackByARestoring(t *testing.T) {
 			a.edit("notes.md", "what aaaaaaaa-0002 said")
 			a.session("aaaaaaaa-0003", "Never push on a Friday, always wait for Monday.")
 			a.run()
-			in(t, a.home, test.take)
+			in(t, a.home, func(st *store.Store) error { return test.take(st, options(a.home, a.dir)) })
 			a.run()
 			generation := a.live().Generation
 			for _, n := range []int{2, 3, 4} { // published, by hand, published

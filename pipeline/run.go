@@ -228,9 +228,6 @@ func (r *run) steps(ctx context.Context) error {
 	if r.opts.DryRun {
 		return r.plan(ctx)
 	}
-	if err := r.store.DeleteOrphans(ctx); err != nil {
-		return err
-	}
 	total := min(r.report.Scan.Reasons[memoir.ReasonEligible], r.opts.Limit)
 	if total > 0 {
 		r.recordBegin(ctx)

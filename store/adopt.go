@@ -34,7 +34,10 @@ func (s *Store) Adopt(ctx context.Context, a Adoption) (out Adopted, err error) 
 		err := t.get(`SELECT generation FROM project WHERE id = ?`, []any{a.Project.ID}, &recorded)
 		out.New = errors.Is(err, sql.ErrNoRows)
 		if out.New {
-			err = upsertProject(t, a.Project)
+			known, failed := readAtlas(t)
+			if err = failed; err == nil {
+				err = known.put(t, a.Project)
+			}
 		}
 		if err != nil || recorded >= a.Generations[len(a.Generations)-1].N {
 			return err // the process that published it has recorded it meanwhile
@@ -64,29 +67,25 @@ func (s *Store) Adopt(ctx context.Context, a Adoption) (out Adopted, err error) 
 // adoptExtraction stores an extraction unless there is one of its session, or that was
 // forgotten. The session is read once more, which costs nothing if it has not changed.
 func (s *Store) adoptExtraction(t tx, projectID string, e memoir.Extraction) (bool, error) {
-	var known bool
-	err := t.get(`SELECT EXISTS (SELECT 1 FROM extraction WHERE session_key = ?1)
-		OR EXISTS (SELECT 1 FROM mark WHERE session_key = ?1 AND forgotten)`, []any{e.SessionKey}, &known)
+	known, err := t.exists(`SELECT 1 FROM extraction WHERE session_key = ?1
+		UNION ALL SELECT 1 FROM mark WHERE session_key = ?1 AND forgotten`, e.SessionKey)
 	if err != nil || known {
 		return false, err
 	}
 	source, id := memoir.SplitKey(e.SessionKey)
 	_, err = t.exec(`INSERT INTO session (key, source, thread_id, project_id, kind, parent, title, cwd, branch, remote,
-		bytes, created_at, updated_at,
-			version, error, reason)
-		VALUES (?1, ?2, ?3, ?4, 'main', '', ?5, ?6, ?7, '', 0, ?8, ?9, '', '', 'up_to_date') ON CONFLICT DO NOTHING`,
+			bytes, created_at, updated_at, version, error, reason)
+		VALUES (?, ?, ?, ?, 'main', '', ?, ?, ?, '', 0, ?, ?, '', '', 'up_to_date') ON CONFLICT DO NOTHING`,
 		e.SessionKey, string(source), id, projectID, e.Title, e.CWD, e.Branch, millis(e.StartedAt), millis(e.EndedAt))
 	if err != nil {
 		return false, err
 	}
 	// The session may know better when it began, and where its extraction belongs.
-	_, err = t.exec(`INSERT INTO extraction (session_key, project_id, raw_memory, rollout_summary, rollout_slug, title,
-		cwd, branch,
-			started_at, ended_at, content_hash, filter_version, model, seq, stored_at)
-		SELECT key, coalesce(project_id, ?2), ?3, ?4, ?5, ?6, ?7, ?8, created_at, ?9, ?10, ?11, ?12,
-			(SELECT change_seq FROM project WHERE id = ?2), ?13 FROM session WHERE key = ?1`,
-		e.SessionKey, projectID, e.RawMemory, e.RolloutSummary, e.RolloutSlug, e.Title, e.CWD, e.Branch,
-		millis(e.EndedAt), e.ContentHash, e.FilterVersion, e.Model, millis(s.now()))
+	err = t.get(`SELECT coalesce(s.project_id, p.id), s.created_at, p.change_seq FROM session s, project p
+		WHERE s.key = ? AND p.id = ?`, []any{e.SessionKey, projectID}, &e.ProjectID, timeColumn{&e.StartedAt}, &e.Seq)
+	if err == nil {
+		err = s.putExtraction(t, e)
+	}
 	if err != nil {
 		return false, err
 	}
@@ -103,9 +102,7 @@ func (s *Store) adoptExtraction(t tx, projectID string, e memoir.Extraction) (bo
 // adoptNotes stores the notes on generations from the recorded one on that have none yet.
 func adoptNotes(t tx, a Adoption, recorded int64) (n int, err error) {
 	for base, notes := range a.Notes {
-		var known bool
-		err := t.get(`SELECT EXISTS (SELECT 1 FROM note WHERE project_id = ? AND base = ?)`,
-			[]any{a.Project.ID, base}, &known)
+		known, err := t.exists(`SELECT 1 FROM note WHERE project_id = ? AND base = ?`, a.Project.ID, base)
 		if err != nil {
 			return n, err
 		}
@@ -113,10 +110,7 @@ func adoptNotes(t tx, a Adoption, recorded int64) (n int, err error) {
 			continue
 		}
 		for _, note := range notes {
-			_, err := t.exec(`INSERT INTO note (project_id, base, file, action, section, after, text, at)
-				VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-				a.Project.ID, base, note.File, string(note.Action), note.Section, note.After, note.Text, millis(note.At))
-			if err != nil {
+			if err := putNote(t, a.Project.ID, base, note); err != nil {
 				return n, err
 			}
 			n++

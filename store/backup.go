@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -51,12 +50,6 @@ func (s *Store) dropBackup() error {
 		}
 	}
 	return nil
-}
-
-// copyBefore keeps a copy of the database before a migration from a version.
-func (s *Store) copyBefore(ctx context.Context, version int64) (path string, err error) {
-	path = fmt.Sprintf("%s.v%d.bak", s.path, version)
-	return path, s.copyTo(ctx, path)
 }
 
 // copyTo writes the database, as last committed, to a path in one durable step.
@@ -150,7 +143,7 @@ func isSound(ctx context.Context, path string, busy time.Duration) (bool, error)
 		return false, nil
 	}
 	s := &Store{path: path, now: time.Now, busy: busy}
-	s.readers = openReaders(s)
+	s.openReaders()
 	defer s.readers.Close()
 	found := ""
 	err := s.read(ctx, func(t tx) error { return t.get(`PRAGMA quick_check(1)`, nil, &found) })

@@ -32,7 +32,6 @@ type Claim struct {
 	DoneHash          string             // content hash of what was last extracted; empty if nothing was
 	DoneFilterVersion int                // of the filter that DoneHash was made with
 	Prior             *memoir.Extraction // what is stored of an earlier version, nil if nothing
-	PriorMarks        []memoir.Mark      // how far the session was read for it
 	StartedAt         time.Time          // by the store's clock
 	LeaseUntil        time.Time
 }
@@ -72,10 +71,7 @@ func (s *Store) ClaimSessions(ctx context.Context, o ClaimOptions) ([]Claim, err
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, s.explain(err, "claiming sessions")
-	}
-	return claims, nil
+	return claims, s.explain(err, "claiming sessions")
 }
 
 func (s *Store) claimSession(t tx, f facts, o ClaimOptions) (Claim, error) {
@@ -90,10 +86,7 @@ func (s *Store) claimSession(t tx, f facts, o ClaimOptions) (Claim, error) {
 	}
 	c.Attempt, c.Crashes, c.StartedAt, c.LeaseUntil = g.attempt, g.crashes, g.started, g.until
 	c.DoneHash, c.DoneFilterVersion = g.doneHash, g.doneFilter
-	if c.Prior, err = selectExtraction(t, f.key); err != nil || c.Prior == nil {
-		return c, err
-	}
-	c.PriorMarks, err = selectMarks(t, f.key)
+	c.Prior, err = selectExtraction(t, f.key)
 	return c, err
 }
 
@@ -163,11 +156,11 @@ func (s *Store) LeaveUnread(ctx context.Context, c Claim, path, reason string) e
 
 // Outstanding counts the sessions of a project that other processes than self are
 // extracting now.
-func (s *Store) Outstanding(ctx context.Context, projectID string, self lease.Holder) (n int, err error) {
-	err = s.read(ctx, func(t tx) error {
+func (s *Store) Outstanding(ctx context.Context, projectID string, self lease.Holder) (int, error) {
+	return fetch(ctx, s, func(t tx) (n int, err error) {
 		jobs, err := runningJobs(t, kindExtract)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		var others []string
 		for _, j := range jobs {
@@ -175,10 +168,10 @@ func (s *Store) Outstanding(ctx context.Context, projectID string, self lease.Ho
 				others = append(others, j.key)
 			}
 		}
-		return t.get(`SELECT count(*) FROM session WHERE project_id = ? AND key IN (SELECT value FROM json_each(?))`,
+		err = t.get(`SELECT count(*) FROM session WHERE project_id = ? AND key IN (SELECT value FROM json_each(?))`,
 			[]any{projectID, jsonList(others)}, &n)
-	})
-	return n, s.explain(err, "counting sessions that others extract")
+		return n, err
+	}, "counting sessions that others extract")
 }
 
 // Working returns an error of memoir.CodeBusy while another process holds work:

@@ -210,7 +210,7 @@ func TestASuspectThatProvesHarmlessIsClearedOfIt(t *testing.T) {
 		"by success":       func(s *Store, c Claim) error { return s.StoreExtraction(background(), c, worth("a")) },
 		"by being the old": func(s *Store, c Claim) error { return s.MarkUnchanged(background(), c, "h", nil) },
 		"by a failure that it survived": func(s *Store, c Claim) error {
-			return s.FailClaim(background(), c, Failure{Message: "timeout", Transient: true}, Policy{})
+			return s.Fail(background(), c, Failure{Message: "timeout", Transient: true}, Policy{})
 		},
 	} {
 		s, _ := newQueue(t, 1)

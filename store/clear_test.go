@@ -11,7 +11,7 @@ func rows(t testing.TB, s *Store) map[string]int {
 	t.Helper()
 	n := map[string]int{}
 	must(t, s.read(background(), func(tx tx) error {
-		tables, err := tx.texts(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'goose%' AND name NOT LIKE 'sqlite%'`)
+		tables, err := tx.texts(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'`)
 		for _, table := range tables {
 			var rows int
 			if err := tx.get(`SELECT count(*) FROM `+table, nil, &rows); err != nil {
@@ -38,7 +38,7 @@ func newFull(t testing.TB) (*Store, *fakeClock) {
 		must(t, s.UpsertProject(t.Context(), memoir.Project{ID: id, Name: id, Aliases: []string{"alias"}}))
 		publish(t, s, claimAs(t, s, id, forMinutes), GenerationRecord{N: 1, Redactions: map[string]int{"jwt": 1}})
 	}
-	must(t, s.SetForgotten(t.Context(), "codex:s01", true))
+	forget(t, s, "codex:s01")
 	must(t, s.SetDisabled(t.Context(), "codex:s02", true))
 	return s, clock
 }

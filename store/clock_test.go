@@ -53,8 +53,8 @@ func TestADelayDoesNotOutlastAClockThatWasSetBack(t *testing.T) {
 	s, clock := newDue(t)
 	policy := Policy{Base: time.Hour}
 	clock.now = noon.Add(24 * time.Hour) // the clock is a day ahead
-	must(t, s.FailClaim(t.Context(), claimOne(t, s), Failure{Message: "timeout", Transient: true}, policy))
-	must(t, s.FailProject(t.Context(), claimProject(t, s), Failure{Message: "timeout", Transient: true}, policy))
+	must(t, s.Fail(t.Context(), claimOne(t, s), Failure{Message: "timeout", Transient: true}, policy))
+	must(t, s.Fail(t.Context(), claimProject(t, s), Failure{Message: "timeout", Transient: true}, policy))
 	if c, ok, err := s.ClaimProject(t.Context(), project, forMinutes); err != nil || ok || c.Declined != DeclinedBackoff {
 		t.Fatalf("the delay does not hold: %v, %v", ok, err)
 	}

@@ -19,15 +19,6 @@ import (
 	"memoir/internal/disk"
 )
 
-// purpose of a connection.
-type purpose int
-
-const (
-	forReading purpose = iota
-	forWriting
-	forMigration
-)
-
 // patience is how long SQLite itself waits for a lock before the waiting is done
 // here, where a cancelled context ends it.
 const patience = 100 * time.Millisecond
@@ -52,31 +43,25 @@ func (c connector) Driver() driver.Driver { return c.driver }
 
 // connector holds every pragma of a connection. The busy timeout comes first
 // because each of the others may find the database locked.
-func (s *Store) connector(p purpose) driver.Connector {
+func (s *Store) connector(writing bool) driver.Connector {
 	query := url.Values{}
 	query.Set("_busy_timeout", fmt.Sprint(patience.Milliseconds()))
 	query.Set("_stmt_cache_size", "64")
-	query.Set("mode", "rw")
-	var pragmas []string
-	switch p {
-	case forReading:
-		query.Set("mode", "ro")
-		if s.writer == nil && unwritable(s.path) {
-			query.Set("immutable", "1")
-		}
-	case forWriting:
+	query.Set("mode", "ro")
+	// What SQLite writes to temporary files would lie outside of memoir's folder.
+	pragmas := []string{"temp_store = MEMORY"}
+	if writing {
+		query.Set("mode", "rw")
 		// On macOS fsync alone leaves the data in the drive's cache. A transaction says itself
 		// how durable it is.
-		pragmas = []string{"foreign_keys = ON", "fullfsync = ON", "secure_delete = ON", "cache_size = -8000"}
-	case forMigration:
-		// A migration may rebuild a table that others refer to.
-		pragmas = []string{"foreign_keys = OFF", "synchronous = FULL", "fullfsync = ON"}
+		pragmas = append(pragmas, "foreign_keys = ON", "fullfsync = ON", "secure_delete = ON", "cache_size = -8000")
+	} else if s.writer == nil && unwritable(s.path) {
+		query.Set("immutable", "1")
 	}
 	dsn := url.URL{Scheme: "file", Path: filepath.ToSlash(s.path), RawQuery: query.Encode(), OmitHost: true}
 	return connector{dsn: dsn.String(), driver: &sqlite3.SQLiteDriver{
 		ConnectHook: func(c *sqlite3.SQLiteConn) error {
-			// What SQLite writes to temporary files would lie outside of memoir's folder.
-			for _, pragma := range append(pragmas, "temp_store = MEMORY") {
+			for _, pragma := range pragmas {
 				if _, err := c.Exec("PRAGMA "+pragma, nil); err != nil {
 					return err
 				}

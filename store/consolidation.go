@@ -164,13 +164,11 @@ func (c consolidation) busy() error {
 // AbandonedProjects lists the projects whose consolidation nobody works on any more,
 // although a process claimed it and did not end the claim. The next claim of any
 // project sets them free.
-func (s *Store) AbandonedProjects(ctx context.Context) (ids []string, err error) {
-	err = s.read(ctx, func(t tx) error {
+func (s *Store) AbandonedProjects(ctx context.Context) ([]string, error) {
+	return fetch(ctx, s, func(t tx) ([]string, error) {
 		free, _, err := s.abandoned(t, kindConsolidate)
-		ids = slices.Sorted(maps.Keys(free))
-		return err
-	})
-	return ids, s.explain(err, "looking for projects that nobody works on any more")
+		return slices.Sorted(maps.Keys(free)), err
+	}, "looking for projects that nobody works on any more")
 }
 
 // ExtendProject moves the claim's lease on, also one that has expired if nobody

@@ -128,7 +128,7 @@ func TestAnAbandonedProjectIsTakenOverAndTheFormerHolderCanDoNothing(t *testing.
 		}
 		wantCode(t, s.Publish(t.Context(), former, GenerationRecord{N: 1}, func() error { t.Error("swapped"); return nil }), memoir.CodeLeaseLost)
 		wantCode(t, s.FinishProjectUnchanged(t.Context(), former), memoir.CodeLeaseLost)
-		wantCode(t, s.FailProject(t.Context(), former, transient, Policy{}), memoir.CodeLeaseLost)
+		wantCode(t, s.Fail(t.Context(), former, transient, Policy{}), memoir.CodeLeaseLost)
 		must(t, s.GiveBackProject(t.Context(), former))
 		if ok, err := s.ExtendProject(t.Context(), now, clock.Now().Add(time.Hour)); !ok || err != nil {
 			t.Errorf("%s: the new holder lost it: %v", name, err)
@@ -149,7 +149,7 @@ func TestThreeFailuresGiveAProjectUpUntilItChangesOrIsRetried(t *testing.T) {
 			if c.Attempt != attempt {
 				t.Fatalf("%s: attempt %d, want %d", name, c.Attempt, attempt)
 			}
-			must(t, s.FailProject(t.Context(), c, transient, Policy{Base: time.Second}))
+			must(t, s.Fail(t.Context(), c, transient, Policy{Base: time.Second}))
 			clock.advance(time.Hour)
 		}
 		wantDeclined(t, s, DeclinedDead)
@@ -206,10 +206,10 @@ func TestOtherWorkLeavesAProjectAsItWas(t *testing.T) {
 		"due":  {func(s *Store, c ProjectClaim) error { return s.GiveBackProject(background(), c) }, "", map[string]int{"done": 1, "pending": 1}},
 		"done": {func(s *Store, c ProjectClaim) error { return s.FinishProjectUnchanged(background(), c) }, DeclinedNotDue, map[string]int{"done": 2}},
 		"waiting": {func(s *Store, c ProjectClaim) error {
-			return s.FailProject(background(), c, transient, Policy{Base: time.Hour})
+			return s.Fail(background(), c, transient, Policy{Base: time.Hour})
 		}, DeclinedBackoff, map[string]int{"done": 1, "error": 1}},
 		"dead": {func(s *Store, c ProjectClaim) error {
-			return s.FailProject(background(), c, Failure{Message: "timeout"}, Policy{})
+			return s.Fail(background(), c, Failure{Message: "timeout"}, Policy{})
 		}, DeclinedDead, map[string]int{"done": 1, "dead": 1}},
 	} {
 		for work, do := range map[string]func(*Store){
@@ -302,8 +302,7 @@ func TestProjectsAreWorkedOnApart(t *testing.T) {
 	must(t, s.StoreExtraction(t.Context(), ours[0], worth("ours")))
 	must(t, s.StoreExtraction(t.Context(), them[0], worth("theirs")))
 	for id, want := range map[string]string{project: "ours", other: "theirs"} {
-		all, err := s.Extractions(t.Context(), id)
-		if must(t, err); len(all) != 1 || all[0].RawMemory != want {
+		if all := inputsOf(t, s, id); len(all) != 1 || all[0].RawMemory != want {
 			t.Errorf("%s rests on %+v", id, all)
 		}
 		if selected, others, err := s.Selected(t.Context(), id, 1); err != nil || len(selected) != 1 || selected[0].RawMemory != want || len(others) != 0 {
@@ -312,7 +311,7 @@ func TestProjectsAreWorkedOnApart(t *testing.T) {
 	}
 	held := claimProject(t, s)
 	c := claimAs(t, s, other, forMinutes) // not held up by another project
-	must(t, s.FailProject(t.Context(), held, transient, Policy{Base: time.Hour}))
+	must(t, s.Fail(t.Context(), held, transient, Policy{Base: time.Hour}))
 	publish(t, s, c, GenerationRecord{N: 1})
 	if row := projectRow(t, s, project); !row.Due || row.Generation != 0 {
 		t.Errorf("the other's publication changed it: %+v", row)
@@ -330,7 +329,7 @@ func TestADelayOfAProjectHoldsThoughItChanges(t *testing.T) {
 		"a withdrawal":  func(s *Store) { must(t, s.SetDisabled(t.Context(), "codex:s00", true)) },
 	} {
 		s, clock := newDue(t)
-		must(t, s.FailProject(t.Context(), claimProject(t, s), transient, Policy{Base: time.Hour}))
+		must(t, s.Fail(t.Context(), claimProject(t, s), transient, Policy{Base: time.Hour}))
 		change(s)
 		if c := wantDeclined(t, s, DeclinedBackoff); !c.RetryAt.Equal(noon.Add(time.Hour)) || c.LastError != "timeout" {
 			t.Errorf("%s: declined with %+v", name, c)
@@ -339,7 +338,7 @@ func TestADelayOfAProjectHoldsThoughItChanges(t *testing.T) {
 			t.Fatal(err)
 		}
 		must(t, s.GiveBackProject(t.Context(), claimProject(t, s)))
-		must(t, s.FailProject(t.Context(), claimProject(t, s), transient, Policy{Base: time.Hour}))
+		must(t, s.Fail(t.Context(), claimProject(t, s), transient, Policy{Base: time.Hour}))
 		clock.advance(time.Hour)
 		claimProject(t, s)
 	}

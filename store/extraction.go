@@ -11,69 +11,37 @@ import (
 )
 
 const extractionColumns = `e.session_key, coalesce(e.project_id, ''), e.raw_memory, e.rollout_summary, e.rollout_slug,
-	e.title, e.cwd, e.branch,
-	e.started_at, e.ended_at, e.content_hash, e.filter_version, e.model, e.seq`
+	e.title, e.cwd, e.branch, e.started_at, e.ended_at, e.content_hash, e.filter_version, e.model, e.seq`
 
-func scanExtraction(scan func(...any) error) (memoir.Extraction, error) {
-	var e memoir.Extraction
-	var started, ended int64
-	err := scan(&e.SessionKey, &e.ProjectID, &e.RawMemory, &e.RolloutSummary, &e.RolloutSlug, &e.Title, &e.CWD, &e.Branch,
-		&started, &ended, &e.ContentHash, &e.FilterVersion, &e.Model, &e.Seq)
-	e.StartedAt, e.EndedAt = moment(started), moment(ended)
-	return e, err
+func scanExtraction(scan scanner, e *memoir.Extraction) error {
+	return scan(&e.SessionKey, &e.ProjectID, &e.RawMemory, &e.RolloutSummary, &e.RolloutSlug, &e.Title, &e.CWD, &e.Branch,
+		timeColumn{&e.StartedAt}, timeColumn{&e.EndedAt}, &e.ContentHash, &e.FilterVersion, &e.Model, &e.Seq)
 }
 
+// selectExtraction returns what is stored of a session, nil for nothing.
 func selectExtraction(t tx, key string) (*memoir.Extraction, error) {
-	var found *memoir.Extraction
-	err := t.each(`SELECT `+extractionColumns+` FROM extraction e WHERE e.session_key = ?`, []any{key},
-		func(scan func(...any) error) error {
-			e, err := scanExtraction(scan)
-			found = &e
-			return err
-		})
-	return found, err
+	found, err := collect(t, `SELECT `+extractionColumns+` FROM extraction e WHERE e.session_key = ?`, []any{key},
+		scanExtraction)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return &found[0], nil
 }
 
-// Extractions returns what a consolidation of the project takes: the extractions
-// that are not empty, of sessions that are neither disabled nor forgotten, ordered
-// by session key.
-func (s *Store) Extractions(ctx context.Context, projectID string) ([]memoir.Extraction, error) {
-	extractions := []memoir.Extraction{}
-	err := s.read(ctx, func(t tx) error {
-		return t.each(`SELECT `+extractionColumns+` FROM extraction e WHERE e.project_id = ? AND `+isInput+`
-			ORDER BY e.session_key`,
-			[]any{projectID}, func(scan func(...any) error) error {
-				e, err := scanExtraction(scan)
-				extractions = append(extractions, e)
-				return err
-			})
-	})
-	return extractions, s.explain(err, "reading extractions of project %s", projectID)
-}
-
-// Selected returns of what Extractions returns those whose sessions ended last, at
-// most a number of them, and the session keys of the others. Both are ordered by
-// session key.
+// Selected returns the extractions of a project, none of them empty, whose sessions are neither
+// disabled nor forgotten: those that ended last, at most a number of them, and the session keys
+// of the others. Both are ordered by session key.
 func (s *Store) Selected(
 	ctx context.Context, projectID string, most int,
 ) (selected []memoir.Extraction, others []string, err error) {
 	err = s.read(ctx, func(t tx) error {
 		const order = ` FROM extraction e WHERE e.project_id = ? AND ` + isInput + `
 			ORDER BY e.ended_at DESC, e.session_key LIMIT ? OFFSET ?`
-		err := t.each(`SELECT `+extractionColumns+order, []any{projectID, most, 0}, func(scan func(...any) error) error {
-			e, err := scanExtraction(scan)
-			selected = append(selected, e)
-			return err
-		})
-		if err != nil {
-			return err
+		selected, err = collect(t, `SELECT `+extractionColumns+order, []any{projectID, most, 0}, scanExtraction)
+		if err == nil {
+			others, err = t.texts(`SELECT e.session_key`+order, projectID, -1, most)
 		}
-		return t.each(`SELECT e.session_key`+order, []any{projectID, -1, most}, func(scan func(...any) error) error {
-			var key string
-			err := scan(&key)
-			others = append(others, key)
-			return err
-		})
+		return err
 	})
 	slices.SortFunc(selected, func(a, b memoir.Extraction) int { return strings.Compare(a.SessionKey, b.SessionKey) })
 	slices.Sort(others)
@@ -104,12 +72,7 @@ type Result struct {
 	Extraction memoir.Extraction
 	// Withdraw means that what an earlier extraction rested on was undone: an empty
 	// one then replaces it. Otherwise an empty one leaves the earlier.
-	Withdraw bool
-	// Marks say how far the session was read.
-	Marks []memoir.Mark
-	// Grown means that one of the claim's marks still holds, so that an earlier
-	// extraction that an empty one leaves is one of what was read now, too.
-	Grown      bool
+	Withdraw   bool
 	Redactions map[string]int // secrets taken out of the session, by rule
 	Skipped    []Skipped      // records that no reader understood
 }
@@ -135,11 +98,6 @@ func (s *Store) StoreExtraction(ctx context.Context, c Claim, r Result) error {
 		if err != nil {
 			return err
 		}
-		if outcome != outcomeKept || r.Grown {
-			if err := setMarks(t, key, r.Marks); err != nil {
-				return err
-			}
-		}
 		if err := setRedactions(t, kindExtract, key, r.Redactions); err != nil {
 			return err
 		}
@@ -157,9 +115,6 @@ func (s *Store) StoreExtraction(ctx context.Context, c Claim, r Result) error {
 	return s.explain(err, "storing extraction of session %s", key)
 }
 
-// outcomeKept is that of an empty answer which left an earlier extraction as it was.
-const outcomeKept = "kept"
-
 // storeExtraction returns what became of it, in a word for the ledger.
 func (s *Store) storeExtraction(t tx, e memoir.Extraction, withdraw bool) (outcome string, err error) {
 	prior, err := selectExtraction(t, e.SessionKey)
@@ -171,7 +126,7 @@ func (s *Store) storeExtraction(t tx, e memoir.Extraction, withdraw bool) (outco
 		case prior == nil:
 			return "empty", nil
 		case !withdraw:
-			return outcomeKept, nil
+			return "kept", nil
 		}
 		if !prior.Empty() && prior.ProjectID != "" {
 			if _, err := bump(t, prior.ProjectID); err != nil {
@@ -195,9 +150,13 @@ func (s *Store) storeExtraction(t tx, e memoir.Extraction, withdraw bool) (outco
 			}
 		}
 	}
-	_, err = t.exec(`INSERT INTO extraction (session_key, project_id, raw_memory, rollout_summary, rollout_slug, title,
-		cwd, branch,
-			started_at, ended_at, content_hash, filter_version, model, seq, stored_at)
+	return outcome, s.putExtraction(t, e)
+}
+
+// putExtraction writes an extraction in the place of an earlier one of its session.
+func (s *Store) putExtraction(t tx, e memoir.Extraction) error {
+	_, err := t.exec(`INSERT INTO extraction (session_key, project_id, raw_memory, rollout_summary, rollout_slug, title,
+			cwd, branch, started_at, ended_at, content_hash, filter_version, model, seq, stored_at)
 		VALUES (?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (session_key) DO UPDATE SET project_id = excluded.project_id, raw_memory = excluded.raw_memory,
 			rollout_summary = excluded.rollout_summary, rollout_slug = excluded.rollout_slug, title = excluded.title,
@@ -206,10 +165,7 @@ func (s *Store) storeExtraction(t tx, e memoir.Extraction, withdraw bool) (outco
 			seq = excluded.seq, stored_at = excluded.stored_at`,
 		e.SessionKey, e.ProjectID, e.RawMemory, e.RolloutSummary, e.RolloutSlug, e.Title, e.CWD, e.Branch,
 		millis(e.StartedAt), millis(e.EndedAt), e.ContentHash, e.FilterVersion, e.Model, e.Seq, millis(s.now()))
-	if err != nil {
-		return "", err
-	}
-	return outcome, nil
+	return err
 }
 
 // sameMemory reports whether a consolidation can't tell two extractions apart.
@@ -222,44 +178,8 @@ func sameMemory(a, b memoir.Extraction) bool {
 	return strip(a) == strip(b)
 }
 
-// Prior returns what is stored of a session and how far it was read for that; nil for
-// nothing.
-func (s *Store) Prior(ctx context.Context, key string) (e *memoir.Extraction, marks []memoir.Mark, err error) {
-	err = s.read(ctx, func(t tx) error {
-		if e, err = selectExtraction(t, key); err != nil {
-			return err
-		}
-		marks, err = selectMarks(t, key)
-		return err
-	})
-	return e, marks, s.explain(err, "reading what was extracted from session %s", key)
-}
-
-// setMarks replaces the marks of an extraction. Where there is none, none are kept.
-func setMarks(t tx, key string, marks []memoir.Mark) error {
-	if _, err := t.exec(`DELETE FROM extraction_mark WHERE session_key = ?`, key); err != nil {
-		return err
-	}
-	for _, m := range marks {
-		_, err := t.exec(`INSERT INTO extraction_mark (session_key, item, hash) SELECT session_key, ?, ? FROM extraction
-			WHERE session_key = ?`,
-			m.Item, m.Hash, key)
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// selectMarks returns the marks of an extraction, in order.
-func selectMarks(t tx, key string) ([]memoir.Mark, error) {
-	var marks []memoir.Mark
-	err := t.each(`SELECT item, hash FROM extraction_mark WHERE session_key = ? ORDER BY item`, []any{key},
-		func(scan func(...any) error) error {
-			var m memoir.Mark
-			err := scan(&m.Item, &m.Hash)
-			marks = append(marks, m)
-			return err
-		})
-	return marks, err
+// Prior returns what is stored of a session; nil for nothing.
+func (s *Store) Prior(ctx context.Context, key string) (*memoir.Extraction, error) {
+	return fetch(ctx, s, func(t tx) (*memoir.Extraction, error) { return selectExtraction(t, key) },
+		"reading what was extracted from session %s", key)
 }

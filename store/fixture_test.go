@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -212,11 +213,18 @@ func cancelled(t testing.TB) context.Context {
 // found is, Register tells.
 func (s *Store) UpsertProject(ctx context.Context, projects ...memoir.Project) error {
 	return s.quickly(ctx, func(t tx) error {
+		a, err := readAtlas(t)
 		for _, p := range projects {
-			if err := upsertProject(t, p); err != nil {
-				return err
-			}
+			err = errors.Join(err, a.put(t, p))
 		}
-		return nil
+		return err
 	})
+}
+
+// forget withdraws a session for good, as BeginForgetting and FinishForgetting do together.
+func forget(t testing.TB, s *Store, key string) {
+	t.Helper()
+	must(t, s.durably(t.Context(), func(tx tx) error {
+		return errors.Join(s.markChanged(tx, key), s.bury(tx, "", []string{key}), deleteExtracted(tx, []string{key}))
+	}))
 }

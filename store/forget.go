@@ -3,8 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"database/sql"
-	"errors"
 	"slices"
 
 	"memoir"
@@ -13,24 +11,24 @@ import (
 // Forgotten returns the keys of sessions that were forgotten. A scan finds no
 // project for them: what they belonged to does not come back.
 func (s *Store) Forgotten(ctx context.Context) (map[string]bool, error) {
-	forgotten := map[string]bool{}
-	err := s.read(ctx, func(t tx) error {
+	return fetch(ctx, s, func(t tx) (map[string]bool, error) {
+		forgotten := map[string]bool{}
 		keys, err := t.texts(`SELECT session_key FROM mark WHERE forgotten`)
 		for _, key := range keys {
 			forgotten[key] = true
 		}
-		return err
-	})
-	return forgotten, s.explain(err, "listing what was forgotten")
+		return forgotten, err
+	}, "listing what was forgotten")
 }
 
 // ForgottenOf returns the keys of sessions that were withdrawn from a project.
-func (s *Store) ForgottenOf(ctx context.Context, projectID string) (keys []string, err error) {
-	err = s.read(ctx, func(t tx) (err error) {
-		keys, err = t.texts(`SELECT session_key FROM mark WHERE forgotten AND project_id = ? ORDER BY 1`, projectID)
-		return err
-	})
-	return keys, s.explain(err, "listing what project %s forgot", projectID)
+func (s *Store) ForgottenOf(ctx context.Context, projectID string) ([]string, error) {
+	return fetch(ctx, s, func(t tx) ([]string, error) { return forgottenOf(t, projectID) },
+		"listing what project %s forgot", projectID)
+}
+
+func forgottenOf(t tx, projectID string) ([]string, error) {
+	return t.texts(`SELECT session_key FROM mark WHERE forgotten AND project_id = ? ORDER BY 1`, projectID)
 }
 
 // Forgetting says what is to be forgotten.
@@ -64,7 +62,7 @@ func (s *Store) BeginForgetting(ctx context.Context, c ProjectClaim, f Forgettin
 		}
 		// Sessions move: the memory of a project may rest on one of another.
 		homes, err := t.texts(`SELECT DISTINCT project_id FROM extraction WHERE project_id IS NOT NULL AND project_id <> ?
-			AND session_key IN (SELECT value FROM json_each(?))`, c.ProjectID, jsonList(append([]string{}, keys...)))
+			AND session_key IN (SELECT value FROM json_each(?))`, c.ProjectID, jsonList(keys))
 		if err != nil {
 			return err
 		}
@@ -77,12 +75,12 @@ func (s *Store) BeginForgetting(ctx context.Context, c ProjectClaim, f Forgettin
 			}
 		}
 		if f.Purge {
-			if _, err := t.exec(`UPDATE counter SET n = 1 WHERE name = 'purge'`); err != nil {
+			if err := beginPurge(t); err != nil {
 				return err
 			}
 		}
 		if c.ProjectID == "" {
-			return s.deleteExtracted(t, keys)
+			return deleteExtracted(t, keys)
 		}
 		c.Seq, err = beginWithdrawal(t, c.ProjectID, f.Text, f.Purge)
 		return err
@@ -101,17 +99,11 @@ func beginWithdrawal(t tx, projectID, text string, purge bool) (seq int64, err e
 			SET seq = excluded.seq, purge = max(purge, excluded.purge), error = ''`, projectID, text, seq, purge); err != nil {
 		return 0, err
 	}
-	for _, statement := range []string{
-		`DELETE FROM draft WHERE project_id = ?`,
+	return seq, t.execEach(projectID,
 		`UPDATE withdrawal SET error = '' WHERE project_id = ?`,
 		// It may quote what is to be forgotten. That the project failed stays known.
-		`UPDATE job SET last_error = '` + unsaid + `' WHERE kind = 'consolidate' AND key = ? AND last_error <> ''`,
-	} {
-		if _, err := t.exec(statement, projectID); err != nil {
-			return 0, err
-		}
-	}
-	return seq, nil
+		`UPDATE job SET last_error = '`+unsaid+`' WHERE kind = 'consolidate' AND key = ? AND last_error <> ''`,
+	)
 }
 
 // unsaid stands in the place of an error's message that was forgotten.
@@ -123,7 +115,7 @@ func withSubagents(t tx, keys []string) ([]string, error) {
 			SELECT key, source, thread_id FROM session WHERE key IN (SELECT value FROM json_each(?))
 			UNION SELECT s.key, s.source, s.thread_id FROM session s JOIN below b
 				ON s.kind = 'subagent' AND s.source = b.source AND s.parent = b.thread_id
-		) SELECT key FROM below`, jsonList(append([]string{}, keys...)))
+		) SELECT key FROM below`, jsonList(keys))
 	out := append(slices.Clone(keys), below...)
 	slices.Sort(out)
 	return slices.Compact(out), err
@@ -133,7 +125,7 @@ func withSubagents(t tx, keys []string) ([]string, error) {
 // the one given, and blanks what the registry says of them but
 // for what they are recognised by.
 func (s *Store) bury(t tx, projectID string, keys []string) error {
-	list := jsonList(append([]string{}, keys...))
+	list := jsonList(keys)
 	_, err := t.exec(`INSERT INTO mark (session_key, forgotten, at, project_id)
 		SELECT value, 1, ?, coalesce((SELECT project_id FROM extraction WHERE session_key = value),
 			(SELECT project_id FROM session WHERE key = value), ?)
@@ -143,41 +135,31 @@ func (s *Store) bury(t tx, projectID string, keys []string) error {
 	if err != nil {
 		return err
 	}
-	for _, statement := range []string{
+	err = t.execEach(list,
 		`DELETE FROM job WHERE kind = 'extract' AND key IN (SELECT value FROM json_each(?))`,
-		`UPDATE session SET ` + blanked + `, error = '' WHERE key IN (SELECT value FROM json_each(?))`,
+		`UPDATE session SET project_id = NULL, title = '', cwd = '', branch = '', remote = '', error = ''
+			WHERE key IN (SELECT value FROM json_each(?))`,
 		`UPDATE file SET head = '', error = '' WHERE session_key IN (SELECT value FROM json_each(?))`,
 		`UPDATE run SET reason = '', hint = '' WHERE ?1 <> '[]' AND reason <> ''`, // it may quote one of them
-	} {
-		if _, err := t.exec(statement, list); err != nil {
-			return err
-		}
+	)
+	if err != nil {
+		return err
 	}
-	return t.each(`SELECT key FROM session WHERE key IN (SELECT value FROM json_each(?))`, []any{list},
-		func(scan func(...any) error) error {
-			var key string
-			if err := scan(&key); err != nil {
-				return err
-			}
-			return s.settle(t, key)
-		})
-}
-
-// blanked are the columns of a session that say what it was about.
-const blanked = `project_id = NULL, title = '', cwd = '', branch = '', remote = ''`
-
-// deleteExtracted deletes what was extracted from sessions.
-func (s *Store) deleteExtracted(t tx, keys []string) error {
-	for _, statement := range []string{
-		`DELETE FROM extraction WHERE session_key IN (SELECT value FROM json_each(?))`,
-		`DELETE FROM redaction WHERE scope = 'extract' AND key IN (SELECT value FROM json_each(?))`,
-		`DELETE FROM skipped_record WHERE session_key IN (SELECT value FROM json_each(?))`,
-	} {
-		if _, err := t.exec(statement, jsonList(append([]string{}, keys...))); err != nil {
+	for _, key := range keys {
+		if err := s.settle(t, key); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// deleteExtracted deletes what was extracted from sessions.
+func deleteExtracted(t tx, keys []string) error {
+	return t.execEach(jsonList(keys),
+		`DELETE FROM extraction WHERE session_key IN (SELECT value FROM json_each(?))`,
+		`DELETE FROM redaction WHERE scope = 'extract' AND key IN (SELECT value FROM json_each(?))`,
+		`DELETE FROM skipped_record WHERE session_key IN (SELECT value FROM json_each(?))`,
+	)
 }
 
 // Withdrawal is forgetting that was begun, and is to be finished.
@@ -194,7 +176,7 @@ func (s *Store) Withdrawals(ctx context.Context) ([]Withdrawal, error) {
 	var all []Withdrawal
 	err := s.read(ctx, func(t tx) error {
 		return t.each(`SELECT project_id, text, seq, purge, error FROM withdrawal ORDER BY project_id, text`, nil,
-			func(scan func(...any) error) error {
+			func(scan scanner) error {
 				var w Withdrawal
 				var text string
 				if err := scan(&w.ProjectID, &text, &w.Seq, &w.Purge, &w.Error); err != nil {
@@ -228,17 +210,10 @@ func (s *Store) WithdrawalFailed(ctx context.Context, projectID, reason string) 
 // WithdrawnExtractions returns what was extracted from the sessions that were
 // withdrawn from a project, as long as FinishForgetting did not delete it.
 func (s *Store) WithdrawnExtractions(ctx context.Context, projectID string) ([]memoir.Extraction, error) {
-	extractions := []memoir.Extraction{}
-	err := s.read(ctx, func(t tx) error {
-		return t.each(`SELECT `+extractionColumns+` FROM extraction e JOIN mark m ON m.session_key = e.session_key
-			WHERE m.forgotten AND m.project_id = ? ORDER BY e.session_key`, []any{projectID},
-			func(scan func(...any) error) error {
-				e, err := scanExtraction(scan)
-				extractions = append(extractions, e)
-				return err
-			})
-	})
-	return extractions, s.explain(err, "reading what was forgotten")
+	return fetch(ctx, s, func(t tx) ([]memoir.Extraction, error) {
+		return collect(t, `SELECT `+extractionColumns+` FROM extraction e JOIN mark m ON m.session_key = e.session_key
+			WHERE m.forgotten AND m.project_id = ? ORDER BY e.session_key`, []any{projectID}, scanExtraction)
+	}, "reading what was forgotten")
 }
 
 // FinishForgetting ends what was begun up to a change sequence, once the project's
@@ -249,11 +224,11 @@ func (s *Store) FinishForgetting(
 	ctx context.Context, projectID string, seq int64, edit func(memoir.Note) (memoir.Note, bool),
 ) error {
 	err := s.durably(ctx, func(t tx) error {
-		keys, err := t.texts(`SELECT session_key FROM mark WHERE forgotten AND project_id = ?`, projectID)
+		keys, err := forgottenOf(t, projectID)
 		if err != nil {
 			return err
 		}
-		if err := s.deleteExtracted(t, keys); err != nil {
+		if err := deleteExtracted(t, keys); err != nil {
 			return err
 		}
 		if err := editNotes(t, projectID, edit); err != nil {
@@ -266,13 +241,9 @@ func (s *Store) FinishForgetting(
 }
 
 func editNotes(t tx, projectID string, edit func(memoir.Note) (memoir.Note, bool)) error {
-	var notes []memoir.Note
-	err := t.each(`SELECT id, file, action, section, after, text FROM note WHERE project_id = ? ORDER BY id`,
-		[]any{projectID}, func(scan func(...any) error) error {
-			var n memoir.Note
-			err := scan(&n.ID, &n.File, (*string)(&n.Action), &n.Section, &n.After, &n.Text)
-			notes = append(notes, n)
-			return err
+	notes, err := collect(t, `SELECT id, file, action, section, after, text FROM note WHERE project_id = ? ORDER BY id`,
+		[]any{projectID}, func(scan scanner, n *memoir.Note) error {
+			return scan(&n.ID, &n.File, (*string)(&n.Action), &n.Section, &n.After, &n.Text)
 		})
 	if err != nil {
 		return err
@@ -297,40 +268,18 @@ func editNotes(t tx, projectID string, edit func(memoir.Note) (memoir.Note, bool
 // generation: project id -> those of the keys. A session that no memory rests on
 // stands under the project that it belongs to, "" if that is none.
 func (s *Store) Remembering(ctx context.Context, keys []string) (map[string][]string, error) {
-	found := map[string][]string{}
-	err := s.read(ctx, func(t tx) error {
-		wanted := map[string]bool{}
-		for _, key := range keys {
-			wanted[key] = true
-			var project string
-			err := t.get(`SELECT coalesce((SELECT project_id FROM extraction WHERE session_key = ?1),
-				(SELECT project_id FROM session WHERE key = ?1),
-				(SELECT project_id FROM mark WHERE session_key = ?1 AND project_id IN (SELECT id FROM project)),
-				'')`, []any{key}, &project)
-			if err != nil && !errors.Is(err, sql.ErrNoRows) {
-				return err
-			}
+	return fetch(ctx, s, func(t tx) (map[string][]string, error) {
+		found := map[string][]string{}
+		err := t.each(`SELECT k.value, coalesce(e.project_id, s.project_id, p.id, '') FROM json_each(?1) k
+			LEFT JOIN extraction e ON e.session_key = k.value LEFT JOIN session s ON s.key = k.value
+			LEFT JOIN mark m ON m.session_key = k.value LEFT JOIN project p ON p.id = m.project_id
+			UNION SELECT k.value, g.project_id FROM json_each(?1) k, generation g, json_each(g.inputs) i
+			WHERE i.key = k.value ORDER BY 1`, []any{jsonList(keys)}, func(scan scanner) error {
+			var key, project string
+			err := scan(&key, &project)
 			found[project] = append(found[project], key)
-		}
-		return t.each(`SELECT project_id, inputs FROM generation`, nil, func(scan func(...any) error) error {
-			var project, list string
-			if err := scan(&project, &list); err != nil {
-				return err
-			}
-			inputs, err := inputsIn(list)
-			if err != nil {
-				return err
-			}
-			for key := range inputs {
-				if wanted[key] && !slices.Contains(found[project], key) {
-					found[project] = append(found[project], key)
-				}
-			}
-			return nil
+			return err
 		})
-	})
-	for _, keys := range found {
-		slices.Sort(keys)
-	}
-	return found, s.explain(err, "looking for memories of sessions")
+		return found, err
+	}, "looking for memories of sessions")
 }

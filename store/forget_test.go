@@ -66,7 +66,7 @@ func TestSubagentsAreForgottenWithTheirSession(t *testing.T) {
 	}
 	fork := func(se *memoir.Session) { se.ParentID = "top" }
 	scan(t, s, session("top"), session("below", child("top")), session("deeper", child("below")), session("fork", fork), session("else", child("other")))
-	must(t, s.SetForgotten(t.Context(), "codex:else", false)) // never forgotten: nothing happens
+	must(t, s.Unforget(t.Context(), "codex:else")) // never forgotten: nothing happens
 	_, err := s.BeginForgetting(t.Context(), hold(t, s, project), Forgetting{Keys: []string{"codex:top"}})
 	must(t, err)
 	forgotten, err := s.Forgotten(t.Context())
@@ -79,7 +79,7 @@ func TestSubagentsAreForgottenWithTheirSession(t *testing.T) {
 func TestAWaitingProjectThatForgetsSaysStillThatItFailed(t *testing.T) {
 	t.Parallel()
 	s, _ := newDue(t)
-	must(t, s.FailProject(t.Context(), claimProject(t, s), Failure{Message: "line 3, “ask Ada”, cites nobody", Transient: true}, Policy{Base: time.Hour}))
+	must(t, s.Fail(t.Context(), claimProject(t, s), Failure{Message: "line 3, “ask Ada”, cites nobody", Transient: true}, Policy{Base: time.Hour}))
 	c, err := s.BeginForgetting(t.Context(), hold(t, s, project), Forgetting{Keys: []string{"codex:s00"}})
 	must(t, err)
 	must(t, s.GiveBackProject(t.Context(), c))
@@ -113,7 +113,7 @@ func TestForgettingAProjectForgetsItsSessions(t *testing.T) {
 		t.Errorf("%v, %v", found, err)
 	}
 	// Remembered again, it is scanned again.
-	must(t, s.SetForgotten(t.Context(), "codex:x", false))
+	must(t, s.Unforget(t.Context(), "codex:x"))
 	files, err := s.Files(t.Context())
 	if must(t, err); files["/sessions/x.jsonl"].ModTime.UnixNano() != 0 || files["/sessions/s00.jsonl"].ModTime.UnixNano() == 0 {
 		t.Errorf("%+v", files)

@@ -35,12 +35,7 @@ func endWork(t tx, work, projectID, outcome string) error {
 // Spent sums what was spent from a moment on. The zero time means ever. Calls that are not
 // finished count by their estimate.
 func (s *Store) Spent(ctx context.Context, since time.Time) (memoir.Usage, error) {
-	var u memoir.Usage
-	err := s.read(ctx, func(t tx) (err error) {
-		u, err = s.spent(t, since)
-		return err
-	})
-	return u, s.explain(err, "adding up the ledger")
+	return fetch(ctx, s, func(t tx) (memoir.Usage, error) { return s.spent(t, since) }, "adding up the ledger")
 }
 
 func (s *Store) spent(t tx, since time.Time) (memoir.Usage, error) {
@@ -151,21 +146,14 @@ type UsageRow struct {
 // UsageRows lists what the ledger holds from a moment on, in the order of the fields
 // of a row; the zero time means ever.
 func (s *Store) UsageRows(ctx context.Context, since time.Time) ([]UsageRow, error) {
-	rows := []UsageRow{}
-	err := s.read(ctx, func(t tx) error {
-		return t.each(`SELECT strftime('%Y-%m-%d', at / 1000, 'unixepoch'), project_id, model, phase, outcome, call,
-			sum(calls), sum(input_tokens),
-				sum(cached_tokens), sum(output_tokens), sum(cost), sum(calls * estimated), sum(duration_ms)
+	return fetch(ctx, s, func(t tx) ([]UsageRow, error) {
+		return collect(t, `SELECT strftime('%Y-%m-%d', at / 1000, 'unixepoch'), project_id, model, phase, outcome, call,
+				sum(calls), sum(input_tokens), sum(cached_tokens), sum(output_tokens), sum(cost), sum(calls * estimated),
+				sum(duration_ms) * 1000000
 			FROM ledger WHERE at >= ? GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 2, 3, 4, 5, 6`, []any{millis(since)},
-			func(scan func(...any) error) error {
-				var r UsageRow
-				var took int64
-				err := scan(&r.Day, &r.ProjectID, &r.Model, &r.Phase, &r.Outcome, &r.Call, &r.Usage.Calls, &r.Usage.InputTokens,
-					&r.Usage.CachedTokens, &r.Usage.OutputTokens, &r.Usage.Cost, &r.Estimated, &took)
-				r.Duration = time.Duration(took) * time.Millisecond
-				rows = append(rows, r)
-				return err
+			func(scan scanner, r *UsageRow) error {
+				return scan(&r.Day, &r.ProjectID, &r.Model, &r.Phase, &r.Outcome, &r.Call, &r.Usage.Calls, &r.Usage.InputTokens,
+					&r.Usage.CachedTokens, &r.Usage.OutputTokens, &r.Usage.Cost, &r.Estimated, &r.Duration)
 			})
-	})
-	return rows, s.explain(err, "listing what was spent")
+	}, "listing what was spent")
 }

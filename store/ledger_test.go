@@ -106,7 +106,7 @@ func TestWhatBecomesOfWorkIsToldOfEachOfItsCalls(t *testing.T) {
 		"not consolidated": {func(t *testing.T, s *Store, begin func(string)) {
 			c := hold(t, s, project)
 			begin(c.Token)
-			must(t, s.FailProject(t.Context(), c, transient, Policy{}))
+			must(t, s.Fail(t.Context(), c, transient, Policy{}))
 		}, OutcomeFailed},
 	} {
 		t.Run(name, func(t *testing.T) {

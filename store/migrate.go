@@ -1,36 +1,46 @@
 package store
 
 import (
+	"cmp"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/pressly/goose/v3"
 
 	"memoir"
 	"memoir/internal/failpoint"
 )
 
-// newest is the number of the last migration: the schema that this program needs.
-func newest(migrations fs.FS) (int64, error) {
-	names, err := fs.Glob(migrations, "*.sql")
+// migration is one step of the schema.
+type migration struct {
+	version int64 // PRAGMA user_version of a database that it was applied to
+	sql     string
+}
+
+// migrationsIn reads the steps in the order of the numbers that their names begin with.
+func migrationsIn(dir fs.FS) ([]migration, error) {
+	names, err := fs.Glob(dir, "*.sql")
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	var last int64
+	var steps []migration
 	for _, name := range names {
 		digits, _, _ := strings.Cut(name, "_")
-		n, err := strconv.ParseInt(digits, 10, 64)
+		version, err := strconv.ParseInt(digits, 10, 64)
 		if err != nil {
-			return 0, fmt.Errorf("migration %s has no number: %w", name, err)
+			return nil, fmt.Errorf("migration %s has no number: %w", name, err)
 		}
-		last = max(last, n)
+		sql, err := fs.ReadFile(dir, name)
+		if err != nil {
+			return nil, err
+		}
+		steps = append(steps, migration{version, string(sql)})
 	}
-	return last, nil
+	slices.SortFunc(steps, func(a, b migration) int { return cmp.Compare(a.version, b.version) })
+	return steps, nil
 }
 
 // schema is what a database says about itself.
@@ -41,18 +51,10 @@ type schema struct {
 
 func (s *Store) schema(t tx) (schema, error) {
 	var now schema
-	var application int64
-	if err := t.get("PRAGMA user_version", nil, &now.version); err != nil {
-		return now, err
-	}
-	if err := t.get("PRAGMA application_id", nil, &application); err != nil {
-		return now, err
-	}
-	if application == applicationID {
-		return now, nil
-	}
-	var tables int
-	if err := t.get("SELECT count(*) FROM sqlite_schema", nil, &tables); err != nil {
+	var application, tables int64
+	err := t.get(`SELECT user_version, application_id, (SELECT count(*) FROM sqlite_schema)
+		FROM pragma_user_version, pragma_application_id`, nil, &now.version, &application, &tables)
+	if err != nil || application == applicationID {
 		return now, err
 	}
 	now.empty = tables == 0 && now.version == 0 && application == 0
@@ -63,32 +65,12 @@ func (s *Store) schema(t tx) (schema, error) {
 	return now, nil
 }
 
-// schemaAtOnce is schema for a connection that is in no transaction: all that is
-// asked comes from one snapshot. Another process may just be filling the database,
-// and its tables without its mark would look like another program's.
-func (s *Store) schemaAtOnce(t tx) (schema, error) {
-	if _, err := t.exec("BEGIN"); err != nil {
-		return schema{}, err
-	}
-	now, err := s.schema(t)
-	_, ended := t.exec("ROLLBACK") // a lock refused inside leaves the transaction open
-	return now, errors.Join(err, ended)
-}
-
 // checkVersion refuses what a reader can't read.
-func (s *Store) checkVersion(ctx context.Context, migrations fs.FS) error {
-	want, err := newest(migrations)
-	if err != nil {
-		return err
-	}
-	var now schema
-	err = s.read(ctx, func(t tx) (err error) {
-		now, err = s.schema(t)
-		return err
-	})
+func (s *Store) checkVersion(ctx context.Context, want int64) error {
+	now, err := fetch(ctx, s, s.schema, "opening database")
 	switch {
 	case err != nil:
-		return s.explain(err, "opening database")
+		return err
 	case now.empty:
 		return memoir.Errorf(memoir.CodeNotFound, "`memoir run` fills it", "database %s is still empty", s.path)
 	case now.version > want:
@@ -109,22 +91,51 @@ func (s *Store) newer(have, want int64) error {
 // transaction, under the write lock: of two processes that open a new database
 // the second waits and finds it done, and a migration that fails leaves the
 // database as it was.
-func (s *Store) migrate(ctx context.Context, migrations fs.FS) error {
-	want, err := newest(migrations)
-	if err != nil {
-		return err
+func (s *Store) migrate(ctx context.Context, steps []migration) error {
+	want := steps[len(steps)-1].version
+	now, err := s.beginLog(ctx, want)
+	switch {
+	case err != nil:
+		return s.explain(err, "opening database")
+	case now.version > want:
+		return s.newer(now.version, want)
+	case now.version == want:
+		return nil
 	}
-	var now schema
-	err = s.patiently(ctx, func() error {
-		conn, err := s.writer.Conn(ctx)
-		if err != nil {
+	backup := ""
+	err = s.withoutReferences(ctx, func(t tx) error {
+		// Another process may have migrated it since.
+		now, err := s.schema(t)
+		if err != nil || now.version >= want {
 			return err
 		}
-		defer conn.Close()
-		t := tx{ctx: context.WithoutCancel(ctx), on: conn}
-		if now, err = s.schemaAtOnce(t); err != nil || now.version > want {
+		if now.version > 0 {
+			backup = fmt.Sprintf("%s.v%d.bak", s.path, now.version)
+			if err := s.copyTo(ctx, backup); err != nil {
+				return err
+			}
+		}
+		return apply(t, steps, now.version)
+	})
+	if err != nil && backup != "" {
+		return s.explain(err, "migrating database %s failed, and it is as it was; a copy is in %s", s.path, backup)
+	}
+	return s.explain(err, "migrating database")
+}
+
+// beginLog sees to it that the database has a write-ahead log, unless it is newer than want.
+// What it says about itself comes from one snapshot: another process may just be filling it,
+// and its tables without its mark would look like another program's.
+func (s *Store) beginLog(ctx context.Context, want int64) (now schema, err error) {
+	err = s.onWriter(ctx, func(t tx) error {
+		if _, err := t.exec("BEGIN"); err != nil {
+			return err
+		}
+		now, err = s.schema(t)
+		_, ended := t.exec("ROLLBACK") // a lock refused inside leaves the transaction open
+		if err := errors.Join(err, ended); err != nil || now.version > want {
 			if isBusy(err) {
-				discard(conn)
+				discard(t.on)
 			}
 			return err
 		}
@@ -141,90 +152,45 @@ func (s *Store) migrate(ctx context.Context, migrations fs.FS) error {
 		return memoir.Errorf(memoir.CodeStorage, "choose a folder on a local disk with --home",
 			"the file system of %s lacks the shared memory or the locks that a database needs", s.path)
 	})
-	switch {
-	case err != nil:
-		return s.explain(err, "opening database")
-	case now.version > want:
-		return s.newer(now.version, want)
-	case now.version == want:
-		return nil
-	}
-
-	backup, err := s.migrateNow(ctx, migrations, want)
-	if err != nil && backup != "" {
-		return s.explain(err, "migrating database %s failed, and it is as it was; a copy is in %s", s.path, backup)
-	}
-	return s.explain(err, "migrating database")
+	return now, err
 }
 
-func (s *Store) migrateNow(ctx context.Context, migrations fs.FS, want int64) (backup string, err error) {
-	// goose takes connections from the pool as it likes. There is only one, already
-	// inside the transaction, so that all it does happens there; and closing the
-	// pool without a commit undoes it.
-	db := sql.OpenDB(s.connector(forMigration))
-	defer db.Close()
-	db.SetMaxOpenConns(1)
-	t := tx{ctx: context.WithoutCancel(ctx), on: db}
-	if failpoint.Before("begin") != nil {
-		return "", errFull
-	}
-	if err := s.patiently(ctx, func() error { _, err := t.exec("BEGIN IMMEDIATE"); return err }); err != nil {
-		return "", err
-	}
-	now, err := s.schema(t)
-	if err != nil || now.version >= want {
-		return "", err
-	}
-	if now.version > 0 {
-		if backup, err = s.copyBefore(ctx, now.version); err != nil {
-			return "", err
-		}
-	}
-	// Another program may have deleted rows without looking after references: doctor tells.
-	before, err := dangling(t)
-	if err != nil {
-		return backup, err
-	}
-	if err := apply(t.ctx, db, migrations, want); err != nil {
-		return backup, err
-	}
-	after, err := dangling(t)
-	if err != nil {
-		return backup, err
-	}
-	if n := after - before; n > 0 {
-		return backup, fmt.Errorf("%d rows would refer to rows that are gone", n)
-	}
-	if failpoint.Before("commit") != nil {
-		return backup, errFull
-	}
-	for _, statement := range []string{
-		fmt.Sprintf("PRAGMA application_id = %d", applicationID),
-		fmt.Sprintf("PRAGMA user_version = %d", want),
-		"COMMIT",
-	} {
-		if _, err := t.exec(statement); err != nil {
-			return backup, err
-		}
-	}
-	failpoint.After("committed")
-	return backup, nil
-}
-
-// dangling counts the rows that refer to rows that are gone.
-func dangling(t tx) (n int, err error) {
-	err = t.each("PRAGMA foreign_key_check", nil, func(func(...any) error) error { n++; return nil })
-	return n, err
-}
-
-// apply brings the schema that a connection sees to a version.
-func apply(ctx context.Context, db *sql.DB, migrations fs.FS, version int64) error {
-	provider, err := goose.NewProvider(goose.DialectSQLite3, db, migrations,
-		goose.WithDisableGlobalRegistry(true), goose.WithVerbose(false),
-		goose.WithIsolateDDL(true)) // no transactions of its own
-	if err != nil {
+// withoutReferences is durably while SQLite does not look after references, since a migration
+// may rebuild a table that others refer to.
+func (s *Store) withoutReferences(ctx context.Context, fn func(tx) error) error {
+	set := func(ctx context.Context, mode string) error {
+		_, err := s.writer.ExecContext(ctx, "PRAGMA foreign_keys = "+mode)
 		return err
 	}
-	_, err = provider.UpTo(ctx, version)
+	if err := set(ctx, "OFF"); err != nil {
+		return err
+	}
+	return errors.Join(s.durably(ctx, fn), set(context.WithoutCancel(ctx), "ON"))
+}
+
+// apply takes the steps after a version. Rows that refer to rows that are gone are no error
+// if they did so before: another program may have deleted some, and doctor tells.
+func apply(t tx, steps []migration, after int64) error {
+	const dangling = `SELECT count(*) FROM pragma_foreign_key_check`
+	var before, left int
+	if err := t.get(dangling, nil, &before); err != nil {
+		return err
+	}
+	for _, step := range steps {
+		if step.version <= after {
+			continue
+		}
+		if _, err := t.exec(step.sql); err != nil {
+			return fmt.Errorf("migration %d: %w", step.version, err)
+		}
+	}
+	if err := t.get(dangling, nil, &left); err != nil {
+		return err
+	}
+	if left > before {
+		return fmt.Errorf("%d rows would refer to rows that are gone", left-before)
+	}
+	_, err := t.exec(fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID,
+		steps[len(steps)-1].version))
 	return err
 }

@@ -25,7 +25,7 @@ func withMore(t *testing.T, more map[string]string) fs.FS {
 		all[filepath.Base(name)] = &fstest.MapFile{Data: b}
 	}
 	for name, sql := range more {
-		all[name] = &fstest.MapFile{Data: []byte("-- +goose Up\n" + sql)}
+		all[name] = &fstest.MapFile{Data: []byte(sql)}
 	}
 	return all
 }
@@ -42,26 +42,25 @@ func oldDatabase(t *testing.T) string {
 // last is the number of this program's newest migration.
 func last(t *testing.T) int64 {
 	t.Helper()
-	n, err := newest(withMore(t, nil))
+	steps, err := migrationsIn(withMore(t, nil))
 	must(t, err)
-	return n
+	return steps[len(steps)-1].version
 }
 
 // copyOf is where the copy of a database is made before it is migrated on from there.
 func copyOf(t *testing.T, path string) string { return fmt.Sprintf("%s.v%d.bak", path, last(t)) }
 
-func schemaOf(t *testing.T, s *Store) (version, goose int64, tables string) {
+func schemaOf(t *testing.T, s *Store) (version int64, tables string) {
 	t.Helper()
 	must(t, s.read(t.Context(), func(tx tx) error {
 		now, err := s.schema(tx)
 		must(t, err)
 		version = now.version
-		must(t, tx.get("SELECT max(version_id) FROM goose_db_version", nil, &goose))
 		names, err := tx.texts("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
 		tables = strings.Join(names, " ")
 		return err
 	}))
-	return version, goose, tables
+	return version, tables
 }
 
 func TestAnExistingDatabaseIsCopiedAndMigrated(t *testing.T) {
@@ -74,8 +73,8 @@ func TestAnExistingDatabaseIsCopiedAndMigrated(t *testing.T) {
 	s, err := open(t.Context(), path, Options{}, migrations)
 	must(t, err)
 	defer s.Close()
-	if version, goose, tables := schemaOf(t, s); version != 99 || goose != 99 || !strings.Contains(tables, "coming") {
-		t.Errorf("version %d, goose %d, tables %s", version, goose, tables)
+	if version, tables := schemaOf(t, s); version != 99 || !strings.Contains(tables, "coming") {
+		t.Errorf("version %d, tables %s", version, tables)
 	}
 	if projectRow(t, s, project).ID != project {
 		t.Error("the data is gone")
@@ -86,7 +85,7 @@ func TestAnExistingDatabaseIsCopiedAndMigrated(t *testing.T) {
 		t.Errorf("the copy has mode %v", info.Mode().Perm())
 	}
 	old := openAt(t, copied, Options{ReadOnly: true})
-	if version, _, tables := schemaOf(t, old); version != last(t) || strings.Contains(tables, "coming") || projectRow(t, old, project).ID != project {
+	if version, tables := schemaOf(t, old); version != last(t) || strings.Contains(tables, "coming") || projectRow(t, old, project).ID != project {
 		t.Errorf("the copy has version %d and tables %s", version, tables)
 	}
 	// Once is enough.
@@ -119,8 +118,8 @@ func TestAMigrationThatFailsLeavesAllAsItWas(t *testing.T) {
 		for _, path := range []string{path, copyOf(t, path)} {
 			s := openAt(t, path, Options{})
 			row := projectRow(t, s, project)
-			if version, goose, tables := schemaOf(t, s); version != last(t) || goose != last(t) || strings.Contains(tables, "coming") || len(row.Directories) != 1 {
-				t.Errorf("%s: %s has version %d, goose %d, project %+v, tables %s", name, path, version, goose, row, tables)
+			if version, tables := schemaOf(t, s); version != last(t) || strings.Contains(tables, "coming") || len(row.Directories) != 1 {
+				t.Errorf("%s: %s has version %d, project %+v, tables %s", name, path, version, row, tables)
 			}
 			must(t, s.Close())
 		}
@@ -136,7 +135,7 @@ func TestADatabaseThatCannotBeCopiedIsNotMigrated(t *testing.T) {
 	must(t, os.Mkdir(copyOf(t, path), 0o700)) // in the way
 	_, err := open(t.Context(), path, Options{}, withMore(t, map[string]string{"0098_a.sql": "CREATE TABLE coming (n INTEGER) STRICT;"}))
 	wantCode(t, err, memoir.CodeStorage)
-	if version, _, _ := schemaOf(t, openAt(t, path, Options{})); version != last(t) {
+	if version, _ := schemaOf(t, openAt(t, path, Options{})); version != last(t) {
 		t.Fatalf("version %d", version)
 	}
 }
@@ -148,7 +147,7 @@ func TestAReaderDoesNotMigrate(t *testing.T) {
 	if !errors.Is(err, ErrOutdated) || memoir.HintOf(err) == "" {
 		t.Fatalf("error %v, hint %q", err, memoir.HintOf(err))
 	}
-	if version, _, _ := schemaOf(t, openAt(t, path, Options{})); version != last(t) {
+	if version, _ := schemaOf(t, openAt(t, path, Options{})); version != last(t) {
 		t.Fatalf("version %d", version)
 	}
 }
@@ -157,7 +156,7 @@ func TestADatabaseOfTheFirstReleaseIsMigrated(t *testing.T) {
 	t.Parallel()
 	first := fstest.MapFS{}
 	for name, file := range withMore(t, nil).(fstest.MapFS) {
-		if name == "0001_initial.sql" {
+		if name == "0015_schema.sql" {
 			first[name] = file
 		}
 	}
@@ -169,8 +168,8 @@ func TestADatabaseOfTheFirstReleaseIsMigrated(t *testing.T) {
 	}
 	must(t, s.Close())
 	s = openAt(t, path, Options{})
-	if version, goose, _ := schemaOf(t, s); version != last(t) || goose != last(t) {
-		t.Errorf("version %d, goose %d", version, goose)
+	if version, _ := schemaOf(t, s); version != last(t) {
+		t.Errorf("version %d", version)
 	}
 	if projectRow(t, s, project).ID != project || len(skippedNow(t, s)) != 0 {
 		t.Error("the data is not what it was")

@@ -3,9 +3,9 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -25,73 +25,9 @@ type ProjectRow struct {
 	ConsumedSeq int64
 }
 
-func containsAll(all, some []string) bool {
-	return !slices.ContainsFunc(some, func(v string) bool { return !slices.Contains(all, v) })
-}
-
-func upsertProject(t tx, p memoir.Project) error {
-	var name, identity, remote string
-	err := t.get(`SELECT name, identity, remote FROM project WHERE id = ?`, []any{p.ID}, &name, &identity, &remote)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return err
-	}
-	if p.Remote == "" {
-		p.Remote = remote
-	}
-	k := known{Project: memoir.Project{Name: name, Identity: identity}}
-	if k.keepsName(p) {
-		p.Name = name
-	}
-	_, err = t.exec(`INSERT INTO project (id, name, identity, remote) VALUES (?, ?, ?, ?)
-		ON CONFLICT (id) DO UPDATE SET name = excluded.name, identity = excluded.identity, remote = excluded.remote`,
-		p.ID, p.Name, p.Identity, p.Remote)
-	if err != nil {
-		return err
-	}
-	for _, dir := range p.Directories {
-		_, err := t.exec(`INSERT INTO project_directory (path, project_id) VALUES (?, ?)
-			ON CONFLICT (path) DO UPDATE SET project_id = excluded.project_id`, dir, p.ID)
-		if err != nil {
-			return err
-		}
-	}
-	for _, former := range formerly(memoir.Project{Name: name, Identity: identity, Remote: remote}, p) {
-		if err := addAlias(t, former.was, former.kind, p.ID); err != nil {
-			return err
-		}
-	}
-	for _, alias := range p.Aliases {
-		if err := addAlias(t, alias, aliasKind(alias), p.ID); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-type formerAlias struct{ was, kind string }
-
-// formerly lists what a project was called and known by before, and is no longer. A
-// former remote is a name: who has it for an identity is another project.
-func formerly(was, is memoir.Project) []formerAlias {
-	var out []formerAlias
-	for _, f := range [][3]string{
-		{was.Name, is.Name, aliasName}, {was.Identity, is.Identity, aliasIdentity}, {was.Remote, is.Remote, aliasName},
-	} {
-		if f[0] != "" && f[0] != f[1] {
-			out = append(out, formerAlias{f[0], f[2]})
-		}
-	}
-	return out
-}
-
 // Projects returns all registered projects, ordered by id.
 func (s *Store) Projects(ctx context.Context) ([]ProjectRow, error) {
-	var rows []ProjectRow
-	err := s.read(ctx, func(t tx) (err error) {
-		rows, err = selectProjects(t, ``)
-		return err
-	})
-	return rows, s.explain(err, "listing projects")
+	return fetch(ctx, s, func(t tx) ([]ProjectRow, error) { return selectProjects(t, ``) }, "listing projects")
 }
 
 // isInput selects, of extraction e, those that a consolidation takes: of sessions
@@ -100,46 +36,24 @@ func (s *Store) Projects(ctx context.Context) ([]ProjectRow, error) {
 const isInput = `NOT EXISTS (SELECT 1 FROM mark m
 	WHERE m.session_key = e.session_key AND (m.disabled OR m.excluded OR m.forgotten))`
 
-// isDue is the condition under which project p is to be consolidated.
-const isDue = `(p.change_seq > p.consumed_seq OR p.forced_seq > p.consumed_seq)`
-
 func selectProjects(t tx, where string, args ...any) ([]ProjectRow, error) {
-	rows := []ProjectRow{}
-	at := map[string]int{}
-	err := t.each(`SELECT p.id, p.name, p.identity, p.remote, p.change_seq, p.consumed_seq, p.generation, p.published_at,
-		p.forced_seq > p.consumed_seq, `+isDue+`,
+	rows, err := collect(t, `SELECT p.id, p.name, p.identity, p.remote, p.change_seq, p.consumed_seq, p.generation,
+			p.published_at, p.forced_seq > p.consumed_seq, p.change_seq > p.consumed_seq OR p.forced_seq > p.consumed_seq,
 			(SELECT count(*) FROM session s WHERE s.project_id = p.id),
-			(SELECT count(*) FROM extraction e WHERE e.project_id = p.id AND `+isInput+`)
+			(SELECT count(*) FROM extraction e WHERE e.project_id = p.id AND `+isInput+`),
+			(SELECT json_group_array(path) FROM (SELECT path FROM project_directory WHERE project_id = p.id ORDER BY path)),
+			(SELECT json_group_array(alias) FROM (SELECT alias FROM project_alias WHERE project_id = p.id ORDER BY alias))
 		FROM project p `+where+` ORDER BY p.id`, args,
-		func(scan func(...any) error) error {
-			var r ProjectRow
-			var published int64
-			err := scan(&r.ID, &r.Name, &r.Identity, &r.Remote, &r.ChangeSeq, &r.ConsumedSeq, &r.Generation, &published,
-				&r.Forced, &r.Due, &r.Sessions, &r.Extractions)
-			r.PublishedAt = moment(published)
-			at[r.ID] = len(rows)
-			rows = append(rows, r)
-			return err
-		})
-	if err != nil {
-		return nil, err
-	}
-	add := func(query string, to func(r *ProjectRow, value string)) error {
-		return t.each(query, nil, func(scan func(...any) error) error {
-			var id, value string
-			err := scan(&id, &value)
-			if i, ok := at[id]; ok {
-				to(&rows[i], value)
+		func(scan scanner, r *ProjectRow) error {
+			var directories, aliases []byte
+			err := scan(&r.ID, &r.Name, &r.Identity, &r.Remote, &r.ChangeSeq, &r.ConsumedSeq, &r.Generation,
+				timeColumn{&r.PublishedAt}, &r.Forced, &r.Due, &r.Sessions, &r.Extractions, &directories, &aliases)
+			if err != nil {
+				return err
 			}
-			return err
+			return errors.Join(json.Unmarshal(directories, &r.Directories), json.Unmarshal(aliases, &r.Aliases))
 		})
-	}
-	if err := add(`SELECT project_id, path FROM project_directory ORDER BY path`,
-		func(r *ProjectRow, v string) { r.Directories = append(r.Directories, v) }); err != nil {
-		return nil, err
-	}
-	return rows, add(`SELECT project_id, alias FROM project_alias ORDER BY alias`,
-		func(r *ProjectRow, v string) { r.Aliases = append(r.Aliases, v) })
+	return rows, err
 }
 
 // FindProject returns the project that ref names: an id; a path in or below one of
@@ -147,15 +61,11 @@ func selectProjects(t tx, where string, args ...any) ([]ProjectRow, error) {
 // case or the beginning of an id that no other project has. An ambiguous ref is an error of code
 // CodeUsage that lists the ids.
 func (s *Store) FindProject(ctx context.Context, ref string) (ProjectRow, error) {
-	var found []ProjectRow
-	err := s.read(ctx, func(t tx) error {
-		if ref == "" {
-			return memoir.Errorf(memoir.CodeUsage, "", "no project named")
-		}
-		for _, by := range []struct {
-			where string
-			arg   any
-		}{
+	if ref == "" {
+		return ProjectRow{}, memoir.Errorf(memoir.CodeUsage, "", "no project named")
+	}
+	found, err := fetch(ctx, s, func(t tx) (found []ProjectRow, err error) {
+		for _, by := range []struct{ where, arg string }{
 			{`WHERE p.id = ?`, ref},
 			{`WHERE p.id = (SELECT project_id FROM project_directory WHERE path IN (SELECT value FROM json_each(?))
 				ORDER BY length(path) DESC LIMIT 1)`, jsonList(ancestors(ref))},
@@ -164,35 +74,32 @@ func (s *Store) FindProject(ctx context.Context, ref string) (ProjectRow, error)
 			{`WHERE p.name = ? COLLATE NOCASE`, ref},
 			{`WHERE substr(p.id, 1, length(?1)) = ?1`, ref},
 		} {
-			var err error
 			if found, err = selectProjects(t, by.where, by.arg); err != nil || len(found) > 0 {
-				return err
+				break
 			}
 		}
-		return memoir.Errorf(memoir.CodeNotFound, "`memoir projects` lists them", "no project matches %q", ref)
-	})
-	switch memoir.CodeOf(err) {
-	case "":
-	case memoir.CodeNotFound, memoir.CodeUsage:
-		return ProjectRow{}, err // it says all that there is to say
-	default:
-		return ProjectRow{}, s.explain(err, "finding project %q", ref)
+		return found, err
+	}, "finding project %q", ref)
+	switch {
+	case err != nil:
+		return ProjectRow{}, err
+	case len(found) == 0:
+		return ProjectRow{}, memoir.Errorf(memoir.CodeNotFound, "`memoir projects` lists them", "no project matches %q", ref)
+	case len(found) == 1:
+		return found[0], nil
 	}
-	if len(found) > 1 {
-		var ids []string
-		for _, r := range found {
-			ids = append(ids, r.ID)
-		}
-		return ProjectRow{}, memoir.Errorf(memoir.CodeUsage, "name "+strings.Join(ids, " or "),
-			"%d projects are called %q", len(found), ref)
+	var ids []string
+	for _, r := range found {
+		ids = append(ids, r.ID)
 	}
-	return found[0], nil
+	return ProjectRow{}, memoir.Errorf(memoir.CodeUsage, "name "+strings.Join(ids, " or "),
+		"%d projects are called %q", len(found), ref)
 }
 
 // ancestors returns an absolute path and all directories above it.
 func ancestors(path string) []string {
 	if !filepath.IsAbs(path) {
-		return []string{}
+		return nil
 	}
 	path = filepath.Clean(path)
 	dirs := []string{path}
@@ -204,7 +111,7 @@ func ancestors(path string) []string {
 }
 
 // moveSession moves the extraction, if there is one in another project.
-func (s *Store) moveSession(t tx, key, projectID string) error {
+func moveSession(t tx, key, projectID string) error {
 	var from string
 	var input bool
 	err := t.get(`SELECT coalesce(e.project_id, ''), `+isInput+` FROM extraction e WHERE e.session_key = ?`,
@@ -231,7 +138,7 @@ func (s *Store) moveSession(t tx, key, projectID string) error {
 }
 
 // ForgetProject withdraws a project for good: its sessions are forgotten, as by
-// SetForgotten, and belong to no project; what was extracted from them, its notes,
+// BeginForgetting, and belong to no project; what was extracted from them, its notes,
 // generations and aliases are deleted. A session that comes later begins a new
 // project. What is left to do is the folder: see RemovedProjects. It returns how many
 // sessions were forgotten.
@@ -252,20 +159,29 @@ func (s *Store) ForgetProject(ctx context.Context, projectID string) (sessions i
 		if err := s.bury(t, projectID, keys); err != nil {
 			return err
 		}
-		if err := s.deleteExtracted(t, keys); err != nil {
+		if err := deleteExtracted(t, keys); err != nil {
 			return err
 		}
-		for _, statement := range []string{
+		return t.execEach(projectID,
 			`DELETE FROM redaction WHERE scope = 'consolidate' AND key = ?`,
 			`DELETE FROM job WHERE kind = 'consolidate' AND key = ?`,
 			`DELETE FROM project WHERE id = ?`,
-			`INSERT INTO removed_folder (project_id) VALUES (?) ON CONFLICT DO NOTHING`,
-		} {
-			if _, err := t.exec(statement, projectID); err != nil {
-				return err
-			}
-		}
-		return nil
+			`INSERT INTO removed_folder (project_id) VALUES (?) ON CONFLICT DO NOTHING`)
 	})
 	return sessions, s.explain(err, "forgetting project %s", projectID)
+}
+
+// RemovedProjects lists the projects whose rows are gone and whose folders are to be removed, in order.
+func (s *Store) RemovedProjects(ctx context.Context) ([]string, error) {
+	return fetch(ctx, s, func(t tx) ([]string, error) {
+		return t.texts(`SELECT project_id FROM removed_folder ORDER BY project_id`)
+	}, "listing folders to remove")
+}
+
+// FolderRemoved says that the folder of a removed project is gone.
+func (s *Store) FolderRemoved(ctx context.Context, projectID string) error {
+	return s.explain(s.durably(ctx, func(t tx) error {
+		_, err := t.exec(`DELETE FROM removed_folder WHERE project_id = ?`, projectID)
+		return err
+	}), "recording that the folder of %s was removed", projectID)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,19 +17,19 @@ import (
 // BeginPurge notes that what was deleted is to be taken out of free pages and
 // copies, too. BeginForgetting can do so as well.
 func (s *Store) BeginPurge(ctx context.Context) error {
-	err := s.durably(ctx, func(t tx) error {
-		_, err := t.exec(`UPDATE counter SET n = 1 WHERE name = 'purge'`)
-		return err
-	})
-	return s.explain(err, "beginning to purge")
+	return s.explain(s.durably(ctx, beginPurge), "beginning to purge")
+}
+
+func beginPurge(t tx) error {
+	_, err := t.exec(`UPDATE counter SET n = 1 WHERE name = 'purge'`)
+	return err
 }
 
 // Purging reports whether a purge was begun and not finished.
-func (s *Store) Purging(ctx context.Context) (purging bool, err error) {
-	err = s.read(ctx, func(t tx) error {
-		return t.get(`SELECT coalesce(max(n), 0) > 0 FROM counter WHERE name = 'purge'`, nil, &purging)
-	})
-	return purging, s.explain(err, "looking for a purge")
+func (s *Store) Purging(ctx context.Context) (bool, error) {
+	return fetch(ctx, s, func(t tx) (bool, error) {
+		return t.exists(`SELECT 1 FROM counter WHERE name = 'purge' AND n > 0`)
+	}, "looking for a purge")
 }
 
 // Purge takes what was deleted out of the database's file, its log, and the copies
@@ -44,58 +45,39 @@ func (s *Store) Purge(ctx context.Context) (removed []string, err error) {
 	if removed, err = s.removeCopies(); err != nil {
 		return removed, err
 	}
-	if err := s.alone(ctx, `VACUUM`); err != nil {
+	if failpoint.Before("vacuum") != nil {
+		return removed, s.explain(errFull, "purging database")
+	}
+	err = s.onWriter(ctx, func(t tx) error {
+		_, err := t.exec(`VACUUM`)
+		return err
+	})
+	if err != nil {
 		return removed, s.explain(err, "purging database")
 	}
 	if err := s.truncateLog(ctx); err != nil {
 		return removed, err
 	}
-	return removed, s.explain(s.alone(ctx, `UPDATE counter SET n = 0 WHERE name = 'purge'`),
-		"recording that the database was purged")
-}
-
-// alone runs a statement outside a transaction.
-func (s *Store) alone(ctx context.Context, statement string) error {
-	if failpoint.Before("statement") != nil {
-		return errFull
-	}
-	return s.patiently(ctx, func() error {
-		conn, err := s.writer.Conn(ctx)
-		if err != nil {
-			return err
-		}
-		defer conn.Close()
-		_, err = tx{ctx: context.WithoutCancel(ctx), on: conn}.exec(statement)
+	return removed, s.explain(s.inTurn(ctx, durable, func(t tx) error {
+		_, err := t.exec(`UPDATE counter SET n = 0 WHERE name = 'purge'`)
 		return err
-	})
+	}), "recording that the database was purged")
 }
 
 // truncateLog empties the write-ahead log, which holds pages as they were.
 func (s *Store) truncateLog(ctx context.Context) error {
-	errReading := errors.New("another process is reading")
 	if failpoint.Before("empty the log") != nil {
 		return s.explain(errFull, "emptying the log of the database")
 	}
-	err := s.patiently(ctx, func() error {
-		conn, err := s.writer.Conn(ctx)
-		if err != nil {
-			return err
-		}
-		defer conn.Close()
+	err := s.onWriter(ctx, func(t tx) error {
 		var busy, frames, moved int
-		t := tx{ctx: context.WithoutCancel(ctx), on: conn}
-		if err := t.get(`PRAGMA wal_checkpoint(TRUNCATE)`, nil, &busy, &frames, &moved); err != nil {
-			return err
+		err := t.get(`PRAGMA wal_checkpoint(TRUNCATE)`, nil, &busy, &frames, &moved)
+		if err == nil && busy != 0 {
+			return memoir.Errorf(memoir.CodeBusy, "the next `memoir run` empties it",
+				"another process has the database open, so its log still holds what was deleted")
 		}
-		if busy != 0 {
-			return errReading
-		}
-		return nil
+		return err
 	})
-	if errors.Is(err, errReading) {
-		return memoir.Errorf(memoir.CodeBusy, "the next `memoir run` empties it",
-			"another process has the database open, so its log still holds what was deleted")
-	}
 	return s.explain(err, "emptying the log of the database")
 }
 
@@ -104,33 +86,23 @@ var copyPatterns = []string{".v*.bak", ".v*.bak.tmp", damagedSuffix + "-*", back
 
 // removeCopies deletes the copies that were made before migrations, and what repairs kept.
 func (s *Store) removeCopies() (removed []string, err error) {
-	for _, pattern := range copyPatterns {
-		paths, err := filepath.Glob(globQuoted(s.path) + pattern)
-		if err != nil {
-			return removed, err
+	dir, name := filepath.Split(s.path)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, storageError(err, "listing the copies of database %s", s.path)
+	}
+	for _, entry := range entries {
+		rest, ours := strings.CutPrefix(entry.Name(), name)
+		if !ours || !slices.ContainsFunc(copyPatterns, func(p string) bool { ok, _ := filepath.Match(p, rest); return ok }) {
+			continue
 		}
-		for _, path := range paths {
-			if err := failpoint.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return removed, storageError(err, "removing the copy %s", path)
-			}
-			removed = append(removed, path)
+		path := filepath.Join(dir, entry.Name())
+		if err := failpoint.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return removed, storageError(err, "removing the copy %s", path)
 		}
+		removed = append(removed, path)
 	}
 	return removed, nil
-}
-
-// globQuoted is a path as a pattern that it alone matches.
-func globQuoted(path string) string {
-	var out []byte
-	for i := range len(path) {
-		switch path[i] {
-		case '*', '?', '[':
-			out = append(out, '[', path[i], ']')
-		default:
-			out = append(out, path[i])
-		}
-	}
-	return string(out)
 }
 
 // Clear removes a project from the database: its sessions and their files and
@@ -139,71 +111,28 @@ func globQuoted(path string) string {
 // forgotten or disabled, and the ledger. What is left to do is the folder: see
 // RemovedProjects. Clearing what is not there is no error.
 func (s *Store) Clear(ctx context.Context, projectID string) error {
-	err := s.durably(ctx, func(t tx) error { return clearProject(t, projectID) })
-	return s.explain(err, "clearing project %s", projectID)
+	const sessions = `(SELECT key FROM session WHERE project_id = ?1
+		UNION SELECT session_key FROM mark WHERE forgotten AND project_id = ?1)`
+	return s.explain(s.durably(ctx, func(t tx) error {
+		return t.execEach(projectID,
+			// An extraction is at first where its session is; but sessions move.
+			`DELETE FROM extraction WHERE project_id = ?1 OR session_key IN `+sessions,
+			`DELETE FROM job WHERE kind = 'consolidate' AND key = ?1 OR kind = 'extract' AND key IN `+sessions,
+			`DELETE FROM redaction WHERE scope = 'consolidate' AND key = ?1 OR scope = 'extract' AND key IN `+sessions,
+			`DELETE FROM session WHERE key IN `+sessions,
+			`INSERT INTO removed_folder (project_id) SELECT id FROM project WHERE id = ?1 ON CONFLICT DO NOTHING`,
+			`DELETE FROM project WHERE id = ?1`)
+	}), "clearing project %s", projectID)
 }
 
 // ClearAll is Clear for all projects, and for what belongs to none.
 func (s *Store) ClearAll(ctx context.Context) error {
-	err := s.durably(ctx, func(t tx) error {
-		for _, statement := range []string{
-			`INSERT INTO removed_folder (project_id) SELECT id FROM project WHERE true ON CONFLICT DO NOTHING`,
-			`DELETE FROM job`, `DELETE FROM redaction`, `DELETE FROM extraction`, `DELETE FROM file`,
-			`DELETE FROM session`, `DELETE FROM project`,
-		} {
-			if _, err := t.exec(statement); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	return s.explain(err, "clearing all projects")
-}
-
-func clearProject(t tx, id string) error {
-	const sessions = `(SELECT key FROM session WHERE project_id = ?1
-		UNION SELECT session_key FROM mark WHERE forgotten AND project_id = ?1)`
-	for _, statement := range []string{
-		// An extraction is at first where its session is; but sessions move.
-		`DELETE FROM extraction WHERE project_id = ?1 OR session_key IN ` + sessions,
-		`DELETE FROM job WHERE kind = 'consolidate' AND key = ?1 OR kind = 'extract' AND key IN ` + sessions,
-		`DELETE FROM redaction WHERE scope = 'consolidate' AND key = ?1 OR scope = 'extract' AND key IN ` + sessions,
-		`DELETE FROM session WHERE key IN ` + sessions,
-		`INSERT INTO removed_folder (project_id) SELECT id FROM project WHERE id = ?1 ON CONFLICT DO NOTHING`,
-		`DELETE FROM project WHERE id = ?1`,
-	} {
-		if _, err := t.exec(statement, id); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// DeleteOrphans deletes jobs and redactions of sessions and projects that are not registered,
-// except jobs that a process works on. Where there are none, nothing is written.
-func (s *Store) DeleteOrphans(ctx context.Context) error {
-	const (
-		jobs = `FROM job WHERE status <> 'running'
-			AND (kind = 'extract' AND NOT EXISTS (SELECT 1 FROM session WHERE session.key = job.key)
-				OR kind = 'consolidate' AND NOT EXISTS (SELECT 1 FROM project WHERE project.id = job.key))`
-		redactions = `FROM redaction
-			WHERE scope = 'extract' AND NOT EXISTS (SELECT 1 FROM session WHERE session.key = redaction.key)
-				OR scope = 'consolidate' AND NOT EXISTS (SELECT 1 FROM project WHERE project.id = redaction.key)`
-	)
-	var found bool
-	err := s.read(ctx, func(t tx) error {
-		return t.get(`SELECT EXISTS (SELECT 1 `+jobs+`) OR EXISTS (SELECT 1 `+redactions+`)`, nil, &found)
-	})
-	if err == nil && found {
-		err = s.quickly(ctx, func(t tx) error {
-			if _, err := t.exec(`DELETE ` + jobs); err != nil {
-				return err
-			}
-			_, err := t.exec(`DELETE ` + redactions)
-			return err
-		})
-	}
-	return s.explain(err, "deleting rows that belong to nothing")
+	return s.explain(s.durably(ctx, func(t tx) error {
+		_, err := t.exec(`INSERT INTO removed_folder (project_id) SELECT id FROM project WHERE true ON CONFLICT DO NOTHING;
+			DELETE FROM job; DELETE FROM redaction; DELETE FROM extraction; DELETE FROM file; DELETE FROM session;
+			DELETE FROM project`)
+		return err
+	}), "clearing all projects")
 }
 
 // Text is one text of the database that was made of sessions, or that a person wrote.
@@ -245,7 +174,7 @@ func (s *Store) Texts(ctx context.Context, projectID string, fn func(Text) error
 		for _, table := range textTables {
 			query := fmt.Sprintf(`SELECT %s, %s AS project, %s FROM %s WHERE ?1 = '' OR project = ?1`,
 				table.key, table.project, strings.Join(table.columns, ", "), table.name)
-			err := t.each(query, []any{projectID}, func(scan func(...any) error) error {
+			err := t.each(query, []any{projectID}, func(scan scanner) error {
 				if ctx.Err() != nil {
 					return context.Cause(ctx)
 				}
@@ -279,8 +208,7 @@ func (s *Store) Texts(ctx context.Context, projectID string, fn func(Text) error
 }
 
 // ReplaceTexts gives texts that Texts returned another value, in one durable transaction. A
-// text that another process changed in between is left as it is. Drafts of consolidations
-// are deleted. It returns how many texts it changed.
+// text that another process changed in between is left as it is. It returns how many texts it changed.
 func (s *Store) ReplaceTexts(ctx context.Context, texts []Text, value func(Text) string) (changed int, err error) {
 	err = s.durably(ctx, func(t tx) error {
 		changed = 0
@@ -291,8 +219,7 @@ func (s *Store) ReplaceTexts(ctx context.Context, texts []Text, value func(Text)
 			}
 			changed += int(n)
 		}
-		_, err := t.exec(`DELETE FROM draft`)
-		return err
+		return nil
 	})
 	return changed, s.explain(err, "rewriting texts")
 }

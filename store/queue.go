@@ -210,43 +210,6 @@ func (s *Store) finish(t tx, j job, version, hash string, filter int) error {
 	return err
 }
 
-// fail ends a job whose work failed, and counts an attempt.
-func (s *Store) fail(t tx, j job, f Failure, p Policy) error {
-	var attempts int
-	if err := t.get(`SELECT attempts + 1 FROM job WHERE kind = ? AND key = ?`,
-		[]any{j.kind, j.key}, &attempts); err != nil {
-		return err
-	}
-	status, next := "error", int64(0)
-	if dead, delay := p.next(attempts, f, s.rand()); dead {
-		status = "dead"
-	} else {
-		next = millis(s.now().Add(delay))
-	}
-	return s.endFailed(t, j, status, attempts, next, f)
-}
-
-// postpone ends a job whose work failed through no fault of its own: no attempt counts.
-func (s *Store) postpone(t tx, j job, f Failure, p Policy) error {
-	var attempts int
-	if err := t.get(`SELECT attempts FROM job WHERE kind = ? AND key = ?`, []any{j.kind, j.key}, &attempts); err != nil {
-		return err
-	}
-	delay := p.Base
-	if f.PostponedFor > 0 {
-		delay = min(delay, f.PostponedFor)
-	}
-	return s.endFailed(t, j, "error", attempts, millis(s.now().Add(max(delay, f.RetryAfter))), f)
-}
-
-// endFailed clears earlier crashes: the process lived to tell of the failure.
-func (s *Store) endFailed(t tx, j job, status string, attempts int, next int64, f Failure) error {
-	_, err := t.exec(`UPDATE job SET status = ?, owner = '', holder = '', lease_until = 0, attempts = ?, crashes = 0,
-		next_attempt_at = ?, last_error = ?, model = ?, finished_at = ? WHERE kind = ? AND key = ?`,
-		status, attempts, next, f.Message, f.Model, millis(s.now()), j.kind, j.key)
-	return err
-}
-
 // giveBack ends a claim that is still ours without counting anything. What had to wait
 // goes on waiting, and a project that was held for other work is what it was before.
 func (s *Store) giveBack(t tx, j job) error {

@@ -2,10 +2,11 @@ package store
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"maps"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"memoir"
@@ -118,24 +119,20 @@ const isOpen = `s.reason NOT IN (` +
 
 // restriction is the part of a WHERE clause that keeps to the window's sessions.
 func (w Window) restriction() (clause string, args []any) {
-	var b strings.Builder
-	if len(w.Keys) > 0 {
-		b.WriteString(` AND s.key IN (SELECT value FROM json_each(?))`)
-		args = append(args, jsonList(w.Keys))
+	for _, r := range []struct {
+		condition string
+		values    []string
+	}{
+		{` AND s.key IN (SELECT value FROM json_each(?))`, w.Keys},
+		{` AND s.project_id IN (SELECT value FROM json_each(?))`, w.Projects},
+		{` AND s.project_id NOT IN (SELECT value FROM json_each(?))`, w.Without},
+		{` AND s.key NOT IN (SELECT value FROM json_each(?))`, w.WithoutKeys},
+	} {
+		if len(r.values) > 0 {
+			clause, args = clause+r.condition, append(args, jsonList(r.values))
+		}
 	}
-	if len(w.Projects) > 0 {
-		b.WriteString(` AND s.project_id IN (SELECT value FROM json_each(?))`)
-		args = append(args, jsonList(w.Projects))
-	}
-	if len(w.Without) > 0 {
-		b.WriteString(` AND s.project_id NOT IN (SELECT value FROM json_each(?))`)
-		args = append(args, jsonList(w.Without))
-	}
-	if len(w.WithoutKeys) > 0 {
-		b.WriteString(` AND s.key NOT IN (SELECT value FROM json_each(?))`)
-		args = append(args, jsonList(w.WithoutKeys))
-	}
-	return b.String(), args
+	return clause, args
 }
 
 // openIn selects the open sessions of the window, whose reasons must be worked out.
@@ -154,11 +151,8 @@ func (w Window) openIn() (clause string, args []any) {
 // When nothing changed, nothing is written.
 func (s *Store) RefreshReasons(ctx context.Context, w Window) (map[memoir.Reason]int, error) {
 	d, err := s.judge(ctx, w)
-	if err != nil {
-		return nil, err
-	}
-	if len(d.changes) == 0 {
-		return d.counts, nil
+	if err != nil || len(d.changes) == 0 {
+		return d.counts, err
 	}
 	err = s.quickly(ctx, func(t tx) error {
 		for _, c := range d.changes {
@@ -171,10 +165,7 @@ func (s *Store) RefreshReasons(ctx context.Context, w Window) (map[memoir.Reason
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, s.explain(err, "recording which sessions to take")
-	}
-	return d.counts, nil
+	return d.counts, s.explain(err, "recording which sessions to take")
 }
 
 // Foresee works out what RefreshReasons would, and writes nothing: how many sessions
@@ -182,10 +173,7 @@ func (s *Store) RefreshReasons(ctx context.Context, w Window) (map[memoir.Reason
 // claims. Sessions that a living process works on are not among them.
 func (s *Store) Foresee(ctx context.Context, w Window) (counts map[memoir.Reason]int, eligible []string, err error) {
 	d, err := s.judge(ctx, w)
-	if err != nil {
-		return nil, nil, err
-	}
-	return d.counts, d.eligible, nil
+	return d.counts, d.eligible, err
 }
 
 // reasonChange is one change of reason, and the sessions that it happens to.
@@ -227,13 +215,12 @@ func (d *judgement) decide(f facts, reason memoir.Reason) {
 }
 
 // judge works out the reasons of all sessions of a window on one snapshot.
-func (s *Store) judge(ctx context.Context, w Window) (*judgement, error) {
-	var d *judgement
-	err := s.read(ctx, func(t tx) error {
-		d = &judgement{window: w, held: map[string]bool{}, counts: map[memoir.Reason]int{}}
+func (s *Store) judge(ctx context.Context, w Window) (judgement, error) {
+	return fetch(ctx, s, func(t tx) (judgement, error) {
+		d := judgement{window: w, held: map[string]bool{}, counts: map[memoir.Reason]int{}}
 		jobs, err := runningJobs(t, kindExtract)
 		if err != nil {
-			return err
+			return d, err
 		}
 		for _, j := range jobs {
 			d.held[j.key] = !j.Free(s.ticks())
@@ -241,7 +228,7 @@ func (s *Store) judge(ctx context.Context, w Window) (*judgement, error) {
 		within, args := w.restriction()
 		if err := count(t, d.counts, `SELECT s.reason, count(*) FROM session s WHERE 1`+within+` GROUP BY s.reason`,
 			args...); err != nil {
-			return err
+			return d, err
 		}
 		var suspects []facts
 		open, args := w.openIn()
@@ -257,13 +244,9 @@ func (s *Store) judge(ctx context.Context, w Window) (*judgement, error) {
 		for _, f := range suspects {
 			d.decide(f, memoir.ReasonEligible)
 		}
-		return err
-	})
-	if err != nil {
-		return nil, s.explain(err, "working out which sessions to take")
-	}
-	maps.DeleteFunc(d.counts, func(_ memoir.Reason, n int) bool { return n == 0 })
-	return d, nil
+		maps.DeleteFunc(d.counts, func(_ memoir.Reason, n int) bool { return n == 0 })
+		return d, err
+	}, "working out which sessions to take")
 }
 
 // eachFacts calls fn for the sessions that a WHERE clause selects, with what becomes of each in
@@ -317,12 +300,15 @@ func (o ClaimOptions) candidates(t tx, clock time.Time, limit int) (found []fact
 	return found, err
 }
 
-// settle stores the reason that a session has whatever the window; one that
+// settle stores the reason that a session, if it is registered, has whatever the window; one that
 // depends on the window stays, or becomes provisionally what it is in the widest.
 // Every change of what a reason depends on must call it.
 func (s *Store) settle(t tx, key string) error {
 	var f facts
 	err := t.get(`SELECT `+factColumns+` FROM `+factTables+` WHERE s.key = ?`, []any{key}, f.fields()...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}

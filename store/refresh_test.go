@@ -58,7 +58,7 @@ func TestRefreshingGivesEverySessionItsReason(t *testing.T) {
 	}
 
 	// A failure's delay is the queue's clock; eligibility is the window's.
-	must(t, s.FailClaim(t.Context(), claimOne(t, s), Failure{Message: "timeout", Transient: true}, Policy{Base: time.Hour}))
+	must(t, s.Fail(t.Context(), claimOne(t, s), Failure{Message: "timeout", Transient: true}, Policy{Base: time.Hour}))
 	w.Now = noon.Add(12 * time.Hour)
 	clock.advance(time.Minute)
 	wantCounts(t, refresh(t, s, w), map[memoir.Reason]int{
@@ -154,13 +154,13 @@ func TestTheReasonThatIsStoredFollowsWhatChanges(t *testing.T) {
 	scan(t, s, session("s00", func(se *memoir.Session) { se.Kind = memoir.KindSubagent }))
 	want("known to be a sub-agent", "subagent")
 	scan(t, s, session("s00"))
-	must(t, s.FailClaim(ctx, claimOne(t, s), Failure{Message: "no"}, Policy{}))
+	must(t, s.Fail(ctx, claimOne(t, s), Failure{Message: "no"}, Policy{}))
 	want("failed for good", "dead")
 	if n, err := s.Retry(ctx); n != 1 || err != nil {
 		t.Fatal(n, err)
 	}
 	want("revived", "eligible")
-	must(t, s.SetForgotten(ctx, "codex:s00", true))
+	forget(t, s, "codex:s00")
 	want("forgotten", "forgotten")
 }
 

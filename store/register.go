@@ -1,12 +1,187 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
+	"strings"
 
 	"memoir"
 )
+
+// The kinds of aliases.
+const (
+	aliasName     = "name"     // what people may call the project
+	aliasIdentity = "identity" // sessions that are identified by it belong to the project
+)
+
+// explicitIdentity begins the identity of a project that a person named in the settings.
+const explicitIdentity = "project:"
+
+// atlas is what the registry knows of projects, as far as it tells which of them
+// one that was found is.
+type atlas struct {
+	projects map[string]*known   // by id
+	identity map[string]string   // identity -> id
+	aliases  map[string][]string // identity that is an alias -> ids, in order
+	dirs     map[string]string   // directory -> id
+}
+
+type known struct {
+	memoir.Project
+	remotes []string // identities it has or had that are no paths
+}
+
+// readAtlas reads three small tables; sessions are not looked at.
+func readAtlas(t tx) (*atlas, error) {
+	a := &atlas{projects: map[string]*known{}, identity: map[string]string{}, aliases: map[string][]string{},
+		dirs: map[string]string{}}
+	err := t.each(`SELECT id, name, identity, remote FROM project ORDER BY id`, nil,
+		func(scan scanner) error {
+			k := &known{}
+			err := scan(&k.ID, &k.Name, &k.Identity, &k.Remote)
+			a.add(k)
+			return err
+		})
+	if err != nil {
+		return nil, err
+	}
+	err = t.each(`SELECT path, project_id FROM project_directory ORDER BY path`, nil, func(scan scanner) error {
+		var path, id string
+		err := scan(&path, &id)
+		a.addDirectory(path, id)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return a, t.each(`SELECT alias, kind, project_id FROM project_alias ORDER BY alias, project_id`, nil,
+		func(scan scanner) error {
+			var alias, kind, id string
+			err := scan(&alias, &kind, &id)
+			a.addAlias(alias, kind, id)
+			return err
+		})
+}
+
+// keepsName reports whether the name stays: p's is another spelling of it.
+func (k *known) keepsName(p memoir.Project) bool {
+	return k.Identity == p.Identity && strings.EqualFold(k.Name, p.Name)
+}
+
+func (a *atlas) add(k *known) {
+	a.projects[k.ID] = k
+	if _, taken := a.identity[k.Identity]; !taken {
+		a.identity[k.Identity] = k.ID
+	}
+	k.remotes = append(k.remotes, remoteIdentity(k.Identity)...)
+}
+
+func (a *atlas) addDirectory(path, id string) {
+	if former := a.projects[a.dirs[path]]; former != nil {
+		former.Directories = slices.DeleteFunc(former.Directories, func(d string) bool { return d == path })
+	}
+	a.dirs[path] = id
+	if k := a.projects[id]; k != nil {
+		k.Directories = append(k.Directories, path)
+	}
+}
+
+func (a *atlas) addAlias(alias, kind, id string) {
+	k := a.projects[id]
+	if k == nil || slices.Contains(k.Aliases, alias) {
+		return
+	}
+	k.Aliases = append(k.Aliases, alias)
+	if kind == aliasIdentity {
+		a.aliases[alias] = append(a.aliases[alias], id)
+		k.remotes = append(k.remotes, remoteIdentity(alias)...)
+	}
+}
+
+// resolution says which registered project one that was found is.
+type resolution struct {
+	id       string // empty: none
+	takeOver bool   // what it is known by now is what it was found by
+}
+
+// resolve tells which project p is: the one with its identity; else the one that
+// had it; else the one that was known by
+// nothing but a place that is p's now, such as the directory of a repository that
+// had no remote before. A place never makes one project of two different remotes.
+func (a *atlas) resolve(p memoir.Project) resolution {
+	var found resolution
+	found.id = cmp.Or(a.identity[p.Identity], a.byAlias(p))
+	for _, place := range p.Aliases {
+		k, identified := a.holder(place)
+		if k == nil {
+			continue
+		}
+		id := k.ID
+		switch {
+		case id == found.id || strings.HasPrefix(k.Identity, explicitIdentity):
+		case found.id == "" && identified && (p.Remote == "" || k.Remote == "" || k.Remote == p.Remote):
+			found.id, found.takeOver = id, true
+		case found.id == "" && !identified && (p.Remote == "" || !k.hasOtherRemote(p.Identity)):
+			found.id = id
+		}
+	}
+	if found.id == "" {
+		// The id is made of the identity: the project with it was first known by this one.
+		if _, ok := a.projects[p.ID]; ok {
+			found.id = p.ID
+		}
+	}
+	return found
+}
+
+// holder is the project that a place is the identity of, else the only one that has it as an alias; nil if
+// there is none.
+func (a *atlas) holder(place string) (k *known, identified bool) {
+	id, identified := a.identity[place]
+	if holders := a.aliases[place]; !identified && len(holders) == 1 {
+		id = holders[0]
+	}
+	return a.projects[id], identified
+}
+
+// hasOtherRemote reports whether the project is known by a remote that is not the given one.
+func (k *known) hasOtherRemote(identity string) bool {
+	return slices.ContainsFunc(k.remotes, func(r string) bool { return r != identity })
+}
+
+// byAlias finds the project that has p's identity as an alias. Of several it is
+// the one that p's directory belongs to, if that is one of them.
+func (a *atlas) byAlias(p memoir.Project) string {
+	holders := a.aliases[p.Identity]
+	if len(holders) == 1 {
+		return holders[0]
+	}
+	for _, dir := range p.Directories {
+		if id := a.dirs[dir]; slices.Contains(holders, id) {
+			return id
+		}
+	}
+	return ""
+}
+
+// remoteIdentity is the identity itself if it is neither a path nor a person's name.
+func remoteIdentity(identity string) []string {
+	if identity == "" || identity[0] == '/' || len(identity) > 1 && identity[1] == ':' ||
+		strings.HasPrefix(identity, explicitIdentity) {
+		return nil
+	}
+	return []string{identity}
+}
+
+// aliasKind tells identities, which hold a slash, from names, which cannot.
+func aliasKind(alias string) string {
+	if strings.Contains(alias, "/") || strings.HasPrefix(alias, explicitIdentity) {
+		return aliasIdentity
+	}
+	return aliasName
+}
 
 // Register brings projects that were found into the registry, and returns by the
 // id of each the id of the registered project that it is: its own if it is new.
@@ -45,57 +220,35 @@ func (s *Store) Register(ctx context.Context, found ...memoir.Project) (map[stri
 	return ids, s.explain(err, "registering projects")
 }
 
-// Known returns what identifies the registered projects, ordered by id. It costs
-// less than Projects, which counts.
-func (s *Store) Known(ctx context.Context) ([]memoir.Project, error) {
-	var projects []memoir.Project
-	err := s.read(ctx, func(t tx) error {
-		a, err := readAtlas(t)
-		if err != nil {
-			return err
-		}
-		for _, id := range slices.Sorted(maps.Keys(a.projects)) {
-			projects = append(projects, a.projects[id].Project)
-		}
-		return nil
-	})
-	return projects, s.explain(err, "reading what projects are known by")
-}
-
-// Resolver returns what tells, of a project that was found, the id of the
-// registered one that it is, as the registry is now; of one that is new its own.
-func (s *Store) Resolver(ctx context.Context) (func(memoir.Project) string, error) {
-	var a *atlas
-	err := s.read(ctx, func(t tx) (err error) {
-		a, err = readAtlas(t)
-		return err
-	})
-	return func(p memoir.Project) string {
-		if id := a.resolve(p).id; id != "" {
-			return id
-		}
-		return p.ID
-	}, s.explain(err, "reading what projects are known by")
+// Known returns what identifies the registered projects, ordered by id, and what tells, of a
+// project that was found, the id of the registered one that it is, as the registry is now; of
+// one that is new its own. It costs less than Projects, which counts.
+func (s *Store) Known(ctx context.Context) (projects []memoir.Project, idOf func(memoir.Project) string, err error) {
+	a, err := fetch(ctx, s, readAtlas, "reading what projects are known by")
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, id := range slices.Sorted(maps.Keys(a.projects)) {
+		projects = append(projects, a.projects[id].Project)
+	}
+	return projects, func(p memoir.Project) string { return cmp.Or(a.resolve(p).id, p.ID) }, nil
 }
 
 // Resolve returns the registered project that one that was found is; an error of
 // code CodeNotFound if none.
 func (s *Store) Resolve(ctx context.Context, p memoir.Project) (ProjectRow, error) {
-	var found []ProjectRow
-	err := s.read(ctx, func(t tx) error {
+	found, err := fetch(ctx, s, func(t tx) ([]ProjectRow, error) {
 		a, err := readAtlas(t)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		found, err = selectProjects(t, `WHERE p.id = ?`, a.resolve(p).id)
-		return err
-	})
+		return selectProjects(t, `WHERE p.id = ?`, a.resolve(p).id)
+	}, "finding project %q", p.ID)
 	if err == nil && len(found) == 0 {
-		return ProjectRow{}, memoir.Errorf(memoir.CodeNotFound, "`memoir projects` lists them",
-			"no project is known as %q", p.Identity)
+		err = memoir.Errorf(memoir.CodeNotFound, "`memoir projects` lists them", "no project is known as %q", p.Identity)
 	}
 	if err != nil {
-		return ProjectRow{}, s.explain(err, "finding project %q", p.ID)
+		return ProjectRow{}, err
 	}
 	return found[0], nil
 }
@@ -138,39 +291,67 @@ func (a *atlas) next(p memoir.Project, at resolution) memoir.Project {
 func (a *atlas) register(t tx, p memoir.Project) (string, error) {
 	at := a.resolve(p)
 	next := a.next(p, at)
-	if a.changes(p, at) {
-		if err := upsertProject(t, next); err != nil {
-			return "", err
-		}
-		a.apply(next)
+	if !a.changes(p, at) {
+		return next.ID, nil
 	}
-	return next.ID, nil
+	return next.ID, a.put(t, next)
 }
 
-// apply changes the atlas as upsertProject changed the registry: what was written
-// decides about the projects that follow.
-func (a *atlas) apply(p memoir.Project) {
+// put writes a project down under its id. The atlas keeps up, since what was written decides
+// about the projects that follow. What a project was called and known by before becomes an
+// alias; a former remote is a name, as who has it for an identity is another project.
+func (a *atlas) put(t tx, p memoir.Project) error {
 	k := a.projects[p.ID]
 	if k == nil {
-		a.add(&known{Project: memoir.Project{ID: p.ID, Name: p.Name, Identity: p.Identity, Remote: p.Remote}})
-		k = a.projects[p.ID]
+		k = &known{}
+	}
+	p.Remote = cmp.Or(p.Remote, k.Remote)
+	_, err := t.exec(`INSERT INTO project (id, name, identity, remote) VALUES (?, ?, ?, ?)
+		ON CONFLICT (id) DO UPDATE SET name = excluded.name, identity = excluded.identity, remote = excluded.remote`,
+		p.ID, p.Name, p.Identity, p.Remote)
+	if err != nil {
+		return err
 	}
 	was := k.Project
-	if was.Identity != p.Identity {
-		delete(a.identity, was.Identity)
-		a.identity[p.Identity] = p.ID
-		k.remotes = append(k.remotes, remoteIdentity(p.Identity)...)
-	}
-	k.Name, k.Identity, k.Remote = p.Name, p.Identity, p.Remote
-	for _, former := range formerly(was, p) {
-		a.addAlias(former.was, former.kind, p.ID)
-	}
+	delete(a.identity, was.Identity)
+	k.ID, k.Name, k.Identity, k.Remote = p.ID, p.Name, p.Identity, p.Remote
+	a.add(k)
 	for _, dir := range p.Directories {
-		if a.dirs[dir] != p.ID {
-			a.addDirectory(dir, p.ID)
+		if a.dirs[dir] == p.ID {
+			continue
+		}
+		_, err := t.exec(`INSERT INTO project_directory (path, project_id) VALUES (?, ?)
+			ON CONFLICT (path) DO UPDATE SET project_id = excluded.project_id`, dir, p.ID)
+		if err != nil {
+			return err
+		}
+		a.addDirectory(dir, p.ID)
+	}
+	aliases := map[string]string{}
+	for _, former := range [][3]string{
+		{was.Name, p.Name, aliasName}, {was.Remote, p.Remote, aliasName}, {was.Identity, p.Identity, aliasIdentity},
+	} {
+		if former[0] != "" && former[0] != former[1] {
+			aliases[former[0]] = former[2]
 		}
 	}
 	for _, alias := range p.Aliases {
-		a.addAlias(alias, aliasKind(alias), p.ID)
+		if aliases[alias] != aliasIdentity {
+			aliases[alias] = aliasKind(alias)
+		}
 	}
+	for _, alias := range slices.Sorted(maps.Keys(aliases)) {
+		_, err := t.exec(`INSERT INTO project_alias (alias, project_id, kind) VALUES (?, ?, ?)
+			ON CONFLICT (alias, project_id) DO UPDATE SET kind = excluded.kind WHERE kind = 'name'`,
+			alias, p.ID, aliases[alias])
+		if err != nil {
+			return err
+		}
+		a.addAlias(alias, aliases[alias], p.ID)
+	}
+	return nil
+}
+
+func containsAll(all, some []string) bool {
+	return !slices.ContainsFunc(some, func(v string) bool { return !slices.Contains(all, v) })
 }

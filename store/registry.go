@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"database/sql"
@@ -9,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"memoir"
 )
@@ -45,48 +45,34 @@ func Fingerprint(files []memoir.File) string {
 
 // Files returns all registered files by path, without their heads: Heads has those.
 func (s *Store) Files(ctx context.Context) (map[string]FileRow, error) {
-	files := map[string]FileRow{}
-	err := s.read(ctx, func(t tx) error {
+	return fetch(ctx, s, func(t tx) (map[string]FileRow, error) {
 		var n int
 		if err := t.get("SELECT count(*) FROM file", nil, &n); err != nil {
-			return err
+			return nil, err
 		}
-		files = make(map[string]FileRow, n)
-		return t.each(`SELECT path, size, mtime_ns, inode, coalesce(session_key, ''), error FROM file`, nil,
-			func(scan func(...any) error) error {
+		files := make(map[string]FileRow, n)
+		return files, t.each(`SELECT coalesce(session_key, ''), error, path, size, mtime_ns, inode FROM file`, nil,
+			func(scan scanner) error {
 				var f FileRow
-				var mtime, inode int64
-				if err := scan(&f.Path, &f.Size, &mtime, &inode, &f.SessionKey, &f.Error); err != nil {
-					return err
-				}
-				f.ModTime, f.Inode = time.Unix(0, mtime).UTC(), uint64(inode)
+				err := scanFile(scan, &f.File, &f.SessionKey, &f.Error)
 				files[f.Path] = f
-				return nil
+				return err
 			})
-	})
-	if err != nil {
-		return nil, s.explain(err, "listing registered files")
-	}
-	return files, nil
+	}, "listing registered files")
 }
 
 // Heads returns the recorded heads of those of the files that have one.
 func (s *Store) Heads(ctx context.Context, paths []string) (map[string]json.RawMessage, error) {
-	heads := map[string]json.RawMessage{}
-	if len(paths) == 0 {
-		return heads, nil
-	}
-	err := s.read(ctx, func(t tx) error {
-		return t.each(`SELECT path, head FROM file WHERE head <> '' AND path IN (SELECT value FROM json_each(?))`,
-			[]any{jsonList(paths)},
-			func(scan func(...any) error) error {
+	return fetch(ctx, s, func(t tx) (map[string]json.RawMessage, error) {
+		heads := map[string]json.RawMessage{}
+		return heads, t.each(`SELECT path, head FROM file WHERE head <> '' AND path IN (SELECT value FROM json_each(?))`,
+			[]any{jsonList(paths)}, func(scan scanner) error {
 				var path, head string
 				err := scan(&path, &head)
 				heads[path] = json.RawMessage(head)
 				return err
 			})
-	})
-	return heads, s.explain(err, "reading the heads of registered files")
+	}, "reading the heads of registered files")
 }
 
 // SaveScan records what a scan found, in one transaction: the sessions that are
@@ -130,10 +116,6 @@ func (s *Store) saveScan(t tx, scan SessionScan) error {
 			return err
 		}
 	}
-	position := make(map[string]int, len(read))
-	for i, f := range read {
-		position[f.Path] = i
-	}
 	rows := scan.Files
 	for _, f := range scan.Session.Files {
 		if !slices.ContainsFunc(rows, func(r FileRow) bool { return r.Path == f.Path }) {
@@ -141,9 +123,9 @@ func (s *Store) saveScan(t tx, scan SessionScan) error {
 		}
 	}
 	for _, f := range rows {
-		at, ok := position[f.Path]
-		if !ok {
-			at = -1
+		at := -1
+		if key.Valid {
+			at = slices.IndexFunc(read, func(r memoir.File) bool { return r.Path == f.Path })
 		}
 		var before string // the session that the file belonged to
 		err := t.get(`SELECT coalesce(session_key, '') FROM file WHERE path = ?`, []any{f.Path}, &before)
@@ -164,20 +146,14 @@ func (s *Store) saveScan(t tx, scan SessionScan) error {
 			}
 		}
 	}
-	if !key.Valid {
-		return nil
-	}
 	return s.settle(t, key.String)
 }
 
 // forgotten blanks what a scan found out about a session that was forgotten, but for
 // what it is recognised by.
 func forgotten(t tx, scan *SessionScan) error {
-	var one int
-	err := t.get(`SELECT 1 FROM mark WHERE session_key = ? AND forgotten`, []any{scan.Session.Key()}, &one)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil
-	} else if err != nil {
+	found, err := t.exists(`SELECT 1 FROM mark WHERE session_key = ? AND forgotten`, scan.Session.Key())
+	if err != nil || !found {
 		return err
 	}
 	se := &scan.Session
@@ -195,13 +171,10 @@ func (s *Store) saveSession(t tx, se memoir.Session, version string) error {
 			return err
 		}
 	}
-	if err := s.moveSession(t, se.Key(), se.ProjectID); err != nil {
+	if err := moveSession(t, se.Key(), se.ProjectID); err != nil {
 		return err
 	}
-	kind := se.Kind
-	if kind == "" {
-		kind = memoir.KindMain
-	}
+	kind := cmp.Or(se.Kind, memoir.KindMain)
 	bytes := se.Bytes
 	if bytes == 0 {
 		for _, f := range se.Files {
@@ -258,9 +231,8 @@ func (s *Store) bereave(t tx, key string) error {
 // mustExist fails with memoir.CodeNotFound unless there is a project of that id: it may
 // have been cleared since it was looked up.
 func mustExist(t tx, id string) error {
-	var one int
-	err := t.get(`SELECT 1 FROM project WHERE id = ?`, []any{id}, &one)
-	if errors.Is(err, sql.ErrNoRows) {
+	found, err := t.exists(`SELECT 1 FROM project WHERE id = ?`, id)
+	if err == nil && !found {
 		return memoir.Errorf(memoir.CodeNotFound, "`memoir run` registers it", "project %s is not registered", id)
 	}
 	return err

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"slices"
 	"testing"
 	"time"
 
@@ -16,9 +15,15 @@ func extracted(t testing.TB, s *Store, r Result) Claim {
 	return c
 }
 
+// inputs are what a consolidation of the project above takes.
 func inputs(t testing.TB, s *Store) []memoir.Extraction {
 	t.Helper()
-	e, err := s.Extractions(t.Context(), project)
+	return inputsOf(t, s, project)
+}
+
+func inputsOf(t testing.TB, s *Store, projectID string) []memoir.Extraction {
+	t.Helper()
+	e, _, err := s.Selected(t.Context(), projectID, -1)
 	must(t, err)
 	return e
 }
@@ -109,7 +114,7 @@ func TestALateFinisherStoresNothing(t *testing.T) {
 		t.Helper()
 		wantCode(t, s.StoreExtraction(t.Context(), late, r), memoir.CodeLeaseLost)
 		wantCode(t, s.MarkUnchanged(t.Context(), late, "h", nil), memoir.CodeLeaseLost)
-		wantCode(t, s.FailClaim(t.Context(), late, Failure{Message: "late"}, Policy{}), memoir.CodeLeaseLost)
+		wantCode(t, s.Fail(t.Context(), late, Failure{Message: "late"}, Policy{}), memoir.CodeLeaseLost)
 		must(t, s.GiveBack(t.Context(), []Claim{late}))
 	}
 	check()
@@ -169,54 +174,10 @@ func TestTheResultGoesWhereTheSessionIsNow(t *testing.T) {
 	c := claimOne(t, s)
 	scan(t, s, session("s00", theirs))
 	must(t, s.StoreExtraction(t.Context(), c, worth("a")))
-	if e, err := s.Extractions(t.Context(), other); err != nil || len(e) != 1 || e[0].Seq != 1 {
-		t.Fatalf("extractions %+v, %v", e, err)
+	if e := inputsOf(t, s, other); len(e) != 1 || e[0].Seq != 1 {
+		t.Fatalf("extractions %+v", e)
 	}
 	if projectRow(t, s, project).Due {
 		t.Fatal("the project that it left is due")
-	}
-}
-
-func TestAnExtractionKeepsHowFarItsSessionWasRead(t *testing.T) {
-	t.Parallel()
-	old, later := []memoir.Mark{{Item: 2, Hash: "x"}, {Item: 3, Hash: "y"}}, []memoir.Mark{{Item: 9, Hash: "z"}}
-	stored := func(text string, marks []memoir.Mark, change func(*Result)) Result {
-		r := worth(text)
-		r.Marks = marks
-		if text == "" {
-			r.Extraction = memoir.Extraction{ContentHash: "h2", FilterVersion: 1}
-		}
-		if change != nil {
-			change(&r)
-		}
-		return r
-	}
-	for _, tt := range []struct {
-		name          string
-		first, second Result
-		want          []memoir.Mark
-	}{
-		{"replaced", stored("a", old, nil), stored("b", later, nil), later},
-		{"kept of what was rewritten", stored("a", old, nil), stored("", later, nil), old},
-		{"kept of what grew", stored("a", old, nil), stored("", later, func(r *Result) { r.Grown = true }), later},
-		{"withdrawn", stored("a", old, nil), stored("", later, func(r *Result) { r.Withdraw = true }), nil},
-		{"nothing worth keeping", stored("", old, nil), stored("", later, func(r *Result) { r.Grown = true }), nil},
-	} {
-		s, _ := newQueue(t, 1)
-		if c := extracted(t, s, tt.first); c.PriorMarks != nil {
-			t.Errorf("%s: marks %v of nothing", tt.name, c.PriorMarks)
-		}
-		scan(t, s, session("s00", grown))
-		extracted(t, s, tt.second)
-		scan(t, s, session("s00", grown, grown))
-		e, marks, err := s.Prior(t.Context(), "codex:s00")
-		must(t, err)
-		c := claimOne(t, s)
-		if !slices.Equal(c.PriorMarks, tt.want) || !slices.Equal(marks, tt.want) {
-			t.Errorf("%s: %v, and %v, want %v", tt.name, c.PriorMarks, marks, tt.want)
-		}
-		if (e == nil) != (c.Prior == nil) || e != nil && *e != *c.Prior {
-			t.Errorf("%s: %+v, and %+v", tt.name, e, c.Prior)
-		}
 	}
 }

@@ -3,8 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"database/sql"
-	"errors"
 	"math"
 	"time"
 )
@@ -46,75 +44,76 @@ func (p Policy) next(n int, f Failure, random float64) (dead bool, delay time.Du
 	return false, max(time.Duration(d*(0.75+random/2)), f.RetryAfter)
 }
 
-// FailClaim ends a claim without a result. A transient failure is tried again
-// after a delay until the attempts are used up; any other makes the job dead until
-// the session changes or Retry. The error has the code memoir.CodeLeaseLost, and
-// nothing is recorded, when the claim is no longer ours.
-func (s *Store) FailClaim(ctx context.Context, c Claim, f Failure, p Policy) error {
+// Claimed is a claim on a session or a project.
+type Claimed interface{ job() job }
+
+// Fail ends a claim without a result. A transient failure is tried again after a delay
+// until the attempts are used up; any other makes the job dead until the session or
+// project changes, or Retry. A project stays due, and neither new changes nor Enqueue
+// shorten its delay. The error has the code memoir.CodeLeaseLost, and nothing is
+// recorded, when the claim is no longer ours.
+func (s *Store) Fail(ctx context.Context, c Claimed, f Failure, p Policy) error {
 	_, err := s.endWithout(ctx, c.job(), f, p, false)
 	return err
 }
 
-// FailProject is FailClaim for a project, which stays due. Neither new changes nor
-// Enqueue shorten the delay.
-func (s *Store) FailProject(ctx context.Context, c ProjectClaim, f Failure, p Policy) error {
-	_, err := s.endWithout(ctx, c.job(), f, p, false)
-	return err
-}
-
-// PostponeClaim ends a claim that failed because its model's server did not serve:
-// the session is tried again after a delay, and no attempt is counted. If it failed in
-// some way before, and the model extracted from another session since, it is likelier
-// that the session is to blame: then this is FailClaim, and counted is true. The
-// error is as of FailClaim.
-func (s *Store) PostponeClaim(ctx context.Context, c Claim, f Failure, p Policy) (counted bool, err error) {
+// Postpone ends a claim that failed because its model's server did not serve: the job is
+// tried again after a delay, and no attempt is counted. If it failed in some way before, and
+// the model did other work since, it is likelier that the session is to blame: then this is
+// Fail, and counted is true. The error is as of Fail.
+func (s *Store) Postpone(ctx context.Context, c Claimed, f Failure, p Policy) (counted bool, err error) {
 	return s.endWithout(ctx, c.job(), f, p, true)
 }
 
-// PostponeProject is PostponeClaim for a consolidation.
-func (s *Store) PostponeProject(ctx context.Context, c ProjectClaim, f Failure, p Policy) (counted bool, err error) {
-	return s.endWithout(ctx, c.job(), f, p, true)
-}
-
-// endWithout ends a claim without a result, and enters its outcome into the ledger. It is
-// durable, as the work may have cost something.
+// endWithout ends a claim without a result, and enters its outcome into the ledger. Earlier
+// crashes are cleared: the process lived to tell of the failure. It is durable, as the work
+// may have cost something.
 func (s *Store) endWithout(
 	ctx context.Context, j job, f Failure, p Policy, mayPostpone bool,
 ) (counted bool, err error) {
 	err = s.durably(ctx, func(t tx) error {
-		err := j.held(t)
+		if err := j.held(t); err != nil {
+			return err
+		}
+		var attempts int
+		err := t.get(`SELECT attempts FROM job WHERE kind = ? AND key = ?`, []any{j.kind, j.key}, &attempts)
 		if counted = true; err == nil && mayPostpone {
 			counted, err = othersServed(t, j, f.Model)
-		}
-		switch {
-		case err != nil:
-			return err
-		case counted:
-			err = s.fail(t, j, f, p)
-		default:
-			err = s.postpone(t, j, f, p)
 		}
 		if err != nil {
 			return err
 		}
-		return s.enterFailure(t, j, f)
+		dead, delay := false, f.postponed(p)
+		if counted {
+			attempts++
+			dead, delay = p.next(attempts, f, s.rand())
+		}
+		status, next := "error", millis(s.now().Add(delay))
+		if dead {
+			status, next = "dead", 0
+		}
+		_, err = t.exec(`UPDATE job SET status = ?, owner = '', holder = '', lease_until = 0, attempts = ?, crashes = 0,
+			next_attempt_at = ?, last_error = ?, model = ?, finished_at = ? WHERE kind = ? AND key = ?`,
+			status, attempts, next, f.Message, f.Model, millis(s.now()), j.kind, j.key)
+		if err != nil {
+			return err
+		}
+		return s.enterFailure(t, j, cmp.Or(f.Outcome, OutcomeFailed))
 	})
 	return counted, s.explain(err, "recording the failure of %s", j)
 }
 
-// othersServed reports whether a model served other work since the job last failed.
-func othersServed(t tx, j job, model string) (served bool, err error) {
-	err = t.get(`SELECT j.next_attempt_at > 0 AND (
-			EXISTS (SELECT 1 FROM extraction WHERE model = ?1 AND session_key <> j.key AND stored_at > j.finished_at)
-			OR EXISTS (SELECT 1 FROM job o WHERE j.kind = 'consolidate' AND o.kind = j.kind AND o.key <> j.key
-				AND o.status = 'done' AND o.finished_at > j.finished_at))
-		FROM job j WHERE j.kind = ?2 AND j.key = ?3`, []any{model, j.kind, j.key}, &served)
-	return served, err
+// postponed is how long a job waits whose failure is not counted.
+func (f Failure) postponed(p Policy) time.Duration {
+	delay := p.Base
+	if f.PostponedFor > 0 {
+		delay = min(delay, f.PostponedFor)
+	}
+	return max(delay, f.RetryAfter)
 }
 
 // enterFailure enters into the ledger what failed work cost, and judges its session anew.
-func (s *Store) enterFailure(t tx, j job, f Failure) error {
-	outcome := cmp.Or(f.Outcome, OutcomeFailed)
+func (s *Store) enterFailure(t tx, j job, outcome string) error {
 	if j.kind == kindConsolidate {
 		return endWork(t, j.token, j.key, outcome)
 	}
@@ -127,6 +126,16 @@ func (s *Store) enterFailure(t tx, j job, f Failure) error {
 		return err
 	}
 	return s.settle(t, j.key)
+}
+
+// othersServed reports whether a model served other work since the job last failed.
+func othersServed(t tx, j job, model string) (served bool, err error) {
+	err = t.get(`SELECT j.next_attempt_at > 0 AND (
+			EXISTS (SELECT 1 FROM extraction WHERE model = ?1 AND session_key <> j.key AND stored_at > j.finished_at)
+			OR EXISTS (SELECT 1 FROM job o WHERE j.kind = 'consolidate' AND o.kind = j.kind AND o.key <> j.key
+				AND o.status = 'done' AND o.finished_at > j.finished_at))
+		FROM job j WHERE j.kind = ?2 AND j.key = ?3`, []any{model, j.kind, j.key}, &served)
+	return served, err
 }
 
 // clockSlack is by how much the clock may be set back without putting delays in doubt.
@@ -154,7 +163,7 @@ func (s *Store) Retry(ctx context.Context, keys ...string) (int, error) {
 			return err
 		}
 		for _, key := range revived {
-			if err := s.settle(t, key); err != nil && !errors.Is(err, sql.ErrNoRows) { // a project's job has no session
+			if err := s.settle(t, key); err != nil { // a project's job has no session
 				return err
 			}
 		}

@@ -50,7 +50,7 @@ func TestThreeFailuresMakeASessionDeadUntilItChanges(t *testing.T) {
 		if c.Attempt != attempt+1 {
 			t.Fatalf("attempt %d, want %d", c.Attempt, attempt+1)
 		}
-		must(t, s.FailClaim(t.Context(), c, transient, p))
+		must(t, s.Fail(t.Context(), c, transient, p))
 		if wait > 0 {
 			clock.advance(wait - time.Millisecond)
 			if wantIDs(t, claim(t, s, claimOptions(1))); reasonOf(t, s, "s00") != memoir.ReasonBackoff {
@@ -74,7 +74,7 @@ func TestThreeFailuresMakeASessionDeadUntilItChanges(t *testing.T) {
 func TestNewContentDoesNotShortenADelay(t *testing.T) {
 	t.Parallel()
 	s, clock := newQueue(t, 1)
-	must(t, s.FailClaim(t.Context(), claimOne(t, s), Failure{Message: "limit", Transient: true, RetryAfter: time.Hour}, Policy{Base: time.Minute}))
+	must(t, s.Fail(t.Context(), claimOne(t, s), Failure{Message: "limit", Transient: true, RetryAfter: time.Hour}, Policy{Base: time.Minute}))
 	scan(t, s, session("s00", grown))
 	wantIDs(t, claim(t, s, claimOptions(1)))
 	clock.advance(time.Hour)
@@ -85,8 +85,8 @@ func TestRetryRevivesWhatWasGivenUp(t *testing.T) {
 	t.Parallel()
 	s, _ := newQueue(t, 3)
 	claims := claim(t, s, claimOptions(3))
-	must(t, s.FailClaim(t.Context(), claims[0], Failure{Message: "no"}, Policy{}))
-	must(t, s.FailClaim(t.Context(), claims[1], transient, Policy{Base: time.Hour}))
+	must(t, s.Fail(t.Context(), claims[0], Failure{Message: "no"}, Policy{}))
+	must(t, s.Fail(t.Context(), claims[1], transient, Policy{Base: time.Hour}))
 	must(t, s.StoreExtraction(t.Context(), claims[2], worth("a")))
 	if n, err := s.Retry(t.Context(), "codex:s00", "codex:s02", "codex:none"); n != 1 || err != nil {
 		t.Fatal(n, err)
@@ -156,7 +156,7 @@ func TestAPostponedSessionKeepsItsAttemptsUnlessOthersAreServed(t *testing.T) {
 	f := Failure{Message: "down", Transient: true, Model: "a/b", PostponedFor: 10 * time.Minute}
 	postpone := func(c Claim, want bool) {
 		t.Helper()
-		counted, err := s.PostponeClaim(t.Context(), c, f, p)
+		counted, err := s.Postpone(t.Context(), c, f, p)
 		must(t, err)
 		if counted != want {
 			t.Fatalf("counted %v, want %v", counted, want)
@@ -196,6 +196,6 @@ func TestAPostponedSessionKeepsItsAttemptsUnlessOthersAreServed(t *testing.T) {
 	if status, err = s.Status(t.Context()); err != nil || !status.Failed[0].Next.Equal(clock.Now().Add(3*time.Hour)) || status.Failed[0].Attempts != 1 {
 		t.Errorf("%+v, %v", status.Failed, err)
 	}
-	_, err = s.PostponeClaim(t.Context(), first, f, p)
+	_, err = s.Postpone(t.Context(), first, f, p)
 	wantCode(t, err, memoir.CodeLeaseLost)
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"time"
 
 	"memoir"
@@ -22,25 +21,16 @@ const sessionColumns = `s.key, s.source, s.thread_id, coalesce(s.project_id, '')
 	CASE WHEN s.error <> '' THEN s.error
 		ELSE coalesce((SELECT last_error FROM job WHERE kind = 'extract' AND job.key = s.key), '') END`
 
-func scanSession(scan func(...any) error, more ...any) (memoir.Session, error) {
-	var se memoir.Session
+func scanSession(scan scanner, se *memoir.Session) error {
 	var key string
-	var created, updated int64
-	err := scan(append([]any{&key, (*string)(&se.Source), &se.ID, &se.ProjectID, (*string)(&se.Kind), &se.ParentID,
-		&se.Title, &se.CWD,
-		&se.Branch, &se.Remote, &se.Bytes, &created, &updated, (*string)(&se.Reason), &se.Error}, more...)...)
-	se.CreatedAt, se.UpdatedAt = moment(created), moment(updated)
-	return se, err
+	return scan(&key, (*string)(&se.Source), &se.ID, &se.ProjectID, (*string)(&se.Kind), &se.ParentID, &se.Title, &se.CWD,
+		&se.Branch, &se.Remote, &se.Bytes, timeColumn{&se.CreatedAt}, timeColumn{&se.UpdatedAt}, (*string)(&se.Reason),
+		&se.Error)
 }
 
 // Sessions returns the selected sessions with their files, the latest first.
 func (s *Store) Sessions(ctx context.Context, f Filter) ([]memoir.Session, error) {
-	var sessions []memoir.Session
-	err := s.read(ctx, func(t tx) (err error) {
-		sessions, err = selectSessions(t, f)
-		return err
-	})
-	return sessions, s.explain(err, "listing sessions")
+	return fetch(ctx, s, func(t tx) ([]memoir.Session, error) { return selectSessions(t, f) }, "listing sessions")
 }
 
 func selectSessions(t tx, f Filter) ([]memoir.Session, error) {
@@ -57,37 +47,33 @@ func selectSessions(t tx, f Filter) ([]memoir.Session, error) {
 	if f.Keys != nil {
 		where, args = where+` AND s.key IN (SELECT value FROM json_each(?))`, append(args, jsonList(f.Keys))
 	}
-	sessions := []memoir.Session{}
-	at := map[string]int{}
-	err := t.each(`SELECT `+sessionColumns+` FROM session s`+where+` ORDER BY s.updated_at DESC, s.key`, args,
-		func(scan func(...any) error) error {
-			se, err := scanSession(scan)
-			at[se.Key()] = len(sessions)
-			sessions = append(sessions, se)
-			return err
-		})
+	sessions, err := collect(t, `SELECT `+sessionColumns+` FROM session s`+where+` ORDER BY s.updated_at DESC, s.key`,
+		args, scanSession)
 	if err != nil {
 		return nil, err
 	}
-	err = t.each(`SELECT f.session_key, f.path, f.size, f.mtime_ns, f.inode FROM session s
-		JOIN file f ON f.session_key = s.key`+where+
-		` AND f.position >= 0 ORDER BY f.session_key, f.position`, args,
-		func(scan func(...any) error) error {
+	at := make(map[string]int, len(sessions))
+	for i, se := range sessions {
+		at[se.Key()] = i
+	}
+	return sessions, t.each(`SELECT f.session_key, f.path, f.size, f.mtime_ns, f.inode FROM session s
+		JOIN file f ON f.session_key = s.key`+where+` AND f.position >= 0 ORDER BY f.session_key, f.position`, args,
+		func(scan scanner) error {
 			var key string
-			f, err := scanFile(scan, &key)
+			var f memoir.File
+			err := scanFile(scan, &f, &key)
 			i := at[key]
 			sessions[i].Files = append(sessions[i].Files, f)
 			return err
 		})
-	return sessions, err
 }
 
-func scanFile(scan func(...any) error, before ...any) (memoir.File, error) {
-	var f memoir.File
+// scanFile reads a file's columns behind others.
+func scanFile(scan scanner, f *memoir.File, before ...any) error {
 	var mtime, inode int64
 	err := scan(append(before, &f.Path, &f.Size, &mtime, &inode)...)
 	f.ModTime, f.Inode = time.Unix(0, mtime).UTC(), uint64(inode)
-	return f, err
+	return err
 }
 
 // FindSessions returns the sessions that ref names: a key or a thread id, else the
@@ -97,26 +83,21 @@ func (s *Store) FindSessions(ctx context.Context, ref string) ([]memoir.Session,
 	if ref == "" {
 		return nil, memoir.Errorf(memoir.CodeUsage, "", "no session named")
 	}
-	var sessions []memoir.Session
-	err := s.read(ctx, func(t tx) error {
+	sessions, err := fetch(ctx, s, func(t tx) ([]memoir.Session, error) {
 		keys, err := t.texts(`SELECT key FROM session WHERE key = ?1 OR thread_id = ?1`, ref)
 		if err == nil && len(keys) == 0 {
 			keys, err = t.texts(`SELECT key FROM session WHERE substr(thread_id, 1, length(?1)) = ?1
 				OR substr(key, 1, length(?1)) = ?1`, ref)
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if len(keys) == 0 {
-			return memoir.Errorf(memoir.CodeNotFound, "`memoir sessions` lists them", "no session matches %q", ref)
-		}
-		sessions, err = selectSessions(t, Filter{Keys: keys})
-		return err
-	})
-	if memoir.CodeOf(err) == memoir.CodeNotFound {
-		return nil, err // it says all that there is to say
+		return selectSessions(t, Filter{Keys: keys})
+	}, "finding session %q", ref)
+	if err == nil && len(sessions) == 0 {
+		err = memoir.Errorf(memoir.CodeNotFound, "`memoir sessions` lists them", "no session matches %q", ref)
 	}
-	return sessions, s.explain(err, "finding session %q", ref)
+	return sessions, err
 }
 
 // SetDisabled keeps a session out of memory, or lets it in again. What was
@@ -136,64 +117,73 @@ func (s *Store) SetDisabled(ctx context.Context, key string, disabled bool) erro
 	return s.explain(err, "marking session %s", key)
 }
 
-// SetForgotten withdraws a session for good, as BeginForgetting and FinishForgetting
-// do for one of a project, but without a word to the memory that rests on it: the
-// next consolidation sees to that. False takes the tombstone off; the session is
-// then as if never extracted, and the next scan looks at it again.
-func (s *Store) SetForgotten(ctx context.Context, key string, forgotten bool) error {
-	err := s.durably(ctx, func(t tx) error {
-		var was bool
-		var project string
-		err := t.get(`SELECT coalesce((SELECT forgotten FROM mark WHERE session_key = ?1), 0),
-			coalesce((SELECT project_id FROM extraction WHERE session_key = ?1),
-				(SELECT project_id FROM session WHERE key = ?1), '')`, []any{key}, &was, &project)
-		if err != nil || was == forgotten {
+// Unforget takes the tombstone off a session, if there is one: it is then as if never
+// extracted, and the next scan looks at it again.
+func (s *Store) Unforget(ctx context.Context, key string) error {
+	return s.explain(s.durably(ctx, func(t tx) error {
+		n, err := t.exec(`UPDATE mark SET forgotten = 0, project_id = '', at = ? WHERE session_key = ? AND forgotten`,
+			millis(s.now()), key)
+		if err != nil || n == 0 {
 			return err
 		}
-		if !forgotten {
-			_, err := t.exec(`UPDATE mark SET forgotten = 0, project_id = '', at = ? WHERE session_key = ?`,
-				millis(s.now()), key)
+		if err := s.markChanged(t, key); err != nil {
+			return err
+		}
+		// Forgetting may not be finished, and would not find it any more.
+		if err := deleteExtracted(t, []string{key}); err != nil {
+			return err
+		}
+		// No file has this time, so the next scan takes it for a changed one.
+		_, err = t.exec(`UPDATE file SET mtime_ns = 0 WHERE session_key = ?`, key)
+		return err
+	}), "letting session %s in again", key)
+}
+
+// Directories returns the directories in which registered sessions began, each once, in order.
+func (s *Store) Directories(ctx context.Context) ([]string, error) {
+	return fetch(ctx, s, func(t tx) ([]string, error) {
+		return t.texts(`SELECT DISTINCT cwd FROM session WHERE cwd <> '' ORDER BY 1`)
+	}, "listing directories")
+}
+
+// SetExcluded keeps the sessions that began in exactly these directories out of
+// memory, and lets in again those that an earlier call kept out and this one does
+// not. Such a session counts as disabled, whatever SetDisabled says of it. When
+// nothing changes, nothing is written.
+func (s *Store) SetExcluded(ctx context.Context, dirs []string) error {
+	changed, err := fetch(ctx, s, func(t tx) ([]string, error) {
+		return t.texts(`SELECT s.key FROM session s LEFT JOIN mark m ON m.session_key = s.key
+			WHERE s.cwd IN (SELECT value FROM json_each(?1)) AND NOT coalesce(m.excluded, 0)
+			UNION SELECT s.key FROM mark m JOIN session s ON s.key = m.session_key
+			WHERE m.excluded AND s.cwd NOT IN (SELECT value FROM json_each(?1)) ORDER BY 1`, jsonList(dirs))
+	}, "comparing excluded directories")
+	if err != nil || len(changed) == 0 {
+		return err
+	}
+	return s.explain(s.durably(ctx, func(t tx) error {
+		for _, key := range changed {
+			_, err := t.exec(`INSERT INTO mark (session_key, excluded, at)
+				SELECT key, cwd IN (SELECT value FROM json_each(?1)), ?2 FROM session WHERE key = ?3
+				ON CONFLICT (session_key) DO UPDATE SET excluded = excluded.excluded, at = excluded.at`,
+				jsonList(dirs), millis(s.now()), key)
 			if err != nil {
 				return err
 			}
 			if err := s.markChanged(t, key); err != nil {
 				return err
 			}
-			// Forgetting may not be finished, and would not find it any more.
-			if err := s.deleteExtracted(t, []string{key}); err != nil {
-				return err
-			}
-			// No file has this time, so the next scan takes it for a changed one.
-			_, err = t.exec(`UPDATE file SET mtime_ns = 0 WHERE session_key = ?`, key)
-			return err
 		}
-		if err := s.markChanged(t, key); err != nil {
-			return err
-		}
-		if err := s.bury(t, project, []string{key}); err != nil {
-			return err
-		}
-		return s.deleteExtracted(t, []string{key})
-	})
-	return s.explain(err, "forgetting session %s", key)
+		return nil
+	}), "excluding directories")
 }
 
-// markChanged lets a changed mark take effect: on the session's reason, and on its
-// project if there is an extraction that is now withdrawn or back.
+// markChanged lets a changed mark take effect: on the session's reason, unless it was marked
+// ahead of its being found, and on its project if there is an extraction that is now withdrawn
+// or back.
 func (s *Store) markChanged(t tx, key string) error {
-	var project sql.NullString
-	err := t.get(`SELECT project_id FROM extraction WHERE session_key = ?`, []any{key}, &project)
-	if err == nil && project.Valid {
-		if _, err := bump(t, project.String); err != nil {
-			return err
-		}
-	} else if err != nil && err != sql.ErrNoRows {
-		return err
-	}
-	var one int
-	if err := t.get(`SELECT 1 FROM session WHERE key = ?`, []any{key}, &one); err == sql.ErrNoRows {
-		return nil // marked ahead of its being found
-	} else if err != nil {
+	_, err := t.exec(`UPDATE project SET change_seq = change_seq + 1
+		WHERE id = (SELECT project_id FROM extraction WHERE session_key = ?)`, key)
+	if err != nil {
 		return err
 	}
 	return s.settle(t, key)
@@ -226,22 +216,15 @@ type SkippedRow struct {
 // SkippedRecords returns what was skipped in the sessions that were extracted, by
 // agent and reason, the most frequent first.
 func (s *Store) SkippedRecords(ctx context.Context) ([]SkippedRow, error) {
-	var rows []SkippedRow
-	err := s.read(ctx, func(t tx) error {
+	return fetch(ctx, s, func(t tx) ([]SkippedRow, error) {
 		// Beside max, SQLite takes the other columns from the row that has it.
-		return t.each(`SELECT s.source, k.why, k.type, sum(k.n), count(*), s.key, max(s.updated_at)
+		return collect(t, `SELECT s.source, k.why, k.type, sum(k.n), count(*), s.key, max(s.updated_at)
 			FROM skipped_record k JOIN session s ON s.key = k.session_key
 			GROUP BY s.source, k.why, k.type ORDER BY s.source, k.why, sum(k.n) DESC, k.type`, nil,
-			func(scan func(...any) error) error {
-				var r SkippedRow
-				var at int64
-				err := scan((*string)(&r.Source), &r.Why, &r.Type, &r.N, &r.Sessions, &r.Newest, &at)
-				r.At = moment(at)
-				rows = append(rows, r)
-				return err
+			func(scan scanner, r *SkippedRow) error {
+				return scan((*string)(&r.Source), &r.Why, &r.Type, &r.N, &r.Sessions, &r.Newest, timeColumn{&r.At})
 			})
-	})
-	return rows, s.explain(err, "reading what was skipped")
+	}, "reading what was skipped")
 }
 
 // setSkipped replaces what was skipped in a session.

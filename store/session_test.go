@@ -108,8 +108,8 @@ func TestAForgottenSessionIsWithdrawnAndStaysAway(t *testing.T) {
 	s, _ := newDue(t)
 	running := claimOne(t, s) // s01
 	for _, key := range []string{"codex:s00", "codex:s01", "codex:never-seen"} {
-		must(t, s.SetForgotten(t.Context(), key, true))
-		must(t, s.SetForgotten(t.Context(), key, true))
+		forget(t, s, key)
+		forget(t, s, key)
 	}
 	wantCode(t, s.StoreExtraction(t.Context(), running, worth("b")), memoir.CodeLeaseLost)
 	if row := projectRow(t, s, project); len(inputs(t, s)) != 0 || row.ChangeSeq != 2 {
@@ -117,7 +117,7 @@ func TestAForgottenSessionIsWithdrawnAndStaysAway(t *testing.T) {
 	}
 	scan(t, s, session("s00", grown), session("s01", grown), session("never-seen"))
 	wantIDs(t, claim(t, s, claimOptions(9)), "s02")
-	must(t, s.SetForgotten(t.Context(), "codex:s00", false))
+	must(t, s.Unforget(t.Context(), "codex:s00"))
 	scan(t, s, session("s00", grown))
 	wantIDs(t, claim(t, s, claimOptions(9)), "s00")
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"memoir"
@@ -51,29 +52,19 @@ func (s *Store) Status(ctx context.Context) (Status, error) {
 	st := Status{Jobs: map[string]int{}, Reasons: map[memoir.Reason]int{}, Redactions: map[string]int{}}
 	now := s.ticks()
 	err := s.read(ctx, func(t tx) error {
-		if err := count(t, st.Jobs, `SELECT status, count(*) FROM job GROUP BY status`); err != nil {
+		err := errors.Join(count(t, st.Jobs, `SELECT status, count(*) FROM job GROUP BY status`),
+			count(t, st.Reasons, `SELECT reason, count(*) FROM session GROUP BY reason`),
+			count(t, st.Redactions, `SELECT rule, sum(n) FROM redaction GROUP BY rule`))
+		if err != nil {
 			return err
 		}
-		if err := count(t, st.Reasons, `SELECT reason, count(*) FROM session GROUP BY reason`); err != nil {
-			return err
-		}
-		if err := count(t, st.Redactions, `SELECT rule, sum(n) FROM redaction GROUP BY rule`); err != nil {
-			return err
-		}
-		err := t.each(`SELECT kind, key, `+jobTitle+`, owner, holder, started_at, lease_until FROM job
+		st.Running, err = collect(t, `SELECT kind, key, `+jobTitle+`, owner, holder, started_at, lease_until FROM job
 			INDEXED BY job_running WHERE status = 'running' ORDER BY started_at, kind, key`, nil,
-			func(scan func(...any) error) error {
-				var j RunningJob
-				var holder, owner string
-				var since, until int64
-				if err := scan(&j.Kind, &j.Key, &j.Title, &owner, &holder, &since, &until); err != nil {
-					return err
-				}
-				j.Holder, _ = lease.ParseHolder(holder)
-				j.Since, j.Until = moment(since), moment(until)
-				j.Stale = lease.Lease{Owner: owner, Holder: j.Holder, Until: j.Until}.Free(now)
-				st.Running = append(st.Running, j)
-				return nil
+			func(scan scanner, j *RunningJob) error {
+				var l lease.Lease
+				err := scan(&j.Kind, &j.Key, &j.Title, &l.Owner, holderColumn{&l.Holder}, timeColumn{&j.Since}, timeColumn{&l.Until})
+				j.Holder, j.Until, j.Stale = l.Holder, l.Until, l.Free(now)
+				return err
 			})
 		if err != nil {
 			return err
@@ -84,7 +75,7 @@ func (s *Store) Status(ctx context.Context) (Status, error) {
 		return t.each(`SELECT status, kind, key, `+jobTitle+`, last_error, model, attempts, crashes, next_attempt_at,
 			finished_at FROM job
 			WHERE status IN ('error', 'dead') OR status = 'pending' AND crashes > 0 ORDER BY next_attempt_at, kind, key`, nil,
-			func(scan func(...any) error) error {
+			func(scan scanner) error {
 				var j FailedJob
 				var status string
 				var next, failed int64
@@ -106,7 +97,7 @@ func (s *Store) Status(ctx context.Context) (Status, error) {
 
 // count reads rows of a name and a number.
 func count[K ~string](t tx, into map[K]int, query string, args ...any) error {
-	return t.each(query, args, func(scan func(...any) error) error {
+	return t.each(query, args, func(scan scanner) error {
 		var name string
 		var n int
 		err := scan(&name, &n)
@@ -152,15 +143,14 @@ type RunRow struct {
 func (s *Store) BeginRun(ctx context.Context, id string, holder lease.Holder) error {
 	ctx, cancel := context.WithTimeout(ctx, giveBackWithin)
 	defer cancel()
-	err := s.quickly(ctx, func(t tx) error {
+	return s.explain(s.quickly(ctx, func(t tx) error {
 		if _, err := t.exec(`INSERT INTO run (run, holder, began_at) VALUES (?, ?, ?)`,
 			id, holder.String(), millis(s.now())); err != nil {
 			return err
 		}
 		_, err := t.exec(`DELETE FROM run WHERE id <= (SELECT max(id) FROM run) - ?`, runsKept)
 		return err
-	})
-	return s.explain(err, "noting that a run began")
+	}), "noting that a run began")
 }
 
 // EndRun notes how a run ended. Like GiveBack, it goes on for a second when ctx has
@@ -168,30 +158,20 @@ func (s *Store) BeginRun(ctx context.Context, id string, holder lease.Holder) er
 func (s *Store) EndRun(ctx context.Context, id string, end RunEnd) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackWithin)
 	defer cancel()
-	err := s.quickly(ctx, func(t tx) error {
+	return s.explain(s.quickly(ctx, func(t tx) error {
 		_, err := t.exec(`UPDATE run SET ended_at = ?, outcome = ?, reason = ?, hint = ?, remained = ? WHERE run = ?`,
 			millis(s.now()), string(end.Outcome), end.Reason, end.Hint, end.Left, id)
 		return err
-	})
-	return s.explain(err, "noting how a run ended")
+	}), "noting how a run ended")
 }
 
 // Runs lists the latest runs, at most runsKept, the last begun first.
 func (s *Store) Runs(ctx context.Context) ([]RunRow, error) {
-	runs := []RunRow{}
-	err := s.read(ctx, func(t tx) error {
-		return t.each(`SELECT run, holder, began_at, ended_at, outcome, reason, hint, remained FROM run ORDER BY id DESC`,
-			nil,
-			func(scan func(...any) error) error {
-				var r RunRow
-				var holder string
-				var began, ended int64
-				err := scan(&r.ID, &holder, &began, &ended, &r.Outcome, &r.Reason, &r.Hint, &r.Left)
-				r.Holder, _ = lease.ParseHolder(holder)
-				r.Began, r.Ended = moment(began), moment(ended)
-				runs = append(runs, r)
-				return err
+	return fetch(ctx, s, func(t tx) ([]RunRow, error) {
+		return collect(t, `SELECT run, holder, began_at, ended_at, outcome, reason, hint, remained FROM run ORDER BY id DESC`,
+			nil, func(scan scanner, r *RunRow) error {
+				return scan(&r.ID, holderColumn{&r.Holder}, timeColumn{&r.Began}, timeColumn{&r.Ended}, &r.Outcome, &r.Reason,
+					&r.Hint, &r.Left)
 			})
-	})
-	return runs, s.explain(err, "listing runs")
+	}, "listing runs")
 }

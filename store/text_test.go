@@ -9,12 +9,10 @@ import (
 // noText are the columns that Texts leaves out on purpose: ids, hashes, words of the
 // program's own, paths by which files are found, and what is stored for moments.
 var noText = strings.Fields(`
-	draft.project_id draft.model
 	extraction.session_key extraction.project_id extraction.cwd extraction.content_hash extraction.model
-	extraction_mark.session_key extraction_mark.hash file.path file.session_key
+	file.path file.session_key
 	removed_folder.project_id
 	generation.project_id generation.manifest_hash generation.inputs
-	goose_db_version.tstamp
 	job.kind job.key job.status job.owner job.holder job.input_version job.done_version job.done_hash job.model
 	ledger.run ledger.phase ledger.session_key ledger.project_id ledger.model ledger.outcome ledger.call ledger.work
 	mark.session_key mark.project_id note.project_id note.action counter.name

@@ -18,11 +18,7 @@ import (
 // waiting for one to begin is what can be cancelled.
 type tx struct {
 	ctx context.Context
-	on  interface {
-		ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
-		QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-		QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-	}
+	on  *sql.Conn
 }
 
 // exec runs one statement and returns the number of rows it changed.
@@ -32,6 +28,16 @@ func (t tx) exec(query string, args ...any) (int64, error) {
 		return 0, err
 	}
 	return res.RowsAffected()
+}
+
+// execEach runs statements that take the same argument, in order.
+func (t tx) execEach(arg any, statements ...string) error {
+	for _, statement := range statements {
+		if _, err := t.exec(statement, arg); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // get reads one row; sql.ErrNoRows if there is none.
@@ -92,6 +98,17 @@ func (s *Store) read(ctx context.Context, fn func(tx) error) error {
 	return s.transact(ctx, s.readers, "BEGIN; SELECT count(*) FROM sqlite_schema WHERE rowid = 0", fn)
 }
 
+// fetch returns what fn reads on one snapshot of the database; doing says what for.
+func fetch[T any](
+	ctx context.Context, s *Store, fn func(tx) (T, error), doing string, args ...any,
+) (found T, err error) {
+	err = s.read(ctx, func(t tx) (err error) {
+		found, err = fn(t)
+		return err
+	})
+	return found, s.explain(err, doing, args...)
+}
+
 func (s *Store) transact(ctx context.Context, db *sql.DB, begin string, fn func(tx) error) error {
 	var conn *sql.Conn
 	var t tx
@@ -126,6 +143,18 @@ func (s *Store) transact(ctx context.Context, db *sql.DB, begin string, fn func(
 	_, err = t.exec("COMMIT")
 	committed = err == nil
 	return err
+}
+
+// onWriter runs fn on the connection that writes, outside a transaction.
+func (s *Store) onWriter(ctx context.Context, fn func(tx) error) error {
+	return s.patiently(ctx, func() error {
+		conn, err := s.writer.Conn(ctx)
+		if err != nil {
+			return err
+		}
+		defer conn.Close()
+		return fn(tx{ctx: context.WithoutCancel(ctx), on: conn})
+	})
 }
 
 // rollback ends a transaction that SQLite may already have ended, for instance

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"slices"
 
 	"github.com/mattn/go-sqlite3"
 
@@ -94,48 +93,33 @@ func (s *Store) together(ctx context.Context, fn func(tx) error) error {
 	if s.writer == nil {
 		return errReadOnly
 	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	if failpoint.Enabled { // how many writes meet depends on time, and tests count them
 		return s.durably(ctx, fn)
 	}
-	b := &batched{fn: fn, done: make(chan struct{})}
+	b := &batched{fn: fn, done: make(chan struct{}), err: errBatch}
 	s.batch.Lock()
 	s.waitingWrites = append(s.waitingWrites, b)
 	s.batch.Unlock()
 	select {
 	case <-b.done:
-		return b.err
 	case s.writing <- struct{}{}:
 		defer func() { <-s.writing }()
 		s.commitBatch(ctx)
-	case <-ctx.Done():
-		if s.leaveBatch(b) {
-			return context.Cause(ctx)
-		}
+		<-b.done
 	}
-	<-b.done
 	return b.err
 }
 
-// leaveBatch takes a write out of those that wait; false if it is already under way.
-func (s *Store) leaveBatch(b *batched) bool {
-	s.batch.Lock()
-	defer s.batch.Unlock()
-	i := slices.Index(s.waitingWrites, b)
-	if i >= 0 {
-		s.waitingWrites = slices.Delete(s.waitingWrites, i, i+1)
-	}
-	return i >= 0
-}
-
-// commitBatch runs all writes that wait, for one whose turn it is. A write that is under
-// way is not ended by the context of another.
+// commitBatch runs all writes that wait, for one whose turn it is.
 func (s *Store) commitBatch(ctx context.Context) {
 	s.batch.Lock()
 	all := s.waitingWrites
 	s.waitingWrites = nil
 	s.batch.Unlock()
 	for _, b := range all {
-		b.err = errBatch
 		defer close(b.done)
 	}
 	if len(all) > 1 {

@@ -208,7 +208,7 @@ func (p *program) forgetProject(c *cli.Context, st *store.Store, opts pipeline.O
 // undoForgetting removes tombstones.
 func (p *program) undoForgetting(ctx context.Context, st *store.Store, sessions []memoir.Session) error {
 	for _, s := range sessions {
-		if err := st.SetForgotten(ctx, s.Key(), false); err != nil {
+		if err := st.Unforget(ctx, s.Key()); err != nil {
 			return err
 		}
 		p.ui.say("%s is no longer forgotten", s.Key())

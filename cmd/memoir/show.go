@@ -54,7 +54,7 @@ func (p *program) show(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	loaded, err := pipeline.Load(c.Context, scanner, parts)
+	loaded, err := pipeline.Load(c.Context, scanner, parts, "")
 	if err != nil {
 		return err
 	}

@@ -81,22 +81,17 @@ func (s state) differences(other state) string {
 // bookkeeping are the columns that tell of times, processes and the order of events.
 // A table without columns is bookkeeping altogether.
 var bookkeeping = map[string][]string{
-	"counter":          {"n"},
-	"extraction":       {"seq", "stored_at"},
-	"generation":       {"fence", "seq", "at"},
-	"goose_db_version": {"id", "tstamp"},
-	"job": {"owner", "holder", "lease_until", "attempts", "crashes", "isolated", "errand", "next_attempt_at",
+	"counter":    {"n"},
+	"extraction": {"seq", "stored_at"},
+	"generation": {"fence", "seq", "at"},
+	"job": {"owner", "holder", "lease_until", "attempts", "crashes", "errand", "next_attempt_at",
 		"last_error", "input_version", "done_version", "started_at", "finished_at"},
-	"ledger": {"id", "at", "run", "duration_ms", "work"},
-	"mark":   {"at"},
-	// Hashes by a key that is made at random in each home.
-	"forgotten_key":       nil,
-	"forgotten_line":      {"hash"},
-	"forgotten_beginning": {"hash"},
-	"run":                 nil,
-	"note":                {"id", "at"},
-	"project":             {"change_seq", "consumed_seq", "forced_seq", "fence", "published_at"},
-	"withdrawal":          {"seq"},
+	"ledger":     {"id", "at", "run", "duration_ms", "work"},
+	"mark":       {"at"},
+	"run":        nil,
+	"note":       {"id", "at"},
+	"project":    {"change_seq", "consumed_seq", "forced_seq", "fence", "published_at"},
+	"withdrawal": {"seq"},
 }
 
 func stateOf(t testing.TB, home string) state {

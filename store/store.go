@@ -1,6 +1,35 @@
+// Package store is memoir's SQLite database: the registry of sessions and files,
+// the job queue of both phases, the extractions, what people changed, what was
+// spent. It knows neither the agents' formats nor models, and never touches a
+// session file or a memory file.
+//
+// Read queue.go first (the life of a job), then reason.go (what becomes of a session),
+// claim.go and consolidation.go (what claims a job and ends it), generation.go, and store.go
+// and tx.go for how the database is opened and written. The schema is in migration/.
+//
+// # Jobs
+//
+// A job is a row per session ("extract") or project ("consolidate"). Package lease
+// explains owner tokens, fences and heartbeats.
+//
+//	            claim                     result stored, or unchanged
+//	(no row) ───────────► running ─────────────────────────────────► done
+//	 pending ───────────►  │ │ │                                       │
+//	  ▲  ▲                 │ │ │ FailClaim                             │
+//	  │  │ GiveBack        │ │ ├──────────► error ── next attempt ──► running
+//	  │  └─────────────────┘ │ │              │ after the delay
+//	  │  holder dead, lease  │ │ MaxAttempts, or not transient
+//	  │  expired: crashes+1  │ └──────────► dead
+//	  └──────────────────────┴── crashes = 3 ──►▲
+//
+// done, error and dead become claimable again when the session's version or the
+// project's change sequence differs from the one that was tried; dead and error
+// also through Retry. All methods may be called by any number of processes and
+// goroutines at once.
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"embed"
@@ -72,71 +101,71 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 }
 
 func open(ctx context.Context, path string, o Options, migrations fs.FS) (*Store, error) {
-	path, err := filepath.Abs(path)
+	steps, err := migrationsIn(migrations)
+	if err != nil {
+		return nil, err
+	}
+	path, err = filepath.Abs(path)
 	if err != nil {
 		return nil, memoir.Errorf(memoir.CodeStorage, "", "finding database %s: %w", path, err)
 	}
-	s := &Store{path: path, now: o.Now, rand: o.Rand, busy: o.BusyTimeout, waiting: o.Waiting,
-		writing: make(chan struct{}, 1)}
+	s := &Store{path: path, now: o.Now, ticks: o.Now, rand: o.Rand, busy: cmp.Or(o.BusyTimeout, 10*time.Second),
+		waiting: o.Waiting, writing: make(chan struct{}, 1)}
 	if o.Now == nil {
-		s.now = failpoint.Now
-		s.ticks = lease.Now
-	} else {
-		s.ticks = o.Now
+		s.now, s.ticks = failpoint.Now, lease.Now
 	}
 	if s.rand == nil {
 		s.rand = rand.Float64
 	}
-	if s.busy == 0 {
-		s.busy = 10 * time.Second
-	}
-	if err := checkKind(path); err != nil {
+	if err := s.prepare(ctx, o); err != nil {
 		return nil, err
 	}
-	if !o.ReadOnly {
-		aside, replaced, err := replaceDamaged(ctx, path, s.busy)
-		if err != nil {
-			return nil, err
-		}
-		if replaced && o.Restored != nil {
-			o.Restored(aside)
-		}
-		if err := create(path); err != nil {
-			return nil, err
-		}
-	}
-	if err := checkHeader(path); err != nil {
-		if !o.ReadOnly && memoir.CodeOf(err) == memoir.CodeCorrupt {
-			markDamaged(path)
-		}
-		return nil, err
-	}
-	s.readers = openReaders(s)
-	if !o.ReadOnly {
-		s.writer = sql.OpenDB(s.connector(forWriting))
-		s.writer.SetMaxOpenConns(1)
-	}
+	s.openReaders()
 	if o.ReadOnly {
-		err = s.checkVersion(ctx, migrations)
+		err = s.checkVersion(ctx, steps[len(steps)-1].version)
 	} else {
-		err = s.migrate(ctx, migrations)
+		s.writer = sql.OpenDB(s.connector(true))
+		s.writer.SetMaxOpenConns(1)
+		if err = s.migrate(ctx, steps); err == nil {
+			err = s.reserve()
+		}
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	if !o.ReadOnly {
-		if err := s.reserve(); err != nil {
-			return nil, errors.Join(err, s.Close())
-		}
-	}
 	return s, nil
 }
 
+// prepare sees to it that there is a file that may be a database.
+func (s *Store) prepare(ctx context.Context, o Options) error {
+	// Who opened a pipe would wait for it. What else may be wrong is found by opening it.
+	if info, err := os.Stat(s.path); err == nil && !info.Mode().IsRegular() {
+		return memoir.Errorf(memoir.CodeStorage, "move it aside, or choose another folder with --home; nothing was changed",
+			"database %s is not a file", s.path)
+	}
+	if !o.ReadOnly {
+		aside, replaced, err := replaceDamaged(ctx, s.path, s.busy)
+		if err != nil {
+			return err
+		}
+		if replaced && o.Restored != nil {
+			o.Restored(aside)
+		}
+		if err := create(s.path); err != nil {
+			return err
+		}
+	}
+	err := checkHeader(s.path)
+	if !o.ReadOnly && memoir.CodeOf(err) == memoir.CodeCorrupt {
+		markDamaged(s.path)
+	}
+	return err
+}
+
 // openReaders opens the connections for reading.
-func openReaders(s *Store) *sql.DB {
-	db := sql.OpenDB(s.connector(forReading))
-	db.SetMaxOpenConns(4)
-	return db
+func (s *Store) openReaders() {
+	s.readers = sql.OpenDB(s.connector(false))
+	s.readers.SetMaxOpenConns(4)
 }
 
 // Exists reports whether there is a database at a path.
@@ -180,16 +209,6 @@ func create(path string) error {
 	return f.Close()
 }
 
-// checkKind refuses what is no file, before anything waits for it as for a pipe.
-func checkKind(path string) error {
-	info, err := os.Stat(path)
-	if err == nil && !info.Mode().IsRegular() {
-		return memoir.Errorf(memoir.CodeStorage, "move it aside, or choose another folder with --home; nothing was changed",
-			"database %s is not a file", path)
-	}
-	return nil // what else may be wrong is found by opening it
-}
-
 // checkHeader tells a database from another file before SQLite touches it.
 func checkHeader(path string) error {
 	f, err := os.Open(path)
@@ -218,40 +237,12 @@ func checkHeader(path string) error {
 // Check examines the whole database and returns what is wrong with it, a line
 // each; nothing if all is well. It reads every page.
 func (s *Store) Check(ctx context.Context) ([]string, error) {
-	var found []string
-	err := s.read(ctx, func(t tx) error {
-		err := t.each(`PRAGMA integrity_check`, nil, func(scan func(...any) error) error {
-			var line string
-			err := scan(&line)
-			if line != "ok" {
-				found = append(found, line)
-			}
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		err = t.each(`SELECT "table" || ' refers to a row of ' || parent || ' that is not there' FROM pragma_foreign_key_check
-			WHERE "table" <> 'extraction_mark'`, nil, // which does no harm: LostExtractions tells why
-			func(scan func(...any) error) error {
-				var line string
-				err := scan(&line)
-				found = append(found, line)
-				return err
-			})
-		if err != nil {
-			return err
-		}
-		return t.each(`SELECT 'the inputs of generation ' || n || ' of project ' || project_id || ' cannot be read'
-			FROM generation WHERE NOT json_valid(inputs)
+	return fetch(ctx, s, func(t tx) ([]string, error) {
+		return t.texts(`SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'
+			UNION ALL SELECT "table" || ' refers to a row of ' || parent || ' that is not there' FROM pragma_foreign_key_check
+			UNION ALL SELECT 'the inputs of generation ' || n || ' of project ' || project_id || ' cannot be read'
+				FROM generation WHERE NOT json_valid(inputs)
 			UNION ALL SELECT 'session ' || key || ' goes by another key'
-			FROM session WHERE key <> source || ':' || thread_id`, nil,
-			func(scan func(...any) error) error {
-				var line string
-				err := scan(&line)
-				found = append(found, line)
-				return err
-			})
-	})
-	return found, s.explain(err, "checking database")
+				FROM session WHERE key <> source || ':' || thread_id`)
+	}, "checking database")
 }

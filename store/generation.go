@@ -2,9 +2,9 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
-	"errors"
+	"math"
+	"slices"
 	"time"
 
 	"memoir"
@@ -137,58 +137,122 @@ func (s *Store) insertGeneration(t tx, projectID string, g GenerationRecord) err
 // died, or the disk was full, between the replacing of the link and the commit.
 // Recording one that is known changes nothing.
 func (s *Store) RecordGeneration(ctx context.Context, projectID string, g GenerationRecord) error {
-	err := s.durably(ctx, func(t tx) error {
-		var one int
-		err := t.get(`SELECT 1 FROM project WHERE id = ?`, []any{projectID}, &one)
-		if errors.Is(err, sql.ErrNoRows) {
-			return memoir.Errorf(memoir.CodeNotFound, "`memoir run` registers it", "no project has the id %q", projectID)
-		} else if err != nil {
+	return s.explain(s.durably(ctx, func(t tx) error {
+		if err := mustExist(t, projectID); err != nil {
 			return err
 		}
 		return s.insertGeneration(t, projectID, g)
-	})
-	return s.explain(err, "recording generation %d of project %s", g.N, projectID)
+	}), "recording generation %d of project %s", g.N, projectID)
 }
 
 // LastInputs returns what the live generation was made from: session key -> content
 // hash. It is empty before the first.
 func (s *Store) LastInputs(ctx context.Context, projectID string) (map[string]string, error) {
-	inputs := map[string]string{}
-	err := s.read(ctx, func(t tx) error {
+	return fetch(ctx, s, func(t tx) (map[string]string, error) {
 		var list string
-		err := t.get(`SELECT g.inputs FROM generation g JOIN project p ON p.id = g.project_id AND p.generation = g.n
-			WHERE p.id = ?`,
-			[]any{projectID}, &list)
-		if errors.Is(err, sql.ErrNoRows) {
-			return nil
-		} else if err != nil {
-			return err
+		err := t.get(`SELECT coalesce((SELECT g.inputs FROM generation g JOIN project p
+			ON p.id = g.project_id AND p.generation = g.n WHERE p.id = ?), '{}')`, []any{projectID}, &list)
+		if err != nil {
+			return nil, err
 		}
-		inputs, err = inputsIn(list)
-		return err
-	})
-	return inputs, s.explain(err, "reading the last inputs of project %s", projectID)
+		return inputsIn(list)
+	}, "reading the last inputs of project %s", projectID)
 }
 
 // Generations returns what is recorded of a project's generations, the latest first.
 func (s *Store) Generations(ctx context.Context, projectID string) ([]GenerationRecord, error) {
-	generations := []GenerationRecord{}
-	err := s.read(ctx, func(t tx) error {
-		return t.each(`SELECT n, fence, manifest_hash, inputs, seq, at FROM generation WHERE project_id = ?
+	return fetch(ctx, s, func(t tx) ([]GenerationRecord, error) {
+		return collect(t, `SELECT n, fence, manifest_hash, inputs, seq, at FROM generation WHERE project_id = ?
 			ORDER BY n DESC`, []any{projectID},
-			func(scan func(...any) error) error {
-				var g GenerationRecord
+			func(scan scanner, g *GenerationRecord) error {
 				var inputs string
-				var at int64
-				if err := scan(&g.N, &g.Fence, &g.ManifestHash, &inputs, &g.Seq, &at); err != nil {
-					return err
+				err := scan(&g.N, &g.Fence, &g.ManifestHash, &inputs, &g.Seq, timeColumn{&g.At})
+				if err == nil {
+					g.Inputs, err = inputsIn(inputs)
 				}
-				g.At = moment(at)
-				var err error
-				g.Inputs, err = inputsIn(inputs)
-				generations = append(generations, g)
 				return err
 			})
+	}, "listing generations of project %s", projectID)
+}
+
+// RecordNotes records how a person changed one generation of a project's memory,
+// in place of what an earlier attempt to consolidate found changed in it: until
+// the next generation is published, what the files say now is what counts.
+func (s *Store) RecordNotes(ctx context.Context, projectID string, generation int64, notes []memoir.Note) error {
+	err := s.durably(ctx, func(t tx) error {
+		if _, err := t.exec(`DELETE FROM note WHERE project_id = ? AND base = ?`, projectID, generation); err != nil {
+			return err
+		}
+		for _, n := range notes {
+			if n.At.IsZero() {
+				n.At = s.now()
+			}
+			if err := putNote(t, projectID, generation, n); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
-	return generations, s.explain(err, "listing generations of project %s", projectID)
+	return s.explain(err, "recording changes made by hand")
+}
+
+func putNote(t tx, projectID string, base int64, n memoir.Note) error {
+	_, err := t.exec(`INSERT INTO note (project_id, base, file, action, section, after, text, at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (project_id, base, file, action, section, text) DO UPDATE SET after = excluded.after`,
+		projectID, base, n.File, string(n.Action), n.Section, n.After, n.Text, millis(n.At))
+	return err
+}
+
+// NotesBefore returns what held of a project's notes before those on a generation.
+func (s *Store) NotesBefore(ctx context.Context, projectID string, generation int64) ([]memoir.Note, error) {
+	return fetch(ctx, s, func(t tx) ([]memoir.Note, error) {
+		notes := []memoir.Note{}
+		earlier, base := 0, int64(-1) // how many of notes are on earlier generations than base
+		err := t.each(`SELECT id, base, project_id, file, action, section, after, text, at FROM note
+			WHERE project_id = ? AND base < ? ORDER BY base, id`,
+			[]any{projectID, generation}, func(scan scanner) error {
+				var n memoir.Note
+				var on int64
+				if err := scan(&n.ID, &on, &n.ProjectID, &n.File, (*string)(&n.Action), &n.Section, &n.After,
+					&n.Text, timeColumn{&n.At}); err != nil {
+					return err
+				}
+				if on != base {
+					earlier, base = len(notes), on
+				}
+				kept := slices.DeleteFunc(slices.Clone(notes[:earlier]), func(old memoir.Note) bool { return outdates(n, old) })
+				notes = append(append(kept, notes[earlier:]...), n)
+				earlier = len(kept)
+				return nil
+			})
+		return notes, err
+	}, "reading changes made by hand")
+}
+
+// Notes returns what holds of a project's notes, in the order in which they were
+// made. The last word counts: a line that was added in a later generation takes the
+// place of an earlier note that the same line of the same file was removed, in
+// whatever section, and the other way round; likewise a file that was written and
+// one that was deleted, of which only the last content is kept. Notes on one
+// generation do not cancel each other: a line that was moved is both removed and added.
+func (s *Store) Notes(ctx context.Context, projectID string) ([]memoir.Note, error) {
+	return s.NotesBefore(ctx, projectID, math.MaxInt64)
+}
+
+// outdates reports whether a note takes the place of an earlier one.
+func outdates(n, old memoir.Note) bool {
+	if n.File != old.File {
+		return false
+	}
+	whole := func(a memoir.NoteAction) bool { return a == memoir.NoteFile || a == memoir.NoteDeleted }
+	switch {
+	case whole(n.Action) || whole(old.Action):
+		return whole(n.Action) && whole(old.Action)
+	case n.Text != old.Text:
+		return false
+	case n.Action != old.Action:
+		return true
+	}
+	return n.Section == old.Section
 }

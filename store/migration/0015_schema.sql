@@ -1,8 +1,6 @@
 -- Times are unix milliseconds, 0 for none; modification times of files are unix
--- nanoseconds. The program keeps PRAGMA user_version equal to the number of the
--- newest migration applied.
-
--- +goose Up
+-- nanoseconds. A file's number is the PRAGMA user_version of a database that it was
+-- applied to. There is no way down: the copy made before a migration is the way back.
 
 -- A project's memory is due when change_seq or forced_seq is ahead of consumed_seq.
 CREATE TABLE project (
@@ -27,6 +25,8 @@ CREATE INDEX project_directory_project ON project_directory (project_id);
 CREATE TABLE project_alias (
     alias      TEXT NOT NULL,
     project_id TEXT NOT NULL REFERENCES project (id) ON DELETE CASCADE,
+    -- A name that people may say, or an identity, by which sessions find their project.
+    kind       TEXT NOT NULL CHECK (kind IN ('name', 'identity', 'id')),
     PRIMARY KEY (alias, project_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX project_alias_project ON project_alias (project_id);
@@ -64,8 +64,10 @@ CREATE TABLE mark (
     disabled    INTEGER NOT NULL DEFAULT 0,
     excluded    INTEGER NOT NULL DEFAULT 0, -- its directory is kept out by a setting, not the session by a person
     forgotten   INTEGER NOT NULL DEFAULT 0,
-    at          INTEGER NOT NULL
+    at          INTEGER NOT NULL,
+    project_id  TEXT    NOT NULL DEFAULT '' -- whose memory a forgotten session was withdrawn from; '' for none
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX mark_forgotten ON mark (project_id) WHERE forgotten;
 
 CREATE TABLE file (
     path        TEXT    NOT NULL PRIMARY KEY,
@@ -88,7 +90,6 @@ CREATE TABLE job (
     lease_until     INTEGER NOT NULL DEFAULT 0,
     attempts        INTEGER NOT NULL DEFAULT 0, -- that failed, of this input version
     crashes         INTEGER NOT NULL DEFAULT 0, -- times that the holder was gone
-    isolated        INTEGER NOT NULL DEFAULT 0, -- the work is done in a process that the holder watches
     next_attempt_at INTEGER NOT NULL DEFAULT 0,
     last_error      TEXT    NOT NULL DEFAULT '',
     input_version   TEXT    NOT NULL DEFAULT '', -- at the last claim
@@ -97,6 +98,11 @@ CREATE TABLE job (
     filter_version  INTEGER NOT NULL DEFAULT 0,  -- of the filter that done_hash was made with
     started_at      INTEGER NOT NULL DEFAULT 0,
     finished_at     INTEGER NOT NULL DEFAULT 0,
+    -- Which model failed last: a wait that its server asked for is not for another one.
+    model           TEXT    NOT NULL DEFAULT '',
+    -- Work other than the row's own that a project is held for: 0 none, 1 some, 2 some, and the row
+    -- was dead before. Who dies over it is not to blame the row's own work on.
+    errand          INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (kind, key)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX job_running ON job (kind, key) WHERE status = 'running';
@@ -122,7 +128,9 @@ CREATE TABLE extraction (
 ) STRICT;
 CREATE INDEX extraction_project ON extraction (project_id, session_key);
 
--- What was spent. Rows outlive what they name.
+-- What was spent, a call a row. It is there from the call's beginning on, with what it is
+-- estimated to take, so that a process that dies in the middle leaves it. Rows outlive what
+-- they name.
 CREATE TABLE ledger (
     id            INTEGER NOT NULL PRIMARY KEY,
     at            INTEGER NOT NULL,
@@ -137,9 +145,13 @@ CREATE TABLE ledger (
     output_tokens INTEGER NOT NULL,
     cost          REAL    NOT NULL, -- US dollars
     duration_ms   INTEGER NOT NULL,
-    outcome       TEXT    NOT NULL
+    outcome       TEXT    NOT NULL, -- of the work that it was made for; unfinished until that has ended
+    call          TEXT    NOT NULL, -- what became of it: begun, answered, …
+    estimated     INTEGER NOT NULL CHECK (estimated IN (0, 1)), -- its tokens and cost are
+    work          TEXT    NOT NULL  -- token of the claim that it was made for; '' for none
 ) STRICT;
 CREATE INDEX ledger_at ON ledger (at);
+CREATE INDEX ledger_unfinished ON ledger (work) WHERE outcome = 'unfinished';
 
 CREATE TABLE generation (
     project_id    TEXT    NOT NULL REFERENCES project (id) ON DELETE CASCADE,
@@ -174,14 +186,49 @@ CREATE TABLE redaction (
     PRIMARY KEY (scope, key, rule)
 ) STRICT, WITHOUT ROWID;
 
--- The last fence given out. Fences grow over all projects, so that one that was
+-- fence: the last one given out. Fences grow over all projects, so that one that was
 -- cleared and registered again goes on where it stopped.
+-- purge: 1 while what was deleted is yet to be taken out of copies, logs and free pages.
 CREATE TABLE counter (
     name TEXT    NOT NULL PRIMARY KEY,
     n    INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-INSERT INTO counter (name, n) VALUES ('fence', 0);
+INSERT INTO counter (name, n) VALUES ('fence', 0), ('purge', 0);
 
--- +goose Down
--- There is no way down: the copy made before a migration is the way back.
-SELECT 1;
+-- Records of a session that no reader understood, as its last extraction met them.
+CREATE TABLE skipped_record (
+    session_key TEXT    NOT NULL REFERENCES session (key) ON DELETE CASCADE,
+    why         TEXT    NOT NULL CHECK (why IN ('unknown', 'malformed', 'oversized', 'cut')),
+    type        TEXT    NOT NULL, -- of an unknown record: its type, redacted; else empty
+    n           INTEGER NOT NULL,
+    PRIMARY KEY (session_key, why, type)
+) STRICT, WITHOUT ROWID;
+
+-- Projects whose memory is yet to be rid of what was forgotten. A row goes when
+-- that is done; a run finishes what another process had to leave.
+CREATE TABLE withdrawal (
+    project_id TEXT    NOT NULL REFERENCES project (id) ON DELETE CASCADE,
+    text       TEXT    NOT NULL, -- lines that hold it go, too; '' for none
+    seq        INTEGER NOT NULL, -- the project's change_seq when it was begun
+    purge      INTEGER NOT NULL, -- earlier generations go, too
+    error      TEXT    NOT NULL DEFAULT '', -- why it could not be finished the last time
+    PRIMARY KEY (project_id, text)
+) STRICT, WITHOUT ROWID;
+
+-- Projects whose rows are gone and whose folders are to be removed.
+CREATE TABLE removed_folder (
+    project_id TEXT NOT NULL PRIMARY KEY
+) STRICT, WITHOUT ROWID;
+
+-- The latest runs, to tell when the last one was and how it ended.
+CREATE TABLE run (
+    id       INTEGER NOT NULL PRIMARY KEY,
+    run      TEXT    NOT NULL UNIQUE, -- as in the ledger
+    holder   TEXT    NOT NULL,        -- JSON: the process
+    began_at INTEGER NOT NULL,
+    ended_at INTEGER NOT NULL DEFAULT 0, -- 0: under way, or its process died
+    outcome  TEXT    NOT NULL DEFAULT '',
+    reason   TEXT    NOT NULL DEFAULT '', -- why it did not do all
+    hint     TEXT    NOT NULL DEFAULT '', -- what can be done about that
+    remained INTEGER NOT NULL DEFAULT 0   -- sessions that it left
+) STRICT;

@@ -62,7 +62,8 @@ func (s *Store) Status(ctx context.Context) (Status, error) {
 			INDEXED BY job_running WHERE status = 'running' ORDER BY started_at, kind, key`, nil,
 			func(scan scanner, j *RunningJob) error {
 				var l lease.Lease
-				err := scan(&j.Kind, &j.Key, &j.Title, &l.Owner, holderColumn{&l.Holder}, timeColumn{&j.Since}, timeColumn{&l.Until})
+				err := scan(&j.Kind, &j.Key, &j.Title, &l.Owner, holderColumn{&l.Holder}, timeColumn{&j.Since},
+					timeColumn{&l.Until})
 				j.Holder, j.Until, j.Stale = l.Holder, l.Until, l.Free(now)
 				return err
 			})

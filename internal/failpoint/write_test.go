@@ -24,17 +24,19 @@ var (
 
 // without are the functions that have fewer moments than writes, and why.
 var without = map[string]string{
-	"store.reserve":        "what is not there can't be lost",
-	"store.withReserve":    "the same",
-	"main.smoke":           "what smoke writes is compared and thrown away",
-	"main.clearProjects":   "Remove is a method that has moments",
-	"pipeline.FinishMoves": "the same",
-	"store.lockDatabase":   "it opens what is there",
-	"store.exec":           "a statement of a transaction, which has moments",
-	"store.rollback":       "it leaves what was before",
-	"store.syncDir":        "it follows a rename, which has a moment",
-	"store.transact":       "write has moments for those that write",
-	"store.unwritable":     "it opens what is there",
+	"store.reserve":           "what is not there can't be lost",
+	"store.withReserve":       "the same",
+	"main.smoke":              "what smoke writes is compared and thrown away",
+	"main.clearProjects":      "Remove is a method that has moments",
+	"pipeline.FinishMoves":    "the same",
+	"store.lockDatabase":      "it opens what is there",
+	"store.onWriter":          "who writes by it has a moment before",
+	"store.withoutReferences": "it sets the connection, and the transaction has moments",
+	"store.exec":              "a statement of a transaction, which has moments",
+	"store.rollback":          "it leaves what was before",
+	"store.syncDir":           "it follows a rename, which has a moment",
+	"store.transact":          "write has moments for those that write",
+	"store.unwritable":        "it opens what is there",
 }
 
 // TestEveryWriteHasAMoment reads the source: as many moments stand in a function as

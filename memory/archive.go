@@ -54,71 +54,33 @@ func encodeArchive(files Files, manifest []byte) ([]byte, error) {
 	return z.EncodeAll(buf.Bytes(), nil), nil
 }
 
-// unpacker reads an archive entry by entry and trusts nothing in it: an archive
-// may have been damaged, or put there by someone else.
-type unpacker struct {
-	z     *zstd.Decoder
-	tar   *tar.Reader
-	count int
-	total int64
-}
-
-func newUnpacker(r io.Reader) (*unpacker, error) {
+// decodeArchive unpacks a generation and checks it against its manifest; unless it is wanted
+// whole, only the manifest is read. It trusts nothing in it: an archive may have been
+// damaged, or put there by someone else.
+func decodeArchive(r io.Reader, whole bool) (Files, Manifest, error) {
 	z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
 		zstd.WithDecoderMaxMemory(2*maxTotal), zstd.WithDecoderMaxWindow(32<<20))
 	if err != nil {
-		return nil, err
+		return nil, Manifest{}, err
 	}
+	defer z.Close()
 	// Headers, padding and the manifest come on top of the files themselves.
-	bounded := io.LimitReader(z, maxTotal+maxFile+maxFiles*4096)
-	return &unpacker{z: z, tar: tar.NewReader(bounded)}, nil
-}
-
-// next returns io.EOF behind the last entry.
-func (u *unpacker) next() (path string, content []byte, err error) {
-	header, err := u.tar.Next()
+	entries := tar.NewReader(io.LimitReader(z, maxTotal+maxFile+maxFiles*4096))
+	path, content, err := nextEntry(entries)
+	if err == nil && path != manifestName {
+		err = fmt.Errorf("the first entry is %q and not the manifest", path)
+	}
 	if err != nil {
-		return "", nil, err
+		return nil, Manifest{}, fmt.Errorf("read the first entry: %w", err)
 	}
-	if u.count++; u.count > maxFiles+1 {
-		return "", nil, fmt.Errorf("more than %d files", maxFiles)
-	}
-	if header.Typeflag != tar.TypeReg {
-		return "", nil, fmt.Errorf("entry %q is not a file", header.Name)
-	}
-	if header.Name != manifestName {
-		if err := memoir.CheckPath(header.Name); err != nil {
-			return "", nil, err
-		}
-	}
-	if header.Size > maxFile {
-		return "", nil, fmt.Errorf("entry %q has %d bytes", header.Name, header.Size)
-	}
-	if u.total += header.Size; u.total > maxTotal+maxFile {
-		return "", nil, fmt.Errorf("more than %d bytes", maxTotal)
-	}
-	content, err = io.ReadAll(u.tar)
-	if err == nil && int64(len(content)) != header.Size {
-		err = io.ErrUnexpectedEOF
-	}
-	return header.Name, content, err
-}
-
-// decodeArchive unpacks a whole generation and checks it against its manifest.
-func decodeArchive(r io.Reader) (Files, Manifest, error) {
-	u, err := newUnpacker(r)
-	if err != nil {
-		return nil, Manifest{}, err
-	}
-	defer u.z.Close()
-	manifest, err := u.manifest()
-	if err != nil {
-		return nil, Manifest{}, err
+	manifest, err := parseManifest(content)
+	if err != nil || !whole {
+		return nil, manifest, err
 	}
 	files := Files{}
 	for {
-		path, content, err := u.next()
-		if errors.Is(err, io.EOF) {
+		path, content, err := nextEntry(entries)
+		if err == io.EOF {
 			break
 		}
 		if err != nil {
@@ -127,7 +89,9 @@ func decodeArchive(r io.Reader) (Files, Manifest, error) {
 		if _, twice := files[path]; twice || path == manifestName {
 			return nil, Manifest{}, fmt.Errorf("entry %q occurs twice", path)
 		}
-		files[path] = content
+		if files[path] = content; len(files) > maxFiles {
+			break // check says so
+		}
 	}
 	if err := files.check(); err != nil {
 		return nil, Manifest{}, err
@@ -135,56 +99,46 @@ func decodeArchive(r io.Reader) (Files, Manifest, error) {
 	return files, manifest, manifest.verify(files)
 }
 
-// manifest reads the first entry.
-func (u *unpacker) manifest() (Manifest, error) {
-	path, content, err := u.next()
-	if err != nil {
-		return Manifest{}, fmt.Errorf("read the first entry: %w", err)
+// nextEntry returns io.EOF behind the last entry.
+func nextEntry(entries *tar.Reader) (path string, content []byte, err error) {
+	header, err := entries.Next()
+	switch {
+	case err != nil:
+		return "", nil, err
+	case header.Typeflag != tar.TypeReg:
+		return "", nil, fmt.Errorf("entry %q is not a file", header.Name)
+	case header.Size > maxFile:
+		return "", nil, fmt.Errorf("entry %q has %d bytes", header.Name, header.Size)
 	}
-	if path != manifestName {
-		return Manifest{}, fmt.Errorf("the first entry is %q and not the manifest", path)
+	if header.Name != manifestName {
+		if err := memoir.CheckPath(header.Name); err != nil {
+			return "", nil, err
+		}
 	}
-	return parseManifest(content)
+	content, err = io.ReadAll(entries)
+	return header.Name, content, err
 }
 
 // openArchive reads the archive at a path; whole says whether all of it is wanted
 // or the manifest will do.
 func openArchive(path string, n int, whole bool) (Files, Manifest, error) {
 	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, Manifest{}, &memoir.Error{
-			Code:    memoir.CodeNotFound,
-			Hint:    "`memoir log` lists the generations that are kept",
-			Message: fmt.Sprintf("generation %d is not kept", n),
-			Err:     err,
-		} // where it would be is of no use to anybody
+	if errors.Is(err, fs.ErrNotExist) { // where it would be is of no use to anybody
+		return nil, Manifest{}, &memoir.Error{Code: memoir.CodeNotFound, Err: err,
+			Hint: "`memoir log` lists the generations that are kept", Message: fmt.Sprintf("generation %d is not kept", n)}
 	}
 	if err != nil {
 		return nil, Manifest{}, storageError(err, "open the archive of generation %d", n)
 	}
 	defer f.Close()
-	var files Files
-	var manifest Manifest
-	if whole {
-		files, manifest, err = decodeArchive(f)
-	} else {
-		var u *unpacker
-		if u, err = newUnpacker(f); err == nil {
-			manifest, err = u.manifest()
-			u.z.Close()
-		}
-	}
+	files, manifest, err := decodeArchive(f, whole)
 	if err == nil && manifest.Generation != n {
 		err = fmt.Errorf("it holds generation %d", manifest.Generation)
 	}
 	if err != nil {
-		return nil, Manifest{}, memoir.Errorf(
-			memoir.CodeStorage,
+		return nil, Manifest{}, memoir.Errorf(memoir.CodeStorage,
 			"restore the file from a backup, or remove it: other generations do not need it",
-			"the archive %s is damaged: %w",
-			path,
-			err,
-		)
+			"the archive %s is damaged: %w", path, err)
 	}
 	return files, manifest, nil
 }
@@ -268,16 +222,6 @@ func (r Root) ReadGeneration(n int) (Files, Manifest, error) {
 // RemoveArchive deletes the archive of generation n for good. The live
 // generation's stays: hand edits are told by it.
 func (r Root) RemoveArchive(n int) error {
-	if err := r.notLive(n); err != nil {
-		return err
-	}
-	if err := failpoint.Remove(r.Archive(n)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return storageError(err, "remove the archive of generation %d", n)
-	}
-	return syncIfThere(filepath.Join(r.dir, archivesName))
-}
-
-func (r Root) notLive(n int) error {
 	linked, err := r.linked()
 	if err != nil {
 		return err
@@ -285,7 +229,10 @@ func (r Root) notLive(n int) error {
 	if linked == n {
 		return memoir.Errorf(memoir.CodeUsage, "publish another generation first", "generation %d is live", n)
 	}
-	return nil
+	if err := remove(r.Archive(n)); err != nil {
+		return storageError(err, "remove the archive of generation %d", n)
+	}
+	return syncIfThere(filepath.Join(r.dir, archivesName))
 }
 
 func syncIfThere(dir string) error {

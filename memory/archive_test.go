@@ -51,7 +51,7 @@ func pack(t testing.TB, entries ...entry) []byte {
 }
 
 func manifestOf(files memory.Files) entry {
-	m := memory.NewManifest(1, files, nil, nil)
+	m := newManifest(1, files, nil, nil)
 	return entry{tar.Header{Name: "manifest.json"}, string(m.Encode())}
 }
 
@@ -99,7 +99,7 @@ func TestArchivesThatMemoirDidNotWriteAreRefused(t *testing.T) {
 			t.Errorf("%s: the list of generations breaks: %v", name, err)
 		}
 	}
-	if _, _, err := memory.DecodeArchive(bytes.NewReader(good)); err != nil {
+	if _, _, err := memory.DecodeArchive(bytes.NewReader(good), true); err != nil {
 		t.Errorf("the archive that is changed above is not good: %v", err)
 	}
 }
@@ -115,7 +115,7 @@ func FuzzDecodeArchive(f *testing.F) {
 	f.Add([]byte{})
 	f.Add(pack(f, manifestOf(memory.Files{"a": nil}), file("../a", "")))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		files, m, err := memory.DecodeArchive(bytes.NewReader(data))
+		files, m, err := memory.DecodeArchive(bytes.NewReader(data), true)
 		if err != nil {
 			return
 		}
@@ -128,7 +128,7 @@ func FuzzDecodeArchive(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if back, _, err := memory.DecodeArchive(bytes.NewReader(again)); err != nil || !back.Equal(files) {
+		if back, _, err := memory.DecodeArchive(bytes.NewReader(again), true); err != nil || !back.Equal(files) {
 			t.Errorf("what was read cannot be written: %v", err)
 		}
 	})

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"memoir/internal/failpoint"
@@ -23,44 +22,14 @@ type Edit struct {
 
 // edits compares a snapshot with what was published.
 func (r Root) edits(snap Snapshot) ([]Edit, error) {
-	edits, err := r.compare(snap.Generation, snap.Manifest, snap.Files)
+	if snap.Manifest.verify(snap.Files) == nil {
+		return nil, nil
+	}
+	published, err := r.ReadArchive(snap.Generation)
 	if err != nil {
 		return nil, fmt.Errorf("tell the hand edits of generation %d: %w", snap.Generation, err)
 	}
-	return edits, nil
-}
-
-// compare lists how files differ from what a manifest and the archive say, by path.
-func (r Root) compare(n int, m Manifest, files Files) ([]Edit, error) {
-	var edits []Edit
-	sums := m.sums()
-	var published bool // something that was published is needed to tell
-	for path, content := range files {
-		want, known := sums[path]
-		if known && want.SHA256 == sum(content) {
-			continue
-		}
-		published = published || known
-		edits = append(edits, Edit{Path: path, Now: content})
-	}
-	for path := range sums {
-		if _, ok := files[path]; !ok {
-			published = true
-			edits = append(edits, Edit{Path: path})
-		}
-	}
-	slices.SortFunc(edits, func(a, b Edit) int { return strings.Compare(a.Path, b.Path) })
-	if !published {
-		return edits, nil
-	}
-	archived, err := r.ReadArchive(n)
-	if err != nil {
-		return nil, err
-	}
-	for i := range edits {
-		edits[i].Published = archived[edits[i].Path]
-	}
-	return edits, nil
+	return differences(published, snap.Files), nil
 }
 
 // previous is the newest live directory below the linked generation, 0 if there
@@ -89,12 +58,8 @@ type HandState struct {
 // HandState returns the live memory as people edited it, to be kept as a generation of
 // its own; ok is false if nobody edited it.
 func (s Snapshot) HandState() (state HandState, ok bool) {
-	return HandState{
-			Files:    s.Files,
-			Manifest: Manifest{EditedFrom: s.Generation, Inputs: s.Manifest.Inputs},
-		}, len(
-			s.Edited,
-		) > 0
+	manifest := Manifest{EditedFrom: s.Generation, Inputs: s.Manifest.Inputs}
+	return HandState{Files: s.Files, Manifest: manifest}, len(s.Edited) > 0
 }
 
 // RestoredEdits returns how a snapshot of a restored generation differs from the

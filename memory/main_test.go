@@ -26,7 +26,11 @@ func generation(n int) memory.Files {
 }
 
 func manifest(n int) memory.Manifest {
-	return memory.NewManifest(n, generation(n), []memory.Input{{Session: "codex:b", Hash: "2"}, {Session: "codex:a", Hash: "1"}}, map[string]int{"jwt": 1})
+	return newManifest(n, generation(n), []memory.Input{{Session: "codex:b", Hash: "2"}, {Session: "codex:a", Hash: "1"}}, map[string]int{"jwt": 1})
+}
+
+func newManifest(n int, files memory.Files, inputs []memory.Input, redactions map[string]int) memory.Manifest {
+	return memory.Manifest{Inputs: inputs, Redactions: redactions}.Describing(n, files)
 }
 
 // publish stages and swaps, and fails the test if that fails.

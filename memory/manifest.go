@@ -54,12 +54,6 @@ type Input struct {
 
 const manifestVersion = 1
 
-// NewManifest describes the files of generation n. Inputs may come in any order.
-func NewManifest(n int, files Files, inputs []Input, redactions map[string]int) Manifest {
-	m := Manifest{Generation: n, Inputs: inputs, Redactions: redactions}
-	return m.Describing(n, files)
-}
-
 // Describing returns the manifest with what follows from the files of generation
 // n, and in canonical order.
 func (m Manifest) Describing(n int, files Files) Manifest {

@@ -43,16 +43,20 @@ func visible(text string) string {
 	}, text))
 }
 
-// frameName is the tag that memoir's own frame has when memory is put into a
-// session; readers of transcripts know injected text by it.
-const frameName = "memoir-context"
-
-// cell is one character of a text as a reader would take it, with the bytes that
+// A cell is one character of a text as a reader would take it, with the bytes that
 // it is written by.
 type cell struct {
 	r          byte // folded to lower-case ASCII; 0 for what has no such form
 	start, end int
 }
+
+// tags finds, in a folded text, memoir's own frame in a tag, the same name in prose, and the
+// beginning of any other tag with its name or the mark of a chat template. Up to eight
+// characters may stand in the place of the name's hyphen: in a tag all but letters, digits and
+// brackets, in prose a hyphen or underscore among spaces.
+var tags = lazyregexp.New(`(<[<\\/ ]*memoir(?:[^a-z0-9<>]{0,8})context)` +
+	`|(memoir(?: {0,7}[-_][-_ ]{0,7})?context)` +
+	`|(<[<\\/ ]*)(\||[a-z_-]*)`)
 
 // defuse rewrites tags that would close or imitate a frame, however they are
 // spelled: in any case, with spaces, in full-width or look-alike letters. An escaped tag is
@@ -64,107 +68,39 @@ type cell struct {
 //	<|im_start|>        becomes  ‹|im_start|>
 func defuse(text string) string {
 	cells := foldText(text)
-	folded := make([]byte, len(cells))
+	letters := make([]byte, len(cells))
 	for i, c := range cells {
-		folded[i] = c.r
+		letters[i] = c.r
 	}
+	folded := string(letters)
 	var b strings.Builder
 	done := 0 // bytes of text written or replaced
-	replace := func(from, to int, with string) {
-		if start := cells[from].start; start >= done {
-			b.WriteString(text[done:start])
-			b.WriteString(with)
-			done = cells[to-1].end
+	for at := 0; at < len(folded); {
+		m := tags.FindStringSubmatchIndex(folded[at:])
+		if m == nil {
+			break
 		}
-	}
-	for i := 0; i < len(folded); {
-		if folded[i] != '<' && folded[i] != frameName[0] {
-			i++
-			continue
-		}
-		bracket, name := openTag(folded, i)
-		if end := ownName(folded, name, name > i); end > 0 {
-			with := "memoir context"
-			if name > i {
-				with = "[" + with
-			}
-			replace(i, end, with)
-			i = end
-			continue
-		}
-		if bracket > i && steers(folded[name:]) {
-			replace(i, bracket, "‹")
-		}
-		i = max(name, i+1) // a later bracket of the same run leads to no other name
-	}
-	if done == 0 {
-		return text
-	}
-	b.WriteString(text[done:])
-	return b.String()
-}
-
-// openTag reads '<' (also several), then spaces and slashes. It returns where the
-// brackets and where the whole ends; both are i if no bracket stands there.
-func openTag(folded []byte, i int) (bracket, name int) {
-	if folded[i] != '<' {
-		return i, i
-	}
-	bracket = i
-	for name = i; name < len(folded); name++ {
-		switch folded[name] {
-		case '<':
-			bracket = name + 1
-		case '/', '\\', ' ':
+		from, to, with := at+m[0], at+m[1], "memoir context"
+		switch {
+		case m[2] >= 0:
+			with = "[memoir context"
+			at = to
+		case m[4] >= 0:
+			at = to
 		default:
-			return bracket, name
-		}
-	}
-	return bracket, name
-}
-
-// ownName reads frameName with up to eight characters, or nothing, in place of its
-// hyphen. In a tag these may be anything that is no letter or digit; in prose only
-// hyphens, underscores and spaces count, and spaces alone are no name. end is 0 if
-// no name stands there.
-func ownName(folded []byte, i int, tag bool) (end int) {
-	first, second, _ := strings.Cut(frameName, "-")
-	if !hasPrefix(folded[i:], first) {
-		return 0
-	}
-	const widest = 8
-	from := i + len(first)
-	for to := from; to < len(folded) && to <= from+widest; to++ {
-		if hasPrefix(folded[to:], second) {
-			if !tag && to > from && strings.Trim(string(folded[from:to]), " ") == "" {
-				return 0
+			tag := folded[at+m[6] : at+m[7]]
+			name := folded[at+m[8] : at+m[9]]
+			at += m[7] // the name may hold the frame's
+			if name != "|" && !prompts.Steers(name) {
+				continue
 			}
-			return to + len(second)
+			to, with = from+strings.LastIndexByte(tag, '<')+1, "‹"
 		}
-		switch c := folded[to]; {
-		case c == '-', c == '_', c == ' ':
-		case !tag, c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == '<', c == '>':
-			return 0
-		}
+		b.WriteString(text[done:cells[from].start])
+		b.WriteString(with)
+		done = cells[to-1].end
 	}
-	return 0
-}
-
-// steers reports whether what follows a '<' is a tag that agents steer by, or one
-// of a chat template's marks (<|…).
-func steers(folded []byte) bool {
-	if len(folded) > 0 && folded[0] == '|' {
-		return true
-	}
-	end := 0
-	for end < len(folded) && (folded[end] == '-' || folded[end] == '_' || folded[end] >= 'a' && folded[end] <= 'z') {
-		end++
-	}
-	return prompts.Steers(string(folded[:end]))
-}
-
-func hasPrefix(b []byte, prefix string) bool {
-	return len(b) >= len(prefix) && string(b[:len(prefix)]) == prefix
+	return b.String() + text[done:]
 }
 
 func foldText(text string) []cell {

@@ -36,28 +36,13 @@ func (r Root) Open(place string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.reading(func(n int) ([]byte, error) {
+	return reading(r, func(n int) ([]byte, error) {
 		if n == 0 {
 			return nil, memoir.Errorf(memoir.CodeNotFound, "`memoir run` makes one, of this project's sessions",
 				"there is no memory yet")
 		}
 		return r.open(n, name)
 	})
-}
-
-// reading calls read with the live generation, 0 if there is none, and again where it finds its
-// directory gone, since publications overtook it.
-func (r Root) reading(read func(n int) ([]byte, error)) ([]byte, error) {
-	for try := 1; ; try++ {
-		n, err := r.linked()
-		if err != nil {
-			return nil, err
-		}
-		content, err := read(n)
-		if after, linkErr := r.linked(); err == nil || linkErr != nil || after == n || try == tries {
-			return content, err
-		}
-	}
 }
 
 func (r Root) open(n int, name string) ([]byte, error) {
@@ -160,7 +145,7 @@ func list(root *os.Root, name string) ([]byte, error) {
 // opens that one file and compares nothing: it is what every session's start
 // waits for. The text is as it stands on disk; see Neutralise and FitTokens.
 func (r Root) Summary() (string, error) {
-	content, err := r.reading(func(n int) ([]byte, error) {
+	content, err := reading(r, func(n int) ([]byte, error) {
 		if n == 0 {
 			return nil, nil
 		}

@@ -38,15 +38,19 @@ const tries = 20
 // A `memory` that is not memoir's link, a symbolic link among the files, an
 // unreadable file, and edits that cannot be told because the archive is gone are
 // errors of memoir.CodeStorage: nothing may be published over them.
-func (r Root) Current() (Snapshot, error) {
+func (r Root) Current() (Snapshot, error) { return reading(r, r.read) }
+
+// reading calls read with the live generation, 0 if there is none, and again where a publication
+// came in between, as its directory may be gone.
+func reading[T any](r Root, read func(n int) (T, error)) (found T, err error) {
 	for try := 1; ; try++ {
 		n, err := r.linked()
 		if err != nil {
-			return Snapshot{}, err
+			return found, err
 		}
-		snap, err := r.read(n)
+		found, err = read(n)
 		if after, linkErr := r.linked(); linkErr == nil && after == n || try == tries {
-			return snap, err
+			return found, err
 		}
 	}
 }

@@ -226,6 +226,16 @@ func (c *codexRunning) result(id, goesOn string) (start string) {
 	return start
 }
 
+// has reports whether what a call started still runs.
+func (c *codexRunning) has(start string) bool {
+	for _, id := range c.started {
+		if id == start {
+			return true
+		}
+	}
+	return false
+}
+
 // codexAsks is the handle of the command that a call asks after, "" if it is no
 // such call.
 func codexAsks(kind string, p []byte) string {

@@ -67,7 +67,7 @@ func planCodex(ctx context.Context, t *tape) (*codexPlan, error) {
 			p.ends[i] = t.parts[i+1].Head.BaseEnd
 		}
 	}
-	s := codexPlanner{codexPlan: p, lastMessage: -1, lastEvent: -1, left: map[uint64]int{}}
+	s := codexPlanner{codexPlan: p, lastMessage: -1, lastEvent: -1}
 	err := t.each(ctx, false, func(at place, raw []byte) error {
 		s.line(at, parseCodexLine(raw))
 		return nil
@@ -109,8 +109,6 @@ type codexPlanner struct {
 	lastEvent   int
 	turn        string
 	running     codexRunning
-	left        map[uint64]int // by the hash of a call's id: index of the result that left its command running
-	spoke       int            // index of the user's last words
 }
 
 func (s *codexPlanner) line(at place, l codexLine) {
@@ -145,7 +143,6 @@ func (s *codexPlanner) hear(at place, l codexLine, said utterance) {
 		} else {
 			voices.userEvents = true
 		}
-		s.spoke = at.index
 		s.userTurns[s.turn] = true
 		s.userTexts[textHash(typedWords(rawCodexUserText(l, said)))] = true
 		if !s.counted {
@@ -172,10 +169,8 @@ func (s *codexPlanner) hear(at place, l codexLine, said utterance) {
 
 // event takes the end of a call or a turn, and what was rolled back.
 func (s *codexPlanner) event(at place, l codexLine) {
-	if id, end := codexEnd(l); end != nil {
-		if _, running := s.left[textHash(id)]; running {
-			s.until[textHash(id)] = at.index
-		}
+	if id, end := codexEnd(l); end != nil && s.running.has(id) {
+		s.until[textHash(id)] = at.index
 	}
 	switch l.sub {
 	case "task_complete", "turn_complete":
@@ -192,29 +187,20 @@ func (s *codexPlanner) event(at place, l codexLine) {
 	}
 }
 
-// follow notes answers, and how commands go on that outlive theirs. A command that
-// is not seen to end belongs to the turn: when the user speaks, it is given.
+// follow notes answers, and which of them is the last about a command that outlives its call.
 func (s *codexPlanner) follow(at place, l codexLine) {
 	id := callID(l.payload)
 	switch {
 	case isCodexCall(l.sub):
 		s.running.call(l.sub, id, l.payload)
-		return
-	case !isCodexOutput(l.sub):
-		return
-	}
-	s.results[textHash(id)] = true
-	if s.running.asks[id] == "" && !mayGoOn(l.payload) {
-		return
-	}
-	goesOn := codexOutput(l.payload, nil).goesOn
-	start := s.running.result(id, goesOn)
-	h := textHash(start)
-	switch {
-	case start == id && goesOn != "" && len(s.left) < maxHandles:
-		s.left[h] = at.index
-	case start != id && (goesOn == "" || s.spoke < s.left[h]):
-		s.until[h] = at.index
+	case isCodexOutput(l.sub):
+		s.results[textHash(id)] = true
+		if s.running.asks[id] == "" && !mayGoOn(l.payload) {
+			return
+		}
+		if start := s.running.result(id, codexOutput(l.payload, nil).goesOn); start != id {
+			s.until[textHash(start)] = at.index
+		}
 	}
 }
 

@@ -78,24 +78,12 @@ func (l codexLine) opensTurn() bool {
 	return l.kind == "event_msg" && (l.sub == "task_started" || l.sub == "turn_started")
 }
 
-// isCodexCall reports whether a payload's type is that of a call that gets a result.
-func isCodexCall(sub string) bool {
-	switch sub {
-	case "function_call", "custom_tool_call", "local_shell_call", "tool_search_call":
-		return true
-	}
-	return false
-}
-
-// isCodexOutput reports whether a payload's type is that of a call's result.
-func isCodexOutput(sub string) bool {
-	switch sub {
-	case "function_call_output", "custom_tool_call_output", "local_shell_call_output", "tool_search_output",
-		"tool_search_call_output":
-		return true
-	}
-	return false
-}
+// codexCalls are the types of calls that get a result, codexOutputs those of results.
+var (
+	codexCalls   = wordSet("function_call custom_tool_call local_shell_call tool_search_call")
+	codexOutputs = wordSet("function_call_output custom_tool_call_output local_shell_call_output tool_search_output" +
+		" tool_search_call_output")
+)
 
 // utterance classifies a line that is one copy of what someone said.
 type utterance int
@@ -114,16 +102,16 @@ const (
 func (l codexLine) utterance() utterance {
 	switch l.kind {
 	case "response_item":
-		switch l.sub {
-		case "message":
+		if codexCalls[l.sub] || l.sub == "web_search_call" {
+			return toolCall
+		}
+		if l.sub == "message" {
 			switch getText(l.payload, "role") {
 			case "user":
 				return userResponse
 			case "assistant":
 				return assistantMessage
 			}
-		case "function_call", "custom_tool_call", "local_shell_call", "web_search_call", "tool_search_call":
-			return toolCall
 		}
 	case "event_msg":
 		switch l.sub {

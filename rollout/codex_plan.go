@@ -154,7 +154,7 @@ func (s *codexPlanner) hear(at place, l codexLine, said utterance) {
 		}
 		switch kinds, typed := contentKinds(l.payload); {
 		case typed:
-			s.userTyped[textHash(typedWords(userBlocks(get(l.payload, "content"), kinds)))] = true
+			s.userTyped[textHash(typedWords(joinBlocks(get(l.payload, "content"), kinds)))] = true
 		case kinds != nil && !slices.Contains(kinds, "unknown"):
 			s.added[textHash(ownWords(contentText(get(l.payload, "content"))))] = true
 		}
@@ -191,9 +191,9 @@ func (s *codexPlanner) event(at place, l codexLine) {
 func (s *codexPlanner) follow(at place, l codexLine) {
 	id := callID(l.payload)
 	switch {
-	case isCodexCall(l.sub):
+	case codexCalls[l.sub]:
 		s.running.call(l.sub, id, l.payload)
-	case isCodexOutput(l.sub):
+	case codexOutputs[l.sub]:
 		s.results[textHash(id)] = true
 		if s.running.asks[id] == "" && !mayGoOn(l.payload) {
 			return

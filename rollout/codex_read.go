@@ -141,10 +141,10 @@ func (r *codexReader) item(at place, l codexLine, said utterance) {
 	p := l.payload
 	voices := r.plan.parts[at.part]
 	switch {
-	case isCodexCall(l.sub):
+	case codexCalls[l.sub]:
 		r.call(l)
 		return
-	case isCodexOutput(l.sub):
+	case codexOutputs[l.sub]:
 		r.result(at, l)
 		return
 	}
@@ -200,7 +200,7 @@ func (r *codexReader) userResponse(l codexLine, voices codexVoices) {
 	kinds, typed := contentKinds(p)
 	switch {
 	case typed:
-		full = userBlocks(get(p, "content"), kinds)
+		full = joinBlocks(get(p, "content"), kinds)
 	case kinds != nil && !slices.Contains(kinds, "unknown"):
 		r.e.injected()
 		return

@@ -286,6 +286,14 @@ func TestCodexKinds(t *testing.T) {
 		{"a sub-agent by its thread source", `"source":"cli","thread_source":"subagent","session_id":"root"`, memoir.KindSubagent, "root"},
 		{"a fork", `"source":"cli","forked_from_id":"p2"`, memoir.KindMain, "p2"},
 		{"of an embedding client", `"source":{"custom":"my-editor"},"thread_source":"user"`, memoir.KindMain, ""},
+		{"of a surface that is not known", `"source":"vscode","thread_source":"quick_chat"`, memoir.KindMain, ""},
+		{"of a source that is not known", `"source":"unknown"`, memoir.KindMain, ""},
+		{"a memory writer by its thread source", `"source":"cli","thread_source":"memory_consolidation"`, memoir.KindSubagent, ""},
+		{"internal", `"source":{"internal":"memory_consolidation"}`, memoir.KindSubagent, ""},
+		{"a tool of another program", `"source":"mcp"`, memoir.KindAutomation, ""},
+		{"headless by its originator", `"source":"vscode","originator":"codex_exec"`, memoir.KindAutomation, ""},
+		{"a headless fork", `"source":"exec","forked_from_id":"p"`, memoir.KindAutomation, "p"},
+		{"a headless sub-agent", `"source":"exec","thread_source":"subagent","session_id":"other"`, memoir.KindSubagent, "other"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

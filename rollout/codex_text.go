@@ -173,9 +173,7 @@ func contentText(content []byte) string {
 	return joinBlocks(content, nil)
 }
 
-// userBlocks joins those blocks that kinds marks as the user's.
-func userBlocks(content []byte, kinds []string) string { return joinBlocks(content, kinds) }
-
+// joinBlocks is contentText of those blocks that kinds marks as the user's; all without kinds.
 func joinBlocks(content []byte, kinds []string) string {
 	switch {
 	case isString(content):

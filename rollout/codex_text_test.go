@@ -3,8 +3,6 @@ package rollout
 import (
 	"strings"
 	"testing"
-
-	"memoir"
 )
 
 func cxKinds(words, kinds string) string {
@@ -123,26 +121,4 @@ func TestCodexSkipsWhatMemoirInjected(t *testing.T) {
 		cxCall("1", "exec_command", `{"cmd":"memoir inject"}`), cxExits("1", 0, block+"\nend"))
 	items, _ := read(t, write(t, "x.jsonl", lines...))
 	expect(t, items, "typed: fix it", "exec_command(memoir inject) =0 \nend")
-}
-
-func TestMoreCodexKinds(t *testing.T) {
-	t.Parallel()
-	tests := map[string]memoir.SessionKind{
-		`"source":"vscode","thread_source":"quick_chat"`:                  memoir.KindMain, // the list of surfaces is open
-		`"source":"unknown"`:                                              memoir.KindMain,
-		`"source":"cli","thread_source":"memory_consolidation"`:           memoir.KindSubagent,
-		`"source":{"internal":"memory_consolidation"}`:                    memoir.KindSubagent,
-		`"source":{"subagent":"compact"}`:                                 memoir.KindSubagent,
-		`"source":{"subagent":"memory_consolidation"}`:                    memoir.KindSubagent,
-		`"source":"mcp"`:                                                  memoir.KindAutomation,
-		`"source":"vscode","originator":"codex_exec"`:                     memoir.KindAutomation,
-		`"source":"exec","forked_from_id":"p"`:                            memoir.KindAutomation,
-		`"source":"exec","thread_source":"subagent","session_id":"other"`: memoir.KindSubagent,
-	}
-	for meta, kind := range tests {
-		head := probe(t, write(t, "x.jsonl", cx(`session_meta {"id":"`+thread+`","cwd":"/w",`+meta+`}`, cxUser("a"))...))
-		if head.Kind != kind {
-			t.Errorf("%s: %s, want %s", meta, head.Kind, kind)
-		}
-	}
 }

@@ -120,9 +120,8 @@ func tailRecords(piece []byte, partial bool) (out [][]byte) {
 }
 
 // Assemble puts the files of one thread in reading order. Of copies of the same
-// file one stays: one that can be read, from a database rather than of the files that came before it,
-// plain rather than compressed, from sessions rather than the
-// archive, larger rather than smaller. Where files continue each other, the
+// file one stays: one that can be read, plain rather than compressed, from sessions
+// rather than the archive, larger rather than smaller. Where files continue each other, the
 // newest one and the chain of those it rests on are read; what a revert left
 // behind is dropped. A missing link is bridged by the time of the files rather
 // than losing them.
@@ -225,7 +224,6 @@ func dropCopies(parts []Part) (kept, dropped []Part) {
 func better(a, b Part) bool {
 	return cmp.Or(
 		cmpBool(!a.Withheld, !b.Withheld),
-		cmpBool(isMember(a.Path), isMember(b.Path)),
 		cmpBool(!compressed(a.Path), !compressed(b.Path)),
 		cmpBool(!archived(a.Path), !archived(b.Path)),
 		cmpBool(!isDocumentName(a.Path), !isDocumentName(b.Path)),

@@ -235,7 +235,7 @@ func (r *renewal) strange(s memoir.Skill) bool {
 // more than one word.
 func commandsIn(line string, script bool) (commands []string) {
 	if script {
-		if strings.HasPrefix(line, "#") {
+		if strings.HasPrefix(line, "#") || shellOptions.MatchString(line) {
 			return nil
 		}
 		return []string{strings.TrimPrefix(line, "$ ")}
@@ -274,6 +274,9 @@ func (r *renewal) knownSteps() string {
 	}
 	return squeezed(strings.Join(known, "\x00"))
 }
+
+// shellOptions matches a line that sets options of the shell and runs nothing.
+var shellOptions = lazyregexp.New(`^set -[A-Za-z]+( pipefail)?$`)
 
 // placeholder matches what stands for something else in a command of a skill.
 var placeholder = lazyregexp.New(`<[A-Za-z][\w -]*>|‹[A-Za-z][\w -]*›|\$\{?\w+\}?|…|\.\.\.|"\$@"`)

@@ -62,7 +62,7 @@ func agreeing(t *testing.T, dir string) (both string, fix any) {
 	codexSession(t, dir, secretID, "/srv/app", "main", "Never deploy to the zanzibar cluster on Fridays. Always use pnpm instead of npm here.")
 	codexSession(t, dir, besideID, "/srv/app", "main", "Always write the header of a fixture first. Always use pnpm instead of npm here.")
 	both = "[aaaaaaaa 2026-05-01, bbbbbbbb 2026-05-01]"
-	script := map[string]string{"path": "fix.sh", "content": "# Never deploy to the zanzibar cluster on Fridays.\n"}
+	script := map[string]string{"path": "fix.sh", "content": "# Never deploy to the zanzibar cluster on Fridays.\nset -euo pipefail\n"}
 	return both, skillOf("fix", "# Fix\n\n- write the header of the fixture first "+both+"\n", script)
 }
 

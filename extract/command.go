@@ -27,7 +27,7 @@ type run struct {
 	stdin   string   // its here-document
 	dynamic bool     // a word holds a variable or a command substitution
 	filter  bool     // it reads the output of another command
-	quiet   bool     // its output is redirected away
+	target  string   // the file that takes its output; empty if none does
 	depends certainty
 	status  status
 	call    *call
@@ -58,6 +58,8 @@ type shellParser struct {
 	pipes  bool // set -o pipefail
 	runs   []*run
 	wrote  []textFile
+	// partial is set where a line holds what is not followed: a loop, a condition, a function.
+	partial bool
 }
 
 // A textFile is a text that a session wrote into a file.
@@ -71,16 +73,19 @@ func newShellParser() *shellParser {
 // writes into files. A line that is not valid shell has neither.
 func (p *shellParser) parse(line, dir string) ([]*run, []textFile) {
 	p.dir, p.depth, p.strict, p.pipes, p.runs, p.wrote = dir, 0, false, false, nil, nil
+	p.partial = false
 	p.read(line, bound)
 	return p.runs, p.wrote
 }
 
 func (p *shellParser) read(line string, c certainty) {
 	if len(line) > maxShellLine || p.depth > maxNesting {
+		p.partial = true
 		return
 	}
 	file, err := p.parser.Parse(strings.NewReader(line), "")
 	if err != nil {
+		p.partial = true
 		return
 	}
 	outer := p.line
@@ -135,6 +140,8 @@ func (p *shellParser) statement(s *syntax.Stmt, c certainty, filter bool) {
 		if x.Stmt != nil {
 			p.statement(x.Stmt, c, filter)
 		}
+	default:
+		p.partial = true
 	}
 }
 
@@ -172,7 +179,7 @@ func (p *shellParser) call(s *syntax.Stmt, x *syntax.CallExpr, c certainty, filt
 		r.dynamic = r.dynamic || strings.Contains(texts[0], "$")
 	}
 	r.program, r.args, r.text = words[0], words[1:], strings.Join(texts, " ")
-	target := p.redirect(s, r)
+	p.redirect(s, r)
 	switch path.Base(r.program) {
 	case "cd", "pushd":
 		if len(r.args) == 1 && !r.dynamic {
@@ -190,7 +197,7 @@ func (p *shellParser) call(s *syntax.Stmt, x *syntax.CallExpr, c certainty, filt
 			return
 		}
 	case "cat":
-		p.write(target, r.stdin)
+		p.write(r.target, r.stdin)
 	case "tee":
 		if len(r.args) > 0 {
 			p.write(r.args[len(r.args)-1], r.stdin)
@@ -205,19 +212,16 @@ func (p *shellParser) setOptions(options string) {
 	p.pipes = p.pipes || strings.Contains(options, "pipefail")
 }
 
-// redirect reads the here-document of a command and returns the file that takes its output.
-func (p *shellParser) redirect(s *syntax.Stmt, r *run) string {
-	target := ""
+// redirect reads the here-document of a command and the file that takes its output.
+func (p *shellParser) redirect(s *syntax.Stmt, r *run) {
 	for _, d := range s.Redirs {
 		switch d.Op {
 		case syntax.Hdoc, syntax.DashHdoc:
 			r.stdin, _ = p.value(d.Hdoc)
 		case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll:
-			target, _ = p.value(d.Word)
-			r.quiet = true
+			r.target, _ = p.value(d.Word)
 		}
 	}
-	return target
 }
 
 func (p *shellParser) write(name, text string) {

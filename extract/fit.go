@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"memoir"
+	"memoir/internal/lazyregexp"
 )
 
 // itemFrame is what an item's number, role and marks cost when it is rendered, in bytes.
@@ -13,43 +15,48 @@ const itemFrame = 24
 
 // Cost estimates the tokens of an item as a language model sees it: 4 bytes a
 // token, its frame included.
-func Cost(it memoir.Item) int { return tokensOf(size(it)) }
-
-func size(it memoir.Item) int {
-	return itemFrame + len(it.Text) + len(it.Tool) + len(it.Input) + len(it.Output)
+func Cost(it memoir.Item) int {
+	return tokensOf(itemFrame + len(it.Text) + len(it.Tool) + len(it.Input) + len(it.Output))
 }
 
 func tokensOf(bytes int) int { return (bytes + 3) / 4 }
 
 // Fit chooses what of a session a language model with room for a number of tokens reads. First
-// noise goes (see quiet). Of the rest it takes what people typed; then patches, error lines of
-// failures, and what fixed them; then the agent's closing answers; then commands that passed and
-// the agent's other words; then what else tools printed. It takes sentences and lines, not items,
-// the newest first among equals, and returns them in order, with marks where something of an
-// item is left out, and how many items were left out for length. A budget of 0 or less leaves
-// out noise alone.
+// noise goes (see quiet). Of the rest it keeps lines by their class, the newest first within one,
+// and returns them in order, with marks where something of an item is left out, and how many
+// items were left out for length. A budget of 0 or less leaves out noise alone.
 func Fit(items []memoir.Item, tokens int) (fitted []memoir.Item, omitted int) {
 	return choose(quiet(items), tokens)
 }
 
-// choose is Fit of items without noise.
-func choose(items []memoir.Item, tokens int) (fitted []memoir.Item, omitted int) {
-	all := 0
-	for _, it := range items {
-		all += Cost(it)
-	}
-	if tokens <= 0 || all <= tokens {
-		return items, 0
-	}
-	s := newSelection(items)
-	s.fill(tokens)
-	for i := range items {
-		if it, ok := s.item(i); ok {
-			fitted = append(fitted, it)
-		}
-	}
-	return fitted, len(items) - len(fitted)
-}
+// A class is what a line tells of a session, the most valuable first.
+type class int
+
+const (
+	classPerson  class = iota // the beginning of what a person typed
+	classAnswer               // closing answers of the agent
+	classCause                // changed lines, failed commands and their error lines, texts of commits
+	classCommand              // commands that passed
+	classSaid                 // the agent's other words, sub-agents' reports, the rest of a person's message
+	classTail                 // the end of what a command printed, lines beside error lines
+	classLater                // changes and failures beyond their share
+	classCall                 // other calls, and further lines of a command
+	classEnds                 // the beginning and the end of what they printed
+	classRest
+)
+
+const (
+	personHead = 400 // bytes of a message that are taken for a person's own words
+	endLines   = 4   // lines that are an output's beginning and end
+	maxPiece   = 200 // bytes of a piece
+)
+
+// The share of changes and failures in the room that people's words and closing answers leave: they
+// are kept whole where they take no more than the first, else they get the second.
+const (
+	evidenceWhole = 1 / 2.
+	evidenceShare = 1 / 4.
+)
 
 // The parts of an item that text stands in.
 const (
@@ -61,232 +68,227 @@ const (
 
 // part returns one part of an item.
 func part(it *memoir.Item, n int) *string {
-	switch n {
-	case partInput:
-		return &it.Input
-	case partOutput:
-		return &it.Output
-	}
-	return &it.Text
+	return [partCount]*string{&it.Text, &it.Input, &it.Output}[n]
 }
 
-// A piece is the least that is kept or left out of an item: a sentence of prose,
-// else a line, with the white space behind it.
+// A piece is the least that is kept or left out of an item: a line, or a part of a long one.
 type piece struct {
 	item, part int
 	n          int // among those of the part
-	from, to   int // bytes of the part
-	value      float64
-	evidence   bool // of a patch or a failure
+	text       string
+	class      class
 	kept       bool
-}
-
-const (
-	maxPiece      = 400    // bytes; a longer line is cut
-	evidenceMost  = 0.5    // of the room that typed text leaves: patches and failures that take no more are kept whole
-	evidenceLeast = 1 / 3. // of that room: what they get where they would take more
-)
-
-// cutUp cuts a text into pieces; prose is cut into sentences, anything else into lines.
-func cutUp(text string, prose bool) []piece {
-	var out []piece
-	add := func(from, to int) {
-		for to-from > maxPiece {
-			end := from + len(firstBytes(text[from:], maxPiece))
-			if space := strings.LastIndexAny(text[from:end], " \t"); space > maxPiece/2 {
-				end = from + space + 1
-			}
-			if end <= from { // no UTF-8
-				end = from + maxPiece
-			}
-			out = append(out, piece{from: from, to: end})
-			from = end
-		}
-		if to > from {
-			out = append(out, piece{from: from, to: to})
-		}
-	}
-	fence := false
-	for at := 0; at < len(text); {
-		end := len(text)
-		if i := strings.IndexByte(text[at:], '\n'); i >= 0 {
-			end = at + i + 1
-		}
-		line := text[at:end]
-		if strings.HasPrefix(strings.TrimSpace(line), "```") {
-			fence = !fence
-		}
-		if prose && !fence && len(line) > 120 {
-			for _, s := range sentences(line) {
-				i := strings.Index(text[at:end], s)
-				if i < 0 {
-					break
-				}
-				to := at + i + len(s)
-				for to < end && (text[to] == ' ' || text[to] == '\n') {
-					to++
-				}
-				add(at, to)
-				at = to
-			}
-		}
-		add(at, end)
-		at = end
-	}
-	return out
 }
 
 // A selection is the pieces of items, and which of them are kept.
 type selection struct {
 	items  []memoir.Item
-	pieces [][partCount][]piece // of each item
-	bytes  []int                // what each item takes, 0 if nothing of it is kept
+	pieces [][partCount][]*piece // of each item
+	bytes  []int                 // what each item takes, 0 if nothing of it is kept
 }
 
-func newSelection(items []memoir.Item) *selection {
-	s := &selection{items: items, pieces: make([][partCount][]piece, len(items)), bytes: make([]int, len(items))}
-	fixes := fixesOf(items)
+// choose is Fit of items without noise.
+func choose(read []reading, tokens int) (fitted []memoir.Item, omitted int) {
+	items, all := make([]memoir.Item, len(read)), 0
+	for i, it := range read {
+		items[i] = it.Item
+		all += Cost(it.Item)
+	}
+	if tokens <= 0 || all <= tokens {
+		return items, 0
+	}
+	s := &selection{items: items, pieces: make([][partCount][]*piece, len(items)), bytes: make([]int, len(items))}
+	var order []*piece
 	for i := range items {
+		classes := classesOf(read, i)
 		for p := range partCount {
-			s.pieces[i][p] = cutUp(*part(&items[i], p), p == partText)
-			for k := range s.pieces[i][p] {
-				one := &s.pieces[i][p][k]
-				one.item, one.part, one.n = i, p, k
+			lines := cutUp(*part(&items[i], p))
+			for n, text := range lines {
+				one := &piece{item: i, part: p, n: n, text: text, class: classes(p, n, lines)}
+				s.pieces[i][p], order = append(s.pieces[i][p], one), append(order, one)
 			}
 		}
-		if items[i].Kind == memoir.ItemTool {
-			rateCall(&items[i], s.pieces[i], fixes[i])
-		} else {
-			rateMessage(items, i, s.pieces[i][partText])
+	}
+	s.fill(order, tokens)
+	for i := range items {
+		if s.bytes[i] > 0 {
+			fitted = append(fitted, s.item(i))
 		}
 	}
-	return s
+	return fitted, len(items) - len(fitted)
+}
+
+// cutUp cuts a text into lines, and long ones at the end of a sentence or word.
+func cutUp(text string) (out []string) {
+	for line := range strings.Lines(text) {
+		for len(line) > maxPiece {
+			end := maxPiece
+			if at := strings.LastIndex(line[:end], ". "); at > maxPiece/2 {
+				end = at + 2
+			} else if at := strings.LastIndexAny(line[:end], " \t"); at > maxPiece/2 {
+				end = at + 1
+			}
+			for back := 0; back < utf8.UTFMax && !utf8.RuneStart(line[end]); back++ {
+				end--
+			}
+			out, line = append(out, line[:end]), line[end:]
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+// forPeople are the commands whose text the agent writes for people.
+var forPeople = lazyregexp.New(`\bgit (?:-\S+ \S+ )?commit\b|\bglab mr\b` +
+	`|\bgh (?:pr|issue|release) (?:create|edit|comment|review|merge)\b`)
+
+// classesOf returns what tells the class of a line of an item's part.
+func classesOf(read []reading, i int) func(part, n int, lines []string) class {
+	it, bad := &read[i].Item, read[i].bad
+	if it.Kind != memoir.ItemTool {
+		return messageClass(it, i+1 == len(read) || read[i+1].Origin.ByPerson())
+	}
+	first, ends := classCall, classEnds
+	switch {
+	case it.Origin.ByPerson():
+		first = classPerson
+	case bad:
+		first, ends = classCause, classTail
+	case it.Shell() && !read[i].looks:
+		first, ends = classCommand, classTail
+	}
+	whole := isDiff(it.Input) || it.Shell() && forPeople.MatchString(it.Input)
+	return func(part, n int, lines []string) class {
+		switch {
+		case part == partInput && whole:
+			return classCause
+		case part == partInput && n == 0:
+			return first
+		case part == partInput:
+			return max(first, classCall)
+		case bad && errorText.MatchString(lines[n]):
+			return classCause
+		case bad && slices.ContainsFunc(lines[max(n-2, 0):min(n+2, len(lines))], errorText.MatchString):
+			return classTail
+		case it.Tool == "Task" || it.Tool == "Agent":
+			return classSaid
+		case n >= len(lines)-endLines:
+			return ends
+		case n < endLines:
+			return classEnds
+		}
+		return classRest
+	}
+}
+
+// messageClass tells the class of a line of a message.
+func messageClass(it *memoir.Item, last bool) func(part, n int, lines []string) class {
+	at := 0
+	return func(_, n int, lines []string) class {
+		from := at
+		at += len(lines[n])
+		switch {
+		case it.Origin.ByPerson() && from < personHead:
+			return classPerson
+		case it.Origin == memoir.OriginAgent && (it.Final || last):
+			return classAnswer
+		}
+		return classSaid
+	}
 }
 
 // fill keeps the most valuable pieces that fit into a number of tokens.
-func (s *selection) fill(tokens int) {
-	var order []*piece
-	for i := range s.pieces {
-		for p := range s.pieces[i] {
-			for k := range s.pieces[i][p] {
-				one := &s.pieces[i][p][k]
-				if strings.TrimSpace(s.text(one)) == CutMark {
-					one.value = 0 // what is left out is marked anyway
-				}
-				order = append(order, one)
-			}
-		}
-	}
-	byValue := func(a, b *piece) int {
-		return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(b.item, a.item))
-	}
-	slices.SortStableFunc(order, byValue)
-	s.discount(order, tokens)
-	slices.SortStableFunc(order, byValue)
-	left := tokens
+func (s *selection) fill(order []*piece, tokens int) {
+	byClass := func(a, b *piece) int { return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(b.item, a.item)) }
+	slices.SortStableFunc(order, byClass)
+	limitEvidence(order, tokens)
+	slices.SortStableFunc(order, byClass)
 	for _, p := range order {
-		if p.value <= 0 {
+		if strings.TrimSpace(p.text) == CutMark { // what is left out is marked anyway
 			continue
 		}
-		more := s.cost(p)
-		if price := tokensOf(s.bytes[p.item]+more) - tokensOf(s.bytes[p.item]); price <= left {
-			left -= price
-			s.bytes[p.item] += more
+		before := s.bytes[p.item]
+		if price := tokensOf(before+s.cost(p)) - tokensOf(before); price <= tokens {
+			tokens -= price
+			s.bytes[p.item] += s.cost(p)
 			p.kept = true
 		}
 	}
 }
 
-// discount lowers the value of lines that pieces of more value hold already, and of patches and
-// failures beyond their share: where they would take more than evidenceMost of what typed text
-// leaves of a number of tokens, evidenceLeast of it.
-func (s *selection) discount(order []*piece, tokens int) {
+// limitEvidence lowers the class of lines that others hold already, and of changes and failures beyond their share.
+func limitEvidence(order []*piece, tokens int) {
 	room, evidence := 4*tokens, 0
 	for _, p := range order {
-		switch {
-		case p.value >= worthTyped:
-			room -= p.to - p.from
-		case p.evidence:
-			evidence += p.to - p.from
+		switch p.class {
+		case classPerson, classAnswer:
+			room -= len(p.text)
+		case classCause:
+			evidence += len(p.text)
 		}
 	}
-	if float64(evidence) > evidenceMost*float64(room) {
-		room = int(evidenceLeast * float64(room))
+	if float64(evidence) > evidenceWhole*float64(room) {
+		room = int(evidenceShare * float64(room))
 	}
 	known := map[string]bool{}
 	for _, p := range order {
-		if p.value >= worthTyped {
-			continue
-		}
-		line := strings.TrimSpace(s.text(p))
-		head := p.n == 0 && p.part == partInput // a command, a patch's file
-		if len(line) >= sameLine && known[line] && !head {
-			p.value = worthRest
-			continue
-		}
-		known[line] = true
-		if p.evidence {
-			if room -= p.to - p.from; room < 0 {
-				p.value = worthLater
+		line := strings.TrimSpace(p.text)
+		switch {
+		case p.class == classPerson:
+		case len(line) >= sameLine && known[line] && (p.n > 0 || p.part != partInput):
+			p.class = classRest
+		case p.class == classCause:
+			if room -= len(p.text); room < 0 {
+				p.class = classLater
 			}
 		}
+		known[line] = true
 	}
 }
 
-// text is that of a piece.
-func (s *selection) text(p *piece) string { return (*part(&s.items[p.item], p.part))[p.from:p.to] }
-
 // cost is how many bytes longer its item gets when a piece is kept.
 func (s *selection) cost(p *piece) int {
-	n := p.to - p.from
+	bytes := len(p.text)
 	if s.bytes[p.item] == 0 {
-		n += itemFrame + len(s.items[p.item].Tool)
-		for i := range partCount {
-			if len(s.pieces[p.item][i]) > 0 {
-				n += len(omission) // in the place of all of it
+		bytes += itemFrame + len(s.items[p.item].Tool)
+		for _, list := range s.pieces[p.item] {
+			if len(list) > 0 {
+				bytes += len(omission) // in the place of all of it
 			}
 		}
 	}
 	list := s.pieces[p.item][p.part]
-	gaps := 1 // a gap is parted into two, stays, or is filled
+	marks := 1 // one mark is parted into two, stays, or goes
 	if p.n == 0 || list[p.n-1].kept {
-		gaps--
+		marks--
 	}
 	if p.n == len(list)-1 || list[p.n+1].kept {
-		gaps--
+		marks--
 	}
-	return n + gaps*len(omission)
+	return bytes + marks*len(omission)
 }
 
-// item is what is kept of an item; false if nothing is.
-func (s *selection) item(i int) (memoir.Item, bool) {
-	if s.bytes[i] == 0 {
-		return memoir.Item{}, false
-	}
+// item is what is kept of an item.
+func (s *selection) item(i int) memoir.Item {
 	it := s.items[i]
 	for p := range partCount {
-		text := part(&it, p)
-		*text = keptText(*text, s.pieces[i][p])
-	}
-	return it, true
-}
-
-func keptText(text string, pieces []piece) string {
-	var b strings.Builder
-	gap := false
-	for _, p := range pieces {
-		if !p.kept || strings.TrimSpace(text[p.from:p.to]) == CutMark {
-			gap = true
-			continue
+		var b strings.Builder
+		gap := false
+		for _, one := range s.pieces[i][p] {
+			if !one.kept {
+				gap = true
+				continue
+			}
+			if gap {
+				b.WriteString(omission)
+			}
+			gap = false
+			b.WriteString(one.text)
 		}
 		if gap {
 			b.WriteString(omission)
-			gap = false
 		}
-		b.WriteString(text[p.from:p.to])
+		*part(&it, p) = b.String()
 	}
-	if gap {
-		b.WriteString(omission)
-	}
-	return b.String()
+	return it
 }

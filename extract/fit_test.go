@@ -95,18 +95,6 @@ func TestFitNeverExceedsItsBudgetNorSplitsARune(t *testing.T) {
 	}
 }
 
-func TestOfALongAnswerTheSentencesThatSayMostAreKept(t *testing.T) {
-	t.Parallel()
-	items := fitItems()[:1]
-	filler := strings.Repeat("I am still looking around in the files of this project. ", 60)
-	items = append(items, memoir.Item{N: 2, Kind: memoir.ItemMessage, Role: memoir.RoleAssistant, Origin: memoir.OriginAgent,
-		Text: filler + "The upload fails because `retry.go` closes the body before the second attempt. " + filler})
-	fitted, _ := extract.Fit(items, 200)
-	if len(fitted) != 2 || !strings.Contains(fitted[1].Text, "closes the body before the second attempt.") || !strings.Contains(fitted[1].Text, " […] ") {
-		t.Errorf("got %+v", fitted)
-	}
-}
-
 func TestWhatWasSaidBeforeMakesRoomForWhatIsNew(t *testing.T) {
 	t.Parallel()
 	var items []memoir.Item

@@ -87,9 +87,9 @@ var answerSchema = json.RawMessage(`{"type":"object","properties":{` +
 // inquiry is the state of one reading of a session.
 type inquiry struct {
 	session  memoir.Session
-	items    []memoir.Item // that are read: cleaned, without noise
-	budget   int           // tokens of the session that are shown; 0: all
-	output   int           // cap on the answer
+	items    []reading // cleaned, without noise
+	budget   int       // tokens of the session that are shown; 0: all
+	output   int       // cap on the answer
 	earlier  []model.Exchange
 	used     memoir.Usage
 	calls    int

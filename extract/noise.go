@@ -1,10 +1,8 @@
 package extract
 
 import (
-	"hash/maphash"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"memoir"
 	"memoir/internal/lazyregexp"
@@ -17,32 +15,58 @@ const CutMark = "[…]"
 const omission = " " + CutMark + " "
 
 const (
-	longLine    = 600 // bytes; of a longer line in what a tool printed, the ends are kept
-	longInput   = 4000
-	sameLine    = 20 // bytes of a line that is not printed twice
-	minProgress = 3  // lines of progress in a row that are collapsed
+	longLine  = 600 // bytes; of a longer line in what a tool printed, the ends are kept
+	longInput = 4000
+	sameLine  = 20 // bytes of a line that is not printed twice
+	fewLines  = 5  // of an output that is not looked through for known lines
 )
 
-// quiet leaves out what says nothing of a session: calls that only keep a plan, polls and
-// searches that found nothing, texts that were printed before, progress, HTML, the middle of
-// long lines. An edit becomes a diff of its changed lines. Numbers of items stay as they are.
-func quiet(items []memoir.Item) []memoir.Item {
-	q := quieter{last: map[string]string{}, printed: map[uint64]bool{}, seed: maphash.MakeSeed()}
-	for _, it := range items {
-		if it.Kind == memoir.ItemTool {
-			q.call(it)
-		} else if strings.TrimSpace(it.Text) != "" {
-			q.out = append(q.out, it)
-		}
-	}
-	return q.out
+// A reading is an item with what choosing of it has to know.
+type reading struct {
+	memoir.Item
+	looks, bad bool // the call only prints what is there; it failed
 }
 
+// quiet leaves out what says nothing of a session: calls that only keep a plan, looks and polls
+// that show nothing new, lines that were printed before, progress, HTML, the middle of long
+// lines. An edit becomes a diff of its changed lines. Numbers of items stay as they are.
+func quiet(items []memoir.Item) []reading {
+	var out []reading
+	q := quieter{printed: map[string]bool{}, parser: newShellParser()}
+	for _, it := range items {
+		if it.Kind != memoir.ItemTool {
+			if strings.TrimSpace(it.Text) != "" {
+				out = append(out, reading{Item: it})
+			}
+			continue
+		}
+		name := plainName(it.Tool)
+		if planTools[name] && !it.Origin.ByPerson() {
+			continue
+		}
+		looks := pollTools[name] || q.looks(it)
+		it.Input = strings.Trim(it.Input, "\n")
+		if e, ok := editOf(&it); ok {
+			if it.Input = e.diff; !it.Failed {
+				it.Output = ""
+			}
+		} else if !it.Shell() {
+			it.Input = cutMiddle(it.Input, longInput)
+		}
+		bad := failed(it, looks)
+		it.Output = q.tidy(it.Output, bad, looks)
+		if looks && !bad && !it.Origin.ByPerson() && foundNothing(it.Output) {
+			continue
+		}
+		out = append(out, reading{it, looks, bad})
+	}
+	return out
+}
+
+// A quieter knows what was printed already.
 type quieter struct {
-	out     []memoir.Item
-	last    map[string]string // output of a call's last run, by tool and input
-	printed map[uint64]bool   // lines, by their hash
-	seed    maphash.Seed
+	printed map[string]bool
+	parser  *shellParser
 }
 
 // planTools only keep the agent's own list of what to do, or look for tools.
@@ -59,118 +83,58 @@ var readTools = words("read readfile readmanyfiles view webfetch list ls listdir
 // plainName is a tool's name in lower case, without underscores.
 func plainName(tool string) string { return strings.ReplaceAll(strings.ToLower(tool), "_", "") }
 
-func (q *quieter) call(it memoir.Item) {
-	if name := plainName(it.Tool); !it.Origin.ByPerson() {
-		if planTools[name] || !it.Failed && foundNothing(it.Output) && (pollTools[name] || reads(it)) {
-			return
-		}
-	}
-	it.Input = strings.Trim(it.Input, "\n")
-	key := it.Tool + "\x00" + it.Input
-	if output, again := q.last[key]; again && output == it.Output && !it.Origin.ByPerson() {
-		if reads(it) || waits.MatchString(it.Input) {
-			return
-		}
-		it.Output = ""
-	}
-	if it.Output != "" {
-		q.last[key] = it.Output
-	}
-	if diff, ok := diffOf(it); ok {
-		it.Input = diff
-		if !it.Failed {
-			it.Output = ""
-		}
-	} else if !it.Shell() {
-		it.Input = cutMiddle(it.Input, longInput)
-	}
-	it.Output = q.tidyOutput(it)
-	q.out = append(q.out, it)
-}
-
-// waits are the commands that ask how far something is.
-var waits = lazyregexp.New(`\bsleep \d|\bgh (?:run (?:view|watch|list)|pr (?:checks|view|status))\b`)
-
 // pollFrame is what a client writes around a poll's output.
 var pollFrame = lazyregexp.New(`<(?:status|timestamp|retrieval_status|task_id|task_type|exit_code)>[^<]*</\w+>` +
 	`|</?(?:stdout|stderr|output)>|\(no output\)`)
 
-// foundNothing reports whether an output says that there is nothing.
+// foundNothing reports whether an output says that there is nothing, or nothing new.
 func foundNothing(output string) bool {
 	if len(output) > longLine {
 		return false
 	}
 	output = strings.ToLower(strings.TrimSpace(pollFrame.ReplaceAllString(output, "")))
-	return output == "" || strings.HasPrefix(output, "no files found") || strings.HasPrefix(output, "no matches found")
-}
-
-// reads reports whether a call does no more than print what is there.
-func reads(it memoir.Item) bool {
-	if it.Shell() {
-		return onlyLooks(it.Input)
-	}
-	return readTools[plainName(it.Tool)]
+	return output == "" || output == CutMark || strings.HasPrefix(output, "no files found") ||
+		strings.HasPrefix(output, "no matches found")
 }
 
 // lookers are programs that print what is there and change nothing.
 var lookers = words("rg grep egrep find fd ls tree file cat bat less head tail nl sed awk jq stat sort uniq cut tr " +
-	"wc xargs cd pwd which echo true")
+	"wc xargs pwd which echo true")
 
-var (
-	shellParts = lazyregexp.New(`\|\||&&|[|;&\n]`)
-	stringsOf  = lazyregexp.New(`'[^']*'|"(?:[^"\\]|\\.)*"`)
-	gitLooks   = lazyregexp.New(`^git (?:log|show|diff|status|grep|ls-files|blame|branch|rev-parse)\b`)
-)
+// gitLooks are the subcommands of git that do.
+var gitLooks = words("log show diff status grep ls-files blame branch rev-parse")
 
-// onlyLooks reports whether a command line does no more than look at things. A part that
-// begins within quotes counts as a program, so that the answer is no rather than wrong.
-func onlyLooks(line string) bool {
-	if strings.Contains(line, " -i ") && strings.Contains(line, "sed ") ||
-		strings.Contains(line, ">") && strings.Contains(line, "cat ") {
-		return false
+// looks reports whether a call does no more than print what is there.
+func (q *quieter) looks(it memoir.Item) bool {
+	if !it.Shell() {
+		return readTools[plainName(it.Tool)]
 	}
-	for part := range strings.SplitSeq(shellParts.ReplaceAllString(stringsOf.ReplaceAllString(line, "s"), "\n"), "\n") {
-		part = strings.TrimSpace(part)
-		program, _, _ := strings.Cut(part, " ")
-		if part != "" && !lookers[program] && !gitLooks.MatchString(part) {
+	runs, wrote := q.parser.parse(it.Input, "")
+	for _, r := range runs {
+		if r.target != "" && r.target != "/dev/null" || slices.ContainsFunc(r.args, inPlace) ||
+			!lookers[r.program] && !(r.program == "git" && len(r.args) > 0 && gitLooks[r.args[0]]) {
 			return false
 		}
 	}
-	return true
+	return len(runs) > 0 && len(wrote) == 0 && !q.parser.partial
 }
 
-// tidyOutput is what a call printed, without what says nothing.
-func (q *quieter) tidyOutput(it memoir.Item) string {
-	output := it.Output
+// tidy is what a call printed, without what says nothing. Nothing of a failure counts as known.
+func (q *quieter) tidy(output string, bad, looks bool) string {
 	if htmlPage.MatchString(output[:min(len(output), 2000)]) {
 		output = htmlTag.ReplaceAllString(htmlScript.ReplaceAllString(output, ""), "")
 	}
 	lines := strings.Split(output, "\n")
-	errors := make([]bool, len(lines))
-	bad := failed(it)
-	for i := range lines {
-		errors[i] = bad && errorLine(lines[i])
-	}
 	var kept []string
-	cut := func() bool { return len(kept) > 0 && kept[len(kept)-1] == CutMark }
-	mark := func() {
-		if !cut() {
-			kept = append(kept, CutMark)
-		}
-	}
-	few, reading := len(lines) <= 5, reads(it)
-	for i := 0; i < len(lines); i++ {
-		if run := progressRun(lines[i:]); run >= minProgress {
-			mark()
-			i += run - 1 // the last one tells how far it came
-		}
-		line := strings.TrimRight(lines[i], " \t\r")
-		near := slices.Contains(errors[max(i-2, 0):min(i+3, len(lines))], true)
-		again := q.again(line)
+	for i, line := range lines {
+		line = strings.TrimRight(line, " \t\r")
+		again, cut := q.again(line), len(kept) > 0 && kept[len(kept)-1] == CutMark
 		switch {
-		case again && !near && !few:
-			mark()
-		case cut() && reading && len(strings.TrimSpace(line)) < sameLine: // a brace between lines that are known
+		case again && !bad && len(lines) > fewLines, progress(line) && i+1 < len(lines) && progress(lines[i+1]):
+			if !cut { // the last line of progress stays
+				kept = append(kept, CutMark)
+			}
+		case cut && looks && len(strings.TrimSpace(line)) < sameLine: // a brace between lines that are known
 		case line == "" && (len(kept) == 0 || kept[len(kept)-1] == ""):
 		default:
 			kept = append(kept, cutMiddle(line, longLine))
@@ -182,12 +146,8 @@ func (q *quieter) tidyOutput(it memoir.Item) string {
 // again reports whether a line was printed before, with another line number or none.
 func (q *quieter) again(line string) bool {
 	line = strings.TrimSpace(linePrefix.ReplaceAllString(line, ""))
-	if len(line) < sameLine {
-		return false
-	}
-	hash := maphash.String(q.seed, line)
-	before := q.printed[hash]
-	q.printed[hash] = true
+	before := q.printed[line]
+	q.printed[line] = len(line) >= sameLine
 	return before
 }
 
@@ -205,62 +165,27 @@ var (
 		`|\[?\d+/\d+\]?\s|[#=.█▓░⠀-⣿ ]{8,})`)
 )
 
-// progressRun is how many lines at the beginning are progress.
-func progressRun(lines []string) int {
-	for i, line := range lines {
-		if len(line) > longLine || !progressLine.MatchString(line) || errorLine(line) {
-			return i
-		}
-	}
-	return len(lines)
-}
+// errorText is in a line that tells what failed, or why.
+var errorText = lazyregexp.New(`(?i)\b(?:err(?:or)?s?|fatal|panic(?:ked)?|fail(?:ed|ure|s)?|exception|traceback)\b` +
+	`|\b(?:denied|refused|not found|no such|unable to|cannot|can't|could not|undefined|unknown|unexpected)\b` +
+	`|\b(?:unrecognized|invalid|missing|mismatch|assert(?:ion)?|timed out|rejected|conflict)\b` +
+	`|(?-i:\w(?:Error|Exception))\b|[✗✘×]`)
 
-// cutMiddle leaves the middle of a text out that is longer than a number of bytes.
-func cutMiddle(text string, most int) string {
-	if len(text) <= most {
+func progress(line string) bool { return len(line) <= longLine && progressLine.MatchString(line) }
+
+// cutMiddle cuts a text that is longer than a number of bytes: a third of what is kept is its end.
+func cutMiddle(text string, n int) string {
+	if len(text) <= n {
 		return text
 	}
-	return firstBytes(text, most*2/3) + omission + lastBytes(text, most/3)
-}
-
-// firstBytes is the beginning of a text, of at most n bytes, whole characters.
-func firstBytes(text string, n int) string {
-	for n > 0 && n < len(text) && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:min(n, len(text))]
-}
-
-// lastBytes is the end of a text, of at most n bytes, whole characters.
-func lastBytes(text string, n int) string {
-	at := max(len(text)-n, 0)
-	for at < len(text) && !utf8.RuneStart(text[at]) {
-		at++
-	}
-	return text[at:]
-}
-
-var (
-	errorText = lazyregexp.New(`(?i)\b(?:err(?:or)?s?|fatal|panic(?:ked)?|fail(?:ed|ure|s)?|exception|traceback)\b` +
-		`|\b(?:denied|refused|not found|no such|unable to|cannot|can't|could not|undefined|unknown|unexpected)\b` +
-		`|\b(?:unrecognized|invalid|missing|mismatch|assert(?:ion)?|timed out|rejected|conflict)\b` +
-		`|(?-i:\w(?:Error|Exception))\b|[✗✘×]`)
-	noError = lazyregexp.New(`(?i)\b(?:0|no) (?:errors?|failed|failures?)\b|^\s*(?:warning|note)\b`)
-)
-
-// errorLine reports whether a line of a failed call's output tells what failed, or why.
-func errorLine(line string) bool {
-	return len(line) <= 4*longLine && errorText.MatchString(line) && !noError.MatchString(line)
+	return strings.ToValidUTF8(text[:n*2/3], "") + omission + strings.ToValidUTF8(text[len(text)-n/3:], "")
 }
 
 // failed reports whether a call failed: the format says so, or nothing tells its status and a
-// line of its output does.
-func failed(it memoir.Item) bool {
-	switch {
-	case it.Kind != memoir.ItemTool || it.Shell() && reads(it):
-		return false
-	case it.Failed || it.Exit != nil || !it.Shell() && it.Tool != "exec":
-		return it.Failed
+// line of what it printed, where it does more than look, does.
+func failed(it memoir.Item, looks bool) bool {
+	if it.Failed || it.Exit != nil || !it.Shell() && it.Tool != "exec" {
+		return it.Failed && !(looks && it.Shell())
 	}
-	return failureLine(it.Output) != ""
+	return !looks && failureLine(it.Output) != ""
 }

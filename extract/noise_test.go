@@ -38,7 +38,6 @@ func TestNoiseIsLeftOutBeforeTheBudget(t *testing.T) {
 		"a command without output": {[]memoir.Item{call(1, "bash", "make x", "")}, []string{"1|make x|"}},
 		"a poll without output":    {[]memoir.Item{call(1, "BashOutput", `{"bash_id":"b1"}`, "<status>running</status>")}, nil},
 		"a poll of something else": {[]memoir.Item{call(1, "BashOutput", `{"bash_id":"b9"}`, "built it")}, []string{`1|{"bash_id":"b9"}|built it`}},
-		"a wait that is repeated":  {[]memoir.Item{call(1, "bash", "gh pr checks 1", "pending"), call(2, "bash", "gh pr checks 1", "pending"), call(3, "bash", "gh pr checks 1", "passed")}, []string{"1|gh pr checks 1|pending", "3|gh pr checks 1|passed"}},
 		"a file that is read again": {[]memoir.Item{call(1, "bash", "cat a.go", file), call(2, "bash", "nl -ba a.go", strings.Replace(file, "number4()", "number4(changed int)", 1))},
 			[]string{"1|cat a.go|" + strings.TrimSpace(file), "2|nl -ba a.go|[…]\nfunc number4(changed int) { return }\n[…]"}},
 		"progress":           {[]memoir.Item{failed}, []string{"1|go build ./...|[…]\ngo: downloading example.com/m3 v1.0.0\n./a.go:3:1: undefined: x"}},

@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"encoding/json"
 	"path"
 	"slices"
 	"strings"
@@ -112,37 +111,24 @@ func (s *session) tool(t *turn, it *memoir.Item, parser *shellParser) string {
 		}
 		return ""
 	}
-	changed, deleted := patched(it.Input)
-	for _, p := range changed {
-		s.edit(t, it.N, join(it.CWD, p))
-	}
-	for _, p := range deleted {
-		s.gone[s.relative(join(it.CWD, p))] = it.N
-	}
-	if name := strings.ToLower(it.Tool); writers[name] {
-		args := gjson.GetMany(it.Input, "file_path", "path", "filePath", "absolute_path", "content")
-		for _, a := range args[:4] {
-			if p := a.String(); p != "" {
-				s.edit(t, it.N, join(it.CWD, p))
-				s.write(join(it.CWD, p), args[4].String())
-				break
-			}
+	for line := range strings.Lines(patchIn(it.Input)) {
+		switch what, name, _ := strings.Cut(strings.TrimSpace(line), ": "); what + ": " {
+		case updateFile, addFile:
+			s.edit(t, it.N, join(it.CWD, name))
+		case deleteFile:
+			s.gone[s.relative(join(it.CWD, name))] = it.N
 		}
+	}
+	if e, ok := editOf(it); ok && e.path != "" {
+		s.edit(t, it.N, join(it.CWD, e.path))
+		s.write(join(it.CWD, e.path), e.content)
 	} else {
-		s.postTool(it, name)
+		s.postTool(it, strings.ToLower(it.Tool))
 		if p := gjson.Get(it.Input, "file_path").String(); guideNames[strings.ToLower(path.Base(p))] {
 			s.guides = append(s.guides, guide{it.N, p, it.Output})
 		}
 	}
 	return ""
-}
-
-// writers are the tools that change the file which they name.
-var writers = map[string]bool{
-	"edit": true, "write": true, "multiedit": true, "multi_edit": true, "write_file": true, "edit_file": true,
-	"replace": true,
-	"create":  true, "create_file": true, "str_replace": true, "str_replace_editor": true,
-	"notebookedit": true, "apply_diff": true, "insert": true,
 }
 
 // shell enters a command line.
@@ -235,36 +221,6 @@ func (t *turn) first() int {
 
 // acted reports whether the agent used tools in the turn.
 func (t *turn) acted() bool { return t.tools > 0 }
-
-// patched lists the files that a patch changes and deletes, from its lines "*** Update File: PATH".
-func patched(input string) (changed, deleted []string) {
-	if !strings.Contains(input, "*** Begin Patch") {
-		return nil, nil
-	}
-	if strings.HasPrefix(input, "{") {
-		var args map[string]any
-		if json.Unmarshal([]byte(input), &args) == nil {
-			for _, v := range args {
-				if text, ok := v.(string); ok && strings.Contains(text, "*** Begin Patch") {
-					input = text
-				}
-			}
-		}
-	}
-	for line := range strings.Lines(input) {
-		rest, ok := strings.CutPrefix(line, "*** ")
-		if !ok {
-			continue
-		}
-		switch what, name, _ := strings.Cut(strings.TrimSpace(rest), ": "); what {
-		case "Update File", "Add File":
-			changed = append(changed, name)
-		case "Delete File":
-			deleted = append(deleted, name)
-		}
-	}
-	return changed, deleted
-}
 
 // callName is a short name of a call: its command line, or its tool with its file.
 func callName(it *memoir.Item) string {

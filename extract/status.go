@@ -48,7 +48,7 @@ func judge(c *call, unmarked bool) {
 		case c.status != statusPassed || r.depends == unsure:
 		case r.depends == bound && !unmarked:
 			r.status = statusPassed
-		case r.quiet:
+		case r.target != "":
 		default:
 			if !looked {
 				looked, clean = true, failureLine(c.output) == ""

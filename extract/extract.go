@@ -51,15 +51,7 @@ func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir
 	if err := ctx.Err(); err != nil {
 		return memoir.Extraction{}, memoir.Usage{}, err
 	}
-	out := memoir.Extraction{
-		SessionKey: in.Session.Key(),
-		ProjectID:  in.Session.ProjectID,
-		CWD:        in.Session.CWD,
-		Branch:     in.Session.Branch,
-		StartedAt:  in.Session.CreatedAt,
-		EndedAt:    in.Session.UpdatedAt,
-		Model:      BuiltinName,
-	}
+	out := describe(memoir.Extraction{}, in.Session, BuiltinName)
 	s := arrange(in)
 	var all []candidate
 	for _, signal := range signals {
@@ -78,8 +70,15 @@ func (builtin) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir
 		out.Title = title(in.Session, kept)
 	}
 	out.RolloutSlug = slug(out.Title, in.Session.ID)
-	out.RolloutSummary = summary(in.Session, out, kept)
+	out.RolloutSummary = summaryHead(in.Session, out.Title) + summarySections(kept)
 	return out, memoir.Usage{}, nil
+}
+
+// describe fills in what an extraction says of its session.
+func describe(e memoir.Extraction, s memoir.Session, model string) memoir.Extraction {
+	e.SessionKey, e.ProjectID, e.CWD, e.Branch = s.Key(), s.ProjectID, s.CWD, s.Branch
+	e.StartedAt, e.EndedAt, e.Model = s.CreatedAt, s.UpdatedAt, model
+	return e
 }
 
 // Bounds of an extraction, in bytes.

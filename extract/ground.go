@@ -4,51 +4,46 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"memoir"
+	"memoir/internal/lazyregexp"
 	"memoir/prompts"
 )
 
 const (
-	maxVerbatims = 24 // verbatim parts of a statement that are looked for; one with more is not believed
-	minPart      = 4  // bytes that the longest part of a shortened quotation has at least
-	copiedRun    = 5  // words in a row, found in one text and not in another, that tell that they were copied
+	maxVerbatims  = 24 // verbatim parts of a statement that are looked for; one with more is not believed
+	minPart       = 4  // bytes that the longest part of a shortened quotation has at least
+	maxCitedItems = 32 // items that a statement cites
+	maxRange      = 64 // items of a range such as 12-20
+	copied        = 20 // bytes, found in one text and not in another, that tell that they were copied
 )
 
 // evidence is the session that a model was shown, as its statements are held against it.
 type evidence struct {
 	items []memoir.Item
 	at    map[int]int // index by number
-	roots []string    // directories that a path may be told from
-	facts string      // what was shown of the session besides its items, as loose writes it
-	texts []string    // of the items, as flat writes them
+	texts []string    // of the items, as loose writes them
 	whole string      // all of these
 
-	ours, tool string          // as words: what people wrote and tools were given; what tools returned
-	typed      string          // what people wrote, as flat writes it
-	done, said string          // this with what tools were given; that with the agent's words
-	orders     map[string]bool // words of the lines in which people wrote like an instruction to an agent
+	tool, typed string          // what tools returned; what people wrote
+	done, said  string          // this with what tools were given; that with the agent's words
+	orders      map[string]bool // words of the lines in which people wrote like an instruction to an agent
 }
 
 func newEvidence(s memoir.Session, items []memoir.Item) *evidence {
 	ev := &evidence{items: items, at: make(map[int]int, len(items)), orders: map[string]bool{}}
-	ev.facts = loose(strings.Join([]string{s.CWD, s.Branch, s.ID, string(s.Source)}, "\n")) + "\x00"
-	ev.whole = ev.facts
-	if s.CWD != "" {
-		ev.roots = append(ev.roots, s.CWD)
-	}
+	ev.whole = loose(strings.Join([]string{s.CWD, s.Branch, s.ID, string(s.Source)}, "\n"))
 	var person, input, tool, agent strings.Builder
 	for i, it := range items {
 		ev.at[it.N] = i
-		if it.CWD != "" && !slices.Contains(ev.roots, it.CWD) && len(ev.roots) < 16 {
-			ev.roots = append(ev.roots, it.CWD)
-		}
 		text := strings.Join([]string{it.Text, it.Tool, it.Input, it.Output, it.CWD, it.Branch}, "\n")
 		if it.Exit != nil {
 			text += fmt.Sprintf("\nexit %d\x00exit code %[1]d\x00exit status %[1]d", *it.Exit)
 		}
-		ev.texts = append(ev.texts, flat(text))
+		ev.texts = append(ev.texts, loose(text))
 		switch {
 		case it.Origin.ByPerson():
 			person.WriteString("\n" + it.Text + "\n" + it.Input)
@@ -63,10 +58,9 @@ func newEvidence(s memoir.Session, items []memoir.Item) *evidence {
 		}
 	}
 	ev.whole += strings.Join(ev.texts, "")
-	ev.ours, ev.tool = spaced(person.String()+"\n"+input.String()), spaced(tool.String())
-	ev.typed = flat(person.String())
-	ev.done = ev.typed + flat(input.String())
-	ev.said = ev.done + flat(agent.String())
+	ev.tool, ev.typed = loose(tool.String()), loose(person.String())
+	ev.done = ev.typed + loose(input.String())
+	ev.said = ev.done + loose(agent.String())
 	for line := range strings.Lines(person.String()) {
 		if prompts.Instructs(line) {
 			maps.Copy(ev.orders, contentWords(line))
@@ -75,55 +69,41 @@ func newEvidence(s memoir.Session, items []memoir.Item) *evidence {
 	return ev
 }
 
-// shows reports whether an item was shown.
-func (ev *evidence) shows(n int) bool {
-	_, ok := ev.at[n]
-	return ok
-}
-
 // missing is the first of some items that was not shown, 0 if all were.
 func (ev *evidence) missing(items []int) int {
 	for _, n := range items {
-		if !ev.shows(n) {
+		if _, ok := ev.at[n]; !ok {
 			return n
 		}
 	}
 	return 0
 }
 
+// around are the indices of the first to the last item that is cited, and of those beside them.
+func (ev *evidence) around(cited []int) (from, to int) {
+	return max(ev.at[slices.Min(cited)]-1, 0), min(ev.at[slices.Max(cited)]+2, len(ev.items))
+}
+
 // strange is the first verbatim part of a statement that the session does not bear out,
 // empty if there is none. A command, and what a person is quoted with, stands in the items
 // that are cited, next to them or between them. A name may stand anywhere in the session.
 func (ev *evidence) strange(st memoir.Statement) string {
-	all := verbatims(copied(st))
+	all := verbatims(st)
 	if len(all) > maxVerbatims {
 		return all[maxVerbatims].text
 	}
-	near := ev.facts
-	for _, i := range ev.around(st.Items) {
-		near += ev.texts[i]
-	}
+	from, to := ev.around(st.Items)
+	near := strings.Join(ev.texts[from:to], "")
 	for _, v := range all {
 		text := ev.whole
 		if v.quoted || strings.Contains(v.text, " ") {
 			text = near
 		}
-		if !ev.found(v, text) {
+		if !v.in(text) {
 			return v.text
 		}
 	}
 	return ""
-}
-
-// copied is the text of a statement in which verbatim parts are looked for. The name that
-// begins a procedure is no quotation.
-func copied(st memoir.Statement) string {
-	if st.Kind == memoir.StatementProcedure && strings.HasPrefix(st.Text, "“") {
-		if _, steps, ok := strings.Cut(st.Text, "”:"); ok {
-			return steps
-		}
-	}
-	return st.Text
 }
 
 // unnamed reports whether a statement of what can be copied from a session copies nothing
@@ -131,73 +111,9 @@ func copied(st memoir.Statement) string {
 func unnamed(st memoir.Statement) bool {
 	switch st.Kind {
 	case memoir.StatementCommand, memoir.StatementFile, memoir.StatementProcedure:
-		return len(verbatims(copied(st))) == 0
+		return len(verbatims(st)) == 0
 	}
 	return false
-}
-
-// around lists the items by which a statement that cites some is borne out, as indices.
-func (ev *evidence) around(cited []int) (near []int) {
-	if len(cited) == 0 {
-		return nil
-	}
-	from, to := ev.at[slices.Min(cited)], ev.at[slices.Max(cited)]
-	for i := max(from-1, 0); i <= min(to+1, len(ev.items)-1); i++ {
-		near = append(near, i)
-	}
-	// what the agent said in answer to a person's words
-	if ev.items[to].Origin.ByPerson() {
-		for i := to + 2; i < len(ev.items) && !ev.items[i].Origin.ByPerson(); i++ {
-			if ev.items[i].Kind == memoir.ItemMessage {
-				near = append(near, i)
-			}
-		}
-	}
-	return near
-}
-
-// strangeAnywhere reports whether a line has a verbatim part that no item has.
-func (ev *evidence) strangeAnywhere(line string) bool {
-	all := verbatims(line)
-	return len(all) > maxVerbatims ||
-		slices.ContainsFunc(all, func(v verbatim) bool { return !ev.found(v, ev.whole) })
-}
-
-var (
-	trailingLine = newPattern(`(:\d+)+$`)
-	// leftOut is what stands for something else: an ellipsis, <name>, N for a number, and what
-	// is written in the place of a secret.
-	leftOut = newPattern(`\[REDACTED:[\w-]*\]|\[?(?:…|\.\.\.)\]?|<[A-Za-z][\w -]*>|\bN\b`)
-)
-
-// found reports whether a verbatim part is in a text that flat wrote: as it stands; in parts,
-// where it leaves something out; without the directory that it begins with; without the line
-// number that it ends with.
-func (ev *evidence) found(v verbatim, in string) bool {
-	forms := []string{v.text}
-	if !v.quoted {
-		forms = append(forms, local(v.text, ev.roots...), trailingLine.ReplaceAllString(v.text, ""))
-	}
-	return slices.ContainsFunc(forms, func(form string) bool {
-		if strings.Contains(in, loose(form)) {
-			return true
-		}
-		longest, all := 0, true
-		for part := range strings.SplitSeq(leftOut.ReplaceAllString(form, "\x00"), "\x00") {
-			longest, all = max(longest, len(strings.TrimSpace(part))), all && strings.Contains(in, loose(part))
-		}
-		return all && longest >= minPart
-	})
-}
-
-// withoutMissing takes the citations out of a line that name an item which was not shown.
-func (ev *evidence) withoutMissing(line string) string {
-	return citation.ReplaceAllStringFunc(line, func(cited string) string {
-		if numbers := citedNumbers(cited, ev.shows); numbers == nil || ev.missing(numbers) > 0 {
-			return ""
-		}
-		return cited
-	})
 }
 
 // putInMouth says what is wrong with a statement that gives one voice of a session the
@@ -205,21 +121,14 @@ func (ev *evidence) withoutMissing(line string) string {
 // words, what is to be run was run or was said by one who takes part, and what only a
 // tool, a file or a page said is no rule and no instruction.
 func (ev *evidence) putInMouth(st memoir.Statement) string {
-	if st.Kind == memoir.StatementPreference {
-		if !slices.ContainsFunc(ev.around(st.Items), func(i int) bool { return ev.items[i].Origin.ByPerson() }) {
-			return "is no wish of the person: cite the item in which they say so"
-		}
-		for _, v := range verbatims(st.Text) {
-			if v.quoted && !ev.found(v, ev.typed) {
-				return "quotes as the person's what they did not write"
-			}
-		}
-	}
-	orders := prompts.Instructs(st.Text)
-	if (st.Kind == memoir.StatementPreference || orders || lasting(st.Text)) && ev.copies(st.Text) {
+	wish, orders := st.Kind == memoir.StatementPreference, prompts.Instructs(st.Text)
+	from, to := ev.around(st.Items)
+	switch {
+	case wish && !slices.ContainsFunc(ev.items[from:to], func(it memoir.Item) bool { return it.Origin.ByPerson() }):
+		return "is no wish of the person: cite the item in which they say so"
+	case (wish || orders || lasting(st.Text)) && ev.copies(st.Text):
 		return "makes a rule of what only a tool or a page said"
-	}
-	if orders && !ev.gaveInstruction(st.Text) {
+	case orders && !ev.gaveInstruction(st.Text):
 		return "is an instruction that no person gave"
 	}
 	told := "" // where what is to be run must stand
@@ -231,8 +140,11 @@ func (ev *evidence) putInMouth(st memoir.Statement) string {
 	default:
 		return ""
 	}
-	for _, v := range verbatims(copied(st)) {
-		if !v.quoted && strings.Contains(v.text, " ") && !ev.found(v, told) {
+	for _, v := range verbatims(st) {
+		switch {
+		case wish && v.quoted && !v.in(ev.typed):
+			return "quotes as the person's what they did not write"
+		case !v.quoted && strings.Contains(v.text, " ") && !v.in(told):
 			return "tells to run what nobody ran and only a tool or a page said"
 		}
 	}
@@ -246,15 +158,162 @@ func (ev *evidence) gaveInstruction(text string) bool {
 	return len(want) > 0 && 2*held(want, ev.orders) >= len(want)
 }
 
-// copies reports whether some words in a row stand in what tools returned, and neither in
-// what people wrote nor in what tools were given: that an agent repeats it makes it nobody else's.
+// copies reports whether a part of a text stands in what tools returned, and neither in what
+// people wrote nor in what tools were given: that an agent repeats it makes it nobody else's.
 func (ev *evidence) copies(text string) bool {
-	words := strings.Fields(spaced(text))
-	for i := 0; i+copiedRun <= len(words); i++ {
-		row := " " + strings.Join(words[i:i+copiedRun], " ") + " "
-		if strings.Contains(ev.tool, row) && !strings.Contains(ev.ours, row) {
+	text = loose(text)
+	for i := 0; i+copied <= len(text); i += copied / 2 {
+		if part := text[i : i+copied]; strings.Contains(ev.tool, part) && !strings.Contains(ev.done, part) {
 			return true
 		}
 	}
 	return false
+}
+
+// A verbatim is a part of a statement that must be copied from the session: what
+// stands in a code span or in quotation marks.
+type verbatim struct {
+	text   string
+	quoted bool // somebody's words rather than code
+}
+
+var spans = lazyregexp.New("``+[^`]+``+|`[^`]*`|“[^”]*”|„[^“”]*[“”]|«[^»]*»|「[^」]*」|『[^』]*』|" + `\B"[^"]*"`)
+
+// verbatims finds the verbatim parts of a statement. The name that begins a procedure is no quotation.
+func verbatims(st memoir.Statement) []verbatim {
+	text := st.Text
+	if st.Kind == memoir.StatementProcedure && strings.HasPrefix(text, "“") {
+		if _, steps, ok := strings.Cut(text, "”:"); ok {
+			text = steps
+		}
+	}
+	var out []verbatim
+	for _, span := range spans.FindAllString(text, -1) {
+		if span[0] == '`' {
+			out = append(out, verbatim{text: strings.Trim(span, "` ")})
+		} else {
+			out = append(out, verbatim{strings.Trim(span, "“”„«»「」『』\" .,;:!?"), true})
+		}
+	}
+	return out
+}
+
+// leftOut is what stands for something else: an ellipsis, and what is written in the place of a secret.
+var leftOut = lazyregexp.New(`\[REDACTED:[\w-]*\]|\[?(?:…|\.\.\.)\]?`)
+
+// in reports whether a verbatim part is in a text that loose wrote, as it stands or in parts
+// where it leaves something out.
+func (v verbatim) in(text string) bool {
+	if strings.Contains(text, loose(v.text)) {
+		return true
+	}
+	longest := 0
+	for part := range strings.SplitSeq(leftOut.ReplaceAllString(v.text, "\x00"), "\x00") {
+		if !strings.Contains(text, loose(part)) {
+			return false
+		}
+		longest = max(longest, len(strings.TrimSpace(part)))
+	}
+	return longest >= minPart
+}
+
+var unescape = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\r`, "", `\"`, `"`, `\\`, `\`, `\/`, `/`, `\u003c`, "<",
+	`\u003e`, ">", `\u0026`, "&", "&lt;", "<", "\n+", "\n")
+
+// loose drops the escapes of JSON, the marks of added lines, the space of a text with Markdown's marks and the case of its
+// letters, and levels what typographers write in another way, and those who make text safe to show.
+func loose(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r), unicode.Is(unicode.Cf, r), r == '`', r == '*':
+			return -1
+		case strings.ContainsRune("“”„«»", r):
+			return '"'
+		case r == '‘', r == '’':
+			return '\''
+		case unicode.Is(unicode.Pd, r), r == '−':
+			return '-'
+		case r == '‹':
+			return '<'
+		case r == '›':
+			return '>'
+		}
+		return unicode.ToLower(r)
+	}, unescape.Replace(text))
+}
+
+var (
+	bulletMark = lazyregexp.New(`^(?:[-*+•–・]|\d{1,3}[.)])[\s\p{Zs}]+`)
+	citations  = lazyregexp.New(`(?:\s*\[[\s\d#,;–-]+\][\s.;,]*)+$`)
+	citation   = lazyregexp.New(`\[\d[\d ,;–-]*\]`)
+	numbers    = lazyregexp.New(`(\d+)(?:[–-](\d+))?`)
+)
+
+// readStatements reads the raw memory that a model wrote. Beyond what memoir.ParseStatements
+// takes, it knows other bullets and levels of headings, statements of several lines, and other
+// forms of citations. Unplaced are cited statements under no heading of those that there are.
+func (ev *evidence) readStatements(markdown string) (out []memoir.Statement, unplaced int) {
+	var kind memoir.StatementKind
+	open := "" // the statement that is being read
+	flush := func() {
+		st := memoir.Statement{Kind: kind, Text: strings.Join(strings.Fields(open), " ")}
+		if at := citations.FindStringIndex(st.Text); at != nil {
+			if st.Items = ev.cited(st.Text[at[0]:]); st.Items != nil {
+				st.Text = strings.TrimSpace(st.Text[:at[0]])
+			}
+		}
+		switch open = ""; {
+		case st.Text == "":
+		case kind != "":
+			out = append(out, st)
+		case len(st.Items) > 0:
+			unplaced++
+		}
+	}
+	for line := range strings.Lines(markdown) {
+		line = strings.TrimSpace(line)
+		if name, ok := strings.CutPrefix(line, "#"); ok {
+			flush()
+			name = strings.Trim(name, "#*: ")
+			i := slices.IndexFunc(memoir.StatementKinds, func(k memoir.StatementKind) bool {
+				return strings.EqualFold(name, string(k))
+			})
+			if kind = ""; i >= 0 {
+				kind = memoir.StatementKinds[i]
+			}
+		} else if mark := bulletMark.FindString(line); mark != "" {
+			flush()
+			open = line[len(mark):]
+		} else if line == "" || strings.HasPrefix(line, "```") {
+			flush()
+		} else if open != "" {
+			open += " " + line
+		}
+	}
+	flush()
+	return out, unplaced
+}
+
+// cited are the items that citations name, of a range the ends and those between that there are;
+// nil if they name none, or a range that is none.
+func (ev *evidence) cited(text string) []int {
+	var out []int
+	for _, m := range numbers.FindAllStringSubmatch(text, 4*maxRange) {
+		from, err := strconv.Atoi(m[1])
+		to := from
+		if m[2] != "" && err == nil {
+			to, err = strconv.Atoi(m[2])
+		}
+		if err != nil || from < 1 || to < from || to-from > maxRange {
+			return nil
+		}
+		for n := from; n <= to; n++ {
+			if _, ok := ev.at[n]; ok || n == from || n == to {
+				out = append(out, n)
+			}
+		}
+	}
+	slices.Sort(out)
+	out = slices.Compact(out)
+	return out[:min(len(out), maxCitedItems)]
 }

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"memoir"
 	"memoir/model"
@@ -68,10 +70,9 @@ var _ Extractor = llm{}
 
 // NewLLM returns an extractor that asks a language model.
 //
-// A session costs one call as a rule. One more is made, each once, where the model says that
-// the input is too long (half of it is shown), where the cap on its output cut the answer
-// (the cap is doubled, else half of the session is shown), and where the answer can't be
-// used (the model is shown its answer and what is wrong with it). The usage is that of all
+// A session costs one call as a rule. One more is made where the model says that the input is
+// too long (half of it is shown, three times at most), and once where the answer was cut or can't
+// be used (the model is shown its answer and what is wrong with it). The usage is that of all
 // calls, also beside an error. An answer that is of no use leads to a *memoir.AnswerError,
 // a call that failed to an error with the code CodeModel, which wraps the *model.Error.
 func NewLLM(o LLM) Extractor { return llm{o} }
@@ -89,12 +90,10 @@ type inquiry struct {
 	session  memoir.Session
 	items    []reading // cleaned, without noise
 	budget   int       // tokens of the session that are shown; 0: all
-	output   int       // cap on the answer
 	earlier  []model.Exchange
 	used     memoir.Usage
 	calls    int
 	shrunk   int  // times that less was shown because the input was too long
-	extended bool // more output, or less input, because an answer was cut
 	objected bool // the model was shown its error
 }
 
@@ -115,11 +114,7 @@ func (x llm) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir.U
 	if x.Report != nil {
 		x.Report(told)
 	}
-	s := in.Session
-	out.SessionKey, out.ProjectID, out.CWD, out.Branch = s.Key(), s.ProjectID, s.CWD, s.Branch
-	out.StartedAt, out.EndedAt = s.CreatedAt, s.UpdatedAt
-	out.Model = x.Name()
-	return out, a.used, nil
+	return describe(out, in.Session, x.Name()), a.used, nil
 }
 
 // Estimator is an Extractor that can say what it would ask.
@@ -141,11 +136,15 @@ func (x llm) Estimate(in Input) (calls int, bytes int64) {
 	return 1, int64(len(q.System) + len(q.Input) + len(q.Schema))
 }
 
-// begin tells what is to be read of a session.
+// begin tells what is to be read of a session: without what no reader sees, since it may say
+// something else than what one sees.
 func (x llm) begin(in Input) *inquiry {
-	return &inquiry{
-		session: in.Session, items: quiet(readable(in.Items)), budget: x.budget(in.Session), output: x.MaxOutput,
+	readable := slices.Clone(in.Items)
+	for i := range readable {
+		it := &readable[i]
+		it.Text, it.Input, it.Output = clean(it.Text), clean(it.Input), clean(it.Output)
 	}
+	return &inquiry{session: in.Session, items: quiet(readable), budget: x.budget(in.Session)}
 }
 
 // ask asks the model, and once more for each thing that can be mended.
@@ -155,75 +154,44 @@ func (x llm) ask(ctx context.Context, a *inquiry) (shown, used, error) {
 			return shown{}, used{}, err
 		}
 		s := fitShown(a.items, a.budget)
-		q := x.request(a, s)
-		answer, err := x.Model.Call(ctx, q)
+		answer, err := x.Model.Call(ctx, x.request(a, s))
 		a.calls++
 		if err != nil {
 			var failed *model.Error
 			if errors.As(err, &failed) {
 				a.used = a.used.Add(failed.Usage)
 			}
-			switch class, _ := model.ClassOf(err); {
-			case class == model.ClassTooLong && a.shrunk < maxShrinks:
-				a.halve(s)
-				continue
-			case class == model.ClassInvalid && a.output != x.MaxOutput: // the model has no larger cap
-				a.output = x.MaxOutput
-				a.halve(s)
-				continue
+			if class, _ := model.ClassOf(err); class != model.ClassTooLong || a.shrunk == maxShrinks {
+				return s, used{}, x.failure(err)
 			}
-			return s, used{}, x.failure(err)
-		}
-		a.used = a.used.Add(answer.Usage)
-		if answer.Stop == model.StopLength {
-			if a.extended {
-				return s, used{}, x.unusable(answer, memoir.CodeModel,
-					"raise the model's maxOutputTokens, or lower memories.phase1InputTokenLimit",
-					"its answer was cut by the cap on output, twice")
-			}
-			a.extend(answer, q, s, x.Model.Window())
+			// An objection to an answer that rested on more is withdrawn with it.
+			a.shrunk, a.budget, a.earlier = a.shrunk+1, max(memoir.Tokens(s.text)/2, 1), nil
 			continue
 		}
-		if err := x.declined(answer); err != nil {
-			return s, used{}, err
+		a.used = a.used.Add(answer.Usage)
+		const retry = "another model may do better; memoir retry tries it again"
+		if answer.Stop == model.StopRefusal {
+			return s, used{}, x.unusable(answer, memoir.CodeModel, retry, "it declined to answer")
+		}
+		if answer.Stop == model.StopEmpty || answer.Stop != model.StopLength && strings.TrimSpace(answer.Text) == "" {
+			return s, used{}, x.unusable(answer, memoir.CodeModel, retry, "its answer was empty")
 		}
 		got, bad := readAnswer(answer.Text, a.session, s.items)
+		hint, code := retry, memoir.CodeInvalid
+		if answer.Stop == model.StopLength {
+			hint, code = "raise the model's maxOutputTokens, or lower memories.phase1InputTokenLimit", memoir.CodeModel
+			bad = object("it was cut by the cap on output; write half as much at most")
+		}
 		if bad == nil {
 			answer.Accept()
 			return s, got, nil
 		}
 		if a.objected {
-			return s, used{}, x.unusable(answer, memoir.CodeInvalid,
-				"another model may do better; memoir retry tries it again", "its answer can't be used: "+bad.reason)
+			return s, used{}, x.unusable(answer, code, hint, "its answer can't be used: "+bad.reason)
 		}
 		a.objected = true
 		a.earlier = []model.Exchange{{Answer: cutText(answer.Text, maxShownBad), Objection: bad.objection}}
 	}
-}
-
-// extend makes room for an answer that was cut: twice the output where the model is known
-// to have it, else half of the session. Where nobody knows the cap that cut the answer, and it
-// had to share that with thoughts, what the answer came to says little.
-func (a *inquiry) extend(answer model.Answer, q model.Request, s shown, window int) {
-	a.extended = true
-	cap := a.output
-	if cap == 0 {
-		cap = answerRoom
-	}
-	more := 2 * max(cap, int(answer.Usage.OutputTokens))
-	if window > 0 && memoir.Tokens(q.System)+memoir.Tokens(q.Input)+more > window {
-		a.halve(s)
-		return
-	}
-	a.output = more
-}
-
-// halve shows half of what was shown. An objection to an answer that rested on more
-// is withdrawn with it.
-func (a *inquiry) halve(s shown) {
-	a.shrunk++
-	a.budget = max(memoir.Tokens(s.text)/2, 1)
-	a.earlier = nil
 }
 
 // budget is how many tokens of a session are shown; 0 if nothing limits them.
@@ -253,7 +221,7 @@ func (x llm) request(a *inquiry, s shown) model.Request {
 	system, input := prompts.StageOne(vars(a.session, s))
 	return model.Request{
 		System: system, Input: input, Earlier: a.earlier,
-		Schema: answerSchema, SchemaName: "extraction", MaxOutput: a.output,
+		Schema: answerSchema, SchemaName: "extraction", MaxOutput: x.MaxOutput,
 	}
 }
 
@@ -262,18 +230,6 @@ func vars(s memoir.Session, shown shown) prompts.StageOneVars {
 		ThreadID: s.ID, Agent: string(s.Source), CWD: s.CWD, Branch: s.Branch, StartedAt: s.CreatedAt, EndedAt: s.UpdatedAt,
 		ItemCount: len(shown.items) + shown.omitted, OmittedCount: shown.omitted, ResponseItemsJSON: shown.text,
 	}
-}
-
-// declined is the error of an answer that says nothing.
-func (x llm) declined(answer model.Answer) error {
-	const hint = "another model may take it; memoir retry tries it again"
-	switch {
-	case answer.Stop == model.StopRefusal:
-		return x.unusable(answer, memoir.CodeModel, hint, "it declined to answer")
-	case answer.Stop == model.StopEmpty || strings.TrimSpace(answer.Text) == "":
-		return x.unusable(answer, memoir.CodeModel, hint, "its answer was empty")
-	}
-	return nil
 }
 
 func (x llm) unusable(answer model.Answer, code memoir.Code, hint, what string) error {
@@ -301,4 +257,99 @@ func cutText(text string, most int) string {
 		return text
 	}
 	return fmt.Sprintf("%s\n[%d bytes more]", strings.ToValidUTF8(text[:most], ""), len(text)-most)
+}
+
+// shown is what a language model sees of a session.
+type shown struct {
+	items   []memoir.Item
+	omitted int    // items that were left out for length
+	text    string // the items as a JSON array
+}
+
+// shownItem is an item in the input of a language model. What does not change from one
+// item to the next is said once.
+type shownItem struct {
+	N      int    `json:"n"`
+	Kind   string `json:"kind"`
+	Role   string `json:"role,omitempty"`
+	Origin string `json:"origin,omitempty"`
+	Final  bool   `json:"final,omitempty"`
+	Day    string `json:"day,omitempty"`    // from here on
+	CWD    string `json:"cwd,omitempty"`    // from here on
+	Branch string `json:"branch,omitempty"` // from here on
+	Text   string `json:"text,omitempty"`
+	Tool   string `json:"tool,omitempty"`
+	Input  string `json:"input,omitempty"`
+	Output string `json:"output,omitempty"`
+	Exit   *int   `json:"exit,omitempty"`
+	Failed bool   `json:"failed,omitempty"`
+}
+
+// maxFits is how often a session is fitted at most, until its rendering fits as well.
+const maxFits = 5
+
+// fitShown renders what a number of tokens holds of a session, all of it if that is 0.
+// Fit counts texts, and JSON adds names and escapes to them, so the budget of
+// the texts is lowered by what was added.
+func fitShown(read []reading, tokens int) shown {
+	var s shown
+	s.items, _ = choose(read, 0)
+	s.text = render(s.items)
+	if tokens <= 0 || memoir.Tokens(s.text) <= tokens {
+		return s
+	}
+	cost := 0
+	for _, it := range s.items {
+		cost += Cost(it)
+	}
+	goal := float64(cost)
+	for range maxFits {
+		goal *= float64(tokens) / float64(memoir.Tokens(s.text)) * 0.99
+		s.items, s.omitted = choose(read, max(int(goal), 1))
+		s.text = render(s.items)
+		if memoir.Tokens(s.text) <= tokens {
+			break
+		}
+		goal = min(goal, float64(tokens))
+	}
+	return s
+}
+
+// render writes items as JSON, one a line.
+func render(items []memoir.Item) string {
+	var b strings.Builder
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	var day, cwd, branch string
+	b.WriteString("[\n")
+	for i, it := range items {
+		if i > 0 {
+			b.WriteString(",")
+		}
+		one := shownItem{
+			N: it.N, Kind: it.Kind, Final: it.Final, Text: it.Text,
+			Tool: it.Tool, Input: it.Input, Output: it.Output, Exit: it.Exit, Failed: it.Failed,
+			CWD: changed(&cwd, it.CWD), Branch: changed(&branch, it.Branch),
+		}
+		if it.Kind != memoir.ItemTool {
+			one.Role, one.Origin = it.Role, string(it.Origin)
+		}
+		if !it.At.IsZero() {
+			one.Day = changed(&day, it.At.UTC().Format(time.DateOnly))
+		}
+		if err := encoder.Encode(one); err != nil {
+			panic(err) // strings and numbers have a JSON form
+		}
+	}
+	b.WriteString("]")
+	return b.String()
+}
+
+// changed returns a value if it is another than the last one, else nothing.
+func changed(last *string, value string) string {
+	if value == "" || value == *last {
+		return ""
+	}
+	*last = value
+	return value
 }

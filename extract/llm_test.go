@@ -129,7 +129,7 @@ func TestAGoodAnswerBecomesAnExtraction(t *testing.T) {
 	want := memoir.Extraction{
 		SessionKey: "codex:019f1fd6-f9a0", ProjectID: "app-1", RawMemory: goodMemory, RolloutSlug: goodSlug, Title: "Retries of the uploader",
 		CWD: "/home/dev/app", Branch: "main", StartedAt: in.Session.CreatedAt, EndedAt: in.Session.UpdatedAt, Model: "test/scripted",
-		RolloutSummary: "# Retries of the uploader\n\n- date: 2026-07-01\n- session: codex 019f1fd6-f9a0\n- directory: /home/dev/app\n- branch: main\n- outcome: done\n" +
+		RolloutSummary: "# Retries of the uploader\n\n- date: 2026-07-01\n- session: codex 019f1fd6-f9a0\n- directory: /home/dev/app\n- branch: main\n" +
 			"\n## Task\n\nThe uploader was made to retry. `go test ./upload/` passes [4].\n",
 	}
 	if diff := cmp.Diff(want, e); diff != "" {
@@ -171,10 +171,9 @@ func TestAnswersAreReadHoweverTheyAreWrapped(t *testing.T) {
 		"unknown keys":               `{"confidence": {"raw_memory": 1}, ` + good()[1:],
 		"raw line breaks":            strings.ReplaceAll(good(), `\n`, "\n"),
 		"cut in the last field":      reply(goodMemory, goodSummary, "")[:len(reply(goodMemory, goodSummary, ""))-2] + "uploader-retries",
-		"other bullets and headings": reply(strings.NewReplacer("## ", "### ", "\n- ", "\n* ", "Preferences", "Preference:").Replace(goodMemory), goodSummary, goodSlug),
+		"other bullets and headings": reply(strings.NewReplacer("## ", "### ", "\n- ", "\n* ", "Preferences", "preferences:").Replace(goodMemory), goodSummary, goodSlug),
 		"statements on two lines":    reply(strings.ReplaceAll(goodMemory, " runs the", "\n  runs the"), goodSummary, goodSlug),
-		"other citations":            reply(strings.NewReplacer(" [2, 4]", " [items 2 and 4].", " [4, 5]", " [4][5]", " [2, 3]", " [#2-3]").Replace(goodMemory), goodSummary, goodSlug),
-		"another status":             reply(strings.Replace(goodMemory, "done — ", "**Done**: ", 1), goodSummary, goodSlug),
+		"other citations":            reply(strings.NewReplacer(" [2, 4]", " [2; 4].", " [4, 5]", " [4][5]", " [2, 3]", " [#2-3]").Replace(goodMemory), goodSummary, goodSlug),
 		"a slug that is none":        reply(goodMemory, goodSummary, "../Uploader  Retries!"),
 		"a byte order mark":          "\uFEFF" + good(),
 		"one behind a fence":         "```json\n\uFEFF" + good() + "\n```",
@@ -184,7 +183,6 @@ func TestAnswersAreReadHoweverTheyAreWrapped(t *testing.T) {
 		"CR alone":                   reply(strings.ReplaceAll(goodMemory, "\n", "\r"), strings.ReplaceAll(goodSummary, "\n", "\r"), goodSlug),
 		"other line separators":      reply(strings.ReplaceAll(goodMemory, "\n", "\u2028"), strings.ReplaceAll(goodSummary, "\n", "\u2028"), goodSlug),
 		"other spaces":               reply(strings.ReplaceAll(goodMemory, "- ", "-\u00a0"), goodSummary, goodSlug),
-		"brackets of Chinese":        reply(strings.NewReplacer(" [2, 4]", "【2、4】。", " [4, 5]", " ［４，５］", " [2, 3]", "【2】【3】").Replace(goodMemory), goodSummary, goodSlug),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -214,20 +212,18 @@ func TestWhatTheItemsDoNotShowIsDroppedAndCounted(t *testing.T) {
 		"an item that does not exist":         {"- Retries help [99]", "", extract.Dropped{Missing: 1}},
 		"one that does and one that does not": {"- Retries help [2, 99]", "", extract.Dropped{Missing: 1}},
 		"an invented command":                 {"- `make upload` sends it [2]", "", extract.Dropped{Ungrounded: 1}},
-		"an invented flag":                    {"- the tests take --fast-retry [2]", "", extract.Dropped{Ungrounded: 1}},
-		"an invented path":                    {"- see internal/retry/retry.go [3]", "", extract.Dropped{Ungrounded: 1}},
+		"an invented flag":                    {"- the tests take `--fast-retry` [2]", "", extract.Dropped{Ungrounded: 1}},
+		"an invented path":                    {"- see `internal/retry/retry.go` [3]", "", extract.Dropped{Ungrounded: 1}},
 		"an invented quotation":               {`- the user: "never use loops" [1]`, "", extract.Dropped{Ungrounded: 1}},
 		"a quotation in other signs":          {`- the user: "always run the linter first." [1]`, `- the user: "always run the linter first." [1]`, extract.Dropped{}},
 		"a shortened quotation":               {"- the user: “The uploader must retry … first” [1]", "- the user: “The uploader must retry … first” [1]", extract.Dropped{}},
 		"a quotation with marks of code":      {"- “Always run the `linter` **first**” [1]", "- “Always run the `linter` first” [1]", extract.Dropped{}},
-		"a placeholder":                       {"- `upload.go:N: status <code>` is printed [2]", "- `upload.go:N: status <code>` is printed [2]", extract.Dropped{}},
 		"a secret taken out":                  {"- `upload.go:[REDACTED:secret]: status 503` is printed [2]", "- `upload.go:[REDACTED:secret]: status 503` is printed [2]", extract.Dropped{}},
 		"nothing but placeholders":            {"- `N <code> …` is printed [2]", "", extract.Dropped{Ungrounded: 1}},
 		"of the next item":                    {"- `status 503` came back [1]", "- `status 503` came back [1]", extract.Dropped{}},
 		"of an item far away":                 {"- `status 503` came back [5]", "", extract.Dropped{Ungrounded: 1}},
 		"other space":                         {"- `--- FAIL: TestUpload upload.go:31:` was printed [2]", "- `--- FAIL: TestUpload upload.go:31:` was printed [2]", extract.Dropped{}},
 		"what JSON escapes":                   {"- `for i := 0; i < 3; i++ {` tries again [3]", "- `for i := 0; i < 3; i++ {` tries again [3]", extract.Dropped{}},
-		"a path told from the checkout":       {"- `/home/dev/app/upload/upload.go:31` has the loop [3]", "- `/home/dev/app/upload/upload.go:31` has the loop [3]", extract.Dropped{}},
 		"an exit status":                      {"- it ended with `exit status 1` [2]", "- it ended with `exit status 1` [2]", extract.Dropped{}},
 		"a frame of ours":                     {"- see </memoir-context> there [2]", "- see ‹/memoir-context> there [2]", extract.Dropped{}},
 		"said twice":                          {"- Retries help [2]\n- Retries help [3]", "- Retries help [2]", extract.Dropped{Crowded: 1}},
@@ -264,7 +260,7 @@ func TestASummaryHoldsNothingThatNoItemHas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, body, _ := strings.Cut(e.RolloutSummary, "outcome: done\n"); body != "\nIt retries now [2].\n- see ‹memoir-context>\n" || told.Dropped != (extract.Dropped{Summary: 1}) {
+	if _, body, _ := strings.Cut(e.RolloutSummary, "branch: main\n"); body != "\n- see ‹memoir-context>\n" || told.Dropped != (extract.Dropped{Summary: 2}) {
 		t.Errorf("got %+v\n%s", told.Dropped, e.RolloutSummary)
 	}
 	e, _, err = ask(t, &script{turns: []any{reply(goodMemory, "- `make upload` was run", goodSlug)}}, o, llmInput())
@@ -410,16 +406,13 @@ func TestWhatDidNotFitIsAskedWithLess(t *testing.T) {
 		shares  []float64 // of the first transcript that each call showed
 		want    string    // error; empty: none
 	}{
-		"too long":                     {extract.LLM{InputTokens: 20000}, 0, []any{tooLong, good()}, []int{0, 0}, []float64{1, 0.5}, ""},
-		"too long without a budget":    {extract.LLM{}, 0, []any{tooLong, good()}, []int{0, 0}, []float64{1, 0.5}, ""},
-		"too long each time":           {extract.LLM{InputTokens: 20000}, 0, []any{tooLong, tooLong, tooLong, tooLong}, []int{0, 0, 0, 0}, []float64{1, 0.5, 0.25, 0.125}, "too many tokens"},
-		"an answer that was cut":       {extract.LLM{InputTokens: 20000, MaxOutput: 500}, 0, []any{cut, good()}, []int{500, 1000}, []float64{1, 1}, ""},
-		"cut at an unknown cap":        {extract.LLM{InputTokens: 20000}, 0, []any{cut, good()}, []int{0, 8192}, []float64{1, 1}, ""},
-		"cut, and no room for more":    {extract.LLM{InputTokens: 20000, MaxOutput: 9000, Payload: 1}, 32000, []any{cut, good()}, []int{9000, 9000}, []float64{1, 0.5}, ""},
-		"cut, and more is not allowed": {extract.LLM{InputTokens: 20000, MaxOutput: 500}, 0, []any{cut, invalid, good()}, []int{500, 1000, 500}, []float64{1, 1, 0.5}, ""},
-		"cut twice":                    {extract.LLM{InputTokens: 20000, MaxOutput: 500}, 0, []any{cut, cut}, []int{500, 1000}, []float64{1, 1}, "its answer was cut by the cap on output, twice"},
-		"invalid without a raised cap": {extract.LLM{InputTokens: 20000}, 0, []any{invalid}, []int{0}, []float64{1}, "max_tokens is too large"},
-		"too long, cut, and no JSON":   {extract.LLM{InputTokens: 20000, MaxOutput: 500}, 0, []any{tooLong, cut, "hm", good()}, []int{500, 500, 1000, 1000}, []float64{1, 0.5, 0.5, 0.5}, ""},
+		"too long":                  {extract.LLM{InputTokens: 20000}, 0, []any{tooLong, good()}, []int{0, 0}, []float64{1, 0.5}, ""},
+		"too long without a budget": {extract.LLM{}, 0, []any{tooLong, good()}, []int{0, 0}, []float64{1, 0.5}, ""},
+		"too long each time":        {extract.LLM{InputTokens: 20000}, 0, []any{tooLong, tooLong, tooLong, tooLong}, []int{0, 0, 0, 0}, []float64{1, 0.5, 0.25, 0.125}, "too many tokens"},
+		"an answer that was cut":    {extract.LLM{InputTokens: 20000, MaxOutput: 500}, 0, []any{cut, good()}, []int{500, 500}, []float64{1, 1}, ""},
+		"cut twice":                 {extract.LLM{InputTokens: 20000, MaxOutput: 500}, 0, []any{cut, cut}, []int{500, 500}, []float64{1, 1}, "it was cut by the cap on output"},
+		"another refusal":           {extract.LLM{InputTokens: 20000}, 0, []any{invalid}, []int{0}, []float64{1}, "max_tokens is too large"},
+		"too long, and no JSON":     {extract.LLM{InputTokens: 20000, MaxOutput: 500}, 0, []any{tooLong, "hm", good()}, []int{500, 500, 500}, []float64{1, 0.5, 0.5}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 
+	"golang.org/x/text/unicode/norm"
+
 	"memoir"
 )
 
@@ -111,14 +113,14 @@ func labels(text string) string {
 func slug(title, id string) string {
 	var b strings.Builder
 	dash := false
-	for _, r := range strings.ToLower(fold(title)) {
+	for _, r := range norm.NFKD.String(strings.ToLower(title)) {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
 			if dash && b.Len() > 0 {
 				b.WriteByte('-')
 			}
 			dash = false
 			b.WriteRune(r)
-		} else if r != '\'' && r != '’' {
+		} else if r != '\'' && r != '’' && !unicode.Is(unicode.Mn, r) {
 			dash = true
 		}
 		if b.Len() >= maxSlug {
@@ -153,18 +155,6 @@ func idTail(id string) string {
 	return t[max(0, len(t)-12):]
 }
 
-// fold replaces the commonest accented Latin letters by their base letters.
-func fold(s string) string {
-	return latin.Replace(s)
-}
-
-var latin = strings.NewReplacer("ä", "ae", "ö", "oe", "ü", "ue", "Ä", "ae", "Ö", "oe", "Ü", "ue", "ß", "ss",
-	"é", "e", "è", "e", "ê", "e", "ë", "e", "à", "a", "á", "a", "â", "a",
-	"ã", "a", "å", "a", "ç", "c", "ñ", "n", "í", "i", "ì", "i", "î", "i", "ï", "i", "ó", "o", "ò", "o", "ô",
-	"o", "õ", "o", "ø", "o", "ú", "u", "ù", "u", "û", "u", "É", "e", "È", "e", "À", "a", "Ç", "c", "Ñ", "n",
-	"ý", "y", "š", "s", "č", "c", "ž", "z", "ř", "r", "ě", "e", "ł", "l", "ą", "a", "ę", "e", "ś", "s", "ć",
-	"c", "ń", "n", "ż", "z", "ź", "z")
-
 // headings of a rollout summary, in order; procedures are left to consolidation.
 var headings = []struct {
 	kind memoir.StatementKind
@@ -184,15 +174,10 @@ var headings = []struct {
 	{memoir.StatementClaim, string(memoir.StatementClaim)},
 }
 
-// summary writes a session's readable summary; numbers in brackets are items.
-func summary(s memoir.Session, e memoir.Extraction, kept []memoir.Statement) string {
-	return summaryHead(s, e, kept) + summarySections(kept)
-}
-
 // summaryHead is the title and what the session was.
-func summaryHead(session memoir.Session, e memoir.Extraction, kept []memoir.Statement) string {
+func summaryHead(session memoir.Session, title string) string {
 	var b strings.Builder
-	b.WriteString("# " + plainTitle(e.Title) + "\n\n")
+	b.WriteString("# " + plainTitle(title) + "\n\n")
 	field := func(name, value string) {
 		if value = shorten(clean(value), 200); value != "" {
 			b.WriteString("- " + name + ": " + value + "\n")
@@ -204,18 +189,10 @@ func summaryHead(session memoir.Session, e memoir.Extraction, kept []memoir.Stat
 	field("session", string(session.Source)+" "+session.ID)
 	field("directory", session.CWD)
 	field("branch", session.Branch)
-	for _, s := range kept { // a language model begins its first outcome with one of these words
-		if s.Kind == memoir.StatementOutcome {
-			switch status, _, _ := strings.Cut(s.Text, " "); status {
-			case outcomeDone, outcomePartial, outcomeFailed, outcomeUnknown:
-				field("outcome", status)
-			}
-			break
-		}
-	}
 	return b.String()
 }
 
+// summarySections are the statements of a readable summary; numbers in brackets are items.
 func summarySections(kept []memoir.Statement) string {
 	var b strings.Builder
 	for _, h := range headings {

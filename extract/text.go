@@ -283,19 +283,6 @@ func held(a, b map[string]bool) int {
 	return n
 }
 
-// local strips the directories of checkouts from a text, so that what one
-// machine calls /home/ann/src/app/main.go reads main.go.
-func local(text string, roots ...string) string {
-	for _, root := range roots {
-		if len(root) < 4 || !strings.Contains(text, root) {
-			continue
-		}
-		text = strings.ReplaceAll(text, root+"/", "")
-		text = strings.ReplaceAll(text, root, ".")
-	}
-	return text
-}
-
 // A pattern is a regular expression that is compiled when it is first used.
 type pattern = lazyregexp.Regexp
 

@@ -1,0 +1,209 @@
+package extract
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"memoir"
+	"memoir/model"
+	"memoir/prompts"
+)
+
+// The fields of an answer.
+const (
+	fieldMemory  = "raw_memory"
+	fieldSummary = "rollout_summary"
+	fieldSlug    = "rollout_slug"
+)
+
+const (
+	maxStatements = 200  // of an answer
+	maxStatement  = 1200 // bytes of a statement's text
+	maxLines      = 500  // of a summary
+	maxLine       = 2400 // bytes of one
+	maxListed     = 8    // statements that an objection names
+)
+
+// used is what can be used of an answer. The extraction has its texts, and nothing of
+// the session yet.
+type used struct {
+	memoir.Extraction
+	kept    int // statements
+	dropped Dropped
+}
+
+// A complaint is why an answer can't be used: the reason for a person, without the
+// answer's words, and the objection for the model that gave it.
+type complaint struct{ reason, objection string }
+
+// object makes an objection that has no word of the answer in it.
+func object(format string, args ...any) *complaint {
+	reason := fmt.Sprintf(format, args...)
+	return &complaint{reason: reason, objection: "That can't be used: " + reason + ". " + answerAgain}
+}
+
+const answerAgain = "Answer again with the whole JSON object and nothing else, by the rules that you were given."
+
+// readAnswer makes an extraction of a model's answer: what it says of the session
+// is held against the items that were shown. No texts mean that nothing was worth keeping.
+func readAnswer(text string, session memoir.Session, items []memoir.Item) (used, *complaint) {
+	fields, bad := readFields(text)
+	if bad != nil {
+		return used{}, bad
+	}
+	if strings.TrimSpace(fields[fieldMemory]) == "" {
+		if strings.TrimSpace(fields[fieldSummary]) == "" {
+			return used{}, nil
+		}
+		return used{}, object("%s is empty and %s is not; both are, if nothing is worth keeping", fieldMemory, fieldSummary)
+	}
+	ev := newEvidence(session, items)
+	var out used
+	kept, why := out.hold(fields[fieldMemory], ev)
+	if len(kept) == 0 {
+		return used{}, noStatements(why)
+	}
+	if n := out.dropped.Unplaced; n > len(kept) { // as where a model translated them
+		names := make([]string, len(memoir.StatementKinds))
+		for i, kind := range memoir.StatementKinds {
+			names[i] = "## " + string(kind)
+		}
+		return used{}, object("%d statements stand under other headings than those that were named. The headings are these, "+
+			"in these words whatever the language of the statements: %s", n, strings.Join(names, ", "))
+	}
+	out.kept = len(kept)
+	out.RawMemory = memoir.FormatStatements(kept)
+	heading, body := out.holdSummary(fields[fieldSummary], ev)
+	if out.Title = plainTitle(shorten(heading, maxTitle)); heading == "" {
+		out.Title = title(session, kept)
+	}
+	name := strings.TrimSpace(fields[fieldSlug])
+	if len(name) < 3 || len(name) > 2*maxSlug {
+		name = out.Title
+	}
+	out.RolloutSlug = slug(name, session.ID)
+	if body == "" {
+		body = summarySections(kept)
+	}
+	out.RolloutSummary = summaryHead(session, out.Title) + body
+	if err := Check(out.Extraction, items); err != nil {
+		return used{}, object("%v", err)
+	}
+	return out, nil
+}
+
+// readFields reads the three texts of an answer. Null is an empty text.
+func readFields(text string) (map[string]string, *complaint) {
+	names := []string{fieldMemory, fieldSummary, fieldSlug}
+	raw, err := model.Object(text, names)
+	if err != nil {
+		return nil, object("%v", err)
+	}
+	out := map[string]string{}
+	for _, name := range names {
+		value, ok := raw[name]
+		if !ok {
+			return nil, object("the field %s is missing", name)
+		}
+		var s string
+		if err := json.Unmarshal(value, &s); err != nil {
+			return nil, object("the field %s is no text", name)
+		}
+		most := map[string]int{fieldMemory: MaxRawMemory, fieldSummary: MaxRolloutSummary, fieldSlug: 4096}[name]
+		if len(s) > most {
+			return nil, object("the field %s has %d bytes, more than %d", name, len(s), most)
+		}
+		out[name] = clean(s)
+	}
+	return out, nil
+}
+
+// hold keeps the statements of a raw memory that the items bear out, and tells of the others.
+func (u *used) hold(markdown string, ev *evidence) (kept []memoir.Statement, why []string) {
+	var read []memoir.Statement
+	read, u.dropped.Unplaced = ev.readStatements(markdown)
+	for _, st := range read {
+		st.Text = shorten(st.Text, maxStatement)
+		problem, count := "", &u.dropped.Ungrounded
+		if len(st.Items) == 0 {
+			problem, count = "cites no item", &u.dropped.Uncited
+		} else if n := ev.missing(st.Items); n > 0 {
+			problem, count = fmt.Sprintf("cites item %d, which is not in the transcript", n), &u.dropped.Missing
+		} else if len(kept) == maxStatements || slices.ContainsFunc(kept, func(k memoir.Statement) bool {
+			return k.Kind == st.Kind && k.Text == st.Text
+		}) {
+			problem, count = "is said twice, or one too many", &u.dropped.Crowded
+		} else if unnamed(st) {
+			problem = "copies nothing from the transcript: put the command or the path itself in backticks"
+		} else if strange := ev.strange(st); strange != "" {
+			problem = fmt.Sprintf("has %q, which is not in the items that it cites", shorten(strange, 80))
+		} else {
+			problem, count = ev.putInMouth(st), &u.dropped.Foreign
+		}
+		if problem == "" {
+			kept = append(kept, st)
+			continue
+		}
+		*count++
+		if len(why) < maxListed {
+			why = append(why, fmt.Sprintf("- under %s: “%s” %s", st.Kind, shorten(st.Text, 120), problem))
+		}
+	}
+	return kept, why
+}
+
+// noStatements is the objection to a raw memory of which nothing can be kept.
+func noStatements(why []string) *complaint {
+	if len(why) == 0 {
+		return object("%s has no statement: lines that begin with \"- \" under the headings that were named, "+
+			"each with its items in brackets", fieldMemory)
+	}
+	return &complaint{
+		reason: "the session shows none of what it says",
+		objection: "That can't be used: the transcript shows none of these statements.\n" + strings.Join(why, "\n") +
+			"\nState only what the items show, cite them, and copy commands, paths, flags and quotations from them. " +
+			answerAgain + " All three texts are empty if nothing is worth keeping.",
+	}
+}
+
+// holdSummary splits a summary into its title and the lines that cite items and quote what is
+// somewhere in the session, if they do. No text means that nothing is left.
+func (u *used) holdSummary(text string, ev *evidence) (heading, body string) {
+	var b strings.Builder
+	said, n := false, 0
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, " \t\r\n")
+		if strings.HasPrefix(strings.TrimSpace(line), "```") {
+			continue // what a fence holds is text like any other, and one that is open would swallow the rest
+		}
+		title, isTitle := strings.CutPrefix(line, "# ")
+		switch n++; {
+		case n > maxLines || ev.spoils(line):
+			u.dropped.Summary++
+		case isTitle && heading == "" && !said:
+			heading = strings.TrimSpace(title)
+		default:
+			said = said || line != "" && !strings.HasPrefix(line, "#")
+			b.WriteString(shorten(line, maxLine) + "\n")
+		}
+	}
+	if !said {
+		return heading, ""
+	}
+	return heading, "\n" + strings.TrimSpace(b.String()) + "\n"
+}
+
+// spoils reports whether a line cites an item or quotes what was not shown, or is an instruction
+// that no person gave.
+func (ev *evidence) spoils(line string) bool {
+	for _, cited := range citation.FindAllString(line, -1) {
+		if items := ev.cited(cited); items == nil || ev.missing(items) > 0 {
+			return true
+		}
+	}
+	all := verbatims(memoir.Statement{Text: line})
+	return len(all) > maxVerbatims || slices.ContainsFunc(all, func(v verbatim) bool { return !v.in(ev.whole) }) ||
+		prompts.Instructs(line) && !ev.gaveInstruction(line)
+}

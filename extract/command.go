@@ -1,10 +1,12 @@
 package extract
 
 import (
+	"io"
 	"path"
 	"slices"
 	"strings"
 
+	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -217,7 +219,7 @@ func (p *shellParser) redirect(s *syntax.Stmt, r *run) {
 	for _, d := range s.Redirs {
 		switch d.Op {
 		case syntax.Hdoc, syntax.DashHdoc:
-			r.stdin, _ = p.value(d.Hdoc)
+			r.stdin, _ = p.expanded(d.Hdoc, expand.Document)
 		case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll:
 			r.target, _ = p.value(d.Word)
 		}
@@ -242,39 +244,36 @@ func (p *shellParser) source(n syntax.Node) string {
 // value is what a word stands for once quoting is undone. A substitution that prints
 // a here-document stands for it; any other expansion makes the word dynamic.
 func (p *shellParser) value(w *syntax.Word) (text string, dynamic bool) {
-	if w == nil {
-		return "", false
-	}
-	var b strings.Builder
-	var parts func(list []syntax.WordPart, quoted bool)
-	parts = func(list []syntax.WordPart, quoted bool) {
-		for _, part := range list {
-			switch x := part.(type) {
-			case *syntax.Lit:
-				b.WriteString(unescaped(x.Value, quoted))
-			case *syntax.SglQuoted:
-				if x.Dollar {
-					b.WriteString(ansiEscapes.Replace(x.Value))
-				} else {
-					b.WriteString(x.Value)
-				}
-			case *syntax.DblQuoted:
-				parts(x.Parts, true)
-			case *syntax.CmdSubst:
-				if here := printed(x); here != nil {
-					parts(here.Parts, true)
-				} else {
-					b.WriteString(p.source(x))
-					dynamic = true
-				}
-			default:
-				b.WriteString(p.source(x))
-				dynamic = true
-			}
+	return p.expanded(w, expand.Literal)
+}
+
+func (p *shellParser) expanded(
+	w *syntax.Word, expansion func(*expand.Config, *syntax.Word) (string, error),
+) (text string, dynamic bool) {
+	variable := func(name string) string {
+		switch {
+		case name == "IFS":
+			return ""
+		case strings.HasPrefix(name, "HOME"): // "HOME ann" is what ~ann stands for
+			return "~" + strings.TrimPrefix(name[len("HOME"):], " ")
 		}
+		dynamic = true
+		return "$" + name
 	}
-	parts(w.Parts, false)
-	return b.String(), dynamic
+	substitution := func(out io.Writer, x *syntax.CmdSubst) error {
+		text, unknown := p.source(x), true
+		if here := printed(x); here != nil {
+			text, unknown = p.expanded(here, expand.Document)
+		}
+		dynamic = dynamic || unknown
+		_, err := io.WriteString(out, text)
+		return err
+	}
+	text, err := expansion(&expand.Config{Env: expand.FuncEnviron(variable), CmdSubst: substitution}, w)
+	if err != nil {
+		return p.source(w), true
+	}
+	return text, dynamic
 }
 
 // printed is the here-document that a substitution such as $(cat <<'EOF' …) prints.
@@ -287,26 +286,6 @@ func printed(x *syntax.CmdSubst) *syntax.Word {
 		return nil
 	}
 	return x.Stmts[0].Redirs[0].Hdoc
-}
-
-var ansiEscapes = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\'`, "'", `\"`, `"`, `\\`, `\`)
-
-// unescaped drops the backslashes that escape: any outside quotation marks, those
-// before $ ` " \ and a line feed inside.
-func unescaped(s string, quoted bool) string {
-	if !strings.Contains(s, `\`) {
-		return s
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+1 < len(s) && (!quoted || strings.IndexByte("$`\"\\\n", s[i+1]) >= 0) {
-			if i++; s[i] == '\n' {
-				continue
-			}
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
 }
 
 // wrapper counts the words that only say how the command behind them is run.
@@ -351,18 +330,8 @@ func (r *run) words() []string {
 
 // option returns the value of an option by any of its names, and whether it was given.
 func (r *run) option(names ...string) (string, bool) {
-	for i, w := range r.args {
-		name, value, joined := strings.Cut(w, "=")
-		if !slices.Contains(names, name) && !(joined && slices.Contains(names, w)) {
-			continue
-		}
-		if joined {
-			return value, true
-		}
-		if i+1 < len(r.args) {
-			return r.args[i+1], true
-		}
-		return "", true
+	if all := r.options(names...); len(all) > 0 {
+		return all[0], true
 	}
 	return "", false
 }
@@ -371,11 +340,12 @@ func (r *run) option(names ...string) (string, bool) {
 func (r *run) options(names ...string) []string {
 	var out []string
 	for i, w := range r.args {
-		if name, value, joined := strings.Cut(w, "="); joined && strings.HasPrefix(name, "--") &&
-			slices.Contains(names, name) {
+		name, value, joined := strings.Cut(w, "=")
+		if !joined && i+1 < len(r.args) {
+			value = r.args[i+1]
+		}
+		if slices.Contains(names, name) {
 			out = append(out, value)
-		} else if slices.Contains(names, w) && i+1 < len(r.args) {
-			out = append(out, r.args[i+1])
 		}
 	}
 	return out

@@ -29,7 +29,7 @@ func TestCommandLinesAreSplitIntoCommands(t *testing.T) {
 		}
 	}
 	runs, _ := newShellParser().parse("git commit -m \"$(cat <<'EOF'\nfix: `x`\nEOF\n)\"", "")
-	if len(runs) != 1 || runs[0].args[2] != "fix: `x`\n" || runs[0].dynamic {
+	if len(runs) != 1 || runs[0].args[2] != "fix: `x`" || runs[0].dynamic {
 		t.Errorf("%+v", runs)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"memoir"
+	"memoir/internal/lazyregexp"
 )
 
 // Input is one session as Phase 1 sees it.
@@ -88,7 +89,7 @@ const (
 	MaxSlug           = 60
 )
 
-var slugForm = newPattern(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+var slugForm = lazyregexp.New(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
 // Check holds an extraction to its rules before it is stored, whatever made it:
 // both texts or neither, bounded sizes, a slug that is safe in a file name, and

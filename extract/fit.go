@@ -160,25 +160,32 @@ func classesOf(read []reading, i int) func(part, n int, lines []string) class {
 	whole := isDiff(it.Input) || it.Shell() && forPeople.MatchString(it.Input)
 	return func(part, n int, lines []string) class {
 		switch {
-		case part == partInput && whole:
+		case part == partOutput:
+			return outputClass(it, n, lines, bad, ends)
+		case whole:
 			return classCause
-		case part == partInput && n == 0:
+		case n == 0:
 			return first
-		case part == partInput:
-			return max(first, classCall)
-		case bad && errorText.MatchString(lines[n]):
-			return classCause
-		case bad && slices.ContainsFunc(lines[max(n-2, 0):min(n+2, len(lines))], errorText.MatchString):
-			return classTail
-		case it.Tool == "Task" || it.Tool == "Agent":
-			return classSaid
-		case n >= len(lines)-endLines:
-			return ends
-		case n < endLines:
-			return classEnds
 		}
-		return classRest
+		return max(first, classCall)
 	}
+}
+
+// outputClass tells the class of a line that a call printed; ends is that of the last ones.
+func outputClass(it *memoir.Item, n int, lines []string, bad bool, ends class) class {
+	switch {
+	case bad && errorText.MatchString(lines[n]):
+		return classCause
+	case bad && slices.ContainsFunc(lines[max(n-2, 0):min(n+2, len(lines))], errorText.MatchString):
+		return classTail
+	case it.Tool == "Task" || it.Tool == "Agent":
+		return classSaid
+	case n >= len(lines)-endLines:
+		return ends
+	case n < endLines:
+		return classEnds
+	}
+	return classRest
 }
 
 // messageClass tells the class of a line of a message.

@@ -1,11 +1,14 @@
 package extract
 
 import (
+	"cmp"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
 	"memoir"
+	"memoir/internal/lazyregexp"
 )
 
 // maxApart is how many items lie at most between a failure and what succeeded instead.
@@ -30,14 +33,9 @@ func fixed(s *session) []candidate {
 		var ok bool
 		if name := missingProgram(r); name != "" {
 			c, ok = s.substituted(r, name, later)
-		} else if r.status == statusFailed && !viewers[path.Base(r.program)] {
-			if c, ok = s.prefixed(r, later); !ok {
-				c, ok = misused(r, later)
-			}
-			if !ok {
-				c, ok = s.worked(r, later)
-			}
-			if !ok {
+		}
+		if !ok && r.status == statusFailed && !viewers[path.Base(r.program)] {
+			if c, ok = s.misused(r, later); !ok {
 				c, ok = s.mended(r, later)
 			}
 		}
@@ -73,27 +71,25 @@ func (s *session) runsAfter(i int) []*run {
 	return s.runs[from:to]
 }
 
-// missingProgram is the program of a run, or the one that it starts, that its call
-// reports as not found.
+// notFound matches a shell's message that a program is missing.
+var notFound = lazyregexp.New(`(?m)(?:^|[: ])(?:([\w.+-]+): (?:command )?not found|command not found: ([\w.+-]+))\s*$`)
+
+// missingProgram is a program that the call of a run reports as not found.
 func missingProgram(r *run) string {
 	if r.call.status == statusPassed && r.depends == bound || !strings.Contains(r.call.output, "not found") {
 		return ""
 	}
-	name := path.Base(r.program)
-	for line := range strings.Lines(r.call.output[:min(len(r.call.output), window)]) {
-		line = strings.TrimSpace(line)
-		if len(line) < maxMessageLine && (strings.HasSuffix(line, name+": command not found") ||
-			strings.HasSuffix(line, "command not found: "+name) || strings.HasSuffix(line,
-			": "+name+": not found")) {
-			return name
-		}
+	m := notFound.FindStringSubmatch(clean(r.call.output[:min(len(r.call.output), window)]))
+	if m == nil {
+		return ""
 	}
-	return ""
+	return m[1] + m[2]
 }
 
 // substituted finds what ran instead of a program that was not found: the same
 // arguments for another program, the program behind a launcher or by its path, or the
-// program after it was installed.
+// program after it was installed; where a run needs the program, another one for the same
+// purpose on the same file.
 func (s *session) substituted(r *run, name string, later []*run) (candidate, bool) {
 	installed := ""
 	for _, l := range later {
@@ -101,70 +97,37 @@ func (s *session) substituted(r *run, name string, later []*run) (candidate, boo
 			continue
 		}
 		at := indexOf(l.args, name)
-		switch {
-		case l.program == name && installed != "":
-			return failure(r, name+": command not found", code(installed), l.item), true
-		case l.program == name:
-			return candidate{}, false
-		case path.Base(l.program) == name, at >= 0 && launchesAt(l, at),
-			len(r.args) > 0 && slices.Equal(l.args, r.args) && !viewers[l.program]:
-			return failure(r, name+": command not found", code(l.text), l.item), true
-		case at > 0 && (slices.Contains(l.args, "install") || slices.Contains(l.args, "add") ||
-			slices.Contains(l.args, "use")):
+		remedy := ""
+		if path.Base(r.program) != name {
+			if servesFor(r, l) {
+				remedy = l.text
+			}
+		} else if l.program == name {
+			if installed == "" {
+				return candidate{}, false
+			}
+			remedy = installed
+		} else if path.Base(l.program) == name || at >= 0 && launchesAt(l, at) ||
+			len(r.args) > 0 && slices.Equal(l.args, r.args) && !viewers[l.program] {
+			remedy = l.text
+		} else if at > 0 && slices.ContainsFunc([]string{"install", "add", "use"},
+			func(verb string) bool { return slices.Contains(l.args, verb) }) {
 			installed = l.text
 		}
-	}
-	return candidate{}, false
-}
-
-// prefixed finds the same command with variables set in front of it, or behind a
-// launcher, where nothing was edited between.
-func (s *session) prefixed(r *run, later []*run) (candidate, bool) {
-	for _, l := range later {
-		if l.text == r.text {
-			return candidate{}, false
-		}
-		if l.status != statusPassed || l.dynamic || l.dir != r.dir || len(l.text) > maxCommand ||
-			!strings.HasSuffix(l.text, " "+r.text) || s.editedBetween(r.item, l.item) {
-			continue
-		}
-		if message := failureLine(r.call.output); message != "" && len(message) <= maxMessageLine {
-			return failure(r, message, code(l.text), l.item), true
+		if remedy != "" {
+			return failure(r, name+": command not found", code(remedy), l.item), true
 		}
 	}
 	return candidate{}, false
 }
 
-func (s *session) editedBetween(from, to int) bool {
-	return slices.ContainsFunc(s.edits, func(e edit) bool { return e.item > from && e.item < to })
-}
-
-// worked finds another command of the same purpose on the same file that passed where
-// a program which a command needs was not found.
-func (s *session) worked(r *run, later []*run) (candidate, bool) {
-	purpose, _ := r.purpose()
-	message := ""
-	for line := range strings.Lines(r.call.output[:min(len(r.call.output), window)]) {
-		if line = strings.TrimSpace(clean(line)); strings.HasSuffix(line, ": command not found") &&
-			len(line) < maxMessageLine {
-			message = line[strings.LastIndexByte(strings.TrimSuffix(line, ": command not found"), ' ')+1:]
-		}
-	}
-	if purpose == "" || message == "" {
-		return candidate{}, false
-	}
-	for _, l := range later {
-		if p, _ := l.purpose(); l.status != statusPassed || l.dynamic || p != purpose || l.text == r.text ||
-			len(l.text) > maxCommand {
-			continue
-		}
-		for _, w := range r.args {
-			if strings.ContainsAny(w, "/.") && slices.Contains(l.args, w) {
-				return failure(r, message, code(l.text), l.item), true
-			}
-		}
-	}
-	return candidate{}, false
+// servesFor reports whether another command has the purpose of a run and its file.
+func servesFor(r, other *run) bool {
+	want, _ := r.purpose()
+	has, _ := other.purpose()
+	return want != "" && has == want && other.text != r.text && slices.ContainsFunc(r.args, func(w string) bool {
+		return strings.ContainsAny(w, "/.") && slices.Contains(other.args, w)
+	})
 }
 
 // launchesAt reports whether a launcher such as npx starts the program among its arguments.
@@ -182,25 +145,23 @@ var usageWords = []string{
 	"not defined", "cannot be used with", "not a git command", "illegal option",
 }
 
-// misused finds the right use of a command after a message that names what was wrong.
-func misused(r *run, later []*run) (candidate, bool) {
-	message := ""
+// misused finds the right use of a command after a message that names what was wrong, or the
+// same behind a launcher or with variables set, where nothing was edited between.
+func (s *session) misused(r *run, later []*run) (candidate, bool) {
+	message := usageMessage(r)
 	for _, l := range later {
-		if l.status != statusPassed || l.dynamic || l.text == r.text || len(l.text) > maxCommand ||
-			!sameHead(r, l) {
+		if l.status != statusPassed || l.dynamic || l.text == r.text || len(l.text) > maxCommand || l.dir != r.dir {
 			continue
 		}
-		if message == "" {
-			if message = usageMessage(r); message == "" {
-				return candidate{}, false
-			}
+		if strings.HasSuffix(l.text, " "+r.text) && !slices.ContainsFunc(s.edits, func(e edit) bool {
+			return e.item > r.item && e.item < l.item
+		}) {
+			why := cmp.Or(message, failureLine(r.call.output))
+			return failure(r, why, code(l.text), l.item), why != "" && len(why) <= maxMessageLine
 		}
 		for _, w := range r.args {
-			bare := strings.TrimLeft(w, "-")
-			if name, _, ok := strings.Cut(bare, "="); ok {
-				bare = name
-			}
-			if len(bare) > 1 && !slices.Contains(l.args, w) && namesWord(message, bare) {
+			bare, _, _ := strings.Cut(strings.TrimLeft(w, "-"), "=")
+			if message != "" && len(bare) > 1 && sameHead(r, l) && !slices.Contains(l.args, w) && namesWord(message, bare) {
 				return failure(r, message, code(l.text), l.item), true
 			}
 		}
@@ -211,7 +172,7 @@ func misused(r *run, later []*run) (candidate, bool) {
 // sameHead reports whether two runs are of one program and, where it is a driver, of
 // the same subcommand; a wrong subcommand may differ in itself.
 func sameHead(a, b *run) bool {
-	if a.program != b.program || a.dir != b.dir {
+	if a.program != b.program {
 		return false
 	}
 	x, _ := firstWord(a.args)
@@ -239,22 +200,7 @@ func usageMessage(r *run) string {
 
 // namesWord reports whether a message holds a word as a whole.
 func namesWord(message, word string) bool {
-	for i := 0; ; {
-		at := strings.Index(message[i:], word)
-		if at < 0 {
-			return false
-		}
-		at += i
-		end := at + len(word)
-		if (at == 0 || !wordByte(message[at-1])) && (end == len(message) || !wordByte(message[end])) {
-			return true
-		}
-		i = end
-	}
-}
-
-func wordByte(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_'
+	return regexp.MustCompile(`(?:^|\W)` + regexp.QuoteMeta(word) + `(?:\W|$)`).MatchString(message)
 }
 
 // mended finds the run in which the same command passed after edits that the agent

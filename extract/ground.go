@@ -220,8 +220,9 @@ func (v verbatim) in(text string) bool {
 var unescape = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\r`, "", `\"`, `"`, `\\`, `\`, `\/`, `/`, `\u003c`, "<",
 	`\u003e`, ">", `\u0026`, "&", "&lt;", "<", "\n+", "\n")
 
-// loose drops the escapes of JSON, the marks of added lines, the space of a text with Markdown's marks and the case of its
-// letters, and levels what typographers write in another way, and those who make text safe to show.
+// loose drops the escapes of JSON, the marks of added lines, the space of a text with Markdown's
+// marks and the case of its letters, and levels what typographers write in another way, and
+// those who make text safe to show.
 func loose(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -2,13 +2,13 @@ package extract
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
 	"memoir"
+	"memoir/internal/lazyregexp"
 )
 
 // What a post is.
@@ -70,7 +70,7 @@ func indexOf(words []string, word string) int {
 }
 
 // committed matches the line in which git confirms a commit.
-var committed = regexp.MustCompile(`(?m)^\[[^\]\n]* ([0-9a-f]{7,40})\] (.+)$`)
+var committed = lazyregexp.New(`(?m)^\[[^\]\n]* ([0-9a-f]{7,40})\] (.+)$`)
 
 func (s *session) commit(r *run) {
 	if s.elsewhere(r) {

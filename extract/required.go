@@ -2,16 +2,16 @@ package extract
 
 import (
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
 
 	"memoir"
+	"memoir/internal/lazyregexp"
 )
 
 // conventional matches a commit's subject of the form "type(scope): subject".
-var conventional = regexp.MustCompile(
+var conventional = lazyregexp.New(
 	`^(feat|fix|docs|chore|refactor|test|perf|ci|build|style|revert)(\([^)]+\))?!?: \S`)
 
 // required is the signal of what the repository demands, and of the files that were

@@ -13,111 +13,41 @@ import (
 // the tags of memoir's own frames in other brackets, so that a quotation cannot
 // close the frame in which it is injected.
 func clean(text string) string {
-	if !needsCleaning(text) {
-		return text
+	if strings.IndexByte(text, 0x1b) >= 0 {
+		text = terminal.ReplaceAllString(text, "")
 	}
-	var b strings.Builder
-	b.Grow(len(text))
-	for i := 0; i < len(text); {
-		from := i
-		for i < len(text) && harmless[text[i]] {
-			i++
-		}
-		if b.WriteString(text[from:i]); i == len(text) {
-			break
-		}
-		c := text[i]
-		switch {
-		case c == 0x1b:
-			i += escapeLen(text[i:])
-			continue
-		case c == '<' && strings.HasPrefix(text[i:], "<!--"):
-			if end := strings.Index(text[i:], "-->"); end >= 0 {
-				i += end + 3
-			} else {
-				i += 4
+	if strings.ContainsFunc(text, unclean) {
+		text = strings.Map(func(r rune) rune {
+			switch {
+			case r == '\r', r == '\u2028', r == '\u2029':
+				return '\n'
+			case unclean(r):
+				return -1
 			}
-			continue
-		case c == '<' && frameTag(text[i:]):
-			b.WriteString("‹")
-			i++
-			continue
-		case c == '\r':
-			b.WriteByte('\n')
-			if i++; i < len(text) && text[i] == '\n' {
-				i++
-			}
-			continue
-		}
-		r, n := utf8.DecodeRuneInString(text[i:])
-		switch {
-		case r == utf8.RuneError && n == 1, unicode.IsControl(r), unicode.Is(unicode.Cf, r):
-		case r == '\u2028' || r == '\u2029':
-			b.WriteByte('\n')
-		default:
-			b.WriteString(text[i : i+n])
-		}
-		i += n
+			return r
+		}, strings.ReplaceAll(text, "\r\n", "\n"))
 	}
-	return b.String()
+	if strings.Contains(text, "<!--") {
+		text = comment.ReplaceAllString(text, "")
+	}
+	if strings.IndexByte(text, '<') >= 0 {
+		text = frame.ReplaceAllString(text, "‹$1")
+	}
+	return text
 }
 
-// harmless are the bytes that stay as they are, whatever follows.
-var harmless = func() (set [256]bool) {
-	for c := range 0x7f {
-		set[c] = c >= 0x20 && c != '<' || c == '\n' || c == '\t'
-	}
-	return set
-}()
+var (
+	terminal = lazyregexp.New(`\x1b(?:\[[ -?]*[@-~]?|\][^\n\x07\x1b]*(?:\x07|\x1b\\?)|[^\[\]])?`)
+	comment  = lazyregexp.New(`(?s)<!--(?:.*?-->)?`)
+	frame    = lazyregexp.New(`(?i)<(/?memoir-)`)
+)
 
-func needsCleaning(text string) bool {
-	foreign := false
-	for i := range len(text) {
-		c := text[i]
-		switch {
-		case harmless[c]:
-		case c < 0x80, c == 0xc2, c == 0xe2, c == 0xef, c == 0xf3:
-			return true
-		default:
-			foreign = true
-		}
+// unclean reports whether a character is not to be quoted, or is another line break.
+func unclean(r rune) bool {
+	if r < 0x7f {
+		return r < ' ' && r != '\n' && r != '\t'
 	}
-	return foreign && !utf8.ValidString(text)
-}
-
-// escapeLen is the length of the terminal sequence that s begins with.
-func escapeLen(s string) int {
-	if len(s) < 2 {
-		return 1
-	}
-	switch s[1] {
-	case '[': // control sequence: parameters, then one final byte
-		for i := 2; i < len(s); i++ {
-			if s[i] >= 0x40 && s[i] <= 0x7e {
-				return i + 1
-			}
-			if s[i] < 0x20 {
-				return i
-			}
-		}
-		return len(s)
-	case ']': // operating system command: up to BEL or ESC \
-		for i := 2; i < len(s) && s[i] != '\n'; i++ {
-			if s[i] == 0x07 {
-				return i + 1
-			}
-			if s[i] == 0x1b {
-				return min(i+2, len(s))
-			}
-		}
-		return 2
-	}
-	return 2
-}
-
-func frameTag(s string) bool {
-	s = strings.TrimPrefix(s[1:], "/")
-	return len(s) >= 7 && strings.EqualFold(s[:7], "memoir-")
+	return r == utf8.RuneError || r == '\u2028' || r == '\u2029' || unicode.IsControl(r) || unicode.Is(unicode.Cf, r)
 }
 
 // shorten cuts a line of Markdown to at most limit bytes at the end of a clause
@@ -282,11 +212,6 @@ func held(a, b map[string]bool) int {
 	}
 	return n
 }
-
-// A pattern is a regular expression that is compiled when it is first used.
-type pattern = lazyregexp.Regexp
-
-func newPattern(expression string) *pattern { return lazyregexp.New(expression) }
 
 // A paragraph is a part of a Markdown text on one line, with what stands above it.
 type paragraph struct {

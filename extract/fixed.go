@@ -96,7 +96,7 @@ func (s *session) substituted(r *run, name string, later []*run) (candidate, boo
 		if l.status != statusPassed || l.dynamic || len(l.text) > maxCommand {
 			continue
 		}
-		at := indexOf(l.args, name)
+		at := slices.Index(l.args, name)
 		remedy := ""
 		if path.Base(r.program) != name {
 			if servesFor(r, l) {

@@ -200,7 +200,7 @@ func (s *session) stepsOf(runs []*run) (steps []string, items []int) {
 			continue
 		}
 		last = act
-		if i := indexOf(steps, code(step)); i >= 0 {
+		if i := slices.Index(steps, code(step)); i >= 0 {
 			steps, items = slices.Delete(steps, i, i+1), slices.Delete(items, i, i+1)
 		} else if !strings.HasPrefix(step, "git ") && !strings.HasPrefix(step, "gh ") {
 			own++

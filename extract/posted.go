@@ -35,7 +35,7 @@ func (s *session) post(c *call) {
 	for _, r := range c.runs {
 		switch path.Base(r.program) {
 		case "git":
-			if i := indexOf(r.args, "commit"); i >= 0 && i < 3 {
+			if i := slices.Index(r.args, "commit"); i >= 0 && i < 3 {
 				s.commit(r)
 			} else if r.status == statusPassed {
 				s.worktree(r)
@@ -51,22 +51,13 @@ func (s *session) post(c *call) {
 
 // worktree notes the directory of a working tree that a git command adds.
 func (s *session) worktree(r *run) {
-	if i := indexOf(r.args, "worktree"); i >= 0 && i+2 < len(r.args) && r.args[i+1] == "add" {
+	if i := slices.Index(r.args, "worktree"); i >= 0 && i+2 < len(r.args) && r.args[i+1] == "add" {
 		for _, w := range r.args[i+2:] {
 			if strings.Contains(w, "/") {
 				s.worktrees = append(s.worktrees, s.relative(join(join(s.root, r.dir), w)))
 			}
 		}
 	}
-}
-
-func indexOf(words []string, word string) int {
-	for i, w := range words {
-		if w == word {
-			return i
-		}
-	}
-	return -1
 }
 
 // committed matches the line in which git confirms a commit.
@@ -95,7 +86,7 @@ func (s *session) commit(r *run) {
 	if p.hash == "" && r.status != statusPassed || p.title == "" || r.dynamic && strings.ContainsAny(p.title, "$") {
 		return
 	}
-	if indexOf(r.args, "--amend") >= 0 {
+	if slices.Index(r.args, "--amend") >= 0 {
 		if last := s.last(postCommit); last != nil {
 			last.void = true
 			if p.body == "" && p.title == last.title {
@@ -146,7 +137,7 @@ func (s *session) pull(r *run) {
 	}
 	p := post{item: r.item, kind: postPull}
 	if len(words) > 3 {
-		p.number = pullNumber("/" + words[3])
+		p.number = pullNumber(words[3])
 	}
 	if p.number == "" {
 		p.number = r.opened()
@@ -171,29 +162,31 @@ func (s *session) pull(r *run) {
 	s.addPull(p, words[2] == "edit" || words[2] == "update")
 }
 
+// The address of a pull request, on a line of its own or in other text, or its number.
+var (
+	pullLine    = lazyregexp.New(`(?m)^\s*https://\S*/(?:pull|merge_requests)/\d+\S*\s*$`)
+	pullAddress = lazyregexp.New(`/(?:pull|merge_requests)/(\d+)|^(\d+)$`)
+)
+
+// pullNumber is the number of the pull request that a text names by its number or address.
+func pullNumber(text string) string {
+	m := pullAddress.FindStringSubmatch(strings.TrimSpace(text))
+	return strings.Join(m[min(len(m), 1):], "")
+}
+
 // opened is the number of the pull request that a command opened or edited. Its call
 // prints one address for each.
 func (r *run) opened() string {
-	var numbers []string
-	for line := range strings.Lines(r.call.output) {
-		if line = strings.TrimSpace(line); strings.HasPrefix(line, "https://") && pullNumber(line) != "" {
-			numbers = append(numbers, pullNumber(line))
-		}
-	}
-	at, n := 0, 0
-	for _, o := range r.call.runs {
-		if w := o.words(); len(w) > 2 && o.program == r.program && (w[1] == "pr" || w[1] == "mr") &&
-			w[2] != "view" {
-			if o == r {
-				at = n
-			}
-			n++
-		}
-	}
-	if n == 0 || n != len(numbers) {
+	addresses := pullLine.FindAllString(r.call.output, -1)
+	pulls := slices.DeleteFunc(slices.Clone(r.call.runs), func(o *run) bool {
+		w := o.words()
+		return len(w) < 3 || o.program != r.program || w[1] != "pr" && w[1] != "mr" || w[2] == "view"
+	})
+	i := slices.Index(pulls, r)
+	if i < 0 || len(pulls) != len(addresses) {
 		return ""
 	}
-	return numbers[at]
+	return pullNumber(addresses[i])
 }
 
 // addPull enters a pull request; an edited one takes the place of what it said before.
@@ -215,20 +208,6 @@ func (s *session) addPull(p post, edited bool) {
 	if p.title != "" {
 		s.posts = append(s.posts, p)
 	}
-}
-
-// pullNumber is the number at the end of the address of a pull request.
-func pullNumber(text string) string {
-	for _, mark := range []string{"/pull/", "/merge_requests/", "/"} {
-		if i := strings.LastIndex(text, mark); i >= 0 {
-			rest := text[i+len(mark):]
-			end := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
-			if end > 0 && (mark != "/" || end == len(rest)) {
-				return rest[:end]
-			}
-		}
-	}
-	return ""
 }
 
 // postTool reads what a tool other than a shell published.

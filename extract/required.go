@@ -2,6 +2,7 @@ package extract
 
 import (
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -47,24 +48,14 @@ func commitStyle(s *session) []candidate {
 func hooks(s *session) []candidate {
 	for _, p := range []string{"husky", "lefthook", "commitlint", "lint-staged", "pre-commit"} {
 		for _, q := range s.posts {
-			if q.kind != postCommit {
+			at := slices.IndexFunc(s.calls, func(c *call) bool { return c.item == q.item })
+			if q.kind != postCommit || at < 0 {
 				continue
 			}
-			for _, c := range s.callsAt(q.item) {
-				if strings.Contains(c.output[:min(len(c.output), window)], p) {
-					return []candidate{state(memoir.StatementEnvironment,
-						memoir.RequiredMark+"a commit runs hooks ("+p+")", q.item)}
-				}
+			if output := s.calls[at].output; strings.Contains(output[:min(len(output), window)], p) {
+				return []candidate{state(memoir.StatementEnvironment,
+					memoir.RequiredMark+"a commit runs hooks ("+p+")", q.item)}
 			}
-		}
-	}
-	return nil
-}
-
-func (s *session) callsAt(item int) []*call {
-	for i, c := range s.calls {
-		if c.item == item {
-			return s.calls[i : i+1]
 		}
 	}
 	return nil

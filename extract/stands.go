@@ -2,6 +2,7 @@ package extract
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -84,8 +85,8 @@ func (s *session) remove(r *run) {
 			return
 		}
 		words = words[2:]
-	case r.program == "git" && len(words) > 2 && words[1] == "checkout" && indexOf(r.args, "--") >= 0:
-		words = r.args[indexOf(r.args, "--")+1:]
+	case r.program == "git" && len(words) > 2 && words[1] == "checkout" && slices.Index(r.args, "--") >= 0:
+		words = r.args[slices.Index(r.args, "--")+1:]
 	default:
 		return
 	}

@@ -243,6 +243,10 @@ type Consolidation struct {
 	// newest first, each as "KEY DATE". A line is named by a hash of its words without
 	// citations, so that the list itself tells nothing.
 	Citations map[string][]string
+
+	// Open are the keys of sessions that are yet to be folded in: another consolidation
+	// goes on with them.
+	Open []string
 }
 
 // Skill is one procedure, kept in the Agent Skills form.

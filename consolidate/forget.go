@@ -1,7 +1,6 @@
 package consolidate
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,6 +12,10 @@ import (
 type Forgotten struct {
 	Extractions []memoir.Extraction // of the withdrawn sessions, as far as they are still known
 	Texts       []string            // lines that hold one of them, or a part of one that goes on over their end, go
+
+	// Live is set where the memory is an earlier one: a line that cites no session may rest on
+	// those that are gone, so it stays only if it is in the live memory, too.
+	Live *memoir.Consolidation
 }
 
 // leastTelling is how many bytes of a statement, or of a line, are enough to
@@ -174,37 +177,47 @@ func (f Forgotten) Editor(in Input) func(memoir.Note) (memoir.Note, bool) {
 	}
 }
 
-// withdrawal is what forgets without asking a model.
-type withdrawal struct{ forgotten Forgotten }
-
-var _ Consolidator = withdrawal{}
-
-// NewWithdrawal returns a consolidator that asks no model: the present memory comes
-// back without what rests on the withdrawn sessions of the input, and all else stays
-// as it is. A line that others support as well stays without the citation; one that
-// cites nobody goes if only forgotten sessions said what it says. The summary is
-// made anew of what is left.
-func NewWithdrawal(f Forgotten) Consolidator { return withdrawal{f} }
-
-// Name tells a generation that forgetting made, in its manifest.
-func (withdrawal) Name() string { return "memoir/withdrawal" }
-
-// Consolidate asks nobody; the usage is zero. Its error is of memoir.CodeInvalid where there
-// are no extractions or no memory, else that of Verify or of the context.
-func (w withdrawal) Consolidate(ctx context.Context, in Input) (memoir.Consolidation, memoir.Usage, error) {
+// Withdraw returns the present memory without what rests on the withdrawn sessions of the
+// input, and asks no model. All else stays as it is. A line that others support as well stays
+// without the citation; one that cites nobody goes if only forgotten sessions said what it
+// says. The summary is made anew of what is left. pruned is false if nothing had to go. Open
+// are the sessions that are new or changed, and those behind lines that lost a citation.
+//
+// The error is of memoir.CodeInvalid where there are no extractions or no memory, else that
+// of Verify.
+func (f Forgotten) Withdraw(in Input) (out memoir.Consolidation, pruned bool, err error) {
 	in.Extractions = without(in.Extractions, in.Withdrawn)
 	sessions := arrange(in.Extractions)
 	if len(sessions) == 0 || in.Current == nil {
-		return memoir.Consolidation{}, memoir.Usage{}, memoir.Errorf(memoir.CodeInvalid, "",
+		return out, false, memoir.Errorf(memoir.CodeInvalid, "",
 			"nothing to withdraw from: the project has no extractions or no memory")
 	}
-	if err := ctx.Err(); err != nil {
-		return memoir.Consolidation{}, memoir.Usage{}, err
+	var gone func(line string) bool
+	g, live := f.in(in), f.liveLines()
+	if len(f.Extractions)+len(f.Texts) > 0 || f.Live != nil {
+		gone = func(line string) bool {
+			bare := strings.TrimSpace(line)
+			unsure := f.Live != nil && !slices.ContainsFunc(idsIn(line), g.register.cited) && !isHeading(bare) && bare != "" && !live[bare]
+			return unsure || g.holds(line) || g.alone(line)
+		}
 	}
-	g := w.forgotten.in(in)
-	gone := func(line string) bool { return g.holds(line) || g.alone(line) }
-	out, err := newRenewal(in, sessions, gone).asIs()
-	return out, memoir.Usage{}, err
+	r := newRenewal(in, sessions, gone)
+	out, err = r.asIs()
+	out.Open = r.stillDue(nil)
+	return out, r.pruned, err
+}
+
+// liveLines are the lines of the live memory, without space around them.
+func (f Forgotten) liveLines() map[string]bool {
+	lines := map[string]bool{}
+	if f.Live != nil {
+		for _, text := range open(*f.Live) {
+			for line := range strings.Lines(text) {
+				lines[strings.TrimSpace(line)] = true
+			}
+		}
+	}
+	return lines
 }
 
 // frontOf is the head of a SKILL.md between its two marks, with them.

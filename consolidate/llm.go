@@ -2,7 +2,6 @@ package consolidate
 
 import (
 	"context"
-	"errors"
 
 	"memoir"
 	"memoir/model"
@@ -31,19 +30,18 @@ type llm struct{ o LLM }
 var _ Consolidator = (*llm)(nil)
 
 // NewLLM returns a consolidator that asks a language model. It shows the present memory
-// and the sessions that are new or changed, in as many questions as their size takes.
-// Without such sessions it asks nothing, unless Forced. What is withdrawn is taken out
-// before the model sees it; hand edits are applied after it answered. An answer that
-// breaks a rule is sent back once; then Consolidate fails with a *memoir.AnswerError.
-// What was made before a failure comes in a *Partly. The usage counts also beside an error.
+// and the sessions that are new or changed, oldest first, as many as one question holds;
+// the others are Open in what it returns. Without such sessions it asks nothing, unless
+// Forced. What is withdrawn is taken out before the model sees it; hand edits are applied
+// after it answered. An answer that breaks a rule is sent back once; then Consolidate fails
+// with a *memoir.AnswerError. The usage counts also beside an error.
 func NewLLM(o LLM) Consolidator { return &llm{o} }
 
 // Name is that of the model: provider/model.
 func (m *llm) Name() string { return m.o.Model.Name() }
 
 // Consolidate asks as NewLLM says. Its error is of memoir.CodeInvalid where there are no
-// extractions, else a *memoir.AnswerError, the model's, that of
-// the context, in a *Partly where something had been done by then.
+// extractions, else a *memoir.AnswerError, the model's, or that of the context.
 func (m *llm) Consolidate(ctx context.Context, in Input) (memoir.Consolidation, memoir.Usage, error) {
 	var usage memoir.Usage
 	if err := ctx.Err(); err != nil {
@@ -59,69 +57,16 @@ func (m *llm) Consolidate(ctx context.Context, in Input) (memoir.Consolidation, 
 		out, err := r.asIs()
 		return out, usage, err
 	}
-	for len(r.due) > 0 {
-		q := newQuestion(m, r)
-		out, used, err := q.settle(ctx)
-		usage = usage.Add(used)
-		if err != nil {
-			return memoir.Consolidation{}, usage, r.partly(err)
-		}
-		r.took(q.batch, out)
-		if m.o.Report != nil {
-			m.o.Report(Report{Project: in.Project.ID, Kept: r.kept, Uncited: r.uncited})
-		}
+	q := newQuestion(m, r)
+	out, usage, err := q.settle(ctx)
+	if err != nil {
+		return memoir.Consolidation{}, usage, err
 	}
-	return r.present, usage, nil
-}
-
-// Partly is a consolidation that failed when a part of it was made: what earlier
-// answers made of some sessions, or what is left without those that were withdrawn. It
-// holds all that Verify asks for.
-type Partly struct {
-	Result memoir.Consolidation
-	Open   []string // keys of the sessions that are yet to be folded in
-	Steps  int      // questions whose answers are in it
-	Err    error    // why it went no further
-}
-
-// Error is that of the failure.
-func (p *Partly) Error() string { return p.Err.Error() }
-
-// Unwrap returns the failure.
-func (p *Partly) Unwrap() error { return p.Err }
-
-// partly adds to a failure what was made before it, if anything was.
-func (r *renewal) partly(err error) error {
-	if r.steps == 0 && !r.pruned {
-		return err
+	out.Open = r.stillDue(q.batch.sessions)
+	if m.o.Report != nil {
+		m.o.Report(Report{Project: in.Project.ID, Kept: r.kept, Uncited: r.uncited})
 	}
-	made := r.present
-	if r.steps == 0 {
-		var broken error
-		if made, broken = r.asIs(); broken != nil {
-			return err
-		}
-	}
-	p := &Partly{Result: made, Steps: r.steps, Err: err}
-	for _, s := range r.due {
-		p.Open = append(p.Open, s.SessionKey)
-	}
-	return p
-}
-
-// Prune takes withdrawn sessions out of a memory without asking a model: what a language model
-// does before it asks. It is nil if there is no trace of them, or what is left is no memory.
-func Prune(in Input) *Partly {
-	in.Extractions = without(in.Extractions, in.Withdrawn)
-	if len(in.Extractions) == 0 || in.Current == nil {
-		return nil
-	}
-	r := newRenewal(in, arrange(in.Extractions), nil)
-	var part *Partly
-	if !errors.As(r.partly(errors.New("only what was withdrawn is taken out")), &part) {
-		return nil
-	}
-	return part
+	return out, usage, nil
 }
 
 // An Estimator says what a consolidation would ask, without asking.

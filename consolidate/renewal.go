@@ -8,8 +8,7 @@ import (
 	"memoir"
 )
 
-// A renewal is the state of a memory while a language model folds sessions into
-// it, batch by batch.
+// A renewal is the state of a memory while a language model folds sessions into it.
 type renewal struct {
 	in       Input
 	register register
@@ -19,13 +18,12 @@ type renewal struct {
 	sessions []*session      // oldest first
 	by       map[string]*session
 
-	present memoir.Consolidation // the memory so far; without files if there is none
+	present memoir.Consolidation // without files if there is none
 	lines   map[string]string    // its lines, by how a question shows them
 	pruned  bool                 // something of it was withdrawn
 	forgot  map[string]bool      // ids of withdrawn sessions, as they were cited
 	due     []*session           // to be folded in, oldest first
 	known   map[string]bool      // keys of sessions that the memory cited at the beginning
-	steps   int                  // answers that were taken over
 
 	kept, uncited int // lines of MEMORY.md in the last answer that cite a session, and that do not
 }
@@ -115,11 +113,14 @@ func (r *renewal) finish(memory, summary *page, skills []memoir.Skill, lists map
 	return ApplyNotes(out, r.notes)
 }
 
-// took takes over what an answer made of the memory and a batch of sessions.
-func (r *renewal) took(b batch, c memoir.Consolidation) {
-	r.setPresent(c)
-	r.due = slices.DeleteFunc(r.due, func(s *session) bool { return slices.Contains(b.sessions, s) })
-	r.steps++
+// stillDue are the keys of the sessions that are still due after some were folded in.
+func (r *renewal) stillDue(folded []*session) (keys []string) {
+	for _, s := range r.due {
+		if !slices.Contains(folded, s) {
+			keys = append(keys, s.SessionKey)
+		}
+	}
+	return keys
 }
 
 // entries are the sessions behind a line, newest first: those on its list, else those in its

@@ -24,7 +24,7 @@ type Change struct {
 // Changes lists how two generations differ, by path.
 func Changes(before, after Files) []Change {
 	var changes []Change
-	for _, e := range differences(before, after) {
+	for _, e := range Differences(before, after) {
 		changes = append(changes, change(e))
 	}
 	return changes
@@ -67,8 +67,8 @@ func Diff(before, after Files) string {
 	return b.String()
 }
 
-// differences lists how files were edited, by path.
-func differences(before, after Files) []Edit {
+// Differences lists how files were edited, by path.
+func Differences(before, after Files) []Edit {
 	paths := map[string]bool{}
 	for path := range before {
 		paths[path] = true

@@ -29,7 +29,7 @@ func (r Root) edits(snap Snapshot) ([]Edit, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tell the hand edits of generation %d: %w", snap.Generation, err)
 	}
-	return differences(published, snap.Files), nil
+	return Differences(published, snap.Files), nil
 }
 
 // previous is the newest live directory below the linked generation, 0 if there
@@ -62,21 +62,6 @@ func (s Snapshot) HandState() (state HandState, ok bool) {
 	return HandState{Files: s.Files, Manifest: manifest}, len(s.Edited) > 0
 }
 
-// RestoredEdits returns how a snapshot of a restored generation differs from the
-// state that it was restored over: what the restoring decided. For any other
-// snapshot there is none. The error that nobody kept that state is fs.ErrNotExist.
-func (r Root) RestoredEdits(snap Snapshot) ([]Edit, error) {
-	over := snap.Manifest.RestoredOver
-	if over == 0 {
-		return nil, nil
-	}
-	before, err := r.ReadArchive(over)
-	if err != nil {
-		return nil, fmt.Errorf("tell what generation %d was restored over: %w", snap.Generation, err)
-	}
-	return differences(before, snap.Files), nil
-}
-
 // PastEdits is what people changed in one generation, as its archive and that of the
 // state that they made of it tell.
 type PastEdits struct {
@@ -106,7 +91,7 @@ func (r Root) PastEdits() ([]PastEdits, error) {
 		if err != nil {
 			continue
 		}
-		past = append(past, PastEdits{Base: base, At: g.ModTime, Edits: differences(before, after)})
+		past = append(past, PastEdits{Base: base, At: g.ModTime, Edits: Differences(before, after)})
 	}
 	slices.SortStableFunc(past, func(a, b PastEdits) int { return a.Base - b.Base })
 	return past, nil

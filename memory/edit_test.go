@@ -261,36 +261,6 @@ func TestEachWriteOfAnArchiveByHandMayFail(t *testing.T) {
 	}
 }
 
-func TestWhatARestoringDecidedIsToldByTheStateBefore(t *testing.T) {
-	t.Parallel()
-	_, r := twoGenerations(t)
-	m := manifest(1)
-	m.RestoredFrom, m.RestoredOver = 1, 2
-	if err := r.Stage(t.Context(), 3, generation(1), m); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Swap(3); err != nil {
-		t.Fatal(err)
-	}
-	snap := current(t, r)
-	restored, err := r.RestoredEdits(snap)
-	if err != nil || len(restored) != len(generation(1)) || len(snap.Edited) != 0 {
-		t.Fatalf("%d restored, %d edited, %v", len(restored), len(snap.Edited), err)
-	}
-	if e := restored[0]; e.Path != "MEMORY.md" || string(e.Published) != string(generation(2)["MEMORY.md"]) || string(e.Now) != string(generation(1)["MEMORY.md"]) {
-		t.Errorf("got %+v", e)
-	}
-	if _, err := r.Prune(1, time.Now().Add(time.Hour)); err != nil {
-		t.Fatal(err)
-	}
-	if again, err := r.RestoredEdits(snap); err != nil || len(again) != len(restored) {
-		t.Errorf("the state before was pruned: %v", err)
-	}
-	if _, err := r.ReadArchive(1); memoir.CodeOf(err) != memoir.CodeNotFound {
-		t.Errorf("generation 1 is still kept: %v", err)
-	}
-}
-
 func TestOldArchivesGoByCountAndAge(t *testing.T) {
 	t.Parallel()
 	hour := func(n int) time.Time { return time.Date(2026, 5, 1, n, 0, 0, 0, time.UTC) }
@@ -351,7 +321,7 @@ func TestPruningThatFailsLosesNothingElse(t *testing.T) {
 
 func TestAManifestThatRestsOnALaterGenerationIsRefused(t *testing.T) {
 	t.Parallel()
-	for _, m := range []memory.Manifest{{EditedFrom: 3}, {RestoredFrom: 4}, {RestoredFrom: 1, RestoredOver: 3}, {EditedFrom: -1}} {
+	for _, m := range []memory.Manifest{{EditedFrom: 3}, {RestoredFrom: 4}, {EditedFrom: -1}} {
 		_, r := twoGenerations(t)
 		if err := r.Stage(t.Context(), 3, generation(3), m); err == nil {
 			t.Errorf("%+v was staged", m)

@@ -25,10 +25,8 @@ type Manifest struct {
 	// files they edited. It has an archive and never was live.
 	EditedFrom int `json:"edited_from,omitempty"`
 	// RestoredFrom is set on a generation that was restored: the one whose content
-	// it has. RestoredOver is the state that it took the place of, hand edits
-	// included; 0 if there was none.
+	// it has.
 	RestoredFrom int `json:"restored_from,omitempty"`
-	RestoredOver int `json:"restored_over,omitempty"`
 	// RedactedFrom is set on a generation that has the content of another but for
 	// secrets that were found in it later.
 	RedactedFrom int `json:"redacted_from,omitempty"`
@@ -129,7 +127,7 @@ func parseManifest(data []byte) (Manifest, error) {
 	if m.Generation < 1 {
 		return Manifest{}, fmt.Errorf("%s names generation %d", manifestName, m.Generation)
 	}
-	for _, earlier := range []int{m.EditedFrom, m.RestoredFrom, m.RestoredOver, m.RedactedFrom} {
+	for _, earlier := range []int{m.EditedFrom, m.RestoredFrom, m.RedactedFrom} {
 		if earlier < 0 || earlier >= m.Generation {
 			return Manifest{}, fmt.Errorf(
 				"%s of generation %d rests on generation %d",

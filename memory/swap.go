@@ -114,8 +114,7 @@ func isNotDir(err error) bool { return errors.Is(err, syscall.ENOTDIR) }
 // zero, and the live directories before the previous one. It returns the files that
 // somebody had saved in one of these too late, which are kept (see Unmerged).
 //
-// Two archives always stay: the live generation's, and the one of the state that
-// it was restored over. By these it is told what people changed.
+// The live generation's archive always stays: by it is told what people changed.
 func (r Root) Prune(keep int, before time.Time) (kept []string, err error) {
 	linked, err := r.linked()
 	if err != nil {
@@ -125,17 +124,9 @@ func (r Root) Prune(keep int, before time.Time) (kept []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	over := 0
-	if linked > 0 {
-		m, err := r.liveManifest(linked)
-		if err != nil {
-			return nil, err
-		}
-		over = m.RestoredOver
-	}
 	beyond := max(0, len(archives)-max(keep, 1))
 	for i, n := range archives {
-		if n == linked || n == over || i >= beyond && !r.olderThan(n, before) {
+		if n == linked || i >= beyond && !r.olderThan(n, before) {
 			continue
 		}
 		if err := r.step("remove archive"); err != nil {

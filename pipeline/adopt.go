@@ -205,7 +205,7 @@ func extractionsIn(files memory.Files, inputs []memory.Input) []memoir.Extractio
 		if e == nil || e.RawMemory == "" || e.RolloutSummary == "" {
 			continue
 		}
-		e.ContentHash, e.FilterVersion = in.Hash, rollout.FilterVersion
+		e.ContentHash, e.FilterVersion = takenIn(in.Hash), rollout.FilterVersion
 		out = append(out, *e)
 	}
 	return out
@@ -248,21 +248,4 @@ func readHeader(text string) (e memoir.Extraction, body string, ok bool) {
 	e.SessionKey = memoir.SessionKey(memoir.Source(fields["agent"]), fields["session"])
 	e.EndedAt, e.StartedAt, e.CWD, e.Branch = ended, ended, fields["cwd"], fields["branch"]
 	return e, body, true
-}
-
-// FinishMoves removes the folders of projects that were cleared or forgotten.
-func FinishMoves(ctx context.Context, st *store.Store, home string) error {
-	ids, err := st.RemovedProjects(ctx)
-	if err != nil {
-		return err
-	}
-	var errs []error
-	for _, id := range ids {
-		err := memory.At(home, id).Remove()
-		if err == nil {
-			err = st.FolderRemoved(ctx, id)
-		}
-		errs = append(errs, err)
-	}
-	return errors.Join(errs...)
 }

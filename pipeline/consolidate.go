@@ -4,24 +4,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"slices"
 	"time"
 
 	"memoir"
+	"memoir/consolidate"
 	"memoir/memory"
 	"memoir/store"
 )
 
-// maxRounds bounds how often a consolidation is made again because a person
-// edited the live files while it was being made.
+// maxRounds bounds how often a generation is made again because a person edited the live
+// files while it was being made.
 const maxRounds = 5
 
-// consolidation is a claimed project.
-type consolidation struct {
-	project store.ProjectRow
-	claim   store.ProjectClaim
-}
-
-// consolidateClaimed makes and publishes the generation of a project that was claimed.
+// consolidateClaimed makes and publishes the generations of a project that was claimed: one
+// without what was withdrawn, if a language model makes its memory, then one for each
+// question to the model.
 func (p *phase2) consolidateClaimed(
 	ctx context.Context,
 	project store.ProjectRow,
@@ -31,94 +30,220 @@ func (p *phase2) consolidateClaimed(
 ) (ProjectReport, error) {
 	held, release := p.keepProject(ctx, project.Name, &claim, attempt)
 	defer release()
-
-	var err error
-	root := memory.At(p.opts.Home, project.ID)
 	held, spent := begin(held, store.Call{Work: claim.Token, Phase: phaseConsolidate, ProjectID: project.ID})
-	for round := 1; ; round++ {
-		report, err = p.makeGeneration(held, root, project, claim, report)
-		if memoir.CodeOf(err) != memoir.CodeChanged || round == maxRounds || report.Outcome == OutcomeEdited {
-			break
-		}
-	}
-	c := consolidation{project: project, claim: claim}
-	refusal := spent.refusal()
-	if err != nil && refusal != nil && ctx.Err() == nil {
+	c := p.workOn(project.Project, &claim)
+	c.report = report
+	err := c.generations(held)
+	if refusal := spent.refusal(); err != nil && refusal != nil && ctx.Err() == nil {
 		if err = refusal; ownFault(err) {
 			p.fail(err)
 		}
 	}
 	switch {
-	case err == nil && report.Outcome == OutcomePublished: // and entered with that
-		return report, nil
 	case err == nil:
-		p.enterProject(ctx, c, string(report.Outcome))
-		return report, nil
+		p.endWork(ctx, claim.Token, project.ID, string(c.report.Outcome))
+		return c.report, nil
 	case memoir.CodeOf(context.Cause(held)) == memoir.CodeLeaseLost, memoir.CodeOf(err) == memoir.CodeLeaseLost:
-		p.enterProject(ctx, c, store.OutcomeLost)
-		report.Outcome, report.Detail = OutcomeBusy, "its lease was lost to another process"
-		return report, nil
+		p.endWork(ctx, claim.Token, project.ID, store.OutcomeLost)
+		c.report.Outcome, c.report.Detail = OutcomeBusy, "its lease was lost to another process"
+		return c.report, nil
 	}
-	return p.endFailed(ctx, c, report, err)
+	return p.endFailed(ctx, c, err)
 }
 
 // endFailed ends the claim of a project whose work failed, by who is to blame.
-func (p *phase2) endFailed(
-	ctx context.Context,
-	c consolidation,
-	report ProjectReport,
-	err error,
-) (ProjectReport, error) {
-	if memoir.CodeOf(err) == memoir.CodeChanged && ctx.Err() == nil { // no fault of the project's
-		p.enterProject(ctx, c, store.OutcomeInterrupted)
-		report.Outcome, report.Detail = OutcomeEdited, p.redact(err.Error())
+func (p *phase2) endFailed(ctx context.Context, c *consolidation, err error) (ProjectReport, error) {
+	giveBack := func(outcome string, err error) error { // no attempt is counted
+		back := p.store.GiveBackProject(context.WithoutCancel(ctx), *c.claim)
+		p.endWork(ctx, c.claim.Token, c.project.ID, outcome)
+		if back != nil {
+			return errors.Join(err, back)
+		}
+		return err
+	}
+	switch {
+	case memoir.CodeOf(err) == memoir.CodeChanged && ctx.Err() == nil: // no fault of the project's
+		c.report.Outcome, c.report.Detail = OutcomeEdited, p.redact(err.Error())
 		p.warn(
 			fmt.Sprintf("project %s: its files were edited all the time, so nothing was published", c.project.Name),
 			memoir.HintOf(err),
 		)
-		return report, p.store.GiveBackProject(context.WithoutCancel(ctx), c.claim)
-	}
-	interrupted := ctx.Err() != nil || ownFault(err) || memoir.CodeOf(err) == memoir.CodeConfig ||
-		errors.Is(err, errUnserved)
-	if interrupted || limited(err) {
-		return report, p.returnProject(ctx, c, err)
+		return c.report, giveBack(store.OutcomeInterrupted, nil)
+	case limited(err):
+		return c.report, giveBack(store.OutcomeLimit, err)
+	case ctx.Err() != nil, ownFault(err), memoir.CodeOf(err) == memoir.CodeConfig, errors.Is(err, errUnserved):
+		return c.report, giveBack(store.OutcomeInterrupted, err)
 	}
 	blame := p.judge(p.consolidator.Name(), err)
 	if blame == ends {
-		return report, p.returnProject(ctx, c, endsRun{err})
+		return c.report, giveBack(store.OutcomeInterrupted, endsRun{err})
 	}
 	after := context.WithoutCancel(ctx)
 	failure := p.failureOf(p.consolidator.Name(), err)
 	var failed error
 	if blame == postponed {
-		_, failed = p.store.Postpone(after, c.claim, failure, p.projectRetryPolicy())
+		_, failed = p.store.Postpone(after, *c.claim, failure, p.projectRetryPolicy())
 	} else {
-		failed = p.store.Fail(after, c.claim, failure, p.projectRetryPolicy())
+		failed = p.store.Fail(after, *c.claim, failure, p.projectRetryPolicy())
 	}
 	if failed != nil {
-		p.enterProject(ctx, c, store.OutcomeLost)
-		return report, errors.Join(err, failed)
+		p.endWork(ctx, c.claim.Token, c.project.ID, store.OutcomeLost)
+		return c.report, errors.Join(err, failed)
 	}
-	report.Detail = failure.Message
-	return report, err
+	c.report.Detail = failure.Message
+	return c.report, err
 }
 
-// returnProject gives a claim back, no attempt counted, because of an error, and returns
-// that with what went wrong on the way.
-func (p *phase2) returnProject(ctx context.Context, c consolidation, err error) error {
-	back := p.store.GiveBackProject(context.WithoutCancel(ctx), c.claim)
-	outcome := store.OutcomeInterrupted
-	if limited(err) {
-		outcome = store.OutcomeLimit
+// generations makes what a project is due for. What was published before a failure stays.
+func (c *consolidation) generations(ctx context.Context) (err error) {
+	if err := c.prune(ctx); err != nil {
+		return err
 	}
-	p.enterProject(ctx, c, outcome)
-	if back != nil {
-		return errors.Join(err, back)
+	for more := true; more && err == nil; {
+		more, err = c.generation(ctx, c.askOnce, true)
 	}
 	return err
 }
 
-// enterProject puts into the ledger what became of work on a project that published nothing.
-func (p *phase2) enterProject(ctx context.Context, c consolidation, outcome string) {
-	p.endWork(ctx, c.claim.Token, c.project.ID, outcome)
+// prune publishes a generation without what was withdrawn, which needs no model. The
+// built-in model makes its memory anew anyway.
+func (c *consolidation) prune(ctx context.Context) error {
+	if c.consolidator.Name() == consolidate.BuiltinName {
+		return nil
+	}
+	_, err := c.generation(ctx, c.withoutWithdrawn, false)
+	return err
+}
+
+// A making gives the memory that is to be made of an input; nil: none.
+type making func(ctx context.Context, in consolidate.Input, live memory.Snapshot) (*memoir.Consolidation, error)
+
+// generation makes a memory and publishes it, unless it is what is live already. If a person
+// edits the live files meanwhile, it is made again; what a model was paid for only gets their
+// edits. Unless the claim is to end with it, or sessions are still to be folded in, which it
+// reports, the claim stays ours.
+func (c *consolidation) generation(ctx context.Context, make making, ends bool) (open bool, err error) {
+	defer func() { err = c.lostOr(ctx, err) }()
+	defer c.survive(&err)
+	var in consolidate.Input
+	var result *memoir.Consolidation
+	for round := 1; ; round++ {
+		live, err := c.current(ctx)
+		switch {
+		case err != nil:
+		case result != nil && accountOf(ctx).paid():
+			in.Notes, err = c.store.Notes(ctx, c.project.ID)
+		default:
+			if in, err = c.inputs(ctx, c.project, live); err != nil {
+				return false, err
+			}
+			in.Forced = c.claim.Forced
+			c.report.Inputs, c.report.Generation = len(in.Extractions), live.Generation
+			if live.Generation > 0 {
+				c.report.Root = c.root.Link()
+			}
+			accountOf(ctx).redactBy(c.scannersFor(c.project.ID)...)
+			if c.forgetting != nil {
+				c.forgetting.restrict(&in, live)
+			}
+			if result, err = make(ctx, in, live); err == nil && accountOf(ctx).paid() {
+				var done func()
+				ctx, done = keeping(ctx, c.grace(keepWithin))
+				defer done()
+			}
+		}
+		if err == nil && result == nil && ends {
+			c.report.Outcome = OutcomeEmpty
+			return false, c.store.FinishProjectUnchanged(ctx, *c.claim)
+		}
+		if err == nil && result != nil {
+			err = c.publishResult(ctx, *result, in, live, ends && len(result.Open) == 0)
+		}
+		if memoir.CodeOf(err) != memoir.CodeChanged || round == maxRounds {
+			return result != nil && len(result.Open) > 0, err
+		}
+	}
+}
+
+// lostOr is err, or an error of code CodeLeaseLost if a file was gone because another process, such as
+// `memoir clear`, took the project over and removed its folder.
+func (c *consolidation) lostOr(ctx context.Context, err error) error {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	ours, failed := c.store.ExtendProject(context.WithoutCancel(ctx), *c.claim, c.leaseUntil(c.phase2Lease()))
+	if ours || failed != nil {
+		return err
+	}
+	return memoir.Errorf(memoir.CodeLeaseLost, "a later run does it again",
+		"project %s was taken over: %w", c.project.ID, err)
+}
+
+// askOnce asks the model once, if there are extractions. Zero inputs never wipe a root: only
+// when what a memory rests on was taken out by a person or a setting is what they wrote by
+// hand left alone.
+func (c *consolidation) askOnce(
+	ctx context.Context, in consolidate.Input, live memory.Snapshot,
+) (*memoir.Consolidation, error) {
+	if len(in.Extractions) == 0 {
+		return c.onlyNotes(ctx, in, live)
+	}
+	result, err := apart(ctx, c.run, func() (memoir.Consolidation, error) {
+		made, _, err := c.consolidator.Consolidate(ctx, in) // what it spent is in the ledger
+		return made, err
+	})
+	return &result, err
+}
+
+// onlyNotes is what people wrote by hand in a memory of whose sessions one or more were
+// taken out and none is left.
+func (c *consolidation) onlyNotes(
+	ctx context.Context, in consolidate.Input, live memory.Snapshot,
+) (*memoir.Consolidation, error) {
+	out, err := c.takenOutOf(ctx, c.project.ID, live.Manifest.Inputs)
+	if err != nil || len(out) == 0 {
+		return nil, err
+	}
+	left := consolidate.OnlyNotes(in)
+	return &left, nil
+}
+
+// withoutWithdrawn is the live memory without the sessions that were withdrawn; nil if it has
+// no trace of them, or what is left is no memory.
+func (c *consolidation) withoutWithdrawn(
+	ctx context.Context, in consolidate.Input, live memory.Snapshot,
+) (*memoir.Consolidation, error) {
+	switch {
+	case live.Generation == 0 || len(in.Withdrawn) == 0:
+		return nil, nil
+	case len(in.Extractions) == 0:
+		return c.onlyNotes(ctx, in, live)
+	}
+	left, pruned, err := consolidate.Forgotten{}.Withdraw(in)
+	if err != nil || !pruned {
+		return nil, nil
+	}
+	return &left, nil
+}
+
+// takenOutOf lists the inputs that a person or a setting took out of memory, or that count
+// for another project now, which has what they gave.
+func (r *run) takenOutOf(ctx context.Context, projectID string, inputs []memory.Input) ([]string, error) {
+	forgotten, err := r.store.Forgotten(ctx)
+	if err != nil {
+		return nil, err
+	}
+	gone := []string{}
+	for _, in := range inputs {
+		sessions, err := r.store.Sessions(ctx, store.Filter{Keys: []string{in.Session}})
+		if err != nil {
+			return nil, err
+		}
+		if forgotten[in.Session] || slices.ContainsFunc(sessions, func(s memoir.Session) bool {
+			return s.Reason == memoir.ReasonDisabled || s.ProjectID != "" && s.ProjectID != projectID
+		}) {
+			gone = append(gone, in.Session)
+		}
+	}
+	return gone, nil
 }

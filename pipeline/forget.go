@@ -9,7 +9,6 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"memoir"
 	"memoir/consolidate"
@@ -59,9 +58,6 @@ func Forget(ctx context.Context, st *store.Store, opts Options, f Forgetting) (F
 	if err != nil {
 		return report, err
 	}
-	if err := r.useWithdrawal(); err != nil {
-		return report, err
-	}
 	found, err := st.Remembering(ctx, f.Keys)
 	if err != nil {
 		return report, err
@@ -82,7 +78,6 @@ func Forget(ctx context.Context, st *store.Store, opts Options, f Forgetting) (F
 		one, err := r.forgetIn(ctx, id, &store.Forgetting{Keys: found[id], Text: f.Text, Purge: f.Purge})
 		if err != nil {
 			errs = append(errs, fmt.Errorf("project %s: %w", id, err))
-			r.noteUnforgotten(ctx, id, err)
 		}
 		report.Projects = append(report.Projects, one)
 	}
@@ -115,22 +110,21 @@ func worst(errs []error, all error) error {
 	return all
 }
 
-// useWithdrawal sees to it that forgetting asks no language model: where one makes
-// the memory, code takes out of it what must go; the built-in model makes it anew.
-func (r *run) useWithdrawal() error {
-	r.forgetting = &forgetting{}
+// anew reports whether the built-in model makes memories, which makes one anew without what
+// is forgotten. Where a language model does, code takes the lines out: forgetting asks none.
+func (r *run) anew() bool {
 	if r.opts.Phases != nil {
-		_, c, err := r.opts.Phases(r.meter.of)
-		r.forgetting.edits = err == nil && c.Name() != consolidate.BuiltinName
-		return err
+		unused := newMeter(r.opts.Settings.Limits, r.store, r.id, r.warn)
+		_, c, err := r.opts.Phases(unused.of)
+		return err == nil && c.Name() == consolidate.BuiltinName
 	}
 	_, two := model.Phases(r.opts.Settings.ModelRoles)
 	spec, err := model.SpecOf(r.opts.Settings, two.Model)
-	r.forgetting.edits = err != nil || !spec.Builtin()
-	return nil
+	return err == nil && spec.Builtin()
 }
 
-// forgetIn makes one project's memory forget: what is named, and what was begun before.
+// forgetIn makes one project's memory forget: what is named, and what was begun before. That
+// it could not is noted.
 func (r *run) forgetIn(ctx context.Context, id string, f *store.Forgetting) (ForgottenIn, error) {
 	out := ForgottenIn{Project: id, Outcome: OutcomeFailed, Archives: []string{}}
 	row, err := r.store.FindProject(ctx, id)
@@ -138,95 +132,83 @@ func (r *run) forgetIn(ctx context.Context, id string, f *store.Forgetting) (For
 		return out, err
 	}
 	out.Name, out.Generation = row.Name, int(row.Generation)
-	began := false
-	for round := 1; ; round++ {
-		err := r.holding(ctx, id, r.opts.Wait, func(ctx context.Context, claim *store.ProjectClaim) error {
-			if f != nil && !began {
-				var err error
-				if *claim, err = r.store.BeginForgetting(ctx, *claim, *f); err != nil {
-					return err
-				}
-				began = true
+	err = r.holding(ctx, row.Project, r.opts.Wait, func(ctx context.Context, c *consolidation) (err error) {
+		if f != nil {
+			if *c.claim, err = r.store.BeginForgetting(ctx, *c.claim, *f); err != nil {
+				return err
 			}
-			return r.withdraw(ctx, row, claim, &out)
-		})
-		if memoir.CodeOf(err) == memoir.CodeLeaseLost { // to a process that clears the project
-			err = memoir.Errorf(memoir.CodeBusy, "wait for it, for instance with --wait", "busy: %w", err)
+			f = nil
 		}
-		if memoir.CodeOf(err) == memoir.CodeBusy {
-			out.Outcome, out.Detail = OutcomeBusy, err.Error()
+		if err := c.forget(ctx, row.Generation > 0 && r.anew()); err != nil {
+			return err
 		}
-		if memoir.CodeOf(err) != memoir.CodeChanged || round == maxRounds {
-			if err != nil {
-				return out, err
-			}
-			break
-		}
-	}
-	// Publishing ended the claim. Somebody may be consolidating by now, who knows of
-	// the tombstones, and is waited for.
-	err = r.holding(ctx, id, max(r.opts.Wait, finishWithin), func(ctx context.Context, claim *store.ProjectClaim) error {
-		return r.settleForgetting(ctx, row, claim, &out)
+		out.Outcome, out.Root = cmp.Or(c.report.Outcome, OutcomeUnchanged), c.report.Root
+		out.Generation = cmp.Or(c.report.Generation, out.Generation)
+		out.Archives, err = c.settleForgetting(ctx)
+		return err
 	})
-	if code := memoir.CodeOf(err); code == memoir.CodeBusy || code == memoir.CodeLeaseLost {
-		err = memoir.Errorf(memoir.CodeBusy, "the next `memoir run` finishes it",
-			"its memory forgot, and what is left to clear away waits: %w", err)
+	code := memoir.CodeOf(err)
+	if code == memoir.CodeLeaseLost { // to a process that clears the project
+		code, err = memoir.CodeBusy, memoir.Errorf(memoir.CodeBusy, "wait for it, for instance with --wait", "busy: %w", err)
+	}
+	switch {
+	case err == nil:
+	case code == memoir.CodeBusy:
+		out.Outcome, out.Detail = OutcomeBusy, err.Error()
+	case ctx.Err() == nil:
+		if err := r.store.WithdrawalFailed(ctx, id, r.redact(err.Error())); err != nil {
+			r.log.Warn("why a project could not forget is not noted", "error", err)
+		}
 	}
 	return out, err
 }
 
-// finishWithin is how long what is left to do after a publication waits for others.
-const finishWithin = 10 * time.Second
+// forget publishes a generation without what was forgotten. Where the memory is made anew
+// nothing is left to be consolidated.
+func (c *consolidation) forget(ctx context.Context, anew bool) (err error) {
+	if c.forgetting, err = loadForgetting(ctx, c.store, c.project.ID); err != nil {
+		return err
+	}
+	makes := c.withoutForgotten
+	if anew {
+		c.consumes, makes = c.claim.Seq, c.askOnce // of the built-in model: no other is chosen yet
+	}
+	_, err = c.generation(ctx, makes, false)
+	return err
+}
 
-// withdraw publishes a generation without what was forgotten.
-func (r *run) withdraw(ctx context.Context, row store.ProjectRow, claim *store.ProjectClaim, out *ForgottenIn) error {
-	if err := r.forgetting.load(ctx, r.store, row.ID); err != nil {
-		return err
+// withoutForgotten is the live memory without what was forgotten. What is new in it is still
+// to be consolidated.
+func (c *consolidation) withoutForgotten(
+	ctx context.Context, in consolidate.Input, live memory.Snapshot,
+) (*memoir.Consolidation, error) {
+	if len(in.Extractions) == 0 {
+		return c.onlyNotes(ctx, in, live)
 	}
-	if r.forgetting.edits {
-		r.consolidator = consolidate.NewWithdrawal(r.forgetting.what)
-	}
-	if r.forgetting.edits || row.Generation == 0 {
-		claim.Seq = 0 // whatever else is new is still to be consolidated
-	}
-	held, _ := begin(ctx, store.Call{Work: claim.Token, Phase: phaseConsolidate, ProjectID: row.ID})
-	report, err := r.makeGeneration(held, memory.At(r.opts.Home, row.ID), row, *claim, reportOf(row))
-	if err != nil {
-		return err
-	}
-	out.Outcome, out.Generation, out.Root = report.Outcome, report.Generation, report.Root
-	return nil
+	left, _, err := c.forgetting.what.Withdraw(in)
+	left.Open = slices.DeleteFunc(left.Open, func(key string) bool { return !in.Changed[key] && !in.Forced })
+	return &left, err
 }
 
 // settleForgetting holds the live files against what was forgotten, and then clears
-// away what was kept to tell it by.
-func (r *run) settleForgetting(
-	ctx context.Context,
-	row store.ProjectRow,
-	claim *store.ProjectClaim,
-	out *ForgottenIn,
-) error {
-	root := memory.At(r.opts.Home, row.ID)
-	if err := r.recoverRoot(ctx, root, claim); err != nil {
-		return err
-	}
-	live, err := root.Current()
+// away what was kept to tell it by. It returns the archives that hold it.
+func (c *consolidation) settleForgetting(ctx context.Context) (archives []string, err error) {
+	live, err := c.root.Current()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	out.Generation = cmp.Or(live.Generation, out.Generation)
-	f := r.forgetting
+	f := c.forgetting
 	if traces := f.what.Traces(live.Files, f.in); len(traces) > 0 {
-		return memoir.Errorf(memoir.CodeInvalid, "take the line out of that file, and forget again",
+		return nil, memoir.Errorf(memoir.CodeInvalid, "take the line out of that file, and forget again",
 			"what was forgotten is left in %d places of the live memory: %s", len(traces), traces[0])
 	}
-	if f.keys, err = r.store.Forgotten(ctx); err != nil {
-		return err
+	if f.keys, err = c.store.Forgotten(ctx); err != nil {
+		return nil, err
 	}
-	if out.Archives, err = f.archives(root); err != nil {
-		return err
+	if archives, err = f.archives(c.root); err != nil {
+		return archives, err
 	}
-	return r.store.FinishForgetting(ctx, row.ID, f.seq, f.edit)
+	return archives, c.store.FinishForgetting(ctx, c.project.ID, f.seq, f.edit)
 }
 
 // finishForgetting does what a process that died, or was interrupted, had begun.
@@ -235,24 +217,14 @@ func (r *run) finishForgetting(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(left) > 0 {
-		mine, err := newRun(r.store, r.opts)
-		if err == nil {
-			err = mine.useWithdrawal()
-		}
-		if err != nil {
-			return err
-		}
-		for _, w := range left {
-			_, err := mine.forgetIn(ctx, w.ProjectID, nil)
-			switch {
-			case ctx.Err() != nil:
-				return context.Cause(ctx)
-			case err != nil:
-				r.warn(fmt.Sprintf("project %s: forgetting is not finished: %s", w.ProjectID, r.redact(err.Error())),
-					cmp.Or(memoir.HintOf(err), "a later run tries again"))
-				r.noteUnforgotten(ctx, w.ProjectID, err)
-			}
+	for _, w := range left {
+		_, err := r.forgetIn(ctx, w.ProjectID, nil)
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err != nil:
+			r.warn(fmt.Sprintf("project %s: forgetting is not finished: %s", w.ProjectID, r.redact(err.Error())),
+				cmp.Or(memoir.HintOf(err), "a later run tries again"))
 		}
 	}
 	purging, err := r.store.Purging(ctx)
@@ -291,7 +263,7 @@ func ForgetProject(
 	if err := FinishMoves(ctx, st, opts.Home); err != nil {
 		return 0, nil, err
 	}
-	err = r.holding(ctx, id, opts.Wait, func(ctx context.Context, _ *store.ProjectClaim) (err error) {
+	err = r.holding(ctx, memoir.Project{ID: id, Name: id}, opts.Wait, func(ctx context.Context, _ *consolidation) error {
 		if purge {
 			if err := st.BeginPurge(ctx); err != nil {
 				return err
@@ -312,6 +284,23 @@ func ForgetProject(
 	}
 	removed, err = Purge(ctx, st, opts.Home)
 	return sessions, removed, err
+}
+
+// FinishMoves removes the folders of projects that were cleared or forgotten.
+func FinishMoves(ctx context.Context, st *store.Store, home string) error {
+	ids, err := st.RemovedProjects(ctx)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, id := range ids {
+		err := memory.At(home, id).Remove()
+		if err == nil {
+			err = st.FolderRemoved(ctx, id)
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
 }
 
 // logFiles are what runs in the background said. They may quote what they worked on.

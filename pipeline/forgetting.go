@@ -14,8 +14,6 @@ import (
 
 // A forgetting is what one project's memory is made to forget.
 type forgetting struct {
-	edits bool // a language model makes the memory, so code takes the lines out
-
 	what  consolidate.Forgotten
 	seq   int64
 	purge bool
@@ -24,30 +22,29 @@ type forgetting struct {
 	edit  func(memoir.Note) (memoir.Note, bool)
 }
 
-// load reads what was begun for a project.
-func (f *forgetting) load(ctx context.Context, st *store.Store, projectID string) error {
+// loadForgetting reads what was begun for a project.
+func loadForgetting(ctx context.Context, st *store.Store, projectID string) (*forgetting, error) {
 	extractions, err := st.WithdrawnExtractions(ctx, projectID)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	all, err := st.Withdrawals(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	f.what, f.seq, f.purge = consolidate.Forgotten{Extractions: extractions}, 0, false
+	f := &forgetting{what: consolidate.Forgotten{Extractions: extractions}}
 	for _, w := range all {
 		if w.ProjectID == projectID {
 			f.what.Texts, f.seq, f.purge = w.Texts, w.Seq, w.Purge
 		}
 	}
-	return nil
+	return f, nil
 }
 
-// restrict makes an input one for forgetting: notes have no trace of what is
-// forgotten, and where lines are taken out of a language model's memory that memory
-// rests on no more than it did.
+// restrict makes an input one for forgetting: notes have no trace of what is forgotten, and
+// where there is no memory none is made.
 func (f *forgetting) restrict(in *consolidate.Input, live memory.Snapshot) {
-	if live.Generation == 0 { // there is no memory to forget anything
+	if live.Generation == 0 {
 		in.Extractions = nil
 	}
 	f.edit = f.what.Editor(*in)
@@ -57,46 +54,29 @@ func (f *forgetting) restrict(in *consolidate.Input, live memory.Snapshot) {
 			notes = append(notes, n)
 		}
 	}
-	if f.edits {
-		last := map[string]string{}
-		for _, input := range live.Manifest.Inputs {
-			last[input.Session] = input.Hash
-		}
-		extractions := in.Extractions[:0:0]
-		for _, e := range in.Extractions {
-			hash, known := last[e.SessionKey]
-			if !known {
-				in.Known = append(slices.Clip(in.Known), e.SessionKey)
-				continue
-			}
-			e.ContentHash = hash // what is new in it is still to be consolidated
-			extractions = append(extractions, e)
-		}
-		in.Extractions, in.Changed = extractions, map[string]bool{}
-	}
 	in.Notes = notes
 	f.in = *in
 }
 
-// clean is text that a person wrote without what must be forgotten.
-func (r *run) clean(text string, in consolidate.Input) string {
+// clean is text that a person wrote without what must be forgotten; f may be nil.
+func (f *forgetting) clean(text string, in consolidate.Input) string {
 	var what consolidate.Forgotten
-	if r.forgetting != nil {
-		what = r.forgetting.what
+	if f != nil {
+		what = f.what
 	}
 	return what.Clean(text, in)
 }
 
 // archives lists the earlier generations that rest on what was forgotten, or contain it, by
-// their paths in the project's folder. With a purge it removes them and rewrites what was
-// saved too late; without one, it lists those files, too.
+// their paths in the project's folder, and files that were saved too late. With a purge these
+// archives are removed, and the files rewritten.
 func (f *forgetting) archives(root memory.Root) ([]string, error) {
 	if f.purge {
 		removed, err := dropGenerations(root, func(g memory.Generation) bool { return f.taints(root, g) })
 		if err == nil {
 			err = root.RewriteUnmerged(f.withoutTraces)
 		}
-		return list(removed), err
+		return removed, err
 	}
 	names := []string{}
 	generations, err := root.Generations()
@@ -113,8 +93,8 @@ func (f *forgetting) archives(root memory.Root) ([]string, error) {
 		names = append(names, pathIn(root, filepath.Join(root.Dir(), "unmerged")))
 	}
 	for _, name := range late.Paths() {
-		if len(f.what.Traces(map[string][]byte{name: late[name]}, f.in)) > 0 {
-			names = append(names, pathIn(root, filepath.Join(root.Dir(), filepath.FromSlash(name))))
+		if f.withoutTraces(name, string(late[name])) != string(late[name]) {
+			names = append(names, name)
 		}
 	}
 	return names, nil
@@ -139,13 +119,6 @@ func (f *forgetting) withoutTraces(name, text string) string {
 	return out.String()
 }
 
-func list(names []string) []string {
-	if names == nil {
-		return []string{}
-	}
-	return names
-}
-
 // taints reports whether a generation rests on what was forgotten, or tells of it.
 // What cannot be read may hold anything.
 func (f *forgetting) taints(at memory.Root, g memory.Generation) bool {
@@ -160,16 +133,11 @@ func (f *forgetting) taints(at memory.Root, g memory.Generation) bool {
 // TellOfForgotten returns the generations that rest on sessions that were forgotten.
 func TellOfForgotten(ctx context.Context, st *store.Store, generations []memory.Generation) (map[int]bool, error) {
 	forgotten, err := st.Forgotten(ctx)
-	if err != nil {
-		return nil, err
-	}
 	out := map[int]bool{}
 	for _, g := range generations {
-		if slices.ContainsFunc(g.Manifest.Inputs, func(in memory.Input) bool { return forgotten[in.Session] }) {
-			out[g.Number] = true
-		}
+		out[g.Number] = slices.ContainsFunc(g.Manifest.Inputs, func(in memory.Input) bool { return forgotten[in.Session] })
 	}
-	return out, nil
+	return out, err
 }
 
 // Found is what holds a text, as memoir.Folded compares it.
@@ -195,93 +163,43 @@ type FoundLine struct {
 func FindText(ctx context.Context, st *store.Store, opts Options, text string) (Found, error) {
 	var out Found
 	text = memoir.Folded(text)
-	holds := func(of string) bool { return strings.Contains(memoir.Folded(of), text) }
-	wanted := func(projectID string) bool {
-		return len(opts.ProjectIDs) == 0 || slices.Contains(opts.ProjectIDs, projectID)
+	s, err := newSweep(ctx, st, opts)
+	if err != nil {
+		return out, err
 	}
 	extracted := map[string]bool{}
-	err := st.Texts(ctx, "", func(t store.Text) error {
+	err = s.each(ctx, func(at StoredPlace, value string) {
+		held := memoir.LinesHolding(value, text)
 		switch {
-		case t.Table == "extraction" && holds(t.Value):
-			extracted[t.Key] = true
-		case t.Table == "note" && holds(t.Value) && wanted(t.ProjectID):
-			out.Projects = append(out.Projects, t.ProjectID)
+		case len(held) == 0:
+			return
+		case at.Table == "extraction":
+			extracted[at.Key] = true
+			return
+		case at.Table != "note" && at.Table != "" || at.Project == "":
+			return
+		case at.live != "" && at.Line == 0: // the path
+			out.Lines = append(out.Lines, FoundLine{Project: at.Project, Path: at.live})
+		case at.live != "":
+			lines := strings.Split(value, "\n")
+			for _, n := range held {
+				out.Lines = append(out.Lines, FoundLine{at.Project, at.live, n, strings.TrimSpace(lines[n-1])})
+			}
 		}
-		return nil
+		out.Projects = append(out.Projects, at.Project)
 	})
 	if err != nil {
 		return out, err
-	}
-	sessions, err := st.Sessions(ctx, store.Filter{})
-	if err != nil {
-		return out, err
-	}
-	for _, s := range sessions {
-		about := strings.Join([]string{s.Title, s.CWD, s.Branch, s.Remote, s.Error}, "\n")
-		if s.Reason != memoir.ReasonForgotten && wanted(s.ProjectID) && (extracted[s.Key()] || holds(about)) {
-			out.Sessions = append(out.Sessions, s)
-		}
-	}
-	projects, err := st.Projects(ctx)
-	if err != nil {
-		return out, err
-	}
-	for _, p := range projects {
-		if wanted(p.ID) {
-			if err := out.inMemory(ctx, memory.At(opts.Home, p.ID), p.ID, text); err != nil {
-				return out, err
-			}
-		}
 	}
 	slices.Sort(out.Projects)
 	out.Projects = slices.Compact(out.Projects)
-	return out, nil
-}
-
-// inMemory looks for a folded text in a project's live memory, its archives, and what was
-// saved too late.
-func (f *Found) inMemory(ctx context.Context, root memory.Root, projectID, text string) error {
-	live, err := root.Current()
-	if err != nil {
-		return err
-	}
-	for _, path := range live.Files.Paths() {
-		if strings.Contains(memoir.Folded(path), text) {
-			f.Lines = append(f.Lines, FoundLine{Project: projectID, Path: path})
-		}
-		content := string(live.Files[path])
-		lines := strings.Split(content, "\n")
-		for _, n := range memoir.LinesHolding(content, text) {
-			f.Lines = append(f.Lines, FoundLine{projectID, path, n, strings.TrimSpace(lines[n-1])})
+	sessions, err := st.Sessions(ctx, store.Filter{})
+	for _, session := range sessions {
+		about := strings.Join([]string{session.Title, session.CWD, session.Branch, session.Remote, session.Error}, "\n")
+		wanted := session.Reason != memoir.ReasonForgotten && (s.project == "" || s.project == session.ProjectID)
+		if wanted && (extracted[session.Key()] || strings.Contains(memoir.Folded(about), text)) {
+			out.Sessions = append(out.Sessions, session)
 		}
 	}
-	if says(live.Files, text) {
-		f.Projects = append(f.Projects, projectID)
-		return nil
-	}
-	if late, err := root.ReadUnmerged(); err == nil && says(late, text) {
-		f.Projects = append(f.Projects, projectID)
-		return nil
-	}
-	generations, err := root.Generations()
-	if err != nil {
-		return err
-	}
-	for _, g := range generations {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if files, err := root.ReadArchive(g.Number); err == nil && says(files, text) {
-			f.Projects = append(f.Projects, projectID)
-			return nil
-		}
-	}
-	return nil
-}
-
-// says reports whether a file, or its path, holds a folded text.
-func says(files memory.Files, text string) bool {
-	return slices.ContainsFunc(files.Paths(), func(path string) bool {
-		return strings.Contains(memoir.Folded(path), text) || len(memoir.LinesHolding(string(files[path]), text)) > 0
-	})
+	return out, err
 }

@@ -66,20 +66,20 @@ func (r *run) hold(ctx context.Context, id string) (store.ProjectClaim, error) {
 }
 
 // letGo gives a claim back; if that fails, it is free when this process ends.
-func (r *run) letGo(ctx context.Context, claim store.ProjectClaim) {
-	_ = r.store.GiveBackProject(context.WithoutCancel(ctx), claim)
+func (r *run) letGo(ctx context.Context, claim *store.ProjectClaim) {
+	_ = r.store.GiveBackProject(context.WithoutCancel(ctx), *claim)
 }
 
-// holding claims a project, which it waits for, and does something under its lease. What do
-// leaves of the claim is given back.
+// holding claims a project, which it waits for, and does something under its lease, again if a
+// person edited the live files meanwhile. What do leaves of the claim is given back.
 func (r *run) holding(
-	ctx context.Context, id string, wait time.Duration, do func(context.Context, *store.ProjectClaim) error,
+	ctx context.Context, project memoir.Project, wait time.Duration, do func(context.Context, *consolidation) error,
 ) error {
 	var claim store.ProjectClaim
 	var attempt time.Time
 	err := untilFree(ctx, wait, func() (err error) {
 		attempt = time.Now()
-		claim, err = r.hold(ctx, id)
+		claim, err = r.hold(ctx, project.ID)
 		return err
 	})
 	if memoir.CodeOf(err) == memoir.CodeBusy {
@@ -88,10 +88,15 @@ func (r *run) holding(
 	if err != nil {
 		return err
 	}
-	held, release := r.keepProject(ctx, id, &claim, attempt)
+	held, release := r.keepProject(ctx, project.Name, &claim, attempt)
 	defer release()
-	defer r.letGo(ctx, claim)
-	return do(held, &claim)
+	defer r.letGo(ctx, &claim)
+	for round := 1; ; round++ {
+		err := r.surviving(func() error { return do(held, r.workOn(project, &claim)) })
+		if memoir.CodeOf(err) != memoir.CodeChanged || round == maxRounds {
+			return err
+		}
+	}
 }
 
 // untilFree repeats try as long as its error has the code memoir.CodeBusy, for at most wait.
@@ -125,9 +130,6 @@ func (r *run) projectRetryPolicy() store.Policy {
 // keepWithin is what is left for making live what was paid for when a run is interrupted,
 // which is to exit within a second.
 const keepWithin = 400 * time.Millisecond
-
-// handOver is how long a consolidator may take to say what it had made when a run is interrupted.
-const handOver = 150 * time.Millisecond
 
 // grace is how long a step may take once a run is interrupted.
 func (r *run) grace(usual time.Duration) time.Duration { return cmp.Or(r.opts.Grace, usual) }
@@ -164,9 +166,9 @@ func outlasting(ctx context.Context, by func(cause error) time.Duration) (contex
 	}
 }
 
-// apart runs fn in a goroutine of its own. When ctx ends, fn gets a moment to hand over what it
-// has, and is then waited for no longer, however deaf to ctx it is: what it returns is dropped.
-func apart[T any](ctx context.Context, r *run, moment time.Duration, fn func() (T, error)) (T, error) {
+// apart runs fn in a goroutine of its own. When ctx ends, fn is waited for no longer, however
+// deaf to ctx it is: what it returns is dropped.
+func apart[T any](ctx context.Context, r *run, fn func() (T, error)) (T, error) {
 	type outcome struct {
 		value T
 		err   error
@@ -182,11 +184,6 @@ func apart[T any](ctx context.Context, r *run, moment time.Duration, fn func() (
 	case out := <-done:
 		return out.value, out.err
 	case <-ctx.Done():
-	}
-	select {
-	case out := <-done:
-		return out.value, out.err
-	case <-time.After(moment):
 		var none T
 		return none, context.Cause(ctx)
 	}
@@ -202,4 +199,10 @@ func (r *run) survive(err *error) {
 	}
 	r.log.Error("panic", "value", fmt.Sprint(v), "stack", string(debug.Stack()))
 	*err = memoir.Errorf(memoir.CodeInternal, "this is a defect of memoir: please report it", "unexpected: %v", v)
+}
+
+// surviving is fn whose panic is an error.
+func (r *run) surviving(fn func() error) (err error) {
+	defer r.survive(&err)
+	return fn()
 }

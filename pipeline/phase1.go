@@ -135,7 +135,7 @@ func (p *phase1) work(ctx context.Context, claim store.Claim, attempt time.Time)
 			ProjectID:  claim.Session.ProjectID,
 		},
 	)
-	f.result, f.err = apart(held, p.run, 0, func() (extracted, error) { return p.extractOne(held, claim) })
+	f.result, f.err = apart(held, p.run, func() (extracted, error) { return p.extractOne(held, claim) })
 	if f.err != nil {
 		f.err = cmp.Or(spent.refusal(), f.err)
 	}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"memoir"
+	"memoir/consolidate"
 	"memoir/memory"
 	"memoir/store"
 )
@@ -295,24 +296,43 @@ func (r *run) tidy(ctx context.Context, projects []store.ProjectRow) error {
 		return err
 	}
 	for _, p := range projects {
-		root := memory.At(r.opts.Home, p.ID)
-		disturbed, err := root.Disturbed(int(p.Generation))
+		disturbed, err := memory.At(r.opts.Home, p.ID).Disturbed(int(p.Generation))
 		if err != nil || !disturbed && !slices.Contains(abandoned, p.ID) {
 			continue // what is wrong with it is said where it matters
 		}
-		claim, err := r.hold(ctx, p.ID)
-		switch memoir.CodeOf(err) {
-		case "":
-		case memoir.CodeBusy, memoir.CodeNotFound: // then nothing of it is left of a dead process
-			continue
-		default:
+		err = r.holding(ctx, p.Project, 0, func(ctx context.Context, c *consolidation) error {
+			if err := c.recoverRoot(ctx); err != nil {
+				r.warn(fmt.Sprintf("project %s: %s", p.Name, r.redact(err.Error())), memoir.HintOf(err))
+			}
+			return nil
+		})
+		// One that is busy, or gone, has nothing left of a dead process.
+		if code := memoir.CodeOf(err); err != nil && code != memoir.CodeBusy && code != memoir.CodeNotFound {
 			return err
-		}
-		err = r.recoverRoot(ctx, root, &claim)
-		r.letGo(ctx, claim)
-		if err != nil {
-			r.warn(fmt.Sprintf("project %s: %s", p.Name, r.redact(err.Error())), memoir.HintOf(err))
 		}
 	}
 	return nil
+}
+
+// withdrawOnly takes what was withdrawn out of the memory of a project that is not
+// consolidated now, because its model waits or must not be asked: that needs no model.
+func (r *run) withdrawOnly(ctx context.Context, project store.ProjectRow, report ProjectReport) ProjectReport {
+	if r.consolidator.Name() == consolidate.BuiltinName || project.Generation == 0 || report.Outcome == "" ||
+		ctx.Err() != nil {
+		return report
+	}
+	err := r.holding(ctx, project.Project, 0, func(ctx context.Context, c *consolidation) error {
+		err := c.prune(ctx)
+		if c.report.Outcome == OutcomePublished {
+			report.Generation, report.ByHand, report.Root = c.report.Generation, c.report.ByHand, c.report.Root
+		}
+		return err
+	})
+	if code := memoir.CodeOf(err); err != nil && code != memoir.CodeBusy && code != memoir.CodeLeaseLost {
+		r.warn(
+			fmt.Sprintf("project %s: what was withdrawn is not taken out yet: %v", project.Name, err),
+			memoir.HintOf(err),
+		)
+	}
+	return report
 }

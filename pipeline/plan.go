@@ -90,7 +90,7 @@ func (r *run) reading(ctx context.Context, s memoir.Session) (calls int, bytes i
 		calls int
 		bytes int64
 	}
-	found, err := apart(ctx, r, 0, func() (out estimate, err error) {
+	found, err := apart(ctx, r, func() (out estimate, err error) {
 		parts, err := partsOf(ctx, s, r.heads)
 		if err != nil {
 			return out, err
@@ -124,7 +124,7 @@ func (r *run) planConsolidation(ctx context.Context, project store.ProjectRow, f
 	if err != nil {
 		live = memory.Snapshot{} // what cannot be read is a fault of the run, not of its plan
 	}
-	in, err := r.inputs(ctx, project, live)
+	in, err := r.inputs(ctx, project.Project, live)
 	if err != nil {
 		return planned, err
 	}

@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"context"
 	"fmt"
 	"time"
 
@@ -201,17 +200,6 @@ func (r *run) ground(change func(*Grounding)) {
 		r.report.Grounding = &Grounding{Dropped: map[string]int{}}
 	}
 	change(r.report.Grounding)
-}
-
-// noteUnforgotten keeps why a project's memory could not be rid of what was forgotten.
-// That another process holds it, or that it was interrupted, is no reason.
-func (r *run) noteUnforgotten(ctx context.Context, projectID string, err error) {
-	if code := memoir.CodeOf(err); code == memoir.CodeBusy || code == memoir.CodeLeaseLost || ctx.Err() != nil {
-		return
-	}
-	if err := r.store.WithdrawalFailed(ctx, projectID, r.redact(err.Error())); err != nil {
-		r.log.Warn("why a project could not forget is not noted", "error", err)
-	}
 }
 
 // count changes Phase 1's figures.

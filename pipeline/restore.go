@@ -1,8 +1,10 @@
 package pipeline
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -30,9 +32,8 @@ type Restored struct {
 // Restore makes the content of an earlier generation live again, as a generation of
 // its own. What people edited since the last one is kept as another before it. What
 // rests on sessions that were taken out of memory since does not come back. What the
-// restoring took away stays away: it is noted like an edit by hand when the next
-// generation is made, and the sessions that the content knows nothing of are set
-// aside until they go on.
+// restoring took away stays away: it is noted like an edit by hand, and the sessions that
+// the content knows nothing of are set aside until they go on.
 //
 // It takes the project's lease as a consolidation does and waits opts.Wait for it;
 // then the error has the code memoir.CodeBusy. The project stays due for whatever
@@ -45,16 +46,12 @@ func Restore(ctx context.Context, st *store.Store, opts Options, project memoir.
 	if err := r.finishBefore(ctx, project); err != nil {
 		return Restored{}, err
 	}
-	for round := 1; ; round++ {
-		var out Restored
-		err := r.holding(ctx, project.ID, opts.Wait, func(ctx context.Context, claim *store.ProjectClaim) (err error) {
-			out, err = r.restore(ctx, memory.At(opts.Home, project.ID), project, claim, n)
-			return err
-		})
-		if memoir.CodeOf(err) != memoir.CodeChanged || round == maxRounds {
-			return out, err
-		}
-	}
+	var out Restored
+	err = r.holding(ctx, project, opts.Wait, func(ctx context.Context, c *consolidation) (err error) {
+		out, err = c.restore(ctx, n)
+		return err
+	})
+	return out, err
 }
 
 // finishBefore ends what a process that died had begun to forget: only then it is known
@@ -75,30 +72,20 @@ func (r *run) finishBefore(ctx context.Context, project memoir.Project) error {
 	return err
 }
 
-func (r *run) restore(
-	ctx context.Context,
-	root memory.Root,
-	project memoir.Project,
-	claim *store.ProjectClaim,
-	n int,
-) (out Restored, err error) {
-	defer r.survive(&err)
+func (c *consolidation) restore(ctx context.Context, n int) (out Restored, err error) {
 	out = Restored{
-		Project: project.ID, Restored: n, Root: root.Link(),
+		Project: c.project.ID, Restored: n, Root: c.root.Link(),
 		ByHand: []int{}, SetAside: []string{}, Left: []string{},
 	}
-	if err := r.recoverRoot(ctx, root, claim); err != nil {
-		return out, err
-	}
-	live, err := root.Current()
-	if err != nil {
-		return out, fmt.Errorf("read the live memory: %w", err)
-	}
-	files, m, err := root.ReadGeneration(n)
+	live, err := c.current(ctx)
 	if err != nil {
 		return out, err
 	}
-	files, counts, err := r.restorable(ctx, project, files, live.Files, m, &out)
+	files, m, err := c.root.ReadGeneration(n)
+	if err != nil {
+		return out, err
+	}
+	files, counts, err := c.restorable(ctx, files, m, live, &out)
 	if err != nil {
 		return out, err
 	}
@@ -106,96 +93,110 @@ func (r *run) restore(
 		out.Unchanged, out.Over = true, live.Generation
 		return out, nil
 	}
-	if err := r.keepEdits(ctx, root, store.ProjectRow{Project: project}, live); err != nil {
-		return out, err
-	}
-	inputs, aside, err := r.restoredInputs(ctx, project.ID, m, live, out.Left)
+	inputs, aside, err := c.restoredInputs(ctx, m, live, out.Left)
 	if err != nil {
 		return out, err
 	}
-	published, err := r.publish(ctx, root, live, *claim, files,
-		memory.Manifest{Inputs: inputs, Redactions: counts, RestoredFrom: n, SetAside: aside, Citations: m.Citations},
-		store.GenerationRecord{Inputs: inputsByKey(inputs), Restored: true}, r.store.Publish)
-	if err != nil {
+	if err := c.recordDecisions(ctx, live, files); err != nil {
 		return out, err
 	}
-	out.Generation, out.Over = published.generation, stateOf(live, published.byHand)
-	out.ByHand = append(out.ByHand, published.byHand...)
+	manifest := memory.Manifest{
+		Inputs: inputs, Redactions: counts, RestoredFrom: n, SetAside: aside, Citations: m.Citations,
+	}
+	if err := c.publish(ctx, live, files, manifest, store.GenerationRecord{}, c.store.PublishPart); err != nil {
+		return out, err
+	}
+	out.Generation, out.Over = c.report.Generation, live.Generation
+	if out.ByHand = append(out.ByHand, c.report.ByHand...); len(out.ByHand) > 0 {
+		out.Over = out.ByHand[len(out.ByHand)-1]
+	}
 	for _, in := range aside {
 		out.SetAside = append(out.SetAside, in.Session)
 	}
 	slices.Sort(out.SetAside)
-	r.prune(root, project.Name)
 	return out, nil
 }
 
 // restorable is what of a generation's files may come back, redacted by the rules of today.
 // Of a generation whose sessions were all taken out only headings would be left, so that is
 // an error.
-func (r *run) restorable(
-	ctx context.Context,
-	project memoir.Project,
-	files, live memory.Files,
-	m memory.Manifest,
-	out *Restored,
+func (c *consolidation) restorable(
+	ctx context.Context, files memory.Files, m memory.Manifest, live memory.Snapshot, out *Restored,
 ) (memory.Files, secrets.Counts, error) {
 	var err error
-	if out.Left, err = r.takenOutOf(ctx, project.ID, m.Inputs); err != nil {
+	if out.Left, err = c.takenOutOf(ctx, c.project.ID, m.Inputs); err != nil {
 		return nil, nil, err
 	}
-	if len(out.Left) > 0 && len(out.Left) == len(m.Inputs) {
-		return nil, nil, memoir.Errorf(memoir.CodeInvalid,
-			"`memoir forget --undo` or `memoir sessions enable` lets a session in again",
-			"all sessions of generation %d were disabled or forgotten since, so nothing of it comes back", out.Restored)
+	if len(out.Left) > 0 {
+		before := lines(files)
+		if files, err = c.withoutSessions(ctx, files, m, live, out.Left); err != nil {
+			return nil, nil, err
+		}
+		out.Lines = max(0, before-lines(files))
 	}
-	files, out.Lines = withoutSessions(files, live, m.Inputs, out.Left)
-	if err := r.obey(project); err != nil {
+	if err := c.obey(c.project); err != nil {
 		return nil, nil, err
 	}
-	return r.cleanFiles(project.ID, files)
+	return c.cleanFiles(c.project.ID, files)
 }
 
-// takenOutOf lists the inputs that a person or a setting took out of memory.
-func (r *run) takenOutOf(ctx context.Context, projectID string, inputs []memory.Input) ([]string, error) {
-	forgotten, err := r.store.Forgotten(ctx)
+// withoutSessions takes sessions out of an earlier generation. A line that cites nobody may
+// rest on them: it comes back only if the live memory has it. So does a file that a person
+// wrote, as it is now; what is beside the memory is made of the sessions that stay.
+func (c *consolidation) withoutSessions(
+	ctx context.Context, files memory.Files, m memory.Manifest, live memory.Snapshot, gone []string,
+) (memory.Files, error) {
+	all, _, err := c.store.Selected(ctx, c.project.ID, math.MaxInt32)
 	if err != nil {
 		return nil, err
 	}
-	gone := []string{}
-	for _, in := range inputs {
-		out := forgotten[in.Session]
-		if !out {
-			if out, err = r.takenOut(ctx, projectID, in.Session); err != nil {
-				return nil, err
-			}
-		}
-		if out {
-			gone = append(gone, in.Session)
+	current := files.Consolidation()
+	current.Citations = m.Citations
+	in := consolidate.Input{Project: c.project, Withdrawn: gone, Current: &current}
+	for _, input := range m.Inputs {
+		i := slices.IndexFunc(all, func(e memoir.Extraction) bool { return e.SessionKey == input.Session })
+		if i >= 0 && !slices.Contains(gone, input.Session) {
+			in.Extractions = append(in.Extractions, all[i])
 		}
 	}
-	return gone, nil
+	if len(in.Extractions) == 0 {
+		return nil, memoir.Errorf(memoir.CodeInvalid,
+			"`memoir forget --undo` or `memoir sessions enable` lets a session in again",
+			"all sessions of generation %d were disabled or forgotten since, so nothing of it comes back", m.Generation)
+	}
+	left, _, err := consolidate.Forgotten{Live: live.Consolidation()}.Withdraw(in)
+	if err != nil {
+		return nil, err
+	}
+	beside := companions(in.Extractions)
+	for path := range files.Extra() {
+		if now, kept := live.Files[path]; kept && !isCompanion(path) {
+			beside[path] = now
+		}
+	}
+	return memory.Layout(left, beside)
+}
+
+func lines(files memory.Files) (n int) {
+	for _, text := range files {
+		n += bytes.Count(text, []byte("\n"))
+	}
+	return n
 }
 
 // restoredInputs is what a restored generation rests on: the sessions of the
 // content that it has. What else the memory before it had taken in is set aside: no
 // later consolidation learns from it again what the restoring took away. Of a
 // session that went on in between the later state counts as taken in.
-func (r *run) restoredInputs(
-	ctx context.Context,
-	projectID string,
-	m memory.Manifest,
-	live memory.Snapshot,
-	gone []string,
+func (c *consolidation) restoredInputs(
+	ctx context.Context, m memory.Manifest, live memory.Snapshot, gone []string,
 ) (inputs, aside []memory.Input, err error) {
-	seen, err := r.store.LastInputs(ctx, projectID)
+	seen, err := c.store.LastInputs(ctx, c.project.ID)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the last inputs: %w", err)
 	}
 	for _, in := range live.Manifest.SetAside {
 		seen[in.Session] = in.Hash
-	}
-	if err := r.fillTakenIn(ctx, projectID, seen); err != nil {
-		return nil, nil, err
 	}
 	for _, in := range m.Inputs {
 		hash, known := seen[in.Session]
@@ -203,69 +204,38 @@ func (r *run) restoredInputs(
 			hash = in.Hash
 		}
 		if delete(seen, in.Session); !slices.Contains(gone, in.Session) {
-			inputs = append(inputs, memory.Input{Session: in.Session, Hash: hash})
+			inputs = append(inputs, memory.Input{Session: in.Session, Hash: takenIn(hash)})
 		}
 	}
 	for key, hash := range seen {
-		aside = append(aside, memory.Input{Session: key, Hash: hash})
+		aside = append(aside, memory.Input{Session: key, Hash: takenIn(hash)})
 	}
-	out, err := r.takenOutOf(ctx, projectID, aside)
+	out, err := c.takenOutOf(ctx, c.project.ID, aside)
 	aside = slices.DeleteFunc(aside, func(in memory.Input) bool { return slices.Contains(out, in.Session) })
 	return inputs, aside, err // the manifest orders them
 }
 
-// fillTakenIn says of sessions that a part of a consolidation left open, which have no
-// hash, what memory took in of them before, or else what is stored of them.
-func (r *run) fillTakenIn(ctx context.Context, projectID string, inputs map[string]string) error {
-	var open []string
-	for key, hash := range inputs {
-		if hash == "" {
-			open = append(open, key)
-		}
-	}
-	if len(open) == 0 {
+// recordDecisions notes what a restoring changes, beside what people edited before. The
+// files beside a consolidation are made anew of the sessions.
+func (c *consolidation) recordDecisions(ctx context.Context, live memory.Snapshot, files memory.Files) error {
+	if live.Generation == 0 {
 		return nil
 	}
-	generations, err := r.store.Generations(ctx, projectID) // the latest first
+	before, _, err := c.cleanFiles(c.project.ID, live.Files)
 	if err != nil {
 		return err
 	}
-	for _, key := range open {
-		for _, g := range generations {
-			if inputs[key] == "" {
-				inputs[key] = g.Inputs[key]
-			}
-		}
-		if inputs[key] != "" {
-			continue
-		}
-		e, err := r.store.Prior(ctx, key)
-		if err != nil {
-			return err
-		}
-		if e != nil {
-			inputs[key] = e.ContentHash
-		}
+	earlier, err := c.store.Notes(ctx, c.project.ID)
+	if err != nil {
+		return fmt.Errorf("read notes: %w", err)
 	}
-	return nil
+	changed := memory.Differences(before, files)
+	changed = slices.DeleteFunc(changed, func(e memory.Edit) bool { return isCompanion(e.Path) })
+	notes := append(c.editsOf(live), consolidate.Decided(memory.Notes(c.project.ID, changed, c.now()), earlier)...)
+	return c.record(ctx, live, notes)
 }
 
-func inputsByKey(inputs []memory.Input) map[string]string {
-	out := make(map[string]string, len(inputs))
-	for _, in := range inputs {
-		out[in.Session] = in.Hash
-	}
-	return out
-}
-
-// decided are the notes on what a restoring changed that outlive it. The files
-// beside a consolidation are made anew of the sessions.
-func decided(notes, earlier []memoir.Note) []memoir.Note {
-	var kept []memoir.Note
-	for _, n := range notes {
-		if n.File != rawMemoriesFile && !strings.HasPrefix(n.File, summariesDir) {
-			kept = append(kept, n)
-		}
-	}
-	return consolidate.Decided(kept, earlier)
+// isCompanion reports whether a file beside a memory is made of the sessions.
+func isCompanion(path string) bool {
+	return path == rawMemoriesFile || strings.HasPrefix(path, summariesDir)
 }

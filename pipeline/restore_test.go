@@ -207,20 +207,7 @@ func TestARestoringThatWasNotRecordedHolds(t *testing.T) {
 	if report := a.run(); report.Phase2[0].Generation != 5 {
 		t.Errorf("got %+v", report.Phase2)
 	}
-	a.wantText([]string{"pnpm", "Friday"}, []string{"git tag -s", "ask Ada"})
-}
-
-func TestWithoutTheArchiveOfWhatWasRestoredOverARunWarns(t *testing.T) {
-	t.Parallel()
-	a := newApp(t)
-	a.edit("MEMORY.md", "- ask zanzibar first")
-	must(t, os.Remove(a.root().Archive(a.restore(1).Over)))
-	a.session("aaaaaaaa-0002", "Always write the header of a fixture.")
-	report := a.run()
-	if len(report.Phase2) != 1 || report.Phase2[0].Outcome != pipeline.OutcomePublished || !warns(report, "project app: what restoring took away may come back") {
-		t.Errorf("%+v, %+v", report.Phase2, report.Warnings)
-	}
-	a.wantText([]string{"header of a fixture"}, nil)
+	a.wantText([]string{"pnpm", "Friday"}, []string{"git tag -s"})
 }
 
 func TestRestoringWaitsForTheLease(t *testing.T) {

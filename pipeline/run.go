@@ -110,7 +110,6 @@ type run struct {
 	heads           map[string]rollout.Head // of the files that the scan looked at, by path
 	starting        string                  // key of the session to leave alone
 	switched        projectFiles
-	forgetting      *forgetting // nil unless a project's memory is made for the sake of forgetting
 	projectScanners projectScanners
 
 	glance bool // nothing of a session is opened: sizes tell

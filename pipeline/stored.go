@@ -29,6 +29,8 @@ type StoredPlace struct {
 	Table      string `json:"table,omitempty"`      // of the database
 	Field      string `json:"field,omitempty"`      // column of the table
 	Key        string `json:"key,omitempty"`        // of the row
+
+	live string // path in the live memory
 }
 
 // StoredReport is what ScanStored found.
@@ -44,6 +46,9 @@ type StoredReport struct {
 // what is that project's is looked at, and no log.
 func ScanStored(ctx context.Context, st *store.Store, opts Options) (StoredReport, error) {
 	s, err := newSweep(ctx, st, opts)
+	if err == nil {
+		err = s.rules()
+	}
 	if err != nil {
 		return StoredReport{}, err
 	}
@@ -53,9 +58,9 @@ func ScanStored(ctx context.Context, st *store.Store, opts Options) (StoredRepor
 // sweep goes through all that is stored.
 type sweep struct {
 	*run
-	project   string            // only what is this project's; empty: all
-	known     *secrets.Redactor // knows the secrets of all texts seen so far
-	redactors map[string][]*secrets.Redactor
+	project   string                         // only what is this project's; empty: all
+	known     *secrets.Redactor              // knows the secrets of all texts seen so far
+	redactors map[string][]*secrets.Redactor // by project; "": of what is no project's
 	projects  []store.ProjectRow
 	texts     int // looked at, this time
 	unread    []string
@@ -66,7 +71,8 @@ func newSweep(ctx context.Context, st *store.Store, opts Options) (*sweep, error
 	if err != nil {
 		return nil, err
 	}
-	s := &sweep{run: r, known: r.scanner.Session(), redactors: map[string][]*secrets.Redactor{}}
+	known := r.scanner.Session()
+	s := &sweep{run: r, known: known, redactors: map[string][]*secrets.Redactor{"": {known}}}
 	if s.projects, err = st.Projects(ctx); err != nil {
 		return nil, err
 	}
@@ -74,23 +80,28 @@ func newSweep(ctx context.Context, st *store.Store, opts Options) (*sweep, error
 		s.project = opts.ProjectIDs[0]
 		s.projects = slices.DeleteFunc(s.projects, func(p store.ProjectRow) bool { return p.ID != s.project })
 	}
+	return s, nil
+}
+
+// rules finds the rules of each project.
+func (s *sweep) rules() error {
 	for _, p := range s.projects {
 		if fault := s.obey(p.Project); fault != nil {
-			return nil, fmt.Errorf("project %s: %w", p.ID, fault)
+			return fmt.Errorf("project %s: %w", p.ID, fault)
 		}
 		for _, scanner := range s.scannersFor(p.ID) {
 			s.redactors[p.ID] = append(s.redactors[p.ID], s.known.By(scanner))
 		}
 	}
-	return s, nil
+	return nil
 }
 
 // mask returns a text without secrets, by the rules of its project, and learns those that
 // the rules see.
 func (s *sweep) mask(projectID, text string) string {
-	redactors := s.redactors[projectID]
-	if len(redactors) == 0 {
-		return s.known.Text(text)
+	redactors, ok := s.redactors[projectID]
+	if !ok {
+		redactors = s.redactors[""]
 	}
 	for _, redactor := range redactors {
 		text = redactor.Text(text)
@@ -144,43 +155,57 @@ func (s *sweep) each(ctx context.Context, look looker) error {
 		counted(at, t.Value)
 		return nil
 	})
-	if err != nil {
-		return err
-	}
 	for _, p := range s.projects {
-		if err := s.eachInRoot(ctx, p.ID, memory.At(s.opts.Home, p.ID), counted); err != nil {
-			return err
+		if err == nil {
+			err = s.eachInRoot(ctx, p.ID, memory.At(s.opts.Home, p.ID), counted)
 		}
 	}
-	if s.project != "" {
-		return nil
+	if err != nil || s.project != "" {
+		return err
 	}
-	return s.eachLog(counted)
+	for _, name := range logFiles {
+		path := filepath.Join(s.opts.Home, filepath.FromSlash(name))
+		text, err := os.ReadFile(path)
+		if err == nil {
+			counted(StoredPlace{Path: path, Line: -1}, string(text))
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			s.leave(path, err)
+		}
+	}
+	return nil
 }
 
-// eachInRoot calls look for the live files of a root, and for what its archives hold.
+// leave notes what cannot be read.
+func (s *sweep) leave(path string, err error) {
+	s.unread = append(s.unread, s.redact(fmt.Sprintf("%s: %v", path, err)))
+}
+
+// eachInRoot calls look for the live files of a root, for what was saved too late, and for
+// what its archives hold.
 func (s *sweep) eachInRoot(ctx context.Context, projectID string, root memory.Root, look looker) error {
+	both := func(at StoredPlace, name string, content []byte) {
+		at.Project = projectID
+		look(at, name)
+		at.Line = -1
+		look(at, string(content))
+	}
 	live, err := root.Current()
 	if err != nil {
 		return err
 	}
-	for _, path := range live.Files.Paths() {
-		at := StoredPlace{Path: filepath.Join(root.Live(live.Generation), filepath.FromSlash(path)), Project: projectID}
-		look(at, path)
-		at.Line = -1
-		look(at, string(live.Files[path]))
+	for _, name := range live.Files.Paths() {
+		path := filepath.Join(root.Live(live.Generation), filepath.FromSlash(name))
+		both(StoredPlace{Path: path, live: name}, name, live.Files[name])
 	}
-	unmerged, err := root.Unmerged()
+	late, err := root.ReadUnmerged()
 	if err != nil {
-		return err
+		s.leave(filepath.Join(root.Dir(), "unmerged"), err)
 	}
-	for _, path := range unmerged {
-		s.lookInto(StoredPlace{Path: path, Line: -1, Project: projectID}, look)
+	for _, name := range late.Paths() {
+		path := filepath.Join(root.Dir(), filepath.FromSlash(name))
+		look(StoredPlace{Path: path, Line: -1, Project: projectID}, string(late[name]))
 	}
 	generations, err := root.Generations()
-	if err != nil {
-		return err
-	}
 	for _, g := range generations {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -188,42 +213,13 @@ func (s *sweep) eachInRoot(ctx context.Context, projectID string, root memory.Ro
 		archive := root.Archive(g.Number)
 		files, err := root.ReadArchive(g.Number)
 		if err != nil {
-			s.unread = append(s.unread, s.redact(fmt.Sprintf("%s: %v", archive, err)))
-			continue
+			s.leave(archive, err)
 		}
-		for _, path := range files.Paths() {
-			at := StoredPlace{Path: archive, Project: projectID, Generation: g.Number, File: path}
-			look(at, path)
-			at.Line = -1
-			look(at, string(files[path]))
+		for _, name := range files.Paths() {
+			both(StoredPlace{Path: archive, Generation: g.Number, File: name}, name, files[name])
 		}
 	}
-	return nil
-}
-
-// eachLog calls look for the files of the log directory.
-func (s *sweep) eachLog(look looker) error {
-	return filepath.WalkDir(filepath.Join(s.opts.Home, "log"), func(path string, entry fs.DirEntry, err error) error {
-		if err == nil && entry.Type().IsRegular() {
-			s.lookInto(StoredPlace{Path: path, Line: -1}, look)
-		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			s.unread = append(s.unread, s.redact(fmt.Sprintf("%s: %v", path, err)))
-		}
-		return nil
-	})
-}
-
-// lookInto calls look for the text of a file.
-func (s *sweep) lookInto(at StoredPlace, look looker) {
-	if info, err := os.Lstat(at.Path); err == nil && !info.Mode().IsRegular() {
-		return // a link that somebody put there leads elsewhere
-	}
-	text, err := os.ReadFile(at.Path)
-	if err == nil {
-		look(at, string(text))
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		s.unread = append(s.unread, s.redact(fmt.Sprintf("%s: %v", at.Path, err)))
-	}
+	return err
 }
 
 // elsewhere is the hint for a secret that only another text tells from other words.

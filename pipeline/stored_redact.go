@@ -43,6 +43,9 @@ type RedactedIn struct {
 func RedactStored(ctx context.Context, st *store.Store, opts Options, dryRun bool) (out StoredRedaction, err error) {
 	out = StoredRedaction{Generations: []RedactedIn{}, Removed: []string{}, Redactions: map[string]int{}}
 	s, err := newSweep(ctx, st, opts)
+	if err == nil {
+		err = s.rules()
+	}
 	if err != nil {
 		return out, err
 	}
@@ -130,87 +133,52 @@ func (s *sweep) maskText(t store.Text) string {
 // redactProject publishes a generation without secrets, if the live one has any, and
 // removes the archives that hold one.
 func (s *sweep) redactProject(ctx context.Context, project store.ProjectRow, out *StoredRedaction) error {
-	root := memory.At(s.opts.Home, project.ID)
-	for round := 1; ; round++ {
-		err := s.holding(ctx, project.ID, s.opts.Wait, func(ctx context.Context, claim *store.ProjectClaim) error {
-			return s.publishRedacted(ctx, root, project, claim, out)
-		})
-		if memoir.CodeOf(err) == memoir.CodeChanged && round < maxRounds {
-			continue
-		}
+	return s.holding(ctx, project.Project, s.opts.Wait, func(ctx context.Context, c *consolidation) error {
+		from, err := s.publishRedacted(ctx, c)
 		if err != nil {
 			return err
 		}
-		break
-	}
-	// Publishing ended the claim.
-	wait := max(s.opts.Wait, finishWithin)
-	return s.holding(ctx, project.ID, wait, func(ctx context.Context, claim *store.ProjectClaim) error {
-		if err := s.recoverRoot(ctx, root, claim); err != nil {
-			return err
+		if from > 0 {
+			out.Generations = append(out.Generations,
+				RedactedIn{Project: project.ID, From: from, Generation: c.report.Generation})
 		}
-		removed, err := dropGenerations(root, func(g memory.Generation) bool {
-			files, err := root.ReadArchive(g.Number)
+		removed, err := dropGenerations(c.root, func(g memory.Generation) bool {
+			files, err := c.root.ReadArchive(g.Number)
 			return err == nil && s.dirty(project.ID, files) // what cannot be read is reported
 		})
 		out.Archives += len(removed)
 		if err != nil {
 			return err
 		}
-		return root.RewriteUnmerged(func(_, text string) string { return s.mask(project.ID, text) })
+		return c.root.RewriteUnmerged(func(_, text string) string { return s.mask(project.ID, text) })
 	})
 }
 
-// publishRedacted makes a generation of the live files without their secrets.
-func (s *sweep) publishRedacted(
-	ctx context.Context,
-	root memory.Root,
-	project store.ProjectRow,
-	claim *store.ProjectClaim,
-	out *StoredRedaction,
-) (err error) {
-	defer s.survive(&err)
-	if err := s.recoverRoot(ctx, root, claim); err != nil {
-		return err
-	}
-	live, err := root.Current()
+// publishRedacted makes a generation of the live files without their secrets, and returns the
+// one that had them; 0: none had.
+func (s *sweep) publishRedacted(ctx context.Context, c *consolidation) (from int, err error) {
+	live, err := c.current(ctx)
 	if err != nil || live.Generation == 0 {
-		return err
+		return 0, err
 	}
-	published, err := root.ReadArchive(live.Generation)
-	if !s.dirty(project.ID, live.Files) && (err != nil || !s.dirty(project.ID, published)) {
-		return nil
-	}
-	if err := s.keepEdits(ctx, root, project, live); err != nil {
-		return err
+	published, err := c.root.ReadArchive(live.Generation)
+	if !s.dirty(c.project.ID, live.Files) && (err != nil || !s.dirty(c.project.ID, published)) {
+		return 0, nil
 	}
 	files, counts := live.Files, secrets.Counts{}
-	for _, redactor := range s.redactors[project.ID] {
-		named := func(name string) (string, secrets.Counts) { return s.maskName(project.ID, name), nil }
+	for _, redactor := range s.redactors[c.project.ID] {
+		named := func(name string) (string, secrets.Counts) { return s.maskName(c.project.ID, name), nil }
 		clean, found, err := s.cleanFilesBy(redactor, named, files)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		files = clean
 		counts.Merge(found)
 	}
 	counts.Merge(live.Manifest.Redactions)
-	inputs, err := s.store.LastInputs(ctx, project.ID)
-	if err != nil {
-		return err
-	}
-	made, err := s.publish(ctx, root, live, *claim, files,
-		memory.Manifest{
-			Inputs: live.Manifest.Inputs, Redactions: counts, RedactedFrom: live.Generation,
-			SetAside: live.Manifest.SetAside, Citations: live.Manifest.Citations,
-		},
-		store.GenerationRecord{Inputs: inputs, Restored: true}, s.store.Publish)
-	if err != nil {
-		return err
-	}
-	out.Generations = append(out.Generations,
-		RedactedIn{Project: project.ID, From: live.Generation, Generation: made.generation})
-	return nil
+	manifest := live.Manifest
+	manifest.Redactions, manifest.RedactedFrom, manifest.RestoredFrom = counts, live.Generation, 0
+	return live.Generation, c.publish(ctx, live, files, manifest, store.GenerationRecord{}, c.store.PublishPart)
 }
 
 // dirty reports whether a file, or its name, holds a secret.

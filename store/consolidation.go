@@ -41,7 +41,7 @@ type ProjectClaim struct {
 	ProjectID  string
 	Token      string
 	Fence      int64 // greater than that of every earlier claim on the project
-	Seq        int64 // the change sequence that is consumed when the claim ends well; 0: none
+	Seq        int64 // the change sequence that is consumed when the claim ends well
 	Generation int64 // the live one
 	Forced     bool  // a person asked for it, whether or not anything changed
 	Attempt    int   // from 1
@@ -213,9 +213,6 @@ func (s *Store) FinishProjectUnchanged(ctx context.Context, c ProjectClaim) erro
 }
 
 func (s *Store) finishProject(t tx, c ProjectClaim) error {
-	if c.Seq == 0 { // nothing of what it is due for was done: its model is not asked sooner
-		return s.giveBack(t, c.job())
-	}
 	_, err := t.exec(`UPDATE project SET consumed_seq = max(consumed_seq, ?) WHERE id = ?`, c.Seq, c.ProjectID)
 	if err != nil {
 		return err

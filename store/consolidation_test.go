@@ -214,7 +214,11 @@ func TestOtherWorkLeavesAProjectAsItWas(t *testing.T) {
 	} {
 		for work, do := range map[string]func(*Store){
 			"given back": func(s *Store) { must(t, s.GiveBackProject(background(), hold(t, s, project))) },
-			"restored":   func(s *Store) { publish(t, s, hold(t, s, project), GenerationRecord{N: 1, At: noon, Restored: true}) },
+			"published": func(s *Store) {
+				c := hold(t, s, project)
+				must(t, s.PublishPart(t.Context(), c, GenerationRecord{N: 1, At: noon}, func() error { return nil }))
+				must(t, s.GiveBackProject(t.Context(), c))
+			},
 			"died over": func(s *Store) {
 				for range MaxCrashes + 1 {
 					claimAs(t, s, project, ProjectClaimOptions{Holder: deadHolder(), Lease: time.Hour, Always: true})

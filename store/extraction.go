@@ -177,9 +177,3 @@ func sameMemory(a, b memoir.Extraction) bool {
 	}
 	return strip(a) == strip(b)
 }
-
-// Prior returns what is stored of a session; nil for nothing.
-func (s *Store) Prior(ctx context.Context, key string) (*memoir.Extraction, error) {
-	return fetch(ctx, s, func(t tx) (*memoir.Extraction, error) { return selectExtraction(t, key) },
-		"reading what was extracted from session %s", key)
-}

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"math"
 	"slices"
 	"time"
 
@@ -16,11 +15,11 @@ type GenerationRecord struct {
 	ManifestHash string
 	Inputs       map[string]string // session key -> content hash of its extraction
 	At           time.Time
-	Seq          int64 // change sequence that it consumes; in Publish, 0 means the claim's
+	Seq          int64 // change sequence that it consumes; set by Publish
 	Fence        int64 // of the claim that it was published under; set by Publish
-	// Restored says that an earlier content was published again and nothing was
-	// consolidated: what the project is due for it stays due for, and no ledger has it.
-	Restored bool
+	// Part says that its inputs tell what is still to be consolidated of what a person asked
+	// to be done again. Only for PublishPart.
+	Part bool
 
 	// Not part of the generation, but recorded with it.
 	Redactions map[string]int // secrets taken out of the published files, by rule
@@ -36,20 +35,22 @@ type GenerationRecord struct {
 // link is ahead of the database; RecordGeneration is for the next start, which
 // finds it so.
 func (s *Store) Publish(ctx context.Context, c ProjectClaim, g GenerationRecord, swap func() error) error {
-	g.Fence = c.Fence
-	if g.Seq == 0 && !g.Restored {
-		g.Seq = c.Seq
-	}
-	return s.publish(ctx, c, g, swap, func(t tx) error { return s.endPublishing(t, c, g) })
+	g.Seq = c.Seq
+	return s.publish(ctx, c, g, swap, func(t tx) error {
+		if err := endWork(t, c.Token, c.ProjectID, "published"); err != nil {
+			return err
+		}
+		return s.finishProject(t, c)
+	})
 }
 
-// PublishPart makes a generation the live one that holds a part of what the project
-// is due for. The claim stays ours, the project stays due, and nothing enters the
-// ledger: whoever ends the claim does that. What a person asked to be done again is from
-// then on a matter of what the generation's inputs say.
+// PublishPart is Publish, but the claim stays ours, and nothing enters the ledger: whoever
+// ends the claim does that. Of what the project is due for it consumes g.Seq; 0: nothing.
 func (s *Store) PublishPart(ctx context.Context, c ProjectClaim, g GenerationRecord, swap func() error) error {
-	g.Seq = 0
 	return s.publish(ctx, c, g, swap, func(t tx) error {
+		if !g.Part {
+			return nil
+		}
 		_, err := t.exec(`UPDATE project SET forced_seq = min(forced_seq, consumed_seq)
 			WHERE id = ? AND change_seq > consumed_seq`, c.ProjectID)
 		return err
@@ -83,17 +84,6 @@ func (s *Store) publish(
 		return swap()
 	})
 	return s.explain(err, "publishing generation %d of project %s", g.N, c.ProjectID)
-}
-
-// endPublishing enters what a generation cost and ends the claim.
-func (s *Store) endPublishing(t tx, c ProjectClaim, g GenerationRecord) error {
-	if g.Restored {
-		return s.giveBack(t, c.job())
-	}
-	if err := endWork(t, c.Token, c.ProjectID, "published"); err != nil {
-		return err
-	}
-	return s.finishProject(t, c)
 }
 
 // inputs are the inputs as a row has them, in the order of their keys.
@@ -204,14 +194,19 @@ func putNote(t tx, projectID string, base int64, n memoir.Note) error {
 	return err
 }
 
-// NotesBefore returns what held of a project's notes before those on a generation.
-func (s *Store) NotesBefore(ctx context.Context, projectID string, generation int64) ([]memoir.Note, error) {
+// Notes returns what holds of a project's notes, in the order in which they were
+// made. The last word counts: a line that was added in a later generation takes the
+// place of an earlier note that the same line of the same file was removed, in
+// whatever section, and the other way round; likewise a file that was written and
+// one that was deleted, of which only the last content is kept. Notes on one
+// generation do not cancel each other: a line that was moved is both removed and added.
+func (s *Store) Notes(ctx context.Context, projectID string) ([]memoir.Note, error) {
 	return fetch(ctx, s, func(t tx) ([]memoir.Note, error) {
 		notes := []memoir.Note{}
 		earlier, base := 0, int64(-1) // how many of notes are on earlier generations than base
 		err := t.each(`SELECT id, base, project_id, file, action, section, after, text, at FROM note
-			WHERE project_id = ? AND base < ? ORDER BY base, id`,
-			[]any{projectID, generation}, func(scan scanner) error {
+			WHERE project_id = ? ORDER BY base, id`,
+			[]any{projectID}, func(scan scanner) error {
 				var n memoir.Note
 				var on int64
 				if err := scan(&n.ID, &on, &n.ProjectID, &n.File, (*string)(&n.Action), &n.Section, &n.After,
@@ -228,16 +223,6 @@ func (s *Store) NotesBefore(ctx context.Context, projectID string, generation in
 			})
 		return notes, err
 	}, "reading changes made by hand")
-}
-
-// Notes returns what holds of a project's notes, in the order in which they were
-// made. The last word counts: a line that was added in a later generation takes the
-// place of an earlier note that the same line of the same file was removed, in
-// whatever section, and the other way round; likewise a file that was written and
-// one that was deleted, of which only the last content is kept. Notes on one
-// generation do not cancel each other: a line that was moved is both removed and added.
-func (s *Store) Notes(ctx context.Context, projectID string) ([]memoir.Note, error) {
-	return s.NotesBefore(ctx, projectID, math.MaxInt64)
 }
 
 // outdates reports whether a note takes the place of an earlier one.

@@ -55,28 +55,6 @@ func TestTheLastWordOfAPersonCounts(t *testing.T) {
 	}
 }
 
-func TestNotesBeforeAGenerationAreThoseThatItWasMadeWith(t *testing.T) {
-	t.Parallel()
-	s, _ := newStore(t)
-	register(t, s, project)
-	line := func(action memoir.NoteAction) []memoir.Note {
-		return []memoir.Note{{ProjectID: project, File: "MEMORY.md", Action: action, Text: "x"}}
-	}
-	must(t, s.RecordNotes(t.Context(), project, 1, line(memoir.NoteAdded)))
-	must(t, s.RecordNotes(t.Context(), project, 2, line(memoir.NoteRemoved)))
-	for generation, want := range map[int64]string{1: "", 2: "added", 3: "removed"} {
-		notes, err := s.NotesBefore(t.Context(), project, generation)
-		must(t, err)
-		got := ""
-		for _, n := range notes {
-			got += string(n.Action)
-		}
-		if got != want {
-			t.Errorf("before generation %d: %q", generation, got)
-		}
-	}
-}
-
 func TestAnAttemptThatDidNotPublishLeavesNoNotesBehind(t *testing.T) {
 	t.Parallel()
 	s, _ := newStore(t)

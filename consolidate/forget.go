@@ -197,7 +197,8 @@ func (f Forgotten) Withdraw(in Input) (out memoir.Consolidation, pruned bool, er
 	if len(f.Extractions)+len(f.Texts) > 0 || f.Live != nil {
 		gone = func(line string) bool {
 			bare := strings.TrimSpace(line)
-			unsure := f.Live != nil && !slices.ContainsFunc(idsIn(line), g.register.cited) && !isHeading(bare) && bare != "" && !live[bare]
+			unsure := f.Live != nil && !slices.ContainsFunc(idsIn(line), g.register.cited) &&
+				bare != "" && !live[bare] && !slices.Contains(memoryHeads, bare)
 			return unsure || g.holds(line) || g.alone(line)
 		}
 	}

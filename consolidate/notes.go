@@ -193,7 +193,8 @@ func (ed *editor) place(name string, p *page, n memoir.Note) (to place, found bo
 		}
 	}
 	after := uncited(strings.TrimLeft(n.After, "\n"))
-	if last := ed.last[name]; after != "" && last.in == s && last.at >= 0 && uncited(s.lines[last.at]) == after {
+	if last := ed.last[name]; after != "" && last.in == s && last.at >= 0 && last.at < len(s.lines) &&
+		uncited(s.lines[last.at]) == after {
 		return place{s, last.at + 1}, true
 	}
 	if at := slices.IndexFunc(s.lines, func(l string) bool { return uncited(l) == after }); after != "" && at >= 0 {

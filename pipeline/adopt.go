@@ -15,6 +15,7 @@ import (
 
 	"memoir"
 	"memoir/consolidate"
+	"memoir/internal/lazyregexp"
 	"memoir/memory"
 	"memoir/rollout"
 	"memoir/store"
@@ -67,11 +68,7 @@ func (r *run) adopt(ctx context.Context) error {
 
 // adoptProject takes over one project's memory. One that cannot be read is warned of.
 func (r *run) adoptProject(ctx context.Context, id string, recorded int64) error {
-	sessions, err := r.store.Sessions(ctx, store.Filter{Project: id})
-	if err != nil {
-		return err
-	}
-	a, err := r.adoption(id, sessions)
+	a, err := r.adoption(id)
 	if err != nil || len(a.Generations) == 0 {
 		if err != nil && recorded == 0 { // else who publishes there says so
 			r.warn(fmt.Sprintf("project %s: its memory is not adopted: %s", id, r.redact(err.Error())), memoir.HintOf(err))
@@ -102,22 +99,18 @@ func projectFolders(home string) (ids []string, err error) {
 		return nil, memoir.Errorf(memoir.CodeStorage, "make the folder readable for you", "list projects: %w", err)
 	}
 	for _, entry := range entries {
-		if entry.IsDir() && isProjectID(entry.Name()) {
+		if entry.IsDir() && projectID.MatchString(entry.Name()) {
 			ids = append(ids, entry.Name())
 		}
 	}
 	return ids, nil
 }
 
-// isProjectID reports whether a folder's name has the form of a project's id.
-func isProjectID(name string) bool {
-	const hash = 12
-	dash := len(name) - hash - 1
-	return dash > 0 && name[dash] == '-' && name[0] != '.' && strings.Trim(name[dash+1:], "0123456789abcdef") == ""
-}
+// projectID is the form of a project's id: its name and a hash.
+var projectID = lazyregexp.New(`^[^.].*-[0-9a-f]{12}$`)
 
 // adoption reads what a project's folder tells.
-func (r *run) adoption(id string, sessions []memoir.Session) (store.Adoption, error) {
+func (r *run) adoption(id string) (store.Adoption, error) {
 	var a store.Adoption
 	root := memory.At(r.opts.Home, id)
 	live, err := root.Current()
@@ -125,7 +118,7 @@ func (r *run) adoption(id string, sessions []memoir.Session) (store.Adoption, er
 		return a, err
 	}
 	a.Extractions = extractionsIn(live.Files, live.Manifest.Inputs)
-	a.Project = r.ownerOf(id, sessions, a.Extractions)
+	a.Project = r.ownerOf(id, a.Extractions)
 	kept, err := root.Generations()
 	if err != nil {
 		return a, err
@@ -154,15 +147,12 @@ func (r *run) adoption(id string, sessions []memoir.Session) (store.Adoption, er
 	return a, err
 }
 
-// ownerOf says which project has an id: the one that a session leads to. One that no session
-// leads to is known by its id alone.
-func (r *run) ownerOf(id string, sessions []memoir.Session, extractions []memoir.Extraction) memoir.Project {
-	for _, e := range extractions {
-		sessions = append(sessions, memoir.Session{CWD: e.CWD})
-	}
+// ownerOf says which project has an id that no session leads to, or it would be registered:
+// one that an extraction's directory leads to. Else it is known by its id alone.
+func (r *run) ownerOf(id string, extractions []memoir.Extraction) memoir.Project {
 	resolver := r.resolver()
-	for _, s := range sessions {
-		if p, status := resolver.Identify(s.CWD, s.Remote); status.OK() && p.ID == id {
+	for _, e := range extractions {
+		if p, status := resolver.Identify(e.CWD, ""); status.OK() && p.ID == id {
 			return p
 		}
 	}
@@ -172,63 +162,47 @@ func (r *run) ownerOf(id string, sessions []memoir.Session, extractions []memoir
 // extractionsIn reads back the extractions that companions wrote down. What a person
 // changed in those files is taken as it is. One of which a part is gone is none.
 func extractionsIn(files memory.Files, inputs []memory.Input) []memoir.Extraction {
-	found := map[string]*memoir.Extraction{}
-	take := func(text string) (*memoir.Extraction, string, bool) {
-		e, body, ok := readHeader(text)
-		if !ok {
-			return nil, "", false
-		}
-		if found[e.SessionKey] == nil {
-			found[e.SessionKey] = &e
-		}
-		return found[e.SessionKey], body, true
-	}
+	found := map[string]memoir.Extraction{}
 	for _, at := range files.Paths() {
 		if !strings.HasPrefix(at, summariesDir) {
 			continue
 		}
-		if e, body, ok := take(string(files[at])); ok {
+		if e, body, ok := readHeader(string(files[at])); ok {
 			e.RolloutSummary = strings.TrimSpace(body)
 			e.RolloutSlug = consolidate.SlugIn(path.Base(at), e.SessionKey)
+			found[e.SessionKey] = e
 		}
 	}
 	for _, section := range sections(string(files[rawMemoriesFile])) {
 		heading, after, _ := strings.Cut(section, "\n\n")
-		if e, body, ok := take(after); ok {
+		if read, body, ok := readHeader(after); ok {
+			e := found[read.SessionKey]
 			e.RawMemory = strings.TrimSpace(body)
 			_, e.Title, _ = strings.Cut(strings.TrimPrefix(heading, "# "), " ")
+			found[read.SessionKey] = e
 		}
 	}
 	var out []memoir.Extraction
 	for _, in := range inputs {
 		e := found[in.Session]
-		if e == nil || e.RawMemory == "" || e.RolloutSummary == "" {
+		if e.RawMemory == "" || e.RolloutSummary == "" {
 			continue
 		}
 		e.ContentHash, e.FilterVersion = takenIn(in.Hash), rollout.FilterVersion
-		out = append(out, *e)
+		out = append(out, e)
 	}
 	return out
 }
+
+var sectionStart = lazyregexp.New(`(?m)^# .*\n\nsession: `)
 
 // sections splits raw_memories.md by sessions. Each begins with a heading, a blank line
 // and a session's header.
 func sections(text string) []string {
 	var out []string
-	start := -1
-	for at := 0; at < len(text); {
-		rest := text[at:]
-		heading, after, _ := strings.Cut(rest, "\n")
-		if strings.HasPrefix(heading, "# ") && strings.HasPrefix(after, "\nsession: ") {
-			if start >= 0 {
-				out = append(out, text[start:at])
-			}
-			start = at
-		}
-		at += len(rest) - len(after)
-	}
-	if start >= 0 {
-		out = append(out, text[start:])
+	starts := append(sectionStart.FindAllStringIndex(text, -1), []int{len(text)})
+	for i, next := range starts[1:] {
+		out = append(out, text[starts[i][0]:next[0]])
 	}
 	return out
 }

@@ -216,20 +216,6 @@ func TestAnEditDuringAConsolidationIsNotOverwritten(t *testing.T) {
 	}
 }
 
-func TestOldGenerationsGoByAge(t *testing.T) {
-	t.Parallel()
-	a := newApp(t)
-	old := time.Now().Add(-49 * time.Hour)
-	must(t, os.Chtimes(a.root().Archive(1), old, old))
-	a.session("aaaaaaaa-0002", "Always sign tags with git tag -s.")
-	o := options(a.home, a.dir)
-	o.Settings.Memories.GenerationsMaxAgeDays = 2
-	run(t, o)
-	if generations, err := a.root().Generations(); err != nil || len(generations) != 1 || generations[0].Number != 2 {
-		t.Errorf("%v, %v", generations, err)
-	}
-}
-
 // editing does something before each consolidation of the built-in model.
 type editing struct {
 	consolidate.Consolidator

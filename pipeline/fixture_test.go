@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"memoir"
 	"memoir/config"
 	"memoir/pipeline"
 	"memoir/rollout"
@@ -25,9 +24,7 @@ const runVariable = "PIPELINE_TEST_RUN"
 
 type processOptions struct {
 	Home, Sessions string
-	Project        memoir.Project
 	URL            string // of a server that Phase 1 asks; empty: none
-	Restore        int    // restore this generation of Project instead
 }
 
 func TestMain(m *testing.M) {
@@ -49,16 +46,6 @@ func runAsProcess(text string) int {
 		return 1
 	}
 	defer st.Close()
-	if o.Restore > 0 {
-		switch _, err := pipeline.Restore(ctx, st, options(o.Home, o.Sessions), o.Project, o.Restore); {
-		case memoir.CodeOf(err) == memoir.CodeBusy:
-			return 4
-		case err != nil:
-			os.Stderr.WriteString(err.Error() + "\n")
-			return 1
-		}
-		return 0
-	}
 	opts := options(o.Home, o.Sessions)
 	if o.URL != "" {
 		opts = ofURL(opts, o.URL)

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // twoGenerations makes a home whose memory was published twice, and returns the live
@@ -23,21 +21,6 @@ func twoGenerations(t *testing.T, dir, home string) string {
 		t.Fatal(earlier, err)
 	}
 	return earlier[0]
-}
-
-func TestWhoClearsUpAnEarlierDirectoryTakesNothingOutOfTheMemory(t *testing.T) {
-	t.Parallel()
-	dir, home := t.TempDir(), t.TempDir()
-	earlier := twoGenerations(t, dir, home)
-	before := stated(t, home)
-	for _, file := range []string{"raw_memories.md", "MEMORY.md", "memory_summary.md"} {
-		must(t, os.Remove(filepath.Join(earlier, file)))
-		enqueueAll(t, home)
-		run(t, options(home, dir))
-		if diff := cmp.Diff(before, stated(t, home)); diff != "" {
-			t.Errorf("%s: %s", file, diff)
-		}
-	}
 }
 
 func TestAnEditThatWasSavedTooLateIsKeptBesideTheMemory(t *testing.T) {

@@ -27,24 +27,27 @@ type phase2 struct {
 	done     atomic.Int64
 }
 
-// all works on the projects that nobody died over first, then on the others, those with
-// the fewest crashes first and one at a time, and last again on those that were busy.
+// all works on the projects that nobody died over first, then, one at a time, on those that a
+// process died over, with the fewest crashes first, and again on those that were busy:
+// processes that share a backlog are in each other's way for moments.
 func (p *phase2) all(ctx context.Context) error {
-	projects, others, err := p.dueProjects(ctx)
+	projects, err := p.store.Projects(ctx)
 	if err != nil {
+		return fmt.Errorf("list projects: %w", err)
+	}
+	projects = slices.DeleteFunc(projects, func(row store.ProjectRow) bool { return !p.selected(row.ID) })
+	if err := p.tidy(ctx, projects); err != nil {
 		return err
 	}
-	if err := p.tidy(ctx, others); err != nil {
-		return err
-	}
-	p.projects, p.reports = projects, make([]ProjectReport, len(projects))
-	if len(projects) > 0 {
+	p.projects = slices.DeleteFunc(projects, func(row store.ProjectRow) bool { return !row.Due })
+	p.reports = make([]ProjectReport, len(p.projects))
+	if len(p.projects) > 0 {
 		p.recordBegin(ctx)
-		p.progress(Progress{Stage: StageConsolidate, Total: len(projects)})
+		p.progress(Progress{Stage: StageConsolidate, Total: len(p.projects)})
 	}
 	var group errgroup.Group
 	group.SetLimit(max(1, p.opts.Settings.Memories.Concurrency))
-	for i := range projects {
+	for i := range p.projects {
 		if p.ended(ctx) {
 			break
 		}
@@ -59,40 +62,23 @@ func (p *phase2) all(ctx context.Context) error {
 	_ = group.Wait() // no goroutine returns an error
 
 	suspects := p.having(outcomeSuspect)
-	slices.SortStableFunc(
-		suspects,
-		func(a, b int) int { return cmp.Compare(p.reports[a].crashes, p.reports[b].crashes) },
-	)
-	for _, i := range suspects {
-		p.reports[i] = ProjectReport{}
-		if !p.ended(ctx) && !p.keptBack(ctx, i) {
-			p.consolidate(ctx, i, true)
-		}
-	}
-	busy := p.having(OutcomeBusy)
-	for i, report := range p.reports {
-		if !slices.Contains(busy, i) {
-			p.reportProject(report)
-		}
-	}
-	return p.again(ctx, busy)
-}
-
-// again works on projects that were busy. Processes that share a backlog are in each
-// other's way for moments; what is still busy after all else is worth reporting.
-func (p *phase2) again(ctx context.Context, busy []int) error {
-	for _, i := range busy {
+	slices.SortStableFunc(suspects, func(a, b int) int { return cmp.Compare(p.reports[a].crashes, p.reports[b].crashes) })
+	for _, i := range append(suspects, p.having(OutcomeBusy)...) {
 		if p.ended(ctx) {
 			break
 		}
-		p.consolidate(ctx, i, false)
-		if p.reports[i].Outcome == outcomeSuspect { // the other process died over it
-			p.consolidate(ctx, i, true)
+		busy := p.reports[i].Outcome == OutcomeBusy
+		if p.keptBack(ctx, i) {
+			continue
 		}
-		if p.reports[i].Outcome == "" {
+		if p.consolidate(ctx, i, true); busy && p.reports[i].Outcome == "" {
 			p.reports[i].Outcome, p.reports[i].Detail = OutcomeElsewhere, "another process consolidated it meanwhile"
 		}
-		p.reportProject(p.reports[i])
+	}
+	for _, report := range p.reports {
+		if report.Outcome != outcomeSuspect {
+			p.reportProject(report)
+		}
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -142,20 +128,20 @@ func reportOf(project store.ProjectRow) ProjectReport {
 func (p *phase2) consolidate(ctx context.Context, i int, suspect bool) {
 	project := p.projects[i]
 	consolidating := func(what string, since time.Duration) {
-		p.progress(
-			Progress{
-				Stage: StageConsolidate,
-				Done:  int(p.done.Load()),
-				Total: len(p.projects),
-				What:  what,
-				Since: since,
-				Alone: suspect && what != "",
-			},
-		)
+		p.progress(Progress{
+			Stage: StageConsolidate, Done: int(p.done.Load()), Total: len(p.projects),
+			What: what, Since: since, Alone: suspect && what != "",
+		})
 	}
 	stop := during(func(since time.Duration) { consolidating(project.Name, since) })
-	report, err := p.whenFree(ctx, project, suspect)
-	if err != nil {
+	var report ProjectReport
+	err := untilFree(ctx, p.opts.Wait, func() (err error) {
+		if report, err = p.claim(ctx, project, suspect); err == nil && report.Outcome == OutcomeBusy {
+			err = memoir.Errorf(memoir.CodeBusy, "", "project %s is busy", project.ID)
+		}
+		return err
+	})
+	if err != nil && (report.Outcome != OutcomeBusy || ctx.Err() != nil) {
 		report = p.failedProject(ctx, project, report, err)
 	}
 	stop()
@@ -185,22 +171,6 @@ func (p *phase2) failedProject(
 		p.warn(fmt.Sprintf("project %s: %s", project.Name, report.Detail), hintOf(err))
 	}
 	return report
-}
-
-// whenFree claims and consolidates a project, which it waits for as long as the run may.
-func (p *phase2) whenFree(
-	ctx context.Context, project store.ProjectRow, suspect bool,
-) (report ProjectReport, err error) {
-	waited := untilFree(ctx, p.opts.Wait, func() error {
-		if report, err = p.claim(ctx, project, suspect); err == nil && report.Outcome == OutcomeBusy {
-			return memoir.Errorf(memoir.CodeBusy, "", "project %s is busy", project.ID)
-		}
-		return nil
-	})
-	if ctx.Err() != nil {
-		err = cmp.Or(err, waited)
-	}
-	return report, err
 }
 
 // claim claims a project and makes and publishes one generation. A report without an
@@ -268,25 +238,6 @@ func declined(report ProjectReport, claim store.ProjectClaim) ProjectReport {
 	return report
 }
 
-// dueProjects lists the projects to consolidate, and the others that the run may work
-// on, each in a fixed order.
-func (p *phase2) dueProjects(ctx context.Context) (due, others []store.ProjectRow, err error) {
-	projects, err := p.store.Projects(ctx)
-	if err != nil {
-		return nil, nil, fmt.Errorf("list projects: %w", err)
-	}
-	for _, row := range projects {
-		switch {
-		case !p.selected(row.ID):
-		case row.Due:
-			due = append(due, row)
-		default:
-			others = append(others, row)
-		}
-	}
-	return due, others, nil
-}
-
 // tidy puts the memories in order that a process was changing when it died, and that
 // are not due: by restoring, forgetting or merging. Those that are due are put in order
 // when they are consolidated.
@@ -297,7 +248,7 @@ func (r *run) tidy(ctx context.Context, projects []store.ProjectRow) error {
 	}
 	for _, p := range projects {
 		disturbed, err := memory.At(r.opts.Home, p.ID).Disturbed(int(p.Generation))
-		if err != nil || !disturbed && !slices.Contains(abandoned, p.ID) {
+		if p.Due || err != nil || !disturbed && !slices.Contains(abandoned, p.ID) {
 			continue // what is wrong with it is said where it matters
 		}
 		err = r.holding(ctx, p.Project, 0, func(ctx context.Context, c *consolidation) error {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"memoir"
+	"memoir/internal/lazyregexp"
 	"memoir/memory"
 	"memoir/model"
 	"memoir/rollout"
@@ -89,39 +90,18 @@ func (g guarded) Call(ctx context.Context, q model.Request) (model.Answer, error
 	return answer, nil
 }
 
+// jsonString matches a JSON string as it is written.
+var jsonString = lazyregexp.New(`(?s)"(?:[^"\\]|\\.)*"`)
+
 // eachString changes the strings of a JSON object in a text: some rules look at whole lines, and
 // what is a line of a string is none of the object. What stands around it stays as it is. It
 // comes before the text as a whole: of a secret that was cut out in part, no rule knows the rest.
 func eachString(text string, change func(string) string) string {
-	var b strings.Builder
-	rest := text
-	next := func(mark string) bool { // and what is before it
-		at := strings.Index(rest, mark)
-		if at >= 0 {
-			b.WriteString(rest[:at])
-			rest = rest[at:]
-		}
-		return at >= 0
-	}
-	if !next("{") {
+	at := strings.Index(text, "{")
+	if at < 0 {
 		return text
 	}
-	for next(`"`) {
-		end := 1
-		for end < len(rest) && rest[end] != '"' {
-			if rest[end] == '\\' {
-				end++
-			}
-			end++
-		}
-		if end >= len(rest) {
-			break // it was cut
-		}
-		literal := rest[:end+1]
-		rest = rest[end+1:]
-		b.WriteString(changed(literal, change))
-	}
-	return b.String() + rest
+	return text[:at] + jsonString.ReplaceAllStringFunc(text[at:], func(s string) string { return changed(s, change) })
 }
 
 // changed changes a JSON string as it is written.

@@ -150,7 +150,13 @@ func (c *consolidation) withoutSessions(
 	if err != nil {
 		return nil, err
 	}
-	current := files.Consolidation()
+	kept := memory.Files{}
+	for at, text := range files {
+		if _, folder, _, ok := memoir.SkillPath(at); !ok || folder == "" || bytes.Equal(text, live.Files[at]) {
+			kept[at] = text // half a script is none
+		}
+	}
+	current := kept.Consolidation()
 	current.Citations = m.Citations
 	in := consolidate.Input{Project: c.project, Withdrawn: gone, Current: &current}
 	for _, input := range m.Inputs {

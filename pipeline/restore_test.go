@@ -1,9 +1,6 @@
 package pipeline_test
 
 import (
-	"bytes"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -188,28 +185,6 @@ func TestWhatWasForgottenDoesNotComeBackByARestoring(t *testing.T) {
 	}
 }
 
-// The process dies when the link leads to the restored generation, and before the
-// database knows: the database is put back as it was.
-func TestARestoringThatWasNotRecordedHolds(t *testing.T) {
-	t.Parallel()
-	a := grown(t)
-	database := filepath.Join(a.home, "memoir.db")
-	before, err := os.ReadFile(database)
-	must(t, err)
-	a.restore(1)
-	for _, name := range []string{database + "-wal", database + "-shm"} {
-		if err := os.Remove(name); err != nil && !os.IsNotExist(err) {
-			t.Fatal(err)
-		}
-	}
-	must(t, os.WriteFile(database, before, 0o600))
-	a.session("aaaaaaaa-0003", "Never push on a Friday, always wait for Monday.")
-	if report := a.run(); report.Phase2[0].Generation != 5 {
-		t.Errorf("got %+v", report.Phase2)
-	}
-	a.wantText([]string{"pnpm", "Friday"}, []string{"git tag -s"})
-}
-
 func TestRestoringWaitsForTheLease(t *testing.T) {
 	t.Parallel()
 	a := grown(t)
@@ -230,53 +205,5 @@ func TestRestoringWaitsForTheLease(t *testing.T) {
 	}
 	if err := <-free; err != nil {
 		t.Error(err)
-	}
-}
-
-// Two processes restore, and two consolidate, at once: each finds the memory free or
-// busy, and what is live at the end is one of the generations, whole.
-func TestRestoringAndConsolidatingAtOnce(t *testing.T) {
-	t.Parallel()
-	a := grown(t)
-	a.session("aaaaaaaa-0003", "Never push on a Friday, always wait for Monday.")
-	project := memoir.Project{ID: a.id, Name: "app"}
-	cmds := make([]*exec.Cmd, 4)
-	outputs := make([]bytes.Buffer, len(cmds))
-	for i := range cmds {
-		o := processOptions{Home: a.home, Sessions: a.dir}
-		if i%2 == 0 {
-			o.Project, o.Restore = project, 1
-		}
-		cmds[i] = processOf(t, o)
-		cmds[i].Stderr = &outputs[i]
-		must(t, cmds[i].Start())
-	}
-	for i, cmd := range cmds {
-		if code := exitCode(cmd.Wait()); code != 0 && code != 4 {
-			t.Errorf("exit code %d: %s", code, outputs[i].String())
-		}
-	}
-	a.run() // what is due still
-	a.checkGenerations()
-	a.wantText([]string{"pnpm"}, nil) // the last may be in or out: a restoring that comes last sets it aside
-}
-
-// checkGenerations: numbers without a gap, archives that can be read, one of them
-// live and unedited, and no debris.
-func (a app) checkGenerations() {
-	a.t.Helper()
-	generations, err := a.root().Generations()
-	must(a.t, err)
-	for i, g := range generations {
-		if _, err := a.root().ReadArchive(g.Number); err != nil || g.Number != i+1 {
-			a.t.Errorf("generation %d at place %d: %v", g.Number, i+1, err)
-		}
-	}
-	live := a.live()
-	if live.Generation != len(generations) || len(live.Edited) > 0 {
-		a.t.Errorf("generation %d of %d is live, edits %v", live.Generation, len(generations), live.Edited)
-	}
-	if debris, err := a.root().Debris(); err != nil || len(debris) > 0 {
-		a.t.Errorf("debris %v, %v", debris, err)
 	}
 }

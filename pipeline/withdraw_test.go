@@ -7,9 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"memoir"
-	"memoir/store"
 )
 
 // codexSession writes a session of one prompt and answer, and returns its file.
@@ -85,37 +82,5 @@ func TestALineThatCitesASessionBeyondTheCapStays(t *testing.T) {
 		if !strings.Contains(text, line) {
 			t.Errorf("%q is gone:\n%s", line, text)
 		}
-	}
-}
-
-func TestNoSecretOfASessionsHeadIsStoredOrNamesAFolder(t *testing.T) {
-	t.Parallel()
-	secret := func(n int) string {
-		return "gh" + "p_" + strings.Repeat("x", 4) + fmt.Sprintf("%02d", n) + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1"
-	}
-	dir, home := t.TempDir(), t.TempDir()
-	codexSession(t, dir, "one", "/srv/"+secret(1)+"/app", "feature/"+secret(2), "Always push with the key "+secret(3)+" and say so in the log of the day, please, whoever you are")
-	run(t, options(home, dir))
-	files := tree(t, home)
-	for _, name := range []string{"memoir.db", "memoir.db-wal"} {
-		if content, err := os.ReadFile(filepath.Join(home, name)); err == nil {
-			files[name] = string(content)
-		}
-	}
-	for path, content := range files {
-		for n := range 4 {
-			if strings.Contains(path+content, secret(n)) || strings.Contains(path+content, secret(n)[:16]) {
-				t.Errorf("%s holds secret %d", path, n)
-			}
-		}
-	}
-	st := open(t, home)
-	defer st.Close()
-	sessions, err := st.Sessions(t.Context(), store.Filter{})
-	if err != nil || len(sessions) != 1 {
-		t.Fatalf("%v, %v", sessions, err)
-	}
-	if s := sessions[0]; !strings.Contains(s.Title, "[REDACTED:") || s.Reason != memoir.ReasonUpToDate {
-		t.Errorf("%+v", s)
 	}
 }

@@ -22,7 +22,6 @@ func writeConfig(t *testing.T, content string) string {
 
 func TestAPersonsOwnRulesAreMergedIntoTheDefaultOnes(t *testing.T) {
 	t.Parallel()
-	token := fake("ghp", "_", "k3Jd9sLq0WmZx7Yt2Rv5Bn8Cf4Hg6Pa1Ue0o")
 	pass := "password = \"" + fake("q9!", "xLm2#zP") + "\""
 	for _, test := range []struct {
 		name, config, text, want string
@@ -33,7 +32,7 @@ func TestAPersonsOwnRulesAreMergedIntoTheDefaultOnes(t *testing.T) {
 id = "Acme Key"
 regex = '''acme-[0-9]{8}'''
 keywords = ["acme-"]`,
-			"acme-12345678 " + token, "[REDACTED:acme-key] [REDACTED:github-pat]",
+			"acme-12345678 " + fakeToken, "[REDACTED:acme-key] [REDACTED:github-pat]",
 		},
 		{
 			"a keyword outside of ASCII", `
@@ -55,13 +54,13 @@ regex = '''\b[0-9]{12}\b'''`,
 [extend]
 useDefault = true
 disabledRules = ["github-pat", "password-assignment"]`,
-			"use " + token + " " + pass, "use " + token + " " + pass,
+			"use " + fakeToken + " " + pass, "use " + fakeToken + " " + pass,
 		},
 		{
 			"an allowlist for all rules", `
 [[allowlists]]
 regexes = ['''k3Jd9s''']`,
-			"use " + token, "use " + token,
+			"use " + fakeToken, "use " + fakeToken,
 		},
 		{
 			"an allowlist for a default rule", `
@@ -69,7 +68,7 @@ regexes = ['''k3Jd9s''']`,
 id = "github-pat"
 [[rules.allowlists]]
 stopwords = ["k3jd9s"]`,
-			"use " + token, "use " + token,
+			"use " + fakeToken, "use " + fakeToken,
 		},
 		{
 			"an allowlist for an extra rule, from outside", `
@@ -85,7 +84,7 @@ regexes = ['''^password''']`,
 condition = "AND"
 paths = ['''.*''']
 regexes = ['''k3Jd9s''']`,
-			"use " + token, "use [REDACTED:github-pat]",
+			"use " + fakeToken, "use [REDACTED:github-pat]",
 		},
 		{
 			"a rule that needs another near it is found without", `

@@ -1,3 +1,8 @@
+//go:build !race
+
+// Under the race detector, most of the time of these tests is gitleaks' own. They start no
+// goroutine of ours.
+
 package secrets
 
 import (
@@ -43,25 +48,6 @@ func differ(d *detect.Detector, set *ruleSet, text string) (diff string, found i
 	return cmp.Diff(tidy(want), tidy(got), cmp.AllowUnexported(match{}), cmpopts.EquateEmpty()), len(want)
 }
 
-func newDetector(t testing.TB) *detect.Detector {
-	t.Helper()
-	d, err := detect.NewDetectorDefaultConfig()
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.IgnoreGitleaksAllow = true
-	return d
-}
-
-// compares is for tests that gitleaks' detector spends minutes in when the race detector
-// watches it. They start no goroutine of ours.
-func compares(t *testing.T) {
-	t.Helper()
-	if raced {
-		t.Skip("under the race detector, most of its time is gitleaks' own: `make test` runs it without")
-	}
-}
-
 // glue is what stands between secrets in a mixed text, bytes that are no UTF-8 among it.
 var glue = []string{
 	" ", "\n", "\n\n", "\r\n", "\t", "\"", "'", "`", "=", ": ", ", ", ";", "/", "\\n", "\\\"", "key = ", "token: ",
@@ -70,7 +56,6 @@ var glue = []string{
 }
 
 func TestSameFindingsAsGitleaksOnMixedAndDamagedTexts(t *testing.T) {
-	compares(t)
 	d, set := newDetector(t), mustLoad(t, false)
 	rounds := 2000
 	if os.Getenv("MEMOIR_THOROUGH") != "" {
@@ -78,10 +63,7 @@ func TestSameFindingsAsGitleaksOnMixedAndDamagedTexts(t *testing.T) {
 	}
 	var trees []*syntax.Regexp
 	for _, r := range set.rules {
-		tree, err := syntax.Parse(r.Regex.String(), syntax.Perl)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tree := mustParse(r.Regex.String())
 		trees = append(trees, tree)
 	}
 	random, findings := newRandom(11), 0
@@ -116,7 +98,6 @@ func TestSameFindingsAsGitleaksOnMixedAndDamagedTexts(t *testing.T) {
 }
 
 func TestSameFindingsAsGitleaksOnTheCorpus(t *testing.T) {
-	compares(t)
 	texts := corpusTexts(t)
 	d, set := newDetector(t), mustLoad(t, false)
 	findings := 0

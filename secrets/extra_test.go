@@ -10,6 +10,7 @@ import (
 func fake(parts ...string) string { return strings.Join(parts, "") }
 
 var (
+	fakeToken  = fake("ghp", "_", "k3Jd9sLq0WmZx7Yt2Rv5Bn8Cf4Hg6Pa1Ue0o")
 	fakeOpaque = fake("q8Zr", "T2mVx0", "LpYw4Nc", "7KdHs9Bf3J")
 	fakeAWSKey = fake("kW3vT9xQ/", "z7RbN2mLp8+", "YcJf5HdS0g", "UaXe4V1iZo")
 	fakeKey    = strings.Repeat(fake("MIIEvgIBADANBgkqhkiG9w0BAQEFAASC", "BKgwggSkAgEAAoIBAQDY3E8o1NEFcjMM")+"\n", 6)
@@ -19,7 +20,6 @@ var (
 
 func TestExtraRulesFindWhatGitleaksMisses(t *testing.T) {
 	t.Parallel()
-	s := newScanner("", true)
 	pass := fake("Tr0ub4", "dor&3")
 	for _, test := range []struct{ name, rule, before, secret, after string }{
 		{"a connection string", "url-credentials", "DATABASE_URL=postgres://app:", fake("s9", "Kd0qPz"), "@db.internal:5432/app"},
@@ -67,83 +67,12 @@ func TestExtraRulesFindWhatGitleaksMisses(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			text := test.before + test.secret + test.after
-			out, counts := s.Redact(text)
+			out, counts := ours.Redact(text)
 			want := test.before + markerOpen + test.rule + markerClose +
 				strings.Repeat("\n", strings.Count(test.secret, "\n")) + test.after
 			if out != want || counts[test.rule] != 1 {
 				t.Errorf("Redact(%q)\n got %q, %v\nwant %q", text, out, counts, want)
 			}
 		})
-	}
-}
-
-func TestOrdinaryTextStaysAsItIs(t *testing.T) {
-	t.Parallel()
-	s := newScanner("", true)
-	hex := "8f3a1c9be27d4056f1a2b3c4d5e6f70819a0b1c2"
-	for _, text := range []string{
-		"commit " + hex + "\nMerge: 8f3a1c9 be27d40",
-		"key " + hex + "\n",
-		"session 019f1fd6-f9a0-7e13-8a8f-cbf5a3fd10d1 resumed",
-		"github.com/google/go-cmp v0.7.0 h1:wk8382ETsv4JYUZwIsn6YpYiWiBsYLSJiXSc+lYR0Nk=\n" +
-			"github.com/google/go-cmp v0.7.0/go.mod h1:pXiqmnSA92OHEEa9HXL2W4E7lf9JzCmGVUdgjX3N/iU=",
-		"sha256:" + strings.Repeat("9f86d081", 8) + " digest",
-		`"integrity": "sha512-` + strings.Repeat("k9Xz2Lq0", 10) + `pA=="`,
-		"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ" + strings.Repeat("x2Fq", 8) + " me@host",
-		"password: string",
-		"snmp-server community public RO", "requirepass foobared", "log in as root/administrator today", "the login is at https://x.test/login: see below",
-		"https://user:MY_SECRET_TOKEN@db.test/x", "sshpass -p MY_SSH_WORD ssh x", `headers = {"Authorization": "Bearer process.env.API_KEY"}`,
-		`curl -H "Authorization: Bearer YOUR_TOKEN" https://api.test`, `curl -H 'X-API-Key: INSERT_API_KEY_HERE' https://api.test`,
-		`curl -H "Authorization: Bearer my-access-token" https://api.test`, `curl -u admin:REPLACE_ME https://api.test`,
-		`curl -u "$USER:your_password" https://api.test`, `curl -H "Authorization: Bearer eyJhbGciOiJI..." https://api.test`,
-		":type passphrase: :py:data:`bytes`", "# For a non-default password file location", "the default password callback",
-		":Nread \"machine id password path\"", "machine id password [path/]filename", `extra_args += ["--password", password]`,
-		"password: string;\n  token: string | null",
-		"token := getToken()",
-		"password := os.Getenv(\"PASSWORD\")",
-		"password = self.password",
-		"password=$PASSWORD",
-		"PASSWORD=${PASSWORD:-changeme}",
-		"PASSWORD=changeme",
-		"PASSWORD=your_password_here",
-		"DB_PASSWORD=xxxxxxxx",
-		"password: <your password>",
-		`password: "********"`,
-		`password: "YOUR_PASSWORD"`,
-		`"password": "password123"`,
-		`"password": { "type": "string", "minLength": 8 }`,
-		`password: z.string().min(8)`,
-		`Password: req.Password,`,
-		`password: hashedPassword2`,
-		`if password == "" { return errors.New("password is required") }`,
-		"password: ${{ secrets.DB_PASSWORD }}",
-		"password: '{{ vault_db_password }}'",
-		"--password <token>",
-		"--password $TOKEN --password-stdin",
-		"--password-file /run/secrets/db1",
-		"Authorization: Bearer <token>",
-		"Authorization: Bearer $TOKEN",
-		"Authorization: Bearer ${{ secrets.GITHUB_TOKEN }}",
-		"Authorization: Bearer YOUR_API_KEY",
-		"Authorization: Basic authentication is used",
-		"the bearer authentication middleware",
-		"postgres://user:password@localhost:5432/db",
-		"postgres://postgres:postgres@localhost/app",
-		"https://${USER}:${PASS}@host/",
-		"https://<user>:<pass>@host/",
-		"http://localhost:3000/@vite/client",
-		"git@github.com:owner/repo.git",
-		"API_KEY=YOUR_KEY",
-		"api_key = <token>",
-		"task_queue_manager risk-assessment-report tokenizer_config_loader",
-		"task-internationalization-plan disk-encryption-configuration2024",
-		"pwd: /home/me/project1/src",
-		"OLDPWD=/home/me/project1",
-		beginKey + "\n...\n" + endKey,
-		"AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
-	} {
-		if out, counts := s.Redact(text); out != text {
-			t.Errorf("Redact(%q) = %q, %v", text, out, counts)
-		}
 	}
 }

@@ -26,16 +26,15 @@ func TestAFileWhoseNameSaysThatItIsASecretIsOne(t *testing.T) {
 		{"secrets", "one\ntwo\nthree\n", ""}, {"api_key.txt", "README.md\nmain.go\n", ""}, {"master.key", "", ""},
 		{"password_test.go", token, ""}, {"tokens.json", token, ""}, {"keys", "true", ""},
 	}
-	s := newScanner("", true)
 	for _, tt := range tests {
-		r := s.Session()
+		r := ours.Session()
 		if r.File(tt.name, tt.text) != (tt.secret != "") {
 			t.Errorf("%s, %q: %v", tt.name, tt.text, tt.secret == "")
 		}
 		if tt.secret != "" && strings.Contains(r.Text(tt.text), tt.secret) {
 			t.Errorf("%s became %q", tt.name, r.Text(tt.text))
 		}
-		found := s.FindFile(tt.name, tt.text)
+		found := ours.FindFile(tt.name, tt.text)
 		if (len(found) > 0) != (tt.secret != "") {
 			t.Errorf("%s: %+v", tt.name, found)
 		} else if tt.secret != "" && tt.text[found[0].Start:found[0].End] != tt.secret {
@@ -64,9 +63,8 @@ func TestWhatACallReadsFromOrWritesToSuchAFileGoes(t *testing.T) {
 		{"Read", `{"file_path":"/srv/app/token.go"}`, "     1→" + word, false},
 		{"Bash", "cat VERSION password.go", word, false},
 	}
-	s := newScanner("", true)
 	for _, tt := range tests {
-		it := s.Session().Item(memoir.Item{Kind: memoir.ItemTool, Tool: tt.tool, Input: tt.input, Output: tt.output})
+		it := ours.Session().Item(memoir.Item{Kind: memoir.ItemTool, Tool: tt.tool, Input: tt.input, Output: tt.output})
 		if left := strings.Contains(it.Input+it.Output, word); left == tt.secret {
 			t.Errorf("%s became %q and %q", tt.input, it.Input, it.Output)
 		}

@@ -69,7 +69,6 @@ var leafs = map[string]func(text string) ([]string, error){
 // Of documents with secrets, nothing but the secrets changes.
 func TestDocumentsOfOtherKindsStayValidAndKeepWhatIsNoSecret(t *testing.T) {
 	t.Parallel()
-	s := newScanner("", true)
 	for n := range 10 {
 		m := maker{newRandom(uint64(n))}
 		var toml, doc, lines, names, values strings.Builder
@@ -92,7 +91,7 @@ func TestDocumentsOfOtherKindsStayValidAndKeepWhatIsNoSecret(t *testing.T) {
 			"TOML": toml.String(), "XML": doc.String(), "lines": lines.String(), "lines in JSON in JSON": asJSON(asJSON(lines.String())),
 			"CSV": names.String() + "end\n" + values.String() + "1\n",
 		} {
-			out, _ := s.Redact(text)
+			out, _ := ours.Redact(text)
 			before, err := leafs[kind](text)
 			if err != nil {
 				t.Fatalf("%s was not valid before: %v\n%s", kind, err, text)
@@ -119,7 +118,6 @@ func TestDocumentsOfOtherKindsStayValidAndKeepWhatIsNoSecret(t *testing.T) {
 
 func TestNothingHidesBehindAMarker(t *testing.T) {
 	t.Parallel()
-	s := newScanner("", true)
 	m := maker{newRandom(3)}
 	token, password := "gh"+"p_"+m.text(letters, 36), m.strong("!%*")
 	for _, text := range []string{
@@ -129,11 +127,11 @@ func TestNothingHidesBehindAMarker(t *testing.T) {
 		"mysql -p[REDACTED:password-flag]%[2]s db", "--password '[REDACTED:password-option]%[2]s'",
 	} {
 		text = fmt.Sprintf(text+"%.0[1]s%.0[2]s", token, password)
-		out, _ := s.Redact(text)
+		out, _ := ours.Redact(text)
 		if strings.Contains(out, token) || strings.Contains(out, password) {
 			t.Errorf("%q became %q", text, out)
 		}
-		if again, _ := s.Redact(out); again != out {
+		if again, _ := ours.Redact(out); again != out {
 			t.Errorf("%q becomes %q", out, again)
 		}
 	}
@@ -141,7 +139,6 @@ func TestNothingHidesBehindAMarker(t *testing.T) {
 
 func TestQuotesAndSpacesOfOthersHideNothing(t *testing.T) {
 	t.Parallel()
-	s := newScanner("", true)
 	const value = "kormel" + "!47Zx"
 	for _, text := range []string{
 		`sh -c 'curl -u '\''api:%s'\'' https://x.test'`,
@@ -150,7 +147,7 @@ func TestQuotesAndSpacesOfOthersHideNothing(t *testing.T) {
 		"Invoke-Tool -Password '%s'", "db_password: |\n  %s\nnext: 1\n", "grant to x identified by %s;",
 	} {
 		text = fmt.Sprintf(text, value)
-		out, counts := s.Redact(text)
+		out, counts := ours.Redact(text)
 		rule := ""
 		for id := range counts {
 			rule = id
@@ -161,30 +158,14 @@ func TestQuotesAndSpacesOfOthersHideNothing(t *testing.T) {
 	}
 }
 
-func TestWhatOnlySoundsLikeASecretStays(t *testing.T) {
-	t.Parallel()
-	s := newScanner("", true)
-	for _, text := range []string{
-		"Nodes are identified by sha256-digests and not by names.", "each item is identified by name@version1 of it", "identified by 'x-request-id2' header",
-		"compass: north-east2 bypass=enabled2", "pass=1234567 fail=2", "pass: 12 of 14", "parse_all=True, pass_all=False2", "--password-file=/etc/x1/pass2",
-		"static void GLC_" + "CreateLightmapTexturesIndividual(void);", "| `_auth_pass` | `string` |", `{"a":"the password workflow-3.\""}`,
-		`f(x="the password workflow-3.", encryption_key=key)`, "api_key:\nromvetrok_makfimpar5 and more\n", "db_password=\nnext_name1 = x\n",
-	} {
-		if out, counts := s.Redact(text); out != text {
-			t.Errorf("%q became %q, %v", text, out, counts)
-		}
-	}
-}
-
 func TestAKeyEndsWithItsLastLine(t *testing.T) {
 	t.Parallel()
-	s := newScanner("", true)
 	key := maker{newRandom(12)}.pem("RSA ", "")
 	for _, text := range []string{
 		"TLS_KEY='%s' TIMEOUT=/srv/x.conf make\n", `{"k":%q,"a":"x","n":{"k":%[1]q,"b":"y"}}`, "f(key=%q, timeout='/srv/x', z=2)\n",
 	} {
 		text = fmt.Sprintf(text, key)
-		out, _ := s.Redact(text)
+		out, _ := ours.Redact(text)
 		for _, stays := range []string{"TIMEOUT=/srv/x.conf", `"a":"x"`, `"b":"y"`, "timeout='/srv/x'"} {
 			if strings.Contains(text, stays) && !strings.Contains(out, stays) {
 				t.Errorf("%s is gone from %s", stays, out)

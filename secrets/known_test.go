@@ -38,13 +38,12 @@ func inBase64(s string) string { return base64.StdEncoding.EncodeToString([]byte
 
 func TestAKnownSecretGoesHoweverItIsWritten(t *testing.T) {
 	t.Parallel()
-	s := newScanner("", true)
 	m := maker{newRandom(21)}
 	for _, told := range []string{"password: `%s`", "token: gh" + "p_%[2]s", "PASSWORD=%[3]s\n"} {
 		strong, long, weak := m.strong("!/&+=")+m.text(`"'<`, 1)+m.text(letters, 4), m.text(letters, 36), m.word(5)+m.text(numbers, 6)
 		value := map[byte]string{'p': strong, 't': "gh" + "p_" + long, 'P': weak}[told[0]]
 		for name, write := range written {
-			r := s.Session()
+			r := ours.Session()
 			r.Text(fmt.Sprintf(told, strong, long, weak))
 			if r.Secrets() == 0 {
 				t.Fatalf("%q is not seen where it is told", value)
@@ -63,7 +62,7 @@ func TestAKnownSecretGoesHoweverItIsWritten(t *testing.T) {
 
 func TestALineOfAKnownKeyGoesAlone(t *testing.T) {
 	t.Parallel()
-	r := newScanner("", true).Session()
+	r := ours.Session()
 	key := maker{newRandom(8)}.pem("RSA ", "")
 	r.Text("key:\n" + key + "\n")
 	for line := range strings.Lines(key) {
@@ -79,7 +78,7 @@ func TestAKnownSecretGoesInBase64(t *testing.T) {
 	t.Parallel()
 	value := fake("q9!x/Lm=2", "+z-P*w3e8r")
 	told := "password: `" + value + "`\n"
-	r := newScanner("", true).Session()
+	r := ours.Session()
 	if out := r.Text(told); strings.Contains(out, value) {
 		t.Fatalf("not found where it is told: %s", out)
 	}
@@ -102,7 +101,7 @@ func TestAKnownSecretGoesInBase64(t *testing.T) {
 func TestWordsThatWereAPasswordOnceStayElsewhere(t *testing.T) {
 	t.Parallel()
 	for _, word := range []string{"changeme", "localhost", "true", "database", "postgres", "required"} {
-		r := newScanner("", true).Session()
+		r := ours.Session()
 		r.Text("password: \"" + word + "\"\nredis://:" + word + "@cache:6379\nDB_PASSWORD=" + word + "\n")
 		if text := "the " + word + " is here"; r.Text(text) != text {
 			t.Errorf("%s was taken for a secret elsewhere: %s", word, r.Text(text))
@@ -112,7 +111,7 @@ func TestWordsThatWereAPasswordOnceStayElsewhere(t *testing.T) {
 
 func TestNamesThatTheGenericRuleFindsStayElsewhere(t *testing.T) {
 	t.Parallel()
-	r := newScanner("", true).Session()
+	r := ours.Session()
 	r.Text("// parses an encapsulation key, NewEncapsulationKey768 returns it")
 	if text := "func NewEncapsulationKey768() error"; r.Text(text) != text {
 		t.Errorf("became %s", r.Text(text))
@@ -123,7 +122,7 @@ func TestAStringThatDoesNotEndIsRedactedToTheEndOfTheText(t *testing.T) {
 	t.Parallel()
 	m := maker{newRandom(31)}
 	for _, text := range []string{`x "a\tPASSWORD=` + m.strong("!%") + "\n", `{"a":"b\nkey: ` + "gh" + "p_" + m.text(letters, 36), `"\u0041 PASSWORD=` + m.strong("!%")} {
-		checkRedaction(t, ours, text)
+		checkRedaction(t, text)
 		if out, counts := ours.Redact(text); counts.Total() != 1 || !strings.HasPrefix(out, text[:8]) {
 			t.Errorf("%q became %q", text, out)
 		}

@@ -179,7 +179,6 @@ func TestWhatPeopleLeakIsRedactedInEveryForm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newScanner("", true)
 	names := leakName.FindAllStringSubmatch(string(archive), -1)
 	bodies := leakName.Split(string(archive), -1)[1:]
 	for n, name := range names {
@@ -195,7 +194,7 @@ func TestWhatPeopleLeakIsRedactedInEveryForm(t *testing.T) {
 					}
 					return value
 				})
-				out, _ := s.Redact(text)
+				out, _ := ours.Redact(text)
 				for value := range leaked {
 					for line := range strings.Lines(out) {
 						if strings.Contains(line, value) {

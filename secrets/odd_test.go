@@ -108,7 +108,6 @@ var oddLines = []string{
 
 func TestALineThatTellsASecretIsKnownWhereverItStands(t *testing.T) {
 	t.Parallel()
-	s := newScanner("", true)
 	for n, line := range oddLines {
 		m := maker{newRandom(uint64(n))}
 		for name, place := range oddPlaces {
@@ -119,7 +118,7 @@ func TestALineThatTellsASecretIsKnownWhereverItStands(t *testing.T) {
 				return value
 			})
 			text := place(told)
-			out, _ := s.Redact(text)
+			out, _ := ours.Redact(text)
 			for _, secret := range secrets {
 				if piece := pieceOf(secret, out); piece != "" {
 					t.Errorf("%s in %s: %q is left of %q", line, name, piece, out)
@@ -144,7 +143,6 @@ func pieceOf(secret, text string) string {
 
 func TestWordsOfAShellGoWholeHoweverTheyAreQuoted(t *testing.T) {
 	t.Parallel()
-	s := newScanner("", true)
 	m := maker{newRandom(1)}
 	for _, command := range []string{
 		"curl -u='x':'{1}' https://x.test", "curl -u 'x':'{1}' https://x.test", "curl -u \"x:\"'{1}' https://x.test",
@@ -168,7 +166,7 @@ func TestWordsOfAShellGoWholeHoweverTheyAreQuoted(t *testing.T) {
 			if strings.Contains(command, "\n") && name == "a trace" {
 				continue // it has one line
 			}
-			out, _ := s.Redact(place(told))
+			out, _ := ours.Redact(place(told))
 			for _, secret := range []string{one, two} {
 				if piece := pieceOf(secret, out); piece != "" {
 					t.Errorf("%s in %s: %q is left of %q", command, name, piece, out)
@@ -176,7 +174,7 @@ func TestWordsOfAShellGoWholeHoweverTheyAreQuoted(t *testing.T) {
 			}
 		}
 	}
-	r := s.Session()
+	r := ours.Session()
 	r.Text("mysql -uroot -p'" + "kirlan'" + "\"vusmet47\" app")
 	if out := r.Text("then kirlan" + "vusmet47 worked"); strings.Contains(out, "vusmet47") {
 		t.Errorf("the word is left without its quotes: %s", out)

@@ -21,16 +21,15 @@ func manyLines(m maker) []string {
 
 func TestAPartIsRedactedByWhatStandsAroundIt(t *testing.T) {
 	t.Parallel()
-	s := newScanner("", true)
 	random := newRandom(11)
 	for _, text := range manyLines(maker{random}) {
 		for _, text := range []string{text, strings.ReplaceAll(text, "\n", "\r\n")} {
-			want, counts := s.Redact(text)
+			want, counts := ours.Redact(text)
 			if len(counts) == 0 {
 				t.Errorf("nothing is found in %q", text)
 			}
 			for cut := 0; cut <= len(text); cut += 1 + random.IntN(17) {
-				r := s.Session()
+				r := ours.Session()
 				got := r.Part(text, 0, cut) + r.Part(text, cut, len(text))
 				if got != want {
 					t.Fatalf("cut at %d, %q became\n%q, not\n%q", cut, text, got, want)
@@ -45,14 +44,13 @@ func TestAPartIsRedactedByWhatStandsAroundIt(t *testing.T) {
 
 func TestLineEndsOfWindowsStayInWhatIsRedacted(t *testing.T) {
 	t.Parallel()
-	s := newScanner("", true)
 	for _, text := range manyLines(maker{newRandom(12)}) {
 		text = strings.ReplaceAll(text, "\n", "\r\n")
-		out, _ := s.Redact(text)
+		out, _ := ours.Redact(text)
 		if n := strings.Count(text, "\n"); strings.Count(out, "\r\n") != n || strings.Count(out, "\n") != n || strings.Count(out, "\r") != n {
 			t.Errorf("%q became %q", text, out)
 		}
-		if again, counts := s.Redact(out); again != out || len(counts) > 0 {
+		if again, counts := ours.Redact(out); again != out || len(counts) > 0 {
 			t.Errorf("redacting twice changes %q to %q", out, again)
 		}
 	}
@@ -61,7 +59,7 @@ func TestLineEndsOfWindowsStayInWhatIsRedacted(t *testing.T) {
 func TestWhatIsLearnedGoesFromOtherTextsAndIsNotCounted(t *testing.T) {
 	t.Parallel()
 	password := maker{newRandom(13)}.strong("!%*")
-	r := newScanner("", true).Session()
+	r := ours.Session()
 	r.Learn("DB_PASSWORD=" + password)
 	if n := r.Counts(); len(n) > 0 {
 		t.Errorf("counts = %v", n)
@@ -73,10 +71,6 @@ func TestWhatIsLearnedGoesFromOtherTextsAndIsNotCounted(t *testing.T) {
 
 func TestRedactorsOfTwoScannersShareWhatTheyFind(t *testing.T) {
 	t.Parallel()
-	ours, err := New(Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	own, err := New(Options{ProjectPath: writeConfig(t, "[[rules]]\nid = 'own-token'\nregex = '''zqx_[a-z]{8}'''\n"), ProjectTrusted: true})
 	if err != nil {
 		t.Fatal(err)

@@ -4,7 +4,6 @@ import "testing"
 
 func TestSecretsThatTheirPlaceTellsAreRedacted(t *testing.T) {
 	t.Parallel()
-	s := newScanner("", true)
 	for n, text := range []string{
 		// what counts unless the environment says something else
 		"const secret = process.env.SECRET || '{{camel}}';", `const key = process.env.API_KEY ?? "{{alnum}}";`,
@@ -47,33 +46,7 @@ func TestSecretsThatTheirPlaceTellsAreRedacted(t *testing.T) {
 				leaked = append(leaked, value)
 				return value
 			})
-			checkGone(t, s, text, leaked)
+			checkGone(t, text, leaked)
 		})
-	}
-}
-
-func TestWhatStandsInTheirPlaceAndIsNoSecretStays(t *testing.T) {
-	t.Parallel()
-	s := newScanner("", true)
-	for _, text := range []string{
-		"\t\t} else if x.typ == my_TAG_DIRECTIVE_TOKEN {\n\t\t\tvalue := parsed_tag_directive_t{\n\t\t\t\thandle: x,\n",
-		"const secret = process.env.SECRET || 'development-secret';", "token = token || 'none'", `if token == "" || name == "value1" {`,
-		"X=${DB_PASSWORD:-changeme} Y=${TOKEN:?is missing} Z=${TOKEN:0:12} W=${SECRET:-$OTHER}", "password: ${DB_PASSWORD}",
-		"key = os.getenv('API_KEY') or config.api_key", "password: hashedPassword", "pass: passThrough", "passwordKey: userPassword2",
-		"password: encodePassBase64", "secretToken: String? = null", "char pass[] = \"\";", "token: identifierToken12", "api_key: apiKeyHeader",
-		`token = "string1234"`, `"token": "item2024"`, "pw := newWriter(w)", "PASSWORD=$(pass show db)", "PASSWORD=password",
-		`DriverManager.getConnection(url, "app", password)`, `mysqli_connect("localhost", "root", "", "shop")`,
-		`smtp.PlainAuth("", user, password, "mail.example.com")`, `jwt.sign(payload, secret, { algorithm: 'HS256' })`,
-		`jwt.verify(token, publicKey, { algorithms: ['RS256'] })`, `createHmac('sha256', secret)`, `createCipheriv('aes-256-cbc', key, iv)`,
-		`secret := []byte("secret")`, `fill_in 'Password', with: password`, `page.fill('input[name="password"]', user.password)`,
-		"[password] => Array\n", "{Name:app Token:IDENT Value:x}", "credentials: include\n", "credentials: 'same-origin'\n",
-		"enter the user name and password below", "with the password field empty", "set `DB_PASSWORD` to `string`", "the token identifier and so on",
-		"use the api key from the settings-page-of-the-service", "$ cat secrets.go\npackage secrets\n", "$ pass show\nPassword Store\n",
-		"$ openssl rand -hex 32 > key\nok\n", "seed phrase: the words that you wrote down when you made your wallet must be kept with care",
-		"passphrase = \"enter the words here\"",
-	} {
-		if out, counts := s.Redact(text); out != text {
-			t.Errorf("Redact(%q) = %q, %v", text, out, counts)
-		}
 	}
 }

@@ -14,15 +14,13 @@ import (
 
 func TestItemRedactsEveryTextField(t *testing.T) {
 	t.Parallel()
-	s := newScanner("", true)
-	token := fake("ghp", "_", "k3Jd9sLq0WmZx7Yt2Rv5Bn8Cf4Hg6Pa1Ue0o")
 	exit := 1
 	it := memoir.Item{
 		N: 3, Kind: memoir.ItemTool, Role: memoir.RoleTool, Origin: memoir.OriginTool,
-		Text: token, Tool: token, Input: token, Output: token, CWD: "/x/" + token, Branch: token, TurnID: token,
+		Text: fakeToken, Tool: fakeToken, Input: fakeToken, Output: fakeToken, CWD: "/x/" + fakeToken, Branch: fakeToken, TurnID: fakeToken,
 		Exit: &exit, Failed: true, At: time.Unix(1, 0),
 	}
-	r := s.Session()
+	r := ours.Session()
 	got, counts := r.Item(it), r.Counts()
 	mark := "[REDACTED:github-pat]"
 	want := it
@@ -43,7 +41,7 @@ func TestASecretOfOneItemGoesFromTheOthersOfItsSession(t *testing.T) {
 	telling := memoir.Item{N: 2, Output: "password = \"" + value + "\"", Input: "echo " + value}
 	later := memoir.Item{N: 3, Text: "again " + value + "."}
 
-	r := newScanner("", true).Session()
+	r := ours.Session()
 	first := r.Item(earlier)
 	if first != earlier {
 		t.Fatalf("the first item alone was changed: %+v", first)
@@ -64,14 +62,14 @@ func TestASecretOfOneItemGoesFromTheOthersOfItsSession(t *testing.T) {
 	if got := r.Counts(); got["password-assignment"] != 4 || got.Total() != 4 {
 		t.Errorf("counts = %v", got)
 	}
-	if other := newScanner("", true).Session().Item(later); other.Text != later.Text {
+	if other := ours.Session().Item(later); other.Text != later.Text {
 		t.Errorf("another session knows it: %q", other.Text)
 	}
 }
 
 func TestATextThatWasCleanIsLookedAtAgainAfterANewSecret(t *testing.T) {
 	t.Parallel()
-	r := newScanner("", true).Session()
+	r := ours.Session()
 	value := fake("zK3$", "mmTq81")
 	if got := r.Text(value); got != value {
 		t.Fatalf("bare value redacted to %q", got)
@@ -88,14 +86,13 @@ func TestAScannerServesManyAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	token := fake("ghp", "_", "k3Jd9sLq0WmZx7Yt2Rv5Bn8Cf4Hg6Pa1Ue0o")
 	var group sync.WaitGroup
 	for n := range 8 {
 		group.Go(func() {
 			for i := range 50 {
-				text := fmt.Sprintf("%d-%d key = %q; token: %s", n, i, fakeOpaque, token)
+				text := fmt.Sprintf("%d-%d key = %q; token: %s", n, i, fakeOpaque, fakeToken)
 				out, _ := s.Redact(text)
-				if strings.Contains(out, token) || strings.Contains(out, fakeOpaque) {
+				if strings.Contains(out, fakeToken) || strings.Contains(out, fakeOpaque) {
 					t.Errorf("left in %q", out)
 					return
 				}
@@ -107,10 +104,8 @@ func TestAScannerServesManyAtOnce(t *testing.T) {
 
 func TestEveryTextOfAnExtractionIsRedacted(t *testing.T) {
 	t.Parallel()
-	s := newScanner("", true)
-	token := fake("ghp", "_", "k3Jd9sLq0WmZx7Yt2Rv5Bn8Cf4Hg6Pa1Ue0o")
-	e, counts := s.Extraction(memoir.Extraction{
-		SessionKey: "codex:1", RawMemory: token, RolloutSummary: token, RolloutSlug: "fix-" + token, Title: token,
+	e, counts := ours.Extraction(memoir.Extraction{
+		SessionKey: "codex:1", RawMemory: fakeToken, RolloutSummary: fakeToken, RolloutSlug: "fix-" + fakeToken, Title: fakeToken,
 	})
 	mark := "[REDACTED:github-pat]"
 	if e.RawMemory != mark || e.RolloutSummary != mark || e.Title != mark || e.RolloutSlug != "fix-redacted-github-pat" {

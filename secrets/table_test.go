@@ -8,7 +8,6 @@ import (
 
 func TestValuesThatStandApartFromTheirNamesAreRedacted(t *testing.T) {
 	t.Parallel()
-	s := newScanner("", true)
 	for n, test := range []struct{ name, text string }{
 		{"a container's environment", "env:\n  - name: POSTGRES_PASSWORD\n    value: {{weak}}\n  - name: PORT\n    value: 80\n"},
 		{"the same in quotes", "  - name: JWT_SECRET\n    value: \"{{alnum}}\"\n"},
@@ -43,52 +42,17 @@ func TestValuesThatStandApartFromTheirNamesAreRedacted(t *testing.T) {
 				return value
 			})
 			for depth := range 3 {
-				out, _ := s.Redact(text)
+				out, _ := ours.Redact(text)
 				for _, value := range values {
 					if strings.Contains(out, value) {
 						t.Errorf("%s is left at depth %d in %s", value, depth, out)
 					}
 				}
-				if again, _ := s.Redact(out); again != out {
+				if again, _ := ours.Redact(out); again != out {
 					t.Errorf("redacted again %s becomes %s", out, again)
 				}
 				text = `{"output":` + strconv.Quote(text) + `}`
 			}
 		})
-	}
-}
-
-func TestFieldsAndCellsThatHoldNoSecretStay(t *testing.T) {
-	t.Parallel()
-	s := newScanner("", true)
-	for _, text := range []string{
-		"- name: DB_PASSWORD\n  valueFrom:\n    secretKeyRef: {name: db-credentials2, key: password}\n",
-		"- name: DB_PASSWORD\n  value: ${DB_PASSWORD}\n- name: API_TOKEN\n  value: \"{{ .Values.token }}\"\n",
-		"- name: password\n  description: the password\n- name: commit\n  value: 8f3a1c9be27d4056f1a2b3c4d5e6f70819a0b1c2\n",
-		`{ name: 'password', value: formPassword2 }`,
-		"Name:  \"password\",\nValue: userPassword2,\n",
-		`{"name":"password","value":"string"}`,
-		`"password": {"type": "string", "default": "changeme"}`,
-		`{"name":"token","value":null},{"name":"commit","value":"8f3a1c9be27d4056f1a2b3c4d5e6f70819a0b1c2"}`,
-		"| Password | the password of the user |\n| Token | string |\n",
-		"| flag | token |\n|---|---|\n| --all | `IDENT_2` |\n| -n | `NUMBER` |\n",
-		"| 1Password | `1password` | vault |\n",
-		"name,token,kind\nplus,PLUS,operator\nident,identifier,word\n",
-		"users, tokens, passwords\nand, of course, keys\n",
-		"apt\tbase-files\t12.4\napt\tpasswd\t4.13.1\napt\tlibx11-6:amd64\t1.8.4-2\napt\tpyth3n-token2\t9.1\n",
-		"            'Test::Event::Pass'    => '1.302190',\n",
-		"INSERT INTO users (name, password) VALUES ($1, $2), (?, :password);\n",
-		"COPY t (id, token) FROM stdin;\n1\tword\n\\.\n",
-		"tokens := []string{\"first\", \"second2\"}\n",
-		"tokens: [IDENT, NUMBER, plus_token2]\n",
-		"secrets:\n  - name: db\n  - db-credentials\n",
-		"passwords: [password, \"changeme\"]\n",
-		"{\n\tname: \"token\",\n\tvalue: x2ExchangeSyntheticToken,\n}\n",
-		`"credentials": {"$ref": "CloudIntegrationsV1Credential"}`,
-		"if token.Kind == token.OPERATOR || a | b.secret2Value {\n",
-	} {
-		if out, counts := s.Redact(text); out != text {
-			t.Errorf("Redact(%q) = %q, %v", text, out, counts)
-		}
 	}
 }

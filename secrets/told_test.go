@@ -8,7 +8,6 @@ import (
 
 func TestWhatIsToldOrHandedOverIsRedacted(t *testing.T) {
 	t.Parallel()
-	s := newScanner("", true)
 	for n, text := range []string{
 		// people
 		"the API key for the weather thing: {{alnum33}}\n", "- **Maps API key**: `{{alnum33}}`\n", "WARN api key {{alnum40}} is about to expire",
@@ -57,16 +56,16 @@ func TestWhatIsToldOrHandedOverIsRedacted(t *testing.T) {
 			leaked = append(leaked, value)
 			return value
 		})
-		checkGone(t, s, text, leaked)
+		checkGone(t, text, leaked)
 	}
 }
 
 // checkGone redacts a text, by itself, among other lines and in JSON, and looks for what must be
 // gone.
-func checkGone(t *testing.T, s *Scanner, text string, leaked []string) {
+func checkGone(t *testing.T, text string, leaked []string) {
 	t.Helper()
 	for _, text := range []string{text, "a line\n" + text + "\nanother\n", `{"output":` + strconv.Quote("x\n"+text+"\ny") + `}`} {
-		out, _ := s.Redact(text)
+		out, _ := ours.Redact(text)
 		for _, value := range leaked {
 			if strings.Contains(out, value) {
 				t.Errorf("%s is left in %s", value, out)
@@ -75,34 +74,12 @@ func checkGone(t *testing.T, s *Scanner, text string, leaked []string) {
 	}
 }
 
-func TestWhatReadsAsIfASecretWereToldStays(t *testing.T) {
-	t.Parallel()
-	s := newScanner("", true)
-	for _, text := range []string{
-		"the API key for the service: see the vault", "api key some-name-of-a-thing-in-the-docs is missing",
-		"admin/users-v2 and root/packages.json", "see admin/index2.html", "ada@mail.test / 2031-01-02", "(\"ada@mail.test\", \"ada-2\")", "das Passwort ist falsch", "la contraseña es incorrecta",
-		"the mot de passe est oublié", "password for the next user is empty", "reset your password to continue", "PASSWORD=\"enter the words here\"", "secret: 'session expired'",
-		"session: { secret: 'the words' }", "pass: 'authenticationok'", "password: confirmationcode", "app.auth('administrator')", "token.New(\"identifier\")", "apiKey(\"name-of-the-key-2\")",
-		"setValue(\"application/json2\", forHTTPHeaderField: \"Content-Type\")", "proxy_set_header X-Token $http_x_token;", "\"Basic authentication\"", "token \"identifier-of-a-thing\"",
-		"case \"token\" \"8f3a\"", "secret    name-of-the-secret-in-the-vault", "SecretID: none", "encrypt = \"yes\"", "\"a\" \"b2\"\n", "\"GET\" \"/index2.html\"\n",
-		"password: config.password2", "password: settings.sha256", "password = user.oauth2Token", "password: AgB" + strings.Repeat("k3Jd9sLq0WmZx7Yt2Rv5", 12),
-		"docker login -u ci -p $CI_JOB_TOKEN registry.test", "sed -i \"s/password=.*/password=$NEW/\" app.conf", "/verify/the-mail-address-of-a-person-who-asked",
-		"otp = \"enabled\"", "option key 'ifname'", "community = \"public\"", "{\"type\":\"token\",\"value\":\"identifier\"}", "a \\/ b.c\\/d: 2",
-		">>> settings.SECRET_KEY\n'django.core.key'\n", ">>> user.token\n'identifier'\n", "primaryKey: 'user_account_id'", "bcrypt('password')",
-	} {
-		if out, counts := s.Redact(text); out != text {
-			t.Errorf("%q became %q, %v", text, out, counts)
-		}
-	}
-}
-
 func TestASecretWithAnEqualsSignInItGoesAsAWhole(t *testing.T) {
 	t.Parallel()
-	s := newScanner("", true)
 	one := "q9ZkuEF2" + "=vhTJKm84wnRp56xbs"
 	many := strings.Repeat("api_key = kf83hKd93kdf"+"H38dkfQ2\n", 32+1)
 	for _, text := range []string{"proxy_set_header X-Api-Key ", many + "proxy_set_header X-Api-Key "} {
-		if out, _ := s.Redact(text + one + ";\n"); !strings.HasSuffix(out, "proxy_set_header X-Api-Key [REDACTED:header-set];\n") {
+		if out, _ := ours.Redact(text + one + ";\n"); !strings.HasSuffix(out, "proxy_set_header X-Api-Key [REDACTED:header-set];\n") {
 			t.Errorf("redacted %q", out)
 		}
 	}

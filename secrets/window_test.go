@@ -3,9 +3,9 @@ package secrets
 import (
 	"math/rand/v2"
 	"regexp"
-	"regexp/syntax"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -38,10 +38,7 @@ func TestASearcherFindsTheMatchesOfItsExpression(t *testing.T) {
 		`(?:^|[^a])key(?:[^a]|$)`, `(?:key|kkey)=`, `k?key[a-z]*`, `\bkey.{0,3}\b`, `é?key`, `key[^\n]*?(?:1|\z)`,
 		`(?i)K(?-i:ey)`, `[Kk]ey=`, `key(?:end){2,3}`, `(?:a1)?key`,
 	} {
-		tree, err := syntax.Parse(expr, syntax.Perl)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tree := mustParse(expr)
 		s := newSearcher(expr, anchorsOf(tree), nil)
 		if s.anchors == nil {
 			t.Errorf("%s has no anchor", expr)
@@ -88,10 +85,7 @@ func TestAnchorsAreLongLiteralsThatEveryMatchHas(t *testing.T) {
 		{`a|bcd`, nil},
 		{`(?:secret)?[0-9]+`, nil},
 	} {
-		tree, err := syntax.Parse(test.expr, syntax.Perl)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tree := mustParse(test.expr)
 		var got []string
 		for _, a := range anchorsOf(tree) {
 			got = append(got, a.literals...)
@@ -135,30 +129,27 @@ func TestATextThatWouldTakeTooLongIsSearchedInTheOrdinaryWay(t *testing.T) {
 	}
 }
 
-func TestAMatcherFindsEveryLiteral(t *testing.T) {
+func TestADFAStaysRightWhenItsStatesAreForgotten(t *testing.T) {
 	t.Parallel()
-	literals := []string{"he", "she", "hers", "his", "s.", "e"}
-	random := newRandom(5)
-	m := newMatcher(literals)
-	for range 500 {
-		text := randomText([]string{"h", "e", "S", "r", "i", "s", ".", "é"}, random.IntN(20), random)
-		got := map[[2]int]bool{}
-		m.scan(text, func(id int32, end int) { got[[2]int{int(id), end}] = true })
-		want := map[[2]int]bool{}
-		for id, l := range literals {
-			for end := len(l); end <= len(text); end++ {
-				if strings.EqualFold(text[end-len(l):end], l) {
-					want[[2]int{id, end}] = true
+	const expr = `(?:a|b)*a(?:a|b){13}c` // needs 2^14 states
+	tree := mustParse(expr)
+	d := newDFA(tree)
+	plain := regexp.MustCompile(`\A(?:` + expr + `)`)
+	var group sync.WaitGroup
+	for seed := range uint64(4) {
+		group.Go(func() {
+			random := newRandom(seed)
+			for range 300 {
+				text := randomText([]string{"a", "b"}, 14+random.IntN(60), random) + "c"
+				if got, _ := d.accepts(text, 0); got != plain.MatchString(text) {
+					t.Errorf("accepts %q: %v", text, got)
+					return
 				}
 			}
-		}
-		if len(got) != len(want) {
-			t.Fatalf("in %q found %v, want %v", text, got, want)
-		}
-		for at := range want {
-			if !got[at] {
-				t.Fatalf("in %q missed %v", text, at)
-			}
-		}
+		})
+	}
+	group.Wait()
+	if len(d.table.Load().states) > maxStates {
+		t.Errorf("keeps %d states", len(d.table.Load().states))
 	}
 }

@@ -1,6 +1,0 @@
-//go:build race
-
-package secrets
-
-// raced says that the race detector watches.
-const raced = true

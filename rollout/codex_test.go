@@ -45,14 +45,35 @@ func cxOutput(id, raw string) string {
 	return `response_item {"type":"function_call_output","call_id":"` + id + `","output":` + raw + `}`
 }
 
+// codexScene is a session of Codex's lines, what is read of it, and how much is passed over.
+type codexScene struct {
+	name        string
+	lines, want []string
+	passed      int
+}
+
+// playCodex reads each scene, and compares how much is passed over with what the stats say.
+func playCodex(t *testing.T, passed func(Stats) int, scenes []codexScene) {
+	t.Helper()
+	for _, s := range scenes {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			if !strings.HasPrefix(s.lines[0], "session_meta ") {
+				s.lines = append([]string{cxMeta("")}, s.lines...)
+			}
+			items, stats := read(t, write(t, "x.jsonl", cx(s.lines...)...))
+			expect(t, items, s.want...)
+			if n := passed(stats); n != s.passed {
+				t.Errorf("passed over %d, want %d", n, s.passed)
+			}
+		})
+	}
+}
+
 func TestCodexGivesEachUtteranceOnce(t *testing.T) {
 	t.Parallel()
 	const userItem = `event_msg {"type":"item_completed","item":{"type":"UserMessage","content":[{"type":"text","text":"go"}]}}`
-	tests := []struct {
-		name  string
-		lines []string
-		want  []string
-	}{
+	play(t, "x.jsonl", func(lines ...string) []string { return cx(append([]string{cxMeta("")}, lines...)...) }, []scene{
 		{"an event and its response item", []string{cxInput("do it"), cxUser("do it"), cxAgent("done"), `event_msg {"type":"agent_message","message":"done"}`},
 			[]string{"typed: do it", "agent: done"}},
 		{"the same words said twice", []string{cxInput("go on"), cxUser("go on"), cxAgent("a"), cxInput("go on"), cxUser("go on")},
@@ -81,15 +102,14 @@ func TestCodexGivesEachUtteranceOnce(t *testing.T) {
 			[]string{"typed: do it"}},
 		{"a compaction that repeats the user", []string{cxUser("do it"), `compacted {"message":"so far","replacement_history":[{"type":"message","role":"user","content":[{"type":"input_text","text":"do it"}]}]}`},
 			[]string{"typed: do it", "compaction_summary: so far"}},
+		{"closing answers", []string{cxTurn("t1"), cxUser("a"), cxAgent("looking"), cxAgent("found"), `event_msg {"type":"task_complete","turn_id":"t1","last_agent_message":"found"}`,
+			`response_item {"type":"message","role":"assistant","phase":"commentary","content":[{"type":"output_text","text":"more"}]}`,
+			`response_item {"type":"message","role":"assistant","phase":"final_answer","content":[{"type":"output_text","text":"end"}]}`},
+			[]string{"typed: a", "agent: looking", "agent!: found", "agent: more", "agent!: end"}},
 		{"a compaction without a text", []string{cxUser("do it"), `compacted {"message":"","replacement_history":[]}`}, []string{"typed: do it"}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			items, _ := read(t, write(t, "x.jsonl", cx(append([]string{cxMeta("")}, tt.lines...)...)...))
-			expect(t, items, tt.want...)
-		})
-	}
+		{"a command of the person", []string{cxUser("a"), cxInput("<user_shell_command>\n<command>\nmake\n</command>\n<result>\nExit code: 2\nDuration: 0.1 seconds\nOutput:\nno rule\n</result>\n</user_shell_command>")},
+			[]string{"typed: a", "user_shell(make) !2 no rule"}},
+	})
 }
 
 func TestCodexSplitsWhatTheUserTypedFromWhatWasAdded(t *testing.T) {
@@ -125,12 +145,7 @@ func TestCodexSplitsWhatTheUserTypedFromWhatWasAdded(t *testing.T) {
 func TestCodexUndoesRolledBackTurns(t *testing.T) {
 	t.Parallel()
 	back := func(n int) string { return fmt.Sprintf(`event_msg {"type":"thread_rolled_back","num_turns":%d}`, n) }
-	tests := []struct {
-		name   string
-		lines  []string
-		want   []string
-		undone int
-	}{
+	playCodex(t, func(s Stats) int { return s.Undone }, []codexScene{
 		{"one turn", []string{cxTurn("1"), cxInput("a"), cxUser("a"), cxAgent("A"), cxTurn("2"), cxInput("b"), cxUser("b"), cxAgent("B"), back(1), cxTurn("3"), cxInput("c"), cxUser("c")},
 			[]string{"typed: a", "agent: A", "typed: c"}, 2},
 		{"two turns, with their calls", []string{cxTurn("1"), cxUser("a"), cxTurn("2"), cxUser("b"), cxCall("1", "shell", `{"command":["ls"]}`), cxOutput("1", `"x"`), back(2), cxTurn("3"), cxUser("c")},
@@ -157,17 +172,39 @@ func TestCodexUndoesRolledBackTurns(t *testing.T) {
 			[]string{"typed: a", "typed: c"}, 2},
 		{"nothing yet", []string{back(1), cxTurn("1"), cxUser("a")}, []string{"typed: a"}, 0},
 		{"more turns than there are", []string{cxTurn("1"), cxUser("a"), back(9), cxTurn("2"), cxUser("b")}, []string{"typed: b"}, 1},
+	})
+}
+
+func TestCodexPassesOverWhatItsParentGives(t *testing.T) {
+	t.Parallel()
+	// Version 7 UUIDs: the parent's turn is older than the fork, the fork's younger.
+	const (
+		parent  = "01980000-0000-7000-8000-000000000001"
+		oldTurn = "01980000-0001-7000-8000-000000000002"
+		fork    = "01990000-0000-7000-8000-000000000003"
+		newTurn = "01990000-0001-7000-8000-000000000004"
+	)
+	meta := func(id, extra string) string {
+		return `session_meta {"id":"` + id + `","timestamp":"2026-03-01T10:00:00Z","cwd":"/w","source":"cli"` + extra + `}`
 	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			items, stats := read(t, write(t, "x.jsonl", cx(append([]string{cxMeta("")}, tt.lines...)...)...))
-			expect(t, items, tt.want...)
-			if stats.Undone != tt.undone {
-				t.Errorf("undone %d, want %d", stats.Undone, tt.undone)
-			}
-		})
-	}
+	forked, parents := meta(fork, `,"forked_from_id":"`+parent+`"`), meta(parent, "")
+	spawned := `session_meta {"id":"c","cwd":"/w","source":{"subagent":{"thread_spawn":{"parent_thread_id":"p"}}}`
+	const lead = "compaction_summary: Forked from another session, whose last request was:\n\nparent's"
+	playCodex(t, func(s Stats) int { return s.Replayed }, []codexScene{
+		{"told by turn ids", []string{forked, parents, cxTurn(oldTurn), cxInput("first"), cxUser("first"), cxInput("parent's"), cxUser("parent's"), cxTurn(newTurn), cxInput("own"), cxUser("own")},
+			[]string{lead, "typed: own"}, 2},
+		{"interrupted before its first turn", []string{forked, parents, cxTurn(oldTurn), cxInput("parent's"), cxUser("parent's")}, nil, 1},
+		{"told by turn_context alone", []string{forked, parents, `turn_context {"turn_id":"` + oldTurn + `"}`, cxInput("parent's"), cxUser("parent's"), cxAgent("parent's answer"),
+			cxInput("own"), cxUser("own"), `turn_context {"turn_id":"` + newTurn + `"}`}, []string{lead, "typed: own"}, 2},
+		{"a child that repeats nothing", []string{meta("child-1", `,"parent_thread_id":"main-1"`), cxTurn("t1"), cxUser("own")}, []string{"typed: own"}, 0},
+		{"a fork that rests on another file", []string{meta(fork, `,"forked_from_id":"`+parent+`","history_base":{"thread_id":"`+parent+`","end_ordinal_exclusive":4}`), cxUser("own")}, []string{"typed: own"}, 0},
+		{"a later meta of another thread", []string{meta(fork, ""), cxTurn(newTurn), cxInput("own"), cxUser("own"), cxUser("more"), parents, cxUser("end")},
+			[]string{"typed: own", "typed: more", "typed: end"}, 0},
+		{"a spawned thread that begins at an ordinal", []string{spawned + `,"subagent_history_start_ordinal":2},"ordinal":0`, cxUser("parent's") + `,"ordinal":1`, cxUser("check it") + `,"ordinal":2`},
+			[]string{"subagent_task: check it"}, 1},
+		{"a sub-agent's inherited words", []string{spawned + "}", cxInput("parent's") + `,"metadata":{"inherited_user_message":true}`, cxInput("check it") + `,"metadata":{"client_authored":false}`},
+			[]string{"subagent_task: check it"}, 1},
+	})
 }
 
 func TestCodexReadsTheFirstGeneration(t *testing.T) {
@@ -229,25 +266,6 @@ func TestCodexFollowsDirectoryBranchAndTurn(t *testing.T) {
 		if it := items[i]; it.CWD != want.cwd || it.Branch != want.branch || it.TurnID != want.turn {
 			t.Errorf("item %d: %q %q %q, want %+v", i+1, it.CWD, it.Branch, it.TurnID, want)
 		}
-	}
-}
-
-func TestCodexMarksTheClosingAnswer(t *testing.T) {
-	t.Parallel()
-	items, _ := read(t, write(t, "x.jsonl", cx(cxMeta(""), cxTurn("t1"), cxUser("a"), cxAgent("looking"), cxAgent("found"),
-		`event_msg {"type":"task_complete","turn_id":"t1","last_agent_message":"found"}`,
-		`response_item {"type":"message","role":"assistant","phase":"commentary","content":[{"type":"output_text","text":"more"}]}`,
-		`response_item {"type":"message","role":"assistant","phase":"final_answer","content":[{"type":"output_text","text":"end"}]}`)...))
-	expect(t, items, "typed: a", "agent: looking", "agent!: found", "agent: more", "agent!: end")
-}
-
-func TestCodexGivesShellCommandsOfThePerson(t *testing.T) {
-	t.Parallel()
-	items, _ := read(t, write(t, "x.jsonl", cx(cxMeta(""), cxUser("a"),
-		cxInput("<user_shell_command>\n<command>\nmake\n</command>\n<result>\nExit code: 2\nDuration: 0.1 seconds\nOutput:\nno rule\n</result>\n</user_shell_command>"))...))
-	expect(t, items, "typed: a", "user_shell(make) !2 no rule")
-	if it := items[1]; it.Origin != memoir.OriginShell || !it.Origin.ByPerson() || !it.Shell() {
-		t.Errorf("origin %q", it.Origin)
 	}
 }
 
@@ -320,5 +338,28 @@ func TestCodexHeadNamesTheThread(t *testing.T) {
 	}
 	if want := time.Date(2026, 3, 1, 10, 0, 1, 0, time.UTC); !head.UpdatedAt.Equal(want) {
 		t.Errorf("updated %v", head.UpdatedAt)
+	}
+}
+
+func TestCodexTitles(t *testing.T) {
+	t.Parallel()
+	named := func(id, title string) string {
+		return fmt.Sprintf(`event_msg {"type":"thread_name_updated","thread_id":%q,"thread_name":%q}`, id, title)
+	}
+	tests := []struct {
+		name   string
+		events []string
+		want   string
+	}{
+		{"the first prompt", nil, "a prompt"},
+		{"the last name", []string{named(thread, "Old"), named(thread, "Named")}, "Named"},
+		{"a name that was taken away", []string{named(thread, "Named"), named(thread, " ")}, "Named"},
+		{"a name of the fork's parent", []string{named("other", "no")}, "a prompt"},
+	}
+	for _, tt := range tests {
+		path := write(t, "x.jsonl", cx(append([]string{cxMeta(""), cxUser("a prompt")}, tt.events...)...)...)
+		if title := probe(t, path).Title; title != tt.want {
+			t.Errorf("%s: title %q, want %q", tt.name, title, tt.want)
+		}
 	}
 }

@@ -11,16 +11,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-func TestCodexSpawnedThreadBeginsAtItsStartOrdinal(t *testing.T) {
-	t.Parallel()
-	path := write(t, "x.jsonl",
-		`{"timestamp":"2026-03-01T10:00:00Z","ordinal":0,"type":"session_meta","payload":{"id":"c","cwd":"/w","source":{"subagent":{"thread_spawn":{"parent_thread_id":"p"}}},"subagent_history_start_ordinal":2}}`,
-		`{"timestamp":"2026-03-01T10:00:00Z","ordinal":1,"type":"event_msg","payload":{"type":"user_message","message":"parent's"}}`,
-		`{"timestamp":"2026-03-01T10:00:00Z","ordinal":2,"type":"event_msg","payload":{"type":"user_message","message":"check it"}}`)
-	items, _ := read(t, path)
-	expect(t, items, "subagent_task: check it")
-}
-
 // segment writes one file of a paginated thread; the records are user messages.
 func segment(t *testing.T, dir, name string, second int, base string, end, ordinal int, words ...string) string {
 	t.Helper()

@@ -130,17 +130,3 @@ func TestCopilotSessionsAreToldApartThoughTheirFilesHaveOneName(t *testing.T) {
 		t.Errorf("an early version's file: %+v", h)
 	}
 }
-
-func TestCopilotSessionsAreWhereTheVariableSays(t *testing.T) {
-	t.Parallel()
-	env := Env{Home: "/h", Getenv: func(name string) string { return map[string]string{"COPILOT_HOME": "~/c"}[name] }}
-	roots := (Copilot{}).Roots(env)
-	if len(roots) != 1 || roots[0].Dir != filepath.FromSlash("/h/c/session-state") {
-		t.Fatalf("roots %v", roots)
-	}
-	for path, want := range map[string]bool{"x/events.jsonl": true, "x.jsonl": true, "x/workspace.yaml": false, "x/files/data.jsonl": false, "x/files/events.jsonl": false} {
-		if roots[0].Session(path) != want {
-			t.Errorf("%s: %t", path, !want)
-		}
-	}
-}

@@ -193,17 +193,3 @@ func TestGeminiCountsRecordsThatItDoesNotKnow(t *testing.T) {
 		t.Errorf("unknown %v", stats.Unknown)
 	}
 }
-
-func TestGeminiHomeIsTheDirectoryAboveOrTheDirectory(t *testing.T) {
-	t.Parallel()
-	above, itself, both := t.TempDir(), t.TempDir(), t.TempDir()
-	for _, path := range []string{filepath.Join(above, ".gemini", "tmp", "a"), filepath.Join(itself, "tmp", "a"), filepath.Join(both, ".gemini", "tmp", "a"), filepath.Join(both, "tmp", "a")} {
-		writeAt(t, path, "")
-	}
-	for home, want := range map[string]string{above: ".gemini/tmp", itself: "tmp", both: ".gemini/tmp", "/nowhere": ".gemini/tmp"} {
-		env := Env{Home: "/home/x", Getenv: func(name string) string { return map[string]string{"GEMINI_CLI_HOME": home}[name] }}
-		if roots := (Gemini{}).Roots(env); len(roots) != 1 || roots[0].Dir != filepath.Join(home, want) {
-			t.Errorf("%s gives %v", home, roots[0].Dir)
-		}
-	}
-}

@@ -2,7 +2,6 @@ package rollout
 
 import (
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -169,32 +168,6 @@ func TestOMPSubagentsLieInTheirParentsDirectory(t *testing.T) {
 			}
 			items, _ := read(t, child)
 			expect(t, items, "subagent_task: look")
-		}
-	}
-}
-
-func TestPiSessionsAreWhereTheVariablesAndSettingsSay(t *testing.T) {
-	t.Parallel()
-	home := t.TempDir()
-	writeAt(t, filepath.Join(home, ".pi/agent/settings.json"), `{"sessionDir":"~/pi-sessions","theme":"x"}`)
-	writeAt(t, filepath.Join(home, "other/settings.json"), `{"sessionDir":".pi/sessions"}`)
-	tests := []struct {
-		name string
-		env  map[string]string
-		want []string
-	}{
-		{"the settings", nil, []string{".pi/agent/sessions", "pi-sessions"}},
-		{"a variable", map[string]string{"PI_CODING_AGENT_SESSION_DIR": filepath.Join(home, "elsewhere")}, []string{".pi/agent/sessions", "elsewhere"}},
-		{"another directory, and settings relative to nobody knows what", map[string]string{"PI_CODING_AGENT_DIR": "~/other"}, []string{"other/sessions"}},
-	}
-	for _, tt := range tests {
-		var got []string
-		for _, root := range (Pi{}).Roots(Env{Home: home, Getenv: func(name string) string { return tt.env[name] }}) {
-			rel, _ := filepath.Rel(home, root.Dir)
-			got = append(got, filepath.ToSlash(rel))
-		}
-		if !slices.Equal(got, tt.want) {
-			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}
 }

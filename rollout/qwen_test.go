@@ -3,7 +3,6 @@ package rollout
 import (
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -143,35 +142,6 @@ func TestQwenForkGivesWhatItsParentDoesNot(t *testing.T) {
 		expect(t, items, want...)
 		if stats.Replayed != 3-len(want) || probe(t, file).ParentID != parentID {
 			t.Errorf("parent in %q: replayed %d", place, stats.Replayed)
-		}
-	}
-}
-
-func TestQwenSessionsAreWhereTheVariablesAndSettingsSay(t *testing.T) {
-	t.Parallel()
-	home := t.TempDir()
-	writeAt(t, filepath.Join(home, ".qwen/settings.json"), `{"advanced":{"runtimeOutputDir":"~/run"}}`)
-	for _, tt := range []struct {
-		env  map[string]string
-		want []string
-	}{
-		{nil, []string{".qwen/projects", "run/projects"}},
-		{map[string]string{"QWEN_HOME": "~/q"}, []string{"q/projects"}},
-		{map[string]string{"QWEN_RUNTIME_DIR": filepath.Join(home, "r")}, []string{".qwen/projects", "r/projects"}},
-	} {
-		var got []string
-		for _, root := range (Qwen{}).Roots(Env{Home: home, Getenv: func(name string) string { return tt.env[name] }}) {
-			rel, _ := filepath.Rel(home, root.Dir)
-			got = append(got, filepath.ToSlash(rel))
-		}
-		if !slices.Equal(got, tt.want) {
-			t.Errorf("%v: %q, want %q", tt.env, got, tt.want)
-		}
-	}
-	for path, want := range map[string]bool{"-w/chats/a.jsonl": true, "-w/chats/archive/a.jsonl": true, "-w/subagents/s/agent-a.jsonl": true,
-		"-w/chats/a.ledger.jsonl": false, "-w/subagents/s/agent-a.meta.json": false, "-w/file.jsonl": false} {
-		if isQwenSession(path) != want {
-			t.Errorf("%s: %t", path, !want)
 		}
 	}
 }

@@ -88,29 +88,55 @@ func TestWalkFindsEachAgentsSessions(t *testing.T) {
 	}
 }
 
-func TestWalkObeysTheAgentsVariables(t *testing.T) {
+func TestRootsAreWhereVariablesAndSettingsSay(t *testing.T) {
 	t.Parallel()
-	base := t.TempDir()
-	at := func(path string) string { return filepath.Join(base, path) }
-	env := map[string]string{"CODEX_HOME": at("cx"), "CLAUDE_CONFIG_DIR": at("cc1") + "," + at("cc2"), "PI_CODING_AGENT_DIR": at("pi"),
-		"GEMINI_CLI_HOME": at("g"), "XDG_DATA_HOME": at("data")}
-	want := []string{"cx/sessions/rollout-1.jsonl", "data/omp/agent/sessions/p/a.jsonl", "pi/sessions/p/a.jsonl", "g/.gemini/tmp/x/chats/session-1.json", "cc1/projects/p/a.jsonl", "cc2/projects/p/a.jsonl"}
-	for _, path := range want {
-		writeAt(t, at(path), "{}")
+	home := t.TempDir()
+	for path, content := range map[string]string{".pi/agent/settings.json": `{"sessionDir":"~/pi-sessions","theme":"x"}`, "other/settings.json": `{"sessionDir":".pi/sessions"}`,
+		".qwen/settings.json": `{"advanced":{"runtimeOutputDir":"~/run"}}`, "above/.gemini/tmp/a": "", "itself/tmp/a": "", "both/.gemini/tmp/a": "", "both/tmp/a": ""} {
+		writeAt(t, filepath.Join(home, path), content)
 	}
-	writeAt(t, at("home/.claude/projects/p/a.jsonl"), "{}")
-	writeAt(t, at("home/.codex/sessions/rollout-1.jsonl"), "{}")
-	var got []string
-	for _, e := range collect(t, func(fn func(Entry) error) error {
-		return Walk(t.Context(), Env{Home: at("home"), Getenv: func(name string) string { return env[name] }}, fn)
-	}) {
-		rel, _ := filepath.Rel(base, e.Path)
-		got = append(got, filepath.ToSlash(rel))
+	tests := []struct {
+		agent Agent
+		env   string // NAME=value, whose @ is the home directory
+		want  string
+	}{
+		{Codex{}, "CODEX_HOME=@/cx", "cx/sessions cx/archived_sessions cx/rotated_rollout_segments"},
+		{Claude{}, "CLAUDE_CONFIG_DIR=@/cc1,@/cc2", "cc1/projects cc2/projects"},
+		{Pi{}, "", ".pi/agent/sessions pi-sessions"},
+		{Pi{}, "PI_CODING_AGENT_SESSION_DIR=@/elsewhere", ".pi/agent/sessions elsewhere"},
+		{Pi{}, "PI_CODING_AGENT_DIR=~/other", "other/sessions"}, // its settings are relative to nobody knows what
+		{OMP{}, "XDG_DATA_HOME=@/data", ".omp/agent/sessions .omp/profiles data/omp/sessions data/omp/agent/sessions data/omp/profiles"},
+		{Qwen{}, "", ".qwen/projects run/projects"},
+		{Qwen{}, "QWEN_HOME=~/q", "q/projects"},
+		{Qwen{}, "QWEN_RUNTIME_DIR=@/r", ".qwen/projects r/projects"},
+		{Copilot{}, "COPILOT_HOME=~/c", "c/session-state"},
+		{Gemini{}, "GEMINI_CLI_HOME=@/above", "above/.gemini/tmp"},
+		{Gemini{}, "GEMINI_CLI_HOME=@/itself", "itself/tmp"},
+		{Gemini{}, "GEMINI_CLI_HOME=@/both", "both/.gemini/tmp"},
+		{Gemini{}, "GEMINI_CLI_HOME=@/nowhere", "nowhere/.gemini/tmp"},
 	}
-	slices.Sort(got)
-	slices.Sort(want)
-	if !slices.Equal(got, want) {
-		t.Errorf("found %q\nwant %q", got, want)
+	for _, tt := range tests {
+		variable, value, _ := strings.Cut(strings.ReplaceAll(tt.env, "@", home), "=")
+		var got []string
+		for _, root := range tt.agent.Roots(Env{Home: home, Getenv: func(name string) string { return map[string]string{variable: value}[name] }}) {
+			rel, _ := filepath.Rel(home, root.Dir)
+			got = append(got, filepath.ToSlash(rel))
+		}
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("%s: %q, want %q", tt.env, got, tt.want)
+		}
+	}
+	session := (Copilot{}).Roots(Env{Home: home})[0].Session
+	for path, want := range map[string]bool{"x/events.jsonl": true, "x.jsonl": true, "x/workspace.yaml": false, "x/files/data.jsonl": false, "x/files/events.jsonl": false} {
+		if session(path) != want {
+			t.Errorf("%s: %t", path, !want)
+		}
+	}
+	for path, want := range map[string]bool{"-w/chats/a.jsonl": true, "-w/chats/archive/a.jsonl": true, "-w/subagents/s/agent-a.jsonl": true,
+		"-w/chats/a.ledger.jsonl": false, "-w/subagents/s/agent-a.meta.json": false, "-w/file.jsonl": false} {
+		if isQwenSession(path) != want {
+			t.Errorf("%s: %t", path, !want)
+		}
 	}
 }
 

@@ -47,9 +47,7 @@ func sample(b *testing.B, agent, file string) []byte {
 			continue
 		}
 		content, err := fs.ReadFile(testdata.Sessions(), s.Files[0])
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		return content
 	}
 	b.Fatalf("no session of %s", agent)
@@ -65,15 +63,11 @@ var idForm = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}
 func enlarge(b *testing.B, path string, content []byte, session string, size int64) {
 	b.Helper()
 	f, err := os.Create(path)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	defer f.Close()
 	w := bufio.NewWriterSize(f, 1<<20)
 	written, err := w.Write(content)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	var ids []int
 	for _, at := range idForm.FindAllIndex(content, -1) {
 		if string(content[at[0]:at[1]]) != session {
@@ -86,14 +80,10 @@ func enlarge(b *testing.B, path string, content []byte, session string, size int
 			copy(again[at:], fmt.Sprintf("%06x", round))
 		}
 		n, err := w.Write(again)
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		total += int64(n)
 	}
-	if err := w.Flush(); err != nil {
-		b.Fatal(err)
-	}
+	must(b, w.Flush())
 }
 
 // BenchmarkPeakMemory runs memoir over a session of 1 GB: the bar is 100 MiB.
@@ -120,17 +110,13 @@ func BenchmarkPeakMemory(b *testing.B) {
 				b.SetBytes(size)
 				var peak int
 				for b.Loop() {
-					if err := os.RemoveAll(home); err != nil {
-						b.Fatal(err)
-					}
+					must(b, os.RemoveAll(home))
 					peak = max(peak, peakOf(b, args))
 				}
 				b.ReportMetric(float64(peak)/1024, "MiB-peak")
 			})
 		}
-		if err := os.Remove(path); err != nil {
-			b.Fatal(err)
-		}
+		must(b, os.Remove(path))
 	}
 }
 

@@ -212,9 +212,7 @@ func (x template) copyOf(n int) template {
 
 func (x template) write(t *testing.T, dir string) {
 	t.Helper()
-	path := filepath.Join(dir, filepath.FromSlash(x.path))
-	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
-	must(t, os.WriteFile(path, x.data, 0o600))
+	put(t, filepath.Join(dir, filepath.FromSlash(x.path)), string(x.data))
 }
 
 // holding matches the names of fields that hold a record together, or decide what becomes

@@ -68,11 +68,11 @@ func (f *flock) release(n int, answers func(*flock) reply) {
 	e := ears{newScene(t, dir, "api: openai-chat, baseURL: 'http://127.0.0.1:1/v1', keyEnv: SCENE_KEY"), map[string]string{}}
 	var server *modeltest.Server
 	if answers == nil {
-		must(t, os.WriteFile(filepath.Join(e.user, ".config", "memoir", "config.yml"), []byte("memories: {enabled: true}\n"), 0o600))
+		put(t, filepath.Join(e.user, ".config", "memoir", "config.yml"), "memories: {enabled: true}\n")
 	} else {
 		w := wires[n%len(wires)]
 		server = w.start(t, answers(f))
-		e.asks(w.provider(server.URL, ""))
+		configureModel(t, e.user, w.provider(server.URL, ""))
 	}
 	run := func() {
 		e.call("run", "--json", "--sessions", dir, "--max-age", "0", "--min-idle", "0", "--limit", "1000")

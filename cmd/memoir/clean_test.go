@@ -30,9 +30,7 @@ func TestAPersonsOwnRulesHoldForWordsToo(t *testing.T) {
 	t.Parallel()
 	rules := filepath.Join(t.TempDir(), "rules.toml")
 	own := "[[rules]]\nid = \"badge\"\nregex = \"badge-[0-9]{6}\"\nkeywords = [\"badge\"]\n"
-	if err := os.WriteFile(rules, []byte(own), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(rules, []byte(own), 0o600))
 	var c cleaner
 	if got := c.clean("badge-271828"); got != "badge-271828" {
 		t.Errorf("before the rules are known: %q", got)
@@ -41,9 +39,7 @@ func TestAPersonsOwnRulesHoldForWordsToo(t *testing.T) {
 	if got := c.clean("badge-271828"); got != "[REDACTED:badge]" {
 		t.Errorf("got %q", got)
 	}
-	if err := os.WriteFile(rules+".broken", []byte("[[rules"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(rules+".broken", []byte("[[rules"), 0o600))
 	c.setRules(rules + ".broken")
 	if got := c.clean("key " + planted); strings.Contains(got, planted) {
 		t.Errorf("broken rules took the default ones away: %q", got)
@@ -82,9 +78,7 @@ func TestAProcessThatMemoirStartsKnowsIt(t *testing.T) {
 func TestTheProjectsThatANameMayMeanAreNotTakenForSecrets(t *testing.T) {
 	t.Parallel()
 	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "memoir.db"), store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer st.Close()
 	ids := []string{"api-" + "1beb8fd2de05", "api-" + "d7919c0c7afc", "api-" + "f73b2a1e1428"}
 	for _, id := range ids {

@@ -40,10 +40,8 @@ func TestAProcessKeepsItsWorkThoughTheClockIsSet(t *testing.T) {
 			what := moment + ", set by " + by
 			try := x.trial(t)
 			held, errs, clock := try.clocked(t, "stop "+moment, "0s")
-			must(t, held.Start())
-			var status syscall.WaitStatus
-			if _, err := syscall.Wait4(held.Process.Pid, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
-				t.Fatalf("%s: did not stop: %v", what, err)
+			if !untilStopped(t, held).Stopped() {
+				t.Fatalf("%s: did not stop: %s", what, errs)
 			}
 			must(t, os.WriteFile(clock, []byte(by), 0o600))
 			other, said, _ := try.clocked(t, "", by)

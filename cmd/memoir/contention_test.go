@@ -184,58 +184,47 @@ func TestAProcessThatWasStoppedBeyondItsLeaseChangesNothing(t *testing.T) {
 		}
 	}
 	slices.Sort(names)
-	var wg sync.WaitGroup
-	room := make(chan struct{}, 8)
-	for _, name := range names {
-		wg.Go(func() {
-			room <- struct{}{}
-			defer func() { <-room }()
-			try := x.trial(t)
-			defer try.remove()
-			home := try.home
-			late := try.command("stop " + name)
-			late.Env = append(late.Env, short...)
-			var errs bytes.Buffer
-			late.Stderr = &errs
-			must(t, late.Start())
-			var status syscall.WaitStatus
-			if _, err := syscall.Wait4(late.Process.Pid, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
-				t.Errorf("%s: did not stop: %v", name, err)
-				return
+	x.trials(t, len(names), func(try trial, k int) {
+		name, home := names[k], try.home
+		late := try.command("stop " + name)
+		late.Env = append(late.Env, short...)
+		var errs bytes.Buffer
+		late.Stderr = &errs
+		if !untilStopped(t, late).Stopped() {
+			t.Errorf("%s: did not stop: %s", name, errs.String())
+			return
+		}
+		other := try.command("")
+		other.Env = append(other.Env, short...)
+		other.Args = append(other.Args, "--wait", "20s")
+		for range 100 { // until the leases are over
+			again := exec.Command(other.Path, other.Args[1:]...)
+			again.Env = other.Env
+			out, err := again.CombinedOutput()
+			if code := again.ProcessState.ExitCode(); err != nil && code != exitBusy {
+				t.Errorf("%s: the other run: %v: %s", name, err, out)
+				break
 			}
-			other := try.command("")
-			other.Env = append(other.Env, short...)
-			other.Args = append(other.Args, "--wait", "20s")
-			for range 100 { // until the leases are over
-				again := exec.Command(other.Path, other.Args[1:]...)
-				again.Env = other.Env
-				out, err := again.CombinedOutput()
-				if code := again.ProcessState.ExitCode(); err != nil && code != exitBusy {
-					t.Errorf("%s: the other run: %v: %s", name, err, out)
-					break
-				}
-				if settled(t, home) {
-					break
-				}
-				time.Sleep(200 * time.Millisecond) // a real process, a real lease
+			if settled(t, home) {
+				break
 			}
-			// It may have published before the lease on the last session was over.
-			taken := stateOf(t, home)
-			if diff := cmp.Diff(x.last, lastOf(t, home)); diff != "" {
-				t.Errorf("%s: what the other run left differs:\n%s", name, diff)
-			}
-			must(t, late.Process.Signal(syscall.SIGCONT))
-			_ = late.Wait()
-			if strings.Contains(errs.String(), "goroutine ") {
-				t.Errorf("%s: %s", name, errs.String())
-			}
-			after := stateOf(t, home)
-			if diff := cmp.Diff(taken.published(), after.published()); diff != "" {
-				t.Errorf("%s: the late process changed:\n%s", name, diff)
-			}
-		})
-	}
-	wg.Wait()
+			time.Sleep(200 * time.Millisecond) // a real process, a real lease
+		}
+		// It may have published before the lease on the last session was over.
+		taken := stateOf(t, home)
+		if diff := cmp.Diff(x.last, lastOf(t, home)); diff != "" {
+			t.Errorf("%s: what the other run left differs:\n%s", name, diff)
+		}
+		must(t, late.Process.Signal(syscall.SIGCONT))
+		_ = late.Wait()
+		if strings.Contains(errs.String(), "goroutine ") {
+			t.Errorf("%s: %s", name, errs.String())
+		}
+		after := stateOf(t, home)
+		if diff := cmp.Diff(taken.published(), after.published()); diff != "" {
+			t.Errorf("%s: the late process changed:\n%s", name, diff)
+		}
+	})
 	t.Logf("%d moments", len(names))
 }
 

@@ -25,9 +25,7 @@ const namespaceVariable = "MEMOIR_TEST_NAMESPACE"
 func mounting(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(namespaceVariable) != "" {
-		if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
-			t.Fatal(err)
-		}
+		must(t, syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""))
 		return true
 	}
 	if os.Geteuid() != 0 {

@@ -104,17 +104,6 @@ func (p patient) follow(hint string) {
 	}
 }
 
-// write makes a file of the home, with its folder.
-func (p patient) write(name, content string) string {
-	p.t.Helper()
-	path := name
-	if !filepath.IsAbs(name) {
-		path = filepath.Join(p.home, name)
-	}
-	p.must(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(content), 0o600))
-	return path
-}
-
 // another publishes a second generation of the project, and a third of what was edited.
 func (p patient) another() {
 	p.t.Helper()
@@ -140,7 +129,9 @@ func TestEachFindingOfDoctorIsGoneOnceItsHintIsFollowed(t *testing.T) {
 		{"a file that others may read", func(p patient) { p.must(os.Chmod(filepath.Join(p.home, databaseName), 0o644)) },
 			"permissions", "others may read 1 path", 0},
 		{"settings that others may change", func(p patient) {
-			p.must(os.Chmod(p.write(filepath.Join(p.user, ".config", "memoir", "config.yml"), "memories: {enabled: true}\n"), 0o666))
+			path := filepath.Join(p.user, ".config", "memoir", "config.yml")
+			put(p.t, path, "memories: {enabled: true}\n")
+			p.must(os.Chmod(path, 0o666))
 		}, "configuration", "others may change", 0},
 		{"a live archive that is cut", func(p patient) { p.must(os.Truncate(in(p, "generations/1.tar.zst"), 100)) },
 			"project lanternd-", "generations/1.tar.zst is damaged", 1},
@@ -151,7 +142,7 @@ func TestEachFindingOfDoctorIsGoneOnceItsHintIsFollowed(t *testing.T) {
 			content, err := os.ReadFile(in(p, "generations/1.tar.zst"))
 			p.must(err)
 			content[len(content)/2] ^= 1
-			p.write(in(p, "generations/1.tar.zst"), string(content))
+			put(p.t, in(p, "generations/1.tar.zst"), string(content))
 		}, "project lanternd-", "generations/1.tar.zst is damaged", 1},
 		{"a live file that was emptied", func(p patient) { p.must(os.Truncate(in(p, "memory/MEMORY.md"), 0)) },
 			"project lanternd-", "empty or not text: MEMORY.md", 1},
@@ -159,7 +150,7 @@ func TestEachFindingOfDoctorIsGoneOnceItsHintIsFollowed(t *testing.T) {
 			"project lanternd-", "are gone", 1},
 		{"a link that is lost", func(p patient) { p.must(os.Remove(in(p, "memory"))) },
 			"project lanternd-", "generation 1 is recorded, but there is no live memory", 1},
-		{"a database that was moved aside", func(p patient) { p.write("memoir.db.damaged-1", "x") },
+		{"a database that was moved aside", func(p patient) { put(p.t, filepath.Join(p.home, "memoir.db.damaged-1"), "x") },
 			"database", "a damaged copy is kept: ", 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -188,12 +179,13 @@ func TestDoctorSaysThatALimitOnCostsMayNotHold(t *testing.T) {
 	t.Parallel()
 	p := newPatients(t)(t)
 	settings := "memories: {enabled: true}\nlimits: {costPerDay: 1}\nmodelRoles: {default: mine/m}\nproviders: {mine: {baseURL: 'http://127.0.0.1:1'%s}}\n"
-	path := p.write(filepath.Join(p.user, ".config", "memoir", "config.yml"), fmt.Sprintf(settings, ""))
+	path := filepath.Join(p.user, ".config", "memoir", "config.yml")
+	put(t, path, fmt.Sprintf(settings, ""))
 	found := p.findings(exitDone)
 	if len(found) != 1 || found[0].Name != "limits" || !strings.Contains(found[0].Detail, "price of mine/m is not known: the limit may not hold") {
 		t.Fatalf("%+v", found)
 	}
-	p.write(path, fmt.Sprintf(settings, ", inputPrice: 1, outputPrice: 2"))
+	put(t, path, fmt.Sprintf(settings, ", inputPrice: 1, outputPrice: 2"))
 	if found := p.findings(exitDone); len(found) > 0 {
 		t.Errorf("%+v", found)
 	}

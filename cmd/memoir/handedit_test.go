@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 
@@ -22,10 +21,8 @@ func (try trial) heldUp(t *testing.T, n int, meanwhile func()) (output, error) {
 	var out, errs strings.Builder
 	cmd := try.command(fmt.Sprintf("stop %d", n), try.args...)
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	must(t, cmd.Start())
-	var status syscall.WaitStatus
-	if _, err := syscall.Wait4(cmd.Process.Pid, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
-		t.Fatalf("it did not stop at moment %d: %v", n, err)
+	if !untilStopped(t, cmd).Stopped() {
+		t.Fatalf("it did not stop at moment %d: %s", n, &errs)
 	}
 	meanwhile()
 	must(t, cmd.Process.Signal(syscall.SIGCONT))
@@ -44,23 +41,14 @@ type handEdit struct {
 	name string
 	// do does it, below the live directory.
 	do func(dir string) error
-	// done says what is missing of it in the files that are live in the end.
-	done func(files map[string]string) string
-	// byHand reports whether a state that was kept has it.
-	byHand func(files memory.Files) bool
+	// done reports whether all of it is in the files of a memory.
+	done func(files map[string]string) bool
 	// undo is what a person does when a run refuses to go on; nil: no run does.
 	undo func(dir string) error
 }
 
-func lineIsThere(files map[string]string) string {
-	if n := strings.Count(files["MEMORY.md"], byTheirHand); n != 1 {
-		return fmt.Sprintf("the line is there %d times", n)
-	}
-	return ""
-}
-
-func lineIsKept(files memory.Files) bool {
-	return strings.Contains(string(files["MEMORY.md"]), byTheirHand)
+func lineIsThere(files map[string]string) bool {
+	return strings.Count(files["MEMORY.md"], byTheirHand) == 1
 }
 
 // appended is MEMORY.md with the person's line.
@@ -77,31 +65,21 @@ var handEdits = []handEdit{
 		}
 		_, err = f.WriteString("\n## House rules\n\n" + byTheirHand + "\n")
 		return errors.Join(err, f.Close())
-	}, lineIsThere, lineIsKept, nil},
+	}, lineIsThere, nil},
 	{"an editor saves by renaming", func(dir string) error {
 		b, err := appended(dir)
 		return errors.Join(err, os.WriteFile(filepath.Join(dir, ".MEMORY.md.swp"), b, 0o600),
 			os.Rename(filepath.Join(dir, ".MEMORY.md.swp"), filepath.Join(dir, "MEMORY.md")))
-	}, lineIsThere, lineIsKept, nil},
+	}, lineIsThere, nil},
 	{"a skill is added", func(dir string) error {
 		path := filepath.Join(dir, filepath.FromSlash(byTheirSkill))
 		return errors.Join(os.MkdirAll(filepath.Dir(path), 0o700),
 			os.WriteFile(path, []byte("---\nname: shutters\ndescription: How to paint shutters.\n---\n\n"+byTheirHand+"\n"), 0o600))
-	}, func(files map[string]string) string {
-		if !strings.Contains(files[filepath.FromSlash(byTheirSkill)], byTheirHand) {
-			return "the skill is not there"
-		}
-		return ""
-	}, func(files memory.Files) bool { return strings.Contains(string(files[byTheirSkill]), byTheirHand) }, nil},
+	}, func(files map[string]string) bool {
+		return strings.Contains(files[filepath.FromSlash(byTheirSkill)], byTheirHand)
+	}, nil},
 	{"a skill is deleted", func(dir string) error { return os.RemoveAll(filepath.Join(dir, "skills", "release")) },
-		func(files map[string]string) string {
-			for path := range files {
-				if strings.HasPrefix(path, "skills/release") {
-					return path + " is back"
-				}
-			}
-			return ""
-		}, func(files memory.Files) bool {
+		func(files map[string]string) bool {
 			for path := range files {
 				if strings.HasPrefix(path, "skills/release") {
 					return false
@@ -120,7 +98,7 @@ func replaced(name string, put func(dir, aside string) error, takeAway func(path
 	return handEdit{name, func(dir string) error {
 		b, err := appended(dir)
 		return errors.Join(err, os.WriteFile(aside(dir), b, 0o600), os.Remove(filepath.Join(dir, "MEMORY.md")), put(dir, aside(dir)))
-	}, lineIsThere, lineIsKept, func(dir string) error {
+	}, lineIsThere, func(dir string) error {
 		path := filepath.Join(dir, "MEMORY.md")
 		return errors.Join(takeAway(path), os.Rename(aside(dir), path))
 	}}
@@ -152,23 +130,13 @@ func TestAnEditByHandAtAnyMomentOfARunIsInWhatTheNextOneLeaves(t *testing.T) {
 	if first < 0 || swap < first {
 		t.Fatalf("the run has no publication: %q", x.points)
 	}
-	var wg sync.WaitGroup
 	for i, edit := range handEdits {
 		moments := []int{swap + 1 + i%6}
 		for _, n := range chosenOf(t, edit.name, len(x.points)-first, many) {
 			moments = append(moments, first+1+n)
 		}
-		for _, n := range moments {
-			room <- struct{}{}
-			wg.Go(func() {
-				defer func() { <-room }()
-				try := x.trial(t)
-				defer try.remove()
-				try.edited(t, edit, n)
-			})
-		}
+		x.trials(t, len(moments), func(try trial, k int) { try.edited(t, edit, moments[k]) })
 	}
-	wg.Wait()
 }
 
 // edited does an edit at a moment of a run, makes another run, and looks for the edit.
@@ -203,11 +171,11 @@ func (try trial) edited(t *testing.T, edit handEdit, n int) {
 	for link, dir := range dirs {
 		live, err := filepath.EvalSymlinks(link)
 		must(t, err)
-		if missing := edit.done(files(t, live)); missing != "" {
+		if !edit.done(files(t, live)) {
 			// Saved into a directory that was no longer linked: it stays there, or beside the memory.
 			beside, err := memory.At(try.home, filepath.Base(filepath.Dir(link))).Unmerged()
-			if must(t, err); live == dir || edit.done(files(t, dir)) != "" && len(beside) == 0 {
-				t.Errorf("%s, in %s: %s", what, live, missing)
+			if must(t, err); live == dir || !edit.done(files(t, dir)) && len(beside) == 0 {
+				t.Errorf("%s, in %s: it is not there", what, live)
 			}
 			continue
 		}
@@ -222,8 +190,13 @@ func (try trial) edited(t *testing.T, edit handEdit, n int) {
 			if g.Manifest.EditedFrom == 0 {
 				continue
 			}
-			files, err := root.ReadArchive(g.Number)
-			if must(t, err); edit.byHand(files) {
+			archived, err := root.ReadArchive(g.Number)
+			must(t, err)
+			state := map[string]string{}
+			for path, content := range archived {
+				state[path] = string(content)
+			}
+			if edit.done(state) {
 				kept++
 			}
 		}

@@ -67,9 +67,7 @@ func TestOnlyALegalSessionIDIsTakenFromAHook(t *testing.T) {
 func TestAPipeLeftOpenIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer r.Close()
 	defer w.Close()
 	began := time.Now()
@@ -84,9 +82,7 @@ func TestAPipeLeftOpenIsNotWaitedFor(t *testing.T) {
 func TestAPipeLeftOpenIsReadToTheEndOfTheFirstValue(t *testing.T) {
 	t.Parallel()
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer r.Close()
 	defer w.Close()
 	if _, err := w.WriteString(`{"session_id":"s1"}`); err != nil {
@@ -111,9 +107,7 @@ func TestEachAgentGetsTheOneFormThatItTakes(t *testing.T) {
 		{"pi", "", text},
 	} {
 		got, err := hookOutput(test.agent, test.event, text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if strings.TrimSuffix(got, "\n") != strings.TrimSuffix(test.want, "\n") {
 			t.Errorf("%s: got %s", test.agent, got)
 		}

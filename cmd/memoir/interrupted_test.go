@@ -66,8 +66,7 @@ func TestARunThatIsInterruptedAtAnyMomentGivesBackAndIsFinishedByTheNext(t *test
 			x := newTorture(t, few(t, len(fewNames)), "")
 			x.asks = asks
 			x.undisturbed(t)
-			x.each(t, "interrupt", 16, func(t *testing.T, try trial, n int, what string) int {
-				tried.interrupted.Add(1)
+			x.each(t, "interrupt", 16, func(try trial, n int, what string) int {
 				signal := []string{"interrupt", "terminate"}[n/2%2]
 				whom := []string{"", " group"}[n%2]
 				what = fmt.Sprintf("%s%s at %s", signal, whom, what)

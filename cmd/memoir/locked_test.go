@@ -136,20 +136,16 @@ func TestALockInTheMiddleOfARunLosesNothing(t *testing.T) {
 	x := newTorture(t, few(t, len(fewNames)), "")
 	x.undisturbed(t)
 	// Each moment waits for a real lease.
-	x.each(t, "locked", 10, func(t *testing.T, try trial, n int, what string) int {
+	x.each(t, "locked", 10, func(try trial, n int, what string) int {
 		home := try.home
 		cmd := try.command(fmt.Sprintf("stop %d", n))
 		cmd.Env = append(cmd.Env, "MEMOIR_MEMORIES_STAGE1LEASESECONDS=2", "MEMOIR_MEMORIES_PHASE2LEASESECONDS=2", "MEMOIR_MEMORIES_HEARTBEATSECONDS=1")
 		var errs bytes.Buffer
 		cmd.Stderr = &errs
-		must(t, cmd.Start())
-		var status syscall.WaitStatus
-		_, err := syscall.Wait4(cmd.Process.Pid, &status, syscall.WUNTRACED, nil)
-		if err == nil && status.Exited() && status.ExitStatus() == exitDone {
+		if status := untilStopped(t, cmd); status.Exited() && status.ExitStatus() == exitDone {
 			return 0 // workers claim together or apart, so this run had fewer moments
-		}
-		if err != nil || !status.Stopped() {
-			t.Errorf("%s: did not stop: %v", what, err)
+		} else if !status.Stopped() {
+			t.Errorf("%s: did not stop: %s", what, errs.String())
 			return 0
 		}
 		db, err := sql.Open("sqlite3", filepath.Join(home, databaseName)+"?_busy_timeout=0")

@@ -23,7 +23,10 @@ import (
 
 func TestMain(m *testing.M) {
 	if book := os.Getenv(scribeVariable); book != "" {
-		os.Exit(answerAsScribe(book))
+		if answerAsScribe(book) != nil {
+			os.Exit(1)
+		}
+		os.Exit(0)
 	}
 	if os.Getenv(peakVariable) != "" {
 		os.Exit(startAndSayPeak())
@@ -34,14 +37,23 @@ func TestMain(m *testing.M) {
 // tidied removes, when all tests have ended, what they shared.
 type tidied struct{ *testing.M }
 
+var sharedRoot string
+
 func (m tidied) Run() int {
-	defer func() {
-		sayTried()
-		for _, dir := range sceneDirs.all {
-			_ = os.RemoveAll(dir)
-		}
-	}()
+	var err error
+	if sharedRoot, err = os.MkdirTemp("", "memoir-tests-"); err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(sharedRoot)
 	return m.M.Run()
+}
+
+// sharedDir is a directory that outlives the test that asked for it.
+func sharedDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp(sharedRoot, "")
+	must(t, err)
+	return dir
 }
 
 // TestScripts runs testdata/script: one behaviour a file. Besides testscript's own
@@ -94,12 +106,7 @@ var built = once(func(t *testing.T) string {
 	if _, err := exec.LookPath("go"); err != nil {
 		return ""
 	}
-	dir, err := os.MkdirTemp("", "memoir-built-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	removeAtTheEnd(dir)
-	path := filepath.Join(dir, "memoir")
+	path := filepath.Join(sharedDir(t), "memoir")
 	if runtime.GOOS == "windows" {
 		path += ".exe"
 	}
@@ -117,9 +124,7 @@ func released(t *testing.T) string {
 		return path
 	}
 	path, err := exec.LookPath("memoir") // testscript.Main put it there
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return path
 }
 

@@ -57,9 +57,15 @@ func layers(t *testing.T, n int) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	for day := 1; day <= n; day++ {
-		writeSession(t, dir, day, []string{fmt.Sprintf("Always keep layer %d free of global state.", day)}, []string{"make check"})
+		layer(t, dir, "/srv/open/app", day)
 	}
 	return dir
+}
+
+// layer writes the session of a day, about a layer of that number.
+func layer(t *testing.T, dir, cwd string, day int, more ...string) {
+	t.Helper()
+	writeSession(t, dir, cwd, day, append([]string{fmt.Sprintf("Always keep layer %d free of global state.", day)}, more...)...)
 }
 
 func TestASessionThatKillsItsProcessIsRetriedLastAndAloneAndGivenUp(t *testing.T) {
@@ -77,7 +83,7 @@ func TestASessionThatKillsItsProcessIsRetriedLastAndAloneAndGivenUp(t *testing.T
 
 	die()
 	s.asked = filepath.Join(t.TempDir(), "asked")
-	writeSession(t, s.sessions, 20, []string{"Always keep layer 20 free of global state."}, []string{"make check"})
+	layer(t, s.sessions, "/srv/open/app", 20)
 	die()
 	if asked, err := os.ReadFile(s.asked); err != nil || !strings.HasPrefix(string(asked), "Always keep layer 20\n") || strings.Count(string(asked), "layer 2\n") != 1 {
 		t.Errorf("what nobody died over does not come first: %q %v", asked, err)
@@ -91,7 +97,7 @@ func TestASessionThatKillsItsProcessIsRetriedLastAndAloneAndGivenUp(t *testing.T
 	if len(now.Failed) != 0 || len(now.Dead) != 1 || now.Dead[0].Session != key || now.Dead[0].Crashes != store.MaxCrashes || now.Dead[0].Error == "" {
 		t.Errorf("status: %+v", now)
 	}
-	if now.Sessions["up_to_date"] != sessions-1 || len(s.memory()) == 0 {
+	if now.Sessions["up_to_date"] != sessions-1 || len(lastOf(t, s.home)) == 0 {
 		t.Errorf("the others: %+v", now.Sessions)
 	}
 	if _, out, _ := s.memoir("status"); !strings.Contains(out, "dead") || !strings.Contains(out, now.Dead[0].Error) {
@@ -103,7 +109,7 @@ func TestASessionThatKillsItsProcessIsRetriedLastAndAloneAndGivenUp(t *testing.T
 	}
 	die()
 	mend()
-	writeSession(t, s.sessions, 2, []string{"Always keep layer 2 free of global state.", "And name each file for what is in it."}, []string{"make check"})
+	layer(t, s.sessions, "/srv/open/app", 2, "And name each file for what is in it.")
 	code, report, said = s.process()
 	if code != exitDone || report.Phase1.Stored != 1 || !strings.Contains(said, "extracting 0b1c7a52-0000-4000-8000-000000000002 alone, because a process died over it") {
 		t.Errorf("with new content: exit code %d, %+v\n%s", code, report.Phase1, said)
@@ -118,18 +124,14 @@ func TestAProjectThatKillsItsProcessComesLastAndHoldsUpNobody(t *testing.T) {
 	setting, mend := poisonous(t, "raw-memories", "kill -9 $PPID; wait")
 	dir := layers(t, 2) // of the project that is poison
 	for day := 3; day <= 5; day++ {
-		writeSession(t, dir, day, []string{fmt.Sprintf("Always keep layer %d free of global state.", day)}, []string{"make check"})
-		path := fmt.Sprintf("%s/0b1c7a52-0000-4000-8000-0000000%05d.jsonl", dir, day)
-		b, err := os.ReadFile(path)
-		must(t, err)
-		must(t, os.WriteFile(path, bytes.ReplaceAll(b, []byte("/srv/open/app"), fmt.Appendf(nil, "/srv/open/other%d", day)), 0o600))
+		layer(t, dir, fmt.Sprintf("/srv/open/other%d", day), day)
 	}
 	s := newScene(t, dir, setting)
 	for crash := 1; crash <= store.MaxCrashes; crash++ {
 		if code, report, said := s.process(); code != -1 {
 			t.Fatalf("crash %d: the process lives: %d %+v\n%s", crash, code, report, said)
 		}
-		if memories := s.memory(); crash == store.MaxCrashes && len(memories) == 0 {
+		if memories := lastOf(t, s.home); crash == store.MaxCrashes && len(memories) == 0 {
 			t.Error("the others have no memory")
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io/fs"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -76,21 +76,8 @@ func (w wire) provider(url, more string) string {
 func newScene(t *testing.T, sessions, provider string) scene {
 	t.Helper()
 	s := scene{t: t, home: filepath.Join(t.TempDir(), "home"), sessions: sessions, user: t.TempDir()}
-	s.asks(provider)
+	configureModel(t, s.user, provider)
 	return s
-}
-
-// asks has both phases ask a provider from now on.
-func (s scene) asks(provider string) {
-	s.t.Helper()
-	dir := filepath.Join(s.user, ".config", "memoir")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		s.t.Fatal(err)
-	}
-	text := fmt.Sprintf("modelRoles: {default: %s}\nproviders: {mine: {%s, inputPrice: 2, cachedPrice: 0.5, outputPrice: 8}}\n", sceneModel, provider)
-	if err := os.WriteFile(filepath.Join(dir, "config.yml"), []byte(text), 0o600); err != nil {
-		s.t.Fatal(err)
-	}
 }
 
 // executing is held while a command line is executed: the library that reads flags has
@@ -163,29 +150,6 @@ func (s scene) status() statusJSON {
 	return now
 }
 
-// memory reads the live memory of every project, by path below the home.
-func (s scene) memory() map[string]string {
-	s.t.Helper()
-	files := map[string]string{}
-	roots, err := filepath.Glob(filepath.Join(s.home, "projects", "*", "memory"))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	for _, root := range roots {
-		if err := fs.WalkDir(os.DirFS(root), ".", func(name string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() {
-				return err
-			}
-			content, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
-			files[filepath.Base(filepath.Dir(root))+"/"+name] = string(content)
-			return err
-		}); err != nil {
-			s.t.Fatal(err)
-		}
-	}
-	return files
-}
-
 // counted is what a server counted: every call that reached it, and the tokens that it told of.
 func counted(server *modeltest.Server) memoir.Usage {
 	used := server.Used()
@@ -220,29 +184,26 @@ const scribeVariable = "SCRIBE_BOOK"
 // entered is a line of that file.
 type entered struct{ In, Out int } // tokens
 
-func answerAsScribe(book string) int {
-	var stdin bytes.Buffer
-	if _, err := stdin.ReadFrom(os.Stdin); err != nil {
-		return 1
-	}
-	answer := scribe.Read(stdin.String()).Answer()
-	line, err := json.Marshal(entered{memoir.Tokens(stdin.String()), memoir.Tokens(answer)})
+func answerAsScribe(book string) error {
+	question, err := io.ReadAll(os.Stdin)
 	if err != nil {
-		return 1
+		return err
+	}
+	answer := scribe.Read(string(question)).Answer()
+	line, err := json.Marshal(entered{memoir.Tokens(string(question)), memoir.Tokens(answer)})
+	if err != nil {
+		return err
 	}
 	file, err := os.OpenFile(book, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
-		return 1
+		return err
 	}
 	defer file.Close()
 	if _, err := file.Write(append(line, '\n')); err != nil {
-		return 1
+		return err
 	}
 	_, err = os.Stdout.WriteString(answer + "\n")
-	if err != nil {
-		return 1
-	}
-	return 0
+	return err
 }
 
 // script writes a shell script that is a model: body, in which "$scribe" answers well.
@@ -251,9 +212,7 @@ func script(t testing.TB, body string) (provider, book string) {
 	path := filepath.Join(t.TempDir(), "model.sh")
 	book = path + ".book"
 	text := fmt.Sprintf("#!/bin/sh\nbook='%s'\nscribe() { %s='%s' '%s'; }\n%s\n", book, scribeVariable, book, os.Args[0], body)
-	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(text), 0o700))
 	return fmt.Sprintf("api: exec, command: ['%s']", path), book
 }
 
@@ -266,9 +225,7 @@ func entries(t testing.TB, book string) (used memoir.Usage) {
 	}
 	for l := range strings.Lines(string(content)) {
 		var one entered
-		if err := json.Unmarshal([]byte(l), &one); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal([]byte(l), &one))
 		used = used.Add(memoir.Usage{Calls: 1, InputTokens: int64(one.In), OutputTokens: int64(one.Out)})
 	}
 	used.Cost = price.Cost(used)
@@ -290,58 +247,31 @@ func once[T any](make func(t *testing.T) T) func(t *testing.T) T {
 	}
 }
 
-// writeSession writes a session in which a person said things, and the agent ran commands.
-func writeSession(t *testing.T, dir string, day int, said, ran []string) {
+// writeSession writes the session of a day, which went on in a directory: what the person said,
+// and one command that the agent ran.
+func writeSession(t *testing.T, dir, cwd string, day int, said ...string) {
 	t.Helper()
-	writeSessionIn(t, dir, "/srv/open/app", day, day, said, ran)
-}
-
-// writeSessionIn writes the nth session, which went on in a directory.
-func writeSessionIn(t *testing.T, dir, cwd string, nth, day int, said, ran []string) {
-	t.Helper()
-	id := fmt.Sprintf("0b1c7a52-0000-4000-8000-0000000%05d", nth)
+	id := fmt.Sprintf("0b1c7a52-0000-4000-8000-0000000%05d", day)
 	var b strings.Builder
 	n := 0
 	entry := func(role, content string) {
-		kind, message := role, fmt.Sprintf(`{"role":"user","content":%s}`, content)
-		if role == "assistant" {
-			message = fmt.Sprintf(`{"id":"m%d","role":"assistant","content":%s}`, n, content)
-		}
 		parent := "null"
 		if n > 0 {
-			parent = fmt.Sprintf(`"%d-e%d"`, nth, n-1)
+			parent = fmt.Sprintf(`"%d-e%d"`, day, n-1)
 		}
-		fmt.Fprintf(&b, `{"type":%q,"uuid":"%d-e%d","parentUuid":%s,"sessionId":%q,"cwd":%q,"timestamp":"2026-05-%02dT10:%02d:%02dZ","message":%s}`+"\n",
-			kind, nth, n, parent, id, cwd, day, n/60, n%60, message)
+		fmt.Fprintf(&b, `{"type":%q,"uuid":"%d-e%d","parentUuid":%s,"sessionId":%q,"cwd":%q,"timestamp":"2026-05-%02dT10:00:%02dZ","message":{"id":"m%d","role":%q,"content":%s}}`+"\n",
+			role, day, n, parent, id, cwd, day, n, n, role, content)
 		n++
 	}
 	for _, text := range said {
 		entry("user", fmt.Sprintf("%q", text))
-		entry("assistant", fmt.Sprintf(`[{"type":"text","text":%q}]`, "Understood, that is noted."))
+		entry("assistant", `[{"type":"text","text":"Understood, that is noted."}]`)
 	}
-	for i, line := range ran {
-		entry("assistant", fmt.Sprintf(`[{"type":"tool_use","id":"t%d","name":"Bash","input":{"command":%q}}]`, i, line))
-		entry("user", fmt.Sprintf(`[{"type":"tool_result","tool_use_id":"t%d","content":"ok, all of it"}]`, i))
-	}
+	entry("assistant", `[{"type":"tool_use","id":"t0","name":"Bash","input":{"command":"make check"}}]`)
+	entry("user", `[{"type":"tool_result","tool_use_id":"t0","content":"ok, all of it"}]`)
 	entry("assistant", `[{"type":"text","text":"Everything that was asked for is in place."}]`)
 	path := filepath.Join(dir, id+".jsonl")
-	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	put(t, path, b.String())
 	at := time.Date(2026, time.May, day, 10, 30, 0, 0, time.UTC)
-	if err := os.Chtimes(path, at, at); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// sceneDirs are removed when all tests have ended.
-var sceneDirs struct {
-	sync.Mutex
-	all []string
-}
-
-func removeAtTheEnd(dir string) {
-	sceneDirs.Lock()
-	defer sceneDirs.Unlock()
-	sceneDirs.all = append(sceneDirs.all, dir)
+	must(t, os.Chtimes(path, at, at))
 }

@@ -34,9 +34,7 @@ func TestAModelThatAnswersWellMakesTheSameMemoryThroughEachProvider(t *testing.T
 	t.Parallel()
 	dir := t.TempDir()
 	planted, err := testdata.Write(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	made := make([]map[string]string, len(wires)+1)
 	t.Run("each", func(t *testing.T) {
 		for i, p := range goodProviders(t) {
@@ -105,12 +103,12 @@ func (s scene) runsWell(p good) map[string]string {
 	if len(now.Failed)+len(now.Dead)+len(now.Running) > 0 || len(now.Jobs) != 1 || now.Jobs["done"] == 0 || now.Sessions[memoir.ReasonEligible] > 0 {
 		t.Errorf("status: %+v", now)
 	}
-	files := s.memory()
+	files := lastOf(t, s.home)
 	again := s.run(exitDone)
 	if again.Usage.Calls > 0 || p.counted() != want || len(again.Phase2) > 0 {
 		t.Errorf("with nothing new: %+v, %+v", again.Usage, again.Phase2)
 	}
-	if diff := cmp.Diff(files, s.memory()); diff != "" {
+	if diff := cmp.Diff(files, lastOf(t, s.home)); diff != "" {
 		t.Errorf("with nothing new:\n%s", diff)
 	}
 	return files

@@ -16,9 +16,7 @@ func TestShowOfADatabaseSaysWhichSessionsItHolds(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "opencode.db")
 	db, err := sql.Open("sqlite3", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer db.Close()
 	insert := func(id string, at int) {
 		t.Helper()

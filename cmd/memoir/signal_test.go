@@ -27,22 +27,16 @@ func TestAnInterruptEndsACommandThatWaits(t *testing.T) {
 	for _, args := range [][]string{{"redact"}, {"scan", "-"}} {
 		cmd := exec.Command(released(t), append(args, "--home", filepath.Join(t.TempDir(), "home"))...)
 		stdin, err := cmd.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		stderr := new(strings.Builder)
 		cmd.Stderr = stderr
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, cmd.Start())
 		// Larger than a pipe holds: when it is written, the command is reading.
 		if _, err := io.WriteString(stdin, strings.Repeat("text\n", 100_000)); err != nil {
 			t.Fatal(err)
 		}
 		began := time.Now()
-		if err := cmd.Process.Signal(os.Interrupt); err != nil {
-			t.Fatal(err)
-		}
+		must(t, cmd.Process.Signal(os.Interrupt))
 		err = cmd.Wait()
 		stdin.Close()
 		exit, ok := errors.AsType[*exec.ExitError](err)

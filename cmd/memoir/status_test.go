@@ -20,9 +20,7 @@ func printedStatus(t *testing.T, s statusJSON, verbose bool) (results, words str
 	var out bytes.Buffer
 	u.out, u.verbose = bufio.NewWriter(&out), verbose
 	(&program{ui: u}).printStatus(s)
-	if err := u.close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, u.close())
 	return out.String(), said.String()
 }
 

@@ -1,13 +1,11 @@
 package main
 
 import (
-	"fmt"
 	"hash/fnv"
 	"io"
 	"math/rand/v2"
 	"os"
 	"strconv"
-	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -68,17 +66,4 @@ func chosenOf(t testing.TB, purpose string, n, many int) []int {
 		out[i] = from + random.IntN(to-from)
 	}
 	return out
-}
-
-// tried counts what these tests did to the program, for the log.
-var tried struct {
-	killed, starved, atRandom, interrupted atomic.Int64
-}
-
-// sayTried says what was tried in one line, if anything was.
-func sayTried() {
-	if k, s, r, i := tried.killed.Load(), tried.starved.Load(), tried.atRandom.Load(), tried.interrupted.Load(); k+s+r+i > 0 {
-		fmt.Printf("torture: killed at %d moments and %d times at random, no room from %d moments, interrupted at %d; %s=%d\n",
-			k, r, s, i, seedVariable, seed)
-	}
 }

@@ -27,7 +27,7 @@ type byHTTP struct {
 }
 
 func (a byHTTP) configure(t testing.TB, try trial) {
-	configureModel(t, try, a.wire.provider(a.server.URL, ""))
+	configureModel(t, try.user, a.wire.provider(a.server.URL, ""))
 }
 
 func (a byHTTP) environ(try trial) []string { return []string{"SCENE_KEY=" + filepath.Base(try.dir)} }
@@ -45,7 +45,7 @@ func (a byHTTP) calls(_ testing.TB, try trial) (n int) {
 type byExec struct{}
 
 func (byExec) configure(t testing.TB, try trial) {
-	configureModel(t, try, fmt.Sprintf("api: exec, command: ['%s']", os.Args[0]))
+	configureModel(t, try.user, fmt.Sprintf("api: exec, command: ['%s']", os.Args[0]))
 }
 
 func (byExec) environ(try trial) []string { return []string{scribeVariable + "=" + byExec{}.book(try)} }
@@ -54,11 +54,11 @@ func (byExec) book(try trial) string { return filepath.Join(try.dir, "book") }
 
 func (a byExec) calls(t testing.TB, try trial) int { return entries(t, a.book(try)).Calls }
 
-func configureModel(t testing.TB, try trial, provider string) {
+// configureModel has both phases ask a provider, in the settings of a person's home directory.
+func configureModel(t testing.TB, user, provider string) {
 	t.Helper()
-	dir := filepath.Join(try.user, ".config", "memoir")
-	must(t, os.MkdirAll(dir, 0o700))
-	must(t, os.WriteFile(filepath.Join(dir, "config.yml"), fmt.Appendf(nil, "modelRoles: {default: %s}\nproviders: {mine: {%s, inputPrice: 2, cachedPrice: 0.5, outputPrice: 8}}\n", sceneModel, provider), 0o600))
+	put(t, filepath.Join(user, ".config", "memoir", "config.yml"),
+		fmt.Sprintf("modelRoles: {default: %s}\nproviders: {mine: {%s, inputPrice: 2, cachedPrice: 0.5, outputPrice: 8}}\n", sceneModel, provider))
 }
 
 // addsUp holds the ledger against what a model was asked. A call is entered before it is

@@ -5,15 +5,10 @@ package main
 import (
 	"bytes"
 	"crypto/rand"
-	"errors"
-	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -31,34 +26,26 @@ func newLateHome(t *testing.T) *lateHome {
 	record := func(kind, payload string) string {
 		return `{"timestamp":"2026-05-01T10:00:01Z","type":"` + kind + `","payload":` + payload + "}\n"
 	}
-	must(t, os.WriteFile(filepath.Join(l.sessions, "late.jsonl"), []byte(
+	put(t, filepath.Join(l.sessions, "late.jsonl"),
 		record("session_meta", `{"id":"aaaaaaaa-1111-4222-8333-444444444444","timestamp":"2026-05-01T10:00:00Z","cwd":"/srv/app","originator":"codex-tui","cli_version":"0.150.0","source":"cli","git":{"branch":"wip/`+l.token+`"}}`)+
-			record("event_msg", `{"type":"user_message","message":"Never print the pass phrase `+l.token+` anywhere, always use pnpm."}`)), 0o600))
+			record("event_msg", `{"type":"user_message","message":"Never print the pass phrase `+l.token+` anywhere, always use pnpm."}`))
 	home := made(t, l.sessions)
-	memories, err := filepath.Glob(filepath.Join(home, "projects", "app-*", "memory", "MEMORY.md"))
-	must(t, err)
-	for _, path := range memories {
-		b, err := os.ReadFile(path)
-		must(t, err)
-		must(t, os.WriteFile(path, append(b, "\n- ask Ada for "+l.token+"\n"...), 0o600))
-	}
-	must(t, os.MkdirAll(filepath.Join(home, "log"), 0o700))
-	must(t, os.WriteFile(filepath.Join(home, "log", "run.log"), []byte(l.token+"\n"), 0o600))
-	must(t, os.Mkdir(config, 0o700))
-	must(t, os.WriteFile(filepath.Join(config, ".gitleaks.toml"), []byte(`title = "own"
+	edit(t, home, "\n- ask Ada for "+l.token+"\n")
+	put(t, filepath.Join(home, "log", "run.log"), l.token+"\n")
+	put(t, filepath.Join(config, ".gitleaks.toml"), `title = "own"
 [[rules]]
 id = "late-token"
 regex = '''pass phrase (zqx_[a-z0-9]{24})'''
 secretGroup = 1
 keywords = ["pass phrase"]
-`), 0o600))
+`)
 	l.before = home
 	return l
 }
 
 // finishRedaction calls it again, undisturbed: then no byte is left, and the memory is what it is
 // when nothing disturbs.
-func (l *lateHome) finishRedaction(t *testing.T, try trial, what string) int {
+func (l *lateHome) finishRedaction(try trial, t *testing.T, what string) int {
 	t.Helper()
 	home := try.home
 	if out, err := try.run("", l.args...); err != nil {
@@ -88,26 +75,13 @@ func TestRedactingThatIsKilledOrFindsNoRoomAtAnyWriteIsFinishedWhenCalledAgain(t
 	try := l.trial(t)
 	try.logged(t)
 	l.last = lastOf(t, try.home)
-	l.finishRedaction(t, try, "undisturbed")
+	l.finishRedaction(try, t, "undisturbed")
 	if len(l.points) < 40 {
 		t.Fatalf("only %d moments", len(l.points))
 	}
-	l.each(t, "killed", 24, func(t *testing.T, try trial, n int, what string) int {
-		tried.killed.Add(1)
-		_, err := try.run(fmt.Sprintf("kill %d", n), l.args...)
-		if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
-			t.Errorf("%s: not killed: %v", what, err)
-		}
-		return l.finishRedaction(t, try, "killed at "+what)
-	})
-	l.each(t, "no room", 12, func(t *testing.T, try trial, n int, what string) int {
-		tried.starved.Add(1)
-		out, err := try.run(fmt.Sprintf("fail %d 0", n), l.args...)
-		if exit, ok := errors.AsType[*exec.ExitError](err); strings.Contains(out.stderr, "goroutine ") || ok && !slices.Contains([]int{1, 3}, exit.ExitCode()) {
-			t.Errorf("no room from %s: %v: %s", what, err, out.stderr)
-		}
-		return l.finishRedaction(t, try, "no room from "+what)
-	})
+	l.dense, l.check = 24, l.finishRedaction
+	l.killed(t)
+	l.starved(t)
 	again, err := try.run("")
 	if err != nil || !strings.Contains(again.stdout, `"claimed": 0`) {
 		t.Errorf("the next run found work: %v %s", err, again.stdout)

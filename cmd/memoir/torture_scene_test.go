@@ -59,7 +59,7 @@ func grown(t *testing.T) (sessions, home string) {
 	move(t, sessions, aside, later...)
 	home = made(t, sessions)
 	move(t, aside, sessions, later...)
-	edit(t, home)
+	edit(t, home, houseRules)
 	return sessions, home
 }
 
@@ -74,15 +74,17 @@ func made(t *testing.T, sessions string) string {
 	return try.home
 }
 
-// edit adds a line to each memory by hand.
-func edit(t *testing.T, home string) {
+const houseRules = "\n## House rules\n\n- never on a Friday\n"
+
+// edit adds a text to each memory by hand.
+func edit(t *testing.T, home, text string) {
 	t.Helper()
 	memories, err := filepath.Glob(filepath.Join(home, "projects", "*", "memory", "MEMORY.md"))
 	must(t, err)
 	for _, path := range memories {
 		b, err := os.ReadFile(path)
 		must(t, err)
-		must(t, os.WriteFile(path, append(b, "\n## House rules\n\n- never on a Friday\n"...), 0o600))
+		must(t, os.WriteFile(path, append(b, text...), 0o600))
 	}
 }
 
@@ -91,9 +93,7 @@ func edit(t *testing.T, home string) {
 var old = once(func(t *testing.T) (o struct{ sessions, home string }) {
 	t.Helper()
 	sessions, home := grown(t)
-	dir, err := os.MkdirTemp("", "memoir-old-")
-	must(t, err)
-	removeAtTheEnd(dir)
+	dir := sharedDir(t)
 	o.sessions, o.home = filepath.Join(dir, "sessions"), filepath.Join(dir, "home")
 	must(t, errors.Join(os.CopyFS(o.sessions, os.DirFS(sessions)), os.CopyFS(o.home, os.DirFS(home)),
 		os.RemoveAll(sessions))) // which goes with the test that asked first, and is to be gone for all
@@ -101,7 +101,7 @@ var old = once(func(t *testing.T) (o struct{ sessions, home string }) {
 	if out, err := try.run(""); err != nil {
 		t.Fatalf("%v: %s", err, out.stderr)
 	}
-	edit(t, try.home)
+	edit(t, try.home, houseRules)
 	must(t, errors.Join(os.RemoveAll(o.home), os.CopyFS(o.home, os.DirFS(try.home))))
 	return o
 })
@@ -148,7 +148,7 @@ func damaged(t *testing.T) *torture {
 	move(t, aside, sessions, later...)
 	x := newTorture(t, sessions, home)
 	x.lives = append(x.lives, livesOf(t, home))
-	edit(t, home)
+	edit(t, home, houseRules)
 	x.lives = append(x.lives, livesOf(t, home))
 	links, err := filepath.Glob(filepath.Join(home, "projects", "*", "memory"))
 	must(t, err)
@@ -162,9 +162,7 @@ func damaged(t *testing.T) *torture {
 func failures(t *testing.T) *torture {
 	x := newTorture(t, few(t, len(fewNames)), "")
 	try := x.trial(t)
-	dir := filepath.Join(try.user, ".config", "memoir")
-	must(t, os.MkdirAll(dir, 0o700))
-	must(t, os.WriteFile(filepath.Join(dir, "config.yml"), []byte("modelRoles: {default: mine/m}\nproviders: {mine: {api: exec, command: ['false']}}\n"), 0o600))
+	configureModel(t, try.user, "api: exec, command: ['false']")
 	if out, err := try.run(""); err == nil || !strings.Contains(out.stdout, `"failed"`) {
 		t.Fatalf("a program that fails was no failure: %s", out.stdout)
 	}
@@ -173,7 +171,7 @@ func failures(t *testing.T) *torture {
 
 func trusted(t *testing.T) *torture {
 	dir := t.TempDir()
-	must(t, os.WriteFile(filepath.Join(dir, ".memoir.yml"), []byte("memories: {enabled: true}\n"), 0o600))
+	put(t, filepath.Join(dir, ".memoir.yml"), "memories: {enabled: true}\n")
 	return on("trust", dir)(t)
 }
 

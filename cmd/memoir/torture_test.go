@@ -45,6 +45,8 @@ type torture struct {
 	ends []state
 	// The live files of each project: before, between and after.
 	lives []map[string]map[string]string
+	// How a disturbed command is brought to its end, and which of the ends that is.
+	check func(try trial, t *testing.T, what string) int
 }
 
 // inMemory is a directory in memory if there is room for it: on a disk most of the time
@@ -68,7 +70,7 @@ func inMemory(t testing.TB) string {
 // it is not.
 func newTorture(t *testing.T, sessions, before string, args ...string) *torture {
 	t.Helper()
-	return &torture{binary: withFailpoints(t), scratch: inMemory(t), sessions: sessions, before: before, args: args, dense: 12}
+	return &torture{binary: withFailpoints(t), scratch: inMemory(t), sessions: sessions, before: before, args: args, dense: 12, check: trial.finish}
 }
 
 // undisturbed finds out what the command does when it is left alone.
@@ -261,24 +263,42 @@ func (try trial) finish(t *testing.T, what string) int {
 // room bounds how many trials of all tests go on at a time.
 var room = make(chan struct{}, runtime.GOMAXPROCS(0))
 
-// each tries moments of the command, and returns how each ended, in their order.
-func (x *torture) each(t *testing.T, purpose string, dense int, once func(t *testing.T, try trial, n int, what string) int) []int {
+// trials makes so many trials of the command.
+func (x *torture) trials(t *testing.T, n int, once func(try trial, k int)) {
 	t.Helper()
-	chosen := chosenOf(t, purpose, len(x.points), by(t, 3, dense, every))
-	ends := make([]int, len(chosen))
 	var wg sync.WaitGroup
-	for k, i := range chosen {
+	for k := range n {
 		room <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-room }()
 			try := x.trial(t)
 			defer try.remove()
-			ends[k] = once(t, try, i+1, fmt.Sprintf("moment %d of %d (%s)", i+1, len(x.points), x.points[i]))
+			once(try, k)
 		})
 	}
 	wg.Wait()
-	t.Logf("%s: %d of %d moments, %d of them of different names", purpose, len(chosen), len(x.points), len(slices.Compact(slices.Sorted(slices.Values(x.points)))))
+}
+
+// each tries moments of the command, and returns how each ended, in their order.
+func (x *torture) each(t *testing.T, purpose string, dense int, once func(try trial, n int, what string) int) []int {
+	t.Helper()
+	chosen := chosenOf(t, purpose, len(x.points), by(t, 3, dense, every))
+	ends := make([]int, len(chosen))
+	x.trials(t, len(chosen), func(try trial, k int) {
+		i := chosen[k]
+		ends[k] = once(try, i+1, fmt.Sprintf("moment %d of %d (%s)", i+1, len(x.points), x.points[i]))
+	})
+	t.Logf("%s: %d of %d moments; %s=%d", purpose, len(chosen), len(x.points), seedVariable, seed)
 	return ends
+}
+
+// untilStopped starts a process that stops at a moment, and waits for that, or for its end.
+func untilStopped(t testing.TB, cmd *exec.Cmd) (status syscall.WaitStatus) {
+	t.Helper()
+	must(t, cmd.Start())
+	_, err := syscall.Wait4(cmd.Process.Pid, &status, syscall.WUNTRACED, nil)
+	must(t, err)
+	return status
 }
 
 // timed bounds by how many moments a command can be shorter than the logged one, where
@@ -287,18 +307,17 @@ const timed = 8
 
 // killed kills the command at each moment.
 func (x *torture) killed(t *testing.T) {
-	ends := x.each(t, "killed", x.dense, func(t *testing.T, try trial, n int, what string) int {
-		tried.killed.Add(1)
+	ends := x.each(t, "killed", x.dense, func(try trial, n int, what string) int {
 		what = "killed at " + what
 		_, err := try.run(fmt.Sprintf("kill %d", n), x.args...)
 		if err == nil && n > len(x.points)-timed {
-			return try.finish(t, what)
+			return x.check(try, t, what)
 		}
 		if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
 			t.Errorf("%s: not killed: %v", what, err)
 			return 0
 		}
-		return try.finish(t, what)
+		return x.check(try, t, what)
 	})
 	// What was begun is not taken back by being killed later.
 	if !slices.IsSortedFunc(ends, func(a, b int) int { return b - a }) {
@@ -308,8 +327,7 @@ func (x *torture) killed(t *testing.T) {
 
 // starved lets the disk be full from each moment on.
 func (x *torture) starved(t *testing.T) {
-	x.each(t, "no room", (x.dense+1)/2, func(t *testing.T, try trial, n int, what string) int {
-		tried.starved.Add(1)
+	x.each(t, "no room", (x.dense+1)/2, func(try trial, n int, what string) int {
 		what = "no room from " + what
 		out, err := try.run(fmt.Sprintf("fail %d 0", n), x.args...)
 		if strings.Contains(out.stderr, "goroutine ") {
@@ -319,7 +337,7 @@ func (x *torture) starved(t *testing.T) {
 			err != nil && !strings.Contains(out.stderr, "no space left") && !strings.Contains(out.stderr, "full") {
 			t.Errorf("%s: %v: %s", what, err, out.stderr)
 		}
-		return try.finish(t, what)
+		return x.check(try, t, what)
 	})
 }
 
@@ -336,23 +354,16 @@ func TestARunThatIsKilledAtAnyTimeIsFinishedByTheNext(t *testing.T) {
 	lasts := time.Since(began)
 	calm.remove()
 	random := chance(t, "kill")
-	var wg sync.WaitGroup
-	for range times {
-		after := time.Duration(random.Int64N(int64(lasts)))
-		room <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-room }()
-			try := x.trial(t)
-			defer try.remove()
-			cmd := try.command("")
-			must(t, cmd.Start())
-			time.Sleep(after) // the moment of death is anywhere in the run
-			_ = cmd.Process.Signal(syscall.SIGKILL)
-			_ = cmd.Wait()
-			tried.atRandom.Add(1)
-			try.finish(t, "killed after "+after.String())
-		})
+	at := make([]time.Duration, times)
+	for i := range at {
+		at[i] = time.Duration(random.Int64N(int64(lasts)))
 	}
-	wg.Wait()
-	t.Logf("%d moments at random", times)
+	x.trials(t, times, func(try trial, k int) {
+		cmd := try.command("")
+		must(t, cmd.Start())
+		time.Sleep(at[k]) // the moment of death is anywhere in the run
+		_ = cmd.Process.Signal(syscall.SIGKILL)
+		_ = cmd.Wait()
+		try.finish(t, "killed after "+at[k].String())
+	})
 }

@@ -20,9 +20,7 @@ import (
 func captured(t *testing.T) (*ui, *bytes.Buffer) {
 	t.Helper()
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { null.Close() })
 	u := newUI(null, null, null, func(string) string { return "" })
 	var words bytes.Buffer
@@ -175,17 +173,11 @@ func TestJSONHoldsNoCharacterThatSteersATerminal(t *testing.T) {
 	title := "a\u009b31m\u202eb\u200b\x7f\x1b]0;x\a\u2066\U000e0041\ufe0f\n\u00e9 \U0001f600 \ufffd\u2028"
 	path := filepath.Join(t.TempDir(), "out")
 	out, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	u := newUI(nil, out, os.Stderr, func(string) string { return "" })
-	if err := errors.Join(u.json(map[string]string{"title": title}), u.close(), out.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(u.json(map[string]string{"title": title}), u.close(), out.Close()))
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var got map[string]string
 	if err := json.Unmarshal(text, &got); err != nil || got["title"] != title {
 		t.Errorf("%v: %q is read as %q", err, text, got)

@@ -111,12 +111,7 @@ func TestALineThatTellsASecretIsKnownWhereverItStands(t *testing.T) {
 	for n, line := range oddLines {
 		m := maker{newRandom(uint64(n))}
 		for name, place := range oddPlaces {
-			var secrets []string
-			told := placeholder.ReplaceAllStringFunc(line, func(p string) string {
-				value, _ := m.value(p[2 : len(p)-2])
-				secrets = append(secrets, value)
-				return value
-			})
+			told, secrets := m.fill(line)
 			text := place(told)
 			out, _ := ours.Redact(text)
 			for _, secret := range secrets {

@@ -179,13 +179,85 @@ var ordinary = []string{
 	"The commit 8f3a1c9be27d4056f1a2b3c4d5e6f70819a0b1c2 changes how the run-length\n" +
 		"encoder2 works and the branch of version-1.2.3-rc4 has it since release-2026.05\n" +
 		"and later2 ones too, as github.com/google/go-cmp@v0.7.0 and the others with it do\n",
+
+	// the form of a token only
+	"task-{{hex32}}", "disk-{{hex40}}", "cache-key-{{hex32}}", "restored cache-key-{{hex32}}-us", "{{hex32}}-users.json", "sk-fading-circle sk-spinner-three-bounce",
+	"secret_key_base secret_name_of_the_service", "pk_id pk_user_id", "pattern.{{hex64}}", "dp.state.next", "{{b64-43}}/EAA{{b64-90}}/{{b64-30}}",
+	"infura.io/v3/YOUR-PROJECT-ID", "https://user@git.test/x.git", "https://my-long-user-name-here@git.test/x.git",
+	"AKI" + "AIOSFODNN7EXAMPLE\n{{hex40}}x", "kubeadm join --token abcdef.0123456789abcdef", "docker login --username foo --password-stdin",
+	"docker login -u foo --password $TOKEN", "gpg --passphrase-file /run/secret1", "keytool -storepass changeit",
+	"redis-server --requirepass ${REDIS_PASSWORD}", "useradd -m dana -p $(openssl passwd -1)", "openssl enc -k $KEY", "set -x PATH /usr/local/bin2 $PATH",
+	"ngrok config add-authtoken <token>", "mosquitto_sub -h mq -P 1883", "nodes: [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,32]",
+	"MIIDdzCCAl+gAwIBAgIEAgAAuTANBgkqhkiG9w0BAQUFADBaMQswCQYDVQQGEwJJ", `cert = "MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA{{b64-200}}"`,
+	"<P>{{b64-43}}</P> is a paragraph", "requirepass foobared", "snmp-server community public RO", "enable password <value>", "  rate * value1 *\n", "x * 1048576 *\n",
+	" * password *\n", "x = a * b2 * c\n", "nickserv identify password", "nickserv identify <password>", "RWQ{{b64-53}}", "expect \"password:\"; send \"$env(PW)\\r\"",
+	"MyLongModuleNameWithWords.Method.aVeryLongFunctionNameThatGoesOnAndOn", "0/{{digits15}} done", "{{hex32}}.chunk.js", "AZDO and AzFu",
 }
 
 func TestOrdinaryTextStaysAsItIs(t *testing.T) {
 	t.Parallel()
-	for _, text := range ordinary {
+	for n, form := range ordinary {
+		text, _ := maker{newRandom(uint64(n))}.fill(form)
 		if out, counts := ours.Redact(text); out != text {
 			t.Errorf("%q became %q, %v", text, out, counts)
+		}
+	}
+}
+
+// ids lists the forms of hashes and identifiers that transcripts are full of.
+var ids = []string{
+	"{{hex40}}", "{{hex7}} Fix the parser", "commit {{hex40}}", "index {{hex7}}..{{hex7}} 100644", "Merge: {{hex7}} {{hex7}}",
+	"HEAD is now at {{hex7}} Add a test", "{{hex40}}\trefs/heads/main", "Fast-forward {{hex40}}..{{hex40}}", "tree {{hex40}}",
+	"go.mod h1:{{bytes32}}", "github.com/google/go-cmp v0.7.0 h1:{{bytes32}}", "github.com/google/go-cmp v0.7.0/go.mod h1:{{bytes32}}",
+	"v0.0.0-20260520120000-{{hex12}}", `"integrity": "sha512-{{bytes64}}"`, `  integrity sha512-{{bytes64}}`, `"shasum": "{{hex40}}",`,
+	`checksum = "{{hex64}}"`, `hash = "sha256:{{hex64}}"`, `--hash=sha256:{{hex64}}`, "{{hex64}}  app.tar.gz", "{{hex32}} *setup.exe",
+	"sha256:{{hex64}}", "app@sha256:{{hex64}}", "Digest: sha256:{{hex64}}", "{{hex12}}   nginx   \"/docker-entrypoint\"",
+	"SHA256:{{b64-43}} deploy@host (ED25519)", "MD5 (x) = {{hex32}}", "SHA1({{hex40}})", "etag: \"{{hex32}}\"", `ETag: W/"{{hex40}}"`,
+	"{{uuid}}", "session {{uuid}} resumed", `"uuid":"{{uuid}}","parentUuid":"{{uuid}}"`, `session_id: {{uuid}}`, `"sessionId": "{{uuid}}"`,
+	`"requestId":"req_01{{base58-22}}"`, `"id":"toolu_01{{base58-22}}"`, `"call_id":"call_{{alnum24}}"`, `"id":"msg_{{hex48}}"`,
+	`"id":"chatcmpl-{{alnum29}}"`, `"id":"resp_{{hex48}}"`, `"sessionID":"ses_{{alnum26}}"`, `"messageID":"msg_{{alnum26}}"`,
+	"01{{crockford24}}", "id: {{alnum27}}", "_id: ObjectId(\"{{hex24}}\")", "nanoid: {{nano21}}", "{{nano21}}",
+	"traceparent: 00-{{hex32}}-{{hex16}}-01", "trace_id={{hex32}} span_id={{hex16}}", "X-Request-Id: {{uuid}}", "X-Amzn-Trace-Id: Root=1-{{hex8}}-{{hex24}}",
+	"request id: {{hex32}}", "cf-ray: {{hex16}}-FRA", "Qm{{base58-44}}", "bafybei{{base32lower52}}", "bc1q{{crockfordlower38}}",
+	"1{{base58-33}}", "0x{{hex40}}", "0x{{hex64}}", "i-0{{hex16}}", "vpc-0{{hex16}}", "arn:aws:iam::123456789012:role/x-{{hex8}}",
+	"uid: {{uuid}}", "resourceVersion: \"{{digits9}}\"", "pod/web-{{lower10}}-{{lower5}} created", "containerID: containerd://{{hex64}}",
+	"ssh-rsa AAAAB3NzaC1yc2EAAAADAQAB{{b64-340}} me@host", "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI{{b64-43}} me@host",
+	"PublicKey = {{bytes32}}", "age1{{crockfordlower58}}", "public_key: {{bytes32}}", "recipient: age1{{crockfordlower58}}",
+	"RW{{b64-54}}", "key fingerprint: {{fingerprint}}", "{{fingerprint}}", "keyid {{hex16}}", "gpg: key {{hexupper16}}: public key imported",
+	`"sha": "{{hex40}}"`, `"hash": "{{hex64}}"`, `"digest": "sha256:{{hex64}}"`, `"checksum": "{{hex32}}"`, `"fingerprint": "{{hex64}}"`,
+	"cache_key: {{hex64}}", "Cache restored from key: Linux-go-{{hex64}}", "build id {{hex40}}", "BuildID[sha1]={{hex40}}",
+	"narHash = \"sha256-{{bytes32}}\"", "sha256 = \"{{base32lower52}}\"", "/nix/store/{{base32lower32}}-hello-2.12",
+	"main.{{hex8}}.js", "chunk-{{base32lower8}}.mjs", "/_next/static/{{nano21}}/_buildManifest.js", "sourceMappingURL=app.{{hex20}}.js.map",
+	"terraform-{{digits26}}", "snowflake {{digits18}}", "order {{hexupper8}}-{{digits6}}", "ticket ABC-{{digits5}}", "ISBN 978{{digits10}}",
+	"blob:https://app.test/{{uuid}}", "urn:uuid:{{uuid}}", "{{uuidupper}}", "GUID {{hex32}}", "device {{mac}}",
+	"\"prompt_cache_key\":\"{{uuid}}\"", "\"turn_id\":\"{{uuid}}\"", "\"leafUuid\":\"{{uuid}}\"", "conversation {{uuid}}", "thread_{{alnum24}}",
+	"golang.org/x/oauth2 v0.24.0 h1:{{bytes32}}", "cloud.google.com/go/auth v0.9.3/go.mod h1:{{bytes32}}", "modernc.org/token v1.1.0 h1:{{bytes32}}",
+	"github.com/hashicorp/vault/api v1.29.4 h1:{{bytes32}}", "key={{uuid}}", `"key": "{{uuid}}"`, `data-key="{{uuid}}"`, `"ChangeToken": "{{uuid}}"`, `<li data-key="{{nano21}}">`, `"token": "vault:secret/data/{{lower5}}#password"`, "DB_PASSWORD: '@Microsoft.KeyVault(SecretUri=https://x/{{hex32}})'", "client_request_token = {{uuid}}",
+	"verify_key: {{hex64}}", "restore-keys: npm-{{hex16}}", `"key":"01{{crockford24}}"`,
+	"openapi_spec_hash: {{hex32}}", "api_version_hash = {{hex40}}", "accessibility_hash: {{hex32}}",
+}
+
+func TestHashesAndIdentifiersStayAsTheyAre(t *testing.T) {
+	t.Parallel()
+	m := maker{newRandom(77)}
+	var all strings.Builder
+	for _, form := range ids {
+		for range 20 {
+			text, _ := m.fill(form)
+			all.WriteString(text + "\n")
+			if out, counts := ours.Redact(text); out != text {
+				t.Errorf("%s became %s, %v", text, out, counts)
+				break
+			}
+		}
+	}
+	if out, counts := ours.Redact(all.String()); out != all.String() && !t.Failed() {
+		was, is := strings.Split(all.String(), "\n"), strings.Split(out, "\n")
+		for i := range was {
+			if was[i] != is[i] {
+				t.Errorf("all of them together lost %v: %s became %s", counts, was[i], is[i])
+				break
+			}
 		}
 	}
 }

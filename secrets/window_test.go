@@ -153,3 +153,31 @@ func TestADFAStaysRightWhenItsStatesAreForgotten(t *testing.T) {
 		t.Errorf("keeps %d states", len(d.table.Load().states))
 	}
 }
+
+func TestAMatcherFindsEveryLiteral(t *testing.T) {
+	t.Parallel()
+	literals := []string{"he", "she", "hers", "his", "s.", "e"}
+	random := newRandom(5)
+	m := newMatcher(literals)
+	for range 500 {
+		text := randomText([]string{"h", "e", "S", "r", "i", "s", ".", "é"}, random.IntN(20), random)
+		got := map[[2]int]bool{}
+		m.scan(text, func(id int32, end int) { got[[2]int{int(id), end}] = true })
+		want := map[[2]int]bool{}
+		for id, l := range literals {
+			for end := len(l); end <= len(text); end++ {
+				if strings.EqualFold(text[end-len(l):end], l) {
+					want[[2]int{id, end}] = true
+				}
+			}
+		}
+		if len(got) != len(want) {
+			t.Fatalf("in %q found %v, want %v", text, got, want)
+		}
+		for at := range want {
+			if !got[at] {
+				t.Fatalf("in %q missed %v", text, at)
+			}
+		}
+	}
+}

@@ -51,10 +51,7 @@ func (anthropicAPI) body(c call) map[string]any {
 	if c.o.Temperature != nil {
 		body["temperature"] = *c.o.Temperature
 	}
-	if c.plain {
-		return body
-	}
-	if c.Schema != nil {
+	if c.Schema != nil && !c.plain {
 		body["tools"] = []any{map[string]any{
 			"name":         c.name(),
 			"description":  "Takes the answer. Call it once, with the whole answer, instead of writing it.",
@@ -62,7 +59,6 @@ func (anthropicAPI) body(c call) map[string]any {
 		}}
 		body["tool_choice"] = map[string]any{"type": "tool", "name": c.name(), "disable_parallel_tool_use": true}
 	}
-	body["stream"] = true
 	return body
 }
 
@@ -74,75 +70,28 @@ func outputEffort(effort string) string {
 	return effort
 }
 
-func (anthropicAPI) whole(data []byte, r *received) error {
-	if refused := refusalIn(data); refused != nil {
-		return refused
-	}
+func (anthropicAPI) read(data []byte, r *received) error {
 	said := gjson.ParseBytes(data)
 	if said.Get("type").String() != "message" {
 		return fmt.Errorf("%w: it is not a message of this API", errUnreadable)
 	}
 	r.begun = true
-	r.tokensOf(said.Get("usage"))
+	if usage := said.Get("usage"); usage.Exists() { // input counts whether read from the cache, written to it or neither
+		cached := usage.Get("cache_read_input_tokens").Int()
+		r.usage = &memoir.Usage{CachedTokens: cached, OutputTokens: usage.Get("output_tokens").Int(),
+			InputTokens: usage.Get("input_tokens").Int() + cached + usage.Get("cache_creation_input_tokens").Int()}
+	}
 	for _, block := range said.Get("content").Array() {
-		r.text.WriteString(block.Get("text").String())
-		if block.Get("type").String() == "tool_use" && r.object.Len() == 0 {
-			r.object.WriteString(block.Get("input").Raw)
+		r.text += block.Get("text").String()
+		if block.Get("type").String() == "tool_use" && r.object == "" {
+			r.object = block.Get("input").Raw
 		}
 	}
-	r.stopped(said.Get("stop_reason").String())
-	return nil
-}
-
-func (anthropicAPI) event(data []byte, r *received) error {
-	e := gjson.ParseBytes(data)
-	switch e.Get("type").String() {
-	case "message_start":
-		r.tokensOf(e.Get("message.usage"))
-	case "content_block_start":
-		r.text.WriteString(e.Get("content_block.text").String())
-		if e.Get("content_block.type").String() == "tool_use" && r.tool == "" {
-			r.tool = e.Get("index").Raw
-		}
-	case "content_block_delta":
-		r.text.WriteString(e.Get("delta.text").String())
-		if e.Get("index").Raw == r.tool {
-			r.object.WriteString(e.Get("delta.partial_json").String())
-		}
-	case "message_delta":
-		r.tokensOf(e.Get("usage"))
-		r.stopped(e.Get("delta.stop_reason").String())
-	case "message_stop":
-		r.ended = true
-	}
-	return nil
-}
-
-// tokensOf takes a report of tokens. Input counts whether it was read from the cache,
-// written to it or neither. A later report holds only what has changed.
-func (r *received) tokensOf(usage gjson.Result) {
-	if !usage.Exists() {
-		return
-	}
-	if r.usage == nil {
-		r.usage = &memoir.Usage{}
-	}
-	if usage.Get("input_tokens").Exists() {
-		r.usage.CachedTokens = usage.Get("cache_read_input_tokens").Int()
-		r.usage.InputTokens = usage.Get("input_tokens").Int() + r.usage.CachedTokens +
-			usage.Get("cache_creation_input_tokens").Int()
-	}
-	if usage.Get("output_tokens").Exists() {
-		r.usage.OutputTokens = usage.Get("output_tokens").Int()
-	}
-}
-
-// stopped takes the reason for which the answer ended.
-func (r *received) stopped(reason string) {
-	switch reason {
+	switch said.Get("stop_reason").String() {
 	case "refusal":
 		r.refused = true
 	case "max_tokens", "model_context_window_exceeded":
 		r.cut = true
 	}
+	return nil
 }

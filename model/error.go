@@ -39,8 +39,8 @@ type Error struct {
 
 	Usage     memoir.Usage // what the call cost all the same
 	Estimated bool         // as in Answer
-	// Untold is true if a time limit or an interrupt ended the call before any usage was
-	// reported: Usage has no tokens then.
+	// Untold is true if a time limit, an interrupt or a broken connection ended the call
+	// before any usage was reported: Usage has no tokens then.
 	Untold bool
 	// TimedOut is the model's time limit, if that is what ended the call; else 0.
 	TimedOut time.Duration

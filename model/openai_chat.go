@@ -62,14 +62,10 @@ func (a chatAPI) body(c call) map[string]any {
 	if c.o.Effort != "" {
 		body["reasoning_effort"] = c.o.Effort
 	}
-	if c.plain {
-		return body
-	}
-	if c.Schema != nil {
+	if c.Schema != nil && !c.plain {
 		body["response_format"] = map[string]any{"type": "json_schema",
 			"json_schema": map[string]any{"name": c.name(), "strict": true, "schema": c.Schema}}
 	}
-	body["stream"], body["stream_options"] = true, map[string]any{"include_usage": true}
 	return body
 }
 
@@ -83,30 +79,13 @@ func (a chatAPI) limit() string {
 	return "max_tokens"
 }
 
-func (chatAPI) whole(data []byte, r *received) error {
-	if refused := refusalIn(data); refused != nil {
-		return refused
-	}
+func (chatAPI) read(data []byte, r *received) error {
 	said := gjson.ParseBytes(data)
 	choice := said.Get("choices.0")
 	if !choice.Exists() {
 		return fmt.Errorf("%w: it has no choices", errUnreadable)
 	}
 	r.begun = true
-	return r.chat(said, choice, choice.Get("message"))
-}
-
-func (chatAPI) event(data []byte, r *received) error {
-	said := gjson.ParseBytes(data)
-	choice := said.Get("choices.#(index==0)")
-	if !choice.Exists() {
-		choice = said.Get("choices.0")
-	}
-	return r.chat(said, choice, choice.Get("delta"))
-}
-
-// chat adds one message, or a part of one.
-func (r *received) chat(said, choice, message gjson.Result) error {
 	usage := said.Get("usage")
 	in, out := usage.Get("prompt_tokens").Int(), usage.Get("completion_tokens").Int()
 	if in+out > 0 { // a report without tokens is none
@@ -117,18 +96,10 @@ func (r *received) chat(said, choice, message gjson.Result) error {
 	if refused := refusalIn([]byte(choice.Raw)); refused != nil {
 		return refused
 	}
-	refusal := message.Get("refusal").String()
-	r.text.WriteString(message.Get("content").String() + refusal)
-	r.refused = r.refused || refusal != ""
-	switch reason := choice.Get("finish_reason").String(); reason {
-	case "":
-	case "length":
-		r.ended, r.cut = true, true
-	case "content_filter":
-		r.ended, r.refused = true, true
-	default:
-		r.ended = true
-	}
+	refusal, ending := choice.Get("message.refusal").String(), choice.Get("finish_reason").String()
+	r.text = choice.Get("message.content").String() + refusal
+	r.refused = refusal != "" || ending == "content_filter"
+	r.cut = ending == "length"
 	return nil
 }
 

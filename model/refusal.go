@@ -19,7 +19,7 @@ import (
 // refusal is what a server said instead of an answer, in whichever of the forms
 // that servers write it.
 type refusal struct {
-	status     int           // of HTTP, or the number that the body gives; 0: it failed after it had begun to answer
+	status     int           // of HTTP, or the number that the body gives; 0: neither says one
 	code       string        // such as context_length_exceeded
 	kind       string        // such as invalid_request_error
 	message    string        // foreign text, of any length
@@ -81,8 +81,6 @@ func refusalIn(body []byte) *refusal {
 	r := &refusal{code: e.Get("code").String(), kind: e.Get("type").String(), message: e.Get("message").String()}
 	if n := e.Get("code").Int(); 400 <= n && n < 600 {
 		r.status, r.code = int(n), ""
-	} else if root.Get("type").Str == "error" {
-		r.status = statusOf[r.kind]
 	}
 	// A router's own message says only that the provider behind it failed.
 	if raw := e.Get("metadata.raw").String(); raw != "" {
@@ -111,14 +109,6 @@ func words(body []byte) string {
 		return "a web page instead of JSON: " + html.UnescapeString(found[1])
 	}
 	return "a web page instead of JSON"
-}
-
-// statusOf is the status that belongs to Anthropic's kinds of errors: one in the middle of
-// a stream has none.
-var statusOf = map[string]int{
-	"invalid_request_error": 400, "authentication_error": 401, "billing_error": 402, "permission_error": 403,
-	"not_found_error": 404, "request_too_large": 413, "rate_limit_error": 429, "api_error": 500,
-	"timeout_error": 504, "overloaded_error": 529,
 }
 
 var (

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -28,9 +27,8 @@ type wire interface {
 	authorize(h http.Header, key string)
 	// body returns the fields of a call.
 	body(c call) map[string]any
-	// whole adds an answer that came in one piece, event one event of a stream.
-	whole(data []byte, r *received) error
-	event(data []byte, r *received) error
+	// read takes what the model said from the JSON of an answer.
+	read(data []byte, r *received) error
 }
 
 // call is what a wire makes a body of.
@@ -39,7 +37,7 @@ type call struct {
 	model string
 	o     Options
 	// plain leaves out what not every server takes: the form of the answer, which the system
-	// prompt then asks for, and the stream.
+	// prompt then asks for.
 	plain bool
 }
 
@@ -63,12 +61,10 @@ func (c call) system() string {
 
 // received is what has arrived of an answer.
 type received struct {
-	text    strings.Builder
-	object  strings.Builder // input of the tool that stands for the answer
-	tool    string          // index of that tool's block in a stream
-	begun   bool            // the model was at work, so the call has a cost
-	ended   bool            // the server marked the end
-	cut     bool            // the cap on the output was reached
+	text    string
+	object  string // input of the tool that stands for the answer
+	begun   bool   // the model was at work, so the call has a cost
+	cut     bool   // the cap on the output was reached
 	refused bool
 	usage   *memoir.Usage // nil: not reported
 }
@@ -129,7 +125,7 @@ func (m *remote) Call(ctx context.Context, q Request) (Answer, error) {
 	}
 }
 
-// send makes one request and reads its answer. What arrived before an error is returned too.
+// send makes one request and reads its whole answer. What the server reported before an error is returned too.
 func (m *remote) send(ctx context.Context, fields map[string]any) (*received, error) {
 	r := &received{}
 	body, err := json.Marshal(fields)
@@ -141,7 +137,7 @@ func (m *remote) send(ctx context.Context, fields map[string]any) (*received, er
 		return r, err
 	}
 	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Accept", "text/event-stream, application/json")
+	req.Header.Set("Accept", "application/json")
 	req.Header.Set("User-Agent", "memoir")
 	m.api.authorize(req.Header, m.o.Key)
 	res, err := m.client.Do(req)
@@ -149,53 +145,20 @@ func (m *remote) send(ctx context.Context, fields map[string]any) (*received, er
 		return r, err
 	}
 	defer func() { _ = res.Body.Close() }()
-	stream := http.MaxBytesReader(nil, res.Body, maxBody)
+	data, err := io.ReadAll(http.MaxBytesReader(nil, res.Body, maxBody))
 	if res.StatusCode >= http.StatusMultipleChoices {
-		data, _ := io.ReadAll(stream)
 		return r, readRefusal(res.StatusCode, res.Header, data)
 	}
-	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind == "text/event-stream" {
-		return r, m.listen(stream, r)
-	}
-	data, err := io.ReadAll(stream)
 	if err != nil {
-		r.begun = true
 		return r, err
 	}
 	if !json.Valid(data) {
 		return r, fmt.Errorf("%w: no JSON: %s", errUnreadable, words(data))
 	}
-	return r, m.api.whole(data, r)
-}
-
-// listen reads a stream of events to its end.
-func (m *remote) listen(stream io.Reader, r *received) error {
-	for data, err := range events(stream) {
-		if err != nil {
-			if r.ended {
-				return nil
-			}
-			return err
-		}
-		r.begun = true
-		if strings.HasPrefix(string(data), "[DONE]") {
-			r.ended = true
-			return nil
-		}
-		if !json.Valid(data) {
-			return fmt.Errorf("%w: an event of the stream is not JSON: %s", errUnreadable, words(data))
-		}
-		if said := refusalIn(data); said != nil {
-			return said
-		}
-		if err := m.api.event(data, r); err != nil {
-			return err
-		}
+	if said := refusalIn(data); said != nil {
+		return r, said
 	}
-	if !r.ended {
-		return fmt.Errorf("%w: the answer broke off", errUnreadable)
-	}
-	return nil
+	return r, m.api.read(data, r)
 }
 
 // errUnreadable is an answer that does not follow the API.
@@ -203,9 +166,9 @@ var errUnreadable = errors.New("the answer cannot be read")
 
 // answer makes an Answer of what arrived.
 func (m *remote) answer(q Request, r *received) Answer {
-	a := Answer{Text: withoutThoughts(r.text.String()), Stop: StopEnd, Usage: m.usage(q, r), Estimated: r.usage == nil}
-	if object := r.object.String(); json.Valid([]byte(object)) && !r.refused {
-		a.Text = object
+	a := Answer{Text: withoutThoughts(r.text), Stop: StopEnd, Usage: m.usage(q, r), Estimated: r.usage == nil}
+	if r.object != "" && !r.refused {
+		a.Text = r.object
 	}
 	switch {
 	case r.refused:
@@ -220,7 +183,7 @@ func (m *remote) answer(q Request, r *received) Answer {
 
 // usage is what the server reported, else an estimate from the texts.
 func (m *remote) usage(q Request, r *received) memoir.Usage {
-	u := memoir.Usage{InputTokens: int64(q.tokens()), OutputTokens: int64(memoir.Tokens(r.text.String()))}
+	u := memoir.Usage{InputTokens: int64(q.tokens()), OutputTokens: int64(memoir.Tokens(r.text))}
 	if r.usage != nil {
 		u = *r.usage
 	}

@@ -170,14 +170,14 @@ func TestTheRealSleepEnds(t *testing.T) {
 
 func TestWhatRetryingSumsUpIsWhatTheServerCounted(t *testing.T) {
 	t.Parallel()
-	s := modeltest.Anthropic(t, modeltest.Script(
+	model, s := serve(t, "anthropic", modeltest.Script(
 		modeltest.Step{Status: 529},
 		modeltest.Step{Status: 429, RetryAfter: "3"},
 		modeltest.Step{Code: "overloaded_error"},
 		modeltest.Step{Text: "at last"},
-	))
+	), Options{})
 	var slept []time.Duration
-	m := Retrying(anthropicOf(t, s, Options{}), noted(RetryPolicy{Attempts: 4, Base: 2, MaxWait: time.Minute}, &slept))
+	m := Retrying(model, noted(RetryPolicy{Attempts: 4, Base: 2, MaxWait: time.Minute}, &slept))
 	answer, err := m.Call(t.Context(), Request{Input: "in", MaxOutput: 20000})
 	if err != nil || answer.Text != "at last" {
 		t.Fatalf("got %+v, %v", answer, err)

@@ -1,13 +1,9 @@
 package model
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
-	"io"
-	"iter"
 	"net"
 	"net/http"
 	"net/url"
@@ -35,36 +31,6 @@ func newHTTPClient() *http.Client {
 	return client
 }
 
-// events yields the data of each server-sent event. Comments and other fields are skipped.
-func events(stream io.Reader) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		reader := bufio.NewReader(stream)
-		var data []byte
-		for {
-			line, err := reader.ReadBytes('\n')
-			line = bytes.TrimRight(line, "\r\n")
-			if value, ok := bytes.CutPrefix(line, []byte("data:")); ok {
-				if len(data) > 0 {
-					data = append(data, '\n')
-				}
-				data = append(data, bytes.TrimPrefix(value, []byte(" "))...)
-			}
-			if (len(line) == 0 || err == io.EOF) && len(data) > 0 {
-				if !yield(data, nil) {
-					return
-				}
-				data = nil
-			}
-			if err != nil {
-				if err != io.EOF {
-					yield(nil, err)
-				}
-				return
-			}
-		}
-	}
-}
-
 // failed makes an *Error of what went wrong.
 func (m *remote) failed(ctx, limited context.Context, q Request, r *received, err error) error {
 	e := &Error{Model: m.Name(), Class: ClassTemporary, Err: err}
@@ -76,24 +42,25 @@ func (m *remote) failed(ctx, limited context.Context, q Request, r *received, er
 	var unsent *url.Error
 	switch {
 	case ctx.Err() != nil:
-		e.Err, e.Message, e.Untold = ctx.Err(), "the call was interrupted", !r.begun
+		e.Err, e.Message, e.Untold = ctx.Err(), "the call was interrupted", true
 	case limited.Err() != nil:
 		e.timedOut(m.o.Timeout)
-		e.Untold = !r.begun
+		e.Untold = true
 	case errors.As(err, &said):
 		e.Class, e.Status, e.RetryAfter, e.Message = said.class(), said.status, said.retryAfter, said.message
 		e.Err = nil
 	case errors.Is(err, errUnreadable), errors.As(err, &endless):
-		e.Message = err.Error()
+		// The outer error has the server's own words, which may hold the key.
+		e.Message, e.Err = err.Error(), nil
 	case errors.As(err, &unsent):
 		// The outer error has the URL, which may hold a password.
 		e.Err = unsent.Err
 		e.Message = unsent.Err.Error()
-		if unreachable(unsent.Err) {
+		if e.Untold = !unreachable(unsent.Err); !e.Untold {
 			e.Class = ClassUnreachable
 		}
 	default:
-		e.Message = "the connection broke: " + err.Error()
+		e.Message, e.Untold = "the connection broke: "+err.Error(), true
 	}
 	e.Message = m.o.words(e.Message)
 	if !r.begun && e.Class != ClassUnreachable {

@@ -16,8 +16,6 @@ import (
 // Anthropic serves Anthropic's Messages API at URL/v1/messages. It refuses what the
 // API refuses: no cap on the output, an empty text. A forced tool is called if a step's
 // text is a JSON object; any other text is written instead, as models do now and then.
-//
-// A step with a Code and no Status fails in the middle of a stream.
 func Anthropic(t testing.TB, reply func(n int, c Call) Step) *Server {
 	t.Helper()
 	return serve(t, reply)
@@ -31,7 +29,7 @@ func anthropic(w http.ResponseWriter, c Call, s Step) memoir.Usage {
 		return anthropicError(w, http.StatusBadRequest, "", wrong)
 	case s.NoSchema && body.Get("tool_choice").Exists():
 		return anthropicError(w, http.StatusBadRequest, "", "tool_choice: forced tool use is not supported for this model.")
-	case s.Code != "" && !body.Get("stream").Bool():
+	case s.Code != "":
 		return anthropicError(w, 0, s.Code, s.Message)
 	}
 	used := tokens(c, s)
@@ -53,11 +51,6 @@ func anthropic(w http.ResponseWriter, c Call, s Step) memoir.Usage {
 	message["content"], message["stop_reason"], message["usage"] = []object{}, nil, begun
 	send("message_start", object{"message": message})
 	send("ping", object{})
-	if s.Code != "" {
-		send("error", object{"error": object{"type": s.Code, "message": s.Message}})
-		used.OutputTokens = 1
-		return used
-	}
 	for i, block := range blocks {
 		start, kind, field, whole := maps.Clone(block), "text_delta", "text", s.Text
 		if start["text"] = ""; block["type"] == "tool_use" {

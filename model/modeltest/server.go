@@ -214,11 +214,8 @@ func tokens(c Call, s Step) memoir.Usage {
 // writeRaw answers with a step's own body, as what it looks like.
 func writeRaw(w http.ResponseWriter, s Step) {
 	kind := "application/json"
-	switch s.Raw[0] {
-	case '<':
+	if s.Raw[0] == '<' {
 		kind = "text/html; charset=utf-8"
-	case 'd', 'e', ':': // data, event, a comment
-		kind = "text/event-stream"
 	}
 	w.Header().Set("Content-Type", kind)
 	w.WriteHeader(max(s.Status, http.StatusOK))

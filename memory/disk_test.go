@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -14,6 +15,43 @@ import (
 	"memoir"
 	"memoir/memory"
 )
+
+// childTask names what a copy of the test binary does instead of testing: it is
+// how real processes are given little disk or few files.
+const childTask = "MEMORY_TEST_CHILD"
+
+func TestMain(m *testing.M) {
+	if task := os.Getenv(childTask); task != "" {
+		if err := children[task](os.Getenv("MEMORY_TEST_HOME")); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// children are the tasks of a copy of the test binary, with the home to work on.
+var children = map[string]func(home string) error{
+	"little disk": littleDiskChild,
+	"few handles": fewHandlesChild,
+	"full disk":   fullDiskChild,
+}
+
+// child runs a task in a process of its own.
+func child(t *testing.T, task, home string) error {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), exe)
+	cmd.Env = append(os.Environ(), childTask+"="+task, "MEMORY_TEST_HOME="+home)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	return nil
+}
 
 // refused runs a publication that the disk must refuse, and reports what is
 // wrong about how it fails.
@@ -63,7 +101,7 @@ func TestTheEarlierMemoryOutlivesALackOf(t *testing.T) {
 			t.Parallel()
 			home, r := twoGenerations(t)
 			before := names(t, r)
-			if _, err := child(t, lack, home); err != nil {
+			if err := child(t, lack, home); err != nil {
 				t.Fatal(err)
 			}
 			// Without a file handle nothing can be removed either: that is left to
@@ -94,7 +132,7 @@ func TestTheEarlierMemoryOutlivesAFullAndAReadOnlyDisk(t *testing.T) {
 	}
 	filler.Close()
 	before := names(t, r)
-	if _, err := child(t, "full disk", home); err != nil {
+	if err := child(t, "full disk", home); err != nil {
 		t.Error(err)
 	}
 	unharmed(t, r, before)

@@ -5,13 +5,11 @@ package memory_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -20,13 +18,6 @@ import (
 	"memoir"
 	"memoir/memory"
 )
-
-func init() {
-	children["publish edited"] = func(home string) error {
-		return publishEdited(context.Background(), memory.At(home, project).WithHook(killer()))
-	}
-	children["count edited"] = counting(func(r memory.Root) error { return publishEdited(context.Background(), r) })
-}
 
 // publishEdited keeps what was edited of generation 2 as 3, and publishes 4.
 func publishEdited(ctx context.Context, r memory.Root) error {
@@ -180,84 +171,6 @@ func TestWhatWasSavedTooLateIsKeptWhateverStandsBesideIt(t *testing.T) {
 	}
 }
 
-// The process is killed before each write while it publishes over an edited memory:
-// the edit is live still, or kept in an archive of its own; recovery leaves nothing
-// half, and a second try gives what an undisturbed one gives.
-func TestKilledAtEachWriteOverAnEditedMemory(t *testing.T) {
-	t.Parallel()
-	undisturbedHome, undisturbed := edited(t)
-	steps := countSteps(t, "count edited", undisturbedHome)
-	if steps < 35 {
-		t.Fatalf("only %d steps", steps)
-	}
-	if _, err := undisturbed.Recover(4); err != nil {
-		t.Fatal(err)
-	}
-	want := names(t, undisturbed)
-	for at := 1; at <= steps; at++ {
-		home, r := edited(t)
-		if _, err := child(t, "publish edited", home, fmt.Sprintf("%s=%d", killAt, at)); err == nil {
-			t.Fatal("the process was not killed")
-		}
-		recovered, err := r.Recover(2)
-		if err != nil {
-			t.Fatal(err)
-		}
-		switch snap := current(t, r); snap.Generation {
-		case 2:
-			if string(snap.Files["MEMORY.md"]) != "by hand\n" || len(snap.Edited) != 1 {
-				t.Errorf("killed at %d: the edit is lost", at)
-			}
-			if recovered.Next != 3 {
-				t.Errorf("killed at %d: the next generation is %d", at, recovered.Next)
-			}
-			if err := publishEdited(t.Context(), r); err != nil {
-				t.Errorf("killed at %d: %v", at, err)
-			}
-		case 4:
-			if !snap.Files.Equal(generation(4)) || recovered.Ahead == nil {
-				t.Errorf("killed at %d: %+v", at, recovered)
-			}
-		default:
-			t.Errorf("killed at %d: generation %d is live", at, snap.Generation)
-		}
-		if _, err := r.Recover(4); err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want, names(t, r)); diff != "" {
-			t.Errorf("killed at %d: not what an undisturbed run leaves:\n%s", at, diff)
-		}
-		if files, err := r.ReadArchive(3); err != nil || string(files["MEMORY.md"]) != "by hand\n" {
-			t.Errorf("killed at %d: the edit is in no archive: %v", at, err)
-		}
-	}
-}
-
-func TestEachWriteOfAnArchiveByHandMayFail(t *testing.T) {
-	t.Parallel()
-	_, r := edited(t)
-	before := names(t, r)
-	for at := 1; ; at++ {
-		step := 0
-		failing := r.WithHook(func(string) error {
-			if step++; step == at {
-				return &os.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}
-			}
-			return nil
-		})
-		err := failing.StageArchive(3, generation(2), memory.Manifest{EditedFrom: 2})
-		if err == nil {
-			if step >= at || at < 5 {
-				t.Errorf("%d steps, %d failed", step, at-1)
-			}
-			return
-		}
-		if memoir.CodeOf(err) != memoir.CodeStorage || !strings.Contains(memoir.HintOf(err), "free some disk space") {
-			t.Errorf("step %d: %v", at, err)
-		}
-		if diff := cmp.Diff(before, names(t, r)); diff != "" {
-			t.Errorf("step %d leaves something:\n%s", at, diff)
-		}
 	}
 }
 
@@ -299,23 +212,6 @@ func TestOldArchivesGoByCountAndAge(t *testing.T) {
 				t.Errorf("%v\n%s", err, diff)
 			}
 		})
-	}
-}
-
-func TestPruningThatFailsLosesNothingElse(t *testing.T) {
-	t.Parallel()
-	_, r := twoGenerations(t)
-	failing := r.WithHook(func(step string) error {
-		if step == "remove archive" {
-			return syscall.EROFS
-		}
-		return nil
-	})
-	if _, err := failing.Prune(1, time.Time{}); err == nil || !errors.Is(err, syscall.EROFS) {
-		t.Fatalf("error %v", err)
-	}
-	if files, err := r.ReadArchive(1); err != nil || !files.Equal(generation(1)) {
-		t.Errorf("generation 1: %v", err)
 	}
 }
 

@@ -91,6 +91,16 @@ func names(t testing.TB, r memory.Root) []string {
 	return out
 }
 
+// twoGenerations is a home with generations 1 and 2.
+func twoGenerations(t *testing.T) (string, memory.Root) {
+	t.Helper()
+	home := quickDir(t)
+	r := memory.At(home, project)
+	publish(t, r, 1, generation(1))
+	publish(t, r, 2, generation(2))
+	return home, r
+}
+
 // quickDir is a temporary directory in memory where the system has such, for tests
 // that publish hundreds of times and prove nothing about flushing.
 func quickDir(t testing.TB) string {

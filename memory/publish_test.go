@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -201,22 +200,19 @@ func TestAStoppedProcessDoesNotTouchItsSuccessorsFiles(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	winner := memory.At(home, project)
-	stopped := false
-	loser := memory.At(home, project).WithHook(func(step string) error {
-		if step == "sync MEMORY.md" && !stopped {
-			stopped = true
-			publish(t, winner, 1, generation(5))
-			if _, err := winner.Recover(1); err != nil {
-				t.Error(err)
-			}
-		}
-		return nil
-	})
-	if err := loser.Stage(t.Context(), 1, generation(1), manifest(1)); err == nil {
-		t.Error("staging went through after its directory was removed")
+	loser := memory.At(home, project)
+	if err := loser.Stage(t.Context(), 1, generation(1), manifest(1)); err != nil {
+		t.Fatal(err)
+	}
+	publish(t, winner, 1, generation(5))
+	if _, err := winner.Recover(1); err != nil {
+		t.Fatal(err)
 	}
 	if err := loser.Swap(1); err == nil {
 		t.Error("the loser published")
+	}
+	if err := loser.Discard(1); err != nil {
+		t.Error(err)
 	}
 	snap := current(t, winner)
 	if !snap.Files.Equal(generation(5)) || len(snap.Edited) > 0 {
@@ -231,12 +227,8 @@ func TestStagingEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	lost := memoir.Errorf(memoir.CodeLeaseLost, "", "the lease is lost")
 	ctx, cancel := context.WithCancelCause(t.Context())
-	r := memory.At(t.TempDir(), project).WithHook(func(step string) error {
-		if step == "create raw_memories.md" {
-			cancel(lost)
-		}
-		return nil
-	})
+	cancel(lost)
+	r := memory.At(t.TempDir(), project)
 	if err := r.Stage(ctx, 1, generation(1), manifest(1)); memoir.CodeOf(err) != memoir.CodeLeaseLost {
 		t.Errorf("got %v, want the context's cause", err)
 	}
@@ -266,34 +258,6 @@ func TestALiveGenerationIsNotStagedOver(t *testing.T) {
 	}
 	if !current(t, r).Files.Equal(generation(1)) {
 		t.Error("the live memory changed")
-	}
-}
-
-func TestEachFileAndDirectoryIsFlushedBeforeTheLinkIsReplaced(t *testing.T) {
-	t.Parallel()
-	var steps []string
-	r := memory.At(t.TempDir(), project).WithHook(func(step string) error {
-		steps = append(steps, step)
-		return nil
-	})
-	publish(t, r, 1, generation(1))
-	before := func(first, second string) {
-		i, j := slices.Index(steps, first), slices.Index(steps, second)
-		if i < 0 || j < 0 || i > j {
-			t.Errorf("%q (%d) does not come before %q (%d)", first, i, second, j)
-		}
-	}
-	for _, path := range append(generation(1).Paths(), "manifest.json") {
-		before("sync "+path, "name directory")
-	}
-	for _, dir := range []string{"skills", "deploy", "scripts", "rollout_summaries"} {
-		before("sync directory "+dir, "name directory")
-	}
-	before("name directory", "replace link")
-	before("name archive", "replace link")
-	before("sync directory live", "replace link")
-	if last := steps[len(steps)-1]; last != "sync directory "+project {
-		t.Errorf("the last step is %q, not the flush of the link", last)
 	}
 }
 

@@ -79,7 +79,7 @@ func (r Root) Disturbed(recorded int) (bool, error) {
 // removeDebris removes one of the names that Debris lists, and returns the files in it that
 // were saved too late and are kept.
 func (r Root) removeDebris(name string) (late []string, err error) {
-	if err := r.step("remove debris"); err != nil {
+	if err := failpoint.Before("remove debris"); err != nil {
 		return nil, err
 	}
 	if filepath.Dir(name) == liveName {
@@ -234,7 +234,7 @@ func (r Root) rebuild(n int) error {
 	err = errors.Join(makeDir(filepath.Join(r.dir, liveName)), failpoint.RemoveAll(r.Staged(n)),
 		failpoint.RemoveAll(r.Live(n)))
 	if err == nil {
-		err = r.writeTree(context.Background(), r.Staged(n), files, m.Encode())
+		err = writeTree(context.Background(), r.Staged(n), files, m.Encode())
 	}
 	if err == nil {
 		err = failpoint.Rename(r.Staged(n), r.Live(n))

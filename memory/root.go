@@ -19,7 +19,6 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 
 	"memoir"
@@ -50,7 +49,6 @@ const (
 type Root struct {
 	dir     string
 	attempt string
-	hook    *hook // nil outside tests
 }
 
 // At names the memory of a project below a home directory.
@@ -150,23 +148,6 @@ func kind(mode fs.FileMode) string {
 		return "symbolic link"
 	}
 	return "special file"
-}
-
-// hook lets a test stop a publication before any of its writes. Steps have names; those of
-// different files may come in any order.
-type hook struct {
-	mu sync.Mutex
-	at func(step string) error
-}
-
-// step is called before each write. What it returns stands for the write's failure.
-func (r Root) step(name string) error {
-	if r.hook == nil {
-		return failpoint.Before(name)
-	}
-	r.hook.mu.Lock()
-	defer r.hook.mu.Unlock()
-	return r.hook.at(name)
 }
 
 // storageError says that the disk refused something, and what a person can do.

@@ -57,7 +57,7 @@ func (r Root) stage(ctx context.Context, n int, files Files, m Manifest) error {
 	}
 	m = m.Describing(n, files)
 	manifest := m.Encode()
-	if err := r.writeTree(ctx, r.Staged(n), files, manifest); err != nil {
+	if err := writeTree(ctx, r.Staged(n), files, manifest); err != nil {
 		return err
 	}
 	packed, err := encodeArchive(files, manifest)
@@ -75,7 +75,7 @@ func (r Root) stage(ctx context.Context, n int, files Files, m Manifest) error {
 	}
 	// The link is made last and here, not in Swap: its time is then earlier than
 	// any edit that came too late for the caller's check of the live files.
-	if err := r.step("make link"); err != nil {
+	if err := failpoint.Before("make link"); err != nil {
 		return err
 	}
 	return os.Symlink(linkTarget(n), r.stagedLink(n))
@@ -111,7 +111,7 @@ func (r Root) stageArchive(n int, files Files, m Manifest) error {
 
 // writeArchive writes the archive of generation n under its staged name.
 func (r Root) writeArchive(n int, packed []byte) error {
-	if err := r.step("make archive"); err != nil {
+	if err := failpoint.Before("make archive"); err != nil {
 		return err
 	}
 	path := r.stagedArchive(n)
@@ -120,10 +120,10 @@ func (r Root) writeArchive(n int, packed []byte) error {
 		return err
 	}
 	defer root.Close()
-	if err := r.writeFile(context.Background(), root, filepath.Base(path), packed); err != nil {
+	if err := writeFile(context.Background(), root, filepath.Base(path), packed); err != nil {
 		return err
 	}
-	return r.sync(filepath.Dir(path))
+	return syncDir(filepath.Dir(path))
 }
 
 // readBack holds what the disk now has against what was meant.

@@ -53,7 +53,7 @@ func (r Root) swap(n int, byHand []int) error {
 		moves = append(moves, move{"name archive", r.stagedArchive(h), r.Archive(h)})
 	}
 	for _, m := range moves {
-		if err := r.step(m.step); err != nil {
+		if err := failpoint.Before(m.step); err != nil {
 			return err
 		}
 		if err := os.Rename(m.from, m.to); err != nil {
@@ -61,17 +61,17 @@ func (r Root) swap(n int, byHand []int) error {
 		}
 	}
 	for _, dir := range []string{live, archives} {
-		if err := r.sync(dir); err != nil {
+		if err := syncDir(dir); err != nil {
 			return err
 		}
 	}
-	if err := r.step("replace link"); err != nil {
+	if err := failpoint.Before("replace link"); err != nil {
 		return err
 	}
 	if err := os.Rename(r.stagedLink(n), r.Link()); err != nil {
 		return err
 	}
-	return r.sync(r.dir)
+	return syncDir(r.dir)
 }
 
 // removeLive removes the directory of generation n unless it is linked, and returns the
@@ -85,7 +85,7 @@ func (r Root) removeLive(n int) (kept []string, err error) {
 		return kept, err
 	}
 	aside := filepath.Join(r.dir, liveName, gonePrefix+filepath.Base(r.Live(n))+"-"+r.attempt)
-	if err := r.step("set aside"); err != nil {
+	if err := failpoint.Before("set aside"); err != nil {
 		return kept, err
 	}
 	switch err := os.Rename(r.Live(n), aside); {
@@ -100,7 +100,7 @@ func (r Root) removeLive(n int) (kept []string, err error) {
 	if linked, err := r.linked(); err == nil && linked == n {
 		return kept, failpoint.Rename(aside, r.Live(n))
 	}
-	if err := r.step("remove"); err != nil {
+	if err := failpoint.Before("remove"); err != nil {
 		return kept, err
 	}
 	return kept, failpoint.RemoveAll(aside)
@@ -129,7 +129,7 @@ func (r Root) Prune(keep int, before time.Time) (kept []string, err error) {
 		if n == linked || i >= beyond && !r.olderThan(n, before) {
 			continue
 		}
-		if err := r.step("remove archive"); err != nil {
+		if err := failpoint.Before("remove archive"); err != nil {
 			return nil, err
 		}
 		if err := remove(r.Archive(n)); err != nil {

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"memoir"
+	"memoir/internal/failpoint"
 )
 
 // liveFile is a file of a live directory as it was found.
@@ -146,8 +147,8 @@ const writers = 8
 
 // writeTree makes a new directory with files in it, durably: each file, each
 // directory and the name of each is flushed before it returns.
-func (r Root) writeTree(ctx context.Context, dir string, files Files, manifest []byte) error {
-	if err := r.step("make directory"); err != nil {
+func writeTree(ctx context.Context, dir string, files Files, manifest []byte) error {
+	if err := failpoint.Before("make directory"); err != nil {
 		return err
 	}
 	if err := os.Mkdir(dir, dirMode); err != nil {
@@ -161,7 +162,7 @@ func (r Root) writeTree(ctx context.Context, dir string, files Files, manifest [
 
 	dirs := directories(files)
 	for _, d := range dirs {
-		if err := r.step("make directory " + d); err != nil {
+		if err := failpoint.Before("make directory " + d); err != nil {
 			return err
 		}
 		if err := root.Mkdir(d, dirMode); err != nil {
@@ -171,28 +172,28 @@ func (r Root) writeTree(ctx context.Context, dir string, files Files, manifest [
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(writers)
 	for _, p := range files.Paths() {
-		group.Go(func() error { return r.writeFile(ctx, root, p, files[p]) })
+		group.Go(func() error { return writeFile(ctx, root, p, files[p]) })
 	}
-	group.Go(func() error { return r.writeFile(ctx, root, manifestName, manifest) })
+	group.Go(func() error { return writeFile(ctx, root, manifestName, manifest) })
 	if err := group.Wait(); err != nil {
 		return err
 	}
 	for _, d := range slices.Backward(dirs) {
-		if err := r.sync(filepath.Join(dir, d)); err != nil {
+		if err := syncDir(filepath.Join(dir, d)); err != nil {
 			return err
 		}
 	}
-	if err := r.sync(dir); err != nil {
+	if err := syncDir(dir); err != nil {
 		return err
 	}
-	return r.sync(filepath.Dir(dir))
+	return syncDir(filepath.Dir(dir))
 }
 
-func (r Root) writeFile(ctx context.Context, root *os.Root, name string, content []byte) (err error) {
+func writeFile(ctx context.Context, root *os.Root, name string, content []byte) (err error) {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	if err := r.step("create " + name); err != nil {
+	if err := failpoint.Before("create " + name); err != nil {
 		return err
 	}
 	f, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, fileMode)
@@ -203,19 +204,10 @@ func (r Root) writeFile(ctx context.Context, root *os.Root, name string, content
 	if _, err := f.Write(content); err != nil {
 		return err
 	}
-	if err := r.step("sync " + name); err != nil {
+	if err := failpoint.Before("sync " + name); err != nil {
 		return err
 	}
 	return f.Sync()
-}
-
-func (r Root) sync(dir string) error {
-	if r.hook != nil { // without one, syncDir's failpoint is enough
-		if err := r.step("sync directory " + filepath.Base(dir)); err != nil {
-			return err
-		}
-	}
-	return syncDir(dir)
 }
 
 // directories lists the directories that files need, parents first.

@@ -342,11 +342,31 @@ func (x *torture) starved(t *testing.T) {
 }
 
 // A run that is killed at any time, between writes or within one.
+// flushesBeforeItPublishes checks that what a link leads to is on the disk before the link is,
+// so that a power failure leaves a whole memory, too.
+func (x *torture) flushesBeforeItPublishes(t *testing.T) {
+	t.Helper()
+	before := func(first, second string) {
+		i, j := slices.Index(x.points, first), slices.Index(x.points, second)
+		if i < 0 || j < 0 || i > j {
+			t.Errorf("%q (%d) does not come before %q (%d)", first, i, second, j)
+		}
+	}
+	const named, replaced = "name directory memory.Root.Swap", "replace link memory.Root.Swap"
+	for _, name := range []string{"MEMORY.md", "manifest.json", "directory rollout_summaries", "directory generations"} {
+		before("sync "+name+" memory.Root.Stage", named)
+	}
+	before(named, replaced)
+	before("sync directory live memory.Root.Swap", replaced)
+	before("sync directory generations memory.Root.Swap", replaced)
+}
+
 func TestARunThatIsKilledAtAnyTimeIsFinishedByTheNext(t *testing.T) {
 	t.Parallel()
 	times := by(t, 6, 120, 1000)
 	x := newTorture(t, few(t, 7), "")
 	x.undisturbed(t)
+	x.flushesBeforeItPublishes(t)
 	calm := x.trial(t)
 	began := time.Now()
 	_, err := calm.run("")

@@ -29,7 +29,7 @@ func publishEdited(ctx context.Context, r memory.Root) error {
 	if !ok {
 		return errors.New("no state by hand")
 	}
-	if err := r.StageArchive(3, state.Files, state.Manifest); err != nil {
+	if err := r.Stage(ctx, 3, state.Files, state.Manifest); err != nil {
 		return err
 	}
 	if err := r.Stage(ctx, 4, generation(4), manifest(4)); err != nil {
@@ -168,9 +168,6 @@ func TestWhatWasSavedTooLateIsKeptWhateverStandsBesideIt(t *testing.T) {
 				t.Errorf("not among %v, %v", found, err)
 			}
 		})
-	}
-}
-
 	}
 }
 

@@ -286,10 +286,17 @@ func (r Root) rearchive(n int) error {
 	if err != nil || m.verify(files) != nil {
 		return err
 	}
-	if err := r.StageArchive(n, files, m); err != nil {
-		return err
+	err = errors.Join(makeDir(filepath.Join(r.dir, archivesName)), remove(r.stagedArchive(n)))
+	if err == nil {
+		err = r.writeArchive(n, files, m.Encode())
 	}
-	if err := failpoint.Rename(r.stagedArchive(n), r.Archive(n)); err != nil {
+	if err == nil {
+		err = r.readArchiveBack(n, m)
+	}
+	if err == nil {
+		err = failpoint.Rename(r.stagedArchive(n), r.Archive(n))
+	}
+	if err != nil {
 		return storageError(err, "make the archive of generation %d again", n)
 	}
 	return syncIfThere(filepath.Join(r.dir, archivesName))

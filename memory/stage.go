@@ -14,16 +14,12 @@ import (
 // Stage writes generation n whole, flushed and checked by reading it back:
 // directory, archive and the link to come. Nothing of it is visible yet; Swap
 // publishes it, Discard drops it. The manifest's Generation and Files are set to
-// what is staged.
+// what is staged. Of a state that people made by hand (EditedFrom) there is an archive alone.
 //
 // On an error nothing of it stays, and the earlier memory is as it was. A disk
 // that refuses gives memoir.CodeStorage.
 func (r Root) Stage(ctx context.Context, n int, files Files, m Manifest) error {
-	return r.staged(ctx, n, r.stage(ctx, n, files, m))
-}
-
-// staged discards what a failed staging left.
-func (r Root) staged(ctx context.Context, n int, err error) error {
+	err := r.stage(ctx, n, files, m)
 	if err == nil {
 		return nil
 	}
@@ -56,21 +52,22 @@ func (r Root) stage(ctx context.Context, n int, files Files, m Manifest) error {
 		return err
 	}
 	m = m.Describing(n, files)
-	manifest := m.Encode()
-	if err := writeTree(ctx, r.Staged(n), files, manifest); err != nil {
-		return err
+	manifest, byHand := m.Encode(), m.EditedFrom > 0
+	if !byHand {
+		if err := writeTree(ctx, r.Staged(n), files, manifest); err != nil {
+			return err
+		}
 	}
-	packed, err := encodeArchive(files, manifest)
-	if err != nil {
-		return err
-	}
-	if err := r.writeArchive(n, packed); err != nil {
+	if err := r.writeArchive(n, files, manifest); err != nil {
 		return err
 	}
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	if err := r.readBack(n, m); err != nil {
+	if byHand {
+		return r.readArchiveBack(n, m)
+	}
+	if err := errors.Join(r.readTreeBack(n, m), r.readArchiveBack(n, m)); err != nil {
 		return err
 	}
 	// The link is made last and here, not in Swap: its time is then earlier than
@@ -81,36 +78,12 @@ func (r Root) stage(ctx context.Context, n int, files Files, m Manifest) error {
 	return os.Symlink(linkTarget(n), r.stagedLink(n))
 }
 
-// StageArchive writes the archive of a state that never was live, as people left
-// it: flushed and checked by reading it back. Swap gives it its name together with
-// the generation that follows; Discard drops it.
-func (r Root) StageArchive(n int, files Files, m Manifest) error {
-	return r.staged(context.Background(), n, r.stageArchive(n, files, m))
-}
-
-func (r Root) stageArchive(n int, files Files, m Manifest) error {
-	if err := files.check(); err != nil {
-		return err
-	}
-	if err := makeDir(filepath.Join(r.dir, archivesName)); err != nil {
-		return err
-	}
-	if err := r.Discard(n); err != nil { // of an earlier try
-		return err
-	}
-	m = m.Describing(n, files)
-	packed, err := encodeArchive(files, m.Encode())
+// writeArchive writes the archive of generation n under its staged name.
+func (r Root) writeArchive(n int, files Files, manifest []byte) error {
+	packed, err := encodeArchive(files, manifest)
 	if err != nil {
 		return err
 	}
-	if err := r.writeArchive(n, packed); err != nil {
-		return err
-	}
-	return r.readArchiveBack(n, m)
-}
-
-// writeArchive writes the archive of generation n under its staged name.
-func (r Root) writeArchive(n int, packed []byte) error {
 	if err := failpoint.Before("make archive"); err != nil {
 		return err
 	}
@@ -126,8 +99,8 @@ func (r Root) writeArchive(n int, packed []byte) error {
 	return syncDir(filepath.Dir(path))
 }
 
-// readBack holds what the disk now has against what was meant.
-func (r Root) readBack(n int, m Manifest) error {
+// readTreeBack holds what the disk now has against what was meant.
+func (r Root) readTreeBack(n int, m Manifest) error {
 	root, err := os.OpenRoot(r.Staged(n))
 	if err != nil {
 		return err
@@ -140,7 +113,7 @@ func (r Root) readBack(n int, m Manifest) error {
 	if err != nil {
 		return fmt.Errorf("read back the staged files: %w", err)
 	}
-	return r.readArchiveBack(n, m)
+	return nil
 }
 
 func (r Root) readArchiveBack(n int, m Manifest) error {

@@ -16,7 +16,7 @@ import (
 // Swap publishes the generation n that this Root staged: its directory and its
 // archive get their names, then the link is replaced by one rename. A reader
 // sees the earlier generation whole until that rename, and this one after it.
-// byHand are the states that StageArchive staged, in ascending order.
+// byHand are the states that people made and Stage staged, in ascending order.
 //
 // It is renames and flushes of directories alone, and belongs into the caller's
 // transaction that proves its lease. If that transaction fails to commit, the

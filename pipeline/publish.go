@@ -169,7 +169,7 @@ func (c *consolidation) publish(
 	if err != nil {
 		return err
 	}
-	byHand, gone, err := c.stageEdits(live, next)
+	byHand, gone, err := c.stageEdits(ctx, live, next)
 	defer func() {
 		if err != nil {
 			for n := next; n <= next+len(byHand); n++ {
@@ -220,7 +220,9 @@ func (c *consolidation) dropEdited(live memory.Snapshot) {
 
 // stageEdits stages the live files as people edited them, redacted like all that is
 // published, as generation n. It returns n, or nothing if nobody edited them.
-func (c *consolidation) stageEdits(live memory.Snapshot, n int) (numbers []int, gone secrets.Counts, err error) {
+func (c *consolidation) stageEdits(
+	ctx context.Context, live memory.Snapshot, n int,
+) (numbers []int, gone secrets.Counts, err error) {
 	state, edited := live.HandState()
 	if !edited {
 		return nil, nil, nil
@@ -230,7 +232,7 @@ func (c *consolidation) stageEdits(live memory.Snapshot, n int) (numbers []int, 
 		return nil, gone, fmt.Errorf("keep the edits of generation %d: %w", live.Generation, err)
 	}
 	state.Manifest.Redactions = gone
-	if err := c.root.StageArchive(n, files, state.Manifest); err != nil {
+	if err := c.root.Stage(ctx, n, files, state.Manifest); err != nil {
 		return nil, gone, err
 	}
 	return []int{n}, gone, nil

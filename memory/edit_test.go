@@ -15,7 +15,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"memoir"
 	"memoir/memory"
 )
 

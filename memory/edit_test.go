@@ -75,14 +75,6 @@ func TestAnEditedStateIsKeptWithTheGenerationThatFollows(t *testing.T) {
 	}
 }
 
-func TestWithoutEditsThereIsNoStateByHand(t *testing.T) {
-	t.Parallel()
-	_, r := twoGenerations(t)
-	if _, ok := current(t, r).HandState(); ok {
-		t.Error("there is one")
-	}
-}
-
 func TestAFileThatWasSavedTooLateIsKeptBesideTheMemory(t *testing.T) {
 	t.Parallel()
 	for name, remove := range map[string]func(memory.Root) ([]string, error){
@@ -117,6 +109,9 @@ func keepsLate(t *testing.T, remove func(memory.Root) ([]string, error)) {
 	}
 	if listed, err := r.Unmerged(); err != nil || !cmp.Equal(listed, kept) {
 		t.Errorf("listed %v, %v", listed, err)
+	}
+	if _, err := os.Lstat(r.Live(1)); !os.IsNotExist(err) {
+		t.Errorf("the directory is still there: %v", err)
 	}
 	if snap := current(t, r); len(snap.Edited) > 0 || !snap.Files.Equal(generation(3)) {
 		t.Errorf("the live memory has it: %v", snap.Edited)

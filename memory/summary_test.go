@@ -77,17 +77,3 @@ func FuzzFitTokens(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkSummary(b *testing.B) {
-	r := memory.At(b.TempDir(), project)
-	files := generation(1)
-	files["memory_summary.md"] = []byte(strings.Repeat("- `make test` passes in about 40 s [019f1fd6 2026-07-01]\n", 350))
-	publish(b, r, 1, files)
-	for b.Loop() {
-		text, err := r.Summary()
-		if err != nil {
-			b.Fatal(err)
-		}
-		memory.FitTokens(memory.Neutralise(text), 5000)
-	}
-}

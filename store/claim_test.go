@@ -17,15 +17,6 @@ func wantIDs(t *testing.T, claims []Claim, want ...string) {
 	}
 }
 
-func TestTheLatestSessionsAreClaimedFirst(t *testing.T) {
-	t.Parallel()
-	s, _ := newQueue(t, 5)
-	wantIDs(t, claim(t, s, claimOptions(2)), "s00", "s01")
-	wantIDs(t, claim(t, s, claimOptions(9)), "s02", "s03", "s04")
-	wantIDs(t, claim(t, s, claimOptions(9)))
-	wantIDs(t, claim(t, s, claimOptions(0)))
-}
-
 func TestAClaimSaysAllThatTheWorkNeeds(t *testing.T) {
 	t.Parallel()
 	s, clock := newQueue(t, 1)

@@ -182,18 +182,6 @@ func TestWhatArrivesDuringAConsolidationIsLeftForTheNext(t *testing.T) {
 	}
 }
 
-func TestGivingAProjectBackCountsNothingAndLeavesItDue(t *testing.T) {
-	t.Parallel()
-	s, _ := newDue(t)
-	for range 5 {
-		c := claimProject(t, s)
-		if c.Attempt != 1 || c.Crashes != 0 {
-			t.Fatalf("claim %+v", c)
-		}
-		must(t, s.GiveBackProject(cancelled(t), c))
-	}
-}
-
 // Restoring, forgetting and merging hold a project as well. However that ends, the project
 // is as due, waiting or dead as it was.
 func TestOtherWorkLeavesAProjectAsItWas(t *testing.T) {
@@ -213,7 +201,7 @@ func TestOtherWorkLeavesAProjectAsItWas(t *testing.T) {
 		}, DeclinedDead, map[string]int{"done": 1, "dead": 1}},
 	} {
 		for work, do := range map[string]func(*Store){
-			"given back": func(s *Store) { must(t, s.GiveBackProject(background(), hold(t, s, project))) },
+			"given back": func(s *Store) { must(t, s.GiveBackProject(cancelled(t), hold(t, s, project))) },
 			"published": func(s *Store) {
 				c := hold(t, s, project)
 				must(t, s.PublishPart(t.Context(), c, GenerationRecord{N: 1, At: noon}, func() error { return nil }))

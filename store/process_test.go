@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 }
 
 var roles = map[string]func(ctx context.Context, path string, args []string) error{
-	"open": openAndRegister, "work": workOff, "hold": claimAndHold,
+	"open": openAndRegister, "work": workOff,
 }
 
 // process is another process that plays a role.
@@ -44,10 +44,9 @@ type process struct {
 	in  io.WriteCloser
 }
 
-// prepare returns a process that is yet to be started.
-func prepare(t testing.TB, binary, role, path string, args ...string) *process {
+func play(t testing.TB, role, path string, args ...string) *process {
 	t.Helper()
-	p := &process{Cmd: exec.Command(binary, append([]string{path}, args...)...)}
+	p := &process{Cmd: exec.Command(os.Args[0], append([]string{path}, args...)...)}
 	p.Env = append(os.Environ(), roleVariable+"="+role)
 	p.Stderr = os.Stderr
 	stdout, err := p.StdoutPipe()
@@ -55,19 +54,11 @@ func prepare(t testing.TB, binary, role, path string, args ...string) *process {
 	p.out = bufio.NewReader(stdout)
 	p.in, err = p.StdinPipe()
 	must(t, err)
-	t.Cleanup(func() {
-		if p.Process != nil {
-			p.Process.Kill()
-			p.Wait()
-		}
-	})
-	return p
-}
-
-func play(t testing.TB, role, path string, args ...string) *process {
-	t.Helper()
-	p := prepare(t, os.Args[0], role, path, args...)
 	must(t, p.Start())
+	t.Cleanup(func() {
+		p.Process.Kill()
+		p.Wait()
+	})
 	return p
 }
 
@@ -92,8 +83,6 @@ func (p *process) rest(t testing.TB) []string {
 	}
 	return strings.Fields(string(b))
 }
-
-func waitForStdin() { io.Copy(io.Discard, os.Stdin) }
 
 func openAndRegister(ctx context.Context, path string, args []string) error {
 	s, err := Open(ctx, path, Options{})
@@ -146,15 +135,13 @@ func workOff(ctx context.Context, path string, args []string) error {
 		}
 		for _, c := range claims {
 			fmt.Fprintln(out, c.Session.ID)
-			if runningCap > 0 {
-				n := 0
-				err := s.read(ctx, func(t tx) error { return t.get(`SELECT count(*) FROM job WHERE status = 'running'`, nil, &n) })
-				if err != nil {
-					return err
-				}
-				if n > runningCap {
-					return fmt.Errorf("%d jobs run, which is more than %d", n, runningCap)
-				}
+			n := 0
+			err := s.read(ctx, func(t tx) error { return t.get(`SELECT count(*) FROM job WHERE status = 'running'`, nil, &n) })
+			if err != nil {
+				return err
+			}
+			if n > runningCap {
+				return fmt.Errorf("%d jobs run, which is more than %d", n, runningCap)
 			}
 			if err := s.MarkUnchanged(ctx, c, "h", nil); err != nil {
 				return err
@@ -173,93 +160,27 @@ func workOff(ctx context.Context, path string, args []string) error {
 	}
 }
 
-// contend lets processes work off a queue together and returns how long it took
-// from the moment at which all were ready.
-func contend(t testing.TB, path string, processes int, args ...string) (done []string, took time.Duration) {
-	t.Helper()
+func TestEightProcessesRunEverySessionOnceAndKeepToTheCap(t *testing.T) {
+	t.Parallel()
+	s, _ := newQueue(t, 500)
 	var all []*process
-	for range processes {
-		all = append(all, play(t, "work", path, args...))
+	for range 8 {
+		all = append(all, play(t, "work", s.Path(), "4", "10"))
 	}
 	for _, p := range all {
 		if line := p.line(t); line != "ready" {
 			t.Fatal(line)
 		}
 	}
-	began := time.Now()
 	for _, p := range all {
 		io.WriteString(p.in, "go\n")
 	}
+	var done []string
 	for _, p := range all {
 		done = append(done, p.rest(t)...)
 	}
-	return done, time.Since(began)
-}
-
-func wantEachOnce(t testing.TB, done []string, n int) {
-	t.Helper()
 	slices.Sort(done)
-	if once := slices.Compact(slices.Clone(done)); len(done) != n || len(once) != n {
-		t.Fatalf("%d jobs ran, %d of them different; want each of %d once", len(done), len(once), n)
-	}
-}
-
-func TestEightProcessesRunEverySessionOnceAndKeepToTheCap(t *testing.T) {
-	t.Parallel()
-	s, _ := newQueue(t, 500)
-	done, _ := contend(t, s.Path(), 8, "4", "10")
-	wantEachOnce(t, done, 500)
-}
-
-func BenchmarkClaims(b *testing.B) {
-	const jobs, processes = 10_000, 8
-	for _, batch := range []string{"1", "8"} {
-		b.Run("batch "+batch, func(b *testing.B) {
-			var took time.Duration
-			for range b.N {
-				s, _ := newQueue(b, jobs)
-				done, d := contend(b, s.Path(), processes, batch, "0")
-				wantEachOnce(b, done, jobs)
-				took += d
-			}
-			b.ReportMetric(float64(jobs*b.N)/took.Seconds(), "claims/s")
-		})
-	}
-}
-
-// claimAndHold claims, says what, and waits.
-func claimAndHold(ctx context.Context, path string, args []string) error {
-	s, err := Open(ctx, path, Options{})
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	claims, err := s.ClaimSessions(ctx, ClaimOptions{Holder: lease.Self(), Lease: time.Hour, Limit: 3})
-	if err != nil {
-		return err
-	}
-	fmt.Println(strings.Join(ids(claims), " "))
-	waitForStdin()
-	return nil
-}
-
-func TestWhatAKilledProcessHeldIsFreeAtOnce(t *testing.T) {
-	t.Parallel()
-	s, _ := newQueue(t, 5)
-	s.now = time.Now
-	holder := play(t, "hold", s.Path())
-	if line := holder.line(t); line != "s00 s01 s02" {
-		t.Fatal(line)
-	}
-	wantIDs(t, claim(t, s, claimOptions(1)), "s03")
-	wantIDs(t, claimSuspects(t, s)) // it lives
-	must(t, holder.Process.Kill())
-	holder.Wait()
-	wantIDs(t, claim(t, s, claimOptions(9)), "s04") // what nobody died over first
-	for _, want := range []string{"s00", "s01", "s02"} {
-		got := claimSuspects(t, s)
-		if wantIDs(t, got, want); !strings.Contains(got[0].Session.Error, fmt.Sprintf("process %d on ", holder.Process.Pid)) {
-			t.Errorf("last error %q does not name the process", got[0].Session.Error)
-		}
+	if once := slices.Compact(slices.Clone(done)); len(done) != 500 || len(once) != 500 {
+		t.Fatalf("%d jobs ran, %d of them different; want each of 500 once", len(done), len(once))
 	}
 }

@@ -185,19 +185,12 @@ func (r Root) relinked(recorded int) (linked int, rebuilt bool, err error) {
 		if n == 0 || n == unpublished {
 			continue
 		}
-		if r.lost(n) {
-			err := r.rebuild(n)
-			if memoir.CodeOf(err) == memoir.CodeNotFound {
-				continue
-			}
-			if err != nil {
-				return 0, false, err
-			}
+		if !r.lost(n) {
+			return n, true, r.relink(n)
 		}
-		if n != linked {
-			err = r.relink(n)
+		if err := r.rebuild(n); memoir.CodeOf(err) != memoir.CodeNotFound {
+			return n, true, err
 		}
-		return n, true, err
 	}
 	if err := remove(r.Link()); err != nil {
 		return 0, false, storageError(err, "remove %s, which leads nowhere", r.Link())
@@ -224,28 +217,20 @@ func (r Root) lost(n int) bool {
 	return err == nil && !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !memoir.EditorsOwn(e.Name()) })
 }
 
-// rebuild makes the live directory of generation n again from its archive. It
+// rebuild publishes generation n, whose live directory is lost, again from its archive. It
 // fails with memoir.CodeNotFound where that is not kept either.
 func (r Root) rebuild(n int) error {
 	files, m, err := r.ReadGeneration(n)
-	if err != nil {
-		return err
-	}
-	err = errors.Join(makeDir(filepath.Join(r.dir, liveName)), failpoint.RemoveAll(r.Staged(n)),
-		failpoint.RemoveAll(r.Live(n)))
 	if err == nil {
-		err = writeTree(context.Background(), r.Staged(n), files, m.Encode())
+		err = failpoint.RemoveAll(r.Live(n))
 	}
 	if err == nil {
-		err = failpoint.Rename(r.Staged(n), r.Live(n))
+		err = r.Stage(context.Background(), n, files, m)
 	}
 	if err == nil {
-		err = syncDir(filepath.Join(r.dir, liveName))
+		err = r.Swap(n)
 	}
-	if err != nil {
-		return storageError(err, "put the files of generation %d back", n)
-	}
-	return nil
+	return err
 }
 
 // relink makes the link lead to generation n.

@@ -40,7 +40,7 @@ func (r Root) stage(ctx context.Context, n int, files Files, m Manifest) error {
 	}
 	if linked, err := r.linked(); err != nil {
 		return err
-	} else if linked == n {
+	} else if linked == n && !r.lost(n) {
 		return memoir.Errorf(memoir.CodeChanged, "", "generation %d is live already", n)
 	}
 	for _, dir := range []string{liveName, archivesName} {

@@ -26,7 +26,7 @@ func (r Root) Swap(n int, byHand ...int) error {
 	if err != nil {
 		return err
 	}
-	if linked == n {
+	if linked == n && !r.lost(n) {
 		return memoir.Errorf(memoir.CodeChanged, "", "generation %d is live already", n)
 	}
 	if _, err := os.Lstat(r.stagedLink(n)); err != nil {

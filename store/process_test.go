@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 }
 
 var roles = map[string]func(ctx context.Context, path string, args []string) error{
-	"open": openAndRegister, "work": workOff,
+	"open": openAndRegister, "work": workOff, "hold": holdOpen,
 }
 
 // process is another process that plays a role.
@@ -82,6 +82,17 @@ func (p *process) rest(t testing.TB) []string {
 		t.Fatalf("process failed: %v: %s", err, b)
 	}
 	return strings.Fields(string(b))
+}
+
+// holdOpen has the database open until its input ends.
+func holdOpen(ctx context.Context, path string, _ []string) error {
+	s, err := Open(ctx, path, Options{})
+	if err != nil {
+		return err
+	}
+	fmt.Println("ready")
+	io.Copy(io.Discard, os.Stdin)
+	return s.Close()
 }
 
 func openAndRegister(ctx context.Context, path string, args []string) error {

@@ -68,30 +68,3 @@ func (m *llm) Consolidate(ctx context.Context, in Input) (memoir.Consolidation, 
 	}
 	return out, usage, nil
 }
-
-// An Estimator says what a consolidation would ask, without asking.
-type Estimator interface {
-	// Estimate returns how many questions would be asked, and their bytes in all. Beside
-	// the extractions of the input there will be fresh others, of so many bytes each.
-	Estimate(in Input, fresh, bytes int) (questions int, asked int64, err error)
-}
-
-var _ Estimator = (*llm)(nil)
-
-// Estimate divides what is new by the room that the window leaves beside the memory.
-func (m *llm) Estimate(in Input, fresh, bytes int) (questions int, asked int64, err error) {
-	in.Extractions = without(in.Extractions, in.Withdrawn)
-	r := newRenewal(in, arrange(in.Extractions), nil)
-	if len(r.due)+fresh == 0 {
-		return 0, 0, nil
-	}
-	q := newQuestion(m, r)
-	room := max(q.input-q.fixed, leastRoom)
-	due := fresh * (bytes/4 + listEntry)
-	for _, s := range r.due {
-		text, summary := s.shown()
-		due += min(memoir.Tokens(text)+memoir.Tokens(summary)+listEntry, room)
-	}
-	questions = (due + room - 1) / room // sessions are whole, so a question is seldom full
-	return questions, 4 * (int64(questions)*int64(q.fixed) + int64(due)), nil
-}

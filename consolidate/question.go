@@ -118,7 +118,6 @@ func (q *question) settle(ctx context.Context) (memoir.Consolidation, memoir.Usa
 		}
 		out, faults := q.renewal.read(a.Text, q.batch)
 		if len(faults) == 0 {
-			a.Accept()
 			return out, usage, nil
 		}
 		if len(request.Earlier) > 0 {

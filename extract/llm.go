@@ -117,25 +117,6 @@ func (x llm) Extract(ctx context.Context, in Input) (memoir.Extraction, memoir.U
 	return describe(out, in.Session, x.Name()), a.used, nil
 }
 
-// Estimator is an Extractor that can say what it would ask.
-type Estimator interface {
-	// Estimate returns how many calls a session takes if each is answered well, and
-	// the bytes that are asked in all of them.
-	Estimate(in Input) (calls int, bytes int64)
-}
-
-var _ Estimator = llm{}
-
-// Estimate makes the question without asking it.
-func (x llm) Estimate(in Input) (calls int, bytes int64) {
-	a := x.begin(in)
-	if len(a.items) == 0 {
-		return 0, 0
-	}
-	q := x.request(a, fitShown(a.items, a.budget))
-	return 1, int64(len(q.System) + len(q.Input) + len(q.Schema))
-}
-
 // begin tells what is to be read of a session: without what no reader sees, since it may say
 // something else than what one sees.
 func (x llm) begin(in Input) *inquiry {
@@ -183,7 +164,6 @@ func (x llm) ask(ctx context.Context, a *inquiry) (shown, used, error) {
 			bad = object("it was cut by the cap on output; write half as much at most")
 		}
 		if bad == nil {
-			answer.Accept()
 			return s, got, nil
 		}
 		if a.objected {

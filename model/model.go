@@ -77,16 +77,6 @@ type Answer struct {
 	Stop      Stop
 	Usage     memoir.Usage // of this call; Calls is 1
 	Estimated bool         // the provider reported no tokens: Usage is computed from the texts
-
-	// Accepted is called when the answer is used; may be nil.
-	Accepted func()
-}
-
-// Accept reports that the answer is used: it was neither rejected nor asked for again.
-func (a Answer) Accept() {
-	if a.Accepted != nil {
-		a.Accepted()
-	}
 }
 
 // Stop is why an answer ended.

@@ -150,9 +150,9 @@ func (r *run) adoption(id string) (store.Adoption, error) {
 // ownerOf says which project has an id that no session leads to, or it would be registered:
 // one that an extraction's directory leads to. Else it is known by its id alone.
 func (r *run) ownerOf(id string, extractions []memoir.Extraction) memoir.Project {
-	resolver := r.resolver()
+	identify := r.identifier()
 	for _, e := range extractions {
-		if p, status := resolver.Identify(e.CWD, ""); status.OK() && p.ID == id {
+		if p, status := identify(e.CWD, ""); status.OK() && p.ID == id {
 			return p
 		}
 	}

@@ -30,15 +30,10 @@ func (p *phase2) consolidateClaimed(
 ) (ProjectReport, error) {
 	held, release := p.keepProject(ctx, project.Name, &claim, attempt)
 	defer release()
-	held, spent := begin(held, store.Call{Work: claim.Token, Phase: phaseConsolidate, ProjectID: project.ID})
+	held = forWork(held, store.Call{Work: claim.Token, Phase: phaseConsolidate, ProjectID: project.ID})
 	c := p.workOn(project.Project, &claim)
 	c.report = report
 	err := c.generations(held)
-	if refusal := spent.refusal(); err != nil && refusal != nil && ctx.Err() == nil {
-		if err = refusal; ownFault(err) {
-			p.fail(err)
-		}
-	}
 	switch {
 	case err == nil:
 		p.endWork(ctx, claim.Token, project.ID, string(c.report.Outcome))
@@ -69,19 +64,17 @@ func (p *phase2) endFailed(ctx context.Context, c *consolidation, err error) (Pr
 			memoir.HintOf(err),
 		)
 		return c.report, giveBack(store.OutcomeInterrupted, nil)
-	case limited(err):
-		return c.report, giveBack(store.OutcomeLimit, err)
-	case ctx.Err() != nil, ownFault(err), memoir.CodeOf(err) == memoir.CodeConfig, errors.Is(err, errUnserved):
+	case ctx.Err() != nil:
 		return c.report, giveBack(store.OutcomeInterrupted, err)
 	}
-	blame := p.judge(p.consolidator.Name(), err)
-	if blame == ends {
-		return c.report, giveBack(store.OutcomeInterrupted, endsRun{err})
+	verdict := p.judge(p.consolidator.Name(), err)
+	if verdict == returned {
+		return c.report, giveBack(outcomeOf(err), err)
 	}
 	after := context.WithoutCancel(ctx)
 	failure := p.failureOf(p.consolidator.Name(), err)
 	var failed error
-	if blame == postponed {
+	if verdict == postponed {
 		_, failed = p.store.Postpone(after, *c.claim, failure, p.projectRetryPolicy())
 	} else {
 		failed = p.store.Fail(after, *c.claim, failure, p.projectRetryPolicy())
@@ -127,11 +120,12 @@ func (c *consolidation) generation(ctx context.Context, make making, ends bool) 
 	defer c.survive(&err)
 	var in consolidate.Input
 	var result *memoir.Consolidation
+	paid := ends && c.meter.named(c.consolidator.Name()) != nil
 	for round := 1; ; round++ {
 		live, err := c.current(ctx)
 		switch {
 		case err != nil:
-		case result != nil && accountOf(ctx).paid():
+		case result != nil && paid:
 			in.Notes, err = c.store.Notes(ctx, c.project.ID)
 		default:
 			if in, err = c.inputs(ctx, c.project, live); err != nil {
@@ -142,11 +136,10 @@ func (c *consolidation) generation(ctx context.Context, make making, ends bool) 
 			if live.Generation > 0 {
 				c.report.Root = c.root.Link()
 			}
-			accountOf(ctx).redactBy(c.scannersFor(c.project.ID)...)
 			if c.forgetting != nil {
 				c.forgetting.restrict(&in, live)
 			}
-			if result, err = make(ctx, in, live); err == nil && accountOf(ctx).paid() {
+			if result, err = make(ctx, in, live); err == nil && paid {
 				var done func()
 				ctx, done = keeping(ctx, c.grace(keepWithin))
 				defer done()

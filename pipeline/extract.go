@@ -11,6 +11,7 @@ import (
 	"memoir"
 	"memoir/extract"
 	"memoir/rollout"
+	"memoir/secrets"
 	"memoir/store"
 )
 
@@ -22,21 +23,16 @@ type extracted struct {
 
 // extractOne reads, redacts and extracts one session.
 func (r *run) extractOne(ctx context.Context, claim store.Claim) (extracted, error) {
-	parts, err := partsOf(ctx, claim.Session, r.heads)
+	parts, err := Parts(ctx, claim.Session)
 	if err != nil {
 		return extracted{}, err
 	}
 	scanner := r.scannerOf(claim.Session.CWD)
-	accountOf(ctx).redactBy(scanner)
-	before := lookAt(claim.Session.Files)
 	earlier := ""
 	if claim.Prior != nil && claim.Prior.FilterVersion == rollout.FilterVersion {
 		earlier = claim.Prior.ContentHash
 	}
 	loaded, err := Load(ctx, scanner, parts, earlier)
-	if err == nil {
-		err = before.whole()
-	}
 	if err != nil {
 		return extracted{}, err
 	}
@@ -51,7 +47,6 @@ func (r *run) extractOne(ctx context.Context, claim store.Claim) (extracted, err
 	session.Title, _ = scanner.Redact(session.Title)
 	in := extract.Input{Session: session, Items: loaded.Items}
 	extraction, _, err := r.extractor.Extract(ctx, in) // what it spent is in the ledger
-	loaded.Redactions.Merge(accountOf(ctx).redactions())
 	if err != nil {
 		return out, err
 	}
@@ -62,6 +57,179 @@ func (r *run) extractOne(ctx context.Context, claim store.Claim) (extracted, err
 	// What an earlier extraction rested on may have been undone since.
 	out.Withdraw = extraction.Empty() && loaded.Stats.Undone > 0 && !loaded.Grown
 	return out, nil
+}
+
+// Parts looks at a registered session's files as they are now, and puts them into
+// reading order. Its errors have the code CodeUnreadable.
+func Parts(ctx context.Context, s memoir.Session) ([]rollout.Part, error) {
+	parts := make([]rollout.Part, 0, len(s.Files))
+	for _, f := range s.Files {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		head, err := rollout.Probe(rollout.Entry{File: f, Source: s.Source})
+		if err != nil {
+			return nil, err
+		}
+		if head.ID != s.ID && !strings.HasPrefix(s.ID, redactedID) {
+			return nil, memoir.Errorf(memoir.CodeUnreadable, "run memoir again: the next scan sees what it is now",
+				"%s holds another session than when it was registered", f.Path)
+		}
+		parts = append(parts, rollout.Part{Path: f.Path, Head: head})
+	}
+	ordered, _ := rollout.Assemble(parts)
+	if len(ordered) == 0 {
+		return nil, memoir.Errorf(memoir.CodeUnreadable, "the agent may have deleted them",
+			"the files of session %s are gone", s.ID)
+	}
+	return ordered, nil
+}
+
+// Bounds on one item, in bytes. What exceeds them is cut in the middle; what all
+// items together may take is maxHeld.
+const (
+	maxMessage = 64 << 10 // one message
+	maxInput   = 16 << 10 // the input of one tool call
+	maxOutput  = 16 << 10 // the output of one tool call
+)
+
+// Loaded is one session as Phase 1 sees it: filtered, redacted, bounded.
+type Loaded struct {
+	Items      []memoir.Item
+	Stats      rollout.Stats
+	Hash       string         // of the filtered items, before redaction and bounds
+	Grown      bool           // it begins with the content that has the earlier hash
+	Redactions secrets.Counts // by rule
+	Omitted    int            // items, and texts of items, that gave way to maxHeld
+}
+
+// Load reads a session's files in order. Nothing of the text leaves this function
+// unredacted. Earlier is the hash of an earlier reading, if there was one.
+func Load(ctx context.Context, scanner *secrets.Scanner, parts []rollout.Part, earlier string) (Loaded, error) {
+	var (
+		out      Loaded
+		held     holding
+		hasher   rollout.Hasher
+		redactor = scanner.Session()
+	)
+	stats, err := rollout.Read(ctx, parts, func(it memoir.Item) error {
+		hasher.Add(it)
+		out.Grown = out.Grown || earlier != "" && hasher.Sum() == earlier
+		it = redactor.Item(it)
+		it.Text = cutMiddle(it.Text, maxMessage)
+		it.Input = cutMiddle(it.Input, maxInput)
+		it.Output = cutMiddle(it.Output, maxOutput)
+		held.add(it)
+		return nil
+	})
+	out.Stats, out.Items, out.Omitted = stats, held.items, held.omitted
+	if err != nil {
+		return out, err
+	}
+	// A secret seen late may stand, bare, in an earlier item.
+	for i, it := range out.Items {
+		out.Items[i] = redactor.Again(it)
+	}
+	out.Hash = hasher.Sum()
+	out.Redactions = redactor.Counts()
+	return out, nil
+}
+
+// cutMark stands where something was cut out.
+const cutMark = "\n[… cut …]\n"
+
+// cutMiddle keeps the head and the tail of a text that is longer than limit
+// bytes, cut at line or rune boundaries, with a mark between them.
+func cutMiddle(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	head, end := text[:limit*6/10], text[len(text)-limit*4/10:]
+	if i := strings.LastIndexByte(head, '\n'); i > len(head)/2 {
+		head = head[:i]
+	}
+	if i := strings.IndexByte(end, '\n'); i >= 0 && i < len(end)/2 {
+		end = end[i+1:]
+	}
+	return strings.ToValidUTF8(head, "") + cutMark + strings.ToValidUTF8(end, "")
+}
+
+// tail returns the last n bytes of a text, less a character that begins before them.
+func tail(text string, n int) string {
+	return strings.ToValidUTF8(text[max(0, len(text)-n):], "")
+}
+
+const (
+	maxHeld  = 8 << 20 // bytes of all items of a session together, with what they cost besides their texts
+	itemCost = 400     // bytes that an item costs besides its texts
+	heldTail = 400     // bytes that stay of a text that had to give way
+)
+
+// holding is what is kept of one session, in order.
+type holding struct {
+	items   []memoir.Item
+	bytes   int
+	omitted int // items, and texts of items, that gave way
+}
+
+func (h *holding) add(it memoir.Item) {
+	h.items = append(h.items, it)
+	if h.bytes += cost(it); h.bytes > maxHeld {
+		h.shed()
+	}
+}
+
+// cost is what an item takes of memory, about.
+func cost(it memoir.Item) int {
+	return itemCost + len(it.Text) + len(it.Tool) + len(it.Input) + len(it.Output) +
+		len(it.CWD) + len(it.Branch) + len(it.TurnID)
+}
+
+// What gives way, first to last; the oldest first in each. A cut leaves the end of
+// an output and the ends of a message.
+var shedding = []struct {
+	of  func(memoir.Item) bool
+	cut bool
+}{
+	{isTool, true},
+	{isTool, false},
+	{func(it memoir.Item) bool { return !it.Origin.ByPerson() && !it.Final }, false},
+	{func(memoir.Item) bool { return true }, true},
+	{func(memoir.Item) bool { return true }, false},
+}
+
+func isTool(it memoir.Item) bool { return it.Kind == memoir.ItemTool }
+
+// shed makes room for an eighth more than is held, so that it is seldom called.
+func (h *holding) shed() {
+	for _, s := range shedding {
+		for i := range h.items {
+			if h.bytes <= maxHeld*7/8 {
+				break
+			}
+			it := &h.items[i]
+			if it.N == 0 || !s.of(*it) {
+				continue
+			}
+			before := cost(*it)
+			switch {
+			case !s.cut:
+				*it = memoir.Item{} // dropped below
+				h.bytes -= before
+				h.omitted++
+				continue
+			case len(it.Output) > heldTail+len("[…]"):
+				it.Output = "[…]" + tail(it.Output, heldTail)
+			case len(it.Text) > 2*heldTail:
+				it.Text = cutMiddle(it.Text, heldTail)
+			default:
+				continue
+			}
+			h.bytes -= before - cost(*it)
+			h.omitted++
+		}
+	}
+	h.items = slices.DeleteFunc(h.items, func(it memoir.Item) bool { return it.N == 0 })
 }
 
 // seal redacts what the extractor wrote, checks it, and fills in what it rests on.
@@ -122,4 +290,13 @@ func (r *run) typeName(kind string) string {
 		}
 		return c
 	}, r.redact(kind))
+}
+
+// untouched reports whether a file is as it was when it was registered.
+func untouched(f memoir.File) bool {
+	now, err := rollout.Stat(f.Path)
+	if f.Inode == 0 {
+		now.Inode = 0
+	}
+	return err == nil && same(now, f)
 }

@@ -114,8 +114,7 @@ func worst(errs []error, all error) error {
 // is forgotten. Where a language model does, code takes the lines out: forgetting asks none.
 func (r *run) anew() bool {
 	if r.opts.Phases != nil {
-		unused := newMeter(r.opts.Settings.Limits, r.store, r.id, r.warn)
-		_, c, err := r.opts.Phases(unused.of)
+		_, c, err := r.opts.Phases(newMeter(r).of)
 		return err == nil && c.Name() == consolidate.BuiltinName
 	}
 	_, two := model.Phases(r.opts.Settings.ModelRoles)

@@ -34,24 +34,6 @@ var growing = []struct {
 {"type":"assistant","uuid":"a%[1]d","parentUuid":"u%[1]d","sessionId":"0b1c7a52-0000-4000-8000-000000000001","cwd":"/srv/app","timestamp":"2026-05-01T10:%02[1]d:30Z","message":{"id":"m%[1]d","role":"assistant","content":[{"type":"text","text":"Understood, turn %[1]d."}]}}
 `, n, said, parent("a", n))
 		}},
-	{memoir.SourcePi, "2026-05-01_0b1c7a52-0000-4000-8000-000000000002.jsonl",
-		`{"type":"session","version":3,"id":"0b1c7a52-0000-4000-8000-000000000002","timestamp":"2026-05-01T10:00:00Z","cwd":"/srv/app"}` + "\n", piTurn},
-	{memoir.SourceOMP, "2026-05-01_0b1c7a52-0000-4000-8000-000000000003.jsonl",
-		`{"type":"title","title":"the app"}` + "\n" +
-			`{"type":"session","version":3,"id":"0b1c7a52-0000-4000-8000-000000000003","timestamp":"2026-05-01T10:00:00Z","cwd":"/srv/app"}` + "\n", piTurn},
-	{memoir.SourceGemini, "chats/session-1.jsonl",
-		`{"sessionId":"0b1c7a52-0000-4000-8000-000000000004","projectHash":"h","startTime":"2026-05-01T10:00:00Z","lastUpdated":"2026-05-01T10:00:00Z","kind":"main"}` + "\n",
-		func(n int, said string) string {
-			return fmt.Sprintf(`{"id":"u%[1]d","timestamp":"2026-05-01T10:%02[1]d:02Z","type":"user","content":%[2]q}
-{"id":"a%[1]d","timestamp":"2026-05-01T10:%02[1]d:30Z","type":"gemini","content":"Understood, turn %[1]d."}
-`, n, said)
-		}},
-}
-
-func piTurn(n int, said string) string {
-	return fmt.Sprintf(`{"type":"message","id":"u%[1]d","parentId":%[3]s,"timestamp":"2026-05-01T10:%02[1]d:02Z","message":{"role":"user","content":%[2]q}}
-{"type":"message","id":"a%[1]d","parentId":"u%[1]d","timestamp":"2026-05-01T10:%02[1]d:30Z","message":{"role":"assistant","content":[{"type":"text","text":"Understood, turn %[1]d."}]}}
-`, n, said, parent("a", n))
 }
 
 // parent is the JSON of the entry before a turn.
@@ -78,9 +60,6 @@ func TestASessionThatGrewIsExtractedExactlyOnceMore(t *testing.T) {
 			t.Parallel()
 			home, dir := t.TempDir(), t.TempDir()
 			path := filepath.Join(dir, "sessions", filepath.FromSlash(format.file))
-			if format.source == memoir.SourceGemini { // where else it would be known to be
-				put(t, filepath.Join(dir, "sessions", ".project_root"), "/srv/app", 1)
-			}
 			o := options(home, filepath.Join(dir, "sessions"))
 			expect := func(what string, want pipeline.Phase1Report) {
 				t.Helper()
@@ -132,12 +111,12 @@ func listed(t *testing.T, home string, source memoir.Source) []memoir.Session {
 func TestATouchedSessionTakesNoPlaceInTheCap(t *testing.T) {
 	t.Parallel()
 	home, dir := t.TempDir(), t.TempDir()
-	pi, claude := growing[2], growing[1]
-	touched := filepath.Join(dir, pi.file)
-	put(t, touched, pi.begin+pi.turn(9, "Never deploy on a Friday."), 1) // newer: claimed before the other
+	codex, claude := growing[0], growing[1]
+	touched := filepath.Join(dir, codex.file)
+	put(t, touched, codex.begin+codex.turn(9, "Never deploy on a Friday."), 1) // newer: claimed before the other
 	o := options(home, dir)
 	run(t, o)
-	put(t, touched, pi.begin+pi.turn(9, "Never deploy on a Friday."), 2)
+	put(t, touched, codex.begin+codex.turn(9, "Never deploy on a Friday."), 2)
 	put(t, filepath.Join(dir, claude.file), claude.turn(1, "Always run make lint before a commit."), 1)
 	o.Limit = 1
 	if report := run(t, o); report.Phase1 != (pipeline.Phase1Report{Claimed: 1, Stored: 1, Unchanged: 1}) {

@@ -23,11 +23,6 @@ func (r *run) phase2Lease() time.Duration {
 	return seconds(r.opts.Settings.Memories.Phase2LeaseSeconds)
 }
 
-// heartbeat is how often a lease is extended: two beats may be missed before it runs out.
-func (r *run) heartbeat(lease time.Duration) time.Duration {
-	return min(seconds(r.opts.Settings.Memories.HeartbeatSeconds), lease/3)
-}
-
 // leaseUntil is on the clock of leases, which Options.Now does not move.
 func (r *run) leaseUntil(duration time.Duration) time.Time { return lease.Now().Add(duration) }
 
@@ -35,26 +30,31 @@ func (r *run) leaseUntil(duration time.Duration) time.Time { return lease.Now().
 func (r *run) keepSession(
 	ctx context.Context, claim store.Claim, attempt time.Time,
 ) (held context.Context, release func()) {
-	return lease.Keep(ctx, lease.Options{
-		Lease: r.stage1Lease(), Interval: r.heartbeat(r.stage1Lease()), Since: attempt,
-		What: "session " + claim.Session.ID,
-		Extend: func(ctx context.Context) (bool, error) {
-			lost, err := r.store.ExtendClaims(ctx, []string{claim.Token}, r.leaseUntil(r.stage1Lease()))
+	return r.keep(ctx, "session "+claim.Session.ID, r.stage1Lease(), attempt,
+		func(ctx context.Context, until time.Time) (bool, error) {
+			lost, err := r.store.ExtendClaims(ctx, []string{claim.Token}, until)
 			return len(lost) == 0, err
-		},
-	})
+		})
 }
 
 // keepProject keeps the lease of a project that was claimed at attempt.
 func (r *run) keepProject(
 	ctx context.Context, name string, claim *store.ProjectClaim, attempt time.Time,
 ) (held context.Context, release func()) {
+	return r.keep(ctx, "project "+name, r.phase2Lease(), attempt,
+		func(ctx context.Context, until time.Time) (bool, error) {
+			return r.store.ExtendProject(ctx, *claim, until)
+		})
+}
+
+// keep extends a lease as often as two beats may be missed before it runs out.
+func (r *run) keep(
+	ctx context.Context, what string, lasts time.Duration, since time.Time,
+	extend func(ctx context.Context, until time.Time) (bool, error),
+) (held context.Context, release func()) {
 	return lease.Keep(ctx, lease.Options{
-		Lease: r.phase2Lease(), Interval: r.heartbeat(r.phase2Lease()), Since: attempt,
-		What: "project " + name,
-		Extend: func(ctx context.Context) (bool, error) {
-			return r.store.ExtendProject(ctx, *claim, r.leaseUntil(r.phase2Lease()))
-		},
+		Lease: lasts, Interval: min(seconds(r.opts.Settings.Memories.HeartbeatSeconds), lasts/3), Since: since, What: what,
+		Extend: func(ctx context.Context) (bool, error) { return extend(ctx, r.leaseUntil(lasts)) },
 	})
 }
 

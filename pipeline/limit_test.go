@@ -95,20 +95,6 @@ func TestCallsWaitForRoomThatOthersMayLeave(t *testing.T) {
 	}
 }
 
-func TestARunWithNothingNewIsNotStoppedByALimit(t *testing.T) {
-	t.Parallel()
-	home, dir := prompted(t, 2)
-	server := taking(t, 10, 10)
-	o := options(home, dir)
-	o.Phases = asks(t, server, model.Options{}, 10)
-	run(t, o)
-	calls := server.Used().Calls
-	o.Settings.Limits.TokensPerDay = 1
-	if report := run(t, o); report.Stopped != nil || report.Partly() || server.Used().Calls != calls {
-		t.Errorf("%+v", report)
-	}
-}
-
 func TestASessionThatNoRunHasRoomForFailsAlone(t *testing.T) {
 	t.Parallel()
 	const input, output = 40, 100             // as many for its bytes as the estimate of a call that nothing is known of

@@ -1,52 +1,46 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"memoir"
 	"memoir/config"
 	"memoir/model"
+	"memoir/secrets"
 	"memoir/store"
 )
 
-// ledger is where calls are entered as they begin, and completed as they end.
-type ledger interface {
-	BeginCall(ctx context.Context, c store.Call) (id int64, err error)
-	EndCall(ctx context.Context, id int64, e store.CallEnd) error
-	// Spent sums what all runs spent since a moment. Calls under way count by their estimates.
-	Spent(ctx context.Context, since time.Time) (memoir.Usage, error)
-}
-
-var _ ledger = (*store.Store)(nil)
-
 // A meter enters each call of a run into the ledger before it is made, and refuses calls
-// that would exceed a limit. Once a limit refused one, no further call is made: the work
-// that is left is for a later run.
+// that would exceed a limit. The ledger has the calls of all processes, those under way by
+// their estimates, so the meter keeps no sums. Once a limit refused a call, no further call
+// is made: the work that is left is for a later run.
 type meter struct {
-	run    string // its id, in the ledger
-	ledger ledger
-	warn   func(message, hint string)
-	budget // of the whole run
-	now    func() time.Time
-	models []*metered
+	run     string // its id, in the ledger
+	store   *store.Store
+	limits  config.Limits
+	scanner *secrets.Scanner
+	warn    func(message, hint string)
+	models  []*metered
 
-	entering sync.Mutex // held while a call is entered and checked against the limits
-
-	mu       sync.Mutex
-	services map[string]*service // by model
-	landed   chan struct{}       // closed when a call under way ends
-	warned   bool                // that a call's end is not in the ledger
+	mu       sync.Mutex // held while a call is entered
+	ended    *sync.Cond // on mu: a call ended, or the context of one that waits
+	underway int        // calls
+	stopped  *Stopped
+	warned   bool // that a call's end is not in the ledger
 }
 
-func newMeter(limits config.Limits, ledger ledger, run string, warn func(message, hint string)) *meter {
-	return &meter{budget: budget{limits: limits}, run: run, ledger: ledger, warn: warn, now: time.Now,
-		landed: make(chan struct{}), services: map[string]*service{}}
+func newMeter(r *run) *meter {
+	m := &meter{run: r.id, store: r.store, limits: r.opts.Settings.Limits, scanner: r.scanner, warn: r.warn}
+	m.ended = sync.NewCond(&m.mu)
+	return m
 }
-
-var _ model.Model = (*metered)(nil)
 
 // metered is a model whose calls are counted one by one: it belongs below what
 // repeats them.
@@ -55,7 +49,13 @@ type metered struct {
 	meter     *meter
 	price     model.Price
 	maxOutput int // tokens of an answer; 0: unknown
+
+	// Guarded by the meter's mu.
+	failed int       // pieces of work in a row that it failed
+	out    *Unserved // why it is asked no more in this run; nil if it is
 }
+
+var _ model.Model = (*metered)(nil)
 
 // of returns the model as it is to be called, with the options that it was opened with.
 func (m *meter) of(inner model.Model, o model.Options) model.Model {
@@ -74,176 +74,93 @@ func (m *meter) named(name string) *metered {
 	return nil
 }
 
+type workKey struct{}
+
+// forWork has the calls of a context entered into the ledger for a piece of work.
+func forWork(ctx context.Context, work store.Call) context.Context {
+	return context.WithValue(ctx, workKey{}, work)
+}
+
 // Call makes the call unless it would exceed a limit: then the error has the code
 // memoir.CodeLimit. Nor is it made when it cannot be entered into the ledger, or when
-// the model is out of service.
+// the model is out of service. What a model answered before may be part of a question, so
+// that is redacted as well.
 func (m *metered) Call(ctx context.Context, q model.Request) (answer model.Answer, err error) {
-	a := accountOf(ctx)
-	expected := m.expected(a.of.Phase, q)
-	id, err := m.meter.enter(ctx, a, m.Name(), expected)
+	q.Input, _ = m.meter.scanner.Redact(q.Input)
+	q.Earlier = slices.Clone(q.Earlier)
+	for i := range q.Earlier {
+		for _, text := range []*string{&q.Earlier[i].Answer, &q.Earlier[i].Objection} {
+			*text, _ = m.meter.scanner.Redact(*text)
+		}
+	}
+	call, _ := ctx.Value(workKey{}).(store.Call)
+	call.Run, call.Model, call.Expected = m.meter.run, m.Name(), m.expected(call.Phase, q)
+	id, err := m.enter(ctx, call)
 	if err != nil {
 		return model.Answer{}, err
 	}
 	began := time.Now()
 	// If the call panics, nobody knows what it took.
-	end := store.CallEnd{Usage: expected, Call: store.CallFailed, Estimated: true}
+	end := store.CallEnd{Usage: call.Expected, Call: store.CallFailed, Estimated: true}
 	defer func() {
 		end.Duration = time.Since(began)
 		m.meter.complete(ctx, id, end)
-		m.meter.land(expected, end.Usage)
-		a.charge(end.Usage)
 	}()
 	answer, err = m.Model.Call(ctx, q)
-	m.meter.service(m.Name()).heard(err)
 	end = store.CallEnd{Usage: answer.Usage, Estimated: answer.Estimated, Call: becameOf(ctx, answer, err)}
 	if err != nil {
-		end.Usage, end.Estimated = usageOf(err, m.question(q))
+		end.Usage, end.Estimated = usageOf(err, m.priced(call.Expected.InputTokens, 0))
 	}
 	return answer, err
 }
 
-// enter puts a call into the ledger before it is made, and reserves its estimate. If it
-// would exceed a limit unless calls under way need less than is reserved for them, it
-// waits for those.
-func (m *meter) enter(ctx context.Context, a *account, name string, expected memoir.Usage) (id int64, err error) {
-	defer func() {
-		if err != nil && ctx.Err() == nil { // else it was given up while it waited
-			a.refuse(err)
+// enter puts a call into the ledger before it is made. Where a limit leaves no room, it waits
+// for the run's calls under way, which may need less than their estimates.
+func (m *metered) enter(ctx context.Context, c store.Call) (id int64, err error) {
+	meter := m.meter
+	var refused error
+	var allow func(ofRun, today memoir.Usage) error
+	if len(bounds(meter.limits, memoir.Usage{}, memoir.Usage{})) > 0 {
+		allow = func(ofRun, today memoir.Usage) error {
+			refused = meter.refusal(c.Expected, ofRun, today)
+			return refused
 		}
-	}()
+	}
+	meter.mu.Lock()
+	defer meter.mu.Unlock()
+	defer context.AfterFunc(ctx, meter.wake)()
 	for {
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			return 0, context.Cause(ctx)
+		case m.out != nil:
+			return 0, memoir.Errorf(memoir.CodeModel, m.out.hint, "%s: %w", m.Name(), errUnserved)
+		case meter.stopped != nil:
+			return 0, meter.stopped.refusal()
 		}
-		id, landed, err := m.tryEnter(ctx, a, name, expected)
-		if err != nil || landed == nil {
-			return id, err
+		id, err = meter.store.BeginCall(ctx, c, allow)
+		stop := new(Stopped)
+		switch {
+		case err == nil:
+			meter.underway++
+			return id, nil
+		case refused == nil:
+			return 0, err
+		case !errors.As(refused, &stop):
+			return 0, refused
+		case meter.underway == 0:
+			meter.stopped = stop
+			return 0, refused
 		}
-		select {
-		case <-landed:
-		case <-ctx.Done():
-		}
+		meter.ended.Wait()
 	}
 }
 
-// tryEnter is one try of enter. If the call has to wait for room, it is not in the ledger,
-// and the channel is closed when a call under way ends. The entry is made before the
-// limits are checked, so of two processes that do this at once at least one sees the other's.
-func (m *meter) tryEnter(
-	ctx context.Context,
-	a *account,
-	name string,
-	expected memoir.Usage,
-) (id int64, landed <-chan struct{}, err error) {
-	m.entering.Lock()
-	defer m.entering.Unlock()
-	if err := m.service(name).err(); err != nil {
-		return 0, nil, memoir.Errorf(memoir.CodeModel, unservedHint(err), "%s: %w", name, errUnserved)
-	}
-	if err := m.refusal(expected); err != nil {
-		return 0, nil, err
-	}
-	call := a.of
-	call.Run, call.Model, call.Expected, call.Durable = m.run, name, expected, a.paid()
-	if id, err = m.ledger.BeginCall(ctx, call); err != nil {
-		return 0, nil, err
-	}
-	if landed, err = m.reserve(ctx, expected); landed != nil || err != nil {
-		m.complete(ctx, id, store.CallEnd{}) // which removes the entry
-	}
-	return id, landed, err
-}
-
-// refusal is why a call is not even entered; nil if nothing is known against it.
-func (m *meter) refusal(expected memoir.Usage) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.stopped != nil {
-		return m.stopped.err()
-	}
-	return m.oversized(expected)
-}
-
-// reserve takes room for a call that is in the ledger from the budget, or says which limit
-// it would exceed. If it has to wait for room, the channel is closed when a call ends.
-func (m *meter) reserve(ctx context.Context, expected memoir.Usage) (landed <-chan struct{}, err error) {
-	m.mu.Lock()
-	landed = m.landed // before the ledger is read: a call that ends meanwhile has a new look
-	m.mu.Unlock()
-	today, err := m.today(ctx)
-	if err != nil {
-		return nil, err
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	stop, wait := m.exceeded(expected, less(today, expected))
-	switch {
-	case stop != nil:
-		m.stopped = stop
-		m.wake()
-		return nil, stop.err()
-	case wait:
-		return landed, nil
-	}
-	m.reserved = m.reserved.Add(expected)
-	return nil, nil
-}
-
-// today is what the ledger has of the day, calls under way included; nothing if no limit is
-// about days.
-func (m *meter) today(ctx context.Context) (memoir.Usage, error) {
-	if !m.perDay() {
-		return memoir.Usage{}, nil
-	}
-	return m.ledger.Spent(ctx, m.midnight())
-}
-
-// land gives back what was reserved for a call and counts what it spent.
-func (m *meter) land(expected, used memoir.Usage) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.reserved, m.spent = less(m.reserved, expected), m.spent.Add(used)
-	if m.reserved.Calls == 0 {
-		m.reserved = memoir.Usage{} // without what rounding loses in adding up prices
-	}
-	m.wake()
-}
-
-// wake has those look again who wait for room; mu is held.
+// wake has those look again who wait for room.
 func (m *meter) wake() {
-	close(m.landed)
-	m.landed = make(chan struct{})
-}
-
-// landWithin is how long calls may take to notice that they were given up. Those to a
-// server end at once; a program that ignores what it is asked is ended after half a second.
-const landWithin = 800 * time.Millisecond
-
-// settled is what the run spent, once the calls under way have ended. One that does not
-// end in time counts by its estimate, as in the ledger.
-func (m *meter) settled() memoir.Usage {
-	deadline := time.After(landWithin)
-	for {
-		m.mu.Lock()
-		landed, total, over := m.landed, m.spent.Add(m.reserved), m.reserved.Calls == 0
-		m.mu.Unlock()
-		if over {
-			return total
-		}
-		select {
-		case <-landed:
-		case <-deadline:
-			return total
-		}
-	}
-}
-
-// midnight is when the day of the limits began. Days are those of UTC, as in `status --usage`.
-func (m *meter) midnight() time.Time { return m.now().UTC().Truncate(24 * time.Hour) }
-
-func less(u, v memoir.Usage) memoir.Usage {
-	return u.Add(memoir.Usage{Calls: -v.Calls, InputTokens: -v.InputTokens, CachedTokens: -v.CachedTokens,
-		OutputTokens: -v.OutputTokens, Cost: -v.Cost})
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.ended.Broadcast()
 }
 
 // endWithin is how long work that was interrupted may take to enter its end. Else a call
@@ -254,17 +171,43 @@ const endWithin = 500 * time.Millisecond
 func (m *meter) complete(ctx context.Context, id int64, end store.CallEnd) {
 	within, cancel := lasting(ctx, endWithin)
 	defer cancel()
-	err := m.ledger.EndCall(within, id, end)
-	if err == nil || ctx.Err() != nil { // nobody may be left to be told
-		return
-	}
+	err := m.store.EndCall(within, id, end)
 	m.mu.Lock()
-	warned := m.warned
-	m.warned = true
+	m.underway--
+	m.ended.Broadcast()
+	warn := err != nil && ctx.Err() == nil && !m.warned // else nobody may be left to be told
+	m.warned = m.warned || warn
 	m.mu.Unlock()
-	if !warned {
+	if warn {
 		m.warn("the ledger has only an estimate of what a call took: "+err.Error(), memoir.HintOf(err))
 	}
+}
+
+// landWithin is how long calls may take to notice that they were given up. Those to a
+// server end at once; a program that ignores what it is asked is ended after half a second.
+const landWithin = 800 * time.Millisecond
+
+// settled is what the run spent, once the calls under way have ended. One that does not
+// end in time counts by its estimate.
+func (m *meter) settled(ctx context.Context) (memoir.Usage, error) {
+	if len(m.models) == 0 {
+		return memoir.Usage{}, nil
+	}
+	late := false
+	timer := time.AfterFunc(landWithin, func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		late = true
+		m.ended.Broadcast()
+	})
+	defer timer.Stop()
+	m.mu.Lock()
+	for m.underway > 0 && !late {
+		m.ended.Wait()
+	}
+	m.mu.Unlock()
+	ofRun, _, err := m.store.Spent(context.WithoutCancel(ctx), m.run)
+	return ofRun, err
 }
 
 // becameOf is what the ledger calls the end of a call.
@@ -301,4 +244,110 @@ func usageOf(err error, question memoir.Usage) (used memoir.Usage, estimated boo
 		used.Calls = 1
 	}
 	return used, failed.Estimated
+}
+
+const (
+	phaseExtract     = "extract"
+	phaseConsolidate = "consolidate"
+)
+
+// usualOutput is how many tokens an answer has as a rule, by phase.
+var usualOutput = map[string]int{phaseExtract: 1500, phaseConsolidate: 6000}
+
+// expected is what a call may spend: a token for four bytes, and an answer as long as its cap
+// allows, if it has one.
+func (m *metered) expected(phase string, q model.Request) memoir.Usage {
+	bytes := len(q.System) + len(q.Input) + len(q.Schema)
+	for _, e := range q.Earlier {
+		bytes += len(e.Answer) + len(e.Objection)
+	}
+	output := cmp.Or(q.MaxOutput, m.maxOutput, usualOutput[phase], usualOutput[phaseExtract])
+	return m.priced(int64(bytes+3)/4, int64(output))
+}
+
+// priced is what one call spends; it costs nothing where the price is not known.
+func (m *metered) priced(input, output int64) memoir.Usage {
+	u := memoir.Usage{Calls: 1, InputTokens: input, OutputTokens: output}
+	u.Cost = m.price.Cost(u)
+	return u
+}
+
+// Stopped says which spending limit stopped a run.
+type Stopped struct {
+	Limit  string `json:"limit"` // the setting
+	Reason string `json:"reason"`
+}
+
+// Error is the reason.
+func (s *Stopped) Error() string { return s.Reason }
+
+func (s *Stopped) refusal() error { return memoir.Errorf(memoir.CodeLimit, s.hint(), "%w", s) }
+
+// hint says what lets the work go on.
+func (s *Stopped) hint() string {
+	if perDay(s.Limit) {
+		return "run again tomorrow (days are those of UTC), or raise " + s.Limit
+	}
+	return "run again, or raise " + s.Limit
+}
+
+func perDay(limit string) bool { return strings.HasSuffix(limit, "PerDay") }
+
+// A bound is one spending limit that is set, in tokens or US dollars.
+type bound struct {
+	limit       string // the setting
+	most, spent float64
+	by          string // who spent it
+	of          func(memoir.Usage) float64
+	format      string
+}
+
+// bounds lists the limits that are set, by what was spent of them.
+func bounds(l config.Limits, ofRun, today memoir.Usage) []bound {
+	tokens := func(u memoir.Usage) float64 { return float64(u.InputTokens + u.OutputTokens) }
+	cost := func(u memoir.Usage) float64 { return u.Cost }
+	return slices.DeleteFunc([]bound{
+		{"limits.tokensPerRun", float64(l.TokensPerRun), tokens(ofRun), "by this run", tokens, "%.0f tokens"},
+		{"limits.tokensPerDay", float64(l.TokensPerDay), tokens(today), "today", tokens, "%.0f tokens"},
+		{"limits.costPerRun", l.CostPerRun, ofRun.Cost, "by this run", cost, "$%.4f"},
+		{"limits.costPerDay", l.CostPerDay, today.Cost, "today", cost, "$%.4f"},
+	}, func(b bound) bool { return b.most <= 0 })
+}
+
+// cent is less than any price, and more than what rounding loses in adding up prices.
+const cent = 1e-9
+
+// exceeded is the first limit that a call would exceed; nil if it exceeds none.
+func (m *meter) exceeded(next, ofRun, today memoir.Usage) *bound {
+	for _, b := range bounds(m.limits, ofRun, today) {
+		if b.spent+b.of(next) > b.most+cent {
+			return &b
+		}
+	}
+	return nil
+}
+
+// refusal is why a call must not be made: a *Stopped, or that no run has room for it. The
+// latter is a fault of the work, not of the run.
+func (m *meter) refusal(next, ofRun, today memoir.Usage) error {
+	b := m.exceeded(next, ofRun, today)
+	if b == nil {
+		return nil
+	}
+	say := func(n float64) string { return fmt.Sprintf(b.format, n) }
+	need := b.of(next)
+	if need > b.most+cent {
+		return memoir.Errorf(memoir.CodeInvalid,
+			"raise "+b.limit+", or lower memories.phase1InputTokenLimit; then `memoir retry`",
+			"one call needs about %s, and %s is %s", say(need), b.limit, say(b.most))
+	}
+	return (&Stopped{Limit: b.limit, Reason: fmt.Sprintf("%s is %s: %s spent %s, and the next call takes about %s",
+		b.limit, say(b.most), say(b.spent), b.by, say(need))}).refusal()
+}
+
+// stop says which limit stopped the run; nil if none did.
+func (m *meter) stop() *Stopped {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.stopped
 }

@@ -2,12 +2,19 @@ package pipeline
 
 import (
 	"context"
+	"database/sql"
+	"errors"
+	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"memoir"
 	"memoir/config"
+	"memoir/extract"
 	"memoir/model"
+	"memoir/secrets"
 	"memoir/store"
 )
 
@@ -20,57 +27,38 @@ func (s scripted) Call(_ context.Context, q model.Request) (model.Answer, error)
 	return s(q)
 }
 
-// book is a ledger in memory.
-type book struct {
-	now   *time.Time
-	begun []store.Call
-	rows  []bookRow
+// inquiring asks its model about each session, and does as the built-in one does.
+type inquiring struct {
+	extract.Extractor
+	model model.Model
 }
 
-type bookRow struct {
-	at   time.Time
-	used memoir.Usage
-}
+func (i inquiring) Name() string { return i.model.Name() }
 
-func (b *book) BeginCall(_ context.Context, c store.Call) (int64, error) {
-	b.begun = append(b.begun, c)
-	b.rows = append(b.rows, bookRow{*b.now, c.Expected})
-	return int64(len(b.rows) - 1), nil
-}
-
-func (b *book) EndCall(_ context.Context, id int64, e store.CallEnd) error {
-	b.rows[id].used = e.Usage
-	return nil
-}
-
-func (b *book) Spent(_ context.Context, since time.Time) (memoir.Usage, error) {
-	var all memoir.Usage
-	for _, row := range b.rows {
-		if !row.at.Before(since) {
-			all = all.Add(row.used)
-		}
+func (i inquiring) Extract(ctx context.Context, in extract.Input) (memoir.Extraction, memoir.Usage, error) {
+	if _, err := i.model.Call(ctx, model.Request{Input: in.Session.ID}); err != nil {
+		return memoir.Extraction{}, memoir.Usage{}, memoir.Errorf(memoir.CodeInvalid, "", "asking: %w", err)
 	}
-	return all, nil
-}
-
-// alone is a meter of the only run, whose clock is at a pointer.
-func alone(limits config.Limits, now *time.Time) *meter {
-	m := newMeter(limits, &book{now: now}, "", nil)
-	m.now = func() time.Time { return *now }
-	return m
-}
-
-func spending(tokens int64) scripted {
-	return func(model.Request) (model.Answer, error) {
-		return model.Answer{Usage: memoir.Usage{Calls: 1, InputTokens: tokens}}, nil
-	}
+	e, _, err := i.Extractor.Extract(ctx, in)
+	return e, memoir.Usage{}, err
 }
 
 func TestADayBeginsAtMidnightOfUTC(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 5, 1, 23, 59, 0, 0, time.UTC)
-	meter := alone(config.Limits{TokensPerDay: 100}, &now)
-	m := meter.of(spending(60), model.Options{MaxOutput: 50})
+	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "memoir.db"), store.Options{Now: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	scanner, err := secrets.New(secrets.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	meter := newMeter(&run{store: st, scanner: scanner, opts: Options{Settings: config.Settings{Limits: config.Limits{TokensPerDay: 100}}}})
+	m := meter.of(scripted(func(model.Request) (model.Answer, error) {
+		return model.Answer{Usage: memoir.Usage{Calls: 1, InputTokens: 60}}, nil
+	}), model.Options{MaxOutput: 50})
 	ask := func() error { _, err := m.Call(t.Context(), model.Request{}); return err }
 	if err := ask(); err != nil {
 		t.Fatal(err)
@@ -80,7 +68,7 @@ func TestADayBeginsAtMidnightOfUTC(t *testing.T) {
 		t.Errorf("the next day: %v", err)
 	}
 	now = now.Add(23 * time.Hour)
-	err := ask()
+	err = ask()
 	want := "limits.tokensPerDay is 100 tokens: 60 tokens spent today, and the next call takes about 50 tokens"
 	if memoir.CodeOf(err) != memoir.CodeLimit || err.Error() != want || memoir.HintOf(err) == "" {
 		t.Errorf("%v, want %s", err, want)
@@ -88,5 +76,70 @@ func TestADayBeginsAtMidnightOfUTC(t *testing.T) {
 	now = now.Add(24 * time.Hour)
 	if err := ask(); memoir.CodeOf(err) != memoir.CodeLimit {
 		t.Errorf("a run that was stopped goes on: %v", err)
+	}
+}
+
+func TestNoCallIsMadeThatCannotBeEntered(t *testing.T) {
+	t.Parallel()
+	r := prepared(t)
+	db, err := sql.Open("sqlite3", filepath.Join(r.opts.Home, "memoir.db"))
+	if err == nil {
+		_, err = db.Exec("DROP TABLE ledger")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	r.extractor = inquiring{r.extractor, r.meter.of(scripted(func(model.Request) (model.Answer, error) {
+		t.Error("a call was made")
+		return model.Answer{}, nil
+	}), model.Options{})}
+	if err := r.steps(t.Context()); !ownFault(err) {
+		t.Errorf("ended with %v", err)
+	}
+	if p := r.report.Phase1; p.Failed > 0 || p.GivenBack == 0 {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestACallThatHasNoEndStaysByItsEstimate(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		call func(interrupt func(), deaf <-chan struct{})
+		want string // of the work and of its calls
+	}{
+		"it panicked":              {func(func(), <-chan struct{}) { panic("odd") }, "failed failed"},
+		"it is deaf to interrupts": {func(interrupt func(), deaf <-chan struct{}) { interrupt(); <-deaf }, "interrupted begun"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := prepared(t)
+			ctx, interrupt := context.WithCancel(t.Context())
+			deaf := make(chan struct{})
+			t.Cleanup(func() { close(deaf) })
+			r.extractor = inquiring{r.extractor, r.meter.of(scripted(func(model.Request) (model.Answer, error) {
+				test.call(interrupt, deaf)
+				return model.Answer{}, nil
+			}), model.Options{MaxOutput: 50})}
+			if err := r.steps(ctx); err != nil && !errors.Is(err, context.Canceled) {
+				t.Errorf("ended with %v", err)
+			}
+			used, err := r.meter.settled(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows, err := r.store.UsageRows(t.Context(), time.Time{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ends, all := map[string]int{}, memoir.Usage{}
+			for _, row := range rows {
+				ends[row.Outcome+" "+row.Call] += row.Estimated
+				all = all.Add(row.Usage)
+			}
+			if diff := cmp.Diff(map[string]int{test.want: all.Calls}, ends); diff != "" || all.Calls == 0 || all != used {
+				t.Errorf("%s%+v, %+v", diff, all, used)
+			}
+		})
 	}
 }

@@ -121,7 +121,7 @@ func spend(t *testing.T, home string, at time.Time, u memoir.Usage) {
 	st, err := store.Open(t.Context(), filepath.Join(home, "memoir.db"), store.Options{Now: func() time.Time { return at }})
 	must(t, err)
 	defer st.Close()
-	_, err = st.BeginCall(t.Context(), store.Call{Run: "another", Phase: "extract", Model: "openai/m", Expected: u})
+	_, err = st.BeginCall(t.Context(), store.Call{Run: "another", Phase: "extract", Model: "openai/m", Expected: u}, nil)
 	must(t, err)
 }
 

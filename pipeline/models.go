@@ -3,12 +3,10 @@ package pipeline
 import (
 	"context"
 	"errors"
-	"fmt"
-	"net/http"
-	"sync"
 	"time"
 
 	"memoir"
+	"memoir/config"
 	"memoir/consolidate"
 	"memoir/extract"
 	"memoir/model"
@@ -32,13 +30,13 @@ func (r *run) chooseModels(ctx context.Context) error {
 		r.extractor, r.consolidator, err = r.opts.Phases(r.meter.of)
 		return err
 	}
-	defer clear(r.secretKeys)
+	keys := map[string]string{} // by provider, for as long as models are opened
 	one, two := model.Phases(settings.ModelRoles)
-	extractor, called, err := r.modelOf(ctx, one)
+	extractor, called, err := r.modelOf(ctx, one, keys)
 	if err != nil {
 		return err
 	}
-	consolidator, asked, err := r.modelOf(ctx, two)
+	consolidator, asked, err := r.modelOf(ctx, two, keys)
 	if err != nil {
 		return err
 	}
@@ -58,8 +56,11 @@ func (r *run) chooseModels(ctx context.Context) error {
 }
 
 // modelOf is the language model of a role, ready to be called, with what it is called
-// with but the key; nil for the built-in one.
-func (r *run) modelOf(ctx context.Context, role model.Role) (model.Model, model.Options, error) {
+// with but the key; nil for the built-in one. A command that prints a key, and may ask a
+// person first, runs once for all models of its provider.
+func (r *run) modelOf(
+	ctx context.Context, role model.Role, keys map[string]string,
+) (model.Model, model.Options, error) {
 	choice, err := model.Choose(r.opts.Settings, role)
 	if err != nil || choice.Spec.Builtin() {
 		return nil, model.Options{}, err
@@ -67,38 +68,41 @@ func (r *run) modelOf(ctx context.Context, role model.Role) (model.Model, model.
 	role = choice.Role // with its place
 	o := choice.Options
 	o.Redact = r.redact
-	switch err := choice.Name(choice.Key.Check(r.getenv)); {
-	case err == nil:
-	case r.opts.DryRun:
+	err = choice.Name(choice.Key.Check(r.getenv))
+	provider := choice.Key.Provider
+	switch _, known := keys[provider]; {
+	case err != nil && r.opts.DryRun:
 		r.warn(err.Error(), memoir.HintOf(err))
-	default:
+	case err != nil:
 		return nil, model.Options{}, err
-	}
-	if !r.opts.DryRun {
-		if o.Key, err = r.key(ctx, choice.Key); err != nil {
+	case !known && !r.opts.DryRun:
+		if keys[provider], err = choice.Key.Read(ctx, r.getenv); err != nil {
 			return nil, model.Options{}, role.Name(err)
 		}
 	}
+	o.Key = keys[provider]
 	m, err := model.Open(choice.Spec, o)
 	if err != nil {
 		return nil, model.Options{}, role.Name(err)
 	}
 	policy := retries
-	policy.Sleep = r.patience(m.Name())
-	return model.Retrying(guarded{r.meter.of(m, o), r}, policy), choice.Options, nil
+	policy.Sleep = r.opts.Sleep
+	return model.Retrying(r.meter.of(m, o), policy), choice.Options, nil
 }
 
-// key returns the key of a provider. A command that prints it, and may ask a person
-// first, runs once.
-func (r *run) key(ctx context.Context, k model.Key) (string, error) {
-	if key, ok := r.secretKeys[k.Provider]; ok {
-		return key, nil
+// Unpriced names a model whose price is not known, though a limit on costs is set; empty: none.
+func Unpriced(s config.Settings) string {
+	if s.Limits.CostPerRun+s.Limits.CostPerDay == 0 {
+		return ""
 	}
-	key, err := k.Read(ctx, r.getenv)
-	if err == nil {
-		r.secretKeys[k.Provider] = key
+	one, two := model.Phases(s.ModelRoles)
+	for _, role := range []model.Role{one, two} {
+		c, err := model.Choose(s, role) // what is wrong with a role is told with it
+		if err == nil && !c.Spec.Builtin() && c.Options.Price == (model.Price{}) {
+			return c.Spec.String()
+		}
 	}
-	return key, err
+	return ""
 }
 
 // getenv reads a variable of the run's environment.
@@ -109,104 +113,20 @@ func (r *run) getenv(name string) string {
 	return r.opts.Env.Getenv(name)
 }
 
-const (
-	// outAfter is how many pieces of work in a row must fail through all their retries
-	// before a server is out of service: a single one may be to blame itself.
-	outAfter = 2
-	// uselessAfter is how many answers in a row that cannot be used show that a model
-	// cannot do the work: each session would be paid for in vain.
-	uselessAfter = 5
-)
+// outAfter is how many pieces of work in a row must come to nothing before a model is asked no
+// more in this run: a single one may be to blame itself. Each was tried again as often as
+// makes sense.
+const outAfter = 4
 
-// errUnserved is in the chain of the error of a call that was not made, or not made
-// again, because the model is out of service.
+// errUnserved is in the chain of the error of a call that was not made because the model
+// is out of service.
 var errUnserved = errors.New("out of service")
 
-// A service says whether a model is of use in this run.
-type service struct {
-	running context.Context // ends when no more calls are made; its cause says why
-	end     context.CancelCauseFunc
-
-	mu      sync.Mutex
-	failed  int // pieces of work that failed since the last call that was answered
-	useless int // pieces of work without a usable answer since the last with one
-}
-
-// service is that of the model of a name.
-func (m *meter) service(name string) *service {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	s := m.services[name]
-	if s == nil {
-		s = &service{}
-		s.running, s.end = context.WithCancelCause(context.Background())
-		m.services[name] = s
-	}
-	return s
-}
-
-// err is why no more calls are made; nil if they are.
-func (s *service) err() error { return context.Cause(s.running) }
-
-// heard enters how a call ended. A server that finds a request too long answers.
-func (s *service) heard(err error) {
-	if class, _ := model.ClassOf(err); err != nil && class != model.ClassTooLong {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.failed = 0
-}
-
-// fail enters that a piece of work was not served. Enough of them in a row end the service, and
-// so does a server that asks to wait beyond all patience.
-func (s *service) fail(name string, err error, wait time.Duration) {
-	s.mu.Lock()
-	s.failed++
-	enough := s.failed >= outAfter || wait > retries.MaxWait
-	s.mu.Unlock()
-	if enough {
-		s.end(fmt.Errorf("%s does not serve: %w", name, err))
-	}
-}
-
-// disappoint enters that the answers to a piece of work could not be used. Enough of
-// them in a row end the service.
-func (s *service) disappoint(name string) {
-	s.mu.Lock()
-	s.useless++
-	enough := s.useless >= uselessAfter
-	s.mu.Unlock()
-	if enough {
-		s.end(memoir.Errorf(memoir.CodeModel,
-			"try another model; `memoir status` says what is wrong with the answers, `memoir retry` tries again",
-			"%s gave no answer of use to %d pieces of work in a row", name, uselessAfter))
-	}
-}
-
-// satisfy enters that an answer was of use.
-func (s *service) satisfy() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.useless = 0
-}
-
-// patience waits before another try of a call to a model. The wait ends with errUnserved when
-// the model is out of service.
-func (r *run) patience(name string) func(context.Context, time.Duration) error {
-	wait, service := r.opts.Sleep, r.meter.service(name)
-	if wait == nil {
-		wait = model.Sleep
-	}
-	return func(ctx context.Context, d time.Duration) error {
-		within, cancel := context.WithCancelCause(ctx)
-		defer cancel(nil)
-		defer context.AfterFunc(service.running, func() { cancel(errUnserved) })()
-		if err := wait(within, d); err != nil {
-			return context.Cause(within)
-		}
-		return nil
-	}
+// served enters that an answer was of use.
+func (m *metered) served() {
+	m.meter.mu.Lock()
+	defer m.meter.mu.Unlock()
+	m.failed = 0
 }
 
 // Unserved is a model that is asked no more in this run.
@@ -216,71 +136,39 @@ type Unserved struct {
 	hint   string
 }
 
-// unserved is why a model is asked no more in this run; nil if it is.
-func (r *run) unserved(name string) *Unserved {
-	if r.meter.named(name) == nil {
-		return nil
+// fail enters that a piece of work came to nothing. Enough of them in a row, or one that every
+// other would meet, put the model out of service.
+func (m *metered) fail(err error, surely bool) {
+	m.meter.mu.Lock()
+	defer m.meter.mu.Unlock()
+	if m.failed++; m.out == nil && (surely || m.failed >= outAfter) {
+		m.out = &Unserved{Model: m.Name(), Reason: m.meter.scanner.Message(err.Error()), hint: unservedHint(err)}
 	}
-	if err := r.meter.service(name).err(); err != nil {
-		return &Unserved{Model: name, Reason: r.redact(err.Error()), hint: unservedHint(err)}
-	}
-	return nil
 }
-
-const (
-	waitHint = "nothing is lost: run again when it serves; `memoir retry` does not wait"
-	slowHint = "nothing is lost: if the model is slow, set a larger timeoutSeconds; else run again when it serves"
-)
 
 // unservedHint says what to do about a model that does not serve.
 func unservedHint(why error) string {
 	var failed *model.Error
 	switch {
 	case !errors.As(why, &failed): // it answers, but to no use
-		return memoir.HintOf(why)
+		return "try another model; `memoir status` says what is wrong with the answers, `memoir retry` tries again"
 	case failed.TimedOut > 0:
-		return slowHint
-	case failed.Class == model.ClassDenied, failed.Class == model.ClassInvalid:
-		return failed.Hint()
+		return "nothing is lost: if the model is slow, set a larger timeoutSeconds; else run again when it serves"
+	case failed.Class == model.ClassLimited, failed.Class == model.ClassTemporary:
+		return "nothing is lost: run again when it serves; `memoir retry` does not wait"
 	}
-	return waitHint
+	return failed.Hint()
 }
 
-// A verdict says what becomes of work that a model failed.
-type verdict int
-
-const (
-	itsOwn    verdict = iota // the session or project is to blame: an attempt
-	ends                     // every call would meet it: the run ends
-	postponed                // the server is to blame: tried again later, no attempt
-)
-
-// judge says who is to blame for an error of work with a model, and enters it.
-func (r *run) judge(name string, err error) verdict {
-	var failed *model.Error
-	var answer *memoir.AnswerError
-	known, metered := errors.As(err, &failed), r.meter.named(name) != nil
-	switch {
-	case !known:
-		if metered && errors.As(err, &answer) {
-			r.meter.service(name).disappoint(name)
-		}
-		return itsOwn
-	case metered && unservedBy(failed):
-		r.meter.service(name).fail(name, err, failed.RetryAfter)
-		return postponed
-	case modelFault(err):
-		return ends
+// unserved is why a model is asked no more in this run; nil if it is.
+func (r *run) unserved(name string) *Unserved {
+	m := r.meter.named(name)
+	if m == nil {
+		return nil
 	}
-	return itsOwn
-}
-
-// unservedBy reports an error for which the server may be to blame, a setting, or a single
-// request: it is busy or broken, takes no such call, or forbids what it is asked, as some do to
-// moderate it.
-func unservedBy(e *model.Error) bool {
-	forbidden := e.Class == model.ClassDenied && e.Status == http.StatusForbidden && e.Program == ""
-	return forbidden || e.Class == model.ClassLimited || e.Class == model.ClassTemporary || e.Class == model.ClassInvalid
+	r.meter.mu.Lock()
+	defer r.meter.mu.Unlock()
+	return m.out
 }
 
 // endUnserved closes a run in which a model did not serve. One in which nothing was

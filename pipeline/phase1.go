@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -9,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"memoir"
+	"memoir/rollout"
 	"memoir/store"
 )
 
@@ -27,7 +27,7 @@ const ahead = 4
 // so that they cannot take others along.
 func (p *phase1) all(ctx context.Context) error {
 	if p.total > 0 {
-		p.extracting("", false, 0)
+		p.extracting("")
 	}
 	if err := p.drain(ctx, p.opts.Settings.Memories.Concurrency, false); err != nil {
 		return err
@@ -89,11 +89,13 @@ func (p *phase1) drain(ctx context.Context, workers int, suspects bool) error {
 }
 
 func (p *phase1) claim(ctx context.Context, limit int, suspects bool) ([]store.Claim, error) {
+	window := p.window()
+	window.Without = p.misruledProjects() // their sessions stay eligible for a later run
 	claims, err := p.store.ClaimSessions(ctx, store.ClaimOptions{
 		Holder:   p.holder,
 		Lease:    p.stage1Lease(),
 		Limit:    limit,
-		Window:   p.claimable(),
+		Window:   window,
 		Suspects: suspects,
 	})
 	if err != nil {
@@ -104,43 +106,32 @@ func (p *phase1) claim(ctx context.Context, limit int, suspects bool) ([]store.C
 
 // finished is a claim that was worked on. Its lease is kept until it is released.
 type finished struct {
-	claim     store.Claim
-	result    extracted
-	err       error
-	lost      bool // its lease
-	misruled  bool // nothing was read: the rules that count for it are invalid
-	release   func()
-	unstopped bool // the run was not interrupted when the work ended
+	claim   store.Claim
+	result  extracted
+	err     error
+	release func()
 }
 
 // work extracts from one claimed session, and stores nothing.
 func (p *phase1) work(ctx context.Context, claim store.Claim, attempt time.Time) finished {
 	f := finished{claim: claim, release: func() {}}
-	if fault := p.rulingIn(claim.Session.CWD).err; fault != nil {
-		p.misrule(claim.Session.ProjectID, fault)
-		f.misruled = true
+	if f.err = p.rulingIn(claim.Session.CWD).err; f.err != nil {
+		p.misrule(claim.Session.ProjectID, f.err)
 		return f
 	}
 	held, release := p.keepSession(ctx, claim, attempt)
 	f.release = release
-	stop := during(func(since time.Duration) { p.extracting(claim.Session.ID, claim.Crashes > 0, since) })
-	defer stop()
-
-	held, spent := begin(
-		held,
-		store.Call{
-			Work:       claim.Token,
-			Phase:      phaseExtract,
-			SessionKey: claim.Session.Key(),
-			ProjectID:  claim.Session.ProjectID,
-		},
-	)
+	p.extracting(claim.Session.ID)
+	held = forWork(held, store.Call{
+		Work:       claim.Token,
+		Phase:      phaseExtract,
+		SessionKey: claim.Session.Key(),
+		ProjectID:  claim.Session.ProjectID,
+	})
 	f.result, f.err = apart(held, p.run, func() (extracted, error) { return p.extractOne(held, claim) })
-	if f.err != nil {
-		f.err = cmp.Or(spent.refusal(), f.err)
+	if f.err != nil && held.Err() != nil {
+		f.err = context.Cause(held)
 	}
-	f.lost = memoir.CodeOf(context.Cause(held)) == memoir.CodeLeaseLost
-	f.unstopped = ctx.Err() == nil
 	return f
 }
 
@@ -149,43 +140,44 @@ func (p *phase1) work(ctx context.Context, claim store.Claim, attempt time.Time)
 func (p *phase1) finish(ctx context.Context, f finished) {
 	defer f.release()
 	after := context.WithoutCancel(ctx)
+	err := f.err
 	switch {
-	case f.misruled:
-		p.giveBack(ctx, f.claim)
-	case !f.unstopped:
-		p.giveBack(ctx, f.claim)
-		p.enter(ctx, f.claim, store.OutcomeInterrupted)
-	case f.lost:
-		p.lost(ctx, f.claim)
-	case f.err != nil:
-		p.failed(ctx, f.claim, f.err)
+	case err != nil:
 	case f.result.unchanged:
-		p.settled(ctx, f, p.store.MarkUnchanged(after, f.claim, f.result.Extraction.ContentHash, f.result.Skipped))
+		err = p.store.MarkUnchanged(after, f.claim, f.result.Extraction.ContentHash, f.result.Skipped)
 	default:
-		p.settled(ctx, f, p.store.StoreExtraction(after, f.claim, f.result.Result))
+		err = p.store.StoreExtraction(after, f.claim, f.result.Result)
 	}
-}
-
-// settled reports a claim that was ended in the store, or why it was not.
-func (p *phase1) settled(ctx context.Context, f finished, err error) {
 	switch {
 	case err == nil:
+		p.countStored(f.result)
 	case memoir.CodeOf(err) == memoir.CodeLeaseLost:
 		p.lost(ctx, f.claim)
-		return
+	case ctx.Err() != nil:
+		p.giveBack(ctx, f.claim, store.OutcomeInterrupted)
 	case ownFault(err):
-		p.enter(ctx, f.claim, store.OutcomeInterrupted)
-		p.halt(ctx, f.claim, err)
-		return
+		p.giveBack(ctx, f.claim, outcomeOf(err))
+		p.fail(err)
+	case !failing(err) && withheld(f.claim.Session, err):
+		p.leaveUnread(after, f.claim, err)
 	default:
-		p.recordFailure(ctx, f.claim, err, false)
-		return
+		verdict := p.judge(p.extractor.Name(), err)
+		if verdict == returned {
+			p.giveBack(ctx, f.claim, outcomeOf(err))
+		} else {
+			p.recordFailure(after, f.claim, err, verdict == postponed)
+		}
 	}
+	p.extracting("")
+}
+
+// countStored reports a claim that has its result.
+func (p *phase1) countStored(result extracted) {
 	p.count(func(r *Phase1Report) {
 		switch {
-		case f.result.unchanged:
+		case result.unchanged:
 			r.Unchanged++
-		case f.result.Extraction.Empty():
+		case result.Extraction.Empty():
 			r.Claimed++
 			r.Empty++
 		default:
@@ -193,29 +185,87 @@ func (p *phase1) settled(ctx context.Context, f finished, err error) {
 			r.Stored++
 		}
 	})
-	if !f.result.unchanged {
-		p.addRedactions(f.result.Redactions)
+	if !result.unchanged {
+		p.addRedactions(result.Redactions)
 	}
-	p.extracting("", false, 0)
 }
 
-// giveBack returns a claim at once, its attempt uncounted.
-func (p *phase1) giveBack(ctx context.Context, claim store.Claim) {
+// giveBack returns a claim at once, its attempt uncounted. A full disk may refuse this; the
+// claim is then free when the process has ended.
+func (p *phase1) giveBack(ctx context.Context, claim store.Claim, outcome string) {
 	err := p.store.GiveBack(ctx, []store.Claim{claim}) // which goes on when ctx has ended
 	if err != nil && memoir.CodeOf(err) != memoir.CodeLeaseLost {
 		p.warn(fmt.Sprintf("session %s: not given back: %v", claim.Session.ID, err),
 			"it is free when this process has ended")
 	}
 	p.count(func(r *Phase1Report) { r.GivenBack++ })
+	p.endWork(ctx, claim.Token, claim.Session.ProjectID, outcome)
 }
 
-// extracting reports how far Phase 1 is, and what of it begins or goes on.
-func (p *phase1) extracting(session string, alone bool, since time.Duration) {
+// lost reports a claim that another process has taken over. Nothing of the result
+// is stored, but what it cost stands in the ledger all the same.
+func (p *phase1) lost(ctx context.Context, claim store.Claim) {
+	p.count(func(r *Phase1Report) { r.GivenBack++ })
+	p.warn(fmt.Sprintf("session %s: its lease was lost; another run has it", claim.Session.ID), "")
+	p.endWork(ctx, claim.Token, claim.Session.ProjectID, store.OutcomeLost)
+}
+
+// leaveUnread gives a session back whose file the system does not let be read.
+func (p *phase1) leaveUnread(ctx context.Context, claim store.Claim, cause error) {
+	path, _ := rollout.Withheld(cause)
+	message := p.redact(cause.Error())
+	switch err := p.store.LeaveUnread(ctx, claim, path, message); {
+	case memoir.CodeOf(err) == memoir.CodeLeaseLost:
+		p.lost(ctx, claim)
+	case err != nil:
+		p.giveBack(ctx, claim, store.OutcomeFailed)
+		p.fail(err)
+	default:
+		p.count(func(r *Phase1Report) { r.GivenBack++; r.Unread++ })
+		p.mention("left out: "+message, memoir.HintOf(cause))
+	}
+}
+
+// recordFailure records what a session failed of. A session that cannot be read stays so
+// until its file changes; other errors are tried again. One that is postponed counts no
+// attempt unless that happened to it before and the model served others since.
+func (p *phase1) recordFailure(ctx context.Context, claim store.Claim, cause error, postpone bool) {
+	failure := p.failureOf(p.extractor.Name(), cause)
+	counted, err := true, error(nil)
+	if postpone {
+		counted, err = p.store.Postpone(ctx, claim, failure, p.retryPolicy())
+	} else {
+		err = p.store.Fail(ctx, claim, failure, p.retryPolicy())
+	}
+	switch {
+	case memoir.CodeOf(err) == memoir.CodeLeaseLost:
+		p.lost(ctx, claim)
+		return
+	case err != nil:
+		p.giveBack(ctx, claim, store.OutcomeFailed) // or a process would seem to have died over it
+		p.fail(err)
+		return
+	}
+	said := failure.Message
+	if !counted {
+		said += " (no attempt counted)"
+	}
+	p.warnOnce("session "+claim.Session.ID, said, hintOf(cause))
+	p.count(func(r *Phase1Report) {
+		if counted {
+			r.Claimed++
+			r.Failed++
+		} else {
+			r.GivenBack++
+			r.Postponed++
+		}
+	})
+}
+
+// extracting reports how far Phase 1 is, and which session begins.
+func (p *phase1) extracting(session string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	r := p.report.Phase1
-	done := r.Claimed + r.Unchanged
-	p.send(
-		Progress{Stage: StageExtract, Done: done, Total: max(p.total, done), What: session, Since: since, Alone: alone},
-	)
+	done := p.report.Phase1.Claimed + p.report.Phase1.Unchanged
+	p.send(Progress{Stage: StageExtract, Done: done, Total: max(p.total, done), What: session})
 }

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -127,13 +126,10 @@ func reportOf(project store.ProjectRow) ProjectReport {
 // unless it is to be taken, too.
 func (p *phase2) consolidate(ctx context.Context, i int, suspect bool) {
 	project := p.projects[i]
-	consolidating := func(what string, since time.Duration) {
-		p.progress(Progress{
-			Stage: StageConsolidate, Done: int(p.done.Load()), Total: len(p.projects),
-			What: what, Since: since, Alone: suspect && what != "",
-		})
+	consolidating := func(what string) {
+		p.progress(Progress{Stage: StageConsolidate, Done: int(p.done.Load()), Total: len(p.projects), What: what})
 	}
-	stop := during(func(since time.Duration) { consolidating(project.Name, since) })
+	consolidating(project.Name)
 	var report ProjectReport
 	err := untilFree(ctx, p.opts.Wait, func() (err error) {
 		if report, err = p.claim(ctx, project, suspect); err == nil && report.Outcome == OutcomeBusy {
@@ -144,11 +140,10 @@ func (p *phase2) consolidate(ctx context.Context, i int, suspect bool) {
 	if err != nil && (report.Outcome != OutcomeBusy || ctx.Err() != nil) {
 		report = p.failedProject(ctx, project, report, err)
 	}
-	stop()
 	p.reports[i] = report
 	if report.Outcome != OutcomeBusy && report.Outcome != outcomeSuspect {
 		p.done.Add(1)
-		consolidating("", 0)
+		consolidating("")
 	}
 }
 
@@ -161,12 +156,10 @@ func (p *phase2) failedProject(
 ) ProjectReport {
 	report.Outcome, report.Detail = OutcomeFailed, cmp.Or(report.Detail, p.redact(err.Error()))
 	switch {
-	case ctx.Err() != nil, limited(err), errors.Is(err, errUnserved):
+	case ctx.Err() != nil, refused(err):
 		report.Outcome = OutcomeStopped
-	case memoir.CodeOf(err) == memoir.CodeCorrupt:
+	case coded(err, memoir.CodeCorrupt):
 		p.fail(err)
-	case errors.As(err, &endsRun{}):
-		p.fail(p.ofModel(err))
 	default:
 		p.warn(fmt.Sprintf("project %s: %s", project.Name, report.Detail), hintOf(err))
 	}

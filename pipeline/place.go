@@ -1,11 +1,11 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
-	"sync"
 
 	"memoir"
 	"memoir/project"
@@ -17,7 +17,7 @@ import (
 // project that is known to have lived in that directory, be it from another
 // agent's session of the same scan.
 type finder struct {
-	resolver resolver
+	identify func(dir, remote string) (memoir.Project, project.Status)
 	homes    map[string]memoir.Project // by directory; only of projects that more than a directory identifies
 	known    map[string]bool           // identities of registered projects
 	idOf     func(memoir.Project) string
@@ -28,12 +28,34 @@ func (r *run) newFinder(ctx context.Context) (*finder, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &finder{homes: map[string]memoir.Project{}, known: map[string]bool{}, resolver: r.resolver(), idOf: idOf}
+	f := &finder{homes: map[string]memoir.Project{}, known: map[string]bool{}, identify: r.identifier(), idOf: idOf}
 	for _, p := range known {
 		f.known[p.Identity] = true
 		f.remember(p)
 	}
 	return f, nil
+}
+
+// identifier finds the project of a directory and a recorded remote by the settings, a trusted
+// project file and git's files, without the secrets that those, or what a link leads to, have
+// in their names.
+func (r *run) identifier() func(dir, remote string) (memoir.Project, project.Status) {
+	resolver := project.NewResolver(project.Options{
+		Home:     r.opts.Env.Home,
+		Explicit: r.opts.Settings.ProjectFor,
+		Clean:    r.cleanRemote,
+	})
+	clean := map[string]string{} // many sessions are of one project
+	redact := func(text string) string {
+		if _, known := clean[text]; !known {
+			clean[text] = r.redact(text)
+		}
+		return clean[text]
+	}
+	return func(dir, remote string) (memoir.Project, project.Status) {
+		p, status := resolver.Identify(dir, remote)
+		return project.Changed(p, redact), status
+	}
 }
 
 // remember notes the directories of a project that is known by more than its directory.
@@ -51,7 +73,7 @@ func (f *finder) remember(p memoir.Project) {
 // under the id that it is registered with; the status is not OK if there is none. A
 // directory that is a project of its own stays one, whoever lived above it.
 func (f *finder) find(dir, remote string) (memoir.Project, project.Status) {
-	p, status := f.resolver.Identify(dir, remote)
+	p, status := f.identify(dir, remote)
 	if status == project.Directory && !f.known[p.Identity] {
 		if home, ok := f.homeOf(dir); ok {
 			p = home
@@ -75,35 +97,6 @@ func (f *finder) homeOf(dir string) (memoir.Project, bool) {
 	}
 }
 
-// A resolver finds projects by the settings, a trusted project file and git's files.
-type resolver struct {
-	*project.Resolver
-	redact func(string) string // remembers what it was asked: many sessions are of one project
-}
-
-func (r *run) resolver() resolver {
-	var known sync.Map
-	redact := func(text string) string {
-		clean, ok := known.Load(text)
-		if !ok {
-			clean, _ = known.LoadOrStore(text, r.redact(text))
-		}
-		return clean.(string)
-	}
-	return resolver{project.NewResolver(project.Options{
-		Home:     r.opts.Env.Home,
-		Explicit: r.opts.Settings.ProjectFor,
-		Clean:    r.cleanRemote,
-	}), redact}
-}
-
-// Identify is the project of a directory and a recorded remote, without the secrets that
-// git's files, or what a link leads to, have in their names.
-func (r resolver) Identify(cwd, remote string) (memoir.Project, project.Status) {
-	p, status := r.Resolver.Identify(cwd, remote)
-	return project.Changed(p, r.redact), status
-}
-
 // assignProjects finds the project of each scanned session and registers those
 // that are new. Where a directory leads to no repository, the project that is known to have
 // lived there counts, also if another session of the scan told. A session that was forgotten
@@ -117,36 +110,44 @@ func (r *run) assignProjects(ctx context.Context, scans []store.SessionScan) err
 	if err != nil {
 		return err
 	}
-	before, err := r.registeredUnreadable(ctx, scans)
+	before, err := r.registeredUnreadable(ctx, scans, forgotten)
 	if err != nil {
 		return err
 	}
-	placed := placements{found: map[string]memoir.Project{}}
+	var projects []memoir.Project // in the order in which they came up
+	index := map[string]int{}
+	place := func(s *memoir.Session, p memoir.Project) {
+		s.ProjectID = p.ID
+		i, seen := index[p.ID]
+		if !seen {
+			i, projects = len(projects), append(projects, memoir.Project{ID: p.ID, Name: p.Name, Identity: p.Identity})
+			index[p.ID] = i
+		}
+		known := &projects[i]
+		known.Remote = cmp.Or(known.Remote, p.Remote)
+		known.Directories = append(known.Directories, p.Directories...)
+		known.Aliases = append(known.Aliases, p.Aliases...)
+	}
 	var later []*memoir.Session
 	for i := range scans {
 		s := &scans[i].Session
-		s.ProjectID = ""
-		if forgotten[s.Key()] {
+		if s.ProjectID = before[s.Key()]; forgotten[s.Key()] || s.Error != "" { // one stays where it was
 			continue
 		}
-		if s.Error != "" { // it stays where it was, if it is one
-			s.ProjectID = before[s.Key()].ProjectID
-			continue
-		}
-		switch p, status := finder.resolver.Identify(s.CWD, s.Remote); {
+		switch p, status := finder.identify(s.CWD, s.Remote); {
 		case status == project.Directory, !status.OK():
 			later = append(later, s)
 		default:
 			finder.remember(p)
-			placed.add(s, p)
+			place(s, p)
 		}
 	}
 	for _, s := range later {
 		if p, status := finder.find(s.CWD, s.Remote); status.OK() {
-			placed.add(s, p)
+			place(s, p)
 		}
 	}
-	ids, err := r.store.Register(ctx, placed.projects()...)
+	ids, err := r.store.Register(ctx, projects...)
 	if err != nil {
 		return fmt.Errorf("register projects: %w", err)
 	}
@@ -158,52 +159,21 @@ func (r *run) assignProjects(ctx context.Context, scans []store.SessionScan) err
 	return nil
 }
 
-// placements are the projects of the sessions of a scan, in the order in which they came up.
-type placements struct {
-	found map[string]memoir.Project // by id
-	order []string
-}
-
-// add makes a session one of a project.
-func (f *placements) add(s *memoir.Session, p memoir.Project) {
-	s.ProjectID = p.ID
-	known, seen := f.found[p.ID]
-	if !seen {
-		f.order = append(f.order, p.ID)
-		known.ID, known.Name, known.Identity = p.ID, p.Name, p.Identity
-	}
-	if known.Remote == "" {
-		known.Remote = p.Remote
-	}
-	known.Directories = append(known.Directories, p.Directories...)
-	known.Aliases = append(known.Aliases, p.Aliases...)
-	f.found[p.ID] = known
-}
-
-func (f *placements) projects() []memoir.Project {
-	projects := make([]memoir.Project, 0, len(f.order))
-	for _, id := range f.order {
-		projects = append(projects, f.found[id])
-	}
-	return projects
-}
-
-// registeredUnreadable are those of the scanned sessions that cannot be read now, as they
-// are registered, by key.
-func (r *run) registeredUnreadable(ctx context.Context, scans []store.SessionScan) (map[string]memoir.Session, error) {
-	var keys []string
+// registeredUnreadable are the projects of those of the scanned sessions that cannot be read
+// now, by key. Those that were forgotten have none.
+func (r *run) registeredUnreadable(
+	ctx context.Context, scans []store.SessionScan, forgotten map[string]bool,
+) (map[string]string, error) {
+	keys := []string{}
 	for _, scan := range scans {
-		if scan.Session.Error != "" {
-			keys = append(keys, scan.Session.Key())
+		if key := scan.Session.Key(); scan.Session.Error != "" && !forgotten[key] {
+			keys = append(keys, key)
 		}
 	}
-	before := map[string]memoir.Session{}
-	if len(keys) == 0 {
-		return before, nil
-	}
 	sessions, err := r.store.Sessions(ctx, store.Filter{Keys: keys})
+	before := map[string]string{}
 	for _, s := range sessions {
-		before[s.Key()] = s
+		before[s.Key()] = s.ProjectID
 	}
 	return before, err
 }

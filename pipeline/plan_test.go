@@ -52,9 +52,12 @@ func TestADryRunSaysWhichLimitWouldStopIt(t *testing.T) {
 	home, dir := prompted(t, 5)
 	o := options(home, dir)
 	o.Phases = asks(t, taking(t, 10, 10), model.Options{}, 0)
-	o.Settings.Limits.TokensPerRun, o.DryRun = 15000, true
+	o.Settings.Limits.TokensPerRun, o.Settings.Limits.TokensPerDay, o.DryRun = 15000, 1e6, true
 	report := run(t, o)
 	if len(report.Warnings) != 1 || report.Warnings[0].Message != "limits.tokensPerRun would stop this before its end" || report.Stopped != nil {
 		t.Errorf("%+v, %+v", report.Warnings, report.Stopped)
+	}
+	if len(report.Limits) != 1 || report.Limits[0].Left != 1e6 {
+		t.Errorf("%+v", report.Limits)
 	}
 }

@@ -129,7 +129,6 @@ func (c *consolidation) publishResult(
 	if err != nil {
 		return err
 	}
-	counts.Merge(accountOf(ctx).redactions())
 	aside := stillAside(live.Manifest.SetAside, in)
 	if live.Generation > 0 && len(live.Edited) == 0 && len(aside) == len(live.Manifest.SetAside) &&
 		files.Equal(live.Files) && (ends || len(open) == 0) {

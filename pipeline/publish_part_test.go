@@ -80,15 +80,9 @@ func TestWhatEarlierQuestionsMadeIsKeptWhenALaterOneFails(t *testing.T) {
 
 			mended.Store(true)
 			o.Settings.Limits.TokensPerRun = 0
-			dry := o
-			dry.DryRun = true
-			would, calls := run(t, dry).Would, len(server.Calls())
 			report := run(t, o)
 			if len(report.Phase2) != 1 || report.Phase2[0].Outcome != pipeline.OutcomePublished {
 				t.Fatalf("%+v, %+v", report.Phase2, report.Warnings)
-			}
-			if made := len(server.Calls()) - calls; len(would) != 1 || would[0].Calls != made {
-				t.Errorf("%d calls were made, and estimated %+v", made, would)
 			}
 			if n := strings.Count(memoryOf(t, report, "app", "MEMORY.md"), "needs its own care"); n != 90 {
 				t.Errorf("%d lines of 90 sessions", n)
@@ -99,7 +93,7 @@ func TestWhatEarlierQuestionsMadeIsKeptWhenALaterOneFails(t *testing.T) {
 				t.Errorf("%d sessions were paid for", len(all))
 			}
 			// Then there is nothing left to do.
-			calls = len(server.Calls())
+			calls := len(server.Calls())
 			if again := run(t, o); len(again.Phase2) != 0 || len(server.Calls()) != calls {
 				t.Errorf("%+v", again.Phase2)
 			}

@@ -1,19 +1,15 @@
 package pipeline
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"net/url"
 	"path"
 	"strings"
 
 	"memoir"
-	"memoir/internal/lazyregexp"
 	"memoir/memory"
-	"memoir/model"
 	"memoir/rollout"
 	"memoir/secrets"
 )
@@ -53,72 +49,6 @@ func (r *run) cleanRemote(remote string) string {
 		}
 	}
 	return remote
-}
-
-// guarded is a model whose answers are redacted before anything reads them: what is
-// checked, quoted in an objection, asked again, kept or stored holds no secret then.
-type guarded struct {
-	model.Model
-	run *run
-}
-
-var _ model.Model = guarded{}
-
-// Call asks the model. The rules are those of the work that the context is for. What was
-// taken out counts once the answer is used.
-func (g guarded) Call(ctx context.Context, q model.Request) (model.Answer, error) {
-	answer, err := g.Model.Call(ctx, q)
-	if err != nil {
-		return answer, err
-	}
-	a, taken := accountOf(ctx), secrets.Counts{}
-	for _, scanner := range a.scannersOr(g.run.scanner) {
-		redact := func(text string) string {
-			text, counts := scanner.Redact(text)
-			taken.Merge(counts)
-			return text
-		}
-		answer.Text = redact(eachString(answer.Text, redact))
-	}
-	accepted := answer.Accepted
-	answer.Accepted = func() {
-		a.redacted(taken)
-		if accepted != nil {
-			accepted()
-		}
-	}
-	return answer, nil
-}
-
-// jsonString matches a JSON string as it is written.
-var jsonString = lazyregexp.New(`(?s)"(?:[^"\\]|\\.)*"`)
-
-// eachString changes the strings of a JSON object in a text: some rules look at whole lines, and
-// what is a line of a string is none of the object. What stands around it stays as it is. It
-// comes before the text as a whole: of a secret that was cut out in part, no rule knows the rest.
-func eachString(text string, change func(string) string) string {
-	at := strings.Index(text, "{")
-	if at < 0 {
-		return text
-	}
-	return text[:at] + jsonString.ReplaceAllStringFunc(text[at:], func(s string) string { return changed(s, change) })
-}
-
-// changed changes a JSON string as it is written.
-func changed(literal string, change func(string) string) string {
-	var old string
-	if json.Unmarshal([]byte(literal), &old) != nil {
-		return literal
-	}
-	text := change(old)
-	if text == old {
-		return literal
-	}
-	out, err := json.Marshal(text)
-	if err != nil {
-		return literal
-	}
-	return string(out)
 }
 
 // cleanFiles redacts the files that are to be published, their names included. A

@@ -174,45 +174,37 @@ const maxUnreadable = 10
 // or to be no sessions. Those that were so before are not among probed: their
 // reason stays with them.
 func (r *run) sayUnreadable(probed []probe) {
-	n := 0
-	for _, p := range probed {
-		if p.err == nil {
-			continue
-		}
-		if n++; n <= maxUnreadable {
-			r.mention("left out: "+p.row.Error, memoir.HintOf(p.err))
-		}
+	failed := slices.DeleteFunc(slices.Clone(probed), func(p probe) bool { return p.err == nil })
+	for _, p := range failed[:min(len(failed), maxUnreadable)] {
+		r.mention("left out: "+p.row.Error, memoir.HintOf(p.err))
 	}
-	if n > maxUnreadable {
-		r.mention(fmt.Sprintf("left out: %d more", n-maxUnreadable), "`memoir sessions --reason unreadable` lists them all")
+	if more := len(failed) - maxUnreadable; more > 0 {
+		r.mention(fmt.Sprintf("left out: %d more", more), "`memoir sessions --reason unreadable` lists them all")
 	}
 }
 
-// refused reports that the system would not let the file be read. Leave to read it
+// denied reports that the system would not let the file be read. Leave to read it
 // can be given without a change to the file, so its row bears a time that no file
 // has, and each scan tries it again.
-func refused(err error) bool {
+func denied(err error) bool {
 	var system *fs.PathError
 	return errors.As(err, &system)
 }
 
 // asBefore reports that a file still cannot be read, for the same reason.
 func (r *run) asBefore(known map[string]store.FileRow, p probe) bool {
-	return p.err != nil && refused(p.err) && known[p.row.Path].Error == p.row.Error
+	return p.err != nil && denied(p.err) && known[p.row.Path].Error == p.row.Error
 }
 
 // readableDir reports whether a path leads to a directory that can be read. One
 // that is registered could not be, and its sessions are found by now.
 func readableDir(path string) bool {
 	info, err := os.Stat(path)
-	if err != nil || !info.IsDir() {
+	if err != nil || !info.IsDir() { // opening a pipe would wait for who writes
 		return false
 	}
 	d, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	return d.Close() == nil
+	return err == nil && d.Close() == nil
 }
 
 // printablePath writes the bytes of a path that are not UTF-8 as \xNN: keys travel

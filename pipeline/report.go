@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"fmt"
-	"time"
 
 	"memoir"
 	"memoir/consolidate"
@@ -24,6 +23,7 @@ type Report struct {
 	Would      []Planned               `json:"would,omitempty"`         // of a dry run
 	Estimate   *memoir.Usage           `json:"estimate,omitempty"`      // of a dry run, by language models
 	EstimateBy map[string]memoir.Usage `json:"estimate_by,omitempty"`   // the same by action
+	Limits     []LimitLeft             `json:"limits,omitempty"`        // of a day, of a dry run
 	Stopped    *Stopped                `json:"stopped,omitempty"`       // by a spending limit
 	Unserved   []Unserved              `json:"unserved,omitempty"`      // models that were asked no more
 	Misruled   []Misruled              `json:"invalid_rules,omitempty"` // projects with invalid rules for secrets
@@ -35,7 +35,7 @@ type Report struct {
 type Grounding struct {
 	Statements int            `json:"statements"` // of extractions, kept
 	Lines      int            `json:"lines"`      // of MEMORY.md that cite a session, in the answers that were used
-	Dropped    map[string]int `json:"dropped"`    // by reason, one of those below
+	Dropped    map[string]int `json:"dropped"`    // by reason
 	Cut        int            `json:"cut"`        // sessions of which items were left out for length
 	CutItems   int            `json:"cut_items"`  // that were to be read of those
 	Omitted    int            `json:"omitted"`    // of them, those that no call was shown
@@ -52,18 +52,6 @@ const (
 	DroppedSummary    = "summary"    // a line of the summary quotes what the session does not show
 	DroppedLine       = "line"       // a line of MEMORY.md cites no session
 )
-
-// DroppedReasons lists them in the order in which they are told.
-var DroppedReasons = []string{
-	DroppedUncited,
-	DroppedMissing,
-	DroppedUngrounded,
-	DroppedForeign,
-	DroppedCrowded,
-	DroppedUnplaced,
-	DroppedSummary,
-	DroppedLine,
-}
 
 // ScanReport counts what the scan saw.
 type ScanReport struct {
@@ -117,22 +105,6 @@ type ProjectReport struct {
 	crashes int // of a suspect
 }
 
-// Planned is what a dry run would do to one session or project.
-type Planned struct {
-	Session string        `json:"session,omitempty"`
-	Source  memoir.Source `json:"source,omitempty"`
-	Project string        `json:"project"`
-	Title   string        `json:"title,omitempty"`
-	Action  string        `json:"action"`           // "extract" or "consolidate"
-	Tokens  int           `json:"tokens,omitempty"` // that would be read
-
-	// Of a language model.
-	Model        string  `json:"model,omitempty"`
-	Calls        int     `json:"calls,omitempty"` // if each is answered well
-	OutputTokens int     `json:"output_tokens,omitempty"`
-	Cost         float64 `json:"cost,omitempty"` // US dollars; 0 if unknown
-}
-
 // Warning is a problem that did not stop the run.
 type Warning struct {
 	Message string `json:"message"`
@@ -145,10 +117,28 @@ func (r Report) Busy() bool { return r.has(OutcomeBusy) }
 // Partly reports whether something of the run failed, or a spending limit or a server
 // that does not serve stopped it.
 func (r Report) Partly() bool {
-	return r.Phase1.Failed > 0 || r.Phase1.Postponed > 0 || r.has(OutcomeFailed) || r.has(OutcomeEdited) ||
-		r.Stopped != nil ||
-		len(r.Unserved) > 0 ||
-		len(r.Misruled) > 0
+	reason, _ := r.problem()
+	return reason != ""
+}
+
+// problem is the first thing that kept a run from doing all; empty if nothing did.
+func (r Report) problem() (reason, hint string) {
+	switch {
+	case r.Stopped != nil:
+		return "stopped by a limit: " + r.Stopped.Reason, r.Stopped.hint()
+	case len(r.Unserved) > 0:
+		return r.Unserved[0].Reason, r.Unserved[0].hint
+	case len(r.Misruled) > 0:
+		return "project " + r.Misruled[0].Project + " waits: " + r.Misruled[0].Error, r.Misruled[0].Hint
+	case r.Phase1.Failed+r.Phase1.Postponed > 0:
+		return fmt.Sprintf("%d of the sessions failed", r.Phase1.Failed+r.Phase1.Postponed), ""
+	}
+	for _, p := range r.Phase2 {
+		if p.Outcome == OutcomeFailed || p.Outcome == OutcomeEdited {
+			return p.Name + ": " + p.Detail, ""
+		}
+	}
+	return "", ""
 }
 
 func (r Report) has(o Outcome) bool {
@@ -162,7 +152,7 @@ func (r Report) has(o Outcome) bool {
 
 // extracted enters what became of a model's extraction.
 func (r *run) extracted(e extract.Report) {
-	r.meter.service(r.extractor.Name()).satisfy()
+	r.meter.named(r.extractor.Name()).served()
 	r.ground(func(g *Grounding) {
 		g.Statements += e.Kept
 		if e.Omitted > 0 {
@@ -184,7 +174,7 @@ func (r *run) extracted(e extract.Report) {
 
 // consolidated enters what became of a model's consolidation.
 func (r *run) consolidated(c consolidate.Report) {
-	r.meter.service(r.consolidator.Name()).satisfy()
+	r.meter.named(r.consolidator.Name()).served()
 	r.ground(func(g *Grounding) {
 		g.Lines += c.Kept
 		if c.Uncited > 0 {
@@ -239,32 +229,6 @@ func (r *run) redact(text string) string {
 	return r.scanner.Message(text)
 }
 
-// stillEvery is how often work that goes on is reported: a call to a model can take minutes.
-const stillEvery = 30 * time.Second
-
-// during reports work as begun, and from then on as going on, until it is told to stop.
-func during(report func(since time.Duration)) (stop func()) {
-	began, over, ended := time.Now(), make(chan struct{}), make(chan struct{})
-	report(0)
-	go func() {
-		defer close(ended)
-		ticker := time.NewTicker(stillEvery)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-over:
-				return
-			case <-ticker.C:
-				report(time.Since(began))
-			}
-		}
-	}()
-	return func() {
-		close(over)
-		<-ended
-	}
-}
-
 func (r *run) progress(p Progress) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -294,40 +258,14 @@ func (r *run) tell(p Progress) {
 	r.send(p)
 }
 
-// A foldedWarning is what one or more sessions failed of.
-type foldedWarning struct {
-	session       string // the first
-	others        int
-	message, hint string
-}
-
-// fold keeps a warning about a session until Phase 1 has ended, so that what many
-// sessions failed of is one line. Which session failed of what is in the registry.
-func (r *run) fold(session, message, hint string) {
+// warnOnce reports what a session failed of, unless another one failed of the same: `memoir
+// status` lists them all.
+func (r *run) warnOnce(session, message, hint string) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	for i := range r.folded {
-		if f := &r.folded[i]; f.message == message && f.hint == hint {
-			f.others++
-			return
-		}
-	}
-	r.folded = append(r.folded, foldedWarning{session: session, message: message, hint: hint})
-}
-
-// sayFolded says what was kept.
-func (r *run) sayFolded() {
-	r.mu.Lock()
-	folded := r.folded
-	r.folded = nil
+	said := r.said[message]
+	r.said[message] = true
 	r.mu.Unlock()
-	for _, f := range folded {
-		whose := "session " + f.session
-		if f.others == 1 {
-			whose += " and 1 other"
-		} else if f.others > 1 {
-			whose += fmt.Sprintf(" and %d others", f.others)
-		}
-		r.warn(whose+": "+f.message, f.hint)
+	if !said {
+		r.warn(session+": "+message, hint)
 	}
 }

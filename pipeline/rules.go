@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -34,20 +35,17 @@ func ProjectRules(dir string, trusted config.TrustStore) (file string, isTrusted
 	return "", false, false
 }
 
-// projectScanners are the scanners of directories whose project has secret rules of
-// its own. It is safe for concurrent use.
-type projectScanners struct {
-	mu        sync.Mutex
-	byDir     map[string]ruling
-	byFile    map[string]ruling
-	byProject map[string][]*secrets.Scanner
-	misruled  map[string]Misruled // by project
-}
-
 // ruling is what counts in a directory. Where its rules are invalid, the run's count.
 type ruling struct {
 	scanner *secrets.Scanner
 	err     error
+}
+
+// rulings remember what counts where. They are safe for concurrent use.
+type rulings struct {
+	mu        sync.Mutex
+	in        map[string]ruling // by directory, and by file of rules
+	byProject map[string][]*secrets.Scanner
 }
 
 // Misruled is a project whose own rules for secrets are invalid: nothing of it is read or
@@ -63,64 +61,48 @@ type Misruled struct {
 func (r *run) scannerOf(dir string) *secrets.Scanner { return r.rulingIn(dir).scanner }
 
 func (r *run) rulingIn(dir string) ruling {
-	p := &r.projectScanners
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if known, ok := p.byDir[dir]; ok {
-		return known
+	r.rulings.mu.Lock()
+	defer r.rulings.mu.Unlock()
+	found, known := r.rulings.in[dir]
+	if known {
+		return found
 	}
-	if p.byDir == nil {
-		p.byDir, p.byFile = map[string]ruling{}, map[string]ruling{}
-	}
-	found := ruling{scanner: r.scanner}
+	found.scanner = r.scanner
 	if file, trusted, ok := ProjectRules(dir, r.trusted); ok {
-		known, seen := p.byFile[file]
-		if !seen {
-			known.scanner, known.err = secrets.New(secrets.Options{
+		if found, known = r.rulings.in[file]; !known {
+			scanner, err := secrets.New(secrets.Options{
 				ConfigPath: config.RulesFile(r.opts.ConfigDir), ProjectPath: file, ProjectTrusted: trusted,
 			})
-			if known.err != nil {
-				known.scanner = r.scanner
-			}
-			p.byFile[file] = known
+			found = ruling{cmp.Or(scanner, r.scanner), err}
+			r.rulings.in[file] = found
 		}
-		found = known
 	}
-	p.byDir[dir] = found
+	r.rulings.in[dir] = found
 	return found
 }
 
 // obey finds the rules that count for a project, those of each of its directories, and
 // what is wrong with them.
-func (r *run) obey(project memoir.Project) error {
+func (r *run) obey(project memoir.Project) (fault error) {
 	var scanners []*secrets.Scanner
-	var fault error
 	for _, dir := range project.Directories {
 		found := r.rulingIn(dir)
-		if found.err != nil && fault == nil {
-			fault = found.err
-		}
+		fault = cmp.Or(fault, found.err)
 		if found.scanner != r.scanner && !slices.Contains(scanners, found.scanner) {
 			scanners = append(scanners, found.scanner)
 		}
 	}
-	if len(scanners) == 0 {
-		scanners = append(scanners, r.scanner)
-	}
-	r.projectScanners.mu.Lock()
-	defer r.projectScanners.mu.Unlock()
-	if r.projectScanners.byProject == nil {
-		r.projectScanners.byProject = map[string][]*secrets.Scanner{}
-	}
-	r.projectScanners.byProject[project.ID] = scanners
+	r.rulings.mu.Lock()
+	defer r.rulings.mu.Unlock()
+	r.rulings.byProject[project.ID] = scanners
 	return fault
 }
 
 // scannersFor are those that obey found for a project, else the run's.
 func (r *run) scannersFor(projectID string) []*secrets.Scanner {
-	r.projectScanners.mu.Lock()
-	defer r.projectScanners.mu.Unlock()
-	if scanners := r.projectScanners.byProject[projectID]; len(scanners) > 0 {
+	r.rulings.mu.Lock()
+	defer r.rulings.mu.Unlock()
+	if scanners := r.rulings.byProject[projectID]; len(scanners) > 0 {
 		return scanners
 	}
 	return []*secrets.Scanner{r.scanner}
@@ -137,13 +119,9 @@ func (r *run) redactFor(projectID, text string) string {
 // misrule keeps a project whose rules are invalid out of what is left of the run, and
 // says so once.
 func (r *run) misrule(projectID string, fault error) {
-	r.mu.Lock()
-	if r.projectScanners.misruled == nil {
-		r.projectScanners.misruled = map[string]Misruled{}
-	}
-	_, said := r.projectScanners.misruled[projectID]
 	m := Misruled{Project: projectID, Error: r.redact(fault.Error()), Hint: memoir.HintOf(fault)}
-	r.projectScanners.misruled[projectID] = m
+	r.mu.Lock()
+	said := slices.Contains(r.report.Misruled, m)
 	if !said {
 		r.report.Misruled = append(r.report.Misruled, m)
 	}
@@ -154,14 +132,12 @@ func (r *run) misrule(projectID string, fault error) {
 }
 
 // misruledProjects lists the ids of the projects that are kept out.
-func (r *run) misruledProjects() []string {
+func (r *run) misruledProjects() (ids []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var ids []string
-	for id := range r.projectScanners.misruled {
-		ids = append(ids, id)
+	for _, m := range r.report.Misruled {
+		ids = append(ids, m.Project)
 	}
-	slices.Sort(ids)
 	return ids
 }
 
@@ -172,47 +148,32 @@ func (r *run) exclude(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var excluded []string
-	for _, dir := range dirs {
-		if r.excluded(dir) {
-			excluded = append(excluded, dir)
-		}
-	}
-	return r.store.SetExcluded(ctx, excluded)
+	return r.store.SetExcluded(ctx, slices.DeleteFunc(dirs, func(dir string) bool {
+		return !r.opts.Settings.Excluded(dir) && !r.switchedOff(dir)
+	}))
 }
 
-// excluded reports whether the settings, or a project file, keep a directory out.
-func (r *run) excluded(dir string) bool {
-	return r.opts.Settings.Excluded(dir) || r.switched.switchOff(dir)
-}
-
-// projectFiles remembers which directories a project file switches off.
-type projectFiles struct {
-	run *run
-	off map[string]bool // by directory, those above it included
-}
-
-// switchOff reports whether a project file in a directory or above it switches
+// switchedOff reports whether a project file in a directory or above it switches
 // memory off there.
-func (f projectFiles) switchOff(dir string) bool {
+func (r *run) switchedOff(dir string) bool {
 	dir = filepath.Clean(dir)
-	if off, known := f.off[dir]; known {
+	if off, known := r.off[dir]; known {
 		return off
 	}
 	// What is above comes first, so that one file has its say, and its faults are
 	// told, once for all that is below it.
-	if parent := filepath.Dir(dir); parent != dir && f.switchOff(parent) {
-		f.off[dir] = true
+	if parent := filepath.Dir(dir); parent != dir && r.switchedOff(parent) {
+		r.off[dir] = true
 		return true
 	}
-	settings, ignored, err := f.run.opts.Settings.ForProject(dir, f.run.trusted)
+	settings, ignored, err := r.opts.Settings.ForProject(dir, r.trusted)
 	if err != nil {
-		f.run.warn(err.Error()+", so memory is off there", memoir.HintOf(err))
+		r.warn(err.Error()+", so memory is off there", memoir.HintOf(err))
 	}
 	for _, i := range ignored {
-		f.run.warn(fmt.Sprintf("%s: %s has no effect: %s", i.Origin, i.Name, i.Why), "memoir trust "+dir)
+		r.warn(fmt.Sprintf("%s: %s has no effect: %s", i.Origin, i.Name, i.Why), "memoir trust "+dir)
 	}
-	f.off[dir] = settings.Off
+	r.off[dir] = settings.Off
 	return settings.Off
 }
 

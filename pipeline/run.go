@@ -9,7 +9,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
@@ -84,38 +83,32 @@ type Progress struct {
 	Stage Stage
 	Done  int
 	Total int
-	What  string        // the session or project that begins, or goes on; safe to print
-	Since time.Duration // how long ago it began; 0: it begins
-	Alone bool          // What is worked on last and alone, because a process died over it
-	Warn  string        // a problem that did not stop the run; safe to print
-	Hint  string        // what can be done about Warn
-	Minor bool          // Warn is worth a line, but not to someone who asked for silence
+	What  string // the session or project that begins; safe to print
+	Warn  string // a problem that did not stop the run; safe to print
+	Hint  string // what can be done about Warn
+	Minor bool   // Warn is worth a line, but not to someone who asked for silence
 }
 
 // run is one run's state. Workers share report through mu.
 type run struct {
-	store           *store.Store
-	opts            Options
-	scanner         *secrets.Scanner
-	extractor       extract.Extractor
-	consolidator    consolidate.Consolidator
-	secretKeys      map[string]string // by provider, for as long as models are opened
-	meter           *meter
-	holder          lease.Holder
-	log             *slog.Logger
-	began           time.Time
-	keys            []string // the sessions to claim from, sorted; empty: all
-	id              string   // of this run, in the ledger
-	trusted         config.TrustStore
-	heads           map[string]rollout.Head // of the files that the scan looked at, by path
-	starting        string                  // key of the session to leave alone
-	switched        projectFiles
-	projectScanners projectScanners
-
-	glance bool // nothing of a session is opened: sizes tell
+	store        *store.Store
+	opts         Options
+	scanner      *secrets.Scanner
+	extractor    extract.Extractor
+	consolidator consolidate.Consolidator
+	meter        *meter
+	holder       lease.Holder
+	log          *slog.Logger
+	began        time.Time
+	keys         []string // the sessions to claim from, sorted; empty: all
+	id           string   // of this run, in the ledger
+	trusted      config.TrustStore
+	starting     string          // key of the session to leave alone
+	off          map[string]bool // directories that a project file switches off, or not
+	rulings      rulings
 
 	mu       sync.Mutex
-	folded   []foldedWarning // of sessions, until Phase 1 has ended
+	said     map[string]bool // what sessions failed of
 	report   Report
 	recorded bool  // that it began
 	fault    error // what ends the run, found by a worker
@@ -152,14 +145,13 @@ func (r *run) whole(ctx context.Context) (Report, error) {
 	if err == nil && r.report.has(OutcomePublished) {
 		r.keepBackup(ctx, false)
 	}
-	r.sayFolded()
 	if r.report.Stopped = r.meter.stop(); r.report.Stopped != nil {
 		r.warn("stopped by a limit: "+r.report.Stopped.Reason, r.report.Stopped.hint())
 	}
 	if unserved := r.endUnserved(); err == nil {
 		err = unserved
 	}
-	r.report.Usage = r.meter.settled()
+	r.report.Usage, _ = r.meter.settled(ctx) // a ledger that cannot be read has failed the run
 	r.report.DurationMS = time.Since(r.began).Milliseconds()
 	if ctx.Err() != nil {
 		err = interruption(ctx)
@@ -190,19 +182,20 @@ func Scan(ctx context.Context, st *store.Store, opts Options) (Report, error) {
 
 func newRun(st *store.Store, opts Options) (*run, error) {
 	r := &run{
-		store:      st,
-		opts:       opts,
-		holder:     lease.Self(),
-		log:        opts.Log,
-		began:      time.Now(),
-		id:         lease.NewToken(),
-		secretKeys: map[string]string{},
+		store:   st,
+		opts:    opts,
+		holder:  lease.Self(),
+		log:     opts.Log,
+		began:   time.Now(),
+		id:      lease.NewToken(),
+		said:    map[string]bool{},
+		off:     map[string]bool{},
+		rulings: rulings{in: map[string]ruling{}, byProject: map[string][]*secrets.Scanner{}},
 	}
 	if r.log == nil {
 		r.log = slog.New(slog.DiscardHandler)
 	}
 	r.extractor, r.consolidator = extract.NewBuiltin(), consolidate.NewBuiltin()
-	r.switched = projectFiles{run: r, off: map[string]bool{}}
 	r.report = Report{Phase2: []ProjectReport{}, Redactions: map[string]int{}}
 	r.report.Scan.Reasons = map[memoir.Reason]int{}
 	var err error
@@ -212,7 +205,7 @@ func newRun(st *store.Store, opts Options) (*run, error) {
 	if r.trusted, err = config.LoadTrust(opts.Home); err != nil {
 		return nil, err
 	}
-	r.meter = newMeter(opts.Settings.Limits, st, r.id, r.warn)
+	r.meter = newMeter(r)
 	return r, nil
 }
 
@@ -223,7 +216,10 @@ func (r *run) steps(ctx context.Context) error {
 	if err := r.adopt(ctx); err != nil {
 		return err
 	}
-	r.warnOfPrice()
+	if name := Unpriced(r.opts.Settings); name != "" {
+		r.warn("a limit on costs may not hold: the price of "+name+" is not known",
+			"set the provider's inputPrice and outputPrice, or use limits.tokensPerRun and limits.tokensPerDay")
+	}
 	if r.opts.DryRun {
 		return r.plan(ctx)
 	}
@@ -232,7 +228,6 @@ func (r *run) steps(ctx context.Context) error {
 		r.recordBegin(ctx)
 	}
 	err := (&phase1{run: r, total: total}).all(ctx)
-	r.sayFolded()
 	if err != nil {
 		return err
 	}
@@ -283,11 +278,6 @@ func (r *run) recordEnd(ctx context.Context, err error) {
 		return // it had nothing to do, and changes no byte
 	}
 	r.recordBegin(ctx)
-	if end.Outcome == store.RunFailed && ctx.Err() == nil { // what was given back was not counted
-		if reasons, err := r.refreshReasons(ctx); err == nil {
-			end.Left = reasons[memoir.ReasonEligible] + reasons[memoir.ReasonOverCap]
-		}
-	}
 	end.Reason, end.Hint = r.redact(end.Reason), r.redact(end.Hint)
 	if err := r.store.EndRun(ctx, r.id, end); err != nil {
 		r.log.Warn("the run's end is not noted", "error", err)
@@ -313,7 +303,7 @@ func (r *run) end(err error) store.RunEnd {
 		end.Outcome, end.Reason, end.Hint = store.RunFailed, err.Error(), hintOf(err)
 	case rep.Partly():
 		end.Outcome = store.RunPartly
-		end.Reason, end.Hint = whyPartly(rep)
+		end.Reason, end.Hint = rep.problem()
 	case rep.Busy():
 		end.Outcome = store.RunBusy
 		for _, p := range rep.Phase2 {
@@ -323,24 +313,4 @@ func (r *run) end(err error) store.RunEnd {
 		}
 	}
 	return end
-}
-
-// whyPartly is the first thing that kept a run from doing all.
-func whyPartly(rep Report) (reason, hint string) {
-	switch {
-	case rep.Stopped != nil:
-		return "stopped by a limit: " + rep.Stopped.Reason, rep.Stopped.hint()
-	case len(rep.Unserved) > 0:
-		return rep.Unserved[0].Reason, rep.Unserved[0].hint
-	case len(rep.Misruled) > 0:
-		return "project " + rep.Misruled[0].Project + " waits: " + rep.Misruled[0].Error, rep.Misruled[0].Hint
-	case rep.Phase1.Failed+rep.Phase1.Postponed > 0:
-		return fmt.Sprintf("%d of the sessions failed", rep.Phase1.Failed+rep.Phase1.Postponed), ""
-	}
-	for _, p := range rep.Phase2 {
-		if p.Outcome == OutcomeFailed {
-			return p.Name + ": " + p.Detail, ""
-		}
-	}
-	return "", ""
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -18,10 +17,6 @@ import (
 	"memoir/store"
 )
 
-// maxHeads is how many files' heads are kept for Phase 1, which looks at others again. The
-// heads of a whole large scan would fill the heap for as long as the run lasts.
-const maxHeads = 2000
-
 // scan brings the registry up to date with the disk. A file whose size,
 // modification time and inode are unchanged is not opened; one that grew is read
 // from where it was; another is read at its head and tail.
@@ -31,8 +26,22 @@ func (r *run) scan(ctx context.Context) error {
 			return err
 		}
 	}
-	known, entries, err := r.registryAndDisk(ctx)
-	if err != nil {
+	var known map[string]store.FileRow
+	var entries []rollout.Entry
+	g, within := errgroup.WithContext(ctx)
+	g.Go(func() (err error) {
+		if known, err = r.store.Files(within); err != nil {
+			err = fmt.Errorf("read the registry: %w", err)
+		}
+		return err
+	})
+	g.Go(func() (err error) {
+		if entries, err = r.walk(within); err != nil {
+			err = fmt.Errorf("look for sessions: %w", err)
+		}
+		return err
+	})
+	if err := g.Wait(); err != nil {
 		return err
 	}
 	seen, changed := compare(known, entries)
@@ -61,27 +70,6 @@ func (r *run) scan(ctx context.Context) error {
 		r.report.Scan.Sessions += n
 	}
 	return err
-}
-
-// registryAndDisk reads the registry and walks the disk at the same time.
-func (r *run) registryAndDisk(
-	ctx context.Context,
-) (known map[string]store.FileRow, entries []rollout.Entry, err error) {
-	g, within := errgroup.WithContext(ctx)
-	g.Go(func() (err error) {
-		if known, err = r.store.Files(within); err != nil {
-			return fmt.Errorf("read the registry: %w", err)
-		}
-		return nil
-	})
-	g.Go(func() (err error) {
-		if entries, err = r.walk(within); err != nil {
-			return fmt.Errorf("look for sessions: %w", err)
-		}
-		return nil
-	})
-	err = g.Wait()
-	return known, entries, err
 }
 
 // walk lists the files that may be sessions.
@@ -166,8 +154,6 @@ func (r *run) probeAll(ctx context.Context, known map[string]store.FileRow, chan
 	if err != nil {
 		return nil, err
 	}
-	r.heads = map[string]rollout.Head{}
-	var mu sync.Mutex // for r.heads
 	probed := make([]probe, len(changed))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(8)
@@ -176,7 +162,7 @@ func (r *run) probeAll(ctx context.Context, known map[string]store.FileRow, chan
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			head, row, err := r.look(e, known[e.Path], before[e.Path])
+			row, err := r.look(e, known[e.Path], before[e.Path])
 			if disk.Lacking(err) { // which says nothing of the file
 				return err
 			}
@@ -184,26 +170,11 @@ func (r *run) probeAll(ctx context.Context, known map[string]store.FileRow, chan
 				probed[i] = r.unreadable(e, err, known[e.Path].SessionKey, before[e.Path])
 				return nil
 			}
-			mu.Lock()
-			if len(r.heads) < maxHeads {
-				r.heads[e.Path] = head
-			}
-			mu.Unlock()
 			probed[i].row = row
 			return nil
 		})
 	}
 	return probed, g.Wait()
-}
-
-// rowOf is what the registry keeps of a session's file: its head is redacted.
-func (r *run) rowOf(e rollout.Entry, head rollout.Head) (store.FileRow, error) {
-	head = r.cleanHead(head)
-	text, err := json.Marshal(head)
-	if err != nil {
-		return store.FileRow{}, fmt.Errorf("write down the head of %s: %w", e.Path, err)
-	}
-	return store.FileRow{File: e.File, SessionKey: memoir.SessionKey(head.Source, head.ID), Head: text}, nil
 }
 
 // unreadable is what the registry keeps of a file that cannot be read. Where the system does
@@ -212,7 +183,7 @@ func (r *run) rowOf(e rollout.Entry, head rollout.Head) (store.FileRow, error) {
 func (r *run) unreadable(e rollout.Entry, cause error, session string, head json.RawMessage) probe {
 	row := store.FileRow{File: e.File, Error: r.redact(cause.Error())}
 	row.SessionKey = memoir.SessionKey(cmp.Or(e.Source, memoir.SourceUnknown), printablePath(e.Path))
-	if refused(cause) {
+	if denied(cause) {
 		row.ModTime = time.Unix(0, 0)
 		if len(head) > 0 {
 			row.SessionKey, row.Head = session, head
@@ -221,30 +192,28 @@ func (r *run) unreadable(e rollout.Entry, cause error, session string, head json
 	return probe{row: row, err: cause}
 }
 
-// look reads a file's head and tail, and says what the registry keeps of it.
-func (r *run) look(
-	e rollout.Entry,
-	known store.FileRow,
-	before json.RawMessage,
-) (head rollout.Head, row store.FileRow, err error) {
+// look reads a file's head and tail, and says what the registry keeps of it: the head is
+// redacted. What was found in it before is built on.
+func (r *run) look(e rollout.Entry, known store.FileRow, before json.RawMessage) (row store.FileRow, err error) {
 	defer r.survive(&err)
 	if e.Err != nil {
-		return head, row, e.Err
+		return row, e.Err
 	}
-	if head, err = find(e, known, before); err != nil {
-		return head, row, err
+	var head rollout.Head
+	if known.Error != "" || json.Unmarshal(before, &head) != nil {
+		head, err = rollout.Probe(e)
+	} else {
+		head, err = rollout.ProbeAgain(e, head)
 	}
-	row, err = r.rowOf(e, head)
-	return head, row, err
-}
-
-// find says what a file holds, from what was found in it before if that is of use.
-func find(e rollout.Entry, known store.FileRow, head json.RawMessage) (rollout.Head, error) {
-	var before rollout.Head
-	if known.Error != "" || json.Unmarshal(head, &before) != nil {
-		return rollout.Probe(e)
+	if err != nil {
+		return row, err
 	}
-	return rollout.ProbeAgain(e, before)
+	head = r.cleanHead(head)
+	text, err := json.Marshal(head)
+	if err != nil {
+		return row, fmt.Errorf("write down the head of %s: %w", e.Path, err)
+	}
+	return store.FileRow{File: e.File, SessionKey: memoir.SessionKey(head.Source, head.ID), Head: text}, nil
 }
 
 // restrict limits claims to the sessions below SessionsDir, unless the registry
@@ -253,18 +222,16 @@ func (r *run) restrict(known map[string]store.FileRow, seen map[string]bool, pro
 	if r.opts.SessionsDir == "" {
 		return
 	}
-	others := len(seen) == 0
-	for path := range known {
-		others = others || !seen[path]
-	}
-	if !others {
-		return
-	}
-	keys := map[string]bool{"": true} // of nothing, so that an empty directory is no lifted restriction
+	keys, others := map[string]bool{"": true}, len(seen) == 0 // never empty, which would lift the restriction
 	for path, row := range known {
 		if seen[path] {
 			keys[row.SessionKey] = true
+		} else {
+			others = true
 		}
+	}
+	if !others {
+		return
 	}
 	for _, p := range probed {
 		keys[p.row.SessionKey] = true
@@ -287,14 +254,6 @@ func (r *run) window() store.Window {
 	if w.MinIdle > 0 {
 		w.ActiveFor = time.Duration(r.opts.Settings.Memories.ActiveRolloutMinutes * float64(time.Minute))
 	}
-	return w
-}
-
-// claimable is the window without the projects whose rules for secrets are invalid: their
-// sessions stay eligible for a later run.
-func (r *run) claimable() store.Window {
-	w := r.window()
-	w.Without = append(w.Without, r.misruledProjects()...)
 	return w
 }
 

@@ -9,8 +9,6 @@ import (
 	"encoding/hex"
 	"hash"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -244,16 +242,6 @@ func cmpBool(a, b bool) int {
 // isDocumentName reports whether a file is by its name a document: Gemini CLI goes on
 // with a session of that form in a file of lines, whose name has one letter more.
 func isDocumentName(path string) bool { return strings.HasSuffix(path, ".json") }
-
-// Appended reports whether a file that was being read was no more than written on at
-// its end, by what it was before and after: then what was read is what it was before. A
-// document is written anew each time.
-func Appended(path string, before, after fs.FileInfo) bool {
-	if !os.SameFile(before, after) || before.Size() > after.Size() {
-		return false
-	}
-	return !isDocumentName(path) || before.Size() == after.Size() && before.ModTime().Equal(after.ModTime())
-}
 
 func compressed(path string) bool { return strings.HasSuffix(path, ".zst") }
 

@@ -32,18 +32,30 @@ func endWork(t tx, work, projectID, outcome string) error {
 	return err
 }
 
-// Spent sums what was spent from a moment on. The zero time means ever. Calls that are not
+// Spent sums what a run spent, and what all runs spent on this day of UTC. Calls that are not
 // finished count by their estimate.
-func (s *Store) Spent(ctx context.Context, since time.Time) (memoir.Usage, error) {
-	return fetch(ctx, s, func(t tx) (memoir.Usage, error) { return s.spent(t, since) }, "adding up the ledger")
+func (s *Store) Spent(ctx context.Context, run string) (ofRun, today memoir.Usage, err error) {
+	err = s.read(ctx, func(t tx) error {
+		ofRun, today, err = s.spentBy(t, run)
+		return err
+	})
+	return ofRun, today, s.explain(err, "adding up the ledger")
 }
 
-func (s *Store) spent(t tx, since time.Time) (memoir.Usage, error) {
+func (s *Store) spentBy(t tx, run string) (ofRun, today memoir.Usage, err error) {
+	if ofRun, err = s.spent(t, run, time.Time{}); err == nil {
+		today, err = s.spent(t, "", s.now().UTC().Truncate(24*time.Hour))
+	}
+	return ofRun, today, err
+}
+
+// spent sums what a run spent from a moment on. Without a run, all count; the zero time means ever.
+func (s *Store) spent(t tx, run string, since time.Time) (memoir.Usage, error) {
 	var u memoir.Usage
 	err := t.get(`SELECT coalesce(sum(calls), 0), coalesce(sum(input_tokens), 0), coalesce(sum(cached_tokens), 0),
 			coalesce(sum(output_tokens), 0), coalesce(sum(cost), 0.0)
-		FROM ledger WHERE at >= ?1 AND at <= ?2`,
-		[]any{millis(since), s.dated(since)},
+		FROM ledger WHERE at >= ?1 AND at <= ?2 AND (?3 = '' OR run = ?3)`,
+		[]any{millis(since), s.dated(since), run},
 		&u.Calls, &u.InputTokens, &u.CachedTokens, &u.OutputTokens, &u.Cost)
 	return u, err
 }
@@ -67,9 +79,6 @@ type Call struct {
 	ProjectID  string
 	Model      string
 	Expected   memoir.Usage // what it is estimated to take
-	// Durable makes the entry survive a loss of power, and with it all that was entered
-	// before: for a call after another one of the same work has ended.
-	Durable bool
 }
 
 // CallEnd is what is known of a call once it has ended.
@@ -93,13 +102,28 @@ const (
 
 // BeginCall enters a call before it is made: it counts, by its estimate, from now on
 // and whatever becomes of this process. A call that cannot be entered must not be
-// made. The entry survives the process; a loss of power only as c.Durable says.
-func (s *Store) BeginCall(ctx context.Context, c Call) (id int64, err error) {
+// made. Allow, unless it is nil, is told what Spent tells; its error keeps the call out
+// and is returned. Both are one transaction, so that processes cannot exceed a limit together.
+//
+// The entry survives the process, and a loss of power once its work has ended. A consolidation
+// may take many calls: each of its entries is durable, and with it those before.
+func (s *Store) BeginCall(
+	ctx context.Context, c Call, allow func(ofRun, today memoir.Usage) error,
+) (id int64, err error) {
 	how := quick
-	if c.Durable {
+	if c.Phase == kindConsolidate {
 		how = durable
 	}
 	err = s.write(ctx, how, func(t tx) error {
+		if allow != nil {
+			ofRun, today, err := s.spentBy(t, c.Run)
+			if err == nil {
+				err = allow(ofRun, today)
+			}
+			if err != nil {
+				return err
+			}
+		}
 		return t.get(`INSERT INTO ledger (at, run, phase, session_key, project_id, model, calls, input_tokens, cached_tokens,
 				output_tokens, cost, duration_ms, outcome, call, estimated, work)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, 1, ?) RETURNING id`,
@@ -113,8 +137,7 @@ func (s *Store) BeginCall(ctx context.Context, c Call) (id int64, err error) {
 // nobody, whose Usage.Calls is 0, was none: its entry is removed. The work that it
 // was made for may have ended before.
 //
-// It survives a loss of power once the work has ended, or goes on with a durable
-// call: both follow at once as a rule, and a disk that is waited for once is enough.
+// It survives a loss of power once the work has ended, which follows at once as a rule.
 func (s *Store) EndCall(ctx context.Context, id int64, e CallEnd) error {
 	err := s.quickly(ctx, func(t tx) error {
 		if e.Usage.Calls == 0 {

@@ -19,7 +19,7 @@ var (
 // beginCall begins a call of Phase 1 for the work of a claim.
 func beginCall(t testing.TB, s *Store, work string) int64 {
 	t.Helper()
-	id, err := s.BeginCall(t.Context(), Call{Work: work, Run: "r", Phase: kindExtract, SessionKey: "codex:s00", ProjectID: project, Model: "x/y", Expected: expected})
+	id, err := s.BeginCall(t.Context(), Call{Work: work, Run: "r", Phase: kindExtract, SessionKey: "codex:s00", ProjectID: project, Model: "x/y", Expected: expected}, nil)
 	must(t, err)
 	return id
 }
@@ -28,7 +28,7 @@ func beginCall(t testing.TB, s *Store, work string) int64 {
 func enterCall(t testing.TB, s *Store, c Call, e CallEnd, outcome string) {
 	t.Helper()
 	c.Work = lease.NewToken()
-	id, err := s.BeginCall(t.Context(), c)
+	id, err := s.BeginCall(t.Context(), c, nil)
 	must(t, err)
 	must(t, s.EndCall(t.Context(), id, e))
 	must(t, s.EndWork(t.Context(), c.Work, c.ProjectID, outcome))
@@ -57,7 +57,7 @@ func TestACallCountsByItsEstimateUntilItEnds(t *testing.T) {
 	if diff := cmp.Diff(map[string]memoir.Usage{"extract unfinished begun estimated": expected}, calls(t, s)); diff != "" {
 		t.Error(diff)
 	}
-	if u, err := s.Spent(t.Context(), noon); err != nil || u != expected {
+	if u, today, err := s.Spent(t.Context(), "r"); err != nil || u != expected || today != expected {
 		t.Errorf("%+v, %v", u, err)
 	}
 

@@ -70,7 +70,7 @@ func (s *Store) Status(ctx context.Context) (Status, error) {
 		if err != nil {
 			return err
 		}
-		if st.Usage, err = s.spent(t, time.Time{}); err != nil {
+		if st.Usage, err = s.spent(t, "", time.Time{}); err != nil {
 			return err
 		}
 		return t.each(`SELECT status, kind, key, `+jobTitle+`, last_error, model, attempts, crashes, next_attempt_at,

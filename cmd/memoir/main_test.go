@@ -170,7 +170,7 @@ func spend(ts *testscript.TestScript, neg bool, args []string) {
 	defer st.Close()
 	usage := memoir.Usage{Calls: 1, InputTokens: int64(number(args[6])), OutputTokens: int64(number(args[7])), Cost: number(args[8])}
 	id, err := st.BeginCall(context.Background(),
-		store.Call{Work: "w", Run: "r", ProjectID: args[2], Model: args[3], Phase: args[4], Expected: usage})
+		store.Call{Work: "w", Run: "r", ProjectID: args[2], Model: args[3], Phase: args[4], Expected: usage}, nil)
 	ts.Check(err)
 	if args[5] != store.OutcomeUnfinished {
 		ts.Check(st.EndCall(context.Background(), id, store.CallEnd{Usage: usage, Call: store.CallAnswered}))

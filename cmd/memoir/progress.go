@@ -34,14 +34,8 @@ func (u *ui) progress(p pipeline.Progress) {
 	if p.Warn != "" && !(p.Minor && u.quiet) {
 		u.warn(p.Hint, "%s", p.Warn)
 	}
-	if p.What != "" && p.Since == 0 {
-		how := ""
-		if p.Alone {
-			how = " alone, because a process died over it"
-		}
-		u.detail("%s %s%s", stageNames[p.Stage], p.What, how)
-	} else if p.What != "" {
-		u.detail("%s %s: %s so far", stageNames[p.Stage], p.What, p.Since.Round(time.Second))
+	if p.What != "" {
+		u.detail("%s %s", stageNames[p.Stage], p.What)
 	}
 	if u.quiet || p.Stage == "" {
 		return

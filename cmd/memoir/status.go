@@ -171,15 +171,15 @@ func (p *program) currentStatus(c *cli.Context, st *store.Store, opts pipeline.O
 	if out.Unfinished, err = unfinishedWork(ctx, st, opts.Home, rows); err != nil {
 		return err
 	}
-	outlook, err := pipeline.Glance(ctx, st, opts)
+	next, err := pipeline.Glance(ctx, st, opts)
 	if err != nil && ctx.Err() != nil {
 		return err
 	} else if err != nil {
 		out.Next.Error, out.Next.Hint = p.redact(err.Error()), memoir.HintOf(err)
 	}
-	out.Limits, out.Next.Left, out.Next.Estimate = list(outlook.Limits), outlook.Left, outlook.Estimate
+	out.Limits, out.Next.Left, out.Next.Estimate = list(next.Limits), next.Left, next.Estimate
 	fresh := map[string]bool{} // projects that get something new, which revives a dead one
-	for _, w := range outlook.Would {
+	for _, w := range next.Would {
 		if w.Action == "extract" {
 			out.Next.Sessions++
 			fresh[w.Project] = true

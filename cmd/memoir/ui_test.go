@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"memoir"
@@ -59,10 +58,6 @@ func TestWordsForAPerson(t *testing.T) {
 			func(u *ui) { u.progress(pipeline.Progress{Stage: pipeline.StageExtract, Done: 1, Total: 2, What: "x"}) }, ""},
 		{"progress in detail", false, true,
 			func(u *ui) { u.progress(pipeline.Progress{Stage: pipeline.StageExtract, Done: 1, Total: 2, What: "x"}) }, "memoir: extracting x\n"},
-		{"progress of what goes on", false, true,
-			func(u *ui) {
-				u.progress(pipeline.Progress{Stage: pipeline.StageExtract, Total: 2, What: "x", Since: time.Minute})
-			}, "memoir: extracting x: 1m0s so far\n"},
 	} {
 		u, words := captured(t)
 		u.quiet, u.verbose = test.quiet, test.verbose

@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"strings"
@@ -12,37 +13,17 @@ import (
 // Read emits a session's living conversation, without what a fork repeats of the
 // session that it was forked from.
 func (Pi) Read(ctx context.Context, t *tape, e *emitter) error {
-	plan, err := planPi(ctx, t)
-	if err != nil {
-		return err
-	}
-	e.results = plan.results
 	r := piReader{e: e}
 	r.w.cwd = t.parts[0].Head.CWD
-	given, err := inherited(ctx, piFile(t.parts[0].Path, plan.parent), deadPi, piKeys)
-	if err != nil {
-		return err
+	return branching{plan: planPi, keys: piKeys, file: piFile, said: piSaid}.read(ctx, t, e, r.entry)
+}
+
+func piSaid(raw []byte) bool {
+	switch getText(raw, "message", "role") {
+	case "user", "assistant", "bashExecution", "pythonExecution":
+		return true
 	}
-	return t.each(ctx, true, func(at place, raw []byte) error {
-		if t := instant(get(raw, "timestamp")); !t.IsZero() {
-			r.w.at = t
-		}
-		role := getText(raw, "message", "role")
-		said := role == "user" || role == "assistant" || role == "bashExecution" || role == "pythonExecution"
-		switch {
-		case plan.dead(at.index):
-			if said {
-				e.stats.Undone++
-			}
-		case len(given) > 0 && isInherited(given, piKeys(raw)):
-			if said {
-				e.stats.Replayed++
-			}
-		default:
-			r.entry(raw)
-		}
-		return e.err
-	})
+	return false
 }
 
 type piReader struct {
@@ -51,6 +32,9 @@ type piReader struct {
 }
 
 func (r *piReader) entry(raw []byte) {
+	if t := instant(get(raw, "timestamp")); !t.IsZero() {
+		r.w.at = t
+	}
 	switch kind := getText(raw, "type"); kind {
 	case "message":
 		r.message(get(raw, "message"))
@@ -218,67 +202,40 @@ func piExit(output string, details []byte) (*int, string) {
 	return exit, wallTime.ReplaceAllString(output, "")
 }
 
-// piPlan says which entries are the living conversation: of a tree, the path from
-// the last entry to the root, after the last reset on it. The entries of version 1
-// have no ids and are a line.
-type piPlan struct {
-	*tree
-	reset   int             // records before the last reset are no longer the conversation
-	results map[uint64]bool // hashes of the ids of calls that were answered
-	parent  string          // path or id of the session that the header says this was forked from
-}
-
-func planPi(ctx context.Context, t *tape) (*piPlan, error) {
-	p := &piPlan{tree: newTree(false), reset: -1, results: map[uint64]bool{}}
-	var resets []int
-	err := t.each(ctx, false, func(at place, raw []byte) error {
-		kind, id, parent := "", "", []byte(nil)
-		each(raw, func(key, value []byte) bool {
-			switch string(key) {
-			case "type":
-				kind = text(value)
-			case "id":
-				id = text(value)
-			case "parentId":
-				parent = value
-			case "message":
-				if call := getText(value, "toolCallId"); call != "" {
-					p.results[textHash(call)] = true
-				}
+// planPi takes a record in: of the tree of entries, the path from the last one to the root
+// stands, after the last reset on it. The entries of version 1 have no ids and are a line.
+func planPi(p *branchPlan, index int, raw []byte) {
+	kind, id, parent := "", "", []byte(nil)
+	each(raw, func(key, value []byte) bool {
+		switch string(key) {
+		case "type":
+			kind = text(value)
+		case "id":
+			id = text(value)
+		case "parentId":
+			parent = value
+		case "message":
+			if call := getText(value, "toolCallId"); call != "" {
+				p.results[textHash(call)] = true
 			}
-			return true
-		})
-		switch kind {
-		case "session":
-			if p.parent == "" {
-				p.parent = piParent(raw)
-			}
-			return nil
-		case "title":
-			return nil
-		case "reset_boundary":
-			resets = append(resets, at.index)
 		}
-		if id != "" {
-			// The use of a model is attached where the call was made, wherever the
-			// conversation is meanwhile.
-			p.add(at.index, id, parent, kind != "model_usage")
-		}
-		return nil
+		return true
 	})
-	if err != nil {
-		return nil, err
+	switch kind {
+	case "session":
+		p.parent = cmp.Or(p.parent, piParent(raw))
+		return
+	case "title":
+		return
+	case "reset_boundary":
+		p.resets = append(p.resets, index)
 	}
-	p.grow()
-	for _, i := range resets {
-		if !p.tree.dead(i) {
-			p.reset = i
-		}
+	if id != "" {
+		// The use of a model is attached where the call was made, wherever the
+		// conversation is meanwhile.
+		p.add(index, id, parent, kind != "model_usage")
 	}
-	return p, nil
 }
-
-func (p *piPlan) dead(record int) bool { return record < p.reset || p.tree.dead(record) }
 
 // piKeys are equal for an entry and its copy in a fork: by id and time, and by id and
 // content, since short ids are unique in their own file only. Entries of version 1
@@ -302,14 +259,6 @@ func piKeys(raw []byte) []uint64 {
 		keys = append(keys, textHash("in\x00"+id+"\x00"+string(content)))
 	}
 	return keys
-}
-
-func deadPi(ctx context.Context, t *tape) (func(int) bool, error) {
-	plan, err := planPi(ctx, t)
-	if err != nil {
-		return nil, err
-	}
-	return plan.dead, nil
 }
 
 // piFile finds the file of a session, named by its path or its id, beside another file.

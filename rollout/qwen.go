@@ -97,76 +97,31 @@ func (Qwen) Head(h *Head, path string, head, tail [][]byte) {
 // leaves what it took back on a branch of its own; without what a fork repeats of the
 // session that it was forked from.
 func (Qwen) Read(ctx context.Context, t *tape, e *emitter) error {
-	plan, err := planQwen(ctx, t)
-	if err != nil {
-		return err
-	}
-	e.results = plan.results
 	head := t.parts[0].Head
 	r := qwenReader{e: e, seen: map[uint64]bool{}}
 	r.w.cwd, r.w.branch = head.CWD, head.Branch
-	given, err := inherited(ctx, qwenFile(t.parts[0].Path, plan.parent), deadQwen, qwenKeys)
-	if err != nil {
-		return err
-	}
-	return t.each(ctx, true, func(at place, raw []byte) error {
-		if t := instant(get(raw, "timestamp")); !t.IsZero() {
-			r.w.at = t
-		}
-		if cwd := getText(raw, "cwd"); cwd != "" {
-			r.w.cwd, r.w.branch = cwd, getText(raw, "gitBranch")
-		}
-		kind := getText(raw, "type")
-		said := kind == "user" || kind == "assistant"
-		switch {
-		case plan.dead(at.index):
-			if said {
-				e.stats.Undone++
-			}
-		case len(given) > 0 && isInherited(given, qwenKeys(raw)):
-			if said {
-				e.stats.Replayed++
-			}
-		default:
-			r.record(kind, raw)
-		}
-		return e.err
-	})
+	b := branching{fragments: true, plan: planQwen, keys: qwenKeys, file: qwenFile, said: qwenSaid}
+	return b.read(ctx, t, e, r.record)
 }
 
-type qwenPlan struct {
-	*tree
-	results map[uint64]bool // hashes of the ids of calls that were answered
-	parent  string          // id of the session that this was forked from
+func qwenSaid(raw []byte) bool {
+	kind := getText(raw, "type")
+	return kind == "user" || kind == "assistant"
 }
 
 // qwenBeside begin the subtypes of what is written beside the conversation: it hangs on it
 // and does not lead it.
 var qwenBeside = []string{"session_artifact_", "managed_session_", "session_sources_"}
 
-func planQwen(ctx context.Context, t *tape) (*qwenPlan, error) {
-	p := &qwenPlan{tree: newTree(true), results: map[uint64]bool{}}
-	err := t.each(ctx, false, func(at place, raw []byte) error {
-		eachPart(get(raw, "message", "parts"), "functionResponse", func(response []byte) bool {
-			p.results[textHash(getText(response, "id"))] = true
-			return true
-		})
-		p.parent = cmp.Or(p.parent, getText(raw, "forkedFrom", "sessionId"))
-		if id := getText(raw, "uuid"); id != "" {
-			p.add(at.index, id, get(raw, "parentUuid"), !hasAnyPrefix(getText(raw, "subtype"), qwenBeside))
-		}
-		return nil
+func planQwen(p *branchPlan, index int, raw []byte) {
+	eachPart(get(raw, "message", "parts"), "functionResponse", func(response []byte) bool {
+		p.results[textHash(getText(response, "id"))] = true
+		return true
 	})
-	p.grow()
-	return p, err
-}
-
-func deadQwen(ctx context.Context, t *tape) (func(int) bool, error) {
-	plan, err := planQwen(ctx, t)
-	if err != nil {
-		return nil, err
+	p.parent = cmp.Or(p.parent, getText(raw, "forkedFrom", "sessionId"))
+	if id := getText(raw, "uuid"); id != "" {
+		p.add(index, id, get(raw, "parentUuid"), !hasAnyPrefix(getText(raw, "subtype"), qwenBeside))
 	}
-	return plan.dead, nil
 }
 
 // qwenKeys are equal for a record and its copy in a fork.
@@ -199,8 +154,14 @@ type qwenReader struct {
 	expanded bool            // the next words of the user's are what a command was expanded to
 }
 
-func (r *qwenReader) record(kind string, raw []byte) {
-	switch kind {
+func (r *qwenReader) record(raw []byte) {
+	if t := instant(get(raw, "timestamp")); !t.IsZero() {
+		r.w.at = t
+	}
+	if cwd := getText(raw, "cwd"); cwd != "" {
+		r.w.cwd, r.w.branch = cwd, getText(raw, "gitBranch")
+	}
+	switch kind := getText(raw, "type"); kind {
 	case "user", "assistant", "tool_result":
 		id, message := getText(raw, "uuid"), get(raw, "message")
 		fragment := textHash(id + string(message))

@@ -286,30 +286,87 @@ func (t *tree) dead(record int) bool {
 	return !t.live[id] || !t.fragments && t.byID[id] != i
 }
 
-// Some agents begin the file of a forked session with copies of the entries of the
-// session it was forked from, ids and all, and name that session. What that session
-// gives itself is not given twice; an entry that was undone there, and stands here,
-// is kept.
+// branching is how an agent writes a session as a tree of entries. Some agents begin the
+// file of a forked session with copies of the entries of the session it was forked from,
+// ids and all, and name that session. What that session gives itself is not given twice;
+// an entry that was undone there, and stands here, is kept.
+type branching struct {
+	fragments bool                                       // as in tree
+	plan      func(p *branchPlan, index int, raw []byte) // takes a record in
+	keys      func(raw []byte) []uint64                  // equal for an entry and its copy; none for what is no entry
+	file      func(path, session string) string          // of another session beside a file, "" if there is none
+	said      func(raw []byte) bool                      // whether a record is counted when it is passed over
+}
+
+// branchPlan says which records of a session stand.
+type branchPlan struct {
+	*tree
+	resets  []int           // indexes of the records at which the conversation began anew
+	reset   int             // records before the last one that stands are no longer the conversation
+	results map[uint64]bool // hashes of the ids of calls that were answered
+	parent  string          // the session that this was forked from, as it names it
+}
+
+func (p *branchPlan) dead(record int) bool { return record < p.reset || p.tree.dead(record) }
+
+func (b branching) planOf(ctx context.Context, t *tape) (*branchPlan, error) {
+	p := &branchPlan{tree: newTree(b.fragments), results: map[uint64]bool{}}
+	err := t.each(ctx, false, func(at place, raw []byte) error {
+		b.plan(p, at.index, raw)
+		return nil
+	})
+	p.grow()
+	for _, i := range p.resets {
+		if !p.tree.dead(i) {
+			p.reset = i
+		}
+	}
+	return p, err
+}
+
+// read gives the records that stand, and are not given by the session that this one was
+// forked from, to fn. The others are counted.
+func (b branching) read(ctx context.Context, t *tape, e *emitter, fn func(raw []byte)) error {
+	plan, err := b.planOf(ctx, t)
+	if err != nil {
+		return err
+	}
+	e.results = plan.results
+	given, err := b.inherited(ctx, b.file(t.parts[0].Path, plan.parent))
+	if err != nil {
+		return err
+	}
+	return t.each(ctx, true, func(at place, raw []byte) error {
+		passed := &e.stats.Undone
+		if !plan.dead(at.index) {
+			if len(given) == 0 || !isInherited(given, b.keys(raw)) {
+				fn(raw)
+				return e.err
+			}
+			passed = &e.stats.Replayed
+		}
+		if b.said(raw) {
+			*passed++
+		}
+		return e.err
+	})
+}
 
 // inherited returns the keys of the entries that the session in a file gives; nil if
-// there is no such file, or nothing can be read of it. plan says which records of a
-// session do not stand; keys are equal for an entry and its copy, and none for what
-// is no entry.
-func inherited(ctx context.Context, path string,
-	plan func(context.Context, *tape) (dead func(record int) bool, err error),
-	keys func(raw []byte) []uint64) (map[uint64]bool, error) {
+// there is no such file, or nothing can be read of it.
+func (b branching) inherited(ctx context.Context, path string) (map[uint64]bool, error) {
 	if path == "" {
 		return nil, nil
 	}
 	t := &tape{parts: []Part{{Path: path}}, stats: &Stats{}}
-	dead, err := plan(ctx, t)
+	plan, err := b.planOf(ctx, t)
 	if err != nil {
 		return nil, ctx.Err()
 	}
 	out := map[uint64]bool{}
 	err = t.each(ctx, false, func(at place, raw []byte) error {
-		if !dead(at.index) {
-			for _, key := range keys(raw) {
+		if !plan.dead(at.index) {
+			for _, key := range b.keys(raw) {
 				out[key] = true
 			}
 		}

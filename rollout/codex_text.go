@@ -14,7 +14,7 @@ var codexEnvelopes = []string{
 	"subagent_notification", "goal_context", "codex_internal_context", "heartbeat", "permissions instructions",
 	"collaboration_mode", "app-context", "skills_instructions", "plugins_instructions", "apps_instructions",
 	"multi_agent_mode", "model_switch", "personality_spec", "hook_prompt", "hook_context", "user_action",
-	"realtime_conversation", "codex_delegation", "system-reminder",
+	"realtime_conversation", "codex_delegation",
 	"additional_context", "token_budget", "context_window", "plan_mode", "subagent_runtime_identity", "mcp_instructions",
 	"environments_instructions", "turn_context", "user_instructions_update", "environment_context_delta",
 	"browser_snapshot", "realtime_delegation", "current_time_reminder", "exec_completion",
@@ -75,11 +75,11 @@ func splitCodexTyped(full string) (origin memoir.Origin, own string, stripped in
 }
 
 func splitCodex(full string, envelopes []string) (origin memoir.Origin, own string, stripped int) {
-	own, origin = strings.TrimSpace(stripOwn(full)), memoir.OriginTyped
+	own, origin = strings.TrimSpace(full), memoir.OriginTyped
 	for {
 		before := own
 		var n int
-		own, n = cutElements(own, envelopes)
+		own, n = stripAdded(own, envelopes)
 		stripped += n
 		if rest, ok := cutExternal(own); ok {
 			own, stripped = rest, stripped+1

@@ -177,7 +177,7 @@ func (r *opencodeReader) user(id string, parts []byte) {
 		}
 		return true
 	})
-	own, n := cutElements(stripOwn(strings.Join(said, "\n\n")), []string{"system-reminder"})
+	own, n := stripAdded(strings.Join(said, "\n\n"), nil)
 	for range n {
 		r.e.injected()
 	}

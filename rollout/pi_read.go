@@ -153,7 +153,7 @@ func (r *piReader) user(m []byte, full string) {
 		r.e.injected()
 		return
 	}
-	own, n := cutElements(stripOwn(full), []string{"system-reminder", "file", "attached_files", "context"})
+	own, n := stripAdded(full, []string{"file", "attached_files", "context"})
 	for range n {
 		r.e.injected()
 	}

@@ -104,10 +104,6 @@ func cutElement(text, tag string) (inner, rest string, ok bool) {
 // cutEnvelope is cutElement for an element that a client put before a person's words. It
 // reaches to the last end of its tag, as what stands in it may write one.
 func cutEnvelope(text, tag string) (rest string, ok bool) {
-	if tag == "system-reminder" && strings.HasPrefix(text, "<"+tag) {
-		rest = removeReminders(text)
-		return rest, rest != text
-	}
 	_, rest, ok = cutTo(strings.LastIndex, text, tag)
 	return rest, ok
 }

@@ -29,6 +29,13 @@ func threeSessions() []ocSession {
 	return out
 }
 
+// threeIn is a database of three sessions, open for writing.
+func threeIn(t *testing.T) (path string, db *sql.DB, all []ocSession) {
+	t.Helper()
+	path, all = filepath.Join(t.TempDir(), "data", "opencode.db"), threeSessions()
+	return path, opencodeDatabase(t, path, all...), all
+}
+
 // filesOf looks at a database's sessions by their ids.
 func filesOf(t *testing.T, path string) map[string]memoir.File {
 	t.Helper()
@@ -74,9 +81,7 @@ func TestOpenCodeDatabaseIsAnEntryASession(t *testing.T) {
 
 func TestOpenCodeSessionThatChangesIsSeenToAndOthersAreNot(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "opencode.db")
-	all := threeSessions()
-	db := opencodeDatabase(t, path, all...)
+	path, db, all := threeIn(t)
 	changes := []struct {
 		name string
 		do   func()
@@ -141,9 +146,8 @@ func names(t *testing.T, dir string) map[string]string {
 func TestReadingOpenCodeWritesNothing(t *testing.T) {
 	t.Parallel()
 	for _, open := range []bool{true, false} {
-		dir := filepath.Join(t.TempDir(), "data")
-		path := filepath.Join(dir, "opencode.db")
-		db := opencodeDatabase(t, path, threeSessions()...)
+		path, db, _ := threeIn(t)
+		dir := filepath.Dir(path)
 		if !open {
 			db.Close()
 		}
@@ -174,22 +178,13 @@ func TestReadingOpenCodeWritesNothing(t *testing.T) {
 
 func TestOpenCodeIsReadWhileItWrites(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "opencode.db")
-	all := threeSessions()
-	db := opencodeDatabase(t, path, all...)
+	path, db, _ := threeIn(t)
 	member := memberPath(path, "ses_1")
 	before := filesOf(t, path)
 
-	tx, err := db.Begin()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := tx.Exec(`INSERT INTO message VALUES ('msg_z', 'ses_1', ?, 1, '{"role":"user"}')`, ocEpoch*2); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := tx.Exec(`INSERT INTO part VALUES ('prt_z', 'msg_z', 'ses_1', 1, 1, '{"type":"text","text":"new"}')`); err != nil {
-		t.Fatal(err)
-	}
+	ocExec(t, db, `BEGIN`)
+	ocExec(t, db, `INSERT INTO message VALUES ('msg_z', 'ses_1', ?, 1, '{"role":"user"}')`, ocEpoch*2)
+	ocExec(t, db, `INSERT INTO part VALUES ('prt_z', 'msg_z', 'ses_1', 1, 1, '{"type":"text","text":"new"}')`)
 	if !maps.Equal(before, filesOf(t, path)) {
 		t.Error("what is not committed is seen")
 	}
@@ -199,9 +194,9 @@ func TestOpenCodeIsReadWhileItWrites(t *testing.T) {
 	// A reader in the middle of a session sees the state it began with, and the
 	// writer does not wait for it.
 	n := 0
-	_, err = Read(t.Context(), []Part{{Path: member, Head: probe(t, member)}}, func(memoir.Item) error {
+	_, err := Read(t.Context(), []Part{{Path: member, Head: probe(t, member)}}, func(memoir.Item) error {
 		if n++; n == 2 {
-			return tx.Commit()
+			ocExec(t, db, `COMMIT`)
 		}
 		return nil
 	})
@@ -246,9 +241,8 @@ func TestOpenCodeDatabaseThatCannotBeReadIsOneEntry(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir()
-			path := filepath.Join(dir, "opencode.db")
-			db := opencodeDatabase(t, path, threeSessions()...)
+			path, db, _ := threeIn(t)
+			dir := filepath.Dir(path)
 			known := slices.Sorted(maps.Keys(entriesBelow(t, dir)))
 			tt.spoil(t, path, db)
 			found := entriesBelow(t, dir)
@@ -275,9 +269,8 @@ func TestOpenCodeDatabaseThatCannotBeReadIsOneEntry(t *testing.T) {
 
 func TestMissingAreSessionsThatADatabaseNoLongerHolds(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	path := filepath.Join(dir, "opencode.db")
-	db := opencodeDatabase(t, path, threeSessions()...)
+	path, db, _ := threeIn(t)
+	dir := filepath.Dir(path)
 	ocExec(t, db, `DELETE FROM session WHERE id = 'ses_1'`)
 	writeAt(t, filepath.Join(dir, "here.jsonl"), "{}")
 	got := Missing([]string{memberPath(path, "ses_0"), memberPath(path, "ses_1"), path, filepath.Join(dir, "here.jsonl"),
